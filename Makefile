@@ -1,0 +1,87 @@
+# make help lists what there is.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+BUILD  := $(CURDIR)/build
+VENV   := $(BUILD)/venv
+PYTHON := $(VENV)/bin/python
+LINT   := $(BUILD)/bin/golangci-lint
+LINT_VERSION := v2.15.0
+export GOMLX_NO_AUTO_INSTALL := 1
+
+# Debian's packages that a build with cgo needs, and what tells that each is there.
+PACKAGES := libjpeg62-turbo-dev:/usr/include/jpeglib.h libhdf5-dev:/usr/include/hdf5/serial/hdf5.h
+# What the tests need besides.
+TEST_PACKAGES := python3-venv:python3 zstd:/usr/bin/zstd
+
+# Real photos for tests, where they lie beside the project; they are unpacked outside it.
+PHOTOS_TAR ?= $(wildcard ../shared/data/clothing.tar)
+PHOTOS     ?= $(if $(PHOTOS_TAR),$(or $(TMPDIR),/tmp)/dsconv-photos/clothing)
+TEST_ENV    = DSCONV_PYTHON=$(PYTHON) DSCONV_PHOTOS=$(PHOTOS)
+
+.PHONY: help
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+.PHONY: deps
+deps: ## install the libraries that a build needs
+	@scripts/install-packages $(PACKAGES)
+
+.PHONY: test-deps
+test-deps: deps
+	@scripts/install-packages $(TEST_PACKAGES)
+
+.PHONY: build
+build: deps ## build bin/dsconv
+	go build -o bin/dsconv ./cmd/dsconv
+
+.PHONY: demo
+demo: build ## sample folder -> every format -> train and bench before and after
+	scripts/demo bin/dsconv $(BUILD)/demo
+
+$(VENV)/.done: testdata/requirements.txt | test-deps
+	python3 -m venv $(VENV)
+	$(VENV)/bin/pip install -q --disable-pip-version-check -r testdata/requirements.txt
+	# Its list of classes is what is compared with; that needs no torch.
+	$(VENV)/bin/pip install -q --disable-pip-version-check --no-deps torchvision==0.29.2
+	touch $@
+
+.PHONY: photos
+photos:
+	@if [ -n "$(PHOTOS_TAR)" ] && [ ! -d "$(PHOTOS)" ]; then \
+	  mkdir -p "$(dir $(PHOTOS))" && tar xf "$(PHOTOS_TAR)" -C "$(dir $(PHOTOS))"; fi
+
+.PHONY: test
+test: test-deps $(VENV)/.done photos ## build and run all tests, with Python's readers too
+	CGO_ENABLED=0 go build ./...
+	$(TEST_ENV) go test ./...
+	$(TEST_ENV) go test -race -short ./formats/... ./convert/... ./reader/... ./bench/...
+	$(TEST_ENV) CGO_ENABLED=0 go test -short ./preprocess/... ./reader/... ./convert/... ./cmd/...
+
+.PHONY: fuzz
+fuzz: deps ## every fuzz target for FUZZTIME (default 20s) each
+	scripts/fuzz $(or $(FUZZTIME),20s)
+
+$(LINT):
+	GOBIN=$(BUILD)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+
+.PHONY: lint
+lint: deps $(LINT) $(VENV)/.done ## golangci-lint, gofumpt, clang-format, ruff
+	$(LINT) run ./...
+	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+.PHONY: format
+format: $(LINT) $(VENV)/.done ## format all code
+	$(LINT) fmt ./...
+	$(VENV)/bin/clang-format -i $$(git ls-files '*.c' '*.h')
+	$(VENV)/bin/ruff format .
+
+.PHONY: peers
+peers: build ## compare with tar, lmdb, ImageFolder on the same images (several GB of packages)
+	scripts/peers bin/dsconv $(BUILD)/peers
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin build

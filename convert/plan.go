@@ -1,0 +1,308 @@
+package convert
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+// Plan is a conversion that is decided but not begun.
+type Plan struct {
+	Path   string       // of the dataset to be written
+	Meta   formats.Meta // of it, as far as it is known before
+	Bytes  int64        // of the source's images
+	Expect int64        // bytes of the images to be written: exact if they pass through, else an estimate
+	Shards int          // files
+
+	src    formats.Dataset
+	format formats.WritableFormat
+	o      Options
+	splits []string // by index of the source
+	order  []int32  // position to index of the source
+
+	fingerprint uint64 // of the source's samples in this order
+}
+
+// New plans the conversion of the samples of src whose split is among only (all, if only
+// is empty), into a dataset of the format at path. splits are of Split.Assign.
+func New(src formats.Dataset, splits, only []string, f formats.WritableFormat, path string, o Options) (*Plan, error) {
+	if err := compress(&o, f); err != nil {
+		return nil, err
+	}
+	p := &Plan{Path: path, src: src, format: f, o: o, splits: splits}
+	proc, err := preprocess.NewProcessor(o.Recipe, src.Meta().Schema)
+	if err != nil {
+		return nil, err
+	}
+	defer proc.Close()
+	if err := p.choose(only); err != nil {
+		return nil, err
+	}
+	if len(p.order) == 0 {
+		return nil, fmt.Errorf("no sample to write to %s", path)
+	}
+	if err := p.shard(); err != nil {
+		return nil, err
+	}
+	p.Meta = formats.Meta{
+		Version: formats.Version, Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(only),
+	}
+	return p, nil
+}
+
+// compress decides what a level of zstd means: the files of a format that compresses them,
+// else the raw pixels of each image.
+func compress(o *Options, f formats.WritableFormat) error {
+	switch {
+	case o.Create.Zstd == 0 || f.Traits().Zstd:
+		return nil
+	case o.Recipe.Encode.Encoding == formats.Raw:
+		o.Recipe.Zstd, o.Create.Zstd = o.Create.Zstd, 0
+		return nil
+	}
+	return fmt.Errorf("compress: zstd is for tars and for --encode raw: JPEG and PNG are compressed already")
+}
+
+// choose puts the samples' indices into the order of writing.
+func (p *Plan) choose(only []string) error {
+	h := xxh3.New()
+	var b []byte
+	for i := range p.src.Len() {
+		if p.o.Limit > 0 && i >= p.o.Limit {
+			break
+		}
+		if len(only) > 0 && !slices.Contains(only, p.splits[i]) {
+			continue
+		}
+		in, err := p.src.Info(i)
+		if err != nil {
+			return err
+		}
+		if !p.o.Take.Match(in.Source.Path) {
+			continue
+		}
+		p.order = append(p.order, int32(i))
+		p.Bytes += in.Size
+		p.Expect += p.estimate(in.Size)
+		b = append(append(append(b[:0], in.Key...), 0), p.splits[i]...)
+		for _, x := range []int64{in.Source.Size, in.Source.ModTime, in.Label} {
+			b = binary.LittleEndian.AppendUint64(b, uint64(x))
+		}
+		_, _ = h.Write(append(b, in.Sum[:]...))
+	}
+	p.fingerprint = h.Sum64()
+	if p.shuffled() {
+		r := rand.New(rand.NewPCG(p.o.Order.Seed, 0x6473636f6e76)) //nolint:gosec // an order, not a secret
+		r.Shuffle(len(p.order), func(i, j int) { p.order[i], p.order[j] = p.order[j], p.order[i] })
+	}
+	return nil
+}
+
+// shuffled says whether samples are written in a permutation: what cannot be read at
+// random is, unless the user wants it otherwise.
+func (p *Plan) shuffled() bool {
+	if p.format.Traits().Ordered {
+		return false
+	}
+	return p.o.Order.Shuffle || !p.o.Order.Set
+}
+
+// estimate is the size of an image of the output, from the size of its source.
+func (p *Plan) estimate(size int64) int64 {
+	r := p.o.Recipe
+	if r.Passthrough() {
+		return size
+	}
+	if r.Encode.Encoding == formats.Raw && r.Resize.W > 0 && r.Resize.H > 0 {
+		channels := int64(3)
+		if r.Color == preprocess.ColorGray {
+			channels = 1
+		}
+		return int64(r.Resize.W) * int64(r.Resize.H) * channels
+	}
+	if r.Encode.Encoding == formats.Raw {
+		return 8 * size // a JPEG of a photo takes 1 to 2 bits of a pixel's 24
+	}
+	return size
+}
+
+func (p *Plan) shard() error {
+	p.Shards = 1
+	s := p.o.Shards
+	asked := s.Size > 0 || s.Count > 0 || s.Min > 0
+	if !p.format.Traits().Sharded {
+		if asked {
+			return fmt.Errorf("%s has no shards: leave the shard options out", p.format.Name())
+		}
+		return nil
+	}
+	sp, err := atrest.ParseShardPath(p.Path)
+	if err != nil {
+		return err
+	}
+	if !sp.Many() {
+		if asked {
+			return fmt.Errorf("%s is one file: write a pattern such as %s for shards", p.Path, patternFor(p.Path))
+		}
+		return nil
+	}
+	size := s.Size
+	if size == 0 {
+		size = DefaultShardSize
+	}
+	p.Shards = max(1, s.Min, int((p.Expect+size-1)/size))
+	if s.Count > 0 {
+		p.Shards = s.Count
+	}
+	p.Shards = min(p.Shards, len(p.order))
+	return nil
+}
+
+func patternFor(path string) string {
+	dir, base := filepath.Split(path)
+	stem, ext, _ := strings.Cut(base, ".")
+	return dir + stem + "-%06d." + ext
+}
+
+// recipe is what decides the bytes, for Meta.Recipe.
+func (p *Plan) recipe(only []string) map[string]string {
+	m := maps.Clone(p.o.Recipe.Map())
+	for k, v := range p.src.Meta().Recipe {
+		if p.src.Meta().Format == "folder" {
+			m[k] = v
+		} else {
+			m["source."+k] = v
+		}
+	}
+	maps.Copy(m, p.o.Take.Recipe())
+	if p.o.Limit > 0 {
+		m["limit"] = fmt.Sprint(p.o.Limit)
+	}
+	m["source.format"] = p.src.Meta().Format
+	if p.o.Split.spec != "" && p.o.Split.spec != "auto" {
+		m["split"] = p.o.Split.spec
+	}
+	if len(only) > 0 {
+		m["only"] = strings.Join(only, ",")
+	}
+	if !p.format.Traits().Ordered {
+		m["order"] = Order{Shuffle: p.shuffled(), Seed: p.o.Order.Seed}.String()
+	}
+	if p.Shards > 1 {
+		m["shards"] = fmt.Sprint(p.Shards)
+	}
+	if p.o.Create.Zstd > 0 && p.format.Traits().Zstd {
+		m["compress"] = fmt.Sprintf("zstd:%d", p.o.Create.Zstd)
+	}
+	return m
+}
+
+// Len is the number of samples of the source that the plan takes.
+func (p *Plan) Len() int { return len(p.order) }
+
+// Head gives what the first n samples are, in the order of writing.
+func (p *Plan) Head(n int) ([]formats.Info, error) {
+	var head []formats.Info
+	for _, i := range p.order[:min(n, len(p.order))] {
+		in, err := p.src.Info(int(i))
+		if err != nil {
+			return nil, err
+		}
+		in.Split = p.splits[i]
+		head = append(head, in)
+	}
+	return head, nil
+}
+
+// shardOf is the file that position pos belongs to.
+func (p *Plan) shardOf(pos int) int { return pos * p.Shards / len(p.order) }
+
+// checkpointBytes is about how much is written between two checkpoints.
+const checkpointBytes = 256 << 20
+
+// checkpointEvery is the number of positions between two checkpoints. It depends on the
+// plan alone, since where LMDB commits shows in its file.
+func (p *Plan) checkpointEvery() int {
+	each := max(1, p.Expect/int64(len(p.order)))
+	return int(min(max(checkpointBytes/each, 64), 1<<16))
+}
+
+// open creates the dataset or continues an unfinished one of the same plan; next is the
+// position to go on from.
+func (p *Plan) open() (w formats.Writer, n note, err error) {
+	w, err = p.format.Create(p.Path, p.Meta, p.o.Create)
+	if err == nil || !errors.Is(err, formats.ErrPartial) {
+		return w, note{Fingerprint: p.fingerprint}, err
+	}
+	w, was, b, err := p.format.Resume(p.Path, p.o.Create)
+	if err != nil {
+		return nil, n, err
+	}
+	if n, err = p.continues(was, b); err != nil {
+		return nil, n, errors.Join(err, w.Close())
+	}
+	return w, n, nil
+}
+
+func (p *Plan) continues(was formats.Meta, b []byte) (note, error) {
+	if diff := recipeDiff(was.Recipe, p.Meta.Recipe); diff != "" {
+		return note{}, fmt.Errorf("%s%s: %w with another recipe (%s): give the same options, or remove it to start anew",
+			p.Path, atrest.Suffix, formats.ErrPartial, diff)
+	}
+	n, err := decodeNote(b, p.fingerprint)
+	if err != nil {
+		return n, fmt.Errorf("%s%s: %w", p.Path, atrest.Suffix, err)
+	}
+	if n.Fingerprint != p.fingerprint {
+		return n, fmt.Errorf("%s%s: %w, but files of the source came, went or changed since: remove it to start anew",
+			p.Path, atrest.Suffix, formats.ErrPartial)
+	}
+	return n, nil
+}
+
+func recipeDiff(was, now map[string]string) string {
+	var diff []string
+	all := maps.Clone(was)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, now)
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		if was[k] != now[k] {
+			diff = append(diff, fmt.Sprintf("%s was %q, is %q", k, was[k], now[k]))
+		}
+	}
+	return strings.Join(diff, "; ")
+}
+
+// Show makes f the plan's progress function.
+func (p *Plan) Show(f func(Progress)) *Plan {
+	p.o.Progress = f
+	return p
+}
+
+// SplitCounts are the splits of the samples that the plan takes.
+func (p *Plan) SplitCounts() []formats.Split {
+	counts := map[string]int{}
+	for _, i := range p.order {
+		counts[p.splits[i]]++
+	}
+	var list []formats.Split
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		if name != "" {
+			list = append(list, formats.Split{Name: name, Count: counts[name]})
+		}
+	}
+	return list
+}

@@ -1,0 +1,304 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+// job is one position of the plan on its way from the source to the writer. There is a
+// fixed number of them, so memory is flat.
+type job struct {
+	pos         int
+	in, out     formats.Sample
+	bytesIn     int64
+	err         error
+	warning     string
+	orientation int
+	done        chan struct{} // takes one token a round
+}
+
+// run is one execution of a plan.
+type run struct {
+	*Plan
+	schema  formats.Schema
+	w       formats.Writer
+	note    note
+	report  Report
+	started time.Time
+	shown   time.Time
+
+	free, read, process, ordered chan *job
+	readNS, processNS            atomic.Int64
+	writeNS, waitNS              int64
+}
+
+// Run carries the plan out. The report is there with an error too: what was done until
+// then. When ctx ends, what was checkpointed stays in DST.partial and a later Run of an
+// equal plan goes on from it.
+func (p *Plan) Run(ctx context.Context) (*Report, error) {
+	r := &run{Plan: p, schema: p.src.Meta().Schema, started: time.Now()}
+	r.report = Report{Path: p.Path, Shards: p.Shards, Found: p.Len()}
+	var err error
+	if r.w, r.note, err = p.open(); errors.Is(err, formats.ErrPublished) {
+		return r.published()
+	} else if err != nil {
+		return &r.report, err
+	}
+	r.report.Resumed = r.note.Next
+	err = r.pipeline(ctx)
+	if err == nil {
+		err = r.timedWrite(r.w.Commit)
+	}
+	err = errors.Join(err, r.w.Close())
+	r.finish(err)
+	return &r.report, err
+}
+
+// published reports on a dataset that an earlier run had finished but for the last step.
+func (r *run) published() (*Report, error) {
+	ds, err := r.format.Open(r.Path)
+	if err != nil {
+		return &r.report, err
+	}
+	r.note.Next, r.note.Written = r.Len(), ds.Len()
+	r.report.Found, r.report.Resumed = ds.Len(), ds.Len()
+	r.finish(nil)
+	return &r.report, ds.Close()
+}
+
+func (r *run) finish(err error) {
+	r.report.Written, r.report.BytesIn, r.report.BytesOut = r.note.Written, r.note.BytesIn, r.note.BytesOut
+	r.report.Varying = r.note.Varying && r.o.Recipe.Encode.Encoding == formats.Raw
+	r.report.Skipped, r.report.Warnings, r.report.Oriented = r.note.Skipped, r.note.Warnings, r.note.Oriented
+	if err != nil {
+		r.report.Failed = r.report.Found - r.report.Written - len(r.report.Skipped)
+	}
+	elapsed := time.Since(r.started)
+	r.report.Seconds = elapsed.Seconds()
+	r.report.Stages = Stages{
+		Read: seconds(r.readNS.Load()), Process: seconds(r.processNS.Load()), Write: seconds(r.writeNS), Waited: seconds(r.waitNS),
+	}
+	r.show(true)
+}
+
+func seconds(ns int64) float64 { return time.Duration(ns).Seconds() }
+
+func (r *run) pipeline(ctx context.Context) error {
+	workers, readers := r.o.Workers, r.o.IOWorkers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	if readers <= 0 {
+		readers = max(4, workers)
+	}
+	jobs := r.jobs(workers + readers)
+	r.free, r.ordered = make(chan *job, jobs), make(chan *job, jobs)
+	r.read, r.process = make(chan *job, jobs), make(chan *job, jobs)
+	for range jobs {
+		r.free <- &job{done: make(chan struct{}, 1)}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return r.dispatch(ctx) })
+	var reading atomic.Int64
+	reading.Store(int64(readers))
+	for range readers {
+		g.Go(func() error {
+			defer func() {
+				if reading.Add(-1) == 0 {
+					close(r.process)
+				}
+			}()
+			r.readAll()
+			return nil
+		})
+	}
+	for range workers {
+		g.Go(r.processAll)
+	}
+	g.Go(func() error { return r.commitAll(ctx) })
+	return g.Wait()
+}
+
+// jobs is how many samples are under way: many small ones, so that a sync of the disk
+// does not stop the readers; few large ones, so that memory stays small.
+func (r *run) jobs(goroutines int) int {
+	const memory = 64 << 20
+	each := max(1, (r.Bytes+r.Expect)/int64(r.Len()))
+	return max(goroutines+2, int(min(memory/each, 512)))
+}
+
+func (r *run) dispatch(ctx context.Context) error {
+	defer close(r.ordered)
+	defer close(r.read)
+	for pos := r.note.Next; pos < r.Len(); pos++ {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case j := <-r.free:
+			j.pos = pos
+			r.read <- j
+			r.ordered <- j
+		}
+	}
+	return nil
+}
+
+func (r *run) readAll() {
+	for j := range r.read {
+		start := time.Now()
+		j.err = r.src.Read(int(r.order[j.pos]), &j.in)
+		r.readNS.Add(int64(time.Since(start)))
+		r.process <- j
+	}
+}
+
+func (r *run) processAll() error {
+	proc, err := preprocess.NewProcessor(r.o.Recipe, r.schema)
+	if err != nil {
+		return err
+	}
+	defer proc.Close()
+	for j := range r.process {
+		if j.err == nil {
+			start := time.Now()
+			r.processOne(proc, j)
+			r.processNS.Add(int64(time.Since(start)))
+		}
+		j.done <- struct{}{}
+	}
+	return nil
+}
+
+func (r *run) processOne(proc *preprocess.Processor, j *job) {
+	img := r.schema.ImageIndex()
+	j.bytesIn = int64(len(j.in.Values[img].Data))
+	if j.in.Source.Hash == [16]byte{} {
+		j.in.Source.Hash = atrest.Hash(j.in.Values[img].Data)
+	}
+	if j.err = proc.Process(&j.in, &j.out); j.err != nil {
+		return
+	}
+	j.warning, j.orientation = proc.Warning(), proc.Orientation()
+	j.out.Split = r.splits[r.order[j.pos]]
+	j.out.Sum = atrest.Sum(r.schema, &j.out)
+}
+
+func (r *run) commitAll(ctx context.Context) error {
+	every := r.checkpointEvery()
+	for {
+		start := time.Now()
+		j, ok := <-r.ordered
+		if !ok {
+			return ctx.Err()
+		}
+		select {
+		case <-j.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		r.waitNS += int64(time.Since(start))
+		if err := r.timedWrite(func() error { return r.commit(j) }); err != nil {
+			return err
+		}
+		r.free <- j
+		if r.note.Next%every == 0 && r.note.Next < r.Len() {
+			if err := r.timedWrite(r.checkpoint); err != nil {
+				return err
+			}
+		}
+		r.show(false)
+	}
+}
+
+func (r *run) timedWrite(f func() error) error {
+	start := time.Now()
+	err := f()
+	r.writeNS += int64(time.Since(start))
+	return err
+}
+
+// commit writes the sample of j, or names it among the skipped.
+func (r *run) commit(j *job) error {
+	if c, ok := r.w.(formats.Cutter); ok && j.pos > 0 && r.shardOf(j.pos) != r.shardOf(j.pos-1) {
+		if err := c.Cut(); err != nil {
+			return err
+		}
+	}
+	r.note.Next = j.pos + 1
+	path, err := r.pathOf(j)
+	if err != nil {
+		return err
+	}
+	if j.err != nil {
+		if r.o.Fail {
+			return fmt.Errorf("%s: %w", path, j.err)
+		}
+		r.note.Skipped = append(r.note.Skipped, Skip{Path: path, Cause: j.err.Error(), Action: "skipped"})
+		return nil
+	}
+	if err := r.w.Write(&j.out); err != nil {
+		return fmt.Errorf("write %s to %s: %w", path, r.Path, err)
+	}
+	r.note.Written++
+	r.note.BytesIn += j.bytesIn
+	img := &j.out.Values[r.schema.ImageIndex()]
+	r.note.BytesOut += int64(len(img.Data))
+	if r.note.Shape == nil {
+		r.note.Shape = slices.Clone(img.Shape)
+	}
+	r.note.Varying = r.note.Varying || !slices.Equal(r.note.Shape, img.Shape)
+	if j.warning != "" {
+		r.note.Warnings = append(r.note.Warnings, Warning{Path: path, Cause: j.warning})
+	}
+	if j.orientation > 1 {
+		r.note.Oriented++
+	}
+	return nil
+}
+
+// pathOf is what the user calls the sample of j.
+func (r *run) pathOf(j *job) (string, error) {
+	if j.err == nil && j.in.Source.Path != "" {
+		return j.in.Source.Path, nil
+	}
+	in, err := r.src.Info(int(r.order[j.pos]))
+	if err != nil {
+		return "", err
+	}
+	if in.Source.Path != "" {
+		return in.Source.Path, nil
+	}
+	return in.Key, nil
+}
+
+func (r *run) checkpoint() error {
+	b, err := r.note.encode()
+	if err != nil {
+		return err
+	}
+	return r.w.Checkpoint(b)
+}
+
+// showEvery is how often Progress is called.
+const showEvery = 100 * time.Millisecond
+
+func (r *run) show(last bool) {
+	if r.o.Progress == nil || !last && time.Since(r.shown) < showEvery {
+		return
+	}
+	r.shown = time.Now()
+	r.o.Progress(Progress{
+		Done: r.note.Next, Total: r.Len(), Skipped: len(r.note.Skipped), BytesIn: r.note.BytesIn, Elapsed: time.Since(r.started),
+	})
+}

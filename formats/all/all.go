@@ -1,0 +1,17 @@
+// Package all is the explicit list of the formats that dsconv knows.
+package all
+
+import (
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/hdf5"
+	"github.com/dsconv/dsconv/formats/lmdb"
+	"github.com/dsconv/dsconv/formats/shard"
+	"github.com/dsconv/dsconv/formats/tfrecord"
+)
+
+// Formats lists all formats. The folder comes last: it takes any directory that no other
+// format claims by its name.
+func Formats() formats.Registry {
+	return formats.Registry{lmdb.Format{}, hdf5.Format{}, shard.Format{}, tfrecord.Format{}, folder.Format{}}
+}

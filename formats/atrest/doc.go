@@ -1,0 +1,12 @@
+// Package atrest is what all written formats have in common at rest, so that each of
+// them holds only its own records:
+//
+//   - [Stage], the folder DST.partial in which a dataset grows, with a lock, a journal of
+//     checkpoints and an all-or-nothing publication;
+//   - [Table], the manifest: a row a sample, in memory and as manifest.parquet;
+//   - [Sums], a CRC-32C for each 1 MiB block of each file, in a table that checks itself;
+//   - [Shards] and [Mapping] for formats that append records to one or many files and
+//     read them back from mapped memory.
+//
+// docs/formats.md describes the files byte by byte.
+package atrest

@@ -1,0 +1,149 @@
+package atrest
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// File is a file that is only appended to and that sums its blocks as it grows: each
+// byte is copied once into the current block, and a block is summed and written when it
+// is full. It belongs to one goroutine.
+type File struct {
+	f      *os.File
+	name   string // in Sums
+	block  []byte // the bytes after the last full block
+	sums   []uint32
+	synced bool
+}
+
+// FileState is what a checkpoint keeps of a File.
+type FileState struct {
+	Name   string
+	Size   int64
+	Digest uint32 // CRC-32C of the block sums
+}
+
+// CreateFile makes the file at path; name is what it is called in Sums.
+func CreateFile(path, name string) (*File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	return &File{f: f, name: name, block: make([]byte, 0, BlockSize)}, nil
+}
+
+// ReopenFile continues the file at path as of st: what came after is cut off, what was
+// before is read and compared with st. ErrDamaged if it is not what was written.
+func ReopenFile(path string, st FileState) (*File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	w := &File{f: f, name: st.Name, block: make([]byte, 0, BlockSize), synced: true}
+	if err := w.restore(st); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("continue %s: %w", path, err)
+	}
+	return w, nil
+}
+
+func (w *File) restore(st FileState) error {
+	for left := st.Size; left > 0; {
+		w.block = w.block[:min(left, BlockSize)]
+		if _, err := io.ReadFull(w.f, w.block); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return fmt.Errorf("%w: it is shorter than at the last checkpoint", formats.ErrDamaged)
+		} else if err != nil {
+			return err
+		}
+		left -= int64(len(w.block))
+		if len(w.block) == BlockSize {
+			w.sums = append(w.sums, crc32.Checksum(w.block, castagnoli))
+			w.block = w.block[:0]
+		}
+	}
+	if got := w.State(); got != st {
+		return fmt.Errorf("%w: it is not what it was at the last checkpoint", formats.ErrDamaged)
+	}
+	if err := w.f.Truncate(st.Size); err != nil {
+		return err
+	}
+	_, err := w.f.Seek(int64(len(w.sums))*BlockSize, io.SeekStart)
+	return err
+}
+
+// Size is the number of bytes written so far.
+func (w *File) Size() int64 { return int64(len(w.sums))*BlockSize + int64(len(w.block)) }
+
+// Write appends p.
+func (w *File) Write(p []byte) (int, error) {
+	n := len(p)
+	w.synced = false
+	for len(p) > 0 {
+		k := copy(w.block[len(w.block):BlockSize], p)
+		w.block = w.block[:len(w.block)+k]
+		p = p[k:]
+		if len(w.block) == BlockSize {
+			if err := w.writeBlock(); err != nil {
+				return n - len(p), err
+			}
+			w.sums = append(w.sums, crc32.Checksum(w.block, castagnoli))
+			w.block = w.block[:0]
+		}
+	}
+	return n, nil
+}
+
+func (w *File) writeBlock() error {
+	off := int64(len(w.sums)) * BlockSize
+	if _, err := w.f.WriteAt(w.block, off); err != nil {
+		return fmt.Errorf("write %s: %w", w.f.Name(), err)
+	}
+	// Let the disk start now: what is left for the fsync at the end is little.
+	startWriteback(w.f, off, int64(len(w.block)))
+	return nil
+}
+
+// Sync makes all that was written survive a kill of the machine.
+func (w *File) Sync() error {
+	if w.synced {
+		return nil
+	}
+	if len(w.block) > 0 {
+		if err := w.writeBlock(); err != nil {
+			return err
+		}
+	}
+	if err := w.f.Sync(); err != nil {
+		return fmt.Errorf("sync %s: %w", w.f.Name(), err)
+	}
+	w.synced = true
+	return nil
+}
+
+// State is what ReopenFile needs to continue from here; call it after Sync.
+func (w *File) State() FileState {
+	fs := w.Sums()
+	b := make([]byte, 0, 4*len(fs.Blocks))
+	for _, s := range fs.Blocks {
+		b = binary.LittleEndian.AppendUint32(b, s)
+	}
+	return FileState{Name: w.name, Size: fs.Size, Digest: crc32.Checksum(b, castagnoli)}
+}
+
+// Sums are the checksums of all that was written so far.
+func (w *File) Sums() FileSums {
+	fs := FileSums{Name: w.name, Size: w.Size(), Blocks: append([]uint32(nil), w.sums...)}
+	if len(w.block) > 0 {
+		fs.Blocks = append(fs.Blocks, crc32.Checksum(w.block, castagnoli))
+	}
+	return fs
+}
+
+// Close closes the file without Sync.
+func (w *File) Close() error { return w.f.Close() }

@@ -1,0 +1,109 @@
+package atrest
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+func rowOf(i int) *Row {
+	return &Row{
+		Info: formats.Info{
+			Key: fmt.Sprintf("class %d/ключ\n%07d", i%7, (i*7919)%1000003), Split: []string{"train", "val", ""}[i%3], Label: int64(i%7) - 1,
+			Size: int64(i * 3), Encoding: []formats.Encoding{formats.JPEG, formats.PNG}[i%2], Shape: [3]int{i, 2 * i, 3},
+			Sum: [16]byte{byte(i), 1}, Columns: []string{fmt.Sprint(i), ""},
+			Source: formats.Source{Path: fmt.Sprintf("p%d.jpg", i), Size: int64(i), ModTime: -int64(i), Hash: [16]byte{15: byte(i)}},
+		},
+		Place: Place{Shard: i % 5, Offset: int64(i) << 33, Length: int64(i)},
+	}
+}
+
+func tableOf(t testing.TB, n int) *Table {
+	t.Helper()
+	tab := NewTable([]string{"a", "label"})
+	for i := range n {
+		if err := tab.Append(rowOf(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return tab
+}
+
+func encodeTable(t testing.TB, tab *Table) ([]byte, []int32) {
+	t.Helper()
+	ranks, err := tab.Ranks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := tab.WriteManifest(&b, ranks); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes(), ranks
+}
+
+func TestManifestGivesBackEveryRowInRankOrder(t *testing.T) {
+	for _, n := range []int{0, 1, 1000, 3*manifestBatch + 1, manifestRowGroup + 5} {
+		tab := tableOf(t, n)
+		b, ranks := encodeTable(t, tab)
+		if again, _ := encodeTable(t, tab); !bytes.Equal(b, again) {
+			t.Fatal("two runs differ")
+		}
+		start := time.Now()
+		got, err := ReadManifest(bytes.NewReader(b), int64(len(b)), tab.columns)
+		if err != nil {
+			t.Fatalf("%d rows: %v", n, err)
+		}
+		t.Logf("%d rows: %d bytes, read in %v", n, len(b), time.Since(start))
+		if got.Len() != n {
+			t.Fatalf("%d rows of %d", got.Len(), n)
+		}
+		for r, i := range ranks {
+			in, err := got.Info(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := rowOf(int(i))
+			if !reflect.DeepEqual(want.Info, in) || got.Place(r) != want.Place {
+				t.Fatalf("rank %d: %s %v", r, cmp.Diff(want.Info, in), got.Place(r))
+			}
+			if r > 0 && got.Key(r-1) >= got.Key(r) {
+				t.Fatalf("keys not in order at %d", r)
+			}
+		}
+	}
+}
+
+func TestEqualKeysAreRefused(t *testing.T) {
+	tab := NewTable(nil)
+	for range 2 {
+		if err := tab.Append(&Row{Info: formats.Info{Key: "a"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := tab.Ranks(); err == nil {
+		t.Fatal("two equal keys were accepted")
+	}
+}
+
+func FuzzManifest(f *testing.F) {
+	b, _ := encodeTable(f, tableOf(f, 10))
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		tab, err := ReadManifest(bytes.NewReader(b), int64(len(b)), nil)
+		if err != nil {
+			return
+		}
+		for i := range tab.Len() {
+			if _, err := tab.Info(i); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

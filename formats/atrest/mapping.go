@@ -1,0 +1,54 @@
+package atrest
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Mapping is a file in memory, read-only, until Close.
+type Mapping struct {
+	Data []byte
+}
+
+// Map maps the file at path; an empty file gives empty Data.
+func Map(path string) (*Mapping, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if st.Size() == 0 {
+		return &Mapping{}, nil
+	}
+	b, err := unix.Mmap(int(f.Fd()), 0, int(st.Size()), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("map %s: %w", path, err)
+	}
+	return &Mapping{Data: b}, nil
+}
+
+// Slice is n bytes at off. ErrDamaged if the file does not reach that far.
+func (m *Mapping) Slice(off, n int64) ([]byte, error) {
+	if off < 0 || n < 0 || off > int64(len(m.Data)) || n > int64(len(m.Data))-off {
+		return nil, fmt.Errorf("%w: the file ends before byte %d", formats.ErrDamaged, off+n)
+	}
+	return m.Data[off : off+n : off+n], nil
+}
+
+// Close unmaps the file; slices of Data must no longer be used.
+func (m *Mapping) Close() error {
+	b := m.Data
+	m.Data = nil
+	if len(b) == 0 {
+		return nil
+	}
+	return unix.Munmap(b)
+}

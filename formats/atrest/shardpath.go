@@ -1,0 +1,122 @@
+package atrest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// ShardPath names the files of a dataset that has one or many: "out.tar",
+// "train-%06d.tar", or for reading also "train-{000000..000127}.tar".
+type ShardPath struct {
+	Dir    string
+	before string // of the file's name, up to the number
+	width  int    // digits of the number, at least; -1 without one
+	after  string
+	lo, hi int // the range of braces; hi < lo without them
+}
+
+var (
+	shardVerb   = regexp.MustCompile(`%(0\d+)?d`)
+	shardBraces = regexp.MustCompile(`\{(\d+)\.\.(\d+)\}`)
+)
+
+// ParseShardPath takes path apart. The error says what is wrong with a pattern.
+func ParseShardPath(path string) (ShardPath, error) {
+	dir, base := filepath.Split(path)
+	p := ShardPath{Dir: filepath.Clean(dir), before: base, width: -1, hi: -1}
+	if dir == "" {
+		p.Dir = "."
+	}
+	if m := shardBraces.FindStringSubmatchIndex(base); m != nil {
+		lo, errLo := strconv.Atoi(base[m[2]:m[3]])
+		hi, errHi := strconv.Atoi(base[m[4]:m[5]])
+		if errLo != nil || errHi != nil || hi < lo {
+			return p, fmt.Errorf("%s: the range %s is empty or too large", path, base[m[0]:m[1]])
+		}
+		p.before, p.width, p.after, p.lo, p.hi = base[:m[0]], m[3]-m[2], base[m[1]:], lo, hi
+		return p, nil
+	}
+	switch all := shardVerb.FindAllStringIndex(base, -1); len(all) {
+	case 0:
+		return p, nil
+	case 1:
+		at := all[0]
+		width := 1
+		if digits := base[at[0]+1 : at[1]-1]; digits != "" {
+			width, _ = strconv.Atoi(digits)
+		}
+		if width > 18 {
+			return p, fmt.Errorf("%s: a shard number of %d digits; at most 18", path, width)
+		}
+		p.before, p.width, p.after = base[:at[0]], width, base[at[1]:]
+		return p, nil
+	}
+	return p, fmt.Errorf("%s: more than one shard number; write one %%06d", path)
+}
+
+// Many says that the path is a pattern.
+func (p ShardPath) Many() bool { return p.width >= 0 }
+
+// Braces is the range of a path with braces.
+func (p ShardPath) Braces() (lo, hi int, ok bool) { return p.lo, p.hi, p.hi >= p.lo }
+
+// Name is the name of shard i, without Dir.
+func (p ShardPath) Name(i int) string {
+	if !p.Many() {
+		return p.before
+	}
+	return fmt.Sprintf("%s%0*d%s", p.before, p.width, i, p.after)
+}
+
+// Sidecar is the folder that describes the dataset: "train.tar.dsconv" beside
+// "train-%06d.tar" and beside "train.tar".
+func (p ShardPath) Sidecar() string {
+	return filepath.Join(p.Dir, strings.TrimRight(p.before, "-_.")+p.after+".dsconv")
+}
+
+// Number finds which shard a file name of the pattern is.
+func (p ShardPath) Number(name string) (int, bool) {
+	digits, ok := strings.CutPrefix(name, p.before)
+	if !ok {
+		return 0, false
+	}
+	if digits, ok = strings.CutSuffix(digits, p.after); !ok || len(digits) < p.width {
+		return 0, false
+	}
+	i, err := strconv.Atoi(digits)
+	return i, err == nil && p.Name(i) == name
+}
+
+// ErrForeign is in the error of a path where files lie that dsconv did not write.
+var errForeign = fmt.Errorf("%w, and not by dsconv", formats.ErrExists)
+
+// Existing lists the files that a dataset at p would replace: those of the finished
+// dataset there. Files of the pattern without a sidecar are somebody else's: an error.
+func (p ShardPath) Existing() ([]string, error) {
+	if m, _, err := ReadSidecar(p.Sidecar()); err == nil {
+		old := []string{p.Sidecar()} // first: from then on nothing looks finished
+		for _, name := range m.Files {
+			old = append(old, filepath.Join(p.Dir, name))
+		}
+		return old, nil
+	}
+	if _, err := os.Lstat(p.Sidecar()); err == nil {
+		return nil, fmt.Errorf("%s: %w", p.Sidecar(), errForeign)
+	}
+	entries, err := os.ReadDir(p.Dir)
+	if err != nil {
+		return nil, nil //nolint:nilerr // a folder that is not there holds no files; making it says what is wrong
+	}
+	for _, e := range entries {
+		if _, ok := p.Number(e.Name()); ok || !p.Many() && e.Name() == p.before {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(p.Dir, e.Name()), errForeign)
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,281 @@
+package atrest
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Shards appends records to one file after another in a Stage and publishes them with
+// their sidecar. A format puts its record layout on top. It belongs to one goroutine.
+type Shards struct {
+	stage   *Stage
+	path    ShardPath
+	end     []byte // closes each file, such as a tar's two zero blocks
+	old     []string
+	done    Sums
+	current *File
+	open    bool // before Commit or Close
+}
+
+// CreateShards starts a dataset at path; end is appended to each file when it is cut.
+func CreateShards(path string, m formats.Meta, o formats.CreateOptions, end []byte) (*Shards, error) {
+	p, err := ParseShardPath(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, ok := p.Braces(); ok {
+		return nil, fmt.Errorf("%s: write %%06d for the shard number; a range is for reading", path)
+	}
+	s := &Shards{path: p, end: end, open: true}
+	if s.old, err = p.Existing(); err != nil {
+		return nil, err
+	}
+	if s.stage, err = CreateStage(path, p.Sidecar(), m, o.Replace); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// ResumeShards continues a dataset as of its last checkpoint; what was written before is
+// read and compared with its checksums.
+func ResumeShards(path string, end []byte) (*Shards, error) {
+	p, err := ParseShardPath(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Shards{path: p, end: end, open: true}
+	if s.old, err = p.Existing(); err != nil {
+		return nil, err
+	}
+	if s.stage, err = ResumeStage(path); err != nil {
+		return nil, err
+	}
+	if err := s.restore(); err != nil {
+		return nil, errors.Join(fmt.Errorf("continue %s: %w", path, err), s.stage.Close())
+	}
+	return s, nil
+}
+
+// Stage is the stage that the shards grow in.
+func (s *Shards) Stage() *Stage { return s.stage }
+
+// Append writes the parts one after another as one record and tells where it lies.
+func (s *Shards) Append(parts ...[]byte) (Place, error) {
+	if s.current == nil {
+		name := s.path.Name(len(s.done))
+		f, err := CreateFile(s.stage.Path(name), name)
+		if err != nil {
+			return Place{}, err
+		}
+		s.current = f
+	}
+	at := Place{Shard: len(s.done), Offset: s.current.Size()}
+	for _, p := range parts {
+		if _, err := s.current.Write(p); err != nil {
+			return Place{}, err
+		}
+	}
+	at.Length = s.current.Size() - at.Offset
+	return at, nil
+}
+
+// Cut ends the current file; the next record starts another. It is an error where the
+// path names one file.
+func (s *Shards) Cut() error {
+	if !s.path.Many() {
+		return fmt.Errorf("%s: several shards need a pattern such as x-%%06d%s", s.path.before, filepath.Ext(s.path.before))
+	}
+	return s.cut()
+}
+
+func (s *Shards) cut() error {
+	if s.current == nil {
+		return nil
+	}
+	if _, err := s.current.Write(s.end); err != nil {
+		return err
+	}
+	if err := s.current.Sync(); err != nil {
+		return err
+	}
+	s.done = append(s.done, s.current.Sums())
+	err := s.current.Close()
+	s.current = nil
+	return err
+}
+
+// Checkpoint makes the records so far survive a kill.
+func (s *Shards) Checkpoint(note []byte) error {
+	state := appendBytes(nil, s.done.Encode())
+	if s.current != nil {
+		if err := s.current.Sync(); err != nil {
+			return err
+		}
+		st := s.current.State()
+		state = appendBytes(state, st.Name)
+		state = binary.AppendUvarint(state, uint64(st.Size))
+		state = binary.LittleEndian.AppendUint32(state, st.Digest)
+	}
+	return s.stage.Checkpoint(state, note)
+}
+
+func (s *Shards) restore() error {
+	if s.stage.State == nil {
+		return nil
+	}
+	c := &cursor{b: s.stage.State}
+	done, err := DecodeSums(c.bytes())
+	if err != nil {
+		return err
+	}
+	for _, want := range done {
+		got, err := SumFile(s.stage.Path(want.Name), want.Name, -1)
+		if err != nil {
+			return err
+		}
+		if got.Size != want.Size || !slices.Equal(got.Blocks, want.Blocks) {
+			return fmt.Errorf("%s: %w: it is not what it was at the last checkpoint", want.Name, formats.ErrDamaged)
+		}
+	}
+	s.done = done
+	if len(c.b) == 0 {
+		return nil
+	}
+	st := FileState{Name: string(c.bytes()), Size: c.varint(), Digest: c.uint32()}
+	if c.failed {
+		return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
+	}
+	s.current, err = ReopenFile(s.stage.Path(st.Name), st)
+	return err
+}
+
+// Files are the names of the files so far; the last one may still grow.
+func (s *Shards) Files() []string {
+	var names []string
+	for _, f := range s.done {
+		names = append(names, f.Name)
+	}
+	if s.current != nil {
+		names = append(names, s.path.Name(len(s.done)))
+	}
+	return names
+}
+
+// Commit ends the last file, writes the sidecar and publishes all. A dataset without
+// records has one file that holds the end alone. index writes the files of the sidecar
+// that the format's other readers want and names them; dir is where they go.
+func (s *Shards) Commit(index func(dir string) (names []string, err error)) error {
+	if s.current == nil && len(s.done) == 0 {
+		if _, err := s.Append(); err != nil {
+			return err
+		}
+	}
+	if err := s.cut(); err != nil {
+		return err
+	}
+	s.stage.Meta.Files = s.Files()
+	side := s.stage.Path(filepath.Base(s.path.Sidecar()))
+	if err := os.MkdirAll(side, 0o755); err != nil {
+		return err
+	}
+	extra, err := index(side)
+	if err != nil {
+		return err
+	}
+	if err := s.stage.WriteSidecar(side, filepath.Base(side)+"/", s.done, extra); err != nil {
+		return err
+	}
+	moves := make([]Move, 0, len(s.done)+1)
+	for _, f := range s.done {
+		moves = append(moves, Move{From: s.stage.Path(f.Name), To: filepath.Join(s.path.Dir, f.Name)})
+	}
+	moves = append(moves, Move{From: side, To: s.path.Sidecar()})
+	s.open = false
+	return s.stage.Publish(s.old, moves)
+}
+
+// Close leaves what was checkpointed to ResumeShards.
+func (s *Shards) Close() error {
+	if !s.open {
+		return nil
+	}
+	s.open = false
+	var err error
+	if s.current != nil {
+		err = s.current.Close()
+	}
+	return errors.Join(err, s.stage.Close())
+}
+
+// Records reads what Shards wrote, from mapped memory. It is safe for concurrent use.
+type Records struct {
+	Meta  *formats.Meta
+	Table *Table
+
+	path  ShardPath
+	files []*Mapping
+}
+
+// OpenRecords opens the dataset at path.
+func OpenRecords(path string) (*Records, error) {
+	p, err := ParseShardPath(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Records{path: p}
+	if r.Meta, r.Table, err = ReadSidecar(p.Sidecar()); err != nil {
+		return nil, err
+	}
+	if lo, hi, ok := p.Braces(); ok && (lo != 0 || hi != len(r.Meta.Files)-1) {
+		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; name them all", path, len(r.Meta.Files)-1)
+	}
+	for _, name := range r.Meta.Files {
+		if name != filepath.Base(name) {
+			return nil, errors.Join(fmt.Errorf("%s: %w: a shard is named %q", path, formats.ErrDamaged, name), r.Close())
+		}
+		m, err := Map(filepath.Join(p.Dir, name))
+		if err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+		r.files = append(r.files, m)
+	}
+	return r, nil
+}
+
+// Record is the bytes of the record of row i, in mapped memory. The error names the key.
+func (r *Records) Record(i int) ([]byte, error) {
+	if i < 0 || i >= r.Table.Len() {
+		return nil, fmt.Errorf("sample %d of %d: %w", i, r.Table.Len(), errRange)
+	}
+	at := r.Table.Place(i)
+	if at.Shard < 0 || at.Shard >= len(r.files) {
+		return nil, fmt.Errorf("key %q: %w: it is in shard %d of %d", r.Table.Key(i), formats.ErrDamaged, at.Shard, len(r.files))
+	}
+	b, err := r.files[at.Shard].Slice(at.Offset, at.Length)
+	if err != nil {
+		return nil, fmt.Errorf("key %q in %s: %w", r.Table.Key(i), r.Meta.Files[at.Shard], err)
+	}
+	return b, nil
+}
+
+// Sums are the dataset's block checksums; the names are relative to Dir.
+func (r *Records) Sums() (Sums, error) { return ReadSums(r.path.Sidecar()) }
+
+// Dir is the folder of the shards.
+func (r *Records) Dir() string { return r.path.Dir }
+
+// Close unmaps the files.
+func (r *Records) Close() error {
+	var err error
+	for _, m := range r.files {
+		err = errors.Join(err, m.Close())
+	}
+	r.files = nil
+	return err
+}

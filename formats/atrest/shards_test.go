@@ -1,0 +1,226 @@
+package atrest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+var testMeta = formats.Meta{Version: 1, Format: "test", Schema: formats.Schema{{Name: "image", Kind: formats.Image}}}
+
+func sampleOf(i int) *formats.Sample {
+	data := bytes.Repeat([]byte{byte(i), byte(i >> 8), 7}, 1+(i*7919)%9000)
+	s := &formats.Sample{Key: fmt.Sprintf("k%05d", i), Values: []formats.Value{{Data: data, Encoding: formats.JPEG, Shape: []int{i, 1, 3}}}}
+	s.Sum = Sum(testMeta.Schema, s)
+	return s
+}
+
+// write adds the samples from..to-1 and cuts after every hundredth.
+func write(t *testing.T, s *Shards, from, to int) {
+	t.Helper()
+	for i := from; i < to; i++ {
+		smp := sampleOf(i)
+		at, err := s.Append([]byte("head"), smp.Values[0].Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Stage().Add(smp, at); err != nil {
+			t.Fatal(err)
+		}
+		if i%100 == 99 {
+			if err := s.Cut(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func commit(t *testing.T, s *Shards) {
+	t.Helper()
+	index := func(dir string) ([]string, error) {
+		return []string{"idx"}, os.WriteFile(filepath.Join(dir, "idx"), []byte("i"), 0o644)
+	}
+	if err := s.Commit(index); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(dir, path)
+		files[rel] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestShardsAreReadBackAndResumeToTheSameBytes(t *testing.T) {
+	end := make([]byte, 1024)
+	whole := filepath.Join(t.TempDir(), "x-%03d.rec")
+	s, err := CreateShards(whole, testMeta, formats.CreateOptions{}, end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, s, 0, 250)
+	commit(t, s)
+	r, err := OpenRecords(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for i := range 250 {
+		b, err := r.Record(i)
+		if err != nil || !bytes.Equal(b[4:], sampleOf(i).Values[0].Data) {
+			t.Fatalf("record %d: %v", i, err)
+		}
+	}
+
+	// Checkpoints at 50, 100 (just after a cut) and 170, each time followed by work that
+	// is lost.
+	torn := filepath.Join(t.TempDir(), "x-%03d.rec")
+	if s, err = CreateShards(torn, testMeta, formats.CreateOptions{}, end); err != nil {
+		t.Fatal(err)
+	}
+	from := 0
+	for _, to := range []int{50, 100, 170} {
+		write(t, s, from, to)
+		if err := s.Checkpoint(fmt.Append(nil, to)); err != nil {
+			t.Fatal(err)
+		}
+		write(t, s, to, to+35)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenRecords(torn); !errors.Is(err, formats.ErrNotDataset) {
+			t.Fatalf("an unfinished dataset opens: %v", err)
+		}
+		if s, err = ResumeShards(torn, end); err != nil {
+			t.Fatal(err)
+		}
+		if string(s.Stage().Note) != fmt.Sprint(to) {
+			t.Fatalf("note %q", s.Stage().Note)
+		}
+		from = to
+	}
+	write(t, s, from, 250)
+	commit(t, s)
+	a, b := tree(t, filepath.Dir(whole)), tree(t, filepath.Dir(torn))
+	if len(a) != 3+4 {
+		t.Fatalf("%d files", len(a))
+	}
+	for name := range a {
+		if a[name] != b[name] {
+			t.Errorf("%s differs", name)
+		}
+	}
+	if len(a) != len(b) {
+		t.Errorf("%d files and %d", len(a), len(b))
+	}
+}
+
+func TestStageRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.rec")
+	s, err := CreateShards(path, testMeta, formats.CreateOptions{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := CreateShards(path, testMeta, formats.CreateOptions{}, nil); !errors.Is(err, formats.ErrLocked) {
+		t.Errorf("a second writer: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := CreateShards(path, testMeta, formats.CreateOptions{}, nil); !errors.Is(err, formats.ErrPartial) {
+		t.Errorf("over a partial: %v", err)
+	}
+	if s, err = ResumeShards(path, nil); err != nil {
+		t.Fatal(err)
+	}
+	write(t, s, 0, 3)
+	commit(t, s)
+	if _, err := CreateShards(path, testMeta, formats.CreateOptions{}, nil); !errors.Is(err, formats.ErrExists) {
+		t.Errorf("over a finished one: %v", err)
+	}
+	if s, err = CreateShards(path, testMeta, formats.CreateOptions{Replace: true}, nil); err != nil {
+		t.Fatal(err)
+	}
+	write(t, s, 0, 5)
+	if r, err := OpenRecords(path); err != nil || r.Table.Len() != 3 {
+		t.Errorf("the old dataset is gone before the new one is there: %v", err)
+	}
+	commit(t, s)
+	if r, err := OpenRecords(path); err != nil || r.Table.Len() != 5 {
+		t.Errorf("the old dataset was not replaced: %v", err)
+	}
+	foreign := filepath.Join(t.TempDir(), "b.rec")
+	if err := os.WriteFile(foreign, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := CreateShards(foreign, testMeta, formats.CreateOptions{Replace: true}, nil); !errors.Is(err, formats.ErrExists) {
+		t.Errorf("over a foreign file: %v", err)
+	}
+}
+
+func TestCheckFindsEveryFlippedBitThatItIsShown(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.rec")
+	s, err := CreateShards(path, testMeta, formats.CreateOptions{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, s, 0, 99)
+	commit(t, s)
+	sums, err := ReadSums(path + ".dsconv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func() (n int) {
+		if err := sums.Check(context.Background(), dir, 0, 2, func(formats.Damage) { n++ }); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := check(); n != 0 {
+		t.Fatalf("%d damages in a whole dataset", n)
+	}
+	for name, content := range tree(t, dir) {
+		if filepath.Base(name) == SumsName {
+			for i := range content {
+				b := []byte(content)
+				b[i] ^= 1 << (i % 8)
+				if _, err := DecodeSums(b); !errors.Is(err, formats.ErrDamaged) {
+					t.Fatalf("bit %d of the table: %v", i, err)
+				}
+			}
+			continue
+		}
+		for i := 0; i < len(content); i += 1 + len(content)/20 {
+			b := []byte(content)
+			b[i] ^= 1 << (i % 8)
+			if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if check() != 1 {
+				t.Fatalf("%s: bit in byte %d not found", name, i)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

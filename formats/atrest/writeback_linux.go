@@ -1,0 +1,13 @@
+package atrest
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// startWriteback asks the kernel to begin writing the range; it is a hint and its error
+// shows at fsync.
+func startWriteback(f *os.File, off, n int64) {
+	_ = unix.SyncFileRange(int(f.Fd()), off, n, unix.SYNC_FILE_RANGE_WRITE)
+}

@@ -1,0 +1,120 @@
+package formats
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Kind says what a field means, and so how geometric operations and batching treat it.
+type Kind string
+
+// The kinds of fields.
+const (
+	Image    Kind = "image"    // pixels to look at; resized with the chosen filter
+	Mask     Kind = "mask"     // pixels to predict; resized by nearest, lossless encodings only
+	Boxes    Kind = "boxes"    // float32 (N,4), x0 y0 x1 y1 in pixels
+	Label    Kind = "label"    // one class index, int64
+	MultiHot Kind = "multihot" // uint8 (classes), 1 where the class applies
+	Array    Kind = "array"    // a tensor of DType and Shape
+	Text     Kind = "text"     // UTF-8
+	JSON     Kind = "json"     // UTF-8 JSON
+	Bytes    Kind = "bytes"    // anything
+)
+
+// DType is the type of a tensor's elements; multi-byte elements are little-endian.
+type DType string
+
+// The element types that values have at rest.
+const (
+	Uint8   DType = "uint8"
+	Uint16  DType = "uint16"
+	Int64   DType = "int64"
+	Float32 DType = "float32"
+)
+
+// Size is the number of bytes an element takes, 0 for an unknown type.
+func (d DType) Size() int {
+	switch d {
+	case Uint8:
+		return 1
+	case Uint16:
+		return 2
+	case Float32:
+		return 4
+	case Int64:
+		return 8
+	}
+	return 0
+}
+
+// Field describes one value that every sample of a dataset has.
+type Field struct {
+	// Name is "image", "label", "mask", "caption", ...; it becomes part of file names in
+	// tars, so it is made of letters, digits, '_' and '-'.
+	Name string `json:"name"`
+	Kind Kind   `json:"kind"`
+	// DType and Shape are set where they are the same for all samples; -1 in Shape is a
+	// free dimension, nil says that nothing is fixed.
+	DType DType `json:"dtype,omitempty"`
+	Shape []int `json:"shape,omitempty"`
+	// Classes names the indices of a Label or MultiHot.
+	Classes []string `json:"classes,omitempty"`
+}
+
+// Schema is the list of a dataset's fields. The first field of kind Image is the
+// designated image; the first of kind Label or MultiHot is the designated label.
+type Schema []Field
+
+// ImageIndex is the place of the designated image among the fields, or -1.
+func (s Schema) ImageIndex() int {
+	return slices.IndexFunc(s, func(f Field) bool { return f.Kind == Image })
+}
+
+// LabelIndex is the place of the designated label among the fields, or -1.
+func (s Schema) LabelIndex() int {
+	return slices.IndexFunc(s, func(f Field) bool { return f.Kind == Label || f.Kind == MultiHot })
+}
+
+// Index is the place of the field of that name, or -1.
+func (s Schema) Index(name string) int {
+	return slices.IndexFunc(s, func(f Field) bool { return f.Name == name })
+}
+
+// Validate reports the first thing that makes the schema unusable: no image, an empty,
+// repeated or unprintable name, an unknown kind.
+func (s Schema) Validate() error {
+	if s.ImageIndex() < 0 {
+		return fmt.Errorf("%w: no field of kind image", ErrSchema)
+	}
+	seen := map[string]bool{}
+	for _, f := range s {
+		switch {
+		case !validName(f.Name):
+			return fmt.Errorf("%w: field name %q: use letters, digits, '_' and '-'", ErrSchema, f.Name)
+		case seen[f.Name]:
+			return fmt.Errorf("%w: two fields named %q", ErrSchema, f.Name)
+		case !slices.Contains(kinds, f.Kind):
+			return fmt.Errorf("%w: field %q: unknown kind %q", ErrSchema, f.Name, f.Kind)
+		case f.DType != "" && f.DType.Size() == 0:
+			return fmt.Errorf("%w: field %q: unknown element type %q", ErrSchema, f.Name, f.DType)
+		}
+		seen[f.Name] = true
+	}
+	return nil
+}
+
+var kinds = []Kind{Image, Mask, Boxes, Label, MultiHot, Array, Text, JSON, Bytes}
+
+func validName(name string) bool {
+	if name == "" || len(name) > 64 {
+		return false
+	}
+	for _, r := range name {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+		default:
+			return false
+		}
+	}
+	return true
+}

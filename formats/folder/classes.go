@@ -1,0 +1,149 @@
+package folder
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+var splitNames = []string{"train", "val", "valid", "validation", "test"}
+
+// layout is what the first-level folders mean.
+type layout struct {
+	split bool     // the first level are splits
+	class bool     // the next level are classes
+	names []string // of the classes, in the order of their indices
+}
+
+// subfolders are the names of the folders (or links to folders) in dir.
+func subfolders(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if st, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && st.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// layoutOf finds splits and classes. As with ImageFolder an empty folder is a class too.
+func layoutOf(root, order string) (layout, error) {
+	var l layout
+	first, err := subfolders(root)
+	if err != nil {
+		return l, err
+	}
+	l.split = len(first) > 0 && !slices.ContainsFunc(first, func(n string) bool { return !slices.Contains(splitNames, n) })
+	found := first
+	if l.split {
+		found = nil
+		for _, split := range first {
+			names, err := subfolders(filepath.Join(root, split))
+			if err != nil {
+				return l, err
+			}
+			found = append(found, names...)
+		}
+	}
+	l.class = len(found) > 0
+	l.names, err = orderClasses(found, order)
+	return l, err
+}
+
+// place takes a relative path apart by the layout. ok is false where a class is missing.
+func (l *layout) place(rel string) (split, class string, ok bool) {
+	if l.split {
+		var in bool
+		if split, rel, in = strings.Cut(rel, "/"); !in {
+			return "", "", false
+		}
+	}
+	if !l.class {
+		return split, "", true
+	}
+	class, _, ok = strings.Cut(rel, "/")
+	return split, class, ok
+}
+
+// orderClasses removes repetitions and puts names into the order of their indices.
+func orderClasses(names []string, order string) ([]string, error) {
+	names = slices.Clone(names)
+	switch order {
+	case "":
+		slices.Sort(names)
+	case "natural":
+		slices.SortFunc(names, naturally)
+	default:
+		return classesFrom(order, names)
+	}
+	return slices.Compact(names), nil
+}
+
+// classesFrom reads the classes' order from a file; it may name more than there are, not
+// fewer.
+func classesFrom(file string, found []string) ([]string, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the order of classes: %w", err)
+	}
+	var names []string
+	for line := range strings.Lines(strings.TrimPrefix(string(b), "\ufeff")) {
+		if line = strings.TrimRight(line, "\r\n"); line != "" {
+			if slices.Contains(names, line) {
+				return nil, fmt.Errorf("%s: the class %q is there twice", file, line)
+			}
+			names = append(names, line)
+		}
+	}
+	for _, name := range found {
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("%s: the class %q is missing", file, name)
+		}
+	}
+	return names, nil
+}
+
+// naturally compares runs of digits by their number: "2" before "10".
+func naturally(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		dx, dy := digits(x), digits(y)
+		if dx > 0 && dy > 0 {
+			if c := compareNumbers(x[:dx], y[:dy]); c != 0 {
+				return c
+			}
+			x, y = x[dx:], y[dy:]
+			continue
+		}
+		if x[0] != y[0] {
+			return int(x[0]) - int(y[0])
+		}
+		x, y = x[1:], y[1:]
+	}
+	if c := len(x) - len(y); c != 0 {
+		return c
+	}
+	return strings.Compare(a, b) // "1" and "01"
+}
+
+func compareNumbers(x, y string) int {
+	x, y = strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
+	if len(x) != len(y) {
+		return len(x) - len(y)
+	}
+	return strings.Compare(x, y)
+}
+
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,236 @@
+package folder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Dataset is a folder of images. It is safe for concurrent use.
+type Dataset struct {
+	root    string
+	meta    formats.Meta
+	items   []item // in key order
+	skips   []Skip
+	ignored int
+	kept    []string // keys that keep their extension because two files share a stem
+}
+
+type item struct {
+	file
+	key, split string
+	labels     []int64 // one per label field of the schema; the hot ones if multi-hot
+	columns    []string
+}
+
+var _ formats.Dataset = (*Dataset)(nil)
+
+// Format opens folders with the zero Config.
+type Format struct{}
+
+// Name is "folder".
+func (Format) Name() string { return "folder" }
+
+// Match says whether path is a folder.
+func (Format) Match(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}
+
+// Open opens the folder at path.
+func (Format) Open(path string) (formats.Dataset, error) {
+	return Open(context.Background(), path, Config{})
+}
+
+// Open lists the folder and reads the table of labels, but no image. Images that cannot be
+// part of the dataset are in Skips. The error is about the whole: no folder, no image, a
+// table that does not parse.
+func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
+	if err := formats.CheckLocal(root); err != nil {
+		return nil, err
+	}
+	if err := cfg.Take.Validate(); err != nil {
+		return nil, err
+	}
+	s := &scan{root: root, take: cfg.Take}
+	if err := s.walk(ctx); err != nil {
+		return nil, err
+	}
+	d := &Dataset{root: root, skips: s.skips, ignored: s.ignored}
+	l, err := newLabeler(root, &cfg)
+	if err != nil {
+		return nil, err
+	}
+	d.add(s.files, l)
+	d.skips = append(d.skips, l.missing(root)...)
+	slices.SortFunc(d.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
+	if len(d.items) == 0 {
+		return nil, d.empty()
+	}
+	d.describe(l, &cfg)
+	return d, nil
+}
+
+func (d *Dataset) empty() error {
+	err := fmt.Errorf("%s: no image to read in this folder", d.root)
+	if len(d.skips) > 0 {
+		err = fmt.Errorf("%w (%d skipped, such as %s: %s)", err, len(d.skips), d.skips[0].Path, d.skips[0].Cause)
+	}
+	return err
+}
+
+// add makes the items, in key order. A key is the path without extension, but with it
+// where two files share a stem, or where the stem is another file's whole path ("1.jpg.png"
+// beside "1.jpg"): so no two keys are equal.
+func (d *Dataset) add(files []file, l *labeler) {
+	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
+	taken := make(map[string]int, 2*len(files))
+	for _, f := range files {
+		taken[stem(f.path)]++
+		taken[f.path]++
+	}
+	for _, f := range files {
+		it := item{file: f, key: stem(f.path)}
+		if taken[it.key] > 1 {
+			it.key = f.path
+		}
+		if err := formats.CheckKey(it.key); err != nil {
+			d.skips = append(d.skips, Skip{Path: f.path, Cause: err.Error()})
+			continue
+		}
+		if why := l.label(&it); why != "" {
+			d.skips = append(d.skips, Skip{Path: f.path, Cause: why})
+			continue
+		}
+		if it.key == f.path && path.Ext(f.path) != "" {
+			d.kept = append(d.kept, f.path)
+		}
+		d.items = append(d.items, it)
+	}
+	slices.SortFunc(d.items, func(a, b item) int { return strings.Compare(a.key, b.key) })
+}
+
+func stem(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
+
+func (d *Dataset) describe(l *labeler, cfg *Config) {
+	d.meta = formats.Meta{
+		Version: formats.Version, Format: "folder", Schema: l.schema(), Columns: l.columns(),
+		Recipe: cfg.recipe(), Count: len(d.items),
+	}
+	counts := map[string]int{}
+	for i := range d.items {
+		counts[d.items[i].split]++
+		d.meta.Stats.Bytes += d.items[i].size
+	}
+	for _, name := range splitNames {
+		if counts[name] > 0 {
+			d.meta.Splits = append(d.meta.Splits, formats.Split{Name: name, Count: counts[name]})
+		}
+	}
+}
+
+// Meta describes the folder.
+func (d *Dataset) Meta() *formats.Meta { return &d.meta }
+
+// Len is the number of images.
+func (d *Dataset) Len() int { return len(d.items) }
+
+// Skips are the inputs that are not part of the dataset, by path.
+func (d *Dataset) Skips() []Skip { return d.skips }
+
+// Ignored is the number of files that are no images by their name.
+func (d *Dataset) Ignored() int { return d.ignored }
+
+// KeepExtension are the paths whose key keeps the extension because another image has the
+// same stem.
+func (d *Dataset) KeepExtension() []string { return d.kept }
+
+// Info tells what listing the folder told.
+func (d *Dataset) Info(i int) (formats.Info, error) {
+	if i < 0 || i >= len(d.items) {
+		return formats.Info{}, fmt.Errorf("%s: sample %d of %d: index out of range", d.root, i, len(d.items))
+	}
+	it := &d.items[i]
+	in := formats.Info{
+		Key: it.key, Split: it.split, Label: formats.NoLabel, Size: it.size, Columns: it.columns,
+		Source: formats.Source{Path: it.path, Size: it.size, ModTime: it.modTime},
+	}
+	if l := d.meta.Schema.LabelIndex(); l >= 0 && d.meta.Schema[l].Kind == formats.Label {
+		in.Label = it.labels[0]
+	}
+	return in, nil
+}
+
+// Read reads the file of sample i. Its encoding is told by its first bytes and is "" if
+// it is no image; its shape is not known.
+func (d *Dataset) Read(i int, s *formats.Sample) error {
+	in, err := d.Info(i)
+	if err != nil {
+		return err
+	}
+	s.Key, s.Split, s.Source, s.Sum = in.Key, in.Split, in.Source, in.Sum
+	s.Columns = append(s.Columns[:0], in.Columns...)
+	s.Resize(len(d.meta.Schema))
+	v := &s.Values[0]
+	if v.Data, err = readFile(filepath.Join(d.root, filepath.FromSlash(in.Source.Path)), in.Size, v.Data); err != nil {
+		return fmt.Errorf("read %s: %w", in.Source.Path, err)
+	}
+	v.Encoding, v.DType, v.Shape = formats.Sniff(v.Data), "", v.Shape[:0]
+	d.setLabels(&d.items[i], s.Values[1:])
+	return nil
+}
+
+func (d *Dataset) setLabels(it *item, values []formats.Value) {
+	for j, f := range d.meta.Schema[1:] {
+		v := &values[j]
+		if f.Kind == formats.Label {
+			v.SetInt64(it.labels[j])
+			continue
+		}
+		n := len(f.Classes)
+		v.Data = append(v.Data[:0], make([]byte, n)...)
+		for _, hot := range it.labels {
+			v.Data[hot] = 1
+		}
+		v.Encoding, v.DType, v.Shape = formats.Raw, formats.Uint8, append(v.Shape[:0], n)
+	}
+}
+
+// Close does nothing: no file stays open.
+func (d *Dataset) Close() error { return nil }
+
+// readFile reads a file of about size bytes into buf, growing it. The file may have
+// changed since it was listed: it is read to its end.
+func readFile(name string, size int64, buf []byte) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return buf[:0], errors.New(cause(err))
+	}
+	defer f.Close()
+	// One byte more than expected, so that the end is seen without another read.
+	if int64(cap(buf)) <= size {
+		buf = make([]byte, 0, size+size/4+512)
+	}
+	buf = buf[:0]
+	for {
+		n, err := f.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if errors.Is(err, io.EOF) {
+			return buf, nil
+		}
+		if err != nil {
+			return buf, errors.New(cause(err))
+		}
+		if len(buf) == cap(buf) {
+			buf = slices.Grow(buf, len(buf))
+		}
+	}
+}

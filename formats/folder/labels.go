@@ -1,0 +1,169 @@
+package folder
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// table is a file of labels: a row a path.
+type table struct {
+	columns []string            // without the path's, in the file's order
+	rows    map[string][]string // by path
+	lines   []string            // paths in the file's order
+}
+
+// readTable reads a .csv, .tsv or .jsonl file. Errors name the file, the line and what
+// was expected.
+func readTable(file, root string) (*table, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the labels: %w", err)
+	}
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	if !utf8.Valid(b) {
+		return nil, fmt.Errorf("%s: it is not UTF-8: save it as UTF-8", file)
+	}
+	var header []string
+	var rows [][]string
+	switch strings.ToLower(path.Ext(file)) {
+	case ".csv":
+		header, rows, err = readCSV(b, ',')
+	case ".tsv":
+		header, rows, err = readCSV(b, '\t')
+	case ".jsonl":
+		header, rows, err = readJSONL(b)
+	default:
+		return nil, fmt.Errorf("%s: labels are read from .csv, .tsv and .jsonl files", file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	t, err := newTable(header, rows, root)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return t, nil
+}
+
+func readCSV(b []byte, comma rune) (header []string, rows [][]string, err error) {
+	r := csv.NewReader(bytes.NewReader(b))
+	r.Comma = comma
+	r.LazyQuotes = comma == '\t'
+	if header, err = r.Read(); errors.Is(err, io.EOF) {
+		return nil, nil, errors.New("it is empty")
+	} else if err != nil {
+		return nil, nil, err
+	}
+	rows, err = r.ReadAll()
+	return header, rows, err
+}
+
+func readJSONL(b []byte) (header []string, rows [][]string, err error) {
+	sc := bufio.NewScanner(bytes.NewReader(b))
+	sc.Buffer(nil, len(b)+1)
+	for line := 1; sc.Scan(); line++ {
+		if len(bytes.TrimSpace(sc.Bytes())) == 0 {
+			continue
+		}
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal(sc.Bytes(), &object); err != nil {
+			return nil, nil, fmt.Errorf("line %d: %w", line, err)
+		}
+		for name := range object {
+			if !slices.Contains(header, name) {
+				header = append(header, name)
+			}
+		}
+		slices.Sort(header) // a map has no order of its own
+		row := make([]string, len(header))
+		for i, name := range header {
+			row[i] = cell(object[name])
+		}
+		rows = append(rows, row)
+	}
+	return completed(header, rows, b)
+}
+
+// completed reads again if a later line brought new names, so that all rows fit.
+func completed(header []string, rows [][]string, b []byte) ([]string, [][]string, error) {
+	if !slices.ContainsFunc(rows, func(r []string) bool { return len(r) != len(header) }) {
+		return header, rows, nil
+	}
+	rows = rows[:0]
+	for line := range bytes.Lines(b) {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(line, &object) != nil {
+			continue // an empty line: the first pass saw the others
+		}
+		row := make([]string, len(header))
+		for i, name := range header {
+			row[i] = cell(object[name])
+		}
+		rows = append(rows, row)
+	}
+	return header, rows, nil
+}
+
+func cell(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	if string(raw) == "null" {
+		return ""
+	}
+	return string(raw)
+}
+
+func newTable(header []string, rows [][]string, root string) (*table, error) {
+	at := slices.Index(header, "path")
+	if at < 0 {
+		at = slices.Index(header, "file_name")
+	}
+	if at < 0 {
+		return nil, fmt.Errorf("no column \"path\" or \"file_name\" among %s", strings.Join(header, ", "))
+	}
+	t := &table{columns: slices.Delete(slices.Clone(header), at, at+1), rows: make(map[string][]string, len(rows))}
+	for i, name := range t.columns {
+		if slices.Contains(t.columns[:i], name) {
+			return nil, fmt.Errorf("two columns are called %q", name)
+		}
+	}
+	for _, row := range rows {
+		p := row[at]
+		if filepath.IsAbs(p) {
+			rel, err := filepath.Rel(root, p)
+			if err != nil {
+				return nil, err
+			}
+			p = filepath.ToSlash(rel)
+		}
+		p = path.Clean(p)
+		if _, twice := t.rows[p]; twice {
+			return nil, fmt.Errorf("the path %q is there twice", p)
+		}
+		t.rows[p] = slices.Delete(slices.Clone(row), at, at+1)
+		t.lines = append(t.lines, p)
+	}
+	return t, nil
+}
+
+// column is the place of a column of that name; the error lists those that there are.
+func (t *table) column(name string) (int, error) {
+	i := slices.Index(t.columns, name)
+	if i < 0 {
+		return 0, fmt.Errorf("no column %q among %s", name, strings.Join(t.columns, ", "))
+	}
+	return i, nil
+}

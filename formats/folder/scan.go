@@ -1,0 +1,169 @@
+package folder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// file is an image file that was found.
+type file struct {
+	path    string // relative, '/'-separated
+	size    int64
+	modTime int64 // ns
+}
+
+// Skip is an input that is not part of the dataset, and why.
+type Skip struct {
+	Path  string `json:"path"`
+	Cause string `json:"cause"`
+}
+
+// read are the extensions of the images that dsconv reads; unread are images that it does
+// not, so that they are named and not taken for something else.
+var (
+	read   = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".gif", ".tif", ".tiff"}
+	unread = []string{".webp", ".ppm", ".pgm", ".pnm", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".tga", ".svg", ".dng", ".cr2", ".nef"}
+)
+
+// scanners is how many folders are listed at once: listing waits for the disk or the
+// network, not for a core.
+const scanners = 16
+
+type scan struct {
+	root    string
+	take    formats.Patterns
+	sem     *semaphore.Weighted
+	wg      sync.WaitGroup
+	mu      sync.Mutex
+	files   []file
+	skips   []Skip
+	ignored int // files that are no images by their name
+	err     error
+}
+
+// walk lists all files below root, following links, in no particular order.
+func (s *scan) walk(ctx context.Context) error {
+	st, err := os.Stat(s.root)
+	if err != nil {
+		return fmt.Errorf("open the folder %s: %w", s.root, errors.Unwrap(err))
+	}
+	if !st.IsDir() {
+		return fmt.Errorf("%s is not a folder", s.root)
+	}
+	s.sem = semaphore.NewWeighted(scanners)
+	s.wg.Add(1)
+	s.dir(ctx, "", []fs.FileInfo{st})
+	s.wg.Wait()
+	if s.err == nil {
+		s.err = ctx.Err()
+	}
+	return s.err
+}
+
+// dir lists one folder; chain are the folders above it and itself, to notice a loop.
+func (s *scan) dir(ctx context.Context, rel string, chain []fs.FileInfo) {
+	defer s.wg.Done()
+	if s.sem.Acquire(ctx, 1) != nil {
+		return
+	}
+	defer s.sem.Release(1)
+	entries, err := os.ReadDir(filepath.Join(s.root, filepath.FromSlash(rel)))
+	if err != nil {
+		if rel == "" {
+			s.fail(err)
+		} else {
+			s.skip(rel, cause(err))
+		}
+		return
+	}
+	for _, e := range entries {
+		s.entry(ctx, path.Join(rel, e.Name()), e, chain)
+	}
+}
+
+func (s *scan) entry(ctx context.Context, rel string, e fs.DirEntry, chain []fs.FileInfo) {
+	full := filepath.Join(s.root, filepath.FromSlash(rel))
+	if !e.IsDir() && e.Type()&fs.ModeSymlink == 0 && !s.wanted(rel) {
+		return
+	}
+	st, err := os.Stat(full) // follows links
+	if err != nil {
+		if s.wanted(rel) {
+			s.skip(rel, cause(err))
+		}
+		return
+	}
+	if st.IsDir() {
+		if slices.ContainsFunc(chain, func(up fs.FileInfo) bool { return os.SameFile(up, st) }) {
+			s.skip(rel, "a link to a folder above it (a loop)")
+			return
+		}
+		s.wg.Add(1)
+		go s.dir(ctx, rel, append(slices.Clone(chain), st))
+		return
+	}
+	if e.Type()&fs.ModeSymlink != 0 && !s.wanted(rel) {
+		return
+	}
+	if !st.Mode().IsRegular() {
+		s.skip(rel, "not a regular file")
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files = append(s.files, file{path: rel, size: st.Size(), modTime: st.ModTime().UnixNano()})
+}
+
+// wanted says whether rel is an image by its name and chosen by the patterns; it counts
+// or names what it turns away.
+func (s *scan) wanted(rel string) bool {
+	ext := strings.ToLower(path.Ext(rel))
+	isImage := slices.Contains(read, ext)
+	isOther := slices.Contains(unread, ext)
+	switch {
+	case !isImage && !isOther:
+		s.mu.Lock()
+		s.ignored++
+		s.mu.Unlock()
+		return false
+	case !s.take.Match(rel):
+		return false
+	case isOther:
+		s.skip(rel, "images of the type "+ext[1:]+" are not read")
+		return false
+	}
+	return true
+}
+
+func (s *scan) skip(rel, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.skips = append(s.skips, Skip{Path: rel, Cause: why})
+}
+
+func (s *scan) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = errors.Join(s.err, err)
+}
+
+// cause is err without the path, which is named beside it.
+func cause(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,46 @@
+package formats
+
+// Version is the version of what dsconv writes at rest. A reader refuses a larger one.
+const Version = 1
+
+// Meta describes a dataset as a whole. It is what dataset.json holds and has nothing in
+// it that differs between two runs over the same source with the same recipe.
+type Meta struct {
+	Version int     `json:"version"`
+	Format  string  `json:"format"`
+	Schema  Schema  `json:"schema"`
+	Splits  []Split `json:"splits,omitempty"`
+	// Columns names the user's columns that the manifest keeps for every sample.
+	Columns []string `json:"columns,omitempty"`
+	// Recipe is how the dataset was made: option to value, only what decides the bytes.
+	Recipe map[string]string `json:"recipe,omitempty"`
+	Count  int               `json:"count"`
+	Stats  Stats             `json:"stats"`
+	// Files lists the data files in order, relative to the dataset, where it has several.
+	Files []string `json:"files,omitempty"`
+}
+
+// Split is one part of a dataset, such as train or val.
+type Split struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+}
+
+// Stats sums up the designated images.
+type Stats struct {
+	Bytes     int64 `json:"bytes"` // as stored
+	MinHeight int   `json:"min_height"`
+	MinWidth  int   `json:"min_width"`
+	MaxHeight int   `json:"max_height"`
+	MaxWidth  int   `json:"max_width"`
+	// Uniform says that all images have one shape and element type.
+	Uniform bool `json:"uniform"`
+}
+
+// Classes names the indices of the designated label; nil without one.
+func (m *Meta) Classes() []string {
+	if i := m.Schema.LabelIndex(); i >= 0 {
+		return m.Schema[i].Classes
+	}
+	return nil
+}

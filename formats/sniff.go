@@ -1,0 +1,25 @@
+package formats
+
+import "bytes"
+
+// Sniff tells an image's encoding by its first bytes, whatever its file is called; "" if
+// it is none that dsconv reads.
+func Sniff(data []byte) Encoding {
+	for _, m := range []struct {
+		magic string
+		enc   Encoding
+	}{
+		{"\xff\xd8\xff", JPEG},
+		{"\x89PNG\r\n\x1a\n", PNG},
+		{"GIF87a", GIF},
+		{"GIF89a", GIF},
+		{"BM", BMP},
+		{"II*\x00", TIFF},
+		{"MM\x00*", TIFF},
+	} {
+		if bytes.HasPrefix(data, []byte(m.magic)) {
+			return m.enc
+		}
+	}
+	return ""
+}
