@@ -32,6 +32,7 @@ type Plan struct {
 	order  []int32  // position to index of the source
 
 	fingerprint uint64 // of the source's samples in this order
+	every       int    // positions between two checkpoints
 }
 
 // New plans the conversion of the samples of src whose split is among only (all, if only
@@ -55,6 +56,7 @@ func New(src formats.Dataset, splits, only []string, f formats.WritableFormat, p
 	if err := p.shard(); err != nil {
 		return nil, err
 	}
+	p.every = p.checkpointEvery()
 	p.Meta = formats.Meta{
 		Version: formats.Version, Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(only),
 	}

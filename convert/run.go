@@ -195,7 +195,6 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 }
 
 func (r *run) commitAll(ctx context.Context) error {
-	every := r.checkpointEvery()
 	for {
 		start := time.Now()
 		j, ok := <-r.ordered
@@ -212,7 +211,7 @@ func (r *run) commitAll(ctx context.Context) error {
 			return err
 		}
 		r.free <- j
-		if r.note.Next%every == 0 && r.note.Next < r.Len() {
+		if r.note.Next%r.every == 0 && r.note.Next < r.Len() {
 			if err := r.timedWrite(r.checkpoint); err != nil {
 				return err
 			}

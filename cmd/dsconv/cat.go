@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+func catCommand(c *console) *cli.Command {
+	return &cli.Command{
+		Name:      "cat",
+		Usage:     "write one image to standard output",
+		ArgsUsage: "DATASET KEY",
+		Description: "The bytes are those that are stored; raw pixels are written as PNG.\n\n" +
+			"Example:\n   dsconv cat out.lmdb cat/0001 > 0001.jpg\n\n" + exitCodes,
+		Flags: []cli.Flag{&cli.StringFlag{Name: "field", Usage: "another `FIELD` of the sample", DefaultText: "the image"}},
+		Action: func(cc *cli.Context) error {
+			args, err := arguments(cc, "DATASET", "KEY")
+			if err != nil {
+				return err
+			}
+			ds, err := openSource(cc.Context, args[0], folder.Config{})
+			if err != nil {
+				return err
+			}
+			defer ds.Close()
+			v, err := valueOf(ds, args[1], cc.String("field"))
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			_, err = c.out.Write(v.Data)
+			return err
+		},
+	}
+}
+
+// valueOf reads one value of the sample of that key; raw pixels become a PNG.
+func valueOf(ds formats.Dataset, key, field string) (*formats.Value, error) {
+	schema := ds.Meta().Schema
+	f := schema.ImageIndex()
+	if field != "" {
+		if f = schema.Index(field); f < 0 {
+			return nil, fmt.Errorf("there is no field %q", field)
+		}
+	}
+	i, err := formats.Find(ds, key)
+	if err != nil {
+		return nil, err
+	}
+	var s formats.Sample
+	if err := ds.Read(i, &s); err != nil {
+		return nil, err
+	}
+	v := &s.Values[f]
+	if kind := schema[f].Kind; kind != formats.Image && kind != formats.Mask {
+		return v, nil
+	}
+	coder := newPNGCoder()
+	defer coder.close()
+	return v, coder.pixels(v)
+}
+
+// pngCoder makes PNGs of raw pixels. It belongs to one goroutine.
+type pngCoder struct {
+	dec *preprocess.Decoder
+	enc *preprocess.Encoder
+	img preprocess.Image
+}
+
+func newPNGCoder() *pngCoder {
+	return &pngCoder{dec: preprocess.NewDecoder(), enc: preprocess.NewEncoder()}
+}
+
+func (p *pngCoder) close() {
+	p.dec.Close()
+	p.enc.Close()
+}
+
+// pixels turns v into a PNG if it is raw and leaves it alone if it is not.
+func (p *pngCoder) pixels(v *formats.Value) error {
+	if v.Encoding != formats.Raw && v.Encoding != formats.RawZstd {
+		return nil
+	}
+	if err := p.dec.Decode(&p.img, v, preprocess.DecodeOptions{Color: preprocess.ColorKeep}); err != nil {
+		return err
+	}
+	return p.enc.Encode(v, &p.img, preprocess.Encode{Encoding: formats.PNG}, 0)
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+
+	"github.com/dsconv/dsconv/convert"
+)
+
+// console is where a command reads and writes, and the one place that knows what a
+// terminal is.
+type console struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+func (c *console) printf(format string, args ...any) { fmt.Fprintf(c.out, format, args...) }
+
+func (c *console) errorf(format string, args ...any) {
+	fmt.Fprintf(c.err, "dsconv: "+format+"\n", args...)
+}
+
+// notef tells the user something beside the result.
+func (c *console) notef(format string, args ...any) { fmt.Fprintf(c.err, format+"\n", args...) }
+
+func (c *console) json(v any) error {
+	enc := json.NewEncoder(c.out)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// terminal says whether progress can be drawn.
+func (c *console) terminal() bool {
+	f, ok := c.err.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// progress shows a run of total steps: a bar on a terminal, a line every few seconds
+// elsewhere. The function that it gives is called with the state; end is called once.
+func (c *console) progress(title string, total int) (show func(convert.Progress), end func()) {
+	if c.terminal() {
+		return c.bar(title, total)
+	}
+	last := time.Now()
+	return func(p convert.Progress) {
+		if time.Since(last) < 5*time.Second {
+			return
+		}
+		last = time.Now()
+		c.notef("%s: %s", title, describe(p))
+	}, func() {}
+}
+
+func (c *console) bar(title string, total int) (show func(convert.Progress), end func()) {
+	bars := mpb.New(mpb.WithOutput(c.err), mpb.WithWidth(40))
+	var state convert.Progress
+	bar := bars.AddBar(int64(total),
+		mpb.PrependDecorators(decor.Name(title+" ")),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + describe(state) })))
+	return func(p convert.Progress) {
+			state = p
+			bar.SetCurrent(int64(p.Done))
+		}, func() {
+			bar.Abort(false) // does nothing to a bar that is full
+			bars.Wait()
+		}
+}
+
+// describe is images, bytes, rate, time left and what was skipped.
+func describe(p convert.Progress) string {
+	rate := float64(p.Done) / max(p.Elapsed.Seconds(), 1e-9)
+	left := time.Duration(float64(p.Total-p.Done) / max(rate, 1e-9) * float64(time.Second))
+	s := fmt.Sprintf("%d of %d images, %s, %.0f images/s, %s left", p.Done, p.Total, bytesOf(p.BytesIn), rate, left.Round(time.Second))
+	if p.Skipped > 0 {
+		s += fmt.Sprintf(", %d skipped", p.Skipped)
+	}
+	return s
+}
+
+// bytesOf is a size as people read it, in powers of ten as disks are sold.
+func bytesOf(n int64) string {
+	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
+	x := float64(n)
+	i := 0
+	for x >= 999.5 && i < len(units)-1 {
+		x /= 1000
+		i++
+	}
+	if i == 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.3g %s", x, units[i])
+}
+
+// printable makes a key or path fit for a line of text: what is not printable is quoted.
+func printable(s string) string {
+	for _, r := range s {
+		if r < ' ' || r == 0x7f || r == '\ufffd' || r == '\u2028' || r == '\u2029' || r == '\u202e' {
+			q := fmt.Sprintf("%q", s)
+			return q
+		}
+	}
+	return strings.Clone(s)
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+)
+
+func infoCommand(c *console) *cli.Command {
+	return &cli.Command{
+		Name:      "info",
+		Usage:     "say what is in a dataset",
+		ArgsUsage: "DATASET",
+		Description: "Example:\n   dsconv info out.lmdb\n\n" + exitCodes,
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print dataset.json"}},
+		Action: func(cc *cli.Context) error {
+			ds, err := openOne(cc, "DATASET")
+			if err != nil {
+				return err
+			}
+			defer ds.Close()
+			if cc.Bool("json") {
+				return c.json(ds.Meta())
+			}
+			printInfo(c, ds.Meta())
+			return nil
+		},
+	}
+}
+
+// openOne opens the dataset that is the command's only argument.
+func openOne(cc *cli.Context, name string) (formats.Dataset, error) {
+	args, err := arguments(cc, name)
+	if err != nil {
+		return nil, err
+	}
+	return openSource(cc.Context, args[0], folder.Config{})
+}
+
+func printInfo(c *console, m *formats.Meta) {
+	c.printf("format     %s, version %d\n", m.Format, m.Version)
+	c.printf("samples    %d\n", m.Count)
+	for _, s := range m.Splits {
+		c.printf("  split    %s: %d\n", printable(s.Name), s.Count)
+	}
+	for _, f := range m.Schema {
+		c.printf("field      %s: %s", f.Name, f.Kind)
+		if f.DType != "" {
+			c.printf(" %s", f.DType)
+		}
+		if len(f.Shape) > 0 {
+			c.printf(" %v", f.Shape)
+		}
+		if len(f.Classes) > 0 {
+			c.printf(", %d classes: %s", len(f.Classes), shortList(f.Classes, 10))
+		}
+		c.printf("\n")
+	}
+	if len(m.Columns) > 0 {
+		c.printf("columns    %s\n", shortList(m.Columns, 20))
+	}
+	s := m.Stats
+	c.printf("images     %s", bytesOf(s.Bytes))
+	switch {
+	case s.MaxHeight == 0:
+	case s.Uniform:
+		c.printf(", all of %dx%d", s.MaxWidth, s.MaxHeight)
+	default:
+		c.printf(", %dx%d to %dx%d (smallest and largest side each way)", s.MinWidth, s.MinHeight, s.MaxWidth, s.MaxHeight)
+	}
+	c.printf("\n")
+	if len(m.Files) > 0 {
+		c.printf("files      %d: %s\n", len(m.Files), shortList(m.Files, 3))
+	}
+	for _, k := range slices.Sorted(maps.Keys(m.Recipe)) {
+		c.printf("recipe     %s = %s\n", k, printable(m.Recipe[k]))
+	}
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/folder"
+)
+
+func packCommand(c *console) *cli.Command {
+	return &cli.Command{
+		Name:      "pack",
+		Usage:     "convert a folder of images, or a dataset, into a dataset",
+		ArgsUsage: "SRC DST",
+		Description: `SRC is a folder of images or any dataset that dsconv wrote. DST's suffix says the
+format: .lmdb, .h5 or .hdf5, .tar or .tar.zst, .tfrecord; a pattern such as
+train-%06d.tar makes shards. With --format and a folder OUT/ each split becomes a
+dataset of its own, OUT/train.lmdb, OUT/val.lmdb.
+
+An interrupted pack leaves DST.partial; the same command goes on from its last
+checkpoint, and removing DST.partial discards it.
+
+Examples:
+   dsconv pack images/ out.lmdb
+   dsconv pack images/ 'out/train-%06d.tar' --resize shorter:256 --encode jpeg:90
+   dsconv pack images/ out/ --format hdf5 --resize cover:224x224 --encode raw
+
+Exit codes: 0 all written, 3 some skipped, 1 failed, 2 wrong usage.`,
+		Flags:  packFlags(),
+		Action: func(cc *cli.Context) error { return pack(cc, c) },
+	}
+}
+
+func pack(cc *cli.Context, c *console) error {
+	args, err := arguments(cc, "SRC", "DST")
+	if err != nil {
+		return err
+	}
+	o, err := packOptionsOf(cc)
+	if err != nil {
+		return err
+	}
+	src, err := openSource(cc.Context, args[0], o.folder)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if err := notInside(args[1], args[0]); err != nil {
+		return err
+	}
+	plans, err := plansOf(src, args[1], o)
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		return dryRun(c, src, plans)
+	}
+	return packAll(cc.Context, c, src, plans, o)
+}
+
+// plansOf makes one plan for a single DST, or one for each split.
+func plansOf(src formats.Dataset, dst string, o *packOptions) ([]*convert.Plan, error) {
+	splits, err := o.convert.Split.Assign(src)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	outs, err := outputs(dst, o.format, convert.Names(splits))
+	if err != nil {
+		return nil, err
+	}
+	plans := make([]*convert.Plan, 0, len(outs))
+	for _, out := range outs {
+		p, err := convert.New(src, splits, out.only, out.format, out.path, o.convert)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		plans = append(plans, p)
+	}
+	return plans, nil
+}
+
+// packAll runs the plans one after another and sums them up.
+func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*convert.Plan, o *packOptions) error {
+	s := newSummary(src)
+	for _, p := range plans {
+		show, end := func(convert.Progress) {}, func() {}
+		if !o.quiet {
+			show, end = c.progress(p.Path, p.Len())
+		}
+		r, err := p.Show(show).Run(ctx)
+		end()
+		s.add(r)
+		if err != nil {
+			return packFailed(err, p.Path)
+		}
+	}
+	if err := s.writeSkipped(o.report, plans[0].Path); err != nil {
+		return err
+	}
+	if err := s.print(c, o); err != nil {
+		return err
+	}
+	if len(s.Skipped) > 0 {
+		return errSkipped
+	}
+	return nil
+}
+
+// partialError says how to go on after a failure.
+type partialError struct {
+	error
+	path string
+}
+
+func (e partialError) Unwrap() error { return e.error }
+
+func packFailed(err error, path string) error {
+	switch {
+	case errors.Is(err, formats.ErrExists):
+		return fmt.Errorf("%w: choose another name, or --force to replace a dataset of dsconv's", err)
+	case errors.Is(err, formats.ErrPartial), errors.Is(err, formats.ErrLocked), errors.Is(err, formats.ErrNotBuilt):
+		return err
+	case errors.Is(err, context.Canceled):
+		return partialError{err, path}
+	}
+	return fmt.Errorf("%w%s", err, hint(partialError{err, path}))
+}
+
+// hint is what to do about an unfinished pack, if err is about one.
+func hint(err error) string {
+	var p partialError
+	if !errors.As(err, &p) {
+		return ""
+	}
+	return fmt.Sprintf("\n%s%s has what was done: the same command goes on from its last checkpoint; remove it to discard that",
+		p.path, atrest.Suffix)
+}
+
+// dryRun prints what would be done.
+func dryRun(c *console, src formats.Dataset, plans []*convert.Plan) error {
+	for _, p := range plans {
+		c.printf("%s: %d images as %s, %d file(s), about %s of images (source: %s)\n",
+			p.Path, p.Len(), p.Meta.Format, p.Shards, bytesOf(p.Expect), bytesOf(p.Bytes))
+		for _, s := range p.SplitCounts() {
+			c.printf("  split %s: %d\n", printable(s.Name), s.Count)
+		}
+		if classes := p.Meta.Classes(); len(classes) > 0 {
+			c.printf("  %d classes: %s\n", len(classes), shortList(classes, 10))
+		}
+		head, err := p.Head(5)
+		if err != nil {
+			return err
+		}
+		for _, in := range head {
+			c.printf("  %s\tlabel %d\tsplit %q\t%s\n", printable(in.Key), in.Label, in.Split, bytesOf(in.Size))
+		}
+	}
+	if f, ok := src.(*folder.Dataset); ok && len(f.Skips()) > 0 {
+		c.printf("would skip %d:\n", len(f.Skips()))
+		for _, s := range f.Skips() {
+			c.printf("  %s: %s\n", printable(s.Path), s.Cause)
+		}
+	}
+	return nil
+}
+
+func shortList(names []string, n int) string {
+	if len(names) <= n {
+		return printable(strings.Join(names, ", "))
+	}
+	return printable(strings.Join(names[:n], ", ")) + ", ..."
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+// packOptions are the flags of pack.
+type packOptions struct {
+	format              string
+	folder              folder.Config
+	convert             convert.Options
+	dryRun, json, quiet bool
+	report              string
+}
+
+func packFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "format", Usage: "format of DST: lmdb, hdf5, shard, tfrecord", DefaultText: "by DST's suffix"},
+		&cli.BoolFlag{Name: "force", Usage: "replace DST if it is a dataset that dsconv wrote"},
+		&cli.StringFlag{Name: "split", Value: "auto", Usage: "auto, none, train=0.9,val=0.1 or a `COLUMN` of the labels"},
+		&cli.StringFlag{Name: "labels", Usage: "table of labels: `FILE`.csv, .tsv or .jsonl with path or file_name, and label"},
+		&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table; the first is the main one"},
+		&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` between several labels of one image (multi-label)"},
+		&cli.StringFlag{Name: "class-order", Usage: "natural, or a `FILE` with a class a line", DefaultText: "as ImageFolder's"},
+		&cli.StringFlag{Name: "resize", Usage: "shorter:256, longer:N, exact:WxH, fit:WxH or cover:WxH"},
+		&cli.BoolFlag{Name: "upscale", Usage: "let shorter, longer and fit enlarge small images"},
+		&cli.StringFlag{Name: "filter", Value: "bilinear", Usage: "nearest, box, bilinear, hamming, bicubic or lanczos, antialiased as Pillow's"},
+		&cli.StringFlag{Name: "encode", Value: "keep", Usage: "keep (the bytes as they are), jpeg:90, png or raw"},
+		&cli.StringFlag{Name: "color", Value: "rgb", Usage: "rgb, gray or keep, where images are encoded anew"},
+		&cli.StringFlag{Name: "exif", Value: "keep", Usage: "keep (ignore the orientation, as ImageFolder does) or apply"},
+		&cli.IntFlag{Name: "max-pixels", Usage: "skip images of more than `N` pixels", DefaultText: "Pillow's limit"},
+		&cli.StringFlag{Name: "compress", Usage: "zstd or zstd:LEVEL, for raw pixels and for tars"},
+		&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a shard, such as 500MB", DefaultText: "1GB"},
+		&cli.IntFlag{Name: "shard-count", Usage: "exactly `N` shards"},
+		&cli.IntFlag{Name: "min-shards", Usage: "at least `N` shards"},
+		&cli.StringFlag{Name: "order", Usage: "key or shuffle:SEED, in tars and TFRecords", DefaultText: "shuffle:0"},
+		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that decode and encode", DefaultText: "the number of cores"},
+		&cli.IntFlag{Name: "io-workers", Usage: "goroutines that read", DefaultText: "4 or more"},
+		&cli.IntFlag{Name: "limit", Usage: "take the first `N` images by key"},
+		&cli.StringSliceFlag{Name: "include", Usage: "take only files that fit `PATTERN`, such as '*.png'"},
+		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that fit `PATTERN`"},
+		&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "skip a bad image, or fail"},
+		&cli.StringFlag{Name: "report", Usage: "table of what was skipped: `FILE`.csv or .json", DefaultText: "DST.skipped.csv if any was"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"},
+		&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
+		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
+	}
+}
+
+func packOptionsOf(cc *cli.Context) (*packOptions, error) {
+	o := &packOptions{
+		format: cc.String("format"), dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"), report: cc.String("report"),
+	}
+	take := formats.Patterns{Include: cc.StringSlice("include"), Exclude: cc.StringSlice("exclude")}
+	o.folder = folder.Config{
+		Labels: cc.String("labels"), LabelSep: cc.String("label-sep"), ClassOrder: cc.String("class-order"), Take: take,
+	}
+	if names := cc.String("label-columns"); names != "" {
+		o.folder.LabelColumns = strings.Split(names, ",")
+	}
+	if o.folder.Labels == "" && (o.folder.LabelSep != "" || len(o.folder.LabelColumns) > 0) {
+		return nil, usage("--label-columns and --label-sep need --labels")
+	}
+	o.convert = convert.Options{
+		Take: take, Limit: cc.Int("limit"), Workers: cc.Int("workers"), IOWorkers: cc.Int("io-workers"),
+		Create: formats.CreateOptions{Replace: cc.Bool("force")},
+	}
+	for _, n := range []string{"limit", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"} {
+		if cc.IsSet(n) && cc.Int(n) < 1 {
+			return nil, usage("--%s %d: it must be at least 1", n, cc.Int(n))
+		}
+	}
+	if err := o.parse(cc); err != nil {
+		return nil, usageError{err}
+	}
+	return o, nil
+}
+
+// parse reads the flags that have a syntax of their own.
+func (o *packOptions) parse(cc *cli.Context) (err error) {
+	if err := o.folder.Take.Validate(); err != nil {
+		return err
+	}
+	switch on := cc.String("on-error"); on {
+	case "skip":
+	case "fail":
+		o.convert.Fail = true
+	default:
+		return fmt.Errorf("on-error %q: choose skip or fail", on)
+	}
+	if o.convert.Split, err = convert.ParseSplit(cc.String("split")); err != nil {
+		return err
+	}
+	if o.convert.Order, err = convert.ParseOrder(cc.String("order")); err != nil {
+		return err
+	}
+	if size := cc.String("shard-size"); size != "" {
+		if o.convert.Shards.Size, err = convert.ParseSize(size); err != nil {
+			return err
+		}
+	}
+	o.convert.Shards.Count, o.convert.Shards.Min = cc.Int("shard-count"), cc.Int("min-shards")
+	return o.parseRecipe(cc)
+}
+
+func (o *packOptions) parseRecipe(cc *cli.Context) (err error) {
+	r := &o.convert.Recipe
+	if s := cc.String("resize"); s != "" {
+		if r.Resize, err = preprocess.ParseResize(s); err != nil {
+			return err
+		}
+	}
+	if r.Encode, err = preprocess.ParseEncode(cc.String("encode")); err != nil {
+		return err
+	}
+	if r.Filter, err = preprocess.ParseFilter(cc.String("filter")); err != nil {
+		return err
+	}
+	if r.Color, err = preprocess.ParseColor(cc.String("color")); err != nil {
+		return err
+	}
+	if r.EXIF, err = preprocess.ParseEXIF(cc.String("exif")); err != nil {
+		return err
+	}
+	r.Upscale, r.MaxPixels = cc.Bool("upscale"), cc.Int("max-pixels")
+	level, err := preprocess.ParseZstd(cc.String("compress"))
+	if err != nil {
+		return err
+	}
+	// A format that compresses its files does so for any encoding; else it is the raw
+	// pixels of each value that are compressed.
+	o.convert.Create.Zstd = level
+	return nil
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"dsconv": main})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exit":     exitCode,
+			"sametree": sameTree,
+			"truncate": truncate,
+		},
+		Condition: func(cond string) (bool, error) {
+			switch cond {
+			case "cgo":
+				return cgo, nil
+			case "root":
+				return os.Getuid() == 0, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", cond)
+		},
+	})
+}
+
+// exitCode runs dsconv and compares its exit code: exit CODE ARGS...; stdout and stderr
+// look at what it printed.
+func exitCode(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec("dsconv", args[1:]...); err != nil {
+		var e *exec.ExitError
+		if !errors.As(err, &e) {
+			ts.Fatalf("%v", err)
+		}
+		got = e.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// sameTree compares two folders: names and bytes.
+func sameTree(ts *testscript.TestScript, neg bool, args []string) {
+	a, b := files(ts, args[0]), files(ts, args[1])
+	same := len(a) == len(b)
+	for name := range a {
+		same = same && a[name] == b[name]
+	}
+	if same == neg {
+		ts.Fatalf("%s has %d files, %s has %d; same: %v", args[0], len(a), args[1], len(b), same)
+	}
+}
+
+func files(ts *testscript.TestScript, dir string) map[string]string {
+	m := map[string]string{}
+	root := os.DirFS(ts.MkAbs(dir))
+	ts.Check(walk(root, func(name string, data []byte) { m[name] = string(data) }))
+	return m
+}
+
+// truncate cuts a file to a number of bytes.
+func truncate(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), n))
+}

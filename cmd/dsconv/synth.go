@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/bench/synth"
+	"github.com/dsconv/dsconv/convert"
+)
+
+func synthCommand(c *console) *cli.Command {
+	return &cli.Command{
+		Name:      "synth",
+		Usage:     "make a sample folder of photo-like images",
+		ArgsUsage: "DIR",
+		Description: "Class folders of JPEGs with the size, decoding cost and entropy of photos; a small network\n" +
+			"learns the classes, but one pixel's colour does not tell them.\n\n" +
+			"Example:\n   dsconv synth images/ --n 2000 --classes 10 --split val=0.2\n\n" + exitCodes,
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "n", Value: synth.DefaultN, Usage: "images"},
+			&cli.IntFlag{Name: "classes", Value: synth.DefaultClasses, Usage: "classes"},
+			&cli.StringFlag{Name: "size", Value: "500x375", Usage: "`WxH` of an image"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "another seed gives other images of the same classes"},
+			&cli.StringFlag{Name: "split", Usage: "such as val=0.2: train/ and val/, stratified"},
+			&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines", DefaultText: "the number of cores"},
+			&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
+		},
+		Action: func(cc *cli.Context) error {
+			args, err := arguments(cc, "DIR")
+			if err != nil {
+				return err
+			}
+			o, err := synthOptions(cc)
+			if err != nil {
+				return usageError{err}
+			}
+			return makeSamples(cc, c, args[0], o)
+		},
+	}
+}
+
+func synthOptions(cc *cli.Context) (o synth.Options, err error) {
+	o = synth.Options{N: cc.Int("n"), Classes: cc.Int("classes"), Seed: cc.Uint64("seed"), Workers: cc.Int("workers")}
+	if n, err := fmt.Sscanf(cc.String("size"), "%dx%d", &o.Width, &o.Height); n != 2 || err != nil {
+		return o, fmt.Errorf("size %q: write it as 500x375", cc.String("size"))
+	}
+	if s := cc.String("split"); s != "" {
+		o.Splits, err = synth.ParseSplits(s)
+	}
+	return o, err
+}
+
+func makeSamples(cc *cli.Context, c *console, dir string, o synth.Options) error {
+	show, end := func(convert.Progress) {}, func() {}
+	if !cc.Bool("quiet") {
+		show, end = c.progress(dir, o.N)
+	}
+	start := time.Now()
+	err := synth.Write(cc.Context, dir, o, func(done int) {
+		show(convert.Progress{Done: done, Total: o.N, Elapsed: time.Since(start)})
+	})
+	end()
+	if err != nil {
+		return err
+	}
+	if !cc.Bool("quiet") {
+		c.printf("%s: %d images of %dx%d in %d classes, %.1f s\n", dir, o.N, o.Width, o.Height, o.Classes, time.Since(start).Seconds())
+	}
+	return nil
+}

@@ -1,0 +1,328 @@
+package convert
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/shard"
+	"github.com/dsconv/dsconv/formats/tfrecord"
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// memory is a dataset of small photos in memory; every broken-th is cut short.
+type memory struct {
+	meta   formats.Meta
+	n      int
+	broken int
+	photo  []byte
+}
+
+func newMemory(t testing.TB, n, broken int) *memory {
+	t.Helper()
+	img := image.NewRGBA(image.Rect(0, 0, 40, 30))
+	for i := range 40 * 30 {
+		img.Set(i%40, i/40, color.RGBA{uint8(i * 7), uint8(i / 3), uint8(i * i), 255})
+	}
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, img, nil); err != nil {
+		t.Fatal(err)
+	}
+	return &memory{n: n, broken: broken, photo: b.Bytes(), meta: formats.Meta{
+		Version: 1, Format: "memory", Count: n, Columns: []string{"part"},
+		Schema: formats.Schema{{Name: "image", Kind: formats.Image}, {Name: "label", Kind: formats.Label, Classes: []string{"a", "b", "c"}}},
+	}}
+}
+
+func (m *memory) Meta() *formats.Meta { return &m.meta }
+func (m *memory) Len() int            { return m.n }
+func (m *memory) Close() error        { return nil }
+
+func (m *memory) Info(i int) (formats.Info, error) {
+	return formats.Info{
+		Key: fmt.Sprintf("k%05d", i), Label: int64(i % 3), Size: int64(len(m.photo)), Columns: []string{fmt.Sprint("p", i%2)},
+		Source: formats.Source{Path: fmt.Sprintf("k%05d.jpg", i), Size: int64(len(m.photo)), ModTime: 5},
+	}, nil
+}
+
+func (m *memory) Read(i int, s *formats.Sample) error {
+	in, err := m.Info(i)
+	s.Key, s.Source, s.Columns = in.Key, in.Source, in.Columns
+	s.Resize(2)
+	// A comment of its own makes every image's bytes different.
+	v := append(append(append([]byte{}, m.photo[:2]...), 0xff, 0xfe, 0, 10), fmt.Sprintf("%08d", i)...)
+	v = append(v, m.photo[2:]...)
+	if m.broken > 0 && i%m.broken == m.broken-1 {
+		v = v[:len(v)/2]
+	}
+	s.Values[0].Set(formats.Value{Data: v, Encoding: formats.JPEG})
+	s.Values[1].SetInt64(in.Label)
+	return err
+}
+
+func plan(t testing.TB, src formats.Dataset, f formats.WritableFormat, path string, o Options) *Plan {
+	t.Helper()
+	splits, err := o.Split.Assign(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(src, splits, nil, f, path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func tree(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(dir, path)
+		files[rel] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func sameTrees(t testing.TB, want, got map[string]string) {
+	t.Helper()
+	for name := range want {
+		if want[name] != got[name] {
+			t.Errorf("%s differs", name)
+		}
+	}
+	if len(want) != len(got) {
+		t.Errorf("%d files, want %d", len(got), len(want))
+	}
+}
+
+var resized = preprocess.Recipe{
+	Resize: preprocess.Resize{Mode: preprocess.ResizeShorter, W: 16, H: 16}, Encode: preprocess.Encode{Encoding: formats.JPEG, Quality: 90},
+}
+
+func TestSameBytesForAnyWorkersAndAfterAnyStop(t *testing.T) {
+	src := newMemory(t, 300, 11)
+	for name, o := range map[string]Options{
+		"keep":   {Shards: Sharding{Count: 3}},
+		"resize": {Recipe: resized, Shards: Sharding{Count: 3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var want map[string]string
+			var first *Report
+			for _, workers := range []int{1, 2, 7} {
+				dir := t.TempDir()
+				o.Workers, o.IOWorkers = workers, workers
+				r, err := plan(t, src, shard.Format{}, filepath.Join(dir, "x-%02d.tar"), o).Run(context.Background())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Found != 300 || r.Written != 273 || len(r.Skipped) != 27 || r.Failed != 0 {
+					t.Fatalf("found %d, written %d, skipped %d, failed %d", r.Found, r.Written, len(r.Skipped), r.Failed)
+				}
+				got := tree(t, dir)
+				if want == nil {
+					want, first = got, r
+				}
+				sameTrees(t, want, got)
+				if !reflect.DeepEqual(r.Skipped, first.Skipped) {
+					t.Error("what was skipped differs")
+				}
+			}
+			stopped(t, src, o, want, first)
+		})
+	}
+}
+
+// stopped cancels the run again and again, and at the end has the same bytes.
+func stopped(t *testing.T, src *memory, o Options, want map[string]string, first *Report) {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x-%02d.tar")
+	for stop := 1; ; stop++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		p := plan(t, src, stopper{shard.Format{}, 70, cancel}, path, o)
+		p.every = 10
+		r, err := p.Run(ctx)
+		cancel()
+		if err == nil {
+			if stop < 3 || r.Resumed == 0 || r.Written != first.Written || !reflect.DeepEqual(r.Skipped, first.Skipped) {
+				t.Errorf("after %d stops: resumed at %d, %d written, %d skipped", stop-1, r.Resumed, r.Written, len(r.Skipped))
+			}
+			break
+		}
+		if !errors.Is(err, context.Canceled) || stop > 30 {
+			t.Fatal(err)
+		}
+		if _, err := (shard.Format{}).Open(path); err == nil {
+			t.Fatal("an unfinished dataset opens")
+		}
+	}
+	sameTrees(t, want, tree(t, dir))
+}
+
+// stopper is a format whose writers cancel the run after a number of samples.
+type stopper struct {
+	formats.WritableFormat
+	after  int
+	cancel func()
+}
+
+func (s stopper) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
+	w, err := s.WritableFormat.Create(path, m, o)
+	return s.wrap(w), err
+}
+
+func (s stopper) Resume(path string, o formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
+	w, m, note, err := s.WritableFormat.Resume(path, o)
+	return s.wrap(w), m, note, err
+}
+
+func (s stopper) wrap(w formats.Writer) formats.Writer {
+	if w == nil {
+		return nil
+	}
+	return &stopWriter{Writer: w, stopper: s}
+}
+
+type stopWriter struct {
+	formats.Writer
+	stopper
+	n int
+}
+
+func (w *stopWriter) Write(s *formats.Sample) error {
+	if w.n++; w.n > w.after {
+		w.cancel()
+	}
+	return w.Writer.Write(s)
+}
+
+func (w *stopWriter) Cut() error { return w.Writer.(formats.Cutter).Cut() }
+
+func TestAnotherRecipeOrSourceIsRefused(t *testing.T) {
+	src := newMemory(t, 200, 0)
+	path := filepath.Join(t.TempDir(), "x.tfrecord")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	p := plan(t, src, stopper{tfrecord.Format{}, 50, cancel}, path, Options{})
+	p.every = 10
+	if _, err := p.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	_, err := plan(t, src, tfrecord.Format{}, path, Options{Recipe: resized}).Run(context.Background())
+	if !errors.Is(err, formats.ErrPartial) || !strings.Contains(err.Error(), `encode was "keep", is "jpeg:90"`) {
+		t.Errorf("another recipe: %v", err)
+	}
+	_, err = plan(t, newMemory(t, 201, 0), tfrecord.Format{}, path, Options{}).Run(context.Background())
+	if !errors.Is(err, formats.ErrPartial) || !strings.Contains(err.Error(), "source") {
+		t.Errorf("another source: %v", err)
+	}
+	if _, err = plan(t, src, tfrecord.Format{}, path, Options{}).Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = plan(t, src, tfrecord.Format{}, path, Options{}).Run(context.Background()); !errors.Is(err, formats.ErrExists) {
+		t.Errorf("a finished one: %v", err)
+	}
+}
+
+func TestFailEndsAtTheFirstBadImage(t *testing.T) {
+	src := newMemory(t, 100, 50)
+	r, err := plan(t, src, tfrecord.Format{}, filepath.Join(t.TempDir(), "x.tfrecord"), Options{Fail: true, Order: Order{Set: true}}).Run(context.Background())
+	if err == nil || !strings.Contains(err.Error(), "k00049.jpg") {
+		t.Fatalf("got %v", err)
+	}
+	if r.Found != r.Written+len(r.Skipped)+r.Failed || r.Written != 49 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestOrderIsAPermutationThatTheSeedDecides(t *testing.T) {
+	src := newMemory(t, 100, 0)
+	orderOf := func(o Options) []int32 { return plan(t, src, tfrecord.Format{}, "x.tfrecord", o).order }
+	a, b := orderOf(Options{}), orderOf(Options{Order: Order{Set: true, Shuffle: true, Seed: 1}})
+	if reflect.DeepEqual(a, b) || !reflect.DeepEqual(a, orderOf(Options{Order: Order{Set: true, Shuffle: true}})) {
+		t.Error("the seed does not decide the order")
+	}
+	for i, x := range orderOf(Options{Order: Order{Set: true}, Limit: 7}) {
+		if int(x) != i || i >= 7 {
+			t.Error("order key with a limit")
+		}
+	}
+	seen := map[int32]bool{}
+	for _, x := range a {
+		seen[x] = true
+	}
+	if len(seen) != 100 {
+		t.Errorf("%d of 100 samples", len(seen))
+	}
+}
+
+func TestSplits(t *testing.T) {
+	src := newMemory(t, 3000, 0)
+	for spec, want := range map[string]map[string]int{
+		"train=0.9,val=0.1": {"train": 2700, "val": 300}, "part": {"p0": 1500, "p1": 1500}, "none": {"": 3000}, "auto": {"": 3000},
+	} {
+		sp, err := ParseSplit(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		splits, err := sp.Assign(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, perClass := map[string]int{}, map[string]int{}
+		for i, s := range splits {
+			got[s]++
+			perClass[fmt.Sprint(s, i%3)]++
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v", spec, got)
+		}
+		if spec == "train=0.9,val=0.1" && (perClass["val0"] != 100 || perClass["val1"] != 100 || perClass["val2"] != 100) {
+			t.Errorf("not stratified: %v", perClass)
+		}
+	}
+	for _, spec := range []string{"train=0.9", "train=2,val=-1", "=1", "a=x,b=0"} {
+		if _, err := ParseSplit(spec); err == nil {
+			t.Errorf("%q is accepted", spec)
+		}
+	}
+	sp, _ := ParseSplit("nope")
+	if _, err := sp.Assign(src); err == nil || !strings.Contains(err.Error(), "part") {
+		t.Errorf("an unknown column: %v", err)
+	}
+}
+
+func TestParse(t *testing.T) {
+	for s, want := range map[string]int64{"1GB": 1e9, "500MB": 5e8, "1.5KiB": 1536, "7": 7, "12 B": 12, "x": 0, "": 0, "-1MB": 0, "NaN": 0, "1e30GB": 0} {
+		if got, err := ParseSize(s); got != want || (err == nil) != (want > 0) {
+			t.Errorf("size %q: %d, %v", s, got, err)
+		}
+	}
+	for s, ok := range map[string]bool{"key": true, "shuffle": true, "shuffle:7": true, "": true, "shuffle:x": false, "random": false} {
+		if _, err := ParseOrder(s); (err == nil) != ok {
+			t.Errorf("order %q: %v", s, err)
+		}
+	}
+}
