@@ -78,8 +78,16 @@ func ParseSize(s string) (int64, error) {
 		suffix string
 		bytes  float64
 	}{
-		{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
-		{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1},
+		{"KiB", 1 << 10},
+		{"MiB", 1 << 20},
+		{"GiB", 1 << 30},
+		{"TiB", 1 << 40},
+		{"KB", 1e3},
+		{"MB", 1e6},
+		{"GB", 1e9},
+		{"TB", 1e12},
+		{"B", 1},
+		{"", 1},
 	}
 	for _, u := range units {
 		if digits, ok := strings.CutSuffix(s, u.suffix); ok {

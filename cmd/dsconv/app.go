@@ -58,10 +58,9 @@ func newApp(c *console) *cli.App {
 			synthCommand(c), packCommand(c), infoCommand(c), lsCommand(c), catCommand(c), verifyCommand(c), unpackCommand(c),
 			trainCommand(c), benchCommand(c),
 		},
-		Version:         version(),
-		Writer:          c.out,
-		ErrWriter:       c.err,
-		HideHelpCommand: true,
+		Version:   version(),
+		Writer:    c.out,
+		ErrWriter: c.err,
 		// A command reports its own errors and exit code through run.
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   onUsageError,
@@ -75,7 +74,6 @@ func newApp(c *console) *cli.App {
 	for _, cmd := range app.Commands {
 		cmd.OnUsageError = onUsageError
 		cmd.HideHelpCommand = true
-		cmd.UseShortOptionHandling = false
 	}
 	return app
 }

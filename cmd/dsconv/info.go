@@ -12,11 +12,11 @@ import (
 
 func infoCommand(c *console) *cli.Command {
 	return &cli.Command{
-		Name:      "info",
-		Usage:     "say what is in a dataset",
-		ArgsUsage: "DATASET",
+		Name:        "info",
+		Usage:       "say what is in a dataset",
+		ArgsUsage:   "DATASET",
 		Description: "Example:\n   dsconv info out.lmdb\n\n" + exitCodes,
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print dataset.json"}},
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print dataset.json"}},
 		Action: func(cc *cli.Context) error {
 			ds, err := openOne(cc, "DATASET")
 			if err != nil {

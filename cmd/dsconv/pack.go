@@ -136,7 +136,7 @@ func packFailed(err error, path string) error {
 // hint is what to do about an unfinished pack, if err is about one.
 func hint(err error) string {
 	var p partialError
-	if !errors.As(err, &p) {
+	if !errors.As(err, &p) || !isFolder(p.path+atrest.Suffix) {
 		return ""
 	}
 	return fmt.Sprintf("\n%s%s has what was done: the same command goes on from its last checkpoint; remove it to discard that",

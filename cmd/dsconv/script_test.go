@@ -22,6 +22,7 @@ func TestScripts(t *testing.T) {
 			"exit":     exitCode,
 			"sametree": sameTree,
 			"truncate": truncate,
+			"flipbit":  flipBit,
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {
@@ -77,4 +78,14 @@ func truncate(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.ParseInt(args[1], 10, 64)
 	ts.Check(err)
 	ts.Check(os.Truncate(ts.MkAbs(args[0]), n))
+}
+
+// flipBit changes one bit of the byte at an offset of a file.
+func flipBit(ts *testscript.TestScript, _ bool, args []string) {
+	at, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	b, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	b[at] ^= 4
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o644))
 }

@@ -1,0 +1,77 @@
+package bench
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/trainer"
+)
+
+// consumer takes the batches of a loader.
+type consumer interface {
+	// take is given a batch that came at ready and returns when the next one is wanted.
+	take(ctx context.Context, b *reader.Batch, ready time.Time) error
+	close() error
+}
+
+// newConsumer makes the consumer that o asks for.
+func newConsumer(o *Options, l *reader.Loader) (consumer, error) {
+	switch {
+	case o.Train != "":
+		c := trainer.Config{Model: o.Train, Backend: o.Backend, Seed: o.Seed}
+		t, err := trainer.New(c, l.ImageShape(), len(l.Classes()))
+		return training{t}, err
+	case o.Consume != 0:
+		return &paced{rate: o.Consume}, nil
+	}
+	return eager{}, nil
+}
+
+// eager wants the next batch at once.
+type eager struct{}
+
+func (eager) take(context.Context, *reader.Batch, time.Time) error { return nil }
+func (eager) close() error                                         { return nil }
+
+// training is the reference trainer.
+type training struct{ *trainer.Trainer }
+
+func (t training) take(_ context.Context, b *reader.Batch, _ time.Time) error {
+	_, err := t.Step(b)
+	return err
+}
+
+func (t training) close() error { return t.Close() }
+
+// paced is busy with each batch as long as its images take at the rate, like a GPU.
+type paced struct {
+	rate float64       // images a second
+	late time.Duration // by which the last take ended too late; the next one makes up for it
+}
+
+// nap is how long before its time a sleeper is woken; the rest is waited for awake,
+// because sleepers wake late.
+const nap = 200 * time.Microsecond
+
+func (p *paced) take(ctx context.Context, b *reader.Batch, ready time.Time) error {
+	busy := time.Duration(float64(b.N) / p.rate * float64(time.Second))
+	due := ready.Add(busy - p.late)
+	if left := time.Until(due) - nap; left > 0 {
+		timer := time.NewTimer(left)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	for time.Now().Before(due) {
+		runtime.Gosched()
+	}
+	p.late = min(time.Since(due), busy)
+	return nil
+}
+
+func (p *paced) close() error { return nil }

@@ -1,0 +1,94 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+const (
+	// fed is the share of the epoch below which a consumer that waited was not starved.
+	fed = 0.05
+	// idle is the share of the cores below which they were not kept busy.
+	idle = 0.7
+	// crowded is the share of their time below which workers that compute lacked a core.
+	crowded = 0.8
+)
+
+// diagnose names what holds the epoch back, in one sentence, and what of dsconv's options
+// acts on that. cores is how many the process may use.
+func diagnose(d *Dataset, o *Options, cores int) string {
+	if !o.alone() && d.Starved < fed {
+		return fmt.Sprintf("the consumer starved only %s of the epoch: its own step takes the time, and faster data would not help",
+			percent(d.Starved))
+	}
+	stage, spent := d.Stages.largest()
+	text := fmt.Sprintf("%s takes %s of the workers' time", stage, percent(ratio(spent, d.Stages.workers())))
+	if !o.alone() {
+		text += fmt.Sprintf("; the consumer starved %s of the epoch", percent(d.Starved))
+	}
+	if a := advice(d, o, stage, cores); a != "" {
+		text += ": " + a
+	}
+	return text
+}
+
+// largest is the workers' stage that takes most.
+func (s Stages) largest() (name string, spent float64) {
+	for _, stage := range []struct {
+		name  string
+		spent float64
+	}{{"read", s.Read}, {"decode", s.Decode}, {"augment", s.Augment}, {"collate", s.Collate}} {
+		if name == "" || stage.spent > spent {
+			name, spent = stage.name, stage.spent
+		}
+	}
+	return name, spent
+}
+
+// advice is what acts on the stage, "" if dsconv has nothing.
+func advice(d *Dataset, o *Options, stage string, cores int) string {
+	var list []string
+	switch {
+	case o.Workers < cores:
+		list = append(list, fmt.Sprintf("try more --workers, %d cores are there", cores))
+	case stage == "read" && d.BusyCores > 0 && d.BusyCores < idle*float64(cores):
+		list = append(list, fmt.Sprintf("%.1f of %d cores were busy, so try more --workers, which then wait at the same time",
+			d.BusyCores, cores))
+	}
+	if a := repack(d, o, stage); a != "" {
+		list = append(list, a)
+	}
+	return strings.Join(list, "; ")
+}
+
+// repack is how to pack the images so that the stage takes less.
+func repack(d *Dataset, o *Options, stage string) string {
+	side := o.Size * 8 / 7 // as evaluation resizes before it crops
+	smaller := d.Resize == "" && (d.Shorter == 0 || d.Shorter > side)
+	switch {
+	case stage == "read" && d.Format == "folder":
+		return "try packing it into another format"
+	case stage == "decode" && d.Encoding == string(formats.RawZstd):
+		return "try raw pixels without --compress"
+	case stage == "decode" && smaller:
+		return fmt.Sprintf("try packing with --resize shorter:%d --encode jpeg:90, or with --resize cover:%dx%d --encode raw",
+			side, side, side)
+	case stage == "decode":
+		return fmt.Sprintf("try packing with --resize cover:%dx%d --encode raw", side, side)
+	case stage == "augment" && smaller:
+		return fmt.Sprintf("try packing with --resize shorter:%d", side)
+	}
+	return ""
+}
+
+// lackedCores says that the workers computed for much longer than the whole process had a
+// core: other goroutines or other programs had it.
+func (d *Dataset) lackedCores() bool {
+	s := d.Stages
+	return d.CPU > 0 && d.CPU < crowded*(s.Decode+s.Augment+s.Collate)
+}
+
+// percent is a share as people read it.
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }

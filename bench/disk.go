@@ -1,0 +1,65 @@
+package bench
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+// diskSize is the number of bytes in the files of the dataset at path: in a folder those
+// of the images alone, elsewhere indexes, manifest and checksums too.
+func diskSize(path string, ds formats.Dataset) (int64, error) {
+	if ds.Meta().Format == "folder" {
+		return imagesSize(ds)
+	}
+	files := []string{path}
+	if st, err := os.Stat(path); err != nil || !st.IsDir() {
+		p, err := atrest.ParseShardPath(path)
+		if err != nil {
+			return 0, err
+		}
+		// A file without a sidecar is the whole dataset, HDF5's for one.
+		if shards, err := p.Existing(); err == nil && len(shards) > 0 {
+			files = shards
+		}
+	}
+	var sum int64
+	for _, file := range files {
+		n, err := treeSize(file)
+		if err != nil {
+			return 0, fmt.Errorf("size of %s: %w", file, err)
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+func imagesSize(ds formats.Dataset) (sum int64, err error) {
+	for i := range ds.Len() {
+		in, err := ds.Info(i)
+		if err != nil {
+			return 0, err
+		}
+		sum += in.Size
+	}
+	return sum, nil
+}
+
+// treeSize is the bytes in the file at path, or in the files below it.
+func treeSize(path string) (sum int64, err error) {
+	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			sum += info.Size()
+		}
+		return err
+	})
+	return sum, err
+}

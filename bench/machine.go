@@ -1,0 +1,20 @@
+package bench
+
+import "runtime"
+
+// Machine is where the measurement ran, without anything that names it.
+type Machine struct {
+	Cores      int    `json:"cores"`
+	GOMAXPROCS int    `json:"gomaxprocs"`
+	Memory     int64  `json:"memory_bytes,omitempty"` // 0 if not known
+	Go         string `json:"go"`
+	OS         string `json:"os"`
+	Arch       string `json:"arch"`
+}
+
+func thisMachine() Machine {
+	return Machine{
+		Cores: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0), Memory: totalMemory(),
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+	}
+}

@@ -1,0 +1,157 @@
+package bench
+
+import "slices"
+
+// Report is the outcome of a Run.
+type Report struct {
+	Machine Machine `json:"machine"`
+	Options Options `json:"options"` // with the defaults filled in
+	// Consumer says in words what took the batches.
+	Consumer string `json:"consumer"`
+	// MemoryOfProcess says that Dataset.PeakMemory is the high-water mark of the whole
+	// process, because the system does not let it be reset.
+	MemoryOfProcess bool      `json:"memory_of_process,omitempty"`
+	Datasets        []Dataset `json:"datasets"`
+	// Notes tell what makes the figures hard to compare.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Dataset is what was measured on one dataset. Its figures are medians over the rounds.
+type Dataset struct {
+	Path     string `json:"path"` // as the caller gave it
+	Format   string `json:"format"`
+	Encoding string `json:"encoding,omitempty"` // of the first image
+	Resize   string `json:"resize,omitempty"`   // by which it was packed
+	Split    string `json:"split,omitempty"`
+	Samples  int    `json:"samples"` // in the split
+	// Shorter is the largest that the shorter side of an image can be; 0 if not known.
+	Shorter int `json:"shorter_side,omitempty"`
+
+	EpochSeconds    float64 `json:"epoch_seconds"`
+	ImagesPerSecond float64 `json:"images_per_second"`
+	// Ratio is the images/s divided by those of the first dataset: the median of the ratios
+	// within each round.
+	Ratio float64 `json:"ratio"`
+	// Starved is the share of the epoch in which the consumer waited for data.
+	Starved float64 `json:"starved"`
+	// CPU is the process's CPU time an image, in microseconds, step included; BusyCores how
+	// many cores it kept busy.
+	CPU       float64 `json:"cpu_us_per_image"`
+	BusyCores float64 `json:"busy_cores"`
+	// Stages are microseconds an image.
+	Stages Stages `json:"stage_us_per_image"`
+
+	// PeakMemory is the largest resident memory of the process with this dataset alone, in
+	// bytes: open, and through the warm-up epoch. Mapped is how much of it were pages of the
+	// dataset's files by the end, which the system takes back when it needs memory.
+	PeakMemory int64 `json:"peak_memory_bytes"`
+	Mapped     int64 `json:"mapped_bytes"`
+	Disk       int64 `json:"disk_bytes"` // all splits, indexes and manifest included
+
+	// Diagnosis names the bottleneck in one sentence.
+	Diagnosis string  `json:"diagnosis"`
+	Rounds    []Round `json:"rounds"`
+}
+
+// Stages are times by what they were spent on. Step is the consumer's, the rest are
+// summed over the workers.
+type Stages struct {
+	Read    float64 `json:"read"`
+	Decode  float64 `json:"decode"`
+	Augment float64 `json:"augment"`
+	Collate float64 `json:"collate"`
+	Step    float64 `json:"step"`
+}
+
+// workers is the stages' sum without the step.
+func (s Stages) workers() float64 { return s.Read + s.Decode + s.Augment + s.Collate }
+
+// Round is one dataset's turn in a round: Options.Epochs epochs.
+type Round struct {
+	Images      int64   `json:"images"` // that the consumer took
+	Loaded      int64   `json:"loaded"` // by the workers; more than Images where epochs end early
+	Bytes       int64   `json:"bytes"`  // of Loaded as stored
+	Epochs      int     `json:"epochs"`
+	Seconds     float64 `json:"seconds"`      // wall time of all epochs
+	WaitSeconds float64 `json:"wait_seconds"` // in which the consumer waited for data
+	// CPUSeconds is the CPU time of the process.
+	CPUSeconds float64 `json:"cpu_seconds"`
+	Stages     Stages  `json:"stage_seconds"`
+	// Ratio is the images/s divided by those of the first dataset in this round.
+	Ratio float64 `json:"ratio"`
+}
+
+func (r *Round) imagesPerSecond() float64 { return ratio(float64(r.Images), r.Seconds) }
+
+// summarise fills in the datasets' ratios and medians from their rounds.
+func (r *Report) summarise() {
+	for i := range r.Datasets {
+		d := &r.Datasets[i]
+		for k := range d.Rounds {
+			first := &r.Datasets[0].Rounds[k]
+			d.Rounds[k].Ratio = ratio(d.Rounds[k].imagesPerSecond(), first.imagesPerSecond())
+		}
+		d.medians()
+		d.Diagnosis = diagnose(d, &r.Options, r.Machine.GOMAXPROCS)
+	}
+	r.note()
+}
+
+func (d *Dataset) medians() {
+	over := func(f func(r *Round) float64) float64 {
+		values := make([]float64, len(d.Rounds))
+		for i := range d.Rounds {
+			values[i] = f(&d.Rounds[i])
+		}
+		return median(values)
+	}
+	stage := func(f func(s Stages) float64) float64 {
+		return over(func(r *Round) float64 { return 1e6 * ratio(f(r.Stages), float64(r.Loaded)) })
+	}
+	d.EpochSeconds = over(func(r *Round) float64 { return ratio(r.Seconds, float64(r.Epochs)) })
+	d.ImagesPerSecond = over((*Round).imagesPerSecond)
+	d.Ratio = over(func(r *Round) float64 { return r.Ratio })
+	d.Starved = over(func(r *Round) float64 { return ratio(r.WaitSeconds, r.Seconds) })
+	d.CPU = over(func(r *Round) float64 { return 1e6 * ratio(r.CPUSeconds, float64(r.Loaded)) })
+	d.BusyCores = over(func(r *Round) float64 { return ratio(r.CPUSeconds, r.Seconds) })
+	d.Stages = Stages{
+		Read:    stage(func(s Stages) float64 { return s.Read }),
+		Decode:  stage(func(s Stages) float64 { return s.Decode }),
+		Augment: stage(func(s Stages) float64 { return s.Augment }),
+		Collate: stage(func(s Stages) float64 { return s.Collate }),
+		Step:    over(func(r *Round) float64 { return 1e6 * ratio(r.Stages.Step, float64(r.Images)) }),
+	}
+}
+
+// note tells what makes the figures hard to compare.
+func (r *Report) note() {
+	if slices.ContainsFunc(r.Datasets, func(d Dataset) bool { return d.Samples != r.Datasets[0].Samples }) {
+		r.Notes = append(r.Notes, "the datasets differ in their number of images: the ratio is one of images/s")
+	}
+	if r.Options.LimitBatches > 0 {
+		r.Notes = append(r.Notes, "epochs end early, as --limit-batches asks")
+	}
+	if slices.ContainsFunc(r.Datasets, func(d Dataset) bool { return d.lackedCores() }) {
+		r.Notes = append(r.Notes, "the workers had to wait for cores, which is in their stages: more workers or other programs than cores")
+	}
+	if r.MemoryOfProcess {
+		r.Notes = append(r.Notes, "peak memory is the process's since its start: it cannot be reset here")
+	}
+}
+
+// median is the middle value, or the mean of the two in the middle; 0 of nothing.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	v := slices.Sorted(slices.Values(values))
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+}
+
+// ratio is a/b, 0 where b is 0.
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}

@@ -1,0 +1,238 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/reader"
+)
+
+// Opener opens the dataset at a path.
+type Opener func(ctx context.Context, path string) (formats.Dataset, error)
+
+// Progress is a turn of a dataset that has just ended.
+type Progress struct {
+	Dataset         string
+	Round           int // from 1; 0 is the warm-up
+	Rounds          int
+	Seconds         float64 // of an epoch
+	ImagesPerSecond float64
+}
+
+// Run measures the datasets at paths, the first of which is what the others are compared
+// with. progress, which may be nil, is called after each turn. Cancelling ctx ends the
+// run between two batches. Errors name the dataset.
+func Run(ctx context.Context, paths []string, o Options, open Opener, progress func(Progress)) (r Report, err error) {
+	if len(paths) == 0 {
+		return r, errors.New("no dataset to measure")
+	}
+	if o, err = o.withDefaults(); err != nil {
+		return r, err
+	}
+	if progress == nil {
+		progress = func(Progress) {}
+	}
+	b := bench{options: o, open: open, progress: progress}
+	defer func() { err = errors.Join(err, b.close()) }()
+	if err := b.prepare(ctx, paths); err != nil {
+		return r, err
+	}
+	for round := 1; round <= o.Rounds; round++ {
+		for _, s := range b.subjects {
+			if err := b.turn(ctx, s, round); err != nil {
+				return r, fmt.Errorf("bench %s: %w", s.result.Path, err)
+			}
+		}
+	}
+	return b.report(), nil
+}
+
+type bench struct {
+	options         Options
+	open            Opener
+	progress        func(Progress)
+	subjects        []*subject
+	memoryOfProcess bool
+}
+
+// subject is a dataset with what reads it and what consumes it.
+type subject struct {
+	dataset  formats.Dataset
+	loader   *reader.Loader
+	consumer consumer
+	result   Dataset
+}
+
+// prepare opens the datasets, each followed by its warm-up epoch, which also tells its
+// memory: what it adds to that of the process before any dataset was open.
+func (b *bench) prepare(ctx context.Context, paths []string) error {
+	debug.FreeOSMemory()
+	base := residentNow()
+	for _, path := range paths {
+		debug.FreeOSMemory()
+		before := residentNow()
+		b.memoryOfProcess = !resetPeak()
+		if err := b.add(ctx, path); err != nil {
+			return fmt.Errorf("bench %s: %w", path, err)
+		}
+		s := b.subjects[len(b.subjects)-1]
+		if err := b.turn(ctx, s, 0); err != nil {
+			return fmt.Errorf("bench %s: %w", path, err)
+		}
+		after := residentNow()
+		s.result.PeakMemory = after.peak
+		if !b.memoryOfProcess {
+			s.result.PeakMemory += base.now - before.now
+			s.result.Mapped = max(after.mapped-before.mapped, 0)
+		}
+	}
+	return nil
+}
+
+// add opens the dataset at path.
+func (b *bench) add(ctx context.Context, path string) error {
+	ds, err := b.open(ctx, path)
+	if err != nil {
+		return err
+	}
+	s := &subject{dataset: ds, consumer: eager{}, result: Dataset{Path: path}}
+	b.subjects = append(b.subjects, s) // from now on close closes it
+	split := splitOf(ds.Meta(), b.options.Split)
+	config, err := b.options.loaderConfig(split)
+	if err != nil {
+		return err
+	}
+	if s.loader, err = reader.New(ds, config); err != nil {
+		return err
+	}
+	if s.loader.Len() == 0 {
+		return errors.New("there are no images")
+	}
+	consumer, err := newConsumer(&b.options, s.loader)
+	if err != nil {
+		return err
+	}
+	s.consumer = consumer
+	return s.result.describe(ds, split, s.loader.Samples())
+}
+
+// splitOf is the split to read: asked for, or train if there is one, or "" for all.
+func splitOf(m *formats.Meta, asked string) string {
+	isTrain := func(s formats.Split) bool { return s.Name == "train" }
+	if asked == "" && slices.ContainsFunc(m.Splits, isTrain) {
+		return "train"
+	}
+	return asked
+}
+
+// describe fills in what is known of ds without measuring.
+func (d *Dataset) describe(ds formats.Dataset, split string, samples int) (err error) {
+	m := ds.Meta()
+	d.Format, d.Split, d.Samples = m.Format, split, samples
+	d.Resize, d.Shorter = m.Recipe["resize"], min(m.Stats.MaxHeight, m.Stats.MaxWidth)
+	var first formats.Sample
+	if err := ds.Read(0, &first); err != nil {
+		return err
+	}
+	d.Encoding = string(first.Values[m.Schema.ImageIndex()].Encoding)
+	d.Disk, err = diskSize(d.Path, ds)
+	return err
+}
+
+// turn measures one round of s; round 0 is the warm-up, of which only the memory counts.
+func (b *bench) turn(ctx context.Context, s *subject, round int) error {
+	runtime.GC() // so that no dataset pays for another's garbage
+	epochs := b.options.Epochs
+	first := 1 + (round-1)*epochs
+	if round == 0 {
+		first, epochs = 0, 1
+	}
+	m, err := s.measure(ctx, first, epochs, b.options.LimitBatches)
+	if err != nil {
+		return err
+	}
+	if round > 0 {
+		s.result.Rounds = append(s.result.Rounds, m)
+	}
+	b.progress(Progress{
+		Dataset: s.result.Path, Round: round, Rounds: b.options.Rounds,
+		Seconds: m.Seconds / float64(m.Epochs), ImagesPerSecond: m.imagesPerSecond(),
+	})
+	return nil
+}
+
+// measure goes through epochs from first on, which have the same order and augmentations
+// on every dataset of the same keys.
+func (s *subject) measure(ctx context.Context, first, epochs, limit int) (Round, error) {
+	m := Round{Epochs: epochs}
+	clock, cpu, start := s.loader.Clock(), cpuTime(), time.Now()
+	var wait, step time.Duration
+	for epoch := first; epoch < first+epochs; epoch++ {
+		if err := s.epoch(ctx, epoch, limit, &m, &wait, &step); err != nil {
+			return m, err
+		}
+	}
+	m.Seconds = time.Since(start).Seconds()
+	m.CPUSeconds = (cpuTime() - cpu).Seconds()
+	m.WaitSeconds = wait.Seconds()
+	spent := s.loader.Clock().Sub(clock)
+	m.Loaded, m.Bytes = spent.Images, spent.Bytes
+	m.Stages = Stages{
+		Read: spent.Read.Seconds(), Decode: spent.Decode.Seconds(), Augment: spent.Augment.Seconds(),
+		Collate: spent.Collate.Seconds(), Step: step.Seconds(),
+	}
+	return m, nil
+}
+
+// epoch adds the images of an epoch to m, the time blocked in the loader to wait and that
+// of the consumer to step.
+func (s *subject) epoch(ctx context.Context, epoch, limit int, m *Round, wait, step *time.Duration) error {
+	batches, mark := 0, time.Now()
+	for batch, err := range s.loader.Epoch(ctx, epoch) {
+		if err != nil {
+			return err
+		}
+		ready := time.Now()
+		*wait += ready.Sub(mark)
+		if err := s.consumer.take(ctx, batch, ready); err != nil {
+			return err
+		}
+		m.Images += int64(batch.N)
+		mark = time.Now()
+		*step += mark.Sub(ready)
+		if batches++; batches == limit {
+			break
+		}
+	}
+	*wait += time.Since(mark)
+	return nil
+}
+
+func (b *bench) report() Report {
+	r := Report{
+		Machine: thisMachine(), Options: b.options, Consumer: b.options.consumer(), MemoryOfProcess: b.memoryOfProcess,
+	}
+	for _, s := range b.subjects {
+		r.Datasets = append(r.Datasets, s.result)
+	}
+	r.summarise()
+	return r
+}
+
+func (b *bench) close() error {
+	var errs []error
+	for _, s := range b.subjects {
+		errs = append(errs, s.consumer.close())
+		if s.loader != nil {
+			errs = append(errs, s.loader.Close())
+		}
+		errs = append(errs, s.dataset.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,22 @@
+package synth
+
+import "testing"
+
+// TestPaintAnySize paints odd sizes, where things lie partly or wholly outside,
+// with classes of every shape, pattern and emblem.
+func TestPaintAnySize(t *testing.T) {
+	for _, size := range [][2]int{{16, 16}, {17, 300}, {300, 17}, {64, 48}} {
+		o := Options{Width: size[0], Height: size[1]}
+		p := newPainter(o.Width, o.Height)
+		for i := range MaxClasses / 5 {
+			m := p.paint(newScene(o, i, 5*i))
+			dark, light := uint8(255), uint8(0)
+			for j := 0; j < len(m.Pix); j += 4 {
+				dark, light = min(dark, m.Pix[j+1]), max(light, m.Pix[j+1])
+			}
+			if light-dark < 40 {
+				t.Errorf("%dx%d, image %d: green from %d to %d", o.Width, o.Height, i, dark, light)
+			}
+		}
+	}
+}

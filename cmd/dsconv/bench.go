@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/bench"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/reader/augment"
+)
+
+func benchCommand(c *console) *cli.Command {
+	return &cli.Command{
+		Name:      "bench",
+		Usage:     "measure the time of an epoch on several datasets",
+		ArgsUsage: "SRC DST...",
+		Description: `The same loader, augmentations and batches read each dataset, folders among them, in
+interleaved rounds; the ratio is to the first one. The batches are dropped, or go to the
+trainer with --train, or to a stand-in for a GPU with --consume; starved is the share of
+the epoch in which that had to wait. A sentence for each dataset says what holds it back.
+
+Examples:
+   dsconv bench images/ out.lmdb 'out-%06d.tar'
+   dsconv bench images/ out.lmdb --consume 3000/s --json bench.json
+   dsconv bench images/ out.lmdb --train cnn
+
+Augmentations:
+   ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
+		Flags: benchFlags(),
+		Action: func(cc *cli.Context) error {
+			paths, err := atLeast(cc, true, "SRC")
+			if err != nil {
+				return err
+			}
+			o, err := benchOptions(cc)
+			if err != nil {
+				return usageError{err}
+			}
+			return runBench(cc, c, paths, o)
+		},
+	}
+}
+
+func benchFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "turns of each dataset, after one that warms up"},
+		&cli.IntFlag{Name: "epochs", Value: 1, Usage: "epochs a turn"},
+		&cli.IntFlag{Name: "limit-batches", Usage: "end each epoch after `N` batches", DefaultText: "all"},
+		&cli.IntFlag{Name: "batch", Value: 64, Usage: "images a batch"},
+		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that read and decode", DefaultText: "the number of cores"},
+		&cli.IntFlag{Name: "size", Usage: "side of the random crops", DefaultText: "224; with --train 28 for mlp, 32 for cnn"},
+		&cli.StringFlag{Name: "augment", Usage: "`OPS` instead, such as eval:224,normalize", DefaultText: "rrc:SIZE,flip,normalize"},
+		&cli.StringFlag{Name: "dtype", Usage: "float32, or uint8, which is not normalised", DefaultText: "float32; with --train uint8"},
+		&cli.StringFlag{Name: "layout", Usage: "nchw or nhwc", DefaultText: "nchw; with --train nhwc"},
+		&cli.StringFlag{Name: "split", Usage: "read this `SPLIT`", DefaultText: "train if there is one, else all"},
+		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of order and augmentation"},
+		&cli.StringFlag{Name: "consume", Usage: "let a consumer take at most `RATE`, such as 3000/s"},
+		&cli.StringFlag{Name: "train", Usage: "train mlp or cnn on the batches"},
+		&cli.StringFlag{Name: "backend", Usage: "of the trainer: go, or xla:`PLUGIN`", DefaultText: "go"},
+		&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`"},
+		&cli.BoolFlag{Name: "quiet", Usage: "no progress"},
+	}
+}
+
+func benchOptions(cc *cli.Context) (o bench.Options, err error) {
+	for _, n := range []string{"rounds", "epochs", "limit-batches", "batch", "workers", "size"} {
+		if cc.IsSet(n) && cc.Int(n) < 1 {
+			return o, usage("--%s %d: it must be at least 1", n, cc.Int(n))
+		}
+	}
+	if cc.IsSet("size") && cc.IsSet("augment") {
+		return o, errors.New("--size and --augment at once: write the size into the ops")
+	}
+	if cc.IsSet("backend") && !cc.IsSet("train") {
+		return o, errors.New("--backend needs --train")
+	}
+	o = bench.Options{
+		Rounds: cc.Int("rounds"), Epochs: cc.Int("epochs"), LimitBatches: cc.Int("limit-batches"),
+		Batch: cc.Int("batch"), Workers: cc.Int("workers"), Size: cc.Int("size"), Augment: cc.String("augment"),
+		DType: formats.DType(cc.String("dtype")), Layout: augment.Layout(cc.String("layout")),
+		Split: cc.String("split"), Seed: cc.Uint64("seed"), Train: cc.String("train"), Backend: cc.String("backend"),
+	}
+	if cc.IsSet("consume") {
+		if o.Consume, err = bench.ParseRate(cc.String("consume")); err != nil {
+			return o, err
+		}
+	}
+	return o, o.Validate()
+}
+
+func runBench(cc *cli.Context, c *console, paths []string, o bench.Options) error {
+	open := func(ctx context.Context, path string) (formats.Dataset, error) {
+		return openSource(ctx, path, folder.Config{})
+	}
+	report, err := bench.Run(cc.Context, paths, o, open, func(p bench.Progress) {
+		if cc.Bool("quiet") {
+			return
+		}
+		turn := "warm-up"
+		if p.Round > 0 {
+			turn = fmt.Sprintf("round %d of %d", p.Round, p.Rounds)
+		}
+		c.notef("%s: %s: %.2f s an epoch, %.0f images/s", turn, printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
+	})
+	if err != nil {
+		return err
+	}
+	if err := report.WriteTable(c.out); err != nil {
+		return err
+	}
+	if file := cc.String("json"); file != "" {
+		return writeReport(file, &report)
+	}
+	return nil
+}
+
+func writeReport(file string, r *bench.Report) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(data, '\n'), 0o644)
+}

@@ -1,0 +1,104 @@
+package hdf5
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+// span is a piece of one file that goes into another.
+type span struct {
+	source string
+	from   int64
+	to     int64
+	length int64
+}
+
+// assemble copies the spans into the file at path, which already has what kept says, makes
+// it size bytes long and appends the footer. kept is where in the file the bytes are that
+// sums already covers.
+func assemble(path string, size int64, spans []span, kept atrest.FileSums, from, to int64) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	err = fillIn(f, size, spans, kept, from, to)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("finish %s: %w", path, err)
+	}
+	return nil
+}
+
+func fillIn(f *os.File, size int64, spans []span, kept atrest.FileSums, from, to int64) error {
+	if err := f.Truncate(size); err != nil {
+		return err
+	}
+	buf := make([]byte, atrest.BlockSize)
+	for _, s := range spans {
+		if err := s.copy(f, buf); err != nil {
+			return fmt.Errorf("copy %d bytes of %s: %w", s.length, s.source, err)
+		}
+	}
+	sums, err := sumBlocks(f, size, kept, from, to, buf)
+	if err != nil {
+		return err
+	}
+	// The data first: a footer must never vouch for bytes that are not on the disk.
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(encodeFooter(sums), size); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+func (s span) copy(dst *os.File, buf []byte) error {
+	src, err := os.Open(s.source)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	n, err := io.CopyBuffer(io.NewOffsetWriter(dst, s.to), io.NewSectionReader(src, s.from, s.length), buf)
+	if err == nil && n != s.length {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// sumBlocks computes the checksums of the file's first size bytes. Blocks that lie wholly
+// between from and to are taken from kept, which summed them when they were written.
+func sumBlocks(f io.ReaderAt, size int64, kept atrest.FileSums, from, to int64, buf []byte) (atrest.FileSums, error) {
+	sums := atrest.FileSums{Name: footerName, Size: size}
+	for off := int64(0); off < size; off += atrest.BlockSize {
+		i := off / atrest.BlockSize
+		if off >= from && off+atrest.BlockSize <= to && i < int64(len(kept.Blocks)) {
+			sums.Blocks = append(sums.Blocks, kept.Blocks[i])
+			continue
+		}
+		b := buf[:min(atrest.BlockSize, size-off)]
+		if _, err := f.ReadAt(b, off); err != nil {
+			return sums, err
+		}
+		sums.Blocks = append(sums.Blocks, crc32.Checksum(b, castagnoli))
+	}
+	return sums, nil
+}
+
+// around are the pieces of the first size bytes of source that lie outside of holes, which
+// are in ascending order.
+func around(source string, size int64, holes []span) []span {
+	var spans []span
+	at := int64(0)
+	for _, h := range append(holes, span{to: size}) {
+		if h.to > at {
+			spans = append(spans, span{source: source, from: at, to: at, length: h.to - at})
+		}
+		at = max(at, h.to+h.length)
+	}
+	return spans
+}

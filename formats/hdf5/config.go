@@ -1,0 +1,39 @@
+package hdf5
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Format is HDF5; see the package's documentation.
+type Format struct{}
+
+var _ formats.WritableFormat = Format{}
+
+// Name implements formats.Format.
+func (Format) Name() string { return "hdf5" }
+
+// Match implements formats.Format: a path that ends in .h5 or .hdf5 or an HDF5 file.
+func (Format) Match(path string) bool {
+	switch filepath.Ext(path) {
+	case ".h5", ".hdf5":
+		return true
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(signature))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == signature
+}
+
+// Traits implements formats.WritableFormat: samples come in key order.
+func (Format) Traits() formats.Traits { return formats.Traits{Ordered: true} }
+
+// signature is how an HDF5 file starts.
+const signature = "\x89HDF\r\n\x1a\n"

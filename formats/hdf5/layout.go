@@ -1,0 +1,175 @@
+package hdf5
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Names of our own in the file.
+const (
+	imagesName    = "images"
+	bytesName     = "bytes"
+	offsetsName   = "offsets"
+	shapesName    = "shapes"
+	encodingsName = "encodings"
+	typesName     = "dtypes"
+	labelsName    = "labels"
+	keysName      = "keys"
+	classesName   = "classes"
+	ownGroup      = "dsconv"
+	manifestName  = ownGroup + "/manifest.parquet"
+	metaName      = ownGroup + "/dataset.json"
+)
+
+// The codes of encodings and element types are the places in these lists, which only grow.
+var (
+	encodingCodes = []formats.Encoding{
+		formats.Plain, formats.Raw, formats.RawZstd, formats.JPEG, formats.PNG, formats.BMP, formats.GIF, formats.TIFF,
+	}
+	typeCodes = []formats.DType{"", formats.Uint8, formats.Uint16, formats.Int64, formats.Float32}
+)
+
+// fieldNames gives each further field its name in the file, by its place in the schema; a
+// designated multi-hot label is "labels".
+func fieldNames(schema formats.Schema) map[int]string {
+	taken := map[string]bool{}
+	for _, name := range []string{imagesName, bytesName, offsetsName, shapesName, labelsName, keysName, classesName, ownGroup} {
+		taken[name] = true
+	}
+	names := map[int]string{}
+	for i, f := range schema {
+		switch {
+		case i == schema.ImageIndex() || i == schema.LabelIndex() && f.Kind == formats.Label:
+			continue
+		case i == schema.LabelIndex():
+			names[i] = labelsName
+			continue
+		}
+		name := f.Name
+		for taken[name] || name != f.Name && schema.Index(name) >= 0 {
+			name += "_"
+		}
+		taken[name] = true
+		names[i] = name
+	}
+	return names
+}
+
+// hasLabels says that the designated label is a single one, which the manifest holds.
+func hasLabels(schema formats.Schema) bool {
+	i := schema.LabelIndex()
+	return i >= 0 && schema[i].Kind == formats.Label
+}
+
+// rows tells how the values of one field lie one after another.
+type rows struct {
+	offsets   []int64 // one more than rows
+	encodings []uint8 // codes
+	types     []uint8 // codes
+	ranks     []uint8 // number of dimensions
+	dims      []int64 // of all rows one after another
+}
+
+func newRows() *rows { return &rows{offsets: []int64{0}} }
+
+func (r *rows) len() int { return len(r.encodings) }
+
+func (r *rows) size() int64 { return r.offsets[r.len()] }
+
+func (r *rows) add(size int64, e formats.Encoding, t formats.DType, shape []int) {
+	r.offsets = append(r.offsets, r.size()+size)
+	r.encodings = append(r.encodings, uint8(max(0, slices.Index(encodingCodes, e))))
+	r.types = append(r.types, uint8(max(0, slices.Index(typeCodes, t))))
+	r.ranks = append(r.ranks, uint8(len(shape)))
+	for _, d := range shape {
+		r.dims = append(r.dims, int64(d))
+	}
+}
+
+// uniform says that all rows are raw and of one shape and element type, and gives them.
+func (r *rows) uniform() (t formats.DType, shape []int64, ok bool) {
+	n := r.len()
+	if n == 0 || encodingCodes[r.encodings[0]] != formats.Raw {
+		return "", nil, false
+	}
+	rank := int(r.ranks[0])
+	shape = r.dims[:rank]
+	for i := range n {
+		if r.encodings[i] != r.encodings[0] || r.types[i] != r.types[0] || r.ranks[i] != r.ranks[0] ||
+			!slices.Equal(r.dims[i*rank:(i+1)*rank], shape) {
+			return "", nil, false
+		}
+	}
+	return typeCodes[r.types[0]], shape, true
+}
+
+// encoding is the one that all rows have, or "mixed"; "" without rows.
+func (r *rows) encoding() string {
+	if r.len() == 0 {
+		return ""
+	}
+	for _, e := range r.encodings {
+		if e != r.encodings[0] {
+			return "mixed"
+		}
+	}
+	return string(encodingCodes[r.encodings[0]])
+}
+
+// shapes is a table of as many columns as the largest rank, at least columns, filled up
+// with -1.
+func (r *rows) shapes(columns int) (table []int64, width int) {
+	width = columns
+	for _, n := range r.ranks {
+		width = max(width, int(n))
+	}
+	table = make([]int64, 0, r.len()*width)
+	dims := r.dims
+	for _, n := range r.ranks {
+		table = append(table, dims[:n]...)
+		dims = dims[n:]
+		for range width - int(n) {
+			table = append(table, -1)
+		}
+	}
+	return table, width
+}
+
+// appendIndex appends what a staged field keeps of v beside its bytes; parseIndex reads it.
+func appendIndex(b []byte, v *formats.Value) []byte {
+	b = binary.AppendUvarint(b, uint64(len(v.Data)))
+	b = append(b, uint8(max(0, slices.Index(encodingCodes, v.Encoding))), uint8(max(0, slices.Index(typeCodes, v.DType))), uint8(len(v.Shape)))
+	for _, d := range v.Shape {
+		b = binary.AppendUvarint(b, uint64(d))
+	}
+	return b
+}
+
+func parseIndex(b []byte) (*rows, error) {
+	r := newRows()
+	bad := fmt.Errorf("%w: the index of a field does not parse", formats.ErrDamaged)
+	for len(b) > 0 {
+		size, n := binary.Uvarint(b)
+		if n <= 0 || len(b) < n+3 || size > 1<<40 {
+			return nil, bad
+		}
+		e, t, rank := b[n], b[n+1], b[n+2]
+		if int(e) >= len(encodingCodes) || int(t) >= len(typeCodes) {
+			return nil, bad
+		}
+		b = b[n+3:]
+		shape := make([]int, rank)
+		for i := range shape {
+			d, n := binary.Uvarint(b)
+			if n <= 0 || d > 1<<40 {
+				return nil, bad
+			}
+			shape[i], b = int(d), b[n:]
+		}
+		r.add(int64(size), encodingCodes[e], typeCodes[t], shape)
+	}
+	return r, nil
+}

@@ -1,0 +1,132 @@
+//go:build cgo
+
+package hdf5
+
+/*
+#cgo linux,amd64 CFLAGS: -I/usr/include/hdf5/serial
+#cgo linux,amd64 LDFLAGS: -L/usr/lib/x86_64-linux-gnu/hdf5/serial
+#cgo linux,arm64 CFLAGS: -I/usr/include/hdf5/serial
+#cgo linux,arm64 LDFLAGS: -L/usr/lib/aarch64-linux-gnu/hdf5/serial
+#cgo LDFLAGS: -lhdf5
+#include "library.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"gonum.org/v1/hdf5"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// library serialises all calls: HDF5 may have been built without thread safety.
+var library sync.Mutex
+
+// locked runs fn, which calls the library, on one thread: the library keeps its errors, and
+// whether it prints them, by thread.
+func locked(fn func() error) error {
+	library.Lock()
+	defer library.Unlock()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	C.dsconv_quiet()
+	return fn()
+}
+
+// explain adds what the library says about the call that failed last; call it before any
+// further call, which would clear that.
+func explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	var buf [1024]C.char
+	C.dsconv_errors(&buf[0], C.size_t(len(buf)))
+	if text := C.GoString(&buf[0]); text != "" {
+		return fmt.Errorf("%w: %s", err, text)
+	}
+	return err
+}
+
+func failed(rc C.int, what string) error {
+	if rc >= 0 {
+		return nil
+	}
+	return explain(fmt.Errorf("HDF5: %s", what))
+}
+
+// native is the library's type of t.
+func native(t formats.DType) *hdf5.Datatype {
+	switch t {
+	case formats.Uint16:
+		return hdf5.T_NATIVE_UINT16
+	case formats.Int64:
+		return hdf5.T_NATIVE_INT64
+	case formats.Float32:
+		return hdf5.T_NATIVE_FLOAT
+	}
+	return hdf5.T_NATIVE_UINT8
+}
+
+// createFile makes an HDF5 file at path whose first dataset is name. A dataset of at least
+// align bytes starts at a multiple of align. Nothing is written to it.
+func createFile(path string, align int64, name string, t formats.DType, dims []uint) error {
+	cpath, cname := C.CString(path), C.CString(name)
+	defer C.free(unsafe.Pointer(cpath))
+	defer C.free(unsafe.Pointer(cname))
+	cdims := make([]C.hsize_t, len(dims))
+	for i, d := range dims {
+		cdims[i] = C.hsize_t(d)
+	}
+	rc := C.dsconv_create(cpath, C.hsize_t(align), cname, C.hid_t(native(t).ID()), C.int(len(dims)), &cdims[0])
+	return failed(rc, "create "+path)
+}
+
+// contiguous makes pl that of datasets in one piece, without time stamps and fill values.
+func contiguous(pl *hdf5.PropList) error {
+	return failed(C.dsconv_contiguous(C.hid_t(pl.ID())), "set the properties of a dataset")
+}
+
+// writeStrings makes a dataset of n variable-length UTF-8 strings. gonum's own leaks.
+func writeStrings(f *hdf5.File, name string, n int, at func(int) string) error {
+	var text []byte
+	starts := make([]C.size_t, n+1) // never empty, so that it has an address
+	for i := range n {
+		starts[i] = C.size_t(len(text))
+		text = append(append(text, at(i)...), 0)
+	}
+	text = append(text, 0)
+	cname := C.CString(name)
+	defer C.free(unsafe.Pointer(cname))
+	rc := C.dsconv_write_strings(C.hid_t(f.ID()), cname, C.size_t(n), (*C.char)(unsafe.Pointer(&text[0])), &starts[0])
+	return failed(rc, "write "+name)
+}
+
+// writeAttribute gives the dataset a variable-length UTF-8 string.
+func writeAttribute(d *hdf5.Dataset, name, value string) error {
+	cname, cvalue := C.CString(name), C.CString(value)
+	defer C.free(unsafe.Pointer(cname))
+	defer C.free(unsafe.Pointer(cvalue))
+	return failed(C.dsconv_write_attribute(C.hid_t(d.ID()), cname, cvalue), "write the attribute "+name)
+}
+
+// extent tells where the bytes of a contiguous dataset lie; both are 0 if it has none.
+// ErrNotDataset for one that is not contiguous.
+func extent(d *hdf5.Dataset) (offset, length int64, err error) {
+	var off, n C.ulonglong
+	switch C.dsconv_extent(C.hid_t(d.ID()), &off, &n) {
+	case 0:
+	case 1:
+		return 0, 0, fmt.Errorf("%w: a dataset is chunked, compressed or kept outside; dsconv writes contiguous ones", formats.ErrNotDataset)
+	default:
+		return 0, 0, failed(-1, "find the bytes of a dataset")
+	}
+	if off > math.MaxInt64 || n > math.MaxInt64 {
+		return 0, 0, fmt.Errorf("%w: a dataset of %d bytes at %d", formats.ErrDamaged, uint64(n), uint64(off))
+	}
+	return int64(off), int64(n), nil
+}

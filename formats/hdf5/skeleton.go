@@ -1,0 +1,254 @@
+//go:build cgo
+
+package hdf5
+
+import (
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/hdf5"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+// headSize is the room for HDF5's header before the images' bytes.
+const headSize = 64 << 10
+
+// region is a dataset of the skeleton that the library does not write.
+type region struct {
+	name   string
+	source string // a staged file
+	from   int64  // in source
+	to     int64  // in the HDF5 file
+	length int64
+}
+
+// skeleton is an HDF5 file that is being made.
+type skeleton struct {
+	file    *hdf5.File
+	plain   *hdf5.PropList
+	regions []region // the images' first
+}
+
+// content is what goes into a skeleton.
+type content struct {
+	schema   formats.Schema
+	table    *atrest.Table
+	images   staged
+	fields   []staged // in the schema's order
+	manifest []byte
+	meta     []byte
+}
+
+// staged is a field whose bytes lie in a staged file.
+type staged struct {
+	name   string
+	source string
+	from   int64
+	rows   *rows
+}
+
+// buildSkeleton makes the file at path and tells where the bytes of images and fields go.
+func buildSkeleton(path string, c *content) (regions []region, err error) {
+	err = locked(func() error {
+		name, t, dims := c.images.shape(imagesName, bytesName)
+		if err := createFile(path, headSize, name, t, dims); err != nil {
+			return err
+		}
+		f, err := hdf5.OpenFile(path, hdf5.F_ACC_RDWR)
+		if err != nil {
+			return explain(err)
+		}
+		k := &skeleton{file: f}
+		err = k.build(c, name)
+		regions = k.regions
+		return errors.Join(err, explain(f.Close()))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	return regions, nil
+}
+
+func (k *skeleton) build(c *content, images string) (err error) {
+	if k.plain, err = hdf5.NewPropList(hdf5.P_DATASET_CREATE); err != nil {
+		return explain(err)
+	}
+	defer k.plain.Close()
+	if err := contiguous(k.plain); err != nil {
+		return err
+	}
+	if err := k.images(c, images); err != nil {
+		return err
+	}
+	if err := k.labels(c); err != nil {
+		return err
+	}
+	if err := writeStrings(k.file, keysName, c.table.Len(), c.table.Key); err != nil {
+		return err
+	}
+	if i := c.schema.LabelIndex(); i >= 0 && len(c.schema[i].Classes) > 0 {
+		classes := c.schema[i].Classes
+		if err := writeStrings(k.file, classesName, len(classes), func(i int) string { return classes[i] }); err != nil {
+			return err
+		}
+	}
+	for _, f := range c.fields {
+		if err := k.field(f); err != nil {
+			return fmt.Errorf("field %s: %w", f.name, err)
+		}
+	}
+	return k.description(c)
+}
+
+// shape is how the values are kept: as one dataset called uniform if they have one shape,
+// otherwise as bytes called flat.
+func (s *staged) shape(uniform, flat string) (name string, t formats.DType, dims []uint) {
+	t, shape, ok := s.rows.uniform()
+	if !ok {
+		return flat, formats.Uint8, []uint{uint(s.rows.size())}
+	}
+	dims = []uint{uint(s.rows.len())}
+	for _, d := range shape {
+		dims = append(dims, uint(d))
+	}
+	return uniform, t, dims
+}
+
+func (k *skeleton) images(c *content, name string) error {
+	d, err := k.file.OpenDataset(name)
+	if err != nil {
+		return explain(err)
+	}
+	err = k.region(d, &c.images)
+	if e := c.images.rows.encoding(); err == nil && e != "" {
+		err = writeAttribute(d, "encoding", e)
+	}
+	if err = errors.Join(err, explain(d.Close())); err != nil || name == imagesName {
+		return err
+	}
+	return k.bounds("", c.images.rows, 3)
+}
+
+// region remembers where the bytes of d go.
+func (k *skeleton) region(d *hdf5.Dataset, s *staged) error {
+	off, n, err := extent(d)
+	if err != nil {
+		return err
+	}
+	if n != s.rows.size() {
+		return fmt.Errorf("HDF5 keeps %d bytes for %d of %s", n, s.rows.size(), s.name)
+	}
+	k.regions = append(k.regions, region{name: s.name, source: s.source, from: s.from, to: off, length: n})
+	return nil
+}
+
+// bounds writes offsets and shapes beside a dataset of bytes; columns is the least number
+// of columns of shapes.
+func (k *skeleton) bounds(prefix string, r *rows, columns int) error {
+	if err := k.write(prefix+offsetsName, formats.Int64, r.offsets, len(r.offsets)); err != nil {
+		return err
+	}
+	table, width := r.shapes(columns)
+	return k.write(prefix+shapesName, formats.Int64, table, r.len(), width)
+}
+
+func (k *skeleton) labels(c *content) error {
+	if !hasLabels(c.schema) {
+		return nil
+	}
+	labels := make([]int64, c.table.Len())
+	for i := range labels {
+		labels[i] = c.table.Label(i)
+	}
+	return k.write(labelsName, formats.Int64, labels, len(labels))
+}
+
+func (k *skeleton) field(f staged) error {
+	name, t, dims := f.shape(f.name, f.name+"/"+bytesName)
+	if name != f.name {
+		if err := k.group(f.name); err != nil {
+			return err
+		}
+	}
+	d, err := k.create(name, t, dims)
+	if err != nil {
+		return err
+	}
+	err = k.region(d, &f)
+	if e := f.rows.encoding(); err == nil && e != "" {
+		err = writeAttribute(d, "encoding", e)
+	}
+	if err = errors.Join(err, explain(d.Close())); err != nil || name == f.name {
+		return err
+	}
+	prefix := f.name + "/"
+	if err := k.bounds(prefix, f.rows, 0); err != nil {
+		return err
+	}
+	if err := k.write(prefix+encodingsName, formats.Uint8, f.rows.encodings, f.rows.len()); err != nil {
+		return err
+	}
+	return k.write(prefix+typesName, formats.Uint8, f.rows.types, f.rows.len())
+}
+
+func (k *skeleton) description(c *content) error {
+	if err := k.group(ownGroup); err != nil {
+		return err
+	}
+	if err := k.write(manifestName, formats.Uint8, c.manifest, len(c.manifest)); err != nil {
+		return err
+	}
+	return k.write(metaName, formats.Uint8, c.meta, len(c.meta))
+}
+
+func (k *skeleton) group(name string) error {
+	g, err := k.file.CreateGroup(name)
+	if err != nil {
+		return explain(err)
+	}
+	return explain(g.Close())
+}
+
+func (k *skeleton) create(name string, t formats.DType, dims []uint) (*hdf5.Dataset, error) {
+	space, err := hdf5.CreateSimpleDataspace(dims, nil)
+	if err != nil {
+		return nil, explain(err)
+	}
+	defer space.Close()
+	d, err := k.file.CreateDatasetWith(name, native(t), space, k.plain)
+	return d, explain(err)
+}
+
+// write makes a dataset of data, a slice of t's elements.
+func (k *skeleton) write(name string, t formats.DType, data any, dims ...int) error {
+	udims := make([]uint, len(dims))
+	elements := 1
+	for i, n := range dims {
+		udims[i] = uint(n)
+		elements *= n
+	}
+	d, err := k.create(name, t, udims)
+	if err == nil && elements > 0 {
+		err = writeAll(d, data)
+	}
+	if d != nil {
+		err = errors.Join(err, explain(d.Close()))
+	}
+	if err != nil {
+		return fmt.Errorf("dataset %s: %w", name, err)
+	}
+	return nil
+}
+
+// writeAll hands gonum the kind of pointer that it takes.
+func writeAll(d *hdf5.Dataset, data any) error {
+	switch x := data.(type) {
+	case []int64:
+		return explain(d.Write(&x))
+	case []uint8:
+		return explain(d.Write(&x))
+	}
+	return fmt.Errorf("HDF5: cannot write %T", data)
+}

@@ -1,0 +1,46 @@
+package lmdb
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Format is LMDB; see the package's documentation.
+type Format struct{}
+
+var _ formats.WritableFormat = Format{}
+
+// Name implements formats.Format.
+func (Format) Name() string { return "lmdb" }
+
+// Match implements formats.Format: a path that ends in .lmdb or a folder with a data.mdb.
+func (Format) Match(path string) bool {
+	if strings.HasSuffix(filepath.Clean(path), ".lmdb") {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(path, dataName))
+	return err == nil
+}
+
+// Traits implements formats.WritableFormat: samples come in key order.
+func (Format) Traits() formats.Traits { return formats.Traits{Ordered: true} }
+
+const (
+	dataName   = "data.mdb"
+	lockName   = "lock.mdb"
+	fieldsName = "fields"
+)
+
+// furtherFields are the places in the schema of the fields that lie in fields/.
+func furtherFields(schema formats.Schema) []int {
+	var further []int
+	for i, f := range schema {
+		if i != schema.ImageIndex() && (i != schema.LabelIndex() || f.Kind != formats.Label) {
+			further = append(further, i)
+		}
+	}
+	return further
+}

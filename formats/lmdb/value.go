@@ -1,0 +1,133 @@
+//go:build cgo
+
+package lmdb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/npy"
+)
+
+// A skippable zstd frame is a magic of its own, the length of what follows, and that; see
+// RFC 8878, 3.1.2. Decompressors step over it.
+const (
+	skippableMagic  = 0x184D2A5D
+	skippableHeader = 8
+	zstdMagic       = "\x28\xb5\x2f\xfd"
+	npyMagic        = "\x93NUMPY"
+)
+
+// checkValue reports why the encoding of v could not be told from what is stored.
+func checkValue(f *formats.Field, v *formats.Value, designated bool) error {
+	switch {
+	case designated && v.Encoding == formats.RawZstd:
+		if t := frameType(f, v.Data, v.Shape); t != v.DType {
+			return fmt.Errorf("%w: field %s: the zstd frame does not tell how many bytes of %s it holds", formats.ErrSchema, f.Name, v.DType)
+		}
+	case !designated && v.Encoding == formats.RawZstd:
+		if !bytes.HasPrefix(v.Data, []byte(zstdMagic)) {
+			return fmt.Errorf("%w: field %s: it is no zstd frame", formats.ErrSchema, f.Name)
+		}
+	case !designated && v.Encoding != formats.Raw && v.Encoding != formats.Plain:
+		if got := formats.Sniff(v.Data); got != v.Encoding {
+			return fmt.Errorf("%w: field %s: the bytes are not %s", formats.ErrSchema, f.Name, v.Encoding)
+		}
+	}
+	return nil
+}
+
+// appendValue appends what is stored for v.
+func appendValue(b []byte, v *formats.Value, designated bool) []byte {
+	switch {
+	case v.Encoding == formats.Raw:
+		return append(npy.AppendHeader(b, v.DType, v.Shape), v.Data...)
+	case v.Encoding == formats.RawZstd && !designated:
+		b = append(b, v.Data...)
+		head := npy.AppendHeader(nil, v.DType, v.Shape)
+		b = binary.LittleEndian.AppendUint32(b, skippableMagic)
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(head)))
+		return append(b, head...)
+	}
+	return append(b, v.Data...)
+}
+
+// parseImage gives the designated image that is stored as b; what the manifest knows of it
+// is in in. Data points into b.
+func parseImage(f *formats.Field, in *formats.Info, b []byte, shape []int) (formats.Value, error) {
+	v := formats.Value{Data: b, Encoding: in.Encoding, DType: f.DType}
+	var err error
+	switch {
+	case v.Encoding == formats.Raw:
+		v, err = parseArray(b, shape)
+	case in.Shape != [3]int{}:
+		v.Shape = append(shape[:0], in.Shape[:]...)
+	}
+	if err == nil && int64(len(v.Data)) != in.Size {
+		err = fmt.Errorf("%w: it has %d bytes, %d were written", formats.ErrDamaged, len(v.Data), in.Size)
+	}
+	if v.Encoding == formats.RawZstd {
+		v.DType = frameType(f, v.Data, v.Shape)
+	}
+	return v, err
+}
+
+// parseField gives the further field that is stored as b. Data points into b.
+func parseField(f *formats.Field, b []byte, shape []int) (formats.Value, error) {
+	switch f.Kind {
+	case formats.Text, formats.JSON, formats.Bytes:
+		return formats.Value{Data: b, Encoding: formats.Plain}, nil
+	case formats.Image, formats.Mask:
+	default:
+		return parseArray(b, shape)
+	}
+	switch {
+	case bytes.HasPrefix(b, []byte(npyMagic)):
+		return parseArray(b, shape)
+	case bytes.HasPrefix(b, []byte(zstdMagic)):
+		return parseFrame(b)
+	}
+	v := formats.Value{Data: b, Encoding: formats.Sniff(b), DType: f.DType, Shape: shape[:0]}
+	if v.Encoding == "" {
+		return v, fmt.Errorf("%w: its encoding cannot be told", formats.ErrDamaged)
+	}
+	return v, nil
+}
+
+func parseArray(b []byte, buf []int) (formats.Value, error) {
+	t, shape, off, err := npy.Parse(b)
+	if err != nil {
+		return formats.Value{}, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+	}
+	return formats.Value{Data: b[off:len(b):len(b)], Encoding: formats.Raw, DType: t, Shape: append(buf[:0], shape...)}, nil
+}
+
+// parseFrame takes a zstd frame and the skippable one after it apart. The latter's length
+// is a multiple of 64 and its magic cannot be told from data by itself, so the last place
+// that fits is taken: behind it lies nothing but an .npy header.
+func parseFrame(b []byte) (formats.Value, error) {
+	for n := 64; n <= 1024 && n+skippableHeader <= len(b); n += 64 {
+		at := len(b) - n - skippableHeader
+		if binary.LittleEndian.Uint32(b[at:]) != skippableMagic || binary.LittleEndian.Uint32(b[at+4:]) != uint32(n) {
+			continue
+		}
+		t, shape, _, err := npy.ParseHeader(b[at+skippableHeader:])
+		if err != nil {
+			return formats.Value{}, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		}
+		return formats.Value{Data: b[:at:at], Encoding: formats.RawZstd, DType: t, Shape: shape}, nil
+	}
+	return formats.Value{}, fmt.Errorf("%w: the frame with its shape is missing", formats.ErrDamaged)
+}
+
+// frameType is the element type of a zstd frame of shape: the field's, or what its content
+// size tells; "" if neither does.
+func frameType(f *formats.Field, frame []byte, shape []int) formats.DType {
+	if f.DType != "" {
+		return f.DType
+	}
+	return atrest.FrameType(shape, frame)
+}

@@ -1,0 +1,174 @@
+// Package npy writes and reads the header of NumPy's .npy files, version 1.0: magic,
+// version, the header's length, and a Python literal of element type, order and shape,
+// padded so that the elements start at a multiple of 64 bytes. The layout is that of
+// NEP 1 (https://numpy.org/neps/nep-0001-npy-format.html).
+package npy
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+const (
+	magic   = "\x93NUMPY\x01\x00"
+	prefix  = len(magic) + 2 // magic, version, length of the literal
+	align   = 64
+	maxAxes = 32 // NumPy's own limit of old
+)
+
+var errHeader = errors.New("not an .npy header that dsconv writes")
+
+var descr = map[formats.DType]string{
+	formats.Uint8: "|u1", formats.Uint16: "<u2", formats.Int64: "<i8", formats.Float32: "<f4",
+}
+
+// AppendHeader appends the header of an array of t with that shape in C order; no shape
+// is a scalar. The elements follow it as they are. t must be a known type.
+func AppendHeader(b []byte, t formats.DType, shape []int) []byte {
+	start := len(b)
+	b = append(b, magic...)
+	b = append(b, 0, 0)
+	b = append(b, "{'descr': '"...)
+	b = append(b, descr[t]...)
+	b = append(b, "', 'fortran_order': False, 'shape': ("...)
+	for i, n := range shape {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	if len(shape) == 1 {
+		b = append(b, ',')
+	}
+	b = append(b, "), }"...)
+	for (len(b)-start+1)%align != 0 {
+		b = append(b, ' ')
+	}
+	b = append(b, '\n')
+	binary.LittleEndian.PutUint16(b[start+len(magic):], uint16(len(b)-start-prefix))
+	return b
+}
+
+// Parse reads the header at the front of b and gives the offset of the first element.
+// The elements are all of b's rest: an error if the shape does not say so. The error of
+// other people's files (Fortran order, other types) says what is not supported.
+func Parse(b []byte) (t formats.DType, shape []int, offset int, err error) {
+	if t, shape, offset, err = ParseHeader(b); err != nil {
+		return "", nil, 0, err
+	}
+	if n, ok := elements(shape, t.Size(), len(b)); !ok || n != len(b)-offset {
+		return "", nil, 0, fmt.Errorf("%w: %s of shape %v does not take %d bytes", errHeader, t, shape, len(b)-offset)
+	}
+	return t, shape, offset, nil
+}
+
+// ParseHeader is Parse for a header whose elements are elsewhere: what follows it in b
+// does not matter.
+func ParseHeader(b []byte) (t formats.DType, shape []int, offset int, err error) {
+	if len(b) < prefix || string(b[:len(magic)]) != magic {
+		return "", nil, 0, errHeader
+	}
+	offset = prefix + int(binary.LittleEndian.Uint16(b[len(magic):]))
+	if offset > len(b) {
+		return "", nil, 0, fmt.Errorf("%w: it is cut off", errHeader)
+	}
+	if t, shape, err = parseLiteral(string(b[prefix:offset])); err != nil {
+		return "", nil, 0, err
+	}
+	return t, shape, offset, nil
+}
+
+// elements is the number of bytes of the array; ok is false if it is more than limit.
+func elements(shape []int, size, limit int) (n int, ok bool) {
+	n = size
+	for _, d := range shape {
+		if d == 0 {
+			return 0, true
+		}
+	}
+	for _, d := range shape {
+		if n > limit/d {
+			return 0, false
+		}
+		n *= d
+	}
+	return n, true
+}
+
+// parseLiteral reads "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2), }" with
+// its entries in any order.
+func parseLiteral(s string) (t formats.DType, shape []int, err error) {
+	s, ok := strings.CutPrefix(strings.TrimSpace(s), "{")
+	if !ok {
+		return "", nil, errHeader
+	}
+	seen := map[string]bool{}
+	for {
+		s = strings.TrimLeft(s, " ,")
+		if s == "}" {
+			break
+		}
+		name, rest, ok := strings.Cut(s, ":")
+		if !ok || seen[name] {
+			return "", nil, errHeader
+		}
+		seen[name] = true
+		rest = strings.TrimLeft(rest, " ")
+		switch name {
+		case "'descr'":
+			t, s, err = parseType(rest)
+		case "'fortran_order'":
+			if s, ok = strings.CutPrefix(rest, "False"); !ok {
+				err = fmt.Errorf("%w: its order is Fortran's", errHeader)
+			}
+		case "'shape'":
+			shape, s, err = parseShape(rest)
+		default:
+			err = errHeader
+		}
+		if err != nil {
+			return "", nil, err
+		}
+	}
+	if len(seen) != 3 {
+		return "", nil, errHeader
+	}
+	return t, shape, nil
+}
+
+func parseType(s string) (formats.DType, string, error) {
+	for t, d := range descr {
+		if rest, ok := strings.CutPrefix(s, "'"+d+"'"); ok {
+			return t, rest, nil
+		}
+	}
+	return "", "", fmt.Errorf("%w: an element type other than uint8, uint16, int64 and float32", errHeader)
+}
+
+func parseShape(s string) ([]int, string, error) {
+	body, ok := strings.CutPrefix(s, "(")
+	if !ok {
+		return nil, "", errHeader
+	}
+	body, rest, ok := strings.Cut(body, ")")
+	if !ok {
+		return nil, "", errHeader
+	}
+	shape := []int{}
+	for part := range strings.SplitSeq(strings.TrimSuffix(body, ","), ",") {
+		if part = strings.TrimSpace(part); part == "" && body == "" {
+			break
+		}
+		n, err := strconv.ParseUint(part, 10, 48)
+		if err != nil || len(shape) == maxAxes {
+			return nil, "", errHeader
+		}
+		shape = append(shape, int(n))
+	}
+	return shape, rest, nil
+}

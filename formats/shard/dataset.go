@@ -1,0 +1,162 @@
+package shard
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+// dataset is what plain and compressed shards have in common.
+type dataset struct {
+	records *atrest.Records
+	slots   []slot
+}
+
+// Dataset reads plain shards, from mapped memory.
+type Dataset struct{ dataset }
+
+// Compressed reads compressed shards. Each Read decompresses one frame; there is nothing
+// to lend, so it is no Viewer.
+type Compressed struct {
+	dataset
+	zstd *zstd.Decoder
+	pool sync.Pool // of *[]byte: decompressed records
+}
+
+var (
+	_ formats.Dataset = (*Dataset)(nil)
+	_ formats.Viewer  = (*Dataset)(nil)
+	_ formats.Checker = (*Dataset)(nil)
+	_ formats.Dataset = (*Compressed)(nil)
+	_ formats.Checker = (*Compressed)(nil)
+)
+
+// Open opens the shards at path: a *Dataset, or a *Compressed for .tar.zst.
+func (f Format) Open(path string) (formats.Dataset, error) {
+	r, err := atrest.OpenRecords(path)
+	if err != nil {
+		return nil, err
+	}
+	d := dataset{records: r}
+	if d.slots, err = layoutOf(r.Meta); err != nil {
+		_ = r.Close()
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	if !strings.HasSuffix(path, compressedSuffix) {
+		return &Dataset{d}, nil
+	}
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
+	if err != nil {
+		_ = r.Close()
+		return nil, err
+	}
+	return &Compressed{dataset: d, zstd: z}, nil
+}
+
+// Meta describes the dataset.
+func (d *dataset) Meta() *formats.Meta { return d.records.Meta }
+
+// Len is the number of samples.
+func (d *dataset) Len() int { return d.records.Table.Len() }
+
+// Info tells what the manifest has of sample i.
+func (d *dataset) Info(i int) (formats.Info, error) { return d.records.Table.Info(i) }
+
+// Check compares the files with their checksums.
+func (d *dataset) Check(ctx context.Context, workers int, report func(formats.Damage)) error {
+	sums, err := d.records.Sums()
+	if err != nil {
+		return err
+	}
+	return sums.Check(ctx, d.records.Dir(), 0, workers, report)
+}
+
+// Close unmaps the files.
+func (d *dataset) Close() error { return d.records.Close() }
+
+// fill makes s the sample of row i from its record.
+func (d *dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
+	t := d.records.Table
+	t.Fill(i, s)
+	s.Resize(len(d.records.Meta.Schema))
+	if err := decode(d.slots, rec, s, lend); err != nil {
+		return d.wrap(i, err)
+	}
+	if shape := t.Shape(i); shape != [3]int{} {
+		img := &s.Values[d.slots[0].field]
+		img.Shape = append(img.Shape[:0], shape[:]...)
+	}
+	return nil
+}
+
+// wrap says where the record of row i lies.
+func (d *dataset) wrap(i int, err error) error {
+	at := d.records.Table.Place(i)
+	return fmt.Errorf("key %q in %s at byte %d: %w", d.records.Table.Key(i), d.records.Meta.Files[at.Shard], at.Offset, err)
+}
+
+// Read fills s with a copy of sample i.
+func (d *Dataset) Read(i int, s *formats.Sample) error {
+	rec, err := d.records.Record(i)
+	if err != nil {
+		return err
+	}
+	return d.fill(i, rec, s, false)
+}
+
+// View fills s with sample i in mapped memory; labels alone are the caller's.
+func (d *Dataset) View(i int, s *formats.Sample) error {
+	rec, err := d.records.Record(i)
+	if err != nil {
+		return err
+	}
+	return d.fill(i, rec, s, true)
+}
+
+// Read fills s with sample i, decompressed.
+func (d *Compressed) Read(i int, s *formats.Sample) error {
+	frame, err := d.records.Record(i)
+	if err != nil {
+		return err
+	}
+	buf, _ := d.pool.Get().(*[]byte)
+	if buf == nil {
+		buf = new([]byte)
+	}
+	defer d.pool.Put(buf)
+	if *buf, err = decompress(d.zstd, frame, *buf); err != nil {
+		return d.wrap(i, err)
+	}
+	return d.fill(i, *buf, s, false)
+}
+
+// Close frees the decoder and unmaps the files.
+func (d *Compressed) Close() error {
+	d.zstd.Close()
+	return d.dataset.Close()
+}
+
+// decompress gives what the frame holds, in dst's memory if that is enough. The frame's
+// claimed size must be one that zstd can reach, 128 KiB for each block of at least 4 bytes;
+// z must be limited to the memory that it is given.
+func decompress(z *zstd.Decoder, frame, dst []byte) ([]byte, error) {
+	var h zstd.Header
+	if err := h.Decode(frame); err != nil {
+		return dst, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+	}
+	if !h.HasFCS || h.FrameContentSize > uint64(len(frame)/4+1)<<17 {
+		return dst, fmt.Errorf("%w: a frame of %d bytes that claims to hold %d", formats.ErrDamaged, len(frame), h.FrameContentSize)
+	}
+	dst, err := z.DecodeAll(frame, slices.Grow(dst[:0], int(h.FrameContentSize)))
+	if err != nil {
+		return dst, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+	}
+	return dst, nil
+}

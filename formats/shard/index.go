@@ -1,0 +1,155 @@
+package shard
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+// widsName is the file of the sidecar that `wids` reads.
+const widsName = "wids.json"
+
+// indexer writes the indexes of other readers. A shard's is made right after the shard is
+// cut, from the file while it is in the page cache; after a Resume, those of earlier shards
+// are made in publish.
+type indexer struct {
+	stage *atrest.Stage
+	off   bool // compressed shards have no indexes
+	done  map[string]bool
+}
+
+// cut makes the index of the last of files if it is not made yet.
+func (x *indexer) cut(files []string) error {
+	if x.off || len(files) == 0 {
+		return nil
+	}
+	return x.make(files, len(files)-1)
+}
+
+func (x *indexer) make(files []string, shard int) error {
+	if x.done[files[shard]] {
+		return nil
+	}
+	mp, err := atrest.Map(x.stage.Path(files[shard]))
+	if err != nil {
+		return err
+	}
+	defer mp.Close()
+	from, to := x.rows(shard)
+	b := fmt.Appendf(nil, "v1.2 %d\n", to-from)
+	for i := from; i < to; i++ {
+		at := x.stage.Table.Place(i)
+		rec, err := mp.Slice(at.Offset, at.Length)
+		if err == nil {
+			b, err = appendIndexLine(b, rec, at.Offset)
+		}
+		if err != nil {
+			return fmt.Errorf("index %s: key %q: %w", files[shard], x.stage.Table.Key(i), err)
+		}
+	}
+	if x.done == nil {
+		x.done = map[string]bool{}
+	}
+	x.done[files[shard]] = true
+	return writeFile(x.stage.Path(indexName(files[shard])), b)
+}
+
+// rows are those of the shard: from up to, without, to. Rows are in the order of writing.
+func (x *indexer) rows(shard int) (from, to int) {
+	t := x.stage.Table
+	from = sort.Search(t.Len(), func(i int) bool { return t.Place(i).Shard >= shard })
+	to = sort.Search(t.Len(), func(i int) bool { return t.Place(i).Shard > shard })
+	return from, to
+}
+
+// appendIndexLine appends to b, which ends in a newline, the line of a sample as DALI's
+// wds2idx writes it: extension, offset, size and name of each member. DALI splits the line
+// at spaces, so that those of names are %20.
+func appendIndexLine(b, rec []byte, offset int64) ([]byte, error) {
+	for m, err := range members(rec) {
+		if err != nil {
+			return nil, err
+		}
+		if b[len(b)-1] != '\n' {
+			b = append(b, ' ')
+		}
+		last := bytes.LastIndexByte(m.name, '/') + 1
+		_, ext, _ := bytes.Cut(m.name[last:], []byte{'.'})
+		b = append(b, ext...)
+		b = strconv.AppendInt(append(b, ' '), offset+int64(m.offset), 10)
+		b = strconv.AppendInt(append(b, ' '), int64(len(m.data)), 10)
+		b = append(b, ' ')
+		b = append(b, bytes.ReplaceAll(m.name, []byte{' '}, []byte("%20"))...)
+	}
+	return append(b, '\n'), nil
+}
+
+// indexName is what DALI's wds2idx calls the index of a shard.
+func indexName(shard string) string { return strings.TrimSuffix(shard, plainSuffix) + ".idx" }
+
+// publish puts all indexes into dir and names them.
+func (x *indexer) publish(dir string) (names []string, err error) {
+	if x.off {
+		return nil, nil
+	}
+	files := x.stage.Meta.Files
+	for i, file := range files {
+		if err := x.make(files, i); err != nil {
+			return nil, err
+		}
+		name := indexName(file)
+		if err := os.Rename(x.stage.Path(name), filepath.Join(dir, name)); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	b, err := x.wids(files)
+	if err != nil {
+		return nil, err
+	}
+	return append(names, widsName), writeFile(filepath.Join(dir, widsName), b)
+}
+
+// wids describes the shards as webdataset's widsindex does; addresses are relative to the
+// file.
+func (x *indexer) wids(files []string) ([]byte, error) {
+	type shard struct {
+		URL      string `json:"url"`
+		NSamples int    `json:"nsamples"`
+		FileSize int64  `json:"filesize"`
+	}
+	desc := struct {
+		Version int     `json:"wids_version"`
+		Shards  []shard `json:"shardlist"`
+	}{Version: 1}
+	for i, file := range files {
+		st, err := os.Stat(x.stage.Path(file))
+		if err != nil {
+			return nil, err
+		}
+		from, to := x.rows(i)
+		desc.Shards = append(desc.Shards, shard{URL: "../" + file, NSamples: to - from, FileSize: st.Size()})
+	}
+	b, err := json.MarshalIndent(desc, "", "  ")
+	return append(b, '\n'), err
+}
+
+func writeFile(path string, b []byte) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}

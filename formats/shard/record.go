@@ -1,0 +1,206 @@
+package shard
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/npy"
+)
+
+// encoder lays samples out as tar members. It reuses its memory from sample to sample.
+type encoder struct {
+	slots   []slot
+	columns []string
+
+	name  []byte
+	head  []byte // headers and small contents; parts points into it
+	parts [][]byte
+}
+
+// encode gives the parts of the record one after another; they point into s and into
+// memory that the next call reuses.
+func (e *encoder) encode(s *formats.Sample) ([][]byte, error) {
+	e.head, e.parts = e.head[:0], e.parts[:0]
+	e.name = appendName(e.name[:0], s.Key)
+	stem := len(e.name)
+	for i := range e.slots {
+		sl := &e.slots[i]
+		e.name = append(e.name[:stem], sl.suffix...)
+		if err := e.encodeSlot(sl, s); err != nil {
+			return nil, err
+		}
+	}
+	return e.parts, nil
+}
+
+func (e *encoder) encodeSlot(sl *slot, s *formats.Sample) error {
+	if sl.field == columns {
+		content, err := e.object(s.Columns)
+		e.add(content, nil)
+		return err
+	}
+	v := &s.Values[sl.field]
+	switch sl.kind {
+	case formats.Label:
+		if x, _ := v.Int64(); x != formats.NoLabel {
+			var digits [20]byte
+			e.add(strconv.AppendInt(digits[:0], x, 10), nil)
+		}
+		return nil
+	case formats.Image, formats.Mask:
+		e.name = append(e.name, v.Encoding.Extension()...)
+	}
+	var header [256]byte
+	switch v.Encoding {
+	case formats.Raw:
+		e.add(npy.AppendHeader(header[:0], v.DType, v.Shape), v.Data)
+	case formats.RawZstd:
+		e.add(appendFrameOf(header[:0], v.DType, v.Shape), v.Data)
+	default:
+		e.add(nil, v.Data)
+	}
+	return nil
+}
+
+// add adds the member e.name of two pieces; small is copied.
+func (e *encoder) add(small, data []byte) {
+	from := len(e.head)
+	size := len(small) + len(data)
+	e.head = appendMember(e.head, e.name, size)
+	e.head = append(e.head, small...)
+	e.parts = append(e.parts, e.head[from:len(e.head):len(e.head)], data, zeros[:padding(size)])
+}
+
+// object is the JSON object of the user's columns, in their order.
+func (e *encoder) object(values []string) ([]byte, error) {
+	b := bytes.NewBuffer([]byte{'{'})
+	j := json.NewEncoder(b)
+	j.SetEscapeHTML(false)
+	for i, name := range e.columns {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if err := j.Encode(name); err != nil {
+			return nil, err
+		}
+		b.Truncate(b.Len() - 1) // the encoder ends with a newline
+		b.WriteString(": ")
+		if err := j.Encode(values[i]); err != nil {
+			return nil, err
+		}
+		b.Truncate(b.Len() - 1)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// decode fills s from the record of the sample s.Key. With lend the values' Data point
+// into rec, else they are copied to s's own buffers.
+func decode(slots []slot, rec []byte, s *formats.Sample, lend bool) error {
+	var stem [maxName]byte
+	name := appendName(stem[:0], s.Key)
+	next := 0
+	for m, err := range members(rec) {
+		if err != nil {
+			return err
+		}
+		rest, ok := bytes.CutPrefix(m.name, name)
+		if !ok {
+			return fmt.Errorf("%w: a member called %q", formats.ErrDamaged, m.name)
+		}
+		enc, ok := formats.Encoding(""), false
+		for ; next < len(slots) && !ok; next++ {
+			if enc, ok = slots[next].match(rest); !ok {
+				if err := slots[next].absent(s, lend); err != nil {
+					return err
+				}
+			}
+		}
+		if !ok {
+			return fmt.Errorf("%w: a member called %q", formats.ErrDamaged, m.name)
+		}
+		if err := slots[next-1].decode(m.data, enc, s, lend); err != nil {
+			return fmt.Errorf("%w: member %q", err, m.name)
+		}
+	}
+	for ; next < len(slots); next++ {
+		if err := slots[next].absent(s, lend); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// absent is a member that is not there: a label that the sample does not have, or damage.
+func (sl *slot) absent(s *formats.Sample, lend bool) error {
+	if !sl.optional {
+		return fmt.Errorf("%w: the member %q is missing", formats.ErrDamaged, sl.suffix)
+	}
+	setLabel(&s.Values[sl.field], formats.NoLabel, lend)
+	return nil
+}
+
+func (sl *slot) decode(data []byte, enc formats.Encoding, s *formats.Sample, lend bool) error {
+	if sl.field == columns {
+		return nil // the manifest has them
+	}
+	v := &s.Values[sl.field]
+	v.Encoding, v.DType, v.Shape = enc, "", v.Shape[:0]
+	var err error
+	switch {
+	case sl.kind == formats.Label:
+		x, err := strconv.ParseInt(string(data), 10, 64)
+		if err != nil {
+			return fmt.Errorf("%w: the label %q", formats.ErrDamaged, data)
+		}
+		setLabel(v, x, lend)
+		return nil
+	case enc == formats.Raw:
+		data, err = sl.parseRaw(v, data)
+	case enc == formats.RawZstd:
+		data, err = parseFrames(v, data)
+	}
+	if err != nil {
+		return err
+	}
+	if lend {
+		v.Data = data
+	} else {
+		v.Data = append(v.Data[:0], data...)
+	}
+	return nil
+}
+
+// setLabel does not write to memory that v may have been lent.
+func setLabel(v *formats.Value, x int64, lend bool) {
+	if lend {
+		v.Data = nil
+	}
+	v.SetInt64(x)
+}
+
+// parsed is an .npy header and what it says.
+type parsed struct {
+	header []byte
+	dtype  formats.DType
+	shape  []int
+	size   int // of header and elements
+}
+
+// parseRaw takes the .npy header off data. Most often it is that of the last sample.
+func (sl *slot) parseRaw(v *formats.Value, data []byte) ([]byte, error) {
+	p := sl.last.Load()
+	if p == nil || p.size != len(data) || !bytes.HasPrefix(data, p.header) {
+		t, shape, offset, err := npy.Parse(data)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		}
+		p = &parsed{bytes.Clone(data[:offset]), t, shape, len(data)}
+		sl.last.Store(p)
+	}
+	v.DType, v.Shape = p.dtype, append(v.Shape, p.shape...)
+	return data[len(p.header):], nil
+}

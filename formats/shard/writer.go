@@ -1,0 +1,131 @@
+package shard
+
+import (
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+// Writer writes one dataset of shards.
+type Writer struct {
+	shards *atrest.Shards
+	enc    encoder
+	index  indexer
+	zstd   *zstd.Encoder // nil where the shards are not compressed
+	record []byte        // before compression
+	frame  []byte
+}
+
+var (
+	_ formats.Writer = (*Writer)(nil)
+	_ formats.Cutter = (*Writer)(nil)
+)
+
+// Create starts a dataset. A name that ends in .tar.zst is compressed, at DefaultZstd if o
+// has no level; a level with another name is an error.
+func (f Format) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
+	m.Version, m.Format = formats.Version, f.Name()
+	w, end, err := newWriter(path, &m, o)
+	if err != nil {
+		return nil, err
+	}
+	if w.shards, err = atrest.CreateShards(path, m, o, end); err != nil {
+		return nil, err
+	}
+	w.index.stage = w.shards.Stage()
+	return w, nil
+}
+
+// Resume continues a dataset. o must have the level that Create was given.
+func (f Format) Resume(path string, o formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
+	w, end, err := newWriter(path, nil, o)
+	if err != nil {
+		return nil, formats.Meta{}, nil, err
+	}
+	if w.shards, err = atrest.ResumeShards(path, end); err != nil {
+		return nil, formats.Meta{}, nil, err
+	}
+	st := w.shards.Stage()
+	w.index.stage = st
+	if err := w.enc.init(&st.Meta); err != nil {
+		_ = w.Close()
+		return nil, formats.Meta{}, nil, fmt.Errorf("continue %s: %w", path, err)
+	}
+	return w, st.Meta, st.Note, nil
+}
+
+// newWriter prepares a Writer; m is nil where it is not known yet.
+func newWriter(path string, m *formats.Meta, o formats.CreateOptions) (w *Writer, end []byte, err error) {
+	w = &Writer{}
+	if m != nil {
+		if err := w.enc.init(m); err != nil {
+			return nil, nil, err
+		}
+	}
+	level, err := levelOf(path, o)
+	if err != nil || level == 0 {
+		return w, zeros[:], err
+	}
+	// One goroutine, so that equal samples give equal frames.
+	w.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(level)))
+	if err != nil {
+		return nil, nil, err
+	}
+	w.index.off = true
+	return w, w.zstd.EncodeAll(zeros[:], nil), nil
+}
+
+func (e *encoder) init(m *formats.Meta) (err error) {
+	if err := m.Schema.Validate(); err != nil {
+		return err
+	}
+	e.columns = m.Columns
+	e.slots, err = layoutOf(m)
+	return err
+}
+
+// Write adds s as one record. Its bytes are copied once, into the block that the file is
+// written and summed by.
+func (w *Writer) Write(s *formats.Sample) error {
+	st := w.shards.Stage()
+	if err := st.CheckSample(s, false); err != nil {
+		return err
+	}
+	parts, err := w.enc.encode(s)
+	if err != nil {
+		return fmt.Errorf("key %q: %w", s.Key, err)
+	}
+	if w.zstd != nil {
+		w.record = w.record[:0]
+		for _, p := range parts {
+			w.record = append(w.record, p...)
+		}
+		w.frame = w.zstd.EncodeAll(w.record, w.frame[:0])
+		parts = append(w.enc.parts[:0], w.frame)
+	}
+	place, err := w.shards.Append(parts...)
+	if err != nil {
+		return fmt.Errorf("key %q: %w", s.Key, err)
+	}
+	return st.Add(s, place)
+}
+
+// Cut ends the current shard.
+func (w *Writer) Cut() error {
+	if err := w.shards.Cut(); err != nil {
+		return err
+	}
+	return w.index.cut(w.shards.Files())
+}
+
+// Checkpoint makes the samples so far survive a kill.
+func (w *Writer) Checkpoint(note []byte) error { return w.shards.Checkpoint(note) }
+
+// Commit ends the last shard, writes the sidecar and publishes all.
+func (w *Writer) Commit() error { return w.shards.Commit(w.index.publish) }
+
+// Close leaves what was checkpointed to Resume.
+func (w *Writer) Close() error { return w.shards.Close() }

@@ -1,0 +1,41 @@
+// Package tfrecord reads and writes TFRecord files of tf.train.Example.
+//
+// # Features
+//
+// The features of an example are sorted by name:
+//
+//	column/NAME           bytes   a column of the user's
+//	field/NAME            bytes   images, masks, text, JSON, bytes, and tensors of uint8 and uint16
+//	                      float   boxes (x0 y0 x1 y1 of one after another), tensors of float32
+//	                      int64   labels, multi-hot labels (the designated one too), tensors of int64
+//	field/NAME/dtype      bytes   "uint8", ...: of raw pixels and of tensors that are bytes
+//	field/NAME/format     bytes   "jpeg", "png", ..., of images and masks
+//	field/NAME/shape      int64   of raw pixels and tensors
+//	image/channels        int64   of the designated image, with height and width, where known
+//	image/class/label     int64   the designated label, if it is one index
+//	image/class/text      bytes   its class
+//	image/dtype           bytes   of raw pixels
+//	image/encoded         bytes   the designated image as it is
+//	image/filename        bytes   path in the source, or the key
+//	image/format          bytes   "jpeg", "png", "bmp", "gif", "tiff", "raw" or "raw+zstd"
+//	image/height          int64
+//	image/key             bytes   the key, where it is not the filename without extension
+//	image/width           int64
+//	split                 bytes   where the dataset has splits
+//
+// A label that a sample does not have is left out. Raw pixels and tensors are little-endian
+// in C order: tf.io.decode_raw reads them; "raw+zstd" is one zstd frame of them.
+//
+// # Sidecar
+//
+// Beside the files lies "x.tfrecord.dsconv" with manifest, dataset.json, checksums, and
+// for each file NAME.tfindex, lines of "offset length" as the tfrecord package and DALI
+// read them.
+//
+// # Sources
+//
+// The framing is that of TensorFlow's record_writer: length (uint64), masked CRC-32C of the
+// length, data, masked CRC-32C of the data. The message is tensorflow/core/example, written
+// and parsed here by hand: every list is one length-delimited value, so that floats and
+// images are views of the file.
+package tfrecord

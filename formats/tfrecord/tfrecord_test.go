@@ -1,0 +1,15 @@
+package tfrecord
+
+import (
+	"testing"
+
+	"github.com/dsconv/dsconv/formats/formattest"
+)
+
+func TestConformance(t *testing.T) {
+	for _, name := range []string{"x.tfrecord", "x-%05d.tfrecords"} {
+		t.Run(name, func(t *testing.T) { formattest.Run(t, Format{}, name) })
+	}
+}
+
+func BenchmarkFormat(b *testing.B) { formattest.Bench(b, Format{}, "x-%05d.tfrecord") }

@@ -1,0 +1,241 @@
+package tfrecord
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// The features that hold values. i is the field's place in the schema.
+
+// content is a feature whose payload is the value's Data.
+func content(i int, name string, kind list, when func(v *formats.Value) bool) feature {
+	return feature{
+		name: name, kind: kind,
+		payload: func(_ []byte, s *formats.Sample) ([]byte, []byte, bool) {
+			return nil, s.Values[i].Data, when(&s.Values[i])
+		},
+		set: func(s *formats.Sample, payload []byte, lend bool) error {
+			v := &s.Values[i]
+			if lend {
+				v.Data = payload
+			} else {
+				v.Data = append(v.Data[:0], payload...)
+			}
+			return nil
+		},
+	}
+}
+
+func always(*formats.Value) bool { return true }
+
+func plain(i int, name string) feature {
+	f := content(i, name, bytesList, always)
+	f.required = true
+	f.set = then(f.set, func(s *formats.Sample) { s.Values[i].Encoding = formats.Plain })
+	return f
+}
+
+func then(set func(*formats.Sample, []byte, bool) error, also func(*formats.Sample)) func(*formats.Sample, []byte, bool) error {
+	return func(s *formats.Sample, payload []byte, lend bool) error {
+		also(s)
+		return set(s, payload, lend)
+	}
+}
+
+// pixels are the features of an image or mask but for its shape.
+func pixels(i int, data, format, dtype string) []feature {
+	encoded := content(i, data, bytesList, always)
+	encoded.required = true
+	return []feature{
+		encoded,
+		{
+			name: format, kind: bytesList, required: true,
+			payload: func(b []byte, s *formats.Sample) ([]byte, []byte, bool) {
+				return append(b, s.Values[i].Encoding...), nil, true
+			},
+			set: func(s *formats.Sample, payload []byte, _ bool) (err error) {
+				s.Values[i].Encoding, err = oneOf(payload, encodings)
+				return err
+			},
+		},
+		elementType(i, dtype, isRaw),
+	}
+}
+
+// floats is a feature of float32 (N,4).
+func floats(i int, name string) feature {
+	f := content(i, name, floatList, always)
+	f.required = true
+	f.set = func(set func(*formats.Sample, []byte, bool) error) func(*formats.Sample, []byte, bool) error {
+		return func(s *formats.Sample, payload []byte, lend bool) error {
+			v := &s.Values[i]
+			v.Encoding, v.DType, v.Shape = formats.Raw, formats.Float32, append(v.Shape[:0], len(payload)/16, 4)
+			return set(s, payload, lend)
+		}
+	}(f.set)
+	return f
+}
+
+// tensor is one feature of three, by element type, and what that is where it does not show.
+func tensor(i int, name string) []feature {
+	is := func(ts ...formats.DType) func(v *formats.Value) bool {
+		return func(v *formats.Value) bool { return v.DType == ts[0] || v.DType == ts[len(ts)-1] }
+	}
+	typed := func(f feature, t formats.DType) feature {
+		f.set = then(f.set, func(s *formats.Sample) { s.Values[i].Encoding, s.Values[i].DType = formats.Raw, t })
+		return f
+	}
+	raw := is(formats.Uint8, formats.Uint16)
+	return []feature{
+		typed(content(i, name, bytesList, raw), formats.Uint8), elementType(i, name+"/dtype", raw),
+		typed(content(i, name, floatList, is(formats.Float32)), formats.Float32),
+		typed(integers(i, name, is(formats.Int64)), formats.Int64),
+	}
+}
+
+// integers is a feature of int64 elements.
+func integers(i int, name string, when func(v *formats.Value) bool) feature {
+	return feature{
+		name: name, kind: int64List,
+		payload: func(b []byte, s *formats.Sample) ([]byte, []byte, bool) {
+			for p := s.Values[i].Data; len(p) >= 8; p = p[8:] {
+				b = binary.AppendUvarint(b, binary.LittleEndian.Uint64(p))
+			}
+			return b, nil, when(&s.Values[i])
+		},
+		set: func(s *formats.Sample, payload []byte, lend bool) error {
+			b := own(&s.Values[i], lend)
+			for len(payload) > 0 {
+				x, rest, err := nextInt(payload)
+				if err != nil {
+					return err
+				}
+				b, payload = binary.LittleEndian.AppendUint64(b, uint64(x)), rest
+			}
+			s.Values[i].Data = b
+			return nil
+		},
+	}
+}
+
+// own is memory for v's Data that is not what v was lent.
+func own(v *formats.Value, lend bool) []byte {
+	if lend {
+		return nil
+	}
+	return v.Data[:0]
+}
+
+func label(i int, name string) feature {
+	f := integers(i, name, func(v *formats.Value) bool {
+		x, _ := v.Int64()
+		return x != formats.NoLabel
+	})
+	f.set = func(s *formats.Sample, payload []byte, lend bool) error {
+		x, rest, err := nextInt(payload)
+		if err != nil || len(rest) > 0 {
+			return errExample
+		}
+		setLabel(&s.Values[i], x, lend)
+		return nil
+	}
+	return f
+}
+
+func setLabel(v *formats.Value, x int64, lend bool) {
+	v.Data = own(v, lend)
+	v.SetInt64(x)
+}
+
+func multiHot(i int, name string) feature {
+	return feature{
+		name: name, kind: int64List, required: true,
+		payload: func(b []byte, s *formats.Sample) ([]byte, []byte, bool) {
+			for _, x := range s.Values[i].Data {
+				b = binary.AppendUvarint(b, uint64(x))
+			}
+			return b, nil, true
+		},
+		set: func(s *formats.Sample, payload []byte, lend bool) error {
+			v := &s.Values[i]
+			b := own(v, lend)
+			for len(payload) > 0 {
+				x, rest, err := nextInt(payload)
+				if err != nil || x < 0 || x > 255 {
+					return errExample
+				}
+				b, payload = append(b, byte(x)), rest
+			}
+			v.Data, v.Encoding, v.DType, v.Shape = b, formats.Raw, formats.Uint8, append(v.Shape[:0], len(b))
+			return nil
+		},
+	}
+}
+
+func isRaw(v *formats.Value) bool {
+	return v.Encoding == formats.Raw || v.Encoding == formats.RawZstd
+}
+
+func elementType(i int, name string, when func(v *formats.Value) bool) feature {
+	return feature{
+		name: name, kind: bytesList,
+		payload: func(b []byte, s *formats.Sample) ([]byte, []byte, bool) {
+			return append(b, s.Values[i].DType...), nil, when(&s.Values[i])
+		},
+		set: func(s *formats.Sample, payload []byte, _ bool) (err error) {
+			s.Values[i].DType, err = oneOf(payload, dtypes)
+			return err
+		},
+	}
+}
+
+// shape is the feature of a raw value's shape.
+func shape(i int, name string) feature {
+	return feature{
+		name: name, kind: int64List,
+		payload: func(b []byte, s *formats.Sample) ([]byte, []byte, bool) {
+			for _, d := range s.Values[i].Shape {
+				b = binary.AppendUvarint(b, uint64(d))
+			}
+			return b, nil, isRaw(&s.Values[i])
+		},
+		set: func(s *formats.Sample, payload []byte, _ bool) error {
+			v := &s.Values[i]
+			for v.Shape = v.Shape[:0]; len(payload) > 0; {
+				x, rest, err := nextInt(payload)
+				if err != nil || x < 0 || x > 1<<40 {
+					return errExample
+				}
+				v.Shape, payload = append(v.Shape, int(x)), rest
+			}
+			return nil
+		},
+	}
+}
+
+// dimension is height, width or channels of the designated image, whose shape the manifest
+// has for us.
+func dimension(i, axis int, name string) feature {
+	return feature{name: name, kind: int64List, payload: func(b []byte, s *formats.Sample) ([]byte, []byte, bool) {
+		if len(s.Values[i].Shape) != 3 {
+			return nil, nil, false
+		}
+		return binary.AppendUvarint(b, uint64(s.Values[i].Shape[axis])), nil, true
+	}}
+}
+
+var (
+	encodings = []formats.Encoding{formats.JPEG, formats.PNG, formats.Raw, formats.RawZstd, formats.BMP, formats.GIF, formats.TIFF}
+	dtypes    = []formats.DType{formats.Uint8, formats.Uint16, formats.Int64, formats.Float32}
+)
+
+func oneOf[T ~string](payload []byte, words []T) (T, error) {
+	for _, w := range words {
+		if string(payload) == string(w) {
+			return w, nil
+		}
+	}
+	return "", fmt.Errorf("%w: %q", errExample, payload)
+}

@@ -1,0 +1,119 @@
+package tfrecord
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+// Writer writes one dataset of TFRecord files.
+type Writer struct {
+	shards *atrest.Shards
+	enc    encoder
+}
+
+var (
+	_ formats.Writer = (*Writer)(nil)
+	_ formats.Cutter = (*Writer)(nil)
+)
+
+// Create starts a dataset.
+func (f Format) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
+	m.Version, m.Format = formats.Version, f.Name()
+	if err := check(path, o); err != nil {
+		return nil, err
+	}
+	s, err := atrest.CreateShards(path, m, o, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Writer{shards: s, enc: encoder{features: layoutOf(&m)}}, nil
+}
+
+// Resume continues a dataset.
+func (f Format) Resume(path string, o formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
+	if err := check(path, o); err != nil {
+		return nil, formats.Meta{}, nil, err
+	}
+	s, err := atrest.ResumeShards(path, nil)
+	if err != nil {
+		return nil, formats.Meta{}, nil, err
+	}
+	st := s.Stage()
+	return &Writer{shards: s, enc: encoder{features: layoutOf(&st.Meta)}}, st.Meta, st.Note, nil
+}
+
+func check(path string, o formats.CreateOptions) error {
+	switch {
+	case !(Format{}).Match(path):
+		return fmt.Errorf("%s: name TFRecord files .tfrecord", path)
+	case o.Zstd != 0:
+		return fmt.Errorf("%s: TFRecord files have no zstd compression", path)
+	}
+	return nil
+}
+
+// Write adds s as one example. Its bytes are copied once, into the block that the file is
+// written and summed by.
+func (w *Writer) Write(s *formats.Sample) error {
+	st := w.shards.Stage()
+	if err := st.CheckSample(s, false); err != nil {
+		return err
+	}
+	place, err := w.shards.Append(w.enc.encode(s)...)
+	if err != nil {
+		return fmt.Errorf("key %q: %w", s.Key, err)
+	}
+	return st.Add(s, place)
+}
+
+// Cut ends the current file.
+func (w *Writer) Cut() error { return w.shards.Cut() }
+
+// Checkpoint makes the samples so far survive a kill.
+func (w *Writer) Checkpoint(note []byte) error { return w.shards.Checkpoint(note) }
+
+// Commit ends the last file, writes the sidecar and publishes all.
+func (w *Writer) Commit() error { return w.shards.Commit(w.writeIndexes) }
+
+// Close leaves what was checkpointed to Resume.
+func (w *Writer) Close() error { return w.shards.Close() }
+
+// writeIndexes writes each file's places, in the order of the file, into dir.
+func (w *Writer) writeIndexes(dir string) (names []string, err error) {
+	st := w.shards.Stage()
+	row := 0
+	for i, file := range st.Meta.Files {
+		var b []byte
+		for ; row < st.Table.Len() && st.Table.Place(row).Shard == i; row++ {
+			at := st.Table.Place(row)
+			b = strconv.AppendInt(b, at.Offset, 10)
+			b = strconv.AppendInt(append(b, ' '), at.Length, 10)
+			b = append(b, '\n')
+		}
+		name := strings.TrimSuffix(file, filepath.Ext(file)) + ".tfindex"
+		if err := writeFile(filepath.Join(dir, name), b); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+func writeFile(path string, b []byte) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package preprocess
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// DecodeOptions say what a Decoder gives. The zero value is Pillow's
+// Image.open(p).convert("RGB").
+type DecodeOptions struct {
+	Color Color
+	// ApplyOrientation turns and flips the image as its EXIF orientation says.
+	ApplyOrientation bool
+	// Indices gives a palette image's indices (H, W, 1) instead of its colours, as
+	// numpy.asarray(Image.open(p)) does for segmentation masks.
+	Indices bool
+	// MaxPixels is the largest H*W; 0 is DefaultMaxPixels.
+	MaxPixels int
+}
+
+// Decoder decodes images of every encoding. It belongs to one goroutine and is made for
+// long use; Close frees what it holds.
+type Decoder struct {
+	jpeg    jpegDecoder
+	zstd    *zstd.Decoder
+	reader  bytes.Reader
+	scratch [3]Image
+	warning string
+	header  Header
+}
+
+// NewDecoder returns a Decoder; it holds nothing before the first image.
+func NewDecoder() *Decoder { return &Decoder{} }
+
+// Close frees the Decoder's memory. It may be used again.
+func (d *Decoder) Close() {
+	d.jpeg.close()
+	if d.zstd != nil {
+		d.zstd.Close()
+	}
+	*d = Decoder{}
+}
+
+// Warning is what was odd about the last decoded image, "" if nothing was: it was decoded
+// nevertheless, as Pillow does.
+func (d *Decoder) Warning() string { return d.warning }
+
+// Header is the header of the image that was decoded last.
+func (d *Decoder) Header() Header { return d.header }
+
+// Decode makes dst the pixels of v, which is an encoded image or raw pixels of v.DType and
+// v.Shape, and reuses dst's memory. The file's own first bytes go before v.Encoding. It
+// keeps nothing of v. ErrTruncated, ErrCorrupt, ErrTooLarge, ErrUnsupported or ErrNotImage
+// is in the chain of an error.
+func (d *Decoder) Decode(dst *Image, v *formats.Value, o DecodeOptions) error {
+	if o.Color == "" {
+		o.Color = ColorRGB
+	}
+	d.warning, d.header = "", Header{}
+	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
+		return d.decodeRaw(dst, v, o)
+	}
+	enc, h, err := Inspect(v.Data)
+	if err != nil {
+		return err
+	}
+	d.header = h
+	if err := checkSize(h, o.MaxPixels); err != nil {
+		return err
+	}
+	target := dst
+	turn := o.ApplyOrientation && h.Orientation != 1
+	if turn {
+		target = &d.scratch[1]
+	}
+	if err := d.decodeAs(target, v.Data, enc, h, o); err != nil {
+		return err
+	}
+	if turn {
+		orient(dst, target, h.Orientation)
+	}
+	return nil
+}
+
+// checkSize refuses a header that claims more than maxPixels.
+func checkSize(h Header, maxPixels int) error {
+	if maxPixels <= 0 {
+		maxPixels = DefaultMaxPixels
+	}
+	if h.H > maxPixels/h.W {
+		return fmt.Errorf("%w: %dx%d, the limit is %d", ErrTooLarge, h.W, h.H, maxPixels)
+	}
+	return nil
+}
+
+// decodeAs makes dst the pixels of data in o.Color, as they lie in the file.
+func (d *Decoder) decodeAs(dst *Image, data []byte, enc formats.Encoding, h Header, o DecodeOptions) (err error) {
+	if enc == formats.JPEG {
+		d.warning, err = d.jpeg.decode(dst, data, h, o.Color.channels(h.C))
+		return err
+	}
+	d.reader.Reset(data)
+	defer d.reader.Reset(nil)
+	img, err := decodeGeneric(&d.reader, enc, h)
+	if err != nil {
+		if cut := CheckStructure(data, enc); errors.Is(cut, ErrTruncated) {
+			return cut // says more than the decoder, which sees bad pixels
+		}
+		return err
+	}
+	if p, ok := img.(*image.Paletted); ok && o.Indices {
+		h.C, h.DType = 1, formats.Uint8
+		img = &image.Gray{Pix: p.Pix, Stride: p.Stride, Rect: p.Rect}
+		o.Color = ColorKeep
+	}
+	turn := 1
+	if enc == formats.TIFF { // see Header.Orientation
+		turn = tiffOrientation(data)
+		h.H, h.W = orientedSize(h.H, h.W, turn)
+	}
+	if o.Color.keeps(h) && turn == 1 {
+		return fromStdlib(dst, img, h)
+	}
+	pixels := &d.scratch[0]
+	if err := fromStdlib(pixels, img, h); err != nil {
+		return err
+	}
+	if turn != 1 {
+		pixels = &d.scratch[2]
+		orient(pixels, &d.scratch[0], turn)
+	}
+	o.Color.convert(dst, pixels)
+	return nil
+}

@@ -1,0 +1,19 @@
+// Package preprocess turns the bytes of an image into pixels and back: header and
+// structure checks, decoding, EXIF orientation, crop and resize, encoding. A [Recipe] says
+// what is to be done to a dataset's images, a [Processor] does it to one sample.
+//
+// # Same pixels
+//
+// What comes out is what Pillow gives, bit for bit: PIL.Image.open(p).convert("RGB") for
+// [ColorRGB], .convert("L") for [ColorGray], the file's own channels and depth for
+// [ColorKeep]; Image.resize for [Resampler]; Image.save(quality=Q) for JPEG. JPEGs go
+// through libjpeg-turbo by cgo with the accurate DCT and fancy upsampling. A build with
+// CGO_ENABLED=0 decodes with image/jpeg instead, which is a little off: [DecoderName]
+// tells which it is and a recipe records it.
+//
+// # Threads and lifetime
+//
+// [Decoder], [Encoder], [Resampler] and [Processor] hold scratch memory and C handles: one
+// a goroutine, reused for many images, closed at the end. An [Image] owns its pixels and
+// reuses them from image to image.
+package preprocess

@@ -1,0 +1,100 @@
+package preprocess
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Header is what the beginning of an image file tells. H, W, C and DType are what Decode
+// gives with ColorKeep and without ApplyOrientation.
+type Header struct {
+	H, W, C int
+	DType   formats.DType
+	// Orientation is the EXIF orientation, 1 to 8, 1 if there is none. A TIFF's is part of
+	// the format, so that H and W count it in (as Pillow does) and Orientation is 1.
+	Orientation int
+	// Palette says that pixels are indices of a colour table (PNG, BMP, GIF, TIFF).
+	Palette bool
+}
+
+// Sniff tells the encoding by the first bytes, "" if they are no known image's.
+func Sniff(data []byte) formats.Encoding {
+	switch {
+	case bytes.HasPrefix(data, []byte("\xff\xd8\xff")):
+		return formats.JPEG
+	case bytes.HasPrefix(data, []byte(pngMagic)):
+		return formats.PNG
+	case bytes.HasPrefix(data, []byte("GIF87a")), bytes.HasPrefix(data, []byte("GIF89a")):
+		return formats.GIF
+	case bytes.HasPrefix(data, []byte("II*\x00")), bytes.HasPrefix(data, []byte("MM\x00*")):
+		return formats.TIFF
+	case len(data) >= 26 && bytes.HasPrefix(data, []byte("BM")):
+		return formats.BMP
+	}
+	return ""
+}
+
+// Inspect reads an image file's header and no pixels. It is pure Go and allocates nothing.
+// ErrNotImage, ErrTruncated, ErrCorrupt or ErrUnsupported is in the chain of an error.
+func Inspect(data []byte) (formats.Encoding, Header, error) {
+	enc := Sniff(data)
+	h, err := inspectAs(data, enc)
+	return enc, h, err
+}
+
+func inspectAs(data []byte, enc formats.Encoding) (h Header, err error) {
+	switch enc {
+	case formats.JPEG:
+		h, err = inspectJPEG(data)
+	case formats.PNG:
+		h, err = inspectPNG(data)
+	case formats.GIF:
+		h, err = inspectGIF(data)
+	case formats.BMP:
+		h, err = inspectBMP(data)
+	case formats.TIFF:
+		h, err = inspectTIFF(data)
+	default:
+		if len(data) == 0 {
+			return Header{}, fmt.Errorf("%w: no data", ErrTruncated)
+		}
+		return Header{}, ErrNotImage
+	}
+	if err != nil {
+		return Header{}, err
+	}
+	if h.H <= 0 || h.W <= 0 {
+		return Header{}, fmt.Errorf("%w: size %dx%d", ErrCorrupt, h.W, h.H)
+	}
+	return h, nil
+}
+
+func inspectGIF(data []byte) (Header, error) {
+	if len(data) < 13 {
+		return Header{}, fmt.Errorf("%w: in the GIF header", ErrTruncated)
+	}
+	w, h := binary.LittleEndian.Uint16(data[6:]), binary.LittleEndian.Uint16(data[8:])
+	return Header{H: int(h), W: int(w), C: 3, DType: formats.Uint8, Orientation: 1, Palette: true}, nil
+}
+
+func inspectBMP(data []byte) (Header, error) {
+	if len(data) < 30 {
+		return Header{}, fmt.Errorf("%w: in the BMP header", ErrTruncated)
+	}
+	le := binary.LittleEndian
+	w, h := int(int32(le.Uint32(data[18:]))), int(int32(le.Uint32(data[22:])))
+	bits := int(le.Uint16(data[28:]))
+	if size := le.Uint32(data[14:]); size < 40 {
+		return Header{}, fmt.Errorf("%w: BMP of OS/2", ErrUnsupported)
+	}
+	if h < 0 { // rows from the top
+		h = -h
+	}
+	if w > 0 && h > 0 && (w*bits+7)/8 > len(data)/h {
+		return Header{}, fmt.Errorf("%w: %d bytes for %dx%d pixels of %d bits", ErrTruncated, len(data), w, h, bits)
+	}
+	return Header{H: h, W: w, C: 3, DType: formats.Uint8, Orientation: 1, Palette: bits <= 8}, nil
+}

@@ -1,0 +1,132 @@
+package preprocess
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// JPEG markers (ITU-T T.81, table B.1), without the leading 0xFF.
+const (
+	markTEM  = 0x01
+	markSOF0 = 0xC0
+	markDHT  = 0xC4
+	markJPG  = 0xC8
+	markDAC  = 0xCC
+	markRST0 = 0xD0
+	markRST7 = 0xD7
+	markSOI  = 0xD8
+	markEOI  = 0xD9
+	markSOS  = 0xDA
+	markAPP1 = 0xE1
+)
+
+// isSOF says whether a marker begins a frame header.
+func isSOF(m byte) bool {
+	return m&0xF0 == markSOF0 && m != markDHT && m != markJPG && m != markDAC
+}
+
+// nextMarker finds the first marker at or after data[i:] as libjpeg does: other bytes are
+// skipped, fill bytes too. next is the place after it; ok is false at the data's end.
+func nextMarker(data []byte, i int) (mark byte, next int, ok bool) {
+	for i < len(data) {
+		j := bytes.IndexByte(data[i:], 0xFF)
+		if j < 0 {
+			break
+		}
+		for i += j; i < len(data) && data[i] == 0xFF; i++ {
+		}
+		if i < len(data) && data[i] != 0 {
+			return data[i], i + 1, true
+		}
+	}
+	return 0, len(data), false
+}
+
+// segment is the content of the marker segment whose length field is at data[i:].
+func segment(data []byte, i int) (body []byte, next int, err error) {
+	if len(data)-i < 2 {
+		return nil, 0, fmt.Errorf("%w: in a JPEG marker", ErrTruncated)
+	}
+	n := int(binary.BigEndian.Uint16(data[i:]))
+	switch {
+	case n < 2:
+		return nil, 0, fmt.Errorf("%w: a JPEG marker of length %d", ErrCorrupt, n)
+	case n > len(data)-i:
+		return nil, 0, fmt.Errorf("%w: in a JPEG marker", ErrTruncated)
+	}
+	return data[i+2 : i+n], i + n, nil
+}
+
+// standalone says whether a marker has no segment.
+func standalone(m byte) bool {
+	return m == markTEM || m >= markRST0 && m <= markSOI
+}
+
+func inspectJPEG(data []byte) (Header, error) {
+	orientation, found := 1, false
+	var h Header
+	for i := 2; ; {
+		mark, next, ok := nextMarker(data, i)
+		switch {
+		case !ok:
+			return h, fmt.Errorf("%w: before the JPEG's image data", ErrTruncated)
+		case mark == markEOI:
+			return h, fmt.Errorf("%w: a JPEG without image data", ErrCorrupt)
+		case standalone(mark):
+			i = next
+			continue
+		}
+		body, end, err := segment(data, next)
+		if err != nil {
+			return h, err
+		}
+		switch {
+		case isSOF(mark) && !found:
+			if h, err = frameHeader(body, mark, len(data)); err != nil {
+				return h, err
+			}
+			found = true
+		case mark == markAPP1 && bytes.HasPrefix(body, []byte("Exif\x00\x00")):
+			orientation = tiffOrientation(body[6:])
+		case mark == markSOS:
+			if !found {
+				return h, fmt.Errorf("%w: a JPEG scan without a frame", ErrCorrupt)
+			}
+			h.Orientation = orientation
+			return h, nil
+		}
+		i = end
+	}
+}
+
+// frameHeader reads a SOF segment (T.81, B.2.2) of a file of size bytes.
+func frameHeader(body []byte, mark byte, size int) (Header, error) {
+	if len(body) < 6 {
+		return Header{}, fmt.Errorf("%w: a short JPEG frame header", ErrCorrupt)
+	}
+	if body[0] != 8 {
+		return Header{}, fmt.Errorf("%w: JPEG of %d bits", ErrUnsupported, body[0])
+	}
+	h := Header{
+		H: int(binary.BigEndian.Uint16(body[1:])), W: int(binary.BigEndian.Uint16(body[3:])),
+		DType: formats.Uint8, Orientation: 1,
+	}
+	switch n := body[5]; n {
+	case 1, 3:
+		h.C = int(n)
+	case 4: // CMYK
+		h.C = 3
+	default:
+		return Header{}, fmt.Errorf("%w: JPEG of %d components", ErrUnsupported, n)
+	}
+	// Huffman coding takes a bit or more for every 8x8 block, so that a header that claims
+	// far more is not worth allocating for. Arithmetic coding (SOF9 and up) has no bound.
+	const pixelsPerByte = 8 * 64 * 16
+	if mark < 0xC9 && h.H*h.W/pixelsPerByte > size {
+		return Header{}, fmt.Errorf("%w: %d bytes cannot hold %dx%d pixels", ErrTruncated, size, h.W, h.H)
+	}
+	return h, nil
+}

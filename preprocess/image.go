@@ -1,0 +1,78 @@
+package preprocess
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Errors that callers tell apart; they are wrapped with what was found.
+var (
+	// ErrTruncated is returned when the data end before the image does.
+	ErrTruncated = errors.New("image file is truncated")
+	// ErrTooLarge is returned when an image has more pixels than the limit.
+	ErrTooLarge = errors.New("image has too many pixels")
+	// ErrNotImage is returned for data that none of the known formats begins with.
+	ErrNotImage = errors.New("not an image of a known format")
+	// ErrCorrupt is returned when the data cannot be decoded.
+	ErrCorrupt = errors.New("image file is damaged")
+	// ErrUnsupported is returned for images that are sound, but of a kind that cannot be
+	// decoded or encoded.
+	ErrUnsupported = errors.New("unsupported image")
+)
+
+// DefaultMaxPixels is the size from which Pillow refuses an image as a decompression bomb.
+const DefaultMaxPixels = 2 * 89478485
+
+// Image is decoded pixels in C order (H, W, C): row y begins at Pix[y*W*C*DType.Size()],
+// rows are contiguous. DType is uint8 or uint16 (little-endian). C is 1 (grey), 2 (grey and
+// alpha), 3 (RGB) or 4 (RGB and alpha, not premultiplied).
+type Image struct {
+	Pix     []byte
+	H, W, C int
+	DType   formats.DType
+}
+
+// Reset gives the image a shape and type and Pix that length, with unspecified content;
+// Pix's memory is reused where it is large enough.
+func (m *Image) Reset(h, w, c int, t formats.DType) {
+	m.H, m.W, m.C, m.DType = h, w, c, t
+	n := h * w * c * t.Size()
+	if cap(m.Pix) < n {
+		m.Pix = make([]byte, n)
+	}
+	m.Pix = m.Pix[:n]
+}
+
+// Rect is a part of an image in pixels; the zero Rect stands for the whole image.
+type Rect struct{ X, Y, W, H int }
+
+// stride is the length of a row in bytes.
+func (m *Image) stride() int { return m.W * m.pixelSize() }
+
+// pixelSize is the length of a pixel in bytes.
+func (m *Image) pixelSize() int { return m.C * m.DType.Size() }
+
+// check reports why m is no valid image.
+func (m *Image) check() error {
+	switch {
+	case m.DType != formats.Uint8 && m.DType != formats.Uint16:
+		return fmt.Errorf("%w: element type %q", ErrUnsupported, m.DType)
+	case m.H <= 0 || m.W <= 0 || m.C < 1 || m.C > 4:
+		return fmt.Errorf("%w: shape %dx%dx%d", ErrUnsupported, m.H, m.W, m.C)
+	case len(m.Pix) != m.H*m.stride():
+		return fmt.Errorf("%w: %d bytes of pixels for shape %dx%dx%d", ErrCorrupt, len(m.Pix), m.H, m.W, m.C)
+	}
+	return nil
+}
+
+// crop makes dst the part r of m.
+func (m *Image) crop(dst *Image, r Rect) {
+	dst.Reset(r.H, r.W, m.C, m.DType)
+	n, step := dst.stride(), m.stride()
+	from := r.Y*step + r.X*m.pixelSize()
+	for y := range r.H {
+		copy(dst.Pix[y*n:(y+1)*n], m.Pix[from+y*step:])
+	}
+}

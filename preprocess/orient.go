@@ -1,0 +1,67 @@
+package preprocess
+
+// orient makes dst the image src turned and flipped so that it stands upright, for an EXIF
+// orientation of 1 to 8, as Pillow's ImageOps.exif_transpose does.
+func orient(dst, src *Image, orientation int) {
+	h, w := orientedSize(src.H, src.W, orientation)
+	dst.Reset(h, w, src.C, src.DType)
+	n := src.pixelSize()
+	// Pixel (x, y) of dst is at src.Pix[origin + x*stepX + y*stepY].
+	right, down := n, src.stride()
+	lastX, lastY := (src.W-1)*right, (src.H-1)*down
+	var origin, stepX, stepY int
+	switch orientation {
+	case 2: // flipped left to right
+		origin, stepX, stepY = lastX, -right, down
+	case 3: // upside down
+		origin, stepX, stepY = lastX+lastY, -right, -down
+	case 4: // flipped top to bottom
+		origin, stepX, stepY = lastY, right, -down
+	case 5: // transposed
+		origin, stepX, stepY = 0, down, right
+	case 6: // lies on its left side
+		origin, stepX, stepY = lastY, -down, right
+	case 7: // transposed over the other diagonal
+		origin, stepX, stepY = lastX+lastY, -down, -right
+	case 8: // lies on its right side
+		origin, stepX, stepY = lastX, down, -right
+	default:
+		origin, stepX, stepY = 0, right, down
+	}
+	out := dst.Pix
+	for y := range h {
+		at := origin + y*stepY
+		for range w {
+			if in := src.Pix[at : at+n]; n == 3 { // much faster than to call copy
+				out[0], out[1], out[2] = in[0], in[1], in[2]
+			} else {
+				copy(out, in)
+			}
+			out = out[n:]
+			at += stepX
+		}
+	}
+}
+
+// orientedSize is the size of an h by w image once it stands upright.
+func orientedSize(h, w, orientation int) (int, int) {
+	if orientation > 4 {
+		return w, h
+	}
+	return h, w
+}
+
+// orientBox moves a box (x0 y0 x1 y1) of an h by w image as orient moves its pixels.
+func orientBox(b [4]float32, h, w, orientation int) [4]float32 {
+	fw, fh := float32(w), float32(h)
+	if orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8 {
+		b[0], b[2] = fw-b[2], fw-b[0]
+	}
+	if orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7 {
+		b[1], b[3] = fh-b[3], fh-b[1]
+	}
+	if orientation > 4 {
+		b[0], b[1], b[2], b[3] = b[1], b[0], b[3], b[2]
+	}
+	return b
+}

@@ -1,0 +1,217 @@
+package preprocess
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Processor applies a Recipe to samples. It belongs to one goroutine and is made for long
+// use; Close frees what it holds.
+type Processor struct {
+	recipe  Recipe
+	schema  formats.Schema
+	image   int
+	decoder Decoder
+	encoder Encoder
+	resizer Resampler
+	// pixels go from one of the buffers to the next.
+	decoded, turned, scaled, kept Image
+
+	warning     string
+	orientation int
+}
+
+// NewProcessor makes a Processor for samples of a schema. An error says what is wrong with
+// the recipe or the schema.
+func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	if err := schema.Validate(); err != nil {
+		return nil, err
+	}
+	return &Processor{recipe: r, schema: schema, image: schema.ImageIndex()}, nil
+}
+
+// Close frees the Processor's memory.
+func (p *Processor) Close() {
+	p.decoder.Close()
+	p.encoder.Close()
+}
+
+// Warning is what was odd about an image of the last sample, "" if nothing was: Pillow and
+// dsconv read it nevertheless.
+func (p *Processor) Warning() string { return p.warning }
+
+// Orientation is the EXIF orientation of the designated image of the last sample, as the
+// source has it: 1 to 8, 1 if it has none.
+func (p *Processor) Orientation() int { return p.orientation }
+
+// Process makes out what the recipe makes of in and reuses out's memory; in and out are
+// different samples. Every image gets the recipe's colour, size and encoding. Further images
+// and masks get the geometry of the designated image, whatever their own size; masks are
+// scaled by nearest, keep their channels and depth, and are written raw where the images
+// are, else as PNG. Boxes are scaled, shifted and clipped to the image. Values of other
+// kinds are copied. An error names the field.
+func (p *Processor) Process(in, out *formats.Sample) error {
+	p.warning, p.orientation = "", 1
+	if len(in.Values) != len(p.schema) {
+		return fmt.Errorf("%w: %d values for %d fields", formats.ErrSchema, len(in.Values), len(p.schema))
+	}
+	out.Key, out.Split, out.Source, out.Sum = in.Key, in.Split, in.Source, in.Sum
+	out.Columns = append(out.Columns[:0], in.Columns...)
+	out.Resize(len(in.Values))
+	if p.recipe.Passthrough() {
+		return p.passThrough(in, out)
+	}
+	var g geometry
+	if err := p.pixels(&out.Values[p.image], &in.Values[p.image], p.schema[p.image].Kind, &g); err != nil {
+		return fmt.Errorf("field %s: %w", p.schema[p.image].Name, err)
+	}
+	for i, f := range p.schema {
+		var err error
+		switch {
+		case i == p.image:
+		case f.Kind == formats.Image || f.Kind == formats.Mask:
+			err = p.pixels(&out.Values[i], &in.Values[i], f.Kind, &g)
+		case f.Kind == formats.Boxes:
+			err = g.boxes(&out.Values[i], &in.Values[i])
+		default:
+			out.Values[i].Set(in.Values[i])
+		}
+		if err != nil {
+			return fmt.Errorf("field %s: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+// passThrough copies the values and fills in what the images' headers tell.
+func (p *Processor) passThrough(in, out *formats.Sample) error {
+	for i, f := range p.schema {
+		out.Values[i].Set(in.Values[i])
+		if f.Kind != formats.Image && f.Kind != formats.Mask {
+			continue
+		}
+		h, err := p.checked(&out.Values[i])
+		if err != nil {
+			return fmt.Errorf("field %s: %w", f.Name, err)
+		}
+		if f.Kind == formats.Mask && h.Palette {
+			h.C, h.DType = 1, formats.Uint8
+		}
+		out.Values[i].DType = h.DType
+		out.Values[i].Shape = append(out.Values[i].Shape[:0], h.H, h.W, h.C)
+		if i == p.image {
+			p.orientation = h.Orientation
+		}
+	}
+	return nil
+}
+
+// checked gives the header of a value whose structure is sound. What only looks damaged is
+// decoded to see: damaged is what Pillow does not read.
+func (p *Processor) checked(v *formats.Value) (Header, error) {
+	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
+		h, err := rawHeader(v)
+		if want := h.H * h.W * h.C * h.DType.Size(); err == nil && v.Encoding == formats.Raw && len(v.Data) != want {
+			err = fmt.Errorf("%w: %d raw bytes for shape %v of %s", ErrTruncated, len(v.Data), v.Shape, v.DType)
+		}
+		return h, err
+	}
+	enc, h, err := Inspect(v.Data)
+	if err != nil {
+		return h, err
+	}
+	v.Encoding = enc
+	if err := checkSize(h, p.recipe.MaxPixels); err != nil {
+		return h, err
+	}
+	if err := CheckStructure(v.Data, enc); err != nil {
+		o := DecodeOptions{Color: ColorKeep, MaxPixels: p.recipe.MaxPixels}
+		if p.decoder.Decode(&p.decoded, v, o) != nil {
+			return h, err
+		}
+		p.warning = err.Error()
+	}
+	return h, nil
+}
+
+// pixels decodes, turns, scales and encodes one image or mask. The designated image, which
+// comes first, decides g.
+func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometry) error {
+	o := DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.MaxPixels}
+	filter, enc := p.recipe.filter(), p.recipe.Encode
+	if kind == formats.Mask {
+		o.Color, o.Indices, filter = ColorKeep, true, Nearest
+		if enc.Encoding == formats.JPEG {
+			enc = Encode{Encoding: formats.PNG}
+		}
+	}
+	if err := p.decoder.Decode(&p.decoded, in, o); err != nil {
+		return err
+	}
+	if w := p.decoder.Warning(); w != "" {
+		p.warning = w
+	}
+	if !g.known {
+		p.orientation = p.decoder.Header().Orientation
+		*g = p.recipe.geometry(p.decoded.H, p.decoded.W, p.orientation)
+	}
+	m := &p.decoded
+	if g.orientation != 1 {
+		orient(&p.turned, m, g.orientation)
+		m = &p.turned
+	}
+	if g.scale {
+		if err := p.resizer.Resize(&p.scaled, m, Rect{}, g.w, g.h, filter); err != nil {
+			return err
+		}
+		m = &p.scaled
+	}
+	if g.cut {
+		m.crop(&p.kept, g.keep)
+		m = &p.kept
+	}
+	return p.encoder.Encode(out, m, enc, p.recipe.Zstd)
+}
+
+// OutputSchema is the schema of what Process gives. Shape of an image is set where it is
+// sure to be the same for all samples, so for raw pixels of a fixed size, and nil elsewhere.
+func (p *Processor) OutputSchema() formats.Schema {
+	s := slices.Clone(p.schema)
+	if p.recipe.Passthrough() {
+		return s
+	}
+	for i, f := range s {
+		if f.Kind == formats.Image || f.Kind == formats.Mask {
+			s[i].DType, s[i].Shape = p.recipe.output(f)
+		}
+	}
+	return s
+}
+
+// output is the element type and shape that the recipe gives a field's images, as far as it
+// fixes them.
+func (r Recipe) output(f formats.Field) (d formats.DType, shape []int) {
+	h, w, c := -1, -1, -1
+	if len(f.Shape) == 3 {
+		h, w, c = f.Shape[0], f.Shape[1], f.Shape[2]
+	}
+	d = f.DType
+	if f.Kind == formats.Image && r.color() != ColorKeep {
+		d, c = formats.Uint8, r.color().channels(c)
+	}
+	switch {
+	case r.Resize.Mode == ResizeExact || r.Resize.Mode == ResizeCover:
+		h, w = r.Resize.H, r.Resize.W
+	case r.Resize.Mode != ResizeNone || r.exif() == EXIFApply:
+		return d, nil
+	}
+	if r.Encode.Encoding != formats.Raw || r.Zstd != 0 || h < 0 || w < 0 || c < 0 {
+		return d, nil
+	}
+	return d, []int{h, w, c}
+}

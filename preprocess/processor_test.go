@@ -1,0 +1,276 @@
+package preprocess
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+var stereo = formats.Schema{
+	{Name: "image", Kind: formats.Image},
+	{Name: "right", Kind: formats.Image},
+	{Name: "mask", Kind: formats.Mask},
+	{Name: "boxes", Kind: formats.Boxes},
+	{Name: "label", Kind: formats.Label},
+	{Name: "caption", Kind: formats.Text},
+}
+
+// stereoSample has a pair of 100x60, a 16-bit mask and two boxes.
+func stereoSample(t *testing.T) *formats.Sample {
+	t.Helper()
+	e := NewEncoder()
+	defer e.Close()
+	s := &formats.Sample{Key: "a/b", Split: "train", Columns: []string{"x"}}
+	s.Resize(len(stereo))
+	img := testImage(100, 60, 3, formats.Uint8)
+	for i, enc := range []Encode{{formats.JPEG, 90}, {Encoding: formats.PNG}} {
+		if err := e.Encode(&s.Values[i], img, enc, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Encode(&s.Values[2], testImage(100, 60, 1, formats.Uint16), Encode{Encoding: formats.PNG}, 0); err != nil {
+		t.Fatal(err)
+	}
+	s.Values[3] = boxes(10, 20, 50, 40, 90, 0, 100, 60)
+	s.Values[4].SetInt64(7)
+	s.Values[5] = formats.Value{Data: []byte("two views"), Encoding: formats.Plain}
+	return s
+}
+
+func boxes(v ...float32) formats.Value {
+	b := formats.Value{Encoding: formats.Raw, DType: formats.Float32, Shape: []int{len(v) / 4, 4}}
+	for _, x := range v {
+		b.Data = binary.LittleEndian.AppendUint32(b.Data, math.Float32bits(x))
+	}
+	return b
+}
+
+func newProcessor(t *testing.T, r Recipe, schema formats.Schema) *Processor {
+	t.Helper()
+	p, err := NewProcessor(r, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+func TestProcessGeometry(t *testing.T) {
+	in := stereoSample(t)
+	p := newProcessor(t, Recipe{Resize: Resize{ResizeCover, 30, 30}, Encode: Encode{Encoding: formats.Raw}}, stereo)
+	var out formats.Sample
+	for range 2 { // the second time into used memory
+		if err := p.Process(in, &out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// 100x60 covers 30x30 as 50x30, of which columns 10 to 40 stay.
+	for i, want := range []struct {
+		shape []int
+		dtype formats.DType
+	}{{[]int{30, 30, 3}, formats.Uint8}, {[]int{30, 30, 3}, formats.Uint8}, {[]int{30, 30, 1}, formats.Uint16}} {
+		v := out.Values[i]
+		if v.Encoding != formats.Raw || !slices.Equal(v.Shape, want.shape) || v.DType != want.dtype {
+			t.Errorf("%s: %s %v %s", stereo[i].Name, v.Encoding, v.Shape, v.DType)
+		}
+	}
+	if want := boxes(0, 10, 15, 20, 30, 0, 30, 30); !bytes.Equal(out.Values[3].Data, want.Data) {
+		t.Errorf("boxes %x, want %x", out.Values[3].Data, want.Data)
+	}
+	if x, _ := out.Values[4].Int64(); x != 7 || string(out.Values[5].Data) != "two views" {
+		t.Error("label or caption changed")
+	}
+	if out.Key != "a/b" || out.Split != "train" || !slices.Equal(out.Columns, in.Columns) {
+		t.Errorf("%+v", out)
+	}
+	// The mask's pixels are pixels of the source.
+	mask := testImage(100, 60, 1, formats.Uint16)
+	var want, cut Image
+	var r Resampler
+	if err := r.Resize(&want, mask, Rect{}, 50, 30, Nearest); err != nil {
+		t.Fatal(err)
+	}
+	want.crop(&cut, Rect{10, 0, 30, 30})
+	if !bytes.Equal(out.Values[2].Data, cut.Pix) {
+		t.Error("the mask is not its nearest pixels")
+	}
+}
+
+func TestProcessJPEGKeepsMasksLossless(t *testing.T) {
+	in := stereoSample(t)
+	p := newProcessor(t, Recipe{Resize: Resize{Mode: ResizeShorter, W: 30}, Encode: Encode{formats.JPEG, 90}}, stereo)
+	var out formats.Sample
+	if err := p.Process(in, &out); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []formats.Encoding{formats.JPEG, formats.JPEG, formats.PNG} {
+		enc, h, err := Inspect(out.Values[i].Data)
+		if err != nil || enc != want || out.Values[i].Encoding != want || h.H != 30 || h.W != 50 {
+			t.Errorf("%s: %s %+v %v", stereo[i].Name, enc, h, err)
+		}
+		if s := out.Values[i].Shape; !slices.Equal(s, []int{h.H, h.W, h.C}) || out.Values[i].DType != h.DType {
+			t.Errorf("%s: shape %v of %s, the file says %+v", stereo[i].Name, s, out.Values[i].DType, h)
+		}
+	}
+}
+
+func TestProcessPassthrough(t *testing.T) {
+	in := stereoSample(t)
+	before := stereoSample(t)
+	for i := range in.Values[:3] {
+		in.Values[i].Shape, in.Values[i].DType = nil, ""
+	}
+	p := newProcessor(t, Recipe{}, stereo)
+	var out formats.Sample
+	if err := p.Process(in, &out); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range out.Values {
+		if !bytes.Equal(v.Data, before.Values[i].Data) || v.Encoding != before.Values[i].Encoding ||
+			!slices.Equal(v.Shape, before.Values[i].Shape) || v.DType != before.Values[i].DType {
+			t.Errorf("%s: changed: %s %v %s", stereo[i].Name, v.Encoding, v.Shape, v.DType)
+		}
+	}
+	if !slices.EqualFunc(p.OutputSchema(), stereo, func(a, b formats.Field) bool { return a.Name == b.Name && a.Shape == nil }) {
+		t.Errorf("schema %v", p.OutputSchema())
+	}
+}
+
+func TestProcessRefusesDamage(t *testing.T) {
+	for name, recipe := range map[string]Recipe{"keep": {}, "png": {Encode: Encode{Encoding: formats.PNG}}} {
+		p := newProcessor(t, recipe, stereo)
+		var out formats.Sample
+		for field, want := range map[int]error{0: ErrTruncated, 2: ErrTruncated} {
+			in := stereoSample(t)
+			v := &in.Values[field]
+			v.Data = v.Data[:len(v.Data)/2]
+			if err := p.Process(in, &out); !errors.Is(err, want) {
+				t.Errorf("%s, half a %s: %v", name, stereo[field].Name, err)
+			}
+		}
+		if err := p.Process(stereoSample(t), &out); err != nil {
+			t.Errorf("%s, after errors: %v", name, err)
+		}
+	}
+}
+
+// What looks damaged from outside and is read nevertheless is written, with a warning.
+func TestProcessWarns(t *testing.T) {
+	exact(t)
+	in := stereoSample(t)
+	v := &in.Values[0]
+	// After the last row Pillow reads no more: a marker that runs past the end.
+	v.Data = append(v.Data[:len(v.Data)-2], 0xFF, 0xE1, 0x7F, 0xFF, 0)
+	p := newProcessor(t, Recipe{}, stereo)
+	var out formats.Sample
+	if err := p.Process(in, &out); err != nil {
+		t.Fatal(err)
+	}
+	if p.Warning() == "" || !bytes.Equal(out.Values[0].Data, v.Data) {
+		t.Errorf("warning %q", p.Warning())
+	}
+	if err := p.Process(stereoSample(t), &out); err != nil || p.Warning() != "" {
+		t.Errorf("the next sample: %v, warning %q", err, p.Warning())
+	}
+}
+
+// withOrientation puts an EXIF block into a JPEG.
+func withOrientation(jpeg []byte, o byte) []byte {
+	exif := []byte("\xff\xe1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00")
+	exif[29] = o
+	return slices.Concat(jpeg[:2], exif, jpeg[2:])
+}
+
+func TestProcessOrientation(t *testing.T) {
+	in := stereoSample(t)
+	in.Values[0].Data = withOrientation(in.Values[0].Data, 6)
+	var out formats.Sample
+	for exif, want := range map[string][]int{EXIFKeep: {60, 100, 3}, EXIFApply: {100, 60, 3}} {
+		p := newProcessor(t, Recipe{Encode: Encode{Encoding: formats.Raw}, EXIF: exif}, stereo)
+		if err := p.Process(in, &out); err != nil {
+			t.Fatal(err)
+		}
+		if p.Orientation() != 6 || !slices.Equal(out.Values[0].Shape, want) || !slices.Equal(out.Values[2].Shape[:2], want[:2]) {
+			t.Errorf("exif %s: orientation %d, shapes %v and %v", exif, p.Orientation(), out.Values[0].Shape, out.Values[2].Shape)
+		}
+		if exif == EXIFApply { // lies on its left side: (x, y) goes to (60-y, x)
+			if want := boxes(20, 10, 40, 50, 0, 90, 60, 100); !bytes.Equal(out.Values[3].Data, want.Data) {
+				t.Errorf("boxes %x, want %x", out.Values[3].Data, want.Data)
+			}
+		}
+	}
+	p := newProcessor(t, Recipe{}, stereo)
+	if err := p.Process(in, &out); err != nil || p.Orientation() != 6 {
+		t.Errorf("keep: orientation %d, %v", p.Orientation(), err)
+	}
+}
+
+// A whole recipe is Pillow's convert, resize and crop.
+func TestProcessEqualsPillow(t *testing.T) {
+	exact(t)
+	pil := startPillow(t)
+	schema := formats.Schema{{Name: "image", Kind: formats.Image}}
+	for i, path := range photos(t) {
+		if i%60 != 0 {
+			continue
+		}
+		in := &formats.Sample{Values: []formats.Value{*readValue(t, path)}}
+		_, h, err := Inspect(in.Values[0].Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range []string{"shorter:256", "longer:200", "exact:123x77", "fit:128x128", "cover:224x224"} {
+			resize, err := ParseResize(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := newProcessor(t, Recipe{Resize: resize, Filter: Bicubic, Encode: Encode{Encoding: formats.Raw}}, schema)
+			var out formats.Sample
+			if err := p.Process(in, &out); err != nil {
+				t.Fatal(err)
+			}
+			w, ht, keep := resize.Plan(h.W, h.H, false)
+			want := pil.ask(ask{
+				"op": "recipe", "path": path, "to": []int{w, ht}, "filter": Bicubic,
+				"keep": []int{keep.X, keep.Y, keep.W, keep.H},
+			})
+			v := out.Values[0]
+			if want.Error != "" || !slices.Equal(v.Shape, want.Shape) || sha(&Image{Pix: v.Data}) != want.SHA {
+				t.Errorf("%s %s: %v, Pillow %v %s", path, spec, v.Shape, want.Shape, want.Error)
+			}
+		}
+	}
+}
+
+func TestOutputSchema(t *testing.T) {
+	raw := Encode{Encoding: formats.Raw}
+	cover := Resize{ResizeCover, 224, 160}
+	for _, c := range []struct {
+		name  string
+		r     Recipe
+		in    []int
+		shape []int
+		dtype formats.DType
+	}{
+		{"cover raw", Recipe{Resize: cover, Encode: raw}, nil, []int{160, 224, 3}, formats.Uint8},
+		{"cover raw gray", Recipe{Resize: cover, Encode: raw, Color: ColorGray}, nil, []int{160, 224, 1}, formats.Uint8},
+		{"cover raw keep", Recipe{Resize: cover, Encode: raw, Color: ColorKeep}, nil, nil, ""},
+		{"cover raw keep of known", Recipe{Resize: cover, Encode: raw, Color: ColorKeep}, []int{9, 9, 4}, []int{160, 224, 4}, ""},
+		{"cover zstd", Recipe{Resize: cover, Encode: raw, Zstd: 3}, nil, nil, formats.Uint8},
+		{"cover jpeg", Recipe{Resize: cover, Encode: Encode{formats.JPEG, 90}}, nil, nil, formats.Uint8},
+		{"shorter raw", Recipe{Resize: Resize{Mode: ResizeShorter, W: 9}, Encode: raw}, []int{9, 9, 3}, nil, formats.Uint8},
+		{"raw of known", Recipe{Encode: raw}, []int{9, 8, 4}, []int{9, 8, 3}, formats.Uint8},
+		{"raw of known, oriented", Recipe{Encode: raw, EXIF: EXIFApply}, []int{9, 8, 4}, nil, formats.Uint8},
+	} {
+		p := newProcessor(t, c.r, formats.Schema{{Name: "image", Kind: formats.Image, Shape: c.in}})
+		f := p.OutputSchema()[0]
+		if !slices.Equal(f.Shape, c.shape) || f.DType != c.dtype {
+			t.Errorf("%s: %v of %q, want %v of %q", c.name, f.Shape, f.DType, c.shape, c.dtype)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package preprocess
+
+import (
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// decodeRaw makes dst the pixels of raw or raw+zstd.
+func (d *Decoder) decodeRaw(dst *Image, v *formats.Value, o DecodeOptions) error {
+	h, err := rawHeader(v)
+	if err != nil {
+		return err
+	}
+	d.header = h
+	if err := checkSize(h, o.MaxPixels); err != nil {
+		return err
+	}
+	raw := Image{Pix: v.Data, H: h.H, W: h.W, C: h.C, DType: h.DType}
+	if v.Encoding == formats.RawZstd {
+		if raw.Pix, err = d.unzstd(v.Data, h); err != nil {
+			return err
+		}
+	}
+	if len(raw.Pix) < raw.H*raw.stride() {
+		return fmt.Errorf("%w: %d raw bytes for shape %v of %s", ErrTruncated, len(raw.Pix), v.Shape, v.DType)
+	}
+	if err := raw.check(); err != nil {
+		return err
+	}
+	if o.Indices {
+		o.Color = ColorKeep
+	}
+	o.Color.convert(dst, &raw)
+	return nil
+}
+
+// rawHeader is the header of raw pixels, which their Value holds.
+func rawHeader(v *formats.Value) (Header, error) {
+	h := Header{C: 1, DType: v.DType, Orientation: 1}
+	switch len(v.Shape) {
+	case 3:
+		h.C = v.Shape[2]
+		fallthrough
+	case 2:
+		h.H, h.W = v.Shape[0], v.Shape[1]
+	}
+	if h.H <= 0 || h.W <= 0 || h.C < 1 || h.C > 4 || (h.DType != formats.Uint8 && h.DType != formats.Uint16) {
+		return h, fmt.Errorf("%w: raw pixels of shape %v and type %q", ErrUnsupported, v.Shape, v.DType)
+	}
+	return h, nil
+}
+
+// unzstd decompresses to scratch memory, never to more than h needs.
+func (d *Decoder) unzstd(data []byte, h Header) ([]byte, error) {
+	want := uint64(h.H) * uint64(h.W*h.C*h.DType.Size())
+	var frame zstd.Header
+	if err := frame.Decode(data); err != nil {
+		return nil, fmt.Errorf("%w: raw+zstd: %w", ErrCorrupt, err)
+	}
+	if frame.HasFCS && frame.FrameContentSize != want {
+		return nil, fmt.Errorf("%w: raw+zstd holds %d bytes, its shape needs %d", ErrCorrupt, frame.FrameContentSize, want)
+	}
+	if d.zstd == nil {
+		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(8*DefaultMaxPixels))
+		if err != nil {
+			return nil, fmt.Errorf("start zstd: %w", err)
+		}
+		d.zstd = z
+	}
+	pix, err := d.zstd.DecodeAll(data, d.scratch[0].Pix[:0])
+	if err != nil {
+		return nil, fmt.Errorf("%w: raw+zstd: %w", ErrCorrupt, err)
+	}
+	d.scratch[0].Pix = pix
+	return pix, nil
+}

@@ -1,0 +1,158 @@
+package preprocess
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+func TestParsersGiveBackTheirText(t *testing.T) {
+	for _, s := range []string{"", "shorter:256", "longer:1", "exact:224x160", "fit:640x480", "cover:224x224"} {
+		if r, err := ParseResize(s); err != nil || r.String() != s {
+			t.Errorf("resize %q: %q, %v", s, r, err)
+		}
+	}
+	for _, s := range []string{"keep", "jpeg:90", "jpeg:1", "png", "raw"} {
+		if e, err := ParseEncode(s); err != nil || e.String() != s {
+			t.Errorf("encode %q: %q, %v", s, e, err)
+		}
+	}
+	for s, want := range map[string]int{"": 0, "zstd": 3, "zstd:19": 19} {
+		if level, err := ParseZstd(s); err != nil || level != want {
+			t.Errorf("compress %q: %d, %v", s, level, err)
+		}
+	}
+}
+
+func TestParsersRefuse(t *testing.T) {
+	for _, s := range []string{"256", "shorter", "shorter:0", "shorter:-4", "shorter:2x2", "exact:224", "cover:224x", "fit:x3", "exact:1x2x3", "exact:99999x1", "bigger:2"} {
+		if r, err := ParseResize(s); err == nil {
+			t.Errorf("resize %q: %v", s, r)
+		}
+	}
+	for _, s := range []string{"", "jpg", "jpeg:", "jpeg:0", "jpeg:101", "png:3", "webp"} {
+		if e, err := ParseEncode(s); err == nil {
+			t.Errorf("encode %q: %v", s, e)
+		}
+	}
+	for _, s := range []string{"gzip", "zstd:", "zstd:0", "zstd:23"} {
+		if l, err := ParseZstd(s); err == nil {
+			t.Errorf("compress %q: %d", s, l)
+		}
+	}
+	if _, err := ParseFilter("sharp"); err == nil {
+		t.Error("filter sharp")
+	}
+	if _, err := ParseColor("bgr"); err == nil {
+		t.Error("color bgr")
+	}
+	if _, err := ParseEXIF("drop"); err == nil {
+		t.Error("exif drop")
+	}
+}
+
+func TestValidate(t *testing.T) {
+	jpeg := Encode{formats.JPEG, 90}
+	raw := Encode{Encoding: formats.Raw}
+	shorter := Resize{Mode: ResizeShorter, W: 256}
+	for name, r := range map[string]Recipe{
+		"nothing":       {},
+		"all defaults":  {Filter: Bilinear, Color: ColorRGB, EXIF: EXIFKeep},
+		"resize":        {Resize: shorter, Encode: jpeg},
+		"raw zstd":      {Encode: raw, Zstd: 5, Color: ColorKeep},
+		"oriented":      {Encode: jpeg, EXIF: EXIFApply},
+		"upscale cover": {Encode: raw, Resize: Resize{ResizeCover, 3, 4}, Upscale: true},
+	} {
+		if err := r.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, r := range map[string]Recipe{
+		"keep and resize":  {Resize: shorter},
+		"keep and exif":    {EXIF: EXIFApply},
+		"keep and gray":    {Color: ColorGray},
+		"zstd of jpeg":     {Encode: jpeg, Zstd: 3},
+		"zstd level":       {Encode: raw, Zstd: 23},
+		"lonely upscale":   {Encode: raw, Upscale: true},
+		"filter":           {Encode: raw, Filter: "sharp"},
+		"color":            {Encode: raw, Color: "bgr"},
+		"exif":             {Encode: raw, EXIF: "drop"},
+		"quality":          {Encode: Encode{Encoding: formats.JPEG}},
+		"encoding":         {Encode: Encode{Encoding: formats.GIF}},
+		"empty resize":     {Encode: raw, Resize: Resize{Mode: ResizeExact, W: 3}},
+		"negative maximum": {Encode: raw, MaxPixels: -1},
+	} {
+		if err := r.Validate(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestMap(t *testing.T) {
+	r := Recipe{Resize: Resize{Mode: ResizeShorter, W: 256}, Encode: Encode{formats.JPEG, 90}}
+	want := map[string]string{
+		"encode": "jpeg:90", "resize": "shorter:256", "filter": "bilinear", "color": "rgb", "exif": "keep",
+		"decoder": DecoderName,
+	}
+	if got := r.Map(); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := (Recipe{Filter: Lanczos}).Map(); !maps.Equal(got, map[string]string{"encode": "keep"}) {
+		t.Errorf("passthrough: %v", got)
+	}
+}
+
+func TestPlan(t *testing.T) {
+	for _, c := range []struct {
+		resize  string
+		w, h    int
+		upscale bool
+		sw, sh  int
+		keep    Rect
+	}{
+		{"shorter:256", 500, 375, false, 341, 256, Rect{0, 0, 341, 256}},
+		{"shorter:256", 375, 500, false, 256, 341, Rect{0, 0, 256, 341}},
+		{"shorter:256", 200, 1000, false, 200, 1000, Rect{0, 0, 200, 1000}},
+		{"shorter:256", 200, 1000, true, 256, 1280, Rect{0, 0, 256, 1280}},
+		{"longer:100", 333, 10, false, 100, 3, Rect{0, 0, 100, 3}},
+		{"longer:100", 3330, 10, false, 100, 1, Rect{0, 0, 100, 1}},
+		{"longer:100", 50, 20, false, 50, 20, Rect{0, 0, 50, 20}},
+		{"exact:10x20", 5, 5, false, 10, 20, Rect{0, 0, 10, 20}},
+		{"fit:100x100", 400, 200, false, 100, 50, Rect{0, 0, 100, 50}},
+		{"fit:100x20", 400, 200, false, 40, 20, Rect{0, 0, 40, 20}},
+		{"fit:100x20", 10, 10, false, 10, 10, Rect{0, 0, 10, 10}},
+		{"fit:100x20", 10, 10, true, 20, 20, Rect{0, 0, 20, 20}},
+		{"cover:224x224", 500, 375, false, 298, 224, Rect{37, 0, 224, 224}},
+		{"cover:224x224", 100, 50, false, 448, 224, Rect{112, 0, 224, 224}},
+		{"cover:20x40", 100, 103, false, 38, 40, Rect{9, 0, 20, 40}},
+		{"cover:3x4", 3, 7, false, 3, 7, Rect{0, 2, 3, 4}}, // 1.5 rounds to 2, 0.5 to 0
+		{"cover:3x4", 3, 5, false, 3, 5, Rect{0, 0, 3, 4}},
+		{"", 31, 7, false, 31, 7, Rect{0, 0, 31, 7}},
+	} {
+		r, err := ParseResize(c.resize)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sw, sh, keep := r.Plan(c.w, c.h, c.upscale)
+		if sw != c.sw || sh != c.sh || keep != c.keep {
+			t.Errorf("%s of %dx%d: %dx%d %v, want %dx%d %v", c.resize, c.w, c.h, sw, sh, keep, c.sw, c.sh, c.keep)
+		}
+	}
+}
+
+// cover covers and fit fits, for every size.
+func TestPlanProperties(t *testing.T) {
+	for w := 1; w < 90; w += 4 {
+		for h := 1; h < 90; h += 3 {
+			sw, sh, keep := Resize{ResizeCover, 31, 17}.Plan(w, h, false)
+			if sw < 31 || sh < 17 || sw > 31 && sh > 17 || keep.X+31 > sw || keep.Y+17 > sh || keep.X < 0 || keep.Y < 0 {
+				t.Errorf("cover of %dx%d: %dx%d %v", w, h, sw, sh, keep)
+			}
+			sw, sh, _ = Resize{ResizeFit, 31, 17}.Plan(w, h, true)
+			if sw > 31 || sh > 17 || sw < 31 && sh < 17 {
+				t.Errorf("fit of %dx%d: %dx%d", w, h, sw, sh)
+			}
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package preprocess
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// ResizeMode says how a Resize finds the new size.
+type ResizeMode string
+
+// The modes of Resize. Sizes are cut to whole pixels, as torchvision does.
+const (
+	ResizeNone    ResizeMode = ""        // the size stays
+	ResizeShorter ResizeMode = "shorter" // the shorter side gets W pixels: torchvision's Resize(W)
+	ResizeLonger  ResizeMode = "longer"  // the longer side gets W pixels
+	ResizeExact   ResizeMode = "exact"   // W by H, whatever the aspect
+	ResizeFit     ResizeMode = "fit"     // the largest that fits into W by H, aspect kept
+	ResizeCover   ResizeMode = "cover"   // the smallest that covers W by H, cut to it around the centre
+)
+
+// Resize is the value of --resize. W alone counts for shorter and longer.
+type Resize struct {
+	Mode ResizeMode
+	W, H int
+}
+
+// ParseResize reads shorter:N, longer:N, exact:WxH, fit:WxH, cover:WxH or "" for none.
+func ParseResize(s string) (Resize, error) {
+	if s == "" {
+		return Resize{}, nil
+	}
+	bad := fmt.Errorf("resize %q: write shorter:256, longer:N, exact:WxH, fit:WxH or cover:WxH", s)
+	mode, size, _ := strings.Cut(s, ":")
+	r := Resize{Mode: ResizeMode(mode)}
+	ok := false
+	switch r.Mode {
+	case ResizeShorter, ResizeLonger:
+		r.W, ok = parseSide(size)
+	case ResizeExact, ResizeFit, ResizeCover:
+		w, h, _ := strings.Cut(size, "x")
+		var okW, okH bool
+		r.W, okW = parseSide(w)
+		r.H, okH = parseSide(h)
+		ok = okW && okH
+	}
+	if !ok {
+		return Resize{}, bad
+	}
+	return r, nil
+}
+
+// maxSide is the longest side that can be asked for.
+const maxSide = 65535
+
+func parseSide(s string) (int, bool) {
+	n, err := strconv.Atoi(s)
+	return n, err == nil && n > 0 && n <= maxSide
+}
+
+// String is what ParseResize reads.
+func (r Resize) String() string {
+	switch r.Mode {
+	case ResizeNone:
+		return ""
+	case ResizeShorter, ResizeLonger:
+		return fmt.Sprintf("%s:%d", r.Mode, r.W)
+	}
+	return fmt.Sprintf("%s:%dx%d", r.Mode, r.W, r.H)
+}
+
+// Plan gives the size that an image of w by h is scaled to, and the part of the scaled image
+// that is kept: all of it except for cover. Without upscale, shorter, longer and fit leave
+// alone what they would enlarge.
+func (r Resize) Plan(w, h int, upscale bool) (scaledW, scaledH int, keep Rect) {
+	sw, sh := r.scaled(w, h)
+	if !upscale && (sw > w || sh > h) && r.Mode != ResizeExact && r.Mode != ResizeCover {
+		sw, sh = w, h
+	}
+	keep = Rect{W: sw, H: sh}
+	if r.Mode == ResizeCover {
+		// torchvision's CenterCrop: int(round((size - crop) / 2)), ties to even.
+		keep = Rect{
+			X: int(math.RoundToEven(float64(sw-r.W) / 2)),
+			Y: int(math.RoundToEven(float64(sh-r.H) / 2)),
+			W: r.W, H: r.H,
+		}
+	}
+	return sw, sh, keep
+}
+
+func (r Resize) scaled(w, h int) (int, int) {
+	byWidth := func(n int) (int, int) { return n, max(1, n*h/w) }
+	byHeight := func(n int) (int, int) { return max(1, n*w/h), n }
+	switch r.Mode {
+	case ResizeShorter:
+		if w <= h {
+			return byWidth(r.W)
+		}
+		return byHeight(r.W)
+	case ResizeLonger:
+		if w >= h {
+			return byWidth(r.W)
+		}
+		return byHeight(r.W)
+	case ResizeFit:
+		if r.W*h <= r.H*w {
+			return byWidth(r.W)
+		}
+		return byHeight(r.H)
+	case ResizeCover:
+		if r.W*h >= r.H*w {
+			return byWidth(r.W)
+		}
+		return byHeight(r.H)
+	case ResizeExact:
+		return r.W, r.H
+	}
+	return w, h
+}

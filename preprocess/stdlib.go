@@ -1,0 +1,176 @@
+package preprocess
+
+import (
+	"encoding/binary"
+	"fmt"
+	"image"
+
+	"github.com/disintegration/imaging"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// fromStdlib makes dst the pixels of img with the size, channels and depth of h. An img of
+// another size is an error.
+func fromStdlib(dst *Image, img image.Image, h Header) error {
+	if b := img.Bounds(); b.Dx() != h.W || b.Dy() != h.H {
+		return fmt.Errorf("%w: %dx%d pixels where the header says %dx%d", ErrCorrupt, b.Dx(), b.Dy(), h.W, h.H)
+	}
+	dst.Reset(h.H, h.W, h.C, h.DType)
+	switch m := img.(type) {
+	case *image.Gray:
+		copyRows(dst, m.Pix, m.Stride, 1)
+		return nil
+	case *image.Gray16:
+		copyRows16(dst, m.Pix, m.Stride, 1)
+		return nil
+	case *image.NRGBA64:
+		copyRows16(dst, m.Pix, m.Stride, 4)
+		return nil
+	case *image.RGBA64: // opaque, or a TIFF's associated alpha, which is kept as it is
+		copyRows16(dst, m.Pix, m.Stride, 4)
+		return nil
+	case *image.RGBA:
+		if m.Opaque() {
+			copyRows(dst, m.Pix, m.Stride, 4)
+			return nil
+		}
+	case *image.CMYK:
+		if dst.C == 3 && dst.DType == formats.Uint8 {
+			copyCMYK(dst, m)
+			return nil
+		}
+	}
+	n := imaging.Clone(img)
+	copyRows(dst, n.Pix, n.Stride, 4)
+	return nil
+}
+
+// pick says which of n channels in is channel c of an image of 1 (grey), 2 (grey, alpha), 3
+// or 4.
+func pick(c, of, n int) int {
+	switch {
+	case n == 1:
+		return 0
+	case of == 2 && c == 1:
+		return 3
+	}
+	return c
+}
+
+// copyRows takes rows of 8-bit pixels of n channels to dst's channels.
+func copyRows(dst *Image, pix []byte, stride, n int) {
+	for y := range dst.H {
+		row, out := pix[y*stride:], dst.Pix[y*dst.stride():][:dst.stride()]
+		switch {
+		case dst.DType == formats.Uint16:
+			widenRow(out, row, dst.C, n)
+		case dst.C == n:
+			copy(out, row)
+		case dst.C == 3 && n == 4:
+			for ; len(out) >= 3; out, row = out[3:], row[4:] {
+				out[0], out[1], out[2] = row[0], row[1], row[2]
+			}
+		default:
+			for i := range out {
+				out[i] = row[i/dst.C*n+pick(i%dst.C, dst.C, n)]
+			}
+		}
+	}
+}
+
+// widenRow makes 16 bits of 8: 255 becomes 65535.
+func widenRow(out, row []byte, channels, n int) {
+	for i := range len(out) / 2 {
+		v := row[i/channels*n+pick(i%channels, channels, n)]
+		out[2*i], out[2*i+1] = v, v
+	}
+}
+
+// copyRows16 is copyRows for 16-bit big-endian pixels.
+func copyRows16(dst *Image, pix []byte, stride, n int) {
+	out := dst.Pix
+	for y := range dst.H {
+		row := pix[y*stride:]
+		for x := range dst.W {
+			for c := range dst.C {
+				v := binary.BigEndian.Uint16(row[2*(x*n+pick(c, dst.C, n)):])
+				if dst.DType == formats.Uint8 {
+					out[0] = byte(v >> 8)
+					out = out[1:]
+					continue
+				}
+				binary.LittleEndian.PutUint16(out, v)
+				out = out[2:]
+			}
+		}
+	}
+}
+
+func copyCMYK(dst *Image, m *image.CMYK) {
+	for y := range dst.H {
+		in := m.Pix[y*m.Stride:]
+		out := dst.Pix[y*dst.stride():]
+		for x := range dst.W {
+			p := in[4*x : 4*x+4]
+			out[3*x], out[3*x+1], out[3*x+2] = cmykToRGB(p[0], p[1], p[2], p[3])
+		}
+	}
+}
+
+// toStdlib is m as an image of the standard library; grey of 8 bits shares m's memory.
+func toStdlib(m *Image) image.Image {
+	r := image.Rect(0, 0, m.W, m.H)
+	switch {
+	case m.C == 1 && m.DType == formats.Uint8:
+		return &image.Gray{Pix: m.Pix, Stride: m.W, Rect: r}
+	case m.C == 1:
+		g := image.NewGray16(r)
+		for i := 0; i < len(m.Pix); i += 2 {
+			g.Pix[i], g.Pix[i+1] = m.Pix[i+1], m.Pix[i]
+		}
+		return g
+	case m.DType == formats.Uint8:
+		g := image.NewNRGBA(r)
+		for i := range m.H * m.W {
+			for c := range 4 {
+				g.Pix[4*i+c] = m.channel8(i, c)
+			}
+		}
+		return g
+	}
+	g := image.NewNRGBA64(r)
+	for i := range m.H * m.W {
+		for c := range 4 {
+			binary.BigEndian.PutUint16(g.Pix[8*i+2*c:], m.channel16(i, c))
+		}
+	}
+	return g
+}
+
+// from says which channel of m is channel c of RGBA, -1 for an alpha that m lacks.
+func (m *Image) from(c int) int {
+	switch {
+	case c == 3 && m.C&1 == 1:
+		return -1
+	case c == 3:
+		return m.C - 1
+	case m.C < 3:
+		return 0
+	}
+	return c
+}
+
+func (m *Image) channel8(i, c int) byte {
+	if c = m.from(c); c < 0 {
+		return 255
+	}
+	return m.Pix[i*m.C+c]
+}
+
+func (m *Image) channel16(i, c int) uint16 {
+	if c = m.from(c); c < 0 {
+		return 65535
+	}
+	return binary.LittleEndian.Uint16(m.Pix[2*(i*m.C+c):])
+}

@@ -1,0 +1,123 @@
+"""What Pillow says: reads requests as JSON lines, answers each with a JSON line."""
+import base64
+import hashlib
+import io
+import json
+import os
+import sys
+
+import numpy as np
+from PIL import Image, ImageOps
+
+Image.MAX_IMAGE_PIXELS = None
+FILTERS = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box": 4, "hamming": 5}
+
+
+def pixels(im):
+    if im.mode == "1":
+        im = im.convert("L")
+    a = np.ascontiguousarray(np.asarray(im))
+    return a.astype("<u2") if a.dtype.itemsize == 2 else a
+
+
+def convert(q):
+    with Image.open(q["path"]) as im:
+        if q.get("orient"):
+            im = ImageOps.exif_transpose(im)
+        im.load()
+        a = pixels(im.convert(q["mode"]) if q["mode"] else im)
+    return {"shape": list(a.shape), "sha": hashlib.sha256(a.tobytes()).hexdigest()}
+
+
+def photo(w, h, seed):
+    rng = np.random.default_rng(seed)
+    small = Image.fromarray(rng.integers(0, 256, (h // 6 + 2, w // 6 + 2, 3), dtype=np.uint8))
+    a = np.asarray(small.resize((w, h), Image.BICUBIC)).astype(np.int16)
+    a = a + rng.integers(-12, 13, a.shape)
+    return Image.fromarray(a.clip(0, 255).astype(np.uint8))
+
+
+def make(q):
+    d, names = q["dir"], []
+
+    def save(name, im, **kw):
+        im.save(os.path.join(d, name), **kw)
+        names.append(name)
+
+    for w, h in ((1, 1), (2, 3), (7, 5), (8, 8), (17, 33), (64, 48), (131, 67), (250, 333)):
+        im, s = photo(w, h, w), f"{w}x{h}"
+        for sub in (0, 1, 2):
+            save(f"sub{sub}-{s}.jpg", im, quality=83, subsampling=sub)
+        save(f"prog-{s}.jpg", im, quality=70, progressive=True)
+        save(f"opt-{s}.jpg", im, quality=95, optimize=True)
+        save(f"restart-{s}.jpg", im, quality=75, restart_marker_blocks=2)
+        save(f"gray-{s}.jpg", im.convert("L"), quality=88)
+        save(f"grayprog-{s}.jpg", im.convert("L"), quality=88, progressive=True)
+        save(f"keeprgb-{s}.jpg", im, quality=88, keep_rgb=True)
+        save(f"cmyk-{s}.jpg", Image.merge("CMYK", [*im.split(), photo(w, h, 9).split()[0]]), quality=90)
+        save(f"rgb-{s}.png", im)
+        save(f"l-{s}.png", im.convert("L"))
+        save(f"bit-{s}.png", im.convert("1"))
+        save(f"p-{s}.png", im.quantize(200))
+        save(f"p16-{s}.png", im.quantize(9))
+        save(f"p4-{s}.png", im.quantize(3))
+        save(f"ptrns-{s}.png", im.quantize(20), transparency=1)
+        save(f"rgbtrns-{s}.png", im, transparency=im.getpixel((0, 0)))
+        save(f"ltrns-{s}.png", im.convert("L"), transparency=im.convert("L").getpixel((0, 0)))
+        rgba = im.copy()
+        rgba.putalpha(photo(w, h, 5).convert("L"))
+        save(f"rgba-{s}.png", rgba)
+        save(f"la-{s}.png", rgba.convert("LA"))
+        deep = np.asarray(photo(w, h, 3).convert("L")).astype(np.uint16) * 201 + np.arange(w, dtype=np.uint16)
+        save(f"i16-{s}.png", Image.fromarray(deep))
+        low = (deep >> 8).astype(np.uint16) * 2
+        save(f"i16low-{s}.png", Image.fromarray(low))
+        save(f"rgb-{s}.bmp", im)
+        save(f"p-{s}.bmp", im.quantize(50))
+        save(f"rgb-{s}.tif", im)
+        save(f"lzw-{s}.tif", im, compression="tiff_lzw")
+        save(f"l-{s}.tif", im.convert("L"))
+        save(f"i16-{s}.tif", Image.fromarray(deep))
+        save(f"rgba-{s}.tif", rgba)
+        save(f"p-{s}.gif", im.quantize(120))
+    for o in range(1, 9):
+        exif = Image.Exif()
+        exif[274] = o
+        im = photo(41, 29, o)
+        save(f"exif{o}.jpg", im, exif=exif)
+        save(f"exif{o}.png", im, exif=exif)
+        save(f"orient{o}.tif", im, tiffinfo={274: o})
+    return {"names": names}
+
+
+def resize(q):
+    im = Image.frombytes(q["mode"], q["size"], base64.b64decode(q["pixels"]))
+    if q.get("crop"):
+        x, y, w, h = q["crop"]
+        im = im.crop((x, y, x + w, y + h))
+    return {"pixels": base64.b64encode(im.resize(q["to"], FILTERS[q["filter"]]).tobytes()).decode()}
+
+
+def save(q):
+    b = io.BytesIO()
+    Image.frombytes(q["mode"], q["size"], base64.b64decode(q["pixels"])).save(b, "JPEG", quality=q["quality"])
+    return {"pixels": base64.b64encode(b.getvalue()).decode()}
+
+
+def recipe(q):
+    with Image.open(q["path"]) as im:
+        out = im.convert("RGB").resize(q["to"], FILTERS[q["filter"]])
+    x, y, w, h = q["keep"]
+    a = pixels(out.crop((x, y, x + w, y + h)))
+    return {"shape": list(a.shape), "sha": hashlib.sha256(a.tobytes()).hexdigest()}
+
+
+OPS = {"convert": convert, "make": make, "recipe": recipe, "resize": resize, "save": save}
+
+for line in sys.stdin:
+    request = json.loads(line)
+    try:
+        answer = OPS[request["op"]](request)
+    except Exception as e:
+        answer = {"error": f"{type(e).__name__}: {e}"}
+    print(json.dumps(answer), flush=True)

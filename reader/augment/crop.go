@@ -1,0 +1,109 @@
+package augment
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+// RandomResizedCrop cuts out a part of random area and aspect ratio and resizes it to H
+// by W: torchvision.transforms.RandomResizedCrop and its get_params.
+type RandomResizedCrop struct {
+	H, W int
+	// Scale bounds the part's share of the area; zero is (0.08, 1).
+	Scale [2]float64
+	// Ratio bounds width/height, drawn uniformly on a log scale; zero is (3/4, 4/3).
+	Ratio [2]float64
+	// Filter is bilinear with antialias if empty.
+	Filter preprocess.Filter
+}
+
+var (
+	defaultScale = [2]float64{0.08, 1}
+	defaultRatio = [2]float64{3. / 4., 4. / 3.}
+)
+
+func (o RandomResizedCrop) scale() [2]float64 {
+	if o.Scale == [2]float64{} {
+		return defaultScale
+	}
+	return o.Scale
+}
+
+func (o RandomResizedCrop) ratio() [2]float64 {
+	if o.Ratio == [2]float64{} {
+		return defaultRatio
+	}
+	return o.Ratio
+}
+
+func (o RandomResizedCrop) String() string {
+	s := "rrc:" + formatSize(o.H, o.W)
+	if o.scale() != defaultScale {
+		s += ":scale=" + formatRange(o.Scale)
+	}
+	if o.ratio() != defaultRatio {
+		s += ":ratio=" + formatRange(o.Ratio)
+	}
+	return s + formatFilter(o.Filter)
+}
+
+// Check implements Op.
+func (o RandomResizedCrop) Check(int) error {
+	s, r := o.scale(), o.ratio()
+	switch {
+	case !(0 < s[0] && s[0] <= s[1] && s[1] <= 1):
+		return fmt.Errorf("rrc: scale %s: wanted 0 < low <= high <= 1", formatRange(s))
+	case !(0 < r[0] && r[0] <= r[1] && !math.IsInf(r[1], 1)):
+		return fmt.Errorf("rrc: ratio %s: wanted 0 < low <= high", formatRange(r))
+	}
+	if err := checkFilter("rrc", o.Filter); err != nil {
+		return err
+	}
+	return checkSize("rrc", o.H, o.W)
+}
+
+// Plan implements Op.
+func (o RandomResizedCrop) Plan(p *Plan, r *Rand) {
+	p.Crop(o.draw(p.H, p.W, r))
+	p.Resize(o.H, o.W, bilinearIfEmpty(o.Filter))
+}
+
+func (o RandomResizedCrop) fixesSize() bool { return true }
+
+// draw is torchvision's get_params: ten tries, then the largest part in the middle that
+// keeps the ratio.
+func (o RandomResizedCrop) draw(h, w int, r *Rand) preprocess.Rect {
+	scale, ratio := o.scale(), o.ratio()
+	area := float64(h * w)
+	low, high := math.Log(ratio[0]), math.Log(ratio[1])
+	for range 10 {
+		target := area * r.Uniform(scale[0], scale[1])
+		aspect := math.Exp(r.Uniform(low, high))
+		cw := int(math.RoundToEven(math.Sqrt(target * aspect)))
+		ch := int(math.RoundToEven(math.Sqrt(target / aspect)))
+		if 0 < cw && cw <= w && 0 < ch && ch <= h {
+			y := r.IntN(h - ch + 1)
+			return preprocess.Rect{X: r.IntN(w - cw + 1), Y: y, W: cw, H: ch}
+		}
+	}
+	cw, ch := w, h
+	switch in := float64(w) / float64(h); {
+	case in < ratio[0]:
+		ch = int(math.RoundToEven(float64(w) / ratio[0]))
+	case in > ratio[1]:
+		cw = int(math.RoundToEven(float64(h) * ratio[1]))
+	}
+	cw, ch = max(cw, 1), max(ch, 1)
+	return preprocess.Rect{X: (w - cw) / 2, Y: (h - ch) / 2, W: cw, H: ch}
+}
+
+func formatRange(r [2]float64) string {
+	return formatFloat(r[0]) + "-" + formatFloat(r[1])
+}
+
+func formatFloat(x float64) string {
+	return strconv.FormatFloat(x, 'f', -1, 64)
+}

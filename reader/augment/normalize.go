@@ -1,0 +1,61 @@
+package augment
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Normalize subtracts Mean from each channel and divides by Std, after the pixels were
+// scaled to [0, 1]: torchvision.transforms.Normalize behind ToTensor. One element stands
+// for all channels. It must be the last op and needs float32 batches.
+type Normalize struct {
+	Mean, Std []float64
+}
+
+// ImageNet normalises by the mean and standard deviation of ImageNet's training images,
+// as torchvision's pretrained models expect.
+var ImageNet = Normalize{
+	Mean: []float64{0.485, 0.456, 0.406},
+	Std:  []float64{0.229, 0.224, 0.225},
+}
+
+func (o Normalize) String() string {
+	if s := formatFloats(o.Mean) + ":" + formatFloats(o.Std); s != formatFloats(ImageNet.Mean)+":"+formatFloats(ImageNet.Std) {
+		return "normalize:" + s
+	}
+	return "normalize"
+}
+
+// Check implements Op.
+func (o Normalize) Check(channels int) error {
+	for _, v := range [][]float64{o.Mean, o.Std} {
+		if len(v) != 1 && len(v) != channels {
+			return fmt.Errorf("normalize: %d values for images of %d channels", len(v), channels)
+		}
+	}
+	for _, s := range o.Std {
+		if !(s > 0) {
+			return fmt.Errorf("normalize: standard deviation %v is not positive", s)
+		}
+	}
+	return nil
+}
+
+// Plan implements Op; the last pass normalises.
+func (o Normalize) Plan(*Plan, *Rand) {}
+
+// channel is mean and standard deviation of channel c.
+func (o Normalize) channel(c int) (mean, std float32) {
+	return float32(o.Mean[min(c, len(o.Mean)-1)]), float32(o.Std[min(c, len(o.Std)-1)])
+}
+
+// identity leaves the pixels in [0, 1].
+var identity = Normalize{Mean: []float64{0}, Std: []float64{1}}
+
+func formatFloats(v []float64) string {
+	s := make([]string, len(v))
+	for i, x := range v {
+		s[i] = formatFloat(x)
+	}
+	return strings.Join(s, "/")
+}

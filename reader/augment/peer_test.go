@@ -1,0 +1,243 @@
+package augment
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+// job is one image's way through testdata/peer.py.
+type job struct {
+	Op    string `json:"op"`
+	In    string `json:"in"`
+	Shape [3]int `json:"shape"`
+	Args  []any  `json:"args"`
+	Out   string `json:"out"`
+
+	image *preprocess.Image
+}
+
+func newJob(op string, m *preprocess.Image, args ...any) *job {
+	return &job{Op: op, Shape: [3]int{m.H, m.W, m.C}, Args: args, image: m}
+}
+
+// python is the interpreter to compare with, if there is one with the modules.
+func python(t *testing.T, modules ...string) string {
+	t.Helper()
+	path := os.Getenv("DSCONV_PYTHON")
+	if path == "" {
+		t.Skip("DSCONV_PYTHON is not set")
+	}
+	find := "import importlib.util as u, sys; sys.exit(any(u.find_spec(m) is None for m in sys.argv[1:]))"
+	args := append([]string{"-c", find}, modules...)
+	if err := exec.CommandContext(t.Context(), path, args...).Run(); err != nil {
+		t.Skipf("DSCONV_PYTHON lacks one of %v", modules)
+	}
+	return path
+}
+
+// peer runs the jobs and gives back what each wrote.
+func peer(t *testing.T, interpreter string, jobs []*job) [][]byte {
+	t.Helper()
+	dir := t.TempDir()
+	for i, j := range jobs {
+		j.In, j.Out = filepath.Join(dir, fmt.Sprint(i, ".in")), filepath.Join(dir, fmt.Sprint(i, ".out"))
+		if err := os.WriteFile(j.In, j.image.Pix, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := json.Marshal(jobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), interpreter, filepath.Join("testdata", "peer.py"))
+	cmd.Stdin = bytes.NewReader(list)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var results [][]byte
+	for _, j := range jobs {
+		result, err := os.ReadFile(j.Out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		results = append(results, result)
+	}
+	return results
+}
+
+// smooth is an image with all kinds of colours, smooth as photos are.
+func smooth(h, w, c int) *preprocess.Image {
+	m := noise(h, w, c, 11)
+	for i := range m.Pix {
+		x, y := i/c%w, i/c/w
+		m.Pix[i] = uint8(min(255, max(0, (x*(3+i%c)+y*(5-i%c)*(1+i%c))%256+int(m.Pix[i])/8)))
+	}
+	return m
+}
+
+func TestPillowResizeCenterCrop(t *testing.T) {
+	interpreter := python(t, "PIL", "numpy")
+	var jobs []*job
+	for _, size := range [][2]int{{75, 100}, {101, 75}, {64, 64}, {30, 211}, {57, 40}} {
+		for _, c := range []int{1, 3} {
+			jobs = append(jobs, newJob("shorter_center", smooth(size[0], size[1], c), 51, 45, 44))
+		}
+	}
+	for i, want := range peer(t, interpreter, jobs) {
+		m := jobs[i].image
+		got := outcome(t, m, 0, false, Resize{Shorter: 51}, CenterCrop{H: 45, W: 44})
+		if !bytes.Equal(got, want) {
+			t.Errorf("%dx%dx%d differs", m.W, m.H, m.C)
+		}
+	}
+}
+
+// TestPillowRandomResizedCropFlip compares bit for bit where rows are not reduced: for the
+// others Pillow 13 may scale the columns first, which rounds differently by one.
+func TestPillowRandomResizedCropFlip(t *testing.T) {
+	interpreter := python(t, "PIL", "numpy")
+	var jobs []*job
+	o := RandomResizedCrop{H: 64, W: 40}
+	for seed := range 60 {
+		m := smooth(75+seed, 100, 1+seed%2*2)
+		r := NewRand(uint64(seed), 0, 0)
+		c := o.draw(m.H, m.W, &r)
+		jobs = append(jobs, newJob("crop_resize_flip", m, c.X, c.Y, c.W, c.H, o.W, o.H))
+	}
+	exact := 0
+	for seed, want := range peer(t, interpreter, jobs) {
+		got := outcome(t, jobs[seed].image, uint64(seed), false, o, RandomHorizontalFlip{P: 1})
+		d, reduced := furthest(got, want), jobs[seed].Args[3].(int) > o.H
+		if d > 1 || d > 0 && !reduced {
+			t.Errorf("seed %d: crop %v differs by up to %d", seed, jobs[seed].Args, d)
+		}
+		if d == 0 {
+			exact++
+		}
+	}
+	if exact < 30 {
+		t.Errorf("only %d of %d are equal", exact, len(jobs))
+	}
+}
+
+var adjustments = map[string]Adjustment{
+	"brightness": brightness, "contrast": contrast, "saturation": saturation, "hue": hue,
+}
+
+// adjustmentJobs has factors of each adjustment on an image of many colours and a grey one.
+func adjustmentJobs(prefix string) (jobs []*job) {
+	for _, m := range []*preprocess.Image{noise(256, 512, 3, 5), smooth(60, 80, 3), smooth(60, 80, 1)} {
+		for name := range adjustments {
+			factors := []float64{0, 0.3, 0.77, 1, 1.4, 2.5}
+			if name == "hue" {
+				factors = []float64{-0.5, -0.1, 0, 0.003, 0.25, 0.5}
+			}
+			for _, f := range factors {
+				j := newJob(prefix+name, m, f)
+				jobs = append(jobs, j)
+			}
+		}
+	}
+	return jobs
+}
+
+func checkAdjustments(t *testing.T, jobs []*job, prefix string, results [][]byte) {
+	t.Helper()
+	for i, want := range results {
+		j := jobs[i]
+		m := *j.image
+		m.Pix = bytes.Clone(m.Pix)
+		if err := adjustments[j.Op[len(prefix):]](&m, j.Args[0].(float64)); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(m.Pix, want) {
+			t.Errorf("%s by %v, %d channels: %d of %d values differ, by up to %d",
+				j.Op, j.Args[0], m.C, differences(m.Pix, want), len(want), furthest(m.Pix, want))
+		}
+	}
+}
+
+func differences(a, b []byte) (n int) {
+	for i := range a {
+		if a[i] != b[i] {
+			n++
+		}
+	}
+	return n
+}
+
+func furthest(a, b []byte) (d int) {
+	for i := range a {
+		d = max(d, int(a[i])-int(b[i]), int(b[i])-int(a[i]))
+	}
+	return d
+}
+
+func TestPillowColors(t *testing.T) {
+	jobs := adjustmentJobs("")
+	checkAdjustments(t, jobs, "", peer(t, python(t, "PIL", "numpy"), jobs))
+}
+
+// TestTorchvision runs its peer once, for it takes seconds to start.
+func TestTorchvision(t *testing.T) {
+	interpreter := python(t, "torchvision")
+	colors, crops, evals := adjustmentJobs("tv_"), centerCropJobs(), evalJobs()
+	results := peer(t, interpreter, slices.Concat(colors, crops, evals))
+	t.Run("ColorJitter", func(t *testing.T) {
+		checkAdjustments(t, colors, "tv_", results[:len(colors)])
+	})
+	results = results[len(colors):]
+	t.Run("CenterCrop", func(t *testing.T) {
+		for i, j := range crops {
+			if got := outcome(t, j.image, 0, false, CenterCrop{H: 30, W: 31}); !bytes.Equal(got, results[i]) {
+				t.Errorf("%dx%d differs", j.image.W, j.image.H)
+			}
+		}
+	})
+	results = results[len(crops):]
+	t.Run("Eval", func(t *testing.T) { checkEval(t, evals, results) })
+}
+
+// centerCropJobs covers images that are smaller and must be padded.
+func centerCropJobs() (jobs []*job) {
+	for _, size := range [][2]int{{40, 40}, {21, 40}, {40, 22}, {21, 22}, {31, 30}} {
+		jobs = append(jobs, newJob("tv_center_crop", smooth(size[0], size[1], 3), 30, 31))
+	}
+	return jobs
+}
+
+func evalJobs() []*job {
+	return []*job{newJob("tv_eval", smooth(375, 500, 3), 56, 64), newJob("tv_eval", smooth(130, 99, 3), 56, 64)}
+}
+
+// checkEval compares whole float32 NCHW entries bit for bit.
+func checkEval(t *testing.T, jobs []*job, results [][]byte) {
+	p, err := Compile(append(Eval(56), ImageNet), 0, 0, 3, formats.Float32, NCHW)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, j := range jobs {
+		var plan Plan
+		p.Plan(&plan, j.image.H, j.image.W, new(Rand))
+		view, err := new(Runner).Apply(&plan, j.image, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry := make([]float32, 3*56*56)
+		p.StoreFloat32(entry, view)
+		got, err := binary.Append(nil, binary.LittleEndian, entry)
+		if err != nil || !bytes.Equal(got, results[i]) {
+			t.Errorf("%dx%d differs; %v", j.image.W, j.image.H, err)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package augment
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+func TestCompileRefuses(t *testing.T) {
+	f32, u8 := formats.Float32, formats.Uint8
+	for _, tt := range []struct {
+		ops   []Op
+		h, c  int
+		dtype formats.DType
+		want  string
+	}{
+		{nil, 0, 3, u8, "images differ in size"},
+		{[]Op{Resize{Shorter: 8}}, 0, 3, u8, "images differ in size"},
+		{[]Op{ImageNet, CenterCrop{8, 8}}, 9, 3, f32, "last"},
+		{[]Op{ImageNet}, 9, 3, u8, "float32"},
+		{[]Op{ImageNet}, 9, 1, f32, "3 values for images of 1 channels"},
+		{[]Op{Normalize{[]float64{0}, []float64{0}}}, 9, 1, f32, "not positive"},
+		{[]Op{Resize{}}, 9, 3, u8, "positive"},
+		{[]Op{Resize{Shorter: 3, H: 4, W: 4}}, 9, 3, u8, "not both"},
+		{[]Op{Resize{Shorter: 3, Filter: "cubic"}}, 9, 3, u8, "bicubic"},
+		{[]Op{CenterCrop{H: -1, W: 4}}, 9, 3, u8, "positive"},
+		{[]Op{RandomHorizontalFlip{P: 1.5}}, 9, 3, u8, "between 0 and 1"},
+		{[]Op{RandomResizedCrop{H: 4, W: 4, Scale: [2]float64{0.5, 0.1}}}, 9, 3, u8, "low <= high"},
+		{[]Op{RandomResizedCrop{H: 4, W: 4, Ratio: [2]float64{-1, 1}}}, 9, 3, u8, "low <= high"},
+		{[]Op{ColorJitter{Hue: 0.6}}, 9, 3, u8, "more than 0.5"},
+		{[]Op{ColorJitter{Brightness: 0.6}}, 9, 4, u8, "rgb or gray"},
+		{nil, 9, 3, formats.Int64, "int64"},
+	} {
+		_, err := Compile(tt.ops, tt.h, tt.h, tt.c, tt.dtype, NHWC)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error %v, want one with %q", Format(tt.ops), err, tt.want)
+		}
+	}
+	if _, err := Compile(nil, 9, 9, 3, u8, "chw"); err == nil {
+		t.Error("an unknown layout is taken")
+	}
+}
+
+func TestShape(t *testing.T) {
+	for _, tt := range []struct {
+		ops  []Op
+		h, w int
+		want [3]int
+	}{
+		{nil, 30, 40, [3]int{30, 40, 3}},
+		{[]Op{Resize{Shorter: 15}}, 30, 41, [3]int{15, 20, 3}},
+		{[]Op{Resize{Shorter: 15}}, 41, 30, [3]int{20, 15, 3}},
+		{[]Op{Resize{H: 15, W: 11}}, 0, 0, [3]int{15, 11, 3}},
+		{[]Op{Resize{H: 20, W: 10}, Resize{Shorter: 5}}, 0, 0, [3]int{10, 5, 3}},
+		{Train(24), 0, 0, [3]int{24, 24, 3}},
+		{Eval(224), 0, 0, [3]int{224, 224, 3}},
+	} {
+		p, err := Compile(tt.ops, tt.h, tt.w, 3, formats.Uint8, NHWC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Shape() != tt.want {
+			t.Errorf("%s of %dx%d: shape %v, want %v", Format(tt.ops), tt.w, tt.h, p.Shape(), tt.want)
+		}
+	}
+}
+
+func TestFits(t *testing.T) {
+	p, err := Compile(nil, 4, 5, 3, formats.Uint8, NHWC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []preprocess.Image{
+		{H: 4, W: 5, C: 1, DType: formats.Uint8},
+		{H: 4, W: 5, C: 3, DType: formats.Uint16},
+		{H: 4, W: 5, C: 3, DType: formats.Float32},
+		{H: 5, W: 4, C: 3, DType: formats.Uint8},
+	} {
+		var plan Plan
+		p.Plan(&plan, m.H, m.W, new(Rand))
+		if err := p.Fits(&m, &plan); err == nil {
+			t.Errorf("%+v is taken", m)
+		} else if m.H == 5 && !errors.Is(err, ErrSize) {
+			t.Errorf("another size gives %v, want ErrSize", err)
+		}
+	}
+}

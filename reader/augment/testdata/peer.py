@@ -1,0 +1,58 @@
+"""Does to raw images what a list of jobs on stdin says, with Pillow or torchvision.
+
+A job is {"op", "in", "shape": [H, W, C], "args": [...], "out"}.
+"""
+import json
+import sys
+
+import numpy as np
+from PIL import Image, ImageEnhance
+
+
+def shorter_center(img, shorter, h, w):
+    iw, ih = img.size
+    size = (shorter, int(shorter * ih / iw)) if iw <= ih else (int(shorter * iw / ih), shorter)
+    img = img.resize(size, Image.BILINEAR)
+    left, top = int(round((img.width - w) / 2.0)), int(round((img.height - h) / 2.0))
+    return img.crop((left, top, left + w, top + h))
+
+
+def crop_resize_flip(img, x, y, w, h, ow, oh):
+    img = img.crop((x, y, x + w, y + h)).resize((ow, oh), Image.BILINEAR)
+    return img.transpose(Image.FLIP_LEFT_RIGHT)
+
+
+def hue(img, factor):
+    if img.mode == "L":
+        return img
+    h, s, v = img.convert("HSV").split()
+    turned = np.array(h, dtype=np.uint8)
+    turned += np.array(int(factor * 255)).astype(np.uint8)
+    return Image.merge("HSV", (Image.fromarray(turned), s, v)).convert("RGB")
+
+
+def torchvision_op(name):
+    from torchvision.transforms import functional as F
+    if name == "eval":
+        from torchvision.transforms._presets import ImageClassification
+        return lambda img, size, shorter: ImageClassification(crop_size=size, resize_size=shorter)(img).numpy()
+    if name == "center_crop":
+        return lambda img, h, w: F.center_crop(img, [h, w])
+    return getattr(F, "adjust_" + name)
+
+
+OPS = {
+    "shorter_center": shorter_center,
+    "crop_resize_flip": crop_resize_flip,
+    "brightness": lambda img, f: ImageEnhance.Brightness(img).enhance(f),
+    "contrast": lambda img, f: ImageEnhance.Contrast(img).enhance(f),
+    "saturation": lambda img, f: ImageEnhance.Color(img).enhance(f),
+    "hue": hue,
+}
+
+for job in json.load(sys.stdin):
+    h, w, c = job["shape"]
+    pixels = np.fromfile(job["in"], dtype=np.uint8).reshape((h, w, c) if c > 1 else (h, w))
+    name = job["op"]
+    op = torchvision_op(name[3:]) if name.startswith("tv_") else OPS[name]
+    np.asarray(op(Image.fromarray(pixels), *job["args"])).tofile(job["out"])

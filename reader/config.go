@@ -1,0 +1,72 @@
+package reader
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/reader/augment"
+)
+
+// Config says which batches a Loader makes. Only BatchSize has no default.
+type Config struct {
+	BatchSize int
+	// Workers is the number of goroutines that read and decode; 0 is GOMAXPROCS, which
+	// follows the cgroup's limit.
+	Workers int
+	// Prefetch is how many batches are made ahead of the loop; 0 is 2.
+	Prefetch int
+
+	// Shuffle draws another order for each epoch; otherwise samples come in order of key.
+	Shuffle bool
+	// Seed decides the order and what augmentations draw.
+	Seed uint64
+	// DropLast leaves out the samples that do not fill a batch on every rank.
+	DropLast bool
+	// Rank, from 0, of WorldSize processes that share an epoch; WorldSize 0 is 1.
+	Rank, WorldSize int
+
+	// Split restricts the samples to those of one split; "" is all.
+	Split string
+	// Transforms make each image the size of the batch's entries; see package augment.
+	Transforms []augment.Op
+	// DType of the batches: formats.Uint8, the default, or formats.Float32.
+	DType formats.DType
+	// Layout of the batches: augment.NHWC, the default, or augment.NCHW.
+	Layout augment.Layout
+	// Color that images are decoded to; preprocess.ColorRGB if empty.
+	Color preprocess.Color
+	// ApplyOrientation turns images as their EXIF orientation says; ImageFolder and Pillow
+	// do not.
+	ApplyOrientation bool
+}
+
+// withDefaults fills in what is left out and checks the rest.
+func (c Config) withDefaults() (Config, error) {
+	setDefault(&c.Workers, runtime.GOMAXPROCS(0))
+	setDefault(&c.Prefetch, 2)
+	setDefault(&c.WorldSize, 1)
+	setDefault(&c.DType, formats.Uint8)
+	setDefault(&c.Layout, augment.NHWC)
+	setDefault(&c.Color, preprocess.ColorRGB)
+	switch {
+	case c.BatchSize <= 0:
+		return c, fmt.Errorf("batch size %d: it must be positive", c.BatchSize)
+	case c.Workers < 0:
+		return c, fmt.Errorf("%d workers: the number must be positive", c.Workers)
+	case c.Prefetch < 0:
+		return c, fmt.Errorf("prefetch of %d batches: the number must be positive", c.Prefetch)
+	case c.WorldSize < 0 || c.Rank < 0 || c.Rank >= c.WorldSize:
+		return c, fmt.Errorf("rank %d of %d: ranks go from 0 to the world size less 1", c.Rank, c.WorldSize)
+	}
+	_, err := preprocess.ParseColor(string(c.Color))
+	return c, err
+}
+
+func setDefault[T comparable](v *T, value T) {
+	var zero T
+	if *v == zero {
+		*v = value
+	}
+}

@@ -1,0 +1,252 @@
+package reader
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/reader/augment"
+)
+
+func TestRawImagesAreCopiedAsTheyAre(t *testing.T) {
+	ds := rawImages(10, 5, 7, 3)
+	for name, d := range map[string]formats.Dataset{"read": ds, "view": lending{ds}} {
+		l := newLoader(t, d, Config{BatchSize: 4, Workers: 2})
+		for _, b := range collect(t, l, 0) {
+			for i, index := range b.Indices {
+				if !slices.Equal(b.Uint8[i*105:][:105], ds.samples[index].Values[0].Data) {
+					t.Fatalf("%s: the pixels of sample %d are not its own", name, index)
+				}
+			}
+		}
+	}
+}
+
+func TestLentPixelsAreNotWrittenTo(t *testing.T) {
+	ds := rawImages(6, 9, 9, 3)
+	var before [][]byte
+	for _, s := range ds.samples {
+		before = append(before, slices.Clone(s.Values[0].Data))
+	}
+	l := newLoader(t, lending{ds}, Config{BatchSize: 2, Transforms: []augment.Op{augment.ColorJitter{Brightness: 0.9, Hue: 0.5}}})
+	collect(t, l, 0)
+	for i, s := range ds.samples {
+		if !slices.Equal(before[i], s.Values[0].Data) {
+			t.Fatalf("sample %d was changed in the dataset", i)
+		}
+	}
+}
+
+func TestLayoutAndNormalisation(t *testing.T) {
+	ds := rawImages(3, 4, 5, 3)
+	l := newLoader(t, ds, Config{
+		BatchSize: 3, DType: formats.Float32, Layout: augment.NCHW,
+		Transforms: []augment.Op{augment.ImageNet},
+	})
+	b := collect(t, l, 0)[0]
+	if b.Shape != [4]int{3, 3, 4, 5} || b.Uint8 != nil {
+		t.Fatalf("shape %v, %d bytes", b.Shape, len(b.Uint8))
+	}
+	for i := range 3 {
+		for c := range 3 {
+			for p := range 20 {
+				x := ds.samples[i].Values[0].Data[p*3+c]
+				want := (float32(x)/255 - float32(augment.ImageNet.Mean[c])) / float32(augment.ImageNet.Std[c])
+				if got := b.Float32[(i*3+c)*20+p]; got != want {
+					t.Fatalf("image %d, channel %d, pixel %d: %v, want %v", i, c, p, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestSplit(t *testing.T) {
+	ds := photos(t, 30)
+	c := Config{BatchSize: 4, Split: "val", Transforms: augment.Train(8), Shuffle: true}
+	l := newLoader(t, ds, c)
+	got := indices(collect(t, l, 0))
+	if len(got) != 10 || l.Samples() != 10 {
+		t.Fatalf("%d samples, Samples says %d", len(got), l.Samples())
+	}
+	for _, i := range got {
+		if ds.samples[i].Split != "val" {
+			t.Errorf("sample %d is in %s", i, ds.samples[i].Split)
+		}
+	}
+	c.Split = "test"
+	if _, err := New(ds, c); err == nil || !strings.Contains(err.Error(), "train, val") {
+		t.Errorf("an unknown split gives %v", err)
+	}
+}
+
+// TestSplitDrawsAsADatasetOfItsOwn holds that it does not matter whether a split is a
+// dataset or a part of one.
+func TestSplitDrawsAsADatasetOfItsOwn(t *testing.T) {
+	ds := photos(t, 30)
+	own := newMemory()
+	for _, s := range ds.samples {
+		if s.Split == "val" {
+			own.samples = append(own.samples, s)
+		}
+	}
+	c := Config{BatchSize: 4, Transforms: augment.Train(8), Shuffle: true, Seed: 5}
+	want := collect(t, newLoader(t, own, c), 2)
+	c.Split = "val"
+	got := collect(t, newLoader(t, ds, c), 2)
+	for k := range want {
+		if !slices.Equal(got[k].Uint8, want[k].Uint8) || !slices.Equal(got[k].Labels, want[k].Labels) {
+			t.Fatalf("batch %d differs", k)
+		}
+	}
+}
+
+func TestAt(t *testing.T) {
+	l := newLoader(t, photos(t, 9), Config{BatchSize: 4, Workers: 2, Transforms: augment.Train(8)})
+	want := collect(t, l, 0)
+	var b Batch
+	for i := range 9 {
+		if err := l.At(i, &b); err != nil {
+			t.Fatal(err)
+		}
+		n := len(b.Uint8)
+		from := want[i/4]
+		if b.N != 1 || b.Indices[0] != i || b.Labels[0] != int64(i) || !slices.Equal(b.Uint8, from.Uint8[i%4*n:][:n]) {
+			t.Fatalf("sample %d: %d entries, index %d, label %d", i, b.N, b.Indices[0], b.Labels[0])
+		}
+	}
+	if l.At(9, &b) == nil || l.At(-1, &b) == nil {
+		t.Error("an index outside is taken")
+	}
+}
+
+func TestDifferentSizesNameKeysAndTheWayOut(t *testing.T) {
+	known := rawImages(3, 4, 4, 3)
+	known.samples[2].Values[0] = rawImages(1, 4, 5, 3).samples[0].Values[0]
+	_, err := New(known, Config{BatchSize: 1})
+	if !errors.Is(err, augment.ErrSize) || !strings.Contains(err.Error(), known.samples[2].Key) || !strings.Contains(err.Error(), "rrc:SIZE") {
+		t.Errorf("known sizes: error %v", err)
+	}
+	unknown := photos(t, 3)
+	l := newLoader(t, unknown, Config{BatchSize: 1})
+	n, err := drain(l)
+	if n != 1 || !errors.Is(err, augment.ErrSize) || !strings.Contains(err.Error(), unknown.samples[1].Key) {
+		t.Errorf("unknown sizes: %d batches, error %v", n, err)
+	}
+}
+
+func TestChannels(t *testing.T) {
+	ds := rawImages(2, 3, 3, 1)
+	for _, tt := range []struct {
+		color preprocess.Color
+		want  int
+	}{{"", 3}, {preprocess.ColorRGB, 3}, {preprocess.ColorGray, 1}, {preprocess.ColorKeep, 1}} {
+		l := newLoader(t, ds, Config{BatchSize: 2, Color: tt.color})
+		if got := l.ImageShape(); got != [3]int{3, 3, tt.want} {
+			t.Errorf("color %q: shape %v", tt.color, got)
+		}
+		b := collect(t, l, 0)[0]
+		if b.Uint8[tt.want] != ds.samples[0].Values[0].Data[1] {
+			t.Errorf("color %q: pixels %v", tt.color, b.Uint8[:6])
+		}
+	}
+	ds.samples[1].Values[0] = rawImages(1, 3, 3, 3).samples[0].Values[0]
+	l := newLoader(t, ds, Config{BatchSize: 2, Color: preprocess.ColorKeep})
+	if _, err := drain(l); err == nil || !strings.Contains(err.Error(), "3 channels") {
+		t.Errorf("mixed channels: error %v", err)
+	}
+}
+
+func TestMultiHot(t *testing.T) {
+	ds := rawImages(5, 2, 2, 3)
+	ds.meta.Schema[1] = formats.Field{Name: "tags", Kind: formats.MultiHot, Classes: []string{"a", "b", "c"}}
+	for i := range ds.samples {
+		ds.samples[i].Values[1] = formats.Value{Data: []byte{1, byte(i & 1), byte(i >> 1 & 1)}, Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{3}}
+	}
+	l := newLoader(t, ds, Config{BatchSize: 2, WorldSize: 3, Rank: 2})
+	b := collect(t, l, 0)[0]
+	if !slices.Equal(b.MultiHot, []uint8{1, 0, 0, 0, 0, 0}) || !slices.Equal(b.Labels, []int64{-1, -1}) {
+		t.Errorf("multi-hot %v, labels %v", b.MultiHot, b.Labels)
+	}
+	ds.samples[4].Values[1].Data = []byte{1}
+	if _, err := drain(l); err == nil || !strings.Contains(err.Error(), ds.samples[4].Key) {
+		t.Errorf("a row of another length gives %v", err)
+	}
+}
+
+func TestNoLabels(t *testing.T) {
+	ds := rawImages(2, 2, 2, 3)
+	ds.meta.Schema = ds.meta.Schema[:1]
+	b := collect(t, newLoader(t, ds, Config{BatchSize: 2}), 0)[0]
+	if !slices.Equal(b.Labels, []int64{-1, -1}) || b.MultiHot != nil {
+		t.Errorf("labels %v, multi-hot %v", b.Labels, b.MultiHot)
+	}
+}
+
+func TestClock(t *testing.T) {
+	ds := photos(t, 40)
+	l := newLoader(t, ds, Config{BatchSize: 8, Workers: 3, Transforms: augment.Train(16)})
+	collect(t, l, 0)
+	once := l.Clock()
+	var size int64
+	for _, s := range ds.samples {
+		size += int64(len(s.Values[0].Data))
+	}
+	if once.Images != 40 || once.Bytes != size {
+		t.Errorf("%d images, %d bytes, want 40 and %d", once.Images, once.Bytes, size)
+	}
+	if once.Read <= 0 || once.Decode <= 0 || once.Augment <= 0 || once.Collate <= 0 || once.Wait <= 0 {
+		t.Errorf("a stage took no time: %+v", once)
+	}
+	collect(t, l, 1)
+	if d := l.Clock().Sub(once); d.Images != 40 || d.Bytes != size || d.Decode <= 0 {
+		t.Errorf("second epoch: %+v", d)
+	}
+}
+
+func TestConfigErrors(t *testing.T) {
+	for _, tt := range []struct {
+		change func(*Config)
+		want   string
+	}{
+		{func(c *Config) { c.BatchSize = 0 }, "batch size 0"},
+		{func(c *Config) { c.Workers = -1 }, "-1 workers"},
+		{func(c *Config) { c.Prefetch = -1 }, "prefetch"},
+		{func(c *Config) { c.Rank = 1 }, "rank 1 of 1"},
+		{func(c *Config) { c.Color = "blue" }, "blue"},
+		{func(c *Config) { c.DType = formats.Int64 }, "int64"},
+		{func(c *Config) { c.Layout = "hwc" }, "hwc"},
+		{func(c *Config) { c.Transforms = []augment.Op{augment.ImageNet} }, "float32"},
+	} {
+		c := Config{BatchSize: 2}
+		tt.change(&c)
+		if _, err := New(rawImages(2, 2, 2, 3), c); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("error %v, want one with %q", err, tt.want)
+		}
+	}
+}
+
+// memoryFormat opens one dataset under any path.
+type memoryFormat struct{ ds *memory }
+
+func (memoryFormat) Name() string                           { return "memory" }
+func (memoryFormat) Match(string) bool                      { return true }
+func (f memoryFormat) Open(string) (formats.Dataset, error) { return f.ds, nil }
+
+func TestOpenOwnsTheDataset(t *testing.T) {
+	ds := rawImages(2, 2, 2, 3)
+	reg := formats.Registry{memoryFormat{ds}}
+	l, err := Open(reg, "somewhere", Config{BatchSize: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil || !ds.closed {
+		t.Errorf("closed %v, error %v", ds.closed, err)
+	}
+	ds.closed = false
+	if _, err := Open(reg, "somewhere", Config{}); err == nil || !ds.closed {
+		t.Errorf("a Loader that cannot be made leaves the dataset open; error %v", err)
+	}
+}

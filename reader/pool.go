@@ -1,0 +1,42 @@
+package reader
+
+import "github.com/dsconv/dsconv/preprocess"
+
+// acquire takes an idle worker or makes one.
+func (l *Loader) acquire() *worker {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := len(l.idle); n > 0 {
+		w := l.idle[n-1]
+		l.idle = l.idle[:n-1]
+		return w
+	}
+	w := &worker{loader: l, decoder: preprocess.NewDecoder()}
+	l.workers = append(l.workers, w)
+	return w
+}
+
+func (l *Loader) release(w *worker) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.idle = append(l.idle, w)
+}
+
+// acquireBatch takes an idle batch or makes one.
+func (l *Loader) acquireBatch() *Batch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := len(l.batches)
+	if n == 0 {
+		return &Batch{}
+	}
+	b := l.batches[n-1]
+	l.batches = l.batches[:n-1]
+	return b
+}
+
+func (l *Loader) releaseBatch(b *Batch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.batches = append(l.batches, b)
+}

@@ -1,0 +1,13 @@
+//go:build !cgo || !(linux || darwin)
+
+package trainer
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute"
+)
+
+func openXLA(string) (compute.Backend, error) {
+	return nil, fmt.Errorf("XLA is %w: build with CGO_ENABLED=1 on Linux or macOS", ErrNotBuilt)
+}

@@ -1,0 +1,64 @@
+package trainer
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Errors that callers tell apart; they are wrapped with what was asked for and what there is.
+var (
+	// ErrUnknownModel is returned for a Config.Model that Models does not list.
+	ErrUnknownModel = errors.New("unknown model")
+	// ErrUnknownBackend is returned for a Config.Backend that is neither "go" nor "xla:PLUGIN".
+	ErrUnknownBackend = errors.New("unknown backend")
+	// ErrNotBuilt is returned for the XLA backend in a build without cgo.
+	ErrNotBuilt = errors.New("not built in")
+	// ErrBatch is returned for a batch that does not fit what the Trainer was made for.
+	ErrBatch = errors.New("bad batch")
+	// ErrDiverged is returned when the loss is no longer a finite number.
+	ErrDiverged = errors.New("training diverged")
+)
+
+// Config says what to train and on what. Its zero value is the cnn on the pure-Go backend.
+type Config struct {
+	// Model is one of Models; "" is "cnn".
+	Model string `json:"model"`
+	// Backend is "go" (or ""), GoMLX's pure-Go backend, or "xla:PLUGIN" with the path of a
+	// PJRT plugin, to which go-xla's options may be added after a comma.
+	Backend string `json:"backend"`
+	// Epochs is how often Run goes through the training set, at least 1.
+	Epochs int `json:"epochs"`
+	// LearningRate is Adam's step size; 0 is the model's own.
+	LearningRate float64 `json:"learning_rate"`
+	// Seed decides the initial weights. The order of the samples is the loader's matter.
+	Seed uint64 `json:"seed"`
+}
+
+// Models lists the names that Config.Model takes, sorted.
+func Models() []string {
+	return slices.Sorted(maps.Keys(architectures))
+}
+
+// architecture looks up the model and fills in the defaults.
+func (c *Config) architecture() (architecture, error) {
+	if c.Model == "" {
+		c.Model = "cnn"
+	}
+	if c.Backend == "" {
+		c.Backend = "go"
+	}
+	a, ok := architectures[c.Model]
+	if !ok {
+		return a, fmt.Errorf("%w %q; known: %s", ErrUnknownModel, c.Model, strings.Join(Models(), ", "))
+	}
+	if c.LearningRate < 0 {
+		return a, fmt.Errorf("learning rate %g: it must be positive, or 0 for the model's own", c.LearningRate)
+	}
+	if c.LearningRate == 0 {
+		c.LearningRate = a.learningRate
+	}
+	return a, nil
+}

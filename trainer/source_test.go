@@ -1,0 +1,114 @@
+package trainer
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+
+	"github.com/dsconv/dsconv/reader"
+)
+
+// memory is a Loader over images that draw makes from their index; the class is the
+// index modulo the number of classes.
+type memory struct {
+	samples, batch, side, classes int
+	offset                        int // of the first image's index: two sets that share none
+	pad                           bool
+	draw                          func(m *memory, pixels []uint8, index int)
+	onBatch                       func(i int) error
+}
+
+func (m *memory) Len() int           { return (m.samples + m.batch - 1) / m.batch }
+func (m *memory) Samples() int       { return m.samples }
+func (m *memory) ImageShape() [3]int { return [3]int{m.side, m.side, 3} }
+
+func (m *memory) Classes() []string {
+	names := make([]string, m.classes)
+	for i := range names {
+		names[i] = fmt.Sprintf("class%02d", i)
+	}
+	return names
+}
+
+func (m *memory) Epoch(ctx context.Context, epoch int) iter.Seq2[*reader.Batch, error] {
+	return func(yield func(*reader.Batch, error) bool) {
+		order := rand.New(rand.NewPCG(7, uint64(epoch))).Perm(m.samples)
+		for i := range m.Len() {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			if m.onBatch != nil {
+				if err := m.onBatch(i); err != nil {
+					yield(nil, err)
+					return
+				}
+			}
+			if !yield(m.collate(order[i*m.batch:min((i+1)*m.batch, m.samples)]), nil) {
+				return
+			}
+		}
+	}
+}
+
+// collate makes a batch of the samples; with pad it has m.batch rows, of which the last
+// are noise with index -1 and a label that no class has.
+func (m *memory) collate(order []int) *reader.Batch {
+	rows, size := len(order), m.side*m.side*3
+	if m.pad {
+		rows = m.batch
+	}
+	b := &reader.Batch{
+		Shape: [4]int{rows, m.side, m.side, 3}, N: len(order),
+		Uint8: make([]uint8, rows*size), Labels: make([]int64, rows), Indices: make([]int, rows),
+	}
+	for i := range rows {
+		pixels := b.Uint8[i*size : (i+1)*size]
+		if i >= len(order) {
+			b.Indices[i], b.Labels[i] = -1, -1
+			for j := range pixels {
+				pixels[j] = uint8(j * 31)
+			}
+			continue
+		}
+		index := m.offset + order[i]
+		b.Indices[i], b.Labels[i] = index, int64(index%m.classes)
+		m.draw(m, pixels, index)
+	}
+	return b
+}
+
+// stripes run in a direction that is the class; phase, width and colours are random, and
+// there is noise.
+func stripes(m *memory, pixels []uint8, index int) {
+	r := rand.New(rand.NewPCG(11, uint64(index)))
+	angle := math.Pi * (float64(index%m.classes) + 0.3*(r.Float64()-0.5)) / float64(m.classes)
+	phase, period := 2*math.Pi*r.Float64(), 4+2*r.Float64()
+	sin, cos := math.Sincos(angle)
+	var base, swing [3]float64
+	for c := range 3 {
+		base[c], swing[c] = 90+75*r.Float64(), 30+50*r.Float64()
+	}
+	for i := range m.side * m.side {
+		x, y := float64(i%m.side), float64(i/m.side)
+		wave := math.Sin(2*math.Pi*(x*cos+y*sin)/period + phase)
+		for c := range 3 {
+			v := base[c] + swing[c]*wave + 12*r.NormFloat64()
+			pixels[3*i+c] = uint8(min(max(v, 0), 255))
+		}
+	}
+}
+
+// ramps are brighter towards one side, which is the class: what an mlp sees at once.
+func ramps(m *memory, pixels []uint8, index int) {
+	r := rand.New(rand.NewPCG(13, uint64(index)))
+	sin, cos := math.Sincos(2 * math.Pi * float64(index%m.classes) / float64(m.classes))
+	for i := range m.side * m.side {
+		x, y := float64(i%m.side)/float64(m.side)-0.5, float64(i/m.side)/float64(m.side)-0.5
+		for c := range 3 {
+			pixels[3*i+c] = uint8(128 + 80*(x*cos+y*sin) + 20*(r.Float64()-0.5))
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package trainer
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/train/optimizer"
+
+	"github.com/dsconv/dsconv/reader"
+)
+
+// Trainer is a network with its weights, on a backend. It belongs to one goroutine. After
+// an error other than ErrBatch it can only be closed.
+type Trainer struct {
+	config  Config
+	shape   [3]int // H,W,C of the images
+	classes int
+
+	backend     compute.Backend
+	store       *model.Store
+	train, eval program
+}
+
+// program is a graph that is run on batches, and its inputs.
+type program struct {
+	exec    *model.Exec
+	feed    feed
+	compile time.Duration // spent so far in building and compiling
+}
+
+// sums is what a graph tells of the samples of a batch.
+type sums struct {
+	loss    float64 // mean
+	correct int
+	samples int
+}
+
+// New makes a Trainer for images of shape (H,W,C) and that many classes: it starts the
+// backend, whose graphs are compiled when the first batch comes. Close frees it.
+func New(c Config, shape [3]int, classes int) (*Trainer, error) {
+	arch, err := c.architecture()
+	if err != nil {
+		return nil, err
+	}
+	if err := arch.check(shape, classes); err != nil {
+		return nil, fmt.Errorf("model %s: %w", c.Model, err)
+	}
+	backend, conv, err := openBackend(c.Backend)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trainer{config: c, shape: shape, classes: classes, backend: backend, store: model.NewStore()}
+	if err := t.build(arch, conv); err != nil {
+		t.Close()
+		return nil, fmt.Errorf("model %s: %w", c.Model, err)
+	}
+	return t, nil
+}
+
+// build sets the seed and makes the two programs on the same weights.
+func (t *Trainer) build(arch architecture, conv convolution) (err error) {
+	defer caught(&err)
+	if err := t.store.SetRNGStateFromSeed(int64(t.config.Seed)); err != nil {
+		return err
+	}
+	adam := optimizer.Adam().LearningRate(t.config.LearningRate).Done()
+	measure := func(scope *model.Scope, images, labels, mask *graph.Node) (loss, correct *graph.Node) {
+		logits := arch.logits(scope, normalise(images), t.classes, conv)
+		return crossEntropy(logits, labels, mask), countCorrect(logits, labels, mask)
+	}
+	t.train.exec, err = model.NewExec(t.backend, t.store,
+		func(scope *model.Scope, images, labels, mask *graph.Node) (loss, correct *graph.Node) {
+			loss, correct = measure(scope.In("model"), images, labels, mask)
+			adam.UpdateGraph(scope, loss.Graph(), loss)
+			return loss, correct
+		})
+	if err != nil {
+		return err
+	}
+	t.eval.exec, err = model.NewExec(t.backend, t.store,
+		func(scope *model.Scope, images, labels, mask *graph.Node) (loss, correct *graph.Node) {
+			return measure(scope.In("model"), images, labels, mask)
+		})
+	return err
+}
+
+// Step trains on one batch and returns its mean loss from before the weights changed. It
+// copies the batch, so that the caller may reuse it, and skips one that is nothing but
+// padding, whose loss is 0. ErrBatch is in the error's chain for
+// a batch that does not fit, ErrDiverged if the loss is not finite any more.
+func (t *Trainer) Step(b *reader.Batch) (loss float64, err error) {
+	s, err := t.run(&t.train, b)
+	return s.loss, err
+}
+
+// Parameters is the number of trained weights; 0 before the first batch.
+func (t *Trainer) Parameters() int {
+	n := 0
+	for v := range t.store.IterVariables() {
+		if v.Trainable {
+			n += v.Shape().Size()
+		}
+	}
+	return n
+}
+
+// Close frees the weights, the graphs and the backend. It may be called again.
+func (t *Trainer) Close() (err error) {
+	defer caught(&err)
+	if t.backend.IsFinalized() {
+		return nil
+	}
+	for _, p := range []*program{&t.train, &t.eval} {
+		if p.exec != nil {
+			p.exec.Finalize()
+		}
+		p.feed.free()
+	}
+	t.store.Finalize()
+	t.backend.Finalize()
+	return nil
+}
+
+// run gives the batch to the program and checks both.
+func (t *Trainer) run(p *program, b *reader.Batch) (s sums, err error) {
+	defer caught(&err)
+	if err := checkBatch(b, t.shape, t.classes); err != nil {
+		return s, err
+	}
+	if s.samples = samples(b); s.samples == 0 {
+		return s, nil
+	}
+	if s.loss, s.correct, err = p.run(b); err != nil {
+		return s, fmt.Errorf("model %s: %w", t.config.Model, err)
+	}
+	if math.IsNaN(s.loss) || math.IsInf(s.loss, 0) {
+		return s, fmt.Errorf("%w: the loss is %g at learning rate %g: take a smaller one",
+			ErrDiverged, s.loss, t.config.LearningRate)
+	}
+	return s, nil
+}
+
+// run compiles where b needs room, executes and reads the results, which waits for them.
+func (p *program) run(b *reader.Batch) (loss float64, correct int, err error) {
+	resized, err := p.feed.fill(b)
+	if err != nil {
+		return 0, 0, fmt.Errorf("fill the inputs: %w", err)
+	}
+	if resized {
+		start := time.Now()
+		if _, err := p.exec.Compile(p.feed.shapes()...); err != nil {
+			return 0, 0, fmt.Errorf("compile for batches of %d: %w", p.feed.rows, err)
+		}
+		p.compile += time.Since(start)
+	}
+	out, err := p.exec.Exec(p.feed.inputs()...)
+	if err != nil {
+		return 0, 0, fmt.Errorf("run: %w", err)
+	}
+	loss, correct = float64(tensors.ToScalar[float32](out[0])), int(tensors.ToScalar[int32](out[1]))
+	for _, o := range out {
+		o.MustFinalizeAll()
+	}
+	return loss, correct, nil
+}
+
+// crossEntropy is the mean over the samples, not the padding, of -log p(label).
+func crossEntropy(logits, labels, mask *graph.Node) *graph.Node {
+	classes := logits.Shape().Dimensions[1]
+	target := graph.OneHot(labels, classes, dtypes.Float32)
+	loss := graph.Neg(graph.ReduceSum(graph.Mul(target, graph.LogSoftmax(logits)), -1))
+	return graph.Div(graph.ReduceAllSum(graph.Mul(loss, mask)), graph.ReduceAllSum(mask))
+}
+
+// countCorrect is the number of samples whose largest logit is the label's.
+func countCorrect(logits, labels, mask *graph.Node) *graph.Node {
+	hit := graph.Equal(graph.ArgMax(logits, -1, dtypes.Int32), labels)
+	return graph.ConvertDType(graph.ReduceAllSum(graph.Mul(graph.ConvertDType(hit, dtypes.Float32), mask)), dtypes.Int32)
+}
+
+// caught, deferred, makes an error of a panic: GoMLX panics where a graph cannot be built.
+func caught(err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case error:
+		*err = p
+	default:
+		*err = fmt.Errorf("%v", p)
+	}
+}
