@@ -10,6 +10,8 @@ import (
 const (
 	// fed is the share of the epoch below which a consumer that waited was not starved.
 	fed = 0.05
+	// light is the share of the time of workers and step below which the workers' is little.
+	light = 0.1
 	// idle is the share of the cores below which they were not kept busy.
 	idle = 0.7
 	// crowded is the share of their time below which workers that compute lacked a core.
@@ -19,19 +21,31 @@ const (
 // diagnose names what holds the epoch back, in one sentence, and what of dsconv's options
 // acts on that. cores is how many the process may use.
 func diagnose(d *Dataset, o *Options, cores int) string {
-	if !o.alone() && d.Starved < fed {
-		return fmt.Sprintf("the consumer starved only %s of the epoch: its own step takes the time, and faster data would not help",
-			percent(d.Starved))
-	}
 	stage, spent := d.Stages.largest()
-	text := fmt.Sprintf("%s takes %s of the workers' time", stage, percent(ratio(spent, d.Stages.workers())))
-	if !o.alone() {
-		text += fmt.Sprintf("; the consumer starved %s of the epoch", percent(d.Starved))
+	loader := d.Stages.workers()
+	var text string
+	switch starved := percent(d.Starved); {
+	case o.alone():
+		text = fmt.Sprintf("%s takes %s of the workers' time", stage, percent(ratio(spent, loader)))
+	case d.Starved >= fed:
+		text = fmt.Sprintf("%s takes %s of the workers' time; the consumer starved %s of the epoch", stage, percent(ratio(spent, loader)), starved)
+	case sharesCores(d, o, cores) && loader >= light*(loader+d.Stages.Step):
+		text = fmt.Sprintf("the trainer starved only %s of the epoch, but shares the cores with the workers, who take %s of the time of both, "+
+			"most of it for %s", starved, percent(loader/(loader+d.Stages.Step)), stage)
+	default:
+		return fmt.Sprintf("the consumer starved only %s of the epoch: its own step takes the time, and faster data would not help", starved)
 	}
 	if a := advice(d, o, stage, cores); a != "" {
 		text += ": " + a
 	}
 	return text
+}
+
+// sharesCores says that the step is computed on the cores that the workers use, so that
+// what the workers do slows it down.
+func sharesCores(d *Dataset, o *Options, cores int) bool {
+	onCPU := o.Backend == "" || o.Backend == "go"
+	return o.Train != "" && (onCPU || d.BusyCores >= idle*float64(cores))
 }
 
 // largest is the workers' stage that takes most.

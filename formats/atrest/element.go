@@ -1,6 +1,8 @@
 package atrest
 
 import (
+	"sync"
+
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/dsconv/dsconv/formats"
@@ -24,12 +26,28 @@ func ElementType(shape []int, size uint64) formats.DType {
 	return ""
 }
 
-// FrameType is ElementType of what a zstd frame holds by its header, "" if the frame does
-// not tell its content's size.
+// frames decodes frames that do not tell their content's size; it has no goroutines.
+var frames = sync.OnceValues(func() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+})
+
+// FrameType is ElementType of what a zstd frame holds, "" if it is no whole frame. Where
+// the header does not tell the content's size, as in small frames, it is decoded.
 func FrameType(shape []int, frame []byte) formats.DType {
 	var h zstd.Header
-	if h.Decode(frame) != nil || !h.HasFCS {
+	if h.Decode(frame) != nil {
 		return ""
 	}
-	return ElementType(shape, h.FrameContentSize)
+	if h.HasFCS {
+		return ElementType(shape, h.FrameContentSize)
+	}
+	d, err := frames()
+	if err != nil {
+		return ""
+	}
+	b, err := d.DecodeAll(frame, nil)
+	if err != nil {
+		return ""
+	}
+	return ElementType(shape, uint64(len(b)))
 }

@@ -30,8 +30,10 @@ func TestFrameType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := FrameType([]int{10, 10, 1}, e.EncodeAll(make([]byte, 200), nil)); got != formats.Uint16 {
-		t.Errorf("got %q", got)
+	for _, side := range []int{1, 10, 300} {
+		if got := FrameType([]int{side, side, 1}, e.EncodeAll(make([]byte, 2*side*side), nil)); got != formats.Uint16 {
+			t.Errorf("side %d: got %q", side, got)
+		}
 	}
 	if got := FrameType([]int{10, 10, 1}, []byte("no frame")); got != "" {
 		t.Errorf("got %q", got)

@@ -42,8 +42,8 @@ int dsconv_contiguous(hid_t dcpl)
 	return H5Pset_obj_track_times(dcpl, 0);
 }
 
-// The ids are closed whatever happened before; closing clears the error stack, so the
-// first failure returns at once and leaves its ids to the process: it is about to give up.
+// Here and below a failure returns at once and leaves a few ids open: closing them would
+// clear the error stack, and the caller gives up anyway.
 int dsconv_create(const char *path, hsize_t align, const char *name, hid_t type, int rank, const hsize_t *dims)
 {
 	hid_t fapl, dcpl, file, space, set;

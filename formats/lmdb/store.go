@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/bmatsuo/lmdb-go/lmdb"
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -142,13 +144,25 @@ func (s *store) flush() error {
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", s.data(), err)
+		return fmt.Errorf("write %s: %w", s.data(), s.diskFull(err))
 	}
 	s.buf, s.puts = s.buf[:0], s.puts[:0]
 	if cap(s.buf) > 4*s.limit {
 		s.buf = nil // one huge value does not hold memory for good
 	}
 	return nil
+}
+
+// diskFull says so where LMDB tells of an input/output error only.
+func (s *store) diskFull(err error) error {
+	var st unix.Statfs_t
+	if !lmdb.IsErrnoSys(err, syscall.EIO) || unix.Statfs(s.dir, &st) != nil {
+		return err
+	}
+	if free := st.Bavail * uint64(st.Bsize); free < uint64(len(s.buf))+1<<20 {
+		return fmt.Errorf("%w (%w)", syscall.ENOSPC, err)
+	}
+	return err
 }
 
 // grow makes the memory map large enough for what was gathered. The read transaction that

@@ -87,7 +87,13 @@ func appendIndexLine(b, rec []byte, offset int64) ([]byte, error) {
 		b = strconv.AppendInt(append(b, ' '), offset+int64(m.offset), 10)
 		b = strconv.AppendInt(append(b, ' '), int64(len(m.data)), 10)
 		b = append(b, ' ')
-		b = append(b, bytes.ReplaceAll(m.name, []byte{' '}, []byte("%20"))...)
+		for _, c := range m.name {
+			if c == ' ' {
+				b = append(b, "%20"...)
+			} else {
+				b = append(b, c)
+			}
+		}
 	}
 	return append(b, '\n'), nil
 }

@@ -1,0 +1,35 @@
+// Command trainloop is a training loop: it goes through a dataset's shuffled, augmented
+// batches. Put your own step where the comment is.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/all"
+	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/reader/augment"
+)
+
+func main() {
+	loader, err := reader.Open(all.Formats(), os.Args[1], reader.Config{
+		BatchSize: 64, Shuffle: true, Seed: 1, DType: formats.Float32, Layout: augment.NCHW,
+		Transforms: append(augment.Train(224), augment.ImageNet),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer loader.Close()
+	for epoch := range 2 {
+		for batch, err := range loader.Epoch(context.Background(), epoch) {
+			if err != nil {
+				log.Panic(err)
+			}
+			_ = batch.Float32 // your step; shape batch.Shape, labels batch.Labels
+		}
+		fmt.Printf("epoch %d: %d batches of %v\n", epoch, loader.Len(), loader.ImageShape())
+	}
+}
