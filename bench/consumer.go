@@ -47,17 +47,21 @@ func (t training) close() error { return t.Close() }
 
 // paced is busy with each batch as long as its images take at the rate, like a GPU.
 type paced struct {
-	rate float64       // images a second
-	late time.Duration // by which the last take ended too late; the next one makes up for it
+	rate     float64   // images a second
+	due, end time.Time // of the last take: when it should have ended, and did
 }
 
-// nap is how long before its time a sleeper is woken; the rest is waited for awake,
-// because sleepers wake late.
-const nap = 200 * time.Microsecond
+const (
+	// nap is how long before its time a sleeper is woken; the rest is waited for awake,
+	// because sleepers wake late.
+	nap = 200 * time.Microsecond
+	// prompt is the wait below which a batch was there when it was asked for.
+	prompt = 50 * time.Microsecond
+)
 
 func (p *paced) take(ctx context.Context, b *reader.Batch, ready time.Time) error {
 	busy := time.Duration(float64(b.N) / p.rate * float64(time.Second))
-	due := ready.Add(busy - p.late)
+	due := p.start(ready, busy).Add(busy)
 	if left := time.Until(due) - nap; left > 0 {
 		timer := time.NewTimer(left)
 		defer timer.Stop()
@@ -70,8 +74,20 @@ func (p *paced) take(ctx context.Context, b *reader.Batch, ready time.Time) erro
 	for time.Now().Before(due) {
 		runtime.Gosched()
 	}
-	p.late = min(time.Since(due), busy)
+	p.due, p.end = due, time.Now()
 	return nil
+}
+
+// start is when a GPU would have begun with the batch: where that was there already, when
+// the last one was due, so that a late wake-up is made up for, but by a batch at most.
+func (p *paced) start(ready time.Time, busy time.Duration) time.Time {
+	if ready.Sub(p.end) >= prompt {
+		return ready
+	}
+	if early := ready.Add(-busy); p.due.Before(early) {
+		return early
+	}
+	return p.due
 }
 
 func (p *paced) close() error { return nil }

@@ -18,3 +18,8 @@ func thisMachine() Machine {
 		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 	}
 }
+
+// resident is what the process has in memory, in bytes; 0 what the system does not tell.
+type resident struct {
+	now, peak, mapped int64 // mapped: pages of files
+}

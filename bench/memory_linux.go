@@ -8,11 +8,6 @@ import (
 	"strings"
 )
 
-// resident is what the process has in memory, in bytes.
-type resident struct {
-	now, peak, mapped int64 // mapped: pages of files
-}
-
 // residentNow reads the counters; zeros if they cannot be read.
 func residentNow() resident {
 	f := fields("/proc/self/status")

@@ -15,6 +15,7 @@ type memory struct {
 	n      int
 	meta   formats.Meta
 	log    *log
+	opened bool
 	closed bool
 	fail   error // of every Read
 }
@@ -76,7 +77,7 @@ func opener(t *testing.T, datasets ...*memory) (paths []string, open Opener) {
 	t.Helper()
 	t.Cleanup(func() {
 		for _, m := range datasets {
-			if !m.closed {
+			if m.opened && !m.closed {
 				t.Errorf("%s was not closed", m.name)
 			}
 		}
@@ -87,6 +88,7 @@ func opener(t *testing.T, datasets ...*memory) (paths []string, open Opener) {
 	return paths, func(_ context.Context, path string) (formats.Dataset, error) {
 		for _, m := range datasets {
 			if m.name == path {
+				m.opened = true
 				return m, nil
 			}
 		}

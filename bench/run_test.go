@@ -63,6 +63,9 @@ func TestEpochsAndLimit(t *testing.T) {
 }
 
 func TestTrain(t *testing.T) {
+	if underRace {
+		t.Skip("GoMLX's pure-Go backend does not pass the race detector's pointer checks")
+	}
 	paths, open := opener(t, newMemory("a", 16, &log{}))
 	o := small()
 	o.Train, o.Rounds = "mlp", 1
@@ -149,6 +152,26 @@ func TestParseRate(t *testing.T) {
 		got, err := ParseRate(s)
 		if got != want || (err == nil) != (want > 0) {
 			t.Errorf("ParseRate(%q) = %g, %v, want %g", s, got, err, want)
+		}
+	}
+}
+
+func TestPacedStart(t *testing.T) {
+	at := func(ms int) time.Time { return time.UnixMilli(1e6 + int64(ms)) }
+	busy := 10 * time.Millisecond
+	for _, c := range []struct {
+		name            string
+		due, end, ready time.Time
+		want            time.Time
+	}{
+		{"the first batch", time.Time{}, time.Time{}, at(5), at(5)},
+		{"woken late, the batch was there", at(1), at(3), at(3), at(1)},
+		{"woken late, the batch was not there", at(1), at(3), at(4), at(4)},
+		{"stalled", at(1), at(90), at(90), at(80)},
+	} {
+		p := paced{due: c.due, end: c.end}
+		if got := p.start(c.ready, busy); !got.Equal(c.want) {
+			t.Errorf("%s: starts at %v, want %v", c.name, got, c.want)
 		}
 	}
 }

@@ -12,13 +12,13 @@ import (
 // nameWidth is the most that a dataset's name takes in a table of 100 columns.
 const nameWidth = 32
 
-// WriteTable writes the report as text of at most 100 columns, but for the diagnoses: the
+// WriteTable writes the report as text of at most 100 columns, but for the sentences: the
 // epochs, the stages, and a sentence for each dataset.
 func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	o := &r.Options
-	fmt.Fprintf(&b, "%s; batches of %d, %s %s, %s; %d workers on %d cores\n", r.Consumer, o.Batch, o.DType, o.Layout, o.Augment,
-		o.Workers, r.Machine.GOMAXPROCS)
+	fmt.Fprintf(&b, "%s; %d workers on %d cores; batches of %d, %s, %s\n%s\n", r.Consumer, o.Workers, r.Machine.GOMAXPROCS,
+		o.Batch, o.DType, o.Layout, o.Augment)
 	fmt.Fprintf(&b, "medians of %d rounds, each of %d epoch(s) a dataset, interleaved\n\n", o.Rounds, o.Epochs)
 	r.epochs(&b)
 	b.WriteString("\nmicroseconds an image, by what they were spent on\n")

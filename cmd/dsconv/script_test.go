@@ -11,7 +11,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// asProgram in the environment makes the test's binary dsconv itself.
+const asProgram = "DSCONV_AS_PROGRAM"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
 	testscript.Main(m, map[string]func(){"dsconv": main})
 }
 

@@ -105,7 +105,7 @@ func (w *File) writeBlock() error {
 		return fmt.Errorf("write %s: %w", w.f.Name(), err)
 	}
 	// Let the disk start now: what is left for the fsync at the end is little.
-	startWriteback(w.f, off, int64(len(w.block)))
+	StartWriteback(w.f, off, int64(len(w.block)))
 	return nil
 }
 

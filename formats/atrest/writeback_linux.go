@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startWriteback asks the kernel to begin writing the range; it is a hint and its error
+// StartWriteback asks the kernel to begin writing the range; it is a hint and its error
 // shows at fsync.
-func startWriteback(f *os.File, off, n int64) {
+func StartWriteback(f *os.File, off, n int64) {
 	_ = unix.SyncFileRange(int(f.Fd()), off, n, unix.SYNC_FILE_RANGE_WRITE)
 }

@@ -242,7 +242,9 @@ func (s suite) outOfRange(t *testing.T) {
 // undamaged checks a dataset and wants nothing reported.
 func undamaged(t *testing.T, ds formats.Dataset) {
 	t.Helper()
-	check(t, ds, func(d formats.Damage) { t.Errorf("damage in a whole dataset: %+v", d) })
+	if err := check(t, ds, func(d formats.Damage) { t.Errorf("damage in a whole dataset: %+v", d) }); err != nil {
+		t.Errorf("check: %v", err)
+	}
 }
 
 func check(t *testing.T, ds formats.Dataset, report func(formats.Damage)) error {

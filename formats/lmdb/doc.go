@@ -15,7 +15,9 @@
 //
 // # Writing
 //
-// Samples come in key order and are put with MDB_APPEND in transactions of some MiB. From
+// Samples come in key order and are put with MDB_APPEND in transactions of some MiB; a
+// goroutine writes one while the next is gathered, and Checkpoint, Commit and Close wait for
+// it, so an error of Write may be that of a sample some MiB before. From
 // one checkpoint to the next a read transaction holds the checkpoint's snapshot, so that
 // LMDB reuses none of its pages; the journal keeps the two meta pages and the file's size.
 // Resume writes them back, and the environment is what it was, however many transactions

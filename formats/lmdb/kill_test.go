@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/dsconv/dsconv/formats"
 )
 
@@ -28,7 +30,12 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // pack creates or continues the dataset at path and says each sample.

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 
 	"github.com/bmatsuo/lmdb-go/lmdb"
 	"golang.org/x/sys/unix"
+
+	"github.com/dsconv/dsconv/formats/atrest"
 )
 
 const (
@@ -21,8 +24,9 @@ const (
 	firstMap = 1 << 30
 )
 
-// store is one LMDB environment that is being written. Puts are gathered and written in
-// one transaction within one call, since LMDB ties a write transaction to its thread.
+// store is one LMDB environment that is being written. Puts are gathered in a batch, which
+// a goroutine writes in one transaction while the next one is gathered: LMDB ties a write
+// transaction to its thread. It belongs to one goroutine.
 type store struct {
 	dir     string
 	names   []string // of the databases; none is the main database alone
@@ -33,11 +37,27 @@ type store struct {
 	pin  *lmdb.Txn // holds the snapshot of the last checkpoint
 	dbis []lmdb.DBI
 
+	file  *os.File // data.mdb, to start the disk
+	begun int64    // bytes that the disk was started on
+
+	now     batch        // gathered
+	spare   batch        // empty
+	running chan written // nil if no batch is being written
+}
+
+// batch is what one transaction writes.
+type batch struct {
 	buf  []byte
 	puts []put
 }
 
-// put is a key and value in the buffer: key, then value up to end.
+// written is a batch that has been, emptied for the next, and how that went.
+type written struct {
+	batch
+	err error
+}
+
+// put is a key and value in a batch's buffer: key, then value up to end.
 type put struct {
 	db           int
 	key, at, end int
@@ -93,6 +113,9 @@ func (s *store) open() (err error) {
 	if err := s.env.Update(s.openDatabases); err != nil {
 		return err
 	}
+	if s.file, err = os.Open(s.data()); err != nil {
+		return err
+	}
 	s.pin, err = s.env.BeginTxn(nil, lmdb.Readonly)
 	return err
 }
@@ -117,63 +140,100 @@ func (s *store) openDatabases(txn *lmdb.Txn) error {
 
 // put gathers key and the value that add appends.
 func (s *store) put(db int, key string, add func(b []byte) []byte) {
-	p := put{db: db, key: len(s.buf)}
-	s.buf = append(s.buf, key...)
-	p.at = len(s.buf)
-	s.buf = add(s.buf)
-	p.end = len(s.buf)
-	s.puts = append(s.puts, p)
+	b := &s.now
+	p := put{db: db, key: len(b.buf)}
+	b.buf = append(b.buf, key...)
+	p.at = len(b.buf)
+	b.buf = add(b.buf)
+	p.end = len(b.buf)
+	b.puts = append(b.puts, p)
 }
 
-func (s *store) full() bool { return len(s.buf) >= s.limit }
+func (s *store) full() bool { return len(s.now.buf) >= s.limit }
 
-// flush writes what was gathered in one transaction.
+// flush begins to write what was gathered, once the batch before is written; the error is
+// that one's.
 func (s *store) flush() error {
-	if len(s.puts) == 0 {
+	if err := s.wait(); err != nil || len(s.now.puts) == 0 {
+		return err
+	}
+	b := s.now
+	s.now, s.spare = s.spare, batch{}
+	s.running = make(chan written, 1)
+	go func(done chan<- written) {
+		err := s.write(&b)
+		b.puts, b.buf = b.puts[:0], b.buf[:0]
+		if cap(b.buf) > 4*s.limit {
+			b.buf = nil // one huge value does not hold memory for good
+		}
+		done <- written{batch: b, err: err}
+	}(s.running)
+	return nil
+}
+
+// wait is for the batch that is being written, if any. Until then the goroutine has the
+// environment for itself.
+func (s *store) wait() error {
+	if s.running == nil {
 		return nil
 	}
-	err := s.grow()
+	w := <-s.running
+	s.running, s.spare = nil, w.batch
+	return w.err
+}
+
+// write puts the batch in one transaction.
+func (s *store) write(b *batch) error {
+	err := s.grow(b)
 	if err == nil {
 		err = s.env.Update(func(txn *lmdb.Txn) error {
-			for _, p := range s.puts {
-				if err := txn.Put(s.dbis[p.db], s.buf[p.key:p.at], s.buf[p.at:p.end], lmdb.Append); err != nil {
-					return fmt.Errorf("key %q: %w", s.buf[p.key:p.at], err)
+			for _, p := range b.puts {
+				if err := txn.Put(s.dbis[p.db], b.buf[p.key:p.at], b.buf[p.at:p.end], lmdb.Append); err != nil {
+					return fmt.Errorf("key %q: %w", b.buf[p.key:p.at], err)
 				}
 			}
 			return nil
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", s.data(), s.diskFull(err))
+		return fmt.Errorf("write %s: %w", s.data(), s.diskFull(err, len(b.buf)))
 	}
-	s.buf, s.puts = s.buf[:0], s.puts[:0]
-	if cap(s.buf) > 4*s.limit {
-		s.buf = nil // one huge value does not hold memory for good
+	return s.startWriteback()
+}
+
+// startWriteback lets the disk begin with what the last transaction wrote, so that little
+// is left for the next sync.
+func (s *store) startWriteback() error {
+	st, err := s.file.Stat()
+	if err != nil {
+		return err
 	}
+	atrest.StartWriteback(s.file, s.begun, st.Size()-s.begun)
+	s.begun = st.Size()
 	return nil
 }
 
 // diskFull says so where LMDB tells of an input/output error only.
-func (s *store) diskFull(err error) error {
+func (s *store) diskFull(err error, wanted int) error {
 	var st unix.Statfs_t
 	if !lmdb.IsErrnoSys(err, syscall.EIO) || unix.Statfs(s.dir, &st) != nil {
 		return err
 	}
-	if free := st.Bavail * uint64(st.Bsize); free < uint64(len(s.buf))+1<<20 {
+	if free := st.Bavail * uint64(st.Bsize); free < uint64(wanted)+1<<20 {
 		return fmt.Errorf("%w (%w)", syscall.ENOSPC, err)
 	}
 	return err
 }
 
-// grow makes the memory map large enough for what was gathered. The read transaction that
+// grow makes the memory map large enough for the batch. The read transaction that
 // pins the snapshot is not used to read, so that its map may move.
-func (s *store) grow() error {
+func (s *store) grow(b *batch) error {
 	info, err := s.env.Info()
 	if err != nil {
 		return err
 	}
 	page := int64(os.Getpagesize())
-	need := (info.LastPNO+1)*page + int64(len(s.buf)) + int64(len(s.puts))*4*page + 1<<20
+	need := (info.LastPNO+1)*page + int64(len(b.buf)) + int64(len(b.puts))*4*page + 1<<20
 	if need <= s.mapSize {
 		return nil
 	}
@@ -186,6 +246,9 @@ func (s *store) grow() error {
 // sync writes what was gathered and makes all of it survive a kill of the machine.
 func (s *store) sync() error {
 	if err := s.flush(); err != nil {
+		return err
+	}
+	if err := s.wait(); err != nil {
 		return err
 	}
 	if err := s.env.Sync(true); err != nil {
@@ -202,29 +265,47 @@ func (s *store) reopen() error {
 	return s.open()
 }
 
-// finish writes all, closes the environment and leaves data.mdb alone in its final form.
-func (s *store) finish() error {
-	if err := s.sync(); err != nil {
-		return err
+// finish writes all, closes the environment, leaves data.mdb alone in its final form and
+// gives its checksums under name.
+func (s *store) finish(name string) (sums atrest.FileSums, err error) {
+	if err := errors.Join(s.flush(), s.wait()); err != nil {
+		return sums, err
 	}
-	if err := s.close(); err != nil {
-		return err
+	// The disk and the processor work side by side: nothing but the first block changes now.
+	var wg sync.WaitGroup
+	var sumErr error
+	wg.Go(func() { sums, sumErr = atrest.SumFile(s.data(), name, -1) })
+	err = s.sync()
+	wg.Wait()
+	if err := errors.Join(err, sumErr, s.close()); err != nil {
+		return sums, err
 	}
 	if err := os.Remove(filepath.Join(s.dir, lockName)); err != nil {
-		return err
+		return sums, err
 	}
-	return fitMap(s.data())
+	if err := fitMap(s.data()); err != nil {
+		return sums, err
+	}
+	head, err := atrest.SumFile(s.data(), name, atrest.BlockSize)
+	if err == nil {
+		copy(sums.Blocks, head.Blocks)
+	}
+	return sums, err
 }
 
 func (s *store) close() error {
+	err := s.wait()
 	if s.pin != nil {
 		s.pin.Abort()
 		s.pin = nil
 	}
-	if s.env == nil {
-		return nil
+	if s.env != nil {
+		err = errors.Join(err, s.env.Close())
+		s.env = nil
 	}
-	env := s.env
-	s.env = nil
-	return env.Close()
+	if s.file != nil {
+		err = errors.Join(err, s.file.Close())
+		s.file = nil
+	}
+	return err
 }

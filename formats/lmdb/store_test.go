@@ -169,7 +169,11 @@ func TestKilledBeforeTheJournal(t *testing.T) {
 		"reopened": func(w *writer) error {
 			return errors.Join(w.images.sync(), w.fields.sync(), w.images.reopen(), w.fields.reopen())
 		},
-		"finished": func(w *writer) error { return errors.Join(w.images.finish(), w.fields.finish()) },
+		"finished": func(w *writer) error {
+			_, err := w.images.finish(dataName)
+			_, ferr := w.fields.finish(dataName)
+			return errors.Join(err, ferr)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.lmdb")

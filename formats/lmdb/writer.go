@@ -206,10 +206,7 @@ func (w *writer) commit() error {
 	names := []string{dataName, fieldsName + "/" + dataName}
 	var sums atrest.Sums
 	for i, s := range w.stores() {
-		if err := s.finish(); err != nil {
-			return err
-		}
-		sum, err := atrest.SumFile(s.data(), names[i], -1)
+		sum, err := s.finish(names[i])
 		if err != nil {
 			return err
 		}

@@ -39,11 +39,11 @@ func layoutOf(m *formats.Meta) ([]slot, error) {
 	seen := map[string]bool{}
 	for i, f := range m.Schema {
 		// WebDataset makes the names of fields lower case.
-		if name := strings.ToLower(f.Name); seen[name] {
+		name := strings.ToLower(f.Name)
+		if seen[name] {
 			return nil, fmt.Errorf("%w: two fields are called %q but for case, which WebDataset ignores", formats.ErrSchema, name)
-		} else {
-			seen[name] = true
 		}
+		seen[name] = true
 		if i != img && i != lab {
 			s := slot{field: i, suffix: "." + f.Name + extension(f.Kind), kind: f.Kind, optional: f.Kind == formats.Label}
 			slots = append(slots, s)

@@ -104,7 +104,8 @@ func (w *Writer) Write(s *formats.Sample) error {
 			w.record = append(w.record, p...)
 		}
 		w.frame = w.zstd.EncodeAll(w.record, w.frame[:0])
-		parts = append(w.enc.parts[:0], w.frame)
+		w.enc.parts = append(w.enc.parts[:0], w.frame)
+		parts = w.enc.parts
 	}
 	place, err := w.shards.Append(parts...)
 	if err != nil {

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// outputsOf lists a DST of every format that is built in.
+func outputsOf() []string {
+	names := []string{"out.tar", "out-%02d.tfrecord"}
+	if cgo {
+		names = append(names, "out.lmdb", "out.h5")
+	}
+	return names
+}
+
+// samples makes a folder of n images and gives its path.
+func samples(t *testing.T, n, size string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "images")
+	c := &console{out: io.Discard, err: os.Stderr}
+	if code := run(context.Background(), []string{"dsconv", "synth", dir, "--n", n, "--size", size, "--quiet"}, c); code != exitDone {
+		t.Fatalf("synth: exit code %d", code)
+	}
+	return dir
+}
+
+func bytesUnder(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	m := map[string]string{}
+	if err := walk(os.DirFS(dir), func(name string, data []byte) { m[name] = string(data) }); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func same(t *testing.T, want, got map[string]string) {
+	t.Helper()
+	for name := range want {
+		if got[name] != want[name] {
+			t.Errorf("%s differs", name)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d files, want %d", len(got), len(want))
+	}
+}
+
+// packTo runs dsconv pack in this process and gives its exit code and what it said.
+func packTo(t *testing.T, src, dst string, flags ...string) (code int, said string) {
+	t.Helper()
+	var out bytes.Buffer
+	args := append([]string{"dsconv", "pack", src, dst}, flags...)
+	code = run(context.Background(), args, &console{out: &out, err: &out})
+	return code, out.String()
+}
+
+func TestFullDisk(t *testing.T) {
+	src := samples(t, "60", "200x150")
+	for _, name := range outputsOf() {
+		t.Run(name, func(t *testing.T) {
+			disk := t.TempDir()
+			if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=512k"); err != nil {
+				t.Skipf("no right to mount a small disk: %v", err)
+			}
+			defer func() {
+				if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
+					t.Error(err)
+				}
+			}()
+			code, said := packTo(t, src, filepath.Join(disk, name))
+			if code != exitFailed || !strings.Contains(strings.ToLower(said), "no space left") || !strings.Contains(said, "goes on") {
+				t.Fatalf("exit code %d: %s", code, said)
+			}
+			if entries, err := os.ReadDir(disk); err != nil || len(entries) != 1 || entries[0].Name() != name+".partial" {
+				t.Errorf("left on the disk: %v %v", entries, err)
+			}
+			if err := syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=64m"); err != nil {
+				t.Fatal(err)
+			}
+			if code, said := packTo(t, src, filepath.Join(disk, name)); code != exitDone {
+				t.Fatalf("with room: exit code %d: %s", code, said)
+			}
+			whole := t.TempDir()
+			if code, said := packTo(t, src, filepath.Join(whole, name)); code != exitDone {
+				t.Fatal(said)
+			}
+			same(t, bytesUnder(t, whole), bytesUnder(t, disk))
+		})
+	}
+}
+
+// A pack that is interrupted or killed leaves DST.partial only, and the same command goes
+// on to the same bytes.
+func TestInterruptedAndKilled(t *testing.T) {
+	src := samples(t, "150", "200x150")
+	flags := []string{"--encode", "png", "-j", "1"}
+	for _, name := range outputsOf() {
+		whole := t.TempDir()
+		if code, said := packTo(t, src, filepath.Join(whole, name), flags...); code != exitDone {
+			t.Fatal(said)
+		}
+		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
+			t.Run(name+" "+signal.String(), func(t *testing.T) {
+				dir := t.TempDir()
+				said := stopped(t, signal, append([]string{"pack", src, filepath.Join(dir, name)}, flags...))
+				if signal == syscall.SIGINT && !strings.Contains(said, "interrupted") {
+					t.Errorf("said %q", said)
+				}
+				if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 || entries[0].Name() != name+".partial" {
+					t.Fatalf("left: %v %v", entries, err)
+				}
+				if code, said := packTo(t, src, filepath.Join(dir, name), flags...); code != exitDone {
+					t.Fatalf("going on: exit code %d: %s", code, said)
+				}
+				same(t, bytesUnder(t, whole), bytesUnder(t, dir))
+			})
+		}
+	}
+}
+
+// stopped starts dsconv and sends the signal once its DST.partial has grown.
+func stopped(t *testing.T, signal syscall.Signal, args []string) string {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if files, _ := filepath.Glob(args[2] + ".partial/data/*"); len(files) > 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("nothing was written")
+		}
+	}
+	time.Sleep(30 * time.Millisecond)
+	if err := cmd.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) {
+		t.Fatalf("it was done before it could be stopped: %v %s", err, said.String())
+	}
+	return said.String()
+}
