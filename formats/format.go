@@ -20,7 +20,9 @@ type Dataset interface {
 // Viewer is a Dataset that can lend its own memory instead of copying.
 type Viewer interface {
 	// View is Read, but the values' Data may point into memory of the dataset: read-only,
-	// valid until Close. Buffers of an earlier Read in s are dropped, not written to.
+	// valid until Close. Buffers of an earlier Read in s are dropped, not written to; a
+	// Sample that View has filled must not be given to Read, which would write there. Only
+	// Read compares the bytes with the sample's checksum.
 	View(i int, s *Sample) error
 }
 

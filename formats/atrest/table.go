@@ -95,7 +95,7 @@ func (t *Table) Info(i int) (formats.Info, error) {
 	return in, nil
 }
 
-// Key, Label and Place are single columns of row i; i must be in range.
+// Key is the key of row i. Of this and the other single columns i must be in range.
 func (t *Table) Key(i int) string { return t.key.at(i) }
 
 // Label is the designated label of row i.

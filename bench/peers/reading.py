@@ -1,0 +1,91 @@
+"""Reading: dsconv's loader on the folder and on what was packed from it, beside PyTorch's ImageFolder."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+
+import torch
+from torch.utils.data import DataLoader
+from torchvision import transforms
+from torchvision.datasets import ImageFolder
+
+from timing import Comparison
+
+BATCH = 64
+SIZE = 224
+# What is packed for reading, how, and the least speed beside the folder's by the same reader.
+DATASETS = {
+    "keep.lmdb": ([], 0.98),
+    "keep-%06d.tar": ([], 0.98),
+    "small.lmdb": (["--resize", "shorter:256", "--encode", "jpeg:90"], 1.7),
+    "raw.h5": (["--resize", "cover:256x256", "--encode", "raw"], 4.0),
+}
+FOLDER = "images"
+
+
+def compare(
+    dsconv: Path, images: Path, scratch: Path, rounds: int, workers: int
+) -> tuple[list[Comparison], list[dict]]:
+    """The comparisons and dsconv's own reports, one a round."""
+    work = scratch / "read"
+    prepare(dsconv, images, work)
+    peer = Comparison("read", "folder", "ImageFolder, DataLoader", 1.0)
+    packed = {name: Comparison("read", name, "folder, same reader", wanted) for name, (_, wanted) in DATASETS.items()}
+    loader = image_folder(images, workers)
+    epoch(loader)  # starts the workers and warms up
+    reports = []
+    for _ in range(rounds):
+        report = bench(dsconv, work, workers)
+        ours = {d["path"]: d["epoch_seconds"] for d in report["datasets"]}
+        reports.append(report)
+        peer.our_seconds.append(ours[FOLDER])
+        peer.their_seconds.append(epoch(loader))
+        for name, c in packed.items():
+            c.our_seconds.append(ours[name])
+            c.their_seconds.append(ours[FOLDER])
+    return [*packed.values(), peer], reports
+
+
+def prepare(dsconv: Path, images: Path, work: Path) -> None:
+    """Packs what is not packed yet from these images."""
+    work.mkdir(parents=True, exist_ok=True)
+    link = work / FOLDER
+    link.unlink(missing_ok=True)
+    link.symlink_to(images)
+    for name, (options, _) in DATASETS.items():
+        subprocess.run([dsconv, "pack", FOLDER, name, "--quiet", "--force", *options], cwd=work, check=True)
+
+
+def bench(dsconv: Path, work: Path, workers: int) -> dict:
+    """One round of dsconv bench, after the warm-up that it does itself."""
+    subprocess.run(
+        [dsconv, "bench", FOLDER, *DATASETS, "--rounds", "1", "--batch", str(BATCH), "--size", str(SIZE)]
+        + ["--workers", str(workers), "--quiet", "--json", "report.json"],
+        cwd=work,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    return json.loads((work / "report.json").read_text())
+
+
+def image_folder(images: Path, workers: int) -> DataLoader:
+    """The usual training input: worker processes live on between epochs."""
+    ops = [
+        transforms.RandomResizedCrop(SIZE),
+        transforms.RandomHorizontalFlip(),
+        transforms.ToTensor(),
+        transforms.Normalize(mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225)),
+    ]
+    torch.set_num_threads(1)  # DataLoader does so in its workers; the main process has nothing to compute
+    data = ImageFolder(str(images), transforms.Compose(ops))
+    return DataLoader(data, batch_size=BATCH, shuffle=True, num_workers=workers, persistent_workers=True)
+
+
+def epoch(loader: DataLoader) -> float:
+    start = time.perf_counter()
+    count = sum(len(labels) for _, labels in loader)
+    assert count == len(loader.dataset)
+    return time.perf_counter() - start
