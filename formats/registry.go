@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -37,7 +38,7 @@ func (r Registry) ByPath(path string) (Format, error) {
 func (r Registry) Open(path string) (Dataset, error) {
 	f, err := r.ByPath(path)
 	if err != nil {
-		if _, serr := os.Stat(path); serr != nil {
+		if _, serr := os.Stat(path); serr != nil && errors.Is(err, ErrUnknownFormat) {
 			return nil, fmt.Errorf("open %s: %w", path, serr)
 		}
 		return nil, err

@@ -49,18 +49,31 @@ type Value struct {
 	// was not read).
 	DType DType
 	Shape []int
+
+	lent bool // Data is memory of a dataset
+}
+
+// Lend makes b, memory of a dataset that nobody may write to, v's Data.
+func (v *Value) Lend(b []byte) { v.Data, v.lent = b, true }
+
+// Buffer is v's own memory, emptied, to append the next Data to: never what Lend set.
+func (v *Value) Buffer() []byte {
+	if v.lent {
+		v.Data, v.lent = nil, false
+	}
+	return v.Data[:0]
 }
 
 // Set makes v a copy of w, reusing v's memory.
 func (v *Value) Set(w Value) {
-	v.Data = append(v.Data[:0], w.Data...)
+	v.Data = append(v.Buffer(), w.Data...)
 	v.Encoding, v.DType = w.Encoding, w.DType
 	v.Shape = append(v.Shape[:0], w.Shape...)
 }
 
 // SetInt64 makes v the scalar x, as labels are kept: 8 bytes, little-endian, no shape.
 func (v *Value) SetInt64(x int64) {
-	v.Data = binary.LittleEndian.AppendUint64(v.Data[:0], uint64(x))
+	v.Data = binary.LittleEndian.AppendUint64(v.Buffer(), uint64(x))
 	v.Encoding, v.DType, v.Shape = Raw, Int64, v.Shape[:0]
 }
 

@@ -6,19 +6,16 @@ import io
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import lmdb
 import numpy as np
 from PIL import Image
-
 from timing import Comparison, interleave
 
 SMALL_CLASSES = 100
-# A write transaction of Python's lmdb holds so many images, as is usual.
-TRANSACTION = 1000
 
 
 def compare(dsconv: Path, images: Path, scratch: Path, rounds: int, small_files: int) -> list[Comparison]:
@@ -51,17 +48,9 @@ def tar(source: Path, out: Path) -> None:
 
 
 def python_lmdb(source: Path, out: Path) -> None:
-    """Keys in order, so that pages are appended to; synced once, at the end."""
-    files = sorted((os.fsencode(p.relative_to(source).with_suffix("")), p) for p in image_files(source))
-    size = sum(p.stat().st_size for _, p in files)
-    env = lmdb.open(str(out / "peer.lmdb"), map_size=2 * size + (1 << 28), sync=False, metasync=False)
-    for first in range(0, len(files), TRANSACTION):
-        with env.begin(write=True) as txn:
-            for key, path in files[first : first + TRANSACTION]:
-                with open(path, "rb") as f:
-                    txn.put(key, f.read(), append=True)
-    env.sync(True)
-    env.close()
+    """In a process of its own, which imports lmdb alone, as dsconv's time is that of its process too."""
+    script = Path(__file__).with_name("lmdb_writer.py")
+    subprocess.run([sys.executable, script, source, out / "peer.lmdb"], check=True)
 
 
 def empty(folder: Path) -> None:

@@ -8,11 +8,10 @@ import time
 from pathlib import Path
 
 import torch
+from timing import Comparison
 from torch.utils.data import DataLoader
 from torchvision import transforms
 from torchvision.datasets import ImageFolder
-
-from timing import Comparison
 
 BATCH = 64
 SIZE = 224

@@ -38,9 +38,6 @@ func outputs(dst, format string, splits []string) ([]output, error) {
 	if format == "" || filepath.Ext(dst) != "" && !isFolder(dst) && !strings.HasSuffix(dst, "/") {
 		return nil, usage("%s: the name does not fit the format %s; such as %s", dst, f.Name(), "data"+inFolder[f.Name()])
 	}
-	if err := os.MkdirAll(dst, 0o755); err != nil {
-		return nil, err
-	}
 	outs := make([]output, 0, len(splits))
 	for _, split := range splits {
 		name := split

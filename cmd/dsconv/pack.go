@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -89,6 +91,9 @@ func plansOf(src formats.Dataset, dst string, o *packOptions) ([]*convert.Plan, 
 // packAll runs the plans one after another and sums them up.
 func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*convert.Plan, o *packOptions) error {
 	s := newSummary(src)
+	if err := os.MkdirAll(filepath.Dir(plans[0].Path), 0o755); err != nil {
+		return err
+	}
 	for _, p := range plans {
 		show, end := func(convert.Progress) {}, func() {}
 		if !o.quiet {

@@ -103,7 +103,7 @@ func SumFile(path, name string, limit int64) (FileSums, error) {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			return fs, nil
 		case err != nil:
-			return FileSums{}, fmt.Errorf("read %s: %w", path, err)
+			return FileSums{}, err
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // File is a file that is only appended to and that sums its blocks as it grows: each
 // byte is copied once into the current block, and a block is summed and written when it
-// is full. It belongs to one goroutine.
+// is full. It belongs to one goroutine. Errors name the file.
 type File struct {
 	f      *os.File
 	name   string // in Sums
@@ -48,7 +48,7 @@ func ReopenFile(path string, st FileState) (*File, error) {
 	w := &File{f: f, name: st.Name, block: make([]byte, 0, BlockSize), synced: true}
 	if err := w.restore(st); err != nil {
 		_ = f.Close()
-		return nil, fmt.Errorf("continue %s: %w", path, err)
+		return nil, err
 	}
 	return w, nil
 }
@@ -57,7 +57,7 @@ func (w *File) restore(st FileState) error {
 	for left := st.Size; left > 0; {
 		w.block = w.block[:min(left, BlockSize)]
 		if _, err := io.ReadFull(w.f, w.block); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return fmt.Errorf("%w: it is shorter than at the last checkpoint", formats.ErrDamaged)
+			return fmt.Errorf("%s: %w: it is shorter than at the last checkpoint", w.f.Name(), formats.ErrDamaged)
 		} else if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (w *File) restore(st FileState) error {
 		}
 	}
 	if got := w.State(); got != st {
-		return fmt.Errorf("%w: it is not what it was at the last checkpoint", formats.ErrDamaged)
+		return fmt.Errorf("%s: %w: it is not what it was at the last checkpoint", w.f.Name(), formats.ErrDamaged)
 	}
 	if err := w.f.Truncate(st.Size); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (w *File) Write(p []byte) (int, error) {
 func (w *File) writeBlock() error {
 	off := int64(len(w.sums)) * BlockSize
 	if _, err := w.f.WriteAt(w.block, off); err != nil {
-		return fmt.Errorf("write %s: %w", w.f.Name(), err)
+		return err
 	}
 	// Let the disk start now: what is left for the fsync at the end is little.
 	StartWriteback(w.f, off, int64(len(w.block)))
@@ -120,7 +120,7 @@ func (w *File) Sync() error {
 		}
 	}
 	if err := w.f.Sync(); err != nil {
-		return fmt.Errorf("sync %s: %w", w.f.Name(), err)
+		return err
 	}
 	w.synced = true
 	return nil

@@ -26,12 +26,9 @@ func appendRecord(f *os.File, payload []byte) error {
 	b := binary.LittleEndian.AppendUint32(make([]byte, 0, recordHeader+len(payload)), uint32(len(payload)))
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(payload, castagnoli))
 	if _, err := f.Write(append(b, payload...)); err != nil {
-		return fmt.Errorf("write %s: %w", f.Name(), err)
+		return err
 	}
-	if err := f.Sync(); err != nil {
-		return fmt.Errorf("sync %s: %w", f.Name(), err)
-	}
-	return nil
+	return f.Sync()
 }
 
 // records splits b and gives the number of bytes that whole records take.

@@ -33,13 +33,13 @@ func (s *Stage) Publish(old []string, moves []Move) error {
 	if err := os.MkdirAll(filepath.Join(s.dir, "old"), 0o755); err != nil {
 		return err
 	}
-	if err := writeFileSync(filepath.Join(s.dir, "publish.tmp"), b); err != nil {
+	if err := WriteFile(filepath.Join(s.dir, "publish.tmp"), b); err != nil {
 		return err
 	}
 	if err := os.Rename(filepath.Join(s.dir, "publish.tmp"), filepath.Join(s.dir, "publish")); err != nil {
 		return err
 	}
-	if err := errors.Join(syncDir(s.dir), syncDir(filepath.Join(s.dir, "data"))); err != nil {
+	if err := errors.Join(SyncDir(s.dir), SyncDir(filepath.Join(s.dir, "data"))); err != nil {
 		return err
 	}
 	return s.publish()
@@ -76,17 +76,25 @@ func (m Move) do() error {
 	if err := os.Rename(m.From, m.To); err != nil {
 		return fmt.Errorf("publish %s: %w", m.To, err)
 	}
-	return syncDir(filepath.Dir(m.To))
+	return SyncDir(filepath.Dir(m.To))
 }
 
-func writeFileSync(path string, b []byte) error {
+// WriteFile makes the file at path of b, which survives a kill of the machine once the
+// folder is synced too.
+func WriteFile(path string, b []byte) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(b)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// SyncDir makes the names in a folder survive a kill of the machine.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
 	}
-	return nil
+	return errors.Join(d.Sync(), d.Close())
 }

@@ -93,7 +93,7 @@ func (p ShardPath) Number(name string) (int, bool) {
 	return i, err == nil && p.Name(i) == name
 }
 
-// ErrForeign is in the error of a path where files lie that dsconv did not write.
+// errForeign is in the error of a path where something lies that dsconv did not write.
 var errForeign = fmt.Errorf("%w, and not by dsconv", formats.ErrExists)
 
 // Existing lists the files that a dataset at p would replace: those of the finished

@@ -37,8 +37,8 @@ func (s *Stage) WriteSidecar(dir, prefix string, data Sums, extra []string) erro
 		return err
 	}
 	if err := errors.Join(
-		writeFileSync(filepath.Join(dir, ManifestName), manifest.Bytes()),
-		writeFileSync(filepath.Join(dir, MetaName), meta),
+		WriteFile(filepath.Join(dir, ManifestName), manifest.Bytes()),
+		WriteFile(filepath.Join(dir, MetaName), meta),
 	); err != nil {
 		return err
 	}
@@ -50,10 +50,10 @@ func (s *Stage) WriteSidecar(dir, prefix string, data Sums, extra []string) erro
 		}
 		sums = append(sums, fs)
 	}
-	if err := writeFileSync(filepath.Join(dir, SumsName), sums.Encode()); err != nil {
+	if err := WriteFile(filepath.Join(dir, SumsName), sums.Encode()); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return SyncDir(dir)
 }
 
 // ReadSidecar reads manifest and dataset.json of dir. ErrNotDataset if they are not there.

@@ -71,7 +71,7 @@ func (s *Stage) start() (err error) {
 	if err := appendRecord(s.journal, b); err != nil {
 		return err
 	}
-	return errors.Join(syncDir(s.dir), syncDir(filepath.Dir(s.dir)))
+	return errors.Join(SyncDir(s.dir), SyncDir(filepath.Dir(s.dir)))
 }
 
 // ResumeStage opens the stage of an unfinished dataset at path as of its last checkpoint.
@@ -189,16 +189,4 @@ func (s *Stage) Close() error {
 		s.unlock = nil
 	}
 	return err
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil {
-		return fmt.Errorf("sync %s: %w", dir, err)
-	}
-	return nil
 }

@@ -1,0 +1,93 @@
+package formats_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/all"
+)
+
+func TestCheckKey(t *testing.T) {
+	for _, key := range []string{"a", "a/b.c", "日本/x y\n", "..a/b..", strings.Repeat("k", formats.MaxKey), "a\\b", "-x"} {
+		if err := formats.CheckKey(key); err != nil {
+			t.Errorf("%q: %v", key, err)
+		}
+	}
+	for _, key := range []string{"", "/a", "a/", "a//b", "../a", "a/..", "a/./b", "a\x00", "\xff", strings.Repeat("k", formats.MaxKey+1)} {
+		if err := formats.CheckKey(key); !errors.Is(err, formats.ErrKey) {
+			t.Errorf("%q: %v", key, err)
+		}
+	}
+}
+
+func TestSchema(t *testing.T) {
+	image := formats.Field{Name: "image", Kind: formats.Image}
+	for name, s := range map[string]formats.Schema{
+		"no image": {{Name: "label", Kind: formats.Label}}, "empty name": {image, {Kind: formats.Mask}}, "slash": {image, {Name: "a/b", Kind: formats.Mask}},
+		"twice": {image, image}, "unknown kind": {image, {Name: "x", Kind: "video"}}, "unknown type": {{Name: "image", Kind: formats.Image, DType: "complex"}},
+	} {
+		if err := s.Validate(); !errors.Is(err, formats.ErrSchema) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s := formats.Schema{{Name: "caption", Kind: formats.Text}, image, {Name: "right", Kind: formats.Image}, {Name: "tags", Kind: formats.MultiHot}, {Name: "label", Kind: formats.Label}}
+	if err := s.Validate(); err != nil || s.ImageIndex() != 1 || s.LabelIndex() != 3 || s.Index("right") != 2 || s.Index("left") != -1 {
+		t.Errorf("%v %d %d", err, s.ImageIndex(), s.LabelIndex())
+	}
+}
+
+func TestValues(t *testing.T) {
+	var v formats.Value
+	v.SetInt64(-7)
+	if x, ok := v.Int64(); !ok || x != -7 {
+		t.Errorf("%d %v", x, ok)
+	}
+	w := formats.Value{Data: []byte{1, 2}, Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{2}}
+	v.Set(w)
+	w.Data[0], w.Shape[0] = 9, 9
+	if !reflect.DeepEqual(v, formats.Value{Data: []byte{1, 2}, Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{2}}) {
+		t.Errorf("Set keeps the other's memory: %v", v)
+	}
+	if _, ok := v.Int64(); ok {
+		t.Error("two bytes are an int64")
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	p := formats.Patterns{Include: []string{"*.jpg", "keep/*"}, Exclude: []string{"bad*"}}
+	for path, want := range map[string]bool{"a/x.jpg": true, "x.png": false, "keep/x.png": true, "keep/bad.png": false, "a/badge.jpg": false} {
+		if p.Match(path) != want {
+			t.Errorf("%s: %v", path, !want)
+		}
+	}
+	if err := (formats.Patterns{Exclude: []string{"["}}).Validate(); err == nil {
+		t.Error("a malformed pattern is accepted")
+	}
+}
+
+func TestRegistry(t *testing.T) {
+	r := all.Formats()
+	for path, want := range map[string]string{
+		"a.lmdb": "lmdb", "a.h5": "hdf5", "a.hdf5": "hdf5", "a.tar": "shard", "d/t-%06d.tar": "shard", "t-{000..007}.tar.zst": "shard",
+		"a.tfrecord": "tfrecord", t.TempDir(): "folder",
+	} {
+		f, err := r.ByPath(path)
+		if err != nil || f.Name() != want {
+			t.Errorf("%s: %v %v", path, f, err)
+		}
+	}
+	if _, err := r.ByName("zip"); !errors.Is(err, formats.ErrUnknownFormat) || !strings.Contains(err.Error(), "lmdb, hdf5, shard, tfrecord, folder") {
+		t.Errorf("%v", err)
+	}
+	for _, path := range []string{"s3://bucket/x", "gs://bucket/x.lmdb", "https://host/x.tar"} {
+		if _, err := r.Open(path); !errors.Is(err, formats.ErrRemote) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if _, err := r.Open("/no/such.thing"); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("%v", err)
+	}
+}
