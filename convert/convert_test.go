@@ -8,7 +8,6 @@ import (
 	"image"
 	"image/color"
 	"image/jpeg"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/formattest"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/formats/tfrecord"
 	"github.com/dsconv/dsconv/preprocess"
@@ -87,36 +87,6 @@ func plan(t testing.TB, src formats.Dataset, f formats.WritableFormat, path stri
 	return p
 }
 
-func tree(t testing.TB, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		rel, _ := filepath.Rel(dir, path)
-		files[rel] = string(b)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
-func sameTrees(t testing.TB, want, got map[string]string) {
-	t.Helper()
-	for name := range want {
-		if want[name] != got[name] {
-			t.Errorf("%s differs", name)
-		}
-	}
-	if len(want) != len(got) {
-		t.Errorf("%d files, want %d", len(got), len(want))
-	}
-}
-
 var resized = preprocess.Recipe{
 	Resize: preprocess.Resize{Mode: preprocess.ResizeShorter, W: 16, H: 16}, Encode: preprocess.Encode{Encoding: formats.JPEG, Quality: 90},
 }
@@ -140,11 +110,11 @@ func TestSameBytesForAnyWorkersAndAfterAnyStop(t *testing.T) {
 				if r.Found != 300 || r.Written != 273 || len(r.Skipped) != 27 || r.Failed != 0 {
 					t.Fatalf("found %d, written %d, skipped %d, failed %d", r.Found, r.Written, len(r.Skipped), r.Failed)
 				}
-				got := tree(t, dir)
+				got := formattest.Tree(t, dir)
 				if want == nil {
 					want, first = got, r
 				}
-				sameTrees(t, want, got)
+				formattest.SameTrees(t, got, want)
 				if !reflect.DeepEqual(r.Skipped, first.Skipped) {
 					t.Error("what was skipped differs")
 				}
@@ -178,7 +148,7 @@ func stopped(t *testing.T, src *memory, o Options, want map[string]string, first
 			t.Fatal("an unfinished dataset opens")
 		}
 	}
-	sameTrees(t, want, tree(t, dir))
+	formattest.SameTrees(t, formattest.Tree(t, dir), want)
 }
 
 // stopper is a format whose writers cancel the run after a number of samples.

@@ -133,7 +133,7 @@ func (r *run) pipeline(ctx context.Context) error {
 // jobs is how many samples are under way: many small ones, so that a sync of the disk
 // does not stop the readers; few large ones, so that memory stays small.
 func (r *run) jobs(goroutines int) int {
-	const memory = 64 << 20
+	const memory = 32 << 20
 	each := max(1, (r.Bytes+r.Expect)/int64(r.Len()))
 	return max(goroutines+2, int(min(memory/each, 512)))
 }
@@ -209,6 +209,10 @@ func (r *run) commitAll(ctx context.Context) error {
 		r.waitNS += int64(time.Since(start))
 		if err := r.timedWrite(func() error { return r.commit(j) }); err != nil {
 			return err
+		}
+		if r.o.Recipe.Passthrough() {
+			// The Processor exchanged the buffers: back, so that a job needs memory for one image.
+			j.in.Values, j.out.Values = j.out.Values, j.in.Values
 		}
 		r.free <- j
 		if r.note.Next%r.every == 0 && r.note.Next < r.Len() {

@@ -3,12 +3,11 @@ package convert
 import (
 	"context"
 	"encoding/json"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/formattest"
 	"github.com/dsconv/dsconv/formats/shard"
 )
 
@@ -34,13 +33,7 @@ func (s sorted) Read(i int, smp *formats.Sample) error {
 // batches are nearly as mixed as draws from the whole; over shards in key order they hold
 // few classes.
 func TestWebDatasetBatchesAreMixed(t *testing.T) {
-	python := os.Getenv("DSCONV_PYTHON")
-	if python == "" {
-		t.Skip("DSCONV_PYTHON is not set")
-	}
-	if exec.Command(python, "-c", "import webdataset").Run() != nil {
-		t.Skip("webdataset is not installed in DSCONV_PYTHON")
-	}
+	formattest.Python(t, "import webdataset")
 	// The figure is the mean distance (total variation) between a batch's classes and the
 	// uniform mix; for 64 independent draws from ten classes it is about 0.14.
 	const script = `
@@ -63,14 +56,9 @@ json.dump([len(labels), sum(map(distance, batches)) / len(batches)], sys.stdout)
 		if _, err := plan(t, src, shard.Format{}, path, Options{Order: o, Shards: Sharding{Count: 4}}).Run(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(python, "-c", script, filepath.Join(filepath.Dir(path), "x-{0..3}.tar"))
-		cmd.Stderr = os.Stderr
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := formattest.Python(t, script, filepath.Join(filepath.Dir(path), "x-{0..3}.tar"))
 		var got [2]float64
-		if err := json.Unmarshal(out, &got); err != nil || got[0] != 5000 {
+		if err := json.Unmarshal([]byte(out), &got); err != nil || got[0] != 5000 {
 			t.Fatalf("%s: %v", out, err)
 		}
 		return got[1]

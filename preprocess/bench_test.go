@@ -17,6 +17,7 @@ func BenchmarkResize(b *testing.B) {
 	}{
 		{"crop300-224-bilinear", Rect{100, 30, 300, 300}, 224, 224, Bilinear},
 		{"crop300-224-bicubic", Rect{100, 30, 300, 300}, 224, 224, Bicubic},
+		{"crop225x375-224-bilinear-vertical-first", Rect{100, 0, 225, 375}, 224, 224, Bilinear},
 		{"whole-341x256-bilinear", Rect{}, 341, 256, Bilinear},
 		{"whole-500x375-32x32-lanczos", Rect{}, 32, 32, Lanczos},
 	} {

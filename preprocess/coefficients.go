@@ -95,5 +95,8 @@ func (c *coefficients) fixed(i int) int32 { return int32(c.high[i])<<15 + int32(
 
 // span is the range of source pixels that out pixels use.
 func (c *coefficients) span(out int) (first, end int) {
+	if c.exact != nil {
+		return int(c.bounds[0]), int(c.bounds[2*out-2] + c.bounds[2*out-1])
+	}
 	return int(c.start[0]), min(int(c.start[out-1])+c.taps, c.in)
 }

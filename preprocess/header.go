@@ -1,7 +1,6 @@
 package preprocess
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -20,27 +19,10 @@ type Header struct {
 	Palette bool
 }
 
-// Sniff tells the encoding by the first bytes, "" if they are no known image's.
-func Sniff(data []byte) formats.Encoding {
-	switch {
-	case bytes.HasPrefix(data, []byte("\xff\xd8\xff")):
-		return formats.JPEG
-	case bytes.HasPrefix(data, []byte(pngMagic)):
-		return formats.PNG
-	case bytes.HasPrefix(data, []byte("GIF87a")), bytes.HasPrefix(data, []byte("GIF89a")):
-		return formats.GIF
-	case bytes.HasPrefix(data, []byte("II*\x00")), bytes.HasPrefix(data, []byte("MM\x00*")):
-		return formats.TIFF
-	case len(data) >= 26 && bytes.HasPrefix(data, []byte("BM")):
-		return formats.BMP
-	}
-	return ""
-}
-
 // Inspect reads an image file's header and no pixels. It is pure Go and allocates nothing.
 // ErrNotImage, ErrTruncated, ErrCorrupt or ErrUnsupported is in the chain of an error.
 func Inspect(data []byte) (formats.Encoding, Header, error) {
-	enc := Sniff(data)
+	enc := formats.Sniff(data)
 	h, err := inspectAs(data, enc)
 	return enc, h, err
 }

@@ -38,11 +38,7 @@ type Image struct {
 // Pix's memory is reused where it is large enough.
 func (m *Image) Reset(h, w, c int, t formats.DType) {
 	m.H, m.W, m.C, m.DType = h, w, c, t
-	n := h * w * c * t.Size()
-	if cap(m.Pix) < n {
-		m.Pix = make([]byte, n)
-	}
-	m.Pix = m.Pix[:n]
+	m.Pix = grow(m.Pix, h*w*c*t.Size())
 }
 
 // Rect is a part of an image in pixels; the zero Rect stands for the whole image.

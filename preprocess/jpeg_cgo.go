@@ -63,6 +63,7 @@ func (e *jpegEncoder) encode(dst []byte, m *Image, quality int) ([]byte, error) 
 	}
 	var out *C.uint8_t
 	var n C.size_t
+	//nolint:gocritic // what cgo generates for &out and &n looks like comparing a thing with itself
 	rc := C.dsconv_jpeg_encode(e.c, (*C.uint8_t)(unsafe.SliceData(m.Pix)), C.uint32_t(m.W), C.uint32_t(m.H),
 		C.int(m.C), C.int(quality), &out, &n)
 	if rc != C.DSCONV_OK {

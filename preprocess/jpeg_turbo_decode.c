@@ -8,29 +8,30 @@
 #include <jpeglib.h>
 
 struct dsconv_jpeg_decoder {
-    struct jpeg_decompress_struct c;
-    struct jpeg_error_mgr err;
-    struct jpeg_source_mgr src;
-    jmp_buf jump;
-    char error[JMSG_LENGTH_MAX];
-    char warning[JMSG_LENGTH_MAX];
-    uint8_t *row; // for colours that libjpeg does not convert
-    size_t row_cap;
+  struct jpeg_decompress_struct c;
+  struct jpeg_error_mgr err;
+  struct jpeg_source_mgr src;
+  jmp_buf jump;
+  char error[JMSG_LENGTH_MAX];
+  char warning[JMSG_LENGTH_MAX];
+  uint8_t *row; // for colours that libjpeg does not convert
+  size_t row_cap;
 };
 
 static void on_error(j_common_ptr c) {
-    dsconv_jpeg_decoder *d = c->client_data;
-    c->err->format_message(c, d->error);
-    longjmp(d->jump, 1);
+  dsconv_jpeg_decoder *d = c->client_data;
+  c->err->format_message(c, d->error);
+  longjmp(d->jump, 1);
 }
 
 static void on_message(j_common_ptr c, int level) {
-    dsconv_jpeg_decoder *d = c->client_data;
-    if (level >= 0) return;
-    c->err->num_warnings++;
-    if (d->warning[0] == 0) {
-        c->err->format_message(c, d->warning);
-    }
+  dsconv_jpeg_decoder *d = c->client_data;
+  if (level >= 0)
+    return;
+  c->err->num_warnings++;
+  if (d->warning[0] == 0) {
+    c->err->format_message(c, d->warning);
+  }
 }
 
 static void ignore_output(j_common_ptr c) { (void)c; }
@@ -40,162 +41,176 @@ static void ignore_output(j_common_ptr c) { (void)c; }
 static void source_nothing(j_decompress_ptr c) { (void)c; }
 
 static boolean source_fill(j_decompress_ptr c) {
-    (void)c;
-    return FALSE;
+  (void)c;
+  return FALSE;
 }
 
 static void source_skip(j_decompress_ptr c, long n) {
-    if (n <= 0) return;
-    if ((size_t)n > c->src->bytes_in_buffer) n = (long)c->src->bytes_in_buffer;
-    c->src->next_input_byte += n;
-    c->src->bytes_in_buffer -= (size_t)n;
+  if (n <= 0)
+    return;
+  if ((size_t)n > c->src->bytes_in_buffer)
+    n = (long)c->src->bytes_in_buffer;
+  c->src->next_input_byte += n;
+  c->src->bytes_in_buffer -= (size_t)n;
 }
 
 dsconv_jpeg_decoder *dsconv_jpeg_decoder_new(void) {
-    dsconv_jpeg_decoder *d = calloc(1, sizeof *d);
-    if (d == NULL) return NULL;
-    d->src.init_source = source_nothing;
-    d->src.fill_input_buffer = source_fill;
-    d->src.skip_input_data = source_skip;
-    d->src.resync_to_restart = jpeg_resync_to_restart;
-    d->src.term_source = source_nothing;
-    return d;
+  dsconv_jpeg_decoder *d = calloc(1, sizeof *d);
+  if (d == NULL)
+    return NULL;
+  d->src.init_source = source_nothing;
+  d->src.fill_input_buffer = source_fill;
+  d->src.skip_input_data = source_skip;
+  d->src.resync_to_restart = jpeg_resync_to_restart;
+  d->src.term_source = source_nothing;
+  return d;
 }
 
 void dsconv_jpeg_decoder_free(dsconv_jpeg_decoder *d) {
-    if (d == NULL) return;
-    free(d->row);
-    free(d);
+  if (d == NULL)
+    return;
+  free(d->row);
+  free(d);
 }
 
 const char *dsconv_jpeg_decoder_error(dsconv_jpeg_decoder *d) { return d->error; }
 const char *dsconv_jpeg_decoder_warning(dsconv_jpeg_decoder *d) { return d->warning; }
 
 static int fail(dsconv_jpeg_decoder *d, int code, const char *text) {
-    snprintf(d->error, sizeof d->error, "%s", text);
-    return code;
+  snprintf(d->error, sizeof d->error, "%s", text);
+  return code;
 }
 
 // luma is ITU-R 601-2 in the fixed point of Pillow's Convert.c.
 static inline uint8_t luma(unsigned r, unsigned g, unsigned b) {
-    return (uint8_t)((r * 19595 + g * 38470 + b * 7471 + 0x8000) >> 16);
+  return (uint8_t)((r * 19595 + g * 38470 + b * 7471 + 0x8000) >> 16);
 }
 
 static inline unsigned muldiv255(unsigned a, unsigned b) {
-    unsigned t = a * b + 128;
-    return ((t >> 8) + t) >> 8;
+  unsigned t = a * b + 128;
+  return ((t >> 8) + t) >> 8;
 }
 
 // convert_row takes w pixels of row to dst. Adobe's CMYK is stored inverted: with
 // C = 255-c and nk = k, this is Pillow's cmyk2rgb.
 static void convert_row(uint8_t *dst, const uint8_t *row, uint32_t w, int from, int to) {
-    for (uint32_t x = 0; x < w; x++, row += from, dst += to) {
-        unsigned r = row[0], g = row[1], b = row[2];
-        if (from == 4) {
-            unsigned nk = row[3];
-            r = nk - muldiv255(255 - r, nk);
-            g = nk - muldiv255(255 - g, nk);
-            b = nk - muldiv255(255 - b, nk);
-        }
-        if (to == 1) {
-            dst[0] = luma(r, g, b);
-        } else {
-            dst[0] = (uint8_t)r, dst[1] = (uint8_t)g, dst[2] = (uint8_t)b;
-        }
+  for (uint32_t x = 0; x < w; x++, row += from, dst += to) {
+    unsigned r = row[0], g = row[1], b = row[2];
+    if (from == 4) {
+      unsigned nk = row[3];
+      r = nk - muldiv255(255 - r, nk);
+      g = nk - muldiv255(255 - g, nk);
+      b = nk - muldiv255(255 - b, nk);
     }
+    if (to == 1) {
+      dst[0] = luma(r, g, b);
+    } else {
+      dst[0] = (uint8_t)r, dst[1] = (uint8_t)g, dst[2] = (uint8_t)b;
+    }
+  }
 }
 
 // read_direct lets libjpeg write to dst.
 static int read_direct(struct jpeg_decompress_struct *c, uint8_t *dst, size_t stride) {
-    enum { MOST = 16 };
-    JSAMPROW rows[MOST];
-    while (c->output_scanline < c->output_height) {
-        JDIMENSION at = c->output_scanline, n = c->output_height - at;
-        if (n > MOST) n = MOST;
-        for (JDIMENSION i = 0; i < n; i++) rows[i] = dst + (at + i) * stride;
-        if (jpeg_read_scanlines(c, rows, n) == 0) return 0;
-    }
-    return 1;
+  enum { MOST = 16 };
+  JSAMPROW rows[MOST];
+  while (c->output_scanline < c->output_height) {
+    JDIMENSION at = c->output_scanline, n = c->output_height - at;
+    if (n > MOST)
+      n = MOST;
+    for (JDIMENSION i = 0; i < n; i++)
+      rows[i] = dst + (at + i) * stride;
+    if (jpeg_read_scanlines(c, rows, n) == 0)
+      return 0;
+  }
+  return 1;
 }
 
 static int read_converted(dsconv_jpeg_decoder *d, uint8_t *dst, int channels) {
-    struct jpeg_decompress_struct *c = &d->c;
-    size_t need = (size_t)c->output_width * (size_t)c->output_components;
-    if (d->row_cap < need) {
-        free(d->row);
-        d->row = malloc(need);
-        d->row_cap = d->row == NULL ? 0 : need;
-        if (d->row == NULL) return -1;
-    }
-    while (c->output_scanline < c->output_height) {
-        JSAMPROW row = d->row;
-        if (jpeg_read_scanlines(c, &row, 1) == 0) return 0;
-        convert_row(dst, d->row, c->output_width, c->output_components, channels);
-        dst += (size_t)c->output_width * (size_t)channels;
-    }
-    return 1;
+  struct jpeg_decompress_struct *c = &d->c;
+  size_t need = (size_t)c->output_width * (size_t)c->output_components;
+  if (d->row_cap < need) {
+    free(d->row);
+    d->row = malloc(need);
+    d->row_cap = d->row == NULL ? 0 : need;
+    if (d->row == NULL)
+      return -1;
+  }
+  while (c->output_scanline < c->output_height) {
+    JSAMPROW row = d->row;
+    if (jpeg_read_scanlines(c, &row, 1) == 0)
+      return 0;
+    convert_row(dst, d->row, c->output_width, c->output_components, channels);
+    dst += (size_t)c->output_width * (size_t)channels;
+  }
+  return 1;
 }
 
 static int decode(dsconv_jpeg_decoder *d, uint8_t *dst, uint32_t w, uint32_t h, int channels) {
-    struct jpeg_decompress_struct *c = &d->c;
-    int ok;
-    do {
-        ok = jpeg_read_header(c, FALSE);
-    } while (ok == JPEG_HEADER_TABLES_ONLY);
-    if (ok == JPEG_SUSPENDED) return fail(d, DSCONV_TRUNCATED, "the data end in the header");
-    if (c->image_width != w || c->image_height != h) {
-        return fail(d, DSCONV_CORRUPT, "headers of different sizes");
-    }
-    c->dct_method = JDCT_ISLOW;
-    c->do_fancy_upsampling = TRUE;
-    int direct = c->num_components == channels || c->num_components == 1;
-    switch (c->num_components) {
-    case 1:
-        c->out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-        break;
-    case 3:
-        c->out_color_space = JCS_RGB;
-        break;
-    case 4:
-        c->out_color_space = JCS_CMYK;
-        break;
-    default:
-        return fail(d, DSCONV_CORRUPT, "unknown number of components");
-    }
-    if (!jpeg_start_decompress(c)) return fail(d, DSCONV_TRUNCATED, "the data end in the scans");
-    ok = direct ? read_direct(c, dst, (size_t)w * (size_t)channels) : read_converted(d, dst, channels);
-    if (ok < 0) return fail(d, DSCONV_CORRUPT, "out of memory");
-    if (ok == 0) return fail(d, DSCONV_TRUNCATED, "the data end in the scan");
-    jpeg_finish_decompress(c); // FALSE: nothing after the last row, which Pillow accepts
-    return DSCONV_OK;
+  struct jpeg_decompress_struct *c = &d->c;
+  int ok;
+  do {
+    ok = jpeg_read_header(c, FALSE);
+  } while (ok == JPEG_HEADER_TABLES_ONLY);
+  if (ok == JPEG_SUSPENDED)
+    return fail(d, DSCONV_TRUNCATED, "the data end in the header");
+  if (c->image_width != w || c->image_height != h) {
+    return fail(d, DSCONV_CORRUPT, "headers of different sizes");
+  }
+  c->dct_method = JDCT_ISLOW;
+  c->do_fancy_upsampling = TRUE;
+  int direct = c->num_components == channels || c->num_components == 1;
+  switch (c->num_components) {
+  case 1:
+    c->out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    break;
+  case 3:
+    c->out_color_space = JCS_RGB;
+    break;
+  case 4:
+    c->out_color_space = JCS_CMYK;
+    break;
+  default:
+    return fail(d, DSCONV_CORRUPT, "unknown number of components");
+  }
+  if (!jpeg_start_decompress(c))
+    return fail(d, DSCONV_TRUNCATED, "the data end in the scans");
+  ok = direct ? read_direct(c, dst, (size_t)w * (size_t)channels) : read_converted(d, dst, channels);
+  if (ok < 0)
+    return fail(d, DSCONV_CORRUPT, "out of memory");
+  if (ok == 0)
+    return fail(d, DSCONV_TRUNCATED, "the data end in the scan");
+  jpeg_finish_decompress(c); // FALSE: nothing after the last row, which Pillow accepts
+  return DSCONV_OK;
 }
 
 // begin makes the decompressor anew: libjpeg keeps quantisation and Huffman tables from image
 // to image, so that a damaged file without its own would decode with another's.
 static void begin(dsconv_jpeg_decoder *d) {
-    memset(&d->c, 0, sizeof d->c);
-    d->c.err = jpeg_std_error(&d->err);
-    d->err.error_exit = on_error;
-    d->err.emit_message = on_message;
-    d->err.output_message = ignore_output;
-    d->c.client_data = d;
-    jpeg_create_decompress(&d->c);
-    d->c.src = &d->src;
-    d->error[0] = d->warning[0] = 0;
+  memset(&d->c, 0, sizeof d->c);
+  d->c.err = jpeg_std_error(&d->err);
+  d->err.error_exit = on_error;
+  d->err.emit_message = on_message;
+  d->err.output_message = ignore_output;
+  d->c.client_data = d;
+  jpeg_create_decompress(&d->c);
+  d->c.src = &d->src;
+  d->error[0] = d->warning[0] = 0;
 }
 
-int dsconv_jpeg_decode(dsconv_jpeg_decoder *d, const uint8_t *data, size_t n, uint8_t *dst,
-                       uint32_t w, uint32_t h, int channels) {
-    if (setjmp(d->jump)) {
-        jpeg_destroy_decompress(&d->c);
-        return DSCONV_CORRUPT;
-    }
-    begin(d);
-    d->src.next_input_byte = data;
-    d->src.bytes_in_buffer = n;
-    int rc = decode(d, dst, w, h, channels);
-    if (rc == DSCONV_OK && d->warning[0] != 0) rc |= DSCONV_WARNED;
+int dsconv_jpeg_decode(dsconv_jpeg_decoder *d, const uint8_t *data, size_t n, uint8_t *dst, uint32_t w,
+                       uint32_t h, int channels) {
+  if (setjmp(d->jump)) {
     jpeg_destroy_decompress(&d->c);
-    d->src.next_input_byte = NULL;
-    return rc;
+    return DSCONV_CORRUPT;
+  }
+  begin(d);
+  d->src.next_input_byte = data;
+  d->src.bytes_in_buffer = n;
+  int rc = decode(d, dst, w, h, channels);
+  if (rc == DSCONV_OK && d->warning[0] != 0)
+    rc |= DSCONV_WARNED;
+  jpeg_destroy_decompress(&d->c);
+  d->src.next_input_byte = NULL;
+  return rc;
 }

@@ -7,110 +7,113 @@
 #include <jpeglib.h>
 
 struct dsconv_jpeg_encoder {
-    struct jpeg_compress_struct c;
-    struct jpeg_error_mgr err;
-    struct jpeg_destination_mgr dst;
-    jmp_buf jump;
-    char error[JMSG_LENGTH_MAX];
-    uint8_t *out;
-    size_t cap;
+  struct jpeg_compress_struct c;
+  struct jpeg_error_mgr err;
+  struct jpeg_destination_mgr dst;
+  jmp_buf jump;
+  char error[JMSG_LENGTH_MAX];
+  uint8_t *out;
+  size_t cap;
 };
 
 static void on_error(j_common_ptr c) {
-    dsconv_jpeg_encoder *e = c->client_data;
-    c->err->format_message(c, e->error);
-    longjmp(e->jump, 1);
+  dsconv_jpeg_encoder *e = c->client_data;
+  c->err->format_message(c, e->error);
+  longjmp(e->jump, 1);
 }
 
 static void ignore_output(j_common_ptr c) { (void)c; }
 
 static void out_of_memory(dsconv_jpeg_encoder *e) {
-    snprintf(e->error, sizeof e->error, "out of memory");
-    longjmp(e->jump, 1);
+  snprintf(e->error, sizeof e->error, "out of memory");
+  longjmp(e->jump, 1);
 }
 
 static void dest_init(j_compress_ptr c) {
-    dsconv_jpeg_encoder *e = c->client_data;
-    e->dst.next_output_byte = e->out;
-    e->dst.free_in_buffer = e->cap;
+  dsconv_jpeg_encoder *e = c->client_data;
+  e->dst.next_output_byte = e->out;
+  e->dst.free_in_buffer = e->cap;
 }
 
 // dest_grow is called with the buffer full, whatever free_in_buffer says.
 static boolean dest_grow(j_compress_ptr c) {
-    dsconv_jpeg_encoder *e = c->client_data;
-    uint8_t *p = realloc(e->out, 2 * e->cap);
-    if (p == NULL) out_of_memory(e);
-    e->out = p;
-    e->dst.next_output_byte = p + e->cap;
-    e->dst.free_in_buffer = e->cap;
-    e->cap *= 2;
-    return TRUE;
+  dsconv_jpeg_encoder *e = c->client_data;
+  uint8_t *p = realloc(e->out, 2 * e->cap);
+  if (p == NULL)
+    out_of_memory(e);
+  e->out = p;
+  e->dst.next_output_byte = p + e->cap;
+  e->dst.free_in_buffer = e->cap;
+  e->cap *= 2;
+  return TRUE;
 }
 
 static void dest_end(j_compress_ptr c) { (void)c; }
 
 dsconv_jpeg_encoder *dsconv_jpeg_encoder_new(void) {
-    dsconv_jpeg_encoder *e = calloc(1, sizeof *e);
-    if (e == NULL) return NULL;
-    e->cap = 256 << 10;
-    e->out = malloc(e->cap);
-    if (e->out == NULL) {
-        free(e);
-        return NULL;
-    }
-    e->c.err = jpeg_std_error(&e->err);
-    e->err.error_exit = on_error;
-    e->err.output_message = ignore_output;
-    e->c.client_data = e;
-    if (setjmp(e->jump)) {
-        free(e->out);
-        free(e);
-        return NULL;
-    }
-    jpeg_create_compress(&e->c);
-    e->dst.init_destination = dest_init;
-    e->dst.empty_output_buffer = dest_grow;
-    e->dst.term_destination = dest_end;
-    e->c.dest = &e->dst;
-    return e;
+  dsconv_jpeg_encoder *e = calloc(1, sizeof *e);
+  if (e == NULL)
+    return NULL;
+  e->cap = 256 << 10;
+  e->out = malloc(e->cap);
+  if (e->out == NULL) {
+    free(e);
+    return NULL;
+  }
+  e->c.err = jpeg_std_error(&e->err);
+  e->err.error_exit = on_error;
+  e->err.output_message = ignore_output;
+  e->c.client_data = e;
+  if (setjmp(e->jump)) {
+    free(e->out);
+    free(e);
+    return NULL;
+  }
+  jpeg_create_compress(&e->c);
+  e->dst.init_destination = dest_init;
+  e->dst.empty_output_buffer = dest_grow;
+  e->dst.term_destination = dest_end;
+  e->c.dest = &e->dst;
+  return e;
 }
 
 void dsconv_jpeg_encoder_free(dsconv_jpeg_encoder *e) {
-    if (e == NULL) return;
-    jpeg_destroy_compress(&e->c);
-    free(e->out);
-    free(e);
+  if (e == NULL)
+    return;
+  jpeg_destroy_compress(&e->c);
+  free(e->out);
+  free(e);
 }
 
 const char *dsconv_jpeg_encoder_error(dsconv_jpeg_encoder *e) { return e->error; }
 
-static void encode(dsconv_jpeg_encoder *e, const uint8_t *pix, uint32_t w, uint32_t h,
-                   int channels, int quality) {
-    struct jpeg_compress_struct *c = &e->c;
-    c->image_width = w;
-    c->image_height = h;
-    c->input_components = channels;
-    c->in_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    jpeg_set_defaults(c); // 4:2:0, standard Huffman tables, JFIF without density
-    jpeg_set_quality(c, quality, TRUE);
-    c->dct_method = JDCT_ISLOW;
-    jpeg_start_compress(c, TRUE);
-    while (c->next_scanline < h) {
-        JSAMPROW row = (JSAMPROW)(pix + (size_t)c->next_scanline * w * (size_t)channels);
-        jpeg_write_scanlines(c, &row, 1);
-    }
-    jpeg_finish_compress(c);
+static void encode(dsconv_jpeg_encoder *e, const uint8_t *pix, uint32_t w, uint32_t h, int channels,
+                   int quality) {
+  struct jpeg_compress_struct *c = &e->c;
+  c->image_width = w;
+  c->image_height = h;
+  c->input_components = channels;
+  c->in_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_set_defaults(c); // 4:2:0, standard Huffman tables, JFIF without density
+  jpeg_set_quality(c, quality, TRUE);
+  c->dct_method = JDCT_ISLOW;
+  jpeg_start_compress(c, TRUE);
+  while (c->next_scanline < h) {
+    JSAMPROW row = (JSAMPROW)(pix + (size_t)c->next_scanline * w * (size_t)channels);
+    jpeg_write_scanlines(c, &row, 1);
+  }
+  jpeg_finish_compress(c);
 }
 
-int dsconv_jpeg_encode(dsconv_jpeg_encoder *e, const uint8_t *pix, uint32_t w, uint32_t h,
-                       int channels, int quality, uint8_t **out, size_t *n) {
-    e->error[0] = 0;
-    if (setjmp(e->jump)) {
-        jpeg_abort_compress(&e->c);
-        return DSCONV_CORRUPT;
-    }
-    encode(e, pix, w, h, channels, quality);
-    *out = e->out;
-    *n = (size_t)(e->dst.next_output_byte - e->out);
-    return DSCONV_OK;
+int dsconv_jpeg_encode(dsconv_jpeg_encoder *e, const uint8_t *pix, uint32_t w, uint32_t h, int channels,
+                       int quality, uint8_t **out, size_t *n) {
+  e->error[0] = 0;
+  if (setjmp(e->jump)) {
+    jpeg_abort_compress(&e->c);
+    return DSCONV_CORRUPT;
+  }
+  encode(e, pix, w, h, channels, quality);
+  *out = e->out;
+  *n = (size_t)(e->dst.next_output_byte - e->out);
+  return DSCONV_OK;
 }

@@ -93,7 +93,7 @@ func readValue(t *testing.T, path string) *formats.Value {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &formats.Value{Data: data, Encoding: Sniff(data)}
+	return &formats.Value{Data: data, Encoding: formats.Sniff(data)}
 }
 
 // photos lists the real photos of DSCONV_PHOTOS, or skips the test.

@@ -49,12 +49,15 @@ func (p *Processor) Warning() string { return p.warning }
 // source has it: 1 to 8, 1 if it has none.
 func (p *Processor) Orientation() int { return p.orientation }
 
-// Process makes out what the recipe makes of in and reuses out's memory; in and out are
-// different samples. Every image gets the recipe's colour, size and encoding. Further images
-// and masks get the geometry of the designated image, whatever their own size; masks are
-// scaled by nearest, keep their channels and depth, and are written raw where the images
-// are, else as PNG. Boxes are scaled, shifted and clipped to the image. Values of other
-// kinds are copied. An error names the field.
+// Process makes out what the recipe makes of in; in and out are different samples. What
+// stays as it is changes hands instead of being copied: in gets out's old buffers for it, so
+// that afterwards, also after an error, in's Values have unspecified contents, good only for
+// being filled again. The rest of in stays.
+//
+// Every image gets the recipe's colour, size and encoding. Further images and masks get the
+// geometry of the designated image, whatever their own size; masks are scaled by nearest,
+// keep their channels and depth, and are written raw where the images are, else as PNG.
+// Boxes are scaled, shifted and clipped to the image. An error names the field.
 func (p *Processor) Process(in, out *formats.Sample) error {
 	p.warning, p.orientation = "", 1
 	if len(in.Values) != len(p.schema) {
@@ -79,7 +82,7 @@ func (p *Processor) Process(in, out *formats.Sample) error {
 		case f.Kind == formats.Boxes:
 			err = g.boxes(&out.Values[i], &in.Values[i])
 		default:
-			out.Values[i].Set(in.Values[i])
+			out.Values[i], in.Values[i] = in.Values[i], out.Values[i]
 		}
 		if err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
@@ -88,10 +91,10 @@ func (p *Processor) Process(in, out *formats.Sample) error {
 	return nil
 }
 
-// passThrough copies the values and fills in what the images' headers tell.
+// passThrough exchanges the values and fills in what the images' headers tell.
 func (p *Processor) passThrough(in, out *formats.Sample) error {
+	in.Values, out.Values = out.Values, in.Values
 	for i, f := range p.schema {
-		out.Values[i].Set(in.Values[i])
 		if f.Kind != formats.Image && f.Kind != formats.Mask {
 			continue
 		}

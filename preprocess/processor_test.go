@@ -61,10 +61,11 @@ func newProcessor(t *testing.T, r Recipe, schema formats.Schema) *Processor {
 }
 
 func TestProcessGeometry(t *testing.T) {
-	in := stereoSample(t)
 	p := newProcessor(t, Recipe{Resize: Resize{ResizeCover, 30, 30}, Encode: Encode{Encoding: formats.Raw}}, stereo)
+	var in *formats.Sample
 	var out formats.Sample
 	for range 2 { // the second time into used memory
+		in = stereoSample(t)
 		if err := p.Process(in, &out); err != nil {
 			t.Fatal(err)
 		}
@@ -126,9 +127,13 @@ func TestProcessPassthrough(t *testing.T) {
 		in.Values[i].Shape, in.Values[i].DType = nil, ""
 	}
 	p := newProcessor(t, Recipe{}, stereo)
-	var out formats.Sample
+	read, written := &in.Values[0].Data[0], make([]byte, 1)
+	out := formats.Sample{Values: []formats.Value{{Data: written}}}
 	if err := p.Process(in, &out); err != nil {
 		t.Fatal(err)
+	}
+	if &out.Values[0].Data[0] != read || &in.Values[0].Data[0] != &written[0] {
+		t.Error("in and out did not exchange their buffers")
 	}
 	for i, v := range out.Values {
 		if !bytes.Equal(v.Data, before.Values[i].Data) || v.Encoding != before.Values[i].Encoding ||
@@ -166,12 +171,13 @@ func TestProcessWarns(t *testing.T) {
 	v := &in.Values[0]
 	// After the last row Pillow reads no more: a marker that runs past the end.
 	v.Data = append(v.Data[:len(v.Data)-2], 0xFF, 0xE1, 0x7F, 0xFF, 0)
+	want := bytes.Clone(v.Data)
 	p := newProcessor(t, Recipe{}, stereo)
 	var out formats.Sample
 	if err := p.Process(in, &out); err != nil {
 		t.Fatal(err)
 	}
-	if p.Warning() == "" || !bytes.Equal(out.Values[0].Data, v.Data) {
+	if p.Warning() == "" || !bytes.Equal(out.Values[0].Data, want) {
 		t.Errorf("warning %q", p.Warning())
 	}
 	if err := p.Process(stereoSample(t), &out); err != nil || p.Warning() != "" {

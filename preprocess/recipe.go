@@ -151,7 +151,7 @@ func (r Recipe) Map() map[string]string {
 	}
 	m["color"], m["exif"], m["decoder"] = string(r.color()), r.exif(), DecoderName
 	if r.Resize.Mode != ResizeNone {
-		m["resize"], m["filter"] = r.Resize.String(), string(r.filter())
+		m["resize"], m["filter"], m["resampler"] = r.Resize.String(), string(r.filter()), ResamplerName
 		if r.Upscale {
 			m["upscale"] = "true"
 		}

@@ -93,7 +93,7 @@ func TestMap(t *testing.T) {
 	r := Recipe{Resize: Resize{Mode: ResizeShorter, W: 256}, Encode: Encode{formats.JPEG, 90}}
 	want := map[string]string{
 		"encode": "jpeg:90", "resize": "shorter:256", "filter": "bilinear", "color": "rgb", "exif": "keep",
-		"decoder": DecoderName,
+		"decoder": DecoderName, "resampler": "pillow-13",
 	}
 	if got := r.Map(); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)

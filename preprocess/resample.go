@@ -1,18 +1,26 @@
 package preprocess
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Resampler scales images as Pillow's Image.resize does, bit for bit, for every filter. The
-// zero value is ready; it keeps scratch memory and recent coefficients and belongs to one
-// goroutine.
+// ResamplerName is what a recipe records of how pixels are resized: another resampler may
+// give other pixels.
+const ResamplerName = "pillow-13"
+
+// Resampler scales images as Image.resize of Pillow 13 does, bit for bit, for every filter.
+// Pillow before 13 always scaled horizontally first and then vertically; since 13 the
+// vertical pass comes first where the height shrinks by more than twice what the width does.
+// Rounding in between makes some pixels of such images differ by 1 between the two, and by
+// more where bicubic or lanczos overshoot at sharp edges, which is cut off in between.
+//
+// The zero value is ready; it keeps scratch memory and recent coefficients and belongs to
+// one goroutine.
 type Resampler struct {
-	rows   []byte // horizontally scaled rows
-	pad    []byte // rows at the end of a buffer, with room to read past them
+	tmp    []byte // what the first of two passes gives
+	pad    []byte // rows that have no room after them where they are
 	pre    Image  // premultiplied alpha
 	cache  map[axis]*coefficients
 	xs, ys []int32
@@ -64,13 +72,13 @@ func (r *Resampler) Resize(dst, src *Image, crop Rect, w, h int, f Filter) error
 	dst.Reset(h, w, src.C, src.DType)
 	switch {
 	case src.DType == formats.Uint16:
-		r.resize16(dst, src, crop, hor, ver)
+		r.resample(dst.view(), src.view().crop(crop), hor, ver, passes16)
 	case src.C == 2 || src.C == 4:
 		premultiply(&r.pre, src, crop)
-		r.resize8(dst, &r.pre, Rect{W: crop.W, H: crop.H}, hor, ver)
+		r.resample(dst.view(), r.pre.view(), hor, ver, passes8)
 		unpremultiply(dst)
 	default:
-		r.resize8(dst, src, crop, hor, ver)
+		r.resample(dst.view(), src.view().crop(crop), hor, ver, passes8)
 	}
 	return nil
 }
@@ -122,85 +130,4 @@ func nearestTable(t []int32, in, out int, d formats.DType) []int32 {
 		at += scale
 	}
 	return t
-}
-
-// resize16 is ImagingResampleHorizontal_16bpc and Vertical_16bpc of Pillow's Resample.c.
-func (r *Resampler) resize16(dst, src *Image, crop Rect, hor, ver *coefficients) {
-	n, step := src.pixelSize(), src.stride()
-	from, stride := src.Pix[crop.Y*step+crop.X*n:], step
-	if hor != nil {
-		tmp := r.scratch(crop.H * dst.W * n)
-		for y := range crop.H {
-			scale16(tmp[y*dst.W*n:], from[y*stride:], dst.W, n, hor)
-		}
-		from, stride = tmp, dst.W*n
-	}
-	for y := range dst.H {
-		out := dst.Pix[y*dst.stride():][:dst.stride()]
-		if ver == nil {
-			copy(out, from[y*stride:])
-			continue
-		}
-		first := int(ver.bounds[2*y])
-		weigh16(out, from[first*stride:], ver.weights(y), stride)
-	}
-}
-
-// scale16 scales a row of pixels of size bytes to w pixels.
-func scale16(out, row []byte, w, size int, c *coefficients) {
-	for x := range w {
-		first := int(c.bounds[2*x])
-		weigh16(out[x*size:(x+1)*size], row[first*size:], c.weights(x), size)
-	}
-}
-
-// weigh16 makes each element of out the weighted sum of those at in, in+stride, ...
-func weigh16(out, in []byte, weights []float64, stride int) {
-	for i := 0; i < len(out); i += 2 {
-		sum := 0.0
-		for k, w := range weights {
-			sum += float64(float64(binary.LittleEndian.Uint16(in[i+k*stride:])) * w)
-		}
-		if sum >= 0 {
-			sum += 0.5
-		}
-		binary.LittleEndian.PutUint16(out[i:], uint16(min(max(sum, 0), 65535)))
-	}
-}
-
-// scratch gives n bytes of memory for rows.
-func (r *Resampler) scratch(n int) []byte {
-	if cap(r.rows) < n {
-		r.rows = make([]byte, n)
-	}
-	return r.rows[:n]
-}
-
-// premultiply makes dst the part crop of src with colours multiplied by alpha, as Pillow's
-// conversion to La and RGBa.
-func premultiply(dst, src *Image, crop Rect) {
-	src.crop(dst, crop)
-	c := dst.C
-	for i := 0; i < len(dst.Pix); i += c {
-		p := dst.Pix[i : i+c]
-		for j := range p[:c-1] {
-			t := uint32(p[j])*uint32(p[c-1]) + 128
-			p[j] = byte(((t >> 8) + t) >> 8)
-		}
-	}
-}
-
-// unpremultiply undoes premultiply in place, as Pillow's conversion from La and RGBa.
-func unpremultiply(m *Image) {
-	c := m.C
-	for i := 0; i < len(m.Pix); i += c {
-		p := m.Pix[i : i+c]
-		a := uint32(p[c-1])
-		if a == 0 || a == 255 {
-			continue
-		}
-		for j := range p[:c-1] {
-			p[j] = byte(min(255*uint32(p[j])/a, 255))
-		}
-	}
 }

@@ -1,33 +1,12 @@
 package preprocess
 
-// resize8Go scales the part crop of a uint8 image to dst, horizontally first, rounding in
-// between, as ImagingResampleHorizontal_8bpc and Vertical_8bpc of Pillow's Resample.c. A nil
-// direction keeps its size; at least one is not nil. It is what resize8 is tested against,
-// and takes its place in builds without cgo.
-func (r *Resampler) resize8Go(dst, src *Image, crop Rect, hor, ver *coefficients) {
-	top, bottom := 0, crop.H
-	if ver != nil {
-		top, bottom = ver.span(dst.H)
-	}
-	step := src.stride()
-	from, stride := src.Pix[(crop.Y+top)*step+crop.X*src.C:], step
-	if hor != nil {
-		out := dst.stride()
-		tmp := dst.Pix
-		if ver != nil {
-			tmp = r.scratch((bottom - top) * out)
-		}
-		for y := range bottom - top {
-			scaleRow(tmp[y*out:(y+1)*out], from[y*step:], src.C, hor)
-		}
-		from, stride = tmp, out
-	}
-	if ver == nil {
-		return
-	}
-	for y := range dst.H {
-		first := int(ver.start[y]) - top
-		sumRows(dst.Pix[y*dst.stride():(y+1)*dst.stride()], from[first*stride:], stride, ver, y)
+// goPasses8 are ImagingResampleHorizontal_8bpc and Vertical_8bpc of Pillow's Resample.c.
+// They are what passes8 is tested against, and are passes8 in builds without cgo.
+var goPasses8 = passes{horizontal8, vertical8}
+
+func horizontal8(dst, src view, c *coefficients, _ []byte) {
+	for y := range dst.h {
+		scaleRow(dst.row(y), src.row(y), src.size, c)
 	}
 }
 
@@ -42,6 +21,13 @@ func scaleRow(out, row []byte, channels int, c *coefficients) {
 			}
 			out[x*channels+ch] = clip8(sum)
 		}
+	}
+}
+
+func vertical8(dst, src view, c *coefficients, top int) {
+	for y := range dst.h {
+		first := int(c.start[y]) - top
+		sumRows(dst.row(y), src.pix[first*src.stride:], src.stride, c, y)
 	}
 }
 

@@ -1,23 +1,27 @@
-// Two-pass resampling of 8-bit pixels: one call an image.
+// The two passes of resampling 8-bit pixels, each one call an image.
 #ifndef DSCONV_RESAMPLE_KERNEL_H
 #define DSCONV_RESAMPLE_KERNEL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-// Bytes that the kernel may read after a row, and that the temporary rows have between them
-// because it writes there.
+// Bytes that the kernel may read after a row that is not the last of its buffer, and that it
+// writes after a row of dst where dst_stride leaves room for them, which is faster.
 enum { DSCONV_SLACK = 32 };
 
-// dsconv_resample8 scales rows [top, bottom) of src, which begins at the first pixel of the
-// crop and has src_len readable bytes in rows of src_stride, to out_h rows of out_w pixels.
-// hor_taps == 0 or ver_taps == 0 keeps that size; not both. start, low and high are those
-// of Go's coefficients. tmp has room for bottom-top rows of out_w pixels and the slack each,
-// pad for two rows of in_w pixels and the slack each. simd 0 forces portable code.
-void dsconv_resample8(uint8_t *dst, const uint8_t *src, size_t src_len, size_t src_stride,
-                      int channels, int in_w, int top, int bottom, int out_w, int out_h,
-                      int hor_taps, const int32_t *hor_start, const int16_t *hor_low, const int16_t *hor_high,
-                      int ver_taps, const int32_t *ver_start, const int16_t *ver_low, const int16_t *ver_high,
-                      uint8_t *tmp, uint8_t *pad, int simd);
+// In both, rows begin a stride of bytes apart; taps, start, low and high are those of Go's
+// coefficients; simd 0 forces portable code.
+
+// dsconv_scale_rows scales h rows of in_w pixels to out_w pixels. src has src_len readable
+// bytes; pad has room for two rows of in_w pixels, two of out_w, and the slack of each.
+void dsconv_scale_rows(uint8_t *dst, size_t dst_stride, int out_w, int h, const uint8_t *src, size_t src_len,
+                       size_t src_stride, int in_w, int channels, int taps, const int32_t *start,
+                       const int16_t *low, const int16_t *high, uint8_t *pad, int simd);
+
+// dsconv_sum_rows makes out_h rows of n bytes of the rows of an image of in_h rows, of which
+// src begins at row top and ends no sooner than start and taps lead.
+void dsconv_sum_rows(uint8_t *dst, size_t dst_stride, size_t n, int out_h, const uint8_t *src,
+                     size_t src_stride, int top, int in_h, int taps, const int32_t *start, const int16_t *low,
+                     const int16_t *high, int simd);
 
 #endif

@@ -2,7 +2,5 @@
 
 package preprocess
 
-// resizers are what must equal the Go reference.
-func resizers(r *Resampler) map[string]resizer {
-	return map[string]resizer{"fused crop in Go": r.resize8Go}
-}
+// twins are what must equal the Go reference.
+var twins = map[string]passes{"fused crop in Go": goPasses8}

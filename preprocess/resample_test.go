@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
@@ -44,9 +45,30 @@ var resizeCases = []resizeCase{
 	{33, 17, Rect{3, 2, 20, 11}, 9, 31},
 	{64, 64, Rect{63, 63, 1, 1}, 4, 4},
 	{64, 48, Rect{10, 0, 54, 48}, 32, 32},
+	{33, 90, Rect{}, 20, 30},
+	{33, 90, Rect{1, 2, 31, 86}, 50, 7},
 	{300, 200, Rect{}, 7, 3},
 	{300, 200, Rect{}, 224, 224},
 	{300, 200, Rect{17, 9, 251, 187}, 97, 101},
+}
+
+// kind is which passes the case needs.
+func (c resizeCase) kind() string {
+	w, h := c.w, c.h
+	if c.crop != (Rect{}) {
+		w, h = c.crop.W, c.crop.H
+	}
+	switch {
+	case w == c.toW && h == c.toH:
+		return "copy"
+	case h == c.toH:
+		return "horizontal"
+	case w == c.toW:
+		return "vertical"
+	case verticalFirst(w, h, c.toW, c.toH):
+		return "vertical first"
+	}
+	return "horizontal first"
 }
 
 func (c resizeCase) String() string {
@@ -58,29 +80,118 @@ func TestResizeEqualsPillow(t *testing.T) {
 	var r Resampler
 	for _, mode := range modes {
 		for _, c := range resizeCases {
+			checkPillow(t, p, &r, mode.mode, testImage(c.w, c.h, mode.c, mode.dtype), c)
+		}
+	}
+}
+
+// Random sizes go through both orders of the passes, and through single passes.
+func TestRandomResizeEqualsPillow(t *testing.T) {
+	p := startPillow(t)
+	var r Resampler
+	rng := rand.New(rand.NewPCG(13, 0))
+	kinds := map[string]int{}
+	for i := range 500 {
+		c, mode := randomCase(rng), modes[i%len(modes)]
+		kinds[c.kind()]++
+		checkPillow(t, p, &r, mode.mode, testImage(c.w, c.h, mode.c, mode.dtype), c)
+	}
+	for _, kind := range []string{"copy", "horizontal", "vertical", "horizontal first", "vertical first"} {
+		if kinds[kind] < 10 {
+			t.Errorf("only %d cases are %s", kinds[kind], kind)
+		}
+	}
+}
+
+// randomCase has a crop half of the time and keeps each side now and then.
+func randomCase(rng *rand.Rand) resizeCase {
+	side := func() int { return int(math.Exp(rng.Float64() * math.Log(250))) }
+	c := resizeCase{w: side(), h: side(), toW: side(), toH: side()}
+	from := Rect{W: c.w, H: c.h}
+	if rng.IntN(2) == 0 {
+		c.crop.X, c.crop.Y = rng.IntN(c.w), rng.IntN(c.h)
+		c.crop.W, c.crop.H = 1+rng.IntN(c.w-c.crop.X), 1+rng.IntN(c.h-c.crop.Y)
+		from = c.crop
+	}
+	if rng.IntN(5) == 0 {
+		c.toW = from.W
+	}
+	if rng.IntN(5) == 0 {
+		c.toH = from.H
+	}
+	return c
+}
+
+// checkPillow compares every filter.
+func checkPillow(t *testing.T, p *pillow, r *Resampler, mode string, src *Image, c resizeCase) {
+	t.Helper()
+	for _, f := range filters {
+		a := ask{
+			"op": "resize", "mode": mode, "pixels": src.Pix, "size": []int{c.w, c.h},
+			"to": []int{c.toW, c.toH}, "filter": f,
+		}
+		if c.crop != (Rect{}) {
+			a["crop"] = []int{c.crop.X, c.crop.Y, c.crop.W, c.crop.H}
+		}
+		want := p.ask(a)
+		if want.Error != "" {
+			t.Fatal(want.Error)
+		}
+		var dst Image
+		if err := r.Resize(&dst, src, c.crop, c.toW, c.toH, f); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(dst.Pix, want.Pixels) {
+			t.Errorf("%s %s %s: other pixels than Pillow's", mode, c, f)
+		}
+	}
+}
+
+// Two passes are two resizes of one side each, in Pillow's order; the other order gives
+// other pixels.
+func TestPassOrder(t *testing.T) {
+	for _, c := range []struct {
+		w, h, toW, toH int
+		vertical       bool
+	}{
+		{90, 160, 60, 100, false}, // 60 is twice 30
+		{90, 161, 60, 100, true},
+		{60, 161, 90, 100, true},
+		{60, 100, 90, 100 + 61, false},
+		{90, 60, 160, 59, true},
+	} {
+		for _, mode := range modes {
 			src := testImage(c.w, c.h, mode.c, mode.dtype)
-			for _, f := range filters {
-				a := ask{
-					"op": "resize", "mode": mode.mode, "pixels": src.Pix, "size": []int{c.w, c.h},
-					"to": []int{c.toW, c.toH}, "filter": f,
-				}
-				if c.crop != (Rect{}) {
-					a["crop"] = []int{c.crop.X, c.crop.Y, c.crop.W, c.crop.H}
-				}
-				want := p.ask(a)
-				if want.Error != "" {
-					t.Fatal(want.Error)
-				}
-				var dst Image
-				if err := r.Resize(&dst, src, c.crop, c.toW, c.toH, f); err != nil {
-					t.Fatal(err)
-				}
-				if !bytes.Equal(dst.Pix, want.Pixels) {
-					t.Errorf("%s %s %s: other pixels than Pillow's", mode.mode, c, f)
-				}
+			byRows := twice(t, src, c.toW, c.h, c.toW, c.toH)
+			byColumns := twice(t, src, c.w, c.toH, c.toW, c.toH)
+			want, other := byRows, byColumns
+			if c.vertical {
+				want, other = other, want
+			}
+			got := twice(t, src, c.w, c.h, c.toW, c.toH)
+			switch alpha := mode.c == 2 || mode.c == 4; {
+			case alpha: // is divided out after each resize
+			case !bytes.Equal(got.Pix, want.Pix):
+				t.Errorf("%s %+v: not in this order", mode.mode, c)
+			case bytes.Equal(got.Pix, other.Pix):
+				t.Errorf("%s %+v: the order makes no difference", mode.mode, c)
 			}
 		}
 	}
+}
+
+// twice resizes m to w by h and then to toW by toH.
+func twice(t *testing.T, m *Image, w, h, toW, toH int) *Image {
+	t.Helper()
+	var r Resampler
+	var once, done Image
+	if err := r.Resize(&once, m, Rect{}, w, h, Bicubic); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Resize(&done, &once, Rect{}, toW, toH, Bicubic); err != nil {
+		t.Fatal(err)
+	}
+	return &done
 }
 
 // The C kernel, with and without AVX2, equals the Go reference; crop-then-resize equals the
@@ -99,6 +210,7 @@ func TestResizeTwins(t *testing.T) {
 func FuzzResizeTwins(f *testing.F) {
 	f.Add(uint8(20), uint8(30), uint8(1), uint8(2), uint8(10), uint8(10), uint8(9), uint8(40), uint8(3), uint8(2))
 	f.Add(uint8(255), uint8(1), uint8(0), uint8(0), uint8(254), uint8(0), uint8(1), uint8(1), uint8(1), uint8(4))
+	f.Add(uint8(40), uint8(200), uint8(3), uint8(5), uint8(36), uint8(190), uint8(50), uint8(60), uint8(2), uint8(1))
 	var r Resampler
 	f.Fuzz(func(t *testing.T, w, h, x, y, cw, ch, toW, toH, channels, filter uint8) {
 		c := resizeCase{w: int(w) + 1, h: int(h) + 1, toW: int(toW) + 1, toH: int(toH) + 1}
@@ -120,18 +232,21 @@ func checkTwins(t *testing.T, r *Resampler, src *Image, c resizeCase, f Filter) 
 	var want, cut, got Image
 	want.Reset(c.toH, c.toW, src.C, src.DType)
 	src.crop(&cut, c.crop)
-	r.resize8Go(&want, &cut, Rect{W: c.crop.W, H: c.crop.H}, hor, ver)
-	for name, resize := range resizers(r) {
-		got.Reset(c.toH, c.toW, src.C, src.DType)
+	r.resample(want.view(), cut.view(), hor, ver, goPasses8)
+	for name, p := range twins {
+		got.Reset(c.toH+1, c.toW, src.C, src.DType)
 		clear(got.Pix)
-		resize(&got, src, c.crop, hor, ver)
+		beyond := got.Pix[len(want.Pix):]
+		got.Reset(c.toH, c.toW, src.C, src.DType)
+		r.resample(got.view(), src.view().crop(c.crop), hor, ver, p)
 		if !bytes.Equal(got.Pix, want.Pix) {
 			t.Errorf("%s: %s, %d channels, %s: other pixels than the reference's", name, c, src.C, f)
 		}
+		if bytes.ContainsFunc(beyond, func(b rune) bool { return b != 0 }) {
+			t.Errorf("%s: %s, %d channels, %s: writes past the end", name, c, src.C, f)
+		}
 	}
 }
-
-type resizer func(dst, src *Image, crop Rect, hor, ver *coefficients)
 
 // Pillow has no 16-bit colour: each channel comes out as it does alone.
 func TestResize16ByChannel(t *testing.T) {

@@ -21,10 +21,10 @@ func CheckStructure(data []byte, enc formats.Encoding) error {
 		}
 		return nil
 	}
-	if got := Sniff(data); got != enc && got != "" {
+	if got := formats.Sniff(data); got != enc && got != "" {
 		return fmt.Errorf("%w: it is called %s and is %s", ErrCorrupt, enc, got)
 	}
-	if _, err := inspectAs(data, Sniff(data)); err != nil {
+	if _, err := inspectAs(data, formats.Sniff(data)); err != nil {
 		return err
 	}
 	switch enc {

@@ -118,7 +118,7 @@ func FuzzInspect(f *testing.F) {
 func FuzzCheckStructure(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		enc := Sniff(data)
+		enc := formats.Sniff(data)
 		if err := CheckStructure(data, enc); err == nil {
 			if _, _, err := Inspect(data); err != nil && enc != "" {
 				t.Errorf("sound, and then %v", err)

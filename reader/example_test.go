@@ -52,7 +52,8 @@ func Example() {
 		images := 0
 		for batch, err := range loader.Epoch(context.Background(), epoch) {
 			if err != nil {
-				log.Fatal(err)
+				log.Print(err)
+				return
 			}
 			// batch.Float32 and batch.Labels go to the model here.
 			fmt.Println(batch.Shape)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import statistics
 import subprocess
 import time
 from pathlib import Path
@@ -23,6 +25,8 @@ DATASETS = {
     "raw.h5": (["--resize", "cover:256x256", "--encode", "raw"], 4.0),
 }
 FOLDER = "images"
+# Rounds of dsconv bench in each of ours; it warms up before them.
+BENCH_ROUNDS = 2
 
 
 def compare(
@@ -38,30 +42,29 @@ def compare(
     reports = []
     for _ in range(rounds):
         report = bench(dsconv, work, workers)
-        ours = {d["path"]: d["epoch_seconds"] for d in report["datasets"]}
         reports.append(report)
-        peer.our_seconds.append(ours[FOLDER])
+        ours = {d["path"]: [r["seconds"] for r in d["rounds"]] for d in report["datasets"]}
+        peer.our_seconds.append(statistics.median(ours[FOLDER]))
         peer.their_seconds.append(epoch(loader))
         for name, c in packed.items():
-            c.our_seconds.append(ours[name])
-            c.their_seconds.append(ours[FOLDER])
+            c.our_seconds += ours[name]
+            c.their_seconds += ours[FOLDER]
     return [*packed.values(), peer], reports
 
 
 def prepare(dsconv: Path, images: Path, work: Path) -> None:
-    """Packs what is not packed yet from these images."""
-    work.mkdir(parents=True, exist_ok=True)
-    link = work / FOLDER
-    link.unlink(missing_ok=True)
-    link.symlink_to(images)
+    """Packs the datasets, beside a link to the images."""
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    (work / FOLDER).symlink_to(images)
     for name, (options, _) in DATASETS.items():
-        subprocess.run([dsconv, "pack", FOLDER, name, "--quiet", "--force", *options], cwd=work, check=True)
+        subprocess.run([dsconv, "pack", FOLDER, name, "--quiet", *options], cwd=work, check=True)
 
 
 def bench(dsconv: Path, work: Path, workers: int) -> dict:
-    """One round of dsconv bench, after the warm-up that it does itself."""
+    """The report of a few interleaved rounds."""
     subprocess.run(
-        [dsconv, "bench", FOLDER, *DATASETS, "--rounds", "1", "--batch", str(BATCH), "--size", str(SIZE)]
+        [dsconv, "bench", FOLDER, *DATASETS, "--rounds", str(BENCH_ROUNDS), "--batch", str(BATCH), "--size", str(SIZE)]
         + ["--workers", str(workers), "--quiet", "--json", "report.json"],
         cwd=work,
         check=True,

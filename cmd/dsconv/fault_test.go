@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/dsconv/dsconv/formats/formattest"
 )
 
 // outputsOf lists a DST of every format that is built in.
@@ -32,27 +34,6 @@ func samples(t *testing.T, n, size string) string {
 		t.Fatalf("synth: exit code %d", code)
 	}
 	return dir
-}
-
-func bytesUnder(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	m := map[string]string{}
-	if err := walk(os.DirFS(dir), func(name string, data []byte) { m[name] = string(data) }); err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-func same(t *testing.T, want, got map[string]string) {
-	t.Helper()
-	for name := range want {
-		if got[name] != want[name] {
-			t.Errorf("%s differs", name)
-		}
-	}
-	if len(got) != len(want) {
-		t.Errorf("%d files, want %d", len(got), len(want))
-	}
 }
 
 // packTo runs dsconv pack in this process and gives its exit code and what it said.
@@ -94,7 +75,7 @@ func TestFullDisk(t *testing.T) {
 			if code, said := packTo(t, src, filepath.Join(whole, name)); code != exitDone {
 				t.Fatal(said)
 			}
-			same(t, bytesUnder(t, whole), bytesUnder(t, disk))
+			formattest.SameTrees(t, formattest.Tree(t, disk), formattest.Tree(t, whole))
 		})
 	}
 }
@@ -122,7 +103,7 @@ func TestInterruptedAndKilled(t *testing.T) {
 				if code, said := packTo(t, src, filepath.Join(dir, name), flags...); code != exitDone {
 					t.Fatalf("going on: exit code %d: %s", code, said)
 				}
-				same(t, bytesUnder(t, whole), bytesUnder(t, dir))
+				formattest.SameTrees(t, formattest.Tree(t, dir), formattest.Tree(t, whole))
 			})
 		}
 	}

@@ -3,18 +3,17 @@ package main
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/dsconv/dsconv/formats/formattest"
 )
 
 // The README's Python reads what pack writes, word for word.
 func TestREADMEPythonReadsWhatPackWrites(t *testing.T) {
-	python := os.Getenv("DSCONV_PYTHON")
-	if python == "" {
-		t.Skip("DSCONV_PYTHON is not set")
-	}
+	const imports = "import lmdb, h5py, webdataset\nfrom io import BytesIO\nfrom PIL import Image\nfrom tfrecord import tfrecord_loader\n"
+	formattest.Python(t, imports) // skips before anything is packed
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +38,6 @@ func TestREADMEPythonReadsWhatPackWrites(t *testing.T) {
 	if len(blocks) != 4 {
 		t.Fatalf("%d blocks of Python in the README, want 4", len(blocks))
 	}
-	imports := "import lmdb, h5py, webdataset\nfrom io import BytesIO\nfrom PIL import Image\nfrom tfrecord import tfrecord_loader\n"
 	for _, b := range blocks {
 		name := string(regexp.MustCompile(`out\.\w+`).Find(b[1]))
 		t.Run(name, func(t *testing.T) {
@@ -47,15 +45,12 @@ func TestREADMEPythonReadsWhatPackWrites(t *testing.T) {
 				t.Skipf("%s is not built in", name)
 			}
 			// The last image that a block gave must be a whole photo.
-			script := imports + string(b[1]) + `
+			formattest.Python(t, imports+string(b[1])+`
 image = image if "image" in dir() else images["banded_disc/000000"]
 assert image.convert("RGB").size == (64, 48), image
 assert "images" not in dir() or len(images) == 20
 assert "label" not in dir() or label in (0, 1, b"banded_disc", b"barred_cross"), label
-`
-			if out, err := exec.Command(python, "-W", "ignore", "-c", script).CombinedOutput(); err != nil {
-				t.Errorf("%v\n%s\n%s", err, b[1], out)
-			}
+`)
 		})
 	}
 }

@@ -3,12 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/dsconv/dsconv/formats/formattest"
 )
 
 // asProgram in the environment makes the test's binary dsconv itself.
@@ -63,21 +66,13 @@ func exitCode(ts *testscript.TestScript, _ bool, args []string) {
 
 // sameTree compares two folders: names and bytes.
 func sameTree(ts *testscript.TestScript, neg bool, args []string) {
-	a, b := files(ts, args[0]), files(ts, args[1])
-	same := len(a) == len(b)
-	for name := range a {
-		same = same && a[name] == b[name]
-	}
-	if same == neg {
+	a, err := formattest.ReadTree(ts.MkAbs(args[0]))
+	ts.Check(err)
+	b, err := formattest.ReadTree(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if same := maps.Equal(a, b); same == neg {
 		ts.Fatalf("%s has %d files, %s has %d; same: %v", args[0], len(a), args[1], len(b), same)
 	}
-}
-
-func files(ts *testscript.TestScript, dir string) map[string]string {
-	m := map[string]string{}
-	root := os.DirFS(ts.MkAbs(dir))
-	ts.Check(walk(root, func(name string, data []byte) { m[name] = string(data) }))
-	return m
 }
 
 // truncate cuts a file to a number of bytes.
