@@ -10,7 +10,8 @@ type Dataset interface {
 	Len() int
 	// Info tells what is known about sample i without reading it.
 	Info(i int) (Info, error)
-	// Read fills s with sample i, one value per field of the schema, and reuses s's buffers.
+	// Read fills s with sample i, one value per field of the schema, and reuses s's buffers
+	// (Value.Buffer).
 	// An error names the sample's key; ErrDamaged is in its chain if the stored bytes are
 	// not what they were.
 	Read(i int, s *Sample) error
@@ -20,8 +21,8 @@ type Dataset interface {
 // Viewer is a Dataset that can lend its own memory instead of copying.
 type Viewer interface {
 	// View is Read, but the values' Data may point into memory of the dataset: read-only,
-	// valid until Close. Buffers of an earlier Read in s are dropped, not written to; a
-	// Sample that View has filled must not be given to Read, which would write there. Only
+	// valid until Close. Buffers of an earlier Read in s are dropped, not written to; what
+	// is lent is marked (Value.Lend), so that a later Read into s does not write there. Only
 	// Read compares the bytes with the sample's checksum.
 	View(i int, s *Sample) error
 }

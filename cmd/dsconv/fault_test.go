@@ -83,7 +83,7 @@ func TestFullDisk(t *testing.T) {
 // A pack that is interrupted or killed leaves DST.partial only, and the same command goes
 // on to the same bytes.
 func TestInterruptedAndKilled(t *testing.T) {
-	src := samples(t, "150", "200x150")
+	src := samples(t, "400", "200x150")
 	flags := []string{"--encode", "png", "-j", "1"}
 	for _, name := range outputsOf() {
 		whole := t.TempDir()

@@ -5,8 +5,10 @@
 //     checkpoints and an all-or-nothing publication;
 //   - [Table], the manifest: a row a sample, in memory and as manifest.parquet;
 //   - [Sums], a CRC-32C for each 1 MiB block of each file, in a table that checks itself;
-//   - [Shards] and [Mapping] for formats that append records to one or many files and
-//     read them back from mapped memory.
+//   - [Catalog], what an open dataset knows without its data;
+//   - [Shards] and [Records] for formats that append records to one or many files and read
+//     them back from mapped memory;
+//   - [Single] and [Reader] for formats of one file or folder that find values by themselves.
 //
 // docs/formats.md describes the files byte by byte.
 package atrest

@@ -1,6 +1,7 @@
 package atrest
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -31,9 +32,13 @@ var frames = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 })
 
-// FrameType is ElementType of what a zstd frame holds, "" if it is no whole frame. Where
-// the header does not tell the content's size, as in small frames, it is decoded.
-func FrameType(shape []int, frame []byte) formats.DType {
+// FrameType is the element type of what a zstd frame of field f and that shape holds: the
+// field's, else what the content's size tells, "" if it is no whole frame. Where the
+// frame's header does not tell that size, as in small frames, it is decoded.
+func FrameType(f *formats.Field, shape []int, frame []byte) formats.DType {
+	if f.DType != "" {
+		return f.DType
+	}
 	var h zstd.Header
 	if h.Decode(frame) != nil {
 		return ""
@@ -50,4 +55,13 @@ func FrameType(shape []int, frame []byte) formats.DType {
 		return ""
 	}
 	return ElementType(shape, uint64(len(b)))
+}
+
+// CheckFrame reports that FrameType could not tell the element type of v, a value of
+// field f, where only the frame is stored.
+func CheckFrame(f *formats.Field, v *formats.Value) error {
+	if v.Encoding == formats.RawZstd && FrameType(f, v.Shape, v.Data) != v.DType {
+		return fmt.Errorf("%w: field %s: the zstd frame does not tell how many bytes of %s it holds", formats.ErrSchema, f.Name, v.DType)
+	}
+	return nil
 }

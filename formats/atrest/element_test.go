@@ -31,11 +31,11 @@ func TestFrameType(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, side := range []int{1, 10, 300} {
-		if got := FrameType([]int{side, side, 1}, e.EncodeAll(make([]byte, 2*side*side), nil)); got != formats.Uint16 {
+		if got := FrameType(&formats.Field{}, []int{side, side, 1}, e.EncodeAll(make([]byte, 2*side*side), nil)); got != formats.Uint16 {
 			t.Errorf("side %d: got %q", side, got)
 		}
 	}
-	if got := FrameType([]int{10, 10, 1}, []byte("no frame")); got != "" {
+	if got := FrameType(&formats.Field{}, []int{10, 10, 1}, []byte("no frame")); got != "" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -44,16 +44,3 @@ func TestCheckValue(t *testing.T) {
 		}
 	}
 }
-
-func TestCutNeedsAPattern(t *testing.T) {
-	s, err := CreateShards(t.TempDir()+"/a.rec", testMeta, formats.CreateOptions{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	write(t, s, 0, 3)
-	if err := s.Cut(); err == nil {
-		t.Error("a path that names one file was cut")
-	}
-	commit(t, s)
-}

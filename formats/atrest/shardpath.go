@@ -99,9 +99,9 @@ var errForeign = fmt.Errorf("%w, and not by dsconv", formats.ErrExists)
 // Existing lists the files that a dataset at p would replace: those of the finished
 // dataset there. Files of the pattern without a sidecar are somebody else's: an error.
 func (p ShardPath) Existing() ([]string, error) {
-	if m, _, err := ReadSidecar(p.Sidecar()); err == nil {
+	if c, err := ReadSidecar(p.Sidecar()); err == nil {
 		old := []string{p.Sidecar()} // first: from then on nothing looks finished
-		for _, name := range m.Files {
+		for _, name := range c.Meta().Files {
 			old = append(old, filepath.Join(p.Dir, name))
 		}
 		return old, nil

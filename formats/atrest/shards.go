@@ -12,7 +12,8 @@ import (
 )
 
 // Shards appends records to one file after another in a Stage and publishes them with
-// their sidecar. A format puts its record layout on top. It belongs to one goroutine.
+// their sidecar. A format puts its record layout on top, and [Records] reads them back. It
+// belongs to one goroutine.
 type Shards struct {
 	stage   *Stage
 	path    ShardPath
@@ -20,7 +21,6 @@ type Shards struct {
 	old     []string
 	done    Sums
 	current *File
-	open    bool // before Commit or Close
 }
 
 // CreateShards starts a dataset at path; end is appended to each file when it is cut.
@@ -32,7 +32,7 @@ func CreateShards(path string, m formats.Meta, o formats.CreateOptions, end []by
 	if _, _, ok := p.Braces(); ok {
 		return nil, fmt.Errorf("%s: write %%06d for the shard number; a range is for reading", path)
 	}
-	s := &Shards{path: p, end: end, open: true}
+	s := &Shards{path: p, end: end}
 	if s.old, err = p.Existing(); err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func ResumeShards(path string, end []byte) (*Shards, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Shards{path: p, end: end, open: true}
+	s := &Shards{path: p, end: end}
 	if s.old, err = p.Existing(); err != nil {
 		return nil, err
 	}
@@ -196,86 +196,15 @@ func (s *Shards) Commit(index func(dir string) (names []string, err error)) erro
 		moves = append(moves, Move{From: s.stage.Path(f.Name), To: filepath.Join(s.path.Dir, f.Name)})
 	}
 	moves = append(moves, Move{From: side, To: s.path.Sidecar()})
-	s.open = false
 	return s.stage.Publish(s.old, moves)
 }
 
 // Close leaves what was checkpointed to ResumeShards.
 func (s *Shards) Close() error {
-	if !s.open {
-		return nil
-	}
-	s.open = false
 	var err error
 	if s.current != nil {
 		err = s.current.Close()
+		s.current = nil
 	}
 	return errors.Join(err, s.stage.Close())
-}
-
-// Records reads what Shards wrote, from mapped memory. It is safe for concurrent use.
-type Records struct {
-	Meta  *formats.Meta
-	Table *Table
-
-	path  ShardPath
-	files []*Mapping
-}
-
-// OpenRecords opens the dataset at path.
-func OpenRecords(path string) (*Records, error) {
-	p, err := ParseShardPath(path)
-	if err != nil {
-		return nil, err
-	}
-	r := &Records{path: p}
-	if r.Meta, r.Table, err = ReadSidecar(p.Sidecar()); err != nil {
-		return nil, err
-	}
-	if lo, hi, ok := p.Braces(); ok && (lo != 0 || hi != len(r.Meta.Files)-1) {
-		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; name them all", path, len(r.Meta.Files)-1)
-	}
-	for _, name := range r.Meta.Files {
-		if name != filepath.Base(name) {
-			return nil, errors.Join(fmt.Errorf("%s: %w: a shard is named %q", path, formats.ErrDamaged, name), r.Close())
-		}
-		m, err := Map(filepath.Join(p.Dir, name))
-		if err != nil {
-			return nil, errors.Join(err, r.Close())
-		}
-		r.files = append(r.files, m)
-	}
-	return r, nil
-}
-
-// Record is the bytes of the record of row i, in mapped memory. The error names the key.
-func (r *Records) Record(i int) ([]byte, error) {
-	if i < 0 || i >= r.Table.Len() {
-		return nil, fmt.Errorf("sample %d of %d: %w", i, r.Table.Len(), errRange)
-	}
-	at := r.Table.Place(i)
-	if at.Shard < 0 || at.Shard >= len(r.files) {
-		return nil, fmt.Errorf("key %q: %w: it is in shard %d of %d", r.Table.Key(i), formats.ErrDamaged, at.Shard, len(r.files))
-	}
-	b, err := r.files[at.Shard].Slice(at.Offset, at.Length)
-	if err != nil {
-		return nil, fmt.Errorf("key %q in %s: %w", r.Table.Key(i), r.Meta.Files[at.Shard], err)
-	}
-	return b, nil
-}
-
-// Sums are the dataset's block checksums; the names are relative to Dir.
-func (r *Records) Sums() (Sums, error) { return ReadSums(r.path.Sidecar()) }
-
-// Dir is the folder of the shards.
-func (r *Records) Dir() string { return r.path.Dir }
-
-// Close unmaps the files.
-func (r *Records) Close() error {
-	var err error
-	for _, m := range r.files {
-		err = errors.Join(err, m.Close())
-	}
-	r.files = nil
-	return err
 }

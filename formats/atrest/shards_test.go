@@ -1,4 +1,4 @@
-package atrest
+package atrest_test
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/formattest"
 )
 
 var testMeta = formats.Meta{Version: 1, Format: "test", Schema: formats.Schema{{Name: "image", Kind: formats.Image}}}
@@ -17,12 +19,12 @@ var testMeta = formats.Meta{Version: 1, Format: "test", Schema: formats.Schema{{
 func sampleOf(i int) *formats.Sample {
 	data := bytes.Repeat([]byte{byte(i), byte(i >> 8), 7}, 1+(i*7919)%9000)
 	s := &formats.Sample{Key: fmt.Sprintf("k%05d", i), Values: []formats.Value{{Data: data, Encoding: formats.JPEG, Shape: []int{i, 1, 3}}}}
-	s.Sum = Sum(testMeta.Schema, s)
+	s.Sum = atrest.Sum(testMeta.Schema, s)
 	return s
 }
 
 // write adds the samples from..to-1 and cuts after every hundredth.
-func write(t *testing.T, s *Shards, from, to int) {
+func write(t *testing.T, s *atrest.Shards, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
 		smp := sampleOf(i)
@@ -41,7 +43,7 @@ func write(t *testing.T, s *Shards, from, to int) {
 	}
 }
 
-func commit(t *testing.T, s *Shards) {
+func commit(t *testing.T, s *atrest.Shards) {
 	t.Helper()
 	index := func(dir string) ([]string, error) {
 		return []string{"idx"}, os.WriteFile(filepath.Join(dir, "idx"), []byte("i"), 0o644)
@@ -51,34 +53,16 @@ func commit(t *testing.T, s *Shards) {
 	}
 }
 
-func tree(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		rel, _ := filepath.Rel(dir, path)
-		files[rel] = string(b)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
 func TestShardsAreReadBackAndResumeToTheSameBytes(t *testing.T) {
 	end := make([]byte, 1024)
 	whole := filepath.Join(t.TempDir(), "x-%03d.rec")
-	s, err := CreateShards(whole, testMeta, formats.CreateOptions{}, end)
+	s, err := atrest.CreateShards(whole, testMeta, formats.CreateOptions{}, end)
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, s, 0, 250)
 	commit(t, s)
-	r, err := OpenRecords(whole)
+	r, err := atrest.OpenRecords(whole)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +77,7 @@ func TestShardsAreReadBackAndResumeToTheSameBytes(t *testing.T) {
 	// Checkpoints at 50, 100 (just after a cut) and 170, each time followed by work that
 	// is lost.
 	torn := filepath.Join(t.TempDir(), "x-%03d.rec")
-	if s, err = CreateShards(torn, testMeta, formats.CreateOptions{}, end); err != nil {
+	if s, err = atrest.CreateShards(torn, testMeta, formats.CreateOptions{}, end); err != nil {
 		t.Fatal(err)
 	}
 	from := 0
@@ -106,10 +90,10 @@ func TestShardsAreReadBackAndResumeToTheSameBytes(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenRecords(torn); !errors.Is(err, formats.ErrNotDataset) {
+		if _, err := atrest.OpenRecords(torn); !errors.Is(err, formats.ErrNotDataset) {
 			t.Fatalf("an unfinished dataset opens: %v", err)
 		}
-		if s, err = ResumeShards(torn, end); err != nil {
+		if s, err = atrest.ResumeShards(torn, end); err != nil {
 			t.Fatal(err)
 		}
 		if string(s.Stage().Note) != fmt.Sprint(to) {
@@ -119,59 +103,52 @@ func TestShardsAreReadBackAndResumeToTheSameBytes(t *testing.T) {
 	}
 	write(t, s, from, 250)
 	commit(t, s)
-	a, b := tree(t, filepath.Dir(whole)), tree(t, filepath.Dir(torn))
-	if len(a) != 3+4 {
-		t.Fatalf("%d files", len(a))
+	want := formattest.Tree(t, filepath.Dir(whole))
+	if len(want) != 3+4 {
+		t.Fatalf("%d files", len(want))
 	}
-	for name := range a {
-		if a[name] != b[name] {
-			t.Errorf("%s differs", name)
-		}
-	}
-	if len(a) != len(b) {
-		t.Errorf("%d files and %d", len(a), len(b))
-	}
+	formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(torn)), want)
 }
 
 func TestStageRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.rec")
-	s, err := CreateShards(path, testMeta, formats.CreateOptions{}, nil)
+	s, err := atrest.CreateShards(path, testMeta, formats.CreateOptions{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := CreateShards(path, testMeta, formats.CreateOptions{}, nil); !errors.Is(err, formats.ErrLocked) {
+	if _, err := atrest.CreateShards(path, testMeta, formats.CreateOptions{}, nil); !errors.Is(err, formats.ErrLocked) {
 		t.Errorf("a second writer: %v", err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := CreateShards(path, testMeta, formats.CreateOptions{}, nil); !errors.Is(err, formats.ErrPartial) {
+	if _, err := atrest.CreateShards(path, testMeta, formats.CreateOptions{}, nil); !errors.Is(err, formats.ErrPartial) {
 		t.Errorf("over a partial: %v", err)
 	}
-	if s, err = ResumeShards(path, nil); err != nil {
+	if s, err = atrest.ResumeShards(path, nil); err != nil {
 		t.Fatal(err)
 	}
 	write(t, s, 0, 3)
 	commit(t, s)
-	if _, err := CreateShards(path, testMeta, formats.CreateOptions{}, nil); !errors.Is(err, formats.ErrExists) {
+	if _, err := atrest.CreateShards(path, testMeta, formats.CreateOptions{}, nil); !errors.Is(err, formats.ErrExists) {
 		t.Errorf("over a finished one: %v", err)
 	}
-	if s, err = CreateShards(path, testMeta, formats.CreateOptions{Replace: true}, nil); err != nil {
+	if s, err = atrest.CreateShards(path, testMeta, formats.CreateOptions{Replace: true}, nil); err != nil {
 		t.Fatal(err)
 	}
 	write(t, s, 0, 5)
-	if r, err := OpenRecords(path); err != nil || r.Table.Len() != 3 {
+	if r, err := atrest.OpenRecords(path); err != nil || r.Table.Len() != 3 {
 		t.Errorf("the old dataset is gone before the new one is there: %v", err)
 	}
 	commit(t, s)
-	if r, err := OpenRecords(path); err != nil || r.Table.Len() != 5 {
+	if r, err := atrest.OpenRecords(path); err != nil || r.Table.Len() != 5 {
 		t.Errorf("the old dataset was not replaced: %v", err)
 	}
 	foreign := filepath.Join(t.TempDir(), "b.rec")
 	if err := os.WriteFile(foreign, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := CreateShards(foreign, testMeta, formats.CreateOptions{Replace: true}, nil); !errors.Is(err, formats.ErrExists) {
+	if _, err := atrest.CreateShards(foreign, testMeta, formats.CreateOptions{Replace: true}, nil); !errors.Is(err, formats.ErrExists) {
 		t.Errorf("over a foreign file: %v", err)
 	}
 }
@@ -179,13 +156,13 @@ func TestStageRefuses(t *testing.T) {
 func TestCheckFindsEveryFlippedBitThatItIsShown(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.rec")
-	s, err := CreateShards(path, testMeta, formats.CreateOptions{}, nil)
+	s, err := atrest.CreateShards(path, testMeta, formats.CreateOptions{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, s, 0, 99)
 	commit(t, s)
-	sums, err := ReadSums(path + ".dsconv")
+	sums, err := atrest.ReadSums(path + ".dsconv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,12 +175,12 @@ func TestCheckFindsEveryFlippedBitThatItIsShown(t *testing.T) {
 	if n := check(); n != 0 {
 		t.Fatalf("%d damages in a whole dataset", n)
 	}
-	for name, content := range tree(t, dir) {
-		if filepath.Base(name) == SumsName {
+	for name, content := range formattest.Tree(t, dir) {
+		if filepath.Base(name) == atrest.SumsName {
 			for i := range content {
 				b := []byte(content)
 				b[i] ^= 1 << (i % 8)
-				if _, err := DecodeSums(b); !errors.Is(err, formats.ErrDamaged) {
+				if _, err := atrest.DecodeSums(b); !errors.Is(err, formats.ErrDamaged) {
 					t.Fatalf("bit %d of the table: %v", i, err)
 				}
 			}
@@ -223,4 +200,17 @@ func TestCheckFindsEveryFlippedBitThatItIsShown(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+func TestCutNeedsAPattern(t *testing.T) {
+	s, err := atrest.CreateShards(t.TempDir()+"/a.rec", testMeta, formats.CreateOptions{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	write(t, s, 0, 3)
+	if err := s.Cut(); err == nil {
+		t.Error("a path that names one file was cut")
+	}
+	commit(t, s)
 }

@@ -19,9 +19,10 @@ const (
 )
 
 // WriteSidecar writes manifest, dataset.json and checksums into dir and syncs them. data
-// are the sums of the data files; base is where their names start, as seen from dir, so
-// that the table's names are relative to one folder: "" if dir is the dataset itself.
-// Further files of dir that readers want (indexes) are named in extra.
+// are the sums of the data files. prefix leads from the folder that their names are
+// relative to into dir, "x.tar.dsconv/" or "" if that is dir itself, so that all names in
+// the table are relative to one folder. Further files of dir that readers want (indexes)
+// are named in extra.
 func (s *Stage) WriteSidecar(dir, prefix string, data Sums, extra []string) error {
 	ranks, err := s.Table.Ranks()
 	if err != nil {
@@ -57,35 +58,32 @@ func (s *Stage) WriteSidecar(dir, prefix string, data Sums, extra []string) erro
 }
 
 // ReadSidecar reads manifest and dataset.json of dir. ErrNotDataset if they are not there.
-func ReadSidecar(dir string) (*formats.Meta, *Table, error) {
+func ReadSidecar(dir string) (Catalog, error) {
 	b, err := os.ReadFile(filepath.Join(dir, MetaName))
 	if errors.Is(err, os.ErrNotExist) {
 		if _, err := os.Stat(dir + Suffix); err == nil {
-			return nil, nil, fmt.Errorf("%s: %w: it is an unfinished pack", dir, formats.ErrNotDataset)
+			return Catalog{}, fmt.Errorf("%s: %w: it is an unfinished pack", dir, formats.ErrNotDataset)
 		}
-		return nil, nil, fmt.Errorf("%s: %w: it has no %s", dir, formats.ErrNotDataset, MetaName)
+		return Catalog{}, fmt.Errorf("%s: %w: it has no %s", dir, formats.ErrNotDataset, MetaName)
 	}
 	if err != nil {
-		return nil, nil, err
+		return Catalog{}, err
 	}
 	m, err := DecodeMeta(b)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", dir, err)
+		return Catalog{}, fmt.Errorf("%s: %w", dir, err)
 	}
 	path := filepath.Join(dir, ManifestName)
 	mp, err := Map(path)
 	if err != nil {
-		return nil, nil, err
+		return Catalog{}, err
 	}
 	defer mp.Close()
-	t, err := ReadManifest(bytes.NewReader(mp.Data), int64(len(mp.Data)), m.Columns)
+	c, err := NewCatalog(m, mp.Data)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
+		return Catalog{}, fmt.Errorf("%s: %w", path, err)
 	}
-	if t.Len() != m.Count {
-		return nil, nil, fmt.Errorf("%s: %w: %d rows for %d samples", path, formats.ErrDamaged, t.Len(), m.Count)
-	}
-	return m, t, nil
+	return c, nil
 }
 
 // ReadSums reads the block checksums of the sidecar dir.

@@ -78,8 +78,8 @@ func (t *Table) Append(r *Row) error {
 
 // Info is row i without its place. It allocates only for the user's columns.
 func (t *Table) Info(i int) (formats.Info, error) {
-	if i < 0 || i >= t.Len() {
-		return formats.Info{}, fmt.Errorf("sample %d of %d: %w", i, t.Len(), errRange)
+	if err := t.inRange(i); err != nil {
+		return formats.Info{}, err
 	}
 	in := formats.Info{
 		Key: t.key.at(i), Split: t.split.at(i), Label: t.label[i], Size: t.size[i],
@@ -93,6 +93,13 @@ func (t *Table) Info(i int) (formats.Info, error) {
 		}
 	}
 	return in, nil
+}
+
+func (t *Table) inRange(i int) error {
+	if i < 0 || i >= t.Len() {
+		return fmt.Errorf("sample %d of %d: index out of range", i, t.Len())
+	}
+	return nil
 }
 
 // Key is the key of row i. Of this and the other single columns i must be in range.

@@ -1,11 +1,6 @@
 package atrest
 
-import (
-	"errors"
-	"unsafe"
-)
-
-var errRange = errors.New("index out of range")
+import "unsafe"
 
 // unsafeString is b as a string without a copy. Columns are only ever appended to, and
 // growing moves them to new memory, so the bytes under the string never change.

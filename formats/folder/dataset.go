@@ -2,9 +2,7 @@ package folder
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -180,7 +178,7 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	s.Columns = append(s.Columns[:0], in.Columns...)
 	s.Resize(len(d.meta.Schema))
 	v := &s.Values[0]
-	if v.Data, err = readFile(filepath.Join(d.root, filepath.FromSlash(in.Source.Path)), in.Size, v.Data); err != nil {
+	if v.Data, err = readFile(filepath.Join(d.root, filepath.FromSlash(in.Source.Path)), in.Size, v.Buffer()); err != nil {
 		return fmt.Errorf("read %s: %w", in.Source.Path, err)
 	}
 	v.Encoding, v.DType, v.Shape = formats.Sniff(v.Data), "", v.Shape[:0]
@@ -196,7 +194,7 @@ func (d *Dataset) setLabels(it *item, values []formats.Value) {
 			continue
 		}
 		n := len(f.Classes)
-		v.Data = append(v.Data[:0], make([]byte, n)...)
+		v.Data = append(v.Buffer(), make([]byte, n)...)
 		for _, hot := range it.labels {
 			v.Data[hot] = 1
 		}
@@ -206,31 +204,3 @@ func (d *Dataset) setLabels(it *item, values []formats.Value) {
 
 // Close does nothing: no file stays open.
 func (d *Dataset) Close() error { return nil }
-
-// readFile reads a file of about size bytes into buf, growing it. The file may have
-// changed since it was listed: it is read to its end.
-func readFile(name string, size int64, buf []byte) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return buf[:0], errors.New(cause(err))
-	}
-	defer f.Close()
-	// One byte more than expected, so that the end is seen without another read.
-	if int64(cap(buf)) <= size {
-		buf = make([]byte, 0, size+size/4+512)
-	}
-	buf = buf[:0]
-	for {
-		n, err := f.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if errors.Is(err, io.EOF) {
-			return buf, nil
-		}
-		if err != nil {
-			return buf, errors.New(cause(err))
-		}
-		if len(buf) == cap(buf) {
-			buf = slices.Grow(buf, len(buf))
-		}
-	}
-}

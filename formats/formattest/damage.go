@@ -1,7 +1,6 @@
 package formattest
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -20,7 +19,7 @@ func (s suite) flippedBits(t *testing.T) {
 	path := s.write(t, stereo(40))
 	undamaged(t, s.open(t, path))
 	dir := filepath.Dir(path)
-	files := tree(t, dir)
+	files := Tree(t, dir)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		content := files[name]
 		for k := range min(flips, len(content)) {
@@ -28,19 +27,19 @@ func (s suite) flippedBits(t *testing.T) {
 			if len(content) <= flips {
 				at = k
 			}
-			broken := bytes.Clone(content)
+			broken := []byte(content)
 			broken[at] ^= 1 << (k % 8)
 			overwrite(t, filepath.Join(dir, name), broken)
 			if !s.findsDamage(t, path) {
 				t.Errorf("%s: bit %d of byte %d of %d flipped: not found", name, k%8, at, len(content))
 			}
 		}
-		overwrite(t, filepath.Join(dir, name), content)
+		overwrite(t, filepath.Join(dir, name), []byte(content))
 	}
 	undamaged(t, s.open(t, path))
 }
 
-func overwrite(t *testing.T, file string, content []byte) {
+func overwrite(t testing.TB, file string, content []byte) {
 	t.Helper()
 	if err := os.WriteFile(file, content, 0o644); err != nil {
 		t.Fatal(err)
@@ -71,18 +70,18 @@ func (s suite) truncated(t *testing.T) {
 	c := stereo(40)
 	path := s.write(t, c)
 	dir := filepath.Dir(path)
-	files := tree(t, dir)
+	files := Tree(t, dir)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		content, file := files[name], filepath.Join(dir, name)
 		for _, n := range []int{0, 1, len(content) / 3, len(content) - 1} {
-			overwrite(t, file, content[:n])
+			overwrite(t, file, []byte(content[:n]))
 			s.survives(t, path, c, fmt.Sprintf("%s cut to %d of %d bytes", name, n, len(content)))
 		}
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
 		s.survives(t, path, c, name+" removed")
-		overwrite(t, file, content)
+		overwrite(t, file, []byte(content))
 	}
 	undamaged(t, s.open(t, path))
 }

@@ -220,6 +220,18 @@ func leavesBuffersAlone(t *testing.T, ds formats.Dataset, v formats.Viewer, c se
 	if d := differ(c.schema, &kept, want[0]); d != "" {
 		t.Errorf("a View wrote to memory of the caller: %s", d)
 	}
+	// What View lent is read-only: writing there would end the process.
+	for i := range want {
+		if err := v.View(i, &s); err != nil {
+			t.Fatal(err)
+		}
+		if err := ds.Read(0, &s); err != nil {
+			t.Fatal(err)
+		}
+		if d := differ(c.schema, &s, want[0]); d != "" {
+			t.Errorf("a Read into what View filled: %s", d)
+		}
+	}
 }
 
 // outOfRange: a wrong index is an error.

@@ -77,7 +77,7 @@ func (s suite) replace(t *testing.T) {
 	checkpoint(t, w, 10)
 	s.add(t, w, after, 10, 20)
 	commit(t, w)
-	sameTree(t, filepath.Dir(path), filepath.Dir(fresh))
+	sameFolders(t, filepath.Dir(path), filepath.Dir(fresh))
 }
 
 // foreign: what dsconv did not write is never replaced.

@@ -15,7 +15,7 @@ import (
 func (s suite) sameBytes(t *testing.T) {
 	for name, c := range map[string]set{"photos": photos(50), "every kind": everyKind(30), "raw": kindSets()["raw uint8 uniform"]} {
 		t.Run(name, func(t *testing.T) {
-			sameTree(t, filepath.Dir(s.write(t, c)), filepath.Dir(s.write(t, c)))
+			sameFolders(t, filepath.Dir(s.write(t, c)), filepath.Dir(s.write(t, c)))
 		})
 	}
 }
@@ -120,7 +120,7 @@ func (s suite) stopped(t *testing.T, c set, stops []int, want string) {
 		from = kept
 	}
 	s.checkpointed(t, w, c, from)
-	sameTree(t, dir, want)
+	sameFolders(t, dir, want)
 	same(t, s.open(t, path), c)
 }
 
@@ -142,7 +142,7 @@ func (s suite) lost(t *testing.T, c set) {
 		}
 		commit(t, w)
 	}
-	sameTree(t, dirs[1], dirs[0])
+	sameFolders(t, dirs[1], dirs[0])
 }
 
 // kill: what lies on the disk while the writer is at work is enough to go on. A kill is
@@ -168,7 +168,7 @@ func (s suite) kill(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.checkpointed(t, s.resumeAt(t, s.path(after), c, kept), c, kept)
-			sameTree(t, after, want)
+			sameFolders(t, after, want)
 		})
 	}
 }

@@ -4,48 +4,57 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 )
 
-// tree reads all files under dir by their names relative to it.
-func tree(t testing.TB, dir string) map[string][]byte {
-	t.Helper()
-	files := map[string][]byte{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+// ReadTree reads all files under dir by their names relative to it, '/'-separated.
+func ReadTree(dir string) (map[string]string, error) {
+	files := map[string]string{}
+	root := os.DirFS(dir)
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		rel, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		files[rel], err = os.ReadFile(path)
+		b, err := fs.ReadFile(root, name)
+		files[name] = string(b)
 		return err
 	})
+	return files, err
+}
+
+// Tree is ReadTree for a test.
+func Tree(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	files, err := ReadTree(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return files
 }
 
-// sameTree wants the same files with the same bytes in both folders.
-func sameTree(t *testing.T, got, want string) {
+// SameTrees wants the same files with the same bytes in both.
+func SameTrees(t testing.TB, got, want map[string]string) {
 	t.Helper()
-	a, b := tree(t, got), tree(t, want)
-	for _, name := range slices.Sorted(maps.Keys(b)) {
-		switch x, ok := a[name]; {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		switch content, ok := got[name]; {
 		case !ok:
 			t.Errorf("%s is missing", name)
-		case string(x) != string(b[name]):
-			t.Errorf("%s has %d bytes, and not the same as the %d of the other run", name, len(x), len(b[name]))
+		case content != want[name]:
+			t.Errorf("%s has %d bytes, and not the same as the %d of the other run", name, len(content), len(want[name]))
 		}
-		delete(a, name)
 	}
-	for name := range a {
-		t.Errorf("%s is in one run only", name)
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s is in one run only", name)
+		}
 	}
+}
+
+// sameFolders is SameTrees of two folders.
+func sameFolders(t testing.TB, got, want string) {
+	t.Helper()
+	SameTrees(t, Tree(t, got), Tree(t, want))
 }
 
 // entries are the names in a folder.

@@ -8,11 +8,12 @@
 //	keys, classes     strings
 //	NAME              further fields of one shape: (N, ...)
 //	NAME/             other further fields: bytes, offsets, shapes (rows are filled up with
-//	                  -1), and the codes of encodings and element types
+//	                  -1), encodings and dtypes (N) uint8, codes (see layout.go)
 //	dsconv/           manifest.parquet and dataset.json as they are, uint8
 //
 // A further field that is called like one of ours gets a "_" at its end. The attribute
-// encoding of images and bytes names the images' encoding, "mixed" if there are several.
+// encoding of images, bytes and further fields names the values' encoding, "mixed" if there
+// are several.
 // All datasets are contiguous; row i is the sample of rank i. Behind HDF5's own end of file
 // follow the checksums of the file's blocks and a trailer (see footer.go); HDF5 ignores
 // what lies there.

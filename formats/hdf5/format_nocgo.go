@@ -8,19 +8,19 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-var errNotBuilt = fmt.Errorf("HDF5 is %w: install gcc and the library (apt-get install gcc libhdf5-dev) and build with CGO_ENABLED=1", formats.ErrNotBuilt)
+func notBuilt(action, path string) error {
+	return fmt.Errorf("%s %s: HDF5 is %w: install gcc and the library (apt-get install gcc libhdf5-dev) and build with CGO_ENABLED=1", action, path, formats.ErrNotBuilt)
+}
 
 // Open returns formats.ErrNotBuilt.
-func (Format) Open(path string) (formats.Dataset, error) {
-	return nil, fmt.Errorf("open %s: %w", path, errNotBuilt)
-}
+func (Format) Open(path string) (formats.Dataset, error) { return nil, notBuilt("open", path) }
 
 // Create returns formats.ErrNotBuilt.
 func (Format) Create(path string, _ formats.Meta, _ formats.CreateOptions) (formats.Writer, error) {
-	return nil, fmt.Errorf("create %s: %w", path, errNotBuilt)
+	return nil, notBuilt("create", path)
 }
 
 // Resume returns formats.ErrNotBuilt.
 func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
-	return nil, formats.Meta{}, nil, fmt.Errorf("continue %s: %w", path, errNotBuilt)
+	return nil, formats.Meta{}, nil, notBuilt("continue", path)
 }

@@ -8,143 +8,135 @@
 void dsconv_quiet(void) { H5Eset_auto2(H5E_DEFAULT, NULL, NULL); }
 
 struct text {
-	char *at;
-	size_t left;
+  char *at;
+  size_t left;
 };
 
-static herr_t append(unsigned n, const H5E_error2_t *e, void *data)
-{
-	struct text *t = data;
-	int k = snprintf(t->at, t->left, "%s%s: %s", n ? "; " : "", e->func_name, e->desc ? e->desc : "");
+static herr_t append(unsigned n, const H5E_error2_t *e, void *data) {
+  struct text *t = data;
+  int k = snprintf(t->at, t->left, "%s%s: %s", n ? "; " : "", e->func_name, e->desc ? e->desc : "");
 
-	if (k > 0) {
-		size_t took = (size_t)k < t->left ? (size_t)k : t->left - 1;
-		t->at += took;
-		t->left -= took;
-	}
-	return 0;
+  if (k > 0) {
+    size_t took = (size_t)k < t->left ? (size_t)k : t->left - 1;
+    t->at += took;
+    t->left -= took;
+  }
+  return 0;
 }
 
-void dsconv_errors(char *text, size_t size)
-{
-	struct text t = {text, size};
+void dsconv_errors(char *text, size_t size) {
+  struct text t = {text, size};
 
-	text[0] = 0;
-	// Upward: the innermost error, the cause, comes first.
-	H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, append, &t);
+  text[0] = 0;
+  // Upward: the innermost error, the cause, comes first.
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, append, &t);
 }
 
-int dsconv_contiguous(hid_t dcpl)
-{
-	if (H5Pset_layout(dcpl, H5D_CONTIGUOUS) < 0 || H5Pset_alloc_time(dcpl, H5D_ALLOC_TIME_EARLY) < 0 ||
-	    H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER) < 0)
-		return -1;
-	return H5Pset_obj_track_times(dcpl, 0);
+int dsconv_contiguous(hid_t dcpl) {
+  if (H5Pset_layout(dcpl, H5D_CONTIGUOUS) < 0 || H5Pset_alloc_time(dcpl, H5D_ALLOC_TIME_EARLY) < 0 ||
+      H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER) < 0)
+    return -1;
+  return H5Pset_obj_track_times(dcpl, 0);
 }
 
 // Here and below a failure returns at once and leaves a few ids open: closing them would
 // clear the error stack, and the caller gives up anyway.
-int dsconv_create(const char *path, hsize_t align, const char *name, hid_t type, int rank, const hsize_t *dims)
-{
-	hid_t fapl, dcpl, file, space, set;
+int dsconv_create(const char *path, hsize_t align, const char *name, hid_t type, int rank,
+                  const hsize_t *dims) {
+  hid_t fapl, dcpl, file, space, set;
 
-	if ((fapl = H5Pcreate(H5P_FILE_ACCESS)) < 0 || H5Pset_alignment(fapl, align, align) < 0)
-		return -1;
-	if ((dcpl = H5Pcreate(H5P_DATASET_CREATE)) < 0 || dsconv_contiguous(dcpl) < 0)
-		return -1;
-	if ((file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, fapl)) < 0)
-		return -1;
-	if ((space = H5Screate_simple(rank, dims, NULL)) < 0)
-		return -1;
-	if ((set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, dcpl, H5P_DEFAULT)) < 0)
-		return -1;
-	if (H5Dclose(set) < 0 || H5Sclose(space) < 0 || H5Pclose(dcpl) < 0 || H5Pclose(fapl) < 0)
-		return -1;
-	return H5Fclose(file);
+  if ((fapl = H5Pcreate(H5P_FILE_ACCESS)) < 0 || H5Pset_alignment(fapl, align, align) < 0)
+    return -1;
+  if ((dcpl = H5Pcreate(H5P_DATASET_CREATE)) < 0 || dsconv_contiguous(dcpl) < 0)
+    return -1;
+  if ((file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, fapl)) < 0)
+    return -1;
+  if ((space = H5Screate_simple(rank, dims, NULL)) < 0)
+    return -1;
+  if ((set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, dcpl, H5P_DEFAULT)) < 0)
+    return -1;
+  if (H5Dclose(set) < 0 || H5Sclose(space) < 0 || H5Pclose(dcpl) < 0 || H5Pclose(fapl) < 0)
+    return -1;
+  return H5Fclose(file);
 }
 
-static hid_t string_type(void)
-{
-	hid_t type = H5Tcopy(H5T_C_S1);
+static hid_t string_type(void) {
+  hid_t type = H5Tcopy(H5T_C_S1);
 
-	if (type < 0 || H5Tset_size(type, H5T_VARIABLE) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0)
-		return -1;
-	return type;
+  if (type < 0 || H5Tset_size(type, H5T_VARIABLE) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0)
+    return -1;
+  return type;
 }
 
 #define ROWS 4096
 
 // Rows are written in groups, so that the pointers take little memory.
-static int write_rows(hid_t set, hid_t type, hid_t space, size_t n, const char *text, const size_t *starts)
-{
-	const char *rows[ROWS];
+static int write_rows(hid_t set, hid_t type, hid_t space, size_t n, const char *text, const size_t *starts) {
+  const char *rows[ROWS];
 
-	for (size_t from = 0; from < n; from += ROWS) {
-		hsize_t start = from, count = n - from < ROWS ? n - from : ROWS;
-		hid_t memory = H5Screate_simple(1, &count, NULL);
+  for (size_t from = 0; from < n; from += ROWS) {
+    hsize_t start = from, count = n - from < ROWS ? n - from : ROWS;
+    hid_t memory = H5Screate_simple(1, &count, NULL);
 
-		for (size_t i = 0; i < count; i++)
-			rows[i] = text + starts[from + i];
-		if (memory < 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
-		    H5Dwrite(set, type, memory, space, H5P_DEFAULT, rows) < 0)
-			return -1;
-		H5Sclose(memory);
-	}
-	return 0;
+    for (size_t i = 0; i < count; i++)
+      rows[i] = text + starts[from + i];
+    if (memory < 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
+        H5Dwrite(set, type, memory, space, H5P_DEFAULT, rows) < 0)
+      return -1;
+    H5Sclose(memory);
+  }
+  return 0;
 }
 
-int dsconv_write_strings(hid_t file, const char *name, size_t n, const char *text, const size_t *starts)
-{
-	hsize_t dims = n;
-	hid_t type, space, dcpl, set;
+int dsconv_write_strings(hid_t file, const char *name, size_t n, const char *text, const size_t *starts) {
+  hsize_t dims = n;
+  hid_t type, space, dcpl, set;
 
-	if ((type = string_type()) < 0 || (space = H5Screate_simple(1, &dims, NULL)) < 0)
-		return -1;
-	if ((dcpl = H5Pcreate(H5P_DATASET_CREATE)) < 0 || H5Pset_obj_track_times(dcpl, 0) < 0)
-		return -1;
-	if ((set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, dcpl, H5P_DEFAULT)) < 0)
-		return -1;
-	if (write_rows(set, type, space, n, text, starts) < 0)
-		return -1;
-	H5Pclose(dcpl);
-	H5Sclose(space);
-	H5Tclose(type);
-	return H5Dclose(set);
+  if ((type = string_type()) < 0 || (space = H5Screate_simple(1, &dims, NULL)) < 0)
+    return -1;
+  if ((dcpl = H5Pcreate(H5P_DATASET_CREATE)) < 0 || H5Pset_obj_track_times(dcpl, 0) < 0)
+    return -1;
+  if ((set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, dcpl, H5P_DEFAULT)) < 0)
+    return -1;
+  if (write_rows(set, type, space, n, text, starts) < 0)
+    return -1;
+  H5Pclose(dcpl);
+  H5Sclose(space);
+  H5Tclose(type);
+  return H5Dclose(set);
 }
 
-int dsconv_write_attribute(hid_t object, const char *name, const char *value)
-{
-	hid_t type, space, attribute;
+int dsconv_write_attribute(hid_t object, const char *name, const char *value) {
+  hid_t type, space, attribute;
 
-	if ((type = string_type()) < 0 || (space = H5Screate(H5S_SCALAR)) < 0)
-		return -1;
-	if ((attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT)) < 0)
-		return -1;
-	if (H5Awrite(attribute, type, &value) < 0)
-		return -1;
-	H5Sclose(space);
-	H5Tclose(type);
-	return H5Aclose(attribute);
+  if ((type = string_type()) < 0 || (space = H5Screate(H5S_SCALAR)) < 0)
+    return -1;
+  if ((attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT)) < 0)
+    return -1;
+  if (H5Awrite(attribute, type, &value) < 0)
+    return -1;
+  H5Sclose(space);
+  H5Tclose(type);
+  return H5Aclose(attribute);
 }
 
-int dsconv_extent(hid_t dataset, unsigned long long *offset, unsigned long long *length)
-{
-	hid_t dcpl = H5Dget_create_plist(dataset);
-	H5D_layout_t layout;
-	int external;
-	haddr_t at;
+int dsconv_extent(hid_t dataset, unsigned long long *offset, unsigned long long *length) {
+  hid_t dcpl = H5Dget_create_plist(dataset);
+  H5D_layout_t layout;
+  int external;
+  haddr_t at;
 
-	if (dcpl < 0)
-		return -1;
-	layout = H5Pget_layout(dcpl);
-	external = H5Pget_external_count(dcpl);
-	H5Pclose(dcpl);
-	if (layout != H5D_CONTIGUOUS || external != 0)
-		return 1;
-	*length = H5Dget_storage_size(dataset);
-	at = H5Dget_offset(dataset);
-	*offset = at == HADDR_UNDEF ? 0 : at;
-	if (at == HADDR_UNDEF)
-		*length = 0;
-	return 0;
+  if (dcpl < 0)
+    return -1;
+  layout = H5Pget_layout(dcpl);
+  external = H5Pget_external_count(dcpl);
+  H5Pclose(dcpl);
+  if (layout != H5D_CONTIGUOUS || external != 0)
+    return 1;
+  *length = H5Dget_storage_size(dataset);
+  at = H5Dget_offset(dataset);
+  *offset = at == HADDR_UNDEF ? 0 : at;
+  if (at == HADDR_UNDEF)
+    *length = 0;
+  return 0;
 }

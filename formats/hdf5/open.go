@@ -3,7 +3,6 @@
 package hdf5
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -15,6 +14,15 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
 )
+
+// Open implements formats.Format.
+func (Format) Open(path string) (formats.Dataset, error) {
+	d, err := open(filepath.Clean(path))
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
 
 func open(path string) (*dataset, error) {
 	d, err := mapped(path)
@@ -46,7 +54,8 @@ func mapped(path string) (*dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &dataset{path: path, mapping: m}
+	d := &dataset{mapping: m}
+	d.Path, d.Lend = path, d.lend
 	if d.sums, err = parseFooter(m.Data); err == nil {
 		first := m.Data[:min(atrest.BlockSize, d.sums.Size)]
 		if crc32.Checksum(first, castagnoli) != d.sums.Blocks[0] {
@@ -133,24 +142,20 @@ func (l *loader) description(d *dataset) error {
 	if err != nil {
 		return err
 	}
-	if d.meta, err = atrest.DecodeMeta(meta); err != nil {
+	m, err := atrest.DecodeMeta(meta)
+	if err != nil {
 		return err
 	}
 	manifest, _, err := l.find(manifestName)
 	if err != nil {
 		return err
 	}
-	if d.rows, err = atrest.ReadManifest(bytes.NewReader(manifest), int64(len(manifest)), d.meta.Columns); err != nil {
-		return err
-	}
-	if d.rows.Len() != d.meta.Count {
-		return fmt.Errorf("%w: %d rows for %d samples", formats.ErrDamaged, d.rows.Len(), d.meta.Count)
-	}
-	return nil
+	d.Catalog, err = atrest.NewCatalog(m, manifest)
+	return err
 }
 
 func (l *loader) columns(d *dataset) (err error) {
-	n := d.meta.Count
+	n := d.Len()
 	if l.file.LinkExists(imagesName) {
 		d.images, err = l.uniform(imagesName, n)
 	} else {
@@ -159,9 +164,9 @@ func (l *loader) columns(d *dataset) (err error) {
 	if err != nil {
 		return err
 	}
-	names := fieldNames(d.meta.Schema)
-	d.fields = make([]*column, len(d.meta.Schema))
-	for i := range d.meta.Schema {
+	names := fieldNames(d.Meta().Schema)
+	d.fields = make([]*column, len(d.Meta().Schema))
+	for i := range d.Meta().Schema {
 		name, ok := names[i]
 		if !ok {
 			continue
@@ -210,11 +215,4 @@ func (l *loader) varying(prefix string, n int, coded bool) (*column, error) {
 	}
 	c.types, _, err = l.table(prefix+typesName, n, 1)
 	return c, err
-}
-
-// relative is the sums under the name that the file has now.
-func (d *dataset) relative() atrest.Sums {
-	fs := d.sums
-	fs.Name = filepath.Base(d.path)
-	return atrest.Sums{fs}
 }

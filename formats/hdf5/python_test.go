@@ -8,25 +8,16 @@ import (
 	"fmt"
 	"image"
 	"image/jpeg"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/formattest"
 )
 
 func python(t *testing.T, script string, args ...string) string {
 	t.Helper()
-	interpreter := os.Getenv("DSCONV_PYTHON")
-	if interpreter == "" {
-		t.Skip("DSCONV_PYTHON is not set")
-	}
-	out, err := exec.Command(interpreter, append([]string{"-c", "import sys, io, json, h5py, numpy as np\nfrom PIL import Image\n" + script}, args...)...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return string(out)
+	return formattest.Python(t, "import sys, io, json, h5py, numpy as np\nfrom PIL import Image\n"+script, args...)
 }
 
 func TestPythonReadsVaryingImages(t *testing.T) {

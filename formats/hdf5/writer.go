@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 
@@ -21,68 +22,44 @@ const (
 	skeletonFile = "skeleton"
 )
 
+// writer appends samples to files of the stage. Bytes that were lost leave only Close and
+// Resume.
 type writer struct {
-	path    string
-	stage   *atrest.Stage
+	*atrest.Single
 	names   map[int]string // of further fields, by place in the schema
 	further []int          // their places, ascending
 	files   []*atrest.File // images, then bytes and index of each further field
 	index   []byte         // scratch
-	failed  error          // bytes that were lost: only Close and Resume are left
-	open    bool
 }
 
 var _ formats.Writer = (*writer)(nil)
 
-func create(path string, m formats.Meta, o formats.CreateOptions) (*writer, error) {
-	if _, err := existing(path); err != nil {
-		return nil, err
-	}
-	stage, err := atrest.CreateStage(path, path, m, o.Replace)
-	if err != nil {
-		return nil, err
-	}
-	return start(path, stage)
+// Create implements formats.WritableFormat.
+func (Format) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
+	return atrest.CreateSingle(path, m, o, ours, start)
 }
 
-func resume(path string) (formats.Writer, formats.Meta, []byte, error) {
-	stage, err := atrest.ResumeStage(path)
-	if err != nil {
-		return nil, formats.Meta{}, nil, err
-	}
-	w, err := start(path, stage)
-	if err != nil {
-		return nil, formats.Meta{}, nil, err
-	}
-	return w, stage.Meta, stage.Note, nil
+// Resume implements formats.WritableFormat.
+func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
+	return atrest.ResumeSingle(path, ours, start)
 }
 
-// existing lists what a dataset at path would replace; an error if dsconv did not write it.
-func existing(path string) ([]string, error) {
-	if _, err := os.Lstat(path); err != nil {
-		return nil, nil //nolint:nilerr // nothing is there, or making it says what is wrong
-	}
+// ours says why what lies at path is not dsconv's.
+func ours(path string) error {
 	m, err := atrest.Map(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w, and not by dsconv: %w", path, formats.ErrExists, err)
+		return err
 	}
 	_, err = parseFooter(m.Data)
-	if err = errors.Join(err, m.Close()); err != nil {
-		return nil, fmt.Errorf("%s: %w, and not by dsconv: %w", path, formats.ErrExists, err)
-	}
-	return []string{path}, nil
+	return errors.Join(err, m.Close())
 }
 
-// start opens the staged files as of the stage's last checkpoint.
-func start(path string, stage *atrest.Stage) (*writer, error) {
-	w := &writer{path: path, stage: stage, names: fieldNames(stage.Meta.Schema), open: true}
-	for i := range stage.Meta.Schema {
-		if w.names[i] != "" {
-			w.further = append(w.further, i)
-		}
-	}
+// start opens the staged files as of the last checkpoint.
+func start(single *atrest.Single) (formats.Writer, error) {
+	w := &writer{Single: single, names: fieldNames(single.Meta.Schema)}
+	w.further = slices.Sorted(maps.Keys(w.names))
 	if err := w.openFiles(); err != nil {
-		return nil, errors.Join(fmt.Errorf("continue %s: %w", path, err), w.Close())
+		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
 }
@@ -96,11 +73,11 @@ func (w *writer) fileNames() []string {
 }
 
 func (w *writer) openFiles() error {
-	if w.stage.State != nil {
+	if w.State != nil {
 		return w.reopenFiles()
 	}
 	for _, name := range w.fileNames() {
-		f, err := atrest.CreateFile(w.stage.Path(name), name)
+		f, err := atrest.CreateFile(w.Path(name), name)
 		if err != nil {
 			return err
 		}
@@ -113,15 +90,15 @@ func (w *writer) openFiles() error {
 func (w *writer) reopenFiles() error {
 	var states []atrest.FileState
 	names := w.fileNames()
-	if err := json.Unmarshal(w.stage.State, &states); err != nil || len(states) != len(names) {
-		return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
+	if err := json.Unmarshal(w.State, &states); err != nil || len(states) != len(names) {
+		return fmt.Errorf("continue %s: %w: the last checkpoint does not parse", w.Path(dataFile), formats.ErrDamaged)
 	}
 	// A Commit that was killed may have written its header already.
-	if err := clearHead(w.stage.Path(dataFile)); err != nil {
+	if err := clearHead(w.Path(dataFile)); err != nil {
 		return err
 	}
 	for i, name := range names {
-		f, err := atrest.ReopenFile(w.stage.Path(name), states[i])
+		f, err := atrest.ReopenFile(w.Path(name), states[i])
 		if err != nil {
 			return err
 		}
@@ -140,58 +117,35 @@ func clearHead(path string) error {
 }
 
 // Write implements formats.Writer.
-func (w *writer) Write(s *formats.Sample) error {
-	if w.failed != nil {
-		return w.failed
-	}
-	if err := w.check(s); err != nil {
-		return err
-	}
-	if err := w.stage.Add(s, atrest.Place{}); err != nil {
-		return err
-	}
-	if err := w.append(s); err != nil {
-		w.failed = fmt.Errorf("key %q: %w", s.Key, err)
-	}
-	return w.failed
-}
+func (w *writer) Write(s *formats.Sample) error { return w.Put(s, w.check, w.append) }
 
 func (w *writer) check(s *formats.Sample) error {
-	if err := w.stage.CheckSample(s, true); err != nil {
-		return err
-	}
-	i := w.stage.Meta.Schema.ImageIndex()
-	v, f := &s.Values[i], &w.stage.Meta.Schema[i]
-	if v.Encoding == formats.RawZstd && f.DType == "" && atrest.FrameType(v.Shape, v.Data) != v.DType {
-		return fmt.Errorf("key %q: %w: field %s: the zstd frame does not tell how many bytes of %s it holds", s.Key, formats.ErrSchema, f.Name, v.DType)
-	}
-	return nil
+	image := w.Meta.Schema.ImageIndex()
+	return atrest.CheckFrame(&w.Meta.Schema[image], &s.Values[image])
 }
 
+// append writes the values to their files.
 func (w *writer) append(s *formats.Sample) error {
-	if _, err := w.files[0].Write(s.Values[w.stage.Meta.Schema.ImageIndex()].Data); err != nil {
-		return err
-	}
+	_, err := w.files[0].Write(s.Values[w.Meta.Schema.ImageIndex()].Data)
 	for k, i := range w.further {
 		v := &s.Values[i]
-		if _, err := w.files[1+2*k].Write(v.Data); err != nil {
-			return err
+		if err == nil {
+			_, err = w.files[1+2*k].Write(v.Data)
 		}
-		w.index = appendIndex(w.index[:0], v)
-		if _, err := w.files[2+2*k].Write(w.index); err != nil {
-			return err
+		if err == nil {
+			w.index = appendIndex(w.index[:0], v)
+			_, err = w.files[2+2*k].Write(w.index)
 		}
+	}
+	if err != nil {
+		return fmt.Errorf("key %q: %w", s.Key, err)
 	}
 	return nil
 }
 
 // Checkpoint implements formats.Writer.
 func (w *writer) Checkpoint(note []byte) error {
-	if w.failed != nil {
-		return w.failed
-	}
-	w.failed = w.checkpoint(note)
-	return w.failed
+	return w.Do(func() error { return w.checkpoint(note) })
 }
 
 func (w *writer) checkpoint(note []byte) error {
@@ -206,23 +160,13 @@ func (w *writer) checkpoint(note []byte) error {
 	if err != nil {
 		return err
 	}
-	return w.stage.Checkpoint(b, note)
+	return w.Single.Checkpoint(b, note)
 }
 
 // Commit implements formats.Writer.
-func (w *writer) Commit() error {
-	if w.failed != nil {
-		return w.failed
-	}
-	w.failed = w.commit()
-	return w.failed
-}
+func (w *writer) Commit() error { return w.Do(w.commit) }
 
 func (w *writer) commit() error {
-	old, err := existing(w.path)
-	if err != nil {
-		return err
-	}
 	sums := w.files[0].Sums()
 	for _, f := range w.files {
 		if err := f.Sync(); err != nil {
@@ -243,13 +187,12 @@ func (w *writer) commit() error {
 	if err := w.verify(target); err != nil {
 		return fmt.Errorf("read back what was written: %w", err)
 	}
-	w.open = false
-	return w.stage.Publish(old, []atrest.Move{{From: target, To: w.path}})
+	return w.Finish(target)
 }
 
 // content gathers what the skeleton is made of.
 func (w *writer) content() (*content, error) {
-	t := w.stage.Table
+	t := w.Table
 	ranks, err := t.Ranks()
 	if err != nil {
 		return nil, err
@@ -258,17 +201,17 @@ func (w *writer) content() (*content, error) {
 	if err := t.WriteManifest(&manifest, ranks); err != nil {
 		return nil, err
 	}
-	t.Describe(&w.stage.Meta)
-	meta, err := atrest.EncodeMeta(&w.stage.Meta)
+	t.Describe(&w.Meta)
+	meta, err := atrest.EncodeMeta(&w.Meta)
 	if err != nil {
 		return nil, err
 	}
-	c := &content{schema: w.stage.Meta.Schema, table: t, manifest: manifest.Bytes(), meta: meta}
+	c := &content{schema: w.Meta.Schema, table: t, manifest: manifest.Bytes(), meta: meta}
 	if c.images, err = w.stagedImages(); err != nil {
 		return nil, err
 	}
 	for _, i := range w.further {
-		index, err := os.ReadFile(w.stage.Path(fmt.Sprintf("field%d.index", i)))
+		index, err := os.ReadFile(w.Path(fmt.Sprintf("field%d.index", i)))
 		if err != nil {
 			return nil, err
 		}
@@ -276,15 +219,15 @@ func (w *writer) content() (*content, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.fields = append(c.fields, staged{name: w.names[i], source: w.stage.Path(fmt.Sprintf("field%d.bytes", i)), rows: r})
+		c.fields = append(c.fields, staged{name: w.names[i], source: w.Path(fmt.Sprintf("field%d.bytes", i)), rows: r})
 	}
 	return c, nil
 }
 
 func (w *writer) stagedImages() (staged, error) {
-	t := w.stage.Table
+	t := w.Table
 	r := newRows()
-	field := &w.stage.Meta.Schema[w.stage.Meta.Schema.ImageIndex()]
+	field := &w.Meta.Schema[w.Meta.Schema.ImageIndex()]
 	for i := range t.Len() {
 		in, err := t.Info(i)
 		if err != nil {
@@ -292,7 +235,7 @@ func (w *writer) stagedImages() (staged, error) {
 		}
 		r.add(in.Size, in.Encoding, imageType(field, &in), in.Shape[:])
 	}
-	return staged{name: imagesName, source: w.stage.Path(dataFile), from: headSize, rows: r}, nil
+	return staged{name: imagesName, source: w.Path(dataFile), from: headSize, rows: r}, nil
 }
 
 // imageType is the element type of a raw image, "" of others.
@@ -310,7 +253,7 @@ func imageType(f *formats.Field, in *formats.Info) formats.DType {
 // are already stay in their file, which becomes the HDF5 file; a few bytes of images, which
 // HDF5 does not align, are copied into the skeleton.
 func (w *writer) make(c *content, sums atrest.FileSums) (string, error) {
-	skeleton := w.stage.Path(skeletonFile)
+	skeleton := w.Path(skeletonFile)
 	regions, err := buildSkeleton(skeleton, c)
 	if err != nil {
 		return "", err
@@ -325,7 +268,7 @@ func (w *writer) make(c *content, sums atrest.FileSums) (string, error) {
 	}
 	target, from, to := skeleton, int64(0), int64(0)
 	if images := regions[0]; images.to == headSize && images.length > 0 {
-		target, from, to = w.stage.Path(dataFile), images.to, images.to+images.length
+		target, from, to = w.Path(dataFile), images.to, images.to+images.length
 		holes := slices.Clone(spans)
 		slices.SortFunc(holes, func(a, b span) int { return cmp.Compare(a.to, b.to) })
 		spans = append(around(skeleton, st.Size(), holes), spans[1:]...)
@@ -339,8 +282,8 @@ func (w *writer) verify(path string) error {
 	if err != nil {
 		return err
 	}
-	if d.Len() != w.stage.Table.Len() {
-		err = fmt.Errorf("%d samples of %d", d.Len(), w.stage.Table.Len())
+	if d.Len() != w.Table.Len() {
+		err = fmt.Errorf("%d samples of %d", d.Len(), w.Table.Len())
 	}
 	for i := 0; err == nil && i < d.Len(); i++ {
 		_, err = d.image(i, nil)
@@ -359,9 +302,5 @@ func (w *writer) closeFiles() error {
 
 // Close implements formats.Writer.
 func (w *writer) Close() error {
-	if !w.open {
-		return nil
-	}
-	w.open = false
-	return errors.Join(w.closeFiles(), w.stage.Close())
+	return errors.Join(w.closeFiles(), w.Single.Close())
 }

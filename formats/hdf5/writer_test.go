@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,9 +18,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/formattest"
 )
-
-const bigCount, bigEvery = 400, 60
 
 // bigMeta and bigSample are a dataset whose images take several blocks of checksums, with
 // further fields of both layouts and with names of our own.
@@ -49,23 +49,12 @@ func bigSample(i int) *formats.Sample {
 	return s
 }
 
+var big = formattest.Pack{Format: Format{}, Meta: bigMeta, Sample: bigSample, Count: 400, Every: 60}
+
+// sameFile wants two files with the same bytes and nothing beside them.
 func sameFile(t *testing.T, got, want string) {
 	t.Helper()
-	a, err := os.ReadFile(got)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(a, b) {
-		t.Errorf("%d bytes, and not the same as the %d of the other run", len(a), len(b))
-	}
-	entries, err := os.ReadDir(filepath.Dir(got))
-	if err != nil || len(entries) != 1 {
-		t.Errorf("beside it there is %v, %v", entries, err)
-	}
+	formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(got)), formattest.Tree(t, filepath.Dir(want)))
 }
 
 // write makes a dataset of the samples.
@@ -120,7 +109,7 @@ func TestImagesAreWrittenOnce(t *testing.T) {
 // TestKilledInCommit goes on after a Commit that got as far as each of its steps.
 func TestKilledInCommit(t *testing.T) {
 	want := filepath.Join(t.TempDir(), "x.h5")
-	if err := pack(want, new(bytes.Buffer)); err != nil {
+	if err := big.Run(want, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	for name, last := range map[string]func(t *testing.T, w *writer){
@@ -133,21 +122,14 @@ func TestKilledInCommit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range 250 {
-				if err := w.Write(bigSample(i)); err != nil {
-					t.Fatal(err)
-				}
-				if i%bigEvery == bigEvery-1 {
-					if err := w.Checkpoint(fmt.Append(nil, i+1)); err != nil {
-						t.Fatal(err)
-					}
-				}
+			if err := big.Write(w, 0, 250, nil); err != nil {
+				t.Fatal(err)
 			}
 			last(t, w.(*writer))
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if err := pack(path, new(bytes.Buffer)); err != nil {
+			if err := big.Run(path, io.Discard); err != nil {
 				t.Fatal(err)
 			}
 			sameFile(t, path, want)
@@ -168,7 +150,7 @@ func steps(t *testing.T, w *writer, all bool) {
 		t.Fatal(err)
 	}
 	if !all {
-		if _, err := buildSkeleton(w.stage.Path(skeletonFile), c); err != nil {
+		if _, err := buildSkeleton(w.Path(skeletonFile), c); err != nil {
 			t.Fatal(err)
 		}
 		return

@@ -4,7 +4,6 @@ package lmdb_test
 
 import (
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 
@@ -13,9 +12,16 @@ import (
 )
 
 func Example() {
+	if err := writeAndRead(); err != nil {
+		fmt.Println(err)
+	}
+	// Output: 1 dog/rex dog
+}
+
+func writeAndRead() error {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "pets.lmdb")
@@ -25,27 +31,27 @@ func Example() {
 		Schema: formats.Schema{{Name: "image", Kind: formats.Image}, {Name: "label", Kind: formats.Label, Classes: []string{"cat", "dog"}}},
 	}, formats.CreateOptions{})
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	defer w.Close()
 	s := formats.Sample{Key: "dog/rex", Values: []formats.Value{{Data: []byte("\xff\xd8\xff..."), Encoding: formats.JPEG}, {}}}
 	s.Values[1].SetInt64(1)
 	if err := w.Write(&s); err != nil {
-		log.Fatal(err)
+		return err
 	}
 	if err := w.Commit(); err != nil {
-		log.Fatal(err)
+		return err
 	}
 
 	ds, err := lmdb.Format{}.Open(path)
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	defer ds.Close()
 	in, err := ds.Info(0)
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	fmt.Println(ds.Len(), in.Key, ds.Meta().Classes()[in.Label])
-	// Output: 1 dog/rex dog
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/bmatsuo/lmdb-go/lmdb"
 
@@ -17,9 +18,7 @@ import (
 
 // dataset is an open LMDB dataset.
 type dataset struct {
-	path    string
-	meta    *formats.Meta
-	table   *atrest.Table
+	atrest.Reader
 	sums    atrest.Sums
 	further []int // places in the schema
 	images  *environment
@@ -32,15 +31,19 @@ var (
 	_ formats.Checker = (*dataset)(nil)
 )
 
-func open(path string) (*dataset, error) {
-	meta, table, err := atrest.ReadSidecar(path)
+// Open implements formats.Format.
+func (Format) Open(path string) (formats.Dataset, error) {
+	path = filepath.Clean(path)
+	catalog, err := atrest.ReadSidecar(path)
 	if err != nil {
 		return nil, err
 	}
+	meta := catalog.Meta()
 	if meta.Format != (Format{}).Name() {
 		return nil, fmt.Errorf("%s: %w: %s says that its format is %q", path, formats.ErrNotDataset, atrest.MetaName, meta.Format)
 	}
-	d := &dataset{path: path, meta: meta, table: table, further: furtherFields(meta.Schema)}
+	d := &dataset{further: furtherFields(meta.Schema)}
+	d.Reader = atrest.Reader{Catalog: catalog, Path: path, Lend: d.lend}
 	if d.sums, err = atrest.ReadSums(path); err != nil {
 		return nil, err
 	}
@@ -53,11 +56,7 @@ func open(path string) (*dataset, error) {
 	if len(d.further) == 0 {
 		return d, nil
 	}
-	var names []string
-	for _, i := range d.further {
-		names = append(names, meta.Schema[i].Name)
-	}
-	if d.fields, err = openEnvironment(filepath.Join(path, fieldsName), names); err != nil {
+	if d.fields, err = openEnvironment(filepath.Join(path, fieldsName), namesOf(meta.Schema, d.further)); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
@@ -75,7 +74,7 @@ func (d *dataset) checkHeads() error {
 			continue
 		}
 		delete(want, fs.Name)
-		path := filepath.Join(d.path, filepath.FromSlash(fs.Name))
+		path := filepath.Join(d.Path, filepath.FromSlash(fs.Name))
 		st, err := os.Stat(path)
 		if err != nil {
 			return fmt.Errorf("%w: %w", formats.ErrDamaged, err)
@@ -92,96 +91,35 @@ func (d *dataset) checkHeads() error {
 		}
 	}
 	for name := range want {
-		return fmt.Errorf("%s: %w: %s is not in the table of checksums", d.path, formats.ErrDamaged, name)
+		return fmt.Errorf("%s: %w: %s is not in the table of checksums", d.Path, formats.ErrDamaged, name)
 	}
 	return nil
 }
 
-// Meta implements formats.Dataset.
-func (d *dataset) Meta() *formats.Meta { return d.meta }
-
-// Len implements formats.Dataset.
-func (d *dataset) Len() int { return d.table.Len() }
-
-// Info implements formats.Dataset.
-func (d *dataset) Info(i int) (formats.Info, error) { return d.table.Info(i) }
-
-// Read implements formats.Dataset. The sample is compared with its checksum.
-func (d *dataset) Read(i int, s *formats.Sample) error {
-	if err := d.fill(i, s, false); err != nil {
-		return fmt.Errorf("read %s: %w", d.path, err)
-	}
-	if s.Sum != [16]byte{} && atrest.Sum(d.meta.Schema, s) != s.Sum {
-		return fmt.Errorf("read %s: key %q: %w: the checksum differs", d.path, s.Key, formats.ErrDamaged)
-	}
-	return nil
-}
-
-// View implements formats.Viewer.
-func (d *dataset) View(i int, s *formats.Sample) error {
-	if err := d.fill(i, s, true); err != nil {
-		return fmt.Errorf("view %s: %w", d.path, err)
-	}
-	return nil
-}
-
-// fill sets s to sample i; lend says that Data points into mapped memory.
-func (d *dataset) fill(i int, s *formats.Sample, lend bool) error {
-	in, err := d.table.Info(i)
-	if err != nil {
-		return err
-	}
-	s.Resize(len(d.meta.Schema))
-	d.table.Fill(i, s)
-	image, label := d.meta.Schema.ImageIndex(), d.meta.Schema.LabelIndex()
-	if label >= 0 && d.meta.Schema[label].Kind == formats.Label {
-		v := &s.Values[label]
-		if lend {
-			v.Data = nil
+// lend gives a value in LMDB's memory map; see atrest.Reader.
+func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {
+	field := &d.Meta().Schema[k]
+	var b []byte
+	if db := slices.Index(d.further, k); db >= 0 {
+		if b, err = d.fields.get(db, d.Table.Key(i)); err == nil {
+			v, err = parseField(field, b, shape)
 		}
-		v.SetInt64(in.Label)
+		return v, damaged(err)
 	}
-	dst := &s.Values[image]
-	b, err := d.images.get(0, in.Key)
-	if err == nil {
-		var v formats.Value
-		v, err = parseImage(&d.meta.Schema[image], &in, b, dst.Shape)
-		assign(dst, v, lend)
-	}
+	in, err := d.Info(i)
 	if err != nil {
-		return fmt.Errorf("key %q: %w", in.Key, damaged(err))
+		return v, err
 	}
-	for db, i := range d.further {
-		if err := d.fillField(db, i, s, lend); err != nil {
-			return fmt.Errorf("key %q: field %s: %w", in.Key, d.meta.Schema[i].Name, damaged(err))
-		}
+	if b, err = d.images.get(0, in.Key); err == nil {
+		v, err = parseImage(field, &in, b, shape)
 	}
-	return nil
-}
-
-func (d *dataset) fillField(db, i int, s *formats.Sample, lend bool) error {
-	b, err := d.fields.get(db, s.Key)
-	if err != nil {
-		return err
-	}
-	dst := &s.Values[i]
-	v, err := parseField(&d.meta.Schema[i], b, dst.Shape)
-	assign(dst, v, lend)
-	return err
-}
-
-// assign sets dst to v; the shape's memory is dst's already where it fits.
-func assign(dst *formats.Value, v formats.Value, lend bool) {
-	if !lend {
-		v.Data = append(dst.Data[:0], v.Data...)
-	}
-	*dst = v
+	return v, damaged(err)
 }
 
 // damaged adds formats.ErrDamaged to LMDB's own errors: a key of the manifest that is not
 // there, a page that is none.
 func damaged(err error) error {
-	if errors.As(err, new(*lmdb.OpError)) {
+	if err != nil && errors.As(err, new(*lmdb.OpError)) {
 		return fmt.Errorf("%w: %w", formats.ErrDamaged, err)
 	}
 	return err
@@ -189,7 +127,7 @@ func damaged(err error) error {
 
 // Check implements formats.Checker.
 func (d *dataset) Check(ctx context.Context, workers int, report func(formats.Damage)) error {
-	return d.sums.Check(ctx, d.path, 0, workers, report)
+	return d.sums.Check(ctx, d.Path, 0, workers, report)
 }
 
 // Close implements formats.Dataset.

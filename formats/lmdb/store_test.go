@@ -14,6 +14,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/formattest"
 )
 
 // bigMeta and bigSample are a dataset with further fields whose samples take many pages,
@@ -47,9 +48,11 @@ func bigSample(i int) *formats.Sample {
 	return s
 }
 
+var big = formattest.Pack{Format: Format{}, Meta: bigMeta, Sample: bigSample, Count: 400, Every: 60, Prepare: shrink}
+
 // shrink makes transactions and the memory map so small that both come to their limits.
-func shrink(w *writer) error {
-	for _, s := range w.stores() {
+func shrink(w formats.Writer) error {
+	for _, s := range w.(*writer).stores() {
 		s.limit, s.mapSize = 64<<10, 1<<20
 		if err := s.env.SetMapSize(s.mapSize); err != nil {
 			return err
@@ -58,64 +61,24 @@ func shrink(w *writer) error {
 	return nil
 }
 
-func small(t *testing.T, fw formats.Writer) *writer {
+func small(t *testing.T, w formats.Writer) *writer {
 	t.Helper()
-	w := fw.(*writer)
 	if err := shrink(w); err != nil {
 		t.Fatal(err)
 	}
-	return w
-}
-
-func tree(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		rel, _ := filepath.Rel(dir, path)
-		files[rel] = string(b)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
+	return w.(*writer)
 }
 
 func sameTree(t *testing.T, got, want string) {
 	t.Helper()
-	a, b := tree(t, got), tree(t, want)
-	if !slices.Equal(slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b))) {
-		t.Fatalf("the files are %q, want %q", slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b)))
-	}
-	for name := range b {
-		if a[name] != b[name] {
-			t.Errorf("%s differs (%d and %d bytes)", name, len(a[name]), len(b[name]))
-		}
-	}
+	formattest.SameTrees(t, formattest.Tree(t, got), formattest.Tree(t, want))
 }
 
-const bigCount, bigEvery = 400, 60
-
-// feed writes samples from..bigCount-1 with a checkpoint after each bigEvery-th and
-// commits; before, if any, is called before each step.
+// feed writes all samples from that one on and commits; before is that of Pack.Write.
 func feed(t *testing.T, w *writer, from int, before func(i int)) {
 	t.Helper()
-	for i := from; i < bigCount; i++ {
-		if before != nil {
-			before(i)
-		}
-		if err := w.Write(bigSample(i)); err != nil {
-			t.Fatal(err)
-		}
-		if i%bigEvery == bigEvery-1 {
-			if err := w.Checkpoint(fmt.Append(nil, i+1)); err != nil {
-				t.Fatal(err)
-			}
-		}
+	if err := big.Write(w, from, big.Count, before); err != nil {
+		t.Fatal(err)
 	}
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
@@ -137,7 +100,7 @@ func TestKilledBetweenTransactions(t *testing.T) {
 	want := filepath.Join(t.TempDir(), "x.lmdb")
 	copies := map[int]string{}
 	feed(t, newBig(t, want), 0, func(i int) {
-		if i%37 == 5 || i%bigEvery == 0 || i == bigCount-1 {
+		if i%37 == 5 || i%big.Every == 0 || i == big.Count-1 {
 			copies[i] = filepath.Join(t.TempDir(), "x.lmdb")
 			if err := os.CopyFS(copies[i]+atrest.Suffix, os.DirFS(want+atrest.Suffix)); err != nil {
 				t.Fatal(err)
@@ -149,7 +112,7 @@ func TestKilledBetweenTransactions(t *testing.T) {
 		if err != nil {
 			t.Fatalf("killed before sample %d: %v", i, err)
 		}
-		from := i - i%bigEvery
+		from := i - i%big.Every
 		if string(note) != fmt.Sprint(from) && from > 0 {
 			t.Fatalf("killed before sample %d: note %q", i, note)
 		}
@@ -178,15 +141,8 @@ func TestKilledBeforeTheJournal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.lmdb")
 			w := newBig(t, path)
-			for i := range 150 {
-				if err := w.Write(bigSample(i)); err != nil {
-					t.Fatal(err)
-				}
-				if i == 59 || i == 119 {
-					if err := w.Checkpoint(fmt.Append(nil, i+1)); err != nil {
-						t.Fatal(err)
-					}
-				}
+			if err := big.Write(w, 0, 150, nil); err != nil {
+				t.Fatal(err)
 			}
 			if err := last(w); err != nil {
 				t.Fatal(err)

@@ -21,18 +21,16 @@ const (
 	npyMagic        = "\x93NUMPY"
 )
 
-// checkValue reports why the encoding of v could not be told from what is stored.
-func checkValue(f *formats.Field, v *formats.Value, designated bool) error {
-	switch {
-	case designated && v.Encoding == formats.RawZstd:
-		if t := frameType(f, v.Data, v.Shape); t != v.DType {
-			return fmt.Errorf("%w: field %s: the zstd frame does not tell how many bytes of %s it holds", formats.ErrSchema, f.Name, v.DType)
-		}
-	case !designated && v.Encoding == formats.RawZstd:
+// checkField reports why the encoding of v, a further field, could not be told from what
+// is stored.
+func checkField(f *formats.Field, v *formats.Value) error {
+	switch v.Encoding {
+	case formats.Raw, formats.Plain:
+	case formats.RawZstd:
 		if !bytes.HasPrefix(v.Data, []byte(zstdMagic)) {
 			return fmt.Errorf("%w: field %s: it is no zstd frame", formats.ErrSchema, f.Name)
 		}
-	case !designated && v.Encoding != formats.Raw && v.Encoding != formats.Plain:
+	default:
 		if got := formats.Sniff(v.Data); got != v.Encoding {
 			return fmt.Errorf("%w: field %s: the bytes are not %s", formats.ErrSchema, f.Name, v.Encoding)
 		}
@@ -58,19 +56,19 @@ func appendValue(b []byte, v *formats.Value, designated bool) []byte {
 // parseImage gives the designated image that is stored as b; what the manifest knows of it
 // is in in. Data points into b.
 func parseImage(f *formats.Field, in *formats.Info, b []byte, shape []int) (formats.Value, error) {
-	v := formats.Value{Data: b, Encoding: in.Encoding, DType: f.DType}
+	v := formats.Value{Data: b, Encoding: in.Encoding, DType: f.DType, Shape: shape[:0]}
 	var err error
 	switch {
 	case v.Encoding == formats.Raw:
 		v, err = parseArray(b, shape)
 	case in.Shape != [3]int{}:
-		v.Shape = append(shape[:0], in.Shape[:]...)
+		v.Shape = append(v.Shape, in.Shape[:]...)
 	}
 	if err == nil && int64(len(v.Data)) != in.Size {
 		err = fmt.Errorf("%w: it has %d bytes, %d were written", formats.ErrDamaged, len(v.Data), in.Size)
 	}
 	if v.Encoding == formats.RawZstd {
-		v.DType = frameType(f, v.Data, v.Shape)
+		v.DType = atrest.FrameType(f, v.Shape, v.Data)
 	}
 	return v, err
 }
@@ -121,13 +119,4 @@ func parseFrame(b []byte) (formats.Value, error) {
 		return formats.Value{Data: b[:at:at], Encoding: formats.RawZstd, DType: t, Shape: shape}, nil
 	}
 	return formats.Value{}, fmt.Errorf("%w: the frame with its shape is missing", formats.ErrDamaged)
-}
-
-// frameType is the element type of a zstd frame of shape: the field's, or what its content
-// size tells; "" if neither does.
-func frameType(f *formats.Field, frame []byte, shape []int) formats.DType {
-	if f.DType != "" {
-		return f.DType
-	}
-	return atrest.FrameType(shape, frame)
 }

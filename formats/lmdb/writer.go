@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
@@ -16,14 +15,13 @@ import (
 // stagedName is the folder in the stage that becomes the dataset.
 const stagedName = "dataset"
 
+// writer adds samples to the environments. A transaction that was lost leaves only Close
+// and Resume.
 type writer struct {
-	path    string
-	stage   *atrest.Stage
+	*atrest.Single
 	further []int // places in the schema
 	images  *store
 	fields  *store // nil without further fields
-	failed  error  // a transaction that was lost: only Close and Resume are left
-	open    bool
 }
 
 var _ formats.Writer = (*writer)(nil)
@@ -34,43 +32,25 @@ type state struct {
 	Fields *snapshot `json:"fields,omitempty"`
 }
 
-func create(path string, m formats.Meta, o formats.CreateOptions) (*writer, error) {
-	if _, err := existing(path); err != nil {
-		return nil, err
-	}
-	stage, err := atrest.CreateStage(path, path, m, o.Replace)
-	if err != nil {
-		return nil, err
-	}
-	return start(path, stage)
+// Create implements formats.WritableFormat.
+func (Format) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
+	return atrest.CreateSingle(path, m, o, ours, start)
 }
 
-func resume(path string) (formats.Writer, formats.Meta, []byte, error) {
-	stage, err := atrest.ResumeStage(path)
-	if err != nil {
-		return nil, formats.Meta{}, nil, err
-	}
-	w, err := start(path, stage)
-	if err != nil {
-		return nil, formats.Meta{}, nil, err
-	}
-	return w, stage.Meta, stage.Note, nil
+// Resume implements formats.WritableFormat.
+func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
+	return atrest.ResumeSingle(path, ours, start)
 }
 
-// existing lists what a dataset at path would replace; an error if dsconv did not write it.
-func existing(path string) ([]string, error) {
-	if _, err := os.Lstat(path); err != nil {
-		return nil, nil //nolint:nilerr // nothing is there, or making it says what is wrong
-	}
-	if _, _, err := atrest.ReadSidecar(path); err != nil {
-		return nil, fmt.Errorf("%s: %w, and not by dsconv: %w", path, formats.ErrExists, err)
-	}
-	return []string{path}, nil
+// ours says why what lies at path is not dsconv's.
+func ours(path string) error {
+	_, err := atrest.ReadSidecar(path)
+	return err
 }
 
-// start opens the environments as of the stage's last checkpoint.
-func start(path string, stage *atrest.Stage) (*writer, error) {
-	w := &writer{path: path, stage: stage, further: furtherFields(stage.Meta.Schema), open: true}
+// start opens the environments as of the last checkpoint.
+func start(single *atrest.Single) (formats.Writer, error) {
+	w := &writer{Single: single, further: furtherFields(single.Meta.Schema)}
 	if err := w.openStores(); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -78,21 +58,18 @@ func start(path string, stage *atrest.Stage) (*writer, error) {
 }
 
 func (w *writer) openStores() (err error) {
-	var names []string
-	for _, i := range w.further {
-		names = append(names, w.stage.Meta.Schema[i].Name)
-	}
-	dir := w.stage.Path(stagedName)
+	names := namesOf(w.Meta.Schema, w.further)
+	dir := w.Path(stagedName)
 	fields := filepath.Join(dir, fieldsName)
-	if w.stage.State == nil {
+	if w.State == nil {
 		if w.images, err = createStore(dir, nil); err == nil && len(names) > 0 {
 			w.fields, err = createStore(fields, names)
 		}
 		return err
 	}
 	var st state
-	if err := json.Unmarshal(w.stage.State, &st); err != nil || (st.Fields != nil) != (len(names) > 0) {
-		return fmt.Errorf("continue %s: %w: the last checkpoint does not parse", w.path, formats.ErrDamaged)
+	if err := json.Unmarshal(w.State, &st); err != nil || (st.Fields != nil) != (len(names) > 0) {
+		return fmt.Errorf("continue %s: %w: the last checkpoint does not parse", dir, formats.ErrDamaged)
 	}
 	if w.images, err = reopenStore(dir, nil, st.Images); err == nil && st.Fields != nil {
 		w.fields, err = reopenStore(fields, names, *st.Fields)
@@ -108,52 +85,37 @@ func (w *writer) stores() []*store {
 }
 
 // Write implements formats.Writer.
-func (w *writer) Write(s *formats.Sample) error {
-	if w.failed != nil {
-		return w.failed
+func (w *writer) Write(s *formats.Sample) error { return w.Put(s, w.check, w.put) }
+
+func (w *writer) check(s *formats.Sample) error {
+	schema := w.Meta.Schema
+	image := schema.ImageIndex()
+	err := atrest.CheckFrame(&schema[image], &s.Values[image])
+	for _, i := range w.further {
+		err = errors.Join(err, checkField(&schema[i], &s.Values[i]))
 	}
-	if err := w.check(s); err != nil {
-		return err
-	}
-	if err := w.stage.Add(s, atrest.Place{}); err != nil {
-		return err
-	}
-	image := &s.Values[w.stage.Meta.Schema.ImageIndex()]
+	return err
+}
+
+// put gathers the values and begins a transaction where there are enough.
+func (w *writer) put(s *formats.Sample) error {
+	image := &s.Values[w.Meta.Schema.ImageIndex()]
 	w.images.put(0, s.Key, func(b []byte) []byte { return appendValue(b, image, true) })
 	for db, i := range w.further {
 		w.fields.put(db, s.Key, func(b []byte) []byte { return appendValue(b, &s.Values[i], false) })
 	}
+	var err error
 	for _, st := range w.stores() {
 		if st.full() {
-			w.failed = errors.Join(w.failed, st.flush())
+			err = errors.Join(err, st.flush())
 		}
 	}
-	return w.failed
-}
-
-func (w *writer) check(s *formats.Sample) error {
-	if err := w.stage.CheckSample(s, true); err != nil {
-		return err
-	}
-	schema := w.stage.Meta.Schema
-	image := schema.ImageIndex()
-	err := checkValue(&schema[image], &s.Values[image], true)
-	for _, i := range w.further {
-		err = errors.Join(err, checkValue(&schema[i], &s.Values[i], false))
-	}
-	if err != nil {
-		return fmt.Errorf("key %q: %w", s.Key, err)
-	}
-	return nil
+	return err
 }
 
 // Checkpoint implements formats.Writer.
 func (w *writer) Checkpoint(note []byte) error {
-	if w.failed != nil {
-		return w.failed
-	}
-	w.failed = w.checkpoint(note)
-	return w.failed
+	return w.Do(func() error { return w.checkpoint(note) })
 }
 
 func (w *writer) checkpoint(note []byte) error {
@@ -176,7 +138,7 @@ func (w *writer) checkpoint(note []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := w.stage.Checkpoint(b, note); err != nil {
+	if err := w.Single.Checkpoint(b, note); err != nil {
 		return err
 	}
 	// Only now: until the checkpoint is on the disk, the one before must stay whole.
@@ -189,20 +151,10 @@ func (w *writer) checkpoint(note []byte) error {
 }
 
 // Commit implements formats.Writer.
-func (w *writer) Commit() error {
-	if w.failed != nil {
-		return w.failed
-	}
-	w.failed = w.commit()
-	return w.failed
-}
+func (w *writer) Commit() error { return w.Do(w.commit) }
 
 func (w *writer) commit() error {
-	old, err := existing(w.path)
-	if err != nil {
-		return err
-	}
-	dir := w.stage.Path(stagedName)
+	dir := w.Path(stagedName)
 	names := []string{dataName, fieldsName + "/" + dataName}
 	var sums atrest.Sums
 	for i, s := range w.stores() {
@@ -213,36 +165,23 @@ func (w *writer) commit() error {
 		sums = append(sums, sum)
 	}
 	if w.fields != nil {
-		if err := syncDir(w.fields.dir); err != nil {
+		if err := atrest.SyncDir(w.fields.dir); err != nil {
 			return err
 		}
 	}
-	if err := w.stage.WriteSidecar(dir, "", sums, nil); err != nil {
+	if err := w.WriteSidecar(dir, "", sums, nil); err != nil {
 		return err
 	}
-	w.open = false
-	return w.stage.Publish(old, []atrest.Move{{From: dir, To: w.path}})
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return w.Finish(dir)
 }
 
 // Close implements formats.Writer.
 func (w *writer) Close() error {
-	if !w.open {
-		return nil
-	}
-	w.open = false
 	var err error
 	for _, s := range []*store{w.images, w.fields} {
 		if s != nil {
 			err = errors.Join(err, s.close())
 		}
 	}
-	return errors.Join(err, w.stage.Close())
+	return errors.Join(err, w.Single.Close())
 }

@@ -1,15 +1,14 @@
 package npy
 
 import (
-	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/formattest"
 )
 
 var cases = []struct {
@@ -59,10 +58,6 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestNumPyReadsAndWrites(t *testing.T) {
-	python := os.Getenv("DSCONV_PYTHON")
-	if python == "" {
-		t.Skip("DSCONV_PYTHON is not set")
-	}
 	dir := t.TempDir()
 	for i, c := range cases {
 		path := filepath.Join(dir, fmt.Sprint(i, ".npy"))
@@ -70,11 +65,12 @@ func TestNumPyReadsAndWrites(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		out, err := exec.Command(python, "-c", "import numpy as np,sys; a=np.load(sys.argv[1]); print(a.dtype, a.shape); np.save(sys.argv[1], a)", path).CombinedOutput()
-		if got := string(bytes.TrimSpace(out)); err != nil || got != c.numpy {
-			t.Errorf("numpy says %q, want %q (%v)", got, c.numpy, err)
+		got := formattest.Python(t, "import numpy as np,sys; a=np.load(sys.argv[1]); print(a.dtype, a.shape); np.save(sys.argv[1], a)", path)
+		if got != c.numpy+"\n" {
+			t.Errorf("numpy says %q, want %q", got, c.numpy)
 		}
-		if b, err = os.ReadFile(path); err != nil {
+		b, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if dt, shape, _, err := Parse(b); err != nil || dt != c.t || !slices.Equal(shape, c.shape) {

@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,8 +14,8 @@ import (
 
 // dataset is what plain and compressed shards have in common.
 type dataset struct {
-	records *atrest.Records
-	slots   []slot
+	*atrest.Records
+	slots []slot
 }
 
 // Dataset reads plain shards, from mapped memory.
@@ -44,8 +43,8 @@ func (f Format) Open(path string) (formats.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := dataset{records: r}
-	if d.slots, err = layoutOf(r.Meta); err != nil {
+	d := dataset{Records: r}
+	if d.slots, err = layoutOf(r.Meta()); err != nil {
 		_ = r.Close()
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -60,51 +59,23 @@ func (f Format) Open(path string) (formats.Dataset, error) {
 	return &Compressed{dataset: d, zstd: z}, nil
 }
 
-// Meta describes the dataset.
-func (d *dataset) Meta() *formats.Meta { return d.records.Meta }
-
-// Len is the number of samples.
-func (d *dataset) Len() int { return d.records.Table.Len() }
-
-// Info tells what the manifest has of sample i.
-func (d *dataset) Info(i int) (formats.Info, error) { return d.records.Table.Info(i) }
-
-// Check compares the files with their checksums.
-func (d *dataset) Check(ctx context.Context, workers int, report func(formats.Damage)) error {
-	sums, err := d.records.Sums()
-	if err != nil {
-		return err
-	}
-	return sums.Check(ctx, d.records.Dir(), 0, workers, report)
-}
-
-// Close unmaps the files.
-func (d *dataset) Close() error { return d.records.Close() }
-
 // fill makes s the sample of row i from its record.
 func (d *dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
-	t := d.records.Table
-	t.Fill(i, s)
-	s.Resize(len(d.records.Meta.Schema))
+	d.Table.Fill(i, s)
+	s.Resize(len(d.Meta().Schema))
 	if err := decode(d.slots, rec, s, lend); err != nil {
-		return d.wrap(i, err)
+		return d.Wrap(i, err)
 	}
-	if shape := t.Shape(i); shape != [3]int{} {
+	if shape := d.Table.Shape(i); shape != [3]int{} {
 		img := &s.Values[d.slots[0].field]
 		img.Shape = append(img.Shape[:0], shape[:]...)
 	}
 	return nil
 }
 
-// wrap says where the record of row i lies.
-func (d *dataset) wrap(i int, err error) error {
-	at := d.records.Table.Place(i)
-	return fmt.Errorf("key %q in %s at byte %d: %w", d.records.Table.Key(i), d.records.Meta.Files[at.Shard], at.Offset, err)
-}
-
 // Read fills s with a copy of sample i.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
-	rec, err := d.records.Record(i)
+	rec, err := d.Record(i)
 	if err != nil {
 		return err
 	}
@@ -113,7 +84,7 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 
 // View fills s with sample i in mapped memory; labels alone are the caller's.
 func (d *Dataset) View(i int, s *formats.Sample) error {
-	rec, err := d.records.Record(i)
+	rec, err := d.Record(i)
 	if err != nil {
 		return err
 	}
@@ -122,7 +93,7 @@ func (d *Dataset) View(i int, s *formats.Sample) error {
 
 // Read fills s with sample i, decompressed.
 func (d *Compressed) Read(i int, s *formats.Sample) error {
-	frame, err := d.records.Record(i)
+	frame, err := d.Record(i)
 	if err != nil {
 		return err
 	}
@@ -132,7 +103,7 @@ func (d *Compressed) Read(i int, s *formats.Sample) error {
 	}
 	defer d.pool.Put(buf)
 	if *buf, err = decompress(d.zstd, frame, *buf); err != nil {
-		return d.wrap(i, err)
+		return d.Wrap(i, err)
 	}
 	return d.fill(i, *buf, s, false)
 }

@@ -3,7 +3,6 @@ package shard
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -59,7 +58,7 @@ func (x *indexer) make(files []string, shard int) error {
 		x.done = map[string]bool{}
 	}
 	x.done[files[shard]] = true
-	return writeFile(x.stage.Path(indexName(files[shard])), b)
+	return atrest.WriteFile(x.stage.Path(indexName(files[shard])), b)
 }
 
 // rows are those of the shard: from up to, without, to. Rows are in the order of writing.
@@ -121,7 +120,7 @@ func (x *indexer) publish(dir string) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(names, widsName), writeFile(filepath.Join(dir, widsName), b)
+	return append(names, widsName), atrest.WriteFile(filepath.Join(dir, widsName), b)
 }
 
 // wids describes the shards as webdataset's widsindex does; addresses are relative to the
@@ -146,16 +145,4 @@ func (x *indexer) wids(files []string) ([]byte, error) {
 	}
 	b, err := json.MarshalIndent(desc, "", "  ")
 	return append(b, '\n'), err
-}
-
-func writeFile(path string, b []byte) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
 }

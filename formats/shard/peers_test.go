@@ -2,7 +2,6 @@ package shard
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/formattest"
 )
 
 // peerKeys are keys that other people's readers might group wrongly.
@@ -154,23 +154,8 @@ print("ok", len(got))
 `
 
 func TestPythonReaders(t *testing.T) {
-	python := os.Getenv("DSCONV_PYTHON")
-	if python == "" {
-		t.Skip("DSCONV_PYTHON is not set")
-	}
 	dir := t.TempDir()
-	want := peerSet(t, filepath.Join(dir, "x-%03d.tar"))
-	b, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "want.json"), b, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(python, "-c", peerScript, dir).CombinedOutput()
-	if err != nil || !strings.HasPrefix(string(out), fmt.Sprintf("ok %d", len(want))) {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	formattest.PythonAgrees(t, peerScript, dir, peerSet(t, filepath.Join(dir, "x-%03d.tar")))
 }
 
 func TestTarAndZstdTools(t *testing.T) {

@@ -167,14 +167,14 @@ func (sl *slot) decode(data []byte, enc formats.Encoding, s *formats.Sample, len
 		return err
 	}
 	if lend {
-		v.Data = data
+		v.Lend(data)
 	} else {
-		v.Data = append(v.Data[:0], data...)
+		v.Data = append(v.Buffer(), data...)
 	}
 	return nil
 }
 
-// setLabel does not write to memory that v may have been lent.
+// setLabel does not write to a buffer of an earlier Read if the sample is lent now.
 func setLabel(v *formats.Value, x int64, lend bool) {
 	if lend {
 		v.Data = nil

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/formattest"
 )
 
 var fuzzMeta = formats.Meta{
@@ -159,25 +160,11 @@ func FuzzRecord(f *testing.F) {
 		if formats.CheckKey(key) != nil {
 			return
 		}
-		lent, copied := formats.Sample{Key: key}, formats.Sample{Key: key}
-		lent.Resize(5)
-		copied.Resize(5)
-		err := decode(slots, rec, &lent, true)
-		if again := decode(slots, rec, &copied, false); (err == nil) != (again == nil) {
-			t.Fatalf("lent %v, copied %v", err, again)
-		}
-		if err != nil {
-			if !errors.Is(err, formats.ErrDamaged) {
-				t.Fatalf("%v is not ErrDamaged", err)
-			}
-			return
-		}
-		for i := range lent.Values {
-			a, b := lent.Values[i], copied.Values[i]
-			if a.Encoding != b.Encoding || a.DType != b.DType || !slices.Equal(a.Shape, b.Shape) || !bytes.Equal(a.Data, b.Data) {
-				t.Fatalf("field %d: %+v lent, %+v copied", i, a, b)
-			}
-		}
+		formattest.LentAsCopied(t, func(s *formats.Sample, lend bool) error {
+			s.Key = key
+			s.Resize(5)
+			return decode(slots, rec, s, lend)
+		})
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/formattest"
 )
 
 var testMeta = formats.Meta{
@@ -123,24 +124,9 @@ func FuzzRecord(f *testing.F) {
 	s.Values[3] = formats.Value{Encoding: formats.Raw, DType: formats.Float32, Shape: []int{0, 4}}
 	seed(s)
 	f.Fuzz(func(t *testing.T, example []byte) {
-		var lent, copied formats.Sample
-		err := decode(testMeta.Schema, fs, example, [3]int{300, 200, 3}, &lent, true)
-		again := decode(testMeta.Schema, fs, example, [3]int{300, 200, 3}, &copied, false)
-		if (err == nil) != (again == nil) {
-			t.Fatalf("lent %v, copied %v", err, again)
-		}
-		if err != nil {
-			if !errors.Is(err, formats.ErrDamaged) {
-				t.Fatalf("%v is not ErrDamaged", err)
-			}
-			return
-		}
-		for i := range lent.Values {
-			a, b := lent.Values[i], copied.Values[i]
-			if a.Encoding != b.Encoding || a.DType != b.DType || !slices.Equal(a.Shape, b.Shape) || !bytes.Equal(a.Data, b.Data) {
-				t.Fatalf("field %d: %+v lent, %+v copied", i, a, b)
-			}
-		}
+		formattest.LentAsCopied(t, func(s *formats.Sample, lend bool) error {
+			return decode(testMeta.Schema, fs, example, [3]int{300, 200, 3}, s, lend)
+		})
 	})
 }
 

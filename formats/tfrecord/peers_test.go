@@ -2,17 +2,14 @@ package tfrecord
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"image"
 	"image/jpeg"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/formattest"
 )
 
 // peerSet writes samples into files of eight and gives their true values for Python.
@@ -53,7 +50,8 @@ func peerSet(t *testing.T, path string) (want []map[string]any) {
 }
 
 const peerScript = `
-import base64, glob, io, json, os, struct, sys
+import base64, glob, io, json, os, struct, sys, warnings
+warnings.simplefilter("ignore")
 import crc32c, numpy
 from PIL import Image
 from tfrecord.reader import example_loader
@@ -109,21 +107,6 @@ print("ok", i)
 `
 
 func TestPythonReaders(t *testing.T) {
-	python := os.Getenv("DSCONV_PYTHON")
-	if python == "" {
-		t.Skip("DSCONV_PYTHON is not set")
-	}
 	dir := t.TempDir()
-	want := peerSet(t, filepath.Join(dir, "x-%05d.tfrecord"))
-	b, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "want.json"), b, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(python, "-W", "ignore", "-c", peerScript, dir).CombinedOutput()
-	if err != nil || !strings.HasPrefix(string(out), fmt.Sprintf("ok %d", len(want))) {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	formattest.PythonAgrees(t, peerScript, dir, peerSet(t, filepath.Join(dir, "x-%05d.tfrecord")))
 }

@@ -1,10 +1,8 @@
 package tfrecord
 
 import (
-	"fmt"
 	"testing"
 
-	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
@@ -15,26 +13,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestWriteAllocatesNothing(t *testing.T) {
-	w, err := Format{}.Create(t.TempDir()+"/x.tfrecord", testMeta, formats.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	s := testSample()
-	keys := make([]string, 2000)
-	for i := range keys {
-		keys[i] = fmt.Sprintf("class/%05d", i)
-	}
-	i := 0
-	if n := testing.AllocsPerRun(len(keys)-1, func() {
-		s.Key = keys[i]
-		i++
-		if err := w.Write(s); err != nil {
-			t.Fatal(err)
-		}
-	}); n > 0 {
-		t.Errorf("%v allocations a sample", n)
-	}
+	formattest.WriteAllocatesNothing(t, Format{}, "x.tfrecord", testMeta, testSample())
 }
 
 func BenchmarkFormat(b *testing.B) { formattest.Bench(b, Format{}, "x-%05d.tfrecord") }

@@ -19,9 +19,9 @@ func content(i int, name string, kind list, when func(v *formats.Value) bool) fe
 		set: func(s *formats.Sample, payload []byte, lend bool) error {
 			v := &s.Values[i]
 			if lend {
-				v.Data = payload
+				v.Lend(payload)
 			} else {
-				v.Data = append(v.Data[:0], payload...)
+				v.Data = append(v.Buffer(), payload...)
 			}
 			return nil
 		},
@@ -120,12 +120,12 @@ func integers(i int, name string, when func(v *formats.Value) bool) feature {
 	}
 }
 
-// own is memory for v's Data that is not what v was lent.
+// own is memory for v's Data: not that of an earlier Read if the sample is lent now.
 func own(v *formats.Value, lend bool) []byte {
 	if lend {
-		return nil
+		v.Data = nil
 	}
-	return v.Data[:0]
+	return v.Buffer()
 }
 
 func label(i int, name string) feature {

@@ -1,9 +1,7 @@
 package tfrecord
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -98,22 +96,10 @@ func (w *Writer) writeIndexes(dir string) (names []string, err error) {
 			b = append(b, '\n')
 		}
 		name := strings.TrimSuffix(file, filepath.Ext(file)) + ".tfindex"
-		if err := writeFile(filepath.Join(dir, name), b); err != nil {
+		if err := atrest.WriteFile(filepath.Join(dir, name), b); err != nil {
 			return nil, err
 		}
 		names = append(names, name)
 	}
 	return names, nil
-}
-
-func writeFile(path string, b []byte) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
 }

@@ -1,4 +1,5 @@
 """What Pillow says: reads requests as JSON lines, answers each with a JSON line."""
+
 import base64
 import hashlib
 import io

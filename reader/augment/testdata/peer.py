@@ -2,6 +2,7 @@
 
 A job is {"op", "in", "shape": [H, W, C], "args": [...], "out"}.
 """
+
 import json
 import sys
 
@@ -33,8 +34,10 @@ def hue(img, factor):
 
 def torchvision_op(name):
     from torchvision.transforms import functional as F
+
     if name == "eval":
         from torchvision.transforms._presets import ImageClassification
+
         return lambda img, size, shorter: ImageClassification(crop_size=size, resize_size=shorter)(img).numpy()
     if name == "center_crop":
         return lambda img, h, w: F.center_crop(img, [h, w])

@@ -44,3 +44,12 @@ func furtherFields(schema formats.Schema) []int {
 	}
 	return further
 }
+
+// namesOf are the names of the fields at those places.
+func namesOf(schema formats.Schema, places []int) []string {
+	var names []string
+	for _, i := range places {
+		names = append(names, schema[i].Name)
+	}
+	return names
+}

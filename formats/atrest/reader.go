@@ -1,0 +1,69 @@
+package atrest
+
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Reader is what Datasets have in common whose formats find each value in memory of their
+// own, by key or by row, as LMDB and HDF5 do: Read and View on top of Lend. It is as safe
+// for concurrent use as Lend is.
+type Reader struct {
+	Catalog
+	Path string
+	// Lend gives the value of field k of sample i: Data is memory of the dataset, Shape is
+	// appended to shape[:0]. It is not asked for a designated label of kind Label, which the
+	// manifest has.
+	Lend func(i, k int, shape []int) (formats.Value, error)
+}
+
+// Read implements formats.Dataset. The sample is compared with its checksum.
+func (r *Reader) Read(i int, s *formats.Sample) error {
+	if err := r.fill(i, s, false); err != nil {
+		return fmt.Errorf("read %s: %w", r.Path, err)
+	}
+	if s.Sum != [16]byte{} && Sum(r.meta.Schema, s) != s.Sum {
+		return fmt.Errorf("read %s: key %q: %w: the checksum differs", r.Path, s.Key, formats.ErrDamaged)
+	}
+	return nil
+}
+
+// View implements formats.Viewer.
+func (r *Reader) View(i int, s *formats.Sample) error {
+	if err := r.fill(i, s, true); err != nil {
+		return fmt.Errorf("view %s: %w", r.Path, err)
+	}
+	return nil
+}
+
+// fill sets s to sample i; lend says that Data stays where it is.
+func (r *Reader) fill(i int, s *formats.Sample, lend bool) error {
+	if err := r.Table.inRange(i); err != nil {
+		return err
+	}
+	r.Table.Fill(i, s)
+	s.Resize(len(r.meta.Schema))
+	for k, f := range r.meta.Schema {
+		v := &s.Values[k]
+		if f.Kind == formats.Label && k == r.meta.Schema.LabelIndex() {
+			if lend {
+				v.Data = nil
+			}
+			v.SetInt64(r.Table.Label(i))
+			continue
+		}
+		lent, err := r.Lend(i, k, v.Shape)
+		if err != nil {
+			return fmt.Errorf("key %q: field %s: %w", s.Key, f.Name, err)
+		}
+		if lend {
+			*v = lent
+			v.Lend(lent.Data)
+		} else {
+			lent.Data = append(v.Buffer(), lent.Data...)
+			*v = lent
+		}
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package formattest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Python runs a script with the interpreter that DSCONV_PYTHON names and gives what it
+// prints, warnings included. Without one the test is skipped.
+func Python(t testing.TB, script string, args ...string) string {
+	t.Helper()
+	interpreter := os.Getenv("DSCONV_PYTHON")
+	if interpreter == "" {
+		t.Skip("DSCONV_PYTHON is not set")
+	}
+	out, err := exec.Command(interpreter, append([]string{"-c", script}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("python: %v\n%s\n%s", err, script, out)
+	}
+	return string(out)
+}
+
+// PythonAgrees runs a script that compares the dataset in dir with want, which it finds
+// there in want.json, and that prints "ok" and the number of samples it compared.
+func PythonAgrees(t testing.TB, script, dir string, want []map[string]any) {
+	t.Helper()
+	b, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	overwrite(t, filepath.Join(dir, "want.json"), b)
+	if got := Python(t, script, dir); !strings.HasPrefix(got, fmt.Sprintf("ok %d", len(want))) {
+		t.Fatalf("python says %s", got)
+	}
+}
