@@ -133,7 +133,7 @@ func (r *run) pipeline(ctx context.Context) error {
 // jobs is how many samples are under way: many small ones, so that a sync of the disk
 // does not stop the readers; few large ones, so that memory stays small.
 func (r *run) jobs(goroutines int) int {
-	const memory = 32 << 20
+	const memory = 8 << 20
 	each := max(1, (r.Bytes+r.Expect)/int64(r.Len()))
 	return max(goroutines+2, int(min(memory/each, 512)))
 }

@@ -97,6 +97,7 @@ func (s *store) open() (err error) {
 	if err := os.RemoveAll(filepath.Join(s.dir, lockName)); err != nil {
 		return err
 	}
+	keepHeap()
 	if s.env, err = lmdb.NewEnv(); err != nil {
 		return err
 	}
