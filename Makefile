@@ -52,7 +52,7 @@ demo: build ## sample folder -> every format -> train and bench before and after
 $(VENV)/.done: testdata/requirements.txt | test-deps
 	python3 -m venv $(VENV)
 	$(VENV)/bin/pip install -q --disable-pip-version-check -r testdata/requirements.txt
-	# Its list of classes is what is compared with; that needs no torch.
+	# Its list of classes is what is compared with; that file needs no torch.
 	$(VENV)/bin/pip install -q --disable-pip-version-check --no-deps torchvision==0.29.2
 	touch $@
 

@@ -180,7 +180,7 @@ func TestPillowColors(t *testing.T) {
 
 // TestTorchvision runs its peer once, for it takes seconds to start.
 func TestTorchvision(t *testing.T) {
-	interpreter := python(t, "torchvision")
+	interpreter := python(t, "torch", "torchvision")
 	colors, crops, evals := adjustmentJobs("tv_"), centerCropJobs(), evalJobs()
 	results := peer(t, interpreter, slices.Concat(colors, crops, evals))
 	t.Run("ColorJitter", func(t *testing.T) {
