@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
@@ -62,12 +63,13 @@ func (c *console) progress(title string, total int) (show func(convert.Progress)
 
 func (c *console) bar(title string, total int) (show func(convert.Progress), end func()) {
 	bars := mpb.New(mpb.WithOutput(c.err), mpb.WithWidth(40))
-	var state convert.Progress
+	var state atomic.Pointer[convert.Progress] // the bar is drawn by a goroutine of its own
+	state.Store(&convert.Progress{Total: total})
 	bar := bars.AddBar(int64(total),
 		mpb.PrependDecorators(decor.Name(title+" ")),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + describe(state) })))
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + describe(*state.Load()) })))
 	return func(p convert.Progress) {
-			state = p
+			state.Store(&p)
 			bar.SetCurrent(int64(p.Done))
 		}, func() {
 			bar.Abort(false) // does nothing to a bar that is full
@@ -79,7 +81,13 @@ func (c *console) bar(title string, total int) (show func(convert.Progress), end
 func describe(p convert.Progress) string {
 	rate := float64(p.Done) / max(p.Elapsed.Seconds(), 1e-9)
 	left := time.Duration(float64(p.Total-p.Done) / max(rate, 1e-9) * float64(time.Second))
-	s := fmt.Sprintf("%d of %d images, %s, %.0f images/s, %s left", p.Done, p.Total, bytesOf(p.BytesIn), rate, left.Round(time.Second))
+	s := fmt.Sprintf("%d of %d images", p.Done, p.Total)
+	if p.BytesIn > 0 {
+		s += ", " + bytesOf(p.BytesIn)
+	}
+	if p.Done > 0 {
+		s += fmt.Sprintf(", %.0f images/s, %s left", rate, left.Round(time.Second))
+	}
 	if p.Skipped > 0 {
 		s += fmt.Sprintf(", %d skipped", p.Skipped)
 	}
