@@ -71,13 +71,19 @@ func createStore(dir string, names []string) (*store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	s := &store{dir: dir, names: names, limit: flushBytes, mapSize: firstMap}
+	s := newStore(dir, names)
 	return s, s.open()
+}
+
+func newStore(dir string, names []string) *store {
+	// Room from the start: buffers that grow leave several times their size behind.
+	room := func() batch { return batch{buf: make([]byte, 0, flushBytes+flushBytes/8)} }
+	return &store{dir: dir, names: names, limit: flushBytes, mapSize: firstMap, now: room(), spare: room()}
 }
 
 // reopenStore continues the environment in dir as of st.
 func reopenStore(dir string, names []string, st snapshot) (*store, error) {
-	s := &store{dir: dir, names: names, limit: flushBytes, mapSize: firstMap}
+	s := newStore(dir, names)
 	if err := st.restore(s.data()); err != nil {
 		return nil, err
 	}
