@@ -7,13 +7,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
@@ -81,9 +79,6 @@ func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers 
 	if u.table, err = u.needsTable(); err != nil {
 		return 0, err
 	}
-	if workers < 1 {
-		workers = runtime.GOMAXPROCS(0)
-	}
 	if err := u.samples(ctx, workers); err != nil {
 		return 0, err
 	}
@@ -96,26 +91,11 @@ func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers 
 }
 
 func (u *unpacker) samples(ctx context.Context, workers int) error {
-	var next atomic.Int64
-	g, ctx := errgroup.WithContext(ctx)
-	for range workers {
-		g.Go(func() error {
-			coder := newPNGCoder()
-			defer coder.close()
-			var s formats.Sample
-			for ctx.Err() == nil {
-				i := int(next.Add(1) - 1)
-				if i >= u.ds.Len() {
-					return nil
-				}
-				if err := u.sample(i, &s, coder); err != nil {
-					return err
-				}
-			}
-			return ctx.Err()
-		})
-	}
-	return g.Wait()
+	return parallel(ctx, u.ds.Len(), workers, func() (func(int) error, func()) {
+		coder := newPNGCoder()
+		var s formats.Sample
+		return func(i int) error { return u.sample(i, &s, coder) }, coder.close
+	})
 }
 
 func (u *unpacker) sample(i int, s *formats.Sample, coder *pngCoder) error {

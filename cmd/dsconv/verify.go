@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
@@ -73,32 +71,25 @@ func verify(ctx context.Context, ds formats.Dataset, workers int) (*damages, err
 
 // samples reads every sample and compares it with its own checksum.
 func (d *damages) samples(ctx context.Context, ds formats.Dataset, workers int) error {
-	var next atomic.Int64
 	var mu sync.Mutex
-	g, ctx := errgroup.WithContext(ctx)
-	for range workers {
-		g.Go(func() error {
-			var s formats.Sample
-			for ctx.Err() == nil {
-				i := int(next.Add(1) - 1)
-				if i >= ds.Len() {
-					return nil
-				}
-				if err := checkSample(ds, i, &s); err != nil {
-					in, ierr := ds.Info(i)
-					if ierr != nil {
-						return ierr
-					}
-					mu.Lock()
-					d.Samples = append(d.Samples, badSample{in.Key, err.Error()})
-					mu.Unlock()
-				}
-			}
-			return ctx.Err()
-		})
-	}
 	d.Checked = ds.Len()
-	return g.Wait()
+	return parallel(ctx, ds.Len(), workers, func() (func(int) error, func()) {
+		var s formats.Sample
+		return func(i int) error {
+			wrong := checkSample(ds, i, &s)
+			if wrong == nil {
+				return nil
+			}
+			in, err := ds.Info(i)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			d.Samples = append(d.Samples, badSample{in.Key, wrong.Error()})
+			return nil
+		}, func() {}
+	})
 }
 
 func checkSample(ds formats.Dataset, i int, s *formats.Sample) error {

@@ -116,9 +116,6 @@ func (t *Table) Place(i int) Place {
 // Shape is H, W, C of the designated image of row i, zero if unknown.
 func (t *Table) Shape(i int) [3]int { return [3]int{int(t.h[i]), int(t.w[i]), int(t.c[i])} }
 
-// Encoding is that of the designated image of row i.
-func (t *Table) Encoding(i int) formats.Encoding { return formats.Encoding(t.enc.at(i)) }
-
 // Fill sets of s what the manifest knows of row i: key, split, sum, source, columns. The
 // values are the format's business.
 func (t *Table) Fill(i int, s *formats.Sample) {

@@ -1,13 +1,13 @@
 package folder
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -69,43 +69,27 @@ func readCSV(b []byte, comma rune) (header []string, rows [][]string, err error)
 	return header, rows, err
 }
 
+// readJSONL reads an object a line. Lines may have different names; the columns are all of
+// them, sorted, because an object has no order of its own.
 func readJSONL(b []byte) (header []string, rows [][]string, err error) {
-	sc := bufio.NewScanner(bytes.NewReader(b))
-	sc.Buffer(nil, len(b)+1)
-	for line := 1; sc.Scan(); line++ {
-		if len(bytes.TrimSpace(sc.Bytes())) == 0 {
+	var objects []map[string]json.RawMessage
+	names := map[string]bool{}
+	line := 0
+	for text := range bytes.Lines(b) {
+		if line++; len(bytes.TrimSpace(text)) == 0 {
 			continue
 		}
 		var object map[string]json.RawMessage
-		if err := json.Unmarshal(sc.Bytes(), &object); err != nil {
+		if err := json.Unmarshal(text, &object); err != nil {
 			return nil, nil, fmt.Errorf("line %d: %w", line, err)
 		}
+		objects = append(objects, object)
 		for name := range object {
-			if !slices.Contains(header, name) {
-				header = append(header, name)
-			}
+			names[name] = true
 		}
-		slices.Sort(header) // a map has no order of its own
-		row := make([]string, len(header))
-		for i, name := range header {
-			row[i] = cell(object[name])
-		}
-		rows = append(rows, row)
 	}
-	return completed(header, rows, b)
-}
-
-// completed reads again if a later line brought new names, so that all rows fit.
-func completed(header []string, rows [][]string, b []byte) ([]string, [][]string, error) {
-	if !slices.ContainsFunc(rows, func(r []string) bool { return len(r) != len(header) }) {
-		return header, rows, nil
-	}
-	rows = rows[:0]
-	for line := range bytes.Lines(b) {
-		var object map[string]json.RawMessage
-		if json.Unmarshal(line, &object) != nil {
-			continue // an empty line: the first pass saw the others
-		}
+	header = slices.Sorted(maps.Keys(names))
+	for _, object := range objects {
 		row := make([]string, len(header))
 		for i, name := range header {
 			row[i] = cell(object[name])
