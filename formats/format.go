@@ -34,6 +34,18 @@ type Checker interface {
 	// table that does not check), not about the damage it reports. report is not called
 	// concurrently.
 	Check(ctx context.Context, workers int, report func(Damage)) error
+	// CheckQuick is Check without reading the data: the table of checksums checks itself and
+	// is compared with the files' names and sizes and with the small files that describe the
+	// dataset, and each record's place with the file that it lies in.
+	CheckQuick(ctx context.Context, report func(Damage)) error
+}
+
+// Salvager is a Format that opens what is left of a damaged dataset.
+type Salvager interface {
+	// Salvage is Open that puts up with data files that are damaged, cut or missing: Info
+	// tells of all samples, and those whose bytes are lost fail to Read with ErrDamaged. What
+	// describes the dataset, the manifest above all, must be whole.
+	Salvage(path string) (Dataset, error)
 }
 
 // Damage is a place in a file that is not what was written.
@@ -64,6 +76,16 @@ type Writer interface {
 // another. A Cut before anything was written to the current file does nothing.
 type Cutter interface {
 	Cut() error
+}
+
+// Keeper is a Writer that can take over a file of the dataset which it replaces, so that a
+// dataset grows without being written anew.
+type Keeper interface {
+	// Keep makes file i of the old dataset, as it is, file i of the new one; so many files
+	// must have been written or kept before it. change, if not nil, may alter of a sample what
+	// the manifest alone holds and no file: source, and where the format keeps them there
+	// alone label, split and columns.
+	Keep(i int, change func(*Info)) error
 }
 
 // Format opens one kind of dataset.

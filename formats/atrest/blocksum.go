@@ -127,10 +127,37 @@ func (s Sums) Check(ctx context.Context, dir string, tail int64, workers int, re
 	return ctx.Err()
 }
 
+// CheckSizes is Check by the files' names and sizes alone.
+func (s Sums) CheckSizes(dir string, tail int64, report func(formats.Damage)) error {
+	for _, fs := range s {
+		st, err := os.Stat(filepath.Join(dir, filepath.FromSlash(fs.Name)))
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			report(fs.missing())
+		case err != nil:
+			return err
+		case st.Size() != fs.Size+tail:
+			report(fs.resized(st.Size(), tail))
+		}
+	}
+	return nil
+}
+
+func (fs FileSums) missing() formats.Damage {
+	return formats.Damage{File: fs.Name, Length: fs.Size, Cause: "the file is missing"}
+}
+
+func (fs FileSums) resized(size, tail int64) formats.Damage {
+	return formats.Damage{
+		File: fs.Name, Offset: min(size, fs.Size), Length: max(size, fs.Size+tail) - min(size, fs.Size),
+		Cause: fmt.Sprintf("the file has %d bytes, %d were written", size, fs.Size+tail),
+	}
+}
+
 func (fs FileSums) check(ctx context.Context, path string, tail int64, workers int, report func(formats.Damage)) error {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		report(formats.Damage{File: fs.Name, Length: fs.Size, Cause: "the file is missing"})
+		report(fs.missing())
 		return nil
 	}
 	if err != nil {
@@ -142,10 +169,7 @@ func (fs FileSums) check(ctx context.Context, path string, tail int64, workers i
 		return err
 	}
 	if st.Size() != fs.Size+tail {
-		report(formats.Damage{
-			File: fs.Name, Offset: min(st.Size(), fs.Size), Length: max(st.Size(), fs.Size+tail) - min(st.Size(), fs.Size),
-			Cause: fmt.Sprintf("the file has %d bytes, %d were written", st.Size(), fs.Size+tail),
-		})
+		report(fs.resized(st.Size(), tail))
 	}
 	var next atomic.Int64
 	var wg sync.WaitGroup

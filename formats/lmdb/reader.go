@@ -130,6 +130,11 @@ func (d *dataset) Check(ctx context.Context, workers int, report func(formats.Da
 	return d.sums.Check(ctx, d.Path, 0, workers, report)
 }
 
+// CheckQuick implements formats.Checker.
+func (d *dataset) CheckQuick(_ context.Context, report func(formats.Damage)) error {
+	return d.sums.CheckSizes(d.Path, 0, report)
+}
+
 // Close implements formats.Dataset.
 func (d *dataset) Close() error {
 	var err error
