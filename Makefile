@@ -22,7 +22,7 @@ SIMD     = $(shell test "$$(go env GOARCH)" = amd64 && echo simd)
 # Debian's packages that a build with cgo needs, and what tells that each is there.
 PACKAGES := libjpeg62-turbo-dev:/usr/include/jpeglib.h libhdf5-dev:/usr/include/hdf5/serial/hdf5.h
 # What the tests need besides.
-TEST_PACKAGES := python3-venv:python3 zstd:/usr/bin/zstd
+TEST_PACKAGES := python3-venv:python3 zstd:/usr/bin/zstd strace:/usr/bin/strace
 
 # Real photos for tests, where they lie beside the project; they are unpacked outside it.
 PHOTOS_TAR ?= $(wildcard ../shared/data/clothing.tar)
@@ -70,6 +70,10 @@ test: test-deps $(VENV)/.done photos ## build and run all tests, with Python's r
 	$(TEST_ENV) go test ./...
 	$(TEST_ENV) go test -race -short $(RACE) ./formats/... ./convert/... ./reader/... ./bench/...
 	$(TEST_ENV) CGO_ENABLED=0 go test -short ./preprocess/... ./reader/... ./convert/... ./cmd/...
+
+.PHONY: torture
+torture: test-deps ## kills, failing disks and flipped bits, many of each (an hour)
+	scripts/torture
 
 .PHONY: fuzz
 fuzz: deps ## every fuzz target for FUZZTIME (default 20s) each

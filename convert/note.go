@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
@@ -20,6 +21,10 @@ type note struct {
 	Shape       []int     `json:"shape,omitempty"` // of the first raw image
 	Varying     bool      `json:"varying,omitempty"`
 }
+
+// ErrContinue is returned for an unfinished dataset that cannot be gone on with: it is of
+// another recipe, its source changed, or it is damaged. Options.Discard drops it.
+var ErrContinue = errors.New("that cannot be gone on with")
 
 func (n *note) encode() ([]byte, error) {
 	b, err := json.Marshal(n)

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 
@@ -19,10 +20,18 @@ type Options struct {
 	// Take chooses samples by their source's path; Limit takes the first by key, 0 all.
 	Take  formats.Patterns
 	Limit int
+	// Checkpoint is about how many bytes are written between two checkpoints; 0 is 256 MiB,
+	// and at least 64 samples.
+	Checkpoint int64
+	// Discard drops an unfinished dataset at the plan's path instead of going on with it.
+	Discard bool
 	// Workers process, IOWorkers read; 0 chooses by the number of cores.
 	Workers, IOWorkers int
 	// Fail ends the run at the first bad image instead of skipping it.
 	Fail bool
+	// Quarantine is a folder to which bad images are copied, under their relative paths; ""
+	// for none.
+	Quarantine string
 	// Progress, if not nil, is called from time to time, and once at the end, by the
 	// goroutine that commits.
 	Progress func(Progress)
@@ -62,6 +71,16 @@ func ParseOrder(s string) (Order, error) {
 		}
 	}
 	return Order{}, fmt.Errorf("order %q: choose key or shuffle:SEED", s)
+}
+
+// Arrange puts indices in key order into the order of writing of a format that can be read
+// in order only.
+func (o Order) Arrange(order []int32) {
+	if o.Set && !o.Shuffle {
+		return
+	}
+	r := rand.New(rand.NewPCG(o.Seed, 0x6473636f6e76)) //nolint:gosec // an order, not a secret
+	r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 }
 
 // String is what ParseOrder reads.

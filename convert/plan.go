@@ -1,16 +1,14 @@
 package convert
 
 import (
-	"encoding/binary"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
@@ -30,6 +28,9 @@ type Plan struct {
 	o      Options
 	splits []string // by index of the source
 	order  []int32  // position to index of the source
+	files  []file
+	ready  func(i int) bool    // see Version; nil if no sample is
+	change func(*formats.Info) // likewise
 
 	fingerprint uint64 // of the source's samples in this order
 	every       int    // positions between two checkpoints
@@ -78,8 +79,7 @@ func compress(o *Options, f formats.WritableFormat) error {
 
 // choose puts the samples' indices into the order of writing.
 func (p *Plan) choose(only []string) error {
-	h := xxh3.New()
-	var b []byte
+	h := newFingerprint()
 	for i := range p.src.Len() {
 		if p.o.Limit > 0 && i >= p.o.Limit {
 			break
@@ -94,22 +94,37 @@ func (p *Plan) choose(only []string) error {
 		if !p.o.Take.Match(in.Source.Path) {
 			continue
 		}
-		p.order = append(p.order, int32(i))
-		p.Bytes += in.Size
-		p.Expect += p.estimate(in.Size)
-		b = append(append(append(b[:0], in.Key...), 0), p.splits[i]...)
-		for _, x := range []int64{in.Source.Size, in.Source.ModTime, in.Label} {
-			b = binary.LittleEndian.AppendUint64(b, uint64(x))
+		if err := p.take(i, h); err != nil {
+			return err
 		}
-		_, _ = h.Write(append(b, in.Sum[:]...))
 	}
-	p.fingerprint = h.Sum64()
+	p.fingerprint = h.sum()
 	if p.shuffled() {
-		r := rand.New(rand.NewPCG(p.o.Order.Seed, 0x6473636f6e76)) //nolint:gosec // an order, not a secret
-		r.Shuffle(len(p.order), func(i, j int) { p.order[i], p.order[j] = p.order[j], p.order[i] })
+		p.o.Order.Arrange(p.order)
 	}
 	return nil
 }
+
+// take adds sample i of the source to the end of the order.
+func (p *Plan) take(i int, h *fingerprint) error {
+	in, err := p.src.Info(i)
+	if err != nil {
+		return err
+	}
+	ready := p.isReady(i)
+	p.order = append(p.order, int32(i))
+	p.Bytes += in.Size
+	if ready {
+		p.Expect += in.Size
+	} else {
+		p.Expect += p.estimate(in.Size)
+	}
+	h.sample(&in, p.splits[i], ready)
+	return nil
+}
+
+// isReady says that sample i of the source is as it is to be written.
+func (p *Plan) isReady(i int) bool { return p.ready != nil && p.ready(i) }
 
 // shuffled says whether samples are written in a permutation: what cannot be read at
 // random is, unless the user wants it otherwise.
@@ -140,6 +155,16 @@ func (p *Plan) estimate(size int64) int64 {
 }
 
 func (p *Plan) shard() error {
+	if err := p.countShards(); err != nil {
+		return err
+	}
+	for i := range p.Shards {
+		p.files = append(p.files, file{end: ((i+1)*len(p.order) + p.Shards - 1) / p.Shards})
+	}
+	return nil
+}
+
+func (p *Plan) countShards() error {
 	p.Shards = 1
 	s := p.o.Shards
 	asked := s.Size > 0 || s.Count > 0 || s.Min > 0
@@ -204,10 +229,24 @@ func (p *Plan) recipe(only []string) map[string]string {
 	if p.Shards > 1 {
 		m["shards"] = fmt.Sprint(p.Shards)
 	}
+	if p.o.Checkpoint > 0 && p.o.Checkpoint != checkpointBytes {
+		m["checkpoint"] = fmt.Sprint(p.o.Checkpoint)
+	}
 	if p.o.Create.Zstd > 0 && p.format.Traits().Zstd {
 		m["compress"] = fmt.Sprintf("zstd:%d", p.o.Create.Zstd)
 	}
 	return m
+}
+
+// Kept is the number of files that stay as they are.
+func (p *Plan) Kept() int {
+	n := 0
+	for _, f := range p.files {
+		if f.keep {
+			n++
+		}
+	}
+	return n
 }
 
 // Len is the number of samples of the source that the plan takes.
@@ -227,50 +266,105 @@ func (p *Plan) Head(n int) ([]formats.Info, error) {
 	return head, nil
 }
 
-// shardOf is the file that position pos belongs to.
-func (p *Plan) shardOf(pos int) int { return pos * p.Shards / len(p.order) }
-
 // checkpointBytes is about how much is written between two checkpoints.
 const checkpointBytes = 256 << 20
 
 // checkpointEvery is the number of positions between two checkpoints. It depends on the
 // plan alone, since where LMDB commits shows in its file.
 func (p *Plan) checkpointEvery() int {
-	each := max(1, p.Expect/int64(len(p.order)))
+	each := max(1, p.Expect/int64(max(1, len(p.order))))
+	if p.o.Checkpoint > 0 {
+		return int(min(max(p.o.Checkpoint/each, 1), 1<<16))
+	}
 	return int(min(max(checkpointBytes/each, 64), 1<<16))
 }
 
-// open creates the dataset or continues an unfinished one of the same plan; next is the
-// position to go on from.
+// openTries is how often another process may finish or discard the unfinished dataset just
+// before it is opened.
+const openTries = 10
+
+// open creates the dataset or continues an unfinished one of the same plan.
 func (p *Plan) open() (w formats.Writer, n note, err error) {
-	w, err = p.format.Create(p.Path, p.Meta, p.o.Create)
-	if err == nil || !errors.Is(err, formats.ErrPartial) {
-		return w, note{Fingerprint: p.fingerprint}, err
+	if p.o.Discard {
+		if err := atrest.Discard(p.Path); err != nil {
+			return nil, n, err
+		}
 	}
+	for range openTries {
+		if w, err = p.format.Create(p.Path, p.Meta, p.o.Create); err == nil {
+			if err := p.writeListing(); err != nil {
+				return nil, n, errors.Join(err, w.Close())
+			}
+			return w, note{Fingerprint: p.fingerprint}, nil
+		}
+		if !errors.Is(err, formats.ErrPartial) {
+			return nil, n, err
+		}
+		w, n, err = p.resume()
+		if w != nil || err != nil && !errors.Is(err, formats.ErrNoPartial) {
+			return w, n, err
+		}
+	}
+	return nil, n, err
+}
+
+// resume continues the unfinished dataset. ErrNoPartial if there is nothing to go on with:
+// then it is gone.
+func (p *Plan) resume() (formats.Writer, note, error) {
 	w, was, b, err := p.format.Resume(p.Path, p.o.Create)
 	if err != nil {
-		return nil, n, err
+		if errors.Is(err, formats.ErrDamaged) {
+			err = fmt.Errorf("%w: %w", ErrContinue, err)
+		}
+		return nil, note{}, err
 	}
-	if n, err = p.continues(was, b); err != nil {
-		return nil, n, errors.Join(err, w.Close())
+	if len(b) == 0 {
+		// Without a checkpoint nothing is lost, and the source and options may be others.
+		if err := errors.Join(w.Close(), atrest.Discard(p.Path)); err != nil {
+			return nil, note{}, err
+		}
+		return nil, note{}, formats.ErrNoPartial
+	}
+	n, err := p.continues(&was, b)
+	if err != nil {
+		return nil, n, errors.Join(fmt.Errorf("%s%s: %w", p.Path, atrest.Suffix, err), w.Close())
 	}
 	return w, n, nil
 }
 
-func (p *Plan) continues(was formats.Meta, b []byte) (note, error) {
+// continues is the note of an unfinished dataset that is of the same plan.
+func (p *Plan) continues(was *formats.Meta, b []byte) (note, error) {
 	if diff := recipeDiff(was.Recipe, p.Meta.Recipe); diff != "" {
-		return note{}, fmt.Errorf("%s%s: %w with another recipe (%s): give the same options, or remove it to start anew",
-			p.Path, atrest.Suffix, formats.ErrPartial, diff)
+		return note{}, fmt.Errorf("%w %w with another recipe (%s): give the same options", formats.ErrPartial, ErrContinue, diff)
 	}
 	n, err := decodeNote(b, p.fingerprint)
 	if err != nil {
-		return n, fmt.Errorf("%s%s: %w", p.Path, atrest.Suffix, err)
+		return n, fmt.Errorf("%w: %w", ErrContinue, err)
 	}
-	if n.Fingerprint != p.fingerprint {
-		return n, fmt.Errorf("%s%s: %w, but files of the source came, went or changed since: remove it to start anew",
-			p.Path, atrest.Suffix, formats.ErrPartial)
+	changes, err := p.sourceChanges(n.Next)
+	if errors.Is(err, errListing) && n.Fingerprint == p.fingerprint {
+		err = nil
+	} else if errors.Is(err, errListing) {
+		changes, err = err.Error(), nil
 	}
+	if err != nil {
+		return n, err
+	}
+	if changes == "" && !sameSchema(was.Schema, p.Meta.Schema) {
+		changes = "its classes or fields"
+	}
+	if changes != "" {
+		return n, fmt.Errorf("%w %w: the source changed since (%s)", formats.ErrPartial, ErrContinue, changes)
+	}
+	n.Fingerprint = p.fingerprint
 	return n, nil
+}
+
+// sameSchema says whether labels mean the same in both.
+func sameSchema(a, b formats.Schema) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 func recipeDiff(was, now map[string]string) string {

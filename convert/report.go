@@ -1,12 +1,22 @@
 package convert
 
-import "time"
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Skip is an input that is not in the dataset, and why.
 type Skip struct {
 	Path   string `json:"path"`
 	Cause  string `json:"cause"`
-	Action string `json:"action"` // "skipped"
+	Action string `json:"action"` // such as ActionSkipped
 }
 
 // Warning is an input that is in the dataset though something is odd about it.
@@ -23,6 +33,7 @@ type Report struct {
 	Failed   int       `json:"failed"`
 	Skipped  []Skip    `json:"skipped,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
+	Failure  *Skip     `json:"failure,omitempty"`  // the input that ended the run
 	Oriented int       `json:"oriented,omitempty"` // images whose EXIF asks for a rotation
 	Resumed  int       `json:"resumed,omitempty"`  // positions that an earlier run had done
 	BytesIn  int64     `json:"bytes_in"`
@@ -33,6 +44,51 @@ type Report struct {
 	// Stages are seconds of work, added up over goroutines; Waited is how long the writer
 	// waited for them.
 	Stages Stages `json:"stages"`
+}
+
+// Table lists every input that was not simply written, with what became of it.
+func (r *Report) Table() []Skip {
+	rows := slices.Clone(r.Skipped)
+	if r.Failure != nil {
+		rows = append(rows, *r.Failure)
+	}
+	for _, w := range r.Warnings {
+		rows = append(rows, Skip{Path: w.Path, Cause: w.Cause, Action: ActionWritten})
+	}
+	return rows
+}
+
+// WriteTable writes rows to a file, as JSON if it is called so, else as CSV with a header. It
+// is there whole or not at all.
+func WriteTable(file string, rows []Skip) error {
+	var b bytes.Buffer
+	encode := encodeCSV
+	if strings.EqualFold(filepath.Ext(file), ".json") {
+		encode = encodeJSON
+	}
+	if err := encode(&b, rows); err != nil {
+		return fmt.Errorf("encode %s: %w", file, err)
+	}
+	if err := writeWhole(file, b.Bytes()); err != nil {
+		return fmt.Errorf("write the table of skipped and odd images: %w", err)
+	}
+	return nil
+}
+
+func encodeJSON(b *bytes.Buffer, rows []Skip) error {
+	enc := json.NewEncoder(b)
+	enc.SetIndent("", "  ")
+	return enc.Encode(append([]Skip{}, rows...)) // [] rather than null
+}
+
+func encodeCSV(b *bytes.Buffer, rows []Skip) error {
+	w := csv.NewWriter(b)
+	err := w.Write([]string{"path", "cause", "action"})
+	for _, k := range rows {
+		err = errors.Join(err, w.Write([]string{k.Path, k.Cause, k.Action}))
+	}
+	w.Flush()
+	return errors.Join(err, w.Error())
 }
 
 // Stages are seconds that the parts of a run took.

@@ -34,6 +34,7 @@ type run struct {
 	schema  formats.Schema
 	w       formats.Writer
 	note    note
+	file    int // that is being written, -1 before the first
 	report  Report
 	started time.Time
 	shown   time.Time
@@ -56,7 +57,13 @@ func (p *Plan) Run(ctx context.Context) (*Report, error) {
 		return &r.report, err
 	}
 	r.report.Resumed = r.note.Next
+	if r.file = -1; r.note.Next > 0 {
+		r.file = r.fileOf(r.note.Next-1, 0)
+	}
 	err = r.pipeline(ctx)
+	if err == nil {
+		err = r.keepUpTo(len(r.files))
+	}
 	if err == nil {
 		err = r.timedWrite(r.w.Commit)
 	}
@@ -134,7 +141,7 @@ func (r *run) pipeline(ctx context.Context) error {
 // does not stop the readers; few large ones, so that memory stays small.
 func (r *run) jobs(goroutines int) int {
 	const memory = 8 << 20
-	each := max(1, (r.Bytes+r.Expect)/int64(r.Len()))
+	each := max(1, (r.Bytes+r.Expect)/int64(max(1, r.Len())))
 	return max(goroutines+2, int(min(memory/each, 512)))
 }
 
@@ -183,6 +190,10 @@ func (r *run) processAll() error {
 func (r *run) processOne(proc *preprocess.Processor, j *job) {
 	img := r.schema.ImageIndex()
 	j.bytesIn = int64(len(j.in.Values[img].Data))
+	if r.isReady(int(r.order[j.pos])) {
+		r.pass(j)
+		return
+	}
 	if j.in.Source.Hash == [16]byte{} {
 		j.in.Source.Hash = atrest.Hash(j.in.Values[img].Data)
 	}
@@ -191,6 +202,15 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 	}
 	j.warning, j.orientation = proc.Warning(), proc.Orientation()
 	j.out.Split = r.splits[r.order[j.pos]]
+	j.out.Sum = atrest.Sum(r.schema, &j.out)
+}
+
+// pass hands a sample on that is ready.
+func (r *run) pass(j *job) {
+	j.warning, j.orientation = "", 1
+	j.out.Key, j.out.Split, j.out.Source = j.in.Key, j.in.Split, j.in.Source
+	j.out.Columns = append(j.out.Columns[:0], j.in.Columns...)
+	j.in.Values, j.out.Values = j.out.Values, j.in.Values
 	j.out.Sum = atrest.Sum(r.schema, &j.out)
 }
 
@@ -210,7 +230,7 @@ func (r *run) commitAll(ctx context.Context) error {
 		if err := r.timedWrite(func() error { return r.commit(j) }); err != nil {
 			return err
 		}
-		if r.o.Recipe.Passthrough() {
+		if r.o.Recipe.Passthrough() || r.isReady(int(r.order[j.pos])) {
 			// The Processor exchanged the buffers: back, so that a job needs memory for one image.
 			j.in.Values, j.out.Values = j.out.Values, j.in.Values
 		}
@@ -231,12 +251,44 @@ func (r *run) timedWrite(f func() error) error {
 	return err
 }
 
-// commit writes the sample of j, or names it among the skipped.
-func (r *run) commit(j *job) error {
-	if c, ok := r.w.(formats.Cutter); ok && j.pos > 0 && r.shardOf(j.pos) != r.shardOf(j.pos-1) {
+// enter goes on to a file of the output.
+func (r *run) enter(file int) error {
+	if file == r.file {
+		return nil
+	}
+	if c, ok := r.w.(formats.Cutter); ok && r.file >= 0 {
 		if err := c.Cut(); err != nil {
 			return err
 		}
+	}
+	if err := r.keepUpTo(file); err != nil {
+		return err
+	}
+	r.file = file
+	return nil
+}
+
+// keepUpTo keeps the files that stay between the current one and end.
+func (r *run) keepUpTo(end int) error {
+	for i := r.file + 1; i < end; i++ {
+		if !r.files[i].keep {
+			continue
+		}
+		k, ok := r.w.(formats.Keeper)
+		if !ok {
+			return fmt.Errorf("%s: a %s is written anew as a whole", r.Path, r.format.Name())
+		}
+		if err := k.Keep(i, r.change); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commit writes the sample of j, or names it among the skipped.
+func (r *run) commit(j *job) error {
+	if err := r.enter(r.fileOf(j.pos, max(r.file, 0))); err != nil {
+		return err
 	}
 	r.note.Next = j.pos + 1
 	path, err := r.pathOf(j)
@@ -244,11 +296,7 @@ func (r *run) commit(j *job) error {
 		return err
 	}
 	if j.err != nil {
-		if r.o.Fail {
-			return fmt.Errorf("%s: %w", path, j.err)
-		}
-		r.note.Skipped = append(r.note.Skipped, Skip{Path: path, Cause: j.err.Error(), Action: "skipped"})
-		return nil
+		return r.refuse(j, path)
 	}
 	if err := r.w.Write(&j.out); err != nil {
 		return fmt.Errorf("write %s to %s: %w", path, r.Path, err)

@@ -54,6 +54,15 @@ func ParseSplit(s string) (Split, error) {
 	return sp, nil
 }
 
+// Shares says that samples are dealt out by shares.
+func (sp Split) Shares() bool { return sp.parts != nil }
+
+// Column is the user's column that is the split, "" if none is.
+func (sp Split) Column() string { return sp.column }
+
+// Own says that the source tells the split of each sample.
+func (sp Split) Own() bool { return sp.parts == nil && !sp.none && sp.column == "" }
+
 // Assign gives the split of every sample of src, by index.
 func (sp Split) Assign(src formats.Dataset) ([]string, error) {
 	column := -1

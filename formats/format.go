@@ -29,15 +29,26 @@ type Viewer interface {
 
 // Checker is a Dataset with checksums of its files.
 type Checker interface {
-	// Check reads every file of the dataset on up to workers goroutines and reports each
+	// Check reads part p of the dataset's files on up to workers goroutines and reports each
 	// damaged block. The error is about the check itself (a file that cannot be read, a
 	// table that does not check), not about the damage it reports. report is not called
 	// concurrently.
-	Check(ctx context.Context, workers int, report func(Damage)) error
+	Check(ctx context.Context, p Part, workers int, report func(Damage)) error
 	// CheckQuick is Check without reading the data: the table of checksums checks itself and
 	// is compared with the files' names and sizes and with the small files that describe the
 	// dataset, and each record's place with the file that it lies in.
 	CheckQuick(ctx context.Context, report func(Damage)) error
+}
+
+// Part is number K, from 0, of N about equal parts; the zero value is the whole.
+type Part struct{ K, N int }
+
+// Of is which of n things the part has: those from up to to, without it.
+func (p Part) Of(n int) (from, to int) {
+	if p.N == 0 {
+		return 0, n
+	}
+	return n * p.K / p.N, n * (p.K + 1) / p.N
 }
 
 // Salvager is a Format that opens what is left of a damaged dataset.
@@ -81,8 +92,8 @@ type Cutter interface {
 // Keeper is a Writer that can take over a file of the dataset which it replaces, so that a
 // dataset grows without being written anew.
 type Keeper interface {
-	// Keep makes file i of the old dataset, as it is, file i of the new one; so many files
-	// must have been written or kept before it. change, if not nil, may alter of a sample what
+	// Keep makes file i of the old dataset, as it is, file i of the new one; where less files
+	// were written or kept before it, empty ones come between. change, if not nil, may alter of a sample what
 	// the manifest alone holds and no file: source, and where the format keeps them there
 	// alone label, split and columns.
 	Keep(i int, change func(*Info)) error
@@ -121,6 +132,9 @@ type Traits struct {
 	Sharded bool
 	// Zstd: CreateOptions.Zstd compresses the files themselves.
 	Zstd bool
+	// LabelsApart: a designated label of kind Label, splits and columns are in the manifest
+	// alone, so that its Keeper changes them without touching the data.
+	LabelsApart bool
 }
 
 // CreateOptions are the options of a Writer that decide bytes but not samples.

@@ -2,7 +2,6 @@ package preprocess
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"image"
 
@@ -107,13 +106,11 @@ func (d *Decoder) decodeAs(dst *Image, data []byte, enc formats.Encoding, h Head
 	}
 	d.reader.Reset(data)
 	defer d.reader.Reset(nil)
-	img, err := decodeGeneric(&d.reader, enc, h)
+	img, warning, err := decodeGeneric(&d.reader, data, enc, h)
 	if err != nil {
-		if cut := CheckStructure(data, enc); errors.Is(cut, ErrTruncated) {
-			return cut // says more than the decoder, which sees bad pixels
-		}
 		return err
 	}
+	d.warning = warning
 	if p, ok := img.(*image.Paletted); ok && o.Indices {
 		h.C, h.DType = 1, formats.Uint8
 		img = &image.Gray{Pix: p.Pix, Stride: p.Stride, Rect: p.Rect}

@@ -55,11 +55,11 @@ func inspectAs(data []byte, enc formats.Encoding) (h Header, err error) {
 }
 
 func inspectGIF(data []byte) (Header, error) {
-	if len(data) < 13 {
-		return Header{}, fmt.Errorf("%w: in the GIF header", ErrTruncated)
+	f, err := firstFrame(data)
+	if err != nil {
+		return Header{}, err
 	}
-	w, h := binary.LittleEndian.Uint16(data[6:]), binary.LittleEndian.Uint16(data[8:])
-	return Header{H: int(h), W: int(w), C: 3, DType: formats.Uint8, Orientation: 1, Palette: true}, nil
+	return Header{H: f.canvas.Max.Y, W: f.canvas.Max.X, C: 3, DType: formats.Uint8, Orientation: 1, Palette: true}, nil
 }
 
 func inspectBMP(data []byte) (Header, error) {

@@ -12,6 +12,8 @@ import (
 const (
 	markTEM  = 0x01
 	markSOF0 = 0xC0
+	markSOF2 = 0xC2
+	markSOF9 = 0xC9
 	markDHT  = 0xC4
 	markJPG  = 0xC8
 	markDAC  = 0xCC
@@ -20,7 +22,12 @@ const (
 	markSOI  = 0xD8
 	markEOI  = 0xD9
 	markSOS  = 0xDA
+	markDQT  = 0xDB
+	markDRI  = 0xDD
+	markAPP0 = 0xE0
 	markAPP1 = 0xE1
+	markAPPF = 0xEF
+	markCOM  = 0xFE
 )
 
 // isSOF says whether a marker begins a frame header.
@@ -52,6 +59,8 @@ func segment(data []byte, i int) (body []byte, next int, err error) {
 	}
 	n := int(binary.BigEndian.Uint16(data[i:]))
 	switch {
+	case n < 2 && mayBeShort(data[i-1]):
+		return nil, i + 2, nil
 	case n < 2:
 		return nil, 0, fmt.Errorf("%w: a JPEG marker of length %d", ErrCorrupt, n)
 	case n > len(data)-i:
@@ -59,6 +68,10 @@ func segment(data []byte, i int) (body []byte, next int, err error) {
 	}
 	return data[i+2 : i+n], i + n, nil
 }
+
+// mayBeShort says whether libjpeg and Pillow take a length of 0 or 1, which does not even
+// count its own two bytes, for no content.
+func mayBeShort(m byte) bool { return m >= markAPP0 && m <= markAPPF || m == markCOM }
 
 // standalone says whether a marker has no segment.
 func standalone(m byte) bool {
@@ -75,6 +88,8 @@ func inspectJPEG(data []byte) (Header, error) {
 			return h, fmt.Errorf("%w: before the JPEG's image data", ErrTruncated)
 		case mark == markEOI:
 			return h, fmt.Errorf("%w: a JPEG without image data", ErrCorrupt)
+		case mark < markSOF0: // TEM too, which libjpeg knows and Pillow does not
+			return h, fmt.Errorf("%w: the JPEG has a marker %#x", ErrCorrupt, mark)
 		case standalone(mark):
 			i = next
 			continue
@@ -123,9 +138,13 @@ func frameHeader(body []byte, mark byte, size int) (Header, error) {
 		return Header{}, fmt.Errorf("%w: JPEG of %d components", ErrUnsupported, n)
 	}
 	// Huffman coding takes a bit or more for every 8x8 block, so that a header that claims
-	// far more is not worth allocating for. Arithmetic coding (SOF9 and up) has no bound.
-	const pixelsPerByte = 8 * 64 * 16
-	if mark < 0xC9 && h.H*h.W/pixelsPerByte > size {
+	// far more is not worth allocating for. Arithmetic coding has no bound, but pictures that
+	// are all one colour.
+	pixelsPerByte := 8 * 64 * 16
+	if mark >= markSOF9 {
+		pixelsPerByte *= 16
+	}
+	if h.H*h.W/pixelsPerByte > size {
 		return Header{}, fmt.Errorf("%w: %d bytes cannot hold %dx%d pixels", ErrTruncated, size, h.W, h.H)
 	}
 	return h, nil

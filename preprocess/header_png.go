@@ -32,27 +32,49 @@ func chunk(data []byte, i int) (kind, body []byte, crc uint32, next int, err err
 	return data[i+4 : i+8], data[i+8 : end], binary.BigEndian.Uint32(data[end:]), end + 4, nil
 }
 
-func inspectPNG(data []byte) (Header, error) {
-	kind, body, _, next, err := chunk(data, len(pngMagic))
-	if err != nil {
-		return Header{}, err
-	}
-	if string(kind) != "IHDR" || len(body) != 13 {
-		return Header{}, fmt.Errorf("%w: a PNG without header", ErrCorrupt)
-	}
-	h, err := pngHeader(body, len(data))
-	if err != nil {
-		return Header{}, err
-	}
-	for {
-		kind, body, _, next, err = chunk(data, next)
+// inspectPNG takes the last header before the pixels, as Pillow does. What else is wrong is
+// for CheckStructure and the decoder to tell.
+func inspectPNG(data []byte) (h Header, err error) {
+	orientation := 1
+	var header []byte
+	for at := len(pngMagic); ; {
+		kind, body, n, ok := nextChunk(data, at)
 		switch {
-		case err != nil || string(kind) == "IDAT" || string(kind) == "IEND":
-			return h, nil // what lacks here is for CheckStructure and the decoder to tell
+		case !ok && len(data)-at < 8:
+			return h, fmt.Errorf("%w: before the PNG's pixels", ErrTruncated)
+		case !ok:
+			return h, fmt.Errorf("%w: a PNG chunk called %q", ErrCorrupt, data[at+4:at+8])
+		case string(kind) == "IDAT" || string(kind) == "IEND":
+			if header == nil {
+				return h, fmt.Errorf("%w: a PNG without header", ErrCorrupt)
+			}
+			h, err = pngHeader(header, len(data))
+			h.Orientation = orientation
+			return h, err
+		case len(data)-at-12 < n:
+			return h, fmt.Errorf("%w: in the PNG chunk %q", ErrTruncated, kind)
+		case string(kind) == "IHDR" && n < 13:
+			return h, fmt.Errorf("%w: a PNG header of %d bytes", ErrCorrupt, n)
+		case string(kind) == "IHDR":
+			header = body
 		case string(kind) == "eXIf":
-			h.Orientation = tiffOrientation(body)
+			orientation = tiffOrientation(body)
 		}
+		at += 12 + n
 	}
+}
+
+// pngDepth says whether the specification has the colour type with that many bits.
+func pngDepth(bits int, color byte) bool {
+	switch color {
+	case pngGray:
+		return bits == 1 || bits == 2 || bits == 4 || bits == 8 || bits == 16
+	case pngPalette:
+		return bits == 1 || bits == 2 || bits == 4 || bits == 8
+	case pngRGB, pngGrayAlpha, pngRGBA:
+		return bits == 8 || bits == 16
+	}
+	return false
 }
 
 func pngHeader(body []byte, size int) (Header, error) {
@@ -64,6 +86,9 @@ func pngHeader(body []byte, size int) (Header, error) {
 	bits := int(body[8])
 	if bits == 16 {
 		h.DType = formats.Uint16
+	}
+	if !pngDepth(bits, body[9]) {
+		return Header{}, fmt.Errorf("%w: a PNG of %d bits and colour type %d", ErrCorrupt, bits, body[9])
 	}
 	samples := 1
 	switch body[9] {
@@ -77,8 +102,6 @@ func pngHeader(body []byte, size int) (Header, error) {
 		h.C, samples = 2, 2
 	case pngRGBA:
 		h.C, samples = 4, 4
-	default:
-		return Header{}, fmt.Errorf("%w: PNG colour type %d", ErrCorrupt, body[9])
 	}
 	// Deflate packs at most 1032 to 1: a header that claims more is not worth allocating for.
 	if row := (h.W*samples*bits + 7) / 8; row > 0 && h.H > size*1040/row {

@@ -146,6 +146,24 @@ static int read_converted(dsconv_jpeg_decoder *d, uint8_t *dst, int channels) {
   return 1;
 }
 
+static int is_frame(int marker) {
+  return (marker & 0xF0) == 0xC0 && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
+}
+
+// warn_of_missing_scans tells what libjpeg is silent about: it guesses coefficients that a
+// progressive image lacks, and each version guesses in its own way.
+static void warn_of_missing_scans(dsconv_jpeg_decoder *d) {
+  struct jpeg_decompress_struct *c = &d->c;
+  if (!c->progressive_mode || c->coef_bits == NULL || d->warning[0] != 0)
+    return;
+  for (int i = 0; i < c->num_components; i++)
+    for (int k = 0; k < DCTSIZE2; k++)
+      if (c->coef_bits[i][k] != 0) {
+        snprintf(d->warning, sizeof d->warning, "scans of the progressive image are missing");
+        return;
+      }
+}
+
 static int decode(dsconv_jpeg_decoder *d, uint8_t *dst, uint32_t w, uint32_t h, int channels) {
   struct jpeg_decompress_struct *c = &d->c;
   int ok;
@@ -180,7 +198,11 @@ static int decode(dsconv_jpeg_decoder *d, uint8_t *dst, uint32_t w, uint32_t h, 
     return fail(d, DSCONV_CORRUPT, "out of memory");
   if (ok == 0)
     return fail(d, DSCONV_TRUNCATED, "the data end in the scan");
-  jpeg_finish_decompress(c); // FALSE: nothing after the last row, which Pillow accepts
+  warn_of_missing_scans(d);
+  // FALSE: no end after the last row, which Pillow accepts unless another frame begins
+  // (libjpeg-turbo 3 sees that at once, 2 waits for its length).
+  if (!jpeg_finish_decompress(c) && is_frame(c->unread_marker))
+    return fail(d, DSCONV_CORRUPT, "two frames");
   return DSCONV_OK;
 }
 

@@ -1,6 +1,7 @@
 package preprocess
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -132,14 +133,41 @@ func (p *Processor) checked(v *formats.Value) (Header, error) {
 	if err := checkSize(h, p.recipe.MaxPixels); err != nil {
 		return h, err
 	}
-	if err := CheckStructure(v.Data, enc); err != nil {
-		o := DecodeOptions{Color: ColorKeep, MaxPixels: p.recipe.MaxPixels}
-		if p.decoder.Decode(&p.decoded, v, o) != nil {
-			return h, err
-		}
-		p.warning = err.Error()
+	unusual, fault := structure(v.Data, enc)
+	if unusual == "" && fault == nil && !p.recipe.Decode {
+		return h, nil
 	}
-	return h, nil
+	return h, p.decodes(v, fault)
+}
+
+// decodes reports whether an image that is to be passed through can be decoded, and warns of
+// what is odd about it. What dsconv cannot decode passes with a warning.
+func (p *Processor) decodes(v *formats.Value, fault error) error {
+	o := DecodeOptions{Color: ColorKeep, MaxPixels: p.recipe.MaxPixels}
+	err := p.decoder.Decode(&p.decoded, v, o)
+	switch {
+	case errors.Is(err, ErrUnsupported):
+		return p.warn("not checked: " + err.Error())
+	case err != nil && fault != nil:
+		return fault // says more than the decoder, which sees bad pixels
+	case err != nil:
+		return err
+	case fault != nil:
+		return p.warn(fault.Error())
+	}
+	return p.warn(p.decoder.Warning())
+}
+
+// warn keeps what is odd about an image; with Recipe.Strict it is an error.
+func (p *Processor) warn(what string) error {
+	if what == "" {
+		return nil
+	}
+	if p.recipe.Strict {
+		return fmt.Errorf("%w: %s", ErrCorrupt, what)
+	}
+	p.warning = what
+	return nil
 }
 
 // pixels decodes, turns, scales and encodes one image or mask. The designated image, which
@@ -156,8 +184,8 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 	if err := p.decoder.Decode(&p.decoded, in, o); err != nil {
 		return err
 	}
-	if w := p.decoder.Warning(); w != "" {
-		p.warning = w
+	if err := p.warn(p.decoder.Warning()); err != nil {
+		return err
 	}
 	if !g.known {
 		p.orientation = p.decoder.Header().Orientation

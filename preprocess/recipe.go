@@ -89,6 +89,10 @@ type Recipe struct {
 	EXIF      string // EXIFKeep or EXIFApply, "" is EXIFKeep
 	Zstd      int    // level for raw pixels, 0 for none
 	MaxPixels int    // 0 is DefaultMaxPixels
+	// Decode checks what passes through by decoding it, not by its structure alone.
+	Decode bool
+	// Strict treats what is odd, such as what libjpeg warns about, as damaged.
+	Strict bool
 }
 
 // Passthrough says that the bytes of images stay what they are.
@@ -146,6 +150,12 @@ func (r Recipe) exif() string {
 // equal maps give equal output.
 func (r Recipe) Map() map[string]string {
 	m := map[string]string{"encode": r.Encode.String()}
+	if r.Strict {
+		m["strict"] = "true"
+	}
+	if r.Decode && r.Passthrough() {
+		m["check"] = "decode"
+	}
 	if r.Passthrough() {
 		return m
 	}

@@ -55,7 +55,8 @@ func newApp(c *console) *cli.App {
 		Name:  "dsconv",
 		Usage: "make a slow folder of images a dataset that training reads fast",
 		Commands: []*cli.Command{
-			synthCommand(c), packCommand(c), infoCommand(c), lsCommand(c), catCommand(c), verifyCommand(c), unpackCommand(c),
+			synthCommand(c), packCommand(c), infoCommand(c), lsCommand(c), catCommand(c), verifyCommand(c), diffCommand(c), unpackCommand(c),
+			addCommand(c), removeCommand(c), relabelCommand(c), mergeCommand(c),
 			trainCommand(c), benchCommand(c),
 		},
 		Version:   version(),

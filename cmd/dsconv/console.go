@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
@@ -23,14 +26,16 @@ type console struct {
 	out, err io.Writer
 }
 
-func (c *console) printf(format string, args ...any) { fmt.Fprintf(c.out, format, args...) }
-
-func (c *console) errorf(format string, args ...any) {
-	fmt.Fprintf(c.err, "dsconv: "+format+"\n", args...)
+func (c *console) printf(format string, args ...any) {
+	fmt.Fprint(c.out, harmless(fmt.Sprintf(format, args...)))
 }
 
+func (c *console) errorf(format string, args ...any) { c.notef("dsconv: "+format, args...) }
+
 // notef tells the user something beside the result.
-func (c *console) notef(format string, args ...any) { fmt.Fprintf(c.err, format+"\n", args...) }
+func (c *console) notef(format string, args ...any) {
+	fmt.Fprintln(c.err, harmless(fmt.Sprintf(format, args...)))
+}
 
 func (c *console) json(v any) error {
 	enc := json.NewEncoder(c.out)
@@ -111,11 +116,32 @@ func bytesOf(n int64) string {
 
 // printable makes a key or path fit for a line of text: what is not printable is quoted.
 func printable(s string) string {
-	for _, r := range s {
-		if r < ' ' || r == 0x7f || r == '\ufffd' || r == '\u2028' || r == '\u2029' || r == '\u202e' {
-			q := fmt.Sprintf("%q", s)
-			return q
-		}
+	if strings.ContainsFunc(s, hidden) {
+		return strconv.Quote(s)
 	}
 	return strings.Clone(s)
 }
+
+// harmless is text whose lines a terminal shows as they are: names in error messages can
+// hold what would move its cursor or change its colours.
+func harmless(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && hidden(r) }) {
+		return text
+	}
+	var b strings.Builder
+	for text != "" {
+		r, n := utf8.DecodeRuneInString(text)
+		if r == '\n' || !hidden(r) {
+			b.WriteString(text[:n])
+		} else {
+			quoted := strconv.Quote(text[:n])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		text = text[n:]
+	}
+	return b.String()
+}
+
+// hidden says that r is no letter, mark, number, sign or space: control characters, those
+// that turn the direction of writing, and bytes that are no text.
+func hidden(r rune) bool { return !unicode.IsGraphic(r) || r == utf8.RuneError }

@@ -36,11 +36,17 @@ func samples(t *testing.T, n, size string) string {
 	return dir
 }
 
+// reportAside puts the table of what was skipped elsewhere: it is no part of the dataset.
+func reportAside(t *testing.T) string {
+	t.Helper()
+	return "--report=" + filepath.Join(t.TempDir(), "report.csv")
+}
+
 // packTo runs dsconv pack in this process and gives its exit code and what it said.
 func packTo(t *testing.T, src, dst string, flags ...string) (code int, said string) {
 	t.Helper()
 	var out bytes.Buffer
-	args := append([]string{"dsconv", "pack", src, dst}, flags...)
+	args := append([]string{"dsconv", "pack", src, dst, reportAside(t)}, flags...)
 	code = run(context.Background(), args, &console{out: &out, err: &out})
 	return code, out.String()
 }
@@ -93,7 +99,7 @@ func TestInterruptedAndKilled(t *testing.T) {
 		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 			t.Run(name+" "+signal.String(), func(t *testing.T) {
 				dir := t.TempDir()
-				said := stopped(t, signal, append([]string{"pack", src, filepath.Join(dir, name)}, flags...))
+				said := stopped(t, signal, append([]string{"pack", src, filepath.Join(dir, name), reportAside(t)}, flags...))
 				if signal == syscall.SIGINT && !strings.Contains(said, "interrupted") {
 					t.Errorf("said %q", said)
 				}

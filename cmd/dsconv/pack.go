@@ -27,7 +27,7 @@ train-%06d.tar makes shards. With --format and a folder OUT/ each split becomes 
 dataset of its own, OUT/train.lmdb, OUT/val.lmdb.
 
 An interrupted pack leaves DST.partial; the same command goes on from its last
-checkpoint, and removing DST.partial discards it.
+checkpoint, and --discard drops it and starts anew.
 
 Examples:
    dsconv pack images/ out.lmdb
@@ -56,6 +56,11 @@ func pack(cc *cli.Context, c *console) error {
 	defer src.Close()
 	if err := notInside(args[1], args[0]); err != nil {
 		return err
+	}
+	if dir := o.convert.Quarantine; dir != "" {
+		if err := notInside(dir, args[0]); err != nil {
+			return err
+		}
 	}
 	plans, err := plansOf(src, args[1], o)
 	if err != nil {
@@ -94,7 +99,12 @@ func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*conv
 	if err := os.MkdirAll(filepath.Dir(plans[0].Path), 0o755); err != nil {
 		return err
 	}
-	for _, p := range plans {
+	done := doneBefore(plans, o)
+	for i, p := range plans {
+		if done[i] != nil {
+			s.add(done[i])
+			continue
+		}
 		show, end := func(convert.Progress) {}, func() {}
 		if !o.quiet {
 			show, end = c.progress(p.Path, p.Len())
@@ -103,10 +113,10 @@ func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*conv
 		end()
 		s.add(r)
 		if err != nil {
-			return packFailed(err, p.Path)
+			return errors.Join(packFailed(err, p.Path), s.writeKnown(o.report, plans[0].Path))
 		}
 	}
-	if err := s.writeSkipped(o.report, plans[0].Path); err != nil {
+	if err := s.writeTable(o.report, plans[0].Path); err != nil {
 		return err
 	}
 	if err := s.print(c, o); err != nil {
@@ -116,6 +126,26 @@ func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*conv
 		return errSkipped
 	}
 	return nil
+}
+
+// doneBefore are the reports of the plans that an interrupted run of the same command had
+// finished, nil for the others. With all of them finished, or with --force and nothing
+// unfinished, it is a new run.
+func doneBefore(plans []*convert.Plan, o *packOptions) []*convert.Report {
+	done := make([]*convert.Report, len(plans))
+	interrupted := false
+	for i, p := range plans {
+		unfinished := isFolder(p.Path + atrest.Suffix)
+		if r, ok := p.Done(); ok && !unfinished {
+			done[i] = r
+			continue
+		}
+		interrupted = interrupted || unfinished || !o.convert.Create.Replace
+	}
+	if !interrupted {
+		clear(done)
+	}
+	return done
 }
 
 // partialError says how to go on after a failure.
@@ -130,6 +160,8 @@ func packFailed(err error, path string) error {
 	switch {
 	case errors.Is(err, formats.ErrExists):
 		return fmt.Errorf("%w: choose another name, or --force to replace a dataset of dsconv's", err)
+	case errors.Is(err, convert.ErrContinue):
+		return fmt.Errorf("%w: --discard drops it and starts anew", err)
 	case errors.Is(err, formats.ErrPartial), errors.Is(err, formats.ErrLocked), errors.Is(err, formats.ErrNotBuilt):
 		return err
 	case errors.Is(err, context.Canceled):
@@ -144,7 +176,7 @@ func hint(err error) string {
 	if !errors.As(err, &p) || !isFolder(p.path+atrest.Suffix) {
 		return ""
 	}
-	return fmt.Sprintf("\n%s%s has what was done: the same command goes on from its last checkpoint; remove it to discard that",
+	return fmt.Sprintf("\n%s%s has what was done: the same command goes on from its last checkpoint; --discard drops that",
 		p.path, atrest.Suffix)
 }
 

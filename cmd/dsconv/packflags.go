@@ -25,6 +25,8 @@ func packFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "format", Usage: "format of DST: lmdb, hdf5, shard, tfrecord", DefaultText: "by DST's suffix"},
 		&cli.BoolFlag{Name: "force", Usage: "replace DST if it is a dataset that dsconv wrote"},
+		&cli.BoolFlag{Name: "discard", Usage: "drop an unfinished pack of DST and start anew"},
+		&cli.StringFlag{Name: "checkpoint", Usage: "write about `SIZE` between two checkpoints", DefaultText: "256MiB"},
 		&cli.StringFlag{Name: "split", Value: "auto", Usage: "auto, none, train=0.9,val=0.1 or a `COLUMN` of the labels"},
 		&cli.StringFlag{Name: "labels", Usage: "table of labels: `FILE`.csv, .tsv or .jsonl with path or file_name, and label"},
 		&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table; the first is the main one"},
@@ -47,8 +49,10 @@ func packFlags() []cli.Flag {
 		&cli.IntFlag{Name: "limit", Usage: "take the first `N` images by key", DefaultText: "all"},
 		&cli.StringSliceFlag{Name: "include", Usage: "take only files that fit `PATTERN`, such as '*.png'"},
 		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that fit `PATTERN`"},
-		&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "skip a bad image, or fail"},
-		&cli.StringFlag{Name: "report", Usage: "table of what was skipped: `FILE`.csv or .json", DefaultText: "DST.skipped.csv if any was"},
+		&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "skip a bad image, fail, or quarantine:`DIR`: skip and copy it there"},
+		&cli.StringFlag{Name: "check", Value: "structure", Usage: "of images whose bytes are kept: structure, or decode each"},
+		&cli.BoolFlag{Name: "strict", Usage: "treat images that are odd, but readable, as bad"},
+		&cli.StringFlag{Name: "report", Usage: "table of what was skipped or odd: `FILE`.csv or .json", DefaultText: "DST.report.csv"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"},
 		&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
 		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
@@ -89,12 +93,8 @@ func (o *packOptions) parse(cc *cli.Context) (err error) {
 	if err := o.folder.Take.Validate(); err != nil {
 		return err
 	}
-	switch on := cc.String("on-error"); on {
-	case "skip":
-	case "fail":
-		o.convert.Fail = true
-	default:
-		return fmt.Errorf("on-error %q: choose skip or fail", on)
+	if err := o.parseBad(cc); err != nil {
+		return err
 	}
 	if o.convert.Split, err = convert.ParseSplit(cc.String("split")); err != nil {
 		return err
@@ -107,8 +107,38 @@ func (o *packOptions) parse(cc *cli.Context) (err error) {
 			return err
 		}
 	}
+	if size := cc.String("checkpoint"); size != "" {
+		if o.convert.Checkpoint, err = convert.ParseSize(size); err != nil {
+			return err
+		}
+	}
+	o.convert.Discard = cc.Bool("discard")
 	o.convert.Shards.Count, o.convert.Shards.Min = cc.Int("shard-count"), cc.Int("min-shards")
 	return o.parseRecipe(cc)
+}
+
+// parseBad reads what is to be done with bad images, and what bad means.
+func (o *packOptions) parseBad(cc *cli.Context) error {
+	on := cc.String("on-error")
+	dir, quarantine := strings.CutPrefix(on, "quarantine:")
+	switch {
+	case on == "skip":
+	case on == "fail":
+		o.convert.Fail = true
+	case quarantine && dir != "":
+		o.convert.Quarantine = dir
+	default:
+		return fmt.Errorf("on-error %q: choose skip, fail or quarantine:DIR", on)
+	}
+	switch check := cc.String("check"); check {
+	case "structure":
+	case "decode":
+		o.convert.Recipe.Decode = true
+	default:
+		return fmt.Errorf("check %q: choose structure or decode", check)
+	}
+	o.convert.Recipe.Strict = cc.Bool("strict")
+	return nil
 }
 
 func (o *packOptions) parseRecipe(cc *cli.Context) (err error) {

@@ -1,12 +1,7 @@
 package main
 
 import (
-	"encoding/csv"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/convert"
@@ -24,14 +19,16 @@ type summary struct {
 	Renamed  []string          `json:"keep_extension,omitempty"`
 	Report   string            `json:"report,omitempty"`
 	Datasets []*convert.Report `json:"datasets"`
+	listed   []convert.Skip    // that listing the folder skipped
 }
 
 func newSummary(src formats.Dataset) *summary {
 	s := &summary{Skipped: []convert.Skip{}}
 	if f, ok := src.(*folder.Dataset); ok {
 		for _, k := range f.Skips() {
-			s.Skipped = append(s.Skipped, convert.Skip{Path: k.Path, Cause: k.Cause, Action: "skipped"})
+			s.listed = append(s.listed, convert.Skip{Path: k.Path, Cause: k.Cause, Action: convert.ActionSkipped})
 		}
+		s.Skipped = append(s.Skipped, s.listed...)
 		s.Found, s.Ignored, s.Renamed = len(f.Skips()), f.Ignored(), f.KeepExtension()
 	}
 	return s
@@ -45,36 +42,33 @@ func (s *summary) add(r *convert.Report) {
 	s.Datasets = append(s.Datasets, r)
 }
 
-// writeSkipped writes the table of what was skipped: to file, or beside DST if anything
-// was.
-func (s *summary) writeSkipped(file, dst string) error {
+// table lists every input that was not simply written.
+func (s *summary) table() []convert.Skip {
+	rows := slices.Clone(s.listed)
+	for _, r := range s.Datasets {
+		rows = append(rows, r.Table()...)
+	}
+	return rows
+}
+
+// writeKnown writes the table of a pack that failed or was interrupted, as far as it came;
+// one that did nothing leaves an earlier table alone.
+func (s *summary) writeKnown(file, dst string) error {
+	if s.Written == 0 && len(s.Skipped) == len(s.listed) && !slices.ContainsFunc(s.Datasets, func(r *convert.Report) bool { return r.Failure != nil }) {
+		return nil
+	}
+	return s.writeTable(file, dst)
+}
+
+// writeTable writes the table to file, or beside DST.
+func (s *summary) writeTable(file, dst string) error {
 	if file == "" {
-		if len(s.Skipped) == 0 {
-			return nil
-		}
-		file = strings.TrimRight(dst, "/") + ".skipped.csv"
+		file = strings.TrimRight(dst, "/") + ".report.csv"
+	}
+	if err := convert.WriteTable(file, s.table()); err != nil {
+		return err
 	}
 	s.Report = file
-	f, err := os.Create(file)
-	if err != nil {
-		return fmt.Errorf("write the table of skipped images: %w", err)
-	}
-	if strings.EqualFold(filepath.Ext(file), ".json") {
-		enc := json.NewEncoder(f)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(s.Skipped)
-	} else {
-		w := csv.NewWriter(f)
-		err = w.Write([]string{"path", "cause", "action"})
-		for _, k := range s.Skipped {
-			err = errors.Join(err, w.Write([]string{k.Path, k.Cause, k.Action}))
-		}
-		w.Flush()
-		err = errors.Join(err, w.Error())
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", file, err)
-	}
 	return nil
 }
 
@@ -129,9 +123,9 @@ func (s *summary) printOdd(c *console) {
 			c.printf("  ... and %d more\n", len(s.Skipped)-i)
 			break
 		}
-		c.printf("  skipped %s: %s\n", printable(k.Path), k.Cause)
+		c.printf("  %s %s: %s\n", k.Action, printable(k.Path), k.Cause)
 	}
-	if s.Report != "" {
-		c.printf("the table of what was skipped: %s\n", s.Report)
+	if len(s.table()) > 0 {
+		c.printf("the table of what was skipped or odd: %s\n", s.Report)
 	}
 }

@@ -1,129 +1,121 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"runtime"
-	"sync"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/all"
+	"github.com/dsconv/dsconv/verify"
 )
-
-// damages is what verify found.
-type damages struct {
-	Blocks  []formats.Damage `json:"damaged_blocks"`
-	Samples []badSample      `json:"damaged_samples"`
-	Checked int              `json:"samples_checked"`
-}
-
-type badSample struct {
-	Key   string `json:"key"`
-	Cause string `json:"cause"`
-}
 
 func verifyCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "verify",
 		Usage:     "check everything in a dataset against its checksums",
 		ArgsUsage: "DATASET",
-		Description: "Every block of every file and every sample is read and compared with the checksums that\n" +
-			"were written with it. What is damaged is named, with file, place and key.\n\n" +
-			"Example:\n   dsconv verify out.lmdb\n\n" +
-			"Exit codes: 0 nothing is damaged, 1 something is, or the command failed, 2 wrong usage.",
+		Description: "Every block of every file is read and compared with the checksum that was written with it,\n" +
+			"so that a flipped bit anywhere is found. Every sample is found by its key, taken apart and compared\n" +
+			"with the manifest: order, label, size, encoding, checksum. What is damaged is named, with file,\n" +
+			"place and key.\n\n" +
+			"--quick reads no images: it checks the table of checksums, names and sizes of the files, the files\n" +
+			"that describe the dataset, and that each record has a place of its own.\n\n" +
+			"--repair SRC restores what is damaged from the folder that the dataset was packed from, or from any\n" +
+			"dataset that has the same samples. It must give the very bytes that were written, or nothing is\n" +
+			"changed. Only damaged files are written anew; the dataset stays as it is until they are complete.\n\n" +
+			"Examples:\n   dsconv verify out.lmdb\n   dsconv verify out.lmdb --repair images/\n\n" +
+			"Exit codes: 0 nothing is damaged (any more), 1 something is, or the command failed, 2 wrong usage.",
 		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "quick", Usage: "check the structure and do not read the images"},
+			&cli.StringFlag{Name: "repair", Usage: "restore what is damaged from `SRC`"},
 			&cli.BoolFlag{Name: "json", Usage: "print what is damaged as JSON"},
 			&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that read", DefaultText: "the number of cores"},
 		},
-		Action: func(cc *cli.Context) error {
-			ds, err := openOne(cc, "DATASET")
-			if err != nil {
-				return err
-			}
-			defer ds.Close()
-			workers := cc.Int("workers")
-			if workers < 1 {
-				workers = runtime.GOMAXPROCS(0)
-			}
-			found, err := verify(cc.Context, ds, workers)
-			if err != nil {
-				return err
-			}
-			return found.print(c, cc.Bool("json"))
-		},
+		Action: func(cc *cli.Context) error { return verifyDataset(cc, c) },
 	}
 }
 
-func verify(ctx context.Context, ds formats.Dataset, workers int) (*damages, error) {
-	checker, ok := ds.(formats.Checker)
-	if !ok {
-		return nil, usage("a %s has no checksums to verify", ds.Meta().Format)
-	}
-	d := &damages{Blocks: []formats.Damage{}, Samples: []badSample{}}
-	if err := checker.Check(ctx, workers, func(b formats.Damage) { d.Blocks = append(d.Blocks, b) }); err != nil {
-		return nil, err
-	}
-	return d, d.samples(ctx, ds, workers)
+// verified is what --json prints.
+type verified struct {
+	*verify.Report
+	Repaired *edit.Repaired `json:"repaired,omitempty"`
 }
 
-// samples reads every sample and compares it with its own checksum.
-func (d *damages) samples(ctx context.Context, ds formats.Dataset, workers int) error {
-	var mu sync.Mutex
-	d.Checked = ds.Len()
-	return parallel(ctx, ds.Len(), workers, func() (func(int) error, func()) {
-		var s formats.Sample
-		return func(i int) error {
-			wrong := checkSample(ds, i, &s)
-			if wrong == nil {
-				return nil
-			}
-			in, err := ds.Info(i)
-			if err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			d.Samples = append(d.Samples, badSample{in.Key, wrong.Error()})
-			return nil
-		}, func() {}
-	})
-}
-
-func checkSample(ds formats.Dataset, i int, s *formats.Sample) error {
-	in, err := ds.Info(i)
+func verifyDataset(cc *cli.Context, c *console) error {
+	args, err := arguments(cc, "DATASET")
 	if err != nil {
 		return err
 	}
-	if err := ds.Read(i, s); err != nil {
+	from := cc.String("repair")
+	o := verify.Options{Quick: cc.Bool("quick"), Workers: cc.Int("workers")}
+	if o.Quick && from != "" {
+		return usage("--quick does not find all that --repair restores: leave one of them out")
+	}
+	f, err := formatAt(args[0])
+	if err != nil {
 		return err
 	}
-	if atrest.Sum(ds.Meta().Schema, s) != in.Sum {
-		return fmt.Errorf("%w: the bytes are not those that were written", formats.ErrDamaged)
+	found, err := verify.Run(cc.Context, f, args[0], o)
+	if errors.Is(err, verify.ErrNoChecksums) {
+		return usageError{err}
 	}
-	return nil
-}
-
-func (d *damages) print(c *console, asJSON bool) error {
-	if asJSON {
-		if err := c.json(d); err != nil {
+	if err != nil {
+		return err
+	}
+	done := verified{Report: found}
+	if from != "" && !found.Sound() {
+		if done.Repaired, err = repair(cc.Context, c, args[0], from, found, o.Workers); err != nil {
 			return err
 		}
+		if len(done.Repaired.Lost) == 0 {
+			if done.Report, err = verify.Run(cc.Context, f, args[0], o); err != nil {
+				return err
+			}
+		}
+	}
+	if cc.Bool("json") {
+		err = c.json(done)
 	} else {
-		for _, b := range d.Blocks {
-			c.printf("damaged: %s, bytes %d to %d: %s\n", printable(b.File), b.Offset, b.Offset+b.Length, b.Cause)
-		}
-		for _, s := range d.Samples {
-			c.printf("damaged sample: %s: %s\n", printable(s.Key), s.Cause)
-		}
+		done.print(c, o.Quick)
 	}
-	if len(d.Blocks)+len(d.Samples) > 0 {
-		return errors.New("the dataset is damaged")
+	if err == nil && !done.Sound() {
+		err = errors.New("the dataset is damaged")
 	}
-	if !asJSON {
-		c.printf("%d samples and all files are what was written\n", d.Checked)
+	return err
+}
+
+// formatAt is the format of the dataset at path.
+func formatAt(path string) (formats.Format, error) {
+	if err := formats.CheckLocal(path); err != nil {
+		return nil, err
 	}
-	return nil
+	f, err := all.Formats().ByPath(path)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return f, nil
+}
+
+func (v *verified) print(c *console, quick bool) {
+	if v.Repaired != nil {
+		printRepaired(c, v.Repaired)
+	}
+	for _, s := range v.Dataset {
+		c.printf("damaged: %s\n", printable(s))
+	}
+	for _, b := range v.Blocks {
+		c.printf("damaged: %s, bytes %d to %d: %s\n", printable(b.File), b.Offset, b.Offset+b.Length, b.Cause)
+	}
+	for _, s := range v.Samples {
+		c.printf("damaged sample: %s: %s\n", printable(s.Key), s.Cause)
+	}
+	switch {
+	case !v.Sound():
+	case quick:
+		c.printf("the files of %d samples and what describes them are in order; the images were not read\n", v.Checked)
+	default:
+		c.printf("%d samples and all files are what was written\n", v.Checked)
+	}
 }

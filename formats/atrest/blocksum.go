@@ -2,7 +2,6 @@ package atrest
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,8 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 
 	"github.com/dsconv/dsconv/formats"
 )
@@ -63,8 +60,12 @@ func DecodeSums(b []byte) (Sums, error) {
 	s := make(Sums, 0, n)
 	for range n {
 		f := FileSums{Name: string(r.bytes()), Size: r.varint()}
-		blocks := (f.Size + BlockSize - 1) / BlockSize
-		if f.Size < 0 || blocks > int64(len(r.b)/4) {
+		blocks := f.Size / BlockSize
+		if f.Size%BlockSize != 0 {
+			blocks++
+		}
+		// A name that leads out of the dataset would be read.
+		if f.Size < 0 || blocks > int64(len(r.b)/4) || !filepath.IsLocal(filepath.FromSlash(f.Name)) {
 			return nil, bad
 		}
 		f.Blocks = make([]uint32, blocks)
@@ -108,99 +109,26 @@ func SumFile(path, name string, limit int64) (FileSums, error) {
 	}
 }
 
-// Check compares the files under dir with the table on up to workers goroutines and
-// reports each damaged block, a missing file and a file of another size. tail is the
-// number of bytes that may follow the last covered one (the table itself, in a single
-// file). report is not called concurrently.
-func (s Sums) Check(ctx context.Context, dir string, tail int64, workers int, report func(formats.Damage)) error {
-	var mu sync.Mutex
-	locked := func(d formats.Damage) {
-		mu.Lock()
-		defer mu.Unlock()
-		report(d)
+// Verify compares content, all of the file's bytes, with its checksums. ErrDamaged if they
+// are not what was written.
+func (fs FileSums) Verify(content []byte) error {
+	if int64(len(content)) != fs.Size {
+		return fmt.Errorf("%w: it has %d bytes, %d were written", formats.ErrDamaged, len(content), fs.Size)
 	}
-	for _, fs := range s {
-		if err := fs.check(ctx, filepath.Join(dir, filepath.FromSlash(fs.Name)), tail, workers, locked); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
+	return fs.VerifyRange(content, 0, fs.Size)
 }
 
-// CheckSizes is Check by the files' names and sizes alone.
-func (s Sums) CheckSizes(dir string, tail int64, report func(formats.Damage)) error {
-	for _, fs := range s {
-		st, err := os.Stat(filepath.Join(dir, filepath.FromSlash(fs.Name)))
-		switch {
-		case errors.Is(err, os.ErrNotExist):
-			report(fs.missing())
-		case err != nil:
-			return err
-		case st.Size() != fs.Size+tail:
-			report(fs.resized(st.Size(), tail))
+// VerifyRange is Verify of the blocks alone that n bytes from off on lie in; content begins
+// with the file's first byte.
+func (fs FileSums) VerifyRange(content []byte, off, n int64) error {
+	if off < 0 || n < 0 || off > fs.Size || n > fs.Size-off || fs.Size > int64(len(content)) {
+		return fmt.Errorf("%w: the file ends before byte %d", formats.ErrDamaged, off+n)
+	}
+	for i := off / BlockSize; n > 0 && i*BlockSize < off+n; i++ {
+		block := content[i*BlockSize : min((i+1)*BlockSize, fs.Size)]
+		if crc32.Checksum(block, castagnoli) != fs.Blocks[i] {
+			return fmt.Errorf("%w: the checksum of the bytes %d to %d differs", formats.ErrDamaged, i*BlockSize, i*BlockSize+int64(len(block)))
 		}
 	}
 	return nil
-}
-
-func (fs FileSums) missing() formats.Damage {
-	return formats.Damage{File: fs.Name, Length: fs.Size, Cause: "the file is missing"}
-}
-
-func (fs FileSums) resized(size, tail int64) formats.Damage {
-	return formats.Damage{
-		File: fs.Name, Offset: min(size, fs.Size), Length: max(size, fs.Size+tail) - min(size, fs.Size),
-		Cause: fmt.Sprintf("the file has %d bytes, %d were written", size, fs.Size+tail),
-	}
-}
-
-func (fs FileSums) check(ctx context.Context, path string, tail int64, workers int, report func(formats.Damage)) error {
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		report(fs.missing())
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if st.Size() != fs.Size+tail {
-		report(fs.resized(st.Size(), tail))
-	}
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range max(1, min(workers, len(fs.Blocks))) {
-		wg.Go(func() {
-			buf := make([]byte, BlockSize)
-			for ctx.Err() == nil {
-				i := next.Add(1) - 1
-				if i >= int64(len(fs.Blocks)) {
-					return
-				}
-				fs.checkBlock(f, i, buf, report)
-			}
-		})
-	}
-	wg.Wait()
-	return ctx.Err()
-}
-
-func (fs FileSums) checkBlock(f *os.File, i int64, buf []byte, report func(formats.Damage)) {
-	off := i * BlockSize
-	buf = buf[:min(BlockSize, fs.Size-off)]
-	cause := "the checksum differs"
-	n, err := f.ReadAt(buf, off)
-	switch {
-	case errors.Is(err, io.EOF) && n < len(buf):
-		cause = "the file ends before"
-	case err != nil && !errors.Is(err, io.EOF):
-		cause = err.Error()
-	case crc32.Checksum(buf, castagnoli) == fs.Blocks[i]:
-		return
-	}
-	report(formats.Damage{File: fs.Name, Offset: off, Length: int64(len(buf)), Cause: cause})
 }

@@ -15,7 +15,8 @@ type Catalog struct {
 	meta  *formats.Meta
 }
 
-// NewCatalog reads the manifest of the dataset that m describes.
+// NewCatalog reads the manifest of the dataset that m describes. ErrDamaged if its keys are
+// not what keys must be, or not in order, on which formats.Find relies.
 func NewCatalog(m *formats.Meta, manifest []byte) (Catalog, error) {
 	t, err := ReadManifest(bytes.NewReader(manifest), int64(len(manifest)), m.Columns)
 	if err != nil {
@@ -23,6 +24,9 @@ func NewCatalog(m *formats.Meta, manifest []byte) (Catalog, error) {
 	}
 	if t.Len() != m.Count {
 		return Catalog{}, fmt.Errorf("%w: %d rows for %d samples", formats.ErrDamaged, t.Len(), m.Count)
+	}
+	if err := t.checkKeys(); err != nil {
+		return Catalog{}, err
 	}
 	return Catalog{Table: t, meta: m}, nil
 }
@@ -35,3 +39,11 @@ func (c Catalog) Len() int { return c.Table.Len() }
 
 // Info implements formats.Dataset.
 func (c Catalog) Info(i int) (formats.Info, error) { return c.Table.Info(i) }
+
+// CheckSum compares a sample that was read with the checksum that the manifest has of it.
+func (c Catalog) CheckSum(s *formats.Sample) error {
+	if s.Sum != [16]byte{} && Sum(c.meta.Schema, s) != s.Sum {
+		return fmt.Errorf("%w: the checksum differs", formats.ErrDamaged)
+	}
+	return nil
+}

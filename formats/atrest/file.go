@@ -20,6 +20,7 @@ type File struct {
 	block  []byte // the bytes after the last full block
 	sums   []uint32
 	synced bool
+	failed error // what is on the disk since is not known: nothing goes on
 }
 
 // FileState is what a checkpoint keeps of a File.
@@ -80,17 +81,21 @@ func (w *File) restore(st FileState) error {
 // Size is the number of bytes written so far.
 func (w *File) Size() int64 { return int64(len(w.sums))*BlockSize + int64(len(w.block)) }
 
-// Write appends p.
+// Write appends p. Once it or Sync has failed both fail for good: what the disk has is not
+// known then, and a later Sync of the system's would not tell.
 func (w *File) Write(p []byte) (int, error) {
 	n := len(p)
+	if w.failed != nil {
+		return 0, w.failed
+	}
 	w.synced = false
 	for len(p) > 0 {
 		k := copy(w.block[len(w.block):BlockSize], p)
 		w.block = w.block[:len(w.block)+k]
 		p = p[k:]
 		if len(w.block) == BlockSize {
-			if err := w.writeBlock(); err != nil {
-				return n - len(p), err
+			if w.failed = w.writeBlock(); w.failed != nil {
+				return n - len(p), w.failed
 			}
 			w.sums = append(w.sums, crc32.Checksum(w.block, castagnoli))
 			w.block = w.block[:0]
@@ -111,19 +116,17 @@ func (w *File) writeBlock() error {
 
 // Sync makes all that was written survive a kill of the machine.
 func (w *File) Sync() error {
-	if w.synced {
-		return nil
+	if w.failed != nil || w.synced {
+		return w.failed
 	}
 	if len(w.block) > 0 {
-		if err := w.writeBlock(); err != nil {
-			return err
-		}
+		w.failed = w.writeBlock()
 	}
-	if err := w.f.Sync(); err != nil {
-		return err
+	if w.failed == nil {
+		w.failed = w.f.Sync()
 	}
-	w.synced = true
-	return nil
+	w.synced = w.failed == nil
+	return w.failed
 }
 
 // State is what ReopenFile needs to continue from here; call it after Sync.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 
 	"github.com/dsconv/dsconv/formats"
@@ -20,6 +21,7 @@ const recordHeader = 8
 // checkpoint is the last one of a journal.
 type checkpoint struct {
 	state, note []byte
+	length      int64 // of its record
 }
 
 func appendRecord(f *os.File, payload []byte) error {
@@ -136,5 +138,36 @@ func readJournal(path string) (m *formats.Meta, t *Table, last checkpoint, err e
 			return nil, nil, last, fmt.Errorf("read %s: %w", path, err)
 		}
 	}
+	last.length = recordHeader + int64(len(payloads[len(payloads)-1]))
 	return m, t, last, os.Truncate(path, whole)
+}
+
+// reopenJournal opens the journal at path to append to it, and writes its last record, of
+// length bytes, once more: if the sync after it had failed, the system may take it for
+// written though the disk does not have it, and another sync alone would not write it.
+func reopenJournal(path string, length int64) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := rewriteEnd(f, length); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func rewriteEnd(f *os.File, length int64) error {
+	at, err := f.Seek(-length, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	b := make([]byte, length)
+	if _, err := f.ReadAt(b, at); err != nil {
+		return err
+	}
+	if _, err := f.Write(b); err != nil {
+		return err
+	}
+	return f.Sync()
 }

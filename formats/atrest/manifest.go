@@ -1,10 +1,12 @@
 package atrest
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
@@ -115,9 +117,15 @@ func ReadManifest(r io.ReaderAt, size int64, columns []string) (t *Table, err er
 			t, err = nil, fmt.Errorf("read the manifest: %w: %v", formats.ErrDamaged, p)
 		}
 	}()
+	if err := checkFooter(r, size); err != nil {
+		return nil, fmt.Errorf("read the manifest: %w", err)
+	}
 	f, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("read the manifest: %w: %w", formats.ErrDamaged, err)
+	}
+	if err := checkCounts(f); err != nil {
+		return nil, fmt.Errorf("read the manifest: %w", err)
 	}
 	t = NewTable(slices.Clone(columns))
 	names := f.Schema().Columns()
@@ -129,6 +137,47 @@ func ReadManifest(r io.ReaderAt, size int64, columns []string) (t *Table, err er
 		}
 	}
 	return t, t.checkLengths(int(f.NumRows()))
+}
+
+// rowsPerByte is more rows than a byte of a manifest can hold: keys differ from each other,
+// and Zstandard makes no less than about a byte of one.
+const rowsPerByte = 8
+
+// checkFooter reports a footer that claims to be larger than the file: parquet-go makes room
+// for it before it looks.
+func checkFooter(r io.ReaderAt, size int64) error {
+	var tail [8]byte
+	if size < 12 {
+		return fmt.Errorf("%w: a file of %d bytes", formats.ErrDamaged, size)
+	}
+	if _, err := r.ReadAt(tail[:], size-8); err != nil {
+		return fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+	}
+	if n := int64(binary.LittleEndian.Uint32(tail[:])); n > size-12 {
+		return fmt.Errorf("%w: a footer of %d bytes in a file of %d", formats.ErrDamaged, n, size)
+	}
+	return nil
+}
+
+// checkCounts reports row groups that claim more rows than the file can hold, or columns of
+// another length.
+func checkCounts(f *parquet.File) error {
+	rows := int64(0)
+	for _, g := range f.Metadata().RowGroups {
+		if rows += g.NumRows; g.NumRows < 0 || rows < 0 || rows > rowsPerByte*f.Size() {
+			return fmt.Errorf("%w: a file of %d bytes that claims to have %d rows", formats.ErrDamaged, f.Size(), rows)
+		}
+		for _, c := range g.Columns {
+			m := c.MetaData
+			if m.NumValues != g.NumRows || m.TotalCompressedSize < 0 || m.TotalCompressedSize > f.Size() {
+				return fmt.Errorf("%w: a column of %d values in %d bytes for %d rows", formats.ErrDamaged, m.NumValues, m.TotalCompressedSize, g.NumRows)
+			}
+		}
+	}
+	if rows != f.NumRows() {
+		return fmt.Errorf("%w: %d rows that claim to be %d", formats.ErrDamaged, rows, f.NumRows())
+	}
+	return nil
 }
 
 func (t *Table) readChunk(name string, chunk parquet.ColumnChunk) error {
@@ -225,6 +274,12 @@ func DecodeMeta(b []byte) (*formats.Meta, error) {
 	}
 	if err := m.Schema.Validate(); err != nil {
 		return nil, fmt.Errorf("read dataset.json: %w: %w", formats.ErrDamaged, err)
+	}
+	for _, name := range m.Files {
+		// All lie in one folder; what replaces the dataset removes them.
+		if name != filepath.Base(name) || !filepath.IsLocal(name) || name == "." {
+			return nil, fmt.Errorf("read dataset.json: %w: a file is named %q", formats.ErrDamaged, name)
+		}
 	}
 	return m, nil
 }

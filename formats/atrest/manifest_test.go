@@ -2,8 +2,11 @@ package atrest
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,6 +93,63 @@ func TestEqualKeysAreRefused(t *testing.T) {
 	if _, err := tab.Ranks(); err == nil {
 		t.Fatal("two equal keys were accepted")
 	}
+}
+
+// A file that claims more than it can hold is refused before memory is made for it.
+func TestManifestThatClaimsTooMuch(t *testing.T) {
+	whole, _ := encodeTable(t, tableOf(t, 10))
+	for what, n := range map[string]uint32{"4 GB": 1<<32 - 1, "one byte more than there is": uint32(len(whole)) - 11} {
+		b := bytes.Clone(whole)
+		binary.LittleEndian.PutUint32(b[len(b)-8:], n)
+		_, err := ReadManifest(bytes.NewReader(b), int64(len(b)), nil)
+		if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "a footer of") {
+			t.Errorf("a footer of %s: %v", what, err)
+		}
+	}
+	// 2,000,000 equal rows, which no writer writes, are fewer bytes than rows could be.
+	tab := NewTable(nil)
+	ranks := make([]int32, 2_000_000)
+	if err := tab.Append(&Row{Info: formats.Info{Key: "a"}}); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := tab.WriteManifest(&b, ranks); err != nil {
+		t.Fatal(err)
+	}
+	_, err := ReadManifest(bytes.NewReader(b.Bytes()), int64(b.Len()), nil)
+	t.Logf("%d bytes: %v", b.Len(), err)
+	if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "claims to have") {
+		t.Errorf("%d rows in %d bytes: %v", len(ranks), b.Len(), err)
+	}
+}
+
+// BenchmarkOpenMillionRows is what opening a dataset of a million samples takes.
+func BenchmarkOpenMillionRows(b *testing.B) {
+	tab := NewTable(nil)
+	for i := range 1_000_000 {
+		r := rowOf(i)
+		r.Key, r.Columns = fmt.Sprintf("train/n%08d/n%08d_%d", i/1300, i/1300, i), nil
+		r.Sum = Hash([]byte(r.Key))
+		if err := tab.Append(r); err != nil {
+			b.Fatal(err)
+		}
+	}
+	file, _ := encodeTable(b, tab)
+	m := &formats.Meta{Count: tab.Len()}
+	for b.Loop() {
+		if _, err := NewCatalog(m, file); err != nil {
+			b.Fatal(err)
+		}
+	}
+	sorted, err := ReadManifest(bytes.NewReader(file), int64(len(file)), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	start := time.Now()
+	if err := errors.Join(sorted.checkKeys(), sorted.checkPlaces([]int64{1 << 60, 1 << 60, 1 << 60, 1 << 60, 1 << 60})); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(time.Since(start).Milliseconds()), "ms-checks")
 }
 
 func FuzzManifest(f *testing.F) {

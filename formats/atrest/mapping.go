@@ -3,6 +3,7 @@ package atrest
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"golang.org/x/sys/unix"
 
@@ -51,4 +52,22 @@ func (m *Mapping) Close() error {
 		return nil
 	}
 	return unix.Munmap(b)
+}
+
+// Guard calls read, which touches mapped memory, and makes of a page that cannot be read,
+// because the file was cut meanwhile or the disk fails, an error, ErrDamaged, instead of the
+// end of the process.
+func Guard(read func() error) (err error) {
+	before := debug.SetPanicOnFault(true)
+	defer func() {
+		debug.SetPanicOnFault(before)
+		switch p := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }: // a fault of memory, and no other panic, has one
+			err = fmt.Errorf("%w: a page of the file cannot be read", formats.ErrDamaged)
+		default:
+			panic(p)
+		}
+	}()
+	return read()
 }

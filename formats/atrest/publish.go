@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -13,6 +14,9 @@ import (
 // Move is one step of a publication: From becomes To.
 type Move struct {
 	From, To string
+	// Old: From is replaced and To is where it goes. Once it is there, From may already be
+	// the new file.
+	Old bool `json:",omitempty"`
 }
 
 // Publish makes the dataset visible: old files of a dataset that is replaced go away
@@ -21,32 +25,48 @@ type Move struct {
 // is made good by ResumeStage. The files must be synced before. Afterwards the stage is
 // gone.
 func (s *Stage) Publish(old []string, moves []Move) error {
+	if s.failed != nil {
+		return s.failed
+	}
 	steps := make([]Move, 0, len(old)+len(moves))
 	for i, path := range old {
-		steps = append(steps, Move{From: path, To: filepath.Join(s.dir, "old", fmt.Sprint(i))})
+		if there(path) {
+			steps = append(steps, Move{From: path, To: filepath.Join(s.file(oldName), fmt.Sprint(i)), Old: true})
+		}
 	}
 	steps = append(steps, moves...)
 	b, err := json.Marshal(steps)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(s.dir, "old"), 0o755); err != nil {
+	if err := os.MkdirAll(s.file(oldName), 0o755); err != nil {
 		return err
 	}
-	if err := WriteFile(filepath.Join(s.dir, "publish.tmp"), b); err != nil {
+	// The names of what the list names come first, then the list.
+	if err := syncDirs(s.file(dataName)); err != nil {
 		return err
 	}
-	if err := os.Rename(filepath.Join(s.dir, "publish.tmp"), filepath.Join(s.dir, "publish")); err != nil {
-		return err
-	}
-	if err := errors.Join(SyncDir(s.dir), SyncDir(filepath.Join(s.dir, "data"))); err != nil {
+	if err := s.writeList(b); err != nil {
 		return err
 	}
 	return s.publish()
 }
 
+func (s *Stage) writeList(b []byte) error {
+	list := s.file(publishName)
+	if err := WriteFile(list+".tmp", b); err != nil {
+		return err
+	}
+	if err := os.Rename(list+".tmp", list); err != nil {
+		return err
+	}
+	return SyncDir(s.dir)
+}
+
+// publish does what the list says, again if need be; the error is os.ErrNotExist if there
+// is no list.
 func (s *Stage) publish() error {
-	b, err := os.ReadFile(filepath.Join(s.dir, "publish"))
+	b, err := os.ReadFile(s.file(publishName))
 	if err != nil {
 		return err
 	}
@@ -59,14 +79,18 @@ func (s *Stage) publish() error {
 			return err
 		}
 	}
-	if err := s.Close(); err != nil {
+	// From here on the steps must not be taken again: what tells that they were goes now.
+	if err := s.writeList([]byte("[]")); err != nil {
 		return err
 	}
-	return os.RemoveAll(s.dir)
+	return s.remove()
 }
 
-// do is idempotent: a step whose source is gone was done before.
+// do is idempotent: a step whose source is gone, or whose old file is put away, was done.
 func (m Move) do() error {
+	if m.Old && there(m.To) {
+		return nil
+	}
 	if _, err := os.Lstat(m.From); errors.Is(err, os.ErrNotExist) {
 		if _, err := os.Lstat(m.To); err != nil {
 			return fmt.Errorf("publish %s: %s is gone: %w", m.To, m.From, formats.ErrDamaged)
@@ -97,4 +121,14 @@ func SyncDir(dir string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
+}
+
+// syncDirs is SyncDir of dir and all folders in it.
+func syncDirs(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		return SyncDir(path)
+	})
 }

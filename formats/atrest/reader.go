@@ -20,28 +20,34 @@ type Reader struct {
 
 // Read implements formats.Dataset. The sample is compared with its checksum.
 func (r *Reader) Read(i int, s *formats.Sample) error {
-	if err := r.fill(i, s, false); err != nil {
+	if err := r.Table.inRange(i); err != nil {
 		return fmt.Errorf("read %s: %w", r.Path, err)
 	}
-	if s.Sum != [16]byte{} && Sum(r.meta.Schema, s) != s.Sum {
-		return fmt.Errorf("read %s: key %q: %w: the checksum differs", r.Path, s.Key, formats.ErrDamaged)
+	err := Guard(func() error {
+		if err := r.fill(i, s, false); err != nil {
+			return err
+		}
+		return r.CheckSum(s)
+	})
+	if err != nil {
+		return fmt.Errorf("read %s: key %q: %w", r.Path, r.Table.Key(i), err)
 	}
 	return nil
 }
 
 // View implements formats.Viewer.
 func (r *Reader) View(i int, s *formats.Sample) error {
-	if err := r.fill(i, s, true); err != nil {
+	if err := r.Table.inRange(i); err != nil {
 		return fmt.Errorf("view %s: %w", r.Path, err)
+	}
+	if err := r.fill(i, s, true); err != nil {
+		return fmt.Errorf("view %s: key %q: %w", r.Path, r.Table.Key(i), err)
 	}
 	return nil
 }
 
 // fill sets s to sample i; lend says that Data stays where it is.
 func (r *Reader) fill(i int, s *formats.Sample, lend bool) error {
-	if err := r.Table.inRange(i); err != nil {
-		return err
-	}
 	r.Table.Fill(i, s)
 	s.Resize(len(r.meta.Schema))
 	for k, f := range r.meta.Schema {
@@ -55,7 +61,7 @@ func (r *Reader) fill(i int, s *formats.Sample, lend bool) error {
 		}
 		lent, err := r.Lend(i, k, v.Shape)
 		if err != nil {
-			return fmt.Errorf("key %q: field %s: %w", s.Key, f.Name, err)
+			return fmt.Errorf("field %s: %w", f.Name, err)
 		}
 		if lend {
 			*v = lent

@@ -1,10 +1,13 @@
 package atrest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 )
@@ -16,31 +19,81 @@ type Records struct {
 	files []*Mapping
 }
 
-// OpenRecords opens the dataset at path.
+// OpenRecords opens the dataset at path. ErrDamaged if a file is missing or has not the size
+// that was written, or a record's place is none.
 func OpenRecords(path string) (*Records, error) {
+	return openRecords(path, func(file string, fs FileSums) (*Mapping, error) {
+		m, err := Map(file)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		}
+		if int64(len(m.Data)) != fs.Size {
+			err := fmt.Errorf("%s: %w: it has %d bytes, %d were written", file, formats.ErrDamaged, len(m.Data), fs.Size)
+			return nil, errors.Join(err, m.Close())
+		}
+		return m, nil
+	})
+}
+
+// SalvageRecords is OpenRecords that puts up with files that are missing or of another
+// size: what they lack is ErrDamaged when it is read.
+func SalvageRecords(path string) (*Records, error) {
+	return openRecords(path, func(file string, _ FileSums) (*Mapping, error) {
+		m, err := Map(file)
+		if errors.Is(err, os.ErrNotExist) {
+			return &Mapping{}, nil
+		}
+		return m, err
+	})
+}
+
+func openRecords(path string, open func(file string, fs FileSums) (*Mapping, error)) (*Records, error) {
 	p, err := ParseShardPath(path)
 	if err != nil {
 		return nil, err
 	}
 	r := &Records{path: p}
-	if r.Catalog, err = ReadSidecar(p.Sidecar()); err != nil {
+	var sums Sums
+	if r.Catalog, sums, err = readSidecar(p.Sidecar()); err != nil {
+		if errors.Is(err, formats.ErrNotDataset) && growsAt(p.growing(path)) {
+			err = fmt.Errorf("%s: %w: it is an unfinished pack", path, formats.ErrNotDataset)
+		}
 		return nil, err
 	}
 	files := r.Meta().Files
 	if lo, hi, ok := p.Braces(); ok && (lo != 0 || hi != len(files)-1) {
 		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; name them all", path, len(files)-1)
 	}
-	for _, name := range files {
+	sizes := make([]int64, len(files))
+	for i, name := range files {
 		if name != filepath.Base(name) {
 			return nil, errors.Join(fmt.Errorf("%s: %w: a shard is named %q", path, formats.ErrDamaged, name), r.Close())
 		}
-		m, err := Map(filepath.Join(p.Dir, name))
+		fs, err := sums.sumsOf(name)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())
+		}
+		m, err := open(filepath.Join(p.Dir, name), fs)
 		if err != nil {
 			return nil, errors.Join(err, r.Close())
 		}
-		r.files = append(r.files, m)
+		sizes[i], r.files = fs.Size, append(r.files, m)
+	}
+	if err := r.Table.checkPlaces(sizes); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", filepath.Join(p.Sidecar(), ManifestName), err), r.Close())
 	}
 	return r, nil
+}
+
+// growing is the path under which the dataset was or is written: braces are for reading.
+func (p ShardPath) growing(path string) string {
+	switch _, _, braces := p.Braces(); {
+	case !braces:
+		return path
+	case p.width == 1:
+		return filepath.Join(p.Dir, p.before+"%d"+p.after)
+	}
+	return filepath.Join(p.Dir, fmt.Sprintf("%s%%0%dd%s", p.before, p.width, p.after))
 }
 
 // Record is the bytes of the record of row i, in mapped memory. The error names the key.
@@ -49,9 +102,6 @@ func (r *Records) Record(i int) ([]byte, error) {
 		return nil, err
 	}
 	at := r.Table.Place(i)
-	if at.Shard < 0 || at.Shard >= len(r.files) {
-		return nil, fmt.Errorf("key %q: %w: it is in shard %d of %d", r.Table.Key(i), formats.ErrDamaged, at.Shard, len(r.files))
-	}
 	b, err := r.files[at.Shard].Slice(at.Offset, at.Length)
 	if err != nil {
 		return nil, fmt.Errorf("key %q in %s: %w", r.Table.Key(i), r.Meta().Files[at.Shard], err)
@@ -66,21 +116,58 @@ func (r *Records) Wrap(i int, err error) error {
 }
 
 // Check implements formats.Checker.
-func (r *Records) Check(ctx context.Context, workers int, report func(formats.Damage)) error {
+func (r *Records) Check(ctx context.Context, p formats.Part, workers int, report func(formats.Damage)) error {
 	sums, err := ReadSums(r.path.Sidecar())
 	if err != nil {
 		return err
 	}
-	return sums.Check(ctx, r.path.Dir, 0, workers, report)
+	return sums.Check(ctx, r.path.Dir, 0, p, workers, report)
 }
 
 // CheckQuick implements formats.Checker.
-func (r *Records) CheckQuick(_ context.Context, report func(formats.Damage)) error {
+func (r *Records) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
 	sums, err := ReadSums(r.path.Sidecar())
 	if err != nil {
 		return err
 	}
-	return sums.CheckSizes(r.path.Dir, 0, report)
+	data := func(name string) bool { return slices.Contains(r.Meta().Files, name) }
+	large := slices.DeleteFunc(slices.Clone(sums), func(fs FileSums) bool { return !data(fs.Name) })
+	if err := large.CheckSizes(r.path.Dir, 0, report); err != nil {
+		return err
+	}
+	if err := sums.CheckFiles(ctx, r.path.Dir, func(name string) bool { return !data(name) }, report); err != nil {
+		return err
+	}
+	r.checkOverlaps(report)
+	return nil
+}
+
+// checkOverlaps reports records that lie in each other.
+func (r *Records) checkOverlaps(report func(formats.Damage)) {
+	order := r.StorageOrder()
+	for k := 1; k < len(order); k++ {
+		i, j := int(order[k-1]), int(order[k])
+		a, b := r.Table.Place(i), r.Table.Place(j)
+		if a.Shard == b.Shard && a.Offset+a.Length > b.Offset {
+			report(formats.Damage{
+				File: r.Meta().Files[a.Shard], Offset: b.Offset, Length: a.Offset + a.Length - b.Offset,
+				Cause: fmt.Sprintf("the records of the keys %q and %q overlap", r.Table.Key(i), r.Table.Key(j)),
+			})
+		}
+	}
+}
+
+// StorageOrder lists the samples as their records lie in the files one after another.
+func (r *Records) StorageOrder() []int32 {
+	order := make([]int32, r.Len())
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(i, j int32) int {
+		a, b := r.Table.Place(int(i)), r.Table.Place(int(j))
+		return cmp.Or(cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Offset, b.Offset), cmp.Compare(i, j))
+	})
+	return order
 }
 
 // Close unmaps the files.

@@ -21,6 +21,7 @@ type Shards struct {
 	old     []string
 	done    Sums
 	current *File
+	base    *base // what a new version keeps files of; nil until it keeps one
 }
 
 // CreateShards starts a dataset at path; end is appended to each file when it is cut.
@@ -33,11 +34,16 @@ func CreateShards(path string, m formats.Meta, o formats.CreateOptions, end []by
 		return nil, fmt.Errorf("%s: write %%06d for the shard number; a range is for reading", path)
 	}
 	s := &Shards{path: p, end: end}
-	if s.old, err = p.Existing(); err != nil {
+	// Files without a sidecar may be ours on their way: then the stage says so.
+	if s.old, err = p.Existing(); err != nil && !there(filepath.Join(path+Suffix, publishName)) {
 		return nil, err
 	}
 	if s.stage, err = CreateStage(path, p.Sidecar(), m, o.Replace); err != nil {
 		return nil, err
+	}
+	// Once more under the lock: another process may have replaced the dataset until now.
+	if s.old, err = p.Existing(); err != nil {
+		return nil, errors.Join(err, s.stage.remove())
 	}
 	return s, nil
 }
@@ -50,11 +56,11 @@ func ResumeShards(path string, end []byte) (*Shards, error) {
 		return nil, err
 	}
 	s := &Shards{path: p, end: end}
-	if s.old, err = p.Existing(); err != nil {
-		return nil, err
-	}
 	if s.stage, err = ResumeStage(path); err != nil {
 		return nil, err
+	}
+	if s.old, err = p.Existing(); err != nil {
+		return nil, errors.Join(err, s.stage.Close())
 	}
 	if err := s.restore(); err != nil {
 		return nil, errors.Join(fmt.Errorf("continue %s: %w", path, err), s.stage.Close())
@@ -112,7 +118,7 @@ func (s *Shards) cut() error {
 
 // Checkpoint makes the records so far survive a kill.
 func (s *Shards) Checkpoint(note []byte) error {
-	state := appendBytes(nil, s.done.Encode())
+	state := s.appendKept(appendBytes(nil, s.done.Encode()))
 	if s.current != nil {
 		if err := s.current.Sync(); err != nil {
 			return err
@@ -134,7 +140,14 @@ func (s *Shards) restore() error {
 	if err != nil {
 		return err
 	}
+	s.done = done
+	if err := s.restoreKept(c); err != nil {
+		return err
+	}
 	for _, want := range done {
+		if s.Kept(want.Name) {
+			continue
+		}
 		got, err := SumFile(s.stage.Path(want.Name), want.Name, -1)
 		if err != nil {
 			return err
@@ -143,7 +156,6 @@ func (s *Shards) restore() error {
 			return fmt.Errorf("%s: %w: it is not what it was at the last checkpoint", want.Name, formats.ErrDamaged)
 		}
 	}
-	s.done = done
 	if len(c.b) == 0 {
 		return nil
 	}
@@ -193,10 +205,12 @@ func (s *Shards) Commit(index func(dir string) (names []string, err error)) erro
 	}
 	moves := make([]Move, 0, len(s.done)+1)
 	for _, f := range s.done {
-		moves = append(moves, Move{From: s.stage.Path(f.Name), To: filepath.Join(s.path.Dir, f.Name)})
+		if !s.Kept(f.Name) {
+			moves = append(moves, Move{From: s.stage.Path(f.Name), To: filepath.Join(s.path.Dir, f.Name)})
+		}
 	}
 	moves = append(moves, Move{From: side, To: s.path.Sidecar()})
-	return s.stage.Publish(s.old, moves)
+	return s.stage.Publish(s.replaced(), moves)
 }
 
 // Close leaves what was checkpointed to ResumeShards.

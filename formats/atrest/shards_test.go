@@ -167,7 +167,7 @@ func TestCheckFindsEveryFlippedBitThatItIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	check := func() (n int) {
-		if err := sums.Check(context.Background(), dir, 0, 2, func(formats.Damage) { n++ }); err != nil {
+		if err := sums.Check(context.Background(), dir, 0, formats.Part{}, 2, func(formats.Damage) { n++ }); err != nil {
 			t.Fatal(err)
 		}
 		return n

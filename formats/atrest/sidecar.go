@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 )
@@ -57,45 +59,101 @@ func (s *Stage) WriteSidecar(dir, prefix string, data Sums, extra []string) erro
 	return SyncDir(dir)
 }
 
-// ReadSidecar reads manifest and dataset.json of dir. ErrNotDataset if they are not there.
+// ReadSidecar reads manifest and dataset.json of dir and compares them with their
+// checksums. ErrNotDataset if they are not there, ErrDamaged, with the file's name, if they
+// are not what was written.
 func ReadSidecar(dir string) (Catalog, error) {
-	b, err := os.ReadFile(filepath.Join(dir, MetaName))
-	if errors.Is(err, os.ErrNotExist) {
-		if _, err := os.Stat(dir + Suffix); err == nil {
-			return Catalog{}, fmt.Errorf("%s: %w: it is an unfinished pack", dir, formats.ErrNotDataset)
+	c, _, err := readSidecar(dir)
+	return c, err
+}
+
+func readSidecar(dir string) (Catalog, Sums, error) {
+	if _, err := os.Stat(filepath.Join(dir, MetaName)); errors.Is(err, os.ErrNotExist) {
+		if growsAt(dir) {
+			return Catalog{}, nil, fmt.Errorf("%s: %w: it is an unfinished pack", dir, formats.ErrNotDataset)
 		}
-		return Catalog{}, fmt.Errorf("%s: %w: it has no %s", dir, formats.ErrNotDataset, MetaName)
+		return Catalog{}, nil, fmt.Errorf("%s: %w: it has no %s", dir, formats.ErrNotDataset, MetaName)
 	}
+	sums, err := ReadSums(dir)
 	if err != nil {
-		return Catalog{}, err
+		return Catalog{}, nil, errors.Join(newer(dir), err)
+	}
+	b, err := sums.readSmall(dir, MetaName)
+	if err != nil {
+		return Catalog{}, nil, err
 	}
 	m, err := DecodeMeta(b)
 	if err != nil {
-		return Catalog{}, fmt.Errorf("%s: %w", dir, err)
+		return Catalog{}, nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	path := filepath.Join(dir, ManifestName)
-	mp, err := Map(path)
+	if b, err = sums.readSmall(dir, ManifestName); err != nil {
+		return Catalog{}, nil, err
+	}
+	c, err := NewCatalog(m, b)
 	if err != nil {
-		return Catalog{}, err
+		return Catalog{}, nil, fmt.Errorf("%s: %w", filepath.Join(dir, ManifestName), err)
 	}
-	defer mp.Close()
-	c, err := NewCatalog(m, mp.Data)
-	if err != nil {
-		return Catalog{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return c, nil
+	return c, sums, nil
 }
 
-// ReadSums reads the block checksums of the sidecar dir.
+// growsAt says whether a dataset is growing at path, or was when its writer stopped.
+func growsAt(path string) bool {
+	_, err := os.Stat(path + Suffix)
+	return err == nil
+}
+
+// newer is ErrNewer if that is what dataset.json says: a later version's table of checksums
+// may be another one.
+func newer(dir string) error {
+	b, err := os.ReadFile(filepath.Join(dir, MetaName))
+	if err != nil {
+		return nil //nolint:nilerr // the caller has an error of its own to tell
+	}
+	if _, err = DecodeMeta(b); errors.Is(err, formats.ErrNewer) {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	return nil
+}
+
+// readSmall reads a file of the sidecar dir that describes the dataset and compares it with
+// its checksums, so that what is parsed is what was written.
+func (s Sums) readSmall(dir, name string) ([]byte, error) {
+	file := filepath.Join(dir, name)
+	i := slices.IndexFunc(s, func(fs FileSums) bool { return path.Base(fs.Name) == name })
+	if i < 0 {
+		return nil, fmt.Errorf("%s: %w: it is not in the table of checksums", file, formats.ErrDamaged)
+	}
+	st, err := os.Stat(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+	}
+	if st.Size() != s[i].Size {
+		return nil, fmt.Errorf("%s: %w: it has %d bytes, %d were written", file, formats.ErrDamaged, st.Size(), s[i].Size)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+	}
+	if err := s[i].Verify(b); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return b, nil
+}
+
+// ReadSums reads the block checksums of the sidecar dir. ErrDamaged if they are missing or
+// do not check.
 func ReadSums(dir string) (Sums, error) {
-	path := filepath.Join(dir, SumsName)
-	b, err := os.ReadFile(path)
+	file := filepath.Join(dir, SumsName)
+	b, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	s, err := DecodeSums(b)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return s, nil
 }

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/dsconv/dsconv/formats"
 )
@@ -26,9 +23,19 @@ type Stage struct {
 
 	dir      string
 	journal  *os.File
-	unlock   func() error
-	recorded int // rows in the journal
+	held     *os.File // the lock
+	recorded int      // rows in the journal
+	failed   error    // of the journal: what it holds since is not known
 }
+
+// What lies in the folder besides data/.
+const (
+	lockName    = "lock"
+	journalName = "journal"
+	publishName = "publish" // the list of what to publish
+	dataName    = "data"
+	oldName     = "old" // what is replaced, for a moment
+)
 
 // CreateStage starts the stage of a dataset at path. final is the file or folder whose
 // presence says that the dataset is finished; with replace it may be there. The formats'
@@ -37,15 +44,19 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 	if err := m.Schema.Validate(); err != nil {
 		return nil, err
 	}
-	if _, err := os.Lstat(final); err == nil && !replace {
+	s := &Stage{Meta: m, Table: NewTable(m.Columns), dir: path + Suffix}
+	if !there(s.dir) && there(final) && !replace {
 		return nil, fmt.Errorf("%s: %w", final, formats.ErrExists)
 	}
-	s := &Stage{Meta: m, Table: NewTable(m.Columns), dir: path + Suffix}
-	if err := os.MkdirAll(filepath.Join(s.dir, "data"), 0o755); err != nil {
+	if err := s.lock(true); err != nil {
 		return nil, err
 	}
-	if err := s.lock(); err != nil {
-		return nil, err
+	if err := s.unused(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	// Only now: whoever had the lock before may have finished the dataset.
+	if there(final) && !replace {
+		return nil, errors.Join(fmt.Errorf("%s: %w", final, formats.ErrExists), s.remove())
 	}
 	if err := s.start(); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -53,15 +64,38 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 	return s, nil
 }
 
-func (s *Stage) start() (err error) {
-	path := filepath.Join(s.dir, "journal")
-	switch _, _, _, err := readJournal(path); {
-	case err == nil:
+func there(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// unused is ErrPartial if there is something to go on with.
+func (s *Stage) unused() error {
+	if there(s.file(publishName)) {
+		return fmt.Errorf("%s: %w: it is complete", s.dir, formats.ErrPartial)
+	}
+	_, _, _, err := readJournal(s.file(journalName))
+	if err == nil {
 		return fmt.Errorf("%s: %w", s.dir, formats.ErrPartial)
-	case !errors.Is(err, formats.ErrNoPartial):
+	}
+	if errors.Is(err, formats.ErrNoPartial) {
+		return nil
+	}
+	return err
+}
+
+// start begins with nothing but the lock: what a stage that was removed only in part left
+// must not get into the dataset.
+func (s *Stage) start() (err error) {
+	for _, name := range []string{dataName, oldName} {
+		if err := os.RemoveAll(s.file(name)); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(s.file(dataName), 0o755); err != nil {
 		return err
 	}
-	if s.journal, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644); err != nil {
+	if s.journal, err = os.OpenFile(s.file(journalName), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644); err != nil {
 		return err
 	}
 	b, err := json.Marshal(s.Meta)
@@ -79,10 +113,7 @@ func (s *Stage) start() (err error) {
 // done and the error is ErrPublished.
 func ResumeStage(path string) (*Stage, error) {
 	s := &Stage{dir: path + Suffix}
-	if _, err := os.Stat(s.dir); errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", s.dir, formats.ErrNoPartial)
-	}
-	if err := s.lock(); err != nil {
+	if err := s.lock(false); err != nil {
 		return nil, err
 	}
 	if err := s.reopen(); err != nil {
@@ -97,34 +128,50 @@ func (s *Stage) reopen() error {
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	path := filepath.Join(s.dir, "journal")
-	m, t, last, err := readJournal(path)
+	m, t, last, err := readJournal(s.file(journalName))
+	if errors.Is(err, formats.ErrNoPartial) {
+		return errors.Join(fmt.Errorf("%s: %w", s.dir, err), s.remove())
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.dir, err)
 	}
 	s.Meta, s.Table, s.recorded, s.State, s.Note = *m, t, t.Len(), last.state, last.note
-	s.journal, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+	s.journal, err = reopenJournal(s.file(journalName), last.length)
 	return err
 }
 
-func (s *Stage) lock() error {
-	f, err := os.OpenFile(filepath.Join(s.dir, "lock"), os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
+// Discard removes the unfinished dataset at path, if there is one. ErrLocked if another
+// process is writing it; if all that was left to do was to publish it, that is done and
+// the error is ErrPublished.
+func Discard(path string) error {
+	s := &Stage{dir: path + Suffix}
+	if err := s.lock(false); errors.Is(err, formats.ErrNoPartial) {
+		return nil
+	} else if err != nil {
 		return err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		_ = f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return fmt.Errorf("%s: %w", s.dir, formats.ErrLocked)
-		}
-		return fmt.Errorf("lock %s: %w", s.dir, err)
+	if err := s.publish(); err == nil {
+		return formats.ErrPublished
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return errors.Join(err, s.Close())
 	}
-	s.unlock = f.Close
+	if err := s.remove(); err != nil {
+		return errors.Join(fmt.Errorf("discard %s: %w", s.dir, err), s.Close())
+	}
 	return nil
 }
 
+// Unfinished reads what the unfinished dataset at path holds as of its last checkpoint; it
+// is for whoever has its lock. ErrNoPartial if there is none.
+func Unfinished(path string) (*Table, error) {
+	_, t, _, err := readJournal(filepath.Join(path+Suffix, journalName))
+	return t, err
+}
+
+func (s *Stage) file(name string) string { return filepath.Join(s.dir, name) }
+
 // Path is the path of one of the format's own files.
-func (s *Stage) Path(name string) string { return filepath.Join(s.dir, "data", name) }
+func (s *Stage) Path(name string) string { return filepath.Join(s.dir, dataName, name) }
 
 // Add remembers the manifest's row of smp, whose record went to place.
 func (s *Stage) Add(smp *formats.Sample, place Place) error {
@@ -168,8 +215,20 @@ func (s *Stage) CheckSample(smp *formats.Sample, ordered bool) error {
 }
 
 // Checkpoint records the rows since the last one with the format's state and the caller's
-// note. The format's own files must be on the disk before.
+// note. The format's own files must be on the disk before; their names are made so here.
+// Once it failed it fails for good: what the disk has of the record is not known, so that
+// only Close and ResumeStage are left.
 func (s *Stage) Checkpoint(state, note []byte) error {
+	if s.failed == nil {
+		s.failed = s.record(state, note)
+	}
+	return s.failed
+}
+
+func (s *Stage) record(state, note []byte) error {
+	if err := syncDirs(s.file(dataName)); err != nil {
+		return err
+	}
 	if err := appendRecord(s.journal, encodeCheckpoint(s.Table, s.recorded, state, note)); err != nil {
 		return err
 	}
@@ -179,14 +238,19 @@ func (s *Stage) Checkpoint(state, note []byte) error {
 
 // Close gives the lock back and leaves the folder as it is.
 func (s *Stage) Close() error {
-	var err error
-	if s.journal != nil {
-		err = s.journal.Close()
-		s.journal = nil
+	err := s.closeJournal()
+	if s.held != nil {
+		err = errors.Join(err, s.held.Close())
+		s.held = nil
 	}
-	if s.unlock != nil {
-		err = errors.Join(err, s.unlock())
-		s.unlock = nil
+	return err
+}
+
+func (s *Stage) closeJournal() error {
+	if s.journal == nil {
+		return nil
 	}
+	err := s.journal.Close()
+	s.journal = nil
 	return err
 }

@@ -146,6 +146,37 @@ func (t *Table) Ranks() ([]int32, error) {
 	return ranks, nil
 }
 
+// checkKeys reports the first key that CheckKey refuses or that is not larger than the one
+// before.
+func (t *Table) checkKeys() error {
+	last := ""
+	for i := range t.Len() {
+		key := t.key.at(i)
+		if err := formats.CheckKey(key); err != nil {
+			return fmt.Errorf("row %d: %w: %w", i, formats.ErrDamaged, err)
+		}
+		if key <= last {
+			return fmt.Errorf("row %d: %w: the key %q comes after %q", i, formats.ErrDamaged, key, last)
+		}
+		last = key
+	}
+	return nil
+}
+
+// checkPlaces reports the first record that does not lie in one of the files of those sizes.
+func (t *Table) checkPlaces(sizes []int64) error {
+	for i := range t.Len() {
+		at := t.Place(i)
+		if at.Shard < 0 || at.Shard >= len(sizes) {
+			return fmt.Errorf("key %q: %w: it is in shard %d of %d", t.Key(i), formats.ErrDamaged, at.Shard, len(sizes))
+		}
+		if size := sizes[at.Shard]; at.Offset < 0 || at.Length < 0 || at.Offset > size || at.Length > size-at.Offset {
+			return fmt.Errorf("key %q: %w: %d bytes at byte %d in a file of %d", t.Key(i), formats.ErrDamaged, at.Length, at.Offset, size)
+		}
+	}
+	return nil
+}
+
 // Describe fills of m what the rows tell: count, splits, statistics. m's schema decides
 // whether uniform images also have one element type.
 func (t *Table) Describe(m *formats.Meta) {

@@ -88,22 +88,27 @@ func orderClasses(names []string, order string) ([]string, error) {
 // classesFrom reads the classes' order from a file; it may name more than there are, not
 // fewer.
 func classesFrom(file string, found []string) ([]string, error) {
-	b, err := os.ReadFile(file)
+	b, err := readText(file)
 	if err != nil {
 		return nil, fmt.Errorf("read the order of classes: %w", err)
 	}
 	var names []string
-	for line := range strings.Lines(strings.TrimPrefix(string(b), "\ufeff")) {
-		if line = strings.TrimRight(line, "\r\n"); line != "" {
-			if slices.Contains(names, line) {
-				return nil, fmt.Errorf("%s: the class %q is there twice", file, line)
-			}
-			names = append(names, line)
+	first := map[string]int{}
+	n := 0
+	for line := range strings.Lines(string(b)) {
+		n++
+		if line = strings.TrimRight(line, "\r\n"); line == "" {
+			continue
 		}
+		if before, twice := first[line]; twice {
+			return nil, fmt.Errorf("%s: line %d: the class %q is there twice, first in line %d", file, n, line, before)
+		}
+		first[line] = n
+		names = append(names, line)
 	}
 	for _, name := range found {
-		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("%s: the class %q is missing", file, name)
+		if _, ok := first[name]; !ok {
+			return nil, fmt.Errorf("%s: the class %q is missing; one class a line is expected", file, name)
 		}
 	}
 	return names, nil

@@ -178,7 +178,7 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	s.Columns = append(s.Columns[:0], in.Columns...)
 	s.Resize(len(d.meta.Schema))
 	v := &s.Values[0]
-	if v.Data, err = readFile(filepath.Join(d.root, filepath.FromSlash(in.Source.Path)), in.Size, v.Buffer()); err != nil {
+	if v.Data, err = readFile(filepath.Join(d.root, filepath.FromSlash(in.Source.Path)), in.Size, in.Source.ModTime, v.Buffer()); err != nil {
 		return fmt.Errorf("read %s: %w", in.Source.Path, err)
 	}
 	v.Encoding, v.DType, v.Shape = formats.Sniff(v.Data), "", v.Shape[:0]

@@ -3,6 +3,7 @@ package folder
 import (
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -66,6 +67,9 @@ func (l *labeler) choose(cfg *Config) error {
 		if err != nil {
 			return err
 		}
+		if line, ok := l.table.nested[name]; ok {
+			return fmt.Errorf("line %d: %s is a list or an object, where a text is expected; several labels are one text with a separator", line, name)
+		}
 		f := labelField{name: name, column: at, sep: cfg.LabelSep}
 		if f.classes, err = f.findClasses(l.table, cfg.ClassOrder); err != nil {
 			return err
@@ -78,7 +82,7 @@ func (l *labeler) choose(cfg *Config) error {
 			l.rest = append(l.rest, i)
 		}
 	}
-	return nil
+	return l.schema().Validate()
 }
 
 // findClasses lists the labels of a column. Labels that are all whole numbers from 0 are
@@ -169,18 +173,35 @@ func (l *labeler) label(it *item) (why string) {
 	return ""
 }
 
-// missing names what the table lists and the folder does not have.
+// missing names what the table lists and the scan of the folder cannot have met.
 func (l *labeler) missing(root string) []Skip {
 	if l.table == nil {
 		return nil
 	}
 	var skips []Skip
 	for _, p := range l.table.lines {
-		if _, err := os.Lstat(filepath.Join(root, filepath.FromSlash(p))); err != nil {
-			skips = append(skips, Skip{Path: p, Cause: "it is listed in " + l.file + " but is not there"})
+		if why := unlisted(p, root); why != "" {
+			skips = append(skips, Skip{Path: p, Cause: "it is listed in " + l.file + " but " + why})
 		}
 	}
 	return skips
+}
+
+// unlisted says why the scan of the folder cannot have met p, "" if it has.
+func unlisted(p, root string) string {
+	if !filepath.IsLocal(filepath.FromSlash(p)) {
+		return "lies outside the folder"
+	}
+	if _, err := os.Lstat(filepath.Join(root, filepath.FromSlash(p))); err != nil {
+		if strings.Contains(p, "\\") {
+			return "is not there: paths are written with /"
+		}
+		return "is not there"
+	}
+	if ext := strings.ToLower(path.Ext(p)); !slices.Contains(read, ext) && !slices.Contains(unread, ext) {
+		return "is no image by its name"
+	}
+	return ""
 }
 
 func (l *labeler) schema() formats.Schema {

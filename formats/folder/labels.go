@@ -1,19 +1,12 @@
 package folder
 
 import (
-	"bytes"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // table is a file of labels: a row a path.
@@ -21,133 +14,146 @@ type table struct {
 	columns []string            // without the path's, in the file's order
 	rows    map[string][]string // by path
 	lines   []string            // paths in the file's order
+	nested  map[string]int      // columns with an object or a list in them, and the first line
 }
+
+// sheet is what a file of labels holds, before it is known what the columns mean.
+type sheet struct {
+	header []string
+	rows   [][]string
+	lines  []int // of each row, from 1
+	nested map[string]int
+}
+
+// maxColumns bounds what a table can make of a dataset: each is a column of the manifest.
+const maxColumns = 10_000
 
 // readTable reads a .csv, .tsv or .jsonl file. Errors name the file, the line and what
 // was expected.
 func readTable(file, root string) (*table, error) {
-	b, err := os.ReadFile(file)
+	b, err := readText(file)
 	if err != nil {
 		return nil, fmt.Errorf("read the labels: %w", err)
 	}
-	b = bytes.TrimPrefix(b, []byte("\ufeff"))
-	if !utf8.Valid(b) {
-		return nil, fmt.Errorf("%s: it is not UTF-8: save it as UTF-8", file)
-	}
-	var header []string
-	var rows [][]string
-	switch strings.ToLower(path.Ext(file)) {
-	case ".csv":
-		header, rows, err = readCSV(b, ',')
-	case ".tsv":
-		header, rows, err = readCSV(b, '\t')
-	case ".jsonl":
-		header, rows, err = readJSONL(b)
-	default:
-		return nil, fmt.Errorf("%s: labels are read from .csv, .tsv and .jsonl files", file)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	t, err := newTable(header, rows, root)
+	t, err := parseTable(b, strings.ToLower(path.Ext(file)), root)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return t, nil
 }
 
-func readCSV(b []byte, comma rune) (header []string, rows [][]string, err error) {
-	r := csv.NewReader(bytes.NewReader(b))
-	r.Comma = comma
-	r.LazyQuotes = comma == '\t'
-	if header, err = r.Read(); errors.Is(err, io.EOF) {
-		return nil, nil, errors.New("it is empty")
-	} else if err != nil {
-		return nil, nil, err
+func parseTable(b []byte, ext, root string) (*table, error) {
+	s, err := parseSheet(b, ext)
+	if err != nil {
+		return nil, err
 	}
-	rows, err = r.ReadAll()
-	return header, rows, err
+	return newTable(s, root)
 }
 
-// readJSONL reads an object a line. Lines may have different names; the columns are all of
-// them, sorted, because an object has no order of its own.
-func readJSONL(b []byte) (header []string, rows [][]string, err error) {
-	var objects []map[string]json.RawMessage
-	names := map[string]bool{}
-	line := 0
-	for text := range bytes.Lines(b) {
-		if line++; len(bytes.TrimSpace(text)) == 0 {
-			continue
-		}
-		var object map[string]json.RawMessage
-		if err := json.Unmarshal(text, &object); err != nil {
-			return nil, nil, fmt.Errorf("line %d: %w", line, err)
-		}
-		objects = append(objects, object)
-		for name := range object {
-			names[name] = true
-		}
+func parseSheet(b []byte, ext string) (*sheet, error) {
+	switch ext {
+	case ".csv":
+		return readCSV(b, ',')
+	case ".tsv":
+		return readCSV(b, '\t')
+	case ".jsonl":
+		return readJSONL(b)
 	}
-	header = slices.Sorted(maps.Keys(names))
-	for _, object := range objects {
-		row := make([]string, len(header))
-		for i, name := range header {
-			row[i] = cell(object[name])
-		}
-		rows = append(rows, row)
-	}
-	return header, rows, nil
+	return nil, errors.New("labels are read from .csv, .tsv and .jsonl files")
 }
 
-func cell(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	if string(raw) == "null" {
-		return ""
-	}
-	return string(raw)
-}
-
-func newTable(header []string, rows [][]string, root string) (*table, error) {
-	at := slices.Index(header, "path")
+func newTable(s *sheet, root string) (*table, error) {
+	at := slices.Index(s.header, "path")
 	if at < 0 {
-		at = slices.Index(header, "file_name")
+		at = slices.Index(s.header, "file_name")
 	}
 	if at < 0 {
-		return nil, fmt.Errorf("no column \"path\" or \"file_name\" among %s", strings.Join(header, ", "))
+		return nil, fmt.Errorf("no column \"path\" or \"file_name\" among %s", some(s.header))
 	}
-	t := &table{columns: slices.Delete(slices.Clone(header), at, at+1), rows: make(map[string][]string, len(rows))}
-	for i, name := range t.columns {
-		if slices.Contains(t.columns[:i], name) {
-			return nil, fmt.Errorf("two columns are called %q", name)
-		}
+	if line, ok := s.nested[s.header[at]]; ok {
+		return nil, fmt.Errorf("line %d: %s is a list or an object, where a text is expected", line, s.header[at])
 	}
-	for _, row := range rows {
-		p := row[at]
-		if filepath.IsAbs(p) {
-			rel, err := filepath.Rel(root, p)
-			if err != nil {
-				return nil, err
-			}
-			p = filepath.ToSlash(rel)
+	if len(s.rows) == 0 {
+		return nil, errors.New("it has a header and no rows")
+	}
+	t := &table{columns: slices.Delete(slices.Clone(s.header), at, at+1), rows: make(map[string][]string, len(s.rows)), nested: s.nested}
+	if err := unique(s.header); err != nil {
+		return nil, err
+	}
+	first := make(map[string]int, len(s.rows))
+	for i, row := range s.rows {
+		p, err := relative(row[at], root)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", s.lines[i], err)
 		}
-		p = path.Clean(p)
-		if _, twice := t.rows[p]; twice {
-			return nil, fmt.Errorf("the path %q is there twice", p)
+		if line, twice := first[p]; twice {
+			return nil, fmt.Errorf("line %d: the path %q is there twice, first in line %d", s.lines[i], p, line)
 		}
-		t.rows[p] = slices.Delete(slices.Clone(row), at, at+1)
+		first[p] = s.lines[i]
+		t.rows[p] = slices.Delete(row, at, at+1)
 		t.lines = append(t.lines, p)
 	}
 	return t, nil
+}
+
+func unique(header []string) error {
+	seen := make(map[string]bool, len(header))
+	for i, name := range header {
+		switch {
+		case name == "":
+			return fmt.Errorf("column %d of %d has no name", i+1, len(header))
+		case seen[name]:
+			return fmt.Errorf("two columns are called %q", name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// relative is the path of a table relative to root. One that leads outside stays so: no
+// file of the folder has it.
+func relative(p, root string) (string, error) {
+	if p == "" {
+		return "", errors.New("it has no path")
+	}
+	if !filepath.IsAbs(p) {
+		return path.Clean(p), nil
+	}
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(root, p)
+	if err != nil {
+		return "", err
+	}
+	return filepath.ToSlash(rel), nil
 }
 
 // column is the place of a column of that name; the error lists those that there are.
 func (t *table) column(name string) (int, error) {
 	i := slices.Index(t.columns, name)
 	if i < 0 {
-		return 0, fmt.Errorf("no column %q among %s", name, strings.Join(t.columns, ", "))
+		return 0, fmt.Errorf("no column %q among %s", name, some(t.columns))
 	}
 	return i, nil
+}
+
+// some lists names for a message, not too many and none too long.
+func some(names []string) string {
+	const most, longest = 20, 60
+	list := slices.Clone(names[:min(len(names), most)])
+	for i, name := range list {
+		if len(name) > longest {
+			name = name[:longest] + "..."
+		}
+		list[i] = name
+		if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '\ufffd' }) {
+			list[i] = fmt.Sprintf("%q", name)
+		}
+	}
+	if len(names) > most {
+		list = append(list, fmt.Sprintf("and %d more", len(names)-most))
+	}
+	return strings.Join(list, ", ")
 }

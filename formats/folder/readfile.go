@@ -1,28 +1,36 @@
 package folder
 
 import (
+	"errors"
 	"slices"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
-// readFile reads a file of about size bytes into buf, growing it. The file may have
-// changed since it was listed: it is read to its end. It makes the system calls itself:
-// os.Open registers every file with the poller, which takes as long as reading a small one.
-func readFile(name string, size int64, buf []byte) ([]byte, error) {
+// errChanged is of a file that is not the one that was listed.
+var errChanged = errors.New("it changed since it was listed")
+
+// readFile reads a file that was listed with that size and time into buf, growing it. It
+// makes the system calls itself: os.Open registers every file with the poller, which takes
+// as long as reading a small one.
+func readFile(name string, size, modTime int64, buf []byte) ([]byte, error) {
 	buf = buf[:0]
-	fd, err := retry(func() (int, error) { return syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
+	fd, err := retry(func() (int, error) { return unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 	if err != nil {
 		return buf, err
 	}
-	defer syscall.Close(fd)
+	defer unix.Close(fd)
 	// One byte more than expected, so that the end is seen without another read.
 	if int64(cap(buf)) <= size {
 		buf = make([]byte, 0, size+size/4+512)
 	}
 	for {
-		n, err := retry(func() (int, error) { return syscall.Read(fd, buf[len(buf):cap(buf)]) })
-		if err != nil || n == 0 {
+		n, err := retry(func() (int, error) { return unix.Read(fd, buf[len(buf):cap(buf)]) })
+		if err != nil {
 			return buf, err
+		}
+		if n == 0 {
+			return buf, asListed(fd, size, modTime, int64(len(buf)))
 		}
 		if buf = buf[:len(buf)+n]; len(buf) == cap(buf) {
 			buf = slices.Grow(buf, len(buf))
@@ -30,11 +38,23 @@ func readFile(name string, size int64, buf []byte) ([]byte, error) {
 	}
 }
 
+// asListed compares what was read, and the file after it was, with the listing.
+func asListed(fd int, size, modTime, got int64) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Size != size || got != size || st.Mtim.Nano() != modTime {
+		return errChanged
+	}
+	return nil
+}
+
 // retry repeats a system call that a signal has interrupted.
 func retry(call func() (int, error)) (int, error) {
 	for {
 		n, err := call()
-		if err != syscall.EINTR { //nolint:errorlint // Errno itself, nothing wraps it
+		if err != unix.EINTR { //nolint:errorlint // Errno itself, nothing wraps it
 			return n, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"golang.org/x/sync/semaphore"
 
@@ -41,12 +42,24 @@ var (
 // network, not for a core.
 const scanners = 16
 
+// maxFile is the size of the largest file that is taken for an image: no encoding of
+// preprocess.DefaultMaxPixels pixels takes more.
+const maxFile = 2 << 30
+
+// maxVisits is how often one folder is listed: links can lead to it by several ways, and
+// few links by very many.
+const maxVisits = 100
+
+// inode is a folder, however it was reached.
+type inode struct{ device, number uint64 }
+
 type scan struct {
 	root    string
 	take    formats.Patterns
 	sem     *semaphore.Weighted
 	wg      sync.WaitGroup
 	mu      sync.Mutex
+	visits  map[inode]int // of folders
 	files   []file
 	skips   []Skip
 	ignored int // files that are no images by their name
@@ -110,6 +123,10 @@ func (s *scan) entry(ctx context.Context, rel string, e fs.DirEntry, chain []fs.
 			s.skip(rel, "a link to a folder above it (a loop)")
 			return
 		}
+		if !s.visit(st) {
+			s.skip(rel, "links lead to this folder too often")
+			return
+		}
 		s.wg.Add(1)
 		go s.dir(ctx, rel, append(slices.Clone(chain), st))
 		return
@@ -121,9 +138,29 @@ func (s *scan) entry(ctx context.Context, rel string, e fs.DirEntry, chain []fs.
 		s.skip(rel, "not a regular file")
 		return
 	}
+	if st.Size() > maxFile {
+		s.skip(rel, fmt.Sprintf("a file of %d bytes is too large for an image", st.Size()))
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.files = append(s.files, file{path: rel, size: st.Size(), modTime: st.ModTime().UnixNano()})
+}
+
+// visit counts a folder and says whether it may be listed once more.
+func (s *scan) visit(st fs.FileInfo) bool {
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	if !ok {
+		return true
+	}
+	id := inode{uint64(sys.Dev), sys.Ino} //nolint:unconvert // Dev is an int32 on some systems
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.visits == nil {
+		s.visits = map[inode]int{}
+	}
+	s.visits[id]++
+	return s.visits[id] <= maxVisits
 }
 
 // wanted says whether rel is an image by its name and chosen by the patterns; it counts

@@ -1,14 +1,18 @@
 package formattest
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
 )
 
 // flips is the number of places in each file where a bit is flipped.
@@ -16,7 +20,8 @@ const flips = 40
 
 // flippedBits: a bit flipped anywhere is found by Check, or the dataset does not open.
 func (s suite) flippedBits(t *testing.T) {
-	path := s.write(t, stereo(40))
+	c := stereo(40)
+	path := s.write(t, c)
 	undamaged(t, s.open(t, path))
 	dir := filepath.Dir(path)
 	files := Tree(t, dir)
@@ -30,8 +35,12 @@ func (s suite) flippedBits(t *testing.T) {
 			broken := []byte(content)
 			broken[at] ^= 1 << (k % 8)
 			overwrite(t, filepath.Join(dir, name), broken)
+			what := fmt.Sprintf("%s: bit %d of byte %d of %d flipped", name, k%8, at, len(content))
 			if !s.findsDamage(t, path) {
-				t.Errorf("%s: bit %d of byte %d of %d flipped: not found", name, k%8, at, len(content))
+				t.Errorf("%s: not found", what)
+			}
+			if k%8 == 0 {
+				s.salvaged(t, path, c, name, what)
 			}
 		}
 		overwrite(t, filepath.Join(dir, name), []byte(content))
@@ -75,12 +84,15 @@ func (s suite) truncated(t *testing.T) {
 		content, file := files[name], filepath.Join(dir, name)
 		for _, n := range []int{0, 1, len(content) / 3, len(content) - 1} {
 			overwrite(t, file, []byte(content[:n]))
-			s.survives(t, path, c, fmt.Sprintf("%s cut to %d of %d bytes", name, n, len(content)))
+			what := fmt.Sprintf("%s cut to %d of %d bytes", name, n, len(content))
+			s.survives(t, path, c, what)
+			s.salvaged(t, path, c, name, what)
 		}
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
 		s.survives(t, path, c, name+" removed")
+		s.salvaged(t, path, c, name, name+" removed")
 		overwrite(t, file, []byte(content))
 	}
 	undamaged(t, s.open(t, path))
@@ -91,15 +103,47 @@ func (s suite) survives(t *testing.T, path string, c set, what string) {
 	if !s.findsDamage(t, path) {
 		t.Errorf("%s: not found", what)
 	}
-	ds, err := s.format.Open(path)
-	if err != nil {
+	if ds, err := s.format.Open(path); err == nil {
+		nothingWrong(t, ds, c, what)
+	}
+}
+
+// salvaged: a dataset whose data file is damaged still tells of all its samples, and those
+// that it reads are what was written.
+func (s suite) salvaged(t *testing.T, path string, c set, file, what string) {
+	t.Helper()
+	salvager, ok := s.format.(formats.Salvager)
+	if !ok {
 		return
 	}
+	ds, err := salvager.Salvage(path)
+	switch base := filepath.Base(file); {
+	case err == nil:
+	case base == atrest.ManifestName || base == atrest.MetaName || base == atrest.SumsName || base == s.name:
+		return // what describes the dataset, or a file that holds that too
+	default:
+		t.Errorf("%s: it cannot be salvaged: %v", what, err)
+		return
+	}
+	for i, want := range c.ranked() {
+		if in, err := ds.Info(i); err != nil || in.Key != want.Key {
+			t.Errorf("%s: salvaged: sample %d is %q, want %q: %v", what, i, in.Key, want.Key, err)
+		}
+	}
+	nothingWrong(t, ds, c, what+", salvaged")
+}
+
+// nothingWrong: each sample that is read is what was written.
+func nothingWrong(t *testing.T, ds formats.Dataset, c set, what string) {
+	t.Helper()
 	defer ds.Close()
 	want := c.ranked()
 	for i := range ds.Len() {
 		var smp formats.Sample
 		if err := ds.Read(i, &smp); err != nil {
+			if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), strconv.Quote(want[i].Key)) {
+				t.Errorf("%s: %v, want ErrDamaged and the key", what, err)
+			}
 			continue
 		}
 		if d := differ(c.schema, &smp, want[i]); d != "" {

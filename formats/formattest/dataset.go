@@ -265,5 +265,5 @@ func check(t *testing.T, ds formats.Dataset, report func(formats.Damage)) error 
 	if !ok {
 		t.Fatal("the dataset is not a Checker")
 	}
-	return c.Check(context.Background(), 2, report)
+	return c.Check(context.Background(), formats.Part{}, 2, report)
 }

@@ -19,21 +19,21 @@ type span struct {
 }
 
 // assemble copies the spans into the file at path, which already has what kept says, makes
-// it size bytes long and appends the footer. kept is where in the file the bytes are that
-// sums already covers.
-func assemble(path string, size int64, spans []span, kept atrest.FileSums, from, to int64) error {
+// it size bytes long and appends the footer with the places, whose checksums it computes.
+// kept covers the bytes from and to of the file.
+func assemble(path string, size int64, spans []span, kept atrest.FileSums, from, to int64, p places) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	err = fillIn(f, size, spans, kept, from, to)
+	err = fillIn(f, size, spans, kept, from, to, p)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("finish %s: %w", path, err)
 	}
 	return nil
 }
 
-func fillIn(f *os.File, size int64, spans []span, kept atrest.FileSums, from, to int64) error {
+func fillIn(f *os.File, size int64, spans []span, kept atrest.FileSums, from, to int64, p places) error {
 	if err := f.Truncate(size); err != nil {
 		return err
 	}
@@ -47,11 +47,16 @@ func fillIn(f *os.File, size int64, spans []span, kept atrest.FileSums, from, to
 	if err != nil {
 		return err
 	}
+	for i := range p {
+		if err := p[i].compute(f, buf); err != nil {
+			return err
+		}
+	}
 	// The data first: a footer must never vouch for bytes that are not on the disk.
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	if _, err := f.WriteAt(encodeFooter(sums), size); err != nil {
+	if _, err := f.WriteAt(encodeFooter(sums, p), size); err != nil {
 		return err
 	}
 	return f.Sync()
@@ -68,6 +73,23 @@ func (s span) copy(dst *os.File, buf []byte) error {
 		err = io.ErrUnexpectedEOF
 	}
 	return err
+}
+
+// compute sets the checksum of the dataset at p where it has one; buf is scratch.
+func (p *place) compute(f io.ReaderAt, buf []byte) error {
+	if !p.summed {
+		return nil
+	}
+	sum := crc32.New(castagnoli)
+	n, err := io.CopyBuffer(sum, io.NewSectionReader(f, p.offset, p.length()), buf)
+	if err == nil && n != p.length() {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return fmt.Errorf("dataset %s: %w", p.name, err)
+	}
+	p.sum = sum.Sum32()
+	return nil
 }
 
 // sumBlocks computes the checksums of the file's first size bytes. Blocks that lie wholly

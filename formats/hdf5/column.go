@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
 )
 
 // column is one field in mapped memory: values of one shape, or bytes with their bounds.
@@ -17,33 +16,27 @@ type column struct {
 	dtype formats.DType
 
 	// The datasets beside bytes as they lie in the file, little-endian; nil where the
-	// values have one shape. A column of images has no encodings and types.
+	// values have one shape. A column of images has no shapes, encodings and types.
 	offsets, shapes  []byte
 	encodings, types []byte
 	rank             int // columns of shapes
+	lost             []interval
 }
 
-// newUniform makes a column of n values; dims are those of the dataset.
-func newUniform(data []byte, dims []int) (*column, error) {
-	c := &column{data: data, shape: dims[1:], dtype: formats.Uint8}
-	if dims[0] == 0 {
-		return c, nil
-	}
-	c.size = len(data) / dims[0]
-	if t := atrest.ElementType(c.shape, uint64(c.size)); t != "" {
-		c.dtype = t
-	} else if len(data) > 0 {
-		return nil, fmt.Errorf("%w: %d bytes for the shape %v", formats.ErrDamaged, len(data), dims)
-	}
-	return c, nil
-}
+// interval is a range of values of which it is not known any more where or what they are.
+type interval struct{ from, to int }
 
 // bytes are those of value i.
 func (c *column) bytes(i int) ([]byte, error) {
-	from, to := uint64(i*c.size), uint64((i+1)*c.size)
-	if c.offsets != nil {
-		from, to = binary.LittleEndian.Uint64(c.offsets[8*i:]), binary.LittleEndian.Uint64(c.offsets[8*i+8:])
+	for _, l := range c.lost {
+		if i >= l.from && i < l.to {
+			return nil, fmt.Errorf("%w: where or what value %d is", formats.ErrDamaged, i)
+		}
 	}
+	if c.offsets == nil {
+		return c.data[i*c.size : (i+1)*c.size : (i+1)*c.size], nil
+	}
+	from, to := binary.LittleEndian.Uint64(c.offsets[8*i:]), binary.LittleEndian.Uint64(c.offsets[8*i+8:])
 	if from > to || to > uint64(len(c.data)) {
 		return nil, fmt.Errorf("%w: value %d lies from byte %d to %d of %d", formats.ErrDamaged, i, from, to, len(c.data))
 	}
@@ -73,5 +66,19 @@ func (c *column) value(i int, shape []int) (formats.Value, error) {
 		}
 		v.Shape = append(v.Shape, int(d))
 	}
-	return v, nil
+	return v, checkShape(&v)
+}
+
+// checkShape reports a shape that is not one, or of raw elements not that of their bytes:
+// who reads the value relies on it.
+func checkShape(v *formats.Value) error {
+	limit := int64(1) << 62
+	if v.Encoding == formats.Raw {
+		limit = int64(len(v.Data))
+	}
+	n, ok := elements(v.Shape, limit)
+	if !ok || v.Encoding == formats.Raw && n*int64(v.DType.Size()) != int64(len(v.Data)) {
+		return fmt.Errorf("%w: %d bytes of %s %s in the shape %v", formats.ErrDamaged, len(v.Data), v.Encoding, v.DType, v.Shape)
+	}
+	return nil
 }

@@ -14,9 +14,9 @@
 // A further field that is called like one of ours gets a "_" at its end. The attribute
 // encoding of images, bytes and further fields names the values' encoding, "mixed" if there
 // are several.
-// All datasets are contiguous; row i is the sample of rank i. Behind HDF5's own end of file
-// follow the checksums of the file's blocks and a trailer (see footer.go); HDF5 ignores
-// what lies there.
+// All datasets but keys and classes are contiguous; row i is the sample of rank i. Behind
+// HDF5's own end of file follows a footer, which HDF5 ignores: the checksums of the file's
+// blocks (see footer.go) and the places of the datasets (see places.go).
 //
 // # Writing
 //
@@ -24,14 +24,18 @@
 // HDF5's header, further fields to files of their own. Commit has the library make a
 // skeleton: the same file, but with the bytes of images and fields left out as a hole. Its
 // header and tail are copied around the images, whose bytes are thus written once, and the
-// fields into their places. The library never sees a file that a kill would cost hours.
+// fields into their places. The library never sees a file that a kill would cost hours. It
+// also tells where the datasets lie, which the footer keeps, and has the last word: what it
+// finds in the finished file must be what a reader finds.
 //
 // # Reading
 //
-// The library tells where the datasets lie; their bytes are read from mapped memory,
-// without the library's lock. Values that View lends point there. Read compares each sample
-// with its checksum, View does not. Files that dsconv did not write, chunked or compressed
-// ones among them, are not read: formats.ErrNotDataset.
+// Reading needs no HDF5 library, which trusts what a file says of itself and has locks: the
+// footer tells where the datasets lie, and their bytes are read from mapped memory. Values
+// that View lends point there. Open checks the checksums of all datasets but images and
+// fields' values, which it does not read; Read compares each sample with its checksum, View
+// does not. Salvage tolerates damage of all but the places, the manifest and dataset.json.
+// Files that dsconv did not write are not read: formats.ErrNotDataset.
 //
-// The package needs cgo; without it Open, Create and Resume return formats.ErrNotBuilt.
+// Writing needs cgo; without it Create and Resume return formats.ErrNotBuilt.
 package hdf5

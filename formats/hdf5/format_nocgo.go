@@ -9,11 +9,8 @@ import (
 )
 
 func notBuilt(action, path string) error {
-	return fmt.Errorf("%s %s: HDF5 is %w: install gcc and the library (apt-get install gcc libhdf5-dev) and build with CGO_ENABLED=1", action, path, formats.ErrNotBuilt)
+	return fmt.Errorf("%s %s: writing HDF5 is %w: install gcc and the library (apt-get install gcc libhdf5-dev) and build with CGO_ENABLED=1", action, path, formats.ErrNotBuilt)
 }
-
-// Open returns formats.ErrNotBuilt.
-func (Format) Open(path string) (formats.Dataset, error) { return nil, notBuilt("open", path) }
 
 // Create returns formats.ErrNotBuilt.
 func (Format) Create(path string, _ formats.Meta, _ formats.CreateOptions) (formats.Writer, error) {

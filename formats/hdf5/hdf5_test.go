@@ -3,15 +3,39 @@
 package hdf5
 
 import (
+	"flag"
 	"os"
 	"testing"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
 func TestMain(m *testing.M) {
 	big.Child()
+	flag.Parse()
+	if *update {
+		if err := writeFixture(); err != nil {
+			panic(err)
+		}
+	}
 	os.Exit(m.Run())
+}
+
+func writeFixture() error {
+	if err := os.RemoveAll(fixture); err != nil {
+		return err
+	}
+	w, err := Format{}.Create(fixture, fixtureMeta, formats.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range fixtureCount {
+		if err := w.Write(fixtureSample(i)); err != nil {
+			return err
+		}
+	}
+	return w.Commit()
 }
 
 func TestConformance(t *testing.T) { formattest.Run(t, Format{}, "x.h5") }

@@ -1,31 +1,32 @@
-//go:build cgo
-
 package hdf5
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"hash/crc32"
+	"os"
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
 )
 
-// dataset is an open HDF5 dataset. The library's file is closed again: all that is read
-// lies in the mapping.
+// dataset is an open HDF5 dataset.
 type dataset struct {
 	atrest.Reader
 	mapping *atrest.Mapping
 	sums    atrest.FileSums
-	tail    int64 // bytes behind HDF5's end of file
+	places  places
 	images  *column
 	fields  []*column // by place in the schema; nil for image and single label
 }
 
 var (
-	_ formats.Dataset = (*dataset)(nil)
-	_ formats.Viewer  = (*dataset)(nil)
-	_ formats.Checker = (*dataset)(nil)
+	_ formats.Dataset  = (*dataset)(nil)
+	_ formats.Viewer   = (*dataset)(nil)
+	_ formats.Checker  = (*dataset)(nil)
+	_ formats.Salvager = Format{}
 )
 
 // lend gives a value in the mapping; see atrest.Reader.
@@ -61,24 +62,83 @@ func (d *dataset) image(i int, shape []int) (formats.Value, error) {
 	case formats.RawZstd:
 		v.DType = atrest.FrameType(f, v.Shape, b)
 	}
-	return v, nil
+	return v, checkShape(&v)
+}
+
+// imageType is the element type of a raw image, "" of others.
+func imageType(f *formats.Field, in *formats.Info) formats.DType {
+	switch {
+	case in.Encoding != formats.Raw:
+		return ""
+	case f.DType != "":
+		return f.DType
+	}
+	return atrest.ElementType(in.Shape[:], uint64(in.Size))
 }
 
 // Check implements formats.Checker.
-func (d *dataset) Check(ctx context.Context, workers int, report func(formats.Damage)) error {
-	if _, err := parseFooter(d.mapping.Data); err != nil {
-		return fmt.Errorf("check %s: %w", d.Path, err)
+func (d *dataset) Check(ctx context.Context, p formats.Part, workers int, report func(formats.Damage)) error {
+	if whole, err := d.checkFooter(report); err != nil || !whole {
+		return err
 	}
 	sums := d.sums
 	sums.Name = filepath.Base(d.Path) // the one that the file has now
-	return atrest.Sums{sums}.Check(ctx, filepath.Dir(d.Path), d.tail, workers, report)
+	return atrest.Sums{sums}.Check(ctx, filepath.Dir(d.Path), int64(len(d.mapping.Data))-sums.Size, p, workers, report)
 }
 
-// CheckQuick implements formats.Checker.
-func (d *dataset) CheckQuick(_ context.Context, report func(formats.Damage)) error {
-	sums := d.sums
-	sums.Name = filepath.Base(d.Path)
-	return atrest.Sums{sums}.CheckSizes(filepath.Dir(d.Path), d.tail, report)
+// CheckQuick implements formats.Checker: it checks all datasets but the values.
+func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
+	if whole, err := d.checkFooter(report); err != nil || !whole {
+		return err
+	}
+	for i := range d.places {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		p := &d.places[i]
+		b, err := d.mapping.Slice(p.offset, p.length())
+		if err != nil {
+			return fmt.Errorf("check %s: dataset %s: %w", d.Path, p.name, err)
+		}
+		if p.summed && crc32.Checksum(b, castagnoli) != p.sum {
+			report(formats.Damage{
+				File: filepath.Base(d.Path), Offset: p.offset, Length: p.length(),
+				Cause: fmt.Sprintf("the checksum of dataset %s differs", p.name),
+			})
+		}
+	}
+	return nil
+}
+
+// checkFooter reads the footer again. whole is false if the file has another size than when
+// it was opened: then that is reported, and the mapping must not be touched.
+func (d *dataset) checkFooter(report func(formats.Damage)) (whole bool, err error) {
+	was, is := int64(len(d.mapping.Data)), int64(0)
+	st, err := os.Stat(d.Path)
+	switch {
+	case err == nil:
+		is = st.Size()
+	case !errors.Is(err, os.ErrNotExist):
+		return false, fmt.Errorf("check: %w", err)
+	}
+	if is != was {
+		report(formats.Damage{
+			File: filepath.Base(d.Path), Offset: min(is, was), Length: max(is, was) - min(is, was),
+			Cause: fmt.Sprintf("the file has %d bytes, it had %d when it was opened", is, was),
+		})
+		return false, nil
+	}
+	f, err := findFooter(d.mapping.Data)
+	if err == nil {
+		_, err = f.readSums()
+	}
+	if err == nil {
+		_, err = f.readPlaces()
+	}
+	if err != nil {
+		return false, fmt.Errorf("check %s: %w", d.Path, err)
+	}
+	return true, nil
 }
 
 // Close implements formats.Dataset.

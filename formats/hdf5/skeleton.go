@@ -5,6 +5,7 @@ package hdf5
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/hdf5"
 
@@ -29,6 +30,7 @@ type skeleton struct {
 	file    *hdf5.File
 	plain   *hdf5.PropList
 	regions []region // the images' first
+	names   []string // of all datasets in one piece
 }
 
 // content is what goes into a skeleton.
@@ -49,8 +51,9 @@ type staged struct {
 	rows   *rows
 }
 
-// buildSkeleton makes the file at path and tells where the bytes of images and fields go.
-func buildSkeleton(path string, c *content) (regions []region, err error) {
+// buildSkeleton makes the file at path and tells where the bytes of images and fields go,
+// and where all datasets lie.
+func buildSkeleton(path string, c *content) (regions []region, p places, err error) {
 	err = locked(func() error {
 		name, t, dims := c.images.shape(imagesName, bytesName)
 		if err := createFile(path, headSize, name, t, dims); err != nil {
@@ -60,15 +63,17 @@ func buildSkeleton(path string, c *content) (regions []region, err error) {
 		if err != nil {
 			return explain(err)
 		}
-		k := &skeleton{file: f}
-		err = k.build(c, name)
-		regions = k.regions
+		k := &skeleton{file: f, names: []string{name}}
+		if err = k.build(c, name); err == nil {
+			regions = k.regions
+			p, err = k.places()
+		}
 		return errors.Join(err, explain(f.Close()))
 	})
 	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", path, err)
+		return nil, nil, fmt.Errorf("write %s: %w", path, err)
 	}
-	return regions, nil
+	return regions, p, nil
 }
 
 func (k *skeleton) build(c *content, images string) (err error) {
@@ -121,7 +126,7 @@ func (k *skeleton) images(c *content, name string) error {
 	if err != nil {
 		return explain(err)
 	}
-	err = k.region(d, &c.images)
+	err = k.region(d, name, &c.images)
 	if e := c.images.rows.encoding(); err == nil && e != "" {
 		err = writeAttribute(d, "encoding", e)
 	}
@@ -131,16 +136,31 @@ func (k *skeleton) images(c *content, name string) error {
 	return k.bounds("", c.images.rows, 3)
 }
 
-// region remembers where the bytes of d go.
-func (k *skeleton) region(d *hdf5.Dataset, s *staged) error {
+// places asks the library where the datasets lie. Those that it does not write, the values,
+// get no checksum of their own.
+func (k *skeleton) places() (places, error) {
+	var all places
+	for _, name := range slices.Sorted(slices.Values(k.names)) {
+		p, err := locate(k.file, name)
+		if err != nil {
+			return nil, err
+		}
+		p.summed = !slices.ContainsFunc(k.regions, func(r region) bool { return r.name == name })
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// region remembers where the bytes of d, which is called name, go.
+func (k *skeleton) region(d *hdf5.Dataset, name string, s *staged) error {
 	off, n, err := extent(d)
 	if err != nil {
 		return err
 	}
 	if n != s.rows.size() {
-		return fmt.Errorf("HDF5 keeps %d bytes for %d of %s", n, s.rows.size(), s.name)
+		return fmt.Errorf("HDF5 keeps %d bytes for %d of %s", n, s.rows.size(), name)
 	}
-	k.regions = append(k.regions, region{name: s.name, source: s.source, from: s.from, to: off, length: n})
+	k.regions = append(k.regions, region{name: name, source: s.source, from: s.from, to: off, length: n})
 	return nil
 }
 
@@ -176,7 +196,7 @@ func (k *skeleton) field(f staged) error {
 	if err != nil {
 		return err
 	}
-	err = k.region(d, &f)
+	err = k.region(d, name, &f)
 	if e := f.rows.encoding(); err == nil && e != "" {
 		err = writeAttribute(d, "encoding", e)
 	}
@@ -212,6 +232,7 @@ func (k *skeleton) group(name string) error {
 }
 
 func (k *skeleton) create(name string, t formats.DType, dims []uint) (*hdf5.Dataset, error) {
+	k.names = append(k.names, name)
 	space, err := hdf5.CreateSimpleDataspace(dims, nil)
 	if err != nil {
 		return nil, explain(err)

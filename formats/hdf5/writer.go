@@ -44,13 +44,15 @@ func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, form
 	return atrest.ResumeSingle(path, ours, start)
 }
 
-// ours says why what lies at path is not dsconv's.
+// ours says why what lies at path is not dsconv's. What is damaged may be replaced.
 func ours(path string) error {
 	m, err := atrest.Map(path)
 	if err != nil {
 		return err
 	}
-	_, err = parseFooter(m.Data)
+	if !hasTrailer(m.Data) {
+		err = withoutFooter(m.Data)
+	}
 	return errors.Join(err, m.Close())
 }
 
@@ -238,23 +240,12 @@ func (w *writer) stagedImages() (staged, error) {
 	return staged{name: imagesName, source: w.Path(dataFile), from: headSize, rows: r}, nil
 }
 
-// imageType is the element type of a raw image, "" of others.
-func imageType(f *formats.Field, in *formats.Info) formats.DType {
-	switch {
-	case in.Encoding != formats.Raw:
-		return ""
-	case f.DType != "":
-		return f.DType
-	}
-	return atrest.ElementType(in.Shape[:], uint64(in.Size))
-}
-
 // make builds the file and gives its path in the stage. Images that HDF5 wants where they
 // are already stay in their file, which becomes the HDF5 file; a few bytes of images, which
 // HDF5 does not align, are copied into the skeleton.
 func (w *writer) make(c *content, sums atrest.FileSums) (string, error) {
 	skeleton := w.Path(skeletonFile)
-	regions, err := buildSkeleton(skeleton, c)
+	regions, p, err := buildSkeleton(skeleton, c)
 	if err != nil {
 		return "", err
 	}
@@ -273,12 +264,13 @@ func (w *writer) make(c *content, sums atrest.FileSums) (string, error) {
 		slices.SortFunc(holes, func(a, b span) int { return cmp.Compare(a.to, b.to) })
 		spans = append(around(skeleton, st.Size(), holes), spans[1:]...)
 	}
-	return target, assemble(target, st.Size(), spans, sums, from, to)
+	return target, assemble(target, st.Size(), spans, sums, from, to, p)
 }
 
-// verify opens the file as a reader does and compares what it finds with the rows.
+// verify opens the file as a reader does and compares what it finds with the rows and with
+// what the library finds.
 func (w *writer) verify(path string) error {
-	d, err := open(path)
+	d, err := open(path, false)
 	if err != nil {
 		return err
 	}
@@ -287,6 +279,9 @@ func (w *writer) verify(path string) error {
 	}
 	for i := 0; err == nil && i < d.Len(); i++ {
 		_, err = d.image(i, nil)
+	}
+	if err == nil {
+		err = compare(path, d.places)
 	}
 	return errors.Join(err, d.Close())
 }

@@ -29,9 +29,12 @@
 //
 // # Reading
 //
-// The environment is opened read-only and without a lock file, so that nothing is written.
-// Read transactions are pooled. Values that View lends point into LMDB's memory map. Read
-// compares each sample with its checksum, View does not.
+// LMDB itself writes, but does not read: it believes what its pages say, and a flipped bit in
+// one can end the process. Here data.mdb is mapped read-only, its trees are searched by the
+// structures of LMDB's mdb.c, and each page number, offset and size is compared with the page
+// and the file first; what does not fit is formats.ErrDamaged with the page. There is no lock
+// file and no transaction: a dataset does not change. Values that View lends point into the
+// map. Read compares each sample with its checksum, View does not.
 //
-// The package needs cgo; without it Open, Create and Resume return formats.ErrNotBuilt.
+// Without cgo datasets are read as with it; Create and Resume return formats.ErrNotBuilt.
 package lmdb

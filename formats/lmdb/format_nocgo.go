@@ -9,11 +9,8 @@ import (
 )
 
 func notBuilt(action, path string) error {
-	return fmt.Errorf("%s %s: LMDB is %w: install gcc (apt-get install gcc) and build with CGO_ENABLED=1", action, path, formats.ErrNotBuilt)
+	return fmt.Errorf("%s %s: writing LMDB is %w: install gcc (apt-get install gcc) and build with CGO_ENABLED=1", action, path, formats.ErrNotBuilt)
 }
-
-// Open returns formats.ErrNotBuilt.
-func (Format) Open(path string) (formats.Dataset, error) { return nil, notBuilt("open", path) }
 
 // Create returns formats.ErrNotBuilt.
 func (Format) Create(path string, _ formats.Meta, _ formats.CreateOptions) (formats.Writer, error) {

@@ -1,16 +1,10 @@
-//go:build cgo
-
 package lmdb
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/bmatsuo/lmdb-go/lmdb"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
@@ -19,130 +13,116 @@ import (
 // dataset is an open LMDB dataset.
 type dataset struct {
 	atrest.Reader
-	sums    atrest.Sums
 	further []int // places in the schema
 	images  *environment
 	fields  *environment // nil without further fields
 }
 
 var (
-	_ formats.Dataset = (*dataset)(nil)
-	_ formats.Viewer  = (*dataset)(nil)
-	_ formats.Checker = (*dataset)(nil)
+	_ formats.Dataset  = (*dataset)(nil)
+	_ formats.Viewer   = (*dataset)(nil)
+	_ formats.Checker  = (*dataset)(nil)
+	_ formats.Salvager = Format{}
 )
 
 // Open implements formats.Format.
 func (Format) Open(path string) (formats.Dataset, error) {
-	path = filepath.Clean(path)
-	catalog, err := atrest.ReadSidecar(path)
+	d, damage, err := open(path)
 	if err != nil {
 		return nil, err
 	}
-	meta := catalog.Meta()
-	if meta.Format != (Format{}).Name() {
-		return nil, fmt.Errorf("%s: %w: %s says that its format is %q", path, formats.ErrNotDataset, atrest.MetaName, meta.Format)
+	if damage == nil {
+		damage = d.checkSizes()
 	}
-	d := &dataset{further: furtherFields(meta.Schema)}
-	d.Reader = atrest.Reader{Catalog: catalog, Path: path, Lend: d.lend}
-	if d.sums, err = atrest.ReadSums(path); err != nil {
-		return nil, err
-	}
-	if err := d.checkHeads(); err != nil {
-		return nil, err
-	}
-	if d.images, err = openEnvironment(path, nil); err != nil {
-		return nil, err
-	}
-	if len(d.further) == 0 {
-		return d, nil
-	}
-	if d.fields, err = openEnvironment(filepath.Join(path, fieldsName), namesOf(meta.Schema, d.further)); err != nil {
-		return nil, errors.Join(err, d.Close())
+	if damage != nil {
+		return nil, errors.Join(damage, d.Close())
 	}
 	return d, nil
 }
 
-// checkHeads looks at the length and the first block of each data file: LMDB believes its
-// meta pages, and a page beyond the end of its map kills the process.
-func (d *dataset) checkHeads() error {
-	want := map[string]bool{dataName: true}
+// Salvage implements formats.Salvager.
+func (Format) Salvage(path string) (formats.Dataset, error) {
+	d, _, err := open(path) // the reads that the damage concerns tell of it
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// open opens what there is of the dataset at path; damage is what is wrong with the data
+// files, err with what describes the dataset.
+func open(path string) (d *dataset, damage, err error) {
+	path = filepath.Clean(path)
+	catalog, err := atrest.ReadSidecar(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	meta := catalog.Meta()
+	if meta.Format != (Format{}).Name() {
+		return nil, nil, fmt.Errorf("%s: %w: %s says that its format is %q", path, formats.ErrNotDataset, atrest.MetaName, meta.Format)
+	}
+	d = &dataset{further: furtherFields(meta.Schema)}
+	d.Reader = atrest.Reader{Catalog: catalog, Path: path, Lend: d.lend}
+	d.images, damage = openEnvironment(path, dataName, nil)
 	if len(d.further) > 0 {
-		want[fieldsName+"/"+dataName] = true
+		var more error
+		d.fields, more = openEnvironment(path, fieldsName+"/"+dataName, namesOf(meta.Schema, d.further))
+		damage = errors.Join(damage, more)
 	}
-	for _, fs := range d.sums {
-		if !want[fs.Name] {
-			continue
-		}
-		delete(want, fs.Name)
-		path := filepath.Join(d.Path, filepath.FromSlash(fs.Name))
-		st, err := os.Stat(path)
-		if err != nil {
-			return fmt.Errorf("%w: %w", formats.ErrDamaged, err)
-		}
-		if st.Size() != fs.Size {
-			return fmt.Errorf("%s: %w: it has %d bytes, %d were written", path, formats.ErrDamaged, st.Size(), fs.Size)
-		}
-		head, err := atrest.SumFile(path, fs.Name, atrest.BlockSize)
-		if err != nil {
-			return err
-		}
-		if len(head.Blocks) == 0 || head.Blocks[0] != fs.Blocks[0] {
-			return fmt.Errorf("%s: %w: the checksum of its first block differs", path, formats.ErrDamaged)
-		}
+	return d, damage, nil
+}
+
+func (d *dataset) environments() []*environment {
+	if d.fields == nil {
+		return []*environment{d.images}
 	}
-	for name := range want {
-		return fmt.Errorf("%s: %w: %s is not in the table of checksums", d.Path, formats.ErrDamaged, name)
+	return []*environment{d.images, d.fields}
+}
+
+// checkSizes compares the lengths of the data files with the table of checksums.
+func (d *dataset) checkSizes() error {
+	sums, err := atrest.ReadSums(d.Path)
+	if err != nil {
+		return err
+	}
+	for _, e := range d.environments() {
+		i := slices.IndexFunc(sums, func(fs atrest.FileSums) bool { return fs.Name == e.name })
+		if i < 0 {
+			return fmt.Errorf("%s: %w: %s is not in the table of checksums", d.Path, formats.ErrDamaged, e.name)
+		}
+		if got := int64(len(e.data)); got != sums[i].Size {
+			return fmt.Errorf("%s: %s: %w: it has %d bytes, %d were written", d.Path, e.name, formats.ErrDamaged, got, sums[i].Size)
+		}
 	}
 	return nil
 }
 
-// lend gives a value in LMDB's memory map; see atrest.Reader.
-func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {
+// lend gives a value in the mapped file; see atrest.Reader.
+func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 	field := &d.Meta().Schema[k]
-	var b []byte
 	if db := slices.Index(d.further, k); db >= 0 {
-		if b, err = d.fields.get(db, d.Table.Key(i)); err == nil {
-			v, err = parseField(field, b, shape)
+		b, err := d.fields.get(db, d.Table.Key(i))
+		if err != nil {
+			return formats.Value{}, err
 		}
-		return v, damaged(err)
+		return parseField(field, b, shape)
 	}
 	in, err := d.Info(i)
 	if err != nil {
-		return v, err
+		return formats.Value{}, err
 	}
-	if b, err = d.images.get(0, in.Key); err == nil {
-		v, err = parseImage(field, &in, b, shape)
+	b, err := d.images.get(0, in.Key)
+	if err != nil {
+		return formats.Value{}, err
 	}
-	return v, damaged(err)
-}
-
-// damaged adds formats.ErrDamaged to LMDB's own errors: a key of the manifest that is not
-// there, a page that is none.
-func damaged(err error) error {
-	if err != nil && errors.As(err, new(*lmdb.OpError)) {
-		return fmt.Errorf("%w: %w", formats.ErrDamaged, err)
-	}
-	return err
-}
-
-// Check implements formats.Checker.
-func (d *dataset) Check(ctx context.Context, workers int, report func(formats.Damage)) error {
-	return d.sums.Check(ctx, d.Path, 0, workers, report)
-}
-
-// CheckQuick implements formats.Checker.
-func (d *dataset) CheckQuick(_ context.Context, report func(formats.Damage)) error {
-	return d.sums.CheckSizes(d.Path, 0, report)
+	return parseImage(field, &in, b, shape)
 }
 
 // Close implements formats.Dataset.
 func (d *dataset) Close() error {
 	var err error
-	for _, e := range []*environment{d.images, d.fields} {
-		if e != nil {
-			err = errors.Join(err, e.close())
-		}
+	for _, e := range d.environments() {
+		err = errors.Join(err, e.close())
 	}
-	d.images, d.fields = nil, nil
 	return err
 }

@@ -7,81 +7,98 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Where things are in a meta page: the page's own header of 16 bytes, then magic, version
-// and address of LMDB's MDB_meta (mdb.c), then what each transaction writes.
-const (
-	metaMapSize  = 32
-	metaLastPage = 136
-	metaLength   = 152
-	metaPages    = 2
-)
-
 // snapshot is the state of an environment that a checkpoint keeps. With the file's length
-// and both meta pages all pages of that time are back, since none was reused.
+// and both meta pages all pages of that time are back, since none was reused; the digest
+// tells whether they are what they were.
 type snapshot struct {
-	Size  int64             `json:"size"`
-	Metas [metaPages][]byte `json:"metas"`
+	Size   int64             `json:"size"`
+	Metas  [metaPages][]byte `json:"metas"`
+	Free   []uint64          `json:"free,omitempty"` // pages that hold nothing
+	Digest uint32            `json:"digest"`
 }
 
-// takeSnapshot reads the state of the data.mdb at path, which is synced and has no write
+// snapshot reads the state of the environment, which is synced and has no write
 // transaction open.
-func takeSnapshot(path string) (snapshot, error) {
-	f, err := os.Open(path)
+func (s *store) snapshot() (snapshot, error) {
+	snap, err := s.takeSnapshot()
 	if err != nil {
-		return snapshot{}, err
+		return snapshot{}, fmt.Errorf("read %s: %w", s.data(), err)
 	}
-	defer f.Close()
-	st, err := f.Stat()
+	return snap, nil
+}
+
+func (s *store) takeSnapshot() (snapshot, error) {
+	var snap snapshot
+	st, err := s.file.Stat()
 	if err != nil {
-		return snapshot{}, err
+		return snap, err
 	}
-	s := snapshot{Size: st.Size()}
-	for i := range s.Metas {
-		s.Metas[i] = make([]byte, metaLength)
-		if _, err := f.ReadAt(s.Metas[i], metaOffset(i)); err != nil {
-			return snapshot{}, fmt.Errorf("read the meta pages of %s: %w", path, err)
+	snap.Size = st.Size()
+	if snap.Free, err = freePages(s.env); err != nil {
+		return snap, err
+	}
+	if s.sums, err = s.sums.next(s.file, snap.Size, snap.Free); err != nil {
+		return snap, err
+	}
+	snap.Digest = s.sums.digest()
+	for i := range snap.Metas {
+		snap.Metas[i] = make([]byte, metaLength)
+		if _, err := s.file.ReadAt(snap.Metas[i], metaOffset(i)); err != nil {
+			return snap, err
 		}
 	}
-	return s, nil
+	return snap, nil
 }
 
-// restore makes the data.mdb at path what it was.
-func (s snapshot) restore(path string) error {
+// restore makes the data.mdb at path what it was and gives its checksums. ErrDamaged if it
+// cannot be.
+func (s snapshot) restore(path string) (pageSums, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		return err
+		return pageSums{}, err
 	}
-	err = s.write(f)
+	sums, err := s.write(f)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("continue %s: %w", path, err)
+		return sums, fmt.Errorf("continue %s: %w", path, err)
 	}
-	return nil
+	return sums, nil
 }
 
-func (s snapshot) write(f *os.File) error {
+func (s snapshot) write(f *os.File) (pageSums, error) {
 	st, err := f.Stat()
 	if err != nil {
-		return err
+		return pageSums{}, err
 	}
 	if st.Size() < s.Size {
-		return fmt.Errorf("%w: it is shorter than at the last checkpoint", formats.ErrDamaged)
+		return pageSums{}, fmt.Errorf("%w: it is shorter than at the last checkpoint", formats.ErrDamaged)
+	}
+	if s.Size < metaOffset(metaPages) || !slices.IsSorted(s.Free) {
+		return pageSums{}, fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
+	}
+	sums, err := sumsAt(f, s.Size, s.Free, s.Digest)
+	if errors.Is(err, errAltered) {
+		err = fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+	}
+	if err != nil {
+		return sums, err
 	}
 	if err := f.Truncate(s.Size); err != nil {
-		return err
+		return sums, err
 	}
 	for i, m := range s.Metas {
 		if len(m) != metaLength {
-			return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
+			return sums, fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
 		}
 		if _, err := f.WriteAt(m, metaOffset(i)); err != nil {
-			return err
+			return sums, err
 		}
 	}
-	return f.Sync()
+	return sums, f.Sync()
 }
 
 // fitMap sets the map's size that data.mdb keeps to its own length, so that readers which

@@ -178,12 +178,7 @@ func TestMapSizeDoesNotShow(t *testing.T) {
 	}
 	feed(t, w, 0, nil)
 	sameTree(t, grown, roomy)
-	e, err := openEnvironment(grown, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.close()
-	info, err := e.env.Info()
+	info, err := openTransactions(t, grown, nil).env.Info()
 	if err != nil {
 		t.Fatal(err)
 	}

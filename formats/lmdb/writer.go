@@ -21,7 +21,8 @@ type writer struct {
 	*atrest.Single
 	further []int // places in the schema
 	images  *store
-	fields  *store // nil without further fields
+	fields  *store      // nil without further fields
+	kept    atrest.Sums // of the old environments, if they stay
 }
 
 var _ formats.Writer = (*writer)(nil)
@@ -85,7 +86,12 @@ func (w *writer) stores() []*store {
 }
 
 // Write implements formats.Writer.
-func (w *writer) Write(s *formats.Sample) error { return w.Put(s, w.check, w.put) }
+func (w *writer) Write(s *formats.Sample) error {
+	if w.kept != nil {
+		return fmt.Errorf("key %q: the old environment stays: nothing can be written to it", s.Key)
+	}
+	return w.Put(s, w.check, w.put)
+}
 
 func (w *writer) check(s *formats.Sample) error {
 	schema := w.Meta.Schema
@@ -124,7 +130,7 @@ func (w *writer) checkpoint(note []byte) error {
 		if err := s.sync(); err != nil {
 			return err
 		}
-		snap, err := takeSnapshot(s.data())
+		snap, err := s.snapshot()
 		if err != nil {
 			return err
 		}
@@ -155,24 +161,33 @@ func (w *writer) Commit() error { return w.Do(w.commit) }
 
 func (w *writer) commit() error {
 	dir := w.Path(stagedName)
-	names := []string{dataName, fieldsName + "/" + dataName}
-	var sums atrest.Sums
-	for i, s := range w.stores() {
-		sum, err := s.finish(names[i])
-		if err != nil {
-			return err
-		}
-		sums = append(sums, sum)
-	}
-	if w.fields != nil {
-		if err := atrest.SyncDir(w.fields.dir); err != nil {
-			return err
-		}
+	sums, err := w.finish()
+	if err != nil {
+		return err
 	}
 	if err := w.WriteSidecar(dir, "", sums, nil); err != nil {
 		return err
 	}
 	return w.Finish(dir)
+}
+
+// finish gives the data files their final form and their checksums.
+func (w *writer) finish() (sums atrest.Sums, err error) {
+	if w.kept != nil {
+		return w.kept, w.linkKept()
+	}
+	names := []string{dataName, fieldsName + "/" + dataName}
+	for i, s := range w.stores() {
+		sum, err := s.finish(names[i])
+		if err != nil {
+			return nil, err
+		}
+		sums = append(sums, sum)
+	}
+	if w.fields != nil {
+		return sums, atrest.SyncDir(w.fields.dir)
+	}
+	return sums, nil
 }
 
 // Close implements formats.Writer.

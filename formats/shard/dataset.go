@@ -35,11 +35,22 @@ var (
 	_ formats.Checker = (*Dataset)(nil)
 	_ formats.Dataset = (*Compressed)(nil)
 	_ formats.Checker = (*Compressed)(nil)
+
+	_ formats.Salvager = Format{}
 )
 
 // Open opens the shards at path: a *Dataset, or a *Compressed for .tar.zst.
 func (f Format) Open(path string) (formats.Dataset, error) {
-	r, err := atrest.OpenRecords(path)
+	return open(path, atrest.OpenRecords)
+}
+
+// Salvage implements formats.Salvager.
+func (f Format) Salvage(path string) (formats.Dataset, error) {
+	return open(path, atrest.SalvageRecords)
+}
+
+func open(path string, records func(path string) (*atrest.Records, error)) (formats.Dataset, error) {
+	r, err := records(path)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +75,7 @@ func (d *dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
 	d.Table.Fill(i, s)
 	s.Resize(len(d.Meta().Schema))
 	if err := decode(d.slots, rec, s, lend); err != nil {
-		return d.Wrap(i, err)
+		return err
 	}
 	if shape := d.Table.Shape(i); shape != [3]int{} {
 		img := &s.Values[d.slots[0].field]
@@ -73,13 +84,24 @@ func (d *dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
 	return nil
 }
 
+// read fills s with a copy of the sample of row i and compares it with its checksum.
+func (d *dataset) read(i int, rec []byte, s *formats.Sample) error {
+	if err := d.fill(i, rec, s, false); err != nil {
+		return err
+	}
+	return d.CheckSum(s)
+}
+
 // Read fills s with a copy of sample i.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
 	rec, err := d.Record(i)
 	if err != nil {
 		return err
 	}
-	return d.fill(i, rec, s, false)
+	if err := atrest.Guard(func() error { return d.read(i, rec, s) }); err != nil {
+		return d.Wrap(i, err)
+	}
+	return nil
 }
 
 // View fills s with sample i in mapped memory; labels alone are the caller's.
@@ -88,7 +110,10 @@ func (d *Dataset) View(i int, s *formats.Sample) error {
 	if err != nil {
 		return err
 	}
-	return d.fill(i, rec, s, true)
+	if err := d.fill(i, rec, s, true); err != nil {
+		return d.Wrap(i, err)
+	}
+	return nil
 }
 
 // Read fills s with sample i, decompressed.
@@ -102,10 +127,17 @@ func (d *Compressed) Read(i int, s *formats.Sample) error {
 		buf = new([]byte)
 	}
 	defer d.pool.Put(buf)
-	if *buf, err = decompress(d.zstd, frame, *buf); err != nil {
+	err = atrest.Guard(func() (err error) {
+		*buf, err = decompress(d.zstd, frame, *buf)
+		return err
+	})
+	if err == nil {
+		err = d.read(i, *buf, s)
+	}
+	if err != nil {
 		return d.Wrap(i, err)
 	}
-	return d.fill(i, *buf, s, false)
+	return nil
 }
 
 // Close frees the decoder and unmaps the files.

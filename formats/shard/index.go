@@ -20,9 +20,9 @@ const widsName = "wids.json"
 // cut, from the file while it is in the page cache; after a Resume, those of earlier shards
 // are made in publish.
 type indexer struct {
-	stage *atrest.Stage
-	off   bool // compressed shards have no indexes
-	done  map[string]bool
+	shards *atrest.Shards
+	off    bool // compressed shards have no indexes
+	done   map[string]bool
 }
 
 // cut makes the index of the last of files if it is not made yet.
@@ -37,33 +37,48 @@ func (x *indexer) make(files []string, shard int) error {
 	if x.done[files[shard]] {
 		return nil
 	}
-	mp, err := atrest.Map(x.stage.Path(files[shard]))
+	if x.done == nil {
+		x.done = map[string]bool{}
+	}
+	x.done[files[shard]] = true
+	b, err := x.content(files, shard)
 	if err != nil {
 		return err
 	}
+	return atrest.WriteFile(x.shards.Stage().Path(indexName(files[shard])), b)
+}
+
+// content is the index of a shard: what it was if the shard stays.
+func (x *indexer) content(files []string, shard int) ([]byte, error) {
+	if x.shards.Kept(files[shard]) {
+		if b, ok := x.shards.KeptIndex(indexName(files[shard])); ok {
+			return b, nil
+		}
+	}
+	mp, err := atrest.Map(x.shards.Path(files[shard]))
+	if err != nil {
+		return nil, err
+	}
 	defer mp.Close()
+	t := x.shards.Stage().Table
 	from, to := x.rows(shard)
 	b := fmt.Appendf(nil, "v1.2 %d\n", to-from)
 	for i := from; i < to; i++ {
-		at := x.stage.Table.Place(i)
+		at := t.Place(i)
 		rec, err := mp.Slice(at.Offset, at.Length)
 		if err == nil {
 			b, err = appendIndexLine(b, rec, at.Offset)
 		}
 		if err != nil {
-			return fmt.Errorf("index %s: key %q: %w", files[shard], x.stage.Table.Key(i), err)
+			return nil, fmt.Errorf("index %s: key %q: %w", files[shard], t.Key(i), err)
 		}
 	}
-	if x.done == nil {
-		x.done = map[string]bool{}
-	}
-	x.done[files[shard]] = true
-	return atrest.WriteFile(x.stage.Path(indexName(files[shard])), b)
+	return b, nil
 }
 
 // rows are those of the shard: from up to, without, to. Rows are in the order of writing.
 func (x *indexer) rows(shard int) (from, to int) {
-	t := x.stage.Table
+	t := x.shards.Stage().Table
 	from = sort.Search(t.Len(), func(i int) bool { return t.Place(i).Shard >= shard })
 	to = sort.Search(t.Len(), func(i int) bool { return t.Place(i).Shard > shard })
 	return from, to
@@ -105,13 +120,14 @@ func (x *indexer) publish(dir string) (names []string, err error) {
 	if x.off {
 		return nil, nil
 	}
-	files := x.stage.Meta.Files
+	stage := x.shards.Stage()
+	files := stage.Meta.Files
 	for i, file := range files {
 		if err := x.make(files, i); err != nil {
 			return nil, err
 		}
 		name := indexName(file)
-		if err := os.Rename(x.stage.Path(name), filepath.Join(dir, name)); err != nil {
+		if err := os.Rename(stage.Path(name), filepath.Join(dir, name)); err != nil {
 			return nil, err
 		}
 		names = append(names, name)
@@ -136,7 +152,7 @@ func (x *indexer) wids(files []string) ([]byte, error) {
 		Shards  []shard `json:"shardlist"`
 	}{Version: 1}
 	for i, file := range files {
-		st, err := os.Stat(x.stage.Path(file))
+		st, err := os.Stat(x.shards.Path(file))
 		if err != nil {
 			return nil, err
 		}

@@ -22,6 +22,7 @@ type Writer struct {
 var (
 	_ formats.Writer = (*Writer)(nil)
 	_ formats.Cutter = (*Writer)(nil)
+	_ formats.Keeper = (*Writer)(nil)
 )
 
 // Create starts a dataset. A name that ends in .tar.zst is compressed, at DefaultZstd if o
@@ -35,7 +36,7 @@ func (f Format) Create(path string, m formats.Meta, o formats.CreateOptions) (fo
 	if w.shards, err = atrest.CreateShards(path, m, o, end); err != nil {
 		return nil, err
 	}
-	w.index.stage = w.shards.Stage()
+	w.index.shards = w.shards
 	return w, nil
 }
 
@@ -49,7 +50,7 @@ func (f Format) Resume(path string, o formats.CreateOptions) (formats.Writer, fo
 		return nil, formats.Meta{}, nil, err
 	}
 	st := w.shards.Stage()
-	w.index.stage = st
+	w.index.shards = w.shards
 	if err := w.enc.init(&st.Meta); err != nil {
 		_ = w.Close()
 		return nil, formats.Meta{}, nil, fmt.Errorf("continue %s: %w", path, err)
@@ -121,6 +122,9 @@ func (w *Writer) Cut() error {
 	}
 	return w.index.cut(w.shards.Files())
 }
+
+// Keep takes over a shard of the dataset that is replaced.
+func (w *Writer) Keep(i int, change func(*formats.Info)) error { return w.shards.Keep(i, change) }
 
 // Checkpoint makes the samples so far survive a kill.
 func (w *Writer) Checkpoint(note []byte) error { return w.shards.Checkpoint(note) }

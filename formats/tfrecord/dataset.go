@@ -15,37 +15,64 @@ var (
 	_ formats.Dataset = (*Dataset)(nil)
 	_ formats.Viewer  = (*Dataset)(nil)
 	_ formats.Checker = (*Dataset)(nil)
+
+	_ formats.Salvager = Format{}
 )
 
 // Open opens the files at path.
-func (Format) Open(path string) (formats.Dataset, error) {
-	r, err := atrest.OpenRecords(path)
+func (Format) Open(path string) (formats.Dataset, error) { return open(path, atrest.OpenRecords) }
+
+// Salvage implements formats.Salvager.
+func (Format) Salvage(path string) (formats.Dataset, error) {
+	return open(path, atrest.SalvageRecords)
+}
+
+func open(path string, records func(path string) (*atrest.Records, error)) (formats.Dataset, error) {
+	r, err := records(path)
 	if err != nil {
 		return nil, err
 	}
 	return &Dataset{Records: r, features: layoutOf(r.Meta())}, nil
 }
 
-// Read fills s with a copy of sample i. The frame's checksums are checked.
-func (d *Dataset) Read(i int, s *formats.Sample) error { return d.read(i, s, false) }
-
-// View fills s with sample i in mapped memory; labels and other integers alone are the
-// caller's. Of the frame's checksums only the length's is checked: View does not touch the
-// image's bytes.
-func (d *Dataset) View(i int, s *formats.Sample) error { return d.read(i, s, true) }
-
-func (d *Dataset) read(i int, s *formats.Sample, lend bool) error {
+// Read fills s with a copy of sample i. The frame's and the sample's checksums are checked.
+func (d *Dataset) Read(i int, s *formats.Sample) error {
 	rec, err := d.Record(i)
 	if err != nil {
 		return err
 	}
-	d.Table.Fill(i, s)
-	example, err := unframe(rec, !lend)
-	if err == nil {
-		err = decode(d.Meta().Schema, d.features, example, d.Table.Shape(i), s, lend)
-	}
+	err = atrest.Guard(func() error {
+		if err := d.fill(i, rec, s, false); err != nil {
+			return err
+		}
+		return d.CheckSum(s)
+	})
 	if err != nil {
 		return d.Wrap(i, err)
 	}
 	return nil
+}
+
+// View fills s with sample i in mapped memory; labels and other integers alone are the
+// caller's. Of the frame's checksums only the length's is checked: View does not touch the
+// image's bytes.
+func (d *Dataset) View(i int, s *formats.Sample) error {
+	rec, err := d.Record(i)
+	if err != nil {
+		return err
+	}
+	if err := d.fill(i, rec, s, true); err != nil {
+		return d.Wrap(i, err)
+	}
+	return nil
+}
+
+// fill makes s the sample of row i from its record.
+func (d *Dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
+	d.Table.Fill(i, s)
+	example, err := unframe(rec, !lend)
+	if err != nil {
+		return err
+	}
+	return decode(d.Meta().Schema, d.features, example, d.Table.Shape(i), s, lend)
 }

@@ -19,6 +19,7 @@ type Writer struct {
 var (
 	_ formats.Writer = (*Writer)(nil)
 	_ formats.Cutter = (*Writer)(nil)
+	_ formats.Keeper = (*Writer)(nil)
 )
 
 // Create starts a dataset.
@@ -73,6 +74,9 @@ func (w *Writer) Write(s *formats.Sample) error {
 
 // Cut ends the current file.
 func (w *Writer) Cut() error { return w.shards.Cut() }
+
+// Keep takes over a file of the dataset that is replaced.
+func (w *Writer) Keep(i int, change func(*formats.Info)) error { return w.shards.Keep(i, change) }
 
 // Checkpoint makes the samples so far survive a kill.
 func (w *Writer) Checkpoint(note []byte) error { return w.shards.Checkpoint(note) }

@@ -6,11 +6,13 @@ import io
 import json
 import os
 import sys
+import warnings
 
 import numpy as np
 from PIL import Image, ImageOps
 
-Image.MAX_IMAGE_PIXELS = None
+DEVNULL = os.open(os.devnull, os.O_WRONLY)
+LIMIT, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
 FILTERS = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box": 4, "hamming": 5}
 
 
@@ -27,6 +29,18 @@ def convert(q):
             im = ImageOps.exif_transpose(im)
         im.load()
         a = pixels(im.convert(q["mode"]) if q["mode"] else im)
+    return {"shape": list(a.shape), "sha": hashlib.sha256(a.tobytes()).hexdigest()}
+
+
+def judge(q):
+    """What a user's Pillow makes of a file, with its own limits and without warnings."""
+    Image.MAX_IMAGE_PIXELS = LIMIT
+    os.dup2(DEVNULL, 2)  # libtiff prints
+    try:
+        with warnings.catch_warnings(action="ignore"), Image.open(q["path"]) as im:
+            a = pixels(im.convert("RGB"))
+    finally:
+        Image.MAX_IMAGE_PIXELS = None
     return {"shape": list(a.shape), "sha": hashlib.sha256(a.tobytes()).hexdigest()}
 
 
@@ -113,7 +127,7 @@ def recipe(q):
     return {"shape": list(a.shape), "sha": hashlib.sha256(a.tobytes()).hexdigest()}
 
 
-OPS = {"convert": convert, "make": make, "recipe": recipe, "resize": resize, "save": save}
+OPS = {"convert": convert, "judge": judge, "make": make, "recipe": recipe, "resize": resize, "save": save}
 
 for line in sys.stdin:
     request = json.loads(line)

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/edit"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+)
+
+func addCommand(c *console) *cli.Command {
+	return &cli.Command{
+		Name:      "add",
+		Usage:     "pack what is new or changed into a dataset",
+		ArgsUsage: "DATASET SRC",
+		Description: "The images of SRC that the dataset has not, and those that changed, are packed as the dataset\n" +
+			"was: its recipe says how, its options for labels hold unless others are given. Labels, splits and\n" +
+			"columns become those of SRC; what SRC has not stays. A file of the same size and time counts as\n" +
+			"unchanged; where the time differs, its bytes are compared. New classes come after the old ones. New\n" +
+			"images of shards go to new shards; LMDB, HDF5 and single files are written anew, without decoding\n" +
+			"what they hold.\n\n" +
+			"Example:\n   dsconv add out.lmdb images/\n\n" + editExitCodes,
+		Flags: editFlags(
+			&cli.StringFlag{Name: "labels", Usage: "table of labels: `FILE`", DefaultText: "as packed"},
+			&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table", DefaultText: "as packed"},
+			&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` between several labels", DefaultText: "as packed"},
+			&cli.StringSliceFlag{Name: "include", Usage: "take only files that fit `PATTERN`", DefaultText: "as packed"},
+			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that fit `PATTERN`", DefaultText: "as packed"},
+			&cli.BoolFlag{Name: "hash", Usage: "compare the bytes of files that seem unchanged, too"},
+			&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a new shard", DefaultText: "that of the largest there is"},
+			&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "skip a bad image, fail, or quarantine:DIR"},
+			&cli.StringFlag{Name: "report", Usage: "table of what was skipped or odd: `FILE`.csv or .json", DefaultText: "DATASET.report.csv"},
+		),
+		Action: func(cc *cli.Context) error { return add(cc, c) },
+	}
+}
+
+func add(cc *cli.Context, c *console) error {
+	args, err := arguments(cc, "DATASET", "SRC")
+	if err != nil {
+		return err
+	}
+	t, err := openTarget(args[0])
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	src, err := openSource(cc.Context, args[1], addConfig(cc, t.Meta().Recipe))
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	o := editOptions(cc)
+	o.report = cc.String("report")
+	if err := addOptions(cc, o); err != nil {
+		return usageError{err}
+	}
+	p, found, err := edit.Add(cc.Context, t, src, edit.AddOptions{Options: o.convert, Hash: cc.Bool("hash")})
+	if err != nil {
+		return err
+	}
+	said := fmt.Sprintf("%d new, %d changed, %d relabelled, %d unchanged, %d not in %s", found.New, found.Changed,
+		found.Relabelled, found.Unchanged, found.Absent, args[1])
+	if len(found.NewClasses) > 0 {
+		said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))
+	}
+	return amend(cc.Context, c, t, p, o, said, found)
+}
+
+// addConfig is how the folder is read: as the recipe says, but for the flags that are given.
+func addConfig(cc *cli.Context, recipe map[string]string) folder.Config {
+	cfg := folderConfig(recipe)
+	cfg.Take = formats.Patterns{Include: splitList(recipe["include"]), Exclude: splitList(recipe["exclude"])}
+	for flag, set := range map[string]func(){
+		"labels":        func() { cfg.Labels = cc.String("labels") },
+		"label-columns": func() { cfg.LabelColumns = splitList(cc.String("label-columns")) },
+		"label-sep":     func() { cfg.LabelSep = cc.String("label-sep") },
+		"include":       func() { cfg.Take.Include = cc.StringSlice("include") },
+		"exclude":       func() { cfg.Take.Exclude = cc.StringSlice("exclude") },
+	} {
+		if cc.IsSet(flag) {
+			set()
+		}
+	}
+	return cfg
+}
+
+// splitList takes a list of a recipe apart.
+func splitList(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, ",")
+}
+
+func addOptions(cc *cli.Context, o *packOptions) (err error) {
+	if cc.String("on-error") == "fail" {
+		o.convert.Fail = true
+	}
+	if size := cc.String("shard-size"); size != "" {
+		o.convert.Shards.Size, err = convert.ParseSize(size)
+	}
+	return err
+}

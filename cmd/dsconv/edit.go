@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/edit"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/all"
+)
+
+// editExitCodes are those of commands that change a dataset.
+const editExitCodes = "The dataset is as it was until the new version is complete. An interrupted command is gone\n" +
+	"on with by the same command.\n\n" + exitCodes
+
+// editFlags are of every command that makes a new version of a dataset.
+func editFlags(more ...cli.Flag) []cli.Flag {
+	return append(more,
+		&cli.BoolFlag{Name: "discard", Usage: "drop an unfinished version and start anew"},
+		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines", DefaultText: "the number of cores"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"},
+		&cli.BoolFlag{Name: "json", Usage: "print what was done as JSON"},
+		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
+	)
+}
+
+// editOptions are the flags of editFlags.
+func editOptions(cc *cli.Context) *packOptions {
+	return &packOptions{
+		dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"),
+		convert: convert.Options{Workers: cc.Int("workers"), Discard: cc.Bool("discard")},
+	}
+}
+
+// openTarget opens a dataset to change it.
+func openTarget(path string) (*edit.Target, error) {
+	f, err := all.Formats().ByPath(path)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return edit.Open(f, path)
+}
+
+// edited is what a command did, for --json.
+type edited struct {
+	Path    string          `json:"path"`
+	Samples int             `json:"samples"`
+	Written int             `json:"written"`
+	Files   int             `json:"files,omitempty"`
+	Kept    int             `json:"files_kept"`
+	What    any             `json:"what,omitempty"`
+	Report  *convert.Report `json:"report,omitempty"`
+}
+
+// amend carries the plan of an edit out, nil if there is nothing to do, and says what was
+// done; what is the command's own part of it, said in a line.
+func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *packOptions, said string, what any) error {
+	done := edited{Path: t.Path, Samples: t.Len(), What: what}
+	if p != nil {
+		done.Written, done.Files, done.Kept = p.Len(), p.Shards, p.Kept()
+	}
+	if p != nil && !o.dryRun {
+		r, err := runPlan(ctx, c, p, o.quiet)
+		if err != nil {
+			return editFailed(err, t.Path)
+		}
+		if done.Samples, err = samplesOf(t.Format, t.Path); err != nil {
+			return err
+		}
+		done.Report = r
+	}
+	switch {
+	case o.json:
+		return c.json(done)
+	case o.quiet:
+		return nil
+	}
+	c.printf("%s: %s\n", t.Path, said)
+	switch {
+	case p == nil:
+		c.printf("nothing is to be done\n")
+	case o.dryRun:
+		c.printf("would write %d samples%s\n", p.Len(), stayed(p))
+	default:
+		c.printf("%d samples now; %d written%s\n", done.Samples, p.Len(), stayed(p))
+	}
+	return nil
+}
+
+func stayed(p *convert.Plan) string {
+	if p.Kept() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d of %d file(s) stay as they are", p.Kept(), p.Shards)
+}
+
+// runPlan runs a plan with its progress shown.
+func runPlan(ctx context.Context, c *console, p *convert.Plan, quiet bool) (*convert.Report, error) {
+	show, end := func(convert.Progress) {}, func() {}
+	if !quiet && p.Len() > 0 {
+		show, end = c.progress(p.Path, p.Len())
+	}
+	defer end()
+	return p.Show(show).Run(ctx)
+}
+
+func samplesOf(f formats.Format, path string) (int, error) {
+	ds, err := f.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	return ds.Len(), ds.Close()
+}
+
+// editFailed says how to go on.
+func editFailed(err error, path string) error {
+	return fmt.Errorf("%w\n%s is as it was", packFailed(err, path), path)
+}

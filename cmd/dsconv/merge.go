@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/edit"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+func mergeCommand(c *console) *cli.Command {
+	return &cli.Command{
+		Name:      "merge",
+		Usage:     "make one dataset of several",
+		ArgsUsage: "DST SRC SRC...",
+		Description: "Samples are copied as they are stored. The sources must have the same fields; classes are\n" +
+			"united by name, the first source's first. A sample that several sources have with the same bytes\n" +
+			"and labels is written once; two of one key that differ are an error.\n\n" +
+			"Example:\n   dsconv merge all.lmdb part1.lmdb part2.tar\n\n" + exitCodes,
+		Flags: editFlags(
+			&cli.BoolFlag{Name: "force", Usage: "replace DST if it is a dataset that dsconv wrote"},
+			&cli.StringFlag{Name: "compress", Usage: "zstd or zstd:LEVEL, for tars"},
+			&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a shard, such as 500MB", DefaultText: "1GB"},
+			&cli.StringFlag{Name: "order", Usage: "key or shuffle:SEED, in tars and TFRecords", DefaultText: "shuffle:0"},
+		),
+		Action: func(cc *cli.Context) error { return merge(cc, c) },
+	}
+}
+
+func merge(cc *cli.Context, c *console) (err error) {
+	args, err := atLeast(cc, true, "DST", "SRC", "SRC")
+	if err != nil {
+		return err
+	}
+	o := editOptions(cc)
+	if err := mergeOptions(cc, o); err != nil {
+		return usageError{err}
+	}
+	f, err := writable(args[0], "")
+	if err != nil {
+		return err
+	}
+	var sources []formats.Dataset
+	for _, path := range args[1:] {
+		ds, err := openSource(cc.Context, path, folder.Config{})
+		if err != nil {
+			return err
+		}
+		defer ds.Close()
+		sources = append(sources, ds)
+	}
+	p, found, err := edit.Merge(sources, args[1:], f, args[0], o.convert)
+	if err != nil {
+		return err
+	}
+	t := &edit.Target{Path: args[0], Format: f, Dataset: sources[0]}
+	said := fmt.Sprintf("%d samples of %d datasets", p.Len(), len(sources))
+	if found.Twice > 0 {
+		said += fmt.Sprintf(" (%d were there more than once, with the same bytes and labels)", found.Twice)
+	}
+	return amend(cc.Context, c, t, p, o, said, found)
+}
+
+func mergeOptions(cc *cli.Context, o *packOptions) (err error) {
+	o.convert.Fail = true // a sample of a dataset is not to be lost by merging
+	o.convert.Create.Replace = cc.Bool("force")
+	if o.convert.Create.Zstd, err = preprocess.ParseZstd(cc.String("compress")); err != nil {
+		return err
+	}
+	if o.convert.Order, err = convert.ParseOrder(cc.String("order")); err != nil {
+		return err
+	}
+	if size := cc.String("shard-size"); size != "" {
+		o.convert.Shards.Size, err = convert.ParseSize(size)
+	}
+	return err
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/edit"
+	"github.com/dsconv/dsconv/formats/folder"
+)
+
+func relabelCommand(c *console) *cli.Command {
+	return &cli.Command{
+		Name:      "relabel",
+		Usage:     "give samples of a dataset other labels",
+		ArgsUsage: "DATASET LABELS",
+		Description: "LABELS is a table, .csv, .tsv or .jsonl, with a column key, path or file_name that says which\n" +
+			"sample, and columns that are called as the dataset's label fields (label is the main one), its own\n" +
+			"columns, or split. Classes that the dataset has not come after the old ones. No image is decoded:\n" +
+			"LMDB's data are not touched at all if only the main label changes; of shards those are written anew\n" +
+			"that hold one of the samples. A row that fits no sample is an error, and nothing is changed.\n\n" +
+			"Example:\n   dsconv relabel out.lmdb labels.csv\n\n" + editExitCodes,
+		Flags: editFlags(&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` between several labels of one image", DefaultText: "as packed"}),
+		Action: func(cc *cli.Context) error {
+			args, err := arguments(cc, "DATASET", "LABELS")
+			if err != nil {
+				return err
+			}
+			table, err := folder.ReadRows(args[1], "key", "path", "file_name")
+			if err != nil {
+				return err
+			}
+			t, err := openTarget(args[0])
+			if err != nil {
+				return err
+			}
+			defer t.Close()
+			labels := edit.Labels{ByPath: table.By != "key", Columns: table.Columns, Rows: table.Rows, Sep: t.Meta().Recipe["label-sep"]}
+			if cc.IsSet("label-sep") {
+				labels.Sep = cc.String("label-sep")
+			}
+			o := editOptions(cc)
+			p, found, err := edit.Relabel(t, labels, o.convert)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[1], err)
+			}
+			said := fmt.Sprintf("%d relabelled, %d had these labels already", found.Changed, found.Unchanged)
+			if len(found.NewClasses) > 0 {
+				said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))
+			}
+			return amend(cc.Context, c, t, p, o, said, found)
+		},
+	}
+}

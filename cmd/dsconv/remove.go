@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/edit"
+)
+
+func removeCommand(c *console) *cli.Command {
+	return &cli.Command{
+		Name:      "rm",
+		Usage:     "remove samples from a dataset",
+		ArgsUsage: "DATASET",
+		Description: "The samples' bytes are gone from all files. Of shards only those are written anew that hold\n" +
+			"one of the samples. A key that is not there is an error, and nothing is removed.\n\n" +
+			"Example:\n   dsconv rm out.lmdb --key train/cat/12 --key train/dog/7\n\n" + editExitCodes,
+		Flags: editFlags(
+			&cli.StringSliceFlag{Name: "key", Usage: "`KEY` of a sample (several times)"},
+			&cli.StringFlag{Name: "keys-from", Usage: "`FILE` with a key a line"},
+		),
+		Action: func(cc *cli.Context) error {
+			args, err := arguments(cc, "DATASET")
+			if err != nil {
+				return err
+			}
+			keys, err := keysOf(cc)
+			if err != nil {
+				return err
+			}
+			t, err := openTarget(args[0])
+			if err != nil {
+				return err
+			}
+			defer t.Close()
+			o := editOptions(cc)
+			p, err := edit.Remove(t, keys, o.convert)
+			if err != nil {
+				return err
+			}
+			return amend(cc.Context, c, t, p, o, fmt.Sprintf("%d sample(s) removed", len(keys)), nil)
+		},
+	}
+}
+
+func keysOf(cc *cli.Context) ([]string, error) {
+	keys := cc.StringSlice("key")
+	if name := cc.String("keys-from"); name != "" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		lines := bufio.NewScanner(f)
+		for lines.Scan() {
+			if lines.Text() != "" {
+				keys = append(keys, lines.Text())
+			}
+		}
+		if err := lines.Err(); err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, usage("say which samples: --key KEY or --keys-from FILE")
+	}
+	return keys, nil
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/edit"
+	"github.com/dsconv/dsconv/formats/all"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/verify"
+)
+
+// repair restores what verify found damaged in the dataset at path from the source that it
+// was packed from, or from any dataset that has the same samples, and verifies it again.
+func repair(ctx context.Context, c *console, path, from string, found *verify.Report, workers int) (*edit.Repaired, error) {
+	f, err := all.Formats().ByPath(path)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	t, err := edit.Salvage(f, path)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	src, err := openSource(ctx, from, folderConfig(t.Meta().Recipe))
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	p, done, err := edit.Repair(ctx, t, found.Blocks, len(found.Dataset) > 0, src, convert.Options{Workers: workers})
+	if err != nil || p == nil {
+		return done, err
+	}
+	if _, err := runPlan(ctx, c, p, false); err != nil {
+		return done, editFailed(err, path)
+	}
+	return done, nil
+}
+
+// folderConfig is how a folder was read, as a recipe says.
+func folderConfig(recipe map[string]string) folder.Config {
+	return folder.Config{
+		Labels: recipe["labels"], LabelColumns: splitList(recipe["label-columns"]), LabelSep: recipe["label-sep"],
+		ClassOrder: recipe["class-order"],
+	}
+}
+
+func printRepaired(c *console, r *edit.Repaired) {
+	for _, key := range r.Restored {
+		c.printf("restored: %s\n", printable(key))
+	}
+	for _, l := range r.Lost {
+		c.printf("lost: %s: %s\n", printable(l.Key), l.Cause)
+	}
+	switch {
+	case len(r.Lost) > 0:
+		c.printf("%d samples cannot be restored from this source, so nothing was changed; dsconv rm removes them\n", len(r.Lost))
+	case r.Files == nil:
+		c.printf("written anew: all\n")
+	default:
+		c.printf("written anew: %s\n", printable(strings.Join(r.Files, ", ")))
+	}
+}

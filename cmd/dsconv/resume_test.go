@@ -1,0 +1,264 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dsconv/dsconv/formats/formattest"
+)
+
+// often makes many checkpoints; in the order of keys the last image is the last one read.
+var often = []string{"--checkpoint=20KB", "--order=key"}
+
+// A source that changed between a pack and its resume is noticed and named; what only
+// looks changed is not.
+func TestSourceChangesAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(t *testing.T, images []string)
+		says   []string // nothing: it goes on
+	}{
+		{"nothing", func(*testing.T, []string) {}, nil},
+		{"times alone", func(t *testing.T, images []string) {
+			for _, name := range images {
+				must(t, os.Chtimes(name, time.Now(), time.Now()))
+			}
+		}, nil},
+		{"bytes of one that was not packed", func(t *testing.T, images []string) {
+			b := read(t, images[len(images)-1])
+			b[len(b)/2] ^= 1
+			must(t, os.WriteFile(images[len(images)-1], b, 0o644))
+		}, nil},
+		{"bytes of one that was packed", func(t *testing.T, images []string) {
+			b := read(t, images[3])
+			b[len(b)/2] ^= 1
+			must(t, os.WriteFile(images[3], b, 0o644))
+		}, []string{"1 changed: ", "000", "its bytes"}},
+		{"size", func(t *testing.T, images []string) {
+			must(t, os.WriteFile(images[3], append(read(t, images[3]), 0), 0o644))
+		}, []string{"1 changed: ", "bytes, it had"}},
+		{"one went", func(t *testing.T, images []string) { must(t, os.Remove(images[1])) }, []string{"1 went: "}},
+		{"twelve went", func(t *testing.T, images []string) {
+			for _, name := range images[:12] {
+				must(t, os.Remove(name))
+			}
+		}, []string{"12 went: ", ", ..."}},
+		{"one came", func(t *testing.T, images []string) {
+			must(t, os.WriteFile(filepath.Join(filepath.Dir(images[1]), "new.jpg"), read(t, images[1]), 0o644))
+		}, []string{"1 came: ", "/new.jpg"}},
+		{"a class came", func(t *testing.T, images []string) {
+			dir := filepath.Join(filepath.Dir(filepath.Dir(images[1])), "aaa")
+			must(t, os.Mkdir(dir, 0o755))
+			must(t, os.WriteFile(filepath.Join(dir, "new.jpg"), read(t, images[1]), 0o644))
+		}, []string{"1 came: aaa/new.jpg", "its label"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			src := samples(t, "60", "64x48")
+			dst := filepath.Join(t.TempDir(), "out.tar")
+			interrupt(t, src, dst)
+			c.change(t, imagesOf(t, src))
+			code, said := packTo(t, src, dst, often...)
+			if c.says == nil {
+				if code != exitDone || !strings.Contains(said, "were done before") {
+					t.Errorf("exit code %d: %s", code, said)
+				}
+				return
+			}
+			for _, want := range append(c.says, "--discard") {
+				if code != exitFailed || !strings.Contains(said, want) {
+					t.Errorf("exit code %d, without %q: %s", code, want, said)
+				}
+			}
+		})
+	}
+}
+
+// Until there is a checkpoint nothing is lost, so that source and options may change.
+func TestNothingIsCheckpointedYet(t *testing.T) {
+	src := samples(t, "60", "64x48")
+	dst := filepath.Join(t.TempDir(), "out.tar")
+	interrupt(t, src, dst, "--checkpoint=1GB")
+	dir := filepath.Join(src, "aaa")
+	must(t, os.Mkdir(dir, 0o755))
+	must(t, os.WriteFile(filepath.Join(dir, "new.jpg"), read(t, imagesOf(t, src)[0]), 0o644))
+	if code, said := packTo(t, src, dst); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	fresh := filepath.Join(t.TempDir(), "out.tar")
+	if code, said := packTo(t, src, fresh); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(dst)), formattest.Tree(t, filepath.Dir(fresh)))
+}
+
+// A pack into one dataset a split goes on too: those that are finished stay.
+func TestSplitsThatAreDoneStay(t *testing.T) {
+	src := samples(t, "60", "64x48")
+	dir := t.TempDir()
+	flags := []string{"--format=tfrecord", "--split=a=0.5,b=0.3,c=0.2"}
+	if code, said := packTo(t, src, dir, flags...); code != exitDone {
+		t.Fatal(said)
+	}
+	want := formattest.Tree(t, dir)
+	for _, name := range filesOf(t, dir) {
+		if strings.HasPrefix(name, "c") {
+			must(t, os.RemoveAll(filepath.Join(dir, strings.Split(name, "/")[0])))
+		}
+	}
+	before := identity(filepath.Join(dir, "a"))
+	if code, said := packTo(t, src, dir, flags...); code != exitDone || !strings.Contains(said, "found 60 = written 60") {
+		t.Errorf("exit code %d: %s", code, said)
+	}
+	formattest.SameTrees(t, formattest.Tree(t, dir), want)
+	if identity(filepath.Join(dir, "a")) != before {
+		t.Error("what was done was written again")
+	}
+	if code, said := packTo(t, src, dir, flags...); code != exitFailed || !strings.Contains(said, "--force") {
+		t.Errorf("once more: exit code %d: %s", code, said)
+	}
+}
+
+// A bit that rots in a partial is noticed where it matters: either the resume refuses, or
+// it ends in the right bytes. None is vouched for by a checksum made after it rotted.
+func TestRottenPartial(t *testing.T) {
+	src := samples(t, "60", "64x48")
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, name := range outputsOf() {
+		t.Run(name, func(t *testing.T) {
+			whole := t.TempDir()
+			if code, said := packTo(t, src, filepath.Join(whole, name), often...); code != exitDone {
+				t.Fatal(said)
+			}
+			want := formattest.Tree(t, whole)
+			rotten := t.TempDir()
+			interrupt(t, src, filepath.Join(rotten, name))
+			noticed, flips := 0, 0
+			for _, file := range filesOf(t, rotten) {
+				for range 12 {
+					dir := t.TempDir()
+					must(t, os.CopyFS(dir, os.DirFS(rotten)))
+					b := read(t, filepath.Join(dir, file))
+					if len(b) == 0 {
+						break // the lock
+					}
+					at := r.IntN(len(b))
+					b[at] ^= 1 << r.IntN(8)
+					must(t, os.WriteFile(filepath.Join(dir, file), b, 0o644))
+					code, said := packTo(t, src, filepath.Join(dir, name), often...)
+					inData := strings.Contains(file, ".partial/data/")
+					if inData {
+						flips++
+					}
+					switch {
+					case code == exitDone:
+						formattest.SameTrees(t, formattest.Tree(t, dir), want)
+					case code != exitFailed || !strings.Contains(said, "damaged") || !strings.Contains(said, "--discard"):
+						t.Errorf("exit code %d: %s", code, said)
+					case inData:
+						noticed++
+					}
+					if t.Failed() {
+						t.Fatalf("a bit of byte %d of %s (%d bytes)", at, file, len(b))
+					}
+					must(t, os.RemoveAll(dir))
+				}
+			}
+			if t.Logf("%d of %d in data noticed", noticed, flips); noticed < flips/3 {
+				t.Errorf("%d of %d flips in data noticed", noticed, flips)
+			}
+		})
+	}
+}
+
+// A limit on the size of files gives short writes and EFBIG; Go's runtime must not die of
+// the signal that comes with it.
+func TestFileSizeLimit(t *testing.T) {
+	// LMDB calls every short write an input/output error.
+	tooLarge := regexp.MustCompile(`(?i)file too large|data\.mdb: .*input/output error`)
+	src := samples(t, "60", "64x48")
+	for _, name := range outputsOf() {
+		t.Run(name, func(t *testing.T) {
+			whole := t.TempDir()
+			if code, said := packTo(t, src, filepath.Join(whole, name), often...); code != exitDone {
+				t.Fatal(said)
+			}
+			for _, blocks := range []int{1, 9, 40, 120} {
+				dir := t.TempDir()
+				dst := filepath.Join(dir, name)
+				p := startPack(t, src, dst, often, "sh", "-c", fmt.Sprintf(`ulimit -f %d; exec "$@"`, blocks), "sh")
+				if code, said := p.wait(), p.said.String(); code != exitFailed || !tooLarge.MatchString(said) {
+					t.Errorf("%d blocks: exit code %d: %s", blocks, code, said)
+				}
+				if n, err := state(dst); n >= 0 || err != nil {
+					t.Errorf("%d blocks: %d samples, %v", blocks, n, err)
+				}
+				if code, said := packTo(t, src, dst, often...); code != exitDone {
+					t.Errorf("%d blocks, then: exit code %d: %s", blocks, code, said)
+				}
+				formattest.SameTrees(t, formattest.Tree(t, dir), formattest.Tree(t, whole))
+			}
+		})
+	}
+}
+
+// interrupt leaves a partial with checkpoints: the last image is bad, which ends the pack.
+// The image is whole again afterwards.
+func interrupt(t *testing.T, src, dst string, flags ...string) {
+	t.Helper()
+	last := lastImage(t, src)
+	b := read(t, last)
+	st, err := os.Stat(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(b []byte) {
+		must(t, os.WriteFile(last, b, 0o644))
+		must(t, os.Chtimes(last, st.ModTime(), st.ModTime()))
+	}
+	put(make([]byte, len(b)))
+	flags = slices.Concat(often, []string{"--on-error=fail"}, flags)
+	if code, said := packTo(t, src, dst, flags...); code != exitFailed || !strings.Contains(said, "goes on") {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	put(b)
+}
+
+func lastImage(t *testing.T, src string) string {
+	t.Helper()
+	images := imagesOf(t, src)
+	return images[len(images)-1]
+}
+
+func imagesOf(t *testing.T, src string) []string {
+	t.Helper()
+	images, err := filepath.Glob(filepath.Join(src, "*", "*"))
+	if err != nil || len(images) < 10 {
+		t.Fatalf("%d images: %v", len(images), err)
+	}
+	return images
+}
+
+// filesOf lists the files below dir, relative to it.
+func filesOf(t *testing.T, dir string) []string {
+	t.Helper()
+	var names []string
+	for name := range formattest.Tree(t, dir) {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	must(t, err)
+	return b
+}

@@ -1,0 +1,53 @@
+package convert
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Done reports on the dataset at the plan's path if it is what the plan makes, so that of
+// several plans those that an earlier run finished need not be run again. ok is false if
+// there is none or another one.
+func (p *Plan) Done() (r *Report, ok bool) {
+	ds, err := p.format.Open(p.Path)
+	if err != nil {
+		return nil, false
+	}
+	defer ds.Close()
+	m := ds.Meta()
+	if !maps.Equal(m.Recipe, p.Meta.Recipe) || !sameSchema(m.Schema, p.Meta.Schema) {
+		return nil, false
+	}
+	r = &Report{Path: p.Path, Shards: p.Shards, Found: p.Len(), Written: ds.Len(), Resumed: p.Len()}
+	order := slices.Sorted(slices.Values(p.order))
+	at := 0
+	for _, i := range order {
+		in, err := p.src.Info(int(i))
+		if err != nil {
+			return nil, false
+		}
+		same, err := p.sameInfo(ds, at, &in, p.splits[i])
+		if err != nil {
+			return nil, false
+		}
+		if same {
+			at++
+			continue
+		}
+		e := entry{key: in.Key, path: in.Source.Path}
+		r.Skipped = append(r.Skipped, Skip{Path: e.name(), Cause: "it was skipped when " + p.Path + " was packed", Action: "skipped"})
+	}
+	return r, at == ds.Len()
+}
+
+// sameInfo says whether sample at of ds was made from the one that in is about.
+func (p *Plan) sameInfo(ds formats.Dataset, at int, in *formats.Info, split string) (bool, error) {
+	if at == ds.Len() {
+		return false, nil
+	}
+	was, err := ds.Info(at)
+	return was.Key == in.Key && was.Label == in.Label && was.Split == split &&
+		was.Source.Size == in.Source.Size && was.Source.ModTime == in.Source.ModTime, err
+}

@@ -1,0 +1,41 @@
+package convert
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// FuzzParse: what the parsers of options take is what they say again, and within bounds.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{
+		"", "key", "shuffle", "shuffle:7", "shuffle:18446744073709551615", "shuffle:-1", "500MB", "1.5GiB", "1e18", "9223372036854775807", "NaN", "InfB", "0x1p60",
+		"auto", "none", "train=0.9,val=0.1", "a=1", "a=0.5,a=0.5", "a=NaN,b=1", "=1", "../x=1", "column", "a=1e-300,b=1",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if o, err := ParseOrder(s); err == nil && o.Set {
+			if again, err := ParseOrder(o.String()); err != nil || again != o {
+				t.Errorf("order %q is %q: %+v, %v", s, o, again, err)
+			}
+		}
+		if n, err := ParseSize(s); err == nil && (n < 1 || n >= 1<<62) {
+			t.Errorf("size %q is %d", s, n)
+		}
+		sp, err := ParseSplit(s)
+		if err != nil {
+			return
+		}
+		total := 0.0
+		for _, p := range sp.parts {
+			if p.name == "" || strings.ContainsAny(p.name, "/\\") || !(p.share > 0) {
+				t.Errorf("split %q has the part %+v", s, p)
+			}
+			total += p.share
+		}
+		if sp.parts != nil && math.Abs(total-1) > 1e-6 {
+			t.Errorf("split %q adds up to %g", s, total)
+		}
+	})
+}

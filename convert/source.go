@@ -1,0 +1,193 @@
+package convert
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+// The listing is the file of DST.partial that says what the plan was made from: a sample a
+// position, in one zstd frame with its checksum. Resume compares it with the source as it
+// is now, to name what came, went or changed.
+const (
+	listingName  = "source"
+	listingMagic = "DSCSRC1\n"
+	// maxText bounds a text of the listing.
+	maxText = 1 << 20
+)
+
+// entry is one sample of the listing.
+type entry struct {
+	key, path, split, columns string
+	size, modTime, label      int64
+	sum                       [16]byte
+	ready                     bool
+}
+
+// entry is the sample at position pos as the source is now.
+func (p *Plan) entry(pos int) (entry, error) {
+	i := p.order[pos]
+	in, err := p.src.Info(int(i))
+	if err != nil {
+		return entry{}, err
+	}
+	e := entry{
+		key: in.Key, path: in.Source.Path, split: p.splits[i], columns: strings.Join(in.Columns, "\x00"),
+		size: in.Source.Size, modTime: in.Source.ModTime, label: in.Label, sum: in.Sum, ready: p.isReady(int(i)),
+	}
+	return e, nil
+}
+
+// name is what the user calls the sample.
+func (e *entry) name() string {
+	if e.path != "" {
+		return e.path
+	}
+	return e.key
+}
+
+// layout tells the files of the output, and what of them stays, from others.
+func (p *Plan) layout() uint64 {
+	h := newFingerprint()
+	for _, f := range p.files {
+		h.file(f.keep, f.end)
+	}
+	return h.sum()
+}
+
+func (p *Plan) listingPath() string { return filepath.Join(p.Path+atrest.Suffix, listingName) }
+
+// writeListing puts the listing on the disk. No checkpoint may come before it.
+func (p *Plan) writeListing() error {
+	f, err := os.Create(p.listingPath())
+	if err != nil {
+		return err
+	}
+	err = p.encodeListing(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return atrest.SyncDir(filepath.Dir(p.listingPath()))
+}
+
+func (p *Plan) encodeListing(f io.Writer) error {
+	z, err := zstd.NewWriter(f, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		return err
+	}
+	b := binary.LittleEndian.AppendUint64([]byte(listingMagic), p.layout())
+	for pos := range p.order {
+		e, err := p.entry(pos)
+		if err != nil {
+			return err
+		}
+		b = e.append(b)
+		if _, err := z.Write(b); err != nil {
+			return err
+		}
+		b = b[:0]
+	}
+	return z.Close()
+}
+
+func (e *entry) append(b []byte) []byte {
+	for _, s := range []string{e.key, e.path, e.split, e.columns} {
+		b = binary.AppendUvarint(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	for _, x := range []int64{e.size, e.modTime, e.label} {
+		b = binary.AppendVarint(b, x)
+	}
+	b = append(b, e.sum[:]...)
+	if e.ready {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+// listing reads the entries of a listing one by one.
+type listing struct {
+	f *os.File
+	z *zstd.Decoder
+	r *bufio.Reader
+
+	layout uint64
+}
+
+// errListing is about a listing that is not there or not whole.
+var errListing = fmt.Errorf("%w: the listing of the source does not parse", formats.ErrDamaged)
+
+func openListing(path string) (*listing, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, errListing
+	}
+	if err != nil {
+		return nil, err
+	}
+	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	l := &listing{f: f, z: z, r: bufio.NewReader(z)}
+	head := make([]byte, len(listingMagic)+8)
+	if _, err := io.ReadFull(l.r, head); err != nil || string(head[:len(listingMagic)]) != listingMagic {
+		l.close()
+		return nil, errListing
+	}
+	l.layout = binary.LittleEndian.Uint64(head[len(listingMagic):])
+	return l, nil
+}
+
+func (l *listing) close() {
+	l.z.Close()
+	_ = l.f.Close()
+}
+
+// next gives the next entry; io.EOF after the last one.
+func (l *listing) next() (e entry, err error) {
+	if _, err := l.r.Peek(1); errors.Is(err, io.EOF) {
+		return e, io.EOF
+	}
+	text := func() string {
+		n, e := binary.ReadUvarint(l.r)
+		if e == nil && n > maxText {
+			e = errListing
+		}
+		b := []byte(nil)
+		if err == nil && e == nil {
+			b = make([]byte, n)
+			_, e = io.ReadFull(l.r, b)
+		}
+		err = errors.Join(err, e)
+		return string(b)
+	}
+	number := func() int64 {
+		x, e := binary.ReadVarint(l.r)
+		err = errors.Join(err, e)
+		return x
+	}
+	e = entry{key: text(), path: text(), split: text(), columns: text()}
+	e.size, e.modTime, e.label = number(), number(), number()
+	var end [17]byte
+	_, short := io.ReadFull(l.r, end[:])
+	copy(e.sum[:], end[:])
+	e.ready = end[16] == 1
+	if errors.Join(err, short) != nil {
+		return e, errListing
+	}
+	return e, nil
+}

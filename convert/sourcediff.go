@@ -1,0 +1,236 @@
+package convert
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+// sourceDiff collects how the source differs from a listing of it.
+type sourceDiff struct {
+	came, went, changed []string
+}
+
+// maxNamed is how many files an error names.
+const maxNamed = 10
+
+func (d *sourceDiff) String() string {
+	var parts []string
+	named := 0
+	for _, g := range []struct {
+		what  string
+		names []string
+	}{{"came", d.came}, {"went", d.went}, {"changed", d.changed}} {
+		if len(g.names) == 0 {
+			continue
+		}
+		some := g.names[:min(len(g.names), maxNamed-named)]
+		named += len(some)
+		text := fmt.Sprintf("%d %s", len(g.names), g.what)
+		if len(some) > 0 {
+			text += ": " + strings.Join(some, ", ")
+		}
+		if len(some) < len(g.names) {
+			text += ", ..."
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// sourceChanges compares the source with the listing of the run that packed the first next
+// positions. "" if what is packed is still what the source has.
+func (p *Plan) sourceChanges(next int) (string, error) {
+	d, touched, err := p.compareListing(next)
+	if err != nil {
+		return "", err
+	}
+	if err := p.compareTouched(touched, d); err != nil {
+		return "", err
+	}
+	return d.String(), nil
+}
+
+// compareListing goes through listing and plan side by side. touched are the positions
+// before next whose file has another time and else looks the same.
+func (p *Plan) compareListing(next int) (d *sourceDiff, touched []int, err error) {
+	l, err := openListing(p.listingPath())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer l.close()
+	d = &sourceDiff{}
+	for pos := 0; ; pos++ {
+		was, err := l.next()
+		if errors.Is(err, io.EOF) && pos == len(p.order) {
+			if l.layout != p.layout() {
+				d.changed = append(d.changed, "how it is divided into files")
+			}
+			return d, touched, nil
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, nil, err
+		}
+		if errors.Is(err, io.EOF) || pos == len(p.order) {
+			break
+		}
+		now, err := p.entry(pos)
+		if err != nil {
+			return nil, nil, err
+		}
+		if was.key != now.key {
+			break
+		}
+		why := was.differs(&now)
+		if why != "" {
+			d.changed = append(d.changed, now.name()+" ("+why+")")
+		} else if was.modTime != now.modTime && now.sum == [16]byte{} && pos < next {
+			touched = append(touched, pos)
+		}
+	}
+	d, err = p.compareKeys()
+	return d, nil, err
+}
+
+// differs says what makes e another sample than now, the time apart.
+func (e *entry) differs(now *entry) string {
+	switch {
+	case e.path != now.path:
+		return "it was " + e.path
+	case e.size != now.size:
+		return fmt.Sprintf("%d bytes, it had %d", now.size, e.size)
+	case e.sum != now.sum:
+		return "its checksum"
+	case e.label != now.label:
+		return fmt.Sprintf("its label is %d, it was %d", now.label, e.label)
+	case e.split != now.split:
+		return fmt.Sprintf("its split is %q, it was %q", now.split, e.split)
+	case e.columns != now.columns:
+		return "its columns"
+	case e.ready != now.ready:
+		return "it is taken from elsewhere"
+	}
+	return ""
+}
+
+// compareKeys is for a source whose files are not the same any more.
+func (p *Plan) compareKeys() (*sourceDiff, error) {
+	d := &sourceDiff{}
+	l, err := openListing(p.listingPath())
+	if err != nil {
+		return nil, err
+	}
+	defer l.close()
+	old := map[string]entry{}
+	for {
+		e, err := l.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		old[e.key] = e
+	}
+	for pos := range p.order {
+		now, err := p.entry(pos)
+		if err != nil {
+			return nil, err
+		}
+		was, ok := old[now.key]
+		delete(old, now.key)
+		if !ok {
+			d.came = append(d.came, now.name())
+		} else if why := was.differs(&now); why != "" {
+			d.changed = append(d.changed, now.name()+" ("+why+")")
+		}
+	}
+	for _, e := range old {
+		d.went = append(d.went, e.name())
+	}
+	slices.Sort(d.came)
+	slices.Sort(d.went)
+	if d.String() == "" {
+		d.changed = []string{"the order of the samples"}
+	}
+	return d, nil
+}
+
+// compareTouched adds to d the samples at those positions whose bytes are not those that
+// were packed.
+func (p *Plan) compareTouched(touched []int, d *sourceDiff) error {
+	if len(touched) == 0 {
+		return nil
+	}
+	packed, err := p.packed(touched)
+	if err != nil {
+		return err
+	}
+	var g errgroup.Group
+	var mu sync.Mutex
+	g.SetLimit(8)
+	for k, pos := range touched {
+		g.Go(func() error {
+			why := p.sameBytes(pos, packed[k])
+			if why == "" {
+				return nil
+			}
+			e, err := p.entry(pos)
+			mu.Lock()
+			defer mu.Unlock()
+			d.changed = append(d.changed, e.name()+" ("+why+")")
+			return err
+		})
+	}
+	err = g.Wait()
+	slices.Sort(d.changed)
+	return err
+}
+
+// packed are the hashes of the sources of the samples at those positions, as they were
+// packed; zero of one that was skipped.
+func (p *Plan) packed(positions []int) ([][16]byte, error) {
+	t, err := atrest.Unfinished(p.Path)
+	if err != nil {
+		return nil, err
+	}
+	byKey := make(map[string]int, len(positions))
+	for k, pos := range positions {
+		in, err := p.src.Info(int(p.order[pos]))
+		if err != nil {
+			return nil, err
+		}
+		byKey[in.Key] = k
+	}
+	hashes := make([][16]byte, len(positions))
+	for row := range t.Len() {
+		if k, ok := byKey[t.Key(row)]; ok {
+			was, err := t.Info(row)
+			if err != nil {
+				return nil, err
+			}
+			hashes[k] = was.Source.Hash
+		}
+	}
+	return hashes, nil
+}
+
+// sameBytes says why the sample at pos is not what was packed, whose source has the hash.
+func (p *Plan) sameBytes(pos int, hash [16]byte) string {
+	var s formats.Sample
+	if err := p.src.Read(int(p.order[pos]), &s); err != nil {
+		return err.Error()
+	}
+	if atrest.Hash(s.Values[p.src.Meta().Schema.ImageIndex()].Data) != hash {
+		return "its bytes"
+	}
+	return ""
+}

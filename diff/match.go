@@ -1,0 +1,141 @@
+package diff
+
+import (
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Layout is what of a dataset's layout the other one does not have.
+type Layout struct {
+	Fields  []string `json:"fields,omitempty"`
+	Columns []string `json:"columns,omitempty"`
+}
+
+// Empty says that there is nothing.
+func (l Layout) Empty() bool { return len(l.Fields)+len(l.Columns) == 0 }
+
+// Layouts tells which fields and columns only one of two datasets has; Compare leaves them
+// out. A field is the same in both if its name is and it is of the same sort: pixels,
+// labels or anything else. The designated image and the designated label may have other names.
+func Layouts(a, b *formats.Meta) (onlyA, onlyB Layout) {
+	m := matchOf(a, b)
+	for i, f := range a.Schema {
+		if !slices.ContainsFunc(m.fields, func(p pair) bool { return p.a == i }) {
+			onlyA.Fields = append(onlyA.Fields, f.Name)
+		}
+	}
+	for i, f := range b.Schema {
+		if !slices.ContainsFunc(m.fields, func(p pair) bool { return p.b == i }) {
+			onlyB.Fields = append(onlyB.Fields, f.Name)
+		}
+	}
+	onlyA.Columns, onlyB.Columns = missing(a.Columns, b.Columns), missing(b.Columns, a.Columns)
+	return onlyA, onlyB
+}
+
+func missing(names, among []string) []string {
+	var list []string
+	for _, name := range names {
+		if !slices.Contains(among, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// match is which fields and columns of two datasets are compared with each other.
+type match struct {
+	fields  []pair
+	columns []pair
+	// sums says that equal checksums of a sample mean equal values.
+	sums bool
+}
+
+// pair is a place in A and the place in B that it is compared with.
+type pair struct {
+	a, b int
+	name string // "" for the designated image and label
+	sort sort
+	// info says that both are in Info: the designated labels, if they are one index each.
+	info bool
+}
+
+// sort is what decides how two values are compared.
+type sort int
+
+const (
+	other sort = iota
+	pixels
+	labels
+)
+
+func sortOf(k formats.Kind) sort {
+	switch k {
+	case formats.Image, formats.Mask:
+		return pixels
+	case formats.Label, formats.MultiHot:
+		return labels
+	}
+	return other
+}
+
+func matchOf(a, b *formats.Meta) match {
+	m := match{fields: matchFields(a.Schema, b.Schema)}
+	for i, name := range a.Columns {
+		if j := slices.Index(b.Columns, name); j >= 0 {
+			m.columns = append(m.columns, pair{a: i, b: j, name: name})
+		}
+	}
+	m.sums = m.comparable(a.Schema, b.Schema)
+	return m
+}
+
+func matchFields(a, b formats.Schema) []pair {
+	var pairs []pair
+	for i, f := range a {
+		if j := b.Index(f.Name); j >= 0 && sortOf(f.Kind) == sortOf(b[j].Kind) {
+			pairs = append(pairs, pair{a: i, b: j, name: f.Name})
+		}
+	}
+	designated := func(i, j int) {
+		taken := func(p pair) bool { return p.a == i || p.b == j }
+		if i >= 0 && j >= 0 && !slices.ContainsFunc(pairs, taken) {
+			pairs = append(pairs, pair{a: i, b: j, name: a[i].Name})
+		}
+	}
+	designated(a.ImageIndex(), b.ImageIndex())
+	designated(a.LabelIndex(), b.LabelIndex())
+	slices.SortFunc(pairs, func(p, q pair) int { return p.a - q.a })
+	for k := range pairs {
+		p := &pairs[k]
+		p.sort = sortOf(a[p.a].Kind)
+		label := p.a == a.LabelIndex() && p.b == b.LabelIndex()
+		p.info = label && a[p.a].Kind == formats.Label && b[p.b].Kind == formats.Label
+		if label || p.a == a.ImageIndex() && p.b == b.ImageIndex() {
+			p.name = ""
+		}
+	}
+	return pairs
+}
+
+// comparable says whether the checksums of A and B are of the same fields in the same
+// order, and of indices of the same classes.
+func (m match) comparable(a, b formats.Schema) bool {
+	x, y := summed(a), summed(b)
+	return slices.EqualFunc(x, y, func(i, j int) bool {
+		paired := slices.ContainsFunc(m.fields, func(p pair) bool { return p.a == i && p.b == j })
+		return paired && a[i].Kind == b[j].Kind && (sortOf(a[i].Kind) != labels || slices.Equal(a[i].Classes, b[j].Classes))
+	})
+}
+
+// summed are the fields that the checksum of a sample is of (see atrest.Sum).
+func summed(s formats.Schema) []int {
+	var list []int
+	for i, f := range s {
+		if i != s.LabelIndex() || f.Kind != formats.Label {
+			list = append(list, i)
+		}
+	}
+	return list
+}

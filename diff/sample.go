@@ -1,0 +1,138 @@
+package diff
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+// described compares what is known of a sample without reading it.
+func (c *comparison) described(a, b *formats.Info) []Difference {
+	var list []Difference
+	for _, p := range c.match.fields {
+		if p.info {
+			fa, fb := &c.a.Meta().Schema[p.a], &c.b.Meta().Schema[p.b]
+			named := bothNamed(fa, fb)
+			list = append(list, labelDifference(p.name, oneLabel(fa, a.Label, named), oneLabel(fb, b.Label, named))...)
+		}
+	}
+	if a.Split != b.Split {
+		list = append(list, Difference{Aspect: Split, From: word(a.Split), To: word(b.Split)})
+	}
+	for _, p := range c.match.columns {
+		if x, y := a.Columns[p.a], b.Columns[p.b]; x != y {
+			list = append(list, Difference{Aspect: Column, Field: p.name, From: word(x), To: word(y)})
+		}
+	}
+	return list
+}
+
+func word(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}
+
+// sameValues says whether the checksums tell that all values are equal. An image's shape
+// is no part of its bytes where they are raw pixels.
+func (c *comparison) sameValues(a, b *formats.Info) bool {
+	return c.match.sums && a.Sum != [16]byte{} && a.Sum == b.Sum && a.Size == b.Size && a.Encoding == b.Encoding &&
+		(!isRaw(a.Encoding) || a.Shape == b.Shape)
+}
+
+func isRaw(e formats.Encoding) bool { return e == formats.Raw || e == formats.RawZstd }
+
+// reader compares the values of samples. It belongs to one goroutine and is made for
+// long use.
+type reader struct {
+	*comparison
+	dec    *preprocess.Decoder
+	a, b   formats.Sample
+	pa, pb preprocess.Image
+}
+
+// values reads sample i of A and j of B as far as is needed and compares them.
+func (r *reader) values(i, j int, a, b *formats.Info) ([]Difference, error) {
+	// What has no checksum, a folder, is read first: its own may settle it.
+	readA, err := r.sum(r.comparison.a, i, a, &r.a)
+	if err != nil {
+		return nil, fmt.Errorf("the first dataset: %w", err)
+	}
+	readB, err := r.sum(r.comparison.b, j, b, &r.b)
+	if err != nil {
+		return nil, fmt.Errorf("the second dataset: %w", err)
+	}
+	if r.sameValues(a, b) {
+		return nil, nil
+	}
+	if !readA {
+		if err := r.comparison.a.Read(i, &r.a); err != nil {
+			return nil, fmt.Errorf("the first dataset: %w", err)
+		}
+	}
+	if !readB {
+		if err := r.comparison.b.Read(j, &r.b); err != nil {
+			return nil, fmt.Errorf("the second dataset: %w", err)
+		}
+	}
+	return r.compare(), nil
+}
+
+// sum reads sample i of ds if it has no checksum and completes its Info.
+func (r *reader) sum(ds formats.Dataset, i int, in *formats.Info, s *formats.Sample) (read bool, err error) {
+	if in.Sum != [16]byte{} {
+		return false, nil
+	}
+	if err := ds.Read(i, s); err != nil {
+		return false, err
+	}
+	schema := ds.Meta().Schema
+	img := &s.Values[schema.ImageIndex()]
+	in.Sum, in.Size, in.Encoding = atrest.Sum(schema, s), int64(len(img.Data)), img.Encoding
+	return true, nil
+}
+
+func (r *reader) compare() []Difference {
+	var list []Difference
+	for _, p := range r.match.fields {
+		fa, fb := &r.comparison.a.Meta().Schema[p.a], &r.comparison.b.Meta().Schema[p.b]
+		va, vb := &r.a.Values[p.a], &r.b.Values[p.b]
+		switch {
+		case p.info: // described compares it
+		case p.sort == labels:
+			named := bothNamed(fa, fb)
+			list = append(list, labelDifference(p.name, labelNames(fa, va, named), labelNames(fb, vb, named))...)
+		case p.sort == pixels:
+			list = append(list, r.images(p.name, fa.Kind, va, vb)...)
+		case !bytes.Equal(va.Data, vb.Data) || va.DType != vb.DType || !slices.Equal(va.Shape, vb.Shape):
+			list = append(list, Difference{Aspect: Bytes, Field: p.name})
+		}
+	}
+	return list
+}
+
+// images compares two images or masks.
+func (r *reader) images(name string, kind formats.Kind, a, b *formats.Value) []Difference {
+	var list []Difference
+	switch {
+	case a.Encoding != b.Encoding || !bytes.Equal(a.Data, b.Data):
+		list = append(list, Difference{Aspect: Bytes, Field: name})
+	case !isRaw(a.Encoding) || a.DType == b.DType && slices.Equal(a.Shape, b.Shape):
+		return nil
+	}
+	o := preprocess.DecodeOptions{Color: preprocess.ColorKeep, Indices: kind == formats.Mask}
+	errA, errB := r.dec.Decode(&r.pa, a, o), r.dec.Decode(&r.pb, b, o)
+	if (errA == nil) != (errB == nil) || errA == nil && !samePixels(&r.pa, &r.pb) {
+		list = append(list, Difference{Aspect: Pixels, Field: name})
+	}
+	return list
+}
+
+func samePixels(a, b *preprocess.Image) bool {
+	return a.H == b.H && a.W == b.W && a.C == b.C && a.DType == b.DType && bytes.Equal(a.Pix, b.Pix)
+}

@@ -1,0 +1,209 @@
+package edit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+)
+
+// AddOptions are those of Add.
+type AddOptions struct {
+	convert.Options // workers, what to do about bad images, size of new shards, progress
+	// Hash compares the bytes of files whose size and time are what they were, too.
+	Hash bool
+}
+
+// Added is what Add found.
+type Added struct {
+	New        int      `json:"new"`
+	Changed    int      `json:"changed"`    // of which the image is another one now
+	Relabelled int      `json:"relabelled"` // of which label, split or columns are others now
+	Unchanged  int      `json:"unchanged"`
+	Absent     int      `json:"absent"` // in the dataset but not in the source: they stay
+	NewClasses []string `json:"new_classes,omitempty"`
+}
+
+// Nothing says that there is nothing to do.
+func (a *Added) Nothing() bool { return a.New+a.Changed+a.Relabelled == 0 }
+
+// Add plans a version of t that also has the samples of src: those that t has not, and those
+// that changed, by the recipe that t was packed with. A file's size and time tell that it is
+// what it was; where the time differs, its bytes are compared. The plan is nil if there is
+// nothing to do.
+func Add(ctx context.Context, t *Target, src formats.Dataset, o AddOptions) (*convert.Plan, *Added, error) {
+	a := &adder{target: t, src: src, o: &o}
+	if err := a.unite(); err != nil {
+		return nil, nil, err
+	}
+	if err := a.compare(ctx); err != nil {
+		return nil, nil, err
+	}
+	if a.found.Nothing() {
+		return nil, &a.found, nil
+	}
+	v := a.version()
+	if err := a.split(v); err != nil {
+		return nil, nil, err
+	}
+	p, err := v.plan(o.Options)
+	return p, &a.found, err
+}
+
+// adder is the state of one Add.
+type adder struct {
+	target *Target
+	src    formats.Dataset
+	o      *AddOptions
+	union  *union
+	pairs  []pair
+	found  Added
+}
+
+// pair is a sample that the target has, the source has, or both; -1 where it has not.
+type pair struct {
+	old, src int32
+	differs  bool // the image does
+	change   *change
+}
+
+// unite makes the schema of old and new.
+func (a *adder) unite() error {
+	meta := *a.target.Meta()
+	schema, err := unite(meta.Schema, []formats.Schema{a.src.Meta().Schema}, func(int) string { return "the source" })
+	if err != nil {
+		return err
+	}
+	for _, name := range a.src.Meta().Columns {
+		if !slices.Contains(meta.Columns, name) {
+			return fmt.Errorf("the source: %w: it has the column %q, which the dataset has not", formats.ErrSchema, name)
+		}
+	}
+	if l := schema.LabelIndex(); l >= 0 {
+		a.found.NewClasses = schema[l].Classes[len(meta.Classes()):]
+	}
+	meta.Schema = schema
+	a.union = &union{meta: meta}
+	a.union.parts = []part{newPart(a.target.Dataset, true, &meta), newPart(a.src, false, &meta)}
+	return nil
+}
+
+// compare pairs the samples by key and finds out what became of each.
+func (a *adder) compare(ctx context.Context) error {
+	only := a.target.Meta().Recipe["only"]
+	i, j := 0, 0
+	for i < a.target.Len() || j < a.src.Len() {
+		old, okOld, err := infoAt(a.target, i)
+		if err != nil {
+			return err
+		}
+		now, okNow, err := infoAt(a.src, j)
+		if err != nil {
+			return err
+		}
+		switch {
+		case okNow && only != "" && !slices.Contains(strings.Split(only, ","), now.Split):
+			j++
+		case !okNow || okOld && old.Key < now.Key:
+			a.pairs = append(a.pairs, pair{old: int32(i), src: -1})
+			a.found.Absent++
+			i++
+		case !okOld || now.Key < old.Key:
+			a.pairs = append(a.pairs, pair{old: -1, src: int32(j)})
+			a.found.New++
+			j++
+		default:
+			a.pairs = append(a.pairs, pair{old: int32(i), src: int32(j)})
+			i, j = i+1, j+1
+		}
+	}
+	if err := a.compareImages(ctx); err != nil {
+		return err
+	}
+	return a.compareRest()
+}
+
+func infoAt(ds formats.Dataset, i int) (in formats.Info, ok bool, err error) {
+	if i >= ds.Len() {
+		return in, false, nil
+	}
+	in, err = ds.Info(i)
+	return in, true, err
+}
+
+// compareRest finds the samples whose image is the same but not their label, split or
+// columns.
+func (a *adder) compareRest() error {
+	for k := range a.pairs {
+		p := &a.pairs[k]
+		if p.old < 0 || p.src < 0 {
+			continue
+		}
+		if p.differs {
+			a.found.Changed++
+			continue
+		}
+		if err := a.compareOne(p); err != nil {
+			return err
+		}
+		if p.change == nil || p.change.sourceOnly() {
+			a.found.Unchanged++
+		} else {
+			a.found.Relabelled++
+		}
+	}
+	return nil
+}
+
+// version puts the union's items together.
+func (a *adder) version() *version {
+	v := &version{target: a.target, union: a.union, base: make([]int32, a.target.Len())}
+	for _, p := range a.pairs {
+		at := int32(len(a.union.items))
+		switch {
+		case p.old < 0:
+			v.added = append(v.added, at)
+			a.union.items = append(a.union.items, item{part: 1, index: p.src})
+		case p.differs:
+			v.base[p.old] = at
+			a.union.items = append(a.union.items, item{part: 1, index: p.src})
+		default:
+			v.base[p.old] = at
+			a.union.items = append(a.union.items, item{part: 0, index: p.old, change: p.change})
+		}
+	}
+	return v
+}
+
+// split gives new samples their splits, as the dataset's recipe says: shares are dealt out
+// over old and new ones together, but what is in a split stays there.
+func (a *adder) split(v *version) error {
+	spec := a.target.Meta().Recipe["split"]
+	sp, err := convert.ParseSplit(spec)
+	if err != nil {
+		return fmt.Errorf("%s: its recipe: %w", a.target.Path, err)
+	}
+	dealt, err := sp.Assign(a.union)
+	if err != nil {
+		return err
+	}
+	for old, at := range v.base {
+		in, err := a.target.Info(old)
+		if err != nil {
+			return err
+		}
+		it := &a.union.items[at]
+		switch {
+		case !sp.Shares() && it.part == 1:
+		case it.change != nil && it.change.split != nil:
+			dealt[at] = *it.change.split
+		default:
+			dealt[at] = in.Split
+		}
+	}
+	a.union.splits = dealt
+	return nil
+}

@@ -1,0 +1,168 @@
+package edit
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Merged is what Merge found.
+type Merged struct {
+	Samples []int `json:"samples"` // of each source
+	// Twice is the number of samples that several sources have, with the same bytes and
+	// labels: they are written once.
+	Twice int `json:"twice"`
+}
+
+// Merge plans a dataset at path of the samples of several datasets, as they are stored.
+// names are what errors call them. Two sources may have one key only if bytes, labels, split
+// and columns are the same.
+func Merge(sources []formats.Dataset, names []string, f formats.WritableFormat, path string, o convert.Options) (*convert.Plan, *Merged, error) {
+	u, err := mergedUnion(sources, names)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := &merger{union: u, names: names}
+	if err := m.merge(); err != nil {
+		return nil, nil, err
+	}
+	splits := make([]string, u.Len())
+	for i := range splits {
+		in, err := u.Info(i)
+		if err != nil {
+			return nil, nil, err
+		}
+		splits[i] = in.Split
+	}
+	p, err := convert.New(u, splits, nil, f, path, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Meta.Recipe = mergedRecipe(u.meta.Recipe, p.Meta.Recipe)
+	return p, &m.found, nil
+}
+
+// mergedRecipe is what the sources were packed by, if all by the same, with what decides
+// the files of the new dataset.
+func mergedRecipe(sources, files map[string]string) map[string]string {
+	m := maps.Clone(sources)
+	for _, key := range []string{"order", "shards", "compress"} {
+		delete(m, key)
+		if value, ok := files[key]; ok {
+			m[key] = value
+		}
+	}
+	if m["encode"] == "" {
+		m["encode"] = "mixed" // so that nothing is added to it by one of the recipes
+	}
+	m["source.format"] = "merge"
+	return m
+}
+
+func mergedUnion(sources []formats.Dataset, names []string) (*union, error) {
+	meta := *sources[0].Meta()
+	meta.Recipe = recipeMap(&meta)
+	var schemas []formats.Schema
+	for _, ds := range sources[1:] {
+		schemas = append(schemas, ds.Meta().Schema)
+		meta.Columns = columnsOf(meta.Columns, ds.Meta().Columns)
+		meta.Recipe = common(meta.Recipe, recipeMap(ds.Meta()))
+	}
+	var err error
+	if meta.Schema, err = unite(meta.Schema, schemas, func(i int) string { return names[i+1] }); err != nil {
+		return nil, err
+	}
+	for _, s := range schemas {
+		loosen(meta.Schema, s)
+	}
+	meta.Format = "merge"
+	u := &union{meta: meta}
+	for _, ds := range sources {
+		u.parts = append(u.parts, newPart(ds, ds.Meta().Format != "folder", &meta))
+	}
+	return u, nil
+}
+
+// recipeMap is how a dataset was made; a folder is taken as it is.
+func recipeMap(m *formats.Meta) map[string]string {
+	if m.Format == "folder" {
+		return map[string]string{"encode": "keep"}
+	}
+	return m.Recipe
+}
+
+// common is what two recipes agree on.
+func common(a, b map[string]string) map[string]string {
+	m := maps.Clone(a)
+	maps.DeleteFunc(m, func(k, v string) bool { return b[k] != v })
+	return m
+}
+
+type merger struct {
+	union *union
+	names []string
+	found Merged
+}
+
+// merge puts the samples of all parts into key order.
+func (m *merger) merge() error {
+	u := m.union
+	next := make([]int, len(u.parts))
+	m.found.Samples = make([]int, len(u.parts))
+	for {
+		first, key := -1, ""
+		for k := range u.parts {
+			in, ok, err := infoAt(&u.parts[k], next[k])
+			if err != nil {
+				return err
+			}
+			if ok && (first < 0 || in.Key < key) {
+				first, key = k, in.Key
+			}
+		}
+		if first < 0 {
+			return nil
+		}
+		u.items = append(u.items, item{part: int32(first), index: int32(next[first])})
+		m.found.Samples[first]++
+		next[first]++
+		for k := range u.parts {
+			in, ok, err := infoAt(&u.parts[k], next[k])
+			if err != nil {
+				return err
+			}
+			if !ok || in.Key != key {
+				continue
+			}
+			if err := m.same(key, first, k, next[k]); err != nil {
+				return err
+			}
+			m.found.Twice++
+			next[k]++
+		}
+	}
+}
+
+// same wants the last item to be what sample i of part k is.
+func (m *merger) same(key string, first, k, i int) error {
+	u := m.union
+	last := u.items[len(u.items)-1]
+	two := &union{meta: u.meta, parts: u.parts, items: []item{last, {part: int32(k), index: int32(i)}}}
+	var s [2]formats.Sample
+	for j := range s {
+		if err := two.Read(j, &s[j]); err != nil {
+			return err
+		}
+	}
+	same := s[0].Split == s[1].Split && slices.Equal(s[0].Columns, s[1].Columns)
+	for f := range s[0].Values {
+		same = same && string(s[0].Values[f].Data) == string(s[1].Values[f].Data)
+	}
+	if !same {
+		return fmt.Errorf("%w: %s and %s both have the key %q, with other bytes or labels", formats.ErrKey, m.names[first], m.names[k], key)
+	}
+	return nil
+}

@@ -1,0 +1,274 @@
+package edit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Labels is a table of what samples are to be labelled.
+type Labels struct {
+	ByPath  bool     // rows are found by the sample's source path, else by its key
+	Columns []string // names of label fields, of "label" for the designated one, "split", or user's columns
+	Rows    map[string][]string
+	Sep     string // between several labels of a multi-hot field
+}
+
+// Relabelled is what Relabel found.
+type Relabelled struct {
+	Changed    int      `json:"changed"`
+	Unchanged  int      `json:"unchanged"` // rows that say what is there already
+	NewClasses []string `json:"new_classes,omitempty"`
+}
+
+// Relabel plans a version of t with the labels of a table. Classes that t has not are
+// appended; samples that the table does not name keep what they have. A row that fits no
+// sample is an error. The plan is nil if there is nothing to do.
+func Relabel(t *Target, table Labels, o convert.Options) (*convert.Plan, *Relabelled, error) {
+	r := &relabeler{target: t, table: &table, meta: *t.Meta()}
+	if err := r.columns(); err != nil {
+		return nil, nil, err
+	}
+	rows, err := r.rows()
+	if err != nil {
+		return nil, nil, err
+	}
+	r.classes(rows)
+	v := t.unchanged(func(int) bool { return true })
+	before := t.Meta()
+	v.union.meta = r.meta
+	v.union.parts[0] = newPart(t.Dataset, true, &r.meta)
+	for i, row := range rows {
+		if row == nil {
+			continue
+		}
+		if v.union.items[i].change, err = r.change(i, row); err != nil {
+			return nil, nil, err
+		}
+		if v.union.items[i].change == nil {
+			r.found.Unchanged++
+		} else {
+			r.found.Changed++
+		}
+	}
+	if r.found.Changed == 0 {
+		return nil, &r.found, nil
+	}
+	if l := before.Schema.LabelIndex(); l >= 0 {
+		r.found.NewClasses = r.meta.Classes()[len(before.Classes()):]
+	}
+	p, err := v.plan(o)
+	return p, &r.found, err
+}
+
+type relabeler struct {
+	target *Target
+	table  *Labels
+	meta   formats.Meta // of the new version
+	field  []int        // by column of the table: the field, -1 if it is none
+	column []int        // by column of the table: the user's column, -1 if it is none
+	found  Relabelled
+}
+
+const splitColumn = "split"
+
+// columns finds out what each column of the table is.
+func (r *relabeler) columns() error {
+	schema := slices.Clone(r.meta.Schema)
+	for i := range schema {
+		schema[i].Classes = slices.Clone(schema[i].Classes)
+	}
+	r.meta.Schema = schema
+	for _, name := range r.table.Columns {
+		field := schema.Index(name)
+		if field >= 0 && schema[field].Kind != formats.Label && schema[field].Kind != formats.MultiHot {
+			field = -1
+		}
+		if field < 0 && name == "label" {
+			field = schema.LabelIndex()
+		}
+		column := slices.Index(r.meta.Columns, name)
+		if field < 0 && column < 0 && name != splitColumn {
+			return fmt.Errorf("the table has a column %q, which is no label of the dataset, no column and not split; there are: %s",
+				name, strings.Join(r.known(), ", "))
+		}
+		r.field, r.column = append(r.field, field), append(r.column, column)
+	}
+	if len(r.table.Columns) == 0 {
+		return errors.New("the table has no column beside that of the samples")
+	}
+	return nil
+}
+
+func (r *relabeler) known() []string {
+	var names []string
+	for _, f := range r.meta.Schema {
+		if f.Kind == formats.Label || f.Kind == formats.MultiHot {
+			names = append(names, f.Name)
+		}
+	}
+	return append(append(names, r.meta.Columns...), splitColumn)
+}
+
+// rows finds the row of each sample, nil where the table has none.
+func (r *relabeler) rows() ([][]string, error) {
+	rows := make([][]string, r.target.Len())
+	used := 0
+	for i := range rows {
+		in, err := r.target.Info(i)
+		if err != nil {
+			return nil, err
+		}
+		name := in.Key
+		if r.table.ByPath {
+			name = in.Source.Path
+		}
+		if row, ok := r.table.Rows[name]; ok {
+			rows[i] = row
+			used++
+		}
+	}
+	if used == len(r.table.Rows) {
+		return rows, nil
+	}
+	return nil, r.unknown()
+}
+
+// unknown names rows that fit no sample.
+func (r *relabeler) unknown() error {
+	there := make(map[string]bool, r.target.Len())
+	for i := range r.target.Len() {
+		in, err := r.target.Info(i)
+		if err != nil {
+			return err
+		}
+		there[in.Key], there[in.Source.Path] = true, true
+	}
+	var names []string
+	for name := range r.table.Rows {
+		if !there[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	if len(names) == 0 {
+		return fmt.Errorf("%w: the table names a sample twice, by other names", formats.ErrKey)
+	}
+	return fmt.Errorf("%w: the table names %d samples that the dataset has not, such as %q", formats.ErrKey, len(names), names[0])
+}
+
+// classes appends the new ones, in the order of their names.
+func (r *relabeler) classes(rows [][]string) {
+	for c, k := range r.field {
+		if k < 0 {
+			continue
+		}
+		f := &r.meta.Schema[k]
+		var fresh []string
+		seen := map[string]bool{}
+		for _, name := range f.Classes {
+			seen[name] = true
+		}
+		for _, row := range rows {
+			if row == nil {
+				continue
+			}
+			for _, name := range r.names(f, row[c]) {
+				if !seen[name] {
+					seen[name] = true
+					fresh = append(fresh, name)
+				}
+			}
+		}
+		slices.Sort(fresh)
+		f.Classes = append(f.Classes, fresh...)
+		if f.Kind == formats.MultiHot && f.Shape != nil {
+			f.Shape = []int{len(f.Classes)}
+		}
+	}
+}
+
+// names are the classes that a cell names.
+func (r *relabeler) names(f *formats.Field, cell string) []string {
+	if cell == "" {
+		return nil
+	}
+	if f.Kind == formats.Label || r.table.Sep == "" {
+		return []string{cell}
+	}
+	var names []string
+	for name := range strings.SplitSeq(cell, r.table.Sep) {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// change is what the row changes of sample i, nil if nothing.
+func (r *relabeler) change(i int, row []string) (*change, error) {
+	in, err := r.target.Info(i)
+	if err != nil {
+		return nil, err
+	}
+	var c change
+	var s formats.Sample // read where Info does not tell what is there
+	for k, cell := range row {
+		switch field, column := r.field[k], r.column[k]; {
+		case field >= 0:
+			if err := r.changeLabel(&c, field, cell, i, &in, &s); err != nil {
+				return nil, err
+			}
+		case column >= 0:
+			if in.Columns[column] != cell {
+				if c.columns == nil {
+					c.columns = map[int]string{}
+				}
+				c.columns[column] = cell
+			}
+		case in.Split != cell:
+			c.split = &cell
+		}
+	}
+	if c.sourceOnly() {
+		return nil, nil
+	}
+	return &c, nil
+}
+
+func (r *relabeler) changeLabel(c *change, k int, cell string, i int, in *formats.Info, s *formats.Sample) error {
+	f := &r.meta.Schema[k]
+	var v formats.Value
+	if f.Kind == formats.Label {
+		x := int64(formats.NoLabel)
+		if cell != "" {
+			x = int64(slices.Index(f.Classes, cell))
+		}
+		if k == r.meta.Schema.LabelIndex() {
+			if x != in.Label {
+				c.setLabel(k, x)
+			}
+			return nil
+		}
+		v.SetInt64(x)
+	} else {
+		hot := make([]byte, len(f.Classes))
+		for _, name := range r.names(f, cell) {
+			hot[slices.Index(f.Classes, name)] = 1
+		}
+		v = formats.Value{Data: hot, Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{len(hot)}}
+	}
+	if len(s.Values) == 0 {
+		if err := r.target.Read(i, s); err != nil {
+			return err
+		}
+	}
+	if string(s.Values[k].Data) != string(v.Data) {
+		c.set(k, v)
+	}
+	return nil
+}

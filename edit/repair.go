@@ -1,0 +1,264 @@
+package edit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+// Repaired is what Repair found.
+type Repaired struct {
+	Restored []string `json:"restored"` // keys of the samples that come from the source
+	Lost     []Lost   `json:"lost"`     // those that do not: then there is no plan
+	Files    []string `json:"files"`    // that are written anew; null for all
+}
+
+// Lost is a damaged sample that the source cannot give back.
+type Lost struct {
+	Key   string `json:"key"`
+	Cause string `json:"cause"`
+}
+
+// Salvage opens what is left of the damaged dataset at path, to repair it.
+func Salvage(f formats.Format, path string) (*Target, error) {
+	w, ok := f.(formats.WritableFormat)
+	s, can := f.(formats.Salvager)
+	if !ok || !can {
+		return nil, fmt.Errorf("%s: a %s cannot be repaired", path, f.Name())
+	}
+	if _, err := atrest.Recover(path); err != nil {
+		return nil, err
+	}
+	ds, err := s.Salvage(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: what describes the dataset is lost: pack it anew", err)
+	}
+	return &Target{Path: path, Format: w, Dataset: ds}, nil
+}
+
+// Repair plans t as it was before damage came over it. Files that are damaged are written
+// anew: of samples that still are what was written, and for the others of what the recipe
+// makes of their source, which must give the same bytes. If it does not for all of them the
+// plan is nil. all says that the table of checksums is damaged itself, so that no file can
+// be trusted as a whole.
+func Repair(ctx context.Context, t *Target, damage []formats.Damage, all bool, src formats.Dataset, o convert.Options) (*convert.Plan, *Repaired, error) {
+	recipe, err := recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", t.Path, err)
+	}
+	r := &repairer{target: t, src: src, recipe: recipe.Recipe}
+	v := t.unchanged(func(int) bool { return true })
+	if err := r.files(v, damage, all); err != nil {
+		return nil, nil, err
+	}
+	if err := sameFields(t.Meta().Schema, src.Meta().Schema); err != nil {
+		return nil, nil, fmt.Errorf("the source: %w", err)
+	}
+	v.union.parts = append(v.union.parts, newPart(src, false, &v.union.meta), newPart(src, true, &v.union.meta))
+	if err := r.samples(ctx, v, o.Workers); err != nil {
+		return nil, nil, err
+	}
+	if len(r.found.Lost) > 0 {
+		return nil, &r.found, nil
+	}
+	o.Fail = true
+	p, err := v.plan(o)
+	return p, &r.found, err
+}
+
+type repairer struct {
+	target  *Target
+	src     formats.Dataset
+	recipe  preprocess.Recipe
+	suspect []int32                   // samples that lie in damaged files
+	at      func(*formats.Info) int32 // where the source has a lost sample, -1 for nowhere
+	mu      sync.Mutex
+	found   Repaired
+}
+
+// files finds out which are written anew and which samples lie in them.
+func (r *repairer) files(v *version, damage []formats.Damage, all bool) error {
+	if !r.target.many() {
+		for i := range r.target.Len() {
+			r.suspect = append(r.suspect, int32(i))
+		}
+		v.whole = true
+		return nil
+	}
+	samples, err := r.target.inFiles()
+	if err != nil {
+		return err
+	}
+	v.rewrite, r.found.Files = map[int]bool{}, []string{}
+	for i, name := range r.target.Meta().Files {
+		damaged := slices.ContainsFunc(damage, func(d formats.Damage) bool { return filepath.ToSlash(d.File) == name })
+		if !all && !damaged {
+			continue
+		}
+		v.rewrite[i] = true
+		r.found.Files = append(r.found.Files, name)
+		r.suspect = append(r.suspect, samples[i]...)
+	}
+	return nil
+}
+
+// samples reads those in damaged files and takes from the source what is lost.
+func (r *repairer) samples(ctx context.Context, v *version, workers int) error {
+	var lost []int32
+	err := r.each(ctx, workers, r.suspect, func() (func(i int32) error, func(), error) {
+		var s formats.Sample
+		return func(i int32) error {
+			if v.union.Read(int(i), &s) != nil {
+				r.mu.Lock()
+				lost = append(lost, i)
+				r.mu.Unlock()
+			}
+			return nil
+		}, func() {}, nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.findInSource(lost); err != nil {
+		return err
+	}
+	err = r.each(ctx, workers, lost, func() (func(i int32) error, func(), error) {
+		proc, err := preprocess.NewProcessor(r.recipe, r.src.Meta().Schema)
+		if err != nil {
+			return nil, nil, err
+		}
+		var s, out formats.Sample
+		return func(i int32) error { return r.one(v, i, proc, &s, &out) }, proc.Close, nil
+	})
+	slices.Sort(r.found.Restored)
+	slices.SortFunc(r.found.Lost, func(a, b Lost) int { return cmp.Compare(a.Key, b.Key) })
+	return err
+}
+
+// each calls a worker's function for every sample of list; start makes a worker.
+func (r *repairer) each(ctx context.Context, workers int, list []int32, start func() (func(i int32) error, func(), error)) error {
+	if workers < 1 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range workers {
+		g.Go(func() error {
+			do, end, err := start()
+			if err != nil {
+				return err
+			}
+			defer end()
+			for ctx.Err() == nil {
+				k := int(next.Add(1) - 1)
+				if k >= len(list) {
+					return nil
+				}
+				if err := do(list[k]); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return g.Wait()
+}
+
+// one puts what the source has in place of sample i, or notes that it is lost.
+func (r *repairer) one(v *version, i int32, proc *preprocess.Processor, s, out *formats.Sample) error {
+	in, err := r.target.Info(int(i))
+	if err != nil {
+		return err
+	}
+	it, err := r.restore(proc, &in, s, out)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.found.Lost = append(r.found.Lost, Lost{in.Key, err.Error()})
+		return nil
+	}
+	r.found.Restored = append(r.found.Restored, in.Key)
+	v.union.items[i] = it
+	return nil
+}
+
+// findInSource finds the samples in the source: by path, else by key.
+func (r *repairer) findInSource(lost []int32) error {
+	byPath, byKey := map[string]int32{}, map[string]int32{}
+	for _, i := range lost {
+		in, err := r.target.Info(int(i))
+		if err != nil {
+			return err
+		}
+		byPath[in.Source.Path], byKey[in.Key] = -1, -1
+	}
+	for k := range r.src.Len() {
+		in, err := r.src.Info(k)
+		if err != nil {
+			return err
+		}
+		if _, ok := byPath[in.Source.Path]; ok && in.Source.Path != "" {
+			byPath[in.Source.Path] = int32(k)
+		}
+		if _, ok := byKey[in.Key]; ok {
+			byKey[in.Key] = int32(k)
+		}
+	}
+	r.at = func(in *formats.Info) int32 {
+		if k := byPath[in.Source.Path]; in.Source.Path != "" && k >= 0 {
+			return k
+		}
+		return byKey[in.Key]
+	}
+	return nil
+}
+
+// restore makes the sample that in describes from the source.
+func (r *repairer) restore(proc *preprocess.Processor, in *formats.Info, s, out *formats.Sample) (item, error) {
+	at := r.at(in)
+	if at < 0 {
+		return item{}, errors.New("the source does not have it")
+	}
+	it := item{part: 1, index: at, change: r.asWas(in)}
+	if err := r.src.Read(int(at), s); err != nil {
+		return it, err
+	}
+	schema := r.src.Meta().Schema
+	if s.Sum != [16]byte{} && s.Sum == in.Sum && atrest.Sum(schema, s) == in.Sum {
+		it.part = 2
+		return it, nil
+	}
+	if err := proc.Process(s, out); err != nil {
+		return it, err
+	}
+	if atrest.Sum(schema, out) != in.Sum {
+		return it, errors.New("the source is not what it was when it was packed")
+	}
+	return it, nil
+}
+
+// asWas is what the manifest says of a sample.
+func (r *repairer) asWas(in *formats.Info) *change {
+	c := &change{split: &in.Split, source: &in.Source, columns: map[int]string{}}
+	for j, text := range in.Columns {
+		c.columns[j] = text
+	}
+	schema := r.target.Meta().Schema
+	if l := schema.LabelIndex(); l >= 0 && schema[l].Kind == formats.Label {
+		c.setLabel(l, in.Label)
+	}
+	return c
+}

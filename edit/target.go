@@ -1,0 +1,75 @@
+package edit
+
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+// Target is a dataset that is to be changed.
+type Target struct {
+	Path   string
+	Format formats.WritableFormat
+	formats.Dataset
+}
+
+// Open opens the dataset at path to change it. What a kill left of an earlier change that
+// was complete but for its publication is finished first.
+func Open(f formats.Format, path string) (*Target, error) {
+	w, ok := f.(formats.WritableFormat)
+	if !ok {
+		return nil, fmt.Errorf("%s: a %s cannot be changed", path, f.Name())
+	}
+	if _, err := atrest.Recover(path); err != nil {
+		return nil, err
+	}
+	ds, err := f.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Target{Path: path, Format: w, Dataset: ds}, nil
+}
+
+// many says that the dataset has files which can stay when others change.
+func (t *Target) many() bool {
+	p, err := atrest.ParseShardPath(t.Path)
+	return err == nil && p.Many() && t.Format.Traits().Sharded && len(t.Meta().Files) > 0
+}
+
+// inFiles lists the samples of each file in the file's order.
+func (t *Target) inFiles() ([][]int32, error) {
+	d, ok := t.Dataset.(placer)
+	if !ok {
+		return nil, fmt.Errorf("%s: nothing tells where its samples lie", t.Path)
+	}
+	files := make([][]int32, len(t.Meta().Files))
+	for _, i := range d.StorageOrder() {
+		shard := d.Place(int(i)).Shard
+		if shard < 0 || shard >= len(files) {
+			return nil, fmt.Errorf("%s: %w: sample %d is in file %d of %d", t.Path, formats.ErrDamaged, i, shard, len(files))
+		}
+		files[shard] = append(files[shard], i)
+	}
+	return files, nil
+}
+
+// placer is a dataset of several files.
+type placer interface {
+	Place(i int) atrest.Place
+	StorageOrder() []int32 // of all samples
+}
+
+// options are those of a new version, from what the old one's recipe says and o.
+func (t *Target) options(o convert.Options) (convert.Options, error) {
+	recipe, err := recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd)
+	if err != nil {
+		return o, fmt.Errorf("%s: %w", t.Path, err)
+	}
+	o.Recipe, o.Create.Zstd = recipe.Recipe, recipe.filesZstd
+	if o.Order, err = convert.ParseOrder(t.Meta().Recipe["order"]); err != nil {
+		return o, fmt.Errorf("%s: its recipe: %w", t.Path, err)
+	}
+	return o, nil
+}

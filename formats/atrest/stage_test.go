@@ -1,0 +1,168 @@
+package atrest
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+var stageMeta = formats.Meta{Version: 1, Format: "test", Schema: formats.Schema{{Name: "image", Kind: formats.Image}}}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newStage(t *testing.T, path string, replace bool) *Stage {
+	t.Helper()
+	s, err := CreateStage(path, path, stageMeta, replace)
+	must(t, err)
+	return s
+}
+
+// A publication that replaces two files is stopped after each of its steps and again while
+// its folder is removed: going on always ends with the new files, never with the old ones
+// or none.
+func TestPublishingGoesOnFromEveryStep(t *testing.T) {
+	for stop := range 12 {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "x")
+		s := newStage(t, path, true)
+		var old []string
+		var steps, moves []Move
+		for _, name := range []string{"a", "b"} {
+			must(t, os.WriteFile(filepath.Join(dir, name), []byte("old"), 0o644))
+			must(t, os.WriteFile(s.Path(name), []byte("new"), 0o644))
+			old = append(old, filepath.Join(dir, name))
+			steps = append(steps, Move{From: filepath.Join(dir, name), To: filepath.Join(s.file(oldName), map[string]string{"a": "0", "b": "1"}[name]), Old: true})
+			moves = append(moves, Move{From: s.Path(name), To: filepath.Join(dir, name)})
+		}
+		steps = append(steps, moves...)
+		if stop < 10 {
+			// What is done on the way is done by hand, up to the stop; then the process ends.
+			must(t, os.MkdirAll(s.file(oldName), 0o755))
+			must(t, s.writeList(encodeMoves(t, steps)))
+			for i := range min(stop, len(steps)) {
+				must(t, steps[i].do())
+			}
+			switch stop {
+			case 5:
+				must(t, s.writeList([]byte("[]")))
+			case 6, 7, 8, 9: // more and more of the folder is gone
+				must(t, s.writeList([]byte("[]")))
+				for _, name := range []string{journalName, oldName, dataName, publishName}[:stop-5] {
+					must(t, os.RemoveAll(s.file(name)))
+				}
+			}
+			must(t, s.Close())
+			_, err := ResumeStage(path)
+			if want := formats.ErrPublished; stop < 9 && !errors.Is(err, want) {
+				t.Errorf("stop %d: %v, want %v", stop, err, want)
+			} else if stop == 9 && !errors.Is(err, formats.ErrNoPartial) {
+				t.Errorf("stop %d: %v", stop, err)
+			}
+		} else {
+			must(t, s.Publish(old, moves))
+		}
+		for _, name := range []string{"a", "b"} {
+			if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(b) != "new" {
+				t.Errorf("stop %d: %s is %q, %v", stop, name, b, err)
+			}
+		}
+		if there(s.dir) {
+			t.Errorf("stop %d: %s is still there", stop, s.dir)
+		}
+	}
+}
+
+func encodeMoves(t *testing.T, steps []Move) []byte {
+	t.Helper()
+	b, err := json.Marshal(steps)
+	must(t, err)
+	return b
+}
+
+// What a removal that was killed left does not get into the next dataset, nor in its way.
+func TestRemainsCountAsNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	s := newStage(t, path, false)
+	must(t, os.WriteFile(s.Path("left"), nil, 0o644))
+	must(t, os.Remove(s.file(journalName)))
+	must(t, s.Close())
+	s = newStage(t, path, false)
+	if there(s.Path("left")) {
+		t.Error("what was left is in the new stage")
+	}
+	must(t, os.Remove(s.file(journalName)))
+	must(t, s.Close())
+	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrNoPartial) || there(s.dir) {
+		t.Errorf("resume: %v; still there: %v", err, there(s.dir))
+	}
+	must(t, os.WriteFile(path, nil, 0o644))
+	must(t, os.Mkdir(s.dir, 0o755))
+	if _, err := CreateStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrExists) || there(s.dir) {
+		t.Errorf("create: %v; still there: %v", err, there(s.dir))
+	}
+}
+
+func TestDiscard(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	must(t, Discard(path))
+	s := newStage(t, path, false)
+	if err := Discard(path); !errors.Is(err, formats.ErrLocked) || !there(s.file(journalName)) {
+		t.Errorf("while it is written: %v", err)
+	}
+	must(t, s.Close())
+	must(t, Discard(path))
+	if there(s.dir) {
+		t.Error("it is still there")
+	}
+	s = newStage(t, path, false)
+	must(t, os.WriteFile(s.Path("x"), []byte("new"), 0o644))
+	must(t, s.writeList(encodeMoves(t, []Move{{From: s.Path("x"), To: path}})))
+	must(t, s.Close())
+	if err := Discard(path); !errors.Is(err, formats.ErrPublished) || !there(path) || there(s.dir) {
+		t.Errorf("of what is complete: %v", err)
+	}
+}
+
+// After a write or sync that failed nothing more is written, summed or recorded.
+func TestFailuresAreForGood(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	s := newStage(t, path, false)
+	f, err := CreateFile(s.Path("f"), "f")
+	must(t, err)
+	_, err = f.Write(make([]byte, 10))
+	must(t, err)
+	must(t, f.f.Close())
+	first := f.Sync()
+	if first == nil {
+		t.Fatal("a sync of a closed file")
+	}
+	if _, err := f.Write(nil); !errors.Is(err, first) {
+		t.Errorf("then write: %v", err)
+	}
+	must(t, s.journal.Close())
+	s.journal, err = os.Open(s.file(journalName)) // cannot be written to
+	must(t, err)
+	first = s.Checkpoint(nil, []byte("note"))
+	if first == nil {
+		t.Fatal("a checkpoint that was not written")
+	}
+	if err := s.Publish(nil, nil); !errors.Is(err, first) || there(s.file(publishName)) {
+		t.Errorf("then publish: %v", err)
+	}
+	must(t, s.Close())
+	s, err = ResumeStage(path)
+	must(t, err)
+	if s.Note != nil {
+		t.Errorf("note %q", s.Note)
+	}
+	must(t, s.Close())
+}

@@ -1,0 +1,229 @@
+package hdf5
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+// TestEveryBit flips each bit of all that Open reads, and of the rest of the file some: Open
+// or Check notices, Open only where values are not concerned, and no sample is read wrong,
+// by Salvage neither.
+func TestEveryBit(t *testing.T) {
+	content := readFixture(t)
+	whole, err := loadBytes(bytes.Clone(content), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range content {
+		in := placeAt(whole.places, int64(at))
+		some := at%32 == 0
+		if !some && (in == nil || !in.summed) && int64(at) < whole.sums.Size {
+			continue
+		}
+		for bit := range 8 {
+			content[at] ^= 1 << bit
+			d, err := loadBytes(content, false)
+			if (err == nil) != (int64(at) < whole.sums.Size && (in == nil || !in.summed)) {
+				t.Errorf("bit %d of byte %d: Open: %v", bit, at, err)
+			}
+			if err == nil && crc32.Checksum(content[:whole.sums.Size], castagnoli) == whole.sums.Blocks[0] {
+				t.Errorf("bit %d of byte %d: Check does not notice", bit, at)
+			}
+			if err == nil {
+				readAll(t, d)
+			}
+			if some && bit == 3 {
+				if salvaged, err := loadBytes(content, true); err == nil {
+					readAll(t, salvaged)
+				}
+			}
+			content[at] ^= 1 << bit
+		}
+	}
+}
+
+// placeAt is the dataset that a byte belongs to, or nil.
+func placeAt(all places, at int64) *place {
+	for i := range all {
+		if p := &all[i]; at >= p.offset && at < p.offset+p.length() {
+			return p
+		}
+	}
+	return nil
+}
+
+func TestSalvage(t *testing.T) {
+	place := func(name string) func(d *dataset) int64 {
+		return func(d *dataset) int64 { return d.places.find(name).offset }
+	}
+	end := func(back int64) func(d *dataset) int64 {
+		return func(d *dataset) int64 { return int64(len(d.mapping.Data)) - back }
+	}
+	for name, c := range map[string]struct {
+		at    func(d *dataset) int64
+		opens bool // by Open
+		left  int  // samples that Salvage finds; -1 if nothing
+	}{
+		"HDF5's superblock":       {func(*dataset) int64 { return 8 }, true, fixtureCount},
+		"an image":                {place(bytesName), true, fixtureCount - 1},
+		"a value of a field":      {place("pose"), true, fixtureCount - 1},
+		"labels, which are twice": {place(labelsName), false, fixtureCount},
+		"images' offsets":         {place(offsetsName), false, fixtureCount},
+		"images' shapes":          {place(shapesName), false, fixtureCount},
+		"a field's offsets":       {place("mask/" + offsetsName), false, 0},
+		"a field's shapes":        {place("mask/" + shapesName), false, 0},
+		"block checksums":         {func(d *dataset) int64 { return d.sums.Size + 10 }, false, fixtureCount},
+		"the manifest":            {place(manifestName), false, -1},
+		"dataset.json":            {place(metaName), false, -1},
+		"the places":              {end(int64(trailerLength) + 5), false, -1},
+		"the trailer":             {end(2), false, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			content := readFixture(t)
+			d, err := loadBytes(content, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			content[c.at(d)] ^= 4
+			if _, err := loadBytes(content, false); (err == nil) != c.opens || err != nil && !errors.Is(err, formats.ErrDamaged) {
+				t.Errorf("Open: %v", err)
+			}
+			d, err = loadBytes(content, true)
+			if c.left < 0 {
+				if !errors.Is(err, formats.ErrDamaged) {
+					t.Errorf("Salvage: %v, want ErrDamaged", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := readAll(t, d); n != c.left {
+				t.Errorf("%d samples are left, want %d", n, c.left)
+			}
+		})
+	}
+}
+
+// TestSalvageLosesBlocks: of a large table only what lies in a damaged block is lost.
+func TestSalvageLosesBlocks(t *testing.T) {
+	const n = 3 * atrest.BlockSize / 8
+	file := make([]byte, 100+8*(n+1))
+	sums, err := sumBlocks(bytes.NewReader(file), int64(len(file)), atrest.FileSums{}, 0, 0, make([]byte, atrest.BlockSize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := loader{file: file, sums: sums.Blocks}
+	p := &place{offset: 100, dtype: formats.Int64, dims: []int{n + 1}}
+	file[2*atrest.BlockSize-1]++
+	const from, to = (atrest.BlockSize - 100) / 8, (2*atrest.BlockSize - 100 + 7) / 8
+	if lost := l.lost(p, 1, n); len(lost) != 1 || lost[0] != (interval{from - 1, to}) {
+		t.Errorf("got %v, want %d to %d", lost, from-1, to)
+	}
+	l.sums = nil
+	if lost := l.lost(p, 1, n); len(lost) != 1 || lost[0] != (interval{0, n}) {
+		t.Errorf("without checksums of blocks: %v", lost)
+	}
+}
+
+func TestCutShort(t *testing.T) {
+	content := readFixture(t)
+	for _, n := range []int{len(content) / 2, len(content) - 1} {
+		path := filepath.Join(t.TempDir(), "x.h5")
+		if err := os.WriteFile(path, content[:n], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Format{}.Salvage(path)
+		if err == nil || !strings.Contains(err.Error(), "cut") || !strings.Contains(err.Error(), "nothing can be salvaged") {
+			t.Errorf("cut to %d of %d bytes: %v", n, len(content), err)
+		}
+	}
+}
+
+func TestChecks(t *testing.T) {
+	content := readFixture(t)
+	path := filepath.Join(t.TempDir(), "x.h5")
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ds, err := Format{}.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ds.Close()
+	all := ds.(*dataset).places
+	count := func(check func(report func(formats.Damage)) error) (n int) {
+		if err := check(func(formats.Damage) { n++ }); err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	checks := func(what string, quick, full int) {
+		t.Helper()
+		c := ds.(formats.Checker)
+		q := count(func(report func(formats.Damage)) error { return c.CheckQuick(context.Background(), report) })
+		f := count(func(report func(formats.Damage)) error { return c.Check(context.Background(), formats.Part{}, 2, report) })
+		if q != quick || f != full {
+			t.Errorf("%s: CheckQuick reports %d and Check %d, want %d and %d", what, q, f, quick, full)
+		}
+	}
+	flip := func(at int64) {
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		content[at] ^= 1
+		if _, err := f.WriteAt(content[at:at+1], at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checks("undamaged", 0, 0)
+	flip(all.find(bytesName).offset)
+	checks("an image", 0, 1)
+	flip(all.find(bytesName).offset)
+	flip(all.find(offsetsName).offset)
+	checks("offsets", 1, 1)
+	flip(all.find(offsetsName).offset)
+	if err := os.Truncate(path, int64(len(content))/2); err != nil {
+		t.Fatal(err)
+	}
+	checks("cut", 1, 1)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	checks("removed", 1, 1)
+}
+
+func TestElements(t *testing.T) {
+	const huge = 1 << 40
+	for _, c := range []struct {
+		dims  []int
+		limit int64
+		want  int64
+		ok    bool
+	}{
+		{nil, 1, 1, true},
+		{nil, 0, 0, false},
+		{[]int{2, 3}, 6, 6, true},
+		{[]int{2, 3}, 5, 0, false},
+		{[]int{huge, 0, huge}, 0, 0, true},
+		{[]int{-1, 0}, 9, 0, false},
+		{[]int{-2, -3}, 9, 0, false},
+		{[]int{huge, huge}, 1 << 62, 0, false},
+		{[]int{1 << 32, 1 << 32}, 1 << 62, 0, false},
+	} {
+		if n, ok := elements(c.dims, c.limit); ok != c.ok || ok && n != c.want {
+			t.Errorf("%v of at most %d: %d, %v", c.dims, c.limit, n, ok)
+		}
+	}
+}

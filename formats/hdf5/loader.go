@@ -1,0 +1,204 @@
+package hdf5
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+// loader makes columns of the datasets in a mapped file.
+type loader struct {
+	places  places
+	file    []byte   // what HDF5 wrote
+	sums    []uint32 // of its blocks; nil if they are not known
+	damaged map[string]bool
+}
+
+// bytes are those of the dataset at p; a place lies in the file.
+func (l *loader) bytes(p *place) []byte {
+	end := p.offset + p.length()
+	return l.file[p.offset:end:end]
+}
+
+// check compares all datasets but values with their checksums. Those that differ are an
+// error or, if tolerated, remembered as damaged.
+func (l *loader) check(tolerated bool) error {
+	for i := range l.places {
+		p := &l.places[i]
+		if !p.summed || crc32.Checksum(l.bytes(p), castagnoli) == p.sum {
+			continue
+		}
+		if !tolerated {
+			return fmt.Errorf("%w: the checksum of dataset %s differs", formats.ErrDamaged, p.name)
+		}
+		l.damaged[p.name] = true
+	}
+	return nil
+}
+
+// find gives the place of a dataset of n rows; n is -1 for any number.
+func (l *loader) find(name string, t formats.DType, n int) (*place, error) {
+	p := l.places.find(name)
+	switch {
+	case p == nil:
+		return nil, fmt.Errorf("%w: the table of places lacks dataset %s", formats.ErrDamaged, name)
+	case t != "" && p.dtype != t || n >= 0 && p.dims[0] != n:
+		return nil, fmt.Errorf("%w: dataset %s has the type %s and the shape %v for %d rows", formats.ErrDamaged, name, p.dtype, p.dims, n)
+	}
+	return p, nil
+}
+
+func (l *loader) description() (atrest.Catalog, error) {
+	var data [2][]byte
+	for i, name := range []string{metaName, manifestName} {
+		p, err := l.find(name, formats.Uint8, -1)
+		if err == nil && l.damaged[name] {
+			err = fmt.Errorf("%w: the checksum of dataset %s differs, without which nothing is known of the samples", formats.ErrDamaged, name)
+		}
+		if err != nil {
+			return atrest.Catalog{}, err
+		}
+		data[i] = l.bytes(p)
+	}
+	m, err := atrest.DecodeMeta(data[0])
+	if err != nil {
+		return atrest.Catalog{}, err
+	}
+	return atrest.NewCatalog(m, data[1])
+}
+
+func (l *loader) columns(d *dataset) (err error) {
+	if d.images, err = l.images(d.Catalog); err != nil {
+		return err
+	}
+	schema := d.Meta().Schema
+	d.fields = make([]*column, len(schema))
+	for i, name := range fieldNames(schema) {
+		if l.places.find(name+"/"+bytesName) != nil {
+			d.fields[i], err = l.varying(name+"/", d.Len())
+		} else {
+			d.fields[i], err = l.uniform(name, d.Len())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// images is the column of designated images. Their sizes are in the manifest too, so that
+// damaged offsets are no loss.
+func (l *loader) images(c atrest.Catalog) (*column, error) {
+	n := c.Len()
+	if l.places.find(imagesName) != nil {
+		return l.uniform(imagesName, n)
+	}
+	data, err := l.find(bytesName, formats.Uint8, -1)
+	if err != nil {
+		return nil, err
+	}
+	offsets, err := l.find(offsetsName, formats.Int64, n+1)
+	if err != nil {
+		return nil, err
+	}
+	images := &column{data: l.bytes(data)}
+	if images.offsets = l.bytes(offsets); l.damaged[offsetsName] {
+		images.offsets, err = offsetsOf(c)
+	}
+	return images, err
+}
+
+func offsetsOf(c atrest.Catalog) ([]byte, error) {
+	b := make([]byte, 8, 8*(c.Len()+1))
+	at := int64(0)
+	for i := range c.Len() {
+		in, err := c.Info(i)
+		if err != nil {
+			return nil, err
+		}
+		at += in.Size
+		b = binary.LittleEndian.AppendUint64(b, uint64(at))
+	}
+	return b, nil
+}
+
+func (l *loader) uniform(name string, n int) (*column, error) {
+	p, err := l.find(name, "", n)
+	if err != nil {
+		return nil, err
+	}
+	c := &column{data: l.bytes(p), shape: p.dims[1:], dtype: p.dtype}
+	if n > 0 {
+		c.size = len(c.data) / n
+	}
+	return c, nil
+}
+
+// varying is the column of a further field whose values lie in prefix+"bytes".
+func (l *loader) varying(prefix string, n int) (*column, error) {
+	data, err := l.find(prefix+bytesName, formats.Uint8, -1)
+	if err != nil {
+		return nil, err
+	}
+	c := &column{data: l.bytes(data)}
+	for _, t := range []struct {
+		name  string
+		dtype formats.DType
+		rows  int
+		bytes *[]byte
+		width int
+	}{
+		{offsetsName, formats.Int64, n + 1, &c.offsets, 1},
+		{shapesName, formats.Int64, n, &c.shapes, -1},
+		{encodingsName, formats.Uint8, n, &c.encodings, 1},
+		{typesName, formats.Uint8, n, &c.types, 1},
+	} {
+		p, err := l.find(prefix+t.name, t.dtype, t.rows)
+		if err != nil {
+			return nil, err
+		}
+		width := 1
+		if len(p.dims) > 1 {
+			width = p.dims[1]
+		}
+		if len(p.dims) > 2 || t.width > 0 && width != t.width {
+			return nil, fmt.Errorf("%w: dataset %s has the shape %v", formats.ErrDamaged, p.name, p.dims)
+		}
+		if t.width < 0 {
+			c.rank = width
+		}
+		*t.bytes = l.bytes(p)
+		if l.damaged[p.name] {
+			c.lost = append(c.lost, l.lost(p, width, n)...)
+		}
+	}
+	return c, nil
+}
+
+// lost are the values that a damaged dataset, a row of which describes each, tells wrong
+// things about: those in its blocks that differ, or all if that is not known. A value's
+// bytes end where the next row of offsets says.
+func (l *loader) lost(p *place, width, n int) []interval {
+	var lost []interval
+	if p.length() == 0 {
+		return nil
+	}
+	row := int64(width * p.dtype.Size())
+	end := p.offset + p.length()
+	for i := p.offset / atrest.BlockSize; i < int64(len(l.sums)) && i*atrest.BlockSize < end; i++ {
+		from, to := i*atrest.BlockSize, min((i+1)*atrest.BlockSize, int64(len(l.file)))
+		if crc32.Checksum(l.file[from:to], castagnoli) == l.sums[i] {
+			continue
+		}
+		first := (max(from, p.offset)-p.offset)/row - 1
+		last := (min(to, end) - p.offset + row - 1) / row
+		lost = append(lost, interval{int(first), int(last)})
+	}
+	if len(lost) == 0 {
+		return []interval{{0, n}}
+	}
+	return lost
+}

@@ -1,0 +1,91 @@
+//go:build cgo
+
+package hdf5
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/hdf5"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// locate asks the library where a dataset lies.
+func locate(f *hdf5.File, name string) (p place, err error) {
+	set, err := f.OpenDataset(name)
+	if err != nil {
+		return place{}, fmt.Errorf("dataset %s: %w", name, explain(err))
+	}
+	defer set.Close()
+	p = place{name: name}
+	var length int64
+	if p.offset, length, err = extent(set); err != nil {
+		return place{}, fmt.Errorf("dataset %s: %w", name, err)
+	}
+	if p.dims, err = dimensions(set); err != nil {
+		return place{}, fmt.Errorf("dataset %s: %w", name, err)
+	}
+	if p.dtype, err = elementType(set); err != nil {
+		return place{}, fmt.Errorf("dataset %s: %w", name, err)
+	}
+	if _, ok := elements(p.dims, math.MaxInt64/8); !ok || p.length() != length {
+		return place{}, fmt.Errorf("dataset %s: HDF5 keeps %d bytes for %s of shape %v", name, length, p.dtype, p.dims)
+	}
+	return p, nil
+}
+
+func dimensions(set *hdf5.Dataset) ([]int, error) {
+	space := set.Space()
+	if space == nil {
+		return nil, explain(errors.New("it has no dimensions"))
+	}
+	defer space.Close()
+	udims, _, err := space.SimpleExtentDims()
+	if err != nil {
+		return nil, explain(err)
+	}
+	dims := make([]int, len(udims))
+	for i, d := range udims {
+		dims[i] = int(d)
+	}
+	return dims, nil
+}
+
+func elementType(set *hdf5.Dataset) (formats.DType, error) {
+	t, err := set.Datatype()
+	if err != nil {
+		return "", explain(err)
+	}
+	defer t.Close()
+	for _, code := range typeCodes[1:] {
+		if native(code).Equal(t) {
+			return code, nil
+		}
+	}
+	return "", fmt.Errorf("it has elements of %d bytes of another type", t.Size())
+}
+
+// compare has the library open the file at path and say whether all datasets lie where p
+// says.
+func compare(path string, p places) error {
+	return locked(func() error {
+		f, err := hdf5.OpenFile(path, hdf5.F_ACC_RDONLY)
+		if err != nil {
+			return explain(err)
+		}
+		for i := range p {
+			found, err := locate(f, p[i].name)
+			if err == nil && (found.offset != p[i].offset || found.dtype != p[i].dtype || !slices.Equal(found.dims, p[i].dims)) {
+				err = fmt.Errorf("dataset %s: HDF5 finds %s %v at byte %d, not %s %v at %d",
+					p[i].name, found.dtype, found.dims, found.offset, p[i].dtype, p[i].dims, p[i].offset)
+			}
+			if err != nil {
+				return errors.Join(err, f.Close())
+			}
+		}
+		return explain(f.Close())
+	})
+}

@@ -1,0 +1,172 @@
+package hdf5
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// The table of places says where each contiguous dataset of the file lies, so that reading
+// does not have to trust HDF5's own structures. All numbers but the CRCs are uvarints:
+//
+//	magic   8 bytes
+//	count   of datasets, which follow in the order of their names:
+//	  length and bytes of the name; type, a code as in dtypes; offset in the file; number
+//	  of dimensions; dimensions; 1 if a CRC-32C of the dataset's bytes follows (uint32), 0
+//	  for values, whose bytes the samples' checksums cover
+//	crc     uint32  CRC-32C of the table up to here
+const placesMagic = "DSCPLAC1"
+
+// maxRank is the largest number of dimensions that HDF5 has.
+const maxRank = 32
+
+// place is where a dataset lies.
+type place struct {
+	name   string
+	dtype  formats.DType
+	offset int64
+	dims   []int
+	summed bool   // sum is that of the bytes
+	sum    uint32 // CRC-32C
+}
+
+// length is the number of its bytes.
+func (p *place) length() int64 {
+	n, _ := elements(p.dims, 1<<62)
+	return n * int64(p.dtype.Size())
+}
+
+// places are in the order of their names.
+type places []place
+
+// find gives the place of a dataset, or nil.
+func (p places) find(name string) *place {
+	i, ok := slices.BinarySearchFunc(p, name, func(a place, name string) int { return strings.Compare(a.name, name) })
+	if !ok {
+		return nil
+	}
+	return &p[i]
+}
+
+func (p places) encode() []byte {
+	b := []byte(placesMagic)
+	b = binary.AppendUvarint(b, uint64(len(p)))
+	for i := range p {
+		b = p[i].append(b)
+	}
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+func (p *place) append(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(p.name)))
+	b = append(b, p.name...)
+	b = binary.AppendUvarint(b, uint64(slices.Index(typeCodes, p.dtype)))
+	b = binary.AppendUvarint(b, uint64(p.offset))
+	b = binary.AppendUvarint(b, uint64(len(p.dims)))
+	for _, d := range p.dims {
+		b = binary.AppendUvarint(b, uint64(d))
+	}
+	if !p.summed {
+		return binary.AppendUvarint(b, 0)
+	}
+	return binary.LittleEndian.AppendUint32(binary.AppendUvarint(b, 1), p.sum)
+}
+
+// decodePlaces reads what encode wrote. All places lie in the first end bytes of the file.
+// ErrDamaged if the table does not check itself.
+func decodePlaces(b []byte, end int64) (places, error) {
+	body, ok := bytes.CutPrefix(b, []byte(placesMagic))
+	if !ok || len(body) < 4 || crc32.Checksum(b[:len(b)-4], castagnoli) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
+		return nil, fmt.Errorf("%w: the table of places does not check", formats.ErrDamaged)
+	}
+	r := &cursor{b: body[:len(body)-4]}
+	var all places
+	for range r.number(int64(len(body))) {
+		p := r.place(end)
+		if r.failed || len(all) > 0 && p.name <= all[len(all)-1].name {
+			return nil, fmt.Errorf("%w: dataset %d in the table of places is none that can be", formats.ErrDamaged, len(all))
+		}
+		all = append(all, p)
+	}
+	if r.failed || len(r.b) != 0 {
+		return nil, fmt.Errorf("%w: the table of places has another length than it says", formats.ErrDamaged)
+	}
+	return all, nil
+}
+
+// cursor takes values off the front of b. What cannot be sets failed and gives zeros.
+type cursor struct {
+	b      []byte
+	failed bool
+}
+
+func (r *cursor) fail() { r.failed, r.b = true, nil }
+
+func (r *cursor) take(n int) []byte {
+	if n > len(r.b) {
+		r.fail()
+		return nil
+	}
+	p := r.b[:n]
+	r.b = r.b[n:]
+	return p
+}
+
+// number is a number of at most limit.
+func (r *cursor) number(limit int64) int64 {
+	x, n := binary.Uvarint(r.b)
+	if n <= 0 || limit < 0 || x > uint64(limit) {
+		r.fail()
+		return 0
+	}
+	r.b = r.b[n:]
+	return int64(x)
+}
+
+// place is a dataset that lies in the first end bytes of the file.
+func (r *cursor) place(end int64) place {
+	p := place{name: string(r.take(int(r.number(int64(len(r.b))))))}
+	p.dtype = typeCodes[r.number(int64(len(typeCodes)-1))]
+	p.offset = r.number(end)
+	p.dims = make([]int, r.number(maxRank))
+	for i := range p.dims {
+		p.dims[i] = int(r.number(1 << 62))
+	}
+	if r.number(1) == 1 {
+		p.summed = true
+		if sum := r.take(4); sum != nil {
+			p.sum = binary.LittleEndian.Uint32(sum)
+		}
+	}
+	size := int64(p.dtype.Size())
+	if size == 0 || len(p.dims) == 0 {
+		r.failed = true
+	} else if _, ok := elements(p.dims, (end-p.offset)/size); !ok {
+		r.failed = true
+	}
+	return p
+}
+
+// elements is the number of elements of a tensor of these dimensions; ok is false if a
+// dimension is negative or there are more than limit.
+func elements(dims []int, limit int64) (n int64, ok bool) {
+	if slices.ContainsFunc(dims, func(d int) bool { return d < 0 }) {
+		return 0, false
+	}
+	if slices.Contains(dims, 0) {
+		return 0, true
+	}
+	n = 1
+	for _, d := range dims {
+		if int64(d) > limit/n {
+			return 0, false
+		}
+		n *= int64(d)
+	}
+	return n, n <= limit
+}

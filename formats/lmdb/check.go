@@ -1,0 +1,91 @@
+package lmdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+// Check implements formats.Checker.
+func (d *dataset) Check(ctx context.Context, p formats.Part, workers int, report func(formats.Damage)) error {
+	sums, err := atrest.ReadSums(d.Path)
+	if err != nil {
+		return err
+	}
+	return sums.Check(ctx, d.Path, 0, p, workers, report)
+}
+
+// CheckQuick implements formats.Checker: each key is looked up in the trees, whose pages are
+// few; the values' own pages are not touched.
+func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
+	sums, err := atrest.ReadSums(d.Path)
+	if err != nil {
+		return err
+	}
+	data := func(name string) bool { return path.Base(name) == dataName }
+	large := slices.DeleteFunc(slices.Clone(sums), func(fs atrest.FileSums) bool { return !data(fs.Name) })
+	if err := large.CheckSizes(d.Path, 0, report); err != nil {
+		return err
+	}
+	if err := sums.CheckFiles(ctx, d.Path, func(name string) bool { return !data(name) }, report); err != nil {
+		return err
+	}
+	for _, e := range d.environments() {
+		if err := d.checkTrees(ctx, e, report); err != nil {
+			return fmt.Errorf("check %s: %w", d.Path, err)
+		}
+	}
+	return nil
+}
+
+// checkTrees reports each damaged page of e's trees once, and each key that is not there.
+func (d *dataset) checkTrees(ctx context.Context, e *environment, report func(formats.Damage)) error {
+	if e.metas != nil {
+		report(e.damage(e.metas))
+	}
+	reported := map[string]bool{}
+	return atrest.Guard(func() error {
+		for i := range d.Len() {
+			if i%1024 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			for db := range e.databases {
+				if err := e.check(db, d.Table.Key(i)); err != nil && !reported[err.Error()] {
+					reported[err.Error()] = true
+					report(e.damage(err))
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// check looks key up and says what is wrong with where its value should be.
+func (e *environment) check(db int, key string) error {
+	d := &e.databases[db]
+	if d.err != nil {
+		return d.err
+	}
+	n, err := e.find(d.root, []byte(key))
+	if errors.Is(err, errNoKey) {
+		return fmt.Errorf("%w: the key %q is not there", formats.ErrDamaged, key)
+	}
+	if err != nil {
+		return err
+	}
+	return e.checkPlace(&n)
+}
+
+// damage is err as a place in the file: that of the page, if it is about one.
+func (e *environment) damage(err error) formats.Damage {
+	d := formats.Damage{File: e.name, Cause: err.Error()}
+	if page := new(pageError); errors.As(err, &page) && page.no < e.count {
+		d.Offset, d.Length = int64(page.no)*int64(e.size), int64(e.size)
+	}
+	return d
+}

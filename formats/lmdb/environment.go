@@ -1,0 +1,126 @@
+package lmdb
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"unsafe"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+// environment is one LMDB environment that is read. It is safe for concurrent use.
+type environment struct {
+	pages
+	name      string // of the file, relative to the dataset
+	mapping   *atrest.Mapping
+	metas     error // what is wrong with the meta pages
+	databases []database
+}
+
+// database is one of an environment's.
+type database struct {
+	root uint64
+	err  error // why nothing can be read from it
+}
+
+// errNotOpen is of databases that were not found because a page could not be read.
+var errNotOpen = errors.New("its pages cannot be read")
+
+// openEnvironment maps the file of that name in the dataset's folder with its named
+// databases, or the main database if there are no names. The error is what is wrong with the
+// file; the environment is there all the same, and what can be read from it can be read.
+func openEnvironment(dir, name string, databases []string) (*environment, error) {
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	mapping, err := atrest.Map(path)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			err = fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		}
+		e := &environment{name: name}
+		e.fail(max(1, len(databases)), err)
+		return e, err
+	}
+	e := &environment{name: name, mapping: mapping}
+	err = atrest.Guard(func() error { return e.open(mapping.Data, databases) })
+	if err != nil {
+		err = fmt.Errorf("open %s: %w", path, err)
+	}
+	return e, err
+}
+
+// open reads the meta pages and finds the databases.
+func (e *environment) open(data []byte, databases []string) error {
+	e.fail(max(1, len(databases)), errNotOpen) // until they are found, should reading end here
+	m, err := newestMeta(data)
+	e.metas = err
+	if m.pageSize == 0 {
+		e.fail(len(e.databases), err)
+		return err
+	}
+	e.pages = newPages(data, &m)
+	main, mainErr := root(m.main, m.no)
+	if len(databases) == 0 {
+		e.databases[0] = database{main, mainErr}
+		return errors.Join(err, mainErr)
+	}
+	for i, name := range databases {
+		d := database{err: mainErr}
+		if d.err == nil {
+			d.root, d.err = e.named(main, name)
+		}
+		if d.err != nil {
+			d.err = fmt.Errorf("database %s: %w", name, asDamage(d.err))
+		}
+		e.databases[i] = d
+		err = errors.Join(err, d.err)
+	}
+	return err
+}
+
+// fail makes them n databases that nothing can be read from.
+func (e *environment) fail(n int, err error) {
+	e.databases = e.databases[:0]
+	for range n {
+		e.databases = append(e.databases, database{err: err})
+	}
+}
+
+// get gives the value of key in the file's memory, valid until close.
+func (e *environment) get(db int, key string) ([]byte, error) {
+	b, err := e.lookUp(&e.databases[db], unsafe.Slice(unsafe.StringData(key), len(key)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.name, asDamage(err))
+	}
+	return b, nil
+}
+
+func (e *environment) lookUp(d *database, key []byte) ([]byte, error) {
+	if d.err != nil {
+		return nil, d.err
+	}
+	n, err := e.find(d.root, key)
+	if err != nil {
+		return nil, err
+	}
+	return e.value(&n)
+}
+
+func (e *environment) close() error {
+	if e.mapping == nil {
+		return nil
+	}
+	e.pages = pages{}
+	return e.mapping.Close()
+}
+
+// asDamage adds formats.ErrDamaged to the errors that lack it: a key of the manifest that is
+// not there, a file that cannot be read.
+func asDamage(err error) error {
+	if errors.Is(err, formats.ErrDamaged) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+}

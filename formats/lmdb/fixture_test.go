@@ -1,0 +1,131 @@
+package lmdb
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+// fixture is a small dataset whose trees have branches, leaves and overflow pages. It is in
+// the repository, for builds without cgo cannot write one; go test -update writes it anew.
+const fixture = "testdata/small.lmdb"
+
+var update = flag.Bool("update", false, "write "+fixture+" anew")
+
+const fixtureCount = 24
+
+var fixtureMeta = formats.Meta{Version: formats.Version, Format: "lmdb", Schema: formats.Schema{
+	{Name: "image", Kind: formats.Image},
+	{Name: "label", Kind: formats.Label, Classes: []string{"cat", "dog"}},
+	{Name: "mask", Kind: formats.Mask},
+	{Name: "caption", Kind: formats.Text},
+}}
+
+// fixtureSample is sample i; keys grow up to the longest, images past two pages.
+func fixtureSample(i int) *formats.Sample {
+	r := rand.New(rand.NewPCG(uint64(i), 7))
+	data := make([]byte, 10+r.IntN(60))
+	if i%9 == 5 {
+		data = make([]byte, 2000+i*180)
+	}
+	for k := range data {
+		data[k] = byte(r.Uint32())
+	}
+	copy(data, "\xff\xd8\xff")
+	s := &formats.Sample{Key: fmt.Sprintf("%03d", i), Values: []formats.Value{
+		{Data: data, Encoding: formats.JPEG, DType: formats.Uint8, Shape: []int{1, 2, 3}},
+		{},
+		{Data: data[:1+i%5], Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{1, 1 + i%5, 1}},
+		{Data: fmt.Appendf(nil, "caption %d", i), Encoding: formats.Plain},
+	}}
+	s.Key += strings.Repeat("x", (formats.MaxKey-3)*i/(fixtureCount-1))
+	s.Values[1].SetInt64(int64(i % 2))
+	s.Sum = atrest.Sum(fixtureMeta.Schema, s)
+	return s
+}
+
+func fixtureSamples() []*formats.Sample {
+	samples := make([]*formats.Sample, fixtureCount)
+	for i := range samples {
+		samples[i] = fixtureSample(i)
+	}
+	return samples
+}
+
+func fixtureFile(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(fixture, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// copyFixture is a copy of the fixture to be damaged.
+func copyFixture(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.lmdb")
+	if err := os.CopyFS(path, os.DirFS(fixture)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// inMemory is the fixture with these data files.
+func inMemory(t testing.TB, images, fields []byte) *dataset {
+	t.Helper()
+	d, _, err := open(fixture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.images, _ = newEnvironment(dataName, images, nil)
+	d.fields, _ = newEnvironment("fields", fields, namesOf(fixtureMeta.Schema, d.further))
+	return d
+}
+
+func newEnvironment(name string, data []byte, databases []string) (*environment, error) {
+	e := &environment{name: name}
+	return e, e.open(data, databases)
+}
+
+func equal(a, b *formats.Sample) bool {
+	for k := range a.Values {
+		v, w := &a.Values[k], &b.Values[k]
+		if !bytes.Equal(v.Data, w.Data) || v.Encoding != w.Encoding || !slices.Equal(v.Shape, w.Shape) && len(v.Shape) > 0 {
+			return false
+		}
+	}
+	return a.Key == b.Key && a.Sum == b.Sum
+}
+
+func TestFixture(t *testing.T) {
+	ds, err := Format{}.Open(fixture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ds.Close()
+	if ds.Len() != fixtureCount {
+		t.Fatalf("%d samples", ds.Len())
+	}
+	var read, view formats.Sample
+	for i, want := range fixtureSamples() {
+		if err := ds.Read(i, &read); err != nil || !equal(&read, want) {
+			t.Errorf("read sample %d: %v", i, err)
+		}
+		if err := ds.(formats.Viewer).View(i, &view); err != nil || !equal(&view, want) {
+			t.Errorf("view sample %d: %v", i, err)
+		}
+	}
+}

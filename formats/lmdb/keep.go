@@ -1,0 +1,60 @@
+//go:build cgo
+
+package lmdb
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+var _ formats.Keeper = (*writer)(nil)
+
+// Keep implements formats.Keeper: file 0 is the whole environment, which stays with all its
+// values. change may alter what is in the manifest: source, a designated label of kind
+// Label, split and columns.
+func (w *writer) Keep(i int, change func(*formats.Info)) error {
+	if i != 0 || w.kept != nil || w.Table.Len() > 0 {
+		return errors.New("keep: an LMDB dataset has one file, which stays or is written anew")
+	}
+	old, sums, err := w.Old()
+	if err != nil {
+		return err
+	}
+	for _, fs := range sums {
+		if fs.Name == dataName || fs.Name == fieldsName+"/"+dataName {
+			w.kept = append(w.kept, fs)
+		}
+	}
+	return old.Copy(w.Table, change)
+}
+
+// linkKept gives the stage the old data files: by a link, which takes no time and no room,
+// or where the file system has none by a copy.
+func (w *writer) linkKept() error {
+	for _, s := range w.stores() {
+		if err := s.close(); err != nil {
+			return err
+		}
+		if err := os.RemoveAll(filepath.Join(s.dir, lockName)); err != nil {
+			return err
+		}
+	}
+	for _, fs := range w.kept {
+		from, to := w.OldPath(fs.Name), filepath.Join(w.Path(stagedName), filepath.FromSlash(fs.Name))
+		if err := os.Remove(to); err != nil {
+			return err
+		}
+		if err := atrest.LinkOrCopy(from, to); err != nil {
+			return fmt.Errorf("keep %s: %w", from, err)
+		}
+		if err := atrest.SyncDir(filepath.Dir(to)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package preprocess
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"slices"
+)
+
+func chunkOf(kind string, body []byte) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
+	b = append(append(b, kind...), body...)
+	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
+}
+
+// bomb is small and decompresses to 40 MiB.
+var bomb = zlibOf(make([]byte, 40<<20))
+
+func zlibOf(data []byte) []byte {
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	w.Write(data)
+	w.Close()
+	return b.Bytes()
+}
+
+func (c *corpus) png(name string, data []byte) {
+	for i, n := len(pngMagic), 0; i < len(data); n++ {
+		kind, body, _, next, err := chunk(data, i)
+		if err != nil {
+			panic(err)
+		}
+		of := fmt.Sprintf("%s, %s (%d)", name, kind, n)
+		for _, cut := range []int{i, i + 3, i + 4, i + 8, (i + next) / 2, next - 4, next - 2} {
+			c.add(of, fmt.Sprintf("cut at %d", cut), data[:cut])
+		}
+		put := func(what string, with ...[]byte) {
+			c.add(of, what, slices.Concat(data[:i], slices.Concat(with...), data[next:]))
+		}
+		put("missing")
+		put("twice", data[i:next], data[i:next])
+		put("with a bad checksum", changed(data[i:next], next-i-1, data[next-1]^1))
+		put("empty", chunkOf(string(kind), nil))
+		put("one byte less", chunkOf(string(kind), body[:max(0, len(body)-1)]))
+		put("one byte more", chunkOf(string(kind), append(bytes.Clone(body), 0)))
+		put("called teSt", chunkOf("teSt", body))
+		put("called TEST", chunkOf("TEST", body))
+		put("called \\0\\1\\2\\3", chunkOf("\x00\x01\x02\x03", body))
+		put("called "+string(kind[0]|32)+"...", chunkOf(string(append([]byte{kind[0] | 32}, kind[1:]...)), body))
+		for _, length := range []uint32{0, 1, uint32(len(body)) + 1, uint32(len(body)) - 1, 1 << 20, 1 << 31, 1<<32 - 1} {
+			put(fmt.Sprintf("of length %d", length), binary.BigEndian.AppendUint32(nil, length), data[i+4:next])
+		}
+		for _, extra := range [][]byte{
+			chunkOf("tEXt", []byte("Title\x00text")), changed(chunkOf("tEXt", []byte("Title\x00text")), 10, 1), chunkOf("tEXt", nil),
+			chunkOf("zTXt", append([]byte("bomb\x00\x00"), bomb...)), chunkOf("zTXt", []byte("bad\x00\x00xx")), chunkOf("zTXt", []byte("bad\x00\x07xx")),
+			chunkOf("iTXt", []byte("k\x00\x00\x00en\x00k\x00text")), chunkOf("iTXt", append([]byte("k\x00\x01\x00en\x00k\x00"), bomb...)),
+			chunkOf("iCCP", append([]byte("icc\x00\x00"), zlibOf([]byte("profile"))...)), chunkOf("iCCP", append([]byte("icc\x00\x00"), bomb...)), chunkOf("iCCP", []byte("icc\x00\x09x")), chunkOf("iCCP", nil),
+			chunkOf("gAMA", []byte{0, 0, 1}), chunkOf("gAMA", []byte{0, 1, 0x86, 0xa0}), chunkOf("cHRM", []byte{1}), chunkOf("pHYs", []byte{1}), chunkOf("pHYs", make([]byte, 9)),
+			chunkOf("sRGB", nil), chunkOf("sRGB", []byte{0}), chunkOf("tRNS", nil), chunkOf("tRNS", []byte{0, 5}), chunkOf("tRNS", []byte{0, 5, 0, 5, 0, 5}), chunkOf("tRNS", make([]byte, 300)),
+			chunkOf("PLTE", nil), chunkOf("PLTE", []byte{1, 2, 3}), chunkOf("PLTE", []byte{1, 2, 3, 4}), chunkOf("PLTE", make([]byte, 768)), chunkOf("PLTE", make([]byte, 771)),
+			chunkOf("eXIf", []byte("II*\x00")), chunkOf("acTL", make([]byte, 8)), chunkOf("acTL", []byte{0, 0, 0, 3, 0, 0, 0, 0}), chunkOf("fcTL", make([]byte, 26)), chunkOf("fdAT", make([]byte, 9)), chunkOf("IEND", nil),
+			chunkOf("bKGD", make([]byte, 6)), chunkOf("unKn", []byte("x")), chunkOf("UNKN", []byte("x")),
+		} {
+			put(fmt.Sprintf("after %.20q", extra[4:]), extra, data[i:next])
+		}
+		switch string(kind) {
+		case "IHDR":
+			c.ihdr(of, data, body, i, next)
+		case "IDAT":
+			put("in chunks of a byte", chunksOf(body, 1))
+			put("in chunks of 50", chunksOf(body, 50))
+			put("in two, text between", chunkOf("IDAT", body[:len(body)/2]), chunkOf("tEXt", []byte("a\x00b")), chunkOf("IDAT", body[len(body)/2:]))
+			put("after an empty one", chunkOf("IDAT", nil), data[i:next])
+			put("before an empty one", data[i:next], chunkOf("IDAT", nil))
+			put("of garbage", chunkOf("IDAT", []byte("garbage, not zlib")))
+			put("stream cut", chunkOf("IDAT", body[:len(body)*2/3]))
+			put("stream without checksum", chunkOf("IDAT", body[:len(body)-4]))
+			put("stream with a wrong checksum", chunkOf("IDAT", changed(body, len(body)-1, body[len(body)-1]^1)))
+			put("stream and more", chunkOf("IDAT", append(bytes.Clone(body), "more"...)))
+			put("stream and zeros", chunkOf("IDAT", append(bytes.Clone(body), make([]byte, 100)...)))
+			put("too few pixels", chunkOf("IDAT", zlibOf(make([]byte, 30))))
+			put("too many pixels", chunkOf("IDAT", zlibOf(make([]byte, 10000))))
+			put("no pixels", chunkOf("IDAT", zlibOf(nil)))
+			put("bad filter", chunkOf("IDAT", zlibOf(bytes.Repeat([]byte{9}, 10000))))
+			for k := range 16 {
+				at := len(body) * k / 16
+				put(fmt.Sprintf("bit flipped at %d", at), chunkOf("IDAT", changed(body, at, body[at]^(1<<(k%8)))))
+			}
+		}
+		i = next
+	}
+}
+
+func chunksOf(body []byte, n int) (b []byte) {
+	for part := range slices.Chunk(body, n) {
+		b = append(b, chunkOf("IDAT", part)...)
+	}
+	return b
+}
+
+func (c *corpus) ihdr(of string, data, body []byte, i, next int) {
+	put := func(what string, body []byte) {
+		c.add(of, what, slices.Concat(data[:i], chunkOf("IHDR", body), data[next:]))
+	}
+	for _, size := range [][2]uint32{{0, 17}, {19, 0}, {65500, 65500}, {1 << 31, 1}, {19, 1 << 31}, {1<<32 - 1, 1<<32 - 1}, {19, 18}, {19, 16}, {20, 17}, {18, 17}, {19, 100000}} {
+		b := binary.BigEndian.AppendUint32(nil, size[0])
+		put(fmt.Sprintf("claims %dx%d", size[0], size[1]), append(binary.BigEndian.AppendUint32(b, size[1]), body[8:]...))
+	}
+	for _, bits := range []byte{0, 1, 2, 3, 4, 8, 16, 32} {
+		for _, color := range []byte{0, 1, 2, 3, 4, 5, 6, 7} {
+			put(fmt.Sprintf("of %d bits, colour %d", bits, color), changed(body, 8, bits, color))
+		}
+	}
+	for k := 10; k < 13; k++ {
+		for _, v := range []byte{1, 2, 255} {
+			put(fmt.Sprintf("byte %d is %d", k, v), changed(body, k, v))
+		}
+	}
+}
+
+// words puts telling values into every 16 and 32-bit field of the first n bytes.
+func (c *corpus) words(name string, data []byte, n int) {
+	for at := range min(n, len(data)-4) {
+		for _, v := range []byte{0, 1, 0x10, 0x7F, 0x80, 0xFF} {
+			c.add(name, fmt.Sprintf("byte %d is %#x", at, v), changed(data, at, v))
+		}
+		if at%2 == 0 {
+			c.add(name, fmt.Sprintf("bytes %d are ffff", at), changed(data, at, 255, 255))
+			c.add(name, fmt.Sprintf("bytes %d are ffffffff", at), changed(data, at, 255, 255, 255, 255))
+			c.add(name, fmt.Sprintf("bytes %d are 0", at), changed(data, at, 0, 0, 0, 0))
+			c.add(name, fmt.Sprintf("bytes %d are 13000", at), changed(data, at, 0xC8, 0x32, 0, 0))
+		}
+	}
+}
+
+func (c *corpus) bmp(name string, data []byte) { c.words(name, data, 58) }
+
+func (c *corpus) gif(name string, data []byte) {
+	c.words(name, data, 13)
+	table := 13 + 3<<(data[10]&7+1)
+	for i := table; i < len(data); i++ {
+		for _, v := range []byte{0, 1, 2, 9, ';', ',', '!', 0xFF} {
+			if i < table+40 || i%13 == 0 {
+				c.add(name, fmt.Sprintf("byte %d is %#x", i, v), changed(data, i, v))
+			}
+		}
+	}
+}
+
+func (c *corpus) tiff(name string, data []byte) {
+	c.words(name, data, 8)
+	at := int(binary.LittleEndian.Uint32(data[4:]))
+	n := int(binary.LittleEndian.Uint16(data[at:]))
+	for i := range n {
+		e := at + 2 + 12*i
+		of := fmt.Sprintf("%s, tag %d", name, binary.LittleEndian.Uint16(data[e:]))
+		c.add(of, "missing", changed(data, e, 0xFE, 0xFF))
+		for _, typ := range []byte{0, 1, 2, 3, 4, 5, 12, 13, 99} {
+			c.add(of, fmt.Sprintf("of type %d", typ), changed(data, e+2, typ))
+		}
+		for _, v := range []uint32{0, 1, 2, 3, 4, 5, 7, 8, 16, 32, 255, 13000, 65500, 65535, 1 << 20, 1 << 31, 1<<32 - 1} {
+			b := binary.LittleEndian.AppendUint32(nil, v)
+			c.add(of, fmt.Sprintf("count %d", v), changed(data, e+4, b...))
+			c.add(of, fmt.Sprintf("value %d", v), changed(data, e+8, b...))
+		}
+	}
+	loop := binary.LittleEndian.AppendUint32(nil, uint32(at))
+	c.add(name, "with a loop of directories", changed(data, at+2+12*n, loop...))
+	c.add(name, "with a directory past the end", changed(data, at+2+12*n, 0, 0, 0, 0x7F))
+	c.add(name, "big-endian only by name", changed(data, 0, 'M', 'M', 0, '*'))
+	c.add(name, "as BigTIFF", changed(data, 2, 43))
+}

@@ -1,0 +1,105 @@
+package preprocess
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// claims are small files whose headers claim 13000x13000 pixels, just below the limit.
+func claims(t *testing.T) map[string][]byte {
+	const size = 13000
+	list := map[string][]byte{}
+	for _, name := range soundNames(t) {
+		data, err := os.ReadFile(filepath.Join("testdata", "sound", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		le := binary.LittleEndian.AppendUint32(nil, size)
+		be := binary.BigEndian.AppendUint32(nil, size)
+		switch filepath.Ext(name) {
+		case ".jpg":
+			for _, p := range partsOf(data) {
+				if isSOF(p.mark) {
+					data = changed(data, p.body+1, be[2], be[3], be[2], be[3])
+				}
+			}
+		case ".png":
+			body := slices.Concat(be, be, data[24:29])
+			data = slices.Concat(data[:8], chunkOf("IHDR", body), data[33:])
+		case ".gif":
+			at := 13 + 3<<(data[10]&7+1)
+			for data[at] != ',' {
+				at++
+			}
+			data = changed(data, at+5, le[0], le[1], le[0], le[1])
+		case ".bmp":
+			data = changed(data, 18, slices.Concat(le, le)...)
+		case ".tif":
+			at := int(binary.LittleEndian.Uint32(data[4:])) + 2
+			for _, e := range []int{at, at + 12} {
+				data = changed(data, e+8, le...)
+			}
+		}
+		list[name] = data
+	}
+	return list
+}
+
+// Memory is not given for what a header merely claims.
+func TestClaimsTakeNoMemory(t *testing.T) {
+	d := NewDecoder()
+	defer d.Close()
+	for name, data := range claims(t) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		var m Image
+		err := d.Decode(&m, &formats.Value{Data: data}, DecodeOptions{})
+		runtime.ReadMemStats(&after)
+		if err == nil {
+			t.Errorf("%s: %dx%d pixels of %d bytes", name, m.W, m.H, len(data))
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 16<<20 {
+			t.Errorf("%s: %d MiB for a file of %d bytes: %v", name, n>>20, len(data), err)
+		}
+	}
+}
+
+// What is odd and read nevertheless is written with a warning, and refused if one is strict.
+func TestStrict(t *testing.T) {
+	exact(t)
+	data, err := os.ReadFile(filepath.Join("testdata", "sound", "420.jpg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := slices.Concat(data[:len(data)-40], []byte{0xFF, 0xD9}) // libjpeg fills up what is missing
+	// After the last row Pillow reads no more: a marker that runs past the end.
+	late := slices.Concat(data[:len(data)-2], []byte{0xFF, 0xE1, 0x7F, 0xFF, 0})
+	for name, c := range map[string]struct {
+		data   []byte
+		recipe Recipe
+		bad    bool
+		warns  bool
+	}{
+		"sound":                   {data, Recipe{}, false, false},
+		"sound, strict":           {data, Recipe{Strict: true, Decode: true}, false, false},
+		"cut inside":              {cut, Recipe{}, false, false},
+		"cut inside, decoded":     {cut, Recipe{Decode: true}, false, true},
+		"cut inside, strict":      {cut, Recipe{Decode: true, Strict: true}, true, false},
+		"cut inside, new, strict": {cut, Recipe{Encode: Encode{Encoding: formats.PNG}, Strict: true}, true, false},
+		"cut inside, new":         {cut, Recipe{Encode: Encode{Encoding: formats.PNG}}, false, true},
+		"without an end":          {late, Recipe{}, false, true},
+		"without an end, strict":  {late, Recipe{Strict: true}, true, false},
+	} {
+		p := newProcessor(t, c.recipe, formats.Schema{{Name: "image", Kind: formats.Image}})
+		err := process(p, c.data)
+		if (err != nil) != c.bad || (p.Warning() != "") != c.warns {
+			t.Errorf("%s: %v, warning %q", name, err, p.Warning())
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package preprocess
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Broken and odd images are refused where Pillow refuses them, and give its pixels where it
+// reads them. DSCONV_EVERY_ODD=1 takes all of them (minutes), else it is a sample.
+func TestOddEqualsPillow(t *testing.T) {
+	exact(t)
+	p := startPillow(t)
+	path := filepath.Join(t.TempDir(), "odd")
+	d := NewDecoder()
+	defer d.Close()
+	schema := formats.Schema{{Name: "image", Kind: formats.Image}}
+	keep, deep := newProcessor(t, Recipe{}, schema), newProcessor(t, Recipe{Decode: true}, schema)
+	step, known := 61, map[string]int{}
+	if os.Getenv("DSCONV_EVERY_ODD") != "" {
+		step = 1
+	}
+	all := oddImages(t)
+	for i := 0; i < len(all); i += step {
+		o := all[i]
+		if err := os.WriteFile(path, o.data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		want := p.ask(ask{"op": "judge", "path": path})
+		var m Image
+		err := d.Decode(&m, &formats.Value{Data: o.data}, DecodeOptions{})
+		found := judgement{o, d.Header(), want, err, d.Warning(), process(keep, o.data), process(deep, o.data)}
+		what := found.difference(&m)
+		if what == "" {
+			continue
+		}
+		if why := found.reason(what); why != "" {
+			known[why]++
+			continue
+		}
+		t.Errorf("%s: %s: decode %v, keep %v, keep and decode %v, Pillow %q", o.name, what, err, found.keep, found.deep, want.Error)
+	}
+	for why, n := range known {
+		t.Logf("%d differ: %s", n, why)
+	}
+}
+
+// process gives what keeping the bytes as they are says of them.
+func process(p *Processor, data []byte) error {
+	in := &formats.Sample{Key: "k", Values: []formats.Value{{Data: bytes.Clone(data), Encoding: formats.Sniff(data)}}}
+	var out formats.Sample
+	return p.Process(in, &out)
+}
+
+// judgement is what all say of one image.
+type judgement struct {
+	odd
+	header     Header
+	pillow     answer
+	err        error // of decoding
+	warning    string
+	keep, deep error // of keeping it as it is
+}
+
+// difference names what differs from Pillow, "" if nothing does.
+func (j *judgement) difference(m *Image) string {
+	switch {
+	case j.err != nil && j.pillow.Error == "":
+		return "Pillow reads it"
+	case j.err == nil && j.pillow.Error != "":
+		return "Pillow raises"
+	case j.err == nil && (!slices.Equal([]int{m.H, m.W, m.C}, j.pillow.Shape) || sha(m) != j.pillow.SHA):
+		return "other pixels"
+	case (j.deep == nil) != (j.err == nil):
+		return "keep and decode"
+	case (j.keep == nil) != (j.err == nil):
+		return "keep"
+	}
+	return ""
+}
+
+// reason says why a difference is there, "" if there is no excuse.
+func (j *judgement) reason(what string) string {
+	enc := formats.Sniff(j.data)
+	unsupported := errors.Is(j.err, ErrUnsupported)
+	switch {
+	case unsupported && what != "Pillow raises":
+		return "said to be unsupported; kept as it is with a warning"
+	case what == "keep" && enc == formats.PNG && j.keep == nil:
+		return "a PNG whose chunks are sound and whose pixels are not: --check decode finds it"
+	case what == "other pixels" && enc == formats.JPEG && j.warning != "" && strings.Contains(j.name, "prog"):
+		return "a progressive JPEG whose scans are missing, which each libjpeg guesses in its own way; there is a warning"
+	case what == "Pillow reads it" && (enc == formats.TIFF || enc == formats.BMP):
+		return "TIFF and BMP are read more strictly"
+	case strings.HasPrefix(j.name, "bit.tif"):
+		return "fax has no checks: every decoder guesses differently"
+	case what == "Pillow reads it" && errors.Is(j.err, ErrTruncated) && strings.Contains(j.err.Error(), "cannot hold"):
+		return "a header claims far more than the file can hold"
+	case what == "Pillow raises" && strings.Contains(j.name, "fdAT"):
+		return "an animation's frames after the first are not looked at"
+	case what == "Pillow reads it" && strings.Contains(j.err.Error(), "GIF codes of 0 bits"):
+		return "GIF codes of no bits"
+	}
+	return ""
+}

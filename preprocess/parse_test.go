@@ -1,0 +1,40 @@
+package preprocess
+
+import "testing"
+
+// FuzzParse: what the parsers of options take is what they say again, and in a recipe
+// either fits or is refused.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{
+		"", "keep", "raw", "png", "jpeg", "jpeg:90", "jpeg:101", "jpeg:+9", "shorter:256", "exact:224x224", "fit:1x65535", "cover:0x1", "longer:-1", "exact:1x1x1",
+		"zstd", "zstd:22", "zstd:23", "rgb", "gray", "bilinear", "lanczos", "apply", "shorter:٣",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if e, err := ParseEncode(s); err == nil {
+			if again, err := ParseEncode(e.String()); err != nil || again != e {
+				t.Errorf("encode %q is %q: %v, %v", s, e, again, err)
+			}
+		}
+		if r, err := ParseResize(s); err == nil {
+			if again, err := ParseResize(r.String()); err != nil || again != r || r.W < 0 || r.W > maxSide || r.H < 0 || r.H > maxSide {
+				t.Errorf("resize %q is %q: %v, %v", s, r, again, err)
+			}
+			if err := (Recipe{Resize: r, Encode: Encode{Encoding: "png"}}).Validate(); err != nil {
+				t.Errorf("a recipe with resize %q: %v", s, err)
+			}
+		}
+		if n, err := ParseZstd(s); err == nil && (n < 0 || n > 22 || n == 0 && s != "") {
+			t.Errorf("compress %q is %d", s, n)
+		}
+		c, err := ParseColor(s)
+		if err == nil && string(c) != s {
+			t.Errorf("color %q is %q", s, c)
+		}
+		x, err := ParseFilter(s)
+		if err == nil && string(x) != s {
+			t.Errorf("filter %q is %q", s, x)
+		}
+	})
+}

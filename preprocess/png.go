@@ -1,0 +1,222 @@
+package preprocess
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"image"
+	"image/png"
+	"io"
+)
+
+// pngParts are the parts of a PNG that make its pixels, as Pillow finds them: checksums
+// count up to the first IDAT, chunks that are unknown or out of order are passed over.
+type pngParts struct {
+	header, palette []byte
+	pixels          []byte // a zlib stream
+	transparent     bool   // it has transparent colours
+	rules           pngRules
+}
+
+// nextChunk is chunk without its checksum. ok is false where Pillow stops reading; a body
+// that is shorter than n is cut.
+func nextChunk(data []byte, i int) (kind, body []byte, n int, ok bool) {
+	if len(data)-i < 8 || !isChunkName(data[i+4:i+8]) {
+		return nil, nil, 0, false
+	}
+	n = int(binary.BigEndian.Uint32(data[i:]))
+	body = data[i+8:]
+	return data[i+4 : i+8], body[:min(n, len(body))], n, true
+}
+
+func isChunkName(b []byte) bool {
+	for _, c := range b {
+		if c != '_' && (c < '0' || c > '9') && (c|32 < 'a' || c|32 > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+func readPNG(data []byte) (p pngParts, err error) {
+	at, err := p.readHead(data)
+	if err != nil {
+		return p, err
+	}
+	for {
+		kind, body, n, ok := nextChunk(data, at)
+		if !ok || string(kind) != "IDAT" {
+			return p, p.readTail(data, at)
+		}
+		if at += 12 + n; p.pixels == nil {
+			p.pixels = body
+		} else {
+			p.pixels = append(p.pixels[:len(p.pixels):len(p.pixels)], body...)
+		}
+	}
+}
+
+// readHead reads up to the first IDAT, which begins at data[at:].
+func (p *pngParts) readHead(data []byte) (at int, err error) {
+	for at = len(pngMagic); ; {
+		kind, body, n, ok := nextChunk(data, at)
+		switch {
+		case !ok && len(data)-at < 8:
+			return 0, fmt.Errorf("%w: before the PNG's pixels", ErrTruncated)
+		case !ok:
+			return 0, fmt.Errorf("%w: a PNG chunk called %q", ErrCorrupt, data[at+4:at+8])
+		case string(kind) == "IDAT" && p.rules.part, string(kind) == "fdAT":
+			return 0, fmt.Errorf("%w: an APNG whose first frame is a part of the image", ErrUnsupported)
+		case string(kind) == "IDAT" && p.header == nil:
+			return 0, fmt.Errorf("%w: a PNG without header", ErrCorrupt)
+		case string(kind) == "IDAT" && p.header[9] == pngPalette && (p.palette == nil && p.transparent || len(p.palette) >= 3*257):
+			return 0, fmt.Errorf("%w: a PNG with a palette of %d bytes", ErrCorrupt, len(p.palette))
+		case string(kind) == "IDAT":
+			return at, nil
+		case string(kind) == "IEND":
+			return 0, fmt.Errorf("%w: a PNG without pixels", ErrCorrupt)
+		case len(data)-at-12 < n:
+			return 0, fmt.Errorf("%w: in the PNG chunk %q", ErrTruncated, kind)
+		}
+		if err := p.take(kind, body); err != nil {
+			return 0, err
+		}
+		if crc32.ChecksumIEEE(data[at+4:at+8+n]) != binary.BigEndian.Uint32(data[at+8+n:]) {
+			return 0, fmt.Errorf("%w: the PNG chunk %q fails its checksum", ErrCorrupt, kind)
+		}
+		at += 12 + n
+	}
+}
+
+func (p *pngParts) take(kind, body []byte) error {
+	switch string(kind) {
+	case "IHDR":
+		p.header = body
+	case "PLTE":
+		p.palette = body
+	case "tRNS":
+		p.transparent = true
+	}
+	return p.rules.check(kind, body, p.header)
+}
+
+// readTail reads what is behind the pixels, which may be wrong too.
+func (p *pngParts) readTail(data []byte, at int) error {
+	animated := p.rules.animated()
+	for {
+		kind, body, n, ok := nextChunk(data, at)
+		if !ok || string(kind) == "IEND" || string(kind) == "fcTL" && animated {
+			return nil
+		}
+		if len(body) < n {
+			return fmt.Errorf("%w: in the PNG chunk %q", ErrTruncated, kind)
+		}
+		if err := p.rules.check(kind, body, p.header); err != nil {
+			return err
+		}
+		at += 12 + n
+	}
+}
+
+// decodePNG gives Pillow's pixels: rows that the stream lacks though it ends well are
+// zeros, which the warning tells.
+func decodePNG(data []byte, h Header) (img image.Image, warning string, err error) {
+	p, err := readPNG(data)
+	if err != nil {
+		return nil, "", err
+	}
+	if img, err = png.Decode(bytes.NewReader(data)); err == nil {
+		return img, "", nil
+	}
+	rows, complete, err := p.inflate(h)
+	if err != nil {
+		return nil, "", err
+	}
+	if img, err = png.Decode(bytes.NewReader(p.rewritten(rows))); err != nil {
+		return nil, "", err
+	}
+	warning = "the PNG's chunks are damaged"
+	if !complete {
+		warning = "the PNG has less rows than its header says"
+	}
+	return img, warning, nil
+}
+
+// inflate gives the filtered rows. A stream that ends well before the last row leaves zeros.
+func (p *pngParts) inflate(h Header) (rows []byte, complete bool, err error) {
+	row, all := pngSize(p.header, h)
+	z, err := zlib.NewReader(bytes.NewReader(p.pixels))
+	n := 0
+	rows = make([]byte, all)
+	for k := 0; err == nil && n < all; n += k {
+		k, err = z.Read(rows[n:])
+	}
+	cut := errors.Is(err, io.ErrUnexpectedEOF)
+	if n == all && err == nil {
+		_, err = io.ReadFull(z, make([]byte, 1)) // the checksum is there
+	}
+	switch {
+	case n == all && (err == nil || cut || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
+		return rows, true, nil // what is behind the last row may be cut or too long
+	case cut || errors.Is(err, io.EOF) && (n == 0 || row == 0 || n%row != 0):
+		return nil, false, fmt.Errorf("%w: in the PNG's pixels", ErrTruncated)
+	case errors.Is(err, io.EOF):
+		return rows, false, nil
+	}
+	return nil, false, fmt.Errorf("%w: PNG: %w", ErrCorrupt, err)
+}
+
+// pngSize is the size of a filtered row, 0 if the image is interlaced, and that of all.
+func pngSize(header []byte, h Header) (row, all int) {
+	bits := int(header[8])
+	switch header[9] {
+	case pngRGB:
+		bits *= 3
+	case pngGrayAlpha:
+		bits *= 2
+	case pngRGBA:
+		bits *= 4
+	}
+	size := func(w, h int) int {
+		if w == 0 {
+			return 0
+		}
+		return h * (1 + (w*bits+7)/8)
+	}
+	if header[12] == 0 {
+		return size(h.W, 1), size(h.W, h.H)
+	}
+	for _, a := range [7][4]int{{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}} {
+		all += size((h.W-a[0]+a[2]-1)/a[2], (h.H-a[1]+a[3]-1)/a[3])
+	}
+	return 0, all
+}
+
+// rewritten is a sound PNG of the same pixels. Colours that the palette lacks are black.
+func (p *pngParts) rewritten(rows []byte) []byte {
+	b := bytes.NewBufferString(pngMagic)
+	header := bytes.Clone(p.header[:13])
+	header[10], header[12] = 0, min(header[12], 1)
+	putChunk(b, "IHDR", header)
+	if header[9] == pngPalette {
+		palette := make([]byte, 3<<header[8])
+		copy(palette, p.palette[:len(p.palette)/3*3])
+		putChunk(b, "PLTE", palette)
+	}
+	var stream bytes.Buffer
+	z, _ := zlib.NewWriterLevel(&stream, zlib.NoCompression)
+	_, _ = z.Write(rows)
+	_ = z.Close()
+	putChunk(b, "IDAT", stream.Bytes())
+	putChunk(b, "IEND", nil)
+	return b.Bytes()
+}
+
+func putChunk(b *bytes.Buffer, kind string, body []byte) {
+	c := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
+	c = append(append(c, kind...), body...)
+	b.Write(binary.BigEndian.AppendUint32(c, crc32.ChecksumIEEE(c[4:])))
+}

@@ -1,0 +1,26 @@
+package preprocess
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// RecipeOf reads what Map gave. Options of others in m are left alone.
+func RecipeOf(m map[string]string) (r Recipe, err error) {
+	parse := func(key string, set func(value string) error) {
+		if value, ok := m[key]; ok && err == nil {
+			if err = set(value); err != nil {
+				err = fmt.Errorf("%s: %w", key, err)
+			}
+		}
+	}
+	parse("encode", func(v string) (err error) { r.Encode, err = ParseEncode(v); return err })
+	parse("resize", func(v string) (err error) { r.Resize, err = ParseResize(v); return err })
+	parse("filter", func(v string) (err error) { r.Filter, err = ParseFilter(v); return err })
+	parse("color", func(v string) (err error) { r.Color, err = ParseColor(v); return err })
+	parse("exif", func(v string) (err error) { r.EXIF, err = ParseEXIF(v); return err })
+	parse("compress", func(v string) (err error) { r.Zstd, err = ParseZstd(v); return err })
+	parse("upscale", func(v string) (err error) { r.Upscale, err = strconv.ParseBool(v); return err })
+	parse("max-pixels", func(v string) (err error) { r.MaxPixels, err = strconv.Atoi(v); return err })
+	return r, err
+}

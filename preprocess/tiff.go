@@ -1,0 +1,211 @@
+package preprocess
+
+import "fmt"
+
+// More TIFF tags.
+const (
+	tagCompression   = 259
+	tagFillOrder     = 266
+	tagStripOffsets  = 273
+	tagRowsPerStrip  = 278
+	tagStripSizes    = 279
+	tagPlanar        = 284
+	tagPredictor     = 317
+	tagColorMap      = 320
+	tagTileWidth     = 322
+	tagTileHeight    = 323
+	tagTileOffsets   = 324
+	tagTileSizes     = 325
+	tagSampleFormat  = 339
+	tiffRGB          = 2
+	typeShort        = 3
+	typeLong         = 4
+	tiffUncompressed = 1
+	tiffDeflateOld   = 32946
+	tiffPackBits     = 32773
+)
+
+// find gives the type and count of a tag.
+func (d ifd) find(tag uint16) (typ uint16, count int64, ok bool) {
+	for e := d.entries; len(e) >= 12; e = e[12:] {
+		if d.order.Uint16(e) == tag {
+			return d.order.Uint16(e[2:]), int64(d.order.Uint32(e[4:])), true
+		}
+	}
+	return 0, 0, false
+}
+
+// list gives the count values of a tag of type SHORT or LONG.
+func (d ifd) list(tag uint16, count int64) ([]int64, error) {
+	typ, n, ok := d.find(tag)
+	if !ok || n != count || typ != typeShort && typ != typeLong {
+		return nil, fmt.Errorf("%w: TIFF tag %d of type %d with %d values", ErrUnsupported, tag, typ, n)
+	}
+	size := int64(typ-2) * 2
+	var at []byte
+	for e := d.entries; ; e = e[12:] {
+		if d.order.Uint16(e) != tag {
+			continue
+		}
+		if at = e[8:12]; size*n > 4 {
+			off := int64(d.order.Uint32(at))
+			if off+size*n > int64(len(d.data)) {
+				return nil, fmt.Errorf("%w: the values of TIFF tag %d", ErrTruncated, tag)
+			}
+			at = d.data[off:]
+		}
+		break
+	}
+	v := make([]int64, n)
+	for i := range v {
+		if size == 2 {
+			v[i] = int64(d.order.Uint16(at[2*i:]))
+		} else {
+			v[i] = int64(d.order.Uint32(at[4*i:]))
+		}
+	}
+	return v, nil
+}
+
+// checkTIFF lets pass what Go's decoder reads as libtiff does. TIFF has thousands of kinds,
+// and what is outside of this one is unsupported rather than read in another way.
+func checkTIFF(data []byte) error {
+	d, err := firstIFD(data)
+	if err != nil {
+		return err
+	}
+	if err := d.sorted(); err != nil {
+		return err
+	}
+	for _, tag := range []uint16{tagWidth, tagHeight, tagCompression, tagPhotometric, tagFillOrder, tagOrientation, tagSamples, tagRowsPerStrip, tagPlanar, tagPredictor} {
+		if _, _, ok := d.find(tag); !ok && tag > tagPhotometric {
+			continue
+		}
+		if _, err := d.list(tag, 1); err != nil {
+			return err
+		}
+	}
+	samples := int64(d.value(tagSamples, 1))
+	bits, err := d.list(tagBits, samples)
+	if err != nil {
+		return err
+	}
+	for _, b := range bits {
+		if b != bits[0] {
+			return fmt.Errorf("%w: TIFF samples of different depths", ErrUnsupported)
+		}
+	}
+	if err := d.kind(samples, bits[0]); err != nil {
+		return err
+	}
+	return d.strips(samples * bits[0])
+}
+
+func (d ifd) sorted() error {
+	if len(d.entries)%12 != 0 || len(d.entries) == 0 {
+		return fmt.Errorf("%w: in the TIFF directory", ErrTruncated)
+	}
+	for e := d.entries; len(e) > 12; e = e[12:] {
+		if d.order.Uint16(e) >= d.order.Uint16(e[12:]) {
+			return fmt.Errorf("%w: a TIFF directory out of order", ErrUnsupported)
+		}
+	}
+	return nil
+}
+
+// kind checks colours, depth and compression.
+func (d ifd) kind(samples, bits int64) error {
+	photometric, compression := d.value(tagPhotometric, -1), d.value(tagCompression, -1)
+	ok := false
+	switch photometric {
+	case tiffGray, tiffGrayInverted:
+		ok = samples == 1 && (bits == 8 || bits == 16 || bits == 1)
+	case tiffRGB:
+		ok = (samples == 3 || samples == 4) && (bits == 8 || bits == 16)
+	case tiffPalette:
+		typ, n, _ := d.find(tagColorMap)
+		ok = samples == 1 && bits == 8 && typ == typeShort && n == 3<<bits
+	}
+	if !ok {
+		return fmt.Errorf("%w: a TIFF of photometric %d, %d samples of %d bits", ErrUnsupported, photometric, samples, bits)
+	}
+	predictor, planar, order := d.value(tagPredictor, 1), d.value(tagPlanar, 1), d.value(tagFillOrder, 1)
+	if predictor < 1 || predictor > 2 || planar != 1 || order != 1 {
+		return fmt.Errorf("%w: a TIFF of predictor %d, planar configuration %d, fill order %d", ErrUnsupported, predictor, planar, order)
+	}
+	if extra, n, found := d.find(tagExtraSamples); found != (samples == 4) || found && (extra != typeShort || n != 1) {
+		return fmt.Errorf("%w: a TIFF of %d samples, %d of them extra", ErrUnsupported, samples, n)
+	}
+	if _, _, found := d.find(tagSampleFormat); found {
+		formats, err := d.list(tagSampleFormat, samples)
+		if err != nil {
+			return err
+		}
+		for _, f := range formats {
+			if f != 1 {
+				return fmt.Errorf("%w: TIFF sample format %d", ErrUnsupported, f)
+			}
+		}
+	}
+	if tiffRatio(compression) == 0 {
+		return fmt.Errorf("%w: TIFF compression %d", ErrUnsupported, compression)
+	}
+	return nil
+}
+
+// tiffRatio is how many bytes a byte can stand for, 0 if the compression is not supported.
+func tiffRatio(compression int) int64 {
+	switch compression {
+	case tiffUncompressed:
+		return 1
+	case 2, 3, 4: // fax: a bit for a row
+		return 1 << 16
+	case 5: // LZW
+		return 4096
+	case 8, tiffDeflateOld:
+		return 1040
+	case tiffPackBits:
+		return 64
+	}
+	return 0
+}
+
+// strips checks that the strips or tiles lie in the file and can hold what they claim, so
+// that nothing is allocated for a claim.
+func (d ifd) strips(bits int64) error {
+	w, h := int64(d.value(tagWidth, 0)), int64(d.value(tagHeight, 0))
+	blockW, blockH := w, min(h, int64(d.value(tagRowsPerStrip, int(h))))
+	offsetTag, sizeTag := uint16(tagStripOffsets), uint16(tagStripSizes)
+	_, _, tiled := d.find(tagTileWidth)
+	if tiled {
+		blockW, blockH = int64(d.value(tagTileWidth, 0)), int64(d.value(tagTileHeight, 0))
+		offsetTag, sizeTag = tagTileOffsets, tagTileSizes
+	}
+	if w < 1 || h < 1 || blockW < 1 || blockH < 1 || blockW > 1<<20 || blockH > 1<<20 {
+		return fmt.Errorf("%w: a TIFF of %dx%d in blocks of %dx%d", ErrUnsupported, w, h, blockW, blockH)
+	}
+	n := ((w + blockW - 1) / blockW) * ((h + blockH - 1) / blockH)
+	offsets, err := d.list(offsetTag, n)
+	if err != nil {
+		return err
+	}
+	sizes, err := d.list(sizeTag, n)
+	if err != nil {
+		return err
+	}
+	ratio := tiffRatio(d.value(tagCompression, 1))
+	for i := range offsets {
+		rows := blockH
+		if !tiled {
+			rows = min(blockH, h-int64(i)*blockH)
+		}
+		need := rows * ((blockW*bits + 7) / 8)
+		if offsets[i]+sizes[i] > int64(len(d.data)) || need > sizes[i]*ratio {
+			return fmt.Errorf("%w: block %d of the TIFF", ErrTruncated, i)
+		}
+		if ratio == 1 && sizes[i] != need {
+			return fmt.Errorf("%w: TIFF block %d of %d bytes instead of %d", ErrUnsupported, i, sizes[i], need)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+// partBytes is how much is read at a time, first by blocks, then by samples: little enough
+// that the second finds in the page cache what the first read from the disk.
+const partBytes = 256 << 20
+
+// check is one Run.
+type check struct {
+	ds      formats.Dataset
+	checker formats.Checker
+	o       Options
+	order   []int32 // of the samples in the files
+	ends    []int64 // bytes of images up to and with each, in that order
+	mu      sync.Mutex
+	report  *Report
+}
+
+func newCheck(ds formats.Dataset, checker formats.Checker, o Options, r *Report) *check {
+	return &check{ds: ds, checker: checker, o: o, report: r}
+}
+
+func (c *check) run(ctx context.Context) error {
+	c.report.Checked = c.ds.Len()
+	if n := c.ds.Meta().Count; n != c.ds.Len() {
+		c.report.Dataset = append(c.report.Dataset, fmt.Sprintf("%d samples where %d were written", c.ds.Len(), n))
+	}
+	c.order = storageOrder(c.ds)
+	if c.o.Quick {
+		if err := c.described(c.checker.CheckQuick(ctx, c.damage)); err != nil {
+			return err
+		}
+		return c.samples(ctx, 0, len(c.order))
+	}
+	total := int64(0)
+	for _, i := range c.order {
+		in, err := c.ds.Info(int(i))
+		if err != nil {
+			return err
+		}
+		total += in.Size
+		c.ends = append(c.ends, total)
+	}
+	parts := int(total/partBytes) + 1
+	from := 0
+	for k := range parts {
+		err := c.described(c.checker.Check(ctx, formats.Part{K: k, N: parts}, c.o.Workers, c.damage))
+		if err != nil {
+			return err
+		}
+		to := from
+		for to < len(c.order) && (k == parts-1 || c.ends[to] <= total/int64(parts)*int64(k+1)) {
+			to++
+		}
+		if err := c.samples(ctx, from, to); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+func (c *check) damage(d formats.Damage) { c.report.Blocks = append(c.report.Blocks, d) }
+
+// described makes damage of what describes the dataset a part of the report.
+func (c *check) described(err error) error {
+	if !errors.Is(err, formats.ErrDamaged) {
+		return err
+	}
+	for _, known := range c.report.Dataset {
+		if known == err.Error() {
+			return nil
+		}
+	}
+	c.report.Dataset = append(c.report.Dataset, err.Error())
+	return nil
+}
+
+// storageOrder lists the samples as they lie in the files.
+func storageOrder(ds formats.Dataset) []int32 {
+	if o, ok := ds.(interface{ StorageOrder() []int32 }); ok {
+		return o.StorageOrder()
+	}
+	order := make([]int32, ds.Len())
+	for i := range order {
+		order[i] = int32(i)
+	}
+	return order
+}
+
+// samples checks those from up to to, without it, in storage order.
+func (c *check) samples(ctx context.Context, from, to int) error {
+	next := atomic.Int64{}
+	next.Store(int64(from))
+	g, ctx := errgroup.WithContext(ctx)
+	for range c.o.Workers {
+		g.Go(func() error {
+			var s formats.Sample
+			for ctx.Err() == nil {
+				k := int(next.Add(1) - 1)
+				if k >= to {
+					return nil
+				}
+				if err := c.sample(int(c.order[k]), &s); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return g.Wait()
+}
+
+// sample adds sample i to the report if something is wrong with it.
+func (c *check) sample(i int, s *formats.Sample) error {
+	in, err := c.ds.Info(i)
+	if err != nil {
+		return err
+	}
+	wrong := c.row(i, &in)
+	if wrong == nil && !c.o.Quick {
+		wrong = c.bytes(i, &in, s)
+	}
+	if wrong != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.report.Samples = append(c.report.Samples, Sample{in.Key, wrong.Error()})
+	}
+	return nil
+}
+
+// row says what is wrong with row i of the manifest.
+func (c *check) row(i int, in *formats.Info) error {
+	if err := formats.CheckKey(in.Key); err != nil {
+		return err
+	}
+	if i > 0 {
+		last, err := c.ds.Info(i - 1)
+		if err != nil {
+			return err
+		}
+		if last.Key >= in.Key {
+			return fmt.Errorf("%w: it comes after %q", formats.ErrOrder, last.Key)
+		}
+	}
+	if n := len(c.ds.Meta().Classes()); in.Label < formats.NoLabel || n > 0 && in.Label >= int64(n) {
+		return fmt.Errorf("the label %d of %d classes", in.Label, n)
+	}
+	if in.Sum == [16]byte{} {
+		return errors.New("it has no checksum")
+	}
+	return nil
+}
+
+// bytes says what is wrong with the bytes of sample i. They are looked at where they lie if
+// the dataset can lend them.
+func (c *check) bytes(i int, in *formats.Info, s *formats.Sample) error {
+	v, ok := c.ds.(formats.Viewer)
+	if !ok {
+		if err := c.ds.Read(i, s); err != nil {
+			return err
+		}
+		return c.values(in, s)
+	}
+	return atrest.Guard(func() error {
+		if err := v.View(i, s); err != nil {
+			return err
+		}
+		if atrest.Sum(c.ds.Meta().Schema, s) != in.Sum {
+			return fmt.Errorf("%w: the checksum differs", formats.ErrDamaged)
+		}
+		return c.values(in, s)
+	})
+}
+
+// values compares a sample with its row.
+func (c *check) values(in *formats.Info, s *formats.Sample) error {
+	schema := c.ds.Meta().Schema
+	img := &s.Values[schema.ImageIndex()]
+	if int64(len(img.Data)) != in.Size {
+		return fmt.Errorf("the image has %d bytes, the manifest says %d", len(img.Data), in.Size)
+	}
+	if img.Encoding != in.Encoding {
+		return fmt.Errorf("the image is %s, the manifest says %s", img.Encoding, in.Encoding)
+	}
+	if f := schema.LabelIndex(); f >= 0 && schema[f].Kind == formats.Label {
+		if x, ok := s.Values[f].Int64(); !ok || x != in.Label {
+			return fmt.Errorf("the label is %d, the manifest says %d", x, in.Label)
+		}
+	}
+	return nil
+}
