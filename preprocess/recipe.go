@@ -156,6 +156,9 @@ func (r Recipe) Map() map[string]string {
 	if r.Decode && r.Passthrough() {
 		m["check"] = "decode"
 	}
+	if r.MaxPixels > 0 && r.MaxPixels != DefaultMaxPixels {
+		m["max-pixels"] = strconv.Itoa(r.MaxPixels)
+	}
 	if r.Passthrough() {
 		return m
 	}
@@ -165,9 +168,6 @@ func (r Recipe) Map() map[string]string {
 		if r.Upscale {
 			m["upscale"] = "true"
 		}
-	}
-	if r.MaxPixels > 0 && r.MaxPixels != DefaultMaxPixels {
-		m["max-pixels"] = strconv.Itoa(r.MaxPixels)
 	}
 	if r.Zstd > 0 {
 		m["compress"] = fmt.Sprintf("zstd:%d", r.Zstd)

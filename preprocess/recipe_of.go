@@ -22,5 +22,12 @@ func RecipeOf(m map[string]string) (r Recipe, err error) {
 	parse("compress", func(v string) (err error) { r.Zstd, err = ParseZstd(v); return err })
 	parse("upscale", func(v string) (err error) { r.Upscale, err = strconv.ParseBool(v); return err })
 	parse("max-pixels", func(v string) (err error) { r.MaxPixels, err = strconv.Atoi(v); return err })
+	parse("strict", func(v string) (err error) { r.Strict, err = strconv.ParseBool(v); return err })
+	parse("check", func(v string) error {
+		if r.Decode = v == "decode"; !r.Decode {
+			return fmt.Errorf("%q: only decode is known", v)
+		}
+		return nil
+	})
 	return r, err
 }

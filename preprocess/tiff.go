@@ -4,25 +4,26 @@ import "fmt"
 
 // More TIFF tags.
 const (
-	tagCompression   = 259
-	tagFillOrder     = 266
-	tagStripOffsets  = 273
-	tagRowsPerStrip  = 278
-	tagStripSizes    = 279
-	tagPlanar        = 284
-	tagPredictor     = 317
-	tagColorMap      = 320
-	tagTileWidth     = 322
-	tagTileHeight    = 323
-	tagTileOffsets   = 324
-	tagTileSizes     = 325
-	tagSampleFormat  = 339
-	tiffRGB          = 2
-	typeShort        = 3
-	typeLong         = 4
-	tiffUncompressed = 1
-	tiffDeflateOld   = 32946
-	tiffPackBits     = 32773
+	tagCompression    = 259
+	tagFillOrder      = 266
+	tagStripOffsets   = 273
+	tagRowsPerStrip   = 278
+	tagStripSizes     = 279
+	tagPlanar         = 284
+	tagPredictor      = 317
+	tagColorMap       = 320
+	tagTileWidth      = 322
+	tagTileHeight     = 323
+	tagTileOffsets    = 324
+	tagTileSizes      = 325
+	tagSampleFormat   = 339
+	tiffRGB           = 2
+	tiffPremultiplied = 1 // alpha, which Pillow divides out
+	typeShort         = 3
+	typeLong          = 4
+	tiffUncompressed  = 1
+	tiffDeflateOld    = 32946
+	tiffPackBits      = 32773
 )
 
 // find gives the type and count of a tag.
@@ -133,7 +134,7 @@ func (d ifd) kind(samples, bits int64) error {
 	if predictor < 1 || predictor > 2 || planar != 1 || order != 1 {
 		return fmt.Errorf("%w: a TIFF of predictor %d, planar configuration %d, fill order %d", ErrUnsupported, predictor, planar, order)
 	}
-	if extra, n, found := d.find(tagExtraSamples); found != (samples == 4) || found && (extra != typeShort || n != 1) {
+	if extra, n, found := d.find(tagExtraSamples); found != (samples == 4) || found && (extra != typeShort || n != 1 || d.value(tagExtraSamples, 0) == tiffPremultiplied) {
 		return fmt.Errorf("%w: a TIFF of %d samples, %d of them extra", ErrUnsupported, samples, n)
 	}
 	if _, _, found := d.find(tagSampleFormat); found {

@@ -22,8 +22,8 @@ func addCommand(c *console) *cli.Command {
 			"columns become those of SRC; what SRC has not stays. A file of the same size and time counts as\n" +
 			"unchanged; where the time differs, its bytes are compared. New classes come after the old ones. New\n" +
 			"images of shards go to new shards; LMDB, HDF5 and single files are written anew, without decoding\n" +
-			"what they hold.\n\n" +
-			"Example:\n   dsconv add out.lmdb images/\n\n" + editExitCodes,
+			"what they hold. An image that was packed and is damaged now is skipped, and so is gone.\n\n" +
+			"Example:\n   dsconv add out.lmdb images/\n\n" + strings.Replace(editExitCodes, "0 done", "0 done, 3 some skipped", 1),
 		Flags: editFlags(
 			&cli.StringFlag{Name: "labels", Usage: "table of labels: `FILE`", DefaultText: "as packed"},
 			&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table", DefaultText: "as packed"},
@@ -59,6 +59,11 @@ func add(cc *cli.Context, c *console) error {
 	if err := addOptions(cc, o); err != nil {
 		return usageError{err}
 	}
+	if dir := o.convert.Quarantine; dir != "" {
+		if err := notInside(dir, args[1]); err != nil {
+			return err
+		}
+	}
 	p, found, err := edit.Add(cc.Context, t, src, edit.AddOptions{Options: o.convert, Hash: cc.Bool("hash")})
 	if err != nil {
 		return err
@@ -68,7 +73,7 @@ func add(cc *cli.Context, c *console) error {
 	if len(found.NewClasses) > 0 {
 		said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))
 	}
-	return amend(cc.Context, c, t, p, o, said, found)
+	return amend(cc.Context, c, t, p, o, amended{said: said, what: found, table: newSummary(src)})
 }
 
 // addConfig is how the folder is read: as the recipe says, but for the flags that are given.
@@ -98,8 +103,8 @@ func splitList(s string) []string {
 }
 
 func addOptions(cc *cli.Context, o *packOptions) (err error) {
-	if cc.String("on-error") == "fail" {
-		o.convert.Fail = true
+	if err := o.parseOnError(cc.String("on-error")); err != nil {
+		return err
 	}
 	if size := cc.String("shard-size"); size != "" {
 		o.convert.Shards.Size, err = convert.ParseSize(size)

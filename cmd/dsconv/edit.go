@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -55,39 +56,76 @@ type edited struct {
 	Report  *convert.Report `json:"report,omitempty"`
 }
 
+// amended is a command's own part of what is said about an edit.
+type amended struct {
+	said  string   // a line
+	what  any      // the same for --json
+	table *summary // of inputs that may be bad; nil if there are none
+}
+
 // amend carries the plan of an edit out, nil if there is nothing to do, and says what was
-// done; what is the command's own part of it, said in a line.
-func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *packOptions, said string, what any) error {
-	done := edited{Path: t.Path, Samples: t.Len(), What: what}
+// done.
+func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *packOptions, a amended) error {
+	done := edited{Path: t.Path, Samples: t.Len(), What: a.what}
 	if p != nil {
 		done.Written, done.Files, done.Kept = p.Len(), p.Shards, p.Kept()
 	}
 	if p != nil && !o.dryRun {
-		r, err := runPlan(ctx, c, p, o.quiet)
-		if err != nil {
-			return editFailed(err, t.Path)
+		if err := a.run(ctx, c, p, o); err != nil {
+			return fmt.Errorf("%w\n%s is as it was", err, t.Path)
 		}
+		var err error
 		if done.Samples, err = samplesOf(t.Format, t.Path); err != nil {
 			return err
 		}
-		done.Report = r
+	}
+	if a.table != nil && len(a.table.Datasets) > 0 {
+		done.Report = a.table.Datasets[0]
+		done.Written = done.Report.Written
 	}
 	switch {
 	case o.json:
-		return c.json(done)
-	case o.quiet:
-		return nil
+		if err := c.json(done); err != nil {
+			return err
+		}
+	case !o.quiet:
+		a.print(c, t, p, o, &done)
 	}
-	c.printf("%s: %s\n", t.Path, said)
+	if a.table != nil && len(a.table.Skipped) > 0 && !o.dryRun {
+		return errSkipped
+	}
+	return nil
+}
+
+// run carries the plan out and writes the table of bad inputs.
+func (a *amended) run(ctx context.Context, c *console, p *convert.Plan, o *packOptions) error {
+	r, err := runPlan(ctx, c, p, o.quiet)
+	if err != nil {
+		err = packFailed(err, p.Path)
+	}
+	if a.table == nil {
+		return err
+	}
+	a.table.add(r)
+	if err != nil {
+		return errors.Join(err, a.table.writeKnown(o.report, p.Path))
+	}
+	return a.table.writeTable(o.report, p.Path)
+}
+
+func (a *amended) print(c *console, t *edit.Target, p *convert.Plan, o *packOptions, done *edited) {
+	c.printf("%s: %s\n", t.Path, a.said)
 	switch {
 	case p == nil:
 		c.printf("nothing is to be done\n")
 	case o.dryRun:
 		c.printf("would write %d samples%s\n", p.Len(), stayed(p))
 	default:
-		c.printf("%d samples now; %d written%s\n", done.Samples, p.Len(), stayed(p))
+		c.printf("%d samples now; %d written%s\n", done.Samples, done.Written, stayed(p))
 	}
-	return nil
+	if a.table != nil {
+		a.table.printOdd(c)
+	}
 }
 
 func stayed(p *convert.Plan) string {
@@ -113,9 +151,4 @@ func samplesOf(f formats.Format, path string) (int, error) {
 		return 0, err
 	}
 	return ds.Len(), ds.Close()
-}
-
-// editFailed says how to go on.
-func editFailed(err error, path string) error {
-	return fmt.Errorf("%w\n%s is as it was", packFailed(err, path), path)
 }

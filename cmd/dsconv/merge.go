@@ -62,7 +62,7 @@ func merge(cc *cli.Context, c *console) (err error) {
 	if found.Twice > 0 {
 		said += fmt.Sprintf(" (%d were there more than once, with the same bytes and labels)", found.Twice)
 	}
-	return amend(cc.Context, c, t, p, o, said, found)
+	return amend(cc.Context, c, t, p, o, amended{said: said, what: found})
 }
 
 func mergeOptions(cc *cli.Context, o *packOptions) (err error) {

@@ -93,7 +93,10 @@ func (o *packOptions) parse(cc *cli.Context) (err error) {
 	if err := o.folder.Take.Validate(); err != nil {
 		return err
 	}
-	if err := o.parseBad(cc); err != nil {
+	if err := o.parseOnError(cc.String("on-error")); err != nil {
+		return err
+	}
+	if err := o.parseCheck(cc); err != nil {
 		return err
 	}
 	if o.convert.Split, err = convert.ParseSplit(cc.String("split")); err != nil {
@@ -117,9 +120,8 @@ func (o *packOptions) parse(cc *cli.Context) (err error) {
 	return o.parseRecipe(cc)
 }
 
-// parseBad reads what is to be done with bad images, and what bad means.
-func (o *packOptions) parseBad(cc *cli.Context) error {
-	on := cc.String("on-error")
+// parseOnError reads what is to be done with bad images.
+func (o *packOptions) parseOnError(on string) error {
 	dir, quarantine := strings.CutPrefix(on, "quarantine:")
 	switch {
 	case on == "skip":
@@ -130,6 +132,11 @@ func (o *packOptions) parseBad(cc *cli.Context) error {
 	default:
 		return fmt.Errorf("on-error %q: choose skip, fail or quarantine:DIR", on)
 	}
+	return nil
+}
+
+// parseCheck reads what a bad image is.
+func (o *packOptions) parseCheck(cc *cli.Context) error {
 	switch check := cc.String("check"); check {
 	case "structure":
 	case "decode":

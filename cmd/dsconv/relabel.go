@@ -48,7 +48,7 @@ func relabelCommand(c *console) *cli.Command {
 			if len(found.NewClasses) > 0 {
 				said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))
 			}
-			return amend(cc.Context, c, t, p, o, said, found)
+			return amend(cc.Context, c, t, p, o, amended{said: said, what: found})
 		},
 	}
 }

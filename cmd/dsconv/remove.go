@@ -41,7 +41,7 @@ func removeCommand(c *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return amend(cc.Context, c, t, p, o, fmt.Sprintf("%d sample(s) removed", len(keys)), nil)
+			return amend(cc.Context, c, t, p, o, amended{said: fmt.Sprintf("%d sample(s) removed", len(keys))})
 		},
 	}
 }

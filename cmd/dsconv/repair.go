@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/dsconv/dsconv/convert"
@@ -33,7 +34,7 @@ func repair(ctx context.Context, c *console, path, from string, found *verify.Re
 		return done, err
 	}
 	if _, err := runPlan(ctx, c, p, false); err != nil {
-		return done, editFailed(err, path)
+		return done, fmt.Errorf("%w\n%s is as it was", packFailed(err, path), path)
 	}
 	return done, nil
 }

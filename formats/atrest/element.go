@@ -27,9 +27,10 @@ func ElementType(shape []int, size uint64) formats.DType {
 	return ""
 }
 
-// frames decodes frames that do not tell their content's size; it has no goroutines.
+// frames decodes frames that do not tell their content's size, which are small: encoders
+// leave it out below 256 bytes. It has no goroutines.
 var frames = sync.OnceValues(func() (*zstd.Decoder, error) {
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<20))
 })
 
 // FrameType is the element type of what a zstd frame of field f and that shape holds: the

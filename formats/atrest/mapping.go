@@ -15,9 +15,10 @@ type Mapping struct {
 	Data []byte
 }
 
-// Map maps the file at path; an empty file gives empty Data.
+// Map maps the file at path; an empty file gives empty Data. A pipe or device in its place is
+// ErrDamaged.
 func Map(path string) (*Mapping, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe is not waited for
 	if err != nil {
 		return nil, err
 	}
@@ -25,6 +26,9 @@ func Map(path string) (*Mapping, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: %w: it is no file", path, formats.ErrDamaged)
 	}
 	if st.Size() == 0 {
 		return &Mapping{}, nil

@@ -35,7 +35,7 @@ func (s *Stage) Publish(old []string, moves []Move) error {
 		}
 	}
 	steps = append(steps, moves...)
-	b, err := json.Marshal(steps)
+	b, err := s.encodeList(steps)
 	if err != nil {
 		return err
 	}
@@ -50,6 +50,39 @@ func (s *Stage) Publish(old []string, moves []Move) error {
 		return err
 	}
 	return s.publish()
+}
+
+// encodeList lays steps out. Paths are kept relative to the folder that the dataset lies in,
+// so that another process may go on from another working directory, and none leads out of
+// it.
+func (s *Stage) encodeList(steps []Move) ([]byte, error) {
+	root := filepath.Dir(s.dir)
+	list := make([]Move, len(steps))
+	for i, m := range steps {
+		from, errFrom := filepath.Rel(root, m.From)
+		to, errTo := filepath.Rel(root, m.To)
+		if err := errors.Join(errFrom, errTo); err != nil {
+			return nil, err
+		}
+		list[i] = Move{From: from, To: to, Old: m.Old}
+	}
+	return json.Marshal(list)
+}
+
+// decodeList reads what encodeList gave.
+func (s *Stage) decodeList(b []byte) ([]Move, error) {
+	var steps []Move
+	if err := json.Unmarshal(b, &steps); err != nil {
+		return nil, fmt.Errorf("%s: %w: the list of what to publish does not parse", s.dir, formats.ErrDamaged)
+	}
+	root := filepath.Dir(s.dir)
+	for i, m := range steps {
+		if !filepath.IsLocal(m.From) || !filepath.IsLocal(m.To) {
+			return nil, fmt.Errorf("%s: %w: the list of what to publish leads outside", s.dir, formats.ErrDamaged)
+		}
+		steps[i] = Move{From: filepath.Join(root, m.From), To: filepath.Join(root, m.To), Old: m.Old}
+	}
+	return steps, nil
 }
 
 func (s *Stage) writeList(b []byte) error {
@@ -70,9 +103,9 @@ func (s *Stage) publish() error {
 	if err != nil {
 		return err
 	}
-	var steps []Move
-	if err := json.Unmarshal(b, &steps); err != nil {
-		return fmt.Errorf("%s: %w: the list of what to publish does not parse", s.dir, formats.ErrDamaged)
+	steps, err := s.decodeList(b)
+	if err != nil {
+		return err
 	}
 	for _, m := range steps {
 		if err := m.do(); err != nil {

@@ -160,7 +160,7 @@ func (s *Shards) restore() error {
 		return nil
 	}
 	st := FileState{Name: string(c.bytes()), Size: c.varint(), Digest: c.uint32()}
-	if c.failed {
+	if c.failed || st.Name != s.path.Name(len(done)) {
 		return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
 	}
 	s.current, err = ReopenFile(s.stage.Path(st.Name), st)

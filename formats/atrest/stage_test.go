@@ -1,7 +1,6 @@
 package atrest
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -47,7 +46,7 @@ func TestPublishingGoesOnFromEveryStep(t *testing.T) {
 		if stop < 10 {
 			// What is done on the way is done by hand, up to the stop; then the process ends.
 			must(t, os.MkdirAll(s.file(oldName), 0o755))
-			must(t, s.writeList(encodeMoves(t, steps)))
+			must(t, s.writeList(encodeMoves(t, s, steps)))
 			for i := range min(stop, len(steps)) {
 				must(t, steps[i].do())
 			}
@@ -81,11 +80,33 @@ func TestPublishingGoesOnFromEveryStep(t *testing.T) {
 	}
 }
 
-func encodeMoves(t *testing.T, steps []Move) []byte {
+func encodeMoves(t *testing.T, s *Stage, steps []Move) []byte {
 	t.Helper()
-	b, err := json.Marshal(steps)
+	b, err := s.encodeList(steps)
 	must(t, err)
 	return b
+}
+
+// A list of what to publish that leads out of the dataset's folder moves nothing.
+func TestPublishingStaysInside(t *testing.T) {
+	dir := t.TempDir()
+	victim := filepath.Join(t.TempDir(), "victim")
+	must(t, os.WriteFile(victim, []byte("precious"), 0o644))
+	for _, list := range []string{
+		`[{"From":"../victim","To":"x"}]`, `[{"From":"x.partial/data/f","To":"../victim"}]`, `[{"From":"` + victim + `","To":"x"}]`,
+	} {
+		s := newStage(t, filepath.Join(dir, "x"), false)
+		must(t, os.WriteFile(s.Path("f"), []byte("new"), 0o644))
+		must(t, s.writeList([]byte(list)))
+		must(t, s.Close())
+		if _, err := ResumeStage(filepath.Join(dir, "x")); !errors.Is(err, formats.ErrDamaged) {
+			t.Errorf("%s: %v", list, err)
+		}
+		if b, err := os.ReadFile(victim); err != nil || string(b) != "precious" {
+			t.Errorf("%s: the file outside: %q %v", list, b, err)
+		}
+		must(t, os.RemoveAll(s.dir))
+	}
 }
 
 // What a removal that was killed left does not get into the next dataset, nor in its way.
@@ -125,7 +146,7 @@ func TestDiscard(t *testing.T) {
 	}
 	s = newStage(t, path, false)
 	must(t, os.WriteFile(s.Path("x"), []byte("new"), 0o644))
-	must(t, s.writeList(encodeMoves(t, []Move{{From: s.Path("x"), To: path}})))
+	must(t, s.writeList(encodeMoves(t, s, []Move{{From: s.Path("x"), To: path}})))
 	must(t, s.Close())
 	if err := Discard(path); !errors.Is(err, formats.ErrPublished) || !there(path) || there(s.dir) {
 		t.Errorf("of what is complete: %v", err)

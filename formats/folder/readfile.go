@@ -12,10 +12,10 @@ var errChanged = errors.New("it changed since it was listed")
 
 // readFile reads a file that was listed with that size and time into buf, growing it. It
 // makes the system calls itself: os.Open registers every file with the poller, which takes
-// as long as reading a small one.
+// as long as reading a small one. A pipe that took the file's place is not waited for.
 func readFile(name string, size, modTime int64, buf []byte) ([]byte, error) {
 	buf = buf[:0]
-	fd, err := retry(func() (int, error) { return unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	fd, err := retry(func() (int, error) { return unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0) })
 	if err != nil {
 		return buf, err
 	}
