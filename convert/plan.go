@@ -1,9 +1,6 @@
 package convert
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -277,109 +274,6 @@ func (p *Plan) checkpointEvery() int {
 		return int(min(max(p.o.Checkpoint/each, 1), 1<<16))
 	}
 	return int(min(max(checkpointBytes/each, 64), 1<<16))
-}
-
-// openTries is how often another process may finish or discard the unfinished dataset just
-// before it is opened.
-const openTries = 10
-
-// open creates the dataset or continues an unfinished one of the same plan.
-func (p *Plan) open() (w formats.Writer, n note, err error) {
-	if p.o.Discard {
-		if err := atrest.Discard(p.Path); err != nil {
-			return nil, n, err
-		}
-	}
-	for range openTries {
-		if w, err = p.format.Create(p.Path, p.Meta, p.o.Create); err == nil {
-			if err := p.writeListing(); err != nil {
-				return nil, n, errors.Join(err, w.Close())
-			}
-			return w, note{Fingerprint: p.fingerprint}, nil
-		}
-		if !errors.Is(err, formats.ErrPartial) {
-			return nil, n, err
-		}
-		w, n, err = p.resume()
-		if w != nil || err != nil && !errors.Is(err, formats.ErrNoPartial) {
-			return w, n, err
-		}
-	}
-	return nil, n, err
-}
-
-// resume continues the unfinished dataset. ErrNoPartial if there is nothing to go on with:
-// then it is gone.
-func (p *Plan) resume() (formats.Writer, note, error) {
-	w, was, b, err := p.format.Resume(p.Path, p.o.Create)
-	if err != nil {
-		if errors.Is(err, formats.ErrDamaged) {
-			err = fmt.Errorf("%w: %w", ErrContinue, err)
-		}
-		return nil, note{}, err
-	}
-	if len(b) == 0 {
-		// Without a checkpoint nothing is lost, and the source and options may be others.
-		if err := errors.Join(w.Close(), atrest.Discard(p.Path)); err != nil {
-			return nil, note{}, err
-		}
-		return nil, note{}, formats.ErrNoPartial
-	}
-	n, err := p.continues(&was, b)
-	if err != nil {
-		return nil, n, errors.Join(fmt.Errorf("%s%s: %w", p.Path, atrest.Suffix, err), w.Close())
-	}
-	return w, n, nil
-}
-
-// continues is the note of an unfinished dataset that is of the same plan.
-func (p *Plan) continues(was *formats.Meta, b []byte) (note, error) {
-	if diff := recipeDiff(was.Recipe, p.Meta.Recipe); diff != "" {
-		return note{}, fmt.Errorf("%w %w with another recipe (%s): give the same options", formats.ErrPartial, ErrContinue, diff)
-	}
-	n, err := decodeNote(b, p.fingerprint)
-	if err != nil {
-		return n, fmt.Errorf("%w: %w", ErrContinue, err)
-	}
-	changes, err := p.sourceChanges(n.Next)
-	if errors.Is(err, errListing) && n.Fingerprint == p.fingerprint {
-		err = nil
-	} else if errors.Is(err, errListing) {
-		changes, err = err.Error(), nil
-	}
-	if err != nil {
-		return n, err
-	}
-	if changes == "" && !sameSchema(was.Schema, p.Meta.Schema) {
-		changes = "its classes or fields"
-	}
-	if changes != "" {
-		return n, fmt.Errorf("%w %w: the source changed since (%s)", formats.ErrPartial, ErrContinue, changes)
-	}
-	n.Fingerprint = p.fingerprint
-	return n, nil
-}
-
-// sameSchema says whether labels mean the same in both.
-func sameSchema(a, b formats.Schema) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && bytes.Equal(x, y)
-}
-
-func recipeDiff(was, now map[string]string) string {
-	var diff []string
-	all := maps.Clone(was)
-	if all == nil {
-		all = map[string]string{}
-	}
-	maps.Copy(all, now)
-	for _, k := range slices.Sorted(maps.Keys(all)) {
-		if was[k] != now[k] {
-			diff = append(diff, fmt.Sprintf("%s was %q, is %q", k, was[k], now[k]))
-		}
-	}
-	return strings.Join(diff, "; ")
 }
 
 // Show makes f the plan's progress function.

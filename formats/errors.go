@@ -28,7 +28,7 @@ var (
 	// ErrOrder is returned by Writer.Write for a key that is not larger than the last one
 	// where the format is Ordered.
 	ErrOrder = errors.New("key out of order")
-	// ErrNotBuilt is returned by formats that were left out of the build (CGO_ENABLED=0).
+	// ErrNotBuilt is returned by writers that were left out of the build (CGO_ENABLED=0).
 	ErrNotBuilt = errors.New("not built in")
 	// ErrRemote is returned for paths such as s3://bucket/x.
 	ErrRemote = errors.New("object stores are not supported: give a path of a mounted file system")

@@ -54,7 +54,10 @@ func add(cc *cli.Context, c *console) error {
 		return err
 	}
 	defer src.Close()
-	o := editOptions(cc)
+	o, err := editOptions(cc)
+	if err != nil {
+		return err
+	}
 	o.report = cc.String("report")
 	if err := addOptions(cc, o); err != nil {
 		return usageError{err}

@@ -21,6 +21,7 @@ const editExitCodes = "The dataset is as it was until the new version is complet
 func editFlags(more ...cli.Flag) []cli.Flag {
 	return append(more,
 		&cli.BoolFlag{Name: "discard", Usage: "drop an unfinished version and start anew"},
+		&cli.StringFlag{Name: "checkpoint", Usage: "write about `SIZE` between two checkpoints", DefaultText: "256MiB"},
 		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines", DefaultText: "the number of cores"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"},
 		&cli.BoolFlag{Name: "json", Usage: "print what was done as JSON"},
@@ -29,11 +30,18 @@ func editFlags(more ...cli.Flag) []cli.Flag {
 }
 
 // editOptions are the flags of editFlags.
-func editOptions(cc *cli.Context) *packOptions {
-	return &packOptions{
+func editOptions(cc *cli.Context) (*packOptions, error) {
+	o := &packOptions{
 		dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"),
 		convert: convert.Options{Workers: cc.Int("workers"), Discard: cc.Bool("discard")},
 	}
+	if size := cc.String("checkpoint"); size != "" {
+		var err error
+		if o.convert.Checkpoint, err = convert.ParseSize(size); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	return o, nil
 }
 
 // openTarget opens a dataset to change it.

@@ -36,7 +36,10 @@ func merge(cc *cli.Context, c *console) (err error) {
 	if err != nil {
 		return err
 	}
-	o := editOptions(cc)
+	o, err := editOptions(cc)
+	if err != nil {
+		return err
+	}
 	if err := mergeOptions(cc, o); err != nil {
 		return usageError{err}
 	}

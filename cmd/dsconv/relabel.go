@@ -39,7 +39,10 @@ func relabelCommand(c *console) *cli.Command {
 			if cc.IsSet("label-sep") {
 				labels.Sep = cc.String("label-sep")
 			}
-			o := editOptions(cc)
+			o, err := editOptions(cc)
+			if err != nil {
+				return err
+			}
 			p, found, err := edit.Relabel(t, labels, o.convert)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[1], err)

@@ -36,7 +36,10 @@ func removeCommand(c *console) *cli.Command {
 				return err
 			}
 			defer t.Close()
-			o := editOptions(cc)
+			o, err := editOptions(cc)
+			if err != nil {
+				return err
+			}
 			p, err := edit.Remove(t, keys, o.convert)
 			if err != nil {
 				return err

