@@ -2,23 +2,22 @@ package atrest
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
-// Recover finishes the publication of a new version of the dataset at path that a kill
-// interrupted; done says that there was one. ErrLocked if another process is at it.
+// Recover tidies up what a kill left of a new version of the dataset at path: one that was
+// complete but for its publication is published, and remains of nothing go; done says that
+// it was published. What can be gone on with stays. ErrLocked if another process is at it.
 func Recover(path string) (done bool, err error) {
-	s := &Stage{dir: path + Suffix}
-	if _, err := os.Stat(filepath.Join(s.dir, "publish")); err != nil {
-		return false, nil //nolint:nilerr // nothing is left to do
+	s, err := ResumeStage(path)
+	switch {
+	case err == nil:
+		return false, s.Close()
+	case errors.Is(err, formats.ErrPublished):
+		return true, nil
+	case errors.Is(err, formats.ErrNoPartial), errors.Is(err, formats.ErrDamaged):
+		return false, nil // whoever goes on with it says so
 	}
-	if err := s.lock(false); err != nil {
-		return false, err
-	}
-	err = s.publish()
-	if errors.Is(err, os.ErrNotExist) { // the one who held the lock was done with it
-		err = nil
-	}
-	return err == nil, errors.Join(err, s.Close())
+	return false, err
 }
