@@ -58,11 +58,7 @@ func (t *Table) WriteManifest(w io.Writer, ranks []int32) error {
 		return err
 	}
 	for rank, i := range ranks {
-		size, err := t.textSize(int(i))
-		if err != nil {
-			return fmt.Errorf("write the manifest: %w", err)
-		}
-		text += size
+		text += t.textSize(int(i))
 		row := make(parquet.Row, len(fill))
 		for c, f := range fill {
 			row[c] = f(rank, int(i)).Level(0, 0, c)
@@ -82,23 +78,13 @@ func (t *Table) WriteManifest(w io.Writer, ranks []int32) error {
 	return nil
 }
 
-// textSize is the number of bytes of row i's strings. ErrSchema if one is longer than a
-// column takes.
-func (t *Table) textSize(i int) (int, error) {
-	sum := len(t.key.at(i))
-	for j := -1; j < len(t.user); j++ {
-		name, size := "source_path", 0
-		if j < 0 {
-			size = len(t.path.at(i))
-		} else {
-			name, size = t.columns[j], len(t.user[j].at(i))
-		}
-		if size > maxValue {
-			return 0, fmt.Errorf("key %q: %w: the column %s has %d bytes, at most %d are possible", t.key.at(i), formats.ErrSchema, name, size, maxValue)
-		}
-		sum += size
+// textSize is the number of bytes of row i's strings.
+func (t *Table) textSize(i int) int {
+	sum := len(t.key.at(i)) + len(t.path.at(i))
+	for j := range t.user {
+		sum += len(t.user[j].at(i))
 	}
-	return sum, nil
+	return sum
 }
 
 // fillers gives, for each column of the schema in its order, the function that makes its

@@ -2,6 +2,7 @@ package atrest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -54,6 +55,9 @@ func (t *Table) Append(r *Row) error {
 	if len(r.Columns) != len(t.columns) {
 		return fmt.Errorf("key %q: %w: %d user columns, the dataset has %d", r.Key, formats.ErrSchema, len(r.Columns), len(t.columns))
 	}
+	if err := t.fits(r); err != nil {
+		return fmt.Errorf("key %q: %w: %w", r.Key, formats.ErrSchema, err)
+	}
 	t.key.append(r.Key)
 	t.split.append(r.Split)
 	t.enc.append(string(r.Encoding))
@@ -72,6 +76,23 @@ func (t *Table) Append(r *Row) error {
 	t.mod = append(t.mod, r.Source.ModTime)
 	for i, v := range r.Columns {
 		t.user[i].append(v)
+	}
+	return nil
+}
+
+// fits says why the manifest cannot hold a row, so that a pack fails at once and not at its
+// end.
+func (t *Table) fits(r *Row) error {
+	if len(r.Source.Path) > maxValue {
+		return fmt.Errorf("a path of %d bytes, at most %d are possible", len(r.Source.Path), maxValue)
+	}
+	for i, v := range r.Columns {
+		if len(v) > maxValue {
+			return fmt.Errorf("the column %s has %d bytes, at most %d are possible", t.columns[i], len(v), maxValue)
+		}
+	}
+	if len(t.split.words) > math.MaxUint16 && !slices.Contains(t.split.words, r.Split) {
+		return fmt.Errorf("the split %q is one too many: at most %d are possible", r.Split, math.MaxUint16+1)
 	}
 	return nil
 }
