@@ -159,7 +159,10 @@ func (d *victim) found(t *testing.T, what string) (full, quick bool) {
 	scratch := t.TempDir()
 	other := filepath.Join(scratch, "other.tfrecord")
 	commands := [][]string{
-		{"cat", d.path, d.key}, {"info", d.path}, {"ls", d.path, "--json"}, {"unpack", d.path, filepath.Join(scratch, "back")},
+		{"cat", d.path, d.key},
+		{"info", d.path},
+		{"ls", d.path, "--json"},
+		{"unpack", d.path, filepath.Join(scratch, "back")},
 		{"verify", d.path, "--json", "-j", "1"},
 	}
 	args := commands[d.rotate%len(commands)]

@@ -171,7 +171,9 @@ func TestChecks(t *testing.T) {
 		t.Helper()
 		c := ds.(formats.Checker)
 		q := count(func(report func(formats.Damage)) error { return c.CheckQuick(context.Background(), report) })
-		f := count(func(report func(formats.Damage)) error { return c.Check(context.Background(), formats.Part{}, 2, report) })
+		f := count(func(report func(formats.Damage)) error {
+			return c.Check(context.Background(), formats.Part{}, 2, report)
+		})
 		if q != quick || f != full {
 			t.Errorf("%s: CheckQuick reports %d and Check %d, want %d and %d", what, q, f, quick, full)
 		}
