@@ -49,8 +49,9 @@ func Merge(sources []formats.Dataset, names []string, f formats.WritableFormat, 
 // the files of the new dataset.
 func mergedRecipe(sources, files map[string]string) map[string]string {
 	m := maps.Clone(sources)
+	delete(m, "order")
+	delete(m, "shards")
 	for _, key := range []string{"order", "shards", "compress"} {
-		delete(m, key)
 		if value, ok := files[key]; ok {
 			m[key] = value
 		}
@@ -86,10 +87,16 @@ func mergedUnion(sources []formats.Dataset, names []string) (*union, error) {
 	return u, nil
 }
 
-// recipeMap is how a dataset was made; a folder is taken as it is.
+// recipeMap is how a dataset's images were made; a folder is taken as it is. Of shards
+// compress is about the files.
 func recipeMap(m *formats.Meta) map[string]string {
-	if m.Format == "folder" {
+	switch m.Format {
+	case "folder":
 		return map[string]string{"encode": "keep"}
+	case "shard":
+		r := maps.Clone(m.Recipe)
+		delete(r, "compress")
+		return r
 	}
 	return m.Recipe
 }
