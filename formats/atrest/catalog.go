@@ -46,3 +46,16 @@ func (c Catalog) CheckSum(s *formats.Sample) error {
 	}
 	return nil
 }
+
+// CheckLabel compares the designated label of row i, as its record has it, with the one that
+// the manifest has.
+func (c Catalog) CheckLabel(i int, s *formats.Sample) error {
+	k := c.meta.Schema.LabelIndex()
+	if k < 0 || c.meta.Schema[k].Kind != formats.Label {
+		return nil
+	}
+	if x, ok := s.Values[k].Int64(); !ok || x != c.Table.Label(i) {
+		return fmt.Errorf("%w: the record has the label %d, the manifest %d", formats.ErrDamaged, x, c.Table.Label(i))
+	}
+	return nil
+}

@@ -81,7 +81,7 @@ func (d *dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
 		img := &s.Values[d.slots[0].field]
 		img.Shape = append(img.Shape[:0], shape[:]...)
 	}
-	return nil
+	return d.CheckLabel(i, s)
 }
 
 // read fills s with a copy of the sample of row i and compares it with its checksum.

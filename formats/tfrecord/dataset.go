@@ -74,5 +74,8 @@ func (d *Dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
 	if err != nil {
 		return err
 	}
-	return decode(d.Meta().Schema, d.features, example, d.Table.Shape(i), s, lend)
+	if err := decode(d.Meta().Schema, d.features, example, d.Table.Shape(i), s, lend); err != nil {
+		return err
+	}
+	return d.CheckLabel(i, s)
 }
