@@ -44,11 +44,10 @@ type variant struct {
 func variants(t *testing.T) []variant {
 	t.Helper()
 	src := samples(t, "12", "48x32")
-	report := filepath.Join(t.TempDir(), "report.csv") // not beside the dataset, of which it is no part
 	pack := func(flags ...string) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
 			t.Helper()
-			if code, said := packTo(t, src, path, append(slices.Clone(flags), "--quiet", "--report", report)...); code != exitDone {
+			if code, said := packTo(t, src, path, append(slices.Clone(flags), "--quiet", reportAside(t))...); code != exitDone {
 				t.Fatal(said)
 			}
 		}
