@@ -36,6 +36,10 @@ func (a *Added) Nothing() bool { return a.New+a.Changed+a.Relabelled == 0 }
 // nothing to do.
 func Add(ctx context.Context, t *Target, src formats.Dataset, o AddOptions) (*convert.Plan, *Added, error) {
 	a := &adder{target: t, src: src, o: &o}
+	var err error
+	if a.split, err = convert.ParseSplit(t.Meta().Recipe["split"]); err != nil {
+		return nil, nil, fmt.Errorf("%s: its recipe: %w", t.Path, err)
+	}
 	if err := a.unite(); err != nil {
 		return nil, nil, err
 	}
@@ -46,7 +50,7 @@ func Add(ctx context.Context, t *Target, src formats.Dataset, o AddOptions) (*co
 		return nil, &a.found, nil
 	}
 	v := a.version()
-	if err := a.split(v); err != nil {
+	if err := a.assign(v); err != nil {
 		return nil, nil, err
 	}
 	p, err := v.plan(o.Options)
@@ -60,6 +64,7 @@ type adder struct {
 	o      *AddOptions
 	union  *union
 	pairs  []pair
+	split  convert.Split // of the target's recipe
 	found  Added
 }
 
@@ -178,15 +183,10 @@ func (a *adder) version() *version {
 	return v
 }
 
-// split gives new samples their splits, as the dataset's recipe says: shares are dealt out
+// assign gives new samples their splits, as the dataset's recipe says: shares are dealt out
 // over old and new ones together, but what is in a split stays there.
-func (a *adder) split(v *version) error {
-	spec := a.target.Meta().Recipe["split"]
-	sp, err := convert.ParseSplit(spec)
-	if err != nil {
-		return fmt.Errorf("%s: its recipe: %w", a.target.Path, err)
-	}
-	dealt, err := sp.Assign(a.union)
+func (a *adder) assign(v *version) error {
+	dealt, err := a.split.Assign(a.union)
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (a *adder) split(v *version) error {
 		}
 		it := &a.union.items[at]
 		switch {
-		case !sp.Shares() && it.part == 1:
+		case !a.split.Shares() && it.part == 1:
 		case it.change != nil && it.change.split != nil:
 			dealt[at] = *it.change.split
 		default:

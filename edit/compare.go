@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
 )
@@ -92,11 +91,7 @@ func (a *adder) compareOne(p *pair) error {
 	if err != nil {
 		return err
 	}
-	sp, err := convert.ParseSplit(a.target.Meta().Recipe["split"])
-	if err != nil {
-		return err
-	}
-	if sp.Own() && now.Split != old.Split {
+	if a.split.Own() && now.Split != old.Split {
 		c.split = &now.Split
 	}
 	for j := range old.Columns {
@@ -105,7 +100,7 @@ func (a *adder) compareOne(p *pair) error {
 				c.columns = map[int]string{}
 			}
 			c.columns[j] = now.Columns[j]
-			if sp.Column() == a.union.meta.Columns[j] {
+			if a.split.Column() == a.union.meta.Columns[j] {
 				c.split = &now.Columns[j]
 			}
 		}

@@ -29,7 +29,7 @@ type Relabelled struct {
 // appended; samples that the table does not name keep what they have. A row that fits no
 // sample is an error. The plan is nil if there is nothing to do.
 func Relabel(t *Target, table Labels, o convert.Options) (*convert.Plan, *Relabelled, error) {
-	r := &relabeler{target: t, table: &table, meta: *t.Meta()}
+	r := &relabeler{target: t, table: &table, meta: *t.Meta(), index: map[int]map[string]int64{}}
 	if err := r.columns(); err != nil {
 		return nil, nil, err
 	}
@@ -68,9 +68,10 @@ func Relabel(t *Target, table Labels, o convert.Options) (*convert.Plan, *Relabe
 type relabeler struct {
 	target *Target
 	table  *Labels
-	meta   formats.Meta // of the new version
-	field  []int        // by column of the table: the field, -1 if it is none
-	column []int        // by column of the table: the user's column, -1 if it is none
+	meta   formats.Meta             // of the new version
+	field  []int                    // by column of the table: the field, -1 if it is none
+	column []int                    // by column of the table: the user's column, -1 if it is none
+	index  map[int]map[string]int64 // of the classes, by label field of the table
 	found  Relabelled
 }
 
@@ -168,24 +169,15 @@ func (r *relabeler) classes(rows [][]string) {
 			continue
 		}
 		f := &r.meta.Schema[k]
-		var fresh []string
-		seen := map[string]bool{}
-		for _, name := range f.Classes {
-			seen[name] = true
-		}
+		var named []string
 		for _, row := range rows {
-			if row == nil {
-				continue
-			}
-			for _, name := range r.names(f, row[c]) {
-				if !seen[name] {
-					seen[name] = true
-					fresh = append(fresh, name)
-				}
+			if row != nil {
+				named = append(named, r.names(f, row[c])...)
 			}
 		}
-		slices.Sort(fresh)
-		f.Classes = append(f.Classes, fresh...)
+		slices.Sort(named)
+		f.Classes = appendNew(f.Classes, named)
+		r.index[k] = indexOf(f.Classes)
 		if f.Kind == formats.MultiHot && f.Shape != nil {
 			f.Shape = []int{len(f.Classes)}
 		}
@@ -246,7 +238,7 @@ func (r *relabeler) changeLabel(c *change, k int, cell string, i int, in *format
 	if f.Kind == formats.Label {
 		x := int64(formats.NoLabel)
 		if cell != "" {
-			x = int64(slices.Index(f.Classes, cell))
+			x = r.index[k][cell]
 		}
 		if k == r.meta.Schema.LabelIndex() {
 			if x != in.Label {
@@ -258,7 +250,7 @@ func (r *relabeler) changeLabel(c *change, k int, cell string, i int, in *format
 	} else {
 		hot := make([]byte, len(f.Classes))
 		for _, name := range r.names(f, cell) {
-			hot[slices.Index(f.Classes, name)] = 1
+			hot[r.index[k][name]] = 1
 		}
 		v = formats.Value{Data: hot, Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{len(hot)}}
 	}

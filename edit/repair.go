@@ -6,16 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
@@ -118,10 +115,10 @@ func (r *repairer) files(v *version, damage []formats.Damage, all bool) error {
 // samples reads those in damaged files and takes from the source what is lost.
 func (r *repairer) samples(ctx context.Context, v *version, workers int) error {
 	var lost []int32
-	err := r.each(ctx, workers, r.suspect, func() (func(i int32) error, func(), error) {
+	err := parallel.Each(ctx, len(r.suspect), workers, func() (func(int) error, func(), error) {
 		var s formats.Sample
-		return func(i int32) error {
-			if v.union.Read(int(i), &s) != nil {
+		return func(k int) error {
+			if i := r.suspect[k]; v.union.Read(int(i), &s) != nil {
 				r.mu.Lock()
 				lost = append(lost, i)
 				r.mu.Unlock()
@@ -135,46 +132,17 @@ func (r *repairer) samples(ctx context.Context, v *version, workers int) error {
 	if err := r.findInSource(lost); err != nil {
 		return err
 	}
-	err = r.each(ctx, workers, lost, func() (func(i int32) error, func(), error) {
+	err = parallel.Each(ctx, len(lost), workers, func() (func(int) error, func(), error) {
 		proc, err := preprocess.NewProcessor(r.recipe, r.src.Meta().Schema)
 		if err != nil {
 			return nil, nil, err
 		}
 		var s, out formats.Sample
-		return func(i int32) error { return r.one(v, i, proc, &s, &out) }, proc.Close, nil
+		return func(k int) error { return r.one(v, lost[k], proc, &s, &out) }, proc.Close, nil
 	})
 	slices.Sort(r.found.Restored)
 	slices.SortFunc(r.found.Lost, func(a, b Lost) int { return cmp.Compare(a.Key, b.Key) })
 	return err
-}
-
-// each calls a worker's function for every sample of list; start makes a worker.
-func (r *repairer) each(ctx context.Context, workers int, list []int32, start func() (func(i int32) error, func(), error)) error {
-	if workers < 1 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	g, ctx := errgroup.WithContext(ctx)
-	var next atomic.Int64
-	for range workers {
-		g.Go(func() error {
-			do, end, err := start()
-			if err != nil {
-				return err
-			}
-			defer end()
-			for ctx.Err() == nil {
-				k := int(next.Add(1) - 1)
-				if k >= len(list) {
-					return nil
-				}
-				if err := do(list[k]); err != nil {
-					return err
-				}
-			}
-			return ctx.Err()
-		})
-	}
-	return g.Wait()
 }
 
 // one puts what the source has in place of sample i, or notes that it is lost.

@@ -55,12 +55,23 @@ func sameFields(a, b formats.Schema) error {
 }
 
 func appendNew(names, more []string) []string {
+	have := indexOf(names)
 	for _, name := range more {
-		if !slices.Contains(names, name) {
+		if _, ok := have[name]; !ok {
+			have[name] = int64(len(names))
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// indexOf is the place of each name.
+func indexOf(names []string) map[string]int64 {
+	index := make(map[string]int64, len(names))
+	for i, name := range names {
+		index[name] = int64(i)
+	}
+	return index
 }
 
 // loosen takes of a schema what is fixed for all images where the other does not fix the

@@ -70,10 +70,7 @@ func newPart(ds formats.Dataset, ready bool, meta *formats.Meta) part {
 // movedClasses gives the index in to of each class of from, NoLabel for one that is not
 // there; nil if all have the same.
 func movedClasses(from, to []string) []int64 {
-	index := make(map[string]int64, len(to))
-	for i, name := range to {
-		index[name] = int64(i)
-	}
+	index := indexOf(to)
 	moved := make([]int64, len(from))
 	same := true
 	for i, name := range from {

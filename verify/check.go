@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/parallel"
 )
 
 // partBytes is how much is read at a time, first by blocks, then by samples: little enough
@@ -26,10 +24,6 @@ type check struct {
 	ends    []int64 // bytes of images up to and with each, in that order
 	mu      sync.Mutex
 	report  *Report
-}
-
-func newCheck(ds formats.Dataset, checker formats.Checker, o Options, r *Report) *check {
-	return &check{ds: ds, checker: checker, o: o, report: r}
 }
 
 func (c *check) run(ctx context.Context) error {
@@ -102,25 +96,10 @@ func storageOrder(ds formats.Dataset) []int32 {
 
 // samples checks those from up to to, without it, in storage order.
 func (c *check) samples(ctx context.Context, from, to int) error {
-	next := atomic.Int64{}
-	next.Store(int64(from))
-	g, ctx := errgroup.WithContext(ctx)
-	for range c.o.Workers {
-		g.Go(func() error {
-			var s formats.Sample
-			for ctx.Err() == nil {
-				k := int(next.Add(1) - 1)
-				if k >= to {
-					return nil
-				}
-				if err := c.sample(int(c.order[k]), &s); err != nil {
-					return err
-				}
-			}
-			return ctx.Err()
-		})
-	}
-	return g.Wait()
+	return parallel.Each(ctx, to-from, c.o.Workers, func() (func(int) error, func(), error) {
+		var s formats.Sample
+		return func(k int) error { return c.sample(int(c.order[from+k]), &s) }, func() {}, nil
+	})
 }
 
 // sample adds sample i to the report if something is wrong with it.

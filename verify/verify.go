@@ -59,7 +59,7 @@ func Run(ctx context.Context, f formats.Format, path string, o Options) (*Report
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", path, ErrNoChecksums)
 	}
-	c := newCheck(ds, checker, o, r)
+	c := &check{ds: ds, checker: checker, o: o, report: r}
 	if err := c.run(ctx); err != nil {
 		return nil, err
 	}

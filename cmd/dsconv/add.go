@@ -44,26 +44,21 @@ func add(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	t, err := openTarget(args[0])
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	src, err := openSource(cc.Context, args[1], addConfig(cc, t.Meta().Recipe))
+	return withTarget(cc, args[0], func(t *edit.Target, o *packOptions) error { return addTo(cc, c, t, args[1], o) })
+}
+
+func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOptions) error {
+	src, err := openSource(cc.Context, from, addConfig(cc, t.Meta().Recipe))
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	o, err := editOptions(cc)
-	if err != nil {
-		return err
-	}
 	o.report = cc.String("report")
 	if err := addOptions(cc, o); err != nil {
 		return usageError{err}
 	}
 	if dir := o.convert.Quarantine; dir != "" {
-		if err := notInside(dir, args[1]); err != nil {
+		if err := notInside(dir, from); err != nil {
 			return err
 		}
 	}
@@ -72,7 +67,7 @@ func add(cc *cli.Context, c *console) error {
 		return err
 	}
 	said := fmt.Sprintf("%d new, %d changed, %d relabelled, %d unchanged, %d not in %s", found.New, found.Changed,
-		found.Relabelled, found.Unchanged, found.Absent, args[1])
+		found.Relabelled, found.Unchanged, found.Absent, from)
 	if len(found.NewClasses) > 0 {
 		said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))
 	}

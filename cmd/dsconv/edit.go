@@ -44,13 +44,22 @@ func editOptions(cc *cli.Context) (*packOptions, error) {
 	return o, nil
 }
 
-// openTarget opens a dataset to change it.
-func openTarget(path string) (*edit.Target, error) {
+// withTarget opens a dataset to change it, for as long as do takes.
+func withTarget(cc *cli.Context, path string, do func(t *edit.Target, o *packOptions) error) error {
+	o, err := editOptions(cc)
+	if err != nil {
+		return err
+	}
 	f, err := all.Formats().ByPath(path)
 	if err != nil {
-		return nil, usageError{err}
+		return usageError{err}
 	}
-	return edit.Open(f, path)
+	t, err := edit.Open(f, path)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	return do(t, o)
 }
 
 // edited is what a command did, for --json.

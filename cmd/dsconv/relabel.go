@@ -30,28 +30,21 @@ func relabelCommand(c *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			t, err := openTarget(args[0])
-			if err != nil {
-				return err
-			}
-			defer t.Close()
-			labels := edit.Labels{ByPath: table.By != "key", Columns: table.Columns, Rows: table.Rows, Sep: t.Meta().Recipe["label-sep"]}
-			if cc.IsSet("label-sep") {
-				labels.Sep = cc.String("label-sep")
-			}
-			o, err := editOptions(cc)
-			if err != nil {
-				return err
-			}
-			p, found, err := edit.Relabel(t, labels, o.convert)
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[1], err)
-			}
-			said := fmt.Sprintf("%d relabelled, %d had these labels already", found.Changed, found.Unchanged)
-			if len(found.NewClasses) > 0 {
-				said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))
-			}
-			return amend(cc.Context, c, t, p, o, amended{said: said, what: found})
+			return withTarget(cc, args[0], func(t *edit.Target, o *packOptions) error {
+				labels := edit.Labels{ByPath: table.By != "key", Columns: table.Columns, Rows: table.Rows, Sep: t.Meta().Recipe["label-sep"]}
+				if cc.IsSet("label-sep") {
+					labels.Sep = cc.String("label-sep")
+				}
+				p, found, err := edit.Relabel(t, labels, o.convert)
+				if err != nil {
+					return fmt.Errorf("%s: %w", args[1], err)
+				}
+				said := fmt.Sprintf("%d relabelled, %d had these labels already", found.Changed, found.Unchanged)
+				if len(found.NewClasses) > 0 {
+					said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))
+				}
+				return amend(cc.Context, c, t, p, o, amended{said: said, what: found})
+			})
 		},
 	}
 }

@@ -31,20 +31,13 @@ func removeCommand(c *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			t, err := openTarget(args[0])
-			if err != nil {
-				return err
-			}
-			defer t.Close()
-			o, err := editOptions(cc)
-			if err != nil {
-				return err
-			}
-			p, err := edit.Remove(t, keys, o.convert)
-			if err != nil {
-				return err
-			}
-			return amend(cc.Context, c, t, p, o, amended{said: fmt.Sprintf("%d sample(s) removed", len(keys))})
+			return withTarget(cc, args[0], func(t *edit.Target, o *packOptions) error {
+				p, err := edit.Remove(t, keys, o.convert)
+				if err != nil {
+					return err
+				}
+				return amend(cc.Context, c, t, p, o, amended{said: fmt.Sprintf("%d sample(s) removed", len(keys))})
+			})
 		},
 	}
 }

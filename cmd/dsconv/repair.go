@@ -7,18 +7,14 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
-	"github.com/dsconv/dsconv/formats/all"
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/verify"
 )
 
 // repair restores what verify found damaged in the dataset at path from the source that it
 // was packed from, or from any dataset that has the same samples, and verifies it again.
-func repair(ctx context.Context, c *console, path, from string, found *verify.Report, workers int) (*edit.Repaired, error) {
-	f, err := all.Formats().ByPath(path)
-	if err != nil {
-		return nil, usageError{err}
-	}
+func repair(ctx context.Context, c *console, f formats.Format, path, from string, found *verify.Report, workers int) (*edit.Repaired, error) {
 	t, err := edit.Salvage(f, path)
 	if err != nil {
 		return nil, err

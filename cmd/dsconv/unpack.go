@@ -16,6 +16,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/npy"
+	"github.com/dsconv/dsconv/internal/parallel"
 )
 
 func unpackCommand(c *console) *cli.Command {
@@ -91,10 +92,10 @@ func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers 
 }
 
 func (u *unpacker) samples(ctx context.Context, workers int) error {
-	return parallel(ctx, u.ds.Len(), workers, func() (func(int) error, func()) {
+	return parallel.Each(ctx, u.ds.Len(), workers, func() (func(int) error, func(), error) {
 		coder := newPNGCoder()
 		var s formats.Sample
-		return func(i int) error { return u.sample(i, &s, coder) }, coder.close
+		return func(i int) error { return u.sample(i, &s, coder) }, coder.close, nil
 	})
 }
 

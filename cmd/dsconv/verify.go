@@ -66,7 +66,7 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	}
 	done := verified{Report: found}
 	if from != "" && !found.Sound() {
-		if done.Repaired, err = repair(cc.Context, c, args[0], from, found, o.Workers); err != nil {
+		if done.Repaired, err = repair(cc.Context, c, f, args[0], from, found, o.Workers); err != nil {
 			return err
 		}
 		if len(done.Repaired.Lost) == 0 {

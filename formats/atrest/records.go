@@ -109,10 +109,18 @@ func (r *Records) Record(i int) ([]byte, error) {
 	return b, nil
 }
 
-// Wrap adds to err, which is about the record of row i, where that lies.
-func (r *Records) Wrap(i int, err error) error {
-	at := r.Table.Place(i)
-	return fmt.Errorf("key %q in %s at byte %d: %w", r.Table.Key(i), r.Meta().Files[at.Shard], at.Offset, err)
+// Use calls do with the record of row i, in mapped memory. An error says which key and where
+// the record lies.
+func (r *Records) Use(i int, do func(record []byte) error) error {
+	b, err := r.Record(i)
+	if err != nil {
+		return err
+	}
+	if err := do(b); err != nil {
+		at := r.Table.Place(i)
+		return fmt.Errorf("key %q in %s at byte %d: %w", r.Table.Key(i), r.Meta().Files[at.Shard], at.Offset, err)
+	}
+	return nil
 }
 
 // Check implements formats.Checker.

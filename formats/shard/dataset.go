@@ -94,50 +94,33 @@ func (d *dataset) read(i int, rec []byte, s *formats.Sample) error {
 
 // Read fills s with a copy of sample i.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
-	rec, err := d.Record(i)
-	if err != nil {
-		return err
-	}
-	if err := atrest.Guard(func() error { return d.read(i, rec, s) }); err != nil {
-		return d.Wrap(i, err)
-	}
-	return nil
+	return d.Use(i, func(rec []byte) error {
+		return atrest.Guard(func() error { return d.read(i, rec, s) })
+	})
 }
 
 // View fills s with sample i in mapped memory; labels alone are the caller's.
 func (d *Dataset) View(i int, s *formats.Sample) error {
-	rec, err := d.Record(i)
-	if err != nil {
-		return err
-	}
-	if err := d.fill(i, rec, s, true); err != nil {
-		return d.Wrap(i, err)
-	}
-	return nil
+	return d.Use(i, func(rec []byte) error { return d.fill(i, rec, s, true) })
 }
 
 // Read fills s with sample i, decompressed.
 func (d *Compressed) Read(i int, s *formats.Sample) error {
-	frame, err := d.Record(i)
-	if err != nil {
-		return err
-	}
 	buf, _ := d.pool.Get().(*[]byte)
 	if buf == nil {
 		buf = new([]byte)
 	}
 	defer d.pool.Put(buf)
-	err = atrest.Guard(func() (err error) {
-		*buf, err = decompress(d.zstd, frame, *buf)
-		return err
+	return d.Use(i, func(frame []byte) error {
+		err := atrest.Guard(func() (err error) {
+			*buf, err = decompress(d.zstd, frame, *buf)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return d.read(i, *buf, s)
 	})
-	if err == nil {
-		err = d.read(i, *buf, s)
-	}
-	if err != nil {
-		return d.Wrap(i, err)
-	}
-	return nil
 }
 
 // Close frees the decoder and unmaps the files.

@@ -37,34 +37,21 @@ func open(path string, records func(path string) (*atrest.Records, error)) (form
 
 // Read fills s with a copy of sample i. The frame's and the sample's checksums are checked.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
-	rec, err := d.Record(i)
-	if err != nil {
-		return err
-	}
-	err = atrest.Guard(func() error {
-		if err := d.fill(i, rec, s, false); err != nil {
-			return err
-		}
-		return d.CheckSum(s)
+	return d.Use(i, func(rec []byte) error {
+		return atrest.Guard(func() error {
+			if err := d.fill(i, rec, s, false); err != nil {
+				return err
+			}
+			return d.CheckSum(s)
+		})
 	})
-	if err != nil {
-		return d.Wrap(i, err)
-	}
-	return nil
 }
 
 // View fills s with sample i in mapped memory; labels and other integers alone are the
 // caller's. Of the frame's checksums only the length's is checked: View does not touch the
 // image's bytes.
 func (d *Dataset) View(i int, s *formats.Sample) error {
-	rec, err := d.Record(i)
-	if err != nil {
-		return err
-	}
-	if err := d.fill(i, rec, s, true); err != nil {
-		return d.Wrap(i, err)
-	}
-	return nil
+	return d.Use(i, func(rec []byte) error { return d.fill(i, rec, s, true) })
 }
 
 // fill makes s the sample of row i from its record.

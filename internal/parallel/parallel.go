@@ -1,0 +1,41 @@
+// Package parallel shares independent work out over goroutines.
+package parallel
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Each calls a worker's function for every index below n, each once, in no order, on workers
+// goroutines (the number of cores if it is below 1), and waits for them. start makes a
+// worker: its function and what frees it. The first error ends the run.
+func Each(ctx context.Context, n, workers int, start func() (do func(i int) error, end func(), err error)) error {
+	if workers < 1 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var next atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	for range workers {
+		g.Go(func() error {
+			do, end, err := start()
+			if err != nil {
+				return err
+			}
+			defer end()
+			for ctx.Err() == nil {
+				i := int(next.Add(1) - 1)
+				if i >= n {
+					return nil
+				}
+				if err := do(i); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return g.Wait()
+}
