@@ -99,7 +99,7 @@ func BenchmarkCodecs(b *testing.B) {
 	if err := r.Resize(&m, &photo, Rect{}, 341, 256, Bilinear); err != nil {
 		b.Fatal(err)
 	}
-	for _, enc := range []Encode{{formats.JPEG, 90}, {Encoding: formats.PNG}, {Encoding: formats.Raw}} {
+	for _, enc := range []Encode{{Encoding: formats.JPEG, Quality: 90}, {Encoding: formats.PNG}, {Encoding: formats.Raw}} {
 		var v formats.Value
 		b.Run("Encode/"+enc.String(), func(b *testing.B) {
 			for b.Loop() {
@@ -137,7 +137,7 @@ func readFile(b *testing.B, path string) []byte {
 // BenchmarkProcess is what packing costs a photo.
 func BenchmarkProcess(b *testing.B) {
 	p, err := NewProcessor(Recipe{
-		Resize: Resize{Mode: ResizeShorter, W: 256}, Encode: Encode{formats.JPEG, 90},
+		Resize: Resize{Mode: ResizeShorter, W: 256}, Encode: Encode{Encoding: formats.JPEG, Quality: 90},
 	}, formats.Schema{{Name: "image", Kind: formats.Image}})
 	if err != nil {
 		b.Fatal(err)

@@ -28,7 +28,7 @@ func stereoSample(t *testing.T) *formats.Sample {
 	s := &formats.Sample{Key: "a/b", Split: "train", Columns: []string{"x"}}
 	s.Resize(len(stereo))
 	img := testImage(100, 60, 3, formats.Uint8)
-	for i, enc := range []Encode{{formats.JPEG, 90}, {Encoding: formats.PNG}} {
+	for i, enc := range []Encode{{Encoding: formats.JPEG, Quality: 90}, {Encoding: formats.PNG}} {
 		if err := e.Encode(&s.Values[i], img, enc, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestProcessGeometry(t *testing.T) {
 
 func TestProcessJPEGKeepsMasksLossless(t *testing.T) {
 	in := stereoSample(t)
-	p := newProcessor(t, Recipe{Resize: Resize{Mode: ResizeShorter, W: 30}, Encode: Encode{formats.JPEG, 90}}, stereo)
+	p := newProcessor(t, Recipe{Resize: Resize{Mode: ResizeShorter, W: 30}, Encode: Encode{Encoding: formats.JPEG, Quality: 90}}, stereo)
 	var out formats.Sample
 	if err := p.Process(in, &out); err != nil {
 		t.Fatal(err)
@@ -268,7 +268,7 @@ func TestOutputSchema(t *testing.T) {
 		{"cover raw keep", Recipe{Resize: cover, Encode: raw, Color: ColorKeep}, nil, nil, ""},
 		{"cover raw keep of known", Recipe{Resize: cover, Encode: raw, Color: ColorKeep}, []int{9, 9, 4}, []int{160, 224, 4}, ""},
 		{"cover zstd", Recipe{Resize: cover, Encode: raw, Zstd: 3}, nil, nil, formats.Uint8},
-		{"cover jpeg", Recipe{Resize: cover, Encode: Encode{formats.JPEG, 90}}, nil, nil, formats.Uint8},
+		{"cover jpeg", Recipe{Resize: cover, Encode: Encode{Encoding: formats.JPEG, Quality: 90}}, nil, nil, formats.Uint8},
 		{"shorter raw", Recipe{Resize: Resize{Mode: ResizeShorter, W: 9}, Encode: raw}, []int{9, 9, 3}, nil, formats.Uint8},
 		{"raw of known", Recipe{Encode: raw}, []int{9, 8, 4}, []int{9, 8, 3}, formats.Uint8},
 		{"raw of known, oriented", Recipe{Encode: raw, EXIF: EXIFApply}, []int{9, 8, 4}, nil, formats.Uint8},

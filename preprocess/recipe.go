@@ -9,43 +9,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Encode is the value of --encode. The zero value keeps the source's bytes.
-type Encode struct {
-	Encoding formats.Encoding // JPEG, PNG or Raw; "" keeps
-	Quality  int              // of JPEG, 1 to 100
-}
-
-// ParseEncode reads keep, jpeg:Q (jpeg alone is jpeg:90), png or raw.
-func ParseEncode(s string) (Encode, error) {
-	name, quality, has := strings.Cut(s, ":")
-	switch {
-	case s == "keep":
-		return Encode{}, nil
-	case s == "png":
-		return Encode{Encoding: formats.PNG}, nil
-	case s == "raw":
-		return Encode{Encoding: formats.Raw}, nil
-	case s == "jpeg":
-		return Encode{Encoding: formats.JPEG, Quality: 90}, nil
-	case name == "jpeg" && has:
-		if q, err := strconv.Atoi(quality); err == nil && q >= 1 && q <= 100 {
-			return Encode{Encoding: formats.JPEG, Quality: q}, nil
-		}
-	}
-	return Encode{}, fmt.Errorf("encode %q: choose keep, jpeg:90 (1 to 100), png or raw", s)
-}
-
-// String is what ParseEncode reads.
-func (e Encode) String() string {
-	switch e.Encoding {
-	case "":
-		return "keep"
-	case formats.JPEG:
-		return fmt.Sprintf("jpeg:%d", e.Quality)
-	}
-	return string(e.Encoding)
-}
-
 // What is done with the EXIF orientation.
 const (
 	// EXIFKeep ignores it, as ImageFolder does. Bytes that pass through keep it; what is

@@ -53,7 +53,7 @@ func TestParsersRefuse(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	jpeg := Encode{formats.JPEG, 90}
+	jpeg := Encode{Encoding: formats.JPEG, Quality: 90}
 	raw := Encode{Encoding: formats.Raw}
 	shorter := Resize{Mode: ResizeShorter, W: 256}
 	for name, r := range map[string]Recipe{
@@ -90,7 +90,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestMap(t *testing.T) {
-	r := Recipe{Resize: Resize{Mode: ResizeShorter, W: 256}, Encode: Encode{formats.JPEG, 90}}
+	r := Recipe{Resize: Resize{Mode: ResizeShorter, W: 256}, Encode: Encode{Encoding: formats.JPEG, Quality: 90}}
 	want := map[string]string{
 		"encode": "jpeg:90", "resize": "shorter:256", "filter": "bilinear", "color": "rgb", "exif": "keep",
 		"decoder": DecoderName, "resampler": "pillow-13",
