@@ -21,17 +21,29 @@ type DecodeOptions struct {
 	Indices bool
 	// MaxPixels is the largest H*W; 0 is DefaultMaxPixels.
 	MaxPixels int
+	// Region is the part that is wanted, of the upright image with ApplyOrientation; the zero
+	// Rect is all. Of a JPEG little more than that is decoded, so that damage elsewhere is not
+	// found. The pixels are those of the whole image, bit for bit.
+	Region Rect
+	// Fast decodes JPEGs by the fast DCT, without interpolating colours, and smaller by 2, 4
+	// or 8 as long as Region keeps LeastH by LeastW pixels (0: no smaller): pixels are near
+	// Pillow's and no more. Area tells where the region lies in the result.
+	Fast           bool
+	LeastH, LeastW int
 }
 
 // Decoder decodes images of every encoding. It belongs to one goroutine and is made for
 // long use; Close frees what it holds.
 type Decoder struct {
 	jpeg    jpegDecoder
+	splicer splicer
+	png     plainPNG
 	zstd    *zstd.Decoder
 	reader  bytes.Reader
-	scratch [3]Image
+	scratch [4]Image
 	warning string
 	header  Header
+	area    Area
 }
 
 // NewDecoder returns a Decoder; it holds nothing before the first image.
@@ -61,10 +73,21 @@ func (d *Decoder) Decode(dst *Image, v *formats.Value, o DecodeOptions) error {
 	if o.Color == "" {
 		o.Color = ColorRGB
 	}
-	d.warning, d.header = "", Header{}
+	d.warning, d.header, d.area = "", Header{}, Area{}
+	decode := d.decodeFile
 	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
-		return d.decodeRaw(dst, v, o)
+		decode = d.decodeRaw
 	}
+	if err := decode(dst, v, o); err != nil {
+		return err
+	}
+	if d.area == (Area{}) {
+		d.area = Area{X1: float64(dst.W), Y1: float64(dst.H)}
+	}
+	return nil
+}
+
+func (d *Decoder) decodeFile(dst *Image, v *formats.Value, o DecodeOptions) error {
 	enc, h, err := Inspect(v.Data)
 	if err != nil {
 		return err
@@ -73,17 +96,37 @@ func (d *Decoder) Decode(dst *Image, v *formats.Value, o DecodeOptions) error {
 	if err := checkSize(h, o.MaxPixels); err != nil {
 		return err
 	}
+	region, err := o.region(h)
+	if err != nil {
+		return err
+	}
 	target := dst
 	turn := o.ApplyOrientation && h.Orientation != 1
 	if turn {
 		target = &d.scratch[1]
 	}
-	if err := d.decodeAs(target, v.Data, enc, h, o); err != nil {
+	if err := d.decodeRegion(target, v.Data, enc, h, region, o); err != nil {
 		return err
 	}
 	if turn {
 		orient(dst, target, h.Orientation)
+		d.area = d.area.orient(target.H, target.W, h.Orientation)
 	}
+	return nil
+}
+
+// decodeRegion makes dst the part r of data's pixels, as they lie in the file.
+func (d *Decoder) decodeRegion(dst *Image, data []byte, enc formats.Encoding, h Header, r Rect, o DecodeOptions) error {
+	switch {
+	case enc == formats.JPEG:
+		return d.decodeJPEG(dst, data, h, r, o)
+	case r == Rect{W: h.W, H: h.H}:
+		return d.decodeAs(dst, data, enc, h, o)
+	}
+	if err := d.decodeAs(&d.scratch[3], data, enc, h, o); err != nil {
+		return err
+	}
+	d.scratch[3].crop(dst, r)
 	return nil
 }
 
@@ -98,11 +141,15 @@ func checkSize(h Header, maxPixels int) error {
 	return nil
 }
 
-// decodeAs makes dst the pixels of data in o.Color, as they lie in the file.
+// decodeAs makes dst the pixels of data, which is no JPEG, in o.Color, as they lie in the file.
 func (d *Decoder) decodeAs(dst *Image, data []byte, enc formats.Encoding, h Header, o DecodeOptions) (err error) {
-	if enc == formats.JPEG {
-		d.warning, err = d.jpeg.decode(dst, data, h, o.Color.channels(h.C))
-		return err
+	switch enc {
+	case formats.WebP:
+		return d.decodeWebP(dst, data, h, o.Color)
+	case formats.PNG:
+		if d.decodePlainPNG(dst, data, h, o.Color) {
+			return nil
+		}
 	}
 	d.reader.Reset(data)
 	defer d.reader.Reset(nil)

@@ -26,6 +26,7 @@ const (
 	markDRI  = 0xDD
 	markAPP0 = 0xE0
 	markAPP1 = 0xE1
+	markAPPE = 0xEE
 	markAPPF = 0xEF
 	markCOM  = 0xFE
 )

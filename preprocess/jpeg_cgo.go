@@ -21,20 +21,38 @@ import (
 // Pillow's, or "image/jpeg", whose pixels are a little off.
 const DecoderName = "libjpeg-turbo"
 
+// CanTile says whether JPEGs can be written with options besides their quality: sampling,
+// optimal tables, progressive, restart markers. What sets an Interval by default asks it.
+const CanTile = true
+
+// built reports which of e's options need another build.
+func (e Encode) built() error { return nil }
+
 // jpegDecoder holds a libjpeg-turbo handle, made at the first image.
 type jpegDecoder struct{ c *C.dsconv_jpeg_decoder }
 
-// decode writes the pixels of data, whose header is h, to dst with 1 or 3 channels. The
-// warning is libjpeg's first, "" if there was none.
-func (d *jpegDecoder) decode(dst *Image, data []byte, h Header, channels int) (warning string, err error) {
+// seeks says whether decode goes to the restart markers that it needs.
+var seeks = C.dsconv_jpeg_seeks() != 0
+
+// canScale says whether decode knows fast and scale.
+const canScale = true
+
+// decode writes the part of data's pixels that r speaks of to dst. The warning is libjpeg's
+// first, "" if there was none.
+func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning string, err error) {
 	if d.c == nil {
 		if d.c = C.dsconv_jpeg_decoder_new(); d.c == nil {
 			return "", errors.New("libjpeg: no memory for a decoder")
 		}
 	}
-	dst.Reset(h.H, h.W, channels, formats.Uint8)
+	dst.Reset(r.part.H, r.part.W, r.channels, formats.Uint8)
+	request := C.dsconv_jpeg_request{
+		w: C.uint32_t(r.w), h: C.uint32_t(r.h), channels: C.int(r.channels), scale: C.int(r.scale),
+		x: C.uint32_t(r.part.X), y: C.uint32_t(r.part.Y), part_w: C.uint32_t(r.part.W), part_h: C.uint32_t(r.part.H),
+	}
+	request.fast, request.plain = cBool(r.fast), cBool(r.plain)
 	rc := C.dsconv_jpeg_decode(d.c, (*C.uint8_t)(unsafe.SliceData(data)), C.size_t(len(data)),
-		(*C.uint8_t)(unsafe.SliceData(dst.Pix)), C.uint32_t(h.W), C.uint32_t(h.H), C.int(channels))
+		(*C.uint8_t)(unsafe.SliceData(dst.Pix)), &request)
 	switch rc {
 	case C.DSCONV_OK:
 		return "", nil
@@ -55,21 +73,48 @@ func (d *jpegDecoder) close() {
 type jpegEncoder struct{ c *C.dsconv_jpeg_encoder }
 
 // encode appends m, uint8 with 1 or 3 channels, to dst.
-func (e *jpegEncoder) encode(dst []byte, m *Image, quality int) ([]byte, error) {
+func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
 	if e.c == nil {
 		if e.c = C.dsconv_jpeg_encoder_new(); e.c == nil {
 			return dst, errors.New("libjpeg: no encoder: out of memory, or built for another version of the library")
 		}
 	}
+	h, v := o.Sampling.luma(m.C)
+	options := C.dsconv_jpeg_options{
+		quality: C.int(o.Quality), h: C.int(h), v: C.int(v), optimize: cBool(o.Optimize), progressive: cBool(o.Progressive),
+	}
+	if o.Interval > 0 {
+		row := (m.W + 8*h - 1) / (8 * h)
+		options.interval = C.uint(restartInterval(row, o.Interval))
+	}
 	var out *C.uint8_t
 	var n C.size_t
 	//nolint:gocritic // what cgo generates for &out and &n looks like comparing a thing with itself
 	rc := C.dsconv_jpeg_encode(e.c, (*C.uint8_t)(unsafe.SliceData(m.Pix)), C.uint32_t(m.W), C.uint32_t(m.H),
-		C.int(m.C), C.int(quality), &out, &n)
+		C.int(m.C), options, &out, &n)
 	if rc != C.DSCONV_OK {
 		return dst, fmt.Errorf("encode JPEG: %s", C.GoString(C.dsconv_jpeg_encoder_error(e.c)))
 	}
 	return append(dst, unsafe.Slice((*byte)(out), int(n))...), nil
+}
+
+// luma is how many blocks of brightness an MCU of an image of so many channels has, across
+// and down.
+func (s Sampling) luma(channels int) (h, v int) {
+	switch {
+	case channels == 1 || s == Sampling444:
+		return 1, 1
+	case s == Sampling422:
+		return 2, 1
+	}
+	return 2, 2
+}
+
+func cBool(b bool) C.int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func (e *jpegEncoder) close() {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"image"
 	"image/jpeg"
 
 	"github.com/dsconv/dsconv/formats"
@@ -15,10 +16,29 @@ import (
 // Pillow's, or "image/jpeg", whose pixels are a little off.
 const DecoderName = "image/jpeg"
 
-// jpegDecoder decodes with the standard library.
-type jpegDecoder struct{ img Image }
+// CanTile says whether JPEGs can be written with options besides their quality: sampling,
+// optimal tables, progressive, restart markers. What sets an Interval by default asks it.
+const CanTile = false
 
-func (d *jpegDecoder) decode(dst *Image, data []byte, h Header, channels int) (warning string, err error) {
+// built reports which of e's options need another build.
+func (e Encode) built() error {
+	if e.Tiled {
+		return nil
+	}
+	if e.Optimize || e.Progressive || e.Interval > 0 || e.Sampling != "" && e.Sampling != Sampling420 {
+		return fmt.Errorf("%w: encode %s: this build writes JPEGs with a quality and 4:2:0 alone: it lacks libjpeg-turbo (cgo)", ErrUnsupported, e)
+	}
+	return nil
+}
+
+// jpegDecoder decodes with the standard library.
+type jpegDecoder struct{ img, full Image }
+
+// seeks says whether decode goes to the restart markers that it needs, canScale whether it
+// knows fast and scale.
+const seeks, canScale = false, false
+
+func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning string, err error) {
 	img, err := jpeg.Decode(bytes.NewReader(data))
 	if err != nil {
 		if cut := CheckStructure(data, formats.JPEG); errors.Is(cut, ErrTruncated) {
@@ -26,14 +46,23 @@ func (d *jpegDecoder) decode(dst *Image, data []byte, h Header, channels int) (w
 		}
 		return "", fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	if err := fromStdlib(&d.img, img, Header{H: h.H, W: h.W, C: h.C, DType: formats.Uint8}); err != nil {
+	channels := 3
+	if _, gray := img.(*image.Gray); gray {
+		channels = 1
+	}
+	if err := fromStdlib(&d.img, img, Header{H: r.h, W: r.w, C: channels, DType: formats.Uint8}); err != nil {
 		return "", err
 	}
 	color := ColorRGB
-	if channels == 1 {
+	if r.channels == 1 {
 		color = ColorGray
 	}
-	color.convert(dst, &d.img)
+	if r.part == (Rect{W: r.w, H: r.h}) {
+		color.convert(dst, &d.img)
+		return "", nil
+	}
+	color.convert(&d.full, &d.img)
+	d.full.crop(dst, r.part)
 	return "", nil
 }
 
@@ -42,9 +71,12 @@ func (d *jpegDecoder) close() {}
 // jpegEncoder encodes with the standard library.
 type jpegEncoder struct{}
 
-func (e *jpegEncoder) encode(dst []byte, m *Image, quality int) ([]byte, error) {
+func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
+	if err := o.built(); err != nil {
+		return dst, err
+	}
 	b := bytes.NewBuffer(dst)
-	if err := jpeg.Encode(b, toStdlib(m), &jpeg.Options{Quality: quality}); err != nil {
+	if err := jpeg.Encode(b, toStdlib(m), &jpeg.Options{Quality: o.Quality}); err != nil {
 		return dst, fmt.Errorf("encode JPEG: %w", err)
 	}
 	return b.Bytes(), nil

@@ -13,10 +13,22 @@ typedef struct dsconv_jpeg_decoder dsconv_jpeg_decoder;
 dsconv_jpeg_decoder *dsconv_jpeg_decoder_new(void);
 void dsconv_jpeg_decoder_free(dsconv_jpeg_decoder *d);
 
-// dsconv_jpeg_decode decodes data[0:n] to dst, h rows of w pixels of 1 (grey) or 3 (RGB)
-// bytes. An image of another size than w by h is DSCONV_CORRUPT.
-int dsconv_jpeg_decode(dsconv_jpeg_decoder *d, const uint8_t *data, size_t n, uint8_t *dst, uint32_t w,
-                       uint32_t h, int channels);
+// What of an image is decoded, and how. The image must be w by h pixels. The part at (x, y) of
+// part_w by part_h pixels is one of the image after it was made smaller by 1/scale (1, 2, 4 or
+// 8); channels are 1 (grey) or 3 (RGB). fast 0 is Pillow's way; otherwise the DCT is the fast
+// one and colours are not interpolated. plain leaves all to libjpeg, for tests.
+typedef struct {
+  uint32_t w, h, x, y, part_w, part_h;
+  int channels, scale, fast, plain;
+} dsconv_jpeg_request;
+
+// dsconv_jpeg_decode decodes what r says of data[0:n] to dst, part_h rows of part_w pixels. What
+// lies behind the part is not decoded and so not found to be damaged.
+int dsconv_jpeg_decode(dsconv_jpeg_decoder *d, const uint8_t *data, size_t n, uint8_t *dst,
+                       const dsconv_jpeg_request *r);
+
+// Whether dsconv_jpeg_decode goes to the restart markers before the part by itself.
+int dsconv_jpeg_seeks(void);
 
 // The text of the last call's error or, after DSCONV_WARNED, of its first warning.
 const char *dsconv_jpeg_decoder_error(dsconv_jpeg_decoder *d);
@@ -27,10 +39,19 @@ typedef struct dsconv_jpeg_encoder dsconv_jpeg_encoder;
 dsconv_jpeg_encoder *dsconv_jpeg_encoder_new(void);
 void dsconv_jpeg_encoder_free(dsconv_jpeg_encoder *e);
 
+// How a JPEG is written.
+typedef struct {
+  int quality;       // 1 to 100
+  int h, v;          // sampling factors of luma where there are colours
+  int optimize;      // optimal Huffman tables
+  int progressive;   // and with it optimize
+  unsigned interval; // MCUs between restart markers, 0 for none
+} dsconv_jpeg_options;
+
 // dsconv_jpeg_encode encodes h rows of w pixels of 1 (grey) or 3 (RGB) bytes. *out and *n
 // are the file, in memory of e that the next call reuses.
 int dsconv_jpeg_encode(dsconv_jpeg_encoder *e, const uint8_t *pix, uint32_t w, uint32_t h, int channels,
-                       int quality, uint8_t **out, size_t *n);
+                       dsconv_jpeg_options o, uint8_t **out, size_t *n);
 const char *dsconv_jpeg_encoder_error(dsconv_jpeg_encoder *e);
 
 #endif

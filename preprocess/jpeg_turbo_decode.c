@@ -1,5 +1,7 @@
 #include "jpeg_turbo.h"
 
+#include "jpeg_scan.h"
+
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +18,7 @@ struct dsconv_jpeg_decoder {
   char warning[JMSG_LENGTH_MAX];
   uint8_t *row; // for colours that libjpeg does not convert
   size_t row_cap;
+  dsconv_scan *scan; // NULL where libjpeg has to do
 };
 
 static void on_error(j_common_ptr c) {
@@ -63,15 +66,19 @@ dsconv_jpeg_decoder *dsconv_jpeg_decoder_new(void) {
   d->src.skip_input_data = source_skip;
   d->src.resync_to_restart = jpeg_resync_to_restart;
   d->src.term_source = source_nothing;
+  d->scan = dsconv_scan_new();
   return d;
 }
 
 void dsconv_jpeg_decoder_free(dsconv_jpeg_decoder *d) {
   if (d == NULL)
     return;
+  dsconv_scan_free(d->scan);
   free(d->row);
   free(d);
 }
+
+int dsconv_jpeg_seeks(void) { return dsconv_scan_can_attach(); }
 
 const char *dsconv_jpeg_decoder_error(dsconv_jpeg_decoder *d) { return d->error; }
 const char *dsconv_jpeg_decoder_warning(dsconv_jpeg_decoder *d) { return d->warning; }
@@ -110,25 +117,29 @@ static void convert_row(uint8_t *dst, const uint8_t *row, uint32_t w, int from, 
   }
 }
 
-// read_direct lets libjpeg write to dst.
-static int read_direct(struct jpeg_decompress_struct *c, uint8_t *dst, size_t stride) {
-  enum { MOST = 16 };
-  JSAMPROW rows[MOST];
-  while (c->output_scanline < c->output_height) {
-    JDIMENSION at = c->output_scanline, n = c->output_height - at;
-    if (n > MOST)
-      n = MOST;
-    for (JDIMENSION i = 0; i < n; i++)
-      rows[i] = dst + (at + i) * stride;
-    if (jpeg_read_scanlines(c, rows, n) == 0)
+enum { ROWS = 16 }; // that are read at once
+
+// read_direct lets libjpeg write n rows to dst.
+static int read_direct(struct jpeg_decompress_struct *c, uint8_t *dst, size_t stride, JDIMENSION n) {
+  JSAMPROW rows[ROWS];
+  for (JDIMENSION y = 0; y < n;) {
+    JDIMENSION want = n - y < ROWS ? n - y : ROWS;
+    for (JDIMENSION i = 0; i < want; i++)
+      rows[i] = dst + (y + i) * stride;
+    JDIMENSION got = jpeg_read_scanlines(c, rows, want);
+    if (got == 0)
       return 0;
+    y += got;
   }
   return 1;
 }
 
-static int read_converted(dsconv_jpeg_decoder *d, uint8_t *dst, int channels) {
+// read_part reads n rows and takes w pixels of each, from the left-th on, to dst.
+static int read_part(dsconv_jpeg_decoder *d, uint8_t *dst, JDIMENSION left, JDIMENSION w, JDIMENSION n,
+                     int channels) {
   struct jpeg_decompress_struct *c = &d->c;
-  size_t need = (size_t)c->output_width * (size_t)c->output_components;
+  const size_t from = (size_t)c->output_components, to = (size_t)channels;
+  const size_t stride = (size_t)c->output_width * from, need = stride * ROWS;
   if (d->row_cap < need) {
     free(d->row);
     d->row = malloc(need);
@@ -136,14 +147,51 @@ static int read_converted(dsconv_jpeg_decoder *d, uint8_t *dst, int channels) {
     if (d->row == NULL)
       return -1;
   }
-  while (c->output_scanline < c->output_height) {
-    JSAMPROW row = d->row;
-    if (jpeg_read_scanlines(c, &row, 1) == 0)
+  for (JDIMENSION y = 0; y < n;) {
+    JDIMENSION want = n - y < ROWS ? n - y : ROWS;
+    JSAMPROW rows[ROWS];
+    for (JDIMENSION i = 0; i < want; i++)
+      rows[i] = d->row + i * stride;
+    JDIMENSION got = jpeg_read_scanlines(c, rows, want);
+    if (got == 0)
       return 0;
-    convert_row(dst, d->row, c->output_width, c->output_components, channels);
-    dst += (size_t)c->output_width * (size_t)channels;
+    for (JDIMENSION i = 0; i < got; i++, dst += w * to) {
+      if (from == to)
+        memcpy(dst, rows[i] + left * from, w * to);
+      else
+        convert_row(dst, rows[i] + left * from, w, (int)from, channels);
+    }
+    y += got;
   }
   return 1;
+}
+
+// read_rows reads the part that is wanted. Left and right of it a sample of the colours more is
+// decoded, with which the colours at its edges are interpolated.
+static int read_rows(dsconv_jpeg_decoder *d, uint8_t *dst, const dsconv_jpeg_request *r) {
+  struct jpeg_decompress_struct *c = &d->c;
+  JDIMENSION left = 0;
+  if (r->part_w < c->output_width) {
+    const JDIMENSION margin = 2 * (JDIMENSION)c->max_h_samp_factor;
+    JDIMENSION from = r->x > margin ? r->x - margin : 0, to = r->x + r->part_w + margin;
+    if (to > c->output_width)
+      to = c->output_width;
+    JDIMENSION width = to - from;
+    if (width < c->output_width) {
+      jpeg_crop_scanline(c, &from, &width);
+      const int blocks = c->comps_in_scan == 1 ? 1 : c->max_h_samp_factor; // of an MCU, across
+      const JDIMENSION mcu = (JDIMENSION)(blocks * c->min_DCT_scaled_size);
+      dsconv_scan_columns(d->scan, from / mcu, (from + width - 1) / mcu);
+    } else {
+      from = 0;
+    }
+    left = r->x - from;
+  }
+  if (r->y > 0)
+    jpeg_skip_scanlines(c, r->y);
+  if (r->part_w == c->output_width && c->output_components == r->channels)
+    return read_direct(c, dst, (size_t)r->part_w * (size_t)r->channels, r->part_h);
+  return read_part(d, dst, left, r->part_w, r->part_h, r->channels);
 }
 
 static int is_frame(int marker) {
@@ -164,7 +212,7 @@ static void warn_of_missing_scans(dsconv_jpeg_decoder *d) {
       }
 }
 
-static int decode(dsconv_jpeg_decoder *d, uint8_t *dst, uint32_t w, uint32_t h, int channels) {
+static int read_header(dsconv_jpeg_decoder *d, const dsconv_jpeg_request *r) {
   struct jpeg_decompress_struct *c = &d->c;
   int ok;
   do {
@@ -172,28 +220,39 @@ static int decode(dsconv_jpeg_decoder *d, uint8_t *dst, uint32_t w, uint32_t h, 
   } while (ok == JPEG_HEADER_TABLES_ONLY);
   if (ok == JPEG_SUSPENDED)
     return fail(d, DSCONV_TRUNCATED, "the data end in the header");
-  if (c->image_width != w || c->image_height != h) {
+  if (c->image_width != r->w || c->image_height != r->h)
     return fail(d, DSCONV_CORRUPT, "headers of different sizes");
-  }
-  c->dct_method = JDCT_ISLOW;
-  c->do_fancy_upsampling = TRUE;
-  int direct = c->num_components == channels || c->num_components == 1;
+  c->dct_method = r->fast ? JDCT_IFAST : JDCT_ISLOW;
+  c->do_fancy_upsampling = r->fast ? FALSE : TRUE;
+  c->scale_num = 1;
+  c->scale_denom = (unsigned)r->scale;
   switch (c->num_components) {
   case 1:
-    c->out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    break;
+    c->out_color_space = r->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    return DSCONV_OK;
   case 3:
     c->out_color_space = JCS_RGB;
-    break;
+    return DSCONV_OK;
   case 4:
     c->out_color_space = JCS_CMYK;
-    break;
-  default:
-    return fail(d, DSCONV_CORRUPT, "unknown number of components");
+    return DSCONV_OK;
   }
+  return fail(d, DSCONV_CORRUPT, "unknown number of components");
+}
+
+static int decode(dsconv_jpeg_decoder *d, uint8_t *dst, const dsconv_jpeg_request *r, int attach) {
+  struct jpeg_decompress_struct *c = &d->c;
+  int rc = read_header(d, r);
+  if (rc != DSCONV_OK)
+    return rc;
   if (!jpeg_start_decompress(c))
     return fail(d, DSCONV_TRUNCATED, "the data end in the scans");
-  ok = direct ? read_direct(c, dst, (size_t)w * (size_t)channels) : read_converted(d, dst, channels);
+  if (attach)
+    dsconv_scan_attach(d->scan, c, &d->jump);
+  if (r->x + r->part_w > c->output_width || r->y + r->part_h > c->output_height)
+    return fail(d, DSCONV_CORRUPT, "the part lies outside the image");
+  const int last = r->y + r->part_h == c->output_height;
+  int ok = read_rows(d, dst, r);
   if (ok < 0)
     return fail(d, DSCONV_CORRUPT, "out of memory");
   if (ok == 0)
@@ -201,7 +260,7 @@ static int decode(dsconv_jpeg_decoder *d, uint8_t *dst, uint32_t w, uint32_t h, 
   warn_of_missing_scans(d);
   // FALSE: no end after the last row, which Pillow accepts unless another frame begins
   // (libjpeg-turbo 3 sees that at once, 2 waits for its length).
-  if (!jpeg_finish_decompress(c) && is_frame(c->unread_marker))
+  if (last && !jpeg_finish_decompress(c) && is_frame(c->unread_marker))
     return fail(d, DSCONV_CORRUPT, "two frames");
   return DSCONV_OK;
 }
@@ -220,16 +279,19 @@ static void begin(dsconv_jpeg_decoder *d) {
   d->error[0] = d->warning[0] = 0;
 }
 
-int dsconv_jpeg_decode(dsconv_jpeg_decoder *d, const uint8_t *data, size_t n, uint8_t *dst, uint32_t w,
-                       uint32_t h, int channels) {
+int dsconv_jpeg_decode(dsconv_jpeg_decoder *d, const uint8_t *data, size_t n, uint8_t *dst,
+                       const dsconv_jpeg_request *r) {
+  volatile int attach = d->scan != NULL && !r->plain;
   if (setjmp(d->jump)) {
     jpeg_destroy_decompress(&d->c);
-    return DSCONV_CORRUPT;
+    if (!attach || !dsconv_scan_gave_up(d->scan))
+      return DSCONV_CORRUPT;
+    attach = 0; // libjpeg is to judge
   }
   begin(d);
   d->src.next_input_byte = data;
   d->src.bytes_in_buffer = n;
-  int rc = decode(d, dst, w, h, channels);
+  int rc = decode(d, dst, r, attach);
   if (rc == DSCONV_OK && d->warning[0] != 0)
     rc |= DSCONV_WARNED;
   jpeg_destroy_decompress(&d->c);

@@ -6,6 +6,9 @@
 
 #include <jpeglib.h>
 
+// MAX_ROWS is how many rows are handed over at once: those of the largest MCU.
+enum { MAX_ROWS = 16 };
+
 struct dsconv_jpeg_encoder {
   struct jpeg_compress_struct c;
   struct jpeg_error_mgr err;
@@ -14,6 +17,7 @@ struct dsconv_jpeg_encoder {
   char error[JMSG_LENGTH_MAX];
   uint8_t *out;
   size_t cap;
+  int optimized; // the Huffman tables are the last image's own
 };
 
 static void on_error(j_common_ptr c) {
@@ -87,32 +91,61 @@ void dsconv_jpeg_encoder_free(dsconv_jpeg_encoder *e) {
 
 const char *dsconv_jpeg_encoder_error(dsconv_jpeg_encoder *e) { return e->error; }
 
-static void encode(dsconv_jpeg_encoder *e, const uint8_t *pix, uint32_t w, uint32_t h, int channels,
-                   int quality) {
+// standard_tables forgets the last image's Huffman tables: jpeg_set_defaults keeps what is there.
+static void standard_tables(dsconv_jpeg_encoder *e) {
+  jpeg_destroy_compress(&e->c);
+  jpeg_create_compress(&e->c);
+  e->c.dest = &e->dst;
+  e->optimized = 0;
+}
+
+static void configure(dsconv_jpeg_encoder *e, int channels, dsconv_jpeg_options o) {
   struct jpeg_compress_struct *c = &e->c;
+  jpeg_set_defaults(c); // 4:2:0, standard Huffman tables, JFIF without density
+  jpeg_set_quality(c, o.quality, TRUE);
+  c->dct_method = JDCT_ISLOW;
+  if (channels == 3) {
+    c->comp_info[0].h_samp_factor = o.h;
+    c->comp_info[0].v_samp_factor = o.v;
+  }
+  if (o.progressive)
+    jpeg_simple_progression(c);
+  c->optimize_coding = o.optimize || o.progressive;
+  c->restart_interval = o.interval;
+}
+
+static void encode(dsconv_jpeg_encoder *e, const uint8_t *pix, uint32_t w, uint32_t h, int channels,
+                   dsconv_jpeg_options o) {
+  struct jpeg_compress_struct *c = &e->c;
+  if (e->optimized)
+    standard_tables(e);
   c->image_width = w;
   c->image_height = h;
   c->input_components = channels;
   c->in_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-  jpeg_set_defaults(c); // 4:2:0, standard Huffman tables, JFIF without density
-  jpeg_set_quality(c, quality, TRUE);
-  c->dct_method = JDCT_ISLOW;
+  configure(e, channels, o);
+  e->optimized = c->optimize_coding;
   jpeg_start_compress(c, TRUE);
   while (c->next_scanline < h) {
-    JSAMPROW row = (JSAMPROW)(pix + (size_t)c->next_scanline * w * (size_t)channels);
-    jpeg_write_scanlines(c, &row, 1);
+    JSAMPROW rows[MAX_ROWS];
+    uint32_t n = h - c->next_scanline;
+    if (n > MAX_ROWS)
+      n = MAX_ROWS;
+    for (uint32_t i = 0; i < n; i++)
+      rows[i] = (JSAMPROW)(pix + (size_t)(c->next_scanline + i) * w * (size_t)channels);
+    jpeg_write_scanlines(c, rows, n);
   }
   jpeg_finish_compress(c);
 }
 
 int dsconv_jpeg_encode(dsconv_jpeg_encoder *e, const uint8_t *pix, uint32_t w, uint32_t h, int channels,
-                       int quality, uint8_t **out, size_t *n) {
+                       dsconv_jpeg_options o, uint8_t **out, size_t *n) {
   e->error[0] = 0;
   if (setjmp(e->jump)) {
     jpeg_abort_compress(&e->c);
     return DSCONV_CORRUPT;
   }
-  encode(e, pix, w, h, channels, quality);
+  encode(e, pix, w, h, channels, o);
   *out = e->out;
   *n = (size_t)(e->dst.next_output_byte - e->out);
   return DSCONV_OK;

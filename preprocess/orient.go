@@ -52,8 +52,8 @@ func orientedSize(h, w, orientation int) (int, int) {
 }
 
 // orientBox moves a box (x0 y0 x1 y1) of an h by w image as orient moves its pixels.
-func orientBox(b [4]float32, h, w, orientation int) [4]float32 {
-	fw, fh := float32(w), float32(h)
+func orientBox[T float32 | float64](b [4]T, h, w, orientation int) [4]T {
+	fw, fh := T(w), T(h)
 	if orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8 {
 		b[0], b[2] = fw-b[2], fw-b[0]
 	}

@@ -30,6 +30,14 @@ func (d *Decoder) decodeRaw(dst *Image, v *formats.Value, o DecodeOptions) error
 	if err := raw.check(); err != nil {
 		return err
 	}
+	region, err := o.region(h)
+	if err != nil {
+		return err
+	}
+	if region != (Rect{W: h.W, H: h.H}) {
+		raw.crop(&d.scratch[3], region)
+		raw = d.scratch[3]
+	}
 	if o.Indices {
 		o.Color = ColorKeep
 	}

@@ -111,11 +111,18 @@ func (l *Loader) first() (preprocess.Image, error) {
 	if err := l.read(l.samples.index(0), &w.sample); err != nil {
 		return preprocess.Image{}, fmt.Errorf("read the first sample: %w", err)
 	}
-	m, _, err := w.decode(&w.sample.Values[l.image])
-	if err != nil {
+	v := &w.sample.Values[l.image]
+	if w.lends(v) {
+		m, err := w.lend(v)
+		if err != nil {
+			return preprocess.Image{}, fmt.Errorf("decode %s: %w", w.sample.Key, err)
+		}
+		return *m, nil
+	}
+	if err := w.decoder.Decode(&w.pixels, v, w.options()); err != nil {
 		return preprocess.Image{}, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 	}
-	return *m, nil
+	return w.pixels, nil
 }
 
 // columns is the number of classes of a multi-hot label.

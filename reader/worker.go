@@ -35,24 +35,28 @@ func (w *worker) fill(b *Batch, i, s, epoch int) error {
 	read := w.lap(stageRead, start)
 
 	value := &w.sample.Values[l.image]
-	m, own, err := w.decode(value)
+	h, width, err := w.decoder.Size(value, w.options())
+	if err != nil {
+		return fmt.Errorf("decode %s: %w", w.sample.Key, err)
+	}
+	w.rand = augment.NewRand(l.config.Seed, epoch, s)
+	l.pipeline.Plan(&w.plan, h, width, &w.rand)
+	m, own, err := w.decodeFor(value, &w.plan)
 	if err != nil {
 		return fmt.Errorf("decode %s: %w", w.sample.Key, err)
 	}
 	decoded := w.lap(stageDecode, read)
-
-	w.rand = augment.NewRand(l.config.Seed, epoch, s)
-	l.pipeline.Plan(&w.plan, m.H, m.W, &w.rand)
 	if err := l.pipeline.Fits(m, &w.plan); err != nil {
 		return fmt.Errorf("transform %s: %w", w.sample.Key, err)
 	}
-	view, err := w.runner.Apply(&w.plan, m, own)
-	if err != nil {
+	if err := w.runner.Apply(&w.plan, m, own, w.target(b, i)); err != nil {
 		return fmt.Errorf("transform %s: %w", w.sample.Key, err)
 	}
 	augmented := w.lap(stageAugment, decoded)
 
-	w.store(b, i, view)
+	if err := w.runner.Store(); err != nil {
+		return fmt.Errorf("store %s: %w", w.sample.Key, err)
+	}
 	b.Indices[i] = index
 	if err := w.label(b, i); err != nil {
 		return fmt.Errorf("label of %s: %w", w.sample.Key, err)
@@ -63,30 +67,58 @@ func (w *worker) fill(b *Batch, i, s, epoch int) error {
 	return nil
 }
 
-// decode gives the image's pixels and whether they belong to the worker: raw pixels of
-// the right kind stay where they are.
-func (w *worker) decode(v *formats.Value) (m *preprocess.Image, own bool, err error) {
-	l := w.loader
-	if v.Encoding == formats.Raw && v.DType == formats.Uint8 && len(v.Shape) == 3 && l.takes(v.Shape[2]) {
-		h, width, c := v.Shape[0], v.Shape[1], v.Shape[2]
-		if h <= 0 || width <= 0 || len(v.Data) != h*width*c {
-			return nil, false, fmt.Errorf("%w: %d bytes for the shape %v", formats.ErrDamaged, len(v.Data), v.Shape)
-		}
-		w.lent = preprocess.Image{Pix: v.Data, H: h, W: width, C: c, DType: v.DType}
-		return &w.lent, false, nil
+// decodeFor gives the pixels that plan needs, and whether they belong to the worker.
+func (w *worker) decodeFor(v *formats.Value, plan *augment.Plan) (m *preprocess.Image, own bool, err error) {
+	if w.lends(v) {
+		m, err = w.lend(v)
+		return m, false, err
 	}
-	options := preprocess.DecodeOptions{Color: l.config.Color, ApplyOrientation: l.config.ApplyOrientation}
-	return &w.pixels, true, w.decoder.Decode(&w.pixels, v, options)
+	o := w.options()
+	part := v.Encoding == formats.JPEG
+	if part {
+		o.Region = plan.Source()
+	}
+	if err := w.decoder.Decode(&w.pixels, v, o); err != nil {
+		return nil, false, err
+	}
+	if part {
+		plan.Narrow()
+	}
+	return &w.pixels, true, nil
 }
 
-func (w *worker) store(b *Batch, i int, v augment.View) {
+func (w *worker) options() preprocess.DecodeOptions {
+	return preprocess.DecodeOptions{Color: w.loader.config.Color, ApplyOrientation: w.loader.config.ApplyOrientation}
+}
+
+// lends says whether v's pixels can be used where they are.
+func (w *worker) lends(v *formats.Value) bool {
+	return v.Encoding == formats.Raw && v.DType == formats.Uint8 && len(v.Shape) == 3 && w.loader.takes(v.Shape[2])
+}
+
+func (w *worker) lend(v *formats.Value) (*preprocess.Image, error) {
+	h, width, c := v.Shape[0], v.Shape[1], v.Shape[2]
+	if h <= 0 || width <= 0 || len(v.Data) != h*width*c {
+		return nil, fmt.Errorf("%w: %d bytes for the shape %v", formats.ErrDamaged, len(v.Data), v.Shape)
+	}
+	w.lent = preprocess.Image{Pix: v.Data, H: h, W: width, C: c, DType: v.DType}
+	return &w.lent, nil
+}
+
+// target is entry i of b.
+func (w *worker) target(b *Batch, i int) preprocess.Target {
 	l := w.loader
 	n := l.frame.entry()
-	if l.frame.dtype == formats.Float32 {
-		l.pipeline.StoreFloat32(b.Float32[i*n:][:n], v)
-	} else {
-		l.pipeline.StoreUint8(b.Uint8[i*n:][:n], v)
+	t := preprocess.Target{Store: l.pipeline.Store()}
+	switch l.frame.dtype {
+	case formats.Uint8:
+		t.Uint8 = b.Uint8[i*n:][:n]
+	case formats.Float32:
+		t.Float32 = b.Float32[i*n:][:n]
+	default:
+		t.Half = b.Half[i*n:][:n]
 	}
+	return t
 }
 
 func (w *worker) label(b *Batch, i int) error {

@@ -44,6 +44,22 @@ func (p *Plan) Reset(h, w, c int) {
 	p.resized(h, w)
 }
 
+// Source is the part of the image that the plan uses.
+func (p *Plan) Source() preprocess.Rect { return *p.source() }
+
+func (p *Plan) source() *preprocess.Rect {
+	if len(p.steps) > 0 {
+		return &p.steps[0].window
+	}
+	return &p.window
+}
+
+// Narrow makes p a plan for an image that is Source alone.
+func (p *Plan) Narrow() {
+	r := p.source()
+	r.X, r.Y = 0, 0
+}
+
 // Crop keeps the part r of the image, which must lie inside it.
 func (p *Plan) Crop(r preprocess.Rect) {
 	x := r.X

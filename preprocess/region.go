@@ -1,0 +1,150 @@
+package preprocess
+
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// jpegRequest says what of a JPEG is decoded, and how.
+type jpegRequest struct {
+	w, h     int  // of the whole image
+	channels int  // 1 or 3
+	scale    int  // 1, 2, 4 or 8: the image is decoded so many times smaller
+	part     Rect // of the scaled image
+	fast     bool
+	plain    bool // by libjpeg alone, to compare with
+}
+
+// Area is a part of an image with edges between pixels: from (X0, Y0) to (X1, Y1).
+type Area struct{ X0, Y0, X1, Y1 float64 }
+
+// orient moves a area of an h by w image as orient moves its pixels.
+func (b Area) orient(h, w, orientation int) Area {
+	if b == (Area{}) {
+		return b
+	}
+	t := orientBox([4]float64{b.X0, b.Y0, b.X1, b.Y1}, h, w, orientation)
+	return Area{t[0], t[1], t[2], t[3]}
+}
+
+// Area is where the wanted region lies in the image that was decoded last: all of it, but for
+// pixels at the edges that Fast made of the region and its surroundings.
+func (d *Decoder) Area() Area { return d.area }
+
+// Inspect is the header of v, which is an encoded image or raw pixels.
+func (d *Decoder) Inspect(v *formats.Value) (Header, error) {
+	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
+		return rawHeader(v)
+	}
+	_, h, err := Inspect(v.Data)
+	return h, err
+}
+
+// Size is the height and width of what Decode gives without Region; it reads the header alone.
+func (d *Decoder) Size(v *formats.Value, o DecodeOptions) (h, w int, err error) {
+	head, err := d.Inspect(v)
+	if err != nil {
+		return 0, 0, err
+	}
+	if !o.ApplyOrientation {
+		return head.H, head.W, nil
+	}
+	h, w = orientedSize(head.H, head.W, head.Orientation)
+	return h, w, nil
+}
+
+// region is the part of the stored image that o asks for.
+func (o DecodeOptions) region(h Header) (Rect, error) {
+	all := Rect{W: h.W, H: h.H}
+	if o.Region == (Rect{}) {
+		return all, nil
+	}
+	orientation := 1
+	if o.ApplyOrientation {
+		orientation = h.Orientation
+	}
+	uprightH, uprightW := orientedSize(h.H, h.W, orientation)
+	if r := o.Region; r.X < 0 || r.Y < 0 || r.W <= 0 || r.H <= 0 || r.W > uprightW-r.X || r.H > uprightH-r.Y {
+		return Rect{}, fmt.Errorf("region %+v is not inside %dx%d", r, uprightW, uprightH)
+	}
+	return storedRect(o.Region, uprightH, uprightW, orientation), nil
+}
+
+// storedRect finds where the part r of the upright image, which has h by w pixels, is stored.
+func storedRect(r Rect, h, w, orientation int) Rect {
+	inverse := orientation
+	switch orientation {
+	case 6:
+		inverse = 8
+	case 8:
+		inverse = 6
+	}
+	b := orientBox([4]float64{float64(r.X), float64(r.Y), float64(r.X + r.W), float64(r.Y + r.H)}, h, w, inverse)
+	return Rect{X: int(b[0]), Y: int(b[1]), W: int(b[2] - b[0]), H: int(b[3] - b[1])}
+}
+
+// scale is how many times smaller an image may be decoded of which the part r is to become
+// no less than least in height and width.
+func (o DecodeOptions) scale(r Rect) int {
+	if !o.Fast || !canScale || o.LeastH <= 0 || o.LeastW <= 0 {
+		return 1
+	}
+	least := Rect{W: o.LeastW, H: o.LeastH}
+	for n := 8; n > 1; n /= 2 {
+		if r.W/n >= least.W && r.H/n >= least.H {
+			return n
+		}
+	}
+	return 1
+}
+
+// shrink is the part of the image, scaled to one n-th of h by w pixels, that holds r, and
+// where in it r lies.
+func (r Rect) shrink(n, h, w int) (Rect, Area) {
+	if n == 1 {
+		return r, Area{X1: float64(r.W), Y1: float64(r.H)}
+	}
+	x, y := r.X/n, r.Y/n
+	right, bottom := min((r.X+r.W+n-1)/n, (w+n-1)/n), min((r.Y+r.H+n-1)/n, (h+n-1)/n)
+	part := Rect{X: x, Y: y, W: right - x, H: bottom - y}
+	at := func(pixel, from int) float64 { return float64(pixel)/float64(n) - float64(from) }
+	return part, Area{X0: at(r.X, x), Y0: at(r.Y, y), X1: at(r.X+r.W, x), Y1: at(r.Y+r.H, y)}
+}
+
+// decodeJPEG makes dst the part r of data's pixels. Where data has restart markers for that, the
+// tiles that r lies in are decoded alone: the decoder goes to them by itself or, if it cannot,
+// gets them spliced. Else it is the rows and columns around r. Damaged images are decoded as a
+// whole, so that they give what Pillow gives.
+func (d *Decoder) decodeJPEG(dst *Image, data []byte, h Header, r Rect, o DecodeOptions) (err error) {
+	n := o.scale(r)
+	q := jpegRequest{w: h.W, h: h.H, channels: o.Color.channels(h.C), scale: n, fast: o.Fast}
+	var area Area
+	if q.part, area = r.shrink(n, h.H, h.W); n > 1 {
+		d.area = area
+	}
+	all := Rect{W: (h.W + n - 1) / n, H: (h.H + n - 1) / n}
+	if q.part == all {
+		d.warning, err = d.jpeg.decode(dst, data, q)
+		return err
+	}
+	if n == 1 && !seeks {
+		if tiles, part, ok := d.splicer.splice(data, r); ok {
+			tile := q
+			tile.w, tile.h, tile.part = tiles.w, tiles.h, part
+			if warning, err := d.jpeg.decode(dst, tiles.data, tile); err == nil && warning == "" {
+				return nil
+			}
+		}
+	}
+	if warning, err := d.jpeg.decode(dst, data, q); err == nil && warning == "" {
+		return nil
+	}
+	part := q.part
+	q.part = all
+	if d.warning, err = d.jpeg.decode(&d.scratch[3], data, q); err != nil {
+		return err
+	}
+	d.scratch[3].crop(dst, part)
+	return nil
+}
