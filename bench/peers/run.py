@@ -6,12 +6,19 @@ import argparse
 import json
 import os
 import platform
-from importlib.metadata import version
+from importlib.metadata import distributions
 from pathlib import Path
 
 import packing
 import reading
-from timing import table
+from timing import figures_table, table
+
+SECTIONS = ["pack", "read", "pixels"]
+PACKAGES = [
+    *["torch", "torchvision", "pillow", "lmdb", "numpy"],
+    *["opencv-python-headless", "ffcv", "numba", "nvidia-dali-cuda120"],
+]
+PARTS = ["loaders", "decode", "encode", "photos", "resize", "transcode"]  # of pixels
 
 
 def main() -> None:
@@ -21,46 +28,64 @@ def main() -> None:
         images = images / "train"  # ImageFolder knows no splits
     dsconv, scratch = args.dsconv.resolve(), args.scratch.resolve()
     scratch.mkdir(parents=True, exist_ok=True)
-    comparisons, reports = [], []
+    comparisons, figures, reports = [], [], []
     if "pack" in args.sections:
         comparisons += packing.compare(dsconv, images, scratch, args.rounds, args.small_files)
     if "read" in args.sections:
         read, reports = reading.compare(dsconv, images, scratch, args.rounds, args.workers)
         comparisons += read
+    if parts := [name for name in PARTS if name in args.sections or "pixels" in args.sections]:
+        compared, figures = compare_pixels(args, dsconv, images, scratch, parts)
+        comparisons += compared
     print(f"medians of {args.rounds} rounds; ratio: how many times as fast dsconv was, the median of each round's")
     print(table(comparisons))
+    if figures:
+        print("\n" + figures_table(figures))
     if args.json:
         result = {
             "machine": machine(),
             "rounds": args.rounds,
             "workers": args.workers,
             "comparisons": [c.to_json() for c in comparisons],
+            "figures": [f.to_json() for f in figures],
             "bench_reports": reports,
         }
         args.json.write_text(json.dumps(result, indent=2) + "\n")
 
 
+def compare_pixels(args: argparse.Namespace, dsconv: Path, images: Path, scratch: Path, parts: list[str]) -> tuple:
+    """Imported only here: it takes more packages than the other sections."""
+    import pixels
+    from workbench import Workbench, build_turbo
+
+    if args.pixels is None:
+        raise SystemExit("--pixels is missing: the program that go build makes of bench/pixels")
+    bench = Workbench(dsconv, args.pixels.resolve(), build_turbo(scratch), images, scratch, args.rounds, args.workers)
+    return pixels.compare(bench, parts)
+
+
 def arguments() -> argparse.Namespace:
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--dsconv", type=Path, required=True, help="the binary")
+    p.add_argument("--pixels", type=Path, help="the program bench/pixels, for the section of that name")
     p.add_argument("--images", type=Path, required=True, help="folder of class folders of JPEGs")
     p.add_argument("--scratch", type=Path, required=True, help="folder for everything that is written")
     p.add_argument("--json", type=Path, help="file for the figures of every round")
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--workers", type=int, default=2, help="of both loaders")
     p.add_argument("--small-files", type=int, default=60_000)
-    p.add_argument("--sections", nargs="+", choices=["pack", "read"], default=["pack", "read"])
+    p.add_argument("--sections", nargs="+", choices=[*SECTIONS, *PARTS], default=SECTIONS, help="or parts of pixels")
     return p.parse_args()
 
 
 def machine() -> dict:
-    packages = ["torch", "torchvision", "Pillow", "lmdb", "numpy"]
+    installed = {d.name: d.version for d in distributions()}
     return {
         "cores": len(os.sched_getaffinity(0)),
         "system": platform.system(),
         "arch": platform.machine(),
         "python": platform.python_version(),
-        "packages": {name: version(name) for name in packages},
+        "packages": {name: installed[name] for name in PACKAGES if name in installed},
     }
 
 

@@ -16,7 +16,7 @@ class Comparison:
     section: str
     ours: str
     theirs: str
-    wanted: float  # the least speed of ours, in that of theirs
+    wanted: float | None  # the least speed of ours, in that of theirs; None if theirs is other work
     our_seconds: list[float] = field(default_factory=list)
     their_seconds: list[float] = field(default_factory=list)
 
@@ -27,11 +27,32 @@ class Comparison:
     def ratio(self) -> float:
         return statistics.median(self.ratios())
 
-    def reached(self) -> bool:
-        return self.ratio() >= self.wanted
+    def reached(self) -> bool | None:
+        return None if self.wanted is None else self.ratio() >= self.wanted
 
     def to_json(self) -> dict:
         return asdict(self) | {"ratios": self.ratios(), "ratio": self.ratio(), "reached": self.reached()}
+
+
+@dataclass
+class Figure:
+    """What dsconv reaches by itself, a value a round."""
+
+    section: str
+    name: str
+    unit: str
+    wanted: float
+    at_most: bool = False  # of wanted: the largest value, not the smallest
+    values: list[float] = field(default_factory=list)
+
+    def value(self) -> float:
+        return statistics.median(self.values)
+
+    def reached(self) -> bool:
+        return self.value() <= self.wanted if self.at_most else self.value() >= self.wanted
+
+    def to_json(self) -> dict:
+        return asdict(self) | {"value": self.value(), "reached": self.reached()}
 
 
 def seconds(work: Callable[[], object], fresh: Callable[[], object]) -> float:
@@ -58,19 +79,28 @@ def interleave(
 def table(comparisons: list[Comparison]) -> str:
     rows = [("", "dsconv", "beside", "s", "s", "ratio", "of rounds", "wanted", "")]
     for c in comparisons:
-        ratios = c.ratios()
-        rows.append(
-            (
-                c.section,
-                c.ours,
-                c.theirs,
-                f"{statistics.median(c.our_seconds):.3f}",
-                f"{statistics.median(c.their_seconds):.3f}",
-                f"{c.ratio():.2f}",
-                f"{min(ratios):.2f}-{max(ratios):.2f}",
-                f"{c.wanted:.2f}",
-                "reached" if c.reached() else "NOT REACHED",
-            )
-        )
+        times = f"{statistics.median(c.our_seconds):.3f}", f"{statistics.median(c.their_seconds):.3f}"
+        wanted = "-" if c.wanted is None else f"{c.wanted:.2f}", verdict(c.reached())
+        rows.append((c.section, c.ours, c.theirs, *times, f"{c.ratio():.2f}", spread(c.ratios()), *wanted))
+    return aligned(rows)
+
+
+def figures_table(figures: list[Figure]) -> str:
+    rows = [("", "dsconv", "", "median", "of rounds", "wanted", "")]
+    for f in figures:
+        wanted = f"{'at most ' if f.at_most else ''}{f.wanted:g}", verdict(f.reached())
+        rows.append((f.section, f.name, f.unit, f"{f.value():.4g}", spread(f.values), *wanted))
+    return aligned(rows)
+
+
+def spread(values: list[float]) -> str:
+    return f"{min(values):.3g}-{max(values):.3g}"
+
+
+def verdict(reached: bool | None) -> str:
+    return {True: "reached", False: "NOT REACHED", None: "other work"}[reached]
+
+
+def aligned(rows: list[tuple[str, ...]]) -> str:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)

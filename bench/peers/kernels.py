@@ -1,0 +1,92 @@
+"""One thread and no files: decoding beside C, resizing beside Pillow and OpenCV, and the rate of tiling."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import cv2
+import numpy as np
+import samples
+from child import Team
+from PIL import Image
+from timing import Comparison, Figure
+from workbench import Workbench
+
+# From and to: crops and photos to what is trained on and to what is packed, and far down.
+SIZES = [
+    ((350, 260), (224, 224)),
+    ((500, 375), (341, 256)),
+    ((500, 375), (224, 224)),
+    ((1024, 768), (256, 192)),
+    ((4000, 3000), (341, 256)),
+]
+# OpenCV's linear modes read four pixels for each that they write, however many lie between: what shrinks by
+# more than this is mostly not read by them, and has no goal.
+MOST_SHRUNK = 4
+EXACT = "OpenCV, INTER_LINEAR_EXACT"
+# Pixels that are read in a pass.
+PASS = 60_000_000
+# Images that are made progressive.
+PROGRESSIVE = 500
+
+
+def decode(s: Workbench) -> list[Comparison]:
+    """Whole images, both programs on the same core."""
+    core = min(os.sched_getaffinity(0))
+    c = Comparison("decode", "through Go", "the same loop in C, same core", 0.97)
+    with Team([[s.pixels, "decode", s.images]], core) as ours, Team([[s.turbo, "decode", s.images]], core) as theirs:
+        return [s.interleave(c, ours.run, theirs.run)]
+
+
+def resize(s: Workbench) -> list[Comparison]:
+    cv2.setNumThreads(1)
+    rng = np.random.default_rng(1)
+    comparisons = []
+    for (w, h), to in SIZES:
+        pixels = rng.integers(0, 256, (h, w, 3), dtype=np.uint8)
+        times = max(4, PASS // (w * h))
+        name = f"{w}x{h} to {to[0]}x{to[1]}"
+        command = [s.pixels, "resize", f"{w}x{h}", f"{to[0]}x{to[1]}", "--times", times]
+        with Team([command]) as ours:
+            for peer, theirs in resizers(pixels, to).items():
+                unread = peer == EXACT and w > MOST_SHRUNK * to[0]
+                c = Comparison("resize", name, peer, None if unread else 1.0)
+                comparisons.append(s.interleave(c, ours.run, partial(repeat, theirs, times)))
+    return comparisons
+
+
+def resizers(pixels: np.ndarray, size: tuple[int, int]) -> dict[str, Callable[[], object]]:
+    image = Image.fromarray(pixels)
+    box = (0, 0, *image.size)
+    out = np.empty((size[1], size[0], 3), np.uint8)
+    return {
+        "Pillow, bilinear": lambda: image.resize(size, Image.Resampling.BILINEAR, box),
+        "OpenCV, INTER_AREA": lambda: cv2.resize(pixels, size, out, interpolation=cv2.INTER_AREA),
+        EXACT: lambda: cv2.resize(pixels, size, out, interpolation=cv2.INTER_LINEAR_EXACT),
+    }
+
+
+def repeat(work: Callable[[], object], times: int) -> None:
+    for _ in range(times):
+        work()
+
+
+def transcode(s: Workbench) -> list[Figure]:
+    """Tiling, with the check of the coefficients: images a second of a core, and what it adds."""
+    progressive = samples.progressive(s.files(), s.scratch / "progressive", PROGRESSIVE)
+    return tiling(s, "jpeg-tiled", s.images, 250, 1.02) + tiling(s, "jpeg-tiled, progressive", progressive, 150, 1.05)
+
+
+def tiling(s: Workbench, name: str, images: Path, rate: float, size: float) -> list[Figure]:
+    per_second = Figure("transcode", name, "images/s a core", rate)
+    growth = Figure("transcode", name, "size in the source's", size, at_most=True)
+    with Team([[s.pixels, "process", images, "--encode", "jpeg-tiled"]]) as team:
+        for n in range(s.rounds + 1):
+            (answer,) = team.run()
+            if n > 0:
+                per_second.values.append(answer["images"] / answer["seconds"])
+                growth.values.append(answer["bytes_out"] / answer["bytes_in"])
+    return [per_second, growth]

@@ -1,0 +1,27 @@
+"""Everything that is done to an image, beside those who do it fastest: the parts of the section `pixels`."""
+
+from __future__ import annotations
+
+import shutil
+
+import encoding
+import kernels
+import loading
+from timing import Comparison, Figure
+from workbench import Workbench
+
+PARTS = {
+    "loaders": loading.compare,
+    "decode": kernels.decode,
+    "encode": encoding.encode,
+    "photos": encoding.photos,
+    "resize": kernels.resize,
+    "transcode": kernels.transcode,
+}
+
+
+def compare(s: Workbench, parts: list[str]) -> tuple[list[Comparison], list[Figure]]:
+    results = [row for name, part in PARTS.items() if name in parts for row in part(s)]
+    shutil.rmtree(s.packed(), ignore_errors=True)
+    comparisons = [row for row in results if isinstance(row, Comparison)]
+    return comparisons, [row for row in results if isinstance(row, Figure)]

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+// load reads all files below a folder.
+func load(folder string) (images []formats.Value, size int, err error) {
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		encoding, _, err := preprocess.Inspect(data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		images = append(images, formats.Value{Data: data, Encoding: encoding})
+		size += len(data)
+		return nil
+	})
+	return images, size, err
+}
+
+// decode decodes whole images to RGB.
+func decode(folder string) (pass, result, error) {
+	images, size, err := load(folder)
+	ready := result{Images: len(images), BytesIn: size}
+	decoder := preprocess.NewDecoder()
+	var pixels preprocess.Image
+	return func() (result, error) {
+		for i := range images {
+			if err := decoder.Decode(&pixels, &images[i], preprocess.DecodeOptions{}); err != nil {
+				return ready, err
+			}
+		}
+		return ready, nil
+	}, ready, err
+}
+
+// process does what dsconv pack does to each image.
+func process(folder, resize, encode, decode string) (pass, result, error) {
+	images, size, err := load(folder)
+	ready := result{Images: len(images), BytesIn: size}
+	if err != nil {
+		return nil, ready, err
+	}
+	recipe, err := parseRecipe(resize, encode, decode)
+	if err != nil {
+		return nil, ready, err
+	}
+	processor, err := preprocess.NewProcessor(recipe, formats.Schema{{Name: "image", Kind: formats.Image}})
+	if err != nil {
+		return nil, ready, err
+	}
+	var in, out formats.Sample
+	in.Resize(1)
+	return func() (result, error) {
+		r := ready
+		for _, v := range images {
+			in.Values[0].Set(v)
+			if err := processor.Process(&in, &out); err != nil {
+				return r, err
+			}
+			r.BytesOut += len(out.Values[0].Data)
+		}
+		return r, nil
+	}, ready, nil
+}
+
+func parseRecipe(resize, encode, decode string) (r preprocess.Recipe, err error) {
+	if r.Resize, err = preprocess.ParseResize(resize); err != nil {
+		return r, err
+	}
+	if r.Encode, err = preprocess.ParseEncode(encode); err != nil {
+		return r, err
+	}
+	r.Fast, err = preprocess.ParseDecode(decode)
+	return r, err
+}
