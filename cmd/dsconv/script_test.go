@@ -28,6 +28,10 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PYTHON", os.Getenv("DSCONV_PYTHON"))
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exit":     exitCode,
 			"sametree": sameTree,
@@ -40,6 +44,8 @@ func TestScripts(t *testing.T) {
 				return cgo, nil
 			case "root":
 				return os.Getuid() == 0, nil
+			case "python":
+				return os.Getenv("DSCONV_PYTHON") != "", nil
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
