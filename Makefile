@@ -15,14 +15,15 @@ export CGO_CFLAGS := -O2 -g -Wno-implicit-fallthrough
 # glibc alone; plain linking brings 35 shared libraries along by way of HDF5.
 HDF5_DIR = /usr/lib/$(shell gcc -print-multiarch)/hdf5/serial
 STATIC   = $(shell test -e $(HDF5_DIR)/libhdf5.a && echo "-Wl,--as-needed -Wl,--push-state,-Bstatic -L$(HDF5_DIR) \
-  -lhdf5_hl -lhdf5 -ljpeg -lsz -laec -lz -Wl,--pop-state -ldl -lm")
+  -lhdf5_hl -lhdf5 -ljpeg -lwebpdemux -lwebp -lsz -laec -lz -Wl,--pop-state -ldl -lm")
 # The trainer's pure-Go backend is twice as fast with Go's SIMD.
 SIMD     = $(shell test "$$(go env GOARCH)" = amd64 && echo simd)
 
 # Debian's packages that a build with cgo needs, and what tells that each is there.
-PACKAGES := libjpeg62-turbo-dev:/usr/include/jpeglib.h libhdf5-dev:/usr/include/hdf5/serial/hdf5.h
+PACKAGES := libjpeg62-turbo-dev:/usr/include/jpeglib.h libwebp-dev:/usr/include/webp/demux.h \
+  libhdf5-dev:/usr/include/hdf5/serial/hdf5.h
 # What the tests need besides.
-TEST_PACKAGES := python3-venv:python3 zstd:/usr/bin/zstd strace:/usr/bin/strace
+TEST_PACKAGES := python3-venv:python3 libsimde-dev:/usr/include/simde/x86/avx512.h zstd:/usr/bin/zstd strace:/usr/bin/strace
 
 # Real photos for tests, where they lie beside the project; they are unpacked outside it.
 PHOTOS_TAR ?= $(wildcard ../shared/data/clothing.tar)
@@ -68,6 +69,7 @@ RACE := '-gcflags=github.com/gomlx/compute/...=-d=checkptr=0'
 test: test-deps $(VENV)/.done photos ## build and run all tests, with Python's readers too
 	CGO_ENABLED=0 go build ./...
 	$(TEST_ENV) go test -timeout 20m ./...
+	CGO_CFLAGS="-O2 -w -DDSCONV_EMULATE_AVX512" go test -run 'Twins' ./preprocess # AVX-512 where there is none
 	$(TEST_ENV) go test -race -short $(RACE) ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... ./bench/...
 	$(TEST_ENV) CGO_ENABLED=0 go test -short ./preprocess/... ./formats/lmdb/... ./formats/hdf5/... ./reader/... ./convert/... ./edit/... ./cmd/...
 

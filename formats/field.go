@@ -32,12 +32,18 @@ const (
 	Float32 DType = "float32"
 )
 
+// Further element types that batches have.
+const (
+	Float16  DType = "float16"
+	BFloat16 DType = "bfloat16"
+)
+
 // Size is the number of bytes an element takes, 0 for an unknown type.
 func (d DType) Size() int {
 	switch d {
 	case Uint8:
 		return 1
-	case Uint16:
+	case Uint16, Float16, BFloat16:
 		return 2
 	case Float32:
 		return 4
@@ -45,6 +51,11 @@ func (d DType) Size() int {
 		return 8
 	}
 	return 0
+}
+
+// AtRest says whether values of datasets may have the type.
+func (d DType) AtRest() bool {
+	return d == Uint8 || d == Uint16 || d == Int64 || d == Float32
 }
 
 // Field describes one value that every sample of a dataset has.
@@ -95,7 +106,7 @@ func (s Schema) Validate() error {
 			return fmt.Errorf("%w: two fields named %q", ErrSchema, f.Name)
 		case !slices.Contains(kinds, f.Kind):
 			return fmt.Errorf("%w: field %q: unknown kind %q", ErrSchema, f.Name, f.Kind)
-		case f.DType != "" && f.DType.Size() == 0:
+		case f.DType != "" && !f.DType.AtRest():
 			return fmt.Errorf("%w: field %q: unknown element type %q", ErrSchema, f.Name, f.DType)
 		}
 		seen[f.Name] = true

@@ -13,6 +13,7 @@ const (
 	BMP     Encoding = "bmp"
 	GIF     Encoding = "gif"
 	TIFF    Encoding = "tiff"
+	WebP    Encoding = "webp"
 	Raw     Encoding = "raw"      // elements of DType in C order; images are H, W, C
 	RawZstd Encoding = "raw+zstd" // one zstd frame that holds what Raw would
 	Plain   Encoding = "plain"    // text, JSON, bytes: Data is the value itself
@@ -32,6 +33,8 @@ func (e Encoding) Extension() string {
 		return ".gif"
 	case TIFF:
 		return ".tif"
+	case WebP:
+		return ".webp"
 	case Raw:
 		return ".npy"
 	case RawZstd:

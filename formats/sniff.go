@@ -21,5 +21,8 @@ func Sniff(data []byte) Encoding {
 			return m.enc
 		}
 	}
+	if len(data) >= 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WEBP" {
+		return WebP
+	}
 	return ""
 }

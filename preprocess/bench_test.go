@@ -7,40 +7,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-func BenchmarkResize(b *testing.B) {
-	src := testImage(500, 375, 3, formats.Uint8)
-	for _, c := range []struct {
-		name string
-		crop Rect
-		w, h int
-		f    Filter
-	}{
-		{"crop300-224-bilinear", Rect{100, 30, 300, 300}, 224, 224, Bilinear},
-		{"crop300-224-bicubic", Rect{100, 30, 300, 300}, 224, 224, Bicubic},
-		{"crop225x375-224-bilinear-vertical-first", Rect{100, 0, 225, 375}, 224, 224, Bilinear},
-		{"whole-341x256-bilinear", Rect{}, 341, 256, Bilinear},
-		{"whole-500x375-32x32-lanczos", Rect{}, 32, 32, Lanczos},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			var r Resampler
-			var dst Image
-			for b.Loop() {
-				if err := r.Resize(&dst, src, c.crop, c.w, c.h, c.f); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkNewAxes is what sizes cost that the Resampler has not seen before.
-func BenchmarkNewAxes(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		newCoefficients(300, 224, kernels[Bilinear], formats.Uint8)
-	}
-}
-
 func BenchmarkPhotos(b *testing.B) {
 	var values []formats.Value
 	var bytes int64

@@ -172,3 +172,41 @@ func (c *corpus) tiff(name string, data []byte) {
 	c.add(name, "big-endian only by name", changed(data, 0, 'M', 'M', 0, '*'))
 	c.add(name, "as BigTIFF", changed(data, 2, 43))
 }
+
+// webp harms the header, each chunk's name and length, and the chunks' order.
+func (c *corpus) webp(name string, data []byte) {
+	c.words(name, data, 34)
+	for i := webpStart; i < len(data); {
+		kind, body, next, err := riffChunk(data, i)
+		if err != nil {
+			panic(err)
+		}
+		of := fmt.Sprintf("%s, %s (%d)", name, kind, i)
+		put := func(what string, with ...[]byte) {
+			b := slices.Concat(data[:i], slices.Concat(with...), data[next:])
+			c.add(of, what+", RIFF as it was", b)
+			c.add(of, what, changed(b, 4, binary.LittleEndian.AppendUint32(nil, uint32(len(b)-8))...))
+		}
+		put("missing")
+		put("twice", data[i:next], data[i:next])
+		put("empty", appendRIFF(nil, kind, nil))
+		put("one byte less", appendRIFF(nil, kind, body[:max(0, len(body)-1)]))
+		put("half", appendRIFF(nil, kind, body[:len(body)/2]))
+		put("one byte more", appendRIFF(nil, kind, append(bytes.Clone(body), 0)))
+		put("two bytes more", appendRIFF(nil, kind, append(bytes.Clone(body), 0, 0)))
+		put("called teSt", appendRIFF(nil, "teSt", body))
+		for _, n := range []uint32{0, 1, 10, uint32(len(body)) + 1, uint32(len(body)) - 1, 1 << 20, 1<<32 - 1, 1<<32 - 2, 1<<32 - 9, 1<<32 - 20} {
+			put(fmt.Sprintf("of length %d", n), data[i:i+4], binary.LittleEndian.AppendUint32(nil, n), data[i+8:next])
+		}
+		for _, extra := range []string{"teSt", "EXIF", "ICCP", "ALPH", "ANIM", "ANMF", "VP8 ", "VP8L", "VP8X"} {
+			put("after an empty "+extra, appendRIFF(nil, extra, nil), data[i:next])
+			put("after "+extra, appendRIFF(nil, extra, make([]byte, 24)), data[i:next])
+		}
+		for k := range min(len(body), 40) {
+			for _, v := range []byte{0, 1, 0x10, 0x80, 0xFF} {
+				c.add(of, fmt.Sprintf("byte %d is %#x", k, v), changed(data, i+8+k, v))
+			}
+		}
+		i = next
+	}
+}

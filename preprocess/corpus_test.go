@@ -47,6 +47,8 @@ func oddImages(t testing.TB) []odd {
 			c.gif(name, data)
 		case ".tif":
 			c.tiff(name, data)
+		case ".webp":
+			c.webp(name, data)
 		}
 	}
 	c.polyglots(sound)

@@ -178,7 +178,7 @@ func TestDecodeErrors(t *testing.T) {
 	e := NewEncoder()
 	defer e.Close()
 	m := testImage(40, 30, 3, formats.Uint8)
-	jpeg, err := e.AppendJPEG(nil, m, 90)
+	jpeg, err := e.AppendJPEG(nil, m, Encode{Quality: 90})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,11 @@
 // CGO_ENABLED=0 decodes with image/jpeg instead, which is a little off: [DecoderName]
 // tells which it is and a recipe records it.
 //
+// A [Resampler] can end in a batch: a [Store] says how flip, normalisation, layout and element
+// type are part of its last pass, a [Target] where it goes. The kernels in C have versions
+// for AVX2 and AVX-512, taken where the processor has them, and for any processor; all of
+// them, and Go's in builds without cgo, give the same bits.
+//
 // # Threads and lifetime
 //
 // [Decoder], [Encoder], [Resampler] and [Processor] hold scratch memory and C handles: one

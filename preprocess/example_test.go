@@ -66,7 +66,7 @@ func jpegFile(w, h int) []byte {
 	m.Reset(h, w, 3, formats.Uint8)
 	e := preprocess.NewEncoder()
 	defer e.Close()
-	data, err := e.AppendJPEG(nil, &m, 90)
+	data, err := e.AppendJPEG(nil, &m, preprocess.Encode{Quality: 90})
 	if err != nil {
 		panic(err)
 	}

@@ -24,9 +24,7 @@ func decodeGeneric(r *bytes.Reader, data []byte, enc formats.Encoding, h Header)
 	case formats.BMP:
 		img, err = bmp.Decode(r)
 	case formats.TIFF:
-		if err = checkTIFF(data); err == nil {
-			img, err = tiff.Decode(r)
-		}
+		img, err = decodeTIFF(r, data)
 	default:
 		return nil, "", fmt.Errorf("%w: encoding %q", ErrUnsupported, enc)
 	}
@@ -52,4 +50,27 @@ func decodeGIF(data []byte) (image.Image, error) {
 		return nil, err
 	}
 	return f.decode()
+}
+
+// decodeTIFF undoes that golang.org/x/image takes what a fax calls white for black where the
+// TIFF says that 0 is black.
+func decodeTIFF(r io.Reader, data []byte) (image.Image, error) {
+	if err := checkTIFF(data); err != nil {
+		return nil, err
+	}
+	img, err := tiff.Decode(r)
+	if err != nil {
+		return nil, err
+	}
+	d, err := firstIFD(data)
+	if err != nil {
+		return nil, err
+	}
+	gray, ok := img.(*image.Gray)
+	if fax := d.value(tagCompression, tiffUncompressed); ok && (fax == 3 || fax == 4) && d.value(tagPhotometric, -1) == tiffGray {
+		for i := range gray.Pix {
+			gray.Pix[i] ^= 255
+		}
+	}
+	return img, nil
 }

@@ -39,6 +39,8 @@ func inspectAs(data []byte, enc formats.Encoding) (h Header, err error) {
 		h, err = inspectBMP(data)
 	case formats.TIFF:
 		h, err = inspectTIFF(data)
+	case formats.WebP:
+		h, err = inspectWebP(data)
 	default:
 		if len(data) == 0 {
 			return Header{}, fmt.Errorf("%w: no data", ErrTruncated)

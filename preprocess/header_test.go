@@ -3,6 +3,7 @@ package preprocess
 import (
 	"bytes"
 	"image"
+	"image/png"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -52,9 +53,18 @@ func TestHeaders(t *testing.T) {
 
 // imaging says what each orientation means.
 func TestOrientEqualsImaging(t *testing.T) {
+	e := NewEncoder()
+	defer e.Close()
 	for _, c := range []int{1, 3, 4} {
 		src := testImage(5, 3, c, formats.Uint8)
-		img := toStdlib(src)
+		data, err := e.AppendPNG(nil, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := png.Decode(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
 		for o, want := range map[int]image.Image{
 			1: imaging.Clone(img), 2: imaging.FlipH(img), 3: imaging.Rotate180(img), 4: imaging.FlipV(img),
 			5: imaging.Transpose(img), 6: imaging.Rotate270(img), 7: imaging.Transverse(img), 8: imaging.Rotate90(img),

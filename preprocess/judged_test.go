@@ -98,8 +98,6 @@ func (j *judgement) reason(what string) string {
 		return "a progressive JPEG whose scans are missing, which each libjpeg guesses in its own way; there is a warning"
 	case what == "Pillow reads it" && (enc == formats.TIFF || enc == formats.BMP):
 		return "TIFF and BMP are read more strictly"
-	case strings.HasPrefix(j.name, "bit.tif"):
-		return "fax has no checks: every decoder guesses differently"
 	case what == "Pillow reads it" && errors.Is(j.err, ErrTruncated) && strings.Contains(j.err.Error(), "cannot hold"):
 		return "a header claims far more than the file can hold"
 	case what == "Pillow raises" && strings.Contains(j.name, "fdAT"):

@@ -51,11 +51,12 @@ func readPNG(data []byte) (p pngParts, err error) {
 		if !ok || string(kind) != "IDAT" {
 			return p, p.readTail(data, at)
 		}
-		if at += 12 + n; p.pixels == nil {
-			p.pixels = body
-		} else {
-			p.pixels = append(p.pixels[:len(p.pixels):len(p.pixels)], body...)
+		at += 12 + n
+		if p.pixels == nil {
+			p.pixels = body[:len(body):len(body)] // data's memory, which stays as it is
+			continue
 		}
+		p.pixels = append(p.pixels, body...)
 	}
 }
 
@@ -197,26 +198,17 @@ func pngSize(header []byte, h Header) (row, all int) {
 
 // rewritten is a sound PNG of the same pixels. Colours that the palette lacks are black.
 func (p *pngParts) rewritten(rows []byte) []byte {
-	b := bytes.NewBufferString(pngMagic)
 	header := bytes.Clone(p.header[:13])
 	header[10], header[12] = 0, min(header[12], 1)
-	putChunk(b, "IHDR", header)
+	b := appendChunk([]byte(pngMagic), "IHDR", header)
 	if header[9] == pngPalette {
 		palette := make([]byte, 3<<header[8])
 		copy(palette, p.palette[:len(p.palette)/3*3])
-		putChunk(b, "PLTE", palette)
+		b = appendChunk(b, "PLTE", palette)
 	}
 	var stream bytes.Buffer
 	z, _ := zlib.NewWriterLevel(&stream, zlib.NoCompression)
 	_, _ = z.Write(rows)
 	_ = z.Close()
-	putChunk(b, "IDAT", stream.Bytes())
-	putChunk(b, "IEND", nil)
-	return b.Bytes()
-}
-
-func putChunk(b *bytes.Buffer, kind string, body []byte) {
-	c := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
-	c = append(append(c, kind...), body...)
-	b.Write(binary.BigEndian.AppendUint32(c, crc32.ChecksumIEEE(c[4:])))
+	return appendChunk(appendChunk(b, "IDAT", stream.Bytes()), "IEND", nil)
 }

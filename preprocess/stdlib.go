@@ -118,59 +118,17 @@ func copyCMYK(dst *Image, m *image.CMYK) {
 	}
 }
 
-// toStdlib is m as an image of the standard library; grey of 8 bits shares m's memory.
+// toStdlib is m, uint8 of 1 or 3 channels, as an image of the standard library.
 func toStdlib(m *Image) image.Image {
 	r := image.Rect(0, 0, m.W, m.H)
-	switch {
-	case m.C == 1 && m.DType == formats.Uint8:
+	if m.C == 1 {
 		return &image.Gray{Pix: m.Pix, Stride: m.W, Rect: r}
-	case m.C == 1:
-		g := image.NewGray16(r)
-		for i := 0; i < len(m.Pix); i += 2 {
-			g.Pix[i], g.Pix[i+1] = m.Pix[i+1], m.Pix[i]
-		}
-		return g
-	case m.DType == formats.Uint8:
-		g := image.NewNRGBA(r)
-		for i := range m.H * m.W {
-			for c := range 4 {
-				g.Pix[4*i+c] = m.channel8(i, c)
-			}
-		}
-		return g
 	}
-	g := image.NewNRGBA64(r)
+	out := image.NewRGBA(r)
 	for i := range m.H * m.W {
-		for c := range 4 {
-			binary.BigEndian.PutUint16(g.Pix[8*i+2*c:], m.channel16(i, c))
-		}
+		p := out.Pix[4*i : 4*i+4]
+		copy(p, m.Pix[3*i:3*i+3])
+		p[3] = 255
 	}
-	return g
-}
-
-// from says which channel of m is channel c of RGBA, -1 for an alpha that m lacks.
-func (m *Image) from(c int) int {
-	switch {
-	case c == 3 && m.C&1 == 1:
-		return -1
-	case c == 3:
-		return m.C - 1
-	case m.C < 3:
-		return 0
-	}
-	return c
-}
-
-func (m *Image) channel8(i, c int) byte {
-	if c = m.from(c); c < 0 {
-		return 255
-	}
-	return m.Pix[i*m.C+c]
-}
-
-func (m *Image) channel16(i, c int) uint16 {
-	if c = m.from(c); c < 0 {
-		return 65535
-	}
-	return binary.LittleEndian.Uint16(m.Pix[2*(i*m.C+c):])
+	return out
 }

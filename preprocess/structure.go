@@ -10,7 +10,7 @@ import (
 // CheckStructure reports what is wrong with the outside of an encoded image without
 // decoding it: for JPEG that its markers lead from SOI through a frame and a scan to EOI
 // (bytes after that don't matter), for PNG every chunk's length and checksum up to IEND,
-// for the others the header. ErrTruncated, ErrCorrupt, ErrUnsupported or ErrNotImage is in
+// for WebP its length and the chunks of its first frame, for the others the header. ErrTruncated, ErrCorrupt, ErrUnsupported or ErrNotImage is in
 // the chain. It runs at memory speed and allocates nothing for a sound image.
 func CheckStructure(data []byte, enc formats.Encoding) error {
 	_, err := structure(data, enc)
@@ -38,6 +38,10 @@ func structure(data []byte, enc formats.Encoding) (unusual string, err error) {
 		return checkJPEG(data)
 	case formats.PNG:
 		return checkPNG(data)
+	case formats.WebP:
+		if _, err := firstWebPFrame(data); err != nil {
+			return "", err
+		}
 	}
 	return "an encoding without checksums", nil
 }

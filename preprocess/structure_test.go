@@ -15,7 +15,7 @@ func encoded(t testing.TB, w, h int) (jpeg, png []byte) {
 	e := NewEncoder()
 	defer e.Close()
 	m := testImage(w, h, 3, formats.Uint8)
-	jpeg, err := e.AppendJPEG(nil, m, 90)
+	jpeg, err := e.AppendJPEG(nil, m, Encode{Quality: 90})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func checkValue(f *formats.Field, v *formats.Value) error {
 		}
 		n *= d
 	}
-	if v.DType.Size() == 0 || v.Encoding == formats.Raw && n != len(v.Data) {
+	if !v.DType.AtRest() || v.Encoding == formats.Raw && n != len(v.Data) {
 		return fmt.Errorf("%w: field %s: %d bytes for %s of shape %v", formats.ErrSchema, f.Name, len(v.Data), v.DType, v.Shape)
 	}
 	return nil

@@ -126,10 +126,10 @@ func TestLayouts(t *testing.T) {
 
 func TestWhatIsSkippedIsNamed(t *testing.T) {
 	long := strings.Repeat("d", 200) + "/" + strings.Repeat("e", 200) + "/" + strings.Repeat("f", 200)
-	root := tree(t, "a/1.jpg", "a/2.webp", "stray.jpg", "a/loop -> ../a", "a/gone.jpg -> nowhere", "a/"+long+".jpg", "a/.hidden", "a/1.jpg.png", "a/\xff.jpg", "a/1.png")
+	root := tree(t, "a/1.jpg", "a/2.heic", "stray.jpg", "a/loop -> ../a", "a/gone.jpg -> nowhere", "a/"+long+".jpg", "a/.hidden", "a/1.jpg.png", "a/\xff.jpg", "a/1.png")
 	d := open(t, root, Config{})
 	want := map[string]string{
-		"a/2.webp": "webp", "stray.jpg": "no class folder", "a/loop": "loop", "a/gone.jpg": "no such file",
+		"a/2.heic": "heic", "stray.jpg": "no class folder", "a/loop": "loop", "a/gone.jpg": "no such file",
 		"a/" + long + ".jpg": "604 bytes", "a/\xff.jpg": "UTF-8",
 	}
 	got := skipped(d)

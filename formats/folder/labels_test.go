@@ -112,10 +112,10 @@ func TestOddTablesAreRead(t *testing.T) {
 
 // Every line of a table ends as a sample or as a skip with its reason.
 func TestListedPathsThatAreNoSamples(t *testing.T) {
-	root := tree(t, "in/1.jpg", "in/notes.txt", "in/x.webp", "outside.jpg", "in/folder/")
+	root := tree(t, "in/1.jpg", "in/notes.txt", "in/x.heic", "outside.jpg", "in/folder/")
 	want := map[string]string{
 		"../outside.jpg": "outside the folder", "../../../../../../../../etc/passwd": "outside the folder", "gone.jpg": "is not there",
-		"a\\1.jpg": "written with /", "notes.txt": "no image by its name", "folder": "no image by its name", "x.webp": "webp",
+		"a\\1.jpg": "written with /", "notes.txt": "no image by its name", "folder": "no image by its name", "x.heic": "heic",
 		strings.Repeat("k", 65536): "is not there",
 	}
 	table := "path,label\n1.jpg,a\n" + filepath.Join(filepath.Dir(root), "other.jpg") + ",a\n"

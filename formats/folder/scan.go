@@ -34,8 +34,8 @@ type Skip struct {
 // read are the extensions of the images that dsconv reads; unread are images that it does
 // not, so that they are named and not taken for something else.
 var (
-	read   = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".gif", ".tif", ".tiff"}
-	unread = []string{".webp", ".ppm", ".pgm", ".pnm", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".tga", ".svg", ".dng", ".cr2", ".nef"}
+	read   = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
+	unread = []string{".ppm", ".pgm", ".pnm", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".tga", ".svg", ".dng", ".cr2", ".nef"}
 )
 
 // scanners is how many folders are listed at once: listing waits for the disk or the

@@ -64,7 +64,7 @@ func kindSets() map[string]set {
 			return []formats.Value{image(r, i), label(int64(i%3) - 1)}
 		})
 	}
-	encodings := []formats.Encoding{formats.JPEG, formats.PNG, formats.BMP, formats.GIF, formats.TIFF}
+	encodings := []formats.Encoding{formats.JPEG, formats.PNG, formats.BMP, formats.GIF, formats.TIFF, formats.WebP}
 	return map[string]set{
 		"stereo":     stereo(n),
 		"every kind": everyKind(n),

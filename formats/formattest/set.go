@@ -81,7 +81,7 @@ func photos(n int) set {
 }
 
 var magics = map[formats.Encoding]string{
-	formats.JPEG: "\xff\xd8\xff\xe0", formats.PNG: "\x89PNG\r\n\x1a\n", formats.BMP: "BM", formats.GIF: "GIF89a", formats.TIFF: "II*\x00",
+	formats.JPEG: "\xff\xd8\xff\xe0", formats.PNG: "\x89PNG\r\n\x1a\n", formats.BMP: "BM", formats.GIF: "GIF89a", formats.TIFF: "II*\x00", formats.WebP: "RIFF\x00\x00\x00\x00WEBP",
 }
 
 // encoded is noise that starts like an image of the encoding; size is at least 16.

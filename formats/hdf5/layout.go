@@ -27,7 +27,7 @@ const (
 // The codes of encodings and element types are the places in these lists, which only grow.
 var (
 	encodingCodes = []formats.Encoding{
-		formats.Plain, formats.Raw, formats.RawZstd, formats.JPEG, formats.PNG, formats.BMP, formats.GIF, formats.TIFF,
+		formats.Plain, formats.Raw, formats.RawZstd, formats.JPEG, formats.PNG, formats.BMP, formats.GIF, formats.TIFF, formats.WebP,
 	}
 	typeCodes = []formats.DType{"", formats.Uint8, formats.Uint16, formats.Int64, formats.Float32}
 )

@@ -5,7 +5,7 @@
 //
 // A sample of key KEY has, in this order,
 //
-//	KEY.jpg             the designated image; .png .bmp .gif .tif .npy .npy.zst by encoding
+//	KEY.jpg             the designated image; .png .bmp .gif .tif .webp .npy .npy.zst by encoding
 //	KEY.cls             the designated label, if it is one index: ASCII; none for NoLabel
 //	KEY.json            an object of the user's columns, if the dataset has any
 //	KEY.NAME.EXT        each further field, in the schema's order

@@ -97,5 +97,5 @@ func (s *slot) match(rest []byte) (formats.Encoding, bool) {
 }
 
 var encodings = []formats.Encoding{
-	formats.JPEG, formats.PNG, formats.Raw, formats.RawZstd, formats.BMP, formats.GIF, formats.TIFF,
+	formats.JPEG, formats.PNG, formats.Raw, formats.RawZstd, formats.BMP, formats.GIF, formats.TIFF, formats.WebP,
 }

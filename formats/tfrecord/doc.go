@@ -17,7 +17,7 @@
 //	image/dtype           bytes   of raw pixels
 //	image/encoded         bytes   the designated image as it is
 //	image/filename        bytes   path in the source, or the key
-//	image/format          bytes   "jpeg", "png", "bmp", "gif", "tiff", "raw" or "raw+zstd"
+//	image/format          bytes   "jpeg", "png", "bmp", "gif", "tiff", "webp", "raw" or "raw+zstd"
 //	image/height          int64
 //	image/key             bytes   the key, where it is not the filename without extension
 //	image/width           int64

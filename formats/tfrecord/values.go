@@ -227,7 +227,7 @@ func dimension(i, axis int, name string) feature {
 }
 
 var (
-	encodings = []formats.Encoding{formats.JPEG, formats.PNG, formats.Raw, formats.RawZstd, formats.BMP, formats.GIF, formats.TIFF}
+	encodings = []formats.Encoding{formats.JPEG, formats.PNG, formats.Raw, formats.RawZstd, formats.BMP, formats.GIF, formats.TIFF, formats.WebP}
 	dtypes    = []formats.DType{formats.Uint8, formats.Uint16, formats.Int64, formats.Float32}
 )
 

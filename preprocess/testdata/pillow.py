@@ -9,9 +9,10 @@ import sys
 import warnings
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image, ImageFile, ImageOps
 
 DEVNULL = os.open(os.devnull, os.O_WRONLY)
+ImageFile.MAXBLOCK = 4 << 20  # Pillow cannot write an optimised noise with less
 LIMIT, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
 FILTERS = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box": 4, "hamming": 5}
 
@@ -59,7 +60,7 @@ def make(q):
         im.save(os.path.join(d, name), **kw)
         names.append(name)
 
-    for w, h in ((1, 1), (2, 3), (7, 5), (8, 8), (17, 33), (64, 48), (131, 67), (250, 333)):
+    for w, h in q.get("sizes", ((1, 1), (2, 3), (7, 5), (8, 8), (17, 33), (64, 48), (131, 67), (250, 333))):
         im, s = photo(w, h, w), f"{w}x{h}"
         for sub in (0, 1, 2):
             save(f"sub{sub}-{s}.jpg", im, quality=83, subsampling=sub)
@@ -92,17 +93,65 @@ def make(q):
         save(f"rgb-{s}.tif", im)
         save(f"lzw-{s}.tif", im, compression="tiff_lzw")
         save(f"l-{s}.tif", im.convert("L"))
+        for zero in (0, 1):  # which is white, which is black
+            save(f"fax3{zero}-{s}.tif", im.convert("1"), compression="group3", tiffinfo={262: zero})
+            save(f"fax4{zero}-{s}.tif", im.convert("1"), compression="group4", tiffinfo={262: zero})
         save(f"i16-{s}.tif", Image.fromarray(deep))
         save(f"rgba-{s}.tif", rgba)
         save(f"p-{s}.gif", im.quantize(120))
+        save(f"lossy-{s}.webp", im, quality=70)
+        save(f"method0-{s}.webp", im, quality=20, method=0)
+        save(f"lossless-{s}.webp", im, lossless=True)
+        save(f"alpha-{s}.webp", rgba, quality=90)
+        save(f"alphalow-{s}.webp", rgba, quality=50, alpha_quality=40)
+        save(f"losslessalpha-{s}.webp", rgba, lossless=True, exact=True)
+        moved = rgba.transpose(Image.Transpose.ROTATE_180)
+        save(f"animated-{s}.webp", rgba, save_all=True, append_images=[moved], lossless=True)
+        save(f"animatedrgb-{s}.webp", im, save_all=True, append_images=[moved], quality=60)
     for o in range(1, 9):
         exif = Image.Exif()
         exif[274] = o
         im = photo(41, 29, o)
         save(f"exif{o}.jpg", im, exif=exif)
         save(f"exif{o}.png", im, exif=exif)
+        save(f"exif{o}.webp", im, exif=exif)
         save(f"orient{o}.tif", im, tiffinfo={274: o})
     return {"names": names}
+
+
+def jpegs(q):
+    """JPEGs of small odd sizes and of all kinds, and with metadata."""
+    names = []
+
+    def save(name, im, **kw):
+        im.save(os.path.join(q["dir"], name + ".jpg"), quality=80, **kw)
+        names.append(name + ".jpg")
+
+    for w in (1, 7, 8, 17, 33, 40):
+        for h in (1, 15, 24, 39):
+            im, prog, s = photo(w, h, 40 * w + h), (w + h) % 3 == 0, f"{w}x{h}"
+            for sub in ("4:4:4", "4:2:2", "4:2:0"):
+                save(f"{s}-{sub.replace(':', '')}", im, subsampling=sub, progressive=prog)
+            save(f"gray-{s}", im.convert("L"), progressive=prog)
+            save(f"rgb-{s}", im, keep_rgb=True)
+            save(f"cmyk-{s}", Image.merge("CMYK", [*im.split(), im.split()[0]]), restart_marker_blocks=3)
+    exif = Image.Exif()
+    exif[274], exif[315] = 5, "somebody"
+    im = photo(41, 29, 7)
+    meta = {"exif": exif, "comment": b"said", "icc_profile": b"p" * 70000, "dpi": (300, 200), "xmp": b"<x/>"}
+    save("metadata", im, **meta)
+    save("metadata-prog", im, progressive=True, **meta)
+    return {"names": names}
+
+
+def read(q):
+    """Pixels as they are, and mode, size, orientation, then all metadata; a warning is an error."""
+    with warnings.catch_warnings(action="error"), Image.open(q["path"]) as im:
+        im.load()
+        names = [im.mode, str(im.size), str(im.getexif().get(274, 1))]
+        if not q.get("strip"):
+            names += [f"{k} {v}" for k, v in sorted(im.info.items()) if k not in ("progressive", "progression")]
+        return {"names": names, "sha": hashlib.sha256(im.tobytes()).hexdigest()}
 
 
 def resize(q):
@@ -110,12 +159,13 @@ def resize(q):
     if q.get("crop"):
         x, y, w, h = q["crop"]
         im = im.crop((x, y, x + w, y + h))
-    return {"pixels": base64.b64encode(im.resize(q["to"], FILTERS[q["filter"]]).tobytes()).decode()}
+    im = im.resize(q["to"], FILTERS[q["filter"]], box=q.get("box"))
+    return {"pixels": base64.b64encode(im.tobytes()).decode()}
 
 
 def save(q):
     b = io.BytesIO()
-    Image.frombytes(q["mode"], q["size"], base64.b64decode(q["pixels"])).save(b, "JPEG", quality=q["quality"])
+    Image.frombytes(q["mode"], q["size"], base64.b64decode(q["pixels"])).save(b, "JPEG", **q["options"])
     return {"pixels": base64.b64encode(b.getvalue()).decode()}
 
 
@@ -127,7 +177,19 @@ def recipe(q):
     return {"shape": list(a.shape), "sha": hashlib.sha256(a.tobytes()).hexdigest()}
 
 
-OPS = {"convert": convert, "judge": judge, "make": make, "recipe": recipe, "resize": resize, "save": save}
+def scaled(q):
+    """A digest for each mode, size and filter, in this order."""
+    digests = []
+    with Image.open(q["path"]) as im:
+        for mode in ("RGB", "L"):
+            whole = im.convert(mode)
+            for size in q["sizes"]:
+                for f in q["filters"]:
+                    digests.append(hashlib.sha256(whole.resize(size, FILTERS[f]).tobytes()).hexdigest())
+    return {"names": digests}
+
+
+OPS = {f.__name__: f for f in (convert, jpegs, judge, make, read, recipe, resize, save, scaled)}
 
 for line in sys.stdin:
     request = json.loads(line)
