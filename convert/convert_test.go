@@ -10,6 +10,7 @@ import (
 	"image/jpeg"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,6 +97,7 @@ func TestSameBytesForAnyWorkersAndAfterAnyStop(t *testing.T) {
 	for name, o := range map[string]Options{
 		"keep":   {Shards: Sharding{Count: 3}},
 		"resize": {Recipe: resized, Shards: Sharding{Count: 3}},
+		"tiled":  {Recipe: preprocess.Recipe{Encode: preprocess.Encode{Tiled: true, Interval: 3}}, Shards: Sharding{Count: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var want map[string]string
@@ -115,6 +117,9 @@ func TestSameBytesForAnyWorkersAndAfterAnyStop(t *testing.T) {
 					want, first = got, r
 				}
 				formattest.SameTrees(t, got, want)
+				if tiled := r.Tiled; o.Recipe.Encode.Tiled != (tiled == r.Written) || len(r.Untiled) > 0 {
+					t.Errorf("tiled %d, %v", tiled, r.Untiled)
+				}
 				if !reflect.DeepEqual(r.Skipped, first.Skipped) {
 					t.Error("what was skipped differs")
 				}
@@ -136,7 +141,7 @@ func stopped(t *testing.T, src *memory, o Options, want map[string]string, first
 		r, err := p.Run(ctx)
 		cancel()
 		if err == nil {
-			if stop < 3 || r.Resumed == 0 || r.Written != first.Written || !reflect.DeepEqual(r.Skipped, first.Skipped) {
+			if stop < 3 || r.Resumed == 0 || r.Written != first.Written || r.Tiled != first.Tiled || !reflect.DeepEqual(r.Skipped, first.Skipped) {
 				t.Errorf("after %d stops: resumed at %d, %d written, %d skipped", stop-1, r.Resumed, r.Written, len(r.Skipped))
 			}
 			break
@@ -213,6 +218,45 @@ func TestAnotherRecipeOrSourceIsRefused(t *testing.T) {
 	}
 	if _, err = plan(t, src, tfrecord.Format{}, path, Options{}).Run(context.Background()); !errors.Is(err, formats.ErrExists) {
 		t.Errorf("a finished one: %v", err)
+	}
+}
+
+// What another version of the decoder began is not gone on with, unless it does not say so.
+func TestAnotherDecoderIsRefused(t *testing.T) {
+	src := newMemory(t, 200, 0)
+	for version, want := range map[string]string{"0.1": `decoder-version was "0.1", is`, "": ""} {
+		path := filepath.Join(t.TempDir(), "x.tfrecord")
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		p := plan(t, src, stopper{tfrecord.Format{}, 50, cancel}, path, Options{Recipe: resized})
+		p.every, p.Meta.Recipe[preprocess.DecoderVersionKey] = 10, version
+		if version == "" {
+			delete(p.Meta.Recipe, preprocess.DecoderVersionKey)
+		}
+		if _, err := p.Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		r, err := plan(t, src, tfrecord.Format{}, path, Options{Recipe: resized}).Run(context.Background())
+		if want == "" && (err != nil || r.Resumed == 0) || want != "" && (!errors.Is(err, ErrContinue) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("version %q: resumed at %d, %v", version, r.Resumed, err)
+		}
+		if want != "" {
+			continue
+		}
+		if _, ok := plan(t, src, tfrecord.Format{}, path, Options{Recipe: resized}).Done(); !ok {
+			t.Error("a finished one without a version is another")
+		}
+	}
+}
+
+// The counts say what was not tiled, and why.
+func TestTiledCounts(t *testing.T) {
+	src := newMemory(t, 20, 0)
+	src.photo = slices.Concat(src.photo[:2], []byte{0xFF}, src.photo[2:])
+	o := Options{Recipe: preprocess.Recipe{Encode: preprocess.Encode{Tiled: true, Interval: 3}}}
+	r, err := plan(t, src, tfrecord.Format{}, filepath.Join(t.TempDir(), "x.tfrecord"), o).Run(context.Background())
+	if err != nil || r.Tiled != 0 || !reflect.DeepEqual(r.Untiled, map[string]int{"an unusual structure": 20}) || r.Written != 20 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

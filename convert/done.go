@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
@@ -17,7 +16,7 @@ func (p *Plan) Done() (r *Report, ok bool) {
 	}
 	defer ds.Close()
 	m := ds.Meta()
-	if !maps.Equal(m.Recipe, p.Meta.Recipe) || !sameSchema(m.Schema, p.Meta.Schema) {
+	if !sameRecipe(m.Recipe, p.Meta.Recipe) || !sameSchema(m.Schema, p.Meta.Schema) {
 		return nil, false
 	}
 	r = &Report{Path: p.Path, Shards: p.Shards, Found: p.Len(), Written: ds.Len(), Resumed: p.Len()}

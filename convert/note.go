@@ -18,8 +18,9 @@ type note struct {
 	Skipped     []Skip    `json:"skipped,omitempty"`
 	Warnings    []Warning `json:"warnings,omitempty"`
 	Oriented    int       `json:"oriented,omitempty"`
-	Shape       []int     `json:"shape,omitempty"` // of the first raw image
-	Varying     bool      `json:"varying,omitempty"`
+	Tiling
+	Shape   []int `json:"shape,omitempty"` // of the first raw image
+	Varying bool  `json:"varying,omitempty"`
 }
 
 // ErrContinue is returned for an unfinished dataset that cannot be gone on with: it is of

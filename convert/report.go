@@ -35,15 +35,32 @@ type Report struct {
 	Warnings []Warning `json:"warnings,omitempty"`
 	Failure  *Skip     `json:"failure,omitempty"`  // the input that ended the run
 	Oriented int       `json:"oriented,omitempty"` // images whose EXIF asks for a rotation
-	Resumed  int       `json:"resumed,omitempty"`  // positions that an earlier run had done
-	BytesIn  int64     `json:"bytes_in"`
-	BytesOut int64     `json:"bytes_out"` // of the images as written
-	Shards   int       `json:"shards"`
-	Varying  bool      `json:"varying,omitempty"` // raw images of more than one shape
-	Seconds  float64   `json:"seconds"`
+	Tiling
+	Resumed  int     `json:"resumed,omitempty"` // positions that an earlier run had done
+	BytesIn  int64   `json:"bytes_in"`
+	BytesOut int64   `json:"bytes_out"` // of the images as written
+	Shards   int     `json:"shards"`
+	Varying  bool    `json:"varying,omitempty"` // raw images of more than one shape
+	Seconds  float64 `json:"seconds"`
 	// Stages are seconds of work, added up over goroutines; Waited is how long the writer
 	// waited for them.
 	Stages Stages `json:"stages"`
+}
+
+// Tiling is what became of the images of a run with Encode.Tiled.
+type Tiling struct {
+	Tiled   int            `json:"tiled,omitempty"`   // images that were made restart-tiled
+	Untiled map[string]int `json:"untiled,omitempty"` // images that keep their bytes, by reason
+}
+
+func (t *Tiling) add(tiled int, untiled []string) {
+	t.Tiled += tiled
+	for _, why := range untiled {
+		if t.Untiled == nil {
+			t.Untiled = map[string]int{}
+		}
+		t.Untiled[why]++
+	}
 }
 
 // Table lists every input that was not simply written, with what became of it.

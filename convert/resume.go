@@ -11,6 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/preprocess"
 )
 
 // openTries is how often another process may finish or discard the unfinished dataset just
@@ -101,6 +102,11 @@ func sameSchema(a, b formats.Schema) bool {
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
+// sameRecipe says whether two recipes make the same bytes.
+func sameRecipe(was, now map[string]string) bool { return recipeDiff(was, now) == "" }
+
+// recipeDiff names what differs. A recipe of an older dsconv does not tell the version of its
+// decoder; that is no difference.
 func recipeDiff(was, now map[string]string) string {
 	var diff []string
 	all := maps.Clone(was)
@@ -109,6 +115,9 @@ func recipeDiff(was, now map[string]string) string {
 	}
 	maps.Copy(all, now)
 	for _, k := range slices.Sorted(maps.Keys(all)) {
+		if _, told := was[k]; !told && k == preprocess.DecoderVersionKey {
+			continue
+		}
 		if was[k] != now[k] {
 			diff = append(diff, fmt.Sprintf("%s was %q, is %q", k, was[k], now[k]))
 		}

@@ -25,6 +25,8 @@ type job struct {
 	err         error
 	warning     string
 	orientation int
+	tiled       int
+	untiled     []string
 	done        chan struct{} // takes one token a round
 }
 
@@ -88,6 +90,7 @@ func (r *run) finish(err error) {
 	r.report.Written, r.report.BytesIn, r.report.BytesOut = r.note.Written, r.note.BytesIn, r.note.BytesOut
 	r.report.Varying = r.note.Varying && r.o.Recipe.Encode.Encoding == formats.Raw
 	r.report.Skipped, r.report.Warnings, r.report.Oriented = r.note.Skipped, r.note.Warnings, r.note.Oriented
+	r.report.Tiling = r.note.Tiling
 	if err != nil {
 		r.report.Failed = r.report.Found - r.report.Written - len(r.report.Skipped)
 	}
@@ -201,13 +204,15 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 		return
 	}
 	j.warning, j.orientation = proc.Warning(), proc.Orientation()
+	tiled, untiled := proc.Tiled()
+	j.tiled, j.untiled = tiled, append(j.untiled[:0], untiled...)
 	j.out.Split = r.splits[r.order[j.pos]]
 	j.out.Sum = atrest.Sum(r.schema, &j.out)
 }
 
 // pass hands a sample on that is ready.
 func (r *run) pass(j *job) {
-	j.warning, j.orientation = "", 1
+	j.warning, j.orientation, j.tiled, j.untiled = "", 1, 0, j.untiled[:0]
 	j.out.Key, j.out.Split, j.out.Source = j.in.Key, j.in.Split, j.in.Source
 	j.out.Columns = append(j.out.Columns[:0], j.in.Columns...)
 	j.in.Values, j.out.Values = j.out.Values, j.in.Values
@@ -315,6 +320,7 @@ func (r *run) commit(j *job) error {
 	if j.orientation > 1 {
 		r.note.Oriented++
 	}
+	r.note.add(j.tiled, j.untiled)
 	return nil
 }
 

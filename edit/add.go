@@ -49,6 +49,9 @@ func Add(ctx context.Context, t *Target, src formats.Dataset, o AddOptions) (*co
 	if a.found.Nothing() {
 		return nil, &a.found, nil
 	}
+	if a.found.New+a.found.Changed > 0 {
+		a.union.meta.Recipe = withDecoder(a.union.meta.Recipe)
+	}
 	v := a.version()
 	if err := a.assign(v); err != nil {
 		return nil, nil, err

@@ -3,7 +3,9 @@ package edit
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dsconv/dsconv/preprocess"
 )
@@ -31,6 +33,19 @@ func recipeOf(m map[string]string, compressesFiles bool) (packed, error) {
 		}
 	}
 	return p, nil
+}
+
+// withDecoder is the recipe of a dataset to which images were added: more than one version of
+// the decoder may have read them.
+func withDecoder(m map[string]string) map[string]string {
+	was, told := m[preprocess.DecoderVersionKey]
+	now := preprocess.DecoderVersion()
+	if !told || slices.Contains(strings.Split(was, ", "), now) {
+		return m
+	}
+	m = maps.Clone(m)
+	m[preprocess.DecoderVersionKey] = was + ", " + now
+	return m
 }
 
 // withShards is the recipe of a dataset that has n files now.

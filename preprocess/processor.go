@@ -20,8 +20,12 @@ type Processor struct {
 	// pixels go from one of the buffers to the next.
 	decoded, turned, scaled, kept Image
 
+	transcoder Transcoder
+
 	warning     string
 	orientation int
+	tiled       int
+	untiled     []string
 }
 
 // NewProcessor makes a Processor for samples of a schema. An error says what is wrong with
@@ -40,6 +44,7 @@ func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
 func (p *Processor) Close() {
 	p.decoder.Close()
 	p.encoder.Close()
+	p.transcoder.Close()
 }
 
 // Warning is what was odd about an image of the last sample, "" if nothing was: Pillow and
@@ -49,6 +54,10 @@ func (p *Processor) Warning() string { return p.warning }
 // Orientation is the EXIF orientation of the designated image of the last sample, as the
 // source has it: 1 to 8, 1 if it has none.
 func (p *Processor) Orientation() int { return p.orientation }
+
+// Tiled is how many images of the last sample Encode.Tiled made restart-tiled, and why the
+// others keep their bytes: one reason of few for each, valid until the next Process.
+func (p *Processor) Tiled() (n int, untiled []string) { return p.tiled, p.untiled }
 
 // Process makes out what the recipe makes of in; in and out are different samples. What
 // stays as it is changes hands instead of being copied: in gets out's old buffers for it, so
@@ -60,14 +69,14 @@ func (p *Processor) Orientation() int { return p.orientation }
 // keep their channels and depth, and are written raw where the images are, else as PNG.
 // Boxes are scaled, shifted and clipped to the image. An error names the field.
 func (p *Processor) Process(in, out *formats.Sample) error {
-	p.warning, p.orientation = "", 1
+	p.warning, p.orientation, p.tiled, p.untiled = "", 1, 0, p.untiled[:0]
 	if len(in.Values) != len(p.schema) {
 		return fmt.Errorf("%w: %d values for %d fields", formats.ErrSchema, len(in.Values), len(p.schema))
 	}
 	out.Key, out.Split, out.Source, out.Sum = in.Key, in.Split, in.Source, in.Sum
 	out.Columns = append(out.Columns[:0], in.Columns...)
 	out.Resize(len(in.Values))
-	if p.recipe.Passthrough() {
+	if p.recipe.keepsPixels() {
 		return p.passThrough(in, out)
 	}
 	var g geometry
@@ -92,7 +101,8 @@ func (p *Processor) Process(in, out *formats.Sample) error {
 	return nil
 }
 
-// passThrough exchanges the values and fills in what the images' headers tell.
+// passThrough exchanges the values and fills in what the images' headers tell. JPEGs it tiles,
+// if that is wanted.
 func (p *Processor) passThrough(in, out *formats.Sample) error {
 	in.Values, out.Values = out.Values, in.Values
 	for i, f := range p.schema {
@@ -111,8 +121,35 @@ func (p *Processor) passThrough(in, out *formats.Sample) error {
 		if i == p.image {
 			p.orientation = h.Orientation
 		}
+		if !p.recipe.Encode.Tiled || f.Kind != formats.Image {
+			continue
+		}
+		if err := p.tile(&out.Values[i], &in.Values[i]); err != nil {
+			return fmt.Errorf("field %s: %w", f.Name, err)
+		}
 	}
 	return nil
+}
+
+// tile makes v, a JPEG, a restart-tiled one, by spare's memory. What cannot be tiled stays as
+// it is; it is an error if it is damaged, which its structure may not have shown.
+func (p *Processor) tile(v, spare *formats.Value) (err error) {
+	spare.Data, err = p.transcoder.Append(spare.Data[:0], v.Data, p.recipe.Encode.Interval, p.recipe.Strip)
+	var not *NotTiledError
+	switch {
+	case err == nil:
+		v.Data, spare.Data = spare.Data, v.Data
+		p.tiled++
+		return nil
+	case !errors.As(err, &not):
+		return err
+	case not.Reason == notSound && p.warning == "":
+		err = p.decodes(v, nil)
+	default:
+		err = nil
+	}
+	p.untiled = append(p.untiled, not.Reason)
+	return err
 }
 
 // checked gives the header of a value whose structure is sound. What only looks damaged is
@@ -181,23 +218,28 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 			enc = Encode{Encoding: formats.PNG}
 		}
 	}
+	if !g.known {
+		if err := p.plan(g, in); err != nil {
+			return err
+		}
+	}
+	if o.Fast = p.recipe.Fast && kind == formats.Image; o.Fast {
+		o.LeastH, o.LeastW = orientedSize(g.h, g.w, g.orientation)
+	}
 	if err := p.decoder.Decode(&p.decoded, in, o); err != nil {
 		return err
 	}
 	if err := p.warn(p.decoder.Warning()); err != nil {
 		return err
 	}
-	if !g.known {
-		p.orientation = p.decoder.Header().Orientation
-		*g = p.recipe.geometry(p.decoded.H, p.decoded.W, p.orientation)
-	}
+	area := p.decoder.Area().orient(p.decoded.H, p.decoded.W, g.orientation)
 	m := &p.decoded
 	if g.orientation != 1 {
 		orient(&p.turned, m, g.orientation)
 		m = &p.turned
 	}
 	if g.scale {
-		if err := p.resizer.Resize(&p.scaled, m, Rect{}, g.w, g.h, filter); err != nil {
+		if err := p.resizer.ResizeArea(&p.scaled, m, area, g.w, g.h, filter); err != nil {
 			return err
 		}
 		m = &p.scaled
@@ -209,11 +251,22 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 	return p.encoder.Encode(out, m, enc, p.recipe.Zstd)
 }
 
+// plan decides what becomes of a sample's images, by the header of the designated one.
+func (p *Processor) plan(g *geometry, v *formats.Value) error {
+	h, err := p.decoder.Inspect(v)
+	if err != nil {
+		return err
+	}
+	p.orientation = h.Orientation
+	*g = p.recipe.geometry(h.H, h.W, h.Orientation)
+	return nil
+}
+
 // OutputSchema is the schema of what Process gives. Shape of an image is set where it is
 // sure to be the same for all samples, so for raw pixels of a fixed size, and nil elsewhere.
 func (p *Processor) OutputSchema() formats.Schema {
 	s := slices.Clone(p.schema)
-	if p.recipe.Passthrough() {
+	if p.recipe.keepsPixels() {
 		return s
 	}
 	for i, f := range s {

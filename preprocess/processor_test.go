@@ -146,6 +146,62 @@ func TestProcessPassthrough(t *testing.T) {
 	}
 }
 
+// JPEGs of image fields are tiled, all else keeps its bytes.
+func TestProcessTiles(t *testing.T) {
+	p := newProcessor(t, Recipe{Encode: Encode{Tiled: true, Interval: 4}}, stereo)
+	d := NewDecoder()
+	defer d.Close()
+	var out formats.Sample
+	for range 3 { // buffers change hands
+		in, want := stereoSample(t), stereoSample(t)
+		if err := p.Process(in, &out); err != nil {
+			t.Fatal(err)
+		}
+		n, untiled := p.Tiled()
+		if n != 1 || !slices.Equal(untiled, []string{notJPEG}) || p.Warning() != "" {
+			t.Errorf("tiled %d, %v, %q", n, untiled, p.Warning())
+		}
+		for i := 1; i < len(stereo); i++ {
+			if !bytes.Equal(out.Values[i].Data, want.Values[i].Data) || out.Values[i].Encoding != want.Values[i].Encoding {
+				t.Errorf("%s changed", stereo[i].Name)
+			}
+		}
+		v := &out.Values[0]
+		if bytes.Equal(v.Data, want.Values[0].Data) || !slices.Equal(v.Shape, []int{60, 100, 3}) || v.Encoding != formats.JPEG {
+			t.Errorf("%d bytes of shape %v", len(v.Data), v.Shape)
+		}
+		samePixels(t, d, want.Values[0].Data, v.Data)
+	}
+	if got := p.OutputSchema(); got[0].Shape != nil {
+		t.Errorf("shape %v", got[0].Shape)
+	}
+}
+
+// What libjpeg warns about keeps its bytes with the warning; what it cannot read is damaged.
+func TestProcessTilesOdd(t *testing.T) {
+	exact(t)
+	schema := formats.Schema{{Name: "image", Kind: formats.Image}}
+	p := newProcessor(t, Recipe{Encode: Encode{Tiled: true, Interval: 4}}, schema)
+	strict := newProcessor(t, Recipe{Encode: Encode{Tiled: true, Interval: 4}, Strict: true}, schema)
+	plain := soundJPEGs(t)["444.jpg"]
+	parts := partsOf(plain)
+	scan := parts[len(parts)-2]
+	odd := slices.Concat(plain[:scan.data+20], []byte{0xFF, 0xD3}, plain[scan.data+20:]) // a marker in the image data
+	sample := func() *formats.Sample {
+		return &formats.Sample{Values: []formats.Value{{Data: bytes.Clone(odd), Encoding: formats.JPEG}}}
+	}
+	var out formats.Sample
+	if err := p.Process(sample(), &out); err != nil {
+		t.Fatal(err)
+	}
+	if n, untiled := p.Tiled(); n != 0 || len(untiled) != 1 || p.Warning() == "" || !bytes.Equal(out.Values[0].Data, odd) {
+		t.Errorf("tiled %d, %v, warning %q", n, untiled, p.Warning())
+	}
+	if err := strict.Process(sample(), &out); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("strict: %v", err)
+	}
+}
+
 func TestProcessRefusesDamage(t *testing.T) {
 	for name, recipe := range map[string]Recipe{"keep": {}, "png": {Encode: Encode{Encoding: formats.PNG}}} {
 		p := newProcessor(t, recipe, stereo)

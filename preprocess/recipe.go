@@ -26,6 +26,22 @@ func ParseEXIF(s string) (string, error) {
 	return "", fmt.Errorf("exif %q: choose keep or apply", s)
 }
 
+// How JPEGs are decoded.
+const (
+	// DecodeExact gives Pillow's pixels.
+	DecodeExact = "exact"
+	// DecodeFast gives pixels near them; see DecodeOptions.Fast.
+	DecodeFast = "fast"
+)
+
+// ParseDecode reads the value of --decode and says whether it is the fast way.
+func ParseDecode(s string) (fast bool, err error) {
+	if s == DecodeExact || s == DecodeFast {
+		return s == DecodeFast, nil
+	}
+	return false, fmt.Errorf("decode %q: choose exact or fast", s)
+}
+
 // ParseZstd reads the value of --compress: "" for none, zstd or zstd:LEVEL (1 to 22).
 func ParseZstd(s string) (level int, err error) {
 	switch name, l, has := strings.Cut(s, ":"); {
@@ -54,22 +70,45 @@ type Recipe struct {
 	MaxPixels int    // 0 is DefaultMaxPixels
 	// Decode checks what passes through by decoding it, not by its structure alone.
 	Decode bool
+	// Fast decodes JPEGs as DecodeOptions.Fast does, no larger than the new size needs.
+	Fast bool
 	// Strict treats what is odd, such as what libjpeg warns about, as damaged.
 	Strict bool
+	// Strip drops metadata of JPEGs that Encode.Tiled rewrites, but for their orientation; the
+	// colour profile (ICC) too.
+	Strip bool
 }
 
 // Passthrough says that the bytes of images stay what they are.
-func (r Recipe) Passthrough() bool { return r.Encode.Encoding == "" }
+func (r Recipe) Passthrough() bool { return r.keepsPixels() && !r.Encode.Tiled }
+
+// keepsPixels says that no image is decoded and encoded: the bytes stay what they are, or a
+// JPEG's coefficients do.
+func (r Recipe) keepsPixels() bool { return r.Encode.Encoding == "" }
+
+// kept names the encoding that keeps pixels.
+func (r Recipe) kept() string {
+	if r.Encode.Tiled {
+		return ", which --encode jpeg-tiled keeps"
+	}
+	return ""
+}
 
 // Validate reports the first thing in the recipe that makes no sense.
 func (r Recipe) Validate() error {
 	switch {
-	case r.Passthrough() && r.Resize.Mode != ResizeNone:
-		return fmt.Errorf("resize %s changes pixels: choose how to write them: --encode jpeg:90, png or raw", r.Resize)
-	case r.Passthrough() && r.EXIF == EXIFApply:
-		return errors.New("exif apply changes pixels: choose how to write them: --encode jpeg:90, png or raw")
-	case r.Passthrough() && r.Color == ColorGray:
-		return errors.New("color gray changes pixels: choose how to write them: --encode jpeg:90, png or raw")
+	case r.keepsPixels() && r.Resize.Mode != ResizeNone:
+		return fmt.Errorf("resize %s changes pixels%s: choose how to write them: --encode jpeg:90, png or raw", r.Resize, r.kept())
+	case r.keepsPixels() && r.EXIF == EXIFApply:
+		return fmt.Errorf("exif apply changes pixels%s: choose how to write them: --encode jpeg:90, png or raw", r.kept())
+	case r.keepsPixels() && r.Color == ColorGray:
+		return fmt.Errorf("color gray changes pixels%s: choose how to write them: --encode jpeg:90, png or raw", r.kept())
+	case r.Strip && !r.Encode.Tiled:
+		return errors.New("strip is for --encode jpeg-tiled: keep keeps every byte, and what is encoded anew has no metadata")
+	case r.Passthrough() && r.Fast:
+		return errors.New("decode fast is for pixels: choose how to write them: --encode jpeg:90, png or raw")
+	case r.Fast && !canScale:
+		return fmt.Errorf("%w: decode fast: this build lacks libjpeg-turbo (cgo)", ErrUnsupported)
 	case r.Zstd != 0 && r.Encode.Encoding != formats.Raw:
 		return errors.New("compress zstd is for raw pixels: choose --encode raw")
 	case r.Zstd < 0 || r.Zstd > 22:
@@ -85,7 +124,7 @@ func (r Recipe) Validate() error {
 	_, errFilter := ParseFilter(string(r.filter()))
 	_, errColor := ParseColor(string(r.color()))
 	_, errEXIF := ParseEXIF(r.exif())
-	return errors.Join(errResize, errEncode, errFilter, errColor, errEXIF)
+	return errors.Join(errResize, errEncode, errFilter, errColor, errEXIF, r.Encode.built())
 }
 
 func (r Recipe) filter() Filter {
@@ -109,6 +148,11 @@ func (r Recipe) exif() string {
 	return r.EXIF
 }
 
+// DecoderVersionKey is the key in Map of the version of the decoder that was used. Versions
+// of one decoder are meant to give equal pixels, and older datasets don't tell theirs, so
+// that it is for the record: RecipeOf does not read it.
+const DecoderVersionKey = "decoder-version"
+
 // Map is the recipe as option and value, only what decides the bytes: two recipes with
 // equal maps give equal output.
 func (r Recipe) Map() map[string]string {
@@ -116,16 +160,26 @@ func (r Recipe) Map() map[string]string {
 	if r.Strict {
 		m["strict"] = "true"
 	}
-	if r.Decode && r.Passthrough() {
+	if r.Decode && r.keepsPixels() {
 		m["check"] = "decode"
 	}
 	if r.MaxPixels > 0 && r.MaxPixels != DefaultMaxPixels {
 		m["max-pixels"] = strconv.Itoa(r.MaxPixels)
 	}
+	if r.Strip {
+		m["strip"] = "true"
+	}
 	if r.Passthrough() {
 		return m
 	}
-	m["color"], m["exif"], m["decoder"] = string(r.color()), r.exif(), DecoderName
+	m["decoder"], m[DecoderVersionKey] = DecoderName, DecoderVersion()
+	if r.keepsPixels() {
+		return m
+	}
+	m["color"], m["exif"] = string(r.color()), r.exif()
+	if r.Fast {
+		m["decode"] = DecodeFast
+	}
 	if r.Resize.Mode != ResizeNone {
 		m["resize"], m["filter"], m["resampler"] = r.Resize.String(), string(r.filter()), ResamplerName
 		if r.Upscale {

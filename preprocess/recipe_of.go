@@ -19,10 +19,12 @@ func RecipeOf(m map[string]string) (r Recipe, err error) {
 	parse("filter", func(v string) (err error) { r.Filter, err = ParseFilter(v); return err })
 	parse("color", func(v string) (err error) { r.Color, err = ParseColor(v); return err })
 	parse("exif", func(v string) (err error) { r.EXIF, err = ParseEXIF(v); return err })
+	parse("decode", func(v string) (err error) { r.Fast, err = ParseDecode(v); return err })
 	parse("compress", func(v string) (err error) { r.Zstd, err = ParseZstd(v); return err })
 	parse("upscale", func(v string) (err error) { r.Upscale, err = strconv.ParseBool(v); return err })
 	parse("max-pixels", func(v string) (err error) { r.MaxPixels, err = strconv.Atoi(v); return err })
 	parse("strict", func(v string) (err error) { r.Strict, err = strconv.ParseBool(v); return err })
+	parse("strip", func(v string) (err error) { r.Strip, err = strconv.ParseBool(v); return err })
 	parse("check", func(v string) error {
 		if r.Decode = v == "decode"; !r.Decode {
 			return fmt.Errorf("%q: only decode is known", v)

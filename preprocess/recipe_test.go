@@ -54,10 +54,11 @@ func TestParsersRefuse(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	jpeg := Encode{Encoding: formats.JPEG, Quality: 90}
-	raw := Encode{Encoding: formats.Raw}
+	raw, tiled := Encode{Encoding: formats.Raw}, Encode{Tiled: true, Interval: 8}
 	shorter := Resize{Mode: ResizeShorter, W: 256}
 	for name, r := range map[string]Recipe{
 		"nothing":       {},
+		"tiled":         {Encode: tiled, Strip: true},
 		"all defaults":  {Filter: Bilinear, Color: ColorRGB, EXIF: EXIFKeep},
 		"resize":        {Resize: shorter, Encode: jpeg},
 		"raw zstd":      {Encode: raw, Zstd: 5, Color: ColorKeep},
@@ -70,6 +71,12 @@ func TestValidate(t *testing.T) {
 	}
 	for name, r := range map[string]Recipe{
 		"keep and resize":  {Resize: shorter},
+		"tiled and resize": {Resize: shorter, Encode: tiled},
+		"tiled and exif":   {EXIF: EXIFApply, Encode: tiled},
+		"tiled and gray":   {Color: ColorGray, Encode: tiled},
+		"tiled and zstd":   {Zstd: 3, Encode: tiled},
+		"strip and keep":   {Strip: true},
+		"strip and jpeg":   {Strip: true, Encode: jpeg},
 		"keep and exif":    {EXIF: EXIFApply},
 		"keep and gray":    {Color: ColorGray},
 		"zstd of jpeg":     {Encode: jpeg, Zstd: 3},
@@ -93,10 +100,20 @@ func TestMap(t *testing.T) {
 	r := Recipe{Resize: Resize{Mode: ResizeShorter, W: 256}, Encode: Encode{Encoding: formats.JPEG, Quality: 90}}
 	want := map[string]string{
 		"encode": "jpeg:90", "resize": "shorter:256", "filter": "bilinear", "color": "rgb", "exif": "keep",
-		"decoder": DecoderName, "resampler": "pillow-13",
+		"decoder": DecoderName, "decoder-version": DecoderVersion(), "resampler": "pillow-13",
 	}
 	if got := r.Map(); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+	tiled := Recipe{Encode: Encode{Tiled: true, Interval: 8}, Strip: true, Decode: true}
+	want = map[string]string{
+		"encode": "jpeg-tiled:8", "strip": "true", "check": "decode", "decoder": DecoderName, "decoder-version": DecoderVersion(),
+	}
+	if got := tiled.Map(); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got, err := RecipeOf(want); err != nil || got != tiled {
+		t.Errorf("%+v, %v", got, err)
 	}
 	if got := (Recipe{Filter: Lanczos}).Map(); !maps.Equal(got, map[string]string{"encode": "keep"}) {
 		t.Errorf("passthrough: %v", got)

@@ -141,6 +141,9 @@ func (a *amended) print(c *console, t *edit.Target, p *convert.Plan, o *packOpti
 		c.printf("%d samples now; %d written%s\n", done.Samples, done.Written, stayed(p))
 	}
 	if a.table != nil {
+		for _, r := range a.table.Datasets {
+			printTiled(c, r)
+		}
 		a.table.printOdd(c)
 	}
 }

@@ -26,12 +26,22 @@ format: .lmdb, .h5 or .hdf5, .tar or .tar.zst, .tfrecord; a pattern such as
 train-%06d.tar makes shards. With --format and a folder OUT/ each split becomes a
 dataset of its own, OUT/train.lmdb, OUT/val.lmdb.
 
+--encode keep       the bytes as they are
+         jpeg-tiled[:MCUS]  JPEGs get restart markers and better Huffman tables; their
+                    coefficients, and so their pixels, stay. A part of one is then
+                    decoded alone, so random crops are faster. What cannot be tiled
+                    is kept as it is and counted. MCUS between two markers: 8
+         jpeg[:QUALITY][:444|422|420][:optimize|progressive][:tile=MCUS]
+                    quality 90, 4:2:0; tiled too, unless progressive or --no-tile
+         png, raw   lossless
+
 An interrupted pack leaves DST.partial; the same command goes on from its last
 checkpoint, and --discard drops it and starts anew.
 
 Examples:
    dsconv pack images/ out.lmdb
    dsconv pack images/ 'out/train-%06d.tar' --resize shorter:256 --encode jpeg:90
+   dsconv pack images/ tiled.lmdb --encode jpeg-tiled
    dsconv pack images/ out/ --format hdf5 --resize cover:224x224 --encode raw
 
 Exit codes: 0 all written, 3 some skipped, 1 failed, 2 wrong usage.`,

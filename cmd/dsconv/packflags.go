@@ -35,7 +35,10 @@ func packFlags() []cli.Flag {
 		&cli.StringFlag{Name: "resize", Usage: "shorter:256, longer:N, exact:WxH, fit:WxH or cover:WxH"},
 		&cli.BoolFlag{Name: "upscale", Usage: "let shorter, longer and fit enlarge small images"},
 		&cli.StringFlag{Name: "filter", Value: "bilinear", Usage: "nearest, box, bilinear, hamming, bicubic or lanczos, antialiased as Pillow's"},
-		&cli.StringFlag{Name: "encode", Value: "keep", Usage: "keep (the bytes as they are), jpeg:90, png or raw"},
+		&cli.StringFlag{Name: "encode", Value: "keep", Usage: "keep (the bytes as they are), jpeg-tiled, jpeg:90, png or raw; see below"},
+		&cli.BoolFlag{Name: "no-tile", Usage: "write no restart markers with --encode jpeg, as Pillow's files have none"},
+		&cli.BoolFlag{Name: "strip", Usage: "drop metadata with --encode jpeg-tiled, but for the EXIF orientation"},
+		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "exact (Pillow's pixels), or fast: JPEGs no larger than needed, near Pillow's pixels"},
 		&cli.StringFlag{Name: "color", Value: "rgb", Usage: "rgb, gray or keep, where images are encoded anew"},
 		&cli.StringFlag{Name: "exif", Value: "keep", Usage: "keep (ignore the orientation, as ImageFolder does) or apply"},
 		&cli.IntFlag{Name: "max-pixels", Usage: "skip images of more than `N` pixels", DefaultText: "Pillow's limit"},
@@ -155,7 +158,10 @@ func (o *packOptions) parseRecipe(cc *cli.Context) (err error) {
 			return err
 		}
 	}
-	if r.Encode, err = preprocess.ParseEncode(cc.String("encode")); err != nil {
+	if r.Encode, err = parseEncode(cc.String("encode"), cc.Bool("no-tile")); err != nil {
+		return err
+	}
+	if r.Fast, err = preprocess.ParseDecode(cc.String("decode")); err != nil {
 		return err
 	}
 	if r.Filter, err = preprocess.ParseFilter(cc.String("filter")); err != nil {
@@ -167,7 +173,7 @@ func (o *packOptions) parseRecipe(cc *cli.Context) (err error) {
 	if r.EXIF, err = preprocess.ParseEXIF(cc.String("exif")); err != nil {
 		return err
 	}
-	r.Upscale, r.MaxPixels = cc.Bool("upscale"), cc.Int("max-pixels")
+	r.Upscale, r.MaxPixels, r.Strip = cc.Bool("upscale"), cc.Int("max-pixels"), cc.Bool("strip")
 	level, err := preprocess.ParseZstd(cc.String("compress"))
 	if err != nil {
 		return err
@@ -176,4 +182,20 @@ func (o *packOptions) parseRecipe(cc *cli.Context) (err error) {
 	// pixels of each value that are compressed.
 	o.convert.Create.Zstd = level
 	return nil
+}
+
+// parseEncode reads how images are encoded: JPEGs that are made anew are tiled unless noTile
+// or another option is against it.
+func parseEncode(s string, noTile bool) (preprocess.Encode, error) {
+	e, err := preprocess.ParseEncode(s)
+	jpeg := e.Encoding == formats.JPEG
+	switch {
+	case err != nil:
+		return e, err
+	case noTile && (!jpeg || e.Interval > 0):
+		return e, fmt.Errorf("encode %s: --no-tile is for --encode jpeg without tile=", e)
+	case jpeg && !noTile && !e.Progressive && e.Interval == 0 && preprocess.CanTile:
+		e.Interval = preprocess.DefaultInterval
+	}
+	return e, nil
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -99,6 +101,7 @@ func printReport(c *console, r *convert.Report) {
 	if r.Oriented > 0 {
 		c.printf("  %d images have an EXIF orientation that asks for a rotation (see --exif)\n", r.Oriented)
 	}
+	printTiled(c, r)
 	if r.Varying {
 		c.printf("  the raw images differ in shape; --resize cover:WxH makes them equal, so that a batch is read in one piece\n")
 	}
@@ -108,6 +111,24 @@ func printReport(c *console, r *convert.Report) {
 			break
 		}
 		c.printf("  written, but odd: %s: %s\n", printable(w.Path), w.Cause)
+	}
+}
+
+// printTiled says how many images were tiled, and why the others were not, most frequent
+// first.
+func printTiled(c *console, r *convert.Report) {
+	reasons := slices.Sorted(maps.Keys(r.Untiled))
+	slices.SortStableFunc(reasons, func(a, b string) int { return r.Untiled[b] - r.Untiled[a] })
+	kept := 0
+	for i, why := range reasons {
+		kept += r.Untiled[why]
+		reasons[i] = fmt.Sprintf("%d %s", r.Untiled[why], why)
+	}
+	switch {
+	case kept > 0:
+		c.printf("  tiled %d of %d; %d kept as they are: %s\n", r.Tiled, r.Tiled+kept, kept, strings.Join(reasons, ", "))
+	case r.Tiled > 0:
+		c.printf("  tiled %d of %d\n", r.Tiled, r.Tiled)
 	}
 }
 

@@ -1,0 +1,51 @@
+//go:build cgo
+
+package preprocess
+
+/*
+#include "jpeg_transcode.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+)
+
+// DecoderVersion is the version of the decoder that DecoderName names.
+func DecoderVersion() string { return C.GoString(C.dsconv_jpeg_version()) }
+
+// jpegTranscoder holds libjpeg-turbo's and the coder's memory, made at the first image.
+type jpegTranscoder struct{ c *C.dsconv_transcoder }
+
+// append appends src's coefficients as one scan with a restart marker every interval MCUs,
+// behind the marker segments meta.
+func (t *jpegTranscoder) append(dst, src, meta []byte, interval int) ([]byte, error) {
+	if t.c == nil {
+		if t.c = C.dsconv_transcoder_new(); t.c == nil {
+			return dst, errors.New("libjpeg: no memory for a transcoder")
+		}
+	}
+	var out *C.uint8_t
+	var n C.size_t
+	//nolint:gocritic // what cgo generates for &out and &n looks like comparing a thing with itself
+	rc := C.dsconv_transcode(t.c, (*C.uint8_t)(unsafe.SliceData(src)), C.size_t(len(src)),
+		(*C.uint8_t)(unsafe.SliceData(meta)), C.size_t(len(meta)), C.uint(interval), &out, &n)
+	switch rc {
+	case C.TRANSCODE_OK:
+		return append(dst, unsafe.Slice((*byte)(out), int(n))...), nil
+	case C.TRANSCODE_SOURCE:
+		return dst, &NotTiledError{Reason: notSound, Detail: C.GoString(C.dsconv_transcoder_text(t.c))}
+	case C.TRANSCODE_BEYOND:
+		return dst, &NotTiledError{Reason: notRange, Detail: C.GoString(C.dsconv_transcoder_text(t.c))}
+	case C.TRANSCODE_MEMORY:
+		return dst, errors.New("tile JPEG: out of memory")
+	}
+	return dst, fmt.Errorf("tile JPEG: the check of what was written failed: %s", C.GoString(C.dsconv_transcoder_text(t.c)))
+}
+
+func (t *jpegTranscoder) close() {
+	C.dsconv_transcoder_free(t.c)
+	t.c = nil
+}

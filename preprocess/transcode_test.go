@@ -1,0 +1,402 @@
+package preprocess
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image/jpeg"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// tiledAs transcodes data in every build and in pure Go, which must give the same bytes, and
+// holds all that the output promises. It is nil if data is not tiled.
+func tiledAs(t testing.TB, tr *Transcoder, data []byte, interval int, strip bool) []byte {
+	t.Helper()
+	out, err := tr.Append([]byte("before"), data, interval, strip)
+	var not *NotTiledError
+	if errors.As(err, &not) {
+		if string(out) != "before" {
+			t.Fatalf("%d bytes in spite of %v", len(out), err)
+		}
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(out, []byte("before")) {
+		t.Fatal("what was there is gone")
+	}
+	out = out[len("before"):]
+	sameCoefficients(t, data, out)
+	if unusual, err := structure(out, formats.JPEG); unusual != "" || err != nil {
+		t.Fatalf("structure: %q, %v", unusual, err)
+	}
+	again, err := tr.Append(nil, out, interval, strip)
+	if err != nil || !bytes.Equal(again, out) {
+		t.Fatalf("what is tiled is tiled otherwise: %v", err)
+	}
+	return out
+}
+
+// sameCoefficients compares two JPEGs by the pure-Go reader, which refuses a few odd ones that
+// libjpeg reads in silence: those have the same pixels.
+func sameCoefficients(t testing.TB, data, out []byte) {
+	t.Helper()
+	var from, to jpegBlocks
+	if err := to.read(out); err != nil {
+		t.Fatal(err)
+	}
+	if from.read(data) == nil && !from.sameAs(&to) {
+		t.Fatal("other coefficients")
+	}
+	if to.progressive || to.interval == 0 {
+		t.Fatalf("progressive %v, interval %d", to.progressive, to.interval)
+	}
+}
+
+func samePixels(t testing.TB, d *Decoder, data, out []byte) {
+	t.Helper()
+	var want, got Image
+	for _, o := range []DecodeOptions{{}, {Color: ColorKeep}, {ApplyOrientation: true}} {
+		err := d.Decode(&want, &formats.Value{Data: data}, o)
+		warning := d.Warning()
+		if err := errors.Join(err, d.Decode(&got, &formats.Value{Data: out}, o)); err != nil {
+			t.Fatal(err)
+		}
+		if warning != "" || d.Warning() != "" {
+			t.Fatalf("warnings %q, %q", warning, d.Warning())
+		}
+		if !slices.Equal(want.Pix, got.Pix) || want.H != got.H || want.W != got.W {
+			t.Fatalf("other pixels with %+v", o)
+		}
+	}
+}
+
+func decodeOne(d *Decoder, data []byte) (*Image, error) {
+	var m Image
+	return &m, d.Decode(&m, &formats.Value{Data: data}, DecodeOptions{})
+}
+
+func soundJPEGs(t testing.TB) map[string][]byte {
+	t.Helper()
+	m := map[string][]byte{}
+	for _, name := range soundNames(t) {
+		if filepath.Ext(name) != ".jpg" {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join("testdata", "sound", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m[name] = data
+	}
+	return m
+}
+
+func TestTranscodeSound(t *testing.T) {
+	d, tr := NewDecoder(), NewTranscoder()
+	defer d.Close()
+	defer tr.Close()
+	for name, data := range soundJPEGs(t) {
+		for _, interval := range []int{1, 3, 8, 65535} {
+			for _, strip := range []bool{false, true} {
+				out := tiledAs(t, tr, data, interval, strip)
+				_, err := tr.Append(nil, data, interval, strip)
+				why := map[string]string{"arithmetic.jpg": notArithmetic, "arithprog.jpg": notArithmetic}[name]
+				var not *NotTiledError
+				if why != "" && (!errors.As(err, &not) || not.Reason != why) || why == "" && err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				if out != nil {
+					samePixels(t, d, data, out)
+				}
+			}
+		}
+	}
+}
+
+// Every odd JPEG either keeps its bytes or has the same pixels.
+func TestTranscodeOdd(t *testing.T) {
+	d, tr := NewDecoder(), NewTranscoder()
+	defer d.Close()
+	defer tr.Close()
+	step, tiled := 7, 0
+	if os.Getenv("DSCONV_EVERY_ODD") != "" {
+		step = 1
+	}
+	reasons := map[string]int{}
+	all := oddImages(t)
+	for i := 0; i < len(all); i += step {
+		if _, h, err := Inspect(all[i].data); err != nil || checkSize(h, 1<<22) != nil {
+			continue
+		}
+		out := tiledAs(t, tr, all[i].data, 2, false)
+		if out == nil {
+			_, err := tr.Append(nil, all[i].data, 2, false)
+			var not *NotTiledError
+			if errors.As(err, &not) {
+				reasons[not.Reason]++
+			}
+			continue
+		}
+		if _, err := decodeOne(d, all[i].data); err != nil && DecoderName != "libjpeg-turbo" {
+			continue // image/jpeg reads less
+		}
+		tiled++
+		t.Run(all[i].name, func(t *testing.T) { samePixels(t, d, all[i].data, out) })
+	}
+	t.Logf("%d tiled, %v", tiled, reasons)
+	if tiled == 0 || len(reasons) < 4 {
+		t.Errorf("%d tiled, %v", tiled, reasons)
+	}
+}
+
+// Both twins give the same bytes, or both none.
+func TestTranscodeTwins(t *testing.T) {
+	list := soundJPEGs(t)
+	e := NewEncoder()
+	defer e.Close()
+	for _, size := range [][2]int{{1, 1}, {500, 375}, {131, 67}} {
+		v := formats.Value{}
+		if err := e.Encode(&v, testImage(size[0], size[1], 3, formats.Uint8), Encode{Encoding: formats.JPEG, Quality: 96}, 0); err != nil {
+			t.Fatal(err)
+		}
+		list[fmt.Sprint(size)] = v.Data
+	}
+	var twin goTranscoder
+	var built jpegTranscoder
+	defer built.close()
+	for name, data := range list {
+		p, err := partJPEG(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.mark > markSOF2 {
+			continue
+		}
+		want, err := built.append(nil, data, []byte{0xFF, 0xFE, 0, 3, 'x'}, 4)
+		got, errGo := twin.append(nil, data, []byte{0xFF, 0xFE, 0, 3, 'x'}, 4)
+		if err != nil || errGo != nil || !bytes.Equal(want, got) {
+			t.Errorf("%s: %d bytes, %v; in Go %d bytes, %v", name, len(want), err, len(got), errGo)
+		}
+	}
+}
+
+func TestTranscodeRefuses(t *testing.T) {
+	tr := NewTranscoder()
+	defer tr.Close()
+	plain := soundJPEGs(t)["444.jpg"]
+	mpf := slices.Concat(plain[:2], segmentOf(0xE2, []byte("MPF\x00more")), plain[2:], plain)
+	for name, c := range map[string]struct {
+		data []byte
+		why  string
+	}{
+		"PNG":      {[]byte(pngMagic), notJPEG},
+		"nothing":  {nil, notJPEG},
+		"cut":      {plain[:len(plain)-9], notSound},
+		"header":   {plain[:9], notSound},
+		"MCU":      {bigMCU(t, plain), notMCU},
+		"lossless": {changed(plain, frameOf(t, plain)+1, 0xC3), notBaseline},
+		"pictures": {mpf, notPictures},
+		"between":  {betweenScans(t), notBetween},
+		"fill":     {slices.Concat(plain[:2], []byte{0xFF}, plain[2:]), notUsual},
+		"garbage":  {slices.Concat(plain[:len(plain)-2], make([]byte, 99), plain[len(plain)-2:]), notSound},
+	} {
+		_, err := tr.Append(nil, c.data, 8, false)
+		var not *NotTiledError
+		if !errors.As(err, &not) || not.Reason != c.why {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, data := range map[string][]byte{"pictures": mpf, "between": betweenScans(t)} {
+		if out := tiledAs(t, tr, data, 8, true); out == nil {
+			t.Errorf("%s: stripped, it is not tiled", name)
+		}
+	}
+}
+
+func frameOf(t *testing.T, data []byte) int {
+	t.Helper()
+	for _, p := range partsOf(data) {
+		if isSOF(p.mark) {
+			return p.at
+		}
+	}
+	t.Fatal("no frame")
+	return 0
+}
+
+// bigMCU has 4x2 blocks of the first component and 2 of each other.
+func bigMCU(t *testing.T, data []byte) []byte {
+	at := frameOf(t, data) + 10
+	return changed(changed(changed(data, at+1, 0x42), at+4, 0x21), at+7, 0x21)
+}
+
+// betweenScans has a segment of metadata before the second scan.
+func betweenScans(t *testing.T) []byte {
+	data, scans := soundJPEGs(t)["scans.jpg"], 0
+	for _, p := range partsOf(data) {
+		if p.mark == markSOS {
+			if scans++; scans == 2 {
+				return slices.Concat(data[:p.at], segmentOf(0xE5, []byte("between")), data[p.at:])
+			}
+		}
+	}
+	t.Fatal("no second scan")
+	return nil
+}
+
+// Metadata stay in order, bytes behind the image too; strip keeps what colours and the
+// orientation need.
+func TestTranscodeMetadata(t *testing.T) {
+	tr, d := NewTranscoder(), NewDecoder()
+	defer tr.Close()
+	defer d.Close()
+	segments := func(data []byte) (list []string) {
+		for _, p := range partsOf(data) {
+			if mayBeShort(p.mark) {
+				list = append(list, string(data[p.at:p.data]))
+			}
+		}
+		return list
+	}
+	plain := withOrientation(soundJPEGs(t)["420.jpg"], 6)
+	icc := func(n byte) []byte { return append([]byte("ICC_PROFILE\x00"), n, 2, 'i', 'c', 'c') }
+	data := slices.Concat(plain[:2], segmentOf(0xE2, icc(1)), segmentOf(0xE2, icc(2)), segmentOf(0xFE, []byte("said")),
+		segmentOf(0xE1, []byte("http://ns.adobe.com/xap/1.0/\x00<x/>")), segmentOf(0xED, bytes.Repeat([]byte("8"), 65533)), plain[2:], []byte("behind"))
+	kept := tiledAs(t, tr, data, 8, false)
+	if want := segments(data); len(want) < 7 || !slices.Equal(segments(kept), want) || !bytes.HasSuffix(kept, []byte("\xff\xd9behind")) {
+		t.Errorf("kept %d segments of %d", len(segments(kept)), len(want))
+	}
+	samePixels(t, d, data, kept)
+	stripped := tiledAs(t, tr, data, 8, true)
+	samePixels(t, d, data, stripped)
+	if list := segments(stripped); len(list) != 2 || list[0][:11] != "\xff\xe0\x00\x10JFIF\x00\x01\x01" || bytes.Contains(stripped, []byte("behind")) {
+		t.Errorf("stripped: %q", segments(stripped))
+	}
+	if _, h, err := Inspect(stripped); err != nil || h.Orientation != 6 {
+		t.Errorf("orientation %d, %v", h.Orientation, err)
+	}
+	cmyk := tiledAs(t, tr, soundJPEGs(t)["cmyk.jpg"], 8, true)
+	if list := segments(cmyk); len(list) != 1 || list[0][4:9] != "Adobe" {
+		t.Errorf("CMYK stripped: %q", list)
+	}
+}
+
+// Sizes and samplings of all kinds by Pillow: pixels are the same for it too, without a warning.
+func TestTranscodeEqualsPillow(t *testing.T) {
+	p := startPillow(t)
+	dir := t.TempDir()
+	tr, d := NewTranscoder(), NewDecoder()
+	defer tr.Close()
+	defer d.Close()
+	names := p.ask(ask{"op": "jpegs", "dir": dir}).Names
+	// Pillow does not write 4:4:0 and 4:1:1, which have as many blocks an MCU.
+	rare := map[string]struct {
+		factors byte
+		w, h    int
+	}{"422.jpg": {0x12, 8, 16}, "420.jpg": {0x41, 32, 8}}
+	if len(names) < 100 {
+		t.Errorf("only %d", len(names))
+	}
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, ok := rare[name[max(0, len(name)-7):]]; ok && frameAt(data) > 0 {
+			reframe(data, s.factors, s.w, s.h)
+			if err := os.WriteFile(path, data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := p.ask(ask{"op": "read", "path": path})
+		for _, strip := range []bool{false, true} {
+			out := tiledAs(t, tr, data, 4, strip)
+			if out == nil {
+				t.Errorf("%s is not tiled", name)
+				continue
+			}
+			samePixels(t, d, data, out)
+			if err := os.WriteFile(path, out, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			got := p.ask(ask{"op": "read", "path": path, "strip": strip})
+			if strip {
+				want.Names = want.Names[:len(got.Names)]
+			}
+			if got.Error != "" || got.SHA != want.SHA || !slices.Equal(got.Names, want.Names) {
+				t.Errorf("%s, strip %v: %+v and %+v", name, strip, got, want)
+			}
+		}
+	}
+}
+
+func TestTranscodePhotos(t *testing.T) {
+	tr, d := NewTranscoder(), NewDecoder()
+	defer tr.Close()
+	defer d.Close()
+	list := photos(t)
+	step := max(1, len(list)/50)
+	before, after := 0, 0
+	for i := 0; i < len(list); i += step {
+		data := readValue(t, list[i]).Data
+		out := tiledAs(t, tr, data, DefaultInterval, false)
+		if out == nil {
+			continue
+		}
+		samePixels(t, d, data, out)
+		before, after = before+len(data), after+len(out)
+	}
+	if t.Logf("%d bytes become %d: %.4f", before, after, float64(after)/float64(before)); after > before*102/100 {
+		t.Error("more than 2 % larger")
+	}
+}
+
+// Any data keep their bytes or have the same coefficients and pixels.
+func FuzzTranscode(f *testing.F) {
+	for _, data := range soundJPEGs(f) {
+		f.Add(data, uint16(3), false)
+	}
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, toStdlib(testImage(40, 30, 3, formats.Uint8)), nil); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes(), uint16(1), true)
+	tr, d := NewTranscoder(), NewDecoder()
+	f.Fuzz(func(t *testing.T, data []byte, interval uint16, strip bool) {
+		_, h, err := Inspect(data)
+		if err != nil || checkSize(h, 1<<20) != nil {
+			return
+		}
+		out := tiledAs(t, tr, data, max(1, int(interval)), strip)
+		if _, err := decodeOne(d, data); out == nil || err != nil && DecoderName != "libjpeg-turbo" {
+			return // image/jpeg reads less
+		}
+		samePixels(t, d, data, out)
+	})
+}
+
+func BenchmarkTranscode(b *testing.B) {
+	e, tr := NewEncoder(), NewTranscoder()
+	defer e.Close()
+	defer tr.Close()
+	var v formats.Value
+	if err := e.Encode(&v, testImage(500, 375, 3, formats.Uint8), Encode{Encoding: formats.JPEG, Quality: 90}, 0); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(v.Data)))
+	var out []byte
+	for b.Loop() {
+		var err error
+		if out, err = tr.Append(out[:0], v.Data, DefaultInterval, false); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
