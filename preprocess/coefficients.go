@@ -10,6 +10,16 @@ import (
 // are for filters with negative parts (Pillow's Resample.c).
 const precisionBits = 32 - 8 - 2
 
+// axis is what coefficients depend on: in pixels, of which the range [from, to) is scaled to
+// out pixels.
+type axis struct {
+	in       int
+	from, to float32
+	out      int
+	filter   Filter
+	dtype    formats.DType
+}
+
 // coefficients tell for each pixel of an axis of out pixels which of in pixels it is made
 // of, and how.
 type coefficients struct {
@@ -18,80 +28,136 @@ type coefficients struct {
 	// they are there for uint16.
 	bounds []int32
 	exact  []float64
-	// start is the first source pixel of each pixel's taps weights in low and high, which
-	// are the low 15 bits and the rest of the fixed-point weight, so that 16-bit
-	// multiplications do; they are there for uint8. taps is a multiple of group, and
-	// start+taps <= in where in allows, so that loops have no ends of their own; for the
-	// same reason there are pixels of weight 0 up to the next multiple of group.
-	start     []int32
-	low, high []int16
-	taps      int
+	// start is the first source pixel of each pixel's taps weights; they are there for uint8.
+	// A fixed-point weight is split into its low 15 bits and the rest, so that 16-bit
+	// multiplications do. Weights lie in pairs of neighbouring taps, two words each: both
+	// low parts, then both high parts. taps is even and start+taps <= in where in allows, so
+	// that loops have no ends of their own; for the same reason there are group-1 more
+	// pixels, of weight 0.
+	start, weights []int32
+	taps           int
+
+	work []float64
 }
 
+// group is how many pixels the fast loops make at once.
 const group = 4
 
-func roundUp(n int) int { return (n + group - 1) / group * group }
-
-// newCoefficients is precompute_coeffs of Pillow's Resample.c.
-func newCoefficients(in, out int, k kernel, d formats.DType) *coefficients {
-	scale := float64(in) / float64(out)
-	filterScale := max(scale, 1)
-	support := k.support * filterScale
-	c := &coefficients{in: in, taps: min(int(math.Ceil(support))*2+1, in), bounds: make([]int32, 2*out)}
-	c.exact = make([]float64, c.taps*out)
-	for i := range out {
-		center := (float64(i) + 0.5) * scale
-		first := max(int(center-support+0.5), 0)
-		n := min(int(center+support+0.5), in) - first
-		c.bounds[2*i], c.bounds[2*i+1] = int32(first), int32(n)
-		weights := c.weights(i)
-		sum := 0.0
-		for x := range weights {
-			weights[x] = k.at((float64(x+first) - center + 0.5) * (1 / filterScale))
-			sum += weights[x]
-		}
-		for x := range weights {
-			if sum != 0 {
-				weights[x] /= sum
-			}
-		}
+// set is precompute_coeffs of Pillow's Resample.c. It reuses c's memory.
+func (c *coefficients) set(a axis) {
+	s := newSpread(a)
+	c.in = a.in
+	if a.dtype == formats.Uint8 {
+		c.setFixed(a, s)
+	} else {
+		c.setExact(a, s)
 	}
-	if d == formats.Uint8 {
-		c.quantize(out)
-	}
-	return c
 }
 
-// weights are the exact weights of output pixel i.
-func (c *coefficients) weights(i int) []float64 {
+// spread is how far the pixels of an axis reach.
+type spread struct {
+	kernel               kernel
+	from, scale, support float64
+	in                   int
+	inverse              float64 // of the scale of the filter
+	linear               bool
+}
+
+func newSpread(a axis) spread {
+	k := kernels[a.filter]
+	scale := float64(a.to-a.from) / float64(a.out)
+	filterScale := max(scale, 1)
+	return spread{k, float64(a.from), scale, k.support * filterScale, a.in, 1 / filterScale, a.filter == Bilinear}
+}
+
+// reach gives the centre of pixel i in the source, its first source pixel and their number.
+func (s *spread) reach(i int) (center float64, first, n int) {
+	// The conversion keeps compilers from fusing the product into the sum.
+	center = s.from + float64((float64(i)+0.5)*s.scale)
+	first = max(int(center-s.support+0.5), 0)
+	return center, first, min(int(center+s.support+0.5), s.in) - first
+}
+
+// weigh fills in the weights of the pixels from first on.
+func (s *spread) weigh(weights []float64, center float64, first int) {
+	sum := 0.0
+	if s.linear { // most of all resizes
+		for x := range weights {
+			w := max(1-math.Abs((float64(x+first)-center+0.5)*s.inverse), 0)
+			weights[x] = w
+			sum += w
+		}
+	} else {
+		for x := range weights {
+			weights[x] = s.kernel.at((float64(x+first) - center + 0.5) * s.inverse)
+			sum += weights[x]
+		}
+	}
+	if sum == 0 {
+		return
+	}
+	for x := range weights {
+		weights[x] /= sum
+	}
+}
+
+func (c *coefficients) setExact(a axis, s spread) {
+	c.taps = min(int(math.Ceil(s.support))*2+1, a.in)
+	c.bounds, c.exact = make([]int32, 2*a.out), make([]float64, c.taps*a.out)
+	for i := range a.out {
+		center, first, n := s.reach(i)
+		c.bounds[2*i], c.bounds[2*i+1] = int32(first), int32(n)
+		s.weigh(c.exactly(i), center, first)
+	}
+}
+
+// exactly are the exact weights of output pixel i.
+func (c *coefficients) exactly(i int) []float64 {
 	return c.exact[i*c.taps:][:c.bounds[2*i+1]]
 }
 
-// quantize is normalize_coeffs_8bpc of Pillow's Resample.c. The exact weights go.
-func (c *coefficients) quantize(out int) {
+// setFixed is normalize_coeffs_8bpc of Pillow's Resample.c too.
+func (c *coefficients) setFixed(a axis, s spread) {
 	longest := 0
-	for i := range out {
-		longest = max(longest, int(c.bounds[2*i+1]))
+	for i := range a.out {
+		_, _, n := s.reach(i)
+		longest = max(longest, n)
 	}
-	taps := roundUp(longest)
-	c.start = make([]int32, roundUp(out))
-	weights := make([]int16, 2*taps*roundUp(out))
-	c.low, c.high = weights[:len(weights)/2], weights[len(weights)/2:]
-	for i := range out {
-		first := int(c.bounds[2*i])
-		start := max(min(first, c.in-taps), 0)
+	c.taps = (longest + 1) &^ 1
+	padded := a.out + group - 1
+	c.start = grow(c.start, padded)
+	c.weights = grow(c.weights, padded*c.taps)
+	clear(c.weights)
+	c.work = grow(c.work, longest)
+	for i := range a.out {
+		center, first, n := s.reach(i)
+		weights := c.work[:n]
+		s.weigh(weights, center, first)
+		start := max(min(first, a.in-c.taps), 0)
 		c.start[i] = int32(start)
-		at := i*taps + first - start
-		for x, w := range c.weights(i) {
-			fixed := int32(math.Copysign(0.5, w) + w*(1<<precisionBits))
-			c.low[at+x], c.high[at+x] = int16(fixed&0x7FFF), int16(fixed>>15)
-		}
+		c.quantize(c.weights[i*c.taps:][:c.taps], weights, first-start)
 	}
-	c.taps, c.bounds, c.exact = taps, nil, nil
+	for i := a.out; i < padded; i++ {
+		c.start[i] = c.start[a.out-1]
+	}
 }
 
-// fixed is the weight at place i of low and high.
-func (c *coefficients) fixed(i int) int32 { return int32(c.high[i])<<15 + int32(c.low[i]) }
+// quantize puts weights into pairs, from tap k on.
+func (c *coefficients) quantize(pairs []int32, weights []float64, k int) {
+	for _, w := range weights {
+		fixed := int32(math.Copysign(0.5, w) + w*(1<<precisionBits))
+		pair, shift := pairs[k&^1:][:2], 16*(k&1)
+		pair[0] |= fixed & 0x7FFF << shift
+		pair[1] |= int32(uint32(fixed>>15)&0xFFFF) << shift
+		k++
+	}
+}
+
+// fixed is weight k of output pixel i.
+func (c *coefficients) fixed(i, k int) int32 {
+	pair, shift := c.weights[i*c.taps+k&^1:][:2], 16*(k&1)
+	return int32(int16(pair[1]>>shift))<<15 + int32(int16(pair[0]>>shift))
+}
 
 // span is the range of source pixels that out pixels use.
 func (c *coefficients) span(out int) (first, end int) {
@@ -99,4 +165,48 @@ func (c *coefficients) span(out int) (first, end int) {
 		return int(c.bounds[0]), int(c.bounds[2*out-2] + c.bounds[2*out-1])
 	}
 	return int(c.start[0]), min(int(c.start[out-1])+c.taps, c.in)
+}
+
+// maxAxes bounds a cache of axes. Random crops of one output size need an entry for each side
+// length, of some 4 KB.
+const maxAxes = 512
+
+// axes caches coefficients. The zero value is ready.
+type axes struct {
+	known map[axis]*coefficients
+	order []axis // as they came
+	next  int    // to be forgotten
+	last  *coefficients
+}
+
+// get gives coefficients that are valid until the get after the next.
+func (x *axes) get(a axis) *coefficients {
+	c := x.known[a]
+	if c == nil {
+		c = x.add(a)
+	}
+	x.last = c
+	return c
+}
+
+// add takes the memory of those that are forgotten.
+func (x *axes) add(a axis) *coefficients {
+	if x.known == nil {
+		x.known = make(map[axis]*coefficients, maxAxes)
+	}
+	c := new(coefficients)
+	if len(x.order) < maxAxes {
+		x.order = append(x.order, a)
+	} else {
+		if x.known[x.order[x.next]] == x.last {
+			x.next = (x.next + 1) % maxAxes
+		}
+		c = x.known[x.order[x.next]]
+		delete(x.known, x.order[x.next])
+		x.order[x.next] = a
+		x.next = (x.next + 1) % maxAxes
+	}
+	c.set(a)
+	x.known[a] = c
+	return c
 }

@@ -203,8 +203,8 @@ func TestSpliceEqualsCrop(t *testing.T) {
 	}
 }
 
-// FuzzRegion: a region is what the whole image has there, also of damaged ones; where the whole
-// is refused, a region may be sound.
+// FuzzRegion: a region is what the whole image has there, also of damaged ones, and so is what
+// the tiles have that it lies in; where the whole is refused, a region may be sound.
 func FuzzRegion(f *testing.F) {
 	for _, data := range regionFiles(f) {
 		f.Add(data, uint16(3), uint16(5), uint16(17), uint16(9))
@@ -212,6 +212,7 @@ func FuzzRegion(f *testing.F) {
 	}
 	d := NewDecoder()
 	var whole, got, want Image
+	var s splicer
 	f.Fuzz(func(t *testing.T, data []byte, x, y, w, h uint16) {
 		v := formats.Value{Data: data}
 		o := DecodeOptions{MaxPixels: 1 << 20}
@@ -231,6 +232,15 @@ func FuzzRegion(f *testing.F) {
 		}
 		if whole.crop(&want, r); warning == "" && !bytes.Equal(got.Pix, want.Pix) {
 			t.Fatalf("region %+v of %dx%d: %s", r, whole.W, whole.H, firstDifference(&got, &want))
+		}
+		tiles, part, ok := s.splice(data, r)
+		if !ok || warning != "" {
+			return
+		}
+		q := jpegRequest{w: tiles.w, h: tiles.h, channels: 3, scale: 1, part: part, plain: true}
+		tilesWarning, err := d.jpeg.decode(&got, tiles.data, q)
+		if err != nil || tilesWarning == "" && !bytes.Equal(got.Pix, want.Pix) {
+			t.Fatalf("tiles of region %+v of %dx%d: %v, %s", r, whole.W, whole.H, err, firstDifference(&got, &want))
 		}
 	})
 }

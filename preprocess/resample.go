@@ -16,118 +16,203 @@ const ResamplerName = "pillow-13"
 // Rounding in between makes some pixels of such images differ by 1 between the two, and by
 // more where bicubic or lanczos overshoot at sharp edges, which is cut off in between.
 //
+// uint8 follows Pillow's fixed-point path; images with alpha (2 or 4 channels) are
+// premultiplied for it as Pillow does for LA and RGBA. uint16 follows Pillow's mode I;16,
+// channel by channel (Pillow itself has no 16-bit colour).
+//
 // The zero value is ready; it keeps scratch memory and recent coefficients and belongs to
 // one goroutine.
 type Resampler struct {
-	tmp    []byte // what the first of two passes gives
-	pad    []byte // rows that have no room after them where they are
-	pre    Image  // premultiplied alpha
-	cache  map[axis]*coefficients
-	xs, ys []int32
+	axes    axes
+	job     resampling
+	call    *kernelCall
+	scratch []byte // of the kernels in C
+	tmp     Image  // what the first of two passes gives
+	pre     Image  // premultiplied alpha
+	scaled  Image  // scaled, where the last pass cannot store it
+	plain   Store  // for a Target that is an image
+	xs, ys  []int32
 }
 
-// axis is what coefficients depend on.
-type axis struct {
-	in, out int
-	filter  Filter
-	dtype   formats.DType
+// scaling is what of an image is made how large: the pixels of area, seen from the corner of
+// crop. No pixel outside crop counts.
+type scaling struct {
+	crop   Rect
+	area   Area
+	w, h   int
+	filter Filter
 }
-
-// maxCached bounds the cache. Random crops of one output size need an entry for each side
-// length, of some 5 KB.
-const maxCached = 512
 
 // Resize makes dst the part crop of src, scaled to w by h pixels: the same as first to crop
 // and then to resize, but only what is needed is read. The zero crop is all of src. dst has
 // src's channels and type and must be another image.
-//
-// uint8 follows Pillow's fixed-point path; images with alpha (2 or 4 channels) are
-// premultiplied for it as Pillow does for LA and RGBA. uint16 follows Pillow's mode I;16,
-// channel by channel (Pillow itself has no 16-bit colour).
 func (r *Resampler) Resize(dst, src *Image, crop Rect, w, h int, f Filter) error {
-	if crop == (Rect{}) {
-		crop = Rect{W: src.W, H: src.H}
+	return r.resize(dst, src, cropped(src, crop, w, h, f))
+}
+
+// ResizeArea makes dst the area of src, scaled to w by h pixels, as Image.resize with a box:
+// the area's edges may lie inside pixels, and pixels around it count as far as the filter
+// reaches. As in Pillow, the edges are rounded to float32.
+func (r *Resampler) ResizeArea(dst, src *Image, a Area, w, h int, f Filter) error {
+	return r.resize(dst, src, scaling{Rect{W: src.W, H: src.H}, a, w, h, f})
+}
+
+// ResizeTo is Resize, but the result, or the part of it that t wants, goes to t in the last
+// pass. Only what that part needs is computed.
+func (r *Resampler) ResizeTo(t Target, src *Image, crop Rect, w, h int, f Filter) error {
+	s := cropped(src, crop, w, h, f)
+	if err := s.check(src); err != nil {
+		return fmt.Errorf("resize: %w", err)
 	}
-	if err := src.check(); err != nil {
+	if err := t.check(src.C, w, h, src.DType); err != nil {
 		return fmt.Errorf("resize: %w", err)
 	}
 	switch {
-	case crop.X < 0 || crop.Y < 0 || crop.W <= 0 || crop.H <= 0 || crop.W > src.W-crop.X || crop.H > src.H-crop.Y:
-		return fmt.Errorf("resize: crop %+v is not inside %dx%d", crop, src.W, src.H)
-	case w <= 0 || h <= 0:
-		return fmt.Errorf("resize: to %dx%d pixels", w, h)
-	}
-	if _, err := ParseFilter(string(f)); err != nil {
-		return fmt.Errorf("resize: %w", err)
-	}
-	switch {
-	case w == crop.W && h == crop.H:
-		src.crop(dst, crop)
-		return nil
-	case f == Nearest:
-		r.nearest(dst, src, crop, w, h)
-		return nil
-	}
-	hor, ver := r.axis(crop.W, w, f, src.DType), r.axis(crop.H, h, f, src.DType)
-	dst.Reset(h, w, src.C, src.DType)
-	switch {
-	case src.DType == formats.Uint16:
-		r.resample(dst.view(), src.view().crop(crop), hor, ver, passes16)
-	case src.C == 2 || src.C == 4:
-		premultiply(&r.pre, src, crop)
-		r.resample(dst.view(), r.pre.view(), hor, ver, passes8)
-		unpremultiply(dst)
+	case s.keeps():
+		t.Part.X += s.crop.X
+		t.Part.Y += s.crop.Y
+		r.store(t, src)
+	case f == Nearest || src.DType == formats.Uint16 || hasAlpha(src):
+		r.run(&r.scaled, src, s)
+		r.store(t, &r.scaled)
 	default:
-		r.resample(dst.view(), src.view().crop(crop), hor, ver, passes8)
+		r.pass(t, src.view().crop(s.crop), s)
 	}
 	return nil
 }
 
-// axis gives the coefficients of one direction, nil where the size stays.
-func (r *Resampler) axis(in, out int, f Filter, d formats.DType) *coefficients {
-	if in == out {
-		return nil
+// StoreTo stores the part of src that t wants.
+func (r *Resampler) StoreTo(t Target, src *Image) error {
+	if err := src.check(); err != nil {
+		return fmt.Errorf("store: %w", err)
 	}
-	key := axis{in, out, f, d}
-	if c := r.cache[key]; c != nil {
-		return c
+	if err := t.check(src.C, src.W, src.H, src.DType); err != nil {
+		return fmt.Errorf("store: %w", err)
 	}
-	if r.cache == nil || len(r.cache) >= maxCached {
-		r.cache = make(map[axis]*coefficients, maxCached)
-	}
-	c := newCoefficients(in, out, kernels[f], d)
-	r.cache[key] = c
-	return c
+	r.store(t, src)
+	return nil
 }
 
-// nearest is ImagingScaleAffine of Pillow's Geometry.c for uint8, and for uint16 its
-// generic transform, which rounds a little differently.
-func (r *Resampler) nearest(dst, src *Image, crop Rect, w, h int) {
-	dst.Reset(h, w, src.C, src.DType)
-	r.xs = nearestTable(r.xs, crop.W, w, src.DType)
-	r.ys = nearestTable(r.ys, crop.H, h, src.DType)
-	n, step := src.pixelSize(), src.stride()
-	out := dst.Pix
-	for _, y := range r.ys {
-		row := src.Pix[(crop.Y+int(y))*step+crop.X*n:]
-		for _, x := range r.xs {
-			copy(out[:n], row[int(x)*n:])
-			out = out[n:]
-		}
+func cropped(src *Image, crop Rect, w, h int, f Filter) scaling {
+	if crop == (Rect{}) {
+		crop = Rect{W: src.W, H: src.H}
+	}
+	return scaling{crop, Area{X1: float64(crop.W), Y1: float64(crop.H)}, w, h, f}
+}
+
+func (s *scaling) check(src *Image) error {
+	if err := src.check(); err != nil {
+		return err
+	}
+	a := s.area
+	switch {
+	case !s.crop.inside(src.W, src.H):
+		return fmt.Errorf("crop %+v is not inside %dx%d", s.crop, src.W, src.H)
+	case !(0 <= a.X0 && a.X0 < a.X1 && a.X1 <= float64(s.crop.W) && 0 <= a.Y0 && a.Y0 < a.Y1 && a.Y1 <= float64(s.crop.H)):
+		return fmt.Errorf("area %+v is not inside %dx%d", a, s.crop.W, s.crop.H)
+	case s.w <= 0 || s.h <= 0:
+		return fmt.Errorf("to %dx%d pixels", s.w, s.h)
+	}
+	_, err := ParseFilter(string(s.filter))
+	return err
+}
+
+// inside says whether r has pixels, all of them in an image of w by h.
+func (r Rect) inside(w, h int) bool {
+	return r.X >= 0 && r.Y >= 0 && r.W > 0 && r.H > 0 && r.W <= w-r.X && r.H <= h-r.Y
+}
+
+// keeps says whether the pixels stay as they are.
+func (s *scaling) keeps() bool { return s.keepsWidth() && s.keepsHeight() }
+
+func (s *scaling) keepsWidth() bool {
+	return s.w == s.crop.W && s.area.X0 == 0 && s.area.X1 == float64(s.w)
+}
+
+func (s *scaling) keepsHeight() bool {
+	return s.h == s.crop.H && s.area.Y0 == 0 && s.area.Y1 == float64(s.h)
+}
+
+func hasAlpha(m *Image) bool { return m.C == 2 || m.C == 4 }
+
+func (r *Resampler) resize(dst, src *Image, s scaling) error {
+	if err := s.check(src); err != nil {
+		return fmt.Errorf("resize: %w", err)
+	}
+	r.run(dst, src, s)
+	return nil
+}
+
+// run makes dst what s makes of src.
+func (r *Resampler) run(dst, src *Image, s scaling) {
+	switch {
+	case s.keeps():
+		src.crop(dst, s.crop)
+		return
+	case s.filter == Nearest:
+		r.nearest(dst, src, s)
+		return
+	}
+	dst.Reset(s.h, s.w, src.C, src.DType)
+	part := src.view().crop(s.crop)
+	if src.DType == formats.Uint16 {
+		hor, ver := r.coefficients(s, src.DType)
+		passes16.run(dst.view(), part, hor, ver, s.verticalFirst(), &r.tmp)
+		return
+	}
+	if hasAlpha(src) {
+		premultiply(&r.pre, src, s.crop)
+		part = r.pre.view()
+	}
+	r.plain = Store{c: src.C, dtype: formats.Uint8, layout: NHWC}
+	r.pass(Target{Store: &r.plain, Part: Rect{W: s.w, H: s.h}, Uint8: dst.Pix}, part, s)
+	if hasAlpha(src) {
+		unpremultiply(dst)
 	}
 }
 
-// nearestTable gives the source pixel of each of out pixels.
-func nearestTable(t []int32, in, out int, d formats.DType) []int32 {
-	scale := float64(in) / float64(out)
-	t = t[:0]
-	at := scale * 0.5
-	for i := range out {
-		if d == formats.Uint16 {
-			at = float64((float64(i) + 0.5) * scale)
-		}
-		t = append(t, int32(min(int(at), in-1)))
-		at += scale
-	}
-	return t
+// resampling is the way of uint8 pixels through the passes to a target.
+type resampling struct {
+	src           view
+	hor, ver      *coefficients // nil where the size stays
+	verticalFirst bool
+	w, h          int // scaled
+	target        Target
 }
+
+// resampler8 carries out a resampling; r has its scratch memory.
+type resampler8 func(r *Resampler, j *resampling)
+
+// do keeps the job where it need not be allocated.
+func (r *Resampler) do(j resampling) {
+	r.job = j
+	resample8(r, &r.job)
+	r.job = resampling{}
+}
+
+// pass scales src, which begins where s.area is seen from.
+func (r *Resampler) pass(t Target, src view, s scaling) {
+	hor, ver := r.coefficients(s, formats.Uint8)
+	r.do(resampling{src, hor, ver, s.verticalFirst(), s.w, s.h, t})
+}
+
+func (r *Resampler) store(t Target, src *Image) {
+	if src.DType == formats.Uint16 {
+		t.put16(src.view().crop(t.Part))
+		return
+	}
+	r.do(resampling{src: src.view(), w: src.W, h: src.H, target: t})
+}
+
+// coefficients gives those of both directions, nil where the size stays.
+func (r *Resampler) coefficients(s scaling, d formats.DType) (hor, ver *coefficients) {
+	if !s.keepsWidth() {
+		hor = r.axes.get(axis{s.crop.W, float32(s.area.X0), float32(s.area.X1), s.w, s.filter, d})
+	}
+	if !s.keepsHeight() {
+		ver = r.axes.get(axis{s.crop.H, float32(s.area.Y0), float32(s.area.Y1), s.h, s.filter, d})
+	}
+	return hor, ver
+}
+
+func (s *scaling) verticalFirst() bool { return verticalFirst(s.crop.W, s.crop.H, s.w, s.h) }

@@ -5,12 +5,12 @@ import "encoding/binary"
 // passes16 are ImagingResampleHorizontal_16bpc and Vertical_16bpc of Pillow's Resample.c.
 var passes16 = passes{horizontal16, vertical16}
 
-func horizontal16(dst, src view, c *coefficients, _ []byte) {
+func horizontal16(dst, src view, c *coefficients) {
 	for y := range dst.h {
 		out, row := dst.row(y), src.row(y)
 		for x := range dst.w {
 			first := int(c.bounds[2*x])
-			weigh16(out[x*dst.size:(x+1)*dst.size], row[first*src.size:], c.weights(x), src.size)
+			weigh16(out[x*dst.size:(x+1)*dst.size], row[first*src.size:], c.exactly(x), src.size)
 		}
 	}
 }
@@ -18,7 +18,7 @@ func horizontal16(dst, src view, c *coefficients, _ []byte) {
 func vertical16(dst, src view, c *coefficients, top int) {
 	for y := range dst.h {
 		first := int(c.bounds[2*y]) - top
-		weigh16(dst.row(y), src.pix[first*src.stride:], c.weights(y), src.stride)
+		weigh16(dst.row(y), src.pix[first*src.stride:], c.exactly(y), src.stride)
 	}
 }
 

@@ -9,33 +9,78 @@ import "C"
 
 import "unsafe"
 
-const _ = uint(slack - C.DSCONV_SLACK) // must not be negative
+// The levels of processors that there are kernels for; a higher one is taken where the
+// processor has it.
+const (
+	levelPortable = C.DSCONV_PORTABLE
+	levelAVX2     = C.DSCONV_AVX2
+	levelAVX512   = C.DSCONV_AVX512
+)
 
-// passes8 are goPasses8 in C, one call a pass, with AVX2 where the processor has it.
-var passes8 = cPasses8(true)
+// kernelCall is what a call of the kernels gets; it has no pointers.
+type kernelCall = C.dsconv_resampling
 
-// cPasses8 leaves AVX2 alone where simd is false.
-func cPasses8(simd bool) passes {
-	var wide C.int
-	if simd {
-		wide = 1
-	}
-	return passes{
-		func(dst, src view, c *coefficients, pad []byte) {
-			C.dsconv_scale_rows(bytesOf(dst.pix), C.size_t(dst.stride), C.int(dst.w), C.int(dst.h),
-				bytesOf(src.pix), C.size_t(len(src.pix)), C.size_t(src.stride), C.int(src.w), C.int(src.size),
-				C.int(c.taps), starts(c), weights(c.low), weights(c.high), bytesOf(pad), wide)
-		},
-		func(dst, src view, c *coefficients, top int) {
-			C.dsconv_sum_rows(bytesOf(dst.pix), C.size_t(dst.stride), C.size_t(dst.w*dst.size), C.int(dst.h),
-				bytesOf(src.pix), C.size_t(src.stride), C.int(top), C.int(c.in),
-				C.int(c.taps), starts(c), weights(c.low), weights(c.high), wide)
-		},
+var resample8 = resampleC(levelAVX512)
+
+// resampleC is resampleGo in C, one call an image.
+func resampleC(level int) resampler8 {
+	return func(r *Resampler, j *resampling) {
+		store := j.target.Store
+		src, part := j.src, j.target.Part
+		if r.call == nil {
+			r.call = new(kernelCall)
+		}
+		q := r.call
+		*q = kernelCall{
+			channels: C.int32_t(src.size), out_w: C.int32_t(part.W), out_h: C.int32_t(part.H),
+			_type: C.int32_t(store.kind()), planar: flag(store.layout == NCHW), flip: flag(j.target.Flip),
+			by_calc: flag(store.calculates), level: C.int32_t(level), vertical_first: flag(j.verticalFirst),
+		}
+		var hor, ver axisPointers
+		if j.hor != nil {
+			hor, q.hor_taps = pointers(j.hor, part.X), C.int32_t(j.hor.taps)
+		} else {
+			src = src.crop(Rect{X: part.X, W: part.W, H: src.h})
+		}
+		if j.ver != nil {
+			ver, q.ver_taps = pointers(j.ver, part.Y), C.int32_t(j.ver.taps)
+		} else {
+			src = src.crop(Rect{Y: part.Y, W: src.w, H: part.H})
+		}
+		q.in_w, q.in_h = C.int32_t(src.w), C.int32_t(src.h)
+		q.src_len, q.src_stride = C.size_t(len(src.pix)), C.size_t(src.stride)
+		r.scratch = grow(r.scratch, int(C.dsconv_scratch(q)))
+		C.dsconv_resample(q, j.target.memory(), bytesOf(src.pix), hor.start, hor.weights, ver.start, ver.weights,
+			(*C.dsconv_values)(unsafe.Pointer(store.values)), bytesOf(r.scratch))
 	}
 }
 
+// axisPointers are coefficients from a pixel on.
+type axisPointers struct{ start, weights *C.int32_t }
+
+func pointers(c *coefficients, from int) axisPointers {
+	return axisPointers{wordsOf(c.start[from:]), wordsOf(c.weights[from*c.taps:])}
+}
+
+// calculates says whether the kernels' arithmetic gives just the values, for the kind of
+// elements.
+func calculates(v *storedValues, channels, kind int) bool {
+	return C.dsconv_calculates((*C.dsconv_values)(unsafe.Pointer(v)), C.int(channels), C.int(kind), levelAVX512) != 0
+}
+
+// The C struct is the same memory.
+const (
+	_ = uint(unsafe.Sizeof(storedValues{}) - C.sizeof_dsconv_values)
+	_ = uint(C.sizeof_dsconv_values - unsafe.Sizeof(storedValues{}))
+)
+
 func bytesOf(b []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(b)) }
 
-func starts(c *coefficients) *C.int32_t { return (*C.int32_t)(unsafe.SliceData(c.start)) }
+func wordsOf(w []int32) *C.int32_t { return (*C.int32_t)(unsafe.SliceData(w)) }
 
-func weights(w []int16) *C.int16_t { return (*C.int16_t)(unsafe.SliceData(w)) }
+func flag(b bool) C.int32_t {
+	if b {
+		return 1
+	}
+	return 0
+}

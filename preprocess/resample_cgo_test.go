@@ -2,9 +2,9 @@
 
 package preprocess
 
-// twins are what must equal the Go reference.
-var twins = map[string]passes{
-	"fused crop in Go": goPasses8,
-	"C with AVX2":      cPasses8(true),
-	"portable C":       cPasses8(false),
+// twins are what must equal the Go reference, as far as the processor has them.
+var twins = map[string]resampler8{
+	"portable C": resampleC(levelPortable),
+	"C, AVX2":    resampleC(levelAVX2),
+	"C, AVX-512": resampleC(levelAVX512),
 }

@@ -1,10 +1,22 @@
 package preprocess
 
-// goPasses8 are ImagingResampleHorizontal_8bpc and Vertical_8bpc of Pillow's Resample.c.
-// They are what passes8 is tested against, and are passes8 in builds without cgo.
-var goPasses8 = passes{horizontal8, vertical8}
+import "github.com/dsconv/dsconv/formats"
 
-func horizontal8(dst, src view, c *coefficients, _ []byte) {
+// passes8 are ImagingResampleHorizontal_8bpc and Vertical_8bpc of Pillow's Resample.c.
+var passes8 = passes{horizontal8, vertical8}
+
+// resampleGo is what resample8 is tested against, and is it in builds without cgo.
+func resampleGo(r *Resampler, j *resampling) {
+	src := j.src
+	if j.hor != nil || j.ver != nil {
+		r.scaled.Reset(j.h, j.w, j.src.size, formats.Uint8)
+		src = r.scaled.view()
+		passes8.run(src, j.src, j.hor, j.ver, j.verticalFirst, &r.tmp)
+	}
+	j.target.put8(src.crop(j.target.Part))
+}
+
+func horizontal8(dst, src view, c *coefficients) {
 	for y := range dst.h {
 		scaleRow(dst.row(y), src.row(y), src.size, c)
 	}
@@ -17,7 +29,7 @@ func scaleRow(out, row []byte, channels int, c *coefficients) {
 		for ch := range channels {
 			sum := int32(1 << (precisionBits - 1))
 			for k := range min(c.taps, c.in-first) {
-				sum += int32(row[(first+k)*channels+ch]) * c.fixed(x*c.taps+k)
+				sum += int32(row[(first+k)*channels+ch]) * c.fixed(x, k)
 			}
 			out[x*channels+ch] = clip8(sum)
 		}
@@ -36,7 +48,7 @@ func sumRows(out, rows []byte, stride int, c *coefficients, y int) {
 	for x := range out {
 		sum := int32(1 << (precisionBits - 1))
 		for k := range min(c.taps, c.in-int(c.start[y])) {
-			sum += int32(rows[x+k*stride]) * c.fixed(y*c.taps+k)
+			sum += int32(rows[x+k*stride]) * c.fixed(y, k)
 		}
 		out[x] = clip8(sum)
 	}

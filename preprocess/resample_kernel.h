@@ -1,27 +1,53 @@
-// The two passes of resampling 8-bit pixels, each one call an image.
+// Resampling 8-bit pixels and storing them in a batch: one call an image.
 #ifndef DSCONV_RESAMPLE_KERNEL_H
 #define DSCONV_RESAMPLE_KERNEL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-// Bytes that the kernel may read after a row that is not the last of its buffer, and that it
-// writes after a row of dst where dst_stride leaves room for them, which is faster.
-enum { DSCONV_SLACK = 32 };
+// What a processor can do; a level has all of those below it.
+enum { DSCONV_PORTABLE = 0, DSCONV_AVX2 = 1, DSCONV_AVX512 = 2 };
 
-// In both, rows begin a stride of bytes apart; taps, start, low and high are those of Go's
-// coefficients; simd 0 forces portable code.
+// The element types of a batch.
+enum { DSCONV_UINT8 = 0, DSCONV_FLOAT32 = 1, DSCONV_FLOAT16 = 2, DSCONV_BFLOAT16 = 3 };
 
-// dsconv_scale_rows scales h rows of in_w pixels to out_w pixels. src has src_len readable
-// bytes; pad has room for two rows of in_w pixels, two of out_w, and the slack of each.
-void dsconv_scale_rows(uint8_t *dst, size_t dst_stride, int out_w, int h, const uint8_t *src, size_t src_len,
-                       size_t src_stride, int in_w, int channels, int taps, const int32_t *start,
-                       const int16_t *low, const int16_t *high, uint8_t *pad, int simd);
+// How the values 0 to 255 of each channel are stored. table has the bits of the results, in
+// the low half where the type has 16 of them: ((v/255) - mean) / std in float32, then
+// rounded to the type. inverse and rest are 1/std as a sum of two floats.
+typedef struct {
+  float mean[4], inverse[4], rest[4];
+  uint32_t table[4][256];
+} dsconv_values;
 
-// dsconv_sum_rows makes out_h rows of n bytes of the rows of an image of in_h rows, of which
-// src begins at row top and ends no sooner than start and taps lead.
-void dsconv_sum_rows(uint8_t *dst, size_t dst_stride, size_t n, int out_h, const uint8_t *src,
-                     size_t src_stride, int top, int in_h, int taps, const int32_t *start, const int16_t *low,
-                     const int16_t *high, int simd);
+// Where the pixels come from, what is made of them and how it is stored.
+typedef struct {
+  size_t src_len, src_stride; // readable bytes from the first pixel on; from row to row
+  int32_t in_w, in_h;         // of the source
+  int32_t out_w, out_h;       // of what is stored
+  int32_t channels;           // 1 to 4
+  int32_t hor_taps, ver_taps; // of the coefficients; 0 where that size stays
+  int32_t vertical_first;
+  int32_t type;    // one of the above
+  int32_t planar;  // NCHW instead of NHWC
+  int32_t flip;    // left to right
+  int32_t by_calc; // whether calculating gives what dsconv_values.table has
+  int32_t level;   // the highest to use
+} dsconv_resampling;
+
+// dsconv_level is the processor's.
+int dsconv_level(void);
+
+// dsconv_scratch is how much memory dsconv_resample needs besides.
+size_t dsconv_scratch(const dsconv_resampling *r);
+
+// dsconv_resample writes out_w * out_h * channels elements to dst. The starts and weights of
+// both directions are those of Go's coefficients from the first wanted pixel on; values may
+// be NULL for DSCONV_UINT8.
+void dsconv_resample(const dsconv_resampling *r, void *dst, const uint8_t *src, const int32_t *hor_start,
+                     const int32_t *hor_weights, const int32_t *ver_start, const int32_t *ver_weights,
+                     const dsconv_values *values, uint8_t *scratch);
+
+// dsconv_calculates says whether calculating gives the same as the table, in every bit.
+int dsconv_calculates(const dsconv_values *values, int channels, int type, int level);
 
 #endif

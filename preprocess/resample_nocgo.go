@@ -2,4 +2,10 @@
 
 package preprocess
 
-var passes8 = goPasses8
+var resample8 resampler8 = resampleGo
+
+// kernelCall is for the kernels in C.
+type kernelCall struct{}
+
+// calculates is for the kernels that calculate.
+func calculates(*storedValues, int, int) bool { return false }

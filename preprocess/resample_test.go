@@ -194,60 +194,6 @@ func twice(t *testing.T, m *Image, w, h, toW, toH int) *Image {
 	return &done
 }
 
-// The C kernel, with and without AVX2, equals the Go reference; crop-then-resize equals the
-// fused crop.
-func TestResizeTwins(t *testing.T) {
-	var r Resampler
-	for _, c := range resizeCases {
-		for channels := 1; channels <= 4; channels++ {
-			for _, f := range filters[1:] {
-				checkTwins(t, &r, testImage(c.w, c.h, channels, formats.Uint8), c, f)
-			}
-		}
-	}
-}
-
-func FuzzResizeTwins(f *testing.F) {
-	f.Add(uint8(20), uint8(30), uint8(1), uint8(2), uint8(10), uint8(10), uint8(9), uint8(40), uint8(3), uint8(2))
-	f.Add(uint8(255), uint8(1), uint8(0), uint8(0), uint8(254), uint8(0), uint8(1), uint8(1), uint8(1), uint8(4))
-	f.Add(uint8(40), uint8(200), uint8(3), uint8(5), uint8(36), uint8(190), uint8(50), uint8(60), uint8(2), uint8(1))
-	var r Resampler
-	f.Fuzz(func(t *testing.T, w, h, x, y, cw, ch, toW, toH, channels, filter uint8) {
-		c := resizeCase{w: int(w) + 1, h: int(h) + 1, toW: int(toW) + 1, toH: int(toH) + 1}
-		c.crop.X, c.crop.Y = int(x)%c.w, int(y)%c.h
-		c.crop.W, c.crop.H = int(cw)%(c.w-c.crop.X)+1, int(ch)%(c.h-c.crop.Y)+1
-		checkTwins(t, &r, testImage(c.w, c.h, int(channels%4)+1, formats.Uint8), c, filters[1+filter%5])
-	})
-}
-
-func checkTwins(t *testing.T, r *Resampler, src *Image, c resizeCase, f Filter) {
-	t.Helper()
-	if c.crop == (Rect{}) {
-		c.crop = Rect{W: c.w, H: c.h}
-	}
-	hor, ver := r.axis(c.crop.W, c.toW, f, src.DType), r.axis(c.crop.H, c.toH, f, src.DType)
-	if hor == nil && ver == nil {
-		return
-	}
-	var want, cut, got Image
-	want.Reset(c.toH, c.toW, src.C, src.DType)
-	src.crop(&cut, c.crop)
-	r.resample(want.view(), cut.view(), hor, ver, goPasses8)
-	for name, p := range twins {
-		got.Reset(c.toH+1, c.toW, src.C, src.DType)
-		clear(got.Pix)
-		beyond := got.Pix[len(want.Pix):]
-		got.Reset(c.toH, c.toW, src.C, src.DType)
-		r.resample(got.view(), src.view().crop(c.crop), hor, ver, p)
-		if !bytes.Equal(got.Pix, want.Pix) {
-			t.Errorf("%s: %s, %d channels, %s: other pixels than the reference's", name, c, src.C, f)
-		}
-		if bytes.ContainsFunc(beyond, func(b rune) bool { return b != 0 }) {
-			t.Errorf("%s: %s, %d channels, %s: writes past the end", name, c, src.C, f)
-		}
-	}
-}
-
 // Pillow has no 16-bit colour: each channel comes out as it does alone.
 func TestResize16ByChannel(t *testing.T) {
 	var r Resampler

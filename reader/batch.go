@@ -8,9 +8,11 @@ import (
 // Batch is N images with their labels. It belongs to the Loader: it is valid, and may be
 // written to, until the loop's body ends.
 type Batch struct {
-	// Uint8 or Float32 holds the images, as Config.DType says; the other is nil.
+	// Uint8, Float32 or Half holds the images, as Config.DType says; the others are nil.
+	// Half has the bits of float16 or bfloat16 values.
 	Uint8   []uint8
 	Float32 []float32
+	Half    []uint16
 	// Shape is (N, H, W, C) or (N, C, H, W), as Config.Layout says.
 	Shape [4]int
 	// Labels are the designated labels: formats.NoLabel (-1) for a sample without one, for
@@ -44,10 +46,14 @@ func (f *frame) reset(b *Batch, n int) {
 	if f.layout == augment.NCHW {
 		b.Shape = [4]int{n, c, h, w}
 	}
-	if f.dtype == formats.Float32 {
-		b.Uint8, b.Float32 = nil, resize(b.Float32, n*f.entry())
-	} else {
-		b.Uint8, b.Float32 = resize(b.Uint8, n*f.entry()), nil
+	size := n * f.entry()
+	switch f.dtype {
+	case formats.Uint8:
+		b.Uint8, b.Float32, b.Half = resize(b.Uint8, size), nil, nil
+	case formats.Float32:
+		b.Uint8, b.Float32, b.Half = nil, resize(b.Float32, size), nil
+	default:
+		b.Uint8, b.Float32, b.Half = nil, nil, resize(b.Half, size)
 	}
 	b.Labels, b.Indices = resize(b.Labels, n), resize(b.Indices, n)
 	if f.columns > 0 {

@@ -11,7 +11,7 @@ import (
 type Clock struct {
 	Read    time.Duration // from the dataset
 	Decode  time.Duration // to pixels
-	Augment time.Duration // crops, resizes and colours
+	Augment time.Duration // crops, resizes and colours; a resize at the end with what follows
 	Collate time.Duration // flip, normalisation, layout and type, into the batch
 	Wait    time.Duration // of the loop for the next batch
 	Images  int64         // that came through

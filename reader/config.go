@@ -31,7 +31,7 @@ type Config struct {
 	Split string
 	// Transforms make each image the size of the batch's entries; see package augment.
 	Transforms []augment.Op
-	// DType of the batches: formats.Uint8, the default, or formats.Float32.
+	// DType of the batches: formats.Uint8, the default, Float32, Float16 or BFloat16.
 	DType formats.DType
 	// Layout of the batches: augment.NHWC, the default, or augment.NCHW.
 	Layout augment.Layout

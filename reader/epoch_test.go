@@ -35,7 +35,7 @@ func newLoader(t testing.TB, ds formats.Dataset, c Config) *Loader {
 // clone copies a batch, for it is valid in the loop's body only.
 func clone(b *Batch) Batch {
 	c := *b
-	c.Uint8, c.Float32 = slices.Clone(b.Uint8), slices.Clone(b.Float32)
+	c.Uint8, c.Float32, c.Half = slices.Clone(b.Uint8), slices.Clone(b.Float32), slices.Clone(b.Half)
 	c.Labels, c.Indices = slices.Clone(b.Labels), slices.Clone(b.Indices)
 	c.MultiHot = slices.Clone(b.MultiHot)
 	return c

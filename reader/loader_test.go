@@ -2,6 +2,7 @@ package reader
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -59,6 +60,27 @@ func TestLayoutAndNormalisation(t *testing.T) {
 					t.Fatalf("image %d, channel %d, pixel %d: %v, want %v", i, c, p, got, want)
 				}
 			}
+		}
+	}
+}
+
+// bfloat16 is the upper half of float32, rounded.
+func TestHalfBatches(t *testing.T) {
+	c := Config{
+		BatchSize: 3, Seed: 2, Layout: augment.NCHW, DType: formats.Float32,
+		Transforms: append(augment.Train(20), augment.ImageNet),
+	}
+	ds := rawImages(3, 40, 50, 3)
+	floats := collect(t, newLoader(t, ds, c), 1)[0].Float32
+	c.DType = formats.BFloat16
+	b := collect(t, newLoader(t, ds, c), 1)[0]
+	if b.Uint8 != nil || b.Float32 != nil || len(b.Half) != len(floats) {
+		t.Fatalf("%d uint8, %d float32, %d halves", len(b.Uint8), len(b.Float32), len(b.Half))
+	}
+	for i, x := range floats {
+		got := math.Float32frombits(uint32(b.Half[i]) << 16)
+		if math.Abs(float64(got-x)) > math.Abs(float64(x))/256 {
+			t.Fatalf("element %d: %v for %v", i, got, x)
 		}
 	}
 }

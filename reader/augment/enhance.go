@@ -40,7 +40,7 @@ func blendWith(m *preprocess.Image, grey uint8, factor float64) error {
 	if m.DType != formats.Uint8 {
 		return errEightBit
 	}
-	var t table[uint8]
+	var t [256]uint8
 	for x := range t {
 		t[x] = blend(grey, uint8(x), float32(factor))
 	}

@@ -7,7 +7,7 @@ import (
 
 // Normalize subtracts Mean from each channel and divides by Std, after the pixels were
 // scaled to [0, 1]: torchvision.transforms.Normalize behind ToTensor. One element stands
-// for all channels. It must be the last op and needs float32 batches.
+// for all channels. It must be the last op and needs batches of floats.
 type Normalize struct {
 	Mean, Std []float64
 }
@@ -48,9 +48,6 @@ func (o Normalize) Plan(*Plan, *Rand) {}
 func (o Normalize) channel(c int) (mean, std float32) {
 	return float32(o.Mean[min(c, len(o.Mean)-1)]), float32(o.Std[min(c, len(o.Std)-1)])
 }
-
-// identity leaves the pixels in [0, 1].
-var identity = Normalize{Mean: []float64{0}, Std: []float64{1}}
 
 func formatFloats(v []float64) string {
 	s := make([]string, len(v))

@@ -219,12 +219,8 @@ func checkEval(t *testing.T, jobs []*job, results [][]byte) {
 	for i, j := range jobs {
 		var plan Plan
 		p.Plan(&plan, j.image.H, j.image.W, new(Rand))
-		view, err := new(Runner).Apply(&plan, j.image, false)
-		if err != nil {
-			t.Fatal(err)
-		}
 		entry := make([]float32, 3*56*56)
-		p.StoreFloat32(entry, view)
+		run(t, &plan, j.image, false, preprocess.Target{Store: p.Store(), Float32: entry})
 		got, err := binary.Append(nil, binary.LittleEndian, entry)
 		if err != nil || !bytes.Equal(got, results[i]) {
 			t.Errorf("%dx%d differs; %v", j.image.W, j.image.H, err)

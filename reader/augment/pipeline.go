@@ -15,22 +15,20 @@ type Pipeline struct {
 	h, w, c int
 	dtype   formats.DType
 	layout  Layout
-
-	float []table[float32] // one per channel, where dtype is float32
-	byte  []table[uint8]   // the identity, where dtype is uint8
-	norm  Normalize
+	store   *preprocess.Store
 }
 
 // Compile checks ops for images of h by w pixels with c channels; h and w are 0 if the
 // images differ in size, which is ErrSize unless the ops end in one size. dtype is
-// formats.Uint8 (the pixels as they are) or formats.Float32 (scaled to [0, 1], and
-// normalised where ops say so).
+// formats.Uint8 (the pixels as they are) or formats.Float32, Float16 or BFloat16 (scaled to
+// [0, 1], and normalised where ops say so).
 func Compile(ops []Op, h, w, c int, dtype formats.DType, layout Layout) (*Pipeline, error) {
-	p := &Pipeline{ops: ops, c: c, dtype: dtype, layout: layout, norm: identity}
-	if layout != NHWC && layout != NCHW {
-		return nil, fmt.Errorf("unknown layout %q; known: %s, %s", layout, NHWC, NCHW)
+	p := &Pipeline{ops: ops, c: c, dtype: dtype, layout: layout}
+	norm, err := p.check()
+	if err != nil {
+		return nil, err
 	}
-	if err := p.check(); err != nil {
+	if p.store, err = newStore(p, norm); err != nil {
 		return nil, err
 	}
 	if h == 0 || w == 0 {
@@ -42,35 +40,29 @@ func Compile(ops []Op, h, w, c int, dtype formats.DType, layout Layout) (*Pipeli
 	var plan Plan
 	p.Plan(&plan, h, w, new(Rand))
 	p.h, p.w = plan.H, plan.W
-	switch dtype {
-	case formats.Uint8:
-		p.byte = byteTables(c)
-	case formats.Float32:
-		p.float = floatTables(c, p.norm)
-	default:
-		return nil, fmt.Errorf("batches of %q: wanted %s or %s", dtype, formats.Uint8, formats.Float32)
-	}
 	return p, nil
 }
 
-func (p *Pipeline) check() error {
+// check gives the normalisation that the ops end in, nil if there is none.
+func (p *Pipeline) check() (*Normalize, error) {
 	for i, o := range p.ops {
 		if err := o.Check(p.c); err != nil {
-			return err
+			return nil, err
 		}
 		n, ok := o.(Normalize)
 		if !ok {
 			continue
 		}
 		if i != len(p.ops)-1 {
-			return errors.New("normalize must be the last transform")
+			return nil, errors.New("normalize must be the last transform")
 		}
-		if p.dtype != formats.Float32 {
-			return fmt.Errorf("normalize needs batches of %s, not of %s", formats.Float32, p.dtype)
+		if p.dtype == formats.Uint8 {
+			return nil, fmt.Errorf("normalize needs batches of %s, %s or %s, not of %s",
+				formats.Float32, formats.Float16, formats.BFloat16, p.dtype)
 		}
-		p.norm = n
+		return &n, nil
 	}
-	return nil
+	return nil, nil //nolint:nilnil // no normalisation is no error
 }
 
 // Shape is H, W, C of an entry, whatever the layout.
@@ -91,7 +83,7 @@ func (p *Pipeline) Fits(m *preprocess.Image, plan *Plan) error {
 	case m.C != p.c:
 		return fmt.Errorf("it has %d channels, the batch %d: choose the color rgb or gray", m.C, p.c)
 	case m.DType == formats.Uint16 && p.dtype == formats.Uint8:
-		return errors.New("it has 16 bits a channel: use float32 batches")
+		return errors.New("it has 16 bits a channel: use float32, float16 or bfloat16 batches")
 	case m.DType != formats.Uint8 && m.DType != formats.Uint16:
 		return fmt.Errorf("its elements are %s: only uint8 and uint16 can be transformed", m.DType)
 	case plan.H != p.h || plan.W != p.w:

@@ -34,14 +34,22 @@ func outcome(t *testing.T, m *preprocess.Image, seed uint64, own bool, ops ...Op
 	if err := p.Fits(m, &plan); err != nil {
 		t.Fatal(err)
 	}
-	view, err := new(Runner).Apply(&plan, m, own)
-	if err != nil {
-		t.Fatal(err)
-	}
 	shape := p.Shape()
 	out := make([]uint8, shape[0]*shape[1]*shape[2])
-	p.StoreUint8(out, view)
+	run(t, &plan, m, own, preprocess.Target{Store: p.Store(), Uint8: out})
 	return out
+}
+
+// run carries a plan out to the end.
+func run(t testing.TB, p *Plan, m *preprocess.Image, own bool, to preprocess.Target) {
+	t.Helper()
+	var r Runner
+	if err := r.Apply(p, m, own, to); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Store(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // apart applies the ops one after another, each to the whole outcome of the one before.

@@ -26,7 +26,7 @@ func TestStore(t *testing.T) {
 							m = noise(9, 11, 2*c, 3)
 							m.C, m.DType = c, dtype
 						}
-						checkStore(t, View{Image: m, Window: window, Flip: flip}, layout, norm)
+						checkStore(t, view{m, window, flip}, layout, norm)
 					})
 				}
 			}
@@ -34,21 +34,22 @@ func TestStore(t *testing.T) {
 	}
 }
 
-func checkStore(t *testing.T, v View, layout Layout, norm Normalize) {
-	w, h, c := v.Window.W, v.Window.H, v.Image.C
+func checkStore(t *testing.T, v view, layout Layout, norm Normalize) {
+	w, h, c := v.window.W, v.window.H, v.image.C
 	p, err := Compile([]Op{norm}, h, w, c, formats.Float32, layout)
 	if err != nil {
 		t.Fatal(err)
 	}
 	floats := make([]float32, h*w*c)
-	p.StoreFloat32(floats, v)
+	plan := Plan{window: v.window, flip: v.flip}
+	run(t, &plan, v.image, false, preprocess.Target{Store: p.Store(), Float32: floats})
 	bytes := make([]uint8, h*w*c)
-	if v.Image.DType == formats.Uint8 {
+	if v.image.DType == formats.Uint8 {
 		q, err := Compile(nil, h, w, c, formats.Uint8, layout)
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.StoreUint8(bytes, v)
+		run(t, &plan, v.image, false, preprocess.Target{Store: q.Store(), Uint8: bytes})
 	}
 	for y := range h {
 		for x := range w {
@@ -58,18 +59,18 @@ func checkStore(t *testing.T, v View, layout Layout, norm Normalize) {
 					at = (k*h+y)*w + x
 				}
 				sx := x
-				if v.Flip {
+				if v.flip {
 					sx = w - 1 - x
 				}
-				from := ((v.Window.Y+y)*v.Image.W+v.Window.X+sx)*c + k
+				from := ((v.window.Y+y)*v.image.W+v.window.X+sx)*c + k
 				mean, std := float32(norm.Mean[min(k, len(norm.Mean)-1)]), float32(norm.Std[min(k, len(norm.Std)-1)])
 				scaled := float32(0)
-				if v.Image.DType == formats.Uint16 {
-					scaled = float32(binary.LittleEndian.Uint16(v.Image.Pix[2*from:])) / 65535
+				if v.image.DType == formats.Uint16 {
+					scaled = float32(binary.LittleEndian.Uint16(v.image.Pix[2*from:])) / 65535
 				} else {
-					scaled = float32(v.Image.Pix[from]) / 255
-					if bytes[at] != v.Image.Pix[from] {
-						t.Fatalf("uint8 at (%d,%d,%d): %d, want %d", y, x, k, bytes[at], v.Image.Pix[from])
+					scaled = float32(v.image.Pix[from]) / 255
+					if bytes[at] != v.image.Pix[from] {
+						t.Fatalf("uint8 at (%d,%d,%d): %d, want %d", y, x, k, bytes[at], v.image.Pix[from])
 					}
 				}
 				if want := (scaled - mean) / std; floats[at] != want {
@@ -80,25 +81,22 @@ func checkStore(t *testing.T, v View, layout Layout, norm Normalize) {
 	}
 }
 
-func BenchmarkStore(b *testing.B) {
-	m := noise(224, 224, 3, 1)
-	floats, bytes := make([]float32, len(m.Pix)), make([]uint8, len(m.Pix))
-	for _, layout := range []Layout{NHWC, NCHW} {
-		for _, flip := range []bool{false, true} {
-			v := whole(m)
-			v.Flip = flip
-			f, _ := Compile([]Op{ImageNet}, 224, 224, 3, formats.Float32, layout)
-			u, _ := Compile(nil, 224, 224, 3, formats.Uint8, layout)
-			b.Run(fmt.Sprintf("float32/%s/flip=%v", layout, flip), func(b *testing.B) {
-				for b.Loop() {
-					f.StoreFloat32(floats, v)
-				}
-			})
-			b.Run(fmt.Sprintf("uint8/%s/flip=%v", layout, flip), func(b *testing.B) {
-				for b.Loop() {
-					u.StoreUint8(bytes, v)
-				}
-			})
+// BenchmarkTrain is what a training image costs from its pixels to the batch.
+func BenchmarkTrain(b *testing.B) {
+	m := smooth(375, 500, 3)
+	p, err := Compile(append(Train(224), ImageNet), 0, 0, 3, formats.Float32, NCHW)
+	if err != nil {
+		b.Fatal(err)
+	}
+	batch := make([]float32, 64*3*224*224)
+	var r Runner
+	var plan Plan
+	for i := 0; b.Loop(); i++ {
+		rand := NewRand(1, 0, i)
+		p.Plan(&plan, m.H, m.W, &rand)
+		entry := batch[i%64*3*224*224:][:3*224*224]
+		if err := r.Apply(&plan, m, false, preprocess.Target{Store: p.Store(), Float32: entry}); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

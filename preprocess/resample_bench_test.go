@@ -1,0 +1,48 @@
+package preprocess
+
+import (
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// benchResizes are sizes of training and of packing.
+var benchResizes = []struct {
+	name     string
+	w, h     int
+	crop     Rect
+	toW, toH int
+	f        Filter
+}{
+	{"350x260-224x224", 500, 375, Rect{40, 50, 350, 260}, 224, 224, Bilinear},
+	{"500x375-341x256", 500, 375, Rect{}, 341, 256, Bilinear},
+	{"500x375-224x224", 500, 375, Rect{}, 224, 224, Bilinear},
+	{"225x375-224x224", 500, 375, Rect{100, 0, 225, 375}, 224, 224, Bilinear},
+	{"1024x768-256x192", 1024, 768, Rect{}, 256, 192, Bilinear},
+	{"3000x2000-384x256", 3000, 2000, Rect{}, 384, 256, Bilinear},
+	{"350x260-224x224-bicubic", 500, 375, Rect{40, 50, 350, 260}, 224, 224, Bicubic},
+}
+
+func BenchmarkResize(b *testing.B) {
+	for _, c := range benchResizes {
+		b.Run(c.name, func(b *testing.B) {
+			src := testImage(c.w, c.h, 3, formats.Uint8)
+			var r Resampler
+			var dst Image
+			for b.Loop() {
+				if err := r.Resize(&dst, src, c.crop, c.toW, c.toH, c.f); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkNewAxes is what sizes cost that the Resampler has not seen before.
+func BenchmarkNewAxes(b *testing.B) {
+	b.ReportAllocs()
+	var c coefficients
+	for b.Loop() {
+		c.set(axis{300, 0, 300, 224, Bilinear, formats.Uint8})
+	}
+}
