@@ -1,6 +1,10 @@
 package bench
 
-import "runtime"
+import (
+	"runtime"
+
+	"github.com/dsconv/dsconv/internal/parallel"
+)
 
 // Machine is where the measurement ran, without anything that names it.
 type Machine struct {
@@ -14,7 +18,7 @@ type Machine struct {
 
 func thisMachine() Machine {
 	return Machine{
-		Cores: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0), Memory: totalMemory(),
+		Cores: runtime.NumCPU(), GOMAXPROCS: parallel.Cores(), Memory: totalMemory(),
 		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 	}
 }

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
@@ -22,7 +22,7 @@ type Options struct {
 	Rounds  int `json:"rounds"`  // 0 is 3
 	Epochs  int `json:"epochs"`  // a round; 0 is 1
 	Batch   int `json:"batch"`   // images; 0 is 64
-	Workers int `json:"workers"` // 0 is GOMAXPROCS
+	Workers int `json:"workers"` // 0 is the number of cores
 	// LimitBatches ends each epoch after so many batches; 0 is all.
 	LimitBatches int    `json:"limit_batches,omitempty"`
 	Seed         uint64 `json:"seed"`
@@ -71,7 +71,7 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Rounds, 3)
 	setDefault(&o.Epochs, 1)
 	setDefault(&o.Batch, 64)
-	setDefault(&o.Workers, runtime.GOMAXPROCS(0))
+	setDefault(&o.Workers, parallel.Cores())
 	for _, c := range []struct {
 		name string
 		n    int

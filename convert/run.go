@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
@@ -107,7 +107,7 @@ func seconds(ns int64) float64 { return time.Duration(ns).Seconds() }
 func (r *run) pipeline(ctx context.Context) error {
 	workers, readers := r.o.Workers, r.o.IOWorkers
 	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
+		workers = parallel.Cores()
 	}
 	if readers <= 0 {
 		readers = max(4, workers)

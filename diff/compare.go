@@ -3,12 +3,12 @@ package diff
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
@@ -19,7 +19,7 @@ import (
 // ends the comparison; it says which dataset and key.
 func Compare(ctx context.Context, a, b formats.Dataset, workers int, report func(Change)) (Summary, error) {
 	if workers < 1 {
-		workers = runtime.GOMAXPROCS(0)
+		workers = parallel.Cores()
 	}
 	c := &comparison{a: a, b: b, match: matchOf(a.Meta(), b.Meta())}
 	g, ctx := errgroup.WithContext(ctx)

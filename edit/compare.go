@@ -4,18 +4,18 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"runtime"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/parallel"
 )
 
 // compareImages finds out of each pair whether the image is another one now.
 func (a *adder) compareImages(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(4, a.o.Workers, runtime.GOMAXPROCS(0)))
+	g.SetLimit(max(4, a.o.Workers, parallel.Cores()))
 	for k := range a.pairs {
 		p := &a.pairs[k]
 		if p.old < 0 || p.src < 0 {

@@ -2,9 +2,9 @@ package reader
 
 import (
 	"fmt"
-	"runtime"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader/augment"
 )
@@ -12,8 +12,8 @@ import (
 // Config says which batches a Loader makes. Only BatchSize has no default.
 type Config struct {
 	BatchSize int
-	// Workers is the number of goroutines that read and decode; 0 is GOMAXPROCS, which
-	// follows the cgroup's limit.
+	// Workers is the number of goroutines that read and decode; 0 is the number of cores, by the
+	// cgroup's limit. They are mostly in C: see the package's section on speed.
 	Workers int
 	// Prefetch is how many batches are made ahead of the loop; 0 is 2.
 	Prefetch int
@@ -44,7 +44,7 @@ type Config struct {
 
 // withDefaults fills in what is left out and checks the rest.
 func (c Config) withDefaults() (Config, error) {
-	setDefault(&c.Workers, runtime.GOMAXPROCS(0))
+	setDefault(&c.Workers, parallel.Cores())
 	setDefault(&c.Prefetch, 2)
 	setDefault(&c.WorldSize, 1)
 	setDefault(&c.DType, formats.Uint8)

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/parallel"
 )
 
 // Report is what is wrong with a dataset.
@@ -42,7 +42,7 @@ var ErrNoChecksums = errors.New("it has no checksums to verify")
 // number of workers.
 func Run(ctx context.Context, f formats.Format, path string, o Options) (*Report, error) {
 	if o.Workers < 1 {
-		o.Workers = runtime.GOMAXPROCS(0)
+		o.Workers = parallel.Cores()
 	}
 	r := &Report{Dataset: []string{}, Blocks: []formats.Damage{}, Samples: []Sample{}}
 	ds, err := f.Open(path)

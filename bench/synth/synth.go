@@ -19,10 +19,11 @@ import (
 	"image/jpeg"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/dsconv/dsconv/internal/parallel"
 )
 
 // Limits on [Options], and what its zero fields stand for.
@@ -50,7 +51,7 @@ type Options struct {
 	// Splits maps a split to its share of each class; what is left goes to "train".
 	// Empty: class folders without splits. See [ParseSplits].
 	Splits  map[string]float64
-	Workers int // concurrent encoders, GOMAXPROCS by default
+	Workers int // concurrent encoders, as many as cores by default
 }
 
 func (o Options) withDefaults() Options {
@@ -62,7 +63,7 @@ func (o Options) withDefaults() Options {
 		{&o.Classes, DefaultClasses},
 		{&o.Width, DefaultWidth},
 		{&o.Height, DefaultHeight},
-		{&o.Workers, runtime.GOMAXPROCS(0)},
+		{&o.Workers, parallel.Cores()},
 	} {
 		if *f.field == 0 {
 			*f.field = f.value

@@ -3,7 +3,6 @@ package parallel
 
 import (
 	"context"
-	"runtime"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -14,7 +13,7 @@ import (
 // worker: its function and what frees it. The first error ends the run.
 func Each(ctx context.Context, n, workers int, start func() (do func(i int) error, end func(), err error)) error {
 	if workers < 1 {
-		workers = runtime.GOMAXPROCS(0)
+		workers = Cores()
 	}
 	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)

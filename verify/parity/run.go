@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,7 +51,7 @@ func Run(ctx context.Context, src, dst formats.Dataset, o Options) (*Certificate
 	}
 	workers := o.Workers
 	if workers < 1 {
-		workers = runtime.GOMAXPROCS(0)
+		workers = parallel.Cores()
 	}
 	workers = min(workers, len(r.pairs)) // each starts a Python
 	err = parallel.Each(ctx, len(r.pairs), workers, func() (func(int) error, func(), error) {
