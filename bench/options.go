@@ -38,6 +38,8 @@ type Options struct {
 	DType  formats.DType    `json:"dtype"`
 	Layout augment.Layout   `json:"layout"`
 	Color  preprocess.Color `json:"color"`
+	// FastDecode is reader.Config's.
+	FastDecode bool `json:"fast_decode,omitempty"`
 
 	// Consume, if not 0, is the largest number of images that the consumer takes a second.
 	Consume float64 `json:"consume_images_per_second,omitempty"`
@@ -123,6 +125,8 @@ func (o *Options) trainDefaults() error {
 		return errors.New("a simulated consumer and the trainer at once: choose one")
 	case !slices.Contains(trainer.Models(), o.Train):
 		return fmt.Errorf("model %q: choose one of %s", o.Train, strings.Join(trainer.Models(), ", "))
+	case o.DType == formats.Float16 || o.DType == formats.BFloat16:
+		return fmt.Errorf("batches of %s: the trainer takes %s or %s", o.DType, formats.Uint8, formats.Float32)
 	case o.Layout == augment.NCHW:
 		return fmt.Errorf("layout %s: the trainer takes %s", o.Layout, augment.NHWC)
 	}
@@ -140,7 +144,7 @@ func (o *Options) trainDefaults() error {
 // setAugment makes Augment what is done, in its canonical form.
 func (o *Options) setAugment() error {
 	ops := augment.Train(o.Size)
-	if o.DType == formats.Float32 {
+	if o.DType != formats.Uint8 {
 		ops = append(ops, normalisation(o.Color))
 	}
 	if o.Augment != "" {
@@ -165,7 +169,7 @@ func (o *Options) loaderConfig(split string) (reader.Config, error) {
 	ops, err := augment.Parse(o.Augment)
 	return reader.Config{
 		BatchSize: o.Batch, Workers: o.Workers, Shuffle: true, Seed: o.Seed, Split: split,
-		Transforms: ops, DType: o.DType, Layout: o.Layout, Color: o.Color,
+		Transforms: ops, DType: o.DType, Layout: o.Layout, Color: o.Color, FastDecode: o.FastDecode,
 	}, err
 }
 

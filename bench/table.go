@@ -19,6 +19,9 @@ func (r *Report) WriteTable(w io.Writer) error {
 	o := &r.Options
 	fmt.Fprintf(&b, "%s; %d workers on %d cores; batches of %d, %s, %s\n%s\n", r.Consumer, o.Workers, r.Machine.GOMAXPROCS,
 		o.Batch, o.DType, o.Layout, o.Augment)
+	if o.FastDecode {
+		b.WriteString("JPEGs decoded fast: near Pillow's pixels and no more\n")
+	}
 	fmt.Fprintf(&b, "medians of %d rounds, each of %d epoch(s) a dataset, interleaved\n\n", o.Rounds, o.Epochs)
 	r.epochs(&b)
 	b.WriteString("\nmicroseconds an image, by what they were spent on\n")

@@ -56,7 +56,7 @@ func scaledDown(t *testing.T, d *Decoder, data []byte, region Rect, fast bool) *
 	if err := d.Decode(&m, &formats.Value{Data: data}, o); err != nil {
 		t.Fatal(err)
 	}
-	if fast && canScale && m.W > 200 {
+	if fast && CanScale && m.W > 200 {
 		t.Errorf("%+v was decoded to %dx%d", region, m.W, m.H)
 	}
 	var r Resampler
@@ -93,7 +93,7 @@ func (c *regionCheck) fast(name string, n int) {
 		}
 		part, area := o.Region.shrink(n, h, w)
 		scaled.crop(&c.want, part)
-		if canScale && (c.decoder.Area() != area || c.got.W != part.W || !bytes.Equal(c.got.Pix, c.want.Pix)) {
+		if CanScale && (c.decoder.Area() != area || c.got.W != part.W || !bytes.Equal(c.got.Pix, c.want.Pix)) {
 			c.t.Fatalf("%s, region %+v at 1/%d: %+v: %s", name, o.Region, n, c.decoder.Area(), firstDifference(&c.got, &c.want))
 		}
 	}

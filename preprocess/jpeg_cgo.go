@@ -34,8 +34,8 @@ type jpegDecoder struct{ c *C.dsconv_jpeg_decoder }
 // seeks says whether decode goes to the restart markers that it needs.
 var seeks = C.dsconv_jpeg_seeks() != 0
 
-// canScale says whether decode knows fast and scale.
-const canScale = true
+// CanScale says whether decode knows fast and scale.
+const CanScale = true
 
 // decode writes the part of data's pixels that r speaks of to dst. The warning is libjpeg's
 // first, "" if there was none.

@@ -34,9 +34,9 @@ func (e Encode) built() error {
 // jpegDecoder decodes with the standard library.
 type jpegDecoder struct{ img, full Image }
 
-// seeks says whether decode goes to the restart markers that it needs, canScale whether it
+// seeks says whether decode goes to the restart markers that it needs, CanScale whether it
 // knows fast and scale.
-const seeks, canScale = false, false
+const seeks, CanScale = false, false
 
 func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning string, err error) {
 	img, err := jpeg.Decode(bytes.NewReader(data))

@@ -107,7 +107,7 @@ func (r Recipe) Validate() error {
 		return errors.New("strip is for --encode jpeg-tiled: keep keeps every byte, and what is encoded anew has no metadata")
 	case r.Passthrough() && r.Fast:
 		return errors.New("decode fast is for pixels: choose how to write them: --encode jpeg:90, png or raw")
-	case r.Fast && !canScale:
+	case r.Fast && !CanScale:
 		return fmt.Errorf("%w: decode fast: this build lacks libjpeg-turbo (cgo)", ErrUnsupported)
 	case r.Zstd != 0 && r.Encode.Encoding != formats.Raw:
 		return errors.New("compress zstd is for raw pixels: choose --encode raw")

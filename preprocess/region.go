@@ -87,7 +87,7 @@ func storedRect(r Rect, h, w, orientation int) Rect {
 // scale is how many times smaller an image may be decoded of which the part r is to become
 // no less than least in height and width.
 func (o DecodeOptions) scale(r Rect) int {
-	if !o.Fast || !canScale || o.LeastH <= 0 || o.LeastW <= 0 {
+	if !o.Fast || !CanScale || o.LeastH <= 0 || o.LeastW <= 0 {
 		return 1
 	}
 	least := Rect{W: o.LeastW, H: o.LeastH}

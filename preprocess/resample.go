@@ -60,11 +60,19 @@ func (r *Resampler) ResizeArea(dst, src *Image, a Area, w, h int, f Filter) erro
 // ResizeTo is Resize, but the result, or the part of it that t wants, goes to t in the last
 // pass. Only what that part needs is computed.
 func (r *Resampler) ResizeTo(t Target, src *Image, crop Rect, w, h int, f Filter) error {
-	s := cropped(src, crop, w, h, f)
+	return r.resizeTo(t, src, cropped(src, crop, w, h, f))
+}
+
+// ResizeAreaTo is ResizeArea as ResizeTo is Resize.
+func (r *Resampler) ResizeAreaTo(t Target, src *Image, a Area, w, h int, f Filter) error {
+	return r.resizeTo(t, src, scaling{Rect{W: src.W, H: src.H}, a, w, h, f})
+}
+
+func (r *Resampler) resizeTo(t Target, src *Image, s scaling) error {
 	if err := s.check(src); err != nil {
 		return fmt.Errorf("resize: %w", err)
 	}
-	if err := t.check(src.C, w, h, src.DType); err != nil {
+	if err := t.check(src.C, s.w, s.h, src.DType); err != nil {
 		return fmt.Errorf("resize: %w", err)
 	}
 	switch {
@@ -72,7 +80,7 @@ func (r *Resampler) ResizeTo(t Target, src *Image, crop Rect, w, h int, f Filter
 		t.Part.X += s.crop.X
 		t.Part.Y += s.crop.Y
 		r.store(t, src)
-	case f == Nearest || src.DType == formats.Uint16 || hasAlpha(src):
+	case s.filter == Nearest || src.DType == formats.Uint16 || hasAlpha(src):
 		r.run(&r.scaled, src, s)
 		r.store(t, &r.scaled)
 	default:

@@ -272,3 +272,59 @@ func TestOpenOwnsTheDataset(t *testing.T) {
 		t.Errorf("a Loader that cannot be made leaves the dataset open; error %v", err)
 	}
 }
+
+// TestFastDecode: fast pixels are near the exact ones, and not computed from all of the image.
+func TestFastDecode(t *testing.T) {
+	if !preprocess.CanScale {
+		if _, err := New(rawImages(1, 4, 4, 3), Config{BatchSize: 1, FastDecode: true}); !errors.Is(err, preprocess.ErrUnsupported) {
+			t.Errorf("fast decoding without libjpeg-turbo: %v", err)
+		}
+		return
+	}
+	ds := newMemory()
+	for range 2 {
+		ds.add("train", waves(t, 640, 480))
+	}
+	batch := func(fast bool) []uint8 {
+		l, err := New(ds, Config{BatchSize: 2, Transforms: augment.Train(32), FastDecode: fast})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		for b, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			return slices.Clone(b.Uint8)
+		}
+		return nil
+	}
+	exact, fast := batch(false), batch(true)
+	sum, differ := 0, 0
+	for i := range exact {
+		if d := int(exact[i]) - int(fast[i]); d != 0 {
+			sum, differ = sum+d*d, differ+1
+		}
+	}
+	if mean := float64(sum) / float64(len(exact)); differ == 0 || mean > 9 {
+		t.Errorf("%d of %d elements differ, by %.1f in the mean of squares", differ, len(exact), mean)
+	}
+}
+
+// waves is a JPEG without the detail that a smaller one could not show.
+func waves(t *testing.T, w, h int) formats.Value {
+	t.Helper()
+	m := preprocess.Image{}
+	m.Reset(h, w, 3, formats.Uint8)
+	for i := range m.Pix {
+		x, y := float64(i/3%w), float64(i/3/w)
+		m.Pix[i] = byte(128 + 60*math.Sin(x/23) + 60*math.Cos(y/19))
+	}
+	e := preprocess.NewEncoder()
+	defer e.Close()
+	data, err := e.AppendJPEG(nil, &m, preprocess.Encode{Encoding: formats.JPEG, Quality: 95})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return formats.Value{Data: data, Encoding: formats.JPEG}
+}

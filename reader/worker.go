@@ -77,18 +77,20 @@ func (w *worker) decodeFor(v *formats.Value, plan *augment.Plan) (m *preprocess.
 	part := v.Encoding == formats.JPEG
 	if part {
 		o.Region = plan.Source()
+		o.LeastH, o.LeastW = plan.Least()
 	}
 	if err := w.decoder.Decode(&w.pixels, v, o); err != nil {
 		return nil, false, err
 	}
 	if part {
-		plan.Narrow()
+		plan.Narrow(w.decoder.Area())
 	}
 	return &w.pixels, true, nil
 }
 
 func (w *worker) options() preprocess.DecodeOptions {
-	return preprocess.DecodeOptions{Color: w.loader.config.Color, ApplyOrientation: w.loader.config.ApplyOrientation}
+	c := &w.loader.config
+	return preprocess.DecodeOptions{Color: c.Color, ApplyOrientation: c.ApplyOrientation, Fast: c.FastDecode}
 }
 
 // lends says whether v's pixels can be used where they are.

@@ -13,6 +13,7 @@ import (
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -57,7 +58,8 @@ func benchFlags() []cli.Flag {
 		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that read and decode", DefaultText: "the number of cores"},
 		&cli.IntFlag{Name: "size", Usage: "side of the random crops", DefaultText: "224; with --train 28 for mlp, 32 for cnn"},
 		&cli.StringFlag{Name: "augment", Usage: "`OPS` instead, such as eval:224,normalize", DefaultText: "rrc:SIZE,flip,normalize"},
-		&cli.StringFlag{Name: "dtype", Usage: "float32, or uint8, which is not normalised", DefaultText: "float32; with --train uint8"},
+		&cli.StringFlag{Name: "dtype", Usage: "float32, float16, bfloat16, or uint8, which is not normalised", DefaultText: "float32; with --train uint8"},
+		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "exact (Pillow's pixels), or fast: JPEGs no larger than needed, near Pillow's pixels"},
 		&cli.StringFlag{Name: "layout", Usage: "nchw or nhwc", DefaultText: "nchw; with --train nhwc"},
 		&cli.StringFlag{Name: "split", Usage: "read this `SPLIT`", DefaultText: "train if there is one, else all"},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of order and augmentation"},
@@ -86,6 +88,9 @@ func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 		Batch: cc.Int("batch"), Workers: cc.Int("workers"), Size: cc.Int("size"), Augment: cc.String("augment"),
 		DType: formats.DType(cc.String("dtype")), Layout: augment.Layout(cc.String("layout")),
 		Split: cc.String("split"), Seed: cc.Uint64("seed"), Train: cc.String("train"), Backend: cc.String("backend"),
+	}
+	if o.FastDecode, err = preprocess.ParseDecode(cc.String("decode")); err != nil {
+		return o, err
 	}
 	if cc.IsSet("consume") {
 		if o.Consume, err = bench.ParseRate(cc.String("consume")); err != nil {

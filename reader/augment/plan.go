@@ -25,6 +25,7 @@ type step struct {
 
 	h, w      int // of the result: resample, pad
 	filter    preprocess.Filter
+	area      preprocess.Area // what is resampled, where it is not the window
 	top, left int // of the window in the result: pad
 	adjust    Adjustment
 	factor    float64
@@ -54,10 +55,23 @@ func (p *Plan) source() *preprocess.Rect {
 	return &p.window
 }
 
-// Narrow makes p a plan for an image that is Source alone.
-func (p *Plan) Narrow() {
+// Least is the height and width that Source may be scaled down to before the plan is applied,
+// because it is resampled to that size; 0 if it must not be.
+func (p *Plan) Least() (h, w int) {
+	if len(p.steps) == 0 || p.steps[0].kind != resample || p.steps[0].flip {
+		return 0, 0
+	}
+	return p.steps[0].h, p.steps[0].w
+}
+
+// Narrow makes p a plan for an image that is Source alone, or one in which Source, scaled down
+// but not below Least, is the area a.
+func (p *Plan) Narrow(a preprocess.Area) {
 	r := p.source()
 	r.X, r.Y = 0, 0
+	if a != (preprocess.Area{X1: float64(r.W), Y1: float64(r.H)}) {
+		p.steps[0].area = a
+	}
 }
 
 // Crop keeps the part r of the image, which must lie inside it.

@@ -74,7 +74,12 @@ func (r *Runner) resampleTo(s *step, in view) error {
 	if in.flip {
 		in = whole(r.copy(in))
 	}
-	err := r.resampler.ResizeTo(r.target, in.image, in.window, s.w, s.h, s.filter)
+	var err error
+	if s.area != (preprocess.Area{}) {
+		err = r.resampler.ResizeAreaTo(r.target, in.image, s.area, s.w, s.h, s.filter)
+	} else {
+		err = r.resampler.ResizeTo(r.target, in.image, in.window, s.w, s.h, s.filter)
+	}
 	r.target = preprocess.Target{}
 	if err != nil {
 		return fmt.Errorf("resize to %dx%d: %w", s.w, s.h, err)
@@ -87,7 +92,13 @@ func (r *Runner) resample(s *step, in view) (*preprocess.Image, error) {
 		in = whole(r.copy(in))
 	}
 	out := r.scratch()
-	if err := r.resampler.Resize(out, in.image, in.window, s.w, s.h, s.filter); err != nil {
+	var err error
+	if s.area != (preprocess.Area{}) {
+		err = r.resampler.ResizeArea(out, in.image, s.area, s.w, s.h, s.filter)
+	} else {
+		err = r.resampler.Resize(out, in.image, in.window, s.w, s.h, s.filter)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("resize to %dx%d: %w", s.w, s.h, err)
 	}
 	return out, nil
