@@ -5,7 +5,8 @@
 
 // libjpeg calls its entropy decoder through a table of functions, which jpegint.h describes. It
 // has been the same since libjpeg-turbo 1.0.
-#if defined(__has_include) && defined(LIBJPEG_TURBO_VERSION_NUMBER)
+#if defined(__has_include) && defined(LIBJPEG_TURBO_VERSION_NUMBER) &&                                       \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #if __has_include(<jpegint.h>) && LIBJPEG_TURBO_VERSION_NUMBER >= 2000000 && defined(__GNUC__)
 #define CAN_ATTACH 1
 #endif
@@ -14,20 +15,9 @@
 #if CAN_ATTACH
 #include <jpegint.h>
 
-enum { LOOK = 11, MAX_BLOCKS = 10, MAX_DC_SIZE = 11, MAX_AC_SIZE = 10 };
+#include "jpeg_codes.h"
 
-// A table of codes. The next LOOK bits of the data lead to an entry of fast that says all about
-// the code that they begin with; 0 for codes of more bits, to which limit and offset lead (T.81,
-// F.2.2.3). In skip, an entry is of as many codes with their values as lie in the bits.
-typedef struct {
-  int32_t fast[1 << LOOK];
-  uint16_t skip[1 << LOOK];
-  int skips;          // whether skip is filled; else it is 0, and codes are skipped one by one
-  uint32_t limit[18]; // the first number past the codes of each length, in the upper of 16 bits
-  int offset[17];     // from a code of that length to its symbol
-  int used;           // whether the next fields say of what table this is
-  uint8_t counts[17], symbols[256];
-} codes;
+enum { MAX_BLOCKS = 10 };
 
 // bits are where the data are read: the upper n of acc were read and not used. pad of them, the
 // last, are made up: the data ended. Functions take and give it by value, so that the compiler
@@ -37,8 +27,6 @@ typedef struct {
   int n, pad;
   const uint8_t *at;
 } bits;
-
-#define INLINE static inline __attribute__((always_inline))
 
 struct dsconv_scan {
   struct jpeg_entropy_decoder entropy; // first: it is what libjpeg knows
@@ -74,86 +62,6 @@ static const int natural[DCTSIZE2 + 16] = {
     46, 53, 60, 61, 54, 47, 55, 62, 63,
     // A run of zeros may lead past the end; that is found out after the block.
     63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63};
-
-// An entry of fast: the bits of code and value together in [0,6), the run of zeros before the
-// value in [6,10), the bits of the value in [10,14), whether the block ends in bit 14, and either
-// bit 15 or in [16,32) the value. Of codes that end a block and of long runs the value is 0.
-static inline int32_t entry(int length, int symbol) {
-  int size = symbol & 15, run = symbol >> 4;
-  int32_t e = (length + size) | run << 6 | size << 10;
-  return size > 0 ? e | 1 << 15 : run == 15 ? e : e | 1 << 14;
-}
-INLINE int all_bits(int32_t e) { return e & 63; }
-INLINE int zeros(int32_t e) { return e >> 6 & 15; }
-INLINE int value_bits(int32_t e) { return e >> 10 & 15; }
-INLINE int ends_block(int32_t e) { return e >> 14 & 1; }
-INLINE int value_follows(int32_t e) { return e >> 15 & 1; }
-
-// extend is the value that bits stand for (T.81, table F.1).
-static inline int extend(int v, int size) { return v < 1 << (size - 1) ? v - (1 << size) + 1 : v; }
-
-// fill_fast makes the entries of all LOOK bits that begin with a code.
-static void fill_fast(codes *t, int code, int length, int symbol) {
-  int rest = LOOK - length, size = symbol & 15;
-  int32_t e = entry(length, symbol), *at = t->fast + (code << rest);
-  if (size == 0 || size > rest) {
-    for (int i = 0; i < 1 << rest; i++)
-      at[i] = e;
-    return;
-  }
-  e &= ~(1 << 15);
-  for (int v = 0; v < 1 << size; v++) {
-    int32_t with = (int32_t)((uint32_t)extend(v, size) << 16) | e;
-    for (int i = 0; i < 1 << (rest - size); i++)
-      *at++ = with;
-  }
-}
-
-// An entry of skip: the bits in [0,4), the coefficients in [4,11), whether the block ends in 11.
-static void fill_skip(codes *t) {
-  for (int i = 0; i < 1 << LOOK; i++) {
-    int used = 0, coefficients = 0, ends = 0;
-    while (!ends) {
-      int32_t e = t->fast[i << used & ((1 << LOOK) - 1)];
-      if (e == 0 || used + all_bits(e) > LOOK)
-        break;
-      used += all_bits(e);
-      ends = ends_block(e);
-      coefficients += ends ? 0 : zeros(e) + 1;
-    }
-    t->skip[i] = (uint16_t)(used | coefficients << 4 | ends << 11);
-  }
-  t->skips = 1;
-}
-
-// make_codes makes t of a table as DHT has it; 0 if that is none (T.81, annex C), or one with
-// values of more bits than an image of 8 bits has.
-static int make_codes(codes *t, const JHUFF_TBL *from, int max_size) {
-  if (t->used && memcmp(t->counts, from->bits, sizeof t->counts) == 0 &&
-      memcmp(t->symbols, from->huffval, sizeof t->symbols) == 0)
-    return 1;
-  if (t->skips)
-    memset(t->skip, 0, sizeof t->skip);
-  t->used = t->skips = 0;
-  memset(t->fast, 0, sizeof t->fast);
-  int code = 0, k = 0;
-  for (int length = 1; length <= 16; length++, code <<= 1) {
-    int n = from->bits[length];
-    if (code + n > 1 << length || k + n > 256)
-      return 0;
-    t->offset[length] = k - code;
-    for (int i = 0; i < n; i++, code++, k++)
-      if ((from->huffval[k] & 15) > max_size)
-        return 0;
-      else if (length <= LOOK)
-        fill_fast(t, code, length, from->huffval[k]);
-    t->limit[length] = (uint32_t)code << (16 - length);
-  }
-  t->limit[17] = UINT32_MAX;
-  memcpy(t->counts, from->bits, sizeof t->counts);
-  memcpy(t->symbols, from->huffval, sizeof t->symbols);
-  return t->used = 1;
-}
 
 // refill_slowly reads byte by byte: 0xFF 0x00 is a 0xFF of the data, other markers end it.
 static bits refill_slowly(bits b, const uint8_t *end) {
@@ -340,7 +248,7 @@ static void prepare_skip(dsconv_scan *s, JDIMENSION n) {
     return;
   for (int i = 0; i < s->blocks; i++)
     if (!s->ac[i]->skips)
-      fill_skip(s->ac[i]);
+      dsconv_fill_skip(s->ac[i]);
 }
 
 // seek goes to MCU m: to the restart marker before it, where one is between, and from there on
@@ -407,8 +315,8 @@ static int prepare(dsconv_scan *s, struct jpeg_decompress_struct *c) {
     const jpeg_component_info *p = c->cur_comp_info[of];
     const JHUFF_TBL *dc = c->dc_huff_tbl_ptrs[p->dc_tbl_no], *ac = c->ac_huff_tbl_ptrs[p->ac_tbl_no];
     codes *to_dc = &s->tables[p->dc_tbl_no], *to_ac = &s->tables[4 + p->ac_tbl_no];
-    if (dc == NULL || ac == NULL || !make_codes(to_dc, dc, MAX_DC_SIZE) ||
-        !make_codes(to_ac, ac, MAX_AC_SIZE))
+    if (dc == NULL || ac == NULL || !dsconv_make_codes(to_dc, dc, MAX_DC_SIZE) ||
+        !dsconv_make_codes(to_ac, ac, MAX_AC_SIZE))
       return 0;
     s->dc[i] = to_dc;
     s->ac[i] = to_ac;

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"runtime"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/all"
@@ -15,6 +16,8 @@ import (
 )
 
 func main() {
+	// Images are decoded in C; workers that come back from there need a free place.
+	runtime.GOMAXPROCS(4 * runtime.GOMAXPROCS(0))
 	loader, err := reader.Open(all.Formats(), os.Args[1], reader.Config{
 		BatchSize: 64, Shuffle: true, Seed: 1, DType: formats.Float32, Layout: augment.NCHW,
 		Transforms: append(augment.Train(224), augment.ImageNet),
