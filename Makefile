@@ -98,7 +98,7 @@ format: $(LINT) $(VENV)/.done ## format all code
 	$(VENV)/bin/ruff format .
 
 .PHONY: peers
-peers: build ## compare with tar, lmdb, ImageFolder on the same images (several GB of packages)
+peers: build ## compare with tar, lmdb, PyTorch, FFCV, DALI, OpenCV on the same images (several GB of packages)
 	scripts/peers bin/dsconv $(BUILD)/peers
 
 .PHONY: clean
