@@ -81,6 +81,10 @@ torture: test-deps ## kills, failing disks and flipped bits, many of each (an ho
 fuzz: deps ## every fuzz target for FUZZTIME (default 20s) each
 	scripts/fuzz $(or $(FUZZTIME),20s)
 
+.PHONY: asan
+asan: test-deps $(VENV)/.done photos ## the C code under AddressSanitizer
+	$(TEST_ENV) go test -asan ./preprocess/... ./reader/...
+
 $(LINT):
 	GOBIN=$(BUILD)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 

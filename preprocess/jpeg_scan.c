@@ -203,7 +203,7 @@ static int at_marker(dsconv_scan *s, int marker) {
   const uint8_t *at = s->in.at;
   if (s->in.n - s->in.pad >= 8 || s->end - at < 2 || at[0] != 0xFF)
     return 0;
-  return marker == 0 ? at[1] != 0 : at[1] == marker;
+  return marker == 0 ? at[1] != 0 && at[1] != 0xFF : at[1] == marker;
 }
 
 static void go_to(dsconv_scan *s, const uint8_t *at) {

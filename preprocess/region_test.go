@@ -211,6 +211,7 @@ func FuzzRegion(f *testing.F) {
 		f.Add(data, uint16(35), uint16(30), uint16(17), uint16(9))
 	}
 	d := NewDecoder()
+	f.Cleanup(d.Close)
 	var whole, got, want Image
 	var s splicer
 	f.Fuzz(func(t *testing.T, data []byte, x, y, w, h uint16) {

@@ -84,6 +84,7 @@ func FuzzScan(f *testing.F) {
 		f.Add(data)
 	}
 	var d jpegDecoder
+	f.Cleanup(d.close)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		_, h, err := Inspect(data)
 		if err != nil || h.W*h.H > 1<<20 {

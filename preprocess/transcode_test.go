@@ -370,6 +370,8 @@ func FuzzTranscode(f *testing.F) {
 	}
 	f.Add(b.Bytes(), uint16(1), true)
 	tr, d := NewTranscoder(), NewDecoder()
+	f.Cleanup(tr.Close)
+	f.Cleanup(d.Close)
 	f.Fuzz(func(t *testing.T, data []byte, interval uint16, strip bool) {
 		_, h, err := Inspect(data)
 		if err != nil || checkSize(h, 1<<20) != nil {
