@@ -146,6 +146,8 @@ func (d *Decoder) decodeAs(dst *Image, data []byte, enc formats.Encoding, h Head
 	switch enc {
 	case formats.WebP:
 		return d.decodeWebP(dst, data, h, o.Color)
+	case formats.BMP:
+		return d.decodeBMP(dst, data, h, o)
 	case formats.PNG:
 		if d.decodePlainPNG(dst, data, h, o.Color) {
 			return nil

@@ -8,7 +8,6 @@ import (
 	"image/png"
 	"io"
 
-	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
 
 	"github.com/dsconv/dsconv/formats"
@@ -21,8 +20,6 @@ func decodeGeneric(r *bytes.Reader, data []byte, enc formats.Encoding, h Header)
 		img, warning, err = decodePNG(data, h)
 	case formats.GIF:
 		img, err = decodeGIF(data)
-	case formats.BMP:
-		img, err = bmp.Decode(r)
 	case formats.TIFF:
 		img, err = decodeTIFF(r, data)
 	default:
@@ -37,7 +34,7 @@ func decodeGeneric(r *bytes.Reader, data []byte, enc formats.Encoding, h Header)
 		return nil, "", err
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return nil, "", fmt.Errorf("%w: %w", ErrTruncated, err)
-	case errors.As(err, &notPNG), errors.As(err, &notTIFF), errors.Is(err, bmp.ErrUnsupported):
+	case errors.As(err, &notPNG), errors.As(err, &notTIFF):
 		return nil, "", fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
 	return nil, "", fmt.Errorf("%w: %w", ErrCorrupt, err)

@@ -1,7 +1,6 @@
 package preprocess
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
@@ -62,23 +61,4 @@ func inspectGIF(data []byte) (Header, error) {
 		return Header{}, err
 	}
 	return Header{H: f.canvas.Max.Y, W: f.canvas.Max.X, C: 3, DType: formats.Uint8, Orientation: 1, Palette: true}, nil
-}
-
-func inspectBMP(data []byte) (Header, error) {
-	if len(data) < 30 {
-		return Header{}, fmt.Errorf("%w: in the BMP header", ErrTruncated)
-	}
-	le := binary.LittleEndian
-	w, h := int(int32(le.Uint32(data[18:]))), int(int32(le.Uint32(data[22:])))
-	bits := int(le.Uint16(data[28:]))
-	if size := le.Uint32(data[14:]); size < 40 {
-		return Header{}, fmt.Errorf("%w: BMP of OS/2", ErrUnsupported)
-	}
-	if h < 0 { // rows from the top
-		h = -h
-	}
-	if w > 0 && h > 0 && (w*bits+7)/8 > len(data)/h {
-		return Header{}, fmt.Errorf("%w: %d bytes for %dx%d pixels of %d bits", ErrTruncated, len(data), w, h, bits)
-	}
-	return Header{H: h, W: w, C: 3, DType: formats.Uint8, Orientation: 1, Palette: bits <= 8}, nil
 }

@@ -96,8 +96,8 @@ func (j *judgement) reason(what string) string {
 		return "a PNG whose chunks are sound and whose pixels are not: --check decode finds it"
 	case what == "other pixels" && enc == formats.JPEG && j.warning != "" && strings.Contains(j.name, "prog"):
 		return "a progressive JPEG whose scans are missing, which each libjpeg guesses in its own way; there is a warning"
-	case what == "Pillow reads it" && (enc == formats.TIFF || enc == formats.BMP):
-		return "TIFF and BMP are read more strictly"
+	case what == "Pillow reads it" && enc == formats.TIFF:
+		return "TIFF is read more strictly"
 	case what == "Pillow reads it" && errors.Is(j.err, ErrTruncated) && strings.Contains(j.err.Error(), "cannot hold"):
 		return "a header claims far more than the file can hold"
 	case what == "Pillow raises" && strings.Contains(j.name, "fdAT"):
