@@ -26,7 +26,7 @@ type step struct {
 	h, w      int // of the result: resample, pad
 	filter    preprocess.Filter
 	area      preprocess.Area // what is resampled, where it is not the window
-	top, left int // of the window in the result: pad
+	top, left int             // of the window in the result: pad
 	adjust    Adjustment
 	factor    float64
 }
