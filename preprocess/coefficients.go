@@ -124,6 +124,7 @@ func (c *coefficients) setFixed(a axis, s spread) {
 		longest = max(longest, n)
 	}
 	c.taps = (longest + 1) &^ 1
+	c.bounds, c.exact = nil, nil // of an axis for uint16, whose memory this was
 	padded := a.out + group - 1
 	c.start = grow(c.start, padded)
 	c.weights = grow(c.weights, padded*c.taps)

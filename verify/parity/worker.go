@@ -24,7 +24,7 @@ type worker struct {
 	has     Judge
 	dec     *preprocess.Decoder
 	exact   *preprocess.Processor // makes the path resize
-	fast    *preprocess.Processor
+	fast    *preprocess.Processor // nil where the build knows no fast way
 	resizer preprocess.Resampler
 
 	source, stored formats.Sample
@@ -40,12 +40,13 @@ func (r *run) worker(ctx context.Context) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	recipe.Fast = true
-	fast, err := preprocess.NewProcessor(recipe, schema)
-	if err != nil {
-		return nil, err
+	w := &worker{run: r, dec: preprocess.NewDecoder(), exact: exact}
+	if preprocess.CanScale {
+		recipe.Fast = true
+		if w.fast, err = preprocess.NewProcessor(recipe, schema); err != nil {
+			return nil, err
+		}
 	}
-	w := &worker{run: r, dec: preprocess.NewDecoder(), exact: exact, fast: fast}
 	w.judge, w.has, err = startJudge(ctx, r.o, r.resizeStep().inTorchvision(maxScaled, maxScaled))
 	if err != nil {
 		return nil, err // the rest holds nothing yet
@@ -60,7 +61,9 @@ func (w *worker) close() {
 	w.judge.close()
 	w.dec.Close()
 	w.exact.Close()
-	w.fast.Close()
+	if w.fast != nil {
+		w.fast.Close()
+	}
 }
 
 // sample compares all paths of one sample.
@@ -135,7 +138,9 @@ func (w *worker) fromSource(ctx context.Context, key string, v *formats.Value) (
 	}
 	w.resized(key, v, resize.Center, steps[1:], other)
 	if q.Mode == "" && formats.Sniff(data) == formats.JPEG {
-		w.fastResized(key, v, resize.Center, steps[1])
+		if w.fast != nil {
+			w.fastResized(key, v, resize.Center, steps[1])
+		}
 	}
 	return want, nil
 }
