@@ -65,8 +65,8 @@ func (o DecodeOptions) region(h Header) (Rect, error) {
 		orientation = h.Orientation
 	}
 	uprightH, uprightW := orientedSize(h.H, h.W, orientation)
-	if r := o.Region; r.X < 0 || r.Y < 0 || r.W <= 0 || r.H <= 0 || r.W > uprightW-r.X || r.H > uprightH-r.Y {
-		return Rect{}, fmt.Errorf("region %+v is not inside %dx%d", r, uprightW, uprightH)
+	if !o.Region.inside(uprightW, uprightH) {
+		return Rect{}, fmt.Errorf("region %+v is not inside %dx%d", o.Region, uprightW, uprightH)
 	}
 	return storedRect(o.Region, uprightH, uprightW, orientation), nil
 }
@@ -102,9 +102,6 @@ func (o DecodeOptions) scale(r Rect) int {
 // shrink is the part of the image, scaled to one n-th of h by w pixels, that holds r, and
 // where in it r lies.
 func (r Rect) shrink(n, h, w int) (Rect, Area) {
-	if n == 1 {
-		return r, Area{X1: float64(r.W), Y1: float64(r.H)}
-	}
 	x, y := r.X/n, r.Y/n
 	right, bottom := min((r.X+r.W+n-1)/n, (w+n-1)/n), min((r.Y+r.H+n-1)/n, (h+n-1)/n)
 	part := Rect{X: x, Y: y, W: right - x, H: bottom - y}
@@ -119,10 +116,7 @@ func (r Rect) shrink(n, h, w int) (Rect, Area) {
 func (d *Decoder) decodeJPEG(dst *Image, data []byte, h Header, r Rect, o DecodeOptions) (err error) {
 	n := o.scale(r)
 	q := jpegRequest{w: h.W, h: h.H, channels: o.Color.channels(h.C), scale: n, fast: o.Fast}
-	var area Area
-	if q.part, area = r.shrink(n, h.H, h.W); n > 1 {
-		d.area = area
-	}
+	q.part, d.area = r.shrink(n, h.H, h.W)
 	all := Rect{W: (h.W + n - 1) / n, H: (h.H + n - 1) / n}
 	if q.part == all {
 		d.warning, err = d.jpeg.decode(dst, data, q)

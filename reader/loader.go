@@ -111,18 +111,11 @@ func (l *Loader) first() (preprocess.Image, error) {
 	if err := l.read(l.samples.index(0), &w.sample); err != nil {
 		return preprocess.Image{}, fmt.Errorf("read the first sample: %w", err)
 	}
-	v := &w.sample.Values[l.image]
-	if w.lends(v) {
-		m, err := w.lend(v)
-		if err != nil {
-			return preprocess.Image{}, fmt.Errorf("decode %s: %w", w.sample.Key, err)
-		}
-		return *m, nil
-	}
-	if err := w.decoder.Decode(&w.pixels, v, w.options()); err != nil {
+	m, _, err := w.decode(&w.sample.Values[l.image], w.options())
+	if err != nil {
 		return preprocess.Image{}, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 	}
-	return w.pixels, nil
+	return *m, nil
 }
 
 // columns is the number of classes of a multi-hot label.

@@ -69,23 +69,27 @@ func (w *worker) fill(b *Batch, i, s, epoch int) error {
 
 // decodeFor gives the pixels that plan needs, and whether they belong to the worker.
 func (w *worker) decodeFor(v *formats.Value, plan *augment.Plan) (m *preprocess.Image, own bool, err error) {
-	if w.lends(v) {
-		m, err = w.lend(v)
-		return m, false, err
-	}
 	o := w.options()
 	part := v.Encoding == formats.JPEG
 	if part {
 		o.Region = plan.Source()
 		o.LeastH, o.LeastW = plan.Least()
 	}
-	if err := w.decoder.Decode(&w.pixels, v, o); err != nil {
-		return nil, false, err
-	}
-	if part {
+	m, own, err = w.decode(v, o)
+	if err == nil && part {
 		plan.Narrow(w.decoder.Area())
 	}
-	return &w.pixels, true, nil
+	return m, own, err
+}
+
+// decode gives the image's pixels and whether they belong to the worker: raw pixels of the
+// right kind stay where they are.
+func (w *worker) decode(v *formats.Value, o preprocess.DecodeOptions) (m *preprocess.Image, own bool, err error) {
+	if w.lends(v) {
+		m, err = w.lend(v)
+		return m, false, err
+	}
+	return &w.pixels, true, w.decoder.Decode(&w.pixels, v, o)
 }
 
 func (w *worker) options() preprocess.DecodeOptions {
