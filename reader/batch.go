@@ -25,6 +25,9 @@ type Batch struct {
 	// that should not be counted (see the package's section on order).
 	Indices []int
 	N       int
+	// End is the position in the epoch, over all ranks, after the step that the batch belongs
+	// to: where State says that an epoch is to be resumed.
+	End int
 }
 
 // frame is what all batches of a Loader have in common.

@@ -13,8 +13,13 @@ import (
 // loop's body ends. An error, of ctx or of a sample, whose key it names, comes with a nil
 // batch and ends the range; batches before the failing one still come.
 func (l *Loader) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] {
+	return l.from(ctx, epoch, 0)
+}
+
+// from is Epoch from a position on.
+func (l *Loader) from(ctx context.Context, epoch, position int) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
-		r := l.start(epoch)
+		r := l.start(epoch, position)
 		defer r.end()
 		for k := range r.batches {
 			b, err := r.wait(ctx, k)
@@ -35,6 +40,7 @@ func (l *Loader) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] 
 type run struct {
 	loader  *Loader
 	order   order
+	share   share
 	epoch   int
 	batches int
 	total   int64 // entries
@@ -63,13 +69,16 @@ type slot struct {
 }
 
 // start sets the workers to work.
-func (l *Loader) start(epoch int) *run {
+func (l *Loader) start(epoch, position int) *run {
+	share := l.share
+	share.start = position
 	r := &run{
 		loader:  l,
 		order:   newOrder(l.samples.n, l.config.Shuffle, l.config.Seed, epoch),
+		share:   share,
 		epoch:   epoch,
-		batches: l.share.batches(),
-		total:   int64(l.share.samples()),
+		batches: share.batches(),
+		total:   int64(share.samples()),
 	}
 	r.opened.L = &r.mu
 	r.slots = make([]slot, min(l.config.Prefetch+1, r.batches))
@@ -106,10 +115,11 @@ func (r *run) slot(k int) *slot { return &r.slots[k%len(r.slots)] }
 // open lets the workers begin with batch k, whose slot is free.
 func (r *run) open(k int) {
 	s := r.slot(k)
-	first, size := r.loader.share.span(k)
+	first, size := r.share.span(k)
 	s.first, s.err = first, nil
 	s.left.Store(int64(size))
 	r.loader.frame.reset(s.batch, size)
+	s.batch.End = r.share.end(k)
 	r.mu.Lock()
 	r.limit.Add(int64(size))
 	r.mu.Unlock()
@@ -148,7 +158,7 @@ func (r *run) work() {
 		if entry >= r.total || !r.admit(entry) {
 			return
 		}
-		batch := int64(r.loader.share.batch)
+		batch := int64(r.share.batch)
 		s := r.slot(int(entry / batch))
 		if i := int(entry % batch); r.make(w, s, i) {
 			s.done <- struct{}{}

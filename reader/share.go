@@ -5,6 +5,7 @@ package reader
 // a step says how far all ranks are.
 type share struct {
 	n, batch    int
+	start       int // position of the first batch
 	rank, world int
 	dropLast    bool
 }
@@ -13,19 +14,24 @@ type share struct {
 func (s share) batches() int {
 	step := s.batch * s.world
 	if s.dropLast {
-		return s.n / step
+		return (s.n - s.start) / step
 	}
-	return (s.n + step - 1) / step
+	return (s.n - s.start + step - 1) / step
+}
+
+// end is the position behind batch k of all ranks.
+func (s share) end(k int) int {
+	return min(s.start+(k+1)*s.batch*s.world, s.n)
 }
 
 // span is where in the epoch batch k lies. Positions from n on are padding.
 func (s share) span(k int) (first, size int) {
 	step := s.batch * s.world
 	size = s.batch
-	if left := s.n - k*step; left < step {
+	if left := s.n - s.start - k*step; left < step {
 		size = (left + s.world - 1) / s.world
 	}
-	return k*step + s.rank*size, size
+	return s.start + k*step + s.rank*size, size
 }
 
 // samples is the number of entries in all batches, padding included.
