@@ -13,6 +13,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/order"
 	"github.com/dsconv/dsconv/trainer"
 )
 
@@ -26,6 +27,11 @@ type Options struct {
 	// LimitBatches ends each epoch after so many batches; 0 is all.
 	LimitBatches int    `json:"limit_batches,omitempty"`
 	Seed         uint64 `json:"seed"`
+	// Order of the images, as order.Parse reads it; "" is full, a full shuffle.
+	Order    string         `json:"order"`
+	Prefetch int            `json:"prefetch,omitempty"` // batches; 0 is the reader's own
+	OnError  reader.OnError `json:"on_error,omitempty"`
+	Cache    reader.Cache   `json:"cache,omitzero"`
 	// Split is the split to read; "" is "train" in datasets that have it, else everything.
 	Split string `json:"split,omitempty"`
 
@@ -74,6 +80,7 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Epochs, 1)
 	setDefault(&o.Batch, 64)
 	setDefault(&o.Workers, parallel.Cores())
+	setDefault(&o.Order, order.Full.String())
 	for _, c := range []struct {
 		name string
 		n    int
@@ -84,6 +91,7 @@ func (o Options) withDefaults() (Options, error) {
 		{"workers", o.Workers},
 		{"size", o.Size},
 		{"batches", o.LimitBatches},
+		{"prefetch", o.Prefetch},
 	} {
 		if c.n < 0 {
 			return o, fmt.Errorf("%s %d: the number must be positive", c.name, c.n)
@@ -101,7 +109,19 @@ func (o Options) withDefaults() (Options, error) {
 	if err := o.setAugment(); err != nil {
 		return o, err
 	}
+	if err := o.checkOrder(); err != nil {
+		return o, err
+	}
 	return o, o.compile()
+}
+
+// checkOrder takes the orders that need nothing but the dataset.
+func (o *Options) checkOrder() error {
+	spec, err := order.Parse(o.Order)
+	if err == nil && spec.Kind == order.Weighted {
+		return fmt.Errorf("order %q: a bench has no weights", o.Order)
+	}
+	return err
 }
 
 // compile checks how color, ops, type and layout go together, for images of some size.
@@ -144,7 +164,7 @@ func (o *Options) trainDefaults() error {
 // setAugment makes Augment what is done, in its canonical form.
 func (o *Options) setAugment() error {
 	ops := augment.Train(o.Size)
-	if o.DType != formats.Uint8 {
+	if o.DType != formats.Uint8 && o.DType != formats.Uint16 {
 		ops = append(ops, normalisation(o.Color))
 	}
 	if o.Augment != "" {
@@ -167,9 +187,14 @@ func normalisation(c preprocess.Color) augment.Op {
 // loaderConfig is how a dataset's split is read.
 func (o *Options) loaderConfig(split string) (reader.Config, error) {
 	ops, err := augment.Parse(o.Augment)
+	if err != nil {
+		return reader.Config{}, err
+	}
+	spec, err := order.Parse(o.Order)
 	return reader.Config{
-		BatchSize: o.Batch, Workers: o.Workers, Shuffle: true, Seed: o.Seed, Split: split,
+		BatchSize: o.Batch, Workers: o.Workers, Prefetch: o.Prefetch, Order: spec, Seed: o.Seed, Split: split,
 		Transforms: ops, DType: o.DType, Layout: o.Layout, Color: o.Color, FastDecode: o.FastDecode,
+		OnError: o.OnError, Cache: o.Cache,
 	}, err
 }
 

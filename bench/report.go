@@ -1,6 +1,11 @@
 package bench
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/reader/order"
+)
 
 // Report is the outcome of a Run.
 type Report struct {
@@ -48,6 +53,16 @@ type Dataset struct {
 	Mapped     int64 `json:"mapped_bytes"`
 	Disk       int64 `json:"disk_bytes"` // all splits, indexes and manifest included
 
+	// Depth is the mean number of batches that were ready when the consumer asked for one.
+	Depth float64 `json:"queue_depth"`
+	// Memory is what the loader estimated before the first epoch.
+	Memory reader.Memory `json:"memory_estimate"`
+	// Mixing is how well the order mixes, where that is in question.
+	Mixing *order.Mixing `json:"mixing,omitempty"`
+	// Cached is the bytes of images in the cache at the end, Bad the bad samples by then.
+	Cached int64 `json:"cached_bytes,omitempty"`
+	Bad    int64 `json:"bad_samples,omitempty"`
+
 	// Diagnosis names the bottleneck in one sentence.
 	Diagnosis string  `json:"diagnosis"`
 	Rounds    []Round `json:"rounds"`
@@ -77,6 +92,7 @@ type Round struct {
 	// CPUSeconds is the CPU time of the process.
 	CPUSeconds float64 `json:"cpu_seconds"`
 	Stages     Stages  `json:"stage_seconds"`
+	Depth      float64 `json:"queue_depth"`
 	// Ratio is the images/s divided by those of the first dataset in this round.
 	Ratio float64 `json:"ratio"`
 }
@@ -114,6 +130,7 @@ func (d *Dataset) medians() {
 	d.Starved = over(func(r *Round) float64 { return ratio(r.WaitSeconds, r.Seconds) })
 	d.CPU = over(func(r *Round) float64 { return 1e6 * ratio(r.CPUSeconds, float64(r.Loaded)) })
 	d.BusyCores = over(func(r *Round) float64 { return ratio(r.CPUSeconds, r.Seconds) })
+	d.Depth = over(func(r *Round) float64 { return r.Depth })
 	d.Stages = Stages{
 		Read:    stage(func(s Stages) float64 { return s.Read }),
 		Decode:  stage(func(s Stages) float64 { return s.Decode }),

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/reader/order"
 )
 
 // Opener opens the dataset at a path.
@@ -119,6 +120,13 @@ func (b *bench) add(ctx context.Context, path string) error {
 		return err
 	}
 	s.consumer = consumer
+	if s.result.Memory, err = s.loader.Estimate(); err != nil {
+		return err
+	}
+	if config.Order.Kind != order.Full {
+		mixing := s.loader.Mixing()
+		s.result.Mixing = &mixing
+	}
 	return s.result.describe(ds, split, s.loader.Samples())
 }
 
@@ -182,7 +190,7 @@ func (s *subject) measure(ctx context.Context, first, epochs, limit int) (Round,
 	m.CPUSeconds = (cpuTime() - cpu).Seconds()
 	m.WaitSeconds = wait.Seconds()
 	spent := s.loader.Clock().Sub(clock)
-	m.Loaded, m.Bytes = spent.Images, spent.Bytes
+	m.Loaded, m.Bytes, m.Depth = spent.Images, spent.Bytes, spent.Depth()
 	m.Stages = Stages{
 		Read: spent.Read.Seconds(), Decode: spent.Decode.Seconds(), Augment: spent.Augment.Seconds(),
 		Collate: spent.Collate.Seconds(), Step: step.Seconds(),
@@ -219,6 +227,8 @@ func (b *bench) report() Report {
 		Machine: thisMachine(), Options: b.options, Consumer: b.options.consumer(), MemoryOfProcess: b.memoryOfProcess,
 	}
 	for _, s := range b.subjects {
+		s.result.Cached = s.loader.Cached().Used
+		s.result.Bad, _ = s.loader.Bad()
 		r.Datasets = append(r.Datasets, s.result)
 	}
 	r.summarise()

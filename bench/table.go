@@ -28,7 +28,14 @@ func (r *Report) WriteTable(w io.Writer) error {
 	r.stages(&b)
 	b.WriteByte('\n')
 	for i := range r.Datasets {
-		fmt.Fprintf(&b, "%s: %s\n", printable(r.Datasets[i].Path), r.Datasets[i].Diagnosis)
+		d := &r.Datasets[i]
+		fmt.Fprintf(&b, "%s: %s\n", printable(d.Path), d.Diagnosis)
+		if d.Mixing != nil {
+			fmt.Fprintf(&b, "%s: order %s: %s\n", printable(d.Path), o.Order, d.Mixing)
+		}
+		if d.Bad > 0 {
+			fmt.Fprintf(&b, "%s: bad samples were met %d times\n", printable(d.Path), d.Bad)
+		}
 	}
 	for _, note := range r.Notes {
 		fmt.Fprintf(&b, "note: %s\n", note)

@@ -27,6 +27,24 @@ type Viewer interface {
 	View(i int, s *Sample) error
 }
 
+// Prefetcher is a Dataset that can be told what will be read soon.
+type Prefetcher interface {
+	// Prefetch has the system bring the samples of those indices from the disk into the page
+	// cache, in the order of their places in the files, and does not wait for that. It is a
+	// hint: indices may come in any order and more than once, those that are none are passed
+	// over, and nothing else tells that it was taken. Where a look at a few of the samples finds
+	// them in memory it does nothing, in a few microseconds. It keeps nothing of indices and
+	// is safe for concurrent use, but not with Close.
+	Prefetch(indices []int32)
+}
+
+// Stored is a Dataset whose samples do not lie in the order of their keys.
+type Stored interface {
+	// StorageOrder lists the indices of all samples as their records lie in the files one
+	// after another. The slice is the caller's.
+	StorageOrder() []int32
+}
+
 // Checker is a Dataset with checksums of its files.
 type Checker interface {
 	// Check reads part p of the dataset's files on up to workers goroutines and reports each

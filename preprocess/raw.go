@@ -20,7 +20,7 @@ func (d *Decoder) decodeRaw(dst *Image, v *formats.Value, o DecodeOptions) error
 	}
 	raw := Image{Pix: v.Data, H: h.H, W: h.W, C: h.C, DType: h.DType}
 	if v.Encoding == formats.RawZstd {
-		if raw.Pix, err = d.unzstd(v.Data, h); err != nil {
+		if raw.Pix, err = d.unzstd(v.Data, uint64(h.H)*uint64(h.W*h.C*h.DType.Size())); err != nil {
 			return err
 		}
 	}
@@ -61,9 +61,27 @@ func rawHeader(v *formats.Value) (Header, error) {
 	return h, nil
 }
 
-// unzstd decompresses to scratch memory, never to more than h needs.
-func (d *Decoder) unzstd(data []byte, h Header) ([]byte, error) {
-	want := uint64(h.H) * uint64(h.W*h.C*h.DType.Size())
+// Elements gives the elements of a tensor: of a raw one its own bytes, of one that is raw+zstd
+// memory that is valid until the Decoder's next use.
+func (d *Decoder) Elements(v *formats.Value) ([]byte, error) {
+	if v.Encoding != formats.RawZstd {
+		return v.Data, nil
+	}
+	want := uint64(v.DType.Size())
+	for _, n := range v.Shape {
+		if n < 0 || n > 0 && want > maxTensor/uint64(n) {
+			return nil, fmt.Errorf("%w: the shape %v", ErrTooLarge, v.Shape)
+		}
+		want *= uint64(n)
+	}
+	return d.unzstd(v.Data, want)
+}
+
+// maxTensor is the most bytes that a tensor may have.
+const maxTensor = 1 << 32
+
+// unzstd decompresses to scratch memory, never to more than is wanted.
+func (d *Decoder) unzstd(data []byte, want uint64) ([]byte, error) {
 	var frame zstd.Header
 	if err := frame.Decode(data); err != nil {
 		return nil, fmt.Errorf("%w: raw+zstd: %w", ErrCorrupt, err)

@@ -32,6 +32,7 @@ type Resampler struct {
 	scaled  Image  // scaled, where the last pass cannot store it
 	plain   Store  // for a Target that is an image
 	xs, ys  []int32
+	at      []int // of Transform: where a row comes from
 }
 
 // scaling is what of an image is made how large: the pixels of area, seen from the corner of
@@ -80,7 +81,7 @@ func (r *Resampler) resizeTo(t Target, src *Image, s scaling) error {
 		t.Part.X += s.crop.X
 		t.Part.Y += s.crop.Y
 		r.store(t, src)
-	case s.filter == Nearest || src.DType == formats.Uint16 || hasAlpha(src):
+	case s.filter == Nearest || src.DType == formats.Uint16 || hasAlpha(src) || t.Store.dtype == formats.Uint16:
 		r.run(&r.scaled, src, s)
 		r.store(t, &r.scaled)
 	default:
@@ -205,8 +206,12 @@ func (r *Resampler) pass(t Target, src view, s scaling) {
 }
 
 func (r *Resampler) store(t Target, src *Image) {
-	if src.DType == formats.Uint16 {
+	switch {
+	case src.DType == formats.Uint16:
 		t.put16(src.view().crop(t.Part))
+		return
+	case t.Store.dtype == formats.Uint16:
+		t.put8(src.view().crop(t.Part))
 		return
 	}
 	r.do(resampling{src: src.view(), w: src.W, h: src.H, target: t})

@@ -33,7 +33,7 @@ func resampleC(level int) resampler8 {
 		q := r.call
 		*q = kernelCall{
 			channels: C.int32_t(src.size), out_w: C.int32_t(part.W), out_h: C.int32_t(part.H),
-			_type: C.int32_t(store.kind()), planar: flag(store.layout == NCHW), flip: flag(j.target.Flip),
+			_type: C.int32_t(store.kind()), planar: flag(store.layout == NCHW), flip: flag(j.target.Flip), flip_v: flag(j.target.FlipV),
 			by_calc: flag(store.calculates), level: C.int32_t(level), vertical_first: flag(j.verticalFirst),
 		}
 		var hor, ver axisPointers

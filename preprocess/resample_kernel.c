@@ -72,13 +72,16 @@ static int is_copy(const dsconv_resampling *r) {
   return r->type == DSCONV_UINT8 && !r->flip && (!r->planar || r->channels == 1);
 }
 
+// placed is the row of the result that row y goes to.
+static int placed(const dsconv_resampling *r, int y) { return r->flip_v ? r->out_h - 1 - y : y; }
+
 static uint8_t *copy_of(const image *m, int y) {
-  return m->sink.dst + (size_t)y * (size_t)m->r->out_w * (size_t)m->r->channels;
+  return m->sink.dst + (size_t)placed(m->r, y) * (size_t)m->r->out_w * (size_t)m->r->channels;
 }
 
 static void put_row(const image *m, int y, const uint8_t *row) {
   if (!is_copy(m->r))
-    m->k->store(&m->sink, y, row);
+    m->k->store(&m->sink, placed(m->r, y), row);
   else if (row != copy_of(m, y))
     memcpy(copy_of(m, y), row, (size_t)m->r->out_w * (size_t)m->r->channels);
 }

@@ -30,6 +30,7 @@ typedef struct {
   int32_t type;    // one of the above
   int32_t planar;  // NCHW instead of NHWC
   int32_t flip;    // left to right
+  int32_t flip_v;  // top to bottom
   int32_t by_calc; // whether calculating gives what dsconv_values.table has
   int32_t level;   // the highest to use
 } dsconv_resampling;

@@ -24,7 +24,7 @@ type Store struct {
 	dtype      formats.DType
 	layout     Layout
 	mean, std  [4]float32
-	values     *storedValues // nil for uint8
+	values     *storedValues // nil for integers
 	calculates bool
 }
 
@@ -34,11 +34,13 @@ type storedValues struct {
 	bits                [4][256]uint32
 }
 
-// storedTypes are in the order of the types in resample_kernel.h.
-var storedTypes = []formats.DType{formats.Uint8, formats.Float32, formats.Float16, formats.BFloat16}
+// storedTypes begin with those of resample_kernel.h, in its order. The kernels do not store
+// the last, uint16.
+var storedTypes = []formats.DType{formats.Uint8, formats.Float32, formats.Float16, formats.BFloat16, formats.Uint16}
 
 // NewStore makes the Store of images of c channels, 1 to 4. As formats.Uint8 pixels stay as
-// they are. As formats.Float32 they are scaled to [0, 1], less mean, divided by std, rounded
+// they are, and as formats.Uint16 those of 16 bits; 8 bits a channel become 257 times as much,
+// so that white stays white. As formats.Float32 they are scaled to [0, 1], less mean, divided by std, rounded
 // at each step as torchvision's ToTensor and Normalize round; as formats.Float16 and
 // formats.BFloat16 they are that, rounded to the nearest, ties to even, as torch rounds. mean
 // and std have a value for each channel; nil is 0 and 1.
@@ -56,7 +58,7 @@ func NewStore(c int, d formats.DType, l Layout, mean, std []float32) (*Store, er
 	case mean != nil && len(mean) != c || std != nil && len(std) != c:
 		return nil, fmt.Errorf("%d means and %d standard deviations for %d channels", len(mean), len(std), c)
 	}
-	if d != formats.Uint8 {
+	if d != formats.Uint8 && d != formats.Uint16 {
 		s.values = s.evaluate()
 		s.calculates = calculates(s.values, c, s.kind())
 	}
@@ -106,9 +108,10 @@ type Target struct {
 	Store *Store
 	// Part is what of the image is stored; zero is all of it.
 	Part Rect
-	// Flip mirrors it left to right.
-	Flip bool
-	// The one of the Store's type holds the H*W*C elements; Half is for float16 and bfloat16.
+	// Flip mirrors it left to right, FlipV top to bottom.
+	Flip, FlipV bool
+	// The one of the Store's type holds the H*W*C elements; Half is for float16, bfloat16 and
+	// uint16.
 	Uint8   []uint8
 	Float32 []float32
 	Half    []uint16

@@ -15,6 +15,8 @@ func (t *Target) put8(v view) {
 		put(t.Uint8, t, v, func(p []byte, k int) uint8 { return p[k] })
 	case formats.Float32:
 		put(t.Float32, t, v, func(p []byte, k int) float32 { return math.Float32frombits(values.bits[k][p[k]]) })
+	case formats.Uint16:
+		put(t.Half, t, v, func(p []byte, k int) uint16 { return 257 * uint16(p[k]) })
 	default:
 		put(t.Half, t, v, func(p []byte, k int) uint16 { return uint16(values.bits[k][p[k]]) })
 	}
@@ -23,6 +25,10 @@ func (t *Target) put8(v view) {
 // put16 is put8 for pixels of 16 bits.
 func (t *Target) put16(v view) {
 	s := t.Store
+	if s.dtype == formats.Uint16 {
+		put(t.Half, t, v, func(p []byte, k int) uint16 { return binary.LittleEndian.Uint16(p[2*k:]) })
+		return
+	}
 	value := func(p []byte, k int) float32 {
 		return s.normalize(float32(binary.LittleEndian.Uint16(p[2*k:]))/65535, k)
 	}
@@ -38,6 +44,9 @@ func put[T any](dst []T, t *Target, v view, value func(pixel []byte, k int) T) {
 	c, plane := t.Store.c, v.w*v.h
 	for y := range v.h {
 		row := v.row(y)
+		if t.FlipV {
+			row = v.row(v.h - 1 - y)
+		}
 		for x := range v.w {
 			at := y*v.w + x
 			if t.Flip {

@@ -20,11 +20,12 @@ type storeCase struct {
 	dtype    formats.DType
 	layout   Layout
 	flip     bool
+	flipV    bool
 }
 
 func (c storeCase) String() string {
-	return fmt.Sprintf("%s, area %v, part %v, %d channels, %s to %s %s, flip %v",
-		c.resizeCase, c.area, c.part, c.channels, c.filter, c.dtype, c.layout, c.flip)
+	return fmt.Sprintf("%s, area %v, part %v, %d channels, %s to %s %s, flip %v %v",
+		c.resizeCase, c.area, c.part, c.channels, c.filter, c.dtype, c.layout, c.flip, c.flipV)
 }
 
 // scaling fills in what is zero.
@@ -95,6 +96,7 @@ func checkTwins(t *testing.T, src *Image, c storeCase) {
 	run := func(do resampler8, src *Image) *guarded {
 		var r Resampler
 		g := newGuarded(store, part.W*part.H*c.channels, c.flip, part)
+		g.FlipV = c.flipV
 		hor, ver := r.coefficients(s, formats.Uint8)
 		do(&r, &resampling{src.view().crop(s.crop), hor, ver, s.verticalFirst(), c.toW, c.toH, g.Target})
 		return g
@@ -137,9 +139,10 @@ func TestStoreTwins(t *testing.T) {
 	} {
 		for channels := 1; channels <= 4; channels++ {
 			src := testImage(size.w, size.h, channels, formats.Uint8)
-			for i := range 2 * 2 * 2 * len(storeTypes) {
-				c := storeCase{resizeCase: size, channels: channels, filter: Bicubic, dtype: storeTypes[i/8], layout: NHWC}
+			for i := range 2 * 2 * 2 * 2 * len(storeTypes) {
+				c := storeCase{resizeCase: size, channels: channels, filter: Bicubic, dtype: storeTypes[i/16], layout: NHWC}
 				c.flip = i&1 == 1
+				c.flipV = i&8 != 0
 				if i&2 != 0 {
 					c.layout = NCHW
 				}
@@ -166,7 +169,7 @@ func FuzzResizeTwins(f *testing.F) {
 func randomStore(rng *rand.Rand) storeCase {
 	c := storeCase{
 		resizeCase: randomCase(rng), channels: 1 + rng.IntN(4), filter: filters[1+rng.IntN(len(filters)-1)],
-		dtype: storeTypes[rng.IntN(len(storeTypes))], layout: NHWC, flip: rng.IntN(2) == 0,
+		dtype: storeTypes[rng.IntN(len(storeTypes))], layout: NHWC, flip: rng.IntN(2) == 0, flipV: rng.IntN(2) == 0,
 	}
 	if rng.IntN(2) == 0 {
 		c.layout = NCHW

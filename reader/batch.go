@@ -5,37 +5,68 @@ import (
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
-// Batch is N images with their labels. It belongs to the Loader: it is valid, and may be
-// written to, until the loop's body ends.
+// Batch is N images with their labels. It belongs to the Loader, which lends it: it is valid,
+// and may be written to, until the loop's body ends, or until Release if Keep was called.
 type Batch struct {
-	// Uint8, Float32 or Half holds the images, as Config.DType says; the others are nil.
-	// Half has the bits of float16 or bfloat16 values.
+	// Uint8, Uint16, Float32 or Half holds the images, as Config.DType says; the others are
+	// nil. Half has the bits of float16 or bfloat16 values.
 	Uint8   []uint8
+	Uint16  []uint16
 	Float32 []float32
 	Half    []uint16
 	// Shape is (N, H, W, C) or (N, C, H, W), as Config.Layout says.
 	Shape [4]int
-	// Labels are the designated labels: formats.NoLabel (-1) for a sample without one, for
+	// Labels, Labels8 or Labels16 holds the designated labels, as Config.LabelDType says; the
+	// others are nil. formats.NoLabel (-1), 255 or 65535 stands for a sample without one, for
 	// padding, and throughout where the label is multi-hot.
-	Labels []int64
+	Labels   []int64
+	Labels8  []uint8
+	Labels16 []uint16
 	// MultiHot has a row of one column per class for each image where the designated label
 	// is multi-hot; nil otherwise. Rows of padding are 0.
 	MultiHot []uint8
+	// Soft are the labels of images that MixUp or CutMix made: a row of one column per class
+	// for each, nil without those ops. Rows of padding, and what images without a label
+	// contribute, are 0.
+	Soft []float32
+	// Fields are the further fields that Config.Fields names, in its order.
+	Fields []Field
 	// Indices are the samples' indices in the Dataset; -1 marks padding, a repeated sample
 	// that should not be counted (see the package's section on order).
 	Indices []int
 	N       int
+	// Skipped is the number of samples that are missing because they were bad, Substituted
+	// that of those in whose place others are: see Config.OnError.
+	Skipped, Substituted int
 	// End is the position in the epoch, over all ranks, after the step that the batch belongs
 	// to: where State says that an epoch is to be resumed.
 	End int
+
+	loader *Loader // that lends it
+	slot   *slot   // that it was made in, nil once it is kept
 }
+
+// Keep, called in the loop's body, lends the batch beyond it, until Release. Another batch is
+// made in its place: each that is kept takes memory of its own.
+func (b *Batch) Keep() {
+	if b.slot != nil {
+		b.slot.batch, b.slot = nil, nil
+	}
+}
+
+// Release gives a batch back that was kept, from any goroutine. It must not be used from then
+// on.
+func (b *Batch) Release() { b.loader.releaseBatch(b) }
 
 // frame is what all batches of a Loader have in common.
 type frame struct {
 	shape   [3]int // H, W, C
 	dtype   formats.DType
 	layout  augment.Layout
+	label   formats.DType
 	columns int // of MultiHot
+	soft    int // columns of Soft
+	fields  []fieldFrame
 }
 
 // entry is the number of elements of one image.
@@ -43,6 +74,24 @@ func (f *frame) entry() int { return f.shape[0] * f.shape[1] * f.shape[2] }
 
 // reset gives b n entries, with the memory it has if that is enough.
 func (f *frame) reset(b *Batch, n int) {
+	size := n * f.entry()
+	b.Uint8 = resize(b.Uint8, f.dtype == formats.Uint8, size)
+	b.Uint16 = resize(b.Uint16, f.dtype == formats.Uint16, size)
+	b.Float32 = resize(b.Float32, f.dtype == formats.Float32, size)
+	b.Half = resize(b.Half, f.dtype == formats.Float16 || f.dtype == formats.BFloat16, size)
+	b.Labels = resize(b.Labels, f.label == formats.Int64, n)
+	b.Labels8 = resize(b.Labels8, f.label == formats.Uint8, n)
+	b.Labels16 = resize(b.Labels16, f.label == formats.Uint16, n)
+	b.Indices = resize(b.Indices, true, n)
+	b.MultiHot = resize(b.MultiHot, f.columns > 0, n*f.columns)
+	b.Soft = resize(b.Soft, f.soft > 0, n*f.soft)
+	f.resetFields(b, n)
+	b.Skipped, b.Substituted = 0, 0
+	f.shorten(b, n)
+}
+
+// shorten makes b one of its first n entries.
+func (f *frame) shorten(b *Batch, n int) {
 	b.N = n
 	h, w, c := f.shape[0], f.shape[1], f.shape[2]
 	b.Shape = [4]int{n, h, w, c}
@@ -50,25 +99,63 @@ func (f *frame) reset(b *Batch, n int) {
 		b.Shape = [4]int{n, c, h, w}
 	}
 	size := n * f.entry()
-	switch f.dtype {
-	case formats.Uint8:
-		b.Uint8, b.Float32, b.Half = resize(b.Uint8, size), nil, nil
-	case formats.Float32:
-		b.Uint8, b.Float32, b.Half = nil, resize(b.Float32, size), nil
-	default:
-		b.Uint8, b.Float32, b.Half = nil, nil, resize(b.Half, size)
-	}
-	b.Labels, b.Indices = resize(b.Labels, n), resize(b.Indices, n)
-	if f.columns > 0 {
-		b.MultiHot = resize(b.MultiHot, n*f.columns)
-	} else {
-		b.MultiHot = nil
-	}
+	b.Uint8, b.Uint16, b.Float32, b.Half = cut(b.Uint8, size), cut(b.Uint16, size), cut(b.Float32, size), cut(b.Half, size)
+	b.Labels, b.Labels8, b.Labels16 = cut(b.Labels, n), cut(b.Labels8, n), cut(b.Labels16, n)
+	b.Indices, b.MultiHot, b.Soft = cut(b.Indices, n), cut(b.MultiHot, n*f.columns), cut(b.Soft, n*f.soft)
+	f.shortenFields(b, n)
 }
 
-func resize[T any](s []T, n int) []T {
-	if cap(s) < n {
+// move makes entry to of b what entry from is, which may be anything afterwards.
+func (f *frame) move(b *Batch, to, from int) {
+	f.copyEntry(b, to, b, from)
+	f.moveFields(b, to, from)
+}
+
+// copyEntry makes entry to of dst what entry from of src is, but for further fields.
+func (f *frame) copyEntry(dst *Batch, to int, src *Batch, from int) {
+	n := f.entry()
+	copyRow(dst.Uint8, to, src.Uint8, from, n)
+	copyRow(dst.Uint16, to, src.Uint16, from, n)
+	copyRow(dst.Float32, to, src.Float32, from, n)
+	copyRow(dst.Half, to, src.Half, from, n)
+	copyRow(dst.Labels, to, src.Labels, from, 1)
+	copyRow(dst.Labels8, to, src.Labels8, from, 1)
+	copyRow(dst.Labels16, to, src.Labels16, from, 1)
+	copyRow(dst.Indices, to, src.Indices, from, 1)
+	copyRow(dst.MultiHot, to, src.MultiHot, from, f.columns)
+}
+
+// bytes is the memory of a batch of n entries, but for fields whose size varies.
+func (f *frame) bytes(n int) int64 {
+	entry := f.entry()*f.dtype.Size() + f.label.Size() + 8 + f.columns + 4*f.soft
+	for k := range f.fields {
+		entry += f.fields[k].size
+	}
+	return int64(n) * int64(entry)
+}
+
+// resize gives s n elements if it is used, or makes it nil.
+func resize[T any](s []T, used bool, n int) []T {
+	switch {
+	case !used:
+		return nil
+	case cap(s) < n:
 		return make([]T, n)
 	}
 	return s[:n]
+}
+
+// cut is the first n elements of s, none if s is nil.
+func cut[T any](s []T, n int) []T {
+	if s == nil {
+		return nil
+	}
+	return s[:n]
+}
+
+// copyRow copies row from of src to row to of dst where rows have n elements; nil has none.
+func copyRow[T any](dst []T, to int, src []T, from, n int) {
+	if dst != nil {
+		copy(dst[to*n:(to+1)*n], src[from*n:(from+1)*n])
+	}
 }

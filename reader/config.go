@@ -7,6 +7,7 @@ import (
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/order"
 )
 
 // Config says which batches a Loader makes. Only BatchSize has no default.
@@ -20,18 +21,33 @@ type Config struct {
 
 	// Shuffle draws another order for each epoch; otherwise samples come in order of key.
 	Shuffle bool
+	// Order, if it is not the zero value, is another order: see package order.
+	Order order.Spec
+	// Weight of a sample, by what the dataset knows of it, for the order Weighted.
+	Weight func(formats.Info) float64
 	// Seed decides the order and what augmentations draw.
 	Seed uint64
-	// DropLast leaves out the samples that do not fill a batch on every rank.
-	DropLast bool
+	// Tail says what becomes of the samples that do not fill a batch on every rank; order.Pad
+	// is the default.
+	Tail order.Tail
 	// Rank, from 0, of WorldSize processes that share an epoch; WorldSize 0 is 1.
 	Rank, WorldSize int
 
 	// Split restricts the samples to those of one split; "" is all.
 	Split string
+	// Select restricts them further, to those for which it is true; nil is all.
+	Select func(formats.Info) bool
+	// Fields names the further fields that batches have; see Field.
+	Fields []string
+	// LabelDType is the type of the labels: formats.Int64, the default, Uint8 or Uint16.
+	LabelDType formats.DType
+	// OnError says what becomes of bad samples; Fail is the default.
+	OnError OnError
+	// Cache keeps samples in memory.
+	Cache Cache
 	// Transforms make each image the size of the batch's entries; see package augment.
 	Transforms []augment.Op
-	// DType of the batches: formats.Uint8, the default, Float32, Float16 or BFloat16.
+	// DType of the batches: formats.Uint8, the default, Uint16, Float32, Float16 or BFloat16.
 	DType formats.DType
 	// Layout of the batches: augment.NHWC, the default, or augment.NCHW.
 	Layout augment.Layout
@@ -53,6 +69,11 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.DType, formats.Uint8)
 	setDefault(&c.Layout, augment.NHWC)
 	setDefault(&c.Color, preprocess.ColorRGB)
+	setDefault(&c.LabelDType, formats.Int64)
+	setDefault(&c.OnError, Fail)
+	if c.Order == (order.Spec{}) && c.Shuffle {
+		c.Order = order.Spec{Kind: order.Full}
+	}
 	switch {
 	case c.BatchSize <= 0:
 		return c, fmt.Errorf("batch size %d: it must be positive", c.BatchSize)
@@ -66,6 +87,12 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("%w: fast decode: this build lacks libjpeg-turbo (cgo)", preprocess.ErrUnsupported)
 	}
 	_, err := preprocess.ParseColor(string(c.Color))
+	if err == nil {
+		_, err = ParseOnError(string(c.OnError))
+	}
+	if err == nil {
+		err = c.Cache.check()
+	}
 	return c, err
 }
 

@@ -7,11 +7,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/order"
 )
 
 // Epoch ranges over this rank's batches of an epoch, in order. A batch is valid until the
-// loop's body ends. An error, of ctx or of a sample, whose key it names, comes with a nil
-// batch and ends the range; batches before the failing one still come.
+// loop's body ends, or until it is released if it is kept. An error, of ctx or of a sample,
+// whose key it names, comes with a nil batch and ends the range; batches before the failing
+// one still come.
 func (l *Loader) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] {
 	return l.from(ctx, epoch, 0)
 }
@@ -39,15 +43,18 @@ func (l *Loader) from(ctx context.Context, epoch, position int) iter.Seq2[*Batch
 // out to the workers by an atomic counter; the ring of slots bounds how far they go ahead.
 type run struct {
 	loader  *Loader
-	order   order
-	share   share
+	order   order.Order
+	share   order.Share
 	epoch   int
 	batches int
+	extra   int   // entries that a batch has besides its own: what its first one is mixed with
 	total   int64 // entries
 	slots   []slot
+	soon    []int32 // scratch of announce
 
 	next  atomic.Int64 // the entry to be made next
 	limit atomic.Int64 // entries below it have a slot
+	ready atomic.Int64 // batches that are made and wait for the loop
 
 	mu      sync.Mutex // for opened alone
 	opened  sync.Cond  // limit or stopped changed
@@ -55,35 +62,23 @@ type run struct {
 	workers sync.WaitGroup
 }
 
-// slot is a place for a batch in the making. Batch k goes through slot k modulo the
-// number of slots.
-type slot struct {
-	batch *Batch
-	first int           // position of its first entry in the epoch
-	left  atomic.Int64  // entries that are still to be made
-	done  chan struct{} // one token when none is left
-
-	mu     sync.Mutex
-	err    error // of the failing entry that comes first
-	failed int
-}
-
 // start sets the workers to work.
 func (l *Loader) start(epoch, position int) *run {
-	share := l.share
-	share.start = position
+	share := l.shareFrom(position)
 	r := &run{
 		loader:  l,
-		order:   newOrder(l.samples.n, l.config.Shuffle, l.config.Seed, epoch),
+		order:   l.plan.Epoch(l.config.Seed, epoch),
 		share:   share,
 		epoch:   epoch,
-		batches: share.batches(),
-		total:   int64(share.samples()),
+		batches: share.Batches(),
 	}
+	if l.mixing != nil {
+		r.extra = 1
+	}
+	r.total = int64(share.Entries() + r.extra*r.batches)
 	r.opened.L = &r.mu
 	r.slots = make([]slot, min(l.config.Prefetch+1, r.batches))
 	for k := range r.slots {
-		r.slots[k].batch = l.acquireBatch()
 		r.slots[k].done = make(chan struct{}, 1)
 		r.open(k)
 	}
@@ -98,7 +93,9 @@ func (r *run) end() {
 	r.stop()
 	r.workers.Wait()
 	for k := range r.slots {
-		r.loader.releaseBatch(r.slots[k].batch)
+		if b := r.slots[k].batch; b != nil {
+			r.loader.releaseBatch(b)
+		}
 	}
 }
 
@@ -115,13 +112,20 @@ func (r *run) slot(k int) *slot { return &r.slots[k%len(r.slots)] }
 // open lets the workers begin with batch k, whose slot is free.
 func (r *run) open(k int) {
 	s := r.slot(k)
-	first, size := r.share.span(k)
-	s.first, s.err = first, nil
-	s.left.Store(int64(size))
+	if s.batch == nil {
+		s.batch = r.loader.acquireBatch()
+	}
+	first, size := r.share.Span(k)
+	s.reset(first, size, r.share.Start+k*r.share.Batch*r.share.World)
+	s.left.Store(int64(size + r.extra))
 	r.loader.frame.reset(s.batch, size)
-	s.batch.End = r.share.end(k)
+	s.batch.slot, s.batch.End = s, r.share.End(k)
+	if r.extra > 0 {
+		r.loader.frame.reset(&s.before, 1)
+	}
+	r.announce(first, size)
 	r.mu.Lock()
-	r.limit.Add(int64(size))
+	r.limit.Add(int64(size + r.extra))
 	r.mu.Unlock()
 	r.opened.Broadcast()
 }
@@ -133,16 +137,32 @@ func (r *run) recycle(k int) {
 	}
 }
 
+// announce tells the dataset what will be read soon.
+func (r *run) announce(first, size int) {
+	if r.loader.prefetcher == nil {
+		return
+	}
+	r.soon = r.soon[:0]
+	for p := first; p < first+size; p++ {
+		r.soon = append(r.soon, int32(r.loader.samples.At(r.draw(p).sample)))
+	}
+	r.loader.prefetcher.Prefetch(r.soon)
+}
+
 // wait waits until batch k is made.
 func (r *run) wait(ctx context.Context, k int) (*Batch, error) {
 	start := time.Now()
-	defer func() { r.loader.wait.Add(int64(time.Since(start))) }()
+	l := r.loader
+	l.asked.Add(1)
+	l.ready.Add(r.ready.Load())
+	defer func() { l.wait.Add(int64(time.Since(start))) }()
 	s := r.slot(k)
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("epoch %d: %w", r.epoch, context.Cause(ctx))
 	}
 	select {
 	case <-s.done:
+		r.ready.Add(-1)
 		return s.batch, s.err
 	case <-ctx.Done():
 		return nil, fmt.Errorf("epoch %d: %w", r.epoch, context.Cause(ctx))
@@ -153,14 +173,17 @@ func (r *run) wait(ctx context.Context, k int) (*Batch, error) {
 func (r *run) work() {
 	w := r.loader.acquire()
 	defer r.loader.release(w)
+	size := int64(r.share.Batch + r.extra)
 	for {
 		entry := r.next.Add(1) - 1
 		if entry >= r.total || !r.admit(entry) {
 			return
 		}
-		batch := int64(r.share.batch)
-		s := r.slot(int(entry / batch))
-		if i := int(entry % batch); r.make(w, s, i) {
+		s := r.slot(int(entry / size))
+		r.make(w, s, int(entry%size))
+		if s.left.Add(-1) == 0 {
+			r.finish(s)
+			r.ready.Add(1)
 			s.done <- struct{}{}
 		}
 	}
@@ -179,25 +202,51 @@ func (r *run) admit(entry int64) bool {
 	return !r.stopped.Load()
 }
 
-// make makes entry i of the slot's batch and says whether it was the last one missing.
-func (r *run) make(w *worker, s *slot, i int) bool {
-	n := r.loader.samples.n
-	position := s.first + i
-	err := w.fill(s.batch, i, r.order.at(position%n), r.epoch)
-	switch {
-	case err != nil:
-		s.fail(i, err)
-	case position >= n:
-		markPadding(s.batch, i, r.loader.frame.columns)
-	}
-	return s.left.Add(-1) == 0
+// draw is a sample, by its number in the split, and the key of what its transforms draw.
+type draw struct {
+	sample int
+	rand   augment.Rand
 }
 
-// fail keeps the error of the first failing entry, so that it does not depend on timing.
-func (s *slot) fail(i int, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err == nil || i < s.failed {
-		s.err, s.failed = err, i
+// draw is that of a position; those behind the last wrap around.
+func (r *run) draw(position int) draw {
+	position %= r.order.Len()
+	sample := r.order.At(position)
+	return r.loader.draw(sample, position, r.epoch)
+}
+
+// draw keys by the sample, so that nothing else decides how it looks; one that may come more
+// than once in an epoch by its position.
+func (l *Loader) draw(sample, position, epoch int) draw {
+	if l.plan.Repeats() {
+		return draw{sample, augment.NewRand(l.config.Seed^repeatStream, epoch, position)}
 	}
+	return draw{sample, augment.NewRand(l.config.Seed, epoch, sample)}
+}
+
+// Streams of random numbers apart from those of samples.
+const (
+	repeatStream     = 0x726570656174 // "repeat"
+	mixStream        = 0x6d69786564   // "mixed"
+	substituteStream = 0x7375627374   // "subst"
+)
+
+// make makes entry i of the slot's batch; the one behind its last is what the first is mixed
+// with.
+func (r *run) make(w *worker, s *slot, i int) {
+	b, at, position := s.batch, i, s.first+i
+	if i == s.size {
+		b, at, position = &s.before, 0, r.before(s)
+	}
+	if err := r.fill(w, s, b, at, position); err != nil {
+		s.fail(i, err)
+	}
+}
+
+// before is the position before the slot's first, in the global batch seen as a ring.
+func (r *run) before(s *slot) int {
+	if s.first > s.step {
+		return s.first - 1
+	}
+	return s.step + s.size*r.share.World - 1
 }

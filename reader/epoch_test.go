@@ -12,13 +12,14 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/order"
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// newLoader makes a Loader that is closed at the test's end.
-func newLoader(t testing.TB, ds formats.Dataset, c Config) *Loader {
+// makeLoader makes a Loader that is closed at the test's end.
+func makeLoader(t testing.TB, ds formats.Dataset, c Config) *Loader {
 	t.Helper()
 	l, err := New(ds, c)
 	if err != nil {
@@ -35,6 +36,19 @@ func newLoader(t testing.TB, ds formats.Dataset, c Config) *Loader {
 // clone copies a batch, for it is valid in the loop's body only.
 func clone(b *Batch) Batch {
 	c := *b
+	c.loader, c.slot = nil, nil
+	c.Uint16, c.Soft = slices.Clone(b.Uint16), slices.Clone(b.Soft)
+	c.Labels8, c.Labels16 = slices.Clone(b.Labels8), slices.Clone(b.Labels16)
+	c.Fields = nil
+	for _, f := range b.Fields {
+		f.Data, f.Offsets, f.values = slices.Clone(f.Data), slices.Clone(f.Offsets), nil
+		shapes := f.Shapes
+		f.Shapes = nil
+		for _, shape := range shapes {
+			f.Shapes = append(f.Shapes, slices.Clone(shape))
+		}
+		c.Fields = append(c.Fields, f)
+	}
 	c.Uint8, c.Float32, c.Half = slices.Clone(b.Uint8), slices.Clone(b.Float32), slices.Clone(b.Half)
 	c.Labels, c.Indices = slices.Clone(b.Labels), slices.Clone(b.Indices)
 	c.MultiHot = slices.Clone(b.MultiHot)
@@ -72,7 +86,7 @@ func TestEpochIsTheSameForAnyWorkers(t *testing.T) {
 	for _, workers := range []int{1, 2, 7} {
 		for _, prefetch := range []int{1, 2, 20} {
 			c.Workers, c.Prefetch = workers, prefetch
-			l := newLoader(t, ds, c)
+			l := makeLoader(t, ds, c)
 			for epoch := range want {
 				got := collect(t, l, epoch)
 				if want[epoch] == nil {
@@ -89,7 +103,7 @@ func TestEpochIsTheSameForAnyWorkers(t *testing.T) {
 }
 
 func TestEvaluationTakesEachSampleOnceInOrder(t *testing.T) {
-	l := newLoader(t, rawImages(23, 3, 4, 3), Config{BatchSize: 5, Workers: 3})
+	l := makeLoader(t, rawImages(23, 3, 4, 3), Config{BatchSize: 5, Workers: 3})
 	all := collect(t, l, 0)
 	for i, index := range indices(all) {
 		if i != index {
@@ -100,7 +114,7 @@ func TestEvaluationTakesEachSampleOnceInOrder(t *testing.T) {
 	if last.N != 3 || last.Shape != [4]int{3, 3, 4, 3} || len(last.Uint8) != 3*36 || len(last.Labels) != 3 {
 		t.Errorf("last batch: N %d, shape %v, %d bytes, labels %v", last.N, last.Shape, len(last.Uint8), last.Labels)
 	}
-	l = newLoader(t, rawImages(23, 3, 4, 3), Config{BatchSize: 5, DropLast: true})
+	l = makeLoader(t, rawImages(23, 3, 4, 3), Config{BatchSize: 5, Tail: order.Drop})
 	if all := collect(t, l, 0); len(all) != 4 || len(indices(all)) != 20 {
 		t.Errorf("DropLast: %d batches", len(all))
 	}
@@ -108,16 +122,16 @@ func TestEvaluationTakesEachSampleOnceInOrder(t *testing.T) {
 
 func TestRanksShareOneEpoch(t *testing.T) {
 	for _, n := range []int{1, 7, 24, 50, 61} {
-		for _, drop := range []bool{false, true} {
+		for _, tail := range []order.Tail{order.Pad, order.Drop} {
 			ds := rawImages(n, 2, 2, 3)
-			c := Config{BatchSize: 4, Shuffle: true, Seed: 3, DropLast: drop}
+			c := Config{BatchSize: 4, Shuffle: true, Seed: 3, Tail: tail}
 			single := c
 			single.BatchSize = 12
-			want := indices(collect(t, newLoader(t, ds, single), 5))
+			want := indices(collect(t, makeLoader(t, ds, single), 5))
 			var steps [][]Batch
 			for rank := range 3 {
 				c.Rank, c.WorldSize, c.Workers = rank, 3, 1+rank
-				steps = append(steps, collect(t, newLoader(t, ds, c), 5))
+				steps = append(steps, collect(t, makeLoader(t, ds, c), 5))
 			}
 			var got []int
 			for k := range steps[0] {
@@ -131,7 +145,7 @@ func TestRanksShareOneEpoch(t *testing.T) {
 			}
 			got = slices.DeleteFunc(got, func(i int) bool { return i < 0 })
 			if !slices.Equal(got, want) {
-				t.Errorf("n=%d drop=%v: ranks have %v, one has %v", n, drop, got, want)
+				t.Errorf("n=%d tail %v: ranks have %v, one has %v", n, tail, got, want)
 			}
 		}
 	}
@@ -151,7 +165,7 @@ func checkPadding(t *testing.T, b *Batch) {
 
 func TestBreakAndCancelStopAllGoroutines(t *testing.T) {
 	ds := photos(t, 80)
-	l := newLoader(t, ds, Config{BatchSize: 2, Workers: 5, Transforms: augment.Train(16)})
+	l := makeLoader(t, ds, Config{BatchSize: 2, Workers: 5, Transforms: augment.Train(16)})
 	for b, err := range l.Epoch(t.Context(), 0) {
 		if err != nil || b.N != 2 {
 			t.Fatal(b, err)
@@ -195,7 +209,7 @@ func checkNoWorkers(t *testing.T) {
 
 func TestCancelWhileWaiting(t *testing.T) {
 	ds := &stuck{memory: rawImages(10, 2, 2, 3), release: make(chan struct{})}
-	l := newLoader(t, ds, Config{BatchSize: 5, Workers: 2, Transforms: augment.Train(2)})
+	l := makeLoader(t, ds, Config{BatchSize: 5, Workers: 2, Transforms: augment.Train(2)})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	context.AfterFunc(ctx, func() { close(ds.release) })
@@ -223,7 +237,7 @@ func TestErrorEndsTheEpochWithTheKey(t *testing.T) {
 	ds.samples[19].Values[0].Data = nil
 	disk := errors.New("input/output error")
 	for _, workers := range []int{1, 2, 7} {
-		l := newLoader(t, ds, Config{BatchSize: 4, Workers: workers, Transforms: augment.Eval(16)})
+		l := makeLoader(t, ds, Config{BatchSize: 4, Workers: workers, Transforms: augment.Eval(16)})
 		ds.broken = nil
 		batches, err := drain(l)
 		if batches != 4 || err == nil || !strings.Contains(err.Error(), ds.samples[17].Key) {
@@ -250,7 +264,7 @@ func drain(l *Loader) (n int, failure error) {
 }
 
 func TestBatchIsValidUntilTheBodyEnds(t *testing.T) {
-	l := newLoader(t, rawImages(64, 8, 8, 3), Config{BatchSize: 4, Workers: 4, Prefetch: 1})
+	l := makeLoader(t, rawImages(64, 8, 8, 3), Config{BatchSize: 4, Workers: 4, Prefetch: 1})
 	for round := range 3 {
 		for b, err := range l.Epoch(t.Context(), round) {
 			if err != nil {
@@ -271,7 +285,7 @@ func TestBatchIsValidUntilTheBodyEnds(t *testing.T) {
 
 func TestPrefetchIsBounded(t *testing.T) {
 	ds := rawImages(100, 2, 2, 3)
-	l := newLoader(t, ds, Config{BatchSize: 5, Workers: 4, Prefetch: 3})
+	l := makeLoader(t, ds, Config{BatchSize: 5, Workers: 4, Prefetch: 3})
 	before := ds.reads.Load()
 	for _, err := range l.Epoch(t.Context(), 0) {
 		if err != nil {
@@ -286,7 +300,7 @@ func TestPrefetchIsBounded(t *testing.T) {
 }
 
 func TestEpochsAtTheSameTime(t *testing.T) {
-	l := newLoader(t, photos(t, 30), Config{BatchSize: 4, Workers: 2, Shuffle: true, Transforms: augment.Train(8)})
+	l := makeLoader(t, photos(t, 30), Config{BatchSize: 4, Workers: 2, Shuffle: true, Transforms: augment.Train(8)})
 	want := collect(t, l, 1)
 	for outer, err := range l.Epoch(t.Context(), 1) {
 		if err != nil {
@@ -303,7 +317,7 @@ func TestEpochsAtTheSameTime(t *testing.T) {
 
 func TestSteadyStateAllocatesNothingPerSample(t *testing.T) {
 	ds := lending{rawImages(256, 32, 32, 3)}
-	l := newLoader(t, viewOnly{ds}, Config{BatchSize: 64, Workers: 2, Shuffle: true, Transforms: []augment.Op{augment.RandomHorizontalFlip{P: 0.5}}})
+	l := makeLoader(t, viewOnly{ds}, Config{BatchSize: 64, Workers: 2, Shuffle: true, Transforms: []augment.Op{augment.RandomHorizontalFlip{P: 0.5}}})
 	collect(t, l, 0)
 	n := testing.AllocsPerRun(5, func() {
 		if _, err := drain(l); err != nil {
@@ -326,7 +340,7 @@ func (d viewOnly) View(i int, s *formats.Sample) error {
 }
 
 func TestPaddingIsMarked(t *testing.T) {
-	l := newLoader(t, rawImages(5, 2, 2, 3), Config{BatchSize: 2, WorldSize: 3, Rank: 2})
+	l := makeLoader(t, rawImages(5, 2, 2, 3), Config{BatchSize: 2, WorldSize: 3, Rank: 2})
 	b := collect(t, l, 0)[0]
 	if !slices.Equal(b.Indices, []int{4, -1}) || !slices.Equal(b.Labels, []int64{4, -1}) {
 		t.Errorf("indices %v, labels %v", b.Indices, b.Labels)

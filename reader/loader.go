@@ -10,29 +10,41 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/cache"
+	"github.com/dsconv/dsconv/reader/order"
 )
 
 // Loader makes batches of a dataset.
 type Loader struct {
-	dataset formats.Dataset
-	owned   bool // Close closes dataset
-	read    func(i int, s *formats.Sample) error
-	config  Config
-	samples selection
-	share   share
+	dataset    formats.Dataset
+	owned      bool // Close closes dataset
+	read       func(i int, s *formats.Sample) error
+	prefetcher prefetcher // nil if the dataset is none
+	config     Config
+	samples    order.Subset
+	plan       *order.Plan
+	cache      *cache.Cache // nil without one
+	record     record
 
 	image, label int // among the fields; label is -1 if there is none
 	channels     int // that Config.Color makes, 0 for any
 	pipeline     *augment.Pipeline
+	mixing       *mixing // nil without MixUp and CutMix
 	frame        frame
 
-	wait atomic.Int64 // of the loop, in nanoseconds
+	wait         atomic.Int64 // of the loop, in nanoseconds
+	asked, ready atomic.Int64 // see Clock
 
-	mu      sync.Mutex
-	workers []*worker // all there are
-	idle    []*worker
-	batches []*Batch // idle
+	mu       sync.Mutex
+	workers  []*worker // all there are
+	idle     []*worker
+	batches  []*Batch // idle
+	badTimes int64
+	bad      []BadSample
 }
+
+// prefetcher is formats.Prefetcher.
+type prefetcher interface{ Prefetch(indices []int32) }
 
 // Open opens the dataset at path; the Loader's Close closes it.
 func Open(reg formats.Registry, path string, c Config) (*Loader, error) {
@@ -52,40 +64,47 @@ func Open(reg formats.Registry, path string, c Config) (*Loader, error) {
 // the transforms nor the color decide the shape of the batches, the first sample is
 // decoded to find it.
 func New(ds formats.Dataset, c Config) (*Loader, error) {
+	samples, err := selectSamples(ds, c.Split, c.Select)
+	if err != nil {
+		return nil, err
+	}
+	return newLoader(ds, samples, c, (*Loader).planOrder)
+}
+
+// newLoader makes a Loader of some samples of ds, whose order plan plans.
+func newLoader(ds formats.Dataset, samples order.Subset, c Config, plan func(*Loader) error) (*Loader, error) {
 	c, err := c.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	l := &Loader{dataset: ds, read: ds.Read, config: c}
+	l := &Loader{dataset: ds, read: ds.Read, config: c, samples: samples}
 	if v, ok := ds.(formats.Viewer); ok {
 		l.read = v.View
 	}
-	if l.samples, err = selectSplit(ds, c.Split); err != nil {
-		return nil, err
+	l.prefetcher, _ = ds.(prefetcher)
+	for _, step := range []func(*Loader) error{(*Loader).compile, (*Loader).frames, plan, (*Loader).openCache} {
+		if err := step(l); err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
 	}
-	l.share = share{n: l.samples.n, batch: c.BatchSize, rank: c.Rank, world: c.WorldSize, dropLast: c.DropLast}
-	schema := ds.Meta().Schema
-	l.image, l.label = schema.ImageIndex(), schema.LabelIndex()
-	if l.image < 0 {
-		return nil, fmt.Errorf("%w: no field of kind image", formats.ErrSchema)
-	}
-	l.channels = map[preprocess.Color]int{preprocess.ColorRGB: 3, preprocess.ColorGray: 1}[c.Color]
-	if err := l.compile(); err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	l.frame = frame{shape: l.pipeline.Shape(), dtype: c.DType, layout: c.Layout, columns: columns(schema, l.label)}
 	return l, nil
 }
 
 // compile finds the shape of the images, as far as it matters, and makes the pipeline.
 func (l *Loader) compile() error {
+	schema := l.dataset.Meta().Schema
+	l.image, l.label = schema.ImageIndex(), schema.LabelIndex()
+	if l.image < 0 {
+		return fmt.Errorf("%w: no field of kind image", formats.ErrSchema)
+	}
+	l.channels = map[preprocess.Color]int{preprocess.ColorRGB: 3, preprocess.ColorGray: 1}[l.config.Color]
 	h, w, channels := 0, 0, l.channels
 	sized := augment.FixesSize(l.config.Transforms)
-	if l.samples.n == 0 && (!sized || channels == 0) {
+	if l.samples.Len() == 0 && (!sized || channels == 0) {
 		return errors.New("there are no samples to tell the shape of a batch")
 	}
 	if !sized && !l.config.ApplyOrientation {
-		if err := l.samples.checkUniform(l.dataset); err != nil {
+		if err := checkUniform(l.dataset, l.samples); err != nil {
 			return err
 		}
 	}
@@ -104,18 +123,74 @@ func (l *Loader) compile() error {
 	return err
 }
 
-// first decodes the first sample.
+// frames finds what all batches have in common.
+func (l *Loader) frames() error {
+	c, schema := &l.config, l.dataset.Meta().Schema
+	l.frame = frame{
+		shape: l.pipeline.Shape(), dtype: c.DType, layout: c.Layout, label: c.LabelDType, columns: columns(schema, l.label),
+	}
+	if err := checkLabels(c.LabelDType, len(l.Classes())); err != nil {
+		return err
+	}
+	var err error
+	if l.frame.fields, err = l.fieldFrames(schema, c.Fields); err != nil {
+		return err
+	}
+	l.record = record{fields: len(schema), wanted: []int{l.image}}
+	if l.label >= 0 {
+		l.record.wanted = append(l.record.wanted, l.label)
+	}
+	for _, f := range l.frame.fields {
+		l.record.wanted = append(l.record.wanted, f.place)
+	}
+	return l.mix()
+}
+
+// mix prepares MixUp and CutMix, if the transforms have them.
+func (l *Loader) mix() error {
+	mixers := l.pipeline.Mixers()
+	switch {
+	case len(mixers) == 0:
+		return nil
+	case len(l.Classes()) == 0:
+		return fmt.Errorf("%s: the dataset has no classes whose labels could be mixed", mixers[0])
+	case l.config.Tail == order.Uneven:
+		return fmt.Errorf("%s: images of an evaluation are not mixed", mixers[0])
+	}
+	l.frame.soft = max(len(l.Classes()), l.frame.columns)
+	l.mixing = &mixing{frame: &l.frame, mixers: mixers, seed: l.config.Seed}
+	return nil
+}
+
+// first decodes the first sample that can be.
 func (l *Loader) first() (preprocess.Image, error) {
 	w := l.acquire()
 	defer l.release(w)
-	if err := l.read(l.samples.index(0), &w.sample); err != nil {
-		return preprocess.Image{}, fmt.Errorf("read the first sample: %w", err)
+	var failed error
+	for s := range l.samples.Len() {
+		m, err := l.decodeSample(w, s)
+		if err == nil {
+			return *m, nil
+		}
+		if failed == nil {
+			failed = err
+		}
+		if l.config.OnError == Fail || s == substitutes {
+			break
+		}
+	}
+	return preprocess.Image{}, failed
+}
+
+func (l *Loader) decodeSample(w *worker, s int) (*preprocess.Image, error) {
+	if err := l.read(l.samples.At(s), &w.sample); err != nil {
+		return nil, fmt.Errorf("read the first sample: %w", err)
 	}
 	m, _, err := w.decode(&w.sample.Values[l.image], w.options())
 	if err != nil {
-		return preprocess.Image{}, fmt.Errorf("decode %s: %w", w.sample.Key, err)
+		return nil, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 	}
-	return *m, nil
+	return m, nil
 }
 
 // columns is the number of classes of a multi-hot label.
@@ -133,11 +208,17 @@ func columns(schema formats.Schema, label int) int {
 // takes says whether images of so many channels need no conversion.
 func (l *Loader) takes(channels int) bool { return l.channels == 0 || l.channels == channels }
 
-// Len is the number of batches in an epoch, the same on every rank.
-func (l *Loader) Len() int { return l.share.batches() }
+// shareFrom is the part of this rank of what is behind a position.
+func (l *Loader) shareFrom(position int) order.Share {
+	c := &l.config
+	return order.Share{Len: l.plan.Len(), Start: position, Batch: c.BatchSize, Rank: c.Rank, World: c.WorldSize, Tail: c.Tail}
+}
 
-// Samples is the number of samples in the split, over all ranks.
-func (l *Loader) Samples() int { return l.samples.n }
+// Len is the number of batches in an epoch, the same on every rank but with order.Uneven.
+func (l *Loader) Len() int { return l.shareFrom(0).Batches() }
+
+// Samples is the number of samples to choose from, over all ranks: those of the split.
+func (l *Loader) Samples() int { return l.samples.Len() }
 
 // Classes names the indices of the designated label; nil without one. The caller must not
 // change it.
@@ -146,32 +227,62 @@ func (l *Loader) Classes() []string { return l.dataset.Meta().Classes() }
 // ImageShape is height, width and channels of a batch's images, whatever the layout.
 func (l *Loader) ImageShape() [3]int { return l.frame.shape }
 
+// Cached tells of the cache; zeros without one.
+func (l *Loader) Cached() cache.Stats {
+	if l.cache == nil {
+		return cache.Stats{}
+	}
+	return l.cache.Stats()
+}
+
+// Mixing measures how well the order mixes what is stored side by side.
+func (l *Loader) Mixing() order.Mixing {
+	probe := order.Probe{Batch: l.config.BatchSize * l.config.WorldSize, Seed: l.config.Seed}
+	if l.label >= 0 && l.frame.columns == 0 {
+		probe.Label = func(sample int) int64 {
+			in, err := l.dataset.Info(l.samples.At(sample))
+			if err != nil {
+				return formats.NoLabel
+			}
+			return in.Label
+		}
+	}
+	return order.Measure(l.plan, probe)
+}
+
 // At makes b a batch of one: sample i of the split in order of key, 0 <= i < Samples(),
-// with what the transforms draw in epoch 0. b's memory is reused and stays the caller's.
+// with what the transforms draw in epoch 0, not mixed with others. b's memory is reused and
+// stays the caller's.
 func (l *Loader) At(i int, b *Batch) error {
-	if i < 0 || i >= l.samples.n {
-		return fmt.Errorf("sample %d: there are %d", i, l.samples.n)
+	if i < 0 || i >= l.samples.Len() {
+		return fmt.Errorf("sample %d: there are %d", i, l.samples.Len())
 	}
 	w := l.acquire()
 	defer l.release(w)
 	l.frame.reset(b, 1)
-	return w.fill(b, 0, i, 0)
+	if err := w.fill(b, 0, l.draw(i, i, 0)); err != nil {
+		return err
+	}
+	l.frame.joinFields(b)
+	if l.frame.soft > 0 {
+		l.frame.soften(b)
+	}
+	return nil
 }
 
 // Clock sums up where the time went since the Loader was made.
 func (l *Loader) Clock() Clock {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var c Clock
+	c := Clock{Wait: time.Duration(l.wait.Load()), Asked: l.asked.Load(), Ready: l.ready.Load()}
 	for _, w := range l.workers {
 		w.addTo(&c)
 	}
-	c.Wait = time.Duration(l.wait.Load())
 	return c
 }
 
-// Close frees the decoders and, if Open opened it, closes the dataset. No epoch may be
-// running.
+// Close frees the decoders, leaves the cache and, if Open opened it, closes the dataset. No
+// epoch may be running.
 func (l *Loader) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -179,9 +290,14 @@ func (l *Loader) Close() error {
 		w.decoder.Close()
 	}
 	l.idle, l.batches = nil, nil
-	if !l.owned {
-		return nil
+	var err error
+	if l.cache != nil {
+		err = l.cache.Close()
+		l.cache = nil
 	}
-	l.owned = false
-	return l.dataset.Close()
+	if l.owned {
+		l.owned = false
+		err = errors.Join(err, l.dataset.Close())
+	}
+	return err
 }

@@ -15,7 +15,7 @@ import (
 func TestRawImagesAreCopiedAsTheyAre(t *testing.T) {
 	ds := rawImages(10, 5, 7, 3)
 	for name, d := range map[string]formats.Dataset{"read": ds, "view": lending{ds}} {
-		l := newLoader(t, d, Config{BatchSize: 4, Workers: 2})
+		l := makeLoader(t, d, Config{BatchSize: 4, Workers: 2})
 		for _, b := range collect(t, l, 0) {
 			for i, index := range b.Indices {
 				if !slices.Equal(b.Uint8[i*105:][:105], ds.samples[index].Values[0].Data) {
@@ -32,7 +32,7 @@ func TestLentPixelsAreNotWrittenTo(t *testing.T) {
 	for _, s := range ds.samples {
 		before = append(before, slices.Clone(s.Values[0].Data))
 	}
-	l := newLoader(t, lending{ds}, Config{BatchSize: 2, Transforms: []augment.Op{augment.ColorJitter{Brightness: 0.9, Hue: 0.5}}})
+	l := makeLoader(t, lending{ds}, Config{BatchSize: 2, Transforms: []augment.Op{augment.ColorJitter{Brightness: 0.9, Hue: 0.5}}})
 	collect(t, l, 0)
 	for i, s := range ds.samples {
 		if !slices.Equal(before[i], s.Values[0].Data) {
@@ -43,7 +43,7 @@ func TestLentPixelsAreNotWrittenTo(t *testing.T) {
 
 func TestLayoutAndNormalisation(t *testing.T) {
 	ds := rawImages(3, 4, 5, 3)
-	l := newLoader(t, ds, Config{
+	l := makeLoader(t, ds, Config{
 		BatchSize: 3, DType: formats.Float32, Layout: augment.NCHW,
 		Transforms: []augment.Op{augment.ImageNet},
 	})
@@ -71,9 +71,9 @@ func TestHalfBatches(t *testing.T) {
 		Transforms: append(augment.Train(20), augment.ImageNet),
 	}
 	ds := rawImages(3, 40, 50, 3)
-	floats := collect(t, newLoader(t, ds, c), 1)[0].Float32
+	floats := collect(t, makeLoader(t, ds, c), 1)[0].Float32
 	c.DType = formats.BFloat16
-	b := collect(t, newLoader(t, ds, c), 1)[0]
+	b := collect(t, makeLoader(t, ds, c), 1)[0]
 	if b.Uint8 != nil || b.Float32 != nil || len(b.Half) != len(floats) {
 		t.Fatalf("%d uint8, %d float32, %d halves", len(b.Uint8), len(b.Float32), len(b.Half))
 	}
@@ -88,7 +88,7 @@ func TestHalfBatches(t *testing.T) {
 func TestSplit(t *testing.T) {
 	ds := photos(t, 30)
 	c := Config{BatchSize: 4, Split: "val", Transforms: augment.Train(8), Shuffle: true}
-	l := newLoader(t, ds, c)
+	l := makeLoader(t, ds, c)
 	got := indices(collect(t, l, 0))
 	if len(got) != 10 || l.Samples() != 10 {
 		t.Fatalf("%d samples, Samples says %d", len(got), l.Samples())
@@ -115,9 +115,9 @@ func TestSplitDrawsAsADatasetOfItsOwn(t *testing.T) {
 		}
 	}
 	c := Config{BatchSize: 4, Transforms: augment.Train(8), Shuffle: true, Seed: 5}
-	want := collect(t, newLoader(t, own, c), 2)
+	want := collect(t, makeLoader(t, own, c), 2)
 	c.Split = "val"
-	got := collect(t, newLoader(t, ds, c), 2)
+	got := collect(t, makeLoader(t, ds, c), 2)
 	for k := range want {
 		if !slices.Equal(got[k].Uint8, want[k].Uint8) || !slices.Equal(got[k].Labels, want[k].Labels) {
 			t.Fatalf("batch %d differs", k)
@@ -126,7 +126,7 @@ func TestSplitDrawsAsADatasetOfItsOwn(t *testing.T) {
 }
 
 func TestAt(t *testing.T) {
-	l := newLoader(t, photos(t, 9), Config{BatchSize: 4, Workers: 2, Transforms: augment.Train(8)})
+	l := makeLoader(t, photos(t, 9), Config{BatchSize: 4, Workers: 2, Transforms: augment.Train(8)})
 	want := collect(t, l, 0)
 	var b Batch
 	for i := range 9 {
@@ -152,7 +152,7 @@ func TestDifferentSizesNameKeysAndTheWayOut(t *testing.T) {
 		t.Errorf("known sizes: error %v", err)
 	}
 	unknown := photos(t, 3)
-	l := newLoader(t, unknown, Config{BatchSize: 1})
+	l := makeLoader(t, unknown, Config{BatchSize: 1})
 	n, err := drain(l)
 	if n != 1 || !errors.Is(err, augment.ErrSize) || !strings.Contains(err.Error(), unknown.samples[1].Key) {
 		t.Errorf("unknown sizes: %d batches, error %v", n, err)
@@ -165,7 +165,7 @@ func TestChannels(t *testing.T) {
 		color preprocess.Color
 		want  int
 	}{{"", 3}, {preprocess.ColorRGB, 3}, {preprocess.ColorGray, 1}, {preprocess.ColorKeep, 1}} {
-		l := newLoader(t, ds, Config{BatchSize: 2, Color: tt.color})
+		l := makeLoader(t, ds, Config{BatchSize: 2, Color: tt.color})
 		if got := l.ImageShape(); got != [3]int{3, 3, tt.want} {
 			t.Errorf("color %q: shape %v", tt.color, got)
 		}
@@ -175,7 +175,7 @@ func TestChannels(t *testing.T) {
 		}
 	}
 	ds.samples[1].Values[0] = rawImages(1, 3, 3, 3).samples[0].Values[0]
-	l := newLoader(t, ds, Config{BatchSize: 2, Color: preprocess.ColorKeep})
+	l := makeLoader(t, ds, Config{BatchSize: 2, Color: preprocess.ColorKeep})
 	if _, err := drain(l); err == nil || !strings.Contains(err.Error(), "3 channels") {
 		t.Errorf("mixed channels: error %v", err)
 	}
@@ -187,7 +187,7 @@ func TestMultiHot(t *testing.T) {
 	for i := range ds.samples {
 		ds.samples[i].Values[1] = formats.Value{Data: []byte{1, byte(i & 1), byte(i >> 1 & 1)}, Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{3}}
 	}
-	l := newLoader(t, ds, Config{BatchSize: 2, WorldSize: 3, Rank: 2})
+	l := makeLoader(t, ds, Config{BatchSize: 2, WorldSize: 3, Rank: 2})
 	b := collect(t, l, 0)[0]
 	if !slices.Equal(b.MultiHot, []uint8{1, 0, 0, 0, 0, 0}) || !slices.Equal(b.Labels, []int64{-1, -1}) {
 		t.Errorf("multi-hot %v, labels %v", b.MultiHot, b.Labels)
@@ -201,7 +201,7 @@ func TestMultiHot(t *testing.T) {
 func TestNoLabels(t *testing.T) {
 	ds := rawImages(2, 2, 2, 3)
 	ds.meta.Schema = ds.meta.Schema[:1]
-	b := collect(t, newLoader(t, ds, Config{BatchSize: 2}), 0)[0]
+	b := collect(t, makeLoader(t, ds, Config{BatchSize: 2}), 0)[0]
 	if !slices.Equal(b.Labels, []int64{-1, -1}) || b.MultiHot != nil {
 		t.Errorf("labels %v, multi-hot %v", b.Labels, b.MultiHot)
 	}
@@ -209,7 +209,7 @@ func TestNoLabels(t *testing.T) {
 
 func TestClock(t *testing.T) {
 	ds := photos(t, 40)
-	l := newLoader(t, ds, Config{BatchSize: 8, Workers: 3, Transforms: augment.Train(16)})
+	l := makeLoader(t, ds, Config{BatchSize: 8, Workers: 3, Transforms: augment.Train(16)})
 	collect(t, l, 0)
 	once := l.Clock()
 	var size int64

@@ -28,7 +28,7 @@ func (l *Loader) acquireBatch() *Batch {
 	defer l.mu.Unlock()
 	n := len(l.batches)
 	if n == 0 {
-		return &Batch{}
+		return &Batch{loader: l}
 	}
 	b := l.batches[n-1]
 	l.batches = l.batches[:n-1]

@@ -6,54 +6,65 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/order"
 )
 
-// selection is the samples of a split in order of key.
-type selection struct {
-	n       int
-	indices []int32 // nil if it is the whole dataset
-}
-
-// index is where sample s of the selection is in the dataset.
-func (s *selection) index(sample int) int {
-	if s.indices == nil {
-		return sample
+// selectSamples finds a split's samples, of those that keep, if it is not nil, is true of. An
+// unknown split's error lists those there are.
+func selectSamples(ds formats.Dataset, split string, keep func(formats.Info) bool) (order.Subset, error) {
+	if split == "" && keep == nil {
+		return order.All(ds.Len()), nil
 	}
-	return int(s.indices[sample])
-}
-
-// selectSplit finds a split's samples; an unknown one's error lists those there are.
-func selectSplit(ds formats.Dataset, split string) (selection, error) {
-	if split == "" {
-		return selection{n: ds.Len()}, nil
-	}
-	indices := []int32{}
-	for i := range ds.Len() {
+	var failed error
+	s, err := order.Select(ds.Len(), func(i int) bool {
 		info, err := ds.Info(i)
-		if err != nil {
-			return selection{}, fmt.Errorf("split %q: sample %d: %w", split, i, err)
+		if err != nil && failed == nil {
+			failed = fmt.Errorf("select samples: sample %d: %w", i, err)
 		}
-		if info.Split == split {
-			indices = append(indices, int32(i))
-		}
-	}
-	if len(indices) == 0 {
+		return err == nil && (split == "" || info.Split == split) && (keep == nil || keep(info))
+	})
+	switch {
+	case failed != nil:
+		return s, failed
+	case err == nil && s.Len() == 0 && split != "":
 		var names []string
 		for _, s := range ds.Meta().Splits {
 			names = append(names, s.Name)
 		}
-		return selection{}, fmt.Errorf("no sample is in split %q; splits: %s", split, strings.Join(names, ", "))
+		return s, fmt.Errorf("no sample is in split %q; splits: %s", split, strings.Join(names, ", "))
 	}
-	return selection{n: len(indices), indices: indices}, nil
+	return s, err
+}
+
+// planOrder plans the order of the loader's samples.
+func (l *Loader) planOrder() error {
+	c := &l.config
+	d := order.Data{Samples: l.samples.Len()}
+	info := func(sample int) formats.Info {
+		in, err := l.dataset.Info(l.samples.At(sample))
+		if err != nil {
+			return formats.Info{Label: formats.NoLabel} // reading it will tell
+		}
+		return in
+	}
+	if c.Weight != nil {
+		d.Weight = func(sample int) float64 { return c.Weight(info(sample)) }
+	}
+	if l.label >= 0 && l.frame.columns == 0 {
+		d.Label = func(sample int) int64 { return info(sample).Label }
+	}
+	plan, err := order.New(c.Order, d)
+	l.plan = plan
+	return err
 }
 
 // checkUniform reports the first sample whose size is known and not the first one's.
-func (s *selection) checkUniform(ds formats.Dataset) error {
+func checkUniform(ds formats.Dataset, samples order.Subset) error {
 	var first formats.Info
-	for i := range s.n {
-		info, err := ds.Info(s.index(i))
+	for i := range samples.Len() {
+		info, err := ds.Info(samples.At(i))
 		if err != nil {
-			return fmt.Errorf("sample %d: %w", s.index(i), err)
+			return fmt.Errorf("sample %d: %w", samples.At(i), err)
 		}
 		switch {
 		case info.Shape[0] == 0:

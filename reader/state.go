@@ -37,11 +37,7 @@ func (l *Loader) Resume(ctx context.Context, s State) iter.Seq2[*Batch, error] {
 }
 
 // Left is the number of batches that Resume gives.
-func (l *Loader) Left(s State) int {
-	share := l.share
-	share.start = s.Position
-	return share.batches()
-}
+func (l *Loader) Left(s State) int { return l.shareFrom(s.Position).Batches() }
 
 func (l *Loader) checkState(s State) error {
 	switch {
@@ -49,17 +45,11 @@ func (l *Loader) checkState(s State) error {
 		return fmt.Errorf("%w: its seed is %d, the loader's %d", ErrState, s.Seed, l.config.Seed)
 	case s.Order != l.orderName():
 		return fmt.Errorf("%w: it was %q, the loader's is %q", ErrState, s.Order, l.orderName())
-	case s.Position < 0 || s.Position > l.samples.n:
-		return fmt.Errorf("%w: position %d of %d", ErrState, s.Position, l.samples.n)
+	case s.Position < 0 || s.Position > l.plan.Len():
+		return fmt.Errorf("%w: position %d of %d", ErrState, s.Position, l.plan.Len())
 	}
 	return nil
 }
 
 // orderName tells orders apart that differ in more than the seed.
-func (l *Loader) orderName() string {
-	order := "sequential"
-	if l.config.Shuffle {
-		order = "shuffle"
-	}
-	return fmt.Sprintf("%s of %d", order, l.samples.n)
-}
+func (l *Loader) orderName() string { return l.plan.String() + "; " + l.samples.String() }

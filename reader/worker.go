@@ -20,51 +20,60 @@ type worker struct {
 	sample  formats.Sample
 	pixels  preprocess.Image // decoded; belongs to the worker
 	lent    preprocess.Image // pixels that lie in the dataset's memory
+	h, w    int              // of the designated image, before the plan
+	masked  preprocess.Image // a mask's pixels
+	corners []float32        // of boxes
 	counters
 }
 
-// fill makes entry i of b: sample s of the split with the draws of that epoch. The error
-// names the sample's key.
-func (w *worker) fill(b *Batch, i, s, epoch int) error {
+// fill makes entry i of b what is drawn. The error names the sample's key.
+func (w *worker) fill(b *Batch, i int, d draw) error {
 	l := w.loader
-	start := time.Now()
-	index := l.samples.index(s)
-	if err := l.read(index, &w.sample); err != nil {
-		return fmt.Errorf("read sample %d: %w", index, err)
-	}
-	read := w.lap(stageRead, start)
-
-	value := &w.sample.Values[l.image]
-	h, width, err := w.decoder.Size(value, w.options())
+	index := l.samples.At(d.sample)
+	now, err := w.fetch(index, w.begin())
 	if err != nil {
-		return fmt.Errorf("decode %s: %w", w.sample.Key, err)
+		return err
 	}
-	w.rand = augment.NewRand(l.config.Seed, epoch, s)
-	l.pipeline.Plan(&w.plan, h, width, &w.rand)
-	m, own, err := w.decodeFor(value, &w.plan)
-	if err != nil {
-		return fmt.Errorf("decode %s: %w", w.sample.Key, err)
-	}
-	decoded := w.lap(stageDecode, read)
-	if err := l.pipeline.Fits(m, &w.plan); err != nil {
-		return fmt.Errorf("transform %s: %w", w.sample.Key, err)
-	}
-	if err := w.runner.Apply(&w.plan, m, own, w.target(b, i)); err != nil {
-		return fmt.Errorf("transform %s: %w", w.sample.Key, err)
-	}
-	augmented := w.lap(stageAugment, decoded)
-
-	if err := w.runner.Store(); err != nil {
-		return fmt.Errorf("store %s: %w", w.sample.Key, err)
+	w.rand = d.rand
+	if now, err = w.picture(&w.sample.Values[l.image], w.target(b, i), now); err != nil {
+		return err
 	}
 	b.Indices[i] = index
 	if err := w.label(b, i); err != nil {
 		return fmt.Errorf("label of %s: %w", w.sample.Key, err)
 	}
-	w.lap(stageCollate, augmented)
-	w.images.Add(1)
-	w.bytes.Add(int64(len(value.Data)))
+	if err := w.fields(b, i); err != nil {
+		return fmt.Errorf("%s: %w", w.sample.Key, err)
+	}
+	w.finish(w.lap(stageCollate, now))
 	return nil
+}
+
+// picture decodes the designated image, transforms it and stores it in t. It gives back the
+// time.
+func (w *worker) picture(v *formats.Value, t preprocess.Target, now time.Duration) (time.Duration, error) {
+	l := w.loader
+	var err error
+	if w.h, w.w, err = w.decoder.Size(v, w.options()); err != nil {
+		return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
+	}
+	l.pipeline.Plan(&w.plan, w.h, w.w, &w.rand)
+	m, own, err := w.decodeFor(v, &w.plan)
+	if err != nil {
+		return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
+	}
+	now = w.lap(stageDecode, now)
+	if err := l.pipeline.Fits(m, &w.plan); err != nil {
+		return now, fmt.Errorf("transform %s: %w", w.sample.Key, err)
+	}
+	if err := w.runner.Apply(&w.plan, m, own, t); err != nil {
+		return now, fmt.Errorf("transform %s: %w", w.sample.Key, err)
+	}
+	now = w.lap(stageAugment, now)
+	if err := w.runner.Store(); err != nil {
+		return now, fmt.Errorf("store %s: %w", w.sample.Key, err)
+	}
+	return now, nil
 }
 
 // decodeFor gives the pixels that plan needs, and whether they belong to the worker.
@@ -121,36 +130,10 @@ func (w *worker) target(b *Batch, i int) preprocess.Target {
 		t.Uint8 = b.Uint8[i*n:][:n]
 	case formats.Float32:
 		t.Float32 = b.Float32[i*n:][:n]
+	case formats.Uint16:
+		t.Half = b.Uint16[i*n:][:n]
 	default:
 		t.Half = b.Half[i*n:][:n]
 	}
 	return t
-}
-
-func (w *worker) label(b *Batch, i int) error {
-	l := w.loader
-	b.Labels[i] = formats.NoLabel
-	if l.label < 0 {
-		return nil
-	}
-	v := &w.sample.Values[l.label]
-	if k := l.frame.columns; k > 0 {
-		if len(v.Data) != k {
-			return fmt.Errorf("%w: %d columns where the schema has %d classes", formats.ErrSchema, len(v.Data), k)
-		}
-		copy(b.MultiHot[i*k:], v.Data)
-		return nil
-	}
-	x, ok := v.Int64()
-	if !ok {
-		return fmt.Errorf("%w: it is no int64", formats.ErrSchema)
-	}
-	b.Labels[i] = x
-	return nil
-}
-
-// markPadding takes back what tells entry i from padding.
-func markPadding(b *Batch, i, columns int) {
-	b.Labels[i], b.Indices[i] = formats.NoLabel, -1
-	clear(b.MultiHot[i*columns:][:columns])
 }

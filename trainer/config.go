@@ -20,6 +20,8 @@ var (
 	ErrBatch = errors.New("bad batch")
 	// ErrDiverged is returned when the loss is no longer a finite number.
 	ErrDiverged = errors.New("training diverged")
+	// ErrCheckpoint is returned for a checkpoint that is damaged or of another training.
+	ErrCheckpoint = errors.New("unusable checkpoint")
 )
 
 // Config says what to train and on what. Its zero value is the cnn on the pure-Go backend.
@@ -35,6 +37,8 @@ type Config struct {
 	LearningRate float64 `json:"learning_rate"`
 	// Seed decides the initial weights. The order of the samples is the loader's matter.
 	Seed uint64 `json:"seed"`
+	// Checkpoint is where Run keeps the training's state.
+	Checkpoint Checkpointing `json:"-"`
 }
 
 // Models lists the names that Config.Model takes, sorted.

@@ -16,6 +16,13 @@
 // (x-127.5)/64; those of float32 are taken as already normalised. Entries whose index is
 // -1 are padding and count in neither loss nor accuracy.
 //
+// Labels may be mixed (reader.Batch's Soft): accuracy then counts the largest share.
+//
 // On the pure-Go backend two runs with the same seed over the same batches give the same
-// bits. Nothing is printed; panics of GoMLX are returned as errors.
+// bits, on any number of cores. With [Checkpointing] a run that was stopped or killed goes
+// on where it was, and ends with the bits of one that was not: a checkpoint has the weights,
+// Adam's state, the loader's place in the epoch and what the epoch has summed up so far.
+// [Trainer.Save] and [Trainer.Load] do that for callers with their own loop.
+//
+// Nothing is printed; panics of GoMLX are returned as errors.
 package trainer

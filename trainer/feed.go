@@ -13,8 +13,8 @@ import (
 // feed holds the input tensors of one graph and fills them from batches. It has as many
 // rows as the largest batch so far, so that one graph serves all smaller ones.
 type feed struct {
-	rows                 int
-	images, labels, mask *tensors.Tensor // (rows,H,W,C) uint8 or float32; (rows) int32; (rows) float32
+	rows, classes         int
+	images, targets, mask *tensors.Tensor // (rows,H,W,C) uint8 or float32; (rows,classes), (rows) float32
 }
 
 // fill copies b, which checkBatch found good, into the tensors and masks what is padding.
@@ -28,7 +28,7 @@ func (f *feed) fill(b *reader.Batch) (resized bool, err error) {
 		f.free()
 		f.rows = max(f.rows, b.Shape[0])
 		f.images = tensors.FromShape(shapes.Make(dtype, f.rows, b.Shape[1], b.Shape[2], b.Shape[3]))
-		f.labels = tensors.FromShape(shapes.Make(dtypes.Int32, f.rows))
+		f.targets = tensors.FromShape(shapes.Make(dtypes.Float32, f.rows, f.classes))
 		f.mask = tensors.FromShape(shapes.Make(dtypes.Float32, f.rows))
 		resized = true
 	}
@@ -40,15 +40,18 @@ func (f *feed) fill(b *reader.Batch) (resized bool, err error) {
 	if err != nil {
 		return resized, err
 	}
-	return resized, f.fillLabels(b)
+	return resized, f.fillTargets(b)
 }
 
-func (f *feed) fillLabels(b *reader.Batch) error {
-	err := tensors.MutableFlatData(f.labels, func(dst []int32) {
+// fillTargets writes the probabilities that the network is to give: what MixUp or CutMix left
+// of the labels, or 1 for the label.
+func (f *feed) fillTargets(b *reader.Batch) error {
+	err := tensors.MutableFlatData(f.targets, func(dst []float32) {
 		clear(dst)
+		copy(dst, b.Soft)
 		for i := range b.Shape[0] {
-			if counts(b, i) {
-				dst[i] = int32(b.Labels[i])
+			if b.Soft == nil && counts(b, i) {
+				dst[i*f.classes+int(b.Label(i))] = 1
 			}
 		}
 	})
@@ -66,19 +69,19 @@ func (f *feed) fillLabels(b *reader.Batch) error {
 }
 
 // inputs are the arguments of the graph.
-func (f *feed) inputs() []any { return []any{f.images, f.labels, f.mask} }
+func (f *feed) inputs() []any { return []any{f.images, f.targets, f.mask} }
 
 func (f *feed) shapes() []shapes.Shape {
-	return []shapes.Shape{f.images.Shape(), f.labels.Shape(), f.mask.Shape()}
+	return []shapes.Shape{f.images.Shape(), f.targets.Shape(), f.mask.Shape()}
 }
 
 func (f *feed) free() {
-	for _, t := range []*tensors.Tensor{f.images, f.labels, f.mask} {
+	for _, t := range []*tensors.Tensor{f.images, f.targets, f.mask} {
 		if t != nil {
 			t.MustFinalizeAll()
 		}
 	}
-	f.images, f.labels, f.mask = nil, nil, nil
+	f.images, f.targets, f.mask = nil, nil, nil
 }
 
 // fillPixels copies the rows that there are and clears the rest.
@@ -106,15 +109,19 @@ func checkBatch(b *reader.Batch, shape [3]int, classes int) error {
 		return fmt.Errorf("%w: shape %v, want NHWC %v", ErrBatch, b.Shape, want)
 	}
 	rows, size := b.Shape[0], b.Shape[0]*shape[0]*shape[1]*shape[2]
-	if rows == 0 || len(b.Labels) < rows || len(b.Indices) < rows || max(len(b.Uint8), len(b.Float32)) != size {
+	labels := max(len(b.Labels), len(b.Labels8), len(b.Labels16))
+	if rows == 0 || labels < rows || len(b.Indices) < rows || max(len(b.Uint8), len(b.Float32)) != size {
 		return fmt.Errorf("%w: %d pixels, %d labels, %d indices for shape %v", ErrBatch,
-			max(len(b.Uint8), len(b.Float32)), len(b.Labels), len(b.Indices), b.Shape)
+			max(len(b.Uint8), len(b.Float32)), labels, len(b.Indices), b.Shape)
+	}
+	if b.Soft != nil && len(b.Soft) != rows*classes {
+		return fmt.Errorf("%w: %d soft labels, want %d for each of %d images", ErrBatch, len(b.Soft), classes, rows)
 	}
 	if b.MultiHot != nil {
 		return fmt.Errorf("%w: multi-hot labels: the models learn one class a sample", ErrBatch)
 	}
-	for i, label := range b.Labels[:rows] {
-		if counts(b, i) && (label < 0 || label >= int64(classes)) {
+	for i := range rows {
+		if label := b.Label(i); counts(b, i) && (label < 0 || label >= int64(classes)) {
 			return fmt.Errorf("%w: sample %d has label %d, want 0 to %d", ErrBatch, b.Indices[i], label, classes-1)
 		}
 	}

@@ -22,7 +22,16 @@ type Loader interface {
 	Epoch(ctx context.Context, epoch int) iter.Seq2[*reader.Batch, error]
 }
 
-var _ Loader = (*reader.Loader)(nil)
+// Resumable is a Loader that goes on in the middle of an epoch; *reader.Loader is one.
+type Resumable interface {
+	Loader
+	// State is where the epoch stands after b, which is still valid.
+	State(epoch int, b *reader.Batch) reader.State
+	// Resume gives the batches that are left of the State's epoch, as Epoch does.
+	Resume(ctx context.Context, s reader.State) iter.Seq2[*reader.Batch, error]
+}
+
+var _ Resumable = (*reader.Loader)(nil)
 
 // Metrics is how well a network did on some samples.
 type Metrics struct {
@@ -32,14 +41,17 @@ type Metrics struct {
 }
 
 // Epoch is what one pass over the training set took and gave. Its times are about the
-// training alone, not the evaluation, and add up: Seconds is Wait, Compute and Compile.
+// training alone, not the evaluation, and add up: Seconds is Wait, Compute, Compile and
+// Checkpoint.
 type Epoch struct {
 	Number         int     `json:"epoch"`           // from 1
 	Seconds        float64 `json:"seconds"`         // wall time
 	WaitSeconds    float64 `json:"wait_seconds"`    // the step waited for the loader
 	ComputeSeconds float64 `json:"compute_seconds"` // the step computed
-	CompileSeconds float64 `json:"compile_seconds"` // graphs were compiled, in the first epoch
-	// ImagesPerSecond leaves the time of compiling out.
+	CompileSeconds float64 `json:"compile_seconds"` // graphs were compiled, at the start
+	// CheckpointSeconds were spent in writing checkpoints in the middle of the epoch.
+	CheckpointSeconds float64 `json:"checkpoint_seconds,omitempty"`
+	// ImagesPerSecond leaves the times of compiling and of checkpoints out.
 	ImagesPerSecond float64 `json:"images_per_second"`
 	// Train is about the weights as they changed; Val about those at the epoch's end, nil
 	// without a validation set.
@@ -51,14 +63,21 @@ type Epoch struct {
 type Result struct {
 	Config     Config  `json:"config"`     // with the defaults filled in
 	Parameters int     `json:"parameters"` // trained weights
+	Steps      int     `json:"steps"`      // batches learnt from, in all epochs
 	Epochs     []Epoch `json:"epochs"`
-	Seconds    float64 `json:"seconds"` // all of it, evaluation and start included
+	Seconds    float64 `json:"seconds"` // of this run alone, evaluation and start included
 }
 
 // Run trains a model on train for c.Epochs epochs and evaluates it on val, which may be
 // nil, after each; onEpoch, which may be nil, is called then. The loader's epochs are
 // numbered from 0. Cancelling ctx ends the run between two steps. With an error comes the
 // Result of the epochs that were finished.
+//
+// With c.Checkpoint a run that was stopped goes on: the samples that are left of its epoch
+// come next, and on the pure-Go backend weights and metrics end as those of a run that
+// was never stopped, bit for bit, as long as the sizes of the batches are the same. train
+// has to be Resumable then. Result has the epochs of before too, onEpoch is not called
+// for them. A run that was finished is not begun again; more epochs continue it.
 func Run(ctx context.Context, train, val Loader, c Config, onEpoch func(Epoch)) (Result, error) {
 	start := time.Now()
 	if c.Epochs < 1 {
@@ -71,98 +90,68 @@ func Run(ctx context.Context, train, val Loader, c Config, onEpoch func(Epoch)) 
 	if err != nil {
 		return Result{Config: c}, err
 	}
-	r := Result{Config: t.config}
-	for n := 1; n <= c.Epochs; n++ {
-		var e Epoch
-		if e, err = t.epoch(ctx, train, val, n); err != nil {
-			err = fmt.Errorf("epoch %d: %w", n, err)
-			break
-		}
-		r.Epochs = append(r.Epochs, e)
-		if onEpoch != nil {
-			onEpoch(e)
-		}
+	r := training{trainer: t, train: train, val: val, config: t.config, onEpoch: onEpoch}
+	if err = r.resume(); err == nil {
+		err = r.epochs(ctx)
 	}
-	r.Parameters = t.Parameters()
+	result := Result{Config: t.config, Parameters: t.Parameters(), Steps: r.progress.Steps, Epochs: r.progress.Epochs}
 	err = errors.Join(err, t.Close())
-	r.Seconds = time.Since(start).Seconds()
-	return r, err
-}
-
-// epoch trains on all of train, then evaluates on val.
-func (t *Trainer) epoch(ctx context.Context, train, val Loader, number int) (Epoch, error) {
-	var wait, compute time.Duration
-	compiled := t.train.compile
-	m, err := t.pass(ctx, &t.train, train, number-1, &wait, &compute)
-	if err != nil {
-		return Epoch{}, fmt.Errorf("train: %w", err)
-	}
-	compiled = t.train.compile - compiled
-	compute -= compiled
-	e := Epoch{
-		Number:          number,
-		Seconds:         (wait + compute + compiled).Seconds(),
-		WaitSeconds:     wait.Seconds(),
-		ComputeSeconds:  compute.Seconds(),
-		CompileSeconds:  compiled.Seconds(),
-		ImagesPerSecond: float64(m.Samples) / (wait + compute).Seconds(),
-		Train:           m,
-	}
-	if val != nil {
-		m, err := t.Evaluate(ctx, val)
-		if err != nil {
-			return e, err
-		}
-		e.Val = &m
-	}
-	return e, nil
+	result.Seconds = time.Since(start).Seconds()
+	return result, err
 }
 
 // Evaluate measures the network on the loader's epoch 0 and leaves it as it is.
 // Cancelling ctx ends it between two batches.
 func (t *Trainer) Evaluate(ctx context.Context, l Loader) (Metrics, error) {
-	var wait, compute time.Duration
-	m, err := t.pass(ctx, &t.eval, l, 0, &wait, &compute)
-	if err != nil {
-		return m, fmt.Errorf("evaluate: %w", err)
+	var sum Tally
+	if err := t.pass(ctx, &t.eval, l.Epoch(ctx, 0), &sum, nil); err != nil {
+		return Metrics{}, fmt.Errorf("evaluate: %w", err)
 	}
-	return m, nil
+	if sum.Samples == 0 {
+		return Metrics{}, fmt.Errorf("evaluate: %w", noBatch(l))
+	}
+	return sum.metrics(), nil
 }
 
-// pass runs the program on every batch of an epoch and adds the time blocked in the
-// loader to wait and the rest to compute.
-func (t *Trainer) pass(ctx context.Context, p *program, l Loader, epoch int, wait, compute *time.Duration) (Metrics, error) {
-	var m Metrics
-	correct, mark := 0, time.Now()
-	for b, err := range l.Epoch(ctx, epoch) {
+// pass runs the program on the batches and adds what they gave to sum, the time blocked in
+// the loader as Wait; stepped, which may be nil, is called after each.
+func (t *Trainer) pass(ctx context.Context, p *program, batches iter.Seq2[*reader.Batch, error], sum *Tally,
+	stepped func(*reader.Batch) error,
+) error {
+	mark := time.Now()
+	for b, err := range batches {
 		if err != nil {
-			return m, err
+			return err
 		}
 		if err := ctx.Err(); err != nil {
-			return m, err
+			return err
 		}
-		ready := time.Now()
-		*wait += ready.Sub(mark)
+		ready, compiled := time.Now(), p.compile
 		s, err := t.run(p, b)
 		if err != nil {
-			return m, err
+			return err
 		}
-		m.Loss += s.loss * float64(s.samples)
-		m.Samples += s.samples
-		correct += s.correct
+		compiled = p.compile - compiled
+		sum.Loss += s.loss * float64(s.samples)
+		sum.Samples += s.samples
+		sum.Correct += s.correct
+		sum.Wait += ready.Sub(mark)
+		sum.Compute += time.Since(ready) - compiled
+		sum.Compile += compiled
+		if stepped != nil {
+			if err := stepped(b); err != nil {
+				return err
+			}
+		}
 		mark = time.Now()
-		*compute += mark.Sub(ready)
 	}
-	*wait += time.Since(mark)
-	if err := ctx.Err(); err != nil {
-		return m, err
-	}
-	if m.Samples == 0 {
-		return m, fmt.Errorf("no batch came from %d samples: the batches are larger than the set", l.Samples())
-	}
-	m.Loss /= float64(m.Samples)
-	m.Accuracy = float64(correct) / float64(m.Samples)
-	return m, nil
+	sum.Wait += time.Since(mark)
+	return ctx.Err()
+}
+
+// noBatch is the error of an epoch without a sample.
+func noBatch(l Loader) error {
+	return fmt.Errorf("no batch came from %d samples: the batches are larger than the set", l.Samples())
 }
 
 // checkLoaders reports how the two sets differ in what one network takes.
@@ -177,10 +166,18 @@ func checkLoaders(train, val Loader) error {
 	if len(a) != len(b) {
 		return fmt.Errorf("the training set has %d classes, the validation set %d", len(a), len(b))
 	}
-	for i := range a {
-		if a[i] != b[i] {
-			return fmt.Errorf("class %d is %q in the training set and %q in the validation set", i, a[i], b[i])
-		}
+	if i := unlike(a, b); i >= 0 {
+		return fmt.Errorf("class %d is %q in the training set and %q in the validation set", i, a[i], b[i])
 	}
 	return nil
+}
+
+// unlike is the first index at which the names differ, as far as there are both; -1 if none.
+func unlike(a, b []string) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return -1
 }

@@ -17,7 +17,9 @@ type memory struct {
 	offset                        int // of the first image's index: two sets that share none
 	pad                           bool
 	draw                          func(m *memory, pixels []uint8, index int)
+	prefix                        string // of the classes' names
 	onBatch                       func(i int) error
+	onSamples                     func(indices []int)
 }
 
 func (m *memory) Len() int           { return (m.samples + m.batch - 1) / m.batch }
@@ -27,15 +29,20 @@ func (m *memory) ImageShape() [3]int { return [3]int{m.side, m.side, 3} }
 func (m *memory) Classes() []string {
 	names := make([]string, m.classes)
 	for i := range names {
-		names[i] = fmt.Sprintf("class%02d", i)
+		names[i] = fmt.Sprintf("%sclass%02d", m.prefix, i)
 	}
 	return names
 }
 
 func (m *memory) Epoch(ctx context.Context, epoch int) iter.Seq2[*reader.Batch, error] {
+	return m.from(ctx, epoch, 0)
+}
+
+// from is Epoch from a position on, which is at the beginning of a batch or the end.
+func (m *memory) from(ctx context.Context, epoch, position int) iter.Seq2[*reader.Batch, error] {
 	return func(yield func(*reader.Batch, error) bool) {
 		order := rand.New(rand.NewPCG(7, uint64(epoch))).Perm(m.samples)
-		for i := range m.Len() {
+		for i := (position + m.batch - 1) / m.batch; i < m.Len(); i++ {
 			if err := ctx.Err(); err != nil {
 				yield(nil, err)
 				return
@@ -46,7 +53,12 @@ func (m *memory) Epoch(ctx context.Context, epoch int) iter.Seq2[*reader.Batch, 
 					return
 				}
 			}
-			if !yield(m.collate(order[i*m.batch:min((i+1)*m.batch, m.samples)]), nil) {
+			b := m.collate(order[i*m.batch : min((i+1)*m.batch, m.samples)])
+			b.End = i*m.batch + b.N
+			if m.onSamples != nil {
+				m.onSamples(b.Indices[:b.N])
+			}
+			if !yield(b, nil) {
 				return
 			}
 		}

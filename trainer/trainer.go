@@ -25,6 +25,7 @@ type Trainer struct {
 	backend     compute.Backend
 	store       *model.Store
 	train, eval program
+	failed      bool // a step went wrong: the weights are not to be kept
 }
 
 // program is a graph that is run on batches, and its inputs.
@@ -56,6 +57,7 @@ func New(c Config, shape [3]int, classes int) (*Trainer, error) {
 		return nil, err
 	}
 	t := &Trainer{config: c, shape: shape, classes: classes, backend: backend, store: model.NewStore()}
+	t.train.feed.classes, t.eval.feed.classes = classes, classes
 	if err := t.build(arch, conv); err != nil {
 		t.Close()
 		return nil, fmt.Errorf("model %s: %w", c.Model, err)
@@ -70,13 +72,13 @@ func (t *Trainer) build(arch architecture, conv convolution) (err error) {
 		return err
 	}
 	adam := optimizer.Adam().LearningRate(t.config.LearningRate).Done()
-	measure := func(scope *model.Scope, images, labels, mask *graph.Node) (loss, correct *graph.Node) {
+	measure := func(scope *model.Scope, images, targets, mask *graph.Node) (loss, correct *graph.Node) {
 		logits := arch.logits(scope, normalise(images), t.classes, conv)
-		return crossEntropy(logits, labels, mask), countCorrect(logits, labels, mask)
+		return crossEntropy(logits, targets, mask), countCorrect(logits, targets, mask)
 	}
 	t.train.exec, err = model.NewExec(t.backend, t.store,
-		func(scope *model.Scope, images, labels, mask *graph.Node) (loss, correct *graph.Node) {
-			loss, correct = measure(scope.In("model"), images, labels, mask)
+		func(scope *model.Scope, images, targets, mask *graph.Node) (loss, correct *graph.Node) {
+			loss, correct = measure(scope.In("model"), images, targets, mask)
 			adam.UpdateGraph(scope, loss.Graph(), loss)
 			return loss, correct
 		})
@@ -84,8 +86,8 @@ func (t *Trainer) build(arch architecture, conv convolution) (err error) {
 		return err
 	}
 	t.eval.exec, err = model.NewExec(t.backend, t.store,
-		func(scope *model.Scope, images, labels, mask *graph.Node) (loss, correct *graph.Node) {
-			return measure(scope.In("model"), images, labels, mask)
+		func(scope *model.Scope, images, targets, mask *graph.Node) (loss, correct *graph.Node) {
+			return measure(scope.In("model"), images, targets, mask)
 		})
 	return err
 }
@@ -136,6 +138,7 @@ func (t *Trainer) run(p *program, b *reader.Batch) (s sums, err error) {
 	if s.samples = samples(b); s.samples == 0 {
 		return s, nil
 	}
+	t.failed = true
 	if s.loss, s.correct, err = p.run(b); err != nil {
 		return s, fmt.Errorf("model %s: %w", t.config.Model, err)
 	}
@@ -143,6 +146,7 @@ func (t *Trainer) run(p *program, b *reader.Batch) (s sums, err error) {
 		return s, fmt.Errorf("%w: the loss is %g at learning rate %g: take a smaller one",
 			ErrDiverged, s.loss, t.config.LearningRate)
 	}
+	t.failed = false
 	return s, nil
 }
 
@@ -170,17 +174,15 @@ func (p *program) run(b *reader.Batch) (loss float64, correct int, err error) {
 	return loss, correct, nil
 }
 
-// crossEntropy is the mean over the samples, not the padding, of -log p(label).
-func crossEntropy(logits, labels, mask *graph.Node) *graph.Node {
-	classes := logits.Shape().Dimensions[1]
-	target := graph.OneHot(labels, classes, dtypes.Float32)
-	loss := graph.Neg(graph.ReduceSum(graph.Mul(target, graph.LogSoftmax(logits)), -1))
+// crossEntropy is the mean over the samples, not the padding, of -sum(target * log p).
+func crossEntropy(logits, targets, mask *graph.Node) *graph.Node {
+	loss := graph.Neg(graph.ReduceSum(graph.Mul(targets, graph.LogSoftmax(logits)), -1))
 	return graph.Div(graph.ReduceAllSum(graph.Mul(loss, mask)), graph.ReduceAllSum(mask))
 }
 
-// countCorrect is the number of samples whose largest logit is the label's.
-func countCorrect(logits, labels, mask *graph.Node) *graph.Node {
-	hit := graph.Equal(graph.ArgMax(logits, -1, dtypes.Int32), labels)
+// countCorrect is the number of samples whose largest logit is that of the largest target.
+func countCorrect(logits, targets, mask *graph.Node) *graph.Node {
+	hit := graph.Equal(graph.ArgMax(logits, -1, dtypes.Int32), graph.ArgMax(targets, -1, dtypes.Int32))
 	return graph.ConvertDType(graph.ReduceAllSum(graph.Mul(graph.ConvertDType(hit, dtypes.Float32), mask)), dtypes.Int32)
 }
 

@@ -93,6 +93,48 @@ func TestFloat32Batch(t *testing.T) {
 	}
 }
 
+// Soft labels of one class are that class; those of two have the mean of both losses.
+func TestSoftLabels(t *testing.T) {
+	m := &memory{samples: 6, batch: 8, side: 8, classes: 3, draw: stripes, pad: true}
+	order := []int{0, 1, 2, 3, 4, 5}
+	loss := func(change func(b *reader.Batch)) float64 {
+		b := m.collate(order)
+		change(b)
+		return step(t, newTrainer(t, Config{Seed: 2}, 8, 3), b)
+	}
+	soften := func(b *reader.Batch, share float32, shift int) {
+		for i, label := range b.Labels[:b.N] {
+			b.Soft[3*i+(int(label)+shift)%3] += share
+		}
+	}
+	hard := loss(func(*reader.Batch) {})
+	next := loss(func(b *reader.Batch) {
+		for i := range b.N {
+			b.Labels[i] = (b.Labels[i] + 1) % 3
+		}
+	})
+	if got := loss(func(b *reader.Batch) { b.Soft = make([]float32, 24); soften(b, 1, 0) }); got != hard {
+		t.Errorf("loss %v, of the same labels made soft %v", hard, got)
+	}
+	mixed := loss(func(b *reader.Batch) { b.Soft = make([]float32, 24); soften(b, 0.75, 0); soften(b, 0.25, 1) })
+	if want := 0.75*hard + 0.25*next; !near(want, mixed) {
+		t.Errorf("loss %v of mixed labels, want %v", mixed, want)
+	}
+}
+
+// Labels of a byte are those of eight.
+func TestLabelTypes(t *testing.T) {
+	m := &memory{samples: 6, batch: 6, side: 8, classes: 3, draw: ramps}
+	wide, narrow := m.collate([]int{0, 1, 2, 3, 4, 5}), m.collate([]int{0, 1, 2, 3, 4, 5})
+	for _, x := range narrow.Labels {
+		narrow.Labels8 = append(narrow.Labels8, uint8(x))
+	}
+	narrow.Labels = nil
+	if a, b := step(t, newTrainer(t, Config{}, 8, 3), wide), step(t, newTrainer(t, Config{}, 8, 3), narrow); a != b {
+		t.Errorf("loss %v, with labels of a byte %v", a, b)
+	}
+}
+
 func TestBadBatch(t *testing.T) {
 	m := &memory{samples: 4, batch: 4, side: 8, classes: 2, draw: ramps}
 	tr := newTrainer(t, Config{Model: "mlp"}, 8, 2)
@@ -104,6 +146,7 @@ func TestBadBatch(t *testing.T) {
 		"no label":      func(b *reader.Batch) { b.Labels[2] = -1 },
 		"beyond":        func(b *reader.Batch) { b.Labels[2] = 2 },
 		"multi-hot":     func(b *reader.Batch) { b.MultiHot = make([]uint8, 8) },
+		"soft":          func(b *reader.Batch) { b.Soft = make([]float32, 7) },
 		"both, neither": func(b *reader.Batch) { b.Uint8 = nil },
 	} {
 		b := m.collate([]int{0, 1, 2, 3})

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
+import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+
+# A loader's workers finish what they began before they are stopped.
+SETTLE = 0.3
 
 
 class Team(AbstractContextManager):
@@ -15,7 +20,7 @@ class Team(AbstractContextManager):
     def __init__(self, commands: Sequence[Sequence[object]], core: int | None = None) -> None:
         """Starts a child for each command; core is the one that they may use, None for any."""
         self.children = [start([str(word) for word in command], core) for command in commands]
-        self.images = sum(answer["images"] for answer in self.answers())
+        self.images = sum(answer.get("images", 0) for answer in self.answers())
 
     def run(self) -> list[dict]:
         """One pass of each child, at the same time."""
@@ -37,6 +42,35 @@ class Team(AbstractContextManager):
             child.stdout.close()
 
 
+class Paused(Team):
+    """A child and all processes that it starts, which stand still but for their turns: no idle worker of one
+    tool takes time from another."""
+
+    def __init__(self, command: Sequence[object]) -> None:
+        super().__init__([command])
+        self.pause()
+
+    def run(self) -> list[dict]:
+        self.signal(signal.SIGCONT)
+        answers = super().run()
+        self.pause()
+        return answers
+
+    def pause(self) -> None:
+        time.sleep(SETTLE)
+        self.signal(signal.SIGSTOP)
+
+    def signal(self, which: signal.Signals) -> None:
+        for child in self.children:
+            os.killpg(child.pid, which)
+
+    def __exit__(self, *error: object) -> None:
+        self.signal(signal.SIGCONT)
+        super().__exit__(*error)
+
+
 def start(command: list[str], core: int | None) -> subprocess.Popen:
+    """Starts command in a process group of its own."""
     pinned = None if core is None else lambda: os.sched_setaffinity(0, {core})
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=pinned)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    return subprocess.Popen(command, **pipes, text=True, preexec_fn=pinned, start_new_session=True)

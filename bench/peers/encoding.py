@@ -9,7 +9,7 @@ from pathlib import Path
 import samples
 from child import Team
 from timing import Comparison
-from workbench import Workbench
+from workbench import PixelBench
 
 SHORTER = 256
 QUALITY = 90
@@ -19,7 +19,7 @@ SMALL = ["--resize", f"shorter:{SHORTER}", "--encode", f"jpeg:{QUALITY}"]
 LARGE_PHOTOS = 24
 
 
-def encode(s: Workbench) -> list[Comparison]:
+def encode(s: PixelBench) -> list[Comparison]:
     """The given images. What C is timed at has neither files nor the resize in it."""
     tiled = "shorter:256, jpeg:90"
     plain = tiled + ", --no-tile"
@@ -32,7 +32,7 @@ def encode(s: Workbench) -> list[Comparison]:
     ]
 
 
-def photos(s: Workbench) -> list[Comparison]:
+def photos(s: PixelBench) -> list[Comparison]:
     """Photos of 12 Mpx, decoded at a fraction of their size."""
     large = samples.large_photos(s.files(), s.scratch / "large", LARGE_PHOTOS)
     s = replace(s, images=large)
@@ -47,21 +47,21 @@ def photos(s: Workbench) -> list[Comparison]:
     ]
 
 
-def beside(s: Workbench, name: str, options: list[str], peer: str, theirs: list[list], wanted: float) -> Comparison:
+def beside(s: PixelBench, name: str, options: list[str], peer: str, theirs: list[list], wanted: float) -> Comparison:
     c = Comparison("encode", name, f"{peer}, {s.workers} processes", wanted)
     with Team(theirs) as team:
         return s.interleave(c, lambda: s.pack(s.images, s.packed() / "small.lmdb", *options), team.run)
 
 
-def recode(s: Workbench, interval: int) -> list[list]:
+def recode(s: PixelBench, interval: int) -> list[list]:
     return parts(s, [s.turbo, "recode", s.images, SHORTER, QUALITY, interval])
 
 
-def thumbnails(s: Workbench, method: str) -> list[list]:
+def thumbnails(s: PixelBench, method: str) -> list[list]:
     script = Path(__file__).with_name("thumbnails.py")
     return parts(s, [sys.executable, script, method, s.images, s.scratch / "thumbnails", SHORTER])
 
 
-def parts(s: Workbench, command: list) -> list[list]:
+def parts(s: PixelBench, command: list) -> list[list]:
     """The command once for each process, with the part of the images that it takes."""
     return [[*command, f"{n}/{s.workers}"] for n in range(s.workers)]

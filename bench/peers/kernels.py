@@ -13,7 +13,7 @@ import samples
 from child import Team
 from PIL import Image
 from timing import Comparison, Figure
-from workbench import Workbench
+from workbench import PixelBench
 
 # From and to: crops and photos to what is trained on and to what is packed, and far down.
 SIZES = [
@@ -33,7 +33,7 @@ PASS = 60_000_000
 PROGRESSIVE = 500
 
 
-def decode(s: Workbench) -> list[Comparison]:
+def decode(s: PixelBench) -> list[Comparison]:
     """Whole images, both programs on the same core."""
     core = min(os.sched_getaffinity(0))
     c = Comparison("decode", "through Go", "the same loop in C, same core", 0.97)
@@ -41,7 +41,7 @@ def decode(s: Workbench) -> list[Comparison]:
         return [s.interleave(c, ours.run, theirs.run)]
 
 
-def resize(s: Workbench) -> list[Comparison]:
+def resize(s: PixelBench) -> list[Comparison]:
     cv2.setNumThreads(1)
     rng = np.random.default_rng(1)
     comparisons = []
@@ -74,13 +74,13 @@ def repeat(work: Callable[[], object], times: int) -> None:
         work()
 
 
-def transcode(s: Workbench) -> list[Figure]:
+def transcode(s: PixelBench) -> list[Figure]:
     """Tiling, with the check of the coefficients: images a second of a core, and what it adds."""
     progressive = samples.progressive(s.files(), s.scratch / "progressive", PROGRESSIVE)
     return tiling(s, "jpeg-tiled", s.images, 250, 1.02) + tiling(s, "jpeg-tiled, progressive", progressive, 150, 1.05)
 
 
-def tiling(s: Workbench, name: str, images: Path, rate: float, size: float) -> list[Figure]:
+def tiling(s: PixelBench, name: str, images: Path, rate: float, size: float) -> list[Figure]:
     per_second = Figure("transcode", name, "images/s a core", rate)
     growth = Figure("transcode", name, "size in the source's", size, at_most=True)
     with Team([[s.pixels, "process", images, "--encode", "jpeg-tiled"]]) as team:

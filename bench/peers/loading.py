@@ -1,66 +1,150 @@
-"""Training input: dsconv's loader on JPEGs, plain and tiled, beside FFCV, DALI and PyTorch's ImageFolder."""
+"""The loader beside those of other tools: the parts of the section `loader`."""
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
-import time
+from collections.abc import Callable
 from pathlib import Path
 
-import loaders
-from timing import Comparison
-from workbench import Workbench
+import memory
+from loaders.work import JITTER, LONGER, SIZE
+from timing import Comparison, Figure
+from turns import Turns
+from workbench import Workbench, build
 
-PLAIN, TILED = "plain.lmdb", "tiled.lmdb"
+FOLDER = "images"
+PLAIN, TILED, RAW, RAW_LMDB, WHOLE, WHOLE_LMDB = (
+    *("plain.lmdb", "tiled.lmdb", "raw.h5", "raw.lmdb"),
+    *("whole.h5", "whole.lmdb"),
+)
 # What is packed, and how.
-DATASETS = {PLAIN: [], TILED: ["--encode", "jpeg-tiled"]}
-# How many times as fast as a peer's ours is to be.
-WANTED = [
-    (TILED, "FFCV, original JPEGs", 2.0),
-    (TILED, "DALI, CPU", 2.0),
-    (TILED, "ImageFolder, DataLoader", 3.0),
-    (PLAIN, "FFCV, original JPEGs", 1.25),
-]
-# Workers of a loader finish what they began before the next one is timed.
-SETTLE = 0.3
+RAW_OPTIONS = ["--resize", f"longer:{LONGER}", "--encode", "raw"]
+WHOLE_OPTIONS = ["--resize", f"cover:{SIZE}x{SIZE}", "--encode", "raw"]
+DATASETS = {
+    PLAIN: [],
+    TILED: ["--encode", "jpeg-tiled"],
+    RAW: RAW_OPTIONS,
+    RAW_LMDB: RAW_OPTIONS,
+    WHOLE: WHOLE_OPTIONS,
+    WHOLE_LMDB: WHOLE_OPTIONS,
+}
+FLOAT = "--augment", f"rrc:{SIZE},flip,normalize"
+UINT8 = "--augment", f"rrc:{SIZE},flip", "--dtype", "uint8"
+COLOUR = "--augment", f"rrc:{SIZE},flip,jitter:{':'.join(map(str, JITTER))},normalize"
+# A resize to the size that it has leaves an image as it is.
+PASSED = "--augment", f"resize:{SIZE}x{SIZE}", "--dtype", "uint8", "--layout", "nhwc"
+NHWC = "--layout", "nhwc"
+# How much faster two workers are to be than one, on two cores.
+SCALING = 1.6
 
 
-def compare(s: Workbench) -> list[Comparison]:
-    """One epoch of each loader in turn; the first turn warms up and is not counted."""
-    work = s.scratch / "loading"
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir(parents=True)
+def raw(s: Workbench, data: Path) -> list[Comparison]:
+    """Small images stored as pixels, in FFCV's layout."""
+    wanted = []
+    with Turns(s, data, epochs=10) as t:
+        for kind, options, peer, ratio in [
+            ("uint8", UINT8, "ffcv.raw_uint8", 1.5),
+            ("float32", FLOAT, "ffcv.raw", 2.0),
+        ]:
+            t.peer(f"FFCV, raw, {kind}", peer)
+            for dataset in [RAW, RAW_LMDB]:
+                t.ours(f"{dataset}, {kind}", dataset, *options, *NHWC)
+                wanted.append((f"{dataset}, {kind}", f"FFCV, raw, {kind}", ratio))
+        return t.compare("raw", wanted)
+
+
+def jpeg(s: Workbench, data: Path) -> list[Comparison]:
+    """The original JPEGs, tiled for us where it says so."""
+    with Turns(s, data, epochs=2) as t:
+        for dataset in [TILED, PLAIN, FOLDER]:
+            t.ours(dataset, dataset, *FLOAT)
+        t.peer("FFCV", "ffcv.jpeg")
+        t.peer("DALI, CPU", "dali.folder")
+        t.peer("WebDataset", "webdataset.shards")
+        t.peer("MosaicML Streaming", "mosaicml.shards")
+        t.peer("LitData", "litdata.chunks")
+        t.peer("ImageFolder, DataLoader", "pytorch.image_folder")
+        t.peer("torchvision v2, tensors", "pytorch.tensors")
+        wanted = [
+            (TILED, "FFCV", 2.0),
+            (TILED, "DALI, CPU", 2.0),
+            (TILED, "WebDataset", 2.0),
+            (TILED, "MosaicML Streaming", 2.0),
+            (TILED, "LitData", 2.0),
+            (TILED, "ImageFolder, DataLoader", 3.0),
+            (PLAIN, "FFCV", 1.25),
+            (FOLDER, "ImageFolder, DataLoader", 2.0),
+            (FOLDER, "torchvision v2, tensors", None),
+        ]
+        return t.compare("jpeg", wanted)
+
+
+def colour(s: Workbench, data: Path) -> list[Comparison]:
+    """The tutorial's pipeline, with ColorJitter."""
+    with Turns(s, data, epochs=2) as t:
+        for dataset in [TILED, FOLDER, RAW]:
+            t.ours(dataset, dataset, *COLOUR)
+        t.peer("Albumentations, folder", "albumentations.folder")
+        t.peer("Albumentations, raw", "albumentations.raw")
+        wanted = [
+            (TILED, "Albumentations, folder", 2.0),
+            (FOLDER, "Albumentations, folder", None),
+            (RAW, "Albumentations, raw", 2.0),
+        ]
+        return t.compare("colour", wanted)
+
+
+def whole(s: Workbench, data: Path) -> list[Comparison]:
+    """Images passed through as they are, beside memcpy in as many threads."""
+    program = build(s.scratch, "memcpy", "-pthread")
+    wanted = []
+    with Turns(s, data, epochs=20) as t:
+        for n in range(1, s.workers + 1):
+            t.memcpy(f"memcpy, {n} threads", program, n, SIZE * SIZE * 3)
+            for dataset in [WHOLE, WHOLE_LMDB]:
+                t.ours(f"{dataset}, {n} workers", dataset, *PASSED, workers=n)
+                wanted.append((f"{dataset}, {n} workers", f"memcpy, {n} threads", 0.5))
+        return t.compare("whole", wanted)
+
+
+def scaling(s: Workbench, data: Path) -> list[Comparison]:
+    """All workers beside one."""
+    wanted = []
+    with Turns(s, data, epochs=4) as t:
+        for dataset in [RAW, TILED, FOLDER]:
+            for n in [1, s.workers]:
+                t.ours(f"{dataset}, {n} workers", dataset, *FLOAT, workers=n)
+            wanted.append((f"{dataset}, {s.workers} workers", f"{dataset}, 1 workers", SCALING))
+        return t.compare("scaling", wanted)
+
+
+def growth(s: Workbench, data: Path) -> list[Figure]:
+    return [figure for dataset in [RAW, TILED, FOLDER] for figure in memory.growth(s, data, dataset, *FLOAT)]
+
+
+PARTS: dict[str, Callable[[Workbench, Path], list]] = {
+    "raw": raw,
+    "jpeg": jpeg,
+    "colour": colour,
+    "whole": whole,
+    "scaling": scaling,
+    "memory": growth,
+}
+
+
+def compare(s: Workbench, parts: list[str]) -> tuple[list[Comparison], list[Figure]]:
+    data = pack(s)
+    results = [row for name, part in PARTS.items() if name in parts for row in part(s, data)]
+    comparisons = [row for row in results if isinstance(row, Comparison)]
+    return comparisons, [row for row in results if isinstance(row, Figure)]
+
+
+def pack(s: Workbench) -> Path:
+    """Packs the datasets, beside a link to the images."""
+    data = s.scratch / "loader"
+    shutil.rmtree(data, ignore_errors=True)
+    data.mkdir(parents=True)
+    (data / FOLDER).symlink_to(s.images)
     for name, options in DATASETS.items():
-        s.pack(s.images, work / name, *options)
-    peers = {
-        "FFCV, original JPEGs": loaders.ffcv(s.images, work, s.workers),
-        "DALI, CPU": loaders.dali(s.images, s.workers),
-        "ImageFolder, DataLoader": loaders.image_folder(s.images, s.workers),
-    }
-    comparisons = [Comparison("loaders", ours, theirs, wanted) for ours, theirs, wanted in WANTED]
-    for n in range(s.rounds + 1):
-        took = bench(s, work)
-        images_read = took.pop("images")
-        for name, epoch in peers.items():
-            time.sleep(SETTLE)
-            took[name] = epoch() * images_read
-        for c in comparisons if n > 0 else []:
-            c.our_seconds.append(took[c.ours])
-            c.their_seconds.append(took[c.theirs])
-    return comparisons
-
-
-def bench(s: Workbench, work: Path) -> dict[str, float]:
-    """The seconds of an epoch of each of our datasets, and the number of images."""
-    subprocess.run(
-        [s.dsconv, "bench", *DATASETS, "--rounds", "1", "--batch", str(loaders.BATCH), "--size", str(loaders.SIZE)]
-        + ["--workers", str(s.workers), "--quiet", "--json", "report.json"],
-        cwd=work,
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
-    report = json.loads((work / "report.json").read_text())
-    took = {d["path"]: d["rounds"][0]["seconds"] for d in report["datasets"]}
-    took["images"] = report["datasets"][0]["rounds"][0]["images"]
-    return took
+        s.pack(s.images, data / name, *options)
+    return data

@@ -1,4 +1,4 @@
-"""Everything that is done to an image, beside those who do it fastest: the parts of the section `pixels`."""
+"""What is done to an image, beside those who do it fastest: the parts of the section `pixels`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import shutil
 
 import encoding
 import kernels
-import loading
 from timing import Comparison, Figure
-from workbench import Workbench
+from workbench import PixelBench
 
 PARTS = {
-    "loaders": loading.compare,
     "decode": kernels.decode,
     "encode": encoding.encode,
     "photos": encoding.photos,
@@ -20,7 +18,7 @@ PARTS = {
 }
 
 
-def compare(s: Workbench, parts: list[str]) -> tuple[list[Comparison], list[Figure]]:
+def compare(s: PixelBench, parts: list[str]) -> tuple[list[Comparison], list[Figure]]:
     results = [row for name, part in PARTS.items() if name in parts for row in part(s)]
     shutil.rmtree(s.packed(), ignore_errors=True)
     comparisons = [row for row in results if isinstance(row, Comparison)]

@@ -8,7 +8,7 @@ import statistics
 import subprocess
 from pathlib import Path
 
-import loaders
+from loaders import pytorch, work
 from timing import Comparison
 
 # What is packed for reading, how, and the least speed beside the folder's by the same reader.
@@ -27,41 +27,42 @@ def compare(
     dsconv: Path, images: Path, scratch: Path, rounds: int, workers: int
 ) -> tuple[list[Comparison], list[dict]]:
     """The comparisons and dsconv's own reports, one a round."""
-    work = scratch / "read"
-    prepare(dsconv, images, work)
+    data = scratch / "read"
+    prepare(dsconv, images, data)
     peer = Comparison("read", "folder", "ImageFolder, DataLoader", 1.0)
     packed = {name: Comparison("read", name, "folder, same reader", wanted) for name, (_, wanted) in DATASETS.items()}
-    epoch = loaders.image_folder(images, workers)
+    epoch = pytorch.image_folder(images, scratch, workers)
     epoch()  # starts the workers and warms up
     reports = []
     for _ in range(rounds):
-        report = bench(dsconv, work, workers)
+        report = bench(dsconv, data, workers)
         reports.append(report)
         ours = {d["path"]: [r["seconds"] for r in d["rounds"]] for d in report["datasets"]}
         peer.our_seconds.append(statistics.median(ours[FOLDER]))
-        peer.their_seconds.append(epoch() * report["datasets"][0]["rounds"][0]["images"])
+        count, seconds = epoch()
+        peer.their_seconds.append(seconds / count * report["datasets"][0]["rounds"][0]["images"])
         for name, c in packed.items():
             c.our_seconds += ours[name]
             c.their_seconds += ours[FOLDER]
     return [*packed.values(), peer], reports
 
 
-def prepare(dsconv: Path, images: Path, work: Path) -> None:
+def prepare(dsconv: Path, images: Path, data: Path) -> None:
     """Packs the datasets, beside a link to the images."""
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir(parents=True)
-    (work / FOLDER).symlink_to(images)
+    shutil.rmtree(data, ignore_errors=True)
+    data.mkdir(parents=True)
+    (data / FOLDER).symlink_to(images)
     for name, (options, _) in DATASETS.items():
-        subprocess.run([dsconv, "pack", FOLDER, name, "--quiet", *options], cwd=work, check=True)
+        subprocess.run([dsconv, "pack", FOLDER, name, "--quiet", *options], cwd=data, check=True)
 
 
-def bench(dsconv: Path, work: Path, workers: int) -> dict:
+def bench(dsconv: Path, data: Path, workers: int) -> dict:
     """The report of a few interleaved rounds."""
     subprocess.run(
-        [dsconv, "bench", FOLDER, *DATASETS, "--rounds", str(BENCH_ROUNDS), "--batch", str(loaders.BATCH)]
-        + ["--size", str(loaders.SIZE), "--workers", str(workers), "--quiet", "--json", "report.json"],
-        cwd=work,
+        [dsconv, "bench", FOLDER, *DATASETS, "--rounds", str(BENCH_ROUNDS), "--batch", str(work.BATCH)]
+        + ["--size", str(work.SIZE), "--workers", str(workers), "--quiet", "--json", "report.json"],
+        cwd=data,
         check=True,
         stdout=subprocess.DEVNULL,
     )
-    return json.loads((work / "report.json").read_text())
+    return json.loads((data / "report.json").read_text())

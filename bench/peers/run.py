@@ -13,12 +13,17 @@ import packing
 import reading
 from timing import figures_table, table
 
-SECTIONS = ["pack", "read", "pixels"]
+# Each with the parts of it that can be asked for alone.
+SECTIONS = {
+    "pack": [],
+    "read": [],
+    "pixels": ["decode", "encode", "photos", "resize", "transcode"],
+    "loader": ["raw", "jpeg", "colour", "whole", "scaling", "memory"],
+}
 PACKAGES = [
-    *["torch", "torchvision", "pillow", "lmdb", "numpy"],
-    *["opencv-python-headless", "ffcv", "numba", "nvidia-dali-cuda120"],
+    *["torch", "torchvision", "pillow", "lmdb", "numpy", "opencv-python-headless", "ffcv", "numba"],
+    *["nvidia-dali-cuda120", "webdataset", "mosaicml-streaming", "litdata", "albumentations"],
 ]
-PARTS = ["loaders", "decode", "encode", "photos", "resize", "transcode"]  # of pixels
 
 
 def main() -> None:
@@ -34,9 +39,12 @@ def main() -> None:
     if "read" in args.sections:
         read, reports = reading.compare(dsconv, images, scratch, args.rounds, args.workers)
         comparisons += read
-    if parts := [name for name in PARTS if name in args.sections or "pixels" in args.sections]:
-        compared, figures = compare_pixels(args, dsconv, images, scratch, parts)
-        comparisons += compared
+    shared = dsconv, images, scratch, args.rounds, args.workers
+    for section, compare in [("pixels", compare_pixels), ("loader", compare_loaders)]:
+        if parts := asked(args.sections, section):
+            compared, measured = compare(args, shared, parts)
+            comparisons += compared
+            figures += measured
     print(f"medians of {args.rounds} rounds; ratio: how many times as fast dsconv was, the median of each round's")
     print(table(comparisons))
     if figures:
@@ -53,18 +61,32 @@ def main() -> None:
         args.json.write_text(json.dumps(result, indent=2) + "\n")
 
 
-def compare_pixels(args: argparse.Namespace, dsconv: Path, images: Path, scratch: Path, parts: list[str]) -> tuple:
-    """Imported only here: it takes more packages than the other sections."""
+def asked(names: list[str], section: str) -> list[str]:
+    """The parts of the section that are to be run."""
+    return [part for part in SECTIONS[section] if part in names or section in names]
+
+
+def compare_pixels(args: argparse.Namespace, shared: tuple, parts: list[str]) -> tuple:
+    """Imported only here: it takes more packages than packing and reading."""
     import pixels
-    from workbench import Workbench, build_turbo
+    from workbench import PixelBench, build
 
     if args.pixels is None:
         raise SystemExit("--pixels is missing: the program that go build makes of bench/pixels")
-    bench = Workbench(dsconv, args.pixels.resolve(), build_turbo(scratch), images, scratch, args.rounds, args.workers)
+    scratch = args.scratch.resolve()
+    bench = PixelBench(*shared, pixels=args.pixels.resolve(), turbo=build(scratch, "turbo", "-ljpeg"))
     return pixels.compare(bench, parts)
 
 
+def compare_loaders(args: argparse.Namespace, shared: tuple, parts: list[str]) -> tuple:
+    import loading
+    from workbench import Workbench
+
+    return loading.compare(Workbench(*shared), parts)
+
+
 def arguments() -> argparse.Namespace:
+    choices = [name for section, parts in SECTIONS.items() for name in [section, *parts]]
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--dsconv", type=Path, required=True, help="the binary")
     p.add_argument("--pixels", type=Path, help="the program bench/pixels, for the section of that name")
@@ -74,7 +96,7 @@ def arguments() -> argparse.Namespace:
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--workers", type=int, default=2, help="of both loaders")
     p.add_argument("--small-files", type=int, default=60_000)
-    p.add_argument("--sections", nargs="+", choices=[*SECTIONS, *PARTS], default=SECTIONS, help="or parts of pixels")
+    p.add_argument("--sections", nargs="+", choices=choices, default=list(SECTIONS), help="or parts of them")
     return p.parse_args()
 
 

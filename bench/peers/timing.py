@@ -16,7 +16,7 @@ class Comparison:
     section: str
     ours: str
     theirs: str
-    wanted: float | None  # the least speed of ours, in that of theirs; None if theirs is other work
+    wanted: float | None  # the least speed of ours, in that of theirs; None if there is no goal
     our_seconds: list[float] = field(default_factory=list)
     their_seconds: list[float] = field(default_factory=list)
 
@@ -44,6 +44,7 @@ class Figure:
     wanted: float
     at_most: bool = False  # of wanted: the largest value, not the smallest
     values: list[float] = field(default_factory=list)
+    details: list = field(default_factory=list)  # what the values are made of, for the record
 
     def value(self) -> float:
         return statistics.median(self.values)
@@ -79,7 +80,7 @@ def interleave(
 def table(comparisons: list[Comparison]) -> str:
     rows = [("", "dsconv", "beside", "s", "s", "ratio", "of rounds", "wanted", "")]
     for c in comparisons:
-        times = f"{statistics.median(c.our_seconds):.3f}", f"{statistics.median(c.their_seconds):.3f}"
+        times = f"{statistics.median(c.our_seconds):.4g}", f"{statistics.median(c.their_seconds):.4g}"
         wanted = "-" if c.wanted is None else f"{c.wanted:.2f}", verdict(c.reached())
         rows.append((c.section, c.ours, c.theirs, *times, f"{c.ratio():.2f}", spread(c.ratios()), *wanted))
     return aligned(rows)
@@ -98,7 +99,7 @@ def spread(values: list[float]) -> str:
 
 
 def verdict(reached: bool | None) -> str:
-    return {True: "reached", False: "NOT REACHED", None: "other work"}[reached]
+    return {True: "reached", False: "NOT REACHED", None: "no goal"}[reached]
 
 
 def aligned(rows: list[tuple[str, ...]]) -> str:

@@ -1,4 +1,4 @@
-"""What the comparisons of pixels share: the programs, the images and how often they are run."""
+"""What the comparisons share: the programs, the images and how often they are run."""
 
 from __future__ import annotations
 
@@ -15,20 +15,24 @@ from timing import Comparison, interleave
 
 @dataclass
 class Workbench:
-    dsconv: Path  # the programs
-    pixels: Path
-    turbo: Path
+    dsconv: Path  # the binary
     images: Path
     scratch: Path
     rounds: int
     workers: int
 
-    def files(self) -> list[Path]:
-        return sorted(path for path in self.images.rglob("*") if path.is_file())
-
     def pack(self, source: Path, target: Path, *options: str) -> None:
         command = [self.dsconv, "pack", source, target, "--quiet", "--workers", str(self.workers), *options]
         subprocess.run(command, check=True)
+
+
+@dataclass
+class PixelBench(Workbench):
+    pixels: Path  # the programs
+    turbo: Path
+
+    def files(self) -> list[Path]:
+        return sorted(path for path in self.images.rglob("*") if path.is_file())
 
     def interleave(self, c: Comparison, ours: Callable[[], object], theirs: Callable[[], object]) -> Comparison:
         """Each in turn; ours may write to packed."""
@@ -38,11 +42,12 @@ class Workbench:
         return self.scratch / "packed"
 
 
-def build_turbo(scratch: Path) -> Path:
+def build(scratch: Path, name: str, *options: str) -> Path:
+    """Compiles the program of that name."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
-        raise SystemExit("no C compiler for turbo.c: install gcc, libjpeg-dev")
-    program = scratch / "turbo"
-    source = Path(__file__).with_name("turbo.c")
-    subprocess.run([compiler, "-O3", "-o", program, source, "-ljpeg"], check=True)
+        raise SystemExit(f"no C compiler for {name}.c: install gcc")
+    program = scratch / name
+    source = Path(__file__).with_name(f"{name}.c")
+    subprocess.run([compiler, "-O3", "-o", program, source, *options], check=True)
     return program

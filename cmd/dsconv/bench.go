@@ -14,6 +14,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -34,7 +35,7 @@ Examples:
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: benchFlags(),
+		Flags: append(benchFlags(), loaderFlags()...),
 		Action: func(cc *cli.Context) error {
 			paths, err := atLeast(cc, true, "SRC")
 			if err != nil {
@@ -58,7 +59,7 @@ func benchFlags() []cli.Flag {
 		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that read and decode", DefaultText: "the number of cores"},
 		&cli.IntFlag{Name: "size", Usage: "side of the random crops", DefaultText: "224; with --train 28 for mlp, 32 for cnn"},
 		&cli.StringFlag{Name: "augment", Usage: "`OPS` instead, such as eval:224,normalize", DefaultText: "rrc:SIZE,flip,normalize"},
-		&cli.StringFlag{Name: "dtype", Usage: "float32, float16, bfloat16, or uint8, which is not normalised", DefaultText: "float32; with --train uint8"},
+		&cli.StringFlag{Name: "dtype", Usage: "float32, float16, bfloat16, or uint8 or uint16, which are not normalised", DefaultText: "float32; with --train uint8"},
 		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "exact (Pillow's pixels), or fast: JPEGs no larger than needed, near Pillow's pixels"},
 		&cli.StringFlag{Name: "layout", Usage: "nchw or nhwc", DefaultText: "nchw; with --train nhwc"},
 		&cli.StringFlag{Name: "split", Usage: "read this `SPLIT`", DefaultText: "train if there is one, else all"},
@@ -92,6 +93,11 @@ func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 	if o.FastDecode, err = preprocess.ParseDecode(cc.String("decode")); err != nil {
 		return o, err
 	}
+	var l reader.Config
+	if err := setLoader(cc, &l); err != nil {
+		return o, err
+	}
+	o.Order, o.Prefetch, o.OnError, o.Cache = cc.String("order"), l.Prefetch, l.OnError, l.Cache
 	if cc.IsSet("consume") {
 		if o.Consume, err = bench.ParseRate(cc.String("consume")); err != nil {
 			return o, err

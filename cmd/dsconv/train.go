@@ -3,13 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/trainer"
@@ -20,38 +21,87 @@ func trainCommand(c *console) *cli.Command {
 		Name:      "train",
 		Usage:     "train the reference network on a dataset",
 		ArgsUsage: "DATASET",
-		Description: "A dataset with splits is trained on train and evaluated on val (or valid, validation, test).\n" +
-			"mlp sees 28x28 grey pixels (784-128-64-classes, Adam 1e-3); cnn sees 32x32 RGB.\n" +
-			"Each epoch's line says how long the step waited for data and how long it computed.\n\n" +
-			"Examples:\n   dsconv train out.lmdb --model cnn --epochs 5\n" +
-			"   dsconv train out/train.lmdb --val out/val.lmdb --backend xla:/path/of/plugin.so\n\n" + exitCodes,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "model", Value: "cnn", Usage: "mlp or cnn"},
-			&cli.StringFlag{Name: "backend", Value: "go", Usage: "go, or xla:`PLUGIN` with the path of a PJRT plugin"},
-			&cli.StringFlag{Name: "val", Usage: "`DATASET` to evaluate on", DefaultText: "the dataset's own split"},
-			&cli.IntFlag{Name: "epochs", Value: 5, Usage: "passes over the training images"},
-			&cli.IntFlag{Name: "batch", Usage: "images a batch", DefaultText: "64 for mlp, 32 for cnn"},
-			&cli.IntFlag{Name: "size", Usage: "side of the network's input", DefaultText: "28 for mlp, 32 for cnn"},
-			&cli.Float64Flag{Name: "lr", Usage: "learning rate", DefaultText: "the model's own"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of weights, order and augmentation"},
-			&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that read and decode", DefaultText: "the number of cores"},
-			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
-		},
+		Description: `A dataset with splits is trained on train and evaluated on val (or valid, validation, test).
+mlp sees 28x28 grey pixels (784-128-64-classes, Adam 1e-3); cnn sees 32x32 RGB.
+Each epoch's line says how long the step waited for data and how long it computed.
+
+With --checkpoint FILE the weights, Adam's state and the place in the epoch are written to
+FILE at each epoch's end, every N steps with --checkpoint-every, and on Ctrl-C. Where FILE is
+there already, the training goes on from it with the samples that are left, and ends as if
+nothing had stopped it: same weights, same figures. A finished one says so; more --epochs
+continue it, --discard begins anew. The dataset's format, --workers, --backend and --val may be
+others, the rest must not. FILE is in the safetensors format.
+
+Examples:
+   dsconv train out.lmdb --model cnn --epochs 5
+   dsconv train out.lmdb --epochs 90 --checkpoint run.safetensors --checkpoint-every 500
+   dsconv train out/train.lmdb --val out/val.lmdb --backend xla:/path/of/plugin.so
+
+Augmentations:
+   ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
+		Flags: trainFlags(),
 		Action: func(cc *cli.Context) error {
 			args, err := arguments(cc, "DATASET")
 			if err != nil {
 				return err
 			}
-			return train(cc, c, args[0])
+			conf, err := trainConfig(cc)
+			if err != nil {
+				return usageError{err}
+			}
+			learn, err := learnConfig(cc)
+			if err != nil {
+				return usageError{err}
+			}
+			return train(cc, c, args[0], learn, conf)
 		},
 	}
 }
 
-func train(cc *cli.Context, c *console, path string) (err error) {
-	model := cc.String("model")
-	if !slices.Contains(trainer.Models(), model) {
-		return usage("model %q: choose one of %v", model, trainer.Models())
+func trainFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "model", Value: "cnn", Usage: "mlp or cnn"},
+		&cli.StringFlag{Name: "backend", Value: "go", Usage: "go, or xla:`PLUGIN` with the path of a PJRT plugin"},
+		&cli.StringFlag{Name: "val", Usage: "`DATASET` to evaluate on", DefaultText: "the dataset's own split"},
+		&cli.StringFlag{Name: "split", Usage: "learn from this `SPLIT`", DefaultText: "train if there is one, else all"},
+		&cli.IntFlag{Name: "epochs", Value: 5, Usage: "passes over the training images"},
+		&cli.IntFlag{Name: "batch", Usage: "images a batch", DefaultText: "64 for mlp, 32 for cnn"},
+		&cli.IntFlag{Name: "size", Usage: "side of the network's input", DefaultText: "28 for mlp, 32 for cnn"},
+		&cli.StringFlag{Name: "augment", Usage: "`OPS` for the training images, such as rrc:32,flip", DefaultText: "resize:SIZExSIZE for mlp; large crops of SIZE and flip for cnn"},
+		&cli.StringFlag{Name: "dtype", Value: "uint8", Usage: "uint8, which the network normalises, or float32, which the ops may"},
+		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "exact (Pillow's pixels), or fast: JPEGs no larger than needed, near Pillow's pixels"},
+		&cli.Float64Flag{Name: "lr", Usage: "learning rate", DefaultText: "the model's own"},
+		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of weights, order and augmentation"},
+		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that read and decode", DefaultText: "the number of cores"},
+		&cli.StringFlag{Name: "checkpoint", Usage: "keep the state of the training in `FILE` and go on from it"},
+		&cli.IntFlag{Name: "checkpoint-every", Usage: "write it every `N` steps too"},
+		&cli.BoolFlag{Name: "discard", Usage: "begin anew though there is a checkpoint"},
+		&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 	}
+}
+
+// trainConfig is all but the recipe of the checkpoint.
+func trainConfig(cc *cli.Context) (conf trainer.Config, err error) {
+	for _, n := range []string{"epochs", "batch", "size", "workers", "checkpoint-every"} {
+		if cc.IsSet(n) && cc.Int(n) < 1 {
+			return conf, fmt.Errorf("--%s %d: it must be at least 1", n, cc.Int(n))
+		}
+	}
+	for _, n := range []string{"checkpoint-every", "discard"} {
+		if cc.IsSet(n) && cc.String("checkpoint") == "" {
+			return conf, fmt.Errorf("--%s needs --checkpoint", n)
+		}
+	}
+	if model := cc.String("model"); !slices.Contains(trainer.Models(), model) {
+		return conf, fmt.Errorf("model %q: choose one of %v", model, trainer.Models())
+	}
+	return trainer.Config{
+		Model: cc.String("model"), Backend: cc.String("backend"), Epochs: cc.Int("epochs"), LearningRate: cc.Float64("lr"), Seed: cc.Uint64("seed"),
+		Checkpoint: trainer.Checkpointing{Path: cc.String("checkpoint"), Every: cc.Int("checkpoint-every"), Discard: cc.Bool("discard")},
+	}, nil
+}
+
+func train(cc *cli.Context, c *console, path string, learn reader.Config, conf trainer.Config) (err error) {
 	ds, err := openSource(cc.Context, path, folder.Config{})
 	if err != nil {
 		return err
@@ -64,22 +114,25 @@ func train(cc *cli.Context, c *console, path string) (err error) {
 		}
 		defer held.Close()
 	}
-	learn, judge := splitsOf(ds.Meta()), splitsOf(held.Meta())
-	trainLoader, err := reader.New(ds, loaderConfig(cc, model, learn.train, true))
+	if learn.Split == "" {
+		learn.Split = splitsOf(ds.Meta()).train
+	}
+	trainLoader, err := reader.New(ds, learn)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer func() { err = errors.Join(err, trainLoader.Close()) }()
 	var val trainer.Loader
-	if cc.IsSet("val") || judge.val != "" {
-		l, err := reader.New(held, loaderConfig(cc, model, judge.val, false))
+	if split := splitsOf(held.Meta()).val; cc.IsSet("val") || split != "" {
+		l, err := reader.New(held, judgeConfig(cc.String("model"), learn, trainLoader.ImageShape(), split))
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, l.Close()) }()
 		val = l
 	}
-	return trainOn(cc, c, trainLoader, val)
+	conf.Checkpoint.Recipe = recipeOf(learn)
+	return trainOn(cc, c, trainLoader, val, conf)
 }
 
 // roles are the splits to learn from and to evaluate on; "" is the whole dataset, or for
@@ -102,58 +155,46 @@ func splitsOf(m *formats.Meta) (r roles) {
 	return r
 }
 
-func loaderConfig(cc *cli.Context, model, split string, learn bool) reader.Config {
-	conf := reader.Config{
-		BatchSize: cc.Int("batch"), Workers: cc.Int("workers"), Seed: cc.Uint64("seed"), Split: split, Shuffle: learn,
-	}
-	if conf.BatchSize == 0 {
-		conf.BatchSize = map[string]int{"mlp": 64, "cnn": 32}[model]
-	}
-	size := cc.Int("size")
-	if model == "mlp" {
-		conf.Color = preprocess.ColorGray
-		if size == 0 {
-			size = 28
-		}
-	}
-	if size == 0 {
-		size = 32
-	}
-	switch {
-	case model == "mlp":
-		conf.Transforms = []augment.Op{augment.Resize{H: size, W: size}}
-	case learn:
-		// Crops of half to three quarters of the area: a network this small does not learn
-		// from the slivers that a crop of 8 % can be.
-		crop := augment.RandomResizedCrop{H: size, W: size, Scale: [2]float64{0.5, 0.75}, Ratio: [2]float64{0.9, 1.11}}
-		conf.Transforms = []augment.Op{crop, augment.RandomHorizontalFlip{P: 0.5}}
-	default:
-		conf.Transforms = augment.Eval(size)
-	}
-	return conf
-}
-
-func trainOn(cc *cli.Context, c *console, learn, val trainer.Loader) error {
-	conf := trainer.Config{
-		Model: cc.String("model"), Backend: cc.String("backend"), Epochs: cc.Int("epochs"), LearningRate: cc.Float64("lr"), Seed: cc.Uint64("seed"),
-	}
+func trainOn(cc *cli.Context, c *console, learn, val trainer.Loader, conf trainer.Config) error {
 	asJSON := cc.Bool("json")
+	conf.Checkpoint.OnResume = func(p trainer.Progress) { c.notef("%s", resumed(p, &conf)) }
 	result, err := trainer.Run(cc.Context, learn, val, conf, func(e trainer.Epoch) {
-		if asJSON {
-			return
+		if !asJSON {
+			c.printf("%s\n", epochLine(&e))
 		}
-		c.printf("epoch %d: %.1f s (waited for data %.1f s, computed %.1f s), %.0f images/s, loss %.3f, accuracy %.1f %%",
-			e.Number, e.Seconds, e.WaitSeconds, e.ComputeSeconds, e.ImagesPerSecond, e.Train.Loss, 100*e.Train.Accuracy)
-		if e.Val != nil {
-			c.printf("; held out: loss %.3f, accuracy %.1f %%", e.Val.Loss, 100*e.Val.Accuracy)
-		}
-		c.printf("\n")
 	})
-	if errors.Is(err, trainer.ErrUnknownBackend) || errors.Is(err, trainer.ErrUnknownModel) {
-		return usageError{err}
-	}
-	if err == nil && asJSON {
+	switch {
+	case err == nil && asJSON:
 		return c.json(result)
+	case errors.Is(err, trainer.ErrUnknownBackend):
+		return usageError{err}
+	case errors.Is(err, trainer.ErrCheckpoint):
+		return fmt.Errorf("%w; --discard begins anew", err)
+	case err != nil && result.Steps > 0 && isFile(conf.Checkpoint.Path):
+		c.notef("%s has the last checkpoint: the same command goes on from it", printable(conf.Checkpoint.Path))
 	}
 	return err
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// resumed tells where a training goes on.
+func resumed(p trainer.Progress, conf *trainer.Config) string {
+	path, done := printable(conf.Checkpoint.Path), len(p.Epochs)
+	if done >= conf.Epochs {
+		return fmt.Sprintf("%s: the training is done, %d epochs, step %d; more --epochs continue it, --discard begins anew", path, done, p.Steps)
+	}
+	return fmt.Sprintf("%s: goes on in epoch %d, after %d images of it, step %d", path, done+1, p.State.Position, p.Steps)
+}
+
+func epochLine(e *trainer.Epoch) string {
+	line := fmt.Sprintf("epoch %d: %.1f s (waited for data %.1f s, computed %.1f s), %.0f images/s, loss %.3f, accuracy %.1f %%",
+		e.Number, e.Seconds, e.WaitSeconds, e.ComputeSeconds, e.ImagesPerSecond, e.Train.Loss, 100*e.Train.Accuracy)
+	if e.Val != nil {
+		line += fmt.Sprintf("; held out: loss %.3f, accuracy %.1f %%", e.Val.Loss, 100*e.Val.Accuracy)
+	}
+	return line
 }

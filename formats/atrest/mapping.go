@@ -13,6 +13,8 @@ import (
 // Mapping is a file in memory, read-only, until Close.
 type Mapping struct {
 	Data []byte
+
+	tells bool // the system tells which pages are in memory
 }
 
 // Map maps the file at path; an empty file gives empty Data. A pipe or device in its place is
@@ -37,7 +39,7 @@ func Map(path string) (*Mapping, error) {
 	if err != nil {
 		return nil, fmt.Errorf("map %s: %w", path, err)
 	}
-	return &Mapping{Data: b}, nil
+	return &Mapping{Data: b, tells: tellsResidency(path, st)}, nil
 }
 
 // Slice is n bytes at off. ErrDamaged if the file does not reach that far.

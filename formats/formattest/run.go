@@ -25,6 +25,8 @@ func Run(t *testing.T, f formats.WritableFormat, name string) {
 		{"ReadReusesBuffers", suite.readReusesBuffers},
 		{"ConcurrentReads", suite.concurrentReads},
 		{"View", suite.view},
+		{"Prefetch", suite.prefetch},
+		{"StorageOrder", suite.storageOrder},
 		{"OutOfRange", suite.outOfRange},
 		{"SameBytes", suite.sameBytes},
 		{"Resume", suite.resume},

@@ -27,6 +27,8 @@ var (
 	_ formats.Viewer   = (*dataset)(nil)
 	_ formats.Checker  = (*dataset)(nil)
 	_ formats.Salvager = Format{}
+
+	_ formats.Prefetcher = (*dataset)(nil)
 )
 
 // lend gives a value in the mapping; see atrest.Reader.
@@ -35,6 +37,25 @@ func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 		return c.value(i, shape)
 	}
 	return d.image(i, shape)
+}
+
+// Prefetch implements formats.Prefetcher.
+func (d *dataset) Prefetch(indices []int32) {
+	var places []atrest.Place
+	for _, c := range append([]*column{d.images}, d.fields...) {
+		if c == nil {
+			continue
+		}
+		for _, i := range indices {
+			if i < 0 || int(i) >= d.Len() {
+				continue
+			}
+			if b, err := c.bytes(int(i)); err == nil && len(b) > 0 {
+				places = append(places, atrest.Place{Offset: d.mapping.Offset(b), Length: int64(len(b))})
+			}
+		}
+	}
+	atrest.Prefetch([]*atrest.Mapping{d.mapping}, places)
 }
 
 // image is the designated image of sample i. Data is lent, Shape is appended to shape[:0].

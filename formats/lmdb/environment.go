@@ -22,8 +22,9 @@ type environment struct {
 
 // database is one of an environment's.
 type database struct {
-	root uint64
-	err  error // why nothing can be read from it
+	root  uint64
+	err   error  // why nothing can be read from it
+	index *index // nil if there is none
 }
 
 // errNotOpen is of databases that were not found because a page could not be read.
@@ -63,7 +64,7 @@ func (e *environment) open(data []byte, databases []string) error {
 	e.pages = newPages(data, &m)
 	main, mainErr := root(m.main, m.no)
 	if len(databases) == 0 {
-		e.databases[0] = database{main, mainErr}
+		e.databases[0] = database{root: main, err: mainErr}
 		return errors.Join(err, mainErr)
 	}
 	for i, name := range databases {
@@ -97,6 +98,18 @@ func (e *environment) get(db int, key string) ([]byte, error) {
 	return b, nil
 }
 
+// at is get of the key of that rank.
+func (e *environment) at(db, rank int, key string) ([]byte, error) {
+	if d := &e.databases[db]; d.index != nil {
+		if n, ok := d.index.find(rank, key); ok {
+			if b, err := e.value(&n); err == nil {
+				return b, nil
+			}
+		}
+	}
+	return e.get(db, key)
+}
+
 func (e *environment) lookUp(d *database, key []byte) ([]byte, error) {
 	if d.err != nil {
 		return nil, d.err
@@ -106,6 +119,19 @@ func (e *environment) lookUp(d *database, key []byte) ([]byte, error) {
 		return nil, err
 	}
 	return e.value(&n)
+}
+
+// indexBy makes the databases' indexes; the keys of the n ranks are in all of them.
+func (e *environment) indexBy(n int, key func(rank int) string) {
+	for i := range e.databases {
+		if d := &e.databases[i]; d.err == nil {
+			// A page that cannot be read is the affair of who reads a value.
+			_ = atrest.Guard(func() error {
+				d.index = newIndex(&e.pages, d.root, n, key)
+				return nil
+			})
+		}
+	}
 }
 
 func (e *environment) close() error {

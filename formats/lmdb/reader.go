@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
@@ -16,6 +17,7 @@ type dataset struct {
 	further []int // places in the schema
 	images  *environment
 	fields  *environment // nil without further fields
+	ahead   sync.WaitGroup
 }
 
 var (
@@ -23,6 +25,8 @@ var (
 	_ formats.Viewer   = (*dataset)(nil)
 	_ formats.Checker  = (*dataset)(nil)
 	_ formats.Salvager = Format{}
+
+	_ formats.Prefetcher = (*dataset)(nil)
 )
 
 // Open implements formats.Format.
@@ -69,6 +73,9 @@ func open(path string) (d *dataset, damage, err error) {
 		d.fields, more = openEnvironment(path, fieldsName+"/"+dataName, namesOf(meta.Schema, d.further))
 		damage = errors.Join(damage, more)
 	}
+	for _, e := range d.environments() {
+		e.indexBy(d.Len(), d.Table.Key)
+	}
 	return d, damage, nil
 }
 
@@ -101,7 +108,7 @@ func (d *dataset) checkSizes() error {
 func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 	field := &d.Meta().Schema[k]
 	if db := slices.Index(d.further, k); db >= 0 {
-		b, err := d.fields.get(db, d.Table.Key(i))
+		b, err := d.fields.at(db, i, d.Table.Key(i))
 		if err != nil {
 			return formats.Value{}, err
 		}
@@ -111,7 +118,7 @@ func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 	if err != nil {
 		return formats.Value{}, err
 	}
-	b, err := d.images.get(0, in.Key)
+	b, err := d.images.at(0, i, in.Key)
 	if err != nil {
 		return formats.Value{}, err
 	}
@@ -120,6 +127,7 @@ func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 
 // Close implements formats.Dataset.
 func (d *dataset) Close() error {
+	d.ahead.Wait()
 	var err error
 	for _, e := range d.environments() {
 		err = errors.Join(err, e.close())

@@ -37,6 +37,11 @@ var (
 	_ formats.Checker = (*Compressed)(nil)
 
 	_ formats.Salvager = Format{}
+
+	_ formats.Prefetcher = (*Dataset)(nil)
+	_ formats.Prefetcher = (*Compressed)(nil)
+	_ formats.Stored     = (*Dataset)(nil)
+	_ formats.Stored     = (*Compressed)(nil)
 )
 
 // Open opens the shards at path: a *Dataset, or a *Compressed for .tar.zst.

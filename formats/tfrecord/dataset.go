@@ -17,6 +17,9 @@ var (
 	_ formats.Checker = (*Dataset)(nil)
 
 	_ formats.Salvager = Format{}
+
+	_ formats.Prefetcher = (*Dataset)(nil)
+	_ formats.Stored     = (*Dataset)(nil)
 )
 
 // Open opens the files at path.

@@ -20,12 +20,13 @@ func (o CenterCrop) Check(int) error { return checkSize("centercrop", o.H, o.W) 
 // Plan implements Op.
 func (o CenterCrop) Plan(p *Plan, _ *Rand) {
 	if p.H < o.H || p.W < o.W {
-		p.Pad(max(p.H, o.H), max(p.W, o.W), max(0, o.H-p.H)/2, max(0, o.W-p.W)/2)
+		h, w := max(0, o.H-p.H), max(0, o.W-p.W)
+		p.Pad(w/2, h/2, w-w/2, h-h/2, PadConstant, nil)
 	}
 	p.Crop(preprocess.Rect{X: middle(p.W, o.W), Y: middle(p.H, o.H), W: o.W, H: o.H})
 }
 
-func (o CenterCrop) fixesSize() bool { return true }
+func (CenterCrop) sizing() sizing { return fixesSize }
 
 // middle is where part starts in whole, rounded half to even as Python does.
 func middle(whole, part int) int {

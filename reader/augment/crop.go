@@ -71,7 +71,7 @@ func (o RandomResizedCrop) Plan(p *Plan, r *Rand) {
 	p.Resize(o.H, o.W, bilinearIfEmpty(o.Filter))
 }
 
-func (o RandomResizedCrop) fixesSize() bool { return true }
+func (RandomResizedCrop) sizing() sizing { return fixesSize }
 
 // draw is torchvision's get_params: ten tries, then the largest part in the middle that
 // keeps the ratio.

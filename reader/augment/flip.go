@@ -8,24 +8,29 @@ type RandomHorizontalFlip struct {
 	P float64
 }
 
-func (o RandomHorizontalFlip) String() string {
-	if o.P == 0.5 {
-		return "flip"
-	}
-	return "flip:" + formatFloat(o.P)
-}
+func (o RandomHorizontalFlip) String() string { return formatChance("flip", o.P) }
 
 // Check implements Op.
-func (o RandomHorizontalFlip) Check(int) error {
-	if !(0 <= o.P && o.P <= 1) {
-		return fmt.Errorf("flip: probability %v is not between 0 and 1", o.P)
-	}
-	return nil
-}
+func (o RandomHorizontalFlip) Check(int) error { return checkChance("flip", o.P) }
 
 // Plan implements Op.
 func (o RandomHorizontalFlip) Plan(p *Plan, r *Rand) {
 	if r.Float64() < o.P {
 		p.Flip()
 	}
+}
+
+// formatChance leaves out the probability that is usual.
+func formatChance(name string, p float64) string {
+	if p == 0.5 {
+		return name
+	}
+	return name + ":" + formatFloat(p)
+}
+
+func checkChance(name string, p float64) error {
+	if !(0 <= p && p <= 1) {
+		return fmt.Errorf("%s: probability %v is not between 0 and 1", name, p)
+	}
+	return nil
 }

@@ -1,6 +1,10 @@
 package augment
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/preprocess"
+)
 
 // ColorJitter changes brightness, contrast, saturation and hue in random order by random
 // factors: torchvision.transforms.ColorJitter with single numbers. The factors of the
@@ -29,23 +33,21 @@ func (o ColorJitter) Check(channels int) error {
 	switch {
 	case o.Hue > 0.5:
 		return fmt.Errorf("jitter: hue %v is more than 0.5", o.Hue)
-	case channels != 1 && channels != 3:
-		return fmt.Errorf("jitter: images of %d channels: choose the color rgb or gray", channels)
 	}
-	return nil
+	return checkColors("jitter", channels)
 }
 
 // Plan implements Op.
 func (o ColorJitter) Plan(p *Plan, r *Rand) {
 	jitters := [4]struct {
-		adjust   Adjustment
+		change   preprocess.Change
 		strength float64
 		factor   float64
 	}{
-		{brightness, o.Brightness, around(1, o.Brightness, r)},
-		{contrast, o.Contrast, around(1, o.Contrast, r)},
-		{saturation, o.Saturation, around(1, o.Saturation, r)},
-		{hue, o.Hue, r.Uniform(-o.Hue, o.Hue)},
+		{preprocess.Brightness, o.Brightness, around(1, o.Brightness, r)},
+		{preprocess.Contrast, o.Contrast, around(1, o.Contrast, r)},
+		{preprocess.Saturation, o.Saturation, around(1, o.Saturation, r)},
+		{preprocess.Hue, o.Hue, r.Uniform(-o.Hue, o.Hue)},
 	}
 	for i := len(jitters) - 1; i > 0; i-- {
 		j := r.IntN(i + 1)
@@ -53,7 +55,7 @@ func (o ColorJitter) Plan(p *Plan, r *Rand) {
 	}
 	for _, j := range jitters {
 		if j.strength != 0 {
-			p.Adjust(j.adjust, j.factor)
+			p.Enhance(j.change, j.factor)
 		}
 	}
 }

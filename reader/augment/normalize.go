@@ -3,11 +3,13 @@ package augment
 import (
 	"fmt"
 	"strings"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
 // Normalize subtracts Mean from each channel and divides by Std, after the pixels were
 // scaled to [0, 1]: torchvision.transforms.Normalize behind ToTensor. One element stands
-// for all channels. It must be the last op and needs batches of floats.
+// for all channels. Only RandomErasing may come after it; it needs batches of floats.
 type Normalize struct {
 	Mean, Std []float64
 }
@@ -37,6 +39,15 @@ func (o Normalize) Check(channels int) error {
 		if !(s > 0) {
 			return fmt.Errorf("normalize: standard deviation %v is not positive", s)
 		}
+	}
+	return nil
+}
+
+// checkBatch reports batches of integers.
+func (o Normalize) checkBatch(d formats.DType) error {
+	if d == formats.Uint8 || d == formats.Uint16 {
+		return fmt.Errorf("normalize needs batches of %s, %s or %s, not of %s",
+			formats.Float32, formats.Float16, formats.BFloat16, d)
 	}
 	return nil
 }

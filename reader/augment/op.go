@@ -3,7 +3,6 @@ package augment
 import (
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // Op is one transform of a pipeline. It is a value without state and safe for concurrent
@@ -19,9 +18,26 @@ type Op interface {
 	Plan(p *Plan, r *Rand)
 }
 
-// sizer is an Op after which the size does not depend on the image's.
+// sizing is what an Op does to the sizes of images.
+type sizing uint8
+
+const (
+	keepsSize   sizing = iota // images of one size become images of one size
+	fixesSize                 // all images become images of one size
+	variesSize                // images of one size may become images of several
+	followsSize               // as keepsSize, but to another size
+)
+
+// sizer is an Op that changes the size.
 type sizer interface {
-	fixesSize() bool
+	sizing() sizing
+}
+
+func sizingOf(o Op) sizing {
+	if s, ok := o.(sizer); ok {
+		return s.sizing()
+	}
+	return keepsSize
 }
 
 // ErrSize is returned where the images of a batch would differ in size.
@@ -29,10 +45,30 @@ var ErrSize = errors.New("images differ in size: add a transform that ends in on
 
 // FixesSize says whether ops end in one size whatever the images' sizes are.
 func FixesSize(ops []Op) bool {
-	return slices.ContainsFunc(ops, func(o Op) bool {
-		s, ok := o.(sizer)
-		return ok && s.fixesSize()
-	})
+	fixed := false
+	for _, o := range ops {
+		switch sizingOf(o) {
+		case fixesSize:
+			fixed = true
+		case variesSize:
+			fixed = false
+		}
+	}
+	return fixed
+}
+
+// variesSizes says whether ops may end in several sizes though images have one.
+func variesSizes(ops []Op) bool {
+	varies := false
+	for _, o := range ops {
+		switch sizingOf(o) {
+		case fixesSize:
+			varies = false
+		case variesSize:
+			varies = true
+		}
+	}
+	return varies
 }
 
 // checkSize reports a size that is not positive.

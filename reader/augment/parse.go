@@ -14,24 +14,63 @@ import (
 const Syntax = `train:SIZE                 rrc:SIZE,flip
 eval:SIZE                  resize of the shorter side to 8/7 of SIZE, centercrop:SIZE
 rrc:SIZE[:scale=LOW-HIGH][:ratio=LOW-HIGH][:FILTER]
-resize:SHORTER[:FILTER]    resize:WIDTHxHEIGHT[:FILTER]
+resize:WIDTHxHEIGHT[:FILTER]
+resize:SHORTER[:max=LONGER][:FILTER]
 centercrop:SIZE
-flip[:PROBABILITY]
+crop:SIZE[:pad=N][:grow][:fill=VALUES][:MODE]
+                           a random place; pad=X/Y or pad=LEFT/TOP/RIGHT/BOTTOM too;
+                           grow pads what is too small; MODE constant, edge, reflect, symmetric
+flip[:PROBABILITY]         left to right
+vflip[:PROBABILITY]        top to bottom
+rotate:DEGREES[:FILTER][:expand][:center=X/Y][:fill=VALUES]
+                           DEGREES is N for -N to N, or LOW/HIGH
 jitter:ALL                 jitter:BRIGHTNESS:CONTRAST:SATURATION[:HUE]
+gray[:PROBABILITY]         always if left out
+blur:KERNEL[:sigma=LOW-HIGH]
+                           KERNEL in pixels, as SIZE, odd
+sharpness:FACTOR[:PROBABILITY]
+posterize:BITS[:PROBABILITY]
+solarize:THRESHOLD[:PROBABILITY]
+invert[:PROBABILITY]       autocontrast[:PROBABILITY], equalize[:PROBABILITY]
+trivialaugment[:bins=N][:FILTER][:fill=VALUES]
+randaugment[:ops=N][:magnitude=N][:bins=N][:FILTER][:fill=VALUES]
 normalize[:MEAN:STD]       values a channel joined by '/'; ImageNet's if left out
-SIZE is N for a square or WIDTHxHEIGHT`
+erase[:PROBABILITY][:scale=LOW-HIGH][:ratio=LOW-HIGH][:value=VALUES|random]
+                           a random part, after normalize
+apply:PROBABILITY:TRANSFORM[+TRANSFORM...]
+SIZE is N for a square or WIDTHxHEIGHT; VALUES is one or one a channel joined by '/'`
 
 type parser func(args []string) ([]Op, error)
 
-var parsers = map[string]parser{
-	"train":      preset(Train),
-	"eval":       preset(Eval),
-	"rrc":        parseRandomResizedCrop,
-	"resize":     parseResize,
-	"centercrop": parseCenterCrop,
-	"flip":       parseFlip,
-	"jitter":     parseJitter,
-	"normalize":  parseNormalize,
+// parsers is a function because apply's parser asks it too.
+func parsers() map[string]parser {
+	return map[string]parser{
+		"train":      preset(Train),
+		"eval":       preset(Eval),
+		"rrc":        parseRandomResizedCrop,
+		"resize":     parseResize,
+		"centercrop": parseCenterCrop,
+		"flip":       parseFlip,
+		"vflip":      parseVerticalFlip,
+		"crop":       parseRandomCrop,
+		"rotate":     parseRotation,
+		"erase":      parseErasing,
+		"apply":      parseApply,
+		"jitter":     parseJitter,
+
+		"gray":           parseGrayscale,
+		"blur":           parseBlur,
+		"sharpness":      parseSharpness,
+		"invert":         parseInvert,
+		"posterize":      parsePosterize,
+		"solarize":       parseSolarize,
+		"autocontrast":   parseAutocontrast,
+		"equalize":       parseEqualize,
+		"trivialaugment": parseTrivialAugment,
+		"randaugment":    parseRandAugment,
+
+		"normalize": parseNormalize,
+	}
 }
 
 // Parse reads a list of ops such as "rrc:224,flip,jitter:0.4,normalize"; see Syntax. An
@@ -42,16 +81,25 @@ func Parse(s string) ([]Op, error) {
 		return ops, nil
 	}
 	for word := range strings.SplitSeq(s, ",") {
-		args := strings.Split(strings.TrimSpace(word), ":")
-		parse, ok := parsers[args[0]]
-		if !ok {
-			return nil, fmt.Errorf("unknown transform %q; known: %s", args[0], strings.Join(names(), ", "))
-		}
-		parsed, err := parse(args[1:])
+		parsed, err := parseOp(word)
 		if err != nil {
-			return nil, fmt.Errorf("transform %q: %w", word, err)
+			return nil, err
 		}
 		ops = append(ops, parsed...)
+	}
+	return ops, nil
+}
+
+// parseOp reads one word of a list.
+func parseOp(word string) ([]Op, error) {
+	args := strings.Split(strings.TrimSpace(word), ":")
+	parse, ok := parsers()[args[0]]
+	if !ok {
+		return nil, fmt.Errorf("unknown transform %q; known: %s", args[0], strings.Join(names(), ", "))
+	}
+	ops, err := parse(args[1:])
+	if err != nil {
+		return nil, fmt.Errorf("transform %q: %w", word, err)
 	}
 	return ops, nil
 }
@@ -67,7 +115,7 @@ func Format(ops []Op) string {
 
 func names() []string {
 	var names []string
-	for n := range parsers {
+	for n := range parsers() {
 		names = append(names, n)
 	}
 	slices.Sort(names)
@@ -111,7 +159,7 @@ func parseRandomResizedCrop(args []string) (_ []Op, err error) {
 }
 
 func parseResize(args []string) (_ []Op, err error) {
-	if len(args) == 0 || len(args) > 2 {
+	if len(args) == 0 || len(args) > 3 {
 		return nil, errArguments
 	}
 	var o Resize
@@ -123,10 +171,15 @@ func parseResize(args []string) (_ []Op, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(args) == 2 {
-		o.Filter = preprocess.Filter(args[1])
-	}
-	return []Op{o}, checkFilter("resize", o.Filter)
+	err = parseOptions(args[1:], func(name, value string) (err error) {
+		if name == "max=" {
+			o.Max, err = parseSide(value)
+			return err
+		}
+		o.Filter = preprocess.Filter(name)
+		return checkFilter("resize", o.Filter)
+	})
+	return []Op{o}, err
 }
 
 func parseCenterCrop(args []string) ([]Op, error) {
@@ -138,14 +191,24 @@ func parseCenterCrop(args []string) ([]Op, error) {
 }
 
 func parseFlip(args []string) ([]Op, error) {
+	p, err := parseChance(args)
+	return []Op{RandomHorizontalFlip{P: p}}, err
+}
+
+func parseVerticalFlip(args []string) ([]Op, error) {
+	p, err := parseChance(args)
+	return []Op{RandomVerticalFlip{P: p}}, err
+}
+
+// parseChance reads a probability that may be left out.
+func parseChance(args []string) (float64, error) {
 	switch len(args) {
 	case 0:
-		return []Op{RandomHorizontalFlip{P: 0.5}}, nil
+		return 0.5, nil
 	case 1:
-		p, err := parseFloat(args[0])
-		return []Op{RandomHorizontalFlip{P: p}}, err
+		return parseFloat(args[0])
 	}
-	return nil, errArguments
+	return 0, errArguments
 }
 
 func parseJitter(args []string) ([]Op, error) {

@@ -31,6 +31,37 @@ func TestParse(t *testing.T) {
 		{"resize:64x64:lanczos,flip:0.25", []Op{Resize{H: 64, W: 64, Filter: preprocess.Lanczos}, RandomHorizontalFlip{P: 0.25}}},
 		{"jitter:0.1:0.2:0.3:0.05", []Op{ColorJitter{Brightness: 0.1, Contrast: 0.2, Saturation: 0.3, Hue: 0.05}}},
 		{"normalize:0.5/0.4/0.3:0.25", []Op{Normalize{Mean: []float64{0.5, 0.4, 0.3}, Std: []float64{0.25}}}},
+		{"resize:256:max=400:box", []Op{Resize{Shorter: 256, Max: 400, Filter: preprocess.Box}}},
+		{"crop:32:pad=4,vflip", []Op{RandomCrop{H: 32, W: 32, Padding: [4]int{4, 4, 4, 4}}, RandomVerticalFlip{P: 0.5}}},
+		{
+			"crop:32x24:pad=1/2:grow:fill=3/4/5,crop:8:pad=1/2/3/4:reflect",
+			[]Op{
+				RandomCrop{H: 24, W: 32, Padding: [4]int{1, 2, 1, 2}, Grow: true, Fill: []float64{3, 4, 5}},
+				RandomCrop{H: 8, W: 8, Padding: [4]int{1, 2, 3, 4}, Mode: PadReflect},
+			},
+		},
+		{
+			"rotate:30,rotate:-10/20.5:bilinear:expand:center=1/2:fill=9",
+			[]Op{
+				RandomRotation{Low: -30, High: 30},
+				RandomRotation{Low: -10, High: 20.5, Filter: preprocess.Bilinear, Expand: true, Center: []float64{1, 2}, Fill: []float64{9}},
+			},
+		},
+		{
+			"erase,erase:0.25:scale=0.1-0.2:ratio=1-2:value=random,erase:1:value=1/2/3",
+			[]Op{
+				RandomErasing{P: 0.5},
+				RandomErasing{P: 0.25, Scale: [2]float64{0.1, 0.2}, Ratio: [2]float64{1, 2}, Random: true},
+				RandomErasing{P: 1, Value: []float64{1, 2, 3}},
+			},
+		},
+		{
+			"apply:0.8:jitter:0.4+flip:1",
+			[]Op{RandomApply{P: 0.8, Ops: []Op{
+				ColorJitter{Brightness: 0.4, Contrast: 0.4, Saturation: 0.4},
+				RandomHorizontalFlip{P: 1},
+			}}},
+		},
 		{"train:224", Train(224)},
 		{"eval:224", []Op{Resize{Shorter: 256}, CenterCrop{H: 224, W: 224}}},
 	} {
@@ -43,7 +74,7 @@ func TestParse(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
-		{"crop:3", "known: centercrop, eval, flip, jitter, normalize, resize, rrc, train"},
+		{"zoom:3", "known: apply, "},
 		{"rrc", "number of arguments"},
 		{"rrc:0", `"0" is no size`},
 		{"rrc:224:scale=2", "LOW-HIGH"},
@@ -51,6 +82,20 @@ func TestParseErrors(t *testing.T) {
 		{"resize:12x", "is no size"},
 		{"flip:often", `"often" is no number`},
 		{"jitter:1:2", "number of arguments"},
+		{"resize:8:max=x", "is no size"},
+		{"resize:8:least=9", "unknown filter"},
+		{"crop:8:wrap", "unknown padding mode"},
+		{"crop:8:pad=1/2/3", "one, two or four"},
+		{"crop:8:pad=-1", "wanted 0 to"},
+		{"crop:8:grow=2", "unknown padding mode"},
+		{"rotate", "number of arguments"},
+		{"rotate:1/2/3", "number of arguments"},
+		{"rotate:9:expanded", "unknown filter"},
+		{"erase:often", "is no number"},
+		{"erase:scale=1", "LOW-HIGH"},
+		{"apply:0.5", "number of arguments"},
+		{"apply:0.5:zoom", "unknown transform"},
+		{"apply:0.5:apply:0.5:flip", "another apply"},
 		{"normalize:0.5", "number of arguments"},
 		{"flip,,flip", `unknown transform ""`},
 	} {
@@ -64,6 +109,7 @@ func TestParseErrors(t *testing.T) {
 // FuzzParse holds that what Format writes of parsed ops gives the same ops again.
 func FuzzParse(f *testing.F) {
 	f.Add("rrc:224x100:scale=0.00001-1:ratio=0.5-2:box,flip,jitter:0.4,normalize")
+	f.Add("crop:9:pad=1/2:grow:edge:fill=1/2/3,vflip,rotate:-1/2:expand:center=3/4:fill=0.5,erase:value=random,apply:1:flip+vflip")
 	f.Add("resize:256:nearest,centercrop:224,flip:0.1,jitter:0:0:0:0.5,normalize:1/2/3:4/5/6")
 	f.Fuzz(func(t *testing.T, s string) {
 		ops, err := Parse(s)

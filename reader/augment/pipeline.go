@@ -12,6 +12,7 @@ import (
 // concurrent use.
 type Pipeline struct {
 	ops     []Op
+	mixers  []Mixer
 	h, w, c int
 	dtype   formats.DType
 	layout  Layout
@@ -23,7 +24,11 @@ type Pipeline struct {
 // formats.Uint8 (the pixels as they are) or formats.Float32, Float16 or BFloat16 (scaled to
 // [0, 1], and normalised where ops say so).
 func Compile(ops []Op, h, w, c int, dtype formats.DType, layout Layout) (*Pipeline, error) {
-	p := &Pipeline{ops: ops, c: c, dtype: dtype, layout: layout}
+	alone, mixers, err := apart(ops, dtype)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pipeline{ops: alone, mixers: mixers, c: c, dtype: dtype, layout: layout}
 	norm, err := p.check()
 	if err != nil {
 		return nil, err
@@ -35,35 +40,54 @@ func Compile(ops []Op, h, w, c int, dtype formats.DType, layout Layout) (*Pipeli
 		if !FixesSize(ops) {
 			return nil, ErrSize
 		}
-		h, w = 1, 1
+		h, w = maxSide, maxSide
+	}
+	if variesSizes(ops) {
+		return nil, ErrSize
 	}
 	var plan Plan
 	p.Plan(&plan, h, w, new(Rand))
+	if plan.err != nil {
+		return nil, fmt.Errorf("an image of %dx%d: %w", w, h, plan.err)
+	}
 	p.h, p.w = plan.H, plan.W
 	return p, nil
 }
 
+// stored is an Op that acts on what is in the batch.
+type stored interface {
+	// checkBatch reports batches of a type that the op cannot act on.
+	checkBatch(d formats.DType) error
+}
+
 // check gives the normalisation that the ops end in, nil if there is none.
 func (p *Pipeline) check() (*Normalize, error) {
-	for i, o := range p.ops {
+	var norm *Normalize
+	var last Op
+	for _, o := range p.ops {
 		if err := o.Check(p.c); err != nil {
 			return nil, err
 		}
-		n, ok := o.(Normalize)
+		if _, erases := o.(RandomErasing); last != nil && !erases {
+			return nil, fmt.Errorf("%s comes after %s, which must be last", o, last)
+		}
+		s, ok := o.(stored)
 		if !ok {
 			continue
 		}
-		if i != len(p.ops)-1 {
-			return nil, errors.New("normalize must be the last transform")
+		if err := s.checkBatch(p.dtype); err != nil {
+			return nil, err
 		}
-		if p.dtype == formats.Uint8 {
-			return nil, fmt.Errorf("normalize needs batches of %s, %s or %s, not of %s",
-				formats.Float32, formats.Float16, formats.BFloat16, p.dtype)
+		last = o
+		if n, ok := o.(Normalize); ok {
+			norm = &n
 		}
-		return &n, nil
 	}
-	return nil, nil //nolint:nilnil // no normalisation is no error
+	return norm, nil
 }
+
+// Mixers are the ops that mix a batch, of which one is to be drawn for each.
+func (p *Pipeline) Mixers() []Mixer { return p.mixers }
 
 // Shape is H, W, C of an entry, whatever the layout.
 func (p *Pipeline) Shape() [3]int { return [3]int{p.h, p.w, p.c} }
@@ -72,7 +96,9 @@ func (p *Pipeline) Shape() [3]int { return [3]int{p.h, p.w, p.c} }
 func (p *Pipeline) Plan(plan *Plan, h, w int, r *Rand) {
 	plan.Reset(h, w, p.c)
 	for _, o := range p.ops {
-		o.Plan(plan, r)
+		if plan.err == nil {
+			o.Plan(plan, r)
+		}
 	}
 }
 
@@ -80,10 +106,12 @@ func (p *Pipeline) Plan(plan *Plan, h, w int, r *Rand) {
 // and the one its plan ends in.
 func (p *Pipeline) Fits(m *preprocess.Image, plan *Plan) error {
 	switch {
+	case plan.err != nil:
+		return plan.err
 	case m.C != p.c:
 		return fmt.Errorf("it has %d channels, the batch %d: choose the color rgb or gray", m.C, p.c)
 	case m.DType == formats.Uint16 && p.dtype == formats.Uint8:
-		return errors.New("it has 16 bits a channel: use float32, float16 or bfloat16 batches")
+		return errors.New("it has 16 bits a channel: use uint16, float32, float16 or bfloat16 batches")
 	case m.DType != formats.Uint8 && m.DType != formats.Uint16:
 		return fmt.Errorf("its elements are %s: only uint8 and uint16 can be transformed", m.DType)
 	case plan.H != p.h || plan.W != p.w:

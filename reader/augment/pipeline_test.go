@@ -33,6 +33,25 @@ func TestCompileRefuses(t *testing.T) {
 		{[]Op{ColorJitter{Hue: 0.6}}, 9, 3, u8, "more than 0.5"},
 		{[]Op{ColorJitter{Brightness: 0.6}}, 9, 4, u8, "rgb or gray"},
 		{nil, 9, 3, formats.Int64, "int64"},
+		{[]Op{Resize{Shorter: 9, Max: 9}}, 9, 3, u8, "more than the shorter"},
+		{[]Op{Resize{H: 9, W: 9, Max: 9}}, 9, 3, u8, "more than the shorter"},
+		{[]Op{RandomCrop{H: 9, W: 9, Mode: "wrap"}}, 9, 3, u8, "padding mode"},
+		{[]Op{RandomCrop{H: 9, W: 9, Padding: [4]int{0, -1, 0, 0}}}, 9, 3, u8, "padding -1"},
+		{[]Op{RandomCrop{H: 9, W: 9, Fill: []float64{1, 2}}}, 9, 3, u8, "2 values"},
+		{[]Op{RandomCrop{H: 10, W: 9}}, 9, 3, u8, "smaller than the crop"},
+		{[]Op{RandomRotation{Low: 2, High: 1}}, 9, 3, u8, "low <= high"},
+		{[]Op{RandomRotation{High: 1, Filter: preprocess.Box}}, 9, 3, u8, "bilinear"},
+		{[]Op{RandomRotation{High: 1, Center: []float64{1}}}, 9, 3, u8, "x and y"},
+		{[]Op{RandomRotation{High: 1, Expand: true}}, 9, 3, u8, "differ in size"},
+		{[]Op{CenterCrop{8, 8}, RandomRotation{High: 1, Expand: true}}, 0, 3, u8, "differ in size"},
+		{[]Op{RandomApply{P: 0.5, Ops: []Op{CenterCrop{8, 8}}}}, 9, 3, u8, "differ in size"},
+		{[]Op{RandomApply{P: 2}}, 9, 3, u8, "between 0 and 1"},
+		{[]Op{RandomApply{P: 1, Ops: []Op{ImageNet}}}, 9, 3, f32, "cannot be left out"},
+		{[]Op{RandomErasing{P: 1}, ImageNet}, 9, 3, f32, "last"},
+		{[]Op{RandomErasing{P: 1}, CenterCrop{8, 8}}, 9, 3, u8, "last"},
+		{[]Op{RandomErasing{P: 1, Random: true}}, 9, 3, u8, "batches of floats"},
+		{[]Op{RandomErasing{P: 1, Value: []float64{256}}}, 9, 3, u8, "outside of uint8"},
+		{[]Op{RandomErasing{P: 1, Scale: [2]float64{0.5, 0.1}}}, 9, 3, u8, "low <= high"},
 	} {
 		_, err := Compile(tt.ops, tt.h, tt.h, tt.c, tt.dtype, NHWC)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -56,6 +75,10 @@ func TestShape(t *testing.T) {
 		{[]Op{Resize{H: 15, W: 11}}, 0, 0, [3]int{15, 11, 3}},
 		{[]Op{Resize{H: 20, W: 10}, Resize{Shorter: 5}}, 0, 0, [3]int{10, 5, 3}},
 		{Train(24), 0, 0, [3]int{24, 24, 3}},
+		{[]Op{Resize{Shorter: 15, Max: 16}}, 30, 41, [3]int{12, 16, 3}},
+		{[]Op{RandomRotation{Low: 90, High: 90, Expand: true}}, 30, 41, [3]int{41, 30, 3}},
+		{[]Op{RandomCrop{H: 20, W: 30}, RandomRotation{High: 90}}, 0, 0, [3]int{20, 30, 3}},
+		{[]Op{RandomRotation{High: 90, Expand: true}, RandomCrop{H: 9, W: 9}}, 0, 0, [3]int{9, 9, 3}},
 		{Eval(224), 0, 0, [3]int{224, 224, 3}},
 	} {
 		p, err := Compile(tt.ops, tt.h, tt.w, 3, formats.Uint8, NHWC)

@@ -1,6 +1,9 @@
 package augment
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // golden is 2^64 divided by the golden ratio, SplitMix64's increment.
 const golden = 0x9e3779b97f4a7c15
@@ -47,4 +50,10 @@ func (r *Rand) Uniform(low, high float64) float64 {
 func (r *Rand) IntN(n int) int {
 	high, _ := bits.Mul64(r.Uint64(), uint64(n))
 	return int(high)
+}
+
+// Normal draws from the standard normal distribution (Box, Muller 1958).
+func (r *Rand) Normal() float64 {
+	radius := math.Sqrt(-2 * math.Log(1-r.Float64()))
+	return radius * math.Cos(2*math.Pi*r.Float64())
 }

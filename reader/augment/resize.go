@@ -14,13 +14,20 @@ import (
 type Resize struct {
 	Shorter int
 	H, W    int
+	// Max bounds the longer side, if not 0: where Shorter would make it longer, the image is
+	// made smaller. It must be more than Shorter.
+	Max int
 	// Filter is bilinear with antialias if empty.
 	Filter preprocess.Filter
 }
 
 func (o Resize) String() string {
 	if o.Shorter != 0 {
-		return fmt.Sprintf("resize:%d", o.Shorter) + formatFilter(o.Filter)
+		s := fmt.Sprintf("resize:%d", o.Shorter)
+		if o.Max != 0 {
+			s += fmt.Sprintf(":max=%d", o.Max)
+		}
+		return s + formatFilter(o.Filter)
 	}
 	return fmt.Sprintf("resize:%dx%d", o.W, o.H) + formatFilter(o.Filter)
 }
@@ -29,6 +36,9 @@ func (o Resize) String() string {
 func (o Resize) Check(int) error {
 	if err := checkFilter("resize", o.Filter); err != nil {
 		return err
+	}
+	if o.Max != 0 && o.Max <= o.Shorter || o.Max != 0 && o.Shorter == 0 {
+		return fmt.Errorf("resize: at most %d pixels: that must be more than the shorter side's %d", o.Max, o.Shorter)
 	}
 	if o.Shorter == 0 {
 		return checkSize("resize", o.H, o.W)
@@ -45,14 +55,28 @@ func (o Resize) Plan(p *Plan, _ *Rand) {
 	switch {
 	case o.Shorter == 0:
 	case p.W <= p.H:
-		h, w = o.Shorter*p.H/p.W, o.Shorter
+		w, h = o.sides(p.W, p.H)
 	default:
-		h, w = o.Shorter, o.Shorter*p.W/p.H
+		h, w = o.sides(p.H, p.W)
 	}
 	p.Resize(h, w, bilinearIfEmpty(o.Filter))
 }
 
-func (o Resize) fixesSize() bool { return o.Shorter == 0 }
+// sides gives what a shorter and a longer side become.
+func (o Resize) sides(short, long int) (int, int) {
+	s, l := o.Shorter, o.Shorter*long/short
+	if o.Max != 0 && l > o.Max {
+		s, l = max(1, o.Max*s/l), o.Max
+	}
+	return s, l
+}
+
+func (o Resize) sizing() sizing {
+	if o.Shorter == 0 {
+		return fixesSize
+	}
+	return followsSize
+}
 
 var filters = []preprocess.Filter{
 	preprocess.Nearest, preprocess.Box, preprocess.Bilinear,

@@ -52,8 +52,8 @@ func run(t testing.TB, p *Plan, m *preprocess.Image, own bool, to preprocess.Tar
 	}
 }
 
-// apart applies the ops one after another, each to the whole outcome of the one before.
-func apart(t *testing.T, m *preprocess.Image, ops ...Op) []uint8 {
+// oneByOne applies the ops one after another, each to the whole outcome of the one before.
+func oneByOne(t *testing.T, m *preprocess.Image, ops ...Op) []uint8 {
 	t.Helper()
 	for _, o := range ops {
 		p, err := Compile([]Op{o}, m.H, m.W, m.C, formats.Uint8, NHWC)
@@ -74,16 +74,20 @@ func (fixedCrop) Check(int) error         { return nil }
 func (o fixedCrop) Plan(p *Plan, _ *Rand) { p.Crop(preprocess.Rect(o)) }
 
 // fixedAdjust darkens.
-type fixedAdjust struct{ a Adjustment }
+type fixedAdjust struct{ change preprocess.Change }
 
 func (fixedAdjust) String() string          { return "adjust" }
 func (fixedAdjust) Check(int) error         { return nil }
-func (o fixedAdjust) Plan(p *Plan, _ *Rand) { p.Adjust(o.a, 0.7) }
+func (o fixedAdjust) Plan(p *Plan, _ *Rand) { p.Enhance(o.change, 0.7) }
 
 func TestFusedIsOneAfterAnother(t *testing.T) {
 	flip := RandomHorizontalFlip{P: 1}
+	vflip := RandomVerticalFlip{P: 1}
+	quarter := planned(func(p *Plan) { p.Rotate(90, preprocess.Nearest, true, nil, nil) })
+	turn := planned(func(p *Plan) { p.Rotate(20, preprocess.Bilinear, false, nil, fillOf(p.C)) })
+	reflect := planned(func(p *Plan) { p.Pad(3, 4, 5, 6, PadReflect, nil) })
 	crop := fixedCrop{X: 5, Y: 7, W: 33, H: 20}
-	dark, grey := fixedAdjust{brightness}, fixedAdjust{contrast}
+	dark, grey := fixedAdjust{preprocess.Brightness}, fixedAdjust{preprocess.Contrast}
 	for name, ops := range map[string][]Op{
 		"crop resize flip":     {crop, Resize{H: 16, W: 24}, flip},
 		"flip crop":            {flip, crop},
@@ -96,13 +100,21 @@ func TestFusedIsOneAfterAnother(t *testing.T) {
 		"crop twice":           {crop, fixedCrop{X: 3, Y: 2, W: 10, H: 11}},
 		"adjust a crop":        {crop, dark, grey, flip},
 		"flip adjust centre":   {flip, grey, dark, CenterCrop{H: 9, W: 8}, grey},
+		"vflip crop":           {vflip, crop, flip},
+		"vflip resize":         {vflip, Resize{H: 17, W: 23}, vflip},
+		"resize vflip centre":  {Resize{Shorter: 31}, vflip, CenterCrop{H: 20, W: 28}},
+		"flips turn crop":      {flip, vflip, quarter, crop},
+		"crop vflip turn":      {crop, vflip, quarter, quarter, flip},
+		"flip rotate":          {flip, crop, vflip, turn},
+		"rotate grey vflip":    {turn, grey, vflip, dark},
+		"vflip reflect crop":   {vflip, crop, reflect, flip, CenterCrop{H: 30, W: 30}},
 		"resize twice":         {Resize{H: 33, W: 21}, flip, Resize{H: 40, W: 50}, crop, Resize{H: 12, W: 12}},
 		"resize adjust resize": {Resize{H: 40, W: 50}, dark, crop, flip, grey, Resize{H: 12, W: 12}},
 	} {
 		for _, c := range []int{1, 3} {
 			m := noise(48, 61, c, 1)
 			before := bytes.Clone(m.Pix)
-			want := apart(t, m, ops...)
+			want := oneByOne(t, m, ops...)
 			got := outcome(t, m, 0, false, ops...)
 			if !bytes.Equal(got, want) {
 				t.Errorf("%s, %d channels: fused differs from one after another", name, c)
@@ -156,7 +168,7 @@ func TestFlipProbability(t *testing.T) {
 		p.Reset(4, 4, 3)
 		r := NewRand(5, 1, i)
 		RandomHorizontalFlip{P: 0.3}.Plan(&p, &r)
-		if p.flip {
+		if p.flips.h {
 			flipped++
 		}
 	}

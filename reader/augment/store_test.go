@@ -26,7 +26,7 @@ func TestStore(t *testing.T) {
 							m = noise(9, 11, 2*c, 3)
 							m.C, m.DType = c, dtype
 						}
-						checkStore(t, view{m, window, flip}, layout, norm)
+						checkStore(t, view{m, window, flips{h: flip}}, layout, norm)
 					})
 				}
 			}
@@ -41,7 +41,7 @@ func checkStore(t *testing.T, v view, layout Layout, norm Normalize) {
 		t.Fatal(err)
 	}
 	floats := make([]float32, h*w*c)
-	plan := Plan{window: v.window, flip: v.flip}
+	plan := Plan{window: v.window, flips: v.flips}
 	run(t, &plan, v.image, false, preprocess.Target{Store: p.Store(), Float32: floats})
 	bytes := make([]uint8, h*w*c)
 	if v.image.DType == formats.Uint8 {
@@ -59,7 +59,7 @@ func checkStore(t *testing.T, v view, layout Layout, norm Normalize) {
 					at = (k*h+y)*w + x
 				}
 				sx := x
-				if v.flip {
+				if v.flips.h {
 					sx = w - 1 - x
 				}
 				from := ((v.window.Y+y)*v.image.W+v.window.X+sx)*c + k

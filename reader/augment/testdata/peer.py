@@ -7,7 +7,7 @@ import json
 import sys
 
 import numpy as np
-from PIL import Image, ImageEnhance
+from PIL import Image, ImageEnhance, ImageOps
 
 
 def shorter_center(img, shorter, h, w):
@@ -32,6 +32,33 @@ def hue(img, factor):
     return Image.merge("HSV", (Image.fromarray(turned), s, v)).convert("RGB")
 
 
+def affine(img, matrix, filter, fill):
+    fill = tuple(fill) if len(fill) > 1 else fill[0]
+    return img.transform(img.size, Image.AFFINE, matrix, Image.Resampling[filter.upper()], fillcolor=fill)
+
+
+def affine16(img, matrix, filter, fill):
+    deep = np.asarray(img)[..., 0].astype(np.int32) + 256 * np.asarray(img)[..., 1].astype(np.int32)
+    wide = Image.fromarray(deep, "I")
+    if filter == "nearest":
+        wide = Image.fromarray(deep.astype(np.uint16))
+    out = affine(wide, matrix, filter, fill)
+    return np.clip(np.asarray(out), 0, 65535).astype("<u2")
+
+
+def pad(img, left, top, right, bottom, mode, fill):
+    if mode == "constant":
+        return ImageOps.expand(img, (left, top, right, bottom), tuple(fill) if len(fill) > 1 else fill[0])
+    pixels = np.asarray(img)
+    widths = [(top, bottom), (left, right), (0, 0)][: pixels.ndim]
+    return Image.fromarray(np.pad(pixels, widths, mode))
+
+
+def rotate(img, angle, filter, expand, center, fill):
+    fill = tuple(fill) if len(fill) > 1 else fill[0]
+    return img.rotate(angle, Image.Resampling[filter.upper()], expand, center, fillcolor=fill)
+
+
 def torchvision_op(name):
     from torchvision.transforms import functional as F
 
@@ -51,6 +78,11 @@ OPS = {
     "contrast": lambda img, f: ImageEnhance.Contrast(img).enhance(f),
     "saturation": lambda img, f: ImageEnhance.Color(img).enhance(f),
     "hue": hue,
+    "affine": affine,
+    "affine16": affine16,
+    "pad": pad,
+    "rotate": rotate,
+    "vflip": lambda img: img.transpose(Image.FLIP_TOP_BOTTOM),
 }
 
 for job in json.load(sys.stdin):

@@ -1,0 +1,78 @@
+"""FFCV, with as many threads: a .beton of the original JPEGs, and one of small images as pixels."""
+
+from __future__ import annotations
+
+import types
+from pathlib import Path
+
+import numpy as np
+from ffcv.fields import IntField, RGBImageField
+from ffcv.fields.basics import IntDecoder
+from ffcv.fields.decoders import RandomResizedCropRGBImageDecoder
+from ffcv.fields.rgb_image import IMAGE_MODES
+from ffcv.loader import Loader, OrderOption
+from ffcv.transforms import NormalizeImage, RandomHorizontalFlip, ToTensor, ToTorchImage
+from ffcv.writer import DatasetWriter
+from PIL import Image
+from torchvision.datasets import ImageFolder
+
+from loaders.work import BATCH, LONGER, MEAN, SIZE, STD, Epoch, of_255, timed
+
+
+def jpeg(images: Path, scratch: Path, workers: int) -> Epoch:
+    """Of the same files, normalised."""
+    return epochs(write(ImageFolder(str(images)).samples, verbatim(), scratch, workers), workers, normalised=True)
+
+
+def raw(images: Path, scratch: Path, workers: int) -> Epoch:
+    """Of pixels, normalised."""
+    return epochs(write(ImageFolder(str(images)), pixels(), scratch, workers), workers, normalised=True)
+
+
+def raw_uint8(images: Path, scratch: Path, workers: int) -> Epoch:
+    """Of pixels, as they are."""
+    return epochs(write(ImageFolder(str(images)), pixels(), scratch, workers), workers, normalised=False)
+
+
+def epochs(beton: Path, workers: int, normalised: bool) -> Epoch:
+    """The images stay as they lie, channels last."""
+    ops = [RandomResizedCropRGBImageDecoder((SIZE, SIZE)), RandomHorizontalFlip()]
+    if normalised:
+        ops.append(NormalizeImage(np.array(of_255(MEAN)), np.array(of_255(STD)), np.float32))
+    loader = Loader(
+        str(beton),
+        batch_size=BATCH,
+        num_workers=workers,
+        os_cache=True,
+        order=OrderOption.RANDOM,
+        drop_last=False,
+        pipelines={"image": [*ops, ToTensor(), ToTorchImage()], "label": [IntDecoder(), ToTensor()]},
+    )
+    return lambda: timed(len(labels) for _, labels in loader)
+
+
+def write(data, field: RGBImageField, scratch: Path, workers: int) -> Path:
+    beton = scratch / "images.beton"
+    writer = DatasetWriter(str(beton), {"image": field, "label": IntField()}, num_workers=workers)
+    writer.from_indexed_dataset(data)
+    return beton
+
+
+def pixels() -> RGBImageField:
+    return RGBImageField(write_mode="raw", max_resolution=LONGER)
+
+
+def verbatim() -> RGBImageField:
+    """A field of paths. FFCV encodes JPEGs anew; this keeps the files' bytes, so that all read the same images."""
+
+    def keep(self, destination, path, malloc):
+        data = np.fromfile(path, np.uint8)
+        with Image.open(path) as image:
+            destination["width"], destination["height"] = image.size
+        destination["mode"] = IMAGE_MODES["jpg"]
+        destination["data_ptr"], storage = malloc(data.nbytes)
+        storage[:] = data
+
+    field = RGBImageField(write_mode="jpg")
+    field.encode = types.MethodType(keep, field)
+    return field

@@ -1,0 +1,35 @@
+"""A loader of another tool, which stays ready and reads epochs at each request.
+
+peer.py LOADER IMAGES SCRATCH WORKERS EPOCHS, LOADER such as pytorch.image_folder, reads so many epochs, each timed by
+itself, for each line of its input, and answers with a line of JSON: their images and seconds.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+
+
+def main(name: str, images: str, scratch: str, workers: str, epochs: str) -> None:
+    # What a library prints goes to stderr: it is no answer.
+    with os.fdopen(os.dup(1), "w") as answers:
+        os.dup2(2, 1)
+        module, function = name.split(".")
+        make = getattr(importlib.import_module(f"loaders.{module}"), function)
+        epoch = make(Path(images), Path(scratch), int(workers))
+        epoch()  # starts the workers and warms up
+        answer(answers, images=0, seconds=0.0)
+        for _ in sys.stdin:
+            times = [epoch() for _ in range(int(epochs))]
+            answer(answers, images=sum(n for n, _ in times), seconds=sum(t for _, t in times))
+
+
+def answer(to, **values: float) -> None:
+    print(json.dumps(values), file=to, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

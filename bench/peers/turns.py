@@ -1,0 +1,84 @@
+"""Loaders in turn: a turn is some epochs of one loader, and gives the seconds an image."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from child import Paused, Team
+from loaders import work
+from packing import empty
+from timing import Comparison
+from workbench import Workbench
+
+Turn = Callable[[], float]
+# Blocks of memcpy, many times the caches, and how often they are copied in a turn.
+MEGABYTES, PASSES = 512, 4
+
+
+class Turns:
+    """The loaders of a part by their names. Leaving the context ends their processes."""
+
+    def __init__(self, s: Workbench, data: Path, epochs: int) -> None:
+        """Data is the folder of dsconv's datasets, epochs are those of a turn."""
+        self.bench, self.data, self.epochs = s, data, epochs
+        self.turns: dict[str, Turn] = {}
+        self.stack = ExitStack()
+
+    def __enter__(self) -> Turns:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stack.__exit__(*error)
+
+    def ours(self, name: str, dataset: str, *options: str, workers: int | None = None) -> None:
+        """dsconv's loader, in a process that ends with the turn; its first epoch is not counted."""
+        report = self.data / "report.json"
+        command = [self.bench.dsconv, "bench", dataset, "--quiet", "--json", report, "--rounds", "1"]
+        command += ["--epochs", str(self.epochs), "--batch", str(work.BATCH)]
+        command += ["--workers", str(workers or self.bench.workers), *options]
+
+        def turn() -> float:
+            subprocess.run(command, cwd=self.data, check=True, stdout=subprocess.DEVNULL)
+            (measured,) = json.loads(report.read_text())["datasets"][0]["rounds"]
+            return measured["seconds"] / measured["images"]
+
+        self.turns[name] = turn
+
+    def peer(self, name: str, loader: str) -> None:
+        """Another tool's loader; what it packs is written anew."""
+        scratch = self.bench.scratch / "peers" / loader
+        empty(scratch)
+        command = [sys.executable, Path(__file__).with_name("peer.py"), loader, self.bench.images, scratch]
+        child = self.stack.enter_context(Paused([*command, self.bench.workers, self.epochs]))
+
+        def turn() -> float:
+            (answer,) = child.run()
+            return answer["seconds"] / answer["images"]
+
+        self.turns[name] = turn
+
+    def memcpy(self, name: str, program: Path, threads: int, image: int) -> None:
+        """The system's, which copies images of so many bytes."""
+        child = self.stack.enter_context(Team([[program, MEGABYTES, threads, PASSES]]))
+
+        def turn() -> float:
+            (answer,) = child.run()
+            return answer["seconds"] * image / answer["bytes"]
+
+        self.turns[name] = turn
+
+    def compare(self, section: str, wanted: list[tuple[str, str, float | None]]) -> list[Comparison]:
+        """Each in turn, after one turn of each that is not counted; wanted names two and the least ratio."""
+        images = sum(path.is_file() for path in self.bench.images.rglob("*"))
+        comparisons = [Comparison(section, ours, theirs, ratio) for ours, theirs, ratio in wanted]
+        for n in range(self.bench.rounds + 1):
+            took = {name: turn() * images for name, turn in self.turns.items()}
+            for c in comparisons if n > 0 else []:
+                c.our_seconds.append(took[c.ours])
+                c.their_seconds.append(took[c.theirs])
+        return comparisons

@@ -1,0 +1,160 @@
+// Command scale tells how the packed formats bear many samples: it writes datasets of two
+// sizes with samples alike, and times opening them and reading at random, in turns, with a
+// warm page cache.
+//
+//	scale --dir /tmp/scale --small 10000 --large 1000000 --json scale.json
+//
+// A random read is timed whole and in parts, so that its growth can be told apart: what the
+// manifest knows ("info"), the view with the place of the bytes ("lookup"), the view and all
+// bytes touched ("view"), the copy with its checksum ("read"), and for comparison the same
+// bytes touched by addresses known before ("bytes"): what the machine's memory takes, whatever
+// the format. The first pass after opening is told by itself ("first view"): it has the
+// page faults.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/all"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "scale:", err)
+		os.Exit(1)
+	}
+}
+
+// settings are the flags.
+type settings struct {
+	Formats  []string `json:"formats"`
+	Small    int      `json:"small"`
+	Large    int      `json:"large"`
+	MinBytes int      `json:"min_bytes"` // of an image
+	MaxBytes int      `json:"max_bytes"`
+	Shards   int      `json:"shards"`
+	Reads    int      `json:"reads"` // of a pass
+	Rounds   int      `json:"rounds"`
+	Workers  []int    `json:"workers"`
+
+	DiskRounds int `json:"disk_rounds"` // reads from the disk
+
+	dir  string
+	json string
+	keep bool
+}
+
+// result is the program's answer: what each round took, and how it grows.
+type result struct {
+	Settings settings                  `json:"settings"`
+	Formats  map[string][]measurements `json:"formats"` // small and large
+	Growth   map[string]growth         `json:"growth"`
+}
+
+func run(args []string, out io.Writer) error {
+	s, err := parse(args)
+	if err != nil {
+		return err
+	}
+	if s.dir == "" {
+		if s.dir, err = os.MkdirTemp("", "scale"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(s.dir)
+	}
+	r := result{s, map[string][]measurements{}, map[string]growth{}}
+	for _, name := range s.Formats {
+		m, err := s.measure(name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		r.Formats[name], r.Growth[name] = m, grown(m[0], m[1])
+		report(out, name, m, r.Growth[name])
+	}
+	if s.json == "" {
+		return nil
+	}
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(s.json, append(b, '\n'), 0o644)
+}
+
+func parse(args []string) (settings, error) {
+	s := settings{Workers: []int{1, 2}}
+	names := "lmdb,hdf5,shard,tfrecord"
+	flags := flag.NewFlagSet("scale", flag.ContinueOnError)
+	flags.StringVar(&names, "formats", names, "which, separated by commas")
+	flags.IntVar(&s.Small, "small", 10_000, "samples of the smaller dataset")
+	flags.IntVar(&s.Large, "large", 1_000_000, "samples of the larger one")
+	flags.IntVar(&s.MinBytes, "min-bytes", 3072, "of an image")
+	flags.IntVar(&s.MaxBytes, "max-bytes", 4096, "of an image")
+	flags.IntVar(&s.Shards, "shards", 8, "files of a shard or tfrecord dataset")
+	flags.IntVar(&s.Reads, "reads", 200_000, "random reads of a pass")
+	flags.IntVar(&s.Rounds, "rounds", 5, "times that each is measured, in turns")
+	flags.IntVar(&s.DiskRounds, "disk-rounds", 1, "times that reading from the disk is measured")
+	flags.StringVar(&s.dir, "dir", "", "where the datasets are made; a temporary folder if empty")
+	flags.StringVar(&s.json, "json", "", "file for the result")
+	flags.BoolVar(&s.keep, "keep", false, "leave the datasets in --dir, and use those that are there")
+	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
+	s.Formats = strings.Split(names, ",")
+	if s.Small < 1 || s.Large < s.Small || s.MinBytes < headSize || s.MaxBytes < s.MinBytes || s.Shards < 1 || s.Reads < 1 || s.Rounds < 1 {
+		return s, fmt.Errorf("it takes 1 or more samples, reads, shards and rounds, not more small than large, images of %d bytes or more", headSize)
+	}
+	return s, nil
+}
+
+// measure makes the two datasets of a format, times them in turns and removes them.
+func (s *settings) measure(name string) ([]measurements, error) {
+	format, err := formatOf(name)
+	if err != nil {
+		return nil, err
+	}
+	m := make([]measurements, 2)
+	dirs := make([]string, 2)
+	for k, n := range []int{s.Small, s.Large} {
+		dirs[k] = filepath.Join(s.dir, fmt.Sprintf("%s-%d", name, n))
+		start := time.Now()
+		if err := s.write(format, dirs[k], n); err != nil {
+			return nil, err
+		}
+		m[k] = measurements{
+			Samples: n, WriteSeconds: time.Since(start).Seconds(), Nanoseconds: map[string][]float64{}, CPU: map[string][]float64{}, Disk: map[string][]float64{},
+		}
+	}
+	for range s.Rounds {
+		if err := s.round(format, dirs, m); err != nil {
+			return nil, err
+		}
+	}
+	for range s.DiskRounds {
+		if err := s.disk(format, dirs[1], &m[1]); err != nil {
+			return nil, err
+		}
+	}
+	if s.keep {
+		return m, nil
+	}
+	return m, errors.Join(os.RemoveAll(dirs[0]), os.RemoveAll(dirs[1]))
+}
+
+func formatOf(name string) (formats.WritableFormat, error) {
+	for _, f := range all.Formats() {
+		if w, ok := f.(formats.WritableFormat); ok && f.Name() == name {
+			return w, nil
+		}
+	}
+	return nil, errors.New("no such packed format in this build")
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+const classes = 1000
+
+// headSize is the least that an image has: the headers of a JPEG.
+const headSize = 64
+
+// names are what datasets of the formats are called.
+var names = map[string]string{"lmdb": "x.lmdb", "hdf5": "x.h5", "shard": "x-%06d.tar", "tfrecord": "x-%06d.tfrecord"}
+
+// write makes a dataset of n samples in dir, unless it is there.
+func (s *settings) write(f formats.WritableFormat, dir string, n int) error {
+	path := pathOf(f, dir)
+	if s.keep {
+		if _, err := os.Stat(dir); err == nil {
+			return nil
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	meta := formats.Meta{Version: formats.Version, Format: f.Name(), Schema: schema()}
+	w, err := f.Create(path, meta, formats.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	if err := s.fill(w, f.Traits(), meta.Schema, n); err != nil {
+		return errors.Join(err, w.Close())
+	}
+	return errors.Join(w.Commit(), w.Close())
+}
+
+func schema() formats.Schema {
+	label := formats.Field{Name: "label", Kind: formats.Label}
+	for c := range classes {
+		label.Classes = append(label.Classes, className(c))
+	}
+	return formats.Schema{{Name: "image", Kind: formats.Image}, label}
+}
+
+// className is like ImageNet's.
+func className(c int) string { return fmt.Sprintf("n%08d", 1_440_764+13_111*c) }
+
+// fill writes n samples in the order that the format wants: by key or shuffled.
+func (s *settings) fill(w formats.Writer, traits formats.Traits, schema formats.Schema, n int) error {
+	keys := make([]string, n)
+	for i := range keys {
+		name := className(i % classes)
+		keys[i] = fmt.Sprintf("train/%s/%s_%d", name, name, 10_000+i/classes)
+	}
+	slices.Sort(keys)
+	random := rand.New(rand.NewPCG(1, 1))
+	if !traits.Ordered {
+		random.Shuffle(n, func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+	}
+	pool := make([]byte, 1<<20+s.MaxBytes)
+	for i := range pool {
+		pool[i] = byte(random.Uint32())
+	}
+	var smp formats.Sample
+	smp.Resize(len(schema))
+	each := (n + s.Shards - 1) / s.Shards
+	for i, key := range keys {
+		s.sample(&smp, key, random, pool)
+		smp.Sum = atrest.Sum(schema, &smp)
+		if err := w.Write(&smp); err != nil {
+			return err
+		}
+		if c, ok := w.(formats.Cutter); ok && traits.Sharded && (i+1)%each == 0 {
+			if err := c.Cut(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sample makes the sample of a key: noise behind a JPEG's headers.
+func (s *settings) sample(smp *formats.Sample, key string, random *rand.Rand, pool []byte) {
+	size := s.MinBytes + random.IntN(s.MaxBytes-s.MinBytes+1)
+	h, w := 200+random.IntN(300), 200+random.IntN(300)
+	image := &smp.Values[0]
+	image.Data = appendHead(image.Buffer(), h, w)
+	at := random.IntN(1 << 20)
+	image.Data = append(image.Data, pool[at:at+size-len(image.Data)]...)
+	image.Encoding, image.Shape = formats.JPEG, append(image.Shape[:0], h, w, 3)
+	smp.Values[1].SetInt64(labelOf(key))
+	smp.Key = key
+	smp.Source = formats.Source{
+		Path: key + ".JPEG", Size: int64(size), ModTime: 1_700_000_000_000_000_000 + random.Int64N(1e15), Hash: atrest.Hash(image.Data),
+	}
+}
+
+func labelOf(key string) int64 {
+	var number int64
+	if _, err := fmt.Sscanf(strings.Split(key, "/")[1], "n%d", &number); err != nil {
+		return formats.NoLabel
+	}
+	return (number - 1_440_764) / 13_111
+}
+
+// appendHead appends the markers that a JPEG begins with: SOI, JFIF, a frame of that size.
+func appendHead(b []byte, h, w int) []byte {
+	b = append(b, "\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00\xff\xc0\x00\x11\x08"...)
+	b = binary.BigEndian.AppendUint16(b, uint16(h))
+	b = binary.BigEndian.AppendUint16(b, uint16(w))
+	return append(b, "\x03\x01\x22\x00\x02\x11\x01\x03\x11\x01"...)
+}
+
+func pathOf(f formats.WritableFormat, dir string) string { return filepath.Join(dir, names[f.Name()]) }

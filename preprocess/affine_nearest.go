@@ -1,0 +1,145 @@
+package preprocess
+
+import (
+	"math"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// warpNearest is ImagingTransformAffine of Pillow's Geometry.c without a filter. Its ways for
+// maps without rotation, maps that fit into 16.16 bits of fixed point, other maps, and 16-bit
+// images round differently. What m maps outside of src stays. at is memory for a row.
+func warpNearest(dst, src view, m [6]float64, d formats.DType, at []int) {
+	switch {
+	case d == formats.Uint16:
+		warpEach(dst, src, m, at)
+	case m[1] == 0 && m[3] == 0:
+		warpScaled(dst, src, m, at)
+	case fixable(m, dst.w, dst.h):
+		warpFixed(dst, src, m, at)
+	default:
+		warpFloat(dst, src, m, at)
+	}
+}
+
+// offset is where the pixel around (x, y) begins in v, -1 outside.
+func (v view) offset(x, y float64) int {
+	if !(0 <= x && x < float64(v.w) && 0 <= y && y < float64(v.h)) {
+		return -1
+	}
+	return int(y)*v.stride + int(x)*v.size
+}
+
+// warpEach is ImagingGenericTransform with nearest_filter16.
+func warpEach(dst, src view, m [6]float64, at []int) {
+	for y := range dst.h {
+		for x := range at {
+			at[x] = src.offset(mapped(&m, x, y))
+		}
+		dst.gather(y, src, at)
+	}
+}
+
+// mapped is affine_transform. The conversions keep the compiler from fusing.
+func mapped(m *[6]float64, x, y int) (mx, my float64) {
+	fx, fy := float64(x)+0.5, float64(y)+0.5
+	mx = float64(float64(m[0]*fx)+float64(m[1]*fy)) + m[2]
+	my = float64(float64(m[3]*fx)+float64(m[4]*fy)) + m[5]
+	return mx, my
+}
+
+// warpScaled is ImagingScaleAffine.
+func warpScaled(dst, src view, m [6]float64, at []int) {
+	mx := m[2] + float64(m[0]*0.5)
+	for x := range at {
+		at[x] = src.offset(mx, 0)
+		mx += m[0]
+	}
+	my := m[5] + float64(m[4]*0.5)
+	for y := range dst.h {
+		if 0 <= my && my < float64(src.h) {
+			row := src
+			row.pix = src.pix[int(my)*src.stride:]
+			dst.gather(y, row, at)
+		}
+		my += m[4]
+	}
+}
+
+// fixable is check_fixed for the corners of a result of w by h pixels.
+func fixable(m [6]float64, w, h int) bool {
+	const limit = 32768
+	for _, corner := range [][2]float64{{0, 0}, {float64(w), float64(h)}, {0, float64(h)}, {float64(w), 0}} {
+		x, y := corner[0], corner[1]
+		if !(math.Abs(float64(x*m[0])+float64(y*m[1])+m[2]) < limit && math.Abs(float64(x*m[3])+float64(y*m[4])+m[5]) < limit) {
+			return false
+		}
+	}
+	return true
+}
+
+// warpFixed is affine_fixed.
+func warpFixed(dst, src view, m [6]float64, at []int) {
+	fix := func(v float64) int32 { return int32(math.Floor(float64(v*65536) + 0.5)) }
+	dx, dy := fix(m[0]), fix(m[3])
+	downX, downY := fix(m[1]), fix(m[4])
+	startX := fix(m[2] + float64(m[0]*0.5) + float64(m[1]*0.5))
+	startY := fix(m[5] + float64(m[3]*0.5) + float64(m[4]*0.5))
+	w, h := uint32(src.w), uint32(src.h)
+	for y := range dst.h {
+		mx, my := startX, startY
+		for x := range at {
+			at[x] = -1
+			if px, py := uint32(mx>>16), uint32(my>>16); px < w && py < h {
+				at[x] = int(py)*src.stride + int(px)*src.size
+			}
+			mx += dx
+			my += dy
+		}
+		dst.gather(y, src, at)
+		startX += downX
+		startY += downY
+	}
+}
+
+// warpFloat is the rest of ImagingTransformAffine.
+func warpFloat(dst, src view, m [6]float64, at []int) {
+	startX := m[2] + float64(m[1]*0.5) + float64(m[0]*0.5)
+	startY := m[5] + float64(m[4]*0.5) + float64(m[3]*0.5)
+	for y := range dst.h {
+		mx, my := startX, startY
+		for x := range at {
+			at[x] = src.offset(mx, my)
+			mx += m[0]
+			my += m[3]
+		}
+		dst.gather(y, src, at)
+		startX += m[1]
+		startY += m[4]
+	}
+}
+
+// gather makes row y of v the pixels of src at the offsets; at -1 v's stay.
+func (v view) gather(y int, src view, at []int) {
+	out, pix := v.row(y), src.pix
+	switch v.size {
+	case 1:
+		for x, i := range at {
+			if i >= 0 {
+				out[x] = pix[i]
+			}
+		}
+	case 3:
+		for x, i := range at {
+			if i >= 0 {
+				*(*[3]byte)(out[3*x:]) = [3]byte(pix[i:])
+			}
+		}
+	default:
+		for x, i := range at {
+			if i >= 0 {
+				copy(out[x*v.size:][:v.size], pix[i:])
+			}
+		}
+	}
+}

@@ -1,0 +1,41 @@
+//go:build cgo
+
+package preprocess
+
+/*
+#include "blur_kernel.h"
+*/
+import "C"
+
+import "unsafe"
+
+var (
+	blur8    = blurC(levelAVX512)
+	sharpen8 = sharpenC(levelAVX512)
+)
+
+// blurC is blurGo in C, one call an image.
+func blurC(level C.int32_t) func(*Enhancer, *blurring) {
+	return func(e *Enhancer, b *blurring) {
+		q := b.call(level)
+		e.row = grow(e.row, int(C.dsconv_blur_scratch(&q)))
+		C.dsconv_blur(&q, bytesOf(b.dst.pix), bytesOf(b.src.pix), floatsOf(b.weightsX), floatsOf(b.weightsY), floatsOf(e.row))
+	}
+}
+
+// sharpenC is sharpenGo in C, one call an image.
+func sharpenC(level C.int32_t) func(*Enhancer, *blurring) {
+	return func(_ *Enhancer, b *blurring) {
+		q := b.call(level)
+		C.dsconv_sharpen(&q, bytesOf(b.dst.pix), bytesOf(b.src.pix), C.float(b.factor))
+	}
+}
+
+func (b *blurring) call(level C.int32_t) C.dsconv_blurring {
+	return C.dsconv_blurring{
+		stride: C.size_t(b.src.stride), w: C.int32_t(b.src.w), h: C.int32_t(b.src.h), channels: C.int32_t(b.src.size),
+		reach_x: C.int32_t(len(b.weightsX) - 1), reach_y: C.int32_t(len(b.weightsY) - 1), level: level,
+	}
+}
+
+func floatsOf(f []float32) *C.float { return (*C.float)(unsafe.SliceData(f)) }

@@ -1,0 +1,35 @@
+//go:build cgo
+
+package preprocess
+
+/*
+#include "enhance_kernel.h"
+*/
+import "C"
+
+import "unsafe"
+
+// changeCall is an Enhancement as the kernels take it.
+type changeCall = C.dsconv_change
+
+var enhanceRGB = enhanceC(levelAVX512)
+
+// enhanceC is enhanceGo in C, one call an image.
+func enhanceC(level C.int) func(*Enhancer, *Image, []Enhancement) {
+	return func(e *Enhancer, m *Image, list []Enhancement) {
+		e.calls = e.calls[:0]
+		for _, c := range list {
+			e.calls = append(e.calls, changeCall{
+				kind: C.int32_t(c.Change), factor: C.float(c.Factor), shift: C.int32_t(hueShift(c.Factor)),
+			})
+		}
+		C.dsconv_enhance(bytesOf(m.Pix), C.size_t(m.H*m.W), unsafe.SliceData(e.calls), C.int(len(list)), level)
+	}
+}
+
+// The kernels have the changes' numbers.
+const (
+	_ = uint(Brightness - C.DSCONV_BRIGHTNESS)
+	_ = uint(C.DSCONV_GRAY - Gray)
+	_ = uint(Gray - C.DSCONV_GRAY)
+)

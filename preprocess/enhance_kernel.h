@@ -1,0 +1,27 @@
+// Changing the colours of 8-bit RGB pixels in place: one call an image.
+#ifndef DSCONV_ENHANCE_KERNEL_H
+#define DSCONV_ENHANCE_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// The changes; those of Go's Enhancement that mix channels or go by float arithmetic.
+enum { DSCONV_BRIGHTNESS = 0, DSCONV_CONTRAST = 1, DSCONV_SATURATION = 2, DSCONV_HUE = 3, DSCONV_GRAY = 4 };
+
+// grey is what a contrast blends with, filled in by dsconv_enhance; shift is of DSCONV_HUE.
+typedef struct {
+  int32_t kind, grey, shift;
+  float factor;
+} dsconv_change;
+
+// dsconv_enhance makes n changes one after another, with as few passes as the means that
+// contrasts need allow.
+void dsconv_enhance(uint8_t *pixels, size_t count, dsconv_change *changes, int n, int level);
+
+// What each level of processors has a version of: all changes at once to each pixel. If sum,
+// the result is the sum of the greys of the changed pixels.
+typedef uint64_t dsconv_enhancer(uint8_t *pixels, size_t count, const dsconv_change *changes, int n, int sum);
+
+dsconv_enhancer dsconv_enhance_portable, dsconv_enhance_avx2;
+
+#endif

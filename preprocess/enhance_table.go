@@ -1,0 +1,130 @@
+package preprocess
+
+// table says what becomes of each value.
+type table [256]uint8
+
+// lookUp makes a change that treats each channel by itself.
+func (e *Enhancer) lookUp(m *Image, change Enhancement) {
+	switch change.Change {
+	case Saturation, Hue, Gray: // of a grey image
+		return
+	case AutoContrast, Equalize, Contrast:
+		for c := range m.C {
+			h := &e.counts[c]
+			h.count(m.Pix[c:], m.C)
+			t := statistical(change, h)
+			t.apply(m.Pix[c:], m.C)
+		}
+		return
+	}
+	t := even(change)
+	t.apply(m.Pix, 1)
+}
+
+// even is the table of a change that does not depend on the image.
+func even(e Enhancement) (t table) {
+	for x := range t {
+		v := uint8(x)
+		switch e.Change {
+		case Brightness:
+			v = blend(0, v, float32(e.Factor))
+		case Posterize:
+			v &^= uint8(0xff >> int(e.Factor))
+		case Invert:
+			v = 255 - v
+		case Solarize:
+			if float64(v) >= e.Factor {
+				v = 255 - v
+			}
+		}
+		t[x] = v
+	}
+	return t
+}
+
+// statistical is the table of a change that depends on how often each value is there.
+func statistical(e Enhancement, h *histogram) table {
+	switch e.Change {
+	case AutoContrast:
+		return h.stretched()
+	case Equalize:
+		return h.equalized()
+	}
+	var t table
+	mean := h.mean()
+	for x := range t {
+		t[x] = blend(mean, uint8(x), float32(e.Factor))
+	}
+	return t
+}
+
+// apply replaces every step-th value.
+func (t *table) apply(pix []byte, step int) {
+	for i := 0; i < len(pix); i += step {
+		pix[i] = t[pix[i]]
+	}
+}
+
+// histogram counts values.
+type histogram [256]int
+
+// count counts every step-th value.
+func (h *histogram) count(pix []byte, step int) {
+	clear(h[:])
+	for i := 0; i < len(pix); i += step {
+		h[pix[i]]++
+	}
+}
+
+// mean is rounded as ImageEnhance.Contrast does.
+func (h *histogram) mean() uint8 {
+	sum, n := 0, 0
+	for v, count := range h {
+		sum += v * count
+		n += count
+	}
+	return uint8(float64(sum)/float64(n) + 0.5)
+}
+
+// stretched is the table of ImageOps.autocontrast.
+func (h *histogram) stretched() (t table) {
+	low, high := h.ends()
+	scale, offset := 1.0, 0.0
+	if low < high {
+		scale = 255 / float64(high-low)
+		offset = float64(-low) * scale
+	}
+	for x := range t {
+		t[x] = uint8(min(255, max(0, int(float64(float64(x)*scale)+offset))))
+	}
+	return t
+}
+
+// ends are the least and the largest value that are there.
+func (h *histogram) ends() (low, high int) {
+	for low < 255 && h[low] == 0 {
+		low++
+	}
+	for high = 255; high > 0 && h[high] == 0; high-- {
+	}
+	return low, high
+}
+
+// equalized is the table of ImageOps.equalize.
+func (h *histogram) equalized() (t table) {
+	low, high := h.ends()
+	n := 0
+	for _, count := range h {
+		n += count
+	}
+	step := (n - h[high]) / 255
+	sum := step / 2
+	for x := range t {
+		t[x] = uint8(x)
+		if low < high && step > 0 {
+			t[x] = uint8(sum / step)
+			sum += h[x]
+		}
+	}
+	return t
+}

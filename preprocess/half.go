@@ -1,0 +1,39 @@
+package preprocess
+
+import (
+	"math"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// BlendHalf makes each element of dst, of d's type float16 or bfloat16, itself times share
+// plus other's times rest, rounded after each product and after the sum, as torch does.
+func BlendHalf(d formats.DType, dst, other []uint16, share, rest float32) {
+	if d == formats.Float16 {
+		for i, x := range dst {
+			a, b := float16(wide16(x)*share), float16(wide16(other[i])*rest)
+			dst[i] = float16(wide16(a) + wide16(b))
+		}
+		return
+	}
+	for i, x := range dst {
+		a, b := bfloat16(wideB16(x)*share), bfloat16(wideB16(other[i])*rest)
+		dst[i] = bfloat16(wideB16(a) + wideB16(b))
+	}
+}
+
+// wideB16 is the value of a bfloat16.
+func wideB16(x uint16) float32 { return math.Float32frombits(uint32(x) << 16) }
+
+// wide16 is the value of an IEEE half.
+func wide16(x uint16) float32 {
+	sign, exponent, mantissa := uint32(x&0x8000)<<16, uint32(x>>10&31), uint32(x&0x3FF)
+	switch {
+	case exponent == 31:
+		return math.Float32frombits(sign | 0x7F800000 | mantissa<<13)
+	case exponent == 0:
+		v := float32(mantissa) * 0x1p-24
+		return math.Float32frombits(sign | math.Float32bits(v))
+	}
+	return math.Float32frombits(sign | (exponent+112)<<23 | mantissa<<13)
+}

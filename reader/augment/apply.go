@@ -1,0 +1,62 @@
+package augment
+
+import (
+	"fmt"
+	"strings"
+)
+
+// RandomApply does all of Ops, one after another, with probability P, else nothing:
+// torchvision.transforms.RandomApply.
+type RandomApply struct {
+	P   float64
+	Ops []Op
+}
+
+func (o RandomApply) String() string {
+	s := make([]string, len(o.Ops))
+	for i, op := range o.Ops {
+		s[i] = op.String()
+	}
+	return "apply:" + formatFloat(o.P) + ":" + strings.Join(s, "+")
+}
+
+// Check implements Op.
+func (o RandomApply) Check(channels int) error {
+	for _, op := range o.Ops {
+		if !onPixels(op) {
+			return fmt.Errorf("apply: %s acts on what is in the batch and cannot be left out", op)
+		}
+		if err := op.Check(channels); err != nil {
+			return fmt.Errorf("apply: %w", err)
+		}
+	}
+	return checkChance("apply", o.P)
+}
+
+// onPixels says whether o acts on an image and not on what is in the batch.
+func onPixels(o Op) bool {
+	_, inBatch := o.(stored)
+	_, mixes := o.(Mixer)
+	return !inBatch && !mixes
+}
+
+// Plan implements Op.
+func (o RandomApply) Plan(p *Plan, r *Rand) {
+	if r.Float64() >= o.P {
+		return
+	}
+	for _, op := range o.Ops {
+		if p.err == nil {
+			op.Plan(p, r)
+		}
+	}
+}
+
+func (o RandomApply) sizing() sizing {
+	for _, op := range o.Ops {
+		if sizingOf(op) != keepsSize {
+			return variesSize
+		}
+	}
+	return keepsSize
+}

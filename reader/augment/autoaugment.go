@@ -1,0 +1,140 @@
+package augment
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+// automatic is one of the changes that TrivialAugmentWide and RandAugment choose from, in
+// torchvision's order.
+type automatic uint8
+
+const (
+	identity automatic = iota
+	shearX
+	shearY
+	translateX
+	translateY
+	turn
+	brightness
+	saturation
+	contrast
+	sharpness
+	posterize
+	solarize
+	autocontrast
+	equalize
+	automatics // how many there are
+)
+
+// signed says whether half of the magnitudes are negative.
+func (a automatic) signed() bool { return shearX <= a && a <= sharpness }
+
+// space is how far the changes go at the most.
+type space struct {
+	shear, turn, blend     float64
+	translateX, translateY float64 // in pixels
+	bits                   float64 // that posterize takes away
+}
+
+// magnitude is the bin-th of bins magnitudes of a. As in torchvision they are float32.
+func (s *space) magnitude(a automatic, bin, bins int) float64 {
+	switch a {
+	case shearX, shearY:
+		return linear(0, s.shear, bin, bins)
+	case translateX:
+		return linear(0, s.translateX, bin, bins)
+	case translateY:
+		return linear(0, s.translateY, bin, bins)
+	case turn:
+		return linear(0, s.turn, bin, bins)
+	case brightness, saturation, contrast, sharpness:
+		return linear(0, s.blend, bin, bins)
+	case posterize:
+		step := float32(float64(bins-1) / s.bits)
+		return 8 - math.RoundToEven(float64(float32(bin)/step))
+	case solarize:
+		return linear(255, 0, bin, bins)
+	}
+	return 0
+}
+
+// linear is element i of torch.linspace(start, end, n), which counts from the nearer end.
+func linear(start, end float64, i, n int) float64 {
+	from, to := float32(start), float32(end)
+	step := (to - from) / float32(n-1)
+	if i < n/2 {
+		return float64(from + float32(step*float32(i)))
+	}
+	return float64(to - float32(step*float32(n-1-i)))
+}
+
+// outside is how the changes that move pixels take them.
+type outside struct {
+	// Filter is nearest, bilinear or bicubic; nearest if empty.
+	Filter preprocess.Filter
+	// Fill is for what lies outside of the image, of 0 to 255: one value for all channels or
+	// one for each; nil is 0.
+	Fill []float64
+}
+
+func (o *outside) filter() preprocess.Filter {
+	if o.Filter == "" {
+		return preprocess.Nearest
+	}
+	return o.Filter
+}
+
+func (o *outside) format() string {
+	if o.filter() == preprocess.Nearest {
+		return formatFill(o.Fill)
+	}
+	return ":" + string(o.Filter) + formatFill(o.Fill)
+}
+
+func (o *outside) check(name string, bins, channels int) error {
+	if bins < 2 {
+		return fmt.Errorf("%s: %d bins: wanted 2 or more", name, bins)
+	}
+	a := preprocess.Affine{Filter: o.filter(), Fill: o.Fill}
+	if err := a.Check(channels); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return checkColors(name, channels)
+}
+
+// plan is torchvision's _apply_op.
+func (o *outside) plan(p *Plan, a automatic, magnitude float64) {
+	move := func(m [6]float64) { p.Affine(m, o.filter(), o.Fill) }
+	switch a {
+	case shearX:
+		move([6]float64{1, math.Tan(math.Atan(magnitude)), 0, 0, 1, 0})
+	case shearY:
+		sin, cos := math.Sincos(math.Atan(magnitude))
+		move([6]float64{1, 0, 0, sin / cos, 1, 0})
+	case translateX:
+		move([6]float64{1, 0, -math.Trunc(magnitude), 0, 1, 0})
+	case translateY:
+		move([6]float64{1, 0, 0, 0, 1, -math.Trunc(magnitude)})
+	case turn:
+		p.Rotate(magnitude, o.filter(), false, nil, o.Fill)
+	case brightness:
+		p.Enhance(preprocess.Brightness, 1+magnitude)
+	case saturation:
+		p.Enhance(preprocess.Saturation, 1+magnitude)
+	case contrast:
+		p.Enhance(preprocess.Contrast, 1+magnitude)
+	case sharpness:
+		p.Sharpen(1 + magnitude)
+	case posterize:
+		p.Enhance(preprocess.Posterize, magnitude)
+	case solarize:
+		p.Enhance(preprocess.Solarize, magnitude)
+	case autocontrast:
+		p.Enhance(preprocess.AutoContrast, 0)
+	case equalize:
+		p.Enhance(preprocess.Equalize, 0)
+	}
+}

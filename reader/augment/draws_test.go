@@ -1,0 +1,117 @@
+package augment
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+const draws = 40_000
+
+// drawn has the parameters that our ops draw for an image of 500x375, by names as those of
+// testdata/draws.py.
+func drawn() map[string][]float64 {
+	const h, w = 375, 500
+	found := map[string][]float64{}
+	add := func(op string, r preprocess.Rect) {
+		for name, v := range map[string]int{" y": r.Y, " x": r.X, " h": r.H, " w": r.W} {
+			found[op+name] = append(found[op+name], float64(v))
+		}
+	}
+	for i := range draws {
+		var p Plan
+		r := NewRand(9, 1, i)
+		add("rrc", RandomResizedCrop{}.draw(h, w, &r))
+		p.Reset(h, w, 3)
+		RandomCrop{H: 300, W: 400}.Plan(&p, &r)
+		found["crop y"] = append(found["crop y"], float64(p.window.Y))
+		found["crop x"] = append(found["crop x"], float64(p.window.X))
+		p.Reset(h, w, 3)
+		RandomRotation{Low: -30, High: 75}.Plan(&p, &r)
+		m := p.steps[0].affine.Matrix
+		found["rotate angle"] = append(found["rotate angle"], -math.Atan2(m[1], m[0])*180/math.Pi)
+		e, ok := RandomErasing{}.draw(h, w, &r)
+		if !ok {
+			e = preprocess.Rect{W: w, H: h}
+		}
+		add("erase", e)
+	}
+	return found
+}
+
+func TestDraws(t *testing.T) {
+	// Mean and standard deviation of 40,000 draws of torchvision 0.29.
+	for name, want := range map[string][2]float64{
+		"rrc y": {52.13, 50.52}, "rrc x": {108.59, 80.18}, "rrc h": {270.14, 70.38}, "rrc w": {282.13, 86.61},
+		"crop y": {37.41, 21.9}, "crop x": {49.75, 29.11}, "rotate angle": {22.63, 30.3},
+		"erase y": {99.09, 72.71}, "erase x": {156.83, 103.51}, "erase h": {177.09, 77.25}, "erase w": {186.45, 86.19},
+	} {
+		v := drawnOnce()[name]
+		mean, deviation := moments(v)
+		if off := math.Abs(mean-want[0]) / want[1]; off > 0.03 || math.Abs(deviation/want[1]-1) > 0.03 || len(v) != draws {
+			t.Errorf("%s: mean %.2f and deviation %.2f of %d, want %v", name, mean, deviation, len(v), want)
+		}
+	}
+}
+
+func TestTorchvisionDraws(t *testing.T) {
+	interpreter := os.Getenv("DSCONV_TORCH_PYTHON")
+	if interpreter == "" {
+		t.Skip("DSCONV_TORCH_PYTHON is not set")
+	}
+	out, err := exec.CommandContext(t.Context(), interpreter, filepath.Join("testdata", "draws.py"), strconv.Itoa(draws)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want map[string][]float64
+	if err := json.Unmarshal(out, &want); err != nil || len(want) == 0 {
+		t.Fatalf("%d names, %v", len(want), err)
+	}
+	limit := 2.23 * math.Sqrt(2.0/draws) // Kolmogorov and Smirnov's at a significance of 1e-4
+	for name := range want {
+		if d := distance(drawnOnce()[name], want[name]); d > limit {
+			t.Errorf("%s: the distributions lie %.4f apart, more than %.4f", name, d, limit)
+		}
+	}
+}
+
+var drawnOnce = func() func() map[string][]float64 {
+	var found map[string][]float64
+	return func() map[string][]float64 {
+		if found == nil {
+			found = drawn()
+		}
+		return found
+	}
+}()
+
+func moments(v []float64) (mean, deviation float64) {
+	for _, x := range v {
+		mean += x / float64(len(v))
+	}
+	for _, x := range v {
+		deviation += (x - mean) * (x - mean) / float64(len(v))
+	}
+	return mean, math.Sqrt(deviation)
+}
+
+// distance is how far two samples' distribution functions are apart at most.
+func distance(a, b []float64) (d float64) {
+	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	below := func(v []float64, x float64) float64 {
+		n, _ := slices.BinarySearch(v, x)
+		return float64(n) / float64(len(v))
+	}
+	for _, x := range slices.Concat(a, b) {
+		x = math.Nextafter(x, math.Inf(1))
+		d = max(d, math.Abs(below(a, x)-below(b, x)))
+	}
+	return d
+}

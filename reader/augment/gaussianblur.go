@@ -1,0 +1,52 @@
+package augment
+
+import "fmt"
+
+// GaussianBlur blurs the image by a Gaussian kernel of H by W pixels, both odd, its standard
+// deviation drawn evenly from Sigma: torchvision.transforms.GaussianBlur. A value at the
+// border of two levels may come out 1 off, because PyTorch adds up in another order.
+type GaussianBlur struct {
+	H, W int
+	// Sigma is (0.1, 2) if zero.
+	Sigma [2]float64
+}
+
+var defaultSigma = [2]float64{0.1, 2}
+
+func (o GaussianBlur) sigma() [2]float64 {
+	if o.Sigma == [2]float64{} {
+		return defaultSigma
+	}
+	return o.Sigma
+}
+
+func (o GaussianBlur) String() string {
+	s := "blur:" + formatSize(o.H, o.W)
+	if o.sigma() != defaultSigma {
+		s += ":sigma=" + formatRange(o.Sigma)
+	}
+	return s
+}
+
+// Check implements Op.
+func (o GaussianBlur) Check(channels int) error {
+	s := o.sigma()
+	switch {
+	case o.H <= 0 || o.W <= 0 || o.H%2 == 0 || o.W%2 == 0:
+		return fmt.Errorf("blur: kernel %s: width and height must be odd", formatSize(o.H, o.W))
+	case !(0 < s[0] && s[0] <= s[1] && s[1] <= 1e6):
+		return fmt.Errorf("blur: sigma %s: wanted 0 < low <= high", formatRange(s))
+	}
+	return checkColors("blur", channels)
+}
+
+// Plan implements Op. An image of up to half a kernel has too few pixels to mirror.
+func (o GaussianBlur) Plan(p *Plan, r *Rand) {
+	s := o.sigma()
+	sigma := r.Uniform(s[0], s[1])
+	if o.H/2 >= p.H || o.W/2 >= p.W {
+		p.Fail(fmt.Errorf("%s: an image of %dx%d pixels is too small", o, p.W, p.H))
+		return
+	}
+	p.Blur(o.H, o.W, sigma)
+}

@@ -1,0 +1,79 @@
+package augment
+
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+// RandAugment makes Ops changes one after another, each chosen evenly from 14, all by the same
+// magnitude: torchvision.transforms.RandAugment (Cubuk et al.: "RandAugment: Practical
+// automated data augmentation with a reduced search space", NeurIPS 2020).
+type RandAugment struct {
+	// Ops is the number of changes, Magnitude the one of Bins magnitudes that is taken, counted
+	// from 0. If all three are 0 they are 2, 9 and 31; Bins alone is 31 if 0.
+	Ops, Magnitude, Bins int
+	// Filter is nearest, bilinear or bicubic; nearest if empty.
+	Filter preprocess.Filter
+	// Fill is for what lies outside of the image, of 0 to 255: one value for all channels or
+	// one for each; nil is 0.
+	Fill []float64
+}
+
+// maxOps keeps a slip from taking for ever.
+const maxOps = 100
+
+var defaultRandAugment = RandAugment{Ops: 2, Magnitude: 9, Bins: defaultBins}
+
+func (o RandAugment) filled() RandAugment {
+	if o.Ops == 0 && o.Magnitude == 0 && o.Bins == 0 {
+		o.Ops, o.Magnitude = defaultRandAugment.Ops, defaultRandAugment.Magnitude
+	}
+	o.Bins = binsOr(o.Bins)
+	return o
+}
+
+func (o RandAugment) String() string {
+	o = o.filled()
+	s := "randaugment"
+	if o.Ops != defaultRandAugment.Ops {
+		s += fmt.Sprintf(":ops=%d", o.Ops)
+	}
+	if o.Magnitude != defaultRandAugment.Magnitude {
+		s += fmt.Sprintf(":magnitude=%d", o.Magnitude)
+	}
+	moved := o.outside()
+	return s + formatBins(o.Bins) + moved.format()
+}
+
+func (o RandAugment) outside() outside { return outside{o.Filter, o.Fill} }
+
+// Check implements Op.
+func (o RandAugment) Check(channels int) error {
+	o = o.filled()
+	if o.Ops < 0 || o.Ops > maxOps || o.Magnitude < 0 || o.Magnitude >= o.Bins {
+		return fmt.Errorf("randaugment: %d changes by magnitude %d of %d: wanted up to %d changes, and a magnitude below the number of bins",
+			o.Ops, o.Magnitude, o.Bins, maxOps)
+	}
+	s := o.outside()
+	return s.check("randaugment", o.Bins, channels)
+}
+
+// Plan implements Op.
+func (o RandAugment) Plan(p *Plan, r *Rand) {
+	o = o.filled()
+	const reach = 150.0 / 331.0
+	s := space{
+		shear: 0.3, translateX: reach * float64(p.W), translateY: reach * float64(p.H),
+		turn: 30, blend: 0.9, bits: 4,
+	}
+	moved := o.outside()
+	for range o.Ops {
+		a := automatic(r.IntN(int(automatics)))
+		magnitude := s.magnitude(a, o.Magnitude, o.Bins)
+		if a.signed() && r.IntN(2) == 1 {
+			magnitude = -magnitude
+		}
+		moved.plan(p, a, magnitude)
+	}
+}

@@ -1,0 +1,83 @@
+package augment
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+// RandomRotation turns the image by an angle drawn evenly from Low to High degrees, positive
+// counter-clockwise: torchvision.transforms.RandomRotation.
+type RandomRotation struct {
+	Low, High float64
+	// Filter is nearest, bilinear or bicubic; nearest if empty.
+	Filter preprocess.Filter
+	// Expand makes the image large enough to hold all of the turned one.
+	Expand bool
+	// Center is the pivot, x and y from the upper left corner; nil is the middle.
+	Center []float64
+	// Fill is for what lies outside of the image, in the image's own units: one value for all
+	// channels or one for each; nil is 0.
+	Fill []float64
+}
+
+func (o RandomRotation) String() string {
+	var s strings.Builder
+	s.WriteString("rotate:")
+	if o.Low == -o.High {
+		s.WriteString(formatFloat(o.High))
+	} else {
+		s.WriteString(formatFloats([]float64{o.Low, o.High}))
+	}
+	if f := o.filter(); f != preprocess.Nearest {
+		s.WriteString(":" + string(f))
+	}
+	if o.Expand {
+		s.WriteString(":expand")
+	}
+	if o.Center != nil {
+		s.WriteString(":center=" + formatFloats(o.Center))
+	}
+	return s.String() + formatFill(o.Fill)
+}
+
+func (o RandomRotation) filter() preprocess.Filter {
+	if o.Filter == "" {
+		return preprocess.Nearest
+	}
+	return o.Filter
+}
+
+// Check implements Op.
+func (o RandomRotation) Check(channels int) error {
+	if !(o.Low <= o.High && math.Abs(o.Low) <= 1e6 && math.Abs(o.High) <= 1e6) {
+		return fmt.Errorf("rotate: degrees %v to %v: wanted low <= high", o.Low, o.High)
+	}
+	if o.Center != nil && len(o.Center) != 2 {
+		return fmt.Errorf("rotate: center %v: wanted x and y", o.Center)
+	}
+	for _, v := range o.Center {
+		if !(math.Abs(v) <= 1e6) {
+			return fmt.Errorf("rotate: center %v is far away", o.Center)
+		}
+	}
+	a := preprocess.Affine{Filter: o.filter(), Fill: o.Fill}
+	if err := a.Check(channels); err != nil {
+		return fmt.Errorf("rotate: %w", err)
+	}
+	return nil
+}
+
+// Plan implements Op.
+func (o RandomRotation) Plan(p *Plan, r *Rand) {
+	p.Rotate(r.Uniform(o.Low, o.High), o.filter(), o.Expand, o.Center, o.Fill)
+}
+
+func (o RandomRotation) sizing() sizing {
+	if o.Expand && o.Low != o.High {
+		return variesSize
+	}
+	return keepsSize
+}

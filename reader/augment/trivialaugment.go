@@ -1,0 +1,63 @@
+package augment
+
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+// TrivialAugmentWide makes one change, chosen evenly from 14, by a magnitude chosen evenly
+// from Bins: torchvision.transforms.TrivialAugmentWide (Müller, Hutter: "TrivialAugment:
+// Tuning-free Yet State-of-the-Art Data Augmentation", ICCV 2021).
+type TrivialAugmentWide struct {
+	// Bins is the number of magnitudes; 31 if 0.
+	Bins int
+	// Filter is nearest, bilinear or bicubic; nearest if empty.
+	Filter preprocess.Filter
+	// Fill is for what lies outside of the image, of 0 to 255: one value for all channels or
+	// one for each; nil is 0.
+	Fill []float64
+}
+
+const defaultBins = 31
+
+func binsOr(n int) int {
+	if n == 0 {
+		return defaultBins
+	}
+	return n
+}
+
+func formatBins(n int) string {
+	if binsOr(n) == defaultBins {
+		return ""
+	}
+	return fmt.Sprintf(":bins=%d", n)
+}
+
+var wide = space{shear: 0.99, translateX: 32, translateY: 32, turn: 135, blend: 0.99, bits: 6}
+
+func (o TrivialAugmentWide) outside() outside { return outside{o.Filter, o.Fill} }
+
+func (o TrivialAugmentWide) String() string {
+	s := o.outside()
+	return "trivialaugment" + formatBins(o.Bins) + s.format()
+}
+
+// Check implements Op.
+func (o TrivialAugmentWide) Check(channels int) error {
+	s := o.outside()
+	return s.check("trivialaugment", binsOr(o.Bins), channels)
+}
+
+// Plan implements Op.
+func (o TrivialAugmentWide) Plan(p *Plan, r *Rand) {
+	a := automatic(r.IntN(int(automatics)))
+	bins := binsOr(o.Bins)
+	magnitude := wide.magnitude(a, r.IntN(bins), bins)
+	if a.signed() && r.IntN(2) == 1 {
+		magnitude = -magnitude
+	}
+	s := o.outside()
+	s.plan(p, a, magnitude)
+}

@@ -1,0 +1,19 @@
+package augment
+
+// RandomVerticalFlip mirrors the image top to bottom with probability P:
+// torchvision.transforms.RandomVerticalFlip.
+type RandomVerticalFlip struct {
+	P float64
+}
+
+func (o RandomVerticalFlip) String() string { return formatChance("vflip", o.P) }
+
+// Check implements Op.
+func (o RandomVerticalFlip) Check(int) error { return checkChance("vflip", o.P) }
+
+// Plan implements Op.
+func (o RandomVerticalFlip) Plan(p *Plan, r *Rand) {
+	if r.Float64() < o.P {
+		p.FlipV()
+	}
+}

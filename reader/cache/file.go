@@ -1,0 +1,204 @@
+//go:build linux || darwin
+
+package cache
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The rules by which the file comes and goes:
+//
+//   - It gets its name when it is whole and its maker has a shared lock on it.
+//   - Whoever uses it has a shared lock that was taken before its name was checked.
+//   - Only who has the exclusive lock removes the name. So the file that a locked name is
+//     checked to belong to stays there as long as the lock.
+
+const (
+	tries = 2000
+	pause = 2 * time.Millisecond
+)
+
+// errAgain means that another process removed or made the file meanwhile.
+var errAgain = errors.New("it is made and removed again and again")
+
+// attach opens the cache's file, made if need be, with a shared lock on it.
+func attach(c Config) (f *os.File, err error) {
+	for range tries {
+		f, err = open(c.path())
+		if errors.Is(err, os.ErrNotExist) {
+			f, err = create(c)
+		}
+		if !errors.Is(err, errAgain) {
+			return f, err
+		}
+		time.Sleep(pause)
+	}
+	return nil, err
+}
+
+// open opens a file that is in use. One that nobody uses is removed, and errAgain.
+func open(path string) (*os.File, error) {
+	f, err := openOwn(path)
+	if err != nil {
+		return nil, err
+	}
+	if flock(f, unix.LOCK_EX) != nil && flock(f, unix.LOCK_SH) == nil && isAt(f, path) {
+		return f, nil
+	}
+	if err := release(f, path); err != nil {
+		return nil, fmt.Errorf("remove what was left behind: %w", err)
+	}
+	return nil, errAgain
+}
+
+// openOwn opens a plain file of this user's.
+func openOwn(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = errors.New("it is no plain file")
+	}
+	if err == nil && st.Sys().(*syscall.Stat_t).Uid != uint32(os.Geteuid()) {
+		err = errors.New("it belongs to another user")
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// create makes a file and gives it its name; errAgain if another process was first.
+func create(c Config) (*os.File, error) {
+	limit, err := c.limit()
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(c.Dir, filepath.Base(c.path())+".*.new")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // its first name
+	if flock(f, unix.LOCK_SH) != nil {
+		err = errAgain // taken for one that was left behind
+	} else if err = format(f, c.Samples, limit); err == nil {
+		err = os.Link(f.Name(), c.path())
+		if errors.Is(err, os.ErrExist) || errors.Is(err, os.ErrNotExist) {
+			err = errAgain
+		}
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// format makes f an empty cache. What nobody wrote to is zero.
+func format(f *os.File, samples int, limit int64) error {
+	if err := f.Truncate(fileSize(uint64(samples), uint64(limit))); err != nil {
+		return err
+	}
+	index := IndexSize(samples)
+	if err := allocate(f, 0, index); err != nil {
+		return fmt.Errorf("make an index of %d bytes: %w", index, err)
+	}
+	h := header{magic: magic, samples: uint64(samples), limit: uint64(limit)}
+	h.cursor.Store(uint64(index))
+	h.backed.Store(uint64(index))
+	_, err := f.WriteAt(unsafe.Slice((*byte)(unsafe.Pointer(&h)), unsafe.Sizeof(h)), 0)
+	return err
+}
+
+// release closes f, and removes it if nobody else has a lock on it.
+func release(f *os.File, path string) error {
+	var err error
+	if flock(f, unix.LOCK_EX) == nil && isAt(f, path) {
+		err = os.Remove(path)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// removeStale removes the files of this user's other caches that nobody uses. What cannot be
+// removed is left.
+func removeStale(c Config) {
+	entries, err := os.ReadDir(c.Dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		path := filepath.Join(c.Dir, e.Name())
+		if !strings.HasPrefix(e.Name(), prefix()) || path == c.path() {
+			continue
+		}
+		if f, err := openOwn(path); err == nil {
+			_ = release(f, path)
+		}
+	}
+}
+
+// flock takes a lock, in the place of the one that is held, if that can be done at once.
+func flock(f *os.File, how int) error {
+	for {
+		if err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// isAt says whether f is the file that path names now.
+func isAt(f *os.File, path string) bool {
+	a, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	b, err := os.Lstat(path)
+	return err == nil && os.SameFile(a, b)
+}
+
+func mapShared(f *os.File, size int, write bool) ([]byte, error) {
+	prot := unix.PROT_READ
+	if write {
+		prot |= unix.PROT_WRITE
+	}
+	b, err := unix.Mmap(int(f.Fd()), 0, size, prot, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("map %d bytes: %w", size, err)
+	}
+	return b, nil
+}
+
+func unmap(mappings ...[]byte) error {
+	var errs []error
+	for _, b := range mappings {
+		if b != nil {
+			errs = append(errs, unix.Munmap(b))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// forget takes the pages of b out of the process, which would count them twice; the file
+// keeps them.
+func forget(b []byte) {
+	page := uintptr(os.Getpagesize())
+	from := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	skip := -from & (page - 1)
+	if n := uintptr(len(b)); n > skip {
+		if whole := (n - skip) &^ (page - 1); whole > 0 {
+			_ = unix.Madvise(b[skip:skip+whole], unix.MADV_DONTNEED)
+		}
+	}
+}

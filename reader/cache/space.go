@@ -1,0 +1,41 @@
+//go:build linux || darwin
+
+package cache
+
+import (
+	"fmt"
+	"math"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// freeSpace is what the file system of dir has left for this user.
+func freeSpace(dir string) (int64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, fmt.Errorf("free space of %s: %w", dir, err)
+	}
+	return spaceOf(&st), nil
+}
+
+func spaceOf(st *unix.Statfs_t) int64 {
+	if st.Blocks == 0 { // a tmpfs without a limit
+		return math.MaxInt64
+	}
+	block := uint64(st.Bsize)
+	return int64(min(st.Bavail, math.MaxInt64/block) * block)
+}
+
+// askSpace stands for allocate where the file system has no such thing: the n bytes are not
+// set aside, but there is room for them now, and as much again.
+func askSpace(f *os.File, n int64) error {
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &st); err != nil {
+		return err
+	}
+	if spaceOf(&st)/2 < n {
+		return unix.ENOSPC
+	}
+	return nil
+}

@@ -1,0 +1,28 @@
+//go:build !linux && !darwin
+
+package cache
+
+import (
+	"errors"
+	"os"
+)
+
+// There is no cache on other systems: Open and Free fail with errors.ErrUnsupported.
+
+func attach(Config) (*os.File, error) { return nil, errors.ErrUnsupported }
+
+func release(*os.File, string) error { return errors.ErrUnsupported }
+
+func removeStale(Config) {}
+
+func mapShared(*os.File, int, bool) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+func unmap(...[]byte) error { return errors.ErrUnsupported }
+
+func forget([]byte) {}
+
+func allocate(*os.File, int64, int64) error { return errors.ErrUnsupported }
+
+func freeMemory() (int64, error) { return 0, errors.ErrUnsupported }
+
+func freeSpace(string) (int64, error) { return 0, errors.ErrUnsupported }

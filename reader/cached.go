@@ -1,0 +1,145 @@
+package reader
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"time"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/reader/cache"
+)
+
+// Cache says what of the samples is kept in memory, once a machine: all Loaders of the same
+// dataset share it, those of other ranks and processes too (see package cache). The zero value
+// is no cache: packed datasets are mapped, and the system's page cache keeps what was read of
+// them.
+type Cache struct {
+	Kind CacheKind `json:"kind,omitempty"`
+	// Limit is the bytes that samples may take; 0 is half of the memory that is free.
+	Limit int64 `json:"limit,omitempty"`
+	// Dir is where the memory is shared through; "" is /dev/shm or what comes nearest to it.
+	Dir string `json:"dir,omitempty"`
+}
+
+// CacheKind is the form in which samples are kept.
+type CacheKind string
+
+const (
+	// NoCache keeps nothing.
+	NoCache CacheKind = ""
+	// Encoded keeps samples as they are stored: no files are opened and read any more.
+	Encoded CacheKind = "encoded"
+	// Decoded keeps the images' pixels: nothing is decoded any more, of images that take some
+	// ten times as much memory.
+	Decoded CacheKind = "decoded"
+)
+
+func (c Cache) check() error {
+	switch c.Kind {
+	case NoCache, Encoded, Decoded:
+	default:
+		return fmt.Errorf("cache %q: wanted %s or %s", c.Kind, Encoded, Decoded)
+	}
+	if c.Limit < 0 {
+		return fmt.Errorf("cache of %d bytes: the number must be positive", c.Limit)
+	}
+	return nil
+}
+
+// openCache attaches to the machine's cache of the dataset.
+func (l *Loader) openCache() error {
+	c := l.config.Cache
+	if c.Kind == NoCache || l.dataset.Len() == 0 {
+		return nil
+	}
+	name, err := l.cacheName()
+	if err != nil {
+		return fmt.Errorf("cache: %w", err)
+	}
+	l.cache, err = cache.Open(cache.Config{Dir: c.Dir, Name: name, Limit: c.Limit, Samples: l.dataset.Len()})
+	return err
+}
+
+// cacheName is a hash of all that decides what is in the cache.
+func (l *Loader) cacheName() (string, error) {
+	h := sha256.New()
+	e := json.NewEncoder(h)
+	c := &l.config
+	err := e.Encode([]any{l.dataset.Meta(), c.Cache.Kind, c.Color, c.ApplyOrientation, c.FastDecode, c.Fields, preprocess.DecoderVersion()})
+	if err != nil {
+		return "", err
+	}
+	for i := range l.dataset.Len() {
+		if err := hashInfo(h, l.dataset, i); err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16]), nil
+}
+
+func hashInfo(h hash.Hash, ds formats.Dataset, i int) error {
+	in, err := ds.Info(i)
+	if err != nil {
+		return err
+	}
+	var b [512 + 64]byte
+	p := append(b[:0], in.Key...)
+	p = append(p, in.Sum[:]...)
+	for _, x := range []int64{int64(len(in.Key)), in.Label, in.Size, in.Source.Size, in.Source.ModTime} {
+		p = binary.LittleEndian.AppendUint64(p, uint64(x))
+	}
+	_, err = h.Write(p)
+	return err
+}
+
+// fetch makes sample i the worker's, from the cache if it is there, and puts it there if it is
+// not. It gives back the time.
+func (w *worker) fetch(i int, start time.Duration) (time.Duration, error) {
+	l := w.loader
+	if l.cache != nil {
+		if b, ok := l.cache.Get(i); ok {
+			l.record.view(b, &w.sample)
+			return w.lap(stageRead, start), nil
+		}
+	}
+	if err := l.read(i, &w.sample); err != nil {
+		return start, fmt.Errorf("read sample %d: %w", i, err)
+	}
+	now := w.lap(stageRead, start)
+	w.bytes.Add(int64(len(w.sample.Values[l.image].Data)))
+	if l.cache == nil || l.cache.Stats().Full != cache.NotFull {
+		return now, nil
+	}
+	return w.keep(i, now)
+}
+
+// keep puts sample i, which the worker has read, into the cache.
+func (w *worker) keep(i int, start time.Duration) (time.Duration, error) {
+	l := w.loader
+	stage := stageRead
+	if v := &w.sample.Values[l.image]; l.config.Cache.Kind == Decoded && !w.lends(v) {
+		stage = stageDecode
+		if err := w.decoder.Decode(&w.pixels, v, w.options()); err != nil {
+			return start, fmt.Errorf("decode %s: %w", w.sample.Key, err)
+		}
+		m := &w.pixels
+		*v = formats.Value{Encoding: formats.Raw, DType: m.DType, Shape: append(v.Shape[:0], m.H, m.W, m.C)}
+		v.Lend(m.Pix)
+	}
+	b, ok, err := l.cache.Put(i, l.record.size(&w.sample), func(dst []byte) error {
+		l.record.put(dst, &w.sample)
+		return nil
+	})
+	if err != nil {
+		return start, fmt.Errorf("cache %s: %w", w.sample.Key, err)
+	}
+	if ok {
+		l.record.view(b, &w.sample)
+	}
+	return w.lap(stage, start), nil
+}

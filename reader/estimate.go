@@ -1,0 +1,160 @@
+package reader
+
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/reader/cache"
+)
+
+// Memory is what a Loader takes while an epoch runs, in bytes: beside the dataset itself, the
+// system's page cache of it, and a few MB of the program and its threads.
+type Memory struct {
+	// Workers is their decoders, pixels and scratch memory.
+	Workers int64 `json:"workers"`
+	// Batches is those of one epoch at a time: the one that the loop has and Prefetch more.
+	// Each that is kept adds BatchBytes.
+	Batches int64 `json:"batches"`
+	// Cache is what the cache will hold, once a machine.
+	Cache int64 `json:"cache"`
+	// Order is the list of the samples and their weights.
+	Order int64 `json:"order"`
+	// BatchBytes is one batch.
+	BatchBytes int64 `json:"batch_bytes"`
+}
+
+// Total is all of it.
+func (m Memory) Total() int64 { return m.Workers + m.Batches + m.Cache + m.Order }
+
+// looked is how many samples are looked at where the dataset does not know their sizes.
+const looked = 64
+
+// Estimate tells before the first epoch what memory it will take. Of a folder, which does not
+// know its images' sizes, it reads a few.
+func (l *Loader) Estimate() (Memory, error) {
+	c := &l.config
+	m := Memory{BatchBytes: l.frame.bytes(c.BatchSize)}
+	m.Batches = m.BatchBytes * int64(min(c.Prefetch+1, max(l.Len(), 1)))
+	if l.mixing != nil {
+		m.Batches += l.frame.bytes(1) * int64(c.Prefetch+1)
+	}
+	images, err := l.measure()
+	if err != nil {
+		return m, fmt.Errorf("estimate memory: %w", err)
+	}
+	m.Workers = int64(c.Workers) * l.workerBytes(&images)
+	m.Order = l.orderBytes()
+	if l.cache != nil {
+		need := cache.IndexSize(l.dataset.Len()) + images.cached
+		m.Cache = min(need, cache.IndexSize(l.dataset.Len())+l.cache.Stats().Limit)
+	}
+	return m, nil
+}
+
+// images is what is known of the samples' sizes.
+type images struct {
+	pixels int   // of the largest
+	height int   // of the highest
+	stored int   // bytes of the largest as stored
+	cached int64 // bytes of all samples' records in the cache
+	raw    bool  // none is decoded
+	lent   bool  // none is copied
+}
+
+// measure looks at all samples, or at some where the dataset does not know enough.
+func (l *Loader) measure() (images, error) {
+	m := images{raw: true}
+	_, m.lent = l.dataset.(formats.Viewer)
+	known, pixels, stored := 0, int64(0), int64(0)
+	see := func(h, w, size int) {
+		known++
+		m.pixels, m.height, m.stored = max(m.pixels, h*w), max(m.height, h), max(m.stored, size)
+		pixels += int64(h*w) * int64(l.frame.shape[2])
+		stored += int64(size)
+	}
+	n := l.dataset.Len()
+	for i := range n {
+		in, err := l.dataset.Info(i)
+		if err != nil {
+			return m, err
+		}
+		m.raw = m.raw && in.Encoding == formats.Raw
+		if in.Shape[0] > 0 {
+			see(in.Shape[0], in.Shape[1], int(in.Size))
+		}
+	}
+	if known == 0 {
+		m.raw = false
+		if err := l.look(see); err != nil {
+			return m, err
+		}
+	}
+	if known == 0 {
+		return m, nil
+	}
+	content := stored
+	if l.config.Cache.Kind == Decoded {
+		content = pixels
+	}
+	m.cached = int64(n) * cache.RecordSize(int(content/int64(known))+recordOverhead)
+	return m, nil
+}
+
+// recordOverhead is what a record has besides the image: heads, key and label.
+const recordOverhead = 128
+
+// look sees some samples' headers, evenly through the dataset. Bad ones are left out.
+func (l *Loader) look(see func(h, w, size int)) error {
+	w := l.acquire()
+	defer l.release(w)
+	n := l.dataset.Len()
+	var failed error
+	seen := 0
+	for k := range min(n, looked) {
+		err := l.read(k*n/min(n, looked), &w.sample)
+		if err == nil {
+			v := &w.sample.Values[l.image]
+			var height, width int
+			if height, width, err = w.decoder.Size(v, w.options()); err == nil {
+				see(height, width, len(v.Data))
+				seen++
+			}
+		}
+		if err != nil && failed == nil {
+			failed = err
+		}
+	}
+	if seen > 0 {
+		return nil
+	}
+	return failed
+}
+
+// workerBytes is what a worker needs for the largest image: the file where it is copied, the
+// pixels, which libjpeg's coefficients of a progressive file may take as much again, what lies
+// between the two passes of a resize, and the images between the transforms.
+func (l *Loader) workerBytes(m *images) int64 {
+	const fixed = 1 << 20 // a thread, tables, a decoder's own
+	c, out := int64(l.frame.shape[2]), int64(l.frame.shape[0]*l.frame.shape[1])
+	n := int64(fixed)
+	if !m.lent {
+		n += int64(m.stored)
+	}
+	if !m.raw {
+		n += int64(m.pixels) * c
+	}
+	n += int64(m.height) * int64(l.frame.shape[1]) * c
+	return n + 2*out*c
+}
+
+// orderBytes is the list of a part of the samples and the table of weighted draws.
+func (l *Loader) orderBytes() int64 {
+	n := int64(0)
+	if l.samples.Len() < l.dataset.Len() {
+		n += 4 * int64(l.samples.Len())
+	}
+	if l.plan.Repeats() {
+		n += 8 * int64(l.samples.Len())
+	}
+	return n
+}

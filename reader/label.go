@@ -1,0 +1,91 @@
+package reader
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// checkLabels reports a type of labels that does not hold the classes, whose largest value
+// stands for no label.
+func checkLabels(d formats.DType, classes int) error {
+	limit := math.MaxInt
+	switch d {
+	case formats.Int64:
+	case formats.Uint8:
+		limit = math.MaxUint8
+	case formats.Uint16:
+		limit = math.MaxUint16
+	default:
+		return fmt.Errorf("labels of %s: wanted %s, %s or %s", d, formats.Int64, formats.Uint8, formats.Uint16)
+	}
+	if classes > limit {
+		return fmt.Errorf("labels of %s: they hold %d classes, there are %d", d, limit, classes)
+	}
+	return nil
+}
+
+// setLabel makes x the label of entry i.
+func (b *Batch) setLabel(i int, x int64) error {
+	switch {
+	case b.Labels8 != nil:
+		if x != formats.NoLabel && (x < 0 || x >= math.MaxUint8) {
+			return fmt.Errorf("%w: %d does not go into %s", formats.ErrSchema, x, formats.Uint8)
+		}
+		b.Labels8[i] = uint8(x)
+	case b.Labels16 != nil:
+		if x != formats.NoLabel && (x < 0 || x >= math.MaxUint16) {
+			return fmt.Errorf("%w: %d does not go into %s", formats.ErrSchema, x, formats.Uint16)
+		}
+		b.Labels16[i] = uint16(x)
+	default:
+		b.Labels[i] = x
+	}
+	return nil
+}
+
+// Label is the label of entry i, formats.NoLabel if it has none, whatever the labels' type.
+func (b *Batch) Label(i int) int64 {
+	switch {
+	case b.Labels8 != nil:
+		if b.Labels8[i] == math.MaxUint8 {
+			return formats.NoLabel
+		}
+		return int64(b.Labels8[i])
+	case b.Labels16 != nil:
+		if b.Labels16[i] == math.MaxUint16 {
+			return formats.NoLabel
+		}
+		return int64(b.Labels16[i])
+	}
+	return b.Labels[i]
+}
+
+// label stores the designated label of the worker's sample in entry i.
+func (w *worker) label(b *Batch, i int) error {
+	l := w.loader
+	if err := b.setLabel(i, formats.NoLabel); err != nil || l.label < 0 {
+		return err
+	}
+	v := &w.sample.Values[l.label]
+	if k := l.frame.columns; k > 0 {
+		if len(v.Data) != k {
+			return fmt.Errorf("%w: %d columns where the schema has %d classes", formats.ErrSchema, len(v.Data), k)
+		}
+		copy(b.MultiHot[i*k:], v.Data)
+		return nil
+	}
+	x, ok := v.Int64()
+	if !ok {
+		return fmt.Errorf("%w: it is no int64", formats.ErrSchema)
+	}
+	return b.setLabel(i, x)
+}
+
+// markPadding takes back what tells entry i from padding.
+func (f *frame) markPadding(b *Batch, i int) {
+	_ = b.setLabel(i, formats.NoLabel) // fits any type
+	b.Indices[i] = -1
+	clear(b.MultiHot[i*f.columns:][:f.columns])
+}

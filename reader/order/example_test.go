@@ -1,0 +1,33 @@
+package order_test
+
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/reader/order"
+)
+
+// Two ranks go through an epoch of ten shuffled samples.
+func Example() {
+	plan, err := order.New(order.Spec{Kind: order.Full}, order.Data{Samples: 10})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	epoch := plan.Epoch(42, 0)
+	for rank := range 2 {
+		share := order.Share{Len: epoch.Len(), Batch: 3, Rank: rank, World: 2, Tail: order.Uneven}
+		for k := range share.Batches() {
+			first, size := share.Span(k)
+			fmt.Printf("rank %d:", rank)
+			for position := first; position < first+size; position++ {
+				fmt.Print(" ", epoch.At(position))
+			}
+			fmt.Println(", go on from", share.End(k))
+		}
+	}
+	// Output:
+	// rank 0: 8 1 4, go on from 6
+	// rank 0: 5 7, go on from 10
+	// rank 1: 9 6 2, go on from 6
+	// rank 1: 3 0, go on from 10
+}

@@ -1,0 +1,159 @@
+package order
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dsconv/dsconv/reader/augment"
+)
+
+// Probe says how Measure looks at a plan.
+type Probe struct {
+	// Label of a sample; nil if there is none to tell.
+	Label func(sample int) int64
+	// Place of a sample in the storage; nil if samples are stored in order of number.
+	Place func(sample int) int
+	// Batch is the number of entries of a batch.
+	Batch int
+	// Entries bounds the work: so many entries are looked at, or one batch if that is more, and
+	// with labels as many of a full shuffle. 0 is 100,000, which take some 50 ms.
+	Entries int
+	Seed    uint64
+}
+
+// Mixing tells how well an order mixes what is stored side by side: batches looked at, beside
+// as many of a full shuffle of the same samples.
+type Mixing struct {
+	Batches int `json:"batches"` // looked at
+	// Classes is the number of classes in a batch, Entropy, in bits, that of the classes'
+	// frequencies in it: means of the batches. Both are 0 without labels.
+	Classes     float64 `json:"classes"`
+	FullClasses float64 `json:"full_classes"` // of a full shuffle
+	Entropy     float64 `json:"entropy"`
+	FullEntropy float64 `json:"full_entropy"` // of a full shuffle
+	// Neighbours is how many times as often as in a full shuffle two samples that lie less than
+	// a batch apart in the storage are in one batch: 1 is as good, 0 that there are no pairs.
+	Neighbours float64 `json:"neighbours"`
+}
+
+// String is one line for a user.
+func (m Mixing) String() string {
+	s := fmt.Sprintf("neighbours share a batch %.3g times as often as in a full shuffle", m.Neighbours)
+	if m.FullClasses == 0 {
+		return s
+	}
+	entropy := "" // there is none to compare where all labels are equal
+	if m.FullEntropy > 0 {
+		entropy = fmt.Sprintf(", entropy %.2f of %.2f bits (%.0f %%)", m.Entropy, m.FullEntropy, 100*m.Entropy/m.FullEntropy)
+	}
+	return fmt.Sprintf("%.1f classes a batch, %.1f in a full shuffle (%.0f %%)%s; %s",
+		m.Classes, m.FullClasses, 100*m.Classes/m.FullClasses, entropy, s)
+}
+
+// epochsMeasured is how many epochs Measure takes batches of.
+const epochsMeasured = 4
+
+// Measure looks at whole batches at random places of a few epochs.
+func Measure(p *Plan, probe Probe) Mixing {
+	probe.Batch = min(probe.Batch, p.positions)
+	if probe.Batch < 1 || p.samples < 1 {
+		return Mixing{}
+	}
+	if probe.Entries == 0 {
+		probe.Entries = 100_000
+	}
+	m := tally{probe: probe}
+	m.look(p)
+	reference := tally{probe: probe}
+	if probe.Label != nil {
+		reference.look(planFull(Spec{Kind: Full}, Data{Samples: p.samples}))
+	}
+	out := Mixing{
+		Batches: m.batches,
+		Classes: m.mean(m.classes), FullClasses: reference.mean(reference.classes),
+		Entropy: m.mean(m.entropy), FullEntropy: reference.mean(reference.entropy),
+	}
+	if pairs := float64(probe.Batch * (probe.Batch - 1) / 2); pairs > 0 && p.samples > 1 {
+		out.Neighbours = m.mean(m.near) / (pairs * nearShare(p.samples, probe.Batch))
+	}
+	return out
+}
+
+// nearShare is the share of all pairs of n places that lie less than a distance apart.
+func nearShare(n, distance int) float64 {
+	d := float64(min(distance, n) - 1)
+	return d * (2*float64(n) - d - 1) / (float64(n) * float64(n-1))
+}
+
+// tally sums up what is seen in batches.
+type tally struct {
+	probe   Probe
+	batches int
+	classes float64
+	entropy float64
+	near    float64 // pairs that lie less than a batch apart
+
+	labels []int64 // of one batch's samples
+	places []int
+}
+
+func (t *tally) mean(sum float64) float64 { return sum / float64(max(t.batches, 1)) }
+
+// look looks at as many batches of each epoch, each at a random place of its part of it.
+func (t *tally) look(p *Plan) {
+	size := min(t.probe.Batch, p.positions)
+	there, wanted := p.positions/size, max(t.probe.Entries/size, 1)
+	r := augment.NewRand(t.probe.Seed, 0, measureKey)
+	for epoch := range epochsMeasured {
+		o := p.Epoch(t.probe.Seed, epoch)
+		take := min(wanted*(epoch+1)/epochsMeasured-wanted*epoch/epochsMeasured, there)
+		for k := range take {
+			from, to := k*there/take, (k+1)*there/take
+			t.add(o, (from+r.IntN(to-from))*size, size)
+		}
+	}
+}
+
+// add looks at one batch.
+func (t *tally) add(o Order, first, size int) {
+	t.batches++
+	t.labels, t.places = t.labels[:0], t.places[:0]
+	for position := first; position < first+size; position++ {
+		sample := o.At(position)
+		if t.probe.Label != nil {
+			t.labels = append(t.labels, t.probe.Label(sample))
+		}
+		if t.probe.Place != nil {
+			sample = t.probe.Place(sample)
+		}
+		t.places = append(t.places, sample)
+	}
+	t.countClasses()
+	t.countNear(size)
+}
+
+func (t *tally) countClasses() {
+	slices.Sort(t.labels)
+	for from := 0; from < len(t.labels); {
+		to := from + 1
+		for to < len(t.labels) && t.labels[to] == t.labels[from] {
+			to++
+		}
+		share := float64(to-from) / float64(len(t.labels))
+		t.classes++
+		t.entropy -= share * math.Log2(share)
+		from = to
+	}
+}
+
+func (t *tally) countNear(distance int) {
+	slices.Sort(t.places)
+	from := 0
+	for i, place := range t.places {
+		for place-t.places[from] >= distance {
+			from++
+		}
+		t.near += float64(i - from)
+	}
+}

@@ -1,0 +1,121 @@
+package order
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Kind is a way to order an epoch.
+type Kind uint8
+
+const (
+	// None gives each sample once, as they are stored.
+	None Kind = iota
+	// Full gives each sample once, shuffled.
+	Full
+	// Block gives each sample once: blocks of neighbours come shuffled, and the samples of
+	// some blocks that follow each other are shuffled with one another.
+	Block
+	// Weighted draws samples by weight, with replacement.
+	Weighted
+	// Balanced draws samples so that all classes are as frequent, with replacement.
+	Balanced
+)
+
+var kindNames = [...]string{None: "none", Full: "full", Block: "block", Weighted: "weighted", Balanced: "balanced"}
+
+// String is the kind's name.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// Spec says how the epochs of a dataset are ordered. The zero value is None.
+type Spec struct {
+	Kind Kind
+	// Block is the number of neighbours that stay together, Window the number of blocks that
+	// are shuffled with one another; of Block alone.
+	Block, Window int
+	// Draws is the number of positions of an epoch of Weighted or Balanced; 0 is the number
+	// of samples.
+	Draws int
+}
+
+// String is what Parse reads: none, full, block:BLOCK:WINDOW, weighted, weighted:DRAWS, balanced
+// or balanced:DRAWS.
+func (s Spec) String() string {
+	switch {
+	case s.Kind == Block:
+		return fmt.Sprintf("%s:%d:%d", s.Kind, s.Block, s.Window)
+	case s.Draws > 0:
+		return fmt.Sprintf("%s:%d", s.Kind, s.Draws)
+	default:
+		return s.Kind.String()
+	}
+}
+
+// Parse reads what String writes.
+func Parse(text string) (Spec, error) {
+	name, rest, some := strings.Cut(text, ":")
+	for k, known := range kindNames {
+		if name != known {
+			continue
+		}
+		s, err := parseNumbers(Kind(k), rest, some)
+		if err != nil {
+			return Spec{}, fmt.Errorf("order %q: %w", text, err)
+		}
+		return s, nil
+	}
+	return Spec{}, fmt.Errorf("order %q: there are %s, %s, %s:BLOCK:WINDOW, %s[:DRAWS] and %s[:DRAWS]",
+		text, None, Full, Block, Weighted, Balanced)
+}
+
+// parseNumbers reads what follows a kind, if there is some.
+func parseNumbers(k Kind, text string, some bool) (Spec, error) {
+	var numbers []int
+	if some {
+		for field := range strings.SplitSeq(text, ":") {
+			n, err := strconv.ParseUint(field, 10, 31)
+			if err != nil || n == 0 {
+				return Spec{}, fmt.Errorf("%q is no number from 1 to %d", field, math.MaxInt32)
+			}
+			numbers = append(numbers, int(n))
+		}
+	}
+	switch s := (Spec{Kind: k}); {
+	case k == Block && len(numbers) == 2:
+		s.Block, s.Window = numbers[0], numbers[1]
+		return s, nil
+	case k == Block:
+		return s, fmt.Errorf("it is written %s:BLOCK:WINDOW", k)
+	case len(numbers) == 0:
+		return s, nil
+	case len(numbers) == 1 && (k == Weighted || k == Balanced):
+		s.Draws = numbers[0]
+		return s, nil
+	default:
+		return s, fmt.Errorf("%q is too much", text)
+	}
+}
+
+func (s Spec) check() error {
+	draws := s.Kind == Weighted || s.Kind == Balanced
+	outside := func(x int) bool { return x < 1 || x > math.MaxInt32 }
+	switch {
+	case int(s.Kind) >= len(kindNames):
+		return fmt.Errorf("order of unknown kind %d", s.Kind)
+	case s.Kind == Block && (outside(s.Block) || outside(s.Window)):
+		return fmt.Errorf("block order: block %d and window %d must be from 1 to %d", s.Block, s.Window, math.MaxInt32)
+	case s.Kind != Block && (s.Block != 0 || s.Window != 0):
+		return fmt.Errorf("%s order: a block and a window are of %s order", s.Kind, Block)
+	case s.Draws != 0 && (!draws || outside(s.Draws)):
+		return fmt.Errorf("%s order of %d draws", s.Kind, s.Draws)
+	default:
+		return nil
+	}
+}

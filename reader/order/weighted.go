@@ -1,0 +1,66 @@
+package order
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dsconv/dsconv/reader/augment"
+)
+
+// planWeighted plans draws with replacement.
+func planWeighted(s Spec, d Data) (*Plan, error) {
+	weight := d.Weight
+	if s.Kind == Balanced {
+		if d.Label == nil {
+			return nil, errors.New("balanced order: there are no labels")
+		}
+		weight = balance(d)
+	}
+	if weight == nil {
+		return nil, errors.New("weighted order: there are no weights")
+	}
+	t, err := newTable(d.Samples, weight)
+	if err != nil {
+		return nil, fmt.Errorf("%s order: %w", s.Kind, err)
+	}
+	n := s.Draws
+	if n == 0 {
+		n = d.Samples
+	}
+	return &Plan{
+		positions: n, samples: d.Samples, repeats: true,
+		name: fmt.Sprintf("%s of %d, table %016x", s, d.Samples, t.digest()),
+		epoch: func(seed uint64, epoch int) Order {
+			r := augment.NewRand(seed, epoch, drawKey)
+			return &draws{n: n, key: r.Uint64(), table: t}
+		},
+	}, nil
+}
+
+// balance weighs samples so that all classes are drawn alike.
+func balance(d Data) func(sample int) float64 {
+	counts := map[int64]int{}
+	for i := range d.Samples {
+		counts[d.Label(i)]++
+	}
+	return func(sample int) float64 {
+		label := d.Label(sample)
+		if label < 0 {
+			return 0
+		}
+		return 1 / float64(counts[label])
+	}
+}
+
+// draws are independent of each other: position p's is a hash of (key, p).
+type draws struct {
+	n     int
+	key   uint64
+	table table
+}
+
+func (o *draws) Len() int { return o.n }
+
+func (o *draws) At(position int) int {
+	return o.table.draw(augment.Mix(o.key ^ augment.Mix(uint64(position))))
+}

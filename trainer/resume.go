@@ -1,0 +1,147 @@
+package trainer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dsconv/dsconv/reader"
+)
+
+// training is one call of Run.
+type training struct {
+	trainer    *Trainer
+	train, val Loader
+	config     Config
+	onEpoch    func(Epoch)
+
+	progress Progress
+	unsaved  bool // progress is further than the checkpoint
+}
+
+// resume takes up the checkpoint, if there is one.
+func (r *training) resume() error {
+	c := r.config.Checkpoint
+	if c.Path == "" {
+		return nil
+	}
+	if c.Every < 0 {
+		return fmt.Errorf("a checkpoint every %d steps: the number must be positive", c.Every)
+	}
+	if _, ok := r.train.(Resumable); !ok {
+		return fmt.Errorf("checkpoint: a %T cannot go on in the middle of an epoch", r.train)
+	}
+	r.progress.Classes, r.progress.Recipe = r.train.Classes(), c.Recipe
+	if c.Discard {
+		return folderOf(c.Path)
+	}
+	p, err := r.trainer.Load(c.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return folderOf(c.Path)
+	}
+	if err != nil {
+		return err
+	}
+	if d := p.match(r.progress.Classes, c.Recipe); len(d) > 0 {
+		return another(c.Path, d)
+	}
+	r.progress = p
+	if c.OnResume != nil {
+		c.OnResume(p)
+	}
+	return nil
+}
+
+// folderOf reports early what would keep a checkpoint from being written.
+func folderOf(path string) error {
+	dir := filepath.Dir(path)
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = errors.New("not a folder")
+	}
+	if err != nil {
+		return fmt.Errorf("checkpoint: the folder of %s: %w", path, err)
+	}
+	return nil
+}
+
+func (r *training) epochs(ctx context.Context) error {
+	for len(r.progress.Epochs) < r.config.Epochs {
+		if err := r.epoch(ctx); err != nil {
+			return fmt.Errorf("epoch %d: %w", len(r.progress.Epochs)+1, errors.Join(err, r.keep()))
+		}
+	}
+	return nil
+}
+
+// epoch trains on what is left of the epoch, then evaluates.
+func (r *training) epoch(ctx context.Context) error {
+	if err := r.trainer.pass(ctx, &r.trainer.train, r.batches(ctx), &r.progress.Running, r.stepped); err != nil {
+		return fmt.Errorf("train: %w", r.placed(err))
+	}
+	if r.progress.Running.Samples == 0 {
+		return fmt.Errorf("train: %w", noBatch(r.train))
+	}
+	var val *Metrics
+	if r.val != nil {
+		m, err := r.trainer.Evaluate(ctx, r.val)
+		if err != nil {
+			return err
+		}
+		val = &m
+	}
+	r.progress.finish(val)
+	r.unsaved = true
+	if r.onEpoch != nil {
+		r.onEpoch(r.progress.Epochs[len(r.progress.Epochs)-1])
+	}
+	return r.keep()
+}
+
+// batches are those that are left of the epoch.
+func (r *training) batches(ctx context.Context) iter.Seq2[*reader.Batch, error] {
+	if l, ok := r.train.(Resumable); ok && r.progress.Steps > 0 {
+		return l.Resume(ctx, r.progress.State)
+	}
+	return r.train.Epoch(ctx, len(r.progress.Epochs))
+}
+
+// placed names the checkpoint that the loader does not take.
+func (r *training) placed(err error) error {
+	if errors.Is(err, reader.ErrState) {
+		return fmt.Errorf("%w: %s: %w", ErrCheckpoint, r.config.Checkpoint.Path, err)
+	}
+	return err
+}
+
+// stepped notes the step on b and writes a checkpoint if it is time.
+func (r *training) stepped(b *reader.Batch) error {
+	p := &r.progress
+	p.Steps++
+	r.unsaved = true
+	if l, ok := r.train.(Resumable); ok {
+		p.State = l.State(len(p.Epochs), b)
+	}
+	if every := r.config.Checkpoint.Every; every == 0 || p.Steps%every != 0 {
+		return nil
+	}
+	start := time.Now()
+	err := r.keep()
+	p.Running.Checkpoint += time.Since(start)
+	return err
+}
+
+// keep writes a checkpoint if there is something new, and weights to go on from.
+func (r *training) keep() error {
+	path := r.config.Checkpoint.Path
+	if path == "" || !r.unsaved || r.trainer.failed {
+		return nil
+	}
+	r.unsaved = false // nor is it tried again where it fails
+	return r.trainer.Save(path, r.progress)
+}

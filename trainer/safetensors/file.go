@@ -1,0 +1,91 @@
+package safetensors
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// ChecksumKey is the metadata's key of the file's checksum, 64 hexadecimal digits.
+const ChecksumKey = "sha256"
+
+// ErrDamaged is in the chain of the error for a file that is not as Write left it.
+var ErrDamaged = errors.New("damaged, or not a file of this kind")
+
+// Tensor is an array with a name.
+type Tensor struct {
+	Name  string
+	DType string // such as "F32" or "I64"
+	Shape []int  // empty for a scalar
+	Data  []byte // little-endian, row-major
+}
+
+// File is what a file holds.
+type File struct {
+	Metadata map[string]string // without the checksum
+	Tensors  []Tensor
+}
+
+// dtypes has the number of bytes in an element of each type.
+var dtypes = map[string]int{
+	"BOOL": 1, "U8": 1, "I8": 1, "U16": 2, "I16": 2, "F16": 2, "BF16": 2,
+	"U32": 4, "I32": 4, "F32": 4, "U64": 8, "I64": 8, "F64": 8,
+}
+
+// Write makes the file at path, in place of the one that is there, if any. Whatever stops
+// it, path is the old file or the new one, whole; path.tmp may be left of the new one.
+func Write(path string, f *File) error {
+	parts, err := f.encode()
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	temporary := path + ".tmp"
+	if err := writeSynced(temporary, parts); err != nil {
+		return errors.Join(err, os.Remove(temporary))
+	}
+	if err := os.Rename(temporary, path); err != nil {
+		return errors.Join(err, os.Remove(temporary))
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// writeSynced writes the parts one after the other and waits until the disk has them.
+func writeSynced(path string, parts [][]byte) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if _, err = f.Write(p); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// syncDir makes a rename in the folder survive a loss of power.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Read reads the file at path. ErrDamaged is in the error's chain unless it is a file that
+// Write made and nothing changed; fs.ErrNotExist if there is none.
+func Read(path string) (*File, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := decode(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrDamaged, err)
+	}
+	return f, nil
+}
