@@ -56,14 +56,12 @@ func (r *Resampler) Transform(dst, src *Image, crop Rect, a *Affine, w, h int) e
 	case a.Filter == Nearest:
 		r.at = grow(r.at, w)
 		warpNearest(dst.view(), part, a.Matrix, src.DType, r.at)
-	case src.DType == formats.Uint16:
-		warp(dst.view(), part, a, samples16{}, src.C)
-	case hasAlpha(src):
+	case hasAlpha(src) && src.DType == formats.Uint8:
 		premultiply(&r.pre, src, crop)
-		warp(dst.view(), r.pre.view(), a, samples8{}, src.C)
+		warp(dst.view(), r.pre.view(), a, src.DType)
 		unpremultiply(dst)
 	default:
-		warp(dst.view(), part, a, samples8{}, src.C)
+		warp(dst.view(), part, a, src.DType)
 	}
 	return nil
 }

@@ -3,32 +3,18 @@ package preprocess
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/dsconv/dsconv/formats"
 )
-
-// samples reads and writes the values of a pixel type.
-type samples interface {
-	size() int
-	load(p []byte) float64
-	store(p []byte, v float64) // cut to whole numbers and to what the type holds
-}
-
-type samples8 struct{}
-
-func (samples8) size() int                 { return 1 }
-func (samples8) load(p []byte) float64     { return float64(p[0]) }
-func (samples8) store(p []byte, v float64) { p[0] = uint8(min(max(v, 0), math.MaxUint8)) }
-
-type samples16 struct{}
-
-func (samples16) size() int             { return 2 }
-func (samples16) load(p []byte) float64 { return float64(binary.LittleEndian.Uint16(p)) }
-func (samples16) store(p []byte, v float64) {
-	binary.LittleEndian.PutUint16(p, uint16(min(max(v, 0), math.MaxUint16)))
-}
 
 // warp is ImagingGenericTransform of Pillow's Geometry.c with its bilinear and bicubic
 // filters, in double precision. What a maps outside of src stays.
-func warp[S samples](dst, src view, a *Affine, s S, channels int) {
+func warp(dst, src view, a *Affine, d formats.DType) {
+	taps := 2
+	if a.Filter == Bicubic {
+		taps = 4
+	}
+	n := neighbours{src: src, taps: taps, deep: d == formats.Uint16}
 	for y := range dst.h {
 		out := dst.row(y)
 		for x := range dst.w {
@@ -36,54 +22,87 @@ func warp[S samples](dst, src view, a *Affine, s S, channels int) {
 			if !(0 <= mx && mx < float64(src.w) && 0 <= my && my < float64(src.h)) {
 				continue
 			}
-			pixel := out[x*dst.size:][:dst.size]
-			if a.Filter == Bilinear {
-				bilinear(pixel, src, s, mx-0.5, my-0.5, channels)
+			n.find(mx-0.5, my-0.5)
+			if taps == 2 {
+				n.bilinear(out[x*dst.size:][:dst.size])
 			} else {
-				bicubic(pixel, src, s, mx-0.5, my-0.5, channels)
+				n.bicubic(out[x*dst.size:][:dst.size])
 			}
 		}
 	}
 }
 
-// bilinear makes pixel the blend of the four around (x, y), where the edge's repeat outside.
-func bilinear[S samples](pixel []byte, src view, s S, x, y float64, channels int) {
+// neighbours are the 2x2 or 4x4 pixels around a place.
+type neighbours struct {
+	src  view
+	taps int
+	deep bool // 16 bits a value
+
+	rows    [4]int // where they begin
+	columns [4]int // from there
+	dx, dy  float64
+}
+
+// find takes the pixels around (x, y), counted from the middle of the first pixel. Outside of
+// the image those at the edge repeat.
+func (n *neighbours) find(x, y float64) {
 	fx, fy := math.Floor(x), math.Floor(y)
-	dx, dy := x-fx, y-fy
-	left, right := clampIndex(int(fx), src.w)*src.size, clampIndex(int(fx)+1, src.w)*src.size
-	top, bottom := src.row(clampIndex(int(fy), src.h)), src.row(clampIndex(int(fy)+1, src.h))
-	for k := range channels {
-		at := k * s.size()
-		upper := mix(s.load(top[left+at:]), s.load(top[right+at:]), dx)
-		lower := mix(s.load(bottom[left+at:]), s.load(bottom[right+at:]), dx)
-		s.store(pixel[at:], mix(upper, lower, dy))
+	n.dx, n.dy = x-fx, y-fy
+	left, top := int(fx)-(n.taps/2-1), int(fy)-(n.taps/2-1)
+	for i := range n.taps {
+		n.rows[i] = min(max(top+i, 0), n.src.h-1) * n.src.stride
+		n.columns[i] = min(max(left+i, 0), n.src.w-1) * n.src.size
 	}
+}
+
+// bilinear makes pixel the blend of the neighbours.
+func (n *neighbours) bilinear(pixel []byte) {
+	for at := 0; at < len(pixel); at += n.step() {
+		upper := mix(n.load(n.rows[0]+n.columns[0]+at), n.load(n.rows[0]+n.columns[1]+at), n.dx)
+		lower := mix(n.load(n.rows[1]+n.columns[0]+at), n.load(n.rows[1]+n.columns[1]+at), n.dx)
+		n.store(pixel[at:], mix(upper, lower, n.dy))
+	}
+}
+
+// bicubic makes pixel the cubic (a = -1) of the neighbours.
+func (n *neighbours) bicubic(pixel []byte) {
+	for at := 0; at < len(pixel); at += n.step() {
+		var v [4]float64
+		for i, row := range n.rows {
+			v[i] = cubic(n.load(row+n.columns[0]+at), n.load(row+n.columns[1]+at),
+				n.load(row+n.columns[2]+at), n.load(row+n.columns[3]+at), n.dx)
+		}
+		n.store(pixel[at:], cubic(v[0], v[1], v[2], v[3], n.dy))
+	}
+}
+
+// step is the size of a value.
+func (n *neighbours) step() int {
+	if n.deep {
+		return 2
+	}
+	return 1
+}
+
+// load is the value at byte i.
+func (n *neighbours) load(i int) float64 {
+	if n.deep {
+		return float64(binary.LittleEndian.Uint16(n.src.pix[i:]))
+	}
+	return float64(n.src.pix[i])
+}
+
+// store writes v, cut to a whole number and to what the type holds.
+func (n *neighbours) store(p []byte, v float64) {
+	if n.deep {
+		binary.LittleEndian.PutUint16(p, uint16(min(max(int(v), 0), math.MaxUint16)))
+		return
+	}
+	p[0] = uint8(min(max(int(v), 0), math.MaxUint8))
 }
 
 // mix goes from a to b by d. The conversion keeps the compiler from fusing.
 func mix(a, b, d float64) float64 { return a + float64((b-a)*d) }
-
-// bicubic makes pixel the cubic (a = -1) of the sixteen around (x, y), where the edge's repeat
-// outside.
-func bicubic[S samples](pixel []byte, src view, s S, x, y float64, channels int) {
-	fx, fy := math.Floor(x), math.Floor(y)
-	dx, dy := x-fx, y-fy
-	var rows [4][]byte
-	var columns [4]int
-	for i := range 4 {
-		rows[i] = src.row(clampIndex(int(fy)-1+i, src.h))
-		columns[i] = clampIndex(int(fx)-1+i, src.w) * src.size
-	}
-	for k := range channels {
-		at := k * s.size()
-		var v [4]float64
-		for i, row := range rows {
-			v[i] = cubic(s.load(row[columns[0]+at:]), s.load(row[columns[1]+at:]),
-				s.load(row[columns[2]+at:]), s.load(row[columns[3]+at:]), dx)
-		}
-		s.store(pixel[at:], cubic(v[0], v[1], v[2], v[3], dy))
-	}
-}
 
 // cubic is Pillow's polynomial through four values, d behind the second.
 func cubic(v1, v2, v3, v4, d float64) float64 {
@@ -92,5 +111,3 @@ func cubic(v1, v2, v3, v4, d float64) float64 {
 	p4 := -v1 + v2 - v3 + v4
 	return v2 + float64(d*(p2+float64(d*(p3+float64(d*p4)))))
 }
-
-func clampIndex(i, n int) int { return min(max(i, 0), n-1) }

@@ -19,31 +19,31 @@ INLINE ints words(const uint8_t *p) { return _mm256_cvtepu8_epi16(_mm_loadu_si12
 
 // low and high are halves of 16 words.
 INLINE floats low(ints v) { return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm256_castsi256_si128(v))); }
-INLINE floats high(ints v) { return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm256_extracti128_si256(v, 1))); }
+INLINE floats high(ints v) {
+  return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm256_extracti128_si256(v, 1)));
+}
 
-TARGET static void vertical(float *out, const uint8_t *const *rows, size_t n, int reach, const float *weights) {
+TARGET static void vertical(float *out, const uint8_t *src, const size_t *rows, size_t n, int reach,
+                            const float *weights) {
   size_t at = 0;
   for (; at + BLOCK <= n; at += BLOCK) {
     floats sum[VECTORS];
     for (int i = 0; i < VECTORS; i += 2) {
-      const ints v = words(rows[reach] + at + 8 * i);
+      const ints v = words(src + rows[reach] + at + 8 * i);
       sum[i] = product(weights[0], low(v));
       sum[i + 1] = product(weights[0], high(v));
     }
     for (int k = 1; k <= reach; k++)
       for (int i = 0; i < VECTORS; i += 2) {
-        const ints v = _mm256_add_epi16(words(rows[reach - k] + at + 8 * i), words(rows[reach + k] + at + 8 * i));
+        const ints v = _mm256_add_epi16(words(src + rows[reach - k] + at + 8 * i),
+                                        words(src + rows[reach + k] + at + 8 * i));
         sum[i] = _mm256_add_ps(sum[i], product(weights[k], low(v)));
         sum[i + 1] = _mm256_add_ps(sum[i + 1], product(weights[k], high(v)));
       }
     for (int i = 0; i < VECTORS; i++)
       _mm256_storeu_ps(out + at + 8 * i, sum[i]);
   }
-  for (; at < n; at++) {
-    out[at] = weights[0] * (float)rows[reach][at];
-    for (int k = 1; k <= reach; k++)
-      out[at] += weights[k] * (float)(rows[reach - k][at] + rows[reach + k][at]);
-  }
+  dsconv_blur_portable.vertical(out + at, src + at, rows, n - at, reach, weights);
 }
 
 // pack makes bytes of four times 8 numbers, saturated.
@@ -52,7 +52,8 @@ INLINE ints pack(ints a, ints b, ints c, ints d) {
   return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-TARGET static void horizontal(uint8_t *out, const float *in, size_t n, int reach, size_t step, const float *weights) {
+TARGET static void horizontal(uint8_t *out, const float *in, size_t n, int reach, size_t step,
+                              const float *weights) {
   const float *middle = in + (size_t)reach * step;
   size_t at = 0;
   for (; at + BLOCK <= n; at += BLOCK) {
@@ -81,8 +82,8 @@ INLINE ints blend(floats smooth, floats x, float factor) {
   return _mm256_cvttps_epi32(_mm256_add_ps(smooth, product(factor, _mm256_sub_ps(x, smooth))));
 }
 
-TARGET static void sharpen(uint8_t *out, const uint8_t *above, const uint8_t *row, const uint8_t *below, size_t n,
-                           size_t step, float factor) {
+TARGET static void sharpen(uint8_t *out, const uint8_t *above, const uint8_t *row, const uint8_t *below,
+                           size_t n, size_t step, float factor) {
   size_t at = step;
   ints made[4];
   memcpy(out, row, step);
@@ -94,7 +95,8 @@ TARGET static void sharpen(uint8_t *out, const uint8_t *above, const uint8_t *ro
       sum = _mm256_add_epi16(sum, column(above + k - step, row + k - step, below + k - step));
       sum = _mm256_add_epi16(sum, column(above + k + step, row + k + step, below + k + step));
       // A 13th, by a factor that is exact for such sums.
-      const ints smooth = _mm256_mulhi_epu16(_mm256_add_epi16(sum, _mm256_set1_epi16(6)), _mm256_set1_epi16(5042));
+      const ints smooth =
+          _mm256_mulhi_epu16(_mm256_add_epi16(sum, _mm256_set1_epi16(6)), _mm256_set1_epi16(5042));
       made[2 * i] = blend(low(smooth), low(middle), factor);
       made[2 * i + 1] = blend(high(smooth), high(middle), factor);
     }

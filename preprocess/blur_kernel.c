@@ -17,12 +17,12 @@ static size_t row_size(const dsconv_blurring *b) { return (size_t)b->w * (size_t
 
 static size_t margin(const dsconv_blurring *b) { return (size_t)b->reach_x * (size_t)b->channels; }
 
-// The pointers of the rows of a sum lie behind the row of floats.
+// The places of the rows of a sum lie behind the row of floats.
 static size_t row_floats(const dsconv_blurring *b) { return (row_size(b) + 2 * margin(b) + 1) / 2 * 2; }
 
 size_t dsconv_blur_scratch(const dsconv_blurring *b) {
   const size_t rows = 2 * (size_t)b->reach_y + 1;
-  return row_floats(b) + rows * (sizeof(uint8_t *) / sizeof(float));
+  return row_floats(b) + rows * (sizeof(size_t) / sizeof(float));
 }
 
 // mirrored is the row or column i of n, or the one that is in its place outside.
@@ -40,12 +40,12 @@ static void mirror(const dsconv_blurring *b, float *row) {
 void dsconv_blur(const dsconv_blurring *b, uint8_t *dst, const uint8_t *src, const float *weights_x,
                  const float *weights_y, float *scratch) {
   const dsconv_blur_kernels *k = kernels(b->level);
-  const uint8_t **rows = (const uint8_t **)(scratch + row_floats(b));
+  size_t *rows = (size_t *)(scratch + row_floats(b));
   float *row = scratch + margin(b);
   for (int y = 0; y < b->h; y++, dst += row_size(b)) {
     for (int i = -b->reach_y; i <= b->reach_y; i++)
-      rows[i + b->reach_y] = src + mirrored(y + i, b->h) * b->stride;
-    k->vertical(row, rows, row_size(b), b->reach_y, weights_y);
+      rows[i + b->reach_y] = mirrored(y + i, b->h) * b->stride;
+    k->vertical(row, src, rows, row_size(b), b->reach_y, weights_y);
     mirror(b, row);
     k->horizontal(dst, scratch, row_size(b), b->reach_x, (size_t)b->channels, weights_x);
   }

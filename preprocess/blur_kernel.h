@@ -27,13 +27,14 @@ void dsconv_sharpen(const dsconv_blurring *b, uint8_t *dst, const uint8_t *src, 
 
 // What each level of processors has a version of.
 typedef struct {
-  // vertical adds up 2 * reach + 1 rows of n bytes.
-  void (*vertical)(float *out, const uint8_t *const *rows, size_t n, int reach, const float *weights);
+  // vertical adds up 2 * reach + 1 rows of n bytes, which begin at those places of src.
+  void (*vertical)(float *out, const uint8_t *src, const size_t *rows, size_t n, int reach,
+                   const float *weights);
   // horizontal adds up neighbours step apart; in begins reach * step before the first.
   void (*horizontal)(uint8_t *out, const float *in, size_t n, int reach, size_t step, const float *weights);
   // sharpen makes n bytes of the row and those above and below; the outermost pixels stay.
-  void (*sharpen)(uint8_t *out, const uint8_t *above, const uint8_t *row, const uint8_t *below, size_t n, size_t step,
-                  float factor);
+  void (*sharpen)(uint8_t *out, const uint8_t *above, const uint8_t *row, const uint8_t *below, size_t n,
+                  size_t step, float factor);
 } dsconv_blur_kernels;
 
 extern const dsconv_blur_kernels dsconv_blur_portable, dsconv_blur_avx2;

@@ -9,11 +9,12 @@
 #pragma GCC optimize("fp-contract=off")
 #endif
 
-static void vertical(float *restrict out, const uint8_t *const *rows, size_t n, int reach, const float *weights) {
+static void vertical(float *restrict out, const uint8_t *src, const size_t *rows, size_t n, int reach,
+                     const float *weights) {
   for (size_t i = 0; i < n; i++)
-    out[i] = weights[0] * (float)rows[reach][i];
+    out[i] = weights[0] * (float)src[rows[reach] + i];
   for (int k = 1; k <= reach; k++) {
-    const uint8_t *above = rows[reach - k], *below = rows[reach + k];
+    const uint8_t *above = src + rows[reach - k], *below = src + rows[reach + k];
     for (size_t i = 0; i < n; i++)
       out[i] += weights[k] * (float)(above[i] + below[i]);
   }
@@ -22,7 +23,8 @@ static void vertical(float *restrict out, const uint8_t *const *rows, size_t n, 
 // A float of this size has no place for a fraction: adding it rounds.
 #define WHOLE 0x1.8p23f
 
-static void horizontal(uint8_t *out, const float *in, size_t n, int reach, size_t step, const float *weights) {
+static void horizontal(uint8_t *out, const float *in, size_t n, int reach, size_t step,
+                       const float *weights) {
   in += (size_t)reach * step;
   for (size_t i = 0; i < n; i++) {
     float sum = weights[0] * in[i];
@@ -33,8 +35,8 @@ static void horizontal(uint8_t *out, const float *in, size_t n, int reach, size_
 }
 
 // The smooth value is the sum's 13th, rounded: never a tie, for 13 is odd.
-static void sharpen(uint8_t *restrict out, const uint8_t *above, const uint8_t *row, const uint8_t *below, size_t n,
-                    size_t step, float factor) {
+static void sharpen(uint8_t *restrict out, const uint8_t *above, const uint8_t *row, const uint8_t *below,
+                    size_t n, size_t step, float factor) {
   memcpy(out, row, step);
   for (size_t i = step; i < n - step; i++) {
     const int left = above[i - step] + row[i - step] + below[i - step];

@@ -50,6 +50,7 @@ var ErrNotEightBit = errors.New("colors can be changed only at 8 bits a channel"
 type Enhancer struct {
 	calls   []changeCall
 	counts  [3]histogram
+	tables  [3]table
 	weights []float32 // of a blur
 	row     []float32
 }

@@ -2,6 +2,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
+#include <string.h>
 
 // Without fma: compilers would fuse products into sums, and round otherwise than Pillow.
 #define TARGET __attribute__((target("avx2")))
@@ -32,7 +33,8 @@ INLINE rgb load(const uint8_t *p) {
   const ints red = LANES(0, -1, -1, -1, 3, -1, -1, -1, 6, -1, -1, -1, 9, -1, -1, -1);
   const ints green = LANES(1, -1, -1, -1, 4, -1, -1, -1, 7, -1, -1, -1, 10, -1, -1, -1);
   const ints blue = LANES(2, -1, -1, -1, 5, -1, -1, -1, 8, -1, -1, -1, 11, -1, -1, -1);
-  return (rgb){_mm256_cvtepi32_ps(_mm256_shuffle_epi8(v, red)), _mm256_cvtepi32_ps(_mm256_shuffle_epi8(v, green)),
+  return (rgb){_mm256_cvtepi32_ps(_mm256_shuffle_epi8(v, red)),
+               _mm256_cvtepi32_ps(_mm256_shuffle_epi8(v, green)),
                _mm256_cvtepi32_ps(_mm256_shuffle_epi8(v, blue))};
 }
 
@@ -43,7 +45,8 @@ INLINE void store(uint8_t *p, rgb v) {
   const __m128i high = _mm256_extracti128_si256(packed, 1);
   _mm_storeu_si128((__m128i *)p, _mm256_castsi256_si128(packed));
   _mm_storel_epi64((__m128i *)(p + 12), high);
-  _mm_storeu_si32(p + 20, _mm_shuffle_epi32(high, 2));
+  const int last = _mm_extract_epi32(high, 2);
+  memcpy(p + 20, &last, sizeof last);
 }
 
 // luma's sums stay below 2^24, where floats are exact.
@@ -53,13 +56,30 @@ INLINE floats luma(rgb v) {
   return truncate(sum);
 }
 
+// mix is blend for factors up to 1, which need not be clipped.
+INLINE floats mix(floats a, floats b, floats factor) {
+  return truncate(_mm256_add_ps(a, _mm256_mul_ps(factor, _mm256_sub_ps(b, a))));
+}
+
 INLINE floats blend(floats a, floats b, floats factor) {
-  floats v = _mm256_add_ps(a, _mm256_mul_ps(factor, _mm256_sub_ps(b, a)));
+  const floats v = _mm256_add_ps(a, _mm256_mul_ps(factor, _mm256_sub_ps(b, a)));
   return truncate(_mm256_min_ps(_mm256_max_ps(v, F(0)), F(255)));
 }
 
-INLINE rgb blend_all(rgb v, floats grey, float factor) {
-  return (rgb){blend(grey, v.r, F(factor)), blend(grey, v.g, F(factor)), blend(grey, v.b, F(factor))};
+INLINE floats shade(floats x, floats factor) {
+  return truncate(_mm256_min_ps(_mm256_mul_ps(factor, x), F(255)));
+}
+
+INLINE rgb mixed(rgb v, floats grey, floats factor) {
+  return (rgb){mix(grey, v.r, factor), mix(grey, v.g, factor), mix(grey, v.b, factor)};
+}
+
+INLINE rgb blended(rgb v, floats grey, floats factor) {
+  return (rgb){blend(grey, v.r, factor), blend(grey, v.g, factor), blend(grey, v.b, factor)};
+}
+
+INLINE rgb shaded(rgb v, floats factor) {
+  return (rgb){shade(v.r, factor), shade(v.g, factor), shade(v.b, factor)};
 }
 
 // times255 is x*255 rounded towards zero, the product being exact as Pillow's double is:
@@ -79,8 +99,9 @@ INLINE ints hue(rgb v, floats high, floats span) {
   const ints r_less_g = _mm256_castps_si256(_mm256_cmp_ps(v.r, v.g, _CMP_LT_OQ));
   const ints g_less_b = _mm256_castps_si256(_mm256_cmp_ps(v.g, v.b, _CMP_LT_OQ));
   const ints r_less_b = _mm256_castps_si256(_mm256_cmp_ps(v.r, v.b, _CMP_LT_OQ));
-  const ints order = _mm256_or_si256(
-      _mm256_or_si256(_mm256_and_si256(r_less_g, I(1)), _mm256_and_si256(g_less_b, I(2))), _mm256_and_si256(r_less_b, I(4)));
+  const ints order =
+      _mm256_or_si256(_mm256_or_si256(_mm256_and_si256(r_less_g, I(1)), _mm256_and_si256(g_less_b, I(2))),
+                      _mm256_and_si256(r_less_b, I(4)));
   const floats from = _mm256_permutevar8x32_ps(_mm256_setr_ps(1, 1, -1, 0, 0, 3, 5, 3), order);
   const floats sign = _mm256_permutevar8x32_ps(_mm256_setr_ps(-0.f, 0, 0, 0, 0, -0.f, -0.f, 0), order);
   const floats wrap = _mm256_permutevar8x32_ps(_mm256_setr_ps(0, 0, 1, 0, 0, 0, 0, 0), order);
@@ -88,33 +109,25 @@ INLINE ints hue(rgb v, floats high, floats span) {
   return times255(_mm256_add_ps(_mm256_div_ps(sixth, F(6)), wrap));
 }
 
-// rounded is v * (1 - s * side) for four pixels, calculated in double as Pillow does.
-INLINE __m128i rounded(__m128 v, __m128 s, __m128 part, __m128 odd) {
-  const __m256d one = _mm256_set1_pd(1), inside = _mm256_cvtps_pd(part);
-  const __m256d mask = _mm256_castsi256_pd(_mm256_cvtepi32_epi64(_mm_castps_si128(odd)));
-  const __m256d side = _mm256_blendv_pd(_mm256_sub_pd(one, inside), inside, mask);
-  const __m256d share = _mm256_sub_pd(one, _mm256_mul_pd(_mm256_cvtps_pd(s), side));
-  return _mm256_cvttpd_epi32(_mm256_add_pd(_mm256_mul_pd(_mm256_cvtps_pd(v), share), _mm256_set1_pd(.5)));
-}
-
-#define LOW(x) _mm256_castps256_ps128(x)
-#define HIGH(x) _mm256_extractf128_ps(x, 1)
-
-// colour is Pillow's hsv2rgb. Of the largest value, the least and the middle one, a byte
-// each, sectors choose which is red, green and blue.
+// colour is Pillow's hsv2rgb. Its values between the largest and the least are rounded
+// fractions of whole numbers below 2^24; a test holds that floats give all of them. Of the
+// largest value, the middle and the least, a byte each, sectors choose which is red, green and
+// blue.
 INLINE rgb colour(ints h, floats s, floats v) {
-  const ints six = _mm256_mullo_epi16(h, I(6)), sector = _mm256_mulhi_epu16(_mm256_add_epi32(six, I(1)), I(257));
-  const ints above = _mm256_sub_epi32(six, _mm256_sub_epi32(_mm256_slli_epi32(sector, 8), sector));
-  const floats part = _mm256_div_ps(_mm256_cvtepi32_ps(above), F(255)), odd = _mm256_castsi256_ps(_mm256_slli_epi32(sector, 31));
-  const floats signs = _mm256_castsi256_ps(_mm256_srai_epi32(_mm256_castps_si256(odd), 31));
-  const floats fs = _mm256_div_ps(s, F(255));
-  const ints middle = _mm256_inserti128_si256(
-      _mm256_castsi128_si256(rounded(LOW(v), LOW(fs), LOW(part), LOW(signs))),
-      rounded(HIGH(v), HIGH(fs), HIGH(part), HIGH(signs)), 1);
-  const ints low = _mm256_cvttps_epi32(_mm256_add_ps(_mm256_mul_ps(v, _mm256_sub_ps(F(1), fs)), F(.5f)));
-  ints made = _mm256_or_si256(_mm256_cvttps_epi32(v), _mm256_slli_epi32(middle, 8));
-  made = _mm256_or_si256(made, _mm256_slli_epi32(low, 16));
-  const ints orders = _mm256_setr_epi32(0x020100, 0x020001, 0x010002, 0x000102, 0x000201, 0x010200, 0x020100, 0);
+  const ints six = _mm256_mullo_epi16(h, I(6)),
+             sector = _mm256_mulhi_epu16(_mm256_add_epi32(six, I(1)), I(257));
+  const ints part = _mm256_sub_epi32(six, _mm256_sub_epi32(_mm256_slli_epi32(sector, 8), sector));
+  const ints even = _mm256_cmpeq_epi32(_mm256_and_si256(sector, I(1)), I(0));
+  const floats side = _mm256_cvtepi32_ps(_mm256_xor_si256(part, _mm256_and_si256(even, I(255))));
+  const floats share = _mm256_sub_ps(F(255 * 255), _mm256_mul_ps(s, side));
+  const floats middle =
+      _mm256_mul_ps(_mm256_add_ps(_mm256_mul_ps(v, share), F(255 * 255 / 2)), F(1.f / (255 * 255)));
+  const floats low =
+      _mm256_mul_ps(_mm256_add_ps(_mm256_mul_ps(v, _mm256_sub_ps(F(255), s)), F(127)), F(1.f / 255));
+  ints made = _mm256_or_si256(_mm256_cvttps_epi32(v), _mm256_slli_epi32(_mm256_cvttps_epi32(middle), 8));
+  made = _mm256_or_si256(made, _mm256_slli_epi32(_mm256_cvttps_epi32(low), 16));
+  const ints orders =
+      _mm256_setr_epi32(0x020100, 0x020001, 0x010002, 0x000102, 0x000201, 0x010200, 0x020100, 0);
   const ints pixels = LANES(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12);
   made = _mm256_shuffle_epi8(made, _mm256_add_epi8(_mm256_permutevar8x32_epi32(orders, sector), pixels));
   return (rgb){byte(made, 0), byte(made, 1), byte(made, 2)};
@@ -128,48 +141,58 @@ INLINE rgb turn(rgb p, int shift) {
   return colour(h, s, high);
 }
 
-// CHUNK pixels are changed at a time, by one change after another: their channels stay in
-// the innermost cache.
+// CHUNK times eight pixels are changed at a time, by one change after another: their channels
+// stay in the innermost cache.
 enum { CHUNK = 16 };
 
 #define EACH(expression)                                                                                     \
-  for (rgb *at = v; at < v + CHUNK; at++) {                                                                  \
-    const rgb p = *at;                                                                                       \
-    *at = expression;                                                                                        \
-  }                                                                                                          \
-  break
+  {                                                                                                          \
+    for (rgb *at = v; at < v + n; at++) {                                                                    \
+      const rgb p = *at;                                                                                     \
+      *at = expression;                                                                                      \
+    }                                                                                                        \
+    break;                                                                                                   \
+  }
 
 INLINE rgb grey(floats l) { return (rgb){l, l, l}; }
 
-TARGET static void change(rgb *v, const dsconv_change *c) {
-  const float factor = c->factor, mean = (float)c->grey;
-  const int shift = c->shift;
+TARGET static void change(rgb *v, size_t n, const dsconv_change *c) {
+  const floats factor = F(c->factor), mean = F((float)c->grey);
+  const int shift = c->shift, within = c->factor >= 0 && c->factor <= 1;
   switch (c->kind) {
   case DSCONV_BRIGHTNESS:
-    EACH(blend_all(p, F(0), factor));
+    EACH(shaded(p, _mm256_max_ps(factor, F(0))))
   case DSCONV_CONTRAST:
-    EACH(blend_all(p, F(mean), factor));
+    if (within)
+      EACH(mixed(p, mean, factor))
+    EACH(blended(p, mean, factor))
   case DSCONV_SATURATION:
-    EACH(blend_all(p, luma(p), factor));
+    if (within)
+      EACH(mixed(p, luma(p), factor))
+    EACH(blended(p, luma(p), factor))
   case DSCONV_HUE:
-    EACH(turn(p, shift));
+    EACH(turn(p, shift))
   default:
-    EACH(grey(luma(p)));
+    EACH(grey(luma(p)))
   }
 }
 
-TARGET uint64_t dsconv_enhance_avx2(uint8_t *pixels, size_t count, const dsconv_change *changes, int n, int sum) {
+TARGET uint64_t dsconv_enhance_avx2(uint8_t *pixels, size_t count, const dsconv_change *changes, int n,
+                                    int sum) {
   ints sums = _mm256_setzero_si256();
-  for (; count >= CHUNK * 8 + 2; count -= CHUNK * 8, pixels += CHUNK * 24) {
+  while (count >= 10) { // load reads beyond its eight
     rgb v[CHUNK];
-    for (int i = 0; i < CHUNK; i++)
+    const size_t blocks = (count - 2) / 8 < CHUNK ? (count - 2) / 8 : CHUNK;
+    for (size_t i = 0; i < blocks; i++)
       v[i] = load(pixels + 24 * i);
     for (int k = 0; k < n; k++)
-      change(v, &changes[k]);
-    for (int i = 0; i < CHUNK && sum; i++)
+      change(v, blocks, &changes[k]);
+    for (size_t i = 0; i < blocks && sum; i++)
       sums = _mm256_add_epi64(sums, _mm256_sad_epu8(_mm256_cvttps_epi32(luma(v[i])), _mm256_setzero_si256()));
-    for (int i = 0; i < CHUNK && n; i++)
+    for (size_t i = 0; i < blocks && n > 0; i++)
       store(pixels + 24 * i, v[i]);
+    count -= 8 * blocks;
+    pixels += 24 * blocks;
   }
   uint64_t parts[4];
   _mm256_storeu_si256((ints *)parts, sums);

@@ -27,6 +27,16 @@ func enhanceC(level C.int) func(*Enhancer, *Image, []Enhancement) {
 	}
 }
 
+// countValues is countGo in C.
+func countValues(m *Image, counts *[3]histogram) {
+	C.dsconv_count(bytesOf(m.Pix), C.size_t(m.H*m.W), C.int(m.C), (*[256]C.uint32_t)(unsafe.Pointer(counts)))
+}
+
+// replaceValues is replaceGo in C.
+func replaceValues(m *Image, tables *[3]table) {
+	C.dsconv_look_up(bytesOf(m.Pix), C.size_t(m.H*m.W), C.int(m.C), (*[256]C.uint8_t)(unsafe.Pointer(tables)))
+}
+
 // The kernels have the changes' numbers.
 const (
 	_ = uint(Brightness - C.DSCONV_BRIGHTNESS)

@@ -18,6 +18,12 @@ typedef struct {
 // contrasts need allow.
 void dsconv_enhance(uint8_t *pixels, size_t count, dsconv_change *changes, int n, int level);
 
+// dsconv_count counts the values of each of 1 or 3 channels.
+void dsconv_count(const uint8_t *pixels, size_t count, int channels, uint32_t (*counts)[256]);
+
+// dsconv_look_up replaces each value by its channel's table.
+void dsconv_look_up(uint8_t *pixels, size_t count, int channels, const uint8_t (*tables)[256]);
+
 // What each level of processors has a version of: all changes at once to each pixel. If sum,
 // the result is the sum of the greys of the changed pixels.
 typedef uint64_t dsconv_enhancer(uint8_t *pixels, size_t count, const dsconv_change *changes, int n, int sum);

@@ -2,7 +2,11 @@
 
 package preprocess
 
-var enhanceRGB = enhanceGo
+var (
+	enhanceRGB    = enhanceGo
+	countValues   = countGo
+	replaceValues = replaceGo
+)
 
 // changeCall is for the kernels in C.
 type changeCall struct{}

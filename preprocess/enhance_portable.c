@@ -41,8 +41,10 @@ static void turn(uint8_t *pixel, int shift) {
     pixel[0] = pixel[1] = pixel[2] = (uint8_t)high;
     return;
   }
-  const uint8_t made[3] = {(uint8_t)high, (uint8_t)(v * (1.0 - fs * side) + 0.5), (uint8_t)(v * (1.0 - fs) + 0.5)};
-  static const uint8_t order[7][3] = {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}, {2, 1, 0}, {1, 2, 0}, {0, 2, 1}, {0, 1, 2}};
+  const uint8_t made[3] = {(uint8_t)high, (uint8_t)(v * (1.0 - fs * side) + 0.5),
+                           (uint8_t)(v * (1.0 - fs) + 0.5)};
+  static const uint8_t order[7][3] = {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}, {2, 1, 0},
+                                      {1, 2, 0}, {0, 2, 1}, {0, 1, 2}};
   for (int c = 0; c < 3; c++)
     pixel[c] = made[order[sector][c]];
 }
@@ -66,7 +68,8 @@ static void change(uint8_t *pixel, const dsconv_change *c) {
   }
 }
 
-uint64_t dsconv_enhance_portable(uint8_t *pixels, size_t count, const dsconv_change *changes, int n, int sum) {
+uint64_t dsconv_enhance_portable(uint8_t *pixels, size_t count, const dsconv_change *changes, int n,
+                                 int sum) {
   uint64_t total = 0;
   for (size_t i = 0; i < count; i++, pixels += 3) {
     for (int k = 0; k < n; k++)

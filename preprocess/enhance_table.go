@@ -9,16 +9,15 @@ func (e *Enhancer) lookUp(m *Image, change Enhancement) {
 	case Saturation, Hue, Gray: // of a grey image
 		return
 	case AutoContrast, Equalize, Contrast:
+		countValues(m, &e.counts)
 		for c := range m.C {
-			h := &e.counts[c]
-			h.count(m.Pix[c:], m.C)
-			t := statistical(change, h)
-			t.apply(m.Pix[c:], m.C)
+			e.tables[c] = statistical(change, &e.counts[c])
 		}
-		return
+	default:
+		e.tables[0] = even(change)
+		e.tables[1], e.tables[2] = e.tables[0], e.tables[0]
 	}
-	t := even(change)
-	t.apply(m.Pix, 1)
+	replaceValues(m, &e.tables)
 }
 
 // even is the table of a change that does not depend on the image.
@@ -58,21 +57,21 @@ func statistical(e Enhancement, h *histogram) table {
 	return t
 }
 
-// apply replaces every step-th value.
-func (t *table) apply(pix []byte, step int) {
-	for i := 0; i < len(pix); i += step {
-		pix[i] = t[pix[i]]
+// histogram counts values.
+type histogram [256]uint32
+
+// countGo counts the values of each of m's channels.
+func countGo(m *Image, counts *[3]histogram) {
+	clear(counts[:m.C])
+	for i, v := range m.Pix {
+		counts[i%m.C][v]++
 	}
 }
 
-// histogram counts values.
-type histogram [256]int
-
-// count counts every step-th value.
-func (h *histogram) count(pix []byte, step int) {
-	clear(h[:])
-	for i := 0; i < len(pix); i += step {
-		h[pix[i]]++
+// replaceGo replaces each value by its channel's table.
+func replaceGo(m *Image, tables *[3]table) {
+	for i, v := range m.Pix {
+		m.Pix[i] = tables[i%m.C][v]
 	}
 }
 
@@ -80,8 +79,8 @@ func (h *histogram) count(pix []byte, step int) {
 func (h *histogram) mean() uint8 {
 	sum, n := 0, 0
 	for v, count := range h {
-		sum += v * count
-		n += count
+		sum += v * int(count)
+		n += int(count)
 	}
 	return uint8(float64(sum)/float64(n) + 0.5)
 }
@@ -115,15 +114,15 @@ func (h *histogram) equalized() (t table) {
 	low, high := h.ends()
 	n := 0
 	for _, count := range h {
-		n += count
+		n += int(count)
 	}
-	step := (n - h[high]) / 255
+	step := (n - int(h[high])) / 255
 	sum := step / 2
 	for x := range t {
 		t[x] = uint8(x)
 		if low < high && step > 0 {
-			t[x] = uint8(sum / step)
-			sum += h[x]
+			t[x] = uint8(min(255, sum/step))
+			sum += int(h[x])
 		}
 	}
 	return t

@@ -128,7 +128,7 @@ func (w *worker) keep(i int, start time.Duration) (time.Duration, error) {
 			return start, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 		}
 		m := &w.pixels
-		*v = formats.Value{Encoding: formats.Raw, DType: m.DType, Shape: append(v.Shape[:0], m.H, m.W, m.C)}
+		*v = formats.Value{Encoding: formats.Raw, DType: m.DType, Shape: []int{m.H, m.W, m.C}}
 		v.Lend(m.Pix)
 	}
 	b, ok, err := l.cache.Put(i, l.record.size(&w.sample), func(dst []byte) error {

@@ -73,7 +73,7 @@ func (r *run) fill(w *worker, s *slot, b *Batch, i, position int) error {
 	if err == nil || l.config.OnError == Fail {
 		return err
 	}
-	l.noteBad(l.samples.At(d.sample), err)
+	r.note(s, b, d, err)
 	if l.config.OnError == Skip {
 		return err
 	}
@@ -82,15 +82,25 @@ func (r *run) fill(w *worker, s *slot, b *Batch, i, position int) error {
 		d := r.draw(random.IntN(r.order.Len()))
 		other := w.fill(b, i, d)
 		if other == nil {
-			s.substitute()
+			s.substitute(b)
 			return nil
 		}
-		l.noteBad(l.samples.At(d.sample), other)
+		r.note(s, b, d, other)
 	}
 	return fmt.Errorf("no substitute among %d samples: %w", substitutes, err)
 }
 
-func (s *slot) substitute() {
+// note remembers a bad sample of b. What a batch is only mixed with counts where it is at home.
+func (r *run) note(s *slot, b *Batch, d draw, err error) {
+	if b == s.batch {
+		r.loader.noteBad(r.loader.samples.At(d.sample), err)
+	}
+}
+
+func (s *slot) substitute(b *Batch) {
+	if b != s.batch {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.substituted++

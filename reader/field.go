@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -131,19 +132,19 @@ func (f *frame) imageShape() []int {
 	return []int{h, w, c}
 }
 
-// maskFrame decodes the first sample's mask to see its type and channels.
+// maskFrame decodes the first mask that can be to see its type and channels.
 func (l *Loader) maskFrame(name string) (formats.DType, []int, error) {
 	if l.samples.Len() == 0 {
 		return formats.Uint8, []int{l.frame.shape[0], l.frame.shape[1], 1}, nil
 	}
-	w := l.acquire()
-	defer l.release(w)
-	if err := l.read(l.samples.At(0), &w.sample); err != nil {
-		return "", nil, fmt.Errorf("read the first sample: %w", err)
-	}
-	m, err := w.decodeMask(&w.sample.Values[l.dataset.Meta().Schema.Index(name)])
+	place := l.dataset.Meta().Schema.Index(name)
+	var m *preprocess.Image
+	err := l.first(func(w *worker) (err error) {
+		m, err = w.decodeMask(&w.sample.Values[place])
+		return err
+	})
 	if err != nil {
-		return "", nil, fmt.Errorf("decode that of %s: %w", w.sample.Key, err)
+		return "", nil, err
 	}
 	return m.DType, []int{l.frame.shape[0], l.frame.shape[1], m.C}, nil
 }

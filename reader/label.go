@@ -88,4 +88,5 @@ func (f *frame) markPadding(b *Batch, i int) {
 	_ = b.setLabel(i, formats.NoLabel) // fits any type
 	b.Indices[i] = -1
 	clear(b.MultiHot[i*f.columns:][:f.columns])
+	clear(b.Soft[i*f.soft:][:f.soft])
 }

@@ -109,7 +109,11 @@ func (l *Loader) compile() error {
 		}
 	}
 	if !sized || channels == 0 {
-		m, err := l.first()
+		var m *preprocess.Image
+		err := l.first(func(w *worker) (err error) {
+			m, _, err = w.decode(&w.sample.Values[l.image], w.options())
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -162,15 +166,19 @@ func (l *Loader) mix() error {
 	return nil
 }
 
-// first decodes the first sample that can be.
-func (l *Loader) first() (preprocess.Image, error) {
+// first reads the first sample that can be read and that see can decode.
+func (l *Loader) first(see func(w *worker) error) error {
 	w := l.acquire()
 	defer l.release(w)
 	var failed error
 	for s := range l.samples.Len() {
-		m, err := l.decodeSample(w, s)
-		if err == nil {
-			return *m, nil
+		err := l.read(l.samples.At(s), &w.sample)
+		if err != nil {
+			err = fmt.Errorf("read the first sample: %w", err)
+		} else if err = see(w); err != nil {
+			err = fmt.Errorf("decode %s: %w", w.sample.Key, err)
+		} else {
+			return nil
 		}
 		if failed == nil {
 			failed = err
@@ -179,18 +187,7 @@ func (l *Loader) first() (preprocess.Image, error) {
 			break
 		}
 	}
-	return preprocess.Image{}, failed
-}
-
-func (l *Loader) decodeSample(w *worker, s int) (*preprocess.Image, error) {
-	if err := l.read(l.samples.At(s), &w.sample); err != nil {
-		return nil, fmt.Errorf("read the first sample: %w", err)
-	}
-	m, _, err := w.decode(&w.sample.Values[l.image], w.options())
-	if err != nil {
-		return nil, fmt.Errorf("decode %s: %w", w.sample.Key, err)
-	}
-	return m, nil
+	return failed
 }
 
 // columns is the number of classes of a multi-hot label.

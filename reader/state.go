@@ -45,6 +45,8 @@ func (l *Loader) checkState(s State) error {
 		return fmt.Errorf("%w: its seed is %d, the loader's %d", ErrState, s.Seed, l.config.Seed)
 	case s.Order != l.orderName():
 		return fmt.Errorf("%w: it was %q, the loader's is %q", ErrState, s.Order, l.orderName())
+	case s.Epoch < 0:
+		return fmt.Errorf("%w: epoch %d", ErrState, s.Epoch)
 	case s.Position < 0 || s.Position > l.plan.Len():
 		return fmt.Errorf("%w: position %d of %d", ErrState, s.Position, l.plan.Len())
 	}

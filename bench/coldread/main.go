@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command coldread measures ways to read records at random from a file that is not in the
 // page cache: what formats.Prefetcher is built on was chosen by it.
 //

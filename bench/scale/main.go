@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command scale tells how the packed formats bear many samples: it writes datasets of two
 // sizes with samples alike, and times opening them and reading at random, in turns, with a
 // warm page cache.

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -111,12 +113,12 @@ var passes = []kind{
 	{name: "first view", once: true, read: view},
 	{name: "view", read: view},
 	{name: "lookup", read: lookup},
-	{name: "bytes", read: bytes},
+	{name: "bytes", read: known},
 	{name: "info", read: info},
 	{name: "read", read: read},
 	{name: "prefetch", once: true, read: prefetch},
 	{name: "cold view", once: true, cold: true, read: view},
-	{name: "cold bytes", once: true, cold: true, read: bytes},
+	{name: "cold bytes", once: true, cold: true, read: known},
 	{name: "cold read", once: true, cold: true, read: read},
 }
 
@@ -124,7 +126,7 @@ func view(sub *subject, k int, smp *formats.Sample) error {
 	if err := lookup(sub, k, smp); err != nil {
 		return err
 	}
-	return bytes(sub, k, smp)
+	return known(sub, k, smp)
 }
 
 func lookup(sub *subject, k int, smp *formats.Sample) error {
@@ -135,7 +137,7 @@ func lookup(sub *subject, k int, smp *formats.Sample) error {
 	return nil
 }
 
-func bytes(sub *subject, k int, _ *formats.Sample) error {
+func known(sub *subject, k int, _ *formats.Sample) error {
 	if touch(sub.addresses[k]) == 0 {
 		return fmt.Errorf("read %d: an image without a bit", k)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/order"
 )
 
 // learnConfig says which batches the network learns from.
@@ -20,11 +21,14 @@ func learnConfig(cc *cli.Context) (conf reader.Config, err error) {
 	}
 	model := cc.String("model")
 	conf = reader.Config{
-		BatchSize: cc.Int("batch"), Workers: cc.Int("workers"), Seed: cc.Uint64("seed"), Split: cc.String("split"), Shuffle: true,
+		BatchSize: cc.Int("batch"), Workers: cc.Int("workers"), Seed: cc.Uint64("seed"), Split: cc.String("split"),
 		DType: formats.DType(cc.String("dtype")),
 	}
 	if conf.DType != formats.Uint8 && conf.DType != formats.Float32 {
 		return conf, fmt.Errorf("batches of %s: the trainer takes %s or %s", conf.DType, formats.Uint8, formats.Float32)
+	}
+	if err := setLoader(cc, &conf); err != nil {
+		return conf, err
 	}
 	if conf.FastDecode, err = preprocess.ParseDecode(cc.String("decode")); err != nil {
 		return conf, err
@@ -62,7 +66,7 @@ func learnOps(model string, size int) []augment.Op {
 // the shape (H,W,C) of those that it learns from.
 func judgeConfig(model string, learn reader.Config, shape [3]int, split string) reader.Config {
 	conf := learn
-	conf.Split, conf.Shuffle = split, false
+	conf.Split, conf.Order = split, order.Spec{}
 	conf.Transforms = []augment.Op{augment.Resize{H: shape[0], W: shape[1]}}
 	if model == "cnn" && shape[0] == shape[1] {
 		conf.Transforms = augment.Eval(shape[0])
@@ -83,6 +87,6 @@ func recipeOf(conf reader.Config) map[string]string {
 	}
 	return map[string]string{
 		"--batch": strconv.Itoa(conf.BatchSize), "--augment": augment.Format(conf.Transforms),
-		"--dtype": string(conf.DType), "--decode": decode,
+		"--dtype": string(conf.DType), "--decode": decode, "--on-error": string(conf.OnError),
 	}
 }

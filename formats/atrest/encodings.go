@@ -156,6 +156,12 @@ func (c *stringColumn) decodeStrings(n int, b []byte, lengths *[]int32) error {
 	return nil
 }
 
+// wordColumn keeps strings of which there are few different ones.
+type wordColumn struct {
+	words []string
+	index []uint16
+}
+
 // decodeWords gives the index in c of each of n PLAIN strings in b. It appends to c's words,
 // and to known, where each of them is, what is not among them.
 func (c *wordColumn) decodeWords(n int, b []byte, known map[string]uint16) ([]uint16, error) {

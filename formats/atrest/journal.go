@@ -83,18 +83,19 @@ func decodeCheckpoint(p []byte, t *Table) (checkpoint, error) {
 }
 
 func (t *Table) appendRow(b []byte, i int) []byte {
-	b = appendBytes(b, t.key.at(i))
-	b = appendBytes(b, t.split.at(i))
-	b = appendBytes(b, t.enc.at(i))
-	b = appendBytes(b, t.path.at(i))
+	r := t.rows.at(i)
+	b = appendBytes(b, t.key(r))
+	b = appendBytes(b, t.splits[r.split])
+	b = appendBytes(b, t.encodings[r.encoding])
+	b = appendBytes(b, t.path(r))
 	for _, x := range []int64{
-		t.label[i], int64(t.shard[i]), t.offset[i], t.length[i], int64(t.h[i]), int64(t.w[i]), int64(t.c[i]), t.size[i],
-		t.srcSize[i], t.mod[i],
+		r.label, int64(r.shard), r.offset, r.length, int64(r.shape[0]), int64(r.shape[1]), int64(r.shape[2]), r.size,
+		r.srcSize, r.mod,
 	} {
 		b = binary.AppendUvarint(b, uint64(x))
 	}
-	b = append(b, t.sum[i][:]...)
-	b = append(b, t.hash[i][:]...)
+	b = append(b, r.sum[:]...)
+	b = append(b, r.hash[:]...)
 	for j := range t.user {
 		b = appendBytes(b, t.user[j].at(i))
 	}

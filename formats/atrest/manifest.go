@@ -80,7 +80,8 @@ func (t *Table) WriteManifest(w io.Writer, ranks []int32) error {
 
 // textSize is the number of bytes of row i's strings.
 func (t *Table) textSize(i int) int {
-	sum := len(t.key.at(i)) + len(t.path.at(i))
+	r := t.rows.at(i)
+	sum := int(r.keyLen) + int(r.pathLen)
 	for j := range t.user {
 		sum += len(t.user[j].at(i))
 	}
@@ -90,28 +91,41 @@ func (t *Table) textSize(i int) int {
 // fillers gives, for each column of the schema in its order, the function that makes its
 // value from rank and row.
 func (t *Table) fillers(schema *parquet.Schema) []func(rank, i int) parquet.Value {
-	i64 := func(c []int64) func(int, int) parquet.Value {
-		return func(_, i int) parquet.Value { return parquet.Int64Value(c[i]) }
+	of := func(value func(r *row) parquet.Value) func(int, int) parquet.Value {
+		return func(_, i int) parquet.Value { return value(t.rows.at(i)) }
 	}
-	i32 := func(c []int32) func(int, int) parquet.Value {
-		return func(_, i int) parquet.Value { return parquet.Int32Value(c[i]) }
+	i64 := func(get func(r *row) int64) func(int, int) parquet.Value {
+		return of(func(r *row) parquet.Value { return parquet.Int64Value(get(r)) })
 	}
-	text := func(at func(int) string) func(int, int) parquet.Value {
-		return func(_, i int) parquet.Value { return parquet.ByteArrayValue([]byte(at(i))) }
+	i32 := func(get func(r *row) int32) func(int, int) parquet.Value {
+		return of(func(r *row) parquet.Value { return parquet.Int32Value(get(r)) })
 	}
-	hash := func(c [][16]byte) func(int, int) parquet.Value {
-		return func(_, i int) parquet.Value { return parquet.FixedLenByteArrayValue(c[i][:]) }
+	text := func(get func(r *row) string) func(int, int) parquet.Value {
+		return of(func(r *row) parquet.Value { return parquet.ByteArrayValue([]byte(get(r))) })
+	}
+	hash := func(get func(r *row) []byte) func(int, int) parquet.Value {
+		return of(func(r *row) parquet.Value { return parquet.FixedLenByteArrayValue(get(r)) })
 	}
 	by := map[string]func(int, int) parquet.Value{
-		"key": text(t.key.at), "split": text(t.split.at), "encoding": text(t.enc.at), "source_path": text(t.path.at),
-		"rank":  func(rank, _ int) parquet.Value { return parquet.Int64Value(int64(rank)) },
-		"label": i64(t.label), "offset": i64(t.offset), "length": i64(t.length), "size": i64(t.size),
-		"source_size": i64(t.srcSize), "source_mtime_ns": i64(t.mod),
-		"shard": i32(t.shard), "height": i32(t.h), "width": i32(t.w), "channels": i32(t.c),
-		"checksum": hash(t.sum), "source_hash": hash(t.hash),
+		"key": text(t.key), "source_path": text(t.path),
+		"split":           text(func(r *row) string { return t.splits[r.split] }),
+		"encoding":        text(func(r *row) string { return t.encodings[r.encoding] }),
+		"rank":            func(rank, _ int) parquet.Value { return parquet.Int64Value(int64(rank)) },
+		"label":           i64(func(r *row) int64 { return r.label }),
+		"offset":          i64(func(r *row) int64 { return r.offset }),
+		"length":          i64(func(r *row) int64 { return r.length }),
+		"size":            i64(func(r *row) int64 { return r.size }),
+		"source_size":     i64(func(r *row) int64 { return r.srcSize }),
+		"source_mtime_ns": i64(func(r *row) int64 { return r.mod }),
+		"shard":           i32(func(r *row) int32 { return r.shard }),
+		"height":          i32(func(r *row) int32 { return r.shape[0] }),
+		"width":           i32(func(r *row) int32 { return r.shape[1] }),
+		"channels":        i32(func(r *row) int32 { return r.shape[2] }),
+		"checksum":        hash(func(r *row) []byte { return r.sum[:] }),
+		"source_hash":     hash(func(r *row) []byte { return r.hash[:] }),
 	}
 	for j, name := range t.columns {
-		by[userPrefix+name] = text(t.user[j].at)
+		by[userPrefix+name] = func(_, i int) parquet.Value { return parquet.ByteArrayValue([]byte(t.user[j].at(i))) }
 	}
 	fill := make([]func(int, int) parquet.Value, 0, len(by))
 	for _, path := range schema.Columns() {

@@ -19,13 +19,15 @@ import (
 // The file may be made up to claim more than it holds, and memory that is not there cannot
 // be recovered from. So it is parquet-go's only to write: here nothing is made room for by a
 // claim alone. Rows are what there are different keys for, in order, one after another: the
-// keys are read first, a page at a time. Numbers, hashes and words then take 120 bytes a row.
+// keys are read first, a page at a time. Numbers, hashes and words then take 250 bytes a row, half of
+// them until all are read.
 // A page is of maxPage before compression at most, and of no more than Zstandard reaches;
 // pages do not lie in each other. What remains is what a writer too could have made: keys,
 // paths and values that compress well.
 func ReadManifest(b []byte, columns []string) (*Table, error) {
 	t := NewTable(slices.Clone(columns))
-	reads := t.columnReads()
+	c := &columnSet{table: t}
+	reads := c.reads()
 	wanted := []string{"key"}
 	for _, r := range reads {
 		wanted = append(wanted, r.name)
@@ -35,19 +37,21 @@ func ReadManifest(b []byte, columns []string) (*Table, error) {
 		return nil, fmt.Errorf("read the manifest: %w: %w", formats.ErrDamaged, err)
 	}
 	r := manifestReader{footer: f, size: len(b)}
-	if err := r.column("key", func(c []chunk) error { return r.keys(c, &t.key) }); err != nil {
+	if err := r.column("key", func(chunks []chunk) error { return r.keys(chunks, &c.key) }); err != nil {
 		return nil, err
 	}
 	// A column's pages follow on each other; there are enough columns for every core.
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
-	for _, c := range reads {
-		g.Go(func() error { return r.column(c.name, func(chunks []chunk) error { return c.read(&r, chunks) }) })
+	for _, column := range reads {
+		g.Go(func() error {
+			return r.column(column.name, func(chunks []chunk) error { return column.read(&r, chunks) })
+		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	return t, nil
+	return t, c.toRows()
 }
 
 // columnRead is a column of the manifest and how its chunks are read to where they belong.
@@ -56,8 +60,23 @@ type columnRead struct {
 	read func(r *manifestReader, chunks []chunk) error
 }
 
-// columnReads lists the columns but the key, those first that take longest.
-func (t *Table) columnReads() []columnRead {
+// columnSet holds the manifest's columns, on their way to the rows of a table.
+type columnSet struct {
+	table *Table // the user's columns go there at once
+
+	key, path      stringColumn
+	split, enc     wordColumn
+	label          []int64
+	shard          []int32
+	offset, length []int64
+	h, w, c        []int32
+	size           []int64
+	sum, hash      [][16]byte
+	srcSize, mod   []int64
+}
+
+// reads lists the columns but the key, those first that take longest.
+func (t *columnSet) reads() []columnRead {
 	var reads []columnRead
 	text := func(name string, c *stringColumn) {
 		reads = append(reads, columnRead{name, func(r *manifestReader, chunks []chunk) error { return r.text(chunks, c) }})
@@ -66,8 +85,8 @@ func (t *Table) columnReads() []columnRead {
 		reads = append(reads, columnRead{name, func(r *manifestReader, chunks []chunk) error { return r.hashes(chunks, c) }})
 	}
 	text("source_path", &t.path)
-	for j, name := range t.columns {
-		text(userPrefix+name, &t.user[j])
+	for j, name := range t.table.columns {
+		text(userPrefix+name, &t.table.user[j])
 	}
 	hash("checksum", &t.sum)
 	hash("source_hash", &t.hash)
@@ -84,6 +103,37 @@ func (t *Table) columnReads() []columnRead {
 		reads = append(reads, columnRead{name, func(r *manifestReader, chunks []chunk) error { return r.words(chunks, c) }})
 	}
 	return reads
+}
+
+// toRows makes the table's rows of the columns, which are all of one length: they are read
+// side by side, so that each row is written once.
+func (t *columnSet) toRows() error {
+	n := len(t.key.end)
+	t.table.keys, t.table.paths = t.key.data, t.path.data
+	t.table.splits, t.table.encodings = t.split.words, t.enc.words
+	t.table.rows.reserve(n)
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for k, chunk := range t.table.rows.chunks {
+		g.Go(func() error {
+			for j := range chunk {
+				t.row(k*chunkRows+j, &chunk[j])
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+func (t *columnSet) row(i int, r *row) {
+	keyAt, keyEnd := t.key.bounds(i)
+	pathAt, pathEnd := t.path.bounds(i)
+	*r = row{
+		keyAt: keyAt, keyLen: uint32(keyEnd - keyAt), pathAt: pathAt, pathLen: uint32(pathEnd - pathAt),
+		split: t.split.index[i], encoding: t.enc.index[i], label: t.label[i], size: t.size[i],
+		shard: t.shard[i], offset: t.offset[i], length: t.length[i], shape: [3]int32{t.h[i], t.w[i], t.c[i]},
+		sum: t.sum[i], hash: t.hash[i], srcSize: t.srcSize[i], mod: t.mod[i],
+	}
 }
 
 // manifestReader reads the columns of a file of size bytes, each into its place in the

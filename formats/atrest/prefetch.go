@@ -23,7 +23,7 @@ var pageSize = int64(os.Getpagesize())
 // files. Places that are none are passed over.
 func Prefetch(files []*Mapping, places []Place) {
 	places = slices.DeleteFunc(places, func(p Place) bool { return !within(files, p) })
-	if len(places) == 0 || cached(files, places) {
+	if len(places) == 0 || Cached(files, places) {
 		return
 	}
 	slices.SortFunc(places, func(a, b Place) int {
@@ -49,8 +49,9 @@ func within(files []*Mapping, p Place) bool {
 	return p.Offset < size && p.Length <= size-p.Offset
 }
 
-// cached says whether the middles of some of the places are all in memory.
-func cached(files []*Mapping, places []Place) bool {
+// Cached says whether the middles of some of the places, at most looks, are all in memory,
+// false where the system does not tell. The places must lie in the files.
+func Cached(files []*Mapping, places []Place) bool {
 	n := min(looks, len(places))
 	for k := range n {
 		p := places[k*len(places)/n]

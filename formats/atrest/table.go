@@ -23,23 +23,18 @@ type Row struct {
 	Place Place
 }
 
-// Table holds the manifest's rows column by column. While a dataset is written the rows
-// are in the order of writing; in one that was read they are in rank order. It is safe
-// for concurrent reads; Append is for one goroutine.
+// Table holds the manifest's rows, each in one piece of memory, so that a read touches two
+// cache lines of it. While a dataset is written the rows are in the order of writing; in one
+// that was read they are in rank order. It is safe for concurrent reads; Append is for one
+// goroutine.
 type Table struct {
 	columns []string // names of the user's columns
 
-	key            stringColumn
-	split, enc     wordColumn
-	label          []int64
-	shard          []int32
-	offset, length []int64
-	h, w, c        []int32
-	size           []int64
-	sum, hash      [][16]byte
-	path           stringColumn
-	srcSize, mod   []int64
-	user           []stringColumn
+	rows        rows
+	keys, paths []byte // those of all rows
+	splits      words
+	encodings   words
+	user        []stringColumn
 }
 
 // NewTable makes an empty table with the user's columns of those names.
@@ -48,7 +43,7 @@ func NewTable(columns []string) *Table {
 }
 
 // Len is the number of rows.
-func (t *Table) Len() int { return len(t.label) }
+func (t *Table) Len() int { return t.rows.n }
 
 // Append adds a row; it keeps nothing of r but strings' bytes.
 func (t *Table) Append(r *Row) error {
@@ -58,22 +53,15 @@ func (t *Table) Append(r *Row) error {
 	if err := t.fits(r); err != nil {
 		return fmt.Errorf("key %q: %w: %w", r.Key, formats.ErrSchema, err)
 	}
-	t.key.append(r.Key)
-	t.split.append(r.Split)
-	t.enc.append(string(r.Encoding))
-	t.label = append(t.label, r.Label)
-	t.shard = append(t.shard, int32(r.Place.Shard))
-	t.offset = append(t.offset, r.Place.Offset)
-	t.length = append(t.length, r.Place.Length)
-	t.h = append(t.h, int32(r.Shape[0]))
-	t.w = append(t.w, int32(r.Shape[1]))
-	t.c = append(t.c, int32(r.Shape[2]))
-	t.size = append(t.size, r.Size)
-	t.sum = append(t.sum, r.Sum)
-	t.hash = append(t.hash, r.Source.Hash)
-	t.path.append(r.Source.Path)
-	t.srcSize = append(t.srcSize, r.Source.Size)
-	t.mod = append(t.mod, r.Source.ModTime)
+	last := t.rows.last()
+	*t.rows.add() = row{
+		keyAt: uint64(len(t.keys)), keyLen: uint32(len(r.Key)), pathAt: uint64(len(t.paths)), pathLen: uint32(len(r.Source.Path)),
+		split: t.splits.of(r.Split, last.split), encoding: t.encodings.of(string(r.Encoding), last.encoding),
+		label: r.Label, size: r.Size, shard: int32(r.Place.Shard), offset: r.Place.Offset, length: r.Place.Length,
+		shape: [3]int32{int32(r.Shape[0]), int32(r.Shape[1]), int32(r.Shape[2])},
+		sum:   r.Sum, hash: r.Source.Hash, srcSize: r.Source.Size, mod: r.Source.ModTime,
+	}
+	t.keys, t.paths = append(t.keys, r.Key...), append(t.paths, r.Source.Path...)
 	for i, v := range r.Columns {
 		t.user[i].append(v)
 	}
@@ -91,7 +79,7 @@ func (t *Table) fits(r *Row) error {
 			return fmt.Errorf("the column %s has %d bytes, at most %d are possible", t.columns[i], len(v), maxValue)
 		}
 	}
-	if len(t.split.words) > math.MaxUint16 && !slices.Contains(t.split.words, r.Split) {
+	if len(t.splits) > math.MaxUint16 && !slices.Contains(t.splits, r.Split) {
 		return fmt.Errorf("the split %q is one too many: at most %d are possible", r.Split, math.MaxUint16+1)
 	}
 	return nil
@@ -102,10 +90,10 @@ func (t *Table) Info(i int) (formats.Info, error) {
 	if err := t.inRange(i); err != nil {
 		return formats.Info{}, err
 	}
+	r := t.rows.at(i)
 	in := formats.Info{
-		Key: t.key.at(i), Split: t.split.at(i), Label: t.label[i], Size: t.size[i],
-		Encoding: formats.Encoding(t.enc.at(i)), Shape: [3]int{int(t.h[i]), int(t.w[i]), int(t.c[i])}, Sum: t.sum[i],
-		Source: formats.Source{Path: t.path.at(i), Size: t.srcSize[i], ModTime: t.mod[i], Hash: t.hash[i]},
+		Key: t.key(r), Split: t.splits[r.split], Label: r.label, Size: r.size, Encoding: formats.Encoding(t.encodings[r.encoding]),
+		Shape: r.dims(), Sum: r.sum, Source: t.source(r),
 	}
 	if len(t.user) > 0 {
 		in.Columns = make([]string, len(t.user))
@@ -123,25 +111,36 @@ func (t *Table) inRange(i int) error {
 	return nil
 }
 
+func (t *Table) key(r *row) string { return unsafeString(t.keys[r.keyAt : r.keyAt+uint64(r.keyLen)]) }
+
+func (t *Table) path(r *row) string {
+	return unsafeString(t.paths[r.pathAt : r.pathAt+uint64(r.pathLen)])
+}
+
+func (t *Table) source(r *row) formats.Source {
+	return formats.Source{Path: t.path(r), Size: r.srcSize, ModTime: r.mod, Hash: r.hash}
+}
+
 // Key is the key of row i. Of this and the other single columns i must be in range.
-func (t *Table) Key(i int) string { return t.key.at(i) }
+func (t *Table) Key(i int) string { return t.key(t.rows.at(i)) }
 
 // Label is the designated label of row i.
-func (t *Table) Label(i int) int64 { return t.label[i] }
+func (t *Table) Label(i int) int64 { return t.rows.at(i).label }
 
 // Place is where the record of row i lies.
 func (t *Table) Place(i int) Place {
-	return Place{Shard: int(t.shard[i]), Offset: t.offset[i], Length: t.length[i]}
+	r := t.rows.at(i)
+	return Place{Shard: int(r.shard), Offset: r.offset, Length: r.length}
 }
 
 // Shape is H, W, C of the designated image of row i, zero if unknown.
-func (t *Table) Shape(i int) [3]int { return [3]int{int(t.h[i]), int(t.w[i]), int(t.c[i])} }
+func (t *Table) Shape(i int) [3]int { return t.rows.at(i).dims() }
 
 // Fill sets of s what the manifest knows of row i: key, split, sum, source, columns. The
 // values are the format's business.
 func (t *Table) Fill(i int, s *formats.Sample) {
-	s.Key, s.Split, s.Sum = t.key.at(i), t.split.at(i), t.sum[i]
-	s.Source = formats.Source{Path: t.path.at(i), Size: t.srcSize[i], ModTime: t.mod[i], Hash: t.hash[i]}
+	r := t.rows.at(i)
+	s.Key, s.Split, s.Sum, s.Source = t.key(r), t.splits[r.split], r.sum, t.source(r)
 	s.Columns = s.Columns[:0]
 	for j := range t.user {
 		s.Columns = append(s.Columns, t.user[j].at(i))
@@ -155,13 +154,13 @@ func (t *Table) Ranks() ([]int32, error) {
 	for i := range ranks {
 		ranks[i] = int32(i)
 	}
-	byKey := func(a, b int32) int { return strings.Compare(t.key.at(int(a)), t.key.at(int(b))) }
+	byKey := func(a, b int32) int { return strings.Compare(t.Key(int(a)), t.Key(int(b))) }
 	if !slices.IsSortedFunc(ranks, byKey) {
 		slices.SortFunc(ranks, byKey)
 	}
 	for i := 1; i < len(ranks); i++ {
 		if byKey(ranks[i-1], ranks[i]) == 0 {
-			return nil, fmt.Errorf("%w: two samples have the key %q", formats.ErrKey, t.key.at(int(ranks[i])))
+			return nil, fmt.Errorf("%w: two samples have the key %q", formats.ErrKey, t.Key(int(ranks[i])))
 		}
 	}
 	return ranks, nil
@@ -172,7 +171,7 @@ func (t *Table) Ranks() ([]int32, error) {
 func (t *Table) checkKeys() error {
 	last := ""
 	for i := range t.Len() {
-		key := t.key.at(i)
+		key := t.Key(i)
 		if err := formats.CheckKey(key); err != nil {
 			return fmt.Errorf("row %d: %w: %w", i, formats.ErrDamaged, err)
 		}
@@ -205,7 +204,7 @@ func (t *Table) Describe(m *formats.Meta) {
 	m.Splits = nil
 	counts := map[string]int{}
 	for i := range t.Len() {
-		counts[t.split.at(i)]++
+		counts[t.splits[t.rows.at(i).split]]++
 	}
 	for name, n := range counts {
 		if name != "" {
@@ -219,55 +218,15 @@ func (t *Table) Describe(m *formats.Meta) {
 func (t *Table) stats() formats.Stats {
 	s := formats.Stats{Uniform: t.Len() > 0}
 	for i := range t.Len() {
-		h, w := int(t.h[i]), int(t.w[i])
-		s.Bytes += t.size[i]
+		r := t.rows.at(i)
+		h, w := int(r.shape[0]), int(r.shape[1])
+		s.Bytes += r.size
 		if i == 0 {
 			s.MinHeight, s.MinWidth, s.MaxHeight, s.MaxWidth = h, w, h, w
 		}
 		s.MinHeight, s.MinWidth = min(s.MinHeight, h), min(s.MinWidth, w)
 		s.MaxHeight, s.MaxWidth = max(s.MaxHeight, h), max(s.MaxWidth, w)
-		s.Uniform = s.Uniform && t.Shape(i) == t.Shape(0) && t.enc.at(i) == t.enc.at(0) && h > 0
+		s.Uniform = s.Uniform && r.shape == t.rows.at(0).shape && r.encoding == t.rows.at(0).encoding && h > 0
 	}
 	return s
 }
-
-// stringColumn keeps many strings in one piece of memory.
-type stringColumn struct {
-	data []byte
-	end  []uint64
-}
-
-func (c *stringColumn) append(s string) {
-	c.data = append(c.data, s...)
-	c.end = append(c.end, uint64(len(c.data)))
-}
-
-func (c *stringColumn) at(i int) string {
-	var from uint64
-	if i > 0 {
-		from = c.end[i-1]
-	}
-	return unsafeString(c.data[from:c.end[i]])
-}
-
-// wordColumn keeps strings of which there are few different ones.
-type wordColumn struct {
-	words []string
-	index []uint16
-}
-
-func (c *wordColumn) append(s string) {
-	// The last word is nearly always the one wanted: samples come class by class.
-	if n := len(c.index); n > 0 && c.words[c.index[n-1]] == s {
-		c.index = append(c.index, c.index[n-1])
-		return
-	}
-	i := slices.Index(c.words, s)
-	if i < 0 {
-		i = len(c.words)
-		c.words = append(c.words, strings.Clone(s))
-	}
-	c.index = append(c.index, uint16(i))
-}
-
-func (c *wordColumn) at(i int) string { return c.words[c.index[i]] }

@@ -25,6 +25,7 @@ type database struct {
 	root  uint64
 	err   error  // why nothing can be read from it
 	index *index // nil if there is none
+	ahead *ahead
 }
 
 // errNotOpen is of databases that were not found because a page could not be read.
@@ -127,7 +128,10 @@ func (e *environment) indexBy(n int, key func(rank int) string) {
 		if d := &e.databases[i]; d.err == nil {
 			// A page that cannot be read is the affair of who reads a value.
 			_ = atrest.Guard(func() error {
-				d.index = newIndex(&e.pages, d.root, n, key)
+				if d.index = newIndex(&e.pages, d.root, n, key); d.index != nil {
+					d.ahead = new(ahead)
+					e.prefetchBranches(d.index)
+				}
 				return nil
 			})
 		}

@@ -96,7 +96,7 @@ func inMemory(t testing.TB, images, fields []byte) *dataset {
 }
 
 func newEnvironment(name string, data []byte, databases []string) (*environment, error) {
-	e := &environment{name: name}
+	e := &environment{name: name, mapping: &atrest.Mapping{Data: data}}
 	return e, e.open(data, databases)
 }
 

@@ -1,50 +1,134 @@
 package lmdb
 
 import (
-	"slices"
+	"sync"
 
 	"github.com/dsconv/dsconv/formats/atrest"
 )
 
-// Prefetch implements formats.Prefetcher. Where a value lies stands in the leaf of its key,
-// which may be on the disk itself: a goroutine, for which Close waits, reads leaves first.
+// ahead is what Prefetch keeps of a database between calls.
+type ahead struct {
+	mu   sync.Mutex
+	late []int32 // ranks whose leaves were on the disk at the last call, and asked for then
+}
+
+// swap takes the late ranks out and puts others in.
+func (a *ahead) swap(late []int32) []int32 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	late, a.late = a.late, late
+	return late
+}
+
+// Prefetch implements formats.Prefetcher. Where a value lies stands in the leaf of its key: if
+// that is on the disk, the leaf is asked for now and the value at the next call.
 func (d *dataset) Prefetch(indices []int32) {
-	ranks := slices.Clone(indices)
-	ranks = slices.DeleteFunc(ranks, func(i int32) bool { return i < 0 || int(i) >= d.Len() })
-	d.ahead.Go(func() {
-		// A page that cannot be read is the affair of who reads the value.
-		_ = atrest.Guard(func() error {
-			for _, e := range d.environments() {
-				for i := range e.databases {
-					e.prefetch(e.databases[i].index, ranks, d.Table.Key)
-				}
+	ranks := make([]int32, 0, len(indices))
+	for _, i := range indices {
+		if i >= 0 && int(i) < d.Len() {
+			ranks = append(ranks, i)
+		}
+	}
+	if len(ranks) == 0 {
+		return
+	}
+	// A page that cannot be read is the affair of who reads the value.
+	_ = atrest.Guard(func() error {
+		for _, e := range d.environments() {
+			for i := range e.databases {
+				e.prefetch(&e.databases[i], ranks, d.Table.Key)
 			}
-			return nil
-		})
+		}
+		return nil
 	})
 }
 
-func (e *environment) prefetch(ix *index, ranks []int32, key func(rank int) string) {
-	if ix == nil {
+// prefetchBranches asks for the pages that tell where leaves are.
+func (e *environment) prefetchBranches(ix *index) {
+	places := make([]atrest.Place, 0, len(ix.branches.page))
+	for _, page := range ix.branches.page {
+		places = append(places, e.place(min(page, e.count)))
+	}
+	atrest.Prefetch([]*atrest.Mapping{e.mapping}, places)
+}
+
+func (e *environment) prefetch(db *database, ranks []int32, key func(rank int) string) {
+	if db.index == nil {
 		return // of a single leaf, or damaged
 	}
+	if e.cached(db.index, ranks, key) {
+		return
+	}
+	ready, late := e.split(db.index, ranks)
+	places := e.values(db.index, db.ahead.swap(late), key)
+	places = append(places, e.values(db.index, ready, key)...)
+	atrest.Prefetch([]*atrest.Mapping{e.mapping}, places)
+}
+
+// cached looks at a few of the ranks and says whether leaves and values are in memory.
+func (e *environment) cached(ix *index, ranks []int32, key func(rank int) string) bool {
 	files := []*atrest.Mapping{e.mapping}
-	places := make([]atrest.Place, 0, len(ranks))
-	for _, i := range ranks {
-		if page, _, ok := ix.leaf(int(i)); ok && page < e.count {
-			places = append(places, atrest.Place{Offset: int64(page) * int64(e.size), Length: int64(e.size)})
+	for k := range min(looks, len(ranks)) {
+		rank := ranks[k*len(ranks)/min(looks, len(ranks))]
+		page, _, ok := ix.leaf(int(rank))
+		if !ok || page >= e.count || !atrest.Cached(files, []atrest.Place{e.place(page)}) {
+			return false
+		}
+		if value := e.values(ix, []int32{rank}, key); len(value) > 0 && !atrest.Cached(files, value) {
+			return false
 		}
 	}
-	atrest.Prefetch(files, places)
-	places = places[:0]
+	return true
+}
+
+// looks is how many ranks cached looks at: for each there are two questions to the system.
+const looks = 4
+
+// values are the places of those values that do not lie in the leaves, which are read.
+func (e *environment) values(ix *index, ranks []int32, key func(rank int) string) []atrest.Place {
+	places := make([]atrest.Place, 0, len(ranks))
 	for _, i := range ranks {
 		n, ok := ix.find(int(i), key(int(i)))
 		if !ok {
 			continue
 		}
+		p := atrest.Place{Length: pageHeader + int64(n.size())}
 		if no, _, err := n.place(); err == nil && no < e.count {
-			places = append(places, atrest.Place{Offset: int64(no) * int64(e.size), Length: pageHeader + int64(n.size())})
+			p.Offset = int64(no) * int64(e.size)
+			if p.Offset+p.Length <= int64(len(e.data)) {
+				places = append(places, p)
+			}
 		}
 	}
-	atrest.Prefetch(files, places)
+	return places
+}
+
+// split parts the ranks whose leaves are in memory from the late ones, whose leaves it asks
+// for.
+func (e *environment) split(ix *index, ranks []int32) (ready, late []int32) {
+	leaves := make([]atrest.Place, 0, len(ranks))
+	found := make([]int32, 0, len(ranks))
+	for _, i := range ranks {
+		if page, _, ok := ix.leaf(int(i)); ok && page < e.count {
+			leaves, found = append(leaves, e.place(page)), append(found, i)
+		}
+	}
+	files := []*atrest.Mapping{e.mapping}
+	if atrest.Cached(files, leaves) {
+		return found, nil
+	}
+	for k, i := range found {
+		if atrest.Cached(files, leaves[k:k+1]) {
+			ready = append(ready, i)
+		} else {
+			late = append(late, i)
+		}
+	}
+	atrest.Prefetch(files, leaves)
+	return ready, late
+}
+
+// place is where a page lies in the file.
+func (e *environment) place(page uint64) atrest.Place {
+	return atrest.Place{Offset: int64(page) * int64(e.size), Length: int64(e.size)}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
@@ -17,7 +16,6 @@ type dataset struct {
 	further []int // places in the schema
 	images  *environment
 	fields  *environment // nil without further fields
-	ahead   sync.WaitGroup
 }
 
 var (
@@ -127,7 +125,6 @@ func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 
 // Close implements formats.Dataset.
 func (d *dataset) Close() error {
-	d.ahead.Wait()
 	var err error
 	for _, e := range d.environments() {
 		err = errors.Join(err, e.close())

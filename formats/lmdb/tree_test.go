@@ -270,9 +270,14 @@ func flipTrees(t *testing.T, ds *dataset, file []byte, step int, open func() (*e
 		if err != nil {
 			refused++
 		}
-		for db, want := range values {
-			f, wrong := getAll(t, ds, e, db, want)
-			failed, found = failed+f, found+wrong
+		for _, indexed := range []bool{false, true} {
+			if indexed {
+				e.indexBy(ds.Len(), ds.Table.Key)
+			}
+			for db, want := range values {
+				f, wrong := getAll(t, ds, e, db, want)
+				failed, found = failed+f, found+wrong
+			}
 		}
 		file[bit/8] ^= 1 << (bit % 8)
 	}
@@ -286,7 +291,7 @@ func flipTrees(t *testing.T, ds *dataset, file []byte, step int, open func() (*e
 // find out.
 func getAll(t *testing.T, ds *dataset, e *environment, db int, want [][]byte) (failed, wrong int) {
 	for i := range want {
-		got, err := e.get(db, ds.Table.Key(i))
+		got, err := e.at(db, i, ds.Table.Key(i))
 		switch {
 		case err != nil:
 			failed++

@@ -1,13 +1,10 @@
 package augment
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/dsconv/dsconv/preprocess"
@@ -15,9 +12,9 @@ import (
 
 const draws = 40_000
 
-// drawn has the parameters that our ops draw for an image of 500x375, by names as those of
+// drawnParameters has the parameters that our ops draw for an image of 500x375, by names as those of
 // testdata/draws.py.
-func drawn() map[string][]float64 {
+func drawnParameters() map[string][]float64 {
 	const h, w = 375, 500
 	found := map[string][]float64{}
 	add := func(op string, r preprocess.Rect) {
@@ -62,18 +59,8 @@ func TestDraws(t *testing.T) {
 }
 
 func TestTorchvisionDraws(t *testing.T) {
-	interpreter := os.Getenv("DSCONV_TORCH_PYTHON")
-	if interpreter == "" {
-		t.Skip("DSCONV_TORCH_PYTHON is not set")
-	}
-	out, err := exec.CommandContext(t.Context(), interpreter, filepath.Join("testdata", "draws.py"), strconv.Itoa(draws)).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var want map[string][]float64
-	if err := json.Unmarshal(out, &want); err != nil || len(want) == 0 {
-		t.Fatalf("%d names, %v", len(want), err)
-	}
+	torch(t, nil, &want, "draws.py", strconv.Itoa(draws))
 	limit := 2.23 * math.Sqrt(2.0/draws) // Kolmogorov and Smirnov's at a significance of 1e-4
 	for name := range want {
 		if d := distance(drawnOnce()[name], want[name]); d > limit {
@@ -82,15 +69,7 @@ func TestTorchvisionDraws(t *testing.T) {
 	}
 }
 
-var drawnOnce = func() func() map[string][]float64 {
-	var found map[string][]float64
-	return func() map[string][]float64 {
-		if found == nil {
-			found = drawn()
-		}
-		return found
-	}
-}()
+var drawnOnce = sync.OnceValue(drawnParameters)
 
 func moments(v []float64) (mean, deviation float64) {
 	for _, x := range v {

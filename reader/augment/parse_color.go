@@ -70,7 +70,7 @@ func parseBlur(args []string) (_ []Op, err error) {
 		return nil, err
 	}
 	err = parseOptions(args[1:], func(name, value string) (err error) {
-		if name != "sigma" {
+		if name != "sigma=" {
 			return errArguments
 		}
 		o.Sigma, err = parseRange(value)
@@ -81,13 +81,13 @@ func parseBlur(args []string) (_ []Op, err error) {
 
 func parseTrivialAugment(args []string) ([]Op, error) {
 	var o TrivialAugmentWide
-	err := parseAutomatic(args, map[string]*int{"bins": &o.Bins}, &o.Filter, &o.Fill)
+	err := parseAutomatic(args, map[string]*int{"bins=": &o.Bins}, &o.Filter, &o.Fill)
 	return []Op{o}, err
 }
 
 func parseRandAugment(args []string) ([]Op, error) {
 	o := defaultRandAugment
-	numbers := map[string]*int{"ops": &o.Ops, "magnitude": &o.Magnitude, "bins": &o.Bins}
+	numbers := map[string]*int{"ops=": &o.Ops, "magnitude=": &o.Magnitude, "bins=": &o.Bins}
 	err := parseAutomatic(args, numbers, &o.Filter, &o.Fill)
 	return []Op{o}, err
 }
@@ -99,7 +99,7 @@ func parseAutomatic(args []string, numbers map[string]*int, filter *preprocess.F
 			*n, err = strconv.Atoi(value)
 			return err
 		}
-		if name == "fill" {
+		if name == "fill=" {
 			*fill, err = parseFloats(value)
 			return err
 		}

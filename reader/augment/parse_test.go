@@ -62,6 +62,21 @@ func TestParse(t *testing.T) {
 				RandomHorizontalFlip{P: 1},
 			}}},
 		},
+		{"gray,gray:0.2", []Op{RandomGrayscale{P: 1}, RandomGrayscale{P: 0.2}}},
+		{
+			"blur:23,blur:5x3:sigma=0.5-1",
+			[]Op{GaussianBlur{H: 23, W: 23}, GaussianBlur{H: 3, W: 5, Sigma: [2]float64{0.5, 1}}},
+		},
+		{
+			"posterize:4,solarize:128:0.2,sharpness:2:1",
+			[]Op{RandomPosterize{Bits: 4, P: 0.5}, RandomSolarize{Threshold: 128, P: 0.2}, RandomAdjustSharpness{Factor: 2, P: 1}},
+		},
+		{"invert,autocontrast:1,equalize:0.1", []Op{RandomInvert{P: 0.5}, RandomAutocontrast{P: 1}, RandomEqualize{P: 0.1}}},
+		{
+			"trivialaugment,trivialaugment:bins=11:bilinear:fill=1/2/3",
+			[]Op{TrivialAugmentWide{}, TrivialAugmentWide{Bins: 11, Filter: preprocess.Bilinear, Fill: []float64{1, 2, 3}}},
+		},
+		{"randaugment:magnitude=5", []Op{RandAugment{Ops: 2, Magnitude: 5, Bins: 31}}},
 		{"train:224", Train(224)},
 		{"eval:224", []Op{Resize{Shorter: 256}, CenterCrop{H: 224, W: 224}}},
 	} {
@@ -97,6 +112,11 @@ func TestParseErrors(t *testing.T) {
 		{"apply:0.5:zoom", "unknown transform"},
 		{"apply:0.5:apply:0.5:flip", "another apply"},
 		{"normalize:0.5", "number of arguments"},
+		{"blur", "number of arguments"},
+		{"blur:3:width=2", "number of arguments"},
+		{"posterize:1.5", "whole number"},
+		{"randaugment:bins=x", "invalid syntax"},
+		{"trivialaugment:ops=2", "unknown filter"},
 		{"flip,,flip", `unknown transform ""`},
 	} {
 		_, err := Parse(tt.in)
@@ -110,6 +130,7 @@ func TestParseErrors(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add("rrc:224x100:scale=0.00001-1:ratio=0.5-2:box,flip,jitter:0.4,normalize")
 	f.Add("crop:9:pad=1/2:grow:edge:fill=1/2/3,vflip,rotate:-1/2:expand:center=3/4:fill=0.5,erase:value=random,apply:1:flip+vflip")
+	f.Add("gray:0.1,blur:5x3:sigma=1-2,posterize:3,solarize:9.5:1,sharpness:0,trivialaugment:bins=9,randaugment:ops=3:fill=7")
 	f.Add("resize:256:nearest,centercrop:224,flip:0.1,jitter:0:0:0:0.5,normalize:1/2/3:4/5/6")
 	f.Fuzz(func(t *testing.T, s string) {
 		ops, err := Parse(s)

@@ -27,7 +27,7 @@ type job struct {
 }
 
 func newJob(op string, m *preprocess.Image, args ...any) *job {
-	return &job{Op: op, Shape: [3]int{m.H, m.W, m.C}, Args: args, image: m}
+	return &job{Op: op, Shape: [3]int{m.H, m.W, m.C}, Args: append([]any{}, args...), image: m}
 }
 
 // python is the interpreter to compare with, if there is one with the modules.
@@ -41,6 +41,16 @@ func python(t *testing.T, modules ...string) string {
 	args := append([]string{"-c", find}, modules...)
 	if err := exec.CommandContext(t.Context(), path, args...).Run(); err != nil {
 		t.Skipf("DSCONV_PYTHON lacks one of %v", modules)
+	}
+	return path
+}
+
+// torchPython is the interpreter that DSCONV_TORCH_PYTHON names, which has torchvision.
+func torchPython(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv("DSCONV_TORCH_PYTHON")
+	if path == "" {
+		t.Skip("DSCONV_TORCH_PYTHON is not set")
 	}
 	return path
 }
@@ -120,43 +130,6 @@ func TestPillowRandomResizedCropFlip(t *testing.T) {
 	}
 }
 
-var adjustments = map[string]Adjustment{
-	"brightness": brightness, "contrast": contrast, "saturation": saturation, "hue": hue,
-}
-
-// adjustmentJobs has factors of each adjustment on an image of many colours and a grey one.
-func adjustmentJobs(prefix string) (jobs []*job) {
-	for _, m := range []*preprocess.Image{noise(256, 512, 3, 5), smooth(60, 80, 3), smooth(60, 80, 1)} {
-		for name := range adjustments {
-			factors := []float64{0, 0.3, 0.77, 1, 1.4, 2.5}
-			if name == "hue" {
-				factors = []float64{-0.5, -0.1, 0, 0.003, 0.25, 0.5}
-			}
-			for _, f := range factors {
-				j := newJob(prefix+name, m, f)
-				jobs = append(jobs, j)
-			}
-		}
-	}
-	return jobs
-}
-
-func checkAdjustments(t *testing.T, jobs []*job, prefix string, results [][]byte) {
-	t.Helper()
-	for i, want := range results {
-		j := jobs[i]
-		m := *j.image
-		m.Pix = bytes.Clone(m.Pix)
-		if err := adjustments[j.Op[len(prefix):]](&m, j.Args[0].(float64)); err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(m.Pix, want) {
-			t.Errorf("%s by %v, %d channels: %d of %d values differ, by up to %d",
-				j.Op, j.Args[0], m.C, differences(m.Pix, want), len(want), furthest(m.Pix, want))
-		}
-	}
-}
-
 func differences(a, b []byte) (n int) {
 	for i := range a {
 		if a[i] != b[i] {
@@ -173,20 +146,15 @@ func furthest(a, b []byte) (d int) {
 	return d
 }
 
-func TestPillowColors(t *testing.T) {
-	jobs := adjustmentJobs("")
-	checkAdjustments(t, jobs, "", peer(t, python(t, "PIL", "numpy"), jobs))
-}
-
 // TestTorchvision runs its peer once, for it takes seconds to start.
 func TestTorchvision(t *testing.T) {
-	interpreter := python(t, "torch", "torchvision")
-	colors, crops, evals := adjustmentJobs("tv_"), centerCropJobs(), evalJobs()
-	results := peer(t, interpreter, slices.Concat(colors, crops, evals))
-	t.Run("ColorJitter", func(t *testing.T) {
-		checkAdjustments(t, colors, "tv_", results[:len(colors)])
-	})
-	results = results[len(colors):]
+	interpreter := torchPython(t)
+	colors, autos, crops, evals := colorJobs("tv_"), automaticJobs(), centerCropJobs(), evalJobs()
+	results := peer(t, interpreter, slices.Concat(colors.jobs, autos.jobs, crops, evals))
+	t.Run("Colors", func(t *testing.T) { colors.check(t, results[:len(colors.jobs)]) })
+	results = results[len(colors.jobs):]
+	t.Run("AutoAugment", func(t *testing.T) { autos.check(t, results[:len(autos.jobs)]) })
+	results = results[len(autos.jobs):]
 	t.Run("CenterCrop", func(t *testing.T) {
 		for i, j := range crops {
 			if got := outcome(t, j.image, 0, false, CenterCrop{H: 30, W: 31}); !bytes.Equal(got, results[i]) {

@@ -100,16 +100,3 @@ func BenchmarkTrain(b *testing.B) {
 		}
 	}
 }
-
-func BenchmarkAdjust(b *testing.B) {
-	m := smooth(224, 224, 3)
-	for name, adjust := range adjustments {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				if err := adjust(m, 0.9); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

@@ -59,6 +59,25 @@ def rotate(img, angle, filter, expand, center, fill):
     return img.rotate(angle, Image.Resampling[filter.upper()], expand, center, fillcolor=fill)
 
 
+def blur(img, w, h, sigma):
+    """The definition, in double: numbers at the border of two levels may come out 1 off."""
+
+    def kernel(n):
+        pdf = np.exp(-0.5 * (np.arange(-(n // 2), n // 2 + 1) / sigma) ** 2)
+        return pdf / pdf.sum()
+
+    pixels = np.asarray(img).astype(np.float64)
+    pixels = np.pad(pixels, [(h // 2, h // 2), (w // 2, w // 2), (0, 0)][: pixels.ndim], "reflect")
+    rows = sum(k * pixels[i : pixels.shape[0] - h + 1 + i] for i, k in enumerate(kernel(h)))
+    sums = sum(k * rows[:, i : rows.shape[1] - w + 1 + i] for i, k in enumerate(kernel(w)))
+    return np.rint(sums).astype(np.uint8)
+
+
+def gray(img):
+    grey = img.convert("L")
+    return Image.merge("RGB", (grey,) * 3) if img.mode == "RGB" else grey
+
+
 def torchvision_op(name):
     from torchvision.transforms import functional as F
 
@@ -66,6 +85,19 @@ def torchvision_op(name):
         from torchvision.transforms._presets import ImageClassification
 
         return lambda img, size, shorter: ImageClassification(crop_size=size, resize_size=shorter)(img).numpy()
+    if name == "gray":
+        return lambda img: F.to_grayscale(img, len(img.getbands()))
+    if name == "blur":
+        return lambda img, w, h, sigma: F.gaussian_blur(img, [w, h], [sigma, sigma])
+    if name in ("invert", "posterize", "solarize", "autocontrast", "equalize"):
+        return getattr(F, name)
+    if name == "auto":
+        from torchvision.transforms.autoaugment import _apply_op
+
+        def automatic(img, op, magnitude, filter, fill):
+            return _apply_op(img, op, magnitude, F.InterpolationMode(filter), fill)
+
+        return automatic
     if name == "center_crop":
         return lambda img, h, w: F.center_crop(img, [h, w])
     return getattr(F, "adjust_" + name)
@@ -78,6 +110,14 @@ OPS = {
     "contrast": lambda img, f: ImageEnhance.Contrast(img).enhance(f),
     "saturation": lambda img, f: ImageEnhance.Color(img).enhance(f),
     "hue": hue,
+    "sharpness": lambda img, f: ImageEnhance.Sharpness(img).enhance(f),
+    "invert": ImageOps.invert,
+    "posterize": ImageOps.posterize,
+    "solarize": ImageOps.solarize,
+    "autocontrast": ImageOps.autocontrast,
+    "equalize": ImageOps.equalize,
+    "gray": gray,
+    "blur": blur,
     "affine": affine,
     "affine16": affine16,
     "pad": pad,

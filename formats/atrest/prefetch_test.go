@@ -1,0 +1,103 @@
+package atrest
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// onDisk maps a file of that many pages that is not in the page cache.
+func onDisk(t *testing.T, pages int) *Mapping {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(path, bytes.Repeat([]byte{7}, pages*int(pageSize)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	dropFile(t, path)
+	m, err := Map(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close() })
+	if m.resident(0) || m.resident(int64(pages-1)*pageSize) {
+		t.Skip("the file stays in memory here")
+	}
+	return m
+}
+
+func TestPrefetchBringsThePlacesAlone(t *testing.T) {
+	m := onDisk(t, 1024)
+	empty := &Mapping{}
+	Prefetch([]*Mapping{empty, m}, []Place{
+		{Shard: 1, Offset: 700 * pageSize, Length: 100}, // a single page
+		{Shard: 1, Offset: 100*pageSize + 5, Length: 200 * pageSize},
+		{Shard: 1, Offset: 200 * pageSize, Length: 101 * pageSize}, // overlaps
+		{Shard: 0, Offset: 0, Length: 1},
+		{Shard: 2, Length: 1}, {Shard: -1, Length: 1}, {Shard: 1, Offset: 1024 * pageSize, Length: 1},
+		{Shard: 1, Offset: -1, Length: 9}, {Shard: 1, Offset: 900 * pageSize, Length: math.MaxInt64}, {Shard: 1, Offset: 500 * pageSize},
+	})
+	for _, page := range []int64{100, 131, 132, 200, 299, 300, 700} {
+		for end := time.Now().Add(10 * time.Second); !m.resident(page * pageSize); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("page %d was not brought", page)
+			}
+		}
+	}
+	for _, page := range []int64{0, 50, 400, 500, 900, 1023} {
+		if m.resident(page * pageSize) {
+			t.Errorf("page %d was brought too", page)
+		}
+	}
+}
+
+// Where the system does not tell what is in memory, all is asked for.
+func TestPrefetchWithoutBeingTold(t *testing.T) {
+	m := onDisk(t, 64)
+	m.tells = false
+	Prefetch([]*Mapping{m}, []Place{{Offset: 3 * pageSize, Length: pageSize}})
+	m.tells = true
+	for end := time.Now().Add(10 * time.Second); !m.resident(3 * pageSize); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the page was not brought")
+		}
+	}
+}
+
+func TestOffset(t *testing.T) {
+	m := onDisk(t, 2)
+	if got := m.Offset(m.Data[77:80:80]); got != 77 {
+		t.Errorf("%d instead of 77", got)
+	}
+}
+
+// Chunks of rows show at their bounds alone.
+func TestRowsInChunks(t *testing.T) {
+	for _, n := range []int{0, 1, chunkRows - 1, chunkRows, chunkRows + 1, 2*chunkRows + 5} {
+		var grown, made rows
+		made.reserve(n)
+		for i := range n {
+			if last := grown.last(); i > 0 && last.label != int64(i-1) {
+				t.Fatalf("%d rows: the last has the label %d", i, last.label)
+			}
+			grown.add().label = int64(i)
+			made.at(i).label = int64(i)
+		}
+		if grown.n != n || made.n != n || len(grown.chunks) != len(made.chunks) {
+			t.Fatalf("%d and %d rows of %d", grown.n, made.n, n)
+		}
+		for k := range made.chunks {
+			if !slices.Equal(grown.chunks[k], made.chunks[k]) {
+				t.Fatalf("%d rows: chunk %d differs", n, k)
+			}
+		}
+		for i := range n {
+			if grown.at(i).label != int64(i) {
+				t.Fatalf("row %d is %d", i, grown.at(i).label)
+			}
+		}
+	}
+}

@@ -1,0 +1,113 @@
+//go:build cgo
+
+package lmdb
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+)
+
+// indexed is a dataset of n keys, of whose values some lie in the leaves.
+func indexed(t *testing.T, n int) *dataset {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.lmdb")
+	m := formats.Meta{Version: formats.Version, Format: "lmdb", Schema: formats.Schema{{Name: "image", Kind: formats.Image}}}
+	w, err := Format{}.Create(path, m, formats.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for i := range n {
+		s := formats.Sample{Key: fmt.Sprintf("train/%03d/%06d", i/100, i), Values: []formats.Value{
+			{Data: bytes.Repeat([]byte{byte(i)}, 10+i%7*i%3000), Encoding: formats.JPEG, Shape: []int{1, 1, 3}},
+		}}
+		s.Sum = atrest.Sum(m.Schema, &s)
+		if err := w.Write(&s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	ds, err := Format{}.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ds.Close() })
+	return ds.(*dataset)
+}
+
+// TestIndexFindsEveryKey: of trees of one to three levels each rank is found at once, and
+// where another key was expected nothing is.
+func TestIndexFindsEveryKey(t *testing.T) {
+	for _, n := range []int{0, 1, 30, 1000, 12_000} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			d := indexed(t, n)
+			db := &d.images.databases[0]
+			depth, _ := d.images.depth(db.root)
+			if (db.index != nil) != (depth > 1) {
+				t.Fatalf("%d levels, an index: %v", depth, db.index != nil)
+			}
+			if db.index == nil {
+				return
+			}
+			for i := range n {
+				got, ok := db.index.find(i, d.Table.Key(i))
+				if !ok || string(got.key()) != d.Table.Key(i) {
+					t.Fatalf("rank %d of %d is not found", i, n)
+				}
+				if _, ok := db.index.find(i, d.Table.Key(i)+"?"); ok {
+					t.Fatalf("rank %d is found by another key", i)
+				}
+			}
+			for _, i := range []int{-1, n, n + 1000} {
+				if _, ok := db.index.find(i, "?"); ok {
+					t.Errorf("rank %d of %d is found", i, n)
+				}
+			}
+		})
+	}
+}
+
+// TestIndexOfOtherKeys: an index that was made by keys which the tree does not have finds
+// nothing wrong.
+func TestIndexOfOtherKeys(t *testing.T) {
+	d := indexed(t, 1000)
+	db := &d.images.databases[0]
+	keys := make([]string, d.Len())
+	for i := range keys {
+		keys[i] = d.Table.Key(i) + "x"
+	}
+	slices.Sort(keys)
+	ix := newIndex(&d.images.pages, db.root, len(keys), func(rank int) string { return keys[rank] })
+	for i, key := range keys {
+		if n, ok := ix.find(i, key); ok {
+			t.Fatalf("%q is found as %q", key, n.key())
+		}
+	}
+}
+
+// TestIndexOfADamagedTree: what the index cannot find is searched, so that the error is the
+// search's.
+func TestIndexOfADamagedTree(t *testing.T) {
+	d := indexed(t, 1000)
+	e, db := d.images, &d.images.databases[0]
+	e.data = slices.Clone(e.data)
+	page, _, ok := db.index.leaf(500)
+	if !ok {
+		t.Fatal("no leaf")
+	}
+	clear(e.data[int(page)*e.size:][:e.size])
+	if _, err := e.at(0, 500, d.Table.Key(500)); err == nil {
+		t.Error("a value is found in a page of zeros")
+	}
+	if _, err := e.at(0, 0, d.Table.Key(0)); err != nil {
+		t.Errorf("a value in another leaf: %v", err)
+	}
+}

@@ -1,0 +1,59 @@
+package augment
+
+import (
+	"testing"
+
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+// All ops are done or none.
+func TestRandomApply(t *testing.T) {
+	const n = 20_000
+	o := RandomApply{P: 0.3, Ops: []Op{RandomHorizontalFlip{P: 1}, RandomVerticalFlip{P: 1}}}
+	applied := 0
+	for i := range n {
+		var p Plan
+		p.Reset(4, 4, 3)
+		r := NewRand(5, 1, i)
+		o.Plan(&p, &r)
+		switch p.flips {
+		case flips{true, true}:
+			applied++
+		case flips{}:
+		default:
+			t.Fatalf("sample %d: only %+v", i, p.flips)
+		}
+	}
+	if share := float64(applied) / n; share < 0.285 || share > 0.315 {
+		t.Errorf("applied to %.3f of the images, want 0.3", share)
+	}
+}
+
+// Grow pads by what is missing on both sides, so that the image lies at a random place.
+func TestRandomCropGrows(t *testing.T) {
+	o := RandomCrop{H: 10, W: 12, Padding: [4]int{1, 0, 0, 0}, Grow: true}
+	places := map[preprocess.Rect]int{}
+	for i := range 2000 {
+		var p Plan
+		p.Reset(8, 20, 3)
+		r := NewRand(5, 1, i)
+		o.Plan(&p, &r)
+		if p.H != 10 || p.W != 12 || p.err != nil {
+			t.Fatalf("%dx%d, %v", p.W, p.H, p.err)
+		}
+		if b := p.steps[0].border; b.left != 1 || b.top != 2 || p.steps[0].h != 12 || p.steps[0].w != 21 {
+			t.Fatalf("padded to %dx%d at %+v", p.steps[0].w, p.steps[0].h, b)
+		}
+		places[p.window]++
+	}
+	if len(places) != 3*10 {
+		t.Errorf("%d places, want 30", len(places))
+	}
+	o.Grow = false
+	var p Plan
+	p.Reset(8, 20, 3)
+	o.Plan(&p, new(Rand))
+	if p.err == nil {
+		t.Error("an image that is too small is taken")
+	}
+}

@@ -1,0 +1,223 @@
+package reader
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/order"
+)
+
+// numbered is raw images of one colour, that of their part.
+func numbered(n int, part byte) *memory {
+	d := rawImages(n, 2, 2, 3)
+	for i := range d.samples {
+		for k := range d.samples[i].Values[0].Data {
+			d.samples[i].Values[0].Data[k] = part
+		}
+	}
+	return d
+}
+
+func makeMix(t *testing.T, parts []Part, c Config) *Loader {
+	t.Helper()
+	l, err := NewMix(parts, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// TestMixTakesPartsByWeight, evenly, each sample once in a pass over its part.
+func TestMixTakesPartsByWeight(t *testing.T) {
+	small, large := numbered(10, 1), numbered(90, 2)
+	l := makeMix(t, []Part{{Dataset: small, Weight: 1}, {Dataset: large, Weight: 3}}, Config{BatchSize: 20, Workers: 3, Seed: 5})
+	if l.Samples() != 100 || l.Len() != 5 {
+		t.Fatalf("%d samples, %d batches", l.Samples(), l.Len())
+	}
+	for epoch := range 2 {
+		var first []int // of the small part, in order
+		seen := map[int]int{}
+		for k, b := range collect(t, l, epoch) {
+			ofSmall := 0
+			for i, index := range b.Indices {
+				part := byte(2)
+				if index < 10 {
+					part, first = 1, append(first, index)
+					ofSmall++
+				}
+				if b.Uint8[i*12] != part {
+					t.Fatalf("index %d has the pixels of part %d", index, b.Uint8[i*12])
+				}
+				seen[index]++
+			}
+			if ofSmall < 3 || ofSmall > 7 {
+				t.Errorf("epoch %d, batch %d: %d of 20 are of the part of weight 1 of 4", epoch, k, ofSmall)
+			}
+		}
+		if n := len(first); n < 24 || n > 26 {
+			t.Errorf("%d of 100 draws are of the part of weight 1 of 4", n)
+		}
+		for pass := range slices.Chunk(first, 10) {
+			sorted := slices.Clone(pass)
+			slices.Sort(sorted)
+			if len(slices.Compact(sorted)) != len(pass) {
+				t.Errorf("a sample comes twice in the pass %v", pass)
+			}
+		}
+		for index, n := range seen {
+			if index >= 10 && n > 1 {
+				t.Errorf("sample %d of the large part comes %d times", index, n)
+			}
+		}
+	}
+}
+
+func TestMixOfSplits(t *testing.T) {
+	ds := photos(t, 30) // 20 train, 10 val
+	c := Config{BatchSize: 8, Transforms: augment.Train(8), Order: order.Spec{Draws: 64}}
+	l := makeMix(t, []Part{{Dataset: ds, Split: "val", Weight: 1}, {Dataset: numbered(4, 7), Weight: 1}}, c)
+	if l.Samples() != 14 || l.Len() != 8 {
+		t.Errorf("%d samples, %d batches", l.Samples(), l.Len())
+	}
+	for _, i := range indices(collect(t, l, 0)) {
+		if i < 30 && ds.samples[i].Split != "val" {
+			t.Errorf("sample %d is in %s", i, ds.samples[i].Split)
+		}
+		if i >= 34 {
+			t.Errorf("index %d", i)
+		}
+	}
+	if _, err := NewMix([]Part{{Dataset: ds, Split: "test", Weight: 1}}, c); err == nil || !strings.Contains(err.Error(), "part 0") || !strings.Contains(err.Error(), "train, val") {
+		t.Errorf("an unknown split gives %v", err)
+	}
+}
+
+// TestMixedSamplesLookDifferentEachTime: the transforms of a sample that is repeated draw anew.
+func TestMixedSamplesLookDifferentEachTime(t *testing.T) {
+	ds := noisy(1, 16, 16)
+	l := makeMix(t, []Part{{Dataset: ds, Weight: 1}}, Config{BatchSize: 8, Order: order.Spec{Draws: 8}, Transforms: augment.Train(8)})
+	b := collect(t, l, 0)[0]
+	looks := map[string]bool{}
+	for entry := range slices.Chunk(b.Uint8, len(b.Uint8)/8) {
+		looks[string(entry)] = true
+	}
+	if len(looks) < 7 {
+		t.Errorf("8 crops of a sample look in %d ways", len(looks))
+	}
+}
+
+func TestMixIsTheSameForAnyWorkersAndRanks(t *testing.T) {
+	parts := []Part{{Dataset: photos(t, 17), Weight: 2}, {Dataset: lending{rawImages(40, 20, 30, 3)}, Weight: 1}}
+	c := Config{BatchSize: 8, Seed: 3, Workers: 1, Transforms: train, Order: order.Spec{Draws: 48}}
+	want := collect(t, makeMix(t, parts, c), 1)
+	c.Workers = 7
+	if got := collect(t, makeMix(t, parts, c), 1); !reflect.DeepEqual(got, want) {
+		t.Error("7 workers' epoch differs from one's")
+	}
+	c.BatchSize, c.WorldSize = 4, 2
+	ranks := [2][]Batch{}
+	for c.Rank = range ranks {
+		ranks[c.Rank] = collect(t, makeMix(t, parts, c), 1)
+	}
+	for k := range want {
+		if got := append(slices.Clone(ranks[0][k].Uint8), ranks[1][k].Uint8...); !slices.Equal(got, want[k].Uint8) {
+			t.Errorf("batch %d of two ranks differs", k)
+		}
+	}
+}
+
+func TestMixRefusesWhatDoesNotFit(t *testing.T) {
+	change := func(f func(d *memory)) *memory { d := rawImages(3, 2, 2, 3); f(d); return d }
+	for name, tt := range map[string]struct {
+		other *memory
+		want  []string
+	}{
+		"fewer fields":  {change(func(d *memory) { d.meta.Schema = d.meta.Schema[:1] }), []string{"part 1", "1 fields beside 2"}},
+		"another name":  {change(func(d *memory) { d.meta.Schema[1].Name = "class" }), []string{"part 1", "class", "label"}},
+		"another kind":  {change(func(d *memory) { d.meta.Schema[1].Kind = formats.Array }), []string{"part 1", "array"}},
+		"other classes": {change(func(d *memory) { d.meta.Schema[1].Classes = []string{"dog", "cat"} }), []string{"part 1", "label", "classes"}},
+	} {
+		_, err := NewMix([]Part{{Dataset: rawImages(3, 2, 2, 3), Weight: 1}, {Dataset: tt.other, Weight: 1}}, Config{BatchSize: 2})
+		if !errors.Is(err, formats.ErrSchema) {
+			t.Errorf("%s: error %v", name, err)
+			continue
+		}
+		for _, part := range tt.want {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: error %q lacks %q", name, err, part)
+			}
+		}
+	}
+	for name, c := range map[string]Config{
+		"a split":     {BatchSize: 1, Split: "train"},
+		"a selection": {BatchSize: 1, Select: func(formats.Info) bool { return true }},
+		"a shuffle":   {BatchSize: 1, Order: order.Spec{Kind: order.Full}},
+	} {
+		if l, err := NewMix([]Part{{Dataset: rawImages(3, 2, 2, 3), Weight: 1}}, c); err == nil {
+			_ = l.Close()
+			t.Logf("%s is taken", name)
+		}
+	}
+	for _, parts := range [][]Part{nil, {{Dataset: rawImages(3, 2, 2, 3), Weight: -1}}, {{Dataset: rawImages(3, 2, 2, 3)}}, {{Dataset: rawImages(0, 2, 2, 3), Weight: 1}}} {
+		if l, err := NewMix(parts, Config{BatchSize: 2, Transforms: augment.Train(2)}); err == nil {
+			_ = l.Close()
+			t.Errorf("%d parts: no error", len(parts))
+		}
+	}
+}
+
+// TestMixOfDifferentArrays: a shape that the parts do not have in common is none of the batch.
+func TestMixOfDifferentArrays(t *testing.T) {
+	parts := make([]Part, 2)
+	for k := range parts {
+		ds := numbered(3, byte(k))
+		ds.addField(formats.Field{Name: "points", Kind: formats.Array, DType: formats.Float32, Shape: []int{k + 1}}, func(int) formats.Value {
+			return raw(formats.Float32, littleEndian(t, make([]float32, k+1)), k+1)
+		})
+		parts[k] = Part{Dataset: ds, Weight: 1}
+	}
+	for _, b := range collect(t, makeMix(t, parts, Config{BatchSize: 3, Fields: []string{"points"}}), 0) {
+		for i, index := range b.Indices {
+			if want := []int{index/3 + 1}; !slices.Equal(b.Fields[0].Shapes[i], want) {
+				t.Errorf("sample %d has the shape %v, want %v", index, b.Fields[0].Shapes[i], want)
+			}
+		}
+	}
+}
+
+func TestMixTellsPartsWhatIsNext(t *testing.T) {
+	a, b := &told{memory: numbered(6, 0)}, &told{memory: numbered(9, 1)}
+	l := makeMix(t, []Part{{Dataset: a, Weight: 1}, {Dataset: b, Weight: 1}}, Config{BatchSize: 5, Order: order.Spec{Draws: 20}})
+	want := [2]map[int32]bool{{}, {}}
+	for _, i := range indices(collect(t, l, 0)) {
+		if i < 6 {
+			want[0][int32(i)] = true
+		} else {
+			want[1][int32(i-6)] = true
+		}
+	}
+	if !reflect.DeepEqual(a.soon, want[0]) || !reflect.DeepEqual(b.soon, want[1]) {
+		t.Errorf("the parts were told of %v and %v, want %v", a.soon, b.soon, want)
+	}
+}
+
+// told remembers what Prefetch names.
+type told struct {
+	*memory
+	soon map[int32]bool
+}
+
+func (d *told) Prefetch(indices []int32) {
+	if d.soon == nil {
+		d.soon = map[int32]bool{}
+	}
+	for _, i := range indices {
+		d.soon[i] = true
+	}
+}
