@@ -12,7 +12,7 @@ func blurGo(e *Enhancer, b *blurring) {
 		out := b.dst.row(y)
 		for i := range out {
 			x, channel := i/c, i%c
-			sum := b.weightsX[0] * e.row[i]
+			sum := float32(b.weightsX[0] * e.row[i])
 			for k := 1; k < len(b.weightsX); k++ {
 				left, right := mirrored(x-k, b.src.w)*c+channel, mirrored(x+k, b.src.w)*c+channel
 				sum += float32(b.weightsX[k] * (e.row[left] + e.row[right]))
@@ -26,7 +26,7 @@ func blurGo(e *Enhancer, b *blurring) {
 // compiler from fusing products into sums.
 func sumVertically(row []float32, b *blurring, y int) {
 	for i, v := range b.src.row(y) {
-		row[i] = b.weightsY[0] * float32(v)
+		row[i] = float32(b.weightsY[0] * float32(v))
 	}
 	for k := 1; k < len(b.weightsY); k++ {
 		above, below := b.src.row(mirrored(y-k, b.src.h)), b.src.row(mirrored(y+k, b.src.h))

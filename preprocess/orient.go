@@ -65,3 +65,17 @@ func orientBox[T float32 | float64](b [4]T, h, w, orientation int) [4]T {
 	}
 	return b
 }
+
+// Orient makes dst the image src turned and flipped so that it stands upright, for an EXIF
+// orientation of 1 to 8, as Pillow's ImageOps.exif_transpose does. dst must be another image.
+func Orient(dst, src *Image, orientation int) { orient(dst, src, orientation) }
+
+// OrientBoxes moves boxes, each x0 y0 x1 y1 in pixels of an image that is h by w once it stands
+// upright, as Orient moves its pixels.
+func OrientBoxes(boxes []float32, h, w, orientation int) {
+	h, w = orientedSize(h, w, orientation)
+	for at := 0; at+4 <= len(boxes); at += 4 {
+		b := orientBox([4]float32(boxes[at:]), h, w, orientation)
+		copy(boxes[at:], b[:])
+	}
+}

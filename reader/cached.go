@@ -103,7 +103,7 @@ func (w *worker) fetch(i int, start time.Duration) (time.Duration, error) {
 	l := w.loader
 	if l.cache != nil {
 		if b, ok := l.cache.Get(i); ok {
-			l.record.view(b, &w.sample)
+			w.orientation = l.record.view(b, &w.sample)
 			return w.lap(stageRead, start), nil
 		}
 	}
@@ -112,10 +112,27 @@ func (w *worker) fetch(i int, start time.Duration) (time.Duration, error) {
 	}
 	now := w.lap(stageRead, start)
 	w.bytes.Add(int64(len(w.sample.Values[l.image].Data)))
+	if err := w.orient(); err != nil {
+		return now, err
+	}
 	if l.cache == nil || l.cache.Stats().Full != cache.NotFull {
 		return now, nil
 	}
 	return w.keep(i, now)
+}
+
+// orient finds what the designated image will be turned by, where that matters to others.
+func (w *worker) orient() error {
+	w.orientation = 1
+	if !w.loader.config.ApplyOrientation || len(w.loader.frame.fields) == 0 {
+		return nil
+	}
+	h, err := w.decoder.Inspect(&w.sample.Values[w.loader.image])
+	if err != nil {
+		return fmt.Errorf("decode %s: %w", w.sample.Key, err)
+	}
+	w.orientation = h.Orientation
+	return nil
 }
 
 // keep puts sample i, which the worker has read, into the cache.
@@ -128,11 +145,11 @@ func (w *worker) keep(i int, start time.Duration) (time.Duration, error) {
 			return start, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 		}
 		m := &w.pixels
-		*v = formats.Value{Encoding: formats.Raw, DType: m.DType, Shape: []int{m.H, m.W, m.C}}
+		*v = formats.Value{Encoding: formats.Raw, DType: m.DType, Shape: append(v.Shape[:0], m.H, m.W, m.C)}
 		v.Lend(m.Pix)
 	}
 	b, ok, err := l.cache.Put(i, l.record.size(&w.sample), func(dst []byte) error {
-		l.record.put(dst, &w.sample)
+		l.record.put(dst, &w.sample, w.orientation)
 		return nil
 	})
 	if err != nil {

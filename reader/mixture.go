@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -23,6 +24,9 @@ type Part struct {
 // through the parts. Of c.Order only Draws, the length of an epoch, is used; 0 is the number of
 // samples. c.Split and c.Select must be left out.
 func NewMix(parts []Part, c Config) (*Loader, error) {
+	if c.Split != "" || c.Select != nil {
+		return nil, errors.New("mix datasets: a split or a selection is one of a part")
+	}
 	ds, err := concatenate(parts)
 	if err != nil {
 		return nil, fmt.Errorf("mix datasets: %w", err)

@@ -8,8 +8,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// record is how a sample lies in the cache: its key, then the values that batches want. Each
-// value is a head and its bytes, both aligned to 8. Only processes of one build share a cache
+// record is how a sample lies in the cache: the EXIF orientation that its pixels were turned
+// by, its key, then the values that batches want. Each value is a head and its bytes, both aligned to 8. Only processes of one build share a cache
 // (see cacheName), so that this may change.
 type record struct {
 	fields int   // of the schema
@@ -33,7 +33,7 @@ func padded(n int) int { return (n + recordAlign - 1) &^ (recordAlign - 1) }
 
 // size is the length of s's record.
 func (r *record) size(s *formats.Sample) int {
-	n := 8 + padded(len(s.Key))
+	n := 16 + padded(len(s.Key))
 	for _, k := range r.wanted {
 		v := &s.Values[k]
 		n += valueHead + 8*len(v.Shape) + padded(len(v.Data))
@@ -42,9 +42,10 @@ func (r *record) size(s *formats.Sample) int {
 }
 
 // put writes s's record.
-func (r *record) put(dst []byte, s *formats.Sample) {
-	binary.NativeEndian.PutUint64(dst, uint64(len(s.Key)))
-	dst = dst[8:]
+func (r *record) put(dst []byte, s *formats.Sample, orientation int) {
+	binary.NativeEndian.PutUint64(dst, uint64(orientation))
+	binary.NativeEndian.PutUint64(dst[8:], uint64(len(s.Key)))
+	dst = dst[16:]
 	copy(dst, s.Key)
 	dst = dst[padded(len(s.Key)):]
 	for _, k := range r.wanted {
@@ -63,11 +64,12 @@ func (r *record) put(dst []byte, s *formats.Sample) {
 	}
 }
 
-// view makes s the sample of a record, in the record's memory. Values that no batch wants are
-// empty.
-func (r *record) view(b []byte, s *formats.Sample) {
-	n := int(binary.NativeEndian.Uint64(b))
-	b = b[8:]
+// view makes s the sample of a record, in the record's memory, and gives its orientation. Values
+// that no batch wants are empty.
+func (r *record) view(b []byte, s *formats.Sample) (orientation int) {
+	orientation = int(binary.NativeEndian.Uint64(b))
+	n := int(binary.NativeEndian.Uint64(b[8:]))
+	b = b[16:]
 	s.Key = unsafe.String(unsafe.SliceData(b), n)
 	b = b[padded(n):]
 	s.Resize(r.fields)
@@ -84,4 +86,5 @@ func (r *record) view(b []byte, s *formats.Sample) {
 		v.Lend(b[:n:n])
 		b = b[padded(n):]
 	}
+	return orientation
 }

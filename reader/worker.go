@@ -22,7 +22,11 @@ type worker struct {
 	lent    preprocess.Image // pixels that lie in the dataset's memory
 	h, w    int              // of the designated image, before the plan
 	masked  preprocess.Image // a mask's pixels
+	turned  preprocess.Image // those of a further field, upright
 	corners []float32        // of boxes
+	// orientation is the designated image's by EXIF, which further fields are turned by; 1 is
+	// upright.
+	orientation int
 	counters
 }
 

@@ -66,16 +66,19 @@ func (w *worker) mask(v *formats.Value, from *fieldFrame, dst []byte) error {
 			m.C, m.DType, from.shape[2], from.dtype)
 	}
 	to := preprocess.Image{Pix: dst[:len(dst):len(dst)]}
-	return w.runner.Mask(&w.plan, m, &to)
+	return w.runner.Mask(&w.plan, w.upright(m), &to)
 }
 
 // further stores a further image in dst, by the same plan as the designated one.
 func (w *worker) further(v *formats.Value, dst []byte) error {
 	l := w.loader
-	m, own, err := w.decode(v, w.options())
+	o := w.options()
+	o.ApplyOrientation = false // it is turned as the designated image is
+	m, own, err := w.decode(v, o)
 	if err != nil {
 		return err
 	}
+	m = w.upright(m)
 	if m.H != w.h || m.W != w.w {
 		return fmt.Errorf("it is %dx%d, the designated image %dx%d", m.W, m.H, w.w, w.h)
 	}
@@ -111,6 +114,7 @@ func (w *worker) boxes(v *formats.Value, to *fieldValue) error {
 	for ; len(data) > 0; data = data[4:] {
 		w.corners = append(w.corners, math.Float32frombits(binary.LittleEndian.Uint32(data)))
 	}
+	preprocess.OrientBoxes(w.corners, w.h, w.w, w.orientation)
 	w.corners = w.plan.Boxes(w.corners[:0], w.corners)
 	to.data = to.data[:0]
 	for _, x := range w.corners {
@@ -118,4 +122,13 @@ func (w *worker) boxes(v *formats.Value, to *fieldValue) error {
 	}
 	to.shape = append(to.shape[:0], len(w.corners)/4, 4)
 	return nil
+}
+
+// upright is m turned as the designated image is.
+func (w *worker) upright(m *preprocess.Image) *preprocess.Image {
+	if w.orientation == 1 {
+		return m
+	}
+	preprocess.Orient(&w.turned, m, w.orientation)
+	return &w.turned
 }

@@ -14,7 +14,7 @@ import (
 func TestScale(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "scale.json")
-	args := strings.Fields("--formats shard,tfrecord --small 40 --large 400 --shards 3 --reads 500 --rounds 2 --dir " + dir + " --json " + file)
+	args := strings.Fields("--formats shard --small 40 --large 400 --shards 3 --reads 500 --rounds 2 --dir " + dir + " --json " + file)
 	var out bytes.Buffer
 	if err := run(args, &out); err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func TestScale(t *testing.T) {
 	if err := json.Unmarshal(b, &r); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"shard", "tfrecord"} {
+	for _, name := range []string{"shard"} {
 		m := r.Formats[name]
 		if len(m) != 2 || m[0].Samples != 40 || m[1].Samples != 400 || len(m[1].OpenSeconds) != 2 || len(m[1].Disk) != 2 {
 			t.Fatalf("%s: %+v", name, m)

@@ -37,8 +37,12 @@ func TestPrefetchBringsThePlacesAlone(t *testing.T) {
 		{Shard: 1, Offset: 100*pageSize + 5, Length: 200 * pageSize},
 		{Shard: 1, Offset: 200 * pageSize, Length: 101 * pageSize}, // overlaps
 		{Shard: 0, Offset: 0, Length: 1},
-		{Shard: 2, Length: 1}, {Shard: -1, Length: 1}, {Shard: 1, Offset: 1024 * pageSize, Length: 1},
-		{Shard: 1, Offset: -1, Length: 9}, {Shard: 1, Offset: 900 * pageSize, Length: math.MaxInt64}, {Shard: 1, Offset: 500 * pageSize},
+		{Shard: 2, Length: 1},
+		{Shard: -1, Length: 1},
+		{Shard: 1, Offset: 1024 * pageSize, Length: 1},
+		{Shard: 1, Offset: -1, Length: 9},
+		{Shard: 1, Offset: 900 * pageSize, Length: math.MaxInt64},
+		{Shard: 1, Offset: 500 * pageSize},
 	})
 	for _, page := range []int64{100, 131, 132, 200, 299, 300, 700} {
 		for end := time.Now().Add(10 * time.Second); !m.resident(page * pageSize); time.Sleep(time.Millisecond) {

@@ -30,8 +30,7 @@ func (o ColorJitter) Check(channels int) error {
 			return fmt.Errorf("jitter: strength %v is negative or no number", x)
 		}
 	}
-	switch {
-	case o.Hue > 0.5:
+	if o.Hue > 0.5 {
 		return fmt.Errorf("jitter: hue %v is more than 0.5", o.Hue)
 	}
 	return checkColors("jitter", channels)
