@@ -103,6 +103,16 @@ func checkAlpha(name string, alpha float64) error {
 	return nil
 }
 
+func parseMixer(op func(alpha float64) Op) parser {
+	return func(args []string) ([]Op, error) {
+		if len(args) != 1 {
+			return nil, errArguments
+		}
+		alpha, err := parseFloat(args[0])
+		return []Op{op(alpha)}, err
+	}
+}
+
 // Beta draws from the beta distribution whose parameters are both alpha.
 func (r *Rand) Beta(alpha float64) float64 {
 	a, b := r.logGamma(alpha), r.logGamma(alpha)

@@ -38,6 +38,7 @@ normalize[:MEAN:STD]       values a channel joined by '/'; ImageNet's if left ou
 erase[:PROBABILITY][:scale=LOW-HIGH][:ratio=LOW-HIGH][:value=VALUES|random]
                            a random part, after normalize
 apply:PROBABILITY:TRANSFORM[+TRANSFORM...]
+mixup:ALPHA                of a batch's images, at the end; cutmix:ALPHA; of both, one a batch
 SIZE is N for a square or WIDTHxHEIGHT; VALUES is one or one a channel joined by '/'`
 
 type parser func(args []string) ([]Op, error)
@@ -70,6 +71,9 @@ func parsers() map[string]parser {
 		"randaugment":    parseRandAugment,
 
 		"normalize": parseNormalize,
+
+		"mixup":  parseMixer(func(alpha float64) Op { return MixUp{alpha} }),
+		"cutmix": parseMixer(func(alpha float64) Op { return CutMix{alpha} }),
 	}
 }
 

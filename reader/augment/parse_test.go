@@ -47,6 +47,7 @@ func TestParse(t *testing.T) {
 				RandomRotation{Low: -10, High: 20.5, Filter: preprocess.Bilinear, Expand: true, Center: []float64{1, 2}, Fill: []float64{9}},
 			},
 		},
+		{"mixup:0.2,cutmix:1", []Op{MixUp{0.2}, CutMix{1}}},
 		{
 			"erase,erase:0.25:scale=0.1-0.2:ratio=1-2:value=random,erase:1:value=1/2/3",
 			[]Op{
@@ -107,6 +108,8 @@ func TestParseErrors(t *testing.T) {
 		{"rotate:1/2/3", "number of arguments"},
 		{"rotate:9:expanded", "unknown filter"},
 		{"erase:often", "is no number"},
+		{"mixup", "arguments"},
+		{"cutmix:some", "is no number"},
 		{"erase:scale=1", "LOW-HIGH"},
 		{"apply:0.5", "number of arguments"},
 		{"apply:0.5:zoom", "unknown transform"},
