@@ -16,6 +16,9 @@ type Header struct {
 	Orientation int
 	// Palette says that pixels are indices of a colour table (PNG, BMP, GIF, TIFF).
 	Palette bool
+	// Coefficients is the bytes that decoding holds of a progressive JPEG besides its pixels;
+	// 0 for all others.
+	Coefficients int
 }
 
 // Inspect reads an image file's header and no pixels. It is pure Go and allocates nothing.

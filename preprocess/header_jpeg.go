@@ -148,5 +148,19 @@ func frameHeader(body []byte, mark byte, size int) (Header, error) {
 	if h.H*h.W/pixelsPerByte > size {
 		return Header{}, fmt.Errorf("%w: %d bytes cannot hold %dx%d pixels", ErrTruncated, size, h.W, h.H)
 	}
+	if mark&3 == markSOF2&3 {
+		h.Coefficients = heldCoefficients(h, body[6:])
+	}
 	return h, nil
+}
+
+// heldCoefficients is the memory of all of an image's, of 16 bits each, as its components are
+// sampled (T.81, A.1.1).
+func heldCoefficients(h Header, components []byte) int {
+	across, down, sum := 1, 1, 0
+	for ; len(components) >= 3; components = components[3:] {
+		x, y := int(components[1]>>4), int(components[1]&15)
+		across, down, sum = max(across, x), max(down, y), sum+x*y
+	}
+	return 2 * h.H * h.W * sum / (across * down)
 }

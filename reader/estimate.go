@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader/cache"
 )
 
@@ -29,8 +30,8 @@ func (m Memory) Total() int64 { return m.Workers + m.Batches + m.Cache + m.Order
 // looked is how many samples are looked at where the dataset does not know their sizes.
 const looked = 64
 
-// Estimate tells before the first epoch what memory it will take. Of a folder, which does not
-// know its images' sizes, it reads a few.
+// Estimate tells before the first epoch what memory it will take. Where images are encoded it
+// reads a few, to see whether JPEGs are progressive and, of a folder, how large images are.
 func (l *Loader) Estimate() (Memory, error) {
 	c := &l.config
 	m := Memory{BatchBytes: l.frame.bytes(c.BatchSize)}
@@ -58,7 +59,9 @@ type images struct {
 	stored int   // bytes of the largest as stored
 	cached int64 // bytes of all samples' records in the cache
 	raw    bool  // none is decoded
+	zstd   bool  // some are decompressed before
 	lent   bool  // none is copied
+	held   int   // bytes that decoding holds besides the pixels, for each pixel
 }
 
 // measure looks at all samples, or at some where the dataset does not know enough.
@@ -79,13 +82,20 @@ func (l *Loader) measure() (images, error) {
 			return m, err
 		}
 		m.raw = m.raw && in.Encoding == formats.Raw
+		m.zstd = m.zstd || in.Encoding == formats.RawZstd
 		if in.Shape[0] > 0 {
 			see(in.Shape[0], in.Shape[1], int(in.Size))
 		}
 	}
-	if known == 0 {
+	if sized := known > 0; !sized || !m.raw {
 		m.raw = false
-		if err := l.look(see); err != nil {
+		err := l.look(func(h, w, size, held int) {
+			m.held = max(m.held, held/(h*w))
+			if !sized {
+				see(h, w, size)
+			}
+		})
+		if err != nil {
 			return m, err
 		}
 	}
@@ -104,7 +114,7 @@ func (l *Loader) measure() (images, error) {
 const recordOverhead = 128
 
 // look sees some samples' headers, evenly through the dataset. Bad ones are left out.
-func (l *Loader) look(see func(h, w, size int)) error {
+func (l *Loader) look(see func(h, w, size, held int)) error {
 	w := l.acquire()
 	defer l.release(w)
 	n := l.dataset.Len()
@@ -114,9 +124,10 @@ func (l *Loader) look(see func(h, w, size int)) error {
 		err := l.read(k*n/min(n, looked), &w.sample)
 		if err == nil {
 			v := &w.sample.Values[l.image]
-			var height, width int
-			if height, width, err = w.decoder.Size(v, w.options()); err == nil {
-				see(height, width, len(v.Data))
+			var head preprocess.Header
+			if head, err = w.decoder.Inspect(v); err == nil {
+				h, width, _ := w.decoder.Size(v, w.options()) // as Inspect
+				see(h, width, len(v.Data), head.Coefficients)
 				seen++
 			}
 		}
@@ -131,8 +142,8 @@ func (l *Loader) look(see func(h, w, size int)) error {
 }
 
 // workerBytes is what a worker needs for the largest image: the file where it is copied, the
-// pixels, which libjpeg's coefficients of a progressive file may take as much again, what lies
-// between the two passes of a resize, and the images between the transforms.
+// pixels, what libjpeg or zstd holds of them, what lies between the two passes of a resize, and
+// the images between the transforms.
 func (l *Loader) workerBytes(m *images) int64 {
 	const fixed = 1 << 20 // a thread, tables, a decoder's own
 	c, out := int64(l.frame.shape[2]), int64(l.frame.shape[0]*l.frame.shape[1])
@@ -141,6 +152,9 @@ func (l *Loader) workerBytes(m *images) int64 {
 		n += int64(m.stored)
 	}
 	if !m.raw {
+		n += int64(m.pixels) * (c + int64(m.held))
+	}
+	if m.zstd {
 		n += int64(m.pixels) * c
 	}
 	n += int64(m.height) * int64(l.frame.shape[1]) * c

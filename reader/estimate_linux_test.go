@@ -24,7 +24,7 @@ type estimated struct {
 	Path    string // of a file of Kinds values of Size bytes each
 	Size    int
 	Shape   [3]int
-	Raw     bool
+	Form    formats.Encoding
 	Samples int
 	Batch   int
 	Workers int
@@ -46,18 +46,19 @@ func TestEstimateIsNearThePeak(t *testing.T) {
 		t.Skip("the race detector takes memory of its own")
 	}
 	cases := map[string]estimated{
-		"uint8 batches":   {Raw: true, Samples: 800, Batch: 160, Workers: 2, Ahead: 3, DType: formats.Uint8},
-		"float32, 7":      {Raw: true, Samples: 300, Batch: 50, Workers: 7, DType: formats.Float32},
-		"prefetch of 8":   {Raw: true, Samples: 600, Batch: 48, Workers: 2, Ahead: 8, DType: formats.Uint8},
-		"encoded cache":   {Raw: true, Samples: 500, Batch: 16, Workers: 2, DType: formats.Uint8, Kind: Encoded},
-		"a full cache":    {Raw: true, Samples: 500, Batch: 40, Workers: 2, DType: formats.Float32, Kind: Decoded, Limit: 30 << 20},
-		"12 megapixels":   {Samples: 12, Batch: 4, Workers: 3, DType: formats.Uint8},
-		"progressive":     {Samples: 8, Batch: 4, Workers: 2, DType: formats.Uint8},
-		"decoded, 12 Mpx": {Samples: 3, Batch: 1, Workers: 2, DType: formats.Uint8, Kind: Decoded},
+		"uint8 batches":   {Form: formats.Raw, Samples: 800, Batch: 160, Workers: 2, Ahead: 3, DType: formats.Uint8},
+		"float32, 7":      {Form: formats.Raw, Samples: 300, Batch: 50, Workers: 7, DType: formats.Float32},
+		"prefetch of 8":   {Form: formats.Raw, Samples: 600, Batch: 48, Workers: 2, Ahead: 8, DType: formats.Uint8},
+		"encoded cache":   {Form: formats.Raw, Samples: 500, Batch: 16, Workers: 2, DType: formats.Uint8, Kind: Encoded},
+		"a full cache":    {Form: formats.Raw, Samples: 500, Batch: 40, Workers: 2, DType: formats.Float32, Kind: Decoded, Limit: 30 << 20},
+		"12 megapixels":   {Form: formats.JPEG, Samples: 6, Batch: 3, Workers: 3, DType: formats.Uint8},
+		"zstd":            {Form: formats.RawZstd, Samples: 4, Batch: 2, Workers: 2, DType: formats.Uint8},
+		"progressive":     {Form: formats.JPEG, Samples: 2, Batch: 1, Workers: 2, DType: formats.Uint8},
+		"decoded, 12 Mpx": {Form: formats.JPEG, Samples: 3, Batch: 1, Workers: 2, DType: formats.Uint8, Kind: Decoded},
 	}
 	for name, e := range cases {
 		t.Run(name, func(t *testing.T) {
-			if !e.Raw && (testing.Short() || !preprocess.CanScale) {
+			if e.Form == formats.JPEG && (testing.Short() || !preprocess.CanScale) {
 				t.Skip("JPEGs are decoded by libjpeg-turbo, and slowly")
 			}
 			e.Path = filepath.Join(t.TempDir(), "values")
@@ -86,24 +87,38 @@ func (e *estimated) write(t *testing.T, progressive bool) {
 	t.Helper()
 	e.Shape = [3]int{224, 224, 3}
 	data := noise(224*224*3, 1)
-	if !e.Raw {
+	if e.Form != formats.Raw {
 		e.Shape = [3]int{3000, 4000, 3}
-		m := preprocess.Image{Pix: make([]byte, 3000*4000*3), H: 3000, W: 4000, C: 3, DType: formats.Uint8}
+		if progressive {
+			e.Shape[0] = 4250 // a component's coefficients are more than malloc ever keeps
+		}
+		m := preprocess.Image{H: e.Shape[0], W: e.Shape[1], C: 3, DType: formats.Uint8}
+		m.Pix = make([]byte, m.H*m.W*m.C)
 		for i := range m.Pix {
 			m.Pix[i] = byte(i>>7 + i/12000)
 		}
-		enc := preprocess.NewEncoder()
-		defer enc.Close()
-		var err error
-		data, err = enc.AppendJPEG(nil, &m, preprocess.Encode{Encoding: formats.JPEG, Quality: 75, Progressive: progressive})
-		if err != nil {
-			t.Fatal(err)
+		data = m.Pix
+		if e.Form == formats.RawZstd {
+			data = compressed(t, raw(formats.Uint8, data, e.Shape[:]...)).Data
+		} else {
+			data = encoded(t, &m, progressive)
 		}
 	}
 	e.Size = len(data)
 	if err := os.WriteFile(e.Path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func encoded(t *testing.T, m *preprocess.Image, progressive bool) []byte {
+	t.Helper()
+	enc := preprocess.NewEncoder()
+	defer enc.Close()
+	data, err := enc.AppendJPEG(nil, m, preprocess.Encode{Encoding: formats.JPEG, Quality: 75, Sampling: preprocess.Sampling444, Progressive: progressive})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 const estimatedEnv = "DSCONV_TEST_ESTIMATED"
@@ -144,7 +159,7 @@ func TestEstimatedProcess(t *testing.T) {
 		Transforms: []augment.Op{augment.RandomHorizontalFlip{P: 0.5}},
 		Cache:      Cache{Kind: e.Kind, Limit: e.Limit},
 	}
-	if !e.Raw {
+	if e.Form != formats.Raw {
 		c.Transforms = []augment.Op{augment.Resize{H: 224, W: 224}}
 	}
 	l := makeLoader(t, ds, c)
@@ -227,15 +242,8 @@ func (d *mapped) Meta() *formats.Meta { return &d.meta }
 func (d *mapped) Len() int            { return d.Samples }
 func (d *mapped) Close() error        { return nil }
 
-func (d *mapped) encoding() formats.Encoding {
-	if d.Raw {
-		return formats.Raw
-	}
-	return formats.JPEG
-}
-
 func (d *mapped) Info(i int) (formats.Info, error) {
-	return formats.Info{Key: fmt.Sprintf("%06d", i), Label: 1, Size: int64(d.Size), Encoding: d.encoding(), Shape: d.Shape, Sum: [16]byte{byte(os.Getpid()), byte(os.Getpid() >> 8)}}, nil
+	return formats.Info{Key: fmt.Sprintf("%06d", i), Label: 1, Size: int64(d.Size), Encoding: d.Form, Shape: d.Shape, Sum: [16]byte{byte(os.Getpid()), byte(os.Getpid() >> 8)}}, nil
 }
 
 func (d *mapped) Read(i int, s *formats.Sample) error { return d.View(i, s) }
@@ -244,7 +252,7 @@ func (d *mapped) View(i int, s *formats.Sample) error {
 	s.Key = fmt.Sprintf("%06d", i)
 	s.Resize(2)
 	v := &s.Values[0]
-	v.Encoding, v.DType, v.Shape = d.encoding(), formats.Uint8, append(v.Shape[:0], d.Shape[:]...)
+	v.Encoding, v.DType, v.Shape = d.Form, formats.Uint8, append(v.Shape[:0], d.Shape[:]...)
 	v.Lend(d.data)
 	s.Values[1].SetInt64(1)
 	return nil

@@ -106,9 +106,13 @@ func TestNothingIsLeft(t *testing.T) {
 	c := newCorpus(t, 60, packings())
 	cached := filepath.Join(c.root, "cache")
 	must(t, os.Mkdir(cached, 0o755))
+	kinds := []reader.CacheKind{reader.NoCache, reader.Encoded}
+	if testing.Short() {
+		kinds = kinds[:1]
+	}
 	for _, s := range c.stored {
 		for _, way := range leavings() {
-			for _, kind := range []reader.CacheKind{reader.NoCache, reader.Encoded} {
+			for _, kind := range kinds {
 				t.Run(fmt.Sprint(s.name, " ", way.name, " ", kind), func(t *testing.T) {
 					config := training()
 					config.BatchSize, config.Workers, config.Color = 2, 5, way.color

@@ -19,7 +19,7 @@ type Loader struct {
 	dataset    formats.Dataset
 	owned      bool // Close closes dataset
 	read       func(i int, s *formats.Sample) error
-	prefetcher prefetcher // nil if the dataset is none
+	prefetcher formats.Prefetcher // nil if the dataset is none
 	config     Config
 	samples    order.Subset
 	plan       *order.Plan
@@ -42,9 +42,6 @@ type Loader struct {
 	badTimes int64
 	bad      []BadSample
 }
-
-// prefetcher is formats.Prefetcher.
-type prefetcher interface{ Prefetch(indices []int32) }
 
 // Open opens the dataset at path; the Loader's Close closes it.
 func Open(reg formats.Registry, path string, c Config) (*Loader, error) {
@@ -81,7 +78,7 @@ func newLoader(ds formats.Dataset, samples order.Subset, c Config, plan func(*Lo
 	if v, ok := ds.(formats.Viewer); ok {
 		l.read = v.View
 	}
-	l.prefetcher, _ = ds.(prefetcher)
+	l.prefetcher, _ = ds.(formats.Prefetcher)
 	for _, step := range []func(*Loader) error{(*Loader).compile, (*Loader).frames, plan, (*Loader).openCache} {
 		if err := step(l); err != nil {
 			return nil, errors.Join(err, l.Close())

@@ -140,7 +140,7 @@ func (d *concatenation) Prefetch(indices []int32) {
 		of[k] = append(of[k], int32(at))
 	}
 	for k, p := range d.parts {
-		if f, ok := p.(prefetcher); ok && len(of[k]) > 0 {
+		if f, ok := p.(formats.Prefetcher); ok && len(of[k]) > 0 {
 			f.Prefetch(of[k])
 		}
 	}

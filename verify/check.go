@@ -84,7 +84,7 @@ func (c *check) described(err error) error {
 
 // storageOrder lists the samples as they lie in the files.
 func storageOrder(ds formats.Dataset) []int32 {
-	if o, ok := ds.(interface{ StorageOrder() []int32 }); ok {
+	if o, ok := ds.(formats.Stored); ok {
 		return o.StorageOrder()
 	}
 	order := make([]int32, ds.Len())
