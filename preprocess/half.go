@@ -28,10 +28,10 @@ func wideB16(x uint16) float32 { return math.Float32frombits(uint32(x) << 16) }
 // wide16 is the value of an IEEE half.
 func wide16(x uint16) float32 {
 	sign, exponent, mantissa := uint32(x&0x8000)<<16, uint32(x>>10&31), uint32(x&0x3FF)
-	switch {
-	case exponent == 31:
+	switch exponent {
+	case 31:
 		return math.Float32frombits(sign | 0x7F800000 | mantissa<<13)
-	case exponent == 0:
+	case 0:
 		v := float32(mantissa) * 0x1p-24
 		return math.Float32frombits(sign | math.Float32bits(v))
 	}

@@ -46,7 +46,7 @@ type Batch struct {
 	slot   *slot   // that it was made in, nil once it is kept
 }
 
-// Keep, called in the loop's body, lends the batch beyond it, until Release. Another batch is
+// Keep lends the batch beyond the loop body, in which it is called, until Release. Another is
 // made in its place: each that is kept takes memory of its own.
 func (b *Batch) Keep() {
 	if b.slot != nil {
