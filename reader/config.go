@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
@@ -83,6 +84,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("prefetch of %d batches: the number must be positive", c.Prefetch)
 	case c.WorldSize < 0 || c.Rank < 0 || c.Rank >= c.WorldSize:
 		return c, fmt.Errorf("rank %d of %d: ranks go from 0 to the world size less 1", c.Rank, c.WorldSize)
+	case c.FastDecode && c.Cache.Kind == Decoded:
+		return c, errors.New("fast decode with a cache of decoded images: their pixels would depend on what is in the cache")
 	case c.FastDecode && !preprocess.CanScale:
 		return c, fmt.Errorf("%w: fast decode: this build lacks libjpeg-turbo (cgo)", preprocess.ErrUnsupported)
 	}

@@ -239,6 +239,7 @@ func TestConfigErrors(t *testing.T) {
 		{func(c *Config) { c.Rank = 1 }, "rank 1 of 1"},
 		{func(c *Config) { c.Color = "blue" }, "blue"},
 		{func(c *Config) { c.DType = formats.Int64 }, "int64"},
+		{func(c *Config) { c.FastDecode, c.Cache.Kind = true, Decoded }, "depend on what is in the cache"},
 		{func(c *Config) { c.Layout = "hwc" }, "hwc"},
 		{func(c *Config) { c.Transforms = []augment.Op{augment.ImageNet} }, "float32"},
 	} {
