@@ -213,6 +213,9 @@ func (r *Resampler) store(t Target, src *Image) {
 	case t.Store.dtype == formats.Uint16:
 		t.put8(src.view().crop(t.Part))
 		return
+	case t.copies(src):
+		copy(t.Uint8, src.view().crop(t.Part).pix)
+		return
 	}
 	r.do(resampling{src: src.view(), w: src.W, h: src.H, target: t})
 }

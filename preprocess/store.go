@@ -142,6 +142,14 @@ func (t *Target) check(c, w, h int, d formats.DType) error {
 	return nil
 }
 
+// copies says whether the target is so many bytes of src, one after another: one copy of all
+// is faster than row by row.
+func (t *Target) copies(src *Image) bool {
+	s := t.Store
+	return s.dtype == formats.Uint8 && (s.layout == NHWC || s.c == 1) && !t.Flip && !t.FlipV &&
+		src.DType == formats.Uint8 && t.Part.W == src.W
+}
+
 // memory is where the elements begin.
 func (t *Target) memory() unsafe.Pointer {
 	switch t.Store.dtype {

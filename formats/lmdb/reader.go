@@ -8,12 +8,14 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/npy"
 )
 
 // dataset is an open LMDB dataset.
 type dataset struct {
 	atrest.Reader
-	further []int // places in the schema
+	further []int        // places in the schema
+	headers []npy.Parser // of each field's raw values
 	images  *environment
 	fields  *environment // nil without further fields
 }
@@ -63,7 +65,7 @@ func open(path string) (d *dataset, damage, err error) {
 	if meta.Format != (Format{}).Name() {
 		return nil, nil, fmt.Errorf("%s: %w: %s says that its format is %q", path, formats.ErrNotDataset, atrest.MetaName, meta.Format)
 	}
-	d = &dataset{further: furtherFields(meta.Schema)}
+	d = &dataset{further: furtherFields(meta.Schema), headers: make([]npy.Parser, len(meta.Schema))}
 	d.Reader = atrest.Reader{Catalog: catalog, Path: path, Lend: d.lend}
 	d.images, damage = openEnvironment(path, dataName, nil)
 	if len(d.further) > 0 {
@@ -110,7 +112,7 @@ func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 		if err != nil {
 			return formats.Value{}, err
 		}
-		return parseField(field, b, shape)
+		return parseField(field, b, shape, &d.headers[k])
 	}
 	in, err := d.Info(i)
 	if err != nil {
@@ -120,7 +122,7 @@ func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 	if err != nil {
 		return formats.Value{}, err
 	}
-	return parseImage(field, &in, b, shape)
+	return parseImage(field, &in, b, shape, &d.headers[k])
 }
 
 // Close implements formats.Dataset.

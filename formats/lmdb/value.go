@@ -53,12 +53,12 @@ func appendValue(b []byte, v *formats.Value, designated bool) []byte {
 
 // parseImage gives the designated image that is stored as b; what the manifest knows of it
 // is in in. Data points into b.
-func parseImage(f *formats.Field, in *formats.Info, b []byte, shape []int) (formats.Value, error) {
+func parseImage(f *formats.Field, in *formats.Info, b []byte, shape []int, headers *npy.Parser) (formats.Value, error) {
 	v := formats.Value{Data: b, Encoding: in.Encoding, DType: f.DType, Shape: shape[:0]}
 	var err error
 	switch {
 	case v.Encoding == formats.Raw:
-		v, err = parseArray(b, shape)
+		v, err = parseArray(b, shape, headers)
 	case in.Shape != [3]int{}:
 		v.Shape = append(v.Shape, in.Shape[:]...)
 	}
@@ -72,17 +72,17 @@ func parseImage(f *formats.Field, in *formats.Info, b []byte, shape []int) (form
 }
 
 // parseField gives the further field that is stored as b. Data points into b.
-func parseField(f *formats.Field, b []byte, shape []int) (formats.Value, error) {
+func parseField(f *formats.Field, b []byte, shape []int, headers *npy.Parser) (formats.Value, error) {
 	switch f.Kind {
 	case formats.Text, formats.JSON, formats.Bytes:
 		return formats.Value{Data: b, Encoding: formats.Plain}, nil
 	case formats.Image, formats.Mask:
 	default:
-		return parseArray(b, shape)
+		return parseArray(b, shape, headers)
 	}
 	switch {
 	case bytes.HasPrefix(b, []byte(npyMagic)):
-		return parseArray(b, shape)
+		return parseArray(b, shape, headers)
 	case bytes.HasPrefix(b, []byte(zstdMagic)):
 		return parseFrame(b)
 	}
@@ -93,12 +93,12 @@ func parseField(f *formats.Field, b []byte, shape []int) (formats.Value, error) 
 	return v, nil
 }
 
-func parseArray(b []byte, buf []int) (formats.Value, error) {
-	t, shape, off, err := npy.Parse(b)
+func parseArray(b []byte, buf []int, headers *npy.Parser) (formats.Value, error) {
+	t, shape, off, err := headers.Parse(b, buf)
 	if err != nil {
 		return formats.Value{}, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
 	}
-	return formats.Value{Data: b[off:len(b):len(b)], Encoding: formats.Raw, DType: t, Shape: append(buf[:0], shape...)}, nil
+	return formats.Value{Data: b[off:len(b):len(b)], Encoding: formats.Raw, DType: t, Shape: shape}, nil
 }
 
 // parseFrame takes a zstd frame and the skippable one after it apart. The latter's length

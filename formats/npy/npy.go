@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/dsconv/dsconv/formats"
 )
@@ -65,6 +66,34 @@ func Parse(b []byte) (t formats.DType, shape []int, offset int, err error) {
 		return "", nil, 0, fmt.Errorf("%w: %s of shape %v does not take %d bytes", errHeader, t, shape, len(b)-offset)
 	}
 	return t, shape, offset, nil
+}
+
+// Parser is Parse for many arrays, most of which have the same header as the one before: to
+// parse it takes longer than to compare it. The zero value is ready. It is safe for concurrent
+// use.
+type Parser struct {
+	last atomic.Pointer[parsed]
+}
+
+// parsed is a header and what it says.
+type parsed struct {
+	header string
+	dtype  formats.DType
+	shape  []int
+	size   int // of header and elements
+}
+
+// Parse is the function of that name; the shape is appended to buf[:0].
+func (p *Parser) Parse(b []byte, buf []int) (t formats.DType, shape []int, offset int, err error) {
+	h := p.last.Load()
+	if h == nil || h.size != len(b) || string(b[:len(h.header)]) != h.header {
+		if t, shape, offset, err = Parse(b); err != nil {
+			return "", nil, 0, err
+		}
+		h = &parsed{string(b[:offset]), t, shape, len(b)}
+		p.last.Store(h)
+	}
+	return h.dtype, append(buf[:0], h.shape...), len(h.header), nil
 }
 
 // ParseHeader is Parse for a header whose elements are elsewhere: what follows it in b

@@ -3,9 +3,9 @@ package shard
 import (
 	"fmt"
 	"strings"
-	"sync/atomic"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/npy"
 )
 
 // columns is the index of the slot that holds the user's columns instead of a field.
@@ -18,7 +18,7 @@ type slot struct {
 	suffix   string
 	kind     formats.Kind
 	optional bool
-	last     *atomic.Pointer[parsed] // of a raw value: the header last read
+	headers  *npy.Parser // of raw values
 }
 
 // layoutOf lists the members of every sample of the dataset in their order.
@@ -50,7 +50,7 @@ func layoutOf(m *formats.Meta) ([]slot, error) {
 		}
 	}
 	for i := range slots {
-		slots[i].last = new(atomic.Pointer[parsed])
+		slots[i].headers = new(npy.Parser)
 	}
 	return slots, nil
 }

@@ -182,25 +182,11 @@ func setLabel(v *formats.Value, x int64, lend bool) {
 	v.SetInt64(x)
 }
 
-// parsed is an .npy header and what it says.
-type parsed struct {
-	header []byte
-	dtype  formats.DType
-	shape  []int
-	size   int // of header and elements
-}
-
-// parseRaw takes the .npy header off data. Most often it is that of the last sample.
-func (sl *slot) parseRaw(v *formats.Value, data []byte) ([]byte, error) {
-	p := sl.last.Load()
-	if p == nil || p.size != len(data) || !bytes.HasPrefix(data, p.header) {
-		t, shape, offset, err := npy.Parse(data)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
-		}
-		p = &parsed{bytes.Clone(data[:offset]), t, shape, len(data)}
-		sl.last.Store(p)
+// parseRaw takes the .npy header off data.
+func (sl *slot) parseRaw(v *formats.Value, data []byte) (_ []byte, err error) {
+	var offset int
+	if v.DType, v.Shape, offset, err = sl.headers.Parse(data, v.Shape); err != nil {
+		return nil, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
 	}
-	v.DType, v.Shape = p.dtype, append(v.Shape, p.shape...)
-	return data[len(p.header):], nil
+	return data[offset:], nil
 }
