@@ -51,7 +51,7 @@ func (f *frame) soften(b *Batch) {
 
 // mixEntry mixes entry i of b with entry k of from.
 func (f *frame) mixEntry(b *Batch, i int, from *Batch, k int, how *augment.Mixture) {
-	blend(b.Soft[i*f.soft:][:f.soft], from.Soft[k*f.soft:][:f.soft], float32(how.Share), float32(1-how.Share))
+	preprocess.Blend(b.Soft[i*f.soft:][:f.soft], from.Soft[k*f.soft:][:f.soft], float32(how.Share), float32(1-how.Share))
 	n := f.entry()
 	if how.Cut {
 		paste(f, b.Uint8, i, from.Uint8, k, how.Part)
@@ -61,17 +61,10 @@ func (f *frame) mixEntry(b *Batch, i int, from *Batch, k int, how *augment.Mixtu
 		return
 	}
 	if f.dtype == formats.Float32 {
-		blend(b.Float32[i*n:][:n], from.Float32[k*n:][:n], float32(how.Share), float32(1-how.Share))
+		preprocess.Blend(b.Float32[i*n:][:n], from.Float32[k*n:][:n], float32(how.Share), float32(1-how.Share))
 		return
 	}
 	preprocess.BlendHalf(f.dtype, b.Half[i*n:][:n], from.Half[k*n:][:n], float32(how.Share), float32(1-how.Share))
-}
-
-// blend is torchvision's: both products are rounded before they are added.
-func blend(dst, other []float32, share, rest float32) {
-	for i, x := range dst {
-		dst[i] = float32(other[i]*rest) + float32(x*share)
-	}
 }
 
 // paste copies part p of entry k of src into entry i of dst.

@@ -8,11 +8,11 @@ import (
 
 const hugePage = 2 << 20
 
-// hugePages asks for huge pages under the memory of s, which nothing has touched yet: a row
+// HugePages asks for huge pages under the memory of s, which nothing has touched yet: a row
 // of a large table is then found without a walk through the page tables, and the system
 // gives the memory in a few large pieces. It is a hint: where it is not taken all works as
 // well.
-func hugePages[T any](s []T) {
+func HugePages[T any](s []T) {
 	size := uintptr(cap(s)) * unsafe.Sizeof(*new(T))
 	if size < 2*hugePage {
 		return

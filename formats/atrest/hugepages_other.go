@@ -2,5 +2,5 @@
 
 package atrest
 
-// hugePages does nothing here.
-func hugePages[T any]([]T) {}
+// HugePages does nothing here.
+func HugePages[T any]([]T) {}

@@ -200,13 +200,13 @@ func (r *manifestReader) reserve(chunks []chunk, c *stringColumn) {
 	}
 	c.data = make([]byte, 0, min(total, 8*r.size))
 	c.end = make([]uint64, 0, min(r.rows, r.size))
-	hugePages(c.data)
-	hugePages(c.end)
+	HugePages(c.data)
+	HugePages(c.end)
 }
 
 func (r *manifestReader) hashes(chunks []chunk, c *[][16]byte) error {
 	*c = make([][16]byte, r.rows)
-	hugePages(*c)
+	HugePages(*c)
 	to := *c
 	limit := func(p *page) int { return 16 * p.values }
 	return eachPage(chunks, format.Plain, limit, func(p *page, b []byte) error {
@@ -223,7 +223,7 @@ func (r *manifestReader) hashes(chunks []chunk, c *[][16]byte) error {
 
 func readInts[T int32 | int64](r *manifestReader, chunks []chunk, c *[]T) error {
 	*c = make([]T, r.rows)
-	hugePages(*c)
+	HugePages(*c)
 	to := *c
 	// A number is of 64 bits at most, of a block's 128 the least and four widths stand
 	// before them, and the last block is filled up.
@@ -237,7 +237,7 @@ func readInts[T int32 | int64](r *manifestReader, chunks []chunk, c *[]T) error 
 
 func (r *manifestReader) words(chunks []chunk, c *wordColumn) error {
 	c.index = make([]uint16, r.rows)
-	hugePages(c.index)
+	HugePages(c.index)
 	to := c.index
 	known := map[string]uint16{}
 	var words []uint16 // of the chunk's dictionary

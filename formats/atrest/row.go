@@ -60,7 +60,7 @@ func (r *rows) add() *row {
 // reserve makes all n rows at once.
 func (r *rows) reserve(n int) {
 	all := make([]row, n)
-	hugePages(all)
+	HugePages(all)
 	*r = rows{n: n, chunks: slices.Collect(slices.Chunk(all, chunkRows))}
 }
 

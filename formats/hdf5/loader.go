@@ -105,10 +105,15 @@ func (l *loader) images(c atrest.Catalog) (*column, error) {
 		return nil, err
 	}
 	images := &column{data: l.bytes(data)}
-	if images.offsets = l.bytes(offsets); l.damaged[offsetsName] {
+	if l.damaged[offsetsName] {
 		images.offsets, err = offsetsOf(c)
+		return images, err
 	}
-	return images, err
+	// A copy in huge pages is found faster at random than the file's small ones.
+	images.offsets = make([]byte, offsets.length())
+	atrest.HugePages(images.offsets)
+	copy(images.offsets, l.bytes(offsets))
+	return images, nil
 }
 
 func offsetsOf(c atrest.Catalog) ([]byte, error) {

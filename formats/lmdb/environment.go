@@ -25,6 +25,7 @@ type database struct {
 	root  uint64
 	err   error  // why nothing can be read from it
 	index *index // nil if there is none
+	known known
 	ahead *ahead
 }
 
@@ -101,9 +102,14 @@ func (e *environment) get(db int, key string) ([]byte, error) {
 
 // at is get of the key of that rank.
 func (e *environment) at(db, rank int, key string) ([]byte, error) {
-	if d := &e.databases[db]; d.index != nil {
+	d := &e.databases[db]
+	if b, ok := d.known.get(e.data, rank); ok {
+		return b, nil
+	}
+	if d.index != nil {
 		if n, ok := d.index.find(rank, key); ok {
 			if b, err := e.value(&n); err == nil {
+				d.known.put(e.data, rank, b)
 				return b, nil
 			}
 		}
@@ -129,7 +135,8 @@ func (e *environment) indexBy(n int, key func(rank int) string) {
 			// A page that cannot be read is the affair of who reads a value.
 			_ = atrest.Guard(func() error {
 				if d.index = newIndex(&e.pages, d.root, n, key); d.index != nil {
-					d.ahead = new(ahead)
+					d.ahead, d.known = new(ahead), make(known, n)
+					atrest.HugePages(d.known)
 					e.prefetchBranches(d.index)
 				}
 				return nil

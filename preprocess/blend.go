@@ -6,9 +6,26 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// BlendHalf makes each element of dst, of d's type float16 or bfloat16, itself times share
-// plus other's times rest, rounded after each product and after the sum, as torch does.
+// Blend makes each element of dst itself times share plus other's times rest, rounded after
+// each product and after the sum, as torch does. other has as many.
+func Blend(dst, other []float32, share, rest float32) {
+	n := blendFast(formats.Float32, dst, other[:len(dst)], share, rest)
+	blendGo(dst[n:], other[n:], share, rest)
+}
+
+// BlendHalf is Blend for elements of d's type, float16 or bfloat16.
 func BlendHalf(d formats.DType, dst, other []uint16, share, rest float32) {
+	n := blendFast(d, dst, other[:len(dst)], share, rest)
+	blendHalfGo(d, dst[n:], other[n:], share, rest)
+}
+
+func blendGo(dst, other []float32, share, rest float32) {
+	for i, x := range dst {
+		dst[i] = float32(other[i]*rest) + float32(x*share)
+	}
+}
+
+func blendHalfGo(d formats.DType, dst, other []uint16, share, rest float32) {
 	if d == formats.Float16 {
 		for i, x := range dst {
 			a, b := float16(wide16(x)*share), float16(wide16(other[i])*rest)
