@@ -10,7 +10,7 @@
 // manifest knows ("info"), the view with the place of the bytes ("lookup"), the view and all
 // bytes touched ("view"), the copy with its checksum ("read"), and for comparison the same
 // bytes touched by addresses known before ("bytes"): what the machine's memory takes, whatever
-// the format. The first pass after opening is told by itself ("first view"): it has the
+// the format. A read for training ("load") has the decoding, a random crop and the batch besides. The first pass after opening is told by itself ("first view"): it has the
 // page faults.
 package main
 
@@ -112,8 +112,8 @@ func parse(args []string) (settings, error) {
 		return s, err
 	}
 	s.Formats = strings.Split(names, ",")
-	if s.Small < 1 || s.Large < s.Small || s.MinBytes < headSize || s.MaxBytes < s.MinBytes || s.Shards < 1 || s.Reads < 1 || s.Rounds < 1 {
-		return s, fmt.Errorf("it takes 1 or more samples, reads, shards and rounds, not more small than large, images of %d bytes or more", headSize)
+	if s.Small < 1 || s.Large < s.Small || s.MinBytes < leastBytes || s.MaxBytes < s.MinBytes || s.Shards < 1 || s.Reads < 1 || s.Rounds < 1 {
+		return s, fmt.Errorf("it takes 1 or more samples, reads, shards and rounds, not more small than large, images of %d bytes or more", leastBytes)
 	}
 	return s, nil
 }

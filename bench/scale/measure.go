@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/reader/augment"
 )
 
 // measurements are those of one dataset, of each round.
@@ -34,6 +36,8 @@ type subject struct {
 	viewer    formats.Viewer
 	indices   []int32
 	addresses [][]byte // of the images that the indices name
+	loader    *reader.Loader
+	batch     reader.Batch
 	m         *measurements
 }
 
@@ -73,12 +77,18 @@ func (s *settings) open(f formats.WritableFormat, dir string, m *measurements) (
 	if !ok {
 		return nil, errors.Join(errors.New("the dataset is not a Viewer"), ds.Close())
 	}
-	return &subject{ds, viewer, s.reads(ds.Len()), make([][]byte, s.Reads), m}, nil
+	ops := augment.Train(side)
+	loader, err := reader.New(ds, reader.Config{BatchSize: 1, Workers: 1, Transforms: ops})
+	if err != nil {
+		return nil, errors.Join(err, ds.Close())
+	}
+	return &subject{ds: ds, viewer: viewer, indices: s.reads(ds.Len()), addresses: make([][]byte, s.Reads), loader: loader, m: m}, nil
 }
 
 func (sub *subject) close() error {
+	err := sub.loader.Close()
 	start := time.Now()
-	err := sub.ds.Close()
+	err = errors.Join(err, sub.ds.Close())
 	sub.m.CloseSeconds = append(sub.m.CloseSeconds, time.Since(start).Seconds())
 	return err
 }
@@ -105,6 +115,7 @@ func mix(x uint64) uint64 {
 type kind struct {
 	name string
 	once bool // on one goroutine alone
+	few  bool // with a part of the reads alone
 	cold bool // other memory goes through the processor's caches before each batch
 	read func(sub *subject, k int, smp *formats.Sample) error
 }
@@ -117,9 +128,10 @@ var passes = []kind{
 	{name: "info", read: info},
 	{name: "read", read: read},
 	{name: "prefetch", once: true, read: prefetch},
-	{name: "cold view", once: true, cold: true, read: view},
-	{name: "cold bytes", once: true, cold: true, read: known},
-	{name: "cold read", once: true, cold: true, read: read},
+	{name: "load", once: true, few: true, read: load},
+	{name: "cold view", once: true, few: true, cold: true, read: view},
+	{name: "cold bytes", once: true, few: true, cold: true, read: known},
+	{name: "cold read", once: true, few: true, cold: true, read: read},
 }
 
 func view(sub *subject, k int, smp *formats.Sample) error {
@@ -154,6 +166,11 @@ func info(sub *subject, k int, _ *formats.Sample) error {
 
 func read(sub *subject, k int, smp *formats.Sample) error {
 	return sub.ds.Read(int(sub.indices[k]), smp)
+}
+
+// load makes a batch of one.
+func load(sub *subject, k int, _ *formats.Sample) error {
+	return sub.loader.At(int(sub.indices[k]), &sub.batch)
 }
 
 // prefetch calls Prefetch for each batch of reads.

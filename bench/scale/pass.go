@@ -18,7 +18,7 @@ import (
 // training does that decodes and copies images in between: more than the caches hold.
 const (
 	coldBytes = 64 << 20
-	coldShare = 20 // a cold pass has a 20th of the reads
+	fewShare  = 20 // a pass of few reads has a 20th of them
 )
 
 var other = sync.OnceValue(func() []byte {
@@ -35,8 +35,8 @@ type spent struct{ wall, cpu time.Duration }
 // pass makes a pass over the dataset on so many goroutines and notes the time of a read.
 func (s *settings) pass(p kind, sub *subject, workers int) error {
 	n, step := len(sub.indices), len(sub.indices)
-	if p.cold {
-		n, step = max(1, n/coldShare), batch
+	if p.few {
+		n, step = max(1, n/fewShare), batch
 	}
 	now := threadTime
 	if workers == 1 {

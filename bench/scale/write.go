@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -11,15 +10,37 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/preprocess"
 )
 
 const classes = 1000
 
-// headSize is the least that an image has: the headers of a JPEG.
-const headSize = 64
+// An image is a JPEG of side by side pixels and noise behind its end, which decoders pass by; it
+// has leastBytes at least.
+const (
+	side       = 48
+	leastBytes = 1024
+)
+
+// photo is the JPEG.
+var photo = sync.OnceValues(func() ([]byte, error) {
+	var m preprocess.Image
+	m.Reset(side, side, 3, formats.Uint8)
+	for i := range m.Pix {
+		m.Pix[i] = byte(i%(3*side) + i/side)
+	}
+	e := preprocess.NewEncoder()
+	defer e.Close()
+	b, err := e.AppendJPEG(nil, &m, preprocess.Encode{Encoding: formats.JPEG, Quality: 50})
+	if err == nil && len(b) > leastBytes {
+		err = fmt.Errorf("a JPEG of %d bytes, wanted at most %d", len(b), leastBytes)
+	}
+	return b, err
+})
 
 // names are what datasets of the formats are called.
 var names = map[string]string{"lmdb": "x.lmdb", "hdf5": "x.h5", "shard": "x-%06d.tar", "tfrecord": "x-%06d.tfrecord"}
@@ -59,6 +80,10 @@ func className(c int) string { return fmt.Sprintf("n%08d", 1_440_764+13_111*c) }
 
 // fill writes n samples in the order that the format wants: by key or shuffled.
 func (s *settings) fill(w formats.Writer, traits formats.Traits, schema formats.Schema, n int) error {
+	jpeg, err := photo()
+	if err != nil {
+		return err
+	}
 	keys := make([]string, n)
 	for i := range keys {
 		name := className(i % classes)
@@ -77,7 +102,7 @@ func (s *settings) fill(w formats.Writer, traits formats.Traits, schema formats.
 	smp.Resize(len(schema))
 	each := (n + s.Shards - 1) / s.Shards
 	for i, key := range keys {
-		s.sample(&smp, key, random, pool)
+		s.sample(&smp, key, jpeg, random, pool)
 		smp.Sum = atrest.Sum(schema, &smp)
 		if err := w.Write(&smp); err != nil {
 			return err
@@ -91,15 +116,14 @@ func (s *settings) fill(w formats.Writer, traits formats.Traits, schema formats.
 	return nil
 }
 
-// sample makes the sample of a key: noise behind a JPEG's headers.
-func (s *settings) sample(smp *formats.Sample, key string, random *rand.Rand, pool []byte) {
+// sample makes the sample of a key: the JPEG and noise.
+func (s *settings) sample(smp *formats.Sample, key string, jpeg []byte, random *rand.Rand, pool []byte) {
 	size := s.MinBytes + random.IntN(s.MaxBytes-s.MinBytes+1)
-	h, w := 200+random.IntN(300), 200+random.IntN(300)
 	image := &smp.Values[0]
-	image.Data = appendHead(image.Buffer(), h, w)
+	image.Data = append(image.Buffer(), jpeg...)
 	at := random.IntN(1 << 20)
 	image.Data = append(image.Data, pool[at:at+size-len(image.Data)]...)
-	image.Encoding, image.Shape = formats.JPEG, append(image.Shape[:0], h, w, 3)
+	image.Encoding, image.Shape = formats.JPEG, append(image.Shape[:0], side, side, 3)
 	smp.Values[1].SetInt64(labelOf(key))
 	smp.Key = key
 	smp.Source = formats.Source{
@@ -113,14 +137,6 @@ func labelOf(key string) int64 {
 		return formats.NoLabel
 	}
 	return (number - 1_440_764) / 13_111
-}
-
-// appendHead appends the markers that a JPEG begins with: SOI, JFIF, a frame of that size.
-func appendHead(b []byte, h, w int) []byte {
-	b = append(b, "\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00\xff\xc0\x00\x11\x08"...)
-	b = binary.BigEndian.AppendUint16(b, uint16(h))
-	b = binary.BigEndian.AppendUint16(b, uint16(w))
-	return append(b, "\x03\x01\x22\x00\x02\x11\x01\x03\x11\x01"...)
 }
 
 func pathOf(f formats.WritableFormat, dir string) string { return filepath.Join(dir, names[f.Name()]) }
