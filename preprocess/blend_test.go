@@ -33,7 +33,7 @@ func TestBlendTwins(t *testing.T) {
 			BlendHalf(d, fast, others, share, 1-share)
 			blendHalfGo(d, slow, others, share, 1-share)
 			for i := range fast {
-				if fast[i] != slow[i] && !(isNaN(d, fast[i]) && isNaN(d, slow[i])) {
+				if same := fast[i] == slow[i] || isNaN(d, fast[i]) && isNaN(d, slow[i]); !same {
 					t.Fatalf("%s, share %v: %#x and %#x give %#x, in Go %#x", d, share, halves[i], others[i], fast[i], slow[i])
 				}
 			}

@@ -1,10 +1,13 @@
 package atrest
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dsconv/dsconv/formats"
 )
@@ -169,8 +172,22 @@ func (t *Table) Ranks() ([]int32, error) {
 // checkKeys reports the first key that CheckKey refuses or that is not larger than the one
 // before.
 func (t *Table) checkKeys() error {
+	errs := make([]error, runtime.GOMAXPROCS(0)) // of as many parts
+	var parts sync.WaitGroup
+	for k := range errs {
+		parts.Go(func() { errs[k] = t.checkKeysOf(k*t.Len()/len(errs), (k+1)*t.Len()/len(errs)) })
+	}
+	parts.Wait()
+	return cmp.Or(errs...)
+}
+
+// checkKeysOf is checkKeys of the rows from, up to and without to.
+func (t *Table) checkKeysOf(from, to int) error {
 	last := ""
-	for i := range t.Len() {
+	if from > 0 {
+		last = t.Key(from - 1)
+	}
+	for i := from; i < to; i++ {
 		key := t.Key(i)
 		if err := formats.CheckKey(key); err != nil {
 			return fmt.Errorf("row %d: %w: %w", i, formats.ErrDamaged, err)
