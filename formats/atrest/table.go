@@ -171,11 +171,15 @@ func (t *Table) Ranks() ([]int32, error) {
 
 // checkKeys reports the first key that CheckKey refuses or that is not larger than the one
 // before.
-func (t *Table) checkKeys() error {
-	errs := make([]error, runtime.GOMAXPROCS(0)) // of as many parts
+func (t *Table) checkKeys() error { return t.inParts(t.checkKeysOf) }
+
+// inParts checks the rows on all cores, those from, up to and without to, by check. The error is
+// that of the first part that has one.
+func (t *Table) inParts(check func(from, to int) error) error {
+	errs := make([]error, runtime.GOMAXPROCS(0))
 	var parts sync.WaitGroup
 	for k := range errs {
-		parts.Go(func() { errs[k] = t.checkKeysOf(k*t.Len()/len(errs), (k+1)*t.Len()/len(errs)) })
+		parts.Go(func() { errs[k] = check(k*t.Len()/len(errs), (k+1)*t.Len()/len(errs)) })
 	}
 	parts.Wait()
 	return cmp.Or(errs...)
@@ -202,7 +206,11 @@ func (t *Table) checkKeysOf(from, to int) error {
 
 // checkPlaces reports the first record that does not lie in one of the files of those sizes.
 func (t *Table) checkPlaces(sizes []int64) error {
-	for i := range t.Len() {
+	return t.inParts(func(from, to int) error { return t.checkPlacesOf(from, to, sizes) })
+}
+
+func (t *Table) checkPlacesOf(from, to int, sizes []int64) error {
+	for i := from; i < to; i++ {
 		at := t.Place(i)
 		if at.Shard < 0 || at.Shard >= len(sizes) {
 			return fmt.Errorf("key %q: %w: it is in shard %d of %d", t.Key(i), formats.ErrDamaged, at.Shard, len(sizes))
