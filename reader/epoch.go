@@ -144,7 +144,7 @@ func (r *run) announce(first, size int) {
 	}
 	r.soon = r.soon[:0]
 	for p := first; p < first+size; p++ {
-		r.soon = append(r.soon, int32(r.loader.samples.At(r.draw(p).sample)))
+		r.soon = append(r.soon, int32(r.loader.samples.At(r.order.At(p%r.order.Len()))))
 	}
 	r.loader.prefetcher.Prefetch(r.soon)
 }

@@ -76,14 +76,9 @@ func (RandomResizedCrop) sizing() sizing { return fixesSize }
 // draw is torchvision's get_params: ten tries, then the largest part in the middle that
 // keeps the ratio.
 func (o RandomResizedCrop) draw(h, w int, r *Rand) preprocess.Rect {
-	scale, ratio := o.scale(), o.ratio()
-	area := float64(h * w)
-	low, high := math.Log(ratio[0]), math.Log(ratio[1])
+	ratio := o.ratio()
 	for range 10 {
-		target := area * r.Uniform(scale[0], scale[1])
-		aspect := math.Exp(r.Uniform(low, high))
-		cw := int(math.RoundToEven(math.Sqrt(target * aspect)))
-		ch := int(math.RoundToEven(math.Sqrt(target / aspect)))
+		cw, ch := drawSides(h*w, o.scale(), ratio, r)
 		if 0 < cw && cw <= w && 0 < ch && ch <= h {
 			y := r.IntN(h - ch + 1)
 			return preprocess.Rect{X: r.IntN(w - cw + 1), Y: y, W: cw, H: ch}
@@ -98,6 +93,14 @@ func (o RandomResizedCrop) draw(h, w int, r *Rand) preprocess.Rect {
 	}
 	cw, ch = max(cw, 1), max(ch, 1)
 	return preprocess.Rect{X: (w - cw) / 2, Y: (h - ch) / 2, W: cw, H: ch}
+}
+
+// drawSides draws a part of an area: its share evenly, the ratio of its sides a to b evenly on a
+// log scale.
+func drawSides(area int, scale, ratio [2]float64, r *Rand) (a, b int) {
+	target := float64(area) * r.Uniform(scale[0], scale[1])
+	aspect := math.Exp(r.Uniform(math.Log(ratio[0]), math.Log(ratio[1])))
+	return int(math.RoundToEven(math.Sqrt(target * aspect))), int(math.RoundToEven(math.Sqrt(target / aspect)))
 }
 
 func formatRange(r [2]float64) string {

@@ -112,14 +112,8 @@ func (o RandomErasing) Plan(p *Plan, r *Rand) {
 
 // draw is torchvision's get_params: ten tries, then nothing is erased.
 func (o RandomErasing) draw(h, w int, r *Rand) (preprocess.Rect, bool) {
-	scale, ratio := o.scale(), o.ratio()
-	area := float64(h * w)
-	low, high := math.Log(ratio[0]), math.Log(ratio[1])
 	for range 10 {
-		target := area * r.Uniform(scale[0], scale[1])
-		aspect := math.Exp(r.Uniform(low, high))
-		eh := int(math.RoundToEven(math.Sqrt(target * aspect)))
-		ew := int(math.RoundToEven(math.Sqrt(target / aspect)))
+		eh, ew := drawSides(h*w, o.scale(), o.ratio(), r)
 		if eh < h && ew < w {
 			y := r.IntN(h - eh + 1)
 			return preprocess.Rect{X: r.IntN(w - ew + 1), Y: y, W: ew, H: eh}, eh > 0 && ew > 0
