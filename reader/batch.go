@@ -58,7 +58,27 @@ func (b *Batch) Keep() {
 // on.
 func (b *Batch) Release() { b.loader.releaseBatch(b) }
 
-// frame is what all batches of a Loader have in common.
+// Frame is what all batches of a Loader have in common.
+type Frame struct {
+	DType formats.DType // of the images
+	Label formats.DType // of the labels
+	// Columns are those of Batch.MultiHot, Soft those of Batch.Soft; 0 where that is nil.
+	Columns, Soft int
+	// Fields have no values: name, kind, type and, where it is the same for all, shape.
+	Fields []Field
+}
+
+// Frame describes the Loader's batches.
+func (l *Loader) Frame() Frame {
+	f := &l.frame
+	described := Frame{DType: f.dtype, Label: f.label, Columns: f.columns, Soft: f.soft}
+	for _, field := range f.fields {
+		described.Fields = append(described.Fields, Field{Name: field.name, Kind: field.kind, DType: field.dtype, Shape: field.shape})
+	}
+	return described
+}
+
+// frame is that and the shape, as the Loader needs it.
 type frame struct {
 	shape   [3]int // H, W, C
 	dtype   formats.DType

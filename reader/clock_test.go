@@ -22,7 +22,7 @@ func busy(t testing.TB, l *Loader, images int) (told, passed time.Duration) {
 	before := l.Clock()
 	start := time.Now()
 	for k := range images {
-		if err := w.fill(&b, 0, l.draw(k%l.Samples(), k, 0)); err != nil {
+		if err := w.fill(&b, 0, l.draw(k%l.Samples(), k, 0, false, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}

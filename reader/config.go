@@ -46,6 +46,9 @@ type Config struct {
 	OnError OnError
 	// Cache keeps samples in memory.
 	Cache Cache
+	// AnySize leaves each image the size that the transforms give it. There are no batches
+	// then: Pick is how samples are read.
+	AnySize bool
 	// Transforms make each image the size of the batch's entries; see package augment.
 	Transforms []augment.Op
 	// DType of the batches: formats.Uint8, the default, Uint16, Float32, Float16 or BFloat16.

@@ -66,7 +66,7 @@ func (l *Loader) noteBad(index int, err error) {
 
 // fill makes entry i of b, in the slot s, the sample at a position of the epoch, or, where that
 // is bad, what OnError says.
-func (r *run) fill(w *worker, s *slot, b *Batch, i, position int) error {
+func (r *Run) fill(w *worker, s *slot, b *Batch, i, position int) error {
 	l := r.loader
 	d := r.draw(position)
 	err := w.fill(b, i, d)
@@ -91,7 +91,7 @@ func (r *run) fill(w *worker, s *slot, b *Batch, i, position int) error {
 }
 
 // note remembers a bad sample of b. What a batch is only mixed with counts where it is at home.
-func (r *run) note(s *slot, b *Batch, d draw, err error) {
+func (r *Run) note(s *slot, b *Batch, d draw, err error) {
 	if b == s.batch {
 		r.loader.noteBad(r.loader.samples.At(d.sample), err)
 	}

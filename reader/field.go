@@ -84,6 +84,12 @@ func fieldNames(schema formats.Schema) (names []string) {
 // fieldFrame finds type and shape of a field's values.
 func (l *Loader) fieldFrame(f *formats.Field) (frame fieldFrame, err error) {
 	switch f.Kind {
+	case formats.Image, formats.Mask:
+		if l.config.AnySize {
+			return frame, fmt.Errorf("%w: an %s, which needs images of one size", formats.ErrSchema, f.Kind)
+		}
+	}
+	switch f.Kind {
 	case formats.Image:
 		frame.dtype, frame.shape = l.frame.dtype, l.frame.imageShape()
 	case formats.Mask:

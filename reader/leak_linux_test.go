@@ -44,7 +44,7 @@ func inUse(t *testing.T, dir string) (names []string) {
 // workers counts the goroutines of epochs.
 func workers() int {
 	buf := make([]byte, 1<<20)
-	return strings.Count(string(buf[:runtime.Stack(buf, true)]), "reader.(*run).work(")
+	return strings.Count(string(buf[:runtime.Stack(buf, true)]), "reader.(*Run).work(")
 }
 
 // leaving is a way to end an epoch.

@@ -96,6 +96,9 @@ func (l *Loader) compile() error {
 	}
 	l.channels = map[preprocess.Color]int{preprocess.ColorRGB: 3, preprocess.ColorGray: 1}[l.config.Color]
 	h, w, channels := 0, 0, l.channels
+	if l.config.AnySize {
+		return l.compileEach()
+	}
 	sized := augment.FixesSize(l.config.Transforms)
 	if l.samples.Len() == 0 && (!sized || channels == 0) {
 		return errors.New("there are no samples to tell the shape of a batch")
@@ -121,6 +124,19 @@ func (l *Loader) compile() error {
 	}
 	var err error
 	l.pipeline, err = augment.Compile(l.config.Transforms, h, w, channels, l.config.DType, l.config.Layout)
+	return err
+}
+
+// compileEach makes the pipeline of images that need not have one size.
+func (l *Loader) compileEach() (err error) {
+	if l.channels == 0 {
+		return fmt.Errorf("images of any size: the color must be %s or %s", preprocess.ColorRGB, preprocess.ColorGray)
+	}
+	c := &l.config
+	l.pipeline, err = augment.CompileEach(c.Transforms, l.channels, c.DType, c.Layout)
+	if err == nil && len(l.pipeline.Mixers()) > 0 {
+		err = fmt.Errorf("%s: images of any size make no batches to mix", l.pipeline.Mixers()[0])
+	}
 	return err
 }
 
@@ -221,6 +237,14 @@ func (l *Loader) Classes() []string { return l.dataset.Meta().Classes() }
 // ImageShape is height, width and channels of a batch's images, whatever the layout.
 func (l *Loader) ImageShape() [3]int { return l.frame.shape }
 
+// InfoOf is what the dataset knows of sample i of the split, in order of key.
+func (l *Loader) InfoOf(i int) (formats.Info, error) {
+	if i < 0 || i >= l.samples.Len() {
+		return formats.Info{}, fmt.Errorf("sample %d: there are %d", i, l.samples.Len())
+	}
+	return l.dataset.Info(l.samples.At(i))
+}
+
 // Cached tells of the cache; zeros without one.
 func (l *Loader) Cached() cache.Stats {
 	if l.cache == nil {
@@ -242,26 +266,6 @@ func (l *Loader) Mixing() order.Mixing {
 		}
 	}
 	return order.Measure(l.plan, probe)
-}
-
-// At makes b a batch of one: sample i of the split in order of key, 0 <= i < Samples(),
-// with what the transforms draw in epoch 0, not mixed with others. b's memory is reused and
-// stays the caller's.
-func (l *Loader) At(i int, b *Batch) error {
-	if i < 0 || i >= l.samples.Len() {
-		return fmt.Errorf("sample %d: there are %d", i, l.samples.Len())
-	}
-	w := l.acquire()
-	defer l.release(w)
-	l.frame.reset(b, 1)
-	if err := w.fill(b, 0, l.draw(i, i, 0)); err != nil {
-		return err
-	}
-	l.frame.joinFields(b)
-	if l.frame.soft > 0 {
-		l.frame.soften(b)
-	}
-	return nil
 }
 
 // Clock sums up where the time went since the Loader was made.

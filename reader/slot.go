@@ -43,7 +43,7 @@ func (s *slot) fail(entry int, err error) {
 }
 
 // finish makes a batch of the slot's entries, all of which were tried.
-func (r *run) finish(s *slot) {
+func (r *Run) finish(s *slot) {
 	// By entry, so that nothing depends on timing.
 	slices.SortFunc(s.failed, func(a, b failure) int { return a.entry - b.entry })
 	if len(s.failed) > 0 && r.loader.config.OnError != Skip {
@@ -90,7 +90,7 @@ func (s *slot) closeGaps(f *frame) {
 
 // mix mixes the slot's batch. Where the image before its first one is bad, that is mixed with
 // its own batch's last.
-func (r *run) mix(s *slot) {
+func (r *Run) mix(s *slot) {
 	f := &r.loader.frame
 	if k := len(s.failed); k > 0 && s.failed[k-1].entry == s.size {
 		f.copyEntry(&s.before, 0, s.batch, s.batch.N-1)

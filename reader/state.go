@@ -23,14 +23,17 @@ type State struct {
 var ErrState = errors.New("the state is of another order")
 
 // State is where an epoch stands after b, which is still valid.
-func (l *Loader) State(epoch int, b *Batch) State {
-	return State{Epoch: epoch, Position: b.End, Seed: l.config.Seed, Order: l.orderName()}
+func (l *Loader) State(epoch int, b *Batch) State { return l.StateAt(epoch, b.End) }
+
+// StateAt is where an epoch stands at a position, which was a Batch's End.
+func (l *Loader) StateAt(epoch, position int) State {
+	return State{Epoch: epoch, Position: position, Seed: l.config.Seed, Order: l.orderName()}
 }
 
 // Resume ranges over what is left of the epoch, as Epoch does. ErrState is in the chain of
 // its first error if s was not made by a Loader of the same samples, order and seed.
 func (l *Loader) Resume(ctx context.Context, s State) iter.Seq2[*Batch, error] {
-	if err := l.checkState(s); err != nil {
+	if err := l.CheckState(s); err != nil {
 		return func(yield func(*Batch, error) bool) { yield(nil, err) }
 	}
 	return l.from(ctx, s.Epoch, s.Position)
@@ -39,7 +42,8 @@ func (l *Loader) Resume(ctx context.Context, s State) iter.Seq2[*Batch, error] {
 // Left is the number of batches that Resume gives.
 func (l *Loader) Left(s State) int { return l.shareFrom(s.Position).Batches() }
 
-func (l *Loader) checkState(s State) error {
+// CheckState is the error that Resume would give: it has ErrState in its chain.
+func (l *Loader) CheckState(s State) error {
 	switch {
 	case s.Seed != l.config.Seed:
 		return fmt.Errorf("%w: its seed is %d, the loader's %d", ErrState, s.Seed, l.config.Seed)

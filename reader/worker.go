@@ -18,6 +18,7 @@ type worker struct {
 	plan    augment.Plan
 	rand    augment.Rand
 	sample  formats.Sample
+	index   int              // of the sample
 	pixels  preprocess.Image // decoded; belongs to the worker
 	lent    preprocess.Image // pixels that lie in the dataset's memory
 	h, w    int              // of the designated image, before the plan
@@ -32,17 +33,37 @@ type worker struct {
 
 // fill makes entry i of b what is drawn. The error names the sample's key.
 func (w *worker) fill(b *Batch, i int, d draw) error {
-	l := w.loader
-	index := l.samples.At(d.sample)
-	now, err := w.fetch(index, w.begin())
+	now, err := w.take(d)
 	if err != nil {
 		return err
 	}
+	return w.render(b, i, w.loader.frame.entry(), now)
+}
+
+// take reads the sample that is drawn and plans what its image goes through. It gives back the
+// time.
+func (w *worker) take(d draw) (time.Duration, error) {
+	l := w.loader
+	w.index = l.samples.At(d.sample)
+	now, err := w.fetch(w.index, w.begin())
+	if err != nil {
+		return now, err
+	}
 	w.rand = d.rand
-	if now, err = w.picture(&w.sample.Values[l.image], w.target(b, i), now); err != nil {
+	if w.h, w.w, err = w.decoder.Size(&w.sample.Values[l.image], w.options()); err != nil {
+		return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
+	}
+	l.pipeline.Plan(&w.plan, w.h, w.w, &w.rand)
+	return now, nil
+}
+
+// render makes entry i of b, whose images have n elements, of the sample that was taken.
+func (w *worker) render(b *Batch, i, n int, now time.Duration) error {
+	now, err := w.picture(&w.sample.Values[w.loader.image], w.target(b, i, n), now)
+	if err != nil {
 		return err
 	}
-	b.Indices[i] = index
+	b.Indices[i] = w.index
 	if err := w.label(b, i); err != nil {
 		return fmt.Errorf("label of %s: %w", w.sample.Key, err)
 	}
@@ -53,15 +74,10 @@ func (w *worker) fill(b *Batch, i int, d draw) error {
 	return nil
 }
 
-// picture decodes the designated image, transforms it and stores it in t. It gives back the
-// time.
+// picture decodes the designated image, carries out its plan and stores it in t. It gives back
+// the time.
 func (w *worker) picture(v *formats.Value, t preprocess.Target, now time.Duration) (time.Duration, error) {
 	l := w.loader
-	var err error
-	if w.h, w.w, err = w.decoder.Size(v, w.options()); err != nil {
-		return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
-	}
-	l.pipeline.Plan(&w.plan, w.h, w.w, &w.rand)
 	m, own, err := w.decodeFor(v, &w.plan)
 	if err != nil {
 		return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
@@ -124,10 +140,9 @@ func (w *worker) lend(v *formats.Value) (*preprocess.Image, error) {
 	return &w.lent, nil
 }
 
-// target is entry i of b.
-func (w *worker) target(b *Batch, i int) preprocess.Target {
+// target is entry i of b, of n elements.
+func (w *worker) target(b *Batch, i, n int) preprocess.Target {
 	l := w.loader
-	n := l.frame.entry()
 	t := preprocess.Target{Store: l.pipeline.Store()}
 	switch l.frame.dtype {
 	case formats.Uint8:

@@ -13,7 +13,7 @@ import (
 type Pipeline struct {
 	ops     []Op
 	mixers  []Mixer
-	h, w, c int
+	h, w, c int // h and w are 0 where each image has a size of its own
 	dtype   formats.DType
 	layout  Layout
 	store   *preprocess.Store
@@ -24,16 +24,8 @@ type Pipeline struct {
 // formats.Uint8 (the pixels as they are) or formats.Float32, Float16 or BFloat16 (scaled to
 // [0, 1], and normalised where ops say so).
 func Compile(ops []Op, h, w, c int, dtype formats.DType, layout Layout) (*Pipeline, error) {
-	alone, mixers, err := apart(ops, dtype)
+	p, err := CompileEach(ops, c, dtype, layout)
 	if err != nil {
-		return nil, err
-	}
-	p := &Pipeline{ops: alone, mixers: mixers, c: c, dtype: dtype, layout: layout}
-	norm, err := p.check()
-	if err != nil {
-		return nil, err
-	}
-	if p.store, err = newStore(p, norm); err != nil {
 		return nil, err
 	}
 	if h == 0 || w == 0 {
@@ -52,6 +44,21 @@ func Compile(ops []Op, h, w, c int, dtype formats.DType, layout Layout) (*Pipeli
 	}
 	p.h, p.w = plan.H, plan.W
 	return p, nil
+}
+
+// CompileEach is Compile for images each of which ends in a size of its own.
+func CompileEach(ops []Op, c int, dtype formats.DType, layout Layout) (*Pipeline, error) {
+	alone, mixers, err := apart(ops, dtype)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pipeline{ops: alone, mixers: mixers, c: c, dtype: dtype, layout: layout}
+	norm, err := p.check()
+	if err != nil {
+		return nil, err
+	}
+	p.store, err = newStore(p, norm)
+	return p, err
 }
 
 // stored is an Op that acts on what is in the batch.
@@ -114,7 +121,7 @@ func (p *Pipeline) Fits(m *preprocess.Image, plan *Plan) error {
 		return errors.New("it has 16 bits a channel: use uint16, float32, float16 or bfloat16 batches")
 	case m.DType != formats.Uint8 && m.DType != formats.Uint16:
 		return fmt.Errorf("its elements are %s: only uint8 and uint16 can be transformed", m.DType)
-	case plan.H != p.h || plan.W != p.w:
+	case p.h > 0 && (plan.H != p.h || plan.W != p.w):
 		return fmt.Errorf("it becomes %dx%d, the batch holds %dx%d: %w", plan.W, plan.H, p.w, p.h, ErrSize)
 	}
 	return nil

@@ -1,0 +1,122 @@
+//go:build cgo
+
+package main
+
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/reader"
+)
+
+// clock is reader.Clock in seconds.
+type clock struct {
+	Read    float64 `json:"read"`
+	Decode  float64 `json:"decode"`
+	Augment float64 `json:"augment"`
+	Collate float64 `json:"collate"`
+	Wait    float64 `json:"wait"`
+	Images  int64   `json:"images"`
+	Bytes   int64   `json:"bytes"`
+	Depth   float64 `json:"depth"`
+}
+
+func clockOf(l *loader, _ struct{}) (any, error) {
+	c := l.Clock()
+	return clock{
+		Read: c.Read.Seconds(), Decode: c.Decode.Seconds(), Augment: c.Augment.Seconds(),
+		Collate: c.Collate.Seconds(), Wait: c.Wait.Seconds(), Images: c.Images, Bytes: c.Bytes, Depth: c.Depth(),
+	}, nil
+}
+
+// bad is what Loader.Bad gives.
+type bad struct {
+	Times   int64       `json:"times"`
+	Samples []badSample `json:"samples"`
+}
+
+type badSample struct {
+	Index   int    `json:"index"`
+	Message string `json:"message"`
+}
+
+func badOf(l *loader, _ struct{}) (any, error) {
+	times, samples := l.Bad()
+	b := bad{Times: times, Samples: make([]badSample, len(samples))}
+	for i, s := range samples {
+		b.Samples[i] = badSample{s.Index, s.Err.Error()}
+	}
+	return b, nil
+}
+
+func metaOf(l *loader, _ struct{}) (any, error) { return l.dataset.Meta(), nil }
+
+// numbers are samples of the split, in order of key; nil is all.
+type numbers struct {
+	Samples []int `json:"samples"`
+}
+
+func keysOf(l *loader, a numbers) (any, error) {
+	return textsOf(l, a.Samples, func(in formats.Info) string { return in.Key })
+}
+
+// keysAt gives the keys of samples by their index in the dataset, which batches have; that of
+// padding, -1, is "".
+func keysAt(l *loader, a struct {
+	Indices []int `json:"indices"`
+},
+) (any, error) {
+	keys := make([]string, len(a.Indices))
+	for k, i := range a.Indices {
+		if i < 0 {
+			continue
+		}
+		in, err := l.dataset.Info(i)
+		if err != nil {
+			return nil, err
+		}
+		keys[k] = in.Key
+	}
+	return keys, nil
+}
+
+// sourcesOf gives the paths of the files that samples were made of, '/'-separated, relative to
+// the folder that was packed.
+func sourcesOf(l *loader, a numbers) (any, error) {
+	return textsOf(l, a.Samples, func(in formats.Info) string { return in.Source.Path })
+}
+
+func textsOf(l *loader, samples []int, text func(formats.Info) string) (any, error) {
+	if samples == nil {
+		samples = make([]int, l.Samples())
+		for i := range samples {
+			samples[i] = i
+		}
+	}
+	texts := make([]string, len(samples))
+	for k, i := range samples {
+		in, err := l.InfoOf(i)
+		if err != nil {
+			return nil, err
+		}
+		texts[k] = text(in)
+	}
+	return texts, nil
+}
+
+// stateOf is where an epoch stands at a position.
+func stateOf(l *loader, a struct {
+	Epoch    int `json:"epoch"`
+	Position int `json:"position"`
+},
+) (any, error) {
+	return l.StateAt(a.Epoch, a.Position), nil
+}
+
+// checkState reports a state that is not of the loader's order.
+func checkState(l *loader, s reader.State) (any, error) {
+	if err := l.CheckState(s); err != nil {
+		return nil, fmt.Errorf("resume: %w", err)
+	}
+	return nil, nil
+}

@@ -1,0 +1,82 @@
+//go:build cgo
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/dsconv/dsconv/internal/parallel"
+	"github.com/dsconv/dsconv/reader/augment"
+)
+
+// methods are those of dsconv_call.
+var methods = map[string]func(arguments []byte) (any, error){
+	"open":       method(openLoader),
+	"close":      method(closeLoader),
+	"classes":    ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Classes(), nil }),
+	"clock":      ofLoader(clockOf),
+	"estimate":   ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Estimate() }),
+	"mixing":     ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Mixing(), nil }),
+	"cached":     ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Cached(), nil }),
+	"bad":        ofLoader(badOf),
+	"meta":       ofLoader(metaOf),
+	"keys":       ofLoader(keysOf),
+	"keys_at":    ofLoader(keysAt),
+	"sources":    ofLoader(sourcesOf),
+	"state":      ofLoader(stateOf),
+	"check":      ofLoader(checkState),
+	"transform":  method(openTransform),
+	"plan":       method(planOf),
+	"forget":     method(forget),
+	"transforms": method(func(struct{}) (any, error) { return augment.Syntax, nil }),
+	"cores":      method(func(struct{}) (any, error) { return parallel.Cores(), nil }),
+}
+
+// call calls a method by its name.
+func call(name string, arguments []byte) (any, error) {
+	m, ok := methods[name]
+	if !ok {
+		return nil, fmt.Errorf("%w: there is no method %q", errValue, name)
+	}
+	return m(arguments)
+}
+
+// method makes JSON the arguments of f. Unknown arguments are errors.
+func method[A any](f func(A) (any, error)) func([]byte) (any, error) {
+	return func(arguments []byte) (any, error) {
+		var a A
+		d := json.NewDecoder(bytes.NewReader(arguments))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&a); err != nil {
+			return nil, fmt.Errorf("%w: %w", errValue, err)
+		}
+		return f(a)
+	}
+}
+
+// ofLoader is method for functions of a loader.
+func ofLoader[A any](f func(*loader, A) (any, error)) func([]byte) (any, error) {
+	return method(func(a struct {
+		Loader    int64 `json:"loader"`
+		Arguments A     `json:"arguments"`
+	},
+	) (any, error) {
+		l, leave, err := enter(a.Loader)
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
+		return f(l, a.Arguments)
+	})
+}
+
+// forget closes any handle but a loader's or a run's.
+func forget(a struct {
+	Handle int64 `json:"handle"`
+},
+) (any, error) {
+	things.remove(a.Handle)
+	return nil, nil
+}

@@ -1,0 +1,56 @@
+//go:build cgo
+
+// Command capi is dsconv as a C library, built with -buildmode=c-shared: what the Python package
+// stands on.
+//
+// What is done rarely goes through dsconv_call, a method's name and its arguments as JSON. What
+// is done for every batch or image has a function of its own, which takes the caller's memory:
+// Go writes into it and keeps no pointer to it beyond the call, but for the blocks that
+// dsconv_start and dsconv_next lend to a run until dsconv_next gives them back or dsconv_stop
+// does. Handles are numbers; one that is closed is told from all others.
+//
+// All functions may be called from any thread; one run from one thread at a time. A process that
+// was forked from one that has called the library must not call it: Go's threads are not there.
+package main
+
+/*
+#include <stdlib.h>
+*/
+import "C"
+
+import (
+	"encoding/json"
+	"unsafe"
+
+	"github.com/dsconv/dsconv/internal/parallel"
+)
+
+func init() { parallel.RoomForC() }
+
+func main() {}
+
+// dsconv_call calls a method. It gives {"result": ...} or {"error": {"kind": ..., "message": ...}},
+// to be freed by dsconv_free.
+//
+//export dsconv_call
+func dsconv_call(method, arguments *C.char) *C.char {
+	result, err := call(C.GoString(method), []byte(C.GoString(arguments)))
+	return reply(result, err)
+}
+
+//export dsconv_free
+func dsconv_free(text *C.char) { C.free(unsafe.Pointer(text)) }
+
+// reply is a result or an error as JSON in C's memory.
+func reply(result any, err error) *C.char {
+	r := struct {
+		Result any      `json:"result,omitempty"`
+		Error  *failure `json:"error,omitempty"`
+	}{Result: result, Error: describe(err)}
+	text, err := json.Marshal(r)
+	if err != nil {
+		r.Result, r.Error = nil, describe(err)
+		text, _ = json.Marshal(r) // of two strings: it cannot fail
+	}
+	return C.CString(string(text))
+}

@@ -1,0 +1,38 @@
+//go:build cgo
+
+package main
+
+/*
+#include <stdint.h>
+*/
+import "C"
+
+import "unsafe"
+
+// dsconv_order writes the samples that this rank takes from a position of an epoch on, numbered
+// in order of key, to dst, if it has room for so many, and gives how many there are; -1 if there
+// is no such loader. Entry i of batch k is number k*batch_size+i. Padding, a sample that should
+// not be counted, is written as -1 less its number.
+//
+//export dsconv_order
+func dsconv_order(handle, epoch, position C.int64_t, dst *C.int32_t, room C.int64_t) C.int64_t {
+	l, leave, err := enter(int64(handle))
+	if err != nil {
+		return -1
+	}
+	defer leave()
+	n := l.Entries(int(position))
+	if dst == nil || int(room) < n {
+		return C.int64_t(n)
+	}
+	i := 0
+	to := unsafe.Slice((*int32)(dst), n)
+	for sample, padding := range l.Order(int(epoch), int(position)) {
+		to[i] = int32(sample)
+		if padding {
+			to[i] = -1 - to[i]
+		}
+		i++
+	}
+	return C.int64_t(n)
+}

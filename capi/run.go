@@ -1,0 +1,161 @@
+//go:build cgo
+
+package main
+
+/*
+#include "batch.h"
+*/
+import "C"
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/dsconv/dsconv/reader"
+)
+
+// running is an epoch in the making.
+type running struct {
+	mu     sync.Mutex
+	loader *loader
+	blocks blocks
+	run    *reader.Run
+	batch  *reader.Batch
+	list   []int32 // of StartList
+	leave  func()  // the loader
+}
+
+func (r *running) current() (*reader.Batch, []part) { return r.batch, r.loader.parts }
+
+// dsconv_start starts an epoch at a position: the loader's order, or, where list is not NULL, the
+// n samples that it numbers. lent are as many blocks as the loader has slots, each of its block_size.
+// It gives {"result": {"run": ..., "batches": ...}} or an error as dsconv_call does.
+//
+//export dsconv_start
+func dsconv_start(handle C.int64_t, epoch, position C.int64_t, list *C.int32_t, n C.int64_t, lent *unsafe.Pointer, count C.int32_t) *C.char {
+	l, leave, err := enter(int64(handle))
+	if err != nil {
+		return reply(nil, err)
+	}
+	r := &running{loader: l, leave: leave, blocks: blocks{size: l.MemorySize(), used: map[unsafe.Pointer]bool{}}}
+	for _, b := range unsafe.Slice(lent, int(count)) {
+		r.blocks.lend(b)
+	}
+	if list == nil {
+		r.run, err = l.Start(l.StateAt(int(epoch), int(position)), r.blocks.get)
+	} else {
+		for _, i := range unsafe.Slice(list, int(n)) {
+			r.list = append(r.list, int32(i))
+		}
+		r.run, err = l.StartList(r.list, int(epoch), int(position), r.blocks.get)
+	}
+	if err != nil {
+		leave()
+		return reply(nil, err)
+	}
+	run := things.add(r)
+	l.mu.Lock()
+	l.runs[run] = r
+	l.mu.Unlock()
+	return reply(struct {
+		Run     int64 `json:"run"`
+		Batches int   `json:"batches"`
+	}{run, r.run.Batches()}, nil)
+}
+
+// What dsconv_next gives.
+const (
+	nextBatch = iota // there is one
+	nextLater        // none was made in the time given
+	nextEnd          // there are no more
+	nextError        // *failed tells, to be freed by dsconv_free
+)
+
+// dsconv_next waits at most so many milliseconds for the next batch. block is lent in the place
+// of the one that the last batch came in; it is NULL for the first batch and for another try.
+//
+//export dsconv_next
+func dsconv_next(handle C.int64_t, block unsafe.Pointer, milliseconds C.int32_t, out *C.dsconv_batch, failed **C.char) C.int32_t {
+	r, err := of[*running](int64(handle))
+	if err != nil {
+		*failed = reply(nil, err)
+		return nextError
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.run == nil {
+		*failed = reply(nil, errClosed)
+		return nextError
+	}
+	if block != nil {
+		r.blocks.lend(block)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(milliseconds)*time.Millisecond)
+	defer cancel()
+	b, err := r.run.Next(ctx)
+	switch {
+	case err == nil:
+		return r.hand(b, out, failed)
+	case errors.Is(err, io.EOF):
+		return nextEnd
+	case ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded):
+		return nextLater
+	}
+	*failed = reply(nil, err)
+	return nextError
+}
+
+// hand gives the caller its block with a batch's images.
+func (r *running) hand(b *reader.Batch, out *C.dsconv_batch, failed **C.char) C.int32_t {
+	r.batch = b
+	images := b.TakeImages()
+	if !r.blocks.give(images) {
+		*failed = reply(nil, errors.New("no block was lent for a batch"))
+		return nextError
+	}
+	out.images = unsafe.Pointer(unsafe.SliceData(images))
+	out.n, out.end = C.int64_t(b.N), C.int64_t(b.End)
+	out.skipped, out.substituted = C.int64_t(b.Skipped), C.int64_t(b.Substituted)
+	return nextBatch
+}
+
+// dsconv_stop ends a run, if it has not ended, and waits for its threads. All blocks that were
+// lent to it are the caller's again.
+//
+//export dsconv_stop
+func dsconv_stop(handle C.int64_t) {
+	if r, err := of[*running](int64(handle)); err == nil {
+		r.end(int64(handle))
+	}
+}
+
+// end stops the run, if it was not before, and waits for its goroutines.
+func (r *running) end(handle int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.run == nil {
+		return
+	}
+	things.remove(handle)
+	r.run.Stop()
+	r.run, r.batch = nil, nil
+	r.loader.mu.Lock()
+	delete(r.loader.runs, handle)
+	r.loader.mu.Unlock()
+	r.leave()
+}
+
+// endRuns ends all runs of the loader.
+func (l *loader) endRuns() {
+	l.mu.Lock()
+	runs := maps.Clone(l.runs)
+	l.mu.Unlock()
+	for handle, r := range runs {
+		r.end(handle)
+	}
+}

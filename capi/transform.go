@@ -1,0 +1,134 @@
+//go:build cgo
+
+package main
+
+/*
+#include <stdint.h>
+*/
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/reader/augment"
+)
+
+// transform is transforms of single images, apart from any dataset.
+type transform struct {
+	pipeline *augment.Pipeline
+	dtype    formats.DType
+	layout   augment.Layout
+	channels int
+}
+
+type transformation struct {
+	Words    string `json:"words"`
+	DType    string `json:"dtype"`
+	Layout   string `json:"layout"`
+	Channels int    `json:"channels"`
+}
+
+// openTransform gives a handle, to be closed by forget.
+func openTransform(a transformation) (any, error) {
+	t := &transform{dtype: formats.DType(a.DType), layout: augment.Layout(a.Layout), channels: a.Channels}
+	ops, err := augment.Parse(a.Words)
+	if err == nil {
+		t.pipeline, err = augment.CompileEach(ops, t.channels, t.dtype, t.layout)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errValue, err)
+	}
+	return things.add(t), nil
+}
+
+// draw says of what image a plan is, and what keys what it draws.
+type draw struct {
+	Transform int64  `json:"transform"`
+	Height    int    `json:"height"`
+	Width     int    `json:"width"`
+	Seed      uint64 `json:"seed"`
+	Epoch     int    `json:"epoch"`
+	Sample    int    `json:"sample"`
+}
+
+// plan is what a transform does to an image.
+func (t *transform) plan(p *augment.Plan, d *draw) {
+	r := augment.NewRand(d.Seed, d.Epoch, d.Sample)
+	t.pipeline.Plan(p, d.Height, d.Width, &r)
+}
+
+// planOf tells what a transform does to an image, with what it draws.
+func planOf(d draw) (any, error) {
+	t, err := of[*transform](d.Transform)
+	if err != nil {
+		return nil, err
+	}
+	var p augment.Plan
+	t.plan(&p, &d)
+	return p.Steps(), nil
+}
+
+// dsconv_transform transforms the height*width*channels pixels at src, which stay as they are.
+// *out is a handle of the result's parts, of which there is the image alone, to be closed by
+// dsconv_drop. It gives NULL, or an error as dsconv_call does.
+//
+//export dsconv_transform
+func dsconv_transform(handle C.int64_t, src *C.uint8_t, height, width C.int64_t, seed C.uint64_t, epoch, sample C.int64_t, out *C.int64_t) *C.char {
+	t, err := of[*transform](int64(handle))
+	if err != nil {
+		return reply(nil, err)
+	}
+	d := draw{Height: int(height), Width: int(width), Seed: uint64(seed), Epoch: int(epoch), Sample: int(sample)}
+	pixels := unsafe.Slice((*byte)(unsafe.Pointer(src)), d.Height*d.Width*t.channels)
+	s := singles.Get().(*single)
+	s.parts = imagePart
+	m := preprocess.Image{Pix: pixels, H: d.Height, W: d.Width, C: t.channels, DType: formats.Uint8}
+	if err := t.apply(&m, &d, &s.batch); err != nil {
+		singles.Put(s)
+		return reply(nil, fmt.Errorf("transform an image of %dx%d: %w", d.Width, d.Height, err))
+	}
+	*out = C.int64_t(things.add(s))
+	return nil
+}
+
+var imagePart = []part{{
+	Name: "image", Kind: formats.Image,
+	bytes:  imagesOf,
+	shapes: func(b *reader.Batch) [][]int { return [][]int{b.Shape[1:]} },
+}}
+
+// apply makes b a batch of one of the image m.
+func (t *transform) apply(m *preprocess.Image, d *draw, b *reader.Batch) error {
+	var p augment.Plan
+	t.plan(&p, d)
+	if err := t.pipeline.Fits(m, &p); err != nil {
+		return err
+	}
+	n := p.H * p.W * t.channels
+	b.N, b.Shape = 1, [4]int{1, p.H, p.W, t.channels}
+	if t.layout == augment.NCHW {
+		b.Shape = [4]int{1, t.channels, p.H, p.W}
+	}
+	b.Uint8, b.Uint16, b.Float32, b.Half = nil, nil, nil, nil
+	target := preprocess.Target{Store: t.pipeline.Store()}
+	switch t.dtype {
+	case formats.Uint8:
+		b.Uint8 = make([]uint8, n)
+		target.Uint8 = b.Uint8
+	case formats.Float32:
+		b.Float32 = make([]float32, n)
+		target.Float32 = b.Float32
+	default:
+		b.Half = make([]uint16, n)
+		target.Half = b.Half
+	}
+	var r augment.Runner
+	if err := r.Apply(&p, m, false, target); err != nil {
+		return err
+	}
+	return r.Store()
+}

@@ -1,0 +1,51 @@
+"""Batches on their way to a device, one ahead of the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+
+def to_device(batches: Iterator[tuple[Any, Any]], device: Any) -> Iterator[tuple[Any, Any]]:
+    """Moves the first of each pair, a batch, to the device; the second stays as it is.
+
+    On CUDA the copy of the next batch runs on a stream of its own while the loop works on the one before. From pinned
+    memory it needs no thread; the memory is used again when the copy has ended, which PyTorch's allocator knows.
+    """
+    import torch
+
+    device = torch.device(device)
+    if device.type != "cuda":
+        for batch, rest in batches:
+            yield _moved(batch, device, False), rest
+        return
+    stream = torch.cuda.Stream(device)
+    waiting: tuple[Any, Any, Any] | None = None
+    for batch, rest in batches:
+        with torch.cuda.stream(stream):
+            moved = _moved(batch, device, True)
+        event = torch.cuda.Event()
+        event.record(stream)
+        if waiting is not None:
+            yield _arrived(*waiting)
+        waiting = moved, rest, event
+    if waiting is not None:
+        yield _arrived(*waiting)
+
+
+def _arrived(batch: Any, rest: Any, event: Any) -> tuple[Any, Any]:
+    """A batch whose copy the current stream waits for, and which that may use from now on."""
+    import torch
+
+    for value in batch:
+        if isinstance(value, torch.Tensor):
+            stream = torch.cuda.current_stream(value.device)
+            stream.wait_event(event)
+            value.record_stream(stream)
+    return batch, rest
+
+
+def _moved(batch: Any, device: Any, non_blocking: bool) -> tuple[Any, ...]:
+    import torch
+
+    return tuple(x.to(device, non_blocking=non_blocking) if isinstance(x, torch.Tensor) else x for x in batch)

@@ -1,0 +1,42 @@
+"""Which epoch is next, and how far it has come."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+
+class Epochs:
+    """Counts epochs, and the positions in them that loops have reached."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._next = (0, 0)
+        self.reached = (0, 0)
+
+    def set(self, epoch: int) -> None:
+        """The next iteration is this epoch. One that is to be resumed is not begun anew."""
+        if epoch < 0:
+            raise ValueError(f"epoch {epoch}: it must not be negative")
+        if self._next[0] != epoch:
+            self._next = self.reached = epoch, 0
+
+    def resume(self, epoch: int, position: int) -> None:
+        """The next iteration is what is left of an epoch from a position on."""
+        self._next = self.reached = epoch, position
+
+    def begin(self) -> tuple[int, int]:
+        """The epoch and the position to begin at; the one after it is next."""
+        epoch, position = self.reached = self._next
+        self._next = epoch + 1, 0
+        return epoch, position
+
+    def follow(self, epoch: int, batches: Iterator[tuple[Any, int]]) -> Iterator[Any]:
+        """Gives the batches and notes where they end."""
+        with contextlib.closing(batches):  # type: ignore[type-var]
+            for batch, end in batches:
+                self.reached = epoch, end
+                yield batch
+                del batch
+        self.reached = epoch + 1, 0

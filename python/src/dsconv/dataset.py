@@ -1,0 +1,117 @@
+"""A dataset of single samples, in ImageFolder's place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from . import _native
+from ._native import ArgumentError
+from ._source import Source
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+
+class Dataset:
+    """Single samples: `Dataset("out.lmdb", transform=tf)` for `ImageFolder("images/", tf)`.
+
+    Item i is (image, target): a PIL image, RGB, of the pixels that Pillow decodes, and the class's number (-1 where
+    there is none), each after its transform. Samples come in bytewise order of key: class by class, as ImageFolder's.
+
+    It is safe to use from several threads, and in the workers of a DataLoader, forked or spawned: each process opens
+    the dataset for itself. `Loader` is several times as fast.
+
+    Args:
+        path: of the dataset, see `Loader`.
+        split: only this split; None is all.
+        transform: called with the image.
+        target_transform: called with the target.
+
+    Raises:
+        FileNotFoundError: there is no such dataset.
+        dsconv.Error: of an item, with its key.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        split: str | None = None,
+        transform: Callable[[Any], Any] | None = None,
+        target_transform: Callable[[int], Any] | None = None,
+    ) -> None:
+        self.root, self.split = os.fspath(path), split
+        self.transform, self.target_transform = transform, target_transform
+        self._source = Source(path=self.root, split=split or "", batch_size=1, order="none", any_size=True)
+        self._targets: list[int] | None = None
+        label = next((p for p in self._source.parts if p.kind in ("label", "multihot")), None)
+        if label is not None and label.kind == "multihot":
+            raise ArgumentError(f"{self.root}: its labels are multi-hot: use dsconv.Loader")
+        self._label = label
+
+    def __len__(self) -> int:
+        return self._source.samples
+
+    def __getitem__(self, i: int) -> tuple[Any, Any]:
+        n = len(self)
+        if not -n <= i < n:
+            raise IndexError(f"sample {i}: there are {n}")
+        picked = self._source.pick(int(i) % n, 0)
+        try:
+            pixels = _native.part(picked, 0, "uint8", _native.shapes(picked, 0)[0])
+            target = -1 if self._label is None else int(_native.part(picked, self._label.number, "int64", ()))
+        finally:
+            self._source.drop(picked)
+        image: Any = _pil(pixels)
+        if self.transform is not None:
+            image = self.transform(image)
+        return image, target if self.target_transform is None else self.target_transform(target)
+
+    @property
+    def classes(self) -> list[str]:
+        """The names of the classes; a target is an index into them."""
+        return self._source.classes
+
+    @property
+    def class_to_idx(self) -> dict[str, int]:
+        """Each class's target."""
+        return {name: i for i, name in enumerate(self.classes)}
+
+    @property
+    def targets(self) -> list[int]:
+        """The targets of all samples, before target_transform."""
+        if self._targets is None:
+            self._targets = self._source.labels().tolist()
+        return self._targets
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of all samples: paths of the sources without extension."""
+        return self._source.call("keys")
+
+    @property
+    def samples(self) -> list[tuple[str, int]]:
+        """The path of each sample's source, relative to the folder that it came from, and its target."""
+        return list(zip(self._source.call("sources"), self.targets))
+
+    @property
+    def imgs(self) -> list[tuple[str, int]]:
+        """`samples`, by ImageFolder's other name for it."""
+        return self.samples
+
+    def close(self) -> None:
+        """Closes the dataset, which opens again when it is used."""
+        self._source.close()
+
+    def __repr__(self) -> str:
+        split = "" if self.split is None else f", split={self.split!r}"
+        return f"Dataset({self.root!r}{split}): {len(self)} samples, {len(self.classes)} classes"
+
+
+def _pil(pixels: Any) -> Image.Image:
+    try:
+        from PIL import Image
+    except ImportError as missing:
+        raise ImportError("Dataset gives PIL images: pip install Pillow, or use dsconv.Loader") from missing
+    return Image.fromarray(pixels)

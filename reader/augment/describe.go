@@ -1,0 +1,95 @@
+package augment
+
+import "github.com/dsconv/dsconv/preprocess"
+
+// Step is one thing that a plan does to an image, with what was drawn for it. Its numbers are of
+// the image as the steps before it leave it.
+type Step struct {
+	// Name is crop, flip, vflip, resize, pad, transpose, affine, blur, sharpen, erase or a
+	// preprocess.Change: brightness, contrast, saturation, hue, gray, invert, posterize, solarize,
+	// autocontrast, equalize.
+	Name string `json:"step"`
+	// Part is left, top, width, height: of crop and erase.
+	Part []int `json:"part,omitempty"`
+	// Size is height and width of the result, or, of blur, of the kernel.
+	Size   []int             `json:"size,omitempty"`
+	Filter preprocess.Filter `json:"filter,omitempty"`
+	// Border is left and top of pad.
+	Border []int   `json:"border,omitempty"`
+	Mode   PadMode `json:"mode,omitempty"`
+	// Values are what fills, or what erases; none is 0, or, of erase, noise.
+	Values []float64 `json:"values,omitempty"`
+	Matrix []float64 `json:"matrix,omitempty"` // of affine, see Plan.Affine
+	Amount float64   `json:"amount,omitempty"` // the factor of a change, the sigma of a blur
+}
+
+// Steps tells what p will do, in order: for those who want to do the same by other means.
+func (p *Plan) Steps() []Step {
+	var all []Step
+	h, w := p.fromH, p.fromW
+	for i := range p.steps {
+		s := &p.steps[i]
+		all = appendView(all, h, w, s.window, s.flips)
+		all = append(all, p.describe(s)...)
+		h, w = s.h, s.w
+	}
+	all = appendView(all, h, w, p.window, p.flips)
+	for _, e := range p.erasures {
+		all = append(all, Step{Name: "erase", Part: partOf(e.part), Values: e.values})
+	}
+	return all
+}
+
+// appendView adds the crop and the flips of a window of an image of h by w pixels.
+func appendView(all []Step, h, w int, window preprocess.Rect, f flips) []Step {
+	if (window != preprocess.Rect{W: w, H: h}) {
+		all = append(all, Step{Name: "crop", Part: partOf(window)})
+	}
+	if f.h {
+		all = append(all, Step{Name: "flip"})
+	}
+	if f.v {
+		all = append(all, Step{Name: "vflip"})
+	}
+	return all
+}
+
+func (p *Plan) describe(s *step) []Step {
+	size := []int{s.h, s.w}
+	switch s.kind {
+	case resample:
+		return []Step{{Name: "resize", Size: size, Filter: s.filter}}
+	case pad:
+		b := &s.border
+		return []Step{{Name: "pad", Size: size, Border: []int{b.left, b.top}, Mode: b.mode, Values: b.fill}}
+	case transpose:
+		return []Step{{Name: "transpose", Size: size}}
+	case affine:
+		a := &s.affine
+		return []Step{{Name: "affine", Size: size, Filter: a.Filter, Values: a.Fill, Matrix: a.Matrix[:]}}
+	case blur:
+		return []Step{{Name: "blur", Size: []int{s.color.h, s.color.w}, Amount: s.color.amount}}
+	case sharpen:
+		return []Step{{Name: "sharpen", Amount: s.color.amount}}
+	}
+	var changes []Step
+	for _, c := range p.changes[s.color.from:s.color.to] {
+		changes = append(changes, Step{Name: changeNames[c.Change], Amount: c.Factor})
+	}
+	return changes
+}
+
+var changeNames = map[preprocess.Change]string{
+	preprocess.Brightness:   "brightness",
+	preprocess.Contrast:     "contrast",
+	preprocess.Saturation:   "saturation",
+	preprocess.Hue:          "hue",
+	preprocess.Gray:         "gray",
+	preprocess.Invert:       "invert",
+	preprocess.Posterize:    "posterize",
+	preprocess.Solarize:     "solarize",
+	preprocess.AutoContrast: "autocontrast",
+	preprocess.Equalize:     "equalize",
+}
+
+func partOf(r preprocess.Rect) []int { return []int{r.X, r.Y, r.W, r.H} }

@@ -1,0 +1,259 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dsconv/dsconv/reader/order"
+)
+
+// Run is an epoch in the making, for callers that cannot range over it. It belongs to one
+// goroutine at a time, and must be stopped. Its entries, numbered through all batches, are handed
+// out to the workers by an atomic counter; the ring of slots bounds how far they go ahead.
+type Run struct {
+	loader   *Loader
+	order    order.Order
+	share    order.Share
+	allocate Allocator // nil for the Loader's own memory
+	epoch    int
+	batches  int
+	repeats  bool   // samples may come more than once
+	rank     uint64 // that lists of other ranks are told apart by
+	at       int    // the batch that Next gives next, or has given
+	given    bool   // it has
+	asked    bool   // it was asked for
+	err      error  // that ended the run
+	extra    int    // entries that a batch has besides its own: what its first one is mixed with
+	total    int64  // entries
+	slots    []slot
+	soon     []int32 // scratch of announce
+
+	next  atomic.Int64 // the entry to be made next
+	limit atomic.Int64 // entries below it have a slot
+	ready atomic.Int64 // batches that are made and wait for the loop
+
+	mu      sync.Mutex // for opened alone
+	opened  sync.Cond  // limit or stopped changed
+	stopped atomic.Bool
+	workers sync.WaitGroup
+}
+
+// Start sets the workers to work on what is left of an epoch, as Resume does. The images are made
+// in memory of allocate's, or, if it is nil, of the Loader's own.
+func (l *Loader) Start(s State, allocate Allocator) (*Run, error) {
+	if err := l.CheckState(s); err != nil {
+		return nil, err
+	}
+	return l.start(s.Epoch, s.Position, allocate)
+}
+
+// start is Start of an epoch of the plan's order.
+func (l *Loader) start(epoch, position int, allocate Allocator) (*Run, error) {
+	return l.run(&Run{
+		allocate: allocate,
+		order:    l.plan.Epoch(l.config.Seed, epoch), share: l.shareFrom(position), epoch: epoch, repeats: l.plan.Repeats(),
+	})
+}
+
+// run sets the workers to work on r's order, share and epoch.
+func (l *Loader) run(r *Run) (*Run, error) {
+	if l.config.AnySize {
+		return nil, errors.New("images of any size make no batches")
+	}
+	r.loader, r.batches = l, r.share.Batches()
+	if l.mixing != nil {
+		r.extra = 1
+	}
+	r.total = int64(r.share.Entries() + r.extra*r.batches)
+	r.opened.L = &r.mu
+	r.slots = make([]slot, min(l.config.Prefetch+1, r.batches))
+	for k := range r.slots {
+		r.slots[k].done = make(chan struct{}, 1)
+		r.open(k)
+	}
+	for range min(int64(l.config.Workers), r.total) {
+		r.workers.Go(r.work)
+	}
+	return r, nil
+}
+
+// Batches is the number of batches that the run has in all.
+func (r *Run) Batches() int { return r.batches }
+
+// Next gives the next batch, which is valid until Next or Stop, or io.EOF behind the last one.
+// The error of ctx ends the wait and nothing else: Next can be called again. Any other error is
+// that of a sample, and stays.
+func (r *Run) Next(ctx context.Context) (*Batch, error) {
+	if r.given {
+		r.given, r.asked = false, false
+		r.recycle(r.at)
+		r.at++
+	}
+	switch {
+	case r.err != nil:
+		return nil, r.err
+	case r.at == r.batches:
+		return nil, io.EOF
+	}
+	b, err := r.wait(ctx, r.at)
+	if err != nil {
+		return nil, err
+	}
+	r.given = true
+	return b, nil
+}
+
+// Stop stops the workers, waits for them and takes all batches back.
+func (r *Run) Stop() {
+	r.stop()
+	r.workers.Wait()
+	for k := range r.slots {
+		if b := r.slots[k].batch; b != nil {
+			if r.allocate != nil {
+				b.TakeImages()
+			}
+			r.loader.releaseBatch(b)
+			r.slots[k].batch = nil
+		}
+	}
+}
+
+func (r *Run) stop() {
+	r.mu.Lock()
+	r.stopped.Store(true)
+	r.mu.Unlock()
+	r.opened.Broadcast()
+}
+
+// slot is where batch k is made.
+func (r *Run) slot(k int) *slot { return &r.slots[k%len(r.slots)] }
+
+// open lets the workers begin with batch k, whose slot is free.
+func (r *Run) open(k int) {
+	s := r.slot(k)
+	if s.batch == nil {
+		s.batch = r.loader.acquireBatch()
+		if r.allocate != nil {
+			s.batch.TakeImages() // they are the Loader's own
+		}
+	}
+	if r.allocate != nil {
+		r.lend(s.batch)
+	}
+	first, size := r.share.Span(k)
+	s.reset(first, size, r.share.Start+k*r.share.Batch*r.share.World)
+	s.left.Store(int64(size + r.extra))
+	r.loader.frame.reset(s.batch, size)
+	s.batch.slot, s.batch.End = s, r.share.End(k)
+	if r.extra > 0 {
+		r.loader.frame.reset(&s.before, 1)
+	}
+	r.announce(first, size)
+	r.mu.Lock()
+	r.limit.Add(int64(size + r.extra))
+	r.mu.Unlock()
+	r.opened.Broadcast()
+}
+
+// recycle gives batch k's slot to the batch that comes as many later as there are slots.
+func (r *Run) recycle(k int) {
+	if k += len(r.slots); k < r.batches {
+		r.open(k)
+	}
+}
+
+// announce tells the dataset what will be read soon.
+func (r *Run) announce(first, size int) {
+	if r.loader.prefetcher == nil {
+		return
+	}
+	r.soon = r.soon[:0]
+	for p := first; p < first+size; p++ {
+		r.soon = append(r.soon, int32(r.loader.samples.At(r.order.At(p%r.order.Len()))))
+	}
+	r.loader.prefetcher.Prefetch(r.soon)
+}
+
+// wait waits until batch k is made.
+func (r *Run) wait(ctx context.Context, k int) (*Batch, error) {
+	start := time.Now()
+	l := r.loader
+	if !r.asked {
+		r.asked = true
+		l.asked.Add(1)
+		l.ready.Add(r.ready.Load())
+	}
+	defer func() { l.wait.Add(int64(time.Since(start))) }()
+	s := r.slot(k)
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("epoch %d: %w", r.epoch, context.Cause(ctx))
+	}
+	select {
+	case <-s.done:
+		r.ready.Add(-1)
+		if r.err = s.err; s.err != nil {
+			return nil, s.err
+		}
+		return s.batch, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("epoch %d: %w", r.epoch, context.Cause(ctx))
+	}
+}
+
+// work makes entries until there are none left or the run is stopped.
+func (r *Run) work() {
+	w := r.loader.acquire()
+	defer r.loader.release(w)
+	size := int64(r.share.Batch + r.extra)
+	for {
+		entry := r.next.Add(1) - 1
+		if entry >= r.total || !r.admit(entry) {
+			return
+		}
+		s := r.slot(int(entry / size))
+		r.make(w, s, int(entry%size))
+		if s.left.Add(-1) == 0 {
+			r.finish(s)
+			r.ready.Add(1)
+			s.done <- struct{}{}
+		}
+	}
+}
+
+// admit waits until entry has a slot; it is false once the run is stopped. There is no
+// lock to take unless the loop is behind.
+func (r *Run) admit(entry int64) bool {
+	if entry >= r.limit.Load() {
+		r.mu.Lock()
+		for entry >= r.limit.Load() && !r.stopped.Load() {
+			r.opened.Wait()
+		}
+		r.mu.Unlock()
+	}
+	return !r.stopped.Load()
+}
+
+// make makes entry i of the slot's batch; the one behind its last is what the first is mixed
+// with.
+func (r *Run) make(w *worker, s *slot, i int) {
+	b, at, position := s.batch, i, s.first+i
+	if i == s.size {
+		b, at, position = &s.before, 0, r.before(s)
+	}
+	if err := r.fill(w, s, b, at, position); err != nil {
+		s.fail(i, err)
+	}
+}
+
+// before is the position before the slot's first, in the global batch seen as a ring.
+func (r *Run) before(s *slot) int {
+	if s.first > s.step {
+		return s.first - 1
+	}
+	return s.step + s.size*r.share.World - 1
+}

@@ -1,0 +1,271 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"io"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/order"
+)
+
+// pull is all batches that a run has left, with the memory that their images were in.
+func pull(t *testing.T, r *Run) (all []Batch, taken [][]byte) {
+	t.Helper()
+	for {
+		b, err := r.Next(t.Context())
+		if errors.Is(err, io.EOF) {
+			return all, taken
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, clone(b))
+		taken = append(taken, b.TakeImages())
+	}
+}
+
+// TestRunMakesBatchesInTheCallersMemory: batches are Epoch's, none in memory that was taken.
+func TestRunMakesBatchesInTheCallersMemory(t *testing.T) {
+	for _, dtype := range []formats.DType{formats.Uint8, formats.Uint16, formats.Float32, formats.BFloat16} {
+		l := makeLoader(t, photos(t, 23), Config{BatchSize: 4, Workers: 3, Shuffle: true, DType: dtype, Transforms: augment.Train(8)})
+		want := collect(t, l, 1)
+		lent := map[*byte]bool{}
+		r, err := l.Start(l.StateAt(1, 0), func(size int) []byte {
+			block := aligned(nil, size)
+			lent[unsafe.SliceData(block)] = true
+			return block
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, taken := pull(t, r)
+		r.Stop()
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: the batches are not Epoch's", dtype)
+		}
+		for k, b := range taken {
+			if first := unsafe.SliceData(b); !lent[first] {
+				t.Fatalf("%s: batch %d lies elsewhere", dtype, k)
+			} else {
+				delete(lent, first)
+			}
+			var now Batch
+			now.Uint8, now.Uint16, now.Float32, now.Half = want[k].Uint8, want[k].Uint16, want[k].Float32, want[k].Half
+			if !slices.Equal(b, now.TakeImages()) {
+				t.Errorf("%s: batch %d changed after it was taken", dtype, k)
+			}
+		}
+		collect(t, l, 0) // in memory of the Loader's own
+		if n := len(lent); n != 0 {
+			t.Errorf("%s: %d blocks were asked for and not used", dtype, n)
+		}
+	}
+}
+
+func TestStoppedRunLeavesTheCallersMemory(t *testing.T) {
+	l := makeLoader(t, rawImages(40, 4, 4, 3), Config{BatchSize: 2, Workers: 2, Prefetch: 4})
+	var blocks [][]byte
+	r, err := l.Start(l.StateAt(0, 0), func(size int) []byte {
+		blocks = append(blocks, make([]byte, size))
+		return blocks[len(blocks)-1]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.Stop()
+	for _, b := range blocks {
+		clear(b)
+	}
+	collect(t, l, 0)
+	for _, b := range blocks {
+		if slices.Max(b) > 0 {
+			t.Error("a block is written to after Stop")
+		}
+	}
+}
+
+// TestNextWaitsAgain after its context has ended, and the clock counts one wait.
+func TestNextWaitsAgain(t *testing.T) {
+	ds := &stuck{memory: rawImages(4, 2, 2, 3), release: make(chan struct{})}
+	l := makeLoader(t, ds, Config{BatchSize: 4, Workers: 2, Transforms: augment.Train(2)})
+	r, err := l.Start(l.StateAt(0, 0), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Stop()
+	for range 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		if _, err := r.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("error %v", err)
+		}
+		cancel()
+	}
+	close(ds.release)
+	if b, err := r.Next(t.Context()); err != nil || b.N != 4 {
+		t.Fatalf("then %v", err)
+	}
+	if _, err := r.Next(t.Context()); !errors.Is(err, io.EOF) {
+		t.Errorf("behind the last batch: %v", err)
+	}
+	if c := l.Clock(); c.Asked != 1 {
+		t.Errorf("asked %d times, want once", c.Asked)
+	}
+}
+
+func TestNextKeepsTheErrorOfASample(t *testing.T) {
+	ds := rawImages(8, 2, 2, 3)
+	ds.broken = map[int]error{3: formats.ErrDamaged}
+	l := makeLoader(t, ds, Config{BatchSize: 2, Workers: 2})
+	r, err := l.Start(l.StateAt(0, 0), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Stop()
+	if _, err := r.Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := r.Next(t.Context()); !errors.Is(err, formats.ErrDamaged) {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+func TestStartRefusesAnotherOrdersState(t *testing.T) {
+	l := makeLoader(t, rawImages(8, 2, 2, 3), Config{BatchSize: 2})
+	s := l.StateAt(0, 2)
+	s.Seed++
+	if _, err := l.Start(s, nil); !errors.Is(err, ErrState) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestOrderTellsTheIndicesOfBatches(t *testing.T) {
+	for _, tail := range []order.Tail{order.Pad, order.Drop, order.Uneven} {
+		for rank := range 3 {
+			l := makeLoader(t, rawImages(29, 2, 2, 3), Config{BatchSize: 4, Shuffle: true, Rank: rank, WorldSize: 3, Tail: tail})
+			want := indices(collect(t, l, 2))
+			var got []int
+			for sample, padding := range l.Order(2, 0) {
+				if padding {
+					sample = -1
+				}
+				got = append(got, sample)
+			}
+			if !slices.Equal(got, want) || l.Entries(0) != len(want) {
+				t.Errorf("tail %v, rank %d: %v of %d, want %v", tail, rank, got, l.Entries(0), want)
+			}
+		}
+	}
+}
+
+// TestListGivesItsSamples as Epoch would, from any position on; of one that it has twice another
+// view each time.
+func TestListGivesItsSamples(t *testing.T) {
+	ds := photos(t, 12)
+	l := makeLoader(t, ds, Config{BatchSize: 3, Workers: 2, Transforms: augment.Train(8)})
+	inOrder := collect(t, l, 5)
+	view := func(batches []Batch, i int) []uint8 { return batches[i/3].Uint8[i%3*192:][:192] }
+
+	list := []int32{7, 0, 11, 3, 4, 1, 9}
+	r, err := l.StartList(list, 5, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := pull(t, r)
+	r.Stop()
+	for i, sample := range list {
+		if got[i/3].Indices[i%3] != int(sample) || !slices.Equal(view(got, i), view(inOrder, int(sample))) {
+			t.Errorf("entry %d is not sample %d as in an epoch", i, sample)
+		}
+	}
+	r, err = l.StartList(list, 5, 3, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, _ := pull(t, r)
+	r.Stop()
+	if !reflect.DeepEqual(rest, got[1:]) {
+		t.Error("the list from position 3 on is another one")
+	}
+
+	r, err = l.StartList([]int32{2, 2, 2}, 0, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, _ := pull(t, r)
+	r.Stop()
+	if slices.Equal(view(same, 0), view(same, 1)) && slices.Equal(view(same, 1), view(same, 2)) {
+		t.Error("a sample that comes three times looks the same each time")
+	}
+}
+
+func TestListErrors(t *testing.T) {
+	l := makeLoader(t, rawImages(4, 2, 2, 3), Config{BatchSize: 2})
+	for _, list := range [][]int32{{4}, {-1}} {
+		if _, err := l.StartList(list, 0, 0, nil); err == nil {
+			t.Errorf("the list %v is taken", list)
+		}
+	}
+	if _, err := l.StartList([]int32{1}, 0, 2, nil); err == nil {
+		t.Error("a position behind the list is taken")
+	}
+}
+
+// TestAnySize: images keep their sizes, and make no batches.
+func TestAnySize(t *testing.T) {
+	ds := photos(t, 9)
+	l := makeLoader(t, ds, Config{BatchSize: 2, AnySize: true, DType: formats.Float32, Layout: augment.NCHW})
+	d := preprocess.NewDecoder()
+	defer d.Close()
+	var b Batch
+	for i := range 9 {
+		if err := l.Pick(i, 0, &b); err != nil {
+			t.Fatal(err)
+		}
+		h, w, err := d.Size(&ds.samples[i].Values[0], preprocess.DecodeOptions{})
+		if err != nil || b.Shape != [4]int{1, 3, h, w} || len(b.Float32) != 3*h*w || b.Labels[0] != int64(i) {
+			t.Errorf("sample %d of %dx%d: shape %v, label %d", i, w, h, b.Shape, b.Labels[0])
+		}
+	}
+	if _, err := drain(l); err == nil {
+		t.Error("they make batches")
+	}
+	for _, c := range []Config{
+		{BatchSize: 1, AnySize: true, Color: preprocess.ColorKeep},
+		{BatchSize: 1, AnySize: true, DType: formats.Float32, Transforms: []augment.Op{augment.MixUp{Alpha: 1}}},
+	} {
+		if _, err := New(ds, c); err == nil {
+			t.Errorf("%+v is taken", c)
+		}
+	}
+}
+
+// TestPickDrawsAsTheEpochDoes, whatever the size.
+func TestPickDrawsAsTheEpochDoes(t *testing.T) {
+	ds := photos(t, 6)
+	c := Config{BatchSize: 6, Transforms: augment.Train(8)}
+	want := collect(t, makeLoader(t, ds, c), 3)[0]
+	c.AnySize = true
+	l := makeLoader(t, ds, c)
+	var b Batch
+	for i := range 6 {
+		if err := l.Pick(i, 3, &b); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(b.Uint8, want.Uint8[i*192:][:192]) {
+			t.Errorf("sample %d looks otherwise in epoch 3", i)
+		}
+	}
+}
