@@ -79,6 +79,45 @@ def jpeg(s: Workbench, data: Path) -> list[Comparison]:
         return t.compare("jpeg", wanted)
 
 
+def python_jpeg(s: Workbench, data: Path) -> list[Comparison]:
+    """The Python package beside the Go loader on the same dataset, and beside everyone else."""
+    wanted = []
+    with Turns(s, data, epochs=2) as t:
+        for dataset in [TILED, PLAIN, FOLDER]:
+            t.ours(dataset, dataset, *FLOAT)
+            t.python(f"{dataset}, Python", dataset, "floats")
+            wanted.append((f"{dataset}, Python", dataset, 0.95))
+        for name, loader, ratio in [
+            ("FFCV", "ffcv.jpeg", 2.0),
+            ("DALI, CPU", "dali.folder", 2.0),
+            ("WebDataset", "webdataset.shards", 2.0),
+            ("MosaicML Streaming", "mosaicml.shards", 2.0),
+            ("LitData", "litdata.chunks", 2.0),
+            ("ImageFolder, DataLoader", "pytorch.image_folder", 3.0),
+            ("torchvision v2, tensors", "pytorch.tensors", 2.0),
+        ]:
+            t.peer(name, loader)
+            wanted.append((f"{TILED}, Python", name, ratio))
+        return t.compare("python, jpeg", wanted)
+
+
+def python_raw(s: Workbench, data: Path) -> list[Comparison]:
+    """The same on small images stored as pixels."""
+    wanted = []
+    with Turns(s, data, epochs=10) as t:
+        for kind, options, loader, peer, ratio in [
+            ("uint8", UINT8, "uint8_last", "ffcv.raw_uint8", 1.5),
+            ("float32", FLOAT, "floats_last", "ffcv.raw", 2.0),
+        ]:
+            t.peer(f"FFCV, raw, {kind}", peer)
+            for dataset in [RAW, RAW_LMDB]:
+                t.ours(f"{dataset}, {kind}", dataset, *options, *NHWC)
+                t.python(f"{dataset}, {kind}, Python", dataset, loader)
+                wanted.append((f"{dataset}, {kind}, Python", f"{dataset}, {kind}", 0.95))
+                wanted.append((f"{dataset}, {kind}, Python", f"FFCV, raw, {kind}", ratio))
+        return t.compare("python, raw", wanted)
+
+
 def colour(s: Workbench, data: Path) -> list[Comparison]:
     """The tutorial's pipeline, with ColorJitter."""
     with Turns(s, data, epochs=2) as t:
@@ -125,6 +164,8 @@ def growth(s: Workbench, data: Path) -> list[Figure]:
 PARTS: dict[str, Callable[[Workbench, Path], list]] = {
     "raw": raw,
     "jpeg": jpeg,
+    "python-jpeg": python_jpeg,
+    "python-raw": python_raw,
     "colour": colour,
     "whole": whole,
     "scaling": scaling,

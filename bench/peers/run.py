@@ -18,11 +18,11 @@ SECTIONS = {
     "pack": [],
     "read": [],
     "pixels": ["decode", "encode", "photos", "resize", "transcode"],
-    "loader": ["raw", "jpeg", "colour", "whole", "scaling", "memory"],
+    "loader": ["raw", "jpeg", "python-jpeg", "python-raw", "colour", "whole", "scaling", "memory"],
 }
 PACKAGES = [
     *["torch", "torchvision", "pillow", "lmdb", "numpy", "opencv-python-headless", "ffcv", "numba"],
-    *["nvidia-dali-cuda120", "webdataset", "mosaicml-streaming", "litdata", "albumentations"],
+    *["nvidia-dali-cuda120", "webdataset", "mosaicml-streaming", "litdata", "albumentations", "dsconv"],
 ]
 
 

@@ -49,11 +49,18 @@ class Turns:
 
         self.turns[name] = turn
 
+    def python(self, name: str, dataset: str, loader: str) -> None:
+        """dsconv's loader from Python."""
+        self.child(name, f"dsconv.{loader}", self.data / dataset)
+
     def peer(self, name: str, loader: str) -> None:
         """Another tool's loader; what it packs is written anew."""
+        self.child(name, loader, self.bench.images)
+
+    def child(self, name: str, loader: str, images: Path) -> None:
         scratch = self.bench.scratch / "peers" / loader
         empty(scratch)
-        command = [sys.executable, Path(__file__).with_name("peer.py"), loader, self.bench.images, scratch]
+        command = [sys.executable, Path(__file__).with_name("peer.py"), loader, images, scratch]
         child = self.stack.enter_context(Paused([*command, self.bench.workers, self.epochs]))
 
         def turn() -> float:

@@ -1,0 +1,43 @@
+"""dsconv's Python package, with the transforms of a training on torchvision."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from dsconv import Loader
+from torchvision import transforms
+
+from loaders.pytorch import pillow_ops
+from loaders.work import BATCH, JITTER, MEAN, SIZE, STD, Epoch, timed
+
+
+def floats(dataset: Path, scratch: Path, workers: int) -> Epoch:
+    """Normalised, in planes."""
+    return epochs(dataset, workers, pillow_ops())
+
+
+def colour(dataset: Path, scratch: Path, workers: int) -> Epoch:
+    """With ColorJitter."""
+    ops = [*crop(), transforms.ColorJitter(*JITTER), transforms.ToTensor(), transforms.Normalize(MEAN, STD)]
+    return epochs(dataset, workers, transforms.Compose(ops))
+
+
+def floats_last(dataset: Path, scratch: Path, workers: int) -> Epoch:
+    """Normalised, with the channels together."""
+    return epochs(dataset, workers, pillow_ops(), memory_format=torch.channels_last)
+
+
+def uint8_last(dataset: Path, scratch: Path, workers: int) -> Epoch:
+    """As they are, with the channels together."""
+    return epochs(dataset, workers, transforms.Compose(crop()), memory_format=torch.channels_last)
+
+
+def crop() -> list:
+    return [transforms.RandomResizedCrop(SIZE), transforms.RandomHorizontalFlip()]
+
+
+def epochs(dataset: Path, workers: int, ops: transforms.Compose, **options: object) -> Epoch:
+    """Shuffled epochs; strict, so that all of the transforms run natively."""
+    loader = Loader(dataset, BATCH, ops, shuffle=True, num_workers=workers, strict=True, **options)
+    return lambda: timed(len(labels) for _, labels in loader)
