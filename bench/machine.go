@@ -14,6 +14,10 @@ type Machine struct {
 	Go         string `json:"go"`
 	OS         string `json:"os"`
 	Arch       string `json:"arch"`
+	// Of a loop in Python: its version, PyTorch's, and what the model ran on.
+	Python string `json:"python,omitempty"`
+	Torch  string `json:"torch,omitempty"`
+	Device string `json:"device,omitempty"`
 }
 
 func thisMachine() Machine {

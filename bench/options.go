@@ -65,8 +65,11 @@ func (o *Options) consumer() string {
 	case o.Consume != 0:
 		return fmt.Sprintf("a consumer of %g images/s", o.Consume)
 	}
-	return "loader alone"
+	return loaderAlone
 }
+
+// loaderAlone is the consumer that drops the batches.
+const loaderAlone = "loader alone"
 
 // Validate reports options that make no sense.
 func (o Options) Validate() error {

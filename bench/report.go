@@ -19,6 +19,10 @@ type Report struct {
 	Datasets        []Dataset `json:"datasets"`
 	// Notes tell what makes the figures hard to compare.
 	Notes []string `json:"notes,omitempty"`
+	// Source is the file that a merged report was read from. Merged are the reports of other
+	// runs, whose ratios are to their own first dataset.
+	Source string   `json:"source,omitempty"`
+	Merged []Report `json:"merged,omitempty"`
 }
 
 // Dataset is what was measured on one dataset. Its figures are medians over the rounds.
@@ -63,6 +67,14 @@ type Dataset struct {
 	Cached int64 `json:"cached_bytes,omitempty"`
 	Bad    int64 `json:"bad_samples,omitempty"`
 
+	// Transfer is the seconds of an epoch in which batches went to the device; Accuracy and
+	// Loss are those after the last round. Training loops in Python measure them.
+	Transfer float64  `json:"transfer_seconds,omitempty"`
+	Accuracy *float64 `json:"accuracy,omitempty"`
+	Loss     *float64 `json:"loss,omitempty"`
+	// Settings are what was chosen for this dataset alone.
+	Settings map[string]any `json:"settings,omitempty"`
+
 	// Diagnosis names the bottleneck in one sentence.
 	Diagnosis string  `json:"diagnosis"`
 	Rounds    []Round `json:"rounds"`
@@ -95,6 +107,10 @@ type Round struct {
 	Depth      float64 `json:"queue_depth"`
 	// Ratio is the images/s divided by those of the first dataset in this round.
 	Ratio float64 `json:"ratio"`
+	// As in Dataset, of all epochs; Accuracy and Loss after the last.
+	TransferSeconds float64  `json:"transfer_seconds,omitempty"`
+	Accuracy        *float64 `json:"accuracy,omitempty"`
+	Loss            *float64 `json:"loss,omitempty"`
 }
 
 func (r *Round) imagesPerSecond() float64 { return ratio(float64(r.Images), r.Seconds) }
@@ -113,14 +129,17 @@ func (r *Report) summarise() {
 	r.note()
 }
 
-func (d *Dataset) medians() {
-	over := func(f func(r *Round) float64) float64 {
-		values := make([]float64, len(d.Rounds))
-		for i := range d.Rounds {
-			values[i] = f(&d.Rounds[i])
-		}
-		return median(values)
+// over is the median of a figure of the rounds.
+func (d *Dataset) over(f func(r *Round) float64) float64 {
+	values := make([]float64, len(d.Rounds))
+	for i := range d.Rounds {
+		values[i] = f(&d.Rounds[i])
 	}
+	return median(values)
+}
+
+func (d *Dataset) medians() {
+	over := d.over
 	stage := func(f func(s Stages) float64) float64 {
 		return over(func(r *Round) float64 { return 1e6 * ratio(f(r.Stages), float64(r.Loaded)) })
 	}

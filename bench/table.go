@@ -3,6 +3,8 @@ package bench
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,76 +14,204 @@ import (
 // nameWidth is the most that a dataset's name takes in a table of 100 columns.
 const nameWidth = 32
 
+// unknown is the cell of what was not measured.
+const unknown = "-"
+
 // WriteTable writes the report as text of at most 100 columns, but for the sentences: the
-// epochs, the stages, and a sentence for each dataset.
+// epochs, the stages, what a training loop reached, and a sentence for each dataset. Merged
+// reports stand below in each table.
 func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
-	o := &r.Options
-	fmt.Fprintf(&b, "%s; %d workers on %d cores; batches of %d, %s, %s\n%s\n", r.Consumer, o.Workers, r.Machine.GOMAXPROCS,
-		o.Batch, o.DType, o.Layout, o.Augment)
-	if o.FastDecode {
+	b.WriteString(r.setup())
+	if r.Options.Augment != "" {
+		fmt.Fprintf(&b, "\n%s", printable(r.Options.Augment))
+	}
+	b.WriteByte('\n')
+	if r.Options.FastDecode {
 		b.WriteString("JPEGs decoded fast: near Pillow's pixels and no more\n")
 	}
-	fmt.Fprintf(&b, "medians of %d rounds, each of %d epoch(s) a dataset, interleaved\n\n", o.Rounds, o.Epochs)
+	fmt.Fprintf(&b, "%s\n\n", r.medianOf())
 	r.epochs(&b)
 	b.WriteString("\nmicroseconds an image, by what they were spent on\n")
 	r.stages(&b)
+	r.training(&b)
 	b.WriteByte('\n')
-	for i := range r.Datasets {
-		d := &r.Datasets[i]
-		fmt.Fprintf(&b, "%s: %s\n", printable(d.Path), d.Diagnosis)
-		if d.Mixing != nil {
-			fmt.Fprintf(&b, "%s: order %s: %s\n", printable(d.Path), o.Order, d.Mixing)
+	for _, run := range r.runs() {
+		if run != r {
+			fmt.Fprintf(&b, "%s\n", run.setup())
 		}
-		if d.Bad > 0 {
-			fmt.Fprintf(&b, "%s: bad samples were met %d times\n", printable(d.Path), d.Bad)
-		}
-	}
-	for _, note := range r.Notes {
-		fmt.Fprintf(&b, "note: %s\n", note)
+		run.sentences(&b)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func (r *Report) epochs(b *strings.Builder) {
-	rows := [][]string{{"dataset", "epoch s", "images/s", "ratio", "starved", "peak MB", "mapped MB", "on disk MB"}}
-	for i := range r.Datasets {
-		d := &r.Datasets[i]
-		starved := percent(d.Starved)
-		if r.Options.alone() {
-			starved = "-" // nothing but waiting is left to a consumer that does nothing
-		}
-		rows = append(rows, []string{
-			shorten(d.Path), decimals(d.EpochSeconds), fmt.Sprintf("%.0f", d.ImagesPerSecond), fmt.Sprintf("%.2f", d.Ratio),
-			starved, megabytes(d.PeakMemory), megabytes(d.Mapped), megabytes(d.Disk),
-		})
+// setup is how the batches were made and what took them, as far as it is known, and what
+// file says so.
+func (r *Report) setup() string {
+	o := &r.Options
+	parts := []string{printable(r.Consumer)}
+	if r.Source != "" {
+		parts[0] = printable(r.Source) + ": " + parts[0]
 	}
-	align(b, rows)
+	if o.Workers > 0 {
+		parts = append(parts, fmt.Sprintf("%d workers on %d cores", o.Workers, r.Machine.GOMAXPROCS))
+	} else {
+		parts = append(parts, fmt.Sprintf("%d cores", r.Machine.GOMAXPROCS))
+	}
+	if r.Machine.Device != "" {
+		parts = append(parts, printable(r.Machine.Device))
+	}
+	if o.Batch > 0 {
+		batches := fmt.Sprintf("batches of %d", o.Batch)
+		for _, s := range []string{string(o.DType), string(o.Layout)} {
+			if s != "" {
+				batches += ", " + printable(s)
+			}
+		}
+		parts = append(parts, batches)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// medianOf says how many rounds there were.
+func (r *Report) medianOf() string {
+	if r.Options.Rounds == 0 {
+		return fmt.Sprintf("medians of %d epoch(s)", len(r.Datasets[0].Rounds))
+	}
+	return fmt.Sprintf("medians of %d rounds, each of %d epoch(s) a dataset, interleaved", r.Options.Rounds, r.Options.Epochs)
+}
+
+// rows are the head and a row for each dataset of the runs, those of merged ones under a
+// line of their own.
+func (r *Report) rows(runs []*Report, head []string, row func(run *Report, d *Dataset) []string) [][]string {
+	rows := [][]string{head}
+	for _, run := range runs {
+		if run != r {
+			rows = append(rows, []string{run.setup()})
+		}
+		for i := range run.Datasets {
+			d := &run.Datasets[i]
+			rows = append(rows, append([]string{shorten(d.Path)}, row(run, d)...))
+		}
+	}
+	return rows
+}
+
+func (r *Report) epochs(b *strings.Builder) {
+	head := []string{"dataset", "epoch s", "images/s", "ratio", "starved", "peak MB", "mapped MB", "on disk MB"}
+	align(b, r.rows(r.runs(), head, func(run *Report, d *Dataset) []string {
+		starved := percent(d.Starved)
+		if run.Consumer == loaderAlone {
+			starved = unknown // nothing but waiting is left to a consumer that does nothing
+		}
+		peak, mapped, disk := unknown, unknown, unknown
+		if d.PeakMemory > 0 {
+			peak, mapped = megabytes(d.PeakMemory), megabytes(d.Mapped)
+		}
+		if d.Disk > 0 {
+			disk = megabytes(d.Disk)
+		}
+		return []string{decimals(d.EpochSeconds), fmt.Sprintf("%.0f", d.ImagesPerSecond), fmt.Sprintf("%.2f", d.Ratio), starved, peak, mapped, disk}
+	}))
 }
 
 func (r *Report) stages(b *strings.Builder) {
-	rows := [][]string{{"dataset", "read", "decode", "augment", "collate", "step", "all CPU"}}
-	for i := range r.Datasets {
-		d := &r.Datasets[i]
-		row := []string{shorten(d.Path)}
-		for _, us := range []float64{d.Stages.Read, d.Stages.Decode, d.Stages.Augment, d.Stages.Collate, d.Stages.Step, d.CPU} {
-			row = append(row, decimals(us))
+	head := []string{"dataset", "read", "decode", "augment", "collate", "step", "all CPU"}
+	align(b, r.rows(r.runs(), head, func(_ *Report, d *Dataset) []string {
+		var row []string
+		for _, us := range []float64{d.Stages.Read, d.Stages.Decode, d.Stages.Augment, d.Stages.Collate} {
+			if d.Stages.workers() == 0 {
+				row = append(row, unknown)
+			} else {
+				row = append(row, decimals(us))
+			}
 		}
-		rows = append(rows, row)
-	}
-	align(b, rows)
+		cpu := unknown
+		if d.CPU > 0 {
+			cpu = decimals(d.CPU)
+		}
+		return append(row, decimals(d.Stages.Step), cpu)
+	}))
 }
 
-// align writes the rows with the first column to the left and the others to the right.
+// training is what a training loop measured and reached, where there is one that did.
+func (r *Report) training(b *strings.Builder) {
+	trained := func(d Dataset) bool { return d.Transfer > 0 || d.Accuracy != nil || d.Loss != nil }
+	var runs []*Report
+	for _, run := range r.runs() {
+		if slices.ContainsFunc(run.Datasets, trained) {
+			runs = append(runs, run)
+		}
+	}
+	if len(runs) == 0 {
+		return
+	}
+	b.WriteString("\nthe training loop: seconds an epoch, and what it reached\n")
+	head := []string{"dataset", "wait s", "transfer s", "step s", "loss", "accuracy"}
+	align(b, r.rows(runs, head, func(_ *Report, d *Dataset) []string {
+		transfer, loss, accuracy := unknown, unknown, unknown
+		if d.Transfer > 0 {
+			transfer = decimals(d.Transfer)
+		}
+		if d.Loss != nil {
+			loss = fmt.Sprintf("%.4g", *d.Loss)
+		}
+		if d.Accuracy != nil {
+			accuracy = fmt.Sprintf("%.2f %%", 100**d.Accuracy)
+		}
+		step := func(r *Round) float64 { return ratio(r.Stages.Step, float64(r.Epochs)) }
+		return []string{decimals(d.Starved * d.EpochSeconds), transfer, decimals(d.over(step)), loss, accuracy}
+	}))
+}
+
+// sentences tell of each dataset what holds it back and what else there is to say.
+func (r *Report) sentences(b *strings.Builder) {
+	for i := range r.Datasets {
+		d := &r.Datasets[i]
+		name := printable(d.Path)
+		fmt.Fprintf(b, "%s: %s\n", name, printable(d.Diagnosis))
+		if len(d.Settings) > 0 {
+			fmt.Fprintf(b, "%s: with %s\n", name, settings(d.Settings))
+		}
+		if d.Mixing != nil {
+			fmt.Fprintf(b, "%s: order %s: %s\n", name, printable(r.Options.Order), d.Mixing)
+		}
+		if d.Bad > 0 {
+			fmt.Fprintf(b, "%s: bad samples were met %d times\n", name, d.Bad)
+		}
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(b, "note: %s\n", printable(note))
+	}
+}
+
+// settings are the values by name.
+func settings(values map[string]any) string {
+	list := make([]string, 0, len(values))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		list = append(list, printable(fmt.Sprintf("%s=%v", name, values[name])))
+	}
+	return strings.Join(list, ", ")
+}
+
+// align writes the rows with the first column to the left and the others to the right; a row
+// of one cell is a line of its own.
 func align(b *strings.Builder, rows [][]string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {
+		if len(row) == 1 {
+			continue
+		}
 		for i, cell := range row {
 			width[i] = max(width[i], utf8.RuneCountInString(cell))
 		}
 	}
 	for _, row := range rows {
+		if len(row) == 1 {
+			fmt.Fprintf(b, "%s\n", row[0])
+			continue
+		}
 		fmt.Fprintf(b, "%-*s", width[0], row[0])
 		for i, cell := range row[1:] {
 			fmt.Fprintf(b, "  %*s", width[i+1], cell)

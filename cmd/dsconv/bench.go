@@ -22,21 +22,29 @@ func benchCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "bench",
 		Usage:     "measure the time of an epoch on several datasets",
-		ArgsUsage: "SRC DST...",
+		ArgsUsage: "[SRC DST...]",
 		Description: `The same loader, augmentations and batches read each dataset, folders among them, in
 interleaved rounds; the ratio is to the first one. The batches are dropped, or go to the
 trainer with --train, or to a stand-in for a GPU with --consume; starved is the share of
 the epoch in which that had to wait. A sentence for each dataset says what holds it back.
 
+--merge puts reports of other runs under the table: earlier ones, those of dsconv.timed and
+of python -m dsconv.train. Their ratios stay those to their own first row. Without a SRC
+they are all that is shown, the first of them on top; - reads one from standard input.
+
 Examples:
    dsconv bench images/ out.lmdb 'out-%06d.tar'
    dsconv bench images/ out.lmdb --consume 3000/s --json bench.json
    dsconv bench images/ out.lmdb --train cnn
+   dsconv bench --merge before.json --merge after.json
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
 		Flags: append(benchFlags(), loaderFlags()...),
 		Action: func(cc *cli.Context) error {
+			if len(cc.StringSlice("merge")) > 0 && !cc.Args().Present() {
+				return showReports(cc, c)
+			}
 			paths, err := atLeast(cc, true, "SRC")
 			if err != nil {
 				return err
@@ -67,7 +75,9 @@ func benchFlags() []cli.Flag {
 		&cli.StringFlag{Name: "consume", Usage: "let a consumer take at most `RATE`, such as 3000/s"},
 		&cli.StringFlag{Name: "train", Usage: "train mlp or cnn on the batches"},
 		&cli.StringFlag{Name: "backend", Usage: "of the trainer: go, or xla:`PLUGIN`", DefaultText: "go"},
+		&cli.StringSliceFlag{Name: "merge", Usage: "put the report in `FILE`, as --json writes it, under the table"},
 		&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`"},
+		progressFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "no progress"},
 	}
 }
@@ -107,27 +117,71 @@ func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 }
 
 func runBench(cc *cli.Context, c *console, paths []string, o bench.Options) error {
-	open := func(ctx context.Context, path string) (formats.Dataset, error) {
-		return openSource(ctx, path, folder.Config{})
-	}
-	report, err := bench.Run(cc.Context, paths, o, open, func(p bench.Progress) {
-		if cc.Bool("quiet") {
-			return
-		}
-		turn := "warm-up"
-		if p.Round > 0 {
-			turn = fmt.Sprintf("round %d of %d", p.Round, p.Rounds)
-		}
-		c.notef("%s: %s: %.2f s an epoch, %.0f images/s", turn, printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
-	})
+	others, err := readReports(c, cc.StringSlice("merge")) // before anything is measured
 	if err != nil {
 		return err
 	}
-	if err := report.WriteTable(c.out); err != nil {
+	show, err := c.turns(cc, len(paths))
+	if err != nil {
+		return err
+	}
+	open := func(ctx context.Context, path string) (formats.Dataset, error) {
+		return openSource(ctx, path, folder.Config{})
+	}
+	report, err := bench.Run(cc.Context, paths, o, open, show)
+	if err != nil {
+		return err
+	}
+	report.Merge(others...)
+	return writeBench(cc, c, &report)
+}
+
+// showReports merges reports without measuring anything.
+func showReports(cc *cli.Context, c *console) error {
+	reports, err := readReports(c, cc.StringSlice("merge"))
+	if err != nil {
+		return err
+	}
+	reports[0].Merge(reports[1:]...)
+	return writeBench(cc, c, reports[0])
+}
+
+func readReports(c *console, files []string) ([]*bench.Report, error) {
+	var reports []*bench.Report
+	for _, file := range files {
+		r, err := readReport(c, file)
+		if err != nil {
+			return nil, fmt.Errorf("merge %s: %w", file, err)
+		}
+		reports = append(reports, r)
+	}
+	return reports, nil
+}
+
+// readReport reads a report and notes where it is from, unless that is known.
+func readReport(c *console, file string) (*bench.Report, error) {
+	if file == "-" {
+		return bench.ReadReport(c.in)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := bench.ReadReport(f)
+	if err == nil && r.Source == "" {
+		r.Source = file
+	}
+	return r, err
+}
+
+// writeBench prints the table and writes the JSON where it is wanted.
+func writeBench(cc *cli.Context, c *console, r *bench.Report) error {
+	if err := r.WriteTable(c.out); err != nil {
 		return err
 	}
 	if file := cc.String("json"); file != "" {
-		return writeReport(file, &report)
+		return writeReport(file, r)
 	}
 	return nil
 }

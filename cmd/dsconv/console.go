@@ -7,16 +7,10 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync/atomic"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
-
-	"github.com/dsconv/dsconv/convert"
 )
 
 // console is where a command reads and writes, and the one place that knows what a
@@ -48,55 +42,6 @@ func (c *console) json(v any) error {
 func (c *console) terminal() bool {
 	f, ok := c.err.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// progress shows a run of total steps: a bar on a terminal, a line every few seconds
-// elsewhere. The function that it gives is called with the state; end is called once.
-func (c *console) progress(title string, total int) (show func(convert.Progress), end func()) {
-	if c.terminal() {
-		return c.bar(title, total)
-	}
-	last := time.Now()
-	return func(p convert.Progress) {
-		if time.Since(last) < 5*time.Second {
-			return
-		}
-		last = time.Now()
-		c.notef("%s: %s", title, describe(p))
-	}, func() {}
-}
-
-func (c *console) bar(title string, total int) (show func(convert.Progress), end func()) {
-	bars := mpb.New(mpb.WithOutput(c.err), mpb.WithWidth(40))
-	var state atomic.Pointer[convert.Progress] // the bar is drawn by a goroutine of its own
-	state.Store(&convert.Progress{Total: total})
-	bar := bars.AddBar(int64(total),
-		mpb.PrependDecorators(decor.Name(title+" ")),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + describe(*state.Load()) })))
-	return func(p convert.Progress) {
-			state.Store(&p)
-			bar.SetCurrent(int64(p.Done))
-		}, func() {
-			bar.Abort(false) // does nothing to a bar that is full
-			bars.Wait()
-		}
-}
-
-// describe is images, bytes, rate, time left and what was skipped.
-func describe(p convert.Progress) string {
-	rate := float64(p.Done) / max(p.Elapsed.Seconds(), 1e-9)
-	left := time.Duration(float64(p.Total-p.Done) / max(rate, 1e-9) * float64(time.Second))
-	s := fmt.Sprintf("%d of %d images", p.Done, p.Total)
-	if p.BytesIn > 0 {
-		s += ", " + bytesOf(p.BytesIn)
-	}
-	if p.Done > 0 {
-		s += fmt.Sprintf(", %.0f images/s, %s left", rate, left.Round(time.Second))
-	}
-	if p.Skipped > 0 {
-		s += fmt.Sprintf(", %d skipped", p.Skipped)
-	}
-	return s
 }
 
 // bytesOf is a size as people read it, in powers of ten as disks are sold.

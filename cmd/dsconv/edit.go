@@ -25,18 +25,22 @@ func editFlags(more ...cli.Flag) []cli.Flag {
 		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines", DefaultText: "the number of cores"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"},
 		&cli.BoolFlag{Name: "json", Usage: "print what was done as JSON"},
+		progressFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
 	)
 }
 
 // editOptions are the flags of editFlags.
 func editOptions(cc *cli.Context) (*packOptions, error) {
+	asJSON, err := progressAsJSON(cc)
+	if err != nil {
+		return nil, err
+	}
 	o := &packOptions{
-		dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"),
+		dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"), progressJSON: asJSON,
 		convert: convert.Options{Workers: cc.Int("workers"), Discard: cc.Bool("discard")},
 	}
 	if size := cc.String("checkpoint"); size != "" {
-		var err error
 		if o.convert.Checkpoint, err = convert.ParseSize(size); err != nil {
 			return nil, usageError{err}
 		}
@@ -116,7 +120,7 @@ func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *
 
 // run carries the plan out and writes the table of bad inputs.
 func (a *amended) run(ctx context.Context, c *console, p *convert.Plan, o *packOptions) error {
-	r, err := runPlan(ctx, c, p, o.quiet)
+	r, err := runPlan(ctx, c, p, o)
 	if err != nil {
 		err = packFailed(err, p.Path)
 	}
@@ -156,10 +160,10 @@ func stayed(p *convert.Plan) string {
 }
 
 // runPlan runs a plan with its progress shown.
-func runPlan(ctx context.Context, c *console, p *convert.Plan, quiet bool) (*convert.Report, error) {
+func runPlan(ctx context.Context, c *console, p *convert.Plan, o *packOptions) (*convert.Report, error) {
 	show, end := func(convert.Progress) {}, func() {}
-	if !quiet && p.Len() > 0 {
-		show, end = c.progress(p.Path, p.Len())
+	if !o.quiet && p.Len() > 0 {
+		show, end = c.progress(p.Path, p.Len(), o.progressJSON)
 	}
 	defer end()
 	return p.Show(show).Run(ctx)

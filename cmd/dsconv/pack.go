@@ -117,7 +117,7 @@ func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*conv
 		}
 		show, end := func(convert.Progress) {}, func() {}
 		if !o.quiet {
-			show, end = c.progress(p.Path, p.Len())
+			show, end = c.progress(p.Path, p.Len(), o.progressJSON)
 		}
 		r, err := p.Show(show).Run(ctx)
 		end()

@@ -18,6 +18,7 @@ type packOptions struct {
 	folder              folder.Config
 	convert             convert.Options
 	dryRun, json, quiet bool
+	progressJSON        bool
 	report              string
 }
 
@@ -58,13 +59,19 @@ func packFlags() []cli.Flag {
 		&cli.StringFlag{Name: "report", Usage: "table of what was skipped or odd: `FILE`.csv or .json", DefaultText: "DST.report.csv"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"},
 		&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
+		progressFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
 	}
 }
 
 func packOptionsOf(cc *cli.Context) (*packOptions, error) {
+	asJSON, err := progressAsJSON(cc)
+	if err != nil {
+		return nil, err
+	}
 	o := &packOptions{
-		format: cc.String("format"), dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"), report: cc.String("report"),
+		format: cc.String("format"), dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"),
+		progressJSON: asJSON, report: cc.String("report"),
 	}
 	take := formats.Patterns{Include: cc.StringSlice("include"), Exclude: cc.StringSlice("exclude")}
 	o.folder = folder.Config{

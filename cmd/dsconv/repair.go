@@ -29,7 +29,7 @@ func repair(ctx context.Context, c *console, f formats.Format, path, from string
 	if err != nil || p == nil {
 		return done, err
 	}
-	if _, err := runPlan(ctx, c, p, false); err != nil {
+	if _, err := runPlan(ctx, c, p, &packOptions{}); err != nil {
 		return done, fmt.Errorf("%w\n%s is as it was", packFailed(err, path), path)
 	}
 	return done, nil

@@ -55,7 +55,7 @@ func synthOptions(cc *cli.Context) (o synth.Options, err error) {
 func makeSamples(cc *cli.Context, c *console, dir string, o synth.Options) error {
 	show, end := func(convert.Progress) {}, func() {}
 	if !cc.Bool("quiet") {
-		show, end = c.progress(dir, o.N)
+		show, end = c.progress(dir, o.N, false)
 	}
 	start := time.Now()
 	err := synth.Write(cc.Context, dir, o, func(done int) {

@@ -2,8 +2,14 @@ package main
 
 import "runtime/debug"
 
+// release is set by the linker where something else than the module has the version: a wheel.
+var release string
+
 // version is what the module was built as, "devel" from a checkout.
 func version() string {
+	if release != "" {
+		return release
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version
 	}

@@ -1,0 +1,39 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// ReadReport reads the JSON of a report: of [Run], or of a loop in Python.
+func ReadReport(in io.Reader) (*Report, error) {
+	var r Report
+	if err := json.NewDecoder(in).Decode(&r); err != nil {
+		return nil, err
+	}
+	if len(r.Datasets) == 0 {
+		return nil, errors.New("no report of dsconv bench: there are no datasets in it")
+	}
+	return &r, nil
+}
+
+// Merge puts other runs under r. Nothing of theirs is computed anew: their ratios stay
+// those to their own first dataset.
+func (r *Report) Merge(others ...*Report) {
+	for _, o := range others {
+		alone := *o
+		alone.Merged = nil
+		r.Merged = append(r.Merged, alone)
+		r.Merged = append(r.Merged, o.Merged...)
+	}
+}
+
+// runs are the report and those merged into it.
+func (r *Report) runs() []*Report {
+	all := []*Report{r}
+	for i := range r.Merged {
+		all = append(all, &r.Merged[i])
+	}
+	return all
+}

@@ -1,0 +1,121 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// loop is a report as a training loop in Python writes it.
+const loop = `{
+  "machine": {"cores": 8, "gomaxprocs": 8, "go": "", "os": "linux", "arch": "x86_64", "python": "3.11.2", "torch": "2.15.0", "device": "some GPU"},
+  "options": {"batch": 256, "trainer": {"model": "resnet18"}},
+  "consumer": "resnet18",
+  "datasets": [
+    {"path": "before", "format": "folder", "samples": 1000, "epoch_seconds": 2, "images_per_second": 500, "ratio": 1, "starved": 0.8,
+     "stage_us_per_image": {"step": 400}, "transfer_seconds": 0.2, "accuracy": 0.25, "loss": 1.25,
+     "settings": {"pin_memory": true, "num_workers": 8, "note": "a\u001bb"}, "diagnosis": "it starved", "rounds": [
+       {"images": 1000, "loaded": 1000, "epochs": 2, "seconds": 4, "wait_seconds": 3.2, "stage_seconds": {"step": 0.8}, "ratio": 1}]},
+    {"path": "after", "format": "lmdb", "samples": 1000, "epoch_seconds": 0.5, "images_per_second": 2000, "ratio": 4, "starved": 0.04,
+     "transfer_seconds": 0.1, "accuracy": 0, "diagnosis": "it was fed", "rounds": [
+       {"images": 1000, "loaded": 1000, "epochs": 1, "seconds": 0.5, "wait_seconds": 0.02, "stage_seconds": {"step": 0.4}, "ratio": 4}]}
+  ],
+  "notes": ["made up"]
+}`
+
+func readLoop(t *testing.T, source string) *Report {
+	t.Helper()
+	r, err := ReadReport(strings.NewReader(loop))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Source = source
+	return r
+}
+
+func TestMergedTable(t *testing.T) {
+	r := fixed(t, Options{})
+	r.Merge(readLoop(t, "loop.json"), fixed(t, Options{Consume: 4000}))
+	var b bytes.Buffer
+	if err := r.WriteTable(&b); err != nil {
+		t.Fatal(err)
+	}
+	golden := filepath.Join("testdata", "merged.txt")
+	if *update {
+		if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("the table differs (-want +got); -update writes it anew:\n%s", diff)
+	}
+}
+
+// What a merged report says stays, its own merged reports come beside it.
+func TestMergeComputesNothingAnew(t *testing.T) {
+	first, second, third := readLoop(t, "a.json"), readLoop(t, "b.json"), readLoop(t, "c.json")
+	second.Merge(third)
+	r := fixed(t, Options{})
+	ratio := r.Datasets[1].Ratio
+	r.Merge(first, second)
+	if len(second.Merged) != 1 {
+		t.Errorf("the report that was merged has changed: %d reports in it", len(second.Merged))
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadReport(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Datasets[1].Ratio != ratio || len(got.Merged) != 3 {
+		t.Fatalf("ratio %g, want %g; %d merged reports, want 3", got.Datasets[1].Ratio, ratio, len(got.Merged))
+	}
+	for i, source := range []string{"a.json", "b.json", "c.json"} {
+		if diff := cmp.Diff(*readLoop(t, source), got.Merged[i]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", source, diff)
+		}
+	}
+}
+
+// A report is somebody's file: what it says does not move a terminal's cursor.
+func TestReportsAreShownHarmless(t *testing.T) {
+	hostile := strings.NewReplacer(`"resnet18"`, `"\u001b[2J"`, "some GPU", `\u001b[2J`, "before", `\u001b[2J`, "it starved", `\u001b[2J`,
+		"made up", `\u001b[2J`).Replace(loop)
+	r, err := ReadReport(strings.NewReader(hostile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Options.Augment, r.Options.DType, r.Options.Layout = "\x1b", "\x1b", "\x1b"
+	var b strings.Builder
+	if err := r.WriteTable(&b); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "\x1b") {
+		t.Errorf("%q", b.String())
+	}
+}
+
+func TestReadReport(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"written": 5}`:                        "no report of dsconv bench",
+		`{"datasets": []}`:                      "no report of dsconv bench",
+		`{"datasets": [`:                        "unexpected EOF",
+		`{"datasets": [{"samples": "twelve"}]}`: "samples",
+		``:                                      "EOF",
+	} {
+		if _, err := ReadReport(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("ReadReport(%q): error %v, want one of %s", text, err, want)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+"""A bar for what the command does: tqdm's where that is installed, else a line of text."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+_WIDTH = 30
+
+
+class Bar:
+    """Shows how much of total is done, on a terminal or in a notebook; nothing elsewhere."""
+
+    def __init__(self, title: str, total: int, unit: str) -> None:
+        self._title, self._total, self._unit = title, total, unit
+        self._drawn = "ipykernel" in sys.modules or sys.stderr.isatty()
+        self._tqdm = _tqdm(title, total, unit) if self._drawn else None
+        self._width = 0  # of the line so far
+
+    def show(self, done: int, note: str = "") -> None:
+        if self._tqdm is not None:
+            self._tqdm.set_postfix_str(note, refresh=False)
+            self._tqdm.update(done - self._tqdm.n)
+        elif self._drawn:
+            full = _WIDTH * done // max(self._total, 1)
+            line = f"{self._title} [{'=' * full}{' ' * (_WIDTH - full)}] {done} of {self._total} {self._unit}s {note}"
+            print("\r" + line.ljust(self._width), end="", file=sys.stderr, flush=True)
+            self._width = len(line)
+
+    def close(self) -> None:
+        if self._tqdm is not None:
+            self._tqdm.close()
+        elif self._drawn:
+            print(file=sys.stderr)
+
+
+class Steps:
+    """Draws the lines of ``--progress json``, a bar for each dataset; `line` is for
+    `_command.run`. They are asked for where nothing is drawn, too: a command whose Python
+    was killed ends at its next line."""
+
+    def __init__(self, unit: str, title: str = "", drawn: bool = True) -> None:
+        self._unit, self._title, self._drawn = unit, title, drawn
+        self._of: str | None = None
+        self._bar: Bar | None = None
+
+    def line(self, line: str) -> bool:
+        """Takes a line of progress; False says that it is something else."""
+        if not line.startswith("{"):
+            return False
+        if not self._drawn:
+            return True
+        step = json.loads(line)
+        title = self._title or step["dataset"]
+        if self._bar is None or title != self._of:
+            self.close()
+            self._of, self._bar = title, Bar(title, step["total"], self._unit)
+        self._bar.show(step["done"], _note(step))
+        return True
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def _note(step: dict[str, Any]) -> str:
+    if "images_per_second" in step:
+        return f"{step['dataset']}: {step['images_per_second']:.0f} images/s"
+    return f"{step['skipped']} skipped" if step.get("skipped") else ""
+
+
+def _tqdm(title: str, total: int, unit: str) -> Any:
+    """tqdm's bar, which is a widget in notebooks that can show one; None if it is not installed."""
+    try:
+        from tqdm.auto import tqdm  # type: ignore[import-untyped]
+    except ImportError:
+        return None
+    return tqdm(total=total, desc=title, unit=f" {unit}")

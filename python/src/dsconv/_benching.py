@@ -1,0 +1,78 @@
+"""dsconv.bench: the command of that name, from Python."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from dsconv import _bar, _command
+from dsconv._report import Report
+
+
+def bench(
+    *datasets: str | os.PathLike[str],
+    rounds: int | None = None,
+    epochs: int | None = None,
+    limit_batches: int | None = None,
+    batch: int | None = None,
+    workers: int | None = None,
+    size: int | None = None,
+    augment: str | None = None,
+    dtype: str | None = None,
+    decode: str | None = None,
+    layout: str | None = None,
+    split: str | None = None,
+    seed: int | None = None,
+    order: str | None = None,
+    prefetch: int | None = None,
+    cache: str | None = None,
+    on_error: str | None = None,
+    consume: str | float | None = None,
+    train: str | None = None,
+    backend: str | None = None,
+    merge: Sequence[Report | str | os.PathLike[str]] = (),
+    progress: bool = True,
+) -> Report:
+    """Measures the time of an epoch on several datasets, folders of images among them.
+
+    The same loader, augmentations and batches read each, in interleaved rounds; ratios are
+    to the first one. The options are the flags of ``dsconv bench``, whose ``--help``
+    explains each; None is the command's default. `consume` is the rate, in images/s, of a
+    stand-in for a GPU, `train` the model ("mlp", "cnn") of the command's own trainer.
+
+    `merge` are reports, or files of them, of other runs: of `timed`, of ``python -m
+    dsconv.train``, earlier ones. They come under the table with their own ratios; without
+    datasets they are all there is.
+
+    The report is shown as a table by `print` and by a notebook, `save` writes its JSON. A
+    bar shows the turns, tqdm's if that is installed; progress=False shows none. Raises
+    ValueError for options that make no sense, dsconv.Error for all else.
+    """
+    options = _command.flags(
+        rounds=rounds, epochs=epochs, limit_batches=limit_batches, batch=batch, workers=workers, size=size,
+        augment=augment, dtype=dtype, decode=decode, layout=layout, split=split, seed=seed, order=order,
+        prefetch=prefetch, cache=cache, on_error=on_error, consume=consume, train=train, backend=backend,
+    )  # fmt: skip
+    steps = _bar.Steps(unit="turn", title="bench", drawn=progress)
+    with tempfile.TemporaryDirectory(prefix="dsconv-bench-") as scratch:
+        out = os.path.join(scratch, "report.json")
+        merged = [f"--merge={_file(r, scratch, i)}" for i, r in enumerate(merge)]
+        paths = [os.fspath(d) for d in datasets]
+        try:
+            _command.run(["bench", f"--json={out}", "--progress=json", *options, *merged, "--", *paths], steps.line)
+        finally:
+            steps.close()
+        return Report.load(out)
+
+
+def _file(report: Report | str | os.PathLike[str], scratch: str, i: int) -> str:
+    """The file of a report."""
+    if not isinstance(report, Report):
+        return os.fspath(report)
+    file = Path(scratch, str(i), "report.json")
+    file.parent.mkdir()
+    named = Report(**{**vars(report), "source": report.source or f"merged {i + 1}"})
+    named.save(file)
+    return str(file)

@@ -1,0 +1,315 @@
+"""The report of a measurement, field for field what `dsconv bench --json` writes.
+
+`dsconv.bench`, `dsconv.timed` and `python -m dsconv.train` all give one. The command reads
+those of the others with ``dsconv bench --merge FILE``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import json
+import math
+import os
+import platform
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Callable
+
+# The share of an epoch below which a consumer that waited was not starved.
+FED = 0.05
+
+
+def _optional(default: Any = None, factory: Callable[[], Any] | None = None) -> Any:
+    """A field that is left out of the JSON where it says nothing."""
+    if factory is not None:
+        return field(default_factory=factory, metadata={"optional": True})
+    return field(default=default, metadata={"optional": True})
+
+
+@dataclass
+class Machine:
+    """Where it was measured, without anything that names the machine."""
+
+    cores: int = 0
+    gomaxprocs: int = 0  # cores that the process may use
+    memory_bytes: int = _optional(0)
+    go: str = ""
+    os: str = ""
+    arch: str = ""
+    python: str = _optional("")
+    torch: str = _optional("")
+    device: str = _optional("")  # that the model ran on, such as a GPU's name
+
+    @classmethod
+    def this(cls, torch: str = "", device: str = "") -> Machine:
+        """The machine that runs this."""
+        cores = os.cpu_count() or 1
+        try:
+            usable = len(os.sched_getaffinity(0))
+        except AttributeError:  # not on every system
+            usable = cores
+        return cls(
+            cores=cores,
+            gomaxprocs=usable,
+            os=platform.system().lower(),
+            arch=platform.machine(),
+            python=platform.python_version(),
+            torch=torch,
+            device=device,
+        )
+
+
+@dataclass
+class Stages:
+    """Times by what they were spent on: seconds in a `Round`, microseconds an image in a
+    `DatasetReport`. Step is the loop's, the rest are summed over the loader's workers."""
+
+    read: float = 0.0
+    decode: float = 0.0
+    augment: float = 0.0
+    collate: float = 0.0
+    step: float = 0.0
+
+    def largest(self) -> str:
+        """The workers' stage that takes most, "" if none was measured."""
+        spent = {name: getattr(self, name) for name in ("read", "decode", "augment", "collate")}
+        name = max(spent, key=spent.__getitem__)
+        return name if spent[name] > 0 else ""
+
+
+@dataclass
+class Round:
+    """One dataset's turn in a round: `epochs` epochs. Times are in seconds."""
+
+    images: int = 0  # that the loop took
+    loaded: int = 0  # by the workers; more than images where epochs end early
+    bytes: int = 0  # of loaded, as stored
+    epochs: int = 1
+    seconds: float = 0.0  # wall time
+    wait_seconds: float = 0.0  # in which the loop waited for data
+    cpu_seconds: float = 0.0  # of the process; 0 if not known
+    stage_seconds: Stages = field(default_factory=Stages)
+    queue_depth: float = 0.0
+    ratio: float = 0.0  # images/s divided by those of the first dataset in this round
+    transfer_seconds: float = _optional(0.0)  # to the device
+    accuracy: float | None = _optional()
+    loss: float | None = _optional()
+
+    @property
+    def images_per_second(self) -> float:
+        return _ratio(self.images, self.seconds)
+
+
+@dataclass
+class DatasetReport:
+    """What was measured on one dataset: medians over its rounds, but for `accuracy` and
+    `loss`, which are those of the last round that has them."""
+
+    path: str = ""
+    format: str = ""
+    encoding: str = _optional("")  # of the first image
+    resize: str = _optional("")  # by which it was packed
+    split: str = _optional("")
+    samples: int = 0
+    shorter_side: int = _optional(0)
+    epoch_seconds: float = 0.0
+    images_per_second: float = 0.0
+    ratio: float = 0.0  # to the first dataset
+    starved: float = 0.0  # share of the epoch in which the loop waited for data
+    cpu_us_per_image: float = 0.0
+    busy_cores: float = 0.0
+    stage_us_per_image: Stages = field(default_factory=Stages)
+    peak_memory_bytes: int = 0
+    mapped_bytes: int = 0
+    disk_bytes: int = 0
+    queue_depth: float = 0.0
+    memory_estimate: dict[str, int] = field(default_factory=dict)
+    mixing: dict[str, Any] | None = _optional()
+    cached_bytes: int = _optional(0)
+    bad_samples: int = _optional(0)
+    transfer_seconds: float = _optional(0.0)  # an epoch
+    accuracy: float | None = _optional()
+    loss: float | None = _optional()
+    settings: dict[str, Any] = _optional(factory=dict)  # what was chosen for this dataset alone
+    diagnosis: str = ""
+    rounds: list[Round] = field(default_factory=list)
+
+    def summarise(self) -> None:
+        """Fills in the medians from the rounds."""
+        over = self._over
+        self.epoch_seconds = over(lambda r: _ratio(r.seconds, r.epochs))
+        self.images_per_second = over(lambda r: r.images_per_second)
+        self.ratio = over(lambda r: r.ratio)
+        self.starved = over(lambda r: _ratio(r.wait_seconds, r.seconds))
+        self.cpu_us_per_image = over(lambda r: 1e6 * _ratio(r.cpu_seconds, r.loaded))
+        self.busy_cores = over(lambda r: _ratio(r.cpu_seconds, r.seconds))
+        self.queue_depth = over(lambda r: r.queue_depth)
+        self.transfer_seconds = over(lambda r: _ratio(r.transfer_seconds, r.epochs))
+        self.stage_us_per_image = Stages(
+            read=over(lambda r: 1e6 * _ratio(r.stage_seconds.read, r.loaded)),
+            decode=over(lambda r: 1e6 * _ratio(r.stage_seconds.decode, r.loaded)),
+            augment=over(lambda r: 1e6 * _ratio(r.stage_seconds.augment, r.loaded)),
+            collate=over(lambda r: 1e6 * _ratio(r.stage_seconds.collate, r.loaded)),
+            step=over(lambda r: 1e6 * _ratio(r.stage_seconds.step, r.images)),
+        )
+        for r in self.rounds:
+            self.accuracy = self.accuracy if r.accuracy is None else r.accuracy
+            self.loss = self.loss if r.loss is None else r.loss
+        self.diagnosis = self.diagnosis or self._diagnose()
+
+    def _over(self, figure: Callable[[Round], float]) -> float:
+        return statistics.median(map(figure, self.rounds)) if self.rounds else 0.0
+
+    def _diagnose(self) -> str:
+        share = f"{100 * self.starved:.0f} %"
+        if self.starved < FED:
+            return (
+                f"the loop starved only {share} of the epoch: its own step takes the time, "
+                "and faster data would not help"
+            )
+        stage = self.stage_us_per_image.largest()
+        most = f"; {stage} takes most of the workers' time" if stage else ""
+        return f"the loop starved {share} of the epoch{most}"
+
+
+@dataclass
+class Report:
+    """The outcome of a measurement.
+
+    `str(report)` is the table that ``dsconv bench`` prints, a notebook shows it in HTML.
+    Ratios are to the first dataset of the same report; `merged` are reports of other runs,
+    each with its own ratios.
+    """
+
+    machine: Machine = field(default_factory=Machine)
+    options: dict[str, Any] = field(default_factory=dict)  # rounds, epochs, batch, workers, dtype, ...
+    consumer: str = ""  # what took the batches, in words
+    memory_of_process: bool = _optional(False)
+    datasets: list[DatasetReport] = field(default_factory=list)
+    notes: list[str] = _optional(factory=list)
+    source: str = _optional("")  # the file of a merged report
+    merged: list[Report] = _optional(factory=list)
+
+    def summarise(self) -> Report:
+        """Fills in the ratios and medians of the datasets from their rounds; gives itself."""
+        for d in self.datasets:
+            first = self.datasets[0].rounds
+            base = statistics.median(r.images_per_second for r in first) if first else 0.0
+            paired = len(first) == len(d.rounds)
+            for k, r in enumerate(d.rounds):
+                r.ratio = _ratio(r.images_per_second, first[k].images_per_second if paired else base)
+            d.summarise()
+        return self
+
+    @property
+    def table(self) -> str:
+        """The table as text, as the `dsconv` command prints it."""
+        from dsconv import _command
+
+        return _command.run(["bench", "--merge", "-"], stdin=self.to_json()).stdout
+
+    def __str__(self) -> str:
+        return self.table
+
+    def _repr_html_(self) -> str:
+        return _html(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        data: dict[str, Any] = _to_dict(self)
+        return data
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Report:
+        report: Report = _from_dict(cls, data)
+        return report
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), indent=2) + "\n"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the JSON to path, with all rounds."""
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(self.to_json())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Report:
+        """Reads a JSON that `save` or ``dsconv bench --json`` wrote."""
+        with open(path, encoding="utf-8") as f:
+            return cls.from_dict(json.load(f))
+
+
+def _ratio(a: float, b: float) -> float:
+    return a / b if b else 0.0
+
+
+# What the fields hold whose values are objects with fields of their own.
+_NESTED: dict[str, type] = {
+    "machine": Machine,
+    "stage_seconds": Stages,
+    "stage_us_per_image": Stages,
+    "rounds": Round,
+    "datasets": DatasetReport,
+    "merged": Report,
+}
+
+
+def _from_dict(cls: type, data: dict[str, Any]) -> Any:
+    """The object that the JSON object describes; fields of later versions are left out."""
+    values = {}
+    for f in dataclasses.fields(cls):
+        if f.name not in data:
+            continue
+        value = data[f.name]
+        nested = _NESTED.get(f.name)
+        if nested is not None and isinstance(value, dict):
+            value = _from_dict(nested, value)
+        elif nested is not None:
+            value = [_from_dict(nested, v) for v in value or ()]
+        values[f.name] = value
+    return cls(**values)
+
+
+def _to_dict(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_to_dict(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None  # the loss of a training that diverged; JSON has no NaN
+    if not dataclasses.is_dataclass(value):
+        return value
+    pairs = [(f, _to_dict(getattr(value, f.name))) for f in dataclasses.fields(value)]
+    return {f.name: v for f, v in pairs if not _says_nothing(f, v)}
+
+
+def _says_nothing(f: dataclasses.Field[Any], value: Any) -> bool:
+    """As Go's omitempty; accuracy and loss, which can be 0, are None where unknown."""
+    return bool(f.metadata.get("optional")) and (value == f.default or value in ([], {}))
+
+
+def _html(report: Report) -> str:
+    """A table with a row for each dataset, those of merged reports under their source."""
+    runs = [report, *report.merged]
+    datasets = [d for r in runs for d in r.datasets]
+    columns: list[tuple[str, Callable[[DatasetReport], str]]] = [
+        ("dataset", lambda d: d.path),
+        ("epoch s", lambda d: f"{d.epoch_seconds:.2f}"),
+        ("images/s", lambda d: f"{d.images_per_second:.0f}"),
+        ("ratio", lambda d: f"{d.ratio:.2f}"),
+        ("starved", lambda d: f"{100 * d.starved:.0f} %"),
+    ]
+    if any(d.transfer_seconds for d in datasets):
+        columns.append(("transfer s", lambda d: f"{d.transfer_seconds:.2f}"))
+    if any(d.accuracy is not None for d in datasets):
+        columns.append(("accuracy", lambda d: "" if d.accuracy is None else f"{100 * d.accuracy:.1f} %"))
+    columns.append(("", lambda d: d.diagnosis))
+    rows = [_html_row("th", [name for name, _ in columns])]
+    for r in runs:
+        if r.source or r is not report:
+            rows.append(f'<tr><th colspan="{len(columns)}">{html.escape(r.source or r.consumer)}</th></tr>')
+        rows += [_html_row("td", [cell(d) for _, cell in columns]) for d in r.datasets]
+    return f"<table><caption>{html.escape(report.consumer)}</caption>{''.join(rows)}</table>"
+
+
+def _html_row(tag: str, cells: Sequence[str]) -> str:
+    return "<tr>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells) + "</tr>"

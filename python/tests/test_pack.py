@@ -1,0 +1,167 @@
+"""dsconv.pack, and how the command is run."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import dsconv
+import pytest
+from dsconv import _command
+
+
+def flags_of(command: str) -> set[str]:
+    """The long flags of a command, as parameters of a function would be called."""
+    text = _command.run([command, "--help"]).stdout
+    return {name.replace("-", "_") for name in re.findall(r"^\s+--([a-z-]+)", text, re.M)}
+
+
+def test_report(photos: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.tar"
+    report = dsconv.pack(photos, out, progress=False)
+    files = [p for p in photos.rglob("*.jpg")]
+    assert (report.found, report.written, report.skipped, report.failed) == (len(files), len(files), 0, 0)
+    assert report.bytes == sum(p.stat().st_size for p in files)  # every byte as it was
+    assert report.paths == (str(out),) and out.is_file() and Path(report.report).is_file()
+    assert f"written {len(files)} + skipped 0" in str(report)
+
+
+def test_options_are_passed_on(photos: Path, tmp_path: Path) -> None:
+    report = dsconv.pack(
+        photos, tmp_path / "parts", format="tfrecord", resize="cover:16x16", encode="raw", split="a=0.5,b=0.5",
+        include=["*0.jpg", "*1.jpg"], workers=1, report=tmp_path / "table.json", progress=False,
+    )  # fmt: skip
+    assert [Path(p).name.split("-")[0] for p in report.paths] == ["a", "b"]
+    assert report.bytes == report.written * 16 * 16 * 3
+    assert 0 < report.written < len(list(photos.rglob("*.jpg")))
+    assert report.report == str(tmp_path / "table.json")
+
+
+def test_bad_images_are_counted(photos: Path, tmp_path: Path) -> None:
+    images = tmp_path / "images"
+    subprocess.run(["cp", "-r", str(photos), str(images)], check=True)
+    cut = next(images.rglob("*.jpg"))
+    cut.write_bytes(cut.read_bytes()[:300])
+    report = dsconv.pack(images, tmp_path / "out.tar", progress=False)
+    assert (report.skipped, report.written) == (1, report.found - 1)
+    assert cut.name in Path(report.report).read_text() and report.report in str(report)
+    with pytest.raises(dsconv.Error, match=cut.name):
+        dsconv.pack(images, tmp_path / "fail.tar", on_error="fail", progress=False)
+
+
+def test_errors_say_what_is_wrong(photos: Path, tmp_path: Path) -> None:
+    with pytest.raises(dsconv.Error, match=r"nowhere.*no such file"):
+        dsconv.pack(tmp_path / "nowhere", tmp_path / "out.tar", progress=False)
+    with pytest.raises(ValueError, match="webm"):
+        dsconv.pack(photos, tmp_path / "out.tar", encode="webm", progress=False)
+    with pytest.raises(TypeError, match="encoding"):
+        dsconv.pack(photos, tmp_path / "out.tar", encoding="raw")  # type: ignore[call-arg]
+    dsconv.pack(photos, tmp_path / "out.tar", progress=False)
+    with pytest.raises(dsconv.Error, match="already there"):
+        dsconv.pack(photos, tmp_path / "out.tar")  # with its progress on standard error
+    dsconv.pack(photos, tmp_path / "out.tar", force=True, progress=False)
+
+
+def test_every_flag_is_a_parameter() -> None:
+    parameters = set(inspect.signature(dsconv.pack).parameters) - {"src", "dst"}
+    assert flags_of("pack") - {"dry_run", "json", "quiet", "help"} == parameters
+
+
+def test_command_that_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DSCONV_COMMAND", str(tmp_path / "gone"))
+    with pytest.raises(FileNotFoundError, match="DSCONV_COMMAND is .*gone"):
+        _command.path()
+    monkeypatch.delenv("DSCONV_COMMAND")
+    monkeypatch.setattr(_command, "__file__", str(tmp_path / "_command.py"))
+    with pytest.raises(FileNotFoundError, match="missing from the package: .*bin/dsconv"):
+        _command.path()
+
+
+def test_console_entry_point() -> None:
+    entry = "import sys; from dsconv._command import main; sys.argv[1:] = ['pack', 'a']; main()"
+    done = subprocess.run([sys.executable, "-c", entry], capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.startswith("dsconv: DST is missing")
+
+
+def test_an_exception_while_it_shows_ends_the_command(photos: Path, tmp_path: Path) -> None:
+    def fail(line: str) -> bool:
+        raise ZeroDivisionError(line)
+
+    with pytest.raises(ZeroDivisionError):
+        _command.run(["pack", "--progress=json", str(photos), str(tmp_path / "out.tar")], fail)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)  # no child is left
+
+
+# Many checkpoints, and some time.
+OPTIONS = {"checkpoint": "20KB", "workers": 1, "encode": "png"}
+
+PACK = f"""
+    import os, sys
+    import dsconv
+    from dsconv import _bar
+
+    class Steps(_bar.Steps):
+        said = False
+        def line(self, line):
+            if not self.said and line.startswith("{{"):
+                self.said = True
+                print("started", flush=True)
+            return line.startswith("{{") or super().line(line)
+
+    _bar.Steps = Steps
+    try:
+        dsconv.pack(sys.argv[1], sys.argv[2], **{OPTIONS})
+    except KeyboardInterrupt as err:
+        print("interrupted:", err, flush=True)
+        raise
+"""
+
+
+def start_pack(tmp_path: Path) -> subprocess.Popen[str]:
+    """A Python that packs images to out.tar and has begun."""
+    _command.run(["synth", str(tmp_path / "images"), "--n=150", "--size=160x160", "--quiet"])
+    script = [sys.executable, "-c", textwrap.dedent(PACK), str(tmp_path / "images"), str(tmp_path / "out.tar")]
+    child = subprocess.Popen(script, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert child.stdout is not None and child.stdout.readline() == "started\n"
+    return child
+
+
+def pack_again(tmp_path: Path) -> dsconv.PackReport:
+    return dsconv.pack(tmp_path / "images", tmp_path / "out.tar", **OPTIONS, progress=False)
+
+
+def test_killed_python_takes_the_command_along(tmp_path: Path) -> None:
+    child = start_pack(tmp_path)
+    child.kill()
+    child.communicate()
+    for _ in range(100):  # until the command has ended, too; one that had finished is "already there"
+        try:
+            assert pack_again(tmp_path).written == 150
+            return
+        except dsconv.Error as err:
+            assert "another process" in str(err)
+            time.sleep(0.2)
+    pytest.fail("the command goes on without its Python")
+
+
+def test_interrupt_leaves_what_can_be_gone_on_with(tmp_path: Path) -> None:
+    child, out = start_pack(tmp_path), tmp_path / "out.tar"
+    child.send_signal(signal.SIGINT)
+    said, _ = child.communicate(timeout=60)
+    assert child.returncode in (-signal.SIGINT, 130)
+    assert "interrupted: " in said and ".partial has what was done: the same command goes on" in said
+    assert (tmp_path / "out.tar.partial").is_dir() and not out.exists()
+
+    again = pack_again(tmp_path)
+    assert again.written == 150 and 0 < again.details["datasets"][0]["resumed"] < 150
+    whole = tmp_path / "whole.tar"
+    dsconv.pack(tmp_path / "images", whole, encode="png", progress=False)
+    assert whole.read_bytes() == out.read_bytes()
