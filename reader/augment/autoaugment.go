@@ -37,6 +37,7 @@ type space struct {
 	shear, turn, blend     float64
 	translateX, translateY float64 // in pixels
 	bits                   float64 // that posterize takes away
+	v2                     bool    // as in torchvision.transforms.v2, solarize counts from 1 to 0
 }
 
 // magnitude is the bin-th of bins magnitudes of a. As in torchvision they are float32.
@@ -56,6 +57,9 @@ func (s *space) magnitude(a automatic, bin, bins int) float64 {
 		step := float32(float64(bins-1) / s.bits)
 		return 8 - math.RoundToEven(float64(float32(bin)/step))
 	case solarize:
+		if s.v2 {
+			return 255 * linear(1, 0, bin, bins)
+		}
 		return linear(255, 0, bin, bins)
 	}
 	return 0

@@ -10,9 +10,17 @@ import (
 // middle of a black one first: torchvision.transforms.CenterCrop.
 type CenterCrop struct {
 	H, W int
+	// Floor rounds the place of the middle down, as Albumentations does, and not half to even.
+	Floor bool
 }
 
-func (o CenterCrop) String() string { return "centercrop:" + formatSize(o.H, o.W) }
+func (o CenterCrop) String() string {
+	s := "centercrop:" + formatSize(o.H, o.W)
+	if o.Floor {
+		s += ":floor"
+	}
+	return s
+}
 
 // Check implements Op.
 func (o CenterCrop) Check(int) error { return checkSize("centercrop", o.H, o.W) }
@@ -23,7 +31,11 @@ func (o CenterCrop) Plan(p *Plan, _ *Rand) {
 		h, w := max(0, o.H-p.H), max(0, o.W-p.W)
 		p.Pad(w/2, h/2, w-w/2, h-h/2, PadConstant, nil)
 	}
-	p.Crop(preprocess.Rect{X: middle(p.W, o.W), Y: middle(p.H, o.H), W: o.W, H: o.H})
+	r := preprocess.Rect{X: middle(p.W, o.W), Y: middle(p.H, o.H), W: o.W, H: o.H}
+	if o.Floor {
+		r.X, r.Y = (p.W-o.W)/2, (p.H-o.H)/2
+	}
+	p.Crop(r)
 }
 
 func (CenterCrop) sizing() sizing { return fixesSize }

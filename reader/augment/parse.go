@@ -16,7 +16,7 @@ eval:SIZE                  resize of the shorter side to 8/7 of SIZE, centercrop
 rrc:SIZE[:scale=LOW-HIGH][:ratio=LOW-HIGH][:FILTER]
 resize:WIDTHxHEIGHT[:FILTER]
 resize:SHORTER[:max=LONGER][:FILTER]
-centercrop:SIZE
+centercrop:SIZE[:floor]    floor rounds the place down, not half to even
 crop:SIZE[:pad=N][:grow][:fill=VALUES][:MODE]
                            a random place; pad=X/Y or pad=LEFT/TOP/RIGHT/BOTTOM too;
                            grow pads what is too small; MODE constant, edge, reflect, symmetric
@@ -24,7 +24,8 @@ flip[:PROBABILITY]         left to right
 vflip[:PROBABILITY]        top to bottom
 rotate:DEGREES[:FILTER][:expand][:center=X/Y][:fill=VALUES]
                            DEGREES is N for -N to N, or LOW/HIGH
-jitter:ALL                 jitter:BRIGHTNESS:CONTRAST:SATURATION[:HUE]
+jitter:ALL                 jitter:BRIGHTNESS:CONTRAST:SATURATION[:HUE], each N for 1-N to 1+N
+                           (hue: -N to N) or LOW/HIGH
 gray[:PROBABILITY]         always if left out
 blur:KERNEL[:sigma=LOW-HIGH]
                            KERNEL in pixels, as SIZE, odd
@@ -32,8 +33,9 @@ sharpness:FACTOR[:PROBABILITY]
 posterize:BITS[:PROBABILITY]
 solarize:THRESHOLD[:PROBABILITY]
 invert[:PROBABILITY]       autocontrast[:PROBABILITY], equalize[:PROBABILITY]
-trivialaugment[:bins=N][:FILTER][:fill=VALUES]
-randaugment[:ops=N][:magnitude=N][:bins=N][:FILTER][:fill=VALUES]
+trivialaugment[:bins=N][:FILTER][:fill=VALUES][:v2]
+randaugment[:ops=N][:magnitude=N][:bins=N][:FILTER][:fill=VALUES][:v2]
+                           v2: solarize as rounded by torchvision.transforms.v2
 normalize[:MEAN:STD]       values a channel joined by '/'; ImageNet's if left out
 erase[:PROBABILITY][:scale=LOW-HIGH][:ratio=LOW-HIGH][:value=VALUES|random]
                            a random part, after normalize
@@ -187,11 +189,12 @@ func parseResize(args []string) (_ []Op, err error) {
 }
 
 func parseCenterCrop(args []string) ([]Op, error) {
-	if len(args) != 1 {
+	floor := len(args) == 2 && args[1] == "floor"
+	if len(args) != 1 && !floor {
 		return nil, errArguments
 	}
 	h, w, err := parseSize(args[0])
-	return []Op{CenterCrop{H: h, W: w}}, err
+	return []Op{CenterCrop{H: h, W: w, Floor: floor}}, err
 }
 
 func parseFlip(args []string) ([]Op, error) {
@@ -216,21 +219,30 @@ func parseChance(args []string) (float64, error) {
 }
 
 func parseJitter(args []string) ([]Op, error) {
-	var v [4]float64
-	if len(args) != 1 && len(args) != 3 && len(args) != 4 {
+	if len(args) == 1 {
+		args = []string{args[0], args[0], args[0]}
+	}
+	if len(args) != 3 && len(args) != 4 {
 		return nil, errArguments
 	}
+	var o ColorJitter
+	strengths := [4]*float64{&o.Brightness, &o.Contrast, &o.Saturation, &o.Hue}
 	for i, a := range args {
-		x, err := parseFloat(a)
-		if err != nil {
+		x, err := parseFloats(a)
+		switch {
+		case err != nil:
 			return nil, err
+		case len(x) == 1:
+			*strengths[i] = x[0]
+		case len(x) == 2 && i < 3 && x[1] == 0:
+			return nil, fmt.Errorf("%q: the highest factor must be more than 0", a)
+		case len(x) == 2:
+			o.Ranges[i] = [2]float64{x[0], x[1]}
+		default:
+			return nil, fmt.Errorf("%q: wanted one number or LOW/HIGH", a)
 		}
-		v[i] = x
 	}
-	if len(args) == 1 {
-		v[1], v[2] = v[0], v[0]
-	}
-	return []Op{ColorJitter{Brightness: v[0], Contrast: v[1], Saturation: v[2], Hue: v[3]}}, nil
+	return []Op{o}, nil
 }
 
 func parseNormalize(args []string) (_ []Op, err error) {

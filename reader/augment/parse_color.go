@@ -81,15 +81,26 @@ func parseBlur(args []string) (_ []Op, err error) {
 
 func parseTrivialAugment(args []string) ([]Op, error) {
 	var o TrivialAugmentWide
+	args, o.V2 = cutV2(args)
 	err := parseAutomatic(args, map[string]*int{"bins=": &o.Bins}, &o.Filter, &o.Fill)
 	return []Op{o}, err
 }
 
 func parseRandAugment(args []string) ([]Op, error) {
 	o := defaultRandAugment
+	args, o.V2 = cutV2(args)
 	numbers := map[string]*int{"ops=": &o.Ops, "magnitude=": &o.Magnitude, "bins=": &o.Bins}
 	err := parseAutomatic(args, numbers, &o.Filter, &o.Fill)
 	return []Op{o}, err
+}
+
+// cutV2 takes the word v2 from the end of args.
+func cutV2(args []string) ([]string, bool) {
+	n := len(args) - 1
+	if n < 0 || args[n] != "v2" {
+		return args, false
+	}
+	return args[:n], true
 }
 
 // parseAutomatic reads NAME=NUMBER of the given names, a filter and fill=VALUES.

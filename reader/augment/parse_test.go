@@ -77,6 +77,15 @@ func TestParse(t *testing.T) {
 			"trivialaugment,trivialaugment:bins=11:bilinear:fill=1/2/3",
 			[]Op{TrivialAugmentWide{}, TrivialAugmentWide{Bins: 11, Filter: preprocess.Bilinear, Fill: []float64{1, 2, 3}}},
 		},
+		{
+			"jitter:0.5/1.5:0.2:0/0.5:-0.1/0.2",
+			[]Op{ColorJitter{Contrast: 0.2, Ranges: [4][2]float64{{0.5, 1.5}, {}, {0, 0.5}, {-0.1, 0.2}}}},
+		},
+		{"centercrop:10x9:floor", []Op{CenterCrop{H: 9, W: 10, Floor: true}}},
+		{"trivialaugment:v2,randaugment:bilinear:v2", []Op{
+			TrivialAugmentWide{V2: true},
+			RandAugment{Ops: 2, Magnitude: 9, Filter: preprocess.Bilinear, Bins: 31, V2: true},
+		}},
 		{"randaugment:magnitude=5", []Op{RandAugment{Ops: 2, Magnitude: 5, Bins: 31}}},
 		{"train:224", Train(224)},
 		{"eval:224", []Op{Resize{Shorter: 256}, CenterCrop{H: 224, W: 224}}},
@@ -98,6 +107,9 @@ func TestParseErrors(t *testing.T) {
 		{"resize:12x", "is no size"},
 		{"flip:often", `"often" is no number`},
 		{"jitter:1:2", "number of arguments"},
+		{"jitter:1/2/3", "LOW/HIGH"},
+		{"jitter:1:0/0:1", "more than 0"},
+		{"centercrop:9:ceil", "number of arguments"},
 		{"resize:8:max=x", "is no size"},
 		{"resize:8:least=9", "unknown filter"},
 		{"crop:8:wrap", "unknown padding mode"},
@@ -134,6 +146,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("rrc:224x100:scale=0.00001-1:ratio=0.5-2:box,flip,jitter:0.4,normalize")
 	f.Add("crop:9:pad=1/2:grow:edge:fill=1/2/3,vflip,rotate:-1/2:expand:center=3/4:fill=0.5,erase:value=random,apply:1:flip+vflip")
 	f.Add("gray:0.1,blur:5x3:sigma=1-2,posterize:3,solarize:9.5:1,sharpness:0,trivialaugment:bins=9,randaugment:ops=3:fill=7")
+	f.Add("jitter:0.5/1.5:0.2:1/1:-0.1/0.2,centercrop:9:floor,randaugment:v2")
 	f.Add("resize:256:nearest,centercrop:224,flip:0.1,jitter:0:0:0:0.5,normalize:1/2/3:4/5/6")
 	f.Fuzz(func(t *testing.T, s string) {
 		ops, err := Parse(s)

@@ -18,6 +18,9 @@ type RandAugment struct {
 	// Fill is for what lies outside of the image, of 0 to 255: one value for all channels or
 	// one for each; nil is 0.
 	Fill []float64
+	// V2 has Solarize's thresholds from torchvision.transforms.v2, which by rounding lie a hair
+	// above a level where those of v1 are that level.
+	V2 bool
 }
 
 // maxOps keeps a slip from taking for ever.
@@ -43,7 +46,7 @@ func (o RandAugment) String() string {
 		s += fmt.Sprintf(":magnitude=%d", o.Magnitude)
 	}
 	moved := o.outside()
-	return s + formatBins(o.Bins) + moved.format()
+	return s + formatBins(o.Bins) + moved.format() + formatV2(o.V2)
 }
 
 func (o RandAugment) outside() outside { return outside{o.Filter, o.Fill} }
@@ -65,7 +68,7 @@ func (o RandAugment) Plan(p *Plan, r *Rand) {
 	const reach = 150.0 / 331.0
 	s := space{
 		shear: 0.3, translateX: reach * float64(p.W), translateY: reach * float64(p.H),
-		turn: 30, blend: 0.9, bits: 4,
+		turn: 30, blend: 0.9, bits: 4, v2: o.V2,
 	}
 	moved := o.outside()
 	for range o.Ops {

@@ -17,6 +17,9 @@ type TrivialAugmentWide struct {
 	// Fill is for what lies outside of the image, of 0 to 255: one value for all channels or
 	// one for each; nil is 0.
 	Fill []float64
+	// V2 has Solarize's thresholds from torchvision.transforms.v2, which by rounding lie a hair
+	// above a level where those of v1 are that level.
+	V2 bool
 }
 
 const defaultBins = 31
@@ -35,13 +38,20 @@ func formatBins(n int) string {
 	return fmt.Sprintf(":bins=%d", n)
 }
 
+func formatV2(v2 bool) string {
+	if v2 {
+		return ":v2"
+	}
+	return ""
+}
+
 var wide = space{shear: 0.99, translateX: 32, translateY: 32, turn: 135, blend: 0.99, bits: 6}
 
 func (o TrivialAugmentWide) outside() outside { return outside{o.Filter, o.Fill} }
 
 func (o TrivialAugmentWide) String() string {
 	s := o.outside()
-	return "trivialaugment" + formatBins(o.Bins) + s.format()
+	return "trivialaugment" + formatBins(o.Bins) + s.format() + formatV2(o.V2)
 }
 
 // Check implements Op.
@@ -54,10 +64,12 @@ func (o TrivialAugmentWide) Check(channels int) error {
 func (o TrivialAugmentWide) Plan(p *Plan, r *Rand) {
 	a := automatic(r.IntN(int(automatics)))
 	bins := binsOr(o.Bins)
-	magnitude := wide.magnitude(a, r.IntN(bins), bins)
+	s := wide
+	s.v2 = o.V2
+	magnitude := s.magnitude(a, r.IntN(bins), bins)
 	if a.signed() && r.IntN(2) == 1 {
 		magnitude = -magnitude
 	}
-	s := o.outside()
-	s.plan(p, a, magnitude)
+	moved := o.outside()
+	moved.plan(p, a, magnitude)
 }

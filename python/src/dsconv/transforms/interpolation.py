@@ -1,0 +1,36 @@
+"""Names of resampling filters."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from .not_native import NotNative
+
+
+class InterpolationMode(enum.Enum):
+    """Resampling filters, with the names and values of ``torchvision.transforms.InterpolationMode``."""
+
+    NEAREST = "nearest"
+    NEAREST_EXACT = "nearest-exact"
+    BILINEAR = "bilinear"
+    BICUBIC = "bicubic"
+    BOX = "box"
+    HAMMING = "hamming"
+    LANCZOS = "lanczos"
+
+
+# As Pillow's Image.Resampling counts them.
+_PILLOW = ("nearest", "lanczos", "bilinear", "bicubic", "box", "hamming")
+
+
+def interpolation_name(mode: Any) -> str:
+    """The value of a mode given as ours or torchvision's enum, as its value, or as Pillow's number."""
+    if isinstance(mode, int) and 0 <= mode < len(_PILLOW):
+        return _PILLOW[mode]
+    name = getattr(mode, "value", mode)
+    if not isinstance(name, str):
+        raise NotNative(f"interpolation {mode!r} is no InterpolationMode")
+    if name not in {m.value for m in InterpolationMode}:
+        raise NotNative(f"interpolation {name!r}: choose one of InterpolationMode")
+    return name
