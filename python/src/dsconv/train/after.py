@@ -1,0 +1,75 @@
+"""The batches of dsconv.Loader, from a dataset."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from dsconv._ranks import threads
+from dsconv.train import augment
+from dsconv.train.before import VAL
+from dsconv.train.data import Data, Side
+from dsconv.train.distributed import World
+from dsconv.train.settings import Settings
+
+
+def images(path: Path, settings: Settings, world: World) -> Side:
+    """A dataset by its path, with the same transforms as ImageFolder's."""
+    plain = augment.evaluation(settings.size)
+    train = augment.training(settings.size) if settings.augment else plain
+    return dataset(os.fspath(path), path, settings, world, (train, plain))
+
+
+def dataset(
+    name: str, path: Path, settings: Settings, world: World, transforms: tuple[Any, Any], color: str = "rgb"
+) -> Side:
+    """A dataset by a name, with transforms of the images to train on and of those to evaluate on."""
+
+    @contextmanager
+    def opened() -> Iterator[Data]:
+        import dsconv
+
+        names = splits(path)
+        shared: dict[str, Any] = {
+            "batch_size": settings.batch_size,
+            "num_workers": settings.threads,
+            "prefetch_factor": settings.prefetch_factor,
+            "device": world.device if world.device.type == "cuda" else None,
+            "memory_format": torch.channels_last if settings.channels_last else None,
+            "seed": settings.seed,
+            "rank": world.rank,
+            "world_size": world.size,
+            "color": color,
+        }
+        held_out = next((name for name in VAL if "train" in names and name in names), None)
+        split = "train" if "train" in names else None
+        train = dsconv.Loader(path, transforms=transforms[0], shuffle=True, split=split, **shared)
+        val = None
+        if held_out is not None:
+            # Each process evaluates its part, and no sample is taken twice to make the parts equal.
+            val = dsconv.Loader(path, transforms=transforms[1], split=held_out, tail="uneven", **shared)
+        try:
+            channels = 1 if color == "gray" else 3
+            samples = len(train.dataset)
+            yield Data(train, val, tuple(train.classes), samples, train.set_epoch, True, channels, train.clock)
+        finally:
+            for loader in (train, val):
+                if loader is not None:
+                    loader.close()
+
+    chosen = {"threads": threads(settings.threads), "prefetch_factor": settings.prefetch_factor}
+    return Side(name, "dsconv", opened, chosen)
+
+
+def splits(path: Path) -> list[str]:
+    """The names of a dataset's splits, in its order."""
+    from dsconv import _command
+
+    described = json.loads(_command.run(["info", "--json", os.fspath(path)]).stdout)
+    return [split["name"] for split in described.get("splits", [])]

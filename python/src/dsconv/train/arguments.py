@@ -1,0 +1,117 @@
+"""The command line of the trainer."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from dataclasses import fields
+
+from dsconv.train.models import MODELS, RATES, SIZES
+from dsconv.train.settings import Settings
+
+ABOUT = """Trains one network by one loop, fed by ImageFolder and torch's DataLoader, and by dsconv, and
+says what each epoch took and gave. The sides begin with the same weights and take turns, an epoch at a time."""
+
+EXAMPLES = """examples:
+  python -m dsconv.train --before images/ --after out.lmdb --model resnet18 --num-workers 8 --pin-memory
+  torchrun --nproc-per-node 4 -m dsconv.train --before images/ --after out.lmdb --model resnet50 --precision bf16
+  python -m dsconv.train --preset tutorial --data mnist/
+"""
+
+
+def parse(argv: Sequence[str] | None = None) -> tuple[argparse.Namespace, Settings]:
+    """What was asked for, and the settings in it, with the model's own defaults filled in. Exits on wrong usage."""
+    parser = commands()
+    asked = parser.parse_args(argv)
+    tutorial = asked.preset == "tutorial"
+    if tutorial and (asked.before or asked.after):
+        parser.error("--preset tutorial has its own data: --data DIR, not --before or --after")
+    if not tutorial and not (asked.before or asked.after):
+        parser.error("nothing to train on: --before DIR, --after DATASET or --preset tutorial")
+    if asked.data and not tutorial:
+        parser.error("--data DIR is for --preset tutorial")
+    if tutorial and (asked.size or asked.augment is not None):
+        parser.error("--preset tutorial takes digits as they are: no --size and no --augment")
+    for folder in (asked.before, asked.data):
+        if folder and not os.path.isdir(folder):
+            parser.error(f"{folder}: no folder is there")
+    defaults = {
+        "model": "mlp" if tutorial else "resnet18",
+        "num_workers": 8 if tutorial else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4,
+    }
+    for name, value in defaults.items():
+        if getattr(asked, name) is None:
+            setattr(asked, name, value)
+    asked.size = asked.size or (28 if tutorial else SIZES[asked.model])
+    asked.lr = asked.lr or RATES[asked.model] * asked.batch_size * asked.accumulate / 256
+    asked.augment = asked.augment is not False and not tutorial
+    return asked, Settings(**{field.name: getattr(asked, field.name) for field in fields(Settings)})
+
+
+def commands() -> argparse.ArgumentParser:
+    plain = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        "python -m dsconv.train", description=ABOUT, epilog=EXAMPLES, formatter_class=plain
+    )
+    what = parser.add_argument_group("what is compared")
+    what.add_argument("--before", metavar="DIR", help="folder of images, for ImageFolder and DataLoader")
+    what.add_argument("--after", metavar="DATASET", action="append", default=[], help="for dsconv, repeatable")
+    what.add_argument("--preset", choices=["tutorial"], help="MNIST: 0 workers; 8; 8 pinned, non-blocking; dsconv")
+    what.add_argument("--data", metavar="DIR", help="of MNIST's IDX files, for the tutorial (default: drawn digits)")
+    what.add_argument("--digits", type=positive, default=60000, metavar="N", help="drawn to train on (default: 60000)")
+    learning(parser.add_argument_group("training"))
+    loading(parser.add_argument_group("loading, for each process"))
+    output = parser.add_argument_group("output")
+    output.add_argument("--profile", metavar="DIR", help="write torch.profiler's traces of the first steps to DIR")
+    output.add_argument("--tensorboard", metavar="DIR", help="write TensorBoard's curves to DIR")
+    output.add_argument("--json", metavar="FILE", help="write the report, with all epochs, to FILE")
+    return parser
+
+
+def learning(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--model", choices=MODELS, help="(default: resnet18; in the tutorial mlp)")
+    group.add_argument("--epochs", type=positive, default=3, metavar="N", help="(default: 3)")
+    group.add_argument("--batch-size", type=positive, default=64, metavar="N", help="a process (default: 64)")
+    group.add_argument("--size", type=positive, metavar="N", help="side of the images (default: 224; mlp: 28)")
+    group.add_argument(
+        "--augment",
+        action=argparse.BooleanOptionalAction,
+        help="train on random crops, flipped or not, as torchvision's reference does (the default), or on the middle",
+    )
+    group.add_argument(
+        "--lr", type=float, metavar="RATE", help="of SGD with momentum (default: the model's, by images a step)"
+    )
+    group.add_argument(
+        "--precision",
+        choices=["fp32", "fp16", "bf16"],
+        default="fp32",
+        help="fp16: autocast and GradScaler; bf16: autocast (default: fp32)",
+    )
+    group.add_argument(
+        "--accumulate", type=positive, default=1, metavar="N", help="gradients of N batches a step (default: 1)"
+    )
+    group.add_argument("--channels-last", action="store_true", help="images and weights in the layout NHWC")
+    group.add_argument("--compile", nargs="?", const="inductor", metavar="BACKEND", help="torch.compile the network")
+    group.add_argument("--device", help="cpu, cuda, cuda:1 (default: a GPU if there is one)")
+    group.add_argument("--seed", type=int, default=0, help="of weights, order and augmentation (default: 0)")
+    group.add_argument("--limit-batches", type=positive, metavar="N", help="end each epoch after N batches")
+
+
+def loading(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--num-workers", type=int, metavar="N", help="DataLoader's (default: the cores; tutorial: 8)")
+    group.add_argument("--pin-memory", action=argparse.BooleanOptionalAction, default=False, help="DataLoader's")
+    group.add_argument(
+        "--persistent-workers", action=argparse.BooleanOptionalAction, default=False, help="DataLoader's"
+    )
+    group.add_argument(
+        "--prefetch-factor", type=positive, default=2, metavar="N", help="batches made ahead (default: 2)"
+    )
+    group.add_argument("--threads", type=positive, metavar="N", help="dsconv's (default: the cores)")
+
+
+def positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return value

@@ -1,0 +1,30 @@
+"""What becomes of images on their way into the network: torchvision's transforms, the same for all loaders."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Means and standard deviations of ImageNet's channels.
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+
+def training(size: int) -> Any:
+    """A random part of the image, flipped or not, as torchvision's reference trains."""
+    from torchvision import transforms
+
+    crops = [transforms.RandomResizedCrop(size), transforms.RandomHorizontalFlip()]
+    return transforms.Compose([*crops, *normalised(MEAN, STD)])
+
+
+def evaluation(size: int) -> Any:
+    """The middle of the image."""
+    from torchvision import transforms
+
+    crops = [transforms.Resize(size * 8 // 7), transforms.CenterCrop(size)]
+    return transforms.Compose([*crops, *normalised(MEAN, STD)])
+
+
+def normalised(mean: tuple[float, ...], std: tuple[float, ...]) -> list[Any]:
+    from torchvision import transforms
+
+    return [transforms.ToTensor(), transforms.Normalize(mean, std)]

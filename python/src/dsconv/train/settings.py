@@ -1,0 +1,34 @@
+"""What is the same for all that are compared."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Of a training, whichever loader feeds it. Batches and workers are those of each process."""
+
+    model: str = "resnet18"
+    epochs: int = 1
+    batch_size: int = 64
+    size: int = 224
+    augment: bool = True
+    lr: float = 0.1
+    precision: str = "fp32"
+    accumulate: int = 1
+    channels_last: bool = False
+    compile: str | None = None
+    seed: int = 0
+    limit_batches: int | None = None
+    num_workers: int = 0
+    pin_memory: bool = False
+    persistent_workers: bool = False
+    prefetch_factor: int = 2
+    threads: int | None = None
+    profile: str | None = None
+    tensorboard: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)

@@ -1,0 +1,81 @@
+"""The reference trainer's tutorial: IDX files, drawn digits, and the table of four rows."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="torch is not installed")
+pytest.importorskip("torchvision", reason="torchvision is not installed")
+
+from dsconv._report import Report  # noqa: E402
+from dsconv.train import digits, idx  # noqa: E402
+from dsconv.train.__main__ import main  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def test_idx_files_come_back(tmp_path: Path) -> None:
+    images, labels = digits.draw(30, seed=1)
+    idx.write_split(tmp_path, "val", images, labels)
+    read = idx.read_split(tmp_path, "val")
+    assert np.array_equal(read[0], images) and np.array_equal(read[1], labels)
+    # The header that MNIST's own files have: magic 0x00000803, then the sizes, big-endian.
+    written = (tmp_path / "t10k-images-idx3-ubyte").read_bytes()
+    assert written[:16] == bytes.fromhex("00000803 0000001e 0000001c 0000001c")
+    for name in idx.NAMES["val"]:
+        plain = tmp_path / name
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(plain.read_bytes()))
+        plain.unlink()
+    assert np.array_equal(idx.read_split(tmp_path, "val")[0], images)
+
+
+def test_broken_idx_files_are_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="train-images-idx3-ubyte"):
+        idx.read_split(tmp_path, "train")
+    path = tmp_path / "cut"
+    for content in (b"", b"\x89PNG", bytes.fromhex("00000803 00000002"), bytes.fromhex("00000801 00000002 00")):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="cut"):
+            idx.read(path)
+    with pytest.raises(ValueError, match="float32"):
+        idx.write(path, np.zeros(3, np.float32))
+
+
+def test_drawn_digits_are_the_same_ones(tmp_path: Path) -> None:
+    images, labels = digits.draw(50, seed=3)
+    again, _ = digits.draw(50, seed=3)
+    assert np.array_equal(images, again) and images.shape == (50, 28, 28)
+    assert sorted(labels.tolist()) == sorted(list(range(10)) * 5)
+    assert not np.array_equal(images, digits.draw(50, seed=4)[0])
+
+
+def test_the_four_rows_learn_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    drawn = tmp_path / "idx"
+    drawn.mkdir()
+    idx.write_split(drawn, "train", *digits.draw(1000, seed=0))
+    idx.write_split(drawn, "val", *digits.draw(300, seed=1))
+    written = tmp_path / "report.json"
+    words = f"--preset tutorial --data {drawn} --num-workers 1 --persistent-workers --epochs 4 --batch-size 32"
+    assert main([*words.split(), "--device", "cpu", "--json", str(written)]) == 0
+    report = Report.load(written)
+    rows = report.datasets
+    assert [row.settings.get("num_workers") for row in rows] == [0, 1, 1, None]
+    assert [row.settings.get("pin_memory") for row in rows] == [False, False, True, None]
+    assert [row.format for row in rows] == ["IDX", "IDX", "IDX", "dsconv"]
+    assert rows[3].path == "dsconv"
+    assert all([turn.images for turn in row.rounds] == [1000] * 4 for row in rows)
+    accuracies = [row.accuracy for row in rows]
+    assert min(accuracies) > 0.9 and max(accuracies) - min(accuracies) < 0.06
+    printed = capsys.readouterr().out
+    assert printed.count(": epoch 4: ") == 4
+    assert "pinned memory does nothing without a GPU" in report.notes
+
+
+def test_without_data_digits_are_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "--preset tutorial --digits 120 --num-workers 0 --epochs 1 --device cpu --limit-batches 1"
+    assert main(words.split()) == 0
+    assert "drawing 120 digits" in capsys.readouterr().out
