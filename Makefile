@@ -25,10 +25,19 @@ PACKAGES := libjpeg62-turbo-dev:/usr/include/jpeglib.h libwebp-dev:/usr/include/
 # What the tests need besides.
 TEST_PACKAGES := python3-venv:python3 libsimde-dev:/usr/include/simde/x86/avx512.h zstd:/usr/bin/zstd strace:/usr/bin/strace
 
+# What packs the wheel, and what the Python package's tests need: torch, several GB.
+PACKAGING := $(BUILD)/packaging
+TORCH     := $(BUILD)/torch
+# The wheel is of this machine's kind unless ARCH names another: x86_64, aarch64.
+ARCH      ?= $(shell uname -m)
+WHEEL      = $(BUILD)/wheel/dsconv-*_$(ARCH).whl
+SYSROOT    = $(if $(filter $(ARCH),$(shell uname -m)),,$(BUILD)/sysroot-$(ARCH))
+
 # Real photos for tests, where they lie beside the project; they are unpacked outside it.
 PHOTOS_TAR ?= $(wildcard ../shared/data/clothing.tar)
 PHOTOS     ?= $(if $(PHOTOS_TAR),$(or $(TMPDIR),/tmp)/dsconv-photos/clothing)
-TEST_ENV    = DSCONV_PYTHON=$(PYTHON) DSCONV_PHOTOS=$(PHOTOS)
+TEST_ENV    = DSCONV_PYTHON=$(PYTHON) DSCONV_PHOTOS=$(PHOTOS) \
+  DSCONV_TORCH_PYTHON="$$(ls $(TORCH)/bin/python 2>/dev/null)"
 
 .PHONY: help
 help: ## this list
@@ -46,6 +55,19 @@ test-deps: deps
 build: deps ## build bin/dsconv
 	CGO_LDFLAGS="$(STATIC)" GOEXPERIMENT=$(SIMD) go build -o bin/dsconv ./cmd/dsconv
 
+$(PACKAGING)/.done: python/packaging.txt | test-deps
+	python3 -m venv $(PACKAGING)
+	$(PACKAGING)/bin/pip install -q --disable-pip-version-check -r python/packaging.txt
+	touch $@
+
+.PHONY: wheel
+wheel: deps $(PACKAGING)/.done ## build/wheel/dsconv-*.whl for any Linux with glibc 2.28; ARCH=aarch64 for that
+	@if [ -n "$(SYSROOT)" ]; then scripts/sysroot $(ARCH) $(SYSROOT); fi
+	rm -f $(WHEEL)
+	cd python && DSCONV_ARCH=$(ARCH) DSCONV_SYSROOT=$(SYSROOT) \
+	  $(PACKAGING)/bin/python -m hatchling build -t wheel -d $(BUILD)/wheel
+	$(PACKAGING)/bin/python scripts/check-wheel $(WHEEL)
+
 .PHONY: demo
 demo: build ## sample folder -> every format -> train and bench before and after
 	scripts/demo bin/dsconv $(BUILD)/demo
@@ -57,6 +79,20 @@ $(VENV)/.done: testdata/requirements.txt | test-deps
 	$(VENV)/bin/pip install -q --disable-pip-version-check --no-deps torchvision==0.29.2
 	touch $@
 
+$(TORCH)/.done: python/tests/requirements.txt scripts/pythons | test-deps
+	python3 -m venv $(TORCH)
+	$(TORCH)/bin/pip install -q --disable-pip-version-check -r python/tests/requirements.txt
+	scripts/pythons $(BUILD)/pythons
+	touch $@
+
+.PHONY: python-test
+python-test: wheel $(TORCH)/.done ## the Python package's tests, with the wheel
+	go build -o $(BUILD)/goloader ./python/tests/goloader
+	$(TORCH)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL)
+	DSCONV_WHEEL="$$(ls $(WHEEL))" DSCONV_GOLOADER=$(BUILD)/goloader \
+	  DSCONV_PYTHONS="$$(ls $(BUILD)/pythons/*/bin/python 2>/dev/null | xargs)" \
+	  $(TORCH)/bin/python -m pytest -q python/tests
+
 .PHONY: photos
 photos:
 	@if [ -n "$(PHOTOS_TAR)" ] && [ ! -d "$(PHOTOS)" ]; then \
@@ -66,12 +102,13 @@ photos:
 RACE := '-gcflags=github.com/gomlx/compute/...=-d=checkptr=0'
 
 .PHONY: test
-test: test-deps $(VENV)/.done photos ## build and run all tests, with Python's readers too
+test: test-deps $(VENV)/.done $(TORCH)/.done photos ## build and run all tests, with Python's readers too
 	CGO_ENABLED=0 go build ./...
 	$(TEST_ENV) go test -timeout 20m ./...
 	CGO_CFLAGS="-O2 -w -DDSCONV_EMULATE_AVX512" go test -run 'Twins' ./preprocess # AVX-512 where there is none
 	$(TEST_ENV) go test -race -short $(RACE) ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... ./bench/...
 	$(TEST_ENV) CGO_ENABLED=0 go test -short ./preprocess/... ./formats/lmdb/... ./formats/hdf5/... ./reader/... ./convert/... ./edit/... ./cmd/...
+	$(MAKE) python-test
 
 .PHONY: torture
 torture: test-deps ## kills, failing disks and flipped bits, many of each (an hour)

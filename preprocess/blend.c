@@ -1,5 +1,7 @@
 #include "blend.h"
 
+#include "resample_kernel.h"
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 #include <stdint.h>
@@ -71,7 +73,7 @@ TARGET static void blend(int type, void *dst, const void *other, size_t n, float
 }
 
 size_t dsconv_blend(int type, void *dst, const void *other, size_t n, float share, float rest) {
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("f16c"))
+  if (dsconv_level() < DSCONV_AVX2)
     return 0;
   n -= n % STEP;
   blend(type, dst, other, n, share, rest);

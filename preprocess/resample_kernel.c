@@ -5,17 +5,6 @@
 #include "resample_levels.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
-int dsconv_level(void) {
-#ifdef DSCONV_EMULATE_AVX512 // for tests
-  return DSCONV_AVX512;
-#endif
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))
-    return DSCONV_AVX512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
-    return DSCONV_AVX2;
-  return DSCONV_PORTABLE;
-}
-
 static const dsconv_kernels *kernels(int level) {
   const int have = dsconv_level();
   switch (level < have ? level : have) {
@@ -28,8 +17,6 @@ static const dsconv_kernels *kernels(int level) {
   }
 }
 #else
-int dsconv_level(void) { return DSCONV_PORTABLE; }
-
 static const dsconv_kernels *kernels(int level) {
   (void)level;
   return &dsconv_portable;

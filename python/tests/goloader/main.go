@@ -1,0 +1,81 @@
+// Command goloader writes what reader.Loader gives: what the Python loader's batches are
+// compared with. For each batch of each epoch: the number of images and the number of their
+// bytes as uint64, those bytes, the labels as int64; little-endian all.
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"flag"
+	"io"
+	"log"
+	"os"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/all"
+	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/order"
+)
+
+func main() {
+	c := reader.Config{Layout: augment.NCHW}
+	flag.IntVar(&c.BatchSize, "batch", 8, "images a batch")
+	flag.IntVar(&c.Rank, "rank", 0, "of the processes")
+	flag.IntVar(&c.WorldSize, "world", 1, "how many processes share an epoch")
+	flag.BoolVar(&c.Shuffle, "shuffle", false, "")
+	flag.Uint64Var(&c.Seed, "seed", 0, "")
+	drop := flag.Bool("drop", false, "leave out a last batch that is smaller")
+	dtype := flag.String("dtype", "uint8", "uint8, float32, float16 or bfloat16")
+	words := flag.String("transforms", "", "as augment.Parse reads them")
+	epochs := flag.Int("epochs", 1, "")
+	flag.Parse()
+	c.DType = formats.DType(*dtype)
+	if *drop {
+		c.Tail = order.Drop
+	}
+	if err := write(os.Stdout, flag.Arg(0), c, *words, *epochs); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func write(w io.Writer, path string, c reader.Config, words string, epochs int) (err error) {
+	if c.Transforms, err = augment.Parse(words); err != nil {
+		return err
+	}
+	l, err := reader.Open(all.Formats(), path, c)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for epoch := range epochs {
+		for b, err := range l.Epoch(context.Background(), epoch) {
+			if err != nil {
+				return err
+			}
+			if err := writeBatch(w, b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func writeBatch(w io.Writer, b *reader.Batch) error {
+	var pixels any
+	switch {
+	case b.Uint8 != nil:
+		pixels = b.Uint8
+	case b.Float32 != nil:
+		pixels = b.Float32
+	default:
+		pixels = b.Half
+	}
+	sizes := [2]uint64{uint64(b.N), uint64(binary.Size(pixels))}
+	for _, part := range []any{sizes, pixels, b.Labels} {
+		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
