@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/dsconv/dsconv/internal/parallel"
@@ -30,6 +31,7 @@ var methods = map[string]func(arguments []byte) (any, error){
 	"transform":  method(openTransform),
 	"plan":       method(planOf),
 	"forget":     method(forget),
+	"end":        method(end),
 	"transforms": method(func(struct{}) (any, error) { return augment.Syntax, nil }),
 	"cores":      method(func(struct{}) (any, error) { return parallel.Cores(), nil }),
 }
@@ -79,4 +81,16 @@ func forget(a struct {
 ) (any, error) {
 	things.remove(a.Handle)
 	return nil, nil
+}
+
+// end closes all loaders, and ends their runs, before the process does: its threads then write
+// into nobody's memory, and its caches are gone. Nothing can be opened afterwards.
+func end(struct{}) (any, error) {
+	var errs []error
+	for _, handle := range things.end() {
+		if l, err := of[*loader](handle); err == nil {
+			errs = append(errs, l.end(handle))
+		}
+	}
+	return nil, errors.Join(errs...)
 }

@@ -4,7 +4,10 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -25,10 +28,10 @@ type loader struct {
 	config  reader.Config
 	parts   []part
 
-	use  sync.RWMutex // held for writing by close alone
+	use  sync.RWMutex // held for writing by end alone
 	gone bool
-	mu   sync.Mutex // for runs
-	runs map[int64]*running
+	mu   sync.Mutex         // for runs
+	runs map[int64]*running // nil once no more may begin
 }
 
 // enter keeps the loader open until leave.
@@ -69,20 +72,23 @@ type configuration struct {
 	AnySize     bool     `json:"any_size"`
 }
 
-var tails = map[string]order.Tail{"": order.Pad, "pad": order.Pad, "drop": order.Drop, "uneven": order.Uneven}
+// tails by name. "repeat" pads with samples that keep their labels.
+var tails = map[string]order.Tail{
+	"": order.Pad, "pad": order.Pad, "repeat": order.Pad, "drop": order.Drop, "uneven": order.Uneven,
+}
 
 // reader is the Config that c says.
 func (c *configuration) reader() (r reader.Config, err error) {
 	tail, ok := tails[c.Tail]
 	if !ok {
-		return r, fmt.Errorf("tail %q: wanted pad, drop or uneven", c.Tail)
+		return r, fmt.Errorf("tail %q: wanted repeat, pad, drop or uneven", c.Tail)
 	}
 	r = reader.Config{
 		BatchSize: c.BatchSize, Workers: c.Workers, Prefetch: c.Prefetch, Seed: c.Seed, Tail: tail,
 		Rank: c.Rank, WorldSize: c.WorldSize, Split: c.Split,
 		LabelDType: formats.DType(c.LabelDType), OnError: reader.OnError(c.OnError),
 		DType: formats.DType(c.DType), Layout: augment.Layout(c.Layout), Color: preprocess.Color(c.Color),
-		ApplyOrientation: c.Orientation, AnySize: c.AnySize,
+		ApplyOrientation: c.Orientation, AnySize: c.AnySize, LabelPadding: c.Tail == "repeat",
 	}
 	if r.Transforms, err = augment.Parse(c.Transforms); err != nil {
 		return r, err
@@ -126,7 +132,7 @@ func openLoader(c configuration) (any, error) {
 		return nil, fmt.Errorf("%w: %w", errValue, err)
 	}
 	if l.dataset, err = all.Formats().Open(c.Path); err != nil {
-		return nil, err
+		return nil, orMissing(c.Path, err)
 	}
 	l.config.Fields = further(l.dataset.Meta().Schema, c.Fields)
 	if l.Loader, err = reader.New(l.dataset, l.config); err != nil {
@@ -134,10 +140,22 @@ func openLoader(c configuration) (any, error) {
 		return nil, fmt.Errorf("load %s: %w: %w", c.Path, errValue, err)
 	}
 	l.parts = l.describe()
+	handle, err := things.add(l)
+	if err != nil {
+		return nil, errors.Join(err, l.end(0))
+	}
 	return opened{
-		Loader: things.add(l), Samples: l.Samples(), Batches: l.Len(), Slots: l.Slots(), BlockSize: l.MemorySize(),
+		Loader: handle, Samples: l.Samples(), Batches: l.Len(), Slots: l.Slots(), BlockSize: l.MemorySize(),
 		ImageShape: l.ImageShape(), Classes: l.Classes(), Parts: l.parts,
 	}, nil
+}
+
+// orMissing is err, of what was opened, unless nothing is there.
+func orMissing(path string, err error) error {
+	if _, gone := os.Stat(path); errors.Is(gone, fs.ErrNotExist) && !strings.ContainsAny(path, "*?[{%") {
+		return &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+	}
+	return err
 }
 
 // further is fields without those that every batch has.
@@ -157,17 +175,22 @@ func closeLoader(a struct {
 	if err != nil {
 		return nil, err
 	}
-	things.remove(a.Loader)
+	return nil, l.end(a.Loader)
+}
+
+// end closes the loader, once its runs and all who have entered it are done.
+func (l *loader) end(handle int64) error {
+	things.remove(handle)
 	l.endRuns()
 	l.use.Lock()
 	defer l.use.Unlock()
 	if l.gone {
-		return nil, nil
+		return nil
 	}
 	l.gone = true
 	if err := l.Close(); err != nil {
 		_ = l.dataset.Close() // the first error is the one that counts
-		return nil, err
+		return err
 	}
-	return nil, l.dataset.Close()
+	return l.dataset.Close()
 }

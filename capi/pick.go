@@ -42,7 +42,17 @@ func dsconv_pick(handle C.int64_t, i, epoch C.int64_t, out *C.int64_t) *C.char {
 		singles.Put(s)
 		return reply(nil, err)
 	}
-	*out = C.int64_t(things.add(s))
+	return s.hand(out)
+}
+
+// hand makes *out a handle of s.
+func (s *single) hand(out *C.int64_t) *C.char {
+	handle, err := things.add(s)
+	if err != nil {
+		singles.Put(s)
+		return reply(nil, err)
+	}
+	*out = C.int64_t(handle)
 	return nil
 }
 

@@ -10,8 +10,8 @@ import "C"
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
-	"maps"
 	"sync"
 	"time"
 	"unsafe"
@@ -30,14 +30,18 @@ type running struct {
 	leave  func()  // the loader
 }
 
-func (r *running) current() (*reader.Batch, []part) { return r.batch, r.loader.parts }
+func (r *running) current() (*reader.Batch, []part) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.batch, r.loader.parts
+}
 
 // dsconv_start starts an epoch at a position: the loader's order, or, where list is not NULL, the
 // n samples that it numbers. lent are as many blocks as the loader has slots, each of its block_size.
-// It gives {"result": {"run": ..., "batches": ...}} or an error as dsconv_call does.
+// *out is a handle of the run, to be closed by dsconv_stop. It gives NULL, or an error as dsconv_call does.
 //
 //export dsconv_start
-func dsconv_start(handle C.int64_t, epoch, position C.int64_t, list *C.int32_t, n C.int64_t, lent *unsafe.Pointer, count C.int32_t) *C.char {
+func dsconv_start(handle C.int64_t, epoch, position C.int64_t, list *C.int32_t, n C.int64_t, lent *unsafe.Pointer, count C.int32_t, out *C.int64_t) *C.char {
 	l, leave, err := enter(int64(handle))
 	if err != nil {
 		return reply(nil, err)
@@ -58,14 +62,28 @@ func dsconv_start(handle C.int64_t, epoch, position C.int64_t, list *C.int32_t, 
 		leave()
 		return reply(nil, err)
 	}
-	run := things.add(r)
+	run, err := l.keep(r)
+	if err != nil {
+		r.run.Stop()
+		leave()
+		return reply(nil, err)
+	}
+	*out = C.int64_t(run)
+	return nil
+}
+
+// keep gives a run a number, unless the loader is being closed.
+func (l *loader) keep(r *running) (int64, error) {
 	l.mu.Lock()
-	l.runs[run] = r
-	l.mu.Unlock()
-	return reply(struct {
-		Run     int64 `json:"run"`
-		Batches int   `json:"batches"`
-	}{run, r.run.Batches()}, nil)
+	defer l.mu.Unlock()
+	if l.runs == nil {
+		return 0, fmt.Errorf("loader: %w", errClosed)
+	}
+	run, err := things.add(r)
+	if err == nil {
+		l.runs[run] = r
+	}
+	return run, err
 }
 
 // What dsconv_next gives.
@@ -134,26 +152,28 @@ func dsconv_stop(handle C.int64_t) {
 	}
 }
 
-// end stops the run, if it was not before, and waits for its goroutines.
+// end stops the run, if it was not before, and waits for its goroutines. The handle stays until
+// they are gone: whoever else ends the run waits, too.
 func (r *running) end(handle int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.run == nil {
 		return
 	}
-	things.remove(handle)
 	r.run.Stop()
 	r.run, r.batch = nil, nil
+	things.remove(handle)
 	r.loader.mu.Lock()
 	delete(r.loader.runs, handle)
 	r.loader.mu.Unlock()
 	r.leave()
 }
 
-// endRuns ends all runs of the loader.
+// endRuns ends all runs of the loader, which begins no more.
 func (l *loader) endRuns() {
 	l.mu.Lock()
-	runs := maps.Clone(l.runs)
+	runs := l.runs
+	l.runs = nil
 	l.mu.Unlock()
 	for handle, r := range runs {
 		r.end(handle)

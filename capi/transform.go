@@ -42,7 +42,7 @@ func openTransform(a transformation) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errValue, err)
 	}
-	return things.add(t), nil
+	return things.add(t)
 }
 
 // draw says of what image a plan is, and what keys what it draws.
@@ -91,8 +91,7 @@ func dsconv_transform(handle C.int64_t, src *C.uint8_t, height, width C.int64_t,
 		singles.Put(s)
 		return reply(nil, fmt.Errorf("transform an image of %dx%d: %w", d.Width, d.Height, err))
 	}
-	*out = C.int64_t(things.add(s))
-	return nil
+	return s.hand(out)
 }
 
 var imagePart = []part{{

@@ -42,6 +42,9 @@ type Config struct {
 	Fields []string
 	// LabelDType is the type of the labels: formats.Int64, the default, Uint8 or Uint16.
 	LabelDType formats.DType
+	// LabelPadding leaves the samples that are repeated as padding their labels, so that a loop
+	// that knows of no padding learns from them; their indices are -1 all the same.
+	LabelPadding bool
 	// OnError says what becomes of bad samples; Fail is the default.
 	OnError OnError
 	// Cache keeps samples in memory.

@@ -86,7 +86,7 @@ func (l *Loader) fieldFrame(f *formats.Field) (frame fieldFrame, err error) {
 	switch f.Kind {
 	case formats.Image, formats.Mask:
 		if l.config.AnySize {
-			return frame, fmt.Errorf("%w: an %s, which needs images of one size", formats.ErrSchema, f.Kind)
+			return frame, fmt.Errorf("%w: a further %s, which needs images of one size", formats.ErrSchema, f.Kind)
 		}
 	}
 	switch f.Kind {

@@ -83,10 +83,14 @@ func (w *worker) label(b *Batch, i int) error {
 	return b.setLabel(i, x)
 }
 
-// markPadding takes back what tells entry i from padding.
-func (f *frame) markPadding(b *Batch, i int) {
-	_ = b.setLabel(i, formats.NoLabel) // fits any type
+// markPadding takes back what tells entry i from padding: its index and, unless it is to be
+// learnt from, its label.
+func (f *frame) markPadding(b *Batch, i int, keepLabel bool) {
 	b.Indices[i] = -1
+	if keepLabel {
+		return
+	}
+	_ = b.setLabel(i, formats.NoLabel) // fits any type
 	clear(b.MultiHot[i*f.columns:][:f.columns])
 	clear(b.Soft[i*f.soft:][:f.soft])
 }

@@ -63,7 +63,7 @@ func (r *Run) finish(s *slot) {
 	}
 	for to, from := range s.made {
 		if s.first+from >= r.share.Len {
-			r.loader.frame.markPadding(b, to)
+			r.loader.frame.markPadding(b, to, r.loader.config.LabelPadding)
 		}
 	}
 }

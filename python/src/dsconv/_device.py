@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 
@@ -37,15 +37,32 @@ def _arrived(batch: Any, rest: Any, event: Any) -> tuple[Any, Any]:
     """A batch whose copy the current stream waits for, and which that may use from now on."""
     import torch
 
-    for value in batch:
-        if isinstance(value, torch.Tensor):
-            stream = torch.cuda.current_stream(value.device)
-            stream.wait_event(event)
-            value.record_stream(stream)
-    return batch, rest
+    def use(value: Any) -> Any:
+        stream = torch.cuda.current_stream(value.device)
+        stream.wait_event(event)
+        value.record_stream(stream)
+        return value
+
+    return _each(batch, use), rest
 
 
-def _moved(batch: Any, device: Any, non_blocking: bool) -> tuple[Any, ...]:
+def pinned(batch: Any) -> Any:
+    """The batch with its tensors in pinned memory."""
+    return _each(batch, lambda value: value.pin_memory())
+
+
+def _moved(batch: Any, device: Any, non_blocking: bool) -> Any:
+    return _each(batch, lambda value: value.to(device, non_blocking=non_blocking))
+
+
+def _each(batch: Any, change: Callable[[Any], Any]) -> Any:
+    """The batch with its tensors changed: a tuple, or the lists and dicts that a collate_fn may give."""
     import torch
 
-    return tuple(x.to(device, non_blocking=non_blocking) if isinstance(x, torch.Tensor) else x for x in batch)
+    if isinstance(batch, torch.Tensor):
+        return change(batch)
+    if isinstance(batch, dict):
+        return {key: _each(value, change) for key, value in batch.items()}
+    if isinstance(batch, tuple):
+        return tuple(_each(value, change) for value in batch)
+    return [_each(value, change) for value in batch] if isinstance(batch, list) else batch

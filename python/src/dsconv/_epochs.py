@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 
@@ -13,12 +13,14 @@ class Epochs:
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self._next = (0, 0)
+        self._set: int | None = None  # since an iteration was begun
         self.reached = (0, 0)
 
     def set(self, epoch: int) -> None:
         """The next iteration is this epoch. One that is to be resumed is not begun anew."""
         if epoch < 0:
             raise ValueError(f"epoch {epoch}: it must not be negative")
+        self._set = epoch
         if self._next[0] != epoch:
             self._next = self.reached = epoch, 0
 
@@ -29,11 +31,23 @@ class Epochs:
     def begin(self) -> tuple[int, int]:
         """The epoch and the position to begin at; the one after it is next."""
         epoch, position = self.reached = self._next
-        self._next = epoch + 1, 0
+        self._next, self._set = (epoch + 1, 0), None
         return epoch, position
 
-    def follow(self, epoch: int, batches: Iterator[tuple[Any, int]]) -> Iterator[Any]:
+    def iterate(self, start: Callable[[int, int], Iterator[tuple[Any, int]]]) -> Iterator[Any]:
+        """The batches that start(epoch, position) gives, from now on: it is called at once."""
+        epoch, position = self.begin()
+        return self._follow(epoch, start(epoch, position), start)
+
+    def _follow(
+        self, epoch: int, batches: Iterator[tuple[Any, int]], start: Callable[[int, int], Iterator[tuple[Any, int]]]
+    ) -> Iterator[Any]:
         """Gives the batches and notes where they end."""
+        if self._set not in (None, epoch):
+            # Lightning calls iter() before set_epoch: no batch was given, so it is not too late.
+            del batches
+            epoch, position = self.begin()
+            batches = start(epoch, position)
         with contextlib.closing(batches):  # type: ignore[type-var]
             for batch, end in batches:
                 self.reached = epoch, end

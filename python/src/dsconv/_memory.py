@@ -46,7 +46,8 @@ class Pages:
             return self._free.popleft()
         except IndexError:
             pass
-        pages = mmap.mmap(-1, max(self._size, 1))
+        # Private: a forked process that uses its copy of the block must not write into its parent's.
+        pages = mmap.mmap(-1, max(self._size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         if hasattr(mmap, "MADV_HUGEPAGE"):
             pages.madvise(mmap.MADV_HUGEPAGE)
         array = np.frombuffer(pages, np.uint8)
@@ -57,6 +58,9 @@ class Pages:
 
     def take_back(self, block: Block) -> None:
         self._free.append(block)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Pages, (self._size, self._free.maxlen)
 
 
 class _Lent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import json
@@ -38,6 +39,10 @@ class DataError(Error):
 KINDS = {"missing": MissingError, "value": ArgumentError, "data": DataError}
 
 
+class ForkError(Error):
+    """Something belongs to another process, from which this one was forked."""
+
+
 class BatchInfo(ctypes.Structure):
     """What dsconv_next describes a batch by: see capi/batch.h."""
 
@@ -53,7 +58,10 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "dsconv_drop": (None, [Int]),
     "dsconv_labels": (Pointer, [Int, Pointer, Int]),
     "dsconv_order": (Int, [Int, Int, Int, Pointer, Int]),
-    "dsconv_start": (Pointer, [Int, Int, Int, Pointer, Int, ctypes.POINTER(Pointer), ctypes.c_int32]),
+    "dsconv_start": (
+        Pointer,
+        [Int, Int, Int, Pointer, Int, ctypes.POINTER(Pointer), ctypes.c_int32, ctypes.POINTER(Int)],
+    ),
     "dsconv_next": (
         ctypes.c_int32,
         [Int, Pointer, ctypes.c_int32, ctypes.POINTER(BatchInfo), ctypes.POINTER(Pointer)],
@@ -62,18 +70,24 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "dsconv_transform": (Pointer, [Int, Pointer, Int, Int, ctypes.c_uint64, Int, Int, ctypes.POINTER(Int)]),
 }
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 _loaded: tuple[int, ctypes.CDLL] | None = None
+_ending = False
 
 
 def _renew_lock() -> None:
     # Another thread may have held it when this process was forked.
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)
+
+
+def lock() -> contextlib.AbstractContextManager[Any]:
+    """Held while a thread opens what its process has once: the library, a dataset."""
+    return _lock
 
 
 def path() -> Path:
@@ -92,10 +106,31 @@ def library() -> ctypes.CDLL:
     pid = os.getpid()
     if _loaded is not None and _loaded[0] == pid:
         return _loaded[1]
-    with _lock:
+    with lock():
         if _loaded is None or _loaded[0] != pid:
-            _loaded = pid, _declare(_open() if _loaded is None else _open_copy())
+            loaded = _declare(_open() if _loaded is None else _open_copy())
+            _end_with_process()
+            _loaded = pid, loaded
     return _loaded[1]
+
+
+def _end_with_process() -> None:
+    """Has the library's threads end before Python frees what they write to, and caches be removed."""
+    atexit.unregister(_end)
+    atexit.register(_end)
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None and process.parent_process() is not None:
+        from multiprocessing import util
+
+        util.Finalize(None, _end, exitpriority=0)  # some of its processes run nothing of atexit's
+
+
+def _end() -> None:
+    global _ending
+    if _loaded is not None and _loaded[0] == os.getpid():
+        _ending = True
+        with contextlib.suppress(Error):  # nobody is left to be told
+            call("end")
 
 
 def _open() -> ctypes.CDLL:
@@ -143,8 +178,14 @@ def result(reply: int | None) -> Any:
         library().dsconv_free(reply)
     failure = answer.get("error")
     if failure is not None:
-        raise KINDS.get(failure["kind"], Error)(failure["message"])
+        raise _error(failure["kind"], failure["message"])
     return answer.get("result")
+
+
+def _error(kind: str, message: str) -> BaseException:
+    if _ending and threading.current_thread() is not threading.main_thread():
+        return SystemExit()  # a daemon's work ends with the process, as nothing that is worth a traceback
+    return KINDS.get(kind, Error)(message)
 
 
 class Transform:
@@ -166,11 +207,14 @@ class Transform:
         self._handle()  # a mistake in the words is told now
 
     def _handle(self) -> int:
-        pid = os.getpid()
-        if self._opened is None or self._opened[0] != pid:
-            handle = call("transform", words=self.words, dtype=self.dtype, layout=self.layout, channels=self.channels)
-            self._opened = pid, handle
-        return self._opened[1]
+        pid, opened = os.getpid(), self._opened
+        if opened is not None and opened[0] == pid:
+            return opened[1]
+        with lock():
+            if self._opened is None or self._opened[0] != pid:
+                words, dtype, layout, channels = self.words, self.dtype, self.layout, self.channels
+                self._opened = pid, call("transform", words=words, dtype=dtype, layout=layout, channels=channels)
+            return self._opened[1]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Transform, (self.words, self.dtype, self.layout, "gray" if self.channels == 1 else "rgb")
@@ -178,7 +222,7 @@ class Transform:
     def __del__(self) -> None:
         opened = getattr(self, "_opened", None)
         if opened is not None and opened[0] == os.getpid():
-            with contextlib.suppress(Exception):  # the interpreter may be ending
+            with contextlib.suppress(Exception, SystemExit):  # the interpreter may be ending
                 call("forget", handle=opened[1])
 
     def __call__(self, pixels: np.ndarray, seed: int = 0, epoch: int = 0, sample: int = 0) -> np.ndarray:
@@ -210,7 +254,7 @@ def part(handle: int, k: int, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
     """A copy of part k of what a handle has by now, as elements of dtype (bfloat16 as the bits, uint16)."""
     out = np.empty(shape, numpy_dtype(dtype))
     if library().dsconv_part(handle, k, out.ctypes.data, out.nbytes) != out.nbytes:
-        raise Error(f"part {k} of a batch has another size than {out.nbytes} bytes")
+        raise _error("closed", f"part {k} of a batch: it is closed, or has another size than {out.nbytes} bytes")
     return out
 
 

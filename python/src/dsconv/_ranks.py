@@ -17,6 +17,8 @@ def rank_and_world(rank: int | None, world_size: int | None) -> tuple[int, int]:
     distributed = sys.modules.get("torch.distributed")
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank(), distributed.get_world_size()
+    if not os.environ.get("RANK"):  # Lightning sets WORLD_SIZE alone, before torch.distributed knows
+        return 0, 1
     return _number("RANK", 0), _number("WORLD_SIZE", 1)
 
 

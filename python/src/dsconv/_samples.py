@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -51,6 +52,10 @@ class Samples:
                     yield self._finish(*pending.popleft())
             while pending:
                 yield self._finish(*pending.popleft())
+        except RuntimeError:
+            if threading.main_thread().is_alive():
+                raise
+            raise SystemExit from None  # a daemon, which can begin nothing more: the interpreter is ending
         finally:
             for futures, _ in pending:
                 for future in futures:
@@ -104,12 +109,13 @@ class Samples:
         if part is None:
             return self._frame.keys(_native.part(picked, self._index(), "int64", (1,)))[0]
         if part.number == 0:
-            return _native.part(picked, 0, part.dtype, _native.shapes(picked, 0)[0])
+            image = _native.part(picked, 0, part.dtype, _native.shapes(picked, 0)[0])
+            return self._frame.tensor(image, part.dtype) if self._kind in ("tensor", "tv_tensor") else image
         if part.shape is None:
             shape = _native.shapes(picked, part.number)[0]
             return self._frame.value(part, _native.part_bytes(picked, part.number), shape)
         value = _native.part(picked, part.number, part.dtype, part.shape)
-        if padding and part.kind in ("label", "index"):
+        if padding and (part.kind == "index" or part.kind == "label" and self._source.configuration["tail"] == "pad"):
             value = np.full_like(value, -1)
         return value.item() if value.ndim == 0 else self._frame.tensor(value, part.dtype)
 
@@ -122,22 +128,19 @@ def type_with_note(error: Exception, note: str) -> Exception:
     return _native.Error(f"{note}: {type(error).__name__}: {error}")
 
 
-def as_kind(image: np.ndarray, kind: str | None) -> Any:
-    """Pixels as the transforms in Python want them: see `dsconv.transforms.Plan`."""
+def as_kind(image: Any, kind: str | None) -> Any:
+    """An array or a tensor as the transforms in Python want them: see `dsconv.transforms.Plan`."""
     if kind == "pil" or kind is None:
         from PIL import Image
 
         return Image.fromarray(image[:, :, 0] if image.shape[2] == 1 else image)
     if kind == "array":
         return image
-    import torch
-
-    tensor = torch.from_numpy(image)
     if kind == "tv_tensor":
         from torchvision import tv_tensors
 
-        return tv_tensors.Image(tensor)
-    return tensor
+        return tv_tensors.Image(image)
+    return image
 
 
 def stack(samples: list[tuple[Any, ...]]) -> tuple[Any, ...]:

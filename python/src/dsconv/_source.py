@@ -34,10 +34,14 @@ class Source:
 
     def describe(self) -> dict[str, Any]:
         """What the library tells of the dataset: see capi/loader.go."""
-        pid = os.getpid()
-        if self._opened is None or self._opened[0] != pid:
-            self._opened = pid, _native.call("open", **self.configuration)
-        return self._opened[1]
+        pid, opened = os.getpid(), self._opened
+        if opened is not None and opened[0] == pid:
+            return opened[1]
+        with _native.lock():
+            opened = self._opened
+            if opened is None or opened[0] != pid:
+                opened = self._opened = pid, _native.call("open", **self.configuration)
+            return opened[1]
 
     @property
     def handle(self) -> int:
@@ -64,6 +68,11 @@ class Source:
 
     def call(self, method: str, **arguments: Any) -> Any:
         return _native.call(method, loader=self.handle, arguments=arguments)
+
+    def change(self, **configuration: Any) -> None:
+        """Has batches made otherwise from now on, of the same parts."""
+        self.close()
+        self.configuration = {**self.configuration, **configuration}
 
     def labels(self) -> np.ndarray:
         """The samples' labels in order of key, int64; -1 stands for none."""
@@ -99,5 +108,5 @@ class Source:
         return {"configuration": self.configuration, "_opened": None}
 
     def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # the interpreter may be ending
+        with contextlib.suppress(Exception, SystemExit):  # the interpreter may be ending
             self.close()

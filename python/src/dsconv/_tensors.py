@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +18,7 @@ from ._stream import Raw
 TORCH_TYPES = {"torch.uint8", "torch.uint16", "torch.int64", "torch.float32", "torch.float16", "torch.bfloat16"}
 
 
+@functools.cache
 def torch_or_none() -> Any:
     """torch, if it can be imported."""
     try:
@@ -45,12 +47,15 @@ class Frame:
 
     def __init__(self, source: Source, fields: Sequence[str], channels_last: bool) -> None:
         self._source = source
-        self._torch = torch_or_none()
         self._channels_last = channels_last
         self.parts = [find_part(source.parts, name) for name in fields]
         bits = [p.name for p in self.parts if p is not None and p.dtype == "bfloat16"]
         if bits and self._torch is None:
             raise ArgumentError(f"{bits[0]} as bfloat16: numpy has no such type; install torch or choose another")
+
+    @property
+    def _torch(self) -> Any:
+        return torch_or_none()  # a module cannot be pickled
 
     def memory(self, pin: bool) -> Memory:
         """Where the images are to be made."""

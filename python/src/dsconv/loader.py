@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._device import to_device
+from ._device import pinned, to_device
 from ._epochs import Epochs
 from ._native import ArgumentError
 from ._ranks import rank_and_world, threads
@@ -48,14 +48,16 @@ class Loader:
         prefetch_factor: batches made ahead of the loop.
         pin_memory: make batches in pinned memory, where there is CUDA.
         drop_last: leave out the samples that fill no batch on every rank. Otherwise the last batch is smaller; where
-            ranks would differ, up to world_size - 1 samples are repeated, with the label -1 and the index -1.
+            ranks would differ, up to world_size - 1 samples are repeated, as by DistributedSampler, with the index -1.
         split: load this split of the dataset.
         fields: what a batch has, by name: "image", "label", "index" (in the dataset; -1 is padding), "key", and the
             dataset's further fields. Masks, boxes and further images are transformed as the image is.
         sampler: of a torch sampler's kind: its indices, those of `Dataset(path, split)`, are this rank's epoch. Its
             set_epoch is called if it has one.
-        collate_fn: called with a list of samples, tuples as a DataLoader gives them; what it returns is the batch.
-        rank, world_size: of the processes that share an epoch; None asks torch.distributed, then the environment.
+        collate_fn: called with a list of samples, tuples as a DataLoader gives them; what it returns is the batch. It
+            runs in the loop's thread, and takes a batch apart that was whole: MixUp is faster among the transforms.
+        rank, world_size: of the processes that share an epoch; None asks torch.distributed, then the environment, when
+            an epoch begins.
         dtype: of the images: "uint8", "uint16", "float32", "float16", "bfloat16" or torch's; floats are from 0 to 1, or
             normalised where the transforms say so.
         memory_format: torch.channels_last, or None.
@@ -66,7 +68,8 @@ class Loader:
         decode: "exact" (Pillow's pixels), or "fast": JPEGs no larger than needed.
         orientation: turn images as EXIF says, which Pillow and ImageFolder do not.
         color: "rgb" or "gray".
-        tail: instead of drop_last: "pad", "drop", or "uneven", which evaluates each sample once on any number of ranks.
+        tail: instead of drop_last: "repeat", the default; "drop"; "pad", which takes the label of repeated samples, too
+            (it is -1); or "uneven", which evaluates each sample once on any number of ranks.
         label_dtype: of the labels: "int64", "uint8" or "uint16".
 
     Raises:
@@ -110,7 +113,8 @@ class Loader:
         _check(batch_size, prefetch_factor, sampler, shuffle, on_error, drop_last, tail)
         self.path, self.split = os.fspath(path), split
         self.batch_size, self.drop_last, self.seed = batch_size, drop_last or tail == "drop", seed
-        self.prefetch_factor, self.collate_fn, self.device = prefetch_factor, collate_fn, device
+        self.prefetch_factor, self.device = prefetch_factor, device
+        self.collate_fn = None if _collates_by_default(collate_fn) else collate_fn
         self.num_workers = threads(num_workers)
         self.fields = tuple(fields)
         self._sampler = sampler
@@ -119,10 +123,13 @@ class Loader:
         self._python = plan.rest is not None
         self._channels_last = _channels_last(memory_format)
         self._dtype = dtype_name(dtype)
-        native = {"dtype": self._dtype or plan.dtype or "uint8", "layout": "nhwc" if self._channels_last else "nchw"}
+        # Arrays, which Albumentations ends in without ToTensorV2, stay as a DataLoader would collate them.
+        together = self._channels_last or plan.kind == "array"
+        native = {"dtype": self._dtype or plan.dtype or "uint8", "layout": "nhwc" if together else "nchw"}
         if self._python:
             tensor = plan.kind in ("tensor", "tv_tensor")
             native = {"dtype": plan.dtype or "uint8", "layout": "nchw" if tensor else "nhwc"}
+        self._given_rank = rank is not None
         self.rank, self.world_size = rank_and_world(rank, world_size)
         self._source = Source(
             path=self.path,
@@ -131,7 +138,7 @@ class Loader:
             prefetch=prefetch_factor,
             order=_order(shuffle),
             seed=seed,
-            tail=tail or ("drop" if drop_last else "pad"),
+            tail=tail or ("drop" if drop_last else "repeat"),
             rank=self.rank,
             world_size=self.world_size,
             split=split or "",
@@ -146,9 +153,10 @@ class Loader:
             any_size=self._python,
             **native,
         )
-        self._frame = Frame(self._source, self.fields, self._channels_last and not self._python)
+        planes = self._channels_last and not self._python and plan.kind != "array"
+        self._frame = Frame(self._source, self.fields, channels_last=planes)
         self.pin_memory = pin_memory and _has_cuda(device)
-        self._memory = None if self._python else self._frame.memory(self.pin_memory)
+        self._memory = None if self._python else self._frame.memory(self.pin_memory and self.collate_fn is None)
         self._samples = None
         if plan.rest is not None:
             self._samples = Samples(
@@ -162,12 +170,14 @@ class Loader:
                 seed=seed,
             )
         self._epochs = Epochs(seed)
+        self._dataset: Dataset | None = None
         self._waited = 0.0
 
     # What there is to load.
 
     def __len__(self) -> int:
         """Batches in an epoch of this rank."""
+        self._join()
         if self._sampler is None:
             return self._source.batches
         n = len(self._sampler)
@@ -185,15 +195,22 @@ class Loader:
 
     @property
     def dataset(self) -> Dataset:
-        """The samples that this loads, as an ImageFolder has them; opened anew each time."""
+        """The samples that this loads, as an ImageFolder has them, without transforms."""
         from .dataset import Dataset
 
-        return Dataset(self.path, self.split)
+        if self._dataset is None:
+            self._dataset = Dataset(self.path, self.split)
+        return self._dataset
 
     @property
     def sampler(self) -> Any:
         """What set_epoch is to be called on, for frameworks that look for it: the sampler, or this Loader."""
         return self if self._sampler is None else self._sampler
+
+    @property
+    def batch_sampler(self) -> None:
+        """A DataLoader's; there is none here."""
+        return None
 
     def clock(self) -> dict[str, float]:
         """Where the library's time went so far, in seconds: read, decode, augment, collate (summed over threads), wait
@@ -239,11 +256,19 @@ class Loader:
         self._epochs.resume(state["epoch"], state["position"])
 
     def __iter__(self) -> Iterator[Any]:
-        epoch, position = self._epochs.begin()
+        self._join()
+        return self._epochs.iterate(self._batches)
+
+    def _join(self) -> None:
+        """Takes this process's part if processes have come together since this was made, as in Lightning's fit()."""
+        found = (self.rank, self.world_size) if self._given_rank else rank_and_world(None, None)
+        if found != (self.rank, self.world_size):
+            self.rank, self.world_size = found
+            self._source.change(rank=self.rank, world_size=self.world_size)
+
+    def _batches(self, epoch: int, position: int) -> Iterator[tuple[Any, int]]:
         batches = self._python_batches(epoch, position) if self._python else self._native_batches(epoch, position)
-        if self.device is not None:
-            batches = to_device(batches, self.device)
-        return self._epochs.follow(epoch, batches)
+        return batches if self.device is None else to_device(batches, self.device)
 
     def _native_batches(self, epoch: int, position: int) -> Iterator[tuple[Any, int]]:
         assert self._memory is not None
@@ -255,17 +280,21 @@ class Loader:
         try:
             for raw in stream:
                 batch = self._frame.make(raw)
-                yield (batch if self.collate_fn is None else self.collate_fn(list(zip(*batch)))), raw.end
+                yield (batch if self.collate_fn is None else self._collate(list(zip(*batch)))), raw.end
                 del batch, raw  # their block is free once the loop has no tensor of it
         finally:
             stream.close()
 
     def _python_batches(self, epoch: int, position: int) -> Iterator[tuple[Any, int]]:
         assert self._samples is not None
-        collate = self.collate_fn or stack
         for samples, end in self._samples.epoch(epoch, self._numbers(epoch, position)):
-            batch = collate(samples)
-            yield (self._shaped(batch) if self.collate_fn is None else batch), end
+            yield (self._shaped(stack(samples)) if self.collate_fn is None else self._collate(samples)), end
+
+    def _collate(self, samples: list[Any]) -> Any:
+        """What collate_fn makes of samples, in pinned memory if that was asked for."""
+        assert self.collate_fn is not None
+        batch = self.collate_fn(samples)
+        return pinned(batch) if self.pin_memory else batch
 
     def _shaped(self, batch: tuple[Any, ...]) -> tuple[Any, ...]:
         """The batch with its images in the type and memory format that were asked for."""
@@ -304,6 +333,8 @@ class Loader:
     def close(self) -> None:
         """Ends what is running and closes the dataset, which opens again when it is used."""
         self._source.close()
+        if self._dataset is not None:
+            self._dataset.close()
 
 
 def _check(
@@ -330,6 +361,15 @@ def _channels_last(memory_format: Any) -> bool:
     if name in ("None", "torch.contiguous_format", "torch.preserve_format"):
         return False
     raise ArgumentError(f"memory_format={memory_format}: wanted torch.channels_last or torch.contiguous_format")
+
+
+def _collates_by_default(collate_fn: Any) -> bool:
+    """Whether collate_fn is torch's default, which gives what a batch is already."""
+    if torch_or_none() is None:
+        return False
+    from torch.utils.data import default_collate
+
+    return collate_fn is default_collate
 
 
 def _has_cuda(device: Any) -> bool:
