@@ -24,7 +24,7 @@ func dataset(t *testing.T, n int) string {
 		{Name: "image", Kind: formats.Image, DType: formats.Uint8, Shape: []int{side, side, 3}},
 		{Name: "label", Kind: formats.Label, Classes: []string{"a", "b"}},
 	}
-	w, err := lmdb.Format{}.Create(path, formats.Meta{Format: lmdb.Format{}.Name(), Schema: schema}, formats.CreateOptions{})
+	w, err := lmdb.Format{}.Create(path, formats.Meta{Version: formats.Version, Format: lmdb.Format{}.Name(), Schema: schema}, formats.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

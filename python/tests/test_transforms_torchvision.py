@@ -244,3 +244,19 @@ def test_mixing_needs_batches():
         T.translate([v2.MixUp(num_classes=3, labels_getter=lambda batch: batch[1])])
     with pytest.raises(ValueError, match="as likely"):
         T.translate([v2.RandomChoice([v2.MixUp(num_classes=3), v2.CutMix(num_classes=3)], p=[0.1, 0.9])])
+
+
+class Preset:
+    """As torchvision's presets are."""
+
+    def __init__(self):
+        self.transforms = v1.Compose([v1.CenterCrop(8), v1.ToTensor()])
+
+    def __call__(self, image):
+        return self.transforms(image)
+
+
+def test_a_preset_tells_what_to_give_instead():
+    plan = T.translate(Preset())
+    assert plan.named == ("Preset",) and ".transforms" in plan.notes[0]
+    assert T.translate(Preset().transforms).rest is None

@@ -171,7 +171,6 @@ class Loader:
             )
         self._epochs = Epochs(seed)
         self._dataset: Dataset | None = None
-        self._waited = 0.0
 
     # What there is to load.
 

@@ -32,7 +32,7 @@ def steps(t: Any) -> list[Step]:
         return []
     equal = _EQUALS.get(_name(t))
     if equal is None:
-        return [Step(None, t, "it has no native equal")]
+        return [Step(None, t, _why_unknown(t))]
     try:
         op = equal(t)
         op.word()
@@ -41,6 +41,13 @@ def steps(t: Any) -> list[Step]:
         return [Step(None, t, str(e))]
     except (AttributeError, TypeError):  # of another version
         return [Step(None, t, "its parameters are not those of the torchvision that is known here")]
+
+
+def _why_unknown(t: Any) -> str:
+    inner = getattr(t, "transforms", None)  # as torchvision's presets have, which are classes of a script's own
+    if inner is not None and is_container(inner):
+        return f"it cannot be looked into: give its {type(inner).__name__}, .transforms, to have that run natively"
+    return "it has no native equal"
 
 
 def _name(t: Any) -> str:
