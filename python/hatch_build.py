@@ -1,8 +1,8 @@
 """Builds the Go code that a wheel holds: the library, the command, and the licences of all that is in them.
 
 Plainly, the machine's own C compiler builds a wheel for this machine. With DSCONV_ARCH=x86_64 or aarch64 in the
-environment Zig's builds one for every Linux of that kind with glibc 2.28, of archives alone; DSCONV_SYSROOT is then
-the folder in which the other architecture's Debian packages were unpacked.
+environment Zig's links one for every Linux of that kind with glibc 2.28, of archives alone, and compiles it if it is
+not this machine's kind; DSCONV_SYSROOT is then the folder in which its Debian packages were unpacked.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ class Build:
 
     def environment(self) -> dict[str, str]:
         env = dict(os.environ, CGO_ENABLED="1", GOOS="linux", GOARCH=GOARCH.get(self.arch, ""))
-        env["GOFLAGS"] = f"{env.get('GOFLAGS', '')} -trimpath"
+        # Go's own resolver: glibc's has other names in headers than in an old library.
+        env["GOFLAGS"] = f"{env.get('GOFLAGS', '')} -trimpath -tags=netgo,osusergo"
         env["GOEXPERIMENT"] = "simd" if env["GOARCH"] == "amd64" else ""
         compiler = ["-O2", "-Wno-implicit-fallthrough", env.get("CGO_CFLAGS", "")]
         linker = [env.get("CGO_LDFLAGS", "")]
@@ -96,9 +97,12 @@ class Build:
             linker += [f"-L{archives}", *(f"-l{name}" for name in ARCHIVES), "-ldl", "-lm"]
         elif self.portable:
             raise RuntimeError(f"archives of {', '.join(DEBIAN)} are missing in {self.libraries()}")
-        if self.portable:
-            env["CC"] = f"'{sys.executable}' -m ziglang cc -target {self.arch}-linux-gnu.{GLIBC}"
-            include = self.sysroot / "usr" / "include"
+        target = f"{self.arch}-linux-gnu.{GLIBC}"
+        include = self.sysroot / "usr" / "include"
+        if self.portable and self.arch == platform.machine():
+            env["CC"] = f"'{sys.executable}' '{self.root}/python/portable_cc.py' {target}"
+        elif self.portable:
+            env["CC"] = f"'{sys.executable}' -m ziglang cc -target {target}"
             # Zig has headers of that glibc, which must come before the machine's. It traps on undefined behaviour
             # by default, at a third of the speed.
             compiler += ["-fno-sanitize=undefined", f"-I{include}/hdf5/serial"]

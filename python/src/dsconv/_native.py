@@ -178,11 +178,12 @@ def result(reply: int | None) -> Any:
         library().dsconv_free(reply)
     failure = answer.get("error")
     if failure is not None:
-        raise _error(failure["kind"], failure["message"])
+        raise error(failure["kind"], failure["message"])
     return answer.get("result")
 
 
-def _error(kind: str, message: str) -> BaseException:
+def error(kind: str, message: str) -> BaseException:
+    """What to raise for a failure that the library tells."""
     if _ending and threading.current_thread() is not threading.main_thread():
         return SystemExit()  # a daemon's work ends with the process, as nothing that is worth a traceback
     return KINDS.get(kind, Error)(message)
@@ -254,14 +255,21 @@ def part(handle: int, k: int, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
     """A copy of part k of what a handle has by now, as elements of dtype (bfloat16 as the bits, uint16)."""
     out = np.empty(shape, numpy_dtype(dtype))
     if library().dsconv_part(handle, k, out.ctypes.data, out.nbytes) != out.nbytes:
-        raise _error("closed", f"part {k} of a batch: it is closed, or has another size than {out.nbytes} bytes")
+        raise error("closed", f"part {k} of a batch: it is closed, or has another size than {out.nbytes} bytes")
     return out
+
+
+def known(count: int) -> int:
+    """A count that the library gives, where -1 stands for a handle that is closed."""
+    if count < 0:
+        raise error("closed", "it is closed")
+    return count
 
 
 def part_bytes(handle: int, k: int) -> np.ndarray:
     """A copy of part k of what a handle has by now, as bytes."""
     lib = library()
-    out = np.empty(max(lib.dsconv_part(handle, k, None, 0), 0), np.uint8)
+    out = np.empty(known(lib.dsconv_part(handle, k, None, 0)), np.uint8)
     lib.dsconv_part(handle, k, out.ctypes.data, out.nbytes)
     return out
 
@@ -269,7 +277,7 @@ def part_bytes(handle: int, k: int) -> np.ndarray:
 def shapes(handle: int, k: int) -> list[tuple[int, ...]]:
     """The shapes of part k's values where they differ from sample to sample."""
     lib = library()
-    numbers = np.empty(max(lib.dsconv_shapes(handle, k, None, 0), 0), np.int64)
+    numbers = np.empty(known(lib.dsconv_shapes(handle, k, None, 0)), np.int64)
     lib.dsconv_shapes(handle, k, numbers.ctypes.data, len(numbers))
     found, i, flat = [], 0, numbers.tolist()
     while i < len(flat):

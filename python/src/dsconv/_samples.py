@@ -47,20 +47,24 @@ class Samples:
         pending: deque[tuple[list[Future[Any]], int]] = deque()
         try:
             for numbers, end in batches:
-                pending.append(([pool.submit(self._sample, int(i), epoch) for i in numbers], end))
+                pending.append(([self._begin(pool, int(i), epoch) for i in numbers], end))
                 if len(pending) > self._ahead:
                     yield self._finish(*pending.popleft())
             while pending:
                 yield self._finish(*pending.popleft())
-        except RuntimeError:
-            if threading.main_thread().is_alive():
-                raise
-            raise SystemExit from None  # a daemon, which can begin nothing more: the interpreter is ending
         finally:
             for futures, _ in pending:
                 for future in futures:
                     future.cancel()
             pool.shutdown(wait=True)
+
+    def _begin(self, pool: ThreadPoolExecutor, number: int, epoch: int) -> Future[Any]:
+        try:
+            return pool.submit(self._sample, number, epoch)
+        except RuntimeError as error:
+            if threading.current_thread().daemon and "shutdown" in str(error):
+                raise SystemExit from None  # of the interpreter: a daemon's work ends with it, without a traceback
+            raise
 
     def _finish(self, futures: list[Future[Any]], end: int) -> tuple[list[Any], int]:
         samples = [future.result() for future in futures]

@@ -84,7 +84,7 @@ class Source:
     def order(self, epoch: int, position: int) -> np.ndarray:
         """The samples that this rank takes from a position on, int32; -1 - i stands for i as padding."""
         lib, handle = _native.library(), self.handle
-        order = np.empty(lib.dsconv_order(handle, epoch, position, None, 0), np.int32)
+        order = np.empty(_native.known(lib.dsconv_order(handle, epoch, position, None, 0)), np.int32)
         lib.dsconv_order(handle, epoch, position, order.ctypes.data, len(order))
         return order
 

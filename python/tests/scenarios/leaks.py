@@ -1,0 +1,134 @@
+"""What many epochs and Loaders leave, and what stays of their batches."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import threading
+from contextlib import closing
+
+import dsconv
+import numpy as np
+from dsconv import _native, _stream
+from shared import FEW, WORDS, digest, expected, files, forked, loader, resident, threads
+
+
+def epochs(path: str, cache: str) -> None:
+    """20 epochs: no more threads, open files and memory than at their beginning."""
+    train = loader(path, cache=cache or None, transforms="rrc:224,normalize")
+    caches = {name for name in os.listdir("/dev/shm")} if cache else set()
+    seen = []
+    for _ in range(20):
+        assert sum(len(images) for images, _ in train) == 48
+        seen.append((threads(), files(), resident()))
+    first, last = seen[2:7], seen[15:]
+    assert max(s[0] for s in last) <= max(s[0] for s in first) + FEW, seen
+    assert last[-1][1] == first[0][1], seen
+    early, late = (sum(s[2] for s in part) / 5 for part in (first, last))
+    print("memory, kB:", early, late)
+    assert late <= 1.05 * early, seen
+    print("caches:", *sorted(name for name in caches if name.startswith("dsconv")))
+
+
+def loaders(path: str) -> None:
+    """200 Loaders opened and closed, and as many that are only dropped."""
+    for _ in range(5):
+        with closing(loader(path)) as train:
+            next(iter(train))
+    opened, idle, memory = files(), threads(), 0
+    for k in range(200):
+        train = loader(path)
+        epoch = iter(train)
+        next(epoch)
+        if k % 2:
+            train.close()
+        del epoch, train
+        if k == 50:
+            memory = resident()
+    assert files() == opened and threads() <= idle + FEW, (opened, files(), idle, threads())
+    assert not _stream._in_use
+    print("memory, kB:", memory, resident())
+    assert resident() <= 1.1 * memory
+
+
+def kept_batches(path: str) -> None:
+    """Batches stay as they are while somebody has them, also when their Loader is gone."""
+    train = loader(path)
+    want = [digest([batch]) for batch in train]
+    train.set_epoch(0)
+    batches = list(train)
+    views = [images[1:3, :, ::2] for images, _ in batches]
+    copies = [view.copy() for view in views]
+    for _ in range(3):
+        list(train)
+    train.close()
+    del train
+    gc.collect()
+    assert [digest([batch]) for batch in batches] == want
+    del batches
+    gc.collect()
+    other = [batch for _ in range(3) for batch in loader(path, seed=1)]
+    assert all(np.array_equal(view, copy) for view, copy in zip(views, copies)) and other
+
+
+def concurrent(path: str) -> None:
+    """Threads that use one Loader and one Dataset, which are opened by all of them at once."""
+    want, samples = expected(path), 48
+    train, images = loader(path), dsconv.Dataset(path)
+    pixels = [np.asarray(images[i][0]) for i in range(samples)]
+    train.close()
+    images.close()
+    before, failed = files(), []
+    ready = threading.Barrier(6)
+
+    def work(k: int) -> None:
+        try:
+            ready.wait()
+            for i in range(samples):
+                assert np.array_equal(np.asarray(images[(i + k) % samples][0]), pixels[(i + k) % samples])
+            assert sum(len(x) for x, _ in train) == samples
+            assert digest(loader(path)) == want
+        except BaseException as error:
+            failed.append(error)
+            raise
+
+    running = [threading.Thread(target=work, args=(k,)) for k in range(6)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    assert not failed
+    train.close()
+    images.close()
+    gc.collect()
+    assert files() == before, (before, files())  # none was opened twice
+
+
+def tidy(path: str) -> None:
+    """For -X dev -W error: no warning of any kind."""
+    train = loader(path)
+    next(iter(train))
+    assert len(dsconv.Dataset(path)) == 48
+    del train
+    gc.collect()
+
+
+def with_torch(path: str, order: str) -> None:
+    """torch loaded before the library, or after it."""
+    if order == "first":
+        import torch
+    train = dsconv.Dataset(path)
+    assert len(train) == 48
+    _native.call("cores")
+    import torch
+
+    batches = dsconv.Loader(path, 8, WORDS, num_workers=2)
+    kept = [images for images, _ in batches]
+    assert all(isinstance(images, torch.Tensor) for images in kept)
+    sums = [int(images.sum()) for images in kept]
+    fresh = pickle.loads(pickle.dumps(batches))
+    del batches
+    fresh.set_epoch(0)
+    assert forked(lambda: [int(images.sum()) for images, _ in fresh]) == sums
+    assert [int(images.sum()) for images in kept] == sums
