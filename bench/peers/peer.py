@@ -1,7 +1,7 @@
 """A loader of another tool, which stays ready and reads epochs at each request.
 
 peer.py LOADER IMAGES SCRATCH WORKERS EPOCHS, LOADER such as pytorch.image_folder, reads so many epochs, each timed by
-itself, for each line of its input, and answers with a line of JSON: their images and seconds.
+itself, for each line of its input, after one that is not counted, and answers with a line of JSON: their images and seconds.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ def main(name: str, images: str, scratch: str, workers: str, epochs: str) -> Non
         epoch()  # starts the workers and warms up
         answer(answers, images=0, seconds=0.0)
         for _ in sys.stdin:
+            epoch()  # it was stopped since the last turn
             times = [epoch() for _ in range(int(epochs))]
             answer(answers, images=sum(n for n, _ in times), seconds=sum(t for _, t in times))
 

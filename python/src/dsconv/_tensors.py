@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -82,7 +83,7 @@ class Frame:
     def _images(self, part: Part, raw: Raw) -> Any:
         assert part.shape is not None
         shape = (raw.n, *part.shape)
-        count = int(np.prod(shape)) * _native.numpy_dtype(part.dtype).itemsize
+        count = math.prod(shape) * _native.numpy_dtype(part.dtype).itemsize
         if isinstance(raw.images, np.ndarray):
             flat = raw.images[:count].view(_native.numpy_dtype(part.dtype))
             images = self.tensor(flat.reshape(shape), part.dtype)
@@ -107,7 +108,7 @@ class Frame:
         values, at = [], 0
         size = _native.numpy_dtype(part.dtype).itemsize
         for shape in shapes:
-            end = at + int(np.prod(shape)) * size
+            end = at + math.prod(shape) * size
             values.append(self.value(part, data[at:end], shape))
             at = end
         return values
