@@ -139,8 +139,8 @@ format: $(LINT) $(VENV)/.done ## format all code
 	$(VENV)/bin/ruff format .
 
 .PHONY: peers
-peers: build ## compare with tar, lmdb, PyTorch, FFCV, DALI, OpenCV on the same images (several GB of packages)
-	scripts/peers bin/dsconv $(BUILD)/peers
+peers: build wheel ## compare with tar, lmdb, PyTorch, FFCV, DALI, OpenCV on the same images (several GB of packages)
+	scripts/peers bin/dsconv $(WHEEL) $(BUILD)/peers
 
 .PHONY: clean
 clean: ## remove what was built

@@ -18,13 +18,16 @@
 // the end is dropped with order.Drop, split without padding with order.Uneven, as an evaluation
 // wants it, and otherwise split evenly, so that all ranks get the same number of batches of the
 // same sizes; the fewer than w places that are too many wrap around to the epoch's first
-// samples: such an entry has Index -1 and no label. With one rank there are none: the last
+// samples: such an entry has Index -1 and, without Config.LabelPadding, no label. With one rank there are none: the last
 // batch is just shorter.
 //
 // [Loader.State] after a batch is a position, which [Loader.Resume] goes on from: with other
 // numbers of workers and ranks, another batch size or another format, exactly the samples that
 // are left come, looking as they would have. (MixUp and CutMix mix within the global batch: for
 // their pixels that must stay the same.)
+//
+// [Loader.Start] gives the same batches one by one, in memory of the caller's if it wants, and
+// [Loader.StartList] those of a list of samples; [Loader.Pick] gives single samples.
 //
 // # Memory
 //
