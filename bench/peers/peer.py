@@ -1,7 +1,8 @@
 """A loader of another tool, which stays ready and reads epochs at each request.
 
 peer.py LOADER IMAGES SCRATCH WORKERS EPOCHS, LOADER such as pytorch.image_folder, reads so many epochs, each timed by
-itself, for each line of its input, after one that is not counted, and answers with a line of JSON: their images and seconds.
+itself, for each line of its input, after one that is not counted, and answers with a line of JSON: their images and
+seconds.
 """
 
 from __future__ import annotations
