@@ -49,8 +49,6 @@ func badOf(l *loader, _ struct{}) (any, error) {
 	return b, nil
 }
 
-func metaOf(l *loader, _ struct{}) (any, error) { return l.dataset.Meta(), nil }
-
 // numbers are samples of the split, in order of key; nil is all.
 type numbers struct {
 	Samples []int `json:"samples"`

@@ -9,31 +9,25 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/internal/parallel"
-	"github.com/dsconv/dsconv/reader/augment"
 )
 
 // methods are those of dsconv_call.
 var methods = map[string]func(arguments []byte) (any, error){
-	"open":       method(openLoader),
-	"close":      method(closeLoader),
-	"classes":    ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Classes(), nil }),
-	"clock":      ofLoader(clockOf),
-	"estimate":   ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Estimate() }),
-	"mixing":     ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Mixing(), nil }),
-	"cached":     ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Cached(), nil }),
-	"bad":        ofLoader(badOf),
-	"meta":       ofLoader(metaOf),
-	"keys":       ofLoader(keysOf),
-	"keys_at":    ofLoader(keysAt),
-	"sources":    ofLoader(sourcesOf),
-	"state":      ofLoader(stateOf),
-	"check":      ofLoader(checkState),
-	"transform":  method(openTransform),
-	"plan":       method(planOf),
-	"forget":     method(forget),
-	"end":        method(end),
-	"transforms": method(func(struct{}) (any, error) { return augment.Syntax, nil }),
-	"cores":      method(func(struct{}) (any, error) { return parallel.Cores(), nil }),
+	"open":      method(openLoader),
+	"close":     method(closeLoader),
+	"clock":     ofLoader(clockOf),
+	"estimate":  ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Estimate() }),
+	"bad":       ofLoader(badOf),
+	"keys":      ofLoader(keysOf),
+	"keys_at":   ofLoader(keysAt),
+	"sources":   ofLoader(sourcesOf),
+	"state":     ofLoader(stateOf),
+	"check":     ofLoader(checkState),
+	"transform": method(openTransform),
+	"plan":      method(planOf),
+	"forget":    method(forget),
+	"end":       method(end),
+	"cores":     method(func(struct{}) (any, error) { return parallel.Cores(), nil }),
 }
 
 // call calls a method by its name.

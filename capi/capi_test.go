@@ -92,7 +92,7 @@ func TestClosedLoadersAreTold(t *testing.T) {
 			t.Errorf("close: %v, wanted %v", err, want)
 		}
 	}
-	if _, err := call("classes", arguments); !errors.Is(err, errClosed) {
+	if _, err := call("clock", arguments); !errors.Is(err, errClosed) {
 		t.Errorf("a method of a closed loader: %v", err)
 	}
 }

@@ -115,14 +115,13 @@ func parseCache(text string) (c reader.Cache, err error) {
 
 // opened describes a loader.
 type opened struct {
-	Loader     int64    `json:"loader"`
-	Samples    int      `json:"samples"`
-	Batches    int      `json:"batches"`
-	Slots      int      `json:"slots"`
-	BlockSize  int      `json:"block_size"`
-	ImageShape [3]int   `json:"image_shape"` // H, W, C
-	Classes    []string `json:"classes"`
-	Parts      []part   `json:"parts"`
+	Loader    int64    `json:"loader"`
+	Samples   int      `json:"samples"`
+	Batches   int      `json:"batches"`
+	Slots     int      `json:"slots"`
+	BlockSize int      `json:"block_size"`
+	Classes   []string `json:"classes"`
+	Parts     []part   `json:"parts"`
 }
 
 func openLoader(c configuration) (any, error) {
@@ -146,7 +145,7 @@ func openLoader(c configuration) (any, error) {
 	}
 	return opened{
 		Loader: handle, Samples: l.Samples(), Batches: l.Len(), Slots: l.Slots(), BlockSize: l.MemorySize(),
-		ImageShape: l.ImageShape(), Classes: l.Classes(), Parts: l.parts,
+		Classes: l.Classes(), Parts: l.parts,
 	}, nil
 }
 

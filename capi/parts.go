@@ -13,7 +13,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader"
-	"github.com/dsconv/dsconv/reader/augment"
 )
 
 // part is one tensor of a batch.
@@ -39,17 +38,9 @@ const (
 func (l *loader) describe() []part {
 	schema, probe := l.dataset.Meta().Schema, l.Frame()
 	image, label := schema.ImageIndex(), schema.LabelIndex()
-	s := l.ImageShape()
-	shape := []int{s[0], s[1], s[2]}
-	if l.config.Layout == augment.NCHW {
-		shape = []int{s[2], s[0], s[1]}
-	}
-	if l.config.AnySize {
-		shape = nil
-	}
 	parts := []part{{
-		Name: schema[image].Name, Kind: formats.Image, DType: probe.DType, Shape: shape,
-		bytes:  imagesOf,
+		Name: schema[image].Name, Kind: formats.Image, DType: probe.DType, Shape: probe.Image,
+		bytes:  (*reader.Batch).ImageBytes,
 		shapes: func(b *reader.Batch) [][]int { return [][]int{b.Shape[1:]} },
 	}}
 	if label >= 0 {
@@ -83,18 +74,6 @@ func labelPart(name string, f *reader.Frame) part {
 		}
 	}
 	return part{Name: name, Kind: formats.Label, DType: f.Label, Shape: []int{}, bytes: labelsOf}
-}
-
-func imagesOf(b *reader.Batch) []byte {
-	switch {
-	case b.Uint8 != nil:
-		return b.Uint8
-	case b.Uint16 != nil:
-		return bytesOf(b.Uint16)
-	case b.Float32 != nil:
-		return bytesOf(b.Float32)
-	}
-	return bytesOf(b.Half)
 }
 
 func labelsOf(b *reader.Batch) []byte {

@@ -96,7 +96,7 @@ func dsconv_transform(handle C.int64_t, src *C.uint8_t, height, width C.int64_t,
 
 var imagePart = []part{{
 	Name: "image", Kind: formats.Image,
-	bytes:  imagesOf,
+	bytes:  (*reader.Batch).ImageBytes,
 	shapes: func(b *reader.Batch) [][]int { return [][]int{b.Shape[1:]} },
 }}
 

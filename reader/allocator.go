@@ -21,20 +21,25 @@ func (l *Loader) MemorySize() int {
 // Slots is the number of batches that are in the making at a time, at most.
 func (l *Loader) Slots() int { return l.config.Prefetch + 1 }
 
+// ImageBytes is the images as bytes, without a copy; nil if there are none.
+func (b *Batch) ImageBytes() []byte {
+	switch {
+	case b.Uint8 != nil:
+		return bytesOf(b.Uint8)
+	case b.Uint16 != nil:
+		return bytesOf(b.Uint16)
+	case b.Float32 != nil:
+		return bytesOf(b.Float32)
+	case b.Half != nil:
+		return bytesOf(b.Half)
+	}
+	return nil
+}
+
 // TakeImages takes the images' memory out of the batch: it is the caller's now, who need not
 // put it back. The batch has no images from then on.
 func (b *Batch) TakeImages() []byte {
-	var taken []byte
-	switch {
-	case b.Uint8 != nil:
-		taken = bytesOf(b.Uint8)
-	case b.Uint16 != nil:
-		taken = bytesOf(b.Uint16)
-	case b.Float32 != nil:
-		taken = bytesOf(b.Float32)
-	case b.Half != nil:
-		taken = bytesOf(b.Half)
-	}
+	taken := b.ImageBytes()
 	b.Uint8, b.Uint16, b.Float32, b.Half = nil, nil, nil, nil
 	return taken
 }
@@ -48,7 +53,7 @@ func bytesOf[T uint8 | uint16 | float32](s []T) []byte {
 
 // lend gives b memory of the caller's for its images, if it has none of it yet.
 func (r *Run) lend(b *Batch) {
-	if b.Uint8 != nil || b.Uint16 != nil || b.Float32 != nil || b.Half != nil {
+	if b.ImageBytes() != nil {
 		return
 	}
 	l := r.loader

@@ -61,6 +61,7 @@ func (b *Batch) Release() { b.loader.releaseBatch(b) }
 // Frame is what all batches of a Loader have in common.
 type Frame struct {
 	DType formats.DType // of the images
+	Image []int         // shape of one, as Config.Layout says; nil with Config.AnySize
 	Label formats.DType // of the labels
 	// Columns are those of Batch.MultiHot, Soft those of Batch.Soft; 0 where that is nil.
 	Columns, Soft int
@@ -72,6 +73,9 @@ type Frame struct {
 func (l *Loader) Frame() Frame {
 	f := &l.frame
 	described := Frame{DType: f.dtype, Label: f.label, Columns: f.columns, Soft: f.soft}
+	if !l.config.AnySize {
+		described.Image = f.imageShape()
+	}
 	for _, field := range f.fields {
 		described.Fields = append(described.Fields, Field{Name: field.name, Kind: field.kind, DType: field.dtype, Shape: field.shape})
 	}

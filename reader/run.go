@@ -82,9 +82,6 @@ func (l *Loader) run(r *Run) (*Run, error) {
 	return r, nil
 }
 
-// Batches is the number of batches that the run has in all.
-func (r *Run) Batches() int { return r.batches }
-
 // Next gives the next batch, which is valid until Next or Stop, or io.EOF behind the last one.
 // The error of ctx ends the wait and nothing else: Next can be called again. Any other error is
 // that of a sample, and stays.

@@ -10,8 +10,7 @@ from typing import Any
 class Epochs:
     """Counts epochs, and the positions in them that loops have reached."""
 
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
+    def __init__(self) -> None:
         self._next = (0, 0)
         self._set: int | None = None  # since an iteration was begun
         self.reached = (0, 0)

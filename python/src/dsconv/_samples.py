@@ -107,11 +107,11 @@ class Samples:
             return self._rest(as_kind(image, self._kind))
         except Exception as error:
             key = self._source.call("keys", samples=[i])[0]
-            raise type_with_note(error, f"transform {key}") from error
+            raise _native.Error(f"transform {key}: {type(error).__name__}: {error}") from error
 
     def _value(self, part: Part | None, picked: int, padding: bool) -> Any:
         if part is None:
-            return self._frame.keys(_native.part(picked, self._index(), "int64", (1,)))[0]
+            return self._frame.keys(picked, 1)[0]
         if part.number == 0:
             image = _native.part(picked, 0, part.dtype, _native.shapes(picked, 0)[0])
             return self._frame.tensor(image, part.dtype) if self._kind in ("tensor", "tv_tensor") else image
@@ -123,14 +123,6 @@ class Samples:
             value = np.full_like(value, -1)
         return value.item() if value.ndim == 0 else self._frame.tensor(value, part.dtype)
 
-    def _index(self) -> int:
-        return next(p.number for p in self._source.parts if p.kind == "index")
-
-
-def type_with_note(error: Exception, note: str) -> Exception:
-    """error's like, told with what was being done."""
-    return _native.Error(f"{note}: {type(error).__name__}: {error}")
-
 
 def as_kind(image: Any, kind: str | None) -> Any:
     """An array or a tensor as the transforms in Python want them: see `dsconv.transforms.Plan`."""
@@ -138,8 +130,6 @@ def as_kind(image: Any, kind: str | None) -> Any:
         from PIL import Image
 
         return Image.fromarray(image[:, :, 0] if image.shape[2] == 1 else image)
-    if kind == "array":
-        return image
     if kind == "tv_tensor":
         from torchvision import tv_tensors
 
@@ -164,7 +154,6 @@ def _collates(column: tuple[Any, ...]) -> bool:
 
 
 def _stack_column(values: list[Any]) -> Any:
-    shapes = {getattr(value, "shape", None) for value in values}
-    if isinstance(values[0], (np.ndarray, int, float)) and len(shapes) == 1:
+    if isinstance(values[0], (np.ndarray, int, float)) and _collates(tuple(values)):
         return np.stack([np.asarray(value) for value in values])
     return values

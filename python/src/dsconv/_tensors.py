@@ -70,7 +70,7 @@ class Frame:
 
     def _part(self, part: Part | None, raw: Raw) -> Any:
         if part is None:
-            return self.keys(_native.part(raw.handle, self._index(), "int64", (raw.n,)))
+            return self.keys(raw.handle, raw.n)
         if part.kind == "image" and part.number == 0:
             return self._images(part, raw)
         if part.shape is None:
@@ -124,13 +124,10 @@ class Frame:
         elements = data.view(_native.numpy_dtype(part.dtype)).reshape(shape)
         return self.tensor(elements, part.dtype)
 
-    def keys(self, indices: np.ndarray) -> list[str]:
-        """The keys of samples by their index in the dataset; "" of padding."""
-        known = self._source.call("keys_at", indices=indices.tolist())
-        return list(known)
-
-    def _index(self) -> int:
-        return next(p.number for p in self._source.parts if p.kind == "index")
+    def keys(self, handle: int, n: int) -> list[str]:
+        """The keys of the n samples that a handle has by now; "" of padding."""
+        index = next(p.number for p in self._source.parts if p.kind == "index")
+        return self._source.call("keys_at", indices=_native.part(handle, index, "int64", (n,)).tolist())
 
 
 def find_part(parts: Sequence[Part], name: str) -> Part | None:

@@ -169,7 +169,7 @@ class Loader:
                 on_error=on_error,
                 seed=seed,
             )
-        self._epochs = Epochs(seed)
+        self._epochs = Epochs()
         self._dataset: Dataset | None = None
 
     # What there is to load.
