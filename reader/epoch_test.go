@@ -291,11 +291,13 @@ func TestPrefetchIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(50 * time.Millisecond)
-		break
+		for ds.reads.Load()-before < 5*4 {
+			time.Sleep(time.Millisecond)
+		}
+		break // which waits for the workers
 	}
-	if n := ds.reads.Load() - before; n > 5*4 {
-		t.Errorf("%d samples were read, want at most one batch and 3 ahead", n)
+	if n := ds.reads.Load() - before; n != 5*4 {
+		t.Errorf("%d samples were read, want one batch and 3 ahead", n)
 	}
 }
 
