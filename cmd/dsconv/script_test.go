@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"testing"
 
@@ -22,7 +23,17 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	interruptChildren()
 	testscript.Main(m, map[string]func(){"dsconv": main})
+}
+
+// interruptChildren lets SIGINT end the processes that tests start, also where the tests
+// themselves were started with SIGINT ignored, as in the background of a script: a child inherits
+// that, but not a handler.
+func interruptChildren() {
+	if signal.Ignored(os.Interrupt) {
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
 }
 
 func TestScripts(t *testing.T) {
