@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from dsconv import _command
 
-
 # A process that tests start is ended by Ctrl-C, also where the tests were started with SIGINT
 # ignored, as in the background of a script: a child inherits that, but not a handler.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
