@@ -212,11 +212,11 @@ func TestCancelWhileWaiting(t *testing.T) {
 	l := makeLoader(t, ds, Config{BatchSize: 5, Workers: 2, Transforms: augment.Train(2)})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	context.AfterFunc(ctx, func() { close(ds.release) })
 	for _, err := range l.Epoch(ctx, 0) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
+		close(ds.release) // the end of the loop waits for the workers
 	}
 }
 
