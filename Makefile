@@ -30,7 +30,7 @@ PACKAGING := $(BUILD)/packaging
 TORCH     := $(BUILD)/torch
 # The wheel is of this machine's kind unless ARCH names another: x86_64, aarch64.
 ARCH      ?= $(shell uname -m)
-WHEEL      = $(BUILD)/wheel/dsconv-*_$(ARCH).whl
+WHEEL_FILE = $(BUILD)/wheel/dsconv-*_$(ARCH).whl
 SYSROOT    = $(if $(filter $(ARCH),$(shell uname -m)),,$(BUILD)/sysroot-$(ARCH))
 
 # Real photos for tests, where they lie beside the project; they are unpacked outside it.
@@ -63,10 +63,10 @@ $(PACKAGING)/.done: python/packaging.txt | test-deps
 .PHONY: wheel
 wheel: deps $(PACKAGING)/.done ## build/wheel/dsconv-*.whl for any Linux with glibc 2.28; ARCH=aarch64 for that
 	@if [ -n "$(SYSROOT)" ]; then scripts/sysroot $(ARCH) $(SYSROOT); fi
-	rm -f $(WHEEL)
+	rm -f $(WHEEL_FILE)
 	cd python && DSCONV_ARCH=$(ARCH) DSCONV_SYSROOT=$(SYSROOT) \
 	  $(PACKAGING)/bin/python -m hatchling build -t wheel -d $(BUILD)/wheel
-	$(PACKAGING)/bin/python scripts/check-wheel $(WHEEL)
+	$(PACKAGING)/bin/python scripts/check-wheel $(WHEEL_FILE)
 
 .PHONY: demo
 demo: build ## sample folder -> every format -> train and bench before and after
@@ -88,8 +88,8 @@ $(TORCH)/.done: python/tests/requirements.txt scripts/pythons | test-deps
 .PHONY: python-test
 python-test: wheel $(TORCH)/.done ## the Python package's tests, with the wheel
 	go build -o $(BUILD)/goloader ./python/tests/goloader
-	$(TORCH)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL)
-	DSCONV_WHEEL="$$(ls $(WHEEL))" DSCONV_GOLOADER=$(BUILD)/goloader \
+	$(TORCH)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL_FILE)
+	DSCONV_WHEEL="$$(ls $(WHEEL_FILE))" DSCONV_GOLOADER=$(BUILD)/goloader \
 	  DSCONV_PYTHONS="$$(ls $(BUILD)/pythons/*/bin/python 2>/dev/null | xargs)" \
 	  $(TORCH)/bin/python -m pytest -q python/tests
 
@@ -140,7 +140,13 @@ format: $(LINT) $(VENV)/.done ## format all code
 
 .PHONY: peers
 peers: build wheel ## compare with tar, lmdb, PyTorch, FFCV, DALI, OpenCV on the same images (several GB of packages)
-	scripts/peers bin/dsconv $(WHEEL) $(BUILD)/peers
+	scripts/peers bin/dsconv $(WHEEL_FILE) $(BUILD)/peers
+
+# Such as ARGS="-rounds 3 -only raw"; IMAGES is a folder of photos to use instead of synthetic ones.
+BASE ?= HEAD
+.PHONY: compare
+compare: deps photos ## speed beside the commit BASE, result in JSON (default build/compare/result.json); WHEEL=1: Python too
+	WHEEL=$(WHEEL) JSON=$(JSON) IMAGES="$(or $(IMAGES),$(wildcard $(PHOTOS)))" scripts/compare $(BASE) $(BUILD)/compare $(ARGS)
 
 .PHONY: clean
 clean: ## remove what was built

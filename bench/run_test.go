@@ -102,7 +102,7 @@ func TestCancellation(t *testing.T) {
 		paths, open := opener(t, newMemory("a", 64, &log{}), newMemory("b", 64, &log{}))
 		ctx, cancel := context.WithCancel(t.Context())
 		o := small()
-		o.Consume, o.Rounds = consume, 1000
+		o.Consume, o.Rounds = consume, 1_000_000
 		time.AfterFunc(50*time.Millisecond, cancel)
 		if _, err := Run(ctx, paths, o, open, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("consume %g: error %v, want context.Canceled", consume, err)

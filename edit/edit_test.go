@@ -2,6 +2,7 @@ package edit_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/formattest"
 )
@@ -212,16 +214,26 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// stopping cancels when the n-th sample is read.
+// stopping cancels when the n-th sample is read and until tells that it may.
 type stopping struct {
 	formats.Dataset
 	left   *atomic.Int64
+	until  func() bool
 	cancel context.CancelFunc
+}
+
+// hasCheckpoint reports whether the unfinished change of the dataset at path can go on from
+// somewhere: the journal has more than its first record.
+func hasCheckpoint(path string) bool {
+	journal, err := os.ReadFile(path + atrest.Suffix + "/journal")
+	return err == nil && len(journal) > 4 && len(journal) > 8+int(binary.LittleEndian.Uint32(journal))
 }
 
 func (s stopping) Read(i int, smp *formats.Sample) error {
 	if s.left.Add(-1) == 0 {
-		time.Sleep(200 * time.Millisecond) // until what was read before is written
+		for !s.until() {
+			time.Sleep(time.Millisecond)
+		}
 		s.cancel()
 	}
 	return s.Dataset.Read(i, smp)
@@ -241,7 +253,7 @@ func TestAddGoesOn(t *testing.T) {
 		src := openFolder(t, f.root, folder.Config{})
 		for _, after := range []int64{12, 6} {
 			ctx, cancel := context.WithCancel(context.Background())
-			s := stopping{src, new(atomic.Int64), cancel}
+			s := stopping{src, new(atomic.Int64), func() bool { return hasCheckpoint(path) }, cancel}
 			s.left.Store(after)
 			p, _, err := edit.Add(ctx, target(t, path), s, o)
 			f.must(err)

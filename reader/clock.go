@@ -59,7 +59,8 @@ type counters struct {
 	stages [stageCount]atomic.Int64 // nanoseconds
 	images atomic.Int64
 	bytes  atomic.Int64
-	period int64 // one of so many images is timed
+	now    func() time.Duration // the Loader's
+	period int64                // one of so many images is timed
 	turn   int64
 	began  time.Duration
 	_      [64]byte
@@ -74,6 +75,9 @@ const (
 // started is what the clocks count from.
 var started = time.Now()
 
+// sinceStarted is the clock of a Loader outside tests.
+func sinceStarted() time.Duration { return time.Since(started) }
+
 // begin starts an image and gives the time, which is untimed for most fast ones. It
 // and lap are inlined: an image that is not timed costs next to nothing.
 func (c *counters) begin() time.Duration {
@@ -86,7 +90,7 @@ func (c *counters) begin() time.Duration {
 //go:noinline // into begin, which would then be too large
 func (c *counters) start() time.Duration {
 	c.turn = 0
-	c.began = time.Since(started)
+	c.began = c.now()
 	return c.began
 }
 
@@ -99,7 +103,7 @@ func (c *counters) lap(stage int, then time.Duration) time.Duration {
 }
 
 func (c *counters) add(stage int, then time.Duration) time.Duration {
-	now := time.Since(started)
+	now := c.now()
 	c.stages[stage].Add(int64(now-then) * max(c.period, 1))
 	return now
 }

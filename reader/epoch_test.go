@@ -212,11 +212,11 @@ func TestCancelWhileWaiting(t *testing.T) {
 	l := makeLoader(t, ds, Config{BatchSize: 5, Workers: 2, Transforms: augment.Train(2)})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	context.AfterFunc(ctx, func() { close(ds.release) })
 	for _, err := range l.Epoch(ctx, 0) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
+		close(ds.release) // the end of the loop waits for the workers
 	}
 }
 
@@ -291,11 +291,13 @@ func TestPrefetchIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(50 * time.Millisecond)
-		break
+		for ds.reads.Load()-before < 5*4 {
+			time.Sleep(time.Millisecond)
+		}
+		break // which waits for the workers
 	}
-	if n := ds.reads.Load() - before; n > 5*4 {
-		t.Errorf("%d samples were read, want at most one batch and 3 ahead", n)
+	if n := ds.reads.Load() - before; n != 5*4 {
+		t.Errorf("%d samples were read, want one batch and 3 ahead", n)
 	}
 }
 

@@ -262,7 +262,7 @@ func startSession(t *testing.T, s session) *exec.Cmd {
 func awaitSteps(t *testing.T, s session, from reader.State, steps int) {
 	t.Helper()
 	goal := min(from.Epoch*58+from.Position+4*steps, 3*58)
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
 		if now, _ := readState(t, s.State); now.Epoch*58+now.Position >= goal {
 			return
 		}

@@ -32,6 +32,7 @@ type Loader struct {
 	mixing       *mixing // nil without MixUp and CutMix
 	frame        frame
 
+	now          func() time.Duration
 	wait         atomic.Int64 // of the loop, in nanoseconds
 	asked, ready atomic.Int64 // see Clock
 
@@ -74,7 +75,7 @@ func newLoader(ds formats.Dataset, samples order.Subset, c Config, plan func(*Lo
 	if err != nil {
 		return nil, err
 	}
-	l := &Loader{dataset: ds, read: ds.Read, config: c, samples: samples}
+	l := &Loader{dataset: ds, read: ds.Read, config: c, samples: samples, now: sinceStarted}
 	if v, ok := ds.(formats.Viewer); ok {
 		l.read = v.View
 	}

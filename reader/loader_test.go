@@ -210,6 +210,7 @@ func TestNoLabels(t *testing.T) {
 func TestClock(t *testing.T) {
 	ds := photos(t, 40)
 	l := makeLoader(t, ds, Config{BatchSize: 8, Workers: 3, Transforms: augment.Train(16)})
+	(&ticking{tick: fast}).times(l)
 	collect(t, l, 0)
 	once := l.Clock()
 	var size int64
@@ -219,11 +220,11 @@ func TestClock(t *testing.T) {
 	if once.Images != 40 || once.Bytes != size {
 		t.Errorf("%d images, %d bytes, want 40 and %d", once.Images, once.Bytes, size)
 	}
-	if once.Read <= 0 || once.Decode <= 0 || once.Augment <= 0 || once.Collate <= 0 || once.Wait <= 0 {
-		t.Errorf("a stage took no time: %+v", once)
+	if min(once.Read, once.Decode, once.Augment, once.Collate) < 40*fast || once.Wait < 5*fast {
+		t.Errorf("each stage of 40 images and each of 5 waits take at least %v: %+v", fast, once)
 	}
 	collect(t, l, 1)
-	if d := l.Clock().Sub(once); d.Images != 40 || d.Bytes != size || d.Decode <= 0 {
+	if d := l.Clock().Sub(once); d.Images != 40 || d.Bytes != size || d.Decode < 40*fast {
 		t.Errorf("second epoch: %+v", d)
 	}
 }

@@ -12,6 +12,7 @@ func (l *Loader) acquire() *worker {
 		return w
 	}
 	w := &worker{loader: l, decoder: preprocess.NewDecoder()}
+	w.now = l.now
 	l.workers = append(l.workers, w)
 	return w
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/dsconv/dsconv/reader/order"
 )
@@ -178,14 +177,14 @@ func (r *Run) announce(first, size int) {
 
 // wait waits until batch k is made.
 func (r *Run) wait(ctx context.Context, k int) (*Batch, error) {
-	start := time.Now()
 	l := r.loader
+	start := l.now()
 	if !r.asked {
 		r.asked = true
 		l.asked.Add(1)
 		l.ready.Add(r.ready.Load())
 	}
-	defer func() { l.wait.Add(int64(time.Since(start))) }()
+	defer func() { l.wait.Add(int64(l.now() - start)) }()
 	s := r.slot(k)
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("epoch %d: %w", r.epoch, context.Cause(ctx))

@@ -177,7 +177,11 @@ func readReport(c *console, file string) (*bench.Report, error) {
 
 // writeBench prints the table and writes the JSON where it is wanted.
 func writeBench(cc *cli.Context, c *console, r *bench.Report) error {
-	if err := r.WriteTable(c.out); err != nil {
+	var table strings.Builder
+	if err := r.WriteTable(&table); err != nil {
+		return err
+	}
+	if err := printTo(c.out, "%s", table.String()); err != nil {
 		return err
 	}
 	if file := cc.String("json"); file != "" {

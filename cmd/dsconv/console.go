@@ -1,14 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -31,12 +26,7 @@ func (c *console) notef(format string, args ...any) {
 	fmt.Fprintln(c.err, harmless(fmt.Sprintf(format, args...)))
 }
 
-func (c *console) json(v any) error {
-	enc := json.NewEncoder(c.out)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
+func (c *console) json(v any) error { return writeJSON(c.out, v, "  ") }
 
 // terminal says whether progress can be drawn.
 func (c *console) terminal() bool {
@@ -58,35 +48,3 @@ func bytesOf(n int64) string {
 	}
 	return fmt.Sprintf("%.3g %s", x, units[i])
 }
-
-// printable makes a key or path fit for a line of text: what is not printable is quoted.
-func printable(s string) string {
-	if strings.ContainsFunc(s, hidden) {
-		return strconv.Quote(s)
-	}
-	return strings.Clone(s)
-}
-
-// harmless is text whose lines a terminal shows as they are: names in error messages can
-// hold what would move its cursor or change its colours.
-func harmless(text string) string {
-	if !strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && hidden(r) }) {
-		return text
-	}
-	var b strings.Builder
-	for text != "" {
-		r, n := utf8.DecodeRuneInString(text)
-		if r == '\n' || !hidden(r) {
-			b.WriteString(text[:n])
-		} else {
-			quoted := strconv.Quote(text[:n])
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-		text = text[n:]
-	}
-	return b.String()
-}
-
-// hidden says that r is no letter, mark, number, sign or space: control characters, those
-// that turn the direction of writing, and bytes that are no text.
-func hidden(r rune) bool { return !unicode.IsGraphic(r) || r == utf8.RuneError }

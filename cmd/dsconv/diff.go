@@ -2,9 +2,7 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -76,15 +74,13 @@ type differences struct {
 
 func (d *differences) printf(format string, args ...any) {
 	if d.err == nil {
-		_, d.err = fmt.Fprintf(d.w, format, args...)
+		d.err = printTo(d.w, format, args...)
 	}
 }
 
 func (d *differences) object(v any) {
-	enc := json.NewEncoder(d.w)
-	enc.SetEscapeHTML(false)
 	if d.err == nil {
-		d.err = enc.Encode(v)
+		d.err = writeJSON(d.w, v, "")
 	}
 }
 
@@ -123,7 +119,7 @@ func differenceText(d *diff.Difference) string {
 	text := string(d.Aspect)
 	if d.Aspect == diff.Bytes || d.Aspect == diff.Pixels {
 		if d.Field != "" {
-			text += " of " + d.Field
+			text += " of " + printable(d.Field)
 		}
 		return text
 	}

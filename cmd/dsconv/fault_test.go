@@ -3,15 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/dsconv/dsconv/formats/formattest"
 )
@@ -98,8 +95,7 @@ func TestInterruptedAndKilled(t *testing.T) {
 		}
 		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 			t.Run(name+" "+signal.String(), func(t *testing.T) {
-				dir := t.TempDir()
-				said := stopped(t, signal, append([]string{"pack", src, filepath.Join(dir, name), reportAside(t)}, flags...))
+				dir, said := stopped(t, signal, src, name, flags)
 				if signal == syscall.SIGINT && !strings.Contains(said, "interrupted") {
 					t.Errorf("said %q", said)
 				}
@@ -115,31 +111,23 @@ func TestInterruptedAndKilled(t *testing.T) {
 	}
 }
 
-// stopped starts dsconv and sends the signal once its DST.partial has grown.
-func stopped(t *testing.T, signal syscall.Signal, args []string) string {
+// stopped packs to a folder of its own and sends the signal once DST.partial has data. A pack that
+// was published before the signal came is made again elsewhere.
+func stopped(t *testing.T, signal syscall.Signal, src, name string, flags []string) (dir, said string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), asProgram+"=1")
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if files, _ := filepath.Glob(args[2] + ".partial/data/*"); len(files) > 0 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("nothing was written")
+	for range 100 {
+		dir = t.TempDir()
+		p := startPack(t, src, filepath.Join(dir, name), flags)
+		p.await(t, func() bool {
+			files, _ := filepath.Glob(filepath.Join(dir, name+".partial/data/*"))
+			return len(files) > 0
+		})
+		_ = p.cmd.Process.Signal(signal) // it may be done
+		p.wait()
+		if left, err := os.ReadDir(dir); err == nil && len(left) == 1 && left[0].IsDir() && p.code != exitDone {
+			return dir, p.said.String()
 		}
 	}
-	time.Sleep(30 * time.Millisecond)
-	if err := cmd.Process.Signal(signal); err != nil {
-		t.Fatal(err)
-	}
-	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) {
-		t.Fatalf("it was done before it could be stopped: %v %s", err, said.String())
-	}
-	return said.String()
+	t.Fatal("each of 100 packs was done before it could be stopped")
+	return "", ""
 }

@@ -48,7 +48,7 @@ func printInfo(c *console, m *formats.Meta) {
 		c.printf("  split    %s: %d\n", printable(s.Name), s.Count)
 	}
 	for _, f := range m.Schema {
-		c.printf("field      %s: %s", f.Name, f.Kind)
+		c.printf("field      %s: %s", printable(f.Name), f.Kind)
 		if f.DType != "" {
 			c.printf(" %s", f.DType)
 		}
@@ -77,6 +77,6 @@ func printInfo(c *console, m *formats.Meta) {
 		c.printf("files      %d: %s\n", len(m.Files), shortList(m.Files, 3))
 	}
 	for _, k := range slices.Sorted(maps.Keys(m.Recipe)) {
-		c.printf("recipe     %s = %s\n", k, printable(m.Recipe[k]))
+		c.printf("recipe     %s = %s\n", printable(k), printable(m.Recipe[k]))
 	}
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
-	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -30,7 +28,7 @@ func lsCommand(c *console) *cli.Command {
 		Name:      "ls",
 		Usage:     "list the keys of a dataset",
 		ArgsUsage: "DATASET",
-		Description: "A key with unprintable characters is shown quoted; --json shows all keys as they are.\n\n" +
+		Description: "A name with unprintable characters is shown quoted, and with escapes by --json.\n\n" +
 			"Example:\n   dsconv ls out.lmdb --long --split val\n\n" + exitCodes,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "long", Aliases: []string{"l"}, Usage: "label, class, split, size and shape too"},
@@ -54,8 +52,6 @@ func lsCommand(c *console) *cli.Command {
 
 func list(w io.Writer, ds formats.Dataset, cc *cli.Context) error {
 	classes := ds.Meta().Classes()
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
 	for i := range ds.Len() {
 		in, err := ds.Info(i)
 		if err != nil {
@@ -67,12 +63,12 @@ func list(w io.Writer, ds formats.Dataset, cc *cli.Context) error {
 		row := rowOf(i, &in, classes)
 		switch {
 		case cc.Bool("json"):
-			err = enc.Encode(row)
+			err = writeJSON(w, row, "")
 		case cc.Bool("long"):
-			_, err = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%v\t%d\n", printable(row.Key), row.Label, printable(row.Class),
-				printable(row.Split), row.Encoding, row.Shape, row.Bytes)
+			err = printTo(w, "%s\t%d\t%s\t%s\t%s\t%v\t%d\n", printable(row.Key), row.Label, printable(row.Class),
+				printable(row.Split), printable(row.Encoding), row.Shape, row.Bytes)
 		default:
-			_, err = fmt.Fprintln(w, printable(row.Key))
+			err = printTo(w, "%s\n", printable(row.Key))
 		}
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/dsconv/dsconv/internal/parallel"
@@ -13,9 +14,16 @@ import (
 
 func main() {
 	parallel.RoomForC()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	code := run(ctx, os.Args, &console{in: os.Stdin, out: os.Stdout, err: os.Stderr})
 	stop()
 	os.Exit(code)
+}
+
+// stopSignals are the signals that ask a command to stop. One that was ignored when dsconv was
+// started stays so: a shell script does that to SIGINT for what it runs in the background, so that
+// Ctrl-C stops the script alone.
+func stopSignals() []os.Signal {
+	return slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM}, signal.Ignored)
 }

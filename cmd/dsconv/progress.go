@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -55,11 +54,7 @@ type turn struct {
 
 // line prints a line of --progress json.
 func (c *console) line(v any) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // numbers and text always have a JSON
-	}
-	fmt.Fprintf(c.err, "%s\n", data)
+	_ = writeJSON(c.err, v, "") // numbers and text always have a JSON; nobody may be listening
 }
 
 // progress shows a run of total steps: a bar on a terminal, a line every few seconds
@@ -121,7 +116,7 @@ func (c *console) bar(title string, total int) (show func(convert.Progress), end
 	var state atomic.Pointer[convert.Progress] // the bar is drawn by a goroutine of its own
 	state.Store(&convert.Progress{Total: total})
 	bar := bars.AddBar(int64(total),
-		mpb.PrependDecorators(decor.Name(title+" ")),
+		mpb.PrependDecorators(decor.Name(printable(title)+" ")),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + describe(*state.Load()) })))
 	return func(p convert.Progress) {
 			state.Store(&p)

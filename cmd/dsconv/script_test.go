@@ -1,13 +1,21 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -22,7 +30,17 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	interruptChildren()
 	testscript.Main(m, map[string]func(){"dsconv": main})
+}
+
+// interruptChildren lets SIGINT end the processes that tests start, also where the tests
+// themselves were started with SIGINT ignored, as in the background of a script: a child inherits
+// that, but not a handler.
+func interruptChildren() {
+	if signal.Ignored(os.Interrupt) {
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
 }
 
 func TestScripts(t *testing.T) {
@@ -30,6 +48,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PYTHON", os.Getenv("DSCONV_PYTHON"))
+			env.Setenv("HOSTILE", "\x1b[31m\u009b31m\u202e")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -37,6 +56,8 @@ func TestScripts(t *testing.T) {
 			"sametree": sameTree,
 			"truncate": truncate,
 			"flipbit":  flipBit,
+			"rename":   renameAll,
+			"harmless": harmlessCommand,
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {
@@ -96,4 +117,51 @@ func flipBit(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	b[at] ^= 4
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o644))
+}
+
+// hostileNames move a terminal's cursor, change its colours, hide or turn its text, or are no text.
+var hostileNames = []string{
+	"\x1b[31m\x1b[2J", "\u009b31m", "\u0085", "a\u202eb", "a\u2066b\u2069", "\u200e\u200f\u061c", "\ufeffa\u200bb", "\x7f\r\b",
+	"\u2028", "\U000e0041", "\xff\xfe", "a\nb\tc",
+}
+
+// renameAll gives the files and folders of a folder names that are hostile.
+func renameAll(ts *testscript.TestScript, _ bool, args []string) {
+	root := ts.MkAbs(args[0])
+	dirs, err := os.ReadDir(root)
+	ts.Check(err)
+	n := 0
+	for i, dir := range dirs {
+		files, err := os.ReadDir(filepath.Join(root, dir.Name()))
+		ts.Check(err)
+		for _, f := range files {
+			name := hostileNames[n%len(hostileNames)] + filepath.Ext(f.Name())
+			ts.Check(os.Rename(filepath.Join(root, dir.Name(), f.Name()), filepath.Join(root, dir.Name(), name)))
+			n++
+		}
+		ts.Check(os.Rename(filepath.Join(root, dir.Name()), filepath.Join(root, hostileNames[i])))
+	}
+}
+
+// harmlessCommand is exit for a command that must not print what a terminal would not show as it
+// is; with --json in its arguments all it prints to standard output must be JSON.
+func harmlessCommand(ts *testscript.TestScript, neg bool, args []string) {
+	exitCode(ts, neg, args)
+	for _, name := range []string{"stdout", "stderr"} {
+		said := ts.ReadFile(name)
+		for i, r := range said {
+			if r != '\n' && r != '\t' && (!unicode.IsGraphic(r) || r == utf8.RuneError) {
+				ts.Fatalf("%s has %q at %d: %q", name, r, i, said)
+			}
+		}
+		decoder := json.NewDecoder(strings.NewReader(said))
+		for name == "stdout" && slices.Contains(args, "--json") {
+			var v any
+			if err := decoder.Decode(&v); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				ts.Fatalf("%v: %s", err, said)
+			}
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -11,32 +12,65 @@ import (
 // The first Ctrl-C asks a command to stop; one that does not, here because it waits for a
 // pipe that nobody writes to, is ended by the second.
 func TestSecondSignal(t *testing.T) {
+	p, _ := waiting(t, samples(t, "10", "32x32"))
+	endsBy(t, p, syscall.SIGINT)
+}
+
+// A dsconv that was started with SIGINT ignored, as in the background of a script, goes on at
+// Ctrl-C; SIGTERM stops it.
+func TestIgnoredInterruptStaysIgnored(t *testing.T) {
+	ignoring := []string{"sh", "-c", `trap '' INT; exec "$@"`, "sh"}
 	src := samples(t, "10", "32x32")
+	p, table := waiting(t, src, ignoring...)
+	for range 3 {
+		must(t, p.cmd.Process.Signal(os.Interrupt))
+	}
+	_, err := fmt.Fprintln(table, "path,label")
+	must(t, err)
+	for _, image := range imagesOf(t, src) {
+		path, err := filepath.Rel(src, image)
+		must(t, err)
+		_, err = fmt.Fprintln(table, path+",cat")
+		must(t, err)
+	}
+	must(t, table.Close())
+	if p.wait() != exitDone {
+		t.Errorf("%v: %s", p.cmd.ProcessState, p.said.String())
+	}
+	p, _ = waiting(t, src, ignoring...)
+	endsBy(t, p, syscall.SIGTERM)
+}
+
+// waiting is a pack that waits for its table of labels, and where that is to be written. prefix
+// may hold a program that runs it.
+func waiting(t *testing.T, src string, prefix ...string) (p *process, table *os.File) {
+	t.Helper()
 	pipe := filepath.Join(t.TempDir(), "labels.csv")
 	must(t, syscall.Mkfifo(pipe, 0o600))
-	p := start(t, []string{os.Args[0], "pack", src, filepath.Join(t.TempDir(), "out.tar"), "--labels=" + pipe})
-	writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits until the command reads
+	p = startPack(t, src, filepath.Join(t.TempDir(), "out.tar"), []string{"--labels=" + pipe}, prefix...)
+	table, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits until the command reads
 	must(t, err)
-	defer writer.Close()
-	ended := make(chan struct{})
-	go func() {
-		p.wait()
-		close(ended)
-	}()
+	t.Cleanup(func() { table.Close() })
+	return p, table
+}
+
+// endsBy holds that the signal ends p, but not the first time.
+func endsBy(t *testing.T, p *process, signal syscall.Signal) {
+	t.Helper()
+	hung := time.After(patience)
 	for sent := 0; ; sent++ {
 		select {
-		case <-ended:
+		case <-p.ended:
 			status, _ := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
-			if sent < 2 || status.Signal() != syscall.SIGINT {
+			if sent < 2 || status.Signal() != signal {
 				t.Errorf("after %d signals: %v: %s", sent, p.cmd.ProcessState, p.said.String())
 			}
 			return
+		case <-hung:
+			_ = p.kill()
+			t.Fatal("it does not end")
 		case <-time.After(200 * time.Millisecond):
-			if sent == 50 {
-				_ = p.cmd.Process.Kill()
-				t.Fatal("it does not end")
-			}
-			_ = p.cmd.Process.Signal(os.Interrupt)
+			_ = p.cmd.Process.Signal(signal)
 		}
 	}
 }

@@ -158,10 +158,15 @@ func packOld(t *testing.T, src, dst string, flags []string) {
 
 // process is a dsconv of its own.
 type process struct {
-	cmd  *exec.Cmd
-	said bytes.Buffer
-	code int
+	cmd   *exec.Cmd
+	said  bytes.Buffer
+	code  int
+	ended chan struct{} // closed then; code and said are those of the end
 }
+
+// patience is how long a test waits for a process before it calls it hung: long beside what the
+// slowest machine needs, so that it decides no test otherwise.
+const patience = 5 * time.Minute
 
 // startPack starts a pack in a process; prefix may hold a program that runs it.
 func startPack(t *testing.T, src, dst string, flags []string, prefix ...string) *process {
@@ -177,14 +182,35 @@ func start(t *testing.T, args []string) *process {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	p.ended = make(chan struct{})
+	go func() {
+		_ = p.cmd.Wait() // the code tells
+		p.code = p.cmd.ProcessState.ExitCode()
+		close(p.ended)
+	}()
 	return p
 }
 
 // wait gives the exit code, -1 if the process was killed.
 func (p *process) wait() int {
-	_ = p.cmd.Wait() // the code tells
-	p.code = p.cmd.ProcessState.ExitCode()
+	<-p.ended
 	return p.code
+}
+
+// await waits until it is so, or the process has ended.
+func (p *process) await(t *testing.T, so func() bool) {
+	t.Helper()
+	hung := time.After(patience)
+	for !so() {
+		select {
+		case <-p.ended:
+			return
+		case <-time.After(time.Millisecond):
+		case <-hung:
+			_ = p.kill()
+			t.Fatalf("it hangs: %s", p.said.String())
+		}
+	}
 }
 
 // kill kills the process and says whether it was still at work.
@@ -233,13 +259,13 @@ func watch(dst string) *watcher {
 	w := &watcher{stop: make(chan struct{})}
 	w.wg.Go(func() {
 		for w.err == nil {
+			w.looks++
+			w.err = stableState(dst)
 			select {
 			case <-w.stop:
 				return
 			case <-time.After(5 * time.Millisecond):
 			}
-			w.looks++
-			w.err = stableState(dst)
 		}
 	})
 	return w

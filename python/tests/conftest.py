@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 from dsconv import _command
+
+# A process that tests start is ended by Ctrl-C, also where the tests were started with SIGINT
+# ignored, as in the background of a script: a child inherits that, but not a handler.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, lambda *_: None)
 
 
 @pytest.fixture(scope="session")

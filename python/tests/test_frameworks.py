@@ -88,7 +88,7 @@ def test_accelerate(path: str, tmp_path: Path) -> None:
 
 def test_two_processes(path: str, tmp_path: Path) -> None:
     program = Path(__file__).with_name("frameworks_program.py")
-    done = subprocess.run([sys.executable, program, tmp_path, path], capture_output=True, text=True, timeout=180)
+    done = subprocess.run([sys.executable, program, tmp_path, path], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     first, second = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(2))
     assert (first["rank"], second["rank"]) == (0, 1), "though the loader was made before they came together"

@@ -111,18 +111,19 @@ def children() -> list[str]:
     return names
 
 
-# Many checkpoints, and some time.
+# Many checkpoints, and some time after the first of them.
+IMAGES = 400
 OPTIONS = {"checkpoint": "20KB", "workers": 1, "encode": "png"}
 
 PACK = f"""
-    import os, sys
+    import json, os, sys
     import dsconv
     from dsconv import _bar
 
     class Steps(_bar.Steps):
         said = False
         def line(self, line):
-            if not self.said and line.startswith("{{"):
+            if not self.said and line.startswith("{{") and json.loads(line)["done"] >= 40:
                 self.said = True
                 print("started", flush=True)
             return line.startswith("{{") or super().line(line)
@@ -137,8 +138,8 @@ PACK = f"""
 
 
 def start_pack(tmp_path: Path) -> subprocess.Popen[str]:
-    """A Python that packs images to out.tar and has begun."""
-    _command.run(["synth", str(tmp_path / "images"), "--n=150", "--size=160x160", "--quiet"])
+    """A Python that packs images to out.tar and is at work: there are checkpoints."""
+    _command.run(["synth", str(tmp_path / "images"), f"--n={IMAGES}", "--size=160x160", "--quiet"])
     script = [sys.executable, "-c", textwrap.dedent(PACK), str(tmp_path / "images"), str(tmp_path / "out.tar")]
     child = subprocess.Popen(script, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert child.stdout is not None and child.stdout.readline() == "started\n"
@@ -153,9 +154,9 @@ def test_killed_python_takes_the_command_along(tmp_path: Path) -> None:
     child = start_pack(tmp_path)
     child.kill()
     child.communicate()
-    for _ in range(100):  # until the command has ended, too; one that had finished is "already there"
+    for _ in range(1500):  # until the command has ended, too; one that had finished is "already there"
         try:
-            assert pack_again(tmp_path).written == 150
+            assert pack_again(tmp_path).written == IMAGES
             return
         except dsconv.Error as err:
             assert "another process" in str(err)
@@ -166,13 +167,30 @@ def test_killed_python_takes_the_command_along(tmp_path: Path) -> None:
 def test_interrupt_leaves_what_can_be_gone_on_with(tmp_path: Path) -> None:
     child, out = start_pack(tmp_path), tmp_path / "out.tar"
     child.send_signal(signal.SIGINT)
-    said, _ = child.communicate(timeout=60)
+    said, _ = child.communicate(timeout=600)
     assert child.returncode in (-signal.SIGINT, 130)
     assert "interrupted: " in said and ".partial has what was done: the same command goes on" in said
     assert (tmp_path / "out.tar.partial").is_dir() and not out.exists()
 
     again = pack_again(tmp_path)
-    assert again.written == 150 and 0 < again.details["datasets"][0]["resumed"] < 150
+    assert again.written == IMAGES and 0 < again.details["datasets"][0]["resumed"] < IMAGES
     whole = tmp_path / "whole.tar"
     dsconv.pack(tmp_path / "images", whole, encode="png", progress=False)
     assert whole.read_bytes() == out.read_bytes()
+
+
+def test_an_error_stops_the_command_where_ctrl_c_is_ignored(tmp_path: Path) -> None:
+    """The command, too, was then started with SIGINT ignored."""
+    images, out = tmp_path / "images", tmp_path / "out.tar"
+    _command.run(["synth", str(images), f"--n={IMAGES}", "--size=160x160", "--quiet"])
+
+    def fail(line: str) -> bool:
+        raise ZeroDivisionError(line)
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with pytest.raises(ZeroDivisionError):
+            _command.run(["pack", str(images), str(out), "--encode=png", "--workers=1", "--progress=json"], fail)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (tmp_path / "out.tar.partial").is_dir() and not out.exists()

@@ -65,7 +65,7 @@ def two(data: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     program = Path(__file__).with_name("script_program.py")
     words = [*runs[0], "+", *runs[1], "+", *runs[2]]
-    done = subprocess.run([*torchrun, program, folder, *words], capture_output=True, text=True, timeout=180)
+    done = subprocess.run([*torchrun, program, folder, *words], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 

@@ -99,7 +99,7 @@ def test_two_processes(sides: list[str], tmp_path: Path) -> None:
     written = tmp_path / "report.json"
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
     words = [*sides, *MLP, "--epochs", "2", "--accumulate", "2", "--batch-size", "16", "--json", str(written)]
-    done = subprocess.run([*torchrun, "dsconv.train", *words], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*torchrun, "dsconv.train", *words], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(": epoch 2: ") == 2, "one process tells, not both"
     report = Report.load(written)

@@ -65,22 +65,30 @@ func TestPythonFails(t *testing.T) {
 	}{
 		{name: "dies", body: "echo boom >&2; exit 3", want: "boom"},
 		{name: "dies after the greeting", body: greeting + "; echo late >&2", want: "late"},
-		{name: "garbage", body: "echo hello, this is no answer; exec sleep 100", want: `not an answer: it begins with "hell"`},
+		{name: "garbage", body: "echo hello, this is no answer; exec sleep 3600", want: `not an answer: it begins with "hell"`},
 		{name: "no JSON", body: `printf '\000\000\000\004abcd'; exec sleep 100`, want: "not an answer: invalid character"},
 		{name: "cut", body: `printf '\000\000\000\144{'`, want: "in the middle of an answer"},
 		{name: "no version", body: `printf '\000\000\000\002{}'; exec sleep 100`, want: "does not tell its Pillow's version"},
 		{name: "no Pillow", body: `printf '\000\000\000\024{"error": "no such"}'`, want: "has no Pillow (no such)"},
-		{name: "hangs", body: "echo thinking >&2; exec sleep 100", want: "did not answer within 300ms; it printed:\nthinking", patience: 300 * time.Millisecond},
-		{name: "hangs later", body: greeting + "; exec sleep 100", want: "k0", patience: 300 * time.Millisecond},
+		{name: "hangs", body: "echo thinking >&2; exec sleep 3600", want: "did not answer within PATIENCE; it printed:\nthinking", patience: 300 * time.Millisecond},
+		{name: "hangs later", body: greeting + "; exec sleep 3600", want: "k0", patience: 300 * time.Millisecond},
 		{name: "other answers", body: greeting + `; printf '\000\000\000\016{"results":[]}'; cat >/dev/null`, want: "0 results where"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			path, pids := fakePython(t, c.body)
-			_, err := parity.Run(context.Background(), samples(9), samples(9), parity.Options{Python: path, Patience: c.patience, Workers: 3})
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
-				t.Errorf("%v, want %s and %s", err, c.want, path)
+			patience := c.patience
+			for {
+				path, pids := fakePython(t, c.body)
+				_, err := parity.Run(context.Background(), samples(9), samples(9), parity.Options{Python: path, Patience: patience, Workers: 3})
+				want := strings.ReplaceAll(c.want, "PATIENCE", patience.String())
+				if err != nil && strings.Contains(err.Error(), want) && strings.Contains(err.Error(), path) {
+					ended(t, pids())
+					return
+				}
+				// A busy machine may need longer than that to start a shell.
+				if patience *= 4; patience == 0 || patience > 5*time.Minute {
+					t.Fatalf("%v, want %s and %s", err, want, path)
+				}
 			}
-			ended(t, pids())
 		})
 	}
 	_, err := parity.Run(context.Background(), samples(1), samples(1), parity.Options{Python: filepath.Join(t.TempDir(), "none")})
@@ -102,17 +110,19 @@ func ended(t *testing.T, pids []int) {
 }
 
 func TestCancelled(t *testing.T) {
-	for _, body := range []string{"exec sleep 100", greeting + "; exec sleep 100"} {
+	for _, body := range []string{"exec sleep 3600", greeting + "; exec sleep 3600"} {
 		path, pids := fakePython(t, body)
 		ctx, cancel := context.WithCancel(context.Background())
-		time.AfterFunc(300*time.Millisecond, cancel)
-		start := time.Now()
+		go func() {
+			for len(pids()) == 0 {
+				time.Sleep(10 * time.Millisecond)
+			}
+			cancel()
+		}()
+		// One that waits for Python does not come back before the tests' own time is over.
 		_, err := parity.Run(ctx, samples(9), samples(9), parity.Options{Python: path, Workers: 2})
 		if !errors.Is(err, context.Canceled) {
 			t.Error(err)
-		}
-		if d := time.Since(start); d > 10*time.Second {
-			t.Errorf("it took %v to stop", d)
 		}
 		ended(t, pids())
 	}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -116,7 +115,9 @@ def _interrupt(process: subprocess.Popen[str], errors: IO[str]) -> list[str]:
     said: list[str] = []
     while True:
         try:
-            process.send_signal(signal.SIGINT)  # does nothing to one that has ended
+            # As Ctrl-C does, but not ignored where this process was started in the background of a
+            # script, which ignores that. It does nothing to a command that has ended.
+            process.terminate()
             said += [line for line in errors if not line.startswith("{")]
             process.wait()
             return said

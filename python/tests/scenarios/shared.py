@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-faulthandler.dump_traceback_later(45, exit=True)
+faulthandler.dump_traceback_later(500, exit=True)
 if "torch" not in os.environ.get("SCENARIO_IMPORTS", ""):
     sys.modules["torch"] = None  # type: ignore[assignment]  # its import takes seconds
 
@@ -55,7 +55,7 @@ def forked(work: Callable[[], Any]) -> Any:
     if pid == 0:
         status = 1
         try:
-            signal.alarm(50)  # the timer of the parent's is a thread, which is not inherited
+            signal.alarm(550)  # the timer of the parent's is a thread, which is not inherited
             with os.fdopen(sender, "wb") as out:
                 pickle.dump(work(), out)
             status = 0

@@ -27,22 +27,21 @@ def interrupt_after(seconds: float) -> Iterator[None]:
     timer.join()
 
 
-def interrupted(work: Callable[[], Any], after: float = 0.3) -> float:
-    """How many seconds it took from Ctrl-C to its exception."""
-    begin = time.monotonic()
+def interrupted(work: Callable[[], Any], after: float = 0.3) -> None:
+    """Holds that Ctrl-C ends work before it has ended itself."""
     try:
         with interrupt_after(after):
             work()
     except KeyboardInterrupt:
-        return time.monotonic() - begin - after
+        return
     raise AssertionError("Ctrl-C did not interrupt")
 
 
 def interrupt_slow_batch(path: str) -> None:
-    """path is of large images: one batch of these many takes a minute."""
-    slow = dsconv.Loader(path, 4000, "resize:32x32", sampler=[0, 1] * 2000, num_workers=1)
+    """path is of large images: one batch of these many would take an hour. The process would be ended before."""
+    slow = dsconv.Loader(path, 200000, "resize:4x4", sampler=[0, 1] * 100000, num_workers=1)
     with closing(slow):
-        print(interrupted(lambda: next(iter(slow))))
+        interrupted(lambda: next(iter(slow)))
     assert sum(len(y) for _, y in dsconv.Loader(path, 2, "resize:32x32")) == 2  # a second loop works
 
 
@@ -82,7 +81,7 @@ def interrupt_anywhere(path: str) -> None:
             raise KeyboardInterrupt
 
     signal.signal(signal.SIGALRM, press)
-    for _ in range(200):
+    while count < 200:
         try:
             armed.append(True)
             signal.setitimer(signal.ITIMER_REAL, moments.uniform(0.0005, 0.02))
@@ -91,7 +90,6 @@ def interrupt_anywhere(path: str) -> None:
                     digest([batch])
         except KeyboardInterrupt:
             count += 1
-    assert count > 150, count
     train.set_epoch(0)
     for epoch in range(2):
         assert digest(train) == want[epoch]
@@ -141,8 +139,9 @@ def other_signals(path: str) -> None:
         else:
             raise AssertionError("a broken pipe was not noticed")
         os.close(sender)
-        time.sleep(0.05)
-        return {signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP, signal.SIGCHLD} <= set(seen)
+        while not {signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP, signal.SIGCHLD} <= set(seen):
+            time.sleep(0.001)  # a signal that never comes is a hang
+        return True
 
     assert check()
     assert forked(check)
@@ -155,11 +154,12 @@ def many_signals(path: str) -> None:
     signal.signal(signal.SIGALRM, lambda *_: ticks.append(1))
     signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
     train = loader(path)
-    for _ in range(10):
+    epochs = 0
+    while epochs < 10 or len(ticks) <= 10:
         train.set_epoch(0)
         assert digest(train) == want
+        epochs += 1
     signal.setitimer(signal.ITIMER_REAL, 0)
-    assert len(ticks) > 10
 
 
 def crash(path: str) -> None:
