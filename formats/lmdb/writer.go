@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // stagedName is the folder in the stage that becomes the dataset.
@@ -185,7 +186,7 @@ func (w *writer) finish() (sums atrest.Sums, err error) {
 		sums = append(sums, sum)
 	}
 	if w.fields != nil {
-		return sums, atrest.SyncDir(w.fields.dir)
+		return sums, durable.SyncDir(w.fields.dir)
 	}
 	return sums, nil
 }
