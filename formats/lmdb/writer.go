@@ -73,8 +73,8 @@ func (w *writer) openStores() (err error) {
 	if err := json.Unmarshal(w.State, &st); err != nil || (st.Fields != nil) != (len(names) > 0) {
 		return fmt.Errorf("continue %s: %w: the last checkpoint does not parse", dir, formats.ErrDamaged)
 	}
-	if w.images, err = reopenStore(dir, nil, st.Images); err == nil && st.Fields != nil {
-		w.fields, err = reopenStore(fields, names, *st.Fields)
+	if w.images, err = reopenStore(dir, nil, st.Images, w.Table.Len()); err == nil && st.Fields != nil {
+		w.fields, err = reopenStore(fields, names, *st.Fields, w.Table.Len())
 	}
 	return err
 }
