@@ -85,6 +85,9 @@ func pack(cc *cli.Context, c *console) error {
 // plansOf makes one plan for a single DST, or one for each split.
 func plansOf(src formats.Dataset, dst string, o *packOptions) ([]*convert.Plan, error) {
 	splits, err := o.convert.Split.Assign(src)
+	if err == nil {
+		err = convert.CheckSplits(src, splits)
+	}
 	if err != nil {
 		return nil, usageError{err}
 	}

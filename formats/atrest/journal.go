@@ -128,6 +128,9 @@ func checkRow(r *Row) error {
 	if err := formats.CheckKey(r.Key); err != nil {
 		return fmt.Errorf("a checkpoint: %w: %w", formats.ErrDamaged, err)
 	}
+	if err := checkStoredSplit(r.Split); err != nil {
+		return fmt.Errorf("a checkpoint: key %q: %w", r.Key, err)
+	}
 	for _, n := range r.Shape {
 		if n < 0 || n > math.MaxInt32 {
 			return fmt.Errorf("a checkpoint: key %q: %w: the shape %v", r.Key, formats.ErrDamaged, r.Shape)
