@@ -116,7 +116,7 @@ func (r *rows) check(n int, size int64) error {
 func holds(shape []int64, t formats.DType, size int64) bool {
 	n := int64(t.Size())
 	for _, d := range shape {
-		if d < 0 || d > 0 && n > size/d {
+		if d < 0 || d > 0 && n > (1<<40)/d {
 			return false
 		}
 		n *= d

@@ -3,12 +3,10 @@
 package lmdb
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"hash/crc32"
-	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,68 +14,21 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/formattest"
 )
 
 // partial is an unfinished dataset in memory, whose checksums are put right after it was
-// changed, as somebody would who wants it to be believed.
+// changed.
 type partial struct {
-	files map[string][]byte // by path in the stage
+	*formattest.Partial
 	state state
-	note  []byte // of the journal: what follows the state
-	head  []byte // of the journal: the records before
 }
 
 // partialOf stops a pack of some samples after a checkpoint that free pages come before.
 func partialOf(t testing.TB) *partial {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "x.lmdb")
-	w, err := Format{}.Create(path, fixtureMeta, formats.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, s := range fixtureSamples()[:fixtureCount*2/3] {
-		if err := w.Write(s); err != nil {
-			t.Fatal(err)
-		}
-		if i%5 == 4 {
-			if err := w.Checkpoint([]byte("note")); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return loadPartial(t, path+atrest.Suffix)
-}
-
-func loadPartial(t testing.TB, dir string) *partial {
-	t.Helper()
-	p := &partial{files: map[string][]byte{}}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		name, err := filepath.Rel(dir, path)
-		if err == nil {
-			p.files[name], err = os.ReadFile(path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	journal := p.files["journal"]
-	last := 0
-	for at := 0; at < len(journal); at += 8 + int(binary.LittleEndian.Uint32(journal[at:])) {
-		last = at
-	}
-	payload := journal[last+8:]
-	n, k := binary.Uvarint(payload)
-	p.head, p.note = journal[:last], payload[k+int(n):]
-	if err := json.Unmarshal(payload[k:k+int(n)], &p.state); err != nil || p.state.Fields == nil {
-		t.Fatal("the journal's last record is not a checkpoint", err)
-	}
+	p := &partial{Partial: formattest.Stopped(t, Format{}, "x.lmdb", fixtureMeta, fixtureSamples())}
+	must(t, json.Unmarshal(p.State, &p.state))
 	return p
 }
 
@@ -89,8 +40,7 @@ func (p *partial) data(fields bool) (name string, s *snapshot) {
 }
 
 func (p *partial) clone() *partial {
-	c := *p
-	c.files = maps.Clone(p.files)
+	c := &partial{Partial: p.Clone(), state: p.state}
 	fields := *p.state.Fields
 	c.state.Fields = &fields
 	for _, s := range []*snapshot{&c.state.Images, c.state.Fields} {
@@ -99,7 +49,7 @@ func (p *partial) clone() *partial {
 		}
 		s.Free = slices.Clone(s.Free)
 	}
-	return &c
+	return c
 }
 
 // store lays the stage out, with digests and checksums that hold.
@@ -107,28 +57,18 @@ func (p *partial) store(t testing.TB, dir string) {
 	t.Helper()
 	for _, fields := range []bool{false, true} {
 		name, s := p.data(fields)
-		file := filepath.Join(t.TempDir(), "data")
-		must(t, os.WriteFile(file, p.files[name], 0o644))
-		f, err := os.Open(file)
-		must(t, err)
+		b := p.Files[name]
 		last := uint64(s.Size) / uint64(os.Getpagesize())
-		if s.Size > 0 && s.Size <= int64(len(p.files[name])) && (len(s.Free) == 0 || s.Free[len(s.Free)-1] < last) && slices.IsSorted(s.Free) {
-			if sums, err := (&pageSums{}).next(f, s.Size, s.Free); err == nil {
-				s.Digest = sums.digest()
-			}
+		if s.Size > 0 && s.Size <= int64(len(b)) && (len(s.Free) == 0 || s.Free[len(s.Free)-1] < last) && slices.IsSorted(s.Free) {
+			sums, err := (&pageSums{}).next(bytes.NewReader(b), s.Size, s.Free)
+			must(t, err)
+			s.Digest = sums.digest()
 		}
-		must(t, f.Close())
 	}
-	b, err := json.Marshal(p.state)
+	var err error
+	p.State, err = json.Marshal(p.state)
 	must(t, err)
-	payload := append(append(binary.AppendUvarint(nil, uint64(len(b))), b...), p.note...)
-	journal := binary.LittleEndian.AppendUint32(slices.Clone(p.head), uint32(len(payload)))
-	journal = binary.LittleEndian.AppendUint32(journal, crc32.Checksum(payload, castagnoli))
-	p.files["journal"] = append(journal, payload...)
-	for name, b := range p.files {
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
-		must(t, os.WriteFile(filepath.Join(dir, name), b, 0o644))
-	}
+	p.Store(t, dir)
 }
 
 func must(t testing.TB, err error) {
@@ -136,20 +76,6 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// goOn resumes the dataset, writes the samples that are left and commits.
-func goOn(path string) error {
-	w, _, _, err := Format{}.Resume(path, formats.CreateOptions{})
-	if err != nil {
-		return err
-	}
-	for _, s := range fixtureSamples()[w.(*writer).Table.Len():] {
-		if err := w.Write(s); err != nil {
-			return errors.Join(err, w.Close())
-		}
-	}
-	return errors.Join(w.Commit(), w.Close())
 }
 
 // A stage is made up so that LMDB's library would panic, or read or write outside of its
@@ -190,19 +116,19 @@ func TestMadeUpStages(t *testing.T) {
 		"a large length":    func(p *partial) { p.state.Images.Size = 1 << 62 },
 		"pages as LMDB has them in memory": func(p *partial) {
 			name, _ := p.data(false)
-			b := slices.Clone(p.files[name])
+			b := slices.Clone(p.Files[name])
 			for at := 2 * page; at < len(b); at += page {
 				b[at+pageFlags] |= 0x10
 			}
-			p.files[name] = b
+			p.Files[name] = b
 		},
 		"nodes that lie outside of their pages": func(p *partial) {
 			name, _ := p.data(true)
-			b := slices.Clone(p.files[name])
+			b := slices.Clone(p.Files[name])
 			for at := 2 * page; at < len(b); at += page {
 				b[at+pageHeader+1] = 0xff
 			}
-			p.files[name] = b
+			p.Files[name] = b
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -210,7 +136,7 @@ func TestMadeUpStages(t *testing.T) {
 			p := whole.clone()
 			change(p)
 			p.store(t, path+atrest.Suffix)
-			if err := goOn(path); !errors.Is(err, formats.ErrDamaged) {
+			if err := formattest.GoOn(Format{}, path, fixtureSamples()); !errors.Is(err, formats.ErrDamaged) {
 				t.Fatalf("%v, want ErrDamaged", err)
 			}
 			must(t, atrest.Discard(path))
@@ -221,7 +147,7 @@ func TestMadeUpStages(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "x.lmdb")
 	whole.clone().store(t, path+atrest.Suffix)
-	must(t, goOn(path))
+	must(t, formattest.GoOn(Format{}, path, fixtureSamples()))
 }
 
 // Whatever LMDB writes is trusted: trees of all shapes, with and without free pages.
@@ -264,42 +190,23 @@ func FuzzPartial(f *testing.F) {
 		p := whole.clone()
 		p.change(what, at, with)
 		p.change(what2, at2, with2)
-		dir := t.TempDir()
-		victim := filepath.Join(dir, "victim")
-		must(t, os.WriteFile(victim, []byte("precious"), 0o644))
-		path := filepath.Join(dir, "x.lmdb")
+		path := filepath.Join(t.TempDir(), "x.lmdb")
 		p.store(t, path+atrest.Suffix)
-		err := goOn(path)
-		if b, rerr := os.ReadFile(victim); rerr != nil || string(b) != "precious" {
-			t.Fatalf("the file beside it: %q, %v", b, rerr)
-		}
-		if err == nil {
-			d, err := Format{}.Open(path)
-			if err != nil {
-				t.Fatalf("what was published does not open: %v", err)
-			}
-			must(t, d.Close())
-		}
+		formattest.GoesOnOrNot(t, Format{}, path, fixtureSamples())
 	})
 }
 
 // change overwrites bytes of one of the stage's parts.
 func (p *partial) change(what byte, at uint32, with []byte) {
-	over := func(b []byte) []byte {
-		b = slices.Clone(b)
-		if len(b) > 0 {
-			copy(b[int(at)%len(b):], with)
-		}
-		return b
-	}
 	switch what % 7 {
 	case 0, 1:
 		name, _ := p.data(what%7 == 1)
-		p.files[name] = over(p.files[name])
+		p.Files[name] = formattest.Over(p.Files[name], at, with)
 	case 2, 3:
 		_, s := p.data(what%7 == 3)
-		// Pages that exist, so that the tree is another one and not merely none.
-		s.Metas[0], s.Metas[1] = over(s.Metas[0]), over(s.Metas[1])
+		for i := range s.Metas {
+			s.Metas[i] = formattest.Over(s.Metas[i], at, with)
+		}
 	case 4:
 		_, s := p.data(at%2 == 1)
 		for ; len(with) >= 8; with = with[8:] {
@@ -307,8 +214,8 @@ func (p *partial) change(what byte, at uint32, with []byte) {
 		}
 		slices.Sort(s.Free)
 	case 5:
-		p.note = over(p.note)
+		p.Change(1, at, with)
 	case 6:
-		p.files["publish"] = with
+		p.Change(3, at, with)
 	}
 }
