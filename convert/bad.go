@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // What became of an input that a table names.
@@ -65,14 +65,5 @@ func (r *run) quarantine(j *job, path string) (copied bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return false, err
 	}
-	return true, writeWhole(to, data)
-}
-
-// writeWhole makes the file at path of b, so that a kill leaves it as it was before.
-func writeWhole(path string, b []byte) error {
-	temporary := path + ".tmp"
-	if err := atrest.WriteFile(temporary, b); err != nil {
-		return errors.Join(err, os.Remove(temporary))
-	}
-	return os.Rename(temporary, path)
+	return true, durable.WriteFile(to, data)
 }

@@ -39,6 +39,9 @@ func New(src formats.Dataset, splits, only []string, f formats.WritableFormat, p
 	if err := compress(&o, f); err != nil {
 		return nil, err
 	}
+	if err := CheckSplits(src, splits); err != nil {
+		return nil, err
+	}
 	p := &Plan{Path: path, src: src, format: f, o: o, splits: splits}
 	proc, err := preprocess.NewProcessor(o.Recipe, src.Meta().Schema)
 	if err != nil {

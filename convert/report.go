@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // Skip is an input that is not in the dataset, and why.
@@ -86,7 +88,7 @@ func WriteTable(file string, rows []Skip) error {
 	if err := encode(&b, rows); err != nil {
 		return fmt.Errorf("encode %s: %w", file, err)
 	}
-	if err := writeWhole(file, b.Bytes()); err != nil {
+	if err := durable.WriteFile(file, b.Bytes()); err != nil {
 		return fmt.Errorf("write the table of skipped and odd images: %w", err)
 	}
 	return nil

@@ -14,13 +14,13 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // The listing is the file of DST.partial that says what the plan was made from: a sample a
 // position, in one zstd frame with its checksum. Resume compares it with the source as it
 // is now, to name what came, went or changed.
 const (
-	listingName  = "source"
 	listingMagic = "DSCSRC1\n"
 	// maxText bounds a text of the listing.
 	maxText = 1 << 20
@@ -65,23 +65,12 @@ func (p *Plan) layout() uint64 {
 	return h.sum()
 }
 
-func (p *Plan) listingPath() string { return filepath.Join(p.Path+atrest.Suffix, listingName) }
+func (p *Plan) listingPath() string {
+	return filepath.Join(filepath.Clean(p.Path)+atrest.Suffix, atrest.ListingName)
+}
 
 // writeListing puts the listing on the disk. No checkpoint may come before it.
-func (p *Plan) writeListing() error {
-	f, err := os.Create(p.listingPath())
-	if err != nil {
-		return err
-	}
-	err = p.encodeListing(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return atrest.SyncDir(filepath.Dir(p.listingPath()))
-}
+func (p *Plan) writeListing() error { return durable.Write(p.listingPath(), p.encodeListing) }
 
 func (p *Plan) encodeListing(f io.Writer) error {
 	z, err := zstd.NewWriter(f, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))

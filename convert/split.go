@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -42,7 +43,7 @@ func ParseSplit(s string) (Split, error) {
 	for p := range strings.SplitSeq(s, ",") {
 		name, share, _ := strings.Cut(p, "=")
 		x, err := strconv.ParseFloat(share, 64)
-		if err != nil || !(x > 0 && x <= 1) || name == "" || strings.ContainsAny(name, "/\\ ") {
+		if err != nil || !(x > 0 && x <= 1) || name == "" || strings.Contains(name, " ") || formats.CheckSplit(name) != nil {
 			return sp, fmt.Errorf("split %q: write it as train=0.9,val=0.1", s)
 		}
 		sp.parts = append(sp.parts, part{name, x})
@@ -92,6 +93,22 @@ func (sp Split) Assign(src formats.Dataset) ([]string, error) {
 		sp.stratify(members, splits)
 	}
 	return splits, nil
+}
+
+// CheckSplits refuses splits, one of each sample of src, whose names cannot be names.
+func CheckSplits(src formats.Dataset, splits []string) error {
+	checked := map[string]bool{}
+	for i, name := range splits {
+		if checked[name] {
+			continue
+		}
+		checked[name] = true
+		if err := formats.CheckSplit(name); err != nil {
+			in, ierr := src.Info(i)
+			return errors.Join(fmt.Errorf("key %q: %w: give the split another name, or pack without splits (--split none)", in.Key, err), ierr)
+		}
+	}
+	return nil
 }
 
 // drawn is a sample with the number that decides its split: a hash of its key, so that it

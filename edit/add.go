@@ -2,6 +2,7 @@ package edit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -205,6 +206,15 @@ func (a *adder) assign(v *version) error {
 			dealt[at] = *it.change.split
 		default:
 			dealt[at] = in.Split
+		}
+	}
+	for i := range a.union.items {
+		if a.union.items[i].part == 0 && a.union.items[i].change == nil {
+			continue // it stays as it is, also where an earlier version took its split's name
+		}
+		if err := formats.CheckSplit(dealt[i]); err != nil {
+			in, ierr := a.union.Info(i)
+			return errors.Join(fmt.Errorf("the source: key %q: %w", in.Key, err), ierr)
 		}
 	}
 	a.union.splits = dealt

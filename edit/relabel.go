@@ -223,6 +223,9 @@ func (r *relabeler) change(i int, row []string) (*change, error) {
 				c.columns[column] = cell
 			}
 		case in.Split != cell:
+			if err := formats.CheckSplit(cell); err != nil {
+				return nil, fmt.Errorf("key %q: %w", in.Key, err)
+			}
 			c.split = &cell
 		}
 	}

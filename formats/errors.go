@@ -17,6 +17,9 @@ var (
 	ErrLocked = errors.New("another process is writing it")
 	// ErrDamaged is returned when stored bytes are not what they were.
 	ErrDamaged = errors.New("damaged")
+	// ErrForeign is returned when something is in the way that dsconv cannot show to have
+	// written: it is neither changed nor removed.
+	ErrForeign = errors.New("it is not dsconv's")
 	// ErrNotDataset is returned when there is nothing, or nothing that dsconv wrote.
 	ErrNotDataset = errors.New("not a dataset")
 	// ErrNewer is returned for a dataset that a later version of dsconv wrote.

@@ -27,6 +27,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 func main() {
@@ -97,7 +99,7 @@ func run(args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(s.json, append(b, '\n'), 0o644)
+	return durable.WriteFile(s.json, append(b, '\n'))
 }
 
 func parse(args []string) (settings, error) {

@@ -27,6 +27,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/all"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 func main() {
@@ -89,7 +90,7 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(s.json, append(b, '\n'), 0o644)
+	return durable.WriteFile(s.json, append(b, '\n'))
 }
 
 func parse(args []string) (settings, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
@@ -195,5 +196,5 @@ func writeReport(file string, r *bench.Report) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, append(data, '\n'), 0o644)
+	return durable.WriteFile(file, append(data, '\n'))
 }

@@ -40,6 +40,9 @@ func outputs(dst, format string, splits []string) ([]output, error) {
 	}
 	outs := make([]output, 0, len(splits))
 	for _, split := range splits {
+		if err := formats.CheckSplit(split); err != nil {
+			return nil, usageError{err}
+		}
 		name := split
 		if name == "" {
 			name = "data"

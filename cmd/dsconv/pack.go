@@ -85,6 +85,9 @@ func pack(cc *cli.Context, c *console) error {
 // plansOf makes one plan for a single DST, or one for each split.
 func plansOf(src formats.Dataset, dst string, o *packOptions) ([]*convert.Plan, error) {
 	splits, err := o.convert.Split.Assign(src)
+	if err == nil {
+		err = convert.CheckSplits(src, splits)
+	}
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -172,7 +175,8 @@ func packFailed(err error, path string) error {
 		return fmt.Errorf("%w: choose another name, or --force to replace a dataset of dsconv's", err)
 	case errors.Is(err, convert.ErrContinue):
 		return fmt.Errorf("%w: --discard drops it and starts anew", err)
-	case errors.Is(err, formats.ErrPartial), errors.Is(err, formats.ErrLocked), errors.Is(err, formats.ErrNotBuilt):
+	case errors.Is(err, formats.ErrPartial), errors.Is(err, formats.ErrLocked), errors.Is(err, formats.ErrNotBuilt),
+		errors.Is(err, formats.ErrForeign):
 		return err
 	case errors.Is(err, context.Canceled):
 		return partialError{err, path}

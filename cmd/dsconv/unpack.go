@@ -45,11 +45,14 @@ func unpackCommand(c *console) *cli.Command {
 				return err
 			}
 			defer ds.Close()
-			n, err := unpack(cc.Context, ds, args[1], cc.String("split"), cc.Int("workers"))
+			table, n, err := unpack(cc.Context, ds, args[1], cc.String("split"), cc.Int("workers"))
 			if err != nil {
 				return err
 			}
 			c.printf("%s: %d samples\n", args[1], n)
+			if table != "" && table != labelsTable {
+				c.printf("an image is called %s, so the labels are in %s\n", labelsTable, table)
+			}
 			return nil
 		},
 	}
@@ -60,35 +63,40 @@ type unpacker struct {
 	ds    formats.Dataset
 	root  *os.Root
 	split string
-	table bool // labels.csv is needed
+	table string // the name of the table of labels; "" if none is needed
 	n     atomic.Int64
 }
 
-func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers int) (int, error) {
+// unpack gives the name of the table of labels, if there is one, and the number of samples.
+func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers int) (string, int, error) {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return 0, fmt.Errorf("%s is not empty: unpack into a new folder", dir)
+		return "", 0, fmt.Errorf("%s is not empty: unpack into a new folder", dir)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return 0, err
+		return "", 0, err
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return 0, err
+		return "", 0, err
 	}
 	defer root.Close()
 	u := &unpacker{ds: ds, root: root, split: split}
-	if u.table, err = u.needsTable(); err != nil {
-		return 0, err
+	needed, err := u.needsTable()
+	if err == nil && needed {
+		u.table, err = u.tableName()
+	}
+	if err != nil {
+		return "", 0, err
 	}
 	if err := u.samples(ctx, workers); err != nil {
-		return 0, err
+		return "", 0, err
 	}
-	if u.table {
+	if needed {
 		if err := u.writeTable(); err != nil {
-			return 0, err
+			return "", 0, err
 		}
 	}
-	return int(u.n.Load()), nil
+	return u.table, int(u.n.Load()), nil
 }
 
 func (u *unpacker) samples(ctx context.Context, workers int) error {

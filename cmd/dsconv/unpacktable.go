@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/csv"
 	"errors"
+	"fmt"
+	"os"
 	"strconv"
 	"strings"
 
@@ -48,10 +50,41 @@ func (u *unpacker) needsTable() (bool, error) {
 	return false, nil
 }
 
-// writeTable writes labels.csv: path, split, a column for each label field, the user's.
+// labelsTable is what the table of labels is called, if no image is.
+const labelsTable = "labels.csv"
+
+// tableName is a name that no image has, nor a folder of images.
+func (u *unpacker) tableName() (string, error) {
+	taken := map[string]bool{} // in lower case, as some file systems have it
+	for i := range u.ds.Len() {
+		in, err := u.ds.Info(i)
+		if err != nil {
+			return "", err
+		}
+		top, _, _ := strings.Cut(fileName(&in, writtenAs(in.Encoding)), "/")
+		if top = strings.ToLower(top); strings.HasPrefix(top, "labels") {
+			taken[top] = true
+		}
+	}
+	name := labelsTable
+	for i := 2; taken[name]; i++ {
+		name = fmt.Sprintf("labels-%d.csv", i)
+	}
+	return name, nil
+}
+
+// writtenAs is the encoding of the file that an image of that encoding becomes.
+func writtenAs(e formats.Encoding) formats.Encoding {
+	if e == formats.Raw || e == formats.RawZstd {
+		return formats.PNG
+	}
+	return e
+}
+
+// writeTable writes the table of labels: path, split, a column for each label field, the user's.
 func (u *unpacker) writeTable() (err error) {
 	m := u.ds.Meta()
-	f, err := u.root.Create("labels.csv")
+	f, err := u.root.OpenFile(u.table, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
@@ -80,10 +113,7 @@ func (u *unpacker) writeTable() (err error) {
 		if err := u.ds.Read(i, &s); err != nil {
 			return err
 		}
-		enc := s.Values[m.Schema.ImageIndex()].Encoding
-		if enc == formats.Raw || enc == formats.RawZstd {
-			enc = formats.PNG
-		}
+		enc := writtenAs(s.Values[m.Schema.ImageIndex()].Encoding)
 		row := []string{fileName(&in, enc), in.Split}
 		for _, j := range fields {
 			row = append(row, labelText(&m.Schema[j], &s.Values[j]))

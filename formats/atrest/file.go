@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
 )
@@ -30,9 +31,13 @@ type FileState struct {
 	Digest uint32 // CRC-32C of the block sums
 }
 
-// CreateFile makes the file at path; name is what it is called in Sums.
+// CreateFile makes the file at path, in place of one that was begun there; name is what it is
+// called in Sums.
 func CreateFile(path, name string) (*File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +47,7 @@ func CreateFile(path, name string) (*File, error) {
 // ReopenFile continues the file at path as of st: what came after is cut off, what was
 // before is read and compared with st. ErrDamaged if it is not what was written.
 func ReopenFile(path string, st FileState) (*File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := OpenStaged(path)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +57,23 @@ func ReopenFile(path string, st FileState) (*File, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// OpenStaged opens a file of a stage for writing. A link, or a file that has another name
+// besides, is not the stage's alone: ErrForeign.
+func OpenStaged(path string) (*os.File, error) {
+	f, st, err := openPlain(path, os.O_RDWR)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok && sys.Nlink > 1 {
+		_ = f.Close()
+		return nil, foreign(path, "the file has another name too")
+	}
+	return f, nil
 }
 
 func (w *File) restore(st FileState) error {
@@ -147,6 +169,9 @@ func (w *File) Sums() FileSums {
 	}
 	return fs
 }
+
+// Path is the file's.
+func (w *File) Path() string { return w.f.Name() }
 
 // Close closes the file without Sync.
 func (w *File) Close() error { return w.f.Close() }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"io"
 	"math"
 	"path/filepath"
 	"strings"
@@ -29,13 +30,20 @@ func FuzzJournal(f *testing.F) {
 	f.Add(append(bytes.Clone(one), one[:len(one)-1]...))
 	f.Add([]byte("\xff\xff\xff\xff\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		payloads, whole := records(b)
+		r := newRecordReader(bytes.NewReader(b), int64(len(b)))
 		var again []byte
-		for _, p := range payloads {
+		for {
+			p, err := r.next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 			again = append(again, framed(p)...)
 		}
-		if !bytes.Equal(again, b[:whole]) {
-			t.Fatalf("%d records are not the first %d bytes", len(payloads), whole)
+		if !bytes.Equal(again, b[:r.whole]) {
+			t.Fatalf("%d bytes of records are not the first %d", len(again), r.whole)
 		}
 	})
 }

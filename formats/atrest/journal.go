@@ -1,12 +1,16 @@
 package atrest
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"os"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/dsconv/dsconv/formats"
 )
@@ -14,17 +18,26 @@ import (
 // A journal is a sequence of records: length (uint32), CRC-32C of the payload (uint32),
 // payload. The first is the dataset's Meta; each further one is a checkpoint: the rows
 // since the last one, the format's state, the caller's note. A torn record at the end is
-// what a kill leaves: it is cut off.
+// what a kill leaves: whoever goes on with the journal cuts it off.
 
-const recordHeader = 8
+const (
+	recordHeader = 8
+	// maxRecord bounds the memory that a length in a journal can ask for. A checkpoint's
+	// record is a hundred times smaller.
+	maxRecord = 1 << 30
+)
 
 // checkpoint is the last one of a journal.
 type checkpoint struct {
 	state, note []byte
 	length      int64 // of its record
+	end         int64 // of the record in the journal
 }
 
 func appendRecord(f *os.File, payload []byte) error {
+	if len(payload) > maxRecord {
+		return fmt.Errorf("a checkpoint of %d bytes, at most %d are possible: make checkpoints more often", len(payload), maxRecord)
+	}
 	b := binary.LittleEndian.AppendUint32(make([]byte, 0, recordHeader+len(payload)), uint32(len(payload)))
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(payload, castagnoli))
 	if _, err := f.Write(append(b, payload...)); err != nil {
@@ -33,24 +46,49 @@ func appendRecord(f *os.File, payload []byte) error {
 	return f.Sync()
 }
 
-// records splits b and gives the number of bytes that whole records take.
-func records(b []byte) (payloads [][]byte, whole int64) {
-	for {
-		rest := b[whole:]
-		if len(rest) < recordHeader {
-			return payloads, whole
-		}
-		n := int64(binary.LittleEndian.Uint32(rest))
-		if n > int64(len(rest)-recordHeader) {
-			return payloads, whole
-		}
-		p := rest[recordHeader : recordHeader+n]
-		if crc32.Checksum(p, castagnoli) != binary.LittleEndian.Uint32(rest[4:]) {
-			return payloads, whole
-		}
-		payloads = append(payloads, p)
-		whole += recordHeader + n
+// recordReader gives the whole records of a journal one after another.
+type recordReader struct {
+	r     *bufio.Reader
+	left  int64 // bytes
+	whole int64 // bytes of the records so far
+}
+
+func newRecordReader(r io.Reader, size int64) *recordReader {
+	return &recordReader{r: bufio.NewReader(r), left: size}
+}
+
+// next gives the next record's payload; io.EOF where no whole one follows.
+func (r *recordReader) next() ([]byte, error) {
+	var head [recordHeader]byte
+	if r.left < recordHeader {
+		return nil, io.EOF
 	}
+	if _, err := io.ReadFull(r.r, head[:]); err != nil {
+		return nil, tornAsEOF(err)
+	}
+	n := int64(binary.LittleEndian.Uint32(head[:]))
+	// No record is empty, but zeros, which a loss of power can leave, would be one.
+	if n == 0 || n > maxRecord || n > r.left-recordHeader {
+		return nil, io.EOF
+	}
+	p := make([]byte, n)
+	if _, err := io.ReadFull(r.r, p); err != nil {
+		return nil, tornAsEOF(err)
+	}
+	if crc32.Checksum(p, castagnoli) != binary.LittleEndian.Uint32(head[4:]) {
+		return nil, io.EOF
+	}
+	r.left -= recordHeader + n
+	r.whole += recordHeader + n
+	return p, nil
+}
+
+// tornAsEOF is io.EOF for a file that ends sooner than it said.
+func tornAsEOF(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return io.EOF
+	}
+	return err
 }
 
 func encodeCheckpoint(t *Table, from int, state, note []byte) []byte {
@@ -72,6 +110,9 @@ func decodeCheckpoint(p []byte, t *Table) (checkpoint, error) {
 		if c.failed {
 			break
 		}
+		if err := checkRow(&r); err != nil {
+			return cp, err
+		}
 		if err := t.Append(&r); err != nil {
 			return cp, err
 		}
@@ -80,6 +121,26 @@ func decodeCheckpoint(p []byte, t *Table) (checkpoint, error) {
 		return cp, fmt.Errorf("%w: a checkpoint does not parse", formats.ErrDamaged)
 	}
 	return cp, nil
+}
+
+// checkRow refuses what no writer gives to a journal.
+func checkRow(r *Row) error {
+	if err := formats.CheckKey(r.Key); err != nil {
+		return fmt.Errorf("a checkpoint: %w: %w", formats.ErrDamaged, err)
+	}
+	if err := checkStoredSplit(r.Split); err != nil {
+		return fmt.Errorf("a checkpoint: key %q: %w", r.Key, err)
+	}
+	for _, n := range r.Shape {
+		if n < 0 || n > math.MaxInt32 {
+			return fmt.Errorf("a checkpoint: key %q: %w: the shape %v", r.Key, formats.ErrDamaged, r.Shape)
+		}
+	}
+	at := r.Place
+	if r.Size < 0 || at.Shard < 0 || at.Shard > math.MaxInt32 || at.Offset < 0 || at.Length < 0 {
+		return fmt.Errorf("a checkpoint: key %q: %w: %d bytes, %d at byte %d of file %d", r.Key, formats.ErrDamaged, r.Size, at.Length, at.Offset, at.Shard)
+	}
+	return nil
 }
 
 func (t *Table) appendRow(b []byte, i int) []byte {
@@ -117,41 +178,117 @@ func (c *cursor) row(columns int) Row {
 	return r
 }
 
-// readJournal reads all records of the journal at path and cuts a torn one off.
+// openJournal opens the journal at path for reading, which must be a file.
+func openJournal(path string) (*os.File, *recordReader, error) {
+	f, st, err := openPlain(path, os.O_RDONLY)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, newRecordReader(f, st.Size()), nil
+}
+
+// openPlain opens a file, and no link, pipe or folder.
+func openPlain(path string, flag int) (*os.File, os.FileInfo, error) {
+	f, err := os.OpenFile(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if errors.Is(err, unix.ELOOP) {
+		return nil, nil, foreign(path, "it is a symbolic link, which dsconv did not make")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = foreign(path, "it is "+kindOf(st.Mode())+", which dsconv did not make")
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
+	return f, st, nil
+}
+
+// readUpTo reads the first n bytes of a file.
+func readUpTo(path string, n int64) ([]byte, error) {
+	f, _, err := openPlain(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, n))
+}
+
+// beginsJournal reports whether a journal's first record is in the file at path.
+func beginsJournal(path string) (bool, error) {
+	f, records, err := openJournal(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	p, err := records.next()
+	if errors.Is(err, io.EOF) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	_, err = DecodeMeta(p)
+	return err == nil || errors.Is(err, formats.ErrNewer), nil
+}
+
+// readJournal reads all whole records of the journal at path, which stays as it is.
 func readJournal(path string) (m *formats.Meta, t *Table, last checkpoint, err error) {
-	b, err := os.ReadFile(path)
+	f, records, err := openJournal(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, last, formats.ErrNoPartial
 	}
 	if err != nil {
 		return nil, nil, last, err
 	}
-	payloads, whole := records(b)
-	if len(payloads) == 0 {
+	defer f.Close()
+	p, err := records.next()
+	if errors.Is(err, io.EOF) {
 		return nil, nil, last, formats.ErrNoPartial
 	}
-	if m, err = DecodeMeta(payloads[0]); err != nil {
+	if err != nil {
+		return nil, nil, last, err
+	}
+	if m, err = DecodeMeta(p); err != nil {
 		return nil, nil, last, err
 	}
 	t = NewTable(m.Columns)
-	for _, p := range payloads[1:] {
-		if last, err = decodeCheckpoint(p, t); err != nil {
+	length := int64(len(p))
+	for {
+		p, err := records.next()
+		if errors.Is(err, io.EOF) {
+			last.length, last.end = recordHeader+length, records.whole
+			return m, t, last, nil
+		}
+		if err == nil {
+			last, err = decodeCheckpoint(p, t)
+		}
+		if err != nil {
 			return nil, nil, last, fmt.Errorf("read %s: %w", path, err)
 		}
+		length = int64(len(p))
 	}
-	last.length = recordHeader + int64(len(payloads[len(payloads)-1]))
-	return m, t, last, os.Truncate(path, whole)
 }
 
-// reopenJournal opens the journal at path to append to it, and writes its last record, of
-// length bytes, once more: if the sync after it had failed, the system may take it for
-// written though the disk does not have it, and another sync alone would not write it.
-func reopenJournal(path string, length int64) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+// reopenJournal opens the journal at path to append to it, cuts off what follows its last
+// whole record, and writes that record once more: if the sync after it had failed, the system
+// may take it for written though the disk does not have it, and another sync alone would not
+// write it.
+func reopenJournal(path string, last checkpoint) (*os.File, error) {
+	f, err := OpenStaged(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := rewriteEnd(f, length); err != nil {
+	if err = f.Truncate(last.end); err == nil {
+		err = rewriteEnd(f, last.length)
+	}
+	if err != nil {
 		_ = f.Close()
 		return nil, err
 	}

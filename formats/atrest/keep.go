@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // base is the dataset that a new version replaces, and what of it stays.
@@ -166,6 +167,13 @@ func (s *Shards) restoreKept(c *cursor) error {
 			return err
 		}
 		fs := s.done[i]
+		was, err := s.base.sums.sumsOf(fs.Name)
+		if err != nil {
+			return err
+		}
+		if fs.Size != was.Size || !slices.Equal(fs.Blocks, was.Blocks) {
+			return fmt.Errorf("%s: %w: the last checkpoint keeps another file than is there", fs.Name, formats.ErrDamaged)
+		}
 		if st, err := os.Stat(filepath.Join(s.path.Dir, fs.Name)); err != nil {
 			return err
 		} else if st.Size() != fs.Size {
@@ -221,10 +229,8 @@ func LinkOrCopy(from, to string) error {
 		return err
 	}
 	defer src.Close()
-	dst, err := os.Create(to)
-	if err != nil {
+	return durable.Write(to, func(w io.Writer) error {
+		_, err := io.Copy(w, src)
 		return err
-	}
-	_, err = io.Copy(dst, src)
-	return errors.Join(err, dst.Sync(), dst.Close())
+	})
 }

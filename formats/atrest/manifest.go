@@ -161,5 +161,22 @@ func DecodeMeta(b []byte) (*formats.Meta, error) {
 			return nil, fmt.Errorf("read dataset.json: %w: a file is named %q", formats.ErrDamaged, name)
 		}
 	}
+	for _, s := range m.Splits {
+		if err := checkStoredSplit(s.Name); err != nil {
+			return nil, fmt.Errorf("read dataset.json: %w", err)
+		}
+	}
 	return m, nil
+}
+
+// checkStoredSplit refuses the name of a split that leads anywhere. Earlier versions took
+// names with slashes: what they wrote can still be read, and relabelled.
+func checkStoredSplit(name string) error {
+	if name == "" {
+		return nil
+	}
+	if err := formats.CheckKey(name); err != nil {
+		return fmt.Errorf("%w: %w: %q: %w", formats.ErrDamaged, formats.ErrSplit, name, err)
+	}
+	return nil
 }

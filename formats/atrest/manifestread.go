@@ -111,6 +111,11 @@ func (t *columnSet) toRows() error {
 	n := len(t.key.end)
 	t.table.keys, t.table.paths = t.key.data, t.path.data
 	t.table.splits, t.table.encodings = t.split.words, t.enc.words
+	for _, name := range t.split.words {
+		if err := checkStoredSplit(name); err != nil {
+			return fmt.Errorf("read the manifest: %w", err)
+		}
+	}
 	t.table.rows.reserve(n)
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))

@@ -7,34 +7,37 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// Move is one step of a publication: From becomes To.
+// Move is one step of a publication: From, a file or folder of the stage, becomes To, a name
+// of the dataset's.
 type Move struct {
 	From, To string
-	// Old: From is replaced and To is where it goes. Once it is there, From may already be
-	// the new file.
+	// Old: From is replaced and To is where it goes in the stage. Once it is there, From may
+	// already be the new file.
 	Old bool `json:",omitempty"`
+	// ID tells what lay at From when the list was written, so that nothing else is taken away.
+	ID string `json:",omitempty"`
 }
 
 // Publish makes the dataset visible: old files of a dataset that is replaced go away
 // first, then the moves are done in their order, the one whose target says "finished"
 // last. The list is on the disk before the first step, so that a kill between two steps
 // is made good by ResumeStage. The files must be synced before. Afterwards the stage is
-// gone.
+// gone. What is not dsconv's is neither replaced nor removed: see old.go and carry.go.
 func (s *Stage) Publish(old []string, moves []Move) error {
 	if s.failed != nil {
 		return s.failed
 	}
-	steps := make([]Move, 0, len(old)+len(moves))
-	for i, path := range old {
-		if there(path) {
-			steps = append(steps, Move{From: path, To: filepath.Join(s.file(oldName), fmt.Sprint(i)), Old: true})
-		}
+	steps, err := s.steps(old, moves)
+	if err != nil {
+		return err
 	}
-	steps = append(steps, moves...)
 	b, err := s.encodeList(steps)
 	if err != nil {
 		return err
@@ -52,6 +55,43 @@ func (s *Stage) Publish(old []string, moves []Move) error {
 	return s.publish()
 }
 
+// steps lays out what is to be done, and refuses what would touch what is not dsconv's.
+func (s *Stage) steps(old []string, moves []Move) ([]Move, error) {
+	steps := make([]Move, 0, len(old)+len(moves))
+	for i, path := range old {
+		st, err := os.Lstat(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if st.Mode()&fs.ModeSymlink != 0 {
+			return nil, foreign(path, "it is a symbolic link")
+		}
+		steps = append(steps, Move{From: path, To: filepath.Join(s.file(oldName), fmt.Sprint(i)), Old: true, ID: identity(st)})
+	}
+	for _, m := range moves {
+		if there(m.To) && !slices.Contains(old, m.To) {
+			return nil, inTheWay(m.To)
+		}
+		if err := s.noConflict(m); err != nil {
+			return nil, err
+		}
+	}
+	steps = append(steps, moves...)
+	for _, m := range steps {
+		if err := s.checkStep(m); err != nil {
+			return nil, err
+		}
+	}
+	return steps, nil
+}
+
+func inTheWay(path string) error {
+	return fmt.Errorf("%s: %w: it is where a file of the new version goes; move it away, then the same command goes on", path, formats.ErrForeign)
+}
+
 // encodeList lays steps out. Paths are kept relative to the folder that the dataset lies in,
 // so that another process may go on from another working directory, and none leads out of
 // it.
@@ -64,12 +104,13 @@ func (s *Stage) encodeList(steps []Move) ([]byte, error) {
 		if err := errors.Join(errFrom, errTo); err != nil {
 			return nil, err
 		}
-		list[i] = Move{From: from, To: to, Old: m.Old}
+		list[i] = Move{From: from, To: to, Old: m.Old, ID: m.ID}
 	}
 	return json.Marshal(list)
 }
 
-// decodeList reads what encodeList gave.
+// decodeList reads what encodeList gave. The list may be anybody's: each step must be one that
+// Publish could have made.
 func (s *Stage) decodeList(b []byte) ([]Move, error) {
 	var steps []Move
 	if err := json.Unmarshal(b, &steps); err != nil {
@@ -77,29 +118,57 @@ func (s *Stage) decodeList(b []byte) ([]Move, error) {
 	}
 	root := filepath.Dir(s.dir)
 	for i, m := range steps {
+		steps[i] = Move{From: filepath.Join(root, m.From), To: filepath.Join(root, m.To), Old: m.Old, ID: m.ID}
 		if !filepath.IsLocal(m.From) || !filepath.IsLocal(m.To) {
 			return nil, fmt.Errorf("%s: %w: the list of what to publish leads outside", s.dir, formats.ErrDamaged)
 		}
-		steps[i] = Move{From: filepath.Join(root, m.From), To: filepath.Join(root, m.To), Old: m.Old}
+		if err := s.checkStep(steps[i]); err != nil {
+			return nil, err
+		}
 	}
 	return steps, nil
 }
 
-func (s *Stage) writeList(b []byte) error {
-	list := s.file(publishName)
-	if err := WriteFile(list+".tmp", b); err != nil {
-		return err
+// checkStep refuses a step whose names are not those of a publication of this dataset.
+func (s *Stage) checkStep(m Move) error {
+	from, to := liesIn(s.file(dataName), m.From), s.owns(m.To)
+	if m.Old {
+		from, to = s.owns(m.From), filepath.Dir(m.To) == s.file(oldName)
 	}
-	if err := os.Rename(list+".tmp", list); err != nil {
-		return err
+	if !from || !to {
+		return fmt.Errorf("%s: %w: the list of what to publish moves %s to %s, which are not both names of this dataset",
+			s.dir, formats.ErrDamaged, m.From, m.To)
 	}
-	return SyncDir(s.dir)
+	return nil
 }
 
-// publish does what the list says, again if need be; the error is os.ErrNotExist if there
-// is no list.
+func liesIn(dir, path string) bool {
+	return strings.HasPrefix(path, dir+string(filepath.Separator))
+}
+
+// owns reports whether path is a name of this dataset: the dataset itself, its folder of
+// descriptions, or one of its shards.
+func (s *Stage) owns(path string) bool {
+	own := strings.TrimSuffix(s.dir, Suffix)
+	if path == own {
+		return true
+	}
+	p, err := ParseShardPath(own)
+	if err != nil || filepath.Dir(path) != filepath.Dir(own) {
+		return false
+	}
+	_, shard := p.Number(filepath.Base(path))
+	return shard || path == p.Sidecar()
+}
+
+func (s *Stage) writeList(b []byte) error { return durable.WriteFile(s.file(publishName), b) }
+
+// complete reports whether all that is left to do is to publish the dataset.
+func (s *Stage) complete() bool { return there(s.file(publishName)) }
+
+// publish does what the list says, again if need be.
 func (s *Stage) publish() error {
-	b, err := os.ReadFile(s.file(publishName))
+	b, err := readUpTo(s.file(publishName), maxList)
 	if err != nil {
 		return err
 	}
@@ -107,8 +176,13 @@ func (s *Stage) publish() error {
 	if err != nil {
 		return err
 	}
+	if len(steps) > 0 && there(s.file(dataName)) {
+		if err := checkPlain(s.file(dataName)); err != nil {
+			return err
+		}
+	}
 	for _, m := range steps {
-		if err := m.do(); err != nil {
+		if err := s.do(m); err != nil {
 			return err
 		}
 	}
@@ -119,41 +193,40 @@ func (s *Stage) publish() error {
 	return s.remove()
 }
 
+// maxList bounds a list of what to publish: a million shards take less.
+const maxList = 1 << 28
+
+// checkPlain refuses a folder in which there is something else than files and folders: a link
+// would lead what is written or moved elsewhere.
+func checkPlain(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && !d.Type().IsRegular() {
+			err = foreign(path, "it is "+kindOf(d.Type())+", which dsconv did not make")
+		}
+		return err
+	})
+}
+
 // do is idempotent: a step whose source is gone, or whose old file is put away, was done.
-func (m Move) do() error {
+func (s *Stage) do(m Move) error {
 	if m.Old && there(m.To) {
 		return nil
 	}
-	if _, err := os.Lstat(m.From); errors.Is(err, os.ErrNotExist) {
-		if _, err := os.Lstat(m.To); err != nil {
+	if !there(m.From) {
+		if !there(m.To) && !m.Old {
 			return fmt.Errorf("publish %s: %s is gone: %w", m.To, m.From, formats.ErrDamaged)
 		}
 		return nil
 	}
-	if err := os.Rename(m.From, m.To); err != nil {
+	if m.Old {
+		if err := s.isOld(m); err != nil {
+			return err
+		}
+	}
+	if err := moveTo(m.From, m.To); err != nil {
 		return fmt.Errorf("publish %s: %w", m.To, err)
 	}
-	return SyncDir(filepath.Dir(m.To))
-}
-
-// WriteFile makes the file at path of b, which survives a kill of the machine once the
-// folder is synced too.
-func WriteFile(path string, b []byte) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// SyncDir makes the names in a folder survive a kill of the machine.
-func SyncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return durable.SyncDir(filepath.Dir(m.To))
 }
 
 // syncDirs is SyncDir of dir and all folders in it.
@@ -162,6 +235,6 @@ func syncDirs(dir string) error {
 		if err != nil || !d.IsDir() {
 			return err
 		}
-		return SyncDir(path)
+		return durable.SyncDir(path)
 	})
 }

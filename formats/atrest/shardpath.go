@@ -96,25 +96,48 @@ func (p ShardPath) Number(name string) (int, bool) {
 // errForeign is in the error of a path where something lies that dsconv did not write.
 var errForeign = fmt.Errorf("%w, and not by dsconv", formats.ErrExists)
 
+// own lists the sidecar and those of its data files that are replaced with it: they have a
+// name of the pattern, and the table of checksums tells of them.
+func (p ShardPath) own(files []string, sums Sums) ([]string, error) {
+	old := []string{p.Sidecar()} // first: from then on nothing looks finished
+	for _, name := range files {
+		path := filepath.Join(p.Dir, name)
+		if !p.isShard(name) {
+			continue // it has another dataset's name, or the user's: it stays
+		}
+		if _, err := sums.sumsOf(name); err != nil {
+			return nil, fmt.Errorf("%s: %w: %w", path, errForeign, err)
+		}
+		if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s: %w: it is %s", path, errForeign, kindOf(st.Mode()))
+		}
+		old = append(old, path)
+	}
+	return old, nil
+}
+
+// isShard reports whether a file of that name would be one of the dataset's.
+func (p ShardPath) isShard(name string) bool {
+	_, ok := p.Number(name)
+	return ok || !p.Many() && name == p.before
+}
+
 // Existing lists the files that a dataset at p would replace: those of the finished
 // dataset there. Files of the pattern without a sidecar are somebody else's: an error.
 func (p ShardPath) Existing() ([]string, error) {
-	if c, err := ReadSidecar(p.Sidecar()); err == nil {
-		old := []string{p.Sidecar()} // first: from then on nothing looks finished
-		for _, name := range c.Meta().Files {
-			old = append(old, filepath.Join(p.Dir, name))
+	if st, err := os.Lstat(p.Sidecar()); err == nil {
+		c, sums, err := readSidecar(p.Sidecar())
+		if err != nil || !st.IsDir() {
+			return nil, fmt.Errorf("%s: %w", p.Sidecar(), errForeign)
 		}
-		return old, nil
-	}
-	if _, err := os.Lstat(p.Sidecar()); err == nil {
-		return nil, fmt.Errorf("%s: %w", p.Sidecar(), errForeign)
+		return p.own(c.Meta().Files, sums)
 	}
 	entries, err := os.ReadDir(p.Dir)
 	if err != nil {
 		return nil, nil //nolint:nilerr // a folder that is not there holds no files; making it says what is wrong
 	}
 	for _, e := range entries {
-		if _, ok := p.Number(e.Name()); ok || !p.Many() && e.Name() == p.before {
+		if p.isShard(e.Name()) {
 			return nil, fmt.Errorf("%s: %w", filepath.Join(p.Dir, e.Name()), errForeign)
 		}
 	}

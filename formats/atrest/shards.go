@@ -141,6 +141,11 @@ func (s *Shards) restore() error {
 		return err
 	}
 	s.done = done
+	for i, fs := range done {
+		if fs.Name != s.path.Name(i) || i > 0 && !s.path.Many() {
+			return fmt.Errorf("%w: the last checkpoint has %s as file %d", formats.ErrDamaged, fs.Name, i)
+		}
+	}
 	if err := s.restoreKept(c); err != nil {
 		return err
 	}
@@ -149,6 +154,9 @@ func (s *Shards) restore() error {
 			continue
 		}
 		got, err := SumFile(s.stage.Path(want.Name), want.Name, -1)
+		if errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		}
 		if err != nil {
 			return err
 		}
@@ -157,14 +165,26 @@ func (s *Shards) restore() error {
 		}
 	}
 	if len(c.b) == 0 {
-		return nil
+		return s.checkRows(0)
 	}
 	st := FileState{Name: string(c.bytes()), Size: c.varint(), Digest: c.uint32()}
 	if c.failed || st.Name != s.path.Name(len(done)) {
 		return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
 	}
-	s.current, err = ReopenFile(s.stage.Path(st.Name), st)
-	return err
+	if s.current, err = ReopenFile(s.stage.Path(st.Name), st); err != nil {
+		return err
+	}
+	return s.checkRows(s.current.Size())
+}
+
+// checkRows compares the places of the journal's rows with the files; the one that grows has
+// that many bytes.
+func (s *Shards) checkRows(growing int64) error {
+	sizes := make([]int64, 0, len(s.done)+1)
+	for _, fs := range s.done {
+		sizes = append(sizes, fs.Size)
+	}
+	return s.stage.Table.checkPlaces(append(sizes, growing))
 }
 
 // Files are the names of the files so far; the last one may still grow.

@@ -46,7 +46,7 @@ func write(t *testing.T, s *atrest.Shards, from, to int) {
 func commit(t *testing.T, s *atrest.Shards) {
 	t.Helper()
 	index := func(dir string) ([]string, error) {
-		return []string{"idx"}, os.WriteFile(filepath.Join(dir, "idx"), []byte("i"), 0o644)
+		return []string{"a.idx"}, os.WriteFile(filepath.Join(dir, "a.idx"), []byte("i"), 0o644)
 	}
 	if err := s.Commit(index); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // The files of the folder that describes a dataset: the dataset's own for LMDB, one
@@ -40,8 +41,8 @@ func (s *Stage) WriteSidecar(dir, prefix string, data Sums, extra []string) erro
 		return err
 	}
 	if err := errors.Join(
-		WriteFile(filepath.Join(dir, ManifestName), manifest.Bytes()),
-		WriteFile(filepath.Join(dir, MetaName), meta),
+		durable.WriteFile(filepath.Join(dir, ManifestName), manifest.Bytes()),
+		durable.WriteFile(filepath.Join(dir, MetaName), meta),
 	); err != nil {
 		return err
 	}
@@ -53,10 +54,7 @@ func (s *Stage) WriteSidecar(dir, prefix string, data Sums, extra []string) erro
 		}
 		sums = append(sums, fs)
 	}
-	if err := WriteFile(filepath.Join(dir, SumsName), sums.Encode()); err != nil {
-		return err
-	}
-	return SyncDir(dir)
+	return durable.WriteFile(filepath.Join(dir, SumsName), sums.Encode())
 }
 
 // ReadSidecar reads manifest and dataset.json of dir and compares them with their

@@ -52,8 +52,12 @@ func ResumeSingle(path string, ours Ours, start Start) (formats.Writer, formats.
 
 // existing lists what the dataset would replace.
 func (s *Single) existing() ([]string, error) {
-	if _, err := os.Lstat(s.path); err != nil {
+	st, err := os.Lstat(s.path)
+	if err != nil {
 		return nil, nil //nolint:nilerr // nothing is there, or making it says what is wrong
+	}
+	if st.Mode()&os.ModeSymlink != 0 {
+		return nil, fmt.Errorf("%s: %w: it is a symbolic link; give the path that it leads to", s.path, errForeign)
 	}
 	if err := s.ours(s.path); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", s.path, errForeign, err)

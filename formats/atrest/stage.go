@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // Suffix is what is appended to a dataset's path to name the folder it grows in.
@@ -22,6 +23,7 @@ type Stage struct {
 	Note  []byte // the caller's, likewise
 
 	dir      string
+	root     *os.Root // of dir
 	journal  *os.File
 	held     *os.File // the lock
 	recorded int      // rows in the journal
@@ -32,9 +34,12 @@ type Stage struct {
 const (
 	lockName    = "lock"
 	journalName = "journal"
-	publishName = "publish" // the list of what to publish
+	goneName    = "journal.gone" // what the journal is called while all else is removed
+	publishName = "publish"      // the list of what to publish
 	dataName    = "data"
 	oldName     = "old" // what is replaced, for a moment
+	// ListingName is the caller's own file, which says what the dataset is made from.
+	ListingName = "source"
 )
 
 // CreateStage starts the stage of a dataset at path. final is the file or folder whose
@@ -44,7 +49,7 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 	if err := m.Schema.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Stage{Meta: m, Table: NewTable(m.Columns), dir: path + Suffix}
+	s := &Stage{Meta: m, Table: NewTable(m.Columns), dir: filepath.Clean(path) + Suffix}
 	if !there(s.dir) && there(final) && !replace {
 		return nil, fmt.Errorf("%s: %w", final, formats.ErrExists)
 	}
@@ -71,7 +76,7 @@ func there(path string) bool {
 
 // unused is ErrPartial if there is something to go on with.
 func (s *Stage) unused() error {
-	if there(s.file(publishName)) {
+	if s.complete() {
 		return fmt.Errorf("%s: %w: it is complete", s.dir, formats.ErrPartial)
 	}
 	_, _, _, err := readJournal(s.file(journalName))
@@ -87,15 +92,16 @@ func (s *Stage) unused() error {
 // start begins with nothing but the lock: what a stage that was removed only in part left
 // must not get into the dataset.
 func (s *Stage) start() (err error) {
-	for _, name := range []string{dataName, oldName} {
-		if err := os.RemoveAll(s.file(name)); err != nil {
-			return err
-		}
+	if err := s.clear(goneName, lockName); err != nil {
+		return err
+	}
+	if err := removeFiles(s.root, goneName); err != nil {
+		return err
 	}
 	if err := os.Mkdir(s.file(dataName), 0o755); err != nil {
 		return err
 	}
-	if s.journal, err = os.OpenFile(s.file(journalName), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644); err != nil {
+	if s.journal, err = os.OpenFile(s.file(journalName), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644); err != nil {
 		return err
 	}
 	b, err := json.Marshal(s.Meta)
@@ -105,14 +111,14 @@ func (s *Stage) start() (err error) {
 	if err := appendRecord(s.journal, b); err != nil {
 		return err
 	}
-	return errors.Join(SyncDir(s.dir), SyncDir(filepath.Dir(s.dir)))
+	return errors.Join(durable.SyncDir(s.dir), durable.SyncDir(filepath.Dir(s.dir)))
 }
 
 // ResumeStage opens the stage of an unfinished dataset at path as of its last checkpoint.
 // ErrNoPartial if there is none. If all that was left to do was to publish it, that is
 // done and the error is ErrPublished.
 func ResumeStage(path string) (*Stage, error) {
-	s := &Stage{dir: path + Suffix}
+	s := &Stage{dir: filepath.Clean(path) + Suffix}
 	if err := s.lock(false); err != nil {
 		return nil, err
 	}
@@ -123,10 +129,11 @@ func ResumeStage(path string) (*Stage, error) {
 }
 
 func (s *Stage) reopen() error {
-	if err := s.publish(); err == nil {
+	if s.complete() {
+		if err := s.publish(); err != nil {
+			return err
+		}
 		return formats.ErrPublished
-	} else if !errors.Is(err, os.ErrNotExist) {
-		return err
 	}
 	m, t, last, err := readJournal(s.file(journalName))
 	if errors.Is(err, formats.ErrNoPartial) {
@@ -136,7 +143,10 @@ func (s *Stage) reopen() error {
 		return fmt.Errorf("%s: %w", s.dir, err)
 	}
 	s.Meta, s.Table, s.recorded, s.State, s.Note = *m, t, t.Len(), last.state, last.note
-	s.journal, err = reopenJournal(s.file(journalName), last.length)
+	if err := checkPlain(s.file(dataName)); err != nil {
+		return err
+	}
+	s.journal, err = reopenJournal(s.file(journalName), last)
 	return err
 }
 
@@ -144,16 +154,21 @@ func (s *Stage) reopen() error {
 // process is writing it; if all that was left to do was to publish it, that is done and
 // the error is ErrPublished.
 func Discard(path string) error {
-	s := &Stage{dir: path + Suffix}
+	s := &Stage{dir: filepath.Clean(path) + Suffix}
 	if err := s.lock(false); errors.Is(err, formats.ErrNoPartial) {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	if err := s.publish(); err == nil {
-		return formats.ErrPublished
-	} else if !errors.Is(err, os.ErrNotExist) {
-		return errors.Join(err, s.Close())
+	if s.complete() {
+		err := s.publish()
+		if err == nil {
+			return formats.ErrPublished
+		}
+		// Of a list that is damaged nothing was done, or else there are old files.
+		if !errors.Is(err, formats.ErrDamaged) || !s.nothingOld() {
+			return errors.Join(err, s.Close())
+		}
 	}
 	if err := s.remove(); err != nil {
 		return errors.Join(fmt.Errorf("discard %s: %w", s.dir, err), s.Close())
@@ -161,10 +176,16 @@ func Discard(path string) error {
 	return nil
 }
 
+// nothingOld reports whether the stage has nothing of a dataset that is replaced.
+func (s *Stage) nothingOld() bool {
+	entries, err := os.ReadDir(s.file(oldName))
+	return errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0
+}
+
 // Unfinished reads what the unfinished dataset at path holds as of its last checkpoint; it
 // is for whoever has its lock. ErrNoPartial if there is none.
 func Unfinished(path string) (*Table, error) {
-	_, t, _, err := readJournal(filepath.Join(path+Suffix, journalName))
+	_, t, _, err := readJournal(filepath.Join(filepath.Clean(path)+Suffix, journalName))
 	return t, err
 }
 
@@ -242,6 +263,10 @@ func (s *Stage) Close() error {
 	if s.held != nil {
 		err = errors.Join(err, s.held.Close())
 		s.held = nil
+	}
+	if s.root != nil {
+		err = errors.Join(err, s.root.Close())
+		s.root = nil
 	}
 	return err
 }

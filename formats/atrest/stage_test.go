@@ -31,31 +31,32 @@ func newStage(t *testing.T, path string, replace bool) *Stage {
 func TestPublishingGoesOnFromEveryStep(t *testing.T) {
 	for stop := range 12 {
 		dir := t.TempDir()
-		path := filepath.Join(dir, "x")
+		path := filepath.Join(dir, "x-%d")
 		s := newStage(t, path, true)
 		var old []string
-		var steps, moves []Move
-		for _, name := range []string{"a", "b"} {
+		var moves []Move
+		for _, name := range []string{"x-0", "x-1"} {
 			must(t, os.WriteFile(filepath.Join(dir, name), []byte("old"), 0o644))
 			must(t, os.WriteFile(s.Path(name), []byte("new"), 0o644))
 			old = append(old, filepath.Join(dir, name))
-			steps = append(steps, Move{From: filepath.Join(dir, name), To: filepath.Join(s.file(oldName), map[string]string{"a": "0", "b": "1"}[name]), Old: true})
 			moves = append(moves, Move{From: s.Path(name), To: filepath.Join(dir, name)})
 		}
-		steps = append(steps, moves...)
+		steps, err := s.steps(old, moves)
+		must(t, err)
 		if stop < 10 {
 			// What is done on the way is done by hand, up to the stop; then the process ends.
 			must(t, os.MkdirAll(s.file(oldName), 0o755))
 			must(t, s.writeList(encodeMoves(t, s, steps)))
 			for i := range min(stop, len(steps)) {
-				must(t, steps[i].do())
+				must(t, s.do(steps[i]))
 			}
 			switch stop {
 			case 5:
 				must(t, s.writeList([]byte("[]")))
 			case 6, 7, 8, 9: // more and more of the folder is gone
 				must(t, s.writeList([]byte("[]")))
-				for _, name := range []string{journalName, oldName, dataName, publishName}[:stop-5] {
+				must(t, os.Rename(s.file(journalName), s.file(goneName)))
+				for _, name := range []string{oldName, dataName, publishName, goneName}[:stop-6] {
 					must(t, os.RemoveAll(s.file(name)))
 				}
 			}
@@ -69,7 +70,7 @@ func TestPublishingGoesOnFromEveryStep(t *testing.T) {
 		} else {
 			must(t, s.Publish(old, moves))
 		}
-		for _, name := range []string{"a", "b"} {
+		for _, name := range []string{"x-0", "x-1"} {
 			if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(b) != "new" {
 				t.Errorf("stop %d: %s is %q, %v", stop, name, b, err)
 			}
@@ -114,13 +115,13 @@ func TestRemainsCountAsNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	s := newStage(t, path, false)
 	must(t, os.WriteFile(s.Path("left"), nil, 0o644))
-	must(t, os.Remove(s.file(journalName)))
+	must(t, os.Rename(s.file(journalName), s.file(goneName)))
 	must(t, s.Close())
 	s = newStage(t, path, false)
 	if there(s.Path("left")) {
 		t.Error("what was left is in the new stage")
 	}
-	must(t, os.Remove(s.file(journalName)))
+	must(t, os.Truncate(s.file(journalName), 12)) // power was lost while it was begun
 	must(t, s.Close())
 	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrNoPartial) || there(s.dir) {
 		t.Errorf("resume: %v; still there: %v", err, there(s.dir))

@@ -89,6 +89,41 @@ func (r *rows) add(size int64, e formats.Encoding, t formats.DType, shape []int)
 	}
 }
 
+// check reports why these cannot be the rows of n samples whose bytes are a file of size bytes.
+func (r *rows) check(n int, size int64) error {
+	if r.len() != n {
+		return fmt.Errorf("%w: %d values of %d samples", formats.ErrDamaged, r.len(), n)
+	}
+	dims := r.dims
+	for i := range n {
+		from, to := r.offsets[i], r.offsets[i+1]
+		if to < from || to > size {
+			return fmt.Errorf("%w: value %d ends at byte %d of %d", formats.ErrDamaged, i, to, size)
+		}
+		shape := dims[:r.ranks[i]]
+		dims = dims[r.ranks[i]:]
+		if encodingCodes[r.encodings[i]] == formats.Raw && !holds(shape, typeCodes[r.types[i]], to-from) {
+			return fmt.Errorf("%w: value %d of the shape %v has %d bytes", formats.ErrDamaged, i, shape, to-from)
+		}
+	}
+	if r.size() != size {
+		return fmt.Errorf("%w: values of %d bytes in a file of %d", formats.ErrDamaged, r.size(), size)
+	}
+	return nil
+}
+
+// holds reports whether an array of that shape has size bytes.
+func holds(shape []int64, t formats.DType, size int64) bool {
+	n := int64(t.Size())
+	for _, d := range shape {
+		if d < 0 || d > 0 && n > (1<<40)/d {
+			return false
+		}
+		n *= d
+	}
+	return n == size
+}
+
 // uniform says that all rows are raw and of one shape and element type, and gives them.
 func (r *rows) uniform() (t formats.DType, shape []int64, ok bool) {
 	n := r.len()
@@ -157,7 +192,7 @@ func parseIndex(b []byte) (*rows, error) {
 			return nil, bad
 		}
 		e, t, rank := b[n], b[n+1], b[n+2]
-		if int(e) >= len(encodingCodes) || int(t) >= len(typeCodes) {
+		if int(e) >= len(encodingCodes) || int(t) >= len(typeCodes) || rank > maxRank-1 {
 			return nil, bad
 		}
 		b = b[n+3:]

@@ -106,11 +106,40 @@ func (w *writer) reopenFiles() error {
 		}
 		w.files = append(w.files, f)
 	}
+	if err := w.checkStaged(); err != nil {
+		return fmt.Errorf("continue %s: %w", w.Path(dataFile), err)
+	}
+	return nil
+}
+
+// checkStaged compares the journal's rows and the fields' indexes with the files: the library
+// would believe them.
+func (w *writer) checkStaged() error {
+	images, err := w.stagedImages()
+	if err != nil {
+		return err
+	}
+	if err := images.rows.check(w.Table.Len(), w.files[0].Size()-headSize); err != nil {
+		return err
+	}
+	for k := range w.further {
+		index, err := os.ReadFile(w.files[2+2*k].Path())
+		if err != nil {
+			return err
+		}
+		r, err := parseIndex(index)
+		if err != nil {
+			return err
+		}
+		if err := r.check(w.Table.Len(), w.files[1+2*k].Size()); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
 func clearHead(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := atrest.OpenStaged(path)
 	if err != nil {
 		return err
 	}

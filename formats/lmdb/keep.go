@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 var _ formats.Keeper = (*writer)(nil)
@@ -52,7 +53,7 @@ func (w *writer) linkKept() error {
 		if err := atrest.LinkOrCopy(from, to); err != nil {
 			return fmt.Errorf("keep %s: %w", from, err)
 		}
-		if err := atrest.SyncDir(filepath.Dir(to)); err != nil {
+		if err := durable.SyncDir(filepath.Dir(to)); err != nil {
 			return err
 		}
 	}

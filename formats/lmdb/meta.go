@@ -22,8 +22,10 @@ const (
 	// MDB_meta with its page's header: pages 0 and 1.
 	metaMagic    = 16  // uint32
 	metaVersion  = 20  // uint32
+	metaAddress  = 24  // uint64, zero unless the map has a fixed one
 	metaMapSize  = 32  // uint64
 	metaPageSize = 40  // uint32, md_pad of the first MDB_db
+	metaFree     = 40  // the first MDB_db, the list of free pages
 	metaMain     = 88  // the second MDB_db
 	metaLastPage = 136 // uint64
 	metaTxn      = 144 // uint64
@@ -82,7 +84,11 @@ func parseMeta(data []byte, no, size int) (meta, error) {
 	if at > len(data) || len(data)-at < metaLength {
 		return meta{}, damagedPage(uint64(no), "the file ends in it")
 	}
-	b := data[at : at+metaLength]
+	return parseMetaPage(data[at:at+metaLength], no)
+}
+
+// parseMetaPage reads meta page no.
+func parseMetaPage(b []byte, no int) (meta, error) {
 	m := meta{
 		no: uint64(no), txn: u64(b[metaTxn:]), pageSize: int(u32(b[metaPageSize:])), last: u64(b[metaLastPage:]),
 		main: b[metaMain:metaLastPage],

@@ -129,7 +129,7 @@ func freePages(env *lmdb.Env) (pages []uint64, err error) {
 			if err != nil {
 				return err
 			}
-			for v = v[min(8, len(v)):]; len(v) >= 8; v = v[8:] {
+			for v = listed(v); len(v) >= 8; v = v[8:] {
 				pages = append(pages, binary.NativeEndian.Uint64(v))
 			}
 		}
@@ -139,6 +139,17 @@ func freePages(env *lmdb.Env) (pages []uint64, err error) {
 	}
 	slices.Sort(pages)
 	return pages, nil
+}
+
+// listed are the page numbers of a list of LMDB's: their number stands before them, and room
+// for more may follow.
+func listed(list []byte) []byte {
+	if len(list) < 8 {
+		return nil
+	}
+	n := binary.NativeEndian.Uint64(list)
+	list = list[8:]
+	return list[:8*min(n, uint64(len(list)/8))]
 }
 
 // sumsAt reads the file of a snapshot that has the digest; what follows its end is not

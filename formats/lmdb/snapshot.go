@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
 )
 
 // snapshot is the state of an environment that a checkpoint keeps. With the file's length
@@ -56,30 +57,48 @@ func (s *store) takeSnapshot() (snapshot, error) {
 }
 
 // restore makes the data.mdb at path what it was and gives its checksums. ErrDamaged if it
-// cannot be.
-func (s snapshot) restore(path string) (pageSums, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+// cannot be, or if it is not what a writer of so many entries in each database leaves.
+func (s snapshot) restore(path string, names []string, entries int) (pageSums, error) {
+	f, err := atrest.OpenStaged(path)
 	if err != nil {
 		return pageSums{}, err
 	}
-	sums, err := s.write(f)
+	err = s.checkFile(f, names, entries)
+	var sums pageSums
+	if err == nil {
+		sums, err = s.write(f)
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return sums, fmt.Errorf("continue %s: %w", path, err)
 	}
 	return sums, nil
 }
 
-func (s snapshot) write(f *os.File) (pageSums, error) {
+// checkFile compares what the checkpoint says with the file, and reads all that LMDB will
+// believe.
+func (s snapshot) checkFile(f *os.File, names []string, entries int) error {
 	st, err := f.Stat()
 	if err != nil {
-		return pageSums{}, err
+		return err
 	}
 	if st.Size() < s.Size {
-		return pageSums{}, fmt.Errorf("%w: it is shorter than at the last checkpoint", formats.ErrDamaged)
+		return fmt.Errorf("%w: it is shorter than at the last checkpoint", formats.ErrDamaged)
 	}
-	if s.Size < metaOffset(metaPages) || !slices.IsSorted(s.Free) {
-		return pageSums{}, fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
+	page := os.Getpagesize()
+	last := uint64(s.Size) / uint64(page)
+	free := slices.IsSorted(s.Free) && (len(s.Free) == 0 || s.Free[len(s.Free)-1] < last)
+	if s.Size < metaOffset(metaPages) || s.Size%int64(page) != 0 || !free {
+		return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
 	}
+	m, err := atrest.Map(f.Name())
+	if err != nil {
+		return err
+	}
+	err = atrest.Guard(func() error { return s.trust(m.Data, page, names, entries) })
+	return errors.Join(err, m.Close())
+}
+
+func (s snapshot) write(f *os.File) (pageSums, error) {
 	sums, err := sumsAt(f, s.Size, s.Free, s.Digest)
 	if errors.Is(err, errAltered) {
 		err = fmt.Errorf("%w: %w", formats.ErrDamaged, err)
@@ -91,9 +110,6 @@ func (s snapshot) write(f *os.File) (pageSums, error) {
 		return sums, err
 	}
 	for i, m := range s.Metas {
-		if len(m) != metaLength {
-			return sums, fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
-		}
 		if _, err := f.WriteAt(m, metaOffset(i)); err != nil {
 			return sums, err
 		}

@@ -82,11 +82,12 @@ func newStore(dir string, names []string) *store {
 	return &store{dir: dir, names: names, limit: flushBytes, mapSize: firstMap, now: room(), spare: room()}
 }
 
-// reopenStore continues the environment in dir as of st.
-func reopenStore(dir string, names []string, st snapshot) (*store, error) {
+// reopenStore continues the environment in dir, each of whose databases has so many entries, as
+// of st.
+func reopenStore(dir string, names []string, st snapshot, entries int) (*store, error) {
 	s := newStore(dir, names)
 	var err error
-	if s.sums, err = st.restore(s.data()); err != nil {
+	if s.sums, err = st.restore(s.data(), names, entries); err != nil {
 		return nil, err
 	}
 	return s, s.open()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // stagedName is the folder in the stage that becomes the dataset.
@@ -72,8 +73,8 @@ func (w *writer) openStores() (err error) {
 	if err := json.Unmarshal(w.State, &st); err != nil || (st.Fields != nil) != (len(names) > 0) {
 		return fmt.Errorf("continue %s: %w: the last checkpoint does not parse", dir, formats.ErrDamaged)
 	}
-	if w.images, err = reopenStore(dir, nil, st.Images); err == nil && st.Fields != nil {
-		w.fields, err = reopenStore(fields, names, *st.Fields)
+	if w.images, err = reopenStore(dir, nil, st.Images, w.Table.Len()); err == nil && st.Fields != nil {
+		w.fields, err = reopenStore(fields, names, *st.Fields, w.Table.Len())
 	}
 	return err
 }
@@ -185,7 +186,7 @@ func (w *writer) finish() (sums atrest.Sums, err error) {
 		sums = append(sums, sum)
 	}
 	if w.fields != nil {
-		return sums, atrest.SyncDir(w.fields.dir)
+		return sums, durable.SyncDir(w.fields.dir)
 	}
 	return sums, nil
 }

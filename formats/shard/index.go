@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // widsName is the file of the sidecar that `wids` reads.
@@ -45,7 +46,7 @@ func (x *indexer) make(files []string, shard int) error {
 	if err != nil {
 		return err
 	}
-	return atrest.WriteFile(x.shards.Stage().Path(indexName(files[shard])), b)
+	return durable.WriteFile(x.shards.Stage().Path(indexName(files[shard])), b)
 }
 
 // content is the index of a shard: what it was if the shard stays.
@@ -136,7 +137,7 @@ func (x *indexer) publish(dir string) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(names, widsName), atrest.WriteFile(filepath.Join(dir, widsName), b)
+	return append(names, widsName), durable.WriteFile(filepath.Join(dir, widsName), b)
 }
 
 // wids describes the shards as webdataset's widsindex does; addresses are relative to the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // Writer writes one dataset of TFRecord files.
@@ -100,7 +101,7 @@ func (w *Writer) writeIndexes(dir string) (names []string, err error) {
 			b = append(b, '\n')
 		}
 		name := strings.TrimSuffix(file, filepath.Ext(file)) + ".tfindex"
-		if err := atrest.WriteFile(filepath.Join(dir, name), b); err != nil {
+		if err := durable.WriteFile(filepath.Join(dir, name), b); err != nil {
 			return nil, err
 		}
 		names = append(names, name)

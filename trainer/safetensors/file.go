@@ -3,8 +3,10 @@ package safetensors
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
+
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // ChecksumKey is the metadata's key of the file's checksum, 64 hexadecimal digits.
@@ -34,46 +36,20 @@ var dtypes = map[string]int{
 }
 
 // Write makes the file at path, in place of the one that is there, if any. Whatever stops
-// it, path is the old file or the new one, whole; path.tmp may be left of the new one.
+// it, path is the old file or the new one, whole.
 func Write(path string, f *File) error {
 	parts, err := f.encode()
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	temporary := path + ".tmp"
-	if err := writeSynced(temporary, parts); err != nil {
-		return errors.Join(err, os.Remove(temporary))
-	}
-	if err := os.Rename(temporary, path); err != nil {
-		return errors.Join(err, os.Remove(temporary))
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-// writeSynced writes the parts one after the other and waits until the disk has them.
-func writeSynced(path string, parts [][]byte) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	for _, p := range parts {
-		if _, err = f.Write(p); err != nil {
-			break
+	return durable.Write(path, func(w io.Writer) error {
+		for _, p := range parts {
+			if _, err := w.Write(p); err != nil {
+				return err
+			}
 		}
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-// syncDir makes a rename in the folder survive a loss of power.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+		return nil
+	})
 }
 
 // Read reads the file at path. ErrDamaged is in the error's chain unless it is a file that

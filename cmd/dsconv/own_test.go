@@ -1,0 +1,287 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/formattest"
+)
+
+// dscribedBy is the folder that belongs to a dataset: its own, or the one beside it.
+func sidecarOf(t *testing.T, dst string) string {
+	t.Helper()
+	if strings.HasSuffix(dst, ".lmdb") {
+		return dst
+	}
+	p, err := atrest.ParseShardPath(dst)
+	must(t, err)
+	return p.Sidecar()
+}
+
+// notes are a user's files in a dataset's folder, one of them in a folder that dsconv has
+// too, and one with a name that dsconv has in other folders.
+func notes(t *testing.T, side string) map[string]string {
+	t.Helper()
+	files := map[string]string{
+		"NOTES.md": "mine", "eval/results.txt": "mine", "eval/deep/er.txt": "mine", "fields/notes.txt": "mine", "wids.json.bak": "mine",
+		".hidden": "mine", "old/0/x": "mine",
+	}
+	for name, text := range files {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(side, name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(side, name), []byte(text), 0o644))
+	}
+	must(t, os.Mkdir(filepath.Join(side, "empty"), 0o755))
+	return files
+}
+
+func notesStay(t *testing.T, side string, files map[string]string, after string) {
+	t.Helper()
+	for name, text := range files {
+		if b, err := os.ReadFile(filepath.Join(side, name)); err != nil || string(b) != text {
+			t.Errorf("after %s: %s: %q, %v", after, name, b, err)
+		}
+	}
+	if st, err := os.Stat(filepath.Join(side, "empty")); err != nil || !st.IsDir() {
+		t.Errorf("after %s: the empty folder: %v", after, err)
+	}
+}
+
+// packagesWithFolders are DSTs that have a folder in which a user may put files.
+func packagesWithFolders() []string {
+	list := []string{"x.tar", "x-%02d.tfrecord"}
+	if cgo {
+		list = append(list, "x.lmdb")
+	}
+	return list
+}
+
+// No command that replaces a dataset takes a user's files in its folder away.
+func TestFilesOfUsersStay(t *testing.T) {
+	src, more := samples(t, "12", "16x16"), samples(t, "20", "16x16")
+	table := filepath.Join(t.TempDir(), "labels.csv")
+	for _, name := range packagesWithFolders() {
+		t.Run(name, func(t *testing.T) {
+			dst := filepath.Join(t.TempDir(), name)
+			do := func(args ...string) {
+				t.Helper()
+				if code, said := dsconvSays(args...); code != exitDone {
+					t.Fatalf("%v: exit code %d: %s", args, code, said)
+				}
+			}
+			report := reportAside(t)
+			do("pack", src, dst, report)
+			side := sidecarOf(t, dst)
+			files := notes(t, side)
+			first := func() string {
+				code, said := dsconvSays("ls", dst)
+				if code != exitDone {
+					t.Fatal(said)
+				}
+				key, _, _ := strings.Cut(said, "\n")
+				return key
+			}
+			do("add", dst, more, report)
+			notesStay(t, side, files, "add")
+			do("rm", dst, "--key", first())
+			notesStay(t, side, files, "rm")
+			must(t, os.WriteFile(table, []byte("key,split\n"+first()+",val\n"), 0o644))
+			do("relabel", dst, table)
+			notesStay(t, side, files, "relabel")
+			do("pack", src, dst, "--force", report)
+			notesStay(t, side, files, "pack --force")
+			data := dst
+			if strings.HasSuffix(name, ".lmdb") {
+				data = filepath.Join(dst, "data.mdb")
+			} else if strings.Contains(name, "%") {
+				data = filepath.Join(filepath.Dir(dst), "x-00.tfrecord")
+			}
+			b := read(t, data)
+			b[len(b)*2/3] ^= 0x10
+			must(t, os.WriteFile(data, b, 0o644))
+			if code, said := dsconvSays("verify", dst, "--repair", src); code != exitDone {
+				t.Fatalf("repair: exit code %d: %s", code, said)
+			}
+			notesStay(t, side, files, "verify --repair")
+			do("verify", dst)
+		})
+	}
+}
+
+// A file of a user's that has the name of one which the new version brings is named before
+// anything is touched.
+func TestFilesOfUsersAreNotReplaced(t *testing.T) {
+	src := samples(t, "12", "16x16")
+	dir := t.TempDir()
+	dst := filepath.Join(dir, "x-%02d.tfrecord")
+	if code, said := dsconvSays("pack", src, dst, reportAside(t), "--shard-count=2"); code != exitDone {
+		t.Fatal(said)
+	}
+	mine := filepath.Join(dir, "x-02.tfrecord")
+	must(t, os.WriteFile(mine, []byte("mine"), 0o644))
+	before := formattest.Tree(t, dir)
+	code, said := dsconvSays("pack", src, dst, "--force", reportAside(t), "--shard-count=4")
+	if code != exitFailed || !strings.Contains(said, mine) || !strings.Contains(said, "move it away") {
+		t.Errorf("exit code %d: %s", code, said)
+	}
+	must(t, os.RemoveAll(dst+".partial"))
+	formattest.SameTrees(t, formattest.Tree(t, dir), before)
+}
+
+// everything below dir: of files the bytes, of links where they lead.
+func everything(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			all[path] = "a folder"
+		case d.Type().IsRegular():
+			all[path] = string(read(t, path))
+		default:
+			to, err := os.Readlink(path)
+			all[path] = "-> " + to
+			return err
+		}
+		return nil
+	}))
+	return all
+}
+
+// What is called DST.partial and is not dsconv's is named, and stays as it is.
+func TestForeignPartial(t *testing.T) {
+	src := samples(t, "12", "16x16")
+	for _, name := range outputsOf() {
+		for what, put := range map[string]func(t *testing.T, partial, elsewhere string){
+			"a folder": func(t *testing.T, partial, _ string) {
+				must(t, os.MkdirAll(filepath.Join(partial, "data"), 0o755))
+				must(t, os.WriteFile(filepath.Join(partial, "data", "thesis.tex"), []byte("mine"), 0o644))
+			},
+			"a folder with a journal of its own": func(t *testing.T, partial, _ string) {
+				must(t, os.MkdirAll(partial, 0o755))
+				must(t, os.WriteFile(filepath.Join(partial, "journal"), []byte("Monday: it rained"), 0o644))
+			},
+			"a link to a folder": func(t *testing.T, partial, elsewhere string) {
+				must(t, os.WriteFile(filepath.Join(elsewhere, "thesis.tex"), []byte("mine"), 0o644))
+				must(t, os.Symlink(elsewhere, partial))
+			},
+			"a link to another partial": func(t *testing.T, partial, elsewhere string) {
+				interrupt(t, src, filepath.Join(elsewhere, filepath.Base(strings.TrimSuffix(partial, ".partial"))))
+				must(t, os.Symlink(filepath.Join(elsewhere, filepath.Base(partial)), partial))
+			},
+			"a link to nothing": func(t *testing.T, partial, elsewhere string) {
+				must(t, os.Symlink(filepath.Join(elsewhere, "nothing"), partial))
+			},
+			"a file": func(t *testing.T, partial, _ string) { must(t, os.WriteFile(partial, []byte("mine"), 0o644)) },
+			"links in a partial of dsconv's": func(t *testing.T, partial, elsewhere string) {
+				interrupt(t, src, strings.TrimSuffix(partial, ".partial"))
+				victim := filepath.Join(elsewhere, "thesis.tex")
+				must(t, os.WriteFile(victim, []byte("mine"), 0o644))
+				must(t, os.Remove(filepath.Join(partial, "lock")))
+				must(t, os.Symlink(victim, filepath.Join(partial, "lock")))
+			},
+		} {
+			t.Run(name+"/"+what, func(t *testing.T) {
+				dir, elsewhere := t.TempDir(), t.TempDir()
+				dst := filepath.Join(dir, name)
+				put(t, dst+".partial", elsewhere)
+				before, beside := everything(t, dir), everything(t, elsewhere)
+				for _, args := range [][]string{{"pack", src, dst}, {"pack", src, dst, "--discard"}, {"pack", src, dst, "--force"}} {
+					code, said := dsconvSays(append(args, reportAside(t))...)
+					if code != exitFailed || !strings.Contains(said, dst+".partial") || !strings.Contains(said, "move it away") {
+						t.Errorf("%v: exit code %d: %s", args, code, said)
+					}
+					if now := everything(t, dir); !maps.Equal(now, before) {
+						t.Errorf("%v: %q, was %q", args, slices.Sorted(maps.Keys(now)), slices.Sorted(maps.Keys(before)))
+					}
+					if !maps.Equal(everything(t, elsewhere), beside) {
+						t.Errorf("%v: what is elsewhere changed", args)
+					}
+				}
+			})
+		}
+	}
+}
+
+// The same stands in the way of an edit.
+func TestForeignPartialAndEdits(t *testing.T) {
+	src := samples(t, "12", "16x16")
+	for _, name := range outputsOf() {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			dst := filepath.Join(dir, name)
+			if code, said := packTo(t, src, dst); code != exitDone {
+				t.Fatal(said)
+			}
+			must(t, os.Mkdir(dst+".partial", 0o755))
+			must(t, os.WriteFile(filepath.Join(dst+".partial", "thesis.tex"), []byte("mine"), 0o644))
+			before := everything(t, dir)
+			for _, args := range [][]string{
+				{"add", dst, src}, {"add", dst, src, "--discard"}, {"rm", dst, "--key", "x"}, {"verify", dst, "--repair", src},
+			} {
+				code, said := dsconvSays(args...)
+				if args[0] == "verify" && code == exitDone {
+					continue // nothing was damaged
+				}
+				if code != exitFailed || !strings.Contains(said, dst+".partial") {
+					t.Errorf("%v: exit code %d: %s", args, code, said)
+				}
+			}
+			if now := everything(t, dir); !maps.Equal(now, before) {
+				t.Errorf("%q, was %q", slices.Sorted(maps.Keys(now)), slices.Sorted(maps.Keys(before)))
+			}
+		})
+	}
+}
+
+// A planted partial, or a dataset's list of files, names what is not the dataset's: it stays.
+func TestPlantedListsTakeNothing(t *testing.T) {
+	src := samples(t, "12", "16x16")
+	dir := t.TempDir()
+	dst := filepath.Join(dir, "x-%02d.tar")
+	mine := []string{"thesis.tex", "x-77.tar", "y.tar"}
+	for _, list := range []string{
+		`[{"From":"thesis.tex","To":"x-%02d.tar.partial/old/0","Old":true}]`,
+		`[{"From":"x-77.tar","To":"x-%02d.tar.partial/old/0","Old":true}]`,
+		`[{"From":"x-77.tar","To":"x-%02d.tar.partial/old/0","Old":true,"ID":"file 1 4 0"}]`,
+		`[{"From":"y.tar","To":"x-%02d.tar.partial/old/0","Old":true}]`,
+		`[{"From":"thesis.tex","To":"x-%02d.tar.partial/data/t"}]`,
+		`[{"From":"thesis.tex","To":"x-00.tar"}]`,
+		`[{"From":"x-%02d.tar.partial/data/f","To":"x-77.tar"}]`,
+		`[{"From":"x-%02d.tar.partial/data/f","To":"thesis.tex"}]`,
+		`[{"From":"x-%02d.tar.partial/data/link/thesis.tex","To":"x-00.tar"}]`,
+	} {
+		t.Run(list, func(t *testing.T) {
+			interrupt(t, src, dst)
+			defer os.RemoveAll(dst + ".partial")
+			for _, name := range mine {
+				must(t, os.WriteFile(filepath.Join(dir, name), []byte("mine"), 0o644))
+			}
+			must(t, os.WriteFile(dst+".partial/publish", []byte(list), 0o644))
+			must(t, os.WriteFile(dst+".partial/data/f", []byte("planted"), 0o644))
+			must(t, os.Symlink(dir, dst+".partial/data/link"))
+			for _, args := range [][]string{{"pack", src, dst}, {"pack", src, dst, "--force"}, {"pack", src, dst, "--discard"}} {
+				code, said := dsconvSays(append(args, reportAside(t))...)
+				if code == exitDone {
+					t.Errorf("%v: %s", args, said)
+				}
+				for _, name := range mine {
+					if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Equal(b, []byte("mine")) {
+						t.Errorf("%v: %s: %q, %v", args, name, b, err)
+					}
+				}
+			}
+			for _, name := range mine {
+				must(t, os.Remove(filepath.Join(dir, name)))
+			}
+		})
+	}
+}

@@ -1,0 +1,143 @@
+package atrest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
+)
+
+// A folder called DST.partial is a stage of dsconv's if it is a folder, not a link to one, and
+// its journal begins as one does, or if it holds nothing at all: that is what a kill leaves
+// before the journal begins and after all else was removed. Whatever else has the name is
+// somebody else's: it is named in an error, and nothing in it is changed or removed.
+
+// What may lie in a stage, by name: folders, and files.
+var (
+	stageFolders = []string{dataName, oldName}
+	stageFiles   = []string{lockName, journalName, goneName, publishName, ListingName}
+)
+
+// foreign is the error about something that is not dsconv's.
+func foreign(path, what string) error {
+	return fmt.Errorf("%s: %w: %s; move it away, or choose another name", path, formats.ErrForeign, what)
+}
+
+// openFolder opens the stage's folder without following a link; with create it makes the
+// folder. What is removed in it is removed through the open folder.
+func (s *Stage) openFolder(create bool) (*os.Root, error) {
+	if create {
+		if err := os.MkdirAll(filepath.Dir(s.dir), 0o755); err != nil {
+			return nil, err
+		}
+		if err := os.Mkdir(s.dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+			return nil, err
+		}
+	}
+	st, err := os.Lstat(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	if !st.IsDir() {
+		return nil, foreign(s.dir, "it is "+kindOf(st.Mode())+", not a folder that dsconv made")
+	}
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := root.Stat("."); err != nil || !os.SameFile(st, now) {
+		_ = root.Close()
+		return nil, fmt.Errorf("%s: it was replaced while it was opened", s.dir)
+	}
+	return root, nil
+}
+
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m.IsRegular():
+		return "a file"
+	case m.IsDir():
+		return "a folder"
+	case m&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	}
+	return "neither a file nor a folder"
+}
+
+// claim reports why the folder is not a stage of dsconv's.
+func (s *Stage) claim() error {
+	entries, err := fs.ReadDir(s.root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := s.checkKind(e.Name(), e.Type()); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{journalName, goneName} {
+		if ok, err := beginsJournal(s.file(name)); ok || err != nil {
+			return err
+		}
+	}
+	for _, e := range entries {
+		if empty, err := s.holdsNothing(e.Name(), e.IsDir()); err != nil {
+			return err
+		} else if !empty {
+			return foreign(s.dir, fmt.Sprintf("it has no journal of dsconv's, but it has %s", e.Name()))
+		}
+	}
+	return nil
+}
+
+// checkKind refuses an entry that has a name of the stage's and is something else, such as a
+// link.
+func (s *Stage) checkKind(name string, m fs.FileMode) error {
+	folder, file := slices.Contains(stageFolders, name), slices.Contains(stageFiles, name)
+	if folder && !m.IsDir() || file && !m.IsRegular() {
+		return foreign(s.file(name), "it is "+kindOf(m)+", which dsconv did not make")
+	}
+	return nil
+}
+
+// holdsNothing reports whether the entry can be what a kill leaves of a stage that has no
+// journal yet, or no more.
+func (s *Stage) holdsNothing(name string, dir bool) (bool, error) {
+	switch {
+	case dir && slices.Contains(stageFolders, name):
+		entries, err := os.ReadDir(s.file(name))
+		return len(entries) == 0, err
+	case name == journalName || name == goneName:
+		return tornJournal(s.file(name))
+	case name == lockName:
+		st, err := os.Lstat(s.file(name))
+		return err == nil && st.Size() == 0, err
+	}
+	return false, nil
+}
+
+// firstBytes of a journal, after the record's header: those of the JSON of a Meta.
+var firstBytes = []byte(`{"version":`)
+
+// tornJournal reports whether the file is what a loss of power leaves of a journal's first
+// record: nothing, zeros, or its beginning.
+func tornJournal(path string) (bool, error) {
+	b, err := readUpTo(path, 1<<20)
+	if err != nil {
+		return false, err
+	}
+	payload := b[min(recordHeader, len(b)):]
+	begun := len(payload) > 0 && bytes.HasPrefix(payload, firstBytes[:min(len(payload), len(firstBytes))])
+	return begun || len(bytes.Trim(b, "\x00")) == 0, nil
+}
+
+// isOurs reports whether the stage gives that name to something at its top.
+func isOurs(name string) bool {
+	return slices.Contains(stageFolders, name) || slices.Contains(stageFiles, name) || durable.IsTemporary(name)
+}

@@ -1,0 +1,115 @@
+package atrest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// identity tells a file from all others: its number in the file system, and of a file also
+// its size and time, which change if it is written to.
+func identity(st os.FileInfo) string {
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	if st.IsDir() {
+		return fmt.Sprintf("folder %d", sys.Ino)
+	}
+	return fmt.Sprintf("file %d %d %d", sys.Ino, st.Size(), st.ModTime().UnixNano())
+}
+
+// isOld reports why what lies at m.From may not be taken away as a part of the dataset that is
+// replaced. It may if it is what the list was written about. Lists of earlier versions do not
+// tell that, and a dataset may have been copied since: then its table of checksums decides.
+func (s *Stage) isOld(m Move) error {
+	st, err := os.Lstat(m.From)
+	if err != nil {
+		return err
+	}
+	if m.ID != "" && m.ID == identity(st) {
+		return nil
+	}
+	if err := s.isInTable(m.From, st); err != nil {
+		return fmt.Errorf("%w: %s is not known to be of the dataset that is replaced (%w); move it away, then the same command goes on",
+			formats.ErrForeign, m.From, err)
+	}
+	return nil
+}
+
+// isInTable reports why path is not a part of the old dataset: a folder with a dataset's
+// description, which vouches for itself, or a file whose bytes the description vouches for.
+func (s *Stage) isInTable(path string, st os.FileInfo) error {
+	if st.IsDir() {
+		_, err := ReadSidecar(path)
+		return err
+	}
+	if !st.Mode().IsRegular() {
+		return errors.New("it is " + kindOf(st.Mode()))
+	}
+	table, err := s.oldTable()
+	if err != nil {
+		return err
+	}
+	want, err := table.sumsOf(filepath.Base(path))
+	if err != nil {
+		return err
+	}
+	if st.Size() != want.Size {
+		return fmt.Errorf("it has %d bytes, %d were written", st.Size(), want.Size)
+	}
+	got, err := SumFile(path, want.Name, -1)
+	if err == nil && !slices.Equal(got.Blocks, want.Blocks) {
+		err = errors.New("its bytes are not those that were written")
+	}
+	return err
+}
+
+// oldTable is the table of checksums of the dataset that is replaced: in its place, or put
+// away already.
+func (s *Stage) oldTable() (Sums, error) {
+	p, err := ParseShardPath(strings.TrimSuffix(s.dir, Suffix))
+	if err != nil {
+		return nil, err
+	}
+	if table, err := ReadSums(p.Sidecar()); err == nil {
+		return table, nil
+	}
+	entries, err := os.ReadDir(s.file(oldName))
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			return ReadSums(filepath.Join(s.file(oldName), e.Name()))
+		}
+	}
+	return nil, errors.New("there is no table of checksums")
+}
+
+// moveTo renames from to to, where nothing must be.
+func moveTo(from, to string) error {
+	err := renameExclusive(from, to)
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
+		// A file system that cannot do it in one step.
+		if err = nil; !there(to) {
+			return os.Rename(from, to)
+		}
+		err = os.ErrExist
+	}
+	if errors.Is(err, os.ErrExist) {
+		return inTheWay(to)
+	}
+	if err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+//go:build cgo
+
+package hdf5
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"hash/crc32"
+	"path/filepath"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/formattest"
+)
+
+func partialSamples() []*formats.Sample {
+	samples := make([]*formats.Sample, 24)
+	for i := range samples {
+		samples[i] = fixtureSample(i)
+	}
+	return samples
+}
+
+// believable makes the checksums of the last checkpoint those of the files as they are.
+func believable(p *formattest.Partial) {
+	var states []atrest.FileState
+	if json.Unmarshal(p.State, &states) != nil {
+		return
+	}
+	for i, st := range states {
+		b := p.Files[filepath.Join("data", st.Name)]
+		if st.Size < 0 || st.Size > int64(len(b)) || st.Size > atrest.BlockSize {
+			continue
+		}
+		content := append([]byte(nil), b[:st.Size]...)
+		if i == 0 {
+			clear(content[:min(headSize, len(content))])
+		}
+		var sums []byte
+		if len(content) > 0 {
+			sums = binary.LittleEndian.AppendUint32(nil, crc32.Checksum(content, castagnoli))
+		}
+		states[i].Digest = crc32.Checksum(sums, castagnoli)
+	}
+	if b, err := json.Marshal(states); err == nil {
+		p.State = b
+	}
+}
+
+// What a journal or a field's index says of values is compared with the files before HDF5's
+// library makes datasets of it.
+func TestMadeUpStages(t *testing.T) {
+	whole := formattest.Stopped(t, Format{}, "x.h5", fixtureMeta, partialSamples())
+	index := filepath.Join("data", "field2.index")
+	for name, change := range map[string]func(p *formattest.Partial){
+		"a value larger than its file":    func(p *formattest.Partial) { p.Files[index] = formattest.Over(p.Files[index], 0, []byte{0x7f}) },
+		"a raw value of another shape":    func(p *formattest.Partial) { p.Files[index] = formattest.Over(p.Files[index], 5, []byte{0x7f}) },
+		"more dimensions than HDF5 takes": func(p *formattest.Partial) { p.Files[index] = formattest.Over(p.Files[index], 3, []byte{0xff}) },
+		"a length before the beginning":   func(p *formattest.Partial) { p.State = []byte(`[{"Name":"images","Size":-5}]`) },
+		"fewer files":                     func(p *formattest.Partial) { p.State = []byte(`[]`) },
+		"fewer rows":                      func(p *formattest.Partial) { p.Rest = append(p.Rest[:5:5], 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := whole.Clone()
+			change(p)
+			believable(p)
+			path := filepath.Join(t.TempDir(), "x.h5")
+			p.Store(t, path+atrest.Suffix)
+			if err := formattest.GoOn(Format{}, path, partialSamples()); !errors.Is(err, formats.ErrDamaged) {
+				t.Errorf("%v, want ErrDamaged", err)
+			}
+			if err := atrest.Discard(path); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	p := whole.Clone()
+	believable(p)
+	path := filepath.Join(t.TempDir(), "x.h5")
+	p.Store(t, path+atrest.Suffix)
+	if err := formattest.GoOn(Format{}, path, partialSamples()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// FuzzPartial: see formattest.
+func FuzzPartial(f *testing.F) {
+	formattest.FuzzPartial(f, Format{}, "x.h5", fixtureMeta, partialSamples(), believable)
+}

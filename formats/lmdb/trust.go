@@ -1,0 +1,329 @@
+//go:build cgo
+
+package lmdb
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// LMDB's library believes every byte of data.mdb, so that a file of a stage, which may be
+// anybody's, could lead it anywhere in memory. Before it opens one, all pages that it may come
+// to are read here: those of the list of free pages and of each database. The checks are those
+// that the library does not make, or makes by ending the process.
+
+const (
+	// freeFlags are those of LMDB's own list of free pages, whose keys are transactions'
+	// numbers.
+	freeFlags = 0x08
+	maxKey    = 511
+)
+
+// What an MDB_db says of its tree.
+const (
+	dbDepth    = 6  // uint16
+	dbBranches = 8  // uint64
+	dbLeaves   = 16 // uint64
+	dbOverflow = 24 // uint64
+	dbEntries  = 32 // uint64
+)
+
+// trust reports why LMDB must not open the data.mdb that data is, with those meta pages. names
+// are its databases', of which each has so many entries; with none the main database does.
+func trust(data []byte, metas [metaPages][]byte, pageSize int, names []string, entries int) error {
+	m, err := trustMetas(data, metas, pageSize)
+	if err != nil {
+		return err
+	}
+	c := &truster{pages: newPages(data, &m), used: make([]bool, m.last+1), txn: m.txn, names: names}
+	c.used[0], c.used[1] = true, true
+	free := metas[m.no][metaFree:]
+	if err := c.tree(m.no, free[:dbLength], kindFreeList, 0); err != nil {
+		return fmt.Errorf("the list of free pages: %w", err)
+	}
+	main, want := kindValues, uint64(entries)
+	if len(names) > 0 {
+		main, want = kindDatabases, uint64(len(names))
+		c.entries = uint64(entries)
+	}
+	return c.tree(m.no, m.main, main, want)
+}
+
+// trustMetas checks both meta pages and gives the one of the last transaction.
+func trustMetas(data []byte, metas [metaPages][]byte, pageSize int) (meta, error) {
+	var newest meta
+	for i, b := range metas {
+		m, err := parseMetaPage(b, i)
+		if err != nil {
+			return meta{}, err
+		}
+		switch {
+		case m.pageSize != pageSize:
+			return meta{}, damagedPage(m.no, "pages of %d bytes, this machine's have %d", m.pageSize, pageSize)
+		case u16(b[pageFlags:]) != kindMeta || u16(b[metaFree+dbFlags:]) != freeFlags || u64(b[metaAddress:]) != 0:
+			return meta{}, damagedPage(m.no, "it asks for what dsconv does not")
+		case m.last < metaPages-1 || m.last >= uint64(len(data)/pageSize):
+			return meta{}, damagedPage(m.no, "the last page is %d in a file of %d bytes", m.last, len(data))
+		case u64(b[metaMapSize:]) > 1<<46:
+			return meta{}, damagedPage(m.no, "a map of %d bytes", u64(b[metaMapSize:]))
+		}
+		if i == 0 || m.txn > newest.txn {
+			newest = m
+		}
+	}
+	return newest, nil
+}
+
+// What the leaves of a tree hold.
+const (
+	kindValues = iota
+	kindDatabases
+	kindFreeList
+)
+
+// truster goes through all trees of a file. Each page is in one place.
+type truster struct {
+	pages
+	used    []bool
+	txn     uint64
+	names   []string
+	entries uint64 // of each named database
+}
+
+// treeCheck is what is found of one tree, and what to compare it with.
+type treeCheck struct {
+	*truster
+	holds                               int
+	depth                               int
+	branches, leaves, overflow, entries uint64
+	last                                []byte // key
+}
+
+// tree checks the tree that db, an MDB_db on page no, describes.
+func (c *truster) tree(no uint64, db []byte, holds int, entries uint64) error {
+	if flags := u16(db[dbFlags:]); holds != kindFreeList && flags != 0 {
+		return damagedPage(no, "a database with the flags %#x", flags)
+	}
+	t := treeCheck{truster: c, holds: holds, depth: u16(db[dbDepth:])}
+	if root := u64(db[dbRoot:]); root != noPage {
+		if t.depth == 0 || t.depth > maxDepth {
+			return damagedPage(no, "a tree of %d levels", t.depth)
+		}
+		if err := t.page(root, 1); err != nil {
+			return err
+		}
+	} else if t.depth != 0 {
+		return damagedPage(no, "a tree of %d levels without a page", t.depth)
+	}
+	got := [...]uint64{t.branches, t.leaves, t.overflow, t.entries}
+	told := [...]uint64{u64(db[dbBranches:]), u64(db[dbLeaves:]), u64(db[dbOverflow:]), u64(db[dbEntries:])}
+	if got != told {
+		return damagedPage(no, "a tree of %d pages and entries, it says %d", got, told)
+	}
+	if holds != kindFreeList && t.entries != entries {
+		return damagedPage(no, "%d entries, %d were written", t.entries, entries)
+	}
+	return nil
+}
+
+// take marks n pages as being in use.
+func (c *truster) take(no, n uint64) error {
+	if no >= c.count || n > c.count-no {
+		return damagedPage(no, "there are %d pages", c.count)
+	}
+	for i := no; i < no+n; i++ {
+		if c.used[i] {
+			return damagedPage(i, "it is in two places")
+		}
+		c.used[i] = true
+	}
+	return nil
+}
+
+// page checks a branch or leaf and all below it.
+func (t *treeCheck) page(no uint64, level int) error {
+	if err := t.take(no, 1); err != nil {
+		return err
+	}
+	p, err := t.treePage(no)
+	if err != nil {
+		return err
+	}
+	// Any further flag would be of a page in LMDB's memory, which it would write to.
+	if flags := u16(p.b[pageFlags:]); flags != kindBranch && flags != kindLeaf || p.leaf != (level == t.depth) {
+		return damagedPage(no, "the kind %#x on level %d of %d", flags, level, t.depth)
+	}
+	if !p.leaf && p.nodes < 2 && t.holds != kindFreeList {
+		return damagedPage(no, "a branch of %d node", p.nodes)
+	}
+	if err := p.checkNodes(); err != nil {
+		return err
+	}
+	if p.leaf {
+		t.leaves++
+		return t.leaf(&p)
+	}
+	t.branches++
+	for i := range p.nodes {
+		n, err := p.node(i)
+		if err != nil {
+			return err
+		}
+		if err := t.page(n.child(), level+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkNodes refuses nodes that do not lie one beside the other: LMDB adds their sizes up.
+func (t *treePage) checkNodes() error {
+	type extent struct{ from, to int }
+	nodes := make([]extent, t.nodes)
+	for i := range nodes {
+		at, end, ok := t.key(i)
+		if !ok || end-at-nodeHeader > maxKey || at%2 != 0 {
+			return damagedPage(t.no, "node %d does not lie in it", i)
+		}
+		if t.leaf {
+			n, err := t.node(i)
+			if err != nil {
+				return err
+			}
+			size := n.size()
+			if n.flags() == nodeBig {
+				size = 8
+			}
+			if _, err := n.data(size); err != nil {
+				return err
+			}
+			end += int(size)
+		}
+		nodes[i] = extent{at, end + end%2}
+	}
+	slices.SortFunc(nodes, func(a, b extent) int { return a.from - b.from })
+	at := t.upper
+	for _, n := range nodes {
+		if n.from < at || n.to > len(t.b) {
+			return damagedPage(t.no, "its nodes lie in each other")
+		}
+		at = n.to
+	}
+	return nil
+}
+
+func (t *treeCheck) leaf(p *treePage) error {
+	for i := range p.nodes {
+		n, err := p.node(i)
+		if err != nil {
+			return err
+		}
+		if err := t.order(&n); err != nil {
+			return err
+		}
+		t.entries++
+		value, err := t.leafValue(&n)
+		if err != nil {
+			return err
+		}
+		switch t.holds {
+		case kindDatabases:
+			err = t.database(&n)
+		case kindFreeList:
+			err = t.freed(&n, value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// order refuses a key that does not come after the one before it.
+func (t *treeCheck) order(n *node) error {
+	key := n.key()
+	if t.holds == kindFreeList {
+		if len(key) != 8 || u64(key) == 0 || u64(key) > t.txn || len(t.last) == 8 && u64(key) <= u64(t.last) {
+			return damagedPage(n.page, "a list of the pages that transaction %x freed", key)
+		}
+	} else if len(key) == 0 || t.entries > 0 && bytes.Compare(key, t.last) <= 0 {
+		return damagedPage(n.page, "the key %q comes after %q", key, t.last)
+	}
+	t.last = key
+	return nil
+}
+
+// leafValue is the value of a node, whose pages count as used.
+func (t *treeCheck) leafValue(n *node) ([]byte, error) {
+	switch f := n.flags(); {
+	case f == 0, f == nodeDatabase && t.holds == kindDatabases:
+		return n.data(n.size())
+	case f != nodeBig:
+		return nil, damagedPage(n.page, "a node of the kind %#x", f)
+	}
+	b, err := n.data(8)
+	if err != nil {
+		return nil, err
+	}
+	no := u64(b)
+	head, err := t.pages.page(no, kindOverflow)
+	if err != nil {
+		return nil, err
+	}
+	count := uint64(u32(head[pagePages:]))
+	if flags := u16(head[pageFlags:]); flags != kindOverflow || count == 0 {
+		return nil, damagedPage(no, "%d pages of the kind %#x", count, flags)
+	}
+	if err := t.take(no, count); err != nil {
+		return nil, err
+	}
+	t.overflow += count
+	return t.pages.overflow(no, n.size())
+}
+
+// database checks the database that a node of the main database describes.
+func (t *treeCheck) database(n *node) error {
+	if n.flags() != nodeDatabase || n.size() != dbLength || !slices.Contains(t.names, string(n.key())) {
+		return damagedPage(n.page, "the record %q is not that of a database", n.key())
+	}
+	b, err := n.data(dbLength)
+	if err != nil {
+		return err
+	}
+	if err := t.tree(n.page, b, kindValues, t.truster.entries); err != nil {
+		return fmt.Errorf("database %s: %w", n.key(), err)
+	}
+	return nil
+}
+
+// freed checks a list of free pages: the pages in descending order.
+func (t *treeCheck) freed(n *node, list []byte) error {
+	if len(list) < 8 || len(list)%8 != 0 || u64(list) > uint64(len(list)/8-1) {
+		return damagedPage(n.page, "a list of free pages of %d bytes", len(list))
+	}
+	before := t.count
+	for list = listed(list); len(list) > 0; list = list[8:] {
+		no := u64(list)
+		if no >= before {
+			return damagedPage(n.page, "page %d comes after page %d in a list of free pages", no, before)
+		}
+		if err := t.take(no, 1); err != nil {
+			return err
+		}
+		before = no
+	}
+	return nil
+}
+
+// trust checks the snapshot's file, which has the snapshot's length.
+func (s *snapshot) trust(data []byte, pageSize int, names []string, entries int) error {
+	for _, m := range s.Metas {
+		if len(m) != metaLength {
+			return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
+		}
+	}
+	return trust(data[:s.Size], s.Metas, pageSize, names, entries)
+}
