@@ -155,9 +155,9 @@ INLINE bits skip_ac(dsconv_scan *s, bits b, const codes *t) {
   while (k < DCTSIZE2) {
     if (b.n < 32)
       b = refill(b, end);
-    int e = t->skip[b.acc >> (64 - LOOK)], ends = e >> 11, next = k + (e >> 4 & 127);
+    int e = t->skip[b.acc >> (64 - LOOK)], ends = skip_ends(e), next = k + skip_coefficients(e);
     if (e != 0 && next + ends <= DCTSIZE2) {
-      b = drop(b, e & 15);
+      b = drop(b, skip_bits(e));
       k = next;
     } else { // one by one to the end of the block
       int32_t one = look(s, b, t);
@@ -178,7 +178,10 @@ INLINE bits dc(dsconv_scan *s, bits b, int i, int *v) {
   if (b.n < 32)
     b = refill(b, s->end);
   int32_t e = look(s, b, s->dc[i]);
-  *v = s->last_dc[s->component[i]] += value(b, e);
+  int *last = &s->last_dc[s->component[i]];
+  if (__builtin_add_overflow(*last, value(b, e), last))
+    give_up(s); // libjpeg refuses the image
+  *v = *last;
   return drop(b, all_bits(e));
 }
 
@@ -265,20 +268,35 @@ static void seek(dsconv_scan *s, JDIMENSION m) {
     advance(s, NULL);
 }
 
-// decode_mcu is what libjpeg calls for one MCU after the other. Those that nobody uses are read
-// only when one behind them is wanted, and not at all where a restart marker comes between.
-static boolean decode_mcu(j_decompress_ptr c, JBLOCKROW *out) {
-  dsconv_scan *s = (dsconv_scan *)c->entropy;
-  JDIMENSION m = s->asked++, column = m % s->row;
-  if (out == NULL || column < s->first || column > s->last)
-    return TRUE;
-  seek(s, m);
-  advance(s, out);
+// end_of_scan is where the marker behind the scan is, which the MCUs that were used need not reach.
+static const uint8_t *end_of_scan(dsconv_scan *s) {
   if (s->next == s->total) {
     if (!at_marker(s, 0))
       give_up(s);
-    c->src->next_input_byte = s->in.at;
-    c->src->bytes_in_buffer = (size_t)(s->end - s->in.at);
+    return s->in.at;
+  }
+  for (const uint8_t *p = s->in.at;; p++) {
+    p = memchr(p, 0xFF, (size_t)(s->end - p));
+    if (p == NULL || s->end - p < 2)
+      give_up(s);
+    if (p[1] != 0 && p[1] != 0xFF && (p[1] & 0xF8) != 0xD0)
+      return p;
+  }
+}
+
+// decode_mcu is what libjpeg calls for one MCU after the other. Those that nobody uses are read
+// only when one behind them is wanted, and not at all where a restart marker comes between. After
+// the last one libjpeg reads on behind the scan.
+static boolean decode_mcu(j_decompress_ptr c, JBLOCKROW *out) {
+  dsconv_scan *s = (dsconv_scan *)c->entropy;
+  JDIMENSION m = s->asked++, column = m % s->row;
+  if (out != NULL && column >= s->first && column <= s->last) {
+    seek(s, m);
+    advance(s, out);
+  }
+  if (s->asked == s->total) {
+    c->src->next_input_byte = end_of_scan(s);
+    c->src->bytes_in_buffer = (size_t)(s->end - c->src->next_input_byte);
   }
   return TRUE;
 }
