@@ -179,9 +179,7 @@ INLINE bits dc(dsconv_scan *s, bits b, int i, int *v) {
     b = refill(b, s->end);
   int32_t e = look(s, b, s->dc[i]);
   int *last = &s->last_dc[s->component[i]];
-  if (__builtin_add_overflow(*last, value(b, e), last))
-    give_up(s); // libjpeg refuses the image
-  *v = *last;
+  *v = *last = (int)((unsigned)*last + (unsigned)value(b, e)); // too large a sum wraps, as libjpeg's
   return drop(b, all_bits(e));
 }
 
