@@ -252,13 +252,17 @@ func (j *crafted) headers() {
 	j.segment(markSOF0, frame...)
 	for i := range j.ac {
 		for class, t := range []*craftedTable{j.dc[i], j.ac[i]} {
-			j.segment(markDHT, slices.Concat([]byte{byte(class<<4 | i)}, t.counts[1:], t.symbols)...)
+			j.table(byte(class<<4|i), t)
 		}
 	}
 	if j.interval > 0 {
 		j.segment(markDRI, byte(j.interval>>8), byte(j.interval))
 	}
 	j.segment(markSOS, append(scan, 0, 63, 0)...)
+}
+
+func (j *crafted) table(place byte, t *craftedTable) {
+	j.segment(markDHT, slices.Concat([]byte{place}, t.counts[1:], t.symbols)...)
 }
 
 func (j *crafted) block(component int) {

@@ -254,7 +254,8 @@ static void prepare_skip(dsconv_scan *s, JDIMENSION n) {
 
 // seek goes to MCU m: to the restart marker before it, where one is between, and from there on
 // past the MCUs before it.
-static void seek(dsconv_scan *s, JDIMENSION m) {
+static void seek(dsconv_scan *s, JDIMENSION m, j_common_ptr c) {
+  enum { LOOK_AROUND = 1 << 12 }; // MCUs, after which c's caller may want to stop
   if (s->interval > 0 && m / s->interval != s->next / s->interval && m != s->next) {
     JDIMENSION run = m / s->interval;
     go_to(s, find(s, run));
@@ -262,8 +263,11 @@ static void seek(dsconv_scan *s, JDIMENSION m) {
     s->at_start = 1;
   }
   prepare_skip(s, m - s->next);
-  while (s->next < m)
+  while (s->next < m) {
     advance(s, NULL);
+    if (s->next % LOOK_AROUND == 0 && c->progress != NULL)
+      c->progress->progress_monitor(c);
+  }
 }
 
 // end_of_scan is where the marker behind the scan is, which the MCUs that were used need not reach.
@@ -289,7 +293,7 @@ static boolean decode_mcu(j_decompress_ptr c, JBLOCKROW *out) {
   dsconv_scan *s = (dsconv_scan *)c->entropy;
   JDIMENSION m = s->asked++, column = m % s->row;
   if (out != NULL && column >= s->first && column <= s->last) {
-    seek(s, m);
+    seek(s, m, (j_common_ptr)c);
     advance(s, out);
   }
   if (s->asked == s->total) {
@@ -357,12 +361,12 @@ static int reserve(dsconv_scan *s) {
   return 1;
 }
 
-void dsconv_scan_attach(dsconv_scan *s, struct jpeg_decompress_struct *c, jmp_buf *jump) {
-  if (s == NULL)
-    return;
+int dsconv_scan_attach(dsconv_scan *s, struct jpeg_decompress_struct *c, jmp_buf *jump) {
   s->gave_up = 0;
-  if (!prepare(s, c) || !reserve(s))
-    return;
+  if (!prepare(s, c))
+    return 1;
+  if (!reserve(s))
+    return 0;
   s->jump = jump;
   s->entropy = *c->entropy;
   s->entropy.decode_mcu = decode_mcu;
@@ -376,6 +380,7 @@ void dsconv_scan_attach(dsconv_scan *s, struct jpeg_decompress_struct *c, jmp_bu
   s->last = s->row - 1;
   go_to(s, s->starts[0]);
   c->entropy = &s->entropy;
+  return 1;
 }
 
 #else
@@ -387,8 +392,9 @@ struct dsconv_scan {
 int dsconv_scan_can_attach(void) { return 0; }
 dsconv_scan *dsconv_scan_new(void) { return NULL; }
 void dsconv_scan_free(dsconv_scan *s) { (void)s; }
-void dsconv_scan_attach(dsconv_scan *s, struct jpeg_decompress_struct *c, jmp_buf *jump) {
+int dsconv_scan_attach(dsconv_scan *s, struct jpeg_decompress_struct *c, jmp_buf *jump) {
   (void)s, (void)c, (void)jump;
+  return 1;
 }
 int dsconv_scan_gave_up(const dsconv_scan *s) {
   (void)s;
