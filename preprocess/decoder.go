@@ -77,6 +77,9 @@ func (d *Decoder) Decode(dst *Image, v *formats.Value, o DecodeOptions) error {
 		o.Color = ColorRGB
 	}
 	d.warning, d.header, d.area = "", Header{}, Area{}
+	if err := d.stop.err(); err != nil {
+		return err
+	}
 	decode := d.decodeFile
 	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
 		decode = d.decodeRaw

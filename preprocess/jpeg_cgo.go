@@ -70,7 +70,7 @@ const CanScale = true
 func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning string, err error) {
 	if d.c == nil {
 		if d.c = C.dsconv_jpeg_decoder_new(); d.c == nil {
-			return "", fmt.Errorf("%w for a JPEG decoder", ErrMemory)
+			return "", fmt.Errorf("%w: JPEG decoder", ErrMemory)
 		}
 	}
 	dst.Reset(r.part.H, r.part.W, r.channels, formats.Uint8)
@@ -109,7 +109,7 @@ func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
 		case other != 0:
 			return dst, ErrLibrary
 		case e.c == nil:
-			return dst, fmt.Errorf("%w for a JPEG encoder", ErrMemory)
+			return dst, fmt.Errorf("%w: JPEG encoder", ErrMemory)
 		}
 	}
 	h, v := o.Sampling.luma(m.C)

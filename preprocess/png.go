@@ -131,6 +131,8 @@ func decodePNG(r io.Reader, data []byte, h Header) (img image.Image, warning str
 	}
 	if img, err = png.Decode(r); err == nil {
 		return img, "", nil
+	} else if EndsRun(err) {
+		return nil, "", err
 	}
 	rows, complete, err := p.inflate(h)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 // ErrMemory is returned when the machine has no memory for the work on an image, which says nothing
 // of the image.
-var ErrMemory = errors.New("out of memory")
+var ErrMemory = errors.New("out of memory: free some, or let fewer workers run")
 
 // ErrLibrary is returned when the libjpeg that is loaded is not the one that dsconv was built for.
 var ErrLibrary = errors.New("the libjpeg that is loaded is not the one that dsconv was built for")

@@ -26,7 +26,7 @@ type jpegTranscoder struct {
 func (t *jpegTranscoder) append(dst, src, meta []byte, interval int) ([]byte, error) {
 	if t.c == nil {
 		if t.c = C.dsconv_transcoder_new(); t.c == nil {
-			return dst, fmt.Errorf("%w for a JPEG transcoder", ErrMemory)
+			return dst, fmt.Errorf("%w: JPEG transcoder", ErrMemory)
 		}
 	}
 	var out *C.uint8_t
