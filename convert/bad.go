@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/preprocess"
 )
 
 // What became of an input that a table names.
@@ -21,10 +23,13 @@ const (
 )
 
 // refuse does with a bad sample what Options say: it ends the run, or it is named among the
-// skipped and, if wanted, copied aside.
+// skipped and, if wanted, copied aside. What is no fault of the sample's ends the run.
 func (r *run) refuse(j *job, path string) error {
+	if errors.Is(j.err, context.Canceled) {
+		return fmt.Errorf("%s: %w", path, j.err)
+	}
 	bad := Skip{Path: path, Cause: j.err.Error(), Action: ActionSkipped}
-	if r.o.Fail || r.isReady(int(r.order[j.pos])) {
+	if r.o.Fail || preprocess.EndsRun(j.err) || r.isReady(int(r.order[j.pos])) {
 		bad.Action = ActionFailed
 		r.report.Failure = &bad
 		return fmt.Errorf("%s: %w", path, j.err)

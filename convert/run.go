@@ -119,6 +119,8 @@ func (r *run) pipeline(ctx context.Context) error {
 		r.free <- &job{done: make(chan struct{}, 1)}
 	}
 	g, ctx := errgroup.WithContext(ctx)
+	var stop preprocess.Stop
+	defer stop.When(ctx)()
 	g.Go(func() error { return r.dispatch(ctx) })
 	var reading atomic.Int64
 	reading.Store(int64(readers))
@@ -134,7 +136,7 @@ func (r *run) pipeline(ctx context.Context) error {
 		})
 	}
 	for range workers {
-		g.Go(r.processAll)
+		g.Go(func() error { return r.processAll(&stop) })
 	}
 	g.Go(func() error { return r.commitAll(ctx) })
 	return g.Wait()
@@ -173,12 +175,13 @@ func (r *run) readAll() {
 	}
 }
 
-func (r *run) processAll() error {
+func (r *run) processAll(stop *preprocess.Stop) error {
 	proc, err := preprocess.NewProcessor(r.o.Recipe, r.schema)
 	if err != nil {
 		return err
 	}
 	defer proc.Close()
+	proc.StopBy(stop)
 	for j := range r.process {
 		if j.err == nil {
 			start := time.Now()

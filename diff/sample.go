@@ -2,6 +2,7 @@ package diff
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -80,7 +81,7 @@ func (r *reader) values(i, j int, a, b *formats.Info) ([]Difference, error) {
 			return nil, fmt.Errorf("the second dataset: %w", err)
 		}
 	}
-	return r.compare(), nil
+	return r.compare()
 }
 
 // sum reads sample i of ds if it has no checksum and completes its Info.
@@ -97,7 +98,7 @@ func (r *reader) sum(ds formats.Dataset, i int, in *formats.Info, s *formats.Sam
 	return true, nil
 }
 
-func (r *reader) compare() []Difference {
+func (r *reader) compare() ([]Difference, error) {
 	var list []Difference
 	for _, p := range r.match.fields {
 		fa, fb := &r.comparison.a.Meta().Schema[p.a], &r.comparison.b.Meta().Schema[p.b]
@@ -108,29 +109,36 @@ func (r *reader) compare() []Difference {
 			named := bothNamed(fa, fb)
 			list = append(list, labelDifference(p.name, labelNames(fa, va, named), labelNames(fb, vb, named))...)
 		case p.sort == pixels:
-			list = append(list, r.images(p.name, fa.Kind, va, vb)...)
+			found, err := r.images(p.name, fa.Kind, va, vb)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, found...)
 		case !bytes.Equal(va.Data, vb.Data) || va.DType != vb.DType || !slices.Equal(va.Shape, vb.Shape):
 			list = append(list, Difference{Aspect: Bytes, Field: p.name})
 		}
 	}
-	return list
+	return list, nil
 }
 
 // images compares two images or masks.
-func (r *reader) images(name string, kind formats.Kind, a, b *formats.Value) []Difference {
+func (r *reader) images(name string, kind formats.Kind, a, b *formats.Value) ([]Difference, error) {
 	var list []Difference
 	switch {
 	case a.Encoding != b.Encoding || !bytes.Equal(a.Data, b.Data):
 		list = append(list, Difference{Aspect: Bytes, Field: name})
 	case !isRaw(a.Encoding) || a.DType == b.DType && slices.Equal(a.Shape, b.Shape):
-		return nil
+		return nil, nil
 	}
 	o := preprocess.DecodeOptions{Color: preprocess.ColorKeep, Indices: kind == formats.Mask}
 	errA, errB := r.dec.Decode(&r.pa, a, o), r.dec.Decode(&r.pb, b, o)
+	if err := errors.Join(errA, errB); preprocess.EndsRun(err) {
+		return nil, err
+	}
 	if (errA == nil) != (errB == nil) || errA == nil && !samePixels(&r.pa, &r.pb) {
 		list = append(list, Difference{Aspect: Pixels, Field: name})
 	}
-	return list
+	return list, nil
 }
 
 func samePixels(a, b *preprocess.Image) bool {

@@ -39,11 +39,11 @@ type Decoder struct {
 	splicer splicer
 	png     plainPNG
 	zstd    *zstd.Decoder
-	reader  bytes.Reader
 	scratch [4]Image
 	warning string
 	header  Header
 	area    Area
+	stop    *Stop
 }
 
 // NewDecoder returns a Decoder; it holds nothing before the first image.
@@ -58,6 +58,9 @@ func (d *Decoder) Close() {
 	*d = Decoder{}
 }
 
+// StopBy lets s end Decode early, from now until Close.
+func (d *Decoder) StopBy(s *Stop) { d.stop, d.jpeg.stop, d.png.stop = s, s, s }
+
 // Warning is what was odd about the last decoded image, "" if nothing was: it was decoded
 // nevertheless, as Pillow does.
 func (d *Decoder) Warning() string { return d.warning }
@@ -68,17 +71,23 @@ func (d *Decoder) Header() Header { return d.header }
 // Decode makes dst the pixels of v, which is an encoded image or raw pixels of v.DType and
 // v.Shape, and reuses dst's memory. The file's own first bytes go before v.Encoding. It
 // keeps nothing of v. ErrTruncated, ErrCorrupt, ErrTooLarge, ErrUnsupported or ErrNotImage
-// is in the chain of an error.
+// is in the chain of an error, or one that EndsRun knows.
 func (d *Decoder) Decode(dst *Image, v *formats.Value, o DecodeOptions) error {
 	if o.Color == "" {
 		o.Color = ColorRGB
 	}
 	d.warning, d.header, d.area = "", Header{}, Area{}
+	if err := d.stop.err(); err != nil {
+		return err
+	}
 	decode := d.decodeFile
 	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
 		decode = d.decodeRaw
 	}
 	if err := decode(dst, v, o); err != nil {
+		if stopped := d.stop.err(); stopped != nil {
+			return stopped
+		}
 		return err
 	}
 	if d.area == (Area{}) {
@@ -153,9 +162,7 @@ func (d *Decoder) decodeAs(dst *Image, data []byte, enc formats.Encoding, h Head
 			return nil
 		}
 	}
-	d.reader.Reset(data)
-	defer d.reader.Reset(nil)
-	img, warning, err := decodeGeneric(&d.reader, data, enc, h)
+	img, warning, err := decodeGeneric(&stopReader{*bytes.NewReader(data), d.stop}, data, enc, h)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,9 @@ func (e *Encoder) Close() {
 	*e = Encoder{}
 }
 
+// StopBy lets s end the encoding of a JPEG early, from now until Close.
+func (e *Encoder) StopBy(s *Stop) { e.jpeg.stop = s }
+
 // AppendJPEG appends m as Pillow's save(quality=, subsampling=, optimize=, progressive=) writes
 // it: JFIF and nothing else, with restart markers if o has an Interval. m is uint8 with 1 or
 // 3 channels. o's Quality, 1 to 100, Sampling, Optimize, Progressive and Interval count.

@@ -1,7 +1,6 @@
 package preprocess
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"image"
@@ -14,10 +13,10 @@ import (
 )
 
 // decodeGeneric decodes what is no JPEG with the Go decoders.
-func decodeGeneric(r *bytes.Reader, data []byte, enc formats.Encoding, h Header) (img image.Image, warning string, err error) {
+func decodeGeneric(r *stopReader, data []byte, enc formats.Encoding, h Header) (img image.Image, warning string, err error) {
 	switch enc {
 	case formats.PNG:
-		img, warning, err = decodePNG(data, h)
+		img, warning, err = decodePNG(r, data, h)
 	case formats.GIF:
 		img, err = decodeGIF(data)
 	case formats.TIFF:

@@ -20,6 +20,7 @@ type jpegBlocks struct {
 	huffman     [2][4]huffmanTable
 	bits        bitReader
 	run         int // of blocks without further AC coefficients (T.81, G.1.2.2)
+	stop        *Stop
 }
 
 // jpegComponent is one component with the blocks that fill up whole MCUs.
@@ -37,6 +38,7 @@ type jpegComponent struct {
 // read reads the coefficients of data, behind whose EOI may lie anything.
 func (b *jpegBlocks) read(data []byte) error {
 	b.list, b.interval = b.list[:0], 0
+	scans := 0
 	for i := 2; ; {
 		mark, next, ok := nextMarker(data, i)
 		if !ok {
@@ -60,6 +62,10 @@ func (b *jpegBlocks) read(data []byte) error {
 		case isSOF(mark):
 			b.frame(mark, body)
 		case mark == markSOS:
+			scans++
+			if err := checkScans(scans, b.h, b.w); err != nil {
+				return err
+			}
 			if i, err = b.scan(data, body, end); err != nil {
 				return err
 			}

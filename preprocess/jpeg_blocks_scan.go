@@ -39,6 +39,11 @@ func (b *jpegBlocks) scan(data, body []byte, i int) (end int, err error) {
 	}
 	b.restart(&s)
 	for mcu := range across * rows {
+		if mcu%across == 0 {
+			if err := b.stop.err(); err != nil {
+				return 0, err
+			}
+		}
 		if b.interval > 0 && mcu > 0 && mcu%b.interval == 0 {
 			if err := b.bits.restart(mcu/b.interval - 1); err != nil {
 				return 0, err

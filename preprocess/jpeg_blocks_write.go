@@ -141,6 +141,11 @@ func (w *jpegWriter) blocks(b *jpegBlocks, interval int) error {
 			dc = [4]int{}
 		}
 		x, y := mcu%b.across, mcu/b.across
+		if x == 0 {
+			if err := b.stop.err(); err != nil {
+				return err
+			}
+		}
 		for i := range b.list {
 			c := &b.list[i]
 			for v := range c.v {

@@ -10,7 +10,7 @@ package preprocess
 import "C"
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"unsafe"
 
@@ -29,7 +29,35 @@ const CanTile = true
 func (e Encode) built() error { return nil }
 
 // jpegDecoder holds a libjpeg-turbo handle, made at the first image.
-type jpegDecoder struct{ c *C.dsconv_jpeg_decoder }
+type jpegDecoder struct {
+	c    *C.dsconv_jpeg_decoder
+	stop *Stop
+}
+
+// flag is what C looks at; it is Go's memory, and lent for a call.
+func (s *Stop) flag() *C.uint32_t {
+	if s == nil {
+		return nil
+	}
+	return (*C.uint32_t)(unsafe.Pointer(&s.set))
+}
+
+// libjpegError is what a code other than OK means; text is libjpeg's.
+func libjpegError(rc C.int, text *C.char) error {
+	switch rc {
+	case C.DSCONV_TRUNCATED:
+		return fmt.Errorf("%w: %s", ErrTruncated, C.GoString(text))
+	case C.DSCONV_MEMORY:
+		return fmt.Errorf("%w: libjpeg: %s", ErrMemory, C.GoString(text))
+	case C.DSCONV_LIBRARY:
+		return fmt.Errorf("%w: %s", ErrLibrary, C.GoString(text))
+	case C.DSCONV_STOPPED:
+		return fmt.Errorf("JPEG: %w", context.Canceled)
+	case C.DSCONV_SCANS:
+		return errScans
+	}
+	return fmt.Errorf("%w: %s", ErrCorrupt, C.GoString(text))
+}
 
 // seeks says whether decode goes to the restart markers that it needs.
 var seeks = C.dsconv_jpeg_seeks() != 0
@@ -42,7 +70,7 @@ const CanScale = true
 func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning string, err error) {
 	if d.c == nil {
 		if d.c = C.dsconv_jpeg_decoder_new(); d.c == nil {
-			return "", errors.New("libjpeg: no memory for a decoder")
+			return "", fmt.Errorf("%w: JPEG decoder", ErrMemory)
 		}
 	}
 	dst.Reset(r.part.H, r.part.W, r.channels, formats.Uint8)
@@ -52,16 +80,14 @@ func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning st
 	}
 	request.fast, request.plain = cBool(r.fast), cBool(r.plain)
 	rc := C.dsconv_jpeg_decode(d.c, (*C.uint8_t)(unsafe.SliceData(data)), C.size_t(len(data)),
-		(*C.uint8_t)(unsafe.SliceData(dst.Pix)), &request)
+		(*C.uint8_t)(unsafe.SliceData(dst.Pix)), &request, d.stop.flag())
 	switch rc {
 	case C.DSCONV_OK:
 		return "", nil
 	case C.DSCONV_OK | C.DSCONV_WARNED:
 		return C.GoString(C.dsconv_jpeg_decoder_warning(d.c)), nil
-	case C.DSCONV_TRUNCATED:
-		return "", fmt.Errorf("%w: %s", ErrTruncated, C.GoString(C.dsconv_jpeg_decoder_error(d.c)))
 	}
-	return "", fmt.Errorf("%w: %s", ErrCorrupt, C.GoString(C.dsconv_jpeg_decoder_error(d.c)))
+	return "", libjpegError(rc, C.dsconv_jpeg_decoder_error(d.c))
 }
 
 func (d *jpegDecoder) close() {
@@ -70,13 +96,20 @@ func (d *jpegDecoder) close() {
 }
 
 // jpegEncoder holds a libjpeg-turbo handle, made at the first image.
-type jpegEncoder struct{ c *C.dsconv_jpeg_encoder }
+type jpegEncoder struct {
+	c    *C.dsconv_jpeg_encoder
+	stop *Stop
+}
 
 // encode appends m, uint8 with 1 or 3 channels, to dst.
 func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
 	if e.c == nil {
-		if e.c = C.dsconv_jpeg_encoder_new(); e.c == nil {
-			return dst, errors.New("libjpeg: no encoder: out of memory, or built for another version of the library")
+		var other C.int
+		switch e.c = C.dsconv_jpeg_encoder_new(&other); {
+		case other != 0:
+			return dst, ErrLibrary
+		case e.c == nil:
+			return dst, fmt.Errorf("%w: JPEG encoder", ErrMemory)
 		}
 	}
 	h, v := o.Sampling.luma(m.C)
@@ -91,9 +124,13 @@ func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
 	var n C.size_t
 	//nolint:gocritic // what cgo generates for &out and &n looks like comparing a thing with itself
 	rc := C.dsconv_jpeg_encode(e.c, (*C.uint8_t)(unsafe.SliceData(m.Pix)), C.uint32_t(m.W), C.uint32_t(m.H),
-		C.int(m.C), options, &out, &n)
+		C.int(m.C), options, e.stop.flag(), &out, &n)
 	if rc != C.DSCONV_OK {
-		return dst, fmt.Errorf("encode JPEG: %s", C.GoString(C.dsconv_jpeg_encoder_error(e.c)))
+		err := libjpegError(rc, C.dsconv_jpeg_encoder_error(e.c))
+		if EndsRun(err) {
+			return dst, fmt.Errorf("encode: %w", err)
+		}
+		return dst, fmt.Errorf("encode JPEG: %s", C.GoString(C.dsconv_jpeg_encoder_error(e.c))) // no file is damaged
 	}
 	return append(dst, unsafe.Slice((*byte)(out), int(n))...), nil
 }

@@ -19,7 +19,6 @@ static void fill_fast(codes *t, int code, int length, int symbol) {
   }
 }
 
-// An entry of skip: the bits in [0,4), the coefficients in [4,11), whether the block ends in 11.
 void dsconv_fill_skip(codes *t) {
   for (int i = 0; i < 1 << LOOK; i++) {
     int used = 0, coefficients = 0, ends = 0;
@@ -31,7 +30,7 @@ void dsconv_fill_skip(codes *t) {
       ends = ends_block(e);
       coefficients += ends ? 0 : zeros(e) + 1;
     }
-    t->skip[i] = (uint16_t)(used | coefficients << 4 | ends << 11);
+    t->skip[i] = skip_entry(used, coefficients, ends);
   }
   t->skips = 1;
 }

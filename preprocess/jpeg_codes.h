@@ -14,7 +14,8 @@ enum { LOOK = 11, MAX_DC_SIZE = 11, MAX_AC_SIZE = 10 };
 
 // A table of codes. The next LOOK bits of the data lead to an entry of fast that says all about
 // the code that they begin with; 0 for codes of more bits, to which limit and offset lead (T.81,
-// F.2.2.3). In skip, an entry is of as many codes with their values as lie in the bits.
+// F.2.2.3). In skip, an entry is of as many codes with their values as lie in the bits; it is 0
+// where not even one does.
 typedef struct {
   int32_t fast[1 << LOOK];
   uint16_t skip[1 << LOOK];
@@ -38,6 +39,17 @@ INLINE int zeros(int32_t e) { return e >> 6 & 15; }
 INLINE int value_bits(int32_t e) { return e >> 10 & 15; }
 INLINE int ends_block(int32_t e) { return e >> 14 & 1; }
 INLINE int value_follows(int32_t e) { return e >> 15 & 1; }
+
+// An entry of skip: the bits in [0,4), the coefficients in [4,12), whether the block ends in bit 12.
+// Each of LOOK codes of one bit may stand for 16 zeros.
+enum { MOST_SKIPPED = 16 * LOOK };
+_Static_assert(LOOK < 1 << 4 && MOST_SKIPPED < 1 << 8, "an entry of skip has no room");
+static inline uint16_t skip_entry(int bits, int coefficients, int ends) {
+  return (uint16_t)(bits | coefficients << 4 | ends << 12);
+}
+INLINE int skip_bits(int e) { return e & 15; }
+INLINE int skip_coefficients(int e) { return e >> 4 & 255; }
+INLINE int skip_ends(int e) { return e >> 12; }
 
 // extend is the value that bits stand for (T.81, table F.1).
 static inline int extend(int v, int size) { return v < 1 << (size - 1) ? v - (1 << size) + 1 : v; }

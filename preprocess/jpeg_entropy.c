@@ -228,7 +228,7 @@ static void finish(writer *w) {
   }
 }
 
-uint8_t *entropy_write(entropy_coder *e, uint8_t *out) {
+uint8_t *entropy_write(entropy_coder *e, uint8_t *out, const uint32_t *stop) {
   struct {
     uint32_t code, size; // of a symbol and the bits that follow it
   } codes[ENTROPY_TABLES * ENTROPY_SYMBOLS];
@@ -246,6 +246,8 @@ uint8_t *entropy_write(entropy_coder *e, uint8_t *out) {
   unsigned restarts = 0;
   for (const uint32_t *t = e->tokens, *end = t + e->n; t < end; t++) {
     if (*t == RESTART) {
+      if (stop != NULL && __atomic_load_n(stop, __ATOMIC_RELAXED) != 0)
+        return NULL;
       finish(&w);
       *w.out++ = 0xFF;
       *w.out++ = (uint8_t)(0xD0 + (restarts++ & 7));

@@ -47,7 +47,8 @@ void entropy_restart(entropy_coder *e);
 // write at most are returned, 0 for coefficients that a sequential JPEG of 8 bits cannot have.
 size_t entropy_tables(entropy_coder *e);
 
-// entropy_write writes all that was taken and returns the end.
-uint8_t *entropy_write(entropy_coder *e, uint8_t *out);
+// entropy_write writes all that was taken and returns the end, or NULL once *stop is not 0; stop may be
+// NULL.
+uint8_t *entropy_write(entropy_coder *e, uint8_t *out, const uint32_t *stop);
 
 #endif

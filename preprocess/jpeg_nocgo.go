@@ -32,15 +32,24 @@ func (e Encode) built() error {
 }
 
 // jpegDecoder decodes with the standard library.
-type jpegDecoder struct{ img, full Image }
+type jpegDecoder struct {
+	img, full Image
+	stop      *Stop
+}
 
 // seeks says whether decode goes to the restart markers that it needs, CanScale whether it
 // knows fast and scale.
 const seeks, CanScale = false, false
 
 func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning string, err error) {
-	img, err := jpeg.Decode(bytes.NewReader(data))
+	if err := checkScans(scansOf(data), r.h, r.w); err != nil {
+		return "", err
+	}
+	img, err := jpeg.Decode(&stopReader{*bytes.NewReader(data), d.stop})
 	if err != nil {
+		if stopped := d.stop.err(); stopped != nil {
+			return "", stopped
+		}
 		if cut := CheckStructure(data, formats.JPEG); errors.Is(cut, ErrTruncated) {
 			return "", cut // says more than the decoder
 		}
@@ -69,13 +78,16 @@ func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning st
 func (d *jpegDecoder) close() {}
 
 // jpegEncoder encodes with the standard library.
-type jpegEncoder struct{}
+type jpegEncoder struct{ stop *Stop }
 
 func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
 	if err := o.built(); err != nil {
 		return dst, err
 	}
 	b := bytes.NewBuffer(dst)
+	if err := e.stop.err(); err != nil {
+		return dst, err
+	}
 	if err := jpeg.Encode(b, toStdlib(m), &jpeg.Options{Quality: o.Quality}); err != nil {
 		return dst, fmt.Errorf("encode JPEG: %w", err)
 	}
@@ -83,3 +95,27 @@ func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
 }
 
 func (e *jpegEncoder) close() {}
+
+// scansOf counts the scans of a JPEG as far as its markers lead.
+func scansOf(data []byte) (scans int) {
+	if bytes.Count(data, []byte{0xFF, markSOS}) <= alwaysScans {
+		return 0
+	}
+	for i := 2; ; {
+		mark, next, ok := nextMarker(data, i)
+		if !ok || mark == markEOI {
+			return scans
+		}
+		if i = next; standalone(mark) {
+			continue
+		}
+		_, end, err := segment(data, next)
+		if err != nil {
+			return scans
+		}
+		if i = end; mark == markSOS {
+			scans++
+			i = new(jpegWalk).entropy(data, i)
+		}
+	}
+}

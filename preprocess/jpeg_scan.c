@@ -155,9 +155,9 @@ INLINE bits skip_ac(dsconv_scan *s, bits b, const codes *t) {
   while (k < DCTSIZE2) {
     if (b.n < 32)
       b = refill(b, end);
-    int e = t->skip[b.acc >> (64 - LOOK)], ends = e >> 11, next = k + (e >> 4 & 127);
+    int e = t->skip[b.acc >> (64 - LOOK)], ends = skip_ends(e), next = k + skip_coefficients(e);
     if (e != 0 && next + ends <= DCTSIZE2) {
-      b = drop(b, e & 15);
+      b = drop(b, skip_bits(e));
       k = next;
     } else { // one by one to the end of the block
       int32_t one = look(s, b, t);
@@ -178,7 +178,8 @@ INLINE bits dc(dsconv_scan *s, bits b, int i, int *v) {
   if (b.n < 32)
     b = refill(b, s->end);
   int32_t e = look(s, b, s->dc[i]);
-  *v = s->last_dc[s->component[i]] += value(b, e);
+  int *last = &s->last_dc[s->component[i]];
+  *v = *last = (int)((unsigned)*last + (unsigned)value(b, e)); // too large a sum wraps, as libjpeg's
   return drop(b, all_bits(e));
 }
 
@@ -253,7 +254,8 @@ static void prepare_skip(dsconv_scan *s, JDIMENSION n) {
 
 // seek goes to MCU m: to the restart marker before it, where one is between, and from there on
 // past the MCUs before it.
-static void seek(dsconv_scan *s, JDIMENSION m) {
+static void seek(dsconv_scan *s, JDIMENSION m, j_common_ptr c) {
+  enum { LOOK_AROUND = 1 << 12 }; // MCUs, after which c's caller may want to stop
   if (s->interval > 0 && m / s->interval != s->next / s->interval && m != s->next) {
     JDIMENSION run = m / s->interval;
     go_to(s, find(s, run));
@@ -261,24 +263,42 @@ static void seek(dsconv_scan *s, JDIMENSION m) {
     s->at_start = 1;
   }
   prepare_skip(s, m - s->next);
-  while (s->next < m)
+  while (s->next < m) {
     advance(s, NULL);
+    if (s->next % LOOK_AROUND == 0 && c->progress != NULL)
+      c->progress->progress_monitor(c);
+  }
 }
 
-// decode_mcu is what libjpeg calls for one MCU after the other. Those that nobody uses are read
-// only when one behind them is wanted, and not at all where a restart marker comes between.
-static boolean decode_mcu(j_decompress_ptr c, JBLOCKROW *out) {
-  dsconv_scan *s = (dsconv_scan *)c->entropy;
-  JDIMENSION m = s->asked++, column = m % s->row;
-  if (out == NULL || column < s->first || column > s->last)
-    return TRUE;
-  seek(s, m);
-  advance(s, out);
+// end_of_scan is where the marker behind the scan is, which the MCUs that were used need not reach.
+static const uint8_t *end_of_scan(dsconv_scan *s) {
   if (s->next == s->total) {
     if (!at_marker(s, 0))
       give_up(s);
-    c->src->next_input_byte = s->in.at;
-    c->src->bytes_in_buffer = (size_t)(s->end - s->in.at);
+    return s->in.at;
+  }
+  for (const uint8_t *p = s->in.at;; p++) {
+    p = memchr(p, 0xFF, (size_t)(s->end - p));
+    if (p == NULL || s->end - p < 2)
+      give_up(s);
+    if (p[1] != 0 && p[1] != 0xFF && (p[1] & 0xF8) != 0xD0)
+      return p;
+  }
+}
+
+// decode_mcu is what libjpeg calls for one MCU after the other. Those that nobody uses are read
+// only when one behind them is wanted, and not at all where a restart marker comes between. After
+// the last one libjpeg reads on behind the scan.
+static boolean decode_mcu(j_decompress_ptr c, JBLOCKROW *out) {
+  dsconv_scan *s = (dsconv_scan *)c->entropy;
+  JDIMENSION m = s->asked++, column = m % s->row;
+  if (out != NULL && column >= s->first && column <= s->last) {
+    seek(s, m, (j_common_ptr)c);
+    advance(s, out);
+  }
+  if (s->asked == s->total) {
+    c->src->next_input_byte = end_of_scan(s);
+    c->src->bytes_in_buffer = (size_t)(s->end - c->src->next_input_byte);
   }
   return TRUE;
 }
@@ -341,12 +361,12 @@ static int reserve(dsconv_scan *s) {
   return 1;
 }
 
-void dsconv_scan_attach(dsconv_scan *s, struct jpeg_decompress_struct *c, jmp_buf *jump) {
-  if (s == NULL)
-    return;
+int dsconv_scan_attach(dsconv_scan *s, struct jpeg_decompress_struct *c, jmp_buf *jump) {
   s->gave_up = 0;
-  if (!prepare(s, c) || !reserve(s))
-    return;
+  if (!prepare(s, c))
+    return 1;
+  if (!reserve(s))
+    return 0;
   s->jump = jump;
   s->entropy = *c->entropy;
   s->entropy.decode_mcu = decode_mcu;
@@ -360,6 +380,7 @@ void dsconv_scan_attach(dsconv_scan *s, struct jpeg_decompress_struct *c, jmp_bu
   s->last = s->row - 1;
   go_to(s, s->starts[0]);
   c->entropy = &s->entropy;
+  return 1;
 }
 
 #else
@@ -371,8 +392,9 @@ struct dsconv_scan {
 int dsconv_scan_can_attach(void) { return 0; }
 dsconv_scan *dsconv_scan_new(void) { return NULL; }
 void dsconv_scan_free(dsconv_scan *s) { (void)s; }
-void dsconv_scan_attach(dsconv_scan *s, struct jpeg_decompress_struct *c, jmp_buf *jump) {
+int dsconv_scan_attach(dsconv_scan *s, struct jpeg_decompress_struct *c, jmp_buf *jump) {
   (void)s, (void)c, (void)jump;
+  return 1;
 }
 int dsconv_scan_gave_up(const dsconv_scan *s) {
   (void)s;

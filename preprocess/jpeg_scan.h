@@ -21,8 +21,9 @@ void dsconv_scan_free(dsconv_scan *s);
 
 // dsconv_scan_attach takes over the scan that c is about to read, if it is of a kind that s
 // knows; it is called after jpeg_start_decompress. What is unusual in the data, so that libjpeg
-// might warn or guess, makes s give up: it jumps to *jump, and dsconv_scan_gave_up is true.
-void dsconv_scan_attach(dsconv_scan *s, struct jpeg_decompress_struct *c, jmp_buf *jump);
+// might warn or guess, makes s give up: it jumps to *jump, and dsconv_scan_gave_up is true. It gives 0
+// where there is no memory.
+int dsconv_scan_attach(dsconv_scan *s, struct jpeg_decompress_struct *c, jmp_buf *jump);
 int dsconv_scan_gave_up(const dsconv_scan *s);
 
 // dsconv_scan_columns says that of all blocks those of the MCUs from first to last of each row

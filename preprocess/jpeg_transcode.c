@@ -8,13 +8,16 @@
 #include <jpeglib.h>
 
 #include "jpeg_entropy.h"
+#include "jpeg_watch.h"
 
 struct dsconv_transcoder {
   struct jpeg_decompress_struct from, back; // the source, and the output read again
   jvirt_barray_ptr *coefficients, *again;
   struct jpeg_error_mgr err;
+  dsconv_watch watch[2];
+  const uint32_t *stop;
   jmp_buf jump;
-  int code; // of an error now
+  int code; // of an error of libjpeg's about the image now
   char text[JMSG_LENGTH_MAX];
   entropy_coder coder;
   uint8_t *out;
@@ -24,6 +27,9 @@ struct dsconv_transcoder {
 static void on_error(j_common_ptr c) {
   dsconv_transcoder *t = c->client_data;
   c->err->format_message(c, t->text);
+  const int why = dsconv_watch_reason(c == (j_common_ptr)&t->back ? &t->watch[1] : &t->watch[0], c);
+  if (why != DSCONV_CORRUPT)
+    t->code = why;
   longjmp(t->jump, 1);
 }
 
@@ -71,10 +77,12 @@ static int fail(dsconv_transcoder *t, int code, const char *text) {
 }
 
 // begin makes a decompressor anew, see jpeg_turbo_decode.c.
-static void begin(dsconv_transcoder *t, struct jpeg_decompress_struct *c) {
+static void begin(dsconv_transcoder *t, struct jpeg_decompress_struct *c, dsconv_watch *w) {
   c->err = &t->err;
   c->client_data = t;
+  w->reason = DSCONV_OK;
   jpeg_create_decompress(c);
+  dsconv_watch_over(w, (j_common_ptr)c, t->stop);
 }
 
 static jvirt_barray_ptr *read_coefficients(struct jpeg_decompress_struct *c, const uint8_t *data, size_t n) {
@@ -113,7 +121,7 @@ static JBLOCKARRAY rows_of(struct jpeg_decompress_struct *c, jvirt_barray_ptr ar
 }
 
 // take hands all blocks to the coder in the order of one interleaved scan, those that fill up
-// the last MCUs of rows and columns too.
+// the last MCUs of rows and columns too. It gives DSCONV_OK, or why it ended early.
 static int take(dsconv_transcoder *t, const layout *l, unsigned interval) {
   struct jpeg_decompress_struct *c = &t->from;
   size_t blocks = 0, mcus = 0;
@@ -123,10 +131,12 @@ static int take(dsconv_transcoder *t, const layout *l, unsigned interval) {
   entropy_begin(&t->coder);
   for (JDIMENSION y = 0; y < l->rows; y++) {
     JBLOCKARRAY rows[4];
+    if (dsconv_watch_stopped(&t->watch[0]))
+      return DSCONV_STOPPED;
     for (int i = 0; i < c->num_components; i++)
       rows[i] = rows_of(c, t->coefficients[i], i, l, y);
     if (!entropy_reserve(&t->coder, blocks * l->across))
-      return 0;
+      return DSCONV_MEMORY;
     for (JDIMENSION x = 0; x < l->across; x++, mcus++) {
       if (mcus > 0 && mcus % interval == 0) {
         entropy_restart(&t->coder);
@@ -138,7 +148,7 @@ static int take(dsconv_transcoder *t, const layout *l, unsigned interval) {
             entropy_block(&t->coder, rows[i][v][x * (JDIMENSION)l->w[i] + (JDIMENSION)h], second(i), &dc[i]);
     }
   }
-  return 1;
+  return DSCONV_OK;
 }
 
 static uint8_t *put2(uint8_t *p, unsigned v) {
@@ -288,33 +298,37 @@ static int same(dsconv_transcoder *t, const layout *l, unsigned interval) {
 
 static int transcode(dsconv_transcoder *t, const uint8_t *data, size_t n, const uint8_t *meta, size_t meta_n,
                      unsigned interval, size_t *out_n) {
-  t->code = TRANSCODE_SOURCE;
+  t->code = DSCONV_CORRUPT;
   t->coefficients = read_coefficients(&t->from, data, n);
   if (t->coefficients == NULL)
-    return fail(t, TRANSCODE_SOURCE, "the data end in the scans");
+    return fail(t, DSCONV_CORRUPT, "the data end in the scans");
   if (t->from.num_components > 4 || !one_meaning(&t->from))
     return fail(t, TRANSCODE_BEYOND, "two quantisation tables of one number");
   layout l = layout_of(&t->from);
-  if (!take(t, &l, interval))
-    return TRANSCODE_MEMORY;
+  const int taken = take(t, &l, interval);
+  if (taken != DSCONV_OK)
+    return taken;
   size_t need = entropy_tables(&t->coder);
   if (need == 0)
     return fail(t, TRANSCODE_BEYOND, "coefficients beyond a baseline JPEG's");
   enum { HEADERS = 4096 }; // four tables of each kind, and the rest
   if (!reserve(t, need + meta_n + HEADERS))
-    return TRANSCODE_MEMORY;
-  uint8_t *p = entropy_write(&t->coder, put_headers(t->out, t, meta, meta_n, interval));
+    return DSCONV_MEMORY;
+  uint8_t *p = entropy_write(&t->coder, put_headers(t->out, t, meta, meta_n, interval), t->stop);
+  if (p == NULL)
+    return DSCONV_STOPPED;
   p = put2(p, 0xFFD9);
   *out_n = (size_t)(p - t->out);
   t->code = TRANSCODE_DIFFERS;
   t->again = read_coefficients(&t->back, t->out, *out_n);
   if (t->again == NULL || !same(t, &l, interval))
     return fail(t, TRANSCODE_DIFFERS, "its coefficients read back as others");
-  return TRANSCODE_OK;
+  return DSCONV_OK;
 }
 
 int dsconv_transcode(dsconv_transcoder *t, const uint8_t *data, size_t n, const uint8_t *meta, size_t meta_n,
-                     unsigned interval, uint8_t **out, size_t *out_n) {
+                     unsigned interval, const uint32_t *stop, uint8_t **out, size_t *out_n) {
+  t->stop = stop;
   memset(&t->from, 0, sizeof t->from);
   memset(&t->back, 0, sizeof t->back);
   jpeg_std_error(&t->err);
@@ -322,13 +336,13 @@ int dsconv_transcode(dsconv_transcoder *t, const uint8_t *data, size_t n, const 
   t->err.emit_message = on_message;
   t->err.output_message = ignore_output;
   t->text[0] = 0;
-  t->code = TRANSCODE_MEMORY;
+  t->code = DSCONV_LIBRARY;
   int rc;
   if (setjmp(t->jump)) {
     rc = t->code;
   } else {
-    begin(t, &t->from);
-    begin(t, &t->back);
+    begin(t, &t->from, &t->watch[0]);
+    begin(t, &t->back, &t->watch[1]);
     rc = transcode(t, data, n, meta, meta_n, interval, out_n);
     *out = t->out;
   }

@@ -6,7 +6,16 @@
 #include <stdint.h>
 
 // What the functions return; DSCONV_WARNED may be added to DSCONV_OK.
-enum { DSCONV_OK = 0, DSCONV_TRUNCATED = 1, DSCONV_CORRUPT = 2, DSCONV_WARNED = 16 };
+enum {
+  DSCONV_OK = 0,
+  DSCONV_TRUNCATED = 1,
+  DSCONV_CORRUPT = 2,
+  DSCONV_MEMORY = 3,  // the machine has none, whatever the image
+  DSCONV_LIBRARY = 4, // libjpeg is not the one that this was compiled for
+  DSCONV_STOPPED = 5,
+  DSCONV_SCANS = 6, // the image has too many
+  DSCONV_WARNED = 16,
+};
 
 typedef struct dsconv_jpeg_decoder dsconv_jpeg_decoder;
 
@@ -23,9 +32,10 @@ typedef struct {
 } dsconv_jpeg_request;
 
 // dsconv_jpeg_decode decodes what r says of data[0:n] to dst, part_h rows of part_w pixels. What
-// lies behind the part is not decoded and so not found to be damaged.
+// lies behind the part is not decoded and so not found to be damaged. It ends early once *stop is not
+// 0; stop may be NULL.
 int dsconv_jpeg_decode(dsconv_jpeg_decoder *d, const uint8_t *data, size_t n, uint8_t *dst,
-                       const dsconv_jpeg_request *r);
+                       const dsconv_jpeg_request *r, const uint32_t *stop);
 
 // Whether dsconv_jpeg_decode goes to the restart markers before the part by itself.
 int dsconv_jpeg_seeks(void);
@@ -36,7 +46,9 @@ const char *dsconv_jpeg_decoder_warning(dsconv_jpeg_decoder *d);
 
 typedef struct dsconv_jpeg_encoder dsconv_jpeg_encoder;
 
-dsconv_jpeg_encoder *dsconv_jpeg_encoder_new(void);
+// dsconv_jpeg_encoder_new gives NULL where there is no memory, or, with *library not 0, where libjpeg is
+// another than this was compiled for.
+dsconv_jpeg_encoder *dsconv_jpeg_encoder_new(int *library);
 void dsconv_jpeg_encoder_free(dsconv_jpeg_encoder *e);
 
 // How a JPEG is written.
@@ -49,9 +61,9 @@ typedef struct {
 } dsconv_jpeg_options;
 
 // dsconv_jpeg_encode encodes h rows of w pixels of 1 (grey) or 3 (RGB) bytes. *out and *n
-// are the file, in memory of e that the next call reuses.
+// are the file, in memory of e that the next call reuses. stop is that of dsconv_jpeg_decode.
 int dsconv_jpeg_encode(dsconv_jpeg_encoder *e, const uint8_t *pix, uint32_t w, uint32_t h, int channels,
-                       dsconv_jpeg_options o, uint8_t **out, size_t *n);
+                       dsconv_jpeg_options o, const uint32_t *stop, uint8_t **out, size_t *n);
 const char *dsconv_jpeg_encoder_error(dsconv_jpeg_encoder *e);
 
 #endif

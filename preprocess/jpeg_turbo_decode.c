@@ -1,6 +1,7 @@
 #include "jpeg_turbo.h"
 
 #include "jpeg_scan.h"
+#include "jpeg_watch.h"
 
 #include <setjmp.h>
 #include <stdio.h>
@@ -13,7 +14,9 @@ struct dsconv_jpeg_decoder {
   struct jpeg_decompress_struct c;
   struct jpeg_error_mgr err;
   struct jpeg_source_mgr src;
+  dsconv_watch watch;
   jmp_buf jump;
+  int code; // of an error of libjpeg's
   char error[JMSG_LENGTH_MAX];
   char warning[JMSG_LENGTH_MAX];
   uint8_t *row; // for colours that libjpeg does not convert
@@ -24,6 +27,7 @@ struct dsconv_jpeg_decoder {
 static void on_error(j_common_ptr c) {
   dsconv_jpeg_decoder *d = c->client_data;
   c->err->format_message(c, d->error);
+  d->code = dsconv_watch_reason(&d->watch, c);
   longjmp(d->jump, 1);
 }
 
@@ -66,7 +70,10 @@ dsconv_jpeg_decoder *dsconv_jpeg_decoder_new(void) {
   d->src.skip_input_data = source_skip;
   d->src.resync_to_restart = jpeg_resync_to_restart;
   d->src.term_source = source_nothing;
-  d->scan = dsconv_scan_new();
+  if (dsconv_scan_can_attach() && (d->scan = dsconv_scan_new()) == NULL) {
+    free(d);
+    return NULL;
+  }
   return d;
 }
 
@@ -247,14 +254,14 @@ static int decode(dsconv_jpeg_decoder *d, uint8_t *dst, const dsconv_jpeg_reques
     return rc;
   if (!jpeg_start_decompress(c))
     return fail(d, DSCONV_TRUNCATED, "the data end in the scans");
-  if (attach)
-    dsconv_scan_attach(d->scan, c, &d->jump);
+  if (attach && !dsconv_scan_attach(d->scan, c, &d->jump))
+    return fail(d, DSCONV_MEMORY, "no memory for restart markers");
   if (r->x + r->part_w > c->output_width || r->y + r->part_h > c->output_height)
     return fail(d, DSCONV_CORRUPT, "the part lies outside the image");
   const int last = r->y + r->part_h == c->output_height;
   int ok = read_rows(d, dst, r);
   if (ok < 0)
-    return fail(d, DSCONV_CORRUPT, "out of memory");
+    return fail(d, DSCONV_MEMORY, "no memory for rows");
   if (ok == 0)
     return fail(d, DSCONV_TRUNCATED, "the data end in the scan");
   warn_of_missing_scans(d);
@@ -267,28 +274,30 @@ static int decode(dsconv_jpeg_decoder *d, uint8_t *dst, const dsconv_jpeg_reques
 
 // begin makes the decompressor anew: libjpeg keeps quantisation and Huffman tables from image
 // to image, so that a damaged file without its own would decode with another's.
-static void begin(dsconv_jpeg_decoder *d) {
+static void begin(dsconv_jpeg_decoder *d, const uint32_t *stop) {
   memset(&d->c, 0, sizeof d->c);
+  d->watch.reason = DSCONV_OK;
   d->c.err = jpeg_std_error(&d->err);
   d->err.error_exit = on_error;
   d->err.emit_message = on_message;
   d->err.output_message = ignore_output;
   d->c.client_data = d;
   jpeg_create_decompress(&d->c);
+  dsconv_watch_over(&d->watch, (j_common_ptr)&d->c, stop);
   d->c.src = &d->src;
   d->error[0] = d->warning[0] = 0;
 }
 
 int dsconv_jpeg_decode(dsconv_jpeg_decoder *d, const uint8_t *data, size_t n, uint8_t *dst,
-                       const dsconv_jpeg_request *r) {
+                       const dsconv_jpeg_request *r, const uint32_t *stop) {
   volatile int attach = d->scan != NULL && !r->plain;
   if (setjmp(d->jump)) {
     jpeg_destroy_decompress(&d->c);
     if (!attach || !dsconv_scan_gave_up(d->scan))
-      return DSCONV_CORRUPT;
+      return d->code;
     attach = 0; // libjpeg is to judge
   }
-  begin(d);
+  begin(d, stop);
   d->src.next_input_byte = data;
   d->src.bytes_in_buffer = n;
   int rc = decode(d, dst, r, attach);

@@ -1,5 +1,7 @@
 #include "jpeg_turbo.h"
 
+#include "jpeg_watch.h"
+
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,9 @@ struct dsconv_jpeg_encoder {
   struct jpeg_compress_struct c;
   struct jpeg_error_mgr err;
   struct jpeg_destination_mgr dst;
+  dsconv_watch watch;
   jmp_buf jump;
+  int code; // of an error
   char error[JMSG_LENGTH_MAX];
   uint8_t *out;
   size_t cap;
@@ -23,13 +27,15 @@ struct dsconv_jpeg_encoder {
 static void on_error(j_common_ptr c) {
   dsconv_jpeg_encoder *e = c->client_data;
   c->err->format_message(c, e->error);
+  e->code = dsconv_watch_reason(&e->watch, c);
   longjmp(e->jump, 1);
 }
 
 static void ignore_output(j_common_ptr c) { (void)c; }
 
 static void out_of_memory(dsconv_jpeg_encoder *e) {
-  snprintf(e->error, sizeof e->error, "out of memory");
+  snprintf(e->error, sizeof e->error, "no memory for the file");
+  e->code = DSCONV_MEMORY;
   longjmp(e->jump, 1);
 }
 
@@ -54,7 +60,8 @@ static boolean dest_grow(j_compress_ptr c) {
 
 static void dest_end(j_compress_ptr c) { (void)c; }
 
-dsconv_jpeg_encoder *dsconv_jpeg_encoder_new(void) {
+dsconv_jpeg_encoder *dsconv_jpeg_encoder_new(int *library) {
+  *library = 0;
   dsconv_jpeg_encoder *e = calloc(1, sizeof *e);
   if (e == NULL)
     return NULL;
@@ -69,6 +76,7 @@ dsconv_jpeg_encoder *dsconv_jpeg_encoder_new(void) {
   e->err.output_message = ignore_output;
   e->c.client_data = e;
   if (setjmp(e->jump)) {
+    *library = e->code == DSCONV_LIBRARY;
     free(e->out);
     free(e);
     return NULL;
@@ -139,11 +147,12 @@ static void encode(dsconv_jpeg_encoder *e, const uint8_t *pix, uint32_t w, uint3
 }
 
 int dsconv_jpeg_encode(dsconv_jpeg_encoder *e, const uint8_t *pix, uint32_t w, uint32_t h, int channels,
-                       dsconv_jpeg_options o, uint8_t **out, size_t *n) {
+                       dsconv_jpeg_options o, const uint32_t *stop, uint8_t **out, size_t *n) {
   e->error[0] = 0;
+  dsconv_watch_over(&e->watch, (j_common_ptr)&e->c, stop);
   if (setjmp(e->jump)) {
     jpeg_abort_compress(&e->c);
-    return DSCONV_CORRUPT;
+    return e->code;
   }
   encode(e, pix, w, h, channels, o);
   *out = e->out;

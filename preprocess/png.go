@@ -124,13 +124,15 @@ func (p *pngParts) readTail(data []byte, at int) error {
 
 // decodePNG gives Pillow's pixels: rows that the stream lacks though it ends well are
 // zeros, which the warning tells.
-func decodePNG(data []byte, h Header) (img image.Image, warning string, err error) {
+func decodePNG(r io.Reader, data []byte, h Header) (img image.Image, warning string, err error) {
 	p, err := readPNG(data)
 	if err != nil {
 		return nil, "", err
 	}
-	if img, err = png.Decode(bytes.NewReader(data)); err == nil {
+	if img, err = png.Decode(r); err == nil {
 		return img, "", nil
+	} else if EndsRun(err) {
+		return nil, "", err
 	}
 	rows, complete, err := p.inflate(h)
 	if err != nil {

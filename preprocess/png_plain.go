@@ -14,10 +14,11 @@ import (
 // plainPNG decodes what nearly all PNGs are: sound, of 8 or 16 bits, without palette,
 // transparent colour or interlacing. All else is left to decodePNG, which tells what is wrong.
 type plainPNG struct {
-	in  bytes.Reader
-	z   io.ReadCloser
-	row []byte
-	top []byte // zeros, which are above the first row
+	in   bytes.Reader
+	z    io.ReadCloser
+	row  []byte
+	top  []byte // zeros, which are above the first row
+	stop *Stop
 }
 
 // decode makes dst the pixels of data, whose header is h. ok is false, and dst unspecified, for
@@ -39,6 +40,9 @@ func (p *plainPNG) decode(dst *Image, data []byte, h Header) (ok bool) {
 	clear(above)
 	p.top = above
 	for y := range h.H {
+		if p.stop.err() != nil {
+			return false
+		}
 		if _, err := io.ReadFull(p.z, p.row); err != nil {
 			return false
 		}

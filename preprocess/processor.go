@@ -40,6 +40,13 @@ func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
 	return &Processor{recipe: r, schema: schema, image: schema.ImageIndex()}, nil
 }
 
+// StopBy lets s end Process early, from now until Close.
+func (p *Processor) StopBy(s *Stop) {
+	p.decoder.StopBy(s)
+	p.encoder.StopBy(s)
+	p.transcoder.StopBy(s)
+}
+
 // Close frees the Processor's memory.
 func (p *Processor) Close() {
 	p.decoder.Close()
@@ -183,6 +190,8 @@ func (p *Processor) decodes(v *formats.Value, fault error) error {
 	o := DecodeOptions{Color: ColorKeep, MaxPixels: p.recipe.MaxPixels}
 	err := p.decoder.Decode(&p.decoded, v, o)
 	switch {
+	case err != nil && EndsRun(err):
+		return err
 	case errors.Is(err, ErrUnsupported):
 		return p.warn("not checked: " + err.Error())
 	case err != nil && fault != nil:

@@ -126,13 +126,13 @@ func (d *Decoder) decodeJPEG(dst *Image, data []byte, h Header, r Rect, o Decode
 		if tiles, part, ok := d.splicer.splice(data, r); ok {
 			tile := q
 			tile.w, tile.h, tile.part = tiles.w, tiles.h, part
-			if warning, err := d.jpeg.decode(dst, tiles.data, tile); err == nil && warning == "" {
-				return nil
+			if warning, err := d.jpeg.decode(dst, tiles.data, tile); err == nil && warning == "" || EndsRun(err) {
+				return err
 			}
 		}
 	}
-	if warning, err := d.jpeg.decode(dst, data, q); err == nil && warning == "" {
-		return nil
+	if warning, err := d.jpeg.decode(dst, data, q); err == nil && warning == "" || EndsRun(err) {
+		return err
 	}
 	part := q.part
 	q.part = all

@@ -28,6 +28,7 @@ type tiledFrame struct {
 	tileW, tileH int // in pixels
 	across, down int // tiles
 	margin       [2]int
+	narrow       int // libjpeg does not interpolate the colours of images of so few columns
 	scan         int // where the image data begin
 }
 
@@ -43,6 +44,9 @@ func (s *splicer) splice(data []byte, r Rect) (t spliced, part Rect, ok bool) {
 	f := &s.frame
 	left, right := span(r.X, r.W, f.margin[0], f.tileW, f.across)
 	top, bottom := span(r.Y, r.H, f.margin[1], f.tileH, f.down)
+	if f.w-left*f.tileW <= f.narrow {
+		left = max(left-1, 0)
+	}
 	if top == 0 && left == 0 && right == f.across {
 		return t, part, false // a decoder that stops after the last row does as well
 	}
@@ -134,7 +138,7 @@ func (f *tiledFrame) read(frame, scan []byte, interval, at int) (ok bool) {
 		mcuW: 8 * h, mcuH: 8 * v, scan: at,
 	}
 	if h > 1 {
-		f.margin[0] = h
+		f.margin[0], f.narrow = h, 2*h
 	}
 	if v > 1 {
 		f.margin[1] = v

@@ -96,8 +96,8 @@ func (w *jpegWalk) quantization(body []byte) bool {
 	return true
 }
 
-// huffmanTables checks what libjpeg does (jdhuff.c): codes that fit their length, and DC
-// symbols of at most 15.
+// huffmanTables checks what libjpeg does (jdhuff.c): codes that fit their length, none of them
+// all ones, and DC symbols of at most 15.
 func (w *jpegWalk) huffmanTables(body []byte) bool {
 	for len(body) > 0 {
 		if len(body) < 17 || body[0]>>4 > 1 || body[0]&15 > 3 {
@@ -106,7 +106,7 @@ func (w *jpegWalk) huffmanTables(body []byte) bool {
 		class, code, n := body[0]>>4, 0, 0
 		for i, count := range body[1:17] {
 			code, n = 2*code+int(count), n+int(count)
-			if code > 2<<i {
+			if code >= 2<<i {
 				return false
 			}
 		}

@@ -24,6 +24,9 @@ func (t *Transcoder) Close() {
 	*t = Transcoder{}
 }
 
+// StopBy lets s end Append early, from now until Close.
+func (t *Transcoder) StopBy(s *Stop) { t.jpeg.stop = s }
+
 // NotTiledError says why an image cannot be tiled and keeps its bytes.
 type NotTiledError struct {
 	Reason string // one of few, for counting
@@ -48,6 +51,7 @@ const (
 	notPictures   = "several pictures in one file"
 	notSound      = "damaged, or libjpeg warns of it"
 	notRange      = "values beyond a baseline JPEG's"
+	notScans      = "too many scans"
 )
 
 // Append appends src with a restart marker every interval MCUs or, where rows do not divide
@@ -56,8 +60,8 @@ const (
 // know the colours, and the EXIF orientation. What Append wrote it reads again and compares:
 // coefficients, quantisation tables, components and size are src's.
 //
-// A *NotTiledError says that src is to be kept as it is; any other error that memory ran out or
-// that the check failed. src is within the caller's limit of pixels (Inspect); Append keeps
+// A *NotTiledError says that src is to be kept as it is; any other error that the run is to end
+// (EndsRun) or that the check failed. src is within the caller's limit of pixels (Inspect); Append keeps
 // nothing of it.
 func (t *Transcoder) Append(dst, src []byte, interval int, strip bool) ([]byte, error) {
 	if formats.Sniff(src) != formats.JPEG {

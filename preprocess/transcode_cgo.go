@@ -8,7 +8,6 @@ package preprocess
 import "C"
 
 import (
-	"errors"
 	"fmt"
 	"unsafe"
 )
@@ -17,32 +16,37 @@ import (
 func DecoderVersion() string { return C.GoString(C.dsconv_jpeg_version()) }
 
 // jpegTranscoder holds libjpeg-turbo's and the coder's memory, made at the first image.
-type jpegTranscoder struct{ c *C.dsconv_transcoder }
+type jpegTranscoder struct {
+	c    *C.dsconv_transcoder
+	stop *Stop
+}
 
 // append appends src's coefficients as one scan with a restart marker every interval MCUs,
 // behind the marker segments meta.
 func (t *jpegTranscoder) append(dst, src, meta []byte, interval int) ([]byte, error) {
 	if t.c == nil {
 		if t.c = C.dsconv_transcoder_new(); t.c == nil {
-			return dst, errors.New("libjpeg: no memory for a transcoder")
+			return dst, fmt.Errorf("%w: JPEG transcoder", ErrMemory)
 		}
 	}
 	var out *C.uint8_t
 	var n C.size_t
 	//nolint:gocritic // what cgo generates for &out and &n looks like comparing a thing with itself
 	rc := C.dsconv_transcode(t.c, (*C.uint8_t)(unsafe.SliceData(src)), C.size_t(len(src)),
-		(*C.uint8_t)(unsafe.SliceData(meta)), C.size_t(len(meta)), C.uint(interval), &out, &n)
+		(*C.uint8_t)(unsafe.SliceData(meta)), C.size_t(len(meta)), C.uint(interval), t.stop.flag(), &out, &n)
 	switch rc {
-	case C.TRANSCODE_OK:
+	case C.DSCONV_OK:
 		return append(dst, unsafe.Slice((*byte)(out), int(n))...), nil
-	case C.TRANSCODE_SOURCE:
+	case C.DSCONV_CORRUPT:
 		return dst, &NotTiledError{Reason: notSound, Detail: C.GoString(C.dsconv_transcoder_text(t.c))}
 	case C.TRANSCODE_BEYOND:
 		return dst, &NotTiledError{Reason: notRange, Detail: C.GoString(C.dsconv_transcoder_text(t.c))}
-	case C.TRANSCODE_MEMORY:
-		return dst, errors.New("tile JPEG: out of memory")
+	case C.DSCONV_SCANS:
+		return dst, &NotTiledError{Reason: notScans}
+	case C.TRANSCODE_DIFFERS:
+		return dst, fmt.Errorf("tile JPEG: the check of what was written failed: %s", C.GoString(C.dsconv_transcoder_text(t.c)))
 	}
-	return dst, fmt.Errorf("tile JPEG: the check of what was written failed: %s", C.GoString(C.dsconv_transcoder_text(t.c)))
+	return dst, fmt.Errorf("tile: %w", libjpegError(rc, C.dsconv_transcoder_text(t.c)))
 }
 
 func (t *jpegTranscoder) close() {

@@ -6,17 +6,27 @@ import "errors"
 type goTranscoder struct {
 	from, back jpegBlocks
 	writer     jpegWriter
+	stop       *Stop
 }
 
 func (t *goTranscoder) append(dst, src, meta []byte, interval int) ([]byte, error) {
-	if err := t.from.read(src); err != nil {
+	t.from.stop, t.back.stop = t.stop, t.stop
+	switch err := t.from.read(src); {
+	case err == nil:
+	case EndsRun(err):
+		return dst, err
+	case errors.Is(err, errScans):
+		return dst, &NotTiledError{Reason: notScans}
+	default:
 		return dst, &NotTiledError{Reason: notSound, Detail: err.Error()}
 	}
 	if !t.from.oneMeaning() {
 		return dst, &NotTiledError{Reason: notRange, Detail: "two quantisation tables of one number"}
 	}
 	out, err := t.writer.appendJPEG(dst, meta, &t.from, interval)
-	if err != nil {
+	if EndsRun(err) {
+		return dst, err
+	} else if err != nil {
 		return dst, &NotTiledError{Reason: notRange, Detail: err.Error()}
 	}
 	if err := t.back.read(out[len(dst):]); err != nil || !t.back.sameAs(&t.from) {

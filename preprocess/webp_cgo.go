@@ -9,7 +9,6 @@ package preprocess
 import "C"
 
 import (
-	"errors"
 	"fmt"
 	"unsafe"
 )
@@ -24,7 +23,7 @@ func webpPixels(dst *Image, data []byte, _ webpFrame) error {
 	case C.DSCONV_WEBP_TRUNCATED:
 		return fmt.Errorf("%w: in the WebP's pixels", ErrTruncated)
 	case C.DSCONV_WEBP_MEMORY:
-		return errors.New("libwebp: out of memory")
+		return fmt.Errorf("%w: libwebp", ErrMemory)
 	}
 	return fmt.Errorf("%w: libwebp finds no sound picture", ErrCorrupt)
 }

@@ -1,5 +1,7 @@
 #include "webp_decode.h"
 
+#include <stdlib.h>
+
 #include <webp/decode.h>
 #include <webp/demux.h>
 
@@ -35,7 +37,7 @@ static int decode_frame(const WebPIterator *f, uint8_t *dst, uint32_t w, uint32_
   return s;
 }
 
-int dsconv_webp_decode(const uint8_t *data, size_t n, uint8_t *dst, uint32_t w, uint32_t h, int channels) {
+static int decode(const uint8_t *data, size_t n, uint8_t *dst, uint32_t w, uint32_t h, int channels) {
   WebPData file = {data, n};
   WebPDemuxer *m = WebPDemux(&file);
   if (m == NULL)
@@ -48,5 +50,22 @@ int dsconv_webp_decode(const uint8_t *data, size_t n, uint8_t *dst, uint32_t w, 
     WebPDemuxReleaseIterator(&f);
   }
   WebPDemuxDelete(m);
+  return s;
+}
+
+static int has_memory(size_t n) {
+  void *volatile p = malloc(n);
+  free(p);
+  return p != NULL;
+}
+
+// libwebp calls some images damaged for which it had no memory: a try anew tells them apart, and
+// whether there is memory for what it takes then, as for the alpha channel.
+int dsconv_webp_decode(const uint8_t *data, size_t n, uint8_t *dst, uint32_t w, uint32_t h, int channels) {
+  int s = decode(data, n, dst, w, h, channels);
+  if (s == DSCONV_WEBP_CORRUPT)
+    s = decode(data, n, dst, w, h, channels);
+  if (s == DSCONV_WEBP_CORRUPT && !has_memory(((size_t)1 << 20) + (size_t)w * h))
+    s = DSCONV_WEBP_MEMORY;
   return s;
 }

@@ -3,10 +3,12 @@ package reader
 import (
 	"fmt"
 
+	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
-// OnError says what becomes of samples that cannot be read, decoded or transformed.
+// OnError says what becomes of samples that cannot be read, decoded or transformed. What is no fault
+// of theirs (preprocess.EndsRun) ends the epoch whatever it says.
 type OnError string
 
 const (
@@ -70,7 +72,7 @@ func (r *Run) fill(w *worker, s *slot, b *Batch, i, position int) error {
 	l := r.loader
 	d := r.draw(position)
 	err := w.fill(b, i, d)
-	if err == nil || l.config.OnError == Fail {
+	if err == nil || l.config.OnError == Fail || preprocess.EndsRun(err) {
 		return err
 	}
 	r.note(s, b, d, err)
@@ -84,6 +86,8 @@ func (r *Run) fill(w *worker, s *slot, b *Batch, i, position int) error {
 		if other == nil {
 			s.substitute(b)
 			return nil
+		} else if preprocess.EndsRun(other) {
+			return other
 		}
 		r.note(s, b, d, other)
 	}

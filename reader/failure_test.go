@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -154,6 +155,22 @@ func TestABatchOfBadSamplesFails(t *testing.T) {
 	n, err := drain(l)
 	if n != 1 || err == nil || !strings.Contains(err.Error(), ds.samples[4].Key) || !strings.Contains(err.Error(), "none of the 4") {
 		t.Errorf("%d batches, error %v", n, err)
+	}
+}
+
+// TestNoMemoryEndsTheEpoch: what is no fault of a sample is not skipped, nor is another put there.
+func TestNoMemoryEndsTheEpoch(t *testing.T) {
+	for _, on := range []OnError{Fail, Skip, Substitute} {
+		ds, _ := damaged(t, 12, 4)
+		ds.broken[7] = preprocess.ErrMemory
+		l := makeLoader(t, unsized{ds}, Config{BatchSize: 4, Workers: 3, OnError: on, Transforms: crop})
+		_, err := drain(l)
+		if on != Fail && !errors.Is(err, preprocess.ErrMemory) || err == nil {
+			t.Errorf("%s: %v", on, err)
+		}
+		if _, bad := l.Bad(); len(bad) > 1 {
+			t.Errorf("%s: %v", on, bad)
+		}
 	}
 }
 

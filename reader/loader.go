@@ -197,7 +197,7 @@ func (l *Loader) first(see func(w *worker) error) error {
 		if failed == nil {
 			failed = err
 		}
-		if l.config.OnError == Fail || s == substitutes {
+		if l.config.OnError == Fail || preprocess.EndsRun(err) || s == substitutes {
 			break
 		}
 	}

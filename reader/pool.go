@@ -18,6 +18,7 @@ func (l *Loader) acquire() *worker {
 }
 
 func (l *Loader) release(w *worker) {
+	w.decoder.StopBy(nil)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.idle = append(l.idle, w)

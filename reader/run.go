@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader/order"
 )
 
@@ -39,6 +40,7 @@ type Run struct {
 	mu      sync.Mutex // for opened alone
 	opened  sync.Cond  // limit or stopped changed
 	stopped atomic.Bool
+	ending  preprocess.Stop // ends decoding, where stopped keeps new entries from being begun
 	workers sync.WaitGroup
 }
 
@@ -122,6 +124,7 @@ func (r *Run) Stop() {
 func (r *Run) stop() {
 	r.mu.Lock()
 	r.stopped.Store(true)
+	r.ending.Set()
 	r.mu.Unlock()
 	r.opened.Broadcast()
 }
@@ -205,6 +208,7 @@ func (r *Run) wait(ctx context.Context, k int) (*Batch, error) {
 func (r *Run) work() {
 	w := r.loader.acquire()
 	defer r.loader.release(w)
+	w.decoder.StopBy(&r.ending)
 	size := int64(r.share.Batch + r.extra)
 	for {
 		entry := r.next.Add(1) - 1

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/dsconv/dsconv/preprocess"
 )
 
 // slot is a place for a batch in the making. Batch k goes through slot k modulo the
@@ -46,9 +48,11 @@ func (s *slot) fail(entry int, err error) {
 func (r *Run) finish(s *slot) {
 	// By entry, so that nothing depends on timing.
 	slices.SortFunc(s.failed, func(a, b failure) int { return a.entry - b.entry })
-	if len(s.failed) > 0 && r.loader.config.OnError != Skip {
-		s.err = s.failed[0].err
-		return
+	for _, f := range s.failed {
+		if r.loader.config.OnError != Skip || preprocess.EndsRun(f.err) {
+			s.err = f.err
+			return
+		}
 	}
 	s.closeGaps(&r.loader.frame)
 	b := s.batch

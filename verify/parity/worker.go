@@ -103,6 +103,9 @@ func (w *worker) fromSource(ctx context.Context, key string, v *formats.Value) (
 		Color: w.recipe.Color, ApplyOrientation: w.recipe.EXIF == preprocess.EXIFApply, MaxPixels: w.recipe.MaxPixels,
 	}
 	ours := w.dec.Decode(&w.decoded, v, o)
+	if preprocess.EndsRun(ours) {
+		return want, ours
+	}
 	q, data, err := w.question(v, o)
 	if err != nil {
 		w.unjudged(w.paths.decode, err)
@@ -203,6 +206,9 @@ func (w *worker) fromStored(ctx context.Context, key string, want expected) erro
 		o.Color = w.recipe.Color
 	}
 	ours := w.dec.Decode(&w.decoded, v, o)
+	if preprocess.EndsRun(ours) {
+		return ours
+	}
 	if ours == nil && want.image != nil {
 		want.image = withColors(want.image)
 		w.compare(w.paths.packed, key, withColors(&w.decoded), want.made, want.otherOrder)
@@ -232,7 +238,9 @@ func (w *worker) fromStored(ctx context.Context, key string, want expected) erro
 		w.compare(w.paths.stored, key, &w.decoded, steps[0], false)
 	}
 	o.Region = r
-	if err := w.dec.Decode(&w.part, v, o); !w.decodes(w.paths.region, key, err, nil) {
+	if err := w.dec.Decode(&w.part, v, o); preprocess.EndsRun(err) {
+		return err
+	} else if !w.decodes(w.paths.region, key, err, nil) {
 		return nil
 	}
 	w.compare(w.paths.region, key, &w.part, steps[1], false)

@@ -1,0 +1,32 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/tfrecord"
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+// starved is a source for one of whose samples there is no memory.
+type starved struct{ *memory }
+
+func (s starved) Read(i int, to *formats.Sample) error {
+	if i == 20 {
+		return fmt.Errorf("decode: %w", preprocess.ErrMemory)
+	}
+	return s.memory.Read(i, to)
+}
+
+// TestNoMemoryEndsTheRun: a sample is not skipped because the machine has no memory.
+func TestNoMemoryEndsTheRun(t *testing.T) {
+	src := starved{newMemory(t, 100, 0)}
+	r, err := plan(t, src, tfrecord.Format{}, filepath.Join(t.TempDir(), "x.tfrecord"), Options{}).Run(context.Background())
+	if !errors.Is(err, preprocess.ErrMemory) || len(r.Skipped) > 0 || r.Failure == nil || r.Failure.Path != "k00020.jpg" {
+		t.Errorf("%v; %+v", err, r)
+	}
+}

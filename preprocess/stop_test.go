@@ -1,0 +1,70 @@
+package preprocess
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// TestStopInsideAnImage: work that would go on for long ends once it is to stop, and what has begun
+// after that does not go on either. Were it not stopped, it would end without an error.
+func TestStopInsideAnImage(t *testing.T) {
+	long := manyScans(6000, 6000, 100)
+	image := testImage(3000, 2000, 3, formats.Uint8)
+	_, png := encoded(t, 600, 400)
+	for name, work := range map[string]func(s *Stop) error{
+		"decode": func(s *Stop) error {
+			d := NewDecoder()
+			defer d.Close()
+			d.StopBy(s)
+			var m Image
+			return d.Decode(&m, &formats.Value{Data: long}, DecodeOptions{})
+		},
+		"tile": func(s *Stop) error {
+			tr := NewTranscoder()
+			defer tr.Close()
+			tr.StopBy(s)
+			_, err := tr.Append(nil, long, 8, false)
+			return err
+		},
+		"tile in Go": func(s *Stop) error {
+			_, err := (&goTranscoder{stop: s}).append(nil, long, nil, 8)
+			return err
+		},
+		"encode": func(s *Stop) (err error) {
+			e := NewEncoder()
+			defer e.Close()
+			e.StopBy(s)
+			for err == nil {
+				_, err = e.AppendJPEG(nil, image, Encode{Quality: 90, Progressive: CanTile})
+			}
+			return err
+		},
+		"PNG": func(s *Stop) (err error) {
+			d := NewDecoder()
+			defer d.Close()
+			d.StopBy(s)
+			for err == nil {
+				var m Image
+				err = d.Decode(&m, &formats.Value{Data: png}, DecodeOptions{})
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s Stop
+			ctx, cancel := context.WithCancel(context.Background())
+			defer s.When(ctx)()
+			time.AfterFunc(10*time.Millisecond, cancel) // at any moment
+			if err := work(&s); !errors.Is(err, context.Canceled) {
+				t.Errorf("stopped in the work: %v", err)
+			}
+			if err := work(&s); !errors.Is(err, context.Canceled) {
+				t.Errorf("stopped before: %v", err)
+			}
+		})
+	}
+}
