@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
@@ -153,7 +154,7 @@ func (c *check) bytes(i int, in *formats.Info, s *formats.Sample) error {
 		}
 		return c.values(in, s)
 	}
-	return atrest.Guard(func() error {
+	return guard.Use(s, func() error {
 		if err := v.View(i, s); err != nil {
 			return err
 		}
