@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // What became of an input that a table names.
@@ -46,7 +47,7 @@ func (r *run) refuse(j *job, path string) error {
 // read cannot be copied. A run that goes on meets its own copies again.
 func (r *run) quarantine(j *job, path string) (copied bool, err error) {
 	var s formats.Sample
-	if err := r.src.Read(int(r.order[j.pos]), &s); err != nil {
+	if err := guard.Do(func() error { return r.src.Read(int(r.order[j.pos]), &s) }); err != nil {
 		return false, nil //nolint:nilerr // it is named as skipped, with the cause
 	}
 	rel, err := filepath.Localize(path)

@@ -88,8 +88,8 @@ var accidents = map[string]func(file string, size int64) error{
 	"shortened": func(file string, size int64) error {
 		return os.Truncate(file, size*(8+rand.Int64N(8))/16/int64(os.Getpagesize())*int64(os.Getpagesize()))
 	},
-	"emptied":   func(file string, _ int64) error { return os.Truncate(file, 0) },
-	"deleted":   func(file string, _ int64) error { return os.Remove(file) },
+	"emptied": func(file string, _ int64) error { return os.Truncate(file, 0) },
+	"deleted": func(file string, _ int64) error { return os.Remove(file) },
 	"replaced": func(file string, size int64) error {
 		return errors.Join(os.WriteFile(file+".new", make([]byte, size), 0o644), os.Rename(file+".new", file))
 	},

@@ -109,10 +109,12 @@ func (c *check) sample(i int, s *formats.Sample) error {
 	if err != nil {
 		return err
 	}
-	wrong := c.row(i, &in)
-	if wrong == nil && !c.o.Quick {
-		wrong = c.bytes(i, &in, s)
-	}
+	wrong := guard.Do(func() error {
+		if err := c.row(i, &in); err != nil || c.o.Quick {
+			return err
+		}
+		return c.bytes(i, &in, s)
+	})
 	if wrong != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()

@@ -7,6 +7,7 @@ package failingdisk
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -141,7 +142,7 @@ func (f *file) Read(_ context.Context, _ fs.FileHandle, dest []byte, off int64) 
 	}
 	defer source.Close()
 	n, err := source.ReadAt(dest, off)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fs.ToErrno(err)
 	}
 	return fuse.ReadResultData(dest[:n]), 0

@@ -37,6 +37,15 @@ func Do(f func() error) (err error) {
 	return f()
 }
 
+// For is Do of the work on what is called name, which is told of a panic.
+func For(name string, f func() error) error {
+	err := Do(f)
+	if panicked, ok := err.(*PanicError); ok { //nolint:errorlint // Do's own, not one in its chain
+		return fmt.Errorf("%s: %w", name, panicked)
+	}
+	return err
+}
+
 // caught is the error of a panic of that value, which is being recovered from.
 func caught(value any) error {
 	if fault, ok := value.(interface{ Addr() uintptr }); ok { // no other panic has an address
