@@ -2,7 +2,26 @@
 
 package main
 
-import "unsafe"
+/*
+#include <stdint.h>
+*/
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// maxElements is more than any call lends.
+const maxElements = 1 << 40
+
+// slice is the n elements at p that C has lent.
+func slice[T any](p *T, n C.int64_t) ([]T, error) {
+	if n < 0 || n > maxElements || p == nil && n > 0 {
+		return nil, fmt.Errorf("%w: %d elements at %p", errValue, int64(n), p)
+	}
+	return unsafe.Slice(p, int(n)), nil
+}
 
 // blocks are memory of the caller, in which the images of a run's batches are made. They belong
 // to one goroutine at a time.

@@ -45,6 +45,16 @@ func (h *handles) remove(handle int64) {
 	delete(h.open, handle)
 }
 
+// take removes the handle and gives what it stands for, which nobody else takes then.
+func take[T any](handle int64) (thing T, ok bool) {
+	things.mu.Lock()
+	defer things.mu.Unlock()
+	if thing, ok = things.open[handle].(T); ok {
+		delete(things.open, handle)
+	}
+	return thing, ok
+}
+
 // of is what the handle stands for.
 func of[T any](handle int64) (thing T, err error) {
 	things.mu.Lock()

@@ -14,6 +14,7 @@
 package main
 
 /*
+#include <stdint.h>
 #include <stdlib.h>
 */
 import "C"
@@ -22,6 +23,7 @@ import (
 	"encoding/json"
 	"unsafe"
 
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
@@ -34,8 +36,39 @@ func main() {}
 //
 //export dsconv_call
 func dsconv_call(method, arguments *C.char) *C.char {
-	result, err := call(C.GoString(method), []byte(C.GoString(arguments)))
+	return contained(func() (any, error) { return call(C.GoString(method), []byte(C.GoString(arguments))) })
+}
+
+// contained is the reply of f, or of its panic. All exported functions are contained, so that no
+// panic ends the caller's process.
+func contained(f func() (any, error)) *C.char {
+	var result any
+	err := guard.Do(func() (err error) {
+		result, err = f()
+		return err
+	})
 	return reply(result, err)
+}
+
+// succeeded is NULL, or the error of f or of its panic.
+func succeeded(f func() error) *C.char {
+	if err := guard.Do(f); err != nil {
+		return reply(nil, err)
+	}
+	return nil
+}
+
+// counted is what f gives, or -1 if that fails or panics.
+func counted(f func() (int, error)) C.int64_t {
+	n := -1
+	err := guard.Do(func() (err error) {
+		n, err = f()
+		return err
+	})
+	if err != nil {
+		return -1
+	}
+	return C.int64_t(n)
 }
 
 //export dsconv_free

@@ -7,7 +7,10 @@ package main
 */
 import "C"
 
-import "unsafe"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // dsconv_order writes the samples that this rank takes from a position of an epoch on, numbered
 // in order of key, to dst, if it has room for so many, and gives how many there are; -1 if there
@@ -16,23 +19,28 @@ import "unsafe"
 //
 //export dsconv_order
 func dsconv_order(handle, epoch, position C.int64_t, dst *C.int32_t, room C.int64_t) C.int64_t {
-	l, leave, err := enter(int64(handle))
-	if err != nil {
-		return -1
-	}
-	defer leave()
-	n := l.Entries(int(position))
-	if dst == nil || int(room) < n {
-		return C.int64_t(n)
-	}
-	i := 0
-	to := unsafe.Slice((*int32)(dst), n)
-	for sample, padding := range l.Order(int(epoch), int(position)) {
-		to[i] = int32(sample)
-		if padding {
-			to[i] = -1 - to[i]
+	return counted(func() (int, error) {
+		l, leave, err := enter(int64(handle))
+		if err != nil {
+			return 0, err
 		}
-		i++
-	}
-	return C.int64_t(n)
+		defer leave()
+		if position < 0 {
+			return 0, fmt.Errorf("%w: position %d", errValue, int64(position))
+		}
+		n := l.Entries(int(position))
+		if dst == nil || int(room) < n {
+			return n, nil
+		}
+		i := 0
+		to := unsafe.Slice((*int32)(dst), n)
+		for sample, padding := range l.Order(int(epoch), int(position)) {
+			to[i] = int32(sample)
+			if padding {
+				to[i] = -1 - to[i]
+			}
+			i++
+		}
+		return n, nil
+	})
 }

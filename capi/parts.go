@@ -102,15 +102,17 @@ type holder interface {
 //
 //export dsconv_part
 func dsconv_part(handle C.int64_t, k C.int32_t, dst unsafe.Pointer, size C.int64_t) C.int64_t {
-	b, p, err := partOf(int64(handle), int(k))
-	if err != nil {
-		return -1
-	}
-	data := p.bytes(b)
-	if dst != nil && int64(size) >= int64(len(data)) {
-		copy(unsafe.Slice((*byte)(dst), len(data)), data)
-	}
-	return C.int64_t(len(data))
+	return counted(func() (int, error) {
+		b, p, err := partOf(int64(handle), int(k))
+		if err != nil {
+			return 0, err
+		}
+		data := p.bytes(b)
+		if dst != nil && int64(size) >= int64(len(data)) {
+			copy(unsafe.Slice((*byte)(dst), len(data)), data)
+		}
+		return len(data), nil
+	})
 }
 
 // dsconv_shapes writes, for each of the batch's samples, the number of dimensions of its value in
@@ -119,21 +121,23 @@ func dsconv_part(handle C.int64_t, k C.int32_t, dst unsafe.Pointer, size C.int64
 //
 //export dsconv_shapes
 func dsconv_shapes(handle C.int64_t, k C.int32_t, dst *C.int64_t, room C.int64_t) C.int64_t {
-	b, p, err := partOf(int64(handle), int(k))
-	if err != nil || p.shapes == nil {
-		return -1
-	}
-	var all []C.int64_t
-	for _, shape := range p.shapes(b) {
-		all = append(all, C.int64_t(len(shape)))
-		for _, n := range shape {
-			all = append(all, C.int64_t(n))
+	return counted(func() (int, error) {
+		b, p, err := partOf(int64(handle), int(k))
+		if err != nil || p.shapes == nil {
+			return -1, err
 		}
-	}
-	if dst != nil && int(room) >= len(all) {
-		copy(unsafe.Slice(dst, len(all)), all)
-	}
-	return C.int64_t(len(all))
+		var all []C.int64_t
+		for _, shape := range p.shapes(b) {
+			all = append(all, C.int64_t(len(shape)))
+			for _, n := range shape {
+				all = append(all, C.int64_t(n))
+			}
+		}
+		if dst != nil && int(room) >= len(all) {
+			copy(unsafe.Slice(dst, len(all)), all)
+		}
+		return len(all), nil
+	})
 }
 
 func partOf(handle int64, k int) (*reader.Batch, *part, error) {

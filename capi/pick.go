@@ -8,8 +8,8 @@ package main
 import "C"
 
 import (
+	"fmt"
 	"sync"
-	"unsafe"
 
 	"github.com/dsconv/dsconv/reader"
 )
@@ -31,37 +31,42 @@ var singles = sync.Pool{New: func() any { return new(single) }}
 //
 //export dsconv_pick
 func dsconv_pick(handle C.int64_t, i, epoch C.int64_t, out *C.int64_t) *C.char {
-	l, leave, err := enter(int64(handle))
-	if err != nil {
-		return reply(nil, err)
-	}
-	defer leave()
-	s := singles.Get().(*single)
-	s.parts = l.parts
-	if err := l.Pick(int(i), int(epoch), &s.batch); err != nil {
-		singles.Put(s)
-		return reply(nil, err)
-	}
-	return s.hand(out)
+	return succeeded(func() error {
+		l, leave, err := enter(int64(handle))
+		if err != nil {
+			return err
+		}
+		defer leave()
+		return lendSingle(out, func(s *single) error {
+			s.parts = l.parts
+			return l.Pick(int(i), int(epoch), &s.batch)
+		})
+	})
 }
 
-// hand makes *out a handle of s.
-func (s *single) hand(out *C.int64_t) *C.char {
-	handle, err := things.add(s)
+// lendSingle makes *out a handle of a single that make has made.
+func lendSingle(out *C.int64_t, make func(s *single) error) error {
+	if out == nil {
+		return fmt.Errorf("%w: no place for the handle", errValue)
+	}
+	s := singles.Get().(*single) // one whose making panics is nobody's any more
+	err := make(s)
+	if err == nil {
+		var handle int64
+		handle, err = things.add(s)
+		*out = C.int64_t(handle)
+	}
 	if err != nil {
 		singles.Put(s)
-		return reply(nil, err)
 	}
-	*out = C.int64_t(handle)
-	return nil
+	return err
 }
 
 // dsconv_drop closes the handle of a single sample.
 //
 //export dsconv_drop
 func dsconv_drop(handle C.int64_t) {
-	if s, err := of[*single](int64(handle)); err == nil {
-		things.remove(int64(handle))
+	if s, ok := take[*single](int64(handle)); ok {
 		singles.Put(s)
 	}
 }
@@ -71,18 +76,23 @@ func dsconv_drop(handle C.int64_t) {
 //
 //export dsconv_labels
 func dsconv_labels(handle C.int64_t, dst *C.int64_t, n C.int64_t) *C.char {
-	l, leave, err := enter(int64(handle))
-	if err != nil {
-		return reply(nil, err)
-	}
-	defer leave()
-	labels := unsafe.Slice((*int64)(dst), int(n))
-	for i := range min(l.Samples(), len(labels)) {
-		in, err := l.InfoOf(i)
+	return succeeded(func() error {
+		l, leave, err := enter(int64(handle))
 		if err != nil {
-			return reply(nil, err)
+			return err
 		}
-		labels[i] = in.Label
-	}
-	return nil
+		defer leave()
+		labels, err := slice(dst, n)
+		if err != nil {
+			return err
+		}
+		for i := range min(l.Samples(), len(labels)) {
+			in, err := l.InfoOf(i)
+			if err != nil {
+				return err
+			}
+			labels[i] = C.int64_t(in.Label)
+		}
+		return nil
+	})
 }

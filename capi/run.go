@@ -12,10 +12,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 	"time"
 	"unsafe"
 
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -42,34 +44,63 @@ func (r *running) current() (*reader.Batch, []part) {
 //
 //export dsconv_start
 func dsconv_start(handle C.int64_t, epoch, position C.int64_t, list *C.int32_t, n C.int64_t, lent *unsafe.Pointer, count C.int32_t, out *C.int64_t) *C.char {
-	l, leave, err := enter(int64(handle))
+	return succeeded(func() error {
+		if out == nil {
+			return fmt.Errorf("%w: no place for the handle", errValue)
+		}
+		blocks, err := slice(lent, C.int64_t(count))
+		if err != nil {
+			return err
+		}
+		var samples []C.int32_t
+		if list != nil {
+			if n > math.MaxInt32 {
+				return fmt.Errorf("%w: a list of %d samples", errValue, int64(n))
+			}
+			if samples, err = slice(list, n); err != nil {
+				return err
+			}
+		}
+		run, err := start(int64(handle), int(epoch), int(position), samples, blocks)
+		*out = C.int64_t(run)
+		return err
+	})
+}
+
+// start starts an epoch, of the loader's order if list is nil, and gives its handle.
+func start(handle int64, epoch, position int, list []C.int32_t, lent []unsafe.Pointer) (run int64, err error) {
+	l, leave, err := enter(handle)
 	if err != nil {
-		return reply(nil, err)
+		return 0, err
 	}
 	r := &running{loader: l, leave: leave, blocks: blocks{size: l.MemorySize(), used: map[unsafe.Pointer]bool{}}}
-	for _, b := range unsafe.Slice(lent, int(count)) {
+	defer func() {
+		if run != 0 {
+			return
+		}
+		if r.run != nil {
+			r.run.Stop()
+		}
+		leave()
+	}()
+	for _, b := range lent {
+		if b == nil {
+			return 0, fmt.Errorf("%w: a block of no memory", errValue)
+		}
 		r.blocks.lend(b)
 	}
 	if list == nil {
-		r.run, err = l.Start(l.StateAt(int(epoch), int(position)), r.blocks.get)
+		r.run, err = l.Start(l.StateAt(epoch, position), r.blocks.get)
 	} else {
-		for _, i := range unsafe.Slice(list, int(n)) {
+		for _, i := range list {
 			r.list = append(r.list, int32(i))
 		}
-		r.run, err = l.StartList(r.list, int(epoch), int(position), r.blocks.get)
+		r.run, err = l.StartList(r.list, epoch, position, r.blocks.get)
 	}
 	if err != nil {
-		leave()
-		return reply(nil, err)
+		return 0, err
 	}
-	run, err := l.keep(r)
-	if err != nil {
-		r.run.Stop()
-		leave()
-		return reply(nil, err)
-	}
-	*out = C.int64_t(run)
-	return nil
+	return l.keep(r)
 }
 
 // keep gives a run a number, unless the loader is being closed.
@@ -99,47 +130,62 @@ const (
 //
 //export dsconv_next
 func dsconv_next(handle C.int64_t, block unsafe.Pointer, milliseconds C.int32_t, out *C.dsconv_batch, failed **C.char) C.int32_t {
-	r, err := of[*running](int64(handle))
+	what := C.int32_t(nextError)
+	err := guard.Do(func() (err error) {
+		r, err := of[*running](int64(handle))
+		if err != nil {
+			return err
+		}
+		if out == nil {
+			return fmt.Errorf("%w: no place for the batch", errValue)
+		}
+		what, err = r.next(block, time.Duration(milliseconds)*time.Millisecond, out)
+		return err
+	})
 	if err != nil {
-		*failed = reply(nil, err)
+		if failed != nil {
+			*failed = reply(nil, err)
+		}
 		return nextError
 	}
+	return what
+}
+
+// next waits for the next batch and tells what came.
+func (r *running) next(block unsafe.Pointer, wait time.Duration, out *C.dsconv_batch) (C.int32_t, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.run == nil {
-		*failed = reply(nil, errClosed)
-		return nextError
+		return nextError, errClosed
 	}
 	if block != nil {
 		r.blocks.lend(block)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(milliseconds)*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
 	b, err := r.run.Next(ctx)
 	switch {
 	case err == nil:
-		return r.hand(b, out, failed)
+		return r.hand(b, out)
 	case errors.Is(err, io.EOF):
-		return nextEnd
+		return nextEnd, nil
 	case ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded):
-		return nextLater
+		return nextLater, nil
 	}
-	*failed = reply(nil, err)
-	return nextError
+	return nextError, err
 }
 
 // hand gives the caller its block with a batch's images.
-func (r *running) hand(b *reader.Batch, out *C.dsconv_batch, failed **C.char) C.int32_t {
+func (r *running) hand(b *reader.Batch, out *C.dsconv_batch) (C.int32_t, error) {
 	r.batch = b
 	images := b.TakeImages()
 	if !r.blocks.give(images) {
-		*failed = reply(nil, errors.New("no block was lent for a batch"))
-		return nextError
+		return nextError, errors.New("no block was lent for a batch")
 	}
 	out.images = unsafe.Pointer(unsafe.SliceData(images))
 	out.n, out.end = C.int64_t(b.N), C.int64_t(b.End)
 	out.skipped, out.substituted = C.int64_t(b.Skipped), C.int64_t(b.Substituted)
-	return nextBatch
+	return nextBatch, nil
 }
 
 // dsconv_stop ends a run, if it has not ended, and waits for its threads. All blocks that were
@@ -147,9 +193,13 @@ func (r *running) hand(b *reader.Batch, out *C.dsconv_batch, failed **C.char) C.
 //
 //export dsconv_stop
 func dsconv_stop(handle C.int64_t) {
-	if r, err := of[*running](int64(handle)); err == nil {
-		r.end(int64(handle))
-	}
+	_ = guard.Do(func() error { // of a handle that is closed nothing is to be told
+		r, err := of[*running](int64(handle))
+		if err == nil {
+			r.end(int64(handle))
+		}
+		return err
+	})
 }
 
 // end stops the run, if it was not before, and waits for its goroutines. The handle stays until

@@ -55,6 +55,18 @@ type draw struct {
 	Sample    int    `json:"sample"`
 }
 
+// maxSide is the largest height or width of an image: the product of two and the channels is a
+// number.
+const maxSide = 1 << 28
+
+// check reports an image that cannot be.
+func (d *draw) check() error {
+	if d.Height < 1 || d.Width < 1 || d.Height > maxSide || d.Width > maxSide {
+		return fmt.Errorf("%w: an image of %dx%d has no pixels, or too many", errValue, d.Width, d.Height)
+	}
+	return nil
+}
+
 // plan is what a transform does to an image.
 func (t *transform) plan(p *augment.Plan, d *draw) {
 	r := augment.NewRand(d.Seed, d.Epoch, d.Sample)
@@ -65,6 +77,9 @@ func (t *transform) plan(p *augment.Plan, d *draw) {
 func planOf(d draw) (any, error) {
 	t, err := of[*transform](d.Transform)
 	if err != nil {
+		return nil, err
+	}
+	if err := d.check(); err != nil {
 		return nil, err
 	}
 	var p augment.Plan
@@ -78,20 +93,28 @@ func planOf(d draw) (any, error) {
 //
 //export dsconv_transform
 func dsconv_transform(handle C.int64_t, src *C.uint8_t, height, width C.int64_t, seed C.uint64_t, epoch, sample C.int64_t, out *C.int64_t) *C.char {
-	t, err := of[*transform](int64(handle))
-	if err != nil {
-		return reply(nil, err)
-	}
-	d := draw{Height: int(height), Width: int(width), Seed: uint64(seed), Epoch: int(epoch), Sample: int(sample)}
-	pixels := unsafe.Slice((*byte)(unsafe.Pointer(src)), d.Height*d.Width*t.channels)
-	s := singles.Get().(*single)
-	s.parts = imagePart
-	m := preprocess.Image{Pix: pixels, H: d.Height, W: d.Width, C: t.channels, DType: formats.Uint8}
-	if err := t.apply(&m, &d, &s.batch); err != nil {
-		singles.Put(s)
-		return reply(nil, fmt.Errorf("transform an image of %dx%d: %w", d.Width, d.Height, err))
-	}
-	return s.hand(out)
+	return succeeded(func() error {
+		t, err := of[*transform](int64(handle))
+		if err != nil {
+			return err
+		}
+		d := draw{Height: int(height), Width: int(width), Seed: uint64(seed), Epoch: int(epoch), Sample: int(sample)}
+		if err := d.check(); err != nil {
+			return err
+		}
+		pixels, err := slice((*byte)(unsafe.Pointer(src)), C.int64_t(d.Height*d.Width*t.channels))
+		if err != nil {
+			return err
+		}
+		m := preprocess.Image{Pix: pixels, H: d.Height, W: d.Width, C: t.channels, DType: formats.Uint8}
+		return lendSingle(out, func(s *single) error {
+			s.parts = imagePart
+			if err := t.apply(&m, &d, &s.batch); err != nil {
+				return fmt.Errorf("transform an image of %dx%d: %w", d.Width, d.Height, err)
+			}
+			return nil
+		})
+	})
 }
 
 var imagePart = []part{{

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
@@ -51,7 +52,7 @@ func (r *run) refuse(j *job, path string) error {
 // read cannot be copied. A run that goes on meets its own copies again.
 func (r *run) quarantine(j *job, path string) (copied bool, err error) {
 	var s formats.Sample
-	if err := r.src.Read(int(r.order[j.pos]), &s); err != nil {
+	if err := guard.Do(func() error { return r.src.Read(int(r.order[j.pos]), &s) }); err != nil {
 		return false, nil //nolint:nilerr // it is named as skipped, with the cause
 	}
 	rel, err := filepath.Localize(path)

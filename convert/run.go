@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
 )
@@ -169,7 +170,7 @@ func (r *run) dispatch(ctx context.Context) error {
 func (r *run) readAll() {
 	for j := range r.read {
 		start := time.Now()
-		j.err = r.src.Read(int(r.order[j.pos]), &j.in)
+		j.err = guard.Do(func() error { return r.src.Read(int(r.order[j.pos]), &j.in) })
 		r.readNS.Add(int64(time.Since(start)))
 		r.process <- j
 	}
@@ -180,12 +181,20 @@ func (r *run) processAll(stop *preprocess.Stop) error {
 	if err != nil {
 		return err
 	}
-	defer proc.Close()
+	defer func() { proc.Close() }()
 	proc.StopBy(stop)
 	for j := range r.process {
 		if j.err == nil {
 			start := time.Now()
-			r.processOne(proc, j)
+			err := guard.Do(func() error { r.processOne(proc, j); return nil })
+			if err != nil { // nobody knows what a panic left of the processor
+				j.err = err
+				proc.Close()
+				if proc, err = preprocess.NewProcessor(r.o.Recipe, r.schema); err != nil {
+					return err
+				}
+				proc.StopBy(stop)
+			}
 			r.processNS.Add(int64(time.Since(start)))
 		}
 		j.done <- struct{}{}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // sourceDiff collects how the source differs from a listing of it.
@@ -179,7 +180,10 @@ func (p *Plan) compareTouched(touched []int, d *sourceDiff) error {
 	g.SetLimit(8)
 	for k, pos := range touched {
 		g.Go(func() error {
-			why := p.sameBytes(pos, packed[k])
+			var why string
+			if err := guard.Do(func() error { why = p.sameBytes(pos, packed[k]); return nil }); err != nil {
+				why = err.Error()
+			}
 			if why == "" {
 				return nil
 			}

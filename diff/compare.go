@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
 )
@@ -156,11 +157,14 @@ func (c *comparison) read(work <-chan *task) error {
 	r := &reader{comparison: c, dec: preprocess.NewDecoder()}
 	defer r.dec.Close()
 	for t := range work {
-		values, err := r.values(t.i, t.j, &t.a, &t.b)
+		err := guard.For(fmt.Sprintf("key %q", t.a.Key), func() error {
+			values, err := r.values(t.i, t.j, &t.a, &t.b)
+			t.change.What = slices.Concat(values, t.change.What)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		t.change.What = slices.Concat(values, t.change.What)
 		close(t.done)
 	}
 	return nil

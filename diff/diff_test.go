@@ -29,6 +29,7 @@ type memory struct {
 	sums    bool
 	reads   atomic.Int64
 	fails   string // the key that cannot be read
+	panics  string // the key where reading panics
 }
 
 func (m *memory) Meta() *formats.Meta { return &m.meta }
@@ -55,6 +56,9 @@ func (m *memory) Info(i int) (formats.Info, error) {
 
 func (m *memory) Read(i int, s *formats.Sample) error {
 	m.reads.Add(1)
+	if m.samples[i].Key == m.panics {
+		panic("a bug")
+	}
 	if m.samples[i].Key == m.fails {
 		return fmt.Errorf("key %q: %w", m.fails, formats.ErrDamaged)
 	}
@@ -282,6 +286,11 @@ func TestErrors(t *testing.T) {
 	_, err := diff.Compare(context.Background(), fill(grey, 200), bad, 4, nothing)
 	if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), `the second dataset: key "120"`) {
 		t.Errorf("%v", err)
+	}
+	bad.fails, bad.panics = "", "121"
+	_, err = diff.Compare(context.Background(), fill(grey, 200), bad, 4, nothing)
+	if err == nil || !strings.Contains(err.Error(), `key "121"`) || !strings.Contains(err.Error(), "a bug") {
+		t.Errorf("a panic: %v", err)
 	}
 	mixed := dataset(imageField).add("b", grey).add("a", grey)
 	if _, err := diff.Compare(context.Background(), mixed, fill(grey, 2), 1, nothing); !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), `the key "a" comes after "b"`) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
@@ -36,7 +37,7 @@ func (a *adder) compareImages(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return a.hash(p, &old, &now)
+			return guard.For(fmt.Sprintf("key %q", old.Key), func() error { return a.hash(p, &old, &now) })
 		})
 	}
 	return g.Wait()

@@ -12,6 +12,7 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
 )
@@ -118,7 +119,7 @@ func (r *repairer) samples(ctx context.Context, v *version, workers int) error {
 	err := parallel.Each(ctx, len(r.suspect), workers, func() (func(int) error, func(), error) {
 		var s formats.Sample
 		return func(k int) error {
-			if i := r.suspect[k]; v.union.Read(int(i), &s) != nil {
+			if i := r.suspect[k]; guard.Do(func() error { return v.union.Read(int(i), &s) }) != nil {
 				r.mu.Lock()
 				lost = append(lost, i)
 				r.mu.Unlock()
@@ -151,7 +152,11 @@ func (r *repairer) one(v *version, i int32, proc *preprocess.Processor, s, out *
 	if err != nil {
 		return err
 	}
-	it, err := r.restore(proc, &in, s, out)
+	var it item
+	err = guard.Do(func() (err error) {
+		it, err = r.restore(proc, &in, s, out)
+		return err
+	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {

@@ -1,6 +1,8 @@
 package reader
 
 import (
+	"sync/atomic"
+
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader/augment"
 )
@@ -44,19 +46,28 @@ type Batch struct {
 
 	loader *Loader // that lends it
 	slot   *slot   // that it was made in, nil once it is kept
+
+	released *atomic.Bool // of a batch that is kept
 }
 
 // Keep lends the batch beyond the loop body, in which it is called, until Release. Another is
 // made in its place: each that is kept takes memory of its own.
 func (b *Batch) Keep() {
 	if b.slot != nil {
-		b.slot.batch, b.slot = nil, nil
+		b.slot.batch, b.slot, b.released = nil, nil, new(atomic.Bool)
 	}
 }
 
 // Release gives a batch back that was kept, from any goroutine. It must not be used from then
-// on.
-func (b *Batch) Release() { b.loader.releaseBatch(b) }
+// on. Releasing it again, or one that was not kept, does nothing.
+func (b *Batch) Release() {
+	if b.released == nil || b.released.Swap(true) {
+		return
+	}
+	again := *b // another batch: b stays released, whatever is made in its memory
+	again.released = nil
+	b.loader.releaseBatch(&again)
+}
 
 // Frame is what all batches of a Loader have in common.
 type Frame struct {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader/cache"
 )
@@ -103,6 +104,7 @@ func (w *worker) fetch(i int, start time.Duration) (time.Duration, error) {
 	l := w.loader
 	if l.cache != nil {
 		if b, ok := l.cache.Get(i); ok {
+			w.cached = b
 			w.orientation = l.record.view(b, &w.sample)
 			return w.lap(stageRead, start), nil
 		}
@@ -110,6 +112,7 @@ func (w *worker) fetch(i int, start time.Duration) (time.Duration, error) {
 	if err := l.read(i, &w.sample); err != nil {
 		return start, fmt.Errorf("read sample %d: %w", i, err)
 	}
+	w.fetched = true
 	now := w.lap(stageRead, start)
 	w.bytes.Add(int64(len(w.sample.Values[l.image].Data)))
 	if err := w.orient(); err != nil {
@@ -144,18 +147,23 @@ func (w *worker) keep(i int, start time.Duration) (time.Duration, error) {
 		if err := w.decoder.Decode(&w.pixels, v, w.options()); err != nil {
 			return start, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 		}
+		if err := guard.CheckSample(w.mark, &w.sample); err != nil {
+			return start, fmt.Errorf("decode %s: %w", w.sample.Key, err)
+		}
 		m := &w.pixels
 		*v = formats.Value{Encoding: formats.Raw, DType: m.DType, Shape: append(v.Shape[:0], m.H, m.W, m.C)}
 		v.Lend(m.Pix)
 	}
 	b, ok, err := l.cache.Put(i, l.record.size(&w.sample), func(dst []byte) error {
 		l.record.put(dst, &w.sample, w.orientation)
-		return nil
+		// What is kept must be the dataset's, and no zeros in its place.
+		return guard.CheckSample(w.mark, &w.sample)
 	})
 	if err != nil {
 		return start, fmt.Errorf("cache %s: %w", w.sample.Key, err)
 	}
 	if ok {
+		w.cached = b
 		l.record.view(b, &w.sample)
 	}
 	return w.lap(stage, start), nil

@@ -36,7 +36,7 @@ func makeLoader(t testing.TB, ds formats.Dataset, c Config) *Loader {
 // clone copies a batch, for it is valid in the loop's body only.
 func clone(b *Batch) Batch {
 	c := *b
-	c.loader, c.slot = nil, nil
+	c.loader, c.slot, c.released = nil, nil, nil
 	c.Uint16, c.Soft = slices.Clone(b.Uint16), slices.Clone(b.Soft)
 	c.Labels8, c.Labels16 = slices.Clone(b.Labels8), slices.Clone(b.Labels16)
 	c.Fields = nil

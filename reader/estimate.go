@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader/cache"
 )
 
@@ -121,17 +120,18 @@ func (l *Loader) look(see func(h, w, size, held int)) error {
 	var failed error
 	seen := 0
 	for k := range min(n, looked) {
-		err := l.read(k*n/min(n, looked), &w.sample)
-		if err == nil {
+		err := w.see(k*n/min(n, looked), func() error {
 			v := &w.sample.Values[l.image]
-			var head preprocess.Header
-			if head, err = w.decoder.Inspect(v); err == nil {
+			head, err := w.decoder.Inspect(v)
+			if err == nil {
 				h, width, _ := w.decoder.Size(v, w.options()) // as Inspect
 				see(h, width, len(v.Data), head.Coefficients)
-				seen++
 			}
-		}
-		if err != nil && failed == nil {
+			return err
+		})
+		if err == nil {
+			seen++
+		} else if failed == nil {
 			failed = err
 		}
 	}

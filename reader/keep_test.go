@@ -54,14 +54,14 @@ func TestKeptBatchesStay(t *testing.T) {
 // TestReleasedBatchesAreUsedAgain: a loop that always keeps one takes one more than Prefetch+1.
 func TestReleasedBatchesAreUsedAgain(t *testing.T) {
 	l := makeLoader(t, rawImages(60, 4, 4, 3), Config{BatchSize: 2, Workers: 2, Prefetch: 2})
-	seen := map[*Batch]bool{}
+	seen := map[*uint8]bool{} // their memory
 	for epoch := range 3 {
 		var last *Batch
 		for b, err := range l.Epoch(t.Context(), epoch) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen[b] = true
+			seen[&b.Uint8[0]] = true
 			b.Keep()
 			if last != nil {
 				last.Release()
@@ -72,6 +72,39 @@ func TestReleasedBatchesAreUsedAgain(t *testing.T) {
 	}
 	if len(seen) > 5 || len(l.batches) != len(seen) {
 		t.Errorf("%d batches were made, %d are pooled; want at most 5", len(seen), len(l.batches))
+	}
+}
+
+// TestReleaseTwice: from two goroutines, and again when the memory is another batch's by then.
+// No memory is two batches'.
+func TestReleaseTwice(t *testing.T) {
+	l := makeLoader(t, rawImages(60, 4, 4, 3), Config{BatchSize: 2, Workers: 2, Prefetch: 2})
+	var old []*Batch
+	for epoch := range 20 {
+		var kept []*Batch
+		seen := map[*uint8]bool{}
+		for b, err := range l.Epoch(t.Context(), epoch) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if seen[&b.Uint8[0]] {
+				t.Fatalf("epoch %d: two batches lie in the same memory", epoch)
+			}
+			seen[&b.Uint8[0]] = true
+			b.Release() // which is not kept yet
+			b.Keep()
+			kept = append(kept, b)
+			for _, b := range old {
+				b.Release()
+			}
+		}
+		var all sync.WaitGroup
+		for _, b := range kept {
+			all.Go(b.Release)
+			all.Go(b.Release)
+		}
+		all.Wait()
+		old = kept
 	}
 }
 

@@ -186,12 +186,8 @@ func (l *Loader) first(see func(w *worker) error) error {
 	defer l.release(w)
 	var failed error
 	for s := range l.samples.Len() {
-		err := l.read(l.samples.At(s), &w.sample)
-		if err != nil {
-			err = fmt.Errorf("read the first sample: %w", err)
-		} else if err = see(w); err != nil {
-			err = fmt.Errorf("decode %s: %w", w.sample.Key, err)
-		} else {
+		err := w.see(l.samples.At(s), func() error { return see(w) })
+		if err == nil {
 			return nil
 		}
 		if failed == nil {
@@ -202,6 +198,21 @@ func (l *Loader) first(see func(w *worker) error) error {
 		}
 	}
 	return failed
+}
+
+// see reads sample i of the dataset and calls do.
+func (w *worker) see(i int, do func() error) error {
+	w.index = i
+	return w.use(func() error {
+		if err := w.loader.read(i, &w.sample); err != nil {
+			return fmt.Errorf("read sample %d: %w", i, err)
+		}
+		w.fetched = true
+		if err := do(); err != nil {
+			return fmt.Errorf("decode %s: %w", w.sample.Key, err)
+		}
+		return nil
+	})
 }
 
 // columns is the number of classes of a multi-hot label.

@@ -14,16 +14,19 @@ func (l *Loader) Pick(i, epoch int, b *Batch) error {
 	}
 	w := l.acquire()
 	defer l.release(w)
-	now, err := w.take(l.draw(i, i, epoch, l.plan.Repeats(), 0))
-	if err != nil {
-		return err
-	}
 	f := l.frame
-	if l.config.AnySize {
-		f.shape[0], f.shape[1] = w.plan.H, w.plan.W
-	}
-	f.reset(b, 1)
-	if err := w.render(b, 0, f.entry(), now); err != nil {
+	err := w.use(func() error {
+		now, err := w.take(l.draw(i, i, epoch, l.plan.Repeats(), 0))
+		if err != nil {
+			return err
+		}
+		if l.config.AnySize {
+			f.shape[0], f.shape[1] = w.plan.H, w.plan.W
+		}
+		f.reset(b, 1)
+		return w.render(b, 0, f.entry(), now)
+	})
+	if err != nil {
 		return err
 	}
 	f.joinFields(b)

@@ -1,9 +1,13 @@
 package reader
 
-import "github.com/dsconv/dsconv/preprocess"
+import (
+	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/preprocess"
+)
 
 // acquire takes an idle worker or makes one.
 func (l *Loader) acquire() *worker {
+	guard.Renew()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n := len(l.idle); n > 0 {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader/order"
 )
@@ -152,6 +153,7 @@ func (r *Run) open(k int) {
 	if r.extra > 0 {
 		r.loader.frame.reset(&s.before, 1)
 	}
+	guard.Renew()
 	r.announce(first, size)
 	r.mu.Lock()
 	r.limit.Add(int64(size + r.extra))
@@ -218,7 +220,9 @@ func (r *Run) work() {
 		s := r.slot(int(entry / size))
 		r.make(w, s, int(entry%size))
 		if s.left.Add(-1) == 0 {
-			r.finish(s)
+			if err := guard.Do(func() error { r.finish(s); return nil }); err != nil {
+				s.err = fmt.Errorf("batch at position %d: %w", s.first, err)
+			}
 			r.ready.Add(1)
 			s.done <- struct{}{}
 		}

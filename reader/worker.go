@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader/augment"
 )
@@ -19,6 +20,9 @@ type worker struct {
 	rand    augment.Rand
 	sample  formats.Sample
 	index   int              // of the sample
+	mark    guard.Mark       // before it was read
+	fetched bool             // sample is that one
+	cached  []byte           // memory of the cache in which it lies
 	pixels  preprocess.Image // decoded; belongs to the worker
 	lent    preprocess.Image // pixels that lie in the dataset's memory
 	h, w    int              // of the designated image, before the plan
@@ -33,11 +37,13 @@ type worker struct {
 
 // fill makes entry i of b what is drawn. The error names the sample's key.
 func (w *worker) fill(b *Batch, i int, d draw) error {
-	now, err := w.take(d)
-	if err != nil {
-		return err
-	}
-	return w.render(b, i, w.loader.frame.entry(), now)
+	return w.use(func() error {
+		now, err := w.take(d)
+		if err != nil {
+			return err
+		}
+		return w.render(b, i, w.loader.frame.entry(), now)
+	})
 }
 
 // take reads the sample that is drawn and plans what its image goes through. It gives back the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
@@ -108,10 +109,12 @@ func (c *check) sample(i int, s *formats.Sample) error {
 	if err != nil {
 		return err
 	}
-	wrong := c.row(i, &in)
-	if wrong == nil && !c.o.Quick {
-		wrong = c.bytes(i, &in, s)
-	}
+	wrong := guard.Do(func() error {
+		if err := c.row(i, &in); err != nil || c.o.Quick {
+			return err
+		}
+		return c.bytes(i, &in, s)
+	})
 	if wrong != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -153,7 +156,7 @@ func (c *check) bytes(i int, in *formats.Info, s *formats.Sample) error {
 		}
 		return c.values(in, s)
 	}
-	return atrest.Guard(func() error {
+	return guard.Use(s, func() error {
 		if err := v.View(i, s); err != nil {
 			return err
 		}

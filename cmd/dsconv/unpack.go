@@ -16,6 +16,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/npy"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
@@ -115,6 +116,11 @@ func (u *unpacker) sample(i int, s *formats.Sample, coder *pngCoder) error {
 	if u.split != "" && in.Split != u.split {
 		return nil
 	}
+	return guard.For(fmt.Sprintf("key %q", in.Key), func() error { return u.files(i, &in, s, coder) })
+}
+
+// files writes the files of sample i.
+func (u *unpacker) files(i int, in *formats.Info, s *formats.Sample, coder *pngCoder) error {
 	if err := u.ds.Read(i, s); err != nil {
 		return err
 	}
@@ -123,7 +129,7 @@ func (u *unpacker) sample(i int, s *formats.Sample, coder *pngCoder) error {
 	if err := coder.pixels(&s.Values[img]); err != nil {
 		return fmt.Errorf("key %q: %w", s.Key, err)
 	}
-	name := fileName(&in, s.Values[img].Encoding)
+	name := fileName(in, s.Values[img].Encoding)
 	if err := u.write(name, s.Values[img].Data, in.Source.ModTime); err != nil {
 		return fmt.Errorf("key %q: %w", s.Key, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // Check compares part p of the files under dir with the table on up to workers goroutines and
@@ -122,7 +123,8 @@ func (sc *scanner) work(ctx context.Context) {
 		if i >= int64(len(sc.spans)) {
 			return
 		}
-		if err := sc.span(ctx, sc.spans[i], buf); err != nil {
+		sp := sc.spans[i]
+		if err := guard.For(sc.sums[sp.file].Name, func() error { return sc.span(ctx, sp, buf) }); err != nil {
 			sc.mu.Lock()
 			sc.failed = errors.Join(sc.failed, err)
 			sc.mu.Unlock()

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -121,41 +120,4 @@ func TestCheckReportsEveryDamageOnce(t *testing.T) {
 	if err := sums.Check(ctx, dir, 0, formats.Part{}, 2, func(formats.Damage) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-}
-
-// A page that cannot be read is an error of the read, and no other panic is swallowed.
-func TestGuard(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(file, make([]byte, 1<<20), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	m, err := Map(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
-	if err := os.Truncate(file, 4096); err != nil {
-		t.Fatal(err)
-	}
-	to := make([]byte, 1<<20)
-	for name, read := range map[string]func(){
-		"copy": func() { copy(to, m.Data) },
-		"hash": func() { Hash(m.Data) },
-		"crc":  func() { crc32.Checksum(m.Data, castagnoli) },
-		"byte": func() { to[0] = m.Data[1<<19] },
-	} {
-		err := Guard(func() error { read(); return nil })
-		if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "cannot be read") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if err := Guard(func() error { return io.EOF }); !errors.Is(err, io.EOF) {
-		t.Errorf("Guard gives %v", err)
-	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a panic was swallowed")
-		}
-	}()
-	_ = Guard(func() error { var p *int; *p++; return nil })
 }

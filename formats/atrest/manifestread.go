@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // ReadManifest reads the manifest in b, of which it keeps nothing. columns are the user's
@@ -45,7 +46,9 @@ func ReadManifest(b []byte, columns []string) (*Table, error) {
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for _, column := range reads {
 		g.Go(func() error {
-			return r.column(column.name, func(chunks []chunk) error { return column.read(&r, chunks) })
+			return guard.For("read the manifest: "+column.name, func() error {
+				return r.column(column.name, func(chunks []chunk) error { return column.read(&r, chunks) })
+			})
 		})
 	}
 	if err := g.Wait(); err != nil {
@@ -121,10 +124,12 @@ func (t *columnSet) toRows() error {
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for k, chunk := range t.table.rows.chunks {
 		g.Go(func() error {
-			for j := range chunk {
-				t.row(k*chunkRows+j, &chunk[j])
-			}
-			return nil
+			return guard.For("read the manifest", func() error {
+				for j := range chunk {
+					t.row(k*chunkRows+j, &chunk[j])
+				}
+				return nil
+			})
 		})
 	}
 	return g.Wait()

@@ -3,14 +3,15 @@ package atrest
 import (
 	"fmt"
 	"os"
-	"runtime/debug"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// Mapping is a file in memory, read-only, until Close.
+// Mapping is a file in memory, read-only, until Close. Who reads Data must expect that a page
+// cannot be read, and use package guard.
 type Mapping struct {
 	Data []byte
 
@@ -35,9 +36,9 @@ func Map(path string) (*Mapping, error) {
 	if st.Size() == 0 {
 		return &Mapping{}, nil
 	}
-	b, err := unix.Mmap(int(f.Fd()), 0, int(st.Size()), unix.PROT_READ, unix.MAP_SHARED)
+	b, err := guard.Map(f, path, int(st.Size()), false)
 	if err != nil {
-		return nil, fmt.Errorf("map %s: %w", path, err)
+		return nil, err
 	}
 	return &Mapping{Data: b, tells: tellsResidency(path, st)}, nil
 }
@@ -54,26 +55,5 @@ func (m *Mapping) Slice(off, n int64) ([]byte, error) {
 func (m *Mapping) Close() error {
 	b := m.Data
 	m.Data = nil
-	if len(b) == 0 {
-		return nil
-	}
-	return unix.Munmap(b)
-}
-
-// Guard calls read, which touches mapped memory, and makes of a page that cannot be read,
-// because the file was cut meanwhile or the disk fails, an error, ErrDamaged, instead of the
-// end of the process.
-func Guard(read func() error) (err error) {
-	before := debug.SetPanicOnFault(true)
-	defer func() {
-		debug.SetPanicOnFault(before)
-		switch p := recover().(type) {
-		case nil:
-		case interface{ Addr() uintptr }: // a fault of memory, and no other panic, has one
-			err = fmt.Errorf("%w: a page of the file cannot be read", formats.ErrDamaged)
-		default:
-			panic(p)
-		}
-	}()
-	return read()
+	return guard.Unmap(b)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // Reader is what Datasets have in common whose formats find each value in memory of their
@@ -14,7 +15,8 @@ type Reader struct {
 	Path string
 	// Lend gives the value of field k of sample i: Data is memory of the dataset, Shape is
 	// appended to shape[:0]. It is not asked for a designated label of kind Label, which the
-	// manifest has.
+	// manifest has. Its error tells of memory that it read and that cannot be read (see
+	// package guard).
 	Lend func(i, k int, shape []int) (formats.Value, error)
 }
 
@@ -23,7 +25,7 @@ func (r *Reader) Read(i int, s *formats.Sample) error {
 	if err := r.Table.inRange(i); err != nil {
 		return fmt.Errorf("read %s: %w", r.Path, err)
 	}
-	err := Guard(func() error {
+	err := guard.Do(func() error {
 		if err := r.fill(i, s, false); err != nil {
 			return err
 		}
@@ -40,7 +42,7 @@ func (r *Reader) View(i int, s *formats.Sample) error {
 	if err := r.Table.inRange(i); err != nil {
 		return fmt.Errorf("view %s: %w", r.Path, err)
 	}
-	if err := r.fill(i, s, true); err != nil {
+	if err := guard.Do(func() error { return r.fill(i, s, true) }); err != nil {
 		return fmt.Errorf("view %s: key %q: %w", r.Path, r.Table.Key(i), err)
 	}
 	return nil
@@ -59,6 +61,7 @@ func (r *Reader) fill(i int, s *formats.Sample, lend bool) error {
 			v.SetInt64(r.Table.Label(i))
 			continue
 		}
+		mark := guard.Now()
 		lent, err := r.Lend(i, k, v.Shape)
 		if err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
@@ -67,7 +70,11 @@ func (r *Reader) fill(i int, s *formats.Sample, lend bool) error {
 			*v = lent
 			v.Lend(lent.Data)
 		} else {
-			lent.Data = append(v.Buffer(), lent.Data...)
+			data := append(v.Buffer(), lent.Data...)
+			if err := guard.Check(mark, lent.Data); err != nil {
+				return fmt.Errorf("field %s: %w", f.Name, err)
+			}
+			lent.Data = data
 			*v = lent
 		}
 	}

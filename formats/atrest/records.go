@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // Records reads what Shards wrote, from mapped memory. It is safe for concurrent use.
@@ -109,14 +110,14 @@ func (r *Records) Record(i int) ([]byte, error) {
 	return b, nil
 }
 
-// Use calls do with the record of row i, in mapped memory. An error says which key and where
-// the record lies.
+// Use calls do with the record of row i, in mapped memory. An error, such as that a part of
+// the record cannot be read, says which key and where the record lies.
 func (r *Records) Use(i int, do func(record []byte) error) error {
 	b, err := r.Record(i)
 	if err != nil {
 		return err
 	}
-	if err := do(b); err != nil {
+	if err := guard.Read(b, func() error { return do(b) }); err != nil {
 		at := r.Table.Place(i)
 		return fmt.Errorf("key %q in %s at byte %d: %w", r.Table.Key(i), r.Meta().Files[at.Shard], at.Offset, err)
 	}

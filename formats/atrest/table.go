@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // Place is where a sample's record lies. Formats that find a record by its key alone
@@ -179,7 +180,9 @@ func (t *Table) inParts(check func(from, to int) error) error {
 	errs := make([]error, runtime.GOMAXPROCS(0))
 	var parts sync.WaitGroup
 	for k := range errs {
-		parts.Go(func() { errs[k] = check(k*t.Len()/len(errs), (k+1)*t.Len()/len(errs)) })
+		parts.Go(func() {
+			errs[k] = guard.Do(func() error { return check(k*t.Len()/len(errs), (k+1)*t.Len()/len(errs)) })
+		})
 	}
 	parts.Wait()
 	return cmp.Or(errs...)

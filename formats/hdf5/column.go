@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // column is one field in mapped memory: values of one shape, or bytes with their bounds.
@@ -67,6 +68,20 @@ func (c *column) value(i int, shape []int) (formats.Value, error) {
 		v.Shape = append(v.Shape, int(d))
 	}
 	return v, checkShape(&v)
+}
+
+// unreadable is the error that what describes value i could not be read at some time since mark.
+func (c *column) unreadable(mark guard.Mark, i int) error {
+	if guard.Quiet(mark) || c.offsets == nil {
+		return nil
+	}
+	row := 8 * c.rank
+	for _, b := range [][]byte{c.offsets[8*i : 8*i+16], c.shapes[i*row : (i+1)*row], c.encodings[i : i+1], c.types[i : i+1]} {
+		if err := guard.Check(mark, b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkShape reports a shape that is not one, or of raw elements not that of their bytes:

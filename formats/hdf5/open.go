@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // Open implements formats.Format. It reads and checks all but the values themselves.
@@ -40,7 +41,7 @@ func open(path string, salvage bool) (*dataset, error) {
 	}
 	d := &dataset{mapping: m}
 	d.Path, d.Lend = path, d.lend
-	if err := d.load(salvage); err != nil {
+	if err := guard.Read(m.Data, func() error { return d.load(salvage) }); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return d, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // dataset is an open HDF5 dataset.
@@ -33,29 +34,44 @@ var (
 
 // lend gives a value in the mapping; see atrest.Reader.
 func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
-	if c := d.fields[k]; c != nil {
-		return c.value(i, shape)
+	c := d.fields[k]
+	if c == nil {
+		return d.image(i, shape)
 	}
-	return d.image(i, shape)
+	mark := guard.Now()
+	v, err := c.value(i, shape)
+	if unreadable := c.unreadable(mark, i); unreadable != nil {
+		return v, unreadable
+	}
+	return v, err
 }
 
 // Prefetch implements formats.Prefetcher.
 func (d *dataset) Prefetch(indices []int32) {
 	var places []atrest.Place
-	for _, c := range append([]*column{d.images}, d.fields...) {
-		if c == nil {
+	// A page that cannot be read is an error where the value is read.
+	_ = guard.Do(func() error {
+		for _, c := range append([]*column{d.images}, d.fields...) {
+			if c != nil {
+				places = d.appendPlaces(places, c, indices)
+			}
+		}
+		return nil
+	})
+	atrest.Prefetch([]*atrest.Mapping{d.mapping}, places)
+}
+
+// appendPlaces appends where the column's values of those indices lie in the file.
+func (d *dataset) appendPlaces(places []atrest.Place, c *column, indices []int32) []atrest.Place {
+	for _, i := range indices {
+		if i < 0 || int(i) >= d.Len() {
 			continue
 		}
-		for _, i := range indices {
-			if i < 0 || int(i) >= d.Len() {
-				continue
-			}
-			if b, err := c.bytes(int(i)); err == nil && len(b) > 0 {
-				places = append(places, atrest.Place{Offset: d.mapping.Offset(b), Length: int64(len(b))})
-			}
+		if b, err := c.bytes(int(i)); err == nil && len(b) > 0 {
+			places = append(places, atrest.Place{Offset: d.mapping.Offset(b), Length: int64(len(b))})
 		}
 	}
-	atrest.Prefetch([]*atrest.Mapping{d.mapping}, places)
+	return places
 }
 
 // image is the designated image of sample i. Data is lent, Shape is appended to shape[:0].
@@ -121,11 +137,17 @@ func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 		if err != nil {
 			return fmt.Errorf("check %s: dataset %s: %w", d.Path, p.name, err)
 		}
-		if p.summed && crc32.Checksum(b, castagnoli) != p.sum {
-			report(formats.Damage{
-				File: filepath.Base(d.Path), Offset: p.offset, Length: p.length(),
-				Cause: fmt.Sprintf("the checksum of dataset %s differs", p.name),
-			})
+		if !p.summed {
+			continue
+		}
+		err = guard.Read(b, func() error {
+			if crc32.Checksum(b, castagnoli) != p.sum {
+				return fmt.Errorf("the checksum of dataset %s differs", p.name)
+			}
+			return nil
+		})
+		if err != nil {
+			report(formats.Damage{File: filepath.Base(d.Path), Offset: p.offset, Length: p.length(), Cause: err.Error()})
 		}
 	}
 	return nil
@@ -149,13 +171,16 @@ func (d *dataset) checkFooter(report func(formats.Damage)) (whole bool, err erro
 		})
 		return false, nil
 	}
-	f, err := findFooter(d.mapping.Data)
-	if err == nil {
-		_, err = f.readSums()
-	}
-	if err == nil {
-		_, err = f.readPlaces()
-	}
+	err = guard.Read(d.mapping.Data, func() error {
+		f, err := findFooter(d.mapping.Data)
+		if err == nil {
+			_, err = f.readSums()
+		}
+		if err == nil {
+			_, err = f.readPlaces()
+		}
+		return err
+	})
 	if err != nil {
 		return false, fmt.Errorf("check %s: %w", d.Path, err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // Files in the stage. A further field has its bytes and its index in two of its own.
@@ -50,9 +51,12 @@ func ours(path string) error {
 	if err != nil {
 		return err
 	}
-	if !hasTrailer(m.Data) {
-		err = withoutFooter(m.Data)
-	}
+	err = guard.Do(func() error {
+		if !hasTrailer(m.Data) {
+			return withoutFooter(m.Data)
+		}
+		return nil
+	})
 	return errors.Join(err, m.Close())
 }
 

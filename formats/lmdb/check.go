@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // Check implements formats.Checker.
@@ -49,7 +50,8 @@ func (d *dataset) checkTrees(ctx context.Context, e *environment, report func(fo
 		report(e.damage(e.metas))
 	}
 	reported := map[string]bool{}
-	return atrest.Guard(func() error {
+	mark := guard.Now()
+	err := guard.Do(func() error {
 		for i := range d.Len() {
 			if i%1024 == 0 && ctx.Err() != nil {
 				return ctx.Err()
@@ -63,6 +65,10 @@ func (d *dataset) checkTrees(ctx context.Context, e *environment, report func(fo
 		}
 		return nil
 	})
+	if unreadable := guard.Check(mark, e.data); unreadable != nil {
+		report(e.damage(unreadable))
+	}
+	return err
 }
 
 // check looks key up and says what is wrong with where its value should be.

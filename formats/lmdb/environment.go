@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // environment is one LMDB environment that is read. It is safe for concurrent use.
@@ -47,7 +48,10 @@ func openEnvironment(dir, name string, databases []string) (*environment, error)
 		return e, err
 	}
 	e := &environment{name: name, mapping: mapping}
-	err = atrest.Guard(func() error { return e.open(mapping.Data, databases) })
+	err = guard.Read(mapping.Data, func() error { return e.open(mapping.Data, databases) })
+	if unreadable := new(guard.ReadError); errors.As(err, &unreadable) {
+		e.fail(max(1, len(databases)), err)
+	}
 	if err != nil {
 		err = fmt.Errorf("open %s: %w", path, err)
 	}
@@ -93,7 +97,15 @@ func (e *environment) fail(n int, err error) {
 
 // get gives the value of key in the file's memory, valid until close.
 func (e *environment) get(db int, key string) ([]byte, error) {
-	b, err := e.lookUp(&e.databases[db], unsafe.Slice(unsafe.StringData(key), len(key)))
+	mark := guard.Now()
+	n, err := e.lookUp(&e.databases[db], unsafe.Slice(unsafe.StringData(key), len(key)))
+	var b []byte
+	if err == nil {
+		b, err = e.value(&n)
+	}
+	if unreadable := e.unreadable(mark, n.page, err); unreadable != nil {
+		err = unreadable
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.name, asDamage(err))
 	}
@@ -107,8 +119,9 @@ func (e *environment) at(db, rank int, key string) ([]byte, error) {
 		return b, nil
 	}
 	if d.index != nil {
+		mark := guard.Now()
 		if n, ok := d.index.find(rank, key); ok {
-			if b, err := e.value(&n); err == nil {
+			if b, err := e.value(&n); err == nil && guard.Quiet(mark) {
 				d.known.put(e.data, rank, b)
 				return b, nil
 			}
@@ -117,30 +130,51 @@ func (e *environment) at(db, rank int, key string) ([]byte, error) {
 	return e.get(db, key)
 }
 
-func (e *environment) lookUp(d *database, key []byte) ([]byte, error) {
+// unreadable is the error that a leaf or, if err is about a page, that page could not be read at
+// some time since mark.
+func (e *environment) unreadable(mark guard.Mark, leaf uint64, err error) error {
+	if guard.Quiet(mark) {
+		return nil
+	}
+	pages := []uint64{leaf}
+	if page := new(pageError); errors.As(err, &page) {
+		pages = append(pages, page.no)
+	}
+	for _, no := range pages {
+		if no >= e.count {
+			continue
+		}
+		if err := guard.Check(mark, e.data[int(no)*e.size:][:e.size]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *environment) lookUp(d *database, key []byte) (node, error) {
 	if d.err != nil {
-		return nil, d.err
+		return node{}, d.err
 	}
-	n, err := e.find(d.root, key)
-	if err != nil {
-		return nil, err
-	}
-	return e.value(&n)
+	return e.find(d.root, key)
 }
 
 // indexBy makes the databases' indexes; the keys of the n ranks are in all of them.
 func (e *environment) indexBy(n int, key func(rank int) string) {
 	for i := range e.databases {
 		if d := &e.databases[i]; d.err == nil {
-			// A page that cannot be read is the affair of who reads a value.
-			_ = atrest.Guard(func() error {
-				if d.index = newIndex(&e.pages, d.root, n, key); d.index != nil {
+			mark := guard.Now()
+			// A page that cannot be read is an error where a value is read.
+			_ = guard.Do(func() error {
+				if d.index = newIndex(&e.pages, d.root, n, key); d.index != nil && guard.Quiet(mark) {
 					d.ahead, d.known = new(ahead), make(known, n)
 					atrest.HugePages(d.known)
 					e.prefetchBranches(d.index)
 				}
 				return nil
 			})
+			if d.ahead == nil {
+				d.index = nil
+			}
 		}
 	}
 }

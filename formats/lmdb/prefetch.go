@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // ahead is what Prefetch keeps of a database between calls.
@@ -32,8 +33,8 @@ func (d *dataset) Prefetch(indices []int32) {
 	if len(ranks) == 0 {
 		return
 	}
-	// A page that cannot be read is the affair of who reads the value.
-	_ = atrest.Guard(func() error {
+	// A page that cannot be read is an error where the value is read.
+	_ = guard.Do(func() error {
 		for _, e := range d.environments() {
 			for i := range e.databases {
 				e.prefetch(&e.databases[i], ranks, d.Table.Key)

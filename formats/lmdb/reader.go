@@ -9,6 +9,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/formats/npy"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // dataset is an open LMDB dataset.
@@ -105,24 +106,29 @@ func (d *dataset) checkSizes() error {
 }
 
 // lend gives a value in the mapped file; see atrest.Reader.
-func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
+func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {
+	mark := guard.Now()
 	field := &d.Meta().Schema[k]
+	var b []byte
 	if db := slices.Index(d.further, k); db >= 0 {
-		b, err := d.fields.at(db, i, d.Table.Key(i))
-		if err != nil {
-			return formats.Value{}, err
+		if b, err = d.fields.at(db, i, d.Table.Key(i)); err != nil {
+			return v, err
 		}
-		return parseField(field, b, shape, &d.headers[k])
+		v, err = parseField(field, b, shape, &d.headers[k])
+	} else {
+		in, missing := d.Info(i)
+		if missing != nil {
+			return v, missing
+		}
+		if b, err = d.images.at(0, i, in.Key); err != nil {
+			return v, err
+		}
+		v, err = parseImage(field, &in, b, shape, &d.headers[k])
 	}
-	in, err := d.Info(i)
-	if err != nil {
-		return formats.Value{}, err
+	if unreadable := guard.Check(mark, b); unreadable != nil {
+		return v, unreadable
 	}
-	b, err := d.images.at(0, i, in.Key)
-	if err != nil {
-		return formats.Value{}, err
-	}
-	return parseImage(field, &in, b, shape, &d.headers[k])
+	return v, err
 }
 
 // Close implements formats.Dataset.

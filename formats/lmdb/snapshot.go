@@ -11,6 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // snapshot is the state of an environment that a checkpoint keeps. With the file's length
@@ -94,7 +95,7 @@ func (s snapshot) checkFile(f *os.File, names []string, entries int) error {
 	if err != nil {
 		return err
 	}
-	err = atrest.Guard(func() error { return s.trust(m.Data, page, names, entries) })
+	err = guard.Read(m.Data, func() error { return s.trust(m.Data, page, names, entries) })
 	return errors.Join(err, m.Close())
 }
 

@@ -99,9 +99,7 @@ func (d *dataset) read(i int, rec []byte, s *formats.Sample) error {
 
 // Read fills s with a copy of sample i.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
-	return d.Use(i, func(rec []byte) error {
-		return atrest.Guard(func() error { return d.read(i, rec, s) })
-	})
+	return d.Use(i, func(rec []byte) error { return d.read(i, rec, s) })
 }
 
 // View fills s with sample i in mapped memory; labels alone are the caller's.
@@ -117,11 +115,8 @@ func (d *Compressed) Read(i int, s *formats.Sample) error {
 	}
 	defer d.pool.Put(buf)
 	return d.Use(i, func(frame []byte) error {
-		err := atrest.Guard(func() (err error) {
-			*buf, err = decompress(d.zstd, frame, *buf)
-			return err
-		})
-		if err != nil {
+		var err error
+		if *buf, err = decompress(d.zstd, frame, *buf); err != nil {
 			return err
 		}
 		return d.read(i, *buf, s)

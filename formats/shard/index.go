@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // widsName is the file of the sidecar that `wids` reads.
@@ -68,7 +69,10 @@ func (x *indexer) content(files []string, shard int) ([]byte, error) {
 		at := t.Place(i)
 		rec, err := mp.Slice(at.Offset, at.Length)
 		if err == nil {
-			b, err = appendIndexLine(b, rec, at.Offset)
+			err = guard.Read(rec, func() (err error) {
+				b, err = appendIndexLine(b, rec, at.Offset)
+				return err
+			})
 		}
 		if err != nil {
 			return nil, fmt.Errorf("index %s: key %q: %w", files[shard], t.Key(i), err)

@@ -41,12 +41,10 @@ func open(path string, records func(path string) (*atrest.Records, error)) (form
 // Read fills s with a copy of sample i. The frame's and the sample's checksums are checked.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
 	return d.Use(i, func(rec []byte) error {
-		return atrest.Guard(func() error {
-			if err := d.fill(i, rec, s, false); err != nil {
-				return err
-			}
-			return d.CheckSum(s)
-		})
+		if err := d.fill(i, rec, s, false); err != nil {
+			return err
+		}
+		return d.CheckSum(s)
 	})
 }
 

@@ -6,11 +6,13 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // Each calls a worker's function for every index below n, each once, in no order, on workers
 // goroutines (the number of cores if it is below 1), and waits for them. start makes a
-// worker: its function and what frees it. The first error ends the run.
+// worker: its function and what frees it. The first error, or panic of the function, ends the run.
 func Each(ctx context.Context, n, workers int, start func() (do func(i int) error, end func(), err error)) error {
 	if workers < 1 {
 		workers = Cores()
@@ -29,7 +31,7 @@ func Each(ctx context.Context, n, workers int, start func() (do func(i int) erro
 				if i >= n {
 					return nil
 				}
-				if err := do(i); err != nil {
+				if err := guard.Do(func() error { return do(i) }); err != nil {
 					return err
 				}
 			}

@@ -102,6 +102,9 @@ func (p *Pipeline) Shape() [3]int { return [3]int{p.h, p.w, p.c} }
 // Plan plans the ops for an image of h by w pixels, drawing from r.
 func (p *Pipeline) Plan(plan *Plan, h, w int, r *Rand) {
 	plan.Reset(h, w, p.c)
+	if h < 1 || w < 1 {
+		plan.err = fmt.Errorf("an image of %dx%d has no pixels", w, h)
+	}
 	for _, o := range p.ops {
 		if plan.err == nil {
 			o.Plan(plan, r)

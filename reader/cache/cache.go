@@ -1,11 +1,14 @@
 package cache
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // Cache is one process's access to a cache. All methods but Close are safe for concurrent
@@ -18,6 +21,9 @@ type Cache struct {
 	head  *header
 	slots []slot
 	end   uint64 // of the arena
+
+	broken atomic.Bool   // see Abandon
+	seen   atomic.Uint64 // the guard.Mark up to which the memory was found usable
 
 	growing    sync.Mutex
 	freeMemory func() (int64, error)
@@ -72,14 +78,15 @@ func (c *Cache) mapFile(want Config) error {
 	if st.Size() < headerSize {
 		return want.checkHeader(&header{}, st.Size())
 	}
-	if c.view, err = mapShared(c.file, int(st.Size()), false); err != nil {
+	if c.view, err = guard.Map(c.file, c.path, int(st.Size()), false); err != nil {
 		return err
 	}
-	if c.room, err = mapShared(c.file, int(st.Size()), true); err != nil {
+	if c.room, err = guard.Map(c.file, c.path, int(st.Size()), true); err != nil {
 		return err
 	}
 	c.head = (*header)(unsafe.Pointer(&c.room[0]))
-	if err := want.checkHeader(c.head, st.Size()); err != nil {
+	err = guard.Read(c.room[:headerSize], func() error { return want.checkHeader(c.head, st.Size()) })
+	if err != nil {
 		return err
 	}
 	c.slots = unsafe.Slice((*slot)(unsafe.Pointer(&c.room[headerSize])), want.Samples)
@@ -89,22 +96,60 @@ func (c *Cache) mapFile(want Config) error {
 
 // Get is sample i if it is there. Its bytes must not be written and are valid until Close.
 func (c *Cache) Get(i int) (data []byte, ok bool) {
-	if uint(i) < uint(len(c.slots)) {
+	if uint(i) < uint(len(c.slots)) && !c.failed() {
 		s := &c.slots[i]
 		if w := s.word.Load(); w&stateMask == ready {
-			c.hits.Add(1)
-			return c.record(s, w), true
+			if data, ok := c.record(s, w); ok {
+				c.hits.Add(1)
+				return data, true
+			}
 		}
 	}
 	c.misses.Add(1)
 	return nil, false
 }
 
-// record is the sample of a slot that is ready.
-func (c *Cache) record(s *slot, word uint64) []byte {
-	from := word &^ stateMask
-	to := from + s.size.Load()
-	return c.view[from:to:to]
+// record is the sample of a slot that is ready. ok is false if the slot was damaged.
+func (c *Cache) record(s *slot, word uint64) (data []byte, ok bool) {
+	from, size := word&^stateMask, s.size.Load()
+	if !c.holds(from, size) {
+		c.broken.Store(true)
+		return nil, false
+	}
+	return c.view[from : from+size : from+size], true
+}
+
+// holds reports whether the arena has a record of that size at from.
+func (c *Cache) holds(from, size uint64) bool {
+	return from >= uint64(IndexSize(len(c.slots))) && from <= c.end && size <= c.end-from
+}
+
+// Abandon ends the use of the cache in this process if file is the cache's, which could not be
+// read or written: from now on nothing is in it, and it takes nothing. It reports whether that is
+// so.
+func (c *Cache) Abandon(file string) bool {
+	if file != c.path {
+		return false
+	}
+	c.broken.Store(true)
+	return true
+}
+
+// failed reports whether the cache's file was ever unusable since Open.
+func (c *Cache) failed() bool {
+	if c.broken.Load() {
+		return true
+	}
+	now := uint64(guard.Now())
+	if now == c.seen.Load() {
+		return false
+	}
+	if guard.Failed(c.view) || guard.Failed(c.room) {
+		c.broken.Store(true)
+		return true
+	}
+	c.seen.Store(now)
+	return false
 }
 
 // Put puts sample i there, of size bytes: fill writes all of dst, which is not to be kept
@@ -116,11 +161,15 @@ func (c *Cache) Put(i, size int, fill func(dst []byte) error) (data []byte, ok b
 	if i < 0 || i >= len(c.slots) || size < 0 {
 		return nil, false, fmt.Errorf("sample %d of %d bytes: the cache is for %d samples", i, size, len(c.slots))
 	}
+	if c.failed() {
+		return nil, false, nil
+	}
 	s := &c.slots[i]
 	was := s.word.Load()
 	switch was & stateMask {
 	case ready:
-		return c.record(s, was), true, nil
+		data, ok = c.record(s, was)
+		return data, ok, nil
 	case claimed:
 		return nil, false, nil
 	case empty:
@@ -151,8 +200,12 @@ func (c *Cache) Put(i, size int, fill func(dst []byte) error) (data []byte, ok b
 // fill makes a claimed slot, whose record begins at from, ready or vacant.
 func (c *Cache) fill(s *slot, from uint64, size int, fill func(dst []byte) error) ([]byte, bool, error) {
 	to := from + uint64(size)
+	if !c.holds(from, uint64(size)) {
+		c.broken.Store(true)
+		return nil, false, nil
+	}
 	dst := c.room[from:to:to]
-	if err := fill(dst); err != nil {
+	if err := fill(dst); err != nil || c.failed() {
 		s.word.Store(from | vacant)
 		return nil, false, err
 	}
@@ -165,15 +218,16 @@ func (c *Cache) fill(s *slot, from uint64, size int, fill func(dst []byte) error
 
 // Stats may be asked at any time before Close.
 func (c *Cache) Stats() Stats {
-	return Stats{
-		Limit:   int64(c.head.limit),
-		Used:    int64(c.head.cursor.Load()) - IndexSize(len(c.slots)),
-		Samples: int(c.head.held.Load()),
-		Full:    Reason(c.head.full.Load()),
-		Hits:    c.hits.Load(),
-		Misses:  c.misses.Load(),
-		Refused: c.refused.Load(),
+	st := Stats{Hits: c.hits.Load(), Misses: c.misses.Load(), Refused: c.refused.Load()}
+	err := guard.Read(c.room[:headerSize], func() error {
+		st.Limit, st.Used = int64(c.head.limit), int64(c.head.cursor.Load())-IndexSize(len(c.slots))
+		st.Samples, st.Full = int(c.head.held.Load()), Reason(c.head.full.Load())
+		return nil
+	})
+	if err != nil || c.failed() {
+		st.Limit, st.Used, st.Samples, st.Full = 0, 0, 0, Unusable
 	}
+	return st
 }
 
 // Close detaches; what Get and Put gave must no longer be used. The last Cache to close
@@ -184,7 +238,7 @@ func (c *Cache) Close() error {
 	}
 	view, room, f := c.view, c.room, c.file
 	c.view, c.room, c.head, c.slots, c.file = nil, nil, nil, nil, nil
-	err := unmap(view, room)
+	err := errors.Join(guard.Unmap(view), guard.Unmap(room))
 	if e := release(f, c.path); err == nil {
 		err = e
 	}

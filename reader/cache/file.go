@@ -168,28 +168,6 @@ func isAt(f *os.File, path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-func mapShared(f *os.File, size int, write bool) ([]byte, error) {
-	prot := unix.PROT_READ
-	if write {
-		prot |= unix.PROT_WRITE
-	}
-	b, err := unix.Mmap(int(f.Fd()), 0, size, prot, unix.MAP_SHARED)
-	if err != nil {
-		return nil, fmt.Errorf("map %d bytes: %w", size, err)
-	}
-	return b, nil
-}
-
-func unmap(mappings ...[]byte) error {
-	var errs []error
-	for _, b := range mappings {
-		if b != nil {
-			errs = append(errs, unix.Munmap(b))
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // forget takes the pages of b out of the process, which would count them twice; the file
 // keeps them.
 func forget(b []byte) {

@@ -15,9 +15,10 @@ const (
 	AtLimit         // a sample did not fit under the limit; a smaller one still may
 	NoSpace         // the file system has no more room
 	NoMemory        // the machine or the cgroup has no more memory
+	Unusable        // the cache's file could not be read or written
 )
 
-var reasons = [...]string{"not full", "the limit is reached", "the file system is full", "no memory is left"}
+var reasons = [...]string{"not full", "the limit is reached", "the file system is full", "no memory is left", "its file cannot be used"}
 
 func (r Reason) String() string {
 	if int(r) < len(reasons) {
@@ -53,6 +54,9 @@ func (c *Cache) reserve(size int) (from uint64, ok bool) {
 	for c.mayFit(size) {
 		from := c.head.cursor.Load()
 		to := from + uint64(RecordSize(size))
+		if !c.holds(from, uint64(size)) {
+			return 0, false
+		}
 		if to > c.head.backed.Load() && !c.grow(to) {
 			return 0, false
 		}

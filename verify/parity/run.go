@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
 )
@@ -61,7 +62,7 @@ func Run(ctx context.Context, src, dst formats.Dataset, o Options) (*Certificate
 			return nil, nil, err
 		}
 		return func(k int) error {
-			err := w.sample(ctx, r.pairs[k])
+			err := guard.For(fmt.Sprintf("key %q", r.pairs[k].key), func() error { return w.sample(ctx, r.pairs[k]) })
 			if err != nil {
 				cancel(err)
 			}

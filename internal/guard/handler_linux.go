@@ -1,0 +1,75 @@
+//go:build linux && cgo
+
+package guard
+
+/*
+#include "handler.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The handler's counters: of pages that something happened to, and of those that are zeros now.
+var (
+	events   = (*atomic.Uint64)(unsafe.Pointer(&C.guard_events))
+	replaced = (*atomic.Uint64)(unsafe.Pointer(&C.guard_replaced))
+)
+
+// Renew makes the handler the first that SIGBUS comes to, if another was set meanwhile: Python's
+// faulthandler prints and ends the process. It is called before mapped memory is used for a
+// while.
+func Renew() { _ = C.guard_renew() } // what fails failed in Map too
+
+func watch(r *region, prot int) (int, error) {
+	if errno := C.guard_renew(); errno != 0 {
+		return 0, fmt.Errorf("handle SIGBUS: %w", syscall.Errno(errno))
+	}
+	slot := C.guard_watch(unsafe.Pointer(unsafe.SliceData(r.data)), C.size_t(len(r.data)), C.int(prot))
+	if slot < 0 {
+		return 0, errors.New("handle SIGBUS: there is no memory for one mapping more")
+	}
+	return int(slot), nil
+}
+
+func unwatch(r *region) { C.guard_unwatch(C.int(r.slot)) }
+
+// faulted looks for the outermost of the region's pages first to last that could not be read at
+// some time since mark.
+func (r *region) faulted(mark Mark, first, last int) (from, to int, hit bool) {
+	var a, b C.size_t
+	n := C.guard_faulted(C.int(r.slot), C.uint64_t(mark), C.size_t(first), C.size_t(last), &a, &b)
+	return int(a), int(b), n > 0
+}
+
+// restore maps replaced pages from the file again, if it still is where it was.
+func (r *region) restore(first, last int) {
+	f, err := os.OpenFile(r.path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	var now unix.Stat_t
+	if unix.Fstat(int(f.Fd()), &now) == nil && now.Dev == r.stat.Dev && now.Ino == r.stat.Ino {
+		C.guard_restore(C.int(r.slot), C.int(f.Fd()), C.size_t(first), C.size_t(last))
+	}
+}
+
+// Failed reports whether b, of memory that Map gave, was ever unusable.
+func Failed(b []byte) bool {
+	if events.Load() == 0 {
+		return false
+	}
+	regions.RLock()
+	defer regions.RUnlock()
+	r := regionOf(uintptr(unsafe.Pointer(unsafe.SliceData(b))))
+	return r != nil && C.guard_failed(C.int(r.slot)) != 0
+}

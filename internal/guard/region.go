@@ -1,0 +1,124 @@
+package guard
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// ReadError tells that bytes of a mapped file could not be read, or not be written.
+type ReadError struct {
+	File     string
+	From, To int64 // the first byte, and the one behind the last
+}
+
+func (e *ReadError) Error() string {
+	return fmt.Sprintf("%v: bytes %d to %d of %s cannot be read: the disk failed or the file was shortened",
+		formats.ErrDamaged, e.From, e.To-1, e.File)
+}
+
+// Is reports whether target is formats.ErrDamaged.
+func (e *ReadError) Is(target error) bool { return target == formats.ErrDamaged }
+
+// region is a mapped file.
+type region struct {
+	at    uintptr
+	data  []byte
+	path  string
+	stat  unix.Stat_t
+	write bool
+	slot  int // the handler's number of it
+}
+
+// regions are all there are, by address.
+var regions struct {
+	sync.RWMutex
+	list []*region
+}
+
+var pageSize = os.Getpagesize()
+
+// Map maps the first size bytes, at least one, of the file f, shared with all who use it. path
+// is where f was opened.
+func Map(f *os.File, path string, size int, write bool) ([]byte, error) {
+	r := &region{path: path, write: write}
+	if err := unix.Fstat(int(f.Fd()), &r.stat); err != nil {
+		return nil, fmt.Errorf("map %s: %w", path, err)
+	}
+	prot := unix.PROT_READ
+	if write {
+		prot |= unix.PROT_WRITE
+	}
+	b, err := unix.Mmap(int(f.Fd()), 0, size, prot, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("map %d bytes of %s: %w", size, path, err)
+	}
+	r.data, r.at = b, uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	if r.slot, err = watch(r, prot); err != nil {
+		_ = unix.Munmap(b)
+		return nil, fmt.Errorf("map %s: %w", path, err)
+	}
+	regions.Lock()
+	defer regions.Unlock()
+	i, _ := regionFrom(r.at)
+	regions.list = slices.Insert(regions.list, i, r)
+	return b, nil
+}
+
+// Unmap ends what Map began; nobody may use the memory any more.
+func Unmap(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	regions.Lock()
+	if i, ok := regionFrom(uintptr(unsafe.Pointer(unsafe.SliceData(b)))); ok {
+		unwatch(regions.list[i])
+		regions.list = slices.Delete(regions.list, i, i+1)
+	}
+	regions.Unlock()
+	return unix.Munmap(b)
+}
+
+// regionFrom is where in the list the region that begins at that address is, or would be. The
+// list must be locked.
+func regionFrom(addr uintptr) (i int, ok bool) {
+	return slices.BinarySearchFunc(regions.list, addr, func(r *region, addr uintptr) int { return cmp.Compare(r.at, addr) })
+}
+
+// regionOf is the region with that address, nil if there is none. The list must be locked.
+func regionOf(addr uintptr) *region {
+	i, ok := regionFrom(addr)
+	if !ok {
+		i--
+	}
+	if i < 0 || addr-regions.list[i].at >= uintptr(len(regions.list[i].data)) {
+		return nil
+	}
+	return regions.list[i]
+}
+
+// unreadable is the error of pages first to last of the region.
+func (r *region) unreadable(first, last int) error {
+	return &ReadError{
+		File: r.path, From: int64(first) * int64(pageSize), To: min(int64(last+1)*int64(pageSize), int64(len(r.data))),
+	}
+}
+
+// unreadableAt is the error of the page at that address, nil if it is in no region.
+func unreadableAt(addr uintptr) error {
+	regions.RLock()
+	defer regions.RUnlock()
+	r := regionOf(addr)
+	if r == nil {
+		return nil
+	}
+	page := int(addr-r.at) / pageSize
+	return r.unreadable(page, page)
+}

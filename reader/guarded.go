@@ -1,0 +1,64 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/reader/augment"
+)
+
+// use calls do, which makes something of one sample that the worker reads. A panic, and memory
+// of the dataset that cannot be read, are errors that name the sample. Memory of the cache is
+// not: the sample is then read from the dataset.
+func (w *worker) use(do func() error) error {
+	for {
+		w.mark, w.cached, w.fetched = guard.Now(), nil, false
+		err := guard.Do(do)
+		if err == nil && guard.Quiet(w.mark) {
+			return nil
+		}
+		err = w.judge(err)
+		unreadable := new(guard.ReadError)
+		if w.loader.cache == nil || !errors.As(err, &unreadable) || !w.loader.cache.Abandon(unreadable.File) {
+			return err
+		}
+	}
+}
+
+// judge finds what was wrong with the sample that the worker used; err is what that led to.
+func (w *worker) judge(err error) error {
+	unreadable := guard.Check(w.mark, w.cached)
+	if unreadable == nil && w.fetched {
+		unreadable = guard.CheckSample(w.mark, &w.sample)
+	}
+	panicked := new(guard.PanicError)
+	switch {
+	case unreadable != nil:
+		return fmt.Errorf("read %s: %w", w.name(), unreadable)
+	case errors.As(err, &panicked):
+		w.renew()
+		return fmt.Errorf("%s: %w", w.name(), err)
+	}
+	return err
+}
+
+// name is what errors call the sample by that the worker reads. Its key may lie in memory that
+// cannot be read.
+func (w *worker) name() string {
+	in, err := w.loader.dataset.Info(w.index)
+	if err != nil {
+		return fmt.Sprintf("sample %d", w.index)
+	}
+	return fmt.Sprintf("sample %d, key %q", w.index, in.Key)
+}
+
+// renew replaces all that a panic may have left half done.
+func (w *worker) renew() {
+	_ = guard.Do(func() error { w.decoder.Close(); return nil })
+	w.decoder = preprocess.NewDecoder()
+	w.runner, w.plan, w.sample = augment.Runner{}, augment.Plan{}, formats.Sample{}
+	w.pixels, w.lent, w.masked, w.turned = preprocess.Image{}, preprocess.Image{}, preprocess.Image{}, preprocess.Image{}
+}

@@ -1,0 +1,55 @@
+package reader
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// panicking panics where some samples are read.
+type panicking struct {
+	*memory
+	at map[int]bool
+}
+
+func (d panicking) Read(i int, s *formats.Sample) error {
+	if d.at[i] {
+		panic("a bug")
+	}
+	return d.memory.Read(i, s)
+}
+
+// TestPanicIsTheSamplesError: it names the key and the place, and OnError applies.
+func TestPanicIsTheSamplesError(t *testing.T) {
+	ds := panicking{rawImages(30, 4, 4, 3), map[int]bool{7: true, 20: true}}
+	for _, on := range []OnError{Fail, Skip, Substitute} {
+		l := makeLoader(t, ds, Config{BatchSize: 5, Workers: 3, OnError: on})
+		n, failed := 0, error(nil)
+		for b, err := range l.Epoch(t.Context(), 0) {
+			if failed = err; err == nil {
+				n += b.N
+			}
+		}
+		times, samples := l.Bad()
+		switch {
+		case on == Fail && failed == nil, on != Fail && failed != nil:
+			t.Errorf("%s: %v", on, failed)
+		case on == Skip && n != 28, on == Substitute && n != 30, on == Skip && times != 2:
+			t.Errorf("%s: %d samples, %d were bad", on, n, times)
+		}
+		for _, s := range samples {
+			if failed = s.Err; !ds.at[s.Index] {
+				t.Errorf("%s: sample %d is bad: %v", on, s.Index, s.Err)
+			}
+		}
+		key := ds.samples[7].Key
+		if text := failed.Error(); on == Fail && !strings.Contains(text, key) || !strings.Contains(text, "a bug") || !strings.Contains(text, "panic_test.go") {
+			t.Errorf("%s: %v", on, failed)
+		}
+		var b Batch
+		if err := l.At(20, &b); err == nil || !strings.Contains(err.Error(), ds.samples[20].Key) {
+			t.Errorf("%s: a single sample: %v", on, err)
+		}
+	}
+}
