@@ -14,14 +14,14 @@ import (
 )
 
 // decodeGeneric decodes what is no JPEG with the Go decoders.
-func decodeGeneric(r *bytes.Reader, data []byte, enc formats.Encoding, h Header) (img image.Image, warning string, err error) {
+func (d *Decoder) decodeGeneric(r *bytes.Reader, data []byte, enc formats.Encoding, h Header) (img image.Image, warning string, err error) {
 	switch enc {
 	case formats.PNG:
-		img, warning, err = decodePNG(data, h)
+		img, warning, err = decodePNG(data, h, d.take)
 	case formats.GIF:
 		img, err = decodeGIF(data)
 	case formats.TIFF:
-		img, err = decodeTIFF(r, data)
+		img, err = d.decodeTIFF(r, data)
 	default:
 		return nil, "", fmt.Errorf("%w: encoding %q", ErrUnsupported, enc)
 	}
@@ -51,20 +51,23 @@ func decodeGIF(data []byte) (image.Image, error) {
 
 // decodeTIFF undoes that golang.org/x/image takes what a fax calls white for black where the
 // TIFF says that 0 is black.
-func decodeTIFF(r io.Reader, data []byte) (image.Image, error) {
+func (d *Decoder) decodeTIFF(r io.Reader, data []byte) (image.Image, error) {
 	if err := checkTIFF(data); err != nil {
+		return nil, err
+	}
+	if err := checkTIFFBlocks(data); err != nil {
 		return nil, err
 	}
 	img, err := tiff.Decode(r)
 	if err != nil {
 		return nil, err
 	}
-	d, err := firstIFD(data)
+	dir, err := firstIFD(data)
 	if err != nil {
 		return nil, err
 	}
 	gray, ok := img.(*image.Gray)
-	if fax := d.value(tagCompression, tiffUncompressed); ok && (fax == 3 || fax == 4) && d.value(tagPhotometric, -1) == tiffGray {
+	if fax := dir.value(tagCompression, tiffUncompressed); ok && (fax == 3 || fax == 4) && dir.value(tagPhotometric, -1) == tiffGray {
 		for i := range gray.Pix {
 			gray.Pix[i] ^= 255
 		}
