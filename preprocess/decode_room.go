@@ -72,4 +72,8 @@ func (d *Decoder) Shrink() {
 		d.scratch[i].Shrink()
 	}
 	d.png.row, d.png.top = shrunk(d.png.row), shrunk(d.png.top)
+	if d.zstd != nil { // it remembers what it wrote to
+		d.zstd.Close()
+		d.zstd = nil
+	}
 }

@@ -107,8 +107,9 @@ func (d *Decoder) unzstd(data []byte, want uint64) ([]byte, error) {
 		d.zstd = z
 	}
 	// A frame need not state its size: it is decompressed into what its shape takes and no more.
-	d.scratch[0].Pix = grow(d.scratch[0].Pix, int(want))
-	pix, err := d.zstd.DecodeAll(data, d.scratch[0].Pix[:0:want])
+	const slack = 64 // with which zstd decodes the last block as fast as the others
+	d.scratch[0].Pix = grow(d.scratch[0].Pix, int(want)+slack)
+	pix, err := d.zstd.DecodeAll(data, d.scratch[0].Pix[:0])
 	if err != nil {
 		return nil, fmt.Errorf("%w: raw+zstd: %w", ErrCorrupt, err)
 	}

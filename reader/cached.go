@@ -141,8 +141,15 @@ func (w *worker) keep(i int, start time.Duration) (time.Duration, error) {
 	stage := stageRead
 	if v := &w.sample.Values[l.image]; l.config.Cache.Kind == Decoded && !w.lends(v) {
 		stage = stageDecode
-		if err := w.decoder.Decode(&w.pixels, v, w.options()); err != nil {
+		o := w.options()
+		o.Room = &w.room
+		if err := w.decoder.Decode(&w.pixels, v, o); err != nil {
+			w.free()
 			return start, fmt.Errorf("decode %s: %w", w.sample.Key, err)
+		}
+		if w.room.Held() { // so large an image is decoded each time
+			w.free()
+			return w.lap(stage, start), nil
 		}
 		m := &w.pixels
 		*v = formats.Value{Encoding: formats.Raw, DType: m.DType, Shape: append(v.Shape[:0], m.H, m.W, m.C)}

@@ -190,7 +190,9 @@ func (l *Loader) first(see func(w *worker) error) error {
 			err = fmt.Errorf("read the first sample: %w", err)
 		} else if err = see(w); err != nil {
 			err = fmt.Errorf("decode %s: %w", w.sample.Key, err)
-		} else {
+		}
+		w.free()
+		if err == nil {
 			return nil
 		}
 		if failed == nil {
@@ -213,6 +215,15 @@ func columns(schema formats.Schema, label int) int {
 		return max(f.Shape[0], len(f.Classes))
 	}
 	return len(f.Classes)
+}
+
+// atRest is the type of the pixels on their way: two bytes a channel only where the color keeps
+// them.
+func (l *Loader) atRest() formats.DType {
+	if l.config.Color == preprocess.ColorKeep {
+		return formats.Uint16
+	}
+	return formats.Uint8
 }
 
 // takes says whether images of so many channels need no conversion.
