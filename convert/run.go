@@ -28,6 +28,9 @@ type job struct {
 	tiled       int
 	untiled     []string
 	done        chan struct{} // takes one token a round
+	begun       atomic.Bool   // a worker has it
+	held        int64         // bytes of out, see held
+	later       bool          // it was put off
 }
 
 // run is one execution of a plan.
@@ -42,6 +45,10 @@ type run struct {
 	shown   time.Time
 
 	free, read, process, ordered chan *job
+	held held
+	late *preprocess.Processor // of the goroutine that commits, for what was put off
+	room preprocess.Room       // of what it writes
+
 	readNS, processNS            atomic.Int64
 	writeNS, waitNS              int64
 }
@@ -119,6 +126,7 @@ func (r *run) pipeline(ctx context.Context) error {
 		r.free <- &job{done: make(chan struct{}, 1)}
 	}
 	g, ctx := errgroup.WithContext(ctx)
+	defer r.held.stopWith(ctx)()
 	g.Go(func() error { return r.dispatch(ctx) })
 	var reading atomic.Int64
 	reading.Store(int64(readers))
@@ -157,6 +165,7 @@ func (r *run) dispatch(ctx context.Context) error {
 			return ctx.Err()
 		case j := <-r.free:
 			j.pos = pos
+			j.begun.Store(false)
 			r.read <- j
 			r.ordered <- j
 		}
@@ -179,7 +188,11 @@ func (r *run) processAll() error {
 		return err
 	}
 	defer proc.Close()
+	var current *job
+	proc.Hold = func(n int64) bool { return r.held.take(current, n) }
 	for j := range r.process {
+		current = j
+		r.held.begin(j)
 		if j.err == nil {
 			start := time.Now()
 			r.processOne(proc, j)
@@ -200,7 +213,11 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 	if j.in.Source.Hash == [16]byte{} {
 		j.in.Source.Hash = atrest.Hash(j.in.Values[img].Data)
 	}
-	if j.err = proc.Process(&j.in, &j.out); j.err != nil {
+	j.err = proc.Process(&j.in, &j.out)
+	if errors.Is(j.err, preprocess.ErrLater) {
+		j.err, j.later = nil, true
+	}
+	if j.err != nil || j.later {
 		return
 	}
 	j.warning, j.orientation = proc.Warning(), proc.Orientation()
@@ -220,16 +237,28 @@ func (r *run) pass(j *job) {
 }
 
 func (r *run) commitAll(ctx context.Context) error {
+	defer func() {
+		r.room.Free()
+		if r.late != nil {
+			r.late.Close()
+		}
+	}()
 	for {
 		start := time.Now()
 		j, ok := <-r.ordered
 		if !ok {
 			return ctx.Err()
 		}
+		r.held.await(j)
 		select {
 		case <-j.done:
 		case <-ctx.Done():
 			return ctx.Err()
+		}
+		if j.later {
+			if err := r.processLate(j); err != nil {
+				return err
+			}
 		}
 		r.waitNS += int64(time.Since(start))
 		if err := r.timedWrite(func() error { return r.commit(j) }); err != nil {
@@ -239,6 +268,8 @@ func (r *run) commitAll(ctx context.Context) error {
 			// The Processor exchanged the buffers: back, so that a job needs memory for one image.
 			j.in.Values, j.out.Values = j.out.Values, j.in.Values
 		}
+		r.held.drop(j)
+		r.room.Free()
 		r.free <- j
 		if r.note.Next%r.every == 0 && r.note.Next < r.Len() {
 			if err := r.timedWrite(r.checkpoint); err != nil {

@@ -23,6 +23,10 @@ type Processor struct {
 	transcoder Transcoder
 	room       Room
 
+	// Hold, if not nil, is asked whether there is room for n bytes that an image is made that is
+	// far larger than its file. If not, Process returns ErrLater.
+	Hold func(n int64) bool
+
 	warning     string
 	orientation int
 	tiled       int

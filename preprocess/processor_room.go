@@ -47,6 +47,10 @@ func (p *Processor) reserve(v *formats.Value, o DecodeOptions, g *geometry, enc 
 		n += ResizeRoom(th, tw, g.h, g.w, c, g.keep, f, d)
 	}
 	p.room.Extra = n + enc.room(outH, outW, c, d)
+	if out := area(outH, outW, c*d.Size()); enc.Encoding == formats.Raw && p.recipe.Zstd == 0 && p.Hold != nil &&
+		out > max(modestOutput, modestRatio*int64(len(v.Data))) && !p.Hold(out) {
+		return ErrLater
+	}
 	return nil
 }
 
@@ -54,7 +58,7 @@ func (p *Processor) reserve(v *formats.Value, o DecodeOptions, g *geometry, enc 
 func (e Encode) room(h, w, c int, d formats.DType) int64 {
 	switch {
 	case e.Encoding == formats.Raw:
-		return area(h, w, c*d.Size())
+		return area(h, w, 2*c*d.Size()) // and a copy that the writer makes
 	case e.Encoding == formats.PNG:
 		return area(pngFilters+3, w, c*d.Size()) // rows
 	case e.Optimize || e.Progressive:

@@ -23,6 +23,8 @@ const (
 	// bytesPerPixel of the limit of pixels is what one image may take at all: its colours and a
 	// copy of them. With DefaultMaxPixels this is the Budget.
 	bytesPerPixel = 6
+	// modestOutput is the modest share of what an image is made that waits to be written.
+	modestOutput = 64 << 10
 	// modestTensor is the modest share of a compressed tensor: batches hold many.
 	modestTensor = 4 << 20
 	// keptBuffer is the largest buffer that is kept after an image that took room.
@@ -66,6 +68,15 @@ func (r *Room) Take(n int64, size, maxPixels int) error {
 	}
 	r.held = n
 	return nil
+}
+
+// Wait takes room for n bytes, or all of the Budget, whatever they are for.
+func (r *Room) Wait(n int64) {
+	r.release()
+	if n > modest {
+		r.held = min(n, Budget)
+		_ = budget.Acquire(context.Background(), r.held) // which ends without an error
+	}
 }
 
 // Held reports whether r holds room. Then large buffers are to be dropped before Free.
