@@ -146,10 +146,13 @@ func (l *Loader) frames() error {
 	l.frame = frame{
 		shape: l.pipeline.Shape(), dtype: c.DType, layout: c.Layout, label: c.LabelDType, columns: columns(schema, l.label),
 	}
-	if err := checkLabels(c.LabelDType, len(l.Classes())); err != nil {
+	err := checkLabels(c.LabelDType, len(l.Classes()))
+	if err == nil && l.frame.columns > 0 {
+		err = l.checkSize(schema[l.label].Name, l.frame.columns)
+	}
+	if err != nil {
 		return err
 	}
-	var err error
 	if l.frame.fields, err = l.fieldFrames(schema, c.Fields); err != nil {
 		return err
 	}
