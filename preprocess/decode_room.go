@@ -12,14 +12,7 @@ func (d *Decoder) take(n int64) error { return d.room.Take(n, d.size, d.limit) }
 // damage is found.
 func decodeRoom(data []byte, enc formats.Encoding, h Header, r Rect, o DecodeOptions) int64 {
 	own := h.C * h.DType.Size()
-	out := o.Color.channels(h.C)
-	if o.Color == ColorKeep {
-		out = own
-	}
-	pixel := own + out
-	if o.Color.keeps(h) {
-		pixel = own
-	}
+	pixel := o.pixelRoom(h)
 	n := int64(0)
 	switch enc {
 	case formats.JPEG:
@@ -32,9 +25,15 @@ func decodeRoom(data []byte, enc formats.Encoding, h Header, r Rect, o DecodeOpt
 	case formats.GIF:
 		pixel += 2
 	case formats.TIFF:
-		pixel += max(4, own) + own
+		pixel += own
+		if own > 1 {
+			pixel += own / 3 // alpha
+		}
 		if d, err := firstIFD(data); err == nil {
 			n = tiffBlockRoom(d)
+			if d.orientation() != 1 {
+				pixel += own
+			}
 		}
 	case formats.BMP:
 		pixel++
@@ -46,9 +45,19 @@ func decodeRoom(data []byte, enc formats.Encoding, h Header, r Rect, o DecodeOpt
 		n += area(r.H, r.W, pixel)
 	}
 	if o.ApplyOrientation && h.Orientation != 1 {
-		n += area(r.H, r.W, out)
+		n += area(r.H, r.W, pixel)
 	}
 	return n
+}
+
+// pixelRoom is the bytes of a pixel as the file has it and, where that is something else, as the
+// caller wants it.
+func (o DecodeOptions) pixelRoom(h Header) int {
+	own := h.C * h.DType.Size()
+	if o.Color.keeps(h) {
+		return own
+	}
+	return own + o.Color.channels(h.C)
 }
 
 // jpegRoom is decodeRoom of a JPEG, of which rows and columns around the part are not kept.

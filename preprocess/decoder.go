@@ -179,7 +179,8 @@ func (d *Decoder) decodeAs(dst *Image, data []byte, enc formats.Encoding, h Head
 	}
 	d.reader.Reset(data)
 	defer d.reader.Reset(nil)
-	img, warning, err := d.decodeGeneric(&d.reader, data, enc, h)
+	take := func(n int64) error { return d.take(n + area(h.H, h.W, o.pixelRoom(h))) }
+	img, warning, err := decodeGeneric(&d.reader, data, enc, h, take)
 	if err != nil {
 		return err
 	}

@@ -13,15 +13,15 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// decodeGeneric decodes what is no JPEG with the Go decoders.
-func (d *Decoder) decodeGeneric(r *bytes.Reader, data []byte, enc formats.Encoding, h Header) (img image.Image, warning string, err error) {
+// decodeGeneric decodes what is no JPEG with the Go decoders. take is decodePNG's.
+func decodeGeneric(r *bytes.Reader, data []byte, enc formats.Encoding, h Header, take func(int64) error) (img image.Image, warning string, err error) {
 	switch enc {
 	case formats.PNG:
-		img, warning, err = decodePNG(data, h, d.take)
+		img, warning, err = decodePNG(data, h, take)
 	case formats.GIF:
 		img, err = decodeGIF(data)
 	case formats.TIFF:
-		img, err = d.decodeTIFF(r, data)
+		img, err = decodeTIFF(r, data)
 	default:
 		return nil, "", fmt.Errorf("%w: encoding %q", ErrUnsupported, enc)
 	}
@@ -51,7 +51,7 @@ func decodeGIF(data []byte) (image.Image, error) {
 
 // decodeTIFF undoes that golang.org/x/image takes what a fax calls white for black where the
 // TIFF says that 0 is black.
-func (d *Decoder) decodeTIFF(r io.Reader, data []byte) (image.Image, error) {
+func decodeTIFF(r io.Reader, data []byte) (image.Image, error) {
 	if err := checkTIFF(data); err != nil {
 		return nil, err
 	}

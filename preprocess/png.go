@@ -10,8 +10,6 @@ import (
 	"image"
 	"image/png"
 	"io"
-
-	"github.com/dsconv/dsconv/formats"
 )
 
 // pngParts are the parts of a PNG that make its pixels, as Pillow finds them: checksums
@@ -125,15 +123,15 @@ func (p *pngParts) readTail(data []byte, at int) error {
 }
 
 // decodePNG gives Pillow's pixels: rows that the stream lacks though it ends well are
-// zeros, which the warning tells. take makes room for what the pixels of the standard library
-// take, where that is more than was known.
+// zeros, which the warning tells. take makes room for n bytes and the
+// pixels that are made of img.
 func decodePNG(data []byte, h Header, take func(n int64) error) (img image.Image, warning string, err error) {
 	p, err := readPNG(data)
 	if err != nil {
 		return nil, "", err
 	}
 	_, raw := pngSize(p.header, h)
-	once := area(h.H, h.W, 2*pngPixel(h)) // and as the caller has them
+	once := area(h.H, h.W, p.pixelSize(h))
 	if p.header[12] != 0 {
 		once *= 2 // each pass is an image
 	}
@@ -210,13 +208,13 @@ func pngSize(header []byte, h Header) (row, all int) {
 	return 0, all
 }
 
-// pngPixel is the most bytes that a pixel takes in an image of the standard library.
-func pngPixel(h Header) int {
+// pixelSize is the bytes that a pixel takes in an image of the standard library.
+func (p *pngParts) pixelSize(h Header) int {
 	switch {
 	case h.Palette:
-		return h.C + 1
-	case h.C == 1 && h.DType == formats.Uint8:
-		return 4 // or 1: a transparent colour makes it NRGBA
+		return 1
+	case h.C == 1 && !p.transparent:
+		return h.DType.Size()
 	}
 	return 4 * h.DType.Size()
 }

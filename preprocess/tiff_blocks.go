@@ -93,7 +93,7 @@ func checkTIFFBlocks(data []byte) error {
 		most := b.h*b.row + 1<<10 // the last strip may be filled up
 		n := decompressed(compression, data[offset:offset+b.sizes[i]], most+1)
 		if n > most {
-			return fmt.Errorf("%w: TIFF block %d holds more than its %d bytes of pixels", ErrUnsupported, i, b.need(i))
+			return fmt.Errorf("%w: TIFF block %d holds more than its %d bytes of pixels", ErrTooLarge, i, b.need(i))
 		}
 	}
 	return nil
