@@ -46,6 +46,8 @@ type Options struct {
 	Color  preprocess.Color `json:"color"`
 	// FastDecode is reader.Config's.
 	FastDecode bool `json:"fast_decode,omitempty"`
+	// MaxPixels is reader.Config's.
+	MaxPixels int `json:"max_pixels,omitempty"`
 
 	// Consume, if not 0, is the largest number of images that the consumer takes a second.
 	Consume float64 `json:"consume_images_per_second,omitempty"`
@@ -197,7 +199,7 @@ func (o *Options) loaderConfig(split string) (reader.Config, error) {
 	return reader.Config{
 		BatchSize: o.Batch, Workers: o.Workers, Prefetch: o.Prefetch, Order: spec, Seed: o.Seed, Split: split,
 		Transforms: ops, DType: o.DType, Layout: o.Layout, Color: o.Color, FastDecode: o.FastDecode,
-		OnError: o.OnError, Cache: o.Cache,
+		OnError: o.OnError, Cache: o.Cache, MaxPixels: o.MaxPixels,
 	}, err
 }
 

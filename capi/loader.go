@@ -70,6 +70,7 @@ type configuration struct {
 	Orientation bool     `json:"orientation"`
 	Decode      string   `json:"decode"`
 	AnySize     bool     `json:"any_size"`
+	MaxPixels   int      `json:"max_pixels"`
 }
 
 // tails by name. "repeat" pads with samples that keep their labels.
@@ -88,7 +89,7 @@ func (c *configuration) reader() (r reader.Config, err error) {
 		Rank: c.Rank, WorldSize: c.WorldSize, Split: c.Split,
 		LabelDType: formats.DType(c.LabelDType), OnError: reader.OnError(c.OnError),
 		DType: formats.DType(c.DType), Layout: augment.Layout(c.Layout), Color: preprocess.Color(c.Color),
-		ApplyOrientation: c.Orientation, AnySize: c.AnySize, LabelPadding: c.Tail == "repeat",
+		ApplyOrientation: c.Orientation, AnySize: c.AnySize, MaxPixels: c.MaxPixels, LabelPadding: c.Tail == "repeat",
 	}
 	if r.Transforms, err = augment.Parse(c.Transforms); err != nil {
 		return r, err

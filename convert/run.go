@@ -29,6 +29,9 @@ type job struct {
 	tiled       int
 	untiled     []string
 	done        chan struct{} // takes one token a round
+	begun       atomic.Bool   // a worker has it
+	held        int64         // bytes of out, see held
+	later       bool          // it was put off
 }
 
 // run is one execution of a plan.
@@ -43,8 +46,12 @@ type run struct {
 	shown   time.Time
 
 	free, read, process, ordered chan *job
-	readNS, processNS            atomic.Int64
-	writeNS, waitNS              int64
+	held                         held
+	late                         *preprocess.Processor // of the goroutine that commits, for what was put off
+	room                         preprocess.Room       // of what it writes
+
+	readNS, processNS atomic.Int64
+	writeNS, waitNS   int64
 }
 
 // Run carries the plan out. The report is there with an error too: what was done until
@@ -122,6 +129,7 @@ func (r *run) pipeline(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	var stop preprocess.Stop
 	defer stop.When(ctx)()
+	defer r.held.stopWith(ctx)()
 	g.Go(func() error { return r.dispatch(ctx) })
 	var reading atomic.Int64
 	reading.Store(int64(readers))
@@ -160,6 +168,7 @@ func (r *run) dispatch(ctx context.Context) error {
 			return ctx.Err()
 		case j := <-r.free:
 			j.pos = pos
+			j.begun.Store(false)
 			r.read <- j
 			r.ordered <- j
 		}
@@ -182,8 +191,15 @@ func (r *run) processAll(stop *preprocess.Stop) error {
 		return err
 	}
 	defer func() { proc.Close() }()
-	proc.StopBy(stop)
+	var current *job
+	prepare := func() {
+		proc.StopBy(stop)
+		proc.Hold = func(n int64) bool { return r.held.take(current, n) }
+	}
+	prepare()
 	for j := range r.process {
+		current = j
+		r.held.begin(j)
 		if j.err == nil {
 			start := time.Now()
 			err := guard.Do(func() error { r.processOne(proc, j); return nil })
@@ -193,7 +209,7 @@ func (r *run) processAll(stop *preprocess.Stop) error {
 				if proc, err = preprocess.NewProcessor(r.o.Recipe, r.schema); err != nil {
 					return err
 				}
-				proc.StopBy(stop)
+				prepare()
 			}
 			r.processNS.Add(int64(time.Since(start)))
 		}
@@ -212,7 +228,11 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 	if j.in.Source.Hash == [16]byte{} {
 		j.in.Source.Hash = atrest.Hash(j.in.Values[img].Data)
 	}
-	if j.err = proc.Process(&j.in, &j.out); j.err != nil {
+	j.err = proc.Process(&j.in, &j.out)
+	if errors.Is(j.err, preprocess.ErrLater) {
+		j.err, j.later = nil, true
+	}
+	if j.err != nil || j.later {
 		return
 	}
 	j.warning, j.orientation = proc.Warning(), proc.Orientation()
@@ -232,16 +252,28 @@ func (r *run) pass(j *job) {
 }
 
 func (r *run) commitAll(ctx context.Context) error {
+	defer func() {
+		r.room.Free()
+		if r.late != nil {
+			r.late.Close()
+		}
+	}()
 	for {
 		start := time.Now()
 		j, ok := <-r.ordered
 		if !ok {
 			return ctx.Err()
 		}
+		r.held.await(j)
 		select {
 		case <-j.done:
 		case <-ctx.Done():
 			return ctx.Err()
+		}
+		if j.later {
+			if err := r.processLate(j); err != nil {
+				return err
+			}
 		}
 		r.waitNS += int64(time.Since(start))
 		if err := r.timedWrite(func() error { return r.commit(j) }); err != nil {
@@ -251,6 +283,8 @@ func (r *run) commitAll(ctx context.Context) error {
 			// The Processor exchanged the buffers: back, so that a job needs memory for one image.
 			j.in.Values, j.out.Values = j.out.Values, j.in.Values
 		}
+		r.held.drop(j)
+		r.room.Free()
 		r.free <- j
 		if r.note.Next%r.every == 0 && r.note.Next < r.Len() {
 			if err := r.timedWrite(r.checkpoint); err != nil {

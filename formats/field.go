@@ -92,7 +92,7 @@ func (s Schema) Index(name string) int {
 }
 
 // Validate reports the first thing that makes the schema unusable: no image, an empty,
-// repeated or unprintable name, an unknown kind.
+// repeated or unprintable name, an unknown kind, a shape that nothing can have.
 func (s Schema) Validate() error {
 	if s.ImageIndex() < 0 {
 		return fmt.Errorf("%w: no field of kind image", ErrSchema)
@@ -106,6 +106,8 @@ func (s Schema) Validate() error {
 			return fmt.Errorf("%w: two fields named %q", ErrSchema, f.Name)
 		case !slices.Contains(kinds, f.Kind):
 			return fmt.Errorf("%w: field %q: unknown kind %q", ErrSchema, f.Name, f.Kind)
+		case !validShape(f.Shape):
+			return fmt.Errorf("%w: field %q: the shape %v", ErrSchema, f.Name, f.Shape)
 		case f.DType != "" && !f.DType.AtRest():
 			return fmt.Errorf("%w: field %q: unknown element type %q", ErrSchema, f.Name, f.DType)
 		}
@@ -115,6 +117,21 @@ func (s Schema) Validate() error {
 }
 
 var kinds = []Kind{Image, Mask, Boxes, Label, MultiHot, Array, Text, JSON, Bytes}
+
+// maxElements is more than any value has, so that a shape can be multiplied.
+const maxElements = 1 << 40
+
+// validShape reports whether the dimensions are sizes, or -1, of a tensor that can be.
+func validShape(shape []int) bool {
+	n := 1
+	for _, d := range shape {
+		if d < -1 || d > maxElements/max(n, 1) {
+			return false
+		}
+		n *= max(d, 1)
+	}
+	return true
+}
 
 func validName(name string) bool {
 	if name == "" || len(name) > 64 {

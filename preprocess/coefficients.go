@@ -18,12 +18,32 @@ type axis struct {
 	out      int
 	filter   Filter
 	dtype    formats.DType
+	// Of the out pixels the n from first on are wanted; 0 stands for all.
+	first, n int
 }
 
-// coefficients tell for each pixel of an axis of out pixels which of in pixels it is made
-// of, and how.
+// wanted is the range of output pixels that coefficients are made for.
+func (a axis) wanted() (first, end int) {
+	if a.n == 0 {
+		return 0, a.out
+	}
+	return a.first, a.first + a.n
+}
+
+// want is a for n output pixels from first on, or for all where they are few or filter is
+// Nearest's, which has no coefficients to share.
+func (a axis) want(first, n int) axis {
+	if n < a.out && (a.out > wholeAxis || a.filter == Nearest) {
+		a.first, a.n = first, n
+	}
+	return a
+}
+
+// coefficients tell for each wanted pixel of an axis which of in pixels it is made of, and
+// how. Entry 0 is that of output pixel first.
 type coefficients struct {
-	in int
+	in       int
+	first, n int
 	// bounds has the first source pixel and their number, taps of exact are the weights;
 	// they are there for uint16.
 	bounds []int32
@@ -46,7 +66,8 @@ const group = 4
 // set is precompute_coeffs of Pillow's Resample.c. It reuses c's memory.
 func (c *coefficients) set(a axis) {
 	s := newSpread(a)
-	c.in = a.in
+	first, end := a.wanted()
+	c.in, c.first, c.n = a.in, first, end-first
 	if a.dtype == formats.Uint8 {
 		c.setFixed(a, s)
 	} else {
@@ -103,15 +124,15 @@ func (s *spread) weigh(weights []float64, center float64, first int) {
 
 func (c *coefficients) setExact(a axis, s spread) {
 	c.taps = min(int(math.Ceil(s.support))*2+1, a.in)
-	c.bounds, c.exact = make([]int32, 2*a.out), make([]float64, c.taps*a.out)
-	for i := range a.out {
-		center, first, n := s.reach(i)
+	c.bounds, c.exact = make([]int32, 2*c.n), make([]float64, c.taps*c.n)
+	for i := range c.n {
+		center, first, n := s.reach(c.first + i)
 		c.bounds[2*i], c.bounds[2*i+1] = int32(first), int32(n)
 		s.weigh(c.exactly(i), center, first)
 	}
 }
 
-// exactly are the exact weights of output pixel i.
+// exactly are the exact weights of entry i.
 func (c *coefficients) exactly(i int) []float64 {
 	return c.exact[i*c.taps:][:c.bounds[2*i+1]]
 }
@@ -119,27 +140,27 @@ func (c *coefficients) exactly(i int) []float64 {
 // setFixed is normalize_coeffs_8bpc of Pillow's Resample.c too.
 func (c *coefficients) setFixed(a axis, s spread) {
 	longest := 0
-	for i := range a.out {
-		_, _, n := s.reach(i)
+	for i := range c.n {
+		_, _, n := s.reach(c.first + i)
 		longest = max(longest, n)
 	}
 	c.taps = (longest + 1) &^ 1
 	c.bounds, c.exact = nil, nil // of an axis for uint16, whose memory this was
-	padded := a.out + group - 1
+	padded := c.n + group - 1
 	c.start = grow(c.start, padded)
 	c.weights = grow(c.weights, padded*c.taps)
 	clear(c.weights)
 	c.work = grow(c.work, longest)
-	for i := range a.out {
-		center, first, n := s.reach(i)
+	for i := range c.n {
+		center, first, n := s.reach(c.first + i)
 		weights := c.work[:n]
 		s.weigh(weights, center, first)
 		start := max(min(first, a.in-c.taps), 0)
 		c.start[i] = int32(start)
 		c.quantize(c.weights[i*c.taps:][:c.taps], weights, first-start)
 	}
-	for i := a.out; i < padded; i++ {
-		c.start[i] = c.start[a.out-1]
+	for i := c.n; i < padded; i++ {
+		c.start[i] = c.start[c.n-1]
 	}
 }
 
@@ -154,60 +175,34 @@ func (c *coefficients) quantize(pairs []int32, weights []float64, k int) {
 	}
 }
 
-// fixed is weight k of output pixel i.
+// fixed is weight k of entry i.
 func (c *coefficients) fixed(i, k int) int32 {
 	pair, shift := c.weights[i*c.taps+k&^1:][:2], 16*(k&1)
 	return int32(int16(pair[1]>>shift))<<15 + int32(int16(pair[0]>>shift))
 }
 
-// span is the range of source pixels that out pixels use.
-func (c *coefficients) span(out int) (first, end int) {
+// of gives the entries of the output pixels from first up to end, which are among those that
+// c is made for.
+func (c *coefficients) of(first, end int) coefficients {
+	from, to := first-c.first, end-c.first
+	p := coefficients{in: c.in, first: first, n: end - first, taps: c.taps}
 	if c.exact != nil {
-		return int(c.bounds[0]), int(c.bounds[2*out-2] + c.bounds[2*out-1])
+		p.bounds, p.exact = c.bounds[2*from:2*to], c.exact[from*c.taps:to*c.taps]
+		return p
 	}
-	return int(c.start[0]), min(int(c.start[out-1])+c.taps, c.in)
+	p.start, p.weights = c.start[from:to], c.weights[from*c.taps:to*c.taps]
+	return p
 }
 
-// maxAxes bounds a cache of axes. Random crops of one output size need an entry for each side
-// length, of some 4 KB.
-const maxAxes = 512
-
-// axes caches coefficients. The zero value is ready.
-type axes struct {
-	known map[axis]*coefficients
-	order []axis // as they came
-	next  int    // to be forgotten
-	last  *coefficients
+// span is the range of source pixels that are used.
+func (c *coefficients) span() (first, end int) {
+	if c.exact != nil {
+		return int(c.bounds[0]), int(c.bounds[2*c.n-2] + c.bounds[2*c.n-1])
+	}
+	return int(c.start[0]), min(int(c.start[c.n-1])+c.taps, c.in)
 }
 
-// get gives coefficients that are valid until the get after the next.
-func (x *axes) get(a axis) *coefficients {
-	c := x.known[a]
-	if c == nil {
-		c = x.add(a)
-	}
-	x.last = c
-	return c
-}
-
-// add takes the memory of those that are forgotten.
-func (x *axes) add(a axis) *coefficients {
-	if x.known == nil {
-		x.known = make(map[axis]*coefficients, maxAxes)
-	}
-	c := new(coefficients)
-	if len(x.order) < maxAxes {
-		x.order = append(x.order, a)
-	} else {
-		if x.known[x.order[x.next]] == x.last {
-			x.next = (x.next + 1) % maxAxes
-		}
-		c = x.known[x.order[x.next]]
-		delete(x.known, x.order[x.next])
-		x.order[x.next] = a
-		x.next = (x.next + 1) % maxAxes
-	}
-	c.set(a)
-	x.known[a] = c
-	return c
+// bytes is the memory that c holds.
+func (c *coefficients) bytes() int {
+	return 4*(cap(c.bounds)+cap(c.start)+cap(c.weights)) + 8*(cap(c.exact)+cap(c.work))
 }

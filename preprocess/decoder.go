@@ -30,6 +30,9 @@ type DecodeOptions struct {
 	// Pillow's and no more. Area tells where the region lies in the result.
 	Fast           bool
 	LeastH, LeastW int
+	// Room is where the caller keeps what the image takes of the Budget until its pixels are
+	// used. Without it the Decoder takes room while it decodes.
+	Room *Room
 }
 
 // Decoder decodes images of every encoding. It belongs to one goroutine and is made for
@@ -44,6 +47,11 @@ type Decoder struct {
 	header  Header
 	area    Area
 	stop    *Stop
+	// What the image that is decoded takes of the Budget, its bytes in the file and the limit
+	// of pixels.
+	room        *Room
+	own         Room
+	size, limit int
 }
 
 // NewDecoder returns a Decoder; it holds nothing before the first image.
@@ -80,6 +88,11 @@ func (d *Decoder) Decode(dst *Image, v *formats.Value, o DecodeOptions) error {
 	if err := d.stop.err(); err != nil {
 		return err
 	}
+	d.room, d.size, d.limit = o.Room, len(v.Data), o.MaxPixels
+	if o.Room == nil {
+		d.room = &d.own
+		defer d.free()
+	}
 	decode := d.decodeFile
 	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
 		decode = d.decodeRaw
@@ -96,6 +109,14 @@ func (d *Decoder) Decode(dst *Image, v *formats.Value, o DecodeOptions) error {
 	return nil
 }
 
+// free gives back what the Decoder took for itself.
+func (d *Decoder) free() {
+	if d.room.Held() {
+		d.Shrink()
+	}
+	d.room.Free()
+}
+
 func (d *Decoder) decodeFile(dst *Image, v *formats.Value, o DecodeOptions) error {
 	enc, h, err := Inspect(v.Data)
 	if err != nil {
@@ -107,6 +128,9 @@ func (d *Decoder) decodeFile(dst *Image, v *formats.Value, o DecodeOptions) erro
 	}
 	region, err := o.region(h)
 	if err != nil {
+		return err
+	}
+	if err := d.take(decodeRoom(v.Data, enc, h, region, o)); err != nil {
 		return err
 	}
 	target := dst
@@ -162,7 +186,8 @@ func (d *Decoder) decodeAs(dst *Image, data []byte, enc formats.Encoding, h Head
 			return nil
 		}
 	}
-	img, warning, err := decodeGeneric(&stopReader{*bytes.NewReader(data), d.stop}, data, enc, h)
+	take := func(n int64) error { return d.take(n + area(h.H, h.W, o.pixelRoom(h))) }
+	img, warning, err := decodeGeneric(&stopReader{*bytes.NewReader(data), d.stop}, data, enc, h, take)
 	if err != nil {
 		return err
 	}

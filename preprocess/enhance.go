@@ -55,6 +55,9 @@ type Enhancer struct {
 	row     []float32
 }
 
+// Shrink drops large buffers.
+func (e *Enhancer) Shrink() { e.row = shrunk(e.row) }
+
 // Enhance makes the changes, one after another, to the pixels of m, which must have 1 or 3
 // channels.
 func (e *Enhancer) Enhance(m *Image, list []Enhancement) error {

@@ -12,11 +12,11 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// decodeGeneric decodes what is no JPEG with the Go decoders.
-func decodeGeneric(r *stopReader, data []byte, enc formats.Encoding, h Header) (img image.Image, warning string, err error) {
+// decodeGeneric decodes what is no JPEG with the Go decoders. take is decodePNG's.
+func decodeGeneric(r *stopReader, data []byte, enc formats.Encoding, h Header, take func(int64) error) (img image.Image, warning string, err error) {
 	switch enc {
 	case formats.PNG:
-		img, warning, err = decodePNG(r, data, h)
+		img, warning, err = decodePNG(r, data, h, take)
 	case formats.GIF:
 		img, err = decodeGIF(data)
 	case formats.TIFF:
@@ -54,16 +54,19 @@ func decodeTIFF(r io.Reader, data []byte) (image.Image, error) {
 	if err := checkTIFF(data); err != nil {
 		return nil, err
 	}
+	if err := checkTIFFBlocks(data); err != nil {
+		return nil, err
+	}
 	img, err := tiff.Decode(r)
 	if err != nil {
 		return nil, err
 	}
-	d, err := firstIFD(data)
+	dir, err := firstIFD(data)
 	if err != nil {
 		return nil, err
 	}
 	gray, ok := img.(*image.Gray)
-	if fax := d.value(tagCompression, tiffUncompressed); ok && (fax == 3 || fax == 4) && d.value(tagPhotometric, -1) == tiffGray {
+	if fax := dir.value(tagCompression, tiffUncompressed); ok && (fax == 3 || fax == 4) && dir.value(tagPhotometric, -1) == tiffGray {
 		for i := range gray.Pix {
 			gray.Pix[i] ^= 255
 		}

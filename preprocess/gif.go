@@ -1,7 +1,6 @@
 package preprocess
 
 import (
-	"bytes"
 	"compress/lzw"
 	"encoding/binary"
 	"errors"
@@ -144,7 +143,9 @@ func (f *gifFrame) decode() (*image.Paletted, error) {
 	}
 	m := image.NewPaletted(f.canvas, f.colors())
 	if f.transparent != 0 && f.at != f.canvas {
-		copy(m.Pix, bytes.Repeat([]byte{f.transparent}, len(m.Pix)))
+		for i := range m.Pix {
+			m.Pix[i] = f.transparent
+		}
 	}
 	for i, y := range f.rows() {
 		copy(m.Pix[m.PixOffset(f.at.Min.X, f.at.Min.Y+y):], pix[i*f.at.Dx():][:f.at.Dx()])

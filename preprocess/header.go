@@ -16,8 +16,8 @@ type Header struct {
 	Orientation int
 	// Palette says that pixels are indices of a colour table (PNG, BMP, GIF, TIFF).
 	Palette bool
-	// Coefficients is the bytes that decoding holds of a progressive JPEG besides its pixels;
-	// 0 for all others.
+	// Coefficients is the bytes that decoding holds besides its pixels of a JPEG in several
+	// scans, as progressive ones are; 0 for all others.
 	Coefficients int
 }
 

@@ -80,39 +80,50 @@ func standalone(m byte) bool {
 }
 
 func inspectJPEG(data []byte) (Header, error) {
-	orientation, found := 1, false
-	var h Header
+	h, _, err := jpegHeader(data)
+	return h, err
+}
+
+// jpegHeader gives besides the bytes of all of an image's coefficients.
+func jpegHeader(data []byte) (h Header, coefficients int, err error) {
+	orientation, components := 1, 0
 	for i := 2; ; {
 		mark, next, ok := nextMarker(data, i)
 		switch {
 		case !ok:
-			return h, fmt.Errorf("%w: before the JPEG's image data", ErrTruncated)
+			return h, 0, fmt.Errorf("%w: before the JPEG's image data", ErrTruncated)
 		case mark == markEOI:
-			return h, fmt.Errorf("%w: a JPEG without image data", ErrCorrupt)
+			return h, 0, fmt.Errorf("%w: a JPEG without image data", ErrCorrupt)
 		case mark < markSOF0: // TEM too, which libjpeg knows and Pillow does not
-			return h, fmt.Errorf("%w: the JPEG has a marker %#x", ErrCorrupt, mark)
+			return h, 0, fmt.Errorf("%w: the JPEG has a marker %#x", ErrCorrupt, mark)
 		case standalone(mark):
 			i = next
 			continue
 		}
 		body, end, err := segment(data, next)
 		if err != nil {
-			return h, err
+			return h, 0, err
 		}
 		switch {
-		case isSOF(mark) && !found:
+		case isSOF(mark) && components == 0:
 			if h, err = frameHeader(body, mark, len(data)); err != nil {
-				return h, err
+				return h, 0, err
 			}
-			found = true
+			components, coefficients = int(body[5]), heldCoefficients(h, body[6:])
+			if mark&3 == markSOF2&3 {
+				h.Coefficients = coefficients
+			}
 		case mark == markAPP1 && bytes.HasPrefix(body, []byte("Exif\x00\x00")):
 			orientation = tiffOrientation(body[6:])
 		case mark == markSOS:
-			if !found {
-				return h, fmt.Errorf("%w: a JPEG scan without a frame", ErrCorrupt)
+			if components == 0 {
+				return h, 0, fmt.Errorf("%w: a JPEG scan without a frame", ErrCorrupt)
+			}
+			if len(body) > 0 && int(body[0]) < components { // one of several scans
+				h.Coefficients = coefficients
 			}
 			h.Orientation = orientation
-			return h, nil
+			return h, coefficients, nil
 		}
 		i = end
 	}
@@ -147,9 +158,6 @@ func frameHeader(body []byte, mark byte, size int) (Header, error) {
 	}
 	if h.H*h.W/pixelsPerByte > size {
 		return Header{}, fmt.Errorf("%w: %d bytes cannot hold %dx%d pixels", ErrTruncated, size, h.W, h.H)
-	}
-	if mark&3 == markSOF2&3 {
-		h.Coefficients = heldCoefficients(h, body[6:])
 	}
 	return h, nil
 }

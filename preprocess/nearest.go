@@ -5,9 +5,9 @@ import "github.com/dsconv/dsconv/formats"
 // nearest is ImagingScaleAffine of Pillow's Geometry.c for uint8, and for uint16 its
 // generic transform, which rounds a little differently.
 func (r *Resampler) nearest(dst, src *Image, s scaling) {
-	dst.Reset(s.h, s.w, src.C, src.DType)
-	r.xs = nearestTable(r.xs, axis{in: s.crop.W, from: float32(s.area.X0), to: float32(s.area.X1), out: s.w, dtype: src.DType})
-	r.ys = nearestTable(r.ys, axis{in: s.crop.H, from: float32(s.area.Y0), to: float32(s.area.Y1), out: s.h, dtype: src.DType})
+	dst.Reset(s.part.H, s.part.W, src.C, src.DType)
+	r.xs = nearestTable(r.xs, s.horizontal(src.DType))
+	r.ys = nearestTable(r.ys, s.vertical(src.DType))
 	n, step := src.pixelSize(), src.stride()
 	out := dst.Pix
 	for _, y := range r.ys {
@@ -19,17 +19,20 @@ func (r *Resampler) nearest(dst, src *Image, s scaling) {
 	}
 }
 
-// nearestTable gives the source pixel of each pixel of the axis.
+// nearestTable gives the source pixel of each wanted pixel of the axis.
 func nearestTable(t []int32, a axis) []int32 {
 	scale := float64(a.to-a.from) / float64(a.out)
 	t = t[:0]
 	at := float64(a.from) + float64(scale*0.5)
-	for i := range a.out {
+	first, end := a.wanted()
+	for i := range end {
 		if a.dtype == formats.Uint16 {
 			at = float64((float64(i)+0.5)*scale) + float64(a.from)
 		}
-		t = append(t, int32(min(int(at), a.in-1)))
-		at += scale
+		if i >= first {
+			t = append(t, int32(min(int(at), a.in-1)))
+		}
+		at += scale // one by one, as Pillow rounds
 	}
 	return t
 }

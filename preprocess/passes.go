@@ -44,11 +44,41 @@ func (p passes) run(dst, src view, hor, ver *coefficients, verticalFirst bool, t
 		p.vertical(once, src, ver, 0)
 		p.horizontal(dst, once, hor)
 	default:
-		top, bottom := ver.span(dst.h)
+		top, bottom := ver.span()
 		once := between(dst.w, bottom-top)
 		p.horizontal(once, src.crop(Rect{Y: top, W: src.w, H: bottom - top}), hor)
 		p.vertical(dst, once, ver, top)
 	}
+}
+
+// kept is the part of src that the part r of the result is made of, in the directions whose
+// size stays.
+func (r Rect) kept(src view, hor, ver *coefficients) Rect {
+	if hor != nil {
+		r.X, r.W = 0, src.w
+	}
+	if ver != nil {
+		r.Y, r.H = 0, src.h
+	}
+	return r
+}
+
+// columns are the coefficients of r's columns, nil where the width stays.
+func (r Rect) columns(hor *coefficients) *coefficients {
+	if hor == nil || hor.first == r.X && hor.n == r.W {
+		return hor
+	}
+	c := hor.of(r.X, r.X+r.W)
+	return &c
+}
+
+// rows are the coefficients of r's rows, nil where the height stays.
+func (r Rect) rows(ver *coefficients) *coefficients {
+	if ver == nil || ver.first == r.Y && ver.n == r.H {
+		return ver
+	}
+	c := ver.of(r.Y, r.Y+r.H)
+	return &c
 }
 
 // verticalFirst is Pillow's guess of which order is faster.

@@ -123,10 +123,19 @@ func (p *pngParts) readTail(data []byte, at int) error {
 }
 
 // decodePNG gives Pillow's pixels: rows that the stream lacks though it ends well are
-// zeros, which the warning tells.
-func decodePNG(r io.Reader, data []byte, h Header) (img image.Image, warning string, err error) {
+// zeros, which the warning tells. take makes room for n bytes and the
+// pixels that are made of img.
+func decodePNG(r io.Reader, data []byte, h Header, take func(n int64) error) (img image.Image, warning string, err error) {
 	p, err := readPNG(data)
 	if err != nil {
+		return nil, "", err
+	}
+	_, raw := pngSize(p.header, h)
+	once := area(h.H, h.W, p.pixelSize(h))
+	if p.header[12] != 0 {
+		once *= 2 // each pass is an image
+	}
+	if err := take(once); err != nil {
 		return nil, "", err
 	}
 	if img, err = png.Decode(r); err == nil {
@@ -134,11 +143,14 @@ func decodePNG(r io.Reader, data []byte, h Header) (img image.Image, warning str
 	} else if EndsRun(err) {
 		return nil, "", err
 	}
+	if err := take(2*once + int64(raw)); err != nil {
+		return nil, "", err
+	}
 	rows, complete, err := p.inflate(h)
 	if err != nil {
 		return nil, "", err
 	}
-	if img, err = png.Decode(bytes.NewReader(p.rewritten(rows))); err != nil {
+	if img, err = png.Decode(p.rewritten(rows)); err != nil {
 		return nil, "", err
 	}
 	warning = "the PNG's chunks are damaged"
@@ -198,8 +210,19 @@ func pngSize(header []byte, h Header) (row, all int) {
 	return 0, all
 }
 
+// pixelSize is the bytes that a pixel takes in an image of the standard library.
+func (p *pngParts) pixelSize(h Header) int {
+	switch {
+	case h.Palette:
+		return 1
+	case h.C == 1 && !p.transparent:
+		return h.DType.Size()
+	}
+	return 4 * h.DType.Size()
+}
+
 // rewritten is a sound PNG of the same pixels. Colours that the palette lacks are black.
-func (p *pngParts) rewritten(rows []byte) []byte {
+func (p *pngParts) rewritten(rows []byte) io.Reader {
 	header := bytes.Clone(p.header[:13])
 	header[10], header[12] = 0, min(header[12], 1)
 	b := appendChunk([]byte(pngMagic), "IHDR", header)
@@ -208,9 +231,6 @@ func (p *pngParts) rewritten(rows []byte) []byte {
 		copy(palette, p.palette[:len(p.palette)/3*3])
 		b = appendChunk(b, "PLTE", palette)
 	}
-	var stream bytes.Buffer
-	z, _ := zlib.NewWriterLevel(&stream, zlib.NoCompression)
-	_, _ = z.Write(rows)
-	_ = z.Close()
-	return appendChunk(appendChunk(b, "IDAT", stream.Bytes()), "IEND", nil)
+	end := appendChunk(appendChunk(nil, "IDAT", storedEnd(rows)), "IEND", nil)
+	return io.MultiReader(bytes.NewReader(b), &storedChunks{rows: rows}, bytes.NewReader(end))
 }

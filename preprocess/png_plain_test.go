@@ -33,7 +33,7 @@ func comparePlain(t *testing.T, name string, data []byte) bool {
 	if err != nil || checkSize(h, 1<<20) != nil || !d.decode(&m, data, h) {
 		return false
 	}
-	img, warning, err := decodePNG(bytes.NewReader(data), data, h)
+	img, warning, err := decodePNG(bytes.NewReader(data), data, h, func(int64) error { return nil })
 	if err != nil || warning != "" || fromStdlib(&want, img, h) != nil {
 		t.Errorf("%s: plain, and then %v, %q", name, err, warning)
 	} else if !bytes.Equal(m.Pix, want.Pix) {

@@ -18,9 +18,14 @@ type Processor struct {
 	encoder Encoder
 	resizer Resampler
 	// pixels go from one of the buffers to the next.
-	decoded, turned, scaled, kept Image
+	decoded, turned, scaled Image
 
 	transcoder Transcoder
+	room       Room
+
+	// Hold, if not nil, is asked whether there is room for n bytes that an image is made that is
+	// far larger than its file. If not, Process returns ErrLater.
+	Hold func(n int64) bool
 
 	warning     string
 	orientation int
@@ -141,6 +146,11 @@ func (p *Processor) passThrough(in, out *formats.Sample) error {
 // tile makes v, a JPEG, a restart-tiled one, by spare's memory. What cannot be tiled stays as
 // it is; it is an error if it is damaged, which its structure may not have shown.
 func (p *Processor) tile(v, spare *formats.Value) (err error) {
+	if p.room.Take(tileRoom(v.Data), len(v.Data), p.recipe.MaxPixels) != nil {
+		p.untiled = append(p.untiled, notRoom)
+		return nil
+	}
+	defer p.free()
 	spare.Data, err = p.transcoder.Append(spare.Data[:0], v.Data, p.recipe.Encode.Interval, p.recipe.Strip)
 	var not *NotTiledError
 	switch {
@@ -187,7 +197,8 @@ func (p *Processor) checked(v *formats.Value) (Header, error) {
 // decodes reports whether an image that is to be passed through can be decoded, and warns of
 // what is odd about it. What dsconv cannot decode passes with a warning.
 func (p *Processor) decodes(v *formats.Value, fault error) error {
-	o := DecodeOptions{Color: ColorKeep, MaxPixels: p.recipe.MaxPixels}
+	o := DecodeOptions{Color: ColorKeep, MaxPixels: p.recipe.MaxPixels, Room: &p.room}
+	defer p.free()
 	err := p.decoder.Decode(&p.decoded, v, o)
 	switch {
 	case err != nil && EndsRun(err):
@@ -219,7 +230,7 @@ func (p *Processor) warn(what string) error {
 // pixels decodes, turns, scales and encodes one image or mask. The designated image, which
 // comes first, decides g.
 func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometry) error {
-	o := DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.MaxPixels}
+	o := DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.maxPixels(), Room: &p.room}
 	filter, enc := p.recipe.filter(), p.recipe.Encode
 	if kind == formats.Mask {
 		o.Color, o.Indices, filter = ColorKeep, true, Nearest
@@ -235,6 +246,10 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 	if o.Fast = p.recipe.Fast && kind == formats.Image; o.Fast {
 		o.LeastH, o.LeastW = orientedSize(g.h, g.w, g.orientation)
 	}
+	defer p.free()
+	if err := p.reserve(in, o, g, enc, filter); err != nil {
+		return err
+	}
 	if err := p.decoder.Decode(&p.decoded, in, o); err != nil {
 		return err
 	}
@@ -247,15 +262,15 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 		orient(&p.turned, m, g.orientation)
 		m = &p.turned
 	}
-	if g.scale {
-		if err := p.resizer.ResizeArea(&p.scaled, m, area, g.w, g.h, filter); err != nil {
+	switch {
+	case g.scale:
+		if err := p.resizer.ResizePart(&p.scaled, m, Rect{}, area, g.w, g.h, g.keep, filter); err != nil {
 			return err
 		}
 		m = &p.scaled
-	}
-	if g.cut {
-		m.crop(&p.kept, g.keep)
-		m = &p.kept
+	case g.cut:
+		m.crop(&p.scaled, g.keep)
+		m = &p.scaled
 	}
 	return p.encoder.Encode(out, m, enc, p.recipe.Zstd)
 }

@@ -18,6 +18,13 @@ func (d *Decoder) decodeRaw(dst *Image, v *formats.Value, o DecodeOptions) error
 	if err := checkSize(h, o.MaxPixels); err != nil {
 		return err
 	}
+	region, err := o.region(h)
+	if err != nil {
+		return err
+	}
+	if err := d.take(rawRoom(v, h, region, o)); err != nil {
+		return err
+	}
 	raw := Image{Pix: v.Data, H: h.H, W: h.W, C: h.C, DType: h.DType}
 	if v.Encoding == formats.RawZstd {
 		if raw.Pix, err = d.unzstd(v.Data, uint64(h.H)*uint64(h.W*h.C*h.DType.Size())); err != nil {
@@ -30,10 +37,6 @@ func (d *Decoder) decodeRaw(dst *Image, v *formats.Value, o DecodeOptions) error
 	if err := raw.check(); err != nil {
 		return err
 	}
-	region, err := o.region(h)
-	if err != nil {
-		return err
-	}
 	if region != (Rect{W: h.W, H: h.H}) {
 		raw.crop(&d.scratch[3], region)
 		raw = d.scratch[3]
@@ -43,6 +46,16 @@ func (d *Decoder) decodeRaw(dst *Image, v *formats.Value, o DecodeOptions) error
 	}
 	o.Color.convert(dst, &raw)
 	return nil
+}
+
+// rawRoom is decodeRoom of raw pixels.
+func rawRoom(v *formats.Value, h Header, r Rect, o DecodeOptions) int64 {
+	own := h.C * h.DType.Size()
+	n := area(r.H, r.W, own+o.Color.channels(h.C))
+	if v.Encoding == formats.RawZstd {
+		n += area(h.H, h.W, own)
+	}
+	return n
 }
 
 // rawHeader is the header of raw pixels, which their Value holds.
@@ -67,18 +80,15 @@ func (d *Decoder) Elements(v *formats.Value) ([]byte, error) {
 	if v.Encoding != formats.RawZstd {
 		return v.Data, nil
 	}
-	want := uint64(v.DType.Size())
+	want, most := uint64(v.DType.Size()), uint64(max(modestTensor, modestRatio*len(v.Data)))
 	for _, n := range v.Shape {
-		if n < 0 || n > 0 && want > maxTensor/uint64(n) {
-			return nil, fmt.Errorf("%w: the shape %v", ErrTooLarge, v.Shape)
+		if n < 0 || n > 0 && want > most/uint64(n) {
+			return nil, fmt.Errorf("%w: a tensor of shape %v of %d bytes", ErrTooLarge, v.Shape, len(v.Data))
 		}
 		want *= uint64(n)
 	}
 	return d.unzstd(v.Data, want)
 }
-
-// maxTensor is the most bytes that a tensor may have.
-const maxTensor = 1 << 32
 
 // unzstd decompresses to scratch memory, never to more than is wanted.
 func (d *Decoder) unzstd(data []byte, want uint64) ([]byte, error) {
@@ -90,16 +100,21 @@ func (d *Decoder) unzstd(data []byte, want uint64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: raw+zstd holds %d bytes, its shape needs %d", ErrCorrupt, frame.FrameContentSize, want)
 	}
 	if d.zstd == nil {
-		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(8*DefaultMaxPixels))
+		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
 		if err != nil {
 			return nil, fmt.Errorf("start zstd: %w", err)
 		}
 		d.zstd = z
 	}
+	// A frame need not state its size: it is decompressed into what its shape takes and no more.
+	const slack = 64 // with which zstd decodes the last block as fast as the others
+	d.scratch[0].Pix = grow(d.scratch[0].Pix, int(want)+slack)
 	pix, err := d.zstd.DecodeAll(data, d.scratch[0].Pix[:0])
 	if err != nil {
 		return nil, fmt.Errorf("%w: raw+zstd: %w", ErrCorrupt, err)
 	}
-	d.scratch[0].Pix = pix
+	if uint64(len(pix)) != want {
+		return nil, fmt.Errorf("%w: raw+zstd holds %d bytes, its shape needs %d", ErrTruncated, len(pix), want)
+	}
 	return pix, nil
 }

@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/dsconv/dsconv/formats"
 )
@@ -36,12 +37,14 @@ type Resampler struct {
 }
 
 // scaling is what of an image is made how large: the pixels of area, seen from the corner of
-// crop. No pixel outside crop counts.
+// crop. No pixel outside crop counts. part is what of the result is wanted; nothing else is
+// computed.
 type scaling struct {
 	crop   Rect
 	area   Area
 	w, h   int
 	filter Filter
+	part   Rect
 }
 
 // Resize makes dst the part crop of src, scaled to w by h pixels: the same as first to crop
@@ -55,7 +58,18 @@ func (r *Resampler) Resize(dst, src *Image, crop Rect, w, h int, f Filter) error
 // the area's edges may lie inside pixels, and pixels around it count as far as the filter
 // reaches. As in Pillow, the edges are rounded to float32.
 func (r *Resampler) ResizeArea(dst, src *Image, a Area, w, h int, f Filter) error {
-	return r.resize(dst, src, scaling{Rect{W: src.W, H: src.H}, a, w, h, f})
+	return r.resize(dst, src, scaling{Rect{W: src.W, H: src.H}, a, w, h, f, Rect{W: w, H: h}})
+}
+
+// ResizePart makes dst the part of what ResizeArea gives, or Resize for the zero Area. Only what
+// that part needs is computed.
+func (r *Resampler) ResizePart(dst, src *Image, crop Rect, a Area, w, h int, part Rect, f Filter) error {
+	s := cropped(src, crop, w, h, f)
+	if a != (Area{}) {
+		s.crop, s.area = Rect{W: src.W, H: src.H}, a
+	}
+	s.part = part
+	return r.resize(dst, src, s)
 }
 
 // ResizeTo is Resize, but the result, or the part of it that t wants, goes to t in the last
@@ -66,7 +80,7 @@ func (r *Resampler) ResizeTo(t Target, src *Image, crop Rect, w, h int, f Filter
 
 // ResizeAreaTo is ResizeArea as ResizeTo is Resize.
 func (r *Resampler) ResizeAreaTo(t Target, src *Image, a Area, w, h int, f Filter) error {
-	return r.resizeTo(t, src, scaling{Rect{W: src.W, H: src.H}, a, w, h, f})
+	return r.resizeTo(t, src, scaling{Rect{W: src.W, H: src.H}, a, w, h, f, Rect{W: w, H: h}})
 }
 
 func (r *Resampler) resizeTo(t Target, src *Image, s scaling) error {
@@ -76,6 +90,7 @@ func (r *Resampler) resizeTo(t Target, src *Image, s scaling) error {
 	if err := t.check(src.C, s.w, s.h, src.DType); err != nil {
 		return fmt.Errorf("resize: %w", err)
 	}
+	s.part = t.Part
 	switch {
 	case s.keeps():
 		t.Part.X += s.crop.X
@@ -83,6 +98,7 @@ func (r *Resampler) resizeTo(t Target, src *Image, s scaling) error {
 		r.store(t, src)
 	case s.filter == Nearest || src.DType == formats.Uint16 || hasAlpha(src) || t.Store.dtype == formats.Uint16:
 		r.run(&r.scaled, src, s)
+		t.Part = Rect{W: s.part.W, H: s.part.H}
 		r.store(t, &r.scaled)
 	default:
 		r.pass(t, src.view().crop(s.crop), s)
@@ -106,7 +122,7 @@ func cropped(src *Image, crop Rect, w, h int, f Filter) scaling {
 	if crop == (Rect{}) {
 		crop = Rect{W: src.W, H: src.H}
 	}
-	return scaling{crop, Area{X1: float64(crop.W), Y1: float64(crop.H)}, w, h, f}
+	return scaling{crop, Area{X1: float64(crop.W), Y1: float64(crop.H)}, w, h, f, Rect{W: w, H: h}}
 }
 
 func (s *scaling) check(src *Image) error {
@@ -121,6 +137,10 @@ func (s *scaling) check(src *Image) error {
 		return fmt.Errorf("area %+v is not inside %dx%d", a, s.crop.W, s.crop.H)
 	case s.w <= 0 || s.h <= 0:
 		return fmt.Errorf("to %dx%d pixels", s.w, s.h)
+	case s.w > math.MaxInt32 || s.h > math.MaxInt32:
+		return fmt.Errorf("%w: scaled to %dx%d", ErrTooLarge, s.w, s.h)
+	case !s.part.inside(s.w, s.h):
+		return fmt.Errorf("part %+v is not inside %dx%d", s.part, s.w, s.h)
 	}
 	_, err := ParseFilter(string(s.filter))
 	return err
@@ -156,17 +176,18 @@ func (r *Resampler) resize(dst, src *Image, s scaling) error {
 func (r *Resampler) run(dst, src *Image, s scaling) {
 	switch {
 	case s.keeps():
-		src.crop(dst, s.crop)
+		src.crop(dst, Rect{X: s.crop.X + s.part.X, Y: s.crop.Y + s.part.Y, W: s.part.W, H: s.part.H})
 		return
 	case s.filter == Nearest:
 		r.nearest(dst, src, s)
 		return
 	}
-	dst.Reset(s.h, s.w, src.C, src.DType)
+	dst.Reset(s.part.H, s.part.W, src.C, src.DType)
 	part := src.view().crop(s.crop)
 	if src.DType == formats.Uint16 {
 		hor, ver := r.coefficients(s, src.DType)
-		passes16.run(dst.view(), part, hor, ver, s.verticalFirst(), &r.tmp)
+		part = part.crop(s.part.kept(part, hor, ver))
+		passes16.run(dst.view(), part, s.part.columns(hor), s.part.rows(ver), s.verticalFirst(), &r.tmp)
 		return
 	}
 	if hasAlpha(src) {
@@ -174,7 +195,7 @@ func (r *Resampler) run(dst, src *Image, s scaling) {
 		part = r.pre.view()
 	}
 	r.plain = Store{c: src.C, dtype: formats.Uint8, layout: NHWC}
-	r.pass(Target{Store: &r.plain, Part: Rect{W: s.w, H: s.h}, Uint8: dst.Pix}, part, s)
+	r.pass(Target{Store: &r.plain, Part: s.part, Uint8: dst.Pix}, part, s)
 	if hasAlpha(src) {
 		unpremultiply(dst)
 	}
@@ -185,7 +206,6 @@ type resampling struct {
 	src           view
 	hor, ver      *coefficients // nil where the size stays
 	verticalFirst bool
-	w, h          int // scaled
 	target        Target
 }
 
@@ -202,7 +222,7 @@ func (r *Resampler) do(j resampling) {
 // pass scales src, which begins where s.area is seen from.
 func (r *Resampler) pass(t Target, src view, s scaling) {
 	hor, ver := r.coefficients(s, formats.Uint8)
-	r.do(resampling{src, hor, ver, s.verticalFirst(), s.w, s.h, t})
+	r.do(resampling{src, hor, ver, s.verticalFirst(), t})
 }
 
 func (r *Resampler) store(t Target, src *Image) {
@@ -217,18 +237,28 @@ func (r *Resampler) store(t Target, src *Image) {
 		copy(t.Uint8, src.view().crop(t.Part).pix)
 		return
 	}
-	r.do(resampling{src: src.view(), w: src.W, h: src.H, target: t})
+	r.do(resampling{src: src.view(), target: t})
 }
 
 // coefficients gives those of both directions, nil where the size stays.
 func (r *Resampler) coefficients(s scaling, d formats.DType) (hor, ver *coefficients) {
 	if !s.keepsWidth() {
-		hor = r.axes.get(axis{s.crop.W, float32(s.area.X0), float32(s.area.X1), s.w, s.filter, d})
+		hor = r.axes.get(s.horizontal(d))
 	}
 	if !s.keepsHeight() {
-		ver = r.axes.get(axis{s.crop.H, float32(s.area.Y0), float32(s.area.Y1), s.h, s.filter, d})
+		ver = r.axes.get(s.vertical(d))
 	}
 	return hor, ver
+}
+
+func (s *scaling) horizontal(d formats.DType) axis {
+	a := axis{in: s.crop.W, from: float32(s.area.X0), to: float32(s.area.X1), out: s.w, filter: s.filter, dtype: d}
+	return a.want(s.part.X, s.part.W)
+}
+
+func (s *scaling) vertical(d formats.DType) axis {
+	a := axis{in: s.crop.H, from: float32(s.area.Y0), to: float32(s.area.Y1), out: s.h, filter: s.filter, dtype: d}
+	return a.want(s.part.Y, s.part.H)
 }
 
 func (s *scaling) verticalFirst() bool { return verticalFirst(s.crop.W, s.crop.H, s.w, s.h) }

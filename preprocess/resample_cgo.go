@@ -20,6 +20,9 @@ const (
 // kernelCall is what a call of the kernels gets; it has no pointers.
 type kernelCall = C.dsconv_resampling
 
+// goKernels is 1 where passes keep what is between them as an image.
+const goKernels = 0
+
 var resample8 = resampleC(levelAVX512)
 
 // resampleC is resampleGo in C, one call an image.
@@ -55,10 +58,11 @@ func resampleC(level int) resampler8 {
 	}
 }
 
-// axisPointers are coefficients from a pixel on.
+// axisPointers are coefficients from an output pixel on.
 type axisPointers struct{ start, weights *C.int32_t }
 
 func pointers(c *coefficients, from int) axisPointers {
+	from -= c.first
 	return axisPointers{wordsOf(c.start[from:]), wordsOf(c.weights[from*c.taps:])}
 }
 

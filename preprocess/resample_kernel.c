@@ -24,8 +24,17 @@ static const dsconv_kernels *kernels(int level) {
 #endif
 
 // Rows of the first pass that are kept for the second: enough that moving them to the front
-// is rare, few enough to stay in the cache.
-static int kept_rows(const dsconv_resampling *r) { return 2 * r->ver_taps + 16; }
+// is rare, few enough to stay in the cache, and no more than the source has.
+static size_t kept_rows(const dsconv_resampling *r) {
+  const size_t wanted = 2 * (size_t)r->ver_taps + 16, most = (size_t)r->in_h + DSCONV_MAX_ROWS;
+  return wanted < most ? wanted : most;
+}
+
+// How many rows of the source are copied at once: an image may be one row of many pixels.
+static size_t copied_rows(const dsconv_resampling *r) {
+  const int rows = r->vertical_first ? r->out_h : r->in_h;
+  return rows < DSCONV_MAX_ROWS ? (size_t)rows : DSCONV_MAX_ROWS;
+}
 
 // One row of the source and one of the result, with slack.
 static size_t in_row(const dsconv_resampling *r) {
@@ -36,9 +45,9 @@ static size_t out_row(const dsconv_resampling *r) {
 }
 
 size_t dsconv_scratch(const dsconv_resampling *r) {
-  size_t n = DSCONV_MAX_ROWS * (in_row(r) + out_row(r)) + out_row(r);
+  size_t n = copied_rows(r) * in_row(r) + (DSCONV_MAX_ROWS + 1) * out_row(r);
   if (r->ver_taps && r->hor_taps && !r->vertical_first)
-    n += (size_t)kept_rows(r) * out_row(r);
+    n += kept_rows(r) * out_row(r);
   return n;
 }
 
@@ -159,7 +168,7 @@ static void horizontal_vertical(const image *m) {
     const int start = m->ver_start[y], taps = fewer(r->ver_taps, r->in_h - start);
     while (next < start + taps) {
       const int rows = fewer(m->k->rows, bottom - next);
-      if (next + rows - first > kept_rows(r)) {
+      if ((size_t)(next + rows - first) > kept_rows(r)) {
         const int used = start < next ? next - start : 0;
         memmove(m->kept, m->kept + (size_t)(next - used - first) * stride, (size_t)used * stride);
         first = next - used;
@@ -196,10 +205,10 @@ void dsconv_resample(const dsconv_resampling *r, void *dst, const uint8_t *src, 
   image m = {.r = r, .k = kernels(r->level), .src = src, .src_end = src + r->src_len};
   m.hor = (dsconv_axis){hor_start, hor_weights, r->hor_taps, 0, r->in_w, r->out_w, r->channels};
   m.ver_start = ver_start, m.ver_weights = ver_weights;
-  for (int i = 0; i < DSCONV_MAX_ROWS; i++) {
-    m.in[i] = scratch, scratch += in_row(r);
+  for (size_t i = 0; i < DSCONV_MAX_ROWS; i++)
     m.out[i] = scratch, scratch += out_row(r);
-  }
+  for (size_t i = 0; i < copied_rows(r); i++)
+    m.in[i] = scratch, scratch += in_row(r);
   m.sink.r = r, m.sink.values = values, m.sink.dst = dst;
   m.sink.scratch = scratch, scratch += out_row(r);
   m.kept = scratch;

@@ -2,6 +2,9 @@
 
 package preprocess
 
+// goKernels is 1 where passes keep what is between them as an image.
+const goKernels = 1
+
 var resample8 resampler8 = resampleGo
 
 // kernelCall is for the kernels in C.

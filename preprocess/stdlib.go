@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"image"
+	"image/color"
 
 	"github.com/disintegration/imaging"
 
@@ -33,6 +34,14 @@ func fromStdlib(dst *Image, img image.Image, h Header) error {
 	case *image.RGBA:
 		if m.Opaque() {
 			copyRows(dst, m.Pix, m.Stride, 4)
+			return nil
+		}
+	case *image.NRGBA:
+		copyRows(dst, m.Pix, m.Stride, 4)
+		return nil
+	case *image.Paletted:
+		if dst.C == 3 && dst.DType == formats.Uint8 {
+			copyPaletted(dst, m)
 			return nil
 		}
 	case *image.CMYK:
@@ -103,6 +112,21 @@ func copyRows16(dst *Image, pix []byte, stride, n int) {
 				binary.LittleEndian.PutUint16(out, v)
 				out = out[2:]
 			}
+		}
+	}
+}
+
+// copyPaletted looks up the colours without alpha.
+func copyPaletted(dst *Image, m *image.Paletted) {
+	var table [256][3]byte
+	for i, c := range m.Palette[:min(len(m.Palette), len(table))] {
+		n := color.NRGBAModel.Convert(c).(color.NRGBA) //nolint:forcetypeassert // what the model gives
+		table[i] = [3]byte{n.R, n.G, n.B}
+	}
+	for y := range dst.H {
+		out := dst.Pix[y*dst.stride():]
+		for x, v := range m.Pix[y*m.Stride:][:dst.W] {
+			copy(out[3*x:3*x+3], table[v][:])
 		}
 	}
 }

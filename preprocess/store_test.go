@@ -151,7 +151,7 @@ func TestResizeToIsResizeAndStore(t *testing.T) {
 // Coefficients stay valid for as long as a resize needs them, however many were asked for.
 func TestAxesAreForgottenInTime(t *testing.T) {
 	var x axes
-	one := axis{100, 0, 100, 50, Bilinear, formats.Uint8}
+	one := axis{in: 100, to: 100, out: 50, filter: Bilinear, dtype: formats.Uint8}
 	for i := range 3 * maxAxes {
 		hor := x.get(one)
 		first := append([]int32(nil), hor.weights...)

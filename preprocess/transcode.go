@@ -50,6 +50,7 @@ const (
 	notBetween    = "metadata between scans"
 	notPictures   = "several pictures in one file"
 	notSound      = "damaged, or libjpeg warns of it"
+	notRoom       = "it would take too much memory"
 	notRange      = "values beyond a baseline JPEG's"
 	notScans      = "too many scans"
 )

@@ -34,10 +34,10 @@ func (c storeCase) scaling(src *Image) (scaling, Rect) {
 	if c.area != (Area{}) {
 		s.area = c.area
 	}
-	if c.part == (Rect{}) {
-		return s, Rect{W: c.toW, H: c.toH}
+	if c.part != (Rect{}) {
+		s.part = c.part
 	}
-	return s, c.part
+	return s, s.part
 }
 
 var (
@@ -98,7 +98,7 @@ func checkTwins(t *testing.T, src *Image, c storeCase) {
 		g := newGuarded(store, part.W*part.H*c.channels, c.flip, part)
 		g.FlipV = c.flipV
 		hor, ver := r.coefficients(s, formats.Uint8)
-		do(&r, &resampling{src.view().crop(s.crop), hor, ver, s.verticalFirst(), c.toW, c.toH, g.Target})
+		do(&r, &resampling{src.view().crop(s.crop), hor, ver, s.verticalFirst(), g.Target})
 		return g
 	}
 	want := run(resampleGo, src)

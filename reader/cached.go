@@ -71,7 +71,7 @@ func (l *Loader) cacheName() (string, error) {
 	h := sha256.New()
 	e := json.NewEncoder(h)
 	c := &l.config
-	err := e.Encode([]any{l.dataset.Meta(), c.Cache.Kind, c.Color, c.ApplyOrientation, c.FastDecode, c.Fields, preprocess.DecoderVersion()})
+	err := e.Encode([]any{l.dataset.Meta(), c.Cache.Kind, c.Color, c.ApplyOrientation, c.FastDecode, c.MaxPixels, c.Fields, preprocess.DecoderVersion()})
 	if err != nil {
 		return "", err
 	}
@@ -144,11 +144,18 @@ func (w *worker) keep(i int, start time.Duration) (time.Duration, error) {
 	stage := stageRead
 	if v := &w.sample.Values[l.image]; l.config.Cache.Kind == Decoded && !w.lends(v) {
 		stage = stageDecode
-		if err := w.decoder.Decode(&w.pixels, v, w.options()); err != nil {
+		o := w.options()
+		o.Room = &w.room
+		if err := w.decoder.Decode(&w.pixels, v, o); err != nil {
+			w.free()
 			return start, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 		}
 		if err := guard.CheckSample(w.mark, &w.sample); err != nil {
 			return start, fmt.Errorf("decode %s: %w", w.sample.Key, err)
+		}
+		if w.room.Held() { // so large an image is decoded each time
+			w.free()
+			return w.lap(stage, start), nil
 		}
 		m := &w.pixels
 		*v = formats.Value{Encoding: formats.Raw, DType: m.DType, Shape: append(v.Shape[:0], m.H, m.W, m.C)}

@@ -66,6 +66,9 @@ type Config struct {
 	// FastDecode decodes JPEGs as preprocess.DecodeOptions.Fast does, smaller by 2, 4 or 8 where
 	// the first transform makes them smaller still: pixels are near Pillow's and no more.
 	FastDecode bool
+	// MaxPixels is the largest number of pixels that an image may have, and bounds the memory
+	// that it may take; 0 is preprocess.DefaultMaxPixels. Larger images are bad samples.
+	MaxPixels int
 }
 
 // withDefaults fills in what is left out and checks the rest.
@@ -90,6 +93,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("prefetch of %d batches: the number must be positive", c.Prefetch)
 	case c.WorldSize < 0 || c.Rank < 0 || c.Rank >= c.WorldSize:
 		return c, fmt.Errorf("rank %d of %d: ranks go from 0 to the world size less 1", c.Rank, c.WorldSize)
+	case c.MaxPixels < 0:
+		return c, fmt.Errorf("at most %d pixels: the number must be positive", c.MaxPixels)
 	case c.FastDecode && c.Cache.Kind == Decoded:
 		return c, errors.New("fast decode with a cache of decoded images: their pixels would depend on what is in the cache")
 	case c.FastDecode && !preprocess.CanScale:

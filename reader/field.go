@@ -116,7 +116,29 @@ func (l *Loader) fieldFrame(f *formats.Field) (frame fieldFrame, err error) {
 			frame.size *= n
 		}
 	}
-	return frame, nil
+	if f.Kind == formats.Array || f.Kind == formats.MultiHot {
+		err = l.checkSize(f.Name, frame.size)
+	}
+	return frame, err
+}
+
+// believed is the largest value that a schema alone makes room for.
+const believed = 1 << 20
+
+// checkSize compares the size of a field's values with that of the first one, where batches of
+// them are large: a schema may claim anything.
+func (l *Loader) checkSize(name string, size int) error {
+	if size <= believed || l.samples.Len() == 0 {
+		return nil
+	}
+	place := l.dataset.Meta().Schema.Index(name)
+	return l.first(func(w *worker) error {
+		data, err := w.decoder.Elements(&w.sample.Values[place])
+		if err == nil && len(data) != size {
+			err = fmt.Errorf("%w: field %s: %d bytes, its shape takes %d", formats.ErrSchema, name, len(data), size)
+		}
+		return err
+	})
 }
 
 // fixed is shape, or nil if it has a free dimension.

@@ -147,10 +147,13 @@ func (l *Loader) frames() error {
 	l.frame = frame{
 		shape: l.pipeline.Shape(), dtype: c.DType, layout: c.Layout, label: c.LabelDType, columns: columns(schema, l.label),
 	}
-	if err := checkLabels(c.LabelDType, len(l.Classes())); err != nil {
+	err := checkLabels(c.LabelDType, len(l.Classes()))
+	if err == nil && l.frame.columns > 0 {
+		err = l.checkSize(schema[l.label].Name, l.frame.columns)
+	}
+	if err != nil {
 		return err
 	}
-	var err error
 	if l.frame.fields, err = l.fieldFrames(schema, c.Fields); err != nil {
 		return err
 	}
@@ -187,6 +190,7 @@ func (l *Loader) first(see func(w *worker) error) error {
 	var failed error
 	for s := range l.samples.Len() {
 		err := w.see(l.samples.At(s), func() error { return see(w) })
+		w.free()
 		if err == nil {
 			return nil
 		}
@@ -225,6 +229,15 @@ func columns(schema formats.Schema, label int) int {
 		return max(f.Shape[0], len(f.Classes))
 	}
 	return len(f.Classes)
+}
+
+// atRest is the type of the pixels on their way: two bytes a channel only where the color keeps
+// them.
+func (l *Loader) atRest() formats.DType {
+	if l.config.Color == preprocess.ColorKeep {
+		return formats.Uint16
+	}
+	return formats.Uint8
 }
 
 // takes says whether images of so many channels need no conversion.

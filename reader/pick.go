@@ -1,9 +1,25 @@
 package reader
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/preprocess"
+)
 
 // At is Pick in epoch 0.
 func (l *Loader) At(i int, b *Batch) error { return l.Pick(i, 0, b) }
+
+// affords makes sure that an entry of that frame can be made.
+func (w *worker) affords(f *frame) error {
+	pixels := float64(f.shape[0]) * float64(f.shape[1])
+	if pixels > preprocess.Budget {
+		return fmt.Errorf("%w: it becomes %dx%d", preprocess.ErrTooLarge, f.shape[1], f.shape[0])
+	}
+	entry := preprocess.Room{Extra: int64(f.entry()) * int64(f.dtype.Size())}
+	defer entry.Free()
+	v := &w.sample.Values[w.loader.image]
+	return entry.Take(0, len(v.Data), w.loader.config.MaxPixels)
+}
 
 // Pick makes b a batch of one: sample i of the split in order of key, 0 <= i < Samples(), with
 // what the transforms draw in an epoch, not mixed with others. With Config.AnySize its shape is
@@ -14,6 +30,7 @@ func (l *Loader) Pick(i, epoch int, b *Batch) error {
 	}
 	w := l.acquire()
 	defer l.release(w)
+	defer w.free()
 	f := l.frame
 	err := w.use(func() error {
 		now, err := w.take(l.draw(i, i, epoch, l.plan.Repeats(), 0))
@@ -22,6 +39,9 @@ func (l *Loader) Pick(i, epoch int, b *Batch) error {
 		}
 		if l.config.AnySize {
 			f.shape[0], f.shape[1] = w.plan.H, w.plan.W
+			if err := w.affords(&f); err != nil {
+				return fmt.Errorf("transform %s: %w", w.sample.Key, err)
+			}
 		}
 		f.reset(b, 1)
 		return w.render(b, 0, f.entry(), now)

@@ -32,11 +32,13 @@ type worker struct {
 	// orientation is the designated image's by EXIF, which further fields are turned by; 1 is
 	// upright.
 	orientation int
+	room        preprocess.Room // that the sample takes
 	counters
 }
 
 // fill makes entry i of b what is drawn. The error names the sample's key.
 func (w *worker) fill(b *Batch, i int, d draw) error {
+	defer w.free()
 	return w.use(func() error {
 		now, err := w.take(d)
 		if err != nil {
@@ -60,7 +62,28 @@ func (w *worker) take(d draw) (time.Duration, error) {
 		return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 	}
 	l.pipeline.Plan(&w.plan, w.h, w.w, &w.rand)
+	w.room.Extra = w.plan.Room(l.atRest())
 	return now, nil
+}
+
+// free gives back what the sample took.
+func (w *worker) free() {
+	if w.room.Held() {
+		w.decoder.Shrink()
+		w.runner.Shrink()
+		for _, m := range []*preprocess.Image{&w.pixels, &w.masked, &w.turned} {
+			m.Shrink()
+		}
+	}
+	w.room.Free()
+}
+
+// freeStored gives back what the pixels that were stored last took, before others of the same
+// sample are decoded.
+func (w *worker) freeStored() {
+	extra := w.room.Extra
+	w.free()
+	w.room.Extra = extra
 }
 
 // render makes entry i of b, whose images have n elements, of the sample that was taken.
@@ -121,15 +144,18 @@ func (w *worker) decodeFor(v *formats.Value, plan *augment.Plan) (m *preprocess.
 // right kind stay where they are.
 func (w *worker) decode(v *formats.Value, o preprocess.DecodeOptions) (m *preprocess.Image, own bool, err error) {
 	if w.lends(v) {
-		m, err = w.lend(v)
+		if m, err = w.lend(v); err == nil {
+			err = w.room.Take(0, len(v.Data), o.MaxPixels)
+		}
 		return m, false, err
 	}
+	o.Room = &w.room
 	return &w.pixels, true, w.decoder.Decode(&w.pixels, v, o)
 }
 
 func (w *worker) options() preprocess.DecodeOptions {
 	c := &w.loader.config
-	return preprocess.DecodeOptions{Color: c.Color, ApplyOrientation: c.ApplyOrientation, Fast: c.FastDecode}
+	return preprocess.DecodeOptions{Color: c.Color, ApplyOrientation: c.ApplyOrientation, Fast: c.FastDecode, MaxPixels: c.MaxPixels}
 }
 
 // lends says whether v's pixels can be used where they are.
@@ -139,7 +165,7 @@ func (w *worker) lends(v *formats.Value) bool {
 
 func (w *worker) lend(v *formats.Value) (*preprocess.Image, error) {
 	h, width, c := v.Shape[0], v.Shape[1], v.Shape[2]
-	if h <= 0 || width <= 0 || len(v.Data) != h*width*c {
+	if h <= 0 || width <= 0 || h > len(v.Data) || width > len(v.Data) || len(v.Data) != h*width*c {
 		return nil, fmt.Errorf("%w: %d bytes for the shape %v", formats.ErrDamaged, len(v.Data), v.Shape)
 	}
 	w.lent = preprocess.Image{Pix: v.Data, H: h, W: width, C: c, DType: v.DType}

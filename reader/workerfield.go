@@ -21,6 +21,7 @@ func (w *worker) fields(b *Batch, i int) error {
 }
 
 func (w *worker) field(v *formats.Value, from *fieldFrame, to *Field, i int) error {
+	w.freeStored()
 	switch from.kind {
 	case formats.Image:
 		return w.further(v, to.Value(i))
@@ -51,7 +52,9 @@ func (w *worker) field(v *formats.Value, from *fieldFrame, to *Field, i int) err
 
 // decodeMask gives a mask's pixels: of a palette image the indices.
 func (w *worker) decodeMask(v *formats.Value) (*preprocess.Image, error) {
-	err := w.decoder.Decode(&w.masked, v, preprocess.DecodeOptions{Color: preprocess.ColorKeep, Indices: true})
+	err := w.decoder.Decode(&w.masked, v, preprocess.DecodeOptions{
+		Color: preprocess.ColorKeep, Indices: true, MaxPixels: w.loader.config.MaxPixels, Room: &w.room,
+	})
 	return &w.masked, err
 }
 

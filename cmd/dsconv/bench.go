@@ -108,7 +108,7 @@ func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 	if err := setLoader(cc, &l); err != nil {
 		return o, err
 	}
-	o.Order, o.Prefetch, o.OnError, o.Cache = cc.String("order"), l.Prefetch, l.OnError, l.Cache
+	o.Order, o.Prefetch, o.OnError, o.Cache, o.MaxPixels = cc.String("order"), l.Prefetch, l.OnError, l.Cache, l.MaxPixels
 	if cc.IsSet("consume") {
 		if o.Consume, err = bench.ParseRate(cc.String("consume")); err != nil {
 			return o, err

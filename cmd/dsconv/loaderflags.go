@@ -18,6 +18,7 @@ func loaderFlags() []cli.Flag {
 		&cli.IntFlag{Name: "prefetch", Usage: "batches made ahead", DefaultText: "2"},
 		&cli.StringFlag{Name: "cache", Usage: "keep images in memory, once a machine: encoded or decoded, with `:SIZE` up to that", DefaultText: "none"},
 		&cli.StringFlag{Name: "on-error", Value: "fail", Usage: "what becomes of a bad image: fail, skip or substitute"},
+		&cli.IntFlag{Name: "max-pixels", Usage: "an image of more than `N` pixels is bad", DefaultText: "Pillow's limit"},
 	}
 }
 
@@ -26,7 +27,10 @@ func setLoader(cc *cli.Context, c *reader.Config) (err error) {
 	if cc.IsSet("prefetch") && cc.Int("prefetch") < 1 {
 		return fmt.Errorf("--prefetch %d: it must be at least 1", cc.Int("prefetch"))
 	}
-	c.Prefetch = cc.Int("prefetch")
+	if cc.IsSet("max-pixels") && cc.Int("max-pixels") < 1 {
+		return fmt.Errorf("--max-pixels %d: it must be at least 1", cc.Int("max-pixels"))
+	}
+	c.Prefetch, c.MaxPixels = cc.Int("prefetch"), cc.Int("max-pixels")
 	if c.Order, err = order.Parse(cc.String("order")); err != nil {
 		return err
 	}

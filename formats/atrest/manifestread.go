@@ -23,8 +23,8 @@ import (
 // keys are read first, a page at a time. Numbers, hashes and words then take 250 bytes a row, half of
 // them until all are read.
 // A page is of maxPage before compression at most, and of no more than Zstandard reaches;
-// pages do not lie in each other. What remains is what a writer too could have made: keys,
-// paths and values that compress well.
+// pages do not lie in each other. Keys, paths, values and words together are of no more than
+// maxText, or textRatio times the file.
 func ReadManifest(b []byte, columns []string) (*Table, error) {
 	t := NewTable(slices.Clone(columns))
 	c := &columnSet{table: t}
@@ -38,6 +38,9 @@ func ReadManifest(b []byte, columns []string) (*Table, error) {
 		return nil, fmt.Errorf("read the manifest: %w: %w", formats.ErrDamaged, err)
 	}
 	r := manifestReader{footer: f, size: len(b)}
+	if err := r.checkText(reads); err != nil {
+		return nil, err
+	}
 	if err := r.column("key", func(chunks []chunk) error { return r.keys(chunks, &c.key) }); err != nil {
 		return nil, err
 	}
@@ -57,9 +60,45 @@ func ReadManifest(b []byte, columns []string) (*Table, error) {
 	return t, c.toRows()
 }
 
+// Strings that compress well may be so many bytes, or so many times the file, in which each row
+// has two checksums that do not compress: nobody's are more.
+const (
+	maxText   = 256 << 20
+	textRatio = 32
+)
+
+// checkText reports strings that would take more memory than they may.
+func (r *manifestReader) checkText(reads []columnRead) error {
+	total := pageBytes(r.chunks["key"])
+	for _, c := range reads {
+		if c.strings {
+			total += pageBytes(r.chunks[c.name])
+		}
+	}
+	if total > max(maxText, textRatio*r.size) {
+		return fmt.Errorf("read the manifest: %w: its %d bytes claim to hold strings of %d bytes", formats.ErrDamaged, r.size, total)
+	}
+	return nil
+}
+
+// pageBytes is what the pages of values and words claim to be before compression.
+func pageBytes(chunks []chunk) (total int) {
+	for _, c := range chunks {
+		for b := c.pages; len(b) > 0; {
+			p, rest, err := nextPage(b)
+			if err != nil {
+				break // eachPage reports it
+			}
+			total, b = total+p.size, rest
+		}
+	}
+	return total
+}
+
 // columnRead is a column of the manifest and how its chunks are read to where they belong.
 type columnRead struct {
-	name string
+	name    string
+	strings bool
 	read func(r *manifestReader, chunks []chunk) error
 }
 
@@ -82,10 +121,10 @@ type columnSet struct {
 func (t *columnSet) reads() []columnRead {
 	var reads []columnRead
 	text := func(name string, c *stringColumn) {
-		reads = append(reads, columnRead{name, func(r *manifestReader, chunks []chunk) error { return r.text(chunks, c) }})
+		reads = append(reads, columnRead{name, true, func(r *manifestReader, chunks []chunk) error { return r.text(chunks, c) }})
 	}
 	hash := func(name string, c *[][16]byte) {
-		reads = append(reads, columnRead{name, func(r *manifestReader, chunks []chunk) error { return r.hashes(chunks, c) }})
+		reads = append(reads, columnRead{name, false, func(r *manifestReader, chunks []chunk) error { return r.hashes(chunks, c) }})
 	}
 	text("source_path", &t.path)
 	for j, name := range t.table.columns {
@@ -97,13 +136,13 @@ func (t *columnSet) reads() []columnRead {
 		"label": &t.label, "offset": &t.offset, "length": &t.length, "size": &t.size,
 		"source_size": &t.srcSize, "source_mtime_ns": &t.mod,
 	} {
-		reads = append(reads, columnRead{name, func(r *manifestReader, chunks []chunk) error { return readInts(r, chunks, c) }})
+		reads = append(reads, columnRead{name, false, func(r *manifestReader, chunks []chunk) error { return readInts(r, chunks, c) }})
 	}
 	for name, c := range map[string]*[]int32{"shard": &t.shard, "height": &t.h, "width": &t.w, "channels": &t.c} {
-		reads = append(reads, columnRead{name, func(r *manifestReader, chunks []chunk) error { return readInts(r, chunks, c) }})
+		reads = append(reads, columnRead{name, false, func(r *manifestReader, chunks []chunk) error { return readInts(r, chunks, c) }})
 	}
 	for name, c := range map[string]*wordColumn{"split": &t.split, "encoding": &t.enc} {
-		reads = append(reads, columnRead{name, func(r *manifestReader, chunks []chunk) error { return r.words(chunks, c) }})
+		reads = append(reads, columnRead{name, true, func(r *manifestReader, chunks []chunk) error { return r.words(chunks, c) }})
 	}
 	return reads
 }
@@ -198,17 +237,7 @@ func (r *manifestReader) text(chunks []chunk, c *stringColumn) error {
 // reserve makes room for the strings that chunks claim, but for no more than what files of
 // that size commonly hold.
 func (r *manifestReader) reserve(chunks []chunk, c *stringColumn) {
-	total := 0
-	for _, chunk := range chunks {
-		for b := chunk.pages; len(b) > 0; {
-			p, rest, err := nextPage(b)
-			if err != nil {
-				break // eachPage reports it
-			}
-			total, b = total+p.size, rest
-		}
-	}
-	c.data = make([]byte, 0, min(total, 8*r.size))
+	c.data = make([]byte, 0, min(pageBytes(chunks), 8*r.size))
 	c.end = make([]uint64, 0, min(r.rows, r.size))
 	HugePages(c.data)
 	HugePages(c.end)

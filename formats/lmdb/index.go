@@ -57,6 +57,9 @@ func newIndex(p *pages, root uint64, n int, key func(rank int) string) *index {
 				return nil
 			}
 			below.first, below.page = append(below.first, children.first...), append(below.page, children.page...)
+			if uint64(len(below.page)) > p.count {
+				return nil // pages that share children: there are more ways than pages
+			}
 		}
 		below.end = n
 		ix.branches = below

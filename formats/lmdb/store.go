@@ -167,7 +167,7 @@ func (s *store) flush() error {
 	if err := s.wait(); err != nil || len(s.now.puts) == 0 {
 		return err
 	}
-	b := s.now
+	b, huge := s.now, len(s.now.buf) > 4*s.limit
 	s.now, s.spare = s.spare, batch{}
 	s.running = make(chan written, 1)
 	go func(done chan<- written) {
@@ -178,6 +178,9 @@ func (s *store) flush() error {
 		}
 		done <- written{batch: b, err: err}
 	}(s.running)
+	if huge {
+		return s.wait() // else the next huge value would be held besides
+	}
 	return nil
 }
 

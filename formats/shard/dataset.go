@@ -113,7 +113,11 @@ func (d *Compressed) Read(i int, s *formats.Sample) error {
 	if buf == nil {
 		buf = new([]byte)
 	}
-	defer d.pool.Put(buf)
+	defer func() {
+		if cap(*buf) <= maxRecord/4 {
+			d.pool.Put(buf)
+		}
+	}()
 	return d.Use(i, func(frame []byte) error {
 		var err error
 		if *buf, err = decompress(d.zstd, frame, *buf); err != nil {
@@ -129,15 +133,22 @@ func (d *Compressed) Close() error {
 	return d.dataset.Close()
 }
 
+// A record may be of so many bytes, or so many times its frame: what compresses better are
+// pixels of one colour.
+const (
+	maxRecord   = 256 << 20
+	recordRatio = 256
+)
+
 // decompress gives what the frame holds, in dst's memory if that is enough. The frame's
-// claimed size must be one that zstd can reach, 128 KiB for each block of at least 4 bytes;
-// z must be limited to the memory that it is given.
+// claimed size must be one that zstd can reach, 128 KiB for each block of at least 4 bytes, and
+// that a record may have; z must be limited to the memory that it is given.
 func decompress(z *zstd.Decoder, frame, dst []byte) ([]byte, error) {
 	var h zstd.Header
 	if err := h.Decode(frame); err != nil {
 		return dst, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
 	}
-	if !h.HasFCS || h.FrameContentSize > uint64(len(frame)/4+1)<<17 {
+	if !h.HasFCS || h.FrameContentSize > min(uint64(len(frame)/4+1)<<17, uint64(max(maxRecord, recordRatio*len(frame)))) {
 		return dst, fmt.Errorf("%w: a frame of %d bytes that claims to hold %d", formats.ErrDamaged, len(frame), h.FrameContentSize)
 	}
 	dst, err := z.DecodeAll(frame, slices.Grow(dst[:0], int(h.FrameContentSize)))

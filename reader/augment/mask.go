@@ -14,7 +14,7 @@ func (r *Runner) Mask(p *Plan, mask, dst *preprocess.Image) error {
 	if mask.H != p.fromH || mask.W != p.fromW {
 		return fmt.Errorf("the mask is %dx%d, its image %dx%d", mask.W, mask.H, p.fromW, p.fromH)
 	}
-	cur := whole(mask)
+	cur, window := whole(mask), p.window
 	for i := range p.steps {
 		s := p.steps[i]
 		in := cur.part(s.window, s.flips)
@@ -24,13 +24,26 @@ func (r *Runner) Mask(p *Plan, mask, dst *preprocess.Image) error {
 		}
 		s.filter, s.affine.Filter = preprocess.Nearest, preprocess.Nearest
 		s.border.fill, s.affine.Fill = nil, nil
-		m, err := r.move(&s, in, preprocess.Area{})
+		m, err := r.moveMask(&s, in, i == len(p.steps)-1, &window)
 		if err != nil {
 			return fmt.Errorf("mask: %w", err)
 		}
 		cur = whole(m)
 	}
 	dst.Reset(p.H, p.W, mask.C, mask.DType)
-	cur.part(p.window, p.flips).place(dst, 0, 0)
+	cur.part(window, p.flips).place(dst, 0, 0)
 	return nil
+}
+
+// moveMask carries out a step. Where the last one is a resample, only the window of its result is
+// made, which then is all of it.
+func (r *Runner) moveMask(s *step, in view, last bool, window *preprocess.Rect) (*preprocess.Image, error) {
+	if s.kind != resample || !last {
+		return r.move(s, in, preprocess.Area{})
+	}
+	in = r.upright(in)
+	out := r.scratch()
+	err := r.resampler.ResizePart(out, in.image, in.window, preprocess.Area{}, s.w, s.h, *window, s.filter)
+	*window = preprocess.Rect{W: window.W, H: window.H}
+	return out, err
 }

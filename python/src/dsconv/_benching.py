@@ -29,6 +29,7 @@ def bench(
     prefetch: int | None = None,
     cache: str | None = None,
     on_error: str | None = None,
+    max_pixels: int | None = None,
     consume: str | float | None = None,
     train: str | None = None,
     backend: str | None = None,
@@ -53,7 +54,8 @@ def bench(
     options = _command.flags(
         rounds=rounds, epochs=epochs, limit_batches=limit_batches, batch=batch, workers=workers, size=size,
         augment=augment, dtype=dtype, decode=decode, layout=layout, split=split, seed=seed, order=order,
-        prefetch=prefetch, cache=cache, on_error=on_error, consume=consume, train=train, backend=backend,
+        prefetch=prefetch, cache=cache, on_error=on_error, max_pixels=max_pixels, consume=consume, train=train,
+        backend=backend,
     )  # fmt: skip
     steps = _bar.Steps(unit="turn", title="bench", drawn=progress)
     with tempfile.TemporaryDirectory(prefix="dsconv-bench-") as scratch:

@@ -24,6 +24,15 @@ class Part:
     shape: tuple[int, ...] | None  # of one sample's value, None where it differs from sample to sample
 
 
+def pixel_limit(max_pixels: int | None) -> int:
+    """The library's number for a limit of pixels; its 0 is the default."""
+    if max_pixels is None:
+        return 0
+    if max_pixels < 1:
+        raise _native.ArgumentError(f"max_pixels {max_pixels}: it must be at least 1")
+    return int(max_pixels)
+
+
 class Source:
     """A dataset with all that decides its batches. It can be pickled, and used in a forked process."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._native import ArgumentError
-from ._source import Source
+from ._source import Source, pixel_limit
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -28,6 +28,7 @@ class Dataset:
         split: only this split; None is all.
         transform: called with the image.
         target_transform: called with the target.
+        max_pixels: an item of more pixels raises; None is Pillow's limit, 178,956,970.
 
     Raises:
         FileNotFoundError: there is no such dataset.
@@ -40,10 +41,19 @@ class Dataset:
         split: str | None = None,
         transform: Callable[[Any], Any] | None = None,
         target_transform: Callable[[int], Any] | None = None,
+        *,
+        max_pixels: int | None = None,
     ) -> None:
         self.root, self.split = os.fspath(path), split
         self.transform, self.target_transform = transform, target_transform
-        self._source = Source(path=self.root, split=split or "", batch_size=1, order="none", any_size=True)
+        self._source = Source(
+            path=self.root,
+            split=split or "",
+            batch_size=1,
+            order="none",
+            any_size=True,
+            max_pixels=pixel_limit(max_pixels),
+        )
         self._targets: list[int] | None = None
         label = next((p for p in self._source.parts if p.kind in ("label", "multihot")), None)
         if label is not None and label.kind == "multihot":

@@ -14,7 +14,7 @@ from ._epochs import Epochs
 from ._native import ArgumentError
 from ._ranks import rank_and_world, threads
 from ._samples import Samples, stack
-from ._source import Source
+from ._source import Source, pixel_limit
 from ._stream import Stream
 from ._tensors import Frame, dtype_name, further_fields, torch_or_none
 
@@ -71,6 +71,8 @@ class Loader:
         tail: instead of drop_last: "repeat", the default; "drop"; "pad", which takes the label of repeated samples, too
             (it is -1); or "uneven", which evaluates each sample once on any number of ranks.
         label_dtype: of the labels: "int64", "uint8" or "uint16".
+        max_pixels: an image of more pixels is a bad sample; it bounds the memory that an image may take, too. None is
+            Pillow's limit, 178,956,970.
 
     Raises:
         FileNotFoundError: there is no such dataset.
@@ -107,6 +109,7 @@ class Loader:
         color: str = "rgb",
         tail: str | None = None,
         label_dtype: str = "int64",
+        max_pixels: int | None = None,
     ) -> None:
         from .transforms import translate
 
@@ -151,6 +154,7 @@ class Loader:
             orientation=orientation,
             decode=decode,
             any_size=self._python,
+            max_pixels=pixel_limit(max_pixels),
             **native,
         )
         planes = self._channels_last and not self._python and plan.kind != "array"

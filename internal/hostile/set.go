@@ -1,0 +1,52 @@
+package hostile
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Side is that of the largest square within preprocess.DefaultMaxPixels.
+const Side = 13377
+
+// Images are files by name, of all kinds. None is more than 1 MB, and most are a few bytes.
+func Images() map[string][]byte {
+	m := map[string][]byte{
+		"wide-million.png":   PNG(1_000_000, 1, 8, Gray),
+		"wide-rgb.png":       PNG(30_000_000, 1, 8, RGB),
+		"wide-alpha.png":     PNG(20_000_000, 1, 8, RGBA),
+		"wide-16.png":        PNG(20_000_000, 1, 16, Gray),
+		"widest.png":         PNG(178_000_000, 1, 8, Gray),
+		"tall.png":           PNG(1, 8_000_000, 8, Gray),
+		"square-gray.png":    PNG(Side, Side, 8, Gray),
+		"square-bits.png":    PNG(Side, Side, 1, Gray),
+		"square-rgb.png":     PNG(Side, Side, 8, RGB),
+		"square-rgba.png":    PNG(Side, Side, 8, RGBA),
+		"square-16.png":      PNG(Side, Side, 16, RGBA),
+		"square-palette.png": PNG(Side, Side, 1, Palette),
+		"strip.tif":          TIFF(Side, Side, 8*Side*Side),
+		"honest.tif":         TIFF(Side, Side, Side*Side),
+		"runs.bmp":           BMP(Side, Side),
+		"lossless.webp":      WebP(16383, 10900),
+	}
+	for i := range 8 {
+		m[fmt.Sprintf("canvas-%d.gif", i)] = GIF(Side, Side)
+	}
+	for i := range 40 { // each has weights of its own
+		m[fmt.Sprintf("wide-%02d.png", i)] = PNG(4_300_000+i, 1, 8, Gray)
+	}
+	return m
+}
+
+// Write puts the images into dir.
+func Write(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for name, b := range Images() {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package preprocess
+
+import (
+	"github.com/dsconv/dsconv/formats"
+)
+
+// take makes room for n bytes more than the image that is decoded has already.
+func (d *Decoder) take(n int64) error { return d.room.Take(n, d.size, d.limit) }
+
+// decodeRoom is about how many bytes it takes to decode the part r of an image file, all in all.
+// Where that differs it is for a sound file: what a damaged one takes besides is taken where the
+// damage is found.
+func decodeRoom(data []byte, enc formats.Encoding, h Header, r Rect, o DecodeOptions) int64 {
+	own := h.C * h.DType.Size()
+	pixel := o.pixelRoom(h)
+	n := int64(0)
+	switch enc {
+	case formats.JPEG:
+		return jpegRoom(h, r, o)
+	case formats.PNG:
+		n = area(2, h.W, own)
+		if h.Palette {
+			pixel++
+		}
+	case formats.GIF:
+		pixel += 2
+	case formats.TIFF:
+		pixel += own
+		if own > 1 {
+			pixel += own / 3 // alpha
+		}
+		if d, err := firstIFD(data); err == nil {
+			n = tiffBlockRoom(d)
+			if d.orientation() != 1 {
+				pixel += own
+			}
+		}
+	case formats.BMP:
+		pixel++
+	case formats.WebP:
+		pixel += 4 // libwebp's own pixels, or alpha
+	}
+	n += area(h.H, h.W, pixel)
+	if r != (Rect{W: h.W, H: h.H}) {
+		n += area(r.H, r.W, pixel)
+	}
+	if o.ApplyOrientation && h.Orientation != 1 {
+		n += area(r.H, r.W, pixel)
+	}
+	return n
+}
+
+// pixelRoom is the bytes of a pixel as the file has it and, where that is something else, as the
+// caller wants it.
+func (o DecodeOptions) pixelRoom(h Header) int {
+	own := h.C * h.DType.Size()
+	if o.Color.keeps(h) {
+		return own
+	}
+	return own + o.Color.channels(h.C)
+}
+
+// jpegRoom is decodeRoom of a JPEG, of which rows and columns around the part are not kept.
+func jpegRoom(h Header, r Rect, o DecodeOptions) int64 {
+	n := o.scale(r)
+	pixel := o.Color.channels(h.C)
+	if !CanScale { // the standard library's planes, and a copy
+		pixel += 3 + 4 + 3
+		r = Rect{W: h.W, H: h.H}
+	}
+	sum := area(r.H/n+1, r.W/n+1, pixel)
+	if o.ApplyOrientation && h.Orientation != 1 {
+		sum *= 2
+	}
+	return sum + int64(h.Coefficients)
+}
+
+// Shrink drops large buffers.
+func (d *Decoder) Shrink() {
+	for i := range d.scratch {
+		d.scratch[i].Shrink()
+	}
+	d.png.row, d.png.top = shrunk(d.png.row), shrunk(d.png.top)
+	if d.zstd != nil { // it remembers what it wrote to
+		d.zstd.Close()
+		d.zstd = nil
+	}
+}

@@ -1,0 +1,118 @@
+package preprocess
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"unsafe"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// A file of a few bytes can claim an image of gigabytes. These bounds hold for images of every
+// kind; see the section "What a hostile file may take" of docs/design.md.
+const (
+	// Budget is how many bytes a process gives at once to images that take more than their
+	// modest share. Others of them wait.
+	Budget = 1 << 30
+	// modest is what every image may take: no ordinary image of a few megapixels waits.
+	modest = 32 << 20
+	// modestRatio is how many times its file's bytes an image may take: photos take 10 to 20
+	// times, whatever their size.
+	modestRatio = 32
+	// bytesPerPixel of the limit of pixels is what one image may take at all: its colours and a
+	// copy of them. With DefaultMaxPixels this is the Budget.
+	bytesPerPixel = 6
+	// modestOutput is the modest share of what an image is made that waits to be written.
+	modestOutput = 64 << 10
+	// modestTensor is the modest share of a compressed tensor: batches hold many.
+	modestTensor = 4 << 20
+	// keptBuffer is the largest buffer that is kept after an image that took room.
+	keptBuffer = 4 << 20
+	// unaffordable stands for all larger sizes.
+	unaffordable = 1 << 60
+)
+
+var budget = semaphore.NewWeighted(Budget)
+
+// Room is what an image takes of the Budget while it is worked on. It belongs to one goroutine;
+// the zero value is ready. Most images take nothing of it. Whoever holds room must not wait for
+// another image.
+type Room struct {
+	// Extra is what the caller will take for the image besides what decoding takes.
+	Extra int64
+	held  int64
+}
+
+// Take makes room for n bytes and Extra, for an image whose file has size bytes; room that r has
+// is given back first. It waits until there is as much. ErrTooLarge if that is more than an image
+// of maxPixels pixels may take.
+func (r *Room) Take(n int64, size, maxPixels int) error {
+	n = min(n, unaffordable) + min(r.Extra, unaffordable)
+	own := max(modest, modestRatio*int64(size))
+	if n <= own {
+		r.release()
+		return nil
+	}
+	if maxPixels <= 0 {
+		maxPixels = DefaultMaxPixels
+	}
+	if most := max(own, bytesPerPixel*int64(maxPixels)); n > most {
+		return fmt.Errorf("%w: it would take %d MB of memory, at the limit of %d pixels an image may take %d MB",
+			ErrTooLarge, n/1e6, maxPixels, most/1e6)
+	}
+	r.release()
+	n = min(n, Budget)
+	if err := budget.Acquire(context.Background(), n); err != nil {
+		return err
+	}
+	r.held = n
+	return nil
+}
+
+// Wait takes room for n bytes, or all of the Budget, whatever they are for.
+func (r *Room) Wait(n int64) {
+	r.release()
+	if n > modest {
+		r.held = min(n, Budget)
+		_ = budget.Acquire(context.Background(), r.held) // which ends without an error
+	}
+}
+
+// Held reports whether r holds room. Then large buffers are to be dropped before Free.
+func (r *Room) Held() bool { return r.held > 0 }
+
+// Free gives the room back.
+func (r *Room) Free() {
+	r.Extra = 0
+	if r.held > 0 {
+		debug.FreeOSMemory() // else what was dropped stays beside what comes
+	}
+	r.release()
+}
+
+func (r *Room) release() {
+	if r.held > 0 {
+		budget.Release(r.held)
+		r.held = 0
+	}
+}
+
+// Shrink drops m's memory if it is large.
+func (m *Image) Shrink() { m.Pix = shrunk(m.Pix) }
+
+// shrunk is s, or nil if s is a large buffer.
+func shrunk[T any](s []T) []T {
+	var element T
+	if cap(s)*int(unsafe.Sizeof(element)) > keptBuffer {
+		return nil
+	}
+	return s
+}
+
+// area is the number of bytes of h by w pixels of size bytes each, which may be a claim that no
+// integer holds.
+func area(h, w, size int) int64 {
+	n := float64(h) * float64(w) * float64(size)
+	return int64(min(n, unaffordable))
+}

@@ -1,0 +1,230 @@
+package preprocess
+
+import (
+	"bytes"
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/hostile"
+)
+
+// Coefficients are kept by their bytes: those of 40 wide images are not kept all at once.
+func TestAxesAreBoundedByBytes(t *testing.T) {
+	var x axes
+	for i := range 40 {
+		in := 200_000 + i
+		a := axis{in: in, to: float32(in), out: 256, filter: Bilinear, dtype: formats.Uint8}
+		got := x.get(a)
+		var fresh coefficients
+		fresh.set(a)
+		if got.taps != fresh.taps || got.fixed(255, 7) != fresh.fixed(255, 7) {
+			t.Fatalf("axis %d: other weights than fresh ones", i)
+		}
+		held := 0
+		for _, c := range x.known {
+			held += c.bytes()
+		}
+		if held > maxAxesBytes || held != x.bytes || len(x.order) != len(x.known) {
+			t.Fatalf("%d axes hold %d bytes, counted as %d, the limit is %d", len(x.known), held, x.bytes, maxAxesBytes)
+		}
+	}
+	if len(x.known) < 2 {
+		t.Errorf("%d axes are kept", len(x.known))
+	}
+	wide := x.get(axis{in: 5_000_000, to: 5_000_000, out: 64, filter: Lanczos, dtype: formats.Uint8})
+	if _, kept := x.known[axis{in: 5_000_000, to: 5_000_000, out: 64, filter: Lanczos, dtype: formats.Uint8}]; kept || wide.n != 64 {
+		t.Error("an axis larger than the cache is kept")
+	}
+}
+
+// A part of what a resize makes is that part of all of it, for every filter and type.
+func TestResizePart(t *testing.T) {
+	for _, d := range []formats.DType{formats.Uint8, formats.Uint16} {
+		for c := 1; c <= 4; c++ {
+			for _, f := range filters {
+				checkResizePart(t, testImage(31, 23, c, d), 47, 40, Rect{X: 5, Y: 9, W: 20, H: 13}, f)
+				checkResizePart(t, testImage(31, 23, c, d), 12, 60, Rect{X: 11, Y: 0, W: 1, H: 60}, f)
+				checkResizePart(t, testImage(300, 2, c, d), 9000, 2, Rect{X: 4400, W: 50, H: 2}, f)
+				checkResizePart(t, testImage(2, 300, c, d), 5, 9001, Rect{X: 1, Y: 8990, W: 3, H: 11}, f)
+			}
+		}
+	}
+}
+
+func checkResizePart(t *testing.T, src *Image, w, h int, part Rect, f Filter) {
+	t.Helper()
+	var r Resampler
+	var all, want, got Image
+	if err := r.Resize(&all, src, Rect{}, w, h, f); err != nil {
+		t.Fatal(err)
+	}
+	all.crop(&want, part)
+	if err := r.ResizePart(&got, src, Rect{}, Area{}, w, h, part, f); err != nil {
+		t.Fatal(err)
+	}
+	if got.W != want.W || got.H != want.H || !bytes.Equal(got.Pix, want.Pix) {
+		t.Errorf("%dx%dx%d %s to %dx%d by %s: other pixels in %+v", src.W, src.H, src.C, src.DType, w, h, f, part)
+	}
+}
+
+func FuzzResizePart(f *testing.F) {
+	f.Add(uint16(31), uint16(23), uint16(47), uint16(40), uint16(5), uint16(9), uint16(20), uint16(13), uint8(3))
+	f.Add(uint16(300), uint16(2), uint16(9000), uint16(2), uint16(4400), uint16(0), uint16(50), uint16(1), uint8(33))
+	f.Fuzz(func(t *testing.T, w, h, toW, toH, x, y, partW, partH uint16, kind uint8) {
+		side := func(v uint16, most int) int { return int(v)%most + 1 }
+		out := Rect{W: side(toW, 12000), H: side(toH, 80)}
+		part := Rect{X: int(x) % out.W, Y: int(y) % out.H}
+		part.W, part.H = side(partW, out.W-part.X), side(partH, out.H-part.Y)
+		d := formats.Uint8
+		if kind&1 == 1 {
+			d = formats.Uint16
+		}
+		src := testImage(side(w, 400), side(h, 90), int(kind>>1&3)+1, d)
+		checkResizePart(t, src, out.W, out.H, part, filters[int(kind>>3)%len(filters)])
+	})
+}
+
+// Cutting a very wide image to a small one takes little: what is cut off is not computed.
+func TestCoverOfWideImage(t *testing.T) {
+	p, err := NewProcessor(Recipe{Resize: Resize{Mode: ResizeCover, W: 256, H: 256}, Encode: Encode{Encoding: formats.Raw}},
+		formats.Schema{{Name: "image", Kind: formats.Image}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	in := formats.Sample{Values: []formats.Value{{Data: hostile.PNG(1_000_000, 1, 8, hostile.Gray)}}}
+	var out formats.Sample
+	before := allocated()
+	if err := p.Process(&in, &out); err != nil {
+		t.Fatal(err)
+	}
+	if n := allocated() - before; n > 100<<20 {
+		t.Errorf("%d MB were allocated", n>>20)
+	}
+	if len(out.Values[0].Data) != 256*256*3 {
+		t.Errorf("%d bytes", len(out.Values[0].Data))
+	}
+}
+
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
+// Rooms together are never more than the Budget, and all are given in the end.
+func TestRoomsKeepTheBudget(t *testing.T) {
+	var taken, most atomic.Int64
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			var r Room
+			for k := range 20 {
+				n := int64(modest + 1 + (i*37+k*91)%900<<20)
+				if err := r.Take(n, 10, 0); err != nil {
+					t.Error(err)
+					return
+				}
+				now := taken.Add(r.held)
+				for was := most.Load(); now > was && !most.CompareAndSwap(was, now); was = most.Load() {
+				}
+				taken.Add(-r.held)
+				r.release()
+			}
+		})
+	}
+	all.Wait()
+	if most.Load() > Budget {
+		t.Errorf("%d bytes at once, the budget is %d", most.Load(), int64(Budget))
+	}
+	if !budget.TryAcquire(Budget) {
+		t.Fatal("not all room came back")
+	}
+	budget.Release(Budget)
+}
+
+func TestRoomOfOneImage(t *testing.T) {
+	for _, c := range []struct {
+		need            int64
+		size, maxPixels int
+		held, large     bool
+	}{
+		{need: modest, size: 1},
+		{need: modest + 1, size: 1, held: true},
+		{need: 300 << 20, size: 20 << 20},
+		{need: bytesPerPixel * DefaultMaxPixels, size: 1, held: true},
+		{need: bytesPerPixel*DefaultMaxPixels + 1, size: 1, large: true},
+		{need: modest + 1, size: 1, maxPixels: 1000, large: true},
+		{need: 3 << 30, size: 1, maxPixels: 1 << 30, held: true},
+		{need: unaffordable, size: 1, large: true},
+	} {
+		var r Room
+		err := r.Take(c.need, c.size, c.maxPixels)
+		if errors.Is(err, ErrTooLarge) != c.large || r.Held() != c.held {
+			t.Errorf("%+v: held %v, %v", c, r.Held(), err)
+		}
+		r.Free()
+	}
+}
+
+// Images that claim much are decoded, or refused as too large, without what they claim beside
+// the budget.
+func TestHostileImagesAreTooLarge(t *testing.T) {
+	d := NewDecoder()
+	defer d.Close()
+	var m Image
+	for name, data := range map[string][]byte{
+		"16 bits":  hostile.PNG(hostile.Side, hostile.Side, 16, hostile.RGBA),
+		"a strip":  hostile.TIFF(8000, 8000, 8*8000*8000),
+		"lossless": hostile.WebP(16383, 10900),
+	} {
+		if err := d.Decode(&m, &formats.Value{Data: data}, DecodeOptions{Color: ColorKeep}); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := d.Decode(&m, &formats.Value{Data: hostile.TIFF(1000, 1000, 1_000_000)}, DecodeOptions{Color: ColorKeep}); err != nil {
+		t.Errorf("a sound TIFF: %v", err)
+	}
+}
+
+// A zstd frame that does not say its size is decompressed to what its shape takes, and no more.
+func TestZstdFrameWithoutSize(t *testing.T) {
+	var b bytes.Buffer
+	z, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := make([]byte, 1<<20)
+	for range 700 {
+		if _, err := z.Write(block); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	v := &formats.Value{Data: b.Bytes(), Encoding: formats.RawZstd, DType: formats.Uint8, Shape: []int{2, 2, 3}}
+	d := NewDecoder()
+	defer d.Close()
+	before := allocated()
+	var m Image
+	err = d.Decode(&m, v, DecodeOptions{})
+	_, err2 := d.Elements(v)
+	if err == nil || err2 == nil || !strings.Contains(err.Error(), "zstd") {
+		t.Errorf("700 MB for 12 values: %v, %v", err, err2)
+	}
+	if n := allocated() - before; n > 64<<20 {
+		t.Errorf("%d MB were allocated", n>>20)
+	}
+	v.Shape = []int{1 << 20, 1 << 20}
+	if _, err := d.Elements(v); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("a tensor of 2^40 elements: %v", err)
+	}
+}
