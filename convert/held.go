@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
@@ -90,10 +91,18 @@ func (r *run) processLate(j *job) (err error) {
 		if r.late, err = preprocess.NewProcessor(r.o.Recipe, r.schema); err != nil {
 			return err
 		}
+		r.late.StopBy(&r.stop)
 	}
 	j.later = false
-	if j.err = r.src.Read(int(r.order[j.pos]), &j.in); j.err == nil {
-		r.processOne(r.late, j)
+	if err := guard.Do(func() error {
+		if j.err = r.src.Read(int(r.order[j.pos]), &j.in); j.err == nil {
+			r.processOne(r.late, j)
+		}
+		return nil
+	}); err != nil {
+		j.err = err
+		r.late.Close() // nobody knows what a panic left of it
+		r.late = nil
 	}
 	for i := range j.out.Values {
 		j.held += int64(len(j.out.Values[i].Data))

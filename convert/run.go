@@ -47,6 +47,7 @@ type run struct {
 
 	free, read, process, ordered chan *job
 	held                         held
+	stop                         preprocess.Stop
 	late                         *preprocess.Processor // of the goroutine that commits, for what was put off
 	room                         preprocess.Room       // of what it writes
 
@@ -127,8 +128,7 @@ func (r *run) pipeline(ctx context.Context) error {
 		r.free <- &job{done: make(chan struct{}, 1)}
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	var stop preprocess.Stop
-	defer stop.When(ctx)()
+	defer r.stop.When(ctx)()
 	defer r.held.stopWith(ctx)()
 	g.Go(func() error { return r.dispatch(ctx) })
 	var reading atomic.Int64
@@ -145,7 +145,7 @@ func (r *run) pipeline(ctx context.Context) error {
 		})
 	}
 	for range workers {
-		g.Go(func() error { return r.processAll(&stop) })
+		g.Go(r.processAll)
 	}
 	g.Go(func() error { return r.commitAll(ctx) })
 	return g.Wait()
@@ -185,7 +185,7 @@ func (r *run) readAll() {
 	}
 }
 
-func (r *run) processAll(stop *preprocess.Stop) error {
+func (r *run) processAll() error {
 	proc, err := preprocess.NewProcessor(r.o.Recipe, r.schema)
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (r *run) processAll(stop *preprocess.Stop) error {
 	defer func() { proc.Close() }()
 	var current *job
 	prepare := func() {
-		proc.StopBy(stop)
+		proc.StopBy(&r.stop)
 		proc.Hold = func(n int64) bool { return r.held.take(current, n) }
 	}
 	prepare()
