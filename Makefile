@@ -122,6 +122,10 @@ fuzz: deps ## every fuzz target for FUZZTIME (default 20s) each
 asan: test-deps $(VENV)/.done photos ## the C code under AddressSanitizer
 	$(TEST_ENV) go test -asan ./preprocess/... ./reader/...
 
+.PHONY: test-jpeg3
+test-jpeg3: test-deps $(VENV)/.done ## preprocess's tests with libjpeg-turbo 3, whose source is in the folder JPEG3
+	$(TEST_ENV) scripts/test-jpeg3 "$(JPEG3)" $(BUILD)/jpeg3
+
 $(LINT):
 	GOBIN=$(BUILD)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 

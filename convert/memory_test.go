@@ -30,3 +30,20 @@ func TestNoMemoryEndsTheRun(t *testing.T) {
 		t.Errorf("%v; %+v", err, r)
 	}
 }
+
+// TestProcessingIsStopped: a run that is to end does not finish the image that it works on.
+func TestProcessingIsStopped(t *testing.T) {
+	src := newMemory(t, 1, 0)
+	p := plan(t, src, tfrecord.Format{}, filepath.Join(t.TempDir(), "x.tfrecord"), Options{Recipe: resized})
+	r, j := &run{Plan: p, schema: src.Meta().Schema, process: make(chan *job, 1)}, &job{done: make(chan struct{}, 1)}
+	if err := src.Read(0, &j.in); err != nil {
+		t.Fatal(err)
+	}
+	var stop preprocess.Stop
+	stop.Set()
+	r.process <- j
+	close(r.process)
+	if err := r.processAll(&stop); err != nil || !errors.Is(j.err, context.Canceled) {
+		t.Errorf("%v; the sample: %v", err, j.err)
+	}
+}

@@ -41,6 +41,9 @@ type jpegDecoder struct {
 // knows fast and scale.
 const seeks, CanScale = false, false
 
+// SlowJPEG says why the JPEG decoder is slower than it could be, "" if it is not.
+func SlowJPEG() string { return "this build lacks libjpeg-turbo (cgo)" }
+
 func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning string, err error) {
 	if err := checkScans(scansOf(data), r.h, r.w); err != nil {
 		return "", err

@@ -1,17 +1,11 @@
 #include "jpeg_scan.h"
 
+#include "jpeg_layout.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-// libjpeg calls its entropy decoder through a table of functions, which jpegint.h describes. It
-// has been the same since libjpeg-turbo 1.0.
-#if defined(__has_include) && defined(LIBJPEG_TURBO_VERSION_NUMBER) &&                                       \
-    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#if __has_include(<jpegint.h>) && LIBJPEG_TURBO_VERSION_NUMBER >= 2000000 && defined(__GNUC__)
-#define CAN_ATTACH 1
-#endif
-#endif
-
+// libjpeg calls its entropy decoder through a table of functions, which jpegint.h describes.
 #if CAN_ATTACH
 #include <jpegint.h>
 
@@ -303,7 +297,7 @@ static boolean decode_mcu(j_decompress_ptr c, JBLOCKROW *out) {
   return TRUE;
 }
 
-int dsconv_scan_can_attach(void) { return 1; }
+int dsconv_scan_can_attach(void) { return dsconv_jpeg_layout_differs() == NULL; }
 
 dsconv_scan *dsconv_scan_new(void) { return calloc(1, sizeof(dsconv_scan)); }
 

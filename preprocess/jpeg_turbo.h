@@ -37,8 +37,9 @@ typedef struct {
 int dsconv_jpeg_decode(dsconv_jpeg_decoder *d, const uint8_t *data, size_t n, uint8_t *dst,
                        const dsconv_jpeg_request *r, const uint32_t *stop);
 
-// Whether dsconv_jpeg_decode goes to the restart markers before the part by itself.
-int dsconv_jpeg_seeks(void);
+// dsconv_jpeg_plain_because says why libjpeg has to do all by itself, and dsconv_jpeg_decode does not go to
+// the restart markers before the part; NULL if it does.
+const char *dsconv_jpeg_plain_because(void);
 
 // The text of the last call's error or, after DSCONV_WARNED, of its first warning.
 const char *dsconv_jpeg_decoder_error(dsconv_jpeg_decoder *d);

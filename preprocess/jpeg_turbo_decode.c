@@ -1,5 +1,6 @@
 #include "jpeg_turbo.h"
 
+#include "jpeg_layout.h"
 #include "jpeg_scan.h"
 #include "jpeg_watch.h"
 
@@ -85,7 +86,7 @@ void dsconv_jpeg_decoder_free(dsconv_jpeg_decoder *d) {
   free(d);
 }
 
-int dsconv_jpeg_seeks(void) { return dsconv_scan_can_attach(); }
+const char *dsconv_jpeg_plain_because(void) { return dsconv_jpeg_layout_differs(); }
 
 const char *dsconv_jpeg_decoder_error(dsconv_jpeg_decoder *d) { return d->error; }
 const char *dsconv_jpeg_decoder_warning(dsconv_jpeg_decoder *d) { return d->warning; }

@@ -59,7 +59,7 @@ func newApp(c *console) *cli.App {
 			addCommand(c), removeCommand(c), relabelCommand(c), mergeCommand(c),
 			trainCommand(c), benchCommand(c),
 		},
-		Version:   version(),
+		Version:   versionText(),
 		Writer:    c.out,
 		ErrWriter: c.err,
 		// A command reports its own errors and exit code through run.

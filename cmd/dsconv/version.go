@@ -1,6 +1,10 @@
 package main
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+
+	"github.com/dsconv/dsconv/preprocess"
+)
 
 // release is set by the linker where something else than the module has the version: a wheel.
 var release string
@@ -14,4 +18,13 @@ func version() string {
 		return info.Main.Version
 	}
 	return "devel"
+}
+
+// versionText is what --version tells: the version, and what makes this build a slow one.
+func versionText() string {
+	why := preprocess.SlowJPEG()
+	if why == "" {
+		return version()
+	}
+	return version() + "\nJPEGs are decoded more slowly than they could be: " + why
 }
