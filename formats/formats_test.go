@@ -91,3 +91,26 @@ func TestRegistry(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Shapes that nothing can have are no schema: their sizes are multiplied.
+func TestShapesThatNothingHas(t *testing.T) {
+	for _, c := range []struct {
+		shape []int
+		ok    bool
+	}{
+		{nil, true},
+		{[]int{}, true},
+		{[]int{-1, 4}, true},
+		{[]int{0, 1 << 30}, true},
+		{[]int{1 << 40}, true},
+		{[]int{1 << 58}, false},
+		{[]int{1 << 20, 1 << 21}, false},
+		{[]int{1 << 32, 1 << 32}, false},
+		{[]int{-2}, false},
+	} {
+		s := formats.Schema{{Name: "image", Kind: formats.Image}, {Name: "vector", Kind: formats.Array, Shape: c.shape}}
+		if err := s.Validate(); errors.Is(err, formats.ErrSchema) == c.ok {
+			t.Errorf("%v: %v", c.shape, err)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -395,4 +396,29 @@ func FuzzManifest(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Strings of many megabytes that compress to nothing are refused before they are made room for.
+func TestLongStrings(t *testing.T) {
+	const each = 8 << 20
+	n := maxText/each + 1
+	whole, _ := encodeTable(t, tableOf(t, n))
+	m := takeApart(t, whole)
+	head := binary.AppendVarint([]byte{0x80, 1, 4, 1}, each) // one length
+	content := append(head, bytes.Repeat([]byte{'a'}, each)...)
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.plain("source_path", z.EncodeAll(content, nil))
+	_, p := m.column("source_path")
+	p.header.DataPageHeaderV2.V.IsCompressed = thrift.New(true)
+	p.header.UncompressedPageSize = int32(len(content))
+	p.header.DataPageHeaderV2.V.NumValues, p.header.DataPageHeaderV2.V.NumRows = 1, 1
+	m.chunks[m.names["source_path"]] = slices.Repeat([]madePage{*p}, n-2)
+	if got, err := ReadManifest(m.together(t), nil); err == nil || got != nil || strings.Contains(err.Error(), "strings of") {
+		t.Errorf("fewer strings: %v", err)
+	}
+	m.chunks[m.names["source_path"]] = slices.Repeat([]madePage{*p}, n)
+	checkRefused(t, m.together(t))
 }

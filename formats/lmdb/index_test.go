@@ -4,8 +4,10 @@ package lmdb
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -109,5 +111,37 @@ func TestIndexOfADamagedTree(t *testing.T) {
 	}
 	if _, err := e.at(0, 0, d.Table.Key(0)); err != nil {
 		t.Errorf("a value in another leaf: %v", err)
+	}
+}
+
+// TestIndexOfSharedChildren: branch pages all of whose nodes lead to one page below claim more
+// pages at each level than there are.
+func TestIndexOfSharedChildren(t *testing.T) {
+	const size, levels, children = 4096, 12, 300
+	b := make([]byte, size*(metaPages+levels))
+	for level := range levels {
+		no := metaPages + level
+		p := b[no*size : (no+1)*size]
+		binary.NativeEndian.PutUint64(p, uint64(no))
+		list, kind := make([]testNode, children), kindBranch
+		for i := range list {
+			list[i] = testNode{size: uint32(no + 1)}
+		}
+		if level == levels-1 {
+			list, kind = []testNode{{key: "k", size: 1, data: "v"}}, kindLeaf
+		}
+		binary.NativeEndian.PutUint16(p[pageFlags:], uint16(kind))
+		nodes(p, list)
+	}
+	p := &pages{data: b, size: size, count: metaPages + levels}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	ix := newIndex(p, metaPages, 1, func(int) string { return "k" })
+	runtime.ReadMemStats(&after)
+	if ix != nil {
+		t.Error("such a tree has an index")
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
+		t.Errorf("%d bytes of file took %d of memory", len(b), n)
 	}
 }

@@ -9,30 +9,34 @@ import (
 // Side is that of the largest square within preprocess.DefaultMaxPixels.
 const Side = 13377
 
-// Images are files by name, of all kinds. None is more than 1 MB, and most are a few bytes.
+// smaller is a side of squares of which many are decoded in a short time, though they take more
+// than their modest share.
+const smaller = 5000
+
+// Images are files by name, of all kinds. None is more than 2 MB, and most are a few bytes.
 func Images() map[string][]byte {
 	m := map[string][]byte{
 		"wide-million.png":   PNG(1_000_000, 1, 8, Gray),
-		"wide-rgb.png":       PNG(30_000_000, 1, 8, RGB),
-		"wide-alpha.png":     PNG(20_000_000, 1, 8, RGBA),
-		"wide-16.png":        PNG(20_000_000, 1, 16, Gray),
+		"wide-rgb.png":       PNG(10_000_000, 1, 8, RGB),
+		"wide-alpha.png":     PNG(5_000_000, 1, 8, RGBA),
+		"wide-16.png":        PNG(5_000_000, 1, 16, Gray),
 		"widest.png":         PNG(178_000_000, 1, 8, Gray),
-		"tall.png":           PNG(1, 8_000_000, 8, Gray),
-		"square-gray.png":    PNG(Side, Side, 8, Gray),
-		"square-bits.png":    PNG(Side, Side, 1, Gray),
+		"tall.png":           PNG(1, 2_000_000, 8, Gray),
+		"square-gray.png":    PNG(smaller, smaller, 8, Gray),
+		"square-bits.png":    PNG(smaller, smaller, 1, Gray),
 		"square-rgb.png":     PNG(Side, Side, 8, RGB),
-		"square-rgba.png":    PNG(Side, Side, 8, RGBA),
+		"square-rgba.png":    PNG(smaller, smaller, 8, RGBA),
 		"square-16.png":      PNG(Side, Side, 16, RGBA),
-		"square-palette.png": PNG(Side, Side, 1, Palette),
+		"square-palette.png": PNG(smaller, smaller, 1, Palette),
 		"strip.tif":          TIFF(Side, Side, 8*Side*Side),
-		"honest.tif":         TIFF(Side, Side, Side*Side),
-		"runs.bmp":           BMP(Side, Side),
+		"honest.tif":         TIFF(smaller, smaller, smaller*smaller),
+		"runs.bmp":           BMP(smaller, smaller),
 		"lossless.webp":      WebP(16383, 10900),
 	}
-	for i := range 8 {
+	for i := range 4 {
 		m[fmt.Sprintf("canvas-%d.gif", i)] = GIF(Side, Side)
 	}
-	for i := range 40 { // each has weights of its own
+	for i := range 10 { // each has weights of its own
 		m[fmt.Sprintf("wide-%02d.png", i)] = PNG(4_300_000+i, 1, 8, Gray)
 	}
 	return m
