@@ -285,3 +285,26 @@ func TestPlantedListsTakeNothing(t *testing.T) {
 		})
 	}
 }
+
+// A file of the user's that is called as the table of a pack is not replaced by it.
+func TestForeignReport(t *testing.T) {
+	src := samples(t, "10", "16x16")
+	dst := filepath.Join(t.TempDir(), "x.tar")
+	mine := dst + ".report.csv"
+	must(t, os.WriteFile(mine, []byte("year,sales\n"), 0o644))
+	for _, args := range [][]string{{"pack", src, dst}, {"pack", src, dst, "--report=" + dst + ".csv"}, {"add", dst, samples(t, "20", "16x16")}} {
+		code, said := dsconvSays(args...)
+		if refused := len(args) == 3; refused != (code == exitFailed && strings.Contains(said, mine)) {
+			t.Errorf("%v: exit code %d: %s", args, code, said)
+		}
+		if string(read(t, mine)) != "year,sales\n" {
+			t.Fatalf("%v: the file was replaced", args)
+		}
+	}
+	must(t, os.Remove(mine))
+	for _, args := range [][]string{{"pack", src, dst, "--force"}, {"pack", src, dst, "--force"}} {
+		if code, said := dsconvSays(args...); code != exitDone {
+			t.Errorf("%v: exit code %d: %s", args, code, said)
+		}
+	}
+}
