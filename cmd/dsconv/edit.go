@@ -120,6 +120,11 @@ func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *
 
 // run carries the plan out and writes the table of bad inputs.
 func (a *amended) run(ctx context.Context, c *console, p *convert.Plan, o *packOptions) error {
+	if a.table != nil {
+		if err := checkTable(o.report, p.Path); err != nil {
+			return err
+		}
+	}
 	r, err := runPlan(ctx, c, p, o)
 	if err != nil {
 		err = packFailed(err, p.Path)

@@ -23,6 +23,7 @@ func TestKilledWhileEditing(t *testing.T) {
 			r := rand.New(rand.NewPCG(3, uint64(i)))
 			old := t.TempDir()
 			packOld(t, src, filepath.Join(old, v.dst), v.flags)
+			usersFiles(t, filepath.Join(old, v.dst))
 			whole := t.TempDir()
 			copyTree(t, whole, old)
 			start := time.Now()

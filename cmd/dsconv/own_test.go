@@ -14,7 +14,7 @@ import (
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
-// dscribedBy is the folder that belongs to a dataset: its own, or the one beside it.
+// sidecarOf is the folder that belongs to a dataset: its own, or the one beside it.
 func sidecarOf(t *testing.T, dst string) string {
 	t.Helper()
 	if strings.HasSuffix(dst, ".lmdb") {
@@ -41,6 +41,19 @@ func notes(t *testing.T, side string) map[string]string {
 	return files
 }
 
+// usersFiles puts some into the folder of a dataset that has one: what kills it must not take
+// them.
+func usersFiles(t *testing.T, dst string) {
+	t.Helper()
+	side := sidecarOf(t, dst)
+	if !isFolder(side) {
+		return
+	}
+	must(t, os.WriteFile(filepath.Join(side, "NOTES.md"), []byte("mine"), 0o644))
+	must(t, os.MkdirAll(filepath.Join(side, "eval"), 0o755))
+	must(t, os.WriteFile(filepath.Join(side, "eval", "results.txt"), []byte("mine"), 0o644))
+}
+
 func notesStay(t *testing.T, side string, files map[string]string, after string) {
 	t.Helper()
 	for name, text := range files {
@@ -53,8 +66,8 @@ func notesStay(t *testing.T, side string, files map[string]string, after string)
 	}
 }
 
-// packagesWithFolders are DSTs that have a folder in which a user may put files.
-func packagesWithFolders() []string {
+// withFolders are DSTs that have a folder in which a user may put files.
+func withFolders() []string {
 	list := []string{"x.tar", "x-%02d.tfrecord"}
 	if cgo {
 		list = append(list, "x.lmdb")
@@ -66,7 +79,7 @@ func packagesWithFolders() []string {
 func TestFilesOfUsersStay(t *testing.T) {
 	src, more := samples(t, "12", "16x16"), samples(t, "20", "16x16")
 	table := filepath.Join(t.TempDir(), "labels.csv")
-	for _, name := range packagesWithFolders() {
+	for _, name := range withFolders() {
 		t.Run(name, func(t *testing.T) {
 			dst := filepath.Join(t.TempDir(), name)
 			do := func(args ...string) {
@@ -283,5 +296,28 @@ func TestPlantedListsTakeNothing(t *testing.T) {
 				must(t, os.Remove(filepath.Join(dir, name)))
 			}
 		})
+	}
+}
+
+// A file of the user's that is called as the table of a pack is not replaced by it.
+func TestForeignReport(t *testing.T) {
+	src := samples(t, "10", "16x16")
+	dst := filepath.Join(t.TempDir(), "x.tar")
+	mine := dst + ".report.csv"
+	must(t, os.WriteFile(mine, []byte("year,sales\n"), 0o644))
+	for _, args := range [][]string{{"pack", src, dst}, {"pack", src, dst, "--report=" + dst + ".csv"}, {"add", dst, samples(t, "20", "16x16")}} {
+		code, said := dsconvSays(args...)
+		if refused := len(args) == 3; refused != (code == exitFailed && strings.Contains(said, mine)) {
+			t.Errorf("%v: exit code %d: %s", args, code, said)
+		}
+		if string(read(t, mine)) != "year,sales\n" {
+			t.Fatalf("%v: the file was replaced", args)
+		}
+	}
+	must(t, os.Remove(mine))
+	for _, args := range [][]string{{"pack", src, dst, "--force"}, {"pack", src, dst, "--force"}} {
+		if code, said := dsconvSays(args...); code != exitDone {
+			t.Errorf("%v: exit code %d: %s", args, code, said)
+		}
 	}
 }

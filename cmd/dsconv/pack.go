@@ -112,6 +112,9 @@ func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*conv
 	if err := os.MkdirAll(filepath.Dir(plans[0].Path), 0o755); err != nil {
 		return err
 	}
+	if err := checkTable(o.report, plans[0].Path); err != nil {
+		return err
+	}
 	done := doneBefore(plans, o)
 	for i, p := range plans {
 		if done[i] != nil {

@@ -319,6 +319,7 @@ func (e experiment) each(t *testing.T, n int, force bool, r *rand.Rand, disturb 
 			return
 		}
 		packOld(t, e.src, filepath.Join(dir, e.v.dst), e.v.flags)
+		usersFiles(t, filepath.Join(dir, e.v.dst))
 	}
 	e.whole = t.TempDir()
 	prepare(e.whole)

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -62,11 +64,38 @@ func (s *summary) writeKnown(file, dst string) error {
 	return s.writeTable(file, dst)
 }
 
+// tablePath is file, or a name beside DST.
+func tablePath(file, dst string) string {
+	if file != "" {
+		return file
+	}
+	return strings.TrimRight(dst, "/") + ".report.csv"
+}
+
+// checkTable refuses to begin where the name that dsconv itself would give the table is that of
+// somebody else's file.
+func checkTable(file, dst string) error {
+	name := tablePath(file, dst)
+	if st, err := os.Stat(name); file != "" || err != nil || !st.Mode().IsRegular() {
+		return nil //nolint:nilerr // writing it says what is wrong
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	const header = "path,cause"
+	head := make([]byte, len(header))
+	if n, _ := io.ReadFull(f, head); n > 0 && string(head) != header {
+		return fmt.Errorf("%s: %w: the table of skipped images would replace it; move it away, or give the table another name with --report",
+			name, formats.ErrForeign)
+	}
+	return nil
+}
+
 // writeTable writes the table to file, or beside DST.
 func (s *summary) writeTable(file, dst string) error {
-	if file == "" {
-		file = strings.TrimRight(dst, "/") + ".report.csv"
-	}
+	file = tablePath(file, dst)
 	if err := convert.WriteTable(file, s.table()); err != nil {
 		return err
 	}

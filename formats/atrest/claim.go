@@ -2,8 +2,10 @@ package atrest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,8 +16,8 @@ import (
 )
 
 // A folder called DST.partial is a stage of dsconv's if it is a folder, not a link to one, and
-// its journal begins as one does, or if it holds nothing at all: that is what a kill leaves
-// before the journal begins and after all else was removed. Whatever else has the name is
+// its journal begins as one does, be it with a bit that rotted, or if it holds nothing at all:
+// that is what a kill leaves before the journal begins and after all else was removed. Whatever else has the name is
 // somebody else's: it is named in an error, and nothing in it is changed or removed.
 
 // What may lie in a stage, by name: folders, and files.
@@ -82,7 +84,7 @@ func (s *Stage) claim() error {
 		}
 	}
 	for _, name := range []string{journalName, goneName} {
-		if ok, err := beginsJournal(s.file(name)); ok || err != nil {
+		if ok, err := looksLikeJournal(s.file(name)); ok || err != nil {
 			return err
 		}
 	}
@@ -135,6 +137,47 @@ func tornJournal(path string) (bool, error) {
 	payload := b[min(recordHeader, len(b)):]
 	begun := len(payload) > 0 && bytes.HasPrefix(payload, firstBytes[:min(len(payload), len(firstBytes))])
 	return begun || len(bytes.Trim(b, "\x00")) == 0, nil
+}
+
+// looksLikeJournal reports whether the file at path is a journal: its first record is there,
+// or begins as it does, or the second one is where the first one's length says.
+func looksLikeJournal(path string) (bool, error) {
+	f, _, err := openPlain(path, os.O_RDONLY)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if ok, err := beginsJournal(f); ok || err != nil {
+		return ok, err
+	}
+	head := make([]byte, recordHeader+len(firstBytes))
+	if _, err := f.ReadAt(head, 0); err != nil {
+		return false, nil //nolint:nilerr // it is shorter than any journal
+	}
+	if bytes.HasSuffix(head, firstBytes) {
+		return true, nil
+	}
+	r, err := recordsFrom(f, recordHeader+int64(binary.LittleEndian.Uint32(head)))
+	if err == nil {
+		_, err = r.next()
+	}
+	if errors.Is(err, io.EOF) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// lostJournal reports whether the stage has a journal of which nothing can be read, though
+// it stands for something.
+func (s *Stage) lostJournal() (bool, error) {
+	if !there(s.file(journalName)) || !there(s.file(dataName)) {
+		return false, nil
+	}
+	empty, err := s.holdsNothing(dataName, true)
+	return !empty, err
 }
 
 // isOurs reports whether the stage gives that name to something at its top.

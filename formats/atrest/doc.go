@@ -10,5 +10,11 @@
 //     them back from mapped memory;
 //   - [Single] and [Reader] for formats of one file or folder that find values by themselves.
 //
+// What dsconv deletes, moves or replaces it can show to have written: a stage with a journal,
+// opened without following links; in a folder that is replaced the files with dsconv's own names
+// that its table of checksums has; of shards those with a name of the pattern that the table
+// has. What else lies there goes over to the new version, or is named in an error that is
+// formats.ErrForeign, and stays. See claim.go, old.go and carry.go.
+//
 // docs/formats.md describes the files byte by byte.
 package atrest

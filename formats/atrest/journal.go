@@ -178,13 +178,14 @@ func (c *cursor) row(columns int) Row {
 	return r
 }
 
-// openJournal opens the journal at path for reading, which must be a file.
-func openJournal(path string) (*os.File, *recordReader, error) {
-	f, st, err := openPlain(path, os.O_RDONLY)
+// recordsFrom reads the records of a journal that begin at byte from.
+func recordsFrom(f *os.File, from int64) (*recordReader, error) {
+	st, err := f.Stat()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return f, newRecordReader(f, st.Size()), nil
+	left := max(0, st.Size()-from)
+	return newRecordReader(io.NewSectionReader(f, from, left), left), nil
 }
 
 // openPlain opens a file, and no link, pipe or folder.
@@ -217,16 +218,12 @@ func readUpTo(path string, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, n))
 }
 
-// beginsJournal reports whether a journal's first record is in the file at path.
-func beginsJournal(path string) (bool, error) {
-	f, records, err := openJournal(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
+// beginsJournal reports whether f begins with a journal's first record.
+func beginsJournal(f *os.File) (bool, error) {
+	records, err := recordsFrom(f, 0)
 	if err != nil {
 		return false, err
 	}
-	defer f.Close()
 	p, err := records.next()
 	if errors.Is(err, io.EOF) {
 		return false, nil
@@ -240,7 +237,7 @@ func beginsJournal(path string) (bool, error) {
 
 // readJournal reads all whole records of the journal at path, which stays as it is.
 func readJournal(path string) (m *formats.Meta, t *Table, last checkpoint, err error) {
-	f, records, err := openJournal(path)
+	f, _, err := openPlain(path, os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, last, formats.ErrNoPartial
 	}
@@ -248,6 +245,10 @@ func readJournal(path string) (m *formats.Meta, t *Table, last checkpoint, err e
 		return nil, nil, last, err
 	}
 	defer f.Close()
+	records, err := recordsFrom(f, 0)
+	if err != nil {
+		return nil, nil, last, err
+	}
 	p, err := records.next()
 	if errors.Is(err, io.EOF) {
 		return nil, nil, last, formats.ErrNoPartial

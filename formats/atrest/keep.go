@@ -221,8 +221,11 @@ func (c Catalog) Copy(t *Table, change func(*formats.Info)) error {
 
 // LinkOrCopy makes the file at to the one at from.
 func LinkOrCopy(from, to string) error {
-	if err := os.Link(from, to); err == nil || errors.Is(err, os.ErrExist) {
-		return err
+	// A link to a symbolic link would be one itself.
+	if st, err := os.Lstat(from); err == nil && st.Mode().IsRegular() {
+		if err := os.Link(from, to); err == nil || errors.Is(err, os.ErrExist) {
+			return err
+		}
 	}
 	src, err := os.Open(from)
 	if err != nil {

@@ -100,7 +100,7 @@ func moveTo(from, to string) error {
 	err := renameExclusive(from, to)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
 		// A file system that cannot do it in one step.
-		if err = nil; !there(to) {
+		if !there(to) {
 			return os.Rename(from, to)
 		}
 		err = os.ErrExist

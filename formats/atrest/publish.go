@@ -177,7 +177,7 @@ func (s *Stage) publish() error {
 		return err
 	}
 	if len(steps) > 0 && there(s.file(dataName)) {
-		if err := checkPlain(s.file(dataName)); err != nil {
+		if err := tidy(s.file(dataName)); err != nil {
 			return err
 		}
 	}
@@ -196,14 +196,22 @@ func (s *Stage) publish() error {
 // maxList bounds a list of what to publish: a million shards take less.
 const maxList = 1 << 28
 
-// checkPlain refuses a folder in which there is something else than files and folders: a link
-// would lead what is written or moved elsewhere.
-func checkPlain(dir string) error {
+// tidy refuses a folder of the stage in which there is something else than files and folders:
+// a link would lead what is written or moved elsewhere. Files that a kill left half written
+// under names of their own are removed.
+func tidy(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && !d.Type().IsRegular() {
-			err = foreign(path, "it is "+kindOf(d.Type())+", which dsconv did not make")
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			return fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		case err != nil || d.IsDir():
+			return err
+		case !d.Type().IsRegular():
+			return foreign(path, "it is "+kindOf(d.Type())+", which dsconv did not make")
+		case durable.IsTemporary(d.Name()):
+			return os.Remove(path)
 		}
-		return err
+		return nil
 	})
 }
 

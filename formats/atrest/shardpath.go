@@ -108,7 +108,8 @@ func (p ShardPath) own(files []string, sums Sums) ([]string, error) {
 		if _, err := sums.sumsOf(name); err != nil {
 			return nil, fmt.Errorf("%s: %w: %w", path, errForeign, err)
 		}
-		if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() {
+		// A link may stand for a file that stays; to replace it is refused later.
+		if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() && st.Mode()&os.ModeSymlink == 0 {
 			return nil, fmt.Errorf("%s: %w: it is %s", path, errForeign, kindOf(st.Mode()))
 		}
 		old = append(old, path)

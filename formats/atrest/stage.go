@@ -83,10 +83,13 @@ func (s *Stage) unused() error {
 	if err == nil {
 		return fmt.Errorf("%s: %w", s.dir, formats.ErrPartial)
 	}
-	if errors.Is(err, formats.ErrNoPartial) {
-		return nil
+	if !errors.Is(err, formats.ErrNoPartial) {
+		return err
 	}
-	return err
+	if lost, err := s.lostJournal(); err != nil || !lost {
+		return err
+	}
+	return fmt.Errorf("%s: %w", s.dir, formats.ErrPartial) // going on with it says what is wrong
 }
 
 // start begins with nothing but the lock: what a stage that was removed only in part left
@@ -137,13 +140,16 @@ func (s *Stage) reopen() error {
 	}
 	m, t, last, err := readJournal(s.file(journalName))
 	if errors.Is(err, formats.ErrNoPartial) {
+		if lost, lerr := s.lostJournal(); lerr != nil || lost {
+			return errors.Join(fmt.Errorf("%s: %w: the journal's beginning cannot be read", s.dir, formats.ErrDamaged), lerr)
+		}
 		return errors.Join(fmt.Errorf("%s: %w", s.dir, err), s.remove())
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.dir, err)
 	}
 	s.Meta, s.Table, s.recorded, s.State, s.Note = *m, t, t.Len(), last.state, last.note
-	if err := checkPlain(s.file(dataName)); err != nil {
+	if err := tidy(s.file(dataName)); err != nil {
 		return err
 	}
 	s.journal, err = reopenJournal(s.file(journalName), last)

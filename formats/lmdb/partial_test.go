@@ -86,7 +86,7 @@ func TestMadeUpStages(t *testing.T) {
 	huge := make([]byte, 8)
 	binary.NativeEndian.PutUint64(huge, 1<<60)
 	for name, change := range map[string]func(p *partial){
-		"a large free page": func(p *partial) { p.state.Images.Free = append(p.state.Images.Free, 1<<52) },
+		"a large free page": func(p *partial) { p.state.Images.Free = append(p.state.Images.Free, 1<<51) },
 		"the largest free page": func(p *partial) {
 			p.state.Images.Free = append(p.state.Images.Free, 1<<64-1)
 		},

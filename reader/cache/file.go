@@ -3,8 +3,10 @@
 package cache
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,6 +56,9 @@ func open(path string) (*os.File, error) {
 	if flock(f, unix.LOCK_EX) != nil && flock(f, unix.LOCK_SH) == nil && isAt(f, path) {
 		return f, nil
 	}
+	if !isCache(f) {
+		return nil, errors.Join(fmt.Errorf("%s is no cache of dsconv's: move it away", path), f.Close())
+	}
 	if err := release(f, path); err != nil {
 		return nil, fmt.Errorf("remove what was left behind: %w", err)
 	}
@@ -78,6 +83,17 @@ func openOwn(path string) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// isCache reports whether f begins as a cache of any version does, or holds nothing yet. Other
+// files with such a name are not dsconv's to remove.
+func isCache(f *os.File) bool {
+	var begin [8]byte
+	n, err := f.ReadAt(begin[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false
+	}
+	return n == 0 || begin == [8]byte{} || bytes.HasPrefix(begin[:], []byte("dscache"))
 }
 
 // create makes a file and gives it its name; errAgain if another process was first.
@@ -143,8 +159,14 @@ func removeStale(c Config) {
 		if !strings.HasPrefix(e.Name(), prefix()) || path == c.path() {
 			continue
 		}
-		if f, err := openOwn(path); err == nil {
+		f, err := openOwn(path)
+		if err != nil {
+			continue
+		}
+		if isCache(f) {
 			_ = release(f, path)
+		} else {
+			_ = f.Close()
 		}
 	}
 }
