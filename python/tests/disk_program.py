@@ -70,10 +70,10 @@ def cut(folder: Path) -> None:
             os.truncate(file, size - size % mmap.PAGESIZE)
 
 
-def accidents(source: str, on_error: str, moments: str) -> list[object]:
+def accidents(on_error: str, moments: str, work: str, source: str) -> list[object]:
     """Files are cut at random steps of epochs."""
     found = []
-    work = Path(source).parent.with_suffix(".cut")
+    work = Path(work)
     for _ in range(int(moments)):
         shutil.rmtree(work, ignore_errors=True)
         shutil.copytree(Path(source).parent, work)
@@ -86,7 +86,7 @@ def accidents(source: str, on_error: str, moments: str) -> list[object]:
     return found
 
 
-def failing(source: str, on_error: str, moments: str) -> list[object]:
+def failing(on_error: str, moments: str, source: str) -> list[object]:
     """Reads fail at random from a random step on, in the share that a line of output says."""
     found = []
 
@@ -113,5 +113,9 @@ def elsewhere(source: str, unfinished: str) -> None:
         train(source, "raise", 3, lambda: memory[mmap.PAGESIZE])
 
 
-result = {"accidents": accidents, "failing": failing, "elsewhere": elsewhere}[MODE](*ARGUMENTS)
-print(json.dumps(result), flush=True)
+if MODE == "elsewhere":
+    elsewhere(*ARGUMENTS)
+else:
+    *options, sources = ARGUMENTS
+    work = {"accidents": accidents, "failing": failing}[MODE]
+    print(json.dumps({source: work(*options, source) for source in sources.split(":")}), flush=True)
