@@ -42,7 +42,7 @@ func (r *Reader) View(i int, s *formats.Sample) error {
 	if err := r.Table.inRange(i); err != nil {
 		return fmt.Errorf("view %s: %w", r.Path, err)
 	}
-	if err := guard.Do(func() error { return r.fill(i, s, true) }); err != nil {
+	if err := r.fill(i, s, true); err != nil {
 		return fmt.Errorf("view %s: key %q: %w", r.Path, r.Table.Key(i), err)
 	}
 	return nil

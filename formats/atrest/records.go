@@ -117,7 +117,8 @@ func (r *Records) Use(i int, do func(record []byte) error) error {
 	if err != nil {
 		return err
 	}
-	if err := guard.Read(b, func() error { return do(b) }); err != nil {
+	mark := guard.Now()
+	if err := guard.Since(mark, b, do(b)); err != nil {
 		at := r.Table.Place(i)
 		return fmt.Errorf("key %q in %s at byte %d: %w", r.Table.Key(i), r.Meta().Files[at.Shard], at.Offset, err)
 	}

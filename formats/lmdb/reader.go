@@ -125,10 +125,7 @@ func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {
 		}
 		v, err = parseImage(field, &in, b, shape, &d.headers[k])
 	}
-	if unreadable := guard.Check(mark, b); unreadable != nil {
-		return v, unreadable
-	}
-	return v, err
+	return v, guard.Since(mark, b, err)
 }
 
 // Close implements formats.Dataset.

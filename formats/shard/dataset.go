@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // dataset is what plain and compressed shards have in common.
@@ -99,7 +100,9 @@ func (d *dataset) read(i int, rec []byte, s *formats.Sample) error {
 
 // Read fills s with a copy of sample i.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
-	return d.Use(i, func(rec []byte) error { return d.read(i, rec, s) })
+	return d.Use(i, func(rec []byte) error {
+		return guard.Do(func() error { return d.read(i, rec, s) })
+	})
 }
 
 // View fills s with sample i in mapped memory; labels alone are the caller's.
@@ -119,11 +122,12 @@ func (d *Compressed) Read(i int, s *formats.Sample) error {
 		}
 	}()
 	return d.Use(i, func(frame []byte) error {
-		var err error
-		if *buf, err = decompress(d.zstd, frame, *buf); err != nil {
-			return err
-		}
-		return d.read(i, *buf, s)
+		return guard.Do(func() (err error) {
+			if *buf, err = decompress(d.zstd, frame, *buf); err != nil {
+				return err
+			}
+			return d.read(i, *buf, s)
+		})
 	})
 }
 

@@ -3,6 +3,7 @@ package tfrecord
 import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // Dataset reads TFRecord files that a Writer wrote, from mapped memory.
@@ -41,10 +42,12 @@ func open(path string, records func(path string) (*atrest.Records, error)) (form
 // Read fills s with a copy of sample i. The frame's and the sample's checksums are checked.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
 	return d.Use(i, func(rec []byte) error {
-		if err := d.fill(i, rec, s, false); err != nil {
-			return err
-		}
-		return d.CheckSum(s)
+		return guard.Do(func() error {
+			if err := d.fill(i, rec, s, false); err != nil {
+				return err
+			}
+			return d.CheckSum(s)
+		})
 	})
 }
 

@@ -19,7 +19,15 @@ func Quiet(mark Mark) bool { return events.Load() == uint64(mark) && replaced.Lo
 // Check is a *ReadError if b, of memory that Map gave, could not be read at some time since
 // mark. Memory of others never is that.
 func Check(mark Mark, b []byte) error {
-	if Quiet(mark) || len(b) == 0 {
+	if Quiet(mark) {
+		return nil
+	}
+	return check(mark, b)
+}
+
+//go:noinline // Check is inlined
+func check(mark Mark, b []byte) error {
+	if len(b) == 0 {
 		return nil
 	}
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
@@ -56,8 +64,16 @@ func CheckSample(mark Mark, s *formats.Sample) error {
 // Read calls read, which reads b and perhaps more, and makes an error of what goes wrong.
 func Read(b []byte, read func() error) error {
 	mark := Now()
-	err := Do(read)
-	if unreadable := Check(mark, b); unreadable != nil {
+	return Since(mark, b, Do(read))
+}
+
+// Since is the error that b could not be read at some time since mark, else err, to which that
+// may have led.
+func Since(mark Mark, b []byte, err error) error {
+	if Quiet(mark) {
+		return err
+	}
+	if unreadable := check(mark, b); unreadable != nil {
 		return unreadable
 	}
 	return err

@@ -27,7 +27,7 @@ func (e *PanicError) Unwrap() error {
 // Do calls f and makes its panic, or its fault on mapped memory, an error. The goroutines that
 // f starts are not covered.
 func Do(f func() error) (err error) {
-	before := debug.SetPanicOnFault(true)
+	before := debug.SetPanicOnFault(true) // the handler may be out of memory
 	defer func() {
 		debug.SetPanicOnFault(before)
 		if p := recover(); p != nil {
