@@ -39,11 +39,10 @@ func TestProcessingIsStopped(t *testing.T) {
 	if err := src.Read(0, &j.in); err != nil {
 		t.Fatal(err)
 	}
-	var stop preprocess.Stop
-	stop.Set()
+	r.stop.Set()
 	r.process <- j
 	close(r.process)
-	if err := r.processAll(&stop); err != nil || !errors.Is(j.err, context.Canceled) {
+	if err := r.processAll(); err != nil || !errors.Is(j.err, context.Canceled) {
 		t.Errorf("%v; the sample: %v", err, j.err)
 	}
 }
