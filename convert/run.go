@@ -45,12 +45,12 @@ type run struct {
 	shown   time.Time
 
 	free, read, process, ordered chan *job
-	held held
-	late *preprocess.Processor // of the goroutine that commits, for what was put off
-	room preprocess.Room       // of what it writes
+	held                         held
+	late                         *preprocess.Processor // of the goroutine that commits, for what was put off
+	room                         preprocess.Room       // of what it writes
 
-	readNS, processNS            atomic.Int64
-	writeNS, waitNS              int64
+	readNS, processNS atomic.Int64
+	writeNS, waitNS   int64
 }
 
 // Run carries the plan out. The report is there with an error too: what was done until
