@@ -99,7 +99,7 @@ func pageBytes(chunks []chunk) (total int) {
 type columnRead struct {
 	name    string
 	strings bool
-	read func(r *manifestReader, chunks []chunk) error
+	read    func(r *manifestReader, chunks []chunk) error
 }
 
 // columnSet holds the manifest's columns, on their way to the rows of a table.

@@ -405,7 +405,7 @@ func TestLongStrings(t *testing.T) {
 	whole, _ := encodeTable(t, tableOf(t, n))
 	m := takeApart(t, whole)
 	head := binary.AppendVarint([]byte{0x80, 1, 4, 1}, each) // one length
-	content := append(head, bytes.Repeat([]byte{'a'}, each)...)
+	content := slices.Concat(head, bytes.Repeat([]byte{'a'}, each))
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		t.Fatal(err)

@@ -68,8 +68,15 @@ func TIFF(w, h, strip int) []byte {
 	le := binary.LittleEndian
 	data := zeros(strip)
 	tags := [][3]uint32{ // tag, type, value
-		{256, 4, uint32(w)}, {257, 4, uint32(h)}, {258, 3, 8}, {259, 3, 8}, {262, 3, 1},
-		{273, 4, 8}, {277, 3, 1}, {278, 4, uint32(h)}, {279, 4, uint32(len(data))},
+		{256, 4, uint32(w)},
+		{257, 4, uint32(h)},
+		{258, 3, 8},
+		{259, 3, 8},
+		{262, 3, 1},
+		{273, 4, 8},
+		{277, 3, 1},
+		{278, 4, uint32(h)},
+		{279, 4, uint32(len(data))},
 	}
 	b := le.AppendUint32([]byte("II*\x00"), uint32(8+len(data)))
 	b = append(b, data...)
@@ -115,8 +122,8 @@ func WebP(w, h int) []byte {
 		bits.put(0, 1) // of one bit
 		bits.put(0, 1) // which is 0
 	}
-	body := append(bits.b, make([]byte, 8)...)
-	body = body[:len(body)&^1]
+	bits.put(0, 64-4*8) // slack, for decoders read ahead
+	body := bits.b[:len(bits.b)&^1]
 	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(4+8+len(body)))
 	b = binary.LittleEndian.AppendUint32(append(b, "WEBPVP8L"...), uint32(len(body)))
 	return append(b, body...)

@@ -439,3 +439,27 @@ numpy.savez(sys.stdout.buffer, numpy.concatenate([x for x, _ in batches]), numpy
         pixels = torch.cat([x for x, _ in want]).numpy()
         assert np.array_equal(images, pixels if not dtype else (pixels / np.float32(255)))
         assert np.array_equal(labels, torch.cat([y for _, y in want]))
+
+
+def test_larger_images_are_bad_samples(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    for i, side in enumerate([40, 100, 41]):
+        Image.new("RGB", (side, side), (i, 2, 3)).save(tmp_path / "a" / f"{i}.png")
+    limited = loader(tmp_path, on_error="skip", max_pixels=5000)
+    assert [len(x) for x, _ in limited] == [2]
+    assert [len(x) for x, _ in loader(tmp_path)] == [3]
+    with pytest.raises(dsconv.Error, match="a/1"):
+        list(loader(tmp_path, max_pixels=5000))
+    with pytest.raises(dsconv.Error, match="a/1"):
+        dsconv.Dataset(tmp_path, max_pixels=5000)[1]
+    with pytest.raises(ValueError, match="max_pixels"):
+        loader(tmp_path, max_pixels=0)
+
+
+def test_transforms_may_not_make_an_image_far_larger(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    for i, size in enumerate([(40, 40), (1_000_000, 1)]):
+        Image.new("L", size).save(tmp_path / "a" / f"{i}.png")
+    assert [len(x) for x, _ in loader(tmp_path, transforms="resize:256,centercrop:224")] == [2]
+    rotated = loader(tmp_path, transforms="resize:256,rotate:10,centercrop:224", on_error="skip")
+    assert [len(x) for x, _ in rotated] == [1]
