@@ -34,6 +34,9 @@ func (w *worker) judge(err error) error {
 	if unreadable == nil && w.fetched {
 		unreadable = guard.CheckSample(w.mark, &w.sample)
 	}
+	if fault, ok := err.(*guard.ReadError); ok { //nolint:errorlint // one that nobody has named a sample in
+		unreadable = fault
+	}
 	panicked := new(guard.PanicError)
 	switch {
 	case unreadable != nil:

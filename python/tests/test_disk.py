@@ -83,7 +83,8 @@ def check(output: str, on_error: str) -> None:
 @pytest.mark.parametrize("on_error", ["raise", "skip"])
 def test_files_that_are_cut(stored: dict[str, Path], tmp_path: Path, enabled: str, on_error: str) -> None:
     moments = MOMENTS if enabled == "after" else 4
-    with program("accidents", enabled, on_error, moments, tmp_path / "cut", ":".join(map(str, stored.values()))) as process:
+    paths = ":".join(map(str, stored.values()))
+    with program("accidents", enabled, on_error, moments, tmp_path / "cut", paths) as process:
         out, errors = process.communicate(timeout=300)
     assert process.returncode == 0, f"{process.returncode}\n{errors}"
     check(out, on_error)
