@@ -16,7 +16,12 @@ import (
 func (w *worker) use(do func() error) error {
 	for {
 		w.mark, w.cached, w.fetched = guard.Now(), nil, false
-		err := guard.Do(do)
+		err := guard.Do(func() error {
+			if err := do(); err != nil {
+				return err
+			}
+			return w.shortened()
+		})
 		if err == nil && guard.Quiet(w.mark) {
 			return nil
 		}
@@ -28,11 +33,22 @@ func (w *worker) use(do func() error) error {
 	}
 }
 
+// shortened is the error that the dataset's file no longer has all of the sample.
+func (w *worker) shortened() error {
+	if !w.fetched || w.cached != nil {
+		return nil
+	}
+	return guard.SampleShortened(&w.sample)
+}
+
 // judge finds what was wrong with the sample that the worker used; err is what that led to.
 func (w *worker) judge(err error) error {
 	unreadable := guard.Check(w.mark, w.cached)
 	if unreadable == nil && w.fetched {
 		unreadable = guard.CheckSample(w.mark, &w.sample)
+	}
+	if unreadable == nil {
+		unreadable = guard.Do(w.shortened)
 	}
 	if fault, ok := err.(*guard.ReadError); ok { //nolint:errorlint // one that nobody has named a sample in
 		unreadable = fault

@@ -18,7 +18,12 @@ import (
 
 // hidden reports whether r is no letter, mark, number, sign or space: control characters, those
 // that turn the direction of writing or have no width, and bytes that are no text.
-func hidden(r rune) bool { return !unicode.IsGraphic(r) || r == utf8.RuneError }
+func hidden(r rune) bool {
+	if ' ' <= r && r < 0x7f { // most are of these, and the tables of Unicode take longer
+		return false
+	}
+	return !unicode.IsGraphic(r) || r == utf8.RuneError
+}
 
 // moves reports whether r is hidden and neither ends a line nor a column.
 func moves(r rune) bool { return r != '\n' && r != '\t' && hidden(r) }
