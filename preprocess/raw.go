@@ -80,7 +80,7 @@ func (d *Decoder) Elements(v *formats.Value) ([]byte, error) {
 	if v.Encoding != formats.RawZstd {
 		return v.Data, nil
 	}
-	want, most := uint64(v.DType.Size()), uint64(max(modestTensor, modestRatio*len(v.Data)))
+	want, most := uint64(v.DType.Size()), uint64(max(modest, modestRatio*len(v.Data)))
 	for _, n := range v.Shape {
 		if n < 0 || n > 0 && want > most/uint64(n) {
 			return nil, fmt.Errorf("%w: a tensor of shape %v of %d bytes", ErrTooLarge, v.Shape, len(v.Data))

@@ -25,8 +25,6 @@ const (
 	bytesPerPixel = 6
 	// modestOutput is the modest share of what an image is made that waits to be written.
 	modestOutput = 64 << 10
-	// modestTensor is the modest share of a compressed tensor: batches hold many.
-	modestTensor = 4 << 20
 	// keptBuffer is the largest buffer that is kept after an image that took room.
 	keptBuffer = 4 << 20
 	// unaffordable stands for all larger sizes.
