@@ -24,7 +24,6 @@ func chooseBy(data []byte) choose {
 	}
 }
 
-
 // craftedTable is a Huffman table and the code of each symbol.
 type craftedTable struct {
 	counts  [17]byte
