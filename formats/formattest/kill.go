@@ -51,6 +51,9 @@ func (p Pack) Run(path string, say io.Writer) error {
 		return nil
 	case errors.Is(err, formats.ErrNoPartial):
 		w, err = p.Format.Create(path, p.Meta, formats.CreateOptions{})
+		if errors.Is(err, formats.ErrExists) {
+			return nil // the one before was killed when it had done all, and was about to end
+		}
 	case err == nil && note != nil:
 		from, err = strconv.Atoi(string(note))
 	}
