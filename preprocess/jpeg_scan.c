@@ -258,8 +258,10 @@ static void seek(dsconv_scan *s, JDIMENSION m, j_common_ptr c) {
   }
   prepare_skip(s, m - s->next);
   while (s->next < m) {
-    advance(s, NULL);
-    if (s->next % LOOK_AROUND == 0 && c->progress != NULL)
+    const JDIMENSION pause = m - s->next > LOOK_AROUND ? s->next + LOOK_AROUND : m;
+    while (s->next < pause)
+      advance(s, NULL);
+    if (pause < m && c->progress != NULL)
       c->progress->progress_monitor(c);
   }
 }

@@ -9,18 +9,28 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Shortened is a *ReadError if the file that b was mapped from, which was used just now, was cut
-// before b's end. Of the page that such a file ends in the system shows the rest as zeros and
-// sends no signal, so Check knows nothing of it. A look at the file's last page costs no system
-// call while the file is whole; only what lies in that page itself costs one. It is called
-// within Do.
-func Shortened(b []byte) error {
+// SampleShortened is a *ReadError if a file that the sample's values were mapped from, which were
+// used just now, was cut before a value's end. Of the page that such a file ends in the system
+// shows the rest as zeros and sends no signal, so Check knows nothing of it. A look at the file's
+// last page costs no system call while the file is whole; only what lies in that page itself
+// costs one. It is called within Do.
+func SampleShortened(s *formats.Sample) error {
+	regions.RLock()
+	defer regions.RUnlock()
+	for i := range s.Values {
+		if err := shortened(s.Values[i].Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shortened is SampleShortened of one value. The list of regions must be locked.
+func shortened(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	regions.RLock()
-	defer regions.RUnlock()
 	r := regionOf(at)
 	if r == nil || r.write {
 		return nil
@@ -37,16 +47,6 @@ func Shortened(b []byte) error {
 		return nil
 	}
 	return &ReadError{File: r.path, From: max(int64(from), now.Size), To: int64(end)}
-}
-
-// SampleShortened is Shortened of the sample's values.
-func SampleShortened(s *formats.Sample) error {
-	for i := range s.Values {
-		if err := Shortened(s.Values[i].Data); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // canRead reports whether the page that b begins with can be read without a panic. Where the
