@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader/cache"
 )
@@ -150,7 +149,7 @@ func (w *worker) keep(i int, start time.Duration) (time.Duration, error) {
 			w.free()
 			return start, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 		}
-		if err := guard.CheckSample(w.mark, &w.sample); err != nil {
+		if err := w.intact(); err != nil {
 			return start, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 		}
 		if w.room.Held() { // so large an image is decoded each time
@@ -164,7 +163,7 @@ func (w *worker) keep(i int, start time.Duration) (time.Duration, error) {
 	b, ok, err := l.cache.Put(i, l.record.size(&w.sample), func(dst []byte) error {
 		l.record.put(dst, &w.sample, w.orientation)
 		// What is kept must be the dataset's, and no zeros in its place.
-		return guard.CheckSample(w.mark, &w.sample)
+		return w.intact()
 	})
 	if err != nil {
 		return start, fmt.Errorf("cache %s: %w", w.sample.Key, err)

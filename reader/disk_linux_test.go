@@ -18,6 +18,7 @@ import (
 	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/internal/failingdisk"
 	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/reader/cache"
 )
 
 // diskConfig reads the images and labels, which every format has.
@@ -321,4 +322,71 @@ func TestDamagedCache(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCacheCutInsideAPage: a file that is cut inside a page sends no signal, the rest of the page
+// reads as zeros. Every sample that lies there comes from the dataset then.
+func TestCacheCutInsideAPage(t *testing.T) {
+	c := newCorpus(t, 20, packings()[:1])
+	path, config := c.stored[0].path, diskConfig(reader.Fail)
+	config.Fields = nil
+	want := truth(t, path, config)
+	for _, kind := range []reader.CacheKind{reader.Encoded, reader.Decoded} {
+		for _, missing := range []int64{1, 9, 64, 200, 1000} {
+			dir := t.TempDir()
+			config.Cache = reader.Cache{Kind: kind, Limit: 32 << 20, Dir: dir}
+			l, err := reader.Open(all.Formats(), path, config)
+			must(t, err)
+			collect(t, l.Epoch(t.Context(), 1))
+			end := cache.IndexSize(20) + l.Cached().Used
+			must(t, dataFiles(filepath.Join(dir, "x"), func(file string, _ int64) error {
+				return os.Truncate(file, end-missing)
+			}))
+			if n := checkSamples(t, l, want); n != 20 {
+				t.Errorf("%s, the last %d bytes are missing: %d samples of 20", kind, missing, n)
+			}
+			must(t, l.Close())
+		}
+	}
+}
+
+// TestNoZerosAreCached: what a dataset that was cut inside a page shows as zeros is not kept.
+func TestNoZerosAreCached(t *testing.T) {
+	c := newCorpus(t, 20, packings())
+	for _, s := range c.stored[len(c.stored)-2:] { // raw pixels: zeros are pixels too
+		config := diskConfig(reader.Skip)
+		config.Fields = nil
+		want := truth(t, s.path, config)
+		for moment := range int64(moments()) {
+			config.Cache = reader.Cache{Kind: reader.Encoded, Limit: 32 << 20, Dir: t.TempDir()}
+			path := copyDataset(t, s.path)
+			l, err := reader.Open(all.Formats(), path, config)
+			must(t, err)
+			must(t, dataFiles(path, func(file string, size int64) error { return os.Truncate(file, size*(moment+1)/21) }))
+			for range 2 {
+				checkSamples(t, l, want)
+			}
+			must(t, l.Close())
+		}
+	}
+}
+
+// checkSamples runs an epoch, up to a batch of which no sample can be used, and counts the
+// samples.
+func checkSamples(t *testing.T, l *reader.Loader, want map[int]entry) (n int) {
+	t.Helper()
+	for b, err := range l.Epoch(t.Context(), 1) {
+		if err != nil {
+			return n
+		}
+		for _, got := range stepOf(b).Entries {
+			if got.Index < 0 {
+				continue
+			}
+			if n++; got != want[got.Index] {
+				t.Errorf("sample %d is not what was stored", got.Index)
+			}
+		}
+	}
+	return n
 }

@@ -33,10 +33,22 @@ func (w *worker) use(do func() error) error {
 	}
 }
 
-// shortened is the error that the dataset's file no longer has all of the sample.
+// shortened is the error that the file which the sample lies in no longer has all of it: the
+// cache's or the dataset's.
 func (w *worker) shortened() error {
-	if !w.fetched || w.cached != nil {
-		return nil
+	switch {
+	case w.cached != nil:
+		return w.loader.cache.Shortened()
+	case w.fetched:
+		return guard.SampleShortened(&w.sample)
+	}
+	return nil
+}
+
+// intact is the error that what the worker has just read of the dataset is not what is stored.
+func (w *worker) intact() error {
+	if err := guard.CheckSample(w.mark, &w.sample); err != nil {
+		return err
 	}
 	return guard.SampleShortened(&w.sample)
 }

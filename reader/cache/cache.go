@@ -135,6 +135,20 @@ func (c *Cache) Abandon(file string) bool {
 	return true
 }
 
+// Shortened is a *guard.ReadError if the file is shorter than it was: of the page that it now
+// ends in, the system shows the rest as zeros and sends no signal. Who used a record asks
+// afterwards.
+func (c *Cache) Shortened() error {
+	st, err := c.file.Stat()
+	if err != nil {
+		return err
+	}
+	if st.Size() >= int64(len(c.view)) {
+		return nil
+	}
+	return &guard.ReadError{File: c.path, From: st.Size(), To: int64(len(c.view))}
+}
+
 // failed reports whether the cache's file was ever unusable since Open.
 func (c *Cache) failed() bool {
 	if c.broken.Load() {
