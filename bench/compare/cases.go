@@ -27,11 +27,11 @@ type namedCase struct {
 
 // What is done with the images: JPEGs are decoded in part and resized; of small images and of
 // stored pixels only a part is copied, so that reading them is a larger share of the time. A
-// turn takes about a second: shorter ones differ by more than what is looked for.
+// turn takes about two seconds: shorter ones differ by more than what is looked for.
 var (
-	photoOps = []string{"--epochs", "6"}
-	smallOps = []string{"--epochs", "10", "--augment", "crop:56,flip", "--dtype", "uint8"}
-	rawOps   = []string{"--epochs", "80", "--augment", "crop:224,flip", "--dtype", "uint8"}
+	photoOps = []string{"--epochs", "12"}
+	smallOps = []string{"--epochs", "30", "--augment", "crop:56,flip", "--dtype", "uint8"}
+	rawOps   = []string{"--epochs", "200", "--augment", "crop:224,flip", "--dtype", "uint8"}
 )
 
 func cases(s *settings, d *data) []namedCase {
