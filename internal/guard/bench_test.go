@@ -1,6 +1,10 @@
 package guard
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+)
 
 // BenchmarkRead is what it costs where nothing goes wrong.
 func BenchmarkRead(b *testing.B) {
@@ -28,4 +32,18 @@ func BenchmarkCheck(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkSampleShortened is what each sample that lies in a whole file costs.
+func BenchmarkSampleShortened(b *testing.B) {
+	_, memory := mapped(b, 3)
+	s := formats.Sample{Values: make([]formats.Value, 2)}
+	s.Values[0].Data, s.Values[1].Data = memory[:100], memory[100:108]
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if err := SampleShortened(&s); err != nil {
+				b.Error(err)
+			}
+		}
+	})
 }

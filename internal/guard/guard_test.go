@@ -14,7 +14,7 @@ import (
 )
 
 // mapped is a file of so many pages, none of them zero, in memory.
-func mapped(t *testing.T, pages int) (path string, b []byte) {
+func mapped(t testing.TB, pages int) (path string, b []byte) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "data.mdb")
 	if err := os.WriteFile(path, bytes.Repeat([]byte{7}, pages*pageSize), 0o644); err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -37,10 +38,11 @@ type region struct {
 	slot  int // the handler's number of it
 }
 
-// regions are all there are, by address.
+// regions are all there are, by address. Who locks them keeps them mapped. The list is replaced
+// and never changed: workers that look at it for every sample must not wait for one another.
 var regions struct {
 	sync.RWMutex
-	list []*region
+	list atomic.Pointer[[]*region]
 }
 
 var pageSize = os.Getpagesize()
@@ -67,8 +69,10 @@ func Map(f *os.File, path string, size int, write bool) ([]byte, error) {
 	}
 	regions.Lock()
 	defer regions.Unlock()
-	i, _ := regionFrom(r.at)
-	regions.list = slices.Insert(regions.list, i, r)
+	list := listed()
+	i, _ := regionFrom(list, r.at)
+	list = slices.Insert(slices.Clone(list), i, r)
+	regions.list.Store(&list)
 	return b, nil
 }
 
@@ -78,30 +82,40 @@ func Unmap(b []byte) error {
 		return nil
 	}
 	regions.Lock()
-	if i, ok := regionFrom(uintptr(unsafe.Pointer(unsafe.SliceData(b)))); ok {
-		unwatch(regions.list[i])
-		regions.list = slices.Delete(regions.list, i, i+1)
+	list := listed()
+	if i, ok := regionFrom(list, uintptr(unsafe.Pointer(unsafe.SliceData(b)))); ok {
+		unwatch(list[i])
+		list = slices.Delete(slices.Clone(list), i, i+1)
+		regions.list.Store(&list)
 	}
 	regions.Unlock()
 	return unix.Munmap(b)
 }
 
-// regionFrom is where in the list the region that begins at that address is, or would be. The
-// list must be locked.
-func regionFrom(addr uintptr) (i int, ok bool) {
-	return slices.BinarySearchFunc(regions.list, addr, func(r *region, addr uintptr) int { return cmp.Compare(r.at, addr) })
+// listed is the list of all regions at this moment.
+func listed() []*region {
+	if list := regions.list.Load(); list != nil {
+		return *list
+	}
+	return nil
 }
 
-// regionOf is the region with that address, nil if there is none. The list must be locked.
+// regionFrom is where in the list the region that begins at that address is, or would be.
+func regionFrom(list []*region, addr uintptr) (i int, ok bool) {
+	return slices.BinarySearchFunc(list, addr, func(r *region, addr uintptr) int { return cmp.Compare(r.at, addr) })
+}
+
+// regionOf is the region with that address, nil if there is none.
 func regionOf(addr uintptr) *region {
-	i, ok := regionFrom(addr)
+	list := listed()
+	i, ok := regionFrom(list, addr)
 	if !ok {
 		i--
 	}
-	if i < 0 || addr-regions.list[i].at >= uintptr(len(regions.list[i].data)) {
+	if i < 0 || addr-list[i].at >= uintptr(len(list[i].data)) {
 		return nil
 	}
-	return regions.list[i]
+	return list[i]
 }
 
 // unreadable is the error of pages first to last of the region.
