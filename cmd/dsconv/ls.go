@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/urfave/cli/v2"
 
@@ -51,7 +53,9 @@ func lsCommand(c *console) *cli.Command {
 }
 
 func list(w io.Writer, ds formats.Dataset, cc *cli.Context) error {
-	classes := ds.Meta().Classes()
+	classes, asJSON, long := ds.Meta().Classes(), cc.Bool("json"), cc.Bool("long")
+	var line []byte
+	lines := newJSONWriter(w, "")
 	for i := range ds.Len() {
 		in, err := ds.Info(i)
 		if err != nil {
@@ -61,14 +65,11 @@ func list(w io.Writer, ds formats.Dataset, cc *cli.Context) error {
 			continue
 		}
 		row := rowOf(i, &in, classes)
-		switch {
-		case cc.Bool("json"):
-			err = writeJSON(w, row, "")
-		case cc.Bool("long"):
-			err = printTo(w, "%s\t%d\t%s\t%s\t%s\t%v\t%d\n", printable(row.Key), row.Label, printable(row.Class),
-				printable(row.Split), printable(row.Encoding), row.Shape, row.Bytes)
-		default:
-			err = printTo(w, "%s\n", printable(row.Key))
+		if asJSON {
+			err = lines.write(&row)
+		} else {
+			line = append(row.appendText(line[:0], long), '\n')
+			_, err = w.Write(line)
 		}
 		if err != nil {
 			return err
@@ -89,4 +90,17 @@ func rowOf(i int, in *formats.Info, classes []string) lsRow {
 		r.Shape = in.Shape[:]
 	}
 	return r
+}
+
+// appendText appends the row as a line of text: the key, and what long asks for besides.
+func (r *lsRow) appendText(to []byte, long bool) []byte {
+	to = appendPrintable(to, r.Key)
+	if !long {
+		return to
+	}
+	to = strconv.AppendInt(append(to, '\t'), r.Label, 10)
+	for _, name := range []string{r.Class, r.Split, r.Encoding} {
+		to = appendPrintable(append(to, '\t'), name)
+	}
+	return fmt.Appendf(to, "\t%v\t%d", r.Shape, r.Bytes)
 }
