@@ -65,12 +65,14 @@ func (w *worker) judge(err error) error {
 	if fault, ok := err.(*guard.ReadError); ok { //nolint:errorlint // one that nobody has named a sample in
 		unreadable = fault
 	}
-	panicked := new(guard.PanicError)
+	panicked := errors.As(err, new(*guard.PanicError))
+	if panicked || unreadable != nil { // zeros in the middle of a file can lead to a panic too
+		w.renew()
+	}
 	switch {
 	case unreadable != nil:
 		return fmt.Errorf("read %s: %w", w.name(), unreadable)
-	case errors.As(err, &panicked):
-		w.renew()
+	case panicked:
 		return fmt.Errorf("%s: %w", w.name(), err)
 	}
 	return err
@@ -90,6 +92,7 @@ func (w *worker) name() string {
 func (w *worker) renew() {
 	_ = guard.Do(func() error { w.decoder.Close(); return nil })
 	w.decoder = preprocess.NewDecoder()
+	w.stopBy(w.stop)
 	w.runner, w.plan, w.sample = augment.Runner{}, augment.Plan{}, formats.Sample{}
 	w.pixels, w.lent, w.masked, w.turned = preprocess.Image{}, preprocess.Image{}, preprocess.Image{}, preprocess.Image{}
 }

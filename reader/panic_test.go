@@ -1,10 +1,16 @@
 package reader
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	"image/png"
 	"strings"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess"
 )
 
 // panicking panics where some samples are read.
@@ -51,5 +57,25 @@ func TestPanicIsTheSamplesError(t *testing.T) {
 		if err := l.At(20, &b); err == nil || !strings.Contains(err.Error(), ds.samples[20].Key) {
 			t.Errorf("%s: a single sample: %v", on, err)
 		}
+	}
+}
+
+// TestStoppedAfterAPanic: what replaces a worker's decoder can be stopped inside an image too.
+func TestStoppedAfterAPanic(t *testing.T) {
+	l := makeLoader(t, rawImages(2, 4, 4, 3), Config{BatchSize: 1, Workers: 1})
+	w := l.acquire()
+	defer l.release(w)
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewRGBA(image.Rect(0, 0, 600, 400))); err != nil {
+		t.Fatal(err)
+	}
+	var stop preprocess.Stop
+	w.stopBy(&stop)
+	w.renew()
+	stop.Set()
+	var m preprocess.Image
+	err := w.decoder.Decode(&m, &formats.Value{Data: picture.Bytes()}, preprocess.DecodeOptions{})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("an image was decoded after the run was stopped: %v", err)
 	}
 }

@@ -22,7 +22,7 @@ func (l *Loader) acquire() *worker {
 }
 
 func (l *Loader) release(w *worker) {
-	w.decoder.StopBy(nil)
+	w.stopBy(nil)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.idle = append(l.idle, w)

@@ -210,7 +210,7 @@ func (r *Run) wait(ctx context.Context, k int) (*Batch, error) {
 func (r *Run) work() {
 	w := r.loader.acquire()
 	defer r.loader.release(w)
-	w.decoder.StopBy(&r.ending)
+	w.stopBy(&r.ending)
 	size := int64(r.share.Batch + r.extra)
 	for {
 		entry := r.next.Add(1) - 1

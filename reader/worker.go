@@ -33,7 +33,14 @@ type worker struct {
 	// upright.
 	orientation int
 	room        preprocess.Room // that the sample takes
+	stop        *preprocess.Stop
 	counters
+}
+
+// stopBy makes s end the work inside an image; nil ends none.
+func (w *worker) stopBy(s *preprocess.Stop) {
+	w.stop = s
+	w.decoder.StopBy(s)
 }
 
 // fill makes entry i of b what is drawn. The error names the sample's key.

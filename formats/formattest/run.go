@@ -39,6 +39,7 @@ func Run(t *testing.T, f formats.WritableFormat, name string) {
 		{"BadSchemas", suite.badSchemas},
 		{"FlippedBits", suite.flippedBits},
 		{"Truncated", suite.truncated},
+		{"CutWhileOpen", suite.cutWhileOpen},
 	} {
 		t.Run(p.name, func(t *testing.T) { p.check(s, t) })
 	}

@@ -70,14 +70,18 @@ func (c *column) value(i int, shape []int) (formats.Value, error) {
 	return v, checkShape(&v)
 }
 
-// unreadable is the error that what describes value i could not be read at some time since mark.
+// unreadable is the error that what describes value i could not be read at some time since mark,
+// or that the file was cut before it.
 func (c *column) unreadable(mark guard.Mark, i int) error {
-	if guard.Quiet(mark) || c.offsets == nil {
+	if c.offsets == nil {
 		return nil
 	}
 	row := 8 * c.rank
-	for _, b := range [][]byte{c.offsets[8*i : 8*i+16], c.shapes[i*row : (i+1)*row], c.encodings[i : i+1], c.types[i : i+1]} {
+	for _, b := range [...][]byte{c.offsets[8*i : 8*i+16], c.shapes[i*row : (i+1)*row], c.encodings[i : i+1], c.types[i : i+1]} {
 		if err := guard.Check(mark, b); err != nil {
+			return err
+		}
+		if err := guard.Shortened(b); err != nil {
 			return err
 		}
 	}

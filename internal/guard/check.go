@@ -14,7 +14,10 @@ func Now() Mark { return Mark(events.Load()) }
 
 // Quiet reports that no mapped memory of the process was unreadable since mark. It costs two
 // loads; false does not say which memory was.
-func Quiet(mark Mark) bool { return events.Load() == uint64(mark) && replaced.Load() == 0 }
+func Quiet(mark Mark) bool {
+	// In this order: who maps a page anew counts the event first.
+	return replaced.Load() == 0 && events.Load() == uint64(mark)
+}
 
 // Check is a *ReadError if b, of memory that Map gave, could not be read at some time since
 // mark. Memory of others never is that.

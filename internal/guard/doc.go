@@ -15,5 +15,6 @@
 // Where the signal is not about such memory, who handled it before handles it: Go, Python's
 // faulthandler, PyTorch.
 //
-// Elsewhere [Do] turns the fault into an error; C code must not be lent such memory there.
+// Elsewhere [Do] turns the fault of Go code into an error. A fault of C code, where there is any,
+// ends the process there.
 package guard

@@ -23,8 +23,12 @@ void guard_unwatch(int slot);
 // that anything happened to since mark. It gives how many there are, and the outermost.
 size_t guard_faulted(int slot, uint64_t mark, size_t first, size_t last, size_t *from, size_t *to);
 
-// guard_restore maps those of the pages first to last that are replaced from the file fd again.
-void guard_restore(int slot, int fd, size_t first, size_t last);
+// guard_restore maps those of the pages first to last that are replaced from the file again,
+// unless the slot's memory can be written to.
+void guard_restore(int slot, size_t first, size_t last);
+
+// guard_forget says that the slot's memory will not be used any more.
+void guard_forget(int slot);
 
 // guard_failed reports whether a page of the slot was ever replaced.
 int guard_failed(int slot);

@@ -22,11 +22,15 @@ uint64_t guard_events, guard_replaced;
 
 // The slots, in chunks that never move. A free one has no end.
 struct region {
-  uintptr_t from, to;
+  uintptr_t from, to; // whole pages
   int prot;
   int failed;
   // For each page the number of the last event, and whether it is replaced; NULL before the first.
   uint64_t *stamps;
+  // The same file mapped once more, since the first event: pages are mapped anew from there. By
+  // another file descriptor they would be mappings of their own for ever, of which a process may
+  // have some 65,000.
+  char *again;
 };
 #define REPLACED (1ull << 63)
 #define CHUNK 1024
@@ -79,18 +83,25 @@ static void stamp(struct region *r, size_t page, uint64_t flag) {
   r->stamps[page] = number | flag;
 }
 
+// prepare_stamps makes what is needed for the region's first event. It gives 0 if it fails.
+static int prepare_stamps(struct region *r) {
+  size_t size = (r->to - r->from) / page_size * sizeof *r->stamps;
+  void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED)
+    return 0;
+  r->stamps = p;
+  if (!(r->prot & PROT_WRITE)) {
+    p = mremap((void *)r->from, 0, r->to - r->from, MREMAP_MAYMOVE); // of size 0: the old one stays
+    r->again = p == MAP_FAILED ? NULL : p;
+  }
+  return 1;
+}
+
 // replace puts zeros in the place of the page at addr. It gives 0 if that is not ours, or fails.
 static int replace(uintptr_t addr) {
   struct region *r = find(addr);
-  if (!r)
+  if (!r || (!r->stamps && !prepare_stamps(r)))
     return 0;
-  if (!r->stamps) {
-    size_t size = ((r->to - r->from) / page_size + 1) * sizeof *r->stamps;
-    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
-      return 0;
-    r->stamps = p;
-  }
   size_t page = (addr - r->from) / page_size;
   void *at = (void *)(r->from + page * page_size);
   r->failed = 1;
@@ -102,13 +113,13 @@ static int replace(uintptr_t addr) {
   return 1;
 }
 
-// Who handled SIGBUS before us, the latest last. Each time that we are put before another, it is
-// by another entry, so that we see when a handler puts back what it had found.
+// Who handled SIGBUS before us, the latest last. When we are put before n of them it is by entry n,
+// which calls the one below it: whoever saved that entry, to call it or to put it back, finds the
+// same ones below.
 #define LINKS 8
 static struct sigaction chain[LINKS];
 static int links;
-static struct sigaction entries[2];
-static int entry;
+static struct sigaction entries[LINKS + 1]; // of 0 there is none
 
 // A fault that a handler was given and that it did nothing about: it will come again.
 static struct {
@@ -121,7 +132,12 @@ static int same(const struct sigaction *a, const struct sigaction *b) {
   return a->sa_sigaction == b->sa_sigaction && (a->sa_flags & SA_SIGINFO) == (b->sa_flags & SA_SIGINFO);
 }
 
-static int is_ours(const struct sigaction *a) { return same(a, &entries[0]) || same(a, &entries[1]); }
+static int is_ours(const struct sigaction *a) {
+  for (int i = 1; i <= LINKS; i++)
+    if (same(a, &entries[i]))
+      return 1;
+  return 0;
+}
 
 static uintptr_t counter(const void *context) {
 #if defined(__x86_64__)
@@ -143,79 +159,93 @@ static void die(int sig, const siginfo_t *info) {
     raise(sig);
 }
 
-// pass calls the latest handler before us, or, for a fault that it let be, the one before that.
-static void pass(int sig, siginfo_t *info, void *context) {
+// pass calls the handler below entry n, or, for a fault that it let be, the one before that.
+static void pass(int n, int sig, siginfo_t *info, void *context) {
   pid_t thread = (pid_t)syscall(SYS_gettid);
+  int fault = info->si_code > 0, link = n - 1;
   lock();
-  int link = links - 1;
-  if (info->si_code > 0 && unsolved.thread == thread && unsolved.addr == info->si_addr)
+  if (fault && unsolved.thread == thread && unsolved.addr == info->si_addr && unsolved.link <= link)
     link = unsolved.link - 1;
   unsolved.thread = 0;
-  struct sigaction to = {.sa_handler = SIG_DFL};
+  struct sigaction to = {.sa_handler = SIG_DFL}, was, now;
   if (link >= 0)
     to = chain[link];
   unlock();
+  int known = sigaction(sig, NULL, &was) == 0;
   uintptr_t before = counter(context);
   if (to.sa_flags & SA_SIGINFO)
     to.sa_sigaction(sig, info, context);
-  else if (to.sa_handler == SIG_DFL || (to.sa_handler == SIG_IGN && info->si_code > 0))
+  else if (to.sa_handler == SIG_DFL || (to.sa_handler == SIG_IGN && fault))
     die(sig, info);
   else if (to.sa_handler != SIG_IGN)
     to.sa_handler(sig);
-  struct sigaction now;
+  // A handler that has put another in our place did something, as faulthandler does before it
+  // raises the signal anew.
+  if (!fault || counter(context) != before || !known || sigaction(sig, NULL, &now) || !same(&was, &now))
+    return;
   lock();
-  if (sigaction(sig, NULL, &now) == 0 && !same(&now, &entries[entry])) {
-    // The handler has put something else there: it wants no more signals, as faulthandler does
-    // before it raises the signal anew.
-    links = link > 0 ? link : 0;
-    if (is_ours(&now))
-      entry = same(&now, &entries[0]) ? 0 : 1;
-  } else if (info->si_code > 0 && counter(context) == before) {
-    unsolved.thread = thread;
-    unsolved.addr = info->si_addr;
-    unsolved.link = link;
-  }
+  unsolved.thread = thread;
+  unsolved.addr = info->si_addr;
+  unsolved.link = link;
   unlock();
 }
 
-static void handle(int sig, siginfo_t *info, void *context) {
+// unreadable reports whether the signal is about memory that there is nothing for.
+static int unreadable(const siginfo_t *info) {
+  return info->si_code == BUS_ADRERR || info->si_code == BUS_MCEERR_AR || info->si_code == BUS_OBJERR;
+}
+
+static void handle(int n, int sig, siginfo_t *info, void *context) {
   int saved = errno;
   int done = 0;
-  if (info->si_code > 0) { // a fault, and no kill
+  if (unreadable(info)) {
     lock();
     done = replace((uintptr_t)info->si_addr);
     unlock();
   }
   if (!done)
-    pass(sig, info, context);
+    pass(n, sig, info, context);
   errno = saved;
 }
 
-static void handle_too(int sig, siginfo_t *info, void *context) { handle(sig, info, context); }
+#define ENTRY(n)                                                                                             \
+  static void entry_##n(int sig, siginfo_t *info, void *context) { handle(n, sig, info, context); }          \
+  static void entry_##n(int, siginfo_t *, void *)
+ENTRY(1);
+ENTRY(2);
+ENTRY(3);
+ENTRY(4);
+ENTRY(5);
+ENTRY(6);
+ENTRY(7);
+ENTRY(8);
 
 static void prepare(void) {
+  static void (*const functions[LINKS])(int, siginfo_t *, void *) = {
+      entry_1, entry_2, entry_3, entry_4, entry_5, entry_6, entry_7, entry_8,
+  };
   page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
   pthread_atfork(NULL, NULL, after_fork);
-  for (int i = 0; i < 2; i++) {
-    entries[i].sa_sigaction = i ? handle_too : handle;
-    entries[i].sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART; // as Go wants it of all handlers
-    sigfillset(&entries[i].sa_mask);
+  for (int i = 0; i < LINKS; i++) {
+    entries[i + 1].sa_sigaction = functions[i];
+    entries[i + 1].sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART; // as Go wants it of all handlers
+    sigfillset(&entries[i + 1].sa_mask);
   }
 }
 
-// remember adds who handles SIGBUS now to the chain.
-static void remember(const struct sigaction *now) {
+// remember adds who handles SIGBUS now to the chain. It gives 0 if that is too long: who comes so
+// late stays before us, and calls us if it calls those before it.
+static int remember(const struct sigaction *now) {
   for (int i = 0; i < links; i++)
     if (same(&chain[i], now)) { // those after it are gone
       chain[i] = *now;
       links = i + 1;
-      return;
+      return 1;
     }
-  if (links == LINKS) { // the first is Go's
-    memmove(&chain[1], &chain[2], (LINKS - 2) * sizeof chain[0]);
-    links--;
-  }
+  if (links == LINKS)
+    return 0;
   chain[links++] = *now;
+  return 1;
 }
 
 int guard_renew(void) {
@@ -231,12 +261,8 @@ int guard_renew(void) {
   int failed = 0;
   if (sigaction(SIGBUS, NULL, &now))
     failed = errno;
-  else if (!is_ours(&now)) {
-    remember(&now);
-    entry = 1 - entry;
-    if (sigaction(SIGBUS, &entries[entry], NULL))
-      failed = errno;
-  }
+  else if (!is_ours(&now) && remember(&now) && sigaction(SIGBUS, &entries[links], NULL))
+    failed = errno;
   leave(&before);
   return failed;
 }
@@ -259,25 +285,43 @@ int guard_watch(void *at, size_t size, int prot) {
   enter(&before);
   int slot = spare();
   if (slot >= 0)
-    *region_at(slot) = (struct region){.from = (uintptr_t)at, .to = (uintptr_t)at + size, .prot = prot};
+    *region_at(slot) = (struct region){
+        .from = (uintptr_t)at,
+        .to = (uintptr_t)at + (size + page_size - 1) / page_size * page_size,
+        .prot = prot,
+    };
   leave(&before);
   return slot;
+}
+
+// end_replacing takes the region's pages out of the count of those that are replaced.
+static void end_replacing(struct region *r) {
+  size_t pages = (r->to - r->from) / page_size;
+  for (size_t i = 0; r->stamps && i < pages; i++)
+    if (r->stamps[i] & REPLACED)
+      stamp(r, i, 0);
 }
 
 void guard_unwatch(int slot) {
   sigset_t before;
   enter(&before);
   struct region *r = region_at(slot);
-  size_t pages = (r->to - r->from) / page_size + 1;
-  if (r->stamps) {
-    for (size_t i = 0; i < pages; i++)
-      if (r->stamps[i] & REPLACED)
-        __atomic_sub_fetch(&guard_replaced, 1, __ATOMIC_SEQ_CST);
-    munmap(r->stamps, pages * sizeof *r->stamps);
-  }
+  size_t size = r->to - r->from;
+  end_replacing(r);
+  if (r->stamps)
+    munmap(r->stamps, size / page_size * sizeof *r->stamps);
+  if (r->again)
+    munmap(r->again, size);
   *r = (struct region){0};
   if (slot < vacant)
     vacant = slot;
+  leave(&before);
+}
+
+void guard_forget(int slot) {
+  sigset_t before;
+  enter(&before);
+  end_replacing(region_at(slot));
   leave(&before);
 }
 
@@ -296,15 +340,16 @@ size_t guard_faulted(int slot, uint64_t mark, size_t first, size_t last, size_t 
   return n;
 }
 
-void guard_restore(int slot, int fd, size_t first, size_t last) {
+void guard_restore(int slot, size_t first, size_t last) {
   sigset_t before;
   enter(&before);
   struct region *r = region_at(slot);
-  for (size_t i = first; r->stamps && i <= last; i++) {
+  for (size_t i = first; r->stamps && r->again && i <= last; i++) {
     if (!(r->stamps[i] & REPLACED))
       continue;
-    void *at = (void *)(r->from + i * page_size);
-    if (mmap(at, page_size, r->prot, MAP_SHARED | MAP_FIXED, fd, (off_t)(i * page_size)) == MAP_FAILED)
+    size_t at = i * page_size;
+    if (mremap(r->again + at, 0, page_size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)(r->from + at)) ==
+        MAP_FAILED)
       break;
     stamp(r, i, 0);
   }

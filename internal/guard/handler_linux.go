@@ -10,12 +10,9 @@ import "C"
 import (
 	"errors"
 	"fmt"
-	"os"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
-
-	"golang.org/x/sys/unix"
 )
 
 // The handler's counters: of pages that something happened to, and of those that are zeros now.
@@ -50,16 +47,18 @@ func (r *region) faulted(mark Mark, first, last int) (from, to int, hit bool) {
 	return int(a), int(b), n > 0
 }
 
-// restore maps replaced pages from the file again, if it still is where it was.
+// restore maps replaced pages from the file again.
 func (r *region) restore(first, last int) {
-	f, err := os.OpenFile(r.path, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	var now unix.Stat_t
-	if unix.Fstat(int(f.Fd()), &now) == nil && now.Dev == r.stat.Dev && now.Ino == r.stat.Ino {
-		C.guard_restore(C.int(r.slot), C.int(f.Fd()), C.size_t(first), C.size_t(last))
+	C.guard_restore(C.int(r.slot), C.size_t(first), C.size_t(last))
+}
+
+// Forget says that nobody will use b any more, of memory that Map gave, before it is unmapped. As
+// long as pages are replaced, all who use mapped memory have to look which ones.
+func Forget(b []byte) {
+	regions.RLock()
+	defer regions.RUnlock()
+	if r := regionOf(uintptr(unsafe.Pointer(unsafe.SliceData(b)))); r != nil {
+		C.guard_forget(C.int(r.slot))
 	}
 }
 

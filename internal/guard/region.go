@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,10 +33,13 @@ func (e *ReadError) Is(target error) bool { return target == formats.ErrDamaged 
 type region struct {
 	at    uintptr
 	data  []byte
-	path  string
+	path  string // as it was given
+	full  string // from the root: the process may change its folder
 	stat  unix.Stat_t
 	write bool
 	slot  int // the handler's number of it
+	// suspect is set once the file's last page could not be read.
+	suspect atomic.Bool
 }
 
 // regions are all there are, by address. Who locks them keeps them mapped. The list is replaced
@@ -50,7 +54,11 @@ var pageSize = os.Getpagesize()
 // Map maps the first size bytes, at least one, of the file f, shared with all who use it. path
 // is where f was opened.
 func Map(f *os.File, path string, size int, write bool) ([]byte, error) {
-	r := &region{path: path, write: write}
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("map %s: %w", path, err)
+	}
+	r := &region{path: path, full: full, write: write}
 	if err := unix.Fstat(int(f.Fd()), &r.stat); err != nil {
 		return nil, fmt.Errorf("map %s: %w", path, err)
 	}

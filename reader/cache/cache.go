@@ -16,6 +16,7 @@ import (
 type Cache struct {
 	path  string
 	file  *os.File
+	fd    int    // the file's
 	view  []byte // the file, read-only: who writes into a sample faults
 	room  []byte // the same, to be written
 	head  *header
@@ -61,7 +62,7 @@ func Open(c Config) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open cache %s: %w", c.path(), err)
 	}
-	k := &Cache{path: c.path(), file: f, freeMemory: freeMemory}
+	k := &Cache{path: c.path(), file: f, fd: int(f.Fd()), freeMemory: freeMemory}
 	if err := k.mapFile(c); err != nil {
 		_ = k.Close()
 		return nil, fmt.Errorf("open cache %s: %w", c.path(), err)
@@ -131,7 +132,10 @@ func (c *Cache) Abandon(file string) bool {
 	if file != c.path {
 		return false
 	}
-	c.broken.Store(true)
+	if !c.broken.Swap(true) {
+		guard.Forget(c.view)
+		guard.Forget(c.room)
+	}
 	return true
 }
 
@@ -139,14 +143,14 @@ func (c *Cache) Abandon(file string) bool {
 // ends in, the system shows the rest as zeros and sends no signal. Who used a record asks
 // afterwards.
 func (c *Cache) Shortened() error {
-	st, err := c.file.Stat()
+	size, err := sizeOf(c.fd)
 	if err != nil {
-		return err
+		return fmt.Errorf("cache %s: %w", c.path, err)
 	}
-	if st.Size() >= int64(len(c.view)) {
+	if size >= int64(len(c.view)) {
 		return nil
 	}
-	return &guard.ReadError{File: c.path, From: st.Size(), To: int64(len(c.view))}
+	return &guard.ReadError{File: c.path, From: size, To: int64(len(c.view))}
 }
 
 // failed reports whether the cache's file was ever unusable since Open.

@@ -26,3 +26,5 @@ func allocate(*os.File, int64, int64) error { return errors.ErrUnsupported }
 func freeMemory() (int64, error) { return 0, errors.ErrUnsupported }
 
 func freeSpace(string) (int64, error) { return 0, errors.ErrUnsupported }
+
+func sizeOf(int) (int64, error) { return 0, errors.ErrUnsupported }

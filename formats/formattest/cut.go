@@ -1,0 +1,66 @@
+package formattest
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
+)
+
+// cutWhileOpen: of files that are cut while they are open, at any byte of a page, each sample is an
+// error or what was written. What is missing in the page that a file then ends in reads as zeros.
+func (s suite) cutWhileOpen(t *testing.T) {
+	for _, name := range []string{"stereo", "every kind", "raw uint8 uniform", "raw uint16 varying"} {
+		c := kindSets()[name]
+		t.Run(name, func(t *testing.T) {
+			path := s.write(t, c)
+			dir := filepath.Dir(path)
+			files := Tree(t, dir)
+			for _, file := range slices.Sorted(maps.Keys(files)) {
+				content := []byte(files[file])
+				for part := range 10 {
+					n := len(content) * part / 10
+					s.cut(t, path, c, filepath.Join(dir, file), n)
+					overwrite(t, filepath.Join(dir, file), content)
+				}
+			}
+		})
+	}
+}
+
+// cut opens the dataset, cuts the file to n bytes and views all samples.
+func (s suite) cut(t *testing.T, path string, c set, file string, n int) {
+	t.Helper()
+	ds, err := s.format.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ds.Close()
+	v, ok := ds.(formats.Viewer)
+	if !ok {
+		t.Skip("not a Viewer")
+	}
+	if err := os.Truncate(file, int64(n)); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range c.ranked() {
+		var smp formats.Sample
+		wrong := ""
+		err := guard.Do(func() error {
+			return guard.Use(&smp, func() error {
+				if err := v.View(i, &smp); err != nil {
+					return err
+				}
+				wrong = differ(c.schema, &smp, want)
+				return guard.SampleShortened(&smp)
+			})
+		})
+		if err == nil && wrong != "" {
+			t.Errorf("%s cut to %d bytes: %s", filepath.Base(file), n, wrong)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+//go:build linux && cgo
+
+package guard
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/dsconv/dsconv/internal/guard/forward"
+)
+
+// TestForwardingHandler: a fault in memory of others reaches Go, which handled it first, through a
+// handler that was set after ours and calls it, whether we are put before that one again or not.
+func TestForwardingHandler(t *testing.T) {
+	if os.Getenv("DSCONV_FORWARD") == "" {
+		c := exec.Command(os.Args[0], "-test.run=^TestForwardingHandler$", "-test.v")
+		c.Env = append(os.Environ(), "DSCONV_FORWARD=1")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	path, b := mapped(t, 2)
+	if err := forward.Install(); err != nil {
+		t.Fatal(err)
+	}
+	for _, first := range []string{"the other", "ours"} {
+		before := forward.Calls()
+		for range 3 { // Go must not drop out of the chain
+			faultElsewhere(t)
+		}
+		if n := forward.Calls() - before; n != 3 {
+			t.Errorf("%s is first: the other one was called %d times for 3 faults", first, n)
+		}
+		if err := os.Truncate(path, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := Read(b, func() error { return use(b) }); !errors.As(err, new(*ReadError)) {
+			t.Errorf("%s is first: %v", first, err)
+		}
+		Renew()
+	}
+}
+
+// faultElsewhere reads memory of a file that was cut and that Map did not map.
+func faultElsewhere(t *testing.T) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "other")
+	if err := os.WriteFile(path, make([]byte, pageSize), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	b, err := unix.Mmap(int(f.Fd()), 0, pageSize, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Munmap(b) }()
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := Do(func() error { return use(b) }); !errors.As(err, new(*PanicError)) {
+		t.Errorf("a fault of memory of others: %v", err)
+	}
+}
