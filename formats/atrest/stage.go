@@ -25,9 +25,10 @@ type Stage struct {
 	dir      string
 	root     *os.Root // of dir
 	journal  *os.File
-	held     *os.File // the lock
-	recorded int      // rows in the journal
-	failed   error    // of the journal: what it holds since is not known
+	held     *os.File   // the lock
+	recorded int        // rows in the journal
+	failed   error      // of the journal: what it holds since is not known
+	old      sumsByName // of the dataset that is replaced; nil until it is asked for
 }
 
 // What lies in the folder besides data/.
