@@ -196,11 +196,14 @@ func (s *Stage) publish() error {
 		}
 	}
 	// From here on the steps must not be taken again: what tells that they were goes now.
-	if err := s.writeList([]byte("[]")); err != nil {
+	if err := s.writeList([]byte(nothingToPublish)); err != nil {
 		return err
 	}
 	return s.remove()
 }
+
+// nothingToPublish is the list once all is published.
+const nothingToPublish = "[]"
 
 // maxList bounds a list of what to publish: a million shards take less.
 const maxList = 1 << 28

@@ -99,9 +99,6 @@ func (s *Stage) start() (err error) {
 	if err := s.clear(goneName, lockName); err != nil {
 		return err
 	}
-	if err := removeFiles(s.root, goneName); err != nil {
-		return err
-	}
 	if err := os.Mkdir(s.file(dataName), 0o755); err != nil {
 		return err
 	}
@@ -113,6 +110,10 @@ func (s *Stage) start() (err error) {
 		return err
 	}
 	if err := appendRecord(s.journal, b); err != nil {
+		return err
+	}
+	// Until now it told that the folder is dsconv's.
+	if err := removeFiles(s.root, goneName); err != nil {
 		return err
 	}
 	return errors.Join(durable.SyncDir(s.dir), durable.SyncDir(filepath.Dir(s.dir)))
