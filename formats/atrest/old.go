@@ -41,8 +41,9 @@ func (s *Stage) isOld(m Move) error {
 	}
 	// Of a file that another pattern names the table must tell in any case.
 	if err := s.isInTable(m.From, st, !known); err != nil {
-		return fmt.Errorf("%w: %s is not known to be of the dataset that is replaced (%w); move it away, then the same command goes on",
-			formats.ErrForeign, m.From, err)
+		// Why is no more than told: damage of the old dataset is none of the stage's.
+		return fmt.Errorf("%w: %s is not known to be of the dataset that is replaced (%s); move it away, then the same command goes on",
+			formats.ErrForeign, m.From, err.Error())
 	}
 	return nil
 }

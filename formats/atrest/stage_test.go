@@ -263,3 +263,33 @@ func TestRemovalThatAnEarlierVersionBegan(t *testing.T) {
 		}
 	}
 }
+
+// A file in the way of a dataset that is complete is no damage of it: it is told by every
+// command, and nothing is discarded.
+func TestAFileInTheWayIsNoDamage(t *testing.T) {
+	dir := t.TempDir()
+	path, mine := filepath.Join(dir, "x-%d"), filepath.Join(dir, "x-0")
+	s := newStage(t, path, true)
+	must(t, os.WriteFile(s.Path("x-0"), []byte("new"), 0o644))
+	side := filepath.Join(dir, "x.dsconv")
+	must(t, os.Mkdir(side, 0o755))
+	must(t, s.WriteSidecar(side, "x.dsconv/", nil, nil)) // its table does not have the file
+	must(t, os.MkdirAll(s.file(oldName), 0o755))
+	must(t, s.writeList(encodeMoves(t, s, []Move{
+		{From: mine, To: filepath.Join(s.file(oldName), "0"), Old: true, ID: "file 1 4 0"}, {From: s.Path("x-0"), To: mine},
+	})))
+	must(t, s.Close())
+	must(t, os.WriteFile(mine, []byte("mine"), 0o644))
+	for name, do := range map[string]func() error{
+		"recover": func() error { _, err := Recover(path); return err },
+		"discard": func() error { return Discard(path) },
+	} {
+		if err := do(); !errors.Is(err, formats.ErrForeign) || errors.Is(err, formats.ErrDamaged) || !there(s.Path("x-0")) {
+			t.Errorf("%s: %v, still there: %v", name, err, there(s.Path("x-0")))
+		}
+	}
+	must(t, os.Rename(mine, filepath.Join(dir, "thesis.tex")))
+	if done, err := Recover(path); !done || err != nil {
+		t.Errorf("%v, %v", done, err)
+	}
+}
