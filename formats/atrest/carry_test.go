@@ -167,3 +167,21 @@ func listOfEarlierVersion(t *testing.T, name string) {
 		t.Fatal("the old shard is still there")
 	}
 }
+
+// The table of the old dataset is read once.
+func TestTheOldTableIsReadOnce(t *testing.T) {
+	dir := t.TempDir()
+	s := newStage(t, filepath.Join(dir, "x-%d.tar"), true)
+	side := filepath.Join(dir, "x.tar.dsconv")
+	must(t, os.Mkdir(side, 0o755))
+	must(t, s.WriteSidecar(side, "x.tar.dsconv/", Sums{{Name: "x-0.tar"}}, nil))
+	for range 2 {
+		table, err := s.oldTable()
+		must(t, err)
+		if _, err := table.sumsOf("x-0.tar"); err != nil {
+			t.Error(err)
+		}
+		must(t, os.RemoveAll(side))
+	}
+	must(t, s.Close())
+}
