@@ -268,3 +268,32 @@ func makeShards(t *testing.T, path string, replace bool) {
 	}
 	commit(t, s)
 }
+
+// A checkpoint that cannot be gone on with leaves no file open.
+func TestRefusedResumeClosesItsFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.rec")
+	s, err := atrest.CreateShards(path, testMeta, formats.CreateOptions{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, s, 0, 3)
+	if err := s.Stage().Add(sampleOf(3), atrest.Place{Offset: 1 << 40, Length: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Checkpoint(nil), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := atrest.ResumeShards(path, nil); !errors.Is(err, formats.ErrDamaged) {
+		t.Fatal(err)
+	}
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("nothing tells here what is open")
+	}
+	for _, e := range open {
+		if name, _ := os.Readlink("/proc/self/fd/" + e.Name()); strings.HasPrefix(name, dir) {
+			t.Errorf("%s is open", name)
+		}
+	}
+}
