@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -195,6 +196,17 @@ func (w *stopWriter) Write(s *formats.Sample) error {
 
 func (w *stopWriter) Cut() error { return w.Writer.(formats.Cutter).Cut() }
 
+// withoutMemory is a memory whose files were touched, and that there is no memory to read.
+type withoutMemory struct{ *memory }
+
+func (s withoutMemory) Info(i int) (formats.Info, error) {
+	in, err := s.memory.Info(i)
+	in.Source.ModTime++
+	return in, err
+}
+
+func (s withoutMemory) Read(int, *formats.Sample) error { return syscall.ENOMEM }
+
 func TestAnotherRecipeOrSourceIsRefused(t *testing.T) {
 	src := newMemory(t, 200, 0)
 	path := filepath.Join(t.TempDir(), "x.tfrecord")
@@ -212,6 +224,10 @@ func TestAnotherRecipeOrSourceIsRefused(t *testing.T) {
 	_, err = plan(t, newMemory(t, 201, 0), tfrecord.Format{}, path, Options{}).Run(context.Background())
 	if !errors.Is(err, formats.ErrPartial) || !strings.Contains(err.Error(), "source") {
 		t.Errorf("another source: %v", err)
+	}
+	_, err = plan(t, withoutMemory{src}, tfrecord.Format{}, path, Options{}).Run(context.Background())
+	if !errors.Is(err, syscall.ENOMEM) || strings.Contains(err.Error(), "changed") {
+		t.Errorf("a source that there is no memory for: %v", err)
 	}
 	if _, err = plan(t, src, tfrecord.Format{}, path, Options{}).Run(context.Background()); err != nil {
 		t.Fatal(err)

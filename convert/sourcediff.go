@@ -13,6 +13,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/preprocess"
 )
 
 // sourceDiff collects how the source differs from a listing of it.
@@ -181,7 +182,11 @@ func (p *Plan) compareTouched(touched []int, d *sourceDiff) error {
 	for k, pos := range touched {
 		g.Go(func() error {
 			var why string
-			if err := guard.Do(func() error { why = p.sameBytes(pos, packed[k]); return nil }); err != nil {
+			err := guard.Do(func() error { return p.sameBytes(pos, packed[k], &why) })
+			if preprocess.EndsRun(err) {
+				return err
+			}
+			if err != nil {
 				why = err.Error()
 			}
 			if why == "" {
@@ -228,13 +233,13 @@ func (p *Plan) packed(positions []int) ([][16]byte, error) {
 }
 
 // sameBytes says why the sample at pos is not what was packed, whose source has the hash.
-func (p *Plan) sameBytes(pos int, hash [16]byte) string {
+func (p *Plan) sameBytes(pos int, hash [16]byte, why *string) error {
 	var s formats.Sample
 	if err := p.src.Read(int(p.order[pos]), &s); err != nil {
-		return err.Error()
+		return err
 	}
 	if atrest.Hash(s.Values[p.src.Meta().Schema.ImageIndex()].Data) != hash {
-		return "its bytes"
+		*why = "its bytes"
 	}
-	return ""
+	return nil
 }

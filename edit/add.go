@@ -207,16 +207,28 @@ func (a *adder) assign(v *version) error {
 		default:
 			dealt[at] = in.Split
 		}
-	}
-	for i := range a.union.items {
-		if a.union.items[i].part == 0 && a.union.items[i].change == nil {
-			continue // it stays as it is, also where an earlier version took its split's name
+		if dealt[at] == in.Split {
+			continue // it stays, also where an earlier version took its name
 		}
-		if err := formats.CheckSplit(dealt[i]); err != nil {
-			in, ierr := a.union.Info(i)
-			return errors.Join(fmt.Errorf("the source: key %q: %w", in.Key, err), ierr)
+		if err := a.checkSplit(at, dealt[at]); err != nil {
+			return err
+		}
+	}
+	for _, at := range v.added {
+		if err := a.checkSplit(at, dealt[at]); err != nil {
+			return err
 		}
 	}
 	a.union.splits = dealt
 	return nil
+}
+
+// checkSplit refuses the name of a split that the union's sample at gets.
+func (a *adder) checkSplit(at int32, name string) error {
+	err := formats.CheckSplit(name)
+	if err == nil {
+		return nil
+	}
+	in, ierr := a.union.Info(int(at))
+	return errors.Join(fmt.Errorf("the source: key %q: %w", in.Key, err), ierr)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -283,4 +284,51 @@ func TestAddGoesOn(t *testing.T) {
 		}
 		same(t, path, v.pack(t, f.root, folder.Config{}))
 	})
+}
+
+// A split whose name an earlier version took is no reason to refuse what does not touch it;
+// where it is one, what the error says to do helps.
+func TestSplitsOfEarlierVersions(t *testing.T) {
+	f := pets(t, 2)
+	packed := target(t, variant{name: "x.tar"}.pack(t, f.root, folder.Config{}))
+	path := filepath.Join(t.TempDir(), "x.tar")
+	meta := *packed.Meta()
+	meta.Recipe = maps.Clone(meta.Recipe)
+	meta.Recipe["split"] = "train=0.9,val=0.1"
+	w, err := packed.Format.Create(path, meta, formats.CreateOptions{})
+	f.must(err)
+	var s formats.Sample
+	for i := range packed.Len() {
+		f.must(packed.Read(i, &s))
+		s.Split = "part/one"
+		f.must(w.Write(&s))
+	}
+	f.must(w.Commit())
+	f.touch("cat/001.jpg", time.Now())
+	f.put("cat/002.jpg", 77)
+	if found := add(t, path, f.root, folder.Config{}); found.New != 1 || found.Unchanged != 4 {
+		t.Errorf("found %+v", found)
+	}
+
+	both := filepath.Join(t.TempDir(), "both.tar")
+	merge := func() (*convert.Plan, error) {
+		p, _, err := edit.Merge([]formats.Dataset{target(t, path)}, []string{path}, formatOf(t, both), both, convert.Options{Fail: true})
+		return p, err
+	}
+	if _, err := merge(); !errors.Is(err, formats.ErrSplit) || !strings.Contains(err.Error(), "dsconv relabel") || strings.Contains(err.Error(), "--split") {
+		t.Errorf("merge: %v", err)
+	}
+	d := target(t, path)
+	rows := map[string][]string{}
+	for i := range d.Len() {
+		in, err := d.Info(i)
+		f.must(err)
+		rows[in.Key] = []string{"one"}
+	}
+	p, _, err := edit.Relabel(d, edit.Labels{Columns: []string{"split"}, Rows: rows}, convert.Options{})
+	f.must(err)
+	run(t, p)
+	p, err = merge()
+	f.must(err)
+	run(t, p)
 }

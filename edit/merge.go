@@ -36,6 +36,10 @@ func Merge(sources []formats.Dataset, names []string, f formats.WritableFormat, 
 			return nil, nil, err
 		}
 		splits[i] = in.Split
+		if err := formats.CheckSplit(in.Split); err != nil {
+			return nil, nil, fmt.Errorf("%s: key %q: %w: give the split another name first (dsconv relabel, with a table of key and split)",
+				names[u.items[i].part], in.Key, err)
+		}
 	}
 	p, err := convert.New(u, splits, nil, f, path, o)
 	if err != nil {

@@ -119,11 +119,17 @@ func (r *repairer) samples(ctx context.Context, v *version, workers int) error {
 	err := parallel.Each(ctx, len(r.suspect), workers, func() (func(int) error, func(), error) {
 		var s formats.Sample
 		return func(k int) error {
-			if i := r.suspect[k]; guard.Do(func() error { return v.union.Read(int(i), &s) }) != nil {
-				r.mu.Lock()
-				lost = append(lost, i)
-				r.mu.Unlock()
+			i := r.suspect[k]
+			err := guard.Do(func() error { return v.union.Read(int(i), &s) })
+			if err == nil {
+				return nil
 			}
+			if preprocess.EndsRun(err) {
+				return fmt.Errorf("%s: %w", r.target.Path, err)
+			}
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			lost = append(lost, i)
 			return nil
 		}, func() {}, nil
 	})
@@ -157,6 +163,10 @@ func (r *repairer) one(v *version, i int32, proc *preprocess.Processor, s, out *
 		it, err = r.restore(proc, &in, s, out)
 		return err
 	})
+	// What says nothing of the sample must not have the user remove it.
+	if panicked := new(guard.PanicError); preprocess.EndsRun(err) || errors.As(err, &panicked) {
+		return fmt.Errorf("key %q: %w", in.Key, err)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {

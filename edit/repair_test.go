@@ -3,16 +3,22 @@ package edit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/verify"
 )
 
 // Damage in what stays is not written anew under a fresh checksum.
@@ -115,4 +121,63 @@ func repair(t *testing.T, path string, src formats.Dataset) (*convert.Plan, *edi
 		t.Fatal(err)
 	}
 	return p, found, d
+}
+
+// ending is a source whose samples cannot be read, for a reason that is not theirs.
+type ending struct {
+	formats.Dataset
+	err error
+}
+
+func (s ending) Read(int, *formats.Sample) error {
+	if s.err == nil {
+		panic("not a sample's fault")
+	}
+	return s.err
+}
+
+func (s ending) Check(context.Context, formats.Part, int, func(formats.Damage)) error { return nil }
+
+func (s ending) CheckQuick(context.Context, func(formats.Damage)) error { return nil }
+
+// opening is a format whose dataset is s.
+type opening struct {
+	formats.Format
+	s ending
+}
+
+func (o opening) Open(string) (formats.Dataset, error) { return o.s, nil }
+
+// What says nothing of a sample ends the work: none counts as lost, changed or damaged, which
+// would have the user remove or pack it anew.
+func TestWhatIsNotTheSamplesFaultEndsTheRun(t *testing.T) {
+	f := pets(t, 4)
+	v := variant{name: "x.tar"}
+	path := v.pack(t, f.root, folder.Config{})
+	src := openFolder(t, f.root, folder.Config{})
+	memory := fmt.Errorf("read: %w", syscall.ENOMEM)
+	ds, err := formatOf(t, path).Open(path)
+	f.must(err)
+	if r, err := verify.Run(context.Background(), opening{s: ending{ds, memory}}, path, verify.Options{}); !errors.Is(err, memory) {
+		t.Errorf("verify: %+v, %v", r, err)
+	}
+	f.touch("cat/001.jpg", time.Now())
+	now := openFolder(t, f.root, folder.Config{})
+	if _, found, err := edit.Add(context.Background(), target(t, path), ending{now, memory}, edit.AddOptions{}); !errors.Is(err, memory) {
+		t.Errorf("add: found %+v, %v", found, err)
+	}
+	rot(t, largest(t, filepath.Dir(path)))
+	d, err := edit.Salvage(formatOf(t, path), path)
+	f.must(err)
+	defer d.Close()
+	for _, cause := range []error{memory, preprocess.ErrMemory, nil} {
+		_, found, err := edit.Repair(context.Background(), d, nil, true, ending{src, cause}, convert.Options{})
+		if panicked := new(guard.PanicError); err == nil || cause != nil && !errors.Is(err, cause) || cause == nil && !errors.As(err, &panicked) {
+			t.Errorf("repair, %v: found %+v, %v", cause, found, err)
+		}
+	}
+	_, found, err := edit.Repair(context.Background(), &edit.Target{Path: path, Format: d.Format, Dataset: ending{d.Dataset, memory}}, nil, true, src, convert.Options{})
+	if !errors.Is(err, memory) {
+		t.Errorf("repair of what cannot be read: found %+v, %v", found, err)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -29,6 +30,9 @@ func (r *training) resume() error {
 	c := r.config.Checkpoint
 	if c.Path == "" {
 		return nil
+	}
+	if err := durable.Check(c.Path); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
 	}
 	if c.Every < 0 {
 		return fmt.Errorf("a checkpoint every %d steps: the number must be positive", c.Every)

@@ -329,6 +329,13 @@ func TestCheckpointRefuses(t *testing.T) {
 	if _, err := Run(t.Context(), train, nil, c, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
+	c.Checkpoint.Path = filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(path, c.Checkpoint.Path); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Run(t.Context(), train, nil, c, nil); err == nil || r.Steps != 0 || !strings.Contains(err.Error(), c.Checkpoint.Path) {
+		t.Errorf("a link: %d steps, %v", r.Steps, err)
+	}
 	c.Checkpoint.Path, c.Checkpoint.Discard = damaged, true
 	if r, err := Run(t.Context(), train, val, c, nil); err != nil || r.Steps != 6 {
 		t.Errorf("discard: %d steps, %v", r.Steps, err)

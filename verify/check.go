@@ -10,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
+	"github.com/dsconv/dsconv/preprocess"
 )
 
 // partBytes is how much is read at a time, first by blocks, then by samples: little enough
@@ -115,6 +116,9 @@ func (c *check) sample(i int, s *formats.Sample) error {
 		}
 		return c.bytes(i, &in, s)
 	})
+	if preprocess.EndsRun(wrong) {
+		return fmt.Errorf("key %q: %w", in.Key, wrong)
+	}
 	if wrong != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()

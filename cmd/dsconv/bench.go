@@ -43,6 +43,9 @@ Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
 		Flags: append(benchFlags(), loaderFlags()...),
 		Action: func(cc *cli.Context) error {
+			if err := durable.Check(cc.String("json")); err != nil { // before anything is measured
+				return err
+			}
 			if len(cc.StringSlice("merge")) > 0 && !cc.Args().Present() {
 				return showReports(cc, c)
 			}
@@ -182,10 +185,13 @@ func writeBench(cc *cli.Context, c *console, r *bench.Report) error {
 	if err := r.WriteTable(&table); err != nil {
 		return err
 	}
-	if err := printTo(c.out, "%s", table.String()); err != nil {
-		return err
+	file := cc.String("json")
+	if fd, ok := durable.Descriptor(file); !ok || fd != 1 { // the table would spoil the JSON
+		if err := printTo(c.out, "%s", table.String()); err != nil {
+			return err
+		}
 	}
-	if file := cc.String("json"); file != "" {
+	if file != "" {
 		return writeReport(file, r)
 	}
 	return nil

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -319,5 +321,39 @@ func TestForeignReport(t *testing.T) {
 		if code, said := dsconvSays(args...); code != exitDone {
 			t.Errorf("%v: exit code %d: %s", args, code, said)
 		}
+	}
+}
+
+// A link at the name of an output is refused before the work. What /dev/stdout leads to is
+// written to, after the JSON nothing else.
+func TestOutputsThatAreNoFiles(t *testing.T) {
+	src, dir := samples(t, "10", "16x16"), t.TempDir()
+	mine, link, dst := filepath.Join(dir, "mine"), filepath.Join(dir, "link"), filepath.Join(dir, "x.tar")
+	must(t, os.WriteFile(mine, []byte("mine"), 0o644))
+	must(t, os.Symlink(mine, link))
+	for _, args := range [][]string{{"bench", src, "--json", link}, {"pack", src, dst, "--report", link}} {
+		code, said := dsconvSays(args...)
+		if code != exitFailed || !strings.Contains(said, link) || strings.Contains(said, "epoch") || string(read(t, mine)) != "mine" {
+			t.Errorf("%v: exit code %d: %s", args, code, said)
+		}
+	}
+	if _, err := os.Lstat(dst); err == nil {
+		t.Error("it was packed")
+	}
+	report := filepath.Join(dir, "r.json")
+	if code, said := dsconvSays("bench", src, "--rounds", "1", "--quiet", "--json", report); code != exitDone {
+		t.Fatal(said)
+	}
+	if _, err := os.Stat("/dev/stdout"); err != nil {
+		t.Skip("no such name here")
+	}
+	out, err := os.Create(filepath.Join(dir, "out.json"))
+	must(t, err)
+	defer out.Close()
+	cmd := exec.Command(os.Args[0], "bench", "--merge", report, "--json", "/dev/stdout")
+	cmd.Env, cmd.Stdout = append(os.Environ(), asProgram+"=1"), out
+	must(t, cmd.Run())
+	if b := read(t, out.Name()); !json.Valid(b) || len(b) < 100 {
+		t.Errorf("%s", b)
 	}
 }

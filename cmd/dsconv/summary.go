@@ -11,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // summary is what a pack did, over all datasets that it wrote.
@@ -76,6 +77,9 @@ func tablePath(file, dst string) string {
 // somebody else's file.
 func checkTable(file, dst string) error {
 	name := tablePath(file, dst)
+	if err := durable.Check(name); err != nil {
+		return err
+	}
 	if st, err := os.Stat(name); file != "" || err != nil || !st.Mode().IsRegular() {
 		return nil //nolint:nilerr // writing it says what is wrong
 	}

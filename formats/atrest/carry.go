@@ -91,7 +91,7 @@ func (s *Stage) replaceFolder(old string) error {
 	if err != nil {
 		return err
 	}
-	c := carrier{root: s.root, old: old, now: s.successor(), own: own}
+	c := newCarrier(s.root, old, s.successor(), own)
 	if err := c.carry("."); err != nil {
 		return err
 	}
@@ -124,7 +124,16 @@ func (s *Stage) successor() string {
 type carrier struct {
 	root     *os.Root // of the stage
 	old, now string
-	own      []string
+	own      map[string]bool // dsconv's files in old
+	dirs     map[string]bool // folders that hold them
+}
+
+func newCarrier(root *os.Root, old, now string, own []string) *carrier {
+	c := &carrier{root: root, old: old, now: now, own: map[string]bool{}, dirs: map[string]bool{}}
+	for _, name := range own {
+		c.own[name], c.dirs[path.Dir(name)] = true, true
+	}
+	return c
 }
 
 func (c *carrier) inStage(name string) string {
@@ -136,11 +145,11 @@ func (c *carrier) carry(dir string) error {
 	moved := false
 	err := c.each(dir, func(name string, folder bool) error {
 		to := filepath.Join(c.now, name)
-		if folder && (there(to) || c.holdsOwn(name)) {
+		if folder && (there(to) || c.dirs[name]) {
 			if err := c.into(name); err != nil {
 				return err
 			}
-			if err := c.carry(name); err != nil || c.holdsOwn(name) {
+			if err := c.carry(name); err != nil || c.dirs[name] {
 				return err
 			}
 			return removeFiles(c.root, c.inStage(name)) // it is empty now
@@ -178,7 +187,7 @@ func (c *carrier) each(dir string, do func(name string, folder bool) error) erro
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
-		if e.Type().IsRegular() && slices.Contains(c.own, name) {
+		if e.Type().IsRegular() && c.own[name] {
 			continue
 		}
 		if err := do(name, e.IsDir()); err != nil {
@@ -186,10 +195,6 @@ func (c *carrier) each(dir string, do func(name string, folder bool) error) erro
 		}
 	}
 	return nil
-}
-
-func (c *carrier) holdsOwn(dir string) bool {
-	return slices.ContainsFunc(c.own, func(name string) bool { return path.Dir(name) == dir })
 }
 
 // noConflict refuses to replace a folder in which something that is not dsconv's has the name
@@ -203,7 +208,7 @@ func (s *Stage) noConflict(m Move) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.To, err)
 	}
-	c := carrier{old: m.To, now: m.From, own: own}
+	c := newCarrier(nil, m.To, m.From, own)
 	return c.conflict(".")
 }
 

@@ -117,10 +117,22 @@ func TestFilesOfUsersInTheWay(t *testing.T) {
 	}
 }
 
-// A list of an earlier version does not tell what lay there: the table of checksums does.
+// A list of an earlier version does not tell what lay there: the table of checksums does, also
+// of a shard that had the name of another pattern.
 func TestListsOfEarlierVersions(t *testing.T) {
+	for _, name := range []string{"x-%d.tar", "x-%03d.tar", "x.tar"} {
+		t.Run(name, func(t *testing.T) { listOfEarlierVersion(t, name) })
+	}
+}
+
+// listOfEarlierVersion goes on with the publication of a dataset of that name in place of
+// x-%d.tar.
+func listOfEarlierVersion(t *testing.T, name string) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, "x-%d.tar")
+	path := filepath.Join(dir, name)
+	p, err := ParseShardPath(path)
+	must(t, err)
+	first := p.Name(0)
 	s := newStage(t, path, true)
 	side := filepath.Join(dir, "x.tar.dsconv")
 	must(t, os.Mkdir(side, 0o755))
@@ -129,10 +141,10 @@ func TestListsOfEarlierVersions(t *testing.T) {
 	fs, err := SumFile(shard, "x-0.tar", -1)
 	must(t, err)
 	must(t, s.WriteSidecar(side, "x.tar.dsconv/", Sums{fs}, nil))
-	must(t, os.WriteFile(s.Path("x-0.tar"), []byte("new"), 0o644))
+	must(t, os.WriteFile(s.Path(first), []byte("new"), 0o644))
 	must(t, os.Mkdir(s.Path("x.tar.dsconv"), 0o755))
 	must(t, s.WriteSidecar(s.Path("x.tar.dsconv"), "x.tar.dsconv/", Sums{fs}, nil))
-	steps, err := s.steps([]string{side, shard}, []Move{{From: s.Path("x-0.tar"), To: shard}, {From: s.Path("x.tar.dsconv"), To: side}})
+	steps, err := s.steps([]string{side, shard}, []Move{{From: s.Path(first), To: filepath.Join(dir, first)}, {From: s.Path("x.tar.dsconv"), To: side}})
 	must(t, err)
 	for i := range steps {
 		steps[i].ID = ""
@@ -148,7 +160,28 @@ func TestListsOfEarlierVersions(t *testing.T) {
 	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrPublished) {
 		t.Fatal(err)
 	}
-	if b, err := os.ReadFile(shard); err != nil || string(b) != "new" {
+	if b, err := os.ReadFile(filepath.Join(dir, first)); err != nil || string(b) != "new" {
 		t.Fatalf("%q, %v", b, err)
 	}
+	if first != "x-0.tar" && there(shard) {
+		t.Fatal("the old shard is still there")
+	}
+}
+
+// The table of the old dataset is read once.
+func TestTheOldTableIsReadOnce(t *testing.T) {
+	dir := t.TempDir()
+	s := newStage(t, filepath.Join(dir, "x-%d.tar"), true)
+	side := filepath.Join(dir, "x.tar.dsconv")
+	must(t, os.Mkdir(side, 0o755))
+	must(t, s.WriteSidecar(side, "x.tar.dsconv/", Sums{{Name: "x-0.tar"}}, nil))
+	for range 2 {
+		table, err := s.oldTable()
+		must(t, err)
+		if _, err := table.sumsOf("x-0.tar"); err != nil {
+			t.Error(err)
+		}
+		must(t, os.RemoveAll(side))
+	}
+	must(t, s.Close())
 }

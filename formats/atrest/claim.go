@@ -17,7 +17,8 @@ import (
 
 // A folder called DST.partial is a stage of dsconv's if it is a folder, not a link to one, and
 // its journal begins as one does, be it with a bit that rotted, or if it holds nothing at all:
-// that is what a kill leaves before the journal begins and after all else was removed. Whatever else has the name is
+// that is what a kill leaves before the journal begins and after all else was removed, or if its
+// list of what to publish is empty and all names in it are dsconv's. Whatever else has the name is
 // somebody else's: it is named in an error, and nothing in it is changed or removed.
 
 // What may lie in a stage, by name: folders, and files.
@@ -88,6 +89,9 @@ func (s *Stage) claim() error {
 			return err
 		}
 	}
+	if ok, err := s.removedEarlier(entries); ok || err != nil {
+		return err
+	}
 	for _, e := range entries {
 		if empty, err := s.holdsNothing(e.Name(), e.IsDir()); err != nil {
 			return err
@@ -96,6 +100,20 @@ func (s *Stage) claim() error {
 		}
 	}
 	return nil
+}
+
+// removedEarlier reports whether the folder is what an earlier version left when it was killed:
+// it removed the journal first and then the rest, with a list of nothing to publish. There is
+// nothing in it with a name that is not dsconv's.
+func (s *Stage) removedEarlier(entries []fs.DirEntry) (bool, error) {
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !isOurs(e.Name()) }) {
+		return false, nil
+	}
+	b, err := readUpTo(s.file(publishName), maxList)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return string(b) == nothingToPublish, err
 }
 
 // checkKind refuses an entry that has a name of the stage's and is something else, such as a

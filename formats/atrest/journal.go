@@ -235,6 +235,29 @@ func beginsJournal(f *os.File) (bool, error) {
 	return err == nil || errors.Is(err, formats.ErrNewer), nil
 }
 
+// cutJournal leaves the first record of the journal at path, if there is one: it tells whose the
+// folder is.
+func cutJournal(path string) error {
+	f, _, err := openPlain(path, os.O_RDWR)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	records, err := recordsFrom(f, 0)
+	if err != nil {
+		return err
+	}
+	if _, err := records.next(); errors.Is(err, io.EOF) {
+		return nil // it rotted; as it is, it is still known
+	} else if err != nil {
+		return err
+	}
+	return f.Truncate(records.whole)
+}
+
 // readJournal reads all whole records of the journal at path, which stays as it is.
 func readJournal(path string) (m *formats.Meta, t *Table, last checkpoint, err error) {
 	f, _, err := openPlain(path, os.O_RDONLY)

@@ -17,7 +17,7 @@ import (
 // base is the dataset that a new version replaces, and what of it stays.
 type base struct {
 	Catalog
-	sums Sums
+	sums sumsByName
 	rows [][]int32       // of each file, in the file's order
 	kept map[string]bool // names of files that stay
 }
@@ -29,9 +29,11 @@ func openBase(p ShardPath) (*base, error) {
 		return nil, err
 	}
 	b := &base{Catalog: c, kept: map[string]bool{}, rows: make([][]int32, len(c.Meta().Files))}
-	if b.sums, err = ReadSums(p.Sidecar()); err != nil {
+	sums, err := ReadSums(p.Sidecar())
+	if err != nil {
 		return nil, err
 	}
+	b.sums = sums.byName()
 	for i := range c.Len() {
 		shard := c.Table.Place(i).Shard
 		if shard < 0 || shard >= len(b.rows) {
@@ -47,13 +49,26 @@ func openBase(p ShardPath) (*base, error) {
 	return b, nil
 }
 
-// sumsOf are the checksums that the table has of a file.
-func (s Sums) sumsOf(name string) (FileSums, error) {
-	i := slices.IndexFunc(s, func(fs FileSums) bool { return fs.Name == name })
-	if i < 0 {
-		return FileSums{}, fmt.Errorf("%w: %s is not in the table of checksums", formats.ErrDamaged, name)
+// sumsByName finds the checksums of a file.
+type sumsByName map[string]FileSums
+
+func (s Sums) byName() sumsByName {
+	m := make(sumsByName, len(s))
+	for _, fs := range s {
+		if _, twice := m[fs.Name]; !twice {
+			m[fs.Name] = fs
+		}
 	}
-	return s[i], nil
+	return m
+}
+
+// sumsOf are the checksums that the table has of a file.
+func (m sumsByName) sumsOf(name string) (FileSums, error) {
+	fs, ok := m[name]
+	if !ok {
+		return fs, fmt.Errorf("%w: %s is not in the table of checksums", formats.ErrDamaged, name)
+	}
+	return fs, nil
 }
 
 // Keep implements formats.Keeper: the file stays where it is. change may alter nothing but

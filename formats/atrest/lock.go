@@ -106,7 +106,8 @@ func (s *Stage) isThere() bool {
 
 // remove takes the folder away and gives the lock back. Until all else is gone, the journal
 // stays under another name, so that a kill at any moment leaves what can be gone on with, or
-// what is still known to be dsconv's. What is not dsconv's stays, and the folder with it.
+// what is still known to be dsconv's. What is not dsconv's stays, and the folder with it, which
+// then keeps the journal's beginning: the next run may use it.
 func (s *Stage) remove() error {
 	if err := s.closeJournal(); err != nil {
 		return err
@@ -122,6 +123,16 @@ func (s *Stage) remove() error {
 	if err := s.clear(publishName, goneName, lockName); err != nil {
 		return err
 	}
+	shared, err := s.hasForeign()
+	if err != nil {
+		return err
+	}
+	if shared {
+		if err := cutJournal(s.file(goneName)); err != nil {
+			return err
+		}
+		return errors.Join(removeFiles(s.root, publishName, lockName), s.Close())
+	}
 	if err := removeFiles(s.root, publishName, goneName, lockName); err != nil {
 		return err
 	}
@@ -130,6 +141,12 @@ func (s *Stage) remove() error {
 		return &os.PathError{Op: "remove", Path: s.dir, Err: err}
 	}
 	return s.Close()
+}
+
+// hasForeign reports whether something in the folder is not dsconv's.
+func (s *Stage) hasForeign() (bool, error) {
+	entries, err := fs.ReadDir(s.root.FS(), ".")
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !isOurs(e.Name()) }), err
 }
 
 // clear removes what the stage put into the folder, but for the files in keep.

@@ -35,20 +35,24 @@ func (s *Stage) isOld(m Move) error {
 	if err != nil {
 		return err
 	}
-	if m.ID != "" && m.ID == identity(st) {
+	known := m.ID != "" && m.ID == identity(st)
+	if known && s.owns(m.From) {
 		return nil
 	}
-	if err := s.isInTable(m.From, st); err != nil {
-		return fmt.Errorf("%w: %s is not known to be of the dataset that is replaced (%w); move it away, then the same command goes on",
-			formats.ErrForeign, m.From, err)
+	// Of a file that another pattern names the table must tell in any case.
+	if err := s.isInTable(m.From, st, !known); err != nil {
+		// Why is no more than told: damage of the old dataset is none of the stage's.
+		return fmt.Errorf("%w: %s is not known to be of the dataset that is replaced (%s); move it away, then the same command goes on",
+			formats.ErrForeign, m.From, err.Error())
 	}
 	return nil
 }
 
 // isInTable reports why path is not a part of the old dataset: a folder with a dataset's
-// description, which vouches for itself, or a file whose bytes the description vouches for.
-func (s *Stage) isInTable(path string, st os.FileInfo) error {
-	if st.IsDir() {
+// description, which vouches for itself, or a file whose size, and bytes if they are asked for,
+// the description vouches for.
+func (s *Stage) isInTable(path string, st os.FileInfo, bytes bool) error {
+	if st.IsDir() && s.owns(path) {
 		_, err := ReadSidecar(path)
 		return err
 	}
@@ -66,6 +70,9 @@ func (s *Stage) isInTable(path string, st os.FileInfo) error {
 	if st.Size() != want.Size {
 		return fmt.Errorf("it has %d bytes, %d were written", st.Size(), want.Size)
 	}
+	if !bytes {
+		return nil
+	}
 	got, err := SumFile(path, want.Name, -1)
 	if err == nil && !slices.Equal(got.Blocks, want.Blocks) {
 		err = errors.New("its bytes are not those that were written")
@@ -73,9 +80,21 @@ func (s *Stage) isInTable(path string, st os.FileInfo) error {
 	return err
 }
 
-// oldTable is the table of checksums of the dataset that is replaced: in its place, or put
-// away already.
-func (s *Stage) oldTable() (Sums, error) {
+// oldTable is the table of checksums of the dataset that is replaced. It is read once: the
+// dataset's description is put away first, and the new one comes last.
+func (s *Stage) oldTable() (sumsByName, error) {
+	if s.old == nil {
+		sums, err := s.readOldTable()
+		if err != nil {
+			return nil, err
+		}
+		s.old = sums.byName()
+	}
+	return s.old, nil
+}
+
+// readOldTable reads that table in its place, or where it was put away.
+func (s *Stage) readOldTable() (Sums, error) {
 	p, err := ParseShardPath(strings.TrimSuffix(s.dir, Suffix))
 	if err != nil {
 		return nil, err

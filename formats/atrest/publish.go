@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
@@ -58,7 +57,9 @@ func (s *Stage) Publish(old []string, moves []Move) error {
 // steps lays out what is to be done, and refuses what would touch what is not dsconv's.
 func (s *Stage) steps(old []string, moves []Move) ([]Move, error) {
 	steps := make([]Move, 0, len(old)+len(moves))
+	replaced := make(map[string]bool, len(old))
 	for i, path := range old {
+		replaced[path] = true
 		st, err := os.Lstat(path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
@@ -72,7 +73,7 @@ func (s *Stage) steps(old []string, moves []Move) ([]Move, error) {
 		steps = append(steps, Move{From: path, To: filepath.Join(s.file(oldName), fmt.Sprint(i)), Old: true, ID: identity(st)})
 	}
 	for _, m := range moves {
-		if there(m.To) && !slices.Contains(old, m.To) {
+		if there(m.To) && !replaced[m.To] {
 			return nil, inTheWay(m.To)
 		}
 		if err := s.noConflict(m); err != nil {
@@ -133,7 +134,7 @@ func (s *Stage) decodeList(b []byte) ([]Move, error) {
 func (s *Stage) checkStep(m Move) error {
 	from, to := liesIn(s.file(dataName), m.From), s.owns(m.To)
 	if m.Old {
-		from, to = s.owns(m.From), filepath.Dir(m.To) == s.file(oldName)
+		from, to = s.owns(m.From) || s.mayOwn(m.From), filepath.Dir(m.To) == s.file(oldName)
 	}
 	if !from || !to {
 		return fmt.Errorf("%s: %w: the list of what to publish moves %s to %s, which are not both names of this dataset",
@@ -159,6 +160,14 @@ func (s *Stage) owns(path string) bool {
 	}
 	_, shard := p.Number(filepath.Base(path))
 	return shard || path == p.Sidecar()
+}
+
+// mayOwn reports whether path may be a shard of the dataset that is replaced, written with
+// another pattern.
+func (s *Stage) mayOwn(path string) bool {
+	own := strings.TrimSuffix(s.dir, Suffix)
+	p, err := ParseShardPath(own)
+	return err == nil && filepath.Dir(path) == filepath.Dir(own) && p.sharesSidecar(filepath.Base(path))
 }
 
 func (s *Stage) writeList(b []byte) error { return durable.WriteFile(s.file(publishName), b) }
@@ -187,11 +196,14 @@ func (s *Stage) publish() error {
 		}
 	}
 	// From here on the steps must not be taken again: what tells that they were goes now.
-	if err := s.writeList([]byte("[]")); err != nil {
+	if err := s.writeList([]byte(nothingToPublish)); err != nil {
 		return err
 	}
 	return s.remove()
 }
+
+// nothingToPublish is the list once all is published.
+const nothingToPublish = "[]"
 
 // maxList bounds a list of what to publish: a million shards take less.
 const maxList = 1 << 28

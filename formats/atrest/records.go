@@ -65,12 +65,12 @@ func openRecords(path string, open func(file string, fs FileSums) (*Mapping, err
 	if lo, hi, ok := p.Braces(); ok && (lo != 0 || hi != len(files)-1) {
 		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; name them all", path, len(files)-1)
 	}
-	sizes := make([]int64, len(files))
+	sizes, table := make([]int64, len(files)), sums.byName()
 	for i, name := range files {
 		if name != filepath.Base(name) {
 			return nil, errors.Join(fmt.Errorf("%s: %w: a shard is named %q", path, formats.ErrDamaged, name), r.Close())
 		}
-		fs, err := sums.sumsOf(name)
+		fs, err := table.sumsOf(name)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())
 		}

@@ -74,10 +74,13 @@ func (p ShardPath) Name(i int) string {
 	return fmt.Sprintf("%s%0*d%s", p.before, p.width, i, p.after)
 }
 
+// joints may stand between a dataset's name and a shard's number.
+const joints = "-_."
+
 // Sidecar is the folder that describes the dataset: "train.tar.dsconv" beside
 // "train-%06d.tar" and beside "train.tar".
 func (p ShardPath) Sidecar() string {
-	return filepath.Join(p.Dir, strings.TrimRight(p.before, "-_.")+p.after+".dsconv")
+	return filepath.Join(p.Dir, strings.TrimRight(p.before, joints)+p.after+".dsconv")
 }
 
 // Number finds which shard a file name of the pattern is.
@@ -97,24 +100,57 @@ func (p ShardPath) Number(name string) (int, bool) {
 var errForeign = fmt.Errorf("%w, and not by dsconv", formats.ErrExists)
 
 // own lists the sidecar and those of its data files that are replaced with it: they have a
-// name of the pattern, and the table of checksums tells of them.
+// name of a pattern with that sidecar, and the table of checksums tells of them.
 func (p ShardPath) own(files []string, sums Sums) ([]string, error) {
 	old := []string{p.Sidecar()} // first: from then on nothing looks finished
+	table := sums.byName()
 	for _, name := range files {
 		path := filepath.Join(p.Dir, name)
-		if !p.isShard(name) {
+		if !p.isShard(name) && !p.sharesSidecar(name) {
 			continue // it has another dataset's name, or the user's: it stays
 		}
-		if _, err := sums.sumsOf(name); err != nil {
+		want, err := table.sumsOf(name)
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w: %w", path, errForeign, err)
 		}
-		// A link may stand for a file that stays; to replace it is refused later.
-		if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() && st.Mode()&os.ModeSymlink == 0 {
-			return nil, fmt.Errorf("%s: %w: it is %s", path, errForeign, kindOf(st.Mode()))
+		st, err := os.Lstat(path)
+		switch {
+		case err != nil:
+		case !st.Mode().IsRegular():
+			// A link may stand for a file that stays; to replace it is refused later.
+			if st.Mode()&os.ModeSymlink == 0 {
+				return nil, fmt.Errorf("%s: %w: it is %s", path, errForeign, kindOf(st.Mode()))
+			}
+		case !p.isShard(name) && st.Size() != want.Size:
+			return nil, fmt.Errorf("%s: %w: it has %d bytes, the dataset that is replaced has %d under that name", path, errForeign, st.Size(), want.Size)
 		}
 		old = append(old, path)
 	}
 	return old, nil
+}
+
+// sharesSidecar reports whether a file of that name would be one of a dataset with the same
+// sidecar: "train-00001.tar" and "train.tar" share that of "train-%06d.tar".
+func (p ShardPath) sharesSidecar(name string) bool {
+	if name != filepath.Base(name) {
+		return false
+	}
+	stem := strings.TrimRight(p.before, joints) + p.after
+	is := func(before, after string) bool {
+		start, ok := strings.CutSuffix(stem, after)
+		return ok && strings.TrimRight(before, joints) == start
+	}
+	if is(name, "") {
+		return true
+	}
+	for from := range len(name) {
+		for to := from + 1; to <= len(name) && name[to-1] >= '0' && name[to-1] <= '9'; to++ {
+			if is(name[:from], name[to:]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isShard reports whether a file of that name would be one of the dataset's.

@@ -63,7 +63,7 @@ func ResumeShards(path string, end []byte) (*Shards, error) {
 		return nil, errors.Join(err, s.stage.Close())
 	}
 	if err := s.restore(); err != nil {
-		return nil, errors.Join(fmt.Errorf("continue %s: %w", path, err), s.stage.Close())
+		return nil, errors.Join(fmt.Errorf("continue %s: %w", path, err), s.Close())
 	}
 	return s, nil
 }

@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
@@ -213,4 +216,84 @@ func TestCutNeedsAPattern(t *testing.T) {
 		t.Error("a path that names one file was cut")
 	}
 	commit(t, s)
+}
+
+// A dataset that is replaced goes as a whole, also if its shards are called by another pattern
+// of the same sidecar; what is not in its table stays.
+func TestReplacingShardsOfAnotherPattern(t *testing.T) {
+	names := []string{"x-%06d.rec", "x-%05d.rec", "x.rec", "x%03d.rec"}
+	for _, from := range names {
+		for _, to := range names {
+			t.Run(strings.ReplaceAll(from+" "+to, "%", ""), func(t *testing.T) { replaceShards(t, from, to) })
+		}
+	}
+}
+
+func replaceShards(t *testing.T, from, to string) {
+	dir, fresh := t.TempDir(), t.TempDir()
+	mine := filepath.Join(dir, "x-2020.rec")
+	makeShards(t, filepath.Join(dir, from), false)
+	if err := os.WriteFile(mine, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	makeShards(t, filepath.Join(dir, to), true)
+	makeShards(t, filepath.Join(fresh, to), false)
+	got, want := formattest.Tree(t, dir), formattest.Tree(t, fresh)
+	if want["x-2020.rec"] = "mine"; !maps.Equal(got, want) {
+		t.Errorf("%q, want %q", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+	}
+	// What has an old shard's name but not its size is not it.
+	old, other := filepath.Join(dir, to), filepath.Join(dir, "x-%04d.rec")
+	if strings.Contains(to, "%") {
+		old = fmt.Sprintf(old, 0)
+	}
+	if err := os.WriteFile(old, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := atrest.CreateShards(other, testMeta, formats.CreateOptions{Replace: true}, nil); err == nil || !strings.Contains(err.Error(), old) {
+		t.Errorf("%v, %v", s, err)
+	}
+}
+
+func makeShards(t *testing.T, path string, replace bool) {
+	t.Helper()
+	s, err := atrest.CreateShards(path, testMeta, formats.CreateOptions{Replace: replace}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(path, "%") {
+		write(t, s, 0, 101)
+	} else {
+		write(t, s, 0, 90)
+	}
+	commit(t, s)
+}
+
+// A checkpoint that cannot be gone on with leaves no file open.
+func TestRefusedResumeClosesItsFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.rec")
+	s, err := atrest.CreateShards(path, testMeta, formats.CreateOptions{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, s, 0, 3)
+	if err := s.Stage().Add(sampleOf(3), atrest.Place{Offset: 1 << 40, Length: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Checkpoint(nil), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := atrest.ResumeShards(path, nil); !errors.Is(err, formats.ErrDamaged) {
+		t.Fatal(err)
+	}
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("nothing tells here what is open")
+	}
+	for _, e := range open {
+		if name, _ := os.Readlink("/proc/self/fd/" + e.Name()); strings.HasPrefix(name, dir) {
+			t.Errorf("%s is open", name)
+		}
+	}
 }

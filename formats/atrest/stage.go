@@ -25,9 +25,10 @@ type Stage struct {
 	dir      string
 	root     *os.Root // of dir
 	journal  *os.File
-	held     *os.File // the lock
-	recorded int      // rows in the journal
-	failed   error    // of the journal: what it holds since is not known
+	held     *os.File   // the lock
+	recorded int        // rows in the journal
+	failed   error      // of the journal: what it holds since is not known
+	old      sumsByName // of the dataset that is replaced; nil until it is asked for
 }
 
 // What lies in the folder besides data/.
@@ -98,9 +99,6 @@ func (s *Stage) start() (err error) {
 	if err := s.clear(goneName, lockName); err != nil {
 		return err
 	}
-	if err := removeFiles(s.root, goneName); err != nil {
-		return err
-	}
 	if err := os.Mkdir(s.file(dataName), 0o755); err != nil {
 		return err
 	}
@@ -112,6 +110,10 @@ func (s *Stage) start() (err error) {
 		return err
 	}
 	if err := appendRecord(s.journal, b); err != nil {
+		return err
+	}
+	// Until now it told that the folder is dsconv's.
+	if err := removeFiles(s.root, goneName); err != nil {
 		return err
 	}
 	return errors.Join(durable.SyncDir(s.dir), durable.SyncDir(filepath.Dir(s.dir)))

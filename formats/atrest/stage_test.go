@@ -188,3 +188,108 @@ func TestFailuresAreForGood(t *testing.T) {
 	}
 	must(t, s.Close())
 }
+
+// A file of somebody else's in the stage's folder stays, and the next dataset is made there too.
+func TestStageWithAForeignFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	mine := filepath.Join(path+Suffix, ".DS_Store")
+	unharmed := func() {
+		t.Helper()
+		if b, err := os.ReadFile(mine); err != nil || string(b) != "mine" {
+			t.Fatalf("%q, %v", b, err)
+		}
+	}
+	var left int
+	for i := range 3 {
+		s := newStage(t, path, true)
+		must(t, os.WriteFile(mine, []byte("mine"), 0o644))
+		must(t, os.WriteFile(s.Path("x"), []byte("new"), 0o644))
+		must(t, s.Checkpoint(nil, make([]byte, 10000)))
+		must(t, s.Publish([]string{path}, []Move{{From: s.Path("x"), To: path}}))
+		unharmed()
+		if b, err := os.ReadFile(path); err != nil || string(b) != "new" {
+			t.Fatalf("%q, %v", b, err)
+		}
+		names, err := os.ReadDir(path + Suffix)
+		must(t, err)
+		if left = len(names); left != 2 {
+			t.Errorf("run %d left %v", i, names)
+		}
+		if st, err := os.Stat(s.file(goneName)); err != nil || st.Size() > 1000 {
+			t.Errorf("run %d: %v, %v", i, st, err)
+		}
+	}
+	if done, err := Recover(path); done || err != nil {
+		t.Errorf("recover: %v, %v", done, err)
+	}
+	must(t, Discard(path))
+	s := newStage(t, path, true)
+	must(t, s.Close())
+	must(t, Discard(path))
+	unharmed()
+	if _, err := CreateStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrExists) {
+		t.Error(err)
+	}
+	unharmed()
+	must(t, os.Remove(mine))
+	must(t, Discard(path))
+	if there(path + Suffix) {
+		t.Error("it is still there")
+	}
+}
+
+// An earlier version removed the journal before the rest; what a kill left then goes.
+func TestRemovalThatAnEarlierVersionBegan(t *testing.T) {
+	for _, names := range [][]string{{publishName}, {publishName, lockName}, {publishName, lockName, "old/0", "data/x"}} {
+		for _, foreign := range []bool{false, true} {
+			path := filepath.Join(t.TempDir(), "x")
+			for _, name := range names {
+				name = filepath.Join(path+Suffix, name)
+				must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+				must(t, os.WriteFile(name, nil, 0o644))
+			}
+			must(t, os.WriteFile(filepath.Join(path+Suffix, publishName), []byte("[]"), 0o644))
+			if foreign {
+				must(t, os.WriteFile(filepath.Join(path+Suffix, "mine"), nil, 0o644))
+				if _, err := CreateStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrForeign) {
+					t.Errorf("%v: %v", names, err)
+				}
+				continue
+			}
+			if done, err := Recover(path); !done || err != nil || there(path+Suffix) {
+				t.Errorf("%v: %v, %v", names, done, err)
+			}
+			must(t, newStage(t, path, false).Close())
+		}
+	}
+}
+
+// A file in the way of a dataset that is complete is no damage of it: it is told by every
+// command, and nothing is discarded.
+func TestAFileInTheWayIsNoDamage(t *testing.T) {
+	dir := t.TempDir()
+	path, mine := filepath.Join(dir, "x-%d"), filepath.Join(dir, "x-0")
+	s := newStage(t, path, true)
+	must(t, os.WriteFile(s.Path("x-0"), []byte("new"), 0o644))
+	side := filepath.Join(dir, "x.dsconv")
+	must(t, os.Mkdir(side, 0o755))
+	must(t, s.WriteSidecar(side, "x.dsconv/", nil, nil)) // its table does not have the file
+	must(t, os.MkdirAll(s.file(oldName), 0o755))
+	must(t, s.writeList(encodeMoves(t, s, []Move{
+		{From: mine, To: filepath.Join(s.file(oldName), "0"), Old: true, ID: "file 1 4 0"}, {From: s.Path("x-0"), To: mine},
+	})))
+	must(t, s.Close())
+	must(t, os.WriteFile(mine, []byte("mine"), 0o644))
+	for name, do := range map[string]func() error{
+		"recover": func() error { _, err := Recover(path); return err },
+		"discard": func() error { return Discard(path) },
+	} {
+		if err := do(); !errors.Is(err, formats.ErrForeign) || errors.Is(err, formats.ErrDamaged) || !there(s.Path("x-0")) {
+			t.Errorf("%s: %v, still there: %v", name, err, there(s.Path("x-0")))
+		}
+	}
+	must(t, os.Rename(mine, filepath.Join(dir, "thesis.tex")))
+	if done, err := Recover(path); !done || err != nil {
+		t.Errorf("%v, %v", done, err)
+	}
+}

@@ -9,8 +9,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
@@ -174,6 +177,34 @@ func TestWhatLMDBWritesIsTrusted(t *testing.T) {
 			}
 			must(t, trust(b, metas, os.Getpagesize(), s.names, entries))
 		})
+	}
+}
+
+// The check of a large file takes little memory: a bit a page.
+func TestTrustOfALargeFile(t *testing.T) {
+	const pages = 1 << 20
+	s, dir, page := shapes["a leaf"], t.TempDir(), os.Getpagesize()
+	s.write(t, dir)
+	b, err := os.ReadFile(filepath.Join(dir, dataName))
+	must(t, err)
+	data, err := unix.Mmap(-1, 0, pages*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	must(t, err)
+	defer func() { must(t, unix.Munmap(data)) }()
+	copy(data, b)
+	var metas [metaPages][]byte
+	for i := range metas {
+		metas[i] = data[metaOffset(i):][:metaLength]
+		binary.NativeEndian.PutUint64(metas[i][metaLastPage:], pages-1)
+	}
+	theirs := openTransactions(t, dir, s.names)
+	st, err := theirs.txn.Stat(theirs.dbis[0])
+	must(t, err)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	must(t, trust(data, metas, page, s.names, int(st.Entries)))
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > pages/4 {
+		t.Errorf("%d bytes for %d pages", n, pages)
 	}
 }
 

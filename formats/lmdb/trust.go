@@ -38,8 +38,9 @@ func trust(data []byte, metas [metaPages][]byte, pageSize int, names []string, e
 	if err != nil {
 		return err
 	}
-	c := &truster{pages: newPages(data, &m), used: make([]bool, m.last+1), txn: m.txn, names: names}
-	c.used[0], c.used[1] = true, true
+	c := &truster{pages: newPages(data, &m), used: make(pageSet, m.last/64+1), txn: m.txn, names: names}
+	c.used.add(0)
+	c.used.add(1)
 	free := metas[m.no][metaFree:]
 	if err := c.tree(m.no, free[:dbLength], kindFreeList, 0); err != nil {
 		return fmt.Errorf("the list of free pages: %w", err)
@@ -87,10 +88,21 @@ const (
 // truster goes through all trees of a file. Each page is in one place.
 type truster struct {
 	pages
-	used    []bool
+	used    pageSet
 	txn     uint64
 	names   []string
 	entries uint64 // of each named database
+}
+
+// pageSet has a bit for each page: a file of 10 TB has 2.4 billion pages.
+type pageSet []uint64
+
+// add reports whether page no was not in the set yet.
+func (s pageSet) add(no uint64) bool {
+	word, bit := &s[no/64], uint64(1)<<(no%64)
+	added := *word&bit == 0
+	*word |= bit
+	return added
 }
 
 // treeCheck is what is found of one tree, and what to compare it with.
@@ -135,10 +147,9 @@ func (c *truster) take(no, n uint64) error {
 		return damagedPage(no, "there are %d pages", c.count)
 	}
 	for i := no; i < no+n; i++ {
-		if c.used[i] {
+		if !c.used.add(i) {
 			return damagedPage(i, "it is in two places")
 		}
-		c.used[i] = true
 	}
 	return nil
 }
