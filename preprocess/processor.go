@@ -42,7 +42,7 @@ func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
 	if err := schema.Validate(); err != nil {
 		return nil, err
 	}
-	return &Processor{recipe: r, schema: schema, image: schema.ImageIndex()}, nil
+	return &Processor{recipe: r, schema: schema, image: schema.ImageIndex(), room: Room{Made: r.Resize.pixels()}}, nil
 }
 
 // StopBy lets s end Process early, from now until Close.
@@ -230,7 +230,7 @@ func (p *Processor) warn(what string) error {
 // pixels decodes, turns, scales and encodes one image or mask. The designated image, which
 // comes first, decides g.
 func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometry) error {
-	o := DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.maxPixels(), Room: &p.room}
+	o := DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.MaxPixels, Room: &p.room}
 	filter, enc := p.recipe.filter(), p.recipe.Encode
 	if kind == formats.Mask {
 		o.Color, o.Indices, filter = ColorKeep, true, Nearest

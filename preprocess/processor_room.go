@@ -4,19 +4,15 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// maxPixels is the limit of pixels. What the user wants made, an image may become.
-func (r Recipe) maxPixels() int {
-	most := r.MaxPixels
-	if most <= 0 {
-		most = DefaultMaxPixels
-	}
-	switch r.Resize.Mode {
+// pixels is the most that an image is made by r, 0 if that depends on the image.
+func (r Resize) pixels() int {
+	switch r.Mode {
 	case ResizeExact, ResizeFit, ResizeCover:
-		most = max(most, r.Resize.W*r.Resize.H)
+		return r.W * r.H
 	case ResizeLonger:
-		most = max(most, r.Resize.W*r.Resize.W)
+		return r.W * r.W
 	}
-	return most
+	return 0
 }
 
 // reserve tells the room what will be made of an image besides its pixels.

@@ -39,7 +39,10 @@ var budget = semaphore.NewWeighted(Budget)
 type Room struct {
 	// Extra is what the caller will take for the image besides what decoding takes.
 	Extra int64
-	held  int64
+	// Made is how many pixels the user wants images to have: room may be for as many, though no
+	// file may have them that are more than the limit.
+	Made int
+	held int64
 }
 
 // Take makes room for n bytes and Extra, for an image whose file has size bytes; room that r has
@@ -55,6 +58,7 @@ func (r *Room) Take(n int64, size, maxPixels int) error {
 	if maxPixels <= 0 {
 		maxPixels = DefaultMaxPixels
 	}
+	maxPixels = max(maxPixels, r.Made)
 	if most := max(own, bytesPerPixel*int64(maxPixels)); n > most {
 		return fmt.Errorf("%w: it would take %d MB of memory, at the limit of %d pixels an image may take %d MB",
 			ErrTooLarge, n/1e6, maxPixels, most/1e6)

@@ -1,0 +1,47 @@
+package preprocess
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/hostile"
+)
+
+// processOne is what a Processor makes of an image file.
+func processOne(t *testing.T, r Recipe, data []byte) (*formats.Value, error) {
+	t.Helper()
+	p, err := NewProcessor(r, formats.Schema{{Name: "image", Kind: formats.Image}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	in := formats.Sample{Values: []formats.Value{{Data: data}}}
+	var out formats.Sample
+	if err := p.Process(&in, &out); err != nil {
+		return nil, err
+	}
+	return &out.Values[0], nil
+}
+
+// What an image is made raises no limit of what is decoded.
+func TestResizeKeepsTheLimit(t *testing.T) {
+	raw := Encode{Encoding: formats.Raw}
+	for name, c := range map[string]struct {
+		recipe Recipe
+		data   []byte
+	}{
+		"exact":  {Recipe{MaxPixels: 50000, Resize: Resize{Mode: ResizeExact, W: 256, H: 256}, Encode: raw}, hostile.PNG(300, 200, 8, hostile.Gray)},
+		"longer": {Recipe{MaxPixels: 50000, Resize: Resize{Mode: ResizeLonger, W: 65535}, Encode: raw}, hostile.PNG(300, 200, 8, hostile.Gray)},
+		"bomb":   {Recipe{Resize: Resize{Mode: ResizeLonger, W: 65535}, Encode: raw}, hostile.PNG(200_000_000, 1, 8, hostile.Gray)},
+	} {
+		if _, err := processOne(t, c.recipe, c.data); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "the limit is") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	large := Recipe{MaxPixels: 50000, Resize: Resize{Mode: ResizeExact, W: 4000, H: 3000}, Encode: Encode{Encoding: formats.PNG}}
+	if _, err := processOne(t, large, hostile.PNG(200, 200, 8, hostile.RGB)); err != nil {
+		t.Errorf("an image that is made larger than the limit: %v", err)
+	}
+}
