@@ -21,6 +21,9 @@ func (p *Processor) reserve(v *formats.Value, o DecodeOptions, g *geometry, enc 
 	if err != nil {
 		return err
 	}
+	if err := checkSize(h, o.MaxPixels); err != nil {
+		return err
+	}
 	c := o.Color.channels(h.C)
 	d := formats.Uint8
 	if o.Color == ColorKeep {

@@ -45,3 +45,21 @@ func TestResizeKeepsTheLimit(t *testing.T) {
 		t.Errorf("an image that is made larger than the limit: %v", err)
 	}
 }
+
+// Nothing is held for an image that is refused.
+func TestHoldComesAfterTheLimit(t *testing.T) {
+	p, err := NewProcessor(Recipe{EXIF: EXIFApply, Encode: Encode{Encoding: formats.Raw}}, formats.Schema{{Name: "image", Kind: formats.Image}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	p.Hold = func(n int64) bool {
+		t.Errorf("asked for %d bytes", n)
+		return false
+	}
+	in := formats.Sample{Values: []formats.Value{{Data: hostile.GIF(65535, 65535)}}}
+	var out formats.Sample
+	if err := p.Process(&in, &out); !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
+	}
+}
