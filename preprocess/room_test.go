@@ -228,3 +228,21 @@ func TestZstdFrameWithoutSize(t *testing.T) {
 		t.Errorf("a tensor of 2^40 elements: %v", err)
 	}
 }
+
+// Coefficients that are too large to be cached do not stay once large buffers are dropped.
+func TestShrinkDropsCoefficients(t *testing.T) {
+	var r Resampler
+	var dst Image
+	if err := r.Resize(&dst, testImage(5_000_000, 1, 1, formats.Uint8), Rect{}, 256, 1, Bilinear); err != nil {
+		t.Fatal(err)
+	}
+	r.Shrink()
+	if c := r.axes.last; c != nil && c.bytes() > keptBuffer {
+		t.Errorf("%d bytes stay", c.bytes())
+	}
+	for _, c := range r.axes.known {
+		if c.bytes() > maxAxesBytes {
+			t.Errorf("%d bytes are cached", c.bytes())
+		}
+	}
+}
