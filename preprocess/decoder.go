@@ -111,7 +111,7 @@ func (d *Decoder) Decode(dst *Image, v *formats.Value, o DecodeOptions) error {
 
 // free gives back what the Decoder took for itself.
 func (d *Decoder) free() {
-	if d.room.Held() {
+	if d.room.Large() {
 		d.Shrink()
 	}
 	d.room.Free()

@@ -78,7 +78,7 @@ func tileRoom(data []byte) int64 {
 
 // free gives back what the image took.
 func (p *Processor) free() {
-	if p.room.Held() {
+	if p.room.Large() {
 		p.decoder.Shrink()
 		p.encoder.Shrink()
 		p.resizer.Shrink()

@@ -25,7 +25,10 @@ const (
 	bytesPerPixel = 6
 	// modestOutput is the modest share of what an image is made that waits to be written.
 	modestOutput = 64 << 10
-	// keptBuffer is the largest buffer that is kept after an image that took room.
+	// large is what images take after which memory goes back to the system at once. That of others
+	// stays for the next image: to get it anew costs more than many an image's decoding.
+	large = 96 << 20
+	// keptBuffer is the largest buffer that is kept after a large image.
 	keptBuffer = 4 << 20
 	// unaffordable stands for all larger sizes.
 	unaffordable = 1 << 60
@@ -81,13 +84,16 @@ func (r *Room) Wait(n int64) {
 	}
 }
 
-// Held reports whether r holds room. Then large buffers are to be dropped before Free.
+// Held reports whether r holds room.
 func (r *Room) Held() bool { return r.held > 0 }
+
+// Large reports whether r holds so much that large buffers are to be dropped before Free.
+func (r *Room) Large() bool { return r.held > large }
 
 // Free gives the room back.
 func (r *Room) Free() {
 	r.Extra = 0
-	if r.held > 0 {
+	if r.Large() {
 		debug.FreeOSMemory() // else what was dropped stays beside what comes
 	}
 	r.release()

@@ -246,3 +246,40 @@ func TestShrinkDropsCoefficients(t *testing.T) {
 		}
 	}
 }
+
+// After an image of some megapixels nothing is collected by force, and its buffers stay; after a
+// large one they go.
+func TestOrdinaryImagesKeepTheirBuffers(t *testing.T) {
+	p, err := NewProcessor(Recipe{Resize: Resize{Mode: ResizeExact, W: 8, H: 8}, Encode: Encode{Encoding: formats.Raw}},
+		formats.Schema{{Name: "image", Kind: formats.Image}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var out formats.Sample
+	for _, c := range []struct {
+		name string
+		data []byte
+		kept bool
+	}{
+		{"A4 in black and white", hostile.PNG(2480, 3508, 1, hostile.Gray), true},
+		{"a screenshot", hostile.PNG(3840, 2160, 8, hostile.RGBA), true},
+		{"a large image", hostile.PNG(6000, 5000, 8, hostile.Gray), false},
+	} {
+		in := formats.Sample{Values: []formats.Value{{Data: c.data}}}
+		before := forced()
+		if err := p.Process(&in, &out); err != nil {
+			t.Fatal(err)
+		}
+		if n := forced() - before; (n == 0) != c.kept || (cap(p.decoded.Pix) > keptBuffer) != c.kept {
+			t.Errorf("%s: %d forced collections, a buffer of %d bytes", c.name, n, cap(p.decoded.Pix))
+		}
+	}
+}
+
+// forced is how many collections were asked for.
+func forced() uint32 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.NumForcedGC
+}
