@@ -48,40 +48,71 @@ type Room struct {
 	held int64
 }
 
-// Take makes room for n bytes and Extra, for an image whose file has size bytes; room that r has
-// is given back first. It waits until there is as much. ErrTooLarge if that is more than an image
-// of maxPixels pixels may take.
-func (r *Room) Take(n int64, size, maxPixels int) error {
+// Take makes room for n bytes and Extra, for an image whose file has size bytes, in place of what r
+// has. It waits until there is as much. ErrTooLarge if that is more than an image of maxPixels
+// pixels may take.
+func (r *Room) Take(n int64, size, maxPixels int) error { return r.take(n, size, maxPixels, nil) }
+
+// dropper has memory that room was taken for.
+type dropper interface{ drop() }
+
+// take is Take; d drops its memory if it is to wait for more.
+func (r *Room) take(n int64, size, maxPixels int, d dropper) error {
+	n, err := r.need(n, size, maxPixels)
+	if err != nil {
+		return err
+	}
+	r.hold(n, d)
+	return nil
+}
+
+// need is what Take takes of the Budget.
+func (r *Room) need(n int64, size, maxPixels int) (int64, error) {
 	n = min(n, unaffordable) + min(r.Extra, unaffordable)
-	own := max(modest, modestRatio*int64(size))
-	if n <= own {
-		r.release()
-		return nil
+	own := modestRatio * int64(size)
+	if n <= max(modest, own) {
+		return 0, nil
 	}
 	if maxPixels <= 0 {
 		maxPixels = DefaultMaxPixels
 	}
 	maxPixels = max(maxPixels, r.Made)
-	if most := max(own, bytesPerPixel*int64(maxPixels)); n > most {
-		return fmt.Errorf("%w: it would take %d MB of memory, at the limit of %d pixels an image may take %d MB",
+	if most := max(modest, own, bytesPerPixel*int64(maxPixels)); n > most {
+		return 0, fmt.Errorf("%w: it would take %d MB of memory, at the limit of %d pixels an image may take %d MB",
 			ErrTooLarge, n/1e6, maxPixels, most/1e6)
 	}
-	r.release()
-	n = min(n, Budget)
-	if err := budget.Acquire(context.Background(), n); err != nil {
-		return err
+	return min(n, Budget), nil
+}
+
+// hold makes r hold n. What r has is given back only if r must wait, for no two may wait for each
+// other; then what it was for goes before.
+func (r *Room) hold(n int64, d dropper) {
+	switch {
+	case n == r.held:
+	case n < r.held:
+		budget.Release(r.held - n)
+	case !budget.TryAcquire(n - r.held):
+		if d != nil {
+			d.drop()
+		}
+		if r.Large() {
+			debug.FreeOSMemory()
+		}
+		r.release()
+		_ = budget.Acquire(context.Background(), n) // which ends without an error
+	}
+	if n > large && !r.Large() {
+		debug.FreeOSMemory() // what small images dropped
 	}
 	r.held = n
-	return nil
 }
 
 // Wait takes room for n bytes, or all of the Budget, whatever they are for.
 func (r *Room) Wait(n int64) {
-	r.release()
-	if n > modest {
-		r.held = min(n, Budget)
-		_ = budget.Acquire(context.Background(), r.held) // which ends without an error
+	if n <= modest {
+		n = 0
 	}
+	r.hold(min(n, Budget), nil)
 }
 
 // Held reports whether r holds room.
