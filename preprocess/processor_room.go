@@ -47,7 +47,7 @@ func (p *Processor) reserve(v *formats.Value, o DecodeOptions, g *geometry, enc 
 	}
 	p.room.Extra = n + enc.room(outH, outW, c, d)
 	if out := area(outH, outW, c*d.Size()); enc.Encoding == formats.Raw && p.recipe.Zstd == 0 && p.Hold != nil &&
-		out > max(modestOutput, modestRatio*int64(len(v.Data))) && !p.Hold(out) {
+		out > max(modestOutput, share(len(v.Data))) && !p.Hold(out) {
 		return ErrLater
 	}
 	return nil

@@ -20,6 +20,9 @@ const (
 	// modestRatio is how many times its file's bytes an image may take: photos take 10 to 20
 	// times, whatever their size.
 	modestRatio = 32
+	// mostShare bounds what an image may take beside the Budget because its file is large. The
+	// photos of today's cameras, 50 million pixels, do not wait for each other.
+	mostShare = 192 << 20
 	// bytesPerPixel of the limit of pixels is what one image may take at all: its colours and a
 	// copy of them. With DefaultMaxPixels this is the Budget.
 	bytesPerPixel = 6
@@ -46,6 +49,8 @@ type Room struct {
 	// file may have them that are more than the limit.
 	Made int
 	held int64
+	// beside is what the image may take beside held.
+	beside int64
 }
 
 // Take makes room for n bytes and Extra, for an image whose file has size bytes, in place of what r
@@ -63,26 +68,29 @@ func (r *Room) take(n int64, size, maxPixels int, d dropper) error {
 		return err
 	}
 	r.hold(n, d)
+	r.beside = share(size)
 	return nil
 }
 
 // need is what Take takes of the Budget.
 func (r *Room) need(n int64, size, maxPixels int) (int64, error) {
 	n = min(n, unaffordable) + min(r.Extra, unaffordable)
-	own := modestRatio * int64(size)
-	if n <= max(modest, own) {
+	if n <= max(modest, share(size)) {
 		return 0, nil
 	}
 	if maxPixels <= 0 {
 		maxPixels = DefaultMaxPixels
 	}
 	maxPixels = max(maxPixels, r.Made)
-	if most := max(modest, own, bytesPerPixel*int64(maxPixels)); n > most {
+	if most := max(modest, modestRatio*int64(size), bytesPerPixel*int64(maxPixels)); n > most {
 		return 0, fmt.Errorf("%w: it would take %d MB of memory, at the limit of %d pixels an image may take %d MB",
 			ErrTooLarge, n/1e6, maxPixels, most/1e6)
 	}
-	return min(n, Budget), nil
+	return min(n-share(size), Budget), nil
 }
+
+// share is what an image may take, beside the Budget, because its file has size bytes.
+func share(size int) int64 { return min(modestRatio*int64(size), mostShare) }
 
 // hold makes r hold n. What r has is given back only if r must wait, for no two may wait for each
 // other; then what it was for goes before.
@@ -119,7 +127,7 @@ func (r *Room) Wait(n int64) {
 func (r *Room) Held() bool { return r.held > 0 }
 
 // Large reports whether r holds so much that large buffers are to be dropped before Free.
-func (r *Room) Large() bool { return r.held > large }
+func (r *Room) Large() bool { return r.held > large || r.held > 0 && r.beside+r.held > mostShare }
 
 // Free gives the room back.
 func (r *Room) Free() {

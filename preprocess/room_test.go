@@ -158,7 +158,10 @@ func TestRoomOfOneImage(t *testing.T) {
 	}{
 		{need: modest, size: 1},
 		{need: modest + 1, size: 1, held: true},
-		{need: 300 << 20, size: 20 << 20},
+		{need: mostShare, size: 20 << 20},
+		{need: mostShare + 1, size: 20 << 20, held: true},
+		{need: 2 << 30, size: 100 << 20, held: true},
+		{need: 2 << 30, size: 60 << 20, large: true},
 		{need: bytesPerPixel * DefaultMaxPixels, size: 1, held: true},
 		{need: bytesPerPixel*DefaultMaxPixels + 1, size: 1, large: true},
 		{need: modest + 1, size: 1, maxPixels: 1000, large: true},
@@ -282,4 +285,23 @@ func forced() uint32 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.NumForcedGC
+}
+
+// A photo of 50 million pixels takes nothing of the Budget; an image that is as large as may be does,
+// whatever else is in its file.
+func TestLargeFilesTakeTheBudget(t *testing.T) {
+	for _, c := range []struct {
+		h, w, size int
+		held       bool
+	}{
+		{8192, 6144, 12 << 20, false},
+		{178_000_000, 1, 25 << 20, true},
+	} {
+		var r Room
+		if err := r.Take(decodeRoom(nil, formats.PNG, Header{H: c.h, W: c.w, C: 3, DType: formats.Uint8, Orientation: 1},
+			Rect{W: c.w, H: c.h}, DecodeOptions{Color: ColorRGB}), c.size, 0); err != nil || r.Held() != c.held {
+			t.Errorf("%+v: %v", c, err)
+		}
+		r.Free()
+	}
 }
