@@ -22,6 +22,7 @@ type Processor struct {
 
 	transcoder Transcoder
 	room       Room
+	tight      bool // what the image's way takes together is more than it may take
 
 	// Hold, if not nil, is asked whether there is room for n bytes that an image is made that is
 	// far larger than its file. If not, Process returns ErrLater.
@@ -256,11 +257,13 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 	if err := p.warn(p.decoder.Warning()); err != nil {
 		return err
 	}
+	p.leave()
 	area := p.decoder.Area().orient(p.decoded.H, p.decoded.W, g.orientation)
 	m := &p.decoded
 	if g.orientation != 1 {
 		orient(&p.turned, m, g.orientation)
 		m = &p.turned
+		p.leave(&p.decoded)
 	}
 	switch {
 	case g.scale:
@@ -271,6 +274,9 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 	case g.cut:
 		m.crop(&p.scaled, g.keep)
 		m = &p.scaled
+	}
+	if m == &p.scaled {
+		p.leave(&p.decoded, &p.turned)
 	}
 	return p.encoder.Encode(out, m, enc, p.recipe.Zstd)
 }

@@ -1,6 +1,7 @@
 package preprocess
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -61,5 +62,42 @@ func TestHoldComesAfterTheLimit(t *testing.T) {
 	var out formats.Sample
 	if err := p.Process(&in, &out); !errors.Is(err, ErrTooLarge) {
 		t.Error(err)
+	}
+}
+
+// A photo within the limit of pixels is turned and encoded, though there is no room for all images
+// on the way at once: those that were used go. The result is the same.
+func TestTurnedPhotosWithinTheLimit(t *testing.T) {
+	if !CanTile {
+		t.Skip("the standard library writes no such JPEGs, and takes more to decode one")
+	}
+	const limit = 12_000_000
+	e := NewEncoder()
+	defer e.Close()
+	for _, c := range []struct {
+		w, h   int
+		encode Encode
+	}{
+		{4000, 3000, Encode{Quality: 90, Progressive: true}},
+		{4000, 3000, Encode{Quality: 90, Optimize: true}},
+		{3000, 2400, Encode{Encoding: formats.Raw}},
+	} {
+		jpeg, err := e.AppendJPEG(nil, &Image{Pix: make([]byte, 3*c.w*c.h), H: c.h, W: c.w, C: 3, DType: formats.Uint8}, Encode{Quality: 90})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.encode.Encoding == "" {
+			c.encode.Encoding = formats.JPEG
+		}
+		r := Recipe{EXIF: EXIFApply, Encode: c.encode}
+		want, err := processOne(t, r, withOrientation(jpeg, 6))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.MaxPixels = limit
+		got, err := processOne(t, r, withOrientation(jpeg, 6))
+		if err != nil || got.Shape[0] != c.w || !bytes.Equal(got.Data, want.Data) {
+			t.Errorf("%+v: %v", c.encode, err)
+		}
 	}
 }
