@@ -34,7 +34,7 @@ func (p *Processor) reserve(v *formats.Value, o DecodeOptions, g *geometry, enc 
 	if o.Indices && h.Palette {
 		c = 1
 	}
-	w := p.work(v, h, o, area(h.H, h.W, c*d.Size()))
+	w := newWork(v, h, o, area(h.H, h.W, c*d.Size()))
 	if g.orientation != 1 {
 		w.step(w.last, 0)
 	}
@@ -61,8 +61,8 @@ func (p *Processor) reserve(v *formats.Value, o DecodeOptions, g *geometry, enc 
 // at once if each image goes as soon as the next is made of it.
 type work struct{ decoding, rest, most, last int64 }
 
-// work begins with the decoding of v, whose pixels take n bytes.
-func (p *Processor) work(v *formats.Value, h Header, o DecodeOptions, n int64) work {
+// newWork begins with the decoding of v, whose pixels take n bytes.
+func newWork(v *formats.Value, h Header, o DecodeOptions, n int64) work {
 	decoding := int64(0)
 	if all := (Rect{W: h.W, H: h.H}); v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
 		decoding = rawRoom(v, h, all, o)
