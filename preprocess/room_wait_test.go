@@ -76,6 +76,9 @@ func TestDamageTakesMoreRoom(t *testing.T) {
 		"transparent colour": {slices.Concat(png[:head], appendChunk(nil, "tRNS", make([]byte, 6)), appendChunk(nil, "eXIf", exif), png[head:]), Rect{}, 4 + 2*3},
 		"damaged part":       {withOrientation(jpeg, 6), Rect{W: h - 8, H: w - 8}, 3*3 - 1},
 	} {
+		if name == "damaged part" && !CanScale {
+			continue // the standard library decodes no damaged JPEG
+		}
 		var room Room
 		var m Image
 		d := NewDecoder()
