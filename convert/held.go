@@ -104,12 +104,14 @@ func (r *run) processLate(j *job) (err error) {
 		r.late.Close() // nobody knows what a panic left of it
 		r.late = nil
 	}
+	n := int64(0)
 	for i := range j.out.Values {
-		j.held += int64(len(j.out.Values[i].Data))
+		n += int64(len(j.out.Values[i].Data))
 	}
 	r.held.mu.Lock()
-	r.held.bytes += j.held
+	r.held.bytes += n - j.held // some of its fields may be counted already
 	r.held.mu.Unlock()
+	j.held = n
 	r.room.Wait(3 * j.held)
 	return nil
 }

@@ -46,3 +46,27 @@ func TestProcessingIsStopped(t *testing.T) {
 		t.Errorf("%v; the sample: %v", err, j.err)
 	}
 }
+
+// TestPutOffSampleIsCountedOnce: what is held for a sample is given back as a whole, also if one of
+// its fields was held before another made that the sample was put off.
+func TestPutOffSampleIsCountedOnce(t *testing.T) {
+	src := newMemory(t, 1, 0)
+	p := plan(t, src, tfrecord.Format{}, filepath.Join(t.TempDir(), "x.tfrecord"), Options{Recipe: resized})
+	r, j := &run{Plan: p, schema: src.Meta().Schema}, &job{later: true}
+	r.held.changed.L = &r.held.mu
+	if !r.held.take(j, 1000) {
+		t.Fatal("nothing is held for the first field")
+	}
+	if err := r.processLate(j); err != nil || j.err != nil {
+		t.Fatal(err, j.err)
+	}
+	if j.held == 0 || r.held.bytes != j.held {
+		t.Errorf("%d bytes are held for the only sample, %d in all", j.held, r.held.bytes)
+	}
+	r.held.drop(j)
+	r.room.Free()
+	r.late.Close()
+	if r.held.bytes != 0 {
+		t.Errorf("%d bytes are held for nothing", r.held.bytes)
+	}
+}

@@ -4,8 +4,19 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// take makes room for n bytes more than the image that is decoded has already.
-func (d *Decoder) take(n int64) error { return d.room.Take(n, d.size, d.limit) }
+// take makes room for the n bytes that decoding takes.
+func (d *Decoder) take(n int64) error {
+	d.taken = n
+	return d.more(0)
+}
+
+// more makes room for n bytes besides. Pixels that are decoded already may be lost.
+func (d *Decoder) more(n int64) error { return d.room.take(d.taken+n, d.size, d.limit, d) }
+
+func (d *Decoder) drop() {
+	d.Shrink()
+	d.dst.Shrink()
+}
 
 // decodeRoom is about how many bytes it takes to decode the part r of an image file, all in all.
 // Where that differs it is for a sound file: what a damaged one takes besides is taken where the

@@ -52,6 +52,8 @@ type Decoder struct {
 	room        *Room
 	own         Room
 	size, limit int
+	taken       int64  // of room before damage is found
+	dst         *Image // of Decode
 }
 
 // NewDecoder returns a Decoder; it holds nothing before the first image.
@@ -88,7 +90,8 @@ func (d *Decoder) Decode(dst *Image, v *formats.Value, o DecodeOptions) error {
 	if err := d.stop.err(); err != nil {
 		return err
 	}
-	d.room, d.size, d.limit = o.Room, len(v.Data), o.MaxPixels
+	d.room, d.size, d.limit, d.dst = o.Room, len(v.Data), o.MaxPixels, dst
+	defer func() { d.dst = nil }()
 	if o.Room == nil {
 		d.room = &d.own
 		defer d.free()
@@ -111,7 +114,7 @@ func (d *Decoder) Decode(dst *Image, v *formats.Value, o DecodeOptions) error {
 
 // free gives back what the Decoder took for itself.
 func (d *Decoder) free() {
-	if d.room.Held() {
+	if d.room.Large() {
 		d.Shrink()
 	}
 	d.room.Free()
@@ -186,8 +189,7 @@ func (d *Decoder) decodeAs(dst *Image, data []byte, enc formats.Encoding, h Head
 			return nil
 		}
 	}
-	take := func(n int64) error { return d.take(n + area(h.H, h.W, o.pixelRoom(h))) }
-	img, warning, err := decodeGeneric(&stopReader{*bytes.NewReader(data), d.stop}, data, enc, h, take)
+	img, warning, err := decodeGeneric(&stopReader{*bytes.NewReader(data), d.stop}, data, enc, h, d.more)
 	if err != nil {
 		return err
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// decodeGeneric decodes what is no JPEG with the Go decoders. take is decodePNG's.
-func decodeGeneric(r *stopReader, data []byte, enc formats.Encoding, h Header, take func(int64) error) (img image.Image, warning string, err error) {
+// decodeGeneric decodes what is no JPEG with the Go decoders. more is decodePNG's.
+func decodeGeneric(r *stopReader, data []byte, enc formats.Encoding, h Header, more func(int64) error) (img image.Image, warning string, err error) {
 	switch enc {
 	case formats.PNG:
-		img, warning, err = decodePNG(r, data, h, take)
+		img, warning, err = decodePNG(r, data, h, more)
 	case formats.GIF:
 		img, err = decodeGIF(data)
 	case formats.TIFF:

@@ -102,8 +102,9 @@ const char *dsconv_jpeg_encoder_error(dsconv_jpeg_encoder *e) { return e->error;
 // standard_tables forgets the last image's Huffman tables: jpeg_set_defaults keeps what is there.
 static void standard_tables(dsconv_jpeg_encoder *e) {
   jpeg_destroy_compress(&e->c);
-  jpeg_create_compress(&e->c);
+  jpeg_create_compress(&e->c); // which clears it
   e->c.dest = &e->dst;
+  e->c.progress = &e->watch.monitor;
   e->optimized = 0;
 }
 

@@ -123,9 +123,9 @@ func (p *pngParts) readTail(data []byte, at int) error {
 }
 
 // decodePNG gives Pillow's pixels: rows that the stream lacks though it ends well are
-// zeros, which the warning tells. take makes room for n bytes and the
+// zeros, which the warning tells. more makes room for n bytes besides the
 // pixels that are made of img.
-func decodePNG(r io.Reader, data []byte, h Header, take func(n int64) error) (img image.Image, warning string, err error) {
+func decodePNG(r io.Reader, data []byte, h Header, more func(n int64) error) (img image.Image, warning string, err error) {
 	p, err := readPNG(data)
 	if err != nil {
 		return nil, "", err
@@ -135,7 +135,7 @@ func decodePNG(r io.Reader, data []byte, h Header, take func(n int64) error) (im
 	if p.header[12] != 0 {
 		once *= 2 // each pass is an image
 	}
-	if err := take(once); err != nil {
+	if err := more(once); err != nil {
 		return nil, "", err
 	}
 	if img, err = png.Decode(r); err == nil {
@@ -143,7 +143,7 @@ func decodePNG(r io.Reader, data []byte, h Header, take func(n int64) error) (im
 	} else if EndsRun(err) {
 		return nil, "", err
 	}
-	if err := take(2*once + int64(raw)); err != nil {
+	if err := more(2*once + int64(raw)); err != nil {
 		return nil, "", err
 	}
 	rows, complete, err := p.inflate(h)

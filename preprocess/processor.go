@@ -22,6 +22,7 @@ type Processor struct {
 
 	transcoder Transcoder
 	room       Room
+	tight      bool // what the image's way takes together is more than it may take
 
 	// Hold, if not nil, is asked whether there is room for n bytes that an image is made that is
 	// far larger than its file. If not, Process returns ErrLater.
@@ -42,7 +43,7 @@ func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
 	if err := schema.Validate(); err != nil {
 		return nil, err
 	}
-	return &Processor{recipe: r, schema: schema, image: schema.ImageIndex()}, nil
+	return &Processor{recipe: r, schema: schema, image: schema.ImageIndex(), room: Room{Made: r.Resize.pixels()}}, nil
 }
 
 // StopBy lets s end Process early, from now until Close.
@@ -230,7 +231,7 @@ func (p *Processor) warn(what string) error {
 // pixels decodes, turns, scales and encodes one image or mask. The designated image, which
 // comes first, decides g.
 func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometry) error {
-	o := DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.maxPixels(), Room: &p.room}
+	o := DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.MaxPixels, Room: &p.room}
 	filter, enc := p.recipe.filter(), p.recipe.Encode
 	if kind == formats.Mask {
 		o.Color, o.Indices, filter = ColorKeep, true, Nearest
@@ -256,11 +257,13 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 	if err := p.warn(p.decoder.Warning()); err != nil {
 		return err
 	}
+	p.leave()
 	area := p.decoder.Area().orient(p.decoded.H, p.decoded.W, g.orientation)
 	m := &p.decoded
 	if g.orientation != 1 {
 		orient(&p.turned, m, g.orientation)
 		m = &p.turned
+		p.leave(&p.decoded)
 	}
 	switch {
 	case g.scale:
@@ -271,6 +274,9 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 	case g.cut:
 		m.crop(&p.scaled, g.keep)
 		m = &p.scaled
+	}
+	if m == &p.scaled {
+		p.leave(&p.decoded, &p.turned)
 	}
 	return p.encoder.Encode(out, m, enc, p.recipe.Zstd)
 }

@@ -1,28 +1,29 @@
 package preprocess
 
 import (
+	"runtime/debug"
+
 	"github.com/dsconv/dsconv/formats"
 )
 
-// maxPixels is the limit of pixels. What the user wants made, an image may become.
-func (r Recipe) maxPixels() int {
-	most := r.MaxPixels
-	if most <= 0 {
-		most = DefaultMaxPixels
-	}
-	switch r.Resize.Mode {
+// pixels is the most that an image is made by r, 0 if that depends on the image.
+func (r Resize) pixels() int {
+	switch r.Mode {
 	case ResizeExact, ResizeFit, ResizeCover:
-		most = max(most, r.Resize.W*r.Resize.H)
+		return r.W * r.H
 	case ResizeLonger:
-		most = max(most, r.Resize.W*r.Resize.W)
+		return r.W * r.W
 	}
-	return most
+	return 0
 }
 
 // reserve tells the room what will be made of an image besides its pixels.
 func (p *Processor) reserve(v *formats.Value, o DecodeOptions, g *geometry, enc Encode, f Filter) error {
 	h, err := p.decoder.Inspect(v)
 	if err != nil {
+		return err
+	}
+	if err := checkSize(h, o.MaxPixels); err != nil {
 		return err
 	}
 	c := o.Color.channels(h.C)
@@ -33,25 +34,72 @@ func (p *Processor) reserve(v *formats.Value, o DecodeOptions, g *geometry, enc 
 	if o.Indices && h.Palette {
 		c = 1
 	}
-	n := int64(0)
+	w := newWork(v, h, o, area(h.H, h.W, c*d.Size()))
 	if g.orientation != 1 {
-		n += area(h.H, h.W, c*d.Size())
+		w.step(w.last, 0)
 	}
 	th, tw := orientedSize(h.H, h.W, g.orientation)
 	outH, outW := th, tw
 	if g.scale || g.cut {
 		outH, outW = g.keep.H, g.keep.W
-		n += area(outH, outW, c*d.Size())
+		scaling := int64(0)
+		if g.scale {
+			scaling = ResizeRoom(th, tw, g.h, g.w, c, g.keep, f, d)
+		}
+		w.step(area(outH, outW, c*d.Size()), scaling)
 	}
-	if g.scale {
-		n += ResizeRoom(th, tw, g.h, g.w, c, g.keep, f, d)
-	}
-	p.room.Extra = n + enc.room(outH, outW, c, d)
+	w.step(0, enc.room(outH, outW, c, d))
+	p.plans(w, len(v.Data), o.MaxPixels)
 	if out := area(outH, outW, c*d.Size()); enc.Encoding == formats.Raw && p.recipe.Zstd == 0 && p.Hold != nil &&
-		out > max(modestOutput, modestRatio*int64(len(v.Data))) && !p.Hold(out) {
+		out > max(modestOutput, share(len(v.Data))) && !p.Hold(out) {
 		return ErrLater
 	}
 	return nil
+}
+
+// work adds up what an image takes: all that is made of it beside what decoding takes, and the most
+// at once if each image goes as soon as the next is made of it.
+type work struct{ decoding, rest, most, last int64 }
+
+// newWork begins with the decoding of v, whose pixels take n bytes.
+func newWork(v *formats.Value, h Header, o DecodeOptions, n int64) work {
+	decoding := int64(0)
+	if all := (Rect{W: h.W, H: h.H}); v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
+		decoding = rawRoom(v, h, all, o)
+	} else {
+		decoding = decodeRoom(v.Data, formats.Sniff(v.Data), h, all, o)
+	}
+	return work{decoding: decoding, most: decoding, last: n}
+}
+
+// step makes an image of made bytes of the last one, which takes n more.
+func (w *work) step(made, n int64) {
+	w.rest += made + n
+	w.most = max(w.most, w.last+made+n)
+	w.last = made
+}
+
+// plans decides whether images of the way from file to result are kept as buffers for the next
+// image: not if there is no room for all of them.
+func (p *Processor) plans(w work, size, maxPixels int) {
+	p.room.Extra = w.rest
+	_, err := p.room.need(w.decoding, size, maxPixels)
+	if p.tight = err != nil; p.tight {
+		p.room.Extra = w.most - w.decoding
+	}
+}
+
+// leave drops what was used for the last time, if there is no room for all.
+func (p *Processor) leave(used ...*Image) {
+	if !p.tight {
+		return
+	}
+	p.decoder.Shrink()
+	p.resizer.Shrink()
+	for _, m := range used {
+		m.Shrink()
+	}
+	debug.FreeOSMemory()
 }
 
 // room is about how many bytes it takes to encode an image, the result among them.
@@ -62,9 +110,22 @@ func (e Encode) room(h, w, c int, d formats.DType) int64 {
 	case e.Encoding == formats.PNG:
 		return area(pngFilters+3, w, c*d.Size()) // rows
 	case e.Optimize || e.Progressive:
-		return area(h, w, 2*c) // coefficients
+		return area(h, w, e.coefficients(c))
 	}
 	return 0
+}
+
+// coefficients is how many bytes those of a pixel take.
+func (e Encode) coefficients(channels int) int {
+	switch {
+	case channels == 1:
+		return 2
+	case e.Sampling == Sampling444:
+		return 2 * 3
+	case e.Sampling == Sampling422:
+		return 2 * 2
+	}
+	return 3
 }
 
 // tileRoom is what it takes to transcode a JPEG: its coefficients, and those of the result,
@@ -79,7 +140,7 @@ func tileRoom(data []byte) int64 {
 
 // free gives back what the image took.
 func (p *Processor) free() {
-	if p.room.Held() {
+	if p.room.Large() {
 		p.decoder.Shrink()
 		p.encoder.Shrink()
 		p.resizer.Shrink()

@@ -136,7 +136,7 @@ func (d *Decoder) decodeJPEG(dst *Image, data []byte, h Header, r Rect, o Decode
 	}
 	part := q.part
 	q.part = all
-	if err := d.take(area(h.H/n+1, h.W/n+1, 2*q.channels) + int64(h.Coefficients)); err != nil {
+	if err := d.more(area(h.H/n+1, h.W/n+1, q.channels)); err != nil {
 		return err
 	}
 	if d.warning, err = d.jpeg.decode(&d.scratch[3], data, q); err != nil {

@@ -69,5 +69,6 @@ func (r *Resampler) Shrink() {
 	for _, m := range []*Image{&r.tmp, &r.pre, &r.scaled} {
 		m.Shrink()
 	}
+	r.axes.last = nil // which may be too large to be cached
 	r.scratch, r.xs, r.ys, r.at = shrunk(r.scratch), shrunk(r.xs), shrunk(r.ys), shrunk(r.at)
 }

@@ -20,12 +20,18 @@ const (
 	// modestRatio is how many times its file's bytes an image may take: photos take 10 to 20
 	// times, whatever their size.
 	modestRatio = 32
+	// mostShare bounds what an image may take beside the Budget because its file is large. The
+	// photos of today's cameras, 50 million pixels, do not wait for each other.
+	mostShare = 192 << 20
 	// bytesPerPixel of the limit of pixels is what one image may take at all: its colours and a
 	// copy of them. With DefaultMaxPixels this is the Budget.
 	bytesPerPixel = 6
 	// modestOutput is the modest share of what an image is made that waits to be written.
 	modestOutput = 64 << 10
-	// keptBuffer is the largest buffer that is kept after an image that took room.
+	// large is what images take after which memory goes back to the system at once. That of others
+	// stays for the next image: to get it anew costs more than many an image's decoding.
+	large = 96 << 20
+	// keptBuffer is the largest buffer that is kept after a large image.
 	keptBuffer = 4 << 20
 	// unaffordable stands for all larger sizes.
 	unaffordable = 1 << 60
@@ -39,51 +45,94 @@ var budget = semaphore.NewWeighted(Budget)
 type Room struct {
 	// Extra is what the caller will take for the image besides what decoding takes.
 	Extra int64
-	held  int64
+	// Made is how many pixels the user wants images to have: room may be for as many, though no
+	// file may have them that are more than the limit.
+	Made int
+	held int64
+	// beside is what the image may take beside held.
+	beside int64
 }
 
-// Take makes room for n bytes and Extra, for an image whose file has size bytes; room that r has
-// is given back first. It waits until there is as much. ErrTooLarge if that is more than an image
-// of maxPixels pixels may take.
-func (r *Room) Take(n int64, size, maxPixels int) error {
+// Take makes room for n bytes and Extra, for an image whose file has size bytes, in place of what r
+// has. It waits until there is as much. ErrTooLarge if that is more than an image of maxPixels
+// pixels may take.
+func (r *Room) Take(n int64, size, maxPixels int) error { return r.take(n, size, maxPixels, nil) }
+
+// dropper has memory that room was taken for.
+type dropper interface{ drop() }
+
+// take is Take; d drops its memory if it is to wait for more.
+func (r *Room) take(n int64, size, maxPixels int, d dropper) error {
+	n, err := r.need(n, size, maxPixels)
+	if err != nil {
+		return err
+	}
+	r.hold(n, d)
+	r.beside = share(size)
+	return nil
+}
+
+// need is what Take takes of the Budget.
+func (r *Room) need(n int64, size, maxPixels int) (int64, error) {
 	n = min(n, unaffordable) + min(r.Extra, unaffordable)
-	own := max(modest, modestRatio*int64(size))
-	if n <= own {
-		r.release()
-		return nil
+	if n <= max(modest, share(size)) {
+		return 0, nil
 	}
 	if maxPixels <= 0 {
 		maxPixels = DefaultMaxPixels
 	}
-	if most := max(own, bytesPerPixel*int64(maxPixels)); n > most {
-		return fmt.Errorf("%w: it would take %d MB of memory, at the limit of %d pixels an image may take %d MB",
+	maxPixels = max(maxPixels, r.Made)
+	if most := max(modest, modestRatio*int64(size), bytesPerPixel*int64(maxPixels)); n > most {
+		return 0, fmt.Errorf("%w: it would take %d MB of memory, at the limit of %d pixels an image may take %d MB",
 			ErrTooLarge, n/1e6, maxPixels, most/1e6)
 	}
-	r.release()
-	n = min(n, Budget)
-	if err := budget.Acquire(context.Background(), n); err != nil {
-		return err
+	return min(n-share(size), Budget), nil
+}
+
+// share is what an image may take, beside the Budget, because its file has size bytes.
+func share(size int) int64 { return min(modestRatio*int64(size), mostShare) }
+
+// hold makes r hold n. What r has is given back only if r must wait, for no two may wait for each
+// other; then what it was for goes before.
+func (r *Room) hold(n int64, d dropper) {
+	switch {
+	case n == r.held:
+	case n < r.held:
+		budget.Release(r.held - n)
+	case !budget.TryAcquire(n - r.held):
+		if d != nil {
+			d.drop()
+		}
+		if r.Large() {
+			debug.FreeOSMemory()
+		}
+		r.release()
+		_ = budget.Acquire(context.Background(), n) // which ends without an error
+	}
+	if n > large && !r.Large() {
+		debug.FreeOSMemory() // what small images dropped
 	}
 	r.held = n
-	return nil
 }
 
 // Wait takes room for n bytes, or all of the Budget, whatever they are for.
 func (r *Room) Wait(n int64) {
-	r.release()
-	if n > modest {
-		r.held = min(n, Budget)
-		_ = budget.Acquire(context.Background(), r.held) // which ends without an error
+	if n <= modest {
+		n = 0
 	}
+	r.hold(min(n, Budget), nil)
 }
 
-// Held reports whether r holds room. Then large buffers are to be dropped before Free.
+// Held reports whether r holds room.
 func (r *Room) Held() bool { return r.held > 0 }
+
+// Large reports whether r holds so much that large buffers are to be dropped before Free.
+func (r *Room) Large() bool { return r.held > large || r.held > 0 && r.beside+r.held > mostShare }
 
 // Free gives the room back.
 func (r *Room) Free() {
 	r.Extra = 0
-	if r.held > 0 {
+	if r.Large() {
 		debug.FreeOSMemory() // else what was dropped stays beside what comes
 	}
 	r.release()

@@ -158,7 +158,10 @@ func TestRoomOfOneImage(t *testing.T) {
 	}{
 		{need: modest, size: 1},
 		{need: modest + 1, size: 1, held: true},
-		{need: 300 << 20, size: 20 << 20},
+		{need: mostShare, size: 20 << 20},
+		{need: mostShare + 1, size: 20 << 20, held: true},
+		{need: 2 << 30, size: 100 << 20, held: true},
+		{need: 2 << 30, size: 60 << 20, large: true},
 		{need: bytesPerPixel * DefaultMaxPixels, size: 1, held: true},
 		{need: bytesPerPixel*DefaultMaxPixels + 1, size: 1, large: true},
 		{need: modest + 1, size: 1, maxPixels: 1000, large: true},
@@ -226,5 +229,79 @@ func TestZstdFrameWithoutSize(t *testing.T) {
 	v.Shape = []int{1 << 20, 1 << 20}
 	if _, err := d.Elements(v); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a tensor of 2^40 elements: %v", err)
+	}
+}
+
+// Coefficients that are too large to be cached do not stay once large buffers are dropped.
+func TestShrinkDropsCoefficients(t *testing.T) {
+	var r Resampler
+	var dst Image
+	if err := r.Resize(&dst, testImage(5_000_000, 1, 1, formats.Uint8), Rect{}, 256, 1, Bilinear); err != nil {
+		t.Fatal(err)
+	}
+	r.Shrink()
+	if c := r.axes.last; c != nil && c.bytes() > keptBuffer {
+		t.Errorf("%d bytes stay", c.bytes())
+	}
+	for _, c := range r.axes.known {
+		if c.bytes() > maxAxesBytes {
+			t.Errorf("%d bytes are cached", c.bytes())
+		}
+	}
+}
+
+// After an image of some megapixels nothing is collected by force, and its buffers stay; after a
+// large one they go.
+func TestOrdinaryImagesKeepTheirBuffers(t *testing.T) {
+	p, err := NewProcessor(Recipe{Resize: Resize{Mode: ResizeExact, W: 8, H: 8}, Encode: Encode{Encoding: formats.Raw}},
+		formats.Schema{{Name: "image", Kind: formats.Image}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var out formats.Sample
+	for _, c := range []struct {
+		name string
+		data []byte
+		kept bool
+	}{
+		{"A4 in black and white", hostile.PNG(2480, 3508, 1, hostile.Gray), true},
+		{"a screenshot", hostile.PNG(3840, 2160, 8, hostile.RGBA), true},
+		{"a large image", hostile.PNG(6000, 5000, 8, hostile.Gray), false},
+	} {
+		in := formats.Sample{Values: []formats.Value{{Data: c.data}}}
+		before := forced()
+		if err := p.Process(&in, &out); err != nil {
+			t.Fatal(err)
+		}
+		if n := forced() - before; (n == 0) != c.kept || (cap(p.decoded.Pix) > keptBuffer) != c.kept {
+			t.Errorf("%s: %d forced collections, a buffer of %d bytes", c.name, n, cap(p.decoded.Pix))
+		}
+	}
+}
+
+// forced is how many collections were asked for.
+func forced() uint32 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.NumForcedGC
+}
+
+// A photo of 50 million pixels takes nothing of the Budget; an image that is as large as may be does,
+// whatever else is in its file.
+func TestLargeFilesTakeTheBudget(t *testing.T) {
+	for _, c := range []struct {
+		h, w, size int
+		held       bool
+	}{
+		{8192, 6144, 12 << 20, false},
+		{178_000_000, 1, 25 << 20, true},
+	} {
+		var r Room
+		if err := r.Take(decodeRoom(nil, formats.PNG, Header{H: c.h, W: c.w, C: 3, DType: formats.Uint8, Orientation: 1},
+			Rect{W: c.w, H: c.h}, DecodeOptions{Color: ColorRGB}), c.size, 0); err != nil || r.Held() != c.held {
+			t.Errorf("%+v: %v", c, err)
+		}
+		r.Free()
 	}
 }

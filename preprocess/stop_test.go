@@ -9,6 +9,26 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
+// TestStopAfterAnImage: an encoder that has written images can be stopped as a new one can.
+func TestStopAfterAnImage(t *testing.T) {
+	m := testImage(300, 200, 3, formats.Uint8)
+	for _, o := range []Encode{{Quality: 90}, {Quality: 90, Optimize: CanTile}, {Quality: 90, Progressive: CanTile}} {
+		e := NewEncoder()
+		defer e.Close()
+		var s Stop
+		e.StopBy(&s)
+		for range 2 {
+			if _, err := e.AppendJPEG(nil, m, o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Set()
+		if _, err := e.AppendJPEG(nil, m, o); !errors.Is(err, context.Canceled) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
 // TestStopInsideAnImage: work that would go on for long ends once it is to stop, and what has begun
 // after that does not go on either. Were it not stopped, it would end without an error.
 func TestStopInsideAnImage(t *testing.T) {

@@ -85,7 +85,7 @@ func checkTIFFBlocks(data []byte) error {
 		return err
 	}
 	b, err := d.blocks(d.bitsPerPixel())
-	if err != nil || 3*8*b.w*b.h <= max(modest, modestRatio*int64(len(data))) {
+	if err != nil || 3*8*b.w*b.h <= max(modest, share(len(data))) {
 		return err
 	}
 	compression := d.value(tagCompression, tiffUncompressed)

@@ -75,7 +75,7 @@ func (w *worker) take(d draw) (time.Duration, error) {
 
 // free gives back what the sample took.
 func (w *worker) free() {
-	if w.room.Held() {
+	if w.room.Large() {
 		w.decoder.Shrink()
 		w.runner.Shrink()
 		for _, m := range []*preprocess.Image{&w.pixels, &w.masked, &w.turned} {

@@ -1,0 +1,103 @@
+package preprocess
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/hostile"
+)
+
+// processOne is what a Processor makes of an image file.
+func processOne(t *testing.T, r Recipe, data []byte) (*formats.Value, error) {
+	t.Helper()
+	p, err := NewProcessor(r, formats.Schema{{Name: "image", Kind: formats.Image}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	in := formats.Sample{Values: []formats.Value{{Data: data}}}
+	var out formats.Sample
+	if err := p.Process(&in, &out); err != nil {
+		return nil, err
+	}
+	return &out.Values[0], nil
+}
+
+// What an image is made raises no limit of what is decoded.
+func TestResizeKeepsTheLimit(t *testing.T) {
+	raw := Encode{Encoding: formats.Raw}
+	for name, c := range map[string]struct {
+		recipe Recipe
+		data   []byte
+	}{
+		"exact":  {Recipe{MaxPixels: 50000, Resize: Resize{Mode: ResizeExact, W: 256, H: 256}, Encode: raw}, hostile.PNG(300, 200, 8, hostile.Gray)},
+		"longer": {Recipe{MaxPixels: 50000, Resize: Resize{Mode: ResizeLonger, W: 65535}, Encode: raw}, hostile.PNG(300, 200, 8, hostile.Gray)},
+		"bomb":   {Recipe{Resize: Resize{Mode: ResizeLonger, W: 65535}, Encode: raw}, hostile.PNG(200_000_000, 1, 8, hostile.Gray)},
+	} {
+		if _, err := processOne(t, c.recipe, c.data); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "the limit is") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	large := Recipe{MaxPixels: 50000, Resize: Resize{Mode: ResizeExact, W: 4000, H: 3000}, Encode: Encode{Encoding: formats.PNG}}
+	if _, err := processOne(t, large, hostile.PNG(200, 200, 8, hostile.RGB)); err != nil {
+		t.Errorf("an image that is made larger than the limit: %v", err)
+	}
+}
+
+// Nothing is held for an image that is refused.
+func TestHoldComesAfterTheLimit(t *testing.T) {
+	p, err := NewProcessor(Recipe{EXIF: EXIFApply, Encode: Encode{Encoding: formats.Raw}}, formats.Schema{{Name: "image", Kind: formats.Image}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	p.Hold = func(n int64) bool {
+		t.Errorf("asked for %d bytes", n)
+		return false
+	}
+	in := formats.Sample{Values: []formats.Value{{Data: hostile.GIF(65535, 65535)}}}
+	var out formats.Sample
+	if err := p.Process(&in, &out); !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
+	}
+}
+
+// A photo within the limit of pixels is turned and encoded, though there is no room for all images
+// on the way at once: those that were used go. The result is the same.
+func TestTurnedPhotosWithinTheLimit(t *testing.T) {
+	if !CanTile {
+		t.Skip("the standard library writes no such JPEGs, and takes more to decode one")
+	}
+	const limit = 12_000_000
+	e := NewEncoder()
+	defer e.Close()
+	for _, c := range []struct {
+		w, h   int
+		encode Encode
+	}{
+		{4000, 3000, Encode{Quality: 90, Progressive: true}},
+		{4000, 3000, Encode{Quality: 90, Optimize: true}},
+		{3000, 2400, Encode{Encoding: formats.Raw}},
+	} {
+		jpeg, err := e.AppendJPEG(nil, &Image{Pix: make([]byte, 3*c.w*c.h), H: c.h, W: c.w, C: 3, DType: formats.Uint8}, Encode{Quality: 90})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.encode.Encoding == "" {
+			c.encode.Encoding = formats.JPEG
+		}
+		r := Recipe{EXIF: EXIFApply, Encode: c.encode}
+		want, err := processOne(t, r, withOrientation(jpeg, 6))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.MaxPixels = limit
+		got, err := processOne(t, r, withOrientation(jpeg, 6))
+		if err != nil || got.Shape[0] != c.w || !bytes.Equal(got.Data, want.Data) {
+			t.Errorf("%+v: %v", c.encode, err)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package preprocess
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/hostile"
+)
+
+// wrongSum is a PNG of hostile.PNG whose pixels fail their checksum.
+func wrongSum(png []byte) []byte {
+	const head, tail = 8 + 25 + 4, 12 + 4 // before and behind what the chunk's own checksum covers
+	end := len(png) - tail
+	png[end-1] ^= 1
+	binary.BigEndian.PutUint32(png[end:], crc32.ChecksumIEEE(png[head:end]))
+	return png
+}
+
+// live is the memory that is in use.
+func live() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// Whoever waits for more room than he has drops what that was for.
+func TestWaitingHoldsNothing(t *testing.T) {
+	const side = 6000
+	v := &formats.Value{Data: wrongSum(hostile.PNG(side, side, 8, hostile.Gray))}
+	d := NewDecoder()
+	defer d.Close()
+	var m Image
+	var others Room
+	before := live()
+	others.hold(Budget-2*side*side+1, nil) // there is room to decode, and none for what the damage takes
+	done := make(chan error)
+	go func() { done <- d.Decode(&m, v, DecodeOptions{Color: ColorKeep}) }()
+	for budget.TryAcquire(1) { // until the other waits
+		budget.Release(1)
+		time.Sleep(time.Millisecond)
+	}
+	if now := live(); now > before+side*side/2 {
+		t.Errorf("it holds %d MB", (now-before)>>20)
+	}
+	others.Free()
+	if err := <-done; !errors.Is(err, ErrCorrupt) {
+		t.Error(err)
+	}
+}
+
+// What damage takes comes on top of what the image takes without it: its part and its turning.
+func TestDamageTakesMoreRoom(t *testing.T) {
+	const w, h = 3600, 3000
+	png := hostile.PNG(w, h, 8, hostile.RGB)
+	const head = 8 + 25
+	exif := []byte("MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00")
+	e := NewEncoder()
+	defer e.Close()
+	jpeg, err := e.AppendJPEG(nil, &Image{Pix: make([]byte, 3*w*h), H: h, W: w, C: 3, DType: formats.Uint8}, Encode{Quality: 90})
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(jpeg[len(jpeg)/2:], "\xff\xd3")
+	for name, c := range map[string]struct {
+		data  []byte
+		part  Rect
+		least int64 // bytes a pixel
+	}{
+		"transparent colour": {slices.Concat(png[:head], appendChunk(nil, "tRNS", make([]byte, 6)), appendChunk(nil, "eXIf", exif), png[head:]), Rect{}, 4 + 2*3},
+		"damaged part":       {withOrientation(jpeg, 6), Rect{W: h - 8, H: w - 8}, 3*3 - 1},
+	} {
+		if name == "damaged part" && !CanScale {
+			continue // the standard library decodes no damaged JPEG
+		}
+		var room Room
+		var m Image
+		d := NewDecoder()
+		defer d.Close()
+		o := DecodeOptions{ApplyOrientation: true, Region: c.part, Room: &room}
+		if err := d.Decode(&m, &formats.Value{Data: c.data}, o); err != nil || d.Header().Orientation != 6 {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if room.held+share(len(c.data)) < c.least*w*h {
+			t.Errorf("%s: %d bytes of room, the pixels alone take %d", name, room.held, c.least*w*h)
+		}
+		room.Free()
+	}
+}
