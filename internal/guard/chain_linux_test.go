@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -50,21 +49,13 @@ func TestForwardingHandler(t *testing.T) {
 // faultElsewhere reads memory of a file that was cut and that Map did not map.
 func faultElsewhere(t *testing.T) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "other")
-	if err := os.WriteFile(path, make([]byte, pageSize), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	f := opened(t, 1)
 	b, err := unix.Mmap(int(f.Fd()), 0, pageSize, unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = unix.Munmap(b) }()
-	if err := os.Truncate(path, 0); err != nil {
+	if err := os.Truncate(f.Name(), 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := Do(func() error { return use(b) }); !errors.As(err, new(*PanicError)) {

@@ -13,10 +13,10 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// mapped is a file of so many pages, none of them zero, in memory.
-func mapped(t testing.TB, pages int) (path string, b []byte) {
+// opened is a file of so many pages, none of them zero.
+func opened(t testing.TB, pages int) *os.File {
 	t.Helper()
-	path = filepath.Join(t.TempDir(), "data.mdb")
+	path := filepath.Join(t.TempDir(), "data.mdb")
 	if err := os.WriteFile(path, bytes.Repeat([]byte{7}, pages*pageSize), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,16 @@ func mapped(t testing.TB, pages int) (path string, b []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// mapped is such a file in memory.
+func mapped(t testing.TB, pages int) (path string, b []byte) {
+	t.Helper()
+	f := opened(t, pages)
+	path = f.Name()
+	var err error
 	if b, err = Map(f, path, pages*pageSize, false); err != nil {
 		t.Fatal(err)
 	}
@@ -136,15 +145,8 @@ func TestReplacedFile(t *testing.T) {
 
 // TestManyMappings come and go, and each is known as long as it is there.
 func TestManyMappings(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(path, make([]byte, pageSize), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	f := opened(t, 1)
+	path := f.Name()
 	var all [3000][]byte
 	for round := range 3 {
 		for i := range all {
@@ -154,6 +156,7 @@ func TestManyMappings(t *testing.T) {
 			if err := Unmap(all[i]); err != nil {
 				t.Fatal(err)
 			}
+			var err error
 			if all[i], err = Map(f, path, pageSize, false); err != nil {
 				t.Fatal(err)
 			}
