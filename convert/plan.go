@@ -58,9 +58,8 @@ func New(src formats.Dataset, splits, only []string, f formats.WritableFormat, p
 		return nil, err
 	}
 	p.every = p.checkpointEvery()
-	p.Meta = formats.Meta{
-		Version: formats.Version, Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(only),
-	}
+	p.Meta = formats.Meta{Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(only)}
+	p.Meta.Version = p.Meta.Needs()
 	return p, nil
 }
 
@@ -80,6 +79,10 @@ func compress(o *Options, f formats.WritableFormat) error {
 // choose puts the samples' indices into the order of writing.
 func (p *Plan) choose(only []string) error {
 	h := newFingerprint()
+	take, err := p.o.Take.Chooser()
+	if err != nil {
+		return err
+	}
 	for i := range p.src.Len() {
 		if p.o.Limit > 0 && i >= p.o.Limit {
 			break
@@ -91,7 +94,7 @@ func (p *Plan) choose(only []string) error {
 		if err != nil {
 			return err
 		}
-		if !p.o.Take.Match(in.Source.Path) {
+		if !take.File(in.Name()) {
 			continue
 		}
 		if err := p.take(i, h); err != nil {

@@ -39,7 +39,7 @@ func repair(ctx context.Context, c *console, f formats.Format, path, from string
 func folderConfig(recipe map[string]string) folder.Config {
 	return folder.Config{
 		Labels: recipe["labels"], LabelColumns: splitList(recipe["label-columns"]), LabelSep: recipe["label-sep"],
-		ClassOrder: recipe["class-order"],
+		ClassOrder: recipe["class-order"], Take: formats.PatternsOf(recipe),
 	}
 }
 

@@ -23,10 +23,11 @@ type set struct {
 }
 
 func (c *set) meta(format string) formats.Meta {
-	return formats.Meta{
-		Version: formats.Version, Format: format, Schema: c.schema, Columns: c.columns,
-		Recipe: map[string]string{"encode": "keep", "exif": "keep"},
+	m := formats.Meta{
+		Format: format, Schema: c.schema, Columns: c.columns, Recipe: map[string]string{"encode": "keep", "exif": "keep"},
 	}
+	m.Version = m.Needs()
+	return m
 }
 
 // order is the order of writing: by key, or mixed.

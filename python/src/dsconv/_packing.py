@@ -32,6 +32,8 @@ class PackReport:
         rate = self.written / self.seconds if self.seconds else 0.0
         size = f"{self.bytes / 1e6:.3g} MB, {self.seconds:.1f} s, {rate:.0f} images/s"
         text = f"{counts}; {size}: {', '.join(self.paths)}"
+        for option, patterns in self.details.get("unmatched", {}).items():
+            text += f"\nmatches nothing: {option} {', '.join(map(repr, patterns))}"
         return text + (f"\nskipped are listed in {self.report}" if self.skipped else "")
 
 
@@ -82,6 +84,9 @@ def pack(
     as it was), "jpeg-tiled" (every pixel as it was, random crops decoded alone), "jpeg:90",
     "png" or "raw"; `resize` "shorter:256", "longer:N", "exact:WxH", "fit:WxH" or
     "cover:WxH"; `split` "auto", "none", "train=0.9,val=0.1" or a column of the labels.
+
+    `include` and `exclude` are patterns for paths in src, such as "*.png", "train/" (the folder
+    and all in it), "test/*" or "**/x/*"; those that match nothing are named by the report.
 
     A bar shows how far it is, tqdm's if that is installed; progress=False shows none.
 
