@@ -133,7 +133,7 @@ func listText(words []string) string {
 	if len(words) == 0 {
 		return "none"
 	}
-	return printable(strings.Join(words, labelSep))
+	return printable(strings.Join(words, ";"))
 }
 
 func (d *differences) summary(s *diff.Summary, onlyA, onlyB diff.Layout) {

@@ -43,6 +43,9 @@ func lsCommand(c *console) *cli.Command {
 				return err
 			}
 			defer ds.Close()
+			if err := checkSplit(cc, ds); err != nil {
+				return err
+			}
 			w := bufio.NewWriter(c.out)
 			if err := list(w, ds, cc); err != nil {
 				return err

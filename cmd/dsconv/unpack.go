@@ -2,20 +2,17 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/formats/npy"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 )
@@ -26,8 +23,15 @@ func unpackCommand(c *console) *cli.Command {
 		Usage:     "write a dataset back as a folder of images",
 		ArgsUsage: "DATASET DIR",
 		Description: "Images get the names that they came from, if they still are of that type, and their bytes as\n" +
-			"they are stored; raw pixels are written as PNG. Further fields lie beside the image, and what a\n" +
-			"folder cannot say (several labels, columns) is in labels.csv. Nothing is written outside DIR.\n\n" +
+			"they are stored; raw pixels are written as PNG. What is no image and no label lies beside the\n" +
+			"image. What folders cannot say (several labels, splits, columns, the order of classes) is in the\n" +
+			"table labels.csv, and labels.json describes its columns:\n" +
+			"   dsconv pack DIR DST --labels DIR/labels.json\n" +
+			"makes the same samples of it, with the same keys, labels, classes, splits and columns. Where folders\n" +
+			"say it all there is no table, and dsconv pack DIR DST does. Nothing is written outside DIR, and no\n" +
+			"file that is there is replaced.\n\n" +
+			"Until all is written DIR has a file " + unpackMark + ", and the same command goes on where an\n" +
+			"interrupted one stopped.\n\n" +
 			"Example:\n   dsconv unpack out.lmdb images/\n\n" + exitCodes,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "split", Usage: "only this `SPLIT`"},
@@ -46,14 +50,14 @@ func unpackCommand(c *console) *cli.Command {
 				return err
 			}
 			defer ds.Close()
-			table, n, err := unpack(cc.Context, ds, args[1], cc.String("split"), cc.Int("workers"))
+			if err := checkSplit(cc, ds); err != nil {
+				return err
+			}
+			u, err := unpack(cc.Context, ds, args[1], cc.String("split"), cc.Int("workers"))
 			if err != nil {
 				return err
 			}
-			c.printf("%s: %d samples\n", args[1], n)
-			if table != "" && table != labelsTable {
-				c.printf("an image is called %s, so the labels are in %s\n", labelsTable, table)
-			}
+			u.print(c)
 			return nil
 		},
 	}
@@ -61,66 +65,84 @@ func unpackCommand(c *console) *cli.Command {
 
 // unpacker writes samples below a root that no name can leave.
 type unpacker struct {
-	ds    formats.Dataset
-	root  *os.Root
-	split string
-	table string // the name of the table of labels; "" if none is needed
-	n     atomic.Int64
+	ds   formats.Dataset
+	dir  string
+	root *os.Root
+	mark *unpackMarker
+	plan *unpackPlan
+	n    atomic.Int64
 }
 
-// unpack gives the name of the table of labels, if there is one, and the number of samples.
-func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers int) (string, int, error) {
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return "", 0, fmt.Errorf("%s is not empty: unpack into a new folder", dir)
+// unpack writes the samples of a split, all if it is "", to dir.
+func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers int) (*unpacker, error) {
+	plan, err := planUnpack(ds, split)
+	if err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", 0, err
+		return nil, err
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return "", 0, err
+	u := &unpacker{ds: ds, dir: dir, plan: plan}
+	if u.root, err = os.OpenRoot(dir); err != nil {
+		return nil, err
 	}
-	defer root.Close()
-	u := &unpacker{ds: ds, root: root, split: split}
-	needed, err := u.needsTable()
-	if err == nil && needed {
-		u.table, err = u.tableName()
+	defer u.root.Close()
+	if u.mark, err = markUnpack(u.root, dir, plan.fingerprint); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return "", 0, err
+	defer u.mark.close()
+	if err := u.all(ctx, workers); err != nil {
+		return nil, fmt.Errorf("%w\n%s is not complete: the same command goes on; it has the file %s until it is", err, dir, unpackMark)
 	}
+	return u, nil
+}
+
+func (u *unpacker) all(ctx context.Context, workers int) error {
 	if err := u.samples(ctx, workers); err != nil {
-		return "", 0, err
+		return err
 	}
-	if needed {
-		if err := u.writeTable(); err != nil {
-			return "", 0, err
+	for _, class := range u.plan.folders {
+		if err := u.root.MkdirAll(filepath.FromSlash(class), 0o755); err != nil {
+			return err
 		}
 	}
-	return u.table, int(u.n.Load()), nil
+	if u.plan.table != "" {
+		if err := u.writeTable(); err != nil {
+			return err
+		}
+	}
+	return u.mark.done()
+}
+
+func (u *unpacker) print(c *console) {
+	c.printf("%s: %d samples\n", u.dir, u.n.Load())
+	p := u.plan
+	if p.table == "" {
+		return
+	}
+	if p.stem != labelsStem {
+		c.printf("an image is called as %s.csv or .json would be, so the labels are in %s\n", labelsStem, p.table)
+	}
+	c.printf("to pack it again: dsconv pack %s DST --labels %s\n", shellWord(u.dir), shellWord(filepath.Join(u.dir, p.description())))
 }
 
 func (u *unpacker) samples(ctx context.Context, workers int) error {
-	return parallel.Each(ctx, u.ds.Len(), workers, func() (func(int) error, func(), error) {
+	return parallel.Each(ctx, len(u.plan.chosen), workers, func() (func(int) error, func(), error) {
 		coder := newPNGCoder()
 		var s formats.Sample
-		return func(i int) error { return u.sample(i, &s, coder) }, coder.close, nil
+		return func(at int) error {
+			return guard.For(fmt.Sprintf("key %q", u.plan.keys(at)), func() error { return u.sample(at, &s, coder) })
+		}, coder.close, nil
 	})
 }
 
-func (u *unpacker) sample(i int, s *formats.Sample, coder *pngCoder) error {
+// sample writes the files of the sample at a place of the plan.
+func (u *unpacker) sample(at int, s *formats.Sample, coder *pngCoder) error {
+	i := int(u.plan.chosen[at])
 	in, err := u.ds.Info(i)
 	if err != nil {
 		return err
 	}
-	if u.split != "" && in.Split != u.split {
-		return nil
-	}
-	return guard.For(fmt.Sprintf("key %q", in.Key), func() error { return u.files(i, &in, s, coder) })
-}
-
-// files writes the files of sample i.
-func (u *unpacker) files(i int, in *formats.Info, s *formats.Sample, coder *pngCoder) error {
 	if err := u.ds.Read(i, s); err != nil {
 		return err
 	}
@@ -129,42 +151,24 @@ func (u *unpacker) files(i int, in *formats.Info, s *formats.Sample, coder *pngC
 	if err := coder.pixels(&s.Values[img]); err != nil {
 		return fmt.Errorf("key %q: %w", s.Key, err)
 	}
-	name := fileName(in, s.Values[img].Encoding)
-	if err := u.write(name, s.Values[img].Data, in.Source.ModTime); err != nil {
+	if err := u.write(u.plan.names[at], s.Values[img].Data, in.Source.ModTime); err != nil {
 		return fmt.Errorf("key %q: %w", s.Key, err)
 	}
 	for f := range schema {
-		if f == img || schema[f].Kind == formats.Label || schema[f].Kind == formats.MultiHot {
+		if f == img || isLabel(schema[f].Kind) {
 			continue
 		}
-		if err := u.further(s, f, coder); err != nil {
+		name := u.plan.beside(at, &schema[f], s.Values[f].Encoding)
+		data, err := besideData(&schema[f], &s.Values[f], coder)
+		if err == nil {
+			err = u.write(name, data, 0)
+		}
+		if err != nil {
 			return fmt.Errorf("key %q: field %s: %w", s.Key, schema[f].Name, err)
 		}
 	}
 	u.n.Add(1)
 	return nil
-}
-
-// further writes a field other than the image and the labels, as KEY.NAME.EXT.
-func (u *unpacker) further(s *formats.Sample, f int, coder *pngCoder) error {
-	field, v := u.ds.Meta().Schema[f], &s.Values[f]
-	ext := ".bin"
-	data := v.Data
-	switch field.Kind {
-	case formats.Image, formats.Mask:
-		if err := coder.pixels(v); err != nil {
-			return err
-		}
-		ext, data = v.Encoding.Extension(), v.Data
-	case formats.Text:
-		ext = ".txt"
-	case formats.JSON:
-		ext = ".json"
-	case formats.Boxes, formats.Array:
-		ext = ".npy"
-		data = append(npy.AppendHeader(nil, v.DType, v.Shape), v.Data...)
-	}
-	return u.write(s.Key+"."+field.Name+ext, data, 0)
 }
 
 // fileName is the path that the image came from if it still has the type that its
@@ -174,30 +178,10 @@ func fileName(in *formats.Info, enc formats.Encoding) string {
 	same := ext == enc.Extension() || enc == formats.JPEG && (ext == ".jpeg" || ext == ".jpe" || ext == ".jfif") ||
 		enc == formats.TIFF && ext == ".tiff"
 	if same && filepath.IsLocal(filepath.FromSlash(in.Source.Path)) {
-		return in.Source.Path
+		return path.Clean(in.Source.Path)
 	}
 	if in.Encoding == enc && ext != "" && strings.TrimSuffix(in.Source.Path, path.Ext(in.Source.Path)) == in.Key {
 		return in.Source.Path // a PNG that is called .jpg stays so
 	}
 	return in.Key + enc.Extension()
-}
-
-func (u *unpacker) write(name string, data []byte, modTime int64) error {
-	name = filepath.FromSlash(name)
-	if err := u.root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if modTime != 0 {
-		t := time.Unix(0, modTime)
-		return u.root.Chtimes(name, t, t)
-	}
-	return nil
 }

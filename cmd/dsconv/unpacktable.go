@@ -1,150 +1,168 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"strconv"
+	"path/filepath"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// labelSep joins the labels of a multi-hot field in labels.csv.
-const labelSep = ";"
-
-// needsTable says whether folders alone cannot tell the labels: several label fields,
-// user columns, or a label that is not the image's folder.
-func (u *unpacker) needsTable() (bool, error) {
-	m := u.ds.Meta()
-	labels := 0
-	for _, f := range m.Schema {
-		switch f.Kind {
-		case formats.Label:
-			labels++
-		case formats.MultiHot:
-			return true, nil
-		}
-	}
-	if labels > 1 || len(m.Columns) > 0 {
-		return true, nil
-	}
-	if labels == 0 {
-		return false, nil
-	}
-	classes := m.Classes()
-	for i := range u.ds.Len() {
-		in, err := u.ds.Info(i)
-		if err != nil {
-			return false, err
-		}
-		if in.Label < 0 || in.Label >= int64(len(classes)) {
-			return true, nil
-		}
-		class := classes[in.Label] + "/"
-		if !strings.HasPrefix(in.Key, class) && !strings.HasPrefix(in.Key, in.Split+"/"+class) {
-			return true, nil
-		}
-	}
-	return false, nil
+// unpackTable is the table of labels: a row a sample, and what its columns are.
+type unpackTable struct {
+	*unpackPlan
+	folder.Description
+	header []string
+	used   map[string]bool
 }
 
-// labelsTable is what the table of labels is called, if no image is.
-const labelsTable = "labels.csv"
-
-// tableName is a name that no image has, nor a folder of images.
-func (u *unpacker) tableName() (string, error) {
-	taken := map[string]bool{} // in lower case, as some file systems have it
-	for i := range u.ds.Len() {
-		in, err := u.ds.Info(i)
-		if err != nil {
-			return "", err
-		}
-		top, _, _ := strings.Cut(fileName(&in, writtenAs(in.Encoding)), "/")
-		if top = strings.ToLower(top); strings.HasPrefix(top, "labels") {
-			taken[top] = true
-		}
-	}
-	name := labelsTable
-	for i := 2; taken[name]; i++ {
-		name = fmt.Sprintf("labels-%d.csv", i)
-	}
-	return name, nil
-}
-
-// writtenAs is the encoding of the file that an image of that encoding becomes.
-func writtenAs(e formats.Encoding) formats.Encoding {
-	if e == formats.Raw || e == formats.RawZstd {
-		return formats.PNG
-	}
-	return e
-}
-
-// writeTable writes the table of labels: path, split, a column for each label field, the user's.
-func (u *unpacker) writeTable() (err error) {
-	m := u.ds.Meta()
-	f, err := u.root.OpenFile(u.table, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+// writeTable writes the table and its description, each whole or not at all.
+func (u *unpacker) writeTable() error {
+	t := &unpackTable{unpackPlan: u.plan, used: map[string]bool{}}
+	t.describe()
+	described, err := t.Encode()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	header := []string{"path", "split"}
-	var fields []int
-	for i, f := range m.Schema {
-		if f.Kind == formats.Label || f.Kind == formats.MultiHot {
-			header = append(header, f.Name)
-			fields = append(fields, i)
-		}
-	}
-	w := csv.NewWriter(f)
-	if err := w.Write(append(header, m.Columns...)); err != nil {
+	if err := u.writeWhole(t.table, t.rows); err != nil {
 		return err
 	}
+	return u.writeWhole(t.description(), func(w io.Writer) error {
+		_, err := w.Write(described)
+		return err
+	})
+}
+
+// writeWhole writes a file that is whole or not there. One that is there is an earlier run's if
+// it is the same.
+func (u *unpacker) writeWhole(name string, write func(io.Writer) error) error {
+	to := filepath.Join(u.dir, name)
+	if _, err := os.Lstat(to); errors.Is(err, os.ErrNotExist) {
+		return durable.Write(to, write)
+	}
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	if was, err := os.ReadFile(to); err != nil || !bytes.Equal(was, b.Bytes()) {
+		return errors.Join(notOurs(u.dir, name), err)
+	}
+	return nil
+}
+
+// describe gives each column of the table a name that no other has.
+func (t *unpackTable) describe() {
+	m := t.ds.Meta()
+	t.Version, t.Table = folder.DescriptionVersion, t.table
+	t.column("path")
+	if t.renamed {
+		t.Key = t.column("key")
+	}
+	if t.splits && !t.shared {
+		t.Split = t.column("split")
+	}
+	for i, f := range m.Schema {
+		if i == m.Schema.ImageIndex() {
+			t.Fields = append(t.Fields, folder.FieldColumn{Field: f})
+			continue
+		}
+		t.Fields = append(t.Fields, folder.DescribeField(f, t.column(f.Name)))
+	}
+	for _, name := range m.Columns {
+		c := folder.UserColumn{Name: name, Column: t.column(name)}
+		if t.splits && t.shared && name == "split" {
+			t.Split = c.Column
+		}
+		t.Columns = append(t.Columns, c)
+	}
+}
+
+// column adds a column, called as is if nothing is against it.
+func (t *unpackTable) column(name string) string {
+	free := strings.TrimSpace(name)
+	if free == "" {
+		free = "column"
+	}
+	for i := 2; t.used[free]; i++ {
+		free = fmt.Sprintf("%s_%d", strings.TrimSpace(name), i)
+	}
+	t.used[free] = true
+	t.header = append(t.header, free)
+	return free
+}
+
+// rows writes the table.
+func (t *unpackTable) rows(w io.Writer) error {
+	write, flush := csvRows(w, t.header)
+	if strings.HasSuffix(t.table, ".jsonl") {
+		write, flush = jsonRows(w, t.header)
+	}
 	var s formats.Sample
-	for i := range u.ds.Len() {
-		in, err := u.ds.Info(i)
+	for at := range t.chosen {
+		row, err := t.row(at, &s)
+		if err == nil {
+			err = write(row)
+		}
 		if err != nil {
 			return err
 		}
-		if u.split != "" && in.Split != u.split {
-			continue
-		}
-		if err := u.ds.Read(i, &s); err != nil {
-			return err
-		}
-		enc := writtenAs(s.Values[m.Schema.ImageIndex()].Encoding)
-		row := []string{fileName(&in, enc), in.Split}
-		for _, j := range fields {
-			row = append(row, labelText(&m.Schema[j], &s.Values[j]))
-		}
-		if err := w.Write(append(row, in.Columns...)); err != nil {
-			return err
-		}
 	}
-	w.Flush()
-	return w.Error()
+	return flush()
 }
 
-// labelText is the name of a label, or of several.
-func labelText(f *formats.Field, v *formats.Value) string {
-	name := func(i int) string {
-		if i < len(f.Classes) {
-			return f.Classes[i]
-		}
-		return strconv.Itoa(i)
+func (t *unpackTable) row(at int, s *formats.Sample) ([]string, error) {
+	i := int(t.chosen[at])
+	in, err := t.ds.Info(i)
+	if err != nil {
+		return nil, err
 	}
-	if f.Kind == formats.Label {
-		if x, ok := v.Int64(); ok && x >= 0 {
-			return name(int(x))
-		}
-		return ""
+	if err := t.ds.Read(i, s); err != nil {
+		return nil, err
 	}
-	var hot []string
-	for i, b := range v.Data {
-		if b != 0 {
-			hot = append(hot, name(i))
+	row := []string{t.names[at]}
+	if t.Key != "" {
+		row = append(row, in.Key)
+	}
+	if t.Split != "" && !t.shared {
+		row = append(row, in.Split)
+	}
+	for j := range t.Fields {
+		switch c := &t.Fields[j]; {
+		case c.Column == "":
+		case isLabel(c.Kind):
+			row = append(row, c.Cell(&s.Values[j]))
+		default:
+			row = append(row, t.beside(at, &c.Field, s.Values[j].Encoding))
 		}
 	}
-	return strings.Join(hot, labelSep)
+	return append(row, in.Columns...), nil
+}
+
+func csvRows(w io.Writer, header []string) (row func([]string) error, flush func() error) {
+	c := csv.NewWriter(w)
+	failed := c.Write(header)
+	return c.Write, func() error {
+		c.Flush()
+		return errors.Join(failed, c.Error())
+	}
+}
+
+func jsonRows(w io.Writer, header []string) (row func([]string) error, flush func() error) {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return func(cells []string) error {
+		object := make(map[string]string, len(header))
+		for i, name := range header {
+			object[name] = cells[i]
+		}
+		return e.Encode(object)
+	}, func() error { return nil }
 }

@@ -38,8 +38,13 @@ func subfolders(root, rel string, take *formats.Chooser) ([]string, error) {
 
 // layoutOf finds splits and classes. As with ImageFolder an empty folder is a class too.
 func layoutOf(root, order string, take *formats.Chooser) (layout, error) {
+	return newLayout(func(dir string) ([]string, error) { return subfolders(root, dir, take) }, order)
+}
+
+// newLayout finds the layout of the folders that below lists; "" is the root.
+func newLayout(below func(dir string) ([]string, error), order string) (layout, error) {
 	var l layout
-	first, err := subfolders(root, "", take)
+	first, err := below("")
 	if err != nil {
 		return l, err
 	}
@@ -48,7 +53,7 @@ func layoutOf(root, order string, take *formats.Chooser) (layout, error) {
 	if l.split {
 		found = nil
 		for _, split := range first {
-			names, err := subfolders(root, split, take)
+			names, err := below(split)
 			if err != nil {
 				return l, err
 			}

@@ -3,6 +3,8 @@ package folder
 import (
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -22,6 +24,7 @@ type Dataset struct {
 	kept    []string // keys that keep their extension because two files share a stem
 
 	unmatched formats.Patterns
+	described *described // nil but for a described table
 }
 
 type item struct {
@@ -29,9 +32,23 @@ type item struct {
 	key, split string
 	labels     []int64 // one per label field of the schema; the hot ones if multi-hot
 	columns    []string
+	row        []string // of a described table
+}
+
+// source tells what the images of a folder are: folders and tables do, and described tables.
+type source interface {
+	// files are those of the ones found that are images of samples.
+	files(found []file) []file
+	label(it *item) (why string)
+	missing(root string) []Skip
+	schema() formats.Schema
+	userColumns() []string
 }
 
 var _ formats.Dataset = (*Dataset)(nil)
+
+// Unfinished is a file of a folder that dsconv unpack has not completed.
+const Unfinished = "dsconv-unpack.partial"
 
 // Format opens folders with the zero Config.
 type Format struct{}
@@ -61,16 +78,25 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := os.Lstat(filepath.Join(root, Unfinished)); err == nil {
+		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: finish it with the same command; it takes the file %s away", root, Unfinished)
+	}
 	s := &scan{root: root, take: take}
 	if err := s.walk(ctx); err != nil {
 		return nil, err
 	}
 	d := &Dataset{root: root, skips: s.skips, ignored: s.ignored, unmatched: take.Unmatched()}
-	l, err := newLabeler(root, &cfg, take)
+	var l source
+	if isDescription(cfg.Labels) {
+		d.described, err = newDescribed(root, &cfg)
+		l = d.described
+	} else {
+		l, err = newLabeler(root, &cfg, take)
+	}
 	if err != nil {
 		return nil, err
 	}
-	d.add(s.files, l)
+	d.add(l.files(s.files), l)
 	d.skips = append(d.skips, l.missing(root)...)
 	slices.SortFunc(d.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
 	if len(d.items) == 0 {
@@ -94,18 +120,17 @@ func (d *Dataset) empty() error {
 // add makes the items, in key order. A key is the path without extension, but with it
 // where two files share a stem, or where the stem is another file's whole path ("1.jpg.png"
 // beside "1.jpg"): so no two keys are equal.
-func (d *Dataset) add(files []file, l *labeler) {
+func (d *Dataset) add(files []file, l source) {
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
-	taken := make(map[string]int, 2*len(files))
-	for _, f := range files {
-		taken[stem(f.path)]++
-		taken[f.path]++
-	}
-	for _, f := range files {
-		it := item{file: f, key: stem(f.path)}
-		if taken[it.key] > 1 {
-			it.key = f.path
+	taken := keysTaken(func(yield func(string) bool) {
+		for _, f := range files {
+			if !yield(f.path) {
+				return
+			}
 		}
+	})
+	for _, f := range files {
+		it := item{file: f, key: keyOf(f.path, taken)}
 		if err := formats.CheckKey(it.key); err != nil {
 			d.skips = append(d.skips, Skip{Path: f.path, Cause: err.Error()})
 			continue
@@ -122,11 +147,28 @@ func (d *Dataset) add(files []file, l *labeler) {
 	slices.SortFunc(d.items, func(a, b item) int { return strings.Compare(a.key, b.key) })
 }
 
+// keysTaken counts what files could be called.
+func keysTaken(paths iter.Seq[string]) map[string]int {
+	taken := map[string]int{}
+	for p := range paths {
+		taken[stem(p)]++
+		taken[p]++
+	}
+	return taken
+}
+
+func keyOf(p string, taken map[string]int) string {
+	if key := stem(p); taken[key] <= 1 {
+		return key
+	}
+	return p
+}
+
 func stem(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
 
-func (d *Dataset) describe(l *labeler, cfg *Config) {
+func (d *Dataset) describe(l source, cfg *Config) {
 	d.meta = formats.Meta{
-		Format: "folder", Schema: l.schema(), Columns: l.columns(), Recipe: cfg.recipe(), Count: len(d.items),
+		Format: "folder", Schema: l.schema(), Columns: l.userColumns(), Recipe: cfg.recipe(), Count: len(d.items),
 	}
 	d.meta.Version = d.meta.Needs()
 	counts := map[string]int{}
@@ -134,9 +176,10 @@ func (d *Dataset) describe(l *labeler, cfg *Config) {
 		counts[d.items[i].split]++
 		d.meta.Stats.Bytes += d.items[i].size
 	}
-	for _, name := range splitNames {
-		if counts[name] > 0 {
+	for _, name := range slices.Concat(splitNames, slices.Sorted(maps.Keys(counts))) {
+		if counts[name] > 0 && name != "" {
 			d.meta.Splits = append(d.meta.Splits, formats.Split{Name: name, Count: counts[name]})
+			delete(counts, name)
 		}
 	}
 }
@@ -186,11 +229,14 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	s.Key, s.Split, s.Source, s.Sum = in.Key, in.Split, in.Source, in.Sum
 	s.Columns = append(s.Columns[:0], in.Columns...)
 	s.Resize(len(d.meta.Schema))
-	v := &s.Values[0]
+	v := &s.Values[d.meta.Schema.ImageIndex()]
 	if v.Data, err = readFile(filepath.Join(d.root, filepath.FromSlash(in.Source.Path)), in.Size, in.Source.ModTime, v.Buffer()); err != nil {
 		return fmt.Errorf("read %s: %w", in.Source.Path, err)
 	}
 	v.Encoding, v.DType, v.Shape = formats.Sniff(v.Data), "", v.Shape[:0]
+	if d.described != nil {
+		return d.described.read(d.root, &d.items[i], s.Values)
+	}
 	d.setLabels(&d.items[i], s.Values[1:])
 	return nil
 }

@@ -178,14 +178,20 @@ func (l *labeler) missing(root string) []Skip {
 	if l.table == nil {
 		return nil
 	}
+	return missingOf(l.table, l.file, root)
+}
+
+func missingOf(t *table, file, root string) []Skip {
 	var skips []Skip
-	for _, p := range l.table.lines {
+	for _, p := range t.lines {
 		if why := unlisted(p, root); why != "" {
-			skips = append(skips, Skip{Path: p, Cause: "it is listed in " + l.file + " but " + why})
+			skips = append(skips, Skip{Path: p, Cause: "it is listed in " + file + " but " + why})
 		}
 	}
 	return skips
 }
+
+func (l *labeler) files(found []file) []file { return found }
 
 // unlisted says why the scan of the folder cannot have met p, "" if it has.
 func unlisted(p, root string) string {
@@ -233,7 +239,7 @@ func fieldName(column string) string {
 	}, column)
 }
 
-func (l *labeler) columns() []string {
+func (l *labeler) userColumns() []string {
 	var names []string
 	for _, i := range l.rest {
 		names = append(names, l.table.columns[i])

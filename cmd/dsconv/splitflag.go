@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// checkSplit refuses a --split that the dataset has not.
+func checkSplit(cc *cli.Context, ds formats.Dataset) error {
+	name := cc.String("split")
+	if !cc.IsSet("split") || name == "" {
+		return nil
+	}
+	var names []string
+	for _, s := range ds.Meta().Splits {
+		if s.Name == name {
+			return nil
+		}
+		names = append(names, printable(s.Name))
+	}
+	if names == nil {
+		return usage("--split %s: the dataset has no splits", name)
+	}
+	return usage("--split %s: the dataset has the splits %s", name, strings.Join(names, ", "))
+}
+
+// shellWord is s as a shell reads it back.
+func shellWord(s string) string {
+	plain := strings.IndexFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./,:=@%+", r))
+	}) < 0
+	if plain && s != "" {
+		return s
+	}
+	return fmt.Sprintf("'%s'", strings.ReplaceAll(s, "'", `'\''`))
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/npy"
+)
+
+// write makes a file of the folder. One that is there is gone on with if it is what an
+// interrupted unpack left of it; any other is somebody else's.
+func (u *unpacker) write(name string, data []byte, modTime int64) error {
+	name = filepath.FromSlash(name)
+	if err := u.root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		f, err = u.again(name, data)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(data, 0)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if modTime != 0 {
+		t := time.Unix(0, modTime)
+		return u.root.Chtimes(name, t, t)
+	}
+	return nil
+}
+
+// again opens a file that an interrupted unpack left.
+func (u *unpacker) again(name string, data []byte) (*os.File, error) {
+	if st, err := u.root.Lstat(name); err != nil || !st.Mode().IsRegular() || st.Size() > int64(len(data)) {
+		return nil, errors.Join(notOurs(u.dir, name), err)
+	}
+	f, err := u.root.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	was, err := io.ReadAll(f)
+	if err == nil && !begunWith(was, data) {
+		err = notOurs(u.dir, name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func notOurs(dir, name string) error {
+	return fmt.Errorf("%s: %w: it is not what the dataset has; move it away", filepath.Join(dir, name), formats.ErrForeign)
+}
+
+// begunWith reports whether was is the beginning of data, or was to become it: after a power cut
+// a file may have zeros for what had not reached the disk.
+func begunWith(was, data []byte) bool {
+	for i := range was {
+		if was[i] != data[i] {
+			return len(bytes.Trim(was[i:], "\x00")) == 0
+		}
+	}
+	return true
+}
+
+// beside is the name of the file of a field that is neither the designated image nor a label.
+func (p *unpackPlan) beside(at int, f *formats.Field, enc formats.Encoding) string {
+	ext := ".bin"
+	switch f.Kind {
+	case formats.Image, formats.Mask:
+		ext = writtenAs(enc).Extension()
+	case formats.Text:
+		ext = ".txt"
+	case formats.JSON:
+		ext = ".json"
+	case formats.Boxes, formats.Array:
+		ext = ".npy"
+	}
+	return p.bases[at] + "." + f.Name + ext
+}
+
+// besideData is what that file holds.
+func besideData(f *formats.Field, v *formats.Value, coder *pngCoder) ([]byte, error) {
+	switch f.Kind {
+	case formats.Image, formats.Mask:
+		if err := coder.pixels(v); err != nil {
+			return nil, err
+		}
+	case formats.Boxes, formats.Array:
+		return append(npy.AppendHeader(nil, v.DType, v.Shape), v.Data...), nil
+	}
+	return v.Data, nil
+}
+
+// writtenAs is the encoding of the file that an image of that encoding becomes.
+func writtenAs(e formats.Encoding) formats.Encoding {
+	if e == formats.Raw || e == formats.RawZstd {
+		return formats.PNG
+	}
+	return e
+}
+
+func isLabel(k formats.Kind) bool { return k == formats.Label || k == formats.MultiHot }

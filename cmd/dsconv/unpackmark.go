@@ -1,0 +1,107 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+)
+
+// unpackMark is a file of a folder that is not complete. pack and every other command that reads
+// the folder refuses it while it is there.
+const unpackMark = folder.Unfinished
+
+// unpackMarker holds the mark, locked: one process at a time writes into the folder.
+type unpackMarker struct {
+	root *os.Root
+	file *os.File
+}
+
+// marked is what the mark says.
+type marked struct {
+	Unpack string `json:"dsconv_unpack"` // the fingerprint
+}
+
+// markUnpack marks an empty folder, or goes on with one that has the mark of the same unpack.
+func markUnpack(root *os.Root, dir, fingerprint string) (_ *unpackMarker, err error) {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	flags := os.O_RDWR
+	switch {
+	case len(entries) == 0:
+		flags |= os.O_CREATE | os.O_EXCL
+	case !hasEntry(entries, unpackMark):
+		return nil, fmt.Errorf("%s is not empty: unpack into a new folder", dir)
+	}
+	f, err := root.OpenFile(unpackMark, flags, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	m := &unpackMarker{root: root, file: f}
+	if err := m.claim(dir, fingerprint, len(entries) <= 1); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return m, nil
+}
+
+func hasEntry(entries []fs.DirEntry, name string) bool {
+	for _, e := range entries {
+		if e.Name() == name && e.Type().IsRegular() {
+			return true
+		}
+	}
+	return false
+}
+
+// claim locks the mark and compares what it says. alone says that the folder has nothing else.
+func (m *unpackMarker) claim(dir, fingerprint string, alone bool) error {
+	if err := unix.Flock(int(m.file.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+		return fmt.Errorf("%s: %w: another dsconv unpack writes there", dir, formats.ErrLocked)
+	} else if err != nil {
+		return fmt.Errorf("lock %s: %w", m.file.Name(), err)
+	}
+	b, err := io.ReadAll(m.file)
+	if err != nil {
+		return err
+	}
+	var was marked
+	parses := json.Unmarshal(b, &was) == nil
+	switch {
+	case parses && was.Unpack == fingerprint:
+		return nil
+	case !alone:
+		return fmt.Errorf("%s: %w of another dataset, split or state of it: give the same command, or unpack into a new folder", dir, errUnfinishedUnpack)
+	}
+	if b, err = json.Marshal(marked{fingerprint}); err != nil {
+		return err
+	}
+	if err := m.file.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := m.file.WriteAt(append(b, '\n'), 0); err != nil {
+		return err
+	}
+	return m.file.Sync()
+}
+
+var errUnfinishedUnpack = errors.New("an unfinished unpack")
+
+// done takes the mark away when all that was written is on the disk.
+func (m *unpackMarker) done() error {
+	if err := syncDisk(m.file); err != nil {
+		return err
+	}
+	return m.root.Remove(unpackMark)
+}
+
+func (m *unpackMarker) close() { m.file.Close() }

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+)
+
+// unpackPlan is what an unpack will write, decided before anything is written.
+type unpackPlan struct {
+	ds      formats.Dataset
+	chosen  []int32  // the samples, by index of the dataset
+	names   []string // of their images' files
+	bases   []string // what names of files beside the image begin with; nil if there are none
+	folders []string // of classes that no sample has
+	stem    string   // of the names of the table and its description
+	table   string   // the name of the table of labels; "" if none is needed
+	shared  bool     // the user's column "split" is the split
+	splits  bool     // a sample has a split
+	renamed bool     // a key is not the path without extension
+	// fingerprint tells what is written from what another command writes.
+	fingerprint string
+}
+
+func planUnpack(ds formats.Dataset, split string) (*unpackPlan, error) {
+	p := &unpackPlan{ds: ds, shared: true}
+	h := xxh3.New()
+	schema, err := json.Marshal(ds.Meta().Schema)
+	if err != nil {
+		return nil, err
+	}
+	_, _ = fmt.Fprintf(h, "%q %q %q", split, schema, ds.Meta().Columns) // it never fails
+	if err := p.choose(split, h); err != nil {
+		return nil, err
+	}
+	p.fingerprint = fmt.Sprintf("%016x", h.Sum64())
+	plain, err := p.plain()
+	if err != nil || plain {
+		return p, err
+	}
+	return p, p.nameTable()
+}
+
+// choose lists the samples and the names of their files.
+func (p *unpackPlan) choose(split string, h *xxh3.Hasher) error {
+	taken := map[string]bool{}
+	column := slices.Index(p.ds.Meta().Columns, "split")
+	p.shared = column >= 0
+	carriage := false
+	for i := range p.ds.Len() {
+		in, err := p.ds.Info(i)
+		if err != nil {
+			return err
+		}
+		if split != "" && in.Split != split {
+			continue
+		}
+		name := freeName(&in, taken)
+		taken[name] = true
+		p.chosen, p.names = append(p.chosen, int32(i)), append(p.names, name)
+		p.splits = p.splits || in.Split != ""
+		p.shared = p.shared && in.Columns[column] == in.Split
+		p.renamed = p.renamed || in.Key != stem(name)
+		carriage = carriage || slices.ContainsFunc(in.Columns, hasReturn)
+		_, _ = fmt.Fprintf(h, "%q %q %q %q", in.Key, in.Split, in.Columns, name)
+		_, _ = h.Write(binary.LittleEndian.AppendUint64(in.Sum[:], uint64(in.Label)))
+	}
+	for _, f := range p.ds.Meta().Schema {
+		carriage = carriage || slices.ContainsFunc(f.Classes, hasReturn)
+	}
+	p.table = ".csv"
+	if carriage || slices.ContainsFunc(p.ds.Meta().Columns, hasReturn) || slices.ContainsFunc(p.names, hasReturn) {
+		p.table = ".jsonl" // a line's end within a cell of a .csv is always \n
+	}
+	p.findBases(taken)
+	return nil
+}
+
+func hasReturn(s string) bool { return strings.Contains(s, "\r") }
+
+func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
+
+// freeName is a name for a sample's image that no other has.
+func freeName(in *formats.Info, taken map[string]bool) string {
+	enc := writtenAs(in.Encoding)
+	name := shortName(fileName(in, enc))
+	if !taken[name] {
+		return name
+	}
+	ext := enc.Extension()
+	if ext == "" {
+		ext = path.Ext(name)
+	}
+	base := shortName(in.Key)
+	name = base + ext
+	for n := 2; taken[name]; n++ {
+		name = fmt.Sprintf("%s-%d%s", base, n, ext)
+	}
+	return name
+}
+
+// longest is how long an element of a path may be; a file system allows 255 bytes, and names of
+// files beside the image need room.
+const longest = 180
+
+// shortName shortens the elements of a path that are too long for a file system.
+func shortName(name string) string {
+	if len(name) <= longest {
+		return name
+	}
+	parts := strings.Split(name, "/")
+	for i, part := range parts {
+		if len(part) <= longest {
+			continue
+		}
+		ext := path.Ext(part)
+		if len(ext) > 10 {
+			ext = ""
+		}
+		parts[i] = fmt.Sprintf("%s-%016x%s", strings.ToValidUTF8(part[:longest-30], ""), xxh3.HashString(part), ext)
+	}
+	return strings.Join(parts, "/")
+}
+
+// findBases finds names for the files beside the images that no image has.
+func (p *unpackPlan) findBases(taken map[string]bool) {
+	var fields []string
+	for i, f := range p.ds.Meta().Schema {
+		if i != p.ds.Meta().Schema.ImageIndex() && !isLabel(f.Kind) {
+			fields = append(fields, "."+f.Name)
+		}
+	}
+	if fields == nil {
+		return
+	}
+	stems := map[string]bool{}
+	for name := range taken {
+		stems[stem(name)] = true
+	}
+	bases := map[string]bool{}
+	for _, name := range p.names {
+		base := stem(name)
+		for bases[base] || slices.ContainsFunc(fields, func(f string) bool { return stems[base+f] }) {
+			base += "+"
+		}
+		bases[base] = true
+		p.bases = append(p.bases, base)
+	}
+}
+
+// keys is the key of the sample at a place, for messages.
+func (p *unpackPlan) keys(at int) string {
+	in, err := p.ds.Info(int(p.chosen[at]))
+	if err != nil {
+		return p.names[at]
+	}
+	return in.Key
+}
+
+// plain reports whether folders alone tell all: keys, labels, classes and splits.
+func (p *unpackPlan) plain() (bool, error) {
+	m := p.ds.Meta()
+	field := formats.Schema{{Name: "image", Kind: formats.Image}, {Name: "label", Kind: formats.Label}}
+	if len(m.Columns) > 0 || len(m.Schema) > 2 {
+		return false, nil
+	}
+	for i, f := range m.Schema {
+		if f.Name != field[i].Name || f.Kind != field[i].Kind {
+			return false, nil
+		}
+	}
+	v := folder.NewPreview(p.names, nil)
+	if extra := missingFrom(v.Classes(), m.Classes()); len(extra) > 0 {
+		if !slices.ContainsFunc(extra, func(name string) bool { return !isElement(name) }) {
+			p.folders = p.placed(v, extra)
+			v = folder.NewPreview(p.names, p.folders)
+		}
+	}
+	plain, err := p.tells(v)
+	if !plain {
+		p.folders = nil
+	}
+	return plain, err
+}
+
+// tells reports whether the folders give every sample what it has.
+func (p *unpackPlan) tells(v *folder.Preview) (bool, error) {
+	m := p.ds.Meta()
+	if !slices.Equal(v.Classes(), m.Classes()) || (len(m.Schema) == 2) != (v.Classes() != nil) {
+		return false, nil
+	}
+	for at, name := range p.names {
+		in, err := p.ds.Info(int(p.chosen[at]))
+		if err != nil {
+			return false, err
+		}
+		if key, split, label, ok := v.Sample(name); !ok || key != in.Key || split != in.Split || label != in.Label {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// placed are the folders of classes that no sample has.
+func (p *unpackPlan) placed(v *folder.Preview, classes []string) []string {
+	if !v.Splits() {
+		return classes
+	}
+	split, _, _ := strings.Cut(p.names[0], "/")
+	var dirs []string
+	for _, class := range classes {
+		dirs = append(dirs, split+"/"+class)
+	}
+	return dirs
+}
+
+// isElement reports whether name can be that of a folder.
+func isElement(name string) bool {
+	return name != "" && name != "." && name != ".." && len(name) <= longest && !strings.ContainsAny(name, "/\x00")
+}
+
+// missingFrom are the names that are not among some.
+func missingFrom(some, names []string) []string {
+	var missing []string
+	there := map[string]bool{}
+	for _, name := range some {
+		there[name] = true
+	}
+	for _, name := range names {
+		if !there[name] {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+const labelsStem = "labels"
+
+// nameTable finds names for the table and its description that no image has, nor a folder of
+// images.
+func (p *unpackPlan) nameTable() error {
+	taken := map[string]bool{} // in lower case, as some file systems have it
+	for _, name := range p.names {
+		top, _, _ := strings.Cut(name, "/")
+		taken[strings.ToLower(top)] = true
+	}
+	p.stem = labelsStem
+	for i := 2; taken[p.stem+p.table] || taken[p.description()]; i++ {
+		p.stem = fmt.Sprintf("%s-%d", labelsStem, i)
+	}
+	p.table = p.stem + p.table
+	return nil
+}
+
+func (p *unpackPlan) description() string { return p.stem + ".json" }

@@ -1,0 +1,193 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/npy"
+)
+
+// described gives each image what a described table says.
+type described struct {
+	*Description
+	file   string // the table's name, for messages
+	table  *table
+	labels []labelReader // by field; without an index for those that are no labels
+	image  int           // the designated image among the fields
+	// Columns of the table; -1 for none.
+	key, split int
+	cells      []int // by field
+	columns    []int // by user's column
+	beside     map[string]bool
+}
+
+func newDescribed(root string, cfg *Config) (*described, error) {
+	if len(cfg.LabelColumns) > 0 || cfg.LabelSep != "" || cfg.ClassOrder != "" {
+		return nil, fmt.Errorf("%s says what the columns are: leave --label-columns, --label-sep and --class-order out", cfg.Labels)
+	}
+	desc, err := readDescription(cfg.Labels)
+	if err != nil {
+		return nil, err
+	}
+	d := &described{Description: desc, file: filepath.Join(filepath.Dir(cfg.Labels), desc.Table), image: desc.Schema().ImageIndex()}
+	if d.table, err = readTable(d.file, root); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(d.place(), d.check()); err != nil {
+		return nil, fmt.Errorf("%s: %w", d.file, err)
+	}
+	return d, nil
+}
+
+// place finds the columns of the table.
+func (d *described) place() error {
+	var failed error
+	at := func(column string) int {
+		if column == "" {
+			return -1
+		}
+		i, err := d.table.column(column)
+		failed = errors.Join(failed, err)
+		return i
+	}
+	d.key, d.split = at(d.Key), at(d.Split)
+	for i := range d.Fields {
+		f := &d.Fields[i]
+		d.cells = append(d.cells, at(f.Column))
+		if f.Column == "" && i != d.image {
+			failed = errors.Join(failed, fmt.Errorf("the field %s has no column", f.Name))
+		}
+		d.labels = append(d.labels, f.reader())
+	}
+	for _, c := range d.Columns {
+		d.columns = append(d.columns, at(c.Column))
+	}
+	return failed
+}
+
+// check reads every cell once, so that what is wrong is said with its line before anything is
+// packed.
+func (d *described) check() error {
+	d.beside = map[string]bool{}
+	keys := make(map[string]string, len(d.table.lines))
+	for _, p := range d.table.lines {
+		row := d.table.rows[p]
+		key := d.keyOf(p, row)
+		if before, twice := keys[key]; twice {
+			return fmt.Errorf("%s and %s have the key %q", before, p, key)
+		}
+		keys[key] = p
+		for i, at := range d.cells {
+			switch {
+			case at < 0:
+			case isLabel(d.Fields[i].Kind):
+				if _, err := d.labels[i].indices(row[at]); err != nil {
+					return fmt.Errorf("%s: %w", p, err)
+				}
+			case !filepath.IsLocal(filepath.FromSlash(row[at])):
+				return fmt.Errorf("%s: %s: %q is no path in the folder", p, d.Fields[i].Column, row[at])
+			default:
+				d.beside[row[at]] = true
+			}
+		}
+	}
+	return nil
+}
+
+func isLabel(k formats.Kind) bool { return k == formats.Label || k == formats.MultiHot }
+
+func (d *described) keyOf(p string, row []string) string {
+	if d.key >= 0 {
+		return row[d.key]
+	}
+	return stem(p)
+}
+
+// files leaves out those that hold fields of samples.
+func (d *described) files(found []file) []file {
+	return slices.DeleteFunc(found, func(f file) bool { return d.beside[f.path] })
+}
+
+// label fills key, split, labels and columns of it, or says why it cannot be taken.
+func (d *described) label(it *item) (why string) {
+	row, ok := d.table.rows[it.path]
+	if !ok {
+		return "it is not listed in " + d.file
+	}
+	it.key, it.row = d.keyOf(it.path, row), row
+	if err := formats.CheckKey(it.key); err != nil {
+		return err.Error()
+	}
+	if d.split >= 0 {
+		it.split = row[d.split]
+	}
+	it.columns = nil
+	for _, at := range d.columns {
+		it.columns = append(it.columns, row[at])
+	}
+	it.labels = []int64{formats.NoLabel}
+	if l := d.Schema().LabelIndex(); l >= 0 {
+		if list, err := d.labels[l].indices(row[d.cells[l]]); err == nil {
+			it.labels[0] = designated(list)
+		}
+	}
+	return ""
+}
+
+// read fills the values of it other than the designated image.
+func (d *described) read(root string, it *item, values []formats.Value) error {
+	for i, at := range d.cells {
+		if at < 0 {
+			continue
+		}
+		f, v, cell := &d.Fields[i], &values[i], it.row[at]
+		var err error
+		if isLabel(f.Kind) {
+			err = d.labels[i].set(v, cell)
+		} else {
+			err = readBeside(root, cell, f.Kind, v)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", it.path, f.Column, err)
+		}
+	}
+	return nil
+}
+
+// readBeside reads the file of a field that is neither the designated image nor a label.
+func readBeside(root, name string, kind formats.Kind, v *formats.Value) error {
+	b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+	if err != nil {
+		return err
+	}
+	v.Data = append(v.Buffer(), b...)
+	v.Encoding, v.DType, v.Shape = formats.Plain, "", v.Shape[:0]
+	switch kind {
+	case formats.Image, formats.Mask:
+		v.Encoding = formats.Sniff(v.Data)
+	case formats.Boxes, formats.Array:
+		t, shape, offset, err := npy.Parse(v.Data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		v.Encoding, v.DType, v.Shape = formats.Raw, t, append(v.Shape[:0], shape...)
+		v.Data = append(v.Data[:0], v.Data[offset:]...)
+	}
+	return nil
+}
+
+func (d *described) missing(root string) []Skip { return missingOf(d.table, d.file, root) }
+
+func (d *described) schema() formats.Schema { return d.Schema() }
+
+func (d *described) userColumns() []string {
+	var names []string
+	for _, c := range d.Columns {
+		names = append(names, c.Name)
+	}
+	return names
+}

@@ -1,0 +1,63 @@
+package folder
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Preview tells how a folder is read without a table and with the zero Config, before there is
+// one.
+type Preview struct {
+	layout layout
+	taken  map[string]int
+	index  map[string]int64
+}
+
+// NewPreview is that of a folder with images at the paths and with further folders.
+func NewPreview(paths, folders []string) *Preview {
+	below := map[string][]string{}
+	for _, dir := range folders {
+		above, name, in := strings.Cut(dir, "/")
+		if !in {
+			above, name = "", dir
+		}
+		below[above] = append(below[above], name)
+	}
+	taken := keysTaken(slices.Values(paths))
+	for _, p := range paths {
+		first, rest, in := strings.Cut(p, "/")
+		if !in {
+			continue
+		}
+		below[""] = append(below[""], first)
+		if second, _, in := strings.Cut(rest, "/"); in {
+			below[first] = append(below[first], second)
+		}
+	}
+	for dir, names := range below {
+		slices.Sort(names)
+		below[dir] = slices.Compact(names)
+	}
+	p := &Preview{taken: taken}
+	p.layout, _ = newLayout(func(dir string) ([]string, error) { return below[dir], nil }, "") // no list fails
+	p.index = indexOf(p.layout.names)
+	return p
+}
+
+// Classes are those of the folders, nil if there are none.
+func (p *Preview) Classes() []string { return p.layout.names }
+
+// Splits reports whether the folders of the first level are splits.
+func (p *Preview) Splits() bool { return p.layout.split }
+
+// Sample is what the image at the path is; ok is false if it is not taken.
+func (p *Preview) Sample(path string) (key, split string, label int64, ok bool) {
+	split, class, ok := p.layout.place(path)
+	label = formats.NoLabel
+	if p.layout.class && ok {
+		label = p.index[class]
+	}
+	return keyOf(path, p.taken), split, label, ok
+}
