@@ -58,7 +58,8 @@ type Config struct {
 	DType formats.DType
 	// Layout of the batches: augment.NHWC, the default, or augment.NCHW.
 	Layout augment.Layout
-	// Color that images are decoded to; preprocess.ColorRGB if empty.
+	// Color that images are decoded to; preprocess.ColorRGB if empty. With DType Uint16 images of
+	// 16 bits a channel keep them; else they become 8 as in Pillow, unless Color is ColorKeep.
 	Color preprocess.Color
 	// ApplyOrientation turns images as their EXIF orientation says; ImageFolder and Pillow
 	// do not.
@@ -70,6 +71,9 @@ type Config struct {
 	// that it may take; 0 is preprocess.DefaultMaxPixels. Larger images are bad samples.
 	MaxPixels int
 }
+
+// deep reports whether images of 16 bits a channel keep them in any color.
+func (c *Config) deep() bool { return c.DType == formats.Uint16 }
 
 // withDefaults fills in what is left out and checks the rest.
 func (c Config) withDefaults() (Config, error) {

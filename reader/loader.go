@@ -231,10 +231,9 @@ func columns(schema formats.Schema, label int) int {
 	return len(f.Classes)
 }
 
-// atRest is the type of the pixels on their way: two bytes a channel only where the color keeps
-// them.
+// atRest is the type of the pixels on their way: two bytes a channel only where they are kept.
 func (l *Loader) atRest() formats.DType {
-	if l.config.Color == preprocess.ColorKeep {
+	if l.config.Color == preprocess.ColorKeep || l.config.deep() {
 		return formats.Uint16
 	}
 	return formats.Uint8

@@ -162,7 +162,9 @@ func (w *worker) decode(v *formats.Value, o preprocess.DecodeOptions) (m *prepro
 
 func (w *worker) options() preprocess.DecodeOptions {
 	c := &w.loader.config
-	return preprocess.DecodeOptions{Color: c.Color, ApplyOrientation: c.ApplyOrientation, Fast: c.FastDecode, MaxPixels: c.MaxPixels}
+	return preprocess.DecodeOptions{
+		Color: c.Color, Deep: c.deep(), ApplyOrientation: c.ApplyOrientation, Fast: c.FastDecode, MaxPixels: c.MaxPixels,
+	}
 }
 
 // lends says whether v's pixels can be used where they are.
