@@ -35,6 +35,8 @@ type Report struct {
 	Failed   int       `json:"failed"`
 	Skipped  []Skip    `json:"skipped,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
+	// Narrowed are images of 16 bits a channel that lost some of them as 8.
+	Narrowed []Warning `json:"narrowed,omitempty"`
 	Failure  *Skip     `json:"failure,omitempty"`  // the input that ended the run
 	Oriented int       `json:"oriented,omitempty"` // images whose EXIF asks for a rotation
 	Tiling
@@ -71,8 +73,10 @@ func (r *Report) Table() []Skip {
 	if r.Failure != nil {
 		rows = append(rows, *r.Failure)
 	}
-	for _, w := range r.Warnings {
-		rows = append(rows, Skip{Path: w.Path, Cause: w.Cause, Action: ActionWritten})
+	for _, list := range [][]Warning{r.Warnings, r.Narrowed} {
+		for _, w := range list {
+			rows = append(rows, Skip{Path: w.Path, Cause: w.Cause, Action: ActionWritten})
+		}
 	}
 	return rows
 }

@@ -135,6 +135,7 @@ func printReport(c *console, r *convert.Report) {
 		c.printf("  %d images have an EXIF orientation that asks for a rotation (see --exif)\n", r.Oriented)
 	}
 	printTiled(c, r)
+	printNarrowed(c, r)
 	if r.Varying {
 		c.printf("  the raw images differ in shape; --resize cover:WxH makes them equal, so that a batch is read in one piece\n")
 	}
@@ -162,6 +163,17 @@ func printTiled(c *console, r *convert.Report) {
 		c.printf("  tiled %d of %d; %d kept as they are: %s\n", r.Tiled, r.Tiled+kept, kept, strings.Join(reasons, ", "))
 	case r.Tiled > 0:
 		c.printf("  tiled %d of %d\n", r.Tiled, r.Tiled)
+	}
+}
+
+// printNarrowed says how many images lost bits, and how.
+func printNarrowed(c *console, r *convert.Report) {
+	counts := map[string]int{}
+	for _, w := range r.Narrowed {
+		counts[w.Cause]++
+	}
+	for _, how := range slices.Sorted(maps.Keys(counts)) {
+		c.printf("  %d images: %s; --color keep keeps all 16 bits\n", counts[how], how)
 	}
 }
 
