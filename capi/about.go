@@ -49,6 +49,15 @@ func badOf(l *loader, _ struct{}) (any, error) {
 	return b, nil
 }
 
+// narrowed is what Loader.Narrowed gives.
+type narrowed struct {
+	Times int64  `json:"times"`
+	Key   string `json:"key"`
+	How   string `json:"how"`
+}
+
+func narrowedOf(l *loader, _ struct{}) (any, error) { return narrowed(l.Narrowed()), nil }
+
 // numbers are samples of the split, in order of key; nil is all.
 type numbers struct {
 	Samples []int `json:"samples"`

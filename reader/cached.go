@@ -149,6 +149,9 @@ func (w *worker) keep(i int, start time.Duration) (time.Duration, error) {
 			w.free()
 			return start, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 		}
+		if how := w.decoder.Narrowed(); how != "" {
+			l.narrowed.note(w.sample.Key, how)
+		}
 		if err := w.intact(); err != nil {
 			return start, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 		}

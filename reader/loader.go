@@ -32,6 +32,7 @@ type Loader struct {
 	mixing       *mixing // nil without MixUp and CutMix
 	frame        frame
 
+	narrowed     narrowings
 	now          func() time.Duration
 	wait         atomic.Int64 // of the loop, in nanoseconds
 	asked, ready atomic.Int64 // see Clock

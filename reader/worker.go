@@ -157,7 +157,11 @@ func (w *worker) decode(v *formats.Value, o preprocess.DecodeOptions) (m *prepro
 		return m, false, err
 	}
 	o.Room = &w.room
-	return &w.pixels, true, w.decoder.Decode(&w.pixels, v, o)
+	err = w.decoder.Decode(&w.pixels, v, o)
+	if how := w.decoder.Narrowed(); how != "" {
+		w.loader.narrowed.note(w.sample.Key, how)
+	}
+	return &w.pixels, true, err
 }
 
 func (w *worker) options() preprocess.DecodeOptions {

@@ -59,7 +59,9 @@ class Loader:
         rank, world_size: of the processes that share an epoch; None asks torch.distributed, then the environment, when
             an epoch begins.
         dtype: of the images: "uint8", "uint16", "float32", "float16", "bfloat16" or torch's; floats are from 0 to 1, or
-            normalised where the transforms say so.
+            normalised where the transforms say so. "uint16" keeps images of 16 bits a channel as they are, and 8-bit
+            values become 257 times as much. Any other type has Pillow's 8 bits: grey values above 255 become 255, of
+            colors the high byte stays, and a warning at the end of the epoch says so.
         memory_format: torch.channels_last, or None.
         device: where the batches are wanted. Copies to CUDA run on a side stream, one batch ahead.
         cache: "encoded" or "decoded" keeps samples in memory, once a machine; "decoded:8GB" up to that.
@@ -130,8 +132,12 @@ class Loader:
         together = self._channels_last or plan.kind == "array"
         native = {"dtype": self._dtype or plan.dtype or "uint8", "layout": "nhwc" if together else "nchw"}
         if self._python:
+            if self._dtype == "uint16":
+                names = ", ".join(plan.named)
+                raise ArgumentError(f'dtype="uint16": transforms that Python runs ({names}) get 8-bit images')
             tensor = plan.kind in ("tensor", "tv_tensor")
             native = {"dtype": plan.dtype or "uint8", "layout": "nchw" if tensor else "nhwc"}
+        self._told_narrowed = False
         self._given_rank = rank is not None
         self.rank, self.world_size = rank_and_world(rank, world_size)
         self._source = Source(
@@ -285,6 +291,7 @@ class Loader:
                 batch = self._frame.make(raw)
                 yield (batch if self.collate_fn is None else self._collate(list(zip(*batch)))), raw.end
                 del batch, raw  # their block is free once the loop has no tensor of it
+            self._tell_narrowed()
         finally:
             stream.close()
 
@@ -292,6 +299,16 @@ class Loader:
         assert self._samples is not None
         for samples, end in self._samples.epoch(epoch, self._numbers(epoch, position)):
             yield (self._shaped(stack(samples)) if self.collate_fn is None else self._collate(samples)), end
+        self._tell_narrowed()
+
+    def _tell_narrowed(self) -> None:
+        """Warns, once, of 16-bit images that became 8-bit."""
+        found = self._source.call("narrowed")
+        if not found["times"] or self._told_narrowed:
+            return
+        self._told_narrowed = True
+        text = f'images lost bits, {found["key"]} among them: {found["how"]}; dtype="uint16" keeps all of them'
+        warnings.warn(text, stacklevel=2)
 
     def _collate(self, samples: list[Any]) -> Any:
         """What collate_fn makes of samples, in pinned memory if that was asked for."""
