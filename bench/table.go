@@ -177,6 +177,9 @@ func (r *Report) sentences(b *strings.Builder) {
 		if d.Mixing != nil {
 			fmt.Fprintf(b, "%s: order %s: %s\n", name, printable(r.Options.Order), d.Mixing)
 		}
+		if d.Narrowed > 0 {
+			fmt.Fprintf(b, "%s: %s\n", name, printable(d.NarrowedHow))
+		}
 		if d.Bad > 0 {
 			fmt.Fprintf(b, "%s: bad samples were met %d times\n", name, d.Bad)
 		}
