@@ -5,10 +5,10 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/dsconv/dsconv/internal/legible"
 )
 
 // nameWidth is the most that a dataset's name takes in a table of 100 columns.
@@ -234,12 +234,7 @@ func shorten(name string) string {
 	return "..." + string(r[len(r)-nameWidth+3:])
 }
 
-func printable(name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return strconv.Quote(name)
-	}
-	return name
-}
+func printable(name string) string { return legible.Name(name) }
 
 // decimals is x with about three digits.
 func decimals(x float64) string {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/legible"
 )
 
 // Skip is an input that is not in the dataset, and why.
@@ -81,8 +82,9 @@ func (r *Report) Table() []Skip {
 	return rows
 }
 
-// WriteTable writes rows to a file, as JSON if it is called so, else as CSV with a header. It
-// is there whole or not at all.
+// WriteTable writes rows to a file, as JSON if it is called so, else as CSV with a header and a line
+// for each row; both are UTF-8, with paths as legible.UTF8 and legible.Name write them. It is there
+// whole or not at all.
 func WriteTable(file string, rows []Skip) error {
 	var b bytes.Buffer
 	encode := encodeCSV
@@ -108,7 +110,7 @@ func encodeCSV(b *bytes.Buffer, rows []Skip) error {
 	w := csv.NewWriter(b)
 	err := w.Write([]string{"path", "cause", "action"})
 	for _, k := range rows {
-		err = errors.Join(err, w.Write([]string{k.Path, k.Cause, k.Action}))
+		err = errors.Join(err, w.Write([]string{legible.Name(k.Path), legible.Line(k.Cause), k.Action}))
 	}
 	w.Flush()
 	return errors.Join(err, w.Error())
