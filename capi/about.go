@@ -58,8 +58,7 @@ func keysOf(l *loader, a numbers) (any, error) {
 	return textsOf(l, a.Samples, func(in formats.Info) string { return in.Key })
 }
 
-// keysAt gives the keys of samples by their index in the dataset, which batches have; that of
-// padding, -1, is "".
+// keysAt gives the keys of samples by their indices in batches; that of padding, -1, is "".
 func keysAt(l *loader, a struct {
 	Indices []int `json:"indices"`
 },
@@ -69,7 +68,7 @@ func keysAt(l *loader, a struct {
 		if i < 0 {
 			continue
 		}
-		in, err := l.dataset.Info(i)
+		in, err := l.InfoOf(i)
 		if err != nil {
 			return nil, err
 		}

@@ -50,9 +50,9 @@ class Loader:
         drop_last: leave out the samples that fill no batch on every rank. Otherwise the last batch is smaller; where
             ranks would differ, up to world_size - 1 samples are repeated, as by DistributedSampler, with the index -1.
         split: load this split of the dataset.
-        fields: what a batch has, by name: "image", "label", "index" (in the dataset; -1 is padding), "key", and the
-            dataset's further fields. Masks, boxes and further images are transformed as the image is.
-        sampler: of a torch sampler's kind: its indices, those of `Dataset(path, split)`, are this rank's epoch. Its
+        fields: what a batch has, by name: "image", "label", "index" (the sample's number in `loader.dataset`, which
+            is its number in the split; -1 is padding), "key", and the dataset's further fields. Masks, boxes and further images are transformed as the image is.
+        sampler: of a torch sampler's kind: its indices, those of `loader.dataset`, are this rank's epoch. Its
             set_epoch is called if it has one.
         collate_fn: called with a list of samples, tuples as a DataLoader gives them; what it returns is the batch. It
             runs in the loop's thread, and takes a batch apart that was whole: MixUp is faster among the transforms.
@@ -227,7 +227,8 @@ class Loader:
         return self._source.call("estimate")
 
     def bad(self) -> dict[str, Any]:
-        """How many times a bad sample was skipped or replaced, and which: {"times": ..., "samples": [...]}."""
+        """How many times a bad sample was skipped or replaced, and which: {"times": ..., "samples": [...]}. A sample
+        is {"index": its number in `loader.dataset`, "message": the cause, with its key}."""
         return self._source.call("bad")
 
     # Epochs.
