@@ -83,6 +83,25 @@ func sourcesOf(l *loader, a numbers) (any, error) {
 	return textsOf(l, a.Samples, func(in formats.Info) string { return in.Source.Path })
 }
 
+// columnsOf gives the columns that are no labels, by name: the text of each sample of the split.
+func columnsOf(l *loader, _ struct{}) (any, error) {
+	names := l.dataset.Meta().Columns
+	columns := make(map[string][]string, len(names))
+	for _, name := range names {
+		columns[name] = make([]string, l.Samples())
+	}
+	for i := range l.Samples() {
+		in, err := l.InfoOf(i)
+		if err != nil {
+			return nil, err
+		}
+		for k, name := range names[:min(len(names), len(in.Columns))] {
+			columns[name][i] = in.Columns[k]
+		}
+	}
+	return columns, nil
+}
+
 func textsOf(l *loader, samples []int, text func(formats.Info) string) (any, error) {
 	if samples == nil {
 		samples = make([]int, l.Samples())

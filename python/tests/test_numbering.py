@@ -34,7 +34,7 @@ def splits(request: Any, command: str, tmp_path_factory: pytest.TempPathFactory)
     return path
 
 
-@pytest.mark.filterwarnings("ignore:Python runs")
+@pytest.mark.filterwarnings("ignore:Python runs", "ignore:.*shuffles the samples of all splits")
 @pytest.mark.parametrize("split", ["val", "train", None])
 @pytest.mark.parametrize("transforms", ["centercrop:16", python_crop])
 @pytest.mark.parametrize(
