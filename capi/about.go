@@ -67,8 +67,7 @@ func keysOf(l *loader, a numbers) (any, error) {
 	return textsOf(l, a.Samples, func(in formats.Info) string { return in.Key })
 }
 
-// keysAt gives the keys of samples by their index in the dataset, which batches have; that of
-// padding, -1, is "".
+// keysAt gives the keys of samples by their indices in batches; that of padding, -1, is "".
 func keysAt(l *loader, a struct {
 	Indices []int `json:"indices"`
 },
@@ -78,7 +77,7 @@ func keysAt(l *loader, a struct {
 		if i < 0 {
 			continue
 		}
-		in, err := l.dataset.Info(i)
+		in, err := l.InfoOf(i)
 		if err != nil {
 			return nil, err
 		}
@@ -91,6 +90,25 @@ func keysAt(l *loader, a struct {
 // the folder that was packed.
 func sourcesOf(l *loader, a numbers) (any, error) {
 	return textsOf(l, a.Samples, func(in formats.Info) string { return in.Source.Path })
+}
+
+// columnsOf gives the columns that are no labels, by name: the text of each sample of the split.
+func columnsOf(l *loader, _ struct{}) (any, error) {
+	names := l.dataset.Meta().Columns
+	columns := make(map[string][]string, len(names))
+	for _, name := range names {
+		columns[name] = make([]string, l.Samples())
+	}
+	for i := range l.Samples() {
+		in, err := l.InfoOf(i)
+		if err != nil {
+			return nil, err
+		}
+		for k, name := range names[:min(len(names), len(in.Columns))] {
+			columns[name][i] = in.Columns[k]
+		}
+	}
+	return columns, nil
 }
 
 func textsOf(l *loader, samples []int, text func(formats.Info) string) (any, error) {

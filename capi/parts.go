@@ -30,7 +30,7 @@ type part struct {
 // The kinds of parts that are no fields.
 const (
 	kindSoft  formats.Kind = "soft"  // labels of mixed images, a column for each class
-	kindIndex formats.Kind = "index" // of samples in the dataset
+	kindIndex formats.Kind = "index" // of samples among the loader's
 )
 
 // describe lists the parts of a loader's batches: the image, the labels, the indices, further

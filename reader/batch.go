@@ -33,8 +33,9 @@ type Batch struct {
 	Soft []float32
 	// Fields are the further fields that Config.Fields names, in its order.
 	Fields []Field
-	// Indices are the samples' indices in the Dataset; -1 marks padding, a repeated sample
-	// that should not be counted (see the package's section on order).
+	// Indices number the samples as Pick, InfoOf, Order and StartList do: among the Loader's, in
+	// order of key, from 0. With Config.Split those are the split's samples. -1 marks padding, a
+	// repeated sample that should not be counted (see the package's section on order).
 	Indices []int
 	N       int
 	// Skipped is the number of samples that are missing because they were bad, Substituted

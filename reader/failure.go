@@ -37,7 +37,7 @@ const substitutes = 16
 
 // BadSample is a sample that could not be used.
 type BadSample struct {
-	Index int // in the Dataset
+	Index int // as Batch.Indices counts
 	Err   error
 }
 
@@ -97,7 +97,7 @@ func (r *Run) fill(w *worker, s *slot, b *Batch, i, position int) error {
 // note remembers a bad sample of b. What a batch is only mixed with counts where it is at home.
 func (r *Run) note(s *slot, b *Batch, d draw, err error) {
 	if b == s.batch {
-		r.loader.noteBad(r.loader.samples.At(d.sample), err)
+		r.loader.noteBad(d.sample, err)
 	}
 }
 

@@ -19,7 +19,8 @@ type worker struct {
 	plan    augment.Plan
 	rand    augment.Rand
 	sample  formats.Sample
-	index   int              // of the sample
+	index   int              // of the sample in the dataset
+	number  int              // of the sample among the loader's
 	mark    guard.Mark       // before it was read
 	fetched bool             // sample is that one
 	cached  []byte           // memory of the cache in which it lies
@@ -59,7 +60,7 @@ func (w *worker) fill(b *Batch, i int, d draw) error {
 // time.
 func (w *worker) take(d draw) (time.Duration, error) {
 	l := w.loader
-	w.index = l.samples.At(d.sample)
+	w.index, w.number = l.samples.At(d.sample), d.sample
 	now, err := w.fetch(w.index, w.begin())
 	if err != nil {
 		return now, err
@@ -99,7 +100,7 @@ func (w *worker) render(b *Batch, i, n int, now time.Duration) error {
 	if err != nil {
 		return err
 	}
-	b.Indices[i] = w.index
+	b.Indices[i] = w.number
 	if err := w.label(b, i); err != nil {
 		return fmt.Errorf("label of %s: %w", w.sample.Key, err)
 	}

@@ -30,7 +30,8 @@ func lsCommand(c *console) *cli.Command {
 		Name:      "ls",
 		Usage:     "list the keys of a dataset",
 		ArgsUsage: "DATASET",
-		Description: "A name with unprintable characters is shown quoted, and with escapes by --json.\n\n" +
+		Description: "A name with unprintable characters is shown quoted, and with escapes by --json. Its \"index\"\n" +
+			"counts from 0 what is listed: with --split the samples of that split, as loaders number them.\n\n" +
 			"Example:\n   dsconv ls out.lmdb --long --split val\n\n" + exitCodes,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "long", Aliases: []string{"l"}, Usage: "label, class, split, size and shape too"},
@@ -56,6 +57,7 @@ func list(w io.Writer, ds formats.Dataset, cc *cli.Context) error {
 	classes, asJSON, long := ds.Meta().Classes(), cc.Bool("json"), cc.Bool("long")
 	var line []byte
 	lines := newJSONWriter(w, "")
+	index := 0 // in the split, if one is asked for, as loaders count
 	for i := range ds.Len() {
 		in, err := ds.Info(i)
 		if err != nil {
@@ -64,7 +66,8 @@ func list(w io.Writer, ds formats.Dataset, cc *cli.Context) error {
 		if cc.IsSet("split") && in.Split != cc.String("split") {
 			continue
 		}
-		row := rowOf(i, &in, classes)
+		row := rowOf(index, &in, classes)
+		index++
 		if asJSON {
 			err = lines.write(&row)
 		} else {
@@ -78,9 +81,9 @@ func list(w io.Writer, ds formats.Dataset, cc *cli.Context) error {
 	return nil
 }
 
-func rowOf(i int, in *formats.Info, classes []string) lsRow {
+func rowOf(index int, in *formats.Info, classes []string) lsRow {
 	r := lsRow{
-		Index: i, Key: in.Key, Split: in.Split, Label: in.Label, Bytes: in.Size, Encoding: string(in.Encoding),
+		Index: index, Key: in.Key, Split: in.Split, Label: in.Label, Bytes: in.Size, Encoding: string(in.Encoding),
 		Source: in.Source.Path, Columns: in.Columns,
 	}
 	if in.Label >= 0 && in.Label < int64(len(classes)) {

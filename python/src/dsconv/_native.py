@@ -32,6 +32,10 @@ class ArgumentError(Error, ValueError):
     """An argument makes no sense, or not with this dataset."""
 
 
+class ArgumentTypeError(Error, TypeError):
+    """An argument is of a type that makes no sense there."""
+
+
 class DataError(Error):
     """Stored data is damaged."""
 

@@ -24,15 +24,6 @@ class Part:
     shape: tuple[int, ...] | None  # of one sample's value, None where it differs from sample to sample
 
 
-def pixel_limit(max_pixels: int | None) -> int:
-    """The library's number for a limit of pixels; its 0 is the default."""
-    if max_pixels is None:
-        return 0
-    if max_pixels < 1:
-        raise _native.ArgumentError(f"max_pixels {max_pixels}: it must be at least 1")
-    return int(max_pixels)
-
-
 class Source:
     """A dataset with all that decides its batches. It can be pickled, and used in a forked process."""
 
@@ -67,6 +58,11 @@ class Source:
     @property
     def classes(self) -> list[str]:
         return self.describe()["classes"] or []
+
+    @property
+    def splits(self) -> dict[str, int]:
+        """How many samples each split of the whole dataset has; those of no split have the name ""."""
+        return self.describe()["splits"]
 
     @property
     def parts(self) -> list[Part]:

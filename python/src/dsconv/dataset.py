@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import _native
+from . import _arguments, _native
 from ._native import ArgumentError
-from ._source import Source, pixel_limit
+from ._source import Source
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -44,15 +44,15 @@ class Dataset:
         *,
         max_pixels: int | None = None,
     ) -> None:
-        self.root, self.split = os.fspath(path), split
+        self.root, self.split = _arguments.path(path), split
         self.transform, self.target_transform = transform, target_transform
         self._source = Source(
             path=self.root,
-            split=split or "",
+            split=_arguments.text("split", split),
             batch_size=1,
             order="none",
             any_size=True,
-            max_pixels=pixel_limit(max_pixels),
+            max_pixels=_arguments.pixel_limit(max_pixels),
         )
         self._targets: list[int] | None = None
         label = next((p for p in self._source.parts if p.kind in ("label", "multihot")), None)
@@ -65,9 +65,10 @@ class Dataset:
 
     def __getitem__(self, i: int) -> tuple[Any, Any]:
         n = len(self)
-        if not -n <= i < n:
-            raise IndexError(f"sample {i}: there are {n}")
-        picked = self._source.pick(int(i) % n, 0)
+        number = _arguments.whole("index", i, -_arguments.LARGEST_INT64, _arguments.LARGEST_INT64)
+        if not -n <= number < n:
+            raise IndexError(f"sample {number}: there are {n}")
+        picked = self._source.pick(number % n, 0)
         try:
             pixels = _native.part(picked, 0, "uint8", _native.shapes(picked, 0)[0])
             target = -1 if self._label is None else int(_native.part(picked, self._label.number, "int64", ()))
@@ -104,6 +105,11 @@ class Dataset:
     def samples(self) -> list[tuple[str, int]]:
         """The path of each sample's source, relative to the folder that it came from, and its target."""
         return list(zip(self._source.call("sources"), self.targets))
+
+    @property
+    def columns(self) -> dict[str, list[str]]:
+        """The columns of the table that the samples were packed with, by name: each sample's text."""
+        return self._source.call("columns")
 
     @property
     def imgs(self) -> list[tuple[str, int]]:

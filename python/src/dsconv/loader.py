@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._device import pinned, to_device
+from . import _arguments
+from ._device import checked, pinned, to_device
 from ._epochs import Epochs
-from ._native import ArgumentError
+from ._native import ArgumentError, ArgumentTypeError
 from ._ranks import rank_and_world, threads
 from ._samples import Samples, stack
-from ._source import Source, pixel_limit
+from ._source import Source
 from ._stream import Stream
 from ._tensors import Frame, dtype_name, further_fields, torch_or_none
+from ._warnings import all_splits, python_runs
 
 if TYPE_CHECKING:
     from .dataset import Dataset
 
 _ON_ERROR = {"raise": "fail", "skip": "skip", "substitute": "substitute"}
+_DTYPES = ("uint8", "uint16", "float32", "float16", "bfloat16")
+_TAILS = ("repeat", "pad", "drop", "uneven")
 
 
 class Loader:
@@ -45,14 +48,15 @@ class Loader:
         shuffle: True, False, or an order in words, such as "block:64:1024" or "balanced".
         seed: of the order and of what transforms draw.
         num_workers: threads; None or 0 is the number of cores, divided by LOCAL_WORLD_SIZE.
-        prefetch_factor: batches made ahead of the loop.
+        prefetch_factor: batches made ahead of the loop; None is 2.
         pin_memory: make batches in pinned memory, where there is CUDA.
         drop_last: leave out the samples that fill no batch on every rank. Otherwise the last batch is smaller; where
             ranks would differ, up to world_size - 1 samples are repeated, as by DistributedSampler, with the index -1.
-        split: load this split of the dataset.
-        fields: what a batch has, by name: "image", "label", "index" (in the dataset; -1 is padding), "key", and the
-            dataset's further fields. Masks, boxes and further images are transformed as the image is.
-        sampler: of a torch sampler's kind: its indices, those of `Dataset(path, split)`, are this rank's epoch. Its
+        split: load this split of the dataset; None loads all, and warns if they are shuffled.
+        fields: what a batch has, by name: "image", "label", "index" (the sample's number in `loader.dataset`; -1
+            is padding), "key", and the dataset's further fields. Masks, boxes and further images are transformed as
+            the image is.
+        sampler: of a torch sampler's kind: its indices, those of `loader.dataset`, are this rank's epoch. Its
             set_epoch is called if it has one.
         collate_fn: called with a list of samples, tuples as a DataLoader gives them; what it returns is the batch. It
             runs in the loop's thread, and takes a batch apart that was whole: MixUp is faster among the transforms.
@@ -76,9 +80,11 @@ class Loader:
         max_pixels: an image of more pixels is a bad sample; it bounds the memory that an image may take, too. None is
             Pillow's limit, 178,956,970.
 
+    DataLoader's other arguments may be given as None, False, 0 or "": they ask for nothing then.
+
     Raises:
         FileNotFoundError: there is no such dataset.
-        ValueError: arguments make no sense, or not with this dataset.
+        ValueError, TypeError: arguments make no sense, or not with this dataset.
         dsconv.Error: any other, and what is wrong with a sample, when its batch is asked for.
     """
 
@@ -87,10 +93,10 @@ class Loader:
         path: str | os.PathLike[str],
         batch_size: int,
         transforms: Any = None,
-        shuffle: bool | str = False,
+        shuffle: bool | str | None = False,
         seed: int = 0,
         num_workers: int | None = None,
-        prefetch_factor: int = 2,
+        prefetch_factor: int | None = None,
         pin_memory: bool = True,
         drop_last: bool = False,
         split: str | None = None,
@@ -112,22 +118,28 @@ class Loader:
         tail: str | None = None,
         label_dtype: str = "int64",
         max_pixels: int | None = None,
+        **dataloader: Any,
     ) -> None:
         from .transforms import translate
 
-        _check(batch_size, prefetch_factor, sampler, shuffle, on_error, drop_last, tail)
-        self.path, self.split = os.fspath(path), split
-        self.batch_size, self.drop_last, self.seed = batch_size, drop_last or tail == "drop", seed
-        self.prefetch_factor, self.device = prefetch_factor, device
+        _arguments.of_dataloader(dataloader)
+        order, drop_last = _arguments.order(shuffle), _arguments.flag("drop_last", drop_last)
+        _check(sampler, order, on_error, drop_last, tail, collate_fn)
+        self.path, self.split = _arguments.path(path), _arguments.text("split", split) or None
+        self.batch_size = _arguments.whole("batch_size", batch_size, 1)
+        self.drop_last = drop_last or tail == "drop"
+        self.seed = _arguments.whole("seed", seed, 0, _arguments.LARGEST_SEED)
+        self.prefetch_factor = 2 if prefetch_factor is None else _arguments.whole("prefetch_factor", prefetch_factor, 1)
+        self.device = checked(device)
         self.collate_fn = None if _collates_by_default(collate_fn) else collate_fn
         self.num_workers = threads(num_workers)
-        self.fields = tuple(fields)
+        self.fields = _arguments.names("fields", fields)
         self._sampler = sampler
         plan = translate(transforms)
-        _warn(plan, strict)
+        python_runs(plan, _arguments.flag("strict", strict))
         self._python = plan.rest is not None
-        self._channels_last = _channels_last(memory_format)
-        self._dtype = dtype_name(dtype)
+        self._channels_last = _arguments.channels_last(memory_format)
+        self._dtype = None if dtype is None else _arguments.choice("dtype", dtype_name(dtype), _DTYPES)
         # Arrays, which Albumentations ends in without ToTensorV2, stay as a DataLoader would collate them.
         together = self._channels_last or plan.kind == "array"
         native = {"dtype": self._dtype or plan.dtype or "uint8", "layout": "nhwc" if together else "nchw"}
@@ -142,30 +154,30 @@ class Loader:
         self.rank, self.world_size = rank_and_world(rank, world_size)
         self._source = Source(
             path=self.path,
-            batch_size=batch_size,
+            batch_size=self.batch_size,
             workers=self.num_workers,
-            prefetch=prefetch_factor,
-            order=_order(shuffle),
-            seed=seed,
+            prefetch=self.prefetch_factor,
+            order=order,
+            seed=self.seed,
             tail=tail or ("drop" if drop_last else "repeat"),
             rank=self.rank,
             world_size=self.world_size,
-            split=split or "",
+            split=self.split or "",
             fields=further_fields(self.fields),
-            label_dtype=label_dtype,
+            label_dtype=dtype_name(label_dtype, "label_dtype"),
             on_error=_ON_ERROR[on_error],
-            cache=cache or "",
+            cache=_arguments.text("cache", cache),
             transforms=plan.words,
-            color=color,
-            orientation=orientation,
-            decode=decode,
+            color=_arguments.text("color", color),
+            orientation=_arguments.flag("orientation", orientation),
+            decode=_arguments.text("decode", decode),
             any_size=self._python,
-            max_pixels=pixel_limit(max_pixels),
+            max_pixels=_arguments.pixel_limit(max_pixels),
             **native,
         )
         planes = self._channels_last and not self._python and plan.kind != "array"
         self._frame = Frame(self._source, self.fields, channels_last=planes)
-        self.pin_memory = pin_memory and _has_cuda(device)
+        self.pin_memory = _arguments.flag("pin_memory", pin_memory) and _has_cuda(self.device)
         self._memory = None if self._python else self._frame.memory(self.pin_memory and self.collate_fn is None)
         self._samples = None
         if plan.rest is not None:
@@ -175,10 +187,12 @@ class Loader:
                 plan.rest,
                 plan.kind,
                 threads=self.num_workers,
-                ahead=prefetch_factor,
+                ahead=self.prefetch_factor,
                 on_error=on_error,
-                seed=seed,
+                seed=self.seed,
             )
+        if order != "none":
+            all_splits(self.path, self.split, self._source.splits)
         self._epochs = Epochs()
         self._dataset: Dataset | None = None
 
@@ -233,7 +247,8 @@ class Loader:
         return self._source.call("estimate")
 
     def bad(self) -> dict[str, Any]:
-        """How many times a bad sample was skipped or replaced, and which: {"times": ..., "samples": [...]}."""
+        """How many times a bad sample was skipped or replaced, and which: {"times": ..., "samples": [...]}. A sample
+        is {"index": its number in `loader.dataset`, "message": the cause, with its key}."""
         return self._source.call("bad")
 
     # Epochs.
@@ -258,10 +273,11 @@ class Loader:
         Raises:
             ValueError: the state is of another order, seed or set of samples.
         """
+        state = _arguments.state(state)
         if self._sampler is None:
             self._source.call("check", **state)
         elif state["order"] != "sampler" or state["seed"] != self.seed:
-            raise ArgumentError("resume: the state was not made with a sampler and this seed")
+            raise ArgumentError("resume: the state is not of a Loader with a sampler and this seed")
         self._epochs.resume(state["epoch"], state["position"])
 
     def __iter__(self) -> Iterator[Any]:
@@ -334,7 +350,7 @@ class Loader:
 
     def _drawn(self, epoch: int) -> np.ndarray | None:
         """The sampler's samples."""
-        return None if self._sampler is None else np.fromiter(self._sampler, np.int64).astype(np.int32)
+        return None if self._sampler is None else _arguments.drawn(self._sampler, self._source.samples)
 
     def _numbers(self, epoch: int, position: int) -> Iterator[tuple[np.ndarray, int]]:
         """The numbers of each batch's samples, and the position behind it."""
@@ -357,30 +373,18 @@ class Loader:
             self._dataset.close()
 
 
-def _check(
-    batch_size: int, prefetch: int, sampler: Any, shuffle: Any, on_error: str, drop_last: bool, tail: str | None
-) -> None:
-    if batch_size < 1 or prefetch < 1:
-        raise ArgumentError(f"batch_size={batch_size}, prefetch_factor={prefetch}: they must be at least 1")
-    if sampler is not None and shuffle:
+def _check(sampler: Any, order: str, on_error: Any, drop_last: bool, tail: Any, collate_fn: Any) -> None:
+    if sampler is not None and order != "none":
         raise ArgumentError("sampler and shuffle exclude each other")
-    if on_error not in _ON_ERROR:
-        raise ArgumentError(f"on_error={on_error!r}: wanted {', '.join(_ON_ERROR)}")
+    if sampler is not None and not hasattr(sampler, "__iter__"):
+        raise ArgumentTypeError(f"sampler={sampler!r}: it must give numbers of samples when it is iterated")
+    if collate_fn is not None and not callable(collate_fn):
+        raise ArgumentTypeError(f"collate_fn={collate_fn!r}: it must be called with a list of samples")
+    _arguments.choice("on_error", on_error, list(_ON_ERROR))
+    if tail is not None:
+        _arguments.choice("tail", tail, _TAILS)
     if drop_last and tail not in (None, "drop"):
         raise ArgumentError(f"drop_last and tail={tail!r} exclude each other")
-
-
-def _order(shuffle: bool | str) -> str:
-    return shuffle if isinstance(shuffle, str) else "full" if shuffle else "none"
-
-
-def _channels_last(memory_format: Any) -> bool:
-    name = str(memory_format)
-    if name in ("torch.channels_last", "channels_last"):
-        return True
-    if name in ("None", "torch.contiguous_format", "torch.preserve_format"):
-        return False
-    raise ArgumentError(f"memory_format={memory_format}: wanted torch.channels_last or torch.contiguous_format")
 
 
 def _collates_by_default(collate_fn: Any) -> bool:
@@ -394,16 +398,4 @@ def _collates_by_default(collate_fn: Any) -> bool:
 
 def _has_cuda(device: Any) -> bool:
     torch = torch_or_none()
-    return torch is not None and torch.cuda.is_available() and (device is None or torch.device(device).type == "cuda")
-
-
-def _warn(plan: Any, strict: bool) -> None:
-    """Says what runs in Python."""
-    if not plan.named:
-        return
-    text = f"Python runs these transforms, which dsconv does not know: {', '.join(plan.named)}"
-    if plan.notes:
-        text += f" ({'; '.join(plan.notes)})"
-    if strict:
-        raise ArgumentError(text)
-    warnings.warn(text, stacklevel=3)
+    return torch is not None and torch.cuda.is_available() and (device is None or device.type == "cuda")
