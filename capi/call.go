@@ -18,6 +18,7 @@ var methods = map[string]func(arguments []byte) (any, error){
 	"clock":     ofLoader(clockOf),
 	"estimate":  ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Estimate() }),
 	"bad":       ofLoader(badOf),
+	"note":      ofLoader(noteBad),
 	"keys":      ofLoader(keysOf),
 	"keys_at":   ofLoader(keysAt),
 	"sources":   ofLoader(sourcesOf),
