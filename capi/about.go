@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
@@ -37,6 +38,7 @@ type bad struct {
 
 type badSample struct {
 	Index   int    `json:"index"`
+	Key     string `json:"key"`
 	Message string `json:"message"`
 }
 
@@ -44,7 +46,7 @@ func badOf(l *loader, _ struct{}) (any, error) {
 	times, samples := l.Bad()
 	b := bad{Times: times, Samples: make([]badSample, len(samples))}
 	for i, s := range samples {
-		b.Samples[i] = badSample{s.Index, s.Err.Error()}
+		b.Samples[i] = badSample{s.Index, keyOf(l, s.Index), s.Err.Error()}
 	}
 	return b, nil
 }
@@ -57,6 +59,25 @@ type narrowed struct {
 }
 
 func narrowedOf(l *loader, _ struct{}) (any, error) { return narrowed(l.Narrowed()), nil }
+
+// keyOf is the key of a sample, "" where it cannot be read.
+func keyOf(l *loader, index int) string {
+	in, err := l.InfoOf(index)
+	if err != nil {
+		return ""
+	}
+	return in.Key
+}
+
+// noteBad counts a sample of the split as bad that the library has read, but that Python could
+// not use.
+func noteBad(l *loader, a struct {
+	Sample  int    `json:"sample"`
+	Message string `json:"message"`
+},
+) (any, error) {
+	return nil, l.NoteBad(a.Sample, errors.New(a.Message))
+}
 
 // numbers are samples of the split, in order of key; nil is all.
 type numbers struct {

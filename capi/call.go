@@ -20,6 +20,7 @@ var methods = map[string]func(arguments []byte) (any, error){
 	"estimate":  ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Estimate() }),
 	"bad":       ofLoader(badOf),
 	"narrowed":  ofLoader(narrowedOf),
+	"note":      ofLoader(noteBad),
 	"keys":      ofLoader(keysOf),
 	"keys_at":   ofLoader(keysAt),
 	"sources":   ofLoader(sourcesOf),

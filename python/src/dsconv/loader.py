@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _arguments
+from ._bad import Bad
+from ._chosen import Chosen
 from ._device import checked, pinned, to_device
 from ._epochs import Epochs
+from ._generators import Generators, warn_of_others
 from ._native import ArgumentError, ArgumentTypeError
 from ._ranks import rank_and_world, threads
 from ._samples import Samples, stack
 from ._source import Source
 from ._stream import Stream
 from ._tensors import Frame, dtype_name, further_fields, torch_or_none
-from ._warnings import all_splits, python_runs
+from ._warnings import all_splits, narrowed, python_runs
 
 if TYPE_CHECKING:
     from .dataset import Dataset
@@ -134,9 +137,10 @@ class Loader:
         self.collate_fn = None if _collates_by_default(collate_fn) else collate_fn
         self.num_workers = threads(num_workers)
         self.fields = _arguments.names("fields", fields)
-        self._sampler = sampler
+        self._sampler, self._on_error = sampler, on_error
         plan = translate(transforms)
         python_runs(plan, _arguments.flag("strict", strict))
+        warn_of_others(plan.rest, self.collate_fn, stacklevel=2)
         self._python = plan.rest is not None
         self._channels_last = _arguments.channels_last(memory_format)
         self._dtype = None if dtype is None else _arguments.choice("dtype", dtype_name(dtype), _DTYPES)
@@ -179,6 +183,7 @@ class Loader:
         self._frame = Frame(self._source, self.fields, channels_last=planes)
         self.pin_memory = _arguments.flag("pin_memory", pin_memory) and _has_cuda(self.device)
         self._memory = None if self._python else self._frame.memory(self.pin_memory and self.collate_fn is None)
+        self._bad = Bad(self._source)
         self._samples = None
         if plan.rest is not None:
             self._samples = Samples(
@@ -190,6 +195,7 @@ class Loader:
                 ahead=self.prefetch_factor,
                 on_error=on_error,
                 seed=self.seed,
+                bad=self._bad,
             )
         if order != "none":
             all_splits(self.path, self.split, self._source.splits)
@@ -299,13 +305,15 @@ class Loader:
         assert self._memory is not None
         # Begun here, not in the generator: its threads work while the loop makes ready.
         stream = Stream(self._source, self._memory, epoch, position, self._drawn(epoch))
-        return self._collated(stream)
+        return self._collated(stream, self._collator(epoch))
 
-    def _collated(self, stream: Stream) -> Iterator[tuple[Any, int]]:
+    def _collated(self, stream: Stream, collate: Callable[[Any, int], Any] | None) -> Iterator[tuple[Any, int]]:
         try:
             for raw in stream:
                 batch = self._frame.make(raw)
-                yield (batch if self.collate_fn is None else self._collate(list(zip(*batch)))), raw.end
+                if raw.bad:
+                    self._bad.warn("skipped" if self._on_error == "skip" else "replaced")
+                yield (batch if collate is None else collate(list(zip(*batch)), raw.end)), raw.end
                 del batch, raw  # their block is free once the loop has no tensor of it
             self._tell_narrowed()
         finally:
@@ -313,8 +321,10 @@ class Loader:
 
     def _python_batches(self, epoch: int, position: int) -> Iterator[tuple[Any, int]]:
         assert self._samples is not None
-        for samples, end in self._samples.epoch(epoch, self._numbers(epoch, position)):
-            yield (self._shaped(stack(samples)) if self.collate_fn is None else self._collate(samples)), end
+        chosen = Chosen(self._source, self._drawn(epoch), epoch, position, self.world_size)
+        collate = self._collator(epoch)
+        for samples, end in self._samples.epoch(chosen, self.batch_size, self.drop_last):
+            yield (self._shaped(stack(samples)) if collate is None else collate(samples, end)), end
         self._tell_narrowed()
 
     def _tell_narrowed(self) -> None:
@@ -323,14 +333,23 @@ class Loader:
         if not found["times"] or self._told_narrowed:
             return
         self._told_narrowed = True
-        text = f'images lost bits, {found["key"]} among them: {found["how"]}; dtype="uint16" keeps all of them'
-        warnings.warn(text, stacklevel=2)
+        narrowed(found)
 
-    def _collate(self, samples: list[Any]) -> Any:
-        """What collate_fn makes of samples, in pinned memory if that was asked for."""
-        assert self.collate_fn is not None
-        batch = self.collate_fn(samples)
-        return pinned(batch) if self.pin_memory else batch
+    def _collator(self, epoch: int) -> Callable[[Any, int], Any] | None:
+        """What makes a batch of samples by collate_fn, if there is one, in pinned memory if that was asked for. What
+        it draws depends on the seed, the epoch, the position behind the batch and the rank."""
+        collate_fn, rank = self.collate_fn, self.rank
+        if collate_fn is None:
+            return None
+        generators = Generators(self.seed, collate_fn)
+
+        def collate(samples: list[Any], end: int) -> Any:
+            with generators.borrowed() as seed:
+                seed(epoch, "batch", end, rank)
+                batch = collate_fn(samples)
+            return pinned(batch) if self.pin_memory else batch
+
+        return collate
 
     def _shaped(self, batch: tuple[Any, ...]) -> tuple[Any, ...]:
         """The batch with its images in the type and memory format that were asked for."""
@@ -351,20 +370,6 @@ class Loader:
     def _drawn(self, epoch: int) -> np.ndarray | None:
         """The sampler's samples."""
         return None if self._sampler is None else _arguments.drawn(self._sampler, self._source.samples)
-
-    def _numbers(self, epoch: int, position: int) -> Iterator[tuple[np.ndarray, int]]:
-        """The numbers of each batch's samples, and the position behind it."""
-        drawn = self._drawn(epoch)
-        if drawn is None:
-            numbers, world, total = self._source.order(epoch, position), self.world_size, None
-        else:
-            numbers, world, total = drawn[position:], 1, len(drawn)
-        for k in range(0, len(numbers), self.batch_size):
-            batch = numbers[k : k + self.batch_size]
-            if len(batch) < self.batch_size and self.drop_last:
-                return
-            end = position + (k + self.batch_size) * world
-            yield batch, end if total is None else min(end, total)
 
     def close(self) -> None:
         """Ends what is running and closes the dataset, which opens again when it is used."""
