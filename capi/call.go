@@ -21,6 +21,7 @@ var methods = map[string]func(arguments []byte) (any, error){
 	"keys":      ofLoader(keysOf),
 	"keys_at":   ofLoader(keysAt),
 	"sources":   ofLoader(sourcesOf),
+	"numbers":   ofLoader(numbersOf),
 	"state":     ofLoader(stateOf),
 	"check":     ofLoader(checkState),
 	"transform": method(openTransform),

@@ -128,8 +128,8 @@ func (s *summary) print(c *console, o *packOptions) error {
 
 // printLabels tells what was made of the label columns.
 func printLabels(c *console, columns []folder.LabelColumn, indent string) {
-	for i := range columns {
-		c.printf("%s%s\n", indent, printable(columns[i].String()))
+	for _, column := range columns {
+		c.printf("%s%s\n", indent, printable(column.Said))
 	}
 }
 

@@ -23,12 +23,14 @@ type LabelColumn struct {
 	// there is none.
 	Moved string `json:"moved,omitempty"`
 	Index int    `json:"index,omitempty"`
+	// Said is all that in words.
+	Said string `json:"said"`
 }
 
 // LabelColumns tells what was made of the label columns; none without a table.
 func (d *Dataset) LabelColumns() []LabelColumn { return d.columns }
 
-func (c *LabelColumn) String() string {
+func (c *LabelColumn) describe() string {
 	s := c.Column + ": "
 	switch {
 	case c.As == labels.Float && c.Least == nil:
@@ -63,6 +65,7 @@ func (d *Dataset) describeLabels(l *labeler) {
 				c.Moved, c.Index = name, i
 			}
 		}
+		c.Said = c.describe()
 		d.columns = append(d.columns, c)
 	}
 }

@@ -92,7 +92,7 @@ func TestLabelTypes(t *testing.T) {
 			if !slices.Equal(got, c.labels) || !slices.Equal(d.Meta().Classes(), c.classes) {
 				t.Errorf("labels %v, classes %q, want %v and %q", got, d.Meta().Classes(), c.labels, c.classes)
 			}
-			if said := d.LabelColumns()[0].String(); said != c.said {
+			if said := d.LabelColumns()[0].Said; said != c.said {
 				t.Errorf("said %q, want %q", said, c.said)
 			}
 		})
