@@ -3,8 +3,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader"
@@ -105,6 +107,22 @@ func keysAt(l *loader, a struct {
 		keys[k] = in.Key
 	}
 	return keys, nil
+}
+
+// numbersOf gives the labels of the loader's samples, in order of key, where they are numbers;
+// null stands for none.
+func numbersOf(l *loader, _ struct{}) (any, error) {
+	list, err := l.Numbers(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]*float64, len(list))
+	for i, x := range list {
+		if x := float64(x); !math.IsNaN(x) {
+			numbers[i] = &x
+		}
+	}
+	return numbers, nil
 }
 
 // sourcesOf gives the paths of the files that samples were made of, '/'-separated, relative to

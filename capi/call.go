@@ -25,6 +25,7 @@ var methods = map[string]func(arguments []byte) (any, error){
 	"keys_at":   ofLoader(keysAt),
 	"sources":   ofLoader(sourcesOf),
 	"columns":   ofLoader(columnsOf),
+	"numbers":   ofLoader(numbersOf),
 	"state":     ofLoader(stateOf),
 	"check":     ofLoader(checkState),
 	"transform": method(openTransform),

@@ -59,7 +59,7 @@ func New(src formats.Dataset, splits, only []string, f formats.WritableFormat, p
 	}
 	p.every = p.checkpointEvery()
 	p.Meta = formats.Meta{
-		Version: formats.Version, Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(only),
+		Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(only),
 	}
 	return p, nil
 }

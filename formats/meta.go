@@ -1,7 +1,10 @@
 package formats
 
-// Version is the version of what dsconv writes at rest. A reader refuses a larger one.
-const Version = 1
+import "slices"
+
+// Version is the latest version of what dsconv writes at rest. A reader refuses a larger one.
+// A dataset gets the oldest version that knows all that is in it (Meta.Needs).
+const Version = 2
 
 // Meta describes a dataset as a whole. It is what dataset.json holds and has nothing in
 // it that differs between two runs over the same source with the same recipe.
@@ -35,6 +38,15 @@ type Stats struct {
 	MaxWidth  int   `json:"max_width"`
 	// Uniform says that all images have one shape and element type.
 	Uniform bool `json:"uniform"`
+}
+
+// Needs is the oldest version of dsconv's datasets that knows what is in this one. Version 2 came
+// with labels that are numbers.
+func (m *Meta) Needs() int {
+	if slices.ContainsFunc(m.Schema, func(f Field) bool { return f.Kind == Number }) {
+		return 2
+	}
+	return 1
 }
 
 // Classes names the indices of the designated label; nil without one.

@@ -40,7 +40,8 @@ type Config struct {
 	Select func(formats.Info) bool
 	// Fields names the further fields that batches have; see Field.
 	Fields []string
-	// LabelDType is the type of the labels: formats.Int64, the default, Uint8 or Uint16.
+	// LabelDType is the type of the labels: formats.Int64, the default, Uint8 or Uint16. Labels
+	// that are numbers to predict are formats.Float32, and nothing else.
 	LabelDType formats.DType
 	// LabelPadding leaves the samples that are repeated as padding their labels, so that a loop
 	// that knows of no padding learns from them; their indices are -1 all the same.
@@ -83,7 +84,6 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.DType, formats.Uint8)
 	setDefault(&c.Layout, augment.NHWC)
 	setDefault(&c.Color, preprocess.ColorRGB)
-	setDefault(&c.LabelDType, formats.Int64)
 	setDefault(&c.OnError, Fail)
 	if c.Order == (order.Spec{}) && c.Shuffle {
 		c.Order = order.Spec{Kind: order.Full}

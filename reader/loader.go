@@ -145,10 +145,8 @@ func (l *Loader) compileEach() (err error) {
 // frames finds what all batches have in common.
 func (l *Loader) frames() error {
 	c, schema := &l.config, l.dataset.Meta().Schema
-	l.frame = frame{
-		shape: l.pipeline.Shape(), dtype: c.DType, layout: c.Layout, label: c.LabelDType, columns: columns(schema, l.label),
-	}
-	err := checkLabels(c.LabelDType, len(l.Classes()))
+	label, err := l.labelDType()
+	l.frame = frame{shape: l.pipeline.Shape(), dtype: c.DType, layout: c.Layout, label: label, columns: columns(schema, l.label)}
 	if err == nil && l.frame.columns > 0 {
 		err = l.checkSize(schema[l.label].Name, l.frame.columns)
 	}
@@ -174,7 +172,7 @@ func (l *Loader) mix() error {
 	switch {
 	case len(mixers) == 0:
 		return nil
-	case len(l.Classes()) == 0:
+	case len(l.Classes()) == 0 && !l.frame.numbers():
 		return fmt.Errorf("%s: the dataset has no classes whose labels could be mixed", mixers[0])
 	case l.config.Tail == order.Uneven:
 		return fmt.Errorf("%s: images of an evaluation are not mixed", mixers[0])
@@ -281,7 +279,7 @@ func (l *Loader) Cached() cache.Stats {
 // Mixing measures how well the order mixes what is stored side by side.
 func (l *Loader) Mixing() order.Mixing {
 	probe := order.Probe{Batch: l.config.BatchSize * l.config.WorldSize, Seed: l.config.Seed}
-	if l.label >= 0 && l.frame.columns == 0 {
+	if l.classified() {
 		probe.Label = func(sample int) int64 {
 			in, err := l.dataset.Info(l.samples.At(sample))
 			if err != nil {

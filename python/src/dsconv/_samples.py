@@ -148,9 +148,11 @@ class Samples:
             shape = _native.shapes(picked, part.number)[0]
             return self._frame.value(part, _native.part_bytes(picked, part.number), shape)
         value = _native.part(picked, part.number, part.dtype, part.shape)
-        if padding and (part.kind == "index" or part.kind == "label" and self._source.configuration["tail"] == "pad"):
-            value = np.full_like(value, -1)
-        return value.item() if value.ndim == 0 else self._frame.tensor(value, part.dtype)
+        labels = part.kind in ("label", "number") and self._source.configuration["tail"] == "pad"
+        if padding and (part.kind == "index" or labels):
+            value = np.full_like(value, np.nan if part.kind == "number" else -1)
+        # A Python number would be collated as int64 or float64, whatever the type of the part.
+        return value.item() if value.ndim == 0 and part.dtype == "int64" else self._frame.tensor(value, part.dtype)
 
 
 def as_kind(image: Any, kind: str | None) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -78,6 +79,10 @@ class Source:
         """Has batches made otherwise from now on, of the same parts."""
         self.close()
         self.configuration = {**self.configuration, **configuration}
+
+    def numbers(self) -> list[float]:
+        """The samples' labels in order of key, where they are numbers; nan stands for none."""
+        return [math.nan if x is None else x for x in self.call("numbers")]
 
     def labels(self) -> np.ndarray:
         """The samples' labels in order of key, int64; -1 stands for none."""

@@ -34,7 +34,8 @@ class Loader:
     """Batches of a dataset: `for x, y in Loader("out.lmdb", batch_size=256, shuffle=True)`.
 
     A batch is a tuple of tensors in the order of `fields` (numpy arrays where torch is not installed), which belong to
-    the caller: images of shape (N, C, H, W), uint8 unless the transforms or `dtype` say otherwise, and labels, int64.
+    the caller: images of shape (N, C, H, W), uint8 unless the transforms or `dtype` say otherwise, and labels, int64;
+    float32 where they are numbers to predict.
     Threads of the library read, decode and transform into their memory while the loop works; there are no worker
     processes. What an epoch draws depends on the seed, the epoch and the sample alone, not on the number of threads,
     of ranks or the format.
@@ -79,7 +80,7 @@ class Loader:
         color: "rgb" or "gray".
         tail: instead of drop_last: "repeat", the default; "drop"; "pad", which takes the label of repeated samples, too
             (it is -1); or "uneven", which evaluates each sample once on any number of ranks.
-        label_dtype: of the labels: "int64", "uint8" or "uint16".
+        label_dtype: of the labels: "int64", the default, "uint8" or "uint16". Numbers to predict are float32.
         max_pixels: an image of more pixels is a bad sample; it bounds the memory that an image may take, too. None is
             Pillow's limit, 178,956,970.
 
@@ -119,7 +120,7 @@ class Loader:
         orientation: bool = False,
         color: str = "rgb",
         tail: str | None = None,
-        label_dtype: str = "int64",
+        label_dtype: str | None = None,
         max_pixels: int | None = None,
         **dataloader: Any,
     ) -> None:
@@ -168,7 +169,7 @@ class Loader:
             world_size=self.world_size,
             split=self.split or "",
             fields=further_fields(self.fields),
-            label_dtype=dtype_name(label_dtype, "label_dtype"),
+            label_dtype="" if label_dtype is None else dtype_name(label_dtype, "label_dtype"),
             on_error=_ON_ERROR[on_error],
             cache=_arguments.text("cache", cache),
             transforms=plan.words,
