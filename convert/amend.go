@@ -34,7 +34,7 @@ type File struct {
 func Amend(src formats.Dataset, v Version, f formats.WritableFormat, path string, o Options) (*Plan, error) {
 	o.Create.Replace = true
 	p := &Plan{Path: path, Meta: v.Meta, src: src, format: f, o: o, ready: v.Ready, change: v.Change}
-	p.Meta.Version, p.Meta.Format = v.Meta.Needs(), f.Name()
+	p.Meta.Format = f.Name()
 	proc, err := preprocess.NewProcessor(o.Recipe, src.Meta().Schema)
 	if err != nil {
 		return nil, err

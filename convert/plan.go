@@ -58,8 +58,9 @@ func New(src formats.Dataset, splits, only []string, f formats.WritableFormat, p
 		return nil, err
 	}
 	p.every = p.checkpointEvery()
-	p.Meta = formats.Meta{Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(only)}
-	p.Meta.Version = p.Meta.Needs()
+	p.Meta = formats.Meta{
+		Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(only),
+	}
 	return p, nil
 }
 

@@ -1,5 +1,7 @@
 package formats
 
+import "slices"
+
 // Version is the latest version of what dsconv writes at rest. A reader refuses a larger one.
 // A dataset gets the oldest version that knows all that is in it (Meta.Needs).
 const Version = 2
@@ -39,9 +41,10 @@ type Stats struct {
 }
 
 // Needs is the oldest version of dsconv's datasets that knows what is in this one. Version 2 came
-// with patterns of folders: an older add would take the files that they leave out.
+// with labels that are numbers and with patterns of folders: an older add would take the files that
+// they leave out.
 func (m *Meta) Needs() int {
-	if m.Recipe[PatternRuleKey] != "" {
+	if m.Recipe[PatternRuleKey] != "" || slices.ContainsFunc(m.Schema, func(f Field) bool { return f.Kind == Number }) {
 		return 2
 	}
 	return 1

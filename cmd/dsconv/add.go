@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 )
 
@@ -27,6 +28,7 @@ func addCommand(c *console) *cli.Command {
 			&cli.StringFlag{Name: "labels", Usage: "table of labels: `FILE`", DefaultText: "as packed"},
 			&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table", DefaultText: "as packed"},
 			&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` between several labels", DefaultText: "as packed"},
+			newTypesFlag(),
 			&cli.StringSliceFlag{Name: "include", Usage: "take only files that fit `PATTERN`", DefaultText: "as packed"},
 			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out what fits `PATTERN`", DefaultText: "as packed"},
 			&cli.BoolFlag{Name: "hash", Usage: "compare the bytes of files that seem unchanged, too"},
@@ -47,7 +49,7 @@ func add(cc *cli.Context, c *console) error {
 }
 
 func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOptions) error {
-	cfg, err := addConfig(cc, t.Meta().Recipe)
+	cfg, err := addConfig(cc, t.Meta())
 	if err != nil {
 		return err
 	}
@@ -82,13 +84,17 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOpti
 }
 
 // addConfig is how the folder is read: as the recipe says, but for the flags that are given.
-func addConfig(cc *cli.Context, recipe map[string]string) (cfg folder.Config, err error) {
-	cfg = folderConfig(recipe)
-	cfg.Take, err = takeAgain(cc, recipe)
+func addConfig(cc *cli.Context, m *formats.Meta) (cfg folder.Config, err error) {
+	cfg = folderConfig(m)
+	if cc.IsSet("labels") && folder.IsDescription(cc.String("labels")) { // it says all that these say
+		cfg.LabelColumns, cfg.LabelSep, cfg.LabelType, cfg.ClassOrder = nil, "", "", ""
+	}
+	cfg.Take, err = takeAgain(cc, m.Recipe)
 	for flag, set := range map[string]func(){
 		"labels":        func() { cfg.Labels = cc.String("labels") },
 		"label-columns": func() { cfg.LabelColumns = splitList(cc.String("label-columns")) },
 		"label-sep":     func() { cfg.LabelSep = cc.String("label-sep") },
+		"label-type":    func() { cfg.LabelType = cc.String("label-type") },
 	} {
 		if cc.IsSet(flag) {
 			set()

@@ -155,7 +155,7 @@ func (u *unpacker) sample(at int, s *formats.Sample, coder *pngCoder) error {
 		return fmt.Errorf("key %q: %w", s.Key, err)
 	}
 	for f := range schema {
-		if f == img || isLabel(schema[f].Kind) {
+		if f == img || schema[f].Kind.IsLabel() {
 			continue
 		}
 		name := u.plan.beside(at, &schema[f], s.Values[f].Encoding)

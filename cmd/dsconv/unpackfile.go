@@ -109,5 +109,3 @@ func writtenAs(e formats.Encoding) formats.Encoding {
 	}
 	return e
 }
-
-func isLabel(k formats.Kind) bool { return k == formats.Label || k == formats.MultiHot }

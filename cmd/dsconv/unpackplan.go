@@ -134,7 +134,7 @@ func shortName(name string) string {
 func (p *unpackPlan) findBases(taken map[string]bool) {
 	var fields []string
 	for i, f := range p.ds.Meta().Schema {
-		if i != p.ds.Meta().Schema.ImageIndex() && !isLabel(f.Kind) {
+		if i != p.ds.Meta().Schema.ImageIndex() && !f.Kind.IsLabel() {
 			fields = append(fields, "."+f.Name)
 		}
 	}

@@ -137,7 +137,7 @@ func (t *unpackTable) row(at int, s *formats.Sample) ([]string, error) {
 	for j := range t.Fields {
 		switch c := &t.Fields[j]; {
 		case c.Column == "":
-		case isLabel(c.Kind):
+		case c.Kind.IsLabel():
 			row = append(row, c.Cell(&s.Values[j]))
 		default:
 			row = append(row, t.beside(at, &c.Field, s.Values[j].Encoding))

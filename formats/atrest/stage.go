@@ -50,6 +50,7 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 	if err := m.Schema.Validate(); err != nil {
 		return nil, err
 	}
+	m.Version = m.Needs()
 	s := &Stage{Meta: m, Table: NewTable(m.Columns), dir: filepath.Clean(path) + Suffix}
 	if !there(s.dir) && there(final) && !replace {
 		return nil, fmt.Errorf("%s: %w", final, formats.ErrExists)

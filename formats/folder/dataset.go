@@ -2,9 +2,12 @@ package folder
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"iter"
 	"maps"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -21,6 +24,7 @@ type Dataset struct {
 	items   []item // in key order
 	skips   []Skip
 	ignored int
+	columns []LabelColumn
 	kept    []string // keys that keep their extension because two files share a stem
 
 	unmatched formats.Patterns
@@ -30,7 +34,7 @@ type Dataset struct {
 type item struct {
 	file
 	key, split string
-	labels     []int64 // one per label field of the schema; the hot ones if multi-hot
+	labels     []int64 // one per label field of the schema, of a number its bits; the hot ones if multi-hot
 	columns    []string
 	row        []string // of a described table
 }
@@ -87,7 +91,7 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	}
 	d := &Dataset{root: root, skips: s.skips, ignored: s.ignored, unmatched: take.Unmatched()}
 	var l source
-	if isDescription(cfg.Labels) {
+	if IsDescription(cfg.Labels) {
 		d.described, err = newDescribed(root, &cfg)
 		l = d.described
 	} else {
@@ -171,6 +175,9 @@ func (d *Dataset) describe(l source, cfg *Config) {
 		Format: "folder", Schema: l.schema(), Columns: l.userColumns(), Recipe: cfg.recipe(), Count: len(d.items),
 	}
 	d.meta.Version = d.meta.Needs()
+	if folders, ok := l.(*labeler); ok {
+		d.describeLabels(folders)
+	}
 	counts := map[string]int{}
 	for i := range d.items {
 		counts[d.items[i].split]++
@@ -219,6 +226,24 @@ func (d *Dataset) Info(i int) (formats.Info, error) {
 	return in, nil
 }
 
+// LabelSum is the label of sample i if it has one, else a checksum of all its labels.
+func (d *Dataset) LabelSum(i int) int64 {
+	of := d.items[i].labels
+	if d.described != nil {
+		h := fnv.New64a()
+		_, _ = fmt.Fprintf(h, "%q", d.items[i].row) // likewise
+		return int64(h.Sum64())
+	}
+	if len(of) == 1 && d.meta.Schema[1].Kind == formats.Label {
+		return of[0]
+	}
+	h := fnv.New64a()
+	for _, x := range of {
+		_ = binary.Write(h, binary.LittleEndian, x) // a hash takes all
+	}
+	return int64(h.Sum64())
+}
+
 // Read reads the file of sample i. Its encoding is told by its first bytes and is "" if
 // it is no image; its shape is not known.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
@@ -244,8 +269,12 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 func (d *Dataset) setLabels(it *item, values []formats.Value) {
 	for j, f := range d.meta.Schema[1:] {
 		v := &values[j]
-		if f.Kind == formats.Label {
+		switch f.Kind {
+		case formats.Label:
 			v.SetInt64(it.labels[j])
+			continue
+		case formats.Number:
+			v.SetFloat32(math.Float32frombits(uint32(it.labels[j])))
 			continue
 		}
 		n := len(f.Classes)

@@ -17,7 +17,8 @@ type described struct {
 	file   string // the table's name, for messages
 	table  *table
 	labels []labelReader // by field; without an index for those that are no labels
-	image  int           // the designated image among the fields
+	// The designated image and label among the fields; -1 for none.
+	image, designated int
 	// Columns of the table; -1 for none.
 	key, split int
 	cells      []int // by field
@@ -26,14 +27,15 @@ type described struct {
 }
 
 func newDescribed(root string, cfg *Config) (*described, error) {
-	if len(cfg.LabelColumns) > 0 || cfg.LabelSep != "" || cfg.ClassOrder != "" {
-		return nil, fmt.Errorf("%s says what the columns are: leave --label-columns, --label-sep and --class-order out", cfg.Labels)
+	if len(cfg.LabelColumns) > 0 || cfg.LabelSep != "" || cfg.ClassOrder != "" || cfg.LabelType != "" {
+		return nil, fmt.Errorf("%s says what the columns are: leave --label-columns, --label-sep, --label-type and --class-order out", cfg.Labels)
 	}
 	desc, err := readDescription(cfg.Labels)
 	if err != nil {
 		return nil, err
 	}
 	d := &described{Description: desc, file: filepath.Join(filepath.Dir(cfg.Labels), desc.Table), image: desc.Schema().ImageIndex()}
+	d.designated = desc.Schema().LabelIndex()
 	if d.table, err = readTable(d.file, root); err != nil {
 		return nil, err
 	}
@@ -84,8 +86,8 @@ func (d *described) check() error {
 		for i, at := range d.cells {
 			switch {
 			case at < 0:
-			case isLabel(d.Fields[i].Kind):
-				if _, err := d.labels[i].indices(row[at]); err != nil {
+			case d.Fields[i].Kind.IsLabel():
+				if err := d.labels[i].check(row[at]); err != nil {
 					return fmt.Errorf("%s: %w", p, err)
 				}
 			case !filepath.IsLocal(filepath.FromSlash(row[at])):
@@ -97,8 +99,6 @@ func (d *described) check() error {
 	}
 	return nil
 }
-
-func isLabel(k formats.Kind) bool { return k == formats.Label || k == formats.MultiHot }
 
 func (d *described) keyOf(p string, row []string) string {
 	if d.key >= 0 {
@@ -130,7 +130,7 @@ func (d *described) label(it *item) (why string) {
 		it.columns = append(it.columns, row[at])
 	}
 	it.labels = []int64{formats.NoLabel}
-	if l := d.Schema().LabelIndex(); l >= 0 {
+	if l := d.designated; l >= 0 && d.Fields[l].Kind == formats.Label {
 		if list, err := d.labels[l].indices(row[d.cells[l]]); err == nil {
 			it.labels[0] = designated(list)
 		}
@@ -146,7 +146,7 @@ func (d *described) read(root string, it *item, values []formats.Value) error {
 		}
 		f, v, cell := &d.Fields[i], &values[i], it.row[at]
 		var err error
-		if isLabel(f.Kind) {
+		if f.Kind.IsLabel() {
 			err = d.labels[i].set(v, cell)
 		} else {
 			err = readBeside(root, cell, f.Kind, v)

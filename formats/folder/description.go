@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/labels"
 )
 
 // Description is a JSON file beside a table of labels that says what each of its columns is, so
@@ -50,8 +51,8 @@ type UserColumn struct {
 	Column string `json:"column"`
 }
 
-// isDescription reports whether a file of labels is a description of a table.
-func isDescription(file string) bool { return strings.EqualFold(filepath.Ext(file), ".json") }
+// IsDescription reports whether a file of labels is a description of a table.
+func IsDescription(file string) bool { return strings.EqualFold(filepath.Ext(file), ".json") }
 
 func readDescription(file string) (*Description, error) {
 	b, err := readText(file)
@@ -91,7 +92,7 @@ func (d *Description) Schema() formats.Schema {
 func DescribeField(f formats.Field, column string) FieldColumn {
 	c := FieldColumn{Field: f, Column: column}
 	if f.Kind != formats.Label && f.Kind != formats.MultiHot {
-		return c
+		return c // a number, or a path
 	}
 	names := slices.Sorted(slices.Values(f.Classes))
 	c.Numbered = len(names) == 0 || names[0] == "" || len(slices.Compact(names)) < len(f.Classes)
@@ -110,7 +111,11 @@ func DescribeField(f formats.Field, column string) FieldColumn {
 
 // Cell is what the table says of a label, or of several.
 func (c *FieldColumn) Cell(v *formats.Value) string {
-	if c.Kind == formats.Label {
+	switch c.Kind {
+	case formats.Number:
+		x, _ := v.Float32()
+		return labels.FormatFloat(x)
+	case formats.Label:
 		if x, ok := v.Int64(); ok && x >= 0 {
 			return c.name(int(x))
 		}
@@ -177,8 +182,34 @@ func (r *labelReader) width() int64 {
 	return int64(len(r.Classes))
 }
 
-// set makes v the label of a cell that indices has accepted.
+// check reports what is wrong with a cell.
+func (r *labelReader) check(cell string) (err error) {
+	if r.Kind == formats.Number {
+		_, err = r.number(cell)
+	} else {
+		_, err = r.indices(cell)
+	}
+	return err
+}
+
+func (r *labelReader) number(cell string) (float32, error) {
+	if cell == "" {
+		return labels.NaN(), nil
+	}
+	x, err := strconv.ParseFloat(cell, 32)
+	if err != nil {
+		return 0, fmt.Errorf("%s %q is no number", r.Column, cell)
+	}
+	return float32(x), nil
+}
+
+// set makes v the label of a cell that check has accepted.
 func (r *labelReader) set(v *formats.Value, cell string) error {
+	if r.Kind == formats.Number {
+		x, err := r.number(cell)
+		v.SetFloat32(x)
+		return err
+	}
 	list, err := r.indices(cell)
 	if err != nil {
 		return err

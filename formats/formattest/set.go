@@ -126,6 +126,12 @@ func boxes(r *rand.Rand, n int) formats.Value {
 	return v
 }
 
+func number(x float32) formats.Value {
+	var v formats.Value
+	v.SetFloat32(x)
+	return v
+}
+
 func multiHot(r *rand.Rand, n int) formats.Value {
 	v := raw(r, formats.Uint8, n)
 	for i := range v.Data {

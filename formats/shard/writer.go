@@ -28,7 +28,7 @@ var (
 // Create starts a dataset. A name that ends in .tar.zst is compressed, at DefaultZstd if o
 // has no level; a level with another name is an error.
 func (f Format) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
-	m.Version, m.Format = m.Needs(), f.Name()
+	m.Format = f.Name()
 	w, end, err := newWriter(path, &m, o)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ var (
 
 // Create starts a dataset.
 func (f Format) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
-	m.Version, m.Format = m.Needs(), f.Name()
+	m.Format = f.Name()
 	if err := check(path, o); err != nil {
 		return nil, err
 	}
