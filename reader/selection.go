@@ -27,13 +27,21 @@ func selectSamples(ds formats.Dataset, split string, keep func(formats.Info) boo
 	case failed != nil:
 		return s, failed
 	case err == nil && s.Len() == 0 && split != "":
-		var names []string
-		for _, s := range ds.Meta().Splits {
-			names = append(names, s.Name)
-		}
-		return s, fmt.Errorf("no sample is in split %q; splits: %s", split, strings.Join(names, ", "))
+		return s, noneInSplit(ds, split)
 	}
 	return s, err
+}
+
+// noneInSplit is the error of a split without samples.
+func noneInSplit(ds formats.Dataset, split string) error {
+	var names []string
+	for _, s := range ds.Meta().Splits {
+		names = append(names, s.Name)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("no sample is in split %q; the dataset has no splits", split)
+	}
+	return fmt.Errorf("no sample is in split %q; the dataset has the splits %s", split, strings.Join(names, ", "))
 }
 
 // planOrder plans the order of the loader's samples.

@@ -26,6 +26,7 @@ type unpackPlan struct {
 	shared  bool     // the user's column "split" is the split
 	splits  bool     // a sample has a split
 	renamed bool     // a key is not the path without extension
+	returns bool     // a text has a carriage return
 	// fingerprint tells what is written from what another command writes.
 	fingerprint string
 }
@@ -43,10 +44,10 @@ func planUnpack(ds formats.Dataset, split string) (*unpackPlan, error) {
 	}
 	p.fingerprint = fmt.Sprintf("%016x", h.Sum64())
 	plain, err := p.plain()
-	if err != nil || plain {
-		return p, err
+	if err == nil && !plain {
+		p.nameTable()
 	}
-	return p, p.nameTable()
+	return p, err
 }
 
 // choose lists the samples and the names of their files.
@@ -54,7 +55,6 @@ func (p *unpackPlan) choose(split string, h *xxh3.Hasher) error {
 	taken := map[string]bool{}
 	column := slices.Index(p.ds.Meta().Columns, "split")
 	p.shared = column >= 0
-	carriage := false
 	for i := range p.ds.Len() {
 		in, err := p.ds.Info(i)
 		if err != nil {
@@ -69,16 +69,13 @@ func (p *unpackPlan) choose(split string, h *xxh3.Hasher) error {
 		p.splits = p.splits || in.Split != ""
 		p.shared = p.shared && in.Columns[column] == in.Split
 		p.renamed = p.renamed || in.Key != stem(name)
-		carriage = carriage || slices.ContainsFunc(in.Columns, hasReturn)
+		p.returns = p.returns || hasReturn(name) || slices.ContainsFunc(in.Columns, hasReturn)
 		_, _ = fmt.Fprintf(h, "%q %q %q %q", in.Key, in.Split, in.Columns, name)
 		_, _ = h.Write(binary.LittleEndian.AppendUint64(in.Sum[:], uint64(in.Label)))
 	}
+	p.returns = p.returns || slices.ContainsFunc(p.ds.Meta().Columns, hasReturn)
 	for _, f := range p.ds.Meta().Schema {
-		carriage = carriage || slices.ContainsFunc(f.Classes, hasReturn)
-	}
-	p.table = ".csv"
-	if carriage || slices.ContainsFunc(p.ds.Meta().Columns, hasReturn) || slices.ContainsFunc(p.names, hasReturn) {
-		p.table = ".jsonl" // a line's end within a cell of a .csv is always \n
+		p.returns = p.returns || slices.ContainsFunc(f.Classes, hasReturn)
 	}
 	p.findBases(taken)
 	return nil
@@ -246,18 +243,21 @@ const labelsStem = "labels"
 
 // nameTable finds names for the table and its description that no image has, nor a folder of
 // images.
-func (p *unpackPlan) nameTable() error {
+func (p *unpackPlan) nameTable() {
+	ext := ".csv"
+	if p.returns {
+		ext = ".jsonl" // a line's end within a cell of a .csv is always \n
+	}
 	taken := map[string]bool{} // in lower case, as some file systems have it
 	for _, name := range p.names {
 		top, _, _ := strings.Cut(name, "/")
 		taken[strings.ToLower(top)] = true
 	}
 	p.stem = labelsStem
-	for i := 2; taken[p.stem+p.table] || taken[p.description()]; i++ {
+	for i := 2; taken[p.stem+ext] || taken[p.description()]; i++ {
 		p.stem = fmt.Sprintf("%s-%d", labelsStem, i)
 	}
-	p.table = p.stem + p.table
-	return nil
+	p.table = p.stem + ext
 }
 
 func (p *unpackPlan) description() string { return p.stem + ".json" }

@@ -71,7 +71,7 @@ func (t *unpackTable) describe() {
 	}
 	for i, f := range m.Schema {
 		if i == m.Schema.ImageIndex() {
-			t.Fields = append(t.Fields, folder.FieldColumn{Field: f})
+			t.Fields = append(t.Fields, folder.DescribeField(f, ""))
 			continue
 		}
 		t.Fields = append(t.Fields, folder.DescribeField(f, t.column(f.Name)))

@@ -91,8 +91,11 @@ func (d *Description) Schema() formats.Schema {
 // DescribeField chooses how the labels of a field are written in a table, under the name column.
 func DescribeField(f formats.Field, column string) FieldColumn {
 	c := FieldColumn{Field: f, Column: column}
+	if f.Kind == formats.Image || f.Kind == formats.Mask {
+		c.DType, c.Shape = "", nil // the files tell
+	}
 	if f.Kind != formats.Label && f.Kind != formats.MultiHot {
-		return c // a number, or a path
+		return c // the cell is a number, or a path
 	}
 	names := slices.Sorted(slices.Values(f.Classes))
 	c.Numbered = len(names) == 0 || names[0] == "" || len(slices.Compact(names)) < len(f.Classes)
