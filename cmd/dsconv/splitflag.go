@@ -30,10 +30,8 @@ func checkSplit(cc *cli.Context, ds formats.Dataset) error {
 
 // shellWord is s as a shell reads it back.
 func shellWord(s string) string {
-	plain := strings.IndexFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./,:=@%+", r))
-	}) < 0
-	if plain && s != "" {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=@%+"
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune(plain, r) }) {
 		return s
 	}
 	return fmt.Sprintf("'%s'", strings.ReplaceAll(s, "'", `'\''`))
