@@ -41,9 +41,11 @@ type Stats struct {
 }
 
 // Needs is the oldest version of dsconv's datasets that knows what is in this one. Version 2 came
-// with labels that are numbers.
+// with labels that are numbers, and with patterns of folders: an older add would take the files
+// that they leave out.
 func (m *Meta) Needs() int {
-	if slices.ContainsFunc(m.Schema, func(f Field) bool { return f.Kind == Number }) {
+	numbers := slices.ContainsFunc(m.Schema, func(f Field) bool { return f.Kind == Number })
+	if numbers || m.Recipe[PatternRuleKey] != "" {
 		return 2
 	}
 	return 1

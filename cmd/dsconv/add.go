@@ -22,7 +22,7 @@ func addCommand(c *console) *cli.Command {
 			"columns become those of SRC; what SRC has not stays. A file of the same size and time counts as\n" +
 			"unchanged; where the time differs, its bytes are compared. New classes come after the old ones. New\n" +
 			"images of shards go to new shards; LMDB, HDF5 and single files are written anew, without decoding\n" +
-			"what they hold. An image that was packed and is damaged now is skipped, and so is gone.\n\n" +
+			"what they hold. An image that was packed and is damaged now is skipped, and so is gone.\n\n" + patternHelp + "\n\n" +
 			"Example:\n   dsconv add out.lmdb images/\n\n" + strings.Replace(editExitCodes, "0 done", "0 done, 3 some skipped", 1),
 		Flags: editFlags(
 			&cli.StringFlag{Name: "labels", Usage: "table of labels: `FILE`", DefaultText: "as packed"},
@@ -30,7 +30,7 @@ func addCommand(c *console) *cli.Command {
 			&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` between several labels", DefaultText: "as packed"},
 			newTypesFlag(),
 			&cli.StringSliceFlag{Name: "include", Usage: "take only files that fit `PATTERN`", DefaultText: "as packed"},
-			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that fit `PATTERN`", DefaultText: "as packed"},
+			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out what fits `PATTERN`", DefaultText: "as packed"},
 			&cli.BoolFlag{Name: "hash", Usage: "compare the bytes of files that seem unchanged, too"},
 			&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a new shard", DefaultText: "that of the largest there is"},
 			&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "skip a bad image, fail, or quarantine:DIR"},
@@ -49,7 +49,11 @@ func add(cc *cli.Context, c *console) error {
 }
 
 func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOptions) error {
-	src, err := openSource(cc.Context, from, addConfig(cc, t.Meta()))
+	cfg, err := addConfig(cc, t.Meta())
+	if err != nil {
+		return err
+	}
+	src, err := openSource(cc.Context, from, cfg)
 	if err != nil {
 		return err
 	}
@@ -72,26 +76,28 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOpti
 	if len(found.NewClasses) > 0 {
 		said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))
 	}
-	return amend(cc.Context, c, t, p, o, amended{said: said, what: found, table: newSummary(src)})
+	table, err := newSummary(src, takeOf(cc)) // patterns of the recipe need not fit here
+	if err != nil {
+		return err
+	}
+	return amend(cc.Context, c, t, p, o, amended{said: said, what: found, table: table})
 }
 
 // addConfig is how the folder is read: as the recipe says, but for the flags that are given.
-func addConfig(cc *cli.Context, m *formats.Meta) folder.Config {
-	cfg := folderConfig(m)
-	cfg.Take = formats.Patterns{Include: splitList(m.Recipe["include"]), Exclude: splitList(m.Recipe["exclude"])}
+func addConfig(cc *cli.Context, m *formats.Meta) (cfg folder.Config, err error) {
+	cfg = folderConfig(m)
+	cfg.Take, err = takeAgain(cc, m.Recipe)
 	for flag, set := range map[string]func(){
 		"labels":        func() { cfg.Labels = cc.String("labels") },
 		"label-columns": func() { cfg.LabelColumns = splitList(cc.String("label-columns")) },
 		"label-sep":     func() { cfg.LabelSep = cc.String("label-sep") },
 		"label-type":    func() { cfg.LabelType = cc.String("label-type") },
-		"include":       func() { cfg.Take.Include = cc.StringSlice("include") },
-		"exclude":       func() { cfg.Take.Exclude = cc.StringSlice("exclude") },
 	} {
 		if cc.IsSet(flag) {
 			set()
 		}
 	}
-	return cfg
+	return cfg, err
 }
 
 // splitList takes a list of a recipe apart.

@@ -75,6 +75,8 @@ type edited struct {
 	Kept    int             `json:"files_kept"`
 	What    any             `json:"what,omitempty"`
 	Report  *convert.Report `json:"report,omitempty"`
+	// Unmatched are the patterns of --include and --exclude that match nothing.
+	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
 }
 
 // amended is a command's own part of what is said about an edit.
@@ -99,6 +101,9 @@ func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *
 		if done.Samples, err = samplesOf(t.Format, t.Path); err != nil {
 			return err
 		}
+	}
+	if a.table != nil {
+		done.Unmatched = a.table.Unmatched
 	}
 	if a.table != nil && len(a.table.Datasets) > 0 {
 		done.Report = a.table.Datasets[0]

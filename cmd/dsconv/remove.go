@@ -19,7 +19,7 @@ func removeCommand(c *console) *cli.Command {
 			"one of the samples. A key that is not there is an error, and nothing is removed.\n\n" +
 			"Example:\n   dsconv rm out.lmdb --key train/cat/12 --key train/dog/7\n\n" + editExitCodes,
 		Flags: editFlags(
-			&cli.StringSliceFlag{Name: "key", Usage: "`KEY` of a sample (several times)"},
+			&cli.StringSliceFlag{Name: "key", Usage: "`KEY` of a sample (several times)", KeepSpace: true},
 			&cli.StringFlag{Name: "keys-from", Usage: "`FILE` with a key a line"},
 		),
 		Action: func(cc *cli.Context) error {
