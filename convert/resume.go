@@ -88,6 +88,9 @@ func (p *Plan) continues(was *formats.Meta, b []byte) (note, error) {
 	if changes == "" && !sameSchema(was.Schema, p.Meta.Schema) {
 		changes = "its classes or fields"
 	}
+	if changes == "" && !sameHistory(was.History, p.Meta.History) {
+		changes = "which edits are kept"
+	}
 	if changes != "" {
 		return n, fmt.Errorf("%w %w: the source changed since (%s)", formats.ErrPartial, ErrContinue, changes)
 	}
@@ -100,6 +103,11 @@ func sameSchema(a, b formats.Schema) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// sameHistory reports whether two versions remember as many edits.
+func sameHistory(a, b *formats.History) bool {
+	return a == b || a != nil && b != nil && *a == *b
 }
 
 // sameRecipe says whether two recipes make the same bytes.

@@ -76,11 +76,23 @@ func (p *Plan) Run(ctx context.Context) (*Report, error) {
 		err = r.keepUpTo(len(r.files))
 	}
 	if err == nil {
-		err = r.timedWrite(r.w.Commit)
+		err = r.timedWrite(r.commitDataset)
 	}
 	err = errors.Join(err, r.w.Close())
 	r.finish(err)
 	return &r.report, err
+}
+
+// commitDataset makes the dataset visible, with what it remembers of edits.
+func (r *run) commitDataset() error {
+	if len(r.removed) > 0 {
+		w, ok := r.w.(formats.RemovalWriter)
+		if !ok {
+			return fmt.Errorf("%s: a %s cannot remember which samples were removed", r.Path, r.format.Name())
+		}
+		w.SetRemoved(r.removed)
+	}
+	return r.w.Commit()
 }
 
 // published reports on a dataset that an earlier run had finished but for the last step.
@@ -245,7 +257,7 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 // pass hands a sample on that is ready.
 func (r *run) pass(j *job) {
 	j.warning, j.orientation, j.tiled, j.untiled = "", 1, 0, j.untiled[:0]
-	j.out.Key, j.out.Split, j.out.Source = j.in.Key, j.in.Split, j.in.Source
+	j.out.Key, j.out.Split, j.out.Source, j.out.Mark = j.in.Key, j.in.Split, j.in.Source, j.in.Mark
 	j.out.Columns = append(j.out.Columns[:0], j.in.Columns...)
 	j.in.Values, j.out.Values = j.out.Values, j.in.Values
 	j.out.Sum = atrest.Sum(r.schema, &j.out)

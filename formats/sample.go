@@ -107,6 +107,7 @@ type Sample struct {
 
 	Source  Source
 	Columns []string // the user's columns, one per Meta.Columns
+	Mark    Mark
 	Sum     [16]byte // atrest.Sum of the values, as the manifest keeps it
 }
 
@@ -121,6 +122,7 @@ type Info struct {
 	Sum      [16]byte // zero in a folder, which keeps no checksums
 	Source   Source
 	Columns  []string
+	Mark     Mark
 }
 
 // Resize gives s n values and keeps their buffers; a reader calls it before it fills them.

@@ -76,6 +76,12 @@ func printInfo(c *console, m *formats.Meta) {
 	if len(m.Files) > 0 {
 		c.printf("files      %d: %s\n", len(m.Files), shortList(m.Files, 3))
 	}
+	if h := m.History; h != nil {
+		c.printf("edits      %d sample(s) with labels, split or columns set by hand, %d sample(s) removed by hand\n", h.Edited, h.Removed)
+		if h.Origins > 0 {
+			c.printf("origins    %d collections\n", h.Origins+1)
+		}
+	}
 	for _, k := range slices.Sorted(maps.Keys(m.Recipe)) {
 		c.printf("recipe     %s = %s\n", printable(k), printable(m.Recipe[k]))
 	}

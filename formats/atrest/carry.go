@@ -22,7 +22,7 @@ import (
 // ownFiles are the names of dsconv's files in such folders.
 var ownFiles = []string{
 	"data.mdb", "lock.mdb", "fields/data.mdb", "fields/lock.mdb",
-	ManifestName, MetaName, "wids.json", SumsName, // the table last: it tells of the others
+	ManifestName, RemovedName, MetaName, "wids.json", SumsName, // the table last: it tells of the others
 }
 
 // indexSuffixes end the names of the index files in sidecars.

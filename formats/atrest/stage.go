@@ -29,6 +29,7 @@ type Stage struct {
 	recorded int        // rows in the journal
 	failed   error      // of the journal: what it holds since is not known
 	old      sumsByName // of the dataset that is replaced; nil until it is asked for
+	removed  []formats.Removed
 }
 
 // What lies in the folder besides data/.
@@ -50,7 +51,8 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 	if err := m.Schema.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Stage{Meta: m, Table: NewTable(m.Columns), dir: filepath.Clean(path) + Suffix}
+	m.Version = m.Needs()
+	s := &Stage{Meta: m, Table: newTableOf(&m), dir: filepath.Clean(path) + Suffix}
 	if !there(s.dir) && there(final) && !replace {
 		return nil, fmt.Errorf("%s: %w", final, formats.ErrExists)
 	}
@@ -207,7 +209,7 @@ func (s *Stage) Add(smp *formats.Sample, place Place) error {
 	img := &smp.Values[s.Meta.Schema.ImageIndex()]
 	r := Row{Place: place, Info: formats.Info{
 		Key: smp.Key, Split: smp.Split, Label: formats.NoLabel, Size: int64(len(img.Data)), Encoding: img.Encoding,
-		Sum: smp.Sum, Source: smp.Source, Columns: smp.Columns,
+		Sum: smp.Sum, Source: smp.Source, Columns: smp.Columns, Mark: smp.Mark,
 	}}
 	if len(img.Shape) == 3 {
 		r.Shape = [3]int(img.Shape)

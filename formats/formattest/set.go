@@ -24,7 +24,7 @@ type set struct {
 
 func (c *set) meta(format string) formats.Meta {
 	return formats.Meta{
-		Version: formats.Version, Format: format, Schema: c.schema, Columns: c.columns,
+		Version: (&formats.Meta{}).Needs(), Format: format, Schema: c.schema, Columns: c.columns,
 		Recipe: map[string]string{"encode": "keep", "exif": "keep"},
 	}
 }
