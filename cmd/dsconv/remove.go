@@ -37,7 +37,9 @@ func removeCommand(c *console) *cli.Command {
 				if err != nil {
 					return err
 				}
-				return amend(cc.Context, c, t, p, o, amended{said: fmt.Sprintf("%d sample(s) removed", len(keys))})
+				return amend(cc.Context, c, t, p, o, amended{
+					said: fmt.Sprintf("%d sample(s) removed", len(keys)), what: map[string]int{"removed": len(keys)},
+				})
 			})
 		},
 	}
