@@ -20,6 +20,11 @@ const openTries = 10
 
 // open creates the dataset or continues an unfinished one of the same plan.
 func (p *Plan) open() (w formats.Writer, n note, err error) {
+	if p.o.KeepOld {
+		if err := atrest.MayKeep(p.Path); err != nil {
+			return nil, n, err
+		}
+	}
 	if p.o.Discard {
 		if err := atrest.Discard(p.Path); err != nil {
 			return nil, n, err

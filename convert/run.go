@@ -92,6 +92,13 @@ func (r *run) commitDataset() error {
 		}
 		w.SetRemoved(r.removed)
 	}
+	if r.o.KeepOld {
+		w, ok := r.w.(formats.OldKeeper)
+		if !ok {
+			return fmt.Errorf("%s: a %s cannot keep the version before", r.Path, r.format.Name())
+		}
+		w.KeepOld()
+	}
 	return r.w.Commit()
 }
 

@@ -42,6 +42,12 @@ type Removals interface {
 	Removed() ([]Removed, error)
 }
 
+// OldKeeper is a Writer that can keep the dataset which it replaces.
+type OldKeeper interface {
+	// KeepOld has Commit keep it, in a folder with the dataset's name and ".old".
+	KeepOld()
+}
+
 // RemovalWriter is a Writer that keeps with its dataset which samples were removed by hand.
 type RemovalWriter interface {
 	// SetRemoved is called before Commit with the list in the order of keys.

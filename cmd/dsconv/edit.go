@@ -20,6 +20,7 @@ const editExitCodes = "The dataset is as it was until the new version is complet
 // editFlags are of every command that makes a new version of a dataset.
 func editFlags(more ...cli.Flag) []cli.Flag {
 	return append(more,
+		keepOldFlag(),
 		&cli.BoolFlag{Name: "discard", Usage: "drop an unfinished version and start anew"},
 		&cli.StringFlag{Name: "checkpoint", Usage: "write about `SIZE` between two checkpoints", DefaultText: "256MiB"},
 		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines", DefaultText: "the number of cores"},
@@ -38,7 +39,7 @@ func editOptions(cc *cli.Context) (*packOptions, error) {
 	}
 	o := &packOptions{
 		dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"), progressJSON: asJSON,
-		convert: convert.Options{Workers: cc.Int("workers"), Discard: cc.Bool("discard")},
+		convert: convert.Options{Workers: cc.Int("workers"), Discard: cc.Bool("discard"), KeepOld: cc.Bool("keep-old")},
 	}
 	if size := cc.String("checkpoint"); size != "" {
 		if o.convert.Checkpoint, err = convert.ParseSize(size); err != nil {
@@ -74,6 +75,7 @@ type edited struct {
 	Written int             `json:"written"`
 	Files   int             `json:"files,omitempty"`
 	Kept    int             `json:"files_kept"`
+	Old     *keptOld        `json:"old,omitempty"` // the version before, if it is kept
 	What    any             `json:"what,omitempty"`
 	Report  *convert.Report `json:"report,omitempty"`
 	// Skipped are bad inputs, and Table is the file that lists them.
@@ -101,6 +103,11 @@ func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *
 		}
 		var err error
 		if done.Samples, err = samplesOf(t.Format, t.Path); err != nil {
+			return err
+		}
+	}
+	if p != nil {
+		if err := done.findOld(o); err != nil {
 			return err
 		}
 	}
@@ -172,6 +179,7 @@ func (a *amended) print(c *console, t *edit.Target, p *convert.Plan, o *packOpti
 	default:
 		c.printf("%d samples now; %d written%s\n", done.Samples, done.Written, stayed(p))
 	}
+	done.Old.print(c, o)
 	if a.table != nil {
 		for _, r := range a.table.Datasets {
 			printTiled(c, r)

@@ -30,6 +30,8 @@ type Stage struct {
 	failed   error      // of the journal: what it holds since is not known
 	old      sumsByName // of the dataset that is replaced; nil until it is asked for
 	removed  []formats.Removed
+	keepOld  bool     // what is replaced
+	stay     []string // files of what is replaced that the new version has too
 }
 
 // What lies in the folder besides data/.
@@ -39,7 +41,9 @@ const (
 	goneName    = "journal.gone" // what the journal is called while all else is removed
 	publishName = "publish"      // the list of what to publish
 	dataName    = "data"
-	oldName     = "old" // what is replaced, for a moment
+	oldName     = "old"   // what is replaced, for a moment
+	undoName    = "undo"  // a file that tells that what is published is a version that was kept
+	olderName   = "older" // the version that was kept before, likewise
 	// ListingName is the caller's own file, which says what the dataset is made from.
 	ListingName = "source"
 )
@@ -184,6 +188,22 @@ func Discard(path string) error {
 		return errors.Join(fmt.Errorf("discard %s: %w", s.dir, err), s.Close())
 	}
 	return nil
+}
+
+// DiscardUnbegun removes the unfinished dataset at path if nothing of it was written yet: then
+// whoever wants to write something else loses nothing. ErrPartial if there is more.
+func DiscardUnbegun(path string) error {
+	s, err := ResumeStage(path)
+	if errors.Is(err, formats.ErrNoPartial) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if s.Table.Len() > 0 || len(s.Note) > 0 {
+		return errors.Join(fmt.Errorf("%s: %w", s.dir, formats.ErrPartial), s.Close())
+	}
+	return s.remove()
 }
 
 // nothingOld reports whether the stage has nothing of a dataset that is replaced.

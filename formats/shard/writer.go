@@ -25,6 +25,7 @@ var (
 	_ formats.Keeper = (*Writer)(nil)
 
 	_ formats.RemovalWriter = (*Writer)(nil)
+	_ formats.OldKeeper     = (*Writer)(nil)
 )
 
 // Create starts a dataset. A name that ends in .tar.zst is compressed, at DefaultZstd if o
@@ -130,6 +131,9 @@ func (w *Writer) Keep(i int, change func(*formats.Info)) error { return w.shards
 
 // SetRemoved implements formats.RemovalWriter.
 func (w *Writer) SetRemoved(list []formats.Removed) { w.shards.Stage().SetRemoved(list) }
+
+// KeepOld implements formats.OldKeeper.
+func (w *Writer) KeepOld() { w.shards.Stage().KeepOld() }
 
 // Checkpoint makes the samples so far survive a kill.
 func (w *Writer) Checkpoint(note []byte) error { return w.shards.Checkpoint(note) }
