@@ -48,6 +48,9 @@ func printRepaired(c *console, r *edit.Repaired) {
 	for _, key := range r.Restored {
 		c.printf("restored: %s\n", printable(key))
 	}
+	if r.Forgotten > 0 {
+		c.printf("the list of %d samples that were removed by hand was damaged and is lost: dsconv add brings them back\n", r.Forgotten)
+	}
 	for _, l := range r.Lost {
 		c.printf("lost: %s: %s\n", printable(l.Key), l.Cause)
 	}

@@ -207,7 +207,7 @@ func (s *summary) printOdd(c *console) {
 		}
 		c.printf("  %s %s: %s\n", k.Action, printable(k.Path), k.Cause)
 	}
-	if len(s.table()) > 0 {
+	if s.Report != "" && len(s.table()) > 0 {
 		c.printf("the table of what was skipped or odd: %s\n", s.Report)
 	}
 }
