@@ -78,9 +78,8 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 // pass hands a sample on that is ready.
 func (r *run) pass(j *job) {
 	j.warning, j.narrowed, j.orientation, j.tiled, j.untiled = "", "", 1, 0, j.untiled[:0]
-	j.out.Key, j.out.Split, j.out.Source = j.in.Key, j.in.Split, j.in.Source
+	j.out.Key, j.out.Split, j.out.Source, j.out.Mark = j.in.Key, j.in.Split, j.in.Source, j.in.Mark
 	j.out.Columns = append(j.out.Columns[:0], j.in.Columns...)
 	j.in.Values, j.out.Values = j.out.Values, j.in.Values
 	j.out.Sum = atrest.Sum(r.schema, &j.out)
 }
-

@@ -20,6 +20,11 @@ const openTries = 10
 
 // open creates the dataset or continues an unfinished one of the same plan.
 func (p *Plan) open() (w formats.Writer, n note, err error) {
+	if p.o.KeepOld {
+		if err := atrest.MayKeep(p.Path); err != nil {
+			return nil, n, err
+		}
+	}
 	if p.o.Discard {
 		if err := atrest.Discard(p.Path); err != nil {
 			return nil, n, err
@@ -88,6 +93,9 @@ func (p *Plan) continues(was *formats.Meta, b []byte) (note, error) {
 	if changes == "" && !sameSchema(was.Schema, p.Meta.Schema) {
 		changes = "its classes or fields"
 	}
+	if changes == "" && !sameHistory(was.History, p.Meta.History) {
+		changes = "which edits are kept"
+	}
 	if changes != "" {
 		return n, fmt.Errorf("%w %w: the source changed since (%s)", formats.ErrPartial, ErrContinue, changes)
 	}
@@ -100,6 +108,11 @@ func sameSchema(a, b formats.Schema) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// sameHistory reports whether two versions remember as many edits.
+func sameHistory(a, b *formats.History) bool {
+	return a == b || a != nil && b != nil && *a == *b
 }
 
 // sameRecipe says whether two recipes make the same bytes.

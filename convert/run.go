@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -73,11 +74,30 @@ func (p *Plan) Run(ctx context.Context) (*Report, error) {
 		err = r.keepUpTo(len(r.files))
 	}
 	if err == nil {
-		err = r.timedWrite(r.w.Commit)
+		err = r.timedWrite(r.commitDataset)
 	}
 	err = errors.Join(err, r.w.Close())
 	r.finish(err)
 	return &r.report, err
+}
+
+// commitDataset makes the dataset visible, with what it remembers of edits.
+func (r *run) commitDataset() error {
+	if len(r.removed) > 0 {
+		w, ok := r.w.(formats.RemovalWriter)
+		if !ok {
+			return fmt.Errorf("%s: a %s cannot remember which samples were removed", r.Path, r.format.Name())
+		}
+		w.SetRemoved(r.removed)
+	}
+	if r.o.KeepOld {
+		w, ok := r.w.(formats.OldKeeper)
+		if !ok {
+			return fmt.Errorf("%s: a %s cannot keep the version before", r.Path, r.format.Name())
+		}
+		w.KeepOld()
+	}
+	return r.w.Commit()
 }
 
 // published reports on a dataset that an earlier run had finished but for the last step.

@@ -27,7 +27,8 @@ type Relabelled struct {
 	NewClasses []string `json:"new_classes,omitempty"`
 }
 
-// Relabel plans a version of t with the labels of a table. Classes that t has not are
+// Relabel plans a version of t with the labels of a table, which remembers what it changed:
+// Add keeps that. Classes that t has not are
 // appended; samples that the table does not name keep what they have. A row that fits no
 // sample is an error. The plan is nil if there is nothing to do.
 func Relabel(t *Target, table Labels, o convert.Options) (*convert.Plan, *Relabelled, error) {
@@ -46,6 +47,9 @@ func Relabel(t *Target, table Labels, o convert.Options) (*convert.Plan, *Relabe
 	before := t.Meta()
 	v.union.meta = r.meta
 	v.union.parts[0] = newPart(t.Dataset, true, &r.meta)
+	if v.union.removed, err = removedFrom(t.Dataset); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", t.Path, err)
+	}
 	for i, row := range rows {
 		if row == nil {
 			continue
@@ -240,6 +244,9 @@ func (r *relabeler) change(i int, row []string) (*change, error) {
 	if c.sourceOnly() {
 		return nil, nil
 	}
+	mark := in.Mark
+	mark.Edited |= c.edited(&r.meta)
+	c.mark = &mark
 	return &c, nil
 }
 

@@ -124,6 +124,7 @@ type Sample struct {
 
 	Source  Source
 	Columns []string // the user's columns, one per Meta.Columns
+	Mark    Mark
 	Sum     [16]byte // atrest.Sum of the values, as the manifest keeps it
 }
 
@@ -138,6 +139,7 @@ type Info struct {
 	Sum      [16]byte // zero in a folder, which keeps no checksums
 	Source   Source
 	Columns  []string
+	Mark     Mark
 }
 
 // Name returns what the user calls the sample: the path that it came from, or else its key.

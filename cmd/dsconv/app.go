@@ -56,7 +56,7 @@ func newApp(c *console) *cli.App {
 		Usage: "make a slow folder of images a dataset that training reads fast",
 		Commands: []*cli.Command{
 			synthCommand(c), packCommand(c), infoCommand(c), lsCommand(c), catCommand(c), verifyCommand(c), diffCommand(c), unpackCommand(c),
-			addCommand(c), removeCommand(c), relabelCommand(c), mergeCommand(c),
+			addCommand(c), removeCommand(c), relabelCommand(c), mergeCommand(c), undoCommand(c),
 			trainCommand(c), benchCommand(c),
 		},
 		Version:   versionText(),

@@ -27,6 +27,7 @@ func packFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "format", Usage: "format of DST: lmdb, hdf5, shard, tfrecord", DefaultText: "by DST's suffix"},
 		&cli.BoolFlag{Name: "force", Usage: "replace DST if it is a dataset that dsconv wrote"},
+		keepOldFlag(),
 		&cli.BoolFlag{Name: "discard", Usage: "drop an unfinished pack of DST and start anew"},
 		&cli.StringFlag{Name: "checkpoint", Usage: "write about `SIZE` between two checkpoints", DefaultText: "256MiB"},
 		&cli.StringFlag{Name: "split", Value: "auto", Usage: "auto, none, train=0.9,val=0.1 or a `COLUMN` of the labels"},
@@ -90,7 +91,8 @@ func packOptionsOf(cc *cli.Context) (*packOptions, error) {
 	}
 	o.convert = convert.Options{
 		Take: take, Limit: cc.Int("limit"), Workers: cc.Int("workers"), IOWorkers: cc.Int("io-workers"),
-		Create: formats.CreateOptions{Replace: cc.Bool("force")},
+		KeepOld: cc.Bool("keep-old"),
+		Create:  formats.CreateOptions{Replace: cc.Bool("force")},
 	}
 	for _, n := range []string{"limit", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"} {
 		if cc.IsSet(n) && cc.Int(n) < 1 {

@@ -21,7 +21,8 @@ func relabelCommand(c *console) *cli.Command {
 			"names of classes or numbers; an empty cell and -1 are no label. Classes that the dataset has not come\n" +
 			"after the old ones. No image is decoded:\n" +
 			"LMDB's data are not touched at all if only the main label changes; of shards those are written anew\n" +
-			"that hold one of the samples. A row that fits no sample is an error, and nothing is changed.\n\n" +
+			"that hold one of the samples. A row that fits no sample is an error, and nothing is changed.\n" +
+			"What was set so is kept when dsconv add brings other labels from the source.\n\n" +
 			"Example:\n   dsconv relabel out.lmdb labels.csv\n\n" + editExitCodes,
 		Flags: editFlags(&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` between several labels of one image", DefaultText: "as packed"}, newTypesFlag()),
 		Action: func(cc *cli.Context) error {

@@ -39,13 +39,17 @@ func repair(ctx context.Context, c *console, f formats.Format, path, from string
 func folderConfig(m *formats.Meta) folder.Config {
 	return folder.Config{
 		Labels: m.Recipe["labels"], LabelColumns: splitList(m.Recipe["label-columns"]), LabelSep: m.Recipe["label-sep"],
-		LabelType: m.Recipe["label-type"], ClassOrder: m.Recipe["class-order"], Like: m.Schema, Take: formats.PatternsOf(m.Recipe),
+		LabelType: m.Recipe["label-type"], ClassOrder: m.Recipe["class-order"], Like: m.Schema,
+		Take: formats.PatternsOf(m.Recipe),
 	}
 }
 
 func printRepaired(c *console, r *edit.Repaired) {
 	for _, key := range r.Restored {
 		c.printf("restored: %s\n", printable(key))
+	}
+	if r.Forgotten > 0 {
+		c.printf("the list of %d samples that were removed by hand was damaged and is lost: dsconv add brings them back\n", r.Forgotten)
 	}
 	for _, l := range r.Lost {
 		c.printf("lost: %s: %s\n", printable(l.Key), l.Cause)

@@ -23,11 +23,11 @@ type summary struct {
 	Ignored int            `json:"ignored,omitempty"` // files that are no images by their name
 	Renamed []string       `json:"keep_extension,omitempty"`
 	// Labels tells what was made of the label columns of a table.
-	Labels []folder.LabelColumn `json:"labels,omitempty"`
+	Labels   []folder.LabelColumn `json:"labels,omitempty"`
+	Report   string               `json:"report,omitempty"`
+	Datasets []*convert.Report    `json:"datasets"`
 	// Unmatched are the patterns of --include and --exclude that match nothing.
 	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
-	Report    string            `json:"report,omitempty"`
-	Datasets  []*convert.Report `json:"datasets"`
 	listed    []convert.Skip    // that listing the folder skipped
 }
 
@@ -207,7 +207,7 @@ func (s *summary) printOdd(c *console) {
 		}
 		c.printf("  %s %s: %s\n", k.Action, printable(k.Path), k.Cause)
 	}
-	if len(s.table()) > 0 {
+	if s.Report != "" && len(s.table()) > 0 {
 		c.printf("the table of what was skipped or odd: %s\n", s.Report)
 	}
 }

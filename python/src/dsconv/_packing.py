@@ -32,10 +32,10 @@ class PackReport:
         rate = self.written / self.seconds if self.seconds else 0.0
         size = f"{self.bytes / 1e6:.3g} MB, {self.seconds:.1f} s, {rate:.0f} images/s"
         text = f"{counts}; {size}: {', '.join(self.paths)}"
-        for option, patterns in self.details.get("unmatched", {}).items():
-            text += f"\nmatches nothing: {option} {', '.join(map(repr, patterns))}"
         for column in self.details.get("labels", []):
             text += f"\n{column['said']}"
+        for option, patterns in self.details.get("unmatched", {}).items():
+            text += f"\nmatches nothing: {option} {', '.join(map(repr, patterns))}"
         return text + (f"\nskipped are listed in {self.report}" if self.skipped else "")
 
 
@@ -88,13 +88,13 @@ def pack(
     "png" or "raw"; `resize` "shorter:256", "longer:N", "exact:WxH", "fit:WxH" or
     "cover:WxH"; `split` "auto", "none", "train=0.9,val=0.1" or a column of the labels.
 
-    `include` and `exclude` are patterns for paths in src, such as "*.png", "train/" (the folder
-    and all in it), "test/*" or "**/x/*"; those that match nothing are named by the report.
-
     `labels` is a table, .csv, .tsv or .jsonl. Numbers in its label columns are class indices if
     all of 0 to n-1 occur; others raise until `label_type` says what they are: "index", "name" or
     "float", numbers to predict, or one for each column, {"age": "float", "class": "name"}. What
     was made of each column is in ``str(report)`` and in ``report.details["labels"]``.
+
+    `include` and `exclude` are patterns for paths in src, such as "*.png", "train/" (the folder
+    and all in it), "test/*" or "**/x/*"; those that match nothing are named by the report.
 
     A bar shows how far it is, tqdm's if that is installed; progress=False shows none.
 
