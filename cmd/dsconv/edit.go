@@ -11,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/all"
+	"github.com/dsconv/dsconv/formats/folder"
 )
 
 // editExitCodes are those of commands that change a dataset.
@@ -75,6 +76,8 @@ type edited struct {
 	Kept    int             `json:"files_kept"`
 	What    any             `json:"what,omitempty"`
 	Report  *convert.Report `json:"report,omitempty"`
+	// Labels tells what was made of the label columns of the source's table.
+	Labels []folder.LabelColumn `json:"labels,omitempty"`
 }
 
 // amended is a command's own part of what is said about an edit.
@@ -99,6 +102,9 @@ func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *
 		if done.Samples, err = samplesOf(t.Format, t.Path); err != nil {
 			return err
 		}
+	}
+	if a.table != nil {
+		done.Labels = a.table.Labels
 	}
 	if a.table != nil && len(a.table.Datasets) > 0 {
 		done.Report = a.table.Datasets[0]
@@ -141,6 +147,7 @@ func (a *amended) run(ctx context.Context, c *console, p *convert.Plan, o *packO
 
 func (a *amended) print(c *console, t *edit.Target, p *convert.Plan, o *packOptions, done *edited) {
 	c.printf("%s: %s\n", t.Path, a.said)
+	printLabels(c, done.Labels, "  ")
 	switch {
 	case p == nil:
 		c.printf("nothing is to be done\n")
