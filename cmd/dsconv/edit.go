@@ -11,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/all"
+	"github.com/dsconv/dsconv/formats/folder"
 )
 
 // editExitCodes are those of commands that change a dataset.
@@ -83,6 +84,8 @@ type edited struct {
 	Table   string         `json:"table,omitempty"`
 	// Unmatched are the patterns of --include and --exclude that match nothing.
 	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
+	// Labels tells what was made of the label columns of the source's table.
+	Labels []folder.LabelColumn `json:"labels,omitempty"`
 }
 
 // amended is a command's own part of what is said about an edit.
@@ -121,6 +124,7 @@ func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *
 	if a.table != nil {
 		done.Skipped, done.Table = a.table.Skipped, a.table.Report
 		done.Unmatched = a.table.Unmatched
+		done.Labels = a.table.Labels
 	}
 	if a.table != nil && len(a.table.Datasets) > 0 {
 		done.Report = a.table.Datasets[0]
@@ -174,6 +178,7 @@ func (a *amended) run(ctx context.Context, c *console, p *convert.Plan, o *packO
 
 func (a *amended) print(c *console, t *edit.Target, p *convert.Plan, o *packOptions, done *edited) {
 	c.printf("%s: %s\n", t.Path, a.said)
+	printLabels(c, done.Labels, "  ")
 	switch {
 	case p == nil:
 		c.printf("nothing is to be done\n")
