@@ -156,4 +156,3 @@ func (r *run) checkpoint() error {
 	}
 	return r.w.Checkpoint(b)
 }
-

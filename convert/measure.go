@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// measured is how many samples Measure packs at most, and measuredBytes about how much they
+	// measured is how many samples Measure packs at most, and measuredBytes is about how much they
 	// may take.
 	measured      = 256
 	measuredBytes = 64 << 20

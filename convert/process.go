@@ -83,4 +83,3 @@ func (r *run) pass(j *job) {
 	j.in.Values, j.out.Values = j.out.Values, j.in.Values
 	j.out.Sum = atrest.Sum(r.schema, &j.out)
 }
-

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/legible"
 )
 
 // dryRun is what a pack would do.
@@ -79,7 +80,7 @@ func dryOf(ctx context.Context, p *convert.Plan) (d dryDataset, err error) {
 
 func (d *dryDataset) print(c *console) {
 	m := &d.Measure
-	c.printf("%s: %d images as %s, %d file(s)\n", d.Path, d.Images, d.Format, d.Shards)
+	c.printf("%s: %d images as %s, %d file(s)\n", printable(d.Path), d.Images, d.Format, d.Shards)
 	about, on := "about ", "estimated by packing"
 	if m.Tried == d.Images {
 		about, on = "", "measured by packing"
@@ -111,7 +112,7 @@ func (d *dryRun) printSkips(c *console) {
 			c.printf("  ... and %d more (--json lists them all)\n", len(d.Skipped)-i)
 			break
 		}
-		c.printf("  %s: %s\n", printable(s.Path), s.Cause)
+		c.printf("  %s: %s\n", printable(s.Path), legible.Line(s.Cause))
 	}
 }
 

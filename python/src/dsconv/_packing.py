@@ -32,6 +32,9 @@ class PackReport:
         rate = self.written / self.seconds if self.seconds else 0.0
         size = f"{self.bytes / 1e6:.3g} MB, {self.seconds:.1f} s, {rate:.0f} images/s"
         text = f"{counts}; {size}: {', '.join(self.paths)}"
+        narrowed = sum(len(d.get("narrowed", ())) for d in self.details["datasets"])
+        if narrowed:
+            text += f"\n{narrowed} images of 16 bits a channel lost some: they are listed in {self.report}"
         return text + (f"\nskipped are listed in {self.report}" if self.skipped else "")
 
 
