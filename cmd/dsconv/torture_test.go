@@ -303,7 +303,7 @@ func identity(dst string) string {
 		}
 		if st, err := os.Lstat(name); err == nil {
 			sys := st.Sys().(*syscall.Stat_t)
-			fmt.Fprintln(&id, name, sys.Ino, sys.Ctim)
+			fmt.Fprintln(&id, name, sys.Ino, changeTime(sys))
 		}
 	}
 	return id.String()

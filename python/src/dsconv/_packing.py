@@ -36,6 +36,9 @@ class PackReport:
             text += f"\n{column['said']}"
         for option, patterns in self.details.get("unmatched", {}).items():
             text += f"\nmatches nothing: {option} {', '.join(map(repr, patterns))}"
+        narrowed = sum(len(d.get("narrowed", ())) for d in self.details["datasets"])
+        if narrowed:
+            text += f"\n{narrowed} images of 16 bits a channel lost some: they are listed in {self.report}"
         return text + (f"\nskipped are listed in {self.report}" if self.skipped else "")
 
 
