@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
+from ._brief import brief
 from ._source import Part, Source
 from ._tensors import Frame
 
@@ -107,7 +108,7 @@ class Samples:
             return self._rest(as_kind(image, self._kind))
         except Exception as error:
             key = self._source.call("keys", samples=[i])[0]
-            raise _native.Error(f"transform {key}: {type(error).__name__}: {error}") from error
+            raise _native.Error(f"transform {key}: {type(error).__name__}: {brief(error)}") from error
 
     def _value(self, part: Part | None, picked: int, padding: bool) -> Any:
         if part is None:

@@ -11,6 +11,7 @@ import numpy as np
 from . import _arguments
 from ._device import checked, pinned, to_device
 from ._epochs import Epochs
+from ._mixing import Mixing
 from ._native import ArgumentError, ArgumentTypeError
 from ._ranks import rank_and_world, threads
 from ._samples import Samples, stack
@@ -187,6 +188,9 @@ class Loader:
             )
         if order != "none":
             all_splits(self.path, self.split, self._source.splits)
+        self._mixing = None
+        if plan.mixers:
+            self._mixing = Mixing(plan.mixers, self._frame.parts, len(self.classes), seed=self.seed, tail=tail)
         self._epochs = Epochs()
         self._dataset: Dataset | None = None
 
@@ -307,7 +311,12 @@ class Loader:
     def _python_batches(self, epoch: int, position: int) -> Iterator[tuple[Any, int]]:
         assert self._samples is not None
         for samples, end in self._samples.epoch(epoch, self._numbers(epoch, position)):
-            yield (self._shaped(stack(samples)) if self.collate_fn is None else self._collate(samples)), end
+            if self._mixing is not None:
+                batch = self._mixing(self._shaped(stack(samples)), epoch, end)
+                samples = list(zip(*batch)) if self.collate_fn is not None else samples
+            elif self.collate_fn is None:
+                batch = self._shaped(stack(samples))
+            yield (self._pinned(batch) if self.collate_fn is None else self._collate(samples)), end
 
     def _collate(self, samples: list[Any]) -> Any:
         """What collate_fn makes of samples, in pinned memory if that was asked for."""
@@ -327,9 +336,10 @@ class Loader:
                     values[k] = values[k].to(getattr(torch, self._dtype))
                 if self._channels_last:
                     values[k] = values[k].contiguous(memory_format=torch.channels_last)
-            if self.pin_memory and isinstance(values[k], torch.Tensor):
-                values[k] = values[k].pin_memory()
         return tuple(values)
+
+    def _pinned(self, batch: tuple[Any, ...]) -> tuple[Any, ...]:
+        return pinned(batch) if self.pin_memory else batch
 
     def _drawn(self, epoch: int) -> np.ndarray | None:
         """The sampler's samples."""
