@@ -146,14 +146,14 @@ PYTHON = {
         [v2.ToImage(), v2.CenterCrop(9), v2.ColorJitter(0.1, 0.1), *FLOATS],
         ("centercrop:9", "uint8", "tv_tensor"),
         ("ColorJitter", "ToDtype", "Normalize"),
-        "torchvision computes contrast by another formula, up to 2 levels apart; native are the pixels of PIL images: "
-        "put it before ToImage",
+        "torchvision computes contrast by another formula, so that colours differ; native are the pixels of PIL images"
+        ": put it before ToImage",
     ),
     "hue on tensors": (
         [v2.ToImage(), v2.ColorJitter(0.1, 0, 0.2, 0.1)],
         ("", "uint8", "tv_tensor"),
         ("ColorJitter",),
-        "computes saturation and hue by another formula, up to 16 levels apart",
+        "computes saturation and hue by another formula, so that colours differ",
     ),
     "brighter than a resize": (
         [v2.ToImage(), v2.RandomResizedCrop(9), v2.ColorJitter(0.1)],

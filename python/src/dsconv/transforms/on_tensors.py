@@ -40,9 +40,9 @@ _KEEPS = (*MOVES, RandomInvert)
 _CLOSE = (GaussianBlur, Grayscale, RandomAdjustSharpness, RandomAutocontrast, RandomGrayscale)
 
 _REMEDY = "put it before ToImage, PILToTensor or ToTensor, and it is native"
-# What torchvision computes of tensors otherwise than of PIL images, and by how many levels of 0 to 255.
+# What torchvision computes of tensors otherwise than of PIL images.
 _OTHERWISE = {
-    "ColorJitter": "{changes} by another formula, up to {levels} levels apart",
+    "ColorJitter": "{changes} by another formula, so that colours differ",
     "TrivialAugmentWide": "contrast, colour, rotations and shears otherwise, so that whole pixels may differ",
     "RandAugment": "contrast, colour, rotations and shears otherwise, so that whole pixels may differ",
     "RandomRotation": "which pixel comes where otherwise, so that whole pixels may differ",
@@ -90,7 +90,7 @@ def _otherwise(op: Transform) -> str:
     what = _OTHERWISE.get(name, "it otherwise")
     if isinstance(op, ColorJitter):
         changes = [change for change in ("contrast", "saturation", "hue") if getattr(op, change)]
-        what = what.format(changes=" and ".join(changes), levels=16 if op.hue else 2)
+        what = what.format(changes=" and ".join(changes))
     return f"of tensors torchvision computes {what}; native are the pixels of PIL images"
 
 
