@@ -102,5 +102,7 @@ def flatten(t: Any) -> Iterator[Step]:
     elif from_torchvision.is_container(t):
         for inner in from_torchvision.inside(t):
             yield from flatten(inner)
-    else:
+    elif callable(t):
         yield from from_torchvision.steps(t)
+    else:
+        raise TypeError(f"transforms: {type(t).__name__} is not a transform: it cannot be called with an image")
