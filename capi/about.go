@@ -3,7 +3,10 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"math"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader"
@@ -37,6 +40,7 @@ type bad struct {
 
 type badSample struct {
 	Index   int    `json:"index"`
+	Key     string `json:"key"`
 	Message string `json:"message"`
 }
 
@@ -44,9 +48,37 @@ func badOf(l *loader, _ struct{}) (any, error) {
 	times, samples := l.Bad()
 	b := bad{Times: times, Samples: make([]badSample, len(samples))}
 	for i, s := range samples {
-		b.Samples[i] = badSample{s.Index, s.Err.Error()}
+		b.Samples[i] = badSample{s.Index, keyOf(l, s.Index), s.Err.Error()}
 	}
 	return b, nil
+}
+
+// narrowed is what Loader.Narrowed gives.
+type narrowed struct {
+	Times int64  `json:"times"`
+	Key   string `json:"key"`
+	How   string `json:"how"`
+}
+
+func narrowedOf(l *loader, _ struct{}) (any, error) { return narrowed(l.Narrowed()), nil }
+
+// keyOf is the key of a sample, "" where it cannot be read.
+func keyOf(l *loader, index int) string {
+	in, err := l.InfoOf(index)
+	if err != nil {
+		return ""
+	}
+	return in.Key
+}
+
+// noteBad counts a sample of the split as bad that the library has read, but that Python could
+// not use.
+func noteBad(l *loader, a struct {
+	Sample  int    `json:"sample"`
+	Message string `json:"message"`
+},
+) (any, error) {
+	return nil, l.NoteBad(a.Sample, errors.New(a.Message))
 }
 
 // numbers are samples of the split, in order of key; nil is all.
@@ -75,6 +107,22 @@ func keysAt(l *loader, a struct {
 		keys[k] = in.Key
 	}
 	return keys, nil
+}
+
+// numbersOf gives the labels of the loader's samples, in order of key, where they are numbers;
+// null stands for none.
+func numbersOf(l *loader, _ struct{}) (any, error) {
+	list, err := l.Numbers(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]*float64, len(list))
+	for i, x := range list {
+		if x := float64(x); !math.IsNaN(x) {
+			numbers[i] = &x
+		}
+	}
+	return numbers, nil
 }
 
 // sourcesOf gives the paths of the files that samples were made of, '/'-separated, relative to

@@ -119,6 +119,7 @@ type opened struct {
 	Loader    int64    `json:"loader"`
 	Samples   int      `json:"samples"`
 	Batches   int      `json:"batches"`
+	Repeats   bool     `json:"repeats"` // a sample may come more than once in an epoch
 	Slots     int      `json:"slots"`
 	BlockSize int      `json:"block_size"`
 	Classes   []string `json:"classes"`
@@ -151,7 +152,7 @@ func openLoader(c configuration) (any, error) {
 		return nil, errors.Join(err, l.end(0))
 	}
 	return opened{
-		Loader: handle, Samples: l.Samples(), Batches: l.Len(), Slots: l.Slots(), BlockSize: l.MemorySize(),
+		Loader: handle, Samples: l.Samples(), Batches: l.Len(), Repeats: l.Repeats(), Slots: l.Slots(), BlockSize: l.MemorySize(),
 		Classes: l.Classes(), Splits: splitsOf(l.dataset.Meta()), Parts: l.parts,
 	}, nil
 }

@@ -33,8 +33,8 @@ type File struct {
 // that stay.
 func Amend(src formats.Dataset, v Version, f formats.WritableFormat, path string, o Options) (*Plan, error) {
 	o.Create.Replace = true
-	p := &Plan{Path: path, Meta: v.Meta, src: src, format: f, o: o, ready: v.Ready, change: v.Change}
-	p.Meta.Version, p.Meta.Format = formats.Version, f.Name()
+	p := &Plan{Path: path, Meta: v.Meta, src: src, format: f, o: o, ready: v.Ready, change: v.Change, Samples: src.Len()}
+	p.Meta.Format = f.Name()
 	proc, err := preprocess.NewProcessor(o.Recipe, src.Meta().Schema)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func Amend(src formats.Dataset, v Version, f formats.WritableFormat, path string
 		return nil, err
 	}
 	p.every = p.checkpointEvery()
-	return p, nil
+	return p, p.remember()
 }
 
 func (p *Plan) takeFiles(files []File) error {

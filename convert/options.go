@@ -25,6 +25,8 @@ type Options struct {
 	Checkpoint int64
 	// Discard drops an unfinished dataset at the plan's path instead of going on with it.
 	Discard bool
+	// KeepOld keeps the dataset that is replaced: see formats.OldKeeper.
+	KeepOld bool
 	// Workers process, IOWorkers read; 0 chooses by the number of cores.
 	Workers, IOWorkers int
 	// Fail ends the run at the first bad image instead of skipping it.

@@ -19,6 +19,8 @@ type Plan struct {
 	Bytes  int64        // of the source's images
 	Expect int64        // bytes of the images to be written: exact if they pass through, else an estimate
 	Shards int          // files
+	// Samples is the number that the dataset will have if none is skipped.
+	Samples int
 
 	src    formats.Dataset
 	format formats.WritableFormat
@@ -28,6 +30,8 @@ type Plan struct {
 	files  []file
 	ready  func(i int) bool    // see Version; nil if no sample is
 	change func(*formats.Info) // likewise
+
+	removed []formats.Removed // by hand, which the dataset remembers
 
 	fingerprint uint64 // of the source's samples in this order
 	every       int    // positions between two checkpoints
@@ -59,9 +63,21 @@ func New(src formats.Dataset, splits, only []string, f formats.WritableFormat, p
 	}
 	p.every = p.checkpointEvery()
 	p.Meta = formats.Meta{
-		Version: formats.Version, Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(only),
+		Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(only),
 	}
-	return p, nil
+	p.Samples = len(p.order)
+	return p, p.remember()
+}
+
+// remember takes over what the source remembers of edits.
+func (p *Plan) remember() (err error) {
+	if p.Meta.History = p.src.Meta().History; p.Meta.History == nil {
+		return nil
+	}
+	if r, ok := p.src.(formats.Removals); ok {
+		p.removed, err = r.Removed()
+	}
+	return err
 }
 
 // compress decides what a level of zstd means: the files of a format that compresses them,
@@ -80,6 +96,10 @@ func compress(o *Options, f formats.WritableFormat) error {
 // choose puts the samples' indices into the order of writing.
 func (p *Plan) choose(only []string) error {
 	h := newFingerprint()
+	take, err := p.o.Take.Chooser()
+	if err != nil {
+		return err
+	}
 	for i := range p.src.Len() {
 		if p.o.Limit > 0 && i >= p.o.Limit {
 			break
@@ -91,7 +111,7 @@ func (p *Plan) choose(only []string) error {
 		if err != nil {
 			return err
 		}
-		if !p.o.Take.Match(in.Source.Path) {
+		if !take.File(in.Name()) {
 			continue
 		}
 		if err := p.take(i, h); err != nil {

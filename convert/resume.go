@@ -20,6 +20,11 @@ const openTries = 10
 
 // open creates the dataset or continues an unfinished one of the same plan.
 func (p *Plan) open() (w formats.Writer, n note, err error) {
+	if p.o.KeepOld {
+		if err := atrest.MayKeep(p.Path); err != nil {
+			return nil, n, err
+		}
+	}
 	if p.o.Discard {
 		if err := atrest.Discard(p.Path); err != nil {
 			return nil, n, err
@@ -88,6 +93,9 @@ func (p *Plan) continues(was *formats.Meta, b []byte) (note, error) {
 	if changes == "" && !sameSchema(was.Schema, p.Meta.Schema) {
 		changes = "its classes or fields"
 	}
+	if changes == "" && !sameHistory(was.History, p.Meta.History) {
+		changes = "which edits are kept"
+	}
 	if changes != "" {
 		return n, fmt.Errorf("%w %w: the source changed since (%s)", formats.ErrPartial, ErrContinue, changes)
 	}
@@ -102,11 +110,16 @@ func sameSchema(a, b formats.Schema) bool {
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
+// sameHistory reports whether two versions remember as many edits.
+func sameHistory(a, b *formats.History) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
 // sameRecipe says whether two recipes make the same bytes.
 func sameRecipe(was, now map[string]string) bool { return recipeDiff(was, now) == "" }
 
 // recipeDiff names what differs. A recipe of an older dsconv does not tell the version of its
-// decoder; that is no difference.
+// decoder or the rule of its patterns; that is no difference: the samples are compared too.
 func recipeDiff(was, now map[string]string) string {
 	var diff []string
 	all := maps.Clone(was)
@@ -115,7 +128,7 @@ func recipeDiff(was, now map[string]string) string {
 	}
 	maps.Copy(all, now)
 	for _, k := range slices.Sorted(maps.Keys(all)) {
-		if _, told := was[k]; !told && k == preprocess.DecoderVersionKey {
+		if _, told := was[k]; !told && (k == preprocess.DecoderVersionKey || k == formats.PatternRuleKey) {
 			continue
 		}
 		if was[k] != now[k] {

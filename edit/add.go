@@ -16,25 +16,40 @@ type AddOptions struct {
 	convert.Options // workers, what to do about bad images, size of new shards, progress
 	// Hash compares the bytes of files whose size and time are what they were, too.
 	Hash bool
+	// Prune drops the samples that the source lacks, but none of other collections that were
+	// added, and not most of a collection; PruneAll drops all of them.
+	Prune, PruneAll bool
+	// Unread are paths of the source's files and folders that could not be looked at: what was
+	// packed from there does not count as gone.
+	Unread []string
+	// ResetEdits forgets what was removed and set by hand of what the source has.
+	ResetEdits bool
 }
 
 // Added is what Add found.
 type Added struct {
-	New        int      `json:"new"`
-	Changed    int      `json:"changed"`    // of which the image is another one now
-	Relabelled int      `json:"relabelled"` // of which label, split or columns are others now
-	Unchanged  int      `json:"unchanged"`
-	Absent     int      `json:"absent"` // in the dataset but not in the source: they stay
+	New        int `json:"new"`
+	Changed    int `json:"changed"`    // of which the image is another one now
+	Relabelled int `json:"relabelled"` // of which label, split or columns are others now
+	Unchanged  int `json:"unchanged"`
+	Absent     int `json:"absent"` // in the dataset but not in the source: they stay
+	Pruned     int `json:"pruned"` // they do not
+	// KeptOut is the number of the source's samples that stay out because they were removed by
+	// hand, KeptEdits of those that keep what was set by hand though the source says otherwise.
+	KeptOut   int `json:"kept_out"`
+	KeptEdits int `json:"kept_edits"`
+	// Reset is the number of edits by hand that are forgotten, of samples set or removed.
+	Reset      int      `json:"reset"`
 	NewClasses []string `json:"new_classes,omitempty"`
 }
 
 // Nothing says that there is nothing to do.
-func (a *Added) Nothing() bool { return a.New+a.Changed+a.Relabelled == 0 }
+func (a *Added) Nothing() bool { return a.New+a.Changed+a.Relabelled+a.Pruned+a.Reset == 0 }
 
 // Add plans a version of t that also has the samples of src: those that t has not, and those
 // that changed, by the recipe that t was packed with. A file's size and time tell that it is
-// what it was; where the time differs, its bytes are compared. The plan is nil if there is
-// nothing to do.
+// what it was; where the time differs, its bytes are compared. What was removed, or set, by
+// hand stays so. The plan is nil if there is nothing to do.
 func Add(ctx context.Context, t *Target, src formats.Dataset, o AddOptions) (*convert.Plan, *Added, error) {
 	a := &adder{target: t, src: src, o: &o}
 	var err error
@@ -47,9 +62,13 @@ func Add(ctx context.Context, t *Target, src formats.Dataset, o AddOptions) (*co
 	if err := a.compare(ctx); err != nil {
 		return nil, nil, err
 	}
+	if err := a.prune(); err != nil {
+		return nil, nil, err
+	}
 	if a.found.Nothing() {
 		return nil, &a.found, nil
 	}
+	a.union.removed = a.removals.left()
 	if a.found.New+a.found.Changed > 0 {
 		a.union.meta.Recipe = withDecoder(a.union.meta.Recipe)
 	}
@@ -70,12 +89,16 @@ type adder struct {
 	pairs  []pair
 	split  convert.Split // of the target's recipe
 	found  Added
+
+	removals *removals
+	origin   uint16 // of what is new
 }
 
 // pair is a sample that the target has, the source has, or both; -1 where it has not.
 type pair struct {
 	old, src int32
 	differs  bool // the image does
+	gone     bool // the sample is to be dropped
 	change   *change
 }
 
@@ -97,6 +120,13 @@ func (a *adder) unite() error {
 	meta.Schema = schema
 	a.union = &union{meta: meta}
 	a.union.parts = []part{newPart(a.target.Dataset, true, &meta), newPart(a.src, false, &meta)}
+	src := &a.union.parts[1]
+	src.marks, src.origin = nil, func(uint16) uint16 { return a.origin }
+	removed, err := removedFrom(a.target.Dataset)
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.target.Path, err)
+	}
+	a.removals = newRemovals(removed)
 	return nil
 }
 
@@ -118,11 +148,11 @@ func (a *adder) compare(ctx context.Context) error {
 			j++
 		case !okNow || okOld && old.Key < now.Key:
 			a.pairs = append(a.pairs, pair{old: int32(i), src: -1})
-			a.found.Absent++
 			i++
 		case !okOld || now.Key < old.Key:
-			a.pairs = append(a.pairs, pair{old: -1, src: int32(j)})
-			a.found.New++
+			if a.comesIn(&now) {
+				a.pairs = append(a.pairs, pair{old: -1, src: int32(j)})
+			}
 			j++
 		default:
 			a.pairs = append(a.pairs, pair{old: int32(i), src: int32(j)})
@@ -132,7 +162,10 @@ func (a *adder) compare(ctx context.Context) error {
 	if err := a.compareImages(ctx); err != nil {
 		return err
 	}
-	return a.compareRest()
+	if err := a.compareRest(); err != nil {
+		return err
+	}
+	return a.followRenamed(ctx)
 }
 
 func infoAt(ds formats.Dataset, i int) (in formats.Info, ok bool, err error) {
@@ -143,8 +176,7 @@ func infoAt(ds formats.Dataset, i int) (in formats.Info, ok bool, err error) {
 	return in, true, err
 }
 
-// compareRest finds the samples whose image is the same but not their label, split or
-// columns.
+// compareRest finds out what of label, split and columns is another one now.
 func (a *adder) compareRest() error {
 	for k := range a.pairs {
 		p := &a.pairs[k]
@@ -153,14 +185,18 @@ func (a *adder) compareRest() error {
 		}
 		if p.differs {
 			a.found.Changed++
+			if err := a.keepOfChanged(p); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := a.compareOne(p); err != nil {
 			return err
 		}
-		if p.change == nil || p.change.sourceOnly() {
+		switch {
+		case p.change == nil || p.change.sourceOnly():
 			a.found.Unchanged++
-		} else {
+		default:
 			a.found.Relabelled++
 		}
 	}
@@ -173,12 +209,16 @@ func (a *adder) version() *version {
 	for _, p := range a.pairs {
 		at := int32(len(a.union.items))
 		switch {
+		case p.gone:
+			if p.old >= 0 {
+				v.base[p.old] = -1
+			}
 		case p.old < 0:
 			v.added = append(v.added, at)
-			a.union.items = append(a.union.items, item{part: 1, index: p.src})
+			a.union.items = append(a.union.items, item{part: 1, index: p.src, change: p.change})
 		case p.differs:
 			v.base[p.old] = at
-			a.union.items = append(a.union.items, item{part: 1, index: p.src})
+			a.union.items = append(a.union.items, item{part: 1, index: p.src, change: p.change})
 		default:
 			v.base[p.old] = at
 			a.union.items = append(a.union.items, item{part: 0, index: p.old, change: p.change})
@@ -195,15 +235,18 @@ func (a *adder) assign(v *version) error {
 		return err
 	}
 	for old, at := range v.base {
+		if at < 0 {
+			continue
+		}
 		in, err := a.target.Info(old)
 		if err != nil {
 			return err
 		}
 		it := &a.union.items[at]
 		switch {
-		case !a.split.Shares() && it.part == 1:
 		case it.change != nil && it.change.split != nil:
 			dealt[at] = *it.change.split
+		case !a.split.Shares() && it.part == 1:
 		default:
 			dealt[at] = in.Split
 		}
@@ -215,6 +258,9 @@ func (a *adder) assign(v *version) error {
 		}
 	}
 	for _, at := range v.added {
+		if c := a.union.items[at].change; c != nil && c.split != nil {
+			dealt[at] = *c.split
+		}
 		if err := a.checkSplit(at, dealt[at]); err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ func (a *adder) compareImages(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if p.differs = differs(&old, &now); p.differs || a.unread(&old, &now) {
+		if p.differs = differs(&old, &now); p.differs || a.known(&old, &now) {
 			continue
 		}
 		g.Go(func() error {
@@ -52,8 +52,8 @@ func differs(old, now *formats.Info) bool {
 	return now.Source.Size != old.Source.Size
 }
 
-// unread says that what is known of two images, which does not differ, is enough.
-func (a *adder) unread(old, now *formats.Info) bool {
+// known says that what is known of two images, which does not differ, is enough.
+func (a *adder) known(old, now *formats.Info) bool {
 	if now.Sum != [16]byte{} {
 		return true
 	}
@@ -112,7 +112,8 @@ func (a *adder) compareOne(p *pair) error {
 	if err := a.compareLabels(p, &c, &old, &now); err != nil {
 		return err
 	}
-	if c.source != nil || !c.sourceOnly() {
+	a.keepEdits(&c, &old)
+	if c.source != nil || c.mark != nil || !c.sourceOnly() {
 		p.change = &c
 	}
 	return nil
@@ -130,7 +131,7 @@ func (a *adder) compareLabels(p *pair, c *change, old, now *formats.Info) error 
 			if old.Label != now.Label {
 				c.setLabel(k, now.Label)
 			}
-		case f.Kind == formats.Label || f.Kind == formats.MultiHot:
+		case f.Kind.IsLabel():
 			further = append(further, k)
 		}
 	}

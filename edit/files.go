@@ -28,6 +28,9 @@ func (v *version) plan(o convert.Options) (*convert.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := v.union.remember(); err != nil {
+		return nil, err
+	}
 	next := convert.Version{Meta: v.union.meta, Ready: v.union.ready}
 	if next.Change, err = v.changes(); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package edit
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/dsconv/dsconv/convert"
@@ -27,6 +28,9 @@ func Merge(sources []formats.Dataset, names []string, f formats.WritableFormat, 
 	}
 	m := &merger{union: u, names: names}
 	if err := m.merge(); err != nil {
+		return nil, nil, err
+	}
+	if err := m.remember(); err != nil {
 		return nil, nil, err
 	}
 	splits := make([]string, u.Len())
@@ -85,8 +89,16 @@ func mergedUnion(sources []formats.Dataset, names []string) (*union, error) {
 	}
 	meta.Format = "merge"
 	u := &union{meta: meta}
+	origins := 0 // each source is a collection of its own, or several
 	for _, ds := range sources {
 		u.parts = append(u.parts, newPart(ds, ds.Meta().Format != "folder", &meta))
+		last := &u.parts[len(u.parts)-1]
+		first := origins
+		last.origin = func(own uint16) uint16 { return uint16(min(first+int(own), math.MaxUint16)) }
+		origins++
+		if h := ds.Meta().History; h != nil {
+			origins += h.Origins
+		}
 	}
 	return u, nil
 }
@@ -116,6 +128,26 @@ type merger struct {
 	union *union
 	names []string
 	found Merged
+}
+
+// remember unites the lists of what was removed by hand, without the samples that another
+// source has.
+func (m *merger) remember() error {
+	u := m.union
+	for k := range u.parts {
+		removed, err := removedFrom(u.parts[k].Dataset)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.names[k], err)
+		}
+		u.removed = append(u.removed, removed...)
+	}
+	if len(u.removed) > 0 {
+		u.removed = slices.DeleteFunc(sortRemoved(u.removed), func(r formats.Removed) bool {
+			_, err := formats.Find(u, r.Key)
+			return err == nil
+		})
+	}
+	return u.remember()
 }
 
 // merge puts the samples of all parts into key order.
@@ -171,6 +203,9 @@ func (m *merger) same(key string, first, k, i int) error {
 	same := s[0].Split == s[1].Split && slices.Equal(s[0].Columns, s[1].Columns)
 	for f := range s[0].Values {
 		same = same && string(s[0].Values[f].Data) == string(s[1].Values[f].Data)
+	}
+	if edited := s[0].Mark.Edited | s[1].Mark.Edited; edited != s[0].Mark.Edited {
+		u.items[len(u.items)-1].change = &change{mark: &formats.Mark{Edited: edited, Origin: s[0].Mark.Origin}}
 	}
 	if !same {
 		return fmt.Errorf("%w: %s and %s both have the key %q, with other bytes or labels", formats.ErrKey, m.names[first], m.names[k], key)

@@ -7,21 +7,34 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Remove plans a version of t without the samples of those keys. A key that t has not is an
-// error.
+// Remove plans a version of t without the samples of those keys, which remembers that they
+// were removed: Add leaves them out. A key that t has not is an error.
 func Remove(t *Target, keys []string, o convert.Options) (*convert.Plan, error) {
+	removed, err := removedFrom(t.Dataset)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Path, err)
+	}
 	gone := map[int]bool{}
 	for _, key := range keys {
 		i, err := formats.Find(t, key)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Path, err)
 		}
+		if gone[i] {
+			continue
+		}
 		gone[i] = true
+		in, err := t.Info(i)
+		if err != nil {
+			return nil, err
+		}
+		removed = append(removed, formats.Removed{Key: in.Key, Source: in.Source})
 	}
 	if len(gone) == t.Len() {
 		return nil, fmt.Errorf("%s: nothing would be left: remove the dataset itself instead", t.Path)
 	}
 	v := t.unchanged(func(i int) bool { return !gone[i] })
+	v.union.removed = sortRemoved(removed)
 	return v.plan(o)
 }
 

@@ -22,6 +22,9 @@ type Repaired struct {
 	Restored []string `json:"restored"` // keys of the samples that come from the source
 	Lost     []Lost   `json:"lost"`     // those that do not: then there is no plan
 	Files    []string `json:"files"`    // that are written anew; null for all
+	// Forgotten is the number of samples that were removed by hand where their list is damaged: no
+	// source has it, so that the repaired dataset does not know of them.
+	Forgotten int `json:"forgotten,omitempty"`
 }
 
 // Lost is a damaged sample that the source cannot give back.
@@ -60,6 +63,9 @@ func Repair(ctx context.Context, t *Target, damage []formats.Damage, all bool, s
 	r := &repairer{target: t, src: src, recipe: recipe.Recipe}
 	v := t.unchanged(func(int) bool { return true })
 	if err := r.files(v, damage, all); err != nil {
+		return nil, nil, err
+	}
+	if err := r.removed(v); err != nil {
 		return nil, nil, err
 	}
 	if err := sameFields(t.Meta().Schema, src.Meta().Schema); err != nil {
@@ -111,6 +117,15 @@ func (r *repairer) files(v *version, damage []formats.Damage, all bool) error {
 		r.suspect = append(r.suspect, samples[i]...)
 	}
 	return nil
+}
+
+// removed takes over the list of what was removed by hand.
+func (r *repairer) removed(v *version) (err error) {
+	v.union.removed, err = removedFrom(r.target.Dataset)
+	if errors.Is(err, formats.ErrDamaged) {
+		r.found.Forgotten, err = r.target.Meta().History.Removed, nil
+	}
+	return err
 }
 
 // samples reads those in damaged files and takes from the source what is lost.
@@ -235,7 +250,7 @@ func (r *repairer) restore(proc *preprocess.Processor, in *formats.Info, s, out 
 
 // asWas is what the manifest says of a sample.
 func (r *repairer) asWas(in *formats.Info) *change {
-	c := &change{split: &in.Split, source: &in.Source, columns: map[int]string{}}
+	c := &change{split: &in.Split, source: &in.Source, mark: &in.Mark, columns: map[int]string{}}
 	for j, text := range in.Columns {
 		c.columns[j] = text
 	}

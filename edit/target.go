@@ -32,6 +32,9 @@ func Open(f formats.Format, path string) (*Target, error) {
 	return &Target{Path: path, Format: w, Dataset: ds}, nil
 }
 
+// Removed implements formats.Removals.
+func (t *Target) Removed() ([]formats.Removed, error) { return removedFrom(t.Dataset) }
+
 // many says that the dataset has files which can stay when others change.
 func (t *Target) many() bool {
 	p, err := atrest.ParseShardPath(t.Path)

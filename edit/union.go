@@ -14,16 +14,20 @@ type union struct {
 	parts  []part
 	items  []item
 	splits []string // by item, instead of the parts' own; nil for those
+
+	removed []formats.Removed // by hand, in the order of keys
 }
 
 // part is a dataset that samples are taken from.
 type part struct {
 	formats.Dataset
-	ready   bool      // its samples are as they are to be written
-	field   []int     // by field of the union: the part's
-	classes [][]int64 // by field of the union: its index of each of the part's classes; nil if they are the same
-	column  []int     // by column of the union: the part's, -1 if it has none
-	same    bool      // fields, classes and columns are the union's
+	ready   bool                    // its samples are as they are to be written
+	field   []int                   // by field of the union: the part's
+	classes [][]int64               // by field of the union: its index of each of the part's classes; nil if they are the same
+	column  []int                   // by column of the union: the part's, -1 if it has none
+	same    bool                    // fields, classes and columns are the union's
+	marks   *[16]uint16             // by bit of the part's marks: the union's; nil where the part's are not of interest
+	origin  func(own uint16) uint16 // of its samples, from the part's own; nil for the same
 }
 
 // item is one sample: number index of a part, with what is changed of it.
@@ -39,6 +43,7 @@ type change struct {
 	split   *string
 	columns map[int]string // by column of the union
 	source  *formats.Source
+	mark    *formats.Mark
 }
 
 var _ formats.Dataset = (*union)(nil)
@@ -64,6 +69,7 @@ func newPart(ds formats.Dataset, ready bool, meta *formats.Meta) part {
 		p.column = append(p.column, j)
 		p.same = p.same && i == j
 	}
+	p.marks = movedMarks(own, meta, &p)
 	return p
 }
 
@@ -99,6 +105,9 @@ func (u *union) Close() error { return nil }
 // ready says that sample i is as it is to be written.
 func (u *union) ready(i int) bool { return u.parts[u.items[i].part].ready }
 
+// Removed implements formats.Removals.
+func (u *union) Removed() ([]formats.Removed, error) { return u.removed, nil }
+
 // Info tells what is known of sample i. Its Sum is that of the part's values.
 func (u *union) Info(i int) (formats.Info, error) {
 	it := &u.items[i]
@@ -113,6 +122,7 @@ func (u *union) Info(i int) (formats.Info, error) {
 	if !p.same {
 		in.Columns = p.columns(in.Columns, nil)
 	}
+	in.Mark = p.mark(in.Mark)
 	if u.splits != nil {
 		in.Split = u.splits[i]
 	}
@@ -146,6 +156,9 @@ func (c *change) info(in *formats.Info, schema formats.Schema) {
 	if c.source != nil {
 		in.Source = *c.source
 	}
+	if c.mark != nil {
+		in.Mark = *c.mark
+	}
 	if len(c.columns) > 0 {
 		in.Columns = append([]string(nil), in.Columns...)
 		for j, text := range c.columns {
@@ -159,6 +172,7 @@ func (c *change) info(in *formats.Info, schema formats.Schema) {
 func (u *union) Read(i int, s *formats.Sample) error {
 	it := &u.items[i]
 	p := &u.parts[it.part]
+	s.Mark = formats.Mark{} // a folder does not set it
 	if err := p.Read(int(it.index), s); err != nil {
 		return err
 	}
@@ -170,6 +184,7 @@ func (u *union) Read(i int, s *formats.Sample) error {
 			return err
 		}
 	}
+	s.Mark = p.mark(s.Mark)
 	if u.splits != nil {
 		s.Split = u.splits[i]
 	}
@@ -231,6 +246,9 @@ func (c *change) sample(s *formats.Sample) {
 	}
 	if c.source != nil {
 		s.Source = *c.source
+	}
+	if c.mark != nil {
+		s.Mark = *c.mark
 	}
 	for j, text := range c.columns {
 		s.Columns[j] = text

@@ -1,7 +1,11 @@
 package formats
 
-// Version is the version of what dsconv writes at rest. A reader refuses a larger one.
-const Version = 1
+import "slices"
+
+// Version is the latest version of what dsconv writes at rest. A reader refuses a larger one.
+// A dataset is written with the lowest version that keeps an older dsconv from harming it:
+// see Meta.Needs.
+const Version = 2
 
 // Meta describes a dataset as a whole. It is what dataset.json holds and has nothing in
 // it that differs between two runs over the same source with the same recipe.
@@ -16,6 +20,8 @@ type Meta struct {
 	Recipe map[string]string `json:"recipe,omitempty"`
 	Count  int               `json:"count"`
 	Stats  Stats             `json:"stats"`
+	// History sums up what is remembered of edits; nil if nothing is.
+	History *History `json:"history,omitempty"`
 	// Files lists the data files in order, relative to the dataset, where it has several.
 	Files []string `json:"files,omitempty"`
 }
@@ -35,6 +41,17 @@ type Stats struct {
 	MaxWidth  int   `json:"max_width"`
 	// Uniform says that all images have one shape and element type.
 	Uniform bool `json:"uniform"`
+}
+
+// Needs is the version that the dataset must be written with: the first one whose edits keep
+// all that is in it. Version 2 came with what is remembered of edits, with labels that are
+// numbers, and with patterns of folders, whose files an older add would take.
+func (m *Meta) Needs() int {
+	numbers := slices.ContainsFunc(m.Schema, func(f Field) bool { return f.Kind == Number })
+	if numbers || m.History != nil || m.Recipe[PatternRuleKey] != "" {
+		return 2
+	}
+	return 1
 }
 
 // Classes names the indices of the designated label; nil without one.

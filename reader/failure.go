@@ -52,6 +52,16 @@ func (l *Loader) Bad() (times int64, samples []BadSample) {
 	return l.badTimes, append(samples, l.bad...)
 }
 
+// NoteBad counts sample i of the split, in order of key, among Bad's: it was read, but what the
+// caller makes of it failed.
+func (l *Loader) NoteBad(i int, err error) error {
+	if i < 0 || i >= l.samples.Len() {
+		return fmt.Errorf("sample %d: there are %d", i, l.samples.Len())
+	}
+	l.noteBad(i, err)
+	return nil
+}
+
 func (l *Loader) noteBad(index int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

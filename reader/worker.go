@@ -158,12 +158,18 @@ func (w *worker) decode(v *formats.Value, o preprocess.DecodeOptions) (m *prepro
 		return m, false, err
 	}
 	o.Room = &w.room
-	return &w.pixels, true, w.decoder.Decode(&w.pixels, v, o)
+	err = w.decoder.Decode(&w.pixels, v, o)
+	if how := w.decoder.Narrowed(); how != "" {
+		w.loader.narrowed.note(w.sample.Key, how)
+	}
+	return &w.pixels, true, err
 }
 
 func (w *worker) options() preprocess.DecodeOptions {
 	c := &w.loader.config
-	return preprocess.DecodeOptions{Color: c.Color, ApplyOrientation: c.ApplyOrientation, Fast: c.FastDecode, MaxPixels: c.MaxPixels}
+	return preprocess.DecodeOptions{
+		Color: c.Color, Deep: c.deep(), ApplyOrientation: c.ApplyOrientation, Fast: c.FastDecode, MaxPixels: c.MaxPixels,
+	}
 }
 
 // lends says whether v's pixels can be used where they are.

@@ -19,17 +19,26 @@ func addCommand(c *console) *cli.Command {
 		ArgsUsage: "DATASET SRC",
 		Description: "The images of SRC that the dataset has not, and those that changed, are packed as the dataset\n" +
 			"was: its recipe says how, its options for labels hold unless others are given. Labels, splits and\n" +
-			"columns become those of SRC; what SRC has not stays. A file of the same size and time counts as\n" +
-			"unchanged; where the time differs, its bytes are compared. New classes come after the old ones. New\n" +
-			"images of shards go to new shards; LMDB, HDF5 and single files are written anew, without decoding\n" +
-			"what they hold. An image that was packed and is damaged now is skipped, and so is gone.\n\n" +
+			"columns become those of SRC. A file of the same size and time counts as unchanged; where the time\n" +
+			"differs, its bytes are compared. New classes come after the old ones. New images of shards go to new\n" +
+			"shards; LMDB, HDF5 and single files are written anew, without decoding what they hold. An image that\n" +
+			"was packed and is damaged now is skipped, and so is gone.\n\n" +
+			"Edits stay: what rm removed does not come back, also not under another name with the same bytes, and\n" +
+			"what relabel set is kept, also if the image changes. --reset-edits takes all that from SRC again.\n\n" +
+			"Samples that SRC lacks stay, unless --prune drops them: those of a class folder that was renamed\n" +
+			"would be there twice. --prune leaves alone what came from another folder or dataset, and drops\n" +
+			"nothing if SRC lacks more than half of what came from it; --prune-all drops all that SRC lacks.\n\n" + patternHelp + "\n\n" +
 			"Example:\n   dsconv add out.lmdb images/\n\n" + strings.Replace(editExitCodes, "0 done", "0 done, 3 some skipped", 1),
 		Flags: editFlags(
 			&cli.StringFlag{Name: "labels", Usage: "table of labels: `FILE`", DefaultText: "as packed"},
 			&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table", DefaultText: "as packed"},
 			&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` between several labels", DefaultText: "as packed"},
+			newTypesFlag(),
 			&cli.StringSliceFlag{Name: "include", Usage: "take only files that fit `PATTERN`", DefaultText: "as packed"},
-			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that fit `PATTERN`", DefaultText: "as packed"},
+			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out what fits `PATTERN`", DefaultText: "as packed"},
+			&cli.BoolFlag{Name: "prune", Usage: "drop the samples that came from SRC and are not there any more"},
+			&cli.BoolFlag{Name: "prune-all", Usage: "drop all samples that SRC lacks, wherever they came from"},
+			&cli.BoolFlag{Name: "reset-edits", Usage: "take labels from SRC that relabel set, and samples that rm removed"},
 			&cli.BoolFlag{Name: "hash", Usage: "compare the bytes of files that seem unchanged, too"},
 			&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a new shard", DefaultText: "that of the largest there is"},
 			&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "skip a bad image, fail, or quarantine:DIR"},
@@ -48,7 +57,14 @@ func add(cc *cli.Context, c *console) error {
 }
 
 func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOptions) error {
-	src, err := openSource(cc.Context, from, addConfig(cc, t.Meta().Recipe))
+	if (cc.Bool("prune") || cc.Bool("prune-all")) && (cc.IsSet("include") || cc.IsSet("exclude")) {
+		return usage("--prune drops what SRC lacks, so it looks at all of SRC: leave --include and --exclude out")
+	}
+	cfg, err := addConfig(cc, t.Meta())
+	if err != nil {
+		return err
+	}
+	src, err := openSource(cc.Context, from, cfg)
 	if err != nil {
 		return err
 	}
@@ -62,34 +78,67 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOpti
 			return err
 		}
 	}
-	p, found, err := edit.Add(cc.Context, t, src, edit.AddOptions{Options: o.convert, Hash: cc.Bool("hash")})
+	table, err := newSummary(src, takeOf(cc)) // patterns of the recipe need not fit here
 	if err != nil {
 		return err
 	}
+	p, found, err := edit.Add(cc.Context, t, src, edit.AddOptions{
+		Options: o.convert, Hash: cc.Bool("hash"), ResetEdits: cc.Bool("reset-edits"),
+		Prune: cc.Bool("prune"), PruneAll: cc.Bool("prune-all"), Unread: unread(table),
+	})
+	if err != nil {
+		return err
+	}
+	return amend(cc.Context, c, t, p, o, amended{said: saidOf(found, from), what: found, table: table})
+}
+
+// unread are the paths of the source that listing it skipped.
+func unread(s *summary) []string {
+	var paths []string
+	for _, k := range s.listed {
+		paths = append(paths, k.Path)
+	}
+	return paths
+}
+
+func saidOf(found *edit.Added, from string) string {
 	said := fmt.Sprintf("%d new, %d changed, %d relabelled, %d unchanged, %d not in %s", found.New, found.Changed,
-		found.Relabelled, found.Unchanged, found.Absent, from)
+		found.Relabelled, found.Unchanged, found.Absent+found.Pruned, from)
 	if len(found.NewClasses) > 0 {
 		said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))
 	}
-	return amend(cc.Context, c, t, p, o, amended{said: said, what: found, table: newSummary(src)})
+	for _, part := range []struct {
+		n    int
+		text string
+	}{
+		{found.Pruned, "%d dropped, which are not in the source any more"},
+		{found.Absent, "%d stay that are not in the source (--prune drops those that came from it)"},
+		{found.KeptOut, "%d removed sample(s) stayed out"},
+		{found.KeptEdits, "%d sample(s) keep what was edited"},
+		{found.Reset, "%d edit(s) reset"},
+	} {
+		if part.n > 0 {
+			said += "\n  " + fmt.Sprintf(part.text, part.n)
+		}
+	}
+	return said
 }
 
 // addConfig is how the folder is read: as the recipe says, but for the flags that are given.
-func addConfig(cc *cli.Context, recipe map[string]string) folder.Config {
-	cfg := folderConfig(recipe)
-	cfg.Take = formats.Patterns{Include: splitList(recipe["include"]), Exclude: splitList(recipe["exclude"])}
+func addConfig(cc *cli.Context, m *formats.Meta) (cfg folder.Config, err error) {
+	cfg = folderConfig(m)
+	cfg.Take, err = takeAgain(cc, m.Recipe)
 	for flag, set := range map[string]func(){
 		"labels":        func() { cfg.Labels = cc.String("labels") },
 		"label-columns": func() { cfg.LabelColumns = splitList(cc.String("label-columns")) },
 		"label-sep":     func() { cfg.LabelSep = cc.String("label-sep") },
-		"include":       func() { cfg.Take.Include = cc.StringSlice("include") },
-		"exclude":       func() { cfg.Take.Exclude = cc.StringSlice("exclude") },
+		"label-type":    func() { cfg.LabelType = cc.String("label-type") },
 	} {
 		if cc.IsSet(flag) {
 			set()
 		}
 	}
-	return cfg
+	return cfg, err
 }
 
 // splitList takes a list of a recipe apart.

@@ -40,13 +40,13 @@ func run(ctx context.Context, args []string, c *console) int {
 	case errors.Is(err, errSkipped):
 		return exitSkipped
 	case errors.As(err, &wrong):
-		c.errorf("%v", err)
+		c.fail(err)
 		return exitUsage
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		c.errorf("interrupted%s", hint(err))
+		c.fail(fmt.Errorf("%w%s", errInterrupted, hint(err)))
 		return exitFailed
 	}
-	c.errorf("%v", err)
+	c.fail(err)
 	return exitFailed
 }
 
@@ -56,12 +56,14 @@ func newApp(c *console) *cli.App {
 		Usage: "make a slow folder of images a dataset that training reads fast",
 		Commands: []*cli.Command{
 			synthCommand(c), packCommand(c), infoCommand(c), lsCommand(c), catCommand(c), verifyCommand(c), diffCommand(c), unpackCommand(c),
-			addCommand(c), removeCommand(c), relabelCommand(c), mergeCommand(c),
+			addCommand(c), removeCommand(c), relabelCommand(c), mergeCommand(c), undoCommand(c),
 			trainCommand(c), benchCommand(c),
 		},
 		Version:   versionText(),
 		Writer:    c.out,
 		ErrWriter: c.err,
+		// A key or a file may have a comma in its name.
+		DisableSliceFlagSeparator: true,
 		// A command reports its own errors and exit code through run.
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   onUsageError,

@@ -20,6 +20,7 @@ const editExitCodes = "The dataset is as it was until the new version is complet
 // editFlags are of every command that makes a new version of a dataset.
 func editFlags(more ...cli.Flag) []cli.Flag {
 	return append(more,
+		keepOldFlag(),
 		&cli.BoolFlag{Name: "discard", Usage: "drop an unfinished version and start anew"},
 		&cli.StringFlag{Name: "checkpoint", Usage: "write about `SIZE` between two checkpoints", DefaultText: "256MiB"},
 		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines", DefaultText: "the number of cores"},
@@ -38,7 +39,7 @@ func editOptions(cc *cli.Context) (*packOptions, error) {
 	}
 	o := &packOptions{
 		dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"), progressJSON: asJSON,
-		convert: convert.Options{Workers: cc.Int("workers"), Discard: cc.Bool("discard")},
+		convert: convert.Options{Workers: cc.Int("workers"), Discard: cc.Bool("discard"), KeepOld: cc.Bool("keep-old")},
 	}
 	if size := cc.String("checkpoint"); size != "" {
 		if o.convert.Checkpoint, err = convert.ParseSize(size); err != nil {
@@ -69,12 +70,19 @@ func withTarget(cc *cli.Context, path string, do func(t *edit.Target, o *packOpt
 // edited is what a command did, for --json.
 type edited struct {
 	Path    string          `json:"path"`
+	DryRun  bool            `json:"dry_run,omitempty"` // nothing was done: this is what would be
 	Samples int             `json:"samples"`
 	Written int             `json:"written"`
 	Files   int             `json:"files,omitempty"`
 	Kept    int             `json:"files_kept"`
+	Old     *keptOld        `json:"old,omitempty"` // the version before, if it is kept
 	What    any             `json:"what,omitempty"`
 	Report  *convert.Report `json:"report,omitempty"`
+	// Skipped are bad inputs, and Table is the file that lists them.
+	Skipped []convert.Skip `json:"skipped,omitempty"`
+	Table   string         `json:"table,omitempty"`
+	// Unmatched are the patterns of --include and --exclude that match nothing.
+	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
 }
 
 // amended is a command's own part of what is said about an edit.
@@ -87,9 +95,9 @@ type amended struct {
 // amend carries the plan of an edit out, nil if there is nothing to do, and says what was
 // done.
 func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *packOptions, a amended) error {
-	done := edited{Path: t.Path, Samples: t.Len(), What: a.what}
+	done := edited{Path: t.Path, DryRun: o.dryRun, Samples: t.Len(), What: a.what}
 	if p != nil {
-		done.Written, done.Files, done.Kept = p.Len(), p.Shards, p.Kept()
+		done.Samples, done.Written, done.Files, done.Kept = p.Samples, p.Len(), p.Shards, p.Kept()
 	}
 	if p != nil && !o.dryRun {
 		if err := a.run(ctx, c, p, o); err != nil {
@@ -99,6 +107,20 @@ func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *
 		if done.Samples, err = samplesOf(t.Format, t.Path); err != nil {
 			return err
 		}
+	}
+	if p != nil {
+		if err := done.findOld(o); err != nil {
+			return err
+		}
+	}
+	if p == nil && !o.dryRun {
+		if err := a.listSkipped(o, t.Path); err != nil {
+			return err
+		}
+	}
+	if a.table != nil {
+		done.Skipped, done.Table = a.table.Skipped, a.table.Report
+		done.Unmatched = a.table.Unmatched
 	}
 	if a.table != nil && len(a.table.Datasets) > 0 {
 		done.Report = a.table.Datasets[0]
@@ -116,6 +138,17 @@ func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *
 		return errSkipped
 	}
 	return nil
+}
+
+// listSkipped writes the table of bad inputs where there is nothing else to do.
+func (a *amended) listSkipped(o *packOptions, path string) error {
+	if a.table == nil || len(a.table.Skipped) == 0 {
+		return nil
+	}
+	if err := checkTable(o.report, path); err != nil {
+		return err
+	}
+	return a.table.writeTable(o.report, path)
 }
 
 // run carries the plan out and writes the table of bad inputs.
@@ -145,13 +178,15 @@ func (a *amended) print(c *console, t *edit.Target, p *convert.Plan, o *packOpti
 	case p == nil:
 		c.printf("nothing is to be done\n")
 	case o.dryRun:
-		c.printf("would write %d samples%s\n", p.Len(), stayed(p))
+		c.printf("would write %d samples%s; %d samples then\n", p.Len(), stayed(p), p.Samples)
 	default:
 		c.printf("%d samples now; %d written%s\n", done.Samples, done.Written, stayed(p))
 	}
+	done.Old.print(c, o)
 	if a.table != nil {
 		for _, r := range a.table.Datasets {
 			printTiled(c, r)
+			printNarrowed(c, r)
 		}
 		a.table.printOdd(c)
 	}

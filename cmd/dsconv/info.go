@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/formats/folder"
 )
 
@@ -27,6 +28,9 @@ func infoCommand(c *console) *cli.Command {
 				return c.json(ds.Meta())
 			}
 			printInfo(c, ds.Meta())
+			if k, err := atrest.Kept(cc.Args().First()); err == nil {
+				c.printf("before     the version before is kept in %s: see dsconv undo\n", printable(k.Path))
+			}
 			return nil
 		},
 	}
@@ -75,6 +79,12 @@ func printInfo(c *console, m *formats.Meta) {
 	c.printf("\n")
 	if len(m.Files) > 0 {
 		c.printf("files      %d: %s\n", len(m.Files), shortList(m.Files, 3))
+	}
+	if h := m.History; h != nil {
+		c.printf("edits      %d sample(s) with labels, split or columns set by hand, %d sample(s) removed by hand\n", h.Edited, h.Removed)
+		if h.Origins > 0 {
+			c.printf("origins    %d collections\n", h.Origins+1)
+		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(m.Recipe)) {
 		c.printf("recipe     %s = %s\n", printable(k), printable(m.Recipe[k]))

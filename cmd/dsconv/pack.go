@@ -26,6 +26,17 @@ format: .lmdb, .h5 or .hdf5, .tar or .tar.zst, .tfrecord; a pattern such as
 train-%06d.tar makes shards. With --format and a folder OUT/ each split becomes a
 dataset of its own, OUT/train.lmdb, OUT/val.lmdb.
 
+The labels of a table (--labels): cells count without white space around them; an empty
+one and -1 are no label. Whole numbers of which all of 0 to n-1 occur are class indices.
+Other numbers are an error until --label-type says what they are:
+
+   index    class indices, also with gaps
+   name     the name of a class each, -1 too
+   float    numbers to predict, float32; an empty cell is NaN
+
+Everything else is the name of a class. Names are sorted as ImageFolder sorts folders, the
+numbers among them by value. The summary says what was made of each column.
+
 --encode keep       the bytes as they are
          jpeg-tiled[:MCUS]  JPEGs get restart markers and better Huffman tables; their
                     coefficients, and so their pixels, stay. A part of one is then
@@ -37,6 +48,8 @@ dataset of its own, OUT/train.lmdb, OUT/val.lmdb.
 
 An interrupted pack leaves DST.partial; the same command goes on from its last
 checkpoint, and --discard drops it and starts anew.
+
+` + patternHelp + `
 
 Examples:
    dsconv pack images/ out.lmdb
@@ -77,7 +90,7 @@ func pack(cc *cli.Context, c *console) error {
 		return err
 	}
 	if o.dryRun {
-		return dryRun(c, src, plans)
+		return dryRun(c, src, plans, o.convert.Take)
 	}
 	return packAll(cc.Context, c, src, plans, o)
 }
@@ -108,7 +121,10 @@ func plansOf(src formats.Dataset, dst string, o *packOptions) ([]*convert.Plan, 
 
 // packAll runs the plans one after another and sums them up.
 func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*convert.Plan, o *packOptions) error {
-	s := newSummary(src)
+	s, err := newSummary(src, o.convert.Take)
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(plans[0].Path), 0o755); err != nil {
 		return err
 	}
@@ -198,7 +214,7 @@ func hint(err error) string {
 }
 
 // dryRun prints what would be done.
-func dryRun(c *console, src formats.Dataset, plans []*convert.Plan) error {
+func dryRun(c *console, src formats.Dataset, plans []*convert.Plan, take formats.Patterns) error {
 	for _, p := range plans {
 		c.printf("%s: %d images as %s, %d file(s), about %s of images (source: %s)\n",
 			p.Path, p.Len(), p.Meta.Format, p.Shards, bytesOf(p.Expect), bytesOf(p.Bytes))
@@ -207,6 +223,9 @@ func dryRun(c *console, src formats.Dataset, plans []*convert.Plan) error {
 		}
 		if classes := p.Meta.Classes(); len(classes) > 0 {
 			c.printf("  %d classes: %s\n", len(classes), shortList(classes, 10))
+		}
+		if f, ok := src.(*folder.Dataset); ok {
+			printLabels(c, f.LabelColumns(), "  ")
 		}
 		head, err := p.Head(5)
 		if err != nil {
@@ -222,7 +241,9 @@ func dryRun(c *console, src formats.Dataset, plans []*convert.Plan) error {
 			c.printf("  %s: %s\n", printable(s.Path), s.Cause)
 		}
 	}
-	return nil
+	left, err := unmatched(src, take)
+	printUnmatched(c, left)
+	return err
 }
 
 func shortList(names []string, n int) string {

@@ -9,6 +9,7 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
@@ -26,12 +27,14 @@ func packFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "format", Usage: "format of DST: lmdb, hdf5, shard, tfrecord", DefaultText: "by DST's suffix"},
 		&cli.BoolFlag{Name: "force", Usage: "replace DST if it is a dataset that dsconv wrote"},
+		keepOldFlag(),
 		&cli.BoolFlag{Name: "discard", Usage: "drop an unfinished pack of DST and start anew"},
 		&cli.StringFlag{Name: "checkpoint", Usage: "write about `SIZE` between two checkpoints", DefaultText: "256MiB"},
 		&cli.StringFlag{Name: "split", Value: "auto", Usage: "auto, none, train=0.9,val=0.1 or a `COLUMN` of the labels"},
 		&cli.StringFlag{Name: "labels", Usage: "table of labels: `FILE`.csv, .tsv or .jsonl with path or file_name, and label"},
 		&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table; the first is the main one"},
 		&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` between several labels of one image (multi-label)"},
+		&cli.StringFlag{Name: "label-type", Usage: "`TYPE` of the label columns: index, name or float, or A=float,B=name; see below", DefaultText: "by the cells"},
 		&cli.StringFlag{Name: "class-order", Usage: "natural, or a `FILE` with a class a line", DefaultText: "as ImageFolder's"},
 		&cli.StringFlag{Name: "resize", Usage: "shorter:256, longer:N, exact:WxH, fit:WxH or cover:WxH"},
 		&cli.BoolFlag{Name: "upscale", Usage: "let shorter, longer and fit enlarge small images"},
@@ -51,8 +54,8 @@ func packFlags() []cli.Flag {
 		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that decode and encode", DefaultText: "the number of cores"},
 		&cli.IntFlag{Name: "io-workers", Usage: "goroutines that read", DefaultText: "4 or more"},
 		&cli.IntFlag{Name: "limit", Usage: "take the first `N` images by key", DefaultText: "all"},
-		&cli.StringSliceFlag{Name: "include", Usage: "take only files that fit `PATTERN`, such as '*.png'"},
-		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that fit `PATTERN`"},
+		&cli.StringSliceFlag{Name: "include", Usage: "take only files that fit `PATTERN`, such as '*.png' or train/; see above"},
+		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out what fits `PATTERN`, such as 'test/*'"},
 		&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "skip a bad image, fail, or quarantine:`DIR`: skip and copy it there"},
 		&cli.StringFlag{Name: "check", Value: "structure", Usage: "of images whose bytes are kept: structure, or decode each"},
 		&cli.BoolFlag{Name: "strict", Usage: "treat images that are odd, but readable, as bad"},
@@ -73,19 +76,23 @@ func packOptionsOf(cc *cli.Context) (*packOptions, error) {
 		format: cc.String("format"), dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"),
 		progressJSON: asJSON, report: cc.String("report"),
 	}
-	take := formats.Patterns{Include: cc.StringSlice("include"), Exclude: cc.StringSlice("exclude")}
+	take := takeOf(cc)
 	o.folder = folder.Config{
-		Labels: cc.String("labels"), LabelSep: cc.String("label-sep"), ClassOrder: cc.String("class-order"), Take: take,
+		Labels: cc.String("labels"), LabelSep: cc.String("label-sep"), LabelType: cc.String("label-type"), ClassOrder: cc.String("class-order"), Take: take,
 	}
 	if names := cc.String("label-columns"); names != "" {
 		o.folder.LabelColumns = strings.Split(names, ",")
 	}
-	if o.folder.Labels == "" && (o.folder.LabelSep != "" || len(o.folder.LabelColumns) > 0) {
-		return nil, usage("--label-columns and --label-sep need --labels")
+	if o.folder.Labels == "" && (o.folder.LabelSep != "" || o.folder.LabelType != "" || len(o.folder.LabelColumns) > 0) {
+		return nil, usage("--label-columns, --label-sep and --label-type need --labels")
+	}
+	if _, err := labels.ParseTypes(o.folder.LabelType); err != nil {
+		return nil, usageError{err}
 	}
 	o.convert = convert.Options{
 		Take: take, Limit: cc.Int("limit"), Workers: cc.Int("workers"), IOWorkers: cc.Int("io-workers"),
-		Create: formats.CreateOptions{Replace: cc.Bool("force")},
+		KeepOld: cc.Bool("keep-old"),
+		Create:  formats.CreateOptions{Replace: cc.Bool("force")},
 	}
 	for _, n := range []string{"limit", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"} {
 		if cc.IsSet(n) && cc.Int(n) < 1 {

@@ -16,10 +16,11 @@ func removeCommand(c *console) *cli.Command {
 		Usage:     "remove samples from a dataset",
 		ArgsUsage: "DATASET",
 		Description: "The samples' bytes are gone from all files. Of shards only those are written anew that hold\n" +
-			"one of the samples. A key that is not there is an error, and nothing is removed.\n\n" +
+			"one of the samples. A key that is not there is an error, and nothing is removed. The dataset\n" +
+			"remembers what was removed, so that dsconv add does not bring it back.\n\n" +
 			"Example:\n   dsconv rm out.lmdb --key train/cat/12 --key train/dog/7\n\n" + editExitCodes,
 		Flags: editFlags(
-			&cli.StringSliceFlag{Name: "key", Usage: "`KEY` of a sample (several times)"},
+			&cli.StringSliceFlag{Name: "key", Usage: "`KEY` of a sample (several times)", KeepSpace: true},
 			&cli.StringFlag{Name: "keys-from", Usage: "`FILE` with a key a line"},
 		),
 		Action: func(cc *cli.Context) error {
@@ -36,7 +37,9 @@ func removeCommand(c *console) *cli.Command {
 				if err != nil {
 					return err
 				}
-				return amend(cc.Context, c, t, p, o, amended{said: fmt.Sprintf("%d sample(s) removed", len(keys))})
+				return amend(cc.Context, c, t, p, o, amended{
+					said: fmt.Sprintf("%d sample(s) removed", len(keys)), what: map[string]int{"removed": len(keys)},
+				})
 			})
 		},
 	}

@@ -16,27 +16,34 @@ import (
 
 // summary is what a pack did, over all datasets that it wrote.
 type summary struct {
-	Found    int               `json:"found"`
-	Written  int               `json:"written"`
-	Failed   int               `json:"failed"`
-	Skipped  []convert.Skip    `json:"skipped"`
-	Ignored  int               `json:"ignored,omitempty"` // files that are no images by their name
-	Renamed  []string          `json:"keep_extension,omitempty"`
-	Report   string            `json:"report,omitempty"`
-	Datasets []*convert.Report `json:"datasets"`
-	listed   []convert.Skip    // that listing the folder skipped
+	Found   int            `json:"found"`
+	Written int            `json:"written"`
+	Failed  int            `json:"failed"`
+	Skipped []convert.Skip `json:"skipped"`
+	Ignored int            `json:"ignored,omitempty"` // files that are no images by their name
+	Renamed []string       `json:"keep_extension,omitempty"`
+	// Labels tells what was made of the label columns of a table.
+	Labels   []folder.LabelColumn `json:"labels,omitempty"`
+	Report   string               `json:"report,omitempty"`
+	Datasets []*convert.Report    `json:"datasets"`
+	// Unmatched are the patterns of --include and --exclude that match nothing.
+	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
+	listed    []convert.Skip    // that listing the folder skipped
 }
 
-func newSummary(src formats.Dataset) *summary {
-	s := &summary{Skipped: []convert.Skip{}}
+// newSummary begins the summary of a command that takes of src what fits the patterns.
+func newSummary(src formats.Dataset, take formats.Patterns) (s *summary, err error) {
+	s = &summary{Skipped: []convert.Skip{}}
 	if f, ok := src.(*folder.Dataset); ok {
 		for _, k := range f.Skips() {
 			s.listed = append(s.listed, convert.Skip{Path: k.Path, Cause: k.Cause, Action: convert.ActionSkipped})
 		}
 		s.Skipped = append(s.Skipped, s.listed...)
 		s.Found, s.Ignored, s.Renamed = len(f.Skips()), f.Ignored(), f.KeepExtension()
+		s.Labels = f.LabelColumns()
 	}
-	return s
+	s.Unmatched, err = unmatched(src, take)
+	return s, err
 }
 
 func (s *summary) add(r *convert.Report) {
@@ -115,11 +122,19 @@ func (s *summary) print(c *console, o *packOptions) error {
 		return nil
 	}
 	c.printf("found %d = written %d + skipped %d + failed %d\n", s.Found, s.Written, len(s.Skipped), s.Failed)
+	printLabels(c, s.Labels, "")
 	for _, r := range s.Datasets {
 		printReport(c, r)
 	}
 	s.printOdd(c)
 	return nil
+}
+
+// printLabels tells what was made of the label columns.
+func printLabels(c *console, columns []folder.LabelColumn, indent string) {
+	for _, column := range columns {
+		c.printf("%s%s\n", indent, printable(column.Said))
+	}
 }
 
 func printReport(c *console, r *convert.Report) {
@@ -135,6 +150,7 @@ func printReport(c *console, r *convert.Report) {
 		c.printf("  %d images have an EXIF orientation that asks for a rotation (see --exif)\n", r.Oriented)
 	}
 	printTiled(c, r)
+	printNarrowed(c, r)
 	if r.Varying {
 		c.printf("  the raw images differ in shape; --resize cover:WxH makes them equal, so that a batch is read in one piece\n")
 	}
@@ -165,7 +181,19 @@ func printTiled(c *console, r *convert.Report) {
 	}
 }
 
+// printNarrowed says how many images lost bits, and how.
+func printNarrowed(c *console, r *convert.Report) {
+	counts := map[string]int{}
+	for _, w := range r.Narrowed {
+		counts[w.Cause]++
+	}
+	for _, how := range slices.Sorted(maps.Keys(counts)) {
+		c.printf("  %d images: %s; --color keep keeps all 16 bits\n", counts[how], how)
+	}
+}
+
 func (s *summary) printOdd(c *console) {
+	printUnmatched(c, s.Unmatched)
 	if s.Ignored > 0 {
 		c.printf("%d other files are no images and were not looked at\n", s.Ignored)
 	}
@@ -179,7 +207,7 @@ func (s *summary) printOdd(c *console) {
 		}
 		c.printf("  %s %s: %s\n", k.Action, printable(k.Path), k.Cause)
 	}
-	if len(s.table()) > 0 {
+	if s.Report != "" && len(s.table()) > 0 {
 		c.printf("the table of what was skipped or odd: %s\n", s.Report)
 	}
 }

@@ -22,7 +22,7 @@ import (
 // ownFiles are the names of dsconv's files in such folders.
 var ownFiles = []string{
 	"data.mdb", "lock.mdb", "fields/data.mdb", "fields/lock.mdb",
-	ManifestName, MetaName, "wids.json", SumsName, // the table last: it tells of the others
+	ManifestName, RemovedName, MetaName, "wids.json", SumsName, // the table last: it tells of the others
 }
 
 // indexSuffixes end the names of the index files in sidecars.
@@ -71,6 +71,11 @@ func (s *Stage) emptyOld() error {
 	if err != nil {
 		return err
 	}
+	if keep, err := s.keeps(); err != nil {
+		return err
+	} else if keep {
+		return s.keep(entries)
+	}
 	for _, e := range entries {
 		old := filepath.Join(s.file(oldName), e.Name())
 		if !e.IsDir() {
@@ -87,15 +92,11 @@ func (s *Stage) emptyOld() error {
 
 // replaceFolder empties a folder that was replaced and removes it.
 func (s *Stage) replaceFolder(old string) error {
-	own, err := ownIn(old)
+	c, err := s.carryOver(old)
 	if err != nil {
 		return err
 	}
-	c := newCarrier(s.root, old, s.successor(), own)
-	if err := c.carry("."); err != nil {
-		return err
-	}
-	for _, name := range own {
+	for _, name := range c.list {
 		if err := removeFiles(s.root, c.inStage(name)); err != nil {
 			return err
 		}
@@ -106,6 +107,16 @@ func (s *Stage) replaceFolder(old string) error {
 		}
 	}
 	return nil
+}
+
+// carryOver moves what is not dsconv's from a folder that was replaced to the one in its place.
+func (s *Stage) carryOver(old string) (*carrier, error) {
+	own, err := ownIn(old)
+	if err != nil {
+		return nil, err
+	}
+	c := newCarrier(s.root, old, s.successor(), own)
+	return c, c.carry(".")
 }
 
 // successor is the folder that took the place of one that was replaced.
@@ -124,12 +135,13 @@ func (s *Stage) successor() string {
 type carrier struct {
 	root     *os.Root // of the stage
 	old, now string
+	list     []string        // dsconv's files in old, in the order in which they are removed
 	own      map[string]bool // dsconv's files in old
 	dirs     map[string]bool // folders that hold them
 }
 
 func newCarrier(root *os.Root, old, now string, own []string) *carrier {
-	c := &carrier{root: root, old: old, now: now, own: map[string]bool{}, dirs: map[string]bool{}}
+	c := &carrier{root: root, old: old, now: now, list: own, own: map[string]bool{}, dirs: map[string]bool{}}
 	for _, name := range own {
 		c.own[name], c.dirs[path.Dir(name)] = true, true
 	}

@@ -23,8 +23,8 @@ import (
 
 // What may lie in a stage, by name: folders, and files.
 var (
-	stageFolders = []string{dataName, oldName}
-	stageFiles   = []string{lockName, journalName, goneName, publishName, ListingName}
+	stageFolders = []string{dataName, oldName, olderName}
+	stageFiles   = []string{lockName, journalName, goneName, publishName, undoName, ListingName}
 )
 
 // foreign is the error about something that is not dsconv's.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -19,15 +20,17 @@ type chunk struct {
 // footer is what reading needs of a Parquet file's metadata. The columns' own metadata says
 // what their pages are, so that the schema is not looked at.
 type footer struct {
-	rows   int
-	chunks map[string][]chunk // of the wanted columns, one per row group
+	rows     int
+	chunks   map[string][]chunk // of the wanted columns, one per row group
+	optional []string           // columns that the file may be without
 }
 
 const parquetMagic = "PAR1"
 
-// parseFooter reads the footer of the file b and finds the chunks of the wanted columns in it.
+// parseFooter reads the footer of the file b and finds the chunks of the wanted columns in it,
+// and of optional ones, which all row groups have or none.
 // What they claim is checked so far that all chunks together are no more than the file.
-func parseFooter(b []byte, wanted []string) (*footer, error) {
+func parseFooter(b []byte, wanted []string, optional ...string) (*footer, error) {
 	tail := len(b) - 8
 	if tail < 4 || string(b[:4]) != parquetMagic || string(b[tail+4:]) != parquetMagic {
 		return nil, fmt.Errorf("%d bytes that are not a Parquet file", len(b))
@@ -37,8 +40,8 @@ func parseFooter(b []byte, wanted []string) (*footer, error) {
 		return nil, fmt.Errorf("a footer of %d bytes in a file of %d", n, len(b))
 	}
 	data := b[:tail-int(n)]
-	f := &footer{chunks: make(map[string][]chunk, len(wanted))}
-	for _, name := range wanted {
+	f := &footer{chunks: make(map[string][]chunk, len(wanted)), optional: optional}
+	for _, name := range slices.Concat(wanted, optional) {
 		f.chunks[name] = nil
 	}
 	t := &thriftReader{b: b[len(data):tail]}
@@ -100,6 +103,9 @@ func (p *footerParser) rowGroup() {
 	}
 	p.rows += int(rows)
 	for name, chunks := range p.chunks {
+		if len(chunks) == 0 && slices.Contains(p.optional, name) {
+			continue
+		}
 		if len(chunks) != p.groups {
 			p.fail("row group %d has %d chunks of the column %s", p.groups, len(chunks)-p.groups+1, name)
 			return

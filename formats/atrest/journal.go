@@ -106,7 +106,7 @@ func decodeCheckpoint(p []byte, t *Table) (checkpoint, error) {
 	cp := checkpoint{state: c.bytes(), note: c.bytes()}
 	n := c.length(1)
 	for range n {
-		r := c.row(len(t.columns))
+		r := c.row(len(t.columns), t.marked)
 		if c.failed {
 			break
 		}
@@ -160,10 +160,14 @@ func (t *Table) appendRow(b []byte, i int) []byte {
 	for j := range t.user {
 		b = appendBytes(b, t.user[j].at(i))
 	}
+	if t.marked {
+		b = binary.LittleEndian.AppendUint16(b, r.mark.Edited)
+		b = binary.LittleEndian.AppendUint16(b, r.mark.Origin)
+	}
 	return b
 }
 
-func (c *cursor) row(columns int) Row {
+func (c *cursor) row(columns int, marked bool) Row {
 	var r Row
 	r.Key, r.Split, r.Encoding = string(c.bytes()), string(c.bytes()), formats.Encoding(c.bytes())
 	r.Source.Path = string(c.bytes())
@@ -174,6 +178,10 @@ func (c *cursor) row(columns int) Row {
 	r.Sum, r.Source.Hash = c.sum(), c.sum()
 	for range columns {
 		r.Columns = append(r.Columns, string(c.bytes()))
+	}
+	if marked {
+		mark := c.uint32()
+		r.Mark = formats.Mark{Edited: uint16(mark), Origin: uint16(mark >> 16)}
 	}
 	return r
 }
@@ -282,7 +290,7 @@ func readJournal(path string) (m *formats.Meta, t *Table, last checkpoint, err e
 	if m, err = DecodeMeta(p); err != nil {
 		return nil, nil, last, err
 	}
-	t = NewTable(m.Columns)
+	t = newTableOf(m)
 	length := int64(len(p))
 	for {
 		p, err := records.next()

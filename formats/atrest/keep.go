@@ -202,6 +202,11 @@ func (s *Shards) restoreKept(c *cursor) error {
 	return nil
 }
 
+// staying are the files of the old dataset that the new one has too.
+func (s *Shards) staying() []string {
+	return slices.DeleteFunc(slices.Clone(s.old), func(path string) bool { return !s.Kept(filepath.Base(path)) })
+}
+
 // replaced are the files of the old dataset that do not stay.
 func (s *Shards) replaced() []string {
 	return slices.DeleteFunc(slices.Clone(s.old), func(path string) bool { return s.Kept(filepath.Base(path)) })

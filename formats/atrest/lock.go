@@ -120,7 +120,7 @@ func (s *Stage) remove() error {
 			return err
 		}
 	}
-	if err := s.clear(publishName, goneName, lockName); err != nil {
+	if err := s.clear(publishName, undoName, goneName, lockName); err != nil {
 		return err
 	}
 	shared, err := s.hasForeign()
@@ -131,9 +131,9 @@ func (s *Stage) remove() error {
 		if err := cutJournal(s.file(goneName)); err != nil {
 			return err
 		}
-		return errors.Join(removeFiles(s.root, publishName, lockName), s.Close())
+		return errors.Join(removeFiles(s.root, publishName, undoName, lockName), s.Close())
 	}
-	if err := removeFiles(s.root, publishName, goneName, lockName); err != nil {
+	if err := removeFiles(s.root, publishName, undoName, goneName, lockName); err != nil {
 		return err
 	}
 	// Another process may have made a lock of its own by now; then the folder is its.

@@ -25,7 +25,7 @@ const (
 // depend on the rows alone.
 const manifestRowGroup = 1 << 17
 
-func manifestSchema(columns []string) *parquet.Schema {
+func manifestSchema(columns []string, marked bool) *parquet.Schema {
 	integer := parquet.Encoded(parquet.Int(64), &parquet.DeltaBinaryPacked)
 	small := parquet.Encoded(parquet.Int(32), &parquet.DeltaBinaryPacked)
 	text := parquet.Encoded(parquet.String(), &parquet.DeltaLengthByteArray)
@@ -41,41 +41,50 @@ func manifestSchema(columns []string) *parquet.Schema {
 	for _, name := range columns {
 		g[userPrefix+name] = text
 	}
+	if marked {
+		g["edited"], g["origin"] = small, small
+	}
 	return parquet.NewSchema("manifest", g)
 }
 
 // WriteManifest writes the rows in the order of ranks (see Table.Ranks) as Parquet.
 func (t *Table) WriteManifest(w io.Writer, ranks []int32) error {
-	schema := manifestSchema(t.columns)
-	pw := parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Zstd),
-		parquet.CreatedBy("dsconv", "1", ""), parquet.MaxRowsPerRowGroup(manifestRowGroup))
+	schema := manifestSchema(t.columns, t.history() != nil)
 	fill := t.fillers(schema)
-	rows := make([]parquet.Row, 0, manifestBatch)
-	text := 0
-	flush := func() error {
-		_, err := pw.WriteRows(rows)
-		rows, text = rows[:0], 0
-		return err
-	}
-	for rank, i := range ranks {
-		text += t.textSize(int(i))
-		row := make(parquet.Row, len(fill))
+	err := writeParquet(w, schema, len(ranks), func(rank int, row parquet.Row) (text int) {
+		i := int(ranks[rank])
 		for c, f := range fill {
-			row[c] = f(rank, int(i)).Level(0, 0, c)
+			row[c] = f(rank, i).Level(0, 0, c)
 		}
-		if rows = append(rows, row); len(rows) == manifestBatch || text >= batchText {
-			if err := flush(); err != nil {
-				return fmt.Errorf("write the manifest: %w", err)
-			}
-		}
-	}
-	if err := flush(); err != nil {
-		return fmt.Errorf("write the manifest: %w", err)
-	}
-	if err := pw.Close(); err != nil {
+		return t.textSize(i)
+	})
+	if err != nil {
 		return fmt.Errorf("write the manifest: %w", err)
 	}
 	return nil
+}
+
+// writeParquet writes n rows. fill makes row i and says how many bytes of strings it has.
+func writeParquet(w io.Writer, schema *parquet.Schema, n int, fill func(i int, row parquet.Row) (text int)) error {
+	pw := parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Zstd),
+		parquet.CreatedBy("dsconv", "1", ""), parquet.MaxRowsPerRowGroup(manifestRowGroup))
+	width := len(schema.Columns())
+	rows := make([]parquet.Row, 0, manifestBatch)
+	text := 0
+	for i := range n {
+		row := make(parquet.Row, width)
+		text += fill(i, row)
+		if rows = append(rows, row); len(rows) == manifestBatch || text >= batchText {
+			if _, err := pw.WriteRows(rows); err != nil {
+				return err
+			}
+			rows, text = rows[:0], 0
+		}
+	}
+	if _, err := pw.WriteRows(rows); err != nil {
+		return err
+	}
+	return pw.Close()
 }
 
 // textSize is the number of bytes of row i's strings.
@@ -121,6 +130,8 @@ func (t *Table) fillers(schema *parquet.Schema) []func(rank, i int) parquet.Valu
 		"height":          i32(func(r *row) int32 { return r.shape[0] }),
 		"width":           i32(func(r *row) int32 { return r.shape[1] }),
 		"channels":        i32(func(r *row) int32 { return r.shape[2] }),
+		"edited":          i32(func(r *row) int32 { return int32(r.mark.Edited) }),
+		"origin":          i32(func(r *row) int32 { return int32(r.mark.Origin) }),
 		"checksum":        hash(func(r *row) []byte { return r.sum[:] }),
 		"source_hash":     hash(func(r *row) []byte { return r.hash[:] }),
 	}

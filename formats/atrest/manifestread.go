@@ -33,11 +33,12 @@ func ReadManifest(b []byte, columns []string) (*Table, error) {
 	for _, r := range reads {
 		wanted = append(wanted, r.name)
 	}
-	f, err := parseFooter(b, wanted)
+	f, err := parseFooter(b, wanted, "edited", "origin")
 	if err != nil {
 		return nil, fmt.Errorf("read the manifest: %w: %w", formats.ErrDamaged, err)
 	}
-	r := manifestReader{footer: f, size: len(b)}
+	r := manifestReader{footer: f, size: len(b), what: "the manifest"}
+	reads = append(reads, c.marks(f)...)
 	if err := r.checkText(reads); err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (r *manifestReader) checkText(reads []columnRead) error {
 		}
 	}
 	if total > max(maxText, textRatio*r.size) {
-		return fmt.Errorf("read the manifest: %w: its %d bytes claim to hold strings of %d bytes", formats.ErrDamaged, r.size, total)
+		return fmt.Errorf("read %s: %w: its %d bytes claim to hold strings of %d bytes", r.what, formats.ErrDamaged, r.size, total)
 	}
 	return nil
 }
@@ -115,6 +116,7 @@ type columnSet struct {
 	size           []int64
 	sum, hash      [][16]byte
 	srcSize, mod   []int64
+	edited, origin []int32 // nil where the file has no such columns
 }
 
 // reads lists the columns but the key, those first that take longest.
@@ -143,6 +145,17 @@ func (t *columnSet) reads() []columnRead {
 	}
 	for name, c := range map[string]*wordColumn{"split": &t.split, "encoding": &t.enc} {
 		reads = append(reads, columnRead{name, true, func(r *manifestReader, chunks []chunk) error { return r.words(chunks, c) }})
+	}
+	return reads
+}
+
+// marks lists the columns of marks, which most files do not have.
+func (t *columnSet) marks(f *footer) []columnRead {
+	var reads []columnRead
+	for name, c := range map[string]*[]int32{"edited": &t.edited, "origin": &t.origin} {
+		if len(f.chunks[name]) > 0 {
+			reads = append(reads, columnRead{name, false, func(r *manifestReader, chunks []chunk) error { return readInts(r, chunks, c) }})
+		}
 	}
 	return reads
 }
@@ -183,6 +196,12 @@ func (t *columnSet) row(i int, r *row) {
 		shard: t.shard[i], offset: t.offset[i], length: t.length[i], shape: [3]int32{t.h[i], t.w[i], t.c[i]},
 		sum: t.sum[i], hash: t.hash[i], srcSize: t.srcSize[i], mod: t.mod[i],
 	}
+	if t.edited != nil {
+		r.mark.Edited = uint16(t.edited[i])
+	}
+	if t.origin != nil {
+		r.mark.Origin = uint16(t.origin[i])
+	}
 }
 
 // manifestReader reads the columns of a file of size bytes, each into its place in the
@@ -190,11 +209,12 @@ func (t *columnSet) row(i int, r *row) {
 type manifestReader struct {
 	*footer
 	size int
+	what string // the file is
 }
 
 func (r *manifestReader) column(name string, read func([]chunk) error) error {
 	if err := read(r.chunks[name]); err != nil {
-		return fmt.Errorf("read the manifest: column %s: %w: %w", name, formats.ErrDamaged, err)
+		return fmt.Errorf("read %s: column %s: %w: %w", r.what, name, formats.ErrDamaged, err)
 	}
 	return nil
 }

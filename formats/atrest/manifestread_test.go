@@ -334,7 +334,7 @@ func TestManifestReadsAsParquetDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkEqualTables(t, "all kinds of numbers", got, tab)
-	r := parquet.NewGenericReader[any](bytes.NewReader(b), manifestSchema(nil))
+	r := parquet.NewGenericReader[any](bytes.NewReader(b), manifestSchema(nil, false))
 	defer r.Close()
 	rows, names := make([]parquet.Row, n), r.Schema().Columns()
 	if k, err := r.ReadRows(rows); k != n || err != nil && !errors.Is(err, io.EOF) {

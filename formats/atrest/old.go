@@ -114,6 +114,14 @@ func (s *Stage) readOldTable() (Sums, error) {
 	return nil, errors.New("there is no table of checksums")
 }
 
+// links is the number of names that a file has.
+func links(st os.FileInfo) uint64 {
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		return uint64(sys.Nlink)
+	}
+	return 1
+}
+
 // moveTo renames from to to, where nothing must be.
 func moveTo(from, to string) error {
 	err := renameExclusive(from, to)

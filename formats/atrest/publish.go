@@ -41,8 +41,16 @@ func (s *Stage) Publish(old []string, moves []Move) error {
 	if err != nil {
 		return err
 	}
+	if err := s.dropKept(); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(s.file(oldName), 0o755); err != nil {
 		return err
+	}
+	if s.keepOld && len(old) > 0 {
+		if err := s.prepareKept(); err != nil {
+			return err
+		}
 	}
 	// The names of what the list names come first, then the list.
 	if err := syncDirs(s.file(dataName)); err != nil {
@@ -58,7 +66,7 @@ func (s *Stage) Publish(old []string, moves []Move) error {
 func (s *Stage) steps(old []string, moves []Move) ([]Move, error) {
 	steps := make([]Move, 0, len(old)+len(moves))
 	replaced := make(map[string]bool, len(old))
-	for i, path := range old {
+	for _, path := range old {
 		replaced[path] = true
 		st, err := os.Lstat(path)
 		if errors.Is(err, os.ErrNotExist) {
@@ -70,7 +78,7 @@ func (s *Stage) steps(old []string, moves []Move) ([]Move, error) {
 		if st.Mode()&fs.ModeSymlink != 0 {
 			return nil, foreign(path, "it is a symbolic link")
 		}
-		steps = append(steps, Move{From: path, To: filepath.Join(s.file(oldName), fmt.Sprint(i)), Old: true, ID: identity(st)})
+		steps = append(steps, Move{From: path, To: filepath.Join(s.file(oldName), filepath.Base(path)), Old: true, ID: identity(st)})
 	}
 	for _, m := range moves {
 		if there(m.To) && !replaced[m.To] {

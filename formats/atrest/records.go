@@ -125,6 +125,11 @@ func (r *Records) Use(i int, do func(record []byte) error) error {
 	return nil
 }
 
+// Removed implements formats.Removals.
+func (r *Records) Removed() ([]formats.Removed, error) {
+	return ReadRemoved(r.path.Sidecar(), r.Meta())
+}
+
 // Check implements formats.Checker.
 func (r *Records) Check(ctx context.Context, p formats.Part, workers int, report func(formats.Damage)) error {
 	sums, err := ReadSums(r.path.Sidecar())

@@ -3,6 +3,8 @@ package atrest
 import (
 	"slices"
 	"strings"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
 // row is a row of a Table: what reading an image needs in the first cache line of 64 bytes,
@@ -21,6 +23,7 @@ type row struct {
 	pathAt       uint64 // in Table.paths
 	srcSize, mod int64
 	pathLen      uint32
+	mark         formats.Mark
 }
 
 func (r *row) dims() [3]int { return [3]int{int(r.shape[0]), int(r.shape[1]), int(r.shape[2])} }

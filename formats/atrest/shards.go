@@ -230,6 +230,7 @@ func (s *Shards) Commit(index func(dir string) (names []string, err error)) erro
 		}
 	}
 	moves = append(moves, Move{From: side, To: s.path.Sidecar()})
+	s.stage.stay = s.staying()
 	return s.stage.Publish(s.replaced(), moves)
 }
 

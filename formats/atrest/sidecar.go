@@ -17,6 +17,7 @@ import (
 // beside the data for tars and TFRecords.
 const (
 	ManifestName = "manifest.parquet"
+	RemovedName  = "removed.parquet" // only where samples were removed by hand
 	MetaName     = "dataset.json"
 	SumsName     = "checksums"
 )
@@ -35,7 +36,7 @@ func (s *Stage) WriteSidecar(dir, prefix string, data Sums, extra []string) erro
 	if err := s.Table.WriteManifest(&manifest, ranks); err != nil {
 		return err
 	}
-	s.Table.Describe(&s.Meta)
+	s.Describe()
 	meta, err := EncodeMeta(&s.Meta)
 	if err != nil {
 		return err
@@ -45,6 +46,16 @@ func (s *Stage) WriteSidecar(dir, prefix string, data Sums, extra []string) erro
 		durable.WriteFile(filepath.Join(dir, MetaName), meta),
 	); err != nil {
 		return err
+	}
+	if len(s.removed) > 0 {
+		b, err := s.EncodeRemoved()
+		if err != nil {
+			return err
+		}
+		if err := durable.WriteFile(filepath.Join(dir, RemovedName), b); err != nil {
+			return err
+		}
+		extra = append(extra, RemovedName)
 	}
 	sums := append(Sums(nil), data...)
 	for _, name := range append([]string{ManifestName, MetaName}, extra...) {

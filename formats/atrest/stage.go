@@ -29,6 +29,9 @@ type Stage struct {
 	recorded int        // rows in the journal
 	failed   error      // of the journal: what it holds since is not known
 	old      sumsByName // of the dataset that is replaced; nil until it is asked for
+	removed  []formats.Removed
+	keepOld  bool     // what is replaced
+	stay     []string // files of what is replaced that the new version has too
 }
 
 // What lies in the folder besides data/.
@@ -38,7 +41,9 @@ const (
 	goneName    = "journal.gone" // what the journal is called while all else is removed
 	publishName = "publish"      // the list of what to publish
 	dataName    = "data"
-	oldName     = "old" // what is replaced, for a moment
+	oldName     = "old"   // what is replaced, for a moment
+	undoName    = "undo"  // a file that tells that what is published is a version that was kept
+	olderName   = "older" // the version that was kept before, likewise
 	// ListingName is the caller's own file, which says what the dataset is made from.
 	ListingName = "source"
 )
@@ -50,7 +55,8 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 	if err := m.Schema.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Stage{Meta: m, Table: NewTable(m.Columns), dir: filepath.Clean(path) + Suffix}
+	m.Version = m.Needs()
+	s := &Stage{Meta: m, Table: newTableOf(&m), dir: filepath.Clean(path) + Suffix}
 	if !there(s.dir) && there(final) && !replace {
 		return nil, fmt.Errorf("%s: %w", final, formats.ErrExists)
 	}
@@ -184,6 +190,22 @@ func Discard(path string) error {
 	return nil
 }
 
+// DiscardUnbegun removes the unfinished dataset at path if nothing of it was written yet: then
+// whoever wants to write something else loses nothing. ErrPartial if there is more.
+func DiscardUnbegun(path string) error {
+	s, err := ResumeStage(path)
+	if errors.Is(err, formats.ErrNoPartial) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if s.Table.Len() > 0 || len(s.Note) > 0 {
+		return errors.Join(fmt.Errorf("%s: %w", s.dir, formats.ErrPartial), s.Close())
+	}
+	return s.remove()
+}
+
 // nothingOld reports whether the stage has nothing of a dataset that is replaced.
 func (s *Stage) nothingOld() bool {
 	entries, err := os.ReadDir(s.file(oldName))
@@ -207,7 +229,7 @@ func (s *Stage) Add(smp *formats.Sample, place Place) error {
 	img := &smp.Values[s.Meta.Schema.ImageIndex()]
 	r := Row{Place: place, Info: formats.Info{
 		Key: smp.Key, Split: smp.Split, Label: formats.NoLabel, Size: int64(len(img.Data)), Encoding: img.Encoding,
-		Sum: smp.Sum, Source: smp.Source, Columns: smp.Columns,
+		Sum: smp.Sum, Source: smp.Source, Columns: smp.Columns, Mark: smp.Mark,
 	}}
 	if len(img.Shape) == 3 {
 		r.Shape = [3]int(img.Shape)

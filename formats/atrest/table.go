@@ -33,6 +33,7 @@ type Row struct {
 // goroutine.
 type Table struct {
 	columns []string // names of the user's columns
+	marked  bool     // rows may have marks, which a journal keeps then
 
 	rows        rows
 	keys, paths []byte // those of all rows
@@ -44,6 +45,13 @@ type Table struct {
 // NewTable makes an empty table with the user's columns of those names.
 func NewTable(columns []string) *Table {
 	return &Table{columns: columns, user: make([]stringColumn, len(columns))}
+}
+
+// newTableOf makes an empty table for the dataset that m describes.
+func newTableOf(m *formats.Meta) *Table {
+	t := NewTable(m.Columns)
+	t.marked = m.History != nil
+	return t
 }
 
 // Len is the number of rows.
@@ -63,7 +71,7 @@ func (t *Table) Append(r *Row) error {
 		split: t.splits.of(r.Split, last.split), encoding: t.encodings.of(string(r.Encoding), last.encoding),
 		label: r.Label, size: r.Size, shard: int32(r.Place.Shard), offset: r.Place.Offset, length: r.Place.Length,
 		shape: [3]int32{int32(r.Shape[0]), int32(r.Shape[1]), int32(r.Shape[2])},
-		sum:   r.Sum, hash: r.Source.Hash, srcSize: r.Source.Size, mod: r.Source.ModTime,
+		sum:   r.Sum, hash: r.Source.Hash, srcSize: r.Source.Size, mod: r.Source.ModTime, mark: r.Mark,
 	}
 	t.keys, t.paths = append(t.keys, r.Key...), append(t.paths, r.Source.Path...)
 	for i, v := range r.Columns {
@@ -97,7 +105,7 @@ func (t *Table) Info(i int) (formats.Info, error) {
 	r := t.rows.at(i)
 	in := formats.Info{
 		Key: t.key(r), Split: t.splits[r.split], Label: r.label, Size: r.size, Encoding: formats.Encoding(t.encodings[r.encoding]),
-		Shape: r.dims(), Sum: r.sum, Source: t.source(r),
+		Shape: r.dims(), Sum: r.sum, Source: t.source(r), Mark: r.mark,
 	}
 	if len(t.user) > 0 {
 		in.Columns = make([]string, len(t.user))
@@ -144,7 +152,7 @@ func (t *Table) Shape(i int) [3]int { return t.rows.at(i).dims() }
 // values are the format's business.
 func (t *Table) Fill(i int, s *formats.Sample) {
 	r := t.rows.at(i)
-	s.Key, s.Split, s.Sum, s.Source = t.key(r), t.splits[r.split], r.sum, t.source(r)
+	s.Key, s.Split, s.Sum, s.Source, s.Mark = t.key(r), t.splits[r.split], r.sum, t.source(r), r.mark
 	s.Columns = s.Columns[:0]
 	for j := range t.user {
 		s.Columns = append(s.Columns, t.user[j].at(i))
@@ -225,7 +233,7 @@ func (t *Table) checkPlacesOf(from, to int, sizes []int64) error {
 	return nil
 }
 
-// Describe fills of m what the rows tell: count, splits, statistics. m's schema decides
+// Describe fills of m what the rows tell: count, splits, statistics, edits. m's schema decides
 // whether uniform images also have one element type.
 func (t *Table) Describe(m *formats.Meta) {
 	m.Count = t.Len()
@@ -241,6 +249,23 @@ func (t *Table) Describe(m *formats.Meta) {
 	}
 	slices.SortFunc(m.Splits, func(a, b formats.Split) int { return strings.Compare(a.Name, b.Name) })
 	m.Stats = t.stats()
+	m.History = t.history()
+}
+
+// history sums up the rows' marks; nil if there are none.
+func (t *Table) history() *formats.History {
+	var h formats.History
+	for i := range t.Len() {
+		mark := t.rows.at(i).mark
+		if mark.Edited != 0 {
+			h.Edited++
+		}
+		h.Origins = max(h.Origins, int(mark.Origin))
+	}
+	if h == (formats.History{}) {
+		return nil
+	}
+	return &h
 }
 
 func (t *Table) stats() formats.Stats {

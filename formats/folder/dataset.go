@@ -2,7 +2,10 @@ package folder
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,13 +22,16 @@ type Dataset struct {
 	items   []item // in key order
 	skips   []Skip
 	ignored int
+	columns []LabelColumn
 	kept    []string // keys that keep their extension because two files share a stem
+
+	unmatched formats.Patterns
 }
 
 type item struct {
 	file
 	key, split string
-	labels     []int64 // one per label field of the schema; the hot ones if multi-hot
+	labels     []int64 // one per label field of the schema, of a number its bits; the hot ones if multi-hot
 	columns    []string
 }
 
@@ -55,15 +61,16 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	if err := formats.CheckLocal(root); err != nil {
 		return nil, err
 	}
-	if err := cfg.Take.Validate(); err != nil {
+	take, err := cfg.Take.Chooser()
+	if err != nil {
 		return nil, err
 	}
-	s := &scan{root: root, take: cfg.Take}
+	s := &scan{root: root, take: take}
 	if err := s.walk(ctx); err != nil {
 		return nil, err
 	}
-	d := &Dataset{root: root, skips: s.skips, ignored: s.ignored}
-	l, err := newLabeler(root, &cfg)
+	d := &Dataset{root: root, skips: s.skips, ignored: s.ignored, unmatched: take.Unmatched()}
+	l, err := newLabeler(root, &cfg, take)
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +88,9 @@ func (d *Dataset) empty() error {
 	err := fmt.Errorf("%s: no image to read in this folder", d.root)
 	if len(d.skips) > 0 {
 		err = fmt.Errorf("%w (%d skipped, such as %s: %s)", err, len(d.skips), d.skips[0].Path, d.skips[0].Cause)
+	}
+	if said := d.unmatched.String(); said != "" {
+		err = fmt.Errorf("%w; nothing fits %s", err, said)
 	}
 	return err
 }
@@ -120,9 +130,11 @@ func stem(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
 
 func (d *Dataset) describe(l *labeler, cfg *Config) {
 	d.meta = formats.Meta{
-		Version: formats.Version, Format: "folder", Schema: l.schema(), Columns: l.columns(),
+		Format: "folder", Schema: l.schema(), Columns: l.columns(),
 		Recipe: cfg.recipe(), Count: len(d.items),
 	}
+	d.meta.Version = d.meta.Needs()
+	d.describeLabels(l)
 	counts := map[string]int{}
 	for i := range d.items {
 		counts[d.items[i].split]++
@@ -147,6 +159,9 @@ func (d *Dataset) Skips() []Skip { return d.skips }
 // Ignored is the number of files that are no images by their name.
 func (d *Dataset) Ignored() int { return d.ignored }
 
+// Unmatched are the patterns of Config.Take that fitted no image and no folder.
+func (d *Dataset) Unmatched() formats.Patterns { return d.unmatched }
+
 // KeepExtension are the paths whose key keeps the extension because another image has the
 // same stem.
 func (d *Dataset) KeepExtension() []string { return d.kept }
@@ -165,6 +180,19 @@ func (d *Dataset) Info(i int) (formats.Info, error) {
 		in.Label = it.labels[0]
 	}
 	return in, nil
+}
+
+// LabelSum is the label of sample i if it has one, else a checksum of all its labels.
+func (d *Dataset) LabelSum(i int) int64 {
+	of := d.items[i].labels
+	if len(of) == 1 && d.meta.Schema[1].Kind == formats.Label {
+		return of[0]
+	}
+	h := fnv.New64a()
+	for _, x := range of {
+		_ = binary.Write(h, binary.LittleEndian, x) // a hash takes all
+	}
+	return int64(h.Sum64())
 }
 
 // Read reads the file of sample i. Its encoding is told by its first bytes and is "" if
@@ -189,8 +217,12 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 func (d *Dataset) setLabels(it *item, values []formats.Value) {
 	for j, f := range d.meta.Schema[1:] {
 		v := &values[j]
-		if f.Kind == formats.Label {
+		switch f.Kind {
+		case formats.Label:
 			v.SetInt64(it.labels[j])
+			continue
+		case formats.Number:
+			v.SetFloat32(math.Float32frombits(uint32(it.labels[j])))
 			continue
 		}
 		n := len(f.Classes)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
 )
 
 // Names of our own in the file.
@@ -22,6 +23,7 @@ const (
 	ownGroup      = "dsconv"
 	manifestName  = ownGroup + "/manifest.parquet"
 	metaName      = ownGroup + "/dataset.json"
+	removedName   = ownGroup + "/" + atrest.RemovedName
 )
 
 // The codes of encodings and element types are the places in these lists, which only grow.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
@@ -68,6 +69,20 @@ func (l *loader) description() (atrest.Catalog, error) {
 		return atrest.Catalog{}, err
 	}
 	return atrest.NewCatalog(m, data[1])
+}
+
+// removed gives the list of what was removed by hand when it is asked for.
+func (l *loader) removed() func() ([]byte, error) {
+	return func() ([]byte, error) {
+		p, err := l.find(removedName, formats.Uint8, -1)
+		if err == nil && l.damaged[removedName] {
+			err = fmt.Errorf("%w: the checksum of dataset %s differs", formats.ErrDamaged, removedName)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return slices.Clone(l.bytes(p)), nil
+	}
 }
 
 func (l *loader) columns(d *dataset) (err error) {

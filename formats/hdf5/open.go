@@ -86,5 +86,6 @@ func (d *dataset) load(salvage bool) error {
 	if d.Catalog, err = l.description(); err != nil {
 		return err
 	}
+	d.removed = l.removed()
 	return l.columns(d)
 }

@@ -19,6 +19,7 @@ type dataset struct {
 	mapping *atrest.Mapping
 	sums    atrest.FileSums
 	places  places
+	removed func() ([]byte, error) // the list of what was removed by hand
 	images  *column
 	fields  []*column // by place in the schema; nil for image and single label
 }
@@ -28,9 +29,19 @@ var (
 	_ formats.Viewer   = (*dataset)(nil)
 	_ formats.Checker  = (*dataset)(nil)
 	_ formats.Salvager = Format{}
+	_ formats.Removals = (*dataset)(nil)
 
 	_ formats.Prefetcher = (*dataset)(nil)
 )
+
+// Removed implements formats.Removals.
+func (d *dataset) Removed() ([]formats.Removed, error) {
+	list, err := atrest.DecodeRemoved(d.Meta(), d.removed)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.Path, err)
+	}
+	return list, nil
+}
 
 // lend gives a value in the mapping; see atrest.Reader.
 func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {

@@ -41,6 +41,7 @@ type content struct {
 	fields   []staged // in the schema's order
 	manifest []byte
 	meta     []byte
+	removed  []byte // nil where no sample was removed by hand
 }
 
 // staged is a field whose bytes lie in a staged file.
@@ -220,7 +221,10 @@ func (k *skeleton) description(c *content) error {
 	if err := k.write(manifestName, formats.Uint8, c.manifest, len(c.manifest)); err != nil {
 		return err
 	}
-	return k.write(metaName, formats.Uint8, c.meta, len(c.meta))
+	if err := k.write(metaName, formats.Uint8, c.meta, len(c.meta)); err != nil || c.removed == nil {
+		return err
+	}
+	return k.write(removedName, formats.Uint8, c.removed, len(c.removed))
 }
 
 func (k *skeleton) group(name string) error {

@@ -236,12 +236,15 @@ func (w *writer) content() (*content, error) {
 	if err := t.WriteManifest(&manifest, ranks); err != nil {
 		return nil, err
 	}
-	t.Describe(&w.Meta)
+	w.Describe()
 	meta, err := atrest.EncodeMeta(&w.Meta)
 	if err != nil {
 		return nil, err
 	}
 	c := &content{schema: w.Meta.Schema, table: t, manifest: manifest.Bytes(), meta: meta}
+	if c.removed, err = w.EncodeRemoved(); err != nil {
+		return nil, err
+	}
 	if c.images, err = w.stagedImages(); err != nil {
 		return nil, err
 	}

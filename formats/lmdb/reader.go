@@ -26,6 +26,7 @@ var (
 	_ formats.Viewer   = (*dataset)(nil)
 	_ formats.Checker  = (*dataset)(nil)
 	_ formats.Salvager = Format{}
+	_ formats.Removals = (*dataset)(nil)
 
 	_ formats.Prefetcher = (*dataset)(nil)
 )
@@ -104,6 +105,9 @@ func (d *dataset) checkSizes() error {
 	}
 	return nil
 }
+
+// Removed implements formats.Removals.
+func (d *dataset) Removed() ([]formats.Removed, error) { return atrest.ReadRemoved(d.Path, d.Meta()) }
 
 // lend gives a value in the mapped file; see atrest.Reader.
 func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {

@@ -23,12 +23,15 @@ var (
 	_ formats.Writer = (*Writer)(nil)
 	_ formats.Cutter = (*Writer)(nil)
 	_ formats.Keeper = (*Writer)(nil)
+
+	_ formats.RemovalWriter = (*Writer)(nil)
+	_ formats.OldKeeper     = (*Writer)(nil)
 )
 
 // Create starts a dataset. A name that ends in .tar.zst is compressed, at DefaultZstd if o
 // has no level; a level with another name is an error.
 func (f Format) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
-	m.Version, m.Format = formats.Version, f.Name()
+	m.Format = f.Name()
 	w, end, err := newWriter(path, &m, o)
 	if err != nil {
 		return nil, err
@@ -125,6 +128,12 @@ func (w *Writer) Cut() error {
 
 // Keep takes over a shard of the dataset that is replaced.
 func (w *Writer) Keep(i int, change func(*formats.Info)) error { return w.shards.Keep(i, change) }
+
+// SetRemoved implements formats.RemovalWriter.
+func (w *Writer) SetRemoved(list []formats.Removed) { w.shards.Stage().SetRemoved(list) }
+
+// KeepOld implements formats.OldKeeper.
+func (w *Writer) KeepOld() { w.shards.Stage().KeepOld() }
 
 // Checkpoint makes the samples so far survive a kill.
 func (w *Writer) Checkpoint(note []byte) error { return w.shards.Checkpoint(note) }

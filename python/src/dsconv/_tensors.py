@@ -138,7 +138,7 @@ def find_part(parts: Sequence[Part], name: str) -> Part | None:
             return part
     if name == "key":
         return None
-    kinds = {"image": ("image",), "label": ("label", "multihot", "soft")}.get(name, ())
+    kinds = {"image": ("image",), "label": ("label", "multihot", "number", "soft")}.get(name, ())
     for part in parts:
         if part.kind in kinds:
             return part

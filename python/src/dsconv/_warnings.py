@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ._native import ArgumentError
 
@@ -31,4 +31,10 @@ def all_splits(path: str, split: str | None, splits: dict[str, int]) -> None:
     counts = ", ".join(f"{name or 'no split'} ({count})" for name, count in held.items())
     one = "train" if "train" in held else next(name for name in held if name)
     text = f'{path}: it shuffles the samples of all splits: {counts}. To train on one alone, give split="{one}"'
+    warnings.warn(text, stacklevel=3)
+
+
+def narrowed(found: dict[str, Any]) -> None:
+    """Warns of 16-bit images that became 8-bit."""
+    text = f'images lost bits, {found["key"]} among them: {found["how"]}; dtype="uint16" keeps all of them'
     warnings.warn(text, stacklevel=3)

@@ -18,7 +18,8 @@ class Dataset:
     """Single samples: `Dataset("out.lmdb", transform=tf)` for `ImageFolder("images/", tf)`.
 
     Item i is (image, target): a PIL image, RGB, of the pixels that Pillow decodes, and the class's number (-1 where
-    there is none), each after its transform. Samples come in bytewise order of key: class by class, as ImageFolder's.
+    there is none), each after its transform. Where labels are numbers to predict the target is a float, nan where there
+    is none. Samples come in bytewise order of key: class by class, as ImageFolder's.
 
     It is safe to use from several threads, and in the workers of a DataLoader, forked or spawned: each process opens
     the dataset for itself. `Loader` is several times as fast.
@@ -40,7 +41,7 @@ class Dataset:
         path: str | os.PathLike[str],
         split: str | None = None,
         transform: Callable[[Any], Any] | None = None,
-        target_transform: Callable[[int], Any] | None = None,
+        target_transform: Callable[[Any], Any] | None = None,
         *,
         max_pixels: int | None = None,
     ) -> None:
@@ -54,8 +55,8 @@ class Dataset:
             any_size=True,
             max_pixels=_arguments.pixel_limit(max_pixels),
         )
-        self._targets: list[int] | None = None
-        label = next((p for p in self._source.parts if p.kind in ("label", "multihot")), None)
+        self._targets: list[Any] | None = None
+        label = next((p for p in self._source.parts if p.kind in ("label", "multihot", "number")), None)
         if label is not None and label.kind == "multihot":
             raise ArgumentError(f"{self.root}: its labels are multi-hot: use dsconv.Loader")
         self._label = label
@@ -71,13 +72,18 @@ class Dataset:
         picked = self._source.pick(number % n, 0)
         try:
             pixels = _native.part(picked, 0, "uint8", _native.shapes(picked, 0)[0])
-            target = -1 if self._label is None else int(_native.part(picked, self._label.number, "int64", ()))
+            target = self._target(picked)
         finally:
             self._source.drop(picked)
         image: Any = _pil(pixels)
         if self.transform is not None:
             image = self.transform(image)
         return image, target if self.target_transform is None else self.target_transform(target)
+
+    def _target(self, picked: int) -> int | float:
+        if self._label is None:
+            return -1
+        return _native.part(picked, self._label.number, self._label.dtype, ()).item()
 
     @property
     def classes(self) -> list[str]:
@@ -90,10 +96,11 @@ class Dataset:
         return {name: i for i, name in enumerate(self.classes)}
 
     @property
-    def targets(self) -> list[int]:
-        """The targets of all samples, before target_transform."""
+    def targets(self) -> list[Any]:
+        """The targets of all samples, before target_transform: the classes' numbers, or floats."""
         if self._targets is None:
-            self._targets = self._source.labels().tolist()
+            numbers = self._label is not None and self._label.kind == "number"
+            self._targets = self._source.numbers() if numbers else self._source.labels().tolist()
         return self._targets
 
     @property
@@ -102,7 +109,7 @@ class Dataset:
         return self._source.call("keys")
 
     @property
-    def samples(self) -> list[tuple[str, int]]:
+    def samples(self) -> list[tuple[str, Any]]:
         """The path of each sample's source, relative to the folder that it came from, and its target."""
         return list(zip(self._source.call("sources"), self.targets))
 
@@ -112,7 +119,7 @@ class Dataset:
         return self._source.call("columns")
 
     @property
-    def imgs(self) -> list[tuple[str, int]]:
+    def imgs(self) -> list[tuple[str, Any]]:
         """`samples`, by ImageFolder's other name for it."""
         return self.samples
 

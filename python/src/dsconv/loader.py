@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _arguments
+from ._bad import Bad
+from ._chosen import Chosen
 from ._device import checked, pinned, to_device
 from ._epochs import Epochs
+from ._generators import Generators, warn_of_others
 from ._mixing import Mixing
 from ._native import ArgumentError, ArgumentTypeError
 from ._ranks import rank_and_world, threads
@@ -18,7 +21,7 @@ from ._samples import Samples, stack
 from ._source import Source
 from ._stream import Stream
 from ._tensors import Frame, dtype_name, further_fields, torch_or_none
-from ._warnings import all_splits, python_runs
+from ._warnings import all_splits, narrowed, python_runs
 
 if TYPE_CHECKING:
     from .dataset import Dataset
@@ -32,7 +35,8 @@ class Loader:
     """Batches of a dataset: `for x, y in Loader("out.lmdb", batch_size=256, shuffle=True)`.
 
     A batch is a tuple of tensors in the order of `fields` (numpy arrays where torch is not installed), which belong to
-    the caller: images of shape (N, C, H, W), uint8 unless the transforms or `dtype` say otherwise, and labels, int64.
+    the caller: images of shape (N, C, H, W), uint8 unless the transforms or `dtype` say otherwise, and labels, int64;
+    float32 where they are numbers to predict.
     Threads of the library read, decode and transform into their memory while the loop works; there are no worker
     processes. What an epoch draws depends on the seed, the epoch and the sample alone, not on the number of threads,
     of ranks or the format.
@@ -64,7 +68,9 @@ class Loader:
         rank, world_size: of the processes that share an epoch; None asks torch.distributed, then the environment, when
             an epoch begins.
         dtype: of the images: "uint8", "uint16", "float32", "float16", "bfloat16" or torch's; floats are from 0 to 1, or
-            normalised where the transforms say so.
+            normalised where the transforms say so. "uint16" keeps images of 16 bits a channel as they are, and 8-bit
+            values become 257 times as much. Any other type has Pillow's 8 bits: grey values above 255 become 255, of
+            colors the high byte stays, and a warning at the end of the epoch says so.
         memory_format: torch.channels_last, or None.
         device: where the batches are wanted. Copies to CUDA run on a side stream, one batch ahead.
         cache: "encoded" or "decoded" keeps samples in memory, once a machine; "decoded:8GB" up to that.
@@ -75,7 +81,7 @@ class Loader:
         color: "rgb" or "gray".
         tail: instead of drop_last: "repeat", the default; "drop"; "pad", which takes the label of repeated samples, too
             (it is -1); or "uneven", which evaluates each sample once on any number of ranks.
-        label_dtype: of the labels: "int64", "uint8" or "uint16".
+        label_dtype: of the labels: "int64", the default, "uint8" or "uint16". Numbers to predict are float32.
         max_pixels: an image of more pixels is a bad sample; it bounds the memory that an image may take, too. None is
             Pillow's limit, 178,956,970.
 
@@ -115,7 +121,7 @@ class Loader:
         orientation: bool = False,
         color: str = "rgb",
         tail: str | None = None,
-        label_dtype: str = "int64",
+        label_dtype: str | None = None,
         max_pixels: int | None = None,
         **dataloader: Any,
     ) -> None:
@@ -133,9 +139,10 @@ class Loader:
         self.collate_fn = None if _collates_by_default(collate_fn) else collate_fn
         self.num_workers = threads(num_workers)
         self.fields = _arguments.names("fields", fields)
-        self._sampler = sampler
+        self._sampler, self._on_error = sampler, on_error
         plan = translate(transforms)
         python_runs(plan, _arguments.flag("strict", strict))
+        warn_of_others(plan.rest, self.collate_fn, stacklevel=2)
         self._python = plan.rest is not None
         self._channels_last = _arguments.channels_last(memory_format)
         self._dtype = None if dtype is None else _arguments.choice("dtype", dtype_name(dtype), _DTYPES)
@@ -143,8 +150,12 @@ class Loader:
         together = self._channels_last or plan.kind == "array"
         native = {"dtype": self._dtype or plan.dtype or "uint8", "layout": "nhwc" if together else "nchw"}
         if self._python:
+            if self._dtype == "uint16":
+                names = ", ".join(plan.named)
+                raise ArgumentError(f'dtype="uint16": transforms that Python runs ({names}) get 8-bit images')
             tensor = plan.kind in ("tensor", "tv_tensor")
             native = {"dtype": plan.dtype or "uint8", "layout": "nchw" if tensor else "nhwc"}
+        self._told_narrowed = False
         self._given_rank = rank is not None
         self.rank, self.world_size = rank_and_world(rank, world_size)
         self._source = Source(
@@ -159,7 +170,7 @@ class Loader:
             world_size=self.world_size,
             split=self.split or "",
             fields=further_fields(self.fields),
-            label_dtype=dtype_name(label_dtype, "label_dtype"),
+            label_dtype="" if label_dtype is None else dtype_name(label_dtype, "label_dtype"),
             on_error=_ON_ERROR[on_error],
             cache=_arguments.text("cache", cache),
             transforms=plan.words,
@@ -174,6 +185,7 @@ class Loader:
         self._frame = Frame(self._source, self.fields, channels_last=planes)
         self.pin_memory = _arguments.flag("pin_memory", pin_memory) and _has_cuda(self.device)
         self._memory = None if self._python else self._frame.memory(self.pin_memory and self.collate_fn is None)
+        self._bad = Bad(self._source)
         self._samples = None
         if plan.rest is not None:
             self._samples = Samples(
@@ -185,6 +197,7 @@ class Loader:
                 ahead=self.prefetch_factor,
                 on_error=on_error,
                 seed=self.seed,
+                bad=self._bad,
             )
         if order != "none":
             all_splits(self.path, self.split, self._source.splits)
@@ -297,32 +310,56 @@ class Loader:
         assert self._memory is not None
         # Begun here, not in the generator: its threads work while the loop makes ready.
         stream = Stream(self._source, self._memory, epoch, position, self._drawn(epoch))
-        return self._collated(stream)
+        return self._collated(stream, self._collator(epoch))
 
-    def _collated(self, stream: Stream) -> Iterator[tuple[Any, int]]:
+    def _collated(self, stream: Stream, collate: Callable[[Any, int], Any] | None) -> Iterator[tuple[Any, int]]:
         try:
             for raw in stream:
                 batch = self._frame.make(raw)
-                yield (batch if self.collate_fn is None else self._collate(list(zip(*batch)))), raw.end
+                if raw.bad:
+                    self._bad.warn("skipped" if self._on_error == "skip" else "replaced")
+                yield (batch if collate is None else collate(list(zip(*batch)), raw.end)), raw.end
                 del batch, raw  # their block is free once the loop has no tensor of it
+            self._tell_narrowed()
         finally:
             stream.close()
 
     def _python_batches(self, epoch: int, position: int) -> Iterator[tuple[Any, int]]:
         assert self._samples is not None
-        for samples, end in self._samples.epoch(epoch, self._numbers(epoch, position)):
+        chosen = Chosen(self._source, self._drawn(epoch), epoch, position, self.world_size)
+        collate = self._collator(epoch)
+        for samples, end in self._samples.epoch(chosen, self.batch_size, self.drop_last):
             if self._mixing is not None:
                 batch = self._mixing(self._shaped(stack(samples)), epoch, end)
-                samples = list(zip(*batch)) if self.collate_fn is not None else samples
-            elif self.collate_fn is None:
+                samples = list(zip(*batch)) if collate is not None else samples
+            elif collate is None:
                 batch = self._shaped(stack(samples))
-            yield (self._pinned(batch) if self.collate_fn is None else self._collate(samples)), end
+            yield (self._pinned(batch) if collate is None else collate(samples, end)), end
+        self._tell_narrowed()
 
-    def _collate(self, samples: list[Any]) -> Any:
-        """What collate_fn makes of samples, in pinned memory if that was asked for."""
-        assert self.collate_fn is not None
-        batch = self.collate_fn(samples)
-        return pinned(batch) if self.pin_memory else batch
+    def _tell_narrowed(self) -> None:
+        """Warns, once, of 16-bit images that became 8-bit."""
+        found = self._source.call("narrowed")
+        if not found["times"] or self._told_narrowed:
+            return
+        self._told_narrowed = True
+        narrowed(found)
+
+    def _collator(self, epoch: int) -> Callable[[Any, int], Any] | None:
+        """What makes a batch of samples by collate_fn, if there is one, in pinned memory if that was asked for. What
+        it draws depends on the seed, the epoch, the position behind the batch and the rank."""
+        collate_fn, rank = self.collate_fn, self.rank
+        if collate_fn is None:
+            return None
+        generators = Generators(self.seed, collate_fn)
+
+        def collate(samples: list[Any], end: int) -> Any:
+            with generators.borrowed() as seed:
+                seed(epoch, "batch", end, rank)
+                batch = collate_fn(samples)
+            return pinned(batch) if self.pin_memory else batch
+
+        return collate
 
     def _shaped(self, batch: tuple[Any, ...]) -> tuple[Any, ...]:
         """The batch with its images in the type and memory format that were asked for."""
@@ -344,20 +381,6 @@ class Loader:
     def _drawn(self, epoch: int) -> np.ndarray | None:
         """The sampler's samples."""
         return None if self._sampler is None else _arguments.drawn(self._sampler, self._source.samples)
-
-    def _numbers(self, epoch: int, position: int) -> Iterator[tuple[np.ndarray, int]]:
-        """The numbers of each batch's samples, and the position behind it."""
-        drawn = self._drawn(epoch)
-        if drawn is None:
-            numbers, world, total = self._source.order(epoch, position), self.world_size, None
-        else:
-            numbers, world, total = drawn[position:], 1, len(drawn)
-        for k in range(0, len(numbers), self.batch_size):
-            batch = numbers[k : k + self.batch_size]
-            if len(batch) < self.batch_size and self.drop_last:
-                return
-            end = position + (k + self.batch_size) * world
-            yield batch, end if total is None else min(end, total)
 
     def close(self) -> None:
         """Ends what is running and closes the dataset, which opens again when it is used."""

@@ -1,0 +1,311 @@
+package edit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/edit"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/formattest"
+)
+
+func addWith(t *testing.T, path, root string, o edit.AddOptions) *edit.Added {
+	t.Helper()
+	p, found, err := edit.Add(context.Background(), target(t, path), openFolder(t, root, folder.Config{}), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p != nil {
+		run(t, p)
+	}
+	return found
+}
+
+func remove(t *testing.T, path string, keys ...string) {
+	t.Helper()
+	p, err := edit.Remove(target(t, path), keys, convert.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, p)
+}
+
+func relabel(t *testing.T, path string, columns []string, rows map[string][]string) {
+	t.Helper()
+	p, _, err := edit.Relabel(target(t, path), edit.Labels{Columns: columns, Rows: rows}, convert.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, p)
+}
+
+// labelOf is the name of a sample's class and its split, "" if there is no such sample.
+func labelOf(t *testing.T, path, key string) string {
+	t.Helper()
+	d := target(t, path)
+	i, err := formats.Find(d, key)
+	if err != nil {
+		return ""
+	}
+	in, err := d.Info(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.Meta().Classes()[in.Label] + " " + in.Split
+}
+
+func wantLabels(t *testing.T, path string, want map[string]string) {
+	t.Helper()
+	for key, label := range want {
+		if got := labelOf(t, path, key); got != label {
+			t.Errorf("%s is %q, want %q", key, got, label)
+		}
+	}
+}
+
+func wantHistory(t *testing.T, path string, want *formats.History, version int) {
+	t.Helper()
+	m := target(t, path).Meta()
+	if fmt.Sprint(m.History) != fmt.Sprint(want) || m.Version != version {
+		t.Errorf("version %d remembers %v, want version %d and %v", m.Version, m.History, version, want)
+	}
+}
+
+// What was removed and relabelled by hand stays so when the source is added again, whatever became
+// of the files, until edits are reset; then nothing differs from a fresh pack.
+func TestAddKeepsEdits(t *testing.T) {
+	forEach(t, func(t *testing.T, v variant) {
+		f := pets(t, 8)
+		path := v.pack(t, f.root, folder.Config{})
+		wantHistory(t, path, nil, 1)
+		remove(t, path, "cat/001", "dog/002")
+		relabel(t, path, []string{"label", "split"}, map[string][]string{"cat/003": {"dog", "val"}, "cat/004": {"emu", ""}, "cat/005": {"cat", ""}})
+		wantHistory(t, path, &formats.History{Edited: 2, Removed: 2}, 2)
+		found := addWith(t, path, f.root, edit.AddOptions{})
+		if !found.Nothing() || found.KeptOut != 2 || found.KeptEdits != 2 || found.Unchanged != 14 {
+			t.Errorf("added again: %+v", found)
+		}
+		f.put("cat/003.jpg", 333) // another picture
+		f.put("emu/000.jpg", 99)
+		found = addWith(t, path, f.root, edit.AddOptions{})
+		if found.New != 1 || found.Changed != 1 || found.KeptOut != 2 || found.KeptEdits != 2 {
+			t.Errorf("added with changes: %+v", found)
+		}
+		wantLabels(t, path, map[string]string{
+			"cat/001": "", "dog/002": "", "cat/003": "dog val", "cat/004": "emu ", "cat/005": "cat ", "emu/000": "emu ",
+		})
+		wantHistory(t, path, &formats.History{Edited: 2, Removed: 2}, 2)
+		sound(t, target(t, path))
+		found = addWith(t, path, f.root, edit.AddOptions{ResetEdits: true})
+		if found.New != 2 || found.Relabelled != 2 || found.Reset != 4 {
+			t.Errorf("reset: %+v", found)
+		}
+		wantHistory(t, path, nil, 1)
+		same(t, path, v.pack(t, f.root, folder.Config{}))
+	})
+}
+
+// Further label fields and columns that were set by hand stay too, those that were not follow
+// the table.
+func TestAddKeepsEditsOfAllColumns(t *testing.T) {
+	forEach(t, func(t *testing.T, v variant) {
+		f := pets(t, 4)
+		table := filepath.Join(t.TempDir(), "labels.csv")
+		cfg := folder.Config{Labels: table, LabelColumns: []string{"label", "colour"}}
+		write := func(colour, note string) {
+			var b strings.Builder
+			fmt.Fprintln(&b, "path,label,colour,note,sky")
+			for _, class := range []string{"cat", "dog"} {
+				for i := range 4 {
+					fmt.Fprintf(&b, "%s/%03d.jpg,%s,%s,%s%d,%s\n", class, i, class, colour, note, i, note)
+				}
+			}
+			f.must(os.WriteFile(table, []byte(b.String()), 0o644))
+		}
+		write("red", "n")
+		path := v.pack(t, f.root, cfg)
+		relabel(t, path, []string{"colour", "note"}, map[string][]string{"cat/001": {"blue", "mine"}})
+		write("green", "m")
+		f.put("cat/001.jpg", 555)
+		found := add(t, path, f.root, cfg)
+		if found.Changed != 1 || found.Relabelled != 7 || found.KeptEdits != 1 {
+			t.Errorf("found %+v", found)
+		}
+		d := target(t, path)
+		var s formats.Sample
+		for i, want := range map[int]string{0: "green [m0 m]", 1: "blue [mine m]"} {
+			f.must(d.Read(i, &s))
+			k := d.Meta().Schema.Index("colour")
+			x, _ := s.Values[k].Int64()
+			if got := fmt.Sprint(d.Meta().Schema[k].Classes[x], " ", s.Columns); got != want {
+				t.Errorf("sample %d has %s, want %s", i, got, want)
+			}
+		}
+		sound(t, d)
+	})
+}
+
+// The samples of a class folder that was renamed are there once with Prune, and edits go with
+// the files; what another folder brought stays.
+func TestPrune(t *testing.T) {
+	forEach(t, func(t *testing.T, v variant) {
+		f, other := pets(t, 8), images{t, t.TempDir()}
+		for i := range 3 {
+			other.put(fmt.Sprintf("fox/%03d.jpg", i), 5000+i)
+		}
+		path := v.pack(t, f.root, folder.Config{})
+		add(t, path, other.root, folder.Config{})
+		wantHistory(t, path, &formats.History{Origins: 1}, 2)
+		remove(t, path, "cat/001")
+		relabel(t, path, []string{"label"}, map[string][]string{"cat/002": {"dog"}})
+		f.must(os.Rename(filepath.Join(f.root, "cat"), filepath.Join(f.root, "kitty")))
+		found := addWith(t, path, f.root, edit.AddOptions{Prune: true})
+		want := edit.Added{New: 7, Unchanged: 8, Absent: 3, Pruned: 7, KeptOut: 1, KeptEdits: 1, NewClasses: []string{"kitty"}}
+		if fmt.Sprint(*found) != fmt.Sprint(want) {
+			t.Errorf("found %+v, want %+v", *found, want)
+		}
+		wantLabels(t, path, map[string]string{
+			"cat/000": "", "cat/002": "", "kitty/000": "kitty ", "kitty/001": "", "kitty/002": "dog ", "fox/001": "fox ",
+		})
+		sound(t, target(t, path))
+		// What prune dropped may come back, what rm dropped may not.
+		f.must(os.Rename(filepath.Join(f.root, "kitty"), filepath.Join(f.root, "cat")))
+		if found := addWith(t, path, f.root, edit.AddOptions{Prune: true}); found.New != 7 || found.Pruned != 7 || found.KeptOut != 1 {
+			t.Errorf("named back: %+v", found)
+		}
+		if found := addWith(t, path, other.root, edit.AddOptions{Prune: true}); !found.Nothing() || found.Absent != 15 {
+			t.Errorf("the other folder: %+v", found)
+		}
+	})
+}
+
+// A source that lacks most of what came from it, or has nothing of it, is not what the user means.
+func TestPruneOfAnotherSource(t *testing.T) {
+	f, other := pets(t, 8), images{t, t.TempDir()}
+	other.put("fox/000.jpg", 1)
+	path := variant{name: "x.tar"}.pack(t, f.root, folder.Config{})
+	before := formattest.Tree(t, filepath.Dir(path))
+	refused := func(root, says string) {
+		t.Helper()
+		_, _, err := edit.Add(context.Background(), target(t, path), openFolder(t, root, folder.Config{}), edit.AddOptions{Prune: true})
+		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "--prune-all") {
+			t.Errorf("%v does not say %q", err, says)
+		}
+	}
+	refused(other.root, "none of the dataset's samples")
+	for i := range 8 {
+		f.must(os.Remove(filepath.Join(f.root, fmt.Sprintf("cat/%03d.jpg", i))))
+	}
+	f.must(os.Remove(filepath.Join(f.root, "dog/000.jpg")))
+	refused(f.root, "lacks 9 of 16")
+	formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(path)), before)
+	found := addWith(t, path, f.root, edit.AddOptions{Prune: true, Unread: []string{"cat"}})
+	if found.Pruned != 1 || found.Absent != 0 {
+		t.Errorf("a folder that cannot be read: %+v", found)
+	}
+	if found := addWith(t, path, f.root, edit.AddOptions{PruneAll: true}); found.Pruned != 8 {
+		t.Errorf("all: %+v", found)
+	}
+	same(t, path, variant{name: "x.tar"}.pack(t, f.root, folder.Config{}))
+}
+
+// One of two equal files that was removed is no reason to leave the other one out.
+func TestRemovedDuplicate(t *testing.T) {
+	f := pets(t, 4)
+	f.put("cat/twin.jpg", 1)
+	path := variant{name: "x.tar"}.pack(t, f.root, folder.Config{})
+	remove(t, path, "cat/twin")
+	f.put("cat/third.jpg", 1)
+	if found := addWith(t, path, f.root, edit.AddOptions{}); found.New != 1 || found.KeptOut != 1 {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// A merged dataset remembers what its sources do, and which sample came from which.
+func TestMergeKeepsEdits(t *testing.T) {
+	a, b := pets(t, 4), images{t, t.TempDir()}
+	for i := range 4 {
+		b.put(fmt.Sprintf("bee/%03d.jpg", i), 50+i)
+	}
+	b.put("cat/001.jpg", 1) // the picture that a has too
+	forEach(t, func(t *testing.T, v variant) {
+		first, second := v.pack(t, a.root, folder.Config{}), v.pack(t, b.root, folder.Config{})
+		remove(t, first, "cat/000", "cat/001")
+		relabel(t, second, []string{"label"}, map[string][]string{"bee/002": {"cat"}})
+		remove(t, second, "bee/003")
+		path := filepath.Join(t.TempDir(), v.name)
+		p, _, err := edit.Merge([]formats.Dataset{target(t, first), target(t, second)}, []string{first, second}, formatOf(t, path), path, convert.Options{Fail: true})
+		a.must(err)
+		run(t, p)
+		wantHistory(t, path, &formats.History{Edited: 1, Removed: 2, Origins: 1}, 2)
+		wantLabels(t, path, map[string]string{"cat/000": "", "cat/001": "cat ", "bee/002": "cat ", "bee/003": ""})
+		removed, err := target(t, path).Dataset.(formats.Removals).Removed()
+		a.must(err)
+		keys := []string{removed[0].Key, removed[1].Key}
+		if !slices.Equal(keys, []string{"bee/003", "cat/000"}) || removed[0].Source.Path != "bee/003.jpg" || removed[0].Source.Size == 0 {
+			t.Errorf("removed: %+v", removed)
+		}
+		found := addWith(t, path, b.root, edit.AddOptions{Prune: true})
+		if !found.Nothing() || found.KeptOut != 1 || found.KeptEdits != 1 {
+			t.Errorf("added: %+v", found)
+		}
+		sound(t, target(t, path))
+	})
+}
+
+// A dataset that is packed from one with edits has them too.
+func TestPackKeepsEdits(t *testing.T) {
+	f := pets(t, 4)
+	path := variant{name: "x.tar"}.pack(t, f.root, folder.Config{})
+	remove(t, path, "cat/001")
+	relabel(t, path, []string{"label"}, map[string][]string{"cat/002": {"dog"}})
+	forEach(t, func(t *testing.T, v variant) {
+		again := filepath.Join(t.TempDir(), v.name)
+		d := target(t, path)
+		splits, err := convert.Split{}.Assign(d)
+		f.must(err)
+		p, err := convert.New(d, splits, nil, formatOf(t, again), again, convert.Options{})
+		f.must(err)
+		run(t, p)
+		wantHistory(t, again, &formats.History{Edited: 1, Removed: 1}, 2)
+		if found := addWith(t, again, f.root, edit.AddOptions{}); !found.Nothing() || found.KeptOut != 1 || found.KeptEdits != 1 {
+			t.Errorf("added: %+v", found)
+		}
+	})
+}
+
+// A list of removed samples that is damaged is found; repair says that it is lost.
+func TestRemovedListIsDamaged(t *testing.T) {
+	f := pets(t, 4)
+	v := variant{name: "x.tar"}
+	path := v.pack(t, f.root, folder.Config{})
+	remove(t, path, "cat/001")
+	list := path + ".dsconv/removed.parquet"
+	b, err := os.ReadFile(list)
+	f.must(err)
+	b[len(b)/2] ^= 1
+	f.must(os.WriteFile(list, b, 0o644))
+	_, _, err = edit.Add(context.Background(), target(t, path), openFolder(t, f.root, folder.Config{}), edit.AddOptions{})
+	if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "removed.parquet") {
+		t.Errorf("add: %v", err)
+	}
+	salvaged, err := edit.Salvage(formatOf(t, path), path)
+	f.must(err)
+	p, found, err := edit.Repair(context.Background(), salvaged, nil, true, openFolder(t, f.root, folder.Config{}), convert.Options{})
+	f.must(err)
+	defer salvaged.Close()
+	if found.Forgotten != 1 {
+		t.Errorf("found %+v", found)
+	}
+	run(t, p)
+	wantHistory(t, path, nil, 1)
+	sound(t, target(t, path))
+}

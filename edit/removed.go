@@ -1,0 +1,60 @@
+package edit
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// sortRemoved puts the list into the order of keys, each once.
+func sortRemoved(list []formats.Removed) []formats.Removed {
+	slices.SortStableFunc(list, func(a, b formats.Removed) int { return strings.Compare(a.Key, b.Key) })
+	return slices.CompactFunc(list, func(a, b formats.Removed) bool { return a.Key == b.Key })
+}
+
+// removals finds a sample of the source among those that were removed by hand.
+type removals struct {
+	list   []formats.Removed // by key
+	byPath []int32           // places in list, by path
+	back   []bool            // by place in list: it is in the dataset again
+}
+
+func newRemovals(list []formats.Removed) *removals {
+	r := &removals{list: list, byPath: make([]int32, len(list)), back: make([]bool, len(list))}
+	for i := range r.byPath {
+		r.byPath[i] = int32(i)
+	}
+	slices.SortFunc(r.byPath, func(a, b int32) int { return strings.Compare(list[a].Source.Path, list[b].Source.Path) })
+	return r
+}
+
+// find gives the place of the sample of that key or path.
+func (r *removals) find(in *formats.Info) (int, bool) {
+	if i, ok := slices.BinarySearchFunc(r.list, in.Key, func(e formats.Removed, key string) int {
+		return strings.Compare(e.Key, key)
+	}); ok {
+		return i, true
+	}
+	if in.Source.Path == "" {
+		return 0, false
+	}
+	k, ok := slices.BinarySearchFunc(r.byPath, in.Source.Path, func(i int32, path string) int {
+		return strings.Compare(r.list[i].Source.Path, path)
+	})
+	if !ok {
+		return 0, false
+	}
+	return int(r.byPath[k]), true
+}
+
+// left are those that stay removed.
+func (r *removals) left() []formats.Removed {
+	var left []formats.Removed
+	for i, e := range r.list {
+		if !r.back[i] {
+			left = append(left, e)
+		}
+	}
+	return left
+}
