@@ -14,6 +14,7 @@ import numpy as np
 
 from . import _native
 from ._bad import Bad, ends_run
+from ._brief import brief
 from ._chosen import Chosen, Entry
 from ._generators import Generators
 from ._source import Part, Source
@@ -108,9 +109,7 @@ class Samples:
             self._bad.warn("skipped" if self._on_error == "skip" else "replaced")
         return kept
 
-    def _substitute(
-        self, entry: Entry, chosen: Chosen, seed: Callable[..., None], error: Exception
-    ) -> tuple[Any, ...]:
+    def _substitute(self, entry: Entry, chosen: Chosen, seed: Callable[..., None], error: Exception) -> tuple[Any, ...]:
         """Another sample in the place of a bad one, always the same for a seed."""
         others = random.Random(f"{self._seed} {chosen.key(entry)}")
         for _ in range(_SUBSTITUTES):
@@ -135,7 +134,7 @@ class Samples:
             if ends_run(error):
                 raise
             key = self._source.call("keys", samples=[entry.sample])[0]
-            raise _native.Error(f"transform {key}: {type(error).__name__}: {error}") from error
+            raise _native.Error(f"transform {key}: {type(error).__name__}: {brief(error)}") from error
         return tuple(values)
 
     def _value(self, part: Part | None, picked: int, padding: bool) -> Any:

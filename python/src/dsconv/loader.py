@@ -14,6 +14,7 @@ from ._chosen import Chosen
 from ._device import checked, pinned, to_device
 from ._epochs import Epochs
 from ._generators import Generators, warn_of_others
+from ._mixing import Mixing
 from ._native import ArgumentError, ArgumentTypeError
 from ._ranks import rank_and_world, threads
 from ._samples import Samples, stack
@@ -200,6 +201,9 @@ class Loader:
             )
         if order != "none":
             all_splits(self.path, self.split, self._source.splits)
+        self._mixing = None
+        if plan.mixers:
+            self._mixing = Mixing(plan.mixers, self._frame.parts, len(self.classes), seed=self.seed, tail=tail)
         self._epochs = Epochs()
         self._dataset: Dataset | None = None
 
@@ -325,7 +329,12 @@ class Loader:
         chosen = Chosen(self._source, self._drawn(epoch), epoch, position, self.world_size)
         collate = self._collator(epoch)
         for samples, end in self._samples.epoch(chosen, self.batch_size, self.drop_last):
-            yield (self._shaped(stack(samples)) if collate is None else collate(samples, end)), end
+            if self._mixing is not None:
+                batch = self._mixing(self._shaped(stack(samples)), epoch, end)
+                samples = list(zip(*batch)) if collate is not None else samples
+            elif collate is None:
+                batch = self._shaped(stack(samples))
+            yield (self._pinned(batch) if collate is None else collate(samples, end)), end
         self._tell_narrowed()
 
     def _tell_narrowed(self) -> None:
@@ -364,9 +373,10 @@ class Loader:
                     values[k] = values[k].to(getattr(torch, self._dtype))
                 if self._channels_last:
                     values[k] = values[k].contiguous(memory_format=torch.channels_last)
-            if self.pin_memory and isinstance(values[k], torch.Tensor):
-                values[k] = values[k].pin_memory()
         return tuple(values)
+
+    def _pinned(self, batch: tuple[Any, ...]) -> tuple[Any, ...]:
+        return pinned(batch) if self.pin_memory else batch
 
     def _drawn(self, epoch: int) -> np.ndarray | None:
         """The sampler's samples."""
