@@ -96,9 +96,7 @@ def _of_function(function: types.FunctionType, own: Callable[[str], None]) -> It
         yield from _of_code(function.__code__, function.__globals__, own)
 
 
-def _of_code(
-    code: types.CodeType, variables: dict[str, Any], own: Callable[[str], None]
-) -> Iterator[tuple[str, Any]]:
+def _of_code(code: types.CodeType, variables: dict[str, Any], own: Callable[[str], None]) -> Iterator[tuple[str, Any]]:
     """The global variables that code, and what is defined in it, names."""
     for name in code.co_names:
         value = variables.get(name)

@@ -312,8 +312,8 @@ class Loader:
         generators = Generators(self.seed, collate_fn)
 
         def collate(samples: list[Any], end: int) -> Any:
-            with generators.borrowed() as seed:
-                seed(epoch, "batch", end, rank)
+            with generators.borrowed():
+                generators.seed(epoch, "batch", end, rank)
                 batch = collate_fn(samples)
             return pinned(batch) if self.pin_memory else batch
 

@@ -1,0 +1,127 @@
+"""Transforms of known libraries, on any thread: what they draw comes from generators of that thread's alone."""
+
+from __future__ import annotations
+
+import copy
+import enum
+import queue
+import random
+import sys
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._generators import Generators
+
+# What draws by torch's functions, or by generators that its objects hold.
+_LIBRARIES = {"torchvision", "albumentations", "dsconv"}
+# torchvision's (v1) that draw from Python's own generator.
+_ELSEWHERE = {"torchvision.transforms.transforms.RandomOrder", "torchvision.transforms.transforms.RandomChoice"}
+_CONTAINERS = {"Sequential", "ModuleList"}  # torch's
+_DATA = (str, bytes, int, float, type(None), enum.Enum, random.Random)
+_DATA_OF_NUMPY = (np.ndarray, np.generic, np.random.Generator)
+
+
+def confinable(calls: Sequence[Callable[[Any], Any]]) -> int:
+    """How many of calls, from the first one on, can be Confined: nothing of them is the user's code, which may draw
+    from anywhere."""
+    if "torch" not in sys.modules:
+        return 0
+    for n, call in enumerate(calls):
+        if not _known(call, set()):
+            return n
+    return len(calls)
+
+
+def _known(thing: Any, seen: set[int]) -> bool:
+    """Whether all that makes up thing is of the known libraries, or data."""
+    if id(thing) in seen or isinstance(thing, (*_DATA, *_DATA_OF_NUMPY)):
+        return True
+    seen.add(id(thing))
+    if isinstance(thing, dict):
+        return all(_known(value, seen) for value in thing.values())
+    if isinstance(thing, (list, tuple, set, frozenset)):
+        return all(_known(value, seen) for value in thing)
+    if isinstance(thing, types.MethodType):
+        return _known(thing.__func__, seen) and _known(thing.__self__, seen)
+    if isinstance(thing, types.FunctionType):
+        return _library(thing.__module__) in _LIBRARIES and thing.__closure__ is None
+    return _known_class(type(thing)) and _known(getattr(thing, "__dict__", {}), seen)
+
+
+def _known_class(cls: type) -> bool:
+    library = _library(cls.__module__)
+    if library == "torch":
+        return issubclass(cls, sys.modules["torch"].Tensor) or cls.__name__ in {*_CONTAINERS, "dtype", "device"}
+    if cls.__name__ == "Compose" and library == "albumentations":
+        return hasattr(cls, "set_random_state")  # older ones draw from the generators of the process
+    return library in _LIBRARIES and f"{cls.__module__}.{cls.__name__}" not in _ELSEWHERE
+
+
+def _library(module: Any) -> str:
+    return str(module).partition(".")[0]
+
+
+class Confined:
+    """Calls one after another, on as many threads as there are copies of them.
+
+    Raises whatever copying them does.
+    """
+
+    def __init__(self, calls: Sequence[Callable[[Any], Any]], seed: int, threads: int) -> None:
+        self._free: queue.SimpleQueue[_Copy] = queue.SimpleQueue()
+        for _ in range(threads):
+            self._free.put(_Copy(copy.deepcopy(list(calls)), seed))
+
+    def __call__(self, image: Any, key: Sequence[Any]) -> Any:
+        """What the calls make of image, drawing what key says."""
+        mine = self._free.get()
+        try:
+            return mine(image, key)
+        finally:
+            self._free.put(mine)
+
+
+class _Copy:
+    def __init__(self, calls: list[Callable[[Any], Any]], seed: int) -> None:
+        torch = sys.modules["torch"]
+        generator = torch.Generator()
+        self._calls, self._generators = calls, Generators(seed, generator, calls, process=False)
+        self._mode = _drawing_from(generator)
+
+    def __call__(self, image: Any, key: Sequence[Any]) -> Any:
+        self._generators.seed("confined", *key)
+        with self._mode:
+            for call in self._calls:
+                image = call(image)
+        return image
+
+
+# The functions and methods of torch that draw.
+_DRAW = {"rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli", "poisson"}
+_DRAW |= {"uniform_", "normal_", "random_", "bernoulli_", "exponential_", "geometric_", "cauchy_", "log_normal_"}
+_DRAW_LIKE = {"rand_like", "randn_like"}
+
+
+def _drawing_from(generator: Any) -> Any:
+    """A context in which a thread's calls of torch's functions draw from generator."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    class Mode(TorchFunctionMode):
+        def __torch_function__(
+            self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+        ) -> Any:
+            kwargs = kwargs or {}
+            name = getattr(func, "__name__", "")
+            if name in _DRAW and kwargs.get("generator") is None:
+                kwargs = {**kwargs, "generator": generator}
+            elif name in _DRAW_LIKE:  # older ones take no generator
+                like = args[0]
+                options = {"dtype": like.dtype, "device": like.device, **kwargs}
+                return getattr(torch, name.partition("_")[0])(like.shape, generator=generator, **options)
+            return func(*args, **kwargs)
+
+    return Mode()
