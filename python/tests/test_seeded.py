@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import random
 import threading
 from collections.abc import Callable
@@ -319,6 +320,16 @@ def pixels(image: Any) -> bytes:
     return np.asarray(image).tobytes()
 
 
+def kept(image: Any, **_: Any) -> Any:
+    return image
+
+
+def own_of_albumentations() -> Any:
+    import albumentations as A
+
+    return translate(A.Compose([A.Lambda(image=kept), A.GaussNoise()])).rest
+
+
 def test_what_may_draw_from_anywhere_runs_in_the_loops_thread(packed: Path) -> None:
     T = pytest.importorskip("torchvision.transforms", reason="torchvision is not installed")
 
@@ -335,6 +346,7 @@ def test_what_may_draw_from_anywhere_runs_in_the_loops_thread(packed: Path) -> N
         OwnGenerators(),
         functools.partial(from_all),
     ]
+    own += [own_of_albumentations()] if importlib.util.find_spec("albumentations") else []
     own += [T.RandomOrder([T.RandomInvert()]), T.RandomApply([T.Lambda(from_all)])]
     for t in own:
         assert confinable([T.RandomInvert(), t, T.RandomInvert()]) == 1, t

@@ -17,8 +17,17 @@ from ._generators import Generators
 
 # What draws by torch's functions, or by generators that its objects hold.
 _LIBRARIES = {"torchvision", "albumentations", "dsconv"}
-# torchvision's (v1) that draw from Python's own generator.
-_ELSEWHERE = {"torchvision.transforms.transforms.RandomOrder", "torchvision.transforms.transforms.RandomChoice"}
+# torchvision's that draw by those functions of torch's which are listed below, or not at all; tests draw by each.
+_TORCHVISION = set(
+    "AugMix AutoAugment CenterCrop ColorJitter Compose ConvertImageDtype ElasticTransform GaussianBlur GaussianNoise "
+    "Grayscale Identity Normalize PILToTensor Pad RGB RandAugment RandomAdjustSharpness RandomAffine RandomApply "
+    "RandomAutocontrast RandomChannelPermutation RandomCrop RandomEqualize RandomErasing RandomGrayscale "
+    "RandomHorizontalFlip RandomInvert RandomPerspective RandomPhotometricDistort RandomPosterize RandomResize "
+    "RandomResizedCrop RandomRotation RandomShortestSize RandomSolarize RandomVerticalFlip RandomZoomOut Resize "
+    "ScaleJitter ToDtype ToImage ToPILImage ToPureTensor ToTensor TrivialAugmentWide".split()
+)
+# Those of v2 that choose; v1's draw from Python's own generator.
+_CHOOSE = {"RandomChoice", "RandomOrder"}
 _CONTAINERS = {"Sequential", "ModuleList"}  # torch's
 _DATA = (str, bytes, int, float, type(None), enum.Enum, random.Random)
 _DATA_OF_NUMPY = (np.ndarray, np.generic, np.random.Generator)
@@ -47,7 +56,10 @@ def _known(thing: Any, seen: set[int]) -> bool:
     if isinstance(thing, types.MethodType):
         return _known(thing.__func__, seen) and _known(thing.__self__, seen)
     if isinstance(thing, types.FunctionType):
-        return _library(thing.__module__) in _LIBRARIES and thing.__closure__ is None
+        closed = [cell.cell_contents for cell in thing.__closure__ or ()]
+        return _library(thing.__module__) in _LIBRARIES and all(_known(inner, seen) for inner in closed)
+    if isinstance(thing, type):
+        return _known_class(thing)
     return _known_class(type(thing)) and _known(getattr(thing, "__dict__", {}), seen)
 
 
@@ -57,7 +69,9 @@ def _known_class(cls: type) -> bool:
         return issubclass(cls, sys.modules["torch"].Tensor) or cls.__name__ in {*_CONTAINERS, "dtype", "device"}
     if cls.__name__ == "Compose" and library == "albumentations":
         return hasattr(cls, "set_random_state")  # older ones draw from the generators of the process
-    return library in _LIBRARIES and f"{cls.__module__}.{cls.__name__}" not in _ELSEWHERE
+    if library == "torchvision":
+        return cls.__name__ in _TORCHVISION or cls.__name__ in _CHOOSE and ".v2." in cls.__module__
+    return library in _LIBRARIES
 
 
 def _library(module: Any) -> str:
@@ -102,6 +116,7 @@ class _Copy:
 # The functions and methods of torch that draw.
 _DRAW = {"rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli", "poisson"}
 _DRAW |= {"uniform_", "normal_", "random_", "bernoulli_", "exponential_", "geometric_", "cauchy_", "log_normal_"}
+_DRAW |= {"_sample_dirichlet", "_standard_gamma", "binomial"}
 _DRAW_LIKE = {"rand_like", "randn_like"}
 
 
