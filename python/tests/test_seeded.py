@@ -102,8 +102,18 @@ PIPELINES: list[Callable[[], Any]] = [
     lambda: [upright, dsconv.transforms.RandomResizedCrop(32), dsconv.transforms.ToTensor(), from_all],
     lambda: from_module,
     closure,
+    lambda: "rrc:32,flip,jitter:0.4",
 ]
-NAMES = ["torchvision v1", "torchvision v2", "Albumentations", "own", "dsconv behind Python", "of a module", "closure"]
+NAMES = [
+    "torchvision v1",
+    "torchvision v2",
+    "Albumentations",
+    "own",
+    "dsconv behind Python",
+    "of a module",
+    "closure",
+    "native",
+]
 pipelines = pytest.mark.parametrize("pipeline", PIPELINES, ids=NAMES)
 
 
@@ -150,6 +160,29 @@ def test_batches_are_the_same_with_any_number_of_workers_and_from_any_batch_on(
         draws()
         assert same(list(resumed), epochs[1][position:]), position
     assert not same(list(loader(packed, pipeline(), seed=4)), epochs[0])
+
+
+@pipelines
+@pytest.mark.parametrize("position", [1, 4])
+def test_an_epoch_goes_on_with_other_batches_and_ranks(
+    packed: Path, pipeline: Callable[[], Any], position: int
+) -> None:
+    train = loader(packed, pipeline())
+    want = list(train)[position:]
+    images, _, index = (torch.cat([torch.as_tensor(part) for part in parts]) for parts in zip(*want))
+    by_index = {i: image for image, i in zip(images, index.tolist())}
+    for world, size in ((1, 5), (2, 4)):
+        seen = 0
+        for rank in range(world):
+            resumed = dsconv.Loader(
+                packed, size, pipeline(), True, 3, 2, fields=("image", "index"), rank=rank, world_size=world
+            )
+            resumed.load_state_dict({**resumed.state_dict(), "position": position * SIZE})
+            for x, found in resumed:
+                real = [(image, i) for image, i in zip(torch.as_tensor(x), found.tolist()) if i >= 0]
+                assert all(torch.equal(image, by_index[i]) for image, i in real)
+                seen += len(real)
+        assert seen == len(images)
 
 
 @pipelines

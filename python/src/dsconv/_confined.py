@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ._generators import Generators
+from ._reach import reach
 
 # What draws by torch's functions, or by generators that its objects hold.
 _LIBRARIES = {"torchvision", "albumentations", "dsconv"}
@@ -36,7 +37,7 @@ _DATA_OF_NUMPY = (np.ndarray, np.generic, np.random.Generator)
 def confinable(calls: Sequence[Callable[[Any], Any]]) -> int:
     """How many of calls, from the first one on, can be Confined: nothing of them is the user's code, which may draw
     from anywhere."""
-    if "torch" not in sys.modules:
+    if sys.modules.get("torch") is None:
         return 0
     for n, call in enumerate(calls):
         if not _known(call, set()):
@@ -86,8 +87,10 @@ class Confined:
 
     def __init__(self, calls: Sequence[Callable[[Any], Any]], seed: int, threads: int) -> None:
         self._free: queue.SimpleQueue[_Copy] = queue.SimpleQueue()
+        arrays = (np.ndarray, sys.modules["torch"].Tensor)  # large ones are images that a transform mixes in
+        shared = {id(thing): thing for _, thing in reach((calls,)) if isinstance(thing, arrays)}
         for _ in range(threads):
-            self._free.put(_Copy(copy.deepcopy(list(calls)), seed))
+            self._free.put(_Copy(copy.deepcopy(list(calls), dict(shared)), seed))
 
     def __call__(self, image: Any, key: Sequence[Any]) -> Any:
         """What the calls make of image, drawing what key says."""

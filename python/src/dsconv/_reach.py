@@ -23,7 +23,7 @@ _LIMIT = 10_000  # objects, the nearest ones; more are data
 _LONG = 1_000  # elements
 
 
-def reach(roots: tuple[Any, ...], own: Callable[[str], None]) -> Iterator[tuple[str, Any]]:
+def reach(roots: tuple[Any, ...], own: Callable[[str], Any] = str) -> Iterator[tuple[str, Any]]:
     """Each object that is reached from roots, once, and by which way. own is called with the name of a library that
     draws from generators of its own."""
     seen: dict[int, Any] = {}  # which keeps them, as an id is an object's for as long as it is there
@@ -45,7 +45,7 @@ def _library(module: Any) -> str:
     return str(module).partition(".")[0]
 
 
-def _inside(thing: Any, own: Callable[[str], None]) -> Iterator[tuple[str, Any]]:
+def _inside(thing: Any, own: Callable[[str], Any]) -> Iterator[tuple[str, Any]]:
     """What thing refers to, by name."""
     if isinstance(thing, (list, tuple)):
         if len(thing) <= _LONG:
@@ -84,7 +84,7 @@ def _slots(cls: type) -> tuple[str, ...]:
     return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
-def _of_function(function: types.FunctionType, own: Callable[[str], None]) -> Iterator[tuple[str, Any]]:
+def _of_function(function: types.FunctionType, own: Callable[[str], Any]) -> Iterator[tuple[str, Any]]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
             yield name, cell.cell_contents
@@ -96,7 +96,7 @@ def _of_function(function: types.FunctionType, own: Callable[[str], None]) -> It
         yield from _of_code(function.__code__, function.__globals__, own)
 
 
-def _of_code(code: types.CodeType, variables: dict[str, Any], own: Callable[[str], None]) -> Iterator[tuple[str, Any]]:
+def _of_code(code: types.CodeType, variables: dict[str, Any], own: Callable[[str], Any]) -> Iterator[tuple[str, Any]]:
     """The global variables that code, and what is defined in it, names."""
     for name in code.co_names:
         value = variables.get(name)
