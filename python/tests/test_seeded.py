@@ -6,6 +6,7 @@ import functools
 import importlib.util
 import random
 import threading
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -296,6 +297,21 @@ def test_what_cannot_be_seeded_is_named(packed: Path) -> None:
 def test_opencvs_generator_is_named(packed: Path) -> None:
     with pytest.warns(UserWarning, match="cv2.*not.*seed"):
         loader(packed, opencvs_noise)
+
+
+@pytest.mark.skipif(cv2 is None, reason="OpenCV is not installed")
+def test_what_is_seeded_is_not_warned_of(packed: Path) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for pipeline in PIPELINES:
+            loader(packed, pipeline())
+        loader(packed, seeded_noise)
+    assert [str(w.message) for w in caught if "follow the seed" in str(w.message)] == []
+
+
+def seeded_noise(image: Any) -> Any:
+    pixels = cv2.resize(np.asarray(image), (16, 16))
+    return with_numbers(pixels, [np.random.randn()])
 
 
 def opencvs_noise(image: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dis
 import functools
 import types
 from collections import deque
@@ -100,9 +101,8 @@ def _of_code(code: types.CodeType, variables: dict[str, Any], own: Callable[[str
     """The global variables that code, and what is defined in it, names."""
     for name in code.co_names:
         value = variables.get(name)
-        library = _library(value.__name__) if isinstance(value, types.ModuleType) else _library(_module(value))
-        draws = _OWN.get(library, ())
-        if any(other.startswith(draw) for draw in draws for other in code.co_names):
+        library = _library(getattr(value, "__name__" if isinstance(value, types.ModuleType) else "__module__", None))
+        if library in _OWN and any(used.startswith(_OWN[library]) for used in _used(code, name, value)):
             own(library)
         if value is not None:
             yield name, value
@@ -111,5 +111,13 @@ def _of_code(code: types.CodeType, variables: dict[str, Any], own: Callable[[str
             yield from _of_code(constant, variables, own)
 
 
-def _module(value: Any) -> str:
-    return getattr(value, "__module__", None) or ""
+def _used(code: types.CodeType, name: str, value: Any) -> Iterator[str]:
+    """What code uses of a library by a global variable: attributes of the module, or what was imported from it."""
+    if not isinstance(value, types.ModuleType):
+        yield getattr(value, "__name__", "")
+        return
+    before = None
+    for step in dis.get_instructions(code):
+        if before == name and step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            yield str(step.argval)
+        before = step.argval if step.opname in ("LOAD_GLOBAL", "LOAD_NAME") else None
