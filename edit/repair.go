@@ -90,6 +90,10 @@ type repairer struct {
 // files finds out which are written anew and which samples lie in them.
 func (r *repairer) files(v *version, damage []formats.Damage, all bool) error {
 	if !r.target.many() {
+		if !all && r.target.inOneFile() && !r.target.dataDamaged(damage) {
+			v.stays, r.found.Files = true, []string{}
+			return nil
+		}
 		for i := range r.target.Len() {
 			r.suspect = append(r.suspect, int32(i))
 		}
@@ -102,8 +106,7 @@ func (r *repairer) files(v *version, damage []formats.Damage, all bool) error {
 	}
 	v.rewrite, r.found.Files = map[int]bool{}, []string{}
 	for i, name := range r.target.Meta().Files {
-		damaged := slices.ContainsFunc(damage, func(d formats.Damage) bool { return filepath.ToSlash(d.File) == name })
-		if !all && !damaged {
+		if !all && !isDamaged(name, damage) {
 			continue
 		}
 		v.rewrite[i] = true
@@ -111,6 +114,10 @@ func (r *repairer) files(v *version, damage []formats.Damage, all bool) error {
 		r.suspect = append(r.suspect, samples[i]...)
 	}
 	return nil
+}
+
+func isDamaged(file string, damage []formats.Damage) bool {
+	return slices.ContainsFunc(damage, func(d formats.Damage) bool { return filepath.ToSlash(d.File) == file })
 }
 
 // samples reads those in damaged files and takes from the source what is lost.

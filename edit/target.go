@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
@@ -36,6 +37,17 @@ func Open(f formats.Format, path string) (*Target, error) {
 func (t *Target) many() bool {
 	p, err := atrest.ParseShardPath(t.Path)
 	return err == nil && p.Many() && t.Format.Traits().Sharded && len(t.Meta().Files) > 0
+}
+
+// inOneFile says that the samples lie in one file, which can stay when what describes it is
+// written anew.
+func (t *Target) inOneFile() bool {
+	return !t.many() && t.Format.Traits().Sharded && len(t.Meta().Files) == 1
+}
+
+// dataDamaged says that a data file is damaged.
+func (t *Target) dataDamaged(damage []formats.Damage) bool {
+	return slices.ContainsFunc(t.Meta().Files, func(name string) bool { return isDamaged(name, damage) })
 }
 
 // inFiles lists the samples of each file in the file's order.

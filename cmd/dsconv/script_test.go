@@ -54,6 +54,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exit":     exitCode,
 			"sametree": sameTree,
+			"copytree": copyFolder,
 			"truncate": truncate,
 			"flipbit":  flipBit,
 			"rename":   renameAll,
@@ -100,6 +101,11 @@ func sameTree(ts *testscript.TestScript, neg bool, args []string) {
 	if same := maps.Equal(a, b); same == neg {
 		ts.Fatalf("%s has %d files, %s has %d; same: %v", args[0], len(a), args[1], len(b), same)
 	}
+}
+
+// copyFolder copies a folder.
+func copyFolder(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(os.CopyFS(ts.MkAbs(args[1]), os.DirFS(ts.MkAbs(args[0]))))
 }
 
 // truncate cuts a file to a number of bytes.

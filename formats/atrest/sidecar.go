@@ -67,8 +67,8 @@ func ReadSidecar(dir string) (Catalog, error) {
 
 func readSidecar(dir string) (Catalog, Sums, error) {
 	if _, err := os.Stat(filepath.Join(dir, MetaName)); errors.Is(err, os.ErrNotExist) {
-		if growsAt(dir) {
-			return Catalog{}, nil, fmt.Errorf("%s: %w: it is an unfinished pack", dir, formats.ErrNotDataset)
+		if err := NoDataset(dir); err != nil {
+			return Catalog{}, nil, err
 		}
 		return Catalog{}, nil, fmt.Errorf("%s: %w: it has no %s", dir, formats.ErrNotDataset, MetaName)
 	}
