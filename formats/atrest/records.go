@@ -30,7 +30,7 @@ func OpenRecords(path string) (*Records, error) {
 			return nil, fmt.Errorf("%s: %w: there is no such file", file, formats.ErrDamaged)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+			return nil, formats.Damaged(err)
 		}
 		if int64(len(m.Data)) != fs.Size {
 			err := fmt.Errorf("%s: %w: it has %d bytes, %d were written", file, formats.ErrDamaged, len(m.Data), fs.Size)
@@ -110,7 +110,7 @@ func (r *Records) howMany(wrong, files int) string {
 	case files == 1 && !r.path.has(r.meta.Files[0]):
 		return ""
 	case files == 1:
-		return "; the file is not the one that " + side + " describes"
+		return "; it is cut off, or not the file that " + side + " describes"
 	case wrong == files:
 		return fmt.Sprintf("; none of the %d files is one that %s describes", files, side)
 	case wrong > 1:

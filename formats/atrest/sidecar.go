@@ -123,14 +123,14 @@ func (s Sums) readSmall(dir, name string) ([]byte, error) {
 	}
 	st, err := os.Stat(file)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		return nil, formats.Damaged(err)
 	}
 	if st.Size() != s[i].Size {
 		return nil, fmt.Errorf("%s: %w: it has %d bytes, %d were written", file, formats.ErrDamaged, st.Size(), s[i].Size)
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		return nil, formats.Damaged(err)
 	}
 	if err := s[i].Verify(b); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -144,7 +144,7 @@ func ReadSums(dir string) (Sums, error) {
 	file := filepath.Join(dir, SumsName)
 	b, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		return nil, formats.Damaged(err)
 	}
 	if err != nil {
 		return nil, err

@@ -168,14 +168,14 @@ const (
 func decompress(z *zstd.Decoder, frame, dst []byte) ([]byte, error) {
 	var h zstd.Header
 	if err := h.Decode(frame); err != nil {
-		return dst, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		return dst, formats.Damaged(err)
 	}
 	if !h.HasFCS || h.FrameContentSize > min(uint64(len(frame)/4+1)<<17, uint64(max(maxRecord, recordRatio*len(frame)))) {
 		return dst, fmt.Errorf("%w: a frame of %d bytes that claims to hold %d", formats.ErrDamaged, len(frame), h.FrameContentSize)
 	}
 	dst, err := z.DecodeAll(frame, slices.Grow(dst[:0], int(h.FrameContentSize)))
 	if err != nil {
-		return dst, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		return dst, formats.Damaged(err)
 	}
 	return dst, nil
 }
