@@ -19,13 +19,15 @@ type note struct {
 	Warnings    []Warning `json:"warnings,omitempty"`
 	Oriented    int       `json:"oriented,omitempty"`
 	Tiling
-	Shape   []int `json:"shape,omitempty"` // of the first raw image
-	Varying bool  `json:"varying,omitempty"`
+	// Command began the unfinished dataset: whoever finds it is told.
+	Command string `json:"command,omitempty"`
+	Shape   []int  `json:"shape,omitempty"` // of the first raw image
+	Varying bool   `json:"varying,omitempty"`
 }
 
 // ErrContinue is returned for an unfinished dataset that cannot be gone on with: it is of
 // another recipe, its source changed, or it is damaged. Options.Discard drops it.
-var ErrContinue = errors.New("that cannot be gone on with")
+var ErrContinue = errors.New("that this command cannot go on with")
 
 func (n *note) encode() ([]byte, error) {
 	b, err := json.Marshal(n)

@@ -29,6 +29,7 @@ type Plan struct {
 	ready  func(i int) bool    // see Version; nil if no sample is
 	change func(*formats.Info) // likewise
 
+	command     string // see BegunBy
 	fingerprint uint64 // of the source's samples in this order
 	every       int    // positions between two checkpoints
 }
@@ -282,6 +283,12 @@ func (p *Plan) checkpointEvery() int {
 // Show makes f the plan's progress function.
 func (p *Plan) Show(f func(Progress)) *Plan {
 	p.o.Progress = f
+	return p
+}
+
+// BegunBy tells who finds the dataset unfinished which command began it.
+func (p *Plan) BegunBy(command string) *Plan {
+	p.command = command
 	return p
 }
 

@@ -35,7 +35,7 @@ func Salvage(f formats.Format, path string) (*Target, error) {
 	w, ok := f.(formats.WritableFormat)
 	s, can := f.(formats.Salvager)
 	if !ok || !can {
-		return nil, fmt.Errorf("%s: a %s cannot be repaired", path, f.Name())
+		return nil, fmt.Errorf("%s: a %s cannot be repaired, a dataset that dsconv packed can%s", path, f.Name(), atrest.Among(path))
 	}
 	if _, err := atrest.Recover(path); err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ type Target struct {
 func Open(f formats.Format, path string) (*Target, error) {
 	w, ok := f.(formats.WritableFormat)
 	if !ok {
-		return nil, fmt.Errorf("%s: a %s cannot be changed", path, f.Name())
+		return nil, fmt.Errorf("%s: a %s cannot be changed, a dataset that dsconv packed can%s", path, f.Name(), atrest.Among(path))
 	}
 	if _, err := atrest.Recover(path); err != nil {
 		return nil, err

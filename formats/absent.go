@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -20,7 +19,7 @@ func NotThere(path string) error {
 	}
 	said := path + ": there is nothing at that path"
 	if alike := alike(dir, filepath.Base(path)); len(alike) > 0 {
-		said += "; " + strings.Join(alike, " and ") + " lies there"
+		said += "; did you mean " + strings.Join(alike, " or ") + "?"
 	}
 	return notThere(said)
 }
@@ -31,32 +30,43 @@ func (e notThere) Error() string { return string(e) }
 
 func (notThere) Is(target error) bool { return target == ErrNotDataset || target == fs.ErrNotExist }
 
-// endings are those of what dsconv writes, but for what it keeps beside a dataset.
-var endings = []string{".lmdb", ".h5", ".hdf5", ".tar", ".tar.zst", ".tfrecord", ".tfrecords"}
+// endings are those of what dsconv writes, those of one format in a row.
+var endings = [][]string{{".lmdb"}, {".h5", ".hdf5"}, {".tar", ".tar.zst"}, {".tfrecord", ".tfrecords"}}
 
-// alike lists what in the folder is called like base but for case and the ending; at most three.
+// alike lists what in the folder is called like base but for case and the ending: those of the
+// same format if there are any, else all.
 func alike(dir, base string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
 	}
-	var names []string
+	var same, others []string
+	name, format := stem(base)
 	for _, e := range entries {
-		if strings.EqualFold(stem(e.Name()), stem(base)) && len(names) < 3 && (e.IsDir() || stem(e.Name()) != e.Name()) {
-			names = append(names, filepath.Join(dir, e.Name()))
+		other, of := stem(e.Name())
+		if !strings.EqualFold(other, name) || of < 0 && !e.IsDir() {
+			continue
+		}
+		if path := filepath.Join(dir, e.Name()); of == format {
+			same = append(same, path)
+		} else {
+			others = append(others, path)
 		}
 	}
-	return names
+	if len(same) > 0 {
+		return same
+	}
+	return others
 }
 
-// stem is a name without one of the endings.
-func stem(name string) string {
-	name = strings.TrimSuffix(name, "/")
-	i := slices.IndexFunc(endings, func(end string) bool {
-		return strings.HasSuffix(strings.ToLower(name), end)
-	})
-	if i < 0 {
-		return name
+// stem is a name without one of the endings, and the number of its format, -1 without one.
+func stem(name string) (string, int) {
+	for i, format := range endings {
+		for _, end := range format {
+			if cut := len(name) - len(end); cut > 0 && strings.EqualFold(name[cut:], end) {
+				return name[:cut], i
+			}
+		}
 	}
-	return name[:len(name)-len(endings[i])]
+	return name, -1
 }

@@ -104,9 +104,9 @@ func formatAt(path string) (formats.Format, error) {
 	if err := formats.CheckLocal(path); err != nil {
 		return nil, err
 	}
-	f, err := all.Formats().ByPath(path)
-	if err != nil {
+	f, err := all.Formats().Of(path)
+	if errors.Is(err, formats.ErrUnknownFormat) {
 		return nil, usageError{err}
 	}
-	return f, nil
+	return f, err
 }

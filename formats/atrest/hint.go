@@ -112,6 +112,40 @@ func (p ShardPath) called() []string {
 	return paths
 }
 
+// datasetsIn lists the datasets that lie in a folder, by the paths under which they are opened.
+func datasetsIn(dir string) []string {
+	entries, _ := os.ReadDir(dir)
+	var paths []string
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		data, described := strings.CutSuffix(e.Name(), sidecarSuffix)
+		switch ext := filepath.Ext(e.Name()); {
+		case described && e.IsDir() && there(filepath.Join(path, MetaName)):
+			p, err := ParseShardPath(filepath.Join(dir, data))
+			if err == nil {
+				paths = append(paths, p.called()...)
+			}
+		case ext == ".lmdb" && e.IsDir(), (ext == ".h5" || ext == ".hdf5") && e.Type().IsRegular():
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// Among says which datasets lie in a folder that was given in the place of one, "" if there are
+// none.
+func Among(dir string) string {
+	const most = 5
+	paths := datasetsIn(dir)
+	switch {
+	case len(paths) == 0:
+		return ""
+	case len(paths) > most:
+		return fmt.Sprintf("; %d datasets lie in it, such as %s: give one of them", len(paths), strings.Join(paths[:most], ", "))
+	}
+	return "; give a dataset in it: " + strings.Join(paths, ", ")
+}
+
 // otherName is the error of a dataset whose files have other names than path gives them.
 func (p ShardPath) otherName(path string, d *described) error {
 	side := filepath.Base(p.Sidecar())

@@ -66,7 +66,7 @@ func ReadSidecar(dir string) (Catalog, error) {
 }
 
 func readSidecar(dir string) (Catalog, Sums, error) {
-	if _, err := os.Stat(filepath.Join(dir, MetaName)); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(dir, MetaName)); isMissing(err) {
 		if err := NoDataset(dir); err != nil {
 			return Catalog{}, nil, err
 		}

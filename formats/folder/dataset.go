@@ -2,14 +2,17 @@ package folder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
 )
 
 // Dataset is a folder of images. It is safe for concurrent use.
@@ -58,6 +61,9 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	if err := cfg.Take.Validate(); err != nil {
 		return nil, err
 	}
+	if _, err := os.Stat(root); errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, formats.NotThere(root)
+	}
 	s := &scan{root: root, take: cfg.Take}
 	if err := s.walk(ctx); err != nil {
 		return nil, err
@@ -82,7 +88,7 @@ func (d *Dataset) empty() error {
 	if len(d.skips) > 0 {
 		err = fmt.Errorf("%w (%d skipped, such as %s: %s)", err, len(d.skips), d.skips[0].Path, d.skips[0].Cause)
 	}
-	return err
+	return fmt.Errorf("%w%s", err, atrest.Among(d.root))
 }
 
 // add makes the items, in key order. A key is the path without extension, but with it
