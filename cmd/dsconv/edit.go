@@ -10,7 +10,6 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/folder"
 )
 
@@ -56,9 +55,9 @@ func withTarget(cc *cli.Context, path string, do func(t *edit.Target, o *packOpt
 	if err != nil {
 		return err
 	}
-	f, err := all.Formats().ByPath(path)
+	f, err := formatAt(path)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 	t, err := edit.Open(f, path)
 	if err != nil {
@@ -211,7 +210,7 @@ func runPlan(ctx context.Context, c *console, p *convert.Plan, o *packOptions) (
 		show, end = c.progress(p.Path, p.Len(), o.progressJSON)
 	}
 	defer end()
-	return p.Show(show).Run(ctx)
+	return p.Show(show).BegunBy(typed(ctx)).Run(ctx)
 }
 
 func samplesOf(f formats.Format, path string) (int, error) {

@@ -139,7 +139,7 @@ func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*conv
 		if !o.quiet {
 			show, end = c.progress(p.Path, p.Len(), o.progressJSON)
 		}
-		r, err := p.Show(show).Run(ctx)
+		r, err := p.Show(show).BegunBy(typed(ctx)).Run(ctx)
 		end()
 		s.add(r)
 		if err != nil {
@@ -191,7 +191,7 @@ func packFailed(err error, path string) error {
 	case errors.Is(err, formats.ErrExists):
 		return fmt.Errorf("%w: choose another name, or --force to replace a dataset of dsconv's", err)
 	case errors.Is(err, convert.ErrContinue):
-		return fmt.Errorf("%w: --discard drops it and starts anew", err)
+		return fmt.Errorf("%w; --discard drops it and starts anew", err)
 	case errors.Is(err, formats.ErrPartial), errors.Is(err, formats.ErrLocked), errors.Is(err, formats.ErrNotBuilt),
 		errors.Is(err, formats.ErrForeign):
 		return err
