@@ -3,8 +3,6 @@ package bench
 import (
 	"fmt"
 	"strings"
-
-	"github.com/dsconv/dsconv/formats"
 )
 
 const (
@@ -20,7 +18,7 @@ const (
 
 // diagnose names what holds the epoch back, in one sentence, and what of dsconv's options
 // acts on that. cores is how many the process may use.
-func diagnose(d *Dataset, o *Options, cores int) string {
+func diagnose(d *Dataset, m *images, o *Options, cores int) string {
 	stage, spent := d.Stages.largest()
 	loader := d.Stages.workers()
 	var text string
@@ -35,7 +33,7 @@ func diagnose(d *Dataset, o *Options, cores int) string {
 	default:
 		return fmt.Sprintf("the consumer starved only %s of the epoch: its own step takes the time, and faster data would not help", starved)
 	}
-	if a := advice(d, o, stage, cores); a != "" {
+	if a := advice(d, m, o, stage, cores); a != "" {
 		text += ": " + a
 	}
 	return text
@@ -62,7 +60,7 @@ func (s Stages) largest() (name string, spent float64) {
 }
 
 // advice is what acts on the stage, "" if dsconv has nothing.
-func advice(d *Dataset, o *Options, stage string, cores int) string {
+func advice(d *Dataset, m *images, o *Options, stage string, cores int) string {
 	var list []string
 	switch {
 	case o.Workers < cores:
@@ -71,30 +69,10 @@ func advice(d *Dataset, o *Options, stage string, cores int) string {
 		list = append(list, fmt.Sprintf("%.1f of %d cores were busy, so try more --workers, which then wait at the same time",
 			d.BusyCores, cores))
 	}
-	if a := repack(d, o, stage); a != "" {
+	if a := repack(d, m, stage); a != "" {
 		list = append(list, a)
 	}
 	return strings.Join(list, "; ")
-}
-
-// repack is how to pack the images so that the stage takes less.
-func repack(d *Dataset, o *Options, stage string) string {
-	side := o.Size * 8 / 7 // as evaluation resizes before it crops
-	smaller := d.Resize == "" && (d.Shorter == 0 || d.Shorter > side)
-	switch {
-	case stage == "read" && d.Format == "folder":
-		return "try packing it into another format"
-	case stage == "decode" && d.Encoding == string(formats.RawZstd):
-		return "try raw pixels without --compress"
-	case stage == "decode" && smaller:
-		return fmt.Sprintf("try packing with --resize shorter:%d --encode jpeg:90, or with --resize cover:%dx%d --encode raw",
-			side, side, side)
-	case stage == "decode":
-		return fmt.Sprintf("try packing with --resize cover:%dx%d --encode raw", side, side)
-	case stage == "augment" && smaller:
-		return fmt.Sprintf("try packing with --resize shorter:%d", side)
-	}
-	return ""
 }
 
 // lackedCores says that the workers computed for much longer than the whole process had a

@@ -3,11 +3,13 @@ package bench
 import (
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/reader/cache"
 )
 
 // diskSize is the number of bytes in the files of the dataset at path: in a folder those
@@ -36,6 +38,16 @@ func diskSize(path string, ds formats.Dataset) (int64, error) {
 		sum += n
 	}
 	return sum, nil
+}
+
+// freeSpace is what the disk of the dataset at path has left, as far as it tells.
+func freeSpace(path string) int64 {
+	for _, at := range []string{path, filepath.Dir(path)} { // of a pattern only its folder is there
+		if n, err := cache.FreeSpace(at); err == nil {
+			return n
+		}
+	}
+	return math.MaxInt64
 }
 
 func imagesSize(ds formats.Dataset) (sum int64, err error) {

@@ -75,6 +75,10 @@ type Dataset struct {
 	// Settings are what was chosen for this dataset alone.
 	Settings map[string]any `json:"settings,omitempty"`
 
+	// Narrowed is how often an image of 16 bits a channel lost some of them, and how.
+	Narrowed    int64  `json:"narrowed,omitempty"`
+	NarrowedHow string `json:"narrowed_how,omitempty"`
+
 	// Diagnosis names the bottleneck in one sentence.
 	Diagnosis string  `json:"diagnosis"`
 	Rounds    []Round `json:"rounds"`
@@ -115,8 +119,9 @@ type Round struct {
 
 func (r *Round) imagesPerSecond() float64 { return ratio(float64(r.Images), r.Seconds) }
 
-// summarise fills in the datasets' ratios and medians from their rounds.
-func (r *Report) summarise() {
+// summarise fills in the datasets' ratios and medians from their rounds. What is known of their
+// images is in seen, nil where that is nothing.
+func (r *Report) summarise(seen []*images) {
 	for i := range r.Datasets {
 		d := &r.Datasets[i]
 		for k := range d.Rounds {
@@ -124,7 +129,7 @@ func (r *Report) summarise() {
 			d.Rounds[k].Ratio = ratio(d.Rounds[k].imagesPerSecond(), first.imagesPerSecond())
 		}
 		d.medians()
-		d.Diagnosis = diagnose(d, &r.Options, r.Machine.GOMAXPROCS)
+		d.Diagnosis = diagnose(d, seen[i], &r.Options, r.Machine.GOMAXPROCS)
 	}
 	r.note()
 }

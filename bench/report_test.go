@@ -53,7 +53,7 @@ func fixed(t *testing.T, o Options) *Report {
 			},
 		},
 	}
-	r.summarise()
+	r.summarise([]*images{ofSides(900, 1200), ofSides(300, 300), nil})
 	return r
 }
 

@@ -51,7 +51,7 @@ func Run(ctx context.Context, paths []string, o Options, open Opener, progress f
 			}
 		}
 	}
-	return b.report(), nil
+	return b.report(ctx), ctx.Err()
 }
 
 type bench struct {
@@ -222,16 +222,23 @@ func (s *subject) epoch(ctx context.Context, epoch, limit int, m *Round, wait, s
 	return nil
 }
 
-func (b *bench) report() Report {
+func (b *bench) report(ctx context.Context) Report {
 	r := Report{
 		Machine: thisMachine(), Options: b.options, Consumer: b.options.consumer(), MemoryOfProcess: b.memoryOfProcess,
 	}
+	seen := make([]*images, 0, len(b.subjects))
 	for _, s := range b.subjects {
 		s.result.Cached = s.loader.Cached().Used
 		s.result.Bad, _ = s.loader.Bad()
+		narrowed := s.loader.Narrowed()
+		s.result.Narrowed, s.result.NarrowedHow = narrowed.Times, narrowed.How
+		shape := s.loader.ImageShape()
+		m := look(ctx, s.dataset, max(shape[0], shape[1]), b.options.Color)
+		m.free = freeSpace(s.result.Path)
+		seen = append(seen, m)
 		r.Datasets = append(r.Datasets, s.result)
 	}
-	r.summarise()
+	r.summarise(seen)
 	return r
 }
 

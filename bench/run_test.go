@@ -30,7 +30,7 @@ func TestRoundsAreInterleaved(t *testing.T) {
 	if want := []string{"a0", "b0", "c0", "a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3", "c3"}; !slices.Equal(turns, want) {
 		t.Errorf("turns %v, want %v", turns, want)
 	}
-	if want := slices.Repeat([]string{"a", "b", "c"}, 4); !slices.Equal(l.names, want) {
+	if want := slices.Repeat([]string{"a", "b", "c"}, 4); !slices.Equal(l.names[:12], want) { // the rest is for advice
 		t.Errorf("datasets were read in the order %v, want %v", l.names, want)
 	}
 	for _, d := range r.Datasets {

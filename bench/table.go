@@ -5,10 +5,10 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/dsconv/dsconv/internal/legible"
 )
 
 // nameWidth is the most that a dataset's name takes in a table of 100 columns.
@@ -177,6 +177,9 @@ func (r *Report) sentences(b *strings.Builder) {
 		if d.Mixing != nil {
 			fmt.Fprintf(b, "%s: order %s: %s\n", name, printable(r.Options.Order), d.Mixing)
 		}
+		if d.Narrowed > 0 {
+			fmt.Fprintf(b, "%s: %s\n", name, printable(d.NarrowedHow))
+		}
 		if d.Bad > 0 {
 			fmt.Fprintf(b, "%s: bad samples were met %d times\n", name, d.Bad)
 		}
@@ -231,12 +234,7 @@ func shorten(name string) string {
 	return "..." + string(r[len(r)-nameWidth+3:])
 }
 
-func printable(name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return strconv.Quote(name)
-	}
-	return name
-}
+func printable(name string) string { return legible.Name(name) }
 
 // decimals is x with about three digits.
 func decimals(x float64) string {

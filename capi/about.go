@@ -3,7 +3,10 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"math"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader"
@@ -37,6 +40,7 @@ type bad struct {
 
 type badSample struct {
 	Index   int    `json:"index"`
+	Key     string `json:"key"`
 	Message string `json:"message"`
 }
 
@@ -44,9 +48,37 @@ func badOf(l *loader, _ struct{}) (any, error) {
 	times, samples := l.Bad()
 	b := bad{Times: times, Samples: make([]badSample, len(samples))}
 	for i, s := range samples {
-		b.Samples[i] = badSample{s.Index, s.Err.Error()}
+		b.Samples[i] = badSample{s.Index, keyOf(l, s.Index), s.Err.Error()}
 	}
 	return b, nil
+}
+
+// narrowed is what Loader.Narrowed gives.
+type narrowed struct {
+	Times int64  `json:"times"`
+	Key   string `json:"key"`
+	How   string `json:"how"`
+}
+
+func narrowedOf(l *loader, _ struct{}) (any, error) { return narrowed(l.Narrowed()), nil }
+
+// keyOf is the key of a sample, "" where it cannot be read.
+func keyOf(l *loader, index int) string {
+	in, err := l.InfoOf(index)
+	if err != nil {
+		return ""
+	}
+	return in.Key
+}
+
+// noteBad counts a sample of the split as bad that the library has read, but that Python could
+// not use.
+func noteBad(l *loader, a struct {
+	Sample  int    `json:"sample"`
+	Message string `json:"message"`
+},
+) (any, error) {
+	return nil, l.NoteBad(a.Sample, errors.New(a.Message))
 }
 
 // numbers are samples of the split, in order of key; nil is all.
@@ -58,8 +90,7 @@ func keysOf(l *loader, a numbers) (any, error) {
 	return textsOf(l, a.Samples, func(in formats.Info) string { return in.Key })
 }
 
-// keysAt gives the keys of samples by their index in the dataset, which batches have; that of
-// padding, -1, is "".
+// keysAt gives the keys of samples by their indices in batches; that of padding, -1, is "".
 func keysAt(l *loader, a struct {
 	Indices []int `json:"indices"`
 },
@@ -69,7 +100,7 @@ func keysAt(l *loader, a struct {
 		if i < 0 {
 			continue
 		}
-		in, err := l.dataset.Info(i)
+		in, err := l.InfoOf(i)
 		if err != nil {
 			return nil, err
 		}
@@ -78,10 +109,45 @@ func keysAt(l *loader, a struct {
 	return keys, nil
 }
 
+// numbersOf gives the labels of the loader's samples, in order of key, where they are numbers;
+// null stands for none.
+func numbersOf(l *loader, _ struct{}) (any, error) {
+	list, err := l.Numbers(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]*float64, len(list))
+	for i, x := range list {
+		if x := float64(x); !math.IsNaN(x) {
+			numbers[i] = &x
+		}
+	}
+	return numbers, nil
+}
+
 // sourcesOf gives the paths of the files that samples were made of, '/'-separated, relative to
 // the folder that was packed.
 func sourcesOf(l *loader, a numbers) (any, error) {
 	return textsOf(l, a.Samples, func(in formats.Info) string { return in.Source.Path })
+}
+
+// columnsOf gives the columns that are no labels, by name: the text of each sample of the split.
+func columnsOf(l *loader, _ struct{}) (any, error) {
+	names := l.dataset.Meta().Columns
+	columns := make(map[string][]string, len(names))
+	for _, name := range names {
+		columns[name] = make([]string, l.Samples())
+	}
+	for i := range l.Samples() {
+		in, err := l.InfoOf(i)
+		if err != nil {
+			return nil, err
+		}
+		for k, name := range names[:min(len(names), len(in.Columns))] {
+			columns[name][i] = in.Columns[k]
+		}
+	}
+	return columns, nil
 }
 
 func textsOf(l *loader, samples []int, text func(formats.Info) string) (any, error) {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/dsconv/dsconv/internal/parallel"
 )
@@ -18,9 +19,13 @@ var methods = map[string]func(arguments []byte) (any, error){
 	"clock":     ofLoader(clockOf),
 	"estimate":  ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Estimate() }),
 	"bad":       ofLoader(badOf),
+	"narrowed":  ofLoader(narrowedOf),
+	"note":      ofLoader(noteBad),
 	"keys":      ofLoader(keysOf),
 	"keys_at":   ofLoader(keysAt),
 	"sources":   ofLoader(sourcesOf),
+	"columns":   ofLoader(columnsOf),
+	"numbers":   ofLoader(numbersOf),
 	"state":     ofLoader(stateOf),
 	"check":     ofLoader(checkState),
 	"transform": method(openTransform),
@@ -46,10 +51,19 @@ func method[A any](f func(A) (any, error)) func([]byte) (any, error) {
 		d := json.NewDecoder(bytes.NewReader(arguments))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&a); err != nil {
-			return nil, fmt.Errorf("%w: %w", errValue, err)
+			return nil, unreadable(err)
 		}
 		return f(a)
 	}
+}
+
+// unreadable is the error of arguments that are not those of a method, in words that need no Go.
+func unreadable(err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		name := wrong.Field[strings.LastIndex(wrong.Field, ".")+1:]
+		return fmt.Errorf("%w: %s: a %s where there must be a value of type %s", errValue, name, wrong.Value, wrong.Type)
+	}
+	return fmt.Errorf("%w: %w", errValue, err)
 }
 
 // ofLoader is method for functions of a loader.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 )
@@ -14,7 +15,7 @@ import (
 // failure is an error as other languages see it.
 type failure struct {
 	// Kind is what to make of it: "missing" file, "data" that is damaged, "value" of an
-	// argument, "closed" handle, or "" for any other.
+	// argument, "closed" handle, what "ends" a run whatever the sample, or "" for any other.
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
 }
@@ -29,6 +30,9 @@ func describe(err error) *failure {
 		return nil
 	}
 	f := &failure{Message: err.Error()}
+	if preprocess.EndsRun(err) {
+		f.Kind = "ends"
+	}
 	for _, k := range []struct {
 		kind string
 		of   []error

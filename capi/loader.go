@@ -119,10 +119,13 @@ type opened struct {
 	Loader    int64    `json:"loader"`
 	Samples   int      `json:"samples"`
 	Batches   int      `json:"batches"`
+	Repeats   bool     `json:"repeats"` // a sample may come more than once in an epoch
 	Slots     int      `json:"slots"`
 	BlockSize int      `json:"block_size"`
 	Classes   []string `json:"classes"`
-	Parts     []part   `json:"parts"`
+	// Splits are those of the whole dataset, and how many samples each has.
+	Splits map[string]int `json:"splits"`
+	Parts  []part         `json:"parts"`
 }
 
 func openLoader(c configuration) (any, error) {
@@ -133,6 +136,10 @@ func openLoader(c configuration) (any, error) {
 	}
 	if l.dataset, err = all.Formats().Open(c.Path); err != nil {
 		return nil, orMissing(c.Path, err)
+	}
+	if err := checkFields(l.dataset.Meta(), c.Fields); err != nil {
+		_ = l.dataset.Close() // the first error is the one that counts
+		return nil, fmt.Errorf("load %s: %w: %w", c.Path, errValue, err)
 	}
 	l.config.Fields = further(l.dataset.Meta().Schema, c.Fields)
 	if l.Loader, err = reader.New(l.dataset, l.config); err != nil {
@@ -145,9 +152,43 @@ func openLoader(c configuration) (any, error) {
 		return nil, errors.Join(err, l.end(0))
 	}
 	return opened{
-		Loader: handle, Samples: l.Samples(), Batches: l.Len(), Slots: l.Slots(), BlockSize: l.MemorySize(),
-		Classes: l.Classes(), Parts: l.parts,
+		Loader: handle, Samples: l.Samples(), Batches: l.Len(), Repeats: l.Repeats(), Slots: l.Slots(), BlockSize: l.MemorySize(),
+		Classes: l.Classes(), Splits: splitsOf(l.dataset.Meta()), Parts: l.parts,
 	}, nil
+}
+
+// splitsOf counts the samples of each split; those of none have the name "".
+func splitsOf(m *formats.Meta) map[string]int {
+	counts, left := map[string]int{}, m.Count
+	for _, s := range m.Splits {
+		counts[s.Name] = s.Count
+		left -= s.Count
+	}
+	if left > 0 {
+		counts[""] = left
+	}
+	return counts
+}
+
+// checkFields reports the first name that is no field's. A column's name is a likely mistake.
+func checkFields(m *formats.Meta, names []string) error {
+	for _, name := range names {
+		if m.Schema.Index(name) >= 0 {
+			continue
+		}
+		known := []string{"image", "label", "index", "key"}
+		for _, f := range m.Schema {
+			if !slices.Contains(known, f.Name) {
+				known = append(known, f.Name)
+			}
+		}
+		hint := ""
+		if slices.Contains(m.Columns, name) {
+			hint = fmt.Sprintf("; %q is a column: loader.dataset.columns[%q] is a list of its texts, by the field index", name, name)
+		}
+		return fmt.Errorf("there is no field %q, there are %s%s", name, strings.Join(known, ", "), hint)
+	}
+	return nil
 }
 
 // orMissing is err, of what was opened, unless nothing is there.

@@ -13,12 +13,13 @@ import (
 )
 
 // dsconv_order writes the samples that this rank takes from a position of an epoch on, numbered
-// in order of key, to dst, if it has room for so many, and gives how many there are; -1 if there
-// is no such loader. Entry i of batch k is number k*batch_size+i. Padding, a sample that should
-// not be counted, is written as -1 less its number.
+// in order of key, to dst, and their positions to positions, unless they are NULL or have no room
+// for so many, and gives how many there are; -1 if there is no such loader. Entry i of batch k is
+// number k*batch_size+i. Padding, a sample that should not be counted, is written as -1 less its
+// number.
 //
 //export dsconv_order
-func dsconv_order(handle, epoch, position C.int64_t, dst *C.int32_t, room C.int64_t) C.int64_t {
+func dsconv_order(handle, epoch, position C.int64_t, dst *C.int32_t, positions *C.int64_t, room C.int64_t) C.int64_t {
 	return counted(func() (int, error) {
 		l, leave, err := enter(int64(handle))
 		if err != nil {
@@ -29,14 +30,14 @@ func dsconv_order(handle, epoch, position C.int64_t, dst *C.int32_t, room C.int6
 			return 0, fmt.Errorf("%w: position %d", errValue, int64(position))
 		}
 		n := l.Entries(int(position))
-		if dst == nil || int(room) < n {
+		if dst == nil || positions == nil || int(room) < n {
 			return n, nil
 		}
 		i := 0
-		to := unsafe.Slice((*int32)(dst), n)
-		for sample, padding := range l.Order(int(epoch), int(position)) {
-			to[i] = int32(sample)
-			if padding {
+		to, at := unsafe.Slice((*int32)(dst), n), unsafe.Slice((*int64)(positions), n)
+		for e := range l.Order(int(epoch), int(position)) {
+			to[i], at[i] = int32(e.Sample), int64(e.Position)
+			if e.Padding {
 				to[i] = -1 - to[i]
 			}
 			i++

@@ -30,7 +30,7 @@ type part struct {
 // The kinds of parts that are no fields.
 const (
 	kindSoft  formats.Kind = "soft"  // labels of mixed images, a column for each class
-	kindIndex formats.Kind = "index" // of samples in the dataset
+	kindIndex formats.Kind = "index" // of samples among the loader's
 )
 
 // describe lists the parts of a loader's batches: the image, the labels, the indices, further
@@ -73,7 +73,11 @@ func labelPart(name string, f *reader.Frame) part {
 			bytes: func(b *reader.Batch) []byte { return b.MultiHot },
 		}
 	}
-	return part{Name: name, Kind: formats.Label, DType: f.Label, Shape: []int{}, bytes: labelsOf}
+	kind := formats.Label
+	if f.Label == formats.Float32 {
+		kind = formats.Number
+	}
+	return part{Name: name, Kind: kind, DType: f.Label, Shape: []int{}, bytes: labelsOf}
 }
 
 func labelsOf(b *reader.Batch) []byte {
@@ -82,6 +86,8 @@ func labelsOf(b *reader.Batch) []byte {
 		return b.Labels8
 	case b.Labels16 != nil:
 		return bytesOf(b.Labels16)
+	case b.Numbers != nil:
+		return bytesOf(b.Numbers)
 	}
 	return bytesOf(b.Labels)
 }

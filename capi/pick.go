@@ -25,12 +25,12 @@ func (s *single) current() (*reader.Batch, []part) { return &s.batch, s.parts }
 // singles are those that no handle stands for, with their memory.
 var singles = sync.Pool{New: func() any { return new(single) }}
 
-// dsconv_pick reads, decodes and transforms sample i of the loader's split, as it is in an epoch.
-// *out is a handle of its parts, to be closed by dsconv_drop. It gives NULL, or an error as
+// dsconv_pick reads, decodes and transforms sample i of the loader's split, as it is in an epoch;
+// where samples may come more than once there, as it is at a position, otherwise that is -1. *out is a handle of its parts, to be closed by dsconv_drop. It gives NULL, or an error as
 // dsconv_call does.
 //
 //export dsconv_pick
-func dsconv_pick(handle C.int64_t, i, epoch C.int64_t, out *C.int64_t) *C.char {
+func dsconv_pick(handle C.int64_t, i, epoch, position C.int64_t, out *C.int64_t) *C.char {
 	return succeeded(func() error {
 		l, leave, err := enter(int64(handle))
 		if err != nil {
@@ -39,7 +39,10 @@ func dsconv_pick(handle C.int64_t, i, epoch C.int64_t, out *C.int64_t) *C.char {
 		defer leave()
 		return lendSingle(out, func(s *single) error {
 			s.parts = l.parts
-			return l.Pick(int(i), int(epoch), &s.batch)
+			if position < 0 {
+				return l.Pick(int(i), int(epoch), &s.batch)
+			}
+			return l.PickAt(int(i), int(position), int(epoch), &s.batch)
 		})
 	})
 }

@@ -17,10 +17,42 @@ type note struct {
 	BytesOut    int64     `json:"bytes_out"`
 	Skipped     []Skip    `json:"skipped,omitempty"`
 	Warnings    []Warning `json:"warnings,omitempty"`
+	Narrowed    []span    `json:"narrowed,omitempty"`
 	Oriented    int       `json:"oriented,omitempty"`
 	Tiling
 	Shape   []int `json:"shape,omitempty"` // of the first raw image
 	Varying bool  `json:"varying,omitempty"`
+}
+
+// span is positions From to To-1, whose images lost bits in the same way. Where one image loses
+// some, most do: a list of paths would be as long as the dataset, in each checkpoint.
+type span struct {
+	From int    `json:"from"`
+	To   int    `json:"to"`
+	How  string `json:"how"`
+}
+
+// narrow adds a position to the last span, or begins another.
+func (n *note) narrow(pos int, how string) {
+	if k := len(n.Narrowed) - 1; k >= 0 && n.Narrowed[k].To == pos && n.Narrowed[k].How == how {
+		n.Narrowed[k].To++
+		return
+	}
+	n.Narrowed = append(n.Narrowed, span{From: pos, To: pos + 1, How: how})
+}
+
+// narrowed lists the images that lost bits.
+func (r *run) narrowed() (list []Warning) {
+	for _, s := range r.note.Narrowed {
+		for pos := max(s.From, 0); pos < min(s.To, r.Len()); pos++ {
+			path, err := r.pathAt(pos)
+			if err != nil {
+				path = fmt.Sprintf("image %d", pos)
+			}
+			list = append(list, Warning{Path: path, Cause: s.How})
+		}
+	}
+	return list
 }
 
 // ErrContinue is returned for an unfinished dataset that cannot be gone on with: it is of

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/legible"
 )
 
 // Skip is an input that is not in the dataset, and why.
@@ -35,6 +36,8 @@ type Report struct {
 	Failed   int       `json:"failed"`
 	Skipped  []Skip    `json:"skipped,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
+	// Narrowed are images of 16 bits a channel that lost some of them as 8.
+	Narrowed []Warning `json:"narrowed,omitempty"`
 	Failure  *Skip     `json:"failure,omitempty"`  // the input that ended the run
 	Oriented int       `json:"oriented,omitempty"` // images whose EXIF asks for a rotation
 	Tiling
@@ -71,14 +74,17 @@ func (r *Report) Table() []Skip {
 	if r.Failure != nil {
 		rows = append(rows, *r.Failure)
 	}
-	for _, w := range r.Warnings {
-		rows = append(rows, Skip{Path: w.Path, Cause: w.Cause, Action: ActionWritten})
+	for _, list := range [][]Warning{r.Warnings, r.Narrowed} {
+		for _, w := range list {
+			rows = append(rows, Skip{Path: w.Path, Cause: w.Cause, Action: ActionWritten})
+		}
 	}
 	return rows
 }
 
-// WriteTable writes rows to a file, as JSON if it is called so, else as CSV with a header. It
-// is there whole or not at all.
+// WriteTable writes rows to a file, as JSON if it is called so, else as CSV with a header and a line
+// for each row; both are UTF-8, with paths as legible.UTF8 and legible.Name write them. It is there
+// whole or not at all.
 func WriteTable(file string, rows []Skip) error {
 	var b bytes.Buffer
 	encode := encodeCSV
@@ -104,7 +110,7 @@ func encodeCSV(b *bytes.Buffer, rows []Skip) error {
 	w := csv.NewWriter(b)
 	err := w.Write([]string{"path", "cause", "action"})
 	for _, k := range rows {
-		err = errors.Join(err, w.Write([]string{k.Path, k.Cause, k.Action}))
+		err = errors.Join(err, w.Write([]string{legible.Name(k.Path), legible.Line(k.Cause), k.Action}))
 	}
 	w.Flush()
 	return errors.Join(err, w.Error())

@@ -29,9 +29,17 @@ const (
 // entry is one sample of the listing.
 type entry struct {
 	key, path, split, columns string
-	size, modTime, label      int64
+	size, modTime, label      int64 // label stands for all labels
 	sum                       [16]byte
 	ready                     bool
+
+	class int64 // the designated label, which an earlier dsconv listed alone
+}
+
+// labelled is a source that has more labels than Info tells.
+type labelled interface {
+	// LabelSum is the label of sample i if it has one, else a checksum of all its labels.
+	LabelSum(i int) int64
 }
 
 // entry is the sample at position pos as the source is now.
@@ -43,7 +51,10 @@ func (p *Plan) entry(pos int) (entry, error) {
 	}
 	e := entry{
 		key: in.Key, path: in.Source.Path, split: p.splits[i], columns: strings.Join(in.Columns, "\x00"),
-		size: in.Source.Size, modTime: in.Source.ModTime, label: in.Label, sum: in.Sum, ready: p.isReady(int(i)),
+		size: in.Source.Size, modTime: in.Source.ModTime, label: in.Label, sum: in.Sum, ready: p.isReady(int(i)), class: in.Label,
+	}
+	if d, ok := p.src.(labelled); ok {
+		e.label = d.LabelSum(int(i))
 	}
 	return e, nil
 }

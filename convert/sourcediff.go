@@ -111,7 +111,9 @@ func (e *entry) differs(now *entry) string {
 		return fmt.Sprintf("%d bytes, it had %d", now.size, e.size)
 	case e.sum != now.sum:
 		return "its checksum"
-	case e.label != now.label:
+	case e.label != now.label && e.label != now.class && now.label != now.class:
+		return "its labels"
+	case e.label != now.label && e.label != now.class:
 		return fmt.Sprintf("its label is %d, it was %d", now.label, e.label)
 	case e.split != now.split:
 		return fmt.Sprintf("its split is %q, it was %q", now.split, e.split)

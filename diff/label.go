@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/labels"
 )
 
 // className is the name of a class, or its index where only one of the datasets has names.
@@ -15,9 +16,13 @@ func className(f *formats.Field, class int64, named bool) string {
 	return strconv.FormatInt(class, 10)
 }
 
-// labelNames are the classes that a value of a label field holds, sorted by name.
+// labelNames are the classes that a value of a label field holds, sorted by name, or its number.
 func labelNames(f *formats.Field, v *formats.Value, named bool) []string {
-	if f.Kind == formats.Label {
+	switch f.Kind {
+	case formats.Number:
+		x, _ := v.Float32()
+		return word(labels.FormatFloat(x))
+	case formats.Label:
 		x, _ := v.Int64()
 		return oneLabel(f, x, named)
 	}

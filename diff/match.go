@@ -67,15 +67,15 @@ type sort int
 const (
 	other sort = iota
 	pixels
-	labels
+	labelled
 )
 
 func sortOf(k formats.Kind) sort {
-	switch k {
-	case formats.Image, formats.Mask:
+	switch {
+	case k == formats.Image || k == formats.Mask:
 		return pixels
-	case formats.Label, formats.MultiHot:
-		return labels
+	case k.IsLabel():
+		return labelled
 	}
 	return other
 }
@@ -125,7 +125,7 @@ func (m match) comparable(a, b formats.Schema) bool {
 	x, y := summed(a), summed(b)
 	return slices.EqualFunc(x, y, func(i, j int) bool {
 		paired := slices.ContainsFunc(m.fields, func(p pair) bool { return p.a == i && p.b == j })
-		return paired && a[i].Kind == b[j].Kind && (sortOf(a[i].Kind) != labels || slices.Equal(a[i].Classes, b[j].Classes))
+		return paired && a[i].Kind == b[j].Kind && (sortOf(a[i].Kind) != labelled || slices.Equal(a[i].Classes, b[j].Classes))
 	})
 }
 

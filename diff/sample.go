@@ -105,7 +105,7 @@ func (r *reader) compare() ([]Difference, error) {
 		va, vb := &r.a.Values[p.a], &r.b.Values[p.b]
 		switch {
 		case p.info: // described compares it
-		case p.sort == labels:
+		case p.sort == labelled:
 			named := bothNamed(fa, fb)
 			list = append(list, labelDifference(p.name, labelNames(fa, va, named), labelNames(fb, vb, named))...)
 		case p.sort == pixels:

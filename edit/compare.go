@@ -131,7 +131,7 @@ func (a *adder) compareLabels(p *pair, c *change, old, now *formats.Info) error 
 			if old.Label != now.Label {
 				c.setLabel(k, now.Label)
 			}
-		case f.Kind == formats.Label || f.Kind == formats.MultiHot:
+		case f.Kind.IsLabel():
 			further = append(further, k)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/labels"
 )
 
 // Labels is a table of what samples are to be labelled.
@@ -16,6 +17,7 @@ type Labels struct {
 	Columns []string // names of label fields, of "label" for the designated one, "split", or user's columns
 	Rows    map[string][]string
 	Sep     string // between several labels of a multi-hot field
+	Types   labels.Types
 }
 
 // Relabelled is what Relabel found.
@@ -30,7 +32,7 @@ type Relabelled struct {
 // appended; samples that the table does not name keep what they have. A row that fits no
 // sample is an error. The plan is nil if there is nothing to do.
 func Relabel(t *Target, table Labels, o convert.Options) (*convert.Plan, *Relabelled, error) {
-	r := &relabeler{target: t, table: &table, meta: *t.Meta(), index: map[int]map[string]int64{}}
+	r := &relabeler{target: t, table: &table, meta: *t.Meta(), labels: map[int]*labels.Column{}}
 	if err := r.columns(); err != nil {
 		return nil, nil, err
 	}
@@ -38,7 +40,9 @@ func Relabel(t *Target, table Labels, o convert.Options) (*convert.Plan, *Relabe
 	if err != nil {
 		return nil, nil, err
 	}
-	r.classes(rows)
+	if err := r.readLabels(rows); err != nil {
+		return nil, nil, err
+	}
 	v := t.unchanged(func(int) bool { return true })
 	before := t.Meta()
 	v.union.meta = r.meta
@@ -72,10 +76,10 @@ func Relabel(t *Target, table Labels, o convert.Options) (*convert.Plan, *Relabe
 type relabeler struct {
 	target *Target
 	table  *Labels
-	meta   formats.Meta             // of the new version
-	field  []int                    // by column of the table: the field, -1 if it is none
-	column []int                    // by column of the table: the user's column, -1 if it is none
-	index  map[int]map[string]int64 // of the classes, by label field of the table
+	meta   formats.Meta           // of the new version
+	field  []int                  // by column of the table: the field, -1 if it is none
+	column []int                  // by column of the table: the user's column, -1 if it is none
+	labels map[int]*labels.Column // by label field of the table
 	found  Relabelled
 }
 
@@ -90,7 +94,7 @@ func (r *relabeler) columns() error {
 	r.meta.Schema = schema
 	for _, name := range r.table.Columns {
 		field := schema.Index(name)
-		if field >= 0 && schema[field].Kind != formats.Label && schema[field].Kind != formats.MultiHot {
+		if field >= 0 && !schema[field].Kind.IsLabel() {
 			field = -1
 		}
 		if field < 0 && name == "label" {
@@ -112,7 +116,7 @@ func (r *relabeler) columns() error {
 func (r *relabeler) known() []string {
 	var names []string
 	for _, f := range r.meta.Schema {
-		if f.Kind == formats.Label || f.Kind == formats.MultiHot {
+		if f.Kind.IsLabel() {
 			names = append(names, f.Name)
 		}
 	}
@@ -166,43 +170,47 @@ func (r *relabeler) unknown() error {
 	return fmt.Errorf("%w: the table names %d samples that the dataset has not, such as %q", formats.ErrKey, len(names), names[0])
 }
 
-// classes appends the new ones, in the order of their names.
-func (r *relabeler) classes(rows [][]string) {
+// readLabels finds out what the table's labels mean in the dataset, whose classes keep their
+// indices; new ones come after them.
+func (r *relabeler) readLabels(rows [][]string) error {
 	for c, k := range r.field {
 		if k < 0 {
 			continue
 		}
 		f := &r.meta.Schema[k]
-		var named []string
-		for _, row := range rows {
+		src := labels.Source{Column: r.table.Columns[c], Type: r.table.Types.Of(f.Name), Like: f}
+		if f.Kind == formats.MultiHot {
+			src.Sep = r.table.Sep
+		}
+		var samples []int
+		for i, row := range rows {
 			if row != nil {
-				named = append(named, r.names(f, row[c])...)
+				samples, src.Cells = append(samples, i), append(src.Cells, row[c])
 			}
 		}
-		slices.Sort(named)
-		f.Classes = appendNew(f.Classes, named)
-		r.index[k] = indexOf(f.Classes)
-		if f.Kind == formats.MultiHot && f.Shape != nil {
+		src.Where = func(i int) string { return r.where(samples[i]) }
+		column, err := src.Read()
+		if err != nil {
+			return err
+		}
+		r.labels[k] = column
+		if f.Classes = column.Classes; f.Kind == formats.MultiHot && f.Shape != nil {
 			f.Shape = []int{len(f.Classes)}
 		}
 	}
+	return nil
 }
 
-// names are the classes that a cell names.
-func (r *relabeler) names(f *formats.Field, cell string) []string {
-	if cell == "" {
-		return nil
+// where names sample i as the table does.
+func (r *relabeler) where(i int) string {
+	in, err := r.target.Info(i)
+	if err != nil {
+		return err.Error()
 	}
-	if f.Kind == formats.Label || r.table.Sep == "" {
-		return []string{cell}
+	if r.table.ByPath {
+		return fmt.Sprintf("path %q", in.Source.Path)
 	}
-	var names []string
-	for name := range strings.SplitSeq(cell, r.table.Sep) {
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
+	return fmt.Sprintf("key %q", in.Key)
 }
 
 // change is what the row changes of sample i, nil if nothing.
@@ -243,12 +251,13 @@ func (r *relabeler) change(i int, row []string) (*change, error) {
 }
 
 func (r *relabeler) changeLabel(c *change, k int, cell string, i int, in *formats.Info, s *formats.Sample) error {
-	f := &r.meta.Schema[k]
+	f, column := &r.meta.Schema[k], r.labels[k]
 	var v formats.Value
-	if f.Kind == formats.Label {
+	switch f.Kind {
+	case formats.Label:
 		x := int64(formats.NoLabel)
-		if cell != "" {
-			x = r.index[k][cell]
+		if list := column.Indices(cell); len(list) > 0 {
+			x = list[0]
 		}
 		if k == r.meta.Schema.LabelIndex() {
 			if x != in.Label {
@@ -257,10 +266,12 @@ func (r *relabeler) changeLabel(c *change, k int, cell string, i int, in *format
 			return nil
 		}
 		v.SetInt64(x)
-	} else {
+	case formats.Number:
+		v.SetFloat32(column.Number(cell))
+	default:
 		hot := make([]byte, len(f.Classes))
-		for _, name := range r.names(f, cell) {
-			hot[r.index[k][name]] = 1
+		for _, x := range column.Indices(cell) {
+			hot[x] = 1
 		}
 		v = formats.Value{Data: hot, Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{len(hot)}}
 	}

@@ -15,6 +15,7 @@ const (
 	Boxes    Kind = "boxes"    // float32 (N,4), x0 y0 x1 y1 in pixels
 	Label    Kind = "label"    // one class index, int64
 	MultiHot Kind = "multihot" // uint8 (classes), 1 where the class applies
+	Number   Kind = "number"   // one float32 to predict, NaN where there is none
 	Array    Kind = "array"    // a tensor of DType and Shape
 	Text     Kind = "text"     // UTF-8
 	JSON     Kind = "json"     // UTF-8 JSON
@@ -73,7 +74,7 @@ type Field struct {
 }
 
 // Schema is the list of a dataset's fields. The first field of kind Image is the
-// designated image; the first of kind Label or MultiHot is the designated label.
+// designated image; the first of kind Label, MultiHot or Number is the designated label.
 type Schema []Field
 
 // ImageIndex is the place of the designated image among the fields, or -1.
@@ -83,8 +84,11 @@ func (s Schema) ImageIndex() int {
 
 // LabelIndex is the place of the designated label among the fields, or -1.
 func (s Schema) LabelIndex() int {
-	return slices.IndexFunc(s, func(f Field) bool { return f.Kind == Label || f.Kind == MultiHot })
+	return slices.IndexFunc(s, func(f Field) bool { return f.Kind.IsLabel() })
 }
+
+// IsLabel reports whether values of the kind are labels.
+func (k Kind) IsLabel() bool { return k == Label || k == MultiHot || k == Number }
 
 // Index is the place of the field of that name, or -1.
 func (s Schema) Index(name string) int {
@@ -108,6 +112,8 @@ func (s Schema) Validate() error {
 			return fmt.Errorf("%w: field %q: unknown kind %q", ErrSchema, f.Name, f.Kind)
 		case !validShape(f.Shape):
 			return fmt.Errorf("%w: field %q: the shape %v", ErrSchema, f.Name, f.Shape)
+		case f.Kind == Number && (f.DType != "" && f.DType != Float32 || len(f.Shape) > 0):
+			return fmt.Errorf("%w: field %q: a number of the type %q and shape %v, want one float32", ErrSchema, f.Name, f.DType, f.Shape)
 		case f.DType != "" && !f.DType.AtRest():
 			return fmt.Errorf("%w: field %q: unknown element type %q", ErrSchema, f.Name, f.DType)
 		}
@@ -116,7 +122,7 @@ func (s Schema) Validate() error {
 	return nil
 }
 
-var kinds = []Kind{Image, Mask, Boxes, Label, MultiHot, Array, Text, JSON, Bytes}
+var kinds = []Kind{Image, Mask, Boxes, Label, MultiHot, Number, Array, Text, JSON, Bytes}
 
 // maxElements is more than any value has, so that a shape can be multiplied.
 const maxElements = 1 << 40

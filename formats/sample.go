@@ -1,6 +1,9 @@
 package formats
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // Encoding says how a value's Data is to be understood.
 type Encoding string
@@ -88,6 +91,20 @@ func (v *Value) Int64() (x int64, ok bool) {
 	return int64(binary.LittleEndian.Uint64(v.Data)), true
 }
 
+// SetFloat32 makes v the scalar x, as numbers are kept: 4 bytes, little-endian, no shape.
+func (v *Value) SetFloat32(x float32) {
+	v.Data = binary.LittleEndian.AppendUint32(v.Buffer(), math.Float32bits(x))
+	v.Encoding, v.DType, v.Shape = Raw, Float32, v.Shape[:0]
+}
+
+// Float32 is the scalar that v holds; ok is false if v is no float32 scalar.
+func (v *Value) Float32() (x float32, ok bool) {
+	if v.DType != Float32 || len(v.Data) != 4 {
+		return 0, false
+	}
+	return math.Float32frombits(binary.LittleEndian.Uint32(v.Data)), true
+}
+
 // NoLabel is the label of a sample that has none.
 const NoLabel = -1
 
@@ -115,7 +132,7 @@ type Sample struct {
 type Info struct {
 	Key      string
 	Split    string
-	Label    int64    // the designated label, NoLabel where there is none or it is multi-hot
+	Label    int64    // the designated label, NoLabel where there is none or it is no class index
 	Size     int64    // bytes of the designated image as stored
 	Encoding Encoding // of the designated image
 	Shape    [3]int   // H, W, C of the designated image; zero if unknown

@@ -65,10 +65,10 @@ func decodeRoom(data []byte, enc formats.Encoding, h Header, r Rect, o DecodeOpt
 // caller wants it.
 func (o DecodeOptions) pixelRoom(h Header) int {
 	own := h.C * h.DType.Size()
-	if o.Color.keeps(h) {
+	if o.keeps(h) {
 		return own
 	}
-	return own + o.Color.channels(h.C)
+	return own + o.pixelSize(h)
 }
 
 // jpegRoom is decodeRoom of a JPEG, of which rows and columns around the part are not kept.

@@ -14,6 +14,9 @@ import (
 // Image.open(p).convert("RGB").
 type DecodeOptions struct {
 	Color Color
+	// Deep keeps the 16 bits of an image that has 16 bits a channel, whatever Color it is
+	// converted to. Without it Color decides, and the pixels are Pillow's.
+	Deep bool
 	// ApplyOrientation turns and flips the image as its EXIF orientation says.
 	ApplyOrientation bool
 	// Indices gives a palette image's indices (H, W, 1) instead of its colours, as
@@ -38,15 +41,16 @@ type DecodeOptions struct {
 // Decoder decodes images of every encoding. It belongs to one goroutine and is made for
 // long use; Close frees what it holds.
 type Decoder struct {
-	jpeg    jpegDecoder
-	splicer splicer
-	png     plainPNG
-	zstd    *zstd.Decoder
-	scratch [4]Image
-	warning string
-	header  Header
-	area    Area
-	stop    *Stop
+	jpeg     jpegDecoder
+	splicer  splicer
+	png      plainPNG
+	zstd     *zstd.Decoder
+	scratch  [4]Image
+	warning  string
+	narrowed string
+	header   Header
+	area     Area
+	stop     *Stop
 	// What the image that is decoded takes of the Budget, its bytes in the file and the limit
 	// of pixels.
 	room        *Room
@@ -75,6 +79,10 @@ func (d *Decoder) StopBy(s *Stop) { d.stop, d.jpeg.stop, d.png.stop = s, s, s }
 // nevertheless, as Pillow does.
 func (d *Decoder) Warning() string { return d.warning }
 
+// Narrowed tells how the last decoded image, of 16 bits a channel, lost some of them to
+// DecodeOptions.Color: NarrowedClipped or NarrowedCut, or "" if it lost none.
+func (d *Decoder) Narrowed() string { return d.narrowed }
+
 // Header is the header of the image that was decoded last.
 func (d *Decoder) Header() Header { return d.header }
 
@@ -86,7 +94,7 @@ func (d *Decoder) Decode(dst *Image, v *formats.Value, o DecodeOptions) error {
 	if o.Color == "" {
 		o.Color = ColorRGB
 	}
-	d.warning, d.header, d.area = "", Header{}, Area{}
+	d.warning, d.narrowed, d.header, d.area = "", "", Header{}, Area{}
 	if err := d.stop.err(); err != nil {
 		return err
 	}
@@ -185,7 +193,7 @@ func (d *Decoder) decodeAs(dst *Image, data []byte, enc formats.Encoding, h Head
 	case formats.BMP:
 		return d.decodeBMP(dst, data, h, o)
 	case formats.PNG:
-		if d.decodePlainPNG(dst, data, h, o.Color) {
+		if d.decodePlainPNG(dst, data, h, o) {
 			return nil
 		}
 	}
@@ -204,7 +212,7 @@ func (d *Decoder) decodeAs(dst *Image, data []byte, enc formats.Encoding, h Head
 		turn = tiffOrientation(data)
 		h.H, h.W = orientedSize(h.H, h.W, turn)
 	}
-	if o.Color.keeps(h) && turn == 1 {
+	if o.keeps(h) && turn == 1 {
 		return fromStdlib(dst, img, h)
 	}
 	pixels := &d.scratch[0]
@@ -215,6 +223,6 @@ func (d *Decoder) decodeAs(dst *Image, data []byte, enc formats.Encoding, h Head
 		pixels = &d.scratch[2]
 		orient(pixels, &d.scratch[0], turn)
 	}
-	o.Color.convert(dst, pixels)
+	d.convert(dst, pixels, o)
 	return nil
 }

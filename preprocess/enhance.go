@@ -43,7 +43,7 @@ type Enhancement struct {
 
 // ErrNotEightBit is returned where the colours of an image with 16 bits a channel were to be
 // changed.
-var ErrNotEightBit = errors.New("colors can be changed only at 8 bits a channel")
+var ErrNotEightBit = errors.New("colors can be changed only at 8 bits a channel: load images of 16 bits without such transforms, or as uint8")
 
 // Enhancer changes colours as Pillow 13 does, bit for bit. It keeps scratch memory: the zero
 // value is ready, and belongs to one goroutine.

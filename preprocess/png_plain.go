@@ -64,15 +64,15 @@ func (p *plainPNG) decode(dst *Image, data []byte, h Header) (ok bool) {
 	return true
 }
 
-// decodePlainPNG makes dst the pixels in c; ok is false for a PNG that is not plain.
-func (d *Decoder) decodePlainPNG(dst *Image, data []byte, h Header, c Color) (ok bool) {
-	if c.keeps(h) {
+// decodePlainPNG makes dst the pixels as o wants them; ok is false for a PNG that is not plain.
+func (d *Decoder) decodePlainPNG(dst *Image, data []byte, h Header, o DecodeOptions) (ok bool) {
+	if o.keeps(h) {
 		return d.png.decode(dst, data, h)
 	}
 	if !d.png.decode(&d.scratch[0], data, h) {
 		return false
 	}
-	c.convert(dst, &d.scratch[0])
+	d.convert(dst, &d.scratch[0], o)
 	return true
 }
 

@@ -29,6 +29,7 @@ type Processor struct {
 	Hold func(n int64) bool
 
 	warning     string
+	narrowed    string
 	orientation int
 	tiled       int
 	untiled     []string
@@ -64,6 +65,10 @@ func (p *Processor) Close() {
 // dsconv read it nevertheless.
 func (p *Processor) Warning() string { return p.warning }
 
+// Narrowed tells how an image of the last sample, of 16 bits a channel, lost some of them, as
+// Decoder.Narrowed does; "" if none did.
+func (p *Processor) Narrowed() string { return p.narrowed }
+
 // Orientation is the EXIF orientation of the designated image of the last sample, as the
 // source has it: 1 to 8, 1 if it has none.
 func (p *Processor) Orientation() int { return p.orientation }
@@ -82,7 +87,7 @@ func (p *Processor) Tiled() (n int, untiled []string) { return p.tiled, p.untile
 // keep their channels and depth, and are written raw where the images are, else as PNG.
 // Boxes are scaled, shifted and clipped to the image. An error names the field.
 func (p *Processor) Process(in, out *formats.Sample) error {
-	p.warning, p.orientation, p.tiled, p.untiled = "", 1, 0, p.untiled[:0]
+	p.warning, p.narrowed, p.orientation, p.tiled, p.untiled = "", "", 1, 0, p.untiled[:0]
 	if len(in.Values) != len(p.schema) {
 		return fmt.Errorf("%w: %d values for %d fields", formats.ErrSchema, len(in.Values), len(p.schema))
 	}
@@ -253,6 +258,9 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 	}
 	if err := p.decoder.Decode(&p.decoded, in, o); err != nil {
 		return err
+	}
+	if how := p.decoder.Narrowed(); how != "" {
+		p.narrowed = how
 	}
 	if err := p.warn(p.decoder.Warning()); err != nil {
 		return err

@@ -44,14 +44,14 @@ func (d *Decoder) decodeRaw(dst *Image, v *formats.Value, o DecodeOptions) error
 	if o.Indices {
 		o.Color = ColorKeep
 	}
-	o.Color.convert(dst, &raw)
+	d.convert(dst, &raw, o)
 	return nil
 }
 
 // rawRoom is decodeRoom of raw pixels.
 func rawRoom(v *formats.Value, h Header, r Rect, o DecodeOptions) int64 {
 	own := h.C * h.DType.Size()
-	n := area(r.H, r.W, own+o.Color.channels(h.C))
+	n := area(r.H, r.W, own+o.pixelSize(h))
 	if v.Encoding == formats.RawZstd {
 		n += area(h.H, h.W, own)
 	}

@@ -24,17 +24,21 @@ type Batch struct {
 	Labels   []int64
 	Labels8  []uint8
 	Labels16 []uint16
+	// Numbers holds the designated labels where they are numbers to predict; Labels, Labels8 and
+	// Labels16 are nil then. NaN stands for a sample without one, and for padding as above.
+	Numbers []float32
 	// MultiHot has a row of one column per class for each image where the designated label
 	// is multi-hot; nil otherwise. Rows of padding are 0.
 	MultiHot []uint8
 	// Soft are the labels of images that MixUp or CutMix made: a row of one column per class
 	// for each, nil without those ops. Rows of padding, and what images without a label
-	// contribute, are 0.
+	// contribute, are 0. Labels that are numbers are mixed in Numbers; NaN makes the mixture NaN.
 	Soft []float32
 	// Fields are the further fields that Config.Fields names, in its order.
 	Fields []Field
-	// Indices are the samples' indices in the Dataset; -1 marks padding, a repeated sample
-	// that should not be counted (see the package's section on order).
+	// Indices number the samples as Pick, InfoOf, Order and StartList do: among the Loader's, in
+	// order of key, from 0. With Config.Split those are the split's samples. -1 marks padding, a
+	// repeated sample that should not be counted (see the package's section on order).
 	Indices []int
 	N       int
 	// Skipped is the number of samples that are missing because they were bad, Substituted
@@ -73,7 +77,7 @@ func (b *Batch) Release() {
 type Frame struct {
 	DType formats.DType // of the images
 	Image []int         // shape of one, as Config.Layout says; nil with Config.AnySize
-	Label formats.DType // of the labels
+	Label formats.DType // of the labels: formats.Float32 of numbers
 	// Columns are those of Batch.MultiHot, Soft those of Batch.Soft; 0 where that is nil.
 	Columns, Soft int
 	// Fields have no values: name, kind, type and, where it is the same for all, shape.
@@ -104,6 +108,9 @@ type frame struct {
 	fields  []fieldFrame
 }
 
+// numbers reports whether the designated label is a number.
+func (f *frame) numbers() bool { return f.label == formats.Float32 }
+
 // entry is the number of elements of one image.
 func (f *frame) entry() int { return f.shape[0] * f.shape[1] * f.shape[2] }
 
@@ -117,6 +124,7 @@ func (f *frame) reset(b *Batch, n int) {
 	b.Labels = resize(b.Labels, f.label == formats.Int64, n)
 	b.Labels8 = resize(b.Labels8, f.label == formats.Uint8, n)
 	b.Labels16 = resize(b.Labels16, f.label == formats.Uint16, n)
+	b.Numbers = resize(b.Numbers, f.numbers(), n)
 	b.Indices = resize(b.Indices, true, n)
 	b.MultiHot = resize(b.MultiHot, f.columns > 0, n*f.columns)
 	b.Soft = resize(b.Soft, f.soft > 0, n*f.soft)
@@ -136,6 +144,7 @@ func (f *frame) shorten(b *Batch, n int) {
 	size := n * f.entry()
 	b.Uint8, b.Uint16, b.Float32, b.Half = cut(b.Uint8, size), cut(b.Uint16, size), cut(b.Float32, size), cut(b.Half, size)
 	b.Labels, b.Labels8, b.Labels16 = cut(b.Labels, n), cut(b.Labels8, n), cut(b.Labels16, n)
+	b.Numbers = cut(b.Numbers, n)
 	b.Indices, b.MultiHot, b.Soft = cut(b.Indices, n), cut(b.MultiHot, n*f.columns), cut(b.Soft, n*f.soft)
 	f.shortenFields(b, n)
 }
@@ -156,6 +165,7 @@ func (f *frame) copyEntry(dst *Batch, to int, src *Batch, from int) {
 	copyRow(dst.Labels, to, src.Labels, from, 1)
 	copyRow(dst.Labels8, to, src.Labels8, from, 1)
 	copyRow(dst.Labels16, to, src.Labels16, from, 1)
+	copyRow(dst.Numbers, to, src.Numbers, from, 1)
 	copyRow(dst.Indices, to, src.Indices, from, 1)
 	copyRow(dst.MultiHot, to, src.MultiHot, from, f.columns)
 }

@@ -70,7 +70,7 @@ func (l *Loader) cacheName() (string, error) {
 	h := sha256.New()
 	e := json.NewEncoder(h)
 	c := &l.config
-	err := e.Encode([]any{l.dataset.Meta(), c.Cache.Kind, c.Color, c.ApplyOrientation, c.FastDecode, c.MaxPixels, c.Fields, preprocess.DecoderVersion()})
+	err := e.Encode([]any{l.dataset.Meta(), c.Cache.Kind, c.Color, c.deep(), c.ApplyOrientation, c.FastDecode, c.MaxPixels, c.Fields, preprocess.DecoderVersion()})
 	if err != nil {
 		return "", err
 	}
@@ -148,6 +148,9 @@ func (w *worker) keep(i int, start time.Duration) (time.Duration, error) {
 		if err := w.decoder.Decode(&w.pixels, v, o); err != nil {
 			w.free()
 			return start, fmt.Errorf("decode %s: %w", w.sample.Key, err)
+		}
+		if how := w.decoder.Narrowed(); how != "" {
+			l.narrowed.note(w.sample.Key, how)
 		}
 		if err := w.intact(); err != nil {
 			return start, fmt.Errorf("decode %s: %w", w.sample.Key, err)

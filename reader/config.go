@@ -40,7 +40,8 @@ type Config struct {
 	Select func(formats.Info) bool
 	// Fields names the further fields that batches have; see Field.
 	Fields []string
-	// LabelDType is the type of the labels: formats.Int64, the default, Uint8 or Uint16.
+	// LabelDType is the type of the labels: formats.Int64, the default, Uint8 or Uint16. Labels
+	// that are numbers to predict are formats.Float32, and nothing else.
 	LabelDType formats.DType
 	// LabelPadding leaves the samples that are repeated as padding their labels, so that a loop
 	// that knows of no padding learns from them; their indices are -1 all the same.
@@ -58,7 +59,8 @@ type Config struct {
 	DType formats.DType
 	// Layout of the batches: augment.NHWC, the default, or augment.NCHW.
 	Layout augment.Layout
-	// Color that images are decoded to; preprocess.ColorRGB if empty.
+	// Color that images are decoded to; preprocess.ColorRGB if empty. With DType Uint16 images of
+	// 16 bits a channel keep them; else they become 8 as in Pillow, unless Color is ColorKeep.
 	Color preprocess.Color
 	// ApplyOrientation turns images as their EXIF orientation says; ImageFolder and Pillow
 	// do not.
@@ -71,6 +73,9 @@ type Config struct {
 	MaxPixels int
 }
 
+// deep reports whether images of 16 bits a channel keep them in any color.
+func (c *Config) deep() bool { return c.DType == formats.Uint16 }
+
 // withDefaults fills in what is left out and checks the rest.
 func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.Workers, parallel.Cores())
@@ -79,7 +84,6 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.DType, formats.Uint8)
 	setDefault(&c.Layout, augment.NHWC)
 	setDefault(&c.Color, preprocess.ColorRGB)
-	setDefault(&c.LabelDType, formats.Int64)
 	setDefault(&c.OnError, Fail)
 	if c.Order == (order.Spec{}) && c.Shuffle {
 		c.Order = order.Spec{Kind: order.Full}

@@ -38,6 +38,7 @@ func clone(b *Batch) Batch {
 	c := *b
 	c.loader, c.slot, c.released = nil, nil, nil
 	c.Uint16, c.Soft = slices.Clone(b.Uint16), slices.Clone(b.Soft)
+	c.Numbers = slices.Clone(b.Numbers)
 	c.Labels8, c.Labels16 = slices.Clone(b.Labels8), slices.Clone(b.Labels16)
 	c.Fields = nil
 	for _, f := range b.Fields {

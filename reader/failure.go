@@ -37,7 +37,7 @@ const substitutes = 16
 
 // BadSample is a sample that could not be used.
 type BadSample struct {
-	Index int // in the Dataset
+	Index int // as Batch.Indices counts
 	Err   error
 }
 
@@ -50,6 +50,16 @@ func (l *Loader) Bad() (times int64, samples []BadSample) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.badTimes, append(samples, l.bad...)
+}
+
+// NoteBad counts sample i of the split, in order of key, among Bad's: it was read, but what the
+// caller makes of it failed.
+func (l *Loader) NoteBad(i int, err error) error {
+	if i < 0 || i >= l.samples.Len() {
+		return fmt.Errorf("sample %d: there are %d", i, l.samples.Len())
+	}
+	l.noteBad(i, err)
+	return nil
 }
 
 func (l *Loader) noteBad(index int, err error) {
@@ -97,7 +107,7 @@ func (r *Run) fill(w *worker, s *slot, b *Batch, i, position int) error {
 // note remembers a bad sample of b. What a batch is only mixed with counts where it is at home.
 func (r *Run) note(s *slot, b *Batch, d draw, err error) {
 	if b == s.batch {
-		r.loader.noteBad(r.loader.samples.At(d.sample), err)
+		r.loader.noteBad(d.sample, err)
 	}
 }
 

@@ -96,6 +96,8 @@ func (l *Loader) fieldFrame(f *formats.Field) (frame fieldFrame, err error) {
 		if frame.dtype, frame.shape, err = l.maskFrame(f.Name); err != nil {
 			return frame, err
 		}
+	case formats.Number:
+		frame.dtype, frame.shape = formats.Float32, []int{}
 	case formats.Label:
 		frame.dtype, frame.shape = formats.Int64, []int{}
 	case formats.MultiHot:

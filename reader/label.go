@@ -7,6 +7,24 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
+// labelDType is the type of a batch's labels.
+func (l *Loader) labelDType() (formats.DType, error) {
+	d := l.config.LabelDType
+	if f := l.dataset.Meta().Schema; l.label >= 0 && f[l.label].Kind == formats.Number {
+		if d != "" && d != formats.Float32 {
+			return d, fmt.Errorf("labels of %s: the label %q is a number to predict, of %s", d, f[l.label].Name, formats.Float32)
+		}
+		return formats.Float32, nil
+	}
+	setDefault(&d, formats.Int64)
+	return d, checkLabels(d, len(l.Classes()))
+}
+
+// classified reports whether the designated label is one class index.
+func (l *Loader) classified() bool {
+	return l.label >= 0 && l.dataset.Meta().Schema[l.label].Kind == formats.Label
+}
+
 // checkLabels reports a type of labels that does not hold the classes, whose largest value
 // stands for no label.
 func checkLabels(d formats.DType, classes int) error {
@@ -26,7 +44,10 @@ func checkLabels(d formats.DType, classes int) error {
 	return nil
 }
 
-// setLabel makes x the label of entry i.
+// missing is the number of a sample that has none.
+var missing = math.Float32frombits(0x7fc00000)
+
+// setLabel makes x the label of entry i; where labels are numbers, it has none.
 func (b *Batch) setLabel(i int, x int64) error {
 	switch {
 	case b.Labels8 != nil:
@@ -39,13 +60,15 @@ func (b *Batch) setLabel(i int, x int64) error {
 			return fmt.Errorf("%w: %d does not go into %s", formats.ErrSchema, x, formats.Uint16)
 		}
 		b.Labels16[i] = uint16(x)
+	case b.Numbers != nil:
+		b.Numbers[i] = missing
 	default:
 		b.Labels[i] = x
 	}
 	return nil
 }
 
-// Label is the label of entry i, formats.NoLabel if it has none, whatever the labels' type.
+// Label is the class of entry i, formats.NoLabel if it has none, whatever the labels' type.
 func (b *Batch) Label(i int) int64 {
 	switch {
 	case b.Labels8 != nil:
@@ -58,6 +81,8 @@ func (b *Batch) Label(i int) int64 {
 			return formats.NoLabel
 		}
 		return int64(b.Labels16[i])
+	case b.Numbers != nil:
+		return formats.NoLabel
 	}
 	return b.Labels[i]
 }
@@ -75,6 +100,11 @@ func (w *worker) label(b *Batch, i int) error {
 		}
 		copy(b.MultiHot[i*k:], v.Data)
 		return nil
+	}
+	if b.Numbers != nil {
+		x, err := w.labelNumber()
+		b.Numbers[i] = x
+		return err
 	}
 	x, ok := v.Int64()
 	if !ok {

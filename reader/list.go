@@ -11,15 +11,24 @@ import (
 // Entries is how many Order gives.
 func (l *Loader) Entries(position int) int { return l.shareFrom(position).Entries() }
 
-// Order gives the samples that this rank takes from a position of an epoch on, numbered in order
-// of key as At's are, batch after batch, and whether they are padding.
-func (l *Loader) Order(epoch, position int) iter.Seq2[int, bool] {
+// Entry is one place of a batch.
+type Entry struct {
+	Sample   int  // numbered in order of key as At's are
+	Position int  // in the epoch, over all ranks
+	Padding  bool // it should not be counted
+}
+
+// Repeats reports whether a sample may come more than once in an epoch of the Loader's order.
+func (l *Loader) Repeats() bool { return l.plan.Repeats() }
+
+// Order gives what this rank takes from a position of an epoch on, batch after batch.
+func (l *Loader) Order(epoch, position int) iter.Seq[Entry] {
 	share, o := l.shareFrom(position), l.plan.Epoch(l.config.Seed, epoch)
-	return func(yield func(int, bool) bool) {
+	return func(yield func(Entry) bool) {
 		for k := range share.Batches() {
 			first, size := share.Span(k)
 			for at := first; at < first+size; at++ {
-				if !yield(o.At(at%o.Len()), at >= o.Len()) {
+				if !yield(Entry{o.At(at % o.Len()), at % o.Len(), at >= o.Len()}) {
 					return
 				}
 			}
@@ -48,9 +57,12 @@ func (l *Loader) StartList(list []int32, epoch, position int, allocate Allocator
 	return l.run(&Run{
 		allocate: allocate, order: listed{list}, epoch: epoch, repeats: repeats,
 		share: order.Share{Len: len(list), Start: position, Batch: c.BatchSize, World: 1, Tail: c.Tail},
-		rank:  augment.Mix(uint64(c.Rank)),
+		rank:  listRank(c.Rank),
 	})
 }
+
+// listRank tells apart what the lists of different ranks draw.
+func listRank(rank int) uint64 { return augment.Mix(uint64(rank)) }
 
 // listed is the order of a list.
 type listed struct{ samples []int32 }

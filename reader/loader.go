@@ -32,6 +32,7 @@ type Loader struct {
 	mixing       *mixing // nil without MixUp and CutMix
 	frame        frame
 
+	narrowed     narrowings
 	now          func() time.Duration
 	wait         atomic.Int64 // of the loop, in nanoseconds
 	asked, ready atomic.Int64 // see Clock
@@ -144,10 +145,8 @@ func (l *Loader) compileEach() (err error) {
 // frames finds what all batches have in common.
 func (l *Loader) frames() error {
 	c, schema := &l.config, l.dataset.Meta().Schema
-	l.frame = frame{
-		shape: l.pipeline.Shape(), dtype: c.DType, layout: c.Layout, label: c.LabelDType, columns: columns(schema, l.label),
-	}
-	err := checkLabels(c.LabelDType, len(l.Classes()))
+	label, err := l.labelDType()
+	l.frame = frame{shape: l.pipeline.Shape(), dtype: c.DType, layout: c.Layout, label: label, columns: columns(schema, l.label)}
 	if err == nil && l.frame.columns > 0 {
 		err = l.checkSize(schema[l.label].Name, l.frame.columns)
 	}
@@ -173,7 +172,7 @@ func (l *Loader) mix() error {
 	switch {
 	case len(mixers) == 0:
 		return nil
-	case len(l.Classes()) == 0:
+	case len(l.Classes()) == 0 && !l.frame.numbers():
 		return fmt.Errorf("%s: the dataset has no classes whose labels could be mixed", mixers[0])
 	case l.config.Tail == order.Uneven:
 		return fmt.Errorf("%s: images of an evaluation are not mixed", mixers[0])
@@ -231,10 +230,9 @@ func columns(schema formats.Schema, label int) int {
 	return len(f.Classes)
 }
 
-// atRest is the type of the pixels on their way: two bytes a channel only where the color keeps
-// them.
+// atRest is the type of the pixels on their way: two bytes a channel only where they are kept.
 func (l *Loader) atRest() formats.DType {
-	if l.config.Color == preprocess.ColorKeep {
+	if l.config.Color == preprocess.ColorKeep || l.config.deep() {
 		return formats.Uint16
 	}
 	return formats.Uint8
@@ -281,7 +279,7 @@ func (l *Loader) Cached() cache.Stats {
 // Mixing measures how well the order mixes what is stored side by side.
 func (l *Loader) Mixing() order.Mixing {
 	probe := order.Probe{Batch: l.config.BatchSize * l.config.WorldSize, Seed: l.config.Seed}
-	if l.label >= 0 && l.frame.columns == 0 {
+	if l.classified() {
 		probe.Label = func(sample int) int64 {
 			in, err := l.dataset.Info(l.samples.At(sample))
 			if err != nil {

@@ -94,8 +94,8 @@ func TestSplit(t *testing.T) {
 		t.Fatalf("%d samples, Samples says %d", len(got), l.Samples())
 	}
 	for _, i := range got {
-		if ds.samples[i].Split != "val" {
-			t.Errorf("sample %d is in %s", i, ds.samples[i].Split)
+		if info, err := l.InfoOf(i); err != nil || info.Split != "val" {
+			t.Errorf("sample %d is in %s: %v", i, info.Split, err)
 		}
 	}
 	c.Split = "test"

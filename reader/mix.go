@@ -36,6 +36,9 @@ func (m *mixing) mix(b, before *Batch, epoch, position int) {
 
 // soften makes the soft labels of b's entries those that they have themselves.
 func (f *frame) soften(b *Batch) {
+	if f.soft == 0 {
+		return // the labels are numbers
+	}
 	clear(b.Soft)
 	for i := range b.N {
 		row := b.Soft[i*f.soft:][:f.soft]
@@ -52,6 +55,9 @@ func (f *frame) soften(b *Batch) {
 // mixEntry mixes entry i of b with entry k of from.
 func (f *frame) mixEntry(b *Batch, i int, from *Batch, k int, how *augment.Mixture) {
 	preprocess.Blend(b.Soft[i*f.soft:][:f.soft], from.Soft[k*f.soft:][:f.soft], float32(how.Share), float32(1-how.Share))
+	if f.numbers() {
+		preprocess.Blend(b.Numbers[i:i+1], from.Numbers[k:k+1], float32(how.Share), float32(1-how.Share))
+	}
 	n := f.entry()
 	if how.Cut {
 		paste(f, b.Uint8, i, from.Uint8, k, how.Part)

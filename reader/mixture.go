@@ -21,7 +21,7 @@ type Part struct {
 // NewMix makes a Loader of several datasets, which stay the caller's: of each so many samples
 // come as its weight says, evenly over the epoch, and each sample of a part once before any
 // comes again. The datasets have the same fields and classes. Batch.Indices number the samples
-// through the parts. Of c.Order only Draws, the length of an epoch, is used; 0 is the number of
+// of the parts, or of their splits, one part after the other. Of c.Order only Draws, the length of an epoch, is used; 0 is the number of
 // samples. c.Split and c.Select must be left out.
 func NewMix(parts []Part, c Config) (*Loader, error) {
 	if c.Split != "" || c.Select != nil {

@@ -25,15 +25,29 @@ func (w *worker) affords(f *frame) error {
 // what the transforms draw in an epoch, not mixed with others. With Config.AnySize its shape is
 // the image's own. b's memory is reused and stays the caller's.
 func (l *Loader) Pick(i, epoch int, b *Batch) error {
-	if i < 0 || i >= l.samples.Len() {
-		return fmt.Errorf("sample %d: there are %d", i, l.samples.Len())
+	return l.pick(l.draw(i, i, epoch, l.plan.Repeats(), 0), b)
+}
+
+// PickAt is Pick of a sample that may come more than once in an epoch: what its transforms draw
+// depends on its position there, of the Loader's order or of a list for StartList.
+func (l *Loader) PickAt(i, position, epoch int, b *Batch) error {
+	var rank uint64
+	if !l.plan.Repeats() {
+		rank = listRank(l.config.Rank)
+	}
+	return l.pick(l.draw(i, position, epoch, true, rank), b)
+}
+
+func (l *Loader) pick(d draw, b *Batch) error {
+	if d.sample < 0 || d.sample >= l.samples.Len() {
+		return fmt.Errorf("sample %d: there are %d", d.sample, l.samples.Len())
 	}
 	w := l.acquire()
 	defer l.release(w)
 	defer w.free()
 	f := l.frame
 	err := w.use(func() error {
-		now, err := w.take(l.draw(i, i, epoch, l.plan.Repeats(), 0))
+		now, err := w.take(d)
 		if err != nil {
 			return err
 		}

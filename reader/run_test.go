@@ -157,11 +157,11 @@ func TestOrderTellsTheIndicesOfBatches(t *testing.T) {
 			l := makeLoader(t, rawImages(29, 2, 2, 3), Config{BatchSize: 4, Shuffle: true, Rank: rank, WorldSize: 3, Tail: tail})
 			want := indices(collect(t, l, 2))
 			var got []int
-			for sample, padding := range l.Order(2, 0) {
-				if padding {
-					sample = -1
+			for e := range l.Order(2, 0) {
+				if e.Padding {
+					e.Sample = -1
 				}
-				got = append(got, sample)
+				got = append(got, e.Sample)
 			}
 			if !slices.Equal(got, want) || l.Entries(0) != len(want) {
 				t.Errorf("tail %v, rank %d: %v of %d, want %v", tail, rank, got, l.Entries(0), want)
@@ -267,5 +267,50 @@ func TestPickDrawsAsTheEpochDoes(t *testing.T) {
 		if !slices.Equal(b.Uint8, want.Uint8[i*192:][:192]) {
 			t.Errorf("sample %d looks otherwise in epoch 3", i)
 		}
+	}
+}
+
+// TestPickAtDrawsAsAnEpochThatRepeats does: each time that a sample comes it looks otherwise, in the
+// Loader's order as in a list.
+func TestPickAtDrawsAsAnEpochThatRepeats(t *testing.T) {
+	ds := photos(t, 6)
+	c := Config{BatchSize: 6, Transforms: augment.Train(8), Order: order.Spec{Kind: order.Balanced}}
+	weighted := makeLoader(t, ds, c)
+	want := collect(t, weighted, 3)[0]
+	c.AnySize = true
+	picks := makeLoader(t, ds, c)
+	var b Batch
+	k, size := 0, 8*8*3
+	for e := range picks.Order(3, 0) {
+		if err := picks.PickAt(e.Sample, e.Position, 3, &b); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(b.Uint8, want.Uint8[k*size:][:size]) {
+			t.Errorf("entry %d, sample %d, is not the epoch's", k, e.Sample)
+		}
+		k++
+	}
+	if k != 6 || !picks.Repeats() {
+		t.Errorf("%d entries, repeats: %v", k, picks.Repeats())
+	}
+	c.Order, c.Rank, c.WorldSize = order.Spec{}, 1, 2
+	listed := makeLoader(t, ds, c)
+	c.AnySize = false
+	r, err := makeLoader(t, ds, c).StartList([]int32{2, 2, 2}, 3, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Stop()
+	batch, err := r.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range 3 {
+		if err := listed.PickAt(2, k, 3, &b); err != nil || !slices.Equal(b.Uint8, batch.Uint8[k*size:][:size]) {
+			t.Errorf("entry %d of a list is not the run's (%v)", k, err)
+		}
+	}
+	if err := listed.PickAt(6, 0, 0, &b); err == nil {
+		t.Error("sample 6 of 6 is picked")
 	}
 }

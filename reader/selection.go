@@ -50,7 +50,10 @@ func (l *Loader) planOrder() error {
 	if c.Weight != nil {
 		d.Weight = func(sample int) float64 { return c.Weight(info(sample)) }
 	}
-	if l.label >= 0 && l.frame.columns == 0 {
+	if c.Order.Kind == order.Balanced && l.frame.numbers() {
+		return fmt.Errorf("balanced order: the label %q is a number, and there are no classes to draw alike", l.dataset.Meta().Schema[l.label].Name)
+	}
+	if l.classified() {
 		d.Label = func(sample int) int64 { return info(sample).Label }
 	}
 	plan, err := order.New(c.Order, d)

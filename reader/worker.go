@@ -19,7 +19,8 @@ type worker struct {
 	plan    augment.Plan
 	rand    augment.Rand
 	sample  formats.Sample
-	index   int              // of the sample
+	index   int              // of the sample in the dataset
+	number  int              // of the sample among the loader's
 	mark    guard.Mark       // before it was read
 	fetched bool             // sample is that one
 	cached  []byte           // memory of the cache in which it lies
@@ -59,7 +60,7 @@ func (w *worker) fill(b *Batch, i int, d draw) error {
 // time.
 func (w *worker) take(d draw) (time.Duration, error) {
 	l := w.loader
-	w.index = l.samples.At(d.sample)
+	w.index, w.number = l.samples.At(d.sample), d.sample
 	now, err := w.fetch(w.index, w.begin())
 	if err != nil {
 		return now, err
@@ -99,7 +100,7 @@ func (w *worker) render(b *Batch, i, n int, now time.Duration) error {
 	if err != nil {
 		return err
 	}
-	b.Indices[i] = w.index
+	b.Indices[i] = w.number
 	if err := w.label(b, i); err != nil {
 		return fmt.Errorf("label of %s: %w", w.sample.Key, err)
 	}
@@ -157,12 +158,18 @@ func (w *worker) decode(v *formats.Value, o preprocess.DecodeOptions) (m *prepro
 		return m, false, err
 	}
 	o.Room = &w.room
-	return &w.pixels, true, w.decoder.Decode(&w.pixels, v, o)
+	err = w.decoder.Decode(&w.pixels, v, o)
+	if how := w.decoder.Narrowed(); how != "" {
+		w.loader.narrowed.note(w.sample.Key, how)
+	}
+	return &w.pixels, true, err
 }
 
 func (w *worker) options() preprocess.DecodeOptions {
 	c := &w.loader.config
-	return preprocess.DecodeOptions{Color: c.Color, ApplyOrientation: c.ApplyOrientation, Fast: c.FastDecode, MaxPixels: c.MaxPixels}
+	return preprocess.DecodeOptions{
+		Color: c.Color, Deep: c.deep(), ApplyOrientation: c.ApplyOrientation, Fast: c.FastDecode, MaxPixels: c.MaxPixels,
+	}
 }
 
 // lends says whether v's pixels can be used where they are.

@@ -103,10 +103,16 @@ func samples(b *reader.Batch) int {
 // counts says whether entry i of the batch is a sample and not padding.
 func counts(b *reader.Batch, i int) bool { return i < b.N && b.Indices[i] >= 0 }
 
+// errNumbers is about labels that no class can be learnt from.
+var errNumbers = fmt.Errorf("%w: the labels are numbers to predict, and the models learn classes", ErrBatch)
+
 // checkBatch reports what about the batch does not fit images of shape (H,W,C).
 func checkBatch(b *reader.Batch, shape [3]int, classes int) error {
 	if want := ([4]int{b.Shape[0], shape[0], shape[1], shape[2]}); b.Shape != want {
 		return fmt.Errorf("%w: shape %v, want NHWC %v", ErrBatch, b.Shape, want)
+	}
+	if b.Numbers != nil {
+		return errNumbers
 	}
 	rows, size := b.Shape[0], b.Shape[0]*shape[0]*shape[1]*shape[2]
 	labels := max(len(b.Labels), len(b.Labels8), len(b.Labels16))

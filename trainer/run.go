@@ -7,6 +7,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -156,6 +157,9 @@ func noBatch(l Loader) error {
 
 // checkLoaders reports how the two sets differ in what one network takes.
 func checkLoaders(train, val Loader) error {
+	if f, ok := train.(interface{ Frame() reader.Frame }); ok && f.Frame().Label == formats.Float32 {
+		return errNumbers
+	}
 	if val == nil {
 		return nil
 	}

@@ -33,6 +33,7 @@ func addCommand(c *console) *cli.Command {
 			&cli.StringFlag{Name: "labels", Usage: "table of labels: `FILE`", DefaultText: "as packed"},
 			&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table", DefaultText: "as packed"},
 			&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` between several labels", DefaultText: "as packed"},
+			newTypesFlag(),
 			&cli.StringSliceFlag{Name: "include", Usage: "take only files that fit `PATTERN`", DefaultText: "as packed"},
 			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that fit `PATTERN`", DefaultText: "as packed"},
 			&cli.BoolFlag{Name: "prune", Usage: "drop the samples that came from SRC and are not there any more"},
@@ -59,7 +60,7 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOpti
 	if (cc.Bool("prune") || cc.Bool("prune-all")) && (cc.IsSet("include") || cc.IsSet("exclude")) {
 		return usage("--prune drops what SRC lacks, so it looks at all of SRC: leave --include and --exclude out")
 	}
-	src, err := openSource(cc.Context, from, addConfig(cc, t.Meta().Recipe))
+	src, err := openSource(cc.Context, from, addConfig(cc, t.Meta()))
 	if err != nil {
 		return err
 	}
@@ -117,13 +118,14 @@ func saidOf(found *edit.Added, from string) string {
 }
 
 // addConfig is how the folder is read: as the recipe says, but for the flags that are given.
-func addConfig(cc *cli.Context, recipe map[string]string) folder.Config {
-	cfg := folderConfig(recipe)
-	cfg.Take = formats.Patterns{Include: splitList(recipe["include"]), Exclude: splitList(recipe["exclude"])}
+func addConfig(cc *cli.Context, m *formats.Meta) folder.Config {
+	cfg := folderConfig(m)
+	cfg.Take = formats.Patterns{Include: splitList(m.Recipe["include"]), Exclude: splitList(m.Recipe["exclude"])}
 	for flag, set := range map[string]func(){
 		"labels":        func() { cfg.Labels = cc.String("labels") },
 		"label-columns": func() { cfg.LabelColumns = splitList(cc.String("label-columns")) },
 		"label-sep":     func() { cfg.LabelSep = cc.String("label-sep") },
+		"label-type":    func() { cfg.LabelType = cc.String("label-type") },
 		"include":       func() { cfg.Take.Include = cc.StringSlice("include") },
 		"exclude":       func() { cfg.Take.Exclude = cc.StringSlice("exclude") },
 	} {

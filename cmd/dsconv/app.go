@@ -40,13 +40,13 @@ func run(ctx context.Context, args []string, c *console) int {
 	case errors.Is(err, errSkipped):
 		return exitSkipped
 	case errors.As(err, &wrong):
-		c.errorf("%v", err)
+		c.fail(err)
 		return exitUsage
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		c.errorf("interrupted%s", hint(err))
+		c.fail(fmt.Errorf("%w%s", errInterrupted, hint(err)))
 		return exitFailed
 	}
-	c.errorf("%v", err)
+	c.fail(err)
 	return exitFailed
 }
 

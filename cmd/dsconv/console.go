@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 )
@@ -19,7 +20,9 @@ func (c *console) printf(format string, args ...any) {
 	fmt.Fprint(c.out, harmless(fmt.Sprintf(format, args...)))
 }
 
-func (c *console) errorf(format string, args ...any) { c.notef("dsconv: "+format, args...) }
+// fail tells the user an error. A line ends where two errors are joined or a hint follows, and not
+// in a name.
+func (c *console) fail(err error) { fmt.Fprintln(c.err, "dsconv: "+strings.Join(linesOf(err), "\n")) }
 
 // notef tells the user something beside the result.
 func (c *console) notef(format string, args ...any) {

@@ -183,6 +183,7 @@ func (a *amended) print(c *console, t *edit.Target, p *convert.Plan, o *packOpti
 	if a.table != nil {
 		for _, r := range a.table.Datasets {
 			printTiled(c, r)
+			printNarrowed(c, r)
 		}
 		a.table.printOdd(c)
 	}

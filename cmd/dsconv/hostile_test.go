@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/legible"
 )
 
 // dsconvSays runs a command line and gives its exit code and all that it printed.
@@ -138,7 +139,7 @@ func TestNamesAreHarmless(t *testing.T) {
 		if got := printable(name); got != want {
 			t.Errorf("%q: %s, want %s", name, got, want)
 		}
-		if got := harmless(name + "\n"); strings.ContainsFunc(strings.ReplaceAll(got, "\n", ""), hidden) || !strings.HasSuffix(got, "\n") {
+		if got := harmless(name + "\n"); strings.ContainsFunc(strings.ReplaceAll(got, "\n", ""), legible.Hidden) || !strings.HasSuffix(got, "\n") {
 			t.Errorf("%q: %q", name, got)
 		}
 	}

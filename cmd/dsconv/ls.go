@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/labels"
 )
 
 // lsRow is a line of ls --json.
@@ -18,11 +20,14 @@ type lsRow struct {
 	Split    string   `json:"split,omitempty"`
 	Label    int64    `json:"label"`
 	Class    string   `json:"class,omitempty"`
+	Number   *float32 `json:"number,omitempty"` // the label where that is a number
 	Bytes    int64    `json:"bytes"`
 	Encoding string   `json:"encoding,omitempty"`
 	Shape    []int    `json:"shape,omitempty"`
 	Source   string   `json:"source,omitempty"`
 	Columns  []string `json:"columns,omitempty"`
+
+	numbers bool // the label is one, or missing
 }
 
 func lsCommand(c *console) *cli.Command {
@@ -30,7 +35,8 @@ func lsCommand(c *console) *cli.Command {
 		Name:      "ls",
 		Usage:     "list the keys of a dataset",
 		ArgsUsage: "DATASET",
-		Description: "A name with unprintable characters is shown quoted, and with escapes by --json.\n\n" +
+		Description: "A name with unprintable characters is shown quoted, and with escapes by --json. Its \"index\"\n" +
+			"counts from 0 what is listed: with --split the samples of that split, as loaders number them.\n\n" +
 			"Example:\n   dsconv ls out.lmdb --long --split val\n\n" + exitCodes,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "long", Aliases: []string{"l"}, Usage: "label, class, split, size and shape too"},
@@ -54,8 +60,14 @@ func lsCommand(c *console) *cli.Command {
 
 func list(w io.Writer, ds formats.Dataset, cc *cli.Context) error {
 	classes, asJSON, long := ds.Meta().Classes(), cc.Bool("json"), cc.Bool("long")
+	numbers := ds.Meta().Schema.LabelIndex()
+	if numbers >= 0 && ds.Meta().Schema[numbers].Kind != formats.Number {
+		numbers = -1
+	}
+	var s formats.Sample
 	var line []byte
 	lines := newJSONWriter(w, "")
+	index := 0 // in the split, if one is asked for, as loaders count
 	for i := range ds.Len() {
 		in, err := ds.Info(i)
 		if err != nil {
@@ -64,7 +76,14 @@ func list(w io.Writer, ds formats.Dataset, cc *cli.Context) error {
 		if cc.IsSet("split") && in.Split != cc.String("split") {
 			continue
 		}
-		row := rowOf(i, &in, classes)
+		row := rowOf(index, &in, classes)
+		if numbers >= 0 && (asJSON || long) {
+			row.numbers = true
+			if row.Number, err = numberAt(ds, i, numbers, &s); err != nil {
+				return err
+			}
+		}
+		index++
 		if asJSON {
 			err = lines.write(&row)
 		} else {
@@ -78,9 +97,21 @@ func list(w io.Writer, ds formats.Dataset, cc *cli.Context) error {
 	return nil
 }
 
-func rowOf(i int, in *formats.Info, classes []string) lsRow {
+// numberAt reads the number in field k of sample i, nil if it has none.
+func numberAt(ds formats.Dataset, i, k int, s *formats.Sample) (*float32, error) {
+	if err := ds.Read(i, s); err != nil {
+		return nil, err
+	}
+	x, ok := s.Values[k].Float32()
+	if !ok || math.IsNaN(float64(x)) {
+		return nil, nil
+	}
+	return &x, nil
+}
+
+func rowOf(index int, in *formats.Info, classes []string) lsRow {
 	r := lsRow{
-		Index: i, Key: in.Key, Split: in.Split, Label: in.Label, Bytes: in.Size, Encoding: string(in.Encoding),
+		Index: index, Key: in.Key, Split: in.Split, Label: in.Label, Bytes: in.Size, Encoding: string(in.Encoding),
 		Source: in.Source.Path, Columns: in.Columns,
 	}
 	if in.Label >= 0 && in.Label < int64(len(classes)) {
@@ -98,7 +129,14 @@ func (r *lsRow) appendText(to []byte, long bool) []byte {
 	if !long {
 		return to
 	}
-	to = strconv.AppendInt(append(to, '\t'), r.Label, 10)
+	switch to = append(to, '\t'); {
+	case r.Number != nil:
+		to = append(to, labels.FormatFloat(*r.Number)...)
+	case r.numbers:
+		to = append(to, "nan"...)
+	default:
+		to = strconv.AppendInt(to, r.Label, 10)
+	}
 	for _, name := range []string{r.Class, r.Split, r.Encoding} {
 		to = appendPrintable(append(to, '\t'), name)
 	}

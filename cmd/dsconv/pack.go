@@ -26,6 +26,17 @@ format: .lmdb, .h5 or .hdf5, .tar or .tar.zst, .tfrecord; a pattern such as
 train-%06d.tar makes shards. With --format and a folder OUT/ each split becomes a
 dataset of its own, OUT/train.lmdb, OUT/val.lmdb.
 
+The labels of a table (--labels): cells count without white space around them; an empty
+one and -1 are no label. Whole numbers of which all of 0 to n-1 occur are class indices.
+Other numbers are an error until --label-type says what they are:
+
+   index    class indices, also with gaps
+   name     the name of a class each, -1 too
+   float    numbers to predict, float32; an empty cell is NaN
+
+Everything else is the name of a class. Names are sorted as ImageFolder sorts folders, the
+numbers among them by value. The summary says what was made of each column.
+
 --encode keep       the bytes as they are
          jpeg-tiled[:MCUS]  JPEGs get restart markers and better Huffman tables; their
                     coefficients, and so their pixels, stay. A part of one is then
@@ -207,6 +218,9 @@ func dryRun(c *console, src formats.Dataset, plans []*convert.Plan) error {
 		}
 		if classes := p.Meta.Classes(); len(classes) > 0 {
 			c.printf("  %d classes: %s\n", len(classes), shortList(classes, 10))
+		}
+		if f, ok := src.(*folder.Dataset); ok {
+			printLabels(c, f.LabelColumns(), "  ")
 		}
 		head, err := p.Head(5)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
@@ -33,6 +34,7 @@ func packFlags() []cli.Flag {
 		&cli.StringFlag{Name: "labels", Usage: "table of labels: `FILE`.csv, .tsv or .jsonl with path or file_name, and label"},
 		&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table; the first is the main one"},
 		&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` between several labels of one image (multi-label)"},
+		&cli.StringFlag{Name: "label-type", Usage: "`TYPE` of the label columns: index, name or float, or A=float,B=name; see below", DefaultText: "by the cells"},
 		&cli.StringFlag{Name: "class-order", Usage: "natural, or a `FILE` with a class a line", DefaultText: "as ImageFolder's"},
 		&cli.StringFlag{Name: "resize", Usage: "shorter:256, longer:N, exact:WxH, fit:WxH or cover:WxH"},
 		&cli.BoolFlag{Name: "upscale", Usage: "let shorter, longer and fit enlarge small images"},
@@ -76,13 +78,16 @@ func packOptionsOf(cc *cli.Context) (*packOptions, error) {
 	}
 	take := formats.Patterns{Include: cc.StringSlice("include"), Exclude: cc.StringSlice("exclude")}
 	o.folder = folder.Config{
-		Labels: cc.String("labels"), LabelSep: cc.String("label-sep"), ClassOrder: cc.String("class-order"), Take: take,
+		Labels: cc.String("labels"), LabelSep: cc.String("label-sep"), LabelType: cc.String("label-type"), ClassOrder: cc.String("class-order"), Take: take,
 	}
 	if names := cc.String("label-columns"); names != "" {
 		o.folder.LabelColumns = strings.Split(names, ",")
 	}
-	if o.folder.Labels == "" && (o.folder.LabelSep != "" || len(o.folder.LabelColumns) > 0) {
-		return nil, usage("--label-columns and --label-sep need --labels")
+	if o.folder.Labels == "" && (o.folder.LabelSep != "" || o.folder.LabelType != "" || len(o.folder.LabelColumns) > 0) {
+		return nil, usage("--label-columns, --label-sep and --label-type need --labels")
+	}
+	if _, err := labels.ParseTypes(o.folder.LabelType); err != nil {
+		return nil, usageError{err}
 	}
 	o.convert = convert.Options{
 		Take: take, Limit: cc.Int("limit"), Workers: cc.Int("workers"), IOWorkers: cc.Int("io-workers"),

@@ -20,7 +20,7 @@ func repair(ctx context.Context, c *console, f formats.Format, path, from string
 		return nil, err
 	}
 	defer t.Close()
-	src, err := openSource(ctx, from, folderConfig(t.Meta().Recipe))
+	src, err := openSource(ctx, from, folderConfig(t.Meta()))
 	if err != nil {
 		return nil, err
 	}
@@ -35,11 +35,11 @@ func repair(ctx context.Context, c *console, f formats.Format, path, from string
 	return done, nil
 }
 
-// folderConfig is how a folder was read, as a recipe says.
-func folderConfig(recipe map[string]string) folder.Config {
+// folderConfig is how the folder of a dataset was read, as its recipe says.
+func folderConfig(m *formats.Meta) folder.Config {
 	return folder.Config{
-		Labels: recipe["labels"], LabelColumns: splitList(recipe["label-columns"]), LabelSep: recipe["label-sep"],
-		ClassOrder: recipe["class-order"],
+		Labels: m.Recipe["labels"], LabelColumns: splitList(m.Recipe["label-columns"]), LabelSep: m.Recipe["label-sep"],
+		LabelType: m.Recipe["label-type"], ClassOrder: m.Recipe["class-order"], Like: m.Schema,
 	}
 }
 

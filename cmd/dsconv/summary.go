@@ -16,15 +16,17 @@ import (
 
 // summary is what a pack did, over all datasets that it wrote.
 type summary struct {
-	Found    int               `json:"found"`
-	Written  int               `json:"written"`
-	Failed   int               `json:"failed"`
-	Skipped  []convert.Skip    `json:"skipped"`
-	Ignored  int               `json:"ignored,omitempty"` // files that are no images by their name
-	Renamed  []string          `json:"keep_extension,omitempty"`
-	Report   string            `json:"report,omitempty"`
-	Datasets []*convert.Report `json:"datasets"`
-	listed   []convert.Skip    // that listing the folder skipped
+	Found   int            `json:"found"`
+	Written int            `json:"written"`
+	Failed  int            `json:"failed"`
+	Skipped []convert.Skip `json:"skipped"`
+	Ignored int            `json:"ignored,omitempty"` // files that are no images by their name
+	Renamed []string       `json:"keep_extension,omitempty"`
+	// Labels tells what was made of the label columns of a table.
+	Labels   []folder.LabelColumn `json:"labels,omitempty"`
+	Report   string               `json:"report,omitempty"`
+	Datasets []*convert.Report    `json:"datasets"`
+	listed   []convert.Skip       // that listing the folder skipped
 }
 
 func newSummary(src formats.Dataset) *summary {
@@ -35,6 +37,7 @@ func newSummary(src formats.Dataset) *summary {
 		}
 		s.Skipped = append(s.Skipped, s.listed...)
 		s.Found, s.Ignored, s.Renamed = len(f.Skips()), f.Ignored(), f.KeepExtension()
+		s.Labels = f.LabelColumns()
 	}
 	return s
 }
@@ -115,11 +118,19 @@ func (s *summary) print(c *console, o *packOptions) error {
 		return nil
 	}
 	c.printf("found %d = written %d + skipped %d + failed %d\n", s.Found, s.Written, len(s.Skipped), s.Failed)
+	printLabels(c, s.Labels, "")
 	for _, r := range s.Datasets {
 		printReport(c, r)
 	}
 	s.printOdd(c)
 	return nil
+}
+
+// printLabels tells what was made of the label columns.
+func printLabels(c *console, columns []folder.LabelColumn, indent string) {
+	for _, column := range columns {
+		c.printf("%s%s\n", indent, printable(column.Said))
+	}
 }
 
 func printReport(c *console, r *convert.Report) {
@@ -135,6 +146,7 @@ func printReport(c *console, r *convert.Report) {
 		c.printf("  %d images have an EXIF orientation that asks for a rotation (see --exif)\n", r.Oriented)
 	}
 	printTiled(c, r)
+	printNarrowed(c, r)
 	if r.Varying {
 		c.printf("  the raw images differ in shape; --resize cover:WxH makes them equal, so that a batch is read in one piece\n")
 	}
@@ -162,6 +174,17 @@ func printTiled(c *console, r *convert.Report) {
 		c.printf("  tiled %d of %d; %d kept as they are: %s\n", r.Tiled, r.Tiled+kept, kept, strings.Join(reasons, ", "))
 	case r.Tiled > 0:
 		c.printf("  tiled %d of %d\n", r.Tiled, r.Tiled)
+	}
+}
+
+// printNarrowed says how many images lost bits, and how.
+func printNarrowed(c *console, r *convert.Report) {
+	counts := map[string]int{}
+	for _, w := range r.Narrowed {
+		counts[w.Cause]++
+	}
+	for _, how := range slices.Sorted(maps.Keys(counts)) {
+		c.printf("  %d images: %s; --color keep keeps all 16 bits\n", counts[how], how)
 	}
 }
 

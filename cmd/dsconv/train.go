@@ -116,6 +116,7 @@ func train(cc *cli.Context, c *console, path string, learn reader.Config, conf t
 	}
 	if learn.Split == "" {
 		learn.Split = splitsOf(ds.Meta()).train
+		warnOfSplits(c, ds.Meta(), learn.Split)
 	}
 	trainLoader, err := reader.New(ds, learn)
 	if err != nil {
@@ -153,6 +154,22 @@ func splitsOf(m *formats.Meta) (r roles) {
 		}
 	}
 	return r
+}
+
+// warnOfSplits says that all splits are learnt from, what is to be held out among them.
+func warnOfSplits(c *console, m *formats.Meta, split string) {
+	left := m.Count
+	var counts []string
+	for _, s := range m.Splits {
+		left -= s.Count
+		counts = append(counts, fmt.Sprintf("%s (%d)", s.Name, s.Count))
+	}
+	if left > 0 {
+		counts = append(counts, fmt.Sprintf("no split (%d)", left))
+	}
+	if split == "" && len(counts) > 1 {
+		c.notef("warning: it learns from all splits: %s; to learn from one alone, give --split NAME", strings.Join(counts, ", "))
+	}
 }
 
 func trainOn(cc *cli.Context, c *console, learn, val trainer.Loader, conf trainer.Config) error {

@@ -134,7 +134,7 @@ func (u *unpacker) files(i int, in *formats.Info, s *formats.Sample, coder *pngC
 		return fmt.Errorf("key %q: %w", s.Key, err)
 	}
 	for f := range schema {
-		if f == img || schema[f].Kind == formats.Label || schema[f].Kind == formats.MultiHot {
+		if f == img || schema[f].Kind.IsLabel() {
 			continue
 		}
 		if err := u.further(s, f, coder); err != nil {

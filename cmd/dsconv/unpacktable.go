@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/labels"
 )
 
 // labelSep joins the labels of a multi-hot field in labels.csv.
@@ -23,7 +24,7 @@ func (u *unpacker) needsTable() (bool, error) {
 		switch f.Kind {
 		case formats.Label:
 			labels++
-		case formats.MultiHot:
+		case formats.MultiHot, formats.Number:
 			return true, nil
 		}
 	}
@@ -92,7 +93,7 @@ func (u *unpacker) writeTable() (err error) {
 	header := []string{"path", "split"}
 	var fields []int
 	for i, f := range m.Schema {
-		if f.Kind == formats.Label || f.Kind == formats.MultiHot {
+		if f.Kind.IsLabel() {
 			header = append(header, f.Name)
 			fields = append(fields, i)
 		}
@@ -126,7 +127,7 @@ func (u *unpacker) writeTable() (err error) {
 	return w.Error()
 }
 
-// labelText is the name of a label, or of several.
+// labelText is the name of a label, or of several, or a number.
 func labelText(f *formats.Field, v *formats.Value) string {
 	name := func(i int) string {
 		if i < len(f.Classes) {
@@ -134,7 +135,11 @@ func labelText(f *formats.Field, v *formats.Value) string {
 		}
 		return strconv.Itoa(i)
 	}
-	if f.Kind == formats.Label {
+	switch f.Kind {
+	case formats.Number:
+		x, _ := v.Float32()
+		return labels.FormatFloat(x)
+	case formats.Label:
 		if x, ok := v.Int64(); ok && x >= 0 {
 			return name(int(x))
 		}

@@ -59,6 +59,8 @@ func kindFits(k formats.Kind, v *formats.Value) bool {
 		return len(v.Shape) == 3
 	case formats.Boxes:
 		return v.DType == formats.Float32 && len(v.Shape) == 2 && v.Shape[1] == 4
+	case formats.Number:
+		return v.DType == formats.Float32 && len(v.Shape) == 0
 	case formats.MultiHot:
 		return v.DType == formats.Uint8 && len(v.Shape) == 1
 	}

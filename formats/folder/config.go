@@ -18,6 +18,12 @@ type Config struct {
 	// LabelSep splits a cell into several labels of one image; the label field is then
 	// multi-hot.
 	LabelSep string
+	// LabelType says what the cells of the label columns are: "index", "name" or "float", for
+	// all columns or by column, "age=float,class=name". "" is the rule of package labels.
+	LabelType string
+	// Like is the schema of the dataset that the images are added to: labels are read as that
+	// dataset's own are. Nil for a new one.
+	Like formats.Schema
 	// ClassOrder is "" for ImageFolder's, "natural" for 2 before 10, or a file with one
 	// class name a line.
 	ClassOrder string
@@ -36,6 +42,7 @@ func (c *Config) recipe() map[string]string {
 	set("labels", c.Labels)
 	set("label-columns", strings.Join(c.LabelColumns, ","))
 	set("label-sep", c.LabelSep)
+	set("label-type", c.LabelType)
 	set("class-order", c.ClassOrder)
 	return m
 }

@@ -2,7 +2,10 @@ package folder
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,13 +22,14 @@ type Dataset struct {
 	items   []item // in key order
 	skips   []Skip
 	ignored int
+	columns []LabelColumn
 	kept    []string // keys that keep their extension because two files share a stem
 }
 
 type item struct {
 	file
 	key, split string
-	labels     []int64 // one per label field of the schema; the hot ones if multi-hot
+	labels     []int64 // one per label field of the schema, of a number its bits; the hot ones if multi-hot
 	columns    []string
 }
 
@@ -120,9 +124,11 @@ func stem(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
 
 func (d *Dataset) describe(l *labeler, cfg *Config) {
 	d.meta = formats.Meta{
-		Version: formats.Version, Format: "folder", Schema: l.schema(), Columns: l.columns(),
+		Format: "folder", Schema: l.schema(), Columns: l.columns(),
 		Recipe: cfg.recipe(), Count: len(d.items),
 	}
+	d.meta.Version = d.meta.Needs()
+	d.describeLabels(l)
 	counts := map[string]int{}
 	for i := range d.items {
 		counts[d.items[i].split]++
@@ -167,6 +173,19 @@ func (d *Dataset) Info(i int) (formats.Info, error) {
 	return in, nil
 }
 
+// LabelSum is the label of sample i if it has one, else a checksum of all its labels.
+func (d *Dataset) LabelSum(i int) int64 {
+	of := d.items[i].labels
+	if len(of) == 1 && d.meta.Schema[1].Kind == formats.Label {
+		return of[0]
+	}
+	h := fnv.New64a()
+	for _, x := range of {
+		_ = binary.Write(h, binary.LittleEndian, x) // a hash takes all
+	}
+	return int64(h.Sum64())
+}
+
 // Read reads the file of sample i. Its encoding is told by its first bytes and is "" if
 // it is no image; its shape is not known.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
@@ -189,8 +208,12 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 func (d *Dataset) setLabels(it *item, values []formats.Value) {
 	for j, f := range d.meta.Schema[1:] {
 		v := &values[j]
-		if f.Kind == formats.Label {
+		switch f.Kind {
+		case formats.Label:
 			v.SetInt64(it.labels[j])
+			continue
+		case formats.Number:
+			v.SetFloat32(math.Float32frombits(uint32(it.labels[j])))
 			continue
 		}
 		n := len(f.Classes)

@@ -161,8 +161,8 @@ func TestLabelTables(t *testing.T) {
 	}{
 		"csv":           {"l.csv", "\ufefffile_name,label,age\n2.jpg,dog,7\nx/1.jpg,cat,\"8,5\"\n3.jpg,dog,\n", Config{}, [][]int64{{1}, {1}, {0}}, []string{"cat", "dog"}, []string{"7", "", "8,5"}, ""},
 		"tsv, natural":  {"l.tsv", "path\tlabel\n2.jpg\tc10\nx/1.jpg\tc9\n./3.jpg\tc9\n", Config{ClassOrder: "natural"}, [][]int64{{1}, {0}, {0}}, []string{"c9", "c10"}, nil, ""},
-		"numbers":       {"l.csv", "path,label\n2.jpg,10\nx/1.jpg,2\n3.jpg,0\n", Config{}, [][]int64{{10}, {0}, {2}}, []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}, nil, ""},
-		"several":       {"l.jsonl", "{\"path\":\"2.jpg\",\"a\":\"u\",\"b\":3}\n{\"path\":\"x/1.jpg\",\"b\":1,\"a\":\"v\"}\n{\"path\":\"3.jpg\",\"a\":null,\"b\":0}\n", Config{LabelColumns: []string{"a", "b"}}, [][]int64{{0, 3}, {-1, 0}, {1, 1}}, []string{"u", "v"}, nil, ""},
+		"numbers":       {"l.csv", "path,label\n2.jpg,10\nx/1.jpg,2\n3.jpg,0\n", Config{LabelType: "index"}, [][]int64{{10}, {0}, {2}}, []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}, nil, ""},
+		"several":       {"l.jsonl", "{\"path\":\"2.jpg\",\"a\":\"u\",\"b\":3}\n{\"path\":\"x/1.jpg\",\"b\":1,\"a\":\"v\"}\n{\"path\":\"3.jpg\",\"a\":null,\"b\":0}\n", Config{LabelColumns: []string{"a", "b"}, LabelType: "b=index"}, [][]int64{{0, 3}, {-1, 0}, {1, 1}}, []string{"u", "v"}, nil, ""},
 		"multi":         {"l.csv", "path,label\n2.jpg,p;q\nx/1.jpg,\n3.jpg,q\n", Config{LabelSep: ";"}, [][]int64{{0, 1}, {1}, nil}, []string{"p", "q"}, nil, ""},
 		"no path":       {"l.csv", "name,label\n", Config{}, nil, nil, nil, `no column "path" or "file_name" among name, label`},
 		"no such label": {"l.csv", "path,kind\na.jpg,x\n", Config{LabelColumns: []string{"label"}}, nil, nil, nil, `no column "label" among kind`},

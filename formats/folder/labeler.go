@@ -2,14 +2,15 @@ package folder
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/labels"
 )
 
 // labeler gives each image its split, labels and columns, from folders or from a table.
@@ -24,11 +25,9 @@ type labeler struct {
 
 // labelField is a label column of a table.
 type labelField struct {
-	name    string
-	column  int
-	sep     string // not "" for multi-hot
-	classes []string
-	index   map[string]int64
+	*labels.Column
+	name   string
+	column int
 }
 
 func newLabeler(root string, cfg *Config) (*labeler, error) {
@@ -62,20 +61,19 @@ func (l *labeler) choose(cfg *Config) error {
 	if cfg.LabelSep != "" && len(names) != 1 {
 		return fmt.Errorf("with a separator there is one label column, not %d", len(names))
 	}
+	types, err := labels.ParseTypes(cfg.LabelType)
+	if err == nil {
+		err = types.Check(names)
+	}
+	if err != nil {
+		return err
+	}
 	for _, name := range names {
-		at, err := l.table.column(name)
+		f, err := l.read(name, types.Of(name), cfg)
 		if err != nil {
 			return err
 		}
-		if line, ok := l.table.nested[name]; ok {
-			return fmt.Errorf("line %d: %s is a list or an object, where a text is expected; several labels are one text with a separator", line, name)
-		}
-		f := labelField{name: name, column: at, sep: cfg.LabelSep}
-		if f.classes, err = f.findClasses(l.table, cfg.ClassOrder); err != nil {
-			return err
-		}
-		f.index = indexOf(f.classes)
-		l.fields = append(l.fields, f)
+		l.fields = append(l.fields, *f)
 	}
 	for i := range l.table.columns {
 		if !slices.ContainsFunc(l.fields, func(f labelField) bool { return f.column == i }) {
@@ -85,49 +83,36 @@ func (l *labeler) choose(cfg *Config) error {
 	return l.schema().Validate()
 }
 
-// findClasses lists the labels of a column. Labels that are all whole numbers from 0 are
-// the indices themselves: "10" is class 10, wherever it would be sorted.
-func (f *labelField) findClasses(t *table, order string) ([]string, error) {
-	var names []string
-	seen := map[string]bool{}
-	largest, numbers := -1, order == ""
-	for _, p := range t.lines {
-		for _, name := range f.split(t.rows[p][f.column]) {
-			if seen[name] {
-				continue
-			}
-			seen[name] = true
-			names = append(names, name)
-			n, err := strconv.Atoi(name)
-			numbers = numbers && err == nil && n >= 0 && n < 1<<20 && strconv.Itoa(n) == name
-			largest = max(largest, n)
+// read finds out what the cells of a label column mean.
+func (l *labeler) read(name string, t labels.Type, cfg *Config) (*labelField, error) {
+	at, err := l.table.column(name)
+	if err != nil {
+		return nil, err
+	}
+	if line, ok := l.table.nested[name]; ok {
+		return nil, fmt.Errorf("line %d: %s is a list or an object, where a text is expected; several labels are one text with a separator", line, name)
+	}
+	src := labels.Source{
+		Column: name, Type: t, Sep: cfg.LabelSep, Cells: make([]string, len(l.table.lines)),
+		Where: func(i int) string { return fmt.Sprintf("line %d", l.table.at[i]) },
+	}
+	for i, p := range l.table.lines {
+		src.Cells[i] = l.table.rows[p][at]
+	}
+	if k := cfg.Like.Index(fieldName(name)); k >= 0 && cfg.Like[k].Kind.IsLabel() {
+		src.Like = &cfg.Like[k]
+	}
+	if cfg.ClassOrder != "" {
+		src.Order = func(names []string) ([]string, error) { return orderClasses(names, cfg.ClassOrder) }
+		if _, err := src.Order([]string{"-1"}); t == labels.Auto && cfg.ClassOrder != "natural" && err == nil {
+			src.Type = labels.Name // the file says that -1 is a class
 		}
 	}
-	if !numbers {
-		return orderClasses(names, order)
+	column, err := src.Read()
+	if err != nil {
+		return nil, err
 	}
-	names = make([]string, largest+1)
-	for i := range names {
-		names[i] = strconv.Itoa(i)
-	}
-	return names, nil
-}
-
-// split takes a cell apart; an empty cell has no label.
-func (f *labelField) split(cell string) []string {
-	if cell == "" {
-		return nil
-	}
-	if f.sep == "" {
-		return []string{cell}
-	}
-	var names []string
-	for name := range strings.SplitSeq(cell, f.sep) {
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
+	return &labelField{Column: column, name: name, column: at}, nil
 }
 
 func indexOf(names []string) map[string]int64 {
@@ -155,22 +140,27 @@ func (l *labeler) label(it *item) (why string) {
 	if !ok {
 		return "it is not listed in " + l.file
 	}
-	for _, f := range l.fields {
-		if f.sep == "" {
-			it.labels = append(it.labels, formats.NoLabel)
-		}
-		for _, name := range f.split(row[f.column]) {
-			if f.sep == "" {
-				it.labels[len(it.labels)-1] = f.index[name]
-			} else {
-				it.labels = append(it.labels, f.index[name])
-			}
-		}
+	for i := range l.fields {
+		it.labels = append(it.labels, l.fields[i].labels(row)...)
 	}
 	for _, i := range l.rest {
 		it.columns = append(it.columns, row[i])
 	}
 	return ""
+}
+
+// labels are those of a row: the bits of a number, the class index, or the hot ones if they are
+// several.
+func (f *labelField) labels(row []string) []int64 {
+	cell := row[f.column]
+	if f.Type == labels.Float {
+		return []int64{int64(math.Float32bits(f.Number(cell)))}
+	}
+	list := f.Indices(cell)
+	if f.Sep == "" && len(list) == 0 {
+		return []int64{formats.NoLabel}
+	}
+	return list
 }
 
 // missing names what the table lists and the scan of the folder cannot have met.
@@ -213,11 +203,7 @@ func (l *labeler) schema() formats.Schema {
 		return s
 	}
 	for _, f := range l.fields {
-		field := formats.Field{Name: fieldName(f.name), Kind: formats.Label, DType: formats.Int64, Classes: f.classes}
-		if f.sep != "" {
-			field.Kind, field.DType, field.Shape = formats.MultiHot, formats.Uint8, []int{len(f.classes)}
-		}
-		s = append(s, field)
+		s = append(s, f.Field(fieldName(f.name)))
 	}
 	return s
 }

@@ -14,6 +14,7 @@ type table struct {
 	columns []string            // without the path's, in the file's order
 	rows    map[string][]string // by path
 	lines   []string            // paths in the file's order
+	at      []int               // the number of each one's line
 	nested  map[string]int      // columns with an object or a list in them, and the first line
 }
 
@@ -76,7 +77,7 @@ func newTable(s *sheet, root string) (*table, error) {
 	if len(s.rows) == 0 {
 		return nil, errors.New("it has a header and no rows")
 	}
-	t := &table{columns: slices.Delete(slices.Clone(s.header), at, at+1), rows: make(map[string][]string, len(s.rows)), nested: s.nested}
+	t := &table{columns: slices.Delete(slices.Clone(s.header), at, at+1), rows: make(map[string][]string, len(s.rows)), at: s.lines, nested: s.nested}
 	if err := unique(s.header); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package formattest
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -78,6 +79,7 @@ func kindSets() map[string]set {
 			func(r *rand.Rand, _ int) []formats.Value {
 				return []formats.Value{encoded(r, formats.JPEG, 20+r.IntN(500)), multiHot(r, 3)}
 			}),
+		"numbers": numbers(n),
 		"label before image": newSet(formats.Schema{cls, img}, n, func(r *rand.Rand, i int) []formats.Value {
 			return []formats.Value{label(int64(i % 2)), encoded(r, formats.JPEG, 20+r.IntN(500))}
 		}),
@@ -99,6 +101,21 @@ func kindSets() map[string]set {
 			return zstded(raw(r, formats.Uint16, 1+r.IntN(40), 1+r.IntN(40), 1))
 		}),
 	}
+}
+
+// numbers is an image with a number to predict, which some have not, and further ones.
+func numbers(n int) set {
+	schema := formats.Schema{
+		{Name: "image", Kind: formats.Image},
+		{Name: "age", Kind: formats.Number, DType: formats.Float32},
+		{Name: "height", Kind: formats.Number},
+		{Name: "kind", Kind: formats.Label, Classes: []string{"a", "b"}},
+	}
+	missing := math.Float32frombits(0x7fc00000)
+	return newSet(schema, n, func(r *rand.Rand, i int) []formats.Value {
+		age := []float32{r.Float32(), -0.5, 1e-40, missing}[i%4]
+		return []formats.Value{encoded(r, formats.JPEG, 20+r.IntN(500)), number(age), number(float32(i)), label(int64(i%3) - 1)}
+	})
 }
 
 // stereo is a pair of images with a 16-bit mask, boxes, a caption and two labels.

@@ -23,10 +23,11 @@ type set struct {
 }
 
 func (c *set) meta(format string) formats.Meta {
-	return formats.Meta{
-		Version: (&formats.Meta{}).Needs(), Format: format, Schema: c.schema, Columns: c.columns,
-		Recipe: map[string]string{"encode": "keep", "exif": "keep"},
+	m := formats.Meta{
+		Format: format, Schema: c.schema, Columns: c.columns, Recipe: map[string]string{"encode": "keep", "exif": "keep"},
 	}
+	m.Version = m.Needs()
+	return m
 }
 
 // order is the order of writing: by key, or mixed.
@@ -122,6 +123,12 @@ func boxes(r *rand.Rand, n int) formats.Value {
 	for range 4 * n {
 		v.Data = binary.LittleEndian.AppendUint32(v.Data, math.Float32bits(r.Float32()*500))
 	}
+	return v
+}
+
+func number(x float32) formats.Value {
+	var v formats.Value
+	v.SetFloat32(x)
 	return v
 }
 

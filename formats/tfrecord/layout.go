@@ -53,6 +53,8 @@ func further(i int, k formats.Kind, name string) []feature {
 		return []feature{floats(i, name)}
 	case formats.Label:
 		return []feature{label(i, name)}
+	case formats.Number:
+		return []feature{number(i, name)}
 	case formats.MultiHot:
 		return []feature{multiHot(i, name)}
 	case formats.Array:

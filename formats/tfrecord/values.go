@@ -78,6 +78,17 @@ func floats(i int, name string) feature {
 	return f
 }
 
+// number is a feature of one float32.
+func number(i int, name string) feature {
+	f := content(i, name, floatList, always)
+	f.required = true
+	f.set = then(f.set, func(s *formats.Sample) {
+		v := &s.Values[i]
+		v.Encoding, v.DType, v.Shape = formats.Raw, formats.Float32, v.Shape[:0]
+	})
+	return f
+}
+
 // tensor is one feature of three, by element type, and what that is where it does not show.
 func tensor(i int, name string) []feature {
 	is := func(ts ...formats.DType) func(v *formats.Value) bool {

@@ -384,7 +384,7 @@ def test_unknown_arguments_are_errors(packed: Path) -> None:
         ({"on_error": "ignore"}, "on_error='ignore'"),
         ({"tail": "whole"}, "whole"),
         ({"drop_last": True, "tail": "pad"}, "drop_last"),
-        ({"fields": ("image", "depth")}, 'no field "depth".*image label'),
+        ({"fields": ("image", "depth")}, 'no field "depth".*image, label'),
         ({"dtype": "int4"}, "int4"),
         ({"memory_format": "sideways"}, "sideways"),
         ({"cache": "disk"}, "disk"),

@@ -19,7 +19,7 @@ func Free(dir string) (Room, error) {
 	if err != nil {
 		return Room{}, err
 	}
-	space, err := freeSpace(dir)
+	space, err := FreeSpace(dir)
 	if err != nil {
 		return Room{}, err
 	}

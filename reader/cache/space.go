@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeSpace is what the file system of dir has left for this user.
-func freeSpace(dir string) (int64, error) {
+// FreeSpace is what the file system of dir, or of a file, has left for this user.
+func FreeSpace(dir string) (int64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, fmt.Errorf("free space of %s: %w", dir, err)

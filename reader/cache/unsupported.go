@@ -25,6 +25,7 @@ func allocate(*os.File, int64, int64) error { return errors.ErrUnsupported }
 
 func freeMemory() (int64, error) { return 0, errors.ErrUnsupported }
 
-func freeSpace(string) (int64, error) { return 0, errors.ErrUnsupported }
+// FreeSpace is what the file system of a folder has left for this user.
+func FreeSpace(string) (int64, error) { return 0, errors.ErrUnsupported }
 
 func sizeOf(int) (int64, error) { return 0, errors.ErrUnsupported }

@@ -5,6 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ._native import ArgumentError
+from ._tensors import torch_or_none
+
+
+def checked(device: Any) -> Any:
+    """A device that batches can go to; None where they stay.
+
+    Raises:
+        ValueError: there is no such device.
+    """
+    if device is None:
+        return None
+    torch = torch_or_none()
+    if torch is None:
+        raise ArgumentError(f"device={device!r}: PyTorch is not installed")
+    try:
+        found = torch.device(device)
+        count = torch.cuda.device_count() if found.type == "cuda" else None
+        if count is None:
+            torch.empty(0, device=found)
+    except Exception as error:  # of whatever type a device's library raises
+        raise ArgumentError(f"device={device!r}: {str(error).splitlines()[0]}") from None
+    if count is not None and count <= (found.index or 0):
+        there = f"{count} of them" if count else "no GPU"
+        raise ArgumentError(f"device={str(found)!r}: PyTorch finds {there} here; device=None leaves batches on the CPU")
+    return found
+
 
 def to_device(batches: Iterator[tuple[Any, Any]], device: Any) -> Iterator[tuple[Any, Any]]:
     """Moves the first of each pair, a batch, to the device; the second stays as it is.

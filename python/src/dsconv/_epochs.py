@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ._arguments import whole
+
 
 class Epochs:
     """Counts epochs, and the positions in them that loops have reached."""
@@ -17,9 +19,7 @@ class Epochs:
 
     def set(self, epoch: int) -> None:
         """The next iteration is this epoch. One that is to be resumed is not begun anew."""
-        if epoch < 0:
-            raise ValueError(f"epoch {epoch}: it must not be negative")
-        self._set = epoch
+        self._set = epoch = whole("epoch", epoch)
         if self._next[0] != epoch:
             self._next = self.reached = epoch, 0
 

@@ -32,15 +32,23 @@ class ArgumentError(Error, ValueError):
     """An argument makes no sense, or not with this dataset."""
 
 
+class ArgumentTypeError(Error, TypeError):
+    """An argument is of a type that makes no sense there."""
+
+
 class DataError(Error):
     """Stored data is damaged."""
 
 
-KINDS = {"missing": MissingError, "value": ArgumentError, "data": DataError}
+class RunError(Error):
+    """What no sample is to blame for, such as that there is no memory: it ends an epoch whatever on_error says."""
 
 
-class ForkError(Error):
+class ForkError(RunError):
     """Something belongs to another process, from which this one was forked."""
+
+
+KINDS = {"missing": MissingError, "value": ArgumentError, "data": DataError, "ends": RunError, "closed": RunError}
 
 
 class BatchInfo(ctypes.Structure):
@@ -54,10 +62,10 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "dsconv_free": (None, [Pointer]),
     "dsconv_part": (Int, [Int, ctypes.c_int32, Pointer, Int]),
     "dsconv_shapes": (Int, [Int, ctypes.c_int32, Pointer, Int]),
-    "dsconv_pick": (Pointer, [Int, Int, Int, ctypes.POINTER(Int)]),
+    "dsconv_pick": (Pointer, [Int, Int, Int, Int, ctypes.POINTER(Int)]),
     "dsconv_drop": (None, [Int]),
     "dsconv_labels": (Pointer, [Int, Pointer, Int]),
-    "dsconv_order": (Int, [Int, Int, Int, Pointer, Int]),
+    "dsconv_order": (Int, [Int, Int, Int, Pointer, Pointer, Int]),
     "dsconv_start": (
         Pointer,
         [Int, Int, Int, Pointer, Int, ctypes.POINTER(Pointer), ctypes.c_int32, ctypes.POINTER(Int)],
@@ -221,10 +229,12 @@ class Transform:
         return Transform, (self.words, self.dtype, self.layout, "gray" if self.channels == 1 else "rgb")
 
     def __del__(self) -> None:
-        opened = getattr(self, "_opened", None)
-        if opened is not None and opened[0] == os.getpid():
-            with contextlib.suppress(Exception, SystemExit):  # the interpreter may be ending
+        try:
+            opened = getattr(self, "_opened", None)
+            if opened is not None and opened[0] == os.getpid():
                 call("forget", handle=opened[1])
+        except (Exception, SystemExit):  # noqa: SIM105 -- the interpreter may be ending, and contextlib be gone
+            pass
 
     def __call__(self, pixels: np.ndarray, seed: int = 0, epoch: int = 0, sample: int = 0) -> np.ndarray:
         """Transforms pixels, uint8 of shape (H, W, C) or (H, W), drawing what is random from (seed, epoch, sample)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
@@ -32,6 +32,8 @@ class PackReport:
         rate = self.written / self.seconds if self.seconds else 0.0
         size = f"{self.bytes / 1e6:.3g} MB, {self.seconds:.1f} s, {rate:.0f} images/s"
         text = f"{counts}; {size}: {', '.join(self.paths)}"
+        for column in self.details.get("labels", []):
+            text += f"\n{column['said']}"
         return text + (f"\nskipped are listed in {self.report}" if self.skipped else "")
 
 
@@ -54,6 +56,7 @@ def pack(
     labels: Path | None = None,
     label_columns: Sequence[str] | None = None,
     label_sep: str | None = None,
+    label_type: str | Mapping[str, str] | None = None,
     class_order: str | None = None,
     include: str | Sequence[str] | None = None,
     exclude: str | Sequence[str] | None = None,
@@ -83,6 +86,11 @@ def pack(
     "png" or "raw"; `resize` "shorter:256", "longer:N", "exact:WxH", "fit:WxH" or
     "cover:WxH"; `split` "auto", "none", "train=0.9,val=0.1" or a column of the labels.
 
+    `labels` is a table, .csv, .tsv or .jsonl. Numbers in its label columns are class indices if
+    all of 0 to n-1 occur; others raise until `label_type` says what they are: "index", "name" or
+    "float", numbers to predict, or one for each column, {"age": "float", "class": "name"}. What
+    was made of each column is in ``str(report)`` and in ``report.details["labels"]``.
+
     A bar shows how far it is, tqdm's if that is installed; progress=False shows none.
 
     Bad images are skipped, counted and listed in the report's table, unless `on_error` is
@@ -94,8 +102,8 @@ def pack(
     options = _command.flags(
         format=format, resize=resize, upscale=upscale, filter=filter, encode=encode, no_tile=no_tile, strip=strip,
         decode=decode, color=color, exif=exif, compress=compress, split=split, labels=labels,
-        label_columns=_joined(label_columns), label_sep=label_sep, class_order=class_order,
-        include=_listed(include), exclude=_listed(exclude), limit=limit, max_pixels=max_pixels, on_error=on_error,
+        label_columns=_joined(label_columns), label_sep=label_sep, label_type=_typed(label_type),
+        class_order=class_order, include=_listed(include), exclude=_listed(exclude), limit=limit, max_pixels=max_pixels, on_error=on_error,
         check=check, strict=strict, shard_size=shard_size, shard_count=shard_count, min_shards=min_shards, order=order,
         workers=workers, io_workers=io_workers, checkpoint=checkpoint, force=force, discard=discard, report=report,
     )  # fmt: skip
@@ -110,6 +118,10 @@ def pack(
 
 def _joined(names: Sequence[str] | None) -> str | None:
     return names if names is None or isinstance(names, str) else ",".join(names)
+
+
+def _typed(types: str | Mapping[str, str] | None) -> str | None:
+    return types if types is None or isinstance(types, str) else ",".join(f"{k}={v}" for k, v in types.items())
 
 
 def _listed(patterns: str | Sequence[str] | None) -> list[str]:

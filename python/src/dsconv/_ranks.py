@@ -6,14 +6,16 @@ import os
 import sys
 
 from . import _native
+from ._arguments import whole
 
 
 def rank_and_world(rank: int | None, world_size: int | None) -> tuple[int, int]:
     """What the caller gives, else what torch.distributed says, else what torchrun has set, else one process."""
     if (rank is None) != (world_size is None):
-        raise ValueError("rank and world_size go together: give both or none")
+        raise _native.ArgumentError("rank and world_size go together: give both or none")
     if rank is not None and world_size is not None:
-        return rank, world_size
+        world_size = whole("world_size", world_size, 1)
+        return whole("rank", rank, 0, world_size - 1), world_size
     distributed = sys.modules.get("torch.distributed")
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank(), distributed.get_world_size()
@@ -24,9 +26,8 @@ def rank_and_world(rank: int | None, world_size: int | None) -> tuple[int, int]:
 
 def threads(num_workers: int | None) -> int:
     """How many threads load: num_workers, or, where that is None or 0, this process's share of the machine's cores."""
-    if num_workers is not None and num_workers < 0:
-        raise ValueError(f"num_workers={num_workers}: it must not be negative")
-    return num_workers or max(1, _native.call("cores") // _number("LOCAL_WORLD_SIZE", 1))
+    asked = 0 if num_workers is None else whole("num_workers", num_workers)
+    return asked or max(1, _native.call("cores") // _number("LOCAL_WORLD_SIZE", 1))
 
 
 def _number(variable: str, default: int) -> int:

@@ -1,4 +1,4 @@
-"""Batches whose transforms run in Python: single samples from the library, on threads of Python's."""
+"""Batches whose transforms run in Python: single samples from the library, on threads, transformed in the loop's."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from . import _native
+from ._bad import Bad, ends_run
+from ._chosen import Chosen, Entry
+from ._generators import Generators
 from ._source import Part, Source
 from ._tensors import Frame
 
@@ -20,10 +24,11 @@ _SUBSTITUTES = 16
 
 
 class Samples:
-    """Makes the batches of an epoch one sample at a time: read, decoded and transformed as far as the library can, then
-    by `rest` in Python, on `threads` threads. They belong to each epoch, which waits for them when it ends.
+    """Makes the batches of an epoch one sample at a time: read, decoded and transformed as far as the library can on
+    `threads` threads, which belong to each epoch, then by `rest` in Python.
 
-    What `rest` draws comes from Python's, numpy's and torch's own generators, in the order in which threads get there.
+    `rest` runs in the thread that iterates, while its loop waits: what it draws comes from generators that the whole
+    process has, and that the loop draws from too. They are seeded for each sample and then given back.
     """
 
     def __init__(
@@ -37,77 +42,101 @@ class Samples:
         ahead: int,
         on_error: str,
         seed: int,
+        bad: Bad,
     ) -> None:
         self._source, self._frame, self._rest, self._kind = source, frame, rest, kind
-        self._threads, self._ahead, self._on_error, self._seed = threads, ahead, on_error, seed
+        self._threads, self._ahead, self._on_error, self._seed, self._bad = threads, ahead, on_error, seed, bad
+        self._image = next((k for k, p in enumerate(frame.parts) if p is not None and p.number == 0), None)
 
-    def epoch(self, epoch: int, batches: Iterator[tuple[np.ndarray, int]]) -> Iterator[tuple[list[Any], int]]:
-        """For each batch of sample numbers, and the position behind it, its samples and that position."""
+    def epoch(self, chosen: Chosen, size: int, drop_last: bool) -> Iterator[tuple[list[Any], int]]:
+        """The samples of each batch, and the position behind it."""
+        generators = Generators(self._seed, self._rest)
         pool = ThreadPoolExecutor(self._threads, thread_name_prefix="dsconv")
-        pending: deque[tuple[list[Future[Any]], int]] = deque()
+        pending: deque[tuple[list[Entry], list[Future[Any]], int]] = deque()
+
+        def finish() -> tuple[list[Any], int]:
+            entries, futures, end = pending.popleft()
+            return self._finish(chosen, entries, futures, generators), end
+
         try:
-            for numbers, end in batches:
-                pending.append(([self._begin(pool, int(i), epoch) for i in numbers], end))
+            for entries, end in chosen.batches(size, drop_last):
+                pending.append((entries, [self._begin(pool, entry, chosen.epoch) for entry in entries], end))
                 if len(pending) > self._ahead:
-                    yield self._finish(*pending.popleft())
+                    yield finish()
             while pending:
-                yield self._finish(*pending.popleft())
+                yield finish()
         finally:
-            for futures, _ in pending:
+            for _, futures, _ in pending:
                 for future in futures:
                     future.cancel()
             pool.shutdown(wait=True)
 
-    def _begin(self, pool: ThreadPoolExecutor, number: int, epoch: int) -> Future[Any]:
+    def _begin(self, pool: ThreadPoolExecutor, entry: Entry, epoch: int) -> Future[Any]:
         try:
-            return pool.submit(self._sample, number, epoch)
+            return pool.submit(self._read, entry, epoch)
         except RuntimeError as error:
             if threading.current_thread().daemon and "shutdown" in str(error):
                 raise SystemExit from None  # of the interpreter: a daemon's work ends with it, without a traceback
             raise
 
-    def _finish(self, futures: list[Future[Any]], end: int) -> tuple[list[Any], int]:
-        samples = [future.result() for future in futures]
-        kept = [s for s in samples if s is not None]
-        if samples and not kept:
-            raise _native.Error(f"none of the {len(samples)} samples of a batch could be used")
-        return kept, end
-
-    def _sample(self, number: int, epoch: int) -> tuple[Any, ...] | None:
-        """One sample, or None where it is bad and left out. Numbers below 0 are padding."""
-        i = number if number >= 0 else -1 - number
+    def _read(self, entry: Entry, epoch: int) -> list[Any]:
+        """A sample's values, as the library has made them."""
+        picked = self._source.pick(entry.sample, epoch, entry.position)
         try:
-            return self._make(i, epoch, number < 0)
-        except Exception as bad:
-            if self._on_error == "skip":
-                return None
-            if self._on_error == "raise":
-                raise
-            others = random.Random(f"{self._seed} {epoch} {i}")
-            for _ in range(_SUBSTITUTES):
-                try:
-                    return self._make(others.randrange(self._source.samples), epoch, False)
-                except Exception:
-                    continue
-            raise bad
-
-    def _make(self, i: int, epoch: int, padding: bool) -> tuple[Any, ...]:
-        picked = self._source.pick(i, epoch)
-        try:
-            values = [self._value(part, picked, padding) for part in self._frame.parts]
+            return [self._value(part, picked, entry.padding) for part in self._frame.parts]
         finally:
             self._source.drop(picked)
-        image = next((k for k, p in enumerate(self._frame.parts) if p is not None and p.number == 0), None)
-        if image is not None:
-            values[image] = self._transform(values[image], i)
-        return tuple(values)
 
-    def _transform(self, image: np.ndarray, i: int) -> Any:
+    def _finish(
+        self, chosen: Chosen, entries: list[Entry], futures: list[Future[Any]], generators: Generators
+    ) -> list[Any]:
+        kept, first = [], None
+        with generators.borrowed() as seed:
+            for entry, future in zip(entries, futures):
+                try:
+                    kept.append(self._transformed(entry, future.result(), chosen, seed))
+                except Exception as error:
+                    if self._on_error == "raise" or ends_run(error):
+                        raise
+                    self._bad.note(entry.sample, error)
+                    first = first or error
+                    if self._on_error == "substitute":
+                        kept.append(self._substitute(entry, chosen, seed, error))
+        if first is not None and not kept:
+            raise _native.Error(f"none of the {len(entries)} samples of a batch could be used: {first}") from first
+        if first is not None:
+            self._bad.warn("skipped" if self._on_error == "skip" else "replaced")
+        return kept
+
+    def _substitute(
+        self, entry: Entry, chosen: Chosen, seed: Callable[..., None], error: Exception
+    ) -> tuple[Any, ...]:
+        """Another sample in the place of a bad one, always the same for a seed."""
+        others = random.Random(f"{self._seed} {chosen.key(entry)}")
+        for _ in range(_SUBSTITUTES):
+            other = replace(entry, sample=chosen.other(others.getrandbits(63)))
+            try:
+                return self._transformed(other, self._read(other, chosen.epoch), chosen, seed)
+            except Exception as another:
+                if ends_run(another):
+                    raise
+                self._bad.note(other.sample, another)
+        raise _native.Error(f"no substitute among {_SUBSTITUTES} samples: {error}") from error
+
+    def _transformed(
+        self, entry: Entry, values: list[Any], chosen: Chosen, seed: Callable[..., None]
+    ) -> tuple[Any, ...]:
+        if self._image is None:
+            return tuple(values)
+        seed(*chosen.key(entry))
         try:
-            return self._rest(as_kind(image, self._kind))
+            values[self._image] = self._rest(as_kind(values[self._image], self._kind))
         except Exception as error:
-            key = self._source.call("keys", samples=[i])[0]
+            if ends_run(error):
+                raise
+            key = self._source.call("keys", samples=[entry.sample])[0]
             raise _native.Error(f"transform {key}: {type(error).__name__}: {error}") from error
+        return tuple(values)
 
     def _value(self, part: Part | None, picked: int, padding: bool) -> Any:
         if part is None:
@@ -119,9 +148,11 @@ class Samples:
             shape = _native.shapes(picked, part.number)[0]
             return self._frame.value(part, _native.part_bytes(picked, part.number), shape)
         value = _native.part(picked, part.number, part.dtype, part.shape)
-        if padding and (part.kind == "index" or part.kind == "label" and self._source.configuration["tail"] == "pad"):
-            value = np.full_like(value, -1)
-        return value.item() if value.ndim == 0 else self._frame.tensor(value, part.dtype)
+        labels = part.kind in ("label", "number") and self._source.configuration["tail"] == "pad"
+        if padding and (part.kind == "index" or labels):
+            value = np.full_like(value, np.nan if part.kind == "number" else -1)
+        # A Python number would be collated as int64 or float64, whatever the type of the part.
+        return value.item() if value.ndim == 0 and part.dtype == "int64" else self._frame.tensor(value, part.dtype)
 
 
 def as_kind(image: Any, kind: str | None) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -22,15 +23,6 @@ class Part:
     kind: str
     dtype: str
     shape: tuple[int, ...] | None  # of one sample's value, None where it differs from sample to sample
-
-
-def pixel_limit(max_pixels: int | None) -> int:
-    """The library's number for a limit of pixels; its 0 is the default."""
-    if max_pixels is None:
-        return 0
-    if max_pixels < 1:
-        raise _native.ArgumentError(f"max_pixels {max_pixels}: it must be at least 1")
-    return int(max_pixels)
 
 
 class Source:
@@ -69,6 +61,11 @@ class Source:
         return self.describe()["classes"] or []
 
     @property
+    def splits(self) -> dict[str, int]:
+        """How many samples each split of the whole dataset has; those of no split have the name ""."""
+        return self.describe()["splits"]
+
+    @property
     def parts(self) -> list[Part]:
         return [
             Part(k, p["name"], p["kind"], p["dtype"], None if p["shape"] is None else tuple(p["shape"]))
@@ -83,6 +80,10 @@ class Source:
         self.close()
         self.configuration = {**self.configuration, **configuration}
 
+    def numbers(self) -> list[float]:
+        """The samples' labels in order of key, where they are numbers; nan stands for none."""
+        return [math.nan if x is None else x for x in self.call("numbers")]
+
     def labels(self) -> np.ndarray:
         """The samples' labels in order of key, int64; -1 stands for none."""
         labels = np.empty(self.samples, np.int64)
@@ -90,17 +91,25 @@ class Source:
         _native.result(lib.dsconv_labels(self.handle, labels.ctypes.data, len(labels)))
         return labels
 
-    def order(self, epoch: int, position: int) -> np.ndarray:
-        """The samples that this rank takes from a position on, int32; -1 - i stands for i as padding."""
-        lib, handle = _native.library(), self.handle
-        order = np.empty(_native.known(lib.dsconv_order(handle, epoch, position, None, 0)), np.int32)
-        lib.dsconv_order(handle, epoch, position, order.ctypes.data, len(order))
-        return order
+    @property
+    def repeats(self) -> bool:
+        """Whether a sample may come more than once in an epoch."""
+        return self.describe()["repeats"]
 
-    def pick(self, i: int, epoch: int) -> int:
-        """A handle of sample i, to be dropped by `drop`."""
+    def order(self, epoch: int, position: int) -> tuple[np.ndarray, np.ndarray]:
+        """The samples that this rank takes from a position on, int32, and their positions, int64; -1 - i stands for i
+        as padding."""
+        lib, handle = _native.library(), self.handle
+        n = _native.known(lib.dsconv_order(handle, epoch, position, None, None, 0))
+        order, positions = np.empty(n, np.int32), np.empty(n, np.int64)
+        lib.dsconv_order(handle, epoch, position, order.ctypes.data, positions.ctypes.data, n)
+        return order, positions
+
+    def pick(self, i: int, epoch: int, position: int = -1) -> int:
+        """A handle of sample i, to be dropped by `drop`. position: in an epoch in which samples may come more than
+        once."""
         out = ctypes.c_int64()
-        _native.result(_native.library().dsconv_pick(self.handle, i, epoch, out))
+        _native.result(_native.library().dsconv_pick(self.handle, i, epoch, position, out))
         return out.value
 
     @staticmethod

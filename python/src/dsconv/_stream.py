@@ -27,6 +27,7 @@ class Raw:
     n: int
     end: int  # position in the epoch behind it, over all ranks
     handle: int  # of its other parts, until the next batch
+    bad: bool  # samples of it were skipped or replaced
 
 
 # What the library may be writing to, by address: it must stay until the run has stopped, whatever becomes of a Stream.
@@ -96,7 +97,7 @@ class Stream:
             raise StopIteration
         done = self._lent.pop(info.images)
         del _in_use[info.images]
-        return Raw(self._memory.lend(done), info.n, info.end, run)
+        return Raw(self._memory.lend(done), info.n, info.end, run, info.skipped + info.substituted > 0)
 
     def close(self) -> None:
         """Ends the epoch and waits for its threads."""

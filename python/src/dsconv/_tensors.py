@@ -12,11 +12,9 @@ import numpy as np
 
 from . import _native
 from ._memory import Memory, Pages, Pinned
-from ._native import ArgumentError
+from ._native import ArgumentError, ArgumentTypeError
 from ._source import Part, Source
 from ._stream import Raw
-
-TORCH_TYPES = {"torch.uint8", "torch.uint16", "torch.int64", "torch.float32", "torch.float16", "torch.bfloat16"}
 
 
 @functools.cache
@@ -29,12 +27,15 @@ def torch_or_none() -> Any:
     return torch
 
 
-def dtype_name(dtype: Any) -> str | None:
+def dtype_name(dtype: Any, argument: str = "dtype") -> str:
     """The name of a type given as "float32", torch.float32 or numpy.float32."""
-    if dtype is None or isinstance(dtype, str):
+    if isinstance(dtype, str):
         return dtype
     text = str(dtype)
-    return text[len("torch.") :] if text in TORCH_TYPES else np.dtype(dtype).name
+    try:
+        return text[len("torch.") :] if text.startswith("torch.") else np.dtype(dtype).name
+    except TypeError:
+        raise ArgumentTypeError(f'{argument}={dtype!r}: it must be a type, such as "float32"') from None
 
 
 class Frame:
@@ -137,7 +138,7 @@ def find_part(parts: Sequence[Part], name: str) -> Part | None:
             return part
     if name == "key":
         return None
-    kinds = {"image": ("image",), "label": ("label", "multihot", "soft")}.get(name, ())
+    kinds = {"image": ("image",), "label": ("label", "multihot", "number", "soft")}.get(name, ())
     for part in parts:
         if part.kind in kinds:
             return part

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import _native
+from . import _arguments, _native
 from ._native import ArgumentError
-from ._source import Source, pixel_limit
+from ._source import Source
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -18,7 +18,8 @@ class Dataset:
     """Single samples: `Dataset("out.lmdb", transform=tf)` for `ImageFolder("images/", tf)`.
 
     Item i is (image, target): a PIL image, RGB, of the pixels that Pillow decodes, and the class's number (-1 where
-    there is none), each after its transform. Samples come in bytewise order of key: class by class, as ImageFolder's.
+    there is none), each after its transform. Where labels are numbers to predict the target is a float, nan where there
+    is none. Samples come in bytewise order of key: class by class, as ImageFolder's.
 
     It is safe to use from several threads, and in the workers of a DataLoader, forked or spawned: each process opens
     the dataset for itself. `Loader` is several times as fast.
@@ -40,22 +41,22 @@ class Dataset:
         path: str | os.PathLike[str],
         split: str | None = None,
         transform: Callable[[Any], Any] | None = None,
-        target_transform: Callable[[int], Any] | None = None,
+        target_transform: Callable[[Any], Any] | None = None,
         *,
         max_pixels: int | None = None,
     ) -> None:
-        self.root, self.split = os.fspath(path), split
+        self.root, self.split = _arguments.path(path), split
         self.transform, self.target_transform = transform, target_transform
         self._source = Source(
             path=self.root,
-            split=split or "",
+            split=_arguments.text("split", split),
             batch_size=1,
             order="none",
             any_size=True,
-            max_pixels=pixel_limit(max_pixels),
+            max_pixels=_arguments.pixel_limit(max_pixels),
         )
-        self._targets: list[int] | None = None
-        label = next((p for p in self._source.parts if p.kind in ("label", "multihot")), None)
+        self._targets: list[Any] | None = None
+        label = next((p for p in self._source.parts if p.kind in ("label", "multihot", "number")), None)
         if label is not None and label.kind == "multihot":
             raise ArgumentError(f"{self.root}: its labels are multi-hot: use dsconv.Loader")
         self._label = label
@@ -65,18 +66,24 @@ class Dataset:
 
     def __getitem__(self, i: int) -> tuple[Any, Any]:
         n = len(self)
-        if not -n <= i < n:
-            raise IndexError(f"sample {i}: there are {n}")
-        picked = self._source.pick(int(i) % n, 0)
+        number = _arguments.whole("index", i, -_arguments.LARGEST_INT64, _arguments.LARGEST_INT64)
+        if not -n <= number < n:
+            raise IndexError(f"sample {number}: there are {n}")
+        picked = self._source.pick(number % n, 0)
         try:
             pixels = _native.part(picked, 0, "uint8", _native.shapes(picked, 0)[0])
-            target = -1 if self._label is None else int(_native.part(picked, self._label.number, "int64", ()))
+            target = self._target(picked)
         finally:
             self._source.drop(picked)
         image: Any = _pil(pixels)
         if self.transform is not None:
             image = self.transform(image)
         return image, target if self.target_transform is None else self.target_transform(target)
+
+    def _target(self, picked: int) -> int | float:
+        if self._label is None:
+            return -1
+        return _native.part(picked, self._label.number, self._label.dtype, ()).item()
 
     @property
     def classes(self) -> list[str]:
@@ -89,10 +96,11 @@ class Dataset:
         return {name: i for i, name in enumerate(self.classes)}
 
     @property
-    def targets(self) -> list[int]:
-        """The targets of all samples, before target_transform."""
+    def targets(self) -> list[Any]:
+        """The targets of all samples, before target_transform: the classes' numbers, or floats."""
         if self._targets is None:
-            self._targets = self._source.labels().tolist()
+            numbers = self._label is not None and self._label.kind == "number"
+            self._targets = self._source.numbers() if numbers else self._source.labels().tolist()
         return self._targets
 
     @property
@@ -101,12 +109,17 @@ class Dataset:
         return self._source.call("keys")
 
     @property
-    def samples(self) -> list[tuple[str, int]]:
+    def samples(self) -> list[tuple[str, Any]]:
         """The path of each sample's source, relative to the folder that it came from, and its target."""
         return list(zip(self._source.call("sources"), self.targets))
 
     @property
-    def imgs(self) -> list[tuple[str, int]]:
+    def columns(self) -> dict[str, list[str]]:
+        """The columns of the table that the samples were packed with, by name: each sample's text."""
+        return self._source.call("columns")
+
+    @property
+    def imgs(self) -> list[tuple[str, Any]]:
         """`samples`, by ImageFolder's other name for it."""
         return self.samples
 

@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._device import pinned, to_device
+from . import _arguments
+from ._bad import Bad
+from ._chosen import Chosen
+from ._device import checked, pinned, to_device
 from ._epochs import Epochs
-from ._native import ArgumentError
+from ._generators import Generators, warn_of_others
+from ._native import ArgumentError, ArgumentTypeError
 from ._ranks import rank_and_world, threads
 from ._samples import Samples, stack
-from ._source import Source, pixel_limit
+from ._source import Source
 from ._stream import Stream
 from ._tensors import Frame, dtype_name, further_fields, torch_or_none
+from ._warnings import all_splits, narrowed, python_runs
 
 if TYPE_CHECKING:
     from .dataset import Dataset
 
 _ON_ERROR = {"raise": "fail", "skip": "skip", "substitute": "substitute"}
+_DTYPES = ("uint8", "uint16", "float32", "float16", "bfloat16")
+_TAILS = ("repeat", "pad", "drop", "uneven")
 
 
 class Loader:
     """Batches of a dataset: `for x, y in Loader("out.lmdb", batch_size=256, shuffle=True)`.
 
     A batch is a tuple of tensors in the order of `fields` (numpy arrays where torch is not installed), which belong to
-    the caller: images of shape (N, C, H, W), uint8 unless the transforms or `dtype` say otherwise, and labels, int64.
+    the caller: images of shape (N, C, H, W), uint8 unless the transforms or `dtype` say otherwise, and labels, int64;
+    float32 where they are numbers to predict.
     Threads of the library read, decode and transform into their memory while the loop works; there are no worker
     processes. What an epoch draws depends on the seed, the epoch and the sample alone, not on the number of threads,
     of ranks or the format.
@@ -45,21 +52,24 @@ class Loader:
         shuffle: True, False, or an order in words, such as "block:64:1024" or "balanced".
         seed: of the order and of what transforms draw.
         num_workers: threads; None or 0 is the number of cores, divided by LOCAL_WORLD_SIZE.
-        prefetch_factor: batches made ahead of the loop.
+        prefetch_factor: batches made ahead of the loop; None is 2.
         pin_memory: make batches in pinned memory, where there is CUDA.
         drop_last: leave out the samples that fill no batch on every rank. Otherwise the last batch is smaller; where
             ranks would differ, up to world_size - 1 samples are repeated, as by DistributedSampler, with the index -1.
-        split: load this split of the dataset.
-        fields: what a batch has, by name: "image", "label", "index" (in the dataset; -1 is padding), "key", and the
-            dataset's further fields. Masks, boxes and further images are transformed as the image is.
-        sampler: of a torch sampler's kind: its indices, those of `Dataset(path, split)`, are this rank's epoch. Its
+        split: load this split of the dataset; None loads all, and warns if they are shuffled.
+        fields: what a batch has, by name: "image", "label", "index" (the sample's number in `loader.dataset`; -1
+            is padding), "key", and the dataset's further fields. Masks, boxes and further images are transformed as
+            the image is.
+        sampler: of a torch sampler's kind: its indices, those of `loader.dataset`, are this rank's epoch. Its
             set_epoch is called if it has one.
         collate_fn: called with a list of samples, tuples as a DataLoader gives them; what it returns is the batch. It
             runs in the loop's thread, and takes a batch apart that was whole: MixUp is faster among the transforms.
         rank, world_size: of the processes that share an epoch; None asks torch.distributed, then the environment, when
             an epoch begins.
         dtype: of the images: "uint8", "uint16", "float32", "float16", "bfloat16" or torch's; floats are from 0 to 1, or
-            normalised where the transforms say so.
+            normalised where the transforms say so. "uint16" keeps images of 16 bits a channel as they are, and 8-bit
+            values become 257 times as much. Any other type has Pillow's 8 bits: grey values above 255 become 255, of
+            colors the high byte stays, and a warning at the end of the epoch says so.
         memory_format: torch.channels_last, or None.
         device: where the batches are wanted. Copies to CUDA run on a side stream, one batch ahead.
         cache: "encoded" or "decoded" keeps samples in memory, once a machine; "decoded:8GB" up to that.
@@ -70,13 +80,15 @@ class Loader:
         color: "rgb" or "gray".
         tail: instead of drop_last: "repeat", the default; "drop"; "pad", which takes the label of repeated samples, too
             (it is -1); or "uneven", which evaluates each sample once on any number of ranks.
-        label_dtype: of the labels: "int64", "uint8" or "uint16".
+        label_dtype: of the labels: "int64", the default, "uint8" or "uint16". Numbers to predict are float32.
         max_pixels: an image of more pixels is a bad sample; it bounds the memory that an image may take, too. None is
             Pillow's limit, 178,956,970.
 
+    DataLoader's other arguments may be given as None, False, 0 or "": they ask for nothing then.
+
     Raises:
         FileNotFoundError: there is no such dataset.
-        ValueError: arguments make no sense, or not with this dataset.
+        ValueError, TypeError: arguments make no sense, or not with this dataset.
         dsconv.Error: any other, and what is wrong with a sample, when its batch is asked for.
     """
 
@@ -85,10 +97,10 @@ class Loader:
         path: str | os.PathLike[str],
         batch_size: int,
         transforms: Any = None,
-        shuffle: bool | str = False,
+        shuffle: bool | str | None = False,
         seed: int = 0,
         num_workers: int | None = None,
-        prefetch_factor: int = 2,
+        prefetch_factor: int | None = None,
         pin_memory: bool = True,
         drop_last: bool = False,
         split: str | None = None,
@@ -108,59 +120,71 @@ class Loader:
         orientation: bool = False,
         color: str = "rgb",
         tail: str | None = None,
-        label_dtype: str = "int64",
+        label_dtype: str | None = None,
         max_pixels: int | None = None,
+        **dataloader: Any,
     ) -> None:
         from .transforms import translate
 
-        _check(batch_size, prefetch_factor, sampler, shuffle, on_error, drop_last, tail)
-        self.path, self.split = os.fspath(path), split
-        self.batch_size, self.drop_last, self.seed = batch_size, drop_last or tail == "drop", seed
-        self.prefetch_factor, self.device = prefetch_factor, device
+        _arguments.of_dataloader(dataloader)
+        order, drop_last = _arguments.order(shuffle), _arguments.flag("drop_last", drop_last)
+        _check(sampler, order, on_error, drop_last, tail, collate_fn)
+        self.path, self.split = _arguments.path(path), _arguments.text("split", split) or None
+        self.batch_size = _arguments.whole("batch_size", batch_size, 1)
+        self.drop_last = drop_last or tail == "drop"
+        self.seed = _arguments.whole("seed", seed, 0, _arguments.LARGEST_SEED)
+        self.prefetch_factor = 2 if prefetch_factor is None else _arguments.whole("prefetch_factor", prefetch_factor, 1)
+        self.device = checked(device)
         self.collate_fn = None if _collates_by_default(collate_fn) else collate_fn
         self.num_workers = threads(num_workers)
-        self.fields = tuple(fields)
-        self._sampler = sampler
+        self.fields = _arguments.names("fields", fields)
+        self._sampler, self._on_error = sampler, on_error
         plan = translate(transforms)
-        _warn(plan, strict)
+        python_runs(plan, _arguments.flag("strict", strict))
+        warn_of_others(plan.rest, self.collate_fn, stacklevel=2)
         self._python = plan.rest is not None
-        self._channels_last = _channels_last(memory_format)
-        self._dtype = dtype_name(dtype)
+        self._channels_last = _arguments.channels_last(memory_format)
+        self._dtype = None if dtype is None else _arguments.choice("dtype", dtype_name(dtype), _DTYPES)
         # Arrays, which Albumentations ends in without ToTensorV2, stay as a DataLoader would collate them.
         together = self._channels_last or plan.kind == "array"
         native = {"dtype": self._dtype or plan.dtype or "uint8", "layout": "nhwc" if together else "nchw"}
         if self._python:
+            if self._dtype == "uint16":
+                names = ", ".join(plan.named)
+                raise ArgumentError(f'dtype="uint16": transforms that Python runs ({names}) get 8-bit images')
             tensor = plan.kind in ("tensor", "tv_tensor")
             native = {"dtype": plan.dtype or "uint8", "layout": "nchw" if tensor else "nhwc"}
+        self._told_narrowed = False
         self._given_rank = rank is not None
         self.rank, self.world_size = rank_and_world(rank, world_size)
         self._source = Source(
             path=self.path,
-            batch_size=batch_size,
+            batch_size=self.batch_size,
             workers=self.num_workers,
-            prefetch=prefetch_factor,
-            order=_order(shuffle),
-            seed=seed,
+            prefetch=self.prefetch_factor,
+            order=order,
+            seed=self.seed,
             tail=tail or ("drop" if drop_last else "repeat"),
             rank=self.rank,
             world_size=self.world_size,
-            split=split or "",
+            split=self.split or "",
             fields=further_fields(self.fields),
-            label_dtype=label_dtype,
+            label_dtype="" if label_dtype is None else dtype_name(label_dtype, "label_dtype"),
             on_error=_ON_ERROR[on_error],
-            cache=cache or "",
+            cache=_arguments.text("cache", cache),
             transforms=plan.words,
-            color=color,
-            orientation=orientation,
-            decode=decode,
+            color=_arguments.text("color", color),
+            orientation=_arguments.flag("orientation", orientation),
+            decode=_arguments.text("decode", decode),
             any_size=self._python,
-            max_pixels=pixel_limit(max_pixels),
+            max_pixels=_arguments.pixel_limit(max_pixels),
             **native,
         )
         planes = self._channels_last and not self._python and plan.kind != "array"
         self._frame = Frame(self._source, self.fields, channels_last=planes)
-        self.pin_memory = pin_memory and _has_cuda(device)
+        self.pin_memory = _arguments.flag("pin_memory", pin_memory) and _has_cuda(self.device)
         self._memory = None if self._python else self._frame.memory(self.pin_memory and self.collate_fn is None)
+        self._bad = Bad(self._source)
         self._samples = None
         if plan.rest is not None:
             self._samples = Samples(
@@ -169,10 +193,13 @@ class Loader:
                 plan.rest,
                 plan.kind,
                 threads=self.num_workers,
-                ahead=prefetch_factor,
+                ahead=self.prefetch_factor,
                 on_error=on_error,
-                seed=seed,
+                seed=self.seed,
+                bad=self._bad,
             )
+        if order != "none":
+            all_splits(self.path, self.split, self._source.splits)
         self._epochs = Epochs()
         self._dataset: Dataset | None = None
 
@@ -227,7 +254,8 @@ class Loader:
         return self._source.call("estimate")
 
     def bad(self) -> dict[str, Any]:
-        """How many times a bad sample was skipped or replaced, and which: {"times": ..., "samples": [...]}."""
+        """How many times a bad sample was skipped or replaced, and which: {"times": ..., "samples": [...]}. A sample
+        is {"index": its number in `loader.dataset`, "message": the cause, with its key}."""
         return self._source.call("bad")
 
     # Epochs.
@@ -252,10 +280,11 @@ class Loader:
         Raises:
             ValueError: the state is of another order, seed or set of samples.
         """
+        state = _arguments.state(state)
         if self._sampler is None:
             self._source.call("check", **state)
         elif state["order"] != "sampler" or state["seed"] != self.seed:
-            raise ArgumentError("resume: the state was not made with a sampler and this seed")
+            raise ArgumentError("resume: the state is not of a Loader with a sampler and this seed")
         self._epochs.resume(state["epoch"], state["position"])
 
     def __iter__(self) -> Iterator[Any]:
@@ -277,27 +306,51 @@ class Loader:
         assert self._memory is not None
         # Begun here, not in the generator: its threads work while the loop makes ready.
         stream = Stream(self._source, self._memory, epoch, position, self._drawn(epoch))
-        return self._collated(stream)
+        return self._collated(stream, self._collator(epoch))
 
-    def _collated(self, stream: Stream) -> Iterator[tuple[Any, int]]:
+    def _collated(self, stream: Stream, collate: Callable[[Any, int], Any] | None) -> Iterator[tuple[Any, int]]:
         try:
             for raw in stream:
                 batch = self._frame.make(raw)
-                yield (batch if self.collate_fn is None else self._collate(list(zip(*batch)))), raw.end
+                if raw.bad:
+                    self._bad.warn("skipped" if self._on_error == "skip" else "replaced")
+                yield (batch if collate is None else collate(list(zip(*batch)), raw.end)), raw.end
                 del batch, raw  # their block is free once the loop has no tensor of it
+            self._tell_narrowed()
         finally:
             stream.close()
 
     def _python_batches(self, epoch: int, position: int) -> Iterator[tuple[Any, int]]:
         assert self._samples is not None
-        for samples, end in self._samples.epoch(epoch, self._numbers(epoch, position)):
-            yield (self._shaped(stack(samples)) if self.collate_fn is None else self._collate(samples)), end
+        chosen = Chosen(self._source, self._drawn(epoch), epoch, position, self.world_size)
+        collate = self._collator(epoch)
+        for samples, end in self._samples.epoch(chosen, self.batch_size, self.drop_last):
+            yield (self._shaped(stack(samples)) if collate is None else collate(samples, end)), end
+        self._tell_narrowed()
 
-    def _collate(self, samples: list[Any]) -> Any:
-        """What collate_fn makes of samples, in pinned memory if that was asked for."""
-        assert self.collate_fn is not None
-        batch = self.collate_fn(samples)
-        return pinned(batch) if self.pin_memory else batch
+    def _tell_narrowed(self) -> None:
+        """Warns, once, of 16-bit images that became 8-bit."""
+        found = self._source.call("narrowed")
+        if not found["times"] or self._told_narrowed:
+            return
+        self._told_narrowed = True
+        narrowed(found)
+
+    def _collator(self, epoch: int) -> Callable[[Any, int], Any] | None:
+        """What makes a batch of samples by collate_fn, if there is one, in pinned memory if that was asked for. What
+        it draws depends on the seed, the epoch, the position behind the batch and the rank."""
+        collate_fn, rank = self.collate_fn, self.rank
+        if collate_fn is None:
+            return None
+        generators = Generators(self.seed, collate_fn)
+
+        def collate(samples: list[Any], end: int) -> Any:
+            with generators.borrowed() as seed:
+                seed(epoch, "batch", end, rank)
+                batch = collate_fn(samples)
+            return pinned(batch) if self.pin_memory else batch
+
+        return collate
 
     def _shaped(self, batch: tuple[Any, ...]) -> tuple[Any, ...]:
         """The batch with its images in the type and memory format that were asked for."""
@@ -317,21 +370,7 @@ class Loader:
 
     def _drawn(self, epoch: int) -> np.ndarray | None:
         """The sampler's samples."""
-        return None if self._sampler is None else np.fromiter(self._sampler, np.int64).astype(np.int32)
-
-    def _numbers(self, epoch: int, position: int) -> Iterator[tuple[np.ndarray, int]]:
-        """The numbers of each batch's samples, and the position behind it."""
-        drawn = self._drawn(epoch)
-        if drawn is None:
-            numbers, world, total = self._source.order(epoch, position), self.world_size, None
-        else:
-            numbers, world, total = drawn[position:], 1, len(drawn)
-        for k in range(0, len(numbers), self.batch_size):
-            batch = numbers[k : k + self.batch_size]
-            if len(batch) < self.batch_size and self.drop_last:
-                return
-            end = position + (k + self.batch_size) * world
-            yield batch, end if total is None else min(end, total)
+        return None if self._sampler is None else _arguments.drawn(self._sampler, self._source.samples)
 
     def close(self) -> None:
         """Ends what is running and closes the dataset, which opens again when it is used."""
@@ -340,30 +379,18 @@ class Loader:
             self._dataset.close()
 
 
-def _check(
-    batch_size: int, prefetch: int, sampler: Any, shuffle: Any, on_error: str, drop_last: bool, tail: str | None
-) -> None:
-    if batch_size < 1 or prefetch < 1:
-        raise ArgumentError(f"batch_size={batch_size}, prefetch_factor={prefetch}: they must be at least 1")
-    if sampler is not None and shuffle:
+def _check(sampler: Any, order: str, on_error: Any, drop_last: bool, tail: Any, collate_fn: Any) -> None:
+    if sampler is not None and order != "none":
         raise ArgumentError("sampler and shuffle exclude each other")
-    if on_error not in _ON_ERROR:
-        raise ArgumentError(f"on_error={on_error!r}: wanted {', '.join(_ON_ERROR)}")
+    if sampler is not None and not hasattr(sampler, "__iter__"):
+        raise ArgumentTypeError(f"sampler={sampler!r}: it must give numbers of samples when it is iterated")
+    if collate_fn is not None and not callable(collate_fn):
+        raise ArgumentTypeError(f"collate_fn={collate_fn!r}: it must be called with a list of samples")
+    _arguments.choice("on_error", on_error, list(_ON_ERROR))
+    if tail is not None:
+        _arguments.choice("tail", tail, _TAILS)
     if drop_last and tail not in (None, "drop"):
         raise ArgumentError(f"drop_last and tail={tail!r} exclude each other")
-
-
-def _order(shuffle: bool | str) -> str:
-    return shuffle if isinstance(shuffle, str) else "full" if shuffle else "none"
-
-
-def _channels_last(memory_format: Any) -> bool:
-    name = str(memory_format)
-    if name in ("torch.channels_last", "channels_last"):
-        return True
-    if name in ("None", "torch.contiguous_format", "torch.preserve_format"):
-        return False
-    raise ArgumentError(f"memory_format={memory_format}: wanted torch.channels_last or torch.contiguous_format")
 
 
 def _collates_by_default(collate_fn: Any) -> bool:
@@ -377,16 +404,4 @@ def _collates_by_default(collate_fn: Any) -> bool:
 
 def _has_cuda(device: Any) -> bool:
     torch = torch_or_none()
-    return torch is not None and torch.cuda.is_available() and (device is None or torch.device(device).type == "cuda")
-
-
-def _warn(plan: Any, strict: bool) -> None:
-    """Says what runs in Python."""
-    if not plan.named:
-        return
-    text = f"Python runs these transforms, which dsconv does not know: {', '.join(plan.named)}"
-    if plan.notes:
-        text += f" ({'; '.join(plan.notes)})"
-    if strict:
-        raise ArgumentError(text)
-    warnings.warn(text, stacklevel=3)
+    return torch is not None and torch.cuda.is_available() and (device is None or device.type == "cuda")

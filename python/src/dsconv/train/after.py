@@ -50,6 +50,9 @@ def dataset(
         held_out = next((name for name in VAL if "train" in names and name in names), None)
         split = "train" if "train" in names else None
         train = dsconv.Loader(path, transforms=transforms[0], shuffle=True, split=split, **shared)
+        if not train.classes:
+            train.close()
+            raise ValueError(f"{path}: its labels are no classes, and this training learns classes")
         val = None
         if held_out is not None:
             # Each process evaluates its part, and no sample is taken twice to make the parts equal.

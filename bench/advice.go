@@ -1,0 +1,92 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+// packing is a way to pack a dataset.
+type packing struct {
+	flags  string // of dsconv pack
+	recipe preprocess.Recipe
+}
+
+// repack tells how to pack the images so that the stage takes less, and what that costs. What the
+// disk or, of raw pixels, the memory cannot hold is no advice.
+func repack(d *Dataset, m *images, stage string) string {
+	if stage == "read" && d.Format == "folder" {
+		return "try packing it into another format"
+	}
+	if m == nil {
+		return ""
+	}
+	var ways []string
+	for _, p := range m.packings(d.Encoding, stage) {
+		size, ok := m.sizeOf(p.recipe)
+		if raw := p.recipe.Encode.Encoding == formats.Raw; !ok || !m.holds(size, d.Disk, raw) {
+			continue
+		}
+		ways = append(ways, fmt.Sprintf("with %s (about %s MB of images, %s MB on disk now)", p.flags, megabytes(size), megabytes(d.Disk)))
+	}
+	if len(ways) == 0 {
+		return ""
+	}
+	return "try packing " + strings.Join(ways, ", or ")
+}
+
+// packings are the ways that make the stage faster, of images that are stored in an encoding.
+// None enlarges an image.
+func (m *images) packings(encoding, stage string) []packing {
+	side := m.side
+	shorter := preprocess.Resize{Mode: preprocess.ResizeShorter, W: side, H: side}
+	cover := preprocess.Resize{Mode: preprocess.ResizeCover, W: side, H: side}
+	jpeg := preprocess.Encode{Encoding: formats.JPEG, Quality: 90}
+	if preprocess.CanTile {
+		jpeg.Interval = preprocess.DefaultInterval
+	}
+	raw := preprocess.Encode{Encoding: formats.Raw}
+	isRaw := encoding == string(formats.Raw) || encoding == string(formats.RawZstd)
+	smaller := m.mostLarger()
+	switch {
+	case stage == "decode" && encoding == string(formats.RawZstd):
+		return []packing{m.packing(preprocess.Resize{}, raw, ", without --compress")}
+	case stage == "decode" && isRaw, stage != "decode" && stage != "augment", stage == "augment" && !smaller:
+		return nil
+	case stage == "augment" && isRaw:
+		return []packing{m.packing(shorter, raw, "")}
+	case stage == "augment":
+		return []packing{m.packing(shorter, jpeg, "")}
+	}
+	var list []packing
+	if smaller {
+		list = append(list, m.packing(shorter, jpeg, ""))
+	}
+	switch {
+	case m.allCovered() && !m.uniform():
+		list = append(list, m.packing(cover, raw, ""))
+	case smaller:
+		list = append(list, m.packing(shorter, raw, ""))
+	default:
+		list = append(list, m.packing(preprocess.Resize{}, raw, ""))
+	}
+	return list
+}
+
+func (m *images) packing(r preprocess.Resize, e preprocess.Encode, more string) packing {
+	p := packing{recipe: preprocess.Recipe{Resize: r, Encode: e, Color: m.color}}
+	if r.Mode != preprocess.ResizeNone {
+		p.flags = fmt.Sprintf("--resize %s ", r)
+	}
+	p.flags += "--encode " + string(e.Encoding)
+	if e.Encoding == formats.JPEG {
+		p.flags = fmt.Sprintf("%s:%d", p.flags, e.Quality)
+	}
+	if m.color == preprocess.ColorGray {
+		p.flags += " --color gray"
+	}
+	p.flags += more
+	return p
+}

@@ -1,0 +1,158 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+func (r *run) commitAll(ctx context.Context) error {
+	defer func() {
+		r.room.Free()
+		if r.late != nil {
+			r.late.Close()
+		}
+	}()
+	for {
+		start := time.Now()
+		j, ok := <-r.ordered
+		if !ok {
+			return ctx.Err()
+		}
+		r.held.await(j)
+		select {
+		case <-j.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if j.later {
+			if err := r.processLate(j); err != nil {
+				return err
+			}
+		}
+		r.waitNS += int64(time.Since(start))
+		if err := r.timedWrite(func() error { return r.commit(j) }); err != nil {
+			return err
+		}
+		if r.o.Recipe.Passthrough() || r.isReady(int(r.order[j.pos])) {
+			// The Processor exchanged the buffers: back, so that a job needs memory for one image.
+			j.in.Values, j.out.Values = j.out.Values, j.in.Values
+		}
+		r.held.drop(j)
+		r.room.Free()
+		r.free <- j
+		if r.note.Next%r.every == 0 && r.note.Next < r.Len() {
+			if err := r.timedWrite(r.checkpoint); err != nil {
+				return err
+			}
+		}
+		r.show(false)
+	}
+}
+
+func (r *run) timedWrite(f func() error) error {
+	start := time.Now()
+	err := f()
+	r.writeNS += int64(time.Since(start))
+	return err
+}
+
+// enter goes on to a file of the output.
+func (r *run) enter(file int) error {
+	if file == r.file {
+		return nil
+	}
+	if c, ok := r.w.(formats.Cutter); ok && r.file >= 0 {
+		if err := c.Cut(); err != nil {
+			return err
+		}
+	}
+	if err := r.keepUpTo(file); err != nil {
+		return err
+	}
+	r.file = file
+	return nil
+}
+
+// keepUpTo keeps the files that stay between the current one and end.
+func (r *run) keepUpTo(end int) error {
+	for i := r.file + 1; i < end; i++ {
+		if !r.files[i].keep {
+			continue
+		}
+		k, ok := r.w.(formats.Keeper)
+		if !ok {
+			return fmt.Errorf("%s: a %s is written anew as a whole", r.Path, r.format.Name())
+		}
+		if err := k.Keep(i, r.change); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commit writes the sample of j, or names it among the skipped.
+func (r *run) commit(j *job) error {
+	if err := r.enter(r.fileOf(j.pos, max(r.file, 0))); err != nil {
+		return err
+	}
+	r.note.Next = j.pos + 1
+	path, err := r.pathOf(j)
+	if err != nil {
+		return err
+	}
+	if j.err != nil {
+		return r.refuse(j, path)
+	}
+	if err := r.w.Write(&j.out); err != nil {
+		return fmt.Errorf("write %s to %s: %w", path, r.Path, err)
+	}
+	r.note.Written++
+	r.note.BytesIn += j.bytesIn
+	img := &j.out.Values[r.schema.ImageIndex()]
+	r.note.BytesOut += int64(len(img.Data))
+	if r.note.Shape == nil {
+		r.note.Shape = slices.Clone(img.Shape)
+	}
+	r.note.Varying = r.note.Varying || !slices.Equal(r.note.Shape, img.Shape)
+	if j.warning != "" {
+		r.note.Warnings = append(r.note.Warnings, Warning{Path: path, Cause: j.warning})
+	}
+	if j.narrowed != "" {
+		r.note.narrow(j.pos, j.narrowed)
+	}
+	if j.orientation > 1 {
+		r.note.Oriented++
+	}
+	r.note.add(j.tiled, j.untiled)
+	return nil
+}
+
+// pathOf is what the user calls the sample of j.
+func (r *run) pathOf(j *job) (string, error) {
+	if j.err == nil && j.in.Source.Path != "" {
+		return j.in.Source.Path, nil
+	}
+	return r.pathAt(j.pos)
+}
+
+// pathAt is what the user calls the sample at a position.
+func (r *run) pathAt(pos int) (string, error) {
+	in, err := r.src.Info(int(r.order[pos]))
+	if err != nil {
+		return "", err
+	}
+	return cmp.Or(in.Source.Path, in.Key), nil
+}
+
+func (r *run) checkpoint() error {
+	b, err := r.note.encode()
+	if err != nil {
+		return err
+	}
+	return r.w.Checkpoint(b)
+}

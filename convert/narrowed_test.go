@@ -1,0 +1,115 @@
+package convert
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/shard"
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+// deep is a dataset whose images have 16 bits a channel in turn with others.
+type deep struct {
+	*memory
+	kinds [][]byte
+}
+
+func newDeep(t *testing.T, n int) deep {
+	t.Helper()
+	r := image.Rect(0, 0, 12, 10)
+	dark, bright, colors, shallow := image.NewGray16(r), image.NewGray16(r), image.NewNRGBA64(r), image.NewGray(r)
+	for i := range 120 {
+		x, y := i%12, i/12
+		dark.SetGray16(x, y, color.Gray16{Y: uint16(i)})
+		bright.SetGray16(x, y, color.Gray16{Y: uint16(250 + i)})
+		colors.SetNRGBA64(x, y, color.NRGBA64{R: uint16(i * 500), G: 3, B: 4, A: 65535})
+		shallow.SetGray(x, y, color.Gray{Y: uint8(i)})
+	}
+	d := deep{memory: newMemory(t, n, 0)}
+	for _, m := range []image.Image{dark, bright, colors, shallow} {
+		var b bytes.Buffer
+		if err := png.Encode(&b, m); err != nil {
+			t.Fatal(err)
+		}
+		d.kinds = append(d.kinds, b.Bytes())
+	}
+	return d
+}
+
+func (d deep) Read(i int, s *formats.Sample) error {
+	err := d.memory.Read(i, s)
+	s.Values[0].Set(formats.Value{Data: d.kinds[i%4], Encoding: formats.PNG})
+	return err
+}
+
+// The report names the images of 16 bits a channel that lose some of them, and no others, also
+// after stops.
+func TestReportNamesWhatLosesBits(t *testing.T) {
+	const n = 200
+	src := newDeep(t, n)
+	raw := preprocess.Encode{Encoding: formats.Raw}
+	var clipped, cut []Skip
+	for i := range n {
+		row := Skip{Path: fmt.Sprintf("k%05d.jpg", i), Action: ActionWritten}
+		switch i % 4 {
+		case 1:
+			row.Cause = preprocess.NarrowedClipped
+			clipped = append(clipped, row)
+		case 2:
+			row.Cause = preprocess.NarrowedCut
+			cut = append(cut, row)
+		}
+	}
+	for _, c := range []struct {
+		recipe preprocess.Recipe
+		lost   bool
+	}{
+		{preprocess.Recipe{Encode: raw}, true},
+		{preprocess.Recipe{Encode: raw, Color: preprocess.ColorGray, Strict: true}, true},
+		{preprocess.Recipe{Encode: raw, Color: preprocess.ColorKeep}, false},
+		{preprocess.Recipe{}, false},
+	} {
+		o := Options{Recipe: c.recipe, Order: Order{Set: true}}
+		r := afterStops(t, src, filepath.Join(t.TempDir(), "x.tar"), o)
+		got := map[string][]Skip{}
+		for _, row := range r.Table() {
+			got[row.Cause] = append(got[row.Cause], row)
+		}
+		want := map[string][]Skip{}
+		if c.lost {
+			want = map[string][]Skip{preprocess.NarrowedClipped: clipped, preprocess.NarrowedCut: cut}
+		}
+		if r.Written != n || !reflect.DeepEqual(got, want) {
+			t.Errorf("%v: written %d; table %v", c.recipe.Map(), r.Written, got)
+		}
+	}
+}
+
+// afterStops carries a plan out in several runs.
+func afterStops(t *testing.T, src formats.Dataset, path string, o Options) *Report {
+	t.Helper()
+	for range 30 {
+		ctx, cancel := context.WithCancel(context.Background())
+		p := plan(t, src, stopper{shard.Format{}, 70, cancel}, path, o)
+		p.every = 10
+		r, err := p.Run(ctx)
+		cancel()
+		if err == nil {
+			return r
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("it does not end")
+	return nil
+}

@@ -1,0 +1,85 @@
+package convert
+
+import (
+	"errors"
+	"time"
+
+	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+func (r *run) readAll() {
+	for j := range r.read {
+		start := time.Now()
+		j.err = guard.Do(func() error { return r.src.Read(int(r.order[j.pos]), &j.in) })
+		r.readNS.Add(int64(time.Since(start)))
+		r.process <- j
+	}
+}
+
+func (r *run) processAll() error {
+	proc, err := preprocess.NewProcessor(r.o.Recipe, r.schema)
+	if err != nil {
+		return err
+	}
+	defer func() { proc.Close() }()
+	var current *job
+	prepare := func() {
+		proc.StopBy(&r.stop)
+		proc.Hold = func(n int64) bool { return r.held.take(current, n) }
+	}
+	prepare()
+	for j := range r.process {
+		current = j
+		r.held.begin(j)
+		if j.err == nil {
+			start := time.Now()
+			err := guard.Do(func() error { r.processOne(proc, j); return nil })
+			if err != nil { // nobody knows what a panic left of the processor
+				j.err = err
+				proc.Close()
+				if proc, err = preprocess.NewProcessor(r.o.Recipe, r.schema); err != nil {
+					return err
+				}
+				prepare()
+			}
+			r.processNS.Add(int64(time.Since(start)))
+		}
+		j.done <- struct{}{}
+	}
+	return nil
+}
+
+func (r *run) processOne(proc *preprocess.Processor, j *job) {
+	img := r.schema.ImageIndex()
+	j.bytesIn = int64(len(j.in.Values[img].Data))
+	if r.isReady(int(r.order[j.pos])) {
+		r.pass(j)
+		return
+	}
+	if j.in.Source.Hash == [16]byte{} {
+		j.in.Source.Hash = atrest.Hash(j.in.Values[img].Data)
+	}
+	j.err = proc.Process(&j.in, &j.out)
+	if errors.Is(j.err, preprocess.ErrLater) {
+		j.err, j.later = nil, true
+	}
+	if j.err != nil || j.later {
+		return
+	}
+	j.warning, j.narrowed, j.orientation = proc.Warning(), proc.Narrowed(), proc.Orientation()
+	tiled, untiled := proc.Tiled()
+	j.tiled, j.untiled = tiled, append(j.untiled[:0], untiled...)
+	j.out.Split = r.splits[r.order[j.pos]]
+	j.out.Sum = atrest.Sum(r.schema, &j.out)
+}
+
+// pass hands a sample on that is ready.
+func (r *run) pass(j *job) {
+	j.warning, j.narrowed, j.orientation, j.tiled, j.untiled = "", "", 1, 0, j.untiled[:0]
+	j.out.Key, j.out.Split, j.out.Source, j.out.Mark = j.in.Key, j.in.Split, j.in.Source, j.in.Mark
+	j.out.Columns = append(j.out.Columns[:0], j.in.Columns...)
+	j.in.Values, j.out.Values = j.out.Values, j.in.Values
+	j.out.Sum = atrest.Sum(r.schema, &j.out)
+}

@@ -1,0 +1,53 @@
+package labels
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// MaxIndex is the largest class index: each index up to the largest one that is used is a class,
+// which the dataset names.
+const MaxIndex = 1<<20 - 1
+
+// number is the value of a text that people write for a number. A text such as "007" is a name.
+func number(text string) (x float64, ok bool) {
+	digits := strings.TrimLeft(text, "+-")
+	if len(text)-len(digits) > 1 || digits == "" || strings.Trim(digits, "0123456789.eE+-") != "" {
+		return 0, false
+	}
+	if digits[0] == '0' && len(digits) > 1 && digits[1] >= '0' && digits[1] <= '9' {
+		return 0, false
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	return x, err == nil
+}
+
+// whole is the class index that text is, written as whole numbers are: "3", and not "3.0".
+func whole(text string) (n int, ok bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 0 && strconv.Itoa(n) == text
+}
+
+// NaN is the number of a sample that has none, always with the same bits.
+func NaN() float32 { return math.Float32frombits(0x7fc00000) }
+
+// float reads a number to predict; "" and nan are NaN.
+func float(text string) (x float32, ok bool) {
+	if text == "" || strings.EqualFold(text, "nan") {
+		return NaN(), true
+	}
+	if strings.Trim(text, "0123456789.eE+-") != "" {
+		return 0, false // what Go reads besides: hexadecimal, infinite
+	}
+	v, err := strconv.ParseFloat(text, 32)
+	return float32(v), err == nil
+}
+
+// FormatFloat writes x so that it is read as the same bits again; NaN is "".
+func FormatFloat(x float32) string {
+	if x != x { //nolint:gocritic // NaN alone differs from itself
+		return ""
+	}
+	return strconv.FormatFloat(float64(x), 'g', -1, 32)
+}

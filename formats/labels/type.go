@@ -1,0 +1,70 @@
+package labels
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Type is what the cells of a column are.
+type Type string
+
+// The types of columns.
+const (
+	Auto  Type = ""      // what the package's rule makes of the cells
+	Index Type = "index" // class indices, also with gaps; -1 is no label
+	Name  Type = "name"  // each text is the name of a class, numbers too
+	Float Type = "float" // numbers to predict
+)
+
+// Types are the types of a table's label columns.
+type Types struct {
+	all Type
+	of  map[string]Type
+}
+
+// ParseTypes reads index, name or float, which is for all columns, or a list for some of them:
+// "age=float,class=name". "" is Auto for all.
+func ParseTypes(s string) (Types, error) {
+	t := Types{of: map[string]Type{}}
+	if s == "" {
+		return t, nil
+	}
+	for part := range strings.SplitSeq(s, ",") {
+		at := strings.LastIndexByte(part, '=')
+		column, typ := part[:max(at, 0)], Type(part[at+1:])
+		_, twice := t.of[column]
+		switch {
+		case !slices.Contains([]Type{Index, Name, Float}, typ):
+			return t, fmt.Errorf("the label type %q: choose index, name or float, for all label columns, or COLUMN=TYPE,COLUMN=TYPE", part)
+		case twice || at < 0 && t.all != Auto:
+			return t, fmt.Errorf("the label type %q: there are two for the same columns", s)
+		case at < 0:
+			t.all = typ
+		default:
+			t.of[column] = typ
+		}
+	}
+	return t, nil
+}
+
+// Of is the type of a column.
+func (t Types) Of(column string) Type {
+	if typ, ok := t.of[column]; ok {
+		return typ
+	}
+	return t.all
+}
+
+// Check reports a column that has a type but is not among the label columns.
+func (t Types) Check(columns []string) error {
+	for name, typ := range t.of {
+		if !slices.Contains(columns, name) {
+			return fmt.Errorf("the label type %s=%s: %q is not among the label columns: %s", name, typ, name, strings.Join(columns, ", "))
+		}
+	}
+	if t.all != Auto && len(columns) == 0 {
+		return fmt.Errorf("the label type %s: there is no label column", t.all)
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package preprocess
+
+import (
+	"encoding/binary"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// How an image of 16 bits a channel lost some of them; see Decoder.Narrowed.
+const (
+	// NarrowedClipped is grey, as Pillow's mode I;16: values above 255 became 255.
+	NarrowedClipped = "16-bit grey became 8-bit: values above 255 are 255, as in Pillow"
+	// NarrowedCut is colour, or grey and alpha: Pillow reads the high byte alone.
+	NarrowedCut = "16 bits a channel became 8: the high byte is kept, as in Pillow"
+)
+
+// narrowed tells how pixels of 16 bits lose some of them as 8, "" if they don't.
+func narrowed(m *Image) string {
+	if m.DType != formats.Uint16 {
+		return ""
+	}
+	for i := 0; i < len(m.Pix); i += 2 {
+		switch low, high := m.Pix[i], m.Pix[i+1]; {
+		case m.C == 1 && high > 0:
+			return NarrowedClipped
+		case m.C > 1 && low != high: // equal in an image that had 8 bits once
+			return NarrowedCut
+		}
+	}
+	return ""
+}
+
+// keepsDepth reports whether 16 bits a channel stay, though the channels may change.
+func (o DecodeOptions) keepsDepth(d formats.DType) bool { return o.Deep && d == formats.Uint16 }
+
+// keeps reports whether pixels of a header's channels and type stay as they are.
+func (o DecodeOptions) keeps(h Header) bool {
+	return o.Color.keeps(h) || o.keepsDepth(h.DType) && o.Color.channels(h.C) == h.C
+}
+
+// pixelSize is the length in bytes of a pixel that is converted.
+func (o DecodeOptions) pixelSize(h Header) int {
+	n := o.Color.channels(h.C)
+	if o.keepsDepth(h.DType) {
+		n *= h.DType.Size()
+	}
+	return n
+}
+
+// convert makes dst what o makes of src, another image.
+func (d *Decoder) convert(dst, src *Image, o DecodeOptions) {
+	switch {
+	case o.Color == ColorKeep || !o.keepsDepth(src.DType):
+		if o.Color != ColorKeep {
+			d.narrowed = narrowed(src)
+		}
+		o.Color.convert(dst, src)
+	case o.Color.channels(src.C) == src.C:
+		dst.Reset(src.H, src.W, src.C, src.DType)
+		copy(dst.Pix, src.Pix)
+	default:
+		o.Color.convertDeep(dst, src)
+	}
+}
+
+// convertDeep is convert for pixels that keep their 16 bits. Grey of colours is the same sum as at
+// 8 bits.
+func (c Color) convertDeep(dst, src *Image) {
+	dst.Reset(src.H, src.W, c.channels(src.C), src.DType)
+	in, out, le := src.Pix, dst.Pix, binary.LittleEndian
+	for range src.H * src.W {
+		switch {
+		case dst.C == 1 && src.C < 3:
+			copy(out[:2], in)
+		case dst.C == 1:
+			r, g, b := uint32(le.Uint16(in)), uint32(le.Uint16(in[2:])), uint32(le.Uint16(in[4:]))
+			le.PutUint16(out, uint16(weighted(r, g, b)))
+		case src.C < 3:
+			for k := range 3 {
+				copy(out[2*k:2*k+2], in)
+			}
+		default:
+			copy(out[:6], in)
+		}
+		in, out = in[src.pixelSize():], out[dst.pixelSize():]
+	}
+}

@@ -1,0 +1,223 @@
+"""Arguments that make no sense, and those of a DataLoader that do: told in plain words, before anything is loaded."""
+
+from __future__ import annotations
+
+import subprocess
+import warnings
+from pathlib import Path
+from typing import Any
+
+import dsconv
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+CROP = "centercrop:32"
+# What no message may hold: the words of the languages behind it.
+FOREIGN = ("json:", "unmarshal", "Go struct", "Go value", "numpy", "cannot be interpreted", "NoneType")
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"batch_size": 0}, "batch_size=0: it must be at least 1"),
+    ({"batch_size": 8.5}, "batch_size=8.5: it must be a whole number"),
+    ({"batch_size": "8"}, "batch_size='8': it must be a whole number"),
+    ({"batch_size": None}, "batch_size=None: it must be a whole number"),
+    ({"batch_size": True}, "batch_size=True: it must be a whole number"),
+    ({"batch_size": 1 << 40}, f"batch_size={1 << 40}: it must be at most 2147483647"),
+    ({"seed": -1}, "seed=-1: it must be at least 0"),
+    ({"seed": 1 << 64}, "seed=18446744073709551616: it must be at most 18446744073709551615"),
+    ({"seed": 1.0}, "seed=1.0: it must be a whole number"),
+    ({"seed": None}, "seed=None: it must be a whole number"),
+    ({"num_workers": -1}, "num_workers=-1: it must be at least 0"),
+    ({"num_workers": 1.5}, "num_workers=1.5: it must be a whole number"),
+    ({"prefetch_factor": 0}, "prefetch_factor=0: it must be at least 1"),
+    ({"prefetch_factor": "2"}, "prefetch_factor='2': it must be a whole number"),
+    ({"max_pixels": -4}, "max_pixels=-4: it must be at least 1"),
+    ({"max_pixels": 1e6}, "max_pixels=1000000.0: it must be a whole number"),
+    ({"rank": 0, "world_size": 0}, "world_size=0: it must be at least 1"),
+    ({"rank": 2, "world_size": 2}, "rank=2: it must be at most 1"),
+    ({"rank": 0.0, "world_size": 2}, "rank=0.0: it must be a whole number"),
+    ({"rank": 1}, "rank and world_size go together"),
+    ({"shuffle": 0.5}, "shuffle=0.5: it must be True, False"),
+    ({"drop_last": "no"}, "drop_last='no': it must be True or False"),
+    ({"pin_memory": "cuda"}, "pin_memory='cuda': it must be True or False"),
+    ({"orientation": "exif"}, "orientation='exif': it must be True or False"),
+    ({"strict": 2}, "strict=2: it must be True or False"),
+    ({"split": 1}, "split=1: it must be a text"),
+    ({"cache": 1}, "cache=1: it must be a text"),
+    ({"color": 3}, "color=3: it must be a text"),
+    ({"decode": True}, "decode=True: it must be a text"),
+    ({"fields": "image"}, "fields='image': it must be a tuple of names"),
+    ({"fields": ()}, "fields=(): it must be a tuple of names"),
+    ({"fields": ("image", 2)}, "fields=('image', 2): it must be a tuple of names"),
+    ({"fields": ("image", "depth")}, 'there is no field "depth", there are image, label, index, key'),
+    ({"sampler": 5}, "sampler=5: it must give numbers of samples"),
+    ({"collate_fn": 5}, "collate_fn=5: it must be called"),
+    ({"on_error": ["skip"]}, "on_error=['skip']: choose raise, skip or substitute"),
+    ({"tail": 1}, "tail=1: choose repeat, pad, drop or uneven"),
+    ({"dtype": "int4"}, "dtype='int4': choose uint8, uint16, float32, float16 or bfloat16"),
+    ({"dtype": torch.float64}, "dtype='float64': choose uint8"),
+    ({"dtype": 8}, "dtype=8: it must be a type"),
+    ({"label_dtype": object()}, "label_dtype="),
+    ({"device": "gpu"}, "device='gpu': "),
+    ({"device": "cuda:99"}, "device='cuda:99': PyTorch finds"),
+    ({"generator": torch.Generator()}, "seed decides what is drawn"),
+    ({"persistent_workers": True}, "persistent_workers=True: leave it out: there are threads"),
+    ({"batch_sampler": [[1]]}, "batch_sampler=[[1]]: leave it out"),
+    ({"batchsize": 4}, "unexpected argument 'batchsize'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG, ids=lambda value: str(value)[:60])
+def test_wrong_arguments_are_told_plainly(packed: Path, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises((ValueError, TypeError)) as told:
+        dsconv.Loader(packed, **{"batch_size": 4, "transforms": CROP, **arguments})
+    assert message in str(told.value)
+    assert not any(word in str(told.value) for word in FOREIGN) or "NoneType" in message
+    assert "\n" not in str(told.value)
+
+
+def test_paths_are_told_plainly() -> None:
+    for make in (dsconv.Dataset, lambda path: dsconv.Loader(path, 4)):
+        with pytest.raises(TypeError, match="path=5: it must be a path"):
+            make(5)
+
+
+def test_a_gpu_that_is_not_there_is_told_at_once(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    for device in ("cuda", torch.device("cuda"), "cuda:0"):
+        with pytest.raises(ValueError, match="PyTorch finds no GPU here; device=None"):
+            dsconv.Loader(packed, 4, CROP, device=device)
+
+
+def test_arguments_of_other_integer_types_are_taken(packed: Path) -> None:
+    def numbers(**more: Any) -> list[int]:
+        options = {"transforms": CROP, "shuffle": True, "fields": ("index",), **more}
+        return [i for (batch,) in dsconv.Loader(packed, **options) for i in batch.tolist()]
+
+    want = numbers(batch_size=10, seed=3, num_workers=2, rank=1, world_size=2)
+    for whole in (np.int64, np.uint8, np.int32, torch.tensor):
+        got = numbers(
+            batch_size=whole(10), seed=whole(3), num_workers=whole(2), prefetch_factor=whole(2),
+            rank=whole(1), world_size=whole(2), max_pixels=np.int64(1 << 30),
+        )  # fmt: skip
+        assert got == want
+    assert numbers(batch_size=10, shuffle=np.True_) == numbers(batch_size=10, shuffle=1)
+    assert len(numbers(batch_size=10, drop_last=np.bool_(True))) == 40
+    largest = dsconv.Loader(packed, 10, CROP, shuffle=True, seed=np.uint64(2**64 - 1))
+    assert len(list(largest)) == 5 and largest.state_dict()["seed"] == 2**64 - 1
+
+
+def test_what_a_dataloader_takes_as_nothing_is_taken(packed: Path) -> None:
+    nothing: dict[str, Any] = {
+        "num_workers": None, "prefetch_factor": None, "shuffle": None, "sampler": None, "collate_fn": None,
+        "drop_last": None, "pin_memory": None, "batch_sampler": None, "generator": None, "worker_init_fn": None,
+        "multiprocessing_context": None, "persistent_workers": False, "timeout": 0, "pin_memory_device": "",
+        "in_order": True,
+    }  # fmt: skip
+    twin = torch.utils.data.DataLoader([1, 2], 2, num_workers=0, **{
+        k: v for k, v in nothing.items() if k not in ("num_workers", "drop_last", "pin_memory", "in_order")
+    })  # fmt: skip
+    assert len(twin) == 1
+    given = [x for x, _ in dsconv.Loader(packed, 10, CROP, **nothing)]
+    want = [x for x, _ in dsconv.Loader(packed, 10, CROP)]
+    assert all(torch.equal(a, b) for a, b in zip(given, want))
+
+
+def test_samplers_that_give_no_samples_are_told(packed: Path) -> None:
+    for sampler, message in (
+        ([0, 48], "it gives 48, but there are 48 samples, numbered from 0"),
+        ([-1], "it gives -1, but"),
+        ([1 << 32], "it gives 4294967296, but"),
+        ([0.5], "it gives 0.5; wanted whole numbers"),
+        ([[1, 2], [3, 4]], r"it gives \[1, 2\]; wanted whole numbers, one"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            list(dsconv.Loader(packed, 4, CROP, sampler=sampler))
+    assert list(dsconv.Loader(packed, 4, CROP, sampler=[])) == []
+
+
+def test_states_that_are_none_are_told(packed: Path) -> None:
+    loader = dsconv.Loader(packed, 4, CROP, shuffle=True)
+    state = loader.state_dict()
+    for wrong, message in (
+        (None, "None is no state of a Loader, which has epoch, position, seed, order"),
+        ({"epoch": 1}, "no state of a Loader"),
+        ({**state, "epoch": "1"}, "epoch='1': it must be a whole number"),
+        ({**state, "position": -4}, "position=-4: it must be at least 0"),
+        ({**state, "seed": 0.5}, "seed=0.5: it must be a whole number"),
+        ({**state, "order": 7}, "order=7: it must be a text"),
+        ({**state, "seed": 5}, "its seed is 5"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            loader.load_state_dict(wrong)
+    loader.load_state_dict({**state, "epoch": np.int64(0), "more": "of a later version"})
+    with pytest.raises(ValueError, match="epoch=-1"):
+        loader.set_epoch(-1)
+    with pytest.raises(TypeError, match="epoch=1.5"):
+        loader.set_epoch(1.5)
+    loader.set_epoch(np.int64(2))
+    next(iter(loader))
+    assert loader.state_dict()["epoch"] == 2
+
+
+def test_items_of_a_dataset_are_by_whole_numbers(packed: Path) -> None:
+    dataset = dsconv.Dataset(packed)
+    assert dataset[np.int64(3)][1] == dataset[torch.tensor(3)][1] == dataset[3 - len(dataset)][1]
+    with pytest.raises(TypeError, match="index=1.5: it must be a whole number"):
+        dataset[1.5]
+
+
+# Columns.
+
+
+@pytest.fixture(scope="module")
+def table(command: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset of two splits with a column of ages."""
+    root = tmp_path_factory.mktemp("table")
+    subprocess.run([command, "synth", str(root / "images"), "--n=24", "--size=40x40", "--quiet"], check=True)
+    rows = ["path,label,split,age"]
+    for k, image in enumerate(sorted((root / "images").glob("**/*.*"))):
+        rows.append(f"{image.relative_to(root / 'images')},{'ab'[k % 2]},{['train', 'val'][k % 3 == 2]},{20 + k}")
+    (root / "labels.csv").write_text("\n".join(rows) + "\n")
+    out = root / "out.lmdb"
+    done = subprocess.run(
+        [command, "pack", str(root / "images"), str(out), f"--labels={root / 'labels.csv'}", "--split=split"],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_a_column_is_no_field_but_is_had(table: Path) -> None:
+    with pytest.raises(ValueError) as told:
+        dsconv.Loader(table, 4, CROP, fields=("image", "age"))
+    assert 'there is no field "age", there are image, label, index, key' in str(told.value)
+    assert '"age" is a column: loader.dataset.columns["age"]' in str(told.value)
+    loader = dsconv.Loader(table, 4, CROP, split="val", fields=("index", "key"))
+    assert "age" in loader.dataset.columns
+    every = dsconv.Dataset(table)
+    ages = dict(zip(every.keys, every.columns["age"]))
+    assert ages == {key: str(20 + k) for k, key in enumerate(sorted(ages))}
+    for numbers, keys in loader:
+        assert [loader.dataset.columns["age"][i] for i in numbers] == [ages[key] for key in keys]
+
+
+# Splits.
+
+
+def test_shuffling_over_all_splits_warns(table: Path) -> None:
+    with pytest.warns(UserWarning, match=r'all splits: train \(16\), val \(8\). .* split="train"') as told:
+        loader = dsconv.Loader(table, 4, CROP, shuffle=True, fields=("index",))
+    assert len(told) == 1 and told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sorted(i for (batch,) in loader for i in batch.tolist()) == list(range(24))
+        for quiet in ({"split": "train", "shuffle": True}, {"shuffle": False}, {"sampler": [1, 2]}):
+            list(dsconv.Loader(table, 4, CROP, **quiet))
+
+
+def test_no_warning_where_there_is_one_split(packed: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dsconv.Loader(packed, 4, CROP, shuffle=True)

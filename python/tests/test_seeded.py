@@ -1,0 +1,263 @@
+"""Transforms that run in Python draw from the seed alone, and leave the caller's generators as they were."""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dsconv
+import numpy as np
+import pytest
+
+try:
+    import cv2
+except ImportError:
+    cv2 = None
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Python runs these transforms"),
+    pytest.mark.usefixtures("one_thread"),
+]
+SIZE = 9  # of a batch; 48 samples make 6
+
+
+class OwnGenerators:
+    """A transform that holds generators, as some of a user's own do."""
+
+    def __init__(self) -> None:
+        self.numpy = [np.random.default_rng(1), np.random.Generator(np.random.Philox(2)), np.random.RandomState(3)]
+        self.python = {"random": random.Random(4)}
+        self.torch = torch.Generator().manual_seed(5)
+
+    def __call__(self, image: Any) -> Any:
+        drawn = [g.normal() for g in self.numpy]
+        drawn += [self.python["random"].gauss(0, 1), torch.randn((), generator=self.torch).item()]
+        return with_numbers(image, drawn)
+
+
+of_module = np.random.default_rng(0)
+
+
+def from_module(image: Any) -> Any:
+    return with_numbers(image, [of_module.normal()])
+
+
+def from_all(image: Any) -> Any:
+    """Draws from the three generators that a process has, from the one with a part that is kept for the next time too."""
+    return with_numbers(image, [random.gauss(0, 1), np.random.randn(), torch.randn(3).sum().item(), random.random()])
+
+
+def upright(image: Any) -> Any:
+    return image
+
+
+def with_numbers(image: Any, drawn: list[float]) -> Any:
+    pixels = np.array(image, np.float32)[:16, :16] if not isinstance(image, torch.Tensor) else image.numpy()
+    pixels = pixels.copy()
+    pixels.reshape(-1)[: len(drawn)] = drawn
+    return torch.from_numpy(pixels)
+
+
+def torchvision_v1() -> Any:
+    T = pytest.importorskip("torchvision.transforms", reason="torchvision is not installed")
+    changes = [T.AutoAugment(), T.RandomPerspective(p=0.5)]
+    last = [T.ToTensor(), T.RandomChoice([T.RandomErasing(p=1), from_all])]
+    return T.Compose([T.RandomResizedCrop(32), T.RandomHorizontalFlip(), T.RandomOrder(changes), *last])
+
+
+def torchvision_v2() -> Any:
+    v2 = pytest.importorskip("torchvision.transforms.v2", reason="torchvision is not installed")
+    jitter = [v2.RandomPhotometricDistort(p=1), v2.ElasticTransform(20.0)]
+    last = [v2.ToImage(), v2.ToDtype(torch.float32, scale=True), v2.RandomErasing(p=0.5), v2.GaussianNoise()]
+    return v2.Compose([v2.RandomResizedCrop(32), v2.RandomHorizontalFlip(), *jitter, *last])
+
+
+def albumentations() -> Any:
+    A = pytest.importorskip("albumentations", reason="Albumentations is not installed")
+    first = [A.HorizontalFlip(p=1), A.RandomResizedCrop((32, 32)), A.OneOf([A.ColorJitter(p=1), A.GaussianBlur(p=1)])]
+    return A.Compose([*first, A.GaussNoise(p=0.7), A.ISONoise(p=0.5), A.CoarseDropout(p=0.5)], seed=7)
+
+
+def closure() -> Any:
+    generator = np.random.default_rng(8)
+    return functools.partial(lambda image, scale: with_numbers(image, [scale * generator.normal()]), scale=2)
+
+
+PIPELINES: list[Callable[[], Any]] = [
+    torchvision_v1,
+    torchvision_v2,
+    albumentations,
+    lambda: [dsconv.transforms.RandomResizedCrop(32), from_all, OwnGenerators()],
+    lambda: [upright, dsconv.transforms.RandomResizedCrop(32), dsconv.transforms.ToTensor(), from_all],
+    lambda: from_module,
+    closure,
+]
+NAMES = ["torchvision v1", "torchvision v2", "Albumentations", "own", "dsconv behind Python", "of a module", "closure"]
+pipelines = pytest.mark.parametrize("pipeline", PIPELINES, ids=NAMES)
+
+
+def loader(path: Path, transforms: Any, workers: int = 2, **more: Any) -> dsconv.Loader:
+    more = {"shuffle": True, "seed": 3, "fields": ("image", "label", "index"), **more}
+    return dsconv.Loader(path, SIZE, transforms, num_workers=workers, **more)
+
+
+def draws() -> list[Any]:
+    """Numbers of the process's generators, of which two calls give different ones."""
+    return [random.gauss(0, 1), random.random(), np.random.randn(), np.random.rand(), torch.randn(3).tolist()]
+
+
+def same(got: list[Any], want: list[Any]) -> bool:
+    return len(got) == len(want) and all(
+        a.dtype == b.dtype and torch.equal(torch.as_tensor(a), torch.as_tensor(b))
+        for x, y in zip(got, want)
+        for a, b in zip(x, y)
+    )
+
+
+@pipelines
+def test_batches_are_the_same_with_any_number_of_workers_and_from_any_batch_on(
+    packed: Path, pipeline: Callable[[], Any]
+) -> None:
+    random.seed(1), np.random.seed(1), torch.manual_seed(1)
+    whole = loader(packed, pipeline(), 1)
+    epochs, states = [], []
+    for _ in range(2):
+        batches = []
+        states.append([whole.state_dict()])
+        for batch in whole:
+            batches.append(batch)
+            states[-1].append(whole.state_dict())
+        epochs.append(batches)
+    assert not same(epochs[0], epochs[1])
+    for workers in (2, 7):
+        draws()
+        again = loader(packed, pipeline(), workers)
+        assert [same(list(again), want) for want in epochs] == [True, True]
+    for position in range(len(epochs[1])):
+        resumed = loader(packed, pipeline(), 7)
+        resumed.load_state_dict(states[1][position])
+        draws()
+        assert same(list(resumed), epochs[1][position:]), position
+    assert not same(list(loader(packed, pipeline(), seed=4)), epochs[0])
+
+
+@pipelines
+def test_the_loops_draws_and_the_transforms_leave_each_other_alone(packed: Path, pipeline: Callable[[], Any]) -> None:
+    want = list(loader(packed, pipeline()))
+    random.seed(1), np.random.seed(1), torch.manual_seed(1)
+    alone = [draws() for _ in range(len(want) + 1)]
+    random.seed(1), np.random.seed(1), torch.manual_seed(1)
+    drawn, got = [draws()], []
+    for batch in loader(packed, pipeline(), 7):
+        got.append(batch)
+        drawn.append(draws())
+    assert drawn == alone
+    assert same(got, want)
+    for batch in loader(packed, pipeline(), 7):
+        draws()
+        break
+    random.seed(2), np.random.seed(2), torch.manual_seed(2)
+    first = draws()
+    random.seed(2), np.random.seed(2), torch.manual_seed(2)
+    next(iter(loader(packed, pipeline())))  # and is left
+    assert draws() == first
+
+
+def test_generators_of_a_transform_are_given_back(packed: Path) -> None:
+    own = OwnGenerators()
+    next(iter(loader(packed, own)))
+    assert [g.normal() for g in own.numpy] == [g.normal() for g in OwnGenerators().numpy]
+    assert own.python["random"].random() == random.Random(4).random()
+    assert torch.equal(torch.rand(3, generator=own.torch), torch.rand(3, generator=torch.Generator().manual_seed(5)))
+
+
+def test_generators_are_given_back_when_a_transform_fails(packed: Path) -> None:
+    def fails(image: Any) -> Any:
+        draws()
+        raise KeyboardInterrupt
+
+    random.seed(1), np.random.seed(1), torch.manual_seed(1)
+    want = draws()
+    random.seed(1), np.random.seed(1), torch.manual_seed(1)
+    with pytest.raises(KeyboardInterrupt):
+        next(iter(loader(packed, fails)))
+    assert draws() == want
+
+
+def test_numpys_generator_may_be_another_one(packed: Path) -> None:
+    before = np.random.get_bit_generator()
+    np.random.set_bit_generator(np.random.PCG64(1))
+    try:
+        want = list(loader(packed, from_all))
+        draws()
+        assert same(list(loader(packed, from_all, 7)), want)
+    finally:
+        np.random.set_bit_generator(before)
+
+
+@pytest.mark.parametrize("more", [{"shuffle": "balanced"}, {"shuffle": False, "sampler": [7] * 20 + [8] * 20}])
+def test_a_sample_that_comes_again_is_drawn_anew(packed: Path, more: dict[str, Any]) -> None:
+    transforms = [dsconv.transforms.RandomResizedCrop(32), from_all]
+    whole = list(loader(packed, transforms, **more))
+    views: dict[int, set[bytes]] = {}
+    for images, _, index in whole:
+        for image, i in zip(images, index.tolist()):
+            views.setdefault(i, set()).add(image.numpy()[8:].tobytes())  # what is drawn natively
+    counts = np.bincount(torch.cat([index for *_, index in whole]).numpy())
+    assert counts.max() > 1 and {i: len(v) for i, v in views.items()} == {i: counts[i] for i in views}
+    resumed = loader(packed, transforms, 7, **more)
+    resumed.load_state_dict({**resumed.state_dict(), "position": 2 * SIZE})
+    assert same(list(resumed), whole[2:])
+
+
+def test_several_iterators_and_ranks_draw_alike(packed: Path) -> None:
+    want = list(loader(packed, from_all))
+    train = loader(packed, from_all)
+    one, other = iter(train), loader(packed, from_all, 7)
+    mixed = [[next(one), batch] for batch in other]
+    assert same([a for a, _ in mixed], want) and same([b for _, b in mixed], want)
+    by_index = {i: x for images, _, index in want for x, i in zip(images, index.tolist())}
+    for rank in range(3):
+        for images, _, index in loader(packed, from_all, rank=rank, world_size=3):
+            assert all(torch.equal(x, by_index[i]) for x, i in zip(images, index.tolist()))
+
+
+@pytest.mark.parametrize("transforms", ["centercrop:32", from_all])
+def test_collate_fn_draws_from_the_seed(packed: Path, transforms: Any) -> None:
+    def mixed(samples: list[Any]) -> Any:
+        order = torch.randperm(len(samples)).tolist()
+        share = random.betavariate(1, 1) + np.random.rand()
+        first = torch.stack([torch.as_tensor(s[0]).float() for s in samples])
+        return [share * first + first[order]]
+
+    whole = loader(packed, transforms, 1, collate_fn=mixed)
+    want = list(whole)
+    state = draws()
+    assert draws() != state
+    assert same(list(loader(packed, transforms, 7, collate_fn=mixed)), want)
+    for position in range(len(want)):
+        resumed = loader(packed, transforms, collate_fn=mixed)
+        resumed.load_state_dict({**resumed.state_dict(), "position": position * SIZE})
+        assert same(list(resumed), want[position:])
+    assert not same(list(whole), want)
+
+
+def test_what_cannot_be_seeded_is_named(packed: Path) -> None:
+    system = random.SystemRandom()
+    with pytest.warns(UserWarning, match=r"random\.SystemRandom.*not.*seed"):
+        loader(packed, lambda image: with_numbers(image, [system.random()]))
+
+
+@pytest.mark.skipif(cv2 is None, reason="OpenCV is not installed")
+def test_opencvs_generator_is_named(packed: Path) -> None:
+    with pytest.warns(UserWarning, match="cv2.*not.*seed"):
+        loader(packed, opencvs_noise)
+
+
+def opencvs_noise(image: Any) -> Any:
+    return with_numbers(image, [cv2.randn(np.zeros(1), 0, 1)[0]])
