@@ -3,6 +3,7 @@ module github.com/dsconv/dsconv
 go 1.26.5
 
 require (
+	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/bmatsuo/lmdb-go v1.8.0
 	github.com/disintegration/imaging v1.6.2
 	github.com/go-logr/logr v1.4.3

@@ -96,6 +96,10 @@ func compress(o *Options, f formats.WritableFormat) error {
 // choose puts the samples' indices into the order of writing.
 func (p *Plan) choose(only []string) error {
 	h := newFingerprint()
+	take, err := p.o.Take.Chooser()
+	if err != nil {
+		return err
+	}
 	for i := range p.src.Len() {
 		if p.o.Limit > 0 && i >= p.o.Limit {
 			break
@@ -107,7 +111,7 @@ func (p *Plan) choose(only []string) error {
 		if err != nil {
 			return err
 		}
-		if !p.o.Take.Match(in.Source.Path) {
+		if !take.File(in.Name()) {
 			continue
 		}
 		if err := p.take(i, h); err != nil {

@@ -119,7 +119,7 @@ func sameHistory(a, b *formats.History) bool {
 func sameRecipe(was, now map[string]string) bool { return recipeDiff(was, now) == "" }
 
 // recipeDiff names what differs. A recipe of an older dsconv does not tell the version of its
-// decoder; that is no difference.
+// decoder or the rule of its patterns; that is no difference: the samples are compared too.
 func recipeDiff(was, now map[string]string) string {
 	var diff []string
 	all := maps.Clone(was)
@@ -128,7 +128,7 @@ func recipeDiff(was, now map[string]string) string {
 	}
 	maps.Copy(all, now)
 	for _, k := range slices.Sorted(maps.Keys(all)) {
-		if _, told := was[k]; !told && k == preprocess.DecoderVersionKey {
+		if _, told := was[k]; !told && (k == preprocess.DecoderVersionKey || k == formats.PatternRuleKey) {
 			continue
 		}
 		if was[k] != now[k] {

@@ -56,18 +56,6 @@ func TestValues(t *testing.T) {
 	}
 }
 
-func TestPatterns(t *testing.T) {
-	p := formats.Patterns{Include: []string{"*.jpg", "keep/*"}, Exclude: []string{"bad*"}}
-	for path, want := range map[string]bool{"a/x.jpg": true, "x.png": false, "keep/x.png": true, "keep/bad.png": false, "a/badge.jpg": false} {
-		if p.Match(path) != want {
-			t.Errorf("%s: %v", path, !want)
-		}
-	}
-	if err := (formats.Patterns{Exclude: []string{"["}}).Validate(); err == nil {
-		t.Error("a malformed pattern is accepted")
-	}
-}
-
 func TestRegistry(t *testing.T) {
 	r := all.Formats()
 	for path, want := range map[string]string{

@@ -3,6 +3,7 @@ package formats_test
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,21 +15,30 @@ import (
 func FuzzPatterns(f *testing.F) {
 	f.Add("*.jpg", "bad*", "a/bad.jpg")
 	f.Add("[", "\\", "x")
+	f.Add("**/{a,b}/", "test", "x/test/a.jpg")
 	f.Add("[a-z]?/*", "[^\xff]", "b1/日本")
 	f.Add(strings.Repeat("*a", 30), "", strings.Repeat("a", 60)+"b")
 	f.Fuzz(func(t *testing.T, include, exclude, rel string) {
 		p := formats.Patterns{Include: []string{include}, Exclude: []string{exclude}}
-		if p.Validate() != nil {
+		chosen, err := p.Chooser()
+		if err != nil {
 			return
 		}
-		if _, err := path.Match(include, rel); err != nil {
-			t.Fatalf("%q is valid and fails on %q: %v", include, rel, err)
+		out, err := formats.Patterns{Include: []string{exclude}}.Chooser()
+		if err != nil {
+			t.Fatalf("%q can exclude and not include: %v", exclude, err)
 		}
-		if out := (formats.Patterns{Include: []string{exclude}}); p.Match(rel) && out.Match(rel) {
+		if chosen.File(rel) && out.File(rel) {
 			t.Fatalf("%q is excluded by %q and chosen", rel, exclude)
+		}
+		if back := formats.PatternsOf(p.Recipe()); !slices.Equal(back.Include, p.Include) && freeOfCommas(include) {
+			t.Fatalf("the recipe gives %q for %q", back.Include, p.Include)
 		}
 	})
 }
+
+// freeOfCommas reports whether a list of that pattern has one element, whose text stays.
+func freeOfCommas(pattern string) bool { return pattern != "" && !strings.Contains(pattern, ",") }
 
 // FuzzKey: a key that is taken is a path that stays in its folder, with and without an
 // extension.

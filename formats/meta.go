@@ -3,7 +3,8 @@ package formats
 import "slices"
 
 // Version is the latest version of what dsconv writes at rest. A reader refuses a larger one.
-// A dataset gets the oldest version that knows all that is in it (Meta.Needs).
+// A dataset is written with the lowest version that keeps an older dsconv from harming it:
+// see Meta.Needs.
 const Version = 2
 
 // Meta describes a dataset as a whole. It is what dataset.json holds and has nothing in
@@ -42,10 +43,12 @@ type Stats struct {
 	Uniform bool `json:"uniform"`
 }
 
-// Needs is the oldest version of dsconv's datasets that knows what is in this one. Version 2 came
-// with labels that are numbers and with what is remembered of edits.
+// Needs is the version that the dataset must be written with: the first one whose edits keep
+// all that is in it. Version 2 came with what is remembered of edits, with labels that are
+// numbers, and with patterns of folders, whose files an older add would take.
 func (m *Meta) Needs() int {
-	if m.History != nil || slices.ContainsFunc(m.Schema, func(f Field) bool { return f.Kind == Number }) {
+	numbers := slices.ContainsFunc(m.Schema, func(f Field) bool { return f.Kind == Number })
+	if numbers || m.History != nil || m.Recipe[PatternRuleKey] != "" {
 		return 2
 	}
 	return 1

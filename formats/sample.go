@@ -142,6 +142,14 @@ type Info struct {
 	Mark     Mark
 }
 
+// Name returns what the user calls the sample: the path that it came from, or else its key.
+func (in *Info) Name() string {
+	if in.Source.Path != "" {
+		return in.Source.Path
+	}
+	return in.Key
+}
+
 // Resize gives s n values and keeps their buffers; a reader calls it before it fills them.
 func (s *Sample) Resize(n int) {
 	for cap(s.Values) < n {

@@ -27,7 +27,7 @@ func addCommand(c *console) *cli.Command {
 			"what relabel set is kept, also if the image changes. --reset-edits takes all that from SRC again.\n\n" +
 			"Samples that SRC lacks stay, unless --prune drops them: those of a class folder that was renamed\n" +
 			"would be there twice. --prune leaves alone what came from another folder or dataset, and drops\n" +
-			"nothing if SRC lacks more than half of what came from it; --prune-all drops all that SRC lacks.\n\n" +
+			"nothing if SRC lacks more than half of what came from it; --prune-all drops all that SRC lacks.\n\n" + patternHelp + "\n\n" +
 			"Example:\n   dsconv add out.lmdb images/\n\n" + strings.Replace(editExitCodes, "0 done", "0 done, 3 some skipped", 1),
 		Flags: editFlags(
 			&cli.StringFlag{Name: "labels", Usage: "table of labels: `FILE`", DefaultText: "as packed"},
@@ -35,7 +35,7 @@ func addCommand(c *console) *cli.Command {
 			&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` between several labels", DefaultText: "as packed"},
 			newTypesFlag(),
 			&cli.StringSliceFlag{Name: "include", Usage: "take only files that fit `PATTERN`", DefaultText: "as packed"},
-			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that fit `PATTERN`", DefaultText: "as packed"},
+			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out what fits `PATTERN`", DefaultText: "as packed"},
 			&cli.BoolFlag{Name: "prune", Usage: "drop the samples that came from SRC and are not there any more"},
 			&cli.BoolFlag{Name: "prune-all", Usage: "drop all samples that SRC lacks, wherever they came from"},
 			&cli.BoolFlag{Name: "reset-edits", Usage: "take labels from SRC that relabel set, and samples that rm removed"},
@@ -60,7 +60,11 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOpti
 	if (cc.Bool("prune") || cc.Bool("prune-all")) && (cc.IsSet("include") || cc.IsSet("exclude")) {
 		return usage("--prune drops what SRC lacks, so it looks at all of SRC: leave --include and --exclude out")
 	}
-	src, err := openSource(cc.Context, from, addConfig(cc, t.Meta()))
+	cfg, err := addConfig(cc, t.Meta())
+	if err != nil {
+		return err
+	}
+	src, err := openSource(cc.Context, from, cfg)
 	if err != nil {
 		return err
 	}
@@ -74,7 +78,10 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOpti
 			return err
 		}
 	}
-	table := newSummary(src)
+	table, err := newSummary(src, takeOf(cc)) // patterns of the recipe need not fit here
+	if err != nil {
+		return err
+	}
 	p, found, err := edit.Add(cc.Context, t, src, edit.AddOptions{
 		Options: o.convert, Hash: cc.Bool("hash"), ResetEdits: cc.Bool("reset-edits"),
 		Prune: cc.Bool("prune"), PruneAll: cc.Bool("prune-all"), Unread: unread(table),
@@ -118,22 +125,20 @@ func saidOf(found *edit.Added, from string) string {
 }
 
 // addConfig is how the folder is read: as the recipe says, but for the flags that are given.
-func addConfig(cc *cli.Context, m *formats.Meta) folder.Config {
-	cfg := folderConfig(m)
-	cfg.Take = formats.Patterns{Include: splitList(m.Recipe["include"]), Exclude: splitList(m.Recipe["exclude"])}
+func addConfig(cc *cli.Context, m *formats.Meta) (cfg folder.Config, err error) {
+	cfg = folderConfig(m)
+	cfg.Take, err = takeAgain(cc, m.Recipe)
 	for flag, set := range map[string]func(){
 		"labels":        func() { cfg.Labels = cc.String("labels") },
 		"label-columns": func() { cfg.LabelColumns = splitList(cc.String("label-columns")) },
 		"label-sep":     func() { cfg.LabelSep = cc.String("label-sep") },
 		"label-type":    func() { cfg.LabelType = cc.String("label-type") },
-		"include":       func() { cfg.Take.Include = cc.StringSlice("include") },
-		"exclude":       func() { cfg.Take.Exclude = cc.StringSlice("exclude") },
 	} {
 		if cc.IsSet(flag) {
 			set()
 		}
 	}
-	return cfg
+	return cfg, err
 }
 
 // splitList takes a list of a recipe apart.

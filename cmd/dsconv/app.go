@@ -62,6 +62,8 @@ func newApp(c *console) *cli.App {
 		Version:   versionText(),
 		Writer:    c.out,
 		ErrWriter: c.err,
+		// A key or a file may have a comma in its name.
+		DisableSliceFlagSeparator: true,
 		// A command reports its own errors and exit code through run.
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   onUsageError,

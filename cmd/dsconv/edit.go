@@ -81,6 +81,8 @@ type edited struct {
 	// Skipped are bad inputs, and Table is the file that lists them.
 	Skipped []convert.Skip `json:"skipped,omitempty"`
 	Table   string         `json:"table,omitempty"`
+	// Unmatched are the patterns of --include and --exclude that match nothing.
+	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
 }
 
 // amended is a command's own part of what is said about an edit.
@@ -118,6 +120,7 @@ func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *
 	}
 	if a.table != nil {
 		done.Skipped, done.Table = a.table.Skipped, a.table.Report
+		done.Unmatched = a.table.Unmatched
 	}
 	if a.table != nil && len(a.table.Datasets) > 0 {
 		done.Report = a.table.Datasets[0]

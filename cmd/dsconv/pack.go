@@ -49,6 +49,8 @@ numbers among them by value. The summary says what was made of each column.
 An interrupted pack leaves DST.partial; the same command goes on from its last
 checkpoint, and --discard drops it and starts anew.
 
+` + patternHelp + `
+
 Examples:
    dsconv pack images/ out.lmdb
    dsconv pack images/ 'out/train-%06d.tar' --resize shorter:256 --encode jpeg:90
@@ -88,7 +90,7 @@ func pack(cc *cli.Context, c *console) error {
 		return err
 	}
 	if o.dryRun {
-		return dryRun(c, src, plans)
+		return dryRun(c, src, plans, o.convert.Take)
 	}
 	return packAll(cc.Context, c, src, plans, o)
 }
@@ -119,7 +121,10 @@ func plansOf(src formats.Dataset, dst string, o *packOptions) ([]*convert.Plan, 
 
 // packAll runs the plans one after another and sums them up.
 func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*convert.Plan, o *packOptions) error {
-	s := newSummary(src)
+	s, err := newSummary(src, o.convert.Take)
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(plans[0].Path), 0o755); err != nil {
 		return err
 	}
@@ -209,7 +214,7 @@ func hint(err error) string {
 }
 
 // dryRun prints what would be done.
-func dryRun(c *console, src formats.Dataset, plans []*convert.Plan) error {
+func dryRun(c *console, src formats.Dataset, plans []*convert.Plan, take formats.Patterns) error {
 	for _, p := range plans {
 		c.printf("%s: %d images as %s, %d file(s), about %s of images (source: %s)\n",
 			p.Path, p.Len(), p.Meta.Format, p.Shards, bytesOf(p.Expect), bytesOf(p.Bytes))
@@ -236,7 +241,9 @@ func dryRun(c *console, src formats.Dataset, plans []*convert.Plan) error {
 			c.printf("  %s: %s\n", printable(s.Path), s.Cause)
 		}
 	}
-	return nil
+	left, err := unmatched(src, take)
+	printUnmatched(c, left)
+	return err
 }
 
 func shortList(names []string, n int) string {

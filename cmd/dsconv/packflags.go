@@ -54,8 +54,8 @@ func packFlags() []cli.Flag {
 		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that decode and encode", DefaultText: "the number of cores"},
 		&cli.IntFlag{Name: "io-workers", Usage: "goroutines that read", DefaultText: "4 or more"},
 		&cli.IntFlag{Name: "limit", Usage: "take the first `N` images by key", DefaultText: "all"},
-		&cli.StringSliceFlag{Name: "include", Usage: "take only files that fit `PATTERN`, such as '*.png'"},
-		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that fit `PATTERN`"},
+		&cli.StringSliceFlag{Name: "include", Usage: "take only files that fit `PATTERN`, such as '*.png' or train/; see above"},
+		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out what fits `PATTERN`, such as 'test/*'"},
 		&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "skip a bad image, fail, or quarantine:`DIR`: skip and copy it there"},
 		&cli.StringFlag{Name: "check", Value: "structure", Usage: "of images whose bytes are kept: structure, or decode each"},
 		&cli.BoolFlag{Name: "strict", Usage: "treat images that are odd, but readable, as bad"},
@@ -76,7 +76,7 @@ func packOptionsOf(cc *cli.Context) (*packOptions, error) {
 		format: cc.String("format"), dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"),
 		progressJSON: asJSON, report: cc.String("report"),
 	}
-	take := formats.Patterns{Include: cc.StringSlice("include"), Exclude: cc.StringSlice("exclude")}
+	take := takeOf(cc)
 	o.folder = folder.Config{
 		Labels: cc.String("labels"), LabelSep: cc.String("label-sep"), LabelType: cc.String("label-type"), ClassOrder: cc.String("class-order"), Take: take,
 	}

@@ -20,7 +20,7 @@ func removeCommand(c *console) *cli.Command {
 			"remembers what was removed, so that dsconv add does not bring it back.\n\n" +
 			"Example:\n   dsconv rm out.lmdb --key train/cat/12 --key train/dog/7\n\n" + editExitCodes,
 		Flags: editFlags(
-			&cli.StringSliceFlag{Name: "key", Usage: "`KEY` of a sample (several times)"},
+			&cli.StringSliceFlag{Name: "key", Usage: "`KEY` of a sample (several times)", KeepSpace: true},
 			&cli.StringFlag{Name: "keys-from", Usage: "`FILE` with a key a line"},
 		),
 		Action: func(cc *cli.Context) error {

@@ -26,11 +26,14 @@ type summary struct {
 	Labels   []folder.LabelColumn `json:"labels,omitempty"`
 	Report   string               `json:"report,omitempty"`
 	Datasets []*convert.Report    `json:"datasets"`
-	listed   []convert.Skip       // that listing the folder skipped
+	// Unmatched are the patterns of --include and --exclude that match nothing.
+	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
+	listed    []convert.Skip    // that listing the folder skipped
 }
 
-func newSummary(src formats.Dataset) *summary {
-	s := &summary{Skipped: []convert.Skip{}}
+// newSummary begins the summary of a command that takes of src what fits the patterns.
+func newSummary(src formats.Dataset, take formats.Patterns) (s *summary, err error) {
+	s = &summary{Skipped: []convert.Skip{}}
 	if f, ok := src.(*folder.Dataset); ok {
 		for _, k := range f.Skips() {
 			s.listed = append(s.listed, convert.Skip{Path: k.Path, Cause: k.Cause, Action: convert.ActionSkipped})
@@ -39,7 +42,8 @@ func newSummary(src formats.Dataset) *summary {
 		s.Found, s.Ignored, s.Renamed = len(f.Skips()), f.Ignored(), f.KeepExtension()
 		s.Labels = f.LabelColumns()
 	}
-	return s
+	s.Unmatched, err = unmatched(src, take)
+	return s, err
 }
 
 func (s *summary) add(r *convert.Report) {
@@ -189,6 +193,7 @@ func printNarrowed(c *console, r *convert.Report) {
 }
 
 func (s *summary) printOdd(c *console) {
+	printUnmatched(c, s.Unmatched)
 	if s.Ignored > 0 {
 		c.printf("%d other files are no images and were not looked at\n", s.Ignored)
 	}

@@ -58,17 +58,13 @@ func (s *Stage) EncodeRemoved() ([]byte, error) {
 // ReadRemoved reads the list of the dataset that m describes from its sidecar dir. ErrDamaged
 // if it is not what was written.
 func ReadRemoved(dir string, m *formats.Meta) ([]formats.Removed, error) {
-	list, err := DecodeRemoved(m, func() ([]byte, error) {
+	return DecodeRemoved(m, func() ([]byte, error) {
 		sums, err := ReadSums(dir)
 		if err != nil {
 			return nil, err
 		}
 		return sums.readSmall(dir, RemovedName)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
-	}
-	return list, nil
 }
 
 // DecodeRemoved reads the list that read gives, which is asked for only if m says that there is

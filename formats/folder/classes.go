@@ -3,9 +3,12 @@ package folder
 import (
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
 var splitNames = []string{"train", "val", "valid", "validation", "test"}
@@ -17,15 +20,16 @@ type layout struct {
 	names []string // of the classes, in the order of their indices
 }
 
-// subfolders are the names of the folders (or links to folders) in dir.
-func subfolders(dir string) ([]string, error) {
+// subfolders are the names of the folders (or links to folders) in root/rel that are taken.
+func subfolders(root, rel string, take *formats.Chooser) ([]string, error) {
+	dir := filepath.Join(root, rel)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
 	for _, e := range entries {
-		if st, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && st.IsDir() {
+		if st, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && st.IsDir() && take.Folder(path.Join(rel, e.Name())) {
 			names = append(names, e.Name())
 		}
 	}
@@ -33,9 +37,9 @@ func subfolders(dir string) ([]string, error) {
 }
 
 // layoutOf finds splits and classes. As with ImageFolder an empty folder is a class too.
-func layoutOf(root, order string) (layout, error) {
+func layoutOf(root, order string, take *formats.Chooser) (layout, error) {
 	var l layout
-	first, err := subfolders(root)
+	first, err := subfolders(root, "", take)
 	if err != nil {
 		return l, err
 	}
@@ -44,7 +48,7 @@ func layoutOf(root, order string) (layout, error) {
 	if l.split {
 		found = nil
 		for _, split := range first {
-			names, err := subfolders(filepath.Join(root, split))
+			names, err := subfolders(root, split, take)
 			if err != nil {
 				return l, err
 			}

@@ -24,6 +24,8 @@ type Dataset struct {
 	ignored int
 	columns []LabelColumn
 	kept    []string // keys that keep their extension because two files share a stem
+
+	unmatched formats.Patterns
 }
 
 type item struct {
@@ -59,15 +61,16 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	if err := formats.CheckLocal(root); err != nil {
 		return nil, err
 	}
-	if err := cfg.Take.Validate(); err != nil {
+	take, err := cfg.Take.Chooser()
+	if err != nil {
 		return nil, err
 	}
-	s := &scan{root: root, take: cfg.Take}
+	s := &scan{root: root, take: take}
 	if err := s.walk(ctx); err != nil {
 		return nil, err
 	}
-	d := &Dataset{root: root, skips: s.skips, ignored: s.ignored}
-	l, err := newLabeler(root, &cfg)
+	d := &Dataset{root: root, skips: s.skips, ignored: s.ignored, unmatched: take.Unmatched()}
+	l, err := newLabeler(root, &cfg, take)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +88,9 @@ func (d *Dataset) empty() error {
 	err := fmt.Errorf("%s: no image to read in this folder", d.root)
 	if len(d.skips) > 0 {
 		err = fmt.Errorf("%w (%d skipped, such as %s: %s)", err, len(d.skips), d.skips[0].Path, d.skips[0].Cause)
+	}
+	if said := d.unmatched.String(); said != "" {
+		err = fmt.Errorf("%w; nothing fits %s", err, said)
 	}
 	return err
 }
@@ -152,6 +158,9 @@ func (d *Dataset) Skips() []Skip { return d.skips }
 
 // Ignored is the number of files that are no images by their name.
 func (d *Dataset) Ignored() int { return d.ignored }
+
+// Unmatched are the patterns of Config.Take that fitted no image and no folder.
+func (d *Dataset) Unmatched() formats.Patterns { return d.unmatched }
 
 // KeepExtension are the paths whose key keeps the extension because another image has the
 // same stem.

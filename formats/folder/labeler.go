@@ -30,12 +30,12 @@ type labelField struct {
 	column int
 }
 
-func newLabeler(root string, cfg *Config) (*labeler, error) {
+func newLabeler(root string, cfg *Config, take *formats.Chooser) (*labeler, error) {
 	order := cfg.ClassOrder
 	if cfg.Labels != "" {
 		order = "" // it is the table's classes that are ordered
 	}
-	lay, err := layoutOf(root, order)
+	lay, err := layoutOf(root, order, take)
 	if err != nil {
 		return nil, err
 	}

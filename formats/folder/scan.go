@@ -55,7 +55,7 @@ type inode struct{ device, number uint64 }
 
 type scan struct {
 	root    string
-	take    formats.Patterns
+	take    *formats.Chooser
 	sem     *semaphore.Weighted
 	wg      sync.WaitGroup
 	mu      sync.Mutex
@@ -119,6 +119,9 @@ func (s *scan) entry(ctx context.Context, rel string, e fs.DirEntry, chain []fs.
 		return
 	}
 	if st.IsDir() {
+		if !s.take.Folder(rel) {
+			return
+		}
 		if slices.ContainsFunc(chain, func(up fs.FileInfo) bool { return os.SameFile(up, st) }) {
 			s.skip(rel, "a link to a folder above it (a loop)")
 			return
@@ -175,7 +178,7 @@ func (s *scan) wanted(rel string) bool {
 		s.ignored++
 		s.mu.Unlock()
 		return false
-	case !s.take.Match(rel):
+	case !s.take.File(rel):
 		return false
 	case isOther:
 		s.skip(rel, "images of the type "+ext[1:]+" are not read")

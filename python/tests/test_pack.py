@@ -45,6 +45,14 @@ def test_options_are_passed_on(photos: Path, tmp_path: Path) -> None:
     assert report.report == str(tmp_path / "table.json")
 
 
+def test_patterns_that_match_nothing_are_named(photos: Path, tmp_path: Path) -> None:
+    folder = next(p for p in sorted(photos.iterdir()) if p.is_dir())
+    report = dsconv.pack(photos, tmp_path / "a.tar", exclude=[f"{folder.name}/*", "no such/"], progress=False)
+    assert report.found == len(list(photos.rglob("*.jpg"))) - len(list(folder.rglob("*.jpg")))
+    assert report.details["unmatched"] == {"exclude": ["no such/"]}
+    assert "matches nothing: exclude 'no such/'" in str(report)
+
+
 def test_bad_images_are_counted(photos: Path, tmp_path: Path) -> None:
     images = tmp_path / "images"
     subprocess.run(["cp", "-r", str(photos), str(images)], check=True)

@@ -34,6 +34,8 @@ class PackReport:
         text = f"{counts}; {size}: {', '.join(self.paths)}"
         for column in self.details.get("labels", []):
             text += f"\n{column['said']}"
+        for option, patterns in self.details.get("unmatched", {}).items():
+            text += f"\nmatches nothing: {option} {', '.join(map(repr, patterns))}"
         return text + (f"\nskipped are listed in {self.report}" if self.skipped else "")
 
 
@@ -90,6 +92,9 @@ def pack(
     all of 0 to n-1 occur; others raise until `label_type` says what they are: "index", "name" or
     "float", numbers to predict, or one for each column, {"age": "float", "class": "name"}. What
     was made of each column is in ``str(report)`` and in ``report.details["labels"]``.
+
+    `include` and `exclude` are patterns for paths in src, such as "*.png", "train/" (the folder
+    and all in it), "test/*" or "**/x/*"; those that match nothing are named by the report.
 
     A bar shows how far it is, tqdm's if that is installed; progress=False shows none.
 
