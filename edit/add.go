@@ -122,9 +122,9 @@ func (a *adder) unite() error {
 	a.union.parts = []part{newPart(a.target.Dataset, true, &meta), newPart(a.src, false, &meta)}
 	src := &a.union.parts[1]
 	src.marks, src.origin = nil, func(uint16) uint16 { return a.origin }
-	removed, err := removedFrom(a.target.Dataset)
+	removed, err := a.target.Removed()
 	if err != nil {
-		return fmt.Errorf("%s: %w", a.target.Path, err)
+		return err
 	}
 	a.removals = newRemovals(removed)
 	return nil

@@ -6,5 +6,8 @@
 // stay. So an edit has what a pack has: checkpoints, resume, an old version that is there
 // until the new one is complete.
 //
+// A dataset remembers what was removed and set by hand, so that adding its source again does not
+// undo that (formats.Mark, formats.Removals).
+//
 // Class indices never move: new classes come after those that there are.
 package edit

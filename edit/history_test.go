@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/dsconv/dsconv/convert"
@@ -308,4 +309,46 @@ func TestRemovedListIsDamaged(t *testing.T) {
 	run(t, p)
 	wantHistory(t, path, nil, 1)
 	sound(t, target(t, path))
+}
+
+// An addition that is stopped after a checkpoint goes on with what it remembered until then; one
+// that would remember something else is refused.
+func TestAddGoesOnWithEdits(t *testing.T) {
+	forEach(t, func(t *testing.T, v variant) {
+		f := pets(t, 20)
+		path := v.pack(t, f.root, folder.Config{})
+		remove(t, path, "cat/001", "dog/019")
+		relabel(t, path, []string{"label"}, map[string][]string{"cat/002": {"dog"}, "dog/018": {"cat"}})
+		for i := range 20 {
+			f.put(fmt.Sprintf("cow/%03d.jpg", i), 77+i)
+		}
+		o := edit.AddOptions{Options: convert.Options{Checkpoint: 2000, Workers: 1}}
+		ctx, cancel := context.WithCancel(context.Background())
+		s := stopping{openFolder(t, f.root, folder.Config{}), new(atomic.Int64), func() bool { return hasCheckpoint(path) }, cancel}
+		s.left.Store(12)
+		p, _, err := edit.Add(ctx, target(t, path), s, o)
+		f.must(err)
+		if _, err := p.Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatalf("stopped: %v", err)
+		}
+		o.ResetEdits = true
+		p, _, err = edit.Add(context.Background(), target(t, path), openFolder(t, f.root, folder.Config{}), o)
+		f.must(err)
+		if _, err := p.Run(context.Background()); !errors.Is(err, formats.ErrPartial) {
+			t.Errorf("edits are reset over an unfinished addition: %v", err)
+		}
+		o.ResetEdits = false
+		p, _, err = edit.Add(context.Background(), target(t, path), openFolder(t, f.root, folder.Config{}), o)
+		f.must(err)
+		r, err := p.Run(context.Background())
+		f.must(err)
+		if r.Resumed == 0 {
+			t.Error("it began anew")
+		}
+		wantHistory(t, path, &formats.History{Edited: 2, Removed: 2}, 2)
+		wantLabels(t, path, map[string]string{"cat/001": "", "cat/002": "dog ", "dog/018": "cat ", "dog/019": "", "cow/007": "cow "})
+		if found := addWith(t, path, f.root, edit.AddOptions{}); !found.Nothing() || found.KeptEdits != 2 || found.KeptOut != 2 {
+			t.Errorf("added again: %+v", found)
+		}
+	})
 }

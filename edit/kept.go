@@ -72,7 +72,7 @@ func (a *adder) carryEdits(c *change, i int32, old *formats.Info, edited uint16)
 	}
 	var s formats.Sample
 	for k, f := range meta.Schema {
-		if edited&meta.MarkField(k) == 0 || f.Kind != formats.Label && f.Kind != formats.MultiHot {
+		if edited&meta.MarkField(k) == 0 || !f.Kind.IsLabel() {
 			continue
 		}
 		if k == meta.Schema.LabelIndex() && f.Kind == formats.Label {

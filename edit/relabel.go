@@ -48,8 +48,8 @@ func Relabel(t *Target, table Labels, o convert.Options) (*convert.Plan, *Relabe
 	before := t.Meta()
 	v.union.meta = r.meta
 	v.union.parts[0] = newPart(t.Dataset, true, &r.meta)
-	if v.union.removed, err = removedFrom(t.Dataset); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", t.Path, err)
+	if v.union.removed, err = t.Removed(); err != nil {
+		return nil, nil, err
 	}
 	for i, row := range rows {
 		if row == nil {

@@ -10,9 +10,9 @@ import (
 // Remove plans a version of t without the samples of those keys, which remembers that they
 // were removed: Add leaves them out. A key that t has not is an error.
 func Remove(t *Target, keys []string, o convert.Options) (*convert.Plan, error) {
-	removed, err := removedFrom(t.Dataset)
+	removed, err := t.Removed()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t.Path, err)
+		return nil, err
 	}
 	gone := map[int]bool{}
 	for _, key := range keys {

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -34,7 +35,13 @@ func Open(f formats.Format, path string) (*Target, error) {
 }
 
 // Removed implements formats.Removals.
-func (t *Target) Removed() ([]formats.Removed, error) { return removedFrom(t.Dataset) }
+func (t *Target) Removed() ([]formats.Removed, error) {
+	list, err := removedFrom(t.Dataset)
+	if errors.Is(err, formats.ErrDamaged) {
+		err = fmt.Errorf("%w: nothing else has the list of removed samples; dsconv verify --repair SRC goes on without it", err)
+	}
+	return list, err
+}
 
 // many says that the dataset has files which can stay when others change.
 func (t *Target) many() bool {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -84,7 +87,7 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOpti
 	}
 	p, found, err := edit.Add(cc.Context, t, src, edit.AddOptions{
 		Options: o.convert, Hash: cc.Bool("hash"), ResetEdits: cc.Bool("reset-edits"),
-		Prune: cc.Bool("prune"), PruneAll: cc.Bool("prune-all"), Unread: unread(table),
+		Prune: cc.Bool("prune"), PruneAll: cc.Bool("prune-all"), Unread: unread(table, from),
 	})
 	if err != nil {
 		return err
@@ -92,11 +95,13 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOpti
 	return amend(cc.Context, c, t, p, o, amended{said: saidOf(found, from), what: found, table: table})
 }
 
-// unread are the paths of the source that listing it skipped.
-func unread(s *summary) []string {
+// unread are the paths in the folder from that are there and were skipped when it was listed.
+func unread(s *summary, from string) []string {
 	var paths []string
 	for _, k := range s.listed {
-		paths = append(paths, k.Path)
+		if _, err := os.Lstat(filepath.Join(from, filepath.FromSlash(k.Path))); !errors.Is(err, os.ErrNotExist) {
+			paths = append(paths, k.Path)
+		}
 	}
 	return paths
 }

@@ -13,7 +13,7 @@ import (
 
 // repair restores what verify found damaged in the dataset at path from the source that it
 // was packed from, or from any dataset that has the same samples, and verifies it again.
-func repair(ctx context.Context, c *console, f formats.Format, path, from string, found *verify.Report, workers int) (*edit.Repaired, error) {
+func repair(ctx context.Context, c *console, f formats.Format, path, from string, found *verify.Report, o convert.Options, dry bool) (*edit.Repaired, error) {
 	t, err := edit.Salvage(f, path)
 	if err != nil {
 		return nil, err
@@ -24,8 +24,8 @@ func repair(ctx context.Context, c *console, f formats.Format, path, from string
 		return nil, err
 	}
 	defer src.Close()
-	p, done, err := edit.Repair(ctx, t, found.Blocks, found.NoTable, src, convert.Options{Workers: workers})
-	if err != nil || p == nil {
+	p, done, err := edit.Repair(ctx, t, found.Blocks, found.NoTable, src, o)
+	if err != nil || p == nil || dry {
 		return done, err
 	}
 	if _, err := runPlan(ctx, c, p, &packOptions{}); err != nil {

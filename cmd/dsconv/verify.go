@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/all"
@@ -37,6 +38,8 @@ func verifyCommand(c *console) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "quick", Usage: "check the structure and do not read the images"},
 			&cli.StringFlag{Name: "repair", Usage: "restore what is damaged from `SRC`"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "with --repair: say what would be restored"},
+			keepOldFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print what is damaged as JSON"},
 			&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that read", DefaultText: "the number of cores"},
 		}, parityFlags()...),
@@ -47,6 +50,7 @@ func verifyCommand(c *console) *cli.Command {
 // verified is what --json prints.
 type verified struct {
 	*verify.Report
+	DryRun   bool           `json:"dry_run,omitempty"` // nothing was repaired: this is what would be
 	Repaired *edit.Repaired `json:"repaired,omitempty"`
 }
 
@@ -61,7 +65,10 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	if cc.IsSet("sample") || cc.IsSet("python") {
 		return usage("--sample and --python are for --parity SRC")
 	}
-	from := cc.String("repair")
+	from, dry := cc.String("repair"), cc.Bool("dry-run")
+	if from == "" && (dry || cc.Bool("keep-old")) {
+		return usage("--dry-run and --keep-old are for --repair SRC")
+	}
 	o := verify.Options{Quick: cc.Bool("quick"), Workers: cc.Int("workers")}
 	if o.Quick && from != "" {
 		return usage("--quick does not find all that --repair restores: leave one of them out")
@@ -79,10 +86,13 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	}
 	done := verified{Report: found}
 	if from != "" && (!found.Sound() || len(found.Notes) > 0) {
-		if done.Repaired, err = repair(cc.Context, c, f, args[0], from, found, o.Workers); err != nil {
+		if done.Repaired, err = repair(cc.Context, c, f, args[0], from, found, convert.Options{
+			Workers: o.Workers, KeepOld: cc.Bool("keep-old"),
+		}, dry); err != nil {
 			return err
 		}
-		if len(done.Repaired.Lost) == 0 {
+		done.DryRun = dry
+		if len(done.Repaired.Lost) == 0 && !dry {
 			if done.Report, err = verify.Run(cc.Context, f, args[0], o); err != nil {
 				return err
 			}
@@ -91,6 +101,9 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	if cc.Bool("json") {
 		err = c.json(done)
 	} else {
+		if done.DryRun {
+			c.printf("nothing is changed; without --dry-run this would be done:\n")
+		}
 		done.print(c, o.Quick)
 	}
 	if err == nil && !done.Sound() {

@@ -7,6 +7,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // SetRemoved implements formats.RemovalWriter.
@@ -57,17 +58,13 @@ func (s *Stage) EncodeRemoved() ([]byte, error) {
 // ReadRemoved reads the list of the dataset that m describes from its sidecar dir. ErrDamaged
 // if it is not what was written.
 func ReadRemoved(dir string, m *formats.Meta) ([]formats.Removed, error) {
-	list, err := DecodeRemoved(m, func() ([]byte, error) {
+	return DecodeRemoved(m, func() ([]byte, error) {
 		sums, err := ReadSums(dir)
 		if err != nil {
 			return nil, err
 		}
 		return sums.readSmall(dir, RemovedName)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
-	}
-	return list, nil
 }
 
 // DecodeRemoved reads the list that read gives, which is asked for only if m says that there is
@@ -80,6 +77,16 @@ func DecodeRemoved(m *formats.Meta, read func() ([]byte, error)) ([]formats.Remo
 	if err != nil {
 		return nil, err
 	}
+	var list []formats.Removed
+	err = guard.Do(func() (err error) {
+		list, err = decodeRemoved(b, m.History.Removed)
+		return err
+	})
+	return list, err
+}
+
+// decodeRemoved reads a list of n samples.
+func decodeRemoved(b []byte, n int) ([]formats.Removed, error) {
 	var keys, paths stringColumn
 	var sizes []int64
 	var hashes [][16]byte
@@ -103,8 +110,8 @@ func DecodeRemoved(m *formats.Meta, read func() ([]byte, error)) ([]formats.Remo
 			return nil, err
 		}
 	}
-	if len(keys.end) != m.History.Removed {
-		return nil, fmt.Errorf("read %s: %w: %d rows of %d", what, formats.ErrDamaged, len(keys.end), m.History.Removed)
+	if len(keys.end) != n {
+		return nil, fmt.Errorf("read %s: %w: %d rows of %d", what, formats.ErrDamaged, len(keys.end), n)
 	}
 	list := make([]formats.Removed, len(keys.end))
 	for i := range list {
