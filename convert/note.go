@@ -20,8 +20,10 @@ type note struct {
 	Narrowed    []span    `json:"narrowed,omitempty"`
 	Oriented    int       `json:"oriented,omitempty"`
 	Tiling
-	Shape   []int `json:"shape,omitempty"` // of the first raw image
-	Varying bool  `json:"varying,omitempty"`
+	// Command began the unfinished dataset: whoever finds it is told.
+	Command string `json:"command,omitempty"`
+	Shape   []int  `json:"shape,omitempty"` // of the first raw image
+	Varying bool   `json:"varying,omitempty"`
 }
 
 // span is positions From to To-1, whose images lost bits in the same way. Where one image loses
@@ -57,7 +59,7 @@ func (r *run) narrowed() (list []Warning) {
 
 // ErrContinue is returned for an unfinished dataset that cannot be gone on with: it is of
 // another recipe, its source changed, or it is damaged. Options.Discard drops it.
-var ErrContinue = errors.New("that cannot be gone on with")
+var ErrContinue = errors.New("that this command cannot go on with")
 
 func (n *note) encode() ([]byte, error) {
 	b, err := json.Marshal(n)

@@ -33,6 +33,7 @@ type Plan struct {
 
 	removed []formats.Removed // by hand, which the dataset remembers
 
+	command     string // see BegunBy
 	fingerprint uint64 // of the source's samples in this order
 	every       int    // positions between two checkpoints
 }
@@ -302,6 +303,12 @@ func (p *Plan) checkpointEvery() int {
 // Show makes f the plan's progress function.
 func (p *Plan) Show(f func(Progress)) *Plan {
 	p.o.Progress = f
+	return p
+}
+
+// BegunBy tells who finds the dataset unfinished which command began it.
+func (p *Plan) BegunBy(command string) *Plan {
+	p.command = command
 	return p
 }
 

@@ -35,7 +35,7 @@ func (p *Plan) open() (w formats.Writer, n note, err error) {
 			if err := p.writeListing(); err != nil {
 				return nil, n, errors.Join(err, w.Close())
 			}
-			return w, note{Fingerprint: p.fingerprint}, nil
+			return w, note{Fingerprint: p.fingerprint, Command: p.command}, nil
 		}
 		if !errors.Is(err, formats.ErrPartial) {
 			return nil, n, err
@@ -67,15 +67,35 @@ func (p *Plan) resume() (formats.Writer, note, error) {
 	}
 	n, err := p.continues(&was, b)
 	if err != nil {
-		return nil, n, errors.Join(fmt.Errorf("%s%s: %w", p.Path, atrest.Suffix, err), w.Close())
+		return nil, n, errors.Join(fmt.Errorf("%s%s: %w", p.Path, atrest.Suffix, p.begunBy(b, err)), w.Close())
 	}
 	return w, n, nil
+}
+
+// begunBy adds to err, which says why the unfinished dataset cannot be gone on with, what began
+// it. Beside another command, or of an edit, that is all there is to say.
+func (p *Plan) begunBy(note []byte, err error) error {
+	n, nerr := decodeNote(note, 0)
+	if nerr != nil || n.Command == "" || !errors.Is(err, ErrContinue) {
+		return err
+	}
+	if p.change != nil || verb(n.Command) != verb(p.command) {
+		return fmt.Errorf("%w %w: it was begun by the command %s, which goes on with it", formats.ErrPartial, ErrContinue, n.Command)
+	}
+	return fmt.Errorf("%w; it was begun by the command %s, which goes on with it", err, n.Command)
+}
+
+// verb is the second word of a command.
+func verb(command string) string {
+	_, rest, _ := strings.Cut(command, " ")
+	word, _, _ := strings.Cut(rest, " ")
+	return word
 }
 
 // continues is the note of an unfinished dataset that is of the same plan.
 func (p *Plan) continues(was *formats.Meta, b []byte) (note, error) {
 	if diff := recipeDiff(was.Recipe, p.Meta.Recipe); diff != "" {
-		return note{}, fmt.Errorf("%w %w with another recipe (%s): give the same options", formats.ErrPartial, ErrContinue, diff)
+		return note{}, fmt.Errorf("%w %w: its recipe is another one (%s)", formats.ErrPartial, ErrContinue, diff)
 	}
 	n, err := decodeNote(b, p.fingerprint)
 	if err != nil {

@@ -20,6 +20,8 @@ type version struct {
 	// says that all is.
 	rewrite map[int]bool
 	whole   bool
+	// stays says that the dataset's one file stays as it is.
+	stays bool
 }
 
 // plan decides which files stay and what the others are made of.
@@ -41,6 +43,8 @@ func (v *version) plan(o convert.Options) (*convert.Plan, error) {
 			return nil, err
 		}
 		next.Meta.Recipe = withShards(next.Meta.Recipe, len(next.Files))
+	case v.stays:
+		next.Files = []convert.File{{Keep: true}}
 	case !v.whole && v.target.Format.Traits().LabelsApart && v.manifestOnly():
 		next.Files = []convert.File{{Keep: true}}
 	}

@@ -23,7 +23,8 @@ type Labels struct {
 // Relabelled is what Relabel found.
 type Relabelled struct {
 	Changed    int      `json:"changed"`
-	Unchanged  int      `json:"unchanged"` // rows that say what is there already
+	Unchanged  int      `json:"unchanged"`     // rows that say what is there already
+	Without    int      `json:"without_label"` // cells that say that there is no label
 	NewClasses []string `json:"new_classes,omitempty"`
 }
 
@@ -194,6 +195,11 @@ func (r *relabeler) readLabels(rows [][]string) error {
 			return err
 		}
 		r.labels[k] = column
+		for _, cell := range src.Cells {
+			if !column.Has(cell) {
+				r.found.Without++
+			}
+		}
 		if f.Classes = column.Classes; f.Kind == formats.MultiHot && f.Shape != nil {
 			f.Shape = []int{len(f.Classes)}
 		}

@@ -38,7 +38,7 @@ func Salvage(f formats.Format, path string) (*Target, error) {
 	w, ok := f.(formats.WritableFormat)
 	s, can := f.(formats.Salvager)
 	if !ok || !can {
-		return nil, fmt.Errorf("%s: a %s cannot be repaired", path, f.Name())
+		return nil, fmt.Errorf("%s: a %s cannot be repaired, a dataset that dsconv packed can%s", path, f.Name(), atrest.Among(path))
 	}
 	if _, err := atrest.Recover(path); err != nil {
 		return nil, err
@@ -96,6 +96,10 @@ type repairer struct {
 // files finds out which are written anew and which samples lie in them.
 func (r *repairer) files(v *version, damage []formats.Damage, all bool) error {
 	if !r.target.many() {
+		if !all && r.target.inOneFile() && !r.target.dataDamaged(damage) {
+			v.stays, r.found.Files = true, []string{}
+			return nil
+		}
 		for i := range r.target.Len() {
 			r.suspect = append(r.suspect, int32(i))
 		}
@@ -108,8 +112,7 @@ func (r *repairer) files(v *version, damage []formats.Damage, all bool) error {
 	}
 	v.rewrite, r.found.Files = map[int]bool{}, []string{}
 	for i, name := range r.target.Meta().Files {
-		damaged := slices.ContainsFunc(damage, func(d formats.Damage) bool { return filepath.ToSlash(d.File) == name })
-		if !all && !damaged {
+		if !all && !isDamaged(name, damage) {
 			continue
 		}
 		v.rewrite[i] = true
@@ -126,6 +129,10 @@ func (r *repairer) removed(v *version) (err error) {
 		r.found.Forgotten, err = r.target.Meta().History.Removed, nil
 	}
 	return err
+}
+
+func isDamaged(file string, damage []formats.Damage) bool {
+	return slices.ContainsFunc(damage, func(d formats.Damage) bool { return filepath.ToSlash(d.File) == file })
 }
 
 // samples reads those in damaged files and takes from the source what is lost.

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
@@ -20,7 +21,7 @@ type Target struct {
 func Open(f formats.Format, path string) (*Target, error) {
 	w, ok := f.(formats.WritableFormat)
 	if !ok {
-		return nil, fmt.Errorf("%s: a %s cannot be changed", path, f.Name())
+		return nil, fmt.Errorf("%s: a %s cannot be changed, a dataset that dsconv packed can%s", path, f.Name(), atrest.Among(path))
 	}
 	if _, err := atrest.Recover(path); err != nil {
 		return nil, err
@@ -39,6 +40,17 @@ func (t *Target) Removed() ([]formats.Removed, error) { return removedFrom(t.Dat
 func (t *Target) many() bool {
 	p, err := atrest.ParseShardPath(t.Path)
 	return err == nil && p.Many() && t.Format.Traits().Sharded && len(t.Meta().Files) > 0
+}
+
+// inOneFile says that the samples lie in one file, which can stay when what describes it is
+// written anew.
+func (t *Target) inOneFile() bool {
+	return !t.many() && t.Format.Traits().Sharded && len(t.Meta().Files) == 1
+}
+
+// dataDamaged says that a data file is damaged.
+func (t *Target) dataDamaged(damage []formats.Damage) bool {
+	return slices.ContainsFunc(t.Meta().Files, func(name string) bool { return isDamaged(name, damage) })
 }
 
 // inFiles lists the samples of each file in the file's order.

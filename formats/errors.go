@@ -1,6 +1,9 @@
 package formats
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Errors that callers tell apart; they are wrapped with what was done to which file and key.
 var (
@@ -38,3 +41,11 @@ var (
 	// ErrUnknownFormat is returned when no format fits a name or path.
 	ErrUnknownFormat = errors.New("unknown format")
 )
+
+// Damaged is err as one of the kind ErrDamaged; it says so once.
+func Damaged(err error) error {
+	if errors.Is(err, ErrDamaged) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrDamaged, err)
+}

@@ -1,6 +1,9 @@
 package formats
 
-import "context"
+import (
+	"context"
+	"io"
+)
 
 // Dataset is a set of samples that can be read in any order. It is safe for concurrent
 // use. Index i, from 0 to Len()-1, is the rank of the sample's key in bytewise order.
@@ -36,6 +39,13 @@ type Prefetcher interface {
 	// them in memory it does nothing, in a few microseconds. It keeps nothing of indices and
 	// is safe for concurrent use, but not with Close.
 	Prefetch(indices []int32)
+}
+
+// Identifier is a Dataset that has no checksums, such as a folder.
+type Identifier interface {
+	// Identify writes what tells the dataset from others whose samples have the same keys,
+	// sizes and times.
+	Identify(w io.Writer) error
 }
 
 // Stored is a Dataset whose samples do not lie in the order of their keys.

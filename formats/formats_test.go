@@ -75,7 +75,7 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if _, err := r.Open("/no/such.thing"); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if _, err := r.Open("/no/such.thing"); err == nil || !strings.Contains(err.Error(), "there is nothing at that path") {
 		t.Errorf("%v", err)
 	}
 }

@@ -34,13 +34,19 @@ func (r Registry) ByPath(path string) (Format, error) {
 		ErrUnknownFormat, path, strings.Join(r.names(), ", "))
 }
 
+// Of is ByPath of a dataset that should be there.
+func (r Registry) Of(path string) (Format, error) {
+	f, err := r.ByPath(path)
+	if _, missing := os.Lstat(path); missing != nil && errors.Is(err, ErrUnknownFormat) {
+		return nil, NotThere(path)
+	}
+	return f, err
+}
+
 // Open opens the dataset at path with the format that it names.
 func (r Registry) Open(path string) (Dataset, error) {
-	f, err := r.ByPath(path)
+	f, err := r.Of(path)
 	if err != nil {
-		if _, serr := os.Stat(path); serr != nil && errors.Is(err, ErrUnknownFormat) {
-			return nil, fmt.Errorf("open %s: %w", path, serr)
-		}
 		return nil, err
 	}
 	return f.Open(path)

@@ -74,6 +74,11 @@ func (l *Loader) cacheName() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if d, ok := l.dataset.(formats.Identifier); ok {
+		if err := d.Identify(h); err != nil {
+			return "", err
+		}
+	}
 	for i := range l.dataset.Len() {
 		if err := hashInfo(h, l.dataset, i); err != nil {
 			return "", err

@@ -1,14 +1,20 @@
 package reader
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/cache"
@@ -206,6 +212,57 @@ func TestWhatIsAnotherCache(t *testing.T) {
 			t.Errorf("another %s: %d reads, want %d", name, n, tt.reads)
 		}
 	}
+}
+
+// Two folders may have files of the same names, sizes and times, as images and masks have that
+// came from one archive: neither loader gets the other's.
+func TestFoldersOfTheSameNamesHaveTheirOwnCaches(t *testing.T) {
+	dir, c := t.TempDir(), cachedConfig(t, Encoded)
+	images, masks := filepath.Join(dir, "images"), filepath.Join(dir, "masks")
+	bitmaps(t, images, 10)
+	bitmaps(t, masks, 200)
+	first := openFolder(t, images, c)
+	want, other := collect(t, first, 0), collect(t, openFolder(t, masks, c), 0)
+	if reflect.DeepEqual(want, other) {
+		t.Error("the masks' loader gave the images")
+	}
+	if err := errors.Join(os.Rename(images, filepath.Join(dir, "old")), os.Rename(masks, images)); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(other, collect(t, openFolder(t, images, c), 0)) {
+		t.Error("masks that were moved to the images' place are read as those")
+	}
+	masks, c.Cache = images, Cache{}
+	if !reflect.DeepEqual(other, collect(t, openFolder(t, masks, c), 0)) {
+		t.Error("the masks through a cache are others than without")
+	}
+}
+
+// bitmaps writes six BMP files of one size and time and that grey.
+func bitmaps(t *testing.T, dir string, grey byte) {
+	t.Helper()
+	b := slices.Concat([]byte("BM"), make([]byte, 52), bytes.Repeat([]byte{grey}, 8*24))
+	for at, x := range map[int]byte{10: 54, 14: 40, 18: 8, 22: 8, 26: 1, 28: 24} {
+		b[at] = x
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "a"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 6 {
+		path := filepath.Join(dir, "a", fmt.Sprintf("%d.bmp", i))
+		if err := errors.Join(os.WriteFile(path, b, 0o644), os.Chtimes(path, time.Unix(0, 0), time.Unix(0, 0))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func openFolder(t *testing.T, dir string, c Config) *Loader {
+	t.Helper()
+	ds, err := folder.Open(t.Context(), dir, folder.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return makeLoader(t, ds, c)
 }
 
 func TestNothingStaysOfACache(t *testing.T) {

@@ -342,3 +342,20 @@ func TestKindsOfDamage(t *testing.T) {
 		}
 	}
 }
+
+// TestNoteBad: what a caller could not use counts among the bad samples, each once by its index.
+func TestNoteBad(t *testing.T) {
+	l := makeLoader(t, rawImages(5, 2, 2, 3), Config{BatchSize: 5})
+	for range 2 {
+		if err := l.NoteBad(3, errors.New("no use")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	times, bad := l.Bad()
+	if times != 2 || len(bad) != 1 || bad[0].Index != 3 || bad[0].Err.Error() != "no use" {
+		t.Errorf("%d times, %v", times, bad)
+	}
+	if l.NoteBad(5, nil) == nil || l.NoteBad(-1, nil) == nil {
+		t.Error("a sample that is not there is noted")
+	}
+}

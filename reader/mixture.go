@@ -3,6 +3,7 @@ package reader
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sort"
 
@@ -116,6 +117,18 @@ func (d *concatenation) part(i int) (k, at int) {
 func (d *concatenation) Meta() *formats.Meta { return &d.meta }
 func (d *concatenation) Len() int            { return d.meta.Count }
 func (d *concatenation) Close() error        { return nil }
+
+// Identify implements formats.Identifier for the parts that have no checksums.
+func (d *concatenation) Identify(w io.Writer) error {
+	for _, p := range d.parts {
+		if part, ok := p.(formats.Identifier); ok {
+			if err := part.Identify(w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
 
 func (d *concatenation) Info(i int) (formats.Info, error) {
 	k, at := d.part(i)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/dsconv/dsconv/formats"
@@ -75,12 +77,10 @@ func (c *check) described(err error) error {
 	if !errors.Is(err, formats.ErrDamaged) {
 		return err
 	}
-	for _, known := range c.report.Dataset {
-		if known == err.Error() {
-			return nil
-		}
+	c.report.NoTable = true
+	if cause := causeOf(err); !slices.Contains(c.report.Dataset, cause) {
+		c.report.Dataset = append(c.report.Dataset, cause)
 	}
-	c.report.Dataset = append(c.report.Dataset, err.Error())
 	return nil
 }
 
@@ -122,9 +122,18 @@ func (c *check) sample(i int, s *formats.Sample) error {
 	if wrong != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.report.Samples = append(c.report.Samples, Sample{in.Key, wrong.Error()})
+		c.report.Samples = append(c.report.Samples, Sample{in.Key, causeIn(in.Key, wrong)})
 	}
 	return nil
+}
+
+// causeIn is what an error says of the sample of that key, which the report names itself.
+func causeIn(key string, err error) string {
+	cause := causeOf(err)
+	for _, prefix := range []string{fmt.Sprintf("key %q: ", key), fmt.Sprintf("key %q ", key)} {
+		cause = strings.TrimPrefix(cause, prefix)
+	}
+	return cause
 }
 
 // row says what is wrong with row i of the manifest.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/parallel"
@@ -17,6 +18,10 @@ type Report struct {
 	Blocks  []formats.Damage `json:"damaged_blocks"`
 	Samples []Sample         `json:"damaged_samples"`
 	Checked int              `json:"samples_checked"`
+	// Notes say what is no damage and may matter to other programs.
+	Notes []string `json:"notes,omitempty"`
+	// NoTable: the table of checksums cannot be used, so that Blocks tell nothing.
+	NoTable bool `json:"-"`
 }
 
 // Sample is a damaged one.
@@ -47,7 +52,7 @@ func Run(ctx context.Context, f formats.Format, path string, o Options) (*Report
 	r := &Report{Dataset: []string{}, Blocks: []formats.Damage{}, Samples: []Sample{}}
 	ds, err := f.Open(path)
 	if errors.Is(err, formats.ErrDamaged) {
-		r.Dataset = append(r.Dataset, err.Error())
+		r.Dataset = append(r.Dataset, causeOf(err))
 		if ds = salvage(f, path); ds == nil {
 			return r, nil
 		}
@@ -64,6 +69,7 @@ func Run(ctx context.Context, f formats.Format, path string, o Options) (*Report
 		return nil, err
 	}
 	r.sort()
+	r.note(ds)
 	return r, nil
 }
 
@@ -85,4 +91,38 @@ func (r *Report) sort() {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Cause, b.Cause))
 	})
 	slices.SortFunc(r.Samples, func(a, b Sample) int { return cmp.Compare(a.Key, b.Key) })
+}
+
+// note says which files for other programs tell of names that the data files have no more.
+func (r *Report) note(ds formats.Dataset) {
+	d, ok := ds.(interface {
+		ForOthers() (sidecar string, names []string)
+		Written() []string
+	})
+	if !ok {
+		return
+	}
+	if side, names := d.ForOthers(); len(names) > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("the dataset was renamed or copied since it was written; %s in %s, for other programs, still %s the name %s. "+
+			"The next edit, or dsconv verify --repair with any source, writes them anew", several(names), side, verb(names), d.Written()[0]))
+	}
+}
+
+func several(names []string) string {
+	if len(names) > 2 {
+		return fmt.Sprintf("%s and %d more files", names[0], len(names)-1)
+	}
+	return strings.Join(names, " and ")
+}
+
+func verb(names []string) string {
+	if len(names) == 1 {
+		return "has"
+	}
+	return "have"
+}
+
+// causeOf is what an error says, without the word that stands before it in the report.
+func causeOf(err error) string {
+	return strings.ReplaceAll(err.Error(), formats.ErrDamaged.Error()+": ", "")
 }

@@ -29,6 +29,7 @@ var errSkipped = errors.New("some inputs were skipped")
 // run is the program: it carries out the command line args and gives its exit code.
 func run(ctx context.Context, args []string, c *console) int {
 	app := newApp(c)
+	ctx = withTyped(ctx, args)
 	args, err := flagsFirst(app, args)
 	if err == nil {
 		err = app.RunContext(ctx, args)

@@ -10,7 +10,7 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
+	"github.com/dsconv/dsconv/formats/folder"
 )
 
 // editExitCodes are those of commands that change a dataset.
@@ -55,9 +55,9 @@ func withTarget(cc *cli.Context, path string, do func(t *edit.Target, o *packOpt
 	if err != nil {
 		return err
 	}
-	f, err := all.Formats().ByPath(path)
+	f, err := formatAt(path)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 	t, err := edit.Open(f, path)
 	if err != nil {
@@ -83,6 +83,8 @@ type edited struct {
 	Table   string         `json:"table,omitempty"`
 	// Unmatched are the patterns of --include and --exclude that match nothing.
 	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
+	// Labels tells what was made of the label columns of the source's table.
+	Labels []folder.LabelColumn `json:"labels,omitempty"`
 }
 
 // amended is a command's own part of what is said about an edit.
@@ -121,6 +123,7 @@ func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *
 	if a.table != nil {
 		done.Skipped, done.Table = a.table.Skipped, a.table.Report
 		done.Unmatched = a.table.Unmatched
+		done.Labels = a.table.Labels
 	}
 	if a.table != nil && len(a.table.Datasets) > 0 {
 		done.Report = a.table.Datasets[0]
@@ -174,6 +177,7 @@ func (a *amended) run(ctx context.Context, c *console, p *convert.Plan, o *packO
 
 func (a *amended) print(c *console, t *edit.Target, p *convert.Plan, o *packOptions, done *edited) {
 	c.printf("%s: %s\n", t.Path, a.said)
+	printLabels(c, done.Labels, "  ")
 	switch {
 	case p == nil:
 		c.printf("nothing is to be done\n")
@@ -206,7 +210,7 @@ func runPlan(ctx context.Context, c *console, p *convert.Plan, o *packOptions) (
 		show, end = c.progress(p.Path, p.Len(), o.progressJSON)
 	}
 	defer end()
-	return p.Show(show).Run(ctx)
+	return p.Show(show).BegunBy(typed(ctx)).Run(ctx)
 }
 
 func samplesOf(f formats.Format, path string) (int, error) {

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,45 +21,70 @@ func TestKilledWhileEditing(t *testing.T) {
 		}
 		t.Run(v.name(), func(t *testing.T) {
 			t.Parallel()
-			r := rand.New(rand.NewPCG(3, uint64(i)))
 			old := t.TempDir()
 			packOld(t, src, filepath.Join(old, v.dst), v.flags)
 			usersFiles(t, filepath.Join(old, v.dst))
-			whole := t.TempDir()
-			copyTree(t, whole, old)
-			start := time.Now()
-			if p := startEdit(t, src, filepath.Join(whole, v.dst)); p.wait() != exitDone {
-				t.Fatal(p.said.String())
-			}
-			took := time.Since(start)
-			want := formattest.Tree(t, whole)
-			enough := kills(t)
-			if quick() {
-				enough = 3
-			}
-			for killed := 0; killed < enough; {
-				dir := t.TempDir()
-				copyTree(t, dir, old)
-				dst := filepath.Join(dir, v.dst)
-				w := watch(dst)
-				for {
-					p := startEdit(t, src, dst)
-					time.Sleep(time.Duration(r.Float64() * 1.2 * float64(took)))
-					if !p.kill() {
-						if p.code != exitDone {
-							t.Fatalf("exit code %d: %s", p.code, p.said.String())
-						}
-						break
-					}
-					killed++
-					if n, err := state(dst); err != nil || n >= 0 && n != 17 && n != 60 {
-						t.Fatalf("after kill %d: %d samples, %v", killed, n, err)
-					}
-				}
-				w.end(t)
-				formattest.SameTrees(t, formattest.Tree(t, dir), want)
-			}
+			killedWhileEditing(t, src, old, v.dst, rand.New(rand.NewPCG(3, uint64(i))))
 		})
+	}
+}
+
+// The same of a copy under another name, beside the dataset that it was copied from, which stays
+// as it is.
+func TestKilledWhileEditingACopy(t *testing.T) {
+	src := samples(t, "60", "64x48")
+	for i, v := range packings() {
+		if quick() && !strings.Contains(v.dst, "%") {
+			continue
+		}
+		t.Run(v.name(), func(t *testing.T) {
+			t.Parallel()
+			old, name := t.TempDir(), copyNames.Replace(v.dst)
+			packOld(t, src, filepath.Join(old, v.dst), v.flags)
+			copyDataset(t, filepath.Join(old, v.dst), filepath.Join(old, name))
+			usersFiles(t, filepath.Join(old, name))
+			killedWhileEditing(t, src, old, name, rand.New(rand.NewPCG(4, uint64(i))))
+		})
+	}
+}
+
+// killedWhileEditing kills an edit of the dataset of that name in a copy of the folder old until
+// there were enough kills; all else in the folder stays as it is.
+func killedWhileEditing(t *testing.T, src, old, name string, r *rand.Rand) {
+	t.Helper()
+	whole := t.TempDir()
+	copyTree(t, whole, old)
+	start := time.Now()
+	if p := startEdit(t, src, filepath.Join(whole, name)); p.wait() != exitDone {
+		t.Fatal(p.said.String())
+	}
+	took := time.Since(start)
+	want := formattest.Tree(t, whole)
+	enough := kills(t)
+	if quick() {
+		enough = 3
+	}
+	for killed := 0; killed < enough; {
+		dir := t.TempDir()
+		copyTree(t, dir, old)
+		dst := filepath.Join(dir, name)
+		w := watch(dst)
+		for {
+			p := startEdit(t, src, dst)
+			time.Sleep(time.Duration(r.Float64() * 1.2 * float64(took)))
+			if !p.kill() {
+				if p.code != exitDone {
+					t.Fatalf("exit code %d: %s", p.code, p.said.String())
+				}
+				break
+			}
+			killed++
+			if n, err := state(dst); err != nil || n >= 0 && n != 17 && n != 60 {
+				t.Fatalf("after kill %d: %d samples, %v", killed, n, err)
+			}
+		}
+		w.end(t)
+		formattest.SameTrees(t, formattest.Tree(t, dir), want)
 	}
 }
 

@@ -15,7 +15,7 @@ func linesOf(err error) []string {
 	text := err.Error()
 	var inner []string
 	core := text
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // of this error alone
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var texts []string
 		for _, one := range joined.Unwrap() {
 			texts = append(texts, one.Error())

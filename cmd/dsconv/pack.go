@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
-	"github.com/dsconv/dsconv/formats/folder"
 )
 
 func packCommand(c *console) *cli.Command {
@@ -90,7 +88,7 @@ func pack(cc *cli.Context, c *console) error {
 		return err
 	}
 	if o.dryRun {
-		return dryRun(c, src, plans, o.convert.Take)
+		return dry(cc.Context, c, src, plans, o)
 	}
 	return packAll(cc.Context, c, src, plans, o)
 }
@@ -141,7 +139,7 @@ func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*conv
 		if !o.quiet {
 			show, end = c.progress(p.Path, p.Len(), o.progressJSON)
 		}
-		r, err := p.Show(show).Run(ctx)
+		r, err := p.Show(show).BegunBy(typed(ctx)).Run(ctx)
 		end()
 		s.add(r)
 		if err != nil {
@@ -193,7 +191,7 @@ func packFailed(err error, path string) error {
 	case errors.Is(err, formats.ErrExists):
 		return fmt.Errorf("%w: choose another name, or --force to replace a dataset of dsconv's", err)
 	case errors.Is(err, convert.ErrContinue):
-		return fmt.Errorf("%w: --discard drops it and starts anew", err)
+		return fmt.Errorf("%w; --discard drops it and starts anew", err)
 	case errors.Is(err, formats.ErrPartial), errors.Is(err, formats.ErrLocked), errors.Is(err, formats.ErrNotBuilt),
 		errors.Is(err, formats.ErrForeign):
 		return err
@@ -211,44 +209,4 @@ func hint(err error) string {
 	}
 	return fmt.Sprintf("\n%s%s has what was done: the same command goes on from its last checkpoint; --discard drops that",
 		p.path, atrest.Suffix)
-}
-
-// dryRun prints what would be done.
-func dryRun(c *console, src formats.Dataset, plans []*convert.Plan, take formats.Patterns) error {
-	for _, p := range plans {
-		c.printf("%s: %d images as %s, %d file(s), about %s of images (source: %s)\n",
-			p.Path, p.Len(), p.Meta.Format, p.Shards, bytesOf(p.Expect), bytesOf(p.Bytes))
-		for _, s := range p.SplitCounts() {
-			c.printf("  split %s: %d\n", printable(s.Name), s.Count)
-		}
-		if classes := p.Meta.Classes(); len(classes) > 0 {
-			c.printf("  %d classes: %s\n", len(classes), shortList(classes, 10))
-		}
-		if f, ok := src.(*folder.Dataset); ok {
-			printLabels(c, f.LabelColumns(), "  ")
-		}
-		head, err := p.Head(5)
-		if err != nil {
-			return err
-		}
-		for _, in := range head {
-			c.printf("  %s\tlabel %d\tsplit %q\t%s\n", printable(in.Key), in.Label, in.Split, bytesOf(in.Size))
-		}
-	}
-	if f, ok := src.(*folder.Dataset); ok && len(f.Skips()) > 0 {
-		c.printf("would skip %d:\n", len(f.Skips()))
-		for _, s := range f.Skips() {
-			c.printf("  %s: %s\n", printable(s.Path), s.Cause)
-		}
-	}
-	left, err := unmatched(src, take)
-	printUnmatched(c, left)
-	return err
-}
-
-func shortList(names []string, n int) string {
-	if len(names) <= n {
-		return printable(strings.Join(names, ", "))
-	}
-	return printable(strings.Join(names[:n], ", ")) + ", ..."
 }

@@ -72,7 +72,7 @@ func (c *console) progress(title string, total int, asJSON bool) (show func(conv
 			return
 		}
 		last = time.Now()
-		c.notef("%s: %s", title, describe(p))
+		c.notef("%s: %s", printable(title), describe(p))
 	}, func() {}
 }
 

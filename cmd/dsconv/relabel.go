@@ -50,6 +50,9 @@ func relabelCommand(c *console) *cli.Command {
 				if len(found.NewClasses) > 0 {
 					said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))
 				}
+				if found.Without > 0 {
+					said += fmt.Sprintf("; %d without a label", found.Without)
+				}
 				return amend(cc.Context, c, t, p, o, amended{said: said, what: found})
 			})
 		},

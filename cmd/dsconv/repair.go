@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
@@ -25,7 +24,7 @@ func repair(ctx context.Context, c *console, f formats.Format, path, from string
 		return nil, err
 	}
 	defer src.Close()
-	p, done, err := edit.Repair(ctx, t, found.Blocks, len(found.Dataset) > 0, src, convert.Options{Workers: workers})
+	p, done, err := edit.Repair(ctx, t, found.Blocks, found.NoTable, src, convert.Options{Workers: workers})
 	if err != nil || p == nil {
 		return done, err
 	}
@@ -45,21 +44,19 @@ func folderConfig(m *formats.Meta) folder.Config {
 }
 
 func printRepaired(c *console, r *edit.Repaired) {
-	for _, key := range r.Restored {
-		c.printf("restored: %s\n", printable(key))
-	}
+	printUpTo(c, r.Restored, "restored samples", func(key string) string { return "restored: " + printable(key) })
 	if r.Forgotten > 0 {
 		c.printf("the list of %d samples that were removed by hand was damaged and is lost: dsconv add brings them back\n", r.Forgotten)
 	}
-	for _, l := range r.Lost {
-		c.printf("lost: %s: %s\n", printable(l.Key), l.Cause)
-	}
+	printUpTo(c, r.Lost, "lost samples", func(l edit.Lost) string { return fmt.Sprintf("lost: %s: %s", printable(l.Key), printable(l.Cause)) })
 	switch {
 	case len(r.Lost) > 0:
 		c.printf("%d samples cannot be restored from this source, so nothing was changed; dsconv rm removes them\n", len(r.Lost))
 	case r.Files == nil:
 		c.printf("written anew: all\n")
+	case len(r.Files) == 0:
+		c.printf("written anew: what describes the data; all data files stay\n")
 	default:
-		c.printf("written anew: %s\n", printable(strings.Join(r.Files, ", ")))
+		c.printf("written anew: %s\n", shortList(r.Files, mostLines))
 	}
 }

@@ -69,7 +69,8 @@ func TestReportsOfBadNames(t *testing.T) {
 		t.Fatalf("%d: %s", code, said)
 	}
 	var s summary
-	must(t, json.NewDecoder(strings.NewReader(said[strings.Index(said, "{"):])).Decode(&s))
+	_, object, _ := strings.Cut(said, "{") // behind the progress
+	must(t, json.NewDecoder(strings.NewReader("{"+object)).Decode(&s))
 	same("--json", s.Skipped)
 	table, err = os.ReadFile(report)
 	must(t, err)

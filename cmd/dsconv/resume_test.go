@@ -208,6 +208,51 @@ func TestFileSizeLimit(t *testing.T) {
 	}
 }
 
+// An edit that was stopped is gone on with by the same command; every other one names that
+// command, in words that can be typed.
+func TestAnotherCommandAfterAStoppedEdit(t *testing.T) {
+	src := samples(t, "60", "64x48")
+	for _, name := range append(outputsOf(), "x y-%02d.tar") {
+		t.Run(name, func(t *testing.T) {
+			dst := filepath.Join(t.TempDir(), name)
+			if code, said := packTo(t, src, dst, "--limit=17"); code != exitDone {
+				t.Fatal(said)
+			}
+			_, listed := dsconvSays("ls", dst)
+			key, _, _ := strings.Cut(listed, "\n")
+			table := filepath.Join(t.TempDir(), "labels.csv")
+			must(t, os.WriteFile(table, []byte("key,split\n"+key+",val\n"), 0o644))
+			last := lastImage(t, src)
+			whole := read(t, last)
+			must(t, os.WriteFile(last, make([]byte, len(whole)), 0o644))
+			add := []string{"add", dst, src, "--checkpoint=20KB", "--on-error=fail"}
+			if code, said := dsconvSays(add...); code != exitFailed {
+				t.Fatalf("exit code %d: %s", code, said)
+			}
+			must(t, os.WriteFile(last, whole, 0o644))
+			if !isFolder(dst + ".partial") {
+				t.Fatal("nothing is unfinished")
+			}
+			shown := dst
+			if strings.Contains(name, " ") {
+				shown = "'" + dst + "'"
+			}
+			for _, args := range [][]string{
+				{"rm", dst, "--key", key}, {"relabel", dst, table}, {"pack", src, dst, "--force"},
+			} {
+				code, said := dsconvSays(args...)
+				want := "it was begun by the command dsconv add " + shown + " " + src + " --checkpoint=20KB --on-error=fail"
+				if code != exitFailed || !strings.Contains(said, want) || !strings.Contains(said, "--discard drops it") || strings.Contains(said, "recipe") {
+					t.Errorf("%v: exit code %d: %s", args, code, said)
+				}
+			}
+			if code, said := dsconvSays("rm", dst, "--key", key, "--discard"); code != exitDone {
+				t.Errorf("exit code %d: %s", code, said)
+			}
+		})
+	}
+}
+
 // interrupt leaves a partial with checkpoints: the last image is bad, which ends the pack.
 // The image is whole again afterwards.
 func interrupt(t *testing.T, src, dst string, flags ...string) {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,6 +55,8 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exit":     exitCode,
 			"sametree": sameTree,
+			"copytree": copyFolder,
+			"nothing":  nothingThere,
 			"truncate": truncate,
 			"flipbit":  flipBit,
 			"rename":   renameAll,
@@ -99,6 +102,29 @@ func sameTree(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	if same := maps.Equal(a, b); same == neg {
 		ts.Fatalf("%s has %d files, %s has %d; same: %v", args[0], len(a), args[1], len(b), same)
+	}
+}
+
+// copyFolder copies a folder.
+func copyFolder(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(os.CopyFS(ts.MkAbs(args[1]), os.DirFS(ts.MkAbs(args[0]))))
+}
+
+// nothingThere gives a path at which there is nothing to each command that opens a dataset; a
+// second argument is what the error says besides.
+func nothingThere(ts *testscript.TestScript, _ bool, args []string) {
+	path, want := args[0], append([]string{regexp.QuoteMeta(args[0] + ": there is nothing at that path")}, args[1:]...)
+	for _, command := range [][]string{
+		{"info", path}, {"ls", path}, {"cat", path, "k"}, {"verify", path}, {"verify", path, "--repair", "images"}, {"diff", "cl.tar", path},
+		{"unpack", path, "out"}, {"pack", path, "out.tar"}, {"add", path, "images"}, {"rm", path, "--key", "k"},
+		{"relabel", path, "table.csv"}, {"merge", "out.tar", "cl.tar", path}, {"train", path}, {"bench", path},
+	} {
+		exitCode(ts, false, append([]string{"1"}, command...))
+		for _, text := range want {
+			if said := ts.ReadFile("stderr"); !regexp.MustCompile(text).MatchString(said) || strings.Contains(said, "not a dataset") {
+				ts.Fatalf("%s: %s", command[0], said)
+			}
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/legible"
 )
 
 // summary is what a pack did, over all datasets that it wrote.
@@ -138,7 +139,7 @@ func printLabels(c *console, columns []folder.LabelColumn, indent string) {
 }
 
 func printReport(c *console, r *convert.Report) {
-	c.printf("%s: %d images, %s in, %s out, %d file(s), %.1f s, %.0f images/s\n", r.Path, r.Written, bytesOf(r.BytesIn),
+	c.printf("%s: %d images, %s in, %s out, %d file(s), %.1f s, %.0f images/s\n", printable(r.Path), r.Written, bytesOf(r.BytesIn),
 		bytesOf(r.BytesOut), r.Shards, r.Seconds, float64(r.Written-r.Resumed)/max(r.Seconds, 1e-9))
 	st := r.Stages
 	c.printf("  where the time went: read %.1f s, process %.1f s (over all goroutines), write and sync %.1f s, the writer waited %.1f s\n",
@@ -159,7 +160,7 @@ func printReport(c *console, r *convert.Report) {
 			c.printf("  ... and %d more warnings (--json lists them all)\n", len(r.Warnings)-i)
 			break
 		}
-		c.printf("  written, but odd: %s: %s\n", printable(w.Path), w.Cause)
+		c.printf("  written, but odd: %s: %s\n", printable(w.Path), legible.Line(w.Cause))
 	}
 }
 
@@ -205,9 +206,9 @@ func (s *summary) printOdd(c *console) {
 			c.printf("  ... and %d more\n", len(s.Skipped)-i)
 			break
 		}
-		c.printf("  %s %s: %s\n", k.Action, printable(k.Path), k.Cause)
+		c.printf("  %s %s: %s\n", k.Action, printable(k.Path), legible.Line(k.Cause))
 	}
 	if s.Report != "" && len(s.table()) > 0 {
-		c.printf("the table of what was skipped or odd: %s\n", s.Report)
+		c.printf("the table of what was skipped or odd: %s\n", printable(s.Report))
 	}
 }

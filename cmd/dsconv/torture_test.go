@@ -295,7 +295,7 @@ func identity(dst string) string {
 	var id strings.Builder
 	dir, base := filepath.Split(dst)
 	stem, _, _ := strings.Cut(base, ".")
-	stem = strings.TrimSuffix(stem, "-%02d")
+	stem, _, _ = strings.Cut(stem, "-%")
 	names, _ := filepath.Glob(dir + stem + "*")
 	for _, name := range names {
 		if strings.HasSuffix(name, ".partial") {
@@ -303,7 +303,7 @@ func identity(dst string) string {
 		}
 		if st, err := os.Lstat(name); err == nil {
 			sys := st.Sys().(*syscall.Stat_t)
-			fmt.Fprintln(&id, name, sys.Ino, sys.Ctim)
+			fmt.Fprintln(&id, name, sys.Ino, changeTime(sys))
 		}
 	}
 	return id.String()

@@ -78,7 +78,7 @@ func verifyDataset(cc *cli.Context, c *console) error {
 		return err
 	}
 	done := verified{Report: found}
-	if from != "" && !found.Sound() {
+	if from != "" && (!found.Sound() || len(found.Notes) > 0) {
 		if done.Repaired, err = repair(cc.Context, c, f, args[0], from, found, o.Workers); err != nil {
 			return err
 		}
@@ -104,31 +104,9 @@ func formatAt(path string) (formats.Format, error) {
 	if err := formats.CheckLocal(path); err != nil {
 		return nil, err
 	}
-	f, err := all.Formats().ByPath(path)
-	if err != nil {
+	f, err := all.Formats().Of(path)
+	if errors.Is(err, formats.ErrUnknownFormat) {
 		return nil, usageError{err}
 	}
-	return f, nil
-}
-
-func (v *verified) print(c *console, quick bool) {
-	if v.Repaired != nil {
-		printRepaired(c, v.Repaired)
-	}
-	for _, s := range v.Dataset {
-		c.printf("damaged: %s\n", printable(s))
-	}
-	for _, b := range v.Blocks {
-		c.printf("damaged: %s, bytes %d to %d: %s\n", printable(b.File), b.Offset, b.Offset+b.Length, b.Cause)
-	}
-	for _, s := range v.Samples {
-		c.printf("damaged sample: %s: %s\n", printable(s.Key), s.Cause)
-	}
-	switch {
-	case !v.Sound():
-	case quick:
-		c.printf("the files of %d samples and what describes them are in order; the images were not read\n", v.Checked)
-	default:
-		c.printf("%d samples and all files are what was written\n", v.Checked)
-	}
+	return f, err
 }

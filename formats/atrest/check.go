@@ -91,6 +91,27 @@ func (fs FileSums) there(dir string, tail int64, report func(formats.Damage)) (s
 	return st.Size(), nil
 }
 
+// recognizes reports whether the file of that size, which has another name than was written,
+// may be this one, be it damaged: it has the size or one of the blocks that were written, or
+// nothing that could be lost.
+func (fs FileSums) recognizes(path string, size int64) bool {
+	if size == 0 || size == fs.Size {
+		return true
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	block := make([]byte, BlockSize)
+	for i := int64(0); (i+1)*BlockSize <= min(size, fs.Size); i++ {
+		if checkBlock(f, i*BlockSize, block, fs.Blocks[i]) == "" {
+			return true
+		}
+	}
+	return false
+}
+
 // span is a run of blocks of one file that one goroutine reads.
 type span struct {
 	file     int

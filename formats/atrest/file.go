@@ -64,7 +64,7 @@ func ReopenFile(path string, st FileState) (*File, error) {
 func OpenStaged(path string) (*os.File, error) {
 	f, st, err := openPlain(path, os.O_RDWR)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		return nil, formats.Damaged(err)
 	}
 	if err != nil {
 		return nil, err

@@ -16,24 +16,19 @@ import (
 
 // base is the dataset that a new version replaces, and what of it stays.
 type base struct {
-	Catalog
-	sums sumsByName
-	rows [][]int32       // of each file, in the file's order
-	kept map[string]bool // names of files that stay
+	described
+	table sumsByName
+	rows  [][]int32       // of each file, in the file's order
+	kept  map[string]bool // names of files that stay
 }
 
 // openBase reads what describes the dataset at p.
 func openBase(p ShardPath) (*base, error) {
-	c, err := ReadSidecar(p.Sidecar())
+	c, err := p.describe()
 	if err != nil {
 		return nil, err
 	}
-	b := &base{Catalog: c, kept: map[string]bool{}, rows: make([][]int32, len(c.Meta().Files))}
-	sums, err := ReadSums(p.Sidecar())
-	if err != nil {
-		return nil, err
-	}
-	b.sums = sums.byName()
+	b := &base{described: c, table: c.sums.byName(), kept: map[string]bool{}, rows: make([][]int32, len(c.written))}
 	for i := range c.Len() {
 		shard := c.Table.Place(i).Shard
 		if shard < 0 || shard >= len(b.rows) {
@@ -93,7 +88,7 @@ func (s *Shards) Keep(i int, change func(*formats.Info)) error {
 		}
 	}
 	name := s.path.Name(i)
-	fs, err := s.base.sums.sumsOf(name)
+	fs, err := s.base.table.sumsOf(name)
 	if err != nil {
 		return fmt.Errorf("keep %s: %w", name, err)
 	}
@@ -143,11 +138,12 @@ func (s *Shards) Path(name string) string {
 	return s.stage.Path(name)
 }
 
-// KeptIndex gives the index file of that name which goes with a kept file; ok is false if
-// it is not what was written, so that it must be made anew.
-func (s *Shards) KeptIndex(name string) (b []byte, ok bool) {
-	dir := s.path.Sidecar()
-	want, err := s.base.sums.sumsOf(filepath.Base(dir) + "/" + name)
+// KeptIndex gives the index file that goes with the kept file i, whose name follows from the
+// one that the file had when it was written; ok is false if it is not what was written, so that
+// it must be made anew.
+func (s *Shards) KeptIndex(i int, nameOf func(file string) string) (b []byte, ok bool) {
+	dir, name := s.path.Sidecar(), nameOf(s.base.written[i])
+	want, err := s.base.table.sumsOf(filepath.Base(dir) + "/" + name)
 	if err != nil {
 		return nil, false
 	}
@@ -182,7 +178,7 @@ func (s *Shards) restoreKept(c *cursor) error {
 			return err
 		}
 		fs := s.done[i]
-		was, err := s.base.sums.sumsOf(fs.Name)
+		was, err := s.base.table.sumsOf(fs.Name)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -26,18 +28,23 @@ var errGone = errors.New("it was removed")
 // lock takes the lock; with create it makes the folder too. ErrNoPartial if there is no
 // folder, ErrLocked if another process has it, ErrForeign if it is not dsconv's.
 func (s *Stage) lock(create bool) error {
+	var err error
 	for range lockTries {
-		err := s.tryLock(create)
+		err = s.tryLock(create)
 		switch {
 		case err == nil:
 			return nil
 		case errors.Is(err, errGone), errors.Is(err, os.ErrNotExist) && create:
 			// It went between two steps.
-		case errors.Is(err, os.ErrNotExist):
+		case isMissing(err) && !create:
 			return fmt.Errorf("%s: %w", s.dir, formats.ErrNoPartial)
 		default:
 			return err
 		}
+	}
+	if !errors.Is(err, errGone) {
+		// Nobody removes anything: some folders, such as /proc, take none.
+		return fmt.Errorf("%s: nothing can be made in the folder %s: %w", strings.TrimSuffix(s.dir, Suffix), filepath.Dir(s.dir), err)
 	}
 	return fmt.Errorf("lock %s: it is removed again and again", s.dir)
 }

@@ -80,8 +80,9 @@ func (s *Stage) isInTable(path string, st os.FileInfo, bytes bool) error {
 	return err
 }
 
-// oldTable is the table of checksums of the dataset that is replaced. It is read once: the
-// dataset's description is put away first, and the new one comes last.
+// oldTable is the table of checksums of the dataset that is replaced, in the names that its
+// files have now. It is read once: the dataset's description is put away first, and the new one
+// comes last.
 func (s *Stage) oldTable() (sumsByName, error) {
 	if s.old == nil {
 		sums, err := s.readOldTable()
@@ -99,7 +100,7 @@ func (s *Stage) readOldTable() (Sums, error) {
 	if err != nil {
 		return nil, err
 	}
-	if table, err := ReadSums(p.Sidecar()); err == nil {
+	if table, err := p.tableIn(p.Sidecar()); err == nil {
 		return table, nil
 	}
 	entries, err := os.ReadDir(s.file(oldName))
@@ -108,7 +109,7 @@ func (s *Stage) readOldTable() (Sums, error) {
 	}
 	for _, e := range entries {
 		if e.IsDir() {
-			return ReadSums(filepath.Join(s.file(oldName), e.Name()))
+			return p.tableIn(filepath.Join(s.file(oldName), e.Name()))
 		}
 	}
 	return nil, errors.New("there is no table of checksums")
@@ -120,6 +121,15 @@ func links(st os.FileInfo) uint64 {
 		return uint64(sys.Nlink)
 	}
 	return 1
+}
+
+// tableIn is the table of checksums of a sidecar; if nothing tells what the files were called,
+// with the names that were written.
+func (p ShardPath) tableIn(sidecar string) (Sums, error) {
+	if d, err := p.describeBy(sidecar); err == nil {
+		return d.sums, nil
+	}
+	return ReadSums(sidecar)
 }
 
 // moveTo renames from to to, where nothing must be.

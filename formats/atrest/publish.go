@@ -223,7 +223,7 @@ func tidy(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, os.ErrNotExist):
-			return fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+			return formats.Damaged(err)
 		case err != nil || d.IsDir():
 			return err
 		case !d.Type().IsRegular():

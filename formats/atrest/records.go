@@ -15,9 +15,10 @@ import (
 
 // Records reads what Shards wrote, from mapped memory. It is safe for concurrent use.
 type Records struct {
-	Catalog
-	path  ShardPath
-	files []*Mapping
+	described
+	path   ShardPath
+	files  []*Mapping
+	others []string // see ForOthers
 }
 
 // OpenRecords opens the dataset at path. ErrDamaged if a file is missing or has not the size
@@ -25,8 +26,11 @@ type Records struct {
 func OpenRecords(path string) (*Records, error) {
 	return openRecords(path, func(file string, fs FileSums) (*Mapping, error) {
 		m, err := Map(file)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("%s: %w: there is no such file", file, formats.ErrDamaged)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+			return nil, formats.Damaged(err)
 		}
 		if int64(len(m.Data)) != fs.Size {
 			err := fmt.Errorf("%s: %w: it has %d bytes, %d were written", file, formats.ErrDamaged, len(m.Data), fs.Size)
@@ -54,36 +58,82 @@ func openRecords(path string, open func(file string, fs FileSums) (*Mapping, err
 		return nil, err
 	}
 	r := &Records{path: p}
-	var sums Sums
-	if r.Catalog, sums, err = readSidecar(p.Sidecar()); err != nil {
-		if errors.Is(err, formats.ErrNotDataset) && growsAt(p.growing(path)) {
-			err = fmt.Errorf("%s: %w: it is an unfinished pack", path, formats.ErrNotDataset)
+	if r.described, err = p.describe(); err != nil {
+		return nil, p.notOpen(path, err)
+	}
+	if r.elsewhere {
+		return nil, p.otherName(path, &r.described)
+	}
+	if lo, hi, ok := p.Braces(); ok && (lo != 0 || hi != len(r.written)-1) {
+		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; name them all", path, len(r.written)-1)
+	}
+	sizes, err := r.open(open)
+	if err == nil {
+		if err = r.Table.checkPlaces(sizes); err != nil {
+			err = fmt.Errorf("%s: %w", filepath.Join(p.Sidecar(), ManifestName), err)
 		}
-		return nil, err
 	}
-	files := r.Meta().Files
-	if lo, hi, ok := p.Braces(); ok && (lo != 0 || hi != len(files)-1) {
-		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; name them all", path, len(files)-1)
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
 	}
-	sizes, table := make([]int64, len(files)), sums.byName()
+	r.others, r.sums = r.forOthers(), nil
+	return r, nil
+}
+
+// open maps the files and gives their sizes as written.
+func (r *Records) open(open func(file string, fs FileSums) (*Mapping, error)) ([]int64, error) {
+	files, table := r.Meta().Files, r.sums.byName()
+	sizes := make([]int64, len(files))
+	var wrong []error
 	for i, name := range files {
-		if name != filepath.Base(name) {
-			return nil, errors.Join(fmt.Errorf("%s: %w: a shard is named %q", path, formats.ErrDamaged, name), r.Close())
-		}
 		fs, err := table.sumsOf(name)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())
+			return nil, fmt.Errorf("%s: %w", r.path.Sidecar(), err)
 		}
-		m, err := open(filepath.Join(p.Dir, name), fs)
+		m, err := open(filepath.Join(r.path.Dir, name), fs)
 		if err != nil {
-			return nil, errors.Join(err, r.Close())
+			wrong = append(wrong, err)
+			continue
 		}
 		sizes[i], r.files = fs.Size, append(r.files, m)
 	}
-	if err := r.Table.checkPlaces(sizes); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", filepath.Join(p.Sidecar(), ManifestName), err), r.Close())
+	if len(wrong) == 0 {
+		return sizes, nil
 	}
-	return r, nil
+	return nil, fmt.Errorf("%w%s", wrong[0], r.howMany(len(wrong), len(files)))
+}
+
+// howMany says how much of a dataset is wrong if it is more than one file of several.
+func (r *Records) howMany(wrong, files int) string {
+	side := filepath.Base(r.path.Sidecar())
+	switch {
+	case files == 1 && !r.path.has(r.meta.Files[0]):
+		return ""
+	case files == 1:
+		return "; it is cut off, or not the file that " + side + " describes"
+	case wrong == files:
+		return fmt.Sprintf("; none of the %d files is one that %s describes", files, side)
+	case wrong > 1:
+		return fmt.Sprintf("; %d of its %d files are missing or have another size", wrong, files)
+	}
+	return ""
+}
+
+// CheckFormat refuses the description of a dataset of another format.
+func (r *Records) CheckFormat(name string) error {
+	if got := r.Meta().Format; got != name {
+		return fmt.Errorf("%s: %w: %s says that its format is %q, its name that it is %q", r.path.Sidecar(), formats.ErrNotDataset, MetaName, got, name)
+	}
+	return nil
+}
+
+// Written lists the names that the data files had when they were written.
+func (r *Records) Written() []string { return r.written }
+
+// ForOthers lists the files of the dataset's sidecar that other programs read and that tell
+// of the names which the data files had when they were written; none if those are their names.
+func (r *Records) ForOthers() (sidecar string, names []string) {
+	return filepath.Base(r.path.Sidecar()), r.others
 }
 
 // growing is the path under which the dataset was or is written: braces are for reading.
@@ -132,7 +182,7 @@ func (r *Records) Removed() ([]formats.Removed, error) {
 
 // Check implements formats.Checker.
 func (r *Records) Check(ctx context.Context, p formats.Part, workers int, report func(formats.Damage)) error {
-	sums, err := ReadSums(r.path.Sidecar())
+	sums, err := r.table()
 	if err != nil {
 		return err
 	}
@@ -141,7 +191,7 @@ func (r *Records) Check(ctx context.Context, p formats.Part, workers int, report
 
 // CheckQuick implements formats.Checker.
 func (r *Records) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
-	sums, err := ReadSums(r.path.Sidecar())
+	sums, err := r.table()
 	if err != nil {
 		return err
 	}
@@ -155,6 +205,12 @@ func (r *Records) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 	}
 	r.checkOverlaps(report)
 	return nil
+}
+
+// table reads the table of checksums anew: it may have been damaged since the dataset was opened.
+func (r *Records) table() (Sums, error) {
+	sums, err := ReadSums(r.path.Sidecar())
+	return r.path.nowCalled(r.written, r.meta.Files, sums), err
 }
 
 // checkOverlaps reports records that lie in each other.

@@ -80,8 +80,11 @@ const joints = "-_."
 // Sidecar is the folder that describes the dataset: "train.tar.dsconv" beside
 // "train-%06d.tar" and beside "train.tar".
 func (p ShardPath) Sidecar() string {
-	return filepath.Join(p.Dir, strings.TrimRight(p.before, joints)+p.after+".dsconv")
+	return filepath.Join(p.Dir, strings.TrimRight(p.before, joints)+p.after+sidecarSuffix)
 }
+
+// sidecarSuffix ends the name of the folder that describes a dataset of shards.
+const sidecarSuffix = ".dsconv"
 
 // Number finds which shard a file name of the pattern is.
 func (p ShardPath) Number(name string) (int, bool) {
@@ -101,10 +104,10 @@ var errForeign = fmt.Errorf("%w, and not by dsconv", formats.ErrExists)
 
 // own lists the sidecar and those of its data files that are replaced with it: they have a
 // name of a pattern with that sidecar, and the table of checksums tells of them.
-func (p ShardPath) own(files []string, sums Sums) ([]string, error) {
+func (p ShardPath) own(d described) ([]string, error) {
 	old := []string{p.Sidecar()} // first: from then on nothing looks finished
-	table := sums.byName()
-	for _, name := range files {
+	table := d.sums.byName()
+	for i, name := range d.meta.Files {
 		path := filepath.Join(p.Dir, name)
 		if !p.isShard(name) && !p.sharesSidecar(name) {
 			continue // it has another dataset's name, or the user's: it stays
@@ -121,7 +124,8 @@ func (p ShardPath) own(files []string, sums Sums) ([]string, error) {
 			if st.Mode()&os.ModeSymlink == 0 {
 				return nil, fmt.Errorf("%s: %w: it is %s", path, errForeign, kindOf(st.Mode()))
 			}
-		case !p.isShard(name) && st.Size() != want.Size:
+		case p.isShard(name) && name == d.written[i]: // it may be damaged
+		case !want.recognizes(path, st.Size()):
 			return nil, fmt.Errorf("%s: %w: it has %d bytes, the dataset that is replaced has %d under that name", path, errForeign, st.Size(), want.Size)
 		}
 		old = append(old, path)
@@ -163,11 +167,11 @@ func (p ShardPath) isShard(name string) bool {
 // dataset there. Files of the pattern without a sidecar are somebody else's: an error.
 func (p ShardPath) Existing() ([]string, error) {
 	if st, err := os.Lstat(p.Sidecar()); err == nil {
-		c, sums, err := readSidecar(p.Sidecar())
+		d, err := p.describe()
 		if err != nil || !st.IsDir() {
 			return nil, fmt.Errorf("%s: %w", p.Sidecar(), errForeign)
 		}
-		return p.own(c.Meta().Files, sums)
+		return p.own(d)
 	}
 	entries, err := os.ReadDir(p.Dir)
 	if err != nil {

@@ -155,7 +155,7 @@ func (s *Shards) restore() error {
 		}
 		got, err := SumFile(s.stage.Path(want.Name), want.Name, -1)
 		if errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+			return formats.Damaged(err)
 		}
 		if err != nil {
 			return err

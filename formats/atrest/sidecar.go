@@ -77,9 +77,9 @@ func ReadSidecar(dir string) (Catalog, error) {
 }
 
 func readSidecar(dir string) (Catalog, Sums, error) {
-	if _, err := os.Stat(filepath.Join(dir, MetaName)); errors.Is(err, os.ErrNotExist) {
-		if growsAt(dir) {
-			return Catalog{}, nil, fmt.Errorf("%s: %w: it is an unfinished pack", dir, formats.ErrNotDataset)
+	if _, err := os.Stat(filepath.Join(dir, MetaName)); isMissing(err) {
+		if err := NoDataset(dir); err != nil {
+			return Catalog{}, nil, err
 		}
 		return Catalog{}, nil, fmt.Errorf("%s: %w: it has no %s", dir, formats.ErrNotDataset, MetaName)
 	}
@@ -134,14 +134,14 @@ func (s Sums) readSmall(dir, name string) ([]byte, error) {
 	}
 	st, err := os.Stat(file)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		return nil, formats.Damaged(err)
 	}
 	if st.Size() != s[i].Size {
 		return nil, fmt.Errorf("%s: %w: it has %d bytes, %d were written", file, formats.ErrDamaged, st.Size(), s[i].Size)
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		return nil, formats.Damaged(err)
 	}
 	if err := s[i].Verify(b); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -155,7 +155,7 @@ func ReadSums(dir string) (Sums, error) {
 	file := filepath.Join(dir, SumsName)
 	b, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		return nil, formats.Damaged(err)
 	}
 	if err != nil {
 		return nil, err

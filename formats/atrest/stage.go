@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
@@ -79,6 +80,11 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 func there(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
+}
+
+// isMissing reports whether there is nothing at a path, or no folder where it leads through one.
+func isMissing(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // unused is ErrPartial if there is something to go on with.

@@ -3,6 +3,7 @@ package folder
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"iter"
@@ -13,8 +14,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
 )
 
 // Dataset is a folder of images. It is safe for concurrent use.
@@ -82,6 +85,9 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := os.Stat(root); errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, formats.NotThere(root)
+	}
 	if _, err := os.Lstat(filepath.Join(root, Unfinished)); err == nil {
 		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: finish it with the same command; it takes the file %s away", root, Unfinished)
 	}
@@ -121,7 +127,7 @@ func (d *Dataset) empty() error {
 	if said := d.unmatched.String(); said != "" {
 		err = fmt.Errorf("%w; nothing fits %s", err, said)
 	}
-	return err
+	return fmt.Errorf("%w%s", err, atrest.Among(d.root))
 }
 
 // add makes the items, in key order. A key is the path without extension, but with it

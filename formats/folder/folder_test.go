@@ -244,7 +244,7 @@ func TestReadNoticesChanges(t *testing.T) {
 func TestFoldersThatCannotBeRead(t *testing.T) {
 	for name, root := range map[string]string{
 		"no image": tree(t, "a/", "readme.txt"), "is not a folder": filepath.Join(tree(t, "f.jpg"), "f.jpg"),
-		"no such": filepath.Join(t.TempDir(), "gone"), "object stores": "s3://bucket/x",
+		"there is nothing": filepath.Join(t.TempDir(), "gone"), "object stores": "s3://bucket/x",
 	} {
 		if _, err := Open(context.Background(), root, Config{}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)

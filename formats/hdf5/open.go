@@ -13,6 +13,9 @@ import (
 
 // Open implements formats.Format. It reads and checks all but the values themselves.
 func (Format) Open(path string) (formats.Dataset, error) {
+	if err := atrest.NoDataset(path); err != nil {
+		return nil, err
+	}
 	d, err := open(path, false)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
@@ -23,6 +26,9 @@ func (Format) Open(path string) (formats.Dataset, error) {
 // Salvage implements formats.Salvager. HDF5's own structures may be damaged, and what says
 // where and what values are, but not the footer; a file whose end is cut off is lost.
 func (Format) Salvage(path string) (formats.Dataset, error) {
+	if err := atrest.NoDataset(path); err != nil {
+		return nil, err
+	}
 	d, err := open(path, true)
 	if err != nil {
 		return nil, fmt.Errorf("salvage %s: %w", path, err)
@@ -52,9 +58,6 @@ func findFile(path string) error {
 	st, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		if _, err := os.Stat(path + atrest.Suffix); err == nil {
-			return fmt.Errorf("%w: it is an unfinished pack", formats.ErrNotDataset)
-		}
 		return fmt.Errorf("%w: %w", formats.ErrNotDataset, err)
 	case err != nil:
 		return err

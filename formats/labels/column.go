@@ -2,6 +2,7 @@ package labels
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -236,6 +237,14 @@ func (c *Column) Indices(cell string) []int64 {
 		list = append(list, c.index[text])
 	}
 	return list
+}
+
+// Has reports whether a cell has a label.
+func (c *Column) Has(cell string) bool {
+	if c.Type == Float {
+		return !math.IsNaN(float64(c.Number(cell)))
+	}
+	return len(c.split(cell)) > 0
 }
 
 // Number is the number of a cell of the type Float; NaN if the cell is empty.

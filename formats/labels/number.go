@@ -46,7 +46,7 @@ func float(text string) (x float32, ok bool) {
 
 // FormatFloat writes x so that it is read as the same bits again; NaN is "".
 func FormatFloat(x float32) string {
-	if x != x { //nolint:gocritic // NaN alone differs from itself
+	if x != x { // NaN alone differs from itself
 		return ""
 	}
 	return strconv.FormatFloat(float64(x), 'g', -1, 32)

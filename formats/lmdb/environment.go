@@ -41,7 +41,7 @@ func openEnvironment(dir, name string, databases []string) (*environment, error)
 	mapping, err := atrest.Map(path)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			err = fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+			err = formats.Damaged(err)
 		}
 		e := &environment{name: name}
 		e.fail(max(1, len(databases)), err)
@@ -193,5 +193,5 @@ func asDamage(err error) error {
 	if errors.Is(err, formats.ErrDamaged) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+	return formats.Damaged(err)
 }

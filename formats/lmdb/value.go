@@ -96,7 +96,7 @@ func parseField(f *formats.Field, b []byte, shape []int, headers *npy.Parser) (f
 func parseArray(b []byte, buf []int, headers *npy.Parser) (formats.Value, error) {
 	t, shape, off, err := headers.Parse(b, buf)
 	if err != nil {
-		return formats.Value{}, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		return formats.Value{}, formats.Damaged(err)
 	}
 	return formats.Value{Data: b[off:len(b):len(b)], Encoding: formats.Raw, DType: t, Shape: shape}, nil
 }
@@ -112,7 +112,7 @@ func parseFrame(b []byte) (formats.Value, error) {
 		}
 		t, shape, _, err := npy.ParseHeader(b[at+skippableHeader:])
 		if err != nil {
-			return formats.Value{}, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+			return formats.Value{}, formats.Damaged(err)
 		}
 		return formats.Value{Data: b[:at:at], Encoding: formats.RawZstd, DType: t, Shape: shape}, nil
 	}

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,6 +62,9 @@ func open(path string, records func(path string) (*atrest.Records, error)) (form
 		return nil, err
 	}
 	d := dataset{Records: r}
+	if err := checkKind(path, r); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
 	if d.slots, err = layoutOf(r.Meta()); err != nil {
 		_ = r.Close()
 		return nil, fmt.Errorf("open %s: %w", path, err)
@@ -74,6 +78,20 @@ func open(path string, records func(path string) (*atrest.Records, error)) (form
 		return nil, err
 	}
 	return &Compressed{dataset: d, zstd: z}, nil
+}
+
+// checkKind refuses the description of another format's dataset, and compressed shards that
+// were given the name of plain ones, or the other way round.
+func checkKind(path string, r *atrest.Records) error {
+	if err := r.CheckFormat(Format{}.Name()); err != nil {
+		return err
+	}
+	for _, name := range r.Written() {
+		if strings.HasSuffix(name, compressedSuffix) != strings.HasSuffix(path, compressedSuffix) {
+			return fmt.Errorf("%s: %w: it was written as %s: give it a name with that ending", path, formats.ErrNotDataset, name)
+		}
+	}
+	return nil
 }
 
 // fill makes s the sample of row i from its record.
@@ -150,14 +168,14 @@ const (
 func decompress(z *zstd.Decoder, frame, dst []byte) ([]byte, error) {
 	var h zstd.Header
 	if err := h.Decode(frame); err != nil {
-		return dst, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		return dst, formats.Damaged(err)
 	}
 	if !h.HasFCS || h.FrameContentSize > min(uint64(len(frame)/4+1)<<17, uint64(max(maxRecord, recordRatio*len(frame)))) {
 		return dst, fmt.Errorf("%w: a frame of %d bytes that claims to hold %d", formats.ErrDamaged, len(frame), h.FrameContentSize)
 	}
 	dst, err := z.DecodeAll(frame, slices.Grow(dst[:0], int(h.FrameContentSize)))
 	if err != nil {
-		return dst, fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		return dst, formats.Damaged(err)
 	}
 	return dst, nil
 }

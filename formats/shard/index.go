@@ -53,7 +53,7 @@ func (x *indexer) make(files []string, shard int) error {
 // content is the index of a shard: what it was if the shard stays.
 func (x *indexer) content(files []string, shard int) ([]byte, error) {
 	if x.shards.Kept(files[shard]) {
-		if b, ok := x.shards.KeptIndex(indexName(files[shard])); ok {
+		if b, ok := x.shards.KeptIndex(shard, indexName); ok {
 			return b, nil
 		}
 	}

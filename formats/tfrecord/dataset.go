@@ -1,6 +1,8 @@
 package tfrecord
 
 import (
+	"errors"
+
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/internal/guard"
@@ -35,6 +37,9 @@ func open(path string, records func(path string) (*atrest.Records, error)) (form
 	r, err := records(path)
 	if err != nil {
 		return nil, err
+	}
+	if err := r.CheckFormat(Format{}.Name()); err != nil {
+		return nil, errors.Join(err, r.Close())
 	}
 	return &Dataset{Records: r, features: layoutOf(r.Meta())}, nil
 }

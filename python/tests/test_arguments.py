@@ -29,6 +29,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"seed": 1.0}, "seed=1.0: it must be a whole number"),
     ({"seed": None}, "seed=None: it must be a whole number"),
     ({"num_workers": -1}, "num_workers=-1: it must be at least 0"),
+    ({"num_workers": 1 << 20}, "num_workers=1048576: it must be at most 4096"),
+    ({"transforms": 5}, "transforms: int is not a transform: it cannot be called with an image"),
     ({"num_workers": 1.5}, "num_workers=1.5: it must be a whole number"),
     ({"prefetch_factor": 0}, "prefetch_factor=0: it must be at least 1"),
     ({"prefetch_factor": "2"}, "prefetch_factor='2': it must be a whole number"),

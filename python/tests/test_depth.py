@@ -48,6 +48,12 @@ def test_uint16_keeps_all_bits(scans: tuple[str, np.ndarray], color: str) -> Non
     assert np.array_equal(got, np.repeat(pixels[:, None], 1 if color == "gray" else 3, axis=1))
 
 
+def test_pack_says_what_is_lost(scans: tuple[str, np.ndarray], tmp_path: Path) -> None:
+    path, _ = scans
+    assert "10 images of 16 bits" in str(dsconv.pack(path, tmp_path / "a.tar", encode="raw", progress=False))
+    assert "16 bits" not in str(dsconv.pack(path, tmp_path / "b.tar", encode="raw", color="keep", progress=False))
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 def test_other_types_say_what_is_lost_once(scans: tuple[str, np.ndarray], dtype: str) -> None:
     path, pixels = scans

@@ -66,7 +66,7 @@ def test_bad_images_are_counted(photos: Path, tmp_path: Path) -> None:
 
 
 def test_errors_say_what_is_wrong(photos: Path, tmp_path: Path) -> None:
-    with pytest.raises(dsconv.Error, match=r"nowhere.*no such file"):
+    with pytest.raises(dsconv.Error, match=r"nowhere.*there is nothing at that path"):
         dsconv.pack(tmp_path / "nowhere", tmp_path / "out.tar", progress=False)
     with pytest.raises(ValueError, match="webm"):
         dsconv.pack(photos, tmp_path / "out.tar", encode="webm", progress=False)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import random
+import threading
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,10 @@ except ImportError:
     cv2 = None
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
+
+from dsconv._confined import Confined, confinable  # noqa: E402
+from dsconv.transforms import translate  # noqa: E402
+from PIL import Image  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Python runs these transforms"),
@@ -48,7 +55,7 @@ def from_module(image: Any) -> Any:
 
 
 def from_all(image: Any) -> Any:
-    """Draws from the three generators that a process has, from the one with a part that is kept for the next time too."""
+    """Draws from the three generators that a process has, of which one keeps a part for the next time."""
     return with_numbers(image, [random.gauss(0, 1), np.random.randn(), torch.randn(3).sum().item(), random.random()])
 
 
@@ -96,8 +103,18 @@ PIPELINES: list[Callable[[], Any]] = [
     lambda: [upright, dsconv.transforms.RandomResizedCrop(32), dsconv.transforms.ToTensor(), from_all],
     lambda: from_module,
     closure,
+    lambda: "rrc:32,flip,jitter:0.4",
 ]
-NAMES = ["torchvision v1", "torchvision v2", "Albumentations", "own", "dsconv behind Python", "of a module", "closure"]
+NAMES = [
+    "torchvision v1",
+    "torchvision v2",
+    "Albumentations",
+    "own",
+    "dsconv behind Python",
+    "of a module",
+    "closure",
+    "native",
+]
 pipelines = pytest.mark.parametrize("pipeline", PIPELINES, ids=NAMES)
 
 
@@ -147,6 +164,29 @@ def test_batches_are_the_same_with_any_number_of_workers_and_from_any_batch_on(
 
 
 @pipelines
+@pytest.mark.parametrize("position", [1, 4])
+def test_an_epoch_goes_on_with_other_batches_and_ranks(
+    packed: Path, pipeline: Callable[[], Any], position: int
+) -> None:
+    train = loader(packed, pipeline())
+    want = list(train)[position:]
+    images, _, index = (torch.cat([torch.as_tensor(part) for part in parts]) for parts in zip(*want))
+    by_index = {i: image for image, i in zip(images, index.tolist())}
+    for world, size in ((1, 5), (2, 4)):
+        seen = 0
+        for rank in range(world):
+            resumed = dsconv.Loader(
+                packed, size, pipeline(), True, 3, 2, fields=("image", "index"), rank=rank, world_size=world
+            )
+            resumed.load_state_dict({**resumed.state_dict(), "position": position * SIZE})
+            for x, found in resumed:
+                real = [(image, i) for image, i in zip(torch.as_tensor(x), found.tolist()) if i >= 0]
+                assert all(torch.equal(image, by_index[i]) for image, i in real)
+                seen += len(real)
+        assert seen == len(images)
+
+
+@pipelines
 def test_the_loops_draws_and_the_transforms_leave_each_other_alone(packed: Path, pipeline: Callable[[], Any]) -> None:
     want = list(loader(packed, pipeline()))
     random.seed(1), np.random.seed(1), torch.manual_seed(1)
@@ -158,7 +198,7 @@ def test_the_loops_draws_and_the_transforms_leave_each_other_alone(packed: Path,
         drawn.append(draws())
     assert drawn == alone
     assert same(got, want)
-    for batch in loader(packed, pipeline(), 7):
+    for _ in loader(packed, pipeline(), 7):
         draws()
         break
     random.seed(2), np.random.seed(2), torch.manual_seed(2)
@@ -259,5 +299,112 @@ def test_opencvs_generator_is_named(packed: Path) -> None:
         loader(packed, opencvs_noise)
 
 
+@pytest.mark.skipif(cv2 is None, reason="OpenCV is not installed")
+def test_what_is_seeded_is_not_warned_of(packed: Path) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for pipeline in PIPELINES:
+            loader(packed, pipeline())
+        loader(packed, seeded_noise)
+    assert [str(w.message) for w in caught if "follow the seed" in str(w.message)] == []
+
+
+def seeded_noise(image: Any) -> Any:
+    pixels = cv2.resize(np.asarray(image), (16, 16))
+    return with_numbers(pixels, [np.random.randn()])
+
+
 def opencvs_noise(image: Any) -> Any:
     return with_numbers(image, [cv2.randn(np.zeros(1), 0, 1)[0]])
+
+
+def of_torchvision() -> list[Any]:
+    """Transforms of torchvision's that draw, v1 and v2."""
+    T = pytest.importorskip("torchvision.transforms", reason="torchvision is not installed")
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    made: list[Any] = []
+    for m in (T, v2):
+        made += [m.RandomResizedCrop(16), m.RandomCrop(16), m.RandomHorizontalFlip(), m.RandomVerticalFlip()]
+        made += [m.RandomRotation(30), m.RandomAffine(30, (0.1, 0.1), (0.8, 1.2), 5), m.RandomPerspective(p=0.5)]
+        made += [m.ColorJitter(0.4, 0.4, 0.4, 0.2), m.RandomGrayscale(0.5), m.GaussianBlur(3, (0.1, 2.0))]
+        made += [m.RandomInvert(), m.RandomPosterize(3), m.RandomSolarize(99), m.RandomAutocontrast()]
+        made += [
+            m.RandomEqualize(),
+            m.RandomAdjustSharpness(2),
+            m.ElasticTransform(),
+            m.RandomApply([m.RandomInvert()]),
+        ]
+        made += [m.AutoAugment(), m.RandAugment(), m.TrivialAugmentWide(), m.AugMix()]
+        made += [m.Compose([m.ToTensor() if m is T else m.ToImage(), m.RandomErasing()])]
+    made += [
+        v2.RandomPhotometricDistort(),
+        v2.RandomZoomOut(),
+        v2.RandomShortestSize([20, 30, 40]),
+        v2.ScaleJitter((20, 20)),
+    ]
+    made += [v2.RandomResize(10, 30), v2.RandomChannelPermutation(), v2.RandomChoice([v2.RandomInvert(), v2.AugMix()])]
+    made += [v2.RandomOrder([v2.RandomInvert(), v2.RandomSolarize(99)])]
+    floats = [v2.ToImage(), v2.ToDtype(torch.float32, scale=True)]
+    made += [v2.Compose([*floats, v2.GaussianNoise()])]
+    return made
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_threads_run_draws_from_their_own_generators() -> None:
+    image = Image.fromarray(np.random.default_rng(0).integers(40, 200, (32, 32, 3), np.uint8))
+    made = [[t] for t in of_torchvision()] + [[translate(albumentations()).rest]]
+    for calls in made:
+        assert confinable(calls) == len(calls), calls
+        confined, again = Confined(calls, 1, 1), Confined(calls, 1, 1)
+        random.seed(1), np.random.seed(1), torch.manual_seed(1)
+        views = [pixels(confined(image, (0, key))) for key in range(20)]
+        left = draws()
+        random.seed(1), np.random.seed(1), torch.manual_seed(1)
+        assert left == draws(), calls
+        assert [pixels(again(image, (0, key))) for key in reversed(range(20))] == views[::-1], calls
+        assert len(set(views)) > 1, calls
+
+
+def pixels(image: Any) -> bytes:
+    return np.asarray(image).tobytes()
+
+
+def kept(image: Any, **_: Any) -> Any:
+    return image
+
+
+def own_of_albumentations() -> Any:
+    import albumentations as A
+
+    return translate(A.Compose([A.Lambda(image=kept), A.GaussNoise()])).rest
+
+
+def test_what_may_draw_from_anywhere_runs_in_the_loops_thread(packed: Path) -> None:
+    T = pytest.importorskip("torchvision.transforms", reason="torchvision is not installed")
+
+    class Derived(T.RandomInvert):
+        pass
+
+    hooked = torch.nn.Sequential(T.RandomInvert())
+    hooked.register_forward_hook(lambda *_: None)
+    own: list[Any] = [
+        T.Lambda(from_all),
+        Derived(),
+        hooked,
+        torch.nn.Dropout(),
+        OwnGenerators(),
+        functools.partial(from_all),
+    ]
+    own += [own_of_albumentations()] if importlib.util.find_spec("albumentations") else []
+    own += [T.RandomOrder([T.RandomInvert()]), T.RandomApply([T.Lambda(from_all)])]
+    for t in own:
+        assert confinable([T.RandomInvert(), t, T.RandomInvert()]) == 1, t
+
+    threads = set()
+
+    def mine(image: Any) -> Any:
+        threads.add(threading.get_ident())
+        return image
+
+    list(loader(packed, T.Compose([T.AutoAugment(), mine, T.RandomCrop(32), T.ToTensor()])))
+    assert threads == {threading.get_ident()}

@@ -150,7 +150,9 @@ def test_order_that_cannot_be():
     with pytest.raises(ValueError, match="mixing must come last"):
         T.translate([T.MixUp(), T.CutMix()])
     with pytest.raises(ValueError, match="whole batches"):
-        T.translate([lambda image: image, T.CutMix()])
+        T.translate([lambda image: image, T.CutMix(), T.RandomInvert()])
+    plan = T.translate([lambda image: image, T.RandomChoice([T.CutMix(), T.MixUp(alpha=0.5)])])
+    assert plan.words == "" and plan.mixers == (T.CutMix(), T.MixUp(alpha=0.5))
     with pytest.raises(ValueError, match="as likely"):
         T.translate([T.RandomChoice([T.MixUp(), T.CutMix()], p=(1, 2))])
 

@@ -100,6 +100,14 @@ NATIVE = {
         [v2.CenterCrop(8), v2.ToImage(), *FLOATS, v2.RandomChoice([v2.MixUp(alpha=0.2), v2.CutMix(num_classes=3)])],
         ("centercrop:8,normalize,mixup:0.2,cutmix:1", "float32", "tv_tensor"),
     ),
+    "brightness of tensors": (
+        [v2.ToImage(), v2.CenterCrop(9), v2.ColorJitter(0.4), *FLOATS],
+        ("centercrop:9,jitter:0.4:0:0,normalize", "float32", "tv_tensor"),
+    ),
+    "darker behind a resize": (
+        [v1.PILToTensor(), v2.RandomResizedCrop(8), v1.RandomApply([v1.ColorJitter((0.2, 1))])],
+        ("rrc:8,apply:0.5:jitter:0.2/1:0:0", "uint8", "tensor"),
+    ),
     "ours among theirs": (
         [T.RandomResizedCrop(8), v1.ToTensor(), v1.Normalize(MEAN, STD), T.CutMix()],
         ("rrc:8,normalize,cutmix:1", "float32", "tensor"),
@@ -135,10 +143,29 @@ PYTHON = {
     ),
     "RandomApply of a function": (v1.RandomApply([own]), ("", None, "pil"), ("RandomApply",), "own"),
     "colour on tensors": (
-        [v2.ToImage(), v2.CenterCrop(9), v2.ColorJitter(0.1), *FLOATS],
+        [v2.ToImage(), v2.CenterCrop(9), v2.ColorJitter(0.1, 0.1), *FLOATS],
         ("centercrop:9", "uint8", "tv_tensor"),
         ("ColorJitter", "ToDtype", "Normalize"),
-        "before ToImage",
+        "torchvision computes contrast by another formula, so that colours differ; native are the pixels of PIL images"
+        ": put it before ToImage",
+    ),
+    "hue on tensors": (
+        [v2.ToImage(), v2.ColorJitter(0.1, 0, 0.2, 0.1)],
+        ("", "uint8", "tv_tensor"),
+        ("ColorJitter",),
+        "computes saturation and hue by another formula, so that colours differ",
+    ),
+    "brighter than a resize": (
+        [v2.ToImage(), v2.RandomResizedCrop(9), v2.ColorJitter(0.1)],
+        ("rrc:9", "uint8", "tv_tensor"),
+        ("ColorJitter",),
+        "before it may be one level off, which it may enlarge",
+    ),
+    "changes of tensors by chance": (
+        [v2.ToImage(), v2.TrivialAugmentWide(), *FLOATS],
+        ("", "uint8", "tv_tensor"),
+        ("TrivialAugmentWide", "ToDtype", "Normalize"),
+        "whole pixels may differ",
     ),
     "two resizes of tensors": (
         [v2.ToImage(), v2.Resize(9), v2.Resize(8)],
@@ -236,8 +263,12 @@ def test_rest_runs_on_the_right_kind():
 
 
 def test_mixing_needs_batches():
-    with pytest.raises(ValueError, match="in the training loop"):
-        T.translate([v2.ElasticTransform(), v2.MixUp(num_classes=3)])
+    with pytest.raises(ValueError, match="as the last of the transforms"):
+        T.translate([v2.RandomApply([v2.MixUp(num_classes=3)])])
+    with pytest.raises(ValueError, match="Lambda comes after RandomChoice.*must come last"):
+        T.translate([own, v2.RandomChoice([v2.MixUp(num_classes=3)]), v2.Lambda(own)])
+    with pytest.raises(ValueError, match="as the last of the transforms"):
+        T.translate([own, type("Own", (v2.MixUp,), {})(num_classes=3)])
     with pytest.raises(ValueError, match="of these alone"):
         T.translate([v2.RandomChoice([v2.MixUp(num_classes=3), v2.Identity()])])
     with pytest.raises(ValueError, match="labels_getter"):

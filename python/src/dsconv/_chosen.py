@@ -36,7 +36,7 @@ class Chosen:
         if drawn is None:
             self._samples, positions = source.order(epoch, position)
             self._world, self._total, repeats = world, None, source.repeats
-            self._others = np.arange(source.samples)
+            self._others = self._all(source) if repeats else np.arange(source.samples)
         else:
             _check(drawn, source.samples)
             self._samples, positions = drawn[position:], np.arange(position, len(drawn))
@@ -44,6 +44,11 @@ class Chosen:
             self._others = drawn
             self.rank = source.configuration["rank"]
         self._positions = positions if repeats else np.full(len(positions), -1)
+
+    def _all(self, source: Source) -> np.ndarray:
+        """This rank's samples of the whole epoch: an order that weighs may leave some out."""
+        samples, _ = source.order(self.epoch, 0)
+        return np.where(samples >= 0, samples, -1 - samples)
 
     def batches(self, size: int, drop_last: bool) -> Iterator[tuple[list[Entry], int]]:
         """The entries of each batch, and the position behind it over all ranks."""

@@ -1,4 +1,4 @@
-"""The random generators that Python code of the caller's draws from: seeding them, and giving them back as they were."""
+"""The random generators that a caller's Python code draws from: seeding them, and giving them back as they were."""
 
 from __future__ import annotations
 
@@ -31,26 +31,32 @@ class Generators:
 
     Nothing else of Python's may draw while they are borrowed. So what is seeded runs in the thread that iterates, whose
     loop waits meanwhile, and in one such thread at a time.
+
+    Args:
+        seed: of all of them.
+        roots: the callables, as they are now: what they come to hold later is not seeded.
+        process: the process's are among them.
     """
 
-    def __init__(self, seed: int, *roots: Any) -> None:
+    def __init__(self, seed: int, *roots: Any, process: bool = True) -> None:
         self._seed = seed
         self._found, _ = _find(roots)
+        if not process:
+            self._found = {name: generator for name, generator in self._found.items() if name not in _PROCESS}
+
+    def seed(self, *what: int | str) -> None:
+        """Seeds each of them from what, the seed and where it is."""
+        for name, generator in self._found.items():
+            text = f"{self._seed} {what} {name}"
+            generator.seed(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=32).digest(), "little"))
 
     @contextmanager
-    def borrowed(self) -> Iterator[Any]:
-        """Gives a function that seeds all of them from what it is called with and the seed; they are afterwards as they
-        were."""
+    def borrowed(self) -> Iterator[None]:
+        """Within it they may be seeded; they are afterwards as they were."""
         with _lock:
             states = [(generator, generator.save()) for generator in self._found.values()]
-
-            def seed(*what: Any) -> None:
-                for name, generator in self._found.items():
-                    text = f"{self._seed} {what} {name}"
-                    generator.seed(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=32).digest(), "little"))
-
             try:
-                yield seed
+                yield
             finally:
                 for generator, state in states:
                     generator.restore(state)
@@ -75,6 +81,9 @@ def _renew_lock() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)
+
+
+_PROCESS = ("random", "numpy", "torch")
 
 
 def _find(roots: tuple[Any, ...]) -> tuple[dict[str, _Generator], list[str]]:

@@ -36,6 +36,9 @@ class PackReport:
             text += f"\n{column['said']}"
         for option, patterns in self.details.get("unmatched", {}).items():
             text += f"\nmatches nothing: {option} {', '.join(map(repr, patterns))}"
+        narrowed = sum(len(d.get("narrowed", ())) for d in self.details["datasets"])
+        if narrowed:
+            text += f"\n{narrowed} images of 16 bits a channel lost some: they are listed in {self.report}"
         return text + (f"\nskipped are listed in {self.report}" if self.skipped else "")
 
 
@@ -108,9 +111,10 @@ def pack(
         format=format, resize=resize, upscale=upscale, filter=filter, encode=encode, no_tile=no_tile, strip=strip,
         decode=decode, color=color, exif=exif, compress=compress, split=split, labels=labels,
         label_columns=_joined(label_columns), label_sep=label_sep, label_type=_typed(label_type),
-        class_order=class_order, include=_listed(include), exclude=_listed(exclude), limit=limit, max_pixels=max_pixels, on_error=on_error,
-        check=check, strict=strict, shard_size=shard_size, shard_count=shard_count, min_shards=min_shards, order=order,
-        workers=workers, io_workers=io_workers, checkpoint=checkpoint, force=force, discard=discard, report=report,
+        class_order=class_order, include=_listed(include), exclude=_listed(exclude), limit=limit,
+        max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, shard_size=shard_size,
+        shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
+        checkpoint=checkpoint, force=force, discard=discard, report=report,
     )  # fmt: skip
     steps = _bar.Steps(unit="image", drawn=progress)
     words = ["pack", "--json", "--progress=json", *options, "--", os.fspath(src), os.fspath(dst)]

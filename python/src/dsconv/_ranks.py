@@ -8,6 +8,8 @@ import sys
 from . import _native
 from ._arguments import whole
 
+MOST_THREADS = 4096
+
 
 def rank_and_world(rank: int | None, world_size: int | None) -> tuple[int, int]:
     """What the caller gives, else what torch.distributed says, else what torchrun has set, else one process."""
@@ -26,7 +28,7 @@ def rank_and_world(rank: int | None, world_size: int | None) -> tuple[int, int]:
 
 def threads(num_workers: int | None) -> int:
     """How many threads load: num_workers, or, where that is None or 0, this process's share of the machine's cores."""
-    asked = 0 if num_workers is None else whole("num_workers", num_workers)
+    asked = 0 if num_workers is None else whole("num_workers", num_workers, 0, MOST_THREADS)
     return asked or max(1, _native.call("cores") // _number("LOCAL_WORLD_SIZE", 1))
 
 

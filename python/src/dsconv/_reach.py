@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dis
 import functools
 import types
 from collections import deque
@@ -23,7 +24,7 @@ _LIMIT = 10_000  # objects, the nearest ones; more are data
 _LONG = 1_000  # elements
 
 
-def reach(roots: tuple[Any, ...], own: Callable[[str], None]) -> Iterator[tuple[str, Any]]:
+def reach(roots: tuple[Any, ...], own: Callable[[str], Any] = str) -> Iterator[tuple[str, Any]]:
     """Each object that is reached from roots, once, and by which way. own is called with the name of a library that
     draws from generators of its own."""
     seen: dict[int, Any] = {}  # which keeps them, as an id is an object's for as long as it is there
@@ -45,7 +46,7 @@ def _library(module: Any) -> str:
     return str(module).partition(".")[0]
 
 
-def _inside(thing: Any, own: Callable[[str], None]) -> Iterator[tuple[str, Any]]:
+def _inside(thing: Any, own: Callable[[str], Any]) -> Iterator[tuple[str, Any]]:
     """What thing refers to, by name."""
     if isinstance(thing, (list, tuple)):
         if len(thing) <= _LONG:
@@ -84,7 +85,7 @@ def _slots(cls: type) -> tuple[str, ...]:
     return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
-def _of_function(function: types.FunctionType, own: Callable[[str], None]) -> Iterator[tuple[str, Any]]:
+def _of_function(function: types.FunctionType, own: Callable[[str], Any]) -> Iterator[tuple[str, Any]]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
             yield name, cell.cell_contents
@@ -96,15 +97,12 @@ def _of_function(function: types.FunctionType, own: Callable[[str], None]) -> It
         yield from _of_code(function.__code__, function.__globals__, own)
 
 
-def _of_code(
-    code: types.CodeType, variables: dict[str, Any], own: Callable[[str], None]
-) -> Iterator[tuple[str, Any]]:
+def _of_code(code: types.CodeType, variables: dict[str, Any], own: Callable[[str], Any]) -> Iterator[tuple[str, Any]]:
     """The global variables that code, and what is defined in it, names."""
     for name in code.co_names:
         value = variables.get(name)
-        library = _library(value.__name__) if isinstance(value, types.ModuleType) else _library(_module(value))
-        draws = _OWN.get(library, ())
-        if any(other.startswith(draw) for draw in draws for other in code.co_names):
+        library = _library(getattr(value, "__name__" if isinstance(value, types.ModuleType) else "__module__", None))
+        if library in _OWN and any(used.startswith(_OWN[library]) for used in _used(code, name, value)):
             own(library)
         if value is not None:
             yield name, value
@@ -113,5 +111,13 @@ def _of_code(
             yield from _of_code(constant, variables, own)
 
 
-def _module(value: Any) -> str:
-    return getattr(value, "__module__", None) or ""
+def _used(code: types.CodeType, name: str, value: Any) -> Iterator[str]:
+    """What code uses of a library by a global variable: attributes of the module, or what was imported from it."""
+    if not isinstance(value, types.ModuleType):
+        yield getattr(value, "__name__", "")
+        return
+    before = None
+    for step in dis.get_instructions(code):
+        if before == name and step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            yield str(step.argval)
+        before = step.argval if step.opname in ("LOAD_GLOBAL", "LOAD_NAME") else None

@@ -129,6 +129,8 @@ class DatasetReport:
     mixing: dict[str, Any] | None = _optional()
     cached_bytes: int = _optional(0)
     bad_samples: int = _optional(0)
+    narrowed: int = _optional(0)  # how often an image of 16 bits a channel lost some of them, and how
+    narrowed_how: str = _optional("")
     transfer_seconds: float = _optional(0.0)  # an epoch
     accuracy: float | None = _optional()
     loss: float | None = _optional()

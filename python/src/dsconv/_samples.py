@@ -1,7 +1,8 @@
-"""Batches whose transforms run in Python: single samples from the library, on threads, transformed in the loop's."""
+"""Batches whose transforms run in Python: single samples from the library, on threads of Python's."""
 
 from __future__ import annotations
 
+import contextlib
 import random
 import threading
 from collections import deque
@@ -14,21 +15,25 @@ import numpy as np
 
 from . import _native
 from ._bad import Bad, ends_run
+from ._brief import brief
 from ._chosen import Chosen, Entry
+from ._confined import Confined, confinable
 from ._generators import Generators
 from ._source import Part, Source
 from ._tensors import Frame
+from .transforms.steps import Chain
 
 # How many others are tried in the place of a bad sample, as the library does.
 _SUBSTITUTES = 16
 
 
 class Samples:
-    """Makes the batches of an epoch one sample at a time: read, decoded and transformed as far as the library can on
-    `threads` threads, which belong to each epoch, then by `rest` in Python.
+    """Makes the batches of an epoch one sample at a time: read, decoded and transformed as far as the library can, then
+    by `rest` in Python, on `threads` threads. They belong to each epoch, which waits for them when it ends.
 
-    `rest` runs in the thread that iterates, while its loop waits: what it draws comes from generators that the whole
-    process has, and that the loop draws from too. They are seeded for each sample and then given back.
+    They do of `rest` what is of known libraries. From the first callable on that is the user's own it runs in the
+    thread that iterates: that draws from generators which the whole process has and the loop draws from too, and so it
+    runs while the loop waits.
     """
 
     def __init__(
@@ -44,24 +49,25 @@ class Samples:
         seed: int,
         bad: Bad,
     ) -> None:
-        self._source, self._frame, self._rest, self._kind = source, frame, rest, kind
-        self._threads, self._ahead, self._on_error, self._seed, self._bad = threads, ahead, on_error, seed, bad
-        self._image = next((k for k, p in enumerate(frame.parts) if p is not None and p.number == 0), None)
+        self.source, self.frame, self.kind, self.bad = source, frame, kind, bad
+        self.calls = rest.calls if isinstance(rest, Chain) else (rest,)
+        self.threads, self.ahead, self.on_error, self.seed = threads, ahead, on_error, seed
+        self.image = next((k for k, p in enumerate(frame.parts) if p is not None and p.number == 0), None)
 
     def epoch(self, chosen: Chosen, size: int, drop_last: bool) -> Iterator[tuple[list[Any], int]]:
         """The samples of each batch, and the position behind it."""
-        generators = Generators(self._seed, self._rest)
-        pool = ThreadPoolExecutor(self._threads, thread_name_prefix="dsconv")
+        making = _Epoch(self, chosen)
+        pool = ThreadPoolExecutor(self.threads, thread_name_prefix="dsconv")
         pending: deque[tuple[list[Entry], list[Future[Any]], int]] = deque()
 
         def finish() -> tuple[list[Any], int]:
             entries, futures, end = pending.popleft()
-            return self._finish(chosen, entries, futures, generators), end
+            return making.batch(entries, futures), end
 
         try:
             for entries, end in chosen.batches(size, drop_last):
-                pending.append((entries, [self._begin(pool, entry, chosen.epoch) for entry in entries], end))
-                if len(pending) > self._ahead:
+                pending.append((entries, [_begin(pool, making.read, entry) for entry in entries], end))
+                if len(pending) > self.ahead:
                     yield finish()
             while pending:
                 yield finish()
@@ -71,88 +77,123 @@ class Samples:
                     future.cancel()
             pool.shutdown(wait=True)
 
-    def _begin(self, pool: ThreadPoolExecutor, entry: Entry, epoch: int) -> Future[Any]:
-        try:
-            return pool.submit(self._read, entry, epoch)
-        except RuntimeError as error:
-            if threading.current_thread().daemon and "shutdown" in str(error):
-                raise SystemExit from None  # of the interpreter: a daemon's work ends with it, without a traceback
-            raise
 
-    def _read(self, entry: Entry, epoch: int) -> list[Any]:
-        """A sample's values, as the library has made them."""
-        picked = self._source.pick(entry.sample, epoch, entry.position)
+def _begin(pool: ThreadPoolExecutor, work: Callable[[Entry], Any], entry: Entry) -> Future[Any]:
+    try:
+        return pool.submit(work, entry)
+    except RuntimeError as error:
+        if threading.current_thread().daemon and "shutdown" in str(error):
+            raise SystemExit from None  # of the interpreter: a daemon's work ends with it, without a traceback
+        raise
+
+
+class _Epoch:
+    """The making of one epoch's samples."""
+
+    def __init__(self, samples: Samples, chosen: Chosen) -> None:
+        self._samples, self._chosen, self._source = samples, chosen, samples.source
+        self._confined, self._rest = _split(samples)
+        self._generators = Generators(samples.seed, self._rest)
+
+    def read(self, entry: Entry) -> list[Any]:
+        """A sample's values, on any thread."""
+        picked = self._source.pick(entry.sample, self._chosen.epoch, entry.position)
         try:
-            return [self._value(part, picked, entry.padding) for part in self._frame.parts]
+            values = [self._value(part, picked, entry.padding) for part in self._samples.frame.parts]
         finally:
             self._source.drop(picked)
+        image = self._samples.image
+        if image is not None:
+            values[image] = as_kind(values[image], self._samples.kind)
+            if self._confined is not None:
+                key = self._chosen.key(entry)
+                with self._naming(entry):
+                    values[image] = self._confined(values[image], key)
+        return values
 
-    def _finish(
-        self, chosen: Chosen, entries: list[Entry], futures: list[Future[Any]], generators: Generators
-    ) -> list[Any]:
-        kept, first = [], None
-        with generators.borrowed() as seed:
+    def batch(self, entries: list[Entry], futures: list[Future[Any]]) -> list[Any]:
+        """A batch's samples, in the thread that iterates."""
+        kept: list[Any] = []
+        first = None
+        with self._generators.borrowed() if self._rest else contextlib.nullcontext():
             for entry, future in zip(entries, futures):
                 try:
-                    kept.append(self._transformed(entry, future.result(), chosen, seed))
+                    kept.append(self._finished(entry, future.result()))
                 except Exception as error:
-                    if self._on_error == "raise" or ends_run(error):
-                        raise
-                    self._bad.note(entry.sample, error)
+                    self._note(entry, error)
                     first = first or error
-                    if self._on_error == "substitute":
-                        kept.append(self._substitute(entry, chosen, seed, error))
-        if first is not None and not kept:
-            raise _native.Error(f"none of the {len(entries)} samples of a batch could be used: {first}") from first
+                    if self._samples.on_error == "substitute":
+                        kept.append(self._substitute(entry, error))
         if first is not None:
-            self._bad.warn("skipped" if self._on_error == "skip" else "replaced")
+            if not kept:
+                raise _native.Error(f"none of the {len(entries)} samples of a batch could be used: {first}") from first
+            self._samples.bad.warn("skipped" if self._samples.on_error == "skip" else "replaced")
         return kept
 
-    def _substitute(
-        self, entry: Entry, chosen: Chosen, seed: Callable[..., None], error: Exception
-    ) -> tuple[Any, ...]:
+    def _note(self, entry: Entry, error: Exception) -> None:
+        """Notes a bad sample, unless the error ends the epoch."""
+        if self._samples.on_error == "raise" or ends_run(error):
+            raise error
+        self._samples.bad.note(entry.sample, error)
+
+    def _substitute(self, entry: Entry, error: Exception) -> tuple[Any, ...]:
         """Another sample in the place of a bad one, always the same for a seed."""
-        others = random.Random(f"{self._seed} {chosen.key(entry)}")
+        others = random.Random(f"{self._samples.seed} {self._chosen.key(entry)}")
         for _ in range(_SUBSTITUTES):
-            other = replace(entry, sample=chosen.other(others.getrandbits(63)))
+            other = replace(entry, sample=self._chosen.other(others.getrandbits(63)))
             try:
-                return self._transformed(other, self._read(other, chosen.epoch), chosen, seed)
+                return self._finished(other, self.read(other))
             except Exception as another:
-                if ends_run(another):
-                    raise
-                self._bad.note(other.sample, another)
+                self._note(other, another)
         raise _native.Error(f"no substitute among {_SUBSTITUTES} samples: {error}") from error
 
-    def _transformed(
-        self, entry: Entry, values: list[Any], chosen: Chosen, seed: Callable[..., None]
-    ) -> tuple[Any, ...]:
-        if self._image is None:
-            return tuple(values)
-        seed(*chosen.key(entry))
+    def _finished(self, entry: Entry, values: list[Any]) -> tuple[Any, ...]:
+        image = self._samples.image
+        if image is not None and self._rest:
+            self._generators.seed(*self._chosen.key(entry))
+            with self._naming(entry):
+                for call in self._rest:
+                    values[image] = call(values[image])
+        return tuple(values)
+
+    @contextlib.contextmanager
+    def _naming(self, entry: Entry) -> Iterator[None]:
+        """Names the sample that a transform fails on."""
         try:
-            values[self._image] = self._rest(as_kind(values[self._image], self._kind))
+            yield
         except Exception as error:
             if ends_run(error):
                 raise
             key = self._source.call("keys", samples=[entry.sample])[0]
-            raise _native.Error(f"transform {key}: {type(error).__name__}: {error}") from error
-        return tuple(values)
+            raise _native.Error(f"transform {key}: {type(error).__name__}: {brief(error)}") from error
 
     def _value(self, part: Part | None, picked: int, padding: bool) -> Any:
         if part is None:
-            return self._frame.keys(picked, 1)[0]
+            return self._samples.frame.keys(picked, 1)[0]
         if part.number == 0:
             image = _native.part(picked, 0, part.dtype, _native.shapes(picked, 0)[0])
-            return self._frame.tensor(image, part.dtype) if self._kind in ("tensor", "tv_tensor") else image
+            tensor = self._samples.kind in ("tensor", "tv_tensor")
+            return self._samples.frame.tensor(image, part.dtype) if tensor else image
         if part.shape is None:
             shape = _native.shapes(picked, part.number)[0]
-            return self._frame.value(part, _native.part_bytes(picked, part.number), shape)
+            return self._samples.frame.value(part, _native.part_bytes(picked, part.number), shape)
         value = _native.part(picked, part.number, part.dtype, part.shape)
         labels = part.kind in ("label", "number") and self._source.configuration["tail"] == "pad"
         if padding and (part.kind == "index" or labels):
             value = np.full_like(value, np.nan if part.kind == "number" else -1)
         # A Python number would be collated as int64 or float64, whatever the type of the part.
-        return value.item() if value.ndim == 0 and part.dtype == "int64" else self._frame.tensor(value, part.dtype)
+        return (
+            value.item() if value.ndim == 0 and part.dtype == "int64" else self._samples.frame.tensor(value, part.dtype)
+        )
+
+
+def _split(samples: Samples) -> tuple[Confined | None, tuple[Callable[[Any], Any], ...]]:
+    """The transforms that any thread can do, and those after them."""
+    n = confinable(samples.calls)
+    if n > 0:
+        with contextlib.suppress(Exception):  # of what cannot be copied
+            return Confined(samples.calls[:n], samples.seed, samples.threads), samples.calls[n:]
+    return None, samples.calls
 
 
 def as_kind(image: Any, kind: str | None) -> Any:

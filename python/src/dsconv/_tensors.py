@@ -142,6 +142,8 @@ def find_part(parts: Sequence[Part], name: str) -> Part | None:
     for part in parts:
         if part.kind in kinds:
             return part
+    if name == "label":
+        raise ArgumentError('the dataset has no labels: leave "label" out, as in fields=("image",)')
     raise ArgumentError(f"fields: there is no {name!r}; there are {', '.join(p.name for p in parts)}, key")
 
 

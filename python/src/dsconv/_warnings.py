@@ -15,7 +15,7 @@ def python_runs(plan: Plan, strict: bool) -> None:
     """Warns of transforms that run in Python, or raises if that is to be strict."""
     if not plan.named:
         return
-    text = f"Python runs these transforms, which dsconv does not know: {', '.join(plan.named)}"
+    text = f"Python runs these transforms: {', '.join(plan.named)}"
     if plan.notes:
         text += f" ({'; '.join(plan.notes)})"
     if strict:

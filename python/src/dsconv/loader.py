@@ -14,6 +14,7 @@ from ._chosen import Chosen
 from ._device import checked, pinned, to_device
 from ._epochs import Epochs
 from ._generators import Generators, warn_of_others
+from ._mixing import Mixing
 from ._native import ArgumentError, ArgumentTypeError
 from ._ranks import rank_and_world, threads
 from ._samples import Samples, stack
@@ -38,7 +39,8 @@ class Loader:
     float32 where they are numbers to predict.
     Threads of the library read, decode and transform into their memory while the loop works; there are no worker
     processes. What an epoch draws depends on the seed, the epoch and the sample alone, not on the number of threads,
-    of ranks or the format.
+    of ranks or the format, whether transforms run natively or in Python: for each sample the generators of Python,
+    numpy and torch, and those that a transform holds, are seeded and then given back as they were (docs/python.md).
 
     Iterating is one epoch; each goes on to the next one, or to that of `set_epoch`. Several iterators may be in use.
     An abandoned one is ended with its threads. A Loader may be pickled, and used in a forked process.
@@ -48,7 +50,8 @@ class Loader:
         batch_size: samples a batch, of this rank.
         transforms: what makes the images one size: torchvision's (v1 or v2), Albumentations', `dsconv.transforms`, any
             callable of a PIL image, or words such as "rrc:224,flip,normalize". What is known runs natively; from the
-            first unknown one on Python runs them, and a warning says which. None: the images have one size.
+            first unknown one on Python runs them, and a warning says which: torchvision's and Albumentations' on the
+            threads, from the first of your own on in the thread that iterates. None: the images have one size.
         shuffle: True, False, or an order in words, such as "block:64:1024" or "balanced".
         seed: of the order and of what transforms draw.
         num_workers: threads; None or 0 is the number of cores, divided by LOCAL_WORLD_SIZE.
@@ -64,6 +67,7 @@ class Loader:
             set_epoch is called if it has one.
         collate_fn: called with a list of samples, tuples as a DataLoader gives them; what it returns is the batch. It
             runs in the loop's thread, and takes a batch apart that was whole: MixUp is faster among the transforms.
+            What it draws depends on the seed, the epoch, the batch's place and the rank.
         rank, world_size: of the processes that share an epoch; None asks torch.distributed, then the environment, when
             an epoch begins.
         dtype: of the images: "uint8", "uint16", "float32", "float16", "bfloat16" or torch's; floats are from 0 to 1, or
@@ -73,7 +77,9 @@ class Loader:
         memory_format: torch.channels_last, or None.
         device: where the batches are wanted. Copies to CUDA run on a side stream, one batch ahead.
         cache: "encoded" or "decoded" keeps samples in memory, once a machine; "decoded:8GB" up to that.
-        on_error: what becomes of a bad sample: "raise", "skip" (the batch is smaller) or "substitute".
+        on_error: what becomes of a sample that cannot be read, decoded or transformed: "raise", "skip" (the batch is
+            smaller) or "substitute" (by another of the epoch). A warning tells the cause of the first one, `bad()` all.
+            A batch of which nothing is left is an error all the same, and so is a sample without a substitute.
         strict: raise where transforms would run in Python.
         decode: "exact" (Pillow's pixels), or "fast": JPEGs no larger than needed.
         orientation: turn images as EXIF says, which Pillow and ImageFolder do not.
@@ -200,6 +206,9 @@ class Loader:
             )
         if order != "none":
             all_splits(self.path, self.split, self._source.splits)
+        self._mixing = None
+        if plan.mixers:
+            self._mixing = Mixing(plan.mixers, self._frame.parts, len(self.classes), seed=self.seed, tail=tail)
         self._epochs = Epochs()
         self._dataset: Dataset | None = None
 
@@ -254,8 +263,10 @@ class Loader:
         return self._source.call("estimate")
 
     def bad(self) -> dict[str, Any]:
-        """How many times a bad sample was skipped or replaced, and which: {"times": ..., "samples": [...]}. A sample
-        is {"index": its number in `loader.dataset`, "message": the cause, with its key}."""
+        """How many times a bad sample was skipped or replaced, and the first thousand of them.
+
+        That is {"times": ..., "samples": [...]}; a sample is {"index": its number in `loader.dataset`, "key": ...,
+        "message": the cause}."""
         return self._source.call("bad")
 
     # Epochs.
@@ -325,7 +336,12 @@ class Loader:
         chosen = Chosen(self._source, self._drawn(epoch), epoch, position, self.world_size)
         collate = self._collator(epoch)
         for samples, end in self._samples.epoch(chosen, self.batch_size, self.drop_last):
-            yield (self._shaped(stack(samples)) if collate is None else collate(samples, end)), end
+            if self._mixing is not None:
+                batch = self._mixing(self._shaped(stack(samples)), epoch, end)
+                samples = list(zip(*batch)) if collate is not None else samples
+            elif collate is None:
+                batch = self._shaped(stack(samples))
+            yield (self._pinned(batch) if collate is None else collate(samples, end)), end
         self._tell_narrowed()
 
     def _tell_narrowed(self) -> None:
@@ -345,8 +361,8 @@ class Loader:
         generators = Generators(self.seed, collate_fn)
 
         def collate(samples: list[Any], end: int) -> Any:
-            with generators.borrowed() as seed:
-                seed(epoch, "batch", end, rank)
+            with generators.borrowed():
+                generators.seed(epoch, "batch", end, rank)
                 batch = collate_fn(samples)
             return pinned(batch) if self.pin_memory else batch
 
@@ -364,9 +380,10 @@ class Loader:
                     values[k] = values[k].to(getattr(torch, self._dtype))
                 if self._channels_last:
                     values[k] = values[k].contiguous(memory_format=torch.channels_last)
-            if self.pin_memory and isinstance(values[k], torch.Tensor):
-                values[k] = values[k].pin_memory()
         return tuple(values)
+
+    def _pinned(self, batch: tuple[Any, ...]) -> tuple[Any, ...]:
+        return pinned(batch) if self.pin_memory else batch
 
     def _drawn(self, epoch: int) -> np.ndarray | None:
         """The sampler's samples."""

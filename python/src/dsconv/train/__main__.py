@@ -9,8 +9,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from dsconv._native import Error
 from dsconv.train import after, before, tutorial
-from dsconv.train.arguments import parse
+from dsconv.train.arguments import PROGRAM, UsageError, line, parse, usage
 from dsconv.train.compare import compare
 from dsconv.train.data import Side
 from dsconv.train.distributed import World, join
@@ -19,22 +20,31 @@ from dsconv.train.settings import Settings
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the comparison and gives the exit code."""
+    """Runs the comparison and gives the exit code: 2 for wrong usage, 1 for what fails on the way."""
     asked, settings = parse(argv)
+    try:
+        run(asked, settings)
+    except (Error, OSError, UsageError) as failed:
+        print(f"{PROGRAM}: error: {line(failed)}", file=sys.stderr)
+        return 2 if isinstance(failed, UsageError) else 1
+    return 0
+
+
+def run(asked: argparse.Namespace, settings: Settings) -> None:
     with ExitStack() as stack:
-        world = stack.enter_context(join(asked.device))
-        if asked.preset:
-            sides = experiment(asked, settings, world, stack)
-        else:
-            sides = [before.folder(Path(asked.before), settings, world)] if asked.before else []
-            sides += [after.images(Path(path), settings, world) for path in asked.after]
+        with usage():
+            world = stack.enter_context(join(asked.device))
+            if asked.preset:
+                sides = experiment(asked, settings, world, stack)
+            else:
+                sides = [before.folder(Path(asked.before), settings, world)] if asked.before else []
+                sides += [after.images(Path(path), settings, world) for path in asked.after]
         report = compare(sides, settings, world, tell)
         if world.rank > 0:
-            return 0
+            return
         if asked.json:
             report.save(asked.json)
         print(f"\n{report}")
-    return 0
 
 
 def experiment(asked: argparse.Namespace, settings: Settings, world: World, stack: ExitStack) -> list[Side]:

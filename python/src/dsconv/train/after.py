@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,9 @@ def dataset(
     def opened() -> Iterator[Data]:
         import dsconv
 
-        names = splits(path)
+        classes, names = described(path)
+        if not classes:
+            raise ValueError(f"{path}: it has no labels to learn")
         shared: dict[str, Any] = {
             "batch_size": settings.batch_size,
             "num_workers": settings.threads,
@@ -70,9 +71,9 @@ def dataset(
     return Side(name, "dsconv", opened, chosen)
 
 
-def splits(path: Path) -> list[str]:
-    """The names of a dataset's splits, in its order."""
-    from dsconv import _command
+def described(path: Path) -> tuple[list[str], list[str]]:
+    """The names of a dataset's classes and of its splits."""
+    from dsconv import Dataset
 
-    described = json.loads(_command.run(["info", "--json", os.fspath(path)]).stdout)
-    return [split["name"] for split in described.get("splits", [])]
+    with closing(Dataset(path)) as dataset:
+        return dataset.classes, list(dataset._source.splits)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 
+from dsconv._native import Error
 from dsconv.train.models import MODELS, RATES, SIZES
 from dsconv.train.settings import Settings
 
@@ -18,6 +21,27 @@ EXAMPLES = """examples:
   torchrun --nproc-per-node 4 -m dsconv.train --before images/ --after out.lmdb --model resnet50 --precision bf16
   python -m dsconv.train --preset tutorial --data mnist/
 """
+
+
+PROGRAM = "python -m dsconv.train"
+
+
+class UsageError(ValueError):
+    """What was asked for cannot be: the message says what is wrong with it."""
+
+
+@contextmanager
+def usage() -> Iterator[None]:
+    """Makes what fails inside, where arguments are put to use, a UsageError of one line."""
+    try:
+        yield
+    except (Error, OSError, ValueError, ImportError) as wrong:
+        raise UsageError(line(wrong)) from wrong
+
+
+def line(error: BaseException) -> str:
+    """An error's message in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def parse(argv: Sequence[str] | None = None) -> tuple[argparse.Namespace, Settings]:
@@ -36,6 +60,13 @@ def parse(argv: Sequence[str] | None = None) -> tuple[argparse.Namespace, Settin
     for folder in (asked.before, asked.data):
         if folder and not os.path.isdir(folder):
             parser.error(f"{folder}: no folder is there")
+    for flag, path in (("--profile", asked.profile), ("--tensorboard", asked.tensorboard)):
+        if path and os.path.exists(path) and not os.path.isdir(path):
+            parser.error(f"{flag} {path}: it is no folder")
+    if asked.json and os.path.isdir(asked.json):
+        parser.error(f"--json {asked.json}: it is a folder, not a file")
+    if asked.json and not os.path.isdir(os.path.dirname(asked.json) or "."):
+        parser.error(f"--json {asked.json}: the folder of it is not there")
     defaults = {
         "model": "mlp" if tutorial else "resnet18",
         "num_workers": 8 if tutorial else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4,
@@ -51,9 +82,7 @@ def parse(argv: Sequence[str] | None = None) -> tuple[argparse.Namespace, Settin
 
 def commands() -> argparse.ArgumentParser:
     plain = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
-        "python -m dsconv.train", description=ABOUT, epilog=EXAMPLES, formatter_class=plain
-    )
+    parser = argparse.ArgumentParser(PROGRAM, description=ABOUT, epilog=EXAMPLES, formatter_class=plain)
     what = parser.add_argument_group("what is compared")
     what.add_argument("--before", metavar="DIR", help="folder of images, for ImageFolder and DataLoader")
     what.add_argument("--after", metavar="DATASET", action="append", default=[], help="for dsconv, repeatable")
@@ -80,7 +109,7 @@ def learning(group: argparse._ArgumentGroup) -> None:
         help="train on random crops, flipped or not, as torchvision's reference does (the default), or on the middle",
     )
     group.add_argument(
-        "--lr", type=float, metavar="RATE", help="of SGD with momentum (default: the model's, by images a step)"
+        "--lr", type=rate, metavar="RATE", help="of SGD with momentum (default: the model's, by images a step)"
     )
     group.add_argument(
         "--precision",
@@ -99,7 +128,7 @@ def learning(group: argparse._ArgumentGroup) -> None:
 
 
 def loading(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--num-workers", type=int, metavar="N", help="DataLoader's (default: the cores; tutorial: 8)")
+    group.add_argument("--num-workers", type=count, metavar="N", help="DataLoader's (default: the cores; tutorial: 8)")
     group.add_argument("--pin-memory", action=argparse.BooleanOptionalAction, default=False, help="DataLoader's")
     group.add_argument(
         "--persistent-workers", action=argparse.BooleanOptionalAction, default=False, help="DataLoader's"
@@ -114,4 +143,18 @@ def positive(text: str) -> int:
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return value
+
+
+def count(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is less than 0")
+    return value
+
+
+def rate(text: str) -> float:
+    value = float(text)
+    if not (math.isfinite(value) and value > 0):
+        raise argparse.ArgumentTypeError(f"{text} is no number above 0")
     return value

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from dsconv._report import Report
+from dsconv.train.arguments import usage
 from dsconv.train.data import Data, Side
 from dsconv.train.distributed import World
 from dsconv.train.epoch import Epoch
@@ -26,8 +27,10 @@ def compare(sides: Sequence[Side], settings: Settings, world: World, tell: Told)
     called after each epoch, in the first process.
     """
     with ExitStack() as stack:
-        opened = [stack.enter_context(side.open()) for side in sides]
-        check(sides, opened)
+        with usage():
+            opened = [stack.enter_context(side.open()) for side in sides]
+            check(sides, opened)
+            check_backend(settings)
         turns = [
             run(number, side, data, settings, world, stack) for number, (side, data) in enumerate(zip(sides, opened), 1)
         ]
@@ -57,6 +60,8 @@ def run(number: int, side: Side, data: Data, settings: Settings, world: World, s
 def check(sides: Sequence[Side], opened: Sequence[Data]) -> None:
     """Refuses to compare trainings of different classes or lengths."""
     for side, data in zip(sides, opened):
+        if not data.classes:
+            raise ValueError(f"{side.name}: it has no labels to learn")
         if data.classes != opened[0].classes:
             raise ValueError(f"{side.name}: its {len(data.classes)} classes are not those of {sides[0].name}")
         if data.samples != opened[0].samples:
@@ -65,3 +70,14 @@ def check(sides: Sequence[Side], opened: Sequence[Data]) -> None:
             )
         if (data.val is None) != (opened[0].val is None):
             raise ValueError(f"{side.name} and {sides[0].name}: only one of them has a split to evaluate on")
+
+
+def check_backend(settings: Settings) -> None:
+    """Refuses a compiler's backend that torch does not know."""
+    if settings.compile is None:
+        return
+    from torch._dynamo import list_backends
+
+    known = list_backends(exclude_tags=())
+    if settings.compile not in known:
+        raise ValueError(f"--compile {settings.compile}: torch knows {', '.join(known)}")

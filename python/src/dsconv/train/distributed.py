@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import torch
 from torch import distributed
 
+from dsconv._device import checked
+
 
 @dataclass(frozen=True)
 class World:
@@ -60,7 +62,7 @@ def join(device: str | None) -> Iterator[World]:
 
 
 def choose(device: str | None) -> torch.device:
-    chosen = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    chosen = checked(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     if chosen.type == "cuda" and chosen.index is None:
         return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
     return chosen

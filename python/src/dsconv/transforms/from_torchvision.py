@@ -50,6 +50,11 @@ def _why_unknown(t: Any) -> str:
     return "it has no native equal"
 
 
+def is_mixer(t: Any) -> bool:
+    """Whether t is torchvision's MixUp or CutMix, or derived from one."""
+    return any(c.__name__ == "_BaseMixUpCutMix" for c in type(t).__mro__)
+
+
 def _name(t: Any) -> str:
     """The name of torchvision's own classes, but not of those that others derive from them."""
     inner = type(t).__module__.startswith("torchvision.transforms.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -43,8 +44,8 @@ class CutMix(MixUp):
 
 
 def _alpha(alpha: float) -> str:
-    if not alpha > 0:
-        raise ValueError(f"alpha={alpha} is not positive")
+    if not 0 < alpha < math.inf:
+        raise ValueError(f"alpha={alpha}: it must be a finite number above 0")
     return number(alpha)
 
 
@@ -72,3 +73,10 @@ class RandomChoice(Transform):
 
     def __call__(self, image: Any) -> Any:
         return drawn().choices(self.transforms, self.p)[0](image)
+
+
+def mixers_of(op: Transform | None) -> tuple[MixUp, ...]:
+    """Those of which op is one or a choice; none where it is something else."""
+    if isinstance(op, MixUp):
+        return (op,)
+    return tuple(op.mixers()) if isinstance(op, RandomChoice) else ()

@@ -10,7 +10,7 @@ from .base import Transform
 from .compose import RandomApply
 from .conversion import Converts, Normalize, PILToTensor, RandomErasing, ToPureTensor, ToTensor
 from .geometry import CenterCrop, RandomCrop, RandomResizedCrop, Resize
-from .mixing import MixUp, RandomChoice
+from .mixing import mixers_of
 from .not_native import NotNative
 from .steps import Step
 from .words import sides
@@ -46,7 +46,7 @@ class Native:
             self._normalize(op, step)
         elif isinstance(op, RandomErasing):
             self._erase(op, step)
-        elif isinstance(op, MixUp) or isinstance(op, RandomChoice) and op.mixers():
+        elif mixers_of(op):
             self.mixers.append(op.word())
         else:
             self._move(op, step)

@@ -3,8 +3,11 @@ images."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .base import Transform
 from .color import (
+    ColorJitter,
     GaussianBlur,
     Grayscale,
     RandomAdjustSharpness,
@@ -37,6 +40,13 @@ _KEEPS = (*MOVES, RandomInvert)
 _CLOSE = (GaussianBlur, Grayscale, RandomAdjustSharpness, RandomAutocontrast, RandomGrayscale)
 
 _REMEDY = "put it before ToImage, PILToTensor or ToTensor, and it is native"
+# What torchvision computes of tensors otherwise than of PIL images.
+_OTHERWISE = {
+    "ColorJitter": "{changes} by another formula, so that colours differ",
+    "TrivialAugmentWide": "contrast, colour, rotations and shears otherwise, so that whole pixels may differ",
+    "RandAugment": "contrast, colour, rotations and shears otherwise, so that whole pixels may differ",
+    "RandomRotation": "which pixel comes where otherwise, so that whole pixels may differ",
+}
 
 
 def check_uint8(op: Transform, exact: bool) -> bool:
@@ -48,16 +58,40 @@ def check_uint8(op: Transform, exact: bool) -> bool:
         for inner in flat(op.transforms):
             exact = check_uint8(inner, exact)
         return exact
-    if isinstance(op, _EXACT if exact else _KEEPS):
+    if isinstance(op, _EXACT if exact else _KEEPS) or _only_darkens(op, exact):
         return exact
     if not exact:
-        raise NotNative(f"on tensors, a transform before it may be one level off: {_REMEDY}")
+        raise NotNative(f"on tensors, a transform before it may be one level off, which it may enlarge: {_REMEDY}")
     if isinstance(op, (Resize, RandomResizedCrop)):
         if interpolation_name(op.interpolation) != "bilinear" or op.antialias is not True:
             raise NotNative(f"unless bilinear with antialias, it samples tensors otherwise than PIL images: {_REMEDY}")
     elif not isinstance(op, _CLOSE):
-        raise NotNative(f"on tensors it gives other pixels than on PIL images: {_REMEDY}")
+        raise NotNative(f"{_otherwise(op)}: {_REMEDY}")
     return False
+
+
+def _only_darkens(op: Transform, exact: bool) -> bool:
+    """Whether op is a ColorJitter of the brightness alone, which is computed alike, and keeps levels as near as they
+    are: brighter ones are further apart."""
+    if not isinstance(op, ColorJitter) or op.contrast or op.saturation or op.hue:
+        return False
+    return exact or brightest(op) <= 1
+
+
+def brightest(op: ColorJitter) -> float:
+    """The largest factor of the brightness."""
+    given = op.brightness
+    return float(given[1]) if isinstance(given, Sequence) else 1 + float(given or 0)
+
+
+def _otherwise(op: Transform) -> str:
+    """Why tensors get other pixels by op than PIL images."""
+    name = next((c.__name__ for c in type(op).__mro__ if c.__name__ in _OTHERWISE), "")
+    what = _OTHERWISE.get(name, "it otherwise")
+    if isinstance(op, ColorJitter):
+        changes = [change for change in ("contrast", "saturation", "hue") if getattr(op, change)]
+        what = what.format(changes=" and ".join(changes))
+    return f"of tensors torchvision computes {what}; native are the pixels of PIL images"
 
 
 def check_float(op: Transform, normalized: bool, least: tuple[int, int]) -> None:

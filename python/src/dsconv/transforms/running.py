@@ -13,13 +13,13 @@ from .plan import Plan
 def plan_of(transform: Any) -> Plan:
     """The plan of one of our transforms that is called by itself."""
     from .compose import Compose, flat
-    from .mixing import MixUp, RandomChoice
+    from .mixing import mixers_of
     from .native import Native
     from .steps import Step
     from .translating import flatten, planned
 
     for t in flat([transform]):
-        if isinstance(t, MixUp) or isinstance(t, RandomChoice) and t.mixers():
+        if mixers_of(t):
             raise TypeError(f"{type(t).__name__} mixes whole batches: give it to dsconv.Loader")
     if isinstance(transform, Compose):
         return planned(list(flatten(list(transform.transforms))), Native("pil"))

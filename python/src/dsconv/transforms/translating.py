@@ -9,6 +9,7 @@ from typing import Any
 from . import from_albumentations, from_torchvision
 from .base import is_ours
 from .compose import Compose
+from .mixing import MixUp, mixers_of
 from .native import Native
 from .not_native import NotNative
 from .plan import Plan
@@ -55,23 +56,39 @@ def _of_words(words: str) -> Plan:
 
 def _plan(native: Native, rest: Sequence[Step], why: str) -> Plan:
     if rest and native.mixers:
-        raise ValueError(
-            f"{rest[0].name} comes after {native.mixers[0]}, which mixes whole batches: mixing must come last"
-        )
-    batches = [s.name for s in rest if s.name in ("MixUp", "CutMix")]
-    if batches:
-        raise ValueError(
-            f"{batches[0]} mixes whole batches and cannot come after {rest[0].name}, which runs in Python "
-            f"on single images: apply it to the batches in the training loop"
-        )
+        raise ValueError(_must_be_last(rest[0].name, native.mixers[0]))
+    last = rest[-1].op if rest else None
+    mixers = mixers_of(last)
+    single = rest[:-1] if mixers else rest
+    for i, step in enumerate(single):
+        if mixers_of(step.op):
+            raise ValueError(_must_be_last(rest[i + 1].name, step.name))
+        if _mixes(step.call):
+            raise ValueError(
+                f"{step.name} has MixUp or CutMix inside, which mix whole batches: give them, or RandomChoice of "
+                f"them, as the last of the transforms"
+            )
     return Plan(
         words=native.words(),
         dtype=native.dtype_said(),
         kind=native.kind,
-        rest=chain(rest),
+        rest=chain(single),
+        mixers=mixers,
         named=tuple(s.name for s in rest),
         notes=(f"{rest[0].name}: {why}",) if why else (),
     )
+
+
+def _must_be_last(name: str, mixer: str) -> str:
+    return f"{name} comes after {mixer}, which mixes whole batches: mixing must come last"
+
+
+def _mixes(t: Any) -> bool:
+    """Whether something inside of t mixes whole batches."""
+    if isinstance(t, MixUp) or from_torchvision.is_mixer(t):
+        return True
+    inner = getattr(t, "transforms", None)
+    return isinstance(inner, (list, tuple)) and any(_mixes(i) for i in inner)
 
 
 def flatten(t: Any) -> Iterator[Step]:
@@ -85,5 +102,7 @@ def flatten(t: Any) -> Iterator[Step]:
     elif from_torchvision.is_container(t):
         for inner in from_torchvision.inside(t):
             yield from flatten(inner)
-    else:
+    elif callable(t):
         yield from from_torchvision.steps(t)
+    else:
+        raise TypeError(f"transforms: {type(t).__name__} is not a transform: it cannot be called with an image")

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// damages are what may come over a file.
+var damages = map[string]func(t *testing.T, file string){
+	"missing": func(t *testing.T, file string) { must(t, os.Remove(file)) },
+	"empty":   func(t *testing.T, file string) { must(t, os.Truncate(file, 0)) },
+	"cut":     func(t *testing.T, file string) { must(t, os.Truncate(file, int64(len(read(t, file))*2/3))) },
+	"zeros":   func(t *testing.T, file string) { must(t, os.WriteFile(file, make([]byte, len(read(t, file))), 0o644)) },
+	"a flipped bit": func(t *testing.T, file string) {
+		b := read(t, file)
+		b[len(b)/2] ^= 8
+		must(t, os.WriteFile(file, b, 0o644))
+	},
+	"a folder": func(t *testing.T, file string) {
+		must(t, os.Remove(file))
+		must(t, os.Mkdir(file, 0o755))
+	},
+}
+
+// twice is what an error says two times in one line, as one does that is wrapped by what it is
+// about already.
+var twice = regexp.MustCompile(`(?m)damaged: .*damaged: .*$|not a dataset: .*not a dataset.*$|open \S+: open .*$`)
+
+// What verify and ls say of damage of any kind is a few lines, and no cause is named twice in one.
+func TestWhatIsSaidOfDamage(t *testing.T) {
+	src := samples(t, "90", "24x16")
+	for _, name := range append(outputsOf(), "x-%02d.tar") {
+		t.Run(name, func(t *testing.T) {
+			whole := t.TempDir()
+			flags := []string{"--resize=exact:16x16", "--encode=raw"}
+			if strings.Contains(name, "%") {
+				flags = append(flags, "--shard-count=2")
+			}
+			if code, said := packTo(t, src, filepath.Join(whole, name), flags...); code != exitDone {
+				t.Fatal(said)
+			}
+			for _, file := range filesOf(t, whole) {
+				for what, damage := range damages {
+					dir := t.TempDir()
+					copyTree(t, dir, whole)
+					damage(t, filepath.Join(dir, file))
+					code, said := dsconvSays("verify", filepath.Join(dir, name))
+					_, listed := dsconvSays("ls", filepath.Join(dir, name))
+					_, told := dsconvSays("info", filepath.Join(dir, name))
+					if code != exitFailed {
+						t.Errorf("%s: %s: exit code %d: %s", file, what, code, said)
+					}
+					if lines := strings.Count(said, "\n"); lines > 50 {
+						t.Errorf("%s: %s: verify prints %d lines", file, what, lines)
+					}
+					if wrong := twice.FindString(said + listed + told); wrong != "" {
+						t.Errorf("%s: %s: %s", file, what, wrong)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Of many damaged samples verify prints the first and counts the others by cause; --json has all.
+func TestManyDamagedSamplesAreCounted(t *testing.T) {
+	src, dir := samples(t, "90", "24x16"), t.TempDir()
+	dst := filepath.Join(dir, "x-%02d.tar")
+	if code, said := packTo(t, src, dst, "--shard-count=3"); code != exitDone {
+		t.Fatal(said)
+	}
+	must(t, os.Remove(filepath.Join(dir, "x-01.tar")))
+	_, said := dsconvSays("verify", dst)
+	if n := strings.Count(said, "damaged sample: "); n != mostLines {
+		t.Errorf("%d samples are named: %s", n, said)
+	}
+	for _, want := range []string{"... and 10 more damaged samples (--json lists all)\n", "  30 samples: the file ends before byte N\n", "x-01.tar: there is no such file\n"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("without %q: %s", want, said)
+		}
+	}
+	_, said = dsconvSays("verify", dst, "--json")
+	var report struct {
+		Samples []struct{ Key, Cause string } `json:"damaged_samples"`
+	}
+	must(t, json.Unmarshal([]byte(said[:strings.LastIndex(said, "}")+1]), &report))
+	if len(report.Samples) != 30 || !strings.HasPrefix(report.Samples[0].Cause, "in x-01.tar: the file ends") {
+		t.Errorf("%+v", report)
+	}
+}
+
+// Repair writes anew what is damaged or missing, and no other file.
+func TestRepairWritesOnlyWhatIsDamaged(t *testing.T) {
+	src := samples(t, "40", "24x16")
+	for _, name := range []string{"x-%02d.tar", "x-%02d.tfrecord", "x-%02d.tar.zst", "x.tar"} {
+		for what, damage := range damages {
+			if what == "a folder" {
+				continue // it is the user's: it is named and stays
+			}
+			t.Run(name+"/"+what, func(t *testing.T) {
+				dir := t.TempDir()
+				dst := filepath.Join(dir, name)
+				files, flags := []string{name}, []string{}
+				if strings.Contains(name, "%") {
+					files, flags = nil, []string{"--shard-count=4"}
+					for i := range 4 {
+						files = append(files, fmt.Sprintf(name, i))
+					}
+				}
+				if code, said := packTo(t, src, dst, flags...); code != exitDone {
+					t.Fatal(said)
+				}
+				broken := files[len(files)/3]
+				if name == "x.tar" {
+					broken = "x.tar.dsconv/x.idx" // the data can stay
+				}
+				before := map[string]string{}
+				for _, file := range files {
+					before[file] = fmt.Sprint(inode(t, filepath.Join(dir, file)), string(read(t, filepath.Join(dir, file))))
+				}
+				damage(t, filepath.Join(dir, broken))
+				if code, said := dsconvSays("verify", dst, "--repair", src); code != exitDone {
+					t.Fatalf("exit code %d: %s", code, said)
+				}
+				for _, file := range slices.DeleteFunc(files, func(file string) bool { return file == broken }) {
+					if now := fmt.Sprint(inode(t, filepath.Join(dir, file)), string(read(t, filepath.Join(dir, file)))); now != before[file] {
+						t.Errorf("%s was written anew", file)
+					}
+				}
+			})
+		}
+	}
+}
+
+func inode(t *testing.T, path string) uint64 {
+	t.Helper()
+	st, err := os.Stat(path)
+	must(t, err)
+	return st.Sys().(*syscall.Stat_t).Ino
+}

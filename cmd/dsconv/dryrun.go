@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/legible"
+)
+
+// dryRun is what a pack would do.
+type dryRun struct {
+	*summary
+	Datasets []dryDataset `json:"datasets"`
+}
+
+// dryDataset is a dataset that a pack would write.
+type dryDataset struct {
+	Path    string              `json:"path"`
+	Format  string              `json:"format"`
+	Images  int                 `json:"images"`
+	Shards  int                 `json:"shards"`
+	BytesIn int64               `json:"bytes_in"`
+	Measure convert.Measurement `json:"measured"`
+	Splits  []drySplit          `json:"splits,omitempty"`
+	Classes []string            `json:"classes,omitempty"`
+	First   []drySample         `json:"first"`
+}
+
+type drySplit struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+}
+
+type drySample struct {
+	Key   string `json:"key"`
+	Label int64  `json:"label"`
+	Split string `json:"split,omitempty"`
+	Bytes int64  `json:"bytes"`
+}
+
+// dry prints what would be done. What it would take is measured on some of the samples.
+func dry(ctx context.Context, c *console, src formats.Dataset, plans []*convert.Plan, o *packOptions) error {
+	s, err := newSummary(src, o.convert.Take)
+	if err != nil {
+		return err
+	}
+	d := dryRun{summary: s}
+	for _, p := range plans {
+		ds, err := dryOf(ctx, p)
+		if err != nil {
+			return err
+		}
+		d.Found += p.Len()
+		d.Datasets = append(d.Datasets, ds)
+	}
+	if o.json {
+		return c.json(d)
+	}
+	for i := range d.Datasets {
+		d.Datasets[i].print(c)
+	}
+	printLabels(c, d.Labels, "  ")
+	d.printSkips(c)
+	printUnmatched(c, d.Unmatched)
+	return nil
+}
+
+func dryOf(ctx context.Context, p *convert.Plan) (d dryDataset, err error) {
+	d = dryDataset{
+		Path: p.Path, Format: p.Meta.Format, Images: p.Len(), Shards: p.Shards, BytesIn: p.Bytes, Classes: p.Meta.Classes(),
+	}
+	if d.Measure, err = p.Measure(ctx); err != nil {
+		return d, err
+	}
+	for _, s := range p.SplitCounts() {
+		d.Splits = append(d.Splits, drySplit{s.Name, s.Count})
+	}
+	head, err := p.Head(5)
+	for _, in := range head {
+		d.First = append(d.First, drySample{in.Key, in.Label, in.Split, in.Size})
+	}
+	return d, err
+}
+
+func (d *dryDataset) print(c *console) {
+	m := &d.Measure
+	c.printf("%s: %d images as %s, %d file(s)\n", printable(d.Path), d.Images, d.Format, d.Shards)
+	about, on := "about ", "estimated by packing"
+	if m.Tried == d.Images {
+		about, on = "", "measured by packing"
+	}
+	c.printf("  %s%s on disk, %s of it images, from %s: %s %d of %d\n", about, bytesOf(m.Disk), bytesOf(m.BytesOut), bytesOf(d.BytesIn), on, m.Tried, d.Images)
+	if m.Skipped > 0 {
+		c.printf("  of these, %d would be skipped\n", m.Skipped)
+	}
+	if m.Narrowed > 0 {
+		c.printf("  of these, %d would lose some of their 16 bits; --color keep keeps them\n", m.Narrowed)
+	}
+	for _, s := range d.Splits {
+		c.printf("  split %s: %d\n", printable(s.Name), s.Count)
+	}
+	if len(d.Classes) > 0 {
+		c.printf("  %d classes: %s\n", len(d.Classes), shortList(d.Classes, 10))
+	}
+	for _, s := range d.First {
+		c.printf("  %s  label %d  split %q  %s\n", printable(s.Key), s.Label, s.Split, bytesOf(s.Bytes))
+	}
+}
+
+func (d *dryRun) printSkips(c *console) {
+	if len(d.Skipped) > 0 {
+		c.printf("would skip %d:\n", len(d.Skipped))
+	}
+	for i, s := range d.Skipped {
+		if i == 10 {
+			c.printf("  ... and %d more (--json lists them all)\n", len(d.Skipped)-i)
+			break
+		}
+		c.printf("  %s: %s\n", printable(s.Path), legible.Line(s.Cause))
+	}
+}
+
+func shortList(names []string, n int) string {
+	if len(names) <= n {
+		return printable(strings.Join(names, ", "))
+	}
+	return printable(strings.Join(names[:n], ", ")) + ", ..."
+}

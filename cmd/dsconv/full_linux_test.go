@@ -1,0 +1,46 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats/formattest"
+)
+
+func TestFullDisk(t *testing.T) {
+	src := samples(t, "60", "200x150")
+	for _, name := range outputsOf() {
+		t.Run(name, func(t *testing.T) {
+			disk := t.TempDir()
+			if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=512k"); err != nil {
+				t.Skipf("no right to mount a small disk: %v", err)
+			}
+			defer func() {
+				if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
+					t.Error(err)
+				}
+			}()
+			code, said := packTo(t, src, filepath.Join(disk, name))
+			if code != exitFailed || !strings.Contains(strings.ToLower(said), "no space left") || !strings.Contains(said, "goes on") {
+				t.Fatalf("exit code %d: %s", code, said)
+			}
+			if entries, err := os.ReadDir(disk); err != nil || len(entries) != 1 || entries[0].Name() != name+".partial" {
+				t.Errorf("left on the disk: %v %v", entries, err)
+			}
+			if err := syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=64m"); err != nil {
+				t.Fatal(err)
+			}
+			if code, said := packTo(t, src, filepath.Join(disk, name)); code != exitDone {
+				t.Fatalf("with room: exit code %d: %s", code, said)
+			}
+			whole := t.TempDir()
+			if code, said := packTo(t, src, filepath.Join(whole, name)); code != exitDone {
+				t.Fatal(said)
+			}
+			formattest.SameTrees(t, formattest.Tree(t, disk), formattest.Tree(t, whole))
+		})
+	}
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+type typedKey struct{}
+
+// withTyped remembers what was typed, so that an unfinished dataset can tell what began it.
+func withTyped(ctx context.Context, args []string) context.Context {
+	return context.WithValue(ctx, typedKey{}, args)
+}
+
+// plain are words that a shell takes as they are.
+var plain = regexp.MustCompile(`^[\w./%=+,:@-]+$`)
+
+// mostTyped bounds what is kept of a command, such as one with a thousand keys.
+const mostTyped = 500
+
+// typed is the command as it can be typed again. Without --discard: it would not go on.
+func typed(ctx context.Context) string {
+	args, _ := ctx.Value(typedKey{}).([]string)
+	if len(args) == 0 {
+		return ""
+	}
+	words := []string{"dsconv"}
+	for _, word := range slices.DeleteFunc(slices.Clone(args[1:]), func(word string) bool { return word == "--discard" }) {
+		if !plain.MatchString(word) {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		words = append(words, word)
+	}
+	text := strings.Join(words, " ")
+	if len(text) > mostTyped {
+		return strings.ToValidUTF8(text[:mostTyped], "") + " ..."
+	}
+	return text
+}
