@@ -237,6 +237,24 @@ func TestAnotherRecipeOrSourceIsRefused(t *testing.T) {
 	}
 }
 
+// What an older version began with patterns of paths is gone on with, if they chose the same samples.
+func TestOlderPatternsGoOn(t *testing.T) {
+	src := newMemory(t, 200, 0)
+	o := Options{Recipe: resized, Take: formats.Patterns{Include: []string{"**/*"}}}
+	path := filepath.Join(t.TempDir(), "x.tfrecord")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	p := plan(t, src, stopper{tfrecord.Format{}, 50, cancel}, path, o)
+	p.every = 10
+	delete(p.Meta.Recipe, formats.PatternRuleKey)
+	if _, err := p.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if r, err := plan(t, src, tfrecord.Format{}, path, o).Run(context.Background()); err != nil || r.Resumed == 0 {
+		t.Errorf("resumed at %d, %v", r.Resumed, err)
+	}
+}
+
 // What another version of the decoder began is not gone on with, unless it does not say so.
 func TestAnotherDecoderIsRefused(t *testing.T) {
 	src := newMemory(t, 200, 0)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,6 +31,9 @@ func (u *unpacker) writeTable() error {
 	t.describe()
 	described, err := t.Encode()
 	if err != nil {
+		return err
+	}
+	if err := u.clearTemporary(t.table, t.description()); err != nil {
 		return err
 	}
 	if err := u.writeWhole(t.table, t.rows); err != nil {
@@ -56,6 +60,22 @@ func (u *unpacker) writeWhole(name string, write func(io.Writer) error) error {
 		return errors.Join(notOurs(u.dir, name), err)
 	}
 	return nil
+}
+
+// clearTemporary removes what a kill left while one of those files was written.
+func (u *unpacker) clearTemporary(names ...string) error {
+	entries, err := fs.ReadDir(u.root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		for _, name := range names {
+			if durable.IsTemporary(e.Name()) && strings.HasPrefix(e.Name(), "."+name+".") {
+				err = errors.Join(err, u.root.Remove(e.Name()))
+			}
+		}
+	}
+	return err
 }
 
 // describe gives each column of the table a name that no other has.

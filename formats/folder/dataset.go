@@ -106,6 +106,9 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.described != nil {
+		d.ignored = max(0, d.ignored-d.described.known(root))
+	}
 	d.add(l.files(s.files), l)
 	d.skips = append(d.skips, l.missing(root)...)
 	slices.SortFunc(d.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/npy"
@@ -112,6 +113,20 @@ func (d *described) files(found []file) []file {
 	return slices.DeleteFunc(found, func(f file) bool { return d.beside[f.path] })
 }
 
+// known is the number of files in the folder that are no images, and that the description speaks of.
+func (d *described) known(root string) int {
+	n := 0
+	for name := range d.beside {
+		if ext := strings.ToLower(filepath.Ext(name)); !slices.Contains(read, ext) && !slices.Contains(unread, ext) {
+			n++
+		}
+	}
+	if rel, err := filepath.Rel(root, d.file); err == nil && filepath.IsLocal(rel) {
+		n += 2 // the table and its description
+	}
+	return n
+}
+
 // label fills key, split, labels and columns of it, or says why it cannot be taken.
 func (d *described) label(it *item) (why string) {
 	row, ok := d.table.rows[it.path]
@@ -160,11 +175,17 @@ func (d *described) read(root string, it *item, values []formats.Value) error {
 
 // readBeside reads the file of a field that is neither the designated image nor a label.
 func readBeside(root, name string, kind formats.Kind, v *formats.Value) error {
-	b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+	full := filepath.Join(root, filepath.FromSlash(name))
+	st, err := os.Stat(full)
 	if err != nil {
 		return err
 	}
-	v.Data = append(v.Buffer(), b...)
+	if !st.Mode().IsRegular() || st.Size() > maxFile {
+		return fmt.Errorf("%s: it is no file, or one of %d bytes, which is too large", name, st.Size())
+	}
+	if v.Data, err = readFile(full, st.Size(), st.ModTime().UnixNano(), v.Buffer()); err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
 	v.Encoding, v.DType, v.Shape = formats.Plain, "", v.Shape[:0]
 	switch kind {
 	case formats.Image, formats.Mask:

@@ -76,6 +76,13 @@ func (d *Description) validate() error {
 	if d.Table == "" || filepath.Base(d.Table) != d.Table || !filepath.IsLocal(d.Table) {
 		return fmt.Errorf("the table %q is no name of a file in this folder", d.Table)
 	}
+	for i := range d.Fields {
+		f := &d.Fields[i]
+		r := labelReader{FieldColumn: f}
+		if f.Kind == formats.MultiHot && (f.Sep == "" || r.width() > labels.MaxIndex+1 || r.width() < int64(len(f.Classes))) {
+			return fmt.Errorf("the field %s: several labels of %d classes, as many as %d, separated by %q", f.Name, len(f.Classes), r.width(), f.Sep)
+		}
+	}
 	return d.Schema().Validate()
 }
 
