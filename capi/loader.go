@@ -6,8 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -132,7 +130,7 @@ func openLoader(c configuration) (any, error) {
 		return nil, fmt.Errorf("%w: %w", errValue, err)
 	}
 	if l.dataset, err = all.Formats().Open(c.Path); err != nil {
-		return nil, orMissing(c.Path, err)
+		return nil, err
 	}
 	l.config.Fields = further(l.dataset.Meta().Schema, c.Fields)
 	if l.Loader, err = reader.New(l.dataset, l.config); err != nil {
@@ -148,14 +146,6 @@ func openLoader(c configuration) (any, error) {
 		Loader: handle, Samples: l.Samples(), Batches: l.Len(), Slots: l.Slots(), BlockSize: l.MemorySize(),
 		Classes: l.Classes(), Parts: l.parts,
 	}, nil
-}
-
-// orMissing is err, of what was opened, unless nothing is there.
-func orMissing(path string, err error) error {
-	if _, gone := os.Stat(path); errors.Is(gone, fs.ErrNotExist) && !strings.ContainsAny(path, "*?[{%") {
-		return &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
-	}
-	return err
 }
 
 // further is fields without those that every batch has.
