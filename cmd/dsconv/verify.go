@@ -103,11 +103,8 @@ func verifyDataset(cc *cli.Context, c *console) error {
 
 // formatAt is the format of the dataset at path.
 func formatAt(path string) (formats.Format, error) {
-	if err := formats.CheckLocal(path); err != nil {
-		return nil, err
-	}
 	f, err := all.Formats().Of(path)
-	if errors.Is(err, formats.ErrUnknownFormat) {
+	if errors.Is(err, formats.ErrUnknownFormat) || errors.Is(err, formats.ErrRemote) {
 		return nil, usageError{err}
 	}
 	return f, err
