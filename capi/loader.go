@@ -6,8 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -135,7 +133,7 @@ func openLoader(c configuration) (any, error) {
 		return nil, fmt.Errorf("%w: %w", errValue, err)
 	}
 	if l.dataset, err = all.Formats().Open(c.Path); err != nil {
-		return nil, orMissing(c.Path, err)
+		return nil, err
 	}
 	if err := checkFields(l.dataset.Meta(), c.Fields); err != nil {
 		_ = l.dataset.Close() // the first error is the one that counts
@@ -189,14 +187,6 @@ func checkFields(m *formats.Meta, names []string) error {
 		return fmt.Errorf("there is no field %q, there are %s%s", name, strings.Join(known, ", "), hint)
 	}
 	return nil
-}
-
-// orMissing is err, of what was opened, unless nothing is there.
-func orMissing(path string, err error) error {
-	if _, gone := os.Stat(path); errors.Is(gone, fs.ErrNotExist) && !strings.ContainsAny(path, "*?[{%") {
-		return &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
-	}
-	return err
 }
 
 // further is fields without those that every batch has.

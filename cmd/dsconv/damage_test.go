@@ -81,7 +81,7 @@ func TestManyDamagedSamplesAreCounted(t *testing.T) {
 	if n := strings.Count(said, "damaged sample: "); n != mostLines {
 		t.Errorf("%d samples are named: %s", n, said)
 	}
-	for _, want := range []string{"... and 10 more damaged samples (--json lists all)\n", "  30 samples: the file ends before byte N\n", "x-01.tar: there is no such file\n"} {
+	for _, want := range []string{"... and 10 more damaged samples (--json lists all)\n", "  30 samples: the file ends before byte N\n", "x-01.tar: file does not exist\n"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("without %q: %s", want, said)
 		}

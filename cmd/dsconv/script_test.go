@@ -115,9 +115,20 @@ func copyFolder(ts *testscript.TestScript, _ bool, args []string) {
 func nothingThere(ts *testscript.TestScript, _ bool, args []string) {
 	path, want := args[0], append([]string{regexp.QuoteMeta(args[0] + ": there is nothing at that path")}, args[1:]...)
 	for _, command := range [][]string{
-		{"info", path}, {"ls", path}, {"cat", path, "k"}, {"verify", path}, {"verify", path, "--repair", "images"}, {"diff", "cl.tar", path},
-		{"unpack", path, "out"}, {"pack", path, "out.tar"}, {"add", path, "images"}, {"rm", path, "--key", "k"},
-		{"relabel", path, "table.csv"}, {"merge", "out.tar", "cl.tar", path}, {"train", path}, {"bench", path},
+		{"info", path},
+		{"ls", path},
+		{"cat", path, "k"},
+		{"verify", path},
+		{"verify", path, "--repair", "images"},
+		{"diff", "cl.tar", path},
+		{"unpack", path, "out"},
+		{"pack", path, "out.tar"},
+		{"add", path, "images"},
+		{"rm", path, "--key", "k"},
+		{"relabel", path, "table.csv"},
+		{"merge", "out.tar", "cl.tar", path},
+		{"train", path},
+		{"bench", path},
 	} {
 		exitCode(ts, false, append([]string{"1"}, command...))
 		for _, text := range want {

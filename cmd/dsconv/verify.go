@@ -20,12 +20,14 @@ func verifyCommand(c *console) *cli.Command {
 		Description: "Every block of every file is read and compared with the checksum that was written with it,\n" +
 			"so that a flipped bit anywhere is found. Every sample is found by its key, taken apart and compared\n" +
 			"with the manifest: order, label, size, encoding, checksum. What is damaged is named, with file,\n" +
-			"place and key.\n\n" +
+			"place and key; of many damaged samples the first, and how many there are of each cause (--json lists\n" +
+			"all). A dataset that was copied or renamed is checked under the names that its files have now.\n\n" +
 			"--quick reads no images: it checks the table of checksums, names and sizes of the files, the files\n" +
 			"that describe the dataset, and that each record has a place of its own.\n\n" +
 			"--repair SRC restores what is damaged from the folder that the dataset was packed from, or from any\n" +
 			"dataset that has the same samples. It must give the very bytes that were written, or nothing is\n" +
-			"changed. Only damaged files are written anew; the dataset stays as it is until they are complete.\n\n" +
+			"changed. Only damaged files are written anew; the dataset stays as it is until they are complete.\n" +
+			"After a rename it also writes the index files for other programs with the new names.\n\n" +
 			"--parity SRC checks no files: it has Pillow, and torchvision where that is installed, decode and\n" +
 			"resize the images of SRC beside dsconv, and prints of each path that pixels take how many images\n" +
 			"differ, the largest difference and the PSNR in dB, of all images and of the one that is furthest\n" +
@@ -114,11 +116,8 @@ func verifyDataset(cc *cli.Context, c *console) error {
 
 // formatAt is the format of the dataset at path.
 func formatAt(path string) (formats.Format, error) {
-	if err := formats.CheckLocal(path); err != nil {
-		return nil, err
-	}
 	f, err := all.Formats().Of(path)
-	if errors.Is(err, formats.ErrUnknownFormat) {
+	if errors.Is(err, formats.ErrUnknownFormat) || errors.Is(err, formats.ErrRemote) {
 		return nil, usageError{err}
 	}
 	return f, err

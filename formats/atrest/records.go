@@ -27,7 +27,7 @@ func OpenRecords(path string) (*Records, error) {
 	return openRecords(path, func(file string, fs FileSums) (*Mapping, error) {
 		m, err := Map(file)
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("%s: %w: there is no such file", file, formats.ErrDamaged)
+			return nil, fmt.Errorf("%s: %w: %w", file, formats.ErrDamaged, os.ErrNotExist)
 		}
 		if err != nil {
 			return nil, formats.Damaged(err)

@@ -142,8 +142,8 @@ func (s *Shards) restore() error {
 	}
 	s.done = done
 	for i, fs := range done {
-		if fs.Name != s.path.Name(i) || i > 0 && !s.path.Many() {
-			return fmt.Errorf("%w: the last checkpoint has %s as file %d", formats.ErrDamaged, fs.Name, i)
+		if err := s.isNamed(fs.Name, i); err != nil {
+			return err
 		}
 	}
 	if err := s.restoreKept(c); err != nil {
@@ -168,13 +168,25 @@ func (s *Shards) restore() error {
 		return s.checkRows(0)
 	}
 	st := FileState{Name: string(c.bytes()), Size: c.varint(), Digest: c.uint32()}
-	if c.failed || st.Name != s.path.Name(len(done)) {
+	if c.failed {
 		return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
+	}
+	if err := s.isNamed(st.Name, len(done)); err != nil {
+		return err
 	}
 	if s.current, err = ReopenFile(s.stage.Path(st.Name), st); err != nil {
 		return err
 	}
 	return s.checkRows(s.current.Size())
+}
+
+// isNamed reports why file i of the last checkpoint is not the dataset's: what is unfinished cannot
+// be gone on with under another name.
+func (s *Shards) isNamed(name string, i int) error {
+	if name == s.path.Name(i) && (i == 0 || s.path.Many()) {
+		return nil
+	}
+	return fmt.Errorf("%w: file %d is %s: if the unfinished dataset was renamed, give it back its name", formats.ErrDamaged, i, name)
 }
 
 // checkRows compares the places of the journal's rows with the files; the one that grows has
