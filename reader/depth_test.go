@@ -114,4 +114,6 @@ func TestBatchesOfUint16KeepDepthInAnyColor(t *testing.T) {
 	}
 }
 
-func cut16(pixels []uint16, c int, r preprocess.Rect) []uint16 { return part(pixels, deepW, c, r, true) }
+func cut16(pixels []uint16, c int, r preprocess.Rect) []uint16 {
+	return part(pixels, deepW, c, r, true)
+}
