@@ -34,9 +34,7 @@ def dataset(
     def opened() -> Iterator[Data]:
         import dsconv
 
-        classes, names = described(path)
-        if not classes:
-            raise ValueError(f"{path}: it has no labels to learn")
+        names = splits(path)
         shared: dict[str, Any] = {
             "batch_size": settings.batch_size,
             "num_workers": settings.threads,
@@ -51,9 +49,6 @@ def dataset(
         held_out = next((name for name in VAL if "train" in names and name in names), None)
         split = "train" if "train" in names else None
         train = dsconv.Loader(path, transforms=transforms[0], shuffle=True, split=split, **shared)
-        if not train.classes:
-            train.close()
-            raise ValueError(f"{path}: its labels are no classes, and this training learns classes")
         val = None
         if held_out is not None:
             # Each process evaluates its part, and no sample is taken twice to make the parts equal.
@@ -71,9 +66,13 @@ def dataset(
     return Side(name, "dsconv", opened, chosen)
 
 
-def described(path: Path) -> tuple[list[str], list[str]]:
-    """The names of a dataset's classes and of its splits."""
+def splits(path: Path) -> list[str]:
+    """The names of a dataset's splits. ValueError if it has no classes to learn."""
     from dsconv import Dataset
 
     with closing(Dataset(path)) as dataset:
-        return dataset.classes, list(dataset._source.splits)
+        if not dataset.classes and dataset._label is None:
+            raise ValueError(f"{path}: it has no labels to learn")
+        if not dataset.classes:
+            raise ValueError(f"{path}: its labels are no classes, and this training learns classes")
+        return list(dataset._source.splits)
