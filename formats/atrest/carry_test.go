@@ -45,7 +45,7 @@ func TestCarryingGoesOnFromEveryStep(t *testing.T) {
 		must(t, err)
 		must(t, os.MkdirAll(s.file(oldName), 0o755))
 		must(t, s.writeList(encodeMoves(t, s, steps)))
-		old := filepath.Join(s.file(oldName), "x.lmdb")
+		old := filepath.Join(s.file(oldName), filepath.Base(path))
 		for i, step := range []func() error{
 			func() error { return s.do(steps[0]) },
 			func() error { return s.do(steps[1]) },
@@ -107,7 +107,7 @@ func TestFilesOfUsersInTheWay(t *testing.T) {
 	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrForeign) {
 		t.Fatal(err)
 	}
-	kept := filepath.Join(s.file(oldName), "x.lmdb", "data.mdb")
+	kept := filepath.Join(s.file(oldName), filepath.Base(path), "data.mdb")
 	if b, err := os.ReadFile(kept); err != nil || string(b) != "mine" {
 		t.Fatalf("%q, %v", b, err)
 	}
