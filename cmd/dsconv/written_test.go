@@ -65,6 +65,7 @@ func (w *written) test(t *testing.T) {
 	t.Run("edit", func(t *testing.T) { w.each(t, w.edits) })
 	t.Run("repair", func(t *testing.T) { w.each(t, w.repairs) })
 	t.Run("resume", w.resumes)
+	t.Run("pack again", w.packsAgain)
 }
 
 // each runs a test for each dataset.
@@ -153,7 +154,7 @@ func (w *written) unpacks(t *testing.T, name string) {
 	switch variant, _, _ := strings.Cut(name, "/"); variant {
 	case "keep", "zstd":
 		source = "images"
-	case "multi", "two", "unlabelled":
+	case "multi", "two", "unlabelled", "numbers":
 		source = "flat"
 	default:
 		return
@@ -192,7 +193,7 @@ func (w *written) edits(t *testing.T, name string) {
 		want = without(want, before.Samples[3].Key)
 	}
 	added := 0
-	if folder, _, _ := strings.Cut(name, "/"); folder != "fields" && folder != "multi" && folder != "two" {
+	if folder, _, _ := strings.Cut(name, "/"); !slices.Contains([]string{"fields", "multi", "two", "numbers"}, folder) {
 		source := t.TempDir()
 		added = w.oneMore(t, source, folder == "unlabelled")
 		succeeds(t, "add", path, source, "--quiet", "--report", filepath.Join(t.TempDir(), "report.csv"))
@@ -269,6 +270,19 @@ func (w *written) resumes(t *testing.T) {
 		if got, want := described(t, path), w.expected["keep/"+name]; !reflect.DeepEqual(got.Samples, want.Samples) {
 			t.Errorf("%s: the samples are not those of a pack in one go", name)
 		}
+	}
+}
+
+// packsAgain makes a dataset of a folder that unpack wrote.
+func (w *written) packsAgain(t *testing.T) {
+	if _, err := os.Stat(w.path("unpacked/labels.json")); err != nil {
+		t.Skip("that version wrote no description of the table")
+	}
+	path := filepath.Join(t.TempDir(), "x.lmdb")
+	succeeds(t, "pack", w.path("unpacked"), path, "--labels", w.path("unpacked/labels.json"))
+	got, want := described(t, path), w.expected["multi/x.lmdb"]
+	if !reflect.DeepEqual(got.Schema, want.Schema) || !reflect.DeepEqual(got.Samples, want.Samples) {
+		t.Errorf("it reads as\n%+v\nwanted\n%+v", got, want)
 	}
 }
 
