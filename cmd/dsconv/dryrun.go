@@ -35,7 +35,7 @@ type drySplit struct {
 
 type drySample struct {
 	Key   string `json:"key"`
-	Label int64  `json:"label"`
+	Label *int64 `json:"label,omitempty"` // nil where labels are no class indices
 	Split string `json:"split,omitempty"`
 	Bytes int64  `json:"bytes"`
 }
@@ -79,7 +79,11 @@ func dryOf(ctx context.Context, p *convert.Plan) (d dryDataset, err error) {
 	}
 	head, err := p.Head(5)
 	for _, in := range head {
-		d.First = append(d.First, drySample{in.Key, in.Label, in.Split, in.Size})
+		sample := drySample{Key: in.Key, Split: in.Split, Bytes: in.Size}
+		if k := p.Meta.Schema.LabelIndex(); k >= 0 && p.Meta.Schema[k].Kind == formats.Label {
+			sample.Label = &in.Label
+		}
+		d.First = append(d.First, sample)
 	}
 	return d, err
 }
@@ -105,7 +109,11 @@ func (d *dryDataset) print(c *console) {
 		c.printf("  %d classes: %s\n", len(d.Classes), shortList(d.Classes, 10))
 	}
 	for _, s := range d.First {
-		c.printf("  %s  label %d  split %q  %s\n", printable(s.Key), s.Label, s.Split, bytesOf(s.Bytes))
+		c.printf("  %s", printable(s.Key))
+		if s.Label != nil {
+			c.printf("  label %d", *s.Label)
+		}
+		c.printf("  split %q  %s\n", s.Split, bytesOf(s.Bytes))
 	}
 }
 

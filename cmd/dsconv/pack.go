@@ -201,8 +201,12 @@ func packFailed(err error, path string) error {
 	return fmt.Errorf("%w%s", err, hint(partialError{err, path}))
 }
 
-// hint is what to do about an unfinished pack, if err is about one.
+// hint is what to do about an unfinished pack or unpack, if err is about one.
 func hint(err error) string {
+	var u incompleteError
+	if errors.As(err, &u) {
+		return u.hint()
+	}
 	var p partialError
 	if !errors.As(err, &p) || !isFolder(p.path+atrest.Suffix) {
 		return ""

@@ -104,8 +104,8 @@ func printUnmatched(c *console, p *formats.Patterns) {
 
 // insteadOf is a hint for a pattern that was perhaps meant for folders.
 func insteadOf(text string) string {
-	if text == "" || strings.ContainsAny(text, "/.") {
-		return ""
+	if text == "" || strings.ContainsAny(text, "/.") || !strings.ContainsAny(text, `*?[]{}\`) {
+		return "" // a plain word was compared with folders too
 	}
 	return ": without a / it is for names of files; " + text + "/ is for folders"
 }

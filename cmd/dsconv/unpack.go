@@ -92,9 +92,23 @@ func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers 
 	}
 	defer u.mark.close()
 	if err := u.all(ctx, workers); err != nil {
-		return nil, fmt.Errorf("%w\n%s is not complete: the same command goes on; it has the file %s until it is", err, dir, unpackMark)
+		return nil, incompleteError{err, dir}
 	}
 	return u, nil
+}
+
+// incompleteError is about an unpack that the same command goes on with.
+type incompleteError struct {
+	error
+	dir string
+}
+
+func (e incompleteError) Unwrap() error { return e.error }
+
+func (e incompleteError) Error() string { return e.error.Error() + e.hint() }
+
+func (e incompleteError) hint() string {
+	return fmt.Sprintf("\n%s is not complete: the same command goes on; it has the file %s until it is", e.dir, unpackMark)
 }
 
 func (u *unpacker) all(ctx context.Context, workers int) error {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
@@ -167,6 +169,15 @@ func TestUnpackGoesOn(t *testing.T) {
 		defer f.Close()
 		must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
 		if code, said := dsconvSays("unpack", dataset, dir); code != exitFailed || !strings.Contains(said, "another dsconv unpack") {
+			t.Errorf("exit code %d: %s", code, said)
+		}
+	})
+	t.Run("interrupted", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		var said bytes.Buffer
+		code := run(ctx, []string{"dsconv", "unpack", dataset, filepath.Join(t.TempDir(), "back")}, &console{out: &said, err: &said})
+		if said := said.String(); code != exitFailed || !strings.Contains(said, "interrupted\n") || !strings.Contains(said, "the same command goes on") {
 			t.Errorf("exit code %d: %s", code, said)
 		}
 	})

@@ -174,14 +174,26 @@ func (r *labelReader) indices(cell string) ([]int64, error) {
 	for i, name := range names {
 		x, ok := r.index[name]
 		if !ok {
-			var err error
-			if x, err = strconv.ParseInt(name, 10, 64); err != nil || x < 0 || r.Kind == formats.MultiHot && x >= r.width() {
-				return nil, fmt.Errorf("%s %q is none of its classes: %s", r.Column, name, some(r.Classes))
+			if x, ok = r.numbered(name); !ok {
+				return nil, fmt.Errorf("%s %q is none of its classes: %s; a new one is added at the end of its classes in the .json", r.Column, name, some(r.Classes))
 			}
 		}
 		list[i] = x
 	}
 	return list, nil
+}
+
+// numbered is the index of a class that has no name that tells it: of any in a field whose
+// classes are Numbered, else of one beyond the names.
+func (r *labelReader) numbered(text string) (int64, bool) {
+	x, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || x < 0 {
+		return 0, false
+	}
+	if r.Kind == formats.Label && len(r.Classes) == 0 {
+		return x, true
+	}
+	return x, x < r.width() && (r.Numbered || x >= int64(len(r.Classes)))
 }
 
 // width is the number of elements of a multi-hot field.

@@ -23,6 +23,8 @@ func TestDescriptionsThatLie(t *testing.T) {
 		"no column":     {`{"dsconv_labels": 1, "table": "t.csv", "split": "part", "fields": [` + image + `]}`, "path\na.jpg\n", `"part"`},
 		"no cell":       {`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "label", "kind": "label"}]}`, "path\na.jpg\n", "no column"},
 		"no such class": {`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "label", "kind": "label", "classes": ["cat"], "column": "x"}]}`, "path,x\na.jpg,dog\n", `"dog" is none of its classes: cat`},
+		"an index":      {`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "label", "kind": "label", "classes": ["7", "8"], "column": "x"}]}`, "path,x\na.jpg,1\n", `"1" is none of its classes: 7, 8`},
+		"past the last": {`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "label", "kind": "label", "classes": ["7", "8"], "column": "x"}]}`, "path,x\na.jpg,9\n", `"9" is none of its classes: 7, 8`},
 		"no number":     {`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "label", "kind": "number", "column": "x"}]}`, "path,x\na.jpg,dog\n", `"dog" is no number`},
 		"a wide label": {
 			`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "label", "kind": "multihot", "shape": [1099511627776], "sep": ";", "column": "x"}]}`,

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -63,7 +64,7 @@ func (l *labeler) choose(cfg *Config) error {
 	}
 	types, err := labels.ParseTypes(cfg.LabelType)
 	if err == nil {
-		err = types.Check(names)
+		err = errors.Join(types.Check(names), checkOrder(names, types, cfg))
 	}
 	if err != nil {
 		return err
@@ -81,6 +82,19 @@ func (l *labeler) choose(cfg *Config) error {
 		}
 	}
 	return l.schema().Validate()
+}
+
+// checkOrder reports an order of classes for columns whose types leave nothing to order.
+func checkOrder(columns []string, types labels.Types, cfg *Config) error {
+	if cfg.ClassOrder == "" || cfg.Like != nil || len(columns) == 0 {
+		return nil
+	}
+	for _, name := range columns {
+		if t := types.Of(name); t == labels.Auto || t == labels.Name {
+			return nil
+		}
+	}
+	return fmt.Errorf("with --label-type %s there are no names of classes that --class-order %s could order: leave one of them out", cfg.LabelType, cfg.ClassOrder)
 }
 
 // read finds out what the cells of a label column mean.

@@ -55,6 +55,7 @@ func TestLabelTypes(t *testing.T) {
 		"fractions":                {cells("0.5,1,93"), Config{}, nil, nil, "line 2 has 0.5. Say what they are"},
 		"a fraction among indices": {cells("0,1,1.0"), Config{}, nil, nil, "line 4 has 1.0. Say what they are"},
 		"index, with gaps":         {cells("4,0,,-1"), Config{LabelType: "index"}, []int64{4, 0, -1, -1}, cells("0,1,2,3,4"), "label: 5 classes, the indices 0 to 4 as they are; 2 without a label"},
+		"index, and an order":      {cells("0,1,2"), Config{LabelType: "index", ClassOrder: "natural"}, nil, nil, "no names of classes that --class-order natural could order"},
 		"index, as pandas writes":  {cells("1.0,0.0,-1.0"), Config{LabelType: "index"}, []int64{1, 0, -1}, cells("0,1"), "label: 2 classes, the indices 0 to 1 as they are; 1 without a label"},
 		"index, too large":         {cells("0,99999999"), Config{LabelType: "index"}, nil, nil, "line 3: 99999999 is too large for a class index (at most 1048575)"},
 		"index, a text":            {cells("0,x"), Config{LabelType: "index"}, nil, nil, `line 3: "x" is no class index`},

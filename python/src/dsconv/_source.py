@@ -82,7 +82,7 @@ class Source:
 
     def numbers(self) -> list[float]:
         """The samples' labels in order of key, where they are numbers; nan stands for none."""
-        return [math.nan if x is None else x for x in self.call("numbers")]
+        return [math.nan if x is None else float(x) for x in self.call("numbers")]  # JSON has 3 for 3.0
 
     def labels(self) -> np.ndarray:
         """The samples' labels in order of key, int64; -1 stands for none."""
