@@ -11,6 +11,7 @@ import (
 
 // dryRun is what a pack would do.
 type dryRun struct {
+	DryRun bool `json:"dry_run"` // as the commands that edit say it
 	*summary
 	Datasets []dryDataset `json:"datasets"`
 }
@@ -46,7 +47,7 @@ func dry(ctx context.Context, c *console, src formats.Dataset, plans []*convert.
 	if err != nil {
 		return err
 	}
-	d := dryRun{summary: s}
+	d := dryRun{DryRun: true, summary: s}
 	for _, p := range plans {
 		ds, err := dryOf(ctx, p)
 		if err != nil {
