@@ -65,6 +65,7 @@ func dry(ctx context.Context, c *console, src formats.Dataset, plans []*convert.
 	printLabels(c, d.Labels, "  ")
 	d.printSkips(c)
 	printUnmatched(c, d.Unmatched)
+	printUntaken(c, d.Untaken)
 	return nil
 }
 
@@ -97,7 +98,7 @@ func (d *dryDataset) print(c *console) {
 		c.printf("  of these, %d would be skipped\n", m.Skipped)
 	}
 	if m.Narrowed > 0 {
-		c.printf("  of these, %d would lose some of their 16 bits; --color keep keeps them\n", m.Narrowed)
+		c.printf("  of these, %d would lose some of their 16 bits; --color keep, with --encode png or raw, keeps them\n", m.Narrowed)
 	}
 	for _, s := range d.Splits {
 		c.printf("  split %s: %d\n", printable(s.Name), s.Count)
