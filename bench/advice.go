@@ -25,6 +25,9 @@ func repack(d *Dataset, m *images, stage string) string {
 	}
 	var ways []string
 	for _, p := range m.packings(d.Encoding, stage) {
+		if m.deep && p.recipe.Encode.Encoding == formats.JPEG { // it has 8 bits
+			continue
+		}
 		size, ok := m.sizeOf(p.recipe)
 		if raw := p.recipe.Encode.Encoding == formats.Raw; !ok || !m.holds(size, d.Disk, raw) {
 			continue
@@ -76,7 +79,11 @@ func (m *images) packings(encoding, stage string) []packing {
 }
 
 func (m *images) packing(r preprocess.Resize, e preprocess.Encode, more string) packing {
-	p := packing{recipe: preprocess.Recipe{Resize: r, Encode: e, Color: m.color}}
+	color := m.color
+	if m.deep {
+		color = preprocess.ColorKeep
+	}
+	p := packing{recipe: preprocess.Recipe{Resize: r, Encode: e, Color: color}}
 	if r.Mode != preprocess.ResizeNone {
 		p.flags = fmt.Sprintf("--resize %s ", r)
 	}
@@ -84,8 +91,8 @@ func (m *images) packing(r preprocess.Resize, e preprocess.Encode, more string) 
 	if e.Encoding == formats.JPEG {
 		p.flags = fmt.Sprintf("%s:%d", p.flags, e.Quality)
 	}
-	if m.color == preprocess.ColorGray {
-		p.flags += " --color gray"
+	if color != preprocess.ColorRGB && color != "" {
+		p.flags += " --color " + string(color)
 	}
 	p.flags += more
 	return p

@@ -191,17 +191,28 @@ func TestLackedCores(t *testing.T) {
 // What images take is estimated from some, for all of the dataset and whatever split is read.
 func TestLook(t *testing.T) {
 	ds := newMemory("a", 100, &log{})
-	m := look(t.Context(), ds, 7, preprocess.ColorRGB)
+	m := look(t.Context(), ds, 7, preprocess.ColorRGB, formats.Uint16)
 	var s formats.Sample
 	if err := ds.Read(0, &s); err != nil {
 		t.Fatal(err)
 	}
 	shape := s.Values[0].Shape
-	if want := min(shape[0], shape[1]); len(m.shorter) != looked || m.shorter[0] != want || !m.same || m.side != 8 {
+	if want := min(shape[0], shape[1]); len(m.shorter) != looked || m.shorter[0] != want || !m.same || m.side != 8 || m.deep {
 		t.Errorf("%d images, shorter sides %v, one size: %v, wanted %d", len(m.shorter), m.shorter, m.same, want)
 	}
 	raw := preprocess.Recipe{Encode: preprocess.Encode{Encoding: formats.Raw}}
 	if size, ok := m.sizeOf(raw); !ok || size != int64(100*3*shape[0]*shape[1]) {
 		t.Errorf("raw pixels of 100 images of %v are %d bytes", shape, size)
+	}
+}
+
+// What would take bits from batches of 16 bits a channel is no advice.
+func TestAdviceKeepsDepth(t *testing.T) {
+	deep := *ofSides(300, 900)
+	deep.deep = true
+	d := Dataset{Encoding: "png", Stages: Stages{Decode: 10, Collate: 1}, Disk: 900_000}
+	said := repack(&d, &deep, "decode")
+	if !strings.HasPrefix(said, "try packing with --resize cover:256x256 --encode raw --color keep (about") || strings.Contains(said, "jpeg") {
+		t.Error(said)
 	}
 }

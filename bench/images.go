@@ -20,6 +20,7 @@ const (
 type images struct {
 	side    int // that is enough for what the loader makes of them
 	color   preprocess.Color
+	deep    bool  // some have 16 bits a channel, and the batches keep them
 	shorter []int // sides, of some images, sorted
 	same    bool  // they have one size
 	memory  int64 // of the machine, 0 if not known
@@ -28,8 +29,8 @@ type images struct {
 	sizeOf func(preprocess.Recipe) (int64, bool)
 }
 
-// look reads some of ds's images. side is that of what a loader makes of them.
-func look(ctx context.Context, ds formats.Dataset, side int, color preprocess.Color) *images {
+// look reads some of ds's images. side is that of what a loader makes of them, in batches of dtype.
+func look(ctx context.Context, ds formats.Dataset, side int, color preprocess.Color, dtype formats.DType) *images {
 	m := &images{
 		side:  side * 8 / 7, // as evaluation resizes before it crops
 		color: color, same: true, memory: totalMemory(), free: math.MaxInt64,
@@ -39,12 +40,13 @@ func look(ctx context.Context, ds formats.Dataset, side int, color preprocess.Co
 	var h, w int
 	each(ctx, ds, looked, func(s *formats.Sample) {
 		v := &s.Values[ds.Meta().Schema.ImageIndex()]
-		dh, dw, err := decoder.Size(v, preprocess.DecodeOptions{})
+		head, err := decoder.Inspect(v)
 		if err != nil {
 			return
 		}
-		m.same = m.same && (len(m.shorter) == 0 || dh == h && dw == w)
-		h, w = dh, dw
+		m.same = m.same && (len(m.shorter) == 0 || head.H == h && head.W == w)
+		m.deep = m.deep || dtype == formats.Uint16 && head.DType == formats.Uint16
+		h, w = head.H, head.W
 		m.shorter = append(m.shorter, min(h, w))
 	})
 	slices.Sort(m.shorter)

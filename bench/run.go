@@ -233,7 +233,7 @@ func (b *bench) report(ctx context.Context) Report {
 		narrowed := s.loader.Narrowed()
 		s.result.Narrowed, s.result.NarrowedHow = narrowed.Times, narrowed.How
 		shape := s.loader.ImageShape()
-		m := look(ctx, s.dataset, max(shape[0], shape[1]), b.options.Color)
+		m := look(ctx, s.dataset, max(shape[0], shape[1]), b.options.Color, b.options.DType)
 		m.free = freeSpace(s.result.Path)
 		seen = append(seen, m)
 		r.Datasets = append(r.Datasets, s.result)

@@ -26,11 +26,11 @@ func Undo(f formats.Format, path string, dry bool) (*Undone, error) {
 	if _, err := atrest.Recover(path); err != nil {
 		return nil, err
 	}
-	k, err := atrest.Kept(path)
+	present, err := metaOf(f, path)
 	if err != nil {
 		return nil, err
 	}
-	present, err := metaOf(f, path)
+	k, err := atrest.Kept(path)
 	if err != nil {
 		return nil, err
 	}

@@ -104,5 +104,10 @@ func atLeast(cc *cli.Context, more bool, names ...string) ([]string, error) {
 	if len(args) > len(names) && !more {
 		return nil, usage("one argument too many, %q: see dsconv %s --help", args[len(names)], cc.Command.Name)
 	}
+	for i, arg := range args {
+		if arg == "" { // as of a variable of a script that is not set
+			return nil, usage("%s is empty: see dsconv %s --help", names[min(i, len(names)-1)], cc.Command.Name)
+		}
+	}
 	return args, nil
 }

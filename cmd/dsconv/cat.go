@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -44,7 +46,7 @@ func valueOf(ds formats.Dataset, key, field string) (*formats.Value, error) {
 	f := schema.ImageIndex()
 	if field != "" {
 		if f = schema.Index(field); f < 0 {
-			return nil, fmt.Errorf("there is no field %q", field)
+			return nil, noField(ds.Meta(), field)
 		}
 	}
 	i, err := formats.Find(ds, key)
@@ -62,6 +64,19 @@ func valueOf(ds formats.Dataset, key, field string) (*formats.Value, error) {
 	coder := newPNGCoder()
 	defer coder.close()
 	return v, coder.pixels(v)
+}
+
+// noField is the error about a field that is not there. A column's name is a likely mistake.
+func noField(m *formats.Meta, field string) error {
+	names := make([]string, 0, len(m.Schema))
+	for _, f := range m.Schema {
+		names = append(names, f.Name)
+	}
+	hint := ""
+	if slices.Contains(m.Columns, field) {
+		hint = fmt.Sprintf("; %q is a column: dsconv ls --json prints columns", field)
+	}
+	return fmt.Errorf("there is no field %q, there are %s%s", field, strings.Join(names, ", "), hint)
 }
 
 // pngCoder makes PNGs of raw pixels. It belongs to one goroutine.

@@ -11,6 +11,7 @@ import (
 
 // dryRun is what a pack would do.
 type dryRun struct {
+	DryRun bool `json:"dry_run"` // as the commands that edit say it
 	*summary
 	Datasets []dryDataset `json:"datasets"`
 }
@@ -46,7 +47,7 @@ func dry(ctx context.Context, c *console, src formats.Dataset, plans []*convert.
 	if err != nil {
 		return err
 	}
-	d := dryRun{summary: s}
+	d := dryRun{DryRun: true, summary: s}
 	for _, p := range plans {
 		ds, err := dryOf(ctx, p)
 		if err != nil {
@@ -64,6 +65,7 @@ func dry(ctx context.Context, c *console, src formats.Dataset, plans []*convert.
 	printLabels(c, d.Labels, "  ")
 	d.printSkips(c)
 	printUnmatched(c, d.Unmatched)
+	printUntaken(c, d.Untaken)
 	return nil
 }
 
@@ -100,7 +102,7 @@ func (d *dryDataset) print(c *console) {
 		c.printf("  of these, %d would be skipped\n", m.Skipped)
 	}
 	if m.Narrowed > 0 {
-		c.printf("  of these, %d would lose some of their 16 bits; --color keep keeps them\n", m.Narrowed)
+		c.printf("  of these, %d would lose some of their 16 bits; --color keep, with --encode png or raw, keeps them\n", m.Narrowed)
 	}
 	for _, s := range d.Splits {
 		c.printf("  split %s: %d\n", printable(s.Name), s.Count)

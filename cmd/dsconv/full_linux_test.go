@@ -44,3 +44,21 @@ func TestFullDisk(t *testing.T) {
 		})
 	}
 }
+
+func TestUnpackOntoFullDisk(t *testing.T) {
+	dataset, whole := labelled(t, "60", "200x150")
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=256k"); err != nil {
+		t.Skipf("no right to mount a small disk: %v", err)
+	}
+	defer func() { must(t, syscall.Unmount(disk, syscall.MNT_DETACH)) }()
+	dir := filepath.Join(disk, "back")
+	code, said := dsconvSays("unpack", dataset, dir)
+	if code != exitFailed || !strings.Contains(strings.ToLower(said), "no space left") || !strings.Contains(said, "goes on") {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	refusesUnfinished(t, dir, whole)
+	must(t, syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=64m"))
+	succeeds(t, "unpack", dataset, dir)
+	formattest.SameTrees(t, formattest.Tree(t, dir), whole)
+}

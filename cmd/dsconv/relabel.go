@@ -18,8 +18,9 @@ func relabelCommand(c *console) *cli.Command {
 		Description: "LABELS is a table, .csv, .tsv or .jsonl, with a column key, path or file_name that says which\n" +
 			"sample, and columns that are called as the dataset's label fields (label is the main one), its own\n" +
 			"columns, or split. The cells are read as the dataset's own labels are: class indices,\n" +
-			"names of classes or numbers; an empty cell and -1 are no label. Classes that the dataset has not come\n" +
-			"after the old ones. No image is decoded:\n" +
+			"names of classes or numbers to predict; an empty cell is no label, and -1 neither but where labels are\n" +
+			"numbers to predict. Classes that the dataset has not come after the old ones; where its classes have\n" +
+			"names, a table of numbers is an error unless --label-type name says that they are new names. No image is decoded:\n" +
 			"LMDB's data are not touched at all if only the main label changes; of shards those are written anew\n" +
 			"that hold one of the samples. A row that fits no sample is an error, and nothing is changed.\n" +
 			"What was set so is kept when dsconv add brings other labels from the source.\n\n" +

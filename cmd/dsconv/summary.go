@@ -29,7 +29,9 @@ type summary struct {
 	Datasets []*convert.Report    `json:"datasets"`
 	// Unmatched are the patterns of --include and --exclude that match nothing.
 	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
-	listed    []convert.Skip    // that listing the folder skipped
+	// Untaken is a table that unpack wrote, if it is in the folder and --labels does not name it.
+	Untaken string         `json:"untaken,omitempty"`
+	listed  []convert.Skip // that listing the folder skipped
 }
 
 // newSummary begins the summary of a command that takes of src what fits the patterns.
@@ -41,7 +43,7 @@ func newSummary(src formats.Dataset, take formats.Patterns) (s *summary, err err
 		}
 		s.Skipped = append(s.Skipped, s.listed...)
 		s.Found, s.Ignored, s.Renamed = len(f.Skips()), f.Ignored(), f.KeepExtension()
-		s.Labels = f.LabelColumns()
+		s.Labels, s.Untaken = f.LabelColumns(), f.Untaken()
 	}
 	s.Unmatched, err = unmatched(src, take)
 	return s, err
@@ -189,12 +191,20 @@ func printNarrowed(c *console, r *convert.Report) {
 		counts[w.Cause]++
 	}
 	for _, how := range slices.Sorted(maps.Keys(counts)) {
-		c.printf("  %d images: %s; --color keep keeps all 16 bits\n", counts[how], how)
+		c.printf("  %d images: %s; --color keep, with --encode png or raw, keeps all 16 bits\n", counts[how], how)
+	}
+}
+
+// printUntaken names a table in the source that was not asked for.
+func printUntaken(c *console, file string) {
+	if file != "" {
+		c.printf("%s says what labels, splits and columns the images have, and was not used: --labels %s uses it\n", printable(file), printable(file))
 	}
 }
 
 func (s *summary) printOdd(c *console) {
 	printUnmatched(c, s.Unmatched)
+	printUntaken(c, s.Untaken)
 	if s.Ignored > 0 {
 		c.printf("%d other files are no images and were not looked at\n", s.Ignored)
 	}

@@ -37,13 +37,22 @@ type KeptVersion struct {
 	from ShardPath // names of its files
 }
 
+// notKept is the error about a dataset, of that path, of which no version before was kept.
+type notKept string
+
+func (e notKept) Error() string {
+	return string(e) + ": no version before was kept in " + string(e) + KeptSuffix + "; --keep-old keeps it when the dataset is edited"
+}
+
+func (notKept) Is(target error) bool { return target == formats.ErrNotDataset }
+
 // Kept finds the version that was kept of the dataset at path. ErrNotDataset if there is none,
 // ErrForeign if something else has its name.
 func Kept(dataset string) (*KeptVersion, error) {
 	dir := filepath.Clean(dataset) + KeptSuffix
 	st, err := os.Lstat(dir)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w: no version before was kept; --keep-old keeps it when the dataset is edited", dir, formats.ErrNotDataset)
+		return nil, notKept(filepath.Clean(dataset))
 	}
 	if err != nil {
 		return nil, err

@@ -32,6 +32,7 @@ type Dataset struct {
 
 	unmatched formats.Patterns
 	described *described // nil but for a described table
+	untaken   string     // a described table that is there, and no table was given
 }
 
 type item struct {
@@ -116,8 +117,17 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 		return nil, d.empty()
 	}
 	d.describe(l, &cfg)
+	if file := filepath.Join(root, "labels.json"); cfg.Labels == "" {
+		if _, err := readDescription(file); err == nil {
+			d.untaken = file
+		}
+	}
 	return d, nil
 }
+
+// Untaken is the file in the folder that says what labels, splits and columns the images have, as
+// dsconv unpack writes it, if no table was given; "" if there is none.
+func (d *Dataset) Untaken() string { return d.untaken }
 
 func (d *Dataset) empty() error {
 	err := fmt.Errorf("%s: no image to read in this folder", d.root)

@@ -17,6 +17,7 @@ import (
 	"math"
 	"runtime"
 	"sync"
+	"syscall"
 	"unsafe"
 
 	"gonum.org/v1/hdf5"
@@ -28,10 +29,13 @@ import (
 var library sync.Mutex
 
 // locked runs fn, which calls the library, on one thread: the library keeps its errors, and
-// whether it prints them, by thread.
+// whether it prints them, by thread. No child process begins meanwhile: it would inherit the files
+// that the library has open, and their locks, so that the library could not open them again.
 func locked(fn func() error) error {
 	library.Lock()
 	defer library.Unlock()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	C.dsconv_quiet()

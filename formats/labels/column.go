@@ -48,6 +48,9 @@ func (s *Source) Read() (*Column, error) {
 		if s.Type == Float && s.Like.Kind != formats.Number {
 			return nil, fmt.Errorf("the column %q: the labels of the dataset are classes, no numbers to predict", s.Column)
 		}
+		if s.Like.Kind == formats.Number && s.Type != Auto && s.Type != Float {
+			return nil, fmt.Errorf("the column %q: the labels of the dataset are numbers to predict (--label-type float), no classes", s.Column)
+		}
 		c.Classes, c.known = s.Like.Classes, indexOf(s.Like.Classes)
 		if s.Like.Kind == formats.Number {
 			c.Type = Float
@@ -199,6 +202,10 @@ func (s *Source) grow(c *Column, t texts) error {
 			more = append(more, text)
 		}
 	}
+	if s.mistaken(t, more) {
+		return fmt.Errorf("%s has %s, and the dataset's classes have names, such as %s. Give names, or say that each number "+
+			"is the name of a new class: --label-type name", s.where(t, more[0]), more[0], c.Classes[0])
+	}
 	if s.Order != nil && len(more) > 0 {
 		var err error
 		if more, err = s.Order(more); err != nil {
@@ -211,6 +218,18 @@ func (s *Source) grow(c *Column, t texts) error {
 	c.Type, c.Classes = Name, append(slices.Clip(c.Classes), more...)
 	c.index = indexOf(c.Classes)
 	return nil
+}
+
+// mistaken reports whether numbers that are no class of the dataset, whose classes have names, are
+// hardly names of new ones: they were called indices, or there is nothing but such numbers.
+func (s *Source) mistaken(t texts, more []string) bool {
+	switch s.Type {
+	case Index:
+		return numeric(more)
+	case Auto:
+		return s.Order == nil && len(more) == len(t.list) && numeric(more)
+	}
+	return false
 }
 
 func (s *Source) checkNumbers() error {

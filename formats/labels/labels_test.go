@@ -129,3 +129,42 @@ func FuzzColumn(f *testing.F) {
 		}
 	})
 }
+
+// Numbers for a dataset whose classes have names are hardly the names of new ones: that they are has
+// to be said. Numbers to predict are no classes.
+func TestNumbersAmongNames(t *testing.T) {
+	like := &formats.Field{Kind: formats.Label, Classes: []string{"cat", "7"}}
+	for _, c := range []struct {
+		cells string
+		typ   Type
+		like  *formats.Field
+		want  string // of the error
+		grown int
+	}{
+		{"1", Auto, like, `line 2 has 1, and the dataset's classes have names, such as cat. Give names, or say that each number is the name of a new class: --label-type name`, 0},
+		{"0.5,30.25", Auto, like, "line 2 has 0.5", 0},
+		{"cat,1", Index, like, "line 3 has 1", 0},
+		{"7,8", Index, like, "line 3 has 8", 0},
+		{"1", Name, like, "", 3},
+		{"7,8", Auto, like, "", 3},   // numbers are names there already
+		{"dog,8", Auto, like, "", 4}, // as in a new dataset
+		{"7,-1,", Auto, like, "", 2},
+		{"dog", Index, like, "", 3},
+		{"1", Name, &formats.Field{Kind: formats.Number}, "numbers to predict", 0},
+		{"1", Index, &formats.Field{Kind: formats.Number}, "numbers to predict", 0},
+	} {
+		s := Source{
+			Column: "label", Cells: strings.Split(c.cells, ","), Type: c.typ, Like: c.like,
+			Where: func(i int) string { return fmt.Sprint("line ", i+2) },
+		}
+		column, err := s.Read()
+		switch {
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%+v: %v", c, err)
+		case c.want == "" && err != nil:
+			t.Errorf("%+v: %v", c, err)
+		case c.want == "" && len(column.Classes) != c.grown:
+			t.Errorf("%+v: %q", c, column.Classes)
+		}
+	}
+}
