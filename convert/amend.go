@@ -20,6 +20,9 @@ type Version struct {
 	Ready func(i int) bool
 	// Change alters the samples of files that stay; see formats.Keeper.
 	Change func(*formats.Info)
+	// Base is what atrest.VersionAt told of the dataset before it was read: another version is not
+	// replaced.
+	Base string
 }
 
 // File is one file of a new version.
@@ -33,7 +36,7 @@ type File struct {
 // that stay.
 func Amend(src formats.Dataset, v Version, f formats.WritableFormat, path string, o Options) (*Plan, error) {
 	o.Create.Replace = true
-	p := &Plan{Path: path, Meta: v.Meta, src: src, format: f, o: o, ready: v.Ready, change: v.Change, Samples: src.Len()}
+	p := &Plan{Path: path, Meta: v.Meta, src: src, format: f, o: o, ready: v.Ready, change: v.Change, base: v.Base, Samples: src.Len()}
 	p.Meta.Format = f.Name()
 	proc, err := preprocess.NewProcessor(o.Recipe, src.Meta().Schema)
 	if err != nil {

@@ -30,6 +30,7 @@ type Plan struct {
 	files  []file
 	ready  func(i int) bool    // see Version; nil if no sample is
 	change func(*formats.Info) // likewise
+	base   string              // likewise
 
 	removed []formats.Removed // by hand, which the dataset remembers
 

@@ -32,6 +32,9 @@ func (p *Plan) open() (w formats.Writer, n note, err error) {
 	}
 	for range openTries {
 		if w, err = p.format.Create(p.Path, p.Meta, p.o.Create); err == nil {
+			if err := p.checkBase(); err != nil {
+				return nil, n, errors.Join(err, w.Close(), atrest.Discard(p.Path))
+			}
 			if err := p.writeListing(); err != nil {
 				return nil, n, errors.Join(err, w.Close())
 			}
@@ -65,11 +68,23 @@ func (p *Plan) resume() (formats.Writer, note, error) {
 		}
 		return nil, note{}, formats.ErrNoPartial
 	}
+	if err := p.checkBase(); err != nil {
+		return nil, note{}, errors.Join(err, w.Close())
+	}
 	n, err := p.continues(&was, b)
 	if err != nil {
 		return nil, n, errors.Join(fmt.Errorf("%s%s: %w", p.Path, atrest.Suffix, p.begunBy(b, err)), w.Close())
 	}
 	return w, n, nil
+}
+
+// checkBase reports, under the lock, that the dataset is not the version any more that the plan was made
+// of: what another process did since would be lost.
+func (p *Plan) checkBase() error {
+	if p.base == "" || p.base == atrest.VersionAt(p.Path) {
+		return nil
+	}
+	return fmt.Errorf("%s: another process changed it since this command read it: give the command again", p.Path)
 }
 
 // begunBy adds to err, which says why the unfinished dataset cannot be gone on with, what began

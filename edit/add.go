@@ -22,6 +22,9 @@ type AddOptions struct {
 	// Unread are paths of the source's files and folders that could not be looked at: what was
 	// packed from there does not count as gone.
 	Unread []string
+	// Excluded reports whether the source has that path but not among its samples, because of its
+	// patterns; nil where it has none.
+	Excluded func(path string) bool
 	// ResetEdits forgets what was removed and set by hand of what the source has.
 	ResetEdits bool
 }

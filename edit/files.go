@@ -33,7 +33,7 @@ func (v *version) plan(o convert.Options) (*convert.Plan, error) {
 	if err := v.union.remember(); err != nil {
 		return nil, err
 	}
-	next := convert.Version{Meta: v.union.meta, Ready: v.union.ready}
+	next := convert.Version{Meta: v.union.meta, Ready: v.union.ready, Base: v.target.base}
 	if next.Change, err = v.changes(); err != nil {
 		return nil, err
 	}

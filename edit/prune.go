@@ -65,9 +65,10 @@ func (a *adder) collections() ([]collection, error) {
 			list = append(list, collection{})
 		}
 		c := &list[in.Mark.Origin]
-		if p.src >= 0 || a.unread(in.Source.Path) {
+		switch {
+		case p.src >= 0 || a.unread(in.Source.Path):
 			c.matched++
-		} else {
+		case a.o.Excluded == nil || !a.o.Excluded(in.Source.Path):
 			c.absent = append(c.absent, p)
 		}
 	}

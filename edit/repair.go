@@ -43,11 +43,12 @@ func Salvage(f formats.Format, path string) (*Target, error) {
 	if _, err := atrest.Recover(path); err != nil {
 		return nil, err
 	}
+	base := atrest.VersionAt(path)
 	ds, err := s.Salvage(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: what describes the dataset is lost: pack it anew", err)
 	}
-	return &Target{Path: path, Format: w, Dataset: ds}, nil
+	return &Target{Path: path, Format: w, Dataset: ds, base: base}, nil
 }
 
 // Repair plans t as it was before damage came over it. Files that are damaged are written

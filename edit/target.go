@@ -15,6 +15,7 @@ type Target struct {
 	Path   string
 	Format formats.WritableFormat
 	formats.Dataset
+	base string // which version it is
 }
 
 // Open opens the dataset at path to change it. What a kill left of an earlier change that
@@ -27,11 +28,12 @@ func Open(f formats.Format, path string) (*Target, error) {
 	if _, err := atrest.Recover(path); err != nil {
 		return nil, err
 	}
+	base := atrest.VersionAt(path)
 	ds, err := f.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return &Target{Path: path, Format: w, Dataset: ds}, nil
+	return &Target{Path: path, Format: w, Dataset: ds, base: base}, nil
 }
 
 // Removed implements formats.Removals.

@@ -51,7 +51,15 @@ func Undo(f formats.Format, path string, dry bool) (*Undone, error) {
 			err = atrest.Undo(path, *old)
 		}
 	}
-	return u, err
+	if err != nil {
+		return nil, err
+	}
+	// The dataset may have been renamed since the other version was kept.
+	if k, err = atrest.Kept(path); err != nil {
+		return nil, err
+	}
+	u.Kept = k.Path
+	return u, nil
 }
 
 // metaOf describes a dataset whose data may be damaged: that is a reason to undo.

@@ -85,9 +85,13 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOpti
 	if err != nil {
 		return err
 	}
+	excluded, err := excludedFrom(from, cfg.Take)
+	if err != nil {
+		return err
+	}
 	p, found, err := edit.Add(cc.Context, t, src, edit.AddOptions{
 		Options: o.convert, Hash: cc.Bool("hash"), ResetEdits: cc.Bool("reset-edits"),
-		Prune: cc.Bool("prune"), PruneAll: cc.Bool("prune-all"), Unread: unread(table, from),
+		Prune: cc.Bool("prune"), PruneAll: cc.Bool("prune-all"), Unread: unread(table, from), Excluded: excluded,
 	})
 	if err != nil {
 		return err
@@ -104,6 +108,21 @@ func unread(s *summary, from string) []string {
 		}
 	}
 	return paths
+}
+
+// excludedFrom reports whether a file is in the folder from, but the patterns leave it out.
+func excludedFrom(from string, take formats.Patterns) (func(path string) bool, error) {
+	c, err := take.Chooser()
+	if err != nil {
+		return nil, err
+	}
+	return func(path string) bool {
+		if path == "" || c.File(path) {
+			return false
+		}
+		_, err := os.Lstat(filepath.Join(from, filepath.FromSlash(path)))
+		return err == nil
+	}, nil
 }
 
 func saidOf(found *edit.Added, from string) string {

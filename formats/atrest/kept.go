@@ -163,37 +163,42 @@ func (s *Stage) prepareKept() error {
 	if err := MayKeep(strings.TrimSuffix(s.dir, Suffix)); err != nil {
 		return err
 	}
+	b, err := json.Marshal(note{Kept: filepath.Base(strings.TrimSuffix(s.dir, Suffix))})
+	if err != nil {
+		return err
+	}
+	// The note comes first: it tells dropKept, should this be stopped, what the links are.
+	if err := durable.WriteFile(s.file(path.Join(oldName, keptNote)), b); err != nil {
+		return err
+	}
 	for _, file := range s.stay {
 		if err := LinkOrCopy(file, filepath.Join(s.file(oldName), filepath.Base(file))); err != nil {
 			return fmt.Errorf("keep %s: %w", file, err)
 		}
 	}
-	b, err := json.Marshal(note{Kept: filepath.Base(strings.TrimSuffix(s.dir, Suffix))})
-	if err != nil {
-		return err
-	}
-	return durable.WriteFile(s.file(path.Join(oldName, keptNote)), b)
+	return durable.SyncDir(s.file(oldName))
 }
 
 // dropKept removes what an earlier prepareKept left that was stopped before the list was written.
 func (s *Stage) dropKept() error {
-	if !there(s.file(path.Join(oldName, keptNote))) {
+	entries, err := os.ReadDir(s.file(oldName))
+	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	entries, err := os.ReadDir(s.file(oldName))
 	if err != nil {
 		return err
 	}
+	noted := there(s.file(path.Join(oldName, keptNote)))
 	for _, e := range entries {
-		link := e.Type().IsRegular() && s.owns(filepath.Join(filepath.Dir(s.dir), e.Name()))
-		if e.Name() != keptNote && !link {
+		link := noted && s.owns(filepath.Join(filepath.Dir(s.dir), e.Name()))
+		if !e.Type().IsRegular() || !link && !durable.IsTemporary(e.Name()) {
 			continue
 		}
 		if err := s.root.Remove(path.Join(oldName, e.Name())); err != nil {
 			return err
 		}
 	}
-	return nil
+	return removeFiles(s.root, path.Join(oldName, keptNote))
 }
 
 // keeps reports whether the folder old is a version to be kept: all else is published.

@@ -140,7 +140,7 @@ func TestRenamedShardsOwnOnlyWhatIsTheirs(t *testing.T) {
 			}
 			s, err = atrest.CreateShards(to, testMeta, formats.CreateOptions{Replace: true}, nil)
 			if !c.own {
-				if !errors.Is(err, formats.ErrExists) {
+				if !errors.Is(err, formats.ErrForeign) {
 					t.Errorf("%v", err)
 				}
 				if now, err := os.ReadFile(to); err != nil || string(now) != string(b) {

@@ -27,6 +27,21 @@ func identity(st os.FileInfo) string {
 	return fmt.Sprintf("file %d %d %d", sys.Ino, st.Size(), st.ModTime().UnixNano())
 }
 
+// VersionAt tells the version of the dataset at path that is there now from all others; "" if there
+// is none.
+func VersionAt(path string) string {
+	files := []string{filepath.Join(path, SumsName), path}
+	if p, err := ParseShardPath(path); err == nil {
+		files = slices.Insert(files, 0, filepath.Join(p.Sidecar(), SumsName))
+	}
+	for _, file := range files {
+		if st, err := os.Stat(file); err == nil && st.Mode().IsRegular() {
+			return identity(st)
+		}
+	}
+	return ""
+}
+
 // isOld reports why what lies at m.From may not be taken away as a part of the dataset that is
 // replaced. It may if it is what the list was written about. Lists of earlier versions do not
 // tell that, and a dataset may have been copied since: then its table of checksums decides.

@@ -126,7 +126,8 @@ func (p ShardPath) own(d described) ([]string, error) {
 			}
 		case p.isShard(name) && name == d.written[i]: // it may be damaged
 		case !want.recognizes(path, st.Size()):
-			return nil, fmt.Errorf("%s: %w: it has %d bytes, the dataset that is replaced has %d under that name", path, errForeign, st.Size(), want.Size)
+			return nil, fmt.Errorf("%s: %w, or so badly damaged that nothing tells: it has %d bytes, the dataset that is replaced has %d under that name; move it away, then the same command goes on",
+				path, formats.ErrForeign, st.Size(), want.Size)
 		}
 		old = append(old, path)
 	}

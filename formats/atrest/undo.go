@@ -23,15 +23,15 @@ func Undo(dataset string, m formats.Meta) error {
 	if err != nil {
 		return err
 	}
-	u := &undo{kept: k, dataset: dataset, path: p}
-	if u.present, err = u.replaced(); err != nil {
-		return err
-	}
 	s, err := CreateStage(dataset, dataset, m, true)
 	if err != nil {
 		return err
 	}
-	u.stage = s
+	u := &undo{kept: k, dataset: dataset, path: p, stage: s}
+	// Under the lock: nobody replaces either version meanwhile.
+	if u.present, err = u.replaced(); err != nil {
+		return errors.Join(err, s.remove())
+	}
 	if err := u.link(); err != nil {
 		return errors.Join(err, s.remove())
 	}

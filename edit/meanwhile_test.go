@@ -1,0 +1,36 @@
+package edit_test
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/edit"
+	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/folder"
+)
+
+// An edit that was planned from a version which another process has replaced since does nothing: it
+// would take back what the other one did.
+func TestEditOfReplacedVersion(t *testing.T) {
+	forEach(t, func(t *testing.T, v variant) {
+		f := pets(t, 10)
+		path := v.pack(t, f.root, folder.Config{})
+		late, err := edit.Remove(target(t, path), []string{"dog/007"}, convert.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		remove(t, path, "cat/001")
+		if _, err := late.Run(context.Background()); err == nil {
+			t.Error("it ran")
+		}
+		if got := labelOf(t, path, "cat/001"); got != "" {
+			t.Errorf("cat/001 is there again: %s", got)
+		}
+		if _, err := os.Stat(path + atrest.Suffix); err == nil {
+			t.Error("an unfinished version is left")
+		}
+		remove(t, path, "dog/007")
+	})
+}
