@@ -130,3 +130,18 @@ def test_brightness_of_tensors_is_that_of_torchvision(packed: Path, factor: floa
     for images, numbers in dsconv.Loader(packed, 10, transforms, fields=("image", "index")):
         for image, i in zip((images * 255).round(), numbers):
             assert torch.equal(image, (theirs(dataset[int(i)][0]) * 255).round())
+
+
+def test_padding_counts_until_it_is_mixed(packed: Path) -> None:
+    """What is mixed with padding has the share of its label, as natively."""
+    transforms = [v2.CenterCrop(32), *FLOATS, own, v2.MixUp(num_classes=3)]
+    for label_dtype in ("int64", "uint8"):
+        options = {"rank": 4, "world_size": 5, "tail": "pad", "label_dtype": label_dtype}
+        loader = dsconv.Loader(packed, 5, transforms, fields=("label", "index"), **options)
+        labels, numbers = list(loader)[-1]
+        assert (labels[numbers == -1] == 0).all()
+        torch.testing.assert_close(labels[numbers >= 0].sum(1), torch.ones(int((numbers >= 0).sum())))
+        apart = dsconv.Loader(packed, 5, [*transforms[:-1]], fields=("label", "index"), **options)
+        labels, numbers = list(apart)[-1]
+        none = {"int64": -1, "uint8": 255}[label_dtype]
+        assert (labels[numbers == -1] == none).all() and (labels[numbers >= 0] < 3).all()

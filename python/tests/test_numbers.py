@@ -105,6 +105,29 @@ def test_mixup_mixes_numbers(numbers: str) -> None:
         assert 0 <= share[0] <= 1
 
 
+def test_mixup_behind_python_mixes_numbers(numbers: str) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    v2 = pytest.importorskip("torchvision", reason="torchvision is not installed").transforms.v2
+    own = [lambda image: image.resize((8, 8)), v2.ToImage(), v2.ToDtype(torch.float32, scale=True)]
+
+    def epoch(*mixers: object, **more: object) -> list[np.ndarray]:
+        with pytest.warns(UserWarning, match="Python runs"):
+            loader = dsconv.Loader(numbers, 12, [*own, *mixers], shuffle=True, seed=3, **more)
+        return [np.asarray(y) for _, y in loader]
+
+    for before, got in zip(epoch(), epoch(v2.MixUp(num_classes=3))):
+        other = np.roll(before, 1)
+        there = ~np.isnan(before) & ~np.isnan(other)
+        assert got.dtype == np.float32 and (np.isnan(got) == ~there).all()
+        share = (got - other)[there] / (before - other)[there]
+        np.testing.assert_allclose(share, share[0], atol=1e-4)
+    # Padding has a number until it is mixed.
+    *_, plain = epoch(world_size=5, rank=4)
+    *_, padded = epoch(v2.MixUp(num_classes=3), world_size=5, rank=4, tail="pad")
+    lost = np.isnan(plain) | np.isnan(np.roll(plain, 1))
+    assert np.isnan(padded[-2:]).all() and (np.isnan(padded[:-2]) == lost[:-2]).all()
+
+
 def test_a_resumed_epoch_has_the_same_numbers(numbers: str) -> None:
     def loader() -> dsconv.Loader:
         return dsconv.Loader(numbers, 7, "resize:8x8", shuffle=True, seed=5, cache="encoded")

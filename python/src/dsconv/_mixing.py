@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._native import ArgumentError
-from ._source import Part
+from ._source import Part, Source
 from ._tensors import torch_or_none
 
 if TYPE_CHECKING:
     from .transforms.mixing import MixUp
 
-_LABELS = ("label", "multihot")
+_LABELS = ("label", "multihot", "number")
 
 
 class Mixing:
@@ -24,28 +24,29 @@ class Mixing:
 
     Args:
         mixers: to draw from.
+        source: of the samples.
         parts: what a batch consists of.
-        classes: their number.
         seed: of what is drawn.
-        tail: the loader's; with "pad" the labels of padding are 0.
     """
 
-    def __init__(
-        self, mixers: Sequence[MixUp], parts: Sequence[Part | None], classes: int, *, seed: int, tail: str | None
-    ) -> None:
-        name = type(mixers[0]).__name__
-        if classes == 0:
+    def __init__(self, mixers: Sequence[MixUp], source: Source, parts: Sequence[Part | None], *, seed: int) -> None:
+        name, tail = type(mixers[0]).__name__, source.configuration["tail"]
+        self._classes = len(source.classes)
+        if self._classes == 0 and not any(part.number == 1 and part.kind == "number" for part in source.parts):
             raise ArgumentError(f"{name}: the dataset has no classes whose labels could be mixed")
         if tail == "uneven":
             raise ArgumentError(f"{name}: images of an evaluation, tail='uneven', are not mixed")
-        self._mixers, self._classes, self._seed, self._pads = tuple(mixers), classes, seed, tail == "pad"
+        self._mixers, self._seed, self._pads = tuple(mixers), seed, tail == "pad"
         numbers = [-1 if part is None else part.number for part in parts]
         self._image = numbers.index(0) if 0 in numbers else None
-        labels = [k for k, part in enumerate(parts) if part and part.number == 1 and part.kind in _LABELS]
-        self._label = labels[0] if labels else None
+        labels = [(k, part.kind) for k, part in enumerate(parts) if part and part.number == 1 and part.kind in _LABELS]
+        self._label, self._kind = labels[0] if labels else (None, "")
 
-    def __call__(self, batch: tuple[Any, ...], epoch: int, position: int) -> tuple[Any, ...]:
-        """The batch with each image and its label blended with those before it. Labels become a float a class."""
+    def __call__(
+        self, batch: tuple[Any, ...], padding: Sequence[bool], epoch: int, position: int
+    ) -> tuple[Any, ...]:
+        """The batch with each image and its label blended with those before it. Labels become a float a class, unless
+        they are numbers. With tail="pad" those of padding are taken away then."""
         draws = random.Random(f"mix {self._seed} {epoch} {position}")
         mixer = draws.choice(self._mixers)
         share = draws.betavariate(mixer.alpha, mixer.alpha)
@@ -54,18 +55,16 @@ class Mixing:
         if self._image is not None:
             values[self._image], share = _images(values[self._image], mixer, share, spot)
         if self._label is not None:
-            values[self._label] = self._labels(values[self._label], share)
+            soft = self._soft(values[self._label])
+            values[self._label] = mixed = soft * share + _rolled(soft) * (1 - share)
+            if self._pads:
+                mixed[list(padding)] = math.nan if self._kind == "number" else 0
         return tuple(values)
 
-    def _labels(self, labels: Any, share: float) -> Any:
-        soft = self._soft(labels)
-        mixed = soft * share + _rolled(soft) * (1 - share)
-        if self._pads and labels.ndim == 1:
-            mixed[labels < 0] = 0
-        return mixed
-
     def _soft(self, labels: Any) -> Any:
-        """A float for each class; those of no label, -1, are 0."""
+        """A float for each class; those of no label, -1, are 0. Numbers are what they are."""
+        if self._kind == "number":
+            return labels
         if labels.ndim == 2:
             return labels.astype(np.float32) if isinstance(labels, np.ndarray) else labels.float()
         torch, classes = torch_or_none(), range(self._classes)

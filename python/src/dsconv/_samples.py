@@ -48,21 +48,23 @@ class Samples:
         on_error: str,
         seed: int,
         bad: Bad,
+        pads: bool,
     ) -> None:
         self.source, self.frame, self.kind, self.bad = source, frame, kind, bad
         self.calls = rest.calls if isinstance(rest, Chain) else (rest,)
         self.threads, self.ahead, self.on_error, self.seed = threads, ahead, on_error, seed
+        self.pads = pads  # padding has no label
         self.image = next((k for k, p in enumerate(frame.parts) if p is not None and p.number == 0), None)
 
-    def epoch(self, chosen: Chosen, size: int, drop_last: bool) -> Iterator[tuple[list[Any], int]]:
-        """The samples of each batch, and the position behind it."""
+    def epoch(self, chosen: Chosen, size: int, drop_last: bool) -> Iterator[tuple[list[Any], list[bool], int]]:
+        """The samples of each batch, whether each is padding, and the position behind it."""
         making = _Epoch(self, chosen)
         pool = ThreadPoolExecutor(self.threads, thread_name_prefix="dsconv")
         pending: deque[tuple[list[Entry], list[Future[Any]], int]] = deque()
 
-        def finish() -> tuple[list[Any], int]:
+        def finish() -> tuple[list[Any], list[bool], int]:
             entries, futures, end = pending.popleft()
-            return making.batch(entries, futures), end
+            return *making.batch(entries, futures), end
 
         try:
             for entries, end in chosen.batches(size, drop_last):
@@ -111,9 +113,10 @@ class _Epoch:
                     values[image] = self._confined(values[image], key)
         return values
 
-    def batch(self, entries: list[Entry], futures: list[Future[Any]]) -> list[Any]:
-        """A batch's samples, in the thread that iterates."""
+    def batch(self, entries: list[Entry], futures: list[Future[Any]]) -> tuple[list[Any], list[bool]]:
+        """A batch's samples, in the thread that iterates, and whether each is padding."""
         kept: list[Any] = []
+        padding: list[bool] = []
         first = None
         with self._generators.borrowed() if self._rest else contextlib.nullcontext():
             for entry, future in zip(entries, futures):
@@ -122,13 +125,15 @@ class _Epoch:
                 except Exception as error:
                     self._note(entry, error)
                     first = first or error
-                    if self._samples.on_error == "substitute":
-                        kept.append(self._substitute(entry, error))
+                    if self._samples.on_error == "skip":
+                        continue
+                    kept.append(self._substitute(entry, error))
+                padding.append(entry.padding)
         if first is not None:
             if not kept:
                 raise _native.Error(f"none of the {len(entries)} samples of a batch could be used: {first}") from first
             self._samples.bad.warn("skipped" if self._samples.on_error == "skip" else "replaced")
-        return kept
+        return kept, padding
 
     def _note(self, entry: Entry, error: Exception) -> None:
         """Notes a bad sample, unless the error ends the epoch."""
@@ -178,9 +183,8 @@ class _Epoch:
             shape = _native.shapes(picked, part.number)[0]
             return self._samples.frame.value(part, _native.part_bytes(picked, part.number), shape)
         value = _native.part(picked, part.number, part.dtype, part.shape)
-        labels = part.kind in ("label", "number") and self._source.configuration["tail"] == "pad"
-        if padding and (part.kind == "index" or labels):
-            value = np.full_like(value, np.nan if part.kind == "number" else -1)
+        if padding and (part.kind == "index" or self._samples.pads and part.number == 1):
+            value = np.full_like(value, nothing(part.kind, value.dtype))
         # A Python number would be collated as int64 or float64, whatever the type of the part.
         return (
             value.item() if value.ndim == 0 and part.dtype == "int64" else self._samples.frame.tensor(value, part.dtype)
@@ -194,6 +198,13 @@ def _split(samples: Samples) -> tuple[Confined | None, tuple[Callable[[Any], Any
         with contextlib.suppress(Exception):  # of what cannot be copied
             return Confined(samples.calls[:n], samples.seed, samples.threads), samples.calls[n:]
     return None, samples.calls
+
+
+def nothing(kind: str, dtype: Any) -> Any:
+    """What stands for no label, or for the index of padding."""
+    if kind == "number":
+        return np.nan
+    return np.int64(0 if kind == "multihot" else -1).astype(dtype)  # -1 of unsigned ones is the largest
 
 
 def as_kind(image: Any, kind: str | None) -> Any:

@@ -203,12 +203,13 @@ class Loader:
                 on_error=on_error,
                 seed=self.seed,
                 bad=self._bad,
+                pads=tail == "pad" and not plan.mixers,
             )
         if order != "none":
             all_splits(self.path, self.split, self._source.splits)
         self._mixing = None
         if plan.mixers:
-            self._mixing = Mixing(plan.mixers, self._frame.parts, len(self.classes), seed=self.seed, tail=tail)
+            self._mixing = Mixing(plan.mixers, self._source, self._frame.parts, seed=self.seed)
         self._epochs = Epochs()
         self._dataset: Dataset | None = None
 
@@ -335,9 +336,9 @@ class Loader:
         assert self._samples is not None
         chosen = Chosen(self._source, self._drawn(epoch), epoch, position, self.world_size)
         collate = self._collator(epoch)
-        for samples, end in self._samples.epoch(chosen, self.batch_size, self.drop_last):
+        for samples, padding, end in self._samples.epoch(chosen, self.batch_size, self.drop_last):
             if self._mixing is not None:
-                batch = self._mixing(self._shaped(stack(samples)), epoch, end)
+                batch = self._mixing(self._shaped(stack(samples)), padding, epoch, end)
                 samples = list(zip(*batch)) if collate is not None else samples
             elif collate is None:
                 batch = self._shaped(stack(samples))
