@@ -202,3 +202,8 @@ def test_an_error_stops_the_command_where_ctrl_c_is_ignored(tmp_path: Path) -> N
     finally:
         signal.signal(signal.SIGINT, before)
     assert (tmp_path / "out.tar.partial").is_dir() and not out.exists()
+
+
+def test_a_label_type_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="label_type=3"):
+        dsconv.pack(tmp_path, tmp_path / "x.lmdb", label_type=3)

@@ -130,7 +130,11 @@ def _joined(names: Sequence[str] | None) -> str | None:
 
 
 def _typed(types: str | Mapping[str, str] | None) -> str | None:
-    return types if types is None or isinstance(types, str) else ",".join(f"{k}={v}" for k, v in types.items())
+    if types is None or isinstance(types, str):
+        return types
+    if not isinstance(types, Mapping):
+        raise TypeError(f'label_type={types!r}: it must be "index", "name" or "float", or one for each column')
+    return ",".join(f"{k}={v}" for k, v in types.items())
 
 
 def _listed(patterns: str | Sequence[str] | None) -> list[str]:
