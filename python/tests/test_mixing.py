@@ -145,3 +145,10 @@ def test_padding_counts_until_it_is_mixed(packed: Path) -> None:
         labels, numbers = list(apart)[-1]
         none = {"int64": -1, "uint8": 255}[label_dtype]
         assert (labels[numbers == -1] == none).all() and (labels[numbers >= 0] < 3).all()
+
+
+def test_a_long_word_in_an_error_takes_no_longer() -> None:
+    """Two million steps for each of them would be noticed: they are 10^12 where each letter is a beginning."""
+    from dsconv import _brief
+
+    assert len(_brief.brief(ValueError("x" * 2_000_000))) == 500

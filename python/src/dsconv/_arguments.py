@@ -107,6 +107,23 @@ def drawn(sampler: Any, samples: int) -> np.ndarray:
     return numbers.astype(np.int32)
 
 
+TAILS = ("repeat", "pad", "drop", "uneven")
+
+
+def together(sampler: Any, order: str, drop_last: bool, tail: Any, collate_fn: Any) -> None:
+    """Refuses what does not go together, and what is not of its kind."""
+    if sampler is not None and order != "none":
+        raise ArgumentError("sampler and shuffle exclude each other")
+    if sampler is not None and not hasattr(sampler, "__iter__"):
+        raise ArgumentTypeError(f"sampler={sampler!r}: it must give numbers of samples when it is iterated")
+    if collate_fn is not None and not callable(collate_fn):
+        raise ArgumentTypeError(f"collate_fn={collate_fn!r}: it must be called with a list of samples")
+    if tail is not None:
+        choice("tail", tail, TAILS)
+    if drop_last and tail not in (None, "drop"):
+        raise ArgumentError(f"drop_last and tail={tail!r} exclude each other")
+
+
 STATE = ("epoch", "position", "seed", "order")
 
 

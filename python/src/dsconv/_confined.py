@@ -107,13 +107,53 @@ class _Copy:
         generator = torch.Generator()
         self._calls, self._generators = calls, Generators(seed, generator, calls, process=False)
         self._mode = _drawing_from(generator)
+        self._draw = [_may_draw(call) for call in calls]
+        _leave_where_nothing_is_drawn([call for call, draws in zip(calls, self._draw) if draws], self._mode)
 
     def __call__(self, image: Any, key: Sequence[Any]) -> Any:
         self._generators.seed("confined", *key)
-        with self._mode:
-            for call in self._calls:
+        for call, draws in zip(self._calls, self._draw):
+            if draws:
+                with self._mode:
+                    image = call(image)
+            else:
                 image = call(image)
         return image
+
+
+# In the mode each function of torch takes some microseconds longer, so that it is left where nothing is drawn: by
+# these of torchvision's, and by the methods that do what others have drawn, but for GaussianNoise's.
+_STILL = set(
+    "CenterCrop ConvertImageDtype Grayscale Normalize PILToTensor Pad RGB Resize ToDtype ToImage ToPILImage "
+    "ToPureTensor ToTensor".split()
+)
+_DO = ("transform", "_transform", "_apply_image_or_video_transform", "_augmentation_space")
+
+
+def _may_draw(call: Any) -> bool:
+    """Whether call may draw by torch's functions."""
+    library = _library(type(call).__module__)
+    return library != "albumentations" and not (library == "torchvision" and type(call).__name__ in _STILL)
+
+
+def _leave_where_nothing_is_drawn(calls: Sequence[Any], mode: Any) -> None:
+    for _, thing in reach((calls,)):
+        cls = type(thing)
+        if cls.__module__.startswith("torchvision.transforms") and cls.__name__ != "GaussianNoise":
+            for name in _DO:
+                if callable(getattr(cls, name, None)):
+                    vars(thing)[name] = _outside(mode, getattr(thing, name))
+
+
+def _outside(mode: Any, method: Callable[..., Any]) -> Callable[..., Any]:
+    def outside(*args: Any, **kwargs: Any) -> Any:
+        mode.__exit__(None, None, None)
+        try:
+            return method(*args, **kwargs)
+        finally:
+            mode.__enter__()
+
+    return outside
 
 
 # The functions and methods of torch that draw.

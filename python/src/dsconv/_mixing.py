@@ -42,9 +42,7 @@ class Mixing:
         labels = [(k, part.kind) for k, part in enumerate(parts) if part and part.number == 1 and part.kind in _LABELS]
         self._label, self._kind = labels[0] if labels else (None, "")
 
-    def __call__(
-        self, batch: tuple[Any, ...], padding: Sequence[bool], epoch: int, position: int
-    ) -> tuple[Any, ...]:
+    def __call__(self, batch: tuple[Any, ...], padding: Sequence[bool], epoch: int, position: int) -> tuple[Any, ...]:
         """The batch with each image and its label blended with those before it. Labels become a float a class, unless
         they are numbers. With tail="pad" those of padding are taken away then."""
         draws = random.Random(f"mix {self._seed} {epoch} {position}")

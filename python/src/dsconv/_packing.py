@@ -78,6 +78,7 @@ def pack(
     io_workers: int | None = None,
     checkpoint: str | None = None,
     force: bool = False,
+    keep_old: bool = False,
     discard: bool = False,
     report: Path | None = None,
     progress: bool = True,
@@ -105,7 +106,8 @@ def pack(
     "fail" or "quarantine:DIR". Raises ValueError for options that make no sense and
     dsconv.Error for all else, with the command's message. Ctrl-C ends it in order: the same
     call goes on from the last checkpoint, discard=True starts anew. It may be called from
-    any thread, but an interrupt reaches the main thread alone.
+    any thread, but an interrupt reaches the main thread alone. With `force`, `keep_old` keeps the
+    dataset that was there before for ``dsconv undo``.
     """
     options = _command.flags(
         format=format, resize=resize, upscale=upscale, filter=filter, encode=encode, no_tile=no_tile, strip=strip,
@@ -114,7 +116,7 @@ def pack(
         class_order=class_order, include=_listed(include), exclude=_listed(exclude), limit=limit,
         max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, shard_size=shard_size,
         shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
-        checkpoint=checkpoint, force=force, discard=discard, report=report,
+        checkpoint=checkpoint, force=force, keep_old=keep_old, discard=discard, report=report,
     )  # fmt: skip
     steps = _bar.Steps(unit="image", drawn=progress)
     words = ["pack", "--json", "--progress=json", *options, "--", os.fspath(src), os.fspath(dst)]

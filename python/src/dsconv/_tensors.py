@@ -150,3 +150,12 @@ def find_part(parts: Sequence[Part], name: str) -> Part | None:
 def further_fields(fields: Sequence[str]) -> list[str]:
     """The names of fields that the library is to be asked for besides image, label and index."""
     return [name for name in fields if name not in ("image", "label", "index", "key")]
+
+
+def collates_by_default(collate_fn: Any) -> bool:
+    """Whether collate_fn is torch's default, which gives what a batch is already."""
+    if torch_or_none() is None:
+        return False
+    from torch.utils.data import default_collate
+
+    return collate_fn is default_collate

@@ -15,12 +15,12 @@ from ._device import checked, pinned, to_device
 from ._epochs import Epochs
 from ._generators import Generators, warn_of_others
 from ._mixing import Mixing
-from ._native import ArgumentError, ArgumentTypeError
+from ._native import ArgumentError
 from ._ranks import rank_and_world, threads
 from ._samples import Samples, stack
 from ._source import Source
 from ._stream import Stream
-from ._tensors import Frame, dtype_name, further_fields, torch_or_none
+from ._tensors import Frame, collates_by_default, dtype_name, further_fields, torch_or_none
 from ._warnings import all_splits, narrowed, python_runs
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 _ON_ERROR = {"raise": "fail", "skip": "skip", "substitute": "substitute"}
 _DTYPES = ("uint8", "uint16", "float32", "float16", "bfloat16")
-_TAILS = ("repeat", "pad", "drop", "uneven")
 
 
 class Loader:
@@ -134,14 +133,15 @@ class Loader:
 
         _arguments.of_dataloader(dataloader)
         order, drop_last = _arguments.order(shuffle), _arguments.flag("drop_last", drop_last)
-        _check(sampler, order, on_error, drop_last, tail, collate_fn)
+        _arguments.together(sampler, order, drop_last, tail, collate_fn)
+        _arguments.choice("on_error", on_error, list(_ON_ERROR))
         self.path, self.split = _arguments.path(path), _arguments.text("split", split) or None
         self.batch_size = _arguments.whole("batch_size", batch_size, 1)
         self.drop_last = drop_last or tail == "drop"
         self.seed = _arguments.whole("seed", seed, 0, _arguments.LARGEST_SEED)
         self.prefetch_factor = 2 if prefetch_factor is None else _arguments.whole("prefetch_factor", prefetch_factor, 1)
         self.device = checked(device)
-        self.collate_fn = None if _collates_by_default(collate_fn) else collate_fn
+        self.collate_fn = None if collates_by_default(collate_fn) else collate_fn
         self.num_workers = threads(num_workers)
         self.fields = _arguments.names("fields", fields)
         self._sampler, self._on_error = sampler, on_error
@@ -342,16 +342,18 @@ class Loader:
                 samples = list(zip(*batch)) if collate is not None else samples
             elif collate is None:
                 batch = self._shaped(stack(samples))
-            yield (self._pinned(batch) if collate is None else collate(samples, end)), end
+            if collate is None:
+                yield (pinned(batch) if self.pin_memory else batch), end
+            else:
+                yield collate(samples, end), end
         self._tell_narrowed()
 
     def _tell_narrowed(self) -> None:
         """Warns, once, of 16-bit images that became 8-bit."""
         found = self._source.call("narrowed")
-        if not found["times"] or self._told_narrowed:
-            return
-        self._told_narrowed = True
-        narrowed(found)
+        if found["times"] and not self._told_narrowed:
+            self._told_narrowed = True
+            narrowed(found)
 
     def _collator(self, epoch: int) -> Callable[[Any, int], Any] | None:
         """What makes a batch of samples by collate_fn, if there is one, in pinned memory if that was asked for. What
@@ -383,9 +385,6 @@ class Loader:
                     values[k] = values[k].contiguous(memory_format=torch.channels_last)
         return tuple(values)
 
-    def _pinned(self, batch: tuple[Any, ...]) -> tuple[Any, ...]:
-        return pinned(batch) if self.pin_memory else batch
-
     def _drawn(self, epoch: int) -> np.ndarray | None:
         """The sampler's samples."""
         return None if self._sampler is None else _arguments.drawn(self._sampler, self._source.samples)
@@ -395,29 +394,6 @@ class Loader:
         self._source.close()
         if self._dataset is not None:
             self._dataset.close()
-
-
-def _check(sampler: Any, order: str, on_error: Any, drop_last: bool, tail: Any, collate_fn: Any) -> None:
-    if sampler is not None and order != "none":
-        raise ArgumentError("sampler and shuffle exclude each other")
-    if sampler is not None and not hasattr(sampler, "__iter__"):
-        raise ArgumentTypeError(f"sampler={sampler!r}: it must give numbers of samples when it is iterated")
-    if collate_fn is not None and not callable(collate_fn):
-        raise ArgumentTypeError(f"collate_fn={collate_fn!r}: it must be called with a list of samples")
-    _arguments.choice("on_error", on_error, list(_ON_ERROR))
-    if tail is not None:
-        _arguments.choice("tail", tail, _TAILS)
-    if drop_last and tail not in (None, "drop"):
-        raise ArgumentError(f"drop_last and tail={tail!r} exclude each other")
-
-
-def _collates_by_default(collate_fn: Any) -> bool:
-    """Whether collate_fn is torch's default, which gives what a batch is already."""
-    if torch_or_none() is None:
-        return False
-    from torch.utils.data import default_collate
-
-    return collate_fn is default_collate
 
 
 def _has_cuda(device: Any) -> bool:
