@@ -22,9 +22,11 @@ class Bad:
         """Tells the cause of the first one, once; what became of it is in one word."""
         if self._warned:
             return
+        samples = self._source.call("bad")["samples"]
+        if not samples:
+            return  # the dataset was opened anew meanwhile, which begins the count anew
         self._warned = True
-        first = self._source.call("bad")["samples"][0]["message"]
-        warnings.warn(f"a bad sample was {what}: {first}; loader.bad() counts and names them all", stacklevel=2)
+        warnings.warn(f"a bad sample was {what}: {samples[0]['message']}; loader.bad() counts and names them all", stacklevel=2)
 
 
 def ends_run(error: Exception) -> bool:

@@ -21,7 +21,7 @@ def brief(error: BaseException) -> str:
 
 
 def _shortened(message: str) -> str:
-    values = _VALUES.search(message, 0, _LONGEST)  # what comes after it is cut, and long words take long
+    values = _VALUES.search(message, 0, _LONGEST)  # the rest is cut off anyway; to search it could take long
     if values is not None and len(message) > values.start() + 80:
         message = message[: values.start()] + "..."
     return message if len(message) <= _LONGEST else message[: _LONGEST - 3] + "..."
