@@ -26,7 +26,8 @@ class Bad:
         if not samples:
             return  # the dataset was opened anew meanwhile, which begins the count anew
         self._warned = True
-        warnings.warn(f"a bad sample was {what}: {samples[0]['message']}; loader.bad() counts and names them all", stacklevel=2)
+        first = samples[0]["message"]
+        warnings.warn(f"a bad sample was {what}: {first}; loader.bad() counts and names them all", stacklevel=2)
 
 
 def ends_run(error: Exception) -> bool:
