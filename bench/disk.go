@@ -2,7 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -31,7 +30,7 @@ func diskSize(path string, ds formats.Dataset) (int64, error) {
 	}
 	var sum int64
 	for _, file := range files {
-		n, err := treeSize(file)
+		n, err := atrest.SizeOfFiles(file)
 		if err != nil {
 			return 0, fmt.Errorf("size of %s: %w", file, err)
 		}
@@ -59,19 +58,4 @@ func imagesSize(ds formats.Dataset) (sum int64, err error) {
 		sum += in.Size
 	}
 	return sum, nil
-}
-
-// treeSize is the bytes in the file at path, or in the files below it.
-func treeSize(path string) (sum int64, err error) {
-	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil {
-			sum += info.Size()
-		}
-		return err
-	})
-	return sum, err
 }

@@ -3,10 +3,10 @@ package convert
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
@@ -98,7 +98,7 @@ func (p *Plan) try(ctx context.Context, dir string, n int) (*tried, error) {
 		return nil, fmt.Errorf("try to pack %d of %d samples: %w", n, p.Len(), err)
 	}
 	t := &tried{report: report, bytes: part.Bytes}
-	t.disk, err = sizeOfTree(dir)
+	t.disk, err = atrest.SizeOfFiles(dir)
 	return t, err
 }
 
@@ -109,18 +109,4 @@ func (p *Plan) extrapolate(t *tried) int64 {
 		return int64(float64(t.report.BytesOut) * float64(p.Bytes) / float64(t.bytes))
 	}
 	return int64(float64(t.report.BytesOut) * float64(p.Len()) / float64(len(t.report.Skipped)+t.report.Written))
-}
-
-func sizeOfTree(dir string) (sum int64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil {
-			sum += info.Size()
-		}
-		return err
-	})
-	return sum, err
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/formats/hdf5"
 	"github.com/dsconv/dsconv/formats/lmdb"
 	"github.com/dsconv/dsconv/formats/shard"
@@ -66,7 +67,7 @@ func TestMeasureForetellsThePack(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				disk, err := sizeOfTree(dir)
+				disk, err := atrest.SizeOfFiles(dir)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -93,7 +94,7 @@ func TestMeasureOfFewIsExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	disk, err := sizeOfTree(dir)
+	disk, err := atrest.SizeOfFiles(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
