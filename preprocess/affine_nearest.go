@@ -23,7 +23,7 @@ func warpNearest(dst, src view, m [6]float64, d formats.DType, at []int) {
 }
 
 // offset is where the pixel around (x, y) begins in v, -1 outside.
-func (v view) offset(x, y float64) int {
+func offset(v view, x, y float64) int {
 	if !(0 <= x && x < float64(v.w) && 0 <= y && y < float64(v.h)) {
 		return -1
 	}
@@ -34,9 +34,10 @@ func (v view) offset(x, y float64) int {
 func warpEach(dst, src view, m [6]float64, at []int) {
 	for y := range dst.h {
 		for x := range at {
-			at[x] = src.offset(mapped(&m, x, y))
+			mx, my := mapped(&m, x, y)
+			at[x] = offset(src, mx, my)
 		}
-		dst.gather(y, src, at)
+		gather(dst, y, src, at)
 	}
 }
 
@@ -52,7 +53,7 @@ func mapped(m *[6]float64, x, y int) (mx, my float64) {
 func warpScaled(dst, src view, m [6]float64, at []int) {
 	mx := m[2] + float64(m[0]*0.5)
 	for x := range at {
-		at[x] = src.offset(mx, 0)
+		at[x] = offset(src, mx, 0)
 		mx += m[0]
 	}
 	my := m[5] + float64(m[4]*0.5)
@@ -60,7 +61,7 @@ func warpScaled(dst, src view, m [6]float64, at []int) {
 		if 0 <= my && my < float64(src.h) {
 			row := src
 			row.pix = src.pix[int(my)*src.stride:]
-			dst.gather(y, row, at)
+			gather(dst, y, row, at)
 		}
 		my += m[4]
 	}
@@ -96,7 +97,7 @@ func warpFixed(dst, src view, m [6]float64, at []int) {
 			mx += dx
 			my += dy
 		}
-		dst.gather(y, src, at)
+		gather(dst, y, src, at)
 		startX += downX
 		startY += downY
 	}
@@ -109,18 +110,18 @@ func warpFloat(dst, src view, m [6]float64, at []int) {
 	for y := range dst.h {
 		mx, my := startX, startY
 		for x := range at {
-			at[x] = src.offset(mx, my)
+			at[x] = offset(src, mx, my)
 			mx += m[0]
 			my += m[3]
 		}
-		dst.gather(y, src, at)
+		gather(dst, y, src, at)
 		startX += m[1]
 		startY += m[4]
 	}
 }
 
 // gather makes row y of v the pixels of src at the offsets; at -1 v's stay.
-func (v view) gather(y int, src view, at []int) {
+func gather(v view, y int, src view, at []int) {
 	out, pix := v.row(y), src.pix
 	switch v.size {
 	case 1:

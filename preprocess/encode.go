@@ -24,16 +24,6 @@ type Encode struct {
 	Tiled bool
 }
 
-// Sampling is how much smaller a JPEG's colours are stored than its brightness.
-type Sampling string
-
-// The samplings.
-const (
-	Sampling444 Sampling = "444" // as large
-	Sampling422 Sampling = "422" // half as wide
-	Sampling420 Sampling = "420" // half as wide and half as high
-)
-
 // DefaultInterval is the number of MCUs between restart markers where none is given.
 const DefaultInterval = 8
 
@@ -128,4 +118,15 @@ func (e Encode) String() string {
 		s += fmt.Sprintf(":tile=%d", e.Interval)
 	}
 	return s
+}
+
+// built reports which of e's options need another build.
+func (e Encode) built() error {
+	if e.Tiled || CanTile {
+		return nil
+	}
+	if e.Optimize || e.Progressive || e.Interval > 0 || e.Sampling != "" && e.Sampling != Sampling420 {
+		return fmt.Errorf("%w: encode %s: this build writes JPEGs with a quality and 4:2:0 alone: it lacks libjpeg-turbo (cgo)", ErrUnsupported, e)
+	}
+	return nil
 }

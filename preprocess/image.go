@@ -46,6 +46,11 @@ func (m *Image) Reset(h, w, c int, t formats.DType) {
 // Rect is a part of an image in pixels; the zero Rect stands for the whole image.
 type Rect struct{ X, Y, W, H int }
 
+// inside says whether r has pixels, all of them in an image of w by h.
+func (r Rect) inside(w, h int) bool {
+	return r.X >= 0 && r.Y >= 0 && r.W > 0 && r.H > 0 && r.W <= w-r.X && r.H <= h-r.Y
+}
+
 // stride is the length of a row in bytes.
 func (m *Image) stride() int { return m.W * m.pixelSize() }
 

@@ -25,22 +25,14 @@ const DecoderName = "libjpeg-turbo"
 // optimal tables, progressive, restart markers. What sets an Interval by default asks it.
 const CanTile = true
 
-// built reports which of e's options need another build.
-func (e Encode) built() error { return nil }
-
 // jpegDecoder holds a libjpeg-turbo handle, made at the first image.
 type jpegDecoder struct {
 	c    *C.dsconv_jpeg_decoder
 	stop *Stop
 }
 
-// flag is what C looks at; it is Go's memory, and lent for a call.
-func (s *Stop) flag() *C.uint32_t {
-	if s == nil {
-		return nil
-	}
-	return (*C.uint32_t)(unsafe.Pointer(&s.set))
-}
+// stopFlag is s as C takes it.
+func stopFlag(s *Stop) *C.uint32_t { return (*C.uint32_t)(s.Flag()) }
 
 // libjpegError is what a code other than OK means; text is libjpeg's.
 func libjpegError(rc C.int, text *C.char) error {
@@ -84,7 +76,7 @@ func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning st
 	}
 	request.fast, request.plain = cBool(r.fast), cBool(r.plain)
 	rc := C.dsconv_jpeg_decode(d.c, (*C.uint8_t)(unsafe.SliceData(data)), C.size_t(len(data)),
-		(*C.uint8_t)(unsafe.SliceData(dst.Pix)), &request, d.stop.flag())
+		(*C.uint8_t)(unsafe.SliceData(dst.Pix)), &request, stopFlag(d.stop))
 	switch rc {
 	case C.DSCONV_OK:
 		return "", nil
@@ -106,7 +98,7 @@ type jpegEncoder struct {
 }
 
 // encode appends m, uint8 with 1 or 3 channels, to dst.
-func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
+func (e *jpegEncoder) encode(dst []byte, m *Image, o encodeOptions) ([]byte, error) {
 	if e.c == nil {
 		var other C.int
 		switch e.c = C.dsconv_jpeg_encoder_new(&other); {
@@ -116,19 +108,19 @@ func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
 			return dst, fmt.Errorf("%w: JPEG encoder", ErrMemory)
 		}
 	}
-	h, v := o.Sampling.luma(m.C)
+	h, v := o.sampling.luma(m.C)
 	options := C.dsconv_jpeg_options{
-		quality: C.int(o.Quality), h: C.int(h), v: C.int(v), optimize: cBool(o.Optimize), progressive: cBool(o.Progressive),
+		quality: C.int(o.quality), h: C.int(h), v: C.int(v), optimize: cBool(o.optimize), progressive: cBool(o.progressive),
 	}
-	if o.Interval > 0 {
+	if o.interval > 0 {
 		row := (m.W + 8*h - 1) / (8 * h)
-		options.interval = C.uint(restartInterval(row, o.Interval))
+		options.interval = C.uint(restartInterval(row, o.interval))
 	}
 	var out *C.uint8_t
 	var n C.size_t
 	//nolint:gocritic // what cgo generates for &out and &n looks like comparing a thing with itself
 	rc := C.dsconv_jpeg_encode(e.c, (*C.uint8_t)(unsafe.SliceData(m.Pix)), C.uint32_t(m.W), C.uint32_t(m.H),
-		C.int(m.C), options, e.stop.flag(), &out, &n)
+		C.int(m.C), options, stopFlag(e.stop), &out, &n)
 	if rc != C.DSCONV_OK {
 		err := libjpegError(rc, C.dsconv_jpeg_encoder_error(e.c))
 		if EndsRun(err) {

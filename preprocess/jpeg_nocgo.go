@@ -20,17 +20,6 @@ const DecoderName = "image/jpeg"
 // optimal tables, progressive, restart markers. What sets an Interval by default asks it.
 const CanTile = false
 
-// built reports which of e's options need another build.
-func (e Encode) built() error {
-	if e.Tiled {
-		return nil
-	}
-	if e.Optimize || e.Progressive || e.Interval > 0 || e.Sampling != "" && e.Sampling != Sampling420 {
-		return fmt.Errorf("%w: encode %s: this build writes JPEGs with a quality and 4:2:0 alone: it lacks libjpeg-turbo (cgo)", ErrUnsupported, e)
-	}
-	return nil
-}
-
 // jpegDecoder decodes with the standard library.
 type jpegDecoder struct {
 	img, full Image
@@ -53,7 +42,7 @@ func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning st
 		if stopped := d.stop.err(); stopped != nil {
 			return "", stopped
 		}
-		if cut := CheckStructure(data, formats.JPEG); errors.Is(cut, ErrTruncated) {
+		if _, cut := checkJPEG(data); errors.Is(cut, ErrTruncated) {
 			return "", cut // says more than the decoder
 		}
 		return "", fmt.Errorf("%w: %w", ErrCorrupt, err)
@@ -83,15 +72,12 @@ func (d *jpegDecoder) close() {}
 // jpegEncoder encodes with the standard library.
 type jpegEncoder struct{ stop *Stop }
 
-func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
-	if err := o.built(); err != nil {
-		return dst, err
-	}
+func (e *jpegEncoder) encode(dst []byte, m *Image, o encodeOptions) ([]byte, error) {
 	b := bytes.NewBuffer(dst)
 	if err := e.stop.err(); err != nil {
 		return dst, err
 	}
-	if err := jpeg.Encode(b, toStdlib(m), &jpeg.Options{Quality: o.Quality}); err != nil {
+	if err := jpeg.Encode(b, toStdlib(m), &jpeg.Options{Quality: o.quality}); err != nil {
 		return dst, fmt.Errorf("encode JPEG: %w", err)
 	}
 	return b.Bytes(), nil

@@ -146,11 +146,6 @@ func (s *scaling) check(src *Image) error {
 	return err
 }
 
-// inside says whether r has pixels, all of them in an image of w by h.
-func (r Rect) inside(w, h int) bool {
-	return r.X >= 0 && r.Y >= 0 && r.W > 0 && r.H > 0 && r.W <= w-r.X && r.H <= h-r.Y
-}
-
 // keeps says whether the pixels stay as they are.
 func (s *scaling) keeps() bool { return s.keepsWidth() && s.keepsHeight() }
 
@@ -186,8 +181,8 @@ func (r *Resampler) run(dst, src *Image, s scaling) {
 	part := src.view().crop(s.crop)
 	if src.DType == formats.Uint16 {
 		hor, ver := r.coefficients(s, src.DType)
-		part = part.crop(s.part.kept(part, hor, ver))
-		passes16.run(dst.view(), part, s.part.columns(hor), s.part.rows(ver), s.verticalFirst(), &r.tmp)
+		part = part.crop(keptRect(s.part, part, hor, ver))
+		passes16.run(dst.view(), part, columnsOf(s.part, hor), rowsOf(s.part, ver), s.verticalFirst(), &r.tmp)
 		return
 	}
 	if hasAlpha(src) {

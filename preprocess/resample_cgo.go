@@ -9,14 +9,6 @@ import "C"
 
 import "unsafe"
 
-// The levels of processors that there are kernels for; a higher one is taken where the
-// processor has it.
-const (
-	levelPortable = C.DSCONV_PORTABLE
-	levelAVX2     = C.DSCONV_AVX2
-	levelAVX512   = C.DSCONV_AVX512
-)
-
 // kernelCall is what a call of the kernels gets; it has no pointers.
 type kernelCall = C.dsconv_resampling
 

@@ -8,10 +8,10 @@ var passes8 = passes{horizontal8, vertical8}
 // resampleGo is what resample8 is tested against, and is it in builds without cgo.
 func resampleGo(r *Resampler, j *resampling) {
 	part := j.target.Part
-	src := j.src.crop(part.kept(j.src, j.hor, j.ver))
+	src := j.src.crop(keptRect(part, j.src, j.hor, j.ver))
 	if j.hor != nil || j.ver != nil {
 		r.scaled.Reset(part.H, part.W, j.src.size, formats.Uint8)
-		passes8.run(r.scaled.view(), src, part.columns(j.hor), part.rows(j.ver), j.verticalFirst, &r.tmp)
+		passes8.run(r.scaled.view(), src, columnsOf(part, j.hor), rowsOf(part, j.ver), j.verticalFirst, &r.tmp)
 		src = r.scaled.view()
 	}
 	j.target.put8(src)

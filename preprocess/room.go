@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"unsafe"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -31,8 +30,6 @@ const (
 	// large is what images take after which memory goes back to the system at once. That of others
 	// stays for the next image: to get it anew costs more than many an image's decoding.
 	large = 96 << 20
-	// keptBuffer is the largest buffer that is kept after a large image.
-	keptBuffer = 4 << 20
 	// unaffordable stands for all larger sizes.
 	unaffordable = 1 << 60
 )
@@ -56,13 +53,13 @@ type Room struct {
 // Take makes room for n bytes and Extra, for an image whose file has size bytes, in place of what r
 // has. It waits until there is as much. ErrTooLarge if that is more than an image of maxPixels
 // pixels may take.
-func (r *Room) Take(n int64, size, maxPixels int) error { return r.take(n, size, maxPixels, nil) }
+func (r *Room) Take(n int64, size, maxPixels int) error { return r.takeOr(n, size, maxPixels, nil) }
 
 // dropper has memory that room was taken for.
 type dropper interface{ drop() }
 
 // take is Take; d drops its memory if it is to wait for more.
-func (r *Room) take(n int64, size, maxPixels int, d dropper) error {
+func (r *Room) takeOr(n int64, size, maxPixels int, d dropper) error {
 	n, err := r.need(n, size, maxPixels)
 	if err != nil {
 		return err
@@ -143,18 +140,6 @@ func (r *Room) release() {
 		budget.Release(r.held)
 		r.held = 0
 	}
-}
-
-// Shrink drops m's memory if it is large.
-func (m *Image) Shrink() { m.Pix = shrunk(m.Pix) }
-
-// shrunk is s, or nil if s is a large buffer.
-func shrunk[T any](s []T) []T {
-	var element T
-	if cap(s)*int(unsafe.Sizeof(element)) > keptBuffer {
-		return nil
-	}
-	return s
 }
 
 // area is the number of bytes of h by w pixels of size bytes each, which may be a claim that no

@@ -40,6 +40,15 @@ func (s *Stop) When(ctx context.Context) (release func()) {
 	return func() { stop() }
 }
 
+// Flag is what C code looks at: not 0 once s is set, nil without a Stop. It is Go's memory, lent for
+// a call.
+func (s *Stop) Flag() *uint32 {
+	if s == nil {
+		return nil
+	}
+	return &s.set
+}
+
 // err is context.Canceled once s is set.
 func (s *Stop) err() error {
 	if s != nil && atomic.LoadUint32(&s.set) != 0 {

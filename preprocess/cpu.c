@@ -1,6 +1,6 @@
 // What the processor can do, asked of it: __builtin_cpu_supports says nothing but no where the
 // compiler's runtime library does not ask, as Zig's.
-#include "resample_kernel.h"
+#include "cpu.h"
 
 #ifdef DSCONV_EMULATE_AVX512 // for tests
 int dsconv_level(void) { return DSCONV_AVX512; }

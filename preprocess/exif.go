@@ -1,0 +1,109 @@
+package preprocess
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// TIFF tags (TIFF 6.0); EXIF keeps its orientation under the same number.
+const (
+	tagWidth        = 256
+	tagHeight       = 257
+	tagBits         = 258
+	tagPhotometric  = 262
+	tagOrientation  = 274
+	tagSamples      = 277
+	tagExtraSamples = 338
+)
+
+// Photometric interpretations.
+const (
+	tiffGrayInverted = 0
+	tiffGray         = 1
+	tiffPalette      = 3
+)
+
+// ifd is the first image file directory of a TIFF.
+type ifd struct {
+	data    []byte
+	order   binary.ByteOrder
+	entries []byte
+}
+
+func firstIFD(data []byte) (ifd, error) {
+	if len(data) < 8 {
+		return ifd{}, fmt.Errorf("%w: in the TIFF header", ErrTruncated)
+	}
+	d := ifd{data: data}
+	switch string(data[:2]) {
+	case "II":
+		d.order = binary.LittleEndian
+	case "MM":
+		d.order = binary.BigEndian
+	default:
+		return ifd{}, fmt.Errorf("%w: TIFF byte order %q", ErrCorrupt, data[:2])
+	}
+	at := int64(d.order.Uint32(data[4:]))
+	if at+2 > int64(len(data)) {
+		return ifd{}, fmt.Errorf("%w: the TIFF directory lies past the end", ErrTruncated)
+	}
+	n := int64(d.order.Uint16(data[at:]))
+	at += 2
+	d.entries = data[at:min(at+12*n, int64(len(data)))]
+	return d, nil
+}
+
+// value is the first value of a tag of type BYTE, SHORT or LONG, or def.
+func (d ifd) value(tag uint16, def int) int {
+	for e := d.entries; len(e) >= 12; e = e[12:] {
+		if d.order.Uint16(e) != tag {
+			continue
+		}
+		count := d.order.Uint32(e[4:])
+		at := e[8:]
+		var size uint32
+		switch d.order.Uint16(e[2:]) {
+		case 1:
+			size = 1
+		case 3:
+			size = 2
+		case 4:
+			size = 4
+		default:
+			return def
+		}
+		if uint64(size)*uint64(count) > 4 {
+			off := int64(d.order.Uint32(at))
+			if off+4 > int64(len(d.data)) {
+				return def
+			}
+			at = d.data[off:]
+		}
+		switch size {
+		case 1:
+			return int(at[0])
+		case 2:
+			return int(d.order.Uint16(at))
+		}
+		return int(min(d.order.Uint32(at), math.MaxInt32))
+	}
+	return def
+}
+
+// orientation is the directory's orientation, 1 if there is none or it makes no sense.
+func (d ifd) orientation() int {
+	if o := d.value(tagOrientation, 1); o >= 1 && o <= 8 {
+		return o
+	}
+	return 1
+}
+
+// tiffOrientation reads the orientation of a TIFF; an EXIF block is a TIFF without image.
+func tiffOrientation(exif []byte) int {
+	d, err := firstIFD(exif)
+	if err != nil {
+		return 1
+	}
+	return d.orientation()
+}
