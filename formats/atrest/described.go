@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsconv/dsconv/internal/durable"
+
 	"github.com/dsconv/dsconv/formats"
 )
 
@@ -34,18 +36,18 @@ func (p ShardPath) describeBy(sidecar string) (described, error) {
 	if err != nil {
 		return described{}, err
 	}
-	d := described{Catalog: c, written: c.meta.Files}
+	d := described{Catalog: c, written: c.Meta().Files}
 	for _, name := range d.written {
 		if name != filepath.Base(name) {
 			return d, fmt.Errorf("%s: %w: a shard is named %q", sidecar, formats.ErrDamaged, name)
 		}
 	}
 	d.elsewhere = !p.Many() && len(d.written) > 1 || p.misses(d.written)
-	m := *c.meta
+	m := *c.Meta()
 	if !d.elsewhere {
 		m.Files = p.names(len(d.written))
 	}
-	d.meta, d.sums = &m, p.nowCalled(d.written, m.Files, sums)
+	d.Catalog, d.sums = d.With(&m), p.nowCalled(d.written, m.Files, sums)
 	return d, nil
 }
 
@@ -65,7 +67,7 @@ func (p ShardPath) misses(written []string) bool {
 	return !slices.Equal(names, written) && !slices.ContainsFunc(names, p.has) && len(p.called()) > 0
 }
 
-func (p ShardPath) has(name string) bool { return there(filepath.Join(p.Dir, name)) }
+func (p ShardPath) has(name string) bool { return durable.Exists(filepath.Join(p.Dir, name)) }
 
 // nowCalled gives the table of checksums the names of now: those of the data files, and in
 // those of the sidecar's files the sidecar's.
@@ -88,7 +90,7 @@ func (p ShardPath) nowCalled(written, now []string, sums Sums) Sums {
 }
 
 // renamed reports whether the files had other names when they were written.
-func (d *described) renamed() bool { return !slices.Equal(d.written, d.meta.Files) }
+func (d *described) renamed() bool { return !slices.Equal(d.written, d.Meta().Files) }
 
 // forOthers lists the files of the sidecar that other programs read and that tell of the names
 // that were written, if those are not the names of now.
@@ -103,4 +105,13 @@ func (d *described) forOthers() []string {
 		}
 	}
 	return names
+}
+
+// tableIn is the table of checksums of a sidecar; if nothing tells what the files were called,
+// with the names that were written.
+func (p ShardPath) tableIn(sidecar string) (Sums, error) {
+	if d, err := p.describeBy(sidecar); err == nil {
+		return d.sums, nil
+	}
+	return ReadSums(sidecar)
 }

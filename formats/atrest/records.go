@@ -107,7 +107,7 @@ func (r *Records) open(open func(file string, fs FileSums) (*Mapping, error)) ([
 func (r *Records) howMany(wrong, files int) string {
 	side := filepath.Base(r.path.Sidecar())
 	switch {
-	case files == 1 && !r.path.has(r.meta.Files[0]):
+	case files == 1 && !r.path.has(r.Meta().Files[0]):
 		return ""
 	case files == 1:
 		return "; it is cut off, or not the file that " + side + " describes"
@@ -210,7 +210,7 @@ func (r *Records) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 // table reads the table of checksums anew: it may have been damaged since the dataset was opened.
 func (r *Records) table() (Sums, error) {
 	sums, err := ReadSums(r.path.Sidecar())
-	return r.path.nowCalled(r.written, r.meta.Files, sums), err
+	return r.path.nowCalled(r.written, r.Meta().Files, sums), err
 }
 
 // checkOverlaps reports records that lie in each other.
@@ -250,3 +250,6 @@ func (r *Records) Close() error {
 	r.files = nil
 	return err
 }
+
+// Place is where the record of row i lies; i must be in range.
+func (r *Records) Place(i int) Place { return r.Table.Place(i) }
