@@ -23,7 +23,7 @@ func (d *Decoder) drop() {
 // damage is found.
 func decodeRoom(data []byte, enc formats.Encoding, h Header, r Rect, o DecodeOptions) int64 {
 	own := h.C * h.DType.Size()
-	pixel := o.pixelRoom(h)
+	perPixel := o.pixelRoom(h)
 	n := int64(0)
 	switch enc {
 	case formats.JPEG:
@@ -31,32 +31,32 @@ func decodeRoom(data []byte, enc formats.Encoding, h Header, r Rect, o DecodeOpt
 	case formats.PNG:
 		n = area(2, h.W, own)
 		if h.Palette {
-			pixel++
+			perPixel++
 		}
 	case formats.GIF:
-		pixel += 2
+		perPixel += 2
 	case formats.TIFF:
-		pixel += own
+		perPixel += own
 		if own > 1 {
-			pixel += own / 3 // alpha
+			perPixel += own / 3 // alpha
 		}
-		if d, err := firstIFD(data); err == nil {
+		if d, err := firstTIFF(data); err == nil {
 			n = tiffBlockRoom(d)
 			if d.orientation() != 1 {
-				pixel += own
+				perPixel += own
 			}
 		}
 	case formats.BMP:
-		pixel++
+		perPixel++
 	case formats.WebP:
-		pixel += 4 // libwebp's own pixels, or alpha
+		perPixel += 4 // libwebp's own pixels, or alpha
 	}
-	n += area(h.H, h.W, pixel)
+	n += area(h.H, h.W, perPixel)
 	if r != (Rect{W: h.W, H: h.H}) {
-		n += area(r.H, r.W, pixel)
+		n += area(r.H, r.W, perPixel)
 	}
 	if o.ApplyOrientation && h.Orientation != 1 {
-		n += area(r.H, r.W, pixel)
+		n += area(r.H, r.W, perPixel)
 	}
 	return n
 }
@@ -74,12 +74,12 @@ func (o DecodeOptions) pixelRoom(h Header) int {
 // jpegRoom is decodeRoom of a JPEG, of which rows and columns around the part are not kept.
 func jpegRoom(h Header, r Rect, o DecodeOptions) int64 {
 	n := o.scale(r)
-	pixel := o.Color.channels(h.C)
+	perPixel := o.Color.channels(h.C)
 	if !CanScale { // the standard library's planes, and a copy
-		pixel += 3 + 4 + 3
+		perPixel += 3 + 4 + 3
 		r = Rect{W: h.W, H: h.H}
 	}
-	sum := area(r.H/n+1, r.W/n+1, pixel)
+	sum := area(r.H/n+1, r.W/n+1, perPixel)
 	if o.ApplyOrientation && h.Orientation != 1 {
 		sum *= 2
 	}

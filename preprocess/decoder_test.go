@@ -262,15 +262,3 @@ func TestDecodeRaw(t *testing.T) {
 		}
 	}
 }
-
-// testImage is an image whose elements differ, the same at each call.
-func testImage(w, h, c int, d formats.DType) *Image {
-	m := &Image{}
-	m.Reset(h, w, c, d)
-	state := uint32(w*131 + h*17 + c)
-	for i := range m.Pix {
-		state = state*1664525 + 1013904223
-		m.Pix[i] = byte(state >> 24)
-	}
-	return m
-}

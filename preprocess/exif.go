@@ -24,29 +24,29 @@ const (
 	tiffPalette      = 3
 )
 
-// ifd is the first image file directory of a TIFF.
-type ifd struct {
+// directory is the first image file directory of a TIFF.
+type directory struct {
 	data    []byte
 	order   binary.ByteOrder
 	entries []byte
 }
 
-func firstIFD(data []byte) (ifd, error) {
+func firstIFD(data []byte) (directory, error) {
 	if len(data) < 8 {
-		return ifd{}, fmt.Errorf("%w: in the TIFF header", ErrTruncated)
+		return directory{}, fmt.Errorf("%w: in the TIFF header", ErrTruncated)
 	}
-	d := ifd{data: data}
+	d := directory{data: data}
 	switch string(data[:2]) {
 	case "II":
 		d.order = binary.LittleEndian
 	case "MM":
 		d.order = binary.BigEndian
 	default:
-		return ifd{}, fmt.Errorf("%w: TIFF byte order %q", ErrCorrupt, data[:2])
+		return directory{}, fmt.Errorf("%w: TIFF byte order %q", ErrCorrupt, data[:2])
 	}
 	at := int64(d.order.Uint32(data[4:]))
 	if at+2 > int64(len(data)) {
-		return ifd{}, fmt.Errorf("%w: the TIFF directory lies past the end", ErrTruncated)
+		return directory{}, fmt.Errorf("%w: the TIFF directory lies past the end", ErrTruncated)
 	}
 	n := int64(d.order.Uint16(data[at:]))
 	at += 2
@@ -55,7 +55,7 @@ func firstIFD(data []byte) (ifd, error) {
 }
 
 // value is the first value of a tag of type BYTE, SHORT or LONG, or def.
-func (d ifd) value(tag uint16, def int) int {
+func (d directory) value(tag uint16, def int) int {
 	for e := d.entries; len(e) >= 12; e = e[12:] {
 		if d.order.Uint16(e) != tag {
 			continue
@@ -92,7 +92,7 @@ func (d ifd) value(tag uint16, def int) int {
 }
 
 // orientation is the directory's orientation, 1 if there is none or it makes no sense.
-func (d ifd) orientation() int {
+func (d directory) orientation() int {
 	if o := d.value(tagOrientation, 1); o >= 1 && o <= 8 {
 		return o
 	}

@@ -63,18 +63,18 @@ func TestDamageTakesMoreRoom(t *testing.T) {
 	exif := []byte("MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00")
 	e := NewEncoder()
 	defer e.Close()
-	jpeg, err := e.AppendJPEG(nil, &Image{Pix: make([]byte, 3*w*h), H: h, W: w, C: 3, DType: formats.Uint8}, Encode{Quality: 90})
+	photo, err := e.AppendJPEG(nil, &Image{Pix: make([]byte, 3*w*h), H: h, W: w, C: 3, DType: formats.Uint8}, Encode{Quality: 90})
 	if err != nil {
 		t.Fatal(err)
 	}
-	copy(jpeg[len(jpeg)/2:], "\xff\xd3")
+	copy(photo[len(photo)/2:], "\xff\xd3")
 	for name, c := range map[string]struct {
 		data  []byte
 		part  Rect
 		least int64 // bytes a pixel
 	}{
 		"transparent colour": {slices.Concat(png[:head], appendChunk(nil, "tRNS", make([]byte, 6)), appendChunk(nil, "eXIf", exif), png[head:]), Rect{}, 4 + 2*3},
-		"damaged part":       {withOrientation(jpeg, 6), Rect{W: h - 8, H: w - 8}, 3*3 - 1},
+		"damaged part":       {withOrientation(photo, 6), Rect{W: h - 8, H: w - 8}, 3*3 - 1},
 	} {
 		if name == "damaged part" && !CanScale {
 			continue // the standard library decodes no damaged JPEG

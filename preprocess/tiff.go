@@ -26,8 +26,16 @@ const (
 	tiffPackBits      = 32773
 )
 
+// tiffDir is a TIFF's first directory, with what it says of the strips or tiles.
+type tiffDir struct{ directory }
+
+func firstTIFF(data []byte) (tiffDir, error) {
+	d, err := firstIFD(data)
+	return tiffDir{d}, err
+}
+
 // find gives the type and count of a tag.
-func (d ifd) find(tag uint16) (typ uint16, count int64, ok bool) {
+func (d tiffDir) find(tag uint16) (typ uint16, count int64, ok bool) {
 	for e := d.entries; len(e) >= 12; e = e[12:] {
 		if d.order.Uint16(e) == tag {
 			return d.order.Uint16(e[2:]), int64(d.order.Uint32(e[4:])), true
@@ -37,7 +45,7 @@ func (d ifd) find(tag uint16) (typ uint16, count int64, ok bool) {
 }
 
 // list gives the count values of a tag of type SHORT or LONG.
-func (d ifd) list(tag uint16, count int64) ([]int64, error) {
+func (d tiffDir) list(tag uint16, count int64) ([]int64, error) {
 	typ, n, ok := d.find(tag)
 	if !ok || n != count || typ != typeShort && typ != typeLong {
 		return nil, fmt.Errorf("%w: TIFF tag %d of type %d with %d values", ErrUnsupported, tag, typ, n)
@@ -71,7 +79,7 @@ func (d ifd) list(tag uint16, count int64) ([]int64, error) {
 // checkTIFF lets pass what Go's decoder reads as libtiff does. TIFF has thousands of kinds,
 // and what is outside of this one is unsupported rather than read in another way.
 func checkTIFF(data []byte) error {
-	d, err := firstIFD(data)
+	d, err := firstTIFF(data)
 	if err != nil {
 		return err
 	}
@@ -102,7 +110,7 @@ func checkTIFF(data []byte) error {
 	return d.strips(samples * bits[0])
 }
 
-func (d ifd) sorted() error {
+func (d tiffDir) sorted() error {
 	if len(d.entries)%12 != 0 || len(d.entries) == 0 {
 		return fmt.Errorf("%w: in the TIFF directory", ErrTruncated)
 	}
@@ -115,7 +123,7 @@ func (d ifd) sorted() error {
 }
 
 // kind checks colours, depth and compression.
-func (d ifd) kind(samples, bits int64) error {
+func (d tiffDir) kind(samples, bits int64) error {
 	photometric, compression := d.value(tagPhotometric, -1), d.value(tagCompression, -1)
 	ok := false
 	switch photometric {

@@ -27,7 +27,7 @@ func (b *tiffBlocks) need(i int) int64 {
 }
 
 // blocks finds the blocks of an image of that many bits a pixel.
-func (d ifd) blocks(bits int64) (b tiffBlocks, err error) {
+func (d tiffDir) blocks(bits int64) (b tiffBlocks, err error) {
 	w, h := int64(d.value(tagWidth, 0)), int64(d.value(tagHeight, 0))
 	b.w, b.h, b.rows = w, min(h, int64(d.value(tagRowsPerStrip, int(h)))), h
 	offsetTag, sizeTag := uint16(tagStripOffsets), uint16(tagStripSizes)
@@ -48,7 +48,7 @@ func (d ifd) blocks(bits int64) (b tiffBlocks, err error) {
 
 // strips checks that the strips or tiles lie in the file and can hold what they claim, so
 // that nothing is allocated for a claim.
-func (d ifd) strips(bits int64) error {
+func (d tiffDir) strips(bits int64) error {
 	b, err := d.blocks(bits)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (d ifd) strips(bits int64) error {
 }
 
 // tiffBlockRoom is the memory that decompressing a block takes, which grows by doubling.
-func tiffBlockRoom(d ifd) int64 {
+func tiffBlockRoom(d tiffDir) int64 {
 	b, err := d.blocks(d.bitsPerPixel())
 	if err != nil {
 		return 0 // checkTIFF tells
@@ -75,12 +75,14 @@ func tiffBlockRoom(d ifd) int64 {
 	return 3 * b.h * b.row
 }
 
-func (d ifd) bitsPerPixel() int64 { return int64(d.value(tagSamples, 1)) * int64(d.value(tagBits, 1)) }
+func (d tiffDir) bitsPerPixel() int64 {
+	return int64(d.value(tagSamples, 1)) * int64(d.value(tagBits, 1))
+}
 
 // checkTIFFBlocks reports a block that decompresses to more than its pixels. golang.org/x/image
 // would take up to 8 bytes a pixel of it. Where even that is modest nothing is decompressed.
 func checkTIFFBlocks(data []byte) error {
-	d, err := firstIFD(data)
+	d, err := firstTIFF(data)
 	if err != nil {
 		return err
 	}

@@ -82,22 +82,6 @@ func decodeOne(d *Decoder, data []byte) (*Image, error) {
 	return &m, d.Decode(&m, &formats.Value{Data: data}, DecodeOptions{})
 }
 
-func soundJPEGs(t testing.TB) map[string][]byte {
-	t.Helper()
-	m := map[string][]byte{}
-	for _, name := range soundNames(t) {
-		if filepath.Ext(name) != ".jpg" {
-			continue
-		}
-		data, err := os.ReadFile(filepath.Join("testdata", "sound", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		m[name] = data
-	}
-	return m
-}
-
 func TestTranscodeSound(t *testing.T) {
 	d, tr := NewDecoder(), NewTranscoder()
 	defer d.Close()

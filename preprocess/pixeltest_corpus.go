@@ -29,7 +29,7 @@ func oddImages(t testing.TB) []odd {
 	c.strangers()
 	sound := map[string][]byte{}
 	for _, name := range soundNames(t) {
-		data, err := os.ReadFile(filepath.Join("testdata", "sound", name))
+		data, err := os.ReadFile(testdata("sound", name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func oddImages(t testing.TB) []odd {
 
 func soundNames(t testing.TB) []string {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Join("testdata", "sound"))
+	entries, err := os.ReadDir(testdata("sound"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func soundNames(t testing.TB) []string {
 // strangers are no images at all.
 func (c *corpus) strangers() {
 	for _, s := range []string{
-		"", "\xff", "\xff\xd8", "\xff\xd8\xff", "\xff\xd8\xff\xd9", "BM", "GIF89a", "II*\x00", "MM\x00*", pngMagic,
+		"", "\xff", "\xff\xd8", "\xff\xd8\xff", "\xff\xd8\xff\xd9", "BM", "GIF89a", "II*\x00", "MM\x00*", signaturePNG,
 		"This is no image, whatever it is called.", "<html><img src=x></html>", "\x00", "PK\x03\x04", "%PDF-1.4",
 		"RIFF\x24\x00\x00\x00WEBPVP8 ", "\x00\x00\x00\x0cjP  \r\n\x87\n",
 	} {

@@ -14,21 +14,21 @@ type part struct {
 	end            int
 }
 
-func partsOf(jpeg []byte) []part {
+func partsOf(data []byte) []part {
 	var list []part
-	for i := 2; i < len(jpeg); {
-		mark, next, ok := nextMarker(jpeg, i)
+	for i := 2; i < len(data); {
+		mark, next, ok := nextMarker(data, i)
 		if !ok {
 			break
 		}
 		p := part{mark: mark, at: next - 2, body: next, data: next, end: next}
 		if !standalone(mark) && mark != markEOI {
 			p.body = next + 2
-			p.data = next + int(binary.BigEndian.Uint16(jpeg[next:]))
+			p.data = next + int(binary.BigEndian.Uint16(data[next:]))
 			p.end = p.data
 		}
 		if mark == markSOS {
-			p.end = new(jpegWalk).entropy(jpeg, p.data)
+			p.end = new(jpegWalk).entropy(data, p.data)
 		}
 		list = append(list, p)
 		i = p.end
