@@ -87,7 +87,7 @@ func BenchmarkCodecs(b *testing.B) {
 	b.Run("Orient", func(b *testing.B) {
 		var out Image
 		for b.Loop() {
-			orient(&out, &m, 6)
+			Orient(&out, &m, 6)
 		}
 	})
 }

@@ -102,19 +102,6 @@ func decodedJPEG(t *testing.T, e *Encoder, d *Decoder, m *Image, o Encode) (out 
 	return out
 }
 
-// What a build cannot honour is refused before the first image.
-func TestOptionsOfTheBuild(t *testing.T) {
-	for _, s := range []string{"jpeg:90:444", "jpeg:90:optimize", "jpeg:90:progressive", "jpeg:90:tile=8"} {
-		e, err := ParseEncode(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := (Recipe{Encode: e}).Validate(); (err == nil) != CanTile {
-			t.Errorf("%s: %v", s, err)
-		}
-	}
-}
-
 // pngImage is noise, or rows that each filter suits best.
 func pngImage(w, h, c int, d formats.DType) *Image {
 	m := testImage(w, h, c, d)

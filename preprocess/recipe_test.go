@@ -173,3 +173,16 @@ func TestPlanProperties(t *testing.T) {
 		}
 	}
 }
+
+// What a build cannot honour is refused before the first image.
+func TestOptionsOfTheBuild(t *testing.T) {
+	for _, s := range []string{"jpeg:90:444", "jpeg:90:optimize", "jpeg:90:progressive", "jpeg:90:tile=8"} {
+		e, err := ParseEncode(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (Recipe{Encode: e}).Validate(); (err == nil) != CanTile {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+}
