@@ -20,10 +20,10 @@ func TestRoomsKeepTheBudget(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				now := taken.Add(r.held)
+				now := taken.Add(r.taken)
 				for was := most.Load(); now > was && !most.CompareAndSwap(was, now); was = most.Load() {
 				}
-				taken.Add(-r.held)
+				taken.Add(-r.taken)
 				r.release()
 			}
 		})
@@ -32,10 +32,10 @@ func TestRoomsKeepTheBudget(t *testing.T) {
 	if most.Load() > Budget {
 		t.Errorf("%d bytes at once, the budget is %d", most.Load(), int64(Budget))
 	}
-	if !budget.TryAcquire(Budget) {
+	if !shared.TryAcquire(Budget) {
 		t.Fatal("not all room came back")
 	}
-	budget.Release(Budget)
+	shared.Release(Budget)
 }
 
 func TestRoomOfOneImage(t *testing.T) {

@@ -34,7 +34,7 @@ const (
 	unaffordable = 1 << 60
 )
 
-var budget = semaphore.NewWeighted(Budget)
+var shared = semaphore.NewWeighted(Budget)
 
 // Room is what an image takes of the Budget while it is worked on. It belongs to one goroutine;
 // the zero value is ready. Most images take nothing of it. Whoever holds room must not wait for
@@ -45,8 +45,8 @@ type Room struct {
 	// Made is how many pixels the user wants images to have: room may be for as many, though no
 	// file may have them that are more than the limit.
 	Made int
-	held int64
-	// beside is what the image may take beside held.
+	taken int64
+	// beside is what the image may take beside taken.
 	beside int64
 }
 
@@ -93,10 +93,10 @@ func share(size int) int64 { return min(modestRatio*int64(size), mostShare) }
 // other; then what it was for goes before.
 func (r *Room) hold(n int64, d dropper) {
 	switch {
-	case n == r.held:
-	case n < r.held:
-		budget.Release(r.held - n)
-	case !budget.TryAcquire(n - r.held):
+	case n == r.taken:
+	case n < r.taken:
+		shared.Release(r.taken - n)
+	case !shared.TryAcquire(n - r.taken):
 		if d != nil {
 			d.drop()
 		}
@@ -104,12 +104,12 @@ func (r *Room) hold(n int64, d dropper) {
 			debug.FreeOSMemory()
 		}
 		r.release()
-		_ = budget.Acquire(context.Background(), n) // which ends without an error
+		_ = shared.Acquire(context.Background(), n) // which ends without an error
 	}
 	if n > large && !r.Large() {
 		debug.FreeOSMemory() // what small images dropped
 	}
-	r.held = n
+	r.taken = n
 }
 
 // Wait takes room for n bytes, or all of the Budget, whatever they are for.
@@ -121,10 +121,10 @@ func (r *Room) Wait(n int64) {
 }
 
 // Held reports whether r holds room.
-func (r *Room) Held() bool { return r.held > 0 }
+func (r *Room) Held() bool { return r.taken > 0 }
 
 // Large reports whether r holds so much that large buffers are to be dropped before Free.
-func (r *Room) Large() bool { return r.held > large || r.held > 0 && r.beside+r.held > mostShare }
+func (r *Room) Large() bool { return r.taken > large || r.taken > 0 && r.beside+r.taken > mostShare }
 
 // Free gives the room back.
 func (r *Room) Free() {
@@ -136,9 +136,9 @@ func (r *Room) Free() {
 }
 
 func (r *Room) release() {
-	if r.held > 0 {
-		budget.Release(r.held)
-		r.held = 0
+	if r.taken > 0 {
+		shared.Release(r.taken)
+		r.taken = 0
 	}
 }
 

@@ -42,8 +42,8 @@ func TestWaitingHoldsNothing(t *testing.T) {
 	others.hold(Budget-2*side*side+1, nil) // there is room to decode, and none for what the damage takes
 	done := make(chan error)
 	go func() { done <- d.Decode(&m, v, DecodeOptions{Color: ColorKeep}) }()
-	for budget.TryAcquire(1) { // until the other waits
-		budget.Release(1)
+	for shared.TryAcquire(1) { // until the other waits
+		shared.Release(1)
 		time.Sleep(time.Millisecond)
 	}
 	if now := live(); now > before+side*side/2 {
@@ -87,8 +87,8 @@ func TestDamageTakesMoreRoom(t *testing.T) {
 		if err := d.Decode(&m, &formats.Value{Data: c.data}, o); err != nil || d.Header().Orientation != 6 {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if room.held+share(len(c.data)) < c.least*w*h {
-			t.Errorf("%s: %d bytes of room, the pixels alone take %d", name, room.held, c.least*w*h)
+		if room.taken+share(len(c.data)) < c.least*w*h {
+			t.Errorf("%s: %d bytes of room, the pixels alone take %d", name, room.taken, c.least*w*h)
 		}
 		room.Free()
 	}
