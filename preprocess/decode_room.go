@@ -13,7 +13,7 @@ func (d *Decoder) take(n int64) error {
 // more makes room for n bytes besides. Pixels that are decoded already may be lost.
 func (d *Decoder) more(n int64) error { return d.room.takeOr(d.taken+n, d.size, d.limit, d) }
 
-func (d *Decoder) drop() {
+func (d *Decoder) Drop() {
 	d.Shrink()
 	d.dst.Shrink()
 }

@@ -56,7 +56,7 @@ type Room struct {
 func (r *Room) Take(n int64, size, maxPixels int) error { return r.takeOr(n, size, maxPixels, nil) }
 
 // dropper has memory that room was taken for.
-type dropper interface{ drop() }
+type dropper interface{ Drop() }
 
 // take is Take; d drops its memory if it is to wait for more.
 func (r *Room) takeOr(n int64, size, maxPixels int, d dropper) error {
@@ -98,7 +98,7 @@ func (r *Room) hold(n int64, d dropper) {
 		shared.Release(r.taken - n)
 	case !shared.TryAcquire(n - r.taken):
 		if d != nil {
-			d.drop()
+			d.Drop()
 		}
 		if r.Large() {
 			debug.FreeOSMemory()
