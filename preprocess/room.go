@@ -44,7 +44,7 @@ type Room struct {
 	Extra int64
 	// Made is how many pixels the user wants images to have: room may be for as many, though no
 	// file may have them that are more than the limit.
-	Made int
+	Made  int
 	taken int64
 	// beside is what the image may take beside taken.
 	beside int64
