@@ -6,6 +6,9 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // packing is a way to pack a dataset.
@@ -46,11 +49,11 @@ func (m *images) packings(encoding, stage string) []packing {
 	side := m.side
 	shorter := preprocess.Resize{Mode: preprocess.ResizeShorter, W: side, H: side}
 	cover := preprocess.Resize{Mode: preprocess.ResizeCover, W: side, H: side}
-	photos := preprocess.Encode{Encoding: formats.JPEG, Quality: 90}
-	if preprocess.CanTile {
-		photos.Interval = preprocess.DefaultInterval
+	photos := codec.Encode{Encoding: formats.JPEG, Quality: 90}
+	if jpeg.CanTile {
+		photos.Interval = codec.DefaultInterval
 	}
-	raw := preprocess.Encode{Encoding: formats.Raw}
+	raw := codec.Encode{Encoding: formats.Raw}
 	isRaw := encoding == string(formats.Raw) || encoding == string(formats.RawZstd)
 	smaller := m.mostLarger()
 	switch {
@@ -78,10 +81,10 @@ func (m *images) packings(encoding, stage string) []packing {
 	return list
 }
 
-func (m *images) packing(r preprocess.Resize, e preprocess.Encode, more string) packing {
+func (m *images) packing(r preprocess.Resize, e codec.Encode, more string) packing {
 	color := m.color
 	if m.deep {
-		color = preprocess.ColorKeep
+		color = pixel.ColorKeep
 	}
 	p := packing{recipe: preprocess.Recipe{Resize: r, Encode: e, Color: color}}
 	if r.Mode != preprocess.ResizeNone {
@@ -91,7 +94,7 @@ func (m *images) packing(r preprocess.Resize, e preprocess.Encode, more string) 
 	if e.Encoding == formats.JPEG {
 		p.flags = fmt.Sprintf("%s:%d", p.flags, e.Quality)
 	}
-	if color != preprocess.ColorRGB && color != "" {
+	if color != pixel.ColorRGB && color != "" {
 		p.flags += " --color " + string(color)
 	}
 	p.flags += more

@@ -7,6 +7,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // ofSides are images whose shorter sides are these, for batches of 224; raw they take what they
@@ -191,7 +193,7 @@ func TestLackedCores(t *testing.T) {
 // What images take is estimated from some, for all of the dataset and whatever split is read.
 func TestLook(t *testing.T) {
 	ds := newMemory("a", 100, &log{})
-	m := look(t.Context(), ds, 7, preprocess.ColorRGB, formats.Uint16)
+	m := look(t.Context(), ds, 7, pixel.ColorRGB, formats.Uint16)
 	var s formats.Sample
 	if err := ds.Read(0, &s); err != nil {
 		t.Fatal(err)
@@ -200,7 +202,7 @@ func TestLook(t *testing.T) {
 	if want := min(shape[0], shape[1]); len(m.shorter) != looked || m.shorter[0] != want || !m.same || m.side != 8 || m.deep {
 		t.Errorf("%d images, shorter sides %v, one size: %v, wanted %d", len(m.shorter), m.shorter, m.same, want)
 	}
-	raw := preprocess.Recipe{Encode: preprocess.Encode{Encoding: formats.Raw}}
+	raw := preprocess.Recipe{Encode: codec.Encode{Encoding: formats.Raw}}
 	if size, ok := m.sizeOf(raw); !ok || size != int64(100*3*shape[0]*shape[1]) {
 		t.Errorf("raw pixels of 100 images of %v are %d bytes", shape, size)
 	}

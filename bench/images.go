@@ -7,6 +7,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 // images are what advice about packing a dataset needs to know of its images.
 type images struct {
 	side    int // that is enough for what the loader makes of them
-	color   preprocess.Color
+	color   pixel.Color
 	deep    bool  // some have 16 bits a channel, and the batches keep them
 	shorter []int // sides, of some images, sorted
 	same    bool  // they have one size
@@ -30,12 +32,12 @@ type images struct {
 }
 
 // look reads some of ds's images. side is that of what a loader makes of them, in batches of dtype.
-func look(ctx context.Context, ds formats.Dataset, side int, color preprocess.Color, dtype formats.DType) *images {
+func look(ctx context.Context, ds formats.Dataset, side int, color pixel.Color, dtype formats.DType) *images {
 	m := &images{
 		side:  side * 8 / 7, // as evaluation resizes before it crops
 		color: color, same: true, memory: totalMemory(), free: math.MaxInt64,
 	}
-	decoder := preprocess.NewDecoder()
+	decoder := codec.NewDecoder()
 	defer decoder.Close()
 	var h, w int
 	each(ctx, ds, looked, func(s *formats.Sample) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/parallel"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
@@ -41,9 +41,9 @@ type Options struct {
 	Size    int    `json:"-"`
 	Augment string `json:"augment"`
 	// DType is float32 if empty, Layout NCHW; with Train uint8 and NHWC.
-	DType  formats.DType    `json:"dtype"`
-	Layout augment.Layout   `json:"layout"`
-	Color  preprocess.Color `json:"color"`
+	DType  formats.DType  `json:"dtype"`
+	Layout augment.Layout `json:"layout"`
+	Color  pixel.Color    `json:"color"`
 	// FastDecode is reader.Config's.
 	FastDecode bool `json:"fast_decode,omitempty"`
 	// MaxPixels is reader.Config's.
@@ -110,7 +110,7 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Size, 224)
 	setDefault(&o.DType, formats.Float32)
 	setDefault(&o.Layout, augment.NCHW)
-	setDefault(&o.Color, preprocess.ColorRGB)
+	setDefault(&o.Color, pixel.ColorRGB)
 	if err := o.setAugment(); err != nil {
 		return o, err
 	}
@@ -136,7 +136,7 @@ func (o *Options) compile() error {
 		return err
 	}
 	channels := 3
-	if o.Color == preprocess.ColorGray {
+	if o.Color == pixel.ColorGray {
 		channels = 1
 	}
 	_, err = augment.Compile(ops, o.Size, o.Size, channels, o.DType, o.Layout)
@@ -158,7 +158,7 @@ func (o *Options) trainDefaults() error {
 	size := 32
 	if o.Train == "mlp" {
 		size = 28
-		setDefault(&o.Color, preprocess.ColorGray)
+		setDefault(&o.Color, pixel.ColorGray)
 	}
 	setDefault(&o.Size, size)
 	setDefault(&o.DType, formats.Uint8)
@@ -182,8 +182,8 @@ func (o *Options) setAugment() error {
 	return nil
 }
 
-func normalisation(c preprocess.Color) augment.Op {
-	if c == preprocess.ColorGray {
+func normalisation(c pixel.Color) augment.Op {
+	if c == pixel.ColorGray {
 		return augment.Normalize{Mean: []float64{0.5}, Std: []float64{0.5}}
 	}
 	return augment.ImageNet

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 )
@@ -30,7 +30,7 @@ func describe(err error) *failure {
 		return nil
 	}
 	f := &failure{Message: err.Error()}
-	if preprocess.EndsRun(err) {
+	if pixel.EndsRun(err) {
 		f.Kind = "ends"
 	}
 	for _, k := range []struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
@@ -86,7 +87,7 @@ func (c *configuration) reader() (r reader.Config, err error) {
 		BatchSize: c.BatchSize, Workers: c.Workers, Prefetch: c.Prefetch, Seed: c.Seed, Tail: tail,
 		Rank: c.Rank, WorldSize: c.WorldSize, Split: c.Split,
 		LabelDType: formats.DType(c.LabelDType), OnError: reader.OnError(c.OnError),
-		DType: formats.DType(c.DType), Layout: augment.Layout(c.Layout), Color: preprocess.Color(c.Color),
+		DType: formats.DType(c.DType), Layout: augment.Layout(c.Layout), Color: pixel.Color(c.Color),
 		ApplyOrientation: c.Orientation, AnySize: c.AnySize, MaxPixels: c.MaxPixels, LabelPadding: c.Tail == "repeat",
 	}
 	if r.Transforms, err = augment.Parse(c.Transforms); err != nil {

@@ -12,7 +12,8 @@ import (
 	"unsafe"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 )
@@ -106,7 +107,7 @@ func dsconv_transform(handle C.int64_t, src *C.uint8_t, height, width C.int64_t,
 		if err != nil {
 			return err
 		}
-		m := preprocess.Image{Pix: pixels, H: d.Height, W: d.Width, C: t.channels, DType: formats.Uint8}
+		m := pixel.Image{Pix: pixels, H: d.Height, W: d.Width, C: t.channels, DType: formats.Uint8}
 		return lendSingle(out, func(s *single) error {
 			s.parts = imagePart
 			if err := t.apply(&m, &d, &s.batch); err != nil {
@@ -124,7 +125,7 @@ var imagePart = []part{{
 }}
 
 // apply makes b a batch of one of the image m.
-func (t *transform) apply(m *preprocess.Image, d *draw, b *reader.Batch) error {
+func (t *transform) apply(m *pixel.Image, d *draw, b *reader.Batch) error {
 	var p augment.Plan
 	t.plan(&p, d)
 	if err := t.pipeline.Fits(m, &p); err != nil {
@@ -136,7 +137,7 @@ func (t *transform) apply(m *preprocess.Image, d *draw, b *reader.Batch) error {
 		b.Shape = [4]int{1, t.channels, p.H, p.W}
 	}
 	b.Uint8, b.Uint16, b.Float32, b.Half = nil, nil, nil, nil
-	target := preprocess.Target{Store: t.pipeline.Store()}
+	target := resample.Target{Store: t.pipeline.Store()}
 	switch t.dtype {
 	case formats.Uint8:
 		b.Uint8 = make([]uint8, n)

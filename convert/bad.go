@@ -12,7 +12,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // What became of an input that a table names.
@@ -30,7 +30,7 @@ func (r *run) refuse(j *job, path string) error {
 		return fmt.Errorf("%s: %w", path, j.err)
 	}
 	bad := Skip{Path: path, Cause: j.err.Error(), Action: ActionSkipped}
-	if r.o.Fail || preprocess.EndsRun(j.err) || r.isReady(int(r.order[j.pos])) {
+	if r.o.Fail || pixel.EndsRun(j.err) || r.isReady(int(r.order[j.pos])) {
 		bad.Action = ActionFailed
 		r.report.Failure = &bad
 		return fmt.Errorf("%s: %w", path, j.err)

@@ -16,18 +16,19 @@ import (
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/formats/tfrecord"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
 )
 
 // What a plan would write is measured on some samples, and is what a pack of all takes.
 func TestMeasureForetellsThePack(t *testing.T) {
-	raw := preprocess.Encode{Encoding: formats.Raw}
+	raw := codec.Encode{Encoding: formats.Raw}
 	fixed := preprocess.Recipe{Resize: preprocess.Resize{Mode: preprocess.ResizeCover, W: 16, H: 16}, Encode: raw}
 	for name, c := range map[string]struct {
 		recipe preprocess.Recipe
 		within float64
 	}{
 		"keep":  {preprocess.Recipe{}, 0.03},
-		"tiled": {preprocess.Recipe{Encode: preprocess.Encode{Tiled: true, Interval: 3}}, 0.03},
+		"tiled": {preprocess.Recipe{Encode: codec.Encode{Tiled: true, Interval: 3}}, 0.03},
 		"raw":   {preprocess.Recipe{Encode: raw}, 0.03},
 		"cover": {fixed, 0.03},
 		"jpeg":  {resized, 0.03},

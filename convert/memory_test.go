@@ -9,7 +9,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/tfrecord"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // starved is a source for one of whose samples there is no memory.
@@ -17,7 +17,7 @@ type starved struct{ *memory }
 
 func (s starved) Read(i int, to *formats.Sample) error {
 	if i == 20 {
-		return fmt.Errorf("decode: %w", preprocess.ErrMemory)
+		return fmt.Errorf("decode: %w", pixel.ErrMemory)
 	}
 	return s.memory.Read(i, to)
 }
@@ -26,7 +26,7 @@ func (s starved) Read(i int, to *formats.Sample) error {
 func TestNoMemoryEndsTheRun(t *testing.T) {
 	src := starved{newMemory(t, 100, 0)}
 	r, err := plan(t, src, tfrecord.Format{}, filepath.Join(t.TempDir(), "x.tfrecord"), Options{}).Run(context.Background())
-	if !errors.Is(err, preprocess.ErrMemory) || len(r.Skipped) > 0 || r.Failure == nil || r.Failure.Path != "k00020.jpg" {
+	if !errors.Is(err, pixel.ErrMemory) || len(r.Skipped) > 0 || r.Failure == nil || r.Failure.Path != "k00020.jpg" {
 		t.Errorf("%v; %+v", err, r)
 	}
 }

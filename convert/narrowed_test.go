@@ -15,6 +15,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // deep is a dataset whose images have 16 bits a channel in turn with others.
@@ -56,16 +58,16 @@ func (d deep) Read(i int, s *formats.Sample) error {
 func TestReportNamesWhatLosesBits(t *testing.T) {
 	const n = 200
 	src := newDeep(t, n)
-	raw := preprocess.Encode{Encoding: formats.Raw}
+	raw := codec.Encode{Encoding: formats.Raw}
 	var clipped, cut []Skip
 	for i := range n {
 		row := Skip{Path: fmt.Sprintf("k%05d.jpg", i), Action: ActionWritten}
 		switch i % 4 {
 		case 1:
-			row.Cause = preprocess.NarrowedClipped
+			row.Cause = codec.NarrowedClipped
 			clipped = append(clipped, row)
 		case 2:
-			row.Cause = preprocess.NarrowedCut
+			row.Cause = codec.NarrowedCut
 			cut = append(cut, row)
 		}
 	}
@@ -74,8 +76,8 @@ func TestReportNamesWhatLosesBits(t *testing.T) {
 		lost   bool
 	}{
 		{preprocess.Recipe{Encode: raw}, true},
-		{preprocess.Recipe{Encode: raw, Color: preprocess.ColorGray, Strict: true}, true},
-		{preprocess.Recipe{Encode: raw, Color: preprocess.ColorKeep}, false},
+		{preprocess.Recipe{Encode: raw, Color: pixel.ColorGray, Strict: true}, true},
+		{preprocess.Recipe{Encode: raw, Color: pixel.ColorKeep}, false},
 		{preprocess.Recipe{}, false},
 	} {
 		o := Options{Recipe: c.recipe, Order: Order{Set: true}}
@@ -86,7 +88,7 @@ func TestReportNamesWhatLosesBits(t *testing.T) {
 		}
 		want := map[string][]Skip{}
 		if c.lost {
-			want = map[string][]Skip{preprocess.NarrowedClipped: clipped, preprocess.NarrowedCut: cut}
+			want = map[string][]Skip{codec.NarrowedClipped: clipped, codec.NarrowedCut: cut}
 		}
 		if r.Written != n || !reflect.DeepEqual(got, want) {
 			t.Errorf("%v: written %d; table %v", c.recipe.Map(), r.Written, got)

@@ -10,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // Plan is a conversion that is decided but not begun.
@@ -165,7 +166,7 @@ func (p *Plan) estimate(size int64) int64 {
 	}
 	if r.Encode.Encoding == formats.Raw && r.Resize.W > 0 && r.Resize.H > 0 {
 		channels := int64(3)
-		if r.Color == preprocess.ColorGray {
+		if r.Color == pixel.ColorGray {
 			channels = 1
 		}
 		return int64(r.Resize.W) * int64(r.Resize.H) * channels

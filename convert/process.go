@@ -7,6 +7,7 @@ import (
 	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 func (r *run) readAll() {
@@ -62,7 +63,7 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 		j.in.Source.Hash = atrest.Hash(j.in.Values[img].Data)
 	}
 	j.err = proc.Process(&j.in, &j.out)
-	if errors.Is(j.err, preprocess.ErrLater) {
+	if errors.Is(j.err, pixel.ErrLater) {
 		j.err, j.later = nil, true
 	}
 	if j.err != nil || j.later {

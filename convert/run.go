@@ -12,6 +12,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/budget"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // job is one position of the plan on its way from the source to the writer. There is a
@@ -45,9 +47,9 @@ type run struct {
 
 	free, read, process, ordered chan *job
 	held                         held
-	stop                         preprocess.Stop
+	stop                         pixel.Stop
 	late                         *preprocess.Processor // of the goroutine that commits, for what was put off
-	room                         preprocess.Room       // of what it writes
+	room                         budget.Room           // of what it writes
 
 	readNS, processNS atomic.Int64
 	writeNS, waitNS   int64

@@ -13,7 +13,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // sourceDiff collects how the source differs from a listing of it.
@@ -185,7 +185,7 @@ func (p *Plan) compareTouched(touched []int, d *sourceDiff) error {
 		g.Go(func() error {
 			var why string
 			err := guard.Do(func() error { return p.sameBytes(pos, packed[k], &why) })
-			if preprocess.EndsRun(err) {
+			if pixel.EndsRun(err) {
 				return err
 			}
 			if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
 )
 
 // Compare tells, in the order of keys, every sample that B has and A has not, that A has
@@ -154,7 +154,7 @@ func (c *comparison) both(q queue, a, b *cursor) error {
 
 // read is one reader: it completes tasks until there are no more.
 func (c *comparison) read(work <-chan *task) error {
-	r := &reader{comparison: c, dec: preprocess.NewDecoder()}
+	r := &reader{comparison: c, dec: codec.NewDecoder()}
 	defer r.dec.Close()
 	for t := range work {
 		err := guard.For(fmt.Sprintf("key %q", t.a.Key), func() error {

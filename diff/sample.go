@@ -8,7 +8,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // described compares what is known of a sample without reading it.
@@ -52,9 +53,9 @@ func isRaw(e formats.Encoding) bool { return e == formats.Raw || e == formats.Ra
 // long use.
 type reader struct {
 	*comparison
-	dec    *preprocess.Decoder
+	dec    *codec.Decoder
 	a, b   formats.Sample
-	pa, pb preprocess.Image
+	pa, pb pixel.Image
 }
 
 // values reads sample i of A and j of B as far as is needed and compares them.
@@ -130,9 +131,9 @@ func (r *reader) images(name string, kind formats.Kind, a, b *formats.Value) ([]
 	case !isRaw(a.Encoding) || a.DType == b.DType && slices.Equal(a.Shape, b.Shape):
 		return nil, nil
 	}
-	o := preprocess.DecodeOptions{Color: preprocess.ColorKeep, Indices: kind == formats.Mask}
+	o := codec.DecodeOptions{Color: pixel.ColorKeep, Indices: kind == formats.Mask}
 	errA, errB := r.dec.Decode(&r.pa, a, o), r.dec.Decode(&r.pb, b, o)
-	if err := errors.Join(errA, errB); preprocess.EndsRun(err) {
+	if err := errors.Join(errA, errB); pixel.EndsRun(err) {
 		return nil, err
 	}
 	if (errA == nil) != (errB == nil) || errA == nil && !samePixels(&r.pa, &r.pb) {
@@ -141,6 +142,6 @@ func (r *reader) images(name string, kind formats.Kind, a, b *formats.Value) ([]
 	return list, nil
 }
 
-func samePixels(a, b *preprocess.Image) bool {
+func samePixels(a, b *pixel.Image) bool {
 	return a.H == b.H && a.W == b.W && a.C == b.C && a.DType == b.DType && bytes.Equal(a.Pix, b.Pix)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // compareImages finds out of each pair whether the image is another one now.
@@ -64,7 +64,7 @@ func (a *adder) known(old, now *formats.Info) bool {
 // as changed, so that the run says what is wrong with it.
 func (a *adder) hash(p *pair, old, now *formats.Info) error {
 	var s formats.Sample
-	if err := a.src.Read(int(p.src), &s); preprocess.EndsRun(err) {
+	if err := a.src.Read(int(p.src), &s); pixel.EndsRun(err) {
 		return fmt.Errorf("key %q: %w", old.Key, err)
 	} else if err != nil {
 		p.differs = true

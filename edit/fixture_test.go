@@ -20,6 +20,7 @@ import (
 	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
 )
 
 // images is a folder of pictures that the tests change.
@@ -78,8 +79,8 @@ func variants(t *testing.T) []variant {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw := preprocess.Recipe{Resize: small, Encode: preprocess.Encode{Encoding: formats.Raw}}
-	q := preprocess.Recipe{Resize: small, Encode: preprocess.Encode{Encoding: formats.JPEG, Quality: 80}}
+	raw := preprocess.Recipe{Resize: small, Encode: codec.Encode{Encoding: formats.Raw}}
+	q := preprocess.Recipe{Resize: small, Encode: codec.Encode{Encoding: formats.JPEG, Quality: 80}}
 	list := []variant{
 		{name: "x.tar"},
 		{name: "x.tar.zst", recipe: q},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
 )
 
 // packed is how a dataset was packed, as its recipe tells.
@@ -39,7 +40,7 @@ func recipeOf(m map[string]string, compressesFiles bool) (packed, error) {
 // the decoder may have read them.
 func withDecoder(m map[string]string) map[string]string {
 	was, told := m[preprocess.DecoderVersionKey]
-	now := preprocess.DecoderVersion()
+	now := jpeg.DecoderVersion()
 	if !told || slices.Contains(strings.Split(was, ", "), now) {
 		return m
 	}

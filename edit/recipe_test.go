@@ -4,11 +4,12 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
 )
 
 // The recipe names every version of the decoder that read an image of the dataset.
 func TestWithDecoder(t *testing.T) {
-	now := preprocess.DecoderVersion()
+	now := jpeg.DecoderVersion()
 	for was, want := range map[string]string{"": "", now: now, "0.1": "0.1, " + now, "0.1, " + now: "0.1, " + now} {
 		m := map[string]string{"encode": "png"}
 		if was != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // content tells a file's bytes from all others.
@@ -159,7 +159,7 @@ func (a *adder) hashNew(ctx context.Context, m *moved) (map[int][16]byte, error)
 				return nil
 			}
 			err = guard.Do(func() error { return a.src.Read(int(a.pairs[ask[i]].src), &s) })
-			if preprocess.EndsRun(err) {
+			if pixel.EndsRun(err) {
 				return fmt.Errorf("key %q: %w", in.Key, err)
 			}
 			if err == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // Repaired is what Repair found.
@@ -147,7 +148,7 @@ func (r *repairer) samples(ctx context.Context, v *version, workers int) error {
 			if err == nil {
 				return nil
 			}
-			if preprocess.EndsRun(err) {
+			if pixel.EndsRun(err) {
 				return fmt.Errorf("%s: %w", r.target.Path, err)
 			}
 			r.mu.Lock()
@@ -187,7 +188,7 @@ func (r *repairer) one(v *version, i int32, proc *preprocess.Processor, s, out *
 		return err
 	})
 	// What says nothing of the sample must not have the user remove it.
-	if panicked := new(guard.PanicError); preprocess.EndsRun(err) || errors.As(err, &panicked) {
+	if panicked := new(guard.PanicError); pixel.EndsRun(err) || errors.As(err, &panicked) {
 		return fmt.Errorf("key %q: %w", in.Key, err)
 	}
 	r.mu.Lock()

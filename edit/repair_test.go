@@ -17,7 +17,7 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/formattest"
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/verify"
 )
 
@@ -170,7 +170,7 @@ func TestWhatIsNotTheSamplesFaultEndsTheRun(t *testing.T) {
 	d, err := edit.Salvage(formatOf(t, path), path)
 	f.must(err)
 	defer d.Close()
-	for _, cause := range []error{memory, preprocess.ErrMemory, nil} {
+	for _, cause := range []error{memory, pixel.ErrMemory, nil} {
 		_, found, err := edit.Repair(context.Background(), d, nil, true, ending{src, cause}, convert.Options{})
 		if panicked := new(guard.PanicError); err == nil || cause != nil && !errors.Is(err, cause) || cause == nil && !errors.As(err, &panicked) {
 			t.Errorf("repair, %v: found %+v, %v", cause, found, err)

@@ -5,12 +5,16 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/pixeltest"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 func BenchmarkPhotos(b *testing.B) {
 	var values []formats.Value
 	var bytes int64
-	for i, path := range photos(b) {
+	for i, path := range pixeltest.Photos(b) {
 		if i%10 != 0 {
 			continue
 		}
@@ -19,12 +23,12 @@ func BenchmarkPhotos(b *testing.B) {
 		bytes += int64(len(data))
 	}
 	b.Run("Decode", func(b *testing.B) {
-		d := NewDecoder()
+		d := codec.NewDecoder()
 		defer d.Close()
-		var m Image
+		var m pixel.Image
 		for b.Loop() {
 			for i := range values {
-				if err := d.Decode(&m, &values[i], DecodeOptions{}); err != nil {
+				if err := d.Decode(&m, &values[i], codec.DecodeOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -35,7 +39,7 @@ func BenchmarkPhotos(b *testing.B) {
 		b.SetBytes(bytes)
 		for b.Loop() {
 			for i := range values {
-				if err := CheckStructure(values[i].Data, formats.JPEG); err != nil {
+				if err := codec.CheckStructure(values[i].Data, formats.JPEG); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -44,7 +48,7 @@ func BenchmarkPhotos(b *testing.B) {
 	b.Run("Inspect", func(b *testing.B) {
 		for b.Loop() {
 			for i := range values {
-				if _, _, err := Inspect(values[i].Data); err != nil {
+				if _, _, err := codec.Inspect(values[i].Data); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -54,18 +58,18 @@ func BenchmarkPhotos(b *testing.B) {
 }
 
 func BenchmarkCodecs(b *testing.B) {
-	d, e := NewDecoder(), NewEncoder()
+	d, e := codec.NewDecoder(), codec.NewEncoder()
 	defer d.Close()
 	defer e.Close()
-	var photo, m Image
-	if err := d.Decode(&photo, &formats.Value{Data: readFile(b, photos(b)[0])}, DecodeOptions{}); err != nil {
+	var photo, m pixel.Image
+	if err := d.Decode(&photo, &formats.Value{Data: readFile(b, pixeltest.Photos(b)[0])}, codec.DecodeOptions{}); err != nil {
 		b.Fatal(err)
 	}
-	var r Resampler
-	if err := r.Resize(&m, &photo, Rect{}, 341, 256, Bilinear); err != nil {
+	var r resample.Resampler
+	if err := r.Resize(&m, &photo, pixel.Rect{}, 341, 256, resample.Bilinear); err != nil {
 		b.Fatal(err)
 	}
-	for _, enc := range []Encode{{Encoding: formats.JPEG, Quality: 90}, {Encoding: formats.PNG}, {Encoding: formats.Raw}} {
+	for _, enc := range []codec.Encode{{Encoding: formats.JPEG, Quality: 90}, {Encoding: formats.PNG}, {Encoding: formats.Raw}} {
 		var v formats.Value
 		b.Run("Encode/"+enc.String(), func(b *testing.B) {
 			for b.Loop() {
@@ -76,18 +80,18 @@ func BenchmarkCodecs(b *testing.B) {
 			b.ReportMetric(float64(len(v.Data)), "bytes")
 		})
 		b.Run("Decode/"+enc.String(), func(b *testing.B) {
-			var out Image
+			var out pixel.Image
 			for b.Loop() {
-				if err := d.Decode(&out, &v, DecodeOptions{}); err != nil {
+				if err := d.Decode(&out, &v, codec.DecodeOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 	}
 	b.Run("Orient", func(b *testing.B) {
-		var out Image
+		var out pixel.Image
 		for b.Loop() {
-			Orient(&out, &m, 6)
+			pixel.Orient(&out, &m, 6)
 		}
 	})
 }
@@ -103,14 +107,14 @@ func readFile(b *testing.B, path string) []byte {
 // BenchmarkProcess is what packing costs a photo.
 func BenchmarkProcess(b *testing.B) {
 	p, err := NewProcessor(Recipe{
-		Resize: Resize{Mode: ResizeShorter, W: 256}, Encode: Encode{Encoding: formats.JPEG, Quality: 90},
+		Resize: Resize{Mode: ResizeShorter, W: 256}, Encode: codec.Encode{Encoding: formats.JPEG, Quality: 90},
 	}, formats.Schema{{Name: "image", Kind: formats.Image}})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer p.Close()
 	var in []formats.Sample
-	for i, path := range photos(b) {
+	for i, path := range pixeltest.Photos(b) {
 		if i%20 == 0 {
 			in = append(in, formats.Sample{Values: []formats.Value{{Data: readFile(b, path)}}})
 		}

@@ -6,6 +6,9 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // From the strings of the command line to a sample with its image ready to train on.
@@ -14,7 +17,7 @@ func ExampleProcessor() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	encode, err := preprocess.ParseEncode("raw")
+	encode, err := codec.ParseEncode("raw")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -43,17 +46,17 @@ func ExampleProcessor() {
 
 // A random crop as a loader takes it: decode once, crop and scale in one pass.
 func ExampleResampler_Resize() {
-	d := preprocess.NewDecoder()
+	d := codec.NewDecoder()
 	defer d.Close()
-	var image, crop preprocess.Image
+	var image, crop pixel.Image
 	v := formats.Value{Data: jpegFile(500, 375), Encoding: formats.JPEG}
-	if err := d.Decode(&image, &v, preprocess.DecodeOptions{Color: preprocess.ColorRGB}); err != nil {
+	if err := d.Decode(&image, &v, codec.DecodeOptions{Color: pixel.ColorRGB}); err != nil {
 		fmt.Println(err)
 		return
 	}
-	var r preprocess.Resampler
-	part := preprocess.Rect{X: 100, Y: 30, W: 300, H: 280}
-	if err := r.Resize(&crop, &image, part, 224, 224, preprocess.Bilinear); err != nil {
+	var r resample.Resampler
+	part := pixel.Rect{X: 100, Y: 30, W: 300, H: 280}
+	if err := r.Resize(&crop, &image, part, 224, 224, resample.Bilinear); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -62,11 +65,11 @@ func ExampleResampler_Resize() {
 }
 
 func jpegFile(w, h int) []byte {
-	var m preprocess.Image
+	var m pixel.Image
 	m.Reset(h, w, 3, formats.Uint8)
-	e := preprocess.NewEncoder()
+	e := codec.NewEncoder()
 	defer e.Close()
-	data, err := e.AppendJPEG(nil, &m, preprocess.Encode{Quality: 90})
+	data, err := e.AppendJPEG(nil, &m, codec.Encode{Quality: 90})
 	if err != nil {
 		panic(err)
 	}

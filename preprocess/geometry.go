@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // geometry is what happens to the places of a sample's pixels: turned from inH by inW by
@@ -16,7 +17,7 @@ type geometry struct {
 	orientation int
 	scale, cut  bool
 	h, w        int
-	keep        Rect
+	keep        pixel.Rect
 }
 
 // geometry plans for an image that is stored as h by w.
@@ -25,10 +26,10 @@ func (r Recipe) geometry(h, w, orientation int) geometry {
 	if r.exif() == EXIFApply {
 		g.orientation = orientation
 	}
-	th, tw := orientedSize(h, w, g.orientation)
+	th, tw := pixel.OrientedSize(h, w, g.orientation)
 	g.w, g.h, g.keep = r.Resize.Plan(tw, th, r.Upscale)
 	g.scale = r.Resize.Mode != ResizeNone && (g.w != tw || g.h != th)
-	g.cut = g.keep != Rect{W: g.w, H: g.h}
+	g.cut = g.keep != pixel.Rect{W: g.w, H: g.h}
 	return g
 }
 
@@ -40,14 +41,14 @@ func (g *geometry) boxes(out, in *formats.Value) error {
 			formats.ErrSchema, len(in.Data), in.DType, in.Shape)
 	}
 	out.Set(*in)
-	h, w := orientedSize(g.inH, g.inW, g.orientation)
+	h, w := pixel.OrientedSize(g.inH, g.inW, g.orientation)
 	sx, sy := float64(g.w)/float64(w), float64(g.h)/float64(h)
 	for at := 0; at < len(out.Data); at += 16 {
 		var b [4]float32
 		for i := range b {
 			b[i] = math.Float32frombits(binary.LittleEndian.Uint32(out.Data[at+4*i:]))
 		}
-		b = orientBox(b, g.inH, g.inW, g.orientation)
+		b = pixel.OrientBox(b, g.inH, g.inW, g.orientation)
 		for i, v := range b {
 			size, scale, shift := g.keep.W, sx, g.keep.X
 			if i&1 == 1 {

@@ -10,14 +10,18 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
 // claims are small files whose headers claim 13000x13000 pixels, just below the limit.
 func claims(t *testing.T) map[string][]byte {
 	const size = 13000
 	list := map[string][]byte{}
-	for _, name := range soundNames(t) {
-		data, err := os.ReadFile(testdata("sound", name))
+	for _, name := range pixeltest.SoundNames(t) {
+		data, err := os.ReadFile(pixeltest.Testdata("sound", name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,35 +29,35 @@ func claims(t *testing.T) map[string][]byte {
 		be := binary.BigEndian.AppendUint32(nil, size)
 		switch filepath.Ext(name) {
 		case ".jpg":
-			for _, p := range partsOf(data) {
-				if isSOF(p.mark) {
-					data = changed(data, p.body+1, be[2], be[3], be[2], be[3])
+			for _, p := range pixeltest.PartsOf(data) {
+				if jpeg.IsSOF(p.Mark) {
+					data = pixeltest.Changed(data, p.Body+1, be[2], be[3], be[2], be[3])
 				}
 			}
 		case ".png":
 			body := slices.Concat(be, be, data[24:29])
-			data = slices.Concat(data[:8], chunkOf("IHDR", body), data[33:])
+			data = slices.Concat(data[:8], pixeltest.ChunkOf("IHDR", body), data[33:])
 		case ".gif":
 			at := 13 + 3<<(data[10]&7+1)
 			for data[at] != ',' {
 				at++
 			}
-			data = changed(data, at+5, le[0], le[1], le[0], le[1])
+			data = pixeltest.Changed(data, at+5, le[0], le[1], le[0], le[1])
 		case ".bmp":
-			data = changed(data, 18, slices.Concat(le, le)...)
+			data = pixeltest.Changed(data, 18, slices.Concat(le, le)...)
 		case ".webp":
 			i := bytes.Index(data, []byte("\x9d\x01\x2a"))
 			if i < 0 { // a lossless one of one colour needs no bits for a pixel: nothing can be told
 				continue
 			}
-			data = changed(data, i+3, le[0], le[1], le[0], le[1])
+			data = pixeltest.Changed(data, i+3, le[0], le[1], le[0], le[1])
 			if string(data[12:16]) == "VP8X" {
-				data = changed(data, 24, le[0]-1, le[1], 0, le[0]-1, le[1], 0)
+				data = pixeltest.Changed(data, 24, le[0]-1, le[1], 0, le[0]-1, le[1], 0)
 			}
 		case ".tif":
 			at := int(binary.LittleEndian.Uint32(data[4:])) + 2
 			for _, e := range []int{at, at + 12} {
-				data = changed(data, e+8, le...)
+				data = pixeltest.Changed(data, e+8, le...)
 			}
 		}
 		list[name] = data
@@ -63,13 +67,13 @@ func claims(t *testing.T) map[string][]byte {
 
 // Memory is not given for what a header merely claims.
 func TestClaimsTakeNoMemory(t *testing.T) {
-	d := NewDecoder()
+	d := codec.NewDecoder()
 	defer d.Close()
 	for name, data := range claims(t) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		var m Image
-		err := d.Decode(&m, &formats.Value{Data: data}, DecodeOptions{})
+		var m pixel.Image
+		err := d.Decode(&m, &formats.Value{Data: data}, codec.DecodeOptions{})
 		runtime.ReadMemStats(&after)
 		if err == nil {
 			t.Errorf("%s: %dx%d pixels of %d bytes", name, m.W, m.H, len(data))
@@ -82,8 +86,8 @@ func TestClaimsTakeNoMemory(t *testing.T) {
 
 // What is odd and read nevertheless is written with a warning, and refused if one is strict.
 func TestStrict(t *testing.T) {
-	exact(t)
-	data, err := os.ReadFile(testdata("sound", "420.jpg"))
+	pixeltest.Exact(t)
+	data, err := os.ReadFile(pixeltest.Testdata("sound", "420.jpg"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,8 +105,8 @@ func TestStrict(t *testing.T) {
 		"cut inside":              {cut, Recipe{}, false, false},
 		"cut inside, decoded":     {cut, Recipe{Decode: true}, false, true},
 		"cut inside, strict":      {cut, Recipe{Decode: true, Strict: true}, true, false},
-		"cut inside, new, strict": {cut, Recipe{Encode: Encode{Encoding: formats.PNG}, Strict: true}, true, false},
-		"cut inside, new":         {cut, Recipe{Encode: Encode{Encoding: formats.PNG}}, false, true},
+		"cut inside, new, strict": {cut, Recipe{Encode: codec.Encode{Encoding: formats.PNG}, Strict: true}, true, false},
+		"cut inside, new":         {cut, Recipe{Encode: codec.Encode{Encoding: formats.PNG}}, false, true},
 		"without an end":          {late, Recipe{}, false, true},
 		"without an end, strict":  {late, Recipe{Strict: true}, true, false},
 	} {

@@ -10,15 +10,18 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
 // Broken and odd images are refused where Pillow refuses them, and give its pixels where it
 // reads them. DSCONV_EVERY_ODD=1 takes all of them (minutes), else it is a sample.
 func TestOddEqualsPillow(t *testing.T) {
-	exact(t)
-	p := startPillow(t)
+	pixeltest.Exact(t)
+	p := pixeltest.StartPillow(t)
 	path := filepath.Join(t.TempDir(), "odd")
-	d := NewDecoder()
+	d := codec.NewDecoder()
 	defer d.Close()
 	schema := formats.Schema{{Name: "image", Kind: formats.Image}}
 	keep, deep := newProcessor(t, Recipe{}, schema), newProcessor(t, Recipe{Decode: true}, schema)
@@ -26,16 +29,16 @@ func TestOddEqualsPillow(t *testing.T) {
 	if os.Getenv("DSCONV_EVERY_ODD") != "" {
 		step = 1
 	}
-	all := oddImages(t)
+	all := pixeltest.Irregular(t)
 	for i := 0; i < len(all); i += step {
 		o := all[i]
-		if err := os.WriteFile(path, o.data, 0o666); err != nil {
+		if err := os.WriteFile(path, o.Data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		want := p.ask(ask{"op": "judge", "path": path})
-		var m Image
-		err := d.Decode(&m, &formats.Value{Data: o.data}, DecodeOptions{})
-		found := judgement{o, d.Header(), want, err, d.Warning(), process(keep, o.data), process(deep, o.data)}
+		want := p.Ask(pixeltest.Ask{"op": "judge", "path": path})
+		var m pixel.Image
+		err := d.Decode(&m, &formats.Value{Data: o.Data}, codec.DecodeOptions{})
+		found := judgement{o, d.Header(), want, err, d.Warning(), process(keep, o.Data), process(deep, o.Data)}
 		what := found.difference(&m)
 		if what == "" {
 			continue
@@ -44,7 +47,7 @@ func TestOddEqualsPillow(t *testing.T) {
 			known[why]++
 			continue
 		}
-		t.Errorf("%s: %s: decode %v, keep %v, keep and decode %v, Pillow %q", o.name, what, err, found.keep, found.deep, want.Error)
+		t.Errorf("%s: %s: decode %v, keep %v, keep and decode %v, Pillow %q", o.Name, what, err, found.keep, found.deep, want.Error)
 	}
 	for why, n := range known {
 		t.Logf("%d differ: %s", n, why)
@@ -60,22 +63,22 @@ func process(p *Processor, data []byte) error {
 
 // judgement is what all say of one image.
 type judgement struct {
-	odd
-	header     Header
-	pillow     answer
+	pixeltest.Odd
+	header     pixel.Header
+	pillow     pixeltest.Answer
 	err        error // of decoding
 	warning    string
 	keep, deep error // of keeping it as it is
 }
 
 // difference names what differs from Pillow, "" if nothing does.
-func (j *judgement) difference(m *Image) string {
+func (j *judgement) difference(m *pixel.Image) string {
 	switch {
 	case j.err != nil && j.pillow.Error == "":
 		return "Pillow reads it"
 	case j.err == nil && j.pillow.Error != "":
 		return "Pillow raises"
-	case j.err == nil && (!slices.Equal([]int{m.H, m.W, m.C}, j.pillow.Shape) || sha(m) != j.pillow.SHA):
+	case j.err == nil && (!slices.Equal([]int{m.H, m.W, m.C}, j.pillow.Shape) || pixeltest.SHA(m) != j.pillow.SHA):
 		return "other pixels"
 	case (j.deep == nil) != (j.err == nil):
 		return "keep and decode"
@@ -87,20 +90,20 @@ func (j *judgement) difference(m *Image) string {
 
 // reason says why a difference is there, "" if there is no excuse.
 func (j *judgement) reason(what string) string {
-	enc := formats.Sniff(j.data)
-	unsupported := errors.Is(j.err, ErrUnsupported)
+	enc := formats.Sniff(j.Data)
+	unsupported := errors.Is(j.err, pixel.ErrUnsupported)
 	switch {
 	case unsupported && what != "Pillow raises":
 		return "said to be unsupported; kept as it is with a warning"
 	case what == "keep" && enc == formats.PNG && j.keep == nil:
 		return "a PNG whose chunks are sound and whose pixels are not: --check decode finds it"
-	case what == "other pixels" && enc == formats.JPEG && j.warning != "" && strings.Contains(j.name, "prog"):
+	case what == "other pixels" && enc == formats.JPEG && j.warning != "" && strings.Contains(j.Name, "prog"):
 		return "a progressive JPEG whose scans are missing, which each libjpeg guesses in its own way; there is a warning"
 	case what == "Pillow reads it" && enc == formats.TIFF:
 		return "TIFF is read more strictly"
-	case what == "Pillow reads it" && errors.Is(j.err, ErrTruncated) && strings.Contains(j.err.Error(), "cannot hold"):
+	case what == "Pillow reads it" && errors.Is(j.err, pixel.ErrTruncated) && strings.Contains(j.err.Error(), "cannot hold"):
 		return "a header claims far more than the file can hold"
-	case what == "Pillow raises" && strings.Contains(j.name, "fdAT"):
+	case what == "Pillow raises" && strings.Contains(j.Name, "fdAT"):
 		return "an animation's frames after the first are not looked at"
 	case what == "Pillow reads it" && strings.Contains(j.err.Error(), "GIF codes of 0 bits"):
 		return "GIF codes of no bits"

@@ -1,6 +1,12 @@
 package preprocess
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
+)
 
 // FuzzParse: what the parsers of options take is what they say again, and in a recipe
 // either fits or is refused.
@@ -12,8 +18,8 @@ func FuzzParse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if e, err := ParseEncode(s); err == nil {
-			if again, err := ParseEncode(e.String()); err != nil || again != e {
+		if e, err := codec.ParseEncode(s); err == nil {
+			if again, err := codec.ParseEncode(e.String()); err != nil || again != e {
 				t.Errorf("encode %q is %q: %v, %v", s, e, again, err)
 			}
 		}
@@ -21,18 +27,18 @@ func FuzzParse(f *testing.F) {
 			if again, err := ParseResize(r.String()); err != nil || again != r || r.W < 0 || r.W > maxSide || r.H < 0 || r.H > maxSide {
 				t.Errorf("resize %q is %q: %v, %v", s, r, again, err)
 			}
-			if err := (Recipe{Resize: r, Encode: Encode{Encoding: "png"}}).Validate(); err != nil {
+			if err := (Recipe{Resize: r, Encode: codec.Encode{Encoding: "png"}}).Validate(); err != nil {
 				t.Errorf("a recipe with resize %q: %v", s, err)
 			}
 		}
 		if n, err := ParseZstd(s); err == nil && (n < 0 || n > 22 || n == 0 && s != "") {
 			t.Errorf("compress %q is %d", s, n)
 		}
-		c, err := ParseColor(s)
+		c, err := pixel.ParseColor(s)
 		if err == nil && string(c) != s {
 			t.Errorf("color %q is %q", s, c)
 		}
-		x, err := ParseFilter(s)
+		x, err := resample.ParseFilter(s)
 		if err == nil && string(x) != s {
 			t.Errorf("filter %q is %q", s, x)
 		}

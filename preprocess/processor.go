@@ -6,6 +6,11 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/budget"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // Processor applies a Recipe to samples. It belongs to one goroutine and is made for long
@@ -14,14 +19,14 @@ type Processor struct {
 	recipe  Recipe
 	schema  formats.Schema
 	image   int
-	decoder Decoder
-	encoder Encoder
-	resizer Resampler
+	decoder codec.Decoder
+	encoder codec.Encoder
+	resizer resample.Resampler
 	// pixels go from one of the buffers to the next.
-	decoded, turned, scaled Image
+	decoded, turned, scaled pixel.Image
 
-	transcoder Transcoder
-	room       Room
+	transcoder jpeg.Transcoder
+	room       budget.Room
 	tight      bool // what the image's way takes together is more than it may take
 
 	// Hold, if not nil, is asked whether there is room for n bytes that an image is made that is
@@ -44,11 +49,11 @@ func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
 	if err := schema.Validate(); err != nil {
 		return nil, err
 	}
-	return &Processor{recipe: r, schema: schema, image: schema.ImageIndex(), room: Room{Made: r.Resize.pixels()}}, nil
+	return &Processor{recipe: r, schema: schema, image: schema.ImageIndex(), room: budget.Room{Made: r.Resize.pixels()}}, nil
 }
 
 // StopBy lets s end Process early, from now until Close.
-func (p *Processor) StopBy(s *Stop) {
+func (p *Processor) StopBy(s *pixel.Stop) {
 	p.decoder.StopBy(s)
 	p.encoder.StopBy(s)
 	p.transcoder.StopBy(s)
@@ -153,12 +158,12 @@ func (p *Processor) passThrough(in, out *formats.Sample) error {
 // it is; it is an error if it is damaged, which its structure may not have shown.
 func (p *Processor) tile(v, spare *formats.Value) (err error) {
 	if p.room.Take(tileRoom(v.Data), len(v.Data), p.recipe.MaxPixels) != nil {
-		p.untiled = append(p.untiled, notRoom)
+		p.untiled = append(p.untiled, jpeg.NotRoom)
 		return nil
 	}
 	defer p.free()
 	spare.Data, err = p.transcoder.Append(spare.Data[:0], v.Data, p.recipe.Encode.Interval, p.recipe.Strip)
-	var not *NotTiledError
+	var not *jpeg.NotTiledError
 	switch {
 	case err == nil:
 		v.Data, spare.Data = spare.Data, v.Data
@@ -166,7 +171,7 @@ func (p *Processor) tile(v, spare *formats.Value) (err error) {
 		return nil
 	case !errors.As(err, &not):
 		return err
-	case not.Reason == notSound && p.warning == "":
+	case not.Reason == jpeg.NotSound && p.warning == "":
 		err = p.decodes(v, nil)
 	default:
 		err = nil
@@ -177,23 +182,23 @@ func (p *Processor) tile(v, spare *formats.Value) (err error) {
 
 // checked gives the header of a value whose structure is sound. What only looks damaged is
 // decoded to see: damaged is what Pillow does not read.
-func (p *Processor) checked(v *formats.Value) (Header, error) {
+func (p *Processor) checked(v *formats.Value) (pixel.Header, error) {
 	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
-		h, err := rawHeader(v)
+		h, err := codec.RawHeader(v)
 		if want := h.H * h.W * h.C * h.DType.Size(); err == nil && v.Encoding == formats.Raw && len(v.Data) != want {
-			err = fmt.Errorf("%w: %d raw bytes for shape %v of %s", ErrTruncated, len(v.Data), v.Shape, v.DType)
+			err = fmt.Errorf("%w: %d raw bytes for shape %v of %s", pixel.ErrTruncated, len(v.Data), v.Shape, v.DType)
 		}
 		return h, err
 	}
-	enc, h, err := Inspect(v.Data)
+	enc, h, err := codec.Inspect(v.Data)
 	if err != nil {
 		return h, err
 	}
 	v.Encoding = enc
-	if err := checkSize(h, p.recipe.MaxPixels); err != nil {
+	if err := codec.CheckSize(h, p.recipe.MaxPixels); err != nil {
 		return h, err
 	}
-	unusual, fault := structure(v.Data, enc)
+	unusual, fault := codec.Structure(v.Data, enc)
 	if unusual == "" && fault == nil && !p.recipe.Decode {
 		return h, nil
 	}
@@ -203,13 +208,13 @@ func (p *Processor) checked(v *formats.Value) (Header, error) {
 // decodes reports whether an image that is to be passed through can be decoded, and warns of
 // what is odd about it. What dsconv cannot decode passes with a warning.
 func (p *Processor) decodes(v *formats.Value, fault error) error {
-	o := DecodeOptions{Color: ColorKeep, MaxPixels: p.recipe.MaxPixels, Room: &p.room}
+	o := codec.DecodeOptions{Color: pixel.ColorKeep, MaxPixels: p.recipe.MaxPixels, Room: &p.room}
 	defer p.free()
 	err := p.decoder.Decode(&p.decoded, v, o)
 	switch {
-	case err != nil && EndsRun(err):
+	case err != nil && pixel.EndsRun(err):
 		return err
-	case errors.Is(err, ErrUnsupported):
+	case errors.Is(err, pixel.ErrUnsupported):
 		return p.warn("not checked: " + err.Error())
 	case err != nil && fault != nil:
 		return fault // says more than the decoder, which sees bad pixels
@@ -227,7 +232,7 @@ func (p *Processor) warn(what string) error {
 		return nil
 	}
 	if p.recipe.Strict {
-		return fmt.Errorf("%w: %s", ErrCorrupt, what)
+		return fmt.Errorf("%w: %s", pixel.ErrCorrupt, what)
 	}
 	p.warning = what
 	return nil
@@ -236,12 +241,12 @@ func (p *Processor) warn(what string) error {
 // pixels decodes, turns, scales and encodes one image or mask. The designated image, which
 // comes first, decides g.
 func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometry) error {
-	o := DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.MaxPixels, Room: &p.room}
+	o := codec.DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.MaxPixels, Room: &p.room}
 	filter, enc := p.recipe.filter(), p.recipe.Encode
 	if kind == formats.Mask {
-		o.Color, o.Indices, filter = ColorKeep, true, Nearest
+		o.Color, o.Indices, filter = pixel.ColorKeep, true, resample.Nearest
 		if enc.Encoding == formats.JPEG {
-			enc = Encode{Encoding: formats.PNG}
+			enc = codec.Encode{Encoding: formats.PNG}
 		}
 	}
 	if !g.known {
@@ -250,7 +255,7 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 		}
 	}
 	if o.Fast = p.recipe.Fast && kind == formats.Image; o.Fast {
-		o.LeastH, o.LeastW = orientedSize(g.h, g.w, g.orientation)
+		o.LeastH, o.LeastW = pixel.OrientedSize(g.h, g.w, g.orientation)
 	}
 	defer p.free()
 	if err := p.reserve(in, o, g, enc, filter); err != nil {
@@ -266,21 +271,21 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 		return err
 	}
 	p.leave()
-	area := p.decoder.Area().orient(p.decoded.H, p.decoded.W, g.orientation)
+	area := p.decoder.Area().Orient(p.decoded.H, p.decoded.W, g.orientation)
 	m := &p.decoded
 	if g.orientation != 1 {
-		Orient(&p.turned, m, g.orientation)
+		pixel.Orient(&p.turned, m, g.orientation)
 		m = &p.turned
 		p.leave(&p.decoded)
 	}
 	switch {
 	case g.scale:
-		if err := p.resizer.ResizePart(&p.scaled, m, Rect{}, area, g.w, g.h, g.keep, filter); err != nil {
+		if err := p.resizer.ResizePart(&p.scaled, m, pixel.Rect{}, area, g.w, g.h, g.keep, filter); err != nil {
 			return err
 		}
 		m = &p.scaled
 	case g.cut:
-		m.crop(&p.scaled, g.keep)
+		m.Crop(&p.scaled, g.keep)
 		m = &p.scaled
 	}
 	if m == &p.scaled {
@@ -323,8 +328,8 @@ func (r Recipe) output(f formats.Field) (d formats.DType, shape []int) {
 		h, w, c = f.Shape[0], f.Shape[1], f.Shape[2]
 	}
 	d = f.DType
-	if f.Kind == formats.Image && r.color() != ColorKeep {
-		d, c = formats.Uint8, r.color().channels(c)
+	if f.Kind == formats.Image && r.color() != pixel.ColorKeep {
+		d, c = formats.Uint8, r.color().Channels(c)
 	}
 	switch {
 	case r.Resize.Mode == ResizeExact || r.Resize.Mode == ResizeCover:

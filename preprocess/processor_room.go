@@ -4,6 +4,11 @@ import (
 	"runtime/debug"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/budget"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // pixels is the most that an image is made by r, 0 if that depends on the image.
@@ -18,41 +23,41 @@ func (r Resize) pixels() int {
 }
 
 // reserve tells the room what will be made of an image besides its pixels.
-func (p *Processor) reserve(v *formats.Value, o DecodeOptions, g *geometry, enc Encode, f Filter) error {
+func (p *Processor) reserve(v *formats.Value, o codec.DecodeOptions, g *geometry, enc codec.Encode, f resample.Filter) error {
 	h, err := p.decoder.Inspect(v)
 	if err != nil {
 		return err
 	}
-	if err := checkSize(h, o.MaxPixels); err != nil {
+	if err := codec.CheckSize(h, o.MaxPixels); err != nil {
 		return err
 	}
-	c := o.Color.channels(h.C)
+	c := o.Color.Channels(h.C)
 	d := formats.Uint8
-	if o.Color == ColorKeep {
+	if o.Color == pixel.ColorKeep {
 		d = h.DType
 	}
 	if o.Indices && h.Palette {
 		c = 1
 	}
-	w := newWork(v, h, o, area(h.H, h.W, c*d.Size()))
+	w := newWork(v, h, o, budget.Area(h.H, h.W, c*d.Size()))
 	if g.orientation != 1 {
 		w.step(w.last, 0)
 	}
-	th, tw := orientedSize(h.H, h.W, g.orientation)
+	th, tw := pixel.OrientedSize(h.H, h.W, g.orientation)
 	outH, outW := th, tw
 	if g.scale || g.cut {
 		outH, outW = g.keep.H, g.keep.W
 		scaling := int64(0)
 		if g.scale {
-			scaling = ResizeRoom(th, tw, g.h, g.w, c, g.keep, f, d)
+			scaling = resample.ResizeRoom(th, tw, g.h, g.w, c, g.keep, f, d)
 		}
-		w.step(area(outH, outW, c*d.Size()), scaling)
+		w.step(budget.Area(outH, outW, c*d.Size()), scaling)
 	}
-	w.step(0, enc.room(outH, outW, c, d))
+	w.step(0, enc.Room(outH, outW, c, d))
 	p.plans(w, len(v.Data), o.MaxPixels)
-	if out := area(outH, outW, c*d.Size()); enc.Encoding == formats.Raw && p.recipe.Zstd == 0 && p.Hold != nil &&
-		out > max(modestOutput, share(len(v.Data))) && !p.Hold(out) {
-		return ErrLater
+	if out := budget.Area(outH, outW, c*d.Size()); enc.Encoding == formats.Raw && p.recipe.Zstd == 0 && p.Hold != nil &&
+		out > max(budget.ModestOutput, budget.Share(len(v.Data))) && !p.Hold(out) {
+		return pixel.ErrLater
 	}
 	return nil
 }
@@ -62,12 +67,12 @@ func (p *Processor) reserve(v *formats.Value, o DecodeOptions, g *geometry, enc 
 type work struct{ decoding, rest, most, last int64 }
 
 // newWork begins with the decoding of v, whose pixels take n bytes.
-func newWork(v *formats.Value, h Header, o DecodeOptions, n int64) work {
+func newWork(v *formats.Value, h pixel.Header, o codec.DecodeOptions, n int64) work {
 	decoding := int64(0)
-	if all := (Rect{W: h.W, H: h.H}); v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
-		decoding = rawRoom(v, h, all, o)
+	if all := (pixel.Rect{W: h.W, H: h.H}); v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
+		decoding = codec.RawRoom(v, h, all, o)
 	} else {
-		decoding = decodeRoom(v.Data, formats.Sniff(v.Data), h, all, o)
+		decoding = codec.DecodeRoom(v.Data, formats.Sniff(v.Data), h, all, o)
 	}
 	return work{decoding: decoding, most: decoding, last: n}
 }
@@ -83,14 +88,14 @@ func (w *work) step(made, n int64) {
 // image: not if there is no room for all of them.
 func (p *Processor) plans(w work, size, maxPixels int) {
 	p.room.Extra = w.rest
-	_, err := p.room.need(w.decoding, size, maxPixels)
+	_, err := p.room.Need(w.decoding, size, maxPixels)
 	if p.tight = err != nil; p.tight {
 		p.room.Extra = w.most - w.decoding
 	}
 }
 
 // leave drops what was used for the last time, if there is no room for all.
-func (p *Processor) leave(used ...*Image) {
+func (p *Processor) leave(used ...*pixel.Image) {
 	if !p.tight {
 		return
 	}
@@ -108,7 +113,7 @@ func tileRoom(data []byte) int64 {
 	if formats.Sniff(data) != formats.JPEG {
 		return 0
 	}
-	_, n, _ := jpegHeader(data)
+	_, n, _ := jpeg.ReadHeader(data)
 	return 2 * int64(n)
 }
 
@@ -118,7 +123,7 @@ func (p *Processor) free() {
 		p.decoder.Shrink()
 		p.encoder.Shrink()
 		p.resizer.Shrink()
-		for _, m := range []*Image{&p.decoded, &p.turned, &p.scaled} {
+		for _, m := range []*pixel.Image{&p.decoded, &p.turned, &p.scaled} {
 			m.Shrink()
 		}
 	}

@@ -9,6 +9,11 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/pixeltest"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 var stereo = formats.Schema{
@@ -23,17 +28,17 @@ var stereo = formats.Schema{
 // stereoSample has a pair of 100x60, a 16-bit mask and two boxes.
 func stereoSample(t *testing.T) *formats.Sample {
 	t.Helper()
-	e := NewEncoder()
+	e := codec.NewEncoder()
 	defer e.Close()
 	s := &formats.Sample{Key: "a/b", Split: "train", Columns: []string{"x"}}
 	s.Resize(len(stereo))
-	img := testImage(100, 60, 3, formats.Uint8)
-	for i, enc := range []Encode{{Encoding: formats.JPEG, Quality: 90}, {Encoding: formats.PNG}} {
+	img := pixeltest.TestImage(100, 60, 3, formats.Uint8)
+	for i, enc := range []codec.Encode{{Encoding: formats.JPEG, Quality: 90}, {Encoding: formats.PNG}} {
 		if err := e.Encode(&s.Values[i], img, enc, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := e.Encode(&s.Values[2], testImage(100, 60, 1, formats.Uint16), Encode{Encoding: formats.PNG}, 0); err != nil {
+	if err := e.Encode(&s.Values[2], pixeltest.TestImage(100, 60, 1, formats.Uint16), codec.Encode{Encoding: formats.PNG}, 0); err != nil {
 		t.Fatal(err)
 	}
 	s.Values[3] = boxes(10, 20, 50, 40, 90, 0, 100, 60)
@@ -61,7 +66,7 @@ func newProcessor(t *testing.T, r Recipe, schema formats.Schema) *Processor {
 }
 
 func TestProcessGeometry(t *testing.T) {
-	p := newProcessor(t, Recipe{Resize: Resize{ResizeCover, 30, 30}, Encode: Encode{Encoding: formats.Raw}}, stereo)
+	p := newProcessor(t, Recipe{Resize: Resize{ResizeCover, 30, 30}, Encode: codec.Encode{Encoding: formats.Raw}}, stereo)
 	var in *formats.Sample
 	var out formats.Sample
 	for range 2 { // the second time into used memory
@@ -90,13 +95,13 @@ func TestProcessGeometry(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	// The mask's pixels are pixels of the source.
-	mask := testImage(100, 60, 1, formats.Uint16)
-	var want, cut Image
-	var r Resampler
-	if err := r.Resize(&want, mask, Rect{}, 50, 30, Nearest); err != nil {
+	mask := pixeltest.TestImage(100, 60, 1, formats.Uint16)
+	var want, cut pixel.Image
+	var r resample.Resampler
+	if err := r.Resize(&want, mask, pixel.Rect{}, 50, 30, resample.Nearest); err != nil {
 		t.Fatal(err)
 	}
-	want.crop(&cut, Rect{10, 0, 30, 30})
+	want.Crop(&cut, pixel.Rect{X: 10, Y: 0, W: 30, H: 30})
 	if !bytes.Equal(out.Values[2].Data, cut.Pix) {
 		t.Error("the mask is not its nearest pixels")
 	}
@@ -104,13 +109,13 @@ func TestProcessGeometry(t *testing.T) {
 
 func TestProcessJPEGKeepsMasksLossless(t *testing.T) {
 	in := stereoSample(t)
-	p := newProcessor(t, Recipe{Resize: Resize{Mode: ResizeShorter, W: 30}, Encode: Encode{Encoding: formats.JPEG, Quality: 90}}, stereo)
+	p := newProcessor(t, Recipe{Resize: Resize{Mode: ResizeShorter, W: 30}, Encode: codec.Encode{Encoding: formats.JPEG, Quality: 90}}, stereo)
 	var out formats.Sample
 	if err := p.Process(in, &out); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []formats.Encoding{formats.JPEG, formats.JPEG, formats.PNG} {
-		enc, h, err := Inspect(out.Values[i].Data)
+		enc, h, err := codec.Inspect(out.Values[i].Data)
 		if err != nil || enc != want || out.Values[i].Encoding != want || h.H != 30 || h.W != 50 {
 			t.Errorf("%s: %s %+v %v", stereo[i].Name, enc, h, err)
 		}
@@ -148,8 +153,8 @@ func TestProcessPassthrough(t *testing.T) {
 
 // JPEGs of image fields are tiled, all else keeps its bytes.
 func TestProcessTiles(t *testing.T) {
-	p := newProcessor(t, Recipe{Encode: Encode{Tiled: true, Interval: 4}}, stereo)
-	d := NewDecoder()
+	p := newProcessor(t, Recipe{Encode: codec.Encode{Tiled: true, Interval: 4}}, stereo)
+	d := codec.NewDecoder()
 	defer d.Close()
 	var out formats.Sample
 	for range 3 { // buffers change hands
@@ -158,7 +163,7 @@ func TestProcessTiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		n, untiled := p.Tiled()
-		if n != 1 || !slices.Equal(untiled, []string{notJPEG}) || p.Warning() != "" {
+		if n != 1 || !slices.Equal(untiled, []string{jpeg.NotJPEG}) || p.Warning() != "" {
 			t.Errorf("tiled %d, %v, %q", n, untiled, p.Warning())
 		}
 		for i := 1; i < len(stereo); i++ {
@@ -179,14 +184,14 @@ func TestProcessTiles(t *testing.T) {
 
 // What libjpeg warns about keeps its bytes with the warning; what it cannot read is damaged.
 func TestProcessTilesOdd(t *testing.T) {
-	exact(t)
+	pixeltest.Exact(t)
 	schema := formats.Schema{{Name: "image", Kind: formats.Image}}
-	p := newProcessor(t, Recipe{Encode: Encode{Tiled: true, Interval: 4}}, schema)
-	strict := newProcessor(t, Recipe{Encode: Encode{Tiled: true, Interval: 4}, Strict: true}, schema)
-	plain := soundJPEGs(t)["444.jpg"]
-	parts := partsOf(plain)
+	p := newProcessor(t, Recipe{Encode: codec.Encode{Tiled: true, Interval: 4}}, schema)
+	strict := newProcessor(t, Recipe{Encode: codec.Encode{Tiled: true, Interval: 4}, Strict: true}, schema)
+	plain := pixeltest.SoundJPEGs(t)["444.jpg"]
+	parts := pixeltest.PartsOf(plain)
 	scan := parts[len(parts)-2]
-	odd := slices.Concat(plain[:scan.data+20], []byte{0xFF, 0xD3}, plain[scan.data+20:]) // a marker in the image data
+	odd := slices.Concat(plain[:scan.Data+20], []byte{0xFF, 0xD3}, plain[scan.Data+20:]) // a marker in the image data
 	sample := func() *formats.Sample {
 		return &formats.Sample{Values: []formats.Value{{Data: bytes.Clone(odd), Encoding: formats.JPEG}}}
 	}
@@ -197,16 +202,16 @@ func TestProcessTilesOdd(t *testing.T) {
 	if n, untiled := p.Tiled(); n != 0 || len(untiled) != 1 || p.Warning() == "" || !bytes.Equal(out.Values[0].Data, odd) {
 		t.Errorf("tiled %d, %v, warning %q", n, untiled, p.Warning())
 	}
-	if err := strict.Process(sample(), &out); !errors.Is(err, ErrCorrupt) {
+	if err := strict.Process(sample(), &out); !errors.Is(err, pixel.ErrCorrupt) {
 		t.Errorf("strict: %v", err)
 	}
 }
 
 func TestProcessRefusesDamage(t *testing.T) {
-	for name, recipe := range map[string]Recipe{"keep": {}, "png": {Encode: Encode{Encoding: formats.PNG}}} {
+	for name, recipe := range map[string]Recipe{"keep": {}, "png": {Encode: codec.Encode{Encoding: formats.PNG}}} {
 		p := newProcessor(t, recipe, stereo)
 		var out formats.Sample
-		for field, want := range map[int]error{0: ErrTruncated, 2: ErrTruncated} {
+		for field, want := range map[int]error{0: pixel.ErrTruncated, 2: pixel.ErrTruncated} {
 			in := stereoSample(t)
 			v := &in.Values[field]
 			v.Data = v.Data[:len(v.Data)/2]
@@ -222,7 +227,7 @@ func TestProcessRefusesDamage(t *testing.T) {
 
 // What looks damaged from outside and is read nevertheless is written, with a warning.
 func TestProcessWarns(t *testing.T) {
-	exact(t)
+	pixeltest.Exact(t)
 	in := stereoSample(t)
 	v := &in.Values[0]
 	// After the last row Pillow reads no more: a marker that runs past the end.
@@ -243,10 +248,10 @@ func TestProcessWarns(t *testing.T) {
 
 func TestProcessOrientation(t *testing.T) {
 	in := stereoSample(t)
-	in.Values[0].Data = withOrientation(in.Values[0].Data, 6)
+	in.Values[0].Data = pixeltest.WithOrientation(in.Values[0].Data, 6)
 	var out formats.Sample
 	for exif, want := range map[string][]int{EXIFKeep: {60, 100, 3}, EXIFApply: {100, 60, 3}} {
-		p := newProcessor(t, Recipe{Encode: Encode{Encoding: formats.Raw}, EXIF: exif}, stereo)
+		p := newProcessor(t, Recipe{Encode: codec.Encode{Encoding: formats.Raw}, EXIF: exif}, stereo)
 		if err := p.Process(in, &out); err != nil {
 			t.Fatal(err)
 		}
@@ -267,15 +272,15 @@ func TestProcessOrientation(t *testing.T) {
 
 // A whole recipe is Pillow's convert, resize and crop.
 func TestProcessEqualsPillow(t *testing.T) {
-	exact(t)
-	pil := startPillow(t)
+	pixeltest.Exact(t)
+	pil := pixeltest.StartPillow(t)
 	schema := formats.Schema{{Name: "image", Kind: formats.Image}}
-	for i, path := range photos(t) {
+	for i, path := range pixeltest.Photos(t) {
 		if i%60 != 0 {
 			continue
 		}
-		in := &formats.Sample{Values: []formats.Value{*readValue(t, path)}}
-		_, h, err := Inspect(in.Values[0].Data)
+		in := &formats.Sample{Values: []formats.Value{*pixeltest.ReadValue(t, path)}}
+		_, h, err := codec.Inspect(in.Values[0].Data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,18 +289,18 @@ func TestProcessEqualsPillow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := newProcessor(t, Recipe{Resize: resize, Filter: Bicubic, Encode: Encode{Encoding: formats.Raw}}, schema)
+			p := newProcessor(t, Recipe{Resize: resize, Filter: resample.Bicubic, Encode: codec.Encode{Encoding: formats.Raw}}, schema)
 			var out formats.Sample
 			if err := p.Process(in, &out); err != nil {
 				t.Fatal(err)
 			}
 			w, ht, keep := resize.Plan(h.W, h.H, false)
-			want := pil.ask(ask{
-				"op": "recipe", "path": path, "to": []int{w, ht}, "filter": Bicubic,
+			want := pil.Ask(pixeltest.Ask{
+				"op": "recipe", "path": path, "to": []int{w, ht}, "filter": resample.Bicubic,
 				"keep": []int{keep.X, keep.Y, keep.W, keep.H},
 			})
 			v := out.Values[0]
-			if want.Error != "" || !slices.Equal(v.Shape, want.Shape) || sha(&Image{Pix: v.Data}) != want.SHA {
+			if want.Error != "" || !slices.Equal(v.Shape, want.Shape) || pixeltest.SHA(&pixel.Image{Pix: v.Data}) != want.SHA {
 				t.Errorf("%s %s: %v, Pillow %v %s", path, spec, v.Shape, want.Shape, want.Error)
 			}
 		}
@@ -303,7 +308,7 @@ func TestProcessEqualsPillow(t *testing.T) {
 }
 
 func TestOutputSchema(t *testing.T) {
-	raw := Encode{Encoding: formats.Raw}
+	raw := codec.Encode{Encoding: formats.Raw}
 	cover := Resize{ResizeCover, 224, 160}
 	for _, c := range []struct {
 		name  string
@@ -313,11 +318,11 @@ func TestOutputSchema(t *testing.T) {
 		dtype formats.DType
 	}{
 		{"cover raw", Recipe{Resize: cover, Encode: raw}, nil, []int{160, 224, 3}, formats.Uint8},
-		{"cover raw gray", Recipe{Resize: cover, Encode: raw, Color: ColorGray}, nil, []int{160, 224, 1}, formats.Uint8},
-		{"cover raw keep", Recipe{Resize: cover, Encode: raw, Color: ColorKeep}, nil, nil, ""},
-		{"cover raw keep of known", Recipe{Resize: cover, Encode: raw, Color: ColorKeep}, []int{9, 9, 4}, []int{160, 224, 4}, ""},
+		{"cover raw gray", Recipe{Resize: cover, Encode: raw, Color: pixel.ColorGray}, nil, []int{160, 224, 1}, formats.Uint8},
+		{"cover raw keep", Recipe{Resize: cover, Encode: raw, Color: pixel.ColorKeep}, nil, nil, ""},
+		{"cover raw keep of known", Recipe{Resize: cover, Encode: raw, Color: pixel.ColorKeep}, []int{9, 9, 4}, []int{160, 224, 4}, ""},
 		{"cover zstd", Recipe{Resize: cover, Encode: raw, Zstd: 3}, nil, nil, formats.Uint8},
-		{"cover jpeg", Recipe{Resize: cover, Encode: Encode{Encoding: formats.JPEG, Quality: 90}}, nil, nil, formats.Uint8},
+		{"cover jpeg", Recipe{Resize: cover, Encode: codec.Encode{Encoding: formats.JPEG, Quality: 90}}, nil, nil, formats.Uint8},
 		{"shorter raw", Recipe{Resize: Resize{Mode: ResizeShorter, W: 9}, Encode: raw}, []int{9, 9, 3}, nil, formats.Uint8},
 		{"raw of known", Recipe{Encode: raw}, []int{9, 8, 4}, []int{9, 8, 3}, formats.Uint8},
 		{"raw of known, oriented", Recipe{Encode: raw, EXIF: EXIFApply}, []int{9, 8, 4}, nil, formats.Uint8},
@@ -330,10 +335,10 @@ func TestOutputSchema(t *testing.T) {
 	}
 }
 
-func sameDecoded(t testing.TB, d *Decoder, data, out []byte) {
+func sameDecoded(t testing.TB, d *codec.Decoder, data, out []byte) {
 	t.Helper()
-	var want, got Image
-	for _, o := range []DecodeOptions{{}, {Color: ColorKeep}, {ApplyOrientation: true}} {
+	var want, got pixel.Image
+	for _, o := range []codec.DecodeOptions{{}, {Color: pixel.ColorKeep}, {ApplyOrientation: true}} {
 		err := d.Decode(&want, &formats.Value{Data: data}, o)
 		warning := d.Warning()
 		if err := errors.Join(err, d.Decode(&got, &formats.Value{Data: out}, o)); err != nil {

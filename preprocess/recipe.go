@@ -7,6 +7,10 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // What is done with the EXIF orientation.
@@ -61,13 +65,13 @@ func ParseZstd(s string) (level int, err error) {
 // through untouched.
 type Recipe struct {
 	Resize    Resize
-	Upscale   bool   // lets shorter, longer and fit enlarge
-	Filter    Filter // "" is Bilinear; masks always use Nearest
-	Encode    Encode
-	Color     Color  // "" is ColorRGB; masks are always kept
-	EXIF      string // EXIFKeep or EXIFApply, "" is EXIFKeep
-	Zstd      int    // level for raw pixels, 0 for none
-	MaxPixels int    // 0 is DefaultMaxPixels
+	Upscale   bool            // lets shorter, longer and fit enlarge
+	Filter    resample.Filter // "" is Bilinear; masks always use Nearest
+	Encode    codec.Encode
+	Color     pixel.Color // "" is ColorRGB; masks are always kept
+	EXIF      string      // EXIFKeep or EXIFApply, "" is EXIFKeep
+	Zstd      int         // level for raw pixels, 0 for none
+	MaxPixels int         // 0 is DefaultMaxPixels
 	// Decode checks what passes through by decoding it, not by its structure alone.
 	Decode bool
 	// Fast decodes JPEGs as DecodeOptions.Fast does, no larger than the new size needs.
@@ -101,14 +105,14 @@ func (r Recipe) Validate() error {
 		return fmt.Errorf("resize %s changes pixels%s: choose how to write them: --encode jpeg:90, png or raw", r.Resize, r.kept())
 	case r.keepsPixels() && r.EXIF == EXIFApply:
 		return fmt.Errorf("exif apply changes pixels%s: choose how to write them: --encode jpeg:90, png or raw", r.kept())
-	case r.keepsPixels() && r.Color == ColorGray:
+	case r.keepsPixels() && r.Color == pixel.ColorGray:
 		return fmt.Errorf("color gray changes pixels%s: choose how to write them: --encode jpeg:90, png or raw", r.kept())
 	case r.Strip && !r.Encode.Tiled:
 		return errors.New("strip is for --encode jpeg-tiled: keep keeps every byte, and what is encoded anew has no metadata")
 	case r.Passthrough() && r.Fast:
 		return errors.New("decode fast is for pixels: choose how to write them: --encode jpeg:90, png or raw")
-	case r.Fast && !CanScale:
-		return fmt.Errorf("%w: decode fast: this build lacks libjpeg-turbo (cgo)", ErrUnsupported)
+	case r.Fast && !jpeg.CanScale:
+		return fmt.Errorf("%w: decode fast: this build lacks libjpeg-turbo (cgo)", pixel.ErrUnsupported)
 	case r.Zstd != 0 && r.Encode.Encoding != formats.Raw:
 		return errors.New("compress zstd is for raw pixels: choose --encode raw")
 	case r.Zstd < 0 || r.Zstd > 22:
@@ -120,23 +124,23 @@ func (r Recipe) Validate() error {
 	}
 	// The parsers hold what each field may be.
 	_, errResize := ParseResize(r.Resize.String())
-	_, errEncode := ParseEncode(r.Encode.String())
-	_, errFilter := ParseFilter(string(r.filter()))
-	_, errColor := ParseColor(string(r.color()))
+	_, errEncode := codec.ParseEncode(r.Encode.String())
+	_, errFilter := resample.ParseFilter(string(r.filter()))
+	_, errColor := pixel.ParseColor(string(r.color()))
 	_, errEXIF := ParseEXIF(r.exif())
-	return errors.Join(errResize, errEncode, errFilter, errColor, errEXIF, r.Encode.built())
+	return errors.Join(errResize, errEncode, errFilter, errColor, errEXIF, r.Encode.Built())
 }
 
-func (r Recipe) filter() Filter {
+func (r Recipe) filter() resample.Filter {
 	if r.Filter == "" {
-		return Bilinear
+		return resample.Bilinear
 	}
 	return r.Filter
 }
 
-func (r Recipe) color() Color {
+func (r Recipe) color() pixel.Color {
 	if r.Color == "" {
-		return ColorRGB
+		return pixel.ColorRGB
 	}
 	return r.Color
 }
@@ -163,7 +167,7 @@ func (r Recipe) Map() map[string]string {
 	if r.Decode && r.keepsPixels() {
 		m["check"] = "decode"
 	}
-	if r.MaxPixels > 0 && r.MaxPixels != DefaultMaxPixels {
+	if r.MaxPixels > 0 && r.MaxPixels != pixel.DefaultMaxPixels {
 		m["max-pixels"] = strconv.Itoa(r.MaxPixels)
 	}
 	if r.Strip {
@@ -172,7 +176,7 @@ func (r Recipe) Map() map[string]string {
 	if r.Passthrough() {
 		return m
 	}
-	m["decoder"], m[DecoderVersionKey] = DecoderName, DecoderVersion()
+	m["decoder"], m[DecoderVersionKey] = jpeg.DecoderName, jpeg.DecoderVersion()
 	if r.keepsPixels() {
 		return m
 	}
@@ -181,7 +185,7 @@ func (r Recipe) Map() map[string]string {
 		m["decode"] = DecodeFast
 	}
 	if r.Resize.Mode != ResizeNone {
-		m["resize"], m["filter"], m["resampler"] = r.Resize.String(), string(r.filter()), ResamplerName
+		m["resize"], m["filter"], m["resampler"] = r.Resize.String(), string(r.filter()), resample.ResamplerName
 		if r.Upscale {
 			m["upscale"] = "true"
 		}

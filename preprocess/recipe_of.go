@@ -3,6 +3,10 @@ package preprocess
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // RecipeOf reads what Map gave. Options of others in m are left alone.
@@ -14,10 +18,10 @@ func RecipeOf(m map[string]string) (r Recipe, err error) {
 			}
 		}
 	}
-	parse("encode", func(v string) (err error) { r.Encode, err = ParseEncode(v); return err })
+	parse("encode", func(v string) (err error) { r.Encode, err = codec.ParseEncode(v); return err })
 	parse("resize", func(v string) (err error) { r.Resize, err = ParseResize(v); return err })
-	parse("filter", func(v string) (err error) { r.Filter, err = ParseFilter(v); return err })
-	parse("color", func(v string) (err error) { r.Color, err = ParseColor(v); return err })
+	parse("filter", func(v string) (err error) { r.Filter, err = resample.ParseFilter(v); return err })
+	parse("color", func(v string) (err error) { r.Color, err = pixel.ParseColor(v); return err })
 	parse("exif", func(v string) (err error) { r.EXIF, err = ParseEXIF(v); return err })
 	parse("decode", func(v string) (err error) { r.Fast, err = ParseDecode(v); return err })
 	parse("compress", func(v string) (err error) { r.Zstd, err = ParseZstd(v); return err })

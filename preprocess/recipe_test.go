@@ -5,6 +5,10 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 func TestParsersGiveBackTheirText(t *testing.T) {
@@ -14,7 +18,7 @@ func TestParsersGiveBackTheirText(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"keep", "jpeg:90", "jpeg:1", "png", "raw"} {
-		if e, err := ParseEncode(s); err != nil || e.String() != s {
+		if e, err := codec.ParseEncode(s); err != nil || e.String() != s {
 			t.Errorf("encode %q: %q, %v", s, e, err)
 		}
 	}
@@ -32,7 +36,7 @@ func TestParsersRefuse(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"", "jpg", "jpeg:", "jpeg:0", "jpeg:101", "png:3", "webp"} {
-		if e, err := ParseEncode(s); err == nil {
+		if e, err := codec.ParseEncode(s); err == nil {
 			t.Errorf("encode %q: %v", s, e)
 		}
 	}
@@ -41,10 +45,10 @@ func TestParsersRefuse(t *testing.T) {
 			t.Errorf("compress %q: %d", s, l)
 		}
 	}
-	if _, err := ParseFilter("sharp"); err == nil {
+	if _, err := resample.ParseFilter("sharp"); err == nil {
 		t.Error("filter sharp")
 	}
-	if _, err := ParseColor("bgr"); err == nil {
+	if _, err := pixel.ParseColor("bgr"); err == nil {
 		t.Error("color bgr")
 	}
 	if _, err := ParseEXIF("drop"); err == nil {
@@ -53,15 +57,15 @@ func TestParsersRefuse(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	jpeg := Encode{Encoding: formats.JPEG, Quality: 90}
-	raw, tiled := Encode{Encoding: formats.Raw}, Encode{Tiled: true, Interval: 8}
+	jpeg := codec.Encode{Encoding: formats.JPEG, Quality: 90}
+	raw, tiled := codec.Encode{Encoding: formats.Raw}, codec.Encode{Tiled: true, Interval: 8}
 	shorter := Resize{Mode: ResizeShorter, W: 256}
 	for name, r := range map[string]Recipe{
 		"nothing":       {},
 		"tiled":         {Encode: tiled, Strip: true},
-		"all defaults":  {Filter: Bilinear, Color: ColorRGB, EXIF: EXIFKeep},
+		"all defaults":  {Filter: resample.Bilinear, Color: pixel.ColorRGB, EXIF: EXIFKeep},
 		"resize":        {Resize: shorter, Encode: jpeg},
-		"raw zstd":      {Encode: raw, Zstd: 5, Color: ColorKeep},
+		"raw zstd":      {Encode: raw, Zstd: 5, Color: pixel.ColorKeep},
 		"oriented":      {Encode: jpeg, EXIF: EXIFApply},
 		"upscale cover": {Encode: raw, Resize: Resize{ResizeCover, 3, 4}, Upscale: true},
 	} {
@@ -73,20 +77,20 @@ func TestValidate(t *testing.T) {
 		"keep and resize":  {Resize: shorter},
 		"tiled and resize": {Resize: shorter, Encode: tiled},
 		"tiled and exif":   {EXIF: EXIFApply, Encode: tiled},
-		"tiled and gray":   {Color: ColorGray, Encode: tiled},
+		"tiled and gray":   {Color: pixel.ColorGray, Encode: tiled},
 		"tiled and zstd":   {Zstd: 3, Encode: tiled},
 		"strip and keep":   {Strip: true},
 		"strip and jpeg":   {Strip: true, Encode: jpeg},
 		"keep and exif":    {EXIF: EXIFApply},
-		"keep and gray":    {Color: ColorGray},
+		"keep and gray":    {Color: pixel.ColorGray},
 		"zstd of jpeg":     {Encode: jpeg, Zstd: 3},
 		"zstd level":       {Encode: raw, Zstd: 23},
 		"lonely upscale":   {Encode: raw, Upscale: true},
 		"filter":           {Encode: raw, Filter: "sharp"},
 		"color":            {Encode: raw, Color: "bgr"},
 		"exif":             {Encode: raw, EXIF: "drop"},
-		"quality":          {Encode: Encode{Encoding: formats.JPEG}},
-		"encoding":         {Encode: Encode{Encoding: formats.GIF}},
+		"quality":          {Encode: codec.Encode{Encoding: formats.JPEG}},
+		"encoding":         {Encode: codec.Encode{Encoding: formats.GIF}},
 		"empty resize":     {Encode: raw, Resize: Resize{Mode: ResizeExact, W: 3}},
 		"negative maximum": {Encode: raw, MaxPixels: -1},
 	} {
@@ -97,17 +101,17 @@ func TestValidate(t *testing.T) {
 }
 
 func TestMap(t *testing.T) {
-	r := Recipe{Resize: Resize{Mode: ResizeShorter, W: 256}, Encode: Encode{Encoding: formats.JPEG, Quality: 90}}
+	r := Recipe{Resize: Resize{Mode: ResizeShorter, W: 256}, Encode: codec.Encode{Encoding: formats.JPEG, Quality: 90}}
 	want := map[string]string{
 		"encode": "jpeg:90", "resize": "shorter:256", "filter": "bilinear", "color": "rgb", "exif": "keep",
-		"decoder": DecoderName, "decoder-version": DecoderVersion(), "resampler": "pillow-13",
+		"decoder": jpeg.DecoderName, "decoder-version": jpeg.DecoderVersion(), "resampler": "pillow-13",
 	}
 	if got := r.Map(); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	tiled := Recipe{Encode: Encode{Tiled: true, Interval: 8}, Strip: true, Decode: true}
+	tiled := Recipe{Encode: codec.Encode{Tiled: true, Interval: 8}, Strip: true, Decode: true}
 	want = map[string]string{
-		"encode": "jpeg-tiled:8", "strip": "true", "check": "decode", "decoder": DecoderName, "decoder-version": DecoderVersion(),
+		"encode": "jpeg-tiled:8", "strip": "true", "check": "decode", "decoder": jpeg.DecoderName, "decoder-version": jpeg.DecoderVersion(),
 	}
 	if got := tiled.Map(); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
@@ -115,7 +119,7 @@ func TestMap(t *testing.T) {
 	if got, err := RecipeOf(want); err != nil || got != tiled {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got := (Recipe{Filter: Lanczos}).Map(); !maps.Equal(got, map[string]string{"encode": "keep"}) {
+	if got := (Recipe{Filter: resample.Lanczos}).Map(); !maps.Equal(got, map[string]string{"encode": "keep"}) {
 		t.Errorf("passthrough: %v", got)
 	}
 }
@@ -126,26 +130,26 @@ func TestPlan(t *testing.T) {
 		w, h    int
 		upscale bool
 		sw, sh  int
-		keep    Rect
+		keep    pixel.Rect
 	}{
-		{"shorter:256", 500, 375, false, 341, 256, Rect{0, 0, 341, 256}},
-		{"shorter:256", 375, 500, false, 256, 341, Rect{0, 0, 256, 341}},
-		{"shorter:256", 200, 1000, false, 200, 1000, Rect{0, 0, 200, 1000}},
-		{"shorter:256", 200, 1000, true, 256, 1280, Rect{0, 0, 256, 1280}},
-		{"longer:100", 333, 10, false, 100, 3, Rect{0, 0, 100, 3}},
-		{"longer:100", 3330, 10, false, 100, 1, Rect{0, 0, 100, 1}},
-		{"longer:100", 50, 20, false, 50, 20, Rect{0, 0, 50, 20}},
-		{"exact:10x20", 5, 5, false, 10, 20, Rect{0, 0, 10, 20}},
-		{"fit:100x100", 400, 200, false, 100, 50, Rect{0, 0, 100, 50}},
-		{"fit:100x20", 400, 200, false, 40, 20, Rect{0, 0, 40, 20}},
-		{"fit:100x20", 10, 10, false, 10, 10, Rect{0, 0, 10, 10}},
-		{"fit:100x20", 10, 10, true, 20, 20, Rect{0, 0, 20, 20}},
-		{"cover:224x224", 500, 375, false, 298, 224, Rect{37, 0, 224, 224}},
-		{"cover:224x224", 100, 50, false, 448, 224, Rect{112, 0, 224, 224}},
-		{"cover:20x40", 100, 103, false, 38, 40, Rect{9, 0, 20, 40}},
-		{"cover:3x4", 3, 7, false, 3, 7, Rect{0, 2, 3, 4}}, // 1.5 rounds to 2, 0.5 to 0
-		{"cover:3x4", 3, 5, false, 3, 5, Rect{0, 0, 3, 4}},
-		{"", 31, 7, false, 31, 7, Rect{0, 0, 31, 7}},
+		{"shorter:256", 500, 375, false, 341, 256, pixel.Rect{X: 0, Y: 0, W: 341, H: 256}},
+		{"shorter:256", 375, 500, false, 256, 341, pixel.Rect{X: 0, Y: 0, W: 256, H: 341}},
+		{"shorter:256", 200, 1000, false, 200, 1000, pixel.Rect{X: 0, Y: 0, W: 200, H: 1000}},
+		{"shorter:256", 200, 1000, true, 256, 1280, pixel.Rect{X: 0, Y: 0, W: 256, H: 1280}},
+		{"longer:100", 333, 10, false, 100, 3, pixel.Rect{X: 0, Y: 0, W: 100, H: 3}},
+		{"longer:100", 3330, 10, false, 100, 1, pixel.Rect{X: 0, Y: 0, W: 100, H: 1}},
+		{"longer:100", 50, 20, false, 50, 20, pixel.Rect{X: 0, Y: 0, W: 50, H: 20}},
+		{"exact:10x20", 5, 5, false, 10, 20, pixel.Rect{X: 0, Y: 0, W: 10, H: 20}},
+		{"fit:100x100", 400, 200, false, 100, 50, pixel.Rect{X: 0, Y: 0, W: 100, H: 50}},
+		{"fit:100x20", 400, 200, false, 40, 20, pixel.Rect{X: 0, Y: 0, W: 40, H: 20}},
+		{"fit:100x20", 10, 10, false, 10, 10, pixel.Rect{X: 0, Y: 0, W: 10, H: 10}},
+		{"fit:100x20", 10, 10, true, 20, 20, pixel.Rect{X: 0, Y: 0, W: 20, H: 20}},
+		{"cover:224x224", 500, 375, false, 298, 224, pixel.Rect{X: 37, Y: 0, W: 224, H: 224}},
+		{"cover:224x224", 100, 50, false, 448, 224, pixel.Rect{X: 112, Y: 0, W: 224, H: 224}},
+		{"cover:20x40", 100, 103, false, 38, 40, pixel.Rect{X: 9, Y: 0, W: 20, H: 40}},
+		{"cover:3x4", 3, 7, false, 3, 7, pixel.Rect{X: 0, Y: 2, W: 3, H: 4}}, // 1.5 rounds to 2, 0.5 to 0
+		{"cover:3x4", 3, 5, false, 3, 5, pixel.Rect{X: 0, Y: 0, W: 3, H: 4}},
+		{"", 31, 7, false, 31, 7, pixel.Rect{X: 0, Y: 0, W: 31, H: 7}},
 	} {
 		r, err := ParseResize(c.resize)
 		if err != nil {
@@ -177,11 +181,11 @@ func TestPlanProperties(t *testing.T) {
 // What a build cannot honour is refused before the first image.
 func TestOptionsOfTheBuild(t *testing.T) {
 	for _, s := range []string{"jpeg:90:444", "jpeg:90:optimize", "jpeg:90:progressive", "jpeg:90:tile=8"} {
-		e, err := ParseEncode(s)
+		e, err := codec.ParseEncode(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := (Recipe{Encode: e}).Validate(); (err == nil) != CanTile {
+		if err := (Recipe{Encode: e}).Validate(); (err == nil) != jpeg.CanTile {
 			t.Errorf("%s: %v", s, err)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // ResizeMode says how a Resize finds the new size.
@@ -73,15 +75,15 @@ func (r Resize) String() string {
 // Plan gives the size that an image of w by h is scaled to, and the part of the scaled image
 // that is kept: all of it except for cover. Without upscale, shorter, longer and fit leave
 // alone what they would enlarge.
-func (r Resize) Plan(w, h int, upscale bool) (scaledW, scaledH int, keep Rect) {
+func (r Resize) Plan(w, h int, upscale bool) (scaledW, scaledH int, keep pixel.Rect) {
 	sw, sh := r.scaled(w, h)
 	if !upscale && (sw > w || sh > h) && r.Mode != ResizeExact && r.Mode != ResizeCover {
 		sw, sh = w, h
 	}
-	keep = Rect{W: sw, H: sh}
+	keep = pixel.Rect{W: sw, H: sh}
 	if r.Mode == ResizeCover {
 		// torchvision's CenterCrop: int(round((size - crop) / 2)), ties to even.
-		keep = Rect{
+		keep = pixel.Rect{
 			X: int(math.RoundToEven(float64(sw-r.W) / 2)),
 			Y: int(math.RoundToEven(float64(sh-r.H) / 2)),
 			W: r.W, H: r.H,

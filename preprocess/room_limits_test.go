@@ -8,6 +8,10 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/hostile"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
 // processOne is what a Processor makes of an image file.
@@ -28,7 +32,7 @@ func processOne(t *testing.T, r Recipe, data []byte) (*formats.Value, error) {
 
 // What an image is made raises no limit of what is decoded.
 func TestResizeKeepsTheLimit(t *testing.T) {
-	raw := Encode{Encoding: formats.Raw}
+	raw := codec.Encode{Encoding: formats.Raw}
 	for name, c := range map[string]struct {
 		recipe Recipe
 		data   []byte
@@ -37,11 +41,11 @@ func TestResizeKeepsTheLimit(t *testing.T) {
 		"longer": {Recipe{MaxPixels: 50000, Resize: Resize{Mode: ResizeLonger, W: 65535}, Encode: raw}, hostile.PNG(300, 200, 8, hostile.Gray)},
 		"bomb":   {Recipe{Resize: Resize{Mode: ResizeLonger, W: 65535}, Encode: raw}, hostile.PNG(200_000_000, 1, 8, hostile.Gray)},
 	} {
-		if _, err := processOne(t, c.recipe, c.data); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "the limit is") {
+		if _, err := processOne(t, c.recipe, c.data); !errors.Is(err, pixel.ErrTooLarge) || !strings.Contains(err.Error(), "the limit is") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	large := Recipe{MaxPixels: 50000, Resize: Resize{Mode: ResizeExact, W: 4000, H: 3000}, Encode: Encode{Encoding: formats.PNG}}
+	large := Recipe{MaxPixels: 50000, Resize: Resize{Mode: ResizeExact, W: 4000, H: 3000}, Encode: codec.Encode{Encoding: formats.PNG}}
 	if _, err := processOne(t, large, hostile.PNG(200, 200, 8, hostile.RGB)); err != nil {
 		t.Errorf("an image that is made larger than the limit: %v", err)
 	}
@@ -49,7 +53,7 @@ func TestResizeKeepsTheLimit(t *testing.T) {
 
 // Nothing is held for an image that is refused.
 func TestHoldComesAfterTheLimit(t *testing.T) {
-	p, err := NewProcessor(Recipe{EXIF: EXIFApply, Encode: Encode{Encoding: formats.Raw}}, formats.Schema{{Name: "image", Kind: formats.Image}})
+	p, err := NewProcessor(Recipe{EXIF: EXIFApply, Encode: codec.Encode{Encoding: formats.Raw}}, formats.Schema{{Name: "image", Kind: formats.Image}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +64,7 @@ func TestHoldComesAfterTheLimit(t *testing.T) {
 	}
 	in := formats.Sample{Values: []formats.Value{{Data: hostile.GIF(65535, 65535)}}}
 	var out formats.Sample
-	if err := p.Process(&in, &out); !errors.Is(err, ErrTooLarge) {
+	if err := p.Process(&in, &out); !errors.Is(err, pixel.ErrTooLarge) {
 		t.Error(err)
 	}
 }
@@ -68,21 +72,21 @@ func TestHoldComesAfterTheLimit(t *testing.T) {
 // A photo within the limit of pixels is turned and encoded, though there is no room for all images
 // on the way at once: those that were used go. The result is the same.
 func TestTurnedPhotosWithinTheLimit(t *testing.T) {
-	if !CanTile {
+	if !jpeg.CanTile {
 		t.Skip("the standard library writes no such JPEGs, and takes more to decode one")
 	}
 	const limit = 12_000_000
-	e := NewEncoder()
+	e := codec.NewEncoder()
 	defer e.Close()
 	for _, c := range []struct {
 		w, h   int
-		encode Encode
+		encode codec.Encode
 	}{
-		{4000, 3000, Encode{Quality: 90, Progressive: true}},
-		{4000, 3000, Encode{Quality: 90, Optimize: true}},
-		{3000, 2400, Encode{Encoding: formats.Raw}},
+		{4000, 3000, codec.Encode{Quality: 90, Progressive: true}},
+		{4000, 3000, codec.Encode{Quality: 90, Optimize: true}},
+		{3000, 2400, codec.Encode{Encoding: formats.Raw}},
 	} {
-		jpeg, err := e.AppendJPEG(nil, &Image{Pix: make([]byte, 3*c.w*c.h), H: c.h, W: c.w, C: 3, DType: formats.Uint8}, Encode{Quality: 90})
+		jpeg, err := e.AppendJPEG(nil, &pixel.Image{Pix: make([]byte, 3*c.w*c.h), H: c.h, W: c.w, C: 3, DType: formats.Uint8}, codec.Encode{Quality: 90})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,12 +94,12 @@ func TestTurnedPhotosWithinTheLimit(t *testing.T) {
 			c.encode.Encoding = formats.JPEG
 		}
 		r := Recipe{EXIF: EXIFApply, Encode: c.encode}
-		want, err := processOne(t, r, withOrientation(jpeg, 6))
+		want, err := processOne(t, r, pixeltest.WithOrientation(jpeg, 6))
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.MaxPixels = limit
-		got, err := processOne(t, r, withOrientation(jpeg, 6))
+		got, err := processOne(t, r, pixeltest.WithOrientation(jpeg, 6))
 		if err != nil || got.Shape[0] != c.w || !bytes.Equal(got.Data, want.Data) {
 			t.Errorf("%+v: %v", c.encode, err)
 		}

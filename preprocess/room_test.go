@@ -6,11 +6,14 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/hostile"
+	"github.com/dsconv/dsconv/preprocess/budget"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // Cutting a very wide image to a small one takes little: what is cut off is not computed.
 func TestCoverOfWideImage(t *testing.T) {
-	p, err := NewProcessor(Recipe{Resize: Resize{Mode: ResizeCover, W: 256, H: 256}, Encode: Encode{Encoding: formats.Raw}},
+	p, err := NewProcessor(Recipe{Resize: Resize{Mode: ResizeCover, W: 256, H: 256}, Encode: codec.Encode{Encoding: formats.Raw}},
 		formats.Schema{{Name: "image", Kind: formats.Image}})
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +42,7 @@ func allocated() uint64 {
 // After an image of some megapixels nothing is collected by force, and its buffers stay; after a
 // large one they go.
 func TestOrdinaryImagesKeepTheirBuffers(t *testing.T) {
-	p, err := NewProcessor(Recipe{Resize: Resize{Mode: ResizeExact, W: 8, H: 8}, Encode: Encode{Encoding: formats.Raw}},
+	p, err := NewProcessor(Recipe{Resize: Resize{Mode: ResizeExact, W: 8, H: 8}, Encode: codec.Encode{Encoding: formats.Raw}},
 		formats.Schema{{Name: "image", Kind: formats.Image}})
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +63,7 @@ func TestOrdinaryImagesKeepTheirBuffers(t *testing.T) {
 		if err := p.Process(&in, &out); err != nil {
 			t.Fatal(err)
 		}
-		if n := forced() - before; (n == 0) != c.kept || (cap(p.decoded.Pix) > keptBuffer) != c.kept {
+		if n := forced() - before; (n == 0) != c.kept || (cap(p.decoded.Pix) > pixel.KeptBuffer) != c.kept {
 			t.Errorf("%s: %d forced collections, a buffer of %d bytes", c.name, n, cap(p.decoded.Pix))
 		}
 	}
@@ -83,9 +86,9 @@ func TestLargeFilesTakeTheBudget(t *testing.T) {
 		{8192, 6144, 12 << 20, false},
 		{178_000_000, 1, 25 << 20, true},
 	} {
-		var r Room
-		if err := r.Take(decodeRoom(nil, formats.PNG, Header{H: c.h, W: c.w, C: 3, DType: formats.Uint8, Orientation: 1},
-			Rect{W: c.w, H: c.h}, DecodeOptions{Color: ColorRGB}), c.size, 0); err != nil || r.Held() != c.held {
+		var r budget.Room
+		if err := r.Take(codec.DecodeRoom(nil, formats.PNG, pixel.Header{H: c.h, W: c.w, C: 3, DType: formats.Uint8, Orientation: 1},
+			pixel.Rect{W: c.w, H: c.h}, codec.DecodeOptions{Color: pixel.ColorRGB}), c.size, 0); err != nil || r.Held() != c.held {
 			t.Errorf("%+v: %v", c, err)
 		}
 		r.Free()

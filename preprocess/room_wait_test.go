@@ -11,6 +11,11 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/hostile"
+	"github.com/dsconv/dsconv/preprocess/budget"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
 // wrongSum is a PNG of hostile.PNG whose pixels fail their checksum.
@@ -34,23 +39,23 @@ func live() uint64 {
 func TestWaitingHoldsNothing(t *testing.T) {
 	const side = 6000
 	v := &formats.Value{Data: wrongSum(hostile.PNG(side, side, 8, hostile.Gray))}
-	d := NewDecoder()
+	d := codec.NewDecoder()
 	defer d.Close()
-	var m Image
-	var others Room
+	var m pixel.Image
+	var others budget.Room
 	before := live()
-	others.hold(Budget-2*side*side+1, nil) // there is room to decode, and none for what the damage takes
+	others.Hold(budget.Budget-2*side*side+1, nil) // there is room to decode, and none for what the damage takes
 	done := make(chan error)
-	go func() { done <- d.Decode(&m, v, DecodeOptions{Color: ColorKeep}) }()
-	for shared.TryAcquire(1) { // until the other waits
-		shared.Release(1)
+	go func() { done <- d.Decode(&m, v, codec.DecodeOptions{Color: pixel.ColorKeep}) }()
+	for budget.Shared.TryAcquire(1) { // until the other waits
+		budget.Shared.Release(1)
 		time.Sleep(time.Millisecond)
 	}
 	if now := live(); now > before+side*side/2 {
 		t.Errorf("it holds %d MB", (now-before)>>20)
 	}
 	others.Free()
-	if err := <-done; !errors.Is(err, ErrCorrupt) {
+	if err := <-done; !errors.Is(err, pixel.ErrCorrupt) {
 		t.Error(err)
 	}
 }
@@ -61,34 +66,34 @@ func TestDamageTakesMoreRoom(t *testing.T) {
 	png := hostile.PNG(w, h, 8, hostile.RGB)
 	const head = 8 + 25
 	exif := []byte("MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00")
-	e := NewEncoder()
+	e := codec.NewEncoder()
 	defer e.Close()
-	photo, err := e.AppendJPEG(nil, &Image{Pix: make([]byte, 3*w*h), H: h, W: w, C: 3, DType: formats.Uint8}, Encode{Quality: 90})
+	photo, err := e.AppendJPEG(nil, &pixel.Image{Pix: make([]byte, 3*w*h), H: h, W: w, C: 3, DType: formats.Uint8}, codec.Encode{Quality: 90})
 	if err != nil {
 		t.Fatal(err)
 	}
 	copy(photo[len(photo)/2:], "\xff\xd3")
 	for name, c := range map[string]struct {
 		data  []byte
-		part  Rect
+		part  pixel.Rect
 		least int64 // bytes a pixel
 	}{
-		"transparent colour": {slices.Concat(png[:head], appendChunk(nil, "tRNS", make([]byte, 6)), appendChunk(nil, "eXIf", exif), png[head:]), Rect{}, 4 + 2*3},
-		"damaged part":       {withOrientation(photo, 6), Rect{W: h - 8, H: w - 8}, 3*3 - 1},
+		"transparent colour": {slices.Concat(png[:head], codec.AppendChunk(nil, "tRNS", make([]byte, 6)), codec.AppendChunk(nil, "eXIf", exif), png[head:]), pixel.Rect{}, 4 + 2*3},
+		"damaged part":       {pixeltest.WithOrientation(photo, 6), pixel.Rect{W: h - 8, H: w - 8}, 3*3 - 1},
 	} {
-		if name == "damaged part" && !CanScale {
+		if name == "damaged part" && !jpeg.CanScale {
 			continue // the standard library decodes no damaged JPEG
 		}
-		var room Room
-		var m Image
-		d := NewDecoder()
+		var room budget.Room
+		var m pixel.Image
+		d := codec.NewDecoder()
 		defer d.Close()
-		o := DecodeOptions{ApplyOrientation: true, Region: c.part, Room: &room}
+		o := codec.DecodeOptions{ApplyOrientation: true, Region: c.part, Room: &room}
 		if err := d.Decode(&m, &formats.Value{Data: c.data}, o); err != nil || d.Header().Orientation != 6 {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if room.taken+share(len(c.data)) < c.least*w*h {
-			t.Errorf("%s: %d bytes of room, the pixels alone take %d", name, room.taken, c.least*w*h)
+		if room.Taken+budget.Share(len(c.data)) < c.least*w*h {
+			t.Errorf("%s: %d bytes of room, the pixels alone take %d", name, room.Taken, c.least*w*h)
 		}
 		room.Free()
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
 	"github.com/dsconv/dsconv/reader/cache"
 )
 
@@ -70,7 +70,7 @@ func (l *Loader) cacheName() (string, error) {
 	h := sha256.New()
 	e := json.NewEncoder(h)
 	c := &l.config
-	err := e.Encode([]any{l.dataset.Meta(), c.Cache.Kind, c.Color, c.deep(), c.ApplyOrientation, c.FastDecode, c.MaxPixels, c.Fields, preprocess.DecoderVersion()})
+	err := e.Encode([]any{l.dataset.Meta(), c.Cache.Kind, c.Color, c.deep(), c.ApplyOrientation, c.FastDecode, c.MaxPixels, c.Fields, jpeg.DecoderVersion()})
 	if err != nil {
 		return "", err
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/cache"
 )
@@ -76,11 +76,11 @@ func cachedConfig(t testing.TB, kind CacheKind) Config {
 func TestCachesGiveTheSameBatches(t *testing.T) {
 	ds := assorted(t, 41)
 	ds.meta.Schema[1].Classes = classes(10)
-	for _, color := range []preprocess.Color{preprocess.ColorRGB, preprocess.ColorGray} {
+	for _, color := range []pixel.Color{pixel.ColorRGB, pixel.ColorGray} {
 		for _, d := range []formats.DType{formats.Uint8, formats.Float16} {
 			c := cachedConfig(t, NoCache)
 			c.Color, c.DType, c.Fields = color, d, []string{"further", "text"}
-			if color == preprocess.ColorGray {
+			if color == pixel.ColorGray {
 				c.Transforms = augment.Train(16)
 			}
 			l := makeLoader(t, ds, c)
@@ -114,7 +114,7 @@ func TestDeepImagesThroughCaches(t *testing.T) {
 		ds.samples[i].Values[0] = compressed(t, ds.samples[i].Values[0])
 	}
 	c := cachedConfig(t, NoCache)
-	c.DType, c.Color, c.Transforms = formats.Uint16, preprocess.ColorKeep, augment.Train(9)
+	c.DType, c.Color, c.Transforms = formats.Uint16, pixel.ColorKeep, augment.Train(9)
 	want := collect(t, makeLoader(t, ds, c), 1)
 	for _, c.Cache.Kind = range []CacheKind{Encoded, Decoded} {
 		for _, c.Cache.Limit = range []int64{1 << 20, 5000} {
@@ -198,7 +198,7 @@ func TestWhatIsAnotherCache(t *testing.T) {
 	}{
 		"nothing":     {ds, func(*Config) {}, 0},
 		"transforms":  {ds, func(c *Config) { c.Transforms, c.Seed, c.DType = augment.Eval(8), 7, formats.Float32 }, 0},
-		"color":       {ds, func(c *Config) { c.Color = preprocess.ColorGray }, 20},
+		"color":       {ds, func(c *Config) { c.Color = pixel.ColorGray }, 20},
 		"orientation": {ds, func(c *Config) { c.ApplyOrientation = true }, 20},
 		"kind":        {ds, func(c *Config) { c.Cache.Kind = Encoded }, 20},
 		"fields":      {ds, func(c *Config) { c.Fields = []string{"text"} }, 20},

@@ -6,7 +6,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/parallel"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
 )
@@ -61,7 +62,7 @@ type Config struct {
 	Layout augment.Layout
 	// Color that images are decoded to; preprocess.ColorRGB if empty. With DType Uint16 images of
 	// 16 bits a channel keep them; else they become 8 as in Pillow, unless Color is ColorKeep.
-	Color preprocess.Color
+	Color pixel.Color
 	// ApplyOrientation turns images as their EXIF orientation says; ImageFolder and Pillow
 	// do not.
 	ApplyOrientation bool
@@ -83,7 +84,7 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.WorldSize, 1)
 	setDefault(&c.DType, formats.Uint8)
 	setDefault(&c.Layout, augment.NHWC)
-	setDefault(&c.Color, preprocess.ColorRGB)
+	setDefault(&c.Color, pixel.ColorRGB)
 	setDefault(&c.OnError, Fail)
 	if c.Order == (order.Spec{}) && c.Shuffle {
 		c.Order = order.Spec{Kind: order.Full}
@@ -101,10 +102,10 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("at most %d pixels: the number must be positive", c.MaxPixels)
 	case c.FastDecode && c.Cache.Kind == Decoded:
 		return c, errors.New("fast decode with a cache of decoded images: their pixels would depend on what is in the cache")
-	case c.FastDecode && !preprocess.CanScale:
-		return c, fmt.Errorf("%w: fast decode: this build lacks libjpeg-turbo (cgo)", preprocess.ErrUnsupported)
+	case c.FastDecode && !jpeg.CanScale:
+		return c, fmt.Errorf("%w: fast decode: this build lacks libjpeg-turbo (cgo)", pixel.ErrUnsupported)
 	}
-	_, err := preprocess.ParseColor(string(c.Color))
+	_, err := pixel.ParseColor(string(c.Color))
 	if err == nil {
 		_, err = ParseOnError(string(c.OnError))
 	}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/image/tiff"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -86,16 +86,16 @@ func withAlpha(levels []uint16) (pixels []uint16) {
 
 // Batches of uint16 hold all 16 bits of an image, in any color.
 func TestBatchesOfUint16KeepDepthInAnyColor(t *testing.T) {
-	part := preprocess.Rect{X: 3, Y: 2, W: 5, H: 5}
+	part := pixel.Rect{X: 3, Y: 2, W: 5, H: 5}
 	cropped := []augment.Op{augment.CenterCrop{H: 5, W: 5}, augment.RandomHorizontalFlip{P: 1}}
 	for _, f := range deepFiles(t) {
 		ds := newMemory()
 		ds.add("train", f.v)
 		for _, o := range []struct {
-			color preprocess.Color
+			color pixel.Color
 			c     int
 			want  []uint16
-		}{{preprocess.ColorGray, 1, f.gray}, {preprocess.ColorRGB, 3, f.rgb}} {
+		}{{pixel.ColorGray, 1, f.gray}, {pixel.ColorRGB, 3, f.rgb}} {
 			cache := Cache{Kind: Decoded, Dir: t.TempDir(), Limit: 1 << 20}
 			shared := makeLoader(t, ds, Config{BatchSize: 1, Color: o.color, Cache: cache}) // has 8 bits a channel
 			collect(t, shared, 0)
@@ -114,6 +114,6 @@ func TestBatchesOfUint16KeepDepthInAnyColor(t *testing.T) {
 	}
 }
 
-func cut16(pixels []uint16, c int, r preprocess.Rect) []uint16 {
+func cut16(pixels []uint16, c int, r pixel.Rect) []uint16 {
 	return part(pixels, deepW, c, r, true)
 }

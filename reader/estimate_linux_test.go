@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -58,7 +60,7 @@ func TestEstimateIsNearThePeak(t *testing.T) {
 	}
 	for name, e := range cases {
 		t.Run(name, func(t *testing.T) {
-			if e.Form == formats.JPEG && (testing.Short() || !preprocess.CanScale) {
+			if e.Form == formats.JPEG && (testing.Short() || !jpeg.CanScale) {
 				t.Skip("JPEGs are decoded by libjpeg-turbo, and slowly")
 			}
 			e.Path = filepath.Join(t.TempDir(), "values")
@@ -92,7 +94,7 @@ func (e *estimated) write(t *testing.T, progressive bool) {
 		if progressive {
 			e.Shape[0] = 4250 // a component's coefficients are more than malloc ever keeps
 		}
-		m := preprocess.Image{H: e.Shape[0], W: e.Shape[1], C: 3, DType: formats.Uint8}
+		m := pixel.Image{H: e.Shape[0], W: e.Shape[1], C: 3, DType: formats.Uint8}
 		m.Pix = make([]byte, m.H*m.W*m.C)
 		for i := range m.Pix {
 			m.Pix[i] = byte(i>>7 + i/12000)
@@ -110,11 +112,11 @@ func (e *estimated) write(t *testing.T, progressive bool) {
 	}
 }
 
-func encoded(t *testing.T, m *preprocess.Image, progressive bool) []byte {
+func encoded(t *testing.T, m *pixel.Image, progressive bool) []byte {
 	t.Helper()
-	enc := preprocess.NewEncoder()
+	enc := codec.NewEncoder()
 	defer enc.Close()
-	data, err := enc.AppendJPEG(nil, m, preprocess.Encode{Encoding: formats.JPEG, Quality: 75, Sampling: preprocess.Sampling444, Progressive: progressive})
+	data, err := enc.AppendJPEG(nil, m, codec.Encode{Encoding: formats.JPEG, Quality: 75, Sampling: jpeg.Sampling444, Progressive: progressive})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package reader
 import (
 	"fmt"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -82,7 +82,7 @@ func (r *Run) fill(w *worker, s *slot, b *Batch, i, position int) error {
 	l := r.loader
 	d := r.draw(position)
 	err := w.fill(b, i, d)
-	if err == nil || l.config.OnError == Fail || preprocess.EndsRun(err) {
+	if err == nil || l.config.OnError == Fail || pixel.EndsRun(err) {
 		return err
 	}
 	r.note(s, b, d, err)
@@ -96,7 +96,7 @@ func (r *Run) fill(w *worker, s *slot, b *Batch, i, position int) error {
 		if other == nil {
 			s.substitute(b)
 			return nil
-		} else if preprocess.EndsRun(other) {
+		} else if pixel.EndsRun(other) {
 			return other
 		}
 		r.note(s, b, d, other)

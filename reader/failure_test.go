@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -162,10 +162,10 @@ func TestABatchOfBadSamplesFails(t *testing.T) {
 func TestNoMemoryEndsTheEpoch(t *testing.T) {
 	for _, on := range []OnError{Fail, Skip, Substitute} {
 		ds, _ := damaged(t, 12, 4)
-		ds.broken[7] = preprocess.ErrMemory
+		ds.broken[7] = pixel.ErrMemory
 		l := makeLoader(t, unsized{ds}, Config{BatchSize: 4, Workers: 3, OnError: on, Transforms: crop})
 		_, err := drain(l)
-		if on != Fail && !errors.Is(err, preprocess.ErrMemory) || err == nil {
+		if on != Fail && !errors.Is(err, pixel.ErrMemory) || err == nil {
 			t.Errorf("%s: %v", on, err)
 		}
 		if _, bad := l.Bad(); len(bad) > 1 {

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -168,7 +168,7 @@ func (l *Loader) maskFrame(name string) (formats.DType, []int, error) {
 		return formats.Uint8, []int{l.frame.shape[0], l.frame.shape[1], 1}, nil
 	}
 	place := l.dataset.Meta().Schema.Index(name)
-	var m *preprocess.Image
+	var m *pixel.Image
 	err := l.first(func(w *worker) (err error) {
 		m, err = w.decodeMask(&w.sample.Values[place])
 		return err

@@ -6,7 +6,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -91,8 +92,8 @@ func (w *worker) name() string {
 // renew replaces all that a panic may have left half done.
 func (w *worker) renew() {
 	_ = guard.Do(func() error { w.decoder.Close(); return nil })
-	w.decoder = preprocess.NewDecoder()
+	w.decoder = codec.NewDecoder()
 	w.stopBy(w.stop)
 	w.runner, w.plan, w.sample = augment.Runner{}, augment.Plan{}, formats.Sample{}
-	w.pixels, w.lent, w.masked, w.turned = preprocess.Image{}, preprocess.Image{}, preprocess.Image{}, preprocess.Image{}
+	w.pixels, w.lent, w.masked, w.turned = pixel.Image{}, pixel.Image{}, pixel.Image{}, pixel.Image{}
 }

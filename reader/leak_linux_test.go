@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/dsconv/dsconv/formats/all"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -50,13 +50,13 @@ func workers() int {
 // leaving is a way to end an epoch.
 type leaving struct {
 	name  string
-	color preprocess.Color
+	color pixel.Color
 	leave func(t *testing.T, l *reader.Loader)
 }
 
 func leavings() []leaving {
 	return []leaving{
-		{"break", preprocess.ColorRGB, func(t *testing.T, l *reader.Loader) {
+		{"break", pixel.ColorRGB, func(t *testing.T, l *reader.Loader) {
 			for b, err := range l.Epoch(t.Context(), 0) {
 				must(t, err)
 				if b.End >= 6 {
@@ -64,14 +64,14 @@ func leavings() []leaving {
 				}
 			}
 		}},
-		{"keep", preprocess.ColorRGB, func(t *testing.T, l *reader.Loader) {
+		{"keep", pixel.ColorRGB, func(t *testing.T, l *reader.Loader) {
 			for b, err := range l.Epoch(t.Context(), 0) {
 				must(t, err)
 				b.Keep()
 				break
 			}
 		}},
-		{"cancel", preprocess.ColorRGB, func(t *testing.T, l *reader.Loader) {
+		{"cancel", pixel.ColorRGB, func(t *testing.T, l *reader.Loader) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			enough := errors.New("enough")
@@ -85,7 +85,7 @@ func leavings() []leaving {
 			}
 		}},
 		// A gray picture among coloured ones, of the last class.
-		{"bad sample", preprocess.ColorKeep, func(t *testing.T, l *reader.Loader) {
+		{"bad sample", pixel.ColorKeep, func(t *testing.T, l *reader.Loader) {
 			n := 0
 			var failed error
 			for _, err := range l.Epoch(t.Context(), 0) {
@@ -96,7 +96,7 @@ func leavings() []leaving {
 				t.Errorf("%d batches, error %v", n, failed)
 			}
 		}},
-		{"end", preprocess.ColorRGB, func(t *testing.T, l *reader.Loader) { collect(t, l.Epoch(t.Context(), 0)) }},
+		{"end", pixel.ColorRGB, func(t *testing.T, l *reader.Loader) { collect(t, l.Epoch(t.Context(), 0)) }},
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/cache"
 	"github.com/dsconv/dsconv/reader/order"
@@ -96,7 +96,7 @@ func (l *Loader) compile() error {
 	if l.image < 0 {
 		return fmt.Errorf("%w: no field of kind image", formats.ErrSchema)
 	}
-	l.channels = map[preprocess.Color]int{preprocess.ColorRGB: 3, preprocess.ColorGray: 1}[l.config.Color]
+	l.channels = map[pixel.Color]int{pixel.ColorRGB: 3, pixel.ColorGray: 1}[l.config.Color]
 	h, w, channels := 0, 0, l.channels
 	if l.config.AnySize {
 		return l.compileEach()
@@ -111,7 +111,7 @@ func (l *Loader) compile() error {
 		}
 	}
 	if !sized || channels == 0 {
-		var m *preprocess.Image
+		var m *pixel.Image
 		err := l.first(func(w *worker) (err error) {
 			m, _, err = w.decode(&w.sample.Values[l.image], w.options())
 			return err
@@ -132,7 +132,7 @@ func (l *Loader) compile() error {
 // compileEach makes the pipeline of images that need not have one size.
 func (l *Loader) compileEach() (err error) {
 	if l.channels == 0 {
-		return fmt.Errorf("images of any size: the color must be %s or %s", preprocess.ColorRGB, preprocess.ColorGray)
+		return fmt.Errorf("images of any size: the color must be %s or %s", pixel.ColorRGB, pixel.ColorGray)
 	}
 	c := &l.config
 	l.pipeline, err = augment.CompileEach(c.Transforms, l.channels, c.DType, c.Layout)
@@ -196,7 +196,7 @@ func (l *Loader) first(see func(w *worker) error) error {
 		if failed == nil {
 			failed = err
 		}
-		if l.config.OnError == Fail || preprocess.EndsRun(err) || s == substitutes {
+		if l.config.OnError == Fail || pixel.EndsRun(err) || s == substitutes {
 			break
 		}
 	}
@@ -232,7 +232,7 @@ func columns(schema formats.Schema, label int) int {
 
 // atRest is the type of the pixels on their way: two bytes a channel only where they are kept.
 func (l *Loader) atRest() formats.DType {
-	if l.config.Color == preprocess.ColorKeep || l.config.deep() {
+	if l.config.Color == pixel.ColorKeep || l.config.deep() {
 		return formats.Uint16
 	}
 	return formats.Uint8

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -162,9 +164,9 @@ func TestDifferentSizesNameKeysAndTheWayOut(t *testing.T) {
 func TestChannels(t *testing.T) {
 	ds := rawImages(2, 3, 3, 1)
 	for _, tt := range []struct {
-		color preprocess.Color
+		color pixel.Color
 		want  int
-	}{{"", 3}, {preprocess.ColorRGB, 3}, {preprocess.ColorGray, 1}, {preprocess.ColorKeep, 1}} {
+	}{{"", 3}, {pixel.ColorRGB, 3}, {pixel.ColorGray, 1}, {pixel.ColorKeep, 1}} {
 		l := makeLoader(t, ds, Config{BatchSize: 2, Color: tt.color})
 		if got := l.ImageShape(); got != [3]int{3, 3, tt.want} {
 			t.Errorf("color %q: shape %v", tt.color, got)
@@ -175,7 +177,7 @@ func TestChannels(t *testing.T) {
 		}
 	}
 	ds.samples[1].Values[0] = rawImages(1, 3, 3, 3).samples[0].Values[0]
-	l := makeLoader(t, ds, Config{BatchSize: 2, Color: preprocess.ColorKeep})
+	l := makeLoader(t, ds, Config{BatchSize: 2, Color: pixel.ColorKeep})
 	if _, err := drain(l); err == nil || !strings.Contains(err.Error(), "3 channels") {
 		t.Errorf("mixed channels: error %v", err)
 	}
@@ -277,8 +279,8 @@ func TestOpenOwnsTheDataset(t *testing.T) {
 
 // TestFastDecode: fast pixels are near the exact ones, and not computed from all of the image.
 func TestFastDecode(t *testing.T) {
-	if !preprocess.CanScale {
-		if _, err := New(rawImages(1, 4, 4, 3), Config{BatchSize: 1, FastDecode: true}); !errors.Is(err, preprocess.ErrUnsupported) {
+	if !jpeg.CanScale {
+		if _, err := New(rawImages(1, 4, 4, 3), Config{BatchSize: 1, FastDecode: true}); !errors.Is(err, pixel.ErrUnsupported) {
 			t.Errorf("fast decoding without libjpeg-turbo: %v", err)
 		}
 		return
@@ -316,15 +318,15 @@ func TestFastDecode(t *testing.T) {
 // waves is a JPEG without the detail that a smaller one could not show.
 func waves(t *testing.T, w, h int) formats.Value {
 	t.Helper()
-	m := preprocess.Image{}
+	m := pixel.Image{}
 	m.Reset(h, w, 3, formats.Uint8)
 	for i := range m.Pix {
 		x, y := float64(i/3%w), float64(i/3/w)
 		m.Pix[i] = byte(128 + 60*math.Sin(x/23) + 60*math.Cos(y/19))
 	}
-	e := preprocess.NewEncoder()
+	e := codec.NewEncoder()
 	defer e.Close()
-	data, err := e.AppendJPEG(nil, &m, preprocess.Encode{Encoding: formats.JPEG, Quality: 95})
+	data, err := e.AppendJPEG(nil, &m, codec.Encode{Encoding: formats.JPEG, Quality: 95})
 	if err != nil {
 		t.Fatal(err)
 	}

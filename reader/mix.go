@@ -2,7 +2,8 @@ package reader
 
 import (
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/pixelops"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -54,9 +55,9 @@ func (f *frame) soften(b *Batch) {
 
 // mixEntry mixes entry i of b with entry k of from.
 func (f *frame) mixEntry(b *Batch, i int, from *Batch, k int, how *augment.Mixture) {
-	preprocess.Blend(b.Soft[i*f.soft:][:f.soft], from.Soft[k*f.soft:][:f.soft], float32(how.Share), float32(1-how.Share))
+	pixelops.Blend(b.Soft[i*f.soft:][:f.soft], from.Soft[k*f.soft:][:f.soft], float32(how.Share), float32(1-how.Share))
 	if f.numbers() {
-		preprocess.Blend(b.Numbers[i:i+1], from.Numbers[k:k+1], float32(how.Share), float32(1-how.Share))
+		pixelops.Blend(b.Numbers[i:i+1], from.Numbers[k:k+1], float32(how.Share), float32(1-how.Share))
 	}
 	n := f.entry()
 	if how.Cut {
@@ -67,14 +68,14 @@ func (f *frame) mixEntry(b *Batch, i int, from *Batch, k int, how *augment.Mixtu
 		return
 	}
 	if f.dtype == formats.Float32 {
-		preprocess.Blend(b.Float32[i*n:][:n], from.Float32[k*n:][:n], float32(how.Share), float32(1-how.Share))
+		pixelops.Blend(b.Float32[i*n:][:n], from.Float32[k*n:][:n], float32(how.Share), float32(1-how.Share))
 		return
 	}
-	preprocess.BlendHalf(f.dtype, b.Half[i*n:][:n], from.Half[k*n:][:n], float32(how.Share), float32(1-how.Share))
+	pixelops.BlendHalf(f.dtype, b.Half[i*n:][:n], from.Half[k*n:][:n], float32(how.Share), float32(1-how.Share))
 }
 
 // paste copies part p of entry k of src into entry i of dst.
-func paste[T any](f *frame, dst []T, i int, src []T, k int, p preprocess.Rect) {
+func paste[T any](f *frame, dst []T, i int, src []T, k int, p pixel.Rect) {
 	if dst == nil {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
 )
@@ -114,7 +114,7 @@ func checkSoft(t *testing.T, b *Batch, columns int, share float64) {
 // all images of a batch, and the labels' share is its area.
 func TestCutMixByDefinition(t *testing.T) {
 	ds := noisy(22, imageSide, imageSide+3)
-	parts := map[preprocess.Rect]bool{}
+	parts := map[pixel.Rect]bool{}
 	for _, d := range []formats.DType{formats.Uint8, formats.Uint16, formats.Float32, formats.BFloat16} {
 		for _, layout := range []augment.Layout{augment.NHWC, augment.NCHW} {
 			c := Config{BatchSize: 6, Workers: 3, Seed: 4, DType: d, Layout: layout}
@@ -136,7 +136,7 @@ func TestCutMixByDefinition(t *testing.T) {
 }
 
 // checkCut gives the part that comes from the image before.
-func checkCut(t *testing.T, apart, mixed *Batch, d formats.DType, layout augment.Layout) preprocess.Rect {
+func checkCut(t *testing.T, apart, mixed *Batch, d formats.DType, layout augment.Layout) pixel.Rect {
 	t.Helper()
 	const h, w = imageSide, imageSide + 3
 	own, got := elements(apart, d), elements(mixed, d)
@@ -150,7 +150,7 @@ func checkCut(t *testing.T, apart, mixed *Batch, d formats.DType, layout augment
 		}
 		return v
 	}
-	var part preprocess.Rect
+	var part pixel.Rect
 	for i := range mixed.N {
 		x0, y0, x1, y1, count := w, h, 0, 0, 0
 		for p := range h * w {
@@ -163,9 +163,9 @@ func checkCut(t *testing.T, apart, mixed *Batch, d formats.DType, layout augment
 			x0, y0, x1, y1 = min(x0, p%w), min(y0, p/w), max(x1, p%w+1), max(y1, p/w+1)
 			count++
 		}
-		r := preprocess.Rect{}
+		r := pixel.Rect{}
 		if count > 0 {
-			r = preprocess.Rect{X: x0, Y: y0, W: x1 - x0, H: y1 - y0}
+			r = pixel.Rect{X: x0, Y: y0, W: x1 - x0, H: y1 - y0}
 		}
 		if r.W*r.H != count || i > 0 && r != part {
 			t.Fatalf("image %d: %d pixels within %+v, image 0 has %+v", i, count, r, part)
@@ -355,7 +355,7 @@ func TestBeta(t *testing.T) {
 
 // TestShareIsWhatTheCutLeaves also of parts that are cut off at the edges.
 func TestShareIsWhatTheCutLeaves(t *testing.T) {
-	whole := preprocess.Rect{W: 20, H: 13}
+	whole := pixel.Rect{W: 20, H: 13}
 	for k := range 2000 {
 		r := augment.NewRand(2, 0, k)
 		m := augment.CutMix{Alpha: 1}.Mix(whole.H, whole.W, &r)

@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // TestMasksAndBoxesStandUpright holds for every EXIF orientation that a mask and a box are
 // turned as the image is: a bright patch of the image is one of the mask and lies in the box.
 func TestMasksAndBoxesStandUpright(t *testing.T) {
 	const h, w = 32, 48
-	patch := preprocess.Rect{X: 8, Y: 16, W: 24, H: 8}
-	m := preprocess.Image{Pix: make([]byte, h*w), H: h, W: w, C: 1, DType: formats.Uint8}
+	patch := pixel.Rect{X: 8, Y: 16, W: 24, H: 8}
+	m := pixel.Image{Pix: make([]byte, h*w), H: h, W: w, C: 1, DType: formats.Uint8}
 	for y := patch.Y; y < patch.Y+patch.H; y++ {
 		for x := patch.X; x < patch.X+patch.W; x++ {
 			m.Pix[y*w+x] = 255
@@ -36,7 +37,7 @@ func TestMasksAndBoxesStandUpright(t *testing.T) {
 				return formats.Value{Data: corners, Encoding: formats.Raw, DType: formats.Float32, Shape: []int{1, 4}}
 			})
 			l := makeLoader(t, ds, Config{
-				BatchSize: 1, Color: preprocess.ColorGray, ApplyOrientation: true, Fields: []string{"mask", "box"},
+				BatchSize: 1, Color: pixel.ColorGray, ApplyOrientation: true, Fields: []string{"mask", "box"},
 				Cache: Cache{Kind: kind, Limit: 1 << 20, Dir: t.TempDir()},
 			})
 			for range 2 { // read, then from the cache
@@ -60,11 +61,11 @@ func checkUpright(t *testing.T, orientation int, b *Batch) {
 }
 
 // withOrientation is m as a JPEG with that EXIF orientation.
-func withOrientation(t *testing.T, m *preprocess.Image, orientation int) formats.Value {
+func withOrientation(t *testing.T, m *pixel.Image, orientation int) formats.Value {
 	t.Helper()
-	e := preprocess.NewEncoder()
+	e := codec.NewEncoder()
 	defer e.Close()
-	data, err := e.AppendJPEG(nil, m, preprocess.Encode{Encoding: formats.JPEG, Quality: 95})
+	data, err := e.AppendJPEG(nil, m, codec.Encode{Encoding: formats.JPEG, Quality: 95})
 	if err != nil {
 		t.Fatal(err)
 	}

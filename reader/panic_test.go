@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // panicking panics where some samples are read.
@@ -69,12 +70,12 @@ func TestStoppedAfterAPanic(t *testing.T) {
 	if err := png.Encode(&picture, image.NewRGBA(image.Rect(0, 0, 600, 400))); err != nil {
 		t.Fatal(err)
 	}
-	var stop preprocess.Stop
+	var stop pixel.Stop
 	w.stopBy(&stop)
 	w.renew()
 	stop.Set()
-	var m preprocess.Image
-	err := w.decoder.Decode(&m, &formats.Value{Data: picture.Bytes()}, preprocess.DecodeOptions{})
+	var m pixel.Image
+	err := w.decoder.Decode(&m, &formats.Value{Data: picture.Bytes()}, codec.DecodeOptions{})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("an image was decoded after the run was stopped: %v", err)
 	}

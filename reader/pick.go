@@ -3,7 +3,8 @@ package reader
 import (
 	"fmt"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/budget"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // At is Pick in epoch 0.
@@ -12,10 +13,10 @@ func (l *Loader) At(i int, b *Batch) error { return l.Pick(i, 0, b) }
 // affords makes sure that an entry of that frame can be made.
 func (w *worker) affords(f *frame) error {
 	pixels := float64(f.shape[0]) * float64(f.shape[1])
-	if pixels > preprocess.Budget {
-		return fmt.Errorf("%w: it becomes %dx%d", preprocess.ErrTooLarge, f.shape[1], f.shape[0])
+	if pixels > budget.Budget {
+		return fmt.Errorf("%w: it becomes %dx%d", pixel.ErrTooLarge, f.shape[1], f.shape[0])
 	}
-	entry := preprocess.Room{Extra: int64(f.entry()) * int64(f.dtype.Size())}
+	entry := budget.Room{Extra: int64(f.entry()) * int64(f.dtype.Size())}
 	defer entry.Free()
 	v := &w.sample.Values[w.loader.image]
 	return entry.Take(0, len(v.Data), w.loader.config.MaxPixels)

@@ -2,7 +2,7 @@ package reader
 
 import (
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
 )
 
 // acquire takes an idle worker or makes one.
@@ -15,7 +15,7 @@ func (l *Loader) acquire() *worker {
 		l.idle = l.idle[:n-1]
 		return w
 	}
-	w := &worker{loader: l, decoder: preprocess.NewDecoder()}
+	w := &worker{loader: l, decoder: codec.NewDecoder()}
 	w.now = l.now
 	l.workers = append(l.workers, w)
 	return w

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/hostile"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -54,7 +54,7 @@ func TestLargeImagesAreBadSamples(t *testing.T) {
 			}
 			continue
 		}
-		if n != 2 || len(bad) != 1 || !errors.Is(bad[0].Err, preprocess.ErrTooLarge) || !strings.Contains(bad[0].Err.Error(), "sample00001") {
+		if n != 2 || len(bad) != 1 || !errors.Is(bad[0].Err, pixel.ErrTooLarge) || !strings.Contains(bad[0].Err.Error(), "sample00001") {
 			t.Errorf("%s: %d samples, bad ones %v", c.ops, n, bad)
 		}
 	}
@@ -79,7 +79,7 @@ func TestPickOfALargeImage(t *testing.T) {
 	d := large(t)
 	l := makeLoader(t, d, Config{BatchSize: 1, AnySize: true, Transforms: []augment.Op{augment.Resize{Shorter: 256}}})
 	var b Batch
-	if err := l.Pick(1, 0, &b); !errors.Is(err, preprocess.ErrTooLarge) || !strings.Contains(err.Error(), "sample00001") {
+	if err := l.Pick(1, 0, &b); !errors.Is(err, pixel.ErrTooLarge) || !strings.Contains(err.Error(), "sample00001") {
 		t.Errorf("%v", err)
 	}
 	if err := l.Pick(0, 0, &b); err != nil {

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/order"
 )
 
@@ -41,7 +41,7 @@ type Run struct {
 	mu      sync.Mutex // for opened alone
 	opened  sync.Cond  // limit or stopped changed
 	stopped atomic.Bool
-	ending  preprocess.Stop // ends decoding, where stopped keeps new entries from being begun
+	ending  pixel.Stop // ends decoding, where stopped keeps new entries from being begun
 	workers sync.WaitGroup
 }
 

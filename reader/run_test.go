@@ -11,7 +11,8 @@ import (
 	"unsafe"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
 )
@@ -227,14 +228,14 @@ func TestListErrors(t *testing.T) {
 func TestAnySize(t *testing.T) {
 	ds := photos(t, 9)
 	l := makeLoader(t, ds, Config{BatchSize: 2, AnySize: true, DType: formats.Float32, Layout: augment.NCHW})
-	d := preprocess.NewDecoder()
+	d := codec.NewDecoder()
 	defer d.Close()
 	var b Batch
 	for i := range 9 {
 		if err := l.Pick(i, 0, &b); err != nil {
 			t.Fatal(err)
 		}
-		h, w, err := d.Size(&ds.samples[i].Values[0], preprocess.DecodeOptions{})
+		h, w, err := d.Size(&ds.samples[i].Values[0], codec.DecodeOptions{})
 		if err != nil || b.Shape != [4]int{1, 3, h, w} || len(b.Float32) != 3*h*w || b.Labels[0] != int64(i) {
 			t.Errorf("sample %d of %dx%d: shape %v, label %d", i, w, h, b.Shape, b.Labels[0])
 		}
@@ -243,7 +244,7 @@ func TestAnySize(t *testing.T) {
 		t.Error("they make batches")
 	}
 	for _, c := range []Config{
-		{BatchSize: 1, AnySize: true, Color: preprocess.ColorKeep},
+		{BatchSize: 1, AnySize: true, Color: pixel.ColorKeep},
 		{BatchSize: 1, AnySize: true, DType: formats.Float32, Transforms: []augment.Op{augment.MixUp{Alpha: 1}}},
 	} {
 		if _, err := New(ds, c); err == nil {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // slot is a place for a batch in the making. Batch k goes through slot k modulo the
@@ -49,7 +49,7 @@ func (r *Run) finish(s *slot) {
 	// By entry, so that nothing depends on timing.
 	slices.SortFunc(s.failed, func(a, b failure) int { return a.entry - b.entry })
 	for _, f := range s.failed {
-		if r.loader.config.OnError != Skip || preprocess.EndsRun(f.err) {
+		if r.loader.config.OnError != Skip || pixel.EndsRun(f.err) {
 			s.err = f.err
 			return
 		}

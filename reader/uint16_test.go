@@ -11,7 +11,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -53,16 +54,16 @@ func TestDeepImagesAsTheyAre(t *testing.T) {
 		ds := deepImages(3, h, w, c)
 		for _, tt := range []struct {
 			ops    []augment.Op
-			part   preprocess.Rect
+			part   pixel.Rect
 			mirror bool
 		}{
-			{nil, preprocess.Rect{W: w, H: h}, false},
-			{[]augment.Op{augment.RandomHorizontalFlip{P: 1}}, preprocess.Rect{W: w, H: h}, true},
-			{[]augment.Op{augment.CenterCrop{H: 3, W: 5}}, preprocess.Rect{X: 2, Y: 2, W: 5, H: 3}, false},
-			{[]augment.Op{augment.CenterCrop{H: 3, W: 5}, augment.RandomHorizontalFlip{P: 1}}, preprocess.Rect{X: 2, Y: 2, W: 5, H: 3}, true},
+			{nil, pixel.Rect{W: w, H: h}, false},
+			{[]augment.Op{augment.RandomHorizontalFlip{P: 1}}, pixel.Rect{W: w, H: h}, true},
+			{[]augment.Op{augment.CenterCrop{H: 3, W: 5}}, pixel.Rect{X: 2, Y: 2, W: 5, H: 3}, false},
+			{[]augment.Op{augment.CenterCrop{H: 3, W: 5}, augment.RandomHorizontalFlip{P: 1}}, pixel.Rect{X: 2, Y: 2, W: 5, H: 3}, true},
 		} {
 			for _, layout := range []augment.Layout{augment.NHWC, augment.NCHW} {
-				l := makeLoader(t, ds, Config{BatchSize: 3, DType: formats.Uint16, Layout: layout, Color: preprocess.ColorKeep, Transforms: tt.ops})
+				l := makeLoader(t, ds, Config{BatchSize: 3, DType: formats.Uint16, Layout: layout, Color: pixel.ColorKeep, Transforms: tt.ops})
 				b := collect(t, l, 0)[0]
 				if b.Uint8 != nil || b.Half != nil || b.Float32 != nil {
 					t.Fatal("a batch of uint16 has other elements too")
@@ -83,7 +84,7 @@ func TestDeepImagesAsTheyAre(t *testing.T) {
 }
 
 // part cuts r out of an image of that width and mirrors it.
-func part[T any](pixels []T, width, c int, r preprocess.Rect, mirror bool) (out []T) {
+func part[T any](pixels []T, width, c int, r pixel.Rect, mirror bool) (out []T) {
 	for y := r.Y; y < r.Y+r.H; y++ {
 		for x := range r.W {
 			if mirror {
@@ -98,13 +99,13 @@ func part[T any](pixels []T, width, c int, r preprocess.Rect, mirror bool) (out 
 func TestDeepImagesAreResizedAtFullDepth(t *testing.T) {
 	ds := deepImages(2, 31, 40, 3)
 	b := collect(t, makeLoader(t, ds, Config{
-		BatchSize: 2, DType: formats.Uint16, Color: preprocess.ColorKeep, Transforms: []augment.Op{augment.Resize{H: 12, W: 17}},
+		BatchSize: 2, DType: formats.Uint16, Color: pixel.ColorKeep, Transforms: []augment.Op{augment.Resize{H: 12, W: 17}},
 	}), 0)[0]
-	var r preprocess.Resampler
-	var want preprocess.Image
+	var r resample.Resampler
+	var want pixel.Image
 	for i, s := range ds.samples {
-		m := preprocess.Image{Pix: s.Values[0].Data, H: 31, W: 40, C: 3, DType: formats.Uint16}
-		if err := r.Resize(&want, &m, preprocess.Rect{}, 17, 12, preprocess.Bilinear); err != nil {
+		m := pixel.Image{Pix: s.Values[0].Data, H: 31, W: 40, C: 3, DType: formats.Uint16}
+		if err := r.Resize(&want, &m, pixel.Rect{}, 17, 12, resample.Bilinear); err != nil {
 			t.Fatal(err)
 		}
 		if n := 12 * 17 * 3; !slices.Equal(b.Uint16[i*n:][:n], words(want.Pix)) {
@@ -143,7 +144,7 @@ func TestDeepPNGs(t *testing.T) {
 	}
 	ds := newMemory()
 	ds.add("train", formats.Value{Data: buf.Bytes(), Encoding: formats.PNG})
-	b := collect(t, makeLoader(t, ds, Config{BatchSize: 1, DType: formats.Uint16, Color: preprocess.ColorKeep}), 0)[0]
+	b := collect(t, makeLoader(t, ds, Config{BatchSize: 1, DType: formats.Uint16, Color: pixel.ColorKeep}), 0)[0]
 	for i, x := range b.Uint16 {
 		if want := binary.BigEndian.Uint16(m.Pix[2*i:]); x != want {
 			t.Fatalf("pixel %d is %d, want %d", i, x, want)
@@ -157,7 +158,7 @@ func TestDeepPNGs(t *testing.T) {
 func TestDeepImagesAsFloats(t *testing.T) {
 	ds := deepImages(2, 5, 6, 3)
 	norm := augment.ImageNet
-	c := Config{BatchSize: 2, Color: preprocess.ColorKeep, DType: formats.Float32, Transforms: []augment.Op{norm}}
+	c := Config{BatchSize: 2, Color: pixel.ColorKeep, DType: formats.Float32, Transforms: []augment.Op{norm}}
 	floats := collect(t, makeLoader(t, ds, c), 0)[0].Float32
 	for i, s := range ds.samples {
 		for j, x := range words(s.Values[0].Data) {
@@ -202,7 +203,7 @@ func TestWhatBatchesOfIntegersRefuse(t *testing.T) {
 		want string
 	}{
 		{rawImages(2, 4, 4, 3), Config{DType: formats.Uint16, Transforms: []augment.Op{augment.ImageNet}}, "float32"},
-		{deepImages(2, 4, 4, 3), Config{DType: formats.Uint8, Color: preprocess.ColorKeep}, "16 bits"},
+		{deepImages(2, 4, 4, 3), Config{DType: formats.Uint8, Color: pixel.ColorKeep}, "16 bits"},
 		{rawImages(2, 4, 4, 3), Config{DType: formats.Uint16, Transforms: []augment.Op{augment.MixUp{Alpha: 1}}}, "mixup"},
 	} {
 		tt.c.BatchSize = 2

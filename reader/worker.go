@@ -6,7 +6,10 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/budget"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -14,32 +17,32 @@ import (
 // epochs with their memory and decoder.
 type worker struct {
 	loader  *Loader
-	decoder *preprocess.Decoder
+	decoder *codec.Decoder
 	runner  augment.Runner
 	plan    augment.Plan
 	rand    augment.Rand
 	sample  formats.Sample
-	index   int              // of the sample in the dataset
-	number  int              // of the sample among the loader's
-	mark    guard.Mark       // before it was read
-	fetched bool             // sample is that one
-	cached  []byte           // memory of the cache in which it lies
-	pixels  preprocess.Image // decoded; belongs to the worker
-	lent    preprocess.Image // pixels that lie in the dataset's memory
-	h, w    int              // of the designated image, before the plan
-	masked  preprocess.Image // a mask's pixels
-	turned  preprocess.Image // those of a further field, upright
-	corners []float32        // of boxes
+	index   int         // of the sample in the dataset
+	number  int         // of the sample among the loader's
+	mark    guard.Mark  // before it was read
+	fetched bool        // sample is that one
+	cached  []byte      // memory of the cache in which it lies
+	pixels  pixel.Image // decoded; belongs to the worker
+	lent    pixel.Image // pixels that lie in the dataset's memory
+	h, w    int         // of the designated image, before the plan
+	masked  pixel.Image // a mask's pixels
+	turned  pixel.Image // those of a further field, upright
+	corners []float32   // of boxes
 	// orientation is the designated image's by EXIF, which further fields are turned by; 1 is
 	// upright.
 	orientation int
-	room        preprocess.Room // that the sample takes
-	stop        *preprocess.Stop
+	room        budget.Room // that the sample takes
+	stop        *pixel.Stop
 	counters
 }
 
 // stopBy makes s end the work inside an image; nil ends none.
-func (w *worker) stopBy(s *preprocess.Stop) {
+func (w *worker) stopBy(s *pixel.Stop) {
 	w.stop = s
 	w.decoder.StopBy(s)
 }
@@ -79,7 +82,7 @@ func (w *worker) free() {
 	if w.room.Large() {
 		w.decoder.Shrink()
 		w.runner.Shrink()
-		for _, m := range []*preprocess.Image{&w.pixels, &w.masked, &w.turned} {
+		for _, m := range []*pixel.Image{&w.pixels, &w.masked, &w.turned} {
 			m.Shrink()
 		}
 	}
@@ -113,7 +116,7 @@ func (w *worker) render(b *Batch, i, n int, now time.Duration) error {
 
 // picture decodes the designated image, carries out its plan and stores it in t. It gives back
 // the time.
-func (w *worker) picture(v *formats.Value, t preprocess.Target, now time.Duration) (time.Duration, error) {
+func (w *worker) picture(v *formats.Value, t resample.Target, now time.Duration) (time.Duration, error) {
 	l := w.loader
 	m, own, err := w.decodeFor(v, &w.plan)
 	if err != nil {
@@ -134,7 +137,7 @@ func (w *worker) picture(v *formats.Value, t preprocess.Target, now time.Duratio
 }
 
 // decodeFor gives the pixels that plan needs, and whether they belong to the worker.
-func (w *worker) decodeFor(v *formats.Value, plan *augment.Plan) (m *preprocess.Image, own bool, err error) {
+func (w *worker) decodeFor(v *formats.Value, plan *augment.Plan) (m *pixel.Image, own bool, err error) {
 	o := w.options()
 	part := v.Encoding == formats.JPEG
 	if part {
@@ -150,7 +153,7 @@ func (w *worker) decodeFor(v *formats.Value, plan *augment.Plan) (m *preprocess.
 
 // decode gives the image's pixels and whether they belong to the worker: raw pixels of the
 // right kind stay where they are.
-func (w *worker) decode(v *formats.Value, o preprocess.DecodeOptions) (m *preprocess.Image, own bool, err error) {
+func (w *worker) decode(v *formats.Value, o codec.DecodeOptions) (m *pixel.Image, own bool, err error) {
 	if w.lends(v) {
 		if m, err = w.lend(v); err == nil {
 			err = w.room.Take(0, len(v.Data), o.MaxPixels)
@@ -165,9 +168,9 @@ func (w *worker) decode(v *formats.Value, o preprocess.DecodeOptions) (m *prepro
 	return &w.pixels, true, err
 }
 
-func (w *worker) options() preprocess.DecodeOptions {
+func (w *worker) options() codec.DecodeOptions {
 	c := &w.loader.config
-	return preprocess.DecodeOptions{
+	return codec.DecodeOptions{
 		Color: c.Color, Deep: c.deep(), ApplyOrientation: c.ApplyOrientation, Fast: c.FastDecode, MaxPixels: c.MaxPixels,
 	}
 }
@@ -177,19 +180,19 @@ func (w *worker) lends(v *formats.Value) bool {
 	return v.Encoding == formats.Raw && v.DType == formats.Uint8 && len(v.Shape) == 3 && w.loader.takes(v.Shape[2])
 }
 
-func (w *worker) lend(v *formats.Value) (*preprocess.Image, error) {
+func (w *worker) lend(v *formats.Value) (*pixel.Image, error) {
 	h, width, c := v.Shape[0], v.Shape[1], v.Shape[2]
 	if h <= 0 || width <= 0 || h > len(v.Data) || width > len(v.Data) || len(v.Data) != h*width*c {
 		return nil, fmt.Errorf("%w: %d bytes for the shape %v", formats.ErrDamaged, len(v.Data), v.Shape)
 	}
-	w.lent = preprocess.Image{Pix: v.Data, H: h, W: width, C: c, DType: v.DType}
+	w.lent = pixel.Image{Pix: v.Data, H: h, W: width, C: c, DType: v.DType}
 	return &w.lent, nil
 }
 
 // target is entry i of b, of n elements.
-func (w *worker) target(b *Batch, i, n int) preprocess.Target {
+func (w *worker) target(b *Batch, i, n int) resample.Target {
 	l := w.loader
-	t := preprocess.Target{Store: l.pipeline.Store()}
+	t := resample.Target{Store: l.pipeline.Store()}
 	switch l.frame.dtype {
 	case formats.Uint8:
 		t.Uint8 = b.Uint8[i*n:][:n]

@@ -6,7 +6,9 @@ import (
 	"math"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // fields stores the sample's further fields in entry i, moved as the plan moved the image.
@@ -51,9 +53,9 @@ func (w *worker) field(v *formats.Value, from *fieldFrame, to *Field, i int) err
 }
 
 // decodeMask gives a mask's pixels: of a palette image the indices.
-func (w *worker) decodeMask(v *formats.Value) (*preprocess.Image, error) {
-	err := w.decoder.Decode(&w.masked, v, preprocess.DecodeOptions{
-		Color: preprocess.ColorKeep, Indices: true, MaxPixels: w.loader.config.MaxPixels, Room: &w.room,
+func (w *worker) decodeMask(v *formats.Value) (*pixel.Image, error) {
+	err := w.decoder.Decode(&w.masked, v, codec.DecodeOptions{
+		Color: pixel.ColorKeep, Indices: true, MaxPixels: w.loader.config.MaxPixels, Room: &w.room,
 	})
 	return &w.masked, err
 }
@@ -68,7 +70,7 @@ func (w *worker) mask(v *formats.Value, from *fieldFrame, dst []byte) error {
 		return fmt.Errorf("%w: it has %d channels of %s, the first sample's %d of %s", formats.ErrSchema,
 			m.C, m.DType, from.shape[2], from.dtype)
 	}
-	to := preprocess.Image{Pix: dst[:len(dst):len(dst)]}
+	to := pixel.Image{Pix: dst[:len(dst):len(dst)]}
 	return w.runner.Mask(&w.plan, w.upright(m), &to)
 }
 
@@ -89,7 +91,7 @@ func (w *worker) further(v *formats.Value, dst []byte) error {
 	if err := l.pipeline.Fits(m, &w.plan); err != nil {
 		return err
 	}
-	t := preprocess.Target{Store: l.pipeline.Store()}
+	t := resample.Target{Store: l.pipeline.Store()}
 	switch l.frame.dtype {
 	case formats.Uint8:
 		t.Uint8 = dst
@@ -117,7 +119,7 @@ func (w *worker) boxes(v *formats.Value, to *fieldValue) error {
 	for ; len(data) > 0; data = data[4:] {
 		w.corners = append(w.corners, math.Float32frombits(binary.LittleEndian.Uint32(data)))
 	}
-	preprocess.OrientBoxes(w.corners, w.h, w.w, w.orientation)
+	pixel.OrientBoxes(w.corners, w.h, w.w, w.orientation)
 	w.corners = w.plan.Boxes(w.corners[:0], w.corners)
 	to.data = to.data[:0]
 	for _, x := range w.corners {
@@ -128,10 +130,10 @@ func (w *worker) boxes(v *formats.Value, to *fieldValue) error {
 }
 
 // upright is m turned as the designated image is.
-func (w *worker) upright(m *preprocess.Image) *preprocess.Image {
+func (w *worker) upright(m *pixel.Image) *pixel.Image {
 	if w.orientation == 1 {
 		return m
 	}
-	preprocess.Orient(&w.turned, m, w.orientation)
+	pixel.Orient(&w.turned, m, w.orientation)
 	return &w.turned
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // partBytes is how much is read at a time, first by blocks, then by samples: little enough
@@ -116,7 +116,7 @@ func (c *check) sample(i int, s *formats.Sample) error {
 		}
 		return c.bytes(i, &in, s)
 	})
-	if preprocess.EndsRun(wrong) {
+	if pixel.EndsRun(wrong) {
 		return fmt.Errorf("key %q: %w", in.Key, wrong)
 	}
 	if wrong != nil {

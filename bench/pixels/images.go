@@ -8,6 +8,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // load reads all files below a folder.
@@ -20,7 +22,7 @@ func load(folder string) (images []formats.Value, size int, err error) {
 		if err != nil {
 			return err
 		}
-		encoding, _, err := preprocess.Inspect(data)
+		encoding, _, err := codec.Inspect(data)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
@@ -35,11 +37,11 @@ func load(folder string) (images []formats.Value, size int, err error) {
 func decode(folder string) (pass, result, error) {
 	images, size, err := load(folder)
 	ready := result{Images: len(images), BytesIn: size}
-	decoder := preprocess.NewDecoder()
-	var pixels preprocess.Image
+	decoder := codec.NewDecoder()
+	var pixels pixel.Image
 	return func() (result, error) {
 		for i := range images {
-			if err := decoder.Decode(&pixels, &images[i], preprocess.DecodeOptions{}); err != nil {
+			if err := decoder.Decode(&pixels, &images[i], codec.DecodeOptions{}); err != nil {
 				return ready, err
 			}
 		}
@@ -81,7 +83,7 @@ func parseRecipe(resize, encode, decode string) (r preprocess.Recipe, err error)
 	if r.Resize, err = preprocess.ParseResize(resize); err != nil {
 		return r, err
 	}
-	if r.Encode, err = preprocess.ParseEncode(encode); err != nil {
+	if r.Encode, err = codec.ParseEncode(encode); err != nil {
 		return r, err
 	}
 	r.Fast, err = preprocess.ParseDecode(decode)

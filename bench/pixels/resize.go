@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // resize scales an image of random pixels from one size, written WxH, to another, bilinear.
@@ -18,17 +19,17 @@ func resize(from, to string, times int) (pass, result, error) {
 	if err != nil {
 		return nil, result{}, err
 	}
-	var src, dst preprocess.Image
+	var src, dst pixel.Image
 	src.Reset(h, w, 3, formats.Uint8)
 	random := rand.New(rand.NewPCG(1, 1))
 	for i := range src.Pix {
 		src.Pix[i] = byte(random.Uint32())
 	}
-	var resampler preprocess.Resampler
+	var resampler resample.Resampler
 	r := result{Images: times}
 	return func() (result, error) {
 		for range times {
-			if err := resampler.Resize(&dst, &src, preprocess.Rect{}, toW, toH, preprocess.Bilinear); err != nil {
+			if err := resampler.Resize(&dst, &src, pixel.Rect{}, toW, toH, resample.Bilinear); err != nil {
 				return r, err
 			}
 		}

@@ -14,7 +14,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 const classes = 1000
@@ -28,14 +29,14 @@ const (
 
 // photo is the JPEG.
 var photo = sync.OnceValues(func() ([]byte, error) {
-	var m preprocess.Image
+	var m pixel.Image
 	m.Reset(side, side, 3, formats.Uint8)
 	for i := range m.Pix {
 		m.Pix[i] = byte(i%(3*side) + i/side)
 	}
-	e := preprocess.NewEncoder()
+	e := codec.NewEncoder()
 	defer e.Close()
-	b, err := e.AppendJPEG(nil, &m, preprocess.Encode{Encoding: formats.JPEG, Quality: 50})
+	b, err := e.AppendJPEG(nil, &m, codec.Encode{Encoding: formats.JPEG, Quality: 50})
 	if err == nil && len(b) > leastBytes {
 		err = fmt.Errorf("a JPEG of %d bytes, wanted at most %d", len(b), leastBytes)
 	}

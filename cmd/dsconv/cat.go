@@ -9,7 +9,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 func catCommand(c *console) *cli.Command {
@@ -81,13 +82,13 @@ func noField(m *formats.Meta, field string) error {
 
 // pngCoder makes PNGs of raw pixels. It belongs to one goroutine.
 type pngCoder struct {
-	dec *preprocess.Decoder
-	enc *preprocess.Encoder
-	img preprocess.Image
+	dec *codec.Decoder
+	enc *codec.Encoder
+	img pixel.Image
 }
 
 func newPNGCoder() *pngCoder {
-	return &pngCoder{dec: preprocess.NewDecoder(), enc: preprocess.NewEncoder()}
+	return &pngCoder{dec: codec.NewDecoder(), enc: codec.NewEncoder()}
 }
 
 func (p *pngCoder) close() {
@@ -100,8 +101,8 @@ func (p *pngCoder) pixels(v *formats.Value) error {
 	if v.Encoding != formats.Raw && v.Encoding != formats.RawZstd {
 		return nil
 	}
-	if err := p.dec.Decode(&p.img, v, preprocess.DecodeOptions{Color: preprocess.ColorKeep}); err != nil {
+	if err := p.dec.Decode(&p.img, v, codec.DecodeOptions{Color: pixel.ColorKeep}); err != nil {
 		return err
 	}
-	return p.enc.Encode(v, &p.img, preprocess.Encode{Encoding: formats.PNG}, 0)
+	return p.enc.Encode(v, &p.img, codec.Encode{Encoding: formats.PNG}, 0)
 }

@@ -11,6 +11,10 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // packOptions are the flags of pack.
@@ -178,10 +182,10 @@ func (o *packOptions) parseRecipe(cc *cli.Context) (err error) {
 	if r.Fast, err = preprocess.ParseDecode(cc.String("decode")); err != nil {
 		return err
 	}
-	if r.Filter, err = preprocess.ParseFilter(cc.String("filter")); err != nil {
+	if r.Filter, err = resample.ParseFilter(cc.String("filter")); err != nil {
 		return err
 	}
-	if r.Color, err = preprocess.ParseColor(cc.String("color")); err != nil {
+	if r.Color, err = pixel.ParseColor(cc.String("color")); err != nil {
 		return err
 	}
 	if r.EXIF, err = preprocess.ParseEXIF(cc.String("exif")); err != nil {
@@ -200,16 +204,16 @@ func (o *packOptions) parseRecipe(cc *cli.Context) (err error) {
 
 // parseEncode reads how images are encoded: JPEGs that are made anew are tiled unless noTile
 // or another option is against it.
-func parseEncode(s string, noTile bool) (preprocess.Encode, error) {
-	e, err := preprocess.ParseEncode(s)
+func parseEncode(s string, noTile bool) (codec.Encode, error) {
+	e, err := codec.ParseEncode(s)
 	isJPEG := e.Encoding == formats.JPEG
 	switch {
 	case err != nil:
 		return e, err
 	case noTile && (!isJPEG || e.Interval > 0):
 		return e, fmt.Errorf("encode %s: --no-tile is for --encode jpeg without tile=", e)
-	case isJPEG && !noTile && !e.Progressive && e.Interval == 0 && preprocess.CanTile:
-		e.Interval = preprocess.DefaultInterval
+	case isJPEG && !noTile && !e.Progressive && e.Interval == 0 && jpeg.CanTile:
+		e.Interval = codec.DefaultInterval
 	}
 	return e, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
@@ -37,7 +38,7 @@ func learnConfig(cc *cli.Context) (conf reader.Config, err error) {
 		conf.BatchSize = map[string]int{"mlp": 64, "cnn": 32}[model]
 	}
 	if model == "mlp" {
-		conf.Color = preprocess.ColorGray
+		conf.Color = pixel.ColorGray
 	}
 	if cc.IsSet("augment") {
 		conf.Transforms, err = augment.Parse(cc.String("augment"))

@@ -3,7 +3,7 @@ package main
 import (
 	"runtime/debug"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
 )
 
 // release is set by the linker where something else than the module has the version: a wheel.
@@ -22,7 +22,7 @@ func version() string {
 
 // versionText is what --version tells: the version, and what makes this build a slow one.
 func versionText() string {
-	why := preprocess.SlowJPEG()
+	why := jpeg.SlowJPEG()
 	if why == "" {
 		return version()
 	}

@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // affineMatrices has maps of each kind that Pillow treats in its own way.
@@ -34,13 +35,13 @@ func affineMatrices() [][6]float64 {
 func BenchmarkAffine(b *testing.B) {
 	m := smooth(224, 224, 3)
 	s, c := math.Sincos(0.4)
-	for _, f := range []preprocess.Filter{preprocess.Nearest, preprocess.Bilinear, preprocess.Bicubic} {
+	for _, f := range []resample.Filter{resample.Nearest, resample.Bilinear, resample.Bicubic} {
 		b.Run(string(f), func(b *testing.B) {
-			a := preprocess.Affine{Matrix: [6]float64{c, s, -30, -s, c, 50}, Filter: f}
-			var r preprocess.Resampler
-			var out preprocess.Image
+			a := resample.Affine{Matrix: [6]float64{c, s, -30, -s, c, 50}, Filter: f}
+			var r resample.Resampler
+			var out pixel.Image
 			for b.Loop() {
-				if err := r.Transform(&out, m, preprocess.Rect{}, &a, m.W, m.H); err != nil {
+				if err := r.Transform(&out, m, pixel.Rect{}, &a, m.W, m.H); err != nil {
 					b.Fatal(err)
 				}
 			}

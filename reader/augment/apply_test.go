@@ -3,7 +3,7 @@ package augment
 import (
 	"testing"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // All ops are done or none.
@@ -32,7 +32,7 @@ func TestRandomApply(t *testing.T) {
 // Grow pads by what is missing on both sides, so that the image lies at a random place.
 func TestRandomCropGrows(t *testing.T) {
 	o := RandomCrop{H: 10, W: 12, Padding: [4]int{1, 0, 0, 0}, Grow: true}
-	places := map[preprocess.Rect]int{}
+	places := map[pixel.Rect]int{}
 	for i := range 2000 {
 		var p Plan
 		p.Reset(8, 20, 3)

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixelops"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // automatic is one of the changes that TrivialAugmentWide and RandAugment choose from, in
@@ -78,21 +79,21 @@ func linear(start, end float64, i, n int) float64 {
 // outside is how the changes that move pixels take them.
 type outside struct {
 	// Filter is nearest, bilinear or bicubic; nearest if empty.
-	Filter preprocess.Filter
+	Filter resample.Filter
 	// Fill is for what lies outside of the image, of 0 to 255: one value for all channels or
 	// one for each; nil is 0.
 	Fill []float64
 }
 
-func (o *outside) filter() preprocess.Filter {
+func (o *outside) filter() resample.Filter {
 	if o.Filter == "" {
-		return preprocess.Nearest
+		return resample.Nearest
 	}
 	return o.Filter
 }
 
 func (o *outside) format() string {
-	if o.filter() == preprocess.Nearest {
+	if o.filter() == resample.Nearest {
 		return formatFill(o.Fill)
 	}
 	return ":" + string(o.Filter) + formatFill(o.Fill)
@@ -102,7 +103,7 @@ func (o *outside) check(name string, bins, channels int) error {
 	if bins < 2 {
 		return fmt.Errorf("%s: %d bins: wanted 2 or more", name, bins)
 	}
-	a := preprocess.Affine{Filter: o.filter(), Fill: o.Fill}
+	a := resample.Affine{Filter: o.filter(), Fill: o.Fill}
 	if err := a.Check(channels); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -125,20 +126,20 @@ func (o *outside) plan(p *Plan, a automatic, magnitude float64) {
 	case turn:
 		p.Rotate(magnitude, o.filter(), false, nil, o.Fill)
 	case brightness:
-		p.Enhance(preprocess.Brightness, 1+magnitude)
+		p.Enhance(pixelops.Brightness, 1+magnitude)
 	case saturation:
-		p.Enhance(preprocess.Saturation, 1+magnitude)
+		p.Enhance(pixelops.Saturation, 1+magnitude)
 	case contrast:
-		p.Enhance(preprocess.Contrast, 1+magnitude)
+		p.Enhance(pixelops.Contrast, 1+magnitude)
 	case sharpness:
 		p.Sharpen(1 + magnitude)
 	case posterize:
-		p.Enhance(preprocess.Posterize, magnitude)
+		p.Enhance(pixelops.Posterize, magnitude)
 	case solarize:
-		p.Enhance(preprocess.Solarize, magnitude)
+		p.Enhance(pixelops.Solarize, magnitude)
 	case autocontrast:
-		p.Enhance(preprocess.AutoContrast, 0)
+		p.Enhance(pixelops.AutoContrast, 0)
 	case equalize:
-		p.Enhance(preprocess.Equalize, 0)
+		p.Enhance(pixelops.Equalize, 0)
 	}
 }

@@ -1,6 +1,6 @@
 package augment
 
-import "github.com/dsconv/dsconv/preprocess"
+import "github.com/dsconv/dsconv/preprocess/pixelops"
 
 // RandomAutocontrast stretches the values of each channel to 0 to 255 with probability P:
 // torchvision.transforms.RandomAutocontrast.
@@ -18,6 +18,6 @@ func (o RandomAutocontrast) Check(channels int) error {
 // Plan implements Op.
 func (o RandomAutocontrast) Plan(p *Plan, r *Rand) {
 	if r.Float64() < o.P {
-		p.Enhance(preprocess.AutoContrast, 0)
+		p.Enhance(pixelops.AutoContrast, 0)
 	}
 }

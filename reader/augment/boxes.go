@@ -1,6 +1,6 @@
 package augment
 
-import "github.com/dsconv/dsconv/preprocess"
+import "github.com/dsconv/dsconv/preprocess/pixel"
 
 // Boxes appends to dst what p makes of boxes (N,4), each x0 y0 x1 y1 in pixels of the image
 // that p was Reset to, and gives the result. Crops shift them and cut them at the edges; what
@@ -23,7 +23,7 @@ func (p *Plan) Boxes(dst, boxes []float32) []float32 {
 type box struct{ x0, y0, x1, y1 float64 }
 
 // crop is the box as seen in the part r.
-func (b box) crop(r preprocess.Rect) box {
+func (b box) crop(r pixel.Rect) box {
 	x, y := float64(r.X), float64(r.Y)
 	return box{b.x0 - x, b.y0 - y, b.x1 - x, b.y1 - y}.clamp(r.H, r.W)
 }
@@ -35,7 +35,7 @@ func (b box) clamp(h, w int) box {
 }
 
 // flip mirrors the box in the part r.
-func (b box) flip(f flips, r preprocess.Rect) box {
+func (b box) flip(f flips, r pixel.Rect) box {
 	if f.h {
 		b.x0, b.x1 = float64(r.W)-b.x1, float64(r.W)-b.x0
 	}

@@ -3,7 +3,7 @@ package augment
 import (
 	"math"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // CenterCrop keeps the middle H by W pixels; an image that is smaller is put in the
@@ -31,7 +31,7 @@ func (o CenterCrop) Plan(p *Plan, _ *Rand) {
 		h, w := max(0, o.H-p.H), max(0, o.W-p.W)
 		p.Pad(w/2, h/2, w-w/2, h-h/2, PadConstant, nil)
 	}
-	r := preprocess.Rect{X: middle(p.W, o.W), Y: middle(p.H, o.H), W: o.W, H: o.H}
+	r := pixel.Rect{X: middle(p.W, o.W), Y: middle(p.H, o.H), W: o.W, H: o.H}
 	if o.Floor {
 		r.X, r.Y = (p.W-o.W)/2, (p.H-o.H)/2
 	}

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/pixelops"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // comparison is jobs for a peer and the ops that are to give the same.
@@ -39,17 +41,17 @@ func (c *comparison) check(t *testing.T, results [][]byte) {
 }
 
 // change is an Op of one enhancement.
-func change(c preprocess.Change, factor float64) Op {
+func change(c pixelops.Change, factor float64) Op {
 	return planned(func(p *Plan) { p.Enhance(c, factor) })
 }
 
 // colorImages have many colours, the colours of photos, greys, and hardly any pixels.
-func colorImages() []*preprocess.Image {
+func colorImages() []*pixel.Image {
 	dim := noise(30, 40, 3, 6)
 	for i := range dim.Pix {
 		dim.Pix[i] = 40 + dim.Pix[i]/3
 	}
-	return []*preprocess.Image{
+	return []*pixel.Image{
 		noise(160, 200, 3, 5), smooth(60, 80, 3), smooth(60, 80, 1), dim,
 		noise(1, 1, 3, 7), noise(5, 2, 3, 7), noise(2, 7, 1, 7), noise(3, 3, 3, 7),
 	}
@@ -59,13 +61,13 @@ func colorImages() []*preprocess.Image {
 func colorJobs(prefix string) (c comparison) {
 	for _, m := range colorImages() {
 		for _, f := range []float64{0, 0.3, 0.77, 1, 1.4, 2.5} {
-			c.add(newJob(prefix+"brightness", m, f), change(preprocess.Brightness, f))
-			c.add(newJob(prefix+"contrast", m, f), change(preprocess.Contrast, f))
-			c.add(newJob(prefix+"saturation", m, f), change(preprocess.Saturation, f))
+			c.add(newJob(prefix+"brightness", m, f), change(pixelops.Brightness, f))
+			c.add(newJob(prefix+"contrast", m, f), change(pixelops.Contrast, f))
+			c.add(newJob(prefix+"saturation", m, f), change(pixelops.Saturation, f))
 			c.add(newJob(prefix+"sharpness", m, f), RandomAdjustSharpness{Factor: f, P: 1})
 		}
 		for _, f := range []float64{-0.5, -0.1, 0, 0.003, 0.25, 0.5} {
-			c.add(newJob(prefix+"hue", m, f), change(preprocess.Hue, f))
+			c.add(newJob(prefix+"hue", m, f), change(pixelops.Hue, f))
 		}
 		for bits := 1; bits <= 8; bits++ {
 			c.add(newJob(prefix+"posterize", m, bits), RandomPosterize{Bits: bits, P: 1})
@@ -82,7 +84,7 @@ func colorJobs(prefix string) (c comparison) {
 	return c
 }
 
-func addBlurs(c *comparison, prefix string, m *preprocess.Image) {
+func addBlurs(c *comparison, prefix string, m *pixel.Image) {
 	for _, sigma := range []float64{0.1, 0.8, 2, 7.3} {
 		for _, size := range [][2]int{{1, 1}, {3, 3}, {5, 9}, {23, 23}} {
 			if size[0]/2 < m.W && size[1]/2 < m.H {
@@ -213,10 +215,10 @@ func soleStep(p *Plan) string {
 	case s.kind == sharpen:
 		return "sharpen"
 	case s.kind == enhance:
-		return map[preprocess.Change]string{
-			preprocess.Brightness: "brightness", preprocess.Contrast: "contrast", preprocess.Saturation: "saturation",
-			preprocess.Posterize: "posterize", preprocess.Solarize: "solarize",
-			preprocess.AutoContrast: "autocontrast", preprocess.Equalize: "equalize",
+		return map[pixelops.Change]string{
+			pixelops.Brightness: "brightness", pixelops.Contrast: "contrast", pixelops.Saturation: "saturation",
+			pixelops.Posterize: "posterize", pixelops.Solarize: "solarize",
+			pixelops.AutoContrast: "autocontrast", pixelops.Equalize: "equalize",
 		}[p.changes[s.color.from].Change]
 	case s.kind != affine || m[0] != 1 || m[4] != 1:
 		return "rotate"
@@ -255,10 +257,10 @@ func TestColorsOneAfterAnother(t *testing.T) {
 	upside := RandomVerticalFlip{P: 1}
 	crop := fixedCrop{X: 5, Y: 7, W: 33, H: 20}
 	spatial := planned(fixedSpatial)
-	dark, even := change(preprocess.Brightness, 0.6), change(preprocess.Contrast, 1.5)
+	dark, even := change(pixelops.Brightness, 0.6), change(pixelops.Contrast, 1.5)
 	stretch, hist := RandomAutocontrast{P: 1}, RandomEqualize{P: 1}
 	for name, ops := range map[string][]Op{
-		"changes":                {dark, even, change(preprocess.Hue, 0.2), stretch, dark},
+		"changes":                {dark, even, change(pixelops.Hue, 0.2), stretch, dark},
 		"flip blur":              {flip, upside, spatial, crop},
 		"crop blur flip":         {crop, spatial, flip, spatial},
 		"crop between":           {even, crop, even, hist},
@@ -267,7 +269,7 @@ func TestColorsOneAfterAnother(t *testing.T) {
 		"stretch crop stretch":   {stretch, crop, stretch},
 		"pad equalize":           {CenterCrop{H: 70, W: 80}, hist, flip, spatial},
 		"gray blur crop gray":    {RandomGrayscale{P: 1}, spatial, crop, RandomGrayscale{P: 1}},
-		"affine between changes": {dark, planned(func(p *Plan) { p.Affine([6]float64{1, 0.2, 0, 0, 1, 0}, preprocess.Nearest, nil) }), even},
+		"affine between changes": {dark, planned(func(p *Plan) { p.Affine([6]float64{1, 0.2, 0, 0, 1, 0}, resample.Nearest, nil) }), even},
 	} {
 		for _, c := range []int{1, 3} {
 			m := noise(48, 61, c, 1)
@@ -296,8 +298,8 @@ func TestChangesAreOneStep(t *testing.T) {
 	if len(p.steps) != 1 || p.steps[0].color.to != 5 {
 		t.Errorf("%d steps, want 1 of 5 changes", len(p.steps))
 	}
-	p.Crop(preprocess.Rect{X: 1, W: 29, H: 20})
-	p.Enhance(preprocess.Contrast, 2)
+	p.Crop(pixel.Rect{X: 1, W: 29, H: 20})
+	p.Enhance(pixelops.Contrast, 2)
 	if len(p.steps) != 2 {
 		t.Errorf("%d steps, want another one for what is cropped", len(p.steps))
 	}
@@ -314,7 +316,7 @@ func TestColorChecks(t *testing.T) {
 		RandomGrayscale{P: 2},
 		RandomInvert{P: -1},
 		TrivialAugmentWide{Bins: 1},
-		TrivialAugmentWide{Filter: preprocess.Lanczos},
+		TrivialAugmentWide{Filter: resample.Lanczos},
 		TrivialAugmentWide{Fill: []float64{1, 2}},
 		RandAugment{Ops: 2, Magnitude: 31},
 		RandAugment{Ops: -1, Magnitude: 1},
@@ -334,13 +336,13 @@ func TestBlurOfTooFewPixels(t *testing.T) {
 	if _, err := Compile([]Op{GaussianBlur{H: 23, W: 3}}, 11, 40, 3, formats.Uint8, NHWC); err == nil {
 		t.Error("no error for an image that cannot be mirrored")
 	}
-	m := &preprocess.Image{}
+	m := &pixel.Image{}
 	m.Reset(8, 8, 3, formats.Uint16)
 	var p Plan
 	p.Reset(8, 8, 3)
-	p.Enhance(preprocess.Invert, 0)
+	p.Enhance(pixelops.Invert, 0)
 	var r Runner
-	if err := r.Apply(&p, m, true, preprocess.Target{}); !errors.Is(err, preprocess.ErrNotEightBit) {
+	if err := r.Apply(&p, m, true, resample.Target{}); !errors.Is(err, pixelops.ErrNotEightBit) {
 		t.Errorf("16 bits: %v", err)
 	}
 }
@@ -356,18 +358,18 @@ func BenchmarkColors(b *testing.B) {
 	}
 }
 
-func benchmarkOp(b *testing.B, o Op, m *preprocess.Image) {
+func benchmarkOp(b *testing.B, o Op, m *pixel.Image) {
 	p, err := Compile([]Op{o}, m.H, m.W, m.C, formats.Uint8, NHWC)
 	if err != nil {
 		b.Fatal(err)
 	}
 	var plan Plan
 	var r Runner
-	own := &preprocess.Image{Pix: slices.Clone(m.Pix), H: m.H, W: m.W, C: m.C, DType: m.DType}
+	own := &pixel.Image{Pix: slices.Clone(m.Pix), H: m.H, W: m.W, C: m.C, DType: m.DType}
 	for i := 0; b.Loop(); i++ {
 		rand := NewRand(1, 0, i)
 		p.Plan(&plan, m.H, m.W, &rand)
-		if err := r.Apply(&plan, own, true, preprocess.Target{Store: p.Store()}); err != nil {
+		if err := r.Apply(&plan, own, true, resample.Target{Store: p.Store()}); err != nil {
 			b.Fatal(err)
 		}
 	}

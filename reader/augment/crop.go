@@ -5,7 +5,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // RandomResizedCrop cuts out a part of random area and aspect ratio and resizes it to H
@@ -17,7 +18,7 @@ type RandomResizedCrop struct {
 	// Ratio bounds width/height, drawn uniformly on a log scale; zero is (3/4, 4/3).
 	Ratio [2]float64
 	// Filter is bilinear with antialias if empty.
-	Filter preprocess.Filter
+	Filter resample.Filter
 }
 
 var (
@@ -75,13 +76,13 @@ func (RandomResizedCrop) sizing() sizing { return fixesSize }
 
 // draw is torchvision's get_params: ten tries, then the largest part in the middle that
 // keeps the ratio.
-func (o RandomResizedCrop) draw(h, w int, r *Rand) preprocess.Rect {
+func (o RandomResizedCrop) draw(h, w int, r *Rand) pixel.Rect {
 	ratio := o.ratio()
 	for range 10 {
 		cw, ch := drawSides(h*w, o.scale(), ratio, r)
 		if 0 < cw && cw <= w && 0 < ch && ch <= h {
 			y := r.IntN(h - ch + 1)
-			return preprocess.Rect{X: r.IntN(w - cw + 1), Y: y, W: cw, H: ch}
+			return pixel.Rect{X: r.IntN(w - cw + 1), Y: y, W: cw, H: ch}
 		}
 	}
 	cw, ch := w, h
@@ -92,7 +93,7 @@ func (o RandomResizedCrop) draw(h, w int, r *Rand) preprocess.Rect {
 		cw = int(math.RoundToEven(float64(h) * ratio[1]))
 	}
 	cw, ch = max(cw, 1), max(ch, 1)
-	return preprocess.Rect{X: (w - cw) / 2, Y: (h - ch) / 2, W: cw, H: ch}
+	return pixel.Rect{X: (w - cw) / 2, Y: (h - ch) / 2, W: cw, H: ch}
 }
 
 // drawSides draws a part of an area: its share evenly, the ratio of its sides a to b evenly on a

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 func TestRandomResizedCropDistribution(t *testing.T) {
@@ -37,11 +37,11 @@ func TestRandomResizedCropFallsBackToTheMiddle(t *testing.T) {
 	whole := [2]float64{1, 1}
 	for _, tt := range []struct {
 		h, w int
-		want preprocess.Rect
+		want pixel.Rect
 	}{
-		{10, 1000, preprocess.Rect{X: 493, Y: 0, W: 13, H: 10}},
-		{1000, 10, preprocess.Rect{X: 0, Y: 493, W: 10, H: 13}},
-		{1, 3, preprocess.Rect{X: 1, Y: 0, W: 1, H: 1}},
+		{10, 1000, pixel.Rect{X: 493, Y: 0, W: 13, H: 10}},
+		{1000, 10, pixel.Rect{X: 0, Y: 493, W: 10, H: 13}},
+		{1, 3, pixel.Rect{X: 1, Y: 0, W: 1, H: 1}},
 	} {
 		r := NewRand(0, 0, 0)
 		o := RandomResizedCrop{H: 8, W: 8, Scale: whole}

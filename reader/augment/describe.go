@@ -1,6 +1,10 @@
 package augment
 
-import "github.com/dsconv/dsconv/preprocess"
+import (
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/pixelops"
+	"github.com/dsconv/dsconv/preprocess/resample"
+)
 
 // Step is one thing that a plan does to an image, with what was drawn for it. Its numbers are of
 // the image as the steps before it leave it.
@@ -12,8 +16,8 @@ type Step struct {
 	// Part is left, top, width, height: of crop and erase.
 	Part []int `json:"part,omitempty"`
 	// Size is height and width of the result, or, of blur, of the kernel.
-	Size   []int             `json:"size,omitempty"`
-	Filter preprocess.Filter `json:"filter,omitempty"`
+	Size   []int           `json:"size,omitempty"`
+	Filter resample.Filter `json:"filter,omitempty"`
 	// Border is left and top of pad.
 	Border []int   `json:"border,omitempty"`
 	Mode   PadMode `json:"mode,omitempty"`
@@ -41,8 +45,8 @@ func (p *Plan) Steps() []Step {
 }
 
 // appendView adds the crop and the flips of a window of an image of h by w pixels.
-func appendView(all []Step, h, w int, window preprocess.Rect, f flips) []Step {
-	if (window != preprocess.Rect{W: w, H: h}) {
+func appendView(all []Step, h, w int, window pixel.Rect, f flips) []Step {
+	if (window != pixel.Rect{W: w, H: h}) {
 		all = append(all, Step{Name: "crop", Part: partOf(window)})
 	}
 	if f.h {
@@ -79,17 +83,17 @@ func (p *Plan) describe(s *step) []Step {
 	return changes
 }
 
-var changeNames = map[preprocess.Change]string{
-	preprocess.Brightness:   "brightness",
-	preprocess.Contrast:     "contrast",
-	preprocess.Saturation:   "saturation",
-	preprocess.Hue:          "hue",
-	preprocess.Gray:         "gray",
-	preprocess.Invert:       "invert",
-	preprocess.Posterize:    "posterize",
-	preprocess.Solarize:     "solarize",
-	preprocess.AutoContrast: "autocontrast",
-	preprocess.Equalize:     "equalize",
+var changeNames = map[pixelops.Change]string{
+	pixelops.Brightness:   "brightness",
+	pixelops.Contrast:     "contrast",
+	pixelops.Saturation:   "saturation",
+	pixelops.Hue:          "hue",
+	pixelops.Gray:         "gray",
+	pixelops.Invert:       "invert",
+	pixelops.Posterize:    "posterize",
+	pixelops.Solarize:     "solarize",
+	pixelops.AutoContrast: "autocontrast",
+	pixelops.Equalize:     "equalize",
 }
 
-func partOf(r preprocess.Rect) []int { return []int{r.X, r.Y, r.W, r.H} }
+func partOf(r pixel.Rect) []int { return []int{r.X, r.Y, r.W, r.H} }

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 const draws = 40_000
@@ -17,7 +17,7 @@ const draws = 40_000
 func drawnParameters() map[string][]float64 {
 	const h, w = 375, 500
 	found := map[string][]float64{}
-	add := func(op string, r preprocess.Rect) {
+	add := func(op string, r pixel.Rect) {
 		for name, v := range map[string]int{" y": r.Y, " x": r.X, " h": r.H, " w": r.W} {
 			found[op+name] = append(found[op+name], float64(v))
 		}
@@ -36,7 +36,7 @@ func drawnParameters() map[string][]float64 {
 		found["rotate angle"] = append(found["rotate angle"], -math.Atan2(m[1], m[0])*180/math.Pi)
 		e, ok := RandomErasing{}.draw(h, w, &r)
 		if !ok {
-			e = preprocess.Rect{W: w, H: h}
+			e = pixel.Rect{W: w, H: h}
 		}
 		add("erase", e)
 	}

@@ -1,6 +1,6 @@
 package augment
 
-import "github.com/dsconv/dsconv/preprocess"
+import "github.com/dsconv/dsconv/preprocess/pixelops"
 
 // RandomEqualize makes the values of each channel about equally frequent with probability P:
 // torchvision.transforms.RandomEqualize.
@@ -18,6 +18,6 @@ func (o RandomEqualize) Check(channels int) error {
 // Plan implements Op.
 func (o RandomEqualize) Plan(p *Plan, r *Rand) {
 	if r.Float64() < o.P {
-		p.Enhance(preprocess.Equalize, 0)
+		p.Enhance(pixelops.Equalize, 0)
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // RandomErasing overwrites a part of random area and aspect ratio with probability P:
@@ -71,7 +72,7 @@ func (o RandomErasing) Check(channels int) error {
 	case o.Random && o.Value != nil:
 		return fmt.Errorf("erase: either random or the value %v", o.Value)
 	}
-	if err := preprocess.CheckFill(o.Value, channels); err != nil {
+	if err := resample.CheckFill(o.Value, channels); err != nil {
 		return fmt.Errorf("erase: %w", err)
 	}
 	return checkChance("erase", o.P)
@@ -111,13 +112,13 @@ func (o RandomErasing) Plan(p *Plan, r *Rand) {
 }
 
 // draw is torchvision's get_params: ten tries, then nothing is erased.
-func (o RandomErasing) draw(h, w int, r *Rand) (preprocess.Rect, bool) {
+func (o RandomErasing) draw(h, w int, r *Rand) (pixel.Rect, bool) {
 	for range 10 {
 		eh, ew := drawSides(h*w, o.scale(), o.ratio(), r)
 		if eh < h && ew < w {
 			y := r.IntN(h - eh + 1)
-			return preprocess.Rect{X: r.IntN(w - ew + 1), Y: y, W: ew, H: eh}, eh > 0 && ew > 0
+			return pixel.Rect{X: r.IntN(w - ew + 1), Y: y, W: ew, H: eh}, eh > 0 && ew > 0
 		}
 	}
-	return preprocess.Rect{}, false
+	return pixel.Rect{}, false
 }

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // storedEntry is a float32 entry of m, with the plan that made it.
-func storedEntry(t *testing.T, m *preprocess.Image, layout Layout, seed uint64, ops ...Op) ([]float32, *Plan) {
+func storedEntry(t *testing.T, m *pixel.Image, layout Layout, seed uint64, ops ...Op) ([]float32, *Plan) {
 	t.Helper()
 	p, err := Compile(ops, m.H, m.W, m.C, formats.Float32, layout)
 	if err != nil {
@@ -21,7 +22,7 @@ func storedEntry(t *testing.T, m *preprocess.Image, layout Layout, seed uint64, 
 	p.Plan(&plan, m.H, m.W, &r)
 	shape := p.Shape()
 	out := make([]float32, shape[0]*shape[1]*shape[2])
-	run(t, &plan, m, false, preprocess.Target{Store: p.Store(), Float32: out})
+	run(t, &plan, m, false, resample.Target{Store: p.Store(), Float32: out})
 	return out, &plan
 }
 

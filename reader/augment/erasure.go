@@ -1,10 +1,13 @@
 package augment
 
-import "github.com/dsconv/dsconv/preprocess"
+import (
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
+)
 
 // erasure overwrites a part of a stored entry.
 type erasure struct {
-	part   preprocess.Rect
+	part   pixel.Rect
 	values []float64 // one for all channels or one for each; nil is Gaussian noise
 	noise  Rand
 }
@@ -12,7 +15,7 @@ type erasure struct {
 // Erase overwrites the part r of the stored entry, in its type and after Normalize, with
 // values: one for all channels or one for each. nil is noise of mean 0 and standard deviation
 // 1, keyed by one draw from noise. p keeps values.
-func (p *Plan) Erase(r preprocess.Rect, values []float64, noise *Rand) {
+func (p *Plan) Erase(r pixel.Rect, values []float64, noise *Rand) {
 	e := erasure{part: r, values: values}
 	if values == nil {
 		e.noise = Rand{noise.Uint64()}
@@ -20,7 +23,7 @@ func (p *Plan) Erase(r preprocess.Rect, values []float64, noise *Rand) {
 	p.erasures = append(p.erasures, e)
 }
 
-func (e *erasure) erase(t *preprocess.Target) error {
+func (e *erasure) erase(t *resample.Target) error {
 	if e.values == nil {
 		noise := e.noise
 		return t.Erase(e.part, func(int) float32 { return float32(noise.Normal()) })

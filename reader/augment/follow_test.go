@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/pixelops"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // geometric are pipelines of ops that move pixels.
@@ -24,7 +26,7 @@ var geometric = []string{
 	"flip:1,rotate:180/180,apply:0.5:vflip+flip:1+rotate:20,crop:20",
 }
 
-func compiled(t *testing.T, s string, m *preprocess.Image) *Pipeline {
+func compiled(t *testing.T, s string, m *pixel.Image) *Pipeline {
 	t.Helper()
 	ops, err := Parse(s)
 	if err != nil {
@@ -37,7 +39,7 @@ func compiled(t *testing.T, s string, m *preprocess.Image) *Pipeline {
 	return p
 }
 
-func checkGeometric(t *testing.T, check func(t *testing.T, p *Pipeline, plan *Plan, m *preprocess.Image)) {
+func checkGeometric(t *testing.T, check func(t *testing.T, p *Pipeline, plan *Plan, m *pixel.Image)) {
 	for _, s := range geometric {
 		m := noise(48, 61, 1, 1)
 		for seed := range uint64(5) {
@@ -55,16 +57,16 @@ func checkGeometric(t *testing.T, check func(t *testing.T, p *Pipeline, plan *Pl
 // A mask moves as an image does whose ops take the nearest pixel; a change of colours in
 // between does not matter.
 func TestMaskFollows(t *testing.T) {
-	checkGeometric(t, func(t *testing.T, p *Pipeline, plan *Plan, m *preprocess.Image) {
+	checkGeometric(t, func(t *testing.T, p *Pipeline, plan *Plan, m *pixel.Image) {
 		want := make([]uint8, plan.H*plan.W)
-		run(t, plan, m, false, preprocess.Target{Store: p.Store(), Uint8: want})
-		plan.Narrow(preprocess.Area{X0: 1, Y0: 2, X1: 3, Y1: 4})
+		run(t, plan, m, false, resample.Target{Store: p.Store(), Uint8: want})
+		plan.Narrow(pixel.Area{X0: 1, Y0: 2, X1: 3, Y1: 4})
 		for i := range plan.steps {
-			plan.steps[i].filter = preprocess.Lanczos
+			plan.steps[i].filter = resample.Lanczos
 		}
-		plan.Enhance(preprocess.Invert, 0)
+		plan.Enhance(pixelops.Invert, 0)
 		var r Runner
-		var got preprocess.Image
+		var got pixel.Image
 		if err := r.Mask(plan, m, &got); err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +81,7 @@ func TestMaskFollows(t *testing.T) {
 
 // A box holds what it held before; unless it was turned, it is the smallest one.
 func TestBoxesFollow(t *testing.T) {
-	checkGeometric(t, func(t *testing.T, _ *Pipeline, plan *Plan, m *preprocess.Image) {
+	checkGeometric(t, func(t *testing.T, _ *Pipeline, plan *Plan, m *pixel.Image) {
 		turned := slices.ContainsFunc(plan.steps, func(s step) bool { return s.kind == affine })
 		filled := slices.ContainsFunc(plan.steps, func(s step) bool { return s.kind == pad && s.border.mode != "" })
 		if filled {
@@ -93,7 +95,7 @@ func TestBoxesFollow(t *testing.T) {
 				}
 			}
 			var r Runner
-			var moved preprocess.Image
+			var moved pixel.Image
 			if err := r.Mask(plan, m, &moved); err != nil {
 				t.Fatal(err)
 			}
@@ -113,7 +115,7 @@ func TestBoxesFollow(t *testing.T) {
 }
 
 // enclosing is the smallest box of the pixels that are not 0.
-func enclosing(m *preprocess.Image) [4]float64 {
+func enclosing(m *pixel.Image) [4]float64 {
 	b := [4]float64{math.Inf(1), math.Inf(1), 0, 0}
 	for i, v := range m.Pix {
 		if x, y := float64(i%m.W), float64(i/m.W); v != 0 {
@@ -133,17 +135,17 @@ func TestBoxes(t *testing.T) {
 		want []float32
 	}{
 		"nothing": {func(*Plan) {}, []float32{10, 20, 40, 60, 90, 80, 99, 80, 0, 0, 100, 80}},
-		"crop":    {func(p *Plan) { p.Crop(preprocess.Rect{X: 30, Y: 5, W: 50, H: 40}) }, []float32{0, 15, 10, 40, 50, 40, 50, 40, 0, 0, 50, 40}},
+		"crop":    {func(p *Plan) { p.Crop(pixel.Rect{X: 30, Y: 5, W: 50, H: 40}) }, []float32{0, 15, 10, 40, 50, 40, 50, 40, 0, 0, 50, 40}},
 		"flip":    {func(p *Plan) { p.Flip() }, []float32{60, 20, 90, 60, 1, 80, 10, 80, 0, 0, 100, 80}},
 		"vflip":   {func(p *Plan) { p.FlipV() }, []float32{10, 20, 40, 60, 90, 0, 99, 0, 0, 0, 100, 80}},
-		"resize":  {func(p *Plan) { p.Resize(160, 50, preprocess.Bilinear) }, []float32{5, 40, 20, 120, 45, 160, 49.5, 160, 0, 0, 50, 160}},
+		"resize":  {func(p *Plan) { p.Resize(160, 50, resample.Bilinear) }, []float32{5, 40, 20, 120, 45, 160, 49.5, 160, 0, 0, 50, 160}},
 		"pad":     {func(p *Plan) { p.Pad(1, 2, 3, 4, "", nil) }, []float32{11, 22, 41, 62, 91, 82, 100, 82, 1, 2, 101, 82}},
 		"turn": {
-			func(p *Plan) { p.Rotate(90, preprocess.Nearest, true, nil, nil) },
+			func(p *Plan) { p.Rotate(90, resample.Nearest, true, nil, nil) },
 			[]float32{20, 60, 60, 90, 80, 1, 80, 10, 0, 0, 80, 100},
 		},
 		"shift": {
-			func(p *Plan) { p.Affine([6]float64{1, 0, 20, 0, 1, -10}, preprocess.Nearest, nil) },
+			func(p *Plan) { p.Affine([6]float64{1, 0, 20, 0, 1, -10}, resample.Nearest, nil) },
 			[]float32{0, 30, 20, 70, 70, 80, 79, 80, 0, 10, 80, 80},
 		},
 	} {
@@ -162,10 +164,10 @@ func TestBoxes(t *testing.T) {
 
 // A narrowed plan is for the part that it uses; widened it is for the whole image again.
 func TestNarrowAndWiden(t *testing.T) {
-	checkGeometric(t, func(t *testing.T, p *Pipeline, plan *Plan, m *preprocess.Image) {
-		apply := func(m *preprocess.Image) []uint8 {
+	checkGeometric(t, func(t *testing.T, p *Pipeline, plan *Plan, m *pixel.Image) {
+		apply := func(m *pixel.Image) []uint8 {
 			out := make([]uint8, plan.H*plan.W)
-			run(t, plan, m, false, preprocess.Target{Store: p.Store(), Uint8: out})
+			run(t, plan, m, false, resample.Target{Store: p.Store(), Uint8: out})
 			return out
 		}
 		want := apply(m)
@@ -173,7 +175,7 @@ func TestNarrowAndWiden(t *testing.T) {
 		var r Runner
 		part := *r.copy(view{image: m, window: source})
 		for range 2 {
-			plan.Narrow(preprocess.Area{X1: float64(source.W), Y1: float64(source.H)})
+			plan.Narrow(pixel.Area{X1: float64(source.W), Y1: float64(source.H)})
 			if !bytes.Equal(apply(&part), want) {
 				t.Error("the part gives something else")
 			}

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // planned is an Op that plans what a function says, for tests.
@@ -17,7 +18,7 @@ func (planned) String() string          { return "planned" }
 func (planned) Check(int) error         { return nil }
 func (o planned) Plan(p *Plan, _ *Rand) { o(p) }
 
-var affineFilters = []preprocess.Filter{preprocess.Nearest, preprocess.Bilinear, preprocess.Bicubic}
+var affineFilters = []resample.Filter{resample.Nearest, resample.Bilinear, resample.Bicubic}
 
 // fillOf has a value for each of c channels.
 func fillOf(c int) []float64 { return []float64{200, 0, 19, 90}[:c] }
@@ -119,8 +120,8 @@ func paddings() (moves []move) {
 }
 
 // deep makes 16-bit pixels of m's, each 257 times as much.
-func deep(m *preprocess.Image) *preprocess.Image {
-	d := &preprocess.Image{}
+func deep(m *pixel.Image) *pixel.Image {
+	d := &pixel.Image{}
 	d.Reset(m.H, m.W, m.C, formats.Uint16)
 	for i, v := range m.Pix {
 		binary.LittleEndian.PutUint16(d.Pix[2*i:], 257*uint16(v))
@@ -129,7 +130,7 @@ func deep(m *preprocess.Image) *preprocess.Image {
 }
 
 // outcome16 is what op makes of the 16-bit image m.
-func outcome16(t *testing.T, m *preprocess.Image, op Op) []uint16 {
+func outcome16(t *testing.T, m *pixel.Image, op Op) []uint16 {
 	t.Helper()
 	p, err := Compile([]Op{op}, m.H, m.W, m.C, formats.Uint16, NHWC)
 	if err != nil {
@@ -140,7 +141,7 @@ func outcome16(t *testing.T, m *preprocess.Image, op Op) []uint16 {
 	p.Plan(&plan, m.H, m.W, &r)
 	shape := p.Shape()
 	out := make([]uint16, shape[0]*shape[1]*shape[2])
-	run(t, &plan, m, false, preprocess.Target{Store: p.Store(), Half: out})
+	run(t, &plan, m, false, resample.Target{Store: p.Store(), Half: out})
 	return out
 }
 
@@ -150,10 +151,10 @@ func TestDeepPixelsMoveAlike(t *testing.T) {
 		"pad":       planned(func(p *Plan) { p.Pad(1, 2, 3, 4, PadReflect, nil) }),
 		"fill":      planned(func(p *Plan) { p.Pad(1, 2, 3, 4, "", []float64{0}) }),
 		"flips":     planned(func(p *Plan) { p.Flip(); p.FlipV() }),
-		"turn":      planned(func(p *Plan) { p.FlipV(); p.Rotate(90, preprocess.Nearest, true, nil, nil) }),
+		"turn":      planned(func(p *Plan) { p.FlipV(); p.Rotate(90, resample.Nearest, true, nil, nil) }),
 		"crop":      RandomCrop{H: 5, W: 6, Padding: [4]int{2, 2, 2, 2}},
-		"affine":    planned(func(p *Plan) { p.Affine([6]float64{0.9, 0.2, 1, -0.2, 0.9, 3}, preprocess.Nearest, nil) }),
-		"flip crop": planned(func(p *Plan) { p.FlipV(); p.Crop(preprocess.Rect{X: 1, Y: 2, W: 5, H: 3}) }),
+		"affine":    planned(func(p *Plan) { p.Affine([6]float64{0.9, 0.2, 1, -0.2, 0.9, 3}, resample.Nearest, nil) }),
+		"flip crop": planned(func(p *Plan) { p.FlipV(); p.Crop(pixel.Rect{X: 1, Y: 2, W: 5, H: 3}) }),
 	} {
 		for _, c := range []int{1, 3} {
 			m := noise(9, 14, c, 3)

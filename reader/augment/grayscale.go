@@ -3,7 +3,7 @@ package augment
 import (
 	"fmt"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixelops"
 )
 
 // RandomGrayscale makes the image grey with probability P, with as many channels as it has:
@@ -26,7 +26,7 @@ func (o RandomGrayscale) Check(channels int) error { return checkRandomColors("g
 // Plan implements Op.
 func (o RandomGrayscale) Plan(p *Plan, r *Rand) {
 	if r.Float64() < o.P {
-		p.Enhance(preprocess.Gray, 0)
+		p.Enhance(pixelops.Gray, 0)
 	}
 }
 

@@ -1,6 +1,6 @@
 package augment
 
-import "github.com/dsconv/dsconv/preprocess"
+import "github.com/dsconv/dsconv/preprocess/pixelops"
 
 // RandomInvert makes a negative of the image with probability P:
 // torchvision.transforms.RandomInvert.
@@ -18,6 +18,6 @@ func (o RandomInvert) Check(channels int) error {
 // Plan implements Op.
 func (o RandomInvert) Plan(p *Plan, r *Rand) {
 	if r.Float64() < o.P {
-		p.Enhance(preprocess.Invert, 0)
+		p.Enhance(pixelops.Invert, 0)
 	}
 }

@@ -3,7 +3,7 @@ package augment
 import (
 	"fmt"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixelops"
 )
 
 // ColorJitter changes brightness, contrast, saturation and hue in random order by random
@@ -58,11 +58,11 @@ func (o ColorJitter) Check(channels int) error {
 // Plan implements Op.
 func (o ColorJitter) Plan(p *Plan, r *Rand) {
 	type jitter struct {
-		change preprocess.Change
+		change pixelops.Change
 		varies bool
 		factor float64
 	}
-	changes := [4]preprocess.Change{preprocess.Brightness, preprocess.Contrast, preprocess.Saturation, preprocess.Hue}
+	changes := [4]pixelops.Change{pixelops.Brightness, pixelops.Contrast, pixelops.Saturation, pixelops.Hue}
 	var jitters [4]jitter
 	for i, c := range changes {
 		low, high := o.bounds(i)

@@ -4,17 +4,17 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixelops"
 )
 
 // TestJitterRanges holds that factors come from all of their range, evenly, and from nowhere else.
 func TestJitterRanges(t *testing.T) {
 	o := ColorJitter{Brightness: 0.3, Ranges: [4][2]float64{1: {0.2, 0.4}, 2: {3, 3}, 3: {-0.1, 0.3}}}
-	want := map[preprocess.Change][2]float64{
-		preprocess.Brightness: {0.7, 1.3}, preprocess.Contrast: {0.2, 0.4},
-		preprocess.Saturation: {3, 3}, preprocess.Hue: {-0.1, 0.3},
+	want := map[pixelops.Change][2]float64{
+		pixelops.Brightness: {0.7, 1.3}, pixelops.Contrast: {0.2, 0.4},
+		pixelops.Saturation: {3, 3}, pixelops.Hue: {-0.1, 0.3},
 	}
-	sums := map[preprocess.Change]float64{}
+	sums := map[pixelops.Change]float64{}
 	const n = 4000
 	for i := range n {
 		var p Plan

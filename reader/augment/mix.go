@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // Mixer is an Op that makes each image of a batch a mixture with the one before it, the first
@@ -47,7 +47,7 @@ type Mixture struct {
 	// Share, from 0 to 1, of the label that stays, and of each pixel where Part is zero.
 	Share float64
 	// Part is what all comes from the other image; zero where all pixels are blended.
-	Part preprocess.Rect
+	Part pixel.Rect
 	// Cut says that a part is exchanged, which may be empty, and not blended.
 	Cut bool
 }
@@ -92,7 +92,7 @@ func (o CutMix) Mix(h, w int, r *Rand) Mixture {
 	half := 0.5 * math.Sqrt(1-share)
 	halfW, halfH := int(half*float64(w)), int(half*float64(h))
 	x0, y0 := max(x-halfW, 0), max(y-halfH, 0)
-	p := preprocess.Rect{X: x0, Y: y0, W: min(x+halfW, w) - x0, H: min(y+halfH, h) - y0}
+	p := pixel.Rect{X: x0, Y: y0, W: min(x+halfW, w) - x0, H: min(y+halfH, h) - y0}
 	return Mixture{Share: 1 - float64(p.W*p.H)/float64(w*h), Part: p, Cut: true}
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // PadMode says what borders are filled with, as torchvision's padding_mode does.
@@ -36,7 +36,7 @@ type border struct {
 }
 
 // pad puts v into out, which has its size by now.
-func (b *border) pad(out *preprocess.Image, v view) {
+func (b *border) pad(out *pixel.Image, v view) {
 	constant := b.mode == PadConstant || b.mode == ""
 	if constant {
 		out.Fill(b.fill)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // Syntax is what Parse reads, one form a line, for help texts.
@@ -155,7 +155,7 @@ func parseRandomResizedCrop(args []string) (_ []Op, err error) {
 		case "ratio":
 			o.Ratio, err = parseRange(value)
 		default:
-			o.Filter = preprocess.Filter(a)
+			o.Filter = resample.Filter(a)
 		}
 		if err != nil {
 			return nil, err
@@ -182,7 +182,7 @@ func parseResize(args []string) (_ []Op, err error) {
 			o.Max, err = parseSide(value)
 			return err
 		}
-		o.Filter = preprocess.Filter(name)
+		o.Filter = resample.Filter(name)
 		return checkFilter("resize", o.Filter)
 	})
 	return []Op{o}, err

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 func parseGrayscale(args []string) ([]Op, error) {
@@ -104,7 +104,7 @@ func cutV2(args []string) ([]string, bool) {
 }
 
 // parseAutomatic reads NAME=NUMBER of the given names, a filter and fill=VALUES.
-func parseAutomatic(args []string, numbers map[string]*int, filter *preprocess.Filter, fill *[]float64) error {
+func parseAutomatic(args []string, numbers map[string]*int, filter *resample.Filter, fill *[]float64) error {
 	return parseOptions(args, func(name, value string) (err error) {
 		if n, ok := numbers[name]; ok {
 			*n, err = strconv.Atoi(value)
@@ -114,7 +114,7 @@ func parseAutomatic(args []string, numbers map[string]*int, filter *preprocess.F
 			*fill, err = parseFloats(value)
 			return err
 		}
-		*filter = preprocess.Filter(name)
+		*filter = resample.Filter(name)
 		return checkFilter("interpolation", *filter)
 	})
 }

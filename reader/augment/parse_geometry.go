@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // parseOptions gives each argument to set: NAME=VALUE as NAME= and VALUE, a word as name.
@@ -94,7 +94,7 @@ func parseRotation(args []string) (_ []Op, err error) {
 		case "fill=":
 			o.Fill, err = parseFloats(value)
 		default:
-			o.Filter = preprocess.Filter(name)
+			o.Filter = resample.Filter(name)
 			err = checkFilter("rotate", o.Filter)
 		}
 		return err

@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // job is one image's way through testdata/peer.py.
@@ -23,10 +24,10 @@ type job struct {
 	Args  []any  `json:"args"`
 	Out   string `json:"out"`
 
-	image *preprocess.Image
+	image *pixel.Image
 }
 
-func newJob(op string, m *preprocess.Image, args ...any) *job {
+func newJob(op string, m *pixel.Image, args ...any) *job {
 	return &job{Op: op, Shape: [3]int{m.H, m.W, m.C}, Args: append([]any{}, args...), image: m}
 }
 
@@ -86,7 +87,7 @@ func peer(t *testing.T, interpreter string, jobs []*job) [][]byte {
 }
 
 // smooth is an image with all kinds of colours, smooth as photos are.
-func smooth(h, w, c int) *preprocess.Image {
+func smooth(h, w, c int) *pixel.Image {
 	m := noise(h, w, c, 11)
 	for i := range m.Pix {
 		x, y := i/c%w, i/c/w
@@ -188,7 +189,7 @@ func checkEval(t *testing.T, jobs []*job, results [][]byte) {
 		var plan Plan
 		p.Plan(&plan, j.image.H, j.image.W, new(Rand))
 		entry := make([]float32, 3*56*56)
-		run(t, &plan, j.image, false, preprocess.Target{Store: p.Store(), Float32: entry})
+		run(t, &plan, j.image, false, resample.Target{Store: p.Store(), Float32: entry})
 		got, err := binary.Append(nil, binary.LittleEndian, entry)
 		if err != nil || !bytes.Equal(got, results[i]) {
 			t.Errorf("%dx%d differs; %v", j.image.W, j.image.H, err)

@@ -5,7 +5,8 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // Pipeline is a checked list of ops and the batch entry that they end in. It is safe for
@@ -16,7 +17,7 @@ type Pipeline struct {
 	h, w, c int // h and w are 0 where each image has a size of its own
 	dtype   formats.DType
 	layout  Layout
-	store   *preprocess.Store
+	store   *resample.Store
 }
 
 // Compile checks ops for images of h by w pixels with c channels; h and w are 0 if the
@@ -114,7 +115,7 @@ func (p *Pipeline) Plan(plan *Plan, h, w int, r *Rand) {
 
 // Fits reports an image that the pipeline cannot make a batch entry of, by its own shape
 // and the one its plan ends in.
-func (p *Pipeline) Fits(m *preprocess.Image, plan *Plan) error {
+func (p *Pipeline) Fits(m *pixel.Image, plan *Plan) error {
 	switch {
 	case plan.err != nil:
 		return plan.err

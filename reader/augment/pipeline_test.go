@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 func TestCompileRefuses(t *testing.T) {
@@ -40,7 +41,7 @@ func TestCompileRefuses(t *testing.T) {
 		{[]Op{RandomCrop{H: 9, W: 9, Fill: []float64{1, 2}}}, 9, 3, u8, "2 values"},
 		{[]Op{RandomCrop{H: 10, W: 9}}, 9, 3, u8, "smaller than the crop"},
 		{[]Op{RandomRotation{Low: 2, High: 1}}, 9, 3, u8, "low <= high"},
-		{[]Op{RandomRotation{High: 1, Filter: preprocess.Box}}, 9, 3, u8, "bilinear"},
+		{[]Op{RandomRotation{High: 1, Filter: resample.Box}}, 9, 3, u8, "bilinear"},
 		{[]Op{RandomRotation{High: 1, Center: []float64{1}}}, 9, 3, u8, "x and y"},
 		{[]Op{RandomRotation{High: 1, Expand: true}}, 9, 3, u8, "differ in size"},
 		{[]Op{CenterCrop{H: 8, W: 8}, RandomRotation{High: 1, Expand: true}}, 0, 3, u8, "differ in size"},
@@ -96,7 +97,7 @@ func TestFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []preprocess.Image{
+	for _, m := range []pixel.Image{
 		{H: 4, W: 5, C: 1, DType: formats.Uint8},
 		{H: 4, W: 5, C: 3, DType: formats.Uint16},
 		{H: 4, W: 5, C: 3, DType: formats.Float32},

@@ -1,6 +1,10 @@
 package augment
 
-import "github.com/dsconv/dsconv/preprocess"
+import (
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/pixelops"
+	"github.com/dsconv/dsconv/preprocess/resample"
+)
 
 // Plan is what is to be done to one image, and to the masks and boxes that belong to it. Crops
 // and flips are kept back as long as they can be: they become the window of the next resample
@@ -9,16 +13,16 @@ type Plan struct {
 	// H, W, C is the image's shape after what was planned so far.
 	H, W, C int
 
-	fromH, fromW int             // of the image that Reset was told of
-	window       preprocess.Rect // what is left of the last step's image
-	flips        flips           // how that window is mirrored
+	fromH, fromW int        // of the image that Reset was told of
+	window       pixel.Rect // what is left of the last step's image
+	flips        flips      // how that window is mirrored
 	steps        []step
-	changes      []preprocess.Enhancement
+	changes      []pixelops.Enhancement
 	erasures     []erasure
 	err          error // why the image cannot be transformed
 
 	narrowed bool
-	area     preprocess.Area // where Source is in the image to come, if narrowed
+	area     pixel.Area // where Source is in the image to come, if narrowed
 }
 
 // flips are mirrorings: left to right and top to bottom.
@@ -27,14 +31,14 @@ type flips struct{ h, v bool }
 // step is one pass over pixels. Its input is the window of the image before it.
 type step struct {
 	kind   kind
-	window preprocess.Rect
+	window pixel.Rect
 	flips  flips // mirror the window first
 
-	h, w   int               // of the result
-	filter preprocess.Filter // resample
-	border border            // pad
-	affine preprocess.Affine // affine
-	color  recoloring        // enhance, blur, sharpen
+	h, w   int             // of the result
+	filter resample.Filter // resample
+	border border          // pad
+	affine resample.Affine // affine
+	color  recoloring      // enhance, blur, sharpen
 }
 
 type kind uint8
@@ -63,7 +67,7 @@ func (p *Plan) Fail(err error) {
 }
 
 // Source is the part of the image that the plan uses.
-func (p *Plan) Source() preprocess.Rect {
+func (p *Plan) Source() pixel.Rect {
 	if len(p.steps) > 0 {
 		return p.steps[0].window
 	}
@@ -82,30 +86,30 @@ func (p *Plan) Least() (h, w int) {
 // Narrow says that the image that Apply gets next is Source alone, or one in which Source,
 // scaled down but not below Least, is the area a. Nothing else of p changes: masks and boxes
 // are those of the whole image.
-func (p *Plan) Narrow(a preprocess.Area) { p.narrowed, p.area = true, a }
+func (p *Plan) Narrow(a pixel.Area) { p.narrowed, p.area = true, a }
 
 // Widen takes Narrow back: the image that Apply gets next is whole.
-func (p *Plan) Widen() { p.narrowed, p.area = false, preprocess.Area{} }
+func (p *Plan) Widen() { p.narrowed, p.area = false, pixel.Area{} }
 
 // input is the part of its input that step i uses, the last pass being the step after all
 // others, or the area of it that is resampled, where that is not the part.
-func (p *Plan) input(i int) (preprocess.Rect, preprocess.Area) {
+func (p *Plan) input(i int) (pixel.Rect, pixel.Area) {
 	r := p.window
 	if i < len(p.steps) {
 		r = p.steps[i].window
 	}
 	if i > 0 || !p.narrowed {
-		return r, preprocess.Area{}
+		return r, pixel.Area{}
 	}
 	r.X, r.Y = 0, 0
-	if p.area == (preprocess.Area{X1: float64(r.W), Y1: float64(r.H)}) {
-		return r, preprocess.Area{}
+	if p.area == (pixel.Area{X1: float64(r.W), Y1: float64(r.H)}) {
+		return r, pixel.Area{}
 	}
 	return r, p.area
 }
 
 // Crop keeps the part r of the image, which must lie inside it.
-func (p *Plan) Crop(r preprocess.Rect) {
+func (p *Plan) Crop(r pixel.Rect) {
 	x, y := r.X, r.Y
 	if p.flips.h {
 		x = p.W - r.X - r.W
@@ -113,7 +117,7 @@ func (p *Plan) Crop(r preprocess.Rect) {
 	if p.flips.v {
 		y = p.H - r.Y - r.H
 	}
-	p.window = preprocess.Rect{X: p.window.X + x, Y: p.window.Y + y, W: r.W, H: r.H}
+	p.window = pixel.Rect{X: p.window.X + x, Y: p.window.Y + y, W: r.W, H: r.H}
 	p.H, p.W = r.H, r.W
 }
 
@@ -126,7 +130,7 @@ func (p *Plan) FlipV() { p.flips.v = !p.flips.v }
 // Resize resamples the image to h by w pixels; an image of that size stays as it is.
 // Mirroring does not commute exactly with Pillow's fixed-point resampling, so a flip that
 // was planned before is carried out first.
-func (p *Plan) Resize(h, w int, f preprocess.Filter) {
+func (p *Plan) Resize(h, w int, f resample.Filter) {
 	if h == p.H && w == p.W {
 		return
 	}
@@ -146,12 +150,12 @@ func (p *Plan) Pad(left, top, right, bottom int, mode PadMode, fill []float64) {
 // maps it to; the size stays. f is nearest, bilinear or bicubic. Outside of the image lies
 // fill: one value for all channels or one for each, in the image's own units; nil is 0. p keeps
 // fill.
-func (p *Plan) Affine(m [6]float64, f preprocess.Filter, fill []float64) {
-	p.warp(preprocess.Affine{Matrix: m, Filter: f, Fill: fill}, p.H, p.W)
+func (p *Plan) Affine(m [6]float64, f resample.Filter, fill []float64) {
+	p.warp(resample.Affine{Matrix: m, Filter: f, Fill: fill}, p.H, p.W)
 }
 
 // warp is Affine with a result of another size.
-func (p *Plan) warp(a preprocess.Affine, h, w int) {
+func (p *Plan) warp(a resample.Affine, h, w int) {
 	p.add(step{kind: affine, h: h, w: w, affine: a})
 }
 
@@ -173,5 +177,5 @@ func (p *Plan) add(s step) {
 
 func (p *Plan) resized(h, w int) {
 	p.H, p.W = h, w
-	p.window = preprocess.Rect{W: w, H: h}
+	p.window = pixel.Rect{W: w, H: h}
 }

@@ -3,7 +3,7 @@ package augment
 import (
 	"fmt"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixelops"
 )
 
 // RandomPosterize keeps the highest Bits bits of each value, 1 to 8, with probability P:
@@ -28,6 +28,6 @@ func (o RandomPosterize) Check(channels int) error {
 // Plan implements Op.
 func (o RandomPosterize) Plan(p *Plan, r *Rand) {
 	if r.Float64() < o.P {
-		p.Enhance(preprocess.Posterize, float64(o.Bits))
+		p.Enhance(pixelops.Posterize, float64(o.Bits))
 	}
 }

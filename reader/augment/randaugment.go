@@ -3,7 +3,7 @@ package augment
 import (
 	"fmt"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // RandAugment makes Ops changes one after another, each chosen evenly from 14, all by the same
@@ -14,7 +14,7 @@ type RandAugment struct {
 	// from 0. If all three are 0 they are 2, 9 and 31; Bins alone is 31 if 0.
 	Ops, Magnitude, Bins int
 	// Filter is nearest, bilinear or bicubic; nearest if empty.
-	Filter preprocess.Filter
+	Filter resample.Filter
 	// Fill is for what lies outside of the image, of 0 to 255: one value for all channels or
 	// one for each; nil is 0.
 	Fill []float64

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // RandomCrop keeps H by W pixels at a random place: torchvision.transforms.RandomCrop. An image
@@ -48,7 +49,7 @@ func (o RandomCrop) Check(channels int) error {
 	if err := checkPadMode("crop", o.Mode); err != nil {
 		return err
 	}
-	if err := preprocess.CheckFill(o.Fill, channels); err != nil {
+	if err := resample.CheckFill(o.Fill, channels); err != nil {
 		return fmt.Errorf("crop: %w", err)
 	}
 	return checkSize("crop", o.H, o.W)
@@ -69,7 +70,7 @@ func (o RandomCrop) Plan(p *Plan, r *Rand) {
 		return
 	}
 	y := r.IntN(p.H - o.H + 1)
-	p.Crop(preprocess.Rect{X: r.IntN(p.W - o.W + 1), Y: y, W: o.W, H: o.H})
+	p.Crop(pixel.Rect{X: r.IntN(p.W - o.W + 1), Y: y, W: o.W, H: o.H})
 }
 
 func (RandomCrop) sizing() sizing { return fixesSize }

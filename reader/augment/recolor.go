@@ -1,6 +1,9 @@
 package augment
 
-import "github.com/dsconv/dsconv/preprocess"
+import (
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/pixelops"
+)
 
 // Steps of colours don't move pixels, and give the mirrored result of a mirrored image: a
 // mirroring that was planned before stays planned. What was cropped is cropped before them,
@@ -15,10 +18,10 @@ type recoloring struct {
 
 // Enhance makes a change that does not depend on where pixels are. Changes one after another
 // become one step.
-func (p *Plan) Enhance(c preprocess.Change, factor float64) {
+func (p *Plan) Enhance(c pixelops.Change, factor float64) {
 	last := len(p.steps) - 1
-	whole := p.window == preprocess.Rect{W: p.W, H: p.H}
-	p.changes = append(p.changes, preprocess.Enhancement{Change: c, Factor: factor})
+	whole := p.window == pixel.Rect{W: p.W, H: p.H}
+	p.changes = append(p.changes, pixelops.Enhancement{Change: c, Factor: factor})
 	n := len(p.changes)
 	if last >= 0 && p.steps[last].kind == enhance && whole && p.steps[last].h == p.H && p.steps[last].w == p.W {
 		p.steps[last].color.to = n
@@ -43,7 +46,7 @@ func (p *Plan) recolor(k kind, c recoloring) {
 }
 
 // recolor carries out a step of colours.
-func (r *Runner) recolor(p *Plan, s *step, in view, own bool) (*preprocess.Image, error) {
+func (r *Runner) recolor(p *Plan, s *step, in view, own bool) (*pixel.Image, error) {
 	m, c := in.image, &s.color
 	switch s.kind {
 	case blur:

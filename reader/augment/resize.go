@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // Resize resamples the whole image, as torchvision.transforms.Resize on a PIL image does:
@@ -18,7 +18,7 @@ type Resize struct {
 	// made smaller. It must be more than Shorter.
 	Max int
 	// Filter is bilinear with antialias if empty.
-	Filter preprocess.Filter
+	Filter resample.Filter
 }
 
 func (o Resize) String() string {
@@ -78,27 +78,27 @@ func (o Resize) sizing() sizing {
 	return followsSize
 }
 
-var filters = []preprocess.Filter{
-	preprocess.Nearest, preprocess.Box, preprocess.Bilinear,
-	preprocess.Hamming, preprocess.Bicubic, preprocess.Lanczos,
+var filters = []resample.Filter{
+	resample.Nearest, resample.Box, resample.Bilinear,
+	resample.Hamming, resample.Bicubic, resample.Lanczos,
 }
 
-func bilinearIfEmpty(f preprocess.Filter) preprocess.Filter {
+func bilinearIfEmpty(f resample.Filter) resample.Filter {
 	if f == "" {
-		return preprocess.Bilinear
+		return resample.Bilinear
 	}
 	return f
 }
 
-func checkFilter(name string, f preprocess.Filter) error {
+func checkFilter(name string, f resample.Filter) error {
 	if f != "" && !slices.Contains(filters, f) {
 		return fmt.Errorf("%s: unknown filter %q; known: %v", name, f, filters)
 	}
 	return nil
 }
 
-func formatFilter(f preprocess.Filter) string {
-	if bilinearIfEmpty(f) == preprocess.Bilinear {
+func formatFilter(f resample.Filter) string {
+	if bilinearIfEmpty(f) == resample.Bilinear {
 		return ""
 	}
 	return ":" + string(f)

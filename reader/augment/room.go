@@ -2,7 +2,8 @@ package augment
 
 import (
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // fewPixels is a size of images that needs no counting: all that a plan makes of them is small.
@@ -26,11 +27,11 @@ func (p *Plan) Room(d formats.DType) int64 {
 		}
 		last := s.kind == resizing && i == len(p.steps)-1
 		if s.kind == resizing {
-			part := preprocess.Rect{W: s.w, H: s.h}
+			part := pixel.Rect{W: s.w, H: s.h}
 			if last {
 				part = p.window
 			}
-			n += preprocess.ResizeRoom(s.window.H, s.window.W, s.h, s.w, p.C, part, s.filter, d)
+			n += resample.ResizeRoom(s.window.H, s.window.W, s.h, s.w, p.C, part, s.filter, d)
 		}
 		if !last {
 			made += bytesOf(s.h, s.w, p.C, d)
@@ -68,5 +69,5 @@ func (r *Runner) Shrink() {
 	for i := range r.bufs {
 		r.bufs[i].Shrink()
 	}
-	r.rest, r.target = nil, preprocess.Target{}
+	r.rest, r.target = nil, resample.Target{}
 }

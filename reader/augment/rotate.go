@@ -4,14 +4,14 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // Rotate turns the image counter-clockwise about center (x, y), nil for its middle, as Pillow's
 // Image.rotate does. The size stays; if expand, it grows so that all of the image is seen, where
 // the center is the middle. Turns by right angles about the middle move whole pixels. f and fill
 // are as for Affine.
-func (p *Plan) Rotate(degrees float64, f preprocess.Filter, expand bool, center, fill []float64) {
+func (p *Plan) Rotate(degrees float64, f resample.Filter, expand bool, center, fill []float64) {
 	degrees = math.Mod(degrees, 360)
 	if degrees < 0 {
 		degrees += 360
@@ -25,7 +25,7 @@ func (p *Plan) Rotate(degrees float64, f preprocess.Filter, expand bool, center,
 		h, w = expanded(m, h, w)
 		m[2], m[5] = apply(m, -float64(w-p.W)/2, -float64(h-p.H)/2)
 	}
-	p.warp(preprocess.Affine{Matrix: m, Filter: f, Fill: fill}, h, w)
+	p.warp(resample.Affine{Matrix: m, Filter: f, Fill: fill}, h, w)
 }
 
 // turn turns by right angles, where the result has the size that is wanted.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // RandomRotation turns the image by an angle drawn evenly from Low to High degrees, positive
@@ -13,7 +13,7 @@ import (
 type RandomRotation struct {
 	Low, High float64
 	// Filter is nearest, bilinear or bicubic; nearest if empty.
-	Filter preprocess.Filter
+	Filter resample.Filter
 	// Expand makes the image large enough to hold all of the turned one.
 	Expand bool
 	// Center is the pivot, x and y from the upper left corner; nil is the middle.
@@ -31,7 +31,7 @@ func (o RandomRotation) String() string {
 	} else {
 		s.WriteString(formatFloats([]float64{o.Low, o.High}))
 	}
-	if f := o.filter(); f != preprocess.Nearest {
+	if f := o.filter(); f != resample.Nearest {
 		s.WriteString(":" + string(f))
 	}
 	if o.Expand {
@@ -43,9 +43,9 @@ func (o RandomRotation) String() string {
 	return s.String() + formatFill(o.Fill)
 }
 
-func (o RandomRotation) filter() preprocess.Filter {
+func (o RandomRotation) filter() resample.Filter {
 	if o.Filter == "" {
-		return preprocess.Nearest
+		return resample.Nearest
 	}
 	return o.Filter
 }
@@ -63,7 +63,7 @@ func (o RandomRotation) Check(channels int) error {
 			return fmt.Errorf("rotate: center %v is far away", o.Center)
 		}
 	}
-	a := preprocess.Affine{Filter: o.filter(), Fill: o.Fill}
+	a := resample.Affine{Filter: o.filter(), Fill: o.Fill}
 	if err := a.Check(channels); err != nil {
 		return fmt.Errorf("rotate: %w", err)
 	}

@@ -3,20 +3,22 @@ package augment
 import (
 	"fmt"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/pixelops"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // Runner carries out plans. It keeps scratch memory and the resampler's coefficients
 // between images; the zero value is ready. It belongs to one goroutine.
 type Runner struct {
-	resampler preprocess.Resampler
-	enhancer  preprocess.Enhancer
-	bufs      [3]preprocess.Image // used in turn: a step needs its input, a mirrored copy and its output
+	resampler resample.Resampler
+	enhancer  pixelops.Enhancer
+	bufs      [3]pixel.Image // used in turn: a step needs its input, a mirrored copy and its output
 	turn      int
 
-	target   preprocess.Target
-	rest     *preprocess.Image // what Store stores, nil where that is done
-	erasures []erasure         // what Store does then
+	target   resample.Target
+	rest     *pixel.Image // what Store stores, nil where that is done
+	erasures []erasure    // what Store does then
 }
 
 // Apply carries out p on src, which has the shape that p was Reset to, or the one that Narrow
@@ -24,7 +26,7 @@ type Runner struct {
 // t's Part and flips are the plan's. Where p ends in a resample, that is one pass with the
 // store. If own, src's pixels may be written to; otherwise they are only read. They and p must
 // stay until Store.
-func (r *Runner) Apply(p *Plan, src *preprocess.Image, own bool, t preprocess.Target) error {
+func (r *Runner) Apply(p *Plan, src *pixel.Image, own bool, t resample.Target) error {
 	t.Part, _ = p.input(len(p.steps))
 	t.Flip, t.FlipV = p.flips.h, p.flips.v
 	r.target, r.rest, r.erasures = t, nil, p.erasures
@@ -54,7 +56,7 @@ func (r *Runner) Apply(p *Plan, src *preprocess.Image, own bool, t preprocess.Ta
 // Store is the last pass of what was applied, if it was not made yet, and erases.
 func (r *Runner) Store() error {
 	t, rest := r.target, r.rest
-	r.target, r.rest = preprocess.Target{}, nil
+	r.target, r.rest = resample.Target{}, nil
 	if rest != nil {
 		if err := r.resampler.StoreTo(t, rest); err != nil {
 			return err
@@ -68,10 +70,10 @@ func (r *Runner) Store() error {
 	return nil
 }
 
-func (r *Runner) resampleTo(s *step, in view, a preprocess.Area) error {
+func (r *Runner) resampleTo(s *step, in view, a pixel.Area) error {
 	in = r.upright(in)
 	var err error
-	if a != (preprocess.Area{}) {
+	if a != (pixel.Area{}) {
 		err = r.resampler.ResizeAreaTo(r.target, in.image, a, s.w, s.h, s.filter)
 	} else {
 		err = r.resampler.ResizeTo(r.target, in.image, in.window, s.w, s.h, s.filter)
@@ -84,7 +86,7 @@ func (r *Runner) resampleTo(s *step, in view, a preprocess.Area) error {
 
 // move carries out a step that moves pixels. The area, where there is one, is what of the image
 // is resampled instead of the view.
-func (r *Runner) move(s *step, in view, a preprocess.Area) (*preprocess.Image, error) {
+func (r *Runner) move(s *step, in view, a pixel.Area) (*pixel.Image, error) {
 	if s.kind != pad {
 		in = r.upright(in)
 	}
@@ -104,8 +106,8 @@ func (r *Runner) move(s *step, in view, a preprocess.Area) (*preprocess.Image, e
 	return out, nil
 }
 
-func (r *Runner) resample(out *preprocess.Image, s *step, in view, a preprocess.Area) (err error) {
-	if a != (preprocess.Area{}) {
+func (r *Runner) resample(out *pixel.Image, s *step, in view, a pixel.Area) (err error) {
+	if a != (pixel.Area{}) {
 		err = r.resampler.ResizeArea(out, in.image, a, s.w, s.h, s.filter)
 	} else {
 		err = r.resampler.Resize(out, in.image, in.window, s.w, s.h, s.filter)
@@ -125,14 +127,14 @@ func (r *Runner) upright(v view) view {
 }
 
 // copy gives v memory of its own.
-func (r *Runner) copy(v view) *preprocess.Image {
+func (r *Runner) copy(v view) *pixel.Image {
 	out := r.scratch()
 	out.Reset(v.window.H, v.window.W, v.image.C, v.image.DType)
 	v.place(out, 0, 0)
 	return out
 }
 
-func (r *Runner) scratch() *preprocess.Image {
+func (r *Runner) scratch() *pixel.Image {
 	r.turn = (r.turn + 1) % len(r.bufs)
 	return &r.bufs[r.turn]
 }

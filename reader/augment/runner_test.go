@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/pixelops"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // noise is an image of random pixels.
-func noise(h, w, c int, seed uint64) *preprocess.Image {
-	m := &preprocess.Image{}
+func noise(h, w, c int, seed uint64) *pixel.Image {
+	m := &pixel.Image{}
 	m.Reset(h, w, c, formats.Uint8)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for i := range m.Pix {
@@ -22,7 +24,7 @@ func noise(h, w, c int, seed uint64) *preprocess.Image {
 }
 
 // outcome is what ops make of m, as uint8 NHWC.
-func outcome(t *testing.T, m *preprocess.Image, seed uint64, own bool, ops ...Op) []uint8 {
+func outcome(t *testing.T, m *pixel.Image, seed uint64, own bool, ops ...Op) []uint8 {
 	t.Helper()
 	p, err := Compile(ops, m.H, m.W, m.C, formats.Uint8, NHWC)
 	if err != nil {
@@ -36,12 +38,12 @@ func outcome(t *testing.T, m *preprocess.Image, seed uint64, own bool, ops ...Op
 	}
 	shape := p.Shape()
 	out := make([]uint8, shape[0]*shape[1]*shape[2])
-	run(t, &plan, m, own, preprocess.Target{Store: p.Store(), Uint8: out})
+	run(t, &plan, m, own, resample.Target{Store: p.Store(), Uint8: out})
 	return out
 }
 
 // run carries a plan out to the end.
-func run(t testing.TB, p *Plan, m *preprocess.Image, own bool, to preprocess.Target) {
+func run(t testing.TB, p *Plan, m *pixel.Image, own bool, to resample.Target) {
 	t.Helper()
 	var r Runner
 	if err := r.Apply(p, m, own, to); err != nil {
@@ -53,7 +55,7 @@ func run(t testing.TB, p *Plan, m *preprocess.Image, own bool, to preprocess.Tar
 }
 
 // oneByOne applies the ops one after another, each to the whole outcome of the one before.
-func oneByOne(t *testing.T, m *preprocess.Image, ops ...Op) []uint8 {
+func oneByOne(t *testing.T, m *pixel.Image, ops ...Op) []uint8 {
 	t.Helper()
 	for _, o := range ops {
 		p, err := Compile([]Op{o}, m.H, m.W, m.C, formats.Uint8, NHWC)
@@ -61,20 +63,20 @@ func oneByOne(t *testing.T, m *preprocess.Image, ops ...Op) []uint8 {
 			t.Fatal(err)
 		}
 		shape := p.Shape()
-		m = &preprocess.Image{Pix: outcome(t, m, 0, false, o), H: shape[0], W: shape[1], C: m.C, DType: m.DType}
+		m = &pixel.Image{Pix: outcome(t, m, 0, false, o), H: shape[0], W: shape[1], C: m.C, DType: m.DType}
 	}
 	return m.Pix
 }
 
 // fixedCrop crops to a given part.
-type fixedCrop preprocess.Rect
+type fixedCrop pixel.Rect
 
 func (fixedCrop) String() string          { return "fixed" }
 func (fixedCrop) Check(int) error         { return nil }
-func (o fixedCrop) Plan(p *Plan, _ *Rand) { p.Crop(preprocess.Rect(o)) }
+func (o fixedCrop) Plan(p *Plan, _ *Rand) { p.Crop(pixel.Rect(o)) }
 
 // fixedAdjust darkens.
-type fixedAdjust struct{ change preprocess.Change }
+type fixedAdjust struct{ change pixelops.Change }
 
 func (fixedAdjust) String() string          { return "adjust" }
 func (fixedAdjust) Check(int) error         { return nil }
@@ -83,16 +85,16 @@ func (o fixedAdjust) Plan(p *Plan, _ *Rand) { p.Enhance(o.change, 0.7) }
 func TestFusedIsOneAfterAnother(t *testing.T) {
 	flip := RandomHorizontalFlip{P: 1}
 	vflip := RandomVerticalFlip{P: 1}
-	quarter := planned(func(p *Plan) { p.Rotate(90, preprocess.Nearest, true, nil, nil) })
-	turn := planned(func(p *Plan) { p.Rotate(20, preprocess.Bilinear, false, nil, fillOf(p.C)) })
+	quarter := planned(func(p *Plan) { p.Rotate(90, resample.Nearest, true, nil, nil) })
+	turn := planned(func(p *Plan) { p.Rotate(20, resample.Bilinear, false, nil, fillOf(p.C)) })
 	reflect := planned(func(p *Plan) { p.Pad(3, 4, 5, 6, PadReflect, nil) })
 	crop := fixedCrop{X: 5, Y: 7, W: 33, H: 20}
-	dark, grey := fixedAdjust{preprocess.Brightness}, fixedAdjust{preprocess.Contrast}
+	dark, grey := fixedAdjust{pixelops.Brightness}, fixedAdjust{pixelops.Contrast}
 	for name, ops := range map[string][]Op{
 		"crop resize flip":     {crop, Resize{H: 16, W: 24}, flip},
 		"flip crop":            {flip, crop},
 		"flip resize":          {flip, Resize{H: 17, W: 23}},
-		"flip crop resize":     {flip, crop, Resize{Shorter: 11, Filter: preprocess.Bicubic}},
+		"flip crop resize":     {flip, crop, Resize{Shorter: 11, Filter: resample.Bicubic}},
 		"resize centercrop":    {Resize{Shorter: 31}, CenterCrop{H: 20, W: 28}},
 		"flip odd centercrop":  {flip, CenterCrop{H: 12, W: 20}, flip},
 		"pad flip crop":        {CenterCrop{H: 70, W: 80}, flip, crop},
@@ -153,7 +155,7 @@ func TestCropsAndFlipsAreNoPasses(t *testing.T) {
 }
 
 func TestFlipMirrorsColumns(t *testing.T) {
-	m := &preprocess.Image{Pix: []byte{1, 2, 3, 4, 5, 6, 7, 8}, H: 2, W: 2, C: 2, DType: formats.Uint8}
+	m := &pixel.Image{Pix: []byte{1, 2, 3, 4, 5, 6, 7, 8}, H: 2, W: 2, C: 2, DType: formats.Uint8}
 	got := outcome(t, m, 0, false, RandomHorizontalFlip{P: 1})
 	if want := []byte{3, 4, 1, 2, 7, 8, 5, 6}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

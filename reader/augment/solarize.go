@@ -3,7 +3,7 @@ package augment
 import (
 	"fmt"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixelops"
 )
 
 // RandomSolarize inverts the values from Threshold on, of 0 to 255, with probability P:
@@ -28,6 +28,6 @@ func (o RandomSolarize) Check(channels int) error {
 // Plan implements Op.
 func (o RandomSolarize) Plan(p *Plan, r *Rand) {
 	if r.Float64() < o.P {
-		p.Enhance(preprocess.Solarize, o.Threshold)
+		p.Enhance(pixelops.Solarize, o.Threshold)
 	}
 }

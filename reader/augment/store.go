@@ -1,28 +1,28 @@
 package augment
 
-import "github.com/dsconv/dsconv/preprocess"
+import "github.com/dsconv/dsconv/preprocess/resample"
 
 // Layout is the order of a batch's dimensions.
-type Layout = preprocess.Layout
+type Layout = resample.Layout
 
 // The layouts. An entry of NHWC has its channels together, as images lie in files; one of
 // NCHW is a plane per channel, as PyTorch wants it.
 const (
-	NHWC = preprocess.NHWC
-	NCHW = preprocess.NCHW
+	NHWC = resample.NHWC
+	NCHW = resample.NCHW
 )
 
 // Store is how images become entries of a batch: what the Target of a Runner needs.
-func (p *Pipeline) Store() *preprocess.Store { return p.store }
+func (p *Pipeline) Store() *resample.Store { return p.store }
 
 // newStore normalises by n, if ops have one.
-func newStore(p *Pipeline, n *Normalize) (*preprocess.Store, error) {
+func newStore(p *Pipeline, n *Normalize) (*resample.Store, error) {
 	if n == nil {
-		return preprocess.NewStore(p.c, p.dtype, p.layout, nil, nil)
+		return resample.NewStore(p.c, p.dtype, p.layout, nil, nil)
 	}
 	mean, std := make([]float32, p.c), make([]float32, p.c)
 	for k := range p.c {
 		mean[k], std[k] = n.channel(k)
 	}
-	return preprocess.NewStore(p.c, p.dtype, p.layout, mean, std)
+	return resample.NewStore(p.c, p.dtype, p.layout, mean, std)
 }

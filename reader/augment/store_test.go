@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // TestStore compares every last pass with the formula, element by element.
 func TestStore(t *testing.T) {
-	window := preprocess.Rect{X: 3, Y: 2, W: 7, H: 5}
+	window := pixel.Rect{X: 3, Y: 2, W: 7, H: 5}
 	for _, c := range []int{1, 2, 3, 4} {
 		norm := Normalize{Mean: []float64{0.485}, Std: []float64{0.229}}
 		if c == 3 {
@@ -42,14 +43,14 @@ func checkStore(t *testing.T, v view, layout Layout, norm Normalize) {
 	}
 	floats := make([]float32, h*w*c)
 	plan := Plan{window: v.window, flips: v.flips}
-	run(t, &plan, v.image, false, preprocess.Target{Store: p.Store(), Float32: floats})
+	run(t, &plan, v.image, false, resample.Target{Store: p.Store(), Float32: floats})
 	bytes := make([]uint8, h*w*c)
 	if v.image.DType == formats.Uint8 {
 		q, err := Compile(nil, h, w, c, formats.Uint8, layout)
 		if err != nil {
 			t.Fatal(err)
 		}
-		run(t, &plan, v.image, false, preprocess.Target{Store: q.Store(), Uint8: bytes})
+		run(t, &plan, v.image, false, resample.Target{Store: q.Store(), Uint8: bytes})
 	}
 	for y := range h {
 		for x := range w {
@@ -95,7 +96,7 @@ func BenchmarkTrain(b *testing.B) {
 		rand := NewRand(1, 0, i)
 		p.Plan(&plan, m.H, m.W, &rand)
 		entry := batch[i%64*3*224*224:][:3*224*224]
-		if err := r.Apply(&plan, m, false, preprocess.Target{Store: p.Store(), Float32: entry}); err != nil {
+		if err := r.Apply(&plan, m, false, resample.Target{Store: p.Store(), Float32: entry}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // torch runs a script of testdata with the Python that has torchvision, if there is one, and
@@ -68,8 +69,8 @@ func randomBoxJob(rng *rand.Rand) *boxJob {
 		a, b, angle := rng.IntN(10), rng.IntN(9), rng.Float64()*720-360
 		switch rng.IntN(6) {
 		case 0:
-			j.add(func(p *Plan) { p.Crop(preprocess.Rect{X: a, Y: b, W: 9, H: 8}) }, "crop", b, a, 8, 9)
-			j.add(func(p *Plan) { p.Resize(40, 50, preprocess.Bilinear) }, "resize", 40, 50)
+			j.add(func(p *Plan) { p.Crop(pixel.Rect{X: a, Y: b, W: 9, H: 8}) }, "crop", b, a, 8, 9)
+			j.add(func(p *Plan) { p.Resize(40, 50, resample.Bilinear) }, "resize", 40, 50)
 		case 1:
 			j.add(func(p *Plan) { p.Flip() }, "flip")
 		case 2:
@@ -77,10 +78,10 @@ func randomBoxJob(rng *rand.Rand) *boxJob {
 		case 3:
 			j.add(func(p *Plan) { p.Pad(a, b, 3, 0, PadConstant, nil) }, "pad", a, b, 3, 0)
 		case 4:
-			j.add(func(p *Plan) { p.Rotate(angle, preprocess.Nearest, false, nil, nil) }, "rotate", angle, false, nil)
+			j.add(func(p *Plan) { p.Rotate(angle, resample.Nearest, false, nil, nil) }, "rotate", angle, false, nil)
 		case 5:
 			c := []float64{float64(a), float64(b)}
-			j.add(func(p *Plan) { p.Rotate(angle, preprocess.Nearest, false, c, nil) }, "rotate", angle, false, c)
+			j.add(func(p *Plan) { p.Rotate(angle, resample.Nearest, false, c, nil) }, "rotate", angle, false, c)
 		}
 	}
 	return j

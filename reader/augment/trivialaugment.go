@@ -3,7 +3,7 @@ package augment
 import (
 	"fmt"
 
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // TrivialAugmentWide makes one change, chosen evenly from 14, by a magnitude chosen evenly
@@ -13,7 +13,7 @@ type TrivialAugmentWide struct {
 	// Bins is the number of magnitudes; 31 if 0.
 	Bins int
 	// Filter is nearest, bilinear or bicubic; nearest if empty.
-	Filter preprocess.Filter
+	Filter resample.Filter
 	// Fill is for what lies outside of the image, of 0 to 255: one value for all channels or
 	// one for each; nil is 0.
 	Fill []float64

@@ -1,28 +1,28 @@
 package augment
 
-import "github.com/dsconv/dsconv/preprocess"
+import "github.com/dsconv/dsconv/preprocess/pixel"
 
 // view is a part of an image, mirrored by flips.
 type view struct {
-	image  *preprocess.Image
-	window preprocess.Rect
+	image  *pixel.Image
+	window pixel.Rect
 	flips  flips
 }
 
 // whole is all of m.
-func whole(m *preprocess.Image) view {
-	return view{image: m, window: preprocess.Rect{W: m.W, H: m.H}}
+func whole(m *pixel.Image) view {
+	return view{image: m, window: pixel.Rect{W: m.W, H: m.H}}
 }
 
 // part is the part r of v, which is not mirrored, mirrored by f.
-func (v view) part(r preprocess.Rect, f flips) view {
+func (v view) part(r pixel.Rect, f flips) view {
 	r.X += v.window.X
 	r.Y += v.window.Y
 	return view{v.image, r, f}
 }
 
 // place copies v into m at (left, top).
-func (v view) place(m *preprocess.Image, top, left int) {
+func (v view) place(m *pixel.Image, top, left int) {
 	pixel := m.C * m.DType.Size()
 	for y := range v.window.H {
 		src := v.row(y, pixel)
@@ -51,7 +51,7 @@ func mirror(dst, src []byte, pixel int) {
 }
 
 // transpose makes the columns of v, which is not mirrored, the rows of m.
-func (v view) transpose(m *preprocess.Image) {
+func (v view) transpose(m *pixel.Image) {
 	pixel := m.C * m.DType.Size()
 	for y := range v.window.H {
 		src := v.row(y, pixel)

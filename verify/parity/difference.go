@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // difference is how far two images are from each other.
@@ -23,7 +23,7 @@ func (d *difference) equal() bool { return d.largest == 0 }
 func psnr(square float64) float64 { return -10 * math.Log10(square) }
 
 // differenceOf compares our image with Pillow's.
-func differenceOf(ours, theirs *preprocess.Image) difference {
+func differenceOf(ours, theirs *pixel.Image) difference {
 	bits := 8 * ours.DType.Size()
 	peak := 1<<bits - 1
 	if ours.H != theirs.H || ours.W != theirs.W || ours.C != theirs.C || ours.DType != theirs.DType {
@@ -55,16 +55,16 @@ func differenceOf(ours, theirs *preprocess.Image) difference {
 	return d
 }
 
-func shapeOf(m *preprocess.Image) string {
+func shapeOf(m *pixel.Image) string {
 	return fmt.Sprintf("%dx%dx%d of %s", m.H, m.W, m.C, m.DType)
 }
 
 // withColors makes an image of grey and alpha one of RGB and alpha, as it is stored in a PNG.
-func withColors(m *preprocess.Image) *preprocess.Image {
+func withColors(m *pixel.Image) *pixel.Image {
 	if m.C != 2 {
 		return m
 	}
-	var out preprocess.Image
+	var out pixel.Image
 	out.Reset(m.H, m.W, 4, m.DType)
 	n := m.DType.Size()
 	for i := range m.H * m.W {
@@ -76,14 +76,14 @@ func withColors(m *preprocess.Image) *preprocess.Image {
 }
 
 // cut is the square of side pixels in the middle of m, as torchvision's CenterCrop cuts it.
-func cut(m *preprocess.Image, side int) *preprocess.Image {
+func cut(m *pixel.Image, side int) *pixel.Image {
 	x := int(math.RoundToEven(float64(m.W-side) / 2))
 	y := int(math.RoundToEven(float64(m.H-side) / 2))
-	return part(m, preprocess.Rect{X: x, Y: y, W: side, H: side})
+	return part(m, pixel.Rect{X: x, Y: y, W: side, H: side})
 }
 
-func part(m *preprocess.Image, r preprocess.Rect) *preprocess.Image {
-	var out preprocess.Image
+func part(m *pixel.Image, r pixel.Rect) *pixel.Image {
+	var out pixel.Image
 	out.Reset(r.H, r.W, m.C, m.DType)
 	size := m.C * m.DType.Size()
 	for y := range r.H {
@@ -93,7 +93,7 @@ func part(m *preprocess.Image, r preprocess.Rect) *preprocess.Image {
 }
 
 // modeOf is Pillow's name for pixels of m's channels and type, "" where it has none.
-func modeOf(m *preprocess.Image) string {
+func modeOf(m *pixel.Image) string {
 	if m.DType == formats.Uint16 {
 		if m.C == 1 {
 			return "I;16"

@@ -15,6 +15,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 //go:embed parity.py
@@ -164,17 +166,17 @@ type question struct {
 	W    int    `json:"w,omitempty"`
 	H    int    `json:"h,omitempty"`
 
-	Color     preprocess.Color `json:"color"`
-	Orient    bool             `json:"orient"`
-	MaxPixels int              `json:"max_pixels"`
-	Steps     []step           `json:"steps"`
-	Size      int              `json:"size"` // bytes of the image
+	Color     pixel.Color `json:"color"`
+	Orient    bool        `json:"orient"`
+	MaxPixels int         `json:"max_pixels"`
+	Steps     []step      `json:"steps"`
+	Size      int         `json:"size"` // bytes of the image
 }
 
 // step is one thing that is made of an image: "decode" is the image itself.
 type step struct {
-	Op     string            `json:"op"`
-	Filter preprocess.Filter `json:"filter,omitempty"`
+	Op     string          `json:"op"`
+	Filter resample.Filter `json:"filter,omitempty"`
 	// Of "resize" and "torchvision": a Resize, and the side of a square to cut out after it.
 	Mode    preprocess.ResizeMode `json:"mode,omitempty"`
 	W       int                   `json:"w"`
@@ -189,7 +191,7 @@ type step struct {
 
 // made is what came of one step.
 type made struct {
-	image *preprocess.Image
+	image *pixel.Image
 	err   error // why Python could not do it
 }
 
@@ -248,7 +250,7 @@ func (j *judge) send(q *question, data []byte) error {
 	return nil
 }
 
-func (j *judge) pixels(shape []int, bits int) (*preprocess.Image, error) {
+func (j *judge) pixels(shape []int, bits int) (*pixel.Image, error) {
 	if len(shape) != 3 || bits != 8 && bits != 16 {
 		return nil, fmt.Errorf("not an answer: pixels of shape %v with %d bits", shape, bits)
 	}
@@ -263,7 +265,7 @@ func (j *judge) pixels(shape []int, bits int) (*preprocess.Image, error) {
 	if bits == 16 {
 		dtype = formats.Uint16
 	}
-	var m preprocess.Image
+	var m pixel.Image
 	m.Reset(shape[0], shape[1], shape[2], dtype)
 	if _, err := io.ReadFull(j.out, m.Pix); err != nil {
 		return nil, fmt.Errorf("it ended in the middle of an image: %w", err)

@@ -23,6 +23,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
 	"github.com/dsconv/dsconv/verify/parity"
 )
 
@@ -35,8 +36,8 @@ func python(t *testing.T) string {
 	if path == "" {
 		t.Skip("DSCONV_PYTHON is not set")
 	}
-	if preprocess.DecoderName != "libjpeg-turbo" {
-		t.Skipf("%s is not exact", preprocess.DecoderName)
+	if jpeg.DecoderName != "libjpeg-turbo" {
+		t.Skipf("%s is not exact", jpeg.DecoderName)
 	}
 	return path
 }
@@ -255,7 +256,7 @@ func TestOtherFilterThanTheRecipeSaysIsFound(t *testing.T) {
 
 // What the recipe asks for by name may differ, and the exact paths are compared nevertheless.
 func TestFastRecipeMayDiffer(t *testing.T) {
-	if !preprocess.CanScale {
+	if !jpeg.CanScale {
 		t.Skip("this build knows no fast way to decode")
 	}
 	src := corpus(t)

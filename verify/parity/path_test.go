@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
-func imageOf(h, w, c int, t formats.DType, pix ...byte) *preprocess.Image {
-	return &preprocess.Image{Pix: pix, H: h, W: w, C: c, DType: t}
+func imageOf(h, w, c int, t formats.DType, pix ...byte) *pixel.Image {
+	return &pixel.Image{Pix: pix, H: h, W: w, C: c, DType: t}
 }
 
 func TestDifference(t *testing.T) {
@@ -92,12 +94,12 @@ func TestNotes(t *testing.T) {
 		recipe map[string]string
 		want   string
 	}{
-		{Judge{Pillow: "13.2.1", JPEG: preprocess.DecoderName + " 3.1"}, nil, ""},
-		{Judge{Pillow: "11.0.0", JPEG: preprocess.DecoderName + " 3.1"}, nil, "Pillow 11.0.0 is not the pillow-13"},
+		{Judge{Pillow: "13.2.1", JPEG: jpeg.DecoderName + " 3.1"}, nil, ""},
+		{Judge{Pillow: "11.0.0", JPEG: jpeg.DecoderName + " 3.1"}, nil, "Pillow 11.0.0 is not the pillow-13"},
 		{Judge{Pillow: "13.0.0", JPEG: "libjpeg 9.5"}, nil, "by libjpeg 9.5 and dsconv by"},
-		{Judge{Pillow: "13.0.0", JPEG: preprocess.DecoderName}, map[string]string{"resampler": "other"}, "packed with the resampler other"},
+		{Judge{Pillow: "13.0.0", JPEG: jpeg.DecoderName}, map[string]string{"resampler": "other"}, "packed with the resampler other"},
 	} {
-		r := &run{found: Certificate{Judge: c.judge, Recipe: c.recipe, Dsconv: Dsconv{Resampler: preprocess.ResamplerName}}}
+		r := &run{found: Certificate{Judge: c.judge, Recipe: c.recipe, Dsconv: Dsconv{Resampler: resample.ResamplerName}}}
 		r.note()
 		if got := strings.Join(r.found.Notes, "; "); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
 			t.Errorf("%+v: %q, want %q", c.judge, got, c.want)

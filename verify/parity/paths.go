@@ -5,6 +5,9 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // paths are all that Run compares, by what is made of an image.
@@ -45,7 +48,7 @@ func (r *run) allowed() string {
 		return fmt.Sprintf("%s is lossy", r.recipe.Encode)
 	case r.fast:
 		return "decode fast was asked for by name"
-	case decoder != "" && decoder != preprocess.DecoderName:
+	case decoder != "" && decoder != jpeg.DecoderName:
 		return "packed by the decoder " + decoder
 	}
 	return ""
@@ -55,13 +58,13 @@ func (r *run) allowed() string {
 // raw pixels.
 func (r *run) resizing() preprocess.Recipe {
 	recipe := r.recipe
-	recipe.Encode, recipe.Zstd = preprocess.Encode{Encoding: formats.Raw}, 0
+	recipe.Encode, recipe.Zstd = codec.Encode{Encoding: formats.Raw}, 0
 	if recipe.Resize.Mode == preprocess.ResizeNone {
 		recipe.Resize = preprocess.Resize{Mode: preprocess.ResizeShorter, W: usualResize}
 		recipe.Upscale = true
 	}
 	if recipe.Filter == "" {
-		recipe.Filter = preprocess.Bilinear
+		recipe.Filter = resample.Bilinear
 	}
 	return recipe
 }

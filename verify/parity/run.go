@@ -16,6 +16,8 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // Options of Run. The zero value is usual.
@@ -110,7 +112,7 @@ func newRun(src, dst formats.Dataset, o Options) (*run, error) {
 	r.recipe.Fast = false   // the path of its own
 	r.recipe.Strict = false // what is odd is compared too
 	r.found = Certificate{
-		Dsconv: Dsconv{preprocess.DecoderName, preprocess.DecoderVersion(), preprocess.ResamplerName},
+		Dsconv: Dsconv{jpeg.DecoderName, jpeg.DecoderVersion(), resample.ResamplerName},
 		Recipe: maps.Clone(meta.Recipe), Samples: dst.Len(), Seed: o.Seed,
 		Missing: []string{}, Changed: []string{}, Notes: []string{},
 	}
@@ -204,10 +206,10 @@ func (r *run) note() {
 	c := &r.found
 	add := func(format string, args ...any) { c.Notes = append(c.Notes, fmt.Sprintf(format, args...)) }
 	if v := major(c.Judge.Pillow); v != pillowOfResampler {
-		add("Pillow %s is not the %s whose pixels dsconv gives: resized images can differ", c.Judge.Pillow, preprocess.ResamplerName)
+		add("Pillow %s is not the %s whose pixels dsconv gives: resized images can differ", c.Judge.Pillow, resample.ResamplerName)
 	}
-	if !strings.HasPrefix(c.Judge.JPEG, preprocess.DecoderName) {
-		add("Pillow decodes JPEGs by %s and dsconv by %s: their pixels can differ", c.Judge.JPEG, preprocess.DecoderName)
+	if !strings.HasPrefix(c.Judge.JPEG, jpeg.DecoderName) {
+		add("Pillow decodes JPEGs by %s and dsconv by %s: their pixels can differ", c.Judge.JPEG, jpeg.DecoderName)
 	}
 	for key, now := range map[string]string{"decoder": c.Dsconv.Decoder, "resampler": c.Dsconv.Resampler} {
 		if was := c.Recipe[key]; was != "" && was != now {
@@ -218,7 +220,7 @@ func (r *run) note() {
 }
 
 // pillowOfResampler is the Pillow that preprocess.ResamplerName speaks of.
-var pillowOfResampler = major(strings.TrimPrefix(preprocess.ResamplerName, "pillow-"))
+var pillowOfResampler = major(strings.TrimPrefix(resample.ResamplerName, "pillow-"))
 
 // major is the first number of a version.
 func major(version string) int {

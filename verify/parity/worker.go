@@ -11,6 +11,10 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // maxScaled is how many pixels a resize may make here: a strip of one pixel's width, whose
@@ -22,15 +26,15 @@ type worker struct {
 	*run
 	judge   *judge
 	has     Judge
-	dec     *preprocess.Decoder
+	dec     *codec.Decoder
 	exact   *preprocess.Processor // makes the path resize
 	fast    *preprocess.Processor // nil where the build knows no fast way
-	resizer preprocess.Resampler
+	resizer resample.Resampler
 
 	source, stored formats.Sample
 	in, out        formats.Sample // of a Processor
-	decoded        preprocess.Image
-	part, scaled   preprocess.Image
+	decoded        pixel.Image
+	part, scaled   pixel.Image
 }
 
 func (r *run) worker(ctx context.Context) (*worker, error) {
@@ -40,8 +44,8 @@ func (r *run) worker(ctx context.Context) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{run: r, dec: preprocess.NewDecoder(), exact: exact}
-	if preprocess.CanScale {
+	w := &worker{run: r, dec: codec.NewDecoder(), exact: exact}
+	if jpeg.CanScale {
 		recipe.Fast = true
 		if w.fast, err = preprocess.NewProcessor(recipe, schema); err != nil {
 			return nil, err
@@ -99,11 +103,11 @@ type expected struct {
 
 // fromSource compares what is made of the source.
 func (w *worker) fromSource(ctx context.Context, key string, v *formats.Value) (want expected, err error) {
-	o := preprocess.DecodeOptions{
+	o := codec.DecodeOptions{
 		Color: w.recipe.Color, ApplyOrientation: w.recipe.EXIF == preprocess.EXIFApply, MaxPixels: w.recipe.MaxPixels,
 	}
 	ours := w.dec.Decode(&w.decoded, v, o)
-	if preprocess.EndsRun(ours) {
+	if pixel.EndsRun(ours) {
 		return want, ours
 	}
 	q, data, err := w.question(v, o)
@@ -184,14 +188,14 @@ func (w *worker) fastResized(key string, v *formats.Value, center int, theirs ma
 }
 
 // resize is what pack makes of an image.
-func (w *worker) resize(proc *preprocess.Processor, v *formats.Value, center int) (*preprocess.Image, error) {
+func (w *worker) resize(proc *preprocess.Processor, v *formats.Value, center int) (*pixel.Image, error) {
 	w.in.Resize(1)
 	w.in.Values[0].Set(*v)
 	if err := proc.Process(&w.in, &w.out); err != nil {
 		return nil, err
 	}
 	out := &w.out.Values[0]
-	m := &preprocess.Image{Pix: out.Data, H: out.Shape[0], W: out.Shape[1], C: out.Shape[2], DType: out.DType}
+	m := &pixel.Image{Pix: out.Data, H: out.Shape[0], W: out.Shape[1], C: out.Shape[2], DType: out.DType}
 	if center > 0 {
 		m = cut(m, center)
 	}
@@ -201,12 +205,12 @@ func (w *worker) resize(proc *preprocess.Processor, v *formats.Value, center int
 // fromStored compares what is stored with what Pillow makes of it and with what it should be.
 func (w *worker) fromStored(ctx context.Context, key string, want expected) error {
 	v := &w.stored.Values[w.dst.Meta().Schema.ImageIndex()]
-	o := preprocess.DecodeOptions{Color: preprocess.ColorKeep, MaxPixels: w.recipe.MaxPixels}
+	o := codec.DecodeOptions{Color: pixel.ColorKeep, MaxPixels: w.recipe.MaxPixels}
 	if w.recipe.Encode.Encoding == "" { // as it was, or its coefficients
 		o.Color = w.recipe.Color
 	}
 	ours := w.dec.Decode(&w.decoded, v, o)
-	if preprocess.EndsRun(ours) {
+	if pixel.EndsRun(ours) {
 		return ours
 	}
 	if ours == nil && want.image != nil {
@@ -219,10 +223,10 @@ func (w *worker) fromStored(ctx context.Context, key string, want expected) erro
 		return nil
 	}
 	q.Steps = []step{{Op: "decode"}}
-	var r preprocess.Rect
+	var r pixel.Rect
 	if ours == nil {
 		r = randomCrop(w.o.Seed, key, w.decoded.H, w.decoded.W)
-		part := step{Op: "region", X: r.X, Y: r.Y, W: r.W, H: r.H, Filter: preprocess.Bilinear}
+		part := step{Op: "region", X: r.X, Y: r.Y, W: r.W, H: r.H, Filter: resample.Bilinear}
 		crop := part
 		crop.Side = usualCrop
 		q.Steps = append(q.Steps, part, crop)
@@ -238,13 +242,13 @@ func (w *worker) fromStored(ctx context.Context, key string, want expected) erro
 		w.compare(w.paths.stored, key, &w.decoded, steps[0], false)
 	}
 	o.Region = r
-	if err := w.dec.Decode(&w.part, v, o); preprocess.EndsRun(err) {
+	if err := w.dec.Decode(&w.part, v, o); pixel.EndsRun(err) {
 		return err
 	} else if !w.decodes(w.paths.region, key, err, nil) {
 		return nil
 	}
 	w.compare(w.paths.region, key, &w.part, steps[1], false)
-	if err := w.resizer.Resize(&w.scaled, &w.part, preprocess.Rect{}, usualCrop, usualCrop, preprocess.Bilinear); err != nil {
+	if err := w.resizer.Resize(&w.scaled, &w.part, pixel.Rect{}, usualCrop, usualCrop, resample.Bilinear); err != nil {
 		return err
 	}
 	w.compare(w.paths.crop, key, &w.scaled, steps[2], otherOrder(r.H, r.W, usualCrop, usualCrop))
@@ -257,18 +261,18 @@ var (
 )
 
 // question asks Pillow about an image: by its bytes, or by its pixels if it is raw.
-func (w *worker) question(v *formats.Value, o preprocess.DecodeOptions) (q question, data []byte, err error) {
+func (w *worker) question(v *formats.Value, o codec.DecodeOptions) (q question, data []byte, err error) {
 	q = question{Color: o.Color, Orient: o.ApplyOrientation, MaxPixels: o.MaxPixels}
 	if q.Color == "" {
-		q.Color = preprocess.ColorRGB
+		q.Color = pixel.ColorRGB
 	}
 	if q.MaxPixels == 0 {
-		q.MaxPixels = preprocess.DefaultMaxPixels
+		q.MaxPixels = pixel.DefaultMaxPixels
 	}
 	if v.Encoding != formats.Raw && v.Encoding != formats.RawZstd {
 		return q, v.Data, nil
 	}
-	o.Color = preprocess.ColorKeep
+	o.Color = pixel.ColorKeep
 	if err := w.dec.Decode(&w.part, v, o); err != nil {
 		return q, nil, err
 	}
@@ -291,7 +295,7 @@ func (w *worker) decodes(p *Path, key string, ours, theirs error) bool {
 	if ours == nil && theirs == nil {
 		return true
 	}
-	r := Refusal{Key: key, Excused: ours != nil && theirs != nil || errors.Is(ours, preprocess.ErrUnsupported)}
+	r := Refusal{Key: key, Excused: ours != nil && theirs != nil || errors.Is(ours, pixel.ErrUnsupported)}
 	if ours != nil {
 		r.Dsconv = ours.Error()
 	}
@@ -305,7 +309,7 @@ func (w *worker) decodes(p *Path, key string, ours, theirs error) bool {
 }
 
 // compare counts an image. otherOrder says that an old Pillow may make other pixels.
-func (w *worker) compare(p *Path, key string, ours *preprocess.Image, theirs made, otherOrder bool) {
+func (w *worker) compare(p *Path, key string, ours *pixel.Image, theirs made, otherOrder bool) {
 	why := ""
 	var d difference
 	switch {
@@ -329,7 +333,7 @@ func (w *worker) compare(p *Path, key string, ours *preprocess.Image, theirs mad
 }
 
 // randomCrop is a part of an image as RandomResizedCrop draws it, by key.
-func randomCrop(seed uint64, key string, h, w int) preprocess.Rect {
+func randomCrop(seed uint64, key string, h, w int) pixel.Rect {
 	sum := fnv.New64a()
 	sum.Write([]byte(key))
 	rng := rand.New(rand.NewPCG(seed, sum.Sum64()))
@@ -338,8 +342,8 @@ func randomCrop(seed uint64, key string, h, w int) preprocess.Rect {
 		ratio := math.Exp((2*rng.Float64() - 1) * math.Log(4.0/3))
 		cw, ch := int(math.Round(math.Sqrt(area*ratio))), int(math.Round(math.Sqrt(area/ratio)))
 		if cw > 0 && ch > 0 && cw <= w && ch <= h {
-			return preprocess.Rect{X: rng.IntN(w - cw + 1), Y: rng.IntN(h - ch + 1), W: cw, H: ch}
+			return pixel.Rect{X: rng.IntN(w - cw + 1), Y: rng.IntN(h - ch + 1), W: cw, H: ch}
 		}
 	}
-	return preprocess.Rect{W: w, H: h}
+	return pixel.Rect{W: w, H: h}
 }

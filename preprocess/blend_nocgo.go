@@ -1,7 +1,0 @@
-//go:build !cgo
-
-package preprocess
-
-import "github.com/dsconv/dsconv/formats"
-
-func blendFast[T float32 | uint16](formats.DType, []T, []T, float32, float32) int { return 0 }

@@ -1,0 +1,232 @@
+package codec
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/budget"
+	"github.com/dsconv/dsconv/preprocess/exif"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// DecodeOptions say what a Decoder gives. The zero value is Pillow's
+// Image.open(p).convert("RGB").
+type DecodeOptions struct {
+	Color pixel.Color
+	// Deep keeps the 16 bits of an image that has 16 bits a channel, whatever Color it is
+	// converted to. Without it Color decides, and the pixels are Pillow's.
+	Deep bool
+	// ApplyOrientation turns and flips the image as its EXIF orientation says.
+	ApplyOrientation bool
+	// Indices gives a palette image's indices (H, W, 1) instead of its colours, as
+	// numpy.asarray(Image.open(p)) does for segmentation masks.
+	Indices bool
+	// MaxPixels is the largest H*W; 0 is DefaultMaxPixels.
+	MaxPixels int
+	// Region is the part that is wanted, of the upright image with ApplyOrientation; the zero
+	// Rect is all. Of a JPEG little more than that is decoded, so that damage elsewhere is not
+	// found. The pixels are those of the whole image, bit for bit.
+	Region pixel.Rect
+	// Fast decodes JPEGs by the fast DCT, without interpolating colours, and smaller by 2, 4
+	// or 8 as long as Region keeps LeastH by LeastW pixels (0: no smaller): pixels are near
+	// Pillow's and no more. Area tells where the region lies in the result.
+	Fast           bool
+	LeastH, LeastW int
+	// Room is where the caller keeps what the image takes of the Budget until its pixels are
+	// used. Without it the Decoder takes room while it decodes.
+	Room *budget.Room
+}
+
+// Decoder decodes images of every encoding. It belongs to one goroutine and is made for
+// long use; Close frees what it holds.
+type Decoder struct {
+	jpeg     jpeg.Decoder
+	splicer  jpeg.Splicer
+	png      plainPNG
+	zstd     *zstd.Decoder
+	scratch  [4]pixel.Image
+	warning  string
+	narrowed string
+	header   pixel.Header
+	area     pixel.Area
+	stop     *pixel.Stop
+	// What the image that is decoded takes of the Budget, its bytes in the file and the limit
+	// of pixels.
+	room        *budget.Room
+	own         budget.Room
+	size, limit int
+	taken       int64        // of room before damage is found
+	dst         *pixel.Image // of Decode
+}
+
+// NewDecoder returns a Decoder; it holds nothing before the first image.
+func NewDecoder() *Decoder { return &Decoder{} }
+
+// Close frees the Decoder's memory. It may be used again.
+func (d *Decoder) Close() {
+	d.jpeg.Close()
+	if d.zstd != nil {
+		d.zstd.Close()
+	}
+	*d = Decoder{}
+}
+
+// StopBy lets s end Decode early, from now until Close.
+func (d *Decoder) StopBy(s *pixel.Stop) { d.stop, d.jpeg.Stop, d.png.stop = s, s, s }
+
+// Warning is what was odd about the last decoded image, "" if nothing was: it was decoded
+// nevertheless, as Pillow does.
+func (d *Decoder) Warning() string { return d.warning }
+
+// Narrowed tells how the last decoded image, of 16 bits a channel, lost some of them to
+// DecodeOptions.Color: NarrowedClipped or NarrowedCut, or "" if it lost none.
+func (d *Decoder) Narrowed() string { return d.narrowed }
+
+// Header is the header of the image that was decoded last.
+func (d *Decoder) Header() pixel.Header { return d.header }
+
+// Decode makes dst the pixels of v, which is an encoded image or raw pixels of v.DType and
+// v.Shape, and reuses dst's memory. The file's own first bytes go before v.Encoding. It
+// keeps nothing of v. ErrTruncated, ErrCorrupt, ErrTooLarge, ErrUnsupported or ErrNotImage
+// is in the chain of an error, or one that EndsRun knows.
+func (d *Decoder) Decode(dst *pixel.Image, v *formats.Value, o DecodeOptions) error {
+	if o.Color == "" {
+		o.Color = pixel.ColorRGB
+	}
+	d.warning, d.narrowed, d.header, d.area = "", "", pixel.Header{}, pixel.Area{}
+	if err := d.stop.Err(); err != nil {
+		return err
+	}
+	d.room, d.size, d.limit, d.dst = o.Room, len(v.Data), o.MaxPixels, dst
+	defer func() { d.dst = nil }()
+	if o.Room == nil {
+		d.room = &d.own
+		defer d.free()
+	}
+	decode := d.decodeFile
+	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
+		decode = d.decodeRaw
+	}
+	if err := decode(dst, v, o); err != nil {
+		if stopped := d.stop.Err(); stopped != nil {
+			return stopped
+		}
+		return err
+	}
+	if d.area == (pixel.Area{}) {
+		d.area = pixel.Area{X1: float64(dst.W), Y1: float64(dst.H)}
+	}
+	return nil
+}
+
+// free gives back what the Decoder took for itself.
+func (d *Decoder) free() {
+	if d.room.Large() {
+		d.Shrink()
+	}
+	d.room.Free()
+}
+
+func (d *Decoder) decodeFile(dst *pixel.Image, v *formats.Value, o DecodeOptions) error {
+	enc, h, err := Inspect(v.Data)
+	if err != nil {
+		return err
+	}
+	d.header = h
+	if err := CheckSize(h, o.MaxPixels); err != nil {
+		return err
+	}
+	region, err := o.region(h)
+	if err != nil {
+		return err
+	}
+	if err := d.take(DecodeRoom(v.Data, enc, h, region, o)); err != nil {
+		return err
+	}
+	target := dst
+	turn := o.ApplyOrientation && h.Orientation != 1
+	if turn {
+		target = &d.scratch[1]
+	}
+	if err := d.decodeRegion(target, v.Data, enc, h, region, o); err != nil {
+		return err
+	}
+	if turn {
+		pixel.Orient(dst, target, h.Orientation)
+		d.area = d.area.Orient(target.H, target.W, h.Orientation)
+	}
+	return nil
+}
+
+// decodeRegion makes dst the part r of data's pixels, as they lie in the file.
+func (d *Decoder) decodeRegion(dst *pixel.Image, data []byte, enc formats.Encoding, h pixel.Header, r pixel.Rect, o DecodeOptions) error {
+	switch {
+	case enc == formats.JPEG:
+		return d.decodeJPEG(dst, data, h, r, o)
+	case r == pixel.Rect{W: h.W, H: h.H}:
+		return d.decodeAs(dst, data, enc, h, o)
+	}
+	if err := d.decodeAs(&d.scratch[3], data, enc, h, o); err != nil {
+		return err
+	}
+	d.scratch[3].Crop(dst, r)
+	return nil
+}
+
+// CheckSize refuses a header that claims more than maxPixels.
+func CheckSize(h pixel.Header, maxPixels int) error {
+	if maxPixels <= 0 {
+		maxPixels = pixel.DefaultMaxPixels
+	}
+	if h.H > maxPixels/h.W {
+		return fmt.Errorf("%w: %dx%d, the limit is %d", pixel.ErrTooLarge, h.W, h.H, maxPixels)
+	}
+	return nil
+}
+
+// decodeAs makes dst the pixels of data, which is no JPEG, in o.Color, as they lie in the file.
+func (d *Decoder) decodeAs(dst *pixel.Image, data []byte, enc formats.Encoding, h pixel.Header, o DecodeOptions) (err error) {
+	switch enc {
+	case formats.WebP:
+		return d.decodeWebP(dst, data, h, o.Color)
+	case formats.BMP:
+		return d.decodeBMP(dst, data, h, o)
+	case formats.PNG:
+		if d.decodePlainPNG(dst, data, h, o) {
+			return nil
+		}
+	}
+	img, warning, err := decodeGeneric(&pixel.StopReader{Reader: *bytes.NewReader(data), Stop: d.stop}, data, enc, h, d.more)
+	if err != nil {
+		return err
+	}
+	d.warning = warning
+	if p, ok := img.(*image.Paletted); ok && o.Indices {
+		h.C, h.DType = 1, formats.Uint8
+		img = &image.Gray{Pix: p.Pix, Stride: p.Stride, Rect: p.Rect}
+		o.Color = pixel.ColorKeep
+	}
+	turn := 1
+	if enc == formats.TIFF { // see Header.Orientation
+		turn = exif.Orientation(data)
+		h.H, h.W = pixel.OrientedSize(h.H, h.W, turn)
+	}
+	if o.keeps(h) && turn == 1 {
+		return pixel.FromStdlib(dst, img, h)
+	}
+	pixels := &d.scratch[0]
+	if err := pixel.FromStdlib(pixels, img, h); err != nil {
+		return err
+	}
+	if turn != 1 {
+		pixels = &d.scratch[2]
+		pixel.Orient(pixels, &d.scratch[0], turn)
+	}
+	d.convert(dst, pixels, o)
+	return nil
+}

@@ -1,0 +1,216 @@
+package codec
+
+import (
+	"compress/lzw"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"io"
+
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// gifFrame is the first frame of a GIF, as Pillow finds it: bytes between blocks are passed
+// over, and a frame may reach beyond the canvas, which then grows.
+type gifFrame struct {
+	canvas, at  image.Rectangle
+	palette     []byte // RGB triples; nil: indices are grey values
+	transparent byte   // the index that fills what the frame leaves free
+	interlaced  bool
+	bits        byte   // of the codes
+	data        []byte // sub-blocks
+}
+
+// gifScan reads a GIF from its front; short is set where it ended too early.
+type gifScan struct {
+	data  []byte
+	short bool
+}
+
+func (s *gifScan) take(n int) []byte {
+	if n > len(s.data) {
+		n, s.short = len(s.data), true
+	}
+	b := s.data[:n]
+	s.data = s.data[n:]
+	return b
+}
+
+// block is a sub-block, empty at the end of them.
+func (s *gifScan) block() []byte {
+	n := s.take(1)
+	if len(n) == 0 {
+		return nil
+	}
+	return s.take(int(n[0]))
+}
+
+func firstFrame(data []byte) (f gifFrame, err error) {
+	s := gifScan{data: data}
+	h := s.take(13)
+	if s.short {
+		return f, fmt.Errorf("%w: in the GIF header", pixel.ErrTruncated)
+	}
+	f.canvas.Max = image.Pt(int(binary.LittleEndian.Uint16(h[6:])), int(binary.LittleEndian.Uint16(h[8:])))
+	f.readPalette(&s, h[10])
+	for len(s.data) > 0 {
+		switch s.take(1)[0] {
+		case ';':
+			return f, fmt.Errorf("%w: a GIF without image", pixel.ErrCorrupt)
+		case '!':
+			if err := f.extension(&s); err != nil {
+				return f, err
+			}
+		case ',':
+			return f, f.image(&s)
+		}
+	}
+	return f, fmt.Errorf("%w: before the GIF's image", pixel.ErrTruncated)
+}
+
+// readPalette reads the table of colours that flags announce. One that is the grey ramp
+// says that the image is grey.
+func (f *gifFrame) readPalette(s *gifScan, flags byte) {
+	if flags&128 == 0 {
+		return
+	}
+	f.palette = s.take(3 << (flags&7 + 1))
+	for i, v := range f.palette {
+		if int(v) != i/3 {
+			return
+		}
+	}
+	f.palette = nil
+}
+
+func (f *gifFrame) extension(s *gifScan) error {
+	kind := s.take(1)
+	block := s.block()
+	if len(kind) == 1 && kind[0] == 0xF9 && len(block) > 0 {
+		if len(block) < 3 || block[0]&1 != 0 && len(block) < 4 {
+			return fmt.Errorf("%w: a GIF control block of %d bytes", pixel.ErrCorrupt, len(block))
+		}
+		if block[0]&1 != 0 {
+			f.transparent = block[3]
+		}
+	}
+	if len(kind) == 1 && kind[0] == 0xFE && len(block) == 0 {
+		return nil
+	}
+	for len(s.block()) > 0 {
+	}
+	return nil
+}
+
+func (f *gifFrame) image(s *gifScan) error {
+	d := s.take(9)
+	if len(d) < 9 {
+		return fmt.Errorf("%w: in the GIF's image", pixel.ErrTruncated)
+	}
+	at := func(i int) int { return int(binary.LittleEndian.Uint16(d[i:])) }
+	f.at = image.Rect(at(0), at(2), at(0)+at(4), at(2)+at(6))
+	f.canvas.Max = image.Pt(max(f.canvas.Max.X, f.at.Max.X), max(f.canvas.Max.Y, f.at.Max.Y))
+	f.interlaced = d[8]&64 != 0
+	f.readPalette(s, d[8])
+	bits := s.take(1)
+	if len(bits) == 0 {
+		return fmt.Errorf("%w: in the GIF's image", pixel.ErrTruncated)
+	}
+	if f.at.Empty() {
+		return fmt.Errorf("%w: a GIF image without pixels", pixel.ErrCorrupt)
+	}
+	f.bits, f.data = bits[0], s.data
+	return nil
+}
+
+// decode gives the frame on its canvas. Colours that the table lacks are black.
+func (f *gifFrame) decode() (*image.Paletted, error) {
+	if f.bits < 2 || f.bits > 8 {
+		return nil, fmt.Errorf("%w: GIF codes of %d bits", pixel.ErrCorrupt, f.bits)
+	}
+	// A code takes at least 3 bits and stands for at most 4096 pixels, so that an image that
+	// claims far more is not worth allocating for.
+	if n := f.at.Dx() * f.at.Dy(); n/4096*3/8 > len(f.data) {
+		return nil, fmt.Errorf("%w: %d bytes cannot hold %d pixels", pixel.ErrTruncated, len(f.data), n)
+	}
+	pix := make([]byte, f.at.Dx()*f.at.Dy())
+	r := lzw.NewReader(&gifBlocks{gifScan{data: f.data}, nil}, lzw.LSB, int(f.bits))
+	defer r.Close()
+	if _, err := io.ReadFull(r, pix); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("%w: in the GIF's pixels", pixel.ErrTruncated)
+	} else if err != nil {
+		return nil, fmt.Errorf("%w: GIF: %w", pixel.ErrCorrupt, err)
+	}
+	m := image.NewPaletted(f.canvas, f.colors())
+	if f.transparent != 0 && f.at != f.canvas {
+		for i := range m.Pix {
+			m.Pix[i] = f.transparent
+		}
+	}
+	for i, y := range f.rows() {
+		copy(m.Pix[m.PixOffset(f.at.Min.X, f.at.Min.Y+y):], pix[i*f.at.Dx():][:f.at.Dx()])
+	}
+	return m, nil
+}
+
+// rows are the places of the frame's rows in the order of the file.
+func (f *gifFrame) rows() []int {
+	rows := make([]int, 0, f.at.Dy())
+	passes := [][2]int{{0, 1}}
+	if f.interlaced {
+		passes = [][2]int{{0, 8}, {4, 8}, {2, 4}, {1, 2}}
+	}
+	for _, p := range passes {
+		for y := p[0]; y < f.at.Dy(); y += p[1] {
+			rows = append(rows, y)
+		}
+	}
+	return rows
+}
+
+func (f *gifFrame) colors() color.Palette {
+	p := make(color.Palette, 256)
+	for i := range p {
+		c := color.RGBA{A: 255}
+		switch {
+		case f.palette == nil:
+			c.R, c.G, c.B = byte(i), byte(i), byte(i)
+		case 3*i+3 <= len(f.palette):
+			c.R, c.G, c.B = f.palette[3*i], f.palette[3*i+1], f.palette[3*i+2]
+		}
+		p[i] = c
+	}
+	return p
+}
+
+// gifBlocks reads what is in sub-blocks.
+type gifBlocks struct {
+	scan gifScan
+	rest []byte
+}
+
+// ReadByte is what lzw reads by, so that it does not buffer.
+func (b *gifBlocks) ReadByte() (byte, error) {
+	if len(b.rest) == 0 {
+		// Pillow too decodes whole blocks only.
+		if b.rest = b.scan.block(); len(b.rest) == 0 || b.scan.short {
+			b.rest = nil
+			return 0, io.EOF
+		}
+	}
+	c := b.rest[0]
+	b.rest = b.rest[1:]
+	return c, nil
+}
+
+// Read makes it an io.Reader.
+func (b *gifBlocks) Read(p []byte) (int, error) {
+	c, err := b.ReadByte()
+	if err != nil || len(p) == 0 {
+		return 0, err
+	}
+	p[0] = c
+	return 1, nil
+}

@@ -1,0 +1,149 @@
+package codec
+
+import (
+	"encoding/binary"
+
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// The filters of PNG rows (PNG specification, 9.2).
+const (
+	pngNone = iota
+	pngSub
+	pngUp
+	pngAverage
+	pngPaeth
+	pngFilters
+)
+
+// pngRows filters rows for compression. Each row gets the filter whose output, as signed
+// bytes, has the least sum of absolute values (PNG specification, 12.7); of equals the first.
+// Eight bytes are worked on at once where the filter allows it.
+type pngRows struct {
+	size  int // of a pixel in bytes
+	blank []byte
+	out   [pngFilters][]byte // each with the filter's number first
+}
+
+// reset prepares for rows of n bytes.
+func (r *pngRows) reset(n, pixelSize int) {
+	r.size = pixelSize
+	r.blank = pixel.Grow(r.blank, n)
+	clear(r.blank)
+	for i := range r.out {
+		r.out[i] = pixel.Grow(r.out[i], 1+n)
+		r.out[i][0] = byte(i)
+	}
+}
+
+// filter gives the filtered row cur below prev, which is nil for the first. It is good until
+// the next call.
+func (r *pngRows) filter(cur, prev []byte) []byte {
+	if prev == nil {
+		prev = r.blank
+	}
+	n := min(r.size, len(cur))
+	left, upLeft := cur[:len(cur)-n], prev[:len(prev)-n]
+
+	copy(r.out[pngNone][1:], cur)
+	copy(r.out[pngSub][1:], cur[:n])
+	subtract(r.out[pngSub][1+n:], cur[n:], left)
+	subtract(r.out[pngUp][1:], cur, prev)
+	for i := range n {
+		r.out[pngAverage][1+i] = cur[i] - prev[i]/2
+		r.out[pngPaeth][1+i] = cur[i] - prev[i]
+	}
+	subtractMean(r.out[pngAverage][1+n:], cur[n:], left, prev[n:])
+	subtractPaeth(r.out[pngPaeth][1+n:], cur[n:], left, prev[n:], upLeft)
+
+	best, least := 0, magnitude(r.out[0][1:])
+	for i := 1; i < pngFilters && least > 0; i++ {
+		if m := magnitude(r.out[i][1:]); m < least {
+			best, least = i, m
+		}
+	}
+	return r.out[best]
+}
+
+const (
+	highBits = 0x8080808080808080
+	lowBits  = 0x0101010101010101
+)
+
+// minus subtracts each of 8 bytes.
+func minus(a, b uint64) uint64 { return ((a | highBits) - (b &^ highBits)) ^ ((a ^ ^b) & highBits) }
+
+// subtract makes dst a - b; all are of a length.
+func subtract(dst, a, b []byte) {
+	le, i := binary.LittleEndian, 0
+	for ; i+8 <= len(dst); i += 8 {
+		le.PutUint64(dst[i:], minus(le.Uint64(a[i:]), le.Uint64(b[i:])))
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = a[i] - b[i]
+	}
+}
+
+// subtractMean makes dst x - (a+b)/2; all are of a length.
+func subtractMean(dst, x, a, b []byte) {
+	le, i := binary.LittleEndian, 0
+	for ; i+8 <= len(dst); i += 8 {
+		p, q := le.Uint64(a[i:]), le.Uint64(b[i:])
+		le.PutUint64(dst[i:], minus(le.Uint64(x[i:]), p&q+(p^q)>>1&^highBits))
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = x[i] - byte((int(a[i])+int(b[i]))/2)
+	}
+}
+
+// subtractPaeth makes dst x less whichever of a (left), b (above) and c (left above) is nearest
+// to a+b-c; all are of a length.
+func subtractPaeth(dst, x, a, b, c []byte) {
+	n := len(dst)
+	x, a, b, c = x[:n], a[:n], b[:n], c[:n]
+	for i := range dst {
+		dst[i] = x[i] - paeth(int(a[i]), int(b[i]), int(c[i]))
+	}
+}
+
+// paeth is the first of a, b and c that is nearest to a+b-c. Compilers make it of moves, not of
+// branches, which a processor could not foresee.
+func paeth(a, b, c int) byte {
+	toA, toB := b-c, a-c
+	toC := absolute(toA + toB)
+	toA, toB = absolute(toA), absolute(toB)
+	if toB < toA {
+		a, toA = b, toB
+	}
+	if toC < toA {
+		a = c
+	}
+	return byte(a)
+}
+
+func absolute(v int) int {
+	sign := v >> 63
+	return (v ^ sign) - sign
+}
+
+// magnitude is the sum of the absolute values of b's elements as signed bytes.
+func magnitude(b []byte) (sum uint64) {
+	const even = 0x00FF00FF00FF00FF
+	le := binary.LittleEndian
+	for len(b) >= 8 {
+		// 128 words of 8 bytes at most: their sums, up to 256 each, fit 16 bits.
+		var lanes uint64
+		for k := 0; k < 128 && len(b) >= 8; k++ {
+			v := le.Uint64(b)
+			negative := v >> 7 & lowBits
+			v = (v ^ negative*255) + negative
+			lanes += v&even + v>>8&even
+			b = b[8:]
+		}
+		sum += lanes&0xFFFF + lanes>>16&0xFFFF + lanes>>32&0xFFFF + lanes>>48
+	}
+	for _, v := range b {
+		sum += uint64(absolute(int(int8(v))))
+	}
+	return sum
+}

@@ -1,0 +1,81 @@
+package codec
+
+import (
+	"errors"
+	"math/bits"
+	"testing"
+
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// manyScans is a grey progressive JPEG of so many scans of AC coefficients, all of which hold nothing.
+func manyScans(w, h, scans int) []byte {
+	j := &crafted{choose: chooseBy(nil), w: w, h: h}
+	var lengths []int
+	var runs []byte
+	for r := 14; r >= 0; r-- {
+		lengths, runs = append(lengths, 15-r), append(runs, byte(r<<4))
+	}
+	dc, ac := newCraftedTable([]int{1}, []byte{0}), newCraftedTable(lengths, runs)
+	j.out = []byte{0xFF, jpeg.MarkSOI}
+	quant := make([]byte, 65)
+	for k := range quant[1:] {
+		quant[1+k] = 1
+	}
+	j.segment(jpeg.MarkDQT, quant...)
+	j.segment(jpeg.MarkSOF2, 8, byte(h>>8), byte(h), byte(w>>8), byte(w), 1, 1, 0x11, 0)
+	j.table(0, dc)
+	j.table(0x10, ac)
+	blocks := ((w + 7) / 8) * ((h + 7) / 8)
+	j.segment(jpeg.MarkSOS, 1, 1, 0, 0, 0, 0)
+	for range blocks {
+		j.put(dc, 0)
+	}
+	j.pad()
+	for range scans - 1 {
+		j.segment(jpeg.MarkSOS, 1, 1, 0, 1, 63, 0)
+		for left := blocks; left > 0; {
+			r := min(bits.Len(uint(left))-1, 14)
+			run := min(left, 2<<r-1)
+			j.bit(uint64(ac.code[r<<4]), ac.size[r<<4])
+			j.bit(uint64(run-1<<r), r)
+			left -= run
+		}
+		j.pad()
+	}
+	j.out = append(j.out, 0xFF, jpeg.MarkEOI)
+	return j.out
+}
+
+// TestTooManyScans: what has more scans than any encoder writes is refused by name, whoever decodes
+// it, and kept as it is where nothing is decoded.
+func TestTooManyScans(t *testing.T) {
+	for _, c := range []struct {
+		w, h, scans int
+		refused     bool
+	}{
+		{64, 48, 500, false}, {64, 48, 501, true}, {7000, 7000, 110, true},
+	} {
+		data := manyScans(c.w, c.h, c.scans)
+		d := NewDecoder()
+		_, err := decodeOne(d, data)
+		d.Close()
+		if errors.Is(err, jpeg.ErrScans) != c.refused || errors.Is(err, pixel.ErrUnsupported) != c.refused || !c.refused && err != nil {
+			t.Errorf("%+v, %d bytes: %v", c, len(data), err)
+		}
+		if c.w > 64 {
+			continue // it is the same check
+		}
+		tr := jpeg.NewTranscoder()
+		_, err = tr.Append(nil, data, 8, false)
+		tr.Close()
+		_, twinErr := new(jpeg.GoTranscoder).Append(nil, data, nil, 8)
+		for _, err := range []error{err, twinErr} {
+			var not *jpeg.NotTiledError
+			if errors.As(err, &not) && not.Reason == jpeg.NotScans != c.refused || err == nil && c.refused {
+				t.Errorf("%+v: tiled: %v", c, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package jpeg
+
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// Every scan of a JPEG goes through all of its blocks, and may hold nothing: a small file of
+// thousands of scans is the work of minutes. Encoders write about ten scans. The limits are those of
+// jpeg_watch.c.
+const (
+	mostScans      = 500
+	alwaysScans    = 100     // whatever the size
+	mostScanPixels = 4 << 30 // of all scans together
+)
+
+var ErrScans = fmt.Errorf("%w: a JPEG with more than %d scans, or more than %d that have more than %d million pixels together",
+	pixel.ErrUnsupported, mostScans, alwaysScans, mostScanPixels/1_000_000)
+
+// checkScans refuses the number of scans, so far, of a JPEG of w by h pixels.
+func checkScans(scans, h, w int) error {
+	if scans > alwaysScans && (scans > mostScans || scans*h*w > mostScanPixels) {
+		return ErrScans
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package jpeg
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/dsconv/dsconv/preprocess/exif"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// jpegParts are the parts of a JPEG that a transcode looks at. They lie in the file.
+type jpegParts struct {
+	Mark     byte     // of the frame
+	frame    []byte   // body of the frame header
+	meta     [][]byte // APPn and COM segments with their markers, in order
+	between  bool     // metadata come after the first scan
+	pictures bool     // further pictures may lie behind this one (CIPA DC-007, Multi-Picture Format)
+	end      int      // where EOI ends
+}
+
+// Split finds the parts of a JPEG that inspectJPEG took.
+func Split(data []byte) (p jpegParts, err error) {
+	scans := 0
+	for i := 2; ; {
+		mark, next, ok := NextMarker(data, i)
+		switch {
+		case !ok:
+			return p, fmt.Errorf("%w: the JPEG has no end marker", pixel.ErrTruncated)
+		case mark == MarkEOI:
+			p.end = next
+			return p, nil
+		case Standalone(mark):
+			i = next
+			continue
+		}
+		body, end, err := segment(data, next)
+		if err != nil {
+			return p, err
+		}
+		switch {
+		case IsSOF(mark) && p.frame == nil:
+			p.Mark, p.frame = mark, body
+		case MayBeShort(mark): // APPn and COM
+			p.meta = append(p.meta, data[next-2:end])
+			p.between = p.between || scans > 0
+			p.pictures = p.pictures || bytes.HasPrefix(body, []byte("MPF\x00"))
+		}
+		if i = end; mark == MarkSOS {
+			scans++
+			i = new(Walk).Entropy(data, i)
+		}
+	}
+}
+
+// blocks is the number of blocks in an MCU of a scan of all components, 0 where there is none.
+func (p *jpegParts) blocks() int {
+	if len(p.frame) < 6 || len(p.frame) != 6+3*int(p.frame[5]) || p.frame[5] < 2 {
+		return 0
+	}
+	n := 0
+	for c := 7; c < len(p.frame); c += 3 {
+		n += int(p.frame[c]>>4) * int(p.frame[c]&15)
+	}
+	return n
+}
+
+func (p *jpegParts) appendMeta(b []byte) []byte {
+	for _, s := range p.meta {
+		b = append(b, s...)
+	}
+	return b
+}
+
+// appendStripped appends what of the metadata decides colours and orientation: JFIF's header
+// without its thumbnail, Adobe's, and an EXIF of one tag.
+func (p *jpegParts) appendStripped(b []byte, orientation int) []byte {
+	const jfif = 14 // the header's length, up to the thumbnail's size
+	for _, s := range p.meta {
+		if body := s[4:]; s[1] == markAPP0 && len(body) >= jfif && bytes.HasPrefix(body, []byte("JFIF\x00")) {
+			b = append(b, 0xFF, markAPP0, 0, 2+jfif)
+			b = append(append(b, body[:jfif-2]...), 0, 0)
+			break
+		}
+	}
+	if orientation != 1 {
+		b = append(b, 0xFF, markAPP1, 0, 34)
+		b = append(b, "Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01"...)
+		b = append(b, exif.TagOrientation>>8, exif.TagOrientation&255, 0, 3, 0, 0, 0, 1, 0, byte(orientation), 0, 0, 0, 0, 0, 0)
+	}
+	for _, s := range p.meta {
+		if s[1] == markAPPE && bytes.HasPrefix(s[4:], []byte("Adobe")) {
+			b = append(b, s...)
+		}
+	}
+	return b
+}

@@ -1,0 +1,231 @@
+package jpeg
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// Walk follows a JPEG's markers and the tables that they define. What ordinary encoders
+// write passes; all else is named unusual, and a decoder has to tell whether it is damaged.
+type Walk struct {
+	components int
+	ids        [4]byte
+	progress   bool
+	quant      [4]bool
+	uses       [4]byte    // the quantisation table of each component
+	huffman    [2][4]bool // DC and AC
+	restarts   bool
+	// bits are how many low bits of each coefficient of a progressive image are missing,
+	// plus 1; 0 if all are.
+	bits    [4][64]byte
+	unusual string // the first thing
+}
+
+func (w *Walk) odd(what string) {
+	if w.unusual == "" {
+		w.unusual = what
+	}
+}
+
+// CheckStructure walks the markers to EOI. That frame and scan are there, in order, inspectJPEG
+// has seen.
+func CheckStructure(data []byte) (unusual string, err error) {
+	var w Walk
+	for i := 2; ; {
+		mark, next, ok := NextMarker(data, i)
+		if !ok {
+			return "", fmt.Errorf("%w: the JPEG has no end marker", pixel.ErrTruncated)
+		}
+		if next-i != 2 {
+			w.odd("bytes between markers")
+		}
+		if mark == MarkEOI {
+			return w.finish(), nil
+		}
+		if Standalone(mark) {
+			w.odd("a marker out of its place")
+			i = next
+			continue
+		}
+		body, end, err := segment(data, next)
+		if err != nil {
+			return "", err
+		}
+		if end-next < 4 && binary.BigEndian.Uint16(data[next:]) < 2 {
+			w.odd("a segment without length")
+		}
+		w.segment(mark, body)
+		if i = end; mark == MarkSOS {
+			i = w.Entropy(data, i)
+		}
+	}
+}
+
+func (w *Walk) segment(mark byte, body []byte) {
+	var ok bool
+	switch {
+	case mark == MarkDQT:
+		ok = w.quantization(body)
+	case mark == MarkDHT:
+		ok = w.huffmanTables(body)
+	case IsSOF(mark):
+		ok = w.frame(mark, body)
+	case mark == MarkSOS:
+		ok = w.scan(body)
+	case mark == MarkDRI:
+		ok = len(body) == 2
+		w.restarts = w.restarts || ok && (body[0]|body[1]) != 0
+	default:
+		ok = mark >= markAPP0 && mark <= markAPPF || mark == markCOM
+	}
+	if !ok {
+		w.odd(fmt.Sprintf("the segment of marker %#x", mark))
+	}
+}
+
+func (w *Walk) quantization(body []byte) bool {
+	for len(body) > 0 {
+		precision, n := body[0]>>4, 1+64*(1+int(body[0]>>4))
+		if precision > 1 || body[0]&15 > 3 || len(body) < n {
+			return false
+		}
+		w.quant[body[0]&15] = true
+		body = body[n:]
+	}
+	return true
+}
+
+// huffmanTables checks what libjpeg does (jdhuff.c): codes that fit their length, none of them
+// all ones, and DC symbols of at most 15.
+func (w *Walk) huffmanTables(body []byte) bool {
+	for len(body) > 0 {
+		if len(body) < 17 || body[0]>>4 > 1 || body[0]&15 > 3 {
+			return false
+		}
+		class, code, n := body[0]>>4, 0, 0
+		for i, count := range body[1:17] {
+			code, n = 2*code+int(count), n+int(count)
+			if code >= 2<<i {
+				return false
+			}
+		}
+		if n > 256 || len(body) < 17+n {
+			return false
+		}
+		for _, symbol := range body[17 : 17+n] {
+			if class == 0 && symbol > 15 {
+				return false
+			}
+		}
+		w.huffman[class][body[0]&15] = true
+		body = body[17+n:]
+	}
+	return true
+}
+
+func (w *Walk) frame(mark byte, body []byte) bool {
+	if w.components > 0 || mark > MarkSOF2 || len(body) < 6 || len(body) != 6+3*int(body[5]) || body[5] > 4 {
+		return false
+	}
+	w.components, w.progress = int(body[5]), mark == MarkSOF2
+	var most [2]byte
+	for i := range w.components {
+		c := body[6+3*i:]
+		h, v := c[1]>>4, c[1]&15
+		if h < 1 || h > 4 || v < 1 || v > 4 || c[2] > 3 || bytes.IndexByte(w.ids[:i], c[0]) >= 0 {
+			return false
+		}
+		w.ids[i], w.uses[i] = c[0], c[2]
+		most[0], most[1] = max(most[0], h), max(most[1], v)
+	}
+	blocks := 0
+	for i := range w.components {
+		c := body[6+3*i:]
+		h, v := c[1]>>4, c[1]&15
+		if most[0]%h != 0 || most[1]%v != 0 {
+			return false
+		}
+		blocks += int(h * v)
+	}
+	return blocks <= 10 || w.components == 1
+}
+
+func (w *Walk) scan(body []byte) bool {
+	if len(body) < 4 || body[0] < 1 || body[0] > 4 || len(body) != 4+2*int(body[0]) {
+		return false
+	}
+	n := int(body[0])
+	first, last, high, low := body[1+2*n], body[2+2*n], body[3+2*n]>>4, body[3+2*n]&15
+	dc, ac := true, true // the tables that the scan uses
+	if w.progress {
+		dc, ac = first == 0 && high == 0, first > 0
+		sound := first <= last && last < 64 && low <= 13 && (high == 0 || high == low+1)
+		if !sound || first == 0 && last != 0 || ac && n != 1 {
+			return false
+		}
+	} else if first != 0 || last != 63 || high != 0 || low != 0 {
+		return false
+	}
+	from := 0
+	for i := range n {
+		id, tables := body[1+2*i], body[2+2*i]
+		at := bytes.IndexByte(w.ids[from:w.components], id)
+		if at < 0 || tables>>4 > 3 || tables&15 > 3 {
+			return false
+		}
+		from += at + 1
+		if !w.quant[w.uses[from-1]] {
+			return false
+		}
+		if !w.progress && w.bits[from-1][0] != 0 {
+			return false // a second scan
+		}
+		for k := first; k <= last; k++ {
+			w.bits[from-1][k] = low + 1
+		}
+		if dc && !w.huffman[0][tables>>4] || ac && !w.huffman[1][tables&15] {
+			return false
+		}
+	}
+	return true
+}
+
+// finish tells what was unusual, up to scans that never came.
+func (w *Walk) finish() string {
+	for i := range w.components {
+		for _, b := range w.bits[i] {
+			if b != 1 {
+				w.odd("scans are missing")
+			}
+		}
+	}
+	return w.unusual
+}
+
+// Entropy passes the entropy-coded data that begins at data[i:].
+func (w *Walk) Entropy(data []byte, i int) (end int) {
+	for {
+		j := bytes.IndexByte(data[i:], 0xFF)
+		if j < 0 || i+j+1 >= len(data) {
+			return len(data)
+		}
+		i += j
+		switch m := data[i+1]; {
+		case m == 0:
+			i += 2
+		case m >= MarkRST0 && m <= markRST7:
+			if !w.restarts {
+				w.odd("restart markers without an interval")
+			}
+			i += 2
+		case m == 0xFF:
+			w.odd("fill bytes in the image data")
+			i++
+		default:
+			return i
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package jpeg
+
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// Transcoder rewrites JPEGs as restart-tiled ones without touching their coefficients: one
+// interleaved Huffman-coded scan with restart markers, so that a part of an image can be
+// decoded alone, and with the best Huffman tables for it. It belongs to one goroutine and is
+// made for long use; Close frees what it holds.
+type Transcoder struct {
+	Jpeg JpegTranscoder
+	meta []byte
+}
+
+// NewTranscoder returns a Transcoder; it holds nothing before the first image.
+func NewTranscoder() *Transcoder { return &Transcoder{} }
+
+// Close frees the Transcoder's memory. It may be used again.
+func (t *Transcoder) Close() {
+	t.Jpeg.Close()
+	*t = Transcoder{}
+}
+
+// StopBy lets s end Append early, from now until Close.
+func (t *Transcoder) StopBy(s *pixel.Stop) { t.Jpeg.Stop = s }
+
+// NotTiledError says why an image cannot be tiled and keeps its bytes.
+type NotTiledError struct {
+	Reason string // one of few, for counting
+	Detail string // what is odd about this one; may be ""
+}
+
+func (e *NotTiledError) Error() string {
+	if e.Detail == "" {
+		return "not tiled: " + e.Reason
+	}
+	return "not tiled: " + e.Reason + ": " + e.Detail
+}
+
+// Reasons of NotTiledError.
+const (
+	NotJPEG       = "no JPEG"
+	NotArithmetic = "arithmetic coding"
+	NotBaseline   = "neither baseline nor progressive"
+	NotMCU        = "more than 10 blocks an MCU"
+	NotUsual      = "an unusual structure"
+	NotBetween    = "metadata between scans"
+	NotPictures   = "several pictures in one file"
+	NotSound      = "damaged, or libjpeg warns of it"
+	NotRoom       = "it would take too much memory"
+	notRange      = "values beyond a baseline JPEG's"
+	NotScans      = "too many scans"
+)
+
+// Append appends src with a restart marker every interval MCUs or, where rows do not divide
+// so, near to that. APPn and COM segments stay as they are, before all else, and so does
+// what lies behind the image; strip drops them but for JFIF's and Adobe's, by which decoders
+// know the colours, and the EXIF orientation. What Append wrote it reads again and compares:
+// coefficients, quantisation tables, components and size are src's.
+//
+// A *NotTiledError says that src is to be kept as it is; any other error that the run is to end
+// (EndsRun) or that the check failed. src is within the caller's limit of pixels (Inspect); Append keeps
+// nothing of it.
+func (t *Transcoder) Append(dst, src []byte, interval int, strip bool) ([]byte, error) {
+	if formats.Sniff(src) != formats.JPEG {
+		return dst, &NotTiledError{Reason: NotJPEG}
+	}
+	h, err := Inspect(src)
+	if err != nil {
+		return dst, &NotTiledError{Reason: NotSound, Detail: err.Error()}
+	}
+	p, err := Split(src)
+	if err != nil {
+		return dst, &NotTiledError{Reason: NotSound, Detail: err.Error()}
+	}
+	if why := p.untileable(src, strip); why != nil {
+		return dst, why
+	}
+	unusual, err := CheckStructure(src)
+	if err != nil {
+		return dst, &NotTiledError{Reason: NotSound, Detail: err.Error()}
+	}
+	if unusual != "" {
+		return dst, &NotTiledError{Reason: NotUsual, Detail: unusual}
+	}
+	if t.meta = p.appendMeta(t.meta[:0]); strip {
+		t.meta = p.appendStripped(t.meta[:0], h.Orientation)
+	}
+	across, _, _ := sampling(p.frame)
+	row := (h.W + 8*across - 1) / (8 * across)
+	dst, err = t.Jpeg.Append(dst, src, t.meta, restartInterval(row, interval))
+	if err == nil && !strip {
+		dst = append(dst, src[p.end:]...)
+	}
+	return dst, err
+}
+
+// untileable says why a JPEG of these parts is not to be tiled, nil if it may be.
+func (p *jpegParts) untileable(src []byte, strip bool) *NotTiledError {
+	switch {
+	case p.Mark > markSOF9-1:
+		return &NotTiledError{Reason: NotArithmetic}
+	case p.Mark > MarkSOF2:
+		return &NotTiledError{Reason: NotBaseline}
+	case p.blocks() > 10:
+		return &NotTiledError{Reason: NotMCU}
+	case p.between && !strip:
+		return &NotTiledError{Reason: NotBetween}
+	case p.pictures && p.end < len(src) && !strip:
+		return &NotTiledError{Reason: NotPictures, Detail: fmt.Sprintf("%d bytes behind the first", len(src)-p.end)}
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+//go:build cgo
+
+package jpeg
+
+/*
+#cgo CFLAGS: -O3 -Wall
+#cgo LDFLAGS: -ljpeg
+#include "turbo.h"
+*/
+import "C"
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// DecoderName says which JPEG decoder is built in: "libjpeg-turbo", whose pixels are
+// Pillow's, or "image/jpeg", whose pixels are a little off.
+const DecoderName = "libjpeg-turbo"
+
+// CanTile says whether JPEGs can be written with options besides their quality: sampling,
+// optimal tables, progressive, restart markers. What sets an Interval by default asks it.
+const CanTile = true
+
+// Decoder holds a libjpeg-turbo handle, made at the first image.
+type Decoder struct {
+	c    *C.dsconv_jpeg_decoder
+	Stop *pixel.Stop
+}
+
+// stopFlag is s as C takes it.
+func stopFlag(s *pixel.Stop) *C.uint32_t { return (*C.uint32_t)(s.Flag()) }
+
+// libjpegError is what a code other than OK means; text is libjpeg's.
+func libjpegError(rc C.int, text *C.char) error {
+	switch rc {
+	case C.DSCONV_TRUNCATED:
+		return fmt.Errorf("%w: %s", pixel.ErrTruncated, C.GoString(text))
+	case C.DSCONV_MEMORY:
+		return fmt.Errorf("%w: libjpeg: %s", pixel.ErrMemory, C.GoString(text))
+	case C.DSCONV_LIBRARY:
+		return fmt.Errorf("%w: %s", pixel.ErrLibrary, C.GoString(text))
+	case C.DSCONV_STOPPED:
+		return fmt.Errorf("JPEG: %w", context.Canceled)
+	case C.DSCONV_SCANS:
+		return ErrScans
+	}
+	return fmt.Errorf("%w: %s", pixel.ErrCorrupt, C.GoString(text))
+}
+
+// Seeks says whether decode goes to the restart markers that it needs.
+var Seeks = C.dsconv_jpeg_plain_because() == nil
+
+// SlowJPEG says why the JPEG decoder is slower than it could be, "" if it is not: its pixels are
+// the same.
+func SlowJPEG() string { return C.GoString(C.dsconv_jpeg_plain_because()) }
+
+// CanScale says whether decode knows fast and scale.
+const CanScale = true
+
+// Decode writes the part of data's pixels that r speaks of to dst. The warning is libjpeg's
+// first, "" if there was none.
+func (d *Decoder) Decode(dst *pixel.Image, data []byte, r Request) (warning string, err error) {
+	if d.c == nil {
+		if d.c = C.dsconv_jpeg_decoder_new(); d.c == nil {
+			return "", fmt.Errorf("%w: JPEG decoder", pixel.ErrMemory)
+		}
+	}
+	dst.Reset(r.Part.H, r.Part.W, r.Channels, formats.Uint8)
+	request := C.dsconv_jpeg_request{
+		w: C.uint32_t(r.W), h: C.uint32_t(r.H), channels: C.int(r.Channels), scale: C.int(r.Scale),
+		x: C.uint32_t(r.Part.X), y: C.uint32_t(r.Part.Y), part_w: C.uint32_t(r.Part.W), part_h: C.uint32_t(r.Part.H),
+	}
+	request.fast, request.plain = cBool(r.Fast), cBool(r.Plain)
+	rc := C.dsconv_jpeg_decode(d.c, (*C.uint8_t)(unsafe.SliceData(data)), C.size_t(len(data)),
+		(*C.uint8_t)(unsafe.SliceData(dst.Pix)), &request, stopFlag(d.Stop))
+	switch rc {
+	case C.DSCONV_OK:
+		return "", nil
+	case C.DSCONV_OK | C.DSCONV_WARNED:
+		return C.GoString(C.dsconv_jpeg_decoder_warning(d.c)), nil
+	}
+	return "", libjpegError(rc, C.dsconv_jpeg_decoder_error(d.c))
+}
+
+func (d *Decoder) Close() {
+	C.dsconv_jpeg_decoder_free(d.c)
+	d.c = nil
+}
+
+// Encoder holds a libjpeg-turbo handle, made at the first image.
+type Encoder struct {
+	c    *C.dsconv_jpeg_encoder
+	Stop *pixel.Stop
+}
+
+// Encode appends m, uint8 with 1 or 3 channels, to dst.
+func (e *Encoder) Encode(dst []byte, m *pixel.Image, o EncodeOptions) ([]byte, error) {
+	if e.c == nil {
+		var other C.int
+		switch e.c = C.dsconv_jpeg_encoder_new(&other); {
+		case other != 0:
+			return dst, pixel.ErrLibrary
+		case e.c == nil:
+			return dst, fmt.Errorf("%w: JPEG encoder", pixel.ErrMemory)
+		}
+	}
+	h, v := o.Sampling.luma(m.C)
+	options := C.dsconv_jpeg_options{
+		quality: C.int(o.Quality), h: C.int(h), v: C.int(v), optimize: cBool(o.Optimize), progressive: cBool(o.Progressive),
+	}
+	if o.Interval > 0 {
+		row := (m.W + 8*h - 1) / (8 * h)
+		options.interval = C.uint(restartInterval(row, o.Interval))
+	}
+	var out *C.uint8_t
+	var n C.size_t
+	//nolint:gocritic // what cgo generates for &out and &n looks like comparing a thing with itself
+	rc := C.dsconv_jpeg_encode(e.c, (*C.uint8_t)(unsafe.SliceData(m.Pix)), C.uint32_t(m.W), C.uint32_t(m.H),
+		C.int(m.C), options, stopFlag(e.Stop), &out, &n)
+	if rc != C.DSCONV_OK {
+		err := libjpegError(rc, C.dsconv_jpeg_encoder_error(e.c))
+		if pixel.EndsRun(err) {
+			return dst, fmt.Errorf("encode: %w", err)
+		}
+		return dst, fmt.Errorf("encode JPEG: %s", C.GoString(C.dsconv_jpeg_encoder_error(e.c))) // no file is damaged
+	}
+	return append(dst, unsafe.Slice((*byte)(out), int(n))...), nil
+}
+
+// luma is how many blocks of brightness an MCU of an image of so many channels has, across
+// and down.
+func (s Sampling) luma(channels int) (h, v int) {
+	switch {
+	case channels == 1 || s == Sampling444:
+		return 1, 1
+	case s == Sampling422:
+		return 2, 1
+	}
+	return 2, 2
+}
+
+func cBool(b bool) C.int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (e *Encoder) Close() {
+	C.dsconv_jpeg_encoder_free(e.c)
+	e.c = nil
+}

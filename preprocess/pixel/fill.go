@@ -1,0 +1,29 @@
+package pixel
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Fill gives all pixels one value, in the image's own units and cut to what its type holds:
+// one value for all channels or one for each; nil is 0.
+func (m *Image) Fill(fill []float64) {
+	n := m.PixelSize()
+	if len(fill) == 0 || len(m.Pix) < n {
+		clear(m.Pix)
+		return
+	}
+	for k := range m.C {
+		v := fill[min(k, len(fill)-1)]
+		if m.DType == formats.Uint16 {
+			binary.LittleEndian.PutUint16(m.Pix[2*k:], uint16(min(max(v, 0), math.MaxUint16)))
+		} else {
+			m.Pix[k] = uint8(min(max(v, 0), math.MaxUint8))
+		}
+	}
+	for filled := n; filled < len(m.Pix); filled *= 2 {
+		copy(m.Pix[filled:], m.Pix[:filled])
+	}
+}

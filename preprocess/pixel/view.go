@@ -1,0 +1,18 @@
+package pixel
+
+// View is an image, or a part of one, whose rows lie stride bytes apart.
+type View struct {
+	Pix    []byte // from the first pixel to the end of the buffer
+	W, H   int    // in pixels
+	Size   int    // of a pixel, in bytes
+	Stride int
+}
+
+func (m *Image) View() View { return View{m.Pix, m.W, m.H, m.PixelSize(), m.Stride()} }
+
+func (v View) Crop(r Rect) View {
+	return View{v.Pix[r.Y*v.Stride+r.X*v.Size:], r.W, r.H, v.Size, v.Stride}
+}
+
+// Row is the bytes of row y.
+func (v View) Row(y int) []byte { return v.Pix[y*v.Stride:][:v.W*v.Size] }

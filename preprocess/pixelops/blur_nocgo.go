@@ -1,0 +1,8 @@
+//go:build !cgo
+
+package pixelops
+
+var (
+	blur8    = blurGo
+	sharpen8 = sharpenGo
+)

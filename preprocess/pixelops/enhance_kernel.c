@@ -1,0 +1,27 @@
+#include "enhance_kernel.h"
+
+#include "../cpu/cpu.h"
+
+static dsconv_enhancer *enhancer(int level) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  if (level >= DSCONV_AVX2 && dsconv_level() >= DSCONV_AVX2)
+    return dsconv_enhance_avx2;
+#endif
+  (void)level;
+  return dsconv_enhance_portable;
+}
+
+// mean is rounded as ImageEnhance.Contrast does.
+static int32_t mean(uint64_t sum, size_t count) { return (int32_t)((double)sum / (double)count + 0.5); }
+
+void dsconv_enhance(uint8_t *pixels, size_t count, dsconv_change *changes, int n, int level) {
+  dsconv_enhancer *run = enhancer(level);
+  int from = 0;
+  for (int i = 0; i < n && count > 0; i++) {
+    if (changes[i].kind != DSCONV_CONTRAST)
+      continue;
+    changes[i].grey = mean(run(pixels, count, changes + from, i - from, 1), count);
+    from = i;
+  }
+  run(pixels, count, changes + from, n - from, 0);
+}

@@ -1,0 +1,131 @@
+package pixelops
+
+import "github.com/dsconv/dsconv/preprocess/pixel"
+
+// table says what becomes of each value.
+type table [256]uint8
+
+// lookUp makes a change that treats each channel by itself.
+func (e *Enhancer) lookUp(m *pixel.Image, change Enhancement) {
+	switch change.Change {
+	case Saturation, Hue, Gray: // of a grey image
+		return
+	case AutoContrast, Equalize, Contrast:
+		countValues(m, &e.counts)
+		for c := range m.C {
+			e.tables[c] = statistical(change, &e.counts[c])
+		}
+	default:
+		e.tables[0] = even(change)
+		e.tables[1], e.tables[2] = e.tables[0], e.tables[0]
+	}
+	replaceValues(m, &e.tables)
+}
+
+// even is the table of a change that does not depend on the image.
+func even(e Enhancement) (t table) {
+	for x := range t {
+		v := uint8(x)
+		switch e.Change {
+		case Brightness:
+			v = blend(0, v, float32(e.Factor))
+		case Posterize:
+			v &^= uint8(0xff >> int(e.Factor))
+		case Invert:
+			v = 255 - v
+		case Solarize:
+			if float64(v) >= e.Factor {
+				v = 255 - v
+			}
+		}
+		t[x] = v
+	}
+	return t
+}
+
+// statistical is the table of a change that depends on how often each value is there.
+func statistical(e Enhancement, h *histogram) table {
+	switch e.Change {
+	case AutoContrast:
+		return h.stretched()
+	case Equalize:
+		return h.equalized()
+	}
+	var t table
+	mean := h.mean()
+	for x := range t {
+		t[x] = blend(mean, uint8(x), float32(e.Factor))
+	}
+	return t
+}
+
+// histogram counts values.
+type histogram [256]uint32
+
+// countGo counts the values of each of m's channels.
+func countGo(m *pixel.Image, counts *[3]histogram) {
+	clear(counts[:m.C])
+	for i, v := range m.Pix {
+		counts[i%m.C][v]++
+	}
+}
+
+// replaceGo replaces each value by its channel's table.
+func replaceGo(m *pixel.Image, tables *[3]table) {
+	for i, v := range m.Pix {
+		m.Pix[i] = tables[i%m.C][v]
+	}
+}
+
+// mean is rounded as ImageEnhance.Contrast does.
+func (h *histogram) mean() uint8 {
+	sum, n := 0, 0
+	for v, count := range h {
+		sum += v * int(count)
+		n += int(count)
+	}
+	return uint8(float64(sum)/float64(n) + 0.5)
+}
+
+// stretched is the table of ImageOps.autocontrast.
+func (h *histogram) stretched() (t table) {
+	low, high := h.ends()
+	scale, offset := 1.0, 0.0
+	if low < high {
+		scale = 255 / float64(high-low)
+		offset = float64(-low) * scale
+	}
+	for x := range t {
+		t[x] = uint8(min(255, max(0, int(float64(float64(x)*scale)+offset))))
+	}
+	return t
+}
+
+// ends are the least and the largest value that are there.
+func (h *histogram) ends() (low, high int) {
+	for low < 255 && h[low] == 0 {
+		low++
+	}
+	for high = 255; high > 0 && h[high] == 0; high-- {
+	}
+	return low, high
+}
+
+// equalized is the table of ImageOps.equalize.
+func (h *histogram) equalized() (t table) {
+	low, high := h.ends()
+	n := 0
+	for _, count := range h {
+		n += int(count)
+	}
+	step := (n - int(h[high])) / 255
+	sum := step / 2
+	for x := range t {
+		t[x] = uint8(x)
+		if low < high && step > 0 {
+			t[x] = uint8(min(255, sum/step))
+			sum += int(h[x])
+		}
+	}
+	return t
+}

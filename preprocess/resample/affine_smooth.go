@@ -1,0 +1,114 @@
+package resample
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// warp is ImagingGenericTransform of Pillow's Geometry.c with its bilinear and bicubic
+// filters, in double precision. What a maps outside of src stays.
+func warp(dst, src pixel.View, a *Affine, d formats.DType) {
+	taps := 2
+	if a.Filter == Bicubic {
+		taps = 4
+	}
+	n := neighbours{src: src, taps: taps, deep: d == formats.Uint16}
+	for y := range dst.H {
+		out := dst.Row(y)
+		for x := range dst.W {
+			mx, my := mapped(&a.Matrix, x, y)
+			if !(0 <= mx && mx < float64(src.W) && 0 <= my && my < float64(src.H)) {
+				continue
+			}
+			n.find(mx-0.5, my-0.5)
+			if taps == 2 {
+				n.bilinear(out[x*dst.Size:][:dst.Size])
+			} else {
+				n.bicubic(out[x*dst.Size:][:dst.Size])
+			}
+		}
+	}
+}
+
+// neighbours are the 2x2 or 4x4 pixels around a place.
+type neighbours struct {
+	src  pixel.View
+	taps int
+	deep bool // 16 bits a value
+
+	rows    [4]int // where they begin
+	columns [4]int // from there
+	dx, dy  float64
+}
+
+// find takes the pixels around (x, y), counted from the middle of the first pixel. Outside of
+// the image those at the edge repeat.
+func (n *neighbours) find(x, y float64) {
+	fx, fy := math.Floor(x), math.Floor(y)
+	n.dx, n.dy = x-fx, y-fy
+	left, top := int(fx)-(n.taps/2-1), int(fy)-(n.taps/2-1)
+	for i := range n.taps {
+		n.rows[i] = min(max(top+i, 0), n.src.H-1) * n.src.Stride
+		n.columns[i] = min(max(left+i, 0), n.src.W-1) * n.src.Size
+	}
+}
+
+// bilinear makes pixel the blend of the neighbours.
+func (n *neighbours) bilinear(pixel []byte) {
+	for at := 0; at < len(pixel); at += n.step() {
+		upper := mix(n.load(n.rows[0]+n.columns[0]+at), n.load(n.rows[0]+n.columns[1]+at), n.dx)
+		lower := mix(n.load(n.rows[1]+n.columns[0]+at), n.load(n.rows[1]+n.columns[1]+at), n.dx)
+		n.store(pixel[at:], mix(upper, lower, n.dy))
+	}
+}
+
+// bicubic makes pixel the cubic (a = -1) of the neighbours.
+func (n *neighbours) bicubic(pixel []byte) {
+	for at := 0; at < len(pixel); at += n.step() {
+		var v [4]float64
+		for i, row := range n.rows {
+			v[i] = cubic(n.load(row+n.columns[0]+at), n.load(row+n.columns[1]+at),
+				n.load(row+n.columns[2]+at), n.load(row+n.columns[3]+at), n.dx)
+		}
+		n.store(pixel[at:], cubic(v[0], v[1], v[2], v[3], n.dy))
+	}
+}
+
+// step is the size of a value.
+func (n *neighbours) step() int {
+	if n.deep {
+		return 2
+	}
+	return 1
+}
+
+// load is the value at byte i.
+func (n *neighbours) load(i int) float64 {
+	if n.deep {
+		return float64(binary.LittleEndian.Uint16(n.src.Pix[i:]))
+	}
+	return float64(n.src.Pix[i])
+}
+
+// store writes v, cut to a whole number and to what the type holds.
+func (n *neighbours) store(p []byte, v float64) {
+	if n.deep {
+		binary.LittleEndian.PutUint16(p, uint16(min(max(int(v), 0), math.MaxUint16)))
+		return
+	}
+	p[0] = uint8(min(max(int(v), 0), math.MaxUint8))
+}
+
+// mix goes from a to b by d. The conversion keeps the compiler from fusing.
+func mix(a, b, d float64) float64 { return a + float64((b-a)*d) }
+
+// cubic is Pillow's polynomial through four values, d behind the second.
+func cubic(v1, v2, v3, v4, d float64) float64 {
+	p2 := -v1 + v3
+	p3 := float64(2*(v1-v2)) + v3 - v4
+	p4 := -v1 + v2 - v3 + v4
+	return v2 + float64(d*(p2+float64(d*(p3+float64(d*p4)))))
+}

@@ -1,0 +1,163 @@
+package resample
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// Layout is the order of a batch's dimensions.
+type Layout string
+
+// The layouts. An entry of NHWC has its channels together, as images lie in files; one of
+// NCHW is a plane per channel, as PyTorch wants it.
+const (
+	NHWC Layout = "nhwc"
+	NCHW Layout = "nchw"
+)
+
+// Store is how pixels become elements of a batch. It is safe for concurrent use.
+type Store struct {
+	c          int
+	dtype      formats.DType
+	layout     Layout
+	mean, std  [4]float32
+	values     *storedValues // nil for integers
+	calculates bool
+}
+
+// storedValues are dsconv_values of resample_kernel.h.
+type storedValues struct {
+	mean, inverse, rest [4]float32
+	bits                [4][256]uint32
+}
+
+// storedTypes begin with those of resample_kernel.h, in its order. The kernels do not store
+// the last, uint16.
+var storedTypes = []formats.DType{formats.Uint8, formats.Float32, formats.Float16, formats.BFloat16, formats.Uint16}
+
+// NewStore makes the Store of images of c channels, 1 to 4. As formats.Uint8 pixels stay as
+// they are, and as formats.Uint16 those of 16 bits; 8 bits a channel become 257 times as much,
+// so that white stays white. As formats.Float32 they are scaled to [0, 1], less mean, divided by std, rounded
+// at each step as torchvision's ToTensor and Normalize round; as formats.Float16 and
+// formats.BFloat16 they are that, rounded to the nearest, ties to even, as torch rounds. mean
+// and std have a value for each channel; nil is 0 and 1.
+func NewStore(c int, d formats.DType, l Layout, mean, std []float32) (*Store, error) {
+	s := &Store{c: c, dtype: d, layout: l, std: [4]float32{1, 1, 1, 1}}
+	copy(s.mean[:], mean)
+	copy(s.std[:], std)
+	switch {
+	case c < 1 || c > 4:
+		return nil, fmt.Errorf("store images of %d channels: there may be 1 to 4", c)
+	case l != NHWC && l != NCHW:
+		return nil, fmt.Errorf("unknown layout %q; known: %s, %s", l, NHWC, NCHW)
+	case s.kind() < 0:
+		return nil, fmt.Errorf("batches of %q: wanted one of %s", d, storedTypes)
+	case mean != nil && len(mean) != c || std != nil && len(std) != c:
+		return nil, fmt.Errorf("%d means and %d standard deviations for %d channels", len(mean), len(std), c)
+	}
+	if d != formats.Uint8 && d != formats.Uint16 {
+		s.values = s.evaluate()
+		s.calculates = calculates(s.values, c, s.kind())
+	}
+	return s, nil
+}
+
+// kind is the place of the type among storedTypes, or -1.
+func (s *Store) kind() int {
+	for i, d := range storedTypes {
+		if d == s.dtype {
+			return i
+		}
+	}
+	return -1
+}
+
+func (s *Store) evaluate() *storedValues {
+	v := new(storedValues)
+	v.mean = s.mean
+	for k := range s.c {
+		inverse := 1 / float64(s.std[k])
+		v.inverse[k] = float32(inverse)
+		v.rest[k] = float32(inverse - float64(v.inverse[k]))
+		for x := range v.bits[k] {
+			v.bits[k][x] = s.round(s.normalize(float32(x)/255, k))
+		}
+	}
+	return v
+}
+
+// normalize takes a value in [0, 1] of channel k.
+func (s *Store) normalize(x float32, k int) float32 { return (x - s.mean[k]) / s.std[k] }
+
+// round gives the bits of x in the Store's type.
+func (s *Store) round(x float32) uint32 {
+	switch s.dtype {
+	case formats.Float16:
+		return uint32(Float16(x))
+	case formats.BFloat16:
+		return uint32(BFloat16(x))
+	}
+	return math.Float32bits(x)
+}
+
+// Target is where an image goes: an entry of a batch.
+type Target struct {
+	Store *Store
+	// Part is what of the image is stored; zero is all of it.
+	Part pixel.Rect
+	// Flip mirrors it left to right, FlipV top to bottom.
+	Flip, FlipV bool
+	// The one of the Store's type holds the H*W*C elements; Half is for float16, bfloat16 and
+	// uint16.
+	Uint8   []uint8
+	Float32 []float32
+	Half    []uint16
+}
+
+// check reports a target that does not fit an image of h by w pixels, and fills in Part.
+func (t *Target) check(c, w, h int, d formats.DType) error {
+	if t.Part == (pixel.Rect{}) {
+		t.Part = pixel.Rect{W: w, H: h}
+	}
+	p, s, have := t.Part, t.Store, len(t.Half)
+	switch s.dtype {
+	case formats.Uint8:
+		have = len(t.Uint8)
+	case formats.Float32:
+		have = len(t.Float32)
+	}
+	switch {
+	case c != s.c:
+		return fmt.Errorf("store %d channels as %d", c, s.c)
+	case d == formats.Uint16 && s.dtype == formats.Uint8:
+		return fmt.Errorf("store 16 bits a channel as %s", s.dtype)
+	case !p.Inside(w, h):
+		return fmt.Errorf("part %+v is not inside %dx%d", p, w, h)
+	case have != p.W*p.H*c:
+		return fmt.Errorf("store %dx%dx%d in %d elements", p.H, p.W, c, have)
+	}
+	return nil
+}
+
+// copies says whether the target is so many bytes of src, one after another: one copy of all
+// is faster than row by row.
+func (t *Target) copies(src *pixel.Image) bool {
+	s := t.Store
+	return s.dtype == formats.Uint8 && (s.layout == NHWC || s.c == 1) && !t.Flip && !t.FlipV &&
+		src.DType == formats.Uint8 && t.Part.W == src.W
+}
+
+// memory is where the elements begin.
+func (t *Target) memory() unsafe.Pointer {
+	switch t.Store.dtype {
+	case formats.Uint8:
+		return unsafe.Pointer(unsafe.SliceData(t.Uint8))
+	case formats.Float32:
+		return unsafe.Pointer(unsafe.SliceData(t.Float32))
+	}
+	return unsafe.Pointer(unsafe.SliceData(t.Half))
+}

@@ -1,0 +1,177 @@
+package resample
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/pixeltest"
+)
+
+// half is the value of a float16.
+func half(b uint16) float64 {
+	sign, exponent, mantissa := 1-2*float64(b>>15), int(b>>10&31), float64(b&0x3FF)
+	switch exponent {
+	case 0:
+		return sign * math.Ldexp(mantissa, -24)
+	case 31:
+		return sign * math.Inf(1)
+	}
+	return sign * math.Ldexp(1024+mantissa, exponent-25)
+}
+
+// brain is the value of a bfloat16.
+func brain(b uint16) float64 { return float64(math.Float32frombits(uint32(b) << 16)) }
+
+// checkNearest: no neighbour of got is nearer to x, and of two as near the even one is taken.
+func checkNearest(t *testing.T, name string, x float32, got uint16, value func(uint16) float64) {
+	t.Helper()
+	off := func(b uint16) float64 { return math.Abs(value(b) - float64(x)) }
+	for _, other := range []uint16{got - 1, got + 1} {
+		if math.IsInf(value(other), 0) || math.IsNaN(value(other)) || value(other)*value(got) < 0 {
+			continue
+		}
+		if d := off(other); d < off(got) || d == off(got) && got&1 == 1 {
+			t.Fatalf("%s of %v: %#x (%v), but %#x is %v", name, x, got, value(got), other, value(other))
+		}
+	}
+}
+
+func TestHalvesAreNearest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 200_000 {
+		x := float32(math.Ldexp(rng.Float64()*2-1, rng.IntN(44)-28))
+		if h := Float16(x); !math.IsInf(half(h), 0) {
+			checkNearest(t, "float16", x, h, half)
+		} else if math.Abs(float64(x)) < 65520 {
+			t.Fatalf("float16 of %v is infinite", x)
+		}
+		checkNearest(t, "bfloat16", x, BFloat16(x), brain)
+	}
+	// Halfway between two values.
+	for b := uint16(0); b < 0x7BFF; b++ {
+		x := float32((half(b) + half(b+1)) / 2)
+		if want := b + b&1; Float16(x) != want {
+			t.Fatalf("float16 of %v, halfway: %#x, want %#x", x, Float16(x), want)
+		}
+	}
+	if Float16(65519) != 0x7BFF || Float16(65520) != 0x7C00 || Float16(float32(math.Inf(-1))) != 0xFC00 {
+		t.Error("float16 ends in the wrong place")
+	}
+}
+
+// What calculating does not give exactly comes from the table.
+func TestOddNormalisation(t *testing.T) {
+	src := pixeltest.TestImage(40, 9, 1, formats.Uint8)
+	rng := rand.New(rand.NewPCG(4, 4))
+	for i := range 300 {
+		mean, std := []float32{rng.Float32()}, []float32{float32(math.Ldexp(rng.Float64()+0.1, rng.IntN(280)-140))}
+		s, err := NewStore(1, storeTypes[1+i%3], NHWC, mean, std)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := newGuarded(s, 360, false, pixel.Rect{}), newGuarded(s, 360, false, pixel.Rect{W: 40, H: 9})
+		if err := new(Resampler).StoreTo(got.Target, src); err != nil {
+			t.Fatal(err)
+		}
+		want.put8(src.View())
+		for k := range 360 {
+			if s.dtype == formats.Float32 && math.Float32bits(got.Float32[k]) != math.Float32bits(want.Float32[k]) ||
+				s.dtype != formats.Float32 && got.Half[k] != want.Half[k] {
+				t.Fatalf("%s, mean %v, std %v: element %d differs", s.dtype, mean, std, k)
+			}
+		}
+	}
+}
+
+func TestStoreErrors(t *testing.T) {
+	for name, err := range map[string]error{
+		"no channels":    errOf(NewStore(0, formats.Uint8, NHWC, nil, nil)),
+		"int64":          errOf(NewStore(3, formats.Int64, NHWC, nil, nil)),
+		"another layout": errOf(NewStore(3, formats.Uint8, "chw", nil, nil)),
+		"two means":      errOf(NewStore(3, formats.Float32, NHWC, []float32{1, 2}, nil)),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	var r Resampler
+	src, deep := pixeltest.TestImage(10, 8, 3, formats.Uint8), pixeltest.TestImage(10, 8, 3, formats.Uint16)
+	s := testStore(t, 3, formats.Uint8, NHWC)
+	for name, err := range map[string]error{
+		"too small":       r.StoreTo(Target{Store: s, Uint8: make([]uint8, 239)}, src),
+		"another type":    r.StoreTo(Target{Store: s, Float32: make([]float32, 240)}, src),
+		"part outside":    r.StoreTo(Target{Store: s, Part: pixel.Rect{X: 8, Y: 0, W: 3, H: 1}, Uint8: make([]uint8, 9)}, src),
+		"16 bits":         r.StoreTo(Target{Store: s, Uint8: make([]uint8, 240)}, deep),
+		"other channels":  r.ResizeTo(Target{Store: s, Uint8: make([]uint8, 16)}, pixeltest.TestImage(9, 9, 1, formats.Uint8), pixel.Rect{}, 4, 4, Box),
+		"crop outside":    r.ResizeTo(Target{Store: s, Uint8: make([]uint8, 48)}, src, pixel.Rect{X: 0, Y: 0, W: 11, H: 1}, 4, 4, Box),
+		"part of resized": r.ResizeTo(Target{Store: s, Part: pixel.Rect{X: 0, Y: 0, W: 5, H: 5}, Uint8: make([]uint8, 75)}, src, pixel.Rect{}, 4, 4, Box),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func errOf(_ *Store, err error) error { return err }
+
+// ResizeTo is Resize and then StoreTo, for every kind of image and filter.
+func TestResizeToIsResizeAndStore(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	var r Resampler
+	for i := range 400 {
+		c := randomStore(rng)
+		dtype := formats.Uint8
+		if i%3 == 0 && c.dtype != formats.Uint8 {
+			dtype = formats.Uint16
+		}
+		c.filter = filters[i%len(filters)]
+		src := pixeltest.TestImage(c.w, c.h, c.channels, dtype)
+		s := testStore(t, c.channels, c.dtype, c.layout)
+		_, part := c.scaling(src)
+		n := part.W * part.H * c.channels
+		got, want := newGuarded(s, n, c.flip, c.part), newGuarded(s, n, c.flip, c.part)
+		var m pixel.Image
+		err := r.ResizeTo(got.Target, src, c.crop, c.toW, c.toH, c.filter)
+		if err == nil {
+			err = r.Resize(&m, src, c.crop, c.toW, c.toH, c.filter)
+		}
+		if err == nil {
+			err = r.StoreTo(want.Target, &m)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !got.equal(want) {
+			t.Errorf("%s, %s: other elements", c, dtype)
+		}
+	}
+}
+
+// Coefficients stay valid for as long as a resize needs them, however many were asked for.
+func TestAxesAreForgottenInTime(t *testing.T) {
+	var x axes
+	one := axis{in: 100, to: 100, out: 50, filter: Bilinear, dtype: formats.Uint8}
+	for i := range 3 * maxAxes {
+		hor := x.get(one)
+		first := append([]int32(nil), hor.weights...)
+		other := one
+		other.in, other.to = 101+i, float32(101+i)
+		x.get(other)
+		for k := range first {
+			if hor.weights[k] != first[k] {
+				t.Fatalf("after %d others the weights are another axis's", i)
+			}
+		}
+		var fresh coefficients
+		fresh.set(other)
+		if got := x.get(other); got.taps != fresh.taps || got.fixed(7, 1) != fresh.fixed(7, 1) {
+			t.Fatalf("axis %d: other weights than fresh ones", i)
+		}
+	}
+	if len(x.known) != maxAxes {
+		t.Errorf("%d axes are kept", len(x.known))
+	}
+}
