@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/sharded"
 	"github.com/dsconv/dsconv/reader/cache"
 )
 
@@ -19,7 +19,7 @@ func diskSize(path string, ds formats.Dataset) (int64, error) {
 	}
 	files := []string{path}
 	if st, err := os.Stat(path); err != nil || !st.IsDir() {
-		p, err := atrest.ParseShardPath(path)
+		p, err := sharded.ParseShardPath(path)
 		if err != nil {
 			return 0, err
 		}
@@ -30,7 +30,7 @@ func diskSize(path string, ds formats.Dataset) (int64, error) {
 	}
 	var sum int64
 	for _, file := range files {
-		n, err := atrest.SizeOfFiles(file)
+		n, err := sharded.SizeOfFiles(file)
 		if err != nil {
 			return 0, fmt.Errorf("size of %s: %w", file, err)
 		}

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/sharded"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
@@ -98,7 +98,7 @@ func (p *Plan) try(ctx context.Context, dir string, n int) (*tried, error) {
 		return nil, fmt.Errorf("try to pack %d of %d samples: %w", n, p.Len(), err)
 	}
 	t := &tried{report: report, bytes: part.Bytes}
-	t.disk, err = atrest.SizeOfFiles(dir)
+	t.disk, err = sharded.SizeOfFiles(dir)
 	return t, err
 }
 

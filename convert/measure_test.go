@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/formats/hdf5"
 	"github.com/dsconv/dsconv/formats/lmdb"
 	"github.com/dsconv/dsconv/formats/shard"
+	"github.com/dsconv/dsconv/formats/sharded"
 	"github.com/dsconv/dsconv/formats/tfrecord"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
@@ -68,7 +68,7 @@ func TestMeasureForetellsThePack(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				disk, err := atrest.SizeOfFiles(dir)
+				disk, err := sharded.SizeOfFiles(dir)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -95,7 +95,7 @@ func TestMeasureOfFewIsExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	disk, err := atrest.SizeOfFiles(dir)
+	disk, err := sharded.SizeOfFiles(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/sharded"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -197,7 +197,7 @@ func (p *Plan) countShards() error {
 		}
 		return nil
 	}
-	sp, err := atrest.ParseShardPath(p.Path)
+	sp, err := sharded.ParseShardPath(p.Path)
 	if err != nil {
 		return err
 	}

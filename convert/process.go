@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -60,7 +60,7 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 		return
 	}
 	if j.in.Source.Hash == [16]byte{} {
-		j.in.Source.Hash = atrest.Hash(j.in.Values[img].Data)
+		j.in.Source.Hash = checksum.Hash(j.in.Values[img].Data)
 	}
 	j.err = proc.Process(&j.in, &j.out)
 	if errors.Is(j.err, pixel.ErrLater) {
@@ -73,7 +73,7 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 	tiled, untiled := proc.Tiled()
 	j.tiled, j.untiled = tiled, append(j.untiled[:0], untiled...)
 	j.out.Split = r.splits[r.order[j.pos]]
-	j.out.Sum = atrest.Sum(r.schema, &j.out)
+	j.out.Sum = checksum.Sum(r.schema, &j.out)
 }
 
 // pass hands a sample on that is ready.
@@ -82,5 +82,5 @@ func (r *run) pass(j *job) {
 	j.out.Key, j.out.Split, j.out.Source, j.out.Mark = j.in.Key, j.in.Split, j.in.Source, j.in.Mark
 	j.out.Columns = append(j.out.Columns[:0], j.in.Columns...)
 	j.in.Values, j.out.Values = j.out.Values, j.in.Values
-	j.out.Sum = atrest.Sum(r.schema, &j.out)
+	j.out.Sum = checksum.Sum(r.schema, &j.out)
 }

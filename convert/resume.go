@@ -10,7 +10,8 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/sidecar"
+	"github.com/dsconv/dsconv/formats/staging"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
@@ -21,19 +22,19 @@ const openTries = 10
 // open creates the dataset or continues an unfinished one of the same plan.
 func (p *Plan) open() (w formats.Writer, n note, err error) {
 	if p.o.KeepOld {
-		if err := atrest.MayKeep(p.Path); err != nil {
+		if err := staging.MayKeep(p.Path); err != nil {
 			return nil, n, err
 		}
 	}
 	if p.o.Discard {
-		if err := atrest.Discard(p.Path); err != nil {
+		if err := staging.Discard(p.Path); err != nil {
 			return nil, n, err
 		}
 	}
 	for range openTries {
 		if w, err = p.format.Create(p.Path, p.Meta, p.o.Create); err == nil {
 			if err := p.checkBase(); err != nil {
-				return nil, n, errors.Join(err, w.Close(), atrest.Discard(p.Path))
+				return nil, n, errors.Join(err, w.Close(), staging.Discard(p.Path))
 			}
 			if err := p.writeListing(); err != nil {
 				return nil, n, errors.Join(err, w.Close())
@@ -63,7 +64,7 @@ func (p *Plan) resume() (formats.Writer, note, error) {
 	}
 	if len(b) == 0 {
 		// Without a checkpoint nothing is lost, and the source and options may be others.
-		if err := errors.Join(w.Close(), atrest.Discard(p.Path)); err != nil {
+		if err := errors.Join(w.Close(), staging.Discard(p.Path)); err != nil {
 			return nil, note{}, err
 		}
 		return nil, note{}, formats.ErrNoPartial
@@ -73,7 +74,7 @@ func (p *Plan) resume() (formats.Writer, note, error) {
 	}
 	n, err := p.continues(&was, b)
 	if err != nil {
-		return nil, n, errors.Join(fmt.Errorf("%s%s: %w", p.Path, atrest.Suffix, p.begunBy(b, err)), w.Close())
+		return nil, n, errors.Join(fmt.Errorf("%s%s: %w", p.Path, sidecar.Suffix, p.begunBy(b, err)), w.Close())
 	}
 	return w, n, nil
 }
@@ -81,7 +82,7 @@ func (p *Plan) resume() (formats.Writer, note, error) {
 // checkBase reports, under the lock, that the dataset is not the version any more that the plan was made
 // of: what another process did since would be lost.
 func (p *Plan) checkBase() error {
-	if p.base == "" || p.base == atrest.VersionAt(p.Path) {
+	if p.base == "" || p.base == staging.VersionAt(p.Path) {
 		return nil
 	}
 	return fmt.Errorf("%s: another process changed it since this command read it: give the command again", p.Path)

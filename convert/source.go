@@ -13,7 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/sidecar"
+	"github.com/dsconv/dsconv/formats/staging"
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
@@ -77,7 +78,7 @@ func (p *Plan) layout() uint64 {
 }
 
 func (p *Plan) listingPath() string {
-	return filepath.Join(filepath.Clean(p.Path)+atrest.Suffix, atrest.ListingName)
+	return filepath.Join(filepath.Clean(p.Path)+sidecar.Suffix, staging.ListingName)
 }
 
 // writeListing puts the listing on the disk. No checkpoint may come before it.

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/formats/staging"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -209,7 +210,7 @@ func (p *Plan) compareTouched(touched []int, d *sourceDiff) error {
 // packed are the hashes of the sources of the samples at those positions, as they were
 // packed; zero of one that was skipped.
 func (p *Plan) packed(positions []int) ([][16]byte, error) {
-	t, err := atrest.Unfinished(p.Path)
+	t, err := staging.Unfinished(p.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +241,7 @@ func (p *Plan) sameBytes(pos int, hash [16]byte, why *string) error {
 	if err := p.src.Read(int(p.order[pos]), &s); err != nil {
 		return err
 	}
-	if atrest.Hash(s.Values[p.src.Meta().Schema.ImageIndex()].Data) != hash {
+	if checksum.Hash(s.Values[p.src.Meta().Schema.ImageIndex()].Data) != hash {
 		*why = "its bytes"
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -49,7 +49,7 @@ func (m *memory) Info(i int) (formats.Info, error) {
 		}
 	}
 	if m.sums {
-		in.Sum = atrest.Sum(m.meta.Schema, s)
+		in.Sum = checksum.Sum(m.meta.Schema, s)
 	}
 	return in, nil
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -95,7 +95,7 @@ func (r *reader) sum(ds formats.Dataset, i int, in *formats.Info, s *formats.Sam
 	}
 	schema := ds.Meta().Schema
 	img := &s.Values[schema.ImageIndex()]
-	in.Sum, in.Size, in.Encoding = atrest.Sum(schema, s), int64(len(img.Data)), img.Encoding
+	in.Sum, in.Size, in.Encoding = checksum.Sum(schema, s), int64(len(img.Data)), img.Encoding
 	return true, nil
 }
 

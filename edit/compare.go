@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -70,7 +70,7 @@ func (a *adder) hash(p *pair, old, now *formats.Info) error {
 		p.differs = true
 		return nil //nolint:nilerr // see above
 	}
-	h := atrest.Hash(s.Values[a.src.Meta().Schema.ImageIndex()].Data)
+	h := checksum.Hash(s.Values[a.src.Meta().Schema.ImageIndex()].Data)
 	if p.differs = h != old.Source.Hash; !p.differs && old.Source != now.Source {
 		source := now.Source
 		source.Hash = h

@@ -17,9 +17,9 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/formats/sidecar"
 )
 
 // An added folder gives what a fresh pack gives, whatever became of its files; classes keep
@@ -226,7 +226,7 @@ type stopping struct {
 // hasCheckpoint reports whether the unfinished change of the dataset at path can go on from
 // somewhere: the journal has more than its first record.
 func hasCheckpoint(path string) bool {
-	journal, err := os.ReadFile(path + atrest.Suffix + "/journal")
+	journal, err := os.ReadFile(path + sidecar.Suffix + "/journal")
 	return err == nil && len(journal) > 4 && len(journal) > 8+int(binary.LittleEndian.Uint32(journal))
 }
 

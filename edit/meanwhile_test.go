@@ -7,8 +7,8 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
-	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/sidecar"
 )
 
 // An edit that was planned from a version which another process has replaced since does nothing: it
@@ -28,7 +28,7 @@ func TestEditOfReplacedVersion(t *testing.T) {
 		if got := labelOf(t, path, "cat/001"); got != "" {
 			t.Errorf("cat/001 is there again: %s", got)
 		}
-		if _, err := os.Stat(path + atrest.Suffix); err == nil {
+		if _, err := os.Stat(path + sidecar.Suffix); err == nil {
 			t.Error("an unfinished version is left")
 		}
 		remove(t, path, "dog/007")

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -163,7 +163,7 @@ func (a *adder) hashNew(ctx context.Context, m *moved) (map[int][16]byte, error)
 				return fmt.Errorf("key %q: %w", in.Key, err)
 			}
 			if err == nil {
-				found[i] = atrest.Hash(s.Values[image].Data)
+				found[i] = checksum.Hash(s.Values[image].Data)
 			}
 			return nil
 		}, func() {}, nil

@@ -11,7 +11,9 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/formats/sharded"
+	"github.com/dsconv/dsconv/formats/staging"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
@@ -39,12 +41,12 @@ func Salvage(f formats.Format, path string) (*Target, error) {
 	w, ok := f.(formats.WritableFormat)
 	s, can := f.(formats.Salvager)
 	if !ok || !can {
-		return nil, fmt.Errorf("%s: a %s cannot be repaired, a dataset that dsconv packed can%s", path, f.Name(), atrest.Among(path))
+		return nil, fmt.Errorf("%s: a %s cannot be repaired, a dataset that dsconv packed can%s", path, f.Name(), sharded.Among(path))
 	}
-	if _, err := atrest.Recover(path); err != nil {
+	if _, err := staging.Recover(path); err != nil {
 		return nil, err
 	}
-	base := atrest.VersionAt(path)
+	base := staging.VersionAt(path)
 	ds, err := s.Salvage(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: what describes the dataset is lost: pack it anew", err)
@@ -244,14 +246,14 @@ func (r *repairer) restore(proc *preprocess.Processor, in *formats.Info, s, out 
 		return it, err
 	}
 	schema := r.src.Meta().Schema
-	if s.Sum != [16]byte{} && s.Sum == in.Sum && atrest.Sum(schema, s) == in.Sum {
+	if s.Sum != [16]byte{} && s.Sum == in.Sum && checksum.Sum(schema, s) == in.Sum {
 		it.part = 2
 		return it, nil
 	}
 	if err := proc.Process(s, out); err != nil {
 		return it, err
 	}
-	if atrest.Sum(schema, out) != in.Sum {
+	if checksum.Sum(schema, out) != in.Sum {
 		return it, errors.New("the source is not what it was when it was packed")
 	}
 	return it, nil

@@ -7,7 +7,9 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/manifest"
+	"github.com/dsconv/dsconv/formats/sharded"
+	"github.com/dsconv/dsconv/formats/staging"
 )
 
 // Target is a dataset that is to be changed.
@@ -23,12 +25,12 @@ type Target struct {
 func Open(f formats.Format, path string) (*Target, error) {
 	w, ok := f.(formats.WritableFormat)
 	if !ok {
-		return nil, fmt.Errorf("%s: a %s cannot be changed, a dataset that dsconv packed can%s", path, f.Name(), atrest.Among(path))
+		return nil, fmt.Errorf("%s: a %s cannot be changed, a dataset that dsconv packed can%s", path, f.Name(), sharded.Among(path))
 	}
-	if _, err := atrest.Recover(path); err != nil {
+	if _, err := staging.Recover(path); err != nil {
 		return nil, err
 	}
-	base := atrest.VersionAt(path)
+	base := staging.VersionAt(path)
 	ds, err := f.Open(path)
 	if err != nil {
 		return nil, err
@@ -47,7 +49,7 @@ func (t *Target) Removed() ([]formats.Removed, error) {
 
 // many says that the dataset has files which can stay when others change.
 func (t *Target) many() bool {
-	p, err := atrest.ParseShardPath(t.Path)
+	p, err := sharded.ParseShardPath(t.Path)
 	return err == nil && p.Many() && t.Format.Traits().Sharded && len(t.Meta().Files) > 0
 }
 
@@ -81,7 +83,7 @@ func (t *Target) inFiles() ([][]int32, error) {
 
 // placer is a dataset of several files.
 type placer interface {
-	Place(i int) atrest.Place
+	Place(i int) manifest.Place
 	StorageOrder() []int32 // of all samples
 }
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/staging"
 )
 
 // Undone is what Undo did, or would do.
@@ -22,15 +22,15 @@ func Undo(f formats.Format, path string, dry bool) (*Undone, error) {
 		return nil, fmt.Errorf("%s: a %s cannot be changed", path, f.Name())
 	}
 	// An Undo that was stopped after it had begun to publish is done with that.
-	undoing := atrest.Undoing(path)
-	if _, err := atrest.Recover(path); err != nil {
+	undoing := staging.Undoing(path)
+	if _, err := staging.Recover(path); err != nil {
 		return nil, err
 	}
 	present, err := metaOf(f, path)
 	if err != nil {
 		return nil, err
 	}
-	k, err := atrest.Kept(path)
+	k, err := staging.Kept(path)
 	if err != nil {
 		return nil, err
 	}
@@ -45,17 +45,17 @@ func Undo(f formats.Format, path string, dry bool) (*Undone, error) {
 	if dry {
 		return u, nil
 	}
-	err = atrest.Undo(path, *old)
+	err = staging.Undo(path, *old)
 	if errors.Is(err, formats.ErrPartial) {
-		if err = atrest.DiscardUnbegun(path); err == nil {
-			err = atrest.Undo(path, *old)
+		if err = staging.DiscardUnbegun(path); err == nil {
+			err = staging.Undo(path, *old)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	// The dataset may have been renamed since the other version was kept.
-	if k, err = atrest.Kept(path); err != nil {
+	if k, err = staging.Kept(path); err != nil {
 		return nil, err
 	}
 	u.Kept = k.Path

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 )
 
 // union is a dataset of samples of several datasets, in key order, under one schema. It is
@@ -176,7 +176,7 @@ func (u *union) Read(i int, s *formats.Sample) error {
 	if err := p.Read(int(it.index), s); err != nil {
 		return err
 	}
-	if p.ready && s.Sum != [16]byte{} && atrest.Sum(p.Meta().Schema, s) != s.Sum {
+	if p.ready && s.Sum != [16]byte{} && checksum.Sum(p.Meta().Schema, s) != s.Sum {
 		return fmt.Errorf("key %q: %w: the bytes are not those that were written", s.Key, formats.ErrDamaged)
 	}
 	if !p.same {

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -173,7 +173,7 @@ func (c *check) bytes(i int, in *formats.Info, s *formats.Sample) error {
 		if err := v.View(i, s); err != nil {
 			return err
 		}
-		if atrest.Sum(c.ds.Meta().Schema, s) != in.Sum {
+		if checksum.Sum(c.ds.Meta().Schema, s) != in.Sum {
 			return fmt.Errorf("%w: the checksum differs", formats.ErrDamaged)
 		}
 		return c.values(in, s)

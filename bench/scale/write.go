@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -104,7 +104,7 @@ func (s *settings) fill(w formats.Writer, traits formats.Traits, schema formats.
 	each := (n + s.Shards - 1) / s.Shards
 	for i, key := range keys {
 		s.sample(&smp, key, jpeg, random, pool)
-		smp.Sum = atrest.Sum(schema, &smp)
+		smp.Sum = checksum.Sum(schema, &smp)
 		if err := w.Write(&smp); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (s *settings) sample(smp *formats.Sample, key string, jpeg []byte, random *
 	smp.Values[1].SetInt64(labelOf(key))
 	smp.Key = key
 	smp.Source = formats.Source{
-		Path: key + ".JPEG", Size: int64(size), ModTime: 1_700_000_000_000_000_000 + random.Int64N(1e15), Hash: atrest.Hash(image.Data),
+		Path: key + ".JPEG", Size: int64(size), ModTime: 1_700_000_000_000_000_000 + random.Int64N(1e15), Hash: checksum.Hash(image.Data),
 	}
 }
 

@@ -11,7 +11,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/formats/manifest"
+	"github.com/dsconv/dsconv/formats/sidecar"
 	"github.com/dsconv/dsconv/internal/legible"
 )
 
@@ -26,18 +28,18 @@ func dsconvSays(args ...string) (code int, said string) {
 // checksums that agree.
 func rewrite(t *testing.T, side, key string, change func(m *formats.Meta)) {
 	t.Helper()
-	c, err := atrest.ReadSidecar(side)
+	c, err := sidecar.ReadSidecar(side)
 	must(t, err)
 	m := *c.Meta()
 	change(&m)
-	table := atrest.NewTable(m.Columns)
+	table := manifest.NewTable(m.Columns)
 	for i := range c.Len() {
 		in, err := c.Info(i)
 		must(t, err)
 		if key != "" && i == 0 {
 			in.Key, in.Source.Path = key, key+".jpg"
 		}
-		must(t, table.Append(&atrest.Row{Info: in, Place: c.Table.Place(i)}))
+		must(t, table.Append(&manifest.Row{Info: in, Place: c.Table.Place(i)}))
 	}
 	ranks := make([]int32, table.Len())
 	for i := range ranks {
@@ -45,19 +47,19 @@ func rewrite(t *testing.T, side, key string, change func(m *formats.Meta)) {
 	}
 	var rows bytes.Buffer
 	must(t, table.WriteManifest(&rows, ranks))
-	meta, err := atrest.EncodeMeta(&m)
+	meta, err := manifest.EncodeMeta(&m)
 	must(t, err)
-	must(t, os.WriteFile(filepath.Join(side, atrest.ManifestName), rows.Bytes(), 0o644))
-	must(t, os.WriteFile(filepath.Join(side, atrest.MetaName), meta, 0o644))
-	sums, err := atrest.ReadSums(side)
+	must(t, os.WriteFile(filepath.Join(side, sidecar.ManifestName), rows.Bytes(), 0o644))
+	must(t, os.WriteFile(filepath.Join(side, sidecar.MetaName), meta, 0o644))
+	sums, err := checksum.ReadSums(side)
 	must(t, err)
 	for i, f := range sums {
-		if base := filepath.Base(f.Name); base == atrest.ManifestName || base == atrest.MetaName {
-			sums[i], err = atrest.SumFile(filepath.Join(side, base), f.Name, -1)
+		if base := filepath.Base(f.Name); base == sidecar.ManifestName || base == sidecar.MetaName {
+			sums[i], err = checksum.SumFile(filepath.Join(side, base), f.Name, -1)
 			must(t, err)
 		}
 	}
-	must(t, os.WriteFile(filepath.Join(side, atrest.SumsName), sums.Encode(), 0o644))
+	must(t, os.WriteFile(filepath.Join(side, checksum.SumsName), sums.Encode(), 0o644))
 }
 
 func must(t *testing.T, err error) {

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/staging"
 )
 
 func infoCommand(c *console) *cli.Command {
@@ -28,7 +28,7 @@ func infoCommand(c *console) *cli.Command {
 				return c.json(ds.Meta())
 			}
 			printInfo(c, ds.Meta())
-			if k, err := atrest.Kept(cc.Args().First()); err == nil {
+			if k, err := staging.Kept(cc.Args().First()); err == nil {
 				c.printf("before     the version before is kept in %s: see dsconv undo\n", printable(k.Path))
 			}
 			return nil

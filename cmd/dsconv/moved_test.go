@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/formats/sharded"
 )
 
 // copyNames makes the name of a dataset that of a copy: another word, and another width of the
@@ -22,9 +22,9 @@ var copyNames = strings.NewReplacer("out", "copy", "three-%03d", "copy_%05d", "x
 // copyDataset copies a dataset as cp would, file by file.
 func copyDataset(t *testing.T, from, to string) {
 	t.Helper()
-	p, err := atrest.ParseShardPath(from)
+	p, err := sharded.ParseShardPath(from)
 	must(t, err)
-	q, err := atrest.ParseShardPath(to)
+	q, err := sharded.ParseShardPath(to)
 	must(t, err)
 	if isFolder(from) {
 		copyTree(t, to, from)
@@ -116,14 +116,14 @@ func (c *renamed) dataFile() string {
 	if strings.HasSuffix(c.path, ".lmdb") {
 		return filepath.Join(c.path, "data.mdb")
 	}
-	p, _ := atrest.ParseShardPath(c.path)
+	p, _ := sharded.ParseShardPath(c.path)
 	return filepath.Join(p.Dir, p.Name(0))
 }
 
 // ownNames wants the copy's names in all that describes it.
 func (c *renamed) ownNames(t *testing.T) {
 	t.Helper()
-	p, err := atrest.ParseShardPath(c.path)
+	p, err := sharded.ParseShardPath(c.path)
 	must(t, err)
 	if isFolder(c.path) || !isFolder(p.Sidecar()) {
 		return

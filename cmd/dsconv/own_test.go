@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/formats/sharded"
 )
 
 // sidecarOf is the folder that belongs to a dataset: its own, or the one beside it.
@@ -22,7 +22,7 @@ func sidecarOf(t *testing.T, dst string) string {
 	if strings.HasSuffix(dst, ".lmdb") {
 		return dst
 	}
-	p, err := atrest.ParseShardPath(dst)
+	p, err := sharded.ParseShardPath(dst)
 	must(t, err)
 	return p.Sidecar()
 }

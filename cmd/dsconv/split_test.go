@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/formats/shard"
 )
 
@@ -89,7 +89,7 @@ func TestUnpackMeetsItsOwnTable(t *testing.T) {
 				Key: key, Source: formats.Source{Path: source}, Columns: []string{"7"},
 				Values: []formats.Value{{Data: image, Encoding: formats.JPEG, Shape: []int{16, 16, 3}}},
 			}
-			s.Sum = atrest.Sum(m.Schema, s)
+			s.Sum = checksum.Sum(m.Schema, s)
 			must(t, w.Write(s))
 			must(t, w.Commit())
 			out := filepath.Join(t.TempDir(), "out")

@@ -19,7 +19,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/all"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
@@ -236,7 +236,7 @@ func state(dst string) (int, error) {
 		if err := errors.Join(err, ds.Read(i, &s)); err != nil {
 			return 0, err
 		}
-		if atrest.Sum(ds.Meta().Schema, &s) != in.Sum {
+		if checksum.Sum(ds.Meta().Schema, &s) != in.Sum {
 			return 0, fmt.Errorf("%s: not the bytes that were written", in.Key)
 		}
 	}

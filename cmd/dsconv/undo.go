@@ -8,7 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/staging"
 )
 
 func undoCommand(c *console) *cli.Command {
@@ -85,13 +85,13 @@ func (e *edited) findOld(o *packOptions) error {
 		return nil
 	}
 	if o.dryRun {
-		if err := atrest.MayKeep(e.Path); err != nil {
+		if err := staging.MayKeep(e.Path); err != nil {
 			return err
 		}
-		e.Old = &keptOld{Path: e.Path + atrest.KeptSuffix}
+		e.Old = &keptOld{Path: e.Path + staging.KeptSuffix}
 		return nil
 	}
-	k, err := atrest.Kept(e.Path)
+	k, err := staging.Kept(e.Path)
 	if errors.Is(err, formats.ErrNotDataset) {
 		return nil // there was no version before
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/all"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 )
 
 // BenchmarkVerify compares verify of a dataset in the page cache with memcpy on as many
@@ -104,7 +104,7 @@ func writeRandom(b *testing.B, path string, content []byte) {
 	for i := range len(content) / each {
 		s.Key = fmt.Sprintf("k%08d", i)
 		s.Values[0] = formats.Value{Data: content[i*each : (i+1)*each], Encoding: formats.JPEG}
-		s.Sum = atrest.Sum(schema, &s)
+		s.Sum = checksum.Sum(schema, &s)
 		if err := w.Write(&s); err != nil {
 			b.Fatal(err)
 		}

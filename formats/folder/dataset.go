@@ -17,7 +17,7 @@ import (
 	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/sharded"
 )
 
 // Dataset is a folder of images. It is safe for concurrent use.
@@ -137,7 +137,7 @@ func (d *Dataset) empty() error {
 	if said := d.unmatched.String(); said != "" {
 		err = fmt.Errorf("%w; nothing fits %s", err, said)
 	}
-	return fmt.Errorf("%w%s", err, atrest.Among(d.root))
+	return fmt.Errorf("%w%s", err, sharded.Among(d.root))
 }
 
 // add makes the items, in key order. A key is the path without extension, but with it

@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/formats/sidecar"
 )
 
 // flips is the number of places in each file where a bit is flipped.
@@ -119,7 +120,7 @@ func (s suite) salvaged(t *testing.T, path string, c set, file, what string) {
 	ds, err := salvager.Salvage(path)
 	switch base := filepath.Base(file); {
 	case err == nil:
-	case base == atrest.ManifestName || base == atrest.MetaName || base == atrest.SumsName || base == s.name:
+	case base == sidecar.ManifestName || base == sidecar.MetaName || base == checksum.SumsName || base == s.name:
 		return // what describes the dataset, or a file that holds that too
 	default:
 		t.Errorf("%s: it cannot be salvaged: %v", what, err)

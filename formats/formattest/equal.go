@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 )
 
 // differ tells the first difference between what came back and what was written, or "".
@@ -31,7 +31,7 @@ func differ(schema formats.Schema, got, want *formats.Sample) string {
 			return fmt.Sprintf("key %q: field %s: %s", want.Key, schema[i].Name, d)
 		}
 	}
-	if sum := atrest.Sum(schema, got); sum != want.Sum {
+	if sum := checksum.Sum(schema, got); sum != want.Sum {
 		return fmt.Sprintf("key %q: the values have the sum %x, want %x", want.Key, sum, want.Sum)
 	}
 	return ""

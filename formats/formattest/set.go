@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 )
 
 // set is what a dataset is made of.
@@ -63,8 +63,8 @@ func newSetOf(schema formats.Schema, keys []string, fill func(r *rand.Rand, i in
 	for i, key := range keys {
 		s := formats.Sample{Key: key, Values: fill(r, i)}
 		s.Source = formats.Source{Path: key + ".jpg", Size: int64(100 + i), ModTime: 1_700_000_000_000_000_000 + int64(i)*1_000_003}
-		s.Source.Hash = atrest.Hash(s.Values[schema.ImageIndex()].Data)
-		s.Sum = atrest.Sum(schema, &s)
+		s.Source.Hash = checksum.Hash(s.Values[schema.ImageIndex()].Data)
+		s.Sum = checksum.Sum(schema, &s)
 		c.samples = append(c.samples, s)
 	}
 	return c

@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 )
 
 // span is a piece of one file that goes into another.
@@ -21,7 +21,7 @@ type span struct {
 // assemble copies the spans into the file at path, which already has what kept says, makes
 // it size bytes long and appends the footer with the places, whose checksums it computes.
 // kept covers the bytes from and to of the file.
-func assemble(path string, size int64, spans []span, kept atrest.FileSums, from, to int64, p places) error {
+func assemble(path string, size int64, spans []span, kept checksum.FileSums, from, to int64, p places) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -33,11 +33,11 @@ func assemble(path string, size int64, spans []span, kept atrest.FileSums, from,
 	return nil
 }
 
-func fillIn(f *os.File, size int64, spans []span, kept atrest.FileSums, from, to int64, p places) error {
+func fillIn(f *os.File, size int64, spans []span, kept checksum.FileSums, from, to int64, p places) error {
 	if err := f.Truncate(size); err != nil {
 		return err
 	}
-	buf := make([]byte, atrest.BlockSize)
+	buf := make([]byte, checksum.BlockSize)
 	for _, s := range spans {
 		if err := s.copy(f, buf); err != nil {
 			return fmt.Errorf("copy %d bytes of %s: %w", s.length, s.source, err)
@@ -94,15 +94,15 @@ func (p *place) compute(f io.ReaderAt, buf []byte) error {
 
 // sumBlocks computes the checksums of the file's first size bytes. Blocks that lie wholly
 // between from and to are taken from kept, which summed them when they were written.
-func sumBlocks(f io.ReaderAt, size int64, kept atrest.FileSums, from, to int64, buf []byte) (atrest.FileSums, error) {
-	sums := atrest.FileSums{Name: footerName, Size: size}
-	for off := int64(0); off < size; off += atrest.BlockSize {
-		i := off / atrest.BlockSize
-		if off >= from && off+atrest.BlockSize <= to && i < int64(len(kept.Blocks)) {
+func sumBlocks(f io.ReaderAt, size int64, kept checksum.FileSums, from, to int64, buf []byte) (checksum.FileSums, error) {
+	sums := checksum.FileSums{Name: footerName, Size: size}
+	for off := int64(0); off < size; off += checksum.BlockSize {
+		i := off / checksum.BlockSize
+		if off >= from && off+checksum.BlockSize <= to && i < int64(len(kept.Blocks)) {
 			sums.Blocks = append(sums.Blocks, kept.Blocks[i])
 			continue
 		}
-		b := buf[:min(atrest.BlockSize, size-off)]
+		b := buf[:min(checksum.BlockSize, size-off)]
 		if _, err := f.ReadAt(b, off); err != nil {
 			return sums, err
 		}

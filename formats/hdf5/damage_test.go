@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 )
 
 // TestEveryBit flips each bit of all that Open reads, and of the rest of the file some: Open
@@ -116,16 +116,16 @@ func TestSalvage(t *testing.T) {
 
 // TestSalvageLosesBlocks: of a large table only what lies in a damaged block is lost.
 func TestSalvageLosesBlocks(t *testing.T) {
-	const n = 3 * atrest.BlockSize / 8
+	const n = 3 * checksum.BlockSize / 8
 	file := make([]byte, 100+8*(n+1))
-	sums, err := sumBlocks(bytes.NewReader(file), int64(len(file)), atrest.FileSums{}, 0, 0, make([]byte, atrest.BlockSize))
+	sums, err := sumBlocks(bytes.NewReader(file), int64(len(file)), checksum.FileSums{}, 0, 0, make([]byte, checksum.BlockSize))
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := loader{file: file, sums: sums.Blocks}
 	p := &place{offset: 100, dtype: formats.Int64, dims: []int{n + 1}}
-	file[2*atrest.BlockSize-1]++
-	const from, to = (atrest.BlockSize - 100) / 8, (2*atrest.BlockSize - 100 + 7) / 8
+	file[2*checksum.BlockSize-1]++
+	const from, to = (checksum.BlockSize - 100) / 8, (2*checksum.BlockSize - 100 + 7) / 8
 	if lost := l.lost(p, 1, n); len(lost) != 1 || lost[0] != (interval{from - 1, to}) {
 		t.Errorf("got %v, want %d to %d", lost, from-1, to)
 	}

@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/formats/mapped"
 )
 
 // fixture is a small file of further fields of both layouts. It is in the repository, for
@@ -45,13 +46,13 @@ func fixtureSample(i int) *formats.Sample {
 		{Encoding: formats.Raw, DType: formats.Float32, Shape: []int{0, 4}},
 	}}
 	s.Values[1].SetInt64(int64(i % 2))
-	s.Sum = atrest.Sum(fixtureMeta.Schema, s)
+	s.Sum = checksum.Sum(fixtureMeta.Schema, s)
 	return s
 }
 
 // loadBytes is open of a file's content, which need not lie in one.
 func loadBytes(content []byte, salvage bool) (*dataset, error) {
-	d := &dataset{mapping: &atrest.Mapping{Data: content}}
+	d := &dataset{mapping: &mapped.Mapping{Data: content}}
 	d.Path, d.Lend = "x.h5", d.lend
 	return d, d.load(salvage)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 )
 
 // The file ends with the table of block checksums (atrest.Sums) of all that HDF5 wrote, the
@@ -30,8 +30,8 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // encodeFooter is what follows HDF5's end of file.
-func encodeFooter(sums atrest.FileSums, p places) []byte {
-	table := atrest.Sums{sums}.Encode()
+func encodeFooter(sums checksum.FileSums, p places) []byte {
+	table := checksum.Sums{sums}.Encode()
 	t := binary.LittleEndian.AppendUint64(nil, uint64(sums.Size))
 	t = binary.LittleEndian.AppendUint64(t, uint64(len(table)))
 	t = append(t, footerMagic...)
@@ -81,13 +81,13 @@ func withoutFooter(file []byte) error {
 }
 
 // readSums reads the checksums of blocks. ErrDamaged if they do not check.
-func (f footer) readSums() (atrest.FileSums, error) {
-	sums, err := atrest.DecodeSums(f.sums)
+func (f footer) readSums() (checksum.FileSums, error) {
+	sums, err := checksum.DecodeSums(f.sums)
 	if err != nil {
-		return atrest.FileSums{}, err
+		return checksum.FileSums{}, err
 	}
 	if len(sums) != 1 || sums[0].Name != footerName || sums[0].Size != f.end {
-		return atrest.FileSums{}, fmt.Errorf("%w: the table of checksums is not that of this file", formats.ErrDamaged)
+		return checksum.FileSums{}, fmt.Errorf("%w: the table of checksums is not that of this file", formats.ErrDamaged)
 	}
 	return sums[0], nil
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/sidecar"
 )
 
 // Names of our own in the file.
@@ -23,7 +23,7 @@ const (
 	ownGroup      = "dsconv"
 	manifestName  = ownGroup + "/manifest.parquet"
 	metaName      = ownGroup + "/dataset.json"
-	removedName   = ownGroup + "/" + atrest.RemovedName
+	removedName   = ownGroup + "/" + sidecar.RemovedName
 )
 
 // The codes of encodings and element types are the places in these lists, which only grow.

@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/formats/manifest"
+	"github.com/dsconv/dsconv/formats/mapped"
 )
 
 // loader makes columns of the datasets in a mapped file.
@@ -52,7 +54,7 @@ func (l *loader) find(name string, t formats.DType, n int) (*place, error) {
 	return p, nil
 }
 
-func (l *loader) description() (atrest.Catalog, error) {
+func (l *loader) description() (manifest.Catalog, error) {
 	var data [2][]byte
 	for i, name := range []string{metaName, manifestName} {
 		p, err := l.find(name, formats.Uint8, -1)
@@ -60,15 +62,15 @@ func (l *loader) description() (atrest.Catalog, error) {
 			err = fmt.Errorf("%w: the checksum of dataset %s differs, without which nothing is known of the samples", formats.ErrDamaged, name)
 		}
 		if err != nil {
-			return atrest.Catalog{}, err
+			return manifest.Catalog{}, err
 		}
 		data[i] = l.bytes(p)
 	}
-	m, err := atrest.DecodeMeta(data[0])
+	m, err := manifest.DecodeMeta(data[0])
 	if err != nil {
-		return atrest.Catalog{}, err
+		return manifest.Catalog{}, err
 	}
-	return atrest.NewCatalog(m, data[1])
+	return manifest.NewCatalog(m, data[1])
 }
 
 // removed gives the list of what was removed by hand when it is asked for.
@@ -106,7 +108,7 @@ func (l *loader) columns(d *dataset) (err error) {
 
 // images is the column of designated images. Their sizes are in the manifest too, so that
 // damaged offsets are no loss.
-func (l *loader) images(c atrest.Catalog) (*column, error) {
+func (l *loader) images(c manifest.Catalog) (*column, error) {
 	n := c.Len()
 	if l.places.find(imagesName) != nil {
 		return l.uniform(imagesName, n)
@@ -126,12 +128,12 @@ func (l *loader) images(c atrest.Catalog) (*column, error) {
 	}
 	// A copy in huge pages is found faster at random than the file's small ones.
 	images.offsets = make([]byte, offsets.length())
-	atrest.HugePages(images.offsets)
+	mapped.HugePages(images.offsets)
 	copy(images.offsets, l.bytes(offsets))
 	return images, nil
 }
 
-func offsetsOf(c atrest.Catalog) ([]byte, error) {
+func offsetsOf(c manifest.Catalog) ([]byte, error) {
 	b := make([]byte, 8, 8*(c.Len()+1))
 	at := int64(0)
 	for i := range c.Len() {
@@ -208,8 +210,8 @@ func (l *loader) lost(p *place, width, n int) []interval {
 	}
 	row := int64(width * p.dtype.Size())
 	end := p.offset + p.length()
-	for i := p.offset / atrest.BlockSize; i < int64(len(l.sums)) && i*atrest.BlockSize < end; i++ {
-		from, to := i*atrest.BlockSize, min((i+1)*atrest.BlockSize, int64(len(l.file)))
+	for i := p.offset / checksum.BlockSize; i < int64(len(l.sums)) && i*checksum.BlockSize < end; i++ {
+		from, to := i*checksum.BlockSize, min((i+1)*checksum.BlockSize, int64(len(l.file)))
 		if crc32.Checksum(l.file[from:to], castagnoli) == l.sums[i] {
 			continue
 		}

@@ -7,13 +7,14 @@ import (
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/mapped"
+	"github.com/dsconv/dsconv/formats/sidecar"
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // Open implements formats.Format. It reads and checks all but the values themselves.
 func (Format) Open(path string) (formats.Dataset, error) {
-	if err := atrest.NoDataset(path); err != nil {
+	if err := sidecar.NoDataset(path); err != nil {
 		return nil, err
 	}
 	d, err := open(path, false)
@@ -26,7 +27,7 @@ func (Format) Open(path string) (formats.Dataset, error) {
 // Salvage implements formats.Salvager. HDF5's own structures may be damaged, and what says
 // where and what values are, but not the footer; a file whose end is cut off is lost.
 func (Format) Salvage(path string) (formats.Dataset, error) {
-	if err := atrest.NoDataset(path); err != nil {
+	if err := sidecar.NoDataset(path); err != nil {
 		return nil, err
 	}
 	d, err := open(path, true)
@@ -41,7 +42,7 @@ func open(path string, salvage bool) (*dataset, error) {
 	if err := findFile(path); err != nil {
 		return nil, err
 	}
-	m, err := atrest.Map(path)
+	m, err := mapped.Map(path)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,10 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/formats/sidecar"
+	"github.com/dsconv/dsconv/formats/staging"
 )
 
 func partialSamples() []*formats.Sample {
@@ -25,13 +27,13 @@ func partialSamples() []*formats.Sample {
 
 // believable makes the checksums of the last checkpoint those of the files as they are.
 func believable(p *formattest.Partial) {
-	var states []atrest.FileState
+	var states []staging.FileState
 	if json.Unmarshal(p.State, &states) != nil {
 		return
 	}
 	for i, st := range states {
 		b := p.Files[filepath.Join("data", st.Name)]
-		if st.Size < 0 || st.Size > int64(len(b)) || st.Size > atrest.BlockSize {
+		if st.Size < 0 || st.Size > int64(len(b)) || st.Size > checksum.BlockSize {
 			continue
 		}
 		content := append([]byte(nil), b[:st.Size]...)
@@ -67,11 +69,11 @@ func TestMadeUpStages(t *testing.T) {
 			change(p)
 			believable(p)
 			path := filepath.Join(t.TempDir(), "x.h5")
-			p.Store(t, path+atrest.Suffix)
+			p.Store(t, path+sidecar.Suffix)
 			if err := formattest.GoOn(Format{}, path, partialSamples()); !errors.Is(err, formats.ErrDamaged) {
 				t.Errorf("%v, want ErrDamaged", err)
 			}
-			if err := atrest.Discard(path); err != nil {
+			if err := staging.Discard(path); err != nil {
 				t.Error(err)
 			}
 		})
@@ -79,7 +81,7 @@ func TestMadeUpStages(t *testing.T) {
 	p := whole.Clone()
 	believable(p)
 	path := filepath.Join(t.TempDir(), "x.h5")
-	p.Store(t, path+atrest.Suffix)
+	p.Store(t, path+sidecar.Suffix)
 	if err := formattest.GoOn(Format{}, path, partialSamples()); err != nil {
 		t.Fatal(err)
 	}

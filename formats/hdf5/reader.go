@@ -9,15 +9,19 @@ import (
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/formats/manifest"
+	"github.com/dsconv/dsconv/formats/mapped"
+	"github.com/dsconv/dsconv/formats/sharded"
+	"github.com/dsconv/dsconv/formats/value"
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // dataset is an open HDF5 dataset.
 type dataset struct {
-	atrest.Reader
-	mapping *atrest.Mapping
-	sums    atrest.FileSums
+	manifest.Reader
+	mapping *mapped.Mapping
+	sums    checksum.FileSums
 	places  places
 	removed func() ([]byte, error) // the list of what was removed by hand
 	images  *column
@@ -36,7 +40,7 @@ var (
 
 // Removed implements formats.Removals.
 func (d *dataset) Removed() ([]formats.Removed, error) {
-	list, err := atrest.DecodeRemoved(d.Meta(), d.removed)
+	list, err := manifest.DecodeRemoved(d.Meta(), d.removed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Path, err)
 	}
@@ -59,7 +63,7 @@ func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 
 // Prefetch implements formats.Prefetcher.
 func (d *dataset) Prefetch(indices []int32) {
-	var places []atrest.Place
+	var places []manifest.Place
 	// A page that cannot be read is an error where the value is read.
 	_ = guard.Do(func() error {
 		for _, c := range append([]*column{d.images}, d.fields...) {
@@ -69,17 +73,17 @@ func (d *dataset) Prefetch(indices []int32) {
 		}
 		return nil
 	})
-	atrest.Prefetch([]*atrest.Mapping{d.mapping}, places)
+	sharded.Prefetch([]*mapped.Mapping{d.mapping}, places)
 }
 
 // appendPlaces appends where the column's values of those indices lie in the file.
-func (d *dataset) appendPlaces(places []atrest.Place, c *column, indices []int32) []atrest.Place {
+func (d *dataset) appendPlaces(places []manifest.Place, c *column, indices []int32) []manifest.Place {
 	for _, i := range indices {
 		if i < 0 || int(i) >= d.Len() {
 			continue
 		}
 		if b, err := c.bytes(int(i)); err == nil && len(b) > 0 {
-			places = append(places, atrest.Place{Offset: d.mapping.Offset(b), Length: int64(len(b))})
+			places = append(places, manifest.Place{Offset: d.mapping.Offset(b), Length: int64(len(b))})
 		}
 	}
 	return places
@@ -108,7 +112,7 @@ func (d *dataset) image(i int, shape []int) (formats.Value, error) {
 	case formats.Raw:
 		v.DType = imageType(f, &in)
 	case formats.RawZstd:
-		v.DType = atrest.FrameType(f, v.Shape, b)
+		v.DType = value.FrameType(f, v.Shape, b)
 	}
 	return v, checkShape(&v)
 }
@@ -121,7 +125,7 @@ func imageType(f *formats.Field, in *formats.Info) formats.DType {
 	case f.DType != "":
 		return f.DType
 	}
-	return atrest.ElementType(in.Shape[:], uint64(in.Size))
+	return value.ElementType(in.Shape[:], uint64(in.Size))
 }
 
 // Check implements formats.Checker.
@@ -131,7 +135,7 @@ func (d *dataset) Check(ctx context.Context, p formats.Part, workers int, report
 	}
 	sums := d.sums
 	sums.Name = filepath.Base(d.Path) // the one that the file has now
-	return atrest.Sums{sums}.Check(ctx, filepath.Dir(d.Path), int64(len(d.mapping.Data))-sums.Size, p, workers, report)
+	return checksum.Sums{sums}.Check(ctx, filepath.Dir(d.Path), int64(len(d.mapping.Data))-sums.Size, p, workers, report)
 }
 
 // CheckQuick implements formats.Checker: it checks all datasets but the values.

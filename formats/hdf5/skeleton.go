@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/hdf5"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/manifest"
 )
 
 // headSize is the room for HDF5's header before the images' bytes.
@@ -36,7 +36,7 @@ type skeleton struct {
 // content is what goes into a skeleton.
 type content struct {
 	schema   formats.Schema
-	table    *atrest.Table
+	table    *manifest.Table
 	images   staged
 	fields   []staged // in the schema's order
 	manifest []byte

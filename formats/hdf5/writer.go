@@ -13,7 +13,11 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/formats/manifest"
+	"github.com/dsconv/dsconv/formats/mapped"
+	"github.com/dsconv/dsconv/formats/staging"
+	"github.com/dsconv/dsconv/formats/value"
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
@@ -26,28 +30,28 @@ const (
 // writer appends samples to files of the stage. Bytes that were lost leave only Close and
 // Resume.
 type writer struct {
-	*atrest.Single
-	names   map[int]string // of further fields, by place in the schema
-	further []int          // their places, ascending
-	files   []*atrest.File // images, then bytes and index of each further field
-	index   []byte         // scratch
+	*staging.Single
+	names   map[int]string  // of further fields, by place in the schema
+	further []int           // their places, ascending
+	files   []*staging.File // images, then bytes and index of each further field
+	index   []byte          // scratch
 }
 
 var _ formats.Writer = (*writer)(nil)
 
 // Create implements formats.WritableFormat.
 func (Format) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
-	return atrest.CreateSingle(path, m, o, ours, start)
+	return staging.CreateSingle(path, m, o, ours, start)
 }
 
 // Resume implements formats.WritableFormat.
 func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
-	return atrest.ResumeSingle(path, ours, start)
+	return staging.ResumeSingle(path, ours, start)
 }
 
 // ours says why what lies at path is not dsconv's. What is damaged may be replaced.
 func ours(path string) error {
-	m, err := atrest.Map(path)
+	m, err := mapped.Map(path)
 	if err != nil {
 		return err
 	}
@@ -61,7 +65,7 @@ func ours(path string) error {
 }
 
 // start opens the staged files as of the last checkpoint.
-func start(single *atrest.Single) (formats.Writer, error) {
+func start(single *staging.Single) (formats.Writer, error) {
 	w := &writer{Single: single, names: fieldNames(single.Meta.Schema)}
 	w.further = slices.Sorted(maps.Keys(w.names))
 	if err := w.openFiles(); err != nil {
@@ -83,7 +87,7 @@ func (w *writer) openFiles() error {
 		return w.reopenFiles()
 	}
 	for _, name := range w.fileNames() {
-		f, err := atrest.CreateFile(w.Path(name), name)
+		f, err := staging.CreateFile(w.Path(name), name)
 		if err != nil {
 			return err
 		}
@@ -94,7 +98,7 @@ func (w *writer) openFiles() error {
 }
 
 func (w *writer) reopenFiles() error {
-	var states []atrest.FileState
+	var states []staging.FileState
 	names := w.fileNames()
 	if err := json.Unmarshal(w.State, &states); err != nil || len(states) != len(names) {
 		return fmt.Errorf("continue %s: %w: the last checkpoint does not parse", w.Path(dataFile), formats.ErrDamaged)
@@ -104,7 +108,7 @@ func (w *writer) reopenFiles() error {
 		return err
 	}
 	for i, name := range names {
-		f, err := atrest.ReopenFile(w.Path(name), states[i])
+		f, err := staging.ReopenFile(w.Path(name), states[i])
 		if err != nil {
 			return err
 		}
@@ -143,7 +147,7 @@ func (w *writer) checkStaged() error {
 }
 
 func clearHead(path string) error {
-	f, err := atrest.OpenStaged(path)
+	f, err := staging.OpenStaged(path)
 	if err != nil {
 		return err
 	}
@@ -156,7 +160,7 @@ func (w *writer) Write(s *formats.Sample) error { return w.Put(s, w.check, w.app
 
 func (w *writer) check(s *formats.Sample) error {
 	image := w.Meta.Schema.ImageIndex()
-	return atrest.CheckFrame(&w.Meta.Schema[image], &s.Values[image])
+	return value.CheckFrame(&w.Meta.Schema[image], &s.Values[image])
 }
 
 // append writes the values to their files.
@@ -184,7 +188,7 @@ func (w *writer) Checkpoint(note []byte) error {
 }
 
 func (w *writer) checkpoint(note []byte) error {
-	states := make([]atrest.FileState, len(w.files))
+	states := make([]staging.FileState, len(w.files))
 	for i, f := range w.files {
 		if err := f.Sync(); err != nil {
 			return err
@@ -237,7 +241,7 @@ func (w *writer) content() (*content, error) {
 		return nil, err
 	}
 	w.Describe()
-	meta, err := atrest.EncodeMeta(&w.Meta)
+	meta, err := manifest.EncodeMeta(&w.Meta)
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +283,7 @@ func (w *writer) stagedImages() (staged, error) {
 // make builds the file and gives its path in the stage. Images that HDF5 wants where they
 // are already stay in their file, which becomes the HDF5 file; a few bytes of images, which
 // HDF5 does not align, are copied into the skeleton.
-func (w *writer) make(c *content, sums atrest.FileSums) (string, error) {
+func (w *writer) make(c *content, sums checksum.FileSums) (string, error) {
 	skeleton := w.Path(skeletonFile)
 	regions, p, err := buildSkeleton(skeleton, c)
 	if err != nil {

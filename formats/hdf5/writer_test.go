@@ -18,8 +18,9 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/formats/manifest"
 )
 
 // bigMeta and bigSample are a dataset whose images take several blocks of checksums, with
@@ -46,7 +47,7 @@ func bigSample(i int) *formats.Sample {
 		{Data: data[:i%5], Encoding: formats.Plain},
 	}}
 	s.Values[1].SetInt64(int64(i % 2))
-	s.Sum = atrest.Sum(bigMeta.Schema, s)
+	s.Sum = checksum.Sum(bigMeta.Schema, s)
 	return s
 }
 
@@ -230,7 +231,7 @@ func TestDamagedImage(t *testing.T) {
 	if err := d.(formats.Checker).Check(context.Background(), formats.Part{}, 2, func(d formats.Damage) { found = append(found, d) }); err != nil {
 		t.Fatal(err)
 	}
-	if len(found) != 1 || found[0].Offset != 0 || found[0].Length != atrest.BlockSize {
+	if len(found) != 1 || found[0].Offset != 0 || found[0].Length != checksum.BlockSize {
 		t.Errorf("Check reports %+v", found)
 	}
 }
@@ -276,7 +277,7 @@ func TestRenamedFileChecks(t *testing.T) {
 
 // TestErrorsCarryTheLibrarysText: HDF5's own words are in the error.
 func TestErrorsCarryTheLibrarysText(t *testing.T) {
-	c := &content{images: staged{rows: newRows()}, table: atrest.NewTable(nil), schema: bigMeta.Schema}
+	c := &content{images: staged{rows: newRows()}, table: manifest.NewTable(nil), schema: bigMeta.Schema}
 	_, _, err := buildSkeleton(filepath.Join(t.TempDir(), "none", "x.h5"), c)
 	if err == nil || !strings.Contains(err.Error(), "No such file or directory") || !strings.Contains(err.Error(), "H5") {
 		t.Errorf("got %v", err)

@@ -8,13 +8,13 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // Check implements formats.Checker.
 func (d *dataset) Check(ctx context.Context, p formats.Part, workers int, report func(formats.Damage)) error {
-	sums, err := atrest.ReadSums(d.Path)
+	sums, err := checksum.ReadSums(d.Path)
 	if err != nil {
 		return err
 	}
@@ -24,12 +24,12 @@ func (d *dataset) Check(ctx context.Context, p formats.Part, workers int, report
 // CheckQuick implements formats.Checker: each key is looked up in the trees, whose pages are
 // few; the values' own pages are not touched.
 func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
-	sums, err := atrest.ReadSums(d.Path)
+	sums, err := checksum.ReadSums(d.Path)
 	if err != nil {
 		return err
 	}
 	data := func(name string) bool { return path.Base(name) == dataName }
-	large := slices.DeleteFunc(slices.Clone(sums), func(fs atrest.FileSums) bool { return !data(fs.Name) })
+	large := slices.DeleteFunc(slices.Clone(sums), func(fs checksum.FileSums) bool { return !data(fs.Name) })
 	if err := large.CheckSizes(d.Path, 0, report); err != nil {
 		return err
 	}

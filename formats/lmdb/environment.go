@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/mapped"
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
@@ -16,7 +16,7 @@ import (
 type environment struct {
 	pages
 	name      string // of the file, relative to the dataset
-	mapping   *atrest.Mapping
+	mapping   *mapped.Mapping
 	metas     error // what is wrong with the meta pages
 	databases []database
 }
@@ -38,7 +38,7 @@ var errNotOpen = errors.New("its pages cannot be read")
 // file; the environment is there all the same, and what can be read from it can be read.
 func openEnvironment(dir, name string, databases []string) (*environment, error) {
 	path := filepath.Join(dir, filepath.FromSlash(name))
-	mapping, err := atrest.Map(path)
+	mapping, err := mapped.Map(path)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
 			err = formats.Damaged(err)
@@ -167,7 +167,7 @@ func (e *environment) indexBy(n int, key func(rank int) string) {
 			_ = guard.Do(func() error {
 				if d.index = newIndex(&e.pages, d.root, n, key); d.index != nil && guard.Quiet(mark) {
 					d.ahead, d.known = new(ahead), make(known, n)
-					atrest.HugePages(d.known)
+					mapped.HugePages(d.known)
 					e.prefetchBranches(d.index)
 				}
 				return nil

@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/formats/mapped"
 )
 
 // fixture is a small dataset whose trees have branches, leaves and overflow pages. It is in
@@ -49,7 +50,7 @@ func fixtureSample(i int) *formats.Sample {
 	}}
 	s.Key += strings.Repeat("x", (formats.MaxKey-3)*i/(fixtureCount-1))
 	s.Values[1].SetInt64(int64(i % 2))
-	s.Sum = atrest.Sum(fixtureMeta.Schema, s)
+	s.Sum = checksum.Sum(fixtureMeta.Schema, s)
 	return s
 }
 
@@ -96,7 +97,7 @@ func inMemory(t testing.TB, images, fields []byte) *dataset {
 }
 
 func newEnvironment(name string, data []byte, databases []string) (*environment, error) {
-	e := &environment{name: name, mapping: &atrest.Mapping{Data: data}}
+	e := &environment{name: name, mapping: &mapped.Mapping{Data: data}}
 	return e, e.open(data, databases)
 }
 

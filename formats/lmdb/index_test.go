@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 )
 
 // indexed is a dataset of n keys, of whose values some lie in the leaves.
@@ -29,7 +29,7 @@ func indexed(t *testing.T, n int) *dataset {
 		s := formats.Sample{Key: fmt.Sprintf("train/%03d/%06d", i/100, i), Values: []formats.Value{
 			{Data: bytes.Repeat([]byte{byte(i)}, 10+i%7*i%3000), Encoding: formats.JPEG, Shape: []int{1, 1, 3}},
 		}}
-		s.Sum = atrest.Sum(m.Schema, &s)
+		s.Sum = checksum.Sum(m.Schema, &s)
 		if err := w.Write(&s); err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/staging"
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
@@ -50,7 +50,7 @@ func (w *writer) linkKept() error {
 		if err := os.Remove(to); err != nil {
 			return err
 		}
-		if err := atrest.LinkOrCopy(from, to); err != nil {
+		if err := staging.LinkOrCopy(from, to); err != nil {
 			return fmt.Errorf("keep %s: %w", from, err)
 		}
 		if err := durable.SyncDir(filepath.Dir(to)); err != nil {

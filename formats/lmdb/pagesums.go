@@ -13,7 +13,7 @@ import (
 
 	"github.com/bmatsuo/lmdb-go/lmdb"
 
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -39,12 +39,12 @@ func (p *pageSums) next(f io.ReaderAt, size int64, free []uint64) (pageSums, err
 }
 
 // whole gives the checksums of f as a file, every byte of which counts; f has size bytes.
-func (p *pageSums) whole(f io.ReaderAt, size int64, name string) (atrest.FileSums, error) {
+func (p *pageSums) whole(f io.ReaderAt, size int64, name string) (checksum.FileSums, error) {
 	n := pageSums{size: size, blocks: make([]uint32, blocksOf(size))}
 	stale := p.stale()
 	stale[0] = true
 	err := n.fill(f, p.blocks, stale, func([]byte, int64) {})
-	return atrest.FileSums{Name: name, Size: size, Blocks: n.blocks}, err
+	return checksum.FileSums{Name: name, Size: size, Blocks: n.blocks}, err
 }
 
 // stale are the blocks whose bytes may have changed since.
@@ -53,7 +53,7 @@ func (p *pageSums) stale() map[int64]bool {
 	for _, page := range p.free {
 		stale[blockOf(page)] = true
 	}
-	if len(p.blocks) > 0 && p.size%atrest.BlockSize != 0 {
+	if len(p.blocks) > 0 && p.size%checksum.BlockSize != 0 {
 		stale[int64(len(p.blocks)-1)] = true
 	}
 	return stale
@@ -61,14 +61,14 @@ func (p *pageSums) stale() map[int64]bool {
 
 // fill computes the blocks that old does not have and those that are stale in it.
 func (p *pageSums) fill(f io.ReaderAt, old []uint32, stale map[int64]bool, clean func(b []byte, block int64)) error {
-	buf := make([]byte, atrest.BlockSize)
+	buf := make([]byte, checksum.BlockSize)
 	for i := range int64(len(p.blocks)) {
 		if i < int64(len(old)) && !stale[i] {
 			p.blocks[i] = old[i]
 			continue
 		}
-		off := i * atrest.BlockSize
-		b := buf[:min(atrest.BlockSize, p.size-off)]
+		off := i * checksum.BlockSize
+		b := buf[:min(checksum.BlockSize, p.size-off)]
 		if _, err := f.ReadAt(b, off); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (p *pageSums) clear(b []byte, block int64) {
 			clear(b[metaOffset(i):][:metaLength])
 		}
 	}
-	first := uint64(block * atrest.BlockSize / page)
+	first := uint64(block * checksum.BlockSize / page)
 	at, _ := slices.BinarySearch(p.free, first)
 	for _, n := range p.free[at:] {
 		from := int64(n-first) * page
@@ -106,10 +106,10 @@ func (p *pageSums) digest() uint32 {
 	return crc32.Checksum(b, castagnoli)
 }
 
-func blocksOf(size int64) int64 { return (size + atrest.BlockSize - 1) / atrest.BlockSize }
+func blocksOf(size int64) int64 { return (size + checksum.BlockSize - 1) / checksum.BlockSize }
 
 func blockOf(page uint64) int64 {
-	return int64(page) * int64(os.Getpagesize()) / atrest.BlockSize
+	return int64(page) * int64(os.Getpagesize()) / checksum.BlockSize
 }
 
 // freePages lists the pages of env that hold nothing, ascending.

@@ -16,8 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/formats/sidecar"
+	"github.com/dsconv/dsconv/formats/staging"
 )
 
 // partial is an unfinished dataset in memory, whose checksums are put right after it was
@@ -138,18 +139,18 @@ func TestMadeUpStages(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.lmdb")
 			p := whole.clone()
 			change(p)
-			p.store(t, path+atrest.Suffix)
+			p.store(t, path+sidecar.Suffix)
 			if err := formattest.GoOn(Format{}, path, fixtureSamples()); !errors.Is(err, formats.ErrDamaged) {
 				t.Fatalf("%v, want ErrDamaged", err)
 			}
-			must(t, atrest.Discard(path))
+			must(t, staging.Discard(path))
 			w, err := Format{}.Create(path, fixtureMeta, formats.CreateOptions{})
 			must(t, err)
 			must(t, w.Close())
 		})
 	}
 	path := filepath.Join(t.TempDir(), "x.lmdb")
-	whole.clone().store(t, path+atrest.Suffix)
+	whole.clone().store(t, path+sidecar.Suffix)
 	must(t, formattest.GoOn(Format{}, path, fixtureSamples()))
 }
 
@@ -222,7 +223,7 @@ func FuzzPartial(f *testing.F) {
 		p.change(what, at, with)
 		p.change(what2, at2, with2)
 		path := filepath.Join(t.TempDir(), "x.lmdb")
-		p.store(t, path+atrest.Suffix)
+		p.store(t, path+sidecar.Suffix)
 		formattest.GoesOnOrNot(t, Format{}, path, fixtureSamples())
 	})
 }

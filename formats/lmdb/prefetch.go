@@ -3,7 +3,9 @@ package lmdb
 import (
 	"sync"
 
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/manifest"
+	"github.com/dsconv/dsconv/formats/mapped"
+	"github.com/dsconv/dsconv/formats/sharded"
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
@@ -46,11 +48,11 @@ func (d *dataset) Prefetch(indices []int32) {
 
 // prefetchBranches asks for the pages that tell where leaves are.
 func (e *environment) prefetchBranches(ix *index) {
-	places := make([]atrest.Place, 0, len(ix.branches.page))
+	places := make([]manifest.Place, 0, len(ix.branches.page))
 	for _, page := range ix.branches.page {
 		places = append(places, e.place(min(page, e.count)))
 	}
-	atrest.Prefetch([]*atrest.Mapping{e.mapping}, places)
+	sharded.Prefetch([]*mapped.Mapping{e.mapping}, places)
 }
 
 func (e *environment) prefetch(db *database, ranks []int32, key func(rank int) string) {
@@ -63,19 +65,19 @@ func (e *environment) prefetch(db *database, ranks []int32, key func(rank int) s
 	ready, late := e.split(db.index, ranks)
 	places := e.values(db.index, db.ahead.swap(late), key)
 	places = append(places, e.values(db.index, ready, key)...)
-	atrest.Prefetch([]*atrest.Mapping{e.mapping}, places)
+	sharded.Prefetch([]*mapped.Mapping{e.mapping}, places)
 }
 
 // cached looks at a few of the ranks and says whether leaves and values are in memory.
 func (e *environment) cached(ix *index, ranks []int32, key func(rank int) string) bool {
-	files := []*atrest.Mapping{e.mapping}
+	files := []*mapped.Mapping{e.mapping}
 	for k := range min(looks, len(ranks)) {
 		rank := ranks[k*len(ranks)/min(looks, len(ranks))]
 		page, _, ok := ix.leaf(int(rank))
-		if !ok || page >= e.count || !atrest.Cached(files, []atrest.Place{e.place(page)}) {
+		if !ok || page >= e.count || !sharded.Cached(files, []manifest.Place{e.place(page)}) {
 			return false
 		}
-		if value := e.values(ix, []int32{rank}, key); len(value) > 0 && !atrest.Cached(files, value) {
+		if value := e.values(ix, []int32{rank}, key); len(value) > 0 && !sharded.Cached(files, value) {
 			return false
 		}
 	}
@@ -86,14 +88,14 @@ func (e *environment) cached(ix *index, ranks []int32, key func(rank int) string
 const looks = 4
 
 // values are the places of those values that do not lie in the leaves, which are read.
-func (e *environment) values(ix *index, ranks []int32, key func(rank int) string) []atrest.Place {
-	places := make([]atrest.Place, 0, len(ranks))
+func (e *environment) values(ix *index, ranks []int32, key func(rank int) string) []manifest.Place {
+	places := make([]manifest.Place, 0, len(ranks))
 	for _, i := range ranks {
 		n, ok := ix.find(int(i), key(int(i)))
 		if !ok {
 			continue
 		}
-		p := atrest.Place{Length: pageHeader + int64(n.size())}
+		p := manifest.Place{Length: pageHeader + int64(n.size())}
 		if no, _, err := n.place(); err == nil && no < e.count {
 			p.Offset = int64(no) * int64(e.size)
 			if p.Offset+p.Length <= int64(len(e.data)) {
@@ -107,29 +109,29 @@ func (e *environment) values(ix *index, ranks []int32, key func(rank int) string
 // split parts the ranks whose leaves are in memory from the late ones, whose leaves it asks
 // for.
 func (e *environment) split(ix *index, ranks []int32) (ready, late []int32) {
-	leaves := make([]atrest.Place, 0, len(ranks))
+	leaves := make([]manifest.Place, 0, len(ranks))
 	found := make([]int32, 0, len(ranks))
 	for _, i := range ranks {
 		if page, _, ok := ix.leaf(int(i)); ok && page < e.count {
 			leaves, found = append(leaves, e.place(page)), append(found, i)
 		}
 	}
-	files := []*atrest.Mapping{e.mapping}
-	if atrest.Cached(files, leaves) {
+	files := []*mapped.Mapping{e.mapping}
+	if sharded.Cached(files, leaves) {
 		return found, nil
 	}
 	for k, i := range found {
-		if atrest.Cached(files, leaves[k:k+1]) {
+		if sharded.Cached(files, leaves[k:k+1]) {
 			ready = append(ready, i)
 		} else {
 			late = append(late, i)
 		}
 	}
-	atrest.Prefetch(files, leaves)
+	sharded.Prefetch(files, leaves)
 	return ready, late
 }
 
 // place is where a page lies in the file.
-func (e *environment) place(page uint64) atrest.Place {
-	return atrest.Place{Offset: int64(page) * int64(e.size), Length: int64(e.size)}
+func (e *environment) place(page uint64) manifest.Place {
+	return manifest.Place{Offset: int64(page) * int64(e.size), Length: int64(e.size)}
 }

@@ -7,14 +7,16 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/formats/manifest"
 	"github.com/dsconv/dsconv/formats/npy"
+	"github.com/dsconv/dsconv/formats/sidecar"
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // dataset is an open LMDB dataset.
 type dataset struct {
-	atrest.Reader
+	manifest.Reader
 	further []int        // places in the schema
 	headers []npy.Parser // of each field's raw values
 	images  *environment
@@ -59,16 +61,16 @@ func (Format) Salvage(path string) (formats.Dataset, error) {
 // files, err with what describes the dataset.
 func open(path string) (d *dataset, damage, err error) {
 	path = filepath.Clean(path)
-	catalog, err := atrest.ReadSidecar(path)
+	catalog, err := sidecar.ReadSidecar(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	meta := catalog.Meta()
 	if meta.Format != (Format{}).Name() {
-		return nil, nil, fmt.Errorf("%s: %w: %s says that its format is %q", path, formats.ErrNotDataset, atrest.MetaName, meta.Format)
+		return nil, nil, fmt.Errorf("%s: %w: %s says that its format is %q", path, formats.ErrNotDataset, sidecar.MetaName, meta.Format)
 	}
 	d = &dataset{further: furtherFields(meta.Schema), headers: make([]npy.Parser, len(meta.Schema))}
-	d.Reader = atrest.Reader{Catalog: catalog, Path: path, Lend: d.lend}
+	d.Reader = manifest.Reader{Catalog: catalog, Path: path, Lend: d.lend}
 	d.images, damage = openEnvironment(path, dataName, nil)
 	if len(d.further) > 0 {
 		var more error
@@ -90,12 +92,12 @@ func (d *dataset) environments() []*environment {
 
 // checkSizes compares the lengths of the data files with the table of checksums.
 func (d *dataset) checkSizes() error {
-	sums, err := atrest.ReadSums(d.Path)
+	sums, err := checksum.ReadSums(d.Path)
 	if err != nil {
 		return err
 	}
 	for _, e := range d.environments() {
-		i := slices.IndexFunc(sums, func(fs atrest.FileSums) bool { return fs.Name == e.name })
+		i := slices.IndexFunc(sums, func(fs checksum.FileSums) bool { return fs.Name == e.name })
 		if i < 0 {
 			return fmt.Errorf("%s: %w: %s is not in the table of checksums", d.Path, formats.ErrDamaged, e.name)
 		}
@@ -107,7 +109,7 @@ func (d *dataset) checkSizes() error {
 }
 
 // Removed implements formats.Removals.
-func (d *dataset) Removed() ([]formats.Removed, error) { return atrest.ReadRemoved(d.Path, d.Meta()) }
+func (d *dataset) Removed() ([]formats.Removed, error) { return sidecar.ReadRemoved(d.Path, d.Meta()) }
 
 // lend gives a value in the mapped file; see atrest.Reader.
 func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/sidecar"
 )
 
 // TestSalvage: whatever happens to a data file, all samples are known, those that are read
@@ -84,7 +84,7 @@ func zero(path string, off int64, n int) error {
 
 // TestSalvageWantsTheManifest: what describes the dataset must be whole.
 func TestSalvageWantsTheManifest(t *testing.T) {
-	for _, name := range []string{atrest.ManifestName, atrest.MetaName} {
+	for _, name := range []string{sidecar.ManifestName, sidecar.MetaName} {
 		path := copyFixture(t)
 		if err := os.Truncate(filepath.Join(path, name), 100); err != nil {
 			t.Fatal(err)

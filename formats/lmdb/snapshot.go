@@ -10,7 +10,8 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/mapped"
+	"github.com/dsconv/dsconv/formats/staging"
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
@@ -60,7 +61,7 @@ func (s *store) takeSnapshot() (snapshot, error) {
 // restore makes the data.mdb at path what it was and gives its checksums. ErrDamaged if it
 // cannot be, or if it is not what a writer of so many entries in each database leaves.
 func (s snapshot) restore(path string, names []string, entries int) (pageSums, error) {
-	f, err := atrest.OpenStaged(path)
+	f, err := staging.OpenStaged(path)
 	if err != nil {
 		return pageSums{}, err
 	}
@@ -91,7 +92,7 @@ func (s snapshot) checkFile(f *os.File, names []string, entries int) error {
 	if s.Size < metaOffset(metaPages) || s.Size%int64(page) != 0 || !free {
 		return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
 	}
-	m, err := atrest.Map(f.Name())
+	m, err := mapped.Map(f.Name())
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/bmatsuo/lmdb-go/lmdb"
 	"golang.org/x/sys/unix"
 
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/formats/staging"
 )
 
 const (
@@ -221,7 +222,7 @@ func (s *store) startWriteback() error {
 	if err != nil {
 		return err
 	}
-	atrest.StartWriteback(s.file, s.begun, st.Size()-s.begun)
+	staging.StartWriteback(s.file, s.begun, st.Size()-s.begun)
 	s.begun = st.Size()
 	return nil
 }
@@ -280,7 +281,7 @@ func (s *store) reopen() error {
 
 // finish writes all, closes the environment, leaves data.mdb alone in its final form and
 // gives its checksums under name.
-func (s *store) finish(name string) (sums atrest.FileSums, err error) {
+func (s *store) finish(name string) (sums checksum.FileSums, err error) {
 	if err := errors.Join(s.flush(), s.wait()); err != nil {
 		return sums, err
 	}
@@ -299,7 +300,7 @@ func (s *store) finish(name string) (sums atrest.FileSums, err error) {
 	if err := fitMap(s.data()); err != nil {
 		return sums, err
 	}
-	head, err := atrest.SumFile(s.data(), name, atrest.BlockSize)
+	head, err := checksum.SumFile(s.data(), name, checksum.BlockSize)
 	if err == nil {
 		copy(sums.Blocks, head.Blocks)
 	}
@@ -307,10 +308,10 @@ func (s *store) finish(name string) (sums atrest.FileSums, err error) {
 }
 
 // sumAll gives the checksums of data.mdb as it is; no transaction must be open.
-func (s *store) sumAll(name string) (atrest.FileSums, error) {
+func (s *store) sumAll(name string) (checksum.FileSums, error) {
 	st, err := s.file.Stat()
 	if err != nil {
-		return atrest.FileSums{}, err
+		return checksum.FileSums{}, err
 	}
 	return s.sums.whole(s.file, st.Size(), name)
 }

@@ -13,8 +13,9 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/formats/sidecar"
 )
 
 // bigMeta and bigSample are a dataset with further fields whose samples take many pages,
@@ -44,7 +45,7 @@ func bigSample(i int) *formats.Sample {
 		{Data: data[:i%5], Encoding: formats.Plain},
 	}}
 	s.Values[1].SetInt64(int64(i % 7))
-	s.Sum = atrest.Sum(bigMeta.Schema, s)
+	s.Sum = checksum.Sum(bigMeta.Schema, s)
 	return s
 }
 
@@ -102,7 +103,7 @@ func TestKilledBetweenTransactions(t *testing.T) {
 	feed(t, newBig(t, want), 0, func(i int) {
 		if i%37 == 5 || i%big.Every == 0 || i == big.Count-1 {
 			copies[i] = filepath.Join(t.TempDir(), "x.lmdb")
-			if err := os.CopyFS(copies[i]+atrest.Suffix, os.DirFS(want+atrest.Suffix)); err != nil {
+			if err := os.CopyFS(copies[i]+sidecar.Suffix, os.DirFS(want+sidecar.Suffix)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
 	"github.com/dsconv/dsconv/formats/npy"
+	"github.com/dsconv/dsconv/formats/value"
 )
 
 // A skippable zstd frame is a magic of its own, the length of what follows, and that; see
@@ -66,7 +66,7 @@ func parseImage(f *formats.Field, in *formats.Info, b []byte, shape []int, heade
 		err = fmt.Errorf("%w: it has %d bytes, %d were written", formats.ErrDamaged, len(v.Data), in.Size)
 	}
 	if v.Encoding == formats.RawZstd {
-		v.DType = atrest.FrameType(f, v.Shape, v.Data)
+		v.DType = value.FrameType(f, v.Shape, v.Data)
 	}
 	return v, err
 }

@@ -9,7 +9,10 @@ import (
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/formats/sidecar"
+	"github.com/dsconv/dsconv/formats/staging"
+	"github.com/dsconv/dsconv/formats/value"
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
@@ -19,11 +22,11 @@ const stagedName = "dataset"
 // writer adds samples to the environments. A transaction that was lost leaves only Close
 // and Resume.
 type writer struct {
-	*atrest.Single
+	*staging.Single
 	further []int // places in the schema
 	images  *store
-	fields  *store      // nil without further fields
-	kept    atrest.Sums // of the old environments, if they stay
+	fields  *store        // nil without further fields
+	kept    checksum.Sums // of the old environments, if they stay
 }
 
 var _ formats.Writer = (*writer)(nil)
@@ -36,22 +39,22 @@ type state struct {
 
 // Create implements formats.WritableFormat.
 func (Format) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
-	return atrest.CreateSingle(path, m, o, ours, start)
+	return staging.CreateSingle(path, m, o, ours, start)
 }
 
 // Resume implements formats.WritableFormat.
 func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
-	return atrest.ResumeSingle(path, ours, start)
+	return staging.ResumeSingle(path, ours, start)
 }
 
 // ours says why what lies at path is not dsconv's.
 func ours(path string) error {
-	_, err := atrest.ReadSidecar(path)
+	_, err := sidecar.ReadSidecar(path)
 	return err
 }
 
 // start opens the environments as of the last checkpoint.
-func start(single *atrest.Single) (formats.Writer, error) {
+func start(single *staging.Single) (formats.Writer, error) {
 	w := &writer{Single: single, further: furtherFields(single.Meta.Schema)}
 	if err := w.openStores(); err != nil {
 		return nil, errors.Join(err, w.Close())
@@ -97,7 +100,7 @@ func (w *writer) Write(s *formats.Sample) error {
 func (w *writer) check(s *formats.Sample) error {
 	schema := w.Meta.Schema
 	image := schema.ImageIndex()
-	err := atrest.CheckFrame(&schema[image], &s.Values[image])
+	err := value.CheckFrame(&schema[image], &s.Values[image])
 	for _, i := range w.further {
 		err = errors.Join(err, checkField(&schema[i], &s.Values[i]))
 	}
@@ -173,7 +176,7 @@ func (w *writer) commit() error {
 }
 
 // finish gives the data files their final form and their checksums.
-func (w *writer) finish() (sums atrest.Sums, err error) {
+func (w *writer) finish() (sums checksum.Sums, err error) {
 	if w.kept != nil {
 		return w.kept, w.linkKept()
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/sharded"
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // dataset is what plain and compressed shards have in common.
 type dataset struct {
-	*atrest.Records
+	*sharded.Records
 	slots []slot
 }
 
@@ -48,15 +48,15 @@ var (
 
 // Open opens the shards at path: a *Dataset, or a *Compressed for .tar.zst.
 func (f Format) Open(path string) (formats.Dataset, error) {
-	return open(path, atrest.OpenRecords)
+	return open(path, sharded.OpenRecords)
 }
 
 // Salvage implements formats.Salvager.
 func (f Format) Salvage(path string) (formats.Dataset, error) {
-	return open(path, atrest.SalvageRecords)
+	return open(path, sharded.SalvageRecords)
 }
 
-func open(path string, records func(path string) (*atrest.Records, error)) (formats.Dataset, error) {
+func open(path string, records func(path string) (*sharded.Records, error)) (formats.Dataset, error) {
 	r, err := records(path)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func open(path string, records func(path string) (*atrest.Records, error)) (form
 
 // checkKind refuses the description of another format's dataset, and compressed shards that
 // were given the name of plain ones, or the other way round.
-func checkKind(path string, r *atrest.Records) error {
+func checkKind(path string, r *sharded.Records) error {
 	if err := r.CheckFormat(Format{}.Name()); err != nil {
 		return err
 	}

@@ -15,14 +15,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/staging"
 )
 
 // madeUp is a dataset of one record, whatever that is, with a sidecar and checksums that
 // agree with it.
 func madeUp(path, key string, record []byte) error {
 	m := formats.Meta{Version: formats.Version, Format: "shard", Schema: formats.Schema{{Name: "image", Kind: formats.Image}, {Name: "label", Kind: formats.Label}}}
-	s, err := atrest.CreateShards(path, m, formats.CreateOptions{}, nil)
+	s, err := staging.CreateShards(path, m, formats.CreateOptions{}, nil)
 	if err != nil {
 		return err
 	}

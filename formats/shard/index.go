@@ -10,7 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/mapped"
+	"github.com/dsconv/dsconv/formats/staging"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/guard"
 )
@@ -22,7 +23,7 @@ const widsName = "wids.json"
 // cut, from the file while it is in the page cache; after a Resume, those of earlier shards
 // are made in publish.
 type indexer struct {
-	shards *atrest.Shards
+	shards *staging.Shards
 	off    bool // compressed shards have no indexes
 	done   map[string]bool
 }
@@ -57,7 +58,7 @@ func (x *indexer) content(files []string, shard int) ([]byte, error) {
 			return b, nil
 		}
 	}
-	mp, err := atrest.Map(x.shards.Path(files[shard]))
+	mp, err := mapped.Map(x.shards.Path(files[shard]))
 	if err != nil {
 		return nil, err
 	}

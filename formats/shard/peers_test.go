@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
@@ -85,7 +85,7 @@ func peerSample(t *testing.T, schema formats.Schema, key string, i int) *formats
 	s.Values[4] = formats.Value{Data: make([]byte, 16*(i%3)), Encoding: formats.Raw, DType: formats.Float32, Shape: []int{i % 3, 4}}
 	s.Values[5] = formats.Value{Data: []byte("caption " + key), Encoding: formats.Plain}
 	s.Values[6].SetInt64(int64(i))
-	s.Sum = atrest.Sum(schema, s)
+	s.Sum = checksum.Sum(schema, s)
 	return s
 }
 

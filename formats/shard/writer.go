@@ -6,12 +6,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/staging"
 )
 
 // Writer writes one dataset of shards.
 type Writer struct {
-	shards *atrest.Shards
+	shards *staging.Shards
 	enc    encoder
 	index  indexer
 	zstd   *zstd.Encoder // nil where the shards are not compressed
@@ -36,7 +36,7 @@ func (f Format) Create(path string, m formats.Meta, o formats.CreateOptions) (fo
 	if err != nil {
 		return nil, err
 	}
-	if w.shards, err = atrest.CreateShards(path, m, o, end); err != nil {
+	if w.shards, err = staging.CreateShards(path, m, o, end); err != nil {
 		return nil, err
 	}
 	w.index.shards = w.shards
@@ -49,7 +49,7 @@ func (f Format) Resume(path string, o formats.CreateOptions) (formats.Writer, fo
 	if err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
-	if w.shards, err = atrest.ResumeShards(path, end); err != nil {
+	if w.shards, err = staging.ResumeShards(path, end); err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
 	st := w.shards.Stage()

@@ -4,13 +4,13 @@ import (
 	"errors"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/sharded"
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // Dataset reads TFRecord files that a Writer wrote, from mapped memory.
 type Dataset struct {
-	*atrest.Records
+	*sharded.Records
 	features []feature
 }
 
@@ -26,14 +26,14 @@ var (
 )
 
 // Open opens the files at path.
-func (Format) Open(path string) (formats.Dataset, error) { return open(path, atrest.OpenRecords) }
+func (Format) Open(path string) (formats.Dataset, error) { return open(path, sharded.OpenRecords) }
 
 // Salvage implements formats.Salvager.
 func (Format) Salvage(path string) (formats.Dataset, error) {
-	return open(path, atrest.SalvageRecords)
+	return open(path, sharded.SalvageRecords)
 }
 
-func open(path string, records func(path string) (*atrest.Records, error)) (formats.Dataset, error) {
+func open(path string, records func(path string) (*sharded.Records, error)) (formats.Dataset, error) {
 	r, err := records(path)
 	if err != nil {
 		return nil, err

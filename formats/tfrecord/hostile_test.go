@@ -13,13 +13,13 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/staging"
 )
 
 // madeUp is a dataset of one record, whatever that is, with a sidecar that agrees with it.
 func madeUp(path, key string, record []byte) error {
 	m := formats.Meta{Version: formats.Version, Format: "tfrecord", Schema: formats.Schema{{Name: "image", Kind: formats.Image}, {Name: "label", Kind: formats.Label}}}
-	s, err := atrest.CreateShards(path, m, formats.CreateOptions{}, nil)
+	s, err := staging.CreateShards(path, m, formats.CreateOptions{}, nil)
 	if err != nil {
 		return err
 	}

@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/staging"
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // Writer writes one dataset of TFRecord files.
 type Writer struct {
-	shards *atrest.Shards
+	shards *staging.Shards
 	enc    encoder
 }
 
@@ -32,7 +32,7 @@ func (f Format) Create(path string, m formats.Meta, o formats.CreateOptions) (fo
 	if err := check(path, o); err != nil {
 		return nil, err
 	}
-	s, err := atrest.CreateShards(path, m, o, nil)
+	s, err := staging.CreateShards(path, m, o, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (f Format) Resume(path string, o formats.CreateOptions) (formats.Writer, fo
 	if err := check(path, o); err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
-	s, err := atrest.ResumeShards(path, nil)
+	s, err := staging.ResumeShards(path, nil)
 	if err != nil {
 		return nil, formats.Meta{}, nil, err
 	}

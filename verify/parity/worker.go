@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/jpeg"
@@ -83,7 +83,7 @@ func (w *worker) sample(ctx context.Context, p pair) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.key, err)
 	}
-	if p.inFiles && p.hash != [16]byte{} && atrest.Hash(source.Data) != p.hash {
+	if p.inFiles && p.hash != [16]byte{} && checksum.Hash(source.Data) != p.hash {
 		w.mu.Lock()
 		w.found.Changed = append(w.found.Changed, p.key)
 		w.mu.Unlock()

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package atrest
-
-import "os"
-
-// StartWriteback does nothing here.
-func StartWriteback(*os.File, int64, int64) {}

@@ -1,0 +1,135 @@
+package checksum
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/wire"
+)
+
+// BlockSize is the number of bytes that one checksum covers.
+const BlockSize = 1 << 20
+
+const sumsMagic = "DSCSUMS1"
+
+var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// FileSums are the CRC-32C checksums of one file's blocks; the last block may be short.
+type FileSums struct {
+	Name   string // relative to the dataset, '/'-separated
+	Size   int64
+	Blocks []uint32
+}
+
+// Sums are the checksums of all files of a dataset.
+type Sums []FileSums
+
+// Encode lays the table out: magic, files, blocks, and a CRC-32C of all that.
+func (s Sums) Encode() []byte {
+	b := []byte(sumsMagic)
+	b = binary.AppendUvarint(b, uint64(len(s)))
+	for _, f := range s {
+		b = binary.AppendUvarint(b, uint64(len(f.Name)))
+		b = append(b, f.Name...)
+		b = binary.AppendUvarint(b, uint64(f.Size))
+		for _, x := range f.Blocks {
+			b = binary.LittleEndian.AppendUint32(b, x)
+		}
+	}
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, Castagnoli))
+}
+
+// DecodeSums reads what Encode wrote. ErrDamaged if the table does not check itself.
+func DecodeSums(b []byte) (Sums, error) {
+	bad := fmt.Errorf("%w: the table of block checksums does not check", formats.ErrDamaged)
+	if len(b) < len(sumsMagic)+4 || !bytes.HasPrefix(b, []byte(sumsMagic)) {
+		return nil, bad
+	}
+	body := b[:len(b)-4]
+	if crc32.Checksum(body, Castagnoli) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
+		return nil, bad
+	}
+	r := &wire.Cursor{B: body[len(sumsMagic):]}
+	n := r.Length(1)
+	s := make(Sums, 0, n)
+	for range n {
+		f := FileSums{Name: string(r.Bytes()), Size: r.Varint()}
+		blocks := f.Size / BlockSize
+		if f.Size%BlockSize != 0 {
+			blocks++
+		}
+		// A name that leads out of the dataset would be read.
+		if f.Size < 0 || blocks > int64(len(r.B)/4) || !filepath.IsLocal(filepath.FromSlash(f.Name)) {
+			return nil, bad
+		}
+		f.Blocks = make([]uint32, blocks)
+		for i := range f.Blocks {
+			f.Blocks[i] = r.Uint32()
+		}
+		s = append(s, f)
+	}
+	if r.Failed || len(r.B) != 0 {
+		return nil, bad
+	}
+	return s, nil
+}
+
+// SumFile reads the file at path and computes its checksums under name. limit, if not
+// negative, is the number of bytes to cover.
+func SumFile(path, name string, limit int64) (FileSums, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return FileSums{}, err
+	}
+	defer f.Close()
+	fs := FileSums{Name: name}
+	var src io.Reader = f
+	if limit >= 0 {
+		src = io.LimitReader(f, limit)
+	}
+	buf := make([]byte, BlockSize)
+	for {
+		n, err := io.ReadFull(src, buf)
+		if n > 0 {
+			fs.Size += int64(n)
+			fs.Blocks = append(fs.Blocks, crc32.Checksum(buf[:n], Castagnoli))
+		}
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return fs, nil
+		case err != nil:
+			return FileSums{}, err
+		}
+	}
+}
+
+// Verify compares content, all of the file's bytes, with its checksums. ErrDamaged if they
+// are not what was written.
+func (fs FileSums) Verify(content []byte) error {
+	if int64(len(content)) != fs.Size {
+		return fmt.Errorf("%w: it has %d bytes, %d were written", formats.ErrDamaged, len(content), fs.Size)
+	}
+	return fs.VerifyRange(content, 0, fs.Size)
+}
+
+// VerifyRange is Verify of the blocks alone that n bytes from off on lie in; content begins
+// with the file's first byte.
+func (fs FileSums) VerifyRange(content []byte, off, n int64) error {
+	if off < 0 || n < 0 || off > fs.Size || n > fs.Size-off || fs.Size > int64(len(content)) {
+		return fmt.Errorf("%w: the file ends before byte %d", formats.ErrDamaged, off+n)
+	}
+	for i := off / BlockSize; n > 0 && i*BlockSize < off+n; i++ {
+		block := content[i*BlockSize : min((i+1)*BlockSize, fs.Size)]
+		if crc32.Checksum(block, Castagnoli) != fs.Blocks[i] {
+			return fmt.Errorf("%w: the checksum of the bytes %d to %d differs", formats.ErrDamaged, i*BlockSize, i*BlockSize+int64(len(block)))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package checksum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
+)
+
+// Check compares part p of the files under dir with the table on up to workers goroutines and
+// reports each damaged block, a missing file, a file of another size and what the disk
+// cannot read. tail is the number of bytes that may follow the last covered one (the table
+// itself, in a single file). The error is about a file that may not be opened, or of ctx.
+// report is not called concurrently.
+func (s Sums) Check(ctx context.Context, dir string, tail int64, p formats.Part, workers int, report func(formats.Damage)) error {
+	var spans []span
+	for i := range s {
+		told := report
+		if p.K > 0 {
+			told = func(formats.Damage) {} // the first part has told of it
+		}
+		size, err := s[i].there(dir, tail, told)
+		if err != nil {
+			return err
+		}
+		blocks := (min(size, s[i].Size) + BlockSize - 1) / BlockSize
+		for from := int64(0); from < blocks; from += spanBlocks {
+			spans = append(spans, span{i, from, min(from+spanBlocks, blocks)})
+		}
+	}
+	from, to := p.Of(len(spans))
+	spans = spans[from:to]
+	sc := &scanner{sums: s, dir: dir, spans: spans, report: report}
+	var wg sync.WaitGroup
+	for range max(1, min(workers, len(spans))) {
+		wg.Go(func() { sc.work(ctx) })
+	}
+	wg.Wait()
+	return errors.Join(sc.failed, ctx.Err())
+}
+
+// CheckSizes is Check by the files' names and sizes alone.
+func (s Sums) CheckSizes(dir string, tail int64, report func(formats.Damage)) error {
+	for i := range s {
+		if _, err := s[i].there(dir, tail, report); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckFiles is Check of those files of the table alone that small says are small: those
+// that describe the dataset.
+func (s Sums) CheckFiles(ctx context.Context, dir string, small func(name string) bool, report func(formats.Damage)) error {
+	some := slices.DeleteFunc(slices.Clone(s), func(fs FileSums) bool { return !small(fs.Name) })
+	return some.Check(ctx, dir, 0, formats.Part{}, 1, report)
+}
+
+func (fs FileSums) path(dir string) string { return filepath.Join(dir, filepath.FromSlash(fs.Name)) }
+
+// there looks for the file and reports if it is missing or of another size; size is the
+// one that it has.
+func (fs FileSums) there(dir string, tail int64, report func(formats.Damage)) (size int64, err error) {
+	st, err := os.Stat(fs.path(dir))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		report(formats.Damage{File: fs.Name, Length: fs.Size, Cause: "the file is missing"})
+		return 0, nil
+	case errors.Is(err, unix.EIO):
+		report(formats.Damage{File: fs.Name, Length: fs.Size, Cause: err.Error()})
+		return 0, nil
+	case err != nil:
+		return 0, err
+	case st.Size() != fs.Size+tail:
+		report(formats.Damage{
+			File: fs.Name, Offset: min(st.Size(), fs.Size), Length: max(st.Size(), fs.Size+tail) - min(st.Size(), fs.Size),
+			Cause: fmt.Sprintf("the file has %d bytes, %d were written", st.Size(), fs.Size+tail),
+		})
+	}
+	return st.Size(), nil
+}
+
+// Recognizes reports whether the file of that size, which has another name than was written,
+// may be this one, be it damaged: it has the size or one of the blocks that were written, or
+// nothing that could be lost.
+func (fs FileSums) Recognizes(path string, size int64) bool {
+	if size == 0 || size == fs.Size {
+		return true
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	block := make([]byte, BlockSize)
+	for i := int64(0); (i+1)*BlockSize <= min(size, fs.Size); i++ {
+		if checkBlock(f, i*BlockSize, block, fs.Blocks[i]) == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// span is a run of blocks of one file that one goroutine reads.
+type span struct {
+	file     int
+	from, to int64 // blocks
+}
+
+// spanBlocks is the length of a span: much more work than to open the file once more.
+const spanBlocks = 16
+
+// piece is how many bytes are read at a time: they are still in the core's own cache when
+// they are summed, which is twice as fast as with whole blocks.
+const piece = 256 << 10
+
+// scanner is a Check under way.
+type scanner struct {
+	sums  Sums
+	dir   string
+	spans []span
+	next  atomic.Int64
+
+	mu     sync.Mutex // for what follows
+	report func(formats.Damage)
+	failed error
+}
+
+func (sc *scanner) work(ctx context.Context) {
+	buf := make([]byte, BlockSize)
+	for ctx.Err() == nil {
+		i := sc.next.Add(1) - 1
+		if i >= int64(len(sc.spans)) {
+			return
+		}
+		sp := sc.spans[i]
+		if err := guard.For(sc.sums[sp.file].Name, func() error { return sc.span(ctx, sp, buf) }); err != nil {
+			sc.mu.Lock()
+			sc.failed = errors.Join(sc.failed, err)
+			sc.mu.Unlock()
+		}
+	}
+}
+
+func (sc *scanner) span(ctx context.Context, sp span, buf []byte) error {
+	fs := &sc.sums[sp.file]
+	f, err := os.Open(fs.path(sc.dir))
+	if errors.Is(err, unix.EIO) {
+		sc.damaged(fs, sp.from*BlockSize, (sp.to-sp.from)*BlockSize, err.Error())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for i := sp.from; i < sp.to && ctx.Err() == nil; i++ {
+		off := i * BlockSize
+		block := buf[:min(BlockSize, fs.Size-off)]
+		if cause := checkBlock(f, off, block, fs.Blocks[i]); cause != "" {
+			sc.damaged(fs, off, int64(len(block)), cause)
+		}
+	}
+	return nil
+}
+
+func (sc *scanner) damaged(fs *FileSums, off, n int64, cause string) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	sc.report(formats.Damage{File: fs.Name, Offset: off, Length: n, Cause: cause})
+}
+
+// checkBlock reads a block of f at off and says what is wrong with it, "" if nothing is.
+func checkBlock(f io.ReaderAt, off int64, block []byte, want uint32) string {
+	var sum uint32
+	for at := 0; at < len(block); at += piece {
+		p := block[at:min(at+piece, len(block))]
+		n, err := f.ReadAt(p, off+int64(at))
+		switch {
+		case errors.Is(err, io.EOF) && n < len(p):
+			return "the file ends before"
+		case err != nil && !errors.Is(err, io.EOF):
+			return fmt.Sprintf("byte %d cannot be read: %v", off+int64(at+n), err)
+		}
+		sum = crc32.Update(sum, Castagnoli, p)
+	}
+	if sum != want {
+		return "the checksum differs"
+	}
+	return ""
+}

@@ -1,0 +1,188 @@
+package manifest
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// The decoders of Parquet's encodings that the manifest uses. Each fills room that its caller
+// made for as many values as there are, and makes none: counts that a page claims are
+// compared with that room.
+
+var errShort = errors.New("a page that ends within its values")
+
+// maxBlock is more values than a block of the delta encoding has.
+const maxBlock = 1 << 16
+
+// decodeDelta fills to with the DELTA_BINARY_PACKED values at the beginning of b.
+func decodeDelta[T int32 | int64](to []T, b []byte) (rest []byte, err error) {
+	var head [3]uint64
+	for i := range head {
+		v, n := binary.Uvarint(b)
+		if n <= 0 {
+			return nil, errShort
+		}
+		head[i], b = v, b[n:]
+	}
+	first, n := binary.Varint(b)
+	if n <= 0 {
+		return nil, errShort
+	}
+	b = b[n:]
+	block, minis := head[0], head[1]
+	if block == 0 || block > maxBlock || minis == 0 || minis > block || block%minis != 0 || block/minis%32 != 0 {
+		return nil, fmt.Errorf("%d values in %d blocks", block, minis)
+	}
+	if head[2] != uint64(len(to)) {
+		return nil, fmt.Errorf("%d values where there are %d", head[2], len(to))
+	}
+	if len(to) == 0 {
+		return b, nil
+	}
+	to[0] = T(first)
+	last := uint64(first)
+	for to = to[1:]; len(to) > 0; {
+		if to, b, last, err = decodeDeltaBlock(to, b, last, int(minis), int(block/minis)); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// decodeDeltaBlock decodes a block of minis parts of each values. What the parts of the
+// last block hold after the last value is skipped, but a part without a value has no bytes.
+func decodeDeltaBlock[T int32 | int64](to []T, b []byte, last uint64, minis, each int) ([]T, []byte, uint64, error) {
+	least, n := binary.Varint(b)
+	if n <= 0 || len(b)-n < minis {
+		return nil, nil, 0, errShort
+	}
+	widths, b := b[n:n+minis], b[n+minis:]
+	for _, w := range widths {
+		if len(to) == 0 {
+			break
+		}
+		size := each * int(w) / 8
+		if w > 64 || size > len(b) {
+			return nil, nil, 0, errShort
+		}
+		part := to[:min(each, len(to))]
+		for i := range part {
+			last += uint64(least) + bitsAt(b, i*int(w), uint(w))
+			part[i] = T(last)
+		}
+		to, b = to[len(part):], b[size:]
+	}
+	return to, b, last, nil
+}
+
+// bitsAt is the number of width bits, 64 at most, at that bit of b. They lie in b.
+func bitsAt(b []byte, bit int, width uint) uint64 {
+	if width == 0 {
+		return 0
+	}
+	at, shift := bit>>3, uint(bit&7)
+	if at+9 > len(b) {
+		var padded [9]byte
+		copy(padded[:], b[at:])
+		b, at = padded[:], 0
+	}
+	v := binary.LittleEndian.Uint64(b[at:])>>shift | uint64(b[at+8])<<(64-shift)
+	return v & (1<<width - 1)
+}
+
+// decodeIndexes fills to with words[i] for each of the RLE_DICTIONARY indexes i in b.
+func decodeIndexes(to []uint16, b []byte, words []uint16) error {
+	if len(to) == 0 {
+		return nil
+	}
+	if len(b) == 0 || b[0] > 32 {
+		return errShort
+	}
+	width := uint(b[0])
+	for b = b[1:]; len(to) > 0; {
+		head, n := binary.Uvarint(b)
+		if n <= 0 {
+			return errShort
+		}
+		b = b[n:]
+		count, size := head>>1, uint64(width+7)/8
+		packed := head&1 != 0
+		if packed { // count is of groups of eight
+			count, size = 8*min(count, maxPage), min(count, maxPage)*uint64(width)
+		}
+		// Only the last group of eight goes on after the last value.
+		if size > uint64(len(b)) || count > (uint64(len(to))+7)&^7 || !packed && count > uint64(len(to)) {
+			return fmt.Errorf("a run of %d values where there are %d", count, len(to))
+		}
+		run := to[:min(int(count), len(to))]
+		step := 0
+		if packed {
+			step = int(width)
+		}
+		for i := range run {
+			at := bitsAt(b[:size], i*step, width)
+			if at >= uint64(len(words)) {
+				return fmt.Errorf("word %d of %d", at, len(words))
+			}
+			run[i] = words[at]
+		}
+		to, b = to[len(run):], b[size:]
+	}
+	return nil
+}
+
+// decodeStrings appends the DELTA_LENGTH_BYTE_ARRAY strings of b to c, which has room for
+// their ends already: n is known to be no more than there are rows.
+func (c *stringColumn) decodeStrings(n int, b []byte, lengths *[]int32) error {
+	if cap(*lengths) < n {
+		*lengths = make([]int32, n)
+	}
+	l := (*lengths)[:n]
+	b, err := decodeDelta(l, b)
+	if err != nil {
+		return err
+	}
+	from, left := uint64(len(c.data)), int64(len(b))
+	end := from
+	for _, v := range l {
+		if left -= int64(v); v < 0 || left < 0 {
+			return fmt.Errorf("a string of %d bytes where there are %d", v, left+int64(v))
+		}
+		end += uint64(v)
+		c.end = append(c.end, end)
+	}
+	c.data = append(c.data, b[:end-from]...)
+	return nil
+}
+
+// wordColumn keeps strings of which there are few different ones.
+type wordColumn struct {
+	words []string
+	index []uint16
+}
+
+// decodeWords gives the index in c of each of n PLAIN strings in b. It appends to c's words,
+// and to known, where each of them is, what is not among them.
+func (c *wordColumn) decodeWords(n int, b []byte, known map[string]uint16) ([]uint16, error) {
+	var words []uint16
+	for range n {
+		if len(b) < 4 {
+			return nil, errShort
+		}
+		size := binary.LittleEndian.Uint32(b)
+		if uint64(size) > uint64(len(b)-4) {
+			return nil, errShort
+		}
+		i, ok := known[string(b[4:4+size])]
+		if !ok {
+			if i = uint16(len(c.words)); int(i) != len(c.words) {
+				return nil, fmt.Errorf("more than %d different words", len(c.words))
+			}
+			w := string(b[4 : 4+size])
+			c.words, known[w] = append(c.words, w), i
+		}
+		words, b = append(words, i), b[4+size:]
+	}
+	return words, nil
+}

@@ -1,0 +1,319 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/parquet-go/parquet-go/format"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/mapped"
+	"github.com/dsconv/dsconv/internal/guard"
+)
+
+// ReadManifest reads the manifest in b, of which it keeps nothing. columns are the user's
+// columns that it must have (Meta.Columns); others are skipped. ErrDamaged if it is not a
+// file as WriteManifest makes it: flat, without nulls, each column in its one encoding.
+//
+// The file may be made up to claim more than it holds, and memory that is not there cannot
+// be recovered from. So it is parquet-go's only to write: here nothing is made room for by a
+// claim alone. Rows are what there are different keys for, in order, one after another: the
+// keys are read first, a page at a time. Numbers, hashes and words then take 250 bytes a row, half of
+// them until all are read.
+// A page is of maxPage before compression at most, and of no more than Zstandard reaches;
+// pages do not lie in each other. Keys, paths, values and words together are of no more than
+// maxText, or textRatio times the file.
+func ReadManifest(b []byte, columns []string) (*Table, error) {
+	t := NewTable(slices.Clone(columns))
+	c := &columnSet{table: t}
+	reads := c.reads()
+	wanted := []string{"key"}
+	for _, r := range reads {
+		wanted = append(wanted, r.name)
+	}
+	f, err := parseFooter(b, wanted, "edited", "origin")
+	if err != nil {
+		return nil, fmt.Errorf("read the manifest: %w: %w", formats.ErrDamaged, err)
+	}
+	r := manifestReader{footer: f, size: len(b), what: "the manifest"}
+	reads = append(reads, c.marks(f)...)
+	if err := r.checkText(reads); err != nil {
+		return nil, err
+	}
+	if err := r.column("key", func(chunks []chunk) error { return r.keys(chunks, &c.key) }); err != nil {
+		return nil, err
+	}
+	// A column's pages follow on each other; there are enough columns for every core.
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for _, column := range reads {
+		g.Go(func() error {
+			return guard.For("read the manifest: "+column.name, func() error {
+				return r.column(column.name, func(chunks []chunk) error { return column.read(&r, chunks) })
+			})
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return t, c.toRows()
+}
+
+// Strings that compress well may be so many bytes, or so many times the file, in which each row
+// has two checksums that do not compress: nobody's are more.
+const (
+	maxText   = 256 << 20
+	textRatio = 32
+)
+
+// checkText reports strings that would take more memory than they may.
+func (r *manifestReader) checkText(reads []columnRead) error {
+	total := pageBytes(r.chunks["key"])
+	for _, c := range reads {
+		if c.strings {
+			total += pageBytes(r.chunks[c.name])
+		}
+	}
+	if total > max(maxText, textRatio*r.size) {
+		return fmt.Errorf("read %s: %w: its %d bytes claim to hold strings of %d bytes", r.what, formats.ErrDamaged, r.size, total)
+	}
+	return nil
+}
+
+// pageBytes is what the pages of values and words claim to be before compression.
+func pageBytes(chunks []chunk) (total int) {
+	for _, c := range chunks {
+		for b := c.pages; len(b) > 0; {
+			p, rest, err := nextPage(b)
+			if err != nil {
+				break // eachPage reports it
+			}
+			total, b = total+p.size, rest
+		}
+	}
+	return total
+}
+
+// columnRead is a column of the manifest and how its chunks are read to where they belong.
+type columnRead struct {
+	name    string
+	strings bool
+	read    func(r *manifestReader, chunks []chunk) error
+}
+
+// columnSet holds the manifest's columns, on their way to the rows of a table.
+type columnSet struct {
+	table *Table // the user's columns go there at once
+
+	key, path      stringColumn
+	split, enc     wordColumn
+	label          []int64
+	shard          []int32
+	offset, length []int64
+	h, w, c        []int32
+	size           []int64
+	sum, hash      [][16]byte
+	srcSize, mod   []int64
+	edited, origin []int32 // nil where the file has no such columns
+}
+
+// reads lists the columns but the key, those first that take longest.
+func (t *columnSet) reads() []columnRead {
+	var reads []columnRead
+	text := func(name string, c *stringColumn) {
+		reads = append(reads, columnRead{name, true, func(r *manifestReader, chunks []chunk) error { return r.text(chunks, c) }})
+	}
+	hash := func(name string, c *[][16]byte) {
+		reads = append(reads, columnRead{name, false, func(r *manifestReader, chunks []chunk) error { return r.hashes(chunks, c) }})
+	}
+	text("source_path", &t.path)
+	for j, name := range t.table.Columns {
+		text(userPrefix+name, &t.table.user[j])
+	}
+	hash("checksum", &t.sum)
+	hash("source_hash", &t.hash)
+	for name, c := range map[string]*[]int64{
+		"label": &t.label, "offset": &t.offset, "length": &t.length, "size": &t.size,
+		"source_size": &t.srcSize, "source_mtime_ns": &t.mod,
+	} {
+		reads = append(reads, columnRead{name, false, func(r *manifestReader, chunks []chunk) error { return readInts(r, chunks, c) }})
+	}
+	for name, c := range map[string]*[]int32{"shard": &t.shard, "height": &t.h, "width": &t.w, "channels": &t.c} {
+		reads = append(reads, columnRead{name, false, func(r *manifestReader, chunks []chunk) error { return readInts(r, chunks, c) }})
+	}
+	for name, c := range map[string]*wordColumn{"split": &t.split, "encoding": &t.enc} {
+		reads = append(reads, columnRead{name, true, func(r *manifestReader, chunks []chunk) error { return r.words(chunks, c) }})
+	}
+	return reads
+}
+
+// marks lists the columns of marks, which most files do not have.
+func (t *columnSet) marks(f *footer) []columnRead {
+	var reads []columnRead
+	for name, c := range map[string]*[]int32{"edited": &t.edited, "origin": &t.origin} {
+		if len(f.chunks[name]) > 0 {
+			reads = append(reads, columnRead{name, false, func(r *manifestReader, chunks []chunk) error { return readInts(r, chunks, c) }})
+		}
+	}
+	return reads
+}
+
+// toRows makes the table's rows of the columns, which are all of one length: they are read
+// side by side, so that each row is written once.
+func (t *columnSet) toRows() error {
+	n := len(t.key.end)
+	t.table.keys, t.table.paths = t.key.data, t.path.data
+	t.table.splits, t.table.encodings = t.split.words, t.enc.words
+	for _, name := range t.split.words {
+		if err := checkStoredSplit(name); err != nil {
+			return fmt.Errorf("read the manifest: %w", err)
+		}
+	}
+	t.table.rows.reserve(n)
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for k, chunk := range t.table.rows.chunks {
+		g.Go(func() error {
+			return guard.For("read the manifest", func() error {
+				for j := range chunk {
+					t.row(k*chunkRows+j, &chunk[j])
+				}
+				return nil
+			})
+		})
+	}
+	return g.Wait()
+}
+
+func (t *columnSet) row(i int, r *row) {
+	keyAt, keyEnd := t.key.bounds(i)
+	pathAt, pathEnd := t.path.bounds(i)
+	*r = row{
+		keyAt: keyAt, keyLen: uint32(keyEnd - keyAt), pathAt: pathAt, pathLen: uint32(pathEnd - pathAt),
+		split: t.split.index[i], encoding: t.enc.index[i], label: t.label[i], size: t.size[i],
+		shard: t.shard[i], offset: t.offset[i], length: t.length[i], shape: [3]int32{t.h[i], t.w[i], t.c[i]},
+		sum: t.sum[i], hash: t.hash[i], srcSize: t.srcSize[i], mod: t.mod[i],
+	}
+	if t.edited != nil {
+		r.mark.Edited = uint16(t.edited[i])
+	}
+	if t.origin != nil {
+		r.mark.Origin = uint16(t.origin[i])
+	}
+}
+
+// manifestReader reads the columns of a file of size bytes, each into its place in the
+// table. The columns may be read at once.
+type manifestReader struct {
+	*footer
+	size int
+	what string // the file is
+}
+
+func (r *manifestReader) column(name string, read func([]chunk) error) error {
+	if err := read(r.chunks[name]); err != nil {
+		return fmt.Errorf("read %s: column %s: %w: %w", r.what, name, formats.ErrDamaged, err)
+	}
+	return nil
+}
+
+// Pages of keys and of dictionaries are smaller than others: a batch's keys are half a MiB.
+const shortPage = 4 << 20
+
+var errOrder = errors.New("keys that are not in order")
+
+func (r *manifestReader) keys(chunks []chunk, c *stringColumn) error {
+	r.reserve(chunks, c)
+	var lengths []int32
+	limit := func(*page) int { return shortPage }
+	return eachPage(chunks, format.DeltaLengthByteArray, limit, func(p *page, b []byte) error {
+		if p.values > len(b) { // at least a byte each
+			return fmt.Errorf("%d keys in %d bytes", p.values, len(b))
+		}
+		known := len(c.end)
+		if err := c.decodeStrings(p.values, b, &lengths); err != nil {
+			return err
+		}
+		for i := max(known, 1); i < len(c.end); i++ {
+			if c.at(i-1) >= c.at(i) {
+				return fmt.Errorf("row %d: %w", i, errOrder)
+			}
+		}
+		return nil
+	})
+}
+
+func (r *manifestReader) text(chunks []chunk, c *stringColumn) error {
+	r.reserve(chunks, c)
+	var lengths []int32
+	limit := func(*page) int { return maxPage }
+	return eachPage(chunks, format.DeltaLengthByteArray, limit, func(p *page, b []byte) error {
+		return c.decodeStrings(p.values, b, &lengths)
+	})
+}
+
+// reserve makes room for the strings that chunks claim, but for no more than what files of
+// that size commonly hold.
+func (r *manifestReader) reserve(chunks []chunk, c *stringColumn) {
+	c.data = make([]byte, 0, min(pageBytes(chunks), 8*r.size))
+	c.end = make([]uint64, 0, min(r.rows, r.size))
+	mapped.HugePages(c.data)
+	mapped.HugePages(c.end)
+}
+
+func (r *manifestReader) hashes(chunks []chunk, c *[][16]byte) error {
+	*c = make([][16]byte, r.rows)
+	mapped.HugePages(*c)
+	to := *c
+	limit := func(p *page) int { return 16 * p.values }
+	return eachPage(chunks, format.Plain, limit, func(p *page, b []byte) error {
+		if len(b) != 16*p.values {
+			return fmt.Errorf("%d hashes of %d bytes", p.values, len(b))
+		}
+		for i := range to[:p.values] {
+			to[i] = [16]byte(b[16*i:])
+		}
+		to = to[p.values:]
+		return nil
+	})
+}
+
+func readInts[T int32 | int64](r *manifestReader, chunks []chunk, c *[]T) error {
+	*c = make([]T, r.rows)
+	mapped.HugePages(*c)
+	to := *c
+	// A number is of 64 bits at most, of a block's 128 the least and four widths stand
+	// before them, and the last block is filled up.
+	limit := func(p *page) int { return 9*p.values + 512 }
+	return eachPage(chunks, format.DeltaBinaryPacked, limit, func(p *page, b []byte) error {
+		_, err := decodeDelta(to[:p.values], b)
+		to = to[p.values:]
+		return err
+	})
+}
+
+func (r *manifestReader) words(chunks []chunk, c *wordColumn) error {
+	c.index = make([]uint16, r.rows)
+	mapped.HugePages(c.index)
+	to := c.index
+	known := map[string]uint16{}
+	var words []uint16 // of the chunk's dictionary
+	limit := func(p *page) int {
+		if p.kind == int64(format.DictionaryPage) {
+			return shortPage
+		}
+		return 16*p.values + 64
+	}
+	return eachPage(chunks, format.RLEDictionary, limit, func(p *page, b []byte) (err error) {
+		if p.kind == int64(format.DictionaryPage) {
+			words, err = c.decodeWords(p.values, b, known)
+			return err
+		}
+		err = decodeIndexes(to[:p.values], b, words)
+		to = to[p.values:]
+		return err
+	})
+}

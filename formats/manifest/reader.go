@@ -1,0 +1,82 @@
+package manifest
+
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
+)
+
+// Reader is what Datasets have in common whose formats find each value in memory of their
+// own, by key or by row, as LMDB and HDF5 do: Read and View on top of Lend. It is as safe
+// for concurrent use as Lend is.
+type Reader struct {
+	Catalog
+	Path string
+	// Lend gives the value of field k of sample i: Data is memory of the dataset, Shape is
+	// appended to shape[:0]. It is not asked for a designated label of kind Label, which the
+	// manifest has. Its error tells of memory that it read and that cannot be read (see
+	// package guard).
+	Lend func(i, k int, shape []int) (formats.Value, error)
+}
+
+// Read implements formats.Dataset. The sample is compared with its checksum.
+func (r *Reader) Read(i int, s *formats.Sample) error {
+	if err := r.Table.InRange(i); err != nil {
+		return fmt.Errorf("read %s: %w", r.Path, err)
+	}
+	err := guard.Do(func() error {
+		if err := r.fill(i, s, false); err != nil {
+			return err
+		}
+		return r.CheckSum(s)
+	})
+	if err != nil {
+		return fmt.Errorf("read %s: key %q: %w", r.Path, r.Table.Key(i), err)
+	}
+	return nil
+}
+
+// View implements formats.Viewer.
+func (r *Reader) View(i int, s *formats.Sample) error {
+	if err := r.Table.InRange(i); err != nil {
+		return fmt.Errorf("view %s: %w", r.Path, err)
+	}
+	if err := r.fill(i, s, true); err != nil {
+		return fmt.Errorf("view %s: key %q: %w", r.Path, r.Table.Key(i), err)
+	}
+	return nil
+}
+
+// fill sets s to sample i; lend says that Data stays where it is.
+func (r *Reader) fill(i int, s *formats.Sample, lend bool) error {
+	r.Table.Fill(i, s)
+	s.Resize(len(r.meta.Schema))
+	for k, f := range r.meta.Schema {
+		v := &s.Values[k]
+		if f.Kind == formats.Label && k == r.meta.Schema.LabelIndex() {
+			if lend {
+				v.Data = nil
+			}
+			v.SetInt64(r.Table.Label(i))
+			continue
+		}
+		mark := guard.Now()
+		lent, err := r.Lend(i, k, v.Shape)
+		if err != nil {
+			return fmt.Errorf("field %s: %w", f.Name, err)
+		}
+		if lend {
+			*v = lent
+			v.Lend(lent.Data)
+		} else {
+			data := append(v.Buffer(), lent.Data...)
+			if err := guard.Check(mark, lent.Data); err != nil {
+				return fmt.Errorf("field %s: %w", f.Name, err)
+			}
+			lent.Data = data
+			*v = lent
+		}
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package manifest
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
+)
+
+func removedSchema() *parquet.Schema {
+	text := parquet.Encoded(parquet.String(), &parquet.DeltaLengthByteArray)
+	return parquet.NewSchema("removed", parquet.Group{
+		"key": text, "source_path": text,
+		"source_size": parquet.Encoded(parquet.Int(64), &parquet.DeltaBinaryPacked),
+		"source_hash": parquet.Leaf(parquet.FixedLenByteArrayType(16)),
+	})
+}
+
+// EncodeRemoved is the file that lists what was removed by hand, nil if nothing was.
+func EncodeRemoved(removed []formats.Removed) ([]byte, error) {
+	if len(removed) == 0 {
+		return nil, nil
+	}
+	var b bytes.Buffer
+	err := writeParquet(&b, removedSchema(), len(removed), func(i int, row parquet.Row) (text int) {
+		r := &removed[i]
+		// The columns are in the order of their names.
+		row[0] = parquet.ByteArrayValue([]byte(r.Key)).Level(0, 0, 0)
+		row[1] = parquet.FixedLenByteArrayValue(r.Source.Hash[:]).Level(0, 0, 1)
+		row[2] = parquet.ByteArrayValue([]byte(r.Source.Path)).Level(0, 0, 2)
+		row[3] = parquet.Int64Value(r.Source.Size).Level(0, 0, 3)
+		return len(r.Key) + len(r.Source.Path)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write the list of removed samples: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// DecodeRemoved reads the list that read gives, which is asked for only if m says that there is
+// one. As with ReadManifest the file may be made up.
+func DecodeRemoved(m *formats.Meta, read func() ([]byte, error)) ([]formats.Removed, error) {
+	if m.History == nil || m.History.Removed == 0 {
+		return nil, nil
+	}
+	b, err := read()
+	if err != nil {
+		return nil, err
+	}
+	var list []formats.Removed
+	err = guard.Do(func() (err error) {
+		list, err = decodeRemoved(b, m.History.Removed)
+		return err
+	})
+	return list, err
+}
+
+// decodeRemoved reads a list of n samples.
+func decodeRemoved(b []byte, n int) ([]formats.Removed, error) {
+	var keys, paths stringColumn
+	var sizes []int64
+	var hashes [][16]byte
+	reads := []columnRead{
+		{"key", true, func(r *manifestReader, chunks []chunk) error { return r.keys(chunks, &keys) }},
+		{"source_path", true, func(r *manifestReader, chunks []chunk) error { return r.text(chunks, &paths) }},
+		{"source_size", false, func(r *manifestReader, chunks []chunk) error { return readInts(r, chunks, &sizes) }},
+		{"source_hash", false, func(r *manifestReader, chunks []chunk) error { return r.hashes(chunks, &hashes) }},
+	}
+	const what = "the list of removed samples"
+	f, err := parseFooter(b, []string{reads[0].name, reads[1].name, reads[2].name, reads[3].name})
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w: %w", what, formats.ErrDamaged, err)
+	}
+	r := manifestReader{footer: f, size: len(b), what: what}
+	if err := r.checkText(reads[1:]); err != nil {
+		return nil, err
+	}
+	for _, c := range reads {
+		if err := r.column(c.name, func(chunks []chunk) error { return c.read(&r, chunks) }); err != nil {
+			return nil, err
+		}
+	}
+	if len(keys.end) != n {
+		return nil, fmt.Errorf("read %s: %w: %d rows of %d", what, formats.ErrDamaged, len(keys.end), n)
+	}
+	list := make([]formats.Removed, len(keys.end))
+	for i := range list {
+		list[i] = formats.Removed{Key: keys.at(i), Source: formats.Source{Path: paths.at(i), Size: sizes[i], Hash: hashes[i]}}
+	}
+	return list, nil
+}

@@ -1,0 +1,285 @@
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
+)
+
+// Place is where a sample's record lies. Formats that find a record by its key alone
+// leave it zero.
+type Place struct {
+	Shard  int   // index into Meta.Files
+	Offset int64 // of the record's first byte
+	Length int64 // of the whole record
+}
+
+// Row is one row of the manifest.
+type Row struct {
+	formats.Info
+	Place Place
+}
+
+// Table holds the manifest's rows, each in one piece of memory, so that a read touches two
+// cache lines of it. While a dataset is written the rows are in the order of writing; in one
+// that was read they are in rank order. It is safe for concurrent reads; Append is for one
+// goroutine.
+type Table struct {
+	Columns []string // names of the user's columns
+	marked  bool     // rows may have marks, which a journal keeps then
+
+	rows        rows
+	keys, paths []byte // those of all rows
+	splits      words
+	encodings   words
+	user        []stringColumn
+}
+
+// NewTable makes an empty table with the user's columns of those names.
+func NewTable(columns []string) *Table {
+	return &Table{Columns: columns, user: make([]stringColumn, len(columns))}
+}
+
+// NewTableOf makes an empty table for the dataset that m describes.
+func NewTableOf(m *formats.Meta) *Table {
+	t := NewTable(m.Columns)
+	t.marked = m.History != nil
+	return t
+}
+
+// Len is the number of rows.
+func (t *Table) Len() int { return t.rows.n }
+
+// Append adds a row; it keeps nothing of r but strings' bytes.
+func (t *Table) Append(r *Row) error {
+	if len(r.Columns) != len(t.Columns) {
+		return fmt.Errorf("key %q: %w: %d user columns, the dataset has %d", r.Key, formats.ErrSchema, len(r.Columns), len(t.Columns))
+	}
+	if err := t.fits(r); err != nil {
+		return fmt.Errorf("key %q: %w: %w", r.Key, formats.ErrSchema, err)
+	}
+	last := t.rows.last()
+	*t.rows.add() = row{
+		keyAt: uint64(len(t.keys)), keyLen: uint32(len(r.Key)), pathAt: uint64(len(t.paths)), pathLen: uint32(len(r.Source.Path)),
+		split: t.splits.of(r.Split, last.split), encoding: t.encodings.of(string(r.Encoding), last.encoding),
+		label: r.Label, size: r.Size, shard: int32(r.Place.Shard), offset: r.Place.Offset, length: r.Place.Length,
+		shape: [3]int32{int32(r.Shape[0]), int32(r.Shape[1]), int32(r.Shape[2])},
+		sum:   r.Sum, hash: r.Source.Hash, srcSize: r.Source.Size, mod: r.Source.ModTime, mark: r.Mark,
+	}
+	t.keys, t.paths = append(t.keys, r.Key...), append(t.paths, r.Source.Path...)
+	for i, v := range r.Columns {
+		t.user[i].append(v)
+	}
+	return nil
+}
+
+// fits says why the manifest cannot hold a row, so that a pack fails at once and not at its
+// end.
+func (t *Table) fits(r *Row) error {
+	if len(r.Source.Path) > maxValue {
+		return fmt.Errorf("a path of %d bytes, at most %d are possible", len(r.Source.Path), maxValue)
+	}
+	for i, v := range r.Columns {
+		if len(v) > maxValue {
+			return fmt.Errorf("the column %s has %d bytes, at most %d are possible", t.Columns[i], len(v), maxValue)
+		}
+	}
+	if len(t.splits) > math.MaxUint16 && !slices.Contains(t.splits, r.Split) {
+		return fmt.Errorf("the split %q is one too many: at most %d are possible", r.Split, math.MaxUint16+1)
+	}
+	return nil
+}
+
+// Info is row i without its place. It allocates only for the user's columns.
+func (t *Table) Info(i int) (formats.Info, error) {
+	if err := t.InRange(i); err != nil {
+		return formats.Info{}, err
+	}
+	r := t.rows.at(i)
+	in := formats.Info{
+		Key: t.key(r), Split: t.splits[r.split], Label: r.label, Size: r.size, Encoding: formats.Encoding(t.encodings[r.encoding]),
+		Shape: r.dims(), Sum: r.sum, Source: t.source(r), Mark: r.mark,
+	}
+	if len(t.user) > 0 {
+		in.Columns = make([]string, len(t.user))
+		for j := range t.user {
+			in.Columns[j] = t.user[j].at(i)
+		}
+	}
+	return in, nil
+}
+
+func (t *Table) InRange(i int) error {
+	if i < 0 || i >= t.Len() {
+		return fmt.Errorf("sample %d of %d: index out of range", i, t.Len())
+	}
+	return nil
+}
+
+func (t *Table) key(r *row) string { return unsafeString(t.keys[r.keyAt : r.keyAt+uint64(r.keyLen)]) }
+
+func (t *Table) path(r *row) string {
+	return unsafeString(t.paths[r.pathAt : r.pathAt+uint64(r.pathLen)])
+}
+
+func (t *Table) source(r *row) formats.Source {
+	return formats.Source{Path: t.path(r), Size: r.srcSize, ModTime: r.mod, Hash: r.hash}
+}
+
+// Key is the key of row i. Of this and the other single columns i must be in range.
+func (t *Table) Key(i int) string { return t.key(t.rows.at(i)) }
+
+// Label is the designated label of row i.
+func (t *Table) Label(i int) int64 { return t.rows.at(i).label }
+
+// Place is where the record of row i lies.
+func (t *Table) Place(i int) Place {
+	r := t.rows.at(i)
+	return Place{Shard: int(r.shard), Offset: r.offset, Length: r.length}
+}
+
+// Shape is H, W, C of the designated image of row i, zero if unknown.
+func (t *Table) Shape(i int) [3]int { return t.rows.at(i).dims() }
+
+// Fill sets of s what the manifest knows of row i: key, split, sum, source, columns. The
+// values are the format's business.
+func (t *Table) Fill(i int, s *formats.Sample) {
+	r := t.rows.at(i)
+	s.Key, s.Split, s.Sum, s.Source, s.Mark = t.key(r), t.splits[r.split], r.sum, t.source(r), r.mark
+	s.Columns = s.Columns[:0]
+	for j := range t.user {
+		s.Columns = append(s.Columns, t.user[j].at(i))
+	}
+}
+
+// Ranks gives the rows' order by key: Ranks()[rank] is the row. ErrKey if two rows have
+// one key.
+func (t *Table) Ranks() ([]int32, error) {
+	ranks := make([]int32, t.Len())
+	for i := range ranks {
+		ranks[i] = int32(i)
+	}
+	byKey := func(a, b int32) int { return strings.Compare(t.Key(int(a)), t.Key(int(b))) }
+	if !slices.IsSortedFunc(ranks, byKey) {
+		slices.SortFunc(ranks, byKey)
+	}
+	for i := 1; i < len(ranks); i++ {
+		if byKey(ranks[i-1], ranks[i]) == 0 {
+			return nil, fmt.Errorf("%w: two samples have the key %q", formats.ErrKey, t.Key(int(ranks[i])))
+		}
+	}
+	return ranks, nil
+}
+
+// checkKeys reports the first key that CheckKey refuses or that is not larger than the one
+// before.
+func (t *Table) checkKeys() error { return t.inParts(t.checkKeysOf) }
+
+// inParts checks the rows on all cores, those from, up to and without to, by check. The error is
+// that of the first part that has one.
+func (t *Table) inParts(check func(from, to int) error) error {
+	errs := make([]error, runtime.GOMAXPROCS(0))
+	var parts sync.WaitGroup
+	for k := range errs {
+		parts.Go(func() {
+			errs[k] = guard.Do(func() error { return check(k*t.Len()/len(errs), (k+1)*t.Len()/len(errs)) })
+		})
+	}
+	parts.Wait()
+	return cmp.Or(errs...)
+}
+
+// checkKeysOf is checkKeys of the rows from, up to and without to.
+func (t *Table) checkKeysOf(from, to int) error {
+	last := ""
+	if from > 0 {
+		last = t.Key(from - 1)
+	}
+	for i := from; i < to; i++ {
+		key := t.Key(i)
+		if err := formats.CheckKey(key); err != nil {
+			return fmt.Errorf("row %d: %w: %w", i, formats.ErrDamaged, err)
+		}
+		if key <= last {
+			return fmt.Errorf("row %d: %w: the key %q comes after %q", i, formats.ErrDamaged, key, last)
+		}
+		last = key
+	}
+	return nil
+}
+
+// CheckPlaces reports the first record that does not lie in one of the files of those sizes.
+func (t *Table) CheckPlaces(sizes []int64) error {
+	return t.inParts(func(from, to int) error { return t.checkPlacesOf(from, to, sizes) })
+}
+
+func (t *Table) checkPlacesOf(from, to int, sizes []int64) error {
+	for i := from; i < to; i++ {
+		at := t.Place(i)
+		if at.Shard < 0 || at.Shard >= len(sizes) {
+			return fmt.Errorf("key %q: %w: it is in shard %d of %d", t.Key(i), formats.ErrDamaged, at.Shard, len(sizes))
+		}
+		if size := sizes[at.Shard]; at.Offset < 0 || at.Length < 0 || at.Offset > size || at.Length > size-at.Offset {
+			return fmt.Errorf("key %q: %w: %d bytes at byte %d in a file of %d", t.Key(i), formats.ErrDamaged, at.Length, at.Offset, size)
+		}
+	}
+	return nil
+}
+
+// Describe fills of m what the rows tell: count, splits, statistics, edits. m's schema decides
+// whether uniform images also have one element type.
+func (t *Table) Describe(m *formats.Meta) {
+	m.Count = t.Len()
+	m.Splits = nil
+	counts := map[string]int{}
+	for i := range t.Len() {
+		counts[t.splits[t.rows.at(i).split]]++
+	}
+	for name, n := range counts {
+		if name != "" {
+			m.Splits = append(m.Splits, formats.Split{Name: name, Count: n})
+		}
+	}
+	slices.SortFunc(m.Splits, func(a, b formats.Split) int { return strings.Compare(a.Name, b.Name) })
+	m.Stats = t.stats()
+	m.History = t.history()
+}
+
+// history sums up the rows' marks; nil if there are none.
+func (t *Table) history() *formats.History {
+	var h formats.History
+	for i := range t.Len() {
+		mark := t.rows.at(i).mark
+		if mark.Edited != 0 {
+			h.Edited++
+		}
+		h.Origins = max(h.Origins, int(mark.Origin))
+	}
+	if h == (formats.History{}) {
+		return nil
+	}
+	return &h
+}
+
+func (t *Table) stats() formats.Stats {
+	s := formats.Stats{Uniform: t.Len() > 0}
+	for i := range t.Len() {
+		r := t.rows.at(i)
+		h, w := int(r.shape[0]), int(r.shape[1])
+		s.Bytes += r.size
+		if i == 0 {
+			s.MinHeight, s.MinWidth, s.MaxHeight, s.MaxWidth = h, w, h, w
+		}
+		s.MinHeight, s.MinWidth = min(s.MinHeight, h), min(s.MinWidth, w)
+		s.MaxHeight, s.MaxWidth = max(s.MaxHeight, h), max(s.MaxWidth, w)
+		s.Uniform = s.Uniform && r.shape == t.rows.at(0).shape && r.encoding == t.rows.at(0).encoding && h > 0
+	}
+	return s
+}

@@ -1,0 +1,174 @@
+package manifest
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// Kinds of values in Thrift's compact protocol.
+const (
+	thriftTrue   = 1
+	thriftFalse  = 2
+	thriftInt8   = 3
+	thriftInt16  = 4
+	thriftInt32  = 5
+	thriftInt64  = 6
+	thriftDouble = 7
+	thriftBinary = 8
+	thriftList   = 9
+	thriftSet    = 10
+	thriftMap    = 11
+	thriftStruct = 12
+)
+
+// thriftDepth is more levels than Parquet's metadata has.
+const thriftDepth = 16
+
+var errThrift = errors.New("metadata that is not Thrift")
+
+// thriftReader reads Thrift's compact protocol, in which Parquet's metadata is written. It makes
+// no memory: sizes that are larger than what is left are errors, and bytes lie in the input.
+// After the first error every value is zero and err stays set.
+type thriftReader struct {
+	b   []byte // what is left
+	err error
+}
+
+func (t *thriftReader) fail() {
+	t.b, t.err = nil, errThrift
+}
+
+func (t *thriftReader) byte() byte {
+	if len(t.b) == 0 {
+		t.fail()
+		return 0
+	}
+	v := t.b[0]
+	t.b = t.b[1:]
+	return v
+}
+
+func (t *thriftReader) varint() int64 {
+	v, n := binary.Varint(t.b)
+	if n <= 0 {
+		t.fail()
+		return 0
+	}
+	t.b = t.b[n:]
+	return v
+}
+
+// size reads the size of bytes or of a list: elements are of a byte or more.
+func (t *thriftReader) size() int {
+	v, n := binary.Uvarint(t.b)
+	if n <= 0 || v > uint64(len(t.b)-n) {
+		t.fail()
+		return 0
+	}
+	t.b = t.b[n:]
+	return int(v)
+}
+
+func (t *thriftReader) take(n int) []byte {
+	if n > len(t.b) {
+		t.fail()
+		return nil
+	}
+	v := t.b[:n]
+	t.b = t.b[n:]
+	return v
+}
+
+// integer reads a field of that kind into v, unless it is no integer.
+func (t *thriftReader) integer(kind byte, v *int64) bool {
+	if kind < thriftInt16 || kind > thriftInt64 {
+		return false
+	}
+	*v = t.varint()
+	return true
+}
+
+// fields reads a structure: field reads the value of a field, or reports that it has not.
+func (t *thriftReader) fields(field func(id int64, kind byte) bool) {
+	id := int64(0)
+	for {
+		head := t.byte()
+		if head == 0 {
+			return
+		}
+		if step := int64(head >> 4); step != 0 {
+			id += step
+		} else {
+			id = t.varint()
+		}
+		if kind := head & 15; !field(id, kind) {
+			t.skip(kind, thriftDepth)
+		}
+	}
+}
+
+// list reads a list whose elements are of that kind: each reads one.
+func (t *thriftReader) list(kind byte, each func()) {
+	n, k := t.listHead()
+	if n > 0 && k != kind {
+		t.fail()
+	}
+	for ; n > 0 && t.err == nil; n-- {
+		each()
+	}
+}
+
+func (t *thriftReader) listHead() (n int, kind byte) {
+	head := t.byte()
+	if n = int(head >> 4); n == 15 {
+		n = t.size()
+	}
+	return n, head & 15
+}
+
+// skip passes over a field's value that has at most depth levels.
+func (t *thriftReader) skip(kind byte, depth int) {
+	if depth == 0 {
+		t.fail()
+		return
+	}
+	switch kind {
+	case thriftTrue, thriftFalse: // the kind is the value
+	case thriftInt8:
+		t.byte()
+	case thriftInt16, thriftInt32, thriftInt64:
+		t.varint()
+	case thriftDouble:
+		t.take(8)
+	case thriftBinary:
+		t.take(t.size())
+	case thriftList, thriftSet:
+		n, k := t.listHead()
+		t.skipElements(n, depth, k)
+	case thriftMap:
+		if n := t.size(); n > 0 {
+			kinds := t.byte()
+			t.skipElements(n, depth, kinds>>4, kinds&15)
+		}
+	case thriftStruct:
+		for head := t.byte(); head != 0; head = t.byte() {
+			if head>>4 == 0 {
+				t.varint()
+			}
+			t.skip(head&15, depth-1)
+		}
+	default:
+		t.fail()
+	}
+}
+
+func (t *thriftReader) skipElements(n, depth int, kinds ...byte) {
+	for ; n > 0 && t.err == nil; n-- {
+		for _, k := range kinds {
+			if k == thriftTrue || k == thriftFalse {
+				k = thriftInt8 // in a list a boolean is a byte
+			}
+			t.skip(k, depth-1)
+		}
+	}
+}

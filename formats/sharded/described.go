@@ -1,0 +1,119 @@
+package sharded
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/formats/manifest"
+	"github.com/dsconv/dsconv/formats/sidecar"
+	"github.com/dsconv/dsconv/internal/durable"
+)
+
+// Described is what a sidecar tells of the dataset beside it. The dataset may have been copied
+// or renamed since it was written. The path under which it is opened says what its files are
+// called: file i is the one of that number, whatever its name was. So a copy never reads, and an
+// edit of it never touches, the files of the dataset that it was copied from.
+type Described struct {
+	manifest.Catalog               // Files of its Meta are the names of now
+	Sums             checksum.Sums // the same
+	AsWritten        []string      // what the data files were called when they were written
+	// elsewhere: none of the files has the name that the path gives it, but other files share
+	// the sidecar; Files are the names that were written.
+	elsewhere bool
+}
+
+// Describe reads the sidecar of the dataset at p.
+func (p ShardPath) Describe() (Described, error) {
+	return p.describeBy(p.Sidecar())
+}
+
+// describeBy is describe with the sidecar in another place.
+func (p ShardPath) describeBy(dir string) (Described, error) {
+	c, sums, err := sidecar.SidecarAndSums(dir)
+	if err != nil {
+		return Described{}, err
+	}
+	d := Described{Catalog: c, AsWritten: c.Meta().Files}
+	for _, name := range d.AsWritten {
+		if name != filepath.Base(name) {
+			return d, fmt.Errorf("%s: %w: a shard is named %q", dir, formats.ErrDamaged, name)
+		}
+	}
+	d.elsewhere = !p.Many() && len(d.AsWritten) > 1 || p.misses(d.AsWritten)
+	m := *c.Meta()
+	if !d.elsewhere {
+		m.Files = p.names(len(d.AsWritten))
+	}
+	d.Catalog, d.Sums = d.With(&m), p.nowCalled(d.AsWritten, m.Files, sums)
+	return d, nil
+}
+
+// names are those of the first n shards.
+func (p ShardPath) names(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = p.Name(i)
+	}
+	return names
+}
+
+// misses reports whether none of p's files is there, but others that share its sidecar. The
+// names that were written are p's own in any case.
+func (p ShardPath) misses(written []string) bool {
+	names := p.names(len(written))
+	return !slices.Equal(names, written) && !slices.ContainsFunc(names, p.has) && len(p.called()) > 0
+}
+
+func (p ShardPath) has(name string) bool { return durable.Exists(filepath.Join(p.Dir, name)) }
+
+// nowCalled gives the table of checksums the names of now: those of the data files, and in
+// those of the sidecar's files the sidecar's.
+func (p ShardPath) nowCalled(written, now []string, sums checksum.Sums) checksum.Sums {
+	data := make(map[string]string, len(written))
+	for i, name := range written {
+		data[name] = now[i]
+	}
+	sums = slices.Clone(sums)
+	side := filepath.Base(p.Sidecar())
+	for i := range sums {
+		fs := &sums[i]
+		if name, ok := data[fs.Name]; ok {
+			fs.Name = name
+		} else if dir, name := path.Split(fs.Name); strings.HasSuffix(dir, sidecarSuffix+"/") {
+			fs.Name = side + "/" + name
+		}
+	}
+	return sums
+}
+
+// renamed reports whether the files had other names when they were written.
+func (d *Described) renamed() bool { return !slices.Equal(d.AsWritten, d.Meta().Files) }
+
+// forOthers lists the files of the sidecar that other programs read and that tell of the names
+// that were written, if those are not the names of now.
+func (d *Described) forOthers() []string {
+	if !d.renamed() {
+		return nil
+	}
+	var names []string
+	for _, fs := range d.Sums {
+		if dir, name := path.Split(fs.Name); dir != "" && !slices.Contains([]string{sidecar.ManifestName, sidecar.MetaName, checksum.SumsName}, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// TableIn is the table of checksums of a sidecar; if nothing tells what the files were called,
+// with the names that were written.
+func (p ShardPath) TableIn(sidecar string) (checksum.Sums, error) {
+	if d, err := p.describeBy(sidecar); err == nil {
+		return d.Sums, nil
+	}
+	return checksum.ReadSums(sidecar)
+}

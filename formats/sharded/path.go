@@ -1,0 +1,188 @@
+package sharded
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
+)
+
+// ShardPath names the files of a dataset that has one or many: "out.tar",
+// "train-%06d.tar", or for reading also "train-{000000..000127}.tar".
+type ShardPath struct {
+	Dir    string
+	Before string // of the file's name, up to the number
+	width  int    // digits of the number, at least; -1 without one
+	after  string
+	lo, hi int // the range of braces; hi < lo without them
+}
+
+var (
+	shardVerb   = regexp.MustCompile(`%(0\d+)?d`)
+	shardBraces = regexp.MustCompile(`\{(\d+)\.\.(\d+)\}`)
+)
+
+// ParseShardPath takes path apart. The error says what is wrong with a pattern.
+func ParseShardPath(path string) (ShardPath, error) {
+	dir, base := filepath.Split(path)
+	p := ShardPath{Dir: filepath.Clean(dir), Before: base, width: -1, hi: -1}
+	if dir == "" {
+		p.Dir = "."
+	}
+	if m := shardBraces.FindStringSubmatchIndex(base); m != nil {
+		lo, errLo := strconv.Atoi(base[m[2]:m[3]])
+		hi, errHi := strconv.Atoi(base[m[4]:m[5]])
+		if errLo != nil || errHi != nil || hi < lo {
+			return p, fmt.Errorf("%s: the range %s is empty or too large", path, base[m[0]:m[1]])
+		}
+		p.Before, p.width, p.after, p.lo, p.hi = base[:m[0]], m[3]-m[2], base[m[1]:], lo, hi
+		return p, nil
+	}
+	switch all := shardVerb.FindAllStringIndex(base, -1); len(all) {
+	case 0:
+		return p, nil
+	case 1:
+		at := all[0]
+		width := 1
+		if digits := base[at[0]+1 : at[1]-1]; digits != "" {
+			width, _ = strconv.Atoi(digits)
+		}
+		if width > 18 {
+			return p, fmt.Errorf("%s: a shard number of %d digits; at most 18", path, width)
+		}
+		p.Before, p.width, p.after = base[:at[0]], width, base[at[1]:]
+		return p, nil
+	}
+	return p, fmt.Errorf("%s: more than one shard number; write one %%06d", path)
+}
+
+// Many says that the path is a pattern.
+func (p ShardPath) Many() bool { return p.width >= 0 }
+
+// Braces is the range of a path with braces.
+func (p ShardPath) Braces() (lo, hi int, ok bool) { return p.lo, p.hi, p.hi >= p.lo }
+
+// Name is the name of shard i, without Dir.
+func (p ShardPath) Name(i int) string {
+	if !p.Many() {
+		return p.Before
+	}
+	return fmt.Sprintf("%s%0*d%s", p.Before, p.width, i, p.after)
+}
+
+// joints may stand between a dataset's name and a shard's number.
+const joints = "-_."
+
+// Sidecar is the folder that describes the dataset: "train.tar.dsconv" beside
+// "train-%06d.tar" and beside "train.tar".
+func (p ShardPath) Sidecar() string {
+	return filepath.Join(p.Dir, strings.TrimRight(p.Before, joints)+p.after+sidecarSuffix)
+}
+
+// sidecarSuffix ends the name of the folder that describes a dataset of shards.
+const sidecarSuffix = ".dsconv"
+
+// Number finds which shard a file name of the pattern is.
+func (p ShardPath) Number(name string) (int, bool) {
+	digits, ok := strings.CutPrefix(name, p.Before)
+	if !ok {
+		return 0, false
+	}
+	if digits, ok = strings.CutSuffix(digits, p.after); !ok || len(digits) < p.width {
+		return 0, false
+	}
+	i, err := strconv.Atoi(digits)
+	return i, err == nil && p.Name(i) == name
+}
+
+// ErrForeign is in the error of a path where something lies that dsconv did not write.
+var ErrForeign = fmt.Errorf("%w, and not by dsconv", formats.ErrExists)
+
+// own lists the sidecar and those of its data files that are replaced with it: they have a
+// name of a pattern with that sidecar, and the table of checksums tells of them.
+func (p ShardPath) own(d Described) ([]string, error) {
+	old := []string{p.Sidecar()} // first: from then on nothing looks finished
+	table := d.Sums.ByName()
+	for i, name := range d.Meta().Files {
+		path := filepath.Join(p.Dir, name)
+		if !p.IsShard(name) && !p.SharesSidecar(name) {
+			continue // it has another dataset's name, or the user's: it stays
+		}
+		want, err := table.SumsOf(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: %w", path, ErrForeign, err)
+		}
+		st, err := os.Lstat(path)
+		switch {
+		case err != nil:
+		case !st.Mode().IsRegular():
+			// A link may stand for a file that stays; to replace it is refused later.
+			if st.Mode()&os.ModeSymlink == 0 {
+				return nil, fmt.Errorf("%s: %w: it is %s", path, ErrForeign, durable.KindOf(st.Mode()))
+			}
+		case p.IsShard(name) && name == d.AsWritten[i]: // it may be damaged
+		case !want.Recognizes(path, st.Size()):
+			return nil, fmt.Errorf("%s: %w, or so badly damaged that nothing tells: it has %d bytes, the dataset that is replaced has %d under that name; move it away, then the same command goes on",
+				path, formats.ErrForeign, st.Size(), want.Size)
+		}
+		old = append(old, path)
+	}
+	return old, nil
+}
+
+// SharesSidecar reports whether a file of that name would be one of a dataset with the same
+// sidecar: "train-00001.tar" and "train.tar" share that of "train-%06d.tar".
+func (p ShardPath) SharesSidecar(name string) bool {
+	if name != filepath.Base(name) {
+		return false
+	}
+	stem := strings.TrimRight(p.Before, joints) + p.after
+	is := func(before, after string) bool {
+		start, ok := strings.CutSuffix(stem, after)
+		return ok && strings.TrimRight(before, joints) == start
+	}
+	if is(name, "") {
+		return true
+	}
+	for from := range len(name) {
+		for to := from + 1; to <= len(name) && name[to-1] >= '0' && name[to-1] <= '9'; to++ {
+			if is(name[:from], name[to:]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// IsShard reports whether a file of that name would be one of the dataset's.
+func (p ShardPath) IsShard(name string) bool {
+	_, ok := p.Number(name)
+	return ok || !p.Many() && name == p.Before
+}
+
+// Existing lists the files that a dataset at p would replace: those of the finished
+// dataset there. Files of the pattern without a sidecar are somebody else's: an error.
+func (p ShardPath) Existing() ([]string, error) {
+	if st, err := os.Lstat(p.Sidecar()); err == nil {
+		d, err := p.Describe()
+		if err != nil || !st.IsDir() {
+			return nil, fmt.Errorf("%s: %w", p.Sidecar(), ErrForeign)
+		}
+		return p.own(d)
+	}
+	entries, err := os.ReadDir(p.Dir)
+	if err != nil {
+		return nil, nil //nolint:nilerr // a folder that is not there holds no files; making it says what is wrong
+	}
+	for _, e := range entries {
+		if p.IsShard(e.Name()) {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(p.Dir, e.Name()), ErrForeign)
+		}
+	}
+	return nil, nil
+}

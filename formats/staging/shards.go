@@ -1,0 +1,263 @@
+package staging
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/formats/manifest"
+	"github.com/dsconv/dsconv/formats/sharded"
+	"github.com/dsconv/dsconv/formats/sidecar"
+	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/wire"
+)
+
+// Shards appends records to one file after another in a Stage and publishes them with
+// their sidecar. A format puts its record layout on top, and [Records] reads them back. It
+// belongs to one goroutine.
+type Shards struct {
+	stage   *Stage
+	path    sharded.ShardPath
+	end     []byte // closes each file, such as a tar's two zero blocks
+	old     []string
+	done    checksum.Sums
+	current *File
+	base    *base // what a new version keeps files of; nil until it keeps one
+}
+
+// CreateShards starts a dataset at path; end is appended to each file when it is cut.
+func CreateShards(path string, m formats.Meta, o formats.CreateOptions, end []byte) (*Shards, error) {
+	p, err := sharded.ParseShardPath(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, ok := p.Braces(); ok {
+		return nil, fmt.Errorf("%s: write %%06d for the shard number; a range is for reading", path)
+	}
+	s := &Shards{path: p, end: end}
+	// Files without a sidecar may be ours on their way: then the stage says so.
+	if s.old, err = p.Existing(); err != nil && !durable.Exists(filepath.Join(path+sidecar.Suffix, publishName)) {
+		return nil, err
+	}
+	if s.stage, err = CreateStage(path, p.Sidecar(), m, o.Replace); err != nil {
+		return nil, err
+	}
+	// Once more under the lock: another process may have replaced the dataset until now.
+	if s.old, err = p.Existing(); err != nil {
+		return nil, errors.Join(err, s.stage.remove())
+	}
+	return s, nil
+}
+
+// ResumeShards continues a dataset as of its last checkpoint; what was written before is
+// read and compared with its checksums.
+func ResumeShards(path string, end []byte) (*Shards, error) {
+	p, err := sharded.ParseShardPath(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Shards{path: p, end: end}
+	if s.stage, err = ResumeStage(path); err != nil {
+		return nil, err
+	}
+	if s.old, err = p.Existing(); err != nil {
+		return nil, errors.Join(err, s.stage.Close())
+	}
+	if err := s.restore(); err != nil {
+		return nil, errors.Join(fmt.Errorf("continue %s: %w", path, err), s.Close())
+	}
+	return s, nil
+}
+
+// Stage is the stage that the shards grow in.
+func (s *Shards) Stage() *Stage { return s.stage }
+
+// Append writes the parts one after another as one record and tells where it lies.
+func (s *Shards) Append(parts ...[]byte) (manifest.Place, error) {
+	if s.current == nil {
+		name := s.path.Name(len(s.done))
+		f, err := CreateFile(s.stage.Path(name), name)
+		if err != nil {
+			return manifest.Place{}, err
+		}
+		s.current = f
+	}
+	at := manifest.Place{Shard: len(s.done), Offset: s.current.Size()}
+	for _, p := range parts {
+		if _, err := s.current.Write(p); err != nil {
+			return manifest.Place{}, err
+		}
+	}
+	at.Length = s.current.Size() - at.Offset
+	return at, nil
+}
+
+// Cut ends the current file; the next record starts another. It is an error where the
+// path names one file.
+func (s *Shards) Cut() error {
+	if !s.path.Many() {
+		return fmt.Errorf("%s: several shards need a pattern such as x-%%06d%s", s.path.Before, filepath.Ext(s.path.Before))
+	}
+	return s.cut()
+}
+
+func (s *Shards) cut() error {
+	if s.current == nil {
+		return nil
+	}
+	if _, err := s.current.Write(s.end); err != nil {
+		return err
+	}
+	if err := s.current.Sync(); err != nil {
+		return err
+	}
+	s.done = append(s.done, s.current.Sums())
+	err := s.current.Close()
+	s.current = nil
+	return err
+}
+
+// Checkpoint makes the records so far survive a kill.
+func (s *Shards) Checkpoint(note []byte) error {
+	state := s.appendKept(wire.AppendBytes(nil, s.done.Encode()))
+	if s.current != nil {
+		if err := s.current.Sync(); err != nil {
+			return err
+		}
+		st := s.current.State()
+		state = wire.AppendBytes(state, st.Name)
+		state = binary.AppendUvarint(state, uint64(st.Size))
+		state = binary.LittleEndian.AppendUint32(state, st.Digest)
+	}
+	return s.stage.Checkpoint(state, note)
+}
+
+func (s *Shards) restore() error {
+	if s.stage.State == nil {
+		return nil
+	}
+	c := &wire.Cursor{B: s.stage.State}
+	done, err := checksum.DecodeSums(c.Bytes())
+	if err != nil {
+		return err
+	}
+	s.done = done
+	for i, fs := range done {
+		if err := s.isNamed(fs.Name, i); err != nil {
+			return err
+		}
+	}
+	if err := s.restoreKept(c); err != nil {
+		return err
+	}
+	for _, want := range done {
+		if s.Kept(want.Name) {
+			continue
+		}
+		got, err := checksum.SumFile(s.stage.Path(want.Name), want.Name, -1)
+		if errors.Is(err, os.ErrNotExist) {
+			return formats.Damaged(err)
+		}
+		if err != nil {
+			return err
+		}
+		if got.Size != want.Size || !slices.Equal(got.Blocks, want.Blocks) {
+			return fmt.Errorf("%s: %w: it is not what it was at the last checkpoint", want.Name, formats.ErrDamaged)
+		}
+	}
+	if len(c.B) == 0 {
+		return s.checkRows(0)
+	}
+	st := FileState{Name: string(c.Bytes()), Size: c.Varint(), Digest: c.Uint32()}
+	if c.Failed {
+		return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
+	}
+	if err := s.isNamed(st.Name, len(done)); err != nil {
+		return err
+	}
+	if s.current, err = ReopenFile(s.stage.Path(st.Name), st); err != nil {
+		return err
+	}
+	return s.checkRows(s.current.Size())
+}
+
+// isNamed reports why file i of the last checkpoint is not the dataset's: what is unfinished cannot
+// be gone on with under another name.
+func (s *Shards) isNamed(name string, i int) error {
+	if name == s.path.Name(i) && (i == 0 || s.path.Many()) {
+		return nil
+	}
+	return fmt.Errorf("%w: file %d is %s: if the unfinished dataset was renamed, give it back its name", formats.ErrDamaged, i, name)
+}
+
+// checkRows compares the places of the journal's rows with the files; the one that grows has
+// that many bytes.
+func (s *Shards) checkRows(growing int64) error {
+	sizes := make([]int64, 0, len(s.done)+1)
+	for _, fs := range s.done {
+		sizes = append(sizes, fs.Size)
+	}
+	return s.stage.Table.CheckPlaces(append(sizes, growing))
+}
+
+// Files are the names of the files so far; the last one may still grow.
+func (s *Shards) Files() []string {
+	var names []string
+	for _, f := range s.done {
+		names = append(names, f.Name)
+	}
+	if s.current != nil {
+		names = append(names, s.path.Name(len(s.done)))
+	}
+	return names
+}
+
+// Commit ends the last file, writes the sidecar and publishes all. A dataset without
+// records has one file that holds the end alone. index writes the files of the sidecar
+// that the format's other readers want and names them; dir is where they go.
+func (s *Shards) Commit(index func(dir string) (names []string, err error)) error {
+	if s.current == nil && len(s.done) == 0 {
+		if _, err := s.Append(); err != nil {
+			return err
+		}
+	}
+	if err := s.cut(); err != nil {
+		return err
+	}
+	s.stage.Meta.Files = s.Files()
+	side := s.stage.Path(filepath.Base(s.path.Sidecar()))
+	if err := os.MkdirAll(side, 0o755); err != nil {
+		return err
+	}
+	extra, err := index(side)
+	if err != nil {
+		return err
+	}
+	if err := s.stage.WriteSidecar(side, filepath.Base(side)+"/", s.done, extra); err != nil {
+		return err
+	}
+	moves := make([]Move, 0, len(s.done)+1)
+	for _, f := range s.done {
+		if !s.Kept(f.Name) {
+			moves = append(moves, Move{From: s.stage.Path(f.Name), To: filepath.Join(s.path.Dir, f.Name)})
+		}
+	}
+	moves = append(moves, Move{From: side, To: s.path.Sidecar()})
+	s.stage.stay = s.staying()
+	return s.stage.Publish(s.replaced(), moves)
+}
+
+// Close leaves what was checkpointed to ResumeShards.
+func (s *Shards) Close() error {
+	var err error
+	if s.current != nil {
+		err = s.current.Close()
+		s.current = nil
+	}
+	return errors.Join(err, s.stage.Close())
+}

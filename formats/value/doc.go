@@ -1,0 +1,2 @@
+// Package value checks that values fit the fields of a schema.
+package value

@@ -1,0 +1,75 @@
+package value
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// CheckValue reports why v cannot be a value of field f: an encoding that the kind does
+// not have, a label that is no int64, a raw tensor whose bytes, shape and element type do
+// not agree with each other or with what the field fixes.
+func CheckValue(f *formats.Field, v *formats.Value) error {
+	if !encodingFits(f.Kind, v.Encoding) {
+		return fmt.Errorf("%w: field %s of kind %s has the encoding %q", formats.ErrSchema, f.Name, f.Kind, v.Encoding)
+	}
+	if f.Kind == formats.Label {
+		if _, ok := v.Int64(); !ok {
+			return fmt.Errorf("%w: field %s: a label of %d bytes and type %q, want one int64", formats.ErrSchema, f.Name, len(v.Data), v.DType)
+		}
+		return nil
+	}
+	if v.Encoding != formats.Raw && v.Encoding != formats.RawZstd {
+		return nil
+	}
+	if !kindFits(f.Kind, v) {
+		return fmt.Errorf("%w: field %s of kind %s: %s of shape %v", formats.ErrSchema, f.Name, f.Kind, v.DType, v.Shape)
+	}
+	if !shapeFits(f.Shape, v.Shape) || f.DType != "" && v.DType != f.DType {
+		return fmt.Errorf("%w: field %s: %s of shape %v, the field fixes %s %v", formats.ErrSchema, f.Name, v.DType, v.Shape, f.DType, f.Shape)
+	}
+	n := v.DType.Size()
+	for _, d := range v.Shape {
+		if d < 0 || d > 0 && n > 1<<40/d {
+			return fmt.Errorf("%w: field %s: the shape %v", formats.ErrSchema, f.Name, v.Shape)
+		}
+		n *= d
+	}
+	if !v.DType.AtRest() || v.Encoding == formats.Raw && n != len(v.Data) {
+		return fmt.Errorf("%w: field %s: %d bytes for %s of shape %v", formats.ErrSchema, f.Name, len(v.Data), v.DType, v.Shape)
+	}
+	return nil
+}
+
+func encodingFits(k formats.Kind, e formats.Encoding) bool {
+	switch k {
+	case formats.Image, formats.Mask:
+		return e.Extension() != ""
+	case formats.Text, formats.JSON, formats.Bytes:
+		return e == formats.Plain
+	}
+	return e == formats.Raw
+}
+
+// kindFits says whether element type and number of dimensions are those of the kind.
+func kindFits(k formats.Kind, v *formats.Value) bool {
+	switch k {
+	case formats.Image, formats.Mask:
+		return len(v.Shape) == 3
+	case formats.Boxes:
+		return v.DType == formats.Float32 && len(v.Shape) == 2 && v.Shape[1] == 4
+	case formats.Number:
+		return v.DType == formats.Float32 && len(v.Shape) == 0
+	case formats.MultiHot:
+		return v.DType == formats.Uint8 && len(v.Shape) == 1
+	}
+	return true
+}
+
+func shapeFits(fixed, shape []int) bool {
+	if fixed == nil {
+		return true
+	}
+	return slices.EqualFunc(fixed, shape, func(f, d int) bool { return f < 0 || f == d })
+}

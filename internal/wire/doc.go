@@ -1,0 +1,2 @@
+// Package wire reads and appends the values of dsconv's small binary files, within their bounds.
+package wire
