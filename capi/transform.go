@@ -16,6 +16,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/resample"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // transform is transforms of single images, apart from any dataset.
@@ -70,7 +71,7 @@ func (d *draw) check() error {
 
 // plan is what a transform does to an image.
 func (t *transform) plan(p *augment.Plan, d *draw) {
-	r := augment.NewRand(d.Seed, d.Epoch, d.Sample)
+	r := random.NewRand(d.Seed, d.Epoch, d.Sample)
 	t.pipeline.Plan(p, d.Height, d.Width, &r)
 }
 

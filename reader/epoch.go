@@ -6,7 +6,7 @@ import (
 	"io"
 	"iter"
 
-	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Epoch ranges over this rank's batches of an epoch, in order. A batch is valid until the
@@ -38,7 +38,7 @@ func (l *Loader) from(ctx context.Context, epoch, position int) iter.Seq2[*Batch
 // draw is a sample, by its number in the split, and the key of what its transforms draw.
 type draw struct {
 	sample int
-	rand   augment.Rand
+	rand   random.Rand
 }
 
 // draw is that of a position; those behind the last wrap around.
@@ -52,9 +52,9 @@ func (r *Run) draw(position int) draw {
 // than once in an epoch by its position.
 func (l *Loader) draw(sample, position, epoch int, repeats bool, rank uint64) draw {
 	if repeats {
-		return draw{sample, augment.NewRand(l.config.Seed^repeatStream^rank, epoch, position)}
+		return draw{sample, random.NewRand(l.config.Seed^repeatStream^rank, epoch, position)}
 	}
-	return draw{sample, augment.NewRand(l.config.Seed, epoch, sample)}
+	return draw{sample, random.NewRand(l.config.Seed, epoch, sample)}
 }
 
 // Streams of random numbers apart from those of samples.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // OnError says what becomes of samples that cannot be read, decoded or transformed. What is no fault
@@ -89,7 +89,7 @@ func (r *Run) fill(w *worker, s *slot, b *Batch, i, position int) error {
 	if l.config.OnError == Skip {
 		return err
 	}
-	random := augment.NewRand(l.config.Seed^substituteStream, r.epoch, position)
+	random := random.NewRand(l.config.Seed^substituteStream, r.epoch, position)
 	for range substitutes {
 		d := r.draw(random.IntN(r.order.Len()))
 		other := w.fill(b, i, d)

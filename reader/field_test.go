@@ -18,6 +18,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // addField gives all samples a further field.
@@ -57,7 +58,7 @@ func compressed(t testing.TB, v formats.Value) formats.Value {
 }
 
 func noise(n, seed int) []byte {
-	r := augment.NewRand(uint64(seed), 0, 0)
+	r := random.NewRand(uint64(seed), 0, 0)
 	b := make([]byte, n)
 	for i := range b {
 		b[i] = byte(r.Uint64())

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Entries is how many Order gives.
@@ -62,7 +62,7 @@ func (l *Loader) StartList(list []int32, epoch, position int, allocate Allocator
 }
 
 // listRank tells apart what the lists of different ranks draw.
-func listRank(rank int) uint64 { return augment.Mix(uint64(rank)) }
+func listRank(rank int) uint64 { return random.Mix(uint64(rank)) }
 
 // listed is the order of a list.
 type listed struct{ samples []int32 }

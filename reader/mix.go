@@ -5,6 +5,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/preprocess/pixelops"
 	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // mixing draws how the batches of an epoch are mixed and does it. It is safe for concurrent use.
@@ -17,7 +18,7 @@ type mixing struct {
 // mix mixes each of b's entries with the one before it, the first with that of before, whose
 // global batch begins at position.
 func (m *mixing) mix(b, before *Batch, epoch, position int) {
-	r := augment.NewRand(m.seed^mixStream, epoch, position)
+	r := random.NewRand(m.seed^mixStream, epoch, position)
 	mixer := m.mixers[0]
 	if len(m.mixers) > 1 {
 		mixer = m.mixers[r.IntN(len(m.mixers))]

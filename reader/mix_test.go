@@ -11,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // noisy is n raw images of noise, of the classes i%10, so that neighbours differ in both.
@@ -40,7 +41,7 @@ func elements(b *Batch, d formats.DType) (x []float32) {
 // mixture is what the seed draws for the batch at a position, by the definition in package
 // augment.
 func mixture(c *Config, epoch, position int, ops []augment.Mixer) augment.Mixture {
-	r := augment.NewRand(c.Seed^mixStream, epoch, position)
+	r := random.NewRand(c.Seed^mixStream, epoch, position)
 	op := ops[0]
 	if len(ops) > 1 {
 		op = ops[r.IntN(len(ops))]
@@ -334,7 +335,7 @@ func TestBeta(t *testing.T) {
 		t.Run(fmt.Sprint(alpha), func(t *testing.T) {
 			sum, squares := 0.0, 0.0
 			for k := range n {
-				r := augment.NewRand(1, 0, k)
+				r := random.NewRand(1, 0, k)
 				x := r.Beta(alpha)
 				if !(x >= 0 && x <= 1) {
 					t.Fatalf("%v is drawn", x)
@@ -357,7 +358,7 @@ func TestBeta(t *testing.T) {
 func TestShareIsWhatTheCutLeaves(t *testing.T) {
 	whole := pixel.Rect{W: 20, H: 13}
 	for k := range 2000 {
-		r := augment.NewRand(2, 0, k)
+		r := random.NewRand(2, 0, k)
 		m := augment.CutMix{Alpha: 1}.Mix(whole.H, whole.W, &r)
 		p := m.Part
 		if !m.Cut || p.X < 0 || p.Y < 0 || p.W < 0 || p.H < 0 || p.X+p.W > whole.W || p.Y+p.H > whole.H {

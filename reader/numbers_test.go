@@ -9,6 +9,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // predicted is raw images with those numbers to predict.
@@ -71,7 +72,7 @@ func TestNumbersAreMixed(t *testing.T) {
 	for _, op := range []augment.Op{augment.MixUp{Alpha: 1}, augment.CutMix{Alpha: 1}} {
 		c := Config{BatchSize: 4, Seed: 7, DType: formats.Float32, Transforms: []augment.Op{op}}
 		for k, b := range collect(t, makeLoader(t, predicted(numbers...), c), 0) {
-			r := augment.NewRand(c.Seed^mixStream, 0, 4*k)
+			r := random.NewRand(c.Seed^mixStream, 0, 4*k)
 			share := op.(augment.Mixer).Mix(4, 4, &r).Share
 			for i, got := range b.Numbers {
 				own, other := float64(numbers[4*k+i]), float64(numbers[4*k+(i+3)%4])

@@ -11,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/preprocess/resample"
 	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // worker holds what one goroutine needs to make batch entries. Workers are kept between
@@ -20,7 +21,7 @@ type worker struct {
 	decoder *codec.Decoder
 	runner  augment.Runner
 	plan    augment.Plan
-	rand    augment.Rand
+	rand    random.Rand
 	sample  formats.Sample
 	index   int         // of the sample in the dataset
 	number  int         // of the sample among the loader's

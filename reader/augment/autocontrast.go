@@ -1,6 +1,9 @@
 package augment
 
-import "github.com/dsconv/dsconv/preprocess/pixelops"
+import (
+	"github.com/dsconv/dsconv/preprocess/pixelops"
+	"github.com/dsconv/dsconv/reader/random"
+)
 
 // RandomAutocontrast stretches the values of each channel to 0 to 255 with probability P:
 // torchvision.transforms.RandomAutocontrast.
@@ -16,7 +19,7 @@ func (o RandomAutocontrast) Check(channels int) error {
 }
 
 // Plan implements Op.
-func (o RandomAutocontrast) Plan(p *Plan, r *Rand) {
+func (o RandomAutocontrast) Plan(p *Plan, r *random.Rand) {
 	if r.Float64() < o.P {
 		p.Enhance(pixelops.AutoContrast, 0)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // CenterCrop keeps the middle H by W pixels; an image that is smaller is put in the
@@ -26,7 +27,7 @@ func (o CenterCrop) String() string {
 func (o CenterCrop) Check(int) error { return checkSize("centercrop", o.H, o.W) }
 
 // Plan implements Op.
-func (o CenterCrop) Plan(p *Plan, _ *Rand) {
+func (o CenterCrop) Plan(p *Plan, _ *random.Rand) {
 	if p.H < o.H || p.W < o.W {
 		h, w := max(0, o.H-p.H), max(0, o.W-p.W)
 		p.Pad(w/2, h/2, w-w/2, h-h/2, PadConstant, nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/preprocess/pixelops"
 	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // comparison is jobs for a peer and the ops that are to give the same.
@@ -112,9 +113,9 @@ type fixedAutomatic struct {
 	magnitude float64
 }
 
-func (fixedAutomatic) String() string          { return "automatic" }
-func (fixedAutomatic) Check(int) error         { return nil }
-func (o fixedAutomatic) Plan(p *Plan, _ *Rand) { o.plan(p, o.a, o.magnitude) }
+func (fixedAutomatic) String() string                 { return "automatic" }
+func (fixedAutomatic) Check(int) error                { return nil }
+func (o fixedAutomatic) Plan(p *Plan, _ *random.Rand) { o.plan(p, o.a, o.magnitude) }
 
 // automaticJobs are all changes by some of their magnitudes.
 func automaticJobs() (c comparison) {
@@ -178,7 +179,7 @@ func TestAutomaticDraws(t *testing.T) {
 	for i := range n {
 		var p Plan
 		p.Reset(40, 50, 3)
-		r := NewRand(3, 0, i)
+		r := random.NewRand(3, 0, i)
 		TrivialAugmentWide{}.Plan(&p, &r)
 		kinds[soleStep(&p)]++
 	}
@@ -234,7 +235,7 @@ func TestRandAugmentMakesSoManyChanges(t *testing.T) {
 	for i := range 200 {
 		var p Plan
 		p.Reset(40, 50, 3)
-		r := NewRand(3, 0, i)
+		r := random.NewRand(3, 0, i)
 		RandAugment{Ops: 5, Magnitude: 30}.Plan(&p, &r)
 		steps := 0
 		for _, s := range p.steps {
@@ -291,7 +292,7 @@ func TestColorsOneAfterAnother(t *testing.T) {
 func TestChangesAreOneStep(t *testing.T) {
 	p := Plan{}
 	p.Reset(20, 30, 3)
-	r := NewRand(1, 1, 1)
+	r := random.NewRand(1, 1, 1)
 	ColorJitter{Brightness: 0.4, Contrast: 0.4, Saturation: 0.4, Hue: 0.1}.Plan(&p, &r)
 	p.Flip()
 	RandomGrayscale{P: 1}.Plan(&p, &r)
@@ -367,7 +368,7 @@ func benchmarkOp(b *testing.B, o Op, m *pixel.Image) {
 	var r Runner
 	own := &pixel.Image{Pix: slices.Clone(m.Pix), H: m.H, W: m.W, C: m.C, DType: m.DType}
 	for i := 0; b.Loop(); i++ {
-		rand := NewRand(1, 0, i)
+		rand := random.NewRand(1, 0, i)
 		p.Plan(&plan, m.H, m.W, &rand)
 		if err := r.Apply(&plan, own, true, resample.Target{Store: p.Store()}); err != nil {
 			b.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // TestSteps holds that the steps of a plan are told in the order of the ops, with what was drawn.
@@ -40,7 +42,7 @@ func TestSteps(t *testing.T) {
 		}
 		var p Plan
 		p.Reset(40, 50, 3)
-		r := NewRand(0, 0, 0)
+		r := random.NewRand(0, 0, 0)
 		for _, o := range ops {
 			o.Plan(&p, &r)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 const draws = 40_000
@@ -24,7 +25,7 @@ func drawnParameters() map[string][]float64 {
 	}
 	for i := range draws {
 		var p Plan
-		r := NewRand(9, 1, i)
+		r := random.NewRand(9, 1, i)
 		add("rrc", RandomResizedCrop{}.draw(h, w, &r))
 		p.Reset(h, w, 3)
 		RandomCrop{H: 300, W: 400}.Plan(&p, &r)

@@ -1,6 +1,9 @@
 package augment
 
-import "github.com/dsconv/dsconv/preprocess/pixelops"
+import (
+	"github.com/dsconv/dsconv/preprocess/pixelops"
+	"github.com/dsconv/dsconv/reader/random"
+)
 
 // RandomEqualize makes the values of each channel about equally frequent with probability P:
 // torchvision.transforms.RandomEqualize.
@@ -16,7 +19,7 @@ func (o RandomEqualize) Check(channels int) error {
 }
 
 // Plan implements Op.
-func (o RandomEqualize) Plan(p *Plan, r *Rand) {
+func (o RandomEqualize) Plan(p *Plan, r *random.Rand) {
 	if r.Float64() < o.P {
 		p.Enhance(pixelops.Equalize, 0)
 	}

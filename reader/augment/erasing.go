@@ -8,6 +8,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // RandomErasing overwrites a part of random area and aspect ratio with probability P:
@@ -96,7 +97,7 @@ func (o RandomErasing) checkBatch(d formats.DType) error {
 }
 
 // Plan implements Op.
-func (o RandomErasing) Plan(p *Plan, r *Rand) {
+func (o RandomErasing) Plan(p *Plan, r *random.Rand) {
 	if r.Float64() >= o.P {
 		return
 	}
@@ -112,7 +113,7 @@ func (o RandomErasing) Plan(p *Plan, r *Rand) {
 }
 
 // draw is torchvision's get_params: ten tries, then nothing is erased.
-func (o RandomErasing) draw(h, w int, r *Rand) (pixel.Rect, bool) {
+func (o RandomErasing) draw(h, w int, r *random.Rand) (pixel.Rect, bool) {
 	for range 10 {
 		eh, ew := drawSides(h*w, o.scale(), o.ratio(), r)
 		if eh < h && ew < w {

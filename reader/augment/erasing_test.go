@@ -8,6 +8,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // storedEntry is a float32 entry of m, with the plan that made it.
@@ -18,7 +19,7 @@ func storedEntry(t *testing.T, m *pixel.Image, layout Layout, seed uint64, ops .
 		t.Fatal(err)
 	}
 	var plan Plan
-	r := NewRand(seed, 0, 0)
+	r := random.NewRand(seed, 0, 0)
 	p.Plan(&plan, m.H, m.W, &r)
 	shape := p.Shape()
 	out := make([]float32, shape[0]*shape[1]*shape[2])
@@ -91,7 +92,7 @@ func TestErasingProbability(t *testing.T) {
 	for i := range n {
 		var p Plan
 		p.Reset(64, 64, 3)
-		r := NewRand(5, 1, i)
+		r := random.NewRand(5, 1, i)
 		RandomErasing{P: 0.3}.Plan(&p, &r)
 		erased += len(p.erasures)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/preprocess/pixelops"
 	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // geometric are pipelines of ops that move pixels.
@@ -46,7 +47,7 @@ func checkGeometric(t *testing.T, check func(t *testing.T, p *Pipeline, plan *Pl
 			t.Run(fmt.Sprintf("%s/%d", s, seed), func(t *testing.T) {
 				p := compiled(t, s, m)
 				var plan Plan
-				r := NewRand(seed, 0, 0)
+				r := random.NewRand(seed, 0, 0)
 				p.Plan(&plan, m.H, m.W, &r)
 				check(t, p, &plan, m)
 			})

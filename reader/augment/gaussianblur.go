@@ -1,6 +1,10 @@
 package augment
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/reader/random"
+)
 
 // GaussianBlur blurs the image by a Gaussian kernel of H by W pixels, both odd, its standard
 // deviation drawn evenly from Sigma: torchvision.transforms.GaussianBlur. A value at the
@@ -41,7 +45,7 @@ func (o GaussianBlur) Check(channels int) error {
 }
 
 // Plan implements Op. An image of up to half a kernel has too few pixels to mirror.
-func (o GaussianBlur) Plan(p *Plan, r *Rand) {
+func (o GaussianBlur) Plan(p *Plan, r *random.Rand) {
 	s := o.sigma()
 	sigma := r.Uniform(s[0], s[1])
 	if o.H/2 >= p.H || o.W/2 >= p.W {

@@ -9,14 +9,15 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // planned is an Op that plans what a function says, for tests.
 type planned func(p *Plan)
 
-func (planned) String() string          { return "planned" }
-func (planned) Check(int) error         { return nil }
-func (o planned) Plan(p *Plan, _ *Rand) { o(p) }
+func (planned) String() string                 { return "planned" }
+func (planned) Check(int) error                { return nil }
+func (o planned) Plan(p *Plan, _ *random.Rand) { o(p) }
 
 var affineFilters = []resample.Filter{resample.Nearest, resample.Bilinear, resample.Bicubic}
 
@@ -137,7 +138,7 @@ func outcome16(t *testing.T, m *pixel.Image, op Op) []uint16 {
 		t.Fatal(err)
 	}
 	var plan Plan
-	r := NewRand(0, 0, 0)
+	r := random.NewRand(0, 0, 0)
 	p.Plan(&plan, m.H, m.W, &r)
 	shape := p.Shape()
 	out := make([]uint16, shape[0]*shape[1]*shape[2])
@@ -176,7 +177,7 @@ func TestSmallImagesCannotBeCropped(t *testing.T) {
 	var plan Plan
 	for size, fits := range map[int]bool{5: false, 6: true, 20: true} {
 		m := noise(size, size, 3, 1)
-		r := NewRand(1, 2, 3)
+		r := random.NewRand(1, 2, 3)
 		p.Plan(&plan, size, size, &r)
 		if err := p.Fits(m, &plan); (err == nil) != fits {
 			t.Errorf("%d pixels: %v", size, err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/preprocess/pixelops"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // RandomGrayscale makes the image grey with probability P, with as many channels as it has:
@@ -24,7 +25,7 @@ func (o RandomGrayscale) String() string {
 func (o RandomGrayscale) Check(channels int) error { return checkRandomColors("gray", o.P, channels) }
 
 // Plan implements Op.
-func (o RandomGrayscale) Plan(p *Plan, r *Rand) {
+func (o RandomGrayscale) Plan(p *Plan, r *random.Rand) {
 	if r.Float64() < o.P {
 		p.Enhance(pixelops.Gray, 0)
 	}

@@ -1,6 +1,9 @@
 package augment
 
-import "github.com/dsconv/dsconv/preprocess/pixelops"
+import (
+	"github.com/dsconv/dsconv/preprocess/pixelops"
+	"github.com/dsconv/dsconv/reader/random"
+)
 
 // RandomInvert makes a negative of the image with probability P:
 // torchvision.transforms.RandomInvert.
@@ -16,7 +19,7 @@ func (o RandomInvert) Check(channels int) error {
 }
 
 // Plan implements Op.
-func (o RandomInvert) Plan(p *Plan, r *Rand) {
+func (o RandomInvert) Plan(p *Plan, r *random.Rand) {
 	if r.Float64() < o.P {
 		p.Enhance(pixelops.Invert, 0)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Normalize subtracts Mean from each channel and divides by Std, after the pixels were
@@ -53,7 +54,7 @@ func (o Normalize) checkBatch(d formats.DType) error {
 }
 
 // Plan implements Op; the last pass normalises.
-func (o Normalize) Plan(*Plan, *Rand) {}
+func (o Normalize) Plan(*Plan, *random.Rand) {}
 
 // channel is mean and standard deviation of channel c.
 func (o Normalize) channel(c int) (mean, std float32) {

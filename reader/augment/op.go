@@ -3,6 +3,8 @@ package augment
 import (
 	"errors"
 	"fmt"
+
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Op is one transform of a pipeline. It is a value without state and safe for concurrent
@@ -15,7 +17,7 @@ type Op interface {
 	Check(channels int) error
 	// Plan adds to p what the op does to an image of the size that p has by now, drawing
 	// what is random from r.
-	Plan(p *Plan, r *Rand)
+	Plan(p *Plan, r *random.Rand)
 }
 
 // sizing is what an Op does to the sizes of images.

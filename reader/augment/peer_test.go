@@ -14,6 +14,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // job is one image's way through testdata/peer.py.
@@ -119,7 +120,7 @@ func TestPillowRandomResizedCropFlip(t *testing.T) {
 	o := RandomResizedCrop{H: 64, W: 40}
 	for seed := range 60 {
 		m := smooth(75+seed, 100, 1+seed%2*2)
-		r := NewRand(uint64(seed), 0, 0)
+		r := random.NewRand(uint64(seed), 0, 0)
 		c := o.draw(m.H, m.W, &r)
 		jobs = append(jobs, newJob("crop_resize_flip", m, c.X, c.Y, c.W, c.H, o.W, o.H))
 	}
@@ -187,7 +188,7 @@ func checkEval(t *testing.T, jobs []*job, results [][]byte) {
 	}
 	for i, j := range jobs {
 		var plan Plan
-		p.Plan(&plan, j.image.H, j.image.W, new(Rand))
+		p.Plan(&plan, j.image.H, j.image.W, new(random.Rand))
 		entry := make([]float32, 3*56*56)
 		run(t, &plan, j.image, false, resample.Target{Store: p.Store(), Float32: entry})
 		got, err := binary.Append(nil, binary.LittleEndian, entry)

@@ -7,6 +7,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Pipeline is a checked list of ops and the batch entry that they end in. It is safe for
@@ -39,7 +40,7 @@ func Compile(ops []Op, h, w, c int, dtype formats.DType, layout Layout) (*Pipeli
 		return nil, ErrSize
 	}
 	var plan Plan
-	p.Plan(&plan, h, w, new(Rand))
+	p.Plan(&plan, h, w, new(random.Rand))
 	if plan.err != nil {
 		return nil, fmt.Errorf("an image of %dx%d: %w", w, h, plan.err)
 	}
@@ -101,7 +102,7 @@ func (p *Pipeline) Mixers() []Mixer { return p.mixers }
 func (p *Pipeline) Shape() [3]int { return [3]int{p.h, p.w, p.c} }
 
 // Plan plans the ops for an image of h by w pixels, drawing from r.
-func (p *Pipeline) Plan(plan *Plan, h, w int, r *Rand) {
+func (p *Pipeline) Plan(plan *Plan, h, w int, r *random.Rand) {
 	plan.Reset(h, w, p.c)
 	if h < 1 || w < 1 {
 		plan.err = fmt.Errorf("an image of %dx%d has no pixels", w, h)

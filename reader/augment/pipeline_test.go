@@ -8,6 +8,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 func TestCompileRefuses(t *testing.T) {
@@ -104,7 +105,7 @@ func TestFits(t *testing.T) {
 		{H: 5, W: 4, C: 3, DType: formats.Uint8},
 	} {
 		var plan Plan
-		p.Plan(&plan, m.H, m.W, new(Rand))
+		p.Plan(&plan, m.H, m.W, new(random.Rand))
 		if err := p.Fits(&m, &plan); err == nil {
 			t.Errorf("%+v is taken", m)
 		} else if m.H == 5 && !errors.Is(err, ErrSize) {

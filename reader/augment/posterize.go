@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/preprocess/pixelops"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // RandomPosterize keeps the highest Bits bits of each value, 1 to 8, with probability P:
@@ -26,7 +27,7 @@ func (o RandomPosterize) Check(channels int) error {
 }
 
 // Plan implements Op.
-func (o RandomPosterize) Plan(p *Plan, r *Rand) {
+func (o RandomPosterize) Plan(p *Plan, r *random.Rand) {
 	if r.Float64() < o.P {
 		p.Enhance(pixelops.Posterize, float64(o.Bits))
 	}

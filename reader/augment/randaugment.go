@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // RandAugment makes Ops changes one after another, each chosen evenly from 14, all by the same
@@ -63,7 +64,7 @@ func (o RandAugment) Check(channels int) error {
 }
 
 // Plan implements Op.
-func (o RandAugment) Plan(p *Plan, r *Rand) {
+func (o RandAugment) Plan(p *Plan, r *random.Rand) {
 	o = o.filled()
 	const reach = 150.0 / 331.0
 	s := space{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // RandomCrop keeps H by W pixels at a random place: torchvision.transforms.RandomCrop. An image
@@ -56,7 +57,7 @@ func (o RandomCrop) Check(channels int) error {
 }
 
 // Plan implements Op.
-func (o RandomCrop) Plan(p *Plan, r *Rand) {
+func (o RandomCrop) Plan(p *Plan, r *random.Rand) {
 	pad := o.Padding
 	if o.Grow {
 		x, y := max(0, o.W-p.W-pad[0]-pad[2]), max(0, o.H-p.H-pad[1]-pad[3])

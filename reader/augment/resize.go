@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Resize resamples the whole image, as torchvision.transforms.Resize on a PIL image does:
@@ -50,7 +51,7 @@ func (o Resize) Check(int) error {
 }
 
 // Plan implements Op.
-func (o Resize) Plan(p *Plan, _ *Rand) {
+func (o Resize) Plan(p *Plan, _ *random.Rand) {
 	h, w := o.H, o.W
 	switch {
 	case o.Shorter == 0:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // RandomRotation turns the image by an angle drawn evenly from Low to High degrees, positive
@@ -71,7 +72,7 @@ func (o RandomRotation) Check(channels int) error {
 }
 
 // Plan implements Op.
-func (o RandomRotation) Plan(p *Plan, r *Rand) {
+func (o RandomRotation) Plan(p *Plan, r *random.Rand) {
 	p.Rotate(r.Uniform(o.Low, o.High), o.filter(), o.Expand, o.Center, o.Fill)
 }
 

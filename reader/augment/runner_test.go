@@ -10,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/preprocess/pixelops"
 	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // noise is an image of random pixels.
@@ -31,7 +32,7 @@ func outcome(t *testing.T, m *pixel.Image, seed uint64, own bool, ops ...Op) []u
 		t.Fatal(err)
 	}
 	var plan Plan
-	r := NewRand(seed, 0, 0)
+	r := random.NewRand(seed, 0, 0)
 	p.Plan(&plan, m.H, m.W, &r)
 	if err := p.Fits(m, &plan); err != nil {
 		t.Fatal(err)
@@ -71,16 +72,16 @@ func oneByOne(t *testing.T, m *pixel.Image, ops ...Op) []uint8 {
 // fixedCrop crops to a given part.
 type fixedCrop pixel.Rect
 
-func (fixedCrop) String() string          { return "fixed" }
-func (fixedCrop) Check(int) error         { return nil }
-func (o fixedCrop) Plan(p *Plan, _ *Rand) { p.Crop(pixel.Rect(o)) }
+func (fixedCrop) String() string                 { return "fixed" }
+func (fixedCrop) Check(int) error                { return nil }
+func (o fixedCrop) Plan(p *Plan, _ *random.Rand) { p.Crop(pixel.Rect(o)) }
 
 // fixedAdjust darkens.
 type fixedAdjust struct{ change pixelops.Change }
 
-func (fixedAdjust) String() string          { return "adjust" }
-func (fixedAdjust) Check(int) error         { return nil }
-func (o fixedAdjust) Plan(p *Plan, _ *Rand) { p.Enhance(o.change, 0.7) }
+func (fixedAdjust) String() string                 { return "adjust" }
+func (fixedAdjust) Check(int) error                { return nil }
+func (o fixedAdjust) Plan(p *Plan, _ *random.Rand) { p.Enhance(o.change, 0.7) }
 
 func TestFusedIsOneAfterAnother(t *testing.T) {
 	flip := RandomHorizontalFlip{P: 1}
@@ -147,7 +148,7 @@ func TestCropsAndFlipsAreNoPasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		var plan Plan
-		p.Plan(&plan, 48, 61, new(Rand))
+		p.Plan(&plan, 48, 61, new(random.Rand))
 		if len(plan.steps) != tt.passes {
 			t.Errorf("%s takes %d passes before the last, want %d", Format(tt.ops), len(plan.steps), tt.passes)
 		}
@@ -168,7 +169,7 @@ func TestFlipProbability(t *testing.T) {
 	for i := range n {
 		var p Plan
 		p.Reset(4, 4, 3)
-		r := NewRand(5, 1, i)
+		r := random.NewRand(5, 1, i)
 		RandomHorizontalFlip{P: 0.3}.Plan(&p, &r)
 		if p.flips.h {
 			flipped++
@@ -186,7 +187,7 @@ func TestPlanDoesNotAllocate(t *testing.T) {
 		t.Fatal(err)
 	}
 	var plan Plan
-	r := NewRand(1, 1, 1)
+	r := random.NewRand(1, 1, 1)
 	if n := testing.AllocsPerRun(100, func() { p.Plan(&plan, 100, 120, &r) }); n > 0 {
 		t.Errorf("%v allocations a plan", n)
 	}

@@ -1,6 +1,10 @@
 package augment
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/reader/random"
+)
 
 // RandomAdjustSharpness changes the sharpness by Factor with probability P: 0 is smooth, 1 the
 // image as it is, 2 twice as sharp. It is torchvision.transforms.RandomAdjustSharpness.
@@ -22,7 +26,7 @@ func (o RandomAdjustSharpness) Check(channels int) error {
 }
 
 // Plan implements Op.
-func (o RandomAdjustSharpness) Plan(p *Plan, r *Rand) {
+func (o RandomAdjustSharpness) Plan(p *Plan, r *random.Rand) {
 	if r.Float64() < o.P {
 		p.Sharpen(o.Factor)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/preprocess/pixelops"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // RandomSolarize inverts the values from Threshold on, of 0 to 255, with probability P:
@@ -26,7 +27,7 @@ func (o RandomSolarize) Check(channels int) error {
 }
 
 // Plan implements Op.
-func (o RandomSolarize) Plan(p *Plan, r *Rand) {
+func (o RandomSolarize) Plan(p *Plan, r *random.Rand) {
 	if r.Float64() < o.P {
 		p.Enhance(pixelops.Solarize, o.Threshold)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // TrivialAugmentWide makes one change, chosen evenly from 14, by a magnitude chosen evenly
@@ -61,7 +62,7 @@ func (o TrivialAugmentWide) Check(channels int) error {
 }
 
 // Plan implements Op.
-func (o TrivialAugmentWide) Plan(p *Plan, r *Rand) {
+func (o TrivialAugmentWide) Plan(p *Plan, r *random.Rand) {
 	a := automatic(r.IntN(int(automatics)))
 	bins := binsOr(o.Bins)
 	s := wide

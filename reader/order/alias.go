@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // bucket of an alias table: of 2^32 draws of it, threshold are of itself, the others of the
@@ -97,7 +97,7 @@ func (t table) draw(u uint64) int {
 func (t table) digest() uint64 {
 	h := uint64(len(t))
 	for _, b := range t {
-		h = augment.Mix(h ^ (uint64(b.threshold)<<32 | uint64(b.other)) + 1)
+		h = random.Mix(h ^ (uint64(b.threshold)<<32 | uint64(b.other)) + 1)
 	}
 	return h
 }

@@ -1,6 +1,6 @@
 package order
 
-import "github.com/dsconv/dsconv/reader/augment"
+import "github.com/dsconv/dsconv/reader/random"
 
 // layout is how a dataset is cut for a block shuffle, the same in each epoch. The blocks
 // come in slots, the last of which holds what is left by the full ones; the windows are runs
@@ -51,7 +51,7 @@ type blocks struct {
 }
 
 func newBlocks(l *layout, seed uint64, epoch int) *blocks {
-	r := augment.NewRand(seed, epoch, blockKey)
+	r := random.NewRand(seed, epoch, blockKey)
 	return &blocks{layout: l, turn: r.IntN(l.n), slots: newNetwork(&r), within: newNetwork(&r)}
 }
 
@@ -75,4 +75,4 @@ func (o *blocks) At(position int) int {
 }
 
 // tweak makes the permutation of each window another.
-func tweak(w int) uint64 { return augment.Mix(uint64(w)) }
+func tweak(w int) uint64 { return random.Mix(uint64(w)) }

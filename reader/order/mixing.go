@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Probe says how Measure looks at a plan.
@@ -104,7 +104,7 @@ func (t *tally) mean(sum float64) float64 { return sum / float64(max(t.batches, 
 func (t *tally) look(p *Plan) {
 	size := min(t.probe.Batch, p.positions)
 	there, wanted := p.positions/size, max(t.probe.Entries/size, 1)
-	r := augment.NewRand(t.probe.Seed, 0, measureKey)
+	r := random.NewRand(t.probe.Seed, 0, measureKey)
 	for epoch := range epochsMeasured {
 		o := p.Epoch(t.probe.Seed, epoch)
 		take := min(wanted*(epoch+1)/epochsMeasured-wanted*epoch/epochsMeasured, there)

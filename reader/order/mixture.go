@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Part is a dataset that is mixed with others.
@@ -146,7 +146,7 @@ type Mixture struct {
 }
 
 func newMixture(m *mix, seed uint64, epoch int) *Mixture {
-	r := augment.NewRand(seed, 0, mixtureKey) // of all epochs
+	r := random.NewRand(seed, 0, mixtureKey) // of all epochs
 	return &Mixture{mix: m, start: epoch * m.n, cycles: newNetwork(&r), passes: newNetwork(&r)}
 }
 
@@ -163,11 +163,11 @@ func (o *Mixture) At(position int) int {
 func (o *Mixture) Part(position int) (part, sample int) {
 	position += o.start
 	cycle := position / o.cycle
-	place := o.cycles.at(o.among, augment.Mix(uint64(cycle)), position%o.cycle)
+	place := o.cycles.at(o.among, random.Mix(uint64(cycle)), position%o.cycle)
 	part, _ = slices.BinarySearch(o.ends, place+1)
 	p := &o.parts[part]
 	taken := cycle*p.count + place - (o.ends[part] - p.count)
 	n := int(p.among.n)
-	tweak := augment.Mix(augment.Mix(uint64(part)+1) ^ uint64(taken/n))
+	tweak := random.Mix(random.Mix(uint64(part)+1) ^ uint64(taken/n))
 	return part, o.passes.at(p.among, tweak, taken%n)
 }

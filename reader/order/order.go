@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Order is the order of an epoch. It is safe for concurrent use.
@@ -79,7 +79,7 @@ func planFull(s Spec, d Data) *Plan {
 	return &Plan{
 		positions: d.Samples, samples: d.Samples, name: fmt.Sprintf("%s of %d", s, d.Samples),
 		epoch: func(seed uint64, epoch int) Order {
-			r := augment.NewRand(seed, epoch, fullKey)
+			r := random.NewRand(seed, epoch, fullKey)
 			return &full{among: among, network: newNetwork(&r)}
 		},
 	}

@@ -3,7 +3,7 @@ package order
 import (
 	"math/bits"
 
-	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // What random numbers are for, as augment.NewRand's sample.
@@ -28,7 +28,7 @@ type network struct {
 	keys [rounds]uint64
 }
 
-func newNetwork(r *augment.Rand) (f network) {
+func newNetwork(r *random.Rand) (f network) {
 	for i := range f.keys {
 		f.keys[i] = r.Uint64()
 	}
@@ -63,8 +63,8 @@ func (f *network) at(d domain, tweak uint64, x int) int {
 func (f *network) permute(d domain, tweak, x uint64) uint64 {
 	left, right := x>>d.low, x&d.lowMask
 	for i := 0; i < rounds; i += 2 {
-		left ^= augment.Mix(right^f.keys[i]^tweak) & d.highMask
-		right ^= augment.Mix(left^f.keys[i+1]^tweak) & d.lowMask
+		left ^= random.Mix(right^f.keys[i]^tweak) & d.highMask
+		right ^= random.Mix(left^f.keys[i+1]^tweak) & d.lowMask
 	}
 	return left<<d.low | right
 }
@@ -73,7 +73,7 @@ func (f *network) permute(d domain, tweak, x uint64) uint64 {
 func digest(list []int32) uint64 {
 	h := uint64(len(list))
 	for _, x := range list {
-		h = augment.Mix(h ^ uint64(x) + 1)
+		h = random.Mix(h ^ uint64(x) + 1)
 	}
 	return h
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // planWeighted plans draws with replacement.
@@ -31,7 +31,7 @@ func planWeighted(s Spec, d Data) (*Plan, error) {
 		positions: n, samples: d.Samples, repeats: true,
 		name: fmt.Sprintf("%s of %d, table %016x", s, d.Samples, t.digest()),
 		epoch: func(seed uint64, epoch int) Order {
-			r := augment.NewRand(seed, epoch, drawKey)
+			r := random.NewRand(seed, epoch, drawKey)
 			return &draws{n: n, key: r.Uint64(), table: t}
 		},
 	}, nil
@@ -62,5 +62,5 @@ type draws struct {
 func (o *draws) Len() int { return o.n }
 
 func (o *draws) At(position int) int {
-	return o.table.draw(augment.Mix(o.key ^ augment.Mix(uint64(position))))
+	return o.table.draw(random.Mix(o.key ^ random.Mix(uint64(position))))
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // All ops are done or none.
@@ -14,7 +15,7 @@ func TestRandomApply(t *testing.T) {
 	for i := range n {
 		var p Plan
 		p.Reset(4, 4, 3)
-		r := NewRand(5, 1, i)
+		r := random.NewRand(5, 1, i)
 		o.Plan(&p, &r)
 		switch p.flips {
 		case flips{true, true}:
@@ -36,7 +37,7 @@ func TestRandomCropGrows(t *testing.T) {
 	for i := range 2000 {
 		var p Plan
 		p.Reset(8, 20, 3)
-		r := NewRand(5, 1, i)
+		r := random.NewRand(5, 1, i)
 		o.Plan(&p, &r)
 		if p.H != 10 || p.W != 12 || p.err != nil {
 			t.Fatalf("%dx%d, %v", p.W, p.H, p.err)
@@ -52,7 +53,7 @@ func TestRandomCropGrows(t *testing.T) {
 	o.Grow = false
 	var p Plan
 	p.Reset(8, 20, 3)
-	o.Plan(&p, new(Rand))
+	o.Plan(&p, new(random.Rand))
 	if p.err == nil {
 		t.Error("an image that is too small is taken")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // RandomResizedCrop cuts out a part of random area and aspect ratio and resizes it to H
@@ -67,7 +68,7 @@ func (o RandomResizedCrop) Check(int) error {
 }
 
 // Plan implements Op.
-func (o RandomResizedCrop) Plan(p *Plan, r *Rand) {
+func (o RandomResizedCrop) Plan(p *Plan, r *random.Rand) {
 	p.Crop(o.draw(p.H, p.W, r))
 	p.Resize(o.H, o.W, bilinearIfEmpty(o.Filter))
 }
@@ -76,7 +77,7 @@ func (RandomResizedCrop) sizing() sizing { return fixesSize }
 
 // draw is torchvision's get_params: ten tries, then the largest part in the middle that
 // keeps the ratio.
-func (o RandomResizedCrop) draw(h, w int, r *Rand) pixel.Rect {
+func (o RandomResizedCrop) draw(h, w int, r *random.Rand) pixel.Rect {
 	ratio := o.ratio()
 	for range 10 {
 		cw, ch := drawSides(h*w, o.scale(), ratio, r)
@@ -98,7 +99,7 @@ func (o RandomResizedCrop) draw(h, w int, r *Rand) pixel.Rect {
 
 // drawSides draws a part of an area: its share evenly, the ratio of its sides a to b evenly on a
 // log scale.
-func drawSides(area int, scale, ratio [2]float64, r *Rand) (a, b int) {
+func drawSides(area int, scale, ratio [2]float64, r *random.Rand) (a, b int) {
 	target := float64(area) * r.Uniform(scale[0], scale[1])
 	aspect := math.Exp(r.Uniform(math.Log(ratio[0]), math.Log(ratio[1])))
 	return int(math.RoundToEven(math.Sqrt(target * aspect))), int(math.RoundToEven(math.Sqrt(target / aspect)))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 func TestRandomResizedCropDistribution(t *testing.T) {
@@ -12,7 +13,7 @@ func TestRandomResizedCropDistribution(t *testing.T) {
 	o := RandomResizedCrop{H: 224, W: 224}
 	var share, logRatio, left float64
 	for i := range n {
-		r := NewRand(0, 0, i)
+		r := random.NewRand(0, 0, i)
 		c := o.draw(h, w, &r)
 		if c.X < 0 || c.Y < 0 || c.W <= 0 || c.H <= 0 || c.X+c.W > w || c.Y+c.H > h {
 			t.Fatalf("%+v is outside of %dx%d", c, w, h)
@@ -43,7 +44,7 @@ func TestRandomResizedCropFallsBackToTheMiddle(t *testing.T) {
 		{1000, 10, pixel.Rect{X: 0, Y: 493, W: 10, H: 13}},
 		{1, 3, pixel.Rect{X: 1, Y: 0, W: 1, H: 1}},
 	} {
-		r := NewRand(0, 0, 0)
+		r := random.NewRand(0, 0, 0)
 		o := RandomResizedCrop{H: 8, W: 8, Scale: whole}
 		if got := o.draw(tt.h, tt.w, &r); got != tt.want {
 			t.Errorf("%dx%d: %+v, want %+v", tt.w, tt.h, got, tt.want)

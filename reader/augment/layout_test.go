@@ -8,6 +8,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // TestStore compares every last pass with the formula, element by element.
@@ -93,7 +94,7 @@ func BenchmarkTrain(b *testing.B) {
 	var r Runner
 	var plan Plan
 	for i := 0; b.Loop(); i++ {
-		rand := NewRand(1, 0, i)
+		rand := random.NewRand(1, 0, i)
 		p.Plan(&plan, m.H, m.W, &rand)
 		entry := batch[i%64*3*224*224:][:3*224*224]
 		if err := r.Apply(&plan, m, false, resample.Target{Store: p.Store(), Float32: entry}); err != nil {

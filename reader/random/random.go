@@ -1,4 +1,4 @@
-package augment
+package random
 
 import (
 	"math"
@@ -12,7 +12,7 @@ const golden = 0x9e3779b97f4a7c15
 // sample draws depends on nothing that was drawn before for another. It is SplitMix64
 // (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
 type Rand struct {
-	state uint64
+	State uint64
 }
 
 // NewRand keys a generator by the run's seed, the epoch and the sample's rank.
@@ -31,8 +31,8 @@ func Mix(x uint64) uint64 {
 
 // Uint64 draws 64 bits.
 func (r *Rand) Uint64() uint64 {
-	r.state += golden
-	return Mix(r.state)
+	r.State += golden
+	return Mix(r.State)
 }
 
 // Float64 draws uniformly from [0, 1).

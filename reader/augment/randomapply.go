@@ -3,6 +3,8 @@ package augment
 import (
 	"fmt"
 	"strings"
+
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // RandomApply does all of Ops, one after another, with probability P, else nothing:
@@ -41,7 +43,7 @@ func onPixels(o Op) bool {
 }
 
 // Plan implements Op.
-func (o RandomApply) Plan(p *Plan, r *Rand) {
+func (o RandomApply) Plan(p *Plan, r *random.Rand) {
 	if r.Float64() >= o.P {
 		return
 	}

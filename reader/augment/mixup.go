@@ -6,6 +6,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Mixer is an Op that makes each image of a batch a mixture with the one before it, the first
@@ -18,7 +19,7 @@ import (
 type Mixer interface {
 	Op
 	// Mix draws how the images of a batch, h by w pixels each, are mixed.
-	Mix(h, w int, r *Rand) Mixture
+	Mix(h, w int, r *random.Rand) Mixture
 }
 
 // apart parts ops into those of images by themselves and the Mixers behind them.
@@ -65,10 +66,10 @@ func (o MixUp) String() string { return "mixup:" + formatFloat(o.Alpha) }
 func (o MixUp) Check(int) error { return checkAlpha("mixup", o.Alpha) }
 
 // Plan implements Op; images are mixed when their batch is whole.
-func (o MixUp) Plan(*Plan, *Rand) {}
+func (o MixUp) Plan(*Plan, *random.Rand) {}
 
 // Mix implements Mixer.
-func (o MixUp) Mix(_, _ int, r *Rand) Mixture { return Mixture{Share: r.Beta(o.Alpha)} }
+func (o MixUp) Mix(_, _ int, r *random.Rand) Mixture { return Mixture{Share: r.Beta(o.Alpha)} }
 
 // CutMix puts a part of one image in the place of the other's ("CutMix: Regularization
 // Strategy to Train Strong Classifiers", 2019).
@@ -83,10 +84,10 @@ func (o CutMix) String() string { return "cutmix:" + formatFloat(o.Alpha) }
 func (o CutMix) Check(int) error { return checkAlpha("cutmix", o.Alpha) }
 
 // Plan implements Op; images are mixed when their batch is whole.
-func (o CutMix) Plan(*Plan, *Rand) {}
+func (o CutMix) Plan(*Plan, *random.Rand) {}
 
 // Mix implements Mixer. The part lies around a point drawn evenly and is cut off at the edges.
-func (o CutMix) Mix(h, w int, r *Rand) Mixture {
+func (o CutMix) Mix(h, w int, r *random.Rand) Mixture {
 	share := r.Beta(o.Alpha)
 	x, y := r.IntN(w), r.IntN(h)
 	half := 0.5 * math.Sqrt(1-share)

@@ -1,5 +1,7 @@
 package augment
 
+import "github.com/dsconv/dsconv/reader/random"
+
 // RandomVerticalFlip mirrors the image top to bottom with probability P:
 // torchvision.transforms.RandomVerticalFlip.
 type RandomVerticalFlip struct {
@@ -12,7 +14,7 @@ func (o RandomVerticalFlip) String() string { return formatChance("vflip", o.P) 
 func (o RandomVerticalFlip) Check(int) error { return checkChance("vflip", o.P) }
 
 // Plan implements Op.
-func (o RandomVerticalFlip) Plan(p *Plan, r *Rand) {
+func (o RandomVerticalFlip) Plan(p *Plan, r *random.Rand) {
 	if r.Float64() < o.P {
 		p.FlipV()
 	}

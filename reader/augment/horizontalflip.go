@@ -1,6 +1,10 @@
 package augment
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/reader/random"
+)
 
 // RandomHorizontalFlip mirrors the image left to right with probability P:
 // torchvision.transforms.RandomHorizontalFlip.
@@ -14,7 +18,7 @@ func (o RandomHorizontalFlip) String() string { return formatChance("flip", o.P)
 func (o RandomHorizontalFlip) Check(int) error { return checkChance("flip", o.P) }
 
 // Plan implements Op.
-func (o RandomHorizontalFlip) Plan(p *Plan, r *Rand) {
+func (o RandomHorizontalFlip) Plan(p *Plan, r *random.Rand) {
 	if r.Float64() < o.P {
 		p.Flip()
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/preprocess/pixelops"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // ColorJitter changes brightness, contrast, saturation and hue in random order by random
@@ -56,7 +57,7 @@ func (o ColorJitter) Check(channels int) error {
 }
 
 // Plan implements Op.
-func (o ColorJitter) Plan(p *Plan, r *Rand) {
+func (o ColorJitter) Plan(p *Plan, r *random.Rand) {
 	type jitter struct {
 		change pixelops.Change
 		varies bool

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/preprocess/pixelops"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // TestJitterRanges holds that factors come from all of their range, evenly, and from nowhere else.
@@ -19,7 +20,7 @@ func TestJitterRanges(t *testing.T) {
 	for i := range n {
 		var p Plan
 		p.Reset(8, 8, 3)
-		r := NewRand(3, 0, i)
+		r := random.NewRand(3, 0, i)
 		o.Plan(&p, &r)
 		if len(p.changes) != 4 {
 			t.Fatalf("%d changes, want 4", len(p.changes))
