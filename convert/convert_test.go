@@ -101,6 +101,9 @@ func TestSameBytesForAnyWorkersAndAfterAnyStop(t *testing.T) {
 		"tiled":  {Recipe: preprocess.Recipe{Encode: preprocess.Encode{Tiled: true, Interval: 3}}, Shards: Sharding{Count: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if o.Recipe.Encode.Tiled && !preprocess.CanTile {
+				t.Skip("this build does not tile")
+			}
 			var want map[string]string
 			var first *Report
 			for _, workers := range []int{1, 2, 7} {
@@ -285,6 +288,9 @@ func TestAnotherDecoderIsRefused(t *testing.T) {
 
 // The counts say what was not tiled, and why.
 func TestTiledCounts(t *testing.T) {
+	if !preprocess.CanTile {
+		t.Skip("this build does not tile")
+	}
 	src := newMemory(t, 20, 0)
 	src.photo = slices.Concat(src.photo[:2], []byte{0xFF}, src.photo[2:])
 	o := Options{Recipe: preprocess.Recipe{Encode: preprocess.Encode{Tiled: true, Interval: 3}}}

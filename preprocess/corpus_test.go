@@ -129,3 +129,19 @@ func segmentOf(mark byte, body []byte) []byte {
 	n := len(body) + 2
 	return slices.Concat([]byte{0xFF, mark, byte(n >> 8), byte(n)}, body)
 }
+
+func soundJPEGs(t testing.TB) map[string][]byte {
+	t.Helper()
+	m := map[string][]byte{}
+	for _, name := range soundNames(t) {
+		if filepath.Ext(name) != ".jpg" {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join("testdata", "sound", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m[name] = data
+	}
+	return m
+}

@@ -42,7 +42,6 @@ type DecodeOptions struct {
 // long use; Close frees what it holds.
 type Decoder struct {
 	jpeg     jpegDecoder
-	splicer  splicer
 	png      plainPNG
 	zstd     *zstd.Decoder
 	scratch  [4]Image

@@ -274,3 +274,26 @@ func testImage(w, h, c int, d formats.DType) *Image {
 	}
 	return m
 }
+
+func samePixels(t testing.TB, d *Decoder, data, out []byte) {
+	t.Helper()
+	var want, got Image
+	for _, o := range []DecodeOptions{{}, {Color: ColorKeep}, {ApplyOrientation: true}} {
+		err := d.Decode(&want, &formats.Value{Data: data}, o)
+		warning := d.Warning()
+		if err := errors.Join(err, d.Decode(&got, &formats.Value{Data: out}, o)); err != nil {
+			t.Fatal(err)
+		}
+		if warning != "" || d.Warning() != "" {
+			t.Fatalf("warnings %q, %q", warning, d.Warning())
+		}
+		if !slices.Equal(want.Pix, got.Pix) || want.H != got.H || want.W != got.W {
+			t.Fatalf("other pixels with %+v", o)
+		}
+	}
+}
+
+func decodeOne(d *Decoder, data []byte) (*Image, error) {
+	var m Image
+	return &m, d.Decode(&m, &formats.Value{Data: data}, DecodeOptions{})
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
@@ -104,13 +105,17 @@ func decodedJPEG(t *testing.T, e *Encoder, d *Decoder, m *Image, o Encode) (out 
 
 // What a build cannot honour is refused before the first image.
 func TestOptionsOfTheBuild(t *testing.T) {
-	for _, s := range []string{"jpeg:90:444", "jpeg:90:optimize", "jpeg:90:progressive", "jpeg:90:tile=8"} {
+	for _, s := range []string{"jpeg-tiled", "jpeg:90:444", "jpeg:90:optimize", "jpeg:90:progressive", "jpeg:90:tile=8"} {
 		e, err := ParseEncode(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := (Recipe{Encode: e}).Validate(); (err == nil) != CanTile {
+		p, err := NewProcessor(Recipe{Encode: e}, formats.Schema{{Name: "image", Kind: formats.Image}})
+		if (err == nil) != CanTile || err != nil && !strings.Contains(err.Error(), "build it with CGO_ENABLED=1") {
 			t.Errorf("%s: %v", s, err)
+		}
+		if err == nil {
+			p.Close()
 		}
 	}
 }

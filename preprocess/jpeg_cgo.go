@@ -59,9 +59,6 @@ func libjpegError(rc C.int, text *C.char) error {
 	return fmt.Errorf("%w: %s", ErrCorrupt, C.GoString(text))
 }
 
-// seeks says whether decode goes to the restart markers that it needs.
-var seeks = C.dsconv_jpeg_plain_because() == nil
-
 // SlowJPEG says why the JPEG decoder is slower than it could be, "" if it is not: its pixels are
 // the same.
 func SlowJPEG() string { return C.GoString(C.dsconv_jpeg_plain_because()) }

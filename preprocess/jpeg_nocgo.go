@@ -22,11 +22,9 @@ const CanTile = false
 
 // built reports which of e's options need another build.
 func (e Encode) built() error {
-	if e.Tiled {
-		return nil
-	}
 	if e.Optimize || e.Progressive || e.Interval > 0 || e.Sampling != "" && e.Sampling != Sampling420 {
-		return fmt.Errorf("%w: encode %s: this build writes JPEGs with a quality and 4:2:0 alone: it lacks libjpeg-turbo (cgo)", ErrUnsupported, e)
+		return fmt.Errorf("--encode %s needs libjpeg-turbo, which this build of dsconv lacks: build it with CGO_ENABLED=1, "+
+			"or choose --encode keep, jpeg:QUALITY, png or raw", e)
 	}
 	return nil
 }
@@ -37,9 +35,8 @@ type jpegDecoder struct {
 	stop      *Stop
 }
 
-// seeks says whether decode goes to the restart markers that it needs, CanScale whether it
-// knows fast and scale.
-const seeks, CanScale = false, false
+// CanScale reports whether decode knows fast and scale.
+const CanScale = false
 
 // SlowJPEG says why the JPEG decoder is slower than it could be, "" if it is not.
 func SlowJPEG() string { return "this build lacks libjpeg-turbo (cgo)" }
@@ -121,4 +118,12 @@ func scansOf(data []byte) (scans int) {
 			i = new(jpegWalk).entropy(data, i)
 		}
 	}
+}
+
+// checkScans refuses the number of scans, so far, of a JPEG of w by h pixels.
+func checkScans(scans, h, w int) error {
+	if scans > alwaysScans && (scans > mostScans || scans*h*w > mostScanPixels) {
+		return errScans
+	}
+	return nil
 }

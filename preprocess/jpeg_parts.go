@@ -91,3 +91,15 @@ func (p *jpegParts) appendStripped(b []byte, orientation int) []byte {
 	}
 	return b
 }
+
+// across is the number of blocks that an MCU has of its widest component.
+func (p *jpegParts) across() int {
+	if p.frame[5] == 1 { // a single component is not interleaved: an MCU is a block
+		return 1
+	}
+	h := 1
+	for c := 7; c < len(p.frame); c += 3 {
+		h = max(h, int(p.frame[c]>>4))
+	}
+	return h
+}

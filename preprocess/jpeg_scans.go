@@ -13,11 +13,3 @@ const (
 
 var errScans = fmt.Errorf("%w: a JPEG with more than %d scans, or more than %d that have more than %d million pixels together",
 	ErrUnsupported, mostScans, alwaysScans, mostScanPixels/1_000_000)
-
-// checkScans refuses the number of scans, so far, of a JPEG of w by h pixels.
-func checkScans(scans, h, w int) error {
-	if scans > alwaysScans && (scans > mostScans || scans*h*w > mostScanPixels) {
-		return errScans
-	}
-	return nil
-}

@@ -148,6 +148,7 @@ func TestProcessPassthrough(t *testing.T) {
 
 // JPEGs of image fields are tiled, all else keeps its bytes.
 func TestProcessTiles(t *testing.T) {
+	exact(t)
 	p := newProcessor(t, Recipe{Encode: Encode{Tiled: true, Interval: 4}}, stereo)
 	d := NewDecoder()
 	defer d.Close()

@@ -65,7 +65,7 @@ func TestValidate(t *testing.T) {
 		"oriented":      {Encode: jpeg, EXIF: EXIFApply},
 		"upscale cover": {Encode: raw, Resize: Resize{ResizeCover, 3, 4}, Upscale: true},
 	} {
-		if err := r.Validate(); err != nil {
+		if err := r.Validate(); (err == nil) != (CanTile || !r.Encode.Tiled) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -109,10 +109,9 @@ func (r Rect) shrink(n, h, w int) (Rect, Area) {
 	return part, Area{X0: at(r.X, x), Y0: at(r.Y, y), X1: at(r.X+r.W, x), Y1: at(r.Y+r.H, y)}
 }
 
-// decodeJPEG makes dst the part r of data's pixels. Where data has restart markers for that, the
-// tiles that r lies in are decoded alone: the decoder goes to them by itself or, if it cannot,
-// gets them spliced. Else it is the rows and columns around r. Damaged images are decoded as a
-// whole, so that they give what Pillow gives.
+// decodeJPEG decodes the rectangle r of a JPEG to dst. With restart markers, the tiles around r
+// are decoded alone; without them, the rows and columns around it. A damaged image is decoded as
+// a whole, so that its pixels are Pillow's.
 func (d *Decoder) decodeJPEG(dst *Image, data []byte, h Header, r Rect, o DecodeOptions) (err error) {
 	n := o.scale(r)
 	q := jpegRequest{w: h.W, h: h.H, channels: o.Color.channels(h.C), scale: n, fast: o.Fast}
@@ -121,15 +120,6 @@ func (d *Decoder) decodeJPEG(dst *Image, data []byte, h Header, r Rect, o Decode
 	if q.part == all {
 		d.warning, err = d.jpeg.decode(dst, data, q)
 		return err
-	}
-	if n == 1 && !seeks {
-		if tiles, part, ok := d.splicer.splice(data, r); ok {
-			tile := q
-			tile.w, tile.h, tile.part = tiles.w, tiles.h, part
-			if warning, err := d.jpeg.decode(dst, tiles.data, tile); err == nil && warning == "" || EndsRun(err) {
-				return err
-			}
-		}
 	}
 	if warning, err := d.jpeg.decode(dst, data, q); err == nil && warning == "" || EndsRun(err) {
 		return err

@@ -156,55 +156,8 @@ func TestRegionOfOthers(t *testing.T) {
 	}
 }
 
-// TestTilesAreSpliced: what has tiles is decoded by tiles, and what has not is left alone.
-func TestTilesAreSpliced(t *testing.T) {
-	without := "444 422 420 440 411 410 gray gray-2x2 420-even cmyk progressive progressive-restart arithmetic arithmetic-restart 444-fits-no-row 420-odd"
-	for name, data := range regionFiles(t) {
-		var s splicer
-		_, h, err := Inspect(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, part, ok := s.splice(data, Rect{X: h.W - 9, Y: h.H - 9, W: 4, H: 4})
-		if want := !strings.Contains(" "+without+" ", " "+name+" "); ok != want {
-			t.Errorf("%s is spliced: %v", name, ok)
-		}
-		if ok && (got.w*got.h > h.W*h.H*2/3 || len(got.data) >= len(data) || part.X+4 > got.w || part.Y+4 > got.h) {
-			t.Errorf("%s: %dx%d of %dx%d pixels, %d of %d bytes for %+v", name, got.w, got.h, h.W, h.H, len(got.data), len(data), part)
-		}
-	}
-}
-
-// TestSpliceEqualsCrop: the tiles that a region lies in, decoded alone, have its pixels.
-func TestSpliceEqualsCrop(t *testing.T) {
-	for name, data := range regionFiles(t) {
-		c := newRegionCheck(t, data, DecodeOptions{})
-		var s splicer
-		for y := range c.whole.H - 5 {
-			for x := range c.whole.W - 7 {
-				if testing.Short() && (x+y)%11 > 0 {
-					continue
-				}
-				r := Rect{X: x, Y: y, W: 7, H: 5}
-				tiles, part, ok := s.splice(data, r)
-				if !ok {
-					continue
-				}
-				q := jpegRequest{w: tiles.w, h: tiles.h, channels: 3, scale: 1, part: part}
-				if _, err := c.decoder.jpeg.decode(&c.got, tiles.data, q); err != nil {
-					t.Fatalf("%s, region %+v: %v", name, r, err)
-				}
-				if c.whole.crop(&c.want, r); !bytes.Equal(c.got.Pix, c.want.Pix) {
-					t.Fatalf("%s, region %+v: %s", name, r, firstDifference(&c.got, &c.want))
-				}
-			}
-		}
-		c.decoder.Close()
-	}
-}
-
-// FuzzRegion: a region is what the whole image has there, also of damaged ones, and so is what
-// the tiles have that it lies in; where the whole is refused, a region may be sound.
+// FuzzRegion: a region has the pixels of the whole image, also of a damaged one; where the whole
+// is refused, a region may be sound.
 func FuzzRegion(f *testing.F) {
 	for _, data := range regionFiles(f) {
 		f.Add(data, uint16(3), uint16(5), uint16(17), uint16(9))
@@ -213,7 +166,6 @@ func FuzzRegion(f *testing.F) {
 	d := NewDecoder()
 	f.Cleanup(d.Close)
 	var whole, got, want Image
-	var s splicer
 	f.Fuzz(func(t *testing.T, data []byte, x, y, w, h uint16) {
 		v := formats.Value{Data: data}
 		o := DecodeOptions{MaxPixels: 1 << 20}
@@ -233,15 +185,6 @@ func FuzzRegion(f *testing.F) {
 		}
 		if whole.crop(&want, r); warning == "" && !bytes.Equal(got.Pix, want.Pix) {
 			t.Fatalf("region %+v of %dx%d: %s", r, whole.W, whole.H, firstDifference(&got, &want))
-		}
-		tiles, part, ok := s.splice(data, r)
-		if !ok || warning != "" {
-			return
-		}
-		q := jpegRequest{w: tiles.w, h: tiles.h, channels: 3, scale: 1, part: part, plain: true}
-		tilesWarning, err := d.jpeg.decode(&got, tiles.data, q)
-		if err != nil || tilesWarning == "" && !bytes.Equal(got.Pix, want.Pix) {
-			t.Fatalf("tiles of region %+v of %dx%d: %v, %s", r, whole.W, whole.H, err, firstDifference(&got, &want))
 		}
 	})
 }

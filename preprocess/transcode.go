@@ -89,8 +89,8 @@ func (t *Transcoder) Append(dst, src []byte, interval int, strip bool) ([]byte, 
 	if t.meta = p.appendMeta(t.meta[:0]); strip {
 		t.meta = p.appendStripped(t.meta[:0], h.Orientation)
 	}
-	across, _, _ := sampling(p.frame)
-	row := (h.W + 8*across - 1) / (8 * across)
+	mcu := 8 * p.across()
+	row := (h.W + mcu - 1) / mcu
 	dst, err = t.jpeg.append(dst, src, t.meta, restartInterval(row, interval))
 	if err == nil && !strip {
 		dst = append(dst, src[p.end:]...)

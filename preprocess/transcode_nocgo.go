@@ -7,7 +7,11 @@ import "runtime"
 // DecoderVersion is the version of the decoder that DecoderName names.
 func DecoderVersion() string { return runtime.Version() }
 
-// jpegTranscoder is pure Go.
-type jpegTranscoder struct{ goTranscoder }
+// jpegTranscoder needs libjpeg-turbo: Recipe.Validate refuses what would use it.
+type jpegTranscoder struct{ stop *Stop }
 
-func (t *jpegTranscoder) close() { *t = jpegTranscoder{} }
+func (t *jpegTranscoder) append(dst, _, _ []byte, interval int) ([]byte, error) {
+	return dst, Encode{Tiled: true, Interval: interval}.built()
+}
+
+func (t *jpegTranscoder) close() {}
