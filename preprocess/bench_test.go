@@ -35,7 +35,7 @@ func BenchmarkPhotos(b *testing.B) {
 		b.SetBytes(bytes)
 		for b.Loop() {
 			for i := range values {
-				if err := CheckStructure(values[i].Data, formats.JPEG); err != nil {
+				if err := structureError(values[i].Data, formats.JPEG); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -87,7 +87,7 @@ func BenchmarkCodecs(b *testing.B) {
 	b.Run("Orient", func(b *testing.B) {
 		var out Image
 		for b.Loop() {
-			orient(&out, &m, 6)
+			Orient(&out, &m, 6)
 		}
 	})
 }

@@ -23,7 +23,7 @@ type craftCheck struct {
 }
 
 func newCraftCheck(t testing.TB) *craftCheck {
-	c := &craftCheck{decoder: NewDecoder(), transcoder: NewTranscoder()}
+	c := &craftCheck{decoder: NewDecoder(), transcoder: new(Transcoder)}
 	t.Cleanup(c.decoder.Close)
 	t.Cleanup(c.transcoder.Close)
 	return c
@@ -131,7 +131,7 @@ func TestAllOnesCode(t *testing.T) {
 	defer d.close()
 	var m Image
 	_, err := d.decode(&m, j.out, q)
-	unusual, fault := structure(j.out, formats.JPEG)
+	unusual, fault := CheckStructure(j.out, formats.JPEG)
 	if !errors.Is(err, ErrCorrupt) || unusual == "" && fault == nil {
 		t.Errorf("%v; the structure is unusual: %q, %v", err, unusual, fault)
 	}

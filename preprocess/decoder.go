@@ -152,7 +152,7 @@ func (d *Decoder) decodeFile(dst *Image, v *formats.Value, o DecodeOptions) erro
 		return err
 	}
 	if turn {
-		orient(dst, target, h.Orientation)
+		Orient(dst, target, h.Orientation)
 		d.area = d.area.orient(target.H, target.W, h.Orientation)
 	}
 	return nil
@@ -220,7 +220,7 @@ func (d *Decoder) decodeAs(dst *Image, data []byte, enc formats.Encoding, h Head
 	}
 	if turn != 1 {
 		pixels = &d.scratch[2]
-		orient(pixels, &d.scratch[0], turn)
+		Orient(pixels, &d.scratch[0], turn)
 	}
 	d.convert(dst, pixels, o)
 	return nil

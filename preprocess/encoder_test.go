@@ -256,7 +256,7 @@ func TestEncodeErrors(t *testing.T) {
 	}
 	// The encoder goes on after errors, and appends.
 	out, err := e.AppendJPEG([]byte("x"), testImage(4, 4, 3, formats.Uint8), Encode{Quality: 90})
-	if err != nil || out[0] != 'x' || CheckStructure(out[1:], formats.JPEG) != nil {
+	if err != nil || out[0] != 'x' || structureError(out[1:], formats.JPEG) != nil {
 		t.Errorf("after errors: %q, %v", out, err)
 	}
 }

@@ -30,7 +30,7 @@ func TestHeaders(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if err := CheckStructure(v.Data, v.Encoding); err != nil {
+		if err := structureError(v.Data, v.Encoding); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		var m Image
@@ -81,8 +81,8 @@ func TestOrient16(t *testing.T) {
 		if o == 0 {
 			continue
 		}
-		orient(&once, src, o)
-		orient(&back, &once, undo)
+		Orient(&once, src, o)
+		Orient(&back, &once, undo)
 		if string(back.Pix) != string(src.Pix) || back.W != 5 {
 			t.Errorf("orientation %d and back are not the same pixels", o)
 		}
@@ -96,7 +96,7 @@ func TestOrientBox(t *testing.T) {
 		src.Reset(3, 5, 1, formats.Uint8)
 		clear(src.Pix)
 		src.Pix[1*5+3] = 1
-		orient(dst, src, o)
+		Orient(dst, src, o)
 		b := orientBox([4]float32{3, 1, 4, 2}, 3, 5, o)
 		x, y := int(b[0]), int(b[1])
 		if b[2] != b[0]+1 || b[3] != b[1]+1 || dst.Pix[y*dst.W+x] != 1 {
@@ -108,7 +108,7 @@ func TestOrientBox(t *testing.T) {
 func checkOriented(t *testing.T, src *Image, o int, want image.Image) {
 	t.Helper()
 	var got, expect Image
-	orient(&got, src, o)
+	Orient(&got, src, o)
 	b := want.Bounds()
 	if err := fromStdlib(&expect, want, Header{H: b.Dy(), W: b.Dx(), C: src.C, DType: src.DType}); err != nil {
 		t.Fatal(err)

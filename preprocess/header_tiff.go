@@ -56,41 +56,48 @@ func firstIFD(data []byte) (ifd, error) {
 	return d, nil
 }
 
+// entry returns the 12 bytes of a tag's entry, nil if there is none.
+func (d ifd) entry(tag uint16) []byte {
+	for e := d.entries; len(e) >= 12; e = e[12:] {
+		if d.order.Uint16(e) == tag {
+			return e[:12]
+		}
+	}
+	return nil
+}
+
 // value is the first value of a tag of type BYTE, SHORT or LONG, or def.
 func (d ifd) value(tag uint16, def int) int {
-	for e := d.entries; len(e) >= 12; e = e[12:] {
-		if d.order.Uint16(e) != tag {
-			continue
-		}
-		count := d.order.Uint32(e[4:])
-		at := e[8:]
-		var size uint32
-		switch d.order.Uint16(e[2:]) {
-		case 1:
-			size = 1
-		case 3:
-			size = 2
-		case 4:
-			size = 4
-		default:
+	e := d.entry(tag)
+	if e == nil {
+		return def
+	}
+	var size uint64
+	switch d.order.Uint16(e[2:]) {
+	case typeByte:
+		size = 1
+	case typeShort:
+		size = 2
+	case typeLong:
+		size = 4
+	default:
+		return def
+	}
+	at := e[8:]
+	if size*uint64(d.order.Uint32(e[4:])) > 4 {
+		off := int64(d.order.Uint32(at))
+		if off+4 > int64(len(d.data)) {
 			return def
 		}
-		if uint64(size)*uint64(count) > 4 {
-			off := int64(d.order.Uint32(at))
-			if off+4 > int64(len(d.data)) {
-				return def
-			}
-			at = d.data[off:]
-		}
-		switch size {
-		case 1:
-			return int(at[0])
-		case 2:
-			return int(d.order.Uint16(at))
-		}
-		return int(min(d.order.Uint32(at), math.MaxInt32))
+		at = d.data[off:]
 	}
-	return def
+	switch size {
+	case 1:
+		return int(at[0])
+	case 2:
+		return int(d.order.Uint16(at))
+	}
+	return int(min(d.order.Uint32(at), math.MaxInt32))
 }
 
 // orientation is the directory's orientation, 1 if there is none or it makes no sense.

@@ -50,7 +50,7 @@ func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning st
 		if stopped := d.stop.err(); stopped != nil {
 			return "", stopped
 		}
-		if cut := CheckStructure(data, formats.JPEG); errors.Is(cut, ErrTruncated) {
+		if _, cut := CheckStructure(data, formats.JPEG); errors.Is(cut, ErrTruncated) {
 			return "", cut // says more than the decoder
 		}
 		return "", fmt.Errorf("%w: %w", ErrCorrupt, err)
@@ -96,28 +96,13 @@ func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
 
 func (e *jpegEncoder) close() {}
 
-// scansOf counts the scans of a JPEG as far as its markers lead.
-func scansOf(data []byte) (scans int) {
+// scansOf counts the scans of a JPEG as far as its markers lead; 0 stands for few.
+func scansOf(data []byte) int {
 	if bytes.Count(data, []byte{0xFF, markSOS}) <= alwaysScans {
 		return 0
 	}
-	for i := 2; ; {
-		mark, next, ok := nextMarker(data, i)
-		if !ok || mark == markEOI {
-			return scans
-		}
-		if i = next; standalone(mark) {
-			continue
-		}
-		_, end, err := segment(data, next)
-		if err != nil {
-			return scans
-		}
-		if i = end; mark == markSOS {
-			scans++
-			i = new(jpegWalk).entropy(data, i)
-		}
-	}
+	p, _ := partJPEG(data) // an error is the decoder's to report
+	return p.scans
 }
 
 // checkScans refuses the number of scans, so far, of a JPEG of w by h pixels.

@@ -13,11 +13,11 @@ type jpegParts struct {
 	between  bool     // metadata come after the first scan
 	pictures bool     // further pictures may lie behind this one (CIPA DC-007, Multi-Picture Format)
 	end      int      // where EOI ends
+	scans    int      // as far as the markers lead
 }
 
 // partJPEG finds the parts of a JPEG that inspectJPEG took.
 func partJPEG(data []byte) (p jpegParts, err error) {
-	scans := 0
 	for i := 2; ; {
 		mark, next, ok := nextMarker(data, i)
 		switch {
@@ -39,11 +39,11 @@ func partJPEG(data []byte) (p jpegParts, err error) {
 			p.mark, p.frame = mark, body
 		case mayBeShort(mark): // APPn and COM
 			p.meta = append(p.meta, data[next-2:end])
-			p.between = p.between || scans > 0
+			p.between = p.between || p.scans > 0
 			p.pictures = p.pictures || bytes.HasPrefix(body, []byte("MPF\x00"))
 		}
 		if i = end; mark == markSOS {
-			scans++
+			p.scans++
 			i = new(jpegWalk).entropy(data, i)
 		}
 	}

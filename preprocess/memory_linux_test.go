@@ -53,7 +53,7 @@ func (n *needy) do() map[string]error {
 	for name, data := range n.jpegs {
 		decode(name, data, DecodeOptions{})
 		decode(name+" region", data, DecodeOptions{Region: Rect{X: 350, Y: 250, W: 150, H: 100}})
-		tr := NewTranscoder()
+		tr := new(Transcoder)
 		n.out, errs[name+" transcoded"] = tr.Append(n.out[:0], data, 8, false)
 		tr.Close()
 	}

@@ -1,8 +1,8 @@
 package preprocess
 
-// orient makes dst the image src turned and flipped so that it stands upright, for an EXIF
-// orientation of 1 to 8, as Pillow's ImageOps.exif_transpose does.
-func orient(dst, src *Image, orientation int) {
+// Orient makes dst the image src turned and flipped so that it stands upright, for an EXIF
+// orientation of 1 to 8, as Pillow's ImageOps.exif_transpose does. dst must be another image.
+func Orient(dst, src *Image, orientation int) {
 	h, w := orientedSize(src.H, src.W, orientation)
 	dst.Reset(h, w, src.C, src.DType)
 	n := src.pixelSize()
@@ -65,10 +65,6 @@ func orientBox[T float32 | float64](b [4]T, h, w, orientation int) [4]T {
 	}
 	return b
 }
-
-// Orient makes dst the image src turned and flipped so that it stands upright, for an EXIF
-// orientation of 1 to 8, as Pillow's ImageOps.exif_transpose does. dst must be another image.
-func Orient(dst, src *Image, orientation int) { orient(dst, src, orientation) }
 
 // OrientBoxes moves boxes, each x0 y0 x1 y1 in pixels of an image that is h by w once it stands
 // upright, as Orient moves its pixels.

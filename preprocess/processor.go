@@ -193,7 +193,7 @@ func (p *Processor) checked(v *formats.Value) (Header, error) {
 	if err := checkSize(h, p.recipe.MaxPixels); err != nil {
 		return h, err
 	}
-	unusual, fault := structure(v.Data, enc)
+	unusual, fault := CheckStructure(v.Data, enc)
 	if unusual == "" && fault == nil && !p.recipe.Decode {
 		return h, nil
 	}
@@ -269,7 +269,7 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 	area := p.decoder.Area().orient(p.decoded.H, p.decoded.W, g.orientation)
 	m := &p.decoded
 	if g.orientation != 1 {
-		orient(&p.turned, m, g.orientation)
+		Orient(&p.turned, m, g.orientation)
 		m = &p.turned
 		p.leave(&p.decoded)
 	}

@@ -64,7 +64,7 @@ func TestTooManyScans(t *testing.T) {
 		if c.w > 64 {
 			continue // it is the same check
 		}
-		tr := NewTranscoder()
+		tr := new(Transcoder)
 		_, err = tr.Append(nil, data, 8, false)
 		tr.Close()
 		var not *NotTiledError

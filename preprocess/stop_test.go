@@ -44,7 +44,7 @@ func TestStopInsideAnImage(t *testing.T) {
 			return d.Decode(&m, &formats.Value{Data: long}, DecodeOptions{})
 		},
 		"tile": func(s *Stop) error {
-			tr := NewTranscoder()
+			tr := new(Transcoder)
 			defer tr.Close()
 			tr.StopBy(s)
 			_, err := tr.Append(nil, long, 8, false)

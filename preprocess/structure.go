@@ -7,19 +7,14 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// CheckStructure reports what is wrong with the outside of an encoded image without
-// decoding it: for JPEG that its markers lead from SOI through a frame and a scan to EOI
-// (bytes after that don't matter), for PNG every chunk's length and checksum up to IEND,
-// for WebP its length and the chunks of its first frame, for the others the header. ErrTruncated, ErrCorrupt, ErrUnsupported or ErrNotImage is in
-// the chain. It runs at memory speed and allocates nothing for a sound image.
-func CheckStructure(data []byte, enc formats.Encoding) error {
-	_, err := structure(data, enc)
-	return err
-}
-
-// structure is CheckStructure; unusual says besides what is not as ordinary encoders write
-// it, "" if all is: then only a decoder can tell whether the image is damaged.
-func structure(data []byte, enc formats.Encoding) (unusual string, err error) {
+// CheckStructure checks an encoded image without decoding it: of a JPEG that its markers lead from
+// SOI through a frame and a scan to EOI (bytes after that don't matter), of a PNG each chunk's
+// length and checksum up to IEND, of a WebP its length and the chunks of its first frame, of the
+// others the header. ErrTruncated, ErrCorrupt, ErrUnsupported or ErrNotImage is in the chain of an
+// error. unusual names the first thing that ordinary encoders do not write, "" if there is none:
+// then only a decoder can tell whether the image is damaged. CheckStructure runs at memory speed
+// and allocates nothing for a sound image.
+func CheckStructure(data []byte, enc formats.Encoding) (unusual string, err error) {
 	switch enc {
 	case formats.Raw, formats.RawZstd:
 		if len(data) == 0 {

@@ -26,6 +26,12 @@ func encoded(t testing.TB, w, h int) (jpeg, png []byte) {
 	return jpeg, png
 }
 
+// structureError is CheckStructure's error alone.
+func structureError(data []byte, enc formats.Encoding) error {
+	_, err := CheckStructure(data, enc)
+	return err
+}
+
 func TestCheckStructure(t *testing.T) {
 	jpeg, png := encoded(t, 50, 40)
 	flipped := bytes.Clone(png)
@@ -48,17 +54,17 @@ func TestCheckStructure(t *testing.T) {
 		{"PNG with a flipped bit", flipped, formats.PNG, ErrCorrupt},
 		{"raw", []byte{1}, formats.Raw, nil},
 	} {
-		if err := CheckStructure(c.data, c.enc); !errors.Is(err, c.want) {
+		if err := structureError(c.data, c.enc); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
 	for n := range len(jpeg) {
-		if err := CheckStructure(jpeg[:n], formats.JPEG); !errors.Is(err, ErrTruncated) && n > 2 {
+		if err := structureError(jpeg[:n], formats.JPEG); !errors.Is(err, ErrTruncated) && n > 2 {
 			t.Fatalf("JPEG cut to %d of %d bytes: %v", n, len(jpeg), err)
 		}
 	}
 	for n := range len(png) {
-		if err := CheckStructure(png[:n], formats.PNG); !errors.Is(err, ErrTruncated) && n > 7 {
+		if err := structureError(png[:n], formats.PNG); !errors.Is(err, ErrTruncated) && n > 7 {
 			t.Fatalf("PNG cut to %d of %d bytes: %v", n, len(png), err)
 		}
 	}
@@ -73,7 +79,7 @@ func TestPhotosAreSound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := CheckStructure(data, formats.JPEG); err != nil {
+		if err := structureError(data, formats.JPEG); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -84,7 +90,7 @@ func TestInspectAllocatesNothing(t *testing.T) {
 	for _, data := range [][]byte{jpeg, png} {
 		n := testing.AllocsPerRun(20, func() {
 			enc, h, err := Inspect(data)
-			if err != nil || h.W != 50 || h.H != 40 || h.C != 3 || CheckStructure(data, enc) != nil {
+			if err != nil || h.W != 50 || h.H != 40 || h.C != 3 || structureError(data, enc) != nil {
 				t.Errorf("%s: %+v, %v", enc, h, err)
 			}
 		})
@@ -124,7 +130,7 @@ func FuzzCheckStructure(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		enc := formats.Sniff(data)
-		if err := CheckStructure(data, enc); err == nil {
+		if err := structureError(data, enc); err == nil {
 			if _, _, err := Inspect(data); err != nil && enc != "" {
 				t.Errorf("sound, and then %v", err)
 			}

@@ -19,6 +19,7 @@ const (
 	tagSampleFormat   = 339
 	tiffRGB           = 2
 	tiffPremultiplied = 1 // alpha, which Pillow divides out
+	typeByte          = 1
 	typeShort         = 3
 	typeLong          = 4
 	tiffUncompressed  = 1
@@ -28,12 +29,11 @@ const (
 
 // find gives the type and count of a tag.
 func (d ifd) find(tag uint16) (typ uint16, count int64, ok bool) {
-	for e := d.entries; len(e) >= 12; e = e[12:] {
-		if d.order.Uint16(e) == tag {
-			return d.order.Uint16(e[2:]), int64(d.order.Uint32(e[4:])), true
-		}
+	e := d.entry(tag)
+	if e == nil {
+		return 0, 0, false
 	}
-	return 0, 0, false
+	return d.order.Uint16(e[2:]), int64(d.order.Uint32(e[4:])), true
 }
 
 // list gives the count values of a tag of type SHORT or LONG.
@@ -42,20 +42,13 @@ func (d ifd) list(tag uint16, count int64) ([]int64, error) {
 	if !ok || n != count || typ != typeShort && typ != typeLong {
 		return nil, fmt.Errorf("%w: TIFF tag %d of type %d with %d values", ErrUnsupported, tag, typ, n)
 	}
-	size := int64(typ-2) * 2
-	var at []byte
-	for e := d.entries; ; e = e[12:] {
-		if d.order.Uint16(e) != tag {
-			continue
+	size, at := int64(typ-2)*2, d.entry(tag)[8:]
+	if size*n > 4 {
+		off := int64(d.order.Uint32(at))
+		if off+size*n > int64(len(d.data)) {
+			return nil, fmt.Errorf("%w: the values of TIFF tag %d", ErrTruncated, tag)
 		}
-		if at = e[8:12]; size*n > 4 {
-			off := int64(d.order.Uint32(at))
-			if off+size*n > int64(len(d.data)) {
-				return nil, fmt.Errorf("%w: the values of TIFF tag %d", ErrTruncated, tag)
-			}
-			at = d.data[off:]
-		}
-		break
+		at = d.data[off:]
 	}
 	v := make([]int64, n)
 	for i := range v {

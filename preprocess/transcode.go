@@ -9,14 +9,11 @@ import (
 // Transcoder rewrites JPEGs as restart-tiled ones without touching their coefficients: one
 // interleaved Huffman-coded scan with restart markers, so that a part of an image can be
 // decoded alone, and with the best Huffman tables for it. It belongs to one goroutine and is
-// made for long use; Close frees what it holds.
+// made for long use; Close frees what it holds. The zero value is ready.
 type Transcoder struct {
 	jpeg jpegTranscoder
 	meta []byte
 }
-
-// NewTranscoder returns a Transcoder; it holds nothing before the first image.
-func NewTranscoder() *Transcoder { return &Transcoder{} }
 
 // Close frees the Transcoder's memory. It may be used again.
 func (t *Transcoder) Close() {

@@ -34,7 +34,7 @@ func tiledAs(t testing.TB, tr *Transcoder, data []byte, interval int, strip bool
 	}
 	out = out[len("before"):]
 	checkTiles(t, out)
-	if unusual, err := structure(out, formats.JPEG); unusual != "" || err != nil {
+	if unusual, err := CheckStructure(out, formats.JPEG); unusual != "" || err != nil {
 		t.Fatalf("structure: %q, %v", unusual, err)
 	}
 	again, err := tr.Append(nil, out, interval, strip)
@@ -98,7 +98,7 @@ func nextInScan(data []byte, i int) int {
 }
 
 func TestTranscodeSound(t *testing.T) {
-	d, tr := NewDecoder(), NewTranscoder()
+	d, tr := NewDecoder(), new(Transcoder)
 	defer d.Close()
 	defer tr.Close()
 	for name, data := range soundJPEGs(t) {
@@ -121,7 +121,7 @@ func TestTranscodeSound(t *testing.T) {
 
 // Every odd JPEG either keeps its bytes or has the same pixels.
 func TestTranscodeOdd(t *testing.T) {
-	d, tr := NewDecoder(), NewTranscoder()
+	d, tr := NewDecoder(), new(Transcoder)
 	defer d.Close()
 	defer tr.Close()
 	step, tiled := 7, 0
@@ -153,7 +153,7 @@ func TestTranscodeOdd(t *testing.T) {
 }
 
 func TestTranscodeRefuses(t *testing.T) {
-	tr := NewTranscoder()
+	tr := new(Transcoder)
 	defer tr.Close()
 	plain := soundJPEGs(t)["444.jpg"]
 	mpf := slices.Concat(plain[:2], segmentOf(0xE2, []byte("MPF\x00more")), plain[2:], plain)
@@ -219,7 +219,7 @@ func betweenScans(t *testing.T) []byte {
 // Metadata stay in order, bytes behind the image too; strip keeps what colours and the
 // orientation need.
 func TestTranscodeMetadata(t *testing.T) {
-	tr, d := NewTranscoder(), NewDecoder()
+	tr, d := new(Transcoder), NewDecoder()
 	defer tr.Close()
 	defer d.Close()
 	segments := func(data []byte) (list []string) {
@@ -257,7 +257,7 @@ func TestTranscodeMetadata(t *testing.T) {
 func TestTranscodeEqualsPillow(t *testing.T) {
 	p := startPillow(t)
 	dir := t.TempDir()
-	tr, d := NewTranscoder(), NewDecoder()
+	tr, d := new(Transcoder), NewDecoder()
 	defer tr.Close()
 	defer d.Close()
 	names := p.ask(ask{"op": "jpegs", "dir": dir}).Names
@@ -304,7 +304,7 @@ func TestTranscodeEqualsPillow(t *testing.T) {
 }
 
 func TestTranscodePhotos(t *testing.T) {
-	tr, d := NewTranscoder(), NewDecoder()
+	tr, d := new(Transcoder), NewDecoder()
 	defer tr.Close()
 	defer d.Close()
 	list := photos(t)
@@ -334,7 +334,7 @@ func FuzzTranscode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes(), uint16(1), true)
-	tr, d := NewTranscoder(), NewDecoder()
+	tr, d := new(Transcoder), NewDecoder()
 	f.Cleanup(tr.Close)
 	f.Cleanup(d.Close)
 	f.Fuzz(func(t *testing.T, data []byte, interval uint16, strip bool) {
@@ -350,7 +350,7 @@ func FuzzTranscode(f *testing.F) {
 }
 
 func BenchmarkTranscode(b *testing.B) {
-	e, tr := NewEncoder(), NewTranscoder()
+	e, tr := NewEncoder(), new(Transcoder)
 	defer e.Close()
 	defer tr.Close()
 	var v formats.Value

@@ -70,7 +70,7 @@ func TestInspectWebP(t *testing.T) {
 			t.Fatal(err)
 		}
 		enc, h, err := Inspect(data)
-		if enc != formats.WebP || h != want || err != nil || CheckStructure(data, enc) != nil {
+		if enc != formats.WebP || h != want || err != nil || structureError(data, enc) != nil {
 			t.Errorf("%s: %s %+v, %v", name, enc, h, err)
 		}
 		// Pillow reads none that lacks a byte.
