@@ -47,7 +47,7 @@ func (m *images) packings(encoding, stage string) []packing {
 	shorter := preprocess.Resize{Mode: preprocess.ResizeShorter, W: side, H: side}
 	cover := preprocess.Resize{Mode: preprocess.ResizeCover, W: side, H: side}
 	jpeg := preprocess.Encode{Encoding: formats.JPEG, Quality: 90}
-	if preprocess.CanTile {
+	if preprocess.HasLibjpegTurbo {
 		jpeg.Interval = preprocess.DefaultInterval
 	}
 	raw := preprocess.Encode{Encoding: formats.Raw}

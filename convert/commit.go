@@ -12,7 +12,7 @@ import (
 
 func (r *run) commitAll(ctx context.Context) error {
 	defer func() {
-		r.room.Free()
+		r.room.Release()
 		if r.late != nil {
 			r.late.Close()
 		}
@@ -43,7 +43,7 @@ func (r *run) commitAll(ctx context.Context) error {
 			j.in.Values, j.out.Values = j.out.Values, j.in.Values
 		}
 		r.held.drop(j)
-		r.room.Free()
+		r.room.Release()
 		r.free <- j
 		if r.note.Next%r.every == 0 && r.note.Next < r.Len() {
 			if err := r.timedWrite(r.checkpoint); err != nil {

@@ -101,7 +101,7 @@ func TestSameBytesForAnyWorkersAndAfterAnyStop(t *testing.T) {
 		"tiled":  {Recipe: preprocess.Recipe{Encode: preprocess.Encode{Tiled: true, Interval: 3}}, Shards: Sharding{Count: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if o.Recipe.Encode.Tiled && !preprocess.CanTile {
+			if o.Recipe.Encode.Tiled && !preprocess.HasLibjpegTurbo {
 				t.Skip("this build does not tile")
 			}
 			var want map[string]string
@@ -288,7 +288,7 @@ func TestAnotherDecoderIsRefused(t *testing.T) {
 
 // The counts say what was not tiled, and why.
 func TestTiledCounts(t *testing.T) {
-	if !preprocess.CanTile {
+	if !preprocess.HasLibjpegTurbo {
 		t.Skip("this build does not tile")
 	}
 	src := newMemory(t, 20, 0)

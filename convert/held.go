@@ -112,6 +112,6 @@ func (r *run) processLate(j *job) (err error) {
 	r.held.bytes += n - j.held // some of its fields may be counted already
 	r.held.mu.Unlock()
 	j.held = n
-	r.room.Wait(3 * j.held)
+	r.room.Reserve(3 * j.held)
 	return nil
 }

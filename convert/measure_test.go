@@ -37,7 +37,7 @@ func TestMeasureForetellsThePack(t *testing.T) {
 			"x-%03d.tar": shard.Format{}, "x.tfrecord": tfrecord.Format{},
 		} {
 			t.Run(name+" as "+file, func(t *testing.T) {
-				if c.recipe.Encode.Tiled && !preprocess.CanTile {
+				if c.recipe.Encode.Tiled && !preprocess.HasLibjpegTurbo {
 					t.Skip("this build does not tile")
 				}
 				t.Setenv("TMPDIR", t.TempDir())

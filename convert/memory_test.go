@@ -64,7 +64,7 @@ func TestPutOffSampleIsCountedOnce(t *testing.T) {
 		t.Errorf("%d bytes are held for the only sample, %d in all", j.held, r.held.bytes)
 	}
 	r.held.drop(j)
-	r.room.Free()
+	r.room.Release()
 	r.late.Close()
 	if r.held.bytes != 0 {
 		t.Errorf("%d bytes are held for nothing", r.held.bytes)

@@ -27,7 +27,7 @@ func (r *run) processAll() error {
 	var current *job
 	prepare := func() {
 		proc.StopBy(&r.stop)
-		proc.Hold = func(n int64) bool { return r.held.take(current, n) }
+		proc.ReserveOutput = func(n int64) bool { return r.held.take(current, n) }
 	}
 	prepare()
 	for j := range r.process {
@@ -62,7 +62,7 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 		j.in.Source.Hash = atrest.Hash(j.in.Values[img].Data)
 	}
 	j.err = proc.Process(&j.in, &j.out)
-	if errors.Is(j.err, preprocess.ErrLater) {
+	if errors.Is(j.err, preprocess.ErrPostponed) {
 		j.err, j.later = nil, true
 	}
 	if j.err != nil || j.later {

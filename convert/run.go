@@ -47,7 +47,7 @@ type run struct {
 	held                         held
 	stop                         preprocess.Stop
 	late                         *preprocess.Processor // of the goroutine that commits, for what was put off
-	room                         preprocess.Room       // of what it writes
+	room                         preprocess.Reservation       // of what it writes
 
 	readNS, processNS atomic.Int64
 	writeNS, waitNS   int64

@@ -21,7 +21,7 @@ type packed struct {
 func recipeOf(m map[string]string, compressesFiles bool) (packed, error) {
 	var p packed
 	var err error
-	if p.Recipe, err = preprocess.RecipeOf(m); err != nil {
+	if p.Recipe, err = preprocess.ParseRecipe(m); err != nil {
 		return p, fmt.Errorf("its recipe: %w", err)
 	}
 	if compressesFiles {

@@ -54,8 +54,8 @@ func (r *Resampler) Transform(dst, src *Image, crop Rect, a *Affine, w, h int) e
 	part := src.view().crop(crop)
 	switch {
 	case a.Filter == Nearest:
-		r.at = grow(r.at, w)
-		warpNearest(dst.view(), part, a.Matrix, src.DType, r.at)
+		r.offsets = grow(r.offsets, w)
+		warpNearest(dst.view(), part, a.Matrix, src.DType, r.offsets)
 	case hasAlpha(src) && src.DType == formats.Uint8:
 		premultiply(&r.pre, src, crop)
 		warp(dst.view(), r.pre.view(), a, src.DType)

@@ -15,7 +15,7 @@ func warpNearest(dst, src view, m [6]float64, d formats.DType, at []int) {
 		warpEach(dst, src, m, at)
 	case m[1] == 0 && m[3] == 0:
 		warpScaled(dst, src, m, at)
-	case fixable(m, dst.w, dst.h):
+	case fitsFixedPoint(m, dst.w, dst.h):
 		warpFixed(dst, src, m, at)
 	default:
 		warpFloat(dst, src, m, at)
@@ -34,14 +34,14 @@ func (v view) offset(x, y float64) int {
 func warpEach(dst, src view, m [6]float64, at []int) {
 	for y := range dst.h {
 		for x := range at {
-			at[x] = src.offset(mapped(&m, x, y))
+			at[x] = src.offset(mapPoint(&m, x, y))
 		}
 		dst.gather(y, src, at)
 	}
 }
 
 // mapped is affine_transform. The conversions keep the compiler from fusing.
-func mapped(m *[6]float64, x, y int) (mx, my float64) {
+func mapPoint(m *[6]float64, x, y int) (mx, my float64) {
 	fx, fy := float64(x)+0.5, float64(y)+0.5
 	mx = float64(float64(m[0]*fx)+float64(m[1]*fy)) + m[2]
 	my = float64(float64(m[3]*fx)+float64(m[4]*fy)) + m[5]
@@ -67,7 +67,7 @@ func warpScaled(dst, src view, m [6]float64, at []int) {
 }
 
 // fixable is check_fixed for the corners of a result of w by h pixels.
-func fixable(m [6]float64, w, h int) bool {
+func fitsFixedPoint(m [6]float64, w, h int) bool {
 	const limit = 32768
 	for _, corner := range [][2]float64{{0, 0}, {float64(w), float64(h)}, {0, float64(h)}, {float64(w), 0}} {
 		x, y := corner[0], corner[1]

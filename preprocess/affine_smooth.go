@@ -18,11 +18,11 @@ func warp(dst, src view, a *Affine, d formats.DType) {
 	for y := range dst.h {
 		out := dst.row(y)
 		for x := range dst.w {
-			mx, my := mapped(&a.Matrix, x, y)
+			mx, my := mapPoint(&a.Matrix, x, y)
 			if !(0 <= mx && mx < float64(src.w) && 0 <= my && my < float64(src.h)) {
 				continue
 			}
-			n.find(mx-0.5, my-0.5)
+			n.locate(mx-0.5, my-0.5)
 			if taps == 2 {
 				n.bilinear(out[x*dst.size:][:dst.size])
 			} else {
@@ -45,7 +45,7 @@ type neighbours struct {
 
 // find takes the pixels around (x, y), counted from the middle of the first pixel. Outside of
 // the image those at the edge repeat.
-func (n *neighbours) find(x, y float64) {
+func (n *neighbours) locate(x, y float64) {
 	fx, fy := math.Floor(x), math.Floor(y)
 	n.dx, n.dy = x-fx, y-fy
 	left, top := int(fx)-(n.taps/2-1), int(fy)-(n.taps/2-1)
@@ -58,9 +58,9 @@ func (n *neighbours) find(x, y float64) {
 // bilinear makes pixel the blend of the neighbours.
 func (n *neighbours) bilinear(pixel []byte) {
 	for at := 0; at < len(pixel); at += n.step() {
-		upper := mix(n.load(n.rows[0]+n.columns[0]+at), n.load(n.rows[0]+n.columns[1]+at), n.dx)
-		lower := mix(n.load(n.rows[1]+n.columns[0]+at), n.load(n.rows[1]+n.columns[1]+at), n.dx)
-		n.store(pixel[at:], mix(upper, lower, n.dy))
+		upper := lerp(n.load(n.rows[0]+n.columns[0]+at), n.load(n.rows[0]+n.columns[1]+at), n.dx)
+		lower := lerp(n.load(n.rows[1]+n.columns[0]+at), n.load(n.rows[1]+n.columns[1]+at), n.dx)
+		n.store(pixel[at:], lerp(upper, lower, n.dy))
 	}
 }
 
@@ -102,7 +102,7 @@ func (n *neighbours) store(p []byte, v float64) {
 }
 
 // mix goes from a to b by d. The conversion keeps the compiler from fusing.
-func mix(a, b, d float64) float64 { return a + float64((b-a)*d) }
+func lerp(a, b, d float64) float64 { return a + float64((b-a)*d) }
 
 // cubic is Pillow's polynomial through four values, d behind the second.
 func cubic(v1, v2, v3, v4, d float64) float64 {

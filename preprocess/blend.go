@@ -28,22 +28,22 @@ func blendGo(dst, other []float32, share, rest float32) {
 func blendHalfGo(d formats.DType, dst, other []uint16, share, rest float32) {
 	if d == formats.Float16 {
 		for i, x := range dst {
-			a, b := float16(wide16(x)*share), float16(wide16(other[i])*rest)
-			dst[i] = float16(wide16(a) + wide16(b))
+			a, b := toFloat16(fromFloat16(x)*share), toFloat16(fromFloat16(other[i])*rest)
+			dst[i] = toFloat16(fromFloat16(a) + fromFloat16(b))
 		}
 		return
 	}
 	for i, x := range dst {
-		a, b := bfloat16(wideB16(x)*share), bfloat16(wideB16(other[i])*rest)
-		dst[i] = bfloat16(wideB16(a) + wideB16(b))
+		a, b := toBFloat16(fromBFloat16(x)*share), toBFloat16(fromBFloat16(other[i])*rest)
+		dst[i] = toBFloat16(fromBFloat16(a) + fromBFloat16(b))
 	}
 }
 
 // wideB16 is the value of a bfloat16.
-func wideB16(x uint16) float32 { return math.Float32frombits(uint32(x) << 16) }
+func fromBFloat16(x uint16) float32 { return math.Float32frombits(uint32(x) << 16) }
 
 // wide16 is the value of an IEEE half.
-func wide16(x uint16) float32 {
+func fromFloat16(x uint16) float32 {
 	sign, exponent, mantissa := uint32(x&0x8000)<<16, uint32(x>>10&31), uint32(x&0x3FF)
 	switch exponent {
 	case 31:

@@ -19,7 +19,7 @@ func blurC(level C.int32_t) func(*Enhancer, *blurring) {
 	return func(e *Enhancer, b *blurring) {
 		q := b.call(level)
 		e.row = grow(e.row, int(C.dsconv_blur_scratch(&q)))
-		C.dsconv_blur(&q, bytesOf(b.dst.pix), bytesOf(b.src.pix), floatsOf(b.weightsX), floatsOf(b.weightsY), floatsOf(e.row))
+		C.dsconv_blur(&q, bytePointer(b.dst.pix), bytePointer(b.src.pix), floatPointer(b.weightsX), floatPointer(b.weightsY), floatPointer(e.row))
 	}
 }
 
@@ -27,7 +27,7 @@ func blurC(level C.int32_t) func(*Enhancer, *blurring) {
 func sharpenC(level C.int32_t) func(*Enhancer, *blurring) {
 	return func(_ *Enhancer, b *blurring) {
 		q := b.call(level)
-		C.dsconv_sharpen(&q, bytesOf(b.dst.pix), bytesOf(b.src.pix), C.float(b.factor))
+		C.dsconv_sharpen(&q, bytePointer(b.dst.pix), bytePointer(b.src.pix), C.float(b.factor))
 	}
 }
 
@@ -38,4 +38,4 @@ func (b *blurring) call(level C.int32_t) C.dsconv_blurring {
 	}
 }
 
-func floatsOf(f []float32) *C.float { return (*C.float)(unsafe.SliceData(f)) }
+func floatPointer(f []float32) *C.float { return (*C.float)(unsafe.SliceData(f)) }

@@ -40,7 +40,7 @@ func (b *bmpFile) row(i int) int {
 
 // unpackBytes takes a row of pixels of 24 or 32 bits to 3 or 4 channels.
 func (b *bmpFile) unpackBytes(out, in []byte, channels int) {
-	step, at := b.depth/8, b.places()
+	step, at := b.depth/8, b.channelOffsets()
 	for ; len(out) > 0; out, in = out[channels:], in[step:] {
 		p := in[:step]
 		out[0], out[1], out[2] = p[at[0]], p[at[1]], p[at[2]]
@@ -92,7 +92,7 @@ func (d *Decoder) decodeIndexedBMP(dst *Image, data []byte, b *bmpFile, o Decode
 // indices makes dst the colour numbers, one channel.
 func (b *bmpFile) indices(dst *Image, data []byte) error {
 	if b.compression != bmpRaw {
-		return b.runs(dst, data)
+		return b.decodeRuns(dst, data)
 	}
 	dst.Reset(b.h, b.w, 1, formats.Uint8)
 	n := b.rowBits()

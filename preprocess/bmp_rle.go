@@ -8,9 +8,9 @@ import (
 
 // runs makes dst the colour numbers of a BMP compressed in runs. The code is followed once
 // without memory, so that none is given for pixels that it does not have.
-func (b *bmpFile) runs(dst *Image, data []byte) error {
+func (b *bmpFile) decodeRuns(dst *Image, data []byte) error {
 	total := b.w * b.h
-	r := bmpRuns{data: data, at: b.pixels, four: b.compression == bmpRLE4, width: b.w, total: total}
+	r := bmpRuns{data: data, at: b.pixels, rle4: b.compression == bmpRLE4, width: b.w, total: total}
 	count := r
 	if count.decode(); count.n < total {
 		return fmt.Errorf("%w: the BMP's runs are %d of %d pixels", ErrTruncated, count.n, total)
@@ -41,7 +41,7 @@ func flipRows(m *Image) {
 type bmpRuns struct {
 	data  []byte // the whole file, for literal pixels are padded to an even place in it
 	at    int
-	four  bool   // RLE4
+	rle4  bool   // RLE4
 	dst   []byte // zeros; nil to count
 	n     int    // pixels so far
 	total int
@@ -86,7 +86,7 @@ func (r *bmpRuns) decode() {
 func (r *bmpRuns) run(count int, value byte) {
 	if r.dst != nil {
 		even, odd := value, value
-		if r.four {
+		if r.rle4 {
 			even, odd = value>>4, value&15
 		}
 		out := r.dst[r.n:min(r.n+count, r.total)]
@@ -102,7 +102,7 @@ func (r *bmpRuns) run(count int, value byte) {
 func (r *bmpRuns) literal(count int) bool {
 	count = min(count, r.total-r.n)
 	size, bits := count, 8
-	if r.four {
+	if r.rle4 {
 		size, bits = (count+1)/2, 4
 	}
 	if size > len(r.data)-r.at {

@@ -23,7 +23,7 @@ type axis struct {
 }
 
 // wanted is the range of output pixels that coefficients are made for.
-func (a axis) wanted() (first, end int) {
+func (a axis) outputRange() (first, end int) {
 	if a.n == 0 {
 		return 0, a.out
 	}
@@ -32,8 +32,8 @@ func (a axis) wanted() (first, end int) {
 
 // want is a for n output pixels from first on, or for all where they are few or filter is
 // Nearest's, which has no coefficients to share.
-func (a axis) want(first, n int) axis {
-	if n < a.out && (a.out > wholeAxis || a.filter == Nearest) {
+func (a axis) limited(first, n int) axis {
+	if n < a.out && (a.out > maxWholeAxis || a.filter == Nearest) {
 		a.first, a.n = first, n
 	}
 	return a
@@ -57,16 +57,16 @@ type coefficients struct {
 	start, weights []int32
 	taps           int
 
-	work []float64
+	scratch []float64
 }
 
 // group is how many pixels the fast loops make at once.
-const group = 4
+const pixelGroup = 4
 
 // set is precompute_coeffs of Pillow's Resample.c. It reuses c's memory.
-func (c *coefficients) set(a axis) {
-	s := newSpread(a)
-	first, end := a.wanted()
+func (c *coefficients) compute(a axis) {
+	s := newFilterWindow(a)
+	first, end := a.outputRange()
 	c.in, c.first, c.n = a.in, first, end-first
 	if a.dtype == formats.Uint8 {
 		c.setFixed(a, s)
@@ -76,7 +76,7 @@ func (c *coefficients) set(a axis) {
 }
 
 // spread is how far the pixels of an axis reach.
-type spread struct {
+type filterWindow struct {
 	kernel               kernel
 	from, scale, support float64
 	in                   int
@@ -84,15 +84,15 @@ type spread struct {
 	linear               bool
 }
 
-func newSpread(a axis) spread {
+func newFilterWindow(a axis) filterWindow {
 	k := kernels[a.filter]
 	scale := float64(a.to-a.from) / float64(a.out)
 	filterScale := max(scale, 1)
-	return spread{k, float64(a.from), scale, k.support * filterScale, a.in, 1 / filterScale, a.filter == Bilinear}
+	return filterWindow{k, float64(a.from), scale, k.support * filterScale, a.in, 1 / filterScale, a.filter == Bilinear}
 }
 
 // reach gives the centre of pixel i in the source, its first source pixel and their number.
-func (s *spread) reach(i int) (center float64, first, n int) {
+func (s *filterWindow) sourceRange(i int) (center float64, first, n int) {
 	// The conversion keeps compilers from fusing the product into the sum.
 	center = s.from + float64((float64(i)+0.5)*s.scale)
 	first = max(int(center-s.support+0.5), 0)
@@ -100,7 +100,7 @@ func (s *spread) reach(i int) (center float64, first, n int) {
 }
 
 // weigh fills in the weights of the pixels from first on.
-func (s *spread) weigh(weights []float64, center float64, first int) {
+func (s *filterWindow) computeWeights(weights []float64, center float64, first int) {
 	sum := 0.0
 	if s.linear { // most of all resizes
 		for x := range weights {
@@ -122,39 +122,39 @@ func (s *spread) weigh(weights []float64, center float64, first int) {
 	}
 }
 
-func (c *coefficients) setExact(a axis, s spread) {
+func (c *coefficients) setExact(a axis, s filterWindow) {
 	c.taps = min(int(math.Ceil(s.support))*2+1, a.in)
 	c.bounds, c.exact = make([]int32, 2*c.n), make([]float64, c.taps*c.n)
 	for i := range c.n {
-		center, first, n := s.reach(c.first + i)
+		center, first, n := s.sourceRange(c.first + i)
 		c.bounds[2*i], c.bounds[2*i+1] = int32(first), int32(n)
-		s.weigh(c.exactly(i), center, first)
+		s.computeWeights(c.exactWeights(i), center, first)
 	}
 }
 
 // exactly are the exact weights of entry i.
-func (c *coefficients) exactly(i int) []float64 {
+func (c *coefficients) exactWeights(i int) []float64 {
 	return c.exact[i*c.taps:][:c.bounds[2*i+1]]
 }
 
 // setFixed is normalize_coeffs_8bpc of Pillow's Resample.c too.
-func (c *coefficients) setFixed(a axis, s spread) {
+func (c *coefficients) setFixed(a axis, s filterWindow) {
 	longest := 0
 	for i := range c.n {
-		_, _, n := s.reach(c.first + i)
+		_, _, n := s.sourceRange(c.first + i)
 		longest = max(longest, n)
 	}
 	c.taps = (longest + 1) &^ 1
 	c.bounds, c.exact = nil, nil // of an axis for uint16, whose memory this was
-	padded := c.n + group - 1
+	padded := c.n + pixelGroup - 1
 	c.start = grow(c.start, padded)
 	c.weights = grow(c.weights, padded*c.taps)
 	clear(c.weights)
-	c.work = grow(c.work, longest)
+	c.scratch = grow(c.scratch, longest)
 	for i := range c.n {
-		center, first, n := s.reach(c.first + i)
-		weights := c.work[:n]
-		s.weigh(weights, center, first)
+		center, first, n := s.sourceRange(c.first + i)
+		weights := c.scratch[:n]
+		s.computeWeights(weights, center, first)
 		start := max(min(first, a.in-c.taps), 0)
 		c.start[i] = int32(start)
 		c.quantize(c.weights[i*c.taps:][:c.taps], weights, first-start)
@@ -183,7 +183,7 @@ func (c *coefficients) fixed(i, k int) int32 {
 
 // of gives the entries of the output pixels from first up to end, which are among those that
 // c is made for.
-func (c *coefficients) of(first, end int) coefficients {
+func (c *coefficients) slice(first, end int) coefficients {
 	from, to := first-c.first, end-c.first
 	p := coefficients{in: c.in, first: first, n: end - first, taps: c.taps}
 	if c.exact != nil {
@@ -195,7 +195,7 @@ func (c *coefficients) of(first, end int) coefficients {
 }
 
 // span is the range of source pixels that are used.
-func (c *coefficients) span() (first, end int) {
+func (c *coefficients) sourceRange() (first, end int) {
 	if c.exact != nil {
 		return int(c.bounds[0]), int(c.bounds[2*c.n-2] + c.bounds[2*c.n-1])
 	}
@@ -204,5 +204,5 @@ func (c *coefficients) span() (first, end int) {
 
 // bytes is the memory that c holds.
 func (c *coefficients) bytes() int {
-	return 4*(cap(c.bounds)+cap(c.start)+cap(c.weights)) + 8*(cap(c.exact)+cap(c.work))
+	return 4*(cap(c.bounds)+cap(c.start)+cap(c.weights)) + 8*(cap(c.exact)+cap(c.scratch))
 }

@@ -89,10 +89,10 @@ func eightBit(m *Image) func(i int) byte {
 }
 
 // luma is ITU-R 601-2 in the fixed point of Pillow's Convert.c (L24).
-func luma(r, g, b byte) byte { return byte(weighted(uint32(r), uint32(g), uint32(b))) }
+func luma(r, g, b byte) byte { return byte(luma16(uint32(r), uint32(g), uint32(b))) }
 
 // weighted is luma of values of up to 16 bits.
-func weighted(r, g, b uint32) uint32 { return (r*19595 + g*38470 + b*7471 + 0x8000) >> 16 }
+func luma16(r, g, b uint32) uint32 { return (r*19595 + g*38470 + b*7471 + 0x8000) >> 16 }
 
 // cmykToRGB converts a pixel as Pillow's Convert.c does.
 func cmykToRGB(c, m, y, k byte) (r, g, b byte) {

@@ -28,7 +28,7 @@ func partsOf(jpeg []byte) []part {
 			p.end = p.data
 		}
 		if mark == markSOS {
-			p.end = new(jpegWalk).entropy(jpeg, p.data)
+			p.end = new(jpegChecker).skipScanData(jpeg, p.data)
 		}
 		list = append(list, p)
 		i = p.end

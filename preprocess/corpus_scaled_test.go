@@ -60,7 +60,7 @@ func interlaced(w, h int, bits, color byte) []byte {
 	binary.BigEndian.PutUint32(header[0:], uint32(w))
 	binary.BigEndian.PutUint32(header[4:], uint32(h))
 	header[8], header[9], header[12] = bits, color, 1
-	_, n := pngSize(header, Header{W: w, H: h})
+	_, n := filteredSize(header, Header{W: w, H: h})
 	rows := bytes.Clone(testImage(n, 1, 1, "uint8").Pix)
 	for i := range rows {
 		rows[i] &= 3 // a filter wherever a row may begin

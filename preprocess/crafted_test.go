@@ -33,15 +33,15 @@ func newCraftCheck(t testing.TB) *craftCheck {
 // warning also what the transcoder makes of them.
 func (c *craftCheck) check(t *testing.T, j *crafted) {
 	t.Helper()
-	q := jpegRequest{w: j.w, h: j.h, channels: 3, scale: 1, part: Rect{W: j.w, H: j.h}}
+	q := jpegRequest{w: j.w, h: j.h, channels: 3, scale: 1, region: Rect{W: j.w, H: j.h}}
 	asLibjpeg(t, &c.decoder.jpeg, j.out, q)
 	small := q
 	small.fast, small.scale = true, 1<<j.choose(4)
-	small.part, _ = j.region().shrink(small.scale, j.h, j.w)
+	small.region, _ = j.region().scaledDown(small.scale, j.h, j.w)
 	if small.scale < 8 || !j.subsampled() {
 		asLibjpeg(t, &c.decoder.jpeg, j.out, small)
 	}
-	q.plain = true
+	q.libjpegOnly = true
 	warning, err := c.decoder.jpeg.decode(&c.whole, j.out, q)
 	if err != nil || warning != "" {
 		return
@@ -88,7 +88,7 @@ func (c *craftCheck) tiles(t *testing.T, j *crafted) {
 		t.Fatal(err)
 	}
 	c.tiled++
-	q := jpegRequest{w: j.w, h: j.h, channels: 3, scale: 1, part: Rect{W: j.w, H: j.h}}
+	q := jpegRequest{w: j.w, h: j.h, channels: 3, scale: 1, region: Rect{W: j.w, H: j.h}}
 	if warning, err := c.decoder.jpeg.decode(&c.got, out, q); err != nil || warning != "" || !bytes.Equal(c.got.Pix, c.whole.Pix) {
 		t.Fatalf("tiled: %v, %q, %s", err, warning, firstDifference(&c.got, &c.whole))
 	}
@@ -126,7 +126,7 @@ func TestAllOnesCode(t *testing.T) {
 	}
 	j.pad()
 	j.out = append(j.out, 0xFF, markEOI)
-	q := jpegRequest{w: j.w, h: j.h, channels: 3, scale: 1, part: Rect{W: j.w, H: j.h}, plain: true}
+	q := jpegRequest{w: j.w, h: j.h, channels: 3, scale: 1, region: Rect{W: j.w, H: j.h}, libjpegOnly: true}
 	var d jpegDecoder
 	defer d.close()
 	var m Image

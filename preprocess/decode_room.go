@@ -5,13 +5,15 @@ import (
 )
 
 // take makes room for the n bytes that decoding takes.
-func (d *Decoder) take(n int64) error {
-	d.taken = n
-	return d.more(0)
+func (d *Decoder) reserve(n int64) error {
+	d.reserved = n
+	return d.reserveMore(0)
 }
 
 // more makes room for n bytes besides. Pixels that are decoded already may be lost.
-func (d *Decoder) more(n int64) error { return d.room.take(d.taken+n, d.size, d.limit, d) }
+func (d *Decoder) reserveMore(n int64) error {
+	return d.reservation.reserveImage(d.reserved+n, d.fileSize, d.maxPixels, d)
+}
 
 func (d *Decoder) drop() {
 	d.Shrink()
@@ -21,15 +23,15 @@ func (d *Decoder) drop() {
 // decodeRoom is about how many bytes it takes to decode the part r of an image file, all in all.
 // Where that differs it is for a sound file: what a damaged one takes besides is taken where the
 // damage is found.
-func decodeRoom(data []byte, enc formats.Encoding, h Header, r Rect, o DecodeOptions) int64 {
+func decodeMemory(data []byte, enc formats.Encoding, h Header, r Rect, o DecodeOptions) int64 {
 	own := h.C * h.DType.Size()
-	pixel := o.pixelRoom(h)
+	pixel := o.pixelMemory(h)
 	n := int64(0)
 	switch enc {
 	case formats.JPEG:
-		return jpegRoom(h, r, o)
+		return jpegMemory(h, r, o)
 	case formats.PNG:
-		n = area(2, h.W, own)
+		n = imageBytes(2, h.W, own)
 		if h.Palette {
 			pixel++
 		}
@@ -41,7 +43,7 @@ func decodeRoom(data []byte, enc formats.Encoding, h Header, r Rect, o DecodeOpt
 			pixel += own / 3 // alpha
 		}
 		if d, err := firstIFD(data); err == nil {
-			n = tiffBlockRoom(d)
+			n = tiffBlockMemory(d)
 			if d.orientation() != 1 {
 				pixel += own
 			}
@@ -51,19 +53,19 @@ func decodeRoom(data []byte, enc formats.Encoding, h Header, r Rect, o DecodeOpt
 	case formats.WebP:
 		pixel += 4 // libwebp's own pixels, or alpha
 	}
-	n += area(h.H, h.W, pixel)
+	n += imageBytes(h.H, h.W, pixel)
 	if r != (Rect{W: h.W, H: h.H}) {
-		n += area(r.H, r.W, pixel)
+		n += imageBytes(r.H, r.W, pixel)
 	}
 	if o.ApplyOrientation && h.Orientation != 1 {
-		n += area(r.H, r.W, pixel)
+		n += imageBytes(r.H, r.W, pixel)
 	}
 	return n
 }
 
 // pixelRoom is the bytes of a pixel as the file has it and, where that is something else, as the
 // caller wants it.
-func (o DecodeOptions) pixelRoom(h Header) int {
+func (o DecodeOptions) pixelMemory(h Header) int {
 	own := h.C * h.DType.Size()
 	if o.keeps(h) {
 		return own
@@ -72,18 +74,18 @@ func (o DecodeOptions) pixelRoom(h Header) int {
 }
 
 // jpegRoom is decodeRoom of a JPEG, of which rows and columns around the part are not kept.
-func jpegRoom(h Header, r Rect, o DecodeOptions) int64 {
-	n := o.scale(r)
+func jpegMemory(h Header, r Rect, o DecodeOptions) int64 {
+	n := o.scaleDenominator(r)
 	pixel := o.Color.channels(h.C)
-	if !CanScale { // the standard library's planes, and a copy
+	if !HasLibjpegTurbo { // the standard library's planes, and a copy
 		pixel += 3 + 4 + 3
 		r = Rect{W: h.W, H: h.H}
 	}
-	sum := area(r.H/n+1, r.W/n+1, pixel)
+	sum := imageBytes(r.H/n+1, r.W/n+1, pixel)
 	if o.ApplyOrientation && h.Orientation != 1 {
 		sum *= 2
 	}
-	return sum + int64(h.Coefficients)
+	return sum + int64(h.CoefficientBytes)
 }
 
 // Shrink drops large buffers.
@@ -91,7 +93,7 @@ func (d *Decoder) Shrink() {
 	for i := range d.scratch {
 		d.scratch[i].Shrink()
 	}
-	d.png.row, d.png.top = shrunk(d.png.row), shrunk(d.png.top)
+	d.png.row, d.png.zeroRow = dropLarge(d.png.row), dropLarge(d.png.zeroRow)
 	if d.zstd != nil { // it remembers what it wrote to
 		d.zstd.Close()
 		d.zstd = nil

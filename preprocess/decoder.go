@@ -31,18 +31,18 @@ type DecodeOptions struct {
 	// Fast decodes JPEGs by the fast DCT, without interpolating colours, and smaller by 2, 4
 	// or 8 as long as Region keeps LeastH by LeastW pixels (0: no smaller): pixels are near
 	// Pillow's and no more. Area tells where the region lies in the result.
-	Fast           bool
-	LeastH, LeastW int
+	Fast       bool
+	MinH, MinW int
 	// Room is where the caller keeps what the image takes of the Budget until its pixels are
 	// used. Without it the Decoder takes room while it decodes.
-	Room *Room
+	Reservation *Reservation
 }
 
 // Decoder decodes images of every encoding. It belongs to one goroutine and is made for
 // long use; Close frees what it holds.
 type Decoder struct {
 	jpeg     jpegDecoder
-	png      plainPNG
+	png      simplePNG
 	zstd     *zstd.Decoder
 	scratch  [4]Image
 	warning  string
@@ -52,11 +52,11 @@ type Decoder struct {
 	stop     *Stop
 	// What the image that is decoded takes of the Budget, its bytes in the file and the limit
 	// of pixels.
-	room        *Room
-	own         Room
-	size, limit int
-	taken       int64  // of room before damage is found
-	dst         *Image // of Decode
+	reservation         *Reservation
+	ownReservation      Reservation
+	fileSize, maxPixels int
+	reserved            int64  // of room before damage is found
+	dst                 *Image // of Decode
 }
 
 // NewDecoder returns a Decoder; it holds nothing before the first image.
@@ -97,10 +97,10 @@ func (d *Decoder) Decode(dst *Image, v *formats.Value, o DecodeOptions) error {
 	if err := d.stop.err(); err != nil {
 		return err
 	}
-	d.room, d.size, d.limit, d.dst = o.Room, len(v.Data), o.MaxPixels, dst
+	d.reservation, d.fileSize, d.maxPixels, d.dst = o.Reservation, len(v.Data), o.MaxPixels, dst
 	defer func() { d.dst = nil }()
-	if o.Room == nil {
-		d.room = &d.own
+	if o.Reservation == nil {
+		d.reservation = &d.ownReservation
 		defer d.free()
 	}
 	decode := d.decodeFile
@@ -121,10 +121,10 @@ func (d *Decoder) Decode(dst *Image, v *formats.Value, o DecodeOptions) error {
 
 // free gives back what the Decoder took for itself.
 func (d *Decoder) free() {
-	if d.room.Large() {
+	if d.reservation.Large() {
 		d.Shrink()
 	}
-	d.room.Free()
+	d.reservation.Release()
 }
 
 func (d *Decoder) decodeFile(dst *Image, v *formats.Value, o DecodeOptions) error {
@@ -136,11 +136,11 @@ func (d *Decoder) decodeFile(dst *Image, v *formats.Value, o DecodeOptions) erro
 	if err := checkSize(h, o.MaxPixels); err != nil {
 		return err
 	}
-	region, err := o.region(h)
+	region, err := o.storedRegion(h)
 	if err != nil {
 		return err
 	}
-	if err := d.take(decodeRoom(v.Data, enc, h, region, o)); err != nil {
+	if err := d.reserve(decodeMemory(v.Data, enc, h, region, o)); err != nil {
 		return err
 	}
 	target := dst
@@ -153,7 +153,7 @@ func (d *Decoder) decodeFile(dst *Image, v *formats.Value, o DecodeOptions) erro
 	}
 	if turn {
 		Orient(dst, target, h.Orientation)
-		d.area = d.area.orient(target.H, target.W, h.Orientation)
+		d.area = d.area.oriented(target.H, target.W, h.Orientation)
 	}
 	return nil
 }
@@ -192,11 +192,11 @@ func (d *Decoder) decodeAs(dst *Image, data []byte, enc formats.Encoding, h Head
 	case formats.BMP:
 		return d.decodeBMP(dst, data, h, o)
 	case formats.PNG:
-		if d.decodePlainPNG(dst, data, h, o) {
+		if d.decodeSimplePNG(dst, data, h, o) {
 			return nil
 		}
 	}
-	img, warning, err := decodeGeneric(&stopReader{*bytes.NewReader(data), d.stop}, data, enc, h, d.more)
+	img, warning, err := decodeGeneric(&stopReader{*bytes.NewReader(data), d.stop}, data, enc, h, d.reserveMore)
 	if err != nil {
 		return err
 	}

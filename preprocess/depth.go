@@ -74,7 +74,7 @@ func (c Color) convertDeep(dst, src *Image) {
 			copy(out[:2], in)
 		case dst.C == 1:
 			r, g, b := uint32(le.Uint16(in)), uint32(le.Uint16(in[2:])), uint32(le.Uint16(in[4:]))
-			le.PutUint16(out, uint16(weighted(r, g, b)))
+			le.PutUint16(out, uint16(luma16(r, g, b)))
 		case src.C < 3:
 			for k := range 3 {
 				copy(out[2*k:2*k+2], in)

@@ -111,7 +111,7 @@ func TestOptionsOfTheBuild(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, err := NewProcessor(Recipe{Encode: e}, formats.Schema{{Name: "image", Kind: formats.Image}})
-		if (err == nil) != CanTile || err != nil && !strings.Contains(err.Error(), "build it with CGO_ENABLED=1") {
+		if (err == nil) != HasLibjpegTurbo || err != nil && !strings.Contains(err.Error(), "build it with CGO_ENABLED=1") {
 			t.Errorf("%s: %v", s, err)
 		}
 		if err == nil {

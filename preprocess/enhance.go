@@ -48,15 +48,15 @@ var ErrNotEightBit = errors.New("colors can be changed only at 8 bits a channel:
 // Enhancer changes colours as Pillow 13 does, bit for bit. It keeps scratch memory: the zero
 // value is ready, and belongs to one goroutine.
 type Enhancer struct {
-	calls   []changeCall
-	counts  [3]histogram
-	tables  [3]table
-	weights []float32 // of a blur
-	row     []float32
+	kernelChanges []kernelChange
+	counts        [3]histogram
+	tables        [3]table
+	weights       []float32 // of a blur
+	row           []float32
 }
 
 // Shrink drops large buffers.
-func (e *Enhancer) Shrink() { e.row = shrunk(e.row) }
+func (e *Enhancer) Shrink() { e.row = dropLarge(e.row) }
 
 // Enhance makes the changes, one after another, to the pixels of m, which must have 1 or 3
 // channels.
@@ -65,12 +65,12 @@ func (e *Enhancer) Enhance(m *Image, list []Enhancement) error {
 		return err
 	}
 	for i := 0; i < len(list); {
-		if n := mixing(m, list[i:]); n > 0 {
+		if n := countRGBChanges(m, list[i:]); n > 0 {
 			enhanceRGB(e, m, list[i:i+n])
 			i += n
 			continue
 		}
-		e.lookUp(m, list[i])
+		e.applyTable(m, list[i])
 		i++
 	}
 	return nil
@@ -92,7 +92,7 @@ func checkColors(m *Image) error {
 
 // mixing is how many of the first enhancements mix the channels of m, or go by calculating
 // faster than by tables.
-func mixing(m *Image, list []Enhancement) (n int) {
+func countRGBChanges(m *Image, list []Enhancement) (n int) {
 	for m.C == 3 && n < len(list) && list[n].Change <= Gray {
 		n++
 	}

@@ -9,32 +9,32 @@ import "C"
 
 import "unsafe"
 
-// changeCall is an Enhancement as the kernels take it.
-type changeCall = C.dsconv_change
+// kernelChange is an Enhancement as the kernels take it.
+type kernelChange = C.dsconv_change
 
 var enhanceRGB = enhanceC(levelAVX512)
 
 // enhanceC is enhanceGo in C, one call an image.
 func enhanceC(level C.int) func(*Enhancer, *Image, []Enhancement) {
 	return func(e *Enhancer, m *Image, list []Enhancement) {
-		e.calls = e.calls[:0]
+		e.kernelChanges = e.kernelChanges[:0]
 		for _, c := range list {
-			e.calls = append(e.calls, changeCall{
+			e.kernelChanges = append(e.kernelChanges, kernelChange{
 				kind: C.int32_t(c.Change), factor: C.float(c.Factor), shift: C.int32_t(hueShift(c.Factor)),
 			})
 		}
-		C.dsconv_enhance(bytesOf(m.Pix), C.size_t(m.H*m.W), unsafe.SliceData(e.calls), C.int(len(list)), level)
+		C.dsconv_enhance(bytePointer(m.Pix), C.size_t(m.H*m.W), unsafe.SliceData(e.kernelChanges), C.int(len(list)), level)
 	}
 }
 
 // countValues is countGo in C.
 func countValues(m *Image, counts *[3]histogram) {
-	C.dsconv_count(bytesOf(m.Pix), C.size_t(m.H*m.W), C.int(m.C), (*[256]C.uint32_t)(unsafe.Pointer(counts)))
+	C.dsconv_count(bytePointer(m.Pix), C.size_t(m.H*m.W), C.int(m.C), (*[256]C.uint32_t)(unsafe.Pointer(counts)))
 }
 
 // replaceValues is replaceGo in C.
 func replaceValues(m *Image, tables *[3]table) {
-	C.dsconv_look_up(bytesOf(m.Pix), C.size_t(m.H*m.W), C.int(m.C), (*[256]C.uint8_t)(unsafe.Pointer(tables)))
+	C.dsconv_look_up(bytePointer(m.Pix), C.size_t(m.H*m.W), C.int(m.C), (*[256]C.uint8_t)(unsafe.Pointer(tables)))
 }
 
 // The kernels have the changes' numbers.

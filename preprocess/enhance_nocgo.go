@@ -9,4 +9,4 @@ var (
 )
 
 // changeCall is for the kernels in C.
-type changeCall struct{}
+type kernelChange struct{}

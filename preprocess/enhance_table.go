@@ -4,24 +4,24 @@ package preprocess
 type table [256]uint8
 
 // lookUp makes a change that treats each channel by itself.
-func (e *Enhancer) lookUp(m *Image, change Enhancement) {
+func (e *Enhancer) applyTable(m *Image, change Enhancement) {
 	switch change.Change {
 	case Saturation, Hue, Gray: // of a grey image
 		return
 	case AutoContrast, Equalize, Contrast:
 		countValues(m, &e.counts)
 		for c := range m.C {
-			e.tables[c] = statistical(change, &e.counts[c])
+			e.tables[c] = histogramTable(change, &e.counts[c])
 		}
 	default:
-		e.tables[0] = even(change)
+		e.tables[0] = fixedTable(change)
 		e.tables[1], e.tables[2] = e.tables[0], e.tables[0]
 	}
 	replaceValues(m, &e.tables)
 }
 
 // even is the table of a change that does not depend on the image.
-func even(e Enhancement) (t table) {
+func fixedTable(e Enhancement) (t table) {
 	for x := range t {
 		v := uint8(x)
 		switch e.Change {
@@ -42,7 +42,7 @@ func even(e Enhancement) (t table) {
 }
 
 // statistical is the table of a change that depends on how often each value is there.
-func statistical(e Enhancement, h *histogram) table {
+func histogramTable(e Enhancement, h *histogram) table {
 	switch e.Change {
 	case AutoContrast:
 		return h.stretched()
@@ -87,7 +87,7 @@ func (h *histogram) mean() uint8 {
 
 // stretched is the table of ImageOps.autocontrast.
 func (h *histogram) stretched() (t table) {
-	low, high := h.ends()
+	low, high := h.minMax()
 	scale, offset := 1.0, 0.0
 	if low < high {
 		scale = 255 / float64(high-low)
@@ -100,7 +100,7 @@ func (h *histogram) stretched() (t table) {
 }
 
 // ends are the least and the largest value that are there.
-func (h *histogram) ends() (low, high int) {
+func (h *histogram) minMax() (low, high int) {
 	for low < 255 && h[low] == 0 {
 		low++
 	}
@@ -111,7 +111,7 @@ func (h *histogram) ends() (low, high int) {
 
 // equalized is the table of ImageOps.equalize.
 func (h *histogram) equalized() (t table) {
-	low, high := h.ends()
+	low, high := h.minMax()
 	n := 0
 	for _, count := range h {
 		n += int(count)

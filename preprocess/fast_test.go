@@ -51,12 +51,12 @@ func TestFastIsNear(t *testing.T) {
 // scaledDown decodes a region and scales it to 60x40 pixels.
 func scaledDown(t *testing.T, d *Decoder, data []byte, region Rect, fast bool) *Image {
 	t.Helper()
-	o := DecodeOptions{Region: region, Fast: fast, LeastH: 40, LeastW: 60}
+	o := DecodeOptions{Region: region, Fast: fast, MinH: 40, MinW: 60}
 	var m, out Image
 	if err := d.Decode(&m, &formats.Value{Data: data}, o); err != nil {
 		t.Fatal(err)
 	}
-	if fast && CanScale && m.W > 200 {
+	if fast && HasLibjpegTurbo && m.W > 200 {
 		t.Errorf("%+v was decoded to %dx%d", region, m.W, m.H)
 	}
 	var r Resampler
@@ -80,20 +80,20 @@ func TestFastRegion(t *testing.T) {
 func (c *regionCheck) fast(name string, n int) {
 	o := c.options
 	w, h := c.whole.W, c.whole.H
-	o.LeastW, o.LeastH = w/n, h/n
+	o.MinW, o.MinH = w/n, h/n
 	var scaled Image
 	if err := c.decoder.Decode(&scaled, &c.value, o); err != nil {
 		c.t.Fatal(err)
 	}
 	for x := range w - 20 {
 		o.Region = Rect{X: x, Y: min(x/2, h-16), W: 20, H: 16}
-		o.LeastW, o.LeastH = 20/n, 16/n
+		o.MinW, o.MinH = 20/n, 16/n
 		if err := c.decoder.Decode(&c.got, &c.value, o); err != nil {
 			c.t.Fatal(err)
 		}
-		part, area := o.Region.shrink(n, h, w)
+		part, area := o.Region.scaledDown(n, h, w)
 		scaled.crop(&c.want, part)
-		if CanScale && (c.decoder.Area() != area || c.got.W != part.W || !bytes.Equal(c.got.Pix, c.want.Pix)) {
+		if HasLibjpegTurbo && (c.decoder.Area() != area || c.got.W != part.W || !bytes.Equal(c.got.Pix, c.want.Pix)) {
 			c.t.Fatalf("%s, region %+v at 1/%d: %+v: %s", name, o.Region, n, c.decoder.Area(), firstDifference(&c.got, &c.want))
 		}
 	}

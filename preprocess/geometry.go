@@ -11,7 +11,7 @@ import (
 // geometry is what happens to the places of a sample's pixels: turned from inH by inW by
 // orientation, scaled to h by w, cut to keep.
 type geometry struct {
-	known       bool
+	planned     bool
 	inH, inW    int
 	orientation int
 	scale, cut  bool
@@ -21,7 +21,7 @@ type geometry struct {
 
 // geometry plans for an image that is stored as h by w.
 func (r Recipe) geometry(h, w, orientation int) geometry {
-	g := geometry{known: true, inH: h, inW: w, orientation: 1}
+	g := geometry{planned: true, inH: h, inW: w, orientation: 1}
 	if r.exif() == EXIFApply {
 		g.orientation = orientation
 	}

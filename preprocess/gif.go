@@ -22,14 +22,14 @@ type gifFrame struct {
 }
 
 // gifScan reads a GIF from its front; short is set where it ended too early.
-type gifScan struct {
-	data  []byte
-	short bool
+type gifReader struct {
+	data      []byte
+	truncated bool
 }
 
-func (s *gifScan) take(n int) []byte {
+func (s *gifReader) take(n int) []byte {
 	if n > len(s.data) {
-		n, s.short = len(s.data), true
+		n, s.truncated = len(s.data), true
 	}
 	b := s.data[:n]
 	s.data = s.data[n:]
@@ -37,7 +37,7 @@ func (s *gifScan) take(n int) []byte {
 }
 
 // block is a sub-block, empty at the end of them.
-func (s *gifScan) block() []byte {
+func (s *gifReader) block() []byte {
 	n := s.take(1)
 	if len(n) == 0 {
 		return nil
@@ -46,9 +46,9 @@ func (s *gifScan) block() []byte {
 }
 
 func firstFrame(data []byte) (f gifFrame, err error) {
-	s := gifScan{data: data}
+	s := gifReader{data: data}
 	h := s.take(13)
-	if s.short {
+	if s.truncated {
 		return f, fmt.Errorf("%w: in the GIF header", ErrTruncated)
 	}
 	f.canvas.Max = image.Pt(int(binary.LittleEndian.Uint16(h[6:])), int(binary.LittleEndian.Uint16(h[8:])))
@@ -70,7 +70,7 @@ func firstFrame(data []byte) (f gifFrame, err error) {
 
 // readPalette reads the table of colours that flags announce. One that is the grey ramp
 // says that the image is grey.
-func (f *gifFrame) readPalette(s *gifScan, flags byte) {
+func (f *gifFrame) readPalette(s *gifReader, flags byte) {
 	if flags&128 == 0 {
 		return
 	}
@@ -83,7 +83,7 @@ func (f *gifFrame) readPalette(s *gifScan, flags byte) {
 	f.palette = nil
 }
 
-func (f *gifFrame) extension(s *gifScan) error {
+func (f *gifFrame) extension(s *gifReader) error {
 	kind := s.take(1)
 	block := s.block()
 	if len(kind) == 1 && kind[0] == 0xF9 && len(block) > 0 {
@@ -102,7 +102,7 @@ func (f *gifFrame) extension(s *gifScan) error {
 	return nil
 }
 
-func (f *gifFrame) image(s *gifScan) error {
+func (f *gifFrame) image(s *gifReader) error {
 	d := s.take(9)
 	if len(d) < 9 {
 		return fmt.Errorf("%w: in the GIF's image", ErrTruncated)
@@ -134,7 +134,7 @@ func (f *gifFrame) decode() (*image.Paletted, error) {
 		return nil, fmt.Errorf("%w: %d bytes cannot hold %d pixels", ErrTruncated, len(f.data), n)
 	}
 	pix := make([]byte, f.at.Dx()*f.at.Dy())
-	r := lzw.NewReader(&gifBlocks{gifScan{data: f.data}, nil}, lzw.LSB, int(f.bits))
+	r := lzw.NewReader(&gifBlocks{gifReader{data: f.data}, nil}, lzw.LSB, int(f.bits))
 	defer r.Close()
 	if _, err := io.ReadFull(r, pix); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("%w: in the GIF's pixels", ErrTruncated)
@@ -185,7 +185,7 @@ func (f *gifFrame) colors() color.Palette {
 
 // gifBlocks reads what is in sub-blocks.
 type gifBlocks struct {
-	scan gifScan
+	scan gifReader
 	rest []byte
 }
 
@@ -193,7 +193,7 @@ type gifBlocks struct {
 func (b *gifBlocks) ReadByte() (byte, error) {
 	if len(b.rest) == 0 {
 		// Pillow too decodes whole blocks only.
-		if b.rest = b.scan.block(); len(b.rest) == 0 || b.scan.short {
+		if b.rest = b.scan.block(); len(b.rest) == 0 || b.scan.truncated {
 			b.rest = nil
 			return 0, io.EOF
 		}

@@ -18,7 +18,7 @@ type Header struct {
 	Palette bool
 	// Coefficients is the bytes that decoding holds besides its pixels of a JPEG in several
 	// scans, as progressive ones are; 0 for all others.
-	Coefficients int
+	CoefficientBytes int
 }
 
 // Inspect reads an image file's header and no pixels. It is pure Go and allocates nothing.

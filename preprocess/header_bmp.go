@@ -65,7 +65,7 @@ func parseBMP(data []byte) (b bmpFile, err error) {
 	if len(data) < end {
 		return b, fmt.Errorf("%w: in the BMP header", ErrTruncated)
 	}
-	if b.fields(data, size); b.w <= 0 || b.h <= 0 {
+	if b.readFields(data, size); b.w <= 0 || b.h <= 0 {
 		return b, fmt.Errorf("%w: size %dx%d", ErrCorrupt, b.w, b.h)
 	}
 	if !slices.Contains([]int{1, 4, 8, 16, 24, 32}, b.depth) {
@@ -97,7 +97,7 @@ func parseBMP(data []byte) (b bmpFile, err error) {
 }
 
 // fields reads the header, which is OS/2's of 12 bytes or begins as Windows' of 40.
-func (b *bmpFile) fields(data []byte, size uint32) {
+func (b *bmpFile) readFields(data []byte, size uint32) {
 	le := binary.LittleEndian
 	if size == 12 {
 		b.w, b.h = int(le.Uint16(data[18:])), int(le.Uint16(data[20:]))
@@ -159,7 +159,7 @@ func (b *bmpFile) readMasks(data []byte, size uint32) (end int, err error) {
 }
 
 // places says at which bytes of a pixel of 24 or 32 bits red, green, blue and alpha are.
-func (b *bmpFile) places() [4]int {
+func (b *bmpFile) channelOffsets() [4]int {
 	if b.compression != bmpBitfields {
 		return [4]int{2, 1, 0, 3}
 	}

@@ -60,7 +60,7 @@ func segment(data []byte, i int) (body []byte, next int, err error) {
 	}
 	n := int(binary.BigEndian.Uint16(data[i:]))
 	switch {
-	case n < 2 && mayBeShort(data[i-1]):
+	case n < 2 && isMetadata(data[i-1]):
 		return nil, i + 2, nil
 	case n < 2:
 		return nil, 0, fmt.Errorf("%w: a JPEG marker of length %d", ErrCorrupt, n)
@@ -72,7 +72,7 @@ func segment(data []byte, i int) (body []byte, next int, err error) {
 
 // mayBeShort says whether libjpeg and Pillow take a length of 0 or 1, which does not even
 // count its own two bytes, for no content.
-func mayBeShort(m byte) bool { return m >= markAPP0 && m <= markAPPF || m == markCOM }
+func isMetadata(m byte) bool { return m >= markAPP0 && m <= markAPPF || m == markCOM }
 
 // standalone says whether a marker has no segment.
 func standalone(m byte) bool {
@@ -109,9 +109,9 @@ func jpegHeader(data []byte) (h Header, coefficients int, err error) {
 			if h, err = frameHeader(body, mark, len(data)); err != nil {
 				return h, 0, err
 			}
-			components, coefficients = int(body[5]), heldCoefficients(h, body[6:])
+			components, coefficients = int(body[5]), coefficientBytes(h, body[6:])
 			if mark&3 == markSOF2&3 {
-				h.Coefficients = coefficients
+				h.CoefficientBytes = coefficients
 			}
 		case mark == markAPP1 && bytes.HasPrefix(body, []byte("Exif\x00\x00")):
 			orientation = tiffOrientation(body[6:])
@@ -120,7 +120,7 @@ func jpegHeader(data []byte) (h Header, coefficients int, err error) {
 				return h, 0, fmt.Errorf("%w: a JPEG scan without a frame", ErrCorrupt)
 			}
 			if len(body) > 0 && int(body[0]) < components { // one of several scans
-				h.Coefficients = coefficients
+				h.CoefficientBytes = coefficients
 			}
 			h.Orientation = orientation
 			return h, coefficients, nil
@@ -164,7 +164,7 @@ func frameHeader(body []byte, mark byte, size int) (Header, error) {
 
 // heldCoefficients is the memory of all of an image's, of 16 bits each, as its components are
 // sampled (T.81, A.1.1).
-func heldCoefficients(h Header, components []byte) int {
+func coefficientBytes(h Header, components []byte) int {
 	across, down, sum := 1, 1, 0
 	for ; len(components) >= 3; components = components[3:] {
 		x, y := int(components[1]>>4), int(components[1]&15)

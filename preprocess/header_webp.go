@@ -140,7 +140,7 @@ func firstWebPFrame(data []byte) (webpFrame, error) {
 	data = data[:end]
 	animated := string(data[webpStart:webpStart+4]) == "VP8X" && data[webpStart+8]&webpAnimated != 0
 	if !animated {
-		f, err := webpPicture(data[webpStart:])
+		f, err := webpFrameChunks(data[webpStart:])
 		if err == nil && f.bits == nil {
 			err = fmt.Errorf("%w: a WebP without picture", ErrCorrupt)
 		}
@@ -154,7 +154,7 @@ func firstWebPFrame(data []byte) (webpFrame, error) {
 		case kind == "ANMF" && len(body) < 16:
 			return webpFrame{}, fmt.Errorf("%w: in the WebP chunk %q", ErrTruncated, kind)
 		case kind == "ANMF":
-			if f, err := webpPicture(body[16:]); err != nil || f.bits != nil {
+			if f, err := webpFrameChunks(body[16:]); err != nil || f.bits != nil {
 				f.x, f.y = 2*le24(body), 2*le24(body[3:])
 				return f, err
 			}
@@ -166,7 +166,7 @@ func firstWebPFrame(data []byte) (webpFrame, error) {
 
 // webpPicture reads up to a picture, VP8L or VP8 that ALPH may go before; bits is nil if there
 // is none.
-func webpPicture(data []byte) (f webpFrame, err error) {
+func webpFrameChunks(data []byte) (f webpFrame, err error) {
 	var alpha []byte
 	for i := 0; i < len(data); {
 		kind, body, next, err := riffChunk(data, i)

@@ -14,7 +14,7 @@ var (
 	// ErrTooLarge is returned when an image has more pixels than the limit.
 	ErrTooLarge = errors.New("image has too many pixels")
 	// ErrLater is returned where Processor.Hold has no room for an image.
-	ErrLater = errors.New("no room for the image now")
+	ErrPostponed = errors.New("no room for the image now")
 	// ErrNotImage is returned for data that none of the known formats begins with.
 	ErrNotImage = errors.New("not an image of a known format")
 	// ErrCorrupt is returned when the data cannot be decoded.

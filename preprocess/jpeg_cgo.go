@@ -21,12 +21,12 @@ import (
 // Pillow's, or "image/jpeg", whose pixels are a little off.
 const DecoderName = "libjpeg-turbo"
 
-// CanTile says whether JPEGs can be written with options besides their quality: sampling,
+// HasLibjpegTurbo says whether JPEGs can be written with options besides their quality: sampling,
 // optimal tables, progressive, restart markers. What sets an Interval by default asks it.
-const CanTile = true
+const HasLibjpegTurbo = true
 
 // built reports which of e's options need another build.
-func (e Encode) built() error { return nil }
+func (e Encode) checkBuild() error { return nil }
 
 // jpegDecoder holds a libjpeg-turbo handle, made at the first image.
 type jpegDecoder struct {
@@ -35,7 +35,7 @@ type jpegDecoder struct {
 }
 
 // flag is what C looks at; it is Go's memory, and lent for a call.
-func (s *Stop) flag() *C.uint32_t {
+func (s *Stop) pointer() *C.uint32_t {
 	if s == nil {
 		return nil
 	}
@@ -63,9 +63,6 @@ func libjpegError(rc C.int, text *C.char) error {
 // the same.
 func SlowJPEG() string { return C.GoString(C.dsconv_jpeg_plain_because()) }
 
-// CanScale says whether decode knows fast and scale.
-const CanScale = true
-
 // decode writes the part of data's pixels that r speaks of to dst. The warning is libjpeg's
 // first, "" if there was none.
 func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning string, err error) {
@@ -74,14 +71,14 @@ func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning st
 			return "", fmt.Errorf("%w: JPEG decoder", ErrMemory)
 		}
 	}
-	dst.Reset(r.part.H, r.part.W, r.channels, formats.Uint8)
+	dst.Reset(r.region.H, r.region.W, r.channels, formats.Uint8)
 	request := C.dsconv_jpeg_request{
 		w: C.uint32_t(r.w), h: C.uint32_t(r.h), channels: C.int(r.channels), scale: C.int(r.scale),
-		x: C.uint32_t(r.part.X), y: C.uint32_t(r.part.Y), part_w: C.uint32_t(r.part.W), part_h: C.uint32_t(r.part.H),
+		x: C.uint32_t(r.region.X), y: C.uint32_t(r.region.Y), part_w: C.uint32_t(r.region.W), part_h: C.uint32_t(r.region.H),
 	}
-	request.fast, request.plain = cBool(r.fast), cBool(r.plain)
+	request.fast, request.plain = cInt(r.fast), cInt(r.libjpegOnly)
 	rc := C.dsconv_jpeg_decode(d.c, (*C.uint8_t)(unsafe.SliceData(data)), C.size_t(len(data)),
-		(*C.uint8_t)(unsafe.SliceData(dst.Pix)), &request, d.stop.flag())
+		(*C.uint8_t)(unsafe.SliceData(dst.Pix)), &request, d.stop.pointer())
 	switch rc {
 	case C.DSCONV_OK:
 		return "", nil
@@ -115,7 +112,7 @@ func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
 	}
 	h, v := o.Sampling.luma(m.C)
 	options := C.dsconv_jpeg_options{
-		quality: C.int(o.Quality), h: C.int(h), v: C.int(v), optimize: cBool(o.Optimize), progressive: cBool(o.Progressive),
+		quality: C.int(o.Quality), h: C.int(h), v: C.int(v), optimize: cInt(o.Optimize), progressive: cInt(o.Progressive),
 	}
 	if o.Interval > 0 {
 		row := (m.W + 8*h - 1) / (8 * h)
@@ -125,7 +122,7 @@ func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
 	var n C.size_t
 	//nolint:gocritic // what cgo generates for &out and &n looks like comparing a thing with itself
 	rc := C.dsconv_jpeg_encode(e.c, (*C.uint8_t)(unsafe.SliceData(m.Pix)), C.uint32_t(m.W), C.uint32_t(m.H),
-		C.int(m.C), options, e.stop.flag(), &out, &n)
+		C.int(m.C), options, e.stop.pointer(), &out, &n)
 	if rc != C.DSCONV_OK {
 		err := libjpegError(rc, C.dsconv_jpeg_encoder_error(e.c))
 		if EndsRun(err) {
@@ -148,7 +145,7 @@ func (s Sampling) luma(channels int) (h, v int) {
 	return 2, 2
 }
 
-func cBool(b bool) C.int {
+func cInt(b bool) C.int {
 	if b {
 		return 1
 	}

@@ -16,12 +16,12 @@ import (
 // Pillow's, or "image/jpeg", whose pixels are a little off.
 const DecoderName = "image/jpeg"
 
-// CanTile says whether JPEGs can be written with options besides their quality: sampling,
-// optimal tables, progressive, restart markers. What sets an Interval by default asks it.
-const CanTile = false
+// HasLibjpegTurbo reports whether this build has libjpeg-turbo, and so can decode JPEGs fast and
+// scaled (DecodeOptions.Fast), tile them, and write them with options besides their quality.
+const HasLibjpegTurbo = false
 
 // built reports which of e's options need another build.
-func (e Encode) built() error {
+func (e Encode) checkBuild() error {
 	if e.Optimize || e.Progressive || e.Interval > 0 || e.Sampling != "" && e.Sampling != Sampling420 {
 		return fmt.Errorf("--encode %s needs libjpeg-turbo, which this build of dsconv lacks: build it with CGO_ENABLED=1, "+
 			"or choose --encode keep, jpeg:QUALITY, png or raw", e)
@@ -35,14 +35,11 @@ type jpegDecoder struct {
 	stop      *Stop
 }
 
-// CanScale reports whether decode knows fast and scale.
-const CanScale = false
-
 // SlowJPEG says why the JPEG decoder is slower than it could be, "" if it is not.
 func SlowJPEG() string { return "this build lacks libjpeg-turbo (cgo)" }
 
 func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning string, err error) {
-	if err := checkScans(scansOf(data), r.h, r.w); err != nil {
+	if err := checkScans(countScans(data), r.h, r.w); err != nil {
 		return "", err
 	}
 	img, err := jpeg.Decode(&stopReader{*bytes.NewReader(data), d.stop})
@@ -66,12 +63,12 @@ func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning st
 	if r.channels == 1 {
 		color = ColorGray
 	}
-	if r.part == (Rect{W: r.w, H: r.h}) {
+	if r.region == (Rect{W: r.w, H: r.h}) {
 		color.convert(dst, &d.img)
 		return "", nil
 	}
 	color.convert(&d.full, &d.img)
-	d.full.crop(dst, r.part)
+	d.full.crop(dst, r.region)
 	return "", nil
 }
 
@@ -81,7 +78,7 @@ func (d *jpegDecoder) close() {}
 type jpegEncoder struct{ stop *Stop }
 
 func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
-	if err := o.built(); err != nil {
+	if err := o.checkBuild(); err != nil {
 		return dst, err
 	}
 	b := bytes.NewBuffer(dst)
@@ -97,17 +94,17 @@ func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
 func (e *jpegEncoder) close() {}
 
 // scansOf counts the scans of a JPEG as far as its markers lead; 0 stands for few.
-func scansOf(data []byte) int {
-	if bytes.Count(data, []byte{0xFF, markSOS}) <= alwaysScans {
+func countScans(data []byte) int {
+	if bytes.Count(data, []byte{0xFF, markSOS}) <= scansOfAnySize {
 		return 0
 	}
-	p, _ := partJPEG(data) // an error is the decoder's to report
+	p, _ := findSegments(data) // an error is the decoder's to report
 	return p.scans
 }
 
 // checkScans refuses the number of scans, so far, of a JPEG of w by h pixels.
 func checkScans(scans, h, w int) error {
-	if scans > alwaysScans && (scans > mostScans || scans*h*w > mostScanPixels) {
+	if scans > scansOfAnySize && (scans > maxScans || scans*h*w > maxScanPixels) {
 		return errScans
 	}
 	return nil

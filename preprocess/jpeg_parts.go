@@ -6,18 +6,18 @@ import (
 )
 
 // jpegParts are the parts of a JPEG that a transcode looks at. They lie in the file.
-type jpegParts struct {
-	mark     byte     // of the frame
-	frame    []byte   // body of the frame header
-	meta     [][]byte // APPn and COM segments with their markers, in order
-	between  bool     // metadata come after the first scan
-	pictures bool     // further pictures may lie behind this one (CIPA DC-007, Multi-Picture Format)
-	end      int      // where EOI ends
-	scans    int      // as far as the markers lead
+type jpegSegments struct {
+	mark         byte     // of the frame
+	frame        []byte   // body of the frame header
+	meta         [][]byte // APPn and COM segments with their markers, in order
+	betweenScans bool     // metadata come after the first scan
+	multiPicture bool     // further pictures may lie behind this one (CIPA DC-007, Multi-Picture Format)
+	end          int      // where EOI ends
+	scans        int      // as far as the markers lead
 }
 
 // partJPEG finds the parts of a JPEG that inspectJPEG took.
-func partJPEG(data []byte) (p jpegParts, err error) {
+func findSegments(data []byte) (p jpegSegments, err error) {
 	for i := 2; ; {
 		mark, next, ok := nextMarker(data, i)
 		switch {
@@ -37,20 +37,20 @@ func partJPEG(data []byte) (p jpegParts, err error) {
 		switch {
 		case isSOF(mark) && p.frame == nil:
 			p.mark, p.frame = mark, body
-		case mayBeShort(mark): // APPn and COM
+		case isMetadata(mark): // APPn and COM
 			p.meta = append(p.meta, data[next-2:end])
-			p.between = p.between || p.scans > 0
-			p.pictures = p.pictures || bytes.HasPrefix(body, []byte("MPF\x00"))
+			p.betweenScans = p.betweenScans || p.scans > 0
+			p.multiPicture = p.multiPicture || bytes.HasPrefix(body, []byte("MPF\x00"))
 		}
 		if i = end; mark == markSOS {
 			p.scans++
-			i = new(jpegWalk).entropy(data, i)
+			i = new(jpegChecker).skipScanData(data, i)
 		}
 	}
 }
 
 // blocks is the number of blocks in an MCU of a scan of all components, 0 where there is none.
-func (p *jpegParts) blocks() int {
+func (p *jpegSegments) blocksPerMCU() int {
 	if len(p.frame) < 6 || len(p.frame) != 6+3*int(p.frame[5]) || p.frame[5] < 2 {
 		return 0
 	}
@@ -61,7 +61,7 @@ func (p *jpegParts) blocks() int {
 	return n
 }
 
-func (p *jpegParts) appendMeta(b []byte) []byte {
+func (p *jpegSegments) appendMeta(b []byte) []byte {
 	for _, s := range p.meta {
 		b = append(b, s...)
 	}
@@ -70,7 +70,7 @@ func (p *jpegParts) appendMeta(b []byte) []byte {
 
 // appendStripped appends what of the metadata decides colours and orientation: JFIF's header
 // without its thumbnail, Adobe's, and an EXIF of one tag.
-func (p *jpegParts) appendStripped(b []byte, orientation int) []byte {
+func (p *jpegSegments) appendStripped(b []byte, orientation int) []byte {
 	const jfif = 14 // the header's length, up to the thumbnail's size
 	for _, s := range p.meta {
 		if body := s[4:]; s[1] == markAPP0 && len(body) >= jfif && bytes.HasPrefix(body, []byte("JFIF\x00")) {
@@ -93,7 +93,7 @@ func (p *jpegParts) appendStripped(b []byte, orientation int) []byte {
 }
 
 // across is the number of blocks that an MCU has of its widest component.
-func (p *jpegParts) across() int {
+func (p *jpegSegments) blocksAcross() int {
 	if p.frame[5] == 1 { // a single component is not interleaved: an MCU is a block
 		return 1
 	}

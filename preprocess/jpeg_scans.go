@@ -6,10 +6,10 @@ import "fmt"
 // thousands of scans is the work of minutes. Encoders write about ten scans. The limits are those of
 // jpeg_watch.c.
 const (
-	mostScans      = 500
-	alwaysScans    = 100     // whatever the size
-	mostScanPixels = 4 << 30 // of all scans together
+	maxScans       = 500
+	scansOfAnySize = 100     // whatever the size
+	maxScanPixels  = 4 << 30 // of all scans together
 )
 
 var errScans = fmt.Errorf("%w: a JPEG with more than %d scans, or more than %d that have more than %d million pixels together",
-	ErrUnsupported, mostScans, alwaysScans, mostScanPixels/1_000_000)
+	ErrUnsupported, maxScans, scansOfAnySize, maxScanPixels/1_000_000)

@@ -44,7 +44,7 @@ func (p passes) run(dst, src view, hor, ver *coefficients, verticalFirst bool, t
 		p.vertical(once, src, ver, 0)
 		p.horizontal(dst, once, hor)
 	default:
-		top, bottom := ver.span()
+		top, bottom := ver.sourceRange()
 		once := between(dst.w, bottom-top)
 		p.horizontal(once, src.crop(Rect{Y: top, W: src.w, H: bottom - top}), hor)
 		p.vertical(dst, once, ver, top)
@@ -53,7 +53,7 @@ func (p passes) run(dst, src view, hor, ver *coefficients, verticalFirst bool, t
 
 // kept is the part of src that the part r of the result is made of, in the directions whose
 // size stays.
-func (r Rect) kept(src view, hor, ver *coefficients) Rect {
+func (r Rect) sourceRegion(src view, hor, ver *coefficients) Rect {
 	if hor != nil {
 		r.X, r.W = 0, src.w
 	}
@@ -68,7 +68,7 @@ func (r Rect) columns(hor *coefficients) *coefficients {
 	if hor == nil || hor.first == r.X && hor.n == r.W {
 		return hor
 	}
-	c := hor.of(r.X, r.X+r.W)
+	c := hor.slice(r.X, r.X+r.W)
 	return &c
 }
 
@@ -77,7 +77,7 @@ func (r Rect) rows(ver *coefficients) *coefficients {
 	if ver == nil || ver.first == r.Y && ver.n == r.H {
 		return ver
 	}
-	c := ver.of(r.Y, r.Y+r.H)
+	c := ver.slice(r.Y, r.Y+r.H)
 	return &c
 }
 

@@ -14,7 +14,7 @@ import (
 
 // pngParts are the parts of a PNG that make its pixels, as Pillow finds them: checksums
 // count up to the first IDAT, chunks that are unknown or out of order are passed over.
-type pngParts struct {
+type pngChunks struct {
 	header, palette []byte
 	pixels          []byte // a zlib stream
 	transparent     bool   // it has transparent colours
@@ -41,15 +41,15 @@ func isChunkName(b []byte) bool {
 	return true
 }
 
-func readPNG(data []byte) (p pngParts, err error) {
-	at, err := p.readHead(data)
+func readPNG(data []byte) (p pngChunks, err error) {
+	at, err := p.readBeforePixels(data)
 	if err != nil {
 		return p, err
 	}
 	for {
 		kind, body, n, ok := nextChunk(data, at)
 		if !ok || string(kind) != "IDAT" {
-			return p, p.readTail(data, at)
+			return p, p.readAfterPixels(data, at)
 		}
 		at += 12 + n
 		if p.pixels == nil {
@@ -61,7 +61,7 @@ func readPNG(data []byte) (p pngParts, err error) {
 }
 
 // readHead reads up to the first IDAT, which begins at data[at:].
-func (p *pngParts) readHead(data []byte) (at int, err error) {
+func (p *pngChunks) readBeforePixels(data []byte) (at int, err error) {
 	for at = len(pngMagic); ; {
 		kind, body, n, ok := nextChunk(data, at)
 		switch {
@@ -69,7 +69,7 @@ func (p *pngParts) readHead(data []byte) (at int, err error) {
 			return 0, fmt.Errorf("%w: before the PNG's pixels", ErrTruncated)
 		case !ok:
 			return 0, fmt.Errorf("%w: a PNG chunk called %q", ErrCorrupt, data[at+4:at+8])
-		case string(kind) == "IDAT" && p.rules.part, string(kind) == "fdAT":
+		case string(kind) == "IDAT" && p.rules.partialFrame, string(kind) == "fdAT":
 			return 0, fmt.Errorf("%w: an APNG whose first frame is a part of the image", ErrUnsupported)
 		case string(kind) == "IDAT" && p.header == nil:
 			return 0, fmt.Errorf("%w: a PNG without header", ErrCorrupt)
@@ -92,7 +92,7 @@ func (p *pngParts) readHead(data []byte) (at int, err error) {
 	}
 }
 
-func (p *pngParts) take(kind, body []byte) error {
+func (p *pngChunks) take(kind, body []byte) error {
 	switch string(kind) {
 	case "IHDR":
 		p.header = body
@@ -105,7 +105,7 @@ func (p *pngParts) take(kind, body []byte) error {
 }
 
 // readTail reads what is behind the pixels, which may be wrong too.
-func (p *pngParts) readTail(data []byte, at int) error {
+func (p *pngChunks) readAfterPixels(data []byte, at int) error {
 	animated := p.rules.animated()
 	for {
 		kind, body, n, ok := nextChunk(data, at)
@@ -130,8 +130,8 @@ func decodePNG(r io.Reader, data []byte, h Header, more func(n int64) error) (im
 	if err != nil {
 		return nil, "", err
 	}
-	_, raw := pngSize(p.header, h)
-	once := area(h.H, h.W, p.pixelSize(h))
+	_, raw := filteredSize(p.header, h)
+	once := imageBytes(h.H, h.W, p.pixelSize(h))
 	if p.header[12] != 0 {
 		once *= 2 // each pass is an image
 	}
@@ -161,8 +161,8 @@ func decodePNG(r io.Reader, data []byte, h Header, more func(n int64) error) (im
 }
 
 // inflate gives the filtered rows. A stream that ends well before the last row leaves zeros.
-func (p *pngParts) inflate(h Header) (rows []byte, complete bool, err error) {
-	row, all := pngSize(p.header, h)
+func (p *pngChunks) inflate(h Header) (rows []byte, complete bool, err error) {
+	row, all := filteredSize(p.header, h)
 	z, err := zlib.NewReader(bytes.NewReader(p.pixels))
 	n := 0
 	rows = make([]byte, all)
@@ -185,7 +185,7 @@ func (p *pngParts) inflate(h Header) (rows []byte, complete bool, err error) {
 }
 
 // pngSize is the size of a filtered row, 0 if the image is interlaced, and that of all.
-func pngSize(header []byte, h Header) (row, all int) {
+func filteredSize(header []byte, h Header) (row, all int) {
 	bits := int(header[8])
 	switch header[9] {
 	case pngRGB:
@@ -211,7 +211,7 @@ func pngSize(header []byte, h Header) (row, all int) {
 }
 
 // pixelSize is the bytes that a pixel takes in an image of the standard library.
-func (p *pngParts) pixelSize(h Header) int {
+func (p *pngChunks) pixelSize(h Header) int {
 	switch {
 	case h.Palette:
 		return 1
@@ -222,7 +222,7 @@ func (p *pngParts) pixelSize(h Header) int {
 }
 
 // rewritten is a sound PNG of the same pixels. Colours that the palette lacks are black.
-func (p *pngParts) rewritten(rows []byte) io.Reader {
+func (p *pngChunks) rewritten(rows []byte) io.Reader {
 	header := bytes.Clone(p.header[:13])
 	header[10], header[12] = 0, min(header[12], 1)
 	b := appendChunk([]byte(pngMagic), "IHDR", header)

@@ -13,9 +13,9 @@ import (
 
 // pngEncoder writes PNGs, compressed for speed. Equal images give equal files.
 type pngEncoder struct {
-	z    *zlib.Writer
-	rows pngRows
-	wide [2][]byte // rows of 16 bits, big-endian
+	z         *zlib.Writer
+	rows      pngRows
+	bigEndian [2][]byte // rows of 16 bits, big-endian
 }
 
 // appendTo is an io.Writer that appends.
@@ -76,8 +76,8 @@ func (e *pngEncoder) row(m *Image, y int) []byte {
 	if m.DType != formats.Uint16 {
 		return pix
 	}
-	wide := grow(e.wide[y&1], len(pix))
-	e.wide[y&1] = wide
+	wide := grow(e.bigEndian[y&1], len(pix))
+	e.bigEndian[y&1] = wide
 	for i := 0; i < len(pix); i += 2 {
 		wide[i], wide[i+1] = pix[i+1], pix[i]
 	}

@@ -52,9 +52,9 @@ func (r *pngRows) filter(cur, prev []byte) []byte {
 	subtractMean(r.out[pngAverage][1+n:], cur[n:], left, prev[n:])
 	subtractPaeth(r.out[pngPaeth][1+n:], cur[n:], left, prev[n:], upLeft)
 
-	best, least := 0, magnitude(r.out[0][1:])
+	best, least := 0, sumAbsolute(r.out[0][1:])
 	for i := 1; i < pngFilters && least > 0; i++ {
-		if m := magnitude(r.out[i][1:]); m < least {
+		if m := sumAbsolute(r.out[i][1:]); m < least {
 			best, least = i, m
 		}
 	}
@@ -67,13 +67,15 @@ const (
 )
 
 // minus subtracts each of 8 bytes.
-func minus(a, b uint64) uint64 { return ((a | highBits) - (b &^ highBits)) ^ ((a ^ ^b) & highBits) }
+func subtractBytes(a, b uint64) uint64 {
+	return ((a | highBits) - (b &^ highBits)) ^ ((a ^ ^b) & highBits)
+}
 
 // subtract makes dst a - b; all are of a length.
 func subtract(dst, a, b []byte) {
 	le, i := binary.LittleEndian, 0
 	for ; i+8 <= len(dst); i += 8 {
-		le.PutUint64(dst[i:], minus(le.Uint64(a[i:]), le.Uint64(b[i:])))
+		le.PutUint64(dst[i:], subtractBytes(le.Uint64(a[i:]), le.Uint64(b[i:])))
 	}
 	for ; i < len(dst); i++ {
 		dst[i] = a[i] - b[i]
@@ -85,7 +87,7 @@ func subtractMean(dst, x, a, b []byte) {
 	le, i := binary.LittleEndian, 0
 	for ; i+8 <= len(dst); i += 8 {
 		p, q := le.Uint64(a[i:]), le.Uint64(b[i:])
-		le.PutUint64(dst[i:], minus(le.Uint64(x[i:]), p&q+(p^q)>>1&^highBits))
+		le.PutUint64(dst[i:], subtractBytes(le.Uint64(x[i:]), p&q+(p^q)>>1&^highBits))
 	}
 	for ; i < len(dst); i++ {
 		dst[i] = x[i] - byte((int(a[i])+int(b[i]))/2)
@@ -123,7 +125,7 @@ func absolute(v int) int {
 }
 
 // magnitude is the sum of the absolute values of b's elements as signed bytes.
-func magnitude(b []byte) (sum uint64) {
+func sumAbsolute(b []byte) (sum uint64) {
 	const even = 0x00FF00FF00FF00FF
 	le := binary.LittleEndian
 	for len(b) >= 8 {

@@ -13,18 +13,18 @@ import (
 
 // plainPNG decodes what nearly all PNGs are: sound, of 8 or 16 bits, without palette,
 // transparent colour or interlacing. All else is left to decodePNG, which tells what is wrong.
-type plainPNG struct {
-	in   bytes.Reader
-	z    io.ReadCloser
-	row  []byte
-	top  []byte // zeros, which are above the first row
-	stop *Stop
+type simplePNG struct {
+	in      bytes.Reader
+	z       io.ReadCloser
+	row     []byte
+	zeroRow []byte // zeros, which are above the first row
+	stop    *Stop
 }
 
 // decode makes dst the pixels of data, whose header is h. ok is false, and dst unspecified, for
 // what is not plain.
-func (p *plainPNG) decode(dst *Image, data []byte, h Header) (ok bool) {
-	stream, ok := plainStream(data, h)
+func (p *simplePNG) decode(dst *Image, data []byte, h Header) (ok bool) {
+	stream, ok := simpleStream(data, h)
 	if !ok {
 		return false
 	}
@@ -36,9 +36,9 @@ func (p *plainPNG) decode(dst *Image, data []byte, h Header) (ok bool) {
 	dst.Reset(h.H, h.W, h.C, h.DType)
 	n := dst.stride()
 	p.row = grow(p.row, 1+n)
-	above := grow(p.top, n)
+	above := grow(p.zeroRow, n)
 	clear(above)
-	p.top = above
+	p.zeroRow = above
 	for y := range h.H {
 		if p.stop.err() != nil {
 			return false
@@ -65,7 +65,7 @@ func (p *plainPNG) decode(dst *Image, data []byte, h Header) (ok bool) {
 }
 
 // decodePlainPNG makes dst the pixels as o wants them; ok is false for a PNG that is not plain.
-func (d *Decoder) decodePlainPNG(dst *Image, data []byte, h Header, o DecodeOptions) (ok bool) {
+func (d *Decoder) decodeSimplePNG(dst *Image, data []byte, h Header, o DecodeOptions) (ok bool) {
 	if o.keeps(h) {
 		return d.png.decode(dst, data, h)
 	}
@@ -76,7 +76,7 @@ func (d *Decoder) decodePlainPNG(dst *Image, data []byte, h Header, o DecodeOpti
 	return true
 }
 
-func (p *plainPNG) open() (err error) {
+func (p *simplePNG) open() (err error) {
 	if p.z != nil {
 		return p.z.(zlib.Resetter).Reset(&p.in, nil)
 	}
@@ -86,7 +86,7 @@ func (p *plainPNG) open() (err error) {
 
 // plainStream is the zlib stream of a plain PNG: one header, the pixels in one row of chunks,
 // the end, and between them only what no decoder needs; every checksum is right.
-func plainStream(data []byte, h Header) (stream []byte, ok bool) {
+func simpleStream(data []byte, h Header) (stream []byte, ok bool) {
 	parts, err := readPNG(data)
 	if err != nil || h.Palette || parts.transparent || parts.palette != nil || parts.rules.animated() ||
 		parts.header[8] < 8 || !bytes.Equal(parts.header[10:13], []byte{0, 0, 0}) {

@@ -27,7 +27,7 @@ func TestPlainPNGEqualsOther(t *testing.T) {
 
 func comparePlain(t *testing.T, name string, data []byte) bool {
 	t.Helper()
-	var d plainPNG
+	var d simplePNG
 	var m, want Image
 	_, h, err := Inspect(data)
 	if err != nil || checkSize(h, 1<<20) != nil || !d.decode(&m, data, h) {

@@ -18,10 +18,10 @@ const (
 
 // pngRules are what Pillow wants of chunks that are not pixels.
 type pngRules struct {
-	text     int  // bytes
-	frames   int  // of an animation
-	sequence int  // numbers that its chunks have used
-	part     bool // the first frame of an animation is a part of the image
+	text         int  // bytes
+	frames       int  // of an animation
+	sequence     int  // numbers that its chunks have used
+	partialFrame bool // the first frame of an animation is a part of the image
 }
 
 // animated says whether Pillow stops at the second frame.
@@ -37,11 +37,11 @@ func (r *pngRules) check(kind, body, header []byte) error {
 			return fmt.Errorf("%w: PNG filter method %d", ErrCorrupt, body[11])
 		}
 	case "iCCP", "zTXt":
-		return r.compressed(kind, body)
+		return r.checkCompressed(kind, body)
 	case "tEXt":
-		return r.count(len(body))
+		return r.addText(len(body))
 	case "iTXt":
-		return r.international(body)
+		return r.checkInternational(body)
 	case "acTL":
 		if n := binary.BigEndian.Uint32(body); r.frames == 0 && n <= 1<<31 {
 			r.frames = int(n)
@@ -49,7 +49,7 @@ func (r *pngRules) check(kind, body, header []byte) error {
 			r.frames = 0
 		}
 	case "fcTL", "fdAT":
-		return r.animation(kind, body, header)
+		return r.checkAnimation(kind, body, header)
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func shortestTransparency(header []byte) int {
 }
 
 // compressed checks NAME 0 METHOD STREAM. A stream that is damaged counts as empty.
-func (r *pngRules) compressed(kind, body []byte) error {
+func (r *pngRules) checkCompressed(kind, body []byte) error {
 	name, rest, _ := bytes.Cut(body, []byte{0})
 	if string(kind) == "iCCP" && len(rest) == 0 {
 		if len(name) == len(body) { // without a 0 Pillow takes the first byte for the method
@@ -112,10 +112,10 @@ func (r *pngRules) compressed(kind, body []byte) error {
 	if err != nil || string(kind) == "iCCP" {
 		return err
 	}
-	return r.count(n)
+	return r.addText(n)
 }
 
-func (r *pngRules) international(body []byte) error {
+func (r *pngRules) checkInternational(body []byte) error {
 	_, rest, ok := bytes.Cut(body, []byte{0})
 	if !ok || len(rest) < 2 {
 		return nil
@@ -125,7 +125,7 @@ func (r *pngRules) international(body []byte) error {
 	case len(parts) < 3:
 		return nil
 	case rest[0] == 0:
-		return r.count(len(parts[2]))
+		return r.addText(len(parts[2]))
 	case rest[1] != 0:
 		return nil
 	}
@@ -133,10 +133,10 @@ func (r *pngRules) international(body []byte) error {
 	if err != nil {
 		return err
 	}
-	return r.count(n)
+	return r.addText(n)
 }
 
-func (r *pngRules) count(n int) error {
+func (r *pngRules) addText(n int) error {
 	if r.text += n; r.text > maxTexts {
 		return fmt.Errorf("%w: more than %d bytes of text in a PNG", ErrTooLarge, maxTexts)
 	}
@@ -159,7 +159,7 @@ func textLength(kind, stream []byte) (int, error) {
 	return int(n), nil
 }
 
-func (r *pngRules) animation(kind, body, header []byte) error {
+func (r *pngRules) checkAnimation(kind, body, header []byte) error {
 	be := binary.BigEndian
 	if be.Uint32(body) != uint32(r.sequence) {
 		return fmt.Errorf("%w: APNG frames out of sequence", ErrCorrupt)
@@ -169,7 +169,7 @@ func (r *pngRules) animation(kind, body, header []byte) error {
 	case string(kind) == "fdAT":
 		return nil
 	case len(header) < 13:
-		r.part = true
+		r.partialFrame = true
 		return nil
 	}
 	w, h, x, y := uint64(be.Uint32(body[4:])), uint64(be.Uint32(body[8:])), uint64(be.Uint32(body[12:])), uint64(be.Uint32(body[16:]))
@@ -177,6 +177,6 @@ func (r *pngRules) animation(kind, body, header []byte) error {
 	if x+w > canvasW || y+h > canvasH {
 		return fmt.Errorf("%w: an APNG frame outside of the image", ErrCorrupt)
 	}
-	r.part = w != canvasW || h != canvasH
+	r.partialFrame = w != canvasW || h != canvasH
 	return nil
 }

@@ -20,13 +20,13 @@ type Processor struct {
 	// pixels go from one of the buffers to the next.
 	decoded, turned, scaled Image
 
-	transcoder Transcoder
-	room       Room
-	tight      bool // what the image's way takes together is more than it may take
+	transcoder  Transcoder
+	reservation Reservation
+	dropEarly   bool // what the image's way takes together is more than it may take
 
 	// Hold, if not nil, is asked whether there is room for n bytes that an image is made that is
 	// far larger than its file. If not, Process returns ErrLater.
-	Hold func(n int64) bool
+	ReserveOutput func(n int64) bool
 
 	warning     string
 	narrowed    string
@@ -44,7 +44,7 @@ func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
 	if err := schema.Validate(); err != nil {
 		return nil, err
 	}
-	return &Processor{recipe: r, schema: schema, image: schema.ImageIndex(), room: Room{Made: r.Resize.pixels()}}, nil
+	return &Processor{recipe: r, schema: schema, image: schema.ImageIndex(), reservation: Reservation{OutputPixels: r.Resize.maxOutputPixels()}}, nil
 }
 
 // StopBy lets s end Process early, from now until Close.
@@ -98,7 +98,7 @@ func (p *Processor) Process(in, out *formats.Sample) error {
 		return p.passThrough(in, out)
 	}
 	var g geometry
-	if err := p.pixels(&out.Values[p.image], &in.Values[p.image], p.schema[p.image].Kind, &g); err != nil {
+	if err := p.processImage(&out.Values[p.image], &in.Values[p.image], p.schema[p.image].Kind, &g); err != nil {
 		return fmt.Errorf("field %s: %w", p.schema[p.image].Name, err)
 	}
 	for i, f := range p.schema {
@@ -106,7 +106,7 @@ func (p *Processor) Process(in, out *formats.Sample) error {
 		switch {
 		case i == p.image:
 		case f.Kind == formats.Image || f.Kind == formats.Mask:
-			err = p.pixels(&out.Values[i], &in.Values[i], f.Kind, &g)
+			err = p.processImage(&out.Values[i], &in.Values[i], f.Kind, &g)
 		case f.Kind == formats.Boxes:
 			err = g.boxes(&out.Values[i], &in.Values[i])
 		default:
@@ -127,7 +127,7 @@ func (p *Processor) passThrough(in, out *formats.Sample) error {
 		if f.Kind != formats.Image && f.Kind != formats.Mask {
 			continue
 		}
-		h, err := p.checked(&out.Values[i])
+		h, err := p.checkedHeader(&out.Values[i])
 		if err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
 		}
@@ -152,8 +152,8 @@ func (p *Processor) passThrough(in, out *formats.Sample) error {
 // tile makes v, a JPEG, a restart-tiled one, by spare's memory. What cannot be tiled stays as
 // it is; it is an error if it is damaged, which its structure may not have shown.
 func (p *Processor) tile(v, spare *formats.Value) (err error) {
-	if p.room.Take(tileRoom(v.Data), len(v.Data), p.recipe.MaxPixels) != nil {
-		p.untiled = append(p.untiled, notRoom)
+	if p.reservation.ReserveImage(transcodeMemory(v.Data), len(v.Data), p.recipe.MaxPixels) != nil {
+		p.untiled = append(p.untiled, reasonMemory)
 		return nil
 	}
 	defer p.free()
@@ -166,8 +166,8 @@ func (p *Processor) tile(v, spare *formats.Value) (err error) {
 		return nil
 	case !errors.As(err, &not):
 		return err
-	case not.Reason == notSound && p.warning == "":
-		err = p.decodes(v, nil)
+	case not.Reason == reasonDamaged && p.warning == "":
+		err = p.checkDecodes(v, nil)
 	default:
 		err = nil
 	}
@@ -177,7 +177,7 @@ func (p *Processor) tile(v, spare *formats.Value) (err error) {
 
 // checked gives the header of a value whose structure is sound. What only looks damaged is
 // decoded to see: damaged is what Pillow does not read.
-func (p *Processor) checked(v *formats.Value) (Header, error) {
+func (p *Processor) checkedHeader(v *formats.Value) (Header, error) {
 	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
 		h, err := rawHeader(v)
 		if want := h.H * h.W * h.C * h.DType.Size(); err == nil && v.Encoding == formats.Raw && len(v.Data) != want {
@@ -197,13 +197,13 @@ func (p *Processor) checked(v *formats.Value) (Header, error) {
 	if unusual == "" && fault == nil && !p.recipe.Decode {
 		return h, nil
 	}
-	return h, p.decodes(v, fault)
+	return h, p.checkDecodes(v, fault)
 }
 
 // decodes reports whether an image that is to be passed through can be decoded, and warns of
 // what is odd about it. What dsconv cannot decode passes with a warning.
-func (p *Processor) decodes(v *formats.Value, fault error) error {
-	o := DecodeOptions{Color: ColorKeep, MaxPixels: p.recipe.MaxPixels, Room: &p.room}
+func (p *Processor) checkDecodes(v *formats.Value, fault error) error {
+	o := DecodeOptions{Color: ColorKeep, MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
 	defer p.free()
 	err := p.decoder.Decode(&p.decoded, v, o)
 	switch {
@@ -235,8 +235,8 @@ func (p *Processor) warn(what string) error {
 
 // pixels decodes, turns, scales and encodes one image or mask. The designated image, which
 // comes first, decides g.
-func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometry) error {
-	o := DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.MaxPixels, Room: &p.room}
+func (p *Processor) processImage(out, in *formats.Value, kind formats.Kind, g *geometry) error {
+	o := DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
 	filter, enc := p.recipe.filter(), p.recipe.Encode
 	if kind == formats.Mask {
 		o.Color, o.Indices, filter = ColorKeep, true, Nearest
@@ -244,13 +244,13 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 			enc = Encode{Encoding: formats.PNG}
 		}
 	}
-	if !g.known {
-		if err := p.plan(g, in); err != nil {
+	if !g.planned {
+		if err := p.planGeometry(g, in); err != nil {
 			return err
 		}
 	}
 	if o.Fast = p.recipe.Fast && kind == formats.Image; o.Fast {
-		o.LeastH, o.LeastW = orientedSize(g.h, g.w, g.orientation)
+		o.MinH, o.MinW = orientedSize(g.h, g.w, g.orientation)
 	}
 	defer p.free()
 	if err := p.reserve(in, o, g, enc, filter); err != nil {
@@ -265,17 +265,17 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 	if err := p.warn(p.decoder.Warning()); err != nil {
 		return err
 	}
-	p.leave()
-	area := p.decoder.Area().orient(p.decoded.H, p.decoded.W, g.orientation)
+	p.dropUsed()
+	area := p.decoder.Area().oriented(p.decoded.H, p.decoded.W, g.orientation)
 	m := &p.decoded
 	if g.orientation != 1 {
 		Orient(&p.turned, m, g.orientation)
 		m = &p.turned
-		p.leave(&p.decoded)
+		p.dropUsed(&p.decoded)
 	}
 	switch {
 	case g.scale:
-		if err := p.resizer.ResizePart(&p.scaled, m, Rect{}, area, g.w, g.h, g.keep, filter); err != nil {
+		if err := p.resizer.ResizeRegion(&p.scaled, m, Rect{}, area, g.w, g.h, g.keep, filter); err != nil {
 			return err
 		}
 		m = &p.scaled
@@ -284,13 +284,13 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 		m = &p.scaled
 	}
 	if m == &p.scaled {
-		p.leave(&p.decoded, &p.turned)
+		p.dropUsed(&p.decoded, &p.turned)
 	}
 	return p.encoder.Encode(out, m, enc, p.recipe.Zstd)
 }
 
 // plan decides what becomes of a sample's images, by the header of the designated one.
-func (p *Processor) plan(g *geometry, v *formats.Value) error {
+func (p *Processor) planGeometry(g *geometry, v *formats.Value) error {
 	h, err := p.decoder.Inspect(v)
 	if err != nil {
 		return err

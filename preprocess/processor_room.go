@@ -7,7 +7,7 @@ import (
 )
 
 // pixels is the most that an image is made by r, 0 if that depends on the image.
-func (r Resize) pixels() int {
+func (r Resize) maxOutputPixels() int {
 	switch r.Mode {
 	case ResizeExact, ResizeFit, ResizeCover:
 		return r.W * r.H
@@ -34,7 +34,7 @@ func (p *Processor) reserve(v *formats.Value, o DecodeOptions, g *geometry, enc 
 	if o.Indices && h.Palette {
 		c = 1
 	}
-	w := newWork(v, h, o, area(h.H, h.W, c*d.Size()))
+	w := newMemoryEstimate(v, h, o, imageBytes(h.H, h.W, c*d.Size()))
 	if g.orientation != 1 {
 		w.step(w.last, 0)
 	}
@@ -44,54 +44,54 @@ func (p *Processor) reserve(v *formats.Value, o DecodeOptions, g *geometry, enc 
 		outH, outW = g.keep.H, g.keep.W
 		scaling := int64(0)
 		if g.scale {
-			scaling = ResizeRoom(th, tw, g.h, g.w, c, g.keep, f, d)
+			scaling = ResizeMemory(th, tw, g.h, g.w, c, g.keep, f, d)
 		}
-		w.step(area(outH, outW, c*d.Size()), scaling)
+		w.step(imageBytes(outH, outW, c*d.Size()), scaling)
 	}
-	w.step(0, enc.room(outH, outW, c, d))
-	p.plans(w, len(v.Data), o.MaxPixels)
-	if out := area(outH, outW, c*d.Size()); enc.Encoding == formats.Raw && p.recipe.Zstd == 0 && p.Hold != nil &&
-		out > max(modestOutput, share(len(v.Data))) && !p.Hold(out) {
-		return ErrLater
+	w.step(0, enc.memory(outH, outW, c, d))
+	p.chooseBuffers(w, len(v.Data), o.MaxPixels)
+	if out := imageBytes(outH, outW, c*d.Size()); enc.Encoding == formats.Raw && p.recipe.Zstd == 0 && p.ReserveOutput != nil &&
+		out > max(unreservedOutput, allowance(len(v.Data))) && !p.ReserveOutput(out) {
+		return ErrPostponed
 	}
 	return nil
 }
 
 // work adds up what an image takes: all that is made of it beside what decoding takes, and the most
 // at once if each image goes as soon as the next is made of it.
-type work struct{ decoding, rest, most, last int64 }
+type memoryEstimate struct{ decoding, rest, peak, last int64 }
 
 // newWork begins with the decoding of v, whose pixels take n bytes.
-func newWork(v *formats.Value, h Header, o DecodeOptions, n int64) work {
+func newMemoryEstimate(v *formats.Value, h Header, o DecodeOptions, n int64) memoryEstimate {
 	decoding := int64(0)
 	if all := (Rect{W: h.W, H: h.H}); v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
-		decoding = rawRoom(v, h, all, o)
+		decoding = rawMemory(v, h, all, o)
 	} else {
-		decoding = decodeRoom(v.Data, formats.Sniff(v.Data), h, all, o)
+		decoding = decodeMemory(v.Data, formats.Sniff(v.Data), h, all, o)
 	}
-	return work{decoding: decoding, most: decoding, last: n}
+	return memoryEstimate{decoding: decoding, peak: decoding, last: n}
 }
 
 // step makes an image of made bytes of the last one, which takes n more.
-func (w *work) step(made, n int64) {
+func (w *memoryEstimate) step(made, n int64) {
 	w.rest += made + n
-	w.most = max(w.most, w.last+made+n)
+	w.peak = max(w.peak, w.last+made+n)
 	w.last = made
 }
 
 // plans decides whether images of the way from file to result are kept as buffers for the next
 // image: not if there is no room for all of them.
-func (p *Processor) plans(w work, size, maxPixels int) {
-	p.room.Extra = w.rest
-	_, err := p.room.need(w.decoding, size, maxPixels)
-	if p.tight = err != nil; p.tight {
-		p.room.Extra = w.most - w.decoding
+func (p *Processor) chooseBuffers(w memoryEstimate, size, maxPixels int) {
+	p.reservation.Extra = w.rest
+	_, err := p.reservation.amount(w.decoding, size, maxPixels)
+	if p.dropEarly = err != nil; p.dropEarly {
+		p.reservation.Extra = w.peak - w.decoding
 	}
 }
 
 // leave drops what was used for the last time, if there is no room for all.
-func (p *Processor) leave(used ...*Image) {
-	if !p.tight {
+func (p *Processor) dropUsed(used ...*Image) {
+	if !p.dropEarly {
 		return
 	}
 	p.decoder.Shrink()
@@ -103,20 +103,20 @@ func (p *Processor) leave(used ...*Image) {
 }
 
 // room is about how many bytes it takes to encode an image, the result among them.
-func (e Encode) room(h, w, c int, d formats.DType) int64 {
+func (e Encode) memory(h, w, c int, d formats.DType) int64 {
 	switch {
 	case e.Encoding == formats.Raw:
-		return area(h, w, 2*c*d.Size()) // and a copy that the writer makes
+		return imageBytes(h, w, 2*c*d.Size()) // and a copy that the writer makes
 	case e.Encoding == formats.PNG:
-		return area(pngFilters+3, w, c*d.Size()) // rows
+		return imageBytes(pngFilters+3, w, c*d.Size()) // rows
 	case e.Optimize || e.Progressive:
-		return area(h, w, e.coefficients(c))
+		return imageBytes(h, w, e.coefficientBytes(c))
 	}
 	return 0
 }
 
 // coefficients is how many bytes those of a pixel take.
-func (e Encode) coefficients(channels int) int {
+func (e Encode) coefficientBytes(channels int) int {
 	switch {
 	case channels == 1:
 		return 2
@@ -130,7 +130,7 @@ func (e Encode) coefficients(channels int) int {
 
 // tileRoom is what it takes to transcode a JPEG: its coefficients, and those of the result,
 // which are compared with them.
-func tileRoom(data []byte) int64 {
+func transcodeMemory(data []byte) int64 {
 	if formats.Sniff(data) != formats.JPEG {
 		return 0
 	}
@@ -140,7 +140,7 @@ func tileRoom(data []byte) int64 {
 
 // free gives back what the image took.
 func (p *Processor) free() {
-	if p.room.Large() {
+	if p.reservation.Large() {
 		p.decoder.Shrink()
 		p.encoder.Shrink()
 		p.resizer.Shrink()
@@ -148,17 +148,17 @@ func (p *Processor) free() {
 			m.Shrink()
 		}
 	}
-	p.room.Free()
+	p.reservation.Release()
 }
 
 // Shrink drops large buffers.
 func (e *Encoder) Shrink() {
 	r := &e.png.rows
-	r.blank = shrunk(r.blank)
+	r.blank = dropLarge(r.blank)
 	for i := range r.out {
-		r.out[i] = shrunk(r.out[i])
+		r.out[i] = dropLarge(r.out[i])
 	}
-	for i := range e.png.wide {
-		e.png.wide[i] = shrunk(e.png.wide[i])
+	for i := range e.png.bigEndian {
+		e.png.bigEndian[i] = dropLarge(e.png.bigEndian[i])
 	}
 }

@@ -159,7 +159,7 @@ func TestProcessTiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		n, untiled := p.Tiled()
-		if n != 1 || !slices.Equal(untiled, []string{notJPEG}) || p.Warning() != "" {
+		if n != 1 || !slices.Equal(untiled, []string{reasonNotJPEG}) || p.Warning() != "" {
 			t.Errorf("tiled %d, %v, %q", n, untiled, p.Warning())
 		}
 		for i := 1; i < len(stereo); i++ {

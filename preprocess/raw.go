@@ -18,11 +18,11 @@ func (d *Decoder) decodeRaw(dst *Image, v *formats.Value, o DecodeOptions) error
 	if err := checkSize(h, o.MaxPixels); err != nil {
 		return err
 	}
-	region, err := o.region(h)
+	region, err := o.storedRegion(h)
 	if err != nil {
 		return err
 	}
-	if err := d.take(rawRoom(v, h, region, o)); err != nil {
+	if err := d.reserve(rawMemory(v, h, region, o)); err != nil {
 		return err
 	}
 	raw := Image{Pix: v.Data, H: h.H, W: h.W, C: h.C, DType: h.DType}
@@ -49,11 +49,11 @@ func (d *Decoder) decodeRaw(dst *Image, v *formats.Value, o DecodeOptions) error
 }
 
 // rawRoom is decodeRoom of raw pixels.
-func rawRoom(v *formats.Value, h Header, r Rect, o DecodeOptions) int64 {
+func rawMemory(v *formats.Value, h Header, r Rect, o DecodeOptions) int64 {
 	own := h.C * h.DType.Size()
-	n := area(r.H, r.W, own+o.pixelSize(h))
+	n := imageBytes(r.H, r.W, own+o.pixelSize(h))
 	if v.Encoding == formats.RawZstd {
-		n += area(h.H, h.W, own)
+		n += imageBytes(h.H, h.W, own)
 	}
 	return n
 }
@@ -80,7 +80,7 @@ func (d *Decoder) Elements(v *formats.Value) ([]byte, error) {
 	if v.Encoding != formats.RawZstd {
 		return v.Data, nil
 	}
-	want, most := uint64(v.DType.Size()), uint64(max(modest, modestRatio*len(v.Data)))
+	want, most := uint64(v.DType.Size()), uint64(max(unreservedBytes, unreservedRatio*len(v.Data)))
 	for _, n := range v.Shape {
 		if n < 0 || n > 0 && want > most/uint64(n) {
 			return nil, fmt.Errorf("%w: a tensor of shape %v of %d bytes", ErrTooLarge, v.Shape, len(v.Data))

@@ -107,7 +107,7 @@ func (r Recipe) Validate() error {
 		return errors.New("strip is for --encode jpeg-tiled: keep keeps every byte, and what is encoded anew has no metadata")
 	case r.Passthrough() && r.Fast:
 		return errors.New("decode fast is for pixels: choose how to write them: --encode jpeg:90, png or raw")
-	case r.Fast && !CanScale:
+	case r.Fast && !HasLibjpegTurbo:
 		return fmt.Errorf("%w: decode fast: this build lacks libjpeg-turbo (cgo)", ErrUnsupported)
 	case r.Zstd != 0 && r.Encode.Encoding != formats.Raw:
 		return errors.New("compress zstd is for raw pixels: choose --encode raw")
@@ -124,7 +124,7 @@ func (r Recipe) Validate() error {
 	_, errFilter := ParseFilter(string(r.filter()))
 	_, errColor := ParseColor(string(r.color()))
 	_, errEXIF := ParseEXIF(r.exif())
-	return errors.Join(errResize, errEncode, errFilter, errColor, errEXIF, r.Encode.built())
+	return errors.Join(errResize, errEncode, errFilter, errColor, errEXIF, r.Encode.checkBuild())
 }
 
 func (r Recipe) filter() Filter {

@@ -6,7 +6,7 @@ import (
 )
 
 // RecipeOf reads what Map gave. Options of others in m are left alone.
-func RecipeOf(m map[string]string) (r Recipe, err error) {
+func ParseRecipe(m map[string]string) (r Recipe, err error) {
 	parse := func(key string, set func(value string) error) {
 		if value, ok := m[key]; ok && err == nil {
 			if err = set(value); err != nil {

@@ -65,7 +65,7 @@ func TestValidate(t *testing.T) {
 		"oriented":      {Encode: jpeg, EXIF: EXIFApply},
 		"upscale cover": {Encode: raw, Resize: Resize{ResizeCover, 3, 4}, Upscale: true},
 	} {
-		if err := r.Validate(); (err == nil) != (CanTile || !r.Encode.Tiled) {
+		if err := r.Validate(); (err == nil) != (HasLibjpegTurbo || !r.Encode.Tiled) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -112,7 +112,7 @@ func TestMap(t *testing.T) {
 	if got := tiled.Map(); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got, err := RecipeOf(want); err != nil || got != tiled {
+	if got, err := ParseRecipe(want); err != nil || got != tiled {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if got := (Recipe{Filter: Lanczos}).Map(); !maps.Equal(got, map[string]string{"encode": "keep"}) {

@@ -8,19 +8,19 @@ import (
 
 // jpegRequest says what of a JPEG is decoded, and how.
 type jpegRequest struct {
-	w, h     int  // of the whole image
-	channels int  // 1 or 3
-	scale    int  // 1, 2, 4 or 8: the image is decoded so many times smaller
-	part     Rect // of the scaled image
-	fast     bool
-	plain    bool // by libjpeg alone, to compare with
+	w, h        int  // of the whole image
+	channels    int  // 1 or 3
+	scale       int  // 1, 2, 4 or 8: the image is decoded so many times smaller
+	region      Rect // of the scaled image
+	fast        bool
+	libjpegOnly bool // by libjpeg alone, to compare with
 }
 
 // Area is a part of an image with edges between pixels: from (X0, Y0) to (X1, Y1).
 type Area struct{ X0, Y0, X1, Y1 float64 }
 
 // orient moves a area of an h by w image as orient moves its pixels.
-func (b Area) orient(h, w, orientation int) Area {
+func (b Area) oriented(h, w, orientation int) Area {
 	if b == (Area{}) {
 		return b
 	}
@@ -55,7 +55,7 @@ func (d *Decoder) Size(v *formats.Value, o DecodeOptions) (h, w int, err error) 
 }
 
 // region is the part of the stored image that o asks for.
-func (o DecodeOptions) region(h Header) (Rect, error) {
+func (o DecodeOptions) storedRegion(h Header) (Rect, error) {
 	all := Rect{W: h.W, H: h.H}
 	if o.Region == (Rect{}) {
 		return all, nil
@@ -86,11 +86,11 @@ func storedRect(r Rect, h, w, orientation int) Rect {
 
 // scale is how many times smaller an image may be decoded of which the part r is to become
 // no less than least in height and width.
-func (o DecodeOptions) scale(r Rect) int {
-	if !o.Fast || !CanScale || o.LeastH <= 0 || o.LeastW <= 0 {
+func (o DecodeOptions) scaleDenominator(r Rect) int {
+	if !o.Fast || !HasLibjpegTurbo || o.MinH <= 0 || o.MinW <= 0 {
 		return 1
 	}
-	least := Rect{W: o.LeastW, H: o.LeastH}
+	least := Rect{W: o.MinW, H: o.MinH}
 	for n := 8; n > 1; n /= 2 {
 		if r.W/n >= least.W && r.H/n >= least.H {
 			return n
@@ -101,7 +101,7 @@ func (o DecodeOptions) scale(r Rect) int {
 
 // shrink is the part of the image, scaled to one n-th of h by w pixels, that holds r, and
 // where in it r lies.
-func (r Rect) shrink(n, h, w int) (Rect, Area) {
+func (r Rect) scaledDown(n, h, w int) (Rect, Area) {
 	x, y := r.X/n, r.Y/n
 	right, bottom := min((r.X+r.W+n-1)/n, (w+n-1)/n), min((r.Y+r.H+n-1)/n, (h+n-1)/n)
 	part := Rect{X: x, Y: y, W: right - x, H: bottom - y}
@@ -113,20 +113,20 @@ func (r Rect) shrink(n, h, w int) (Rect, Area) {
 // are decoded alone; without them, the rows and columns around it. A damaged image is decoded as
 // a whole, so that its pixels are Pillow's.
 func (d *Decoder) decodeJPEG(dst *Image, data []byte, h Header, r Rect, o DecodeOptions) (err error) {
-	n := o.scale(r)
+	n := o.scaleDenominator(r)
 	q := jpegRequest{w: h.W, h: h.H, channels: o.Color.channels(h.C), scale: n, fast: o.Fast}
-	q.part, d.area = r.shrink(n, h.H, h.W)
+	q.region, d.area = r.scaledDown(n, h.H, h.W)
 	all := Rect{W: (h.W + n - 1) / n, H: (h.H + n - 1) / n}
-	if q.part == all {
+	if q.region == all {
 		d.warning, err = d.jpeg.decode(dst, data, q)
 		return err
 	}
 	if warning, err := d.jpeg.decode(dst, data, q); err == nil && warning == "" || EndsRun(err) {
 		return err
 	}
-	part := q.part
-	q.part = all
-	if err := d.more(area(h.H/n+1, h.W/n+1, q.channels)); err != nil {
+	part := q.region
+	q.region = all
+	if err := d.reserveMore(imageBytes(h.H/n+1, h.W/n+1, q.channels)); err != nil {
 		return err
 	}
 	if d.warning, err = d.jpeg.decode(&d.scratch[3], data, q); err != nil {

@@ -24,16 +24,16 @@ const ResamplerName = "pillow-13"
 // The zero value is ready; it keeps scratch memory and recent coefficients and belongs to
 // one goroutine.
 type Resampler struct {
-	axes    axes
-	job     resampling
-	call    *kernelCall
-	scratch []byte // of the kernels in C
-	tmp     Image  // what the first of two passes gives
-	pre     Image  // premultiplied alpha
-	scaled  Image  // scaled, where the last pass cannot store it
-	plain   Store  // for a Target that is an image
-	xs, ys  []int32
-	at      []int // of Transform: where a row comes from
+	cache     coefficientCache
+	job       resampling
+	call      *kernelRequest
+	scratch   []byte     // of the kernels in C
+	tmp       Image      // what the first of two passes gives
+	pre       Image      // premultiplied alpha
+	scaled    Image      // scaled, where the last pass cannot store it
+	imageSpec TensorSpec // for a Target that is an image
+	xs, ys    []int32
+	offsets   []int // of Transform: where a row comes from
 }
 
 // scaling is what of an image is made how large: the pixels of area, seen from the corner of
@@ -44,7 +44,7 @@ type scaling struct {
 	area   Area
 	w, h   int
 	filter Filter
-	part   Rect
+	region Rect
 }
 
 // Resize makes dst the part crop of src, scaled to w by h pixels: the same as first to crop
@@ -63,12 +63,12 @@ func (r *Resampler) ResizeArea(dst, src *Image, a Area, w, h int, f Filter) erro
 
 // ResizePart makes dst the part of what ResizeArea gives, or Resize for the zero Area. Only what
 // that part needs is computed.
-func (r *Resampler) ResizePart(dst, src *Image, crop Rect, a Area, w, h int, part Rect, f Filter) error {
+func (r *Resampler) ResizeRegion(dst, src *Image, crop Rect, a Area, w, h int, part Rect, f Filter) error {
 	s := cropped(src, crop, w, h, f)
 	if a != (Area{}) {
 		s.crop, s.area = Rect{W: src.W, H: src.H}, a
 	}
-	s.part = part
+	s.region = part
 	return r.resize(dst, src, s)
 }
 
@@ -90,15 +90,15 @@ func (r *Resampler) resizeTo(t Target, src *Image, s scaling) error {
 	if err := t.check(src.C, s.w, s.h, src.DType); err != nil {
 		return fmt.Errorf("resize: %w", err)
 	}
-	s.part = t.Part
+	s.region = t.Region
 	switch {
-	case s.keeps():
-		t.Part.X += s.crop.X
-		t.Part.Y += s.crop.Y
+	case s.isCopy():
+		t.Region.X += s.crop.X
+		t.Region.Y += s.crop.Y
 		r.store(t, src)
-	case s.filter == Nearest || src.DType == formats.Uint16 || hasAlpha(src) || t.Store.dtype == formats.Uint16:
+	case s.filter == Nearest || src.DType == formats.Uint16 || hasAlpha(src) || t.Spec.dtype == formats.Uint16:
 		r.run(&r.scaled, src, s)
-		t.Part = Rect{W: s.part.W, H: s.part.H}
+		t.Region = Rect{W: s.region.W, H: s.region.H}
 		r.store(t, &r.scaled)
 	default:
 		r.pass(t, src.view().crop(s.crop), s)
@@ -139,8 +139,8 @@ func (s *scaling) check(src *Image) error {
 		return fmt.Errorf("to %dx%d pixels", s.w, s.h)
 	case s.w > math.MaxInt32 || s.h > math.MaxInt32:
 		return fmt.Errorf("%w: scaled to %dx%d", ErrTooLarge, s.w, s.h)
-	case !s.part.inside(s.w, s.h):
-		return fmt.Errorf("part %+v is not inside %dx%d", s.part, s.w, s.h)
+	case !s.region.inside(s.w, s.h):
+		return fmt.Errorf("part %+v is not inside %dx%d", s.region, s.w, s.h)
 	}
 	_, err := ParseFilter(string(s.filter))
 	return err
@@ -152,7 +152,7 @@ func (r Rect) inside(w, h int) bool {
 }
 
 // keeps says whether the pixels stay as they are.
-func (s *scaling) keeps() bool { return s.keepsWidth() && s.keepsHeight() }
+func (s *scaling) isCopy() bool { return s.keepsWidth() && s.keepsHeight() }
 
 func (s *scaling) keepsWidth() bool {
 	return s.w == s.crop.W && s.area.X0 == 0 && s.area.X1 == float64(s.w)
@@ -175,27 +175,27 @@ func (r *Resampler) resize(dst, src *Image, s scaling) error {
 // run makes dst what s makes of src.
 func (r *Resampler) run(dst, src *Image, s scaling) {
 	switch {
-	case s.keeps():
-		src.crop(dst, Rect{X: s.crop.X + s.part.X, Y: s.crop.Y + s.part.Y, W: s.part.W, H: s.part.H})
+	case s.isCopy():
+		src.crop(dst, Rect{X: s.crop.X + s.region.X, Y: s.crop.Y + s.region.Y, W: s.region.W, H: s.region.H})
 		return
 	case s.filter == Nearest:
 		r.nearest(dst, src, s)
 		return
 	}
-	dst.Reset(s.part.H, s.part.W, src.C, src.DType)
+	dst.Reset(s.region.H, s.region.W, src.C, src.DType)
 	part := src.view().crop(s.crop)
 	if src.DType == formats.Uint16 {
 		hor, ver := r.coefficients(s, src.DType)
-		part = part.crop(s.part.kept(part, hor, ver))
-		passes16.run(dst.view(), part, s.part.columns(hor), s.part.rows(ver), s.verticalFirst(), &r.tmp)
+		part = part.crop(s.region.sourceRegion(part, hor, ver))
+		passes16.run(dst.view(), part, s.region.columns(hor), s.region.rows(ver), s.verticalFirst(), &r.tmp)
 		return
 	}
 	if hasAlpha(src) {
 		premultiply(&r.pre, src, s.crop)
 		part = r.pre.view()
 	}
-	r.plain = Store{c: src.C, dtype: formats.Uint8, layout: NHWC}
-	r.pass(Target{Store: &r.plain, Part: s.part, Uint8: dst.Pix}, part, s)
+	r.imageSpec = TensorSpec{c: src.C, dtype: formats.Uint8, layout: NHWC}
+	r.pass(Target{Spec: &r.imageSpec, Region: s.region, Uint8: dst.Pix}, part, s)
 	if hasAlpha(src) {
 		unpremultiply(dst)
 	}
@@ -228,13 +228,13 @@ func (r *Resampler) pass(t Target, src view, s scaling) {
 func (r *Resampler) store(t Target, src *Image) {
 	switch {
 	case src.DType == formats.Uint16:
-		t.put16(src.view().crop(t.Part))
+		t.write16(src.view().crop(t.Region))
 		return
-	case t.Store.dtype == formats.Uint16:
-		t.put8(src.view().crop(t.Part))
+	case t.Spec.dtype == formats.Uint16:
+		t.write8(src.view().crop(t.Region))
 		return
 	case t.copies(src):
-		copy(t.Uint8, src.view().crop(t.Part).pix)
+		copy(t.Uint8, src.view().crop(t.Region).pix)
 		return
 	}
 	r.do(resampling{src: src.view(), target: t})
@@ -243,22 +243,22 @@ func (r *Resampler) store(t Target, src *Image) {
 // coefficients gives those of both directions, nil where the size stays.
 func (r *Resampler) coefficients(s scaling, d formats.DType) (hor, ver *coefficients) {
 	if !s.keepsWidth() {
-		hor = r.axes.get(s.horizontal(d))
+		hor = r.cache.get(s.horizontal(d))
 	}
 	if !s.keepsHeight() {
-		ver = r.axes.get(s.vertical(d))
+		ver = r.cache.get(s.vertical(d))
 	}
 	return hor, ver
 }
 
 func (s *scaling) horizontal(d formats.DType) axis {
 	a := axis{in: s.crop.W, from: float32(s.area.X0), to: float32(s.area.X1), out: s.w, filter: s.filter, dtype: d}
-	return a.want(s.part.X, s.part.W)
+	return a.limited(s.region.X, s.region.W)
 }
 
 func (s *scaling) vertical(d formats.DType) axis {
 	a := axis{in: s.crop.H, from: float32(s.area.Y0), to: float32(s.area.Y1), out: s.h, filter: s.filter, dtype: d}
-	return a.want(s.part.Y, s.part.H)
+	return a.limited(s.region.Y, s.region.H)
 }
 
 func (s *scaling) verticalFirst() bool { return verticalFirst(s.crop.W, s.crop.H, s.w, s.h) }

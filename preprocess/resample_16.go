@@ -10,7 +10,7 @@ func horizontal16(dst, src view, c *coefficients) {
 		out, row := dst.row(y), src.row(y)
 		for x := range dst.w {
 			first := int(c.bounds[2*x])
-			weigh16(out[x*dst.size:(x+1)*dst.size], row[first*src.size:], c.exactly(x), src.size)
+			weigh16(out[x*dst.size:(x+1)*dst.size], row[first*src.size:], c.exactWeights(x), src.size)
 		}
 	}
 }
@@ -18,7 +18,7 @@ func horizontal16(dst, src view, c *coefficients) {
 func vertical16(dst, src view, c *coefficients, top int) {
 	for y := range dst.h {
 		first := int(c.bounds[2*y]) - top
-		weigh16(dst.row(y), src.pix[first*src.stride:], c.exactly(y), src.stride)
+		weigh16(dst.row(y), src.pix[first*src.stride:], c.exactWeights(y), src.stride)
 	}
 }
 

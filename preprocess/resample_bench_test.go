@@ -43,6 +43,6 @@ func BenchmarkNewAxes(b *testing.B) {
 	b.ReportAllocs()
 	var c coefficients
 	for b.Loop() {
-		c.set(axis{in: 300, to: 300, out: 224, filter: Bilinear, dtype: formats.Uint8})
+		c.compute(axis{in: 300, to: 300, out: 224, filter: Bilinear, dtype: formats.Uint8})
 	}
 }

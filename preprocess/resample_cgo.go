@@ -17,8 +17,8 @@ const (
 	levelAVX512   = C.DSCONV_AVX512
 )
 
-// kernelCall is what a call of the kernels gets; it has no pointers.
-type kernelCall = C.dsconv_resampling
+// kernelRequest is what a call of the kernels gets; it has no pointers.
+type kernelRequest = C.dsconv_resampling
 
 // goKernels is 1 where passes keep what is between them as an image.
 const goKernels = 0
@@ -28,16 +28,16 @@ var resample8 = resampleC(levelAVX512)
 // resampleC is resampleGo in C, one call an image.
 func resampleC(level int) resampler8 {
 	return func(r *Resampler, j *resampling) {
-		store := j.target.Store
-		src, part := j.src, j.target.Part
+		spec := j.target.Spec
+		src, part := j.src, j.target.Region
 		if r.call == nil {
-			r.call = new(kernelCall)
+			r.call = new(kernelRequest)
 		}
 		q := r.call
-		*q = kernelCall{
+		*q = kernelRequest{
 			channels: C.int32_t(src.size), out_w: C.int32_t(part.W), out_h: C.int32_t(part.H),
-			_type: C.int32_t(store.kind()), planar: flag(store.layout == NCHW), flip: flag(j.target.Flip), flip_v: flag(j.target.FlipV),
-			by_calc: flag(store.calculates), level: C.int32_t(level), vertical_first: flag(j.verticalFirst),
+			_type: C.int32_t(spec.typeIndex()), planar: cInt32(spec.layout == NCHW), flip: cInt32(j.target.Flip), flip_v: cInt32(j.target.FlipV),
+			by_calc: cInt32(spec.arithmetic), level: C.int32_t(level), vertical_first: cInt32(j.verticalFirst),
 		}
 		var hor, ver axisPointers
 		if j.hor != nil {
@@ -53,8 +53,8 @@ func resampleC(level int) resampler8 {
 		q.in_w, q.in_h = C.int32_t(src.w), C.int32_t(src.h)
 		q.src_len, q.src_stride = C.size_t(len(src.pix)), C.size_t(src.stride)
 		r.scratch = grow(r.scratch, int(C.dsconv_scratch(q)))
-		C.dsconv_resample(q, j.target.memory(), bytesOf(src.pix), hor.start, hor.weights, ver.start, ver.weights,
-			(*C.dsconv_values)(unsafe.Pointer(store.values)), bytesOf(r.scratch))
+		C.dsconv_resample(q, j.target.memory(), bytePointer(src.pix), hor.start, hor.weights, ver.start, ver.weights,
+			(*C.dsconv_values)(unsafe.Pointer(spec.values)), bytePointer(r.scratch))
 	}
 }
 
@@ -63,26 +63,26 @@ type axisPointers struct{ start, weights *C.int32_t }
 
 func pointers(c *coefficients, from int) axisPointers {
 	from -= c.first
-	return axisPointers{wordsOf(c.start[from:]), wordsOf(c.weights[from*c.taps:])}
+	return axisPointers{int32Pointer(c.start[from:]), int32Pointer(c.weights[from*c.taps:])}
 }
 
 // calculates says whether the kernels' arithmetic gives just the values, for the kind of
 // elements.
-func calculates(v *storedValues, channels, kind int) bool {
+func arithmeticIsExact(v *elementValues, channels, kind int) bool {
 	return C.dsconv_calculates((*C.dsconv_values)(unsafe.Pointer(v)), C.int(channels), C.int(kind), levelAVX512) != 0
 }
 
 // The C struct is the same memory.
 const (
-	_ = uint(unsafe.Sizeof(storedValues{}) - C.sizeof_dsconv_values)
-	_ = uint(C.sizeof_dsconv_values - unsafe.Sizeof(storedValues{}))
+	_ = uint(unsafe.Sizeof(elementValues{}) - C.sizeof_dsconv_values)
+	_ = uint(C.sizeof_dsconv_values - unsafe.Sizeof(elementValues{}))
 )
 
-func bytesOf(b []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(b)) }
+func bytePointer(b []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(b)) }
 
-func wordsOf(w []int32) *C.int32_t { return (*C.int32_t)(unsafe.SliceData(w)) }
+func int32Pointer(w []int32) *C.int32_t { return (*C.int32_t)(unsafe.SliceData(w)) }
 
-func flag(b bool) C.int32_t {
+func cInt32(b bool) C.int32_t {
 	if b {
 		return 1
 	}

@@ -7,14 +7,14 @@ var passes8 = passes{horizontal8, vertical8}
 
 // resampleGo is what resample8 is tested against, and is it in builds without cgo.
 func resampleGo(r *Resampler, j *resampling) {
-	part := j.target.Part
-	src := j.src.crop(part.kept(j.src, j.hor, j.ver))
+	part := j.target.Region
+	src := j.src.crop(part.sourceRegion(j.src, j.hor, j.ver))
 	if j.hor != nil || j.ver != nil {
 		r.scaled.Reset(part.H, part.W, j.src.size, formats.Uint8)
 		passes8.run(r.scaled.view(), src, part.columns(j.hor), part.rows(j.ver), j.verticalFirst, &r.tmp)
 		src = r.scaled.view()
 	}
-	j.target.put8(src)
+	j.target.write8(src)
 }
 
 func horizontal8(dst, src view, c *coefficients) {

@@ -8,7 +8,7 @@ const goKernels = 1
 var resample8 resampler8 = resampleGo
 
 // kernelCall is for the kernels in C.
-type kernelCall struct{}
+type kernelRequest struct{}
 
 // calculates is for the kernels that calculate.
-func calculates(*storedValues, int, int) bool { return false }
+func arithmeticIsExact(*elementValues, int, int) bool { return false }

@@ -54,7 +54,7 @@ func TestHoldComesAfterTheLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	p.Hold = func(n int64) bool {
+	p.ReserveOutput = func(n int64) bool {
 		t.Errorf("asked for %d bytes", n)
 		return false
 	}
@@ -68,7 +68,7 @@ func TestHoldComesAfterTheLimit(t *testing.T) {
 // A photo within the limit of pixels is turned and encoded, though there is no room for all images
 // on the way at once: those that were used go. The result is the same.
 func TestTurnedPhotosWithinTheLimit(t *testing.T) {
-	if !CanTile {
+	if !HasLibjpegTurbo {
 		t.Skip("the standard library writes no such JPEGs, and takes more to decode one")
 	}
 	const limit = 12_000_000

@@ -17,29 +17,29 @@ import (
 
 // Coefficients are kept by their bytes: those of 40 wide images are not kept all at once.
 func TestAxesAreBoundedByBytes(t *testing.T) {
-	var x axes
+	var x coefficientCache
 	for i := range 40 {
 		in := 200_000 + i
 		a := axis{in: in, to: float32(in), out: 256, filter: Bilinear, dtype: formats.Uint8}
 		got := x.get(a)
 		var fresh coefficients
-		fresh.set(a)
+		fresh.compute(a)
 		if got.taps != fresh.taps || got.fixed(255, 7) != fresh.fixed(255, 7) {
 			t.Fatalf("axis %d: other weights than fresh ones", i)
 		}
 		held := 0
-		for _, c := range x.known {
+		for _, c := range x.entries {
 			held += c.bytes()
 		}
-		if held > maxAxesBytes || held != x.bytes || len(x.order) != len(x.known) {
-			t.Fatalf("%d axes hold %d bytes, counted as %d, the limit is %d", len(x.known), held, x.bytes, maxAxesBytes)
+		if held > maxCacheBytes || held != x.bytes || len(x.order) != len(x.entries) {
+			t.Fatalf("%d axes hold %d bytes, counted as %d, the limit is %d", len(x.entries), held, x.bytes, maxCacheBytes)
 		}
 	}
-	if len(x.known) < 2 {
-		t.Errorf("%d axes are kept", len(x.known))
+	if len(x.entries) < 2 {
+		t.Errorf("%d axes are kept", len(x.entries))
 	}
 	wide := x.get(axis{in: 5_000_000, to: 5_000_000, out: 64, filter: Lanczos, dtype: formats.Uint8})
-	if _, kept := x.known[axis{in: 5_000_000, to: 5_000_000, out: 64, filter: Lanczos, dtype: formats.Uint8}]; kept || wide.n != 64 {
+	if _, kept := x.entries[axis{in: 5_000_000, to: 5_000_000, out: 64, filter: Lanczos, dtype: formats.Uint8}]; kept || wide.n != 64 {
 		t.Error("an axis larger than the cache is kept")
 	}
 }
@@ -66,7 +66,7 @@ func checkResizePart(t *testing.T, src *Image, w, h int, part Rect, f Filter) {
 		t.Fatal(err)
 	}
 	all.crop(&want, part)
-	if err := r.ResizePart(&got, src, Rect{}, Area{}, w, h, part, f); err != nil {
+	if err := r.ResizeRegion(&got, src, Rect{}, Area{}, w, h, part, f); err != nil {
 		t.Fatal(err)
 	}
 	if got.W != want.W || got.H != want.H || !bytes.Equal(got.Pix, want.Pix) {
@@ -125,10 +125,10 @@ func TestRoomsKeepTheBudget(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 16 {
 		all.Go(func() {
-			var r Room
+			var r Reservation
 			for k := range 20 {
-				n := int64(modest + 1 + (i*37+k*91)%900<<20)
-				if err := r.Take(n, 10, 0); err != nil {
+				n := int64(unreservedBytes + 1 + (i*37+k*91)%900<<20)
+				if err := r.ReserveImage(n, 10, 0); err != nil {
 					t.Error(err)
 					return
 				}
@@ -156,24 +156,24 @@ func TestRoomOfOneImage(t *testing.T) {
 		size, maxPixels int
 		held, large     bool
 	}{
-		{need: modest, size: 1},
-		{need: modest + 1, size: 1, held: true},
-		{need: mostShare, size: 20 << 20},
-		{need: mostShare + 1, size: 20 << 20, held: true},
+		{need: unreservedBytes, size: 1},
+		{need: unreservedBytes + 1, size: 1, held: true},
+		{need: maxAllowance, size: 20 << 20},
+		{need: maxAllowance + 1, size: 20 << 20, held: true},
 		{need: 2 << 30, size: 100 << 20, held: true},
 		{need: 2 << 30, size: 60 << 20, large: true},
 		{need: bytesPerPixel * DefaultMaxPixels, size: 1, held: true},
 		{need: bytesPerPixel*DefaultMaxPixels + 1, size: 1, large: true},
-		{need: modest + 1, size: 1, maxPixels: 1000, large: true},
+		{need: unreservedBytes + 1, size: 1, maxPixels: 1000, large: true},
 		{need: 3 << 30, size: 1, maxPixels: 1 << 30, held: true},
-		{need: unaffordable, size: 1, large: true},
+		{need: tooManyBytes, size: 1, large: true},
 	} {
-		var r Room
-		err := r.Take(c.need, c.size, c.maxPixels)
+		var r Reservation
+		err := r.ReserveImage(c.need, c.size, c.maxPixels)
 		if errors.Is(err, ErrTooLarge) != c.large || r.Held() != c.held {
 			t.Errorf("%+v: held %v, %v", c, r.Held(), err)
 		}
-		r.Free()
+		r.Release()
 	}
 }
 
@@ -240,11 +240,11 @@ func TestShrinkDropsCoefficients(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Shrink()
-	if c := r.axes.last; c != nil && c.bytes() > keptBuffer {
+	if c := r.cache.inUse; c != nil && c.bytes() > maxKeptBuffer {
 		t.Errorf("%d bytes stay", c.bytes())
 	}
-	for _, c := range r.axes.known {
-		if c.bytes() > maxAxesBytes {
+	for _, c := range r.cache.entries {
+		if c.bytes() > maxCacheBytes {
 			t.Errorf("%d bytes are cached", c.bytes())
 		}
 	}
@@ -274,7 +274,7 @@ func TestOrdinaryImagesKeepTheirBuffers(t *testing.T) {
 		if err := p.Process(&in, &out); err != nil {
 			t.Fatal(err)
 		}
-		if n := forced() - before; (n == 0) != c.kept || (cap(p.decoded.Pix) > keptBuffer) != c.kept {
+		if n := forced() - before; (n == 0) != c.kept || (cap(p.decoded.Pix) > maxKeptBuffer) != c.kept {
 			t.Errorf("%s: %d forced collections, a buffer of %d bytes", c.name, n, cap(p.decoded.Pix))
 		}
 	}
@@ -297,11 +297,11 @@ func TestLargeFilesTakeTheBudget(t *testing.T) {
 		{8192, 6144, 12 << 20, false},
 		{178_000_000, 1, 25 << 20, true},
 	} {
-		var r Room
-		if err := r.Take(decodeRoom(nil, formats.PNG, Header{H: c.h, W: c.w, C: 3, DType: formats.Uint8, Orientation: 1},
+		var r Reservation
+		if err := r.ReserveImage(decodeMemory(nil, formats.PNG, Header{H: c.h, W: c.w, C: 3, DType: formats.Uint8, Orientation: 1},
 			Rect{W: c.w, H: c.h}, DecodeOptions{Color: ColorRGB}), c.size, 0); err != nil || r.Held() != c.held {
 			t.Errorf("%+v: %v", c, err)
 		}
-		r.Free()
+		r.Release()
 	}
 }

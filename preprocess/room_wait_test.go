@@ -37,9 +37,9 @@ func TestWaitingHoldsNothing(t *testing.T) {
 	d := NewDecoder()
 	defer d.Close()
 	var m Image
-	var others Room
+	var others Reservation
 	before := live()
-	others.hold(Budget-2*side*side+1, nil) // there is room to decode, and none for what the damage takes
+	others.set(Budget-2*side*side+1, nil) // there is room to decode, and none for what the damage takes
 	done := make(chan error)
 	go func() { done <- d.Decode(&m, v, DecodeOptions{Color: ColorKeep}) }()
 	for budget.TryAcquire(1) { // until the other waits
@@ -49,7 +49,7 @@ func TestWaitingHoldsNothing(t *testing.T) {
 	if now := live(); now > before+side*side/2 {
 		t.Errorf("it holds %d MB", (now-before)>>20)
 	}
-	others.Free()
+	others.Release()
 	if err := <-done; !errors.Is(err, ErrCorrupt) {
 		t.Error(err)
 	}
@@ -76,20 +76,20 @@ func TestDamageTakesMoreRoom(t *testing.T) {
 		"transparent colour": {slices.Concat(png[:head], appendChunk(nil, "tRNS", make([]byte, 6)), appendChunk(nil, "eXIf", exif), png[head:]), Rect{}, 4 + 2*3},
 		"damaged part":       {withOrientation(jpeg, 6), Rect{W: h - 8, H: w - 8}, 3*3 - 1},
 	} {
-		if name == "damaged part" && !CanScale {
+		if name == "damaged part" && !HasLibjpegTurbo {
 			continue // the standard library decodes no damaged JPEG
 		}
-		var room Room
+		var room Reservation
 		var m Image
 		d := NewDecoder()
 		defer d.Close()
-		o := DecodeOptions{ApplyOrientation: true, Region: c.part, Room: &room}
+		o := DecodeOptions{ApplyOrientation: true, Region: c.part, Reservation: &room}
 		if err := d.Decode(&m, &formats.Value{Data: c.data}, o); err != nil || d.Header().Orientation != 6 {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if room.held+share(len(c.data)) < c.least*w*h {
+		if room.held+allowance(len(c.data)) < c.least*w*h {
 			t.Errorf("%s: %d bytes of room, the pixels alone take %d", name, room.held, c.least*w*h)
 		}
-		room.Free()
+		room.Release()
 	}
 }

@@ -15,7 +15,7 @@ func asLibjpeg(t *testing.T, d *jpegDecoder, data []byte, q jpegRequest) {
 	t.Helper()
 	var got, want Image
 	gotWarning, gotErr := d.decode(&got, data, q)
-	q.plain = true
+	q.libjpegOnly = true
 	wantWarning, wantErr := d.decode(&want, data, q)
 	switch {
 	case (gotErr == nil) != (wantErr == nil), errors.Is(gotErr, ErrTruncated) != errors.Is(wantErr, ErrTruncated):
@@ -37,9 +37,9 @@ func TestScanEqualsLibjpeg(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := jpegRequest{w: h.W, h: h.H, channels: 3, scale: 1, part: Rect{W: h.W, H: h.H}}
+		q := jpegRequest{w: h.W, h: h.H, channels: 3, scale: 1, region: Rect{W: h.W, H: h.H}}
 		part := q
-		part.part = Rect{X: 20, Y: 20, W: 17, H: 15}
+		part.region = Rect{X: 20, Y: 20, W: 17, H: 15}
 		try := func(data []byte) {
 			t.Helper()
 			asLibjpeg(t, &d, data, q)
@@ -75,7 +75,7 @@ func TestScanOfPhotos(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", filepath.Base(path), err)
 		}
-		asLibjpeg(t, &d, data, jpegRequest{w: h.W, h: h.H, channels: 3, scale: 1, part: Rect{W: h.W, H: h.H}})
+		asLibjpeg(t, &d, data, jpegRequest{w: h.W, h: h.H, channels: 3, scale: 1, region: Rect{W: h.W, H: h.H}})
 	}
 }
 
@@ -90,6 +90,6 @@ func FuzzScan(f *testing.F) {
 		if err != nil || h.W*h.H > 1<<20 {
 			return
 		}
-		asLibjpeg(t, &d, data, jpegRequest{w: h.W, h: h.H, channels: 3, scale: 1, part: Rect{W: h.W, H: h.H}})
+		asLibjpeg(t, &d, data, jpegRequest{w: h.W, h: h.H, channels: 3, scale: 1, region: Rect{W: h.W, H: h.H}})
 	})
 }

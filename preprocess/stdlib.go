@@ -57,7 +57,7 @@ func fromStdlib(dst *Image, img image.Image, h Header) error {
 
 // pick says which of n channels in is channel c of an image of 1 (grey), 2 (grey, alpha), 3
 // or 4.
-func pick(c, of, n int) int {
+func sourceChannel(c, of, n int) int {
 	switch {
 	case n == 1:
 		return 0
@@ -82,7 +82,7 @@ func copyRows(dst *Image, pix []byte, stride, n int) {
 			}
 		default:
 			for i := range out {
-				out[i] = row[i/dst.C*n+pick(i%dst.C, dst.C, n)]
+				out[i] = row[i/dst.C*n+sourceChannel(i%dst.C, dst.C, n)]
 			}
 		}
 	}
@@ -91,7 +91,7 @@ func copyRows(dst *Image, pix []byte, stride, n int) {
 // widenRow makes 16 bits of 8: 255 becomes 65535.
 func widenRow(out, row []byte, channels, n int) {
 	for i := range len(out) / 2 {
-		v := row[i/channels*n+pick(i%channels, channels, n)]
+		v := row[i/channels*n+sourceChannel(i%channels, channels, n)]
 		out[2*i], out[2*i+1] = v, v
 	}
 }
@@ -103,7 +103,7 @@ func copyRows16(dst *Image, pix []byte, stride, n int) {
 		row := pix[y*stride:]
 		for x := range dst.W {
 			for c := range dst.C {
-				v := binary.BigEndian.Uint16(row[2*(x*n+pick(c, dst.C, n)):])
+				v := binary.BigEndian.Uint16(row[2*(x*n+sourceChannel(c, dst.C, n)):])
 				if dst.DType == formats.Uint8 {
 					out[0] = byte(v >> 8)
 					out = out[1:]

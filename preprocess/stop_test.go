@@ -12,7 +12,7 @@ import (
 // TestStopAfterAnImage: an encoder that has written images can be stopped as a new one can.
 func TestStopAfterAnImage(t *testing.T) {
 	m := testImage(300, 200, 3, formats.Uint8)
-	for _, o := range []Encode{{Quality: 90}, {Quality: 90, Optimize: CanTile}, {Quality: 90, Progressive: CanTile}} {
+	for _, o := range []Encode{{Quality: 90}, {Quality: 90, Optimize: HasLibjpegTurbo}, {Quality: 90, Progressive: HasLibjpegTurbo}} {
 		e := NewEncoder()
 		defer e.Close()
 		var s Stop
@@ -55,7 +55,7 @@ func TestStopInsideAnImage(t *testing.T) {
 			defer e.Close()
 			e.StopBy(s)
 			for err == nil {
-				_, err = e.AppendJPEG(nil, image, Encode{Quality: 90, Progressive: CanTile})
+				_, err = e.AppendJPEG(nil, image, Encode{Quality: 90, Progressive: HasLibjpegTurbo})
 			}
 			return err
 		},
@@ -71,7 +71,7 @@ func TestStopInsideAnImage(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name == "tile" && !CanTile {
+			if name == "tile" && !HasLibjpegTurbo {
 				t.Skip("this build does not tile")
 			}
 			var s Stop

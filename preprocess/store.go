@@ -19,24 +19,24 @@ const (
 )
 
 // Store is how pixels become elements of a batch. It is safe for concurrent use.
-type Store struct {
+type TensorSpec struct {
 	c          int
 	dtype      formats.DType
 	layout     Layout
 	mean, std  [4]float32
-	values     *storedValues // nil for integers
-	calculates bool
+	values     *elementValues // nil for integers
+	arithmetic bool
 }
 
 // storedValues are dsconv_values of resample_kernel.h.
-type storedValues struct {
+type elementValues struct {
 	mean, inverse, rest [4]float32
 	bits                [4][256]uint32
 }
 
 // storedTypes begin with those of resample_kernel.h, in its order. The kernels do not store
 // the last, uint16.
-var storedTypes = []formats.DType{formats.Uint8, formats.Float32, formats.Float16, formats.BFloat16, formats.Uint16}
+var elementTypes = []formats.DType{formats.Uint8, formats.Float32, formats.Float16, formats.BFloat16, formats.Uint16}
 
 // NewStore makes the Store of images of c channels, 1 to 4. As formats.Uint8 pixels stay as
 // they are, and as formats.Uint16 those of 16 bits; 8 bits a channel become 257 times as much,
@@ -44,8 +44,8 @@ var storedTypes = []formats.DType{formats.Uint8, formats.Float32, formats.Float1
 // at each step as torchvision's ToTensor and Normalize round; as formats.Float16 and
 // formats.BFloat16 they are that, rounded to the nearest, ties to even, as torch rounds. mean
 // and std have a value for each channel; nil is 0 and 1.
-func NewStore(c int, d formats.DType, l Layout, mean, std []float32) (*Store, error) {
-	s := &Store{c: c, dtype: d, layout: l, std: [4]float32{1, 1, 1, 1}}
+func NewTensorSpec(c int, d formats.DType, l Layout, mean, std []float32) (*TensorSpec, error) {
+	s := &TensorSpec{c: c, dtype: d, layout: l, std: [4]float32{1, 1, 1, 1}}
 	copy(s.mean[:], mean)
 	copy(s.std[:], std)
 	switch {
@@ -53,21 +53,21 @@ func NewStore(c int, d formats.DType, l Layout, mean, std []float32) (*Store, er
 		return nil, fmt.Errorf("store images of %d channels: there may be 1 to 4", c)
 	case l != NHWC && l != NCHW:
 		return nil, fmt.Errorf("unknown layout %q; known: %s, %s", l, NHWC, NCHW)
-	case s.kind() < 0:
-		return nil, fmt.Errorf("batches of %q: wanted one of %s", d, storedTypes)
+	case s.typeIndex() < 0:
+		return nil, fmt.Errorf("batches of %q: wanted one of %s", d, elementTypes)
 	case mean != nil && len(mean) != c || std != nil && len(std) != c:
 		return nil, fmt.Errorf("%d means and %d standard deviations for %d channels", len(mean), len(std), c)
 	}
 	if d != formats.Uint8 && d != formats.Uint16 {
-		s.values = s.evaluate()
-		s.calculates = calculates(s.values, c, s.kind())
+		s.values = s.computeValues()
+		s.arithmetic = arithmeticIsExact(s.values, c, s.typeIndex())
 	}
 	return s, nil
 }
 
 // kind is the place of the type among storedTypes, or -1.
-func (s *Store) kind() int {
-	for i, d := range storedTypes {
+func (s *TensorSpec) typeIndex() int {
+	for i, d := range elementTypes {
 		if d == s.dtype {
 			return i
 		}
@@ -75,8 +75,8 @@ func (s *Store) kind() int {
 	return -1
 }
 
-func (s *Store) evaluate() *storedValues {
-	v := new(storedValues)
+func (s *TensorSpec) computeValues() *elementValues {
+	v := new(elementValues)
 	v.mean = s.mean
 	for k := range s.c {
 		inverse := 1 / float64(s.std[k])
@@ -90,24 +90,24 @@ func (s *Store) evaluate() *storedValues {
 }
 
 // normalize takes a value in [0, 1] of channel k.
-func (s *Store) normalize(x float32, k int) float32 { return (x - s.mean[k]) / s.std[k] }
+func (s *TensorSpec) normalize(x float32, k int) float32 { return (x - s.mean[k]) / s.std[k] }
 
 // round gives the bits of x in the Store's type.
-func (s *Store) round(x float32) uint32 {
+func (s *TensorSpec) round(x float32) uint32 {
 	switch s.dtype {
 	case formats.Float16:
-		return uint32(float16(x))
+		return uint32(toFloat16(x))
 	case formats.BFloat16:
-		return uint32(bfloat16(x))
+		return uint32(toBFloat16(x))
 	}
 	return math.Float32bits(x)
 }
 
 // Target is where an image goes: an entry of a batch.
 type Target struct {
-	Store *Store
+	Spec *TensorSpec
 	// Part is what of the image is stored; zero is all of it.
-	Part Rect
+	Region Rect
 	// Flip mirrors it left to right, FlipV top to bottom.
 	Flip, FlipV bool
 	// The one of the Store's type holds the H*W*C elements; Half is for float16, bfloat16 and
@@ -119,10 +119,10 @@ type Target struct {
 
 // check reports a target that does not fit an image of h by w pixels, and fills in Part.
 func (t *Target) check(c, w, h int, d formats.DType) error {
-	if t.Part == (Rect{}) {
-		t.Part = Rect{W: w, H: h}
+	if t.Region == (Rect{}) {
+		t.Region = Rect{W: w, H: h}
 	}
-	p, s, have := t.Part, t.Store, len(t.Half)
+	p, s, have := t.Region, t.Spec, len(t.Half)
 	switch s.dtype {
 	case formats.Uint8:
 		have = len(t.Uint8)
@@ -145,14 +145,14 @@ func (t *Target) check(c, w, h int, d formats.DType) error {
 // copies says whether the target is so many bytes of src, one after another: one copy of all
 // is faster than row by row.
 func (t *Target) copies(src *Image) bool {
-	s := t.Store
+	s := t.Spec
 	return s.dtype == formats.Uint8 && (s.layout == NHWC || s.c == 1) && !t.Flip && !t.FlipV &&
-		src.DType == formats.Uint8 && t.Part.W == src.W
+		src.DType == formats.Uint8 && t.Region.W == src.W
 }
 
 // memory is where the elements begin.
 func (t *Target) memory() unsafe.Pointer {
-	switch t.Store.dtype {
+	switch t.Spec.dtype {
 	case formats.Uint8:
 		return unsafe.Pointer(unsafe.SliceData(t.Uint8))
 	case formats.Float32:

@@ -8,40 +8,40 @@ import (
 )
 
 // put8 stores the part v, by tables. It is what the kernels are tested against.
-func (t *Target) put8(v view) {
-	values := t.Store.values
-	switch t.Store.dtype {
+func (t *Target) write8(v view) {
+	values := t.Spec.values
+	switch t.Spec.dtype {
 	case formats.Uint8:
-		put(t.Uint8, t, v, func(p []byte, k int) uint8 { return p[k] })
+		writePixels(t.Uint8, t, v, func(p []byte, k int) uint8 { return p[k] })
 	case formats.Float32:
-		put(t.Float32, t, v, func(p []byte, k int) float32 { return math.Float32frombits(values.bits[k][p[k]]) })
+		writePixels(t.Float32, t, v, func(p []byte, k int) float32 { return math.Float32frombits(values.bits[k][p[k]]) })
 	case formats.Uint16:
-		put(t.Half, t, v, func(p []byte, k int) uint16 { return 257 * uint16(p[k]) })
+		writePixels(t.Half, t, v, func(p []byte, k int) uint16 { return 257 * uint16(p[k]) })
 	default:
-		put(t.Half, t, v, func(p []byte, k int) uint16 { return uint16(values.bits[k][p[k]]) })
+		writePixels(t.Half, t, v, func(p []byte, k int) uint16 { return uint16(values.bits[k][p[k]]) })
 	}
 }
 
 // put16 is put8 for pixels of 16 bits.
-func (t *Target) put16(v view) {
-	s := t.Store
+func (t *Target) write16(v view) {
+	s := t.Spec
 	if s.dtype == formats.Uint16 {
-		put(t.Half, t, v, func(p []byte, k int) uint16 { return binary.LittleEndian.Uint16(p[2*k:]) })
+		writePixels(t.Half, t, v, func(p []byte, k int) uint16 { return binary.LittleEndian.Uint16(p[2*k:]) })
 		return
 	}
 	value := func(p []byte, k int) float32 {
 		return s.normalize(float32(binary.LittleEndian.Uint16(p[2*k:]))/65535, k)
 	}
 	if s.dtype == formats.Float32 {
-		put(t.Float32, t, v, value)
+		writePixels(t.Float32, t, v, value)
 	} else {
-		put(t.Half, t, v, func(p []byte, k int) uint16 { return uint16(s.round(value(p, k))) })
+		writePixels(t.Half, t, v, func(p []byte, k int) uint16 { return uint16(s.round(value(p, k))) })
 	}
 }
 
 // put stores what value gives for channel k of each pixel.
-func put[T any](dst []T, t *Target, v view, value func(pixel []byte, k int) T) {
-	c, plane := t.Store.c, v.w*v.h
+func writePixels[T any](dst []T, t *Target, v view, value func(pixel []byte, k int) T) {
+	c, plane := t.Spec.c, v.w*v.h
 	for y := range v.h {
 		row := v.row(y)
 		if t.FlipV {
@@ -54,7 +54,7 @@ func put[T any](dst []T, t *Target, v view, value func(pixel []byte, k int) T) {
 			}
 			pixel := row[x*v.size:][:v.size]
 			for k := range c {
-				if t.Store.layout == NCHW {
+				if t.Spec.layout == NCHW {
 					dst[k*plane+at] = value(pixel, k)
 				} else {
 					dst[at*c+k] = value(pixel, k)
@@ -65,7 +65,7 @@ func put[T any](dst []T, t *Target, v view, value func(pixel []byte, k int) T) {
 }
 
 // float16 rounds to the nearest IEEE half, ties to even.
-func float16(x float32) uint16 {
+func toFloat16(x float32) uint16 {
 	b := math.Float32bits(x)
 	sign, exponent, mantissa := uint16(b>>16)&0x8000, int(b>>23)&0xFF, b&0x7FFFFF
 	e := exponent - 127 + 15
@@ -83,7 +83,7 @@ func float16(x float32) uint16 {
 }
 
 // bfloat16 rounds to the nearest bfloat16, ties to even.
-func bfloat16(x float32) uint16 {
+func toBFloat16(x float32) uint16 {
 	if x != x {
 		return 0x7FC0
 	}

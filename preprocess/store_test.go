@@ -41,21 +41,21 @@ func TestHalvesAreNearest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 200_000 {
 		x := float32(math.Ldexp(rng.Float64()*2-1, rng.IntN(44)-28))
-		if h := float16(x); !math.IsInf(half(h), 0) {
+		if h := toFloat16(x); !math.IsInf(half(h), 0) {
 			checkNearest(t, "float16", x, h, half)
 		} else if math.Abs(float64(x)) < 65520 {
 			t.Fatalf("float16 of %v is infinite", x)
 		}
-		checkNearest(t, "bfloat16", x, bfloat16(x), brain)
+		checkNearest(t, "bfloat16", x, toBFloat16(x), brain)
 	}
 	// Halfway between two values.
 	for b := uint16(0); b < 0x7BFF; b++ {
 		x := float32((half(b) + half(b+1)) / 2)
-		if want := b + b&1; float16(x) != want {
-			t.Fatalf("float16 of %v, halfway: %#x, want %#x", x, float16(x), want)
+		if want := b + b&1; toFloat16(x) != want {
+			t.Fatalf("float16 of %v, halfway: %#x, want %#x", x, toFloat16(x), want)
 		}
 	}
-	if float16(65519) != 0x7BFF || float16(65520) != 0x7C00 || float16(float32(math.Inf(-1))) != 0xFC00 {
+	if toFloat16(65519) != 0x7BFF || toFloat16(65520) != 0x7C00 || toFloat16(float32(math.Inf(-1))) != 0xFC00 {
 		t.Error("float16 ends in the wrong place")
 	}
 }
@@ -66,7 +66,7 @@ func TestOddNormalisation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for i := range 300 {
 		mean, std := []float32{rng.Float32()}, []float32{float32(math.Ldexp(rng.Float64()+0.1, rng.IntN(280)-140))}
-		s, err := NewStore(1, storeTypes[1+i%3], NHWC, mean, std)
+		s, err := NewTensorSpec(1, storeTypes[1+i%3], NHWC, mean, std)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestOddNormalisation(t *testing.T) {
 		if err := new(Resampler).StoreTo(got.Target, src); err != nil {
 			t.Fatal(err)
 		}
-		want.put8(src.view())
+		want.write8(src.view())
 		for k := range 360 {
 			if s.dtype == formats.Float32 && math.Float32bits(got.Float32[k]) != math.Float32bits(want.Float32[k]) ||
 				s.dtype != formats.Float32 && got.Half[k] != want.Half[k] {
@@ -86,10 +86,10 @@ func TestOddNormalisation(t *testing.T) {
 
 func TestStoreErrors(t *testing.T) {
 	for name, err := range map[string]error{
-		"no channels":    errOf(NewStore(0, formats.Uint8, NHWC, nil, nil)),
-		"int64":          errOf(NewStore(3, formats.Int64, NHWC, nil, nil)),
-		"another layout": errOf(NewStore(3, formats.Uint8, "chw", nil, nil)),
-		"two means":      errOf(NewStore(3, formats.Float32, NHWC, []float32{1, 2}, nil)),
+		"no channels":    errOf(NewTensorSpec(0, formats.Uint8, NHWC, nil, nil)),
+		"int64":          errOf(NewTensorSpec(3, formats.Int64, NHWC, nil, nil)),
+		"another layout": errOf(NewTensorSpec(3, formats.Uint8, "chw", nil, nil)),
+		"two means":      errOf(NewTensorSpec(3, formats.Float32, NHWC, []float32{1, 2}, nil)),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)
@@ -99,13 +99,13 @@ func TestStoreErrors(t *testing.T) {
 	src, deep := testImage(10, 8, 3, formats.Uint8), testImage(10, 8, 3, formats.Uint16)
 	s := testStore(t, 3, formats.Uint8, NHWC)
 	for name, err := range map[string]error{
-		"too small":       r.StoreTo(Target{Store: s, Uint8: make([]uint8, 239)}, src),
-		"another type":    r.StoreTo(Target{Store: s, Float32: make([]float32, 240)}, src),
-		"part outside":    r.StoreTo(Target{Store: s, Part: Rect{8, 0, 3, 1}, Uint8: make([]uint8, 9)}, src),
-		"16 bits":         r.StoreTo(Target{Store: s, Uint8: make([]uint8, 240)}, deep),
-		"other channels":  r.ResizeTo(Target{Store: s, Uint8: make([]uint8, 16)}, testImage(9, 9, 1, formats.Uint8), Rect{}, 4, 4, Box),
-		"crop outside":    r.ResizeTo(Target{Store: s, Uint8: make([]uint8, 48)}, src, Rect{0, 0, 11, 1}, 4, 4, Box),
-		"part of resized": r.ResizeTo(Target{Store: s, Part: Rect{0, 0, 5, 5}, Uint8: make([]uint8, 75)}, src, Rect{}, 4, 4, Box),
+		"too small":       r.StoreTo(Target{Spec: s, Uint8: make([]uint8, 239)}, src),
+		"another type":    r.StoreTo(Target{Spec: s, Float32: make([]float32, 240)}, src),
+		"part outside":    r.StoreTo(Target{Spec: s, Region: Rect{8, 0, 3, 1}, Uint8: make([]uint8, 9)}, src),
+		"16 bits":         r.StoreTo(Target{Spec: s, Uint8: make([]uint8, 240)}, deep),
+		"other channels":  r.ResizeTo(Target{Spec: s, Uint8: make([]uint8, 16)}, testImage(9, 9, 1, formats.Uint8), Rect{}, 4, 4, Box),
+		"crop outside":    r.ResizeTo(Target{Spec: s, Uint8: make([]uint8, 48)}, src, Rect{0, 0, 11, 1}, 4, 4, Box),
+		"part of resized": r.ResizeTo(Target{Spec: s, Region: Rect{0, 0, 5, 5}, Uint8: make([]uint8, 75)}, src, Rect{}, 4, 4, Box),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)
@@ -113,7 +113,7 @@ func TestStoreErrors(t *testing.T) {
 	}
 }
 
-func errOf(_ *Store, err error) error { return err }
+func errOf(_ *TensorSpec, err error) error { return err }
 
 // ResizeTo is Resize and then StoreTo, for every kind of image and filter.
 func TestResizeToIsResizeAndStore(t *testing.T) {
@@ -150,9 +150,9 @@ func TestResizeToIsResizeAndStore(t *testing.T) {
 
 // Coefficients stay valid for as long as a resize needs them, however many were asked for.
 func TestAxesAreForgottenInTime(t *testing.T) {
-	var x axes
+	var x coefficientCache
 	one := axis{in: 100, to: 100, out: 50, filter: Bilinear, dtype: formats.Uint8}
-	for i := range 3 * maxAxes {
+	for i := range 3 * maxCachedAxes {
 		hor := x.get(one)
 		first := append([]int32(nil), hor.weights...)
 		other := one
@@ -164,12 +164,12 @@ func TestAxesAreForgottenInTime(t *testing.T) {
 			}
 		}
 		var fresh coefficients
-		fresh.set(other)
+		fresh.compute(other)
 		if got := x.get(other); got.taps != fresh.taps || got.fixed(7, 1) != fresh.fixed(7, 1) {
 			t.Fatalf("axis %d: other weights than fresh ones", i)
 		}
 	}
-	if len(x.known) != maxAxes {
-		t.Errorf("%d axes are kept", len(x.known))
+	if len(x.entries) != maxCachedAxes {
+		t.Errorf("%d axes are kept", len(x.entries))
 	}
 }

@@ -8,43 +8,43 @@ import (
 
 // jpegWalk follows a JPEG's markers and the tables that they define. What ordinary encoders
 // write passes; all else is named unusual, and a decoder has to tell whether it is damaged.
-type jpegWalk struct {
-	components int
-	ids        [4]byte
-	progress   bool
-	quant      [4]bool
-	uses       [4]byte    // the quantisation table of each component
-	huffman    [2][4]bool // DC and AC
-	restarts   bool
+type jpegChecker struct {
+	components  int
+	ids         [4]byte
+	progressive bool
+	quant       [4]bool
+	quantOf     [4]byte    // the quantisation table of each component
+	huffman     [2][4]bool // DC and AC
+	restarts    bool
 	// bits are how many low bits of each coefficient of a progressive image are missing,
 	// plus 1; 0 if all are.
-	bits    [4][64]byte
-	unusual string // the first thing
+	missingBits [4][64]byte
+	irregular   string // the first thing
 }
 
-func (w *jpegWalk) odd(what string) {
-	if w.unusual == "" {
-		w.unusual = what
+func (w *jpegChecker) report(what string) {
+	if w.irregular == "" {
+		w.irregular = what
 	}
 }
 
 // checkJPEG walks the markers to EOI. That frame and scan are there, in order, inspectJPEG
 // has seen.
 func checkJPEG(data []byte) (unusual string, err error) {
-	var w jpegWalk
+	var w jpegChecker
 	for i := 2; ; {
 		mark, next, ok := nextMarker(data, i)
 		if !ok {
 			return "", fmt.Errorf("%w: the JPEG has no end marker", ErrTruncated)
 		}
 		if next-i != 2 {
-			w.odd("bytes between markers")
+			w.report("bytes between markers")
 		}
 		if mark == markEOI {
 			return w.finish(), nil
 		}
 		if standalone(mark) {
-			w.odd("a marker out of its place")
+			w.report("a marker out of its place")
 			i = next
 			continue
 		}
@@ -53,16 +53,16 @@ func checkJPEG(data []byte) (unusual string, err error) {
 			return "", err
 		}
 		if end-next < 4 && binary.BigEndian.Uint16(data[next:]) < 2 {
-			w.odd("a segment without length")
+			w.report("a segment without length")
 		}
 		w.segment(mark, body)
 		if i = end; mark == markSOS {
-			i = w.entropy(data, i)
+			i = w.skipScanData(data, i)
 		}
 	}
 }
 
-func (w *jpegWalk) segment(mark byte, body []byte) {
+func (w *jpegChecker) segment(mark byte, body []byte) {
 	var ok bool
 	switch {
 	case mark == markDQT:
@@ -80,11 +80,11 @@ func (w *jpegWalk) segment(mark byte, body []byte) {
 		ok = mark >= markAPP0 && mark <= markAPPF || mark == markCOM
 	}
 	if !ok {
-		w.odd(fmt.Sprintf("the segment of marker %#x", mark))
+		w.report(fmt.Sprintf("the segment of marker %#x", mark))
 	}
 }
 
-func (w *jpegWalk) quantization(body []byte) bool {
+func (w *jpegChecker) quantization(body []byte) bool {
 	for len(body) > 0 {
 		precision, n := body[0]>>4, 1+64*(1+int(body[0]>>4))
 		if precision > 1 || body[0]&15 > 3 || len(body) < n {
@@ -98,7 +98,7 @@ func (w *jpegWalk) quantization(body []byte) bool {
 
 // huffmanTables checks what libjpeg does (jdhuff.c): codes that fit their length, none of them
 // all ones, and DC symbols of at most 15.
-func (w *jpegWalk) huffmanTables(body []byte) bool {
+func (w *jpegChecker) huffmanTables(body []byte) bool {
 	for len(body) > 0 {
 		if len(body) < 17 || body[0]>>4 > 1 || body[0]&15 > 3 {
 			return false
@@ -124,11 +124,11 @@ func (w *jpegWalk) huffmanTables(body []byte) bool {
 	return true
 }
 
-func (w *jpegWalk) frame(mark byte, body []byte) bool {
+func (w *jpegChecker) frame(mark byte, body []byte) bool {
 	if w.components > 0 || mark > markSOF2 || len(body) < 6 || len(body) != 6+3*int(body[5]) || body[5] > 4 {
 		return false
 	}
-	w.components, w.progress = int(body[5]), mark == markSOF2
+	w.components, w.progressive = int(body[5]), mark == markSOF2
 	var most [2]byte
 	for i := range w.components {
 		c := body[6+3*i:]
@@ -136,7 +136,7 @@ func (w *jpegWalk) frame(mark byte, body []byte) bool {
 		if h < 1 || h > 4 || v < 1 || v > 4 || c[2] > 3 || bytes.IndexByte(w.ids[:i], c[0]) >= 0 {
 			return false
 		}
-		w.ids[i], w.uses[i] = c[0], c[2]
+		w.ids[i], w.quantOf[i] = c[0], c[2]
 		most[0], most[1] = max(most[0], h), max(most[1], v)
 	}
 	blocks := 0
@@ -151,14 +151,14 @@ func (w *jpegWalk) frame(mark byte, body []byte) bool {
 	return blocks <= 10 || w.components == 1
 }
 
-func (w *jpegWalk) scan(body []byte) bool {
+func (w *jpegChecker) scan(body []byte) bool {
 	if len(body) < 4 || body[0] < 1 || body[0] > 4 || len(body) != 4+2*int(body[0]) {
 		return false
 	}
 	n := int(body[0])
 	first, last, high, low := body[1+2*n], body[2+2*n], body[3+2*n]>>4, body[3+2*n]&15
 	dc, ac := true, true // the tables that the scan uses
-	if w.progress {
+	if w.progressive {
 		dc, ac = first == 0 && high == 0, first > 0
 		sound := first <= last && last < 64 && low <= 13 && (high == 0 || high == low+1)
 		if !sound || first == 0 && last != 0 || ac && n != 1 {
@@ -175,14 +175,14 @@ func (w *jpegWalk) scan(body []byte) bool {
 			return false
 		}
 		from += at + 1
-		if !w.quant[w.uses[from-1]] {
+		if !w.quant[w.quantOf[from-1]] {
 			return false
 		}
-		if !w.progress && w.bits[from-1][0] != 0 {
+		if !w.progressive && w.missingBits[from-1][0] != 0 {
 			return false // a second scan
 		}
 		for k := first; k <= last; k++ {
-			w.bits[from-1][k] = low + 1
+			w.missingBits[from-1][k] = low + 1
 		}
 		if dc && !w.huffman[0][tables>>4] || ac && !w.huffman[1][tables&15] {
 			return false
@@ -192,19 +192,19 @@ func (w *jpegWalk) scan(body []byte) bool {
 }
 
 // finish tells what was unusual, up to scans that never came.
-func (w *jpegWalk) finish() string {
+func (w *jpegChecker) finish() string {
 	for i := range w.components {
-		for _, b := range w.bits[i] {
+		for _, b := range w.missingBits[i] {
 			if b != 1 {
-				w.odd("scans are missing")
+				w.report("scans are missing")
 			}
 		}
 	}
-	return w.unusual
+	return w.irregular
 }
 
 // entropy passes the entropy-coded data that begins at data[i:].
-func (w *jpegWalk) entropy(data []byte, i int) (end int) {
+func (w *jpegChecker) skipScanData(data []byte, i int) (end int) {
 	for {
 		j := bytes.IndexByte(data[i:], 0xFF)
 		if j < 0 || i+j+1 >= len(data) {
@@ -216,11 +216,11 @@ func (w *jpegWalk) entropy(data []byte, i int) (end int) {
 			i += 2
 		case m >= markRST0 && m <= markRST7:
 			if !w.restarts {
-				w.odd("restart markers without an interval")
+				w.report("restart markers without an interval")
 			}
 			i += 2
 		case m == 0xFF:
-			w.odd("fill bytes in the image data")
+			w.report("fill bytes in the image data")
 			i++
 		default:
 			return i

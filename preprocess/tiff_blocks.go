@@ -67,7 +67,7 @@ func (d ifd) strips(bits int64) error {
 }
 
 // tiffBlockRoom is the memory that decompressing a block takes, which grows by doubling.
-func tiffBlockRoom(d ifd) int64 {
+func tiffBlockMemory(d ifd) int64 {
 	b, err := d.blocks(d.bitsPerPixel())
 	if err != nil {
 		return 0 // checkTIFF tells
@@ -85,7 +85,7 @@ func checkTIFFBlocks(data []byte) error {
 		return err
 	}
 	b, err := d.blocks(d.bitsPerPixel())
-	if err != nil || 3*8*b.w*b.h <= max(modest, share(len(data))) {
+	if err != nil || 3*8*b.w*b.h <= max(unreservedBytes, allowance(len(data))) {
 		return err
 	}
 	compression := d.value(tagCompression, tiffUncompressed)

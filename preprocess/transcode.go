@@ -39,17 +39,17 @@ func (e *NotTiledError) Error() string {
 
 // Reasons of NotTiledError.
 const (
-	notJPEG       = "no JPEG"
-	notArithmetic = "arithmetic coding"
-	notBaseline   = "neither baseline nor progressive"
-	notMCU        = "more than 10 blocks an MCU"
-	notUsual      = "an unusual structure"
-	notBetween    = "metadata between scans"
-	notPictures   = "several pictures in one file"
-	notSound      = "damaged, or libjpeg warns of it"
-	notRoom       = "it would take too much memory"
-	notRange      = "values beyond a baseline JPEG's"
-	notScans      = "too many scans"
+	reasonNotJPEG      = "no JPEG"
+	reasonArithmetic   = "arithmetic coding"
+	reasonNotBaseline  = "neither baseline nor progressive"
+	reasonMCU          = "more than 10 blocks an MCU"
+	reasonIrregular    = "an unusual structure"
+	reasonMetadata     = "metadata between scans"
+	reasonMultiPicture = "several pictures in one file"
+	reasonDamaged      = "damaged, or libjpeg warns of it"
+	reasonMemory       = "it would take too much memory"
+	reasonRange        = "values beyond a baseline JPEG's"
+	reasonScans        = "too many scans"
 )
 
 // Append appends src with a restart marker every interval MCUs or, where rows do not divide
@@ -63,30 +63,30 @@ const (
 // nothing of it.
 func (t *Transcoder) Append(dst, src []byte, interval int, strip bool) ([]byte, error) {
 	if formats.Sniff(src) != formats.JPEG {
-		return dst, &NotTiledError{Reason: notJPEG}
+		return dst, &NotTiledError{Reason: reasonNotJPEG}
 	}
 	h, err := inspectJPEG(src)
 	if err != nil {
-		return dst, &NotTiledError{Reason: notSound, Detail: err.Error()}
+		return dst, &NotTiledError{Reason: reasonDamaged, Detail: err.Error()}
 	}
-	p, err := partJPEG(src)
+	p, err := findSegments(src)
 	if err != nil {
-		return dst, &NotTiledError{Reason: notSound, Detail: err.Error()}
+		return dst, &NotTiledError{Reason: reasonDamaged, Detail: err.Error()}
 	}
-	if why := p.untileable(src, strip); why != nil {
+	if why := p.whyNotTiled(src, strip); why != nil {
 		return dst, why
 	}
 	unusual, err := checkJPEG(src)
 	if err != nil {
-		return dst, &NotTiledError{Reason: notSound, Detail: err.Error()}
+		return dst, &NotTiledError{Reason: reasonDamaged, Detail: err.Error()}
 	}
 	if unusual != "" {
-		return dst, &NotTiledError{Reason: notUsual, Detail: unusual}
+		return dst, &NotTiledError{Reason: reasonIrregular, Detail: unusual}
 	}
 	if t.meta = p.appendMeta(t.meta[:0]); strip {
 		t.meta = p.appendStripped(t.meta[:0], h.Orientation)
 	}
-	mcu := 8 * p.across()
+	mcu := 8 * p.blocksAcross()
 	row := (h.W + mcu - 1) / mcu
 	dst, err = t.jpeg.append(dst, src, t.meta, restartInterval(row, interval))
 	if err == nil && !strip {
@@ -96,18 +96,18 @@ func (t *Transcoder) Append(dst, src []byte, interval int, strip bool) ([]byte, 
 }
 
 // untileable says why a JPEG of these parts is not to be tiled, nil if it may be.
-func (p *jpegParts) untileable(src []byte, strip bool) *NotTiledError {
+func (p *jpegSegments) whyNotTiled(src []byte, strip bool) *NotTiledError {
 	switch {
 	case p.mark > markSOF9-1:
-		return &NotTiledError{Reason: notArithmetic}
+		return &NotTiledError{Reason: reasonArithmetic}
 	case p.mark > markSOF2:
-		return &NotTiledError{Reason: notBaseline}
-	case p.blocks() > 10:
-		return &NotTiledError{Reason: notMCU}
-	case p.between && !strip:
-		return &NotTiledError{Reason: notBetween}
-	case p.pictures && p.end < len(src) && !strip:
-		return &NotTiledError{Reason: notPictures, Detail: fmt.Sprintf("%d bytes behind the first", len(src)-p.end)}
+		return &NotTiledError{Reason: reasonNotBaseline}
+	case p.blocksPerMCU() > 10:
+		return &NotTiledError{Reason: reasonMCU}
+	case p.betweenScans && !strip:
+		return &NotTiledError{Reason: reasonMetadata}
+	case p.multiPicture && p.end < len(src) && !strip:
+		return &NotTiledError{Reason: reasonMultiPicture, Detail: fmt.Sprintf("%d bytes behind the first", len(src)-p.end)}
 	}
 	return nil
 }

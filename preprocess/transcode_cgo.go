@@ -33,16 +33,16 @@ func (t *jpegTranscoder) append(dst, src, meta []byte, interval int) ([]byte, er
 	var n C.size_t
 	//nolint:gocritic // what cgo generates for &out and &n looks like comparing a thing with itself
 	rc := C.dsconv_transcode(t.c, (*C.uint8_t)(unsafe.SliceData(src)), C.size_t(len(src)),
-		(*C.uint8_t)(unsafe.SliceData(meta)), C.size_t(len(meta)), C.uint(interval), t.stop.flag(), &out, &n)
+		(*C.uint8_t)(unsafe.SliceData(meta)), C.size_t(len(meta)), C.uint(interval), t.stop.pointer(), &out, &n)
 	switch rc {
 	case C.DSCONV_OK:
 		return append(dst, unsafe.Slice((*byte)(out), int(n))...), nil
 	case C.DSCONV_CORRUPT:
-		return dst, &NotTiledError{Reason: notSound, Detail: C.GoString(C.dsconv_transcoder_text(t.c))}
+		return dst, &NotTiledError{Reason: reasonDamaged, Detail: C.GoString(C.dsconv_transcoder_text(t.c))}
 	case C.TRANSCODE_BEYOND:
-		return dst, &NotTiledError{Reason: notRange, Detail: C.GoString(C.dsconv_transcoder_text(t.c))}
+		return dst, &NotTiledError{Reason: reasonRange, Detail: C.GoString(C.dsconv_transcoder_text(t.c))}
 	case C.DSCONV_SCANS:
-		return dst, &NotTiledError{Reason: notScans}
+		return dst, &NotTiledError{Reason: reasonScans}
 	case C.TRANSCODE_DIFFERS:
 		return dst, fmt.Errorf("tile JPEG: the check of what was written failed: %s", C.GoString(C.dsconv_transcoder_text(t.c)))
 	}

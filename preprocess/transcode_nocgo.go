@@ -11,7 +11,7 @@ func DecoderVersion() string { return runtime.Version() }
 type jpegTranscoder struct{ stop *Stop }
 
 func (t *jpegTranscoder) append(dst, _, _ []byte, interval int) ([]byte, error) {
-	return dst, Encode{Tiled: true, Interval: interval}.built()
+	return dst, Encode{Tiled: true, Interval: interval}.checkBuild()
 }
 
 func (t *jpegTranscoder) close() {}

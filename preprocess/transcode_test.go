@@ -106,7 +106,7 @@ func TestTranscodeSound(t *testing.T) {
 			for _, strip := range []bool{false, true} {
 				out := tiledAs(t, tr, data, interval, strip)
 				_, err := tr.Append(nil, data, interval, strip)
-				why := map[string]string{"arithmetic.jpg": notArithmetic, "arithprog.jpg": notArithmetic}[name]
+				why := map[string]string{"arithmetic.jpg": reasonArithmetic, "arithprog.jpg": reasonArithmetic}[name]
 				var not *NotTiledError
 				if why != "" && (!errors.As(err, &not) || not.Reason != why) || why == "" && err != nil {
 					t.Errorf("%s: %v", name, err)
@@ -161,16 +161,16 @@ func TestTranscodeRefuses(t *testing.T) {
 		data []byte
 		why  string
 	}{
-		"PNG":      {[]byte(pngMagic), notJPEG},
-		"nothing":  {nil, notJPEG},
-		"cut":      {plain[:len(plain)-9], notSound},
-		"header":   {plain[:9], notSound},
-		"MCU":      {bigMCU(t, plain), notMCU},
-		"lossless": {changed(plain, frameOf(t, plain)+1, 0xC3), notBaseline},
-		"pictures": {mpf, notPictures},
-		"between":  {betweenScans(t), notBetween},
-		"fill":     {slices.Concat(plain[:2], []byte{0xFF}, plain[2:]), notUsual},
-		"garbage":  {slices.Concat(plain[:len(plain)-2], make([]byte, 99), plain[len(plain)-2:]), notSound},
+		"PNG":      {[]byte(pngMagic), reasonNotJPEG},
+		"nothing":  {nil, reasonNotJPEG},
+		"cut":      {plain[:len(plain)-9], reasonDamaged},
+		"header":   {plain[:9], reasonDamaged},
+		"MCU":      {bigMCU(t, plain), reasonMCU},
+		"lossless": {changed(plain, frameOf(t, plain)+1, 0xC3), reasonNotBaseline},
+		"pictures": {mpf, reasonMultiPicture},
+		"between":  {betweenScans(t), reasonMetadata},
+		"fill":     {slices.Concat(plain[:2], []byte{0xFF}, plain[2:]), reasonIrregular},
+		"garbage":  {slices.Concat(plain[:len(plain)-2], make([]byte, 99), plain[len(plain)-2:]), reasonDamaged},
 	} {
 		_, err := tr.Append(nil, c.data, 8, false)
 		var not *NotTiledError
@@ -224,7 +224,7 @@ func TestTranscodeMetadata(t *testing.T) {
 	defer d.Close()
 	segments := func(data []byte) (list []string) {
 		for _, p := range partsOf(data) {
-			if mayBeShort(p.mark) {
+			if isMetadata(p.mark) {
 				list = append(list, string(data[p.at:p.data]))
 			}
 		}

@@ -35,9 +35,9 @@ func (c storeCase) scaling(src *Image) (scaling, Rect) {
 		s.area = c.area
 	}
 	if c.part != (Rect{}) {
-		s.part = c.part
+		s.region = c.part
 	}
-	return s, s.part
+	return s, s.region
 }
 
 var (
@@ -45,13 +45,13 @@ var (
 	testStd  = []float32{0.229, 0.224, 0.225, 0.25}
 )
 
-func testStore(t testing.TB, c int, d formats.DType, l Layout) *Store {
+func testStore(t testing.TB, c int, d formats.DType, l Layout) *TensorSpec {
 	t.Helper()
 	mean, std := testMean[:c], testStd[:c]
 	if d == formats.Uint8 {
 		mean, std = nil, nil
 	}
-	s, err := NewStore(c, d, l, mean, std)
+	s, err := NewTensorSpec(c, d, l, mean, std)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +68,8 @@ type guarded struct {
 
 const guard = 64
 
-func newGuarded(s *Store, n int, flip bool, part Rect) *guarded {
-	g := &guarded{Target: Target{Store: s, Flip: flip, Part: part}}
+func newGuarded(s *TensorSpec, n int, flip bool, part Rect) *guarded {
+	g := &guarded{Target: Target{Spec: s, Flip: flip, Region: part}}
 	switch s.dtype {
 	case formats.Uint8:
 		g.bytes = slices.Repeat([]uint8{0xA5}, n+2*guard)

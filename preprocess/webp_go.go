@@ -14,7 +14,7 @@ import (
 // goWebPixels decodes f to its place on dst, a canvas of 3 or 4 channels, as libwebp does:
 // golang.org/x/image decodes, and what libwebp does with the smaller colour planes is done here.
 func goWebPixels(dst *Image, f webpFrame) error {
-	img, err := webp.Decode(bytes.NewReader(f.file()))
+	img, err := webp.Decode(bytes.NewReader(f.singleFrameFile()))
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return fmt.Errorf("%w: in the WebP's pixels: %w", ErrTruncated, err)
@@ -54,7 +54,7 @@ func (f webpFrame) row(dst *Image, y int) []byte {
 }
 
 // file is a WebP of this frame alone.
-func (f webpFrame) file() []byte {
+func (f webpFrame) singleFrameFile() []byte {
 	b := append([]byte("RIFF\x00\x00\x00\x00WEBP"), make([]byte, 0, len(f.bits)+len(f.alpha)+64)...)
 	if f.alpha != nil {
 		var size [8]byte

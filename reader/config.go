@@ -101,7 +101,7 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("at most %d pixels: the number must be positive", c.MaxPixels)
 	case c.FastDecode && c.Cache.Kind == Decoded:
 		return c, errors.New("fast decode with a cache of decoded images: their pixels would depend on what is in the cache")
-	case c.FastDecode && !preprocess.CanScale:
+	case c.FastDecode && !preprocess.HasLibjpegTurbo:
 		return c, fmt.Errorf("%w: fast decode: this build lacks libjpeg-turbo (cgo)", preprocess.ErrUnsupported)
 	}
 	_, err := preprocess.ParseColor(string(c.Color))

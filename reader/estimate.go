@@ -125,7 +125,7 @@ func (l *Loader) look(see func(h, w, size, held int)) error {
 			head, err := w.decoder.Inspect(v)
 			if err == nil {
 				h, width, _ := w.decoder.Size(v, w.options()) // as Inspect
-				see(h, width, len(v.Data), head.Coefficients)
+				see(h, width, len(v.Data), head.CoefficientBytes)
 			}
 			return err
 		})

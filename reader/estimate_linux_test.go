@@ -58,7 +58,7 @@ func TestEstimateIsNearThePeak(t *testing.T) {
 	}
 	for name, e := range cases {
 		t.Run(name, func(t *testing.T) {
-			if e.Form == formats.JPEG && (testing.Short() || !preprocess.CanScale) {
+			if e.Form == formats.JPEG && (testing.Short() || !preprocess.HasLibjpegTurbo) {
 				t.Skip("JPEGs are decoded by libjpeg-turbo, and slowly")
 			}
 			e.Path = filepath.Join(t.TempDir(), "values")

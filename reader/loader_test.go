@@ -277,7 +277,7 @@ func TestOpenOwnsTheDataset(t *testing.T) {
 
 // TestFastDecode: fast pixels are near the exact ones, and not computed from all of the image.
 func TestFastDecode(t *testing.T) {
-	if !preprocess.CanScale {
+	if !preprocess.HasLibjpegTurbo {
 		if _, err := New(rawImages(1, 4, 4, 3), Config{BatchSize: 1, FastDecode: true}); !errors.Is(err, preprocess.ErrUnsupported) {
 			t.Errorf("fast decoding without libjpeg-turbo: %v", err)
 		}

@@ -15,10 +15,10 @@ func (w *worker) affords(f *frame) error {
 	if pixels > preprocess.Budget {
 		return fmt.Errorf("%w: it becomes %dx%d", preprocess.ErrTooLarge, f.shape[1], f.shape[0])
 	}
-	entry := preprocess.Room{Extra: int64(f.entry()) * int64(f.dtype.Size())}
-	defer entry.Free()
+	entry := preprocess.Reservation{Extra: int64(f.entry()) * int64(f.dtype.Size())}
+	defer entry.Release()
 	v := &w.sample.Values[w.loader.image]
-	return entry.Take(0, len(v.Data), w.loader.config.MaxPixels)
+	return entry.ReserveImage(0, len(v.Data), w.loader.config.MaxPixels)
 }
 
 // Pick makes b a batch of one: sample i of the split in order of key, 0 <= i < Samples(), with

@@ -33,7 +33,7 @@ type worker struct {
 	// orientation is the designated image's by EXIF, which further fields are turned by; 1 is
 	// upright.
 	orientation int
-	room        preprocess.Room // that the sample takes
+	room        preprocess.Reservation // that the sample takes
 	stop        *preprocess.Stop
 	counters
 }
@@ -83,7 +83,7 @@ func (w *worker) free() {
 			m.Shrink()
 		}
 	}
-	w.room.Free()
+	w.room.Release()
 }
 
 // freeStored gives back what the pixels that were stored last took, before others of the same
@@ -139,7 +139,7 @@ func (w *worker) decodeFor(v *formats.Value, plan *augment.Plan) (m *preprocess.
 	part := v.Encoding == formats.JPEG
 	if part {
 		o.Region = plan.Source()
-		o.LeastH, o.LeastW = plan.Least()
+		o.MinH, o.MinW = plan.Least()
 	}
 	m, own, err = w.decode(v, o)
 	if err == nil && part {
@@ -153,11 +153,11 @@ func (w *worker) decodeFor(v *formats.Value, plan *augment.Plan) (m *preprocess.
 func (w *worker) decode(v *formats.Value, o preprocess.DecodeOptions) (m *preprocess.Image, own bool, err error) {
 	if w.lends(v) {
 		if m, err = w.lend(v); err == nil {
-			err = w.room.Take(0, len(v.Data), o.MaxPixels)
+			err = w.room.ReserveImage(0, len(v.Data), o.MaxPixels)
 		}
 		return m, false, err
 	}
-	o.Room = &w.room
+	o.Reservation = &w.room
 	err = w.decoder.Decode(&w.pixels, v, o)
 	if how := w.decoder.Narrowed(); how != "" {
 		w.loader.narrowed.note(w.sample.Key, how)
@@ -189,7 +189,7 @@ func (w *worker) lend(v *formats.Value) (*preprocess.Image, error) {
 // target is entry i of b, of n elements.
 func (w *worker) target(b *Batch, i, n int) preprocess.Target {
 	l := w.loader
-	t := preprocess.Target{Store: l.pipeline.Store()}
+	t := preprocess.Target{Spec: l.pipeline.Store()}
 	switch l.frame.dtype {
 	case formats.Uint8:
 		t.Uint8 = b.Uint8[i*n:][:n]

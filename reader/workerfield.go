@@ -53,7 +53,7 @@ func (w *worker) field(v *formats.Value, from *fieldFrame, to *Field, i int) err
 // decodeMask gives a mask's pixels: of a palette image the indices.
 func (w *worker) decodeMask(v *formats.Value) (*preprocess.Image, error) {
 	err := w.decoder.Decode(&w.masked, v, preprocess.DecodeOptions{
-		Color: preprocess.ColorKeep, Indices: true, MaxPixels: w.loader.config.MaxPixels, Room: &w.room,
+		Color: preprocess.ColorKeep, Indices: true, MaxPixels: w.loader.config.MaxPixels, Reservation: &w.room,
 	})
 	return &w.masked, err
 }
@@ -89,7 +89,7 @@ func (w *worker) further(v *formats.Value, dst []byte) error {
 	if err := l.pipeline.Fits(m, &w.plan); err != nil {
 		return err
 	}
-	t := preprocess.Target{Store: l.pipeline.Store()}
+	t := preprocess.Target{Spec: l.pipeline.Store()}
 	switch l.frame.dtype {
 	case formats.Uint8:
 		t.Uint8 = dst

@@ -208,7 +208,7 @@ func parseEncode(s string, noTile bool) (preprocess.Encode, error) {
 		return e, err
 	case noTile && (!jpeg || e.Interval > 0):
 		return e, fmt.Errorf("encode %s: --no-tile is for --encode jpeg without tile=", e)
-	case jpeg && !noTile && !e.Progressive && e.Interval == 0 && preprocess.CanTile:
+	case jpeg && !noTile && !e.Progressive && e.Interval == 0 && preprocess.HasLibjpegTurbo:
 		e.Interval = preprocess.DefaultInterval
 	}
 	return e, nil

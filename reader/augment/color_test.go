@@ -367,7 +367,7 @@ func benchmarkOp(b *testing.B, o Op, m *preprocess.Image) {
 	for i := 0; b.Loop(); i++ {
 		rand := NewRand(1, 0, i)
 		p.Plan(&plan, m.H, m.W, &rand)
-		if err := r.Apply(&plan, own, true, preprocess.Target{Store: p.Store()}); err != nil {
+		if err := r.Apply(&plan, own, true, preprocess.Target{Spec: p.Store()}); err != nil {
 			b.Fatal(err)
 		}
 	}

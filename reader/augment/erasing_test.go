@@ -21,7 +21,7 @@ func storedEntry(t *testing.T, m *preprocess.Image, layout Layout, seed uint64, 
 	p.Plan(&plan, m.H, m.W, &r)
 	shape := p.Shape()
 	out := make([]float32, shape[0]*shape[1]*shape[2])
-	run(t, &plan, m, false, preprocess.Target{Store: p.Store(), Float32: out})
+	run(t, &plan, m, false, preprocess.Target{Spec: p.Store(), Float32: out})
 	return out, &plan
 }
 

@@ -57,7 +57,7 @@ func checkGeometric(t *testing.T, check func(t *testing.T, p *Pipeline, plan *Pl
 func TestMaskFollows(t *testing.T) {
 	checkGeometric(t, func(t *testing.T, p *Pipeline, plan *Plan, m *preprocess.Image) {
 		want := make([]uint8, plan.H*plan.W)
-		run(t, plan, m, false, preprocess.Target{Store: p.Store(), Uint8: want})
+		run(t, plan, m, false, preprocess.Target{Spec: p.Store(), Uint8: want})
 		plan.Narrow(preprocess.Area{X0: 1, Y0: 2, X1: 3, Y1: 4})
 		for i := range plan.steps {
 			plan.steps[i].filter = preprocess.Lanczos
@@ -165,7 +165,7 @@ func TestNarrowAndWiden(t *testing.T) {
 	checkGeometric(t, func(t *testing.T, p *Pipeline, plan *Plan, m *preprocess.Image) {
 		apply := func(m *preprocess.Image) []uint8 {
 			out := make([]uint8, plan.H*plan.W)
-			run(t, plan, m, false, preprocess.Target{Store: p.Store(), Uint8: out})
+			run(t, plan, m, false, preprocess.Target{Spec: p.Store(), Uint8: out})
 			return out
 		}
 		want := apply(m)

@@ -140,7 +140,7 @@ func outcome16(t *testing.T, m *preprocess.Image, op Op) []uint16 {
 	p.Plan(&plan, m.H, m.W, &r)
 	shape := p.Shape()
 	out := make([]uint16, shape[0]*shape[1]*shape[2])
-	run(t, &plan, m, false, preprocess.Target{Store: p.Store(), Half: out})
+	run(t, &plan, m, false, preprocess.Target{Spec: p.Store(), Half: out})
 	return out
 }
 

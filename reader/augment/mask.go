@@ -43,7 +43,7 @@ func (r *Runner) moveMask(s *step, in view, last bool, window *preprocess.Rect) 
 	}
 	in = r.upright(in)
 	out := r.scratch()
-	err := r.resampler.ResizePart(out, in.image, in.window, preprocess.Area{}, s.w, s.h, *window, s.filter)
+	err := r.resampler.ResizeRegion(out, in.image, in.window, preprocess.Area{}, s.w, s.h, *window, s.filter)
 	*window = preprocess.Rect{W: window.W, H: window.H}
 	return out, err
 }

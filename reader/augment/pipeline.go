@@ -16,7 +16,7 @@ type Pipeline struct {
 	h, w, c int // h and w are 0 where each image has a size of its own
 	dtype   formats.DType
 	layout  Layout
-	store   *preprocess.Store
+	store   *preprocess.TensorSpec
 }
 
 // Compile checks ops for images of h by w pixels with c channels; h and w are 0 if the

@@ -36,7 +36,7 @@ func outcome(t *testing.T, m *preprocess.Image, seed uint64, own bool, ops ...Op
 	}
 	shape := p.Shape()
 	out := make([]uint8, shape[0]*shape[1]*shape[2])
-	run(t, &plan, m, own, preprocess.Target{Store: p.Store(), Uint8: out})
+	run(t, &plan, m, own, preprocess.Target{Spec: p.Store(), Uint8: out})
 	return out
 }
 

@@ -13,16 +13,16 @@ const (
 )
 
 // Store is how images become entries of a batch: what the Target of a Runner needs.
-func (p *Pipeline) Store() *preprocess.Store { return p.store }
+func (p *Pipeline) Store() *preprocess.TensorSpec { return p.store }
 
 // newStore normalises by n, if ops have one.
-func newStore(p *Pipeline, n *Normalize) (*preprocess.Store, error) {
+func newStore(p *Pipeline, n *Normalize) (*preprocess.TensorSpec, error) {
 	if n == nil {
-		return preprocess.NewStore(p.c, p.dtype, p.layout, nil, nil)
+		return preprocess.NewTensorSpec(p.c, p.dtype, p.layout, nil, nil)
 	}
 	mean, std := make([]float32, p.c), make([]float32, p.c)
 	for k := range p.c {
 		mean[k], std[k] = n.channel(k)
 	}
-	return preprocess.NewStore(p.c, p.dtype, p.layout, mean, std)
+	return preprocess.NewTensorSpec(p.c, p.dtype, p.layout, mean, std)
 }

@@ -65,7 +65,7 @@ func (m *memory) Read(i int, s *formats.Sample) error {
 // pack makes a dataset of src by a recipe; what cannot be packed is left out.
 func pack(t *testing.T, src formats.Dataset, recipe map[string]string) *memory {
 	t.Helper()
-	r, err := preprocess.RecipeOf(recipe)
+	r, err := preprocess.ParseRecipe(recipe)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestOtherFilterThanTheRecipeSaysIsFound(t *testing.T) {
 
 // What the recipe asks for by name may differ, and the exact paths are compared nevertheless.
 func TestFastRecipeMayDiffer(t *testing.T) {
-	if !preprocess.CanScale {
+	if !preprocess.HasLibjpegTurbo {
 		t.Skip("this build knows no fast way to decode")
 	}
 	src := corpus(t)

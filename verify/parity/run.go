@@ -102,7 +102,7 @@ type pair struct {
 
 func newRun(src, dst formats.Dataset, o Options) (*run, error) {
 	meta := dst.Meta()
-	recipe, err := preprocess.RecipeOf(meta.Recipe)
+	recipe, err := preprocess.ParseRecipe(meta.Recipe)
 	if err != nil {
 		return nil, fmt.Errorf("the dataset's recipe: %w", err)
 	}

@@ -41,7 +41,7 @@ func (r *run) worker(ctx context.Context) (*worker, error) {
 		return nil, err
 	}
 	w := &worker{run: r, dec: preprocess.NewDecoder(), exact: exact}
-	if preprocess.CanScale {
+	if preprocess.HasLibjpegTurbo {
 		recipe.Fast = true
 		if w.fast, err = preprocess.NewProcessor(recipe, schema); err != nil {
 			return nil, err
