@@ -136,7 +136,7 @@ func (t *transform) apply(m *preprocess.Image, d *draw, b *reader.Batch) error {
 		b.Shape = [4]int{1, t.channels, p.H, p.W}
 	}
 	b.Uint8, b.Uint16, b.Float32, b.Half = nil, nil, nil, nil
-	target := preprocess.Target{Store: t.pipeline.Store()}
+	target := preprocess.Target{Spec: t.pipeline.Store()}
 	switch t.dtype {
 	case formats.Uint8:
 		b.Uint8 = make([]uint8, n)
