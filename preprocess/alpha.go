@@ -1,7 +1,7 @@
 package preprocess
 
-// premultiply makes dst the part crop of src with colours multiplied by alpha, as Pillow's
-// conversion to La and RGBa.
+// premultiply writes the rectangle crop of src to dst with colours multiplied by alpha, as
+// Pillow's conversion to La and RGBa does.
 func premultiply(dst, src *Image, crop Rect) {
 	src.crop(dst, crop)
 	c := dst.C
@@ -14,7 +14,7 @@ func premultiply(dst, src *Image, crop Rect) {
 	}
 }
 
-// unpremultiply undoes premultiply in place, as Pillow's conversion from La and RGBa.
+// unpremultiply undoes premultiply in place, as Pillow's conversion from La and RGBa does.
 func unpremultiply(m *Image) {
 	c := m.C
 	for i := 0; i < len(m.Pix); i += c {

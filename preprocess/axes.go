@@ -3,26 +3,26 @@ package preprocess
 import "slices"
 
 const (
-	// maxAxes bounds the number of axes in a cache. Random crops of one output size need an
-	// entry for each side length, of some 4 KB.
+	// maxCachedAxes limits the entries of a cache. Random crops of one output size need an
+	// entry for each side length, of about 4 KB.
 	maxCachedAxes = 512
-	// maxAxesBytes bounds their memory: an entry is as large as its image is wide.
+	// maxCacheBytes limits their memory: an entry grows with the side of its image.
 	maxCacheBytes = 16 << 20
-	// wholeAxis is the longest output that coefficients are always made for as a whole, so
-	// that crops at different places share them.
+	// maxWholeAxis is the longest output whose coefficients are always computed for the whole
+	// axis, so that crops at different positions share them.
 	maxWholeAxis = 8192
 )
 
-// axes caches coefficients. The zero value is ready.
+// coefficientCache keeps the coefficients of recent axes. The zero value is ready.
 type coefficientCache struct {
 	entries map[axis]*coefficients
-	order   []axis // of known, in a ring
-	oldest  int    // in order: to be forgotten
-	bytes   int    // that those in known hold
+	order   []axis // of entries, as a ring
+	oldest  int    // position in order of the entry to evict next
+	bytes   int    // that the entries hold
 	inUse   *coefficients
 }
 
-// get gives coefficients that are valid until the get after the next.
+// get returns the coefficients of a. They are valid until the call of get after the next.
 func (x *coefficientCache) get(a axis) *coefficients {
 	c := x.entries[a]
 	if c == nil {
@@ -32,7 +32,7 @@ func (x *coefficientCache) get(a axis) *coefficients {
 	return c
 }
 
-// add takes the memory of those that are forgotten.
+// add computes the coefficients of a, in the memory of an evicted entry if the cache is full.
 func (x *coefficientCache) add(a axis) *coefficients {
 	if x.entries == nil {
 		x.entries = make(map[axis]*coefficients, maxCachedAxes)
@@ -44,7 +44,7 @@ func (x *coefficientCache) add(a axis) *coefficients {
 	c.compute(a)
 	size := c.bytes()
 	if size > maxCacheBytes/2 {
-		return c // of one image; the collector takes it
+		return c // for one image, then garbage-collected
 	}
 	for x.bytes+size > maxCacheBytes {
 		x.evict()
@@ -55,13 +55,13 @@ func (x *coefficientCache) add(a axis) *coefficients {
 	return c
 }
 
-// insert makes a the axis that is forgotten last.
+// insert makes a the axis that is evicted last.
 func (x *coefficientCache) insert(a axis) {
 	x.order = slices.Insert(x.order, x.oldest, a)
 	x.oldest = (x.oldest + 1) % len(x.order)
 }
 
-// forget drops the oldest axis that is not in use and gives its memory.
+// evict removes the oldest entry that is not in use and returns its memory.
 func (x *coefficientCache) evict() *coefficients {
 	if x.entries[x.order[x.oldest]] == x.inUse && len(x.order) > 1 {
 		x.oldest = (x.oldest + 1) % len(x.order)

@@ -2,8 +2,8 @@ package preprocess
 
 import "math"
 
-// blurGo is what the kernels in C are tested against, and is in their place in builds
-// without cgo.
+// blurGo is the pure-Go version of the C kernels: their tests compare with it, and builds
+// without cgo use it.
 func blurGo(e *Enhancer, b *blurring) {
 	c := b.src.size
 	e.row = grow(e.row, b.src.w*c)
@@ -22,7 +22,7 @@ func blurGo(e *Enhancer, b *blurring) {
 	}
 }
 
-// sumVertically makes row the weighted sum of the rows around y. The conversions keep the
+// sumVertically sets row to the weighted sum of the rows around y. The conversions keep the
 // compiler from fusing products into sums.
 func sumVertically(row []float32, b *blurring, y int) {
 	for i, v := range b.src.row(y) {
@@ -36,7 +36,7 @@ func sumVertically(row []float32, b *blurring, y int) {
 	}
 }
 
-// mirrored is the row or column i of n, or the one that is in its place outside.
+// mirrored returns the row or column i of n, mirrored at the edges.
 func mirrored(i, n int) int {
 	if i < 0 {
 		return -i
@@ -44,7 +44,8 @@ func mirrored(i, n int) int {
 	return min(i, 2*(n-1)-i)
 }
 
-// sharpenGo is blurGo's like. Pillow's filter SMOOTH leaves the outermost pixels as they are.
+// sharpenGo is the pure-Go version of sharpen8. Pillow's filter SMOOTH leaves the outermost
+// pixels as they are.
 func sharpenGo(_ *Enhancer, b *blurring) {
 	c := b.src.size
 	for y := range b.dst.h {

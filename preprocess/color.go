@@ -7,7 +7,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Color says which channels an image is decoded to.
+// Color chooses the channels that an image is decoded to.
 type Color string
 
 // The colour conversions. The zero value is ColorRGB.
@@ -26,7 +26,7 @@ func ParseColor(s string) (Color, error) {
 	return "", fmt.Errorf("color %q: choose rgb, gray or keep", s)
 }
 
-// channels is the number of channels that c makes of an image of n.
+// channels returns the number of channels of the result for an image of n.
 func (c Color) channels(n int) int {
 	switch c {
 	case ColorKeep:
@@ -37,14 +37,13 @@ func (c Color) channels(n int) int {
 	return 3
 }
 
-// keeps says whether c leaves pixels of a header's channels and type alone.
+// keeps reports whether c leaves pixels of a header's channels and type as they are.
 func (c Color) keeps(h Header) bool {
 	return c == ColorKeep || h.DType == formats.Uint8 && c.channels(h.C) == h.C
 }
 
-// convert makes dst what c makes of src; dst and src are different images. Sixteen bits
-// become eight as in Pillow: grey values are clipped to 255 (mode I;16), colours keep
-// their high byte.
+// convert writes src in the colours of c to dst, another image. Sixteen bits become eight as
+// in Pillow: grey values are clipped to 255 (mode I;16), colours keep their high byte.
 func (c Color) convert(dst, src *Image) {
 	if c.keeps(Header{C: src.C, DType: src.DType}) {
 		dst.Reset(src.H, src.W, src.C, src.DType)
@@ -77,7 +76,7 @@ func (c Color) convert(dst, src *Image) {
 	}
 }
 
-// eightBit gives access to the elements of m as 8-bit values.
+// eightBit returns a function that reads element i of m as 8 bits.
 func eightBit(m *Image) func(i int) byte {
 	switch {
 	case m.DType == formats.Uint8:
@@ -91,7 +90,7 @@ func eightBit(m *Image) func(i int) byte {
 // luma is ITU-R 601-2 in the fixed point of Pillow's Convert.c (L24).
 func luma(r, g, b byte) byte { return byte(luma16(uint32(r), uint32(g), uint32(b))) }
 
-// weighted is luma of values of up to 16 bits.
+// luma16 is luma for values of up to 16 bits.
 func luma16(r, g, b uint32) uint32 { return (r*19595 + g*38470 + b*7471 + 0x8000) >> 16 }
 
 // cmykToRGB converts a pixel as Pillow's Convert.c does.

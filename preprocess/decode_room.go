@@ -4,25 +4,26 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// take makes room for the n bytes that decoding takes.
+// reserve reserves the n bytes that decoding takes.
 func (d *Decoder) reserve(n int64) error {
 	d.reserved = n
 	return d.reserveMore(0)
 }
 
-// more makes room for n bytes besides. Pixels that are decoded already may be lost.
+// reserveMore reserves n bytes in addition. Pixels decoded so far may be lost.
 func (d *Decoder) reserveMore(n int64) error {
 	return d.reservation.reserveImage(d.reserved+n, d.fileSize, d.maxPixels, d)
 }
 
+// drop frees the buffers that memory was reserved for.
 func (d *Decoder) drop() {
 	d.Shrink()
 	d.dst.Shrink()
 }
 
-// decodeRoom is about how many bytes it takes to decode the part r of an image file, all in all.
-// Where that differs it is for a sound file: what a damaged one takes besides is taken where the
-// damage is found.
+// decodeMemory estimates the bytes that decoding the rectangle r of an image file takes, all in
+// all. It is for an intact file: the extra memory of a damaged one is reserved once the damage is
+// found.
 func decodeMemory(data []byte, enc formats.Encoding, h Header, r Rect, o DecodeOptions) int64 {
 	own := h.C * h.DType.Size()
 	pixel := o.pixelMemory(h)
@@ -63,8 +64,8 @@ func decodeMemory(data []byte, enc formats.Encoding, h Header, r Rect, o DecodeO
 	return n
 }
 
-// pixelRoom is the bytes of a pixel as the file has it and, where that is something else, as the
-// caller wants it.
+// pixelMemory is the bytes of a pixel in the file's format plus, if it is converted, in the
+// caller's.
 func (o DecodeOptions) pixelMemory(h Header) int {
 	own := h.C * h.DType.Size()
 	if o.keeps(h) {
@@ -73,7 +74,7 @@ func (o DecodeOptions) pixelMemory(h Header) int {
 	return own + o.pixelSize(h)
 }
 
-// jpegRoom is decodeRoom of a JPEG, of which rows and columns around the part are not kept.
+// jpegMemory is decodeMemory of a JPEG, whose rows and columns around r are not kept.
 func jpegMemory(h Header, r Rect, o DecodeOptions) int64 {
 	n := o.scaleDenominator(r)
 	pixel := o.Color.channels(h.C)
@@ -88,13 +89,13 @@ func jpegMemory(h Header, r Rect, o DecodeOptions) int64 {
 	return sum + int64(h.CoefficientBytes)
 }
 
-// Shrink drops large buffers.
+// Shrink frees large buffers.
 func (d *Decoder) Shrink() {
 	for i := range d.scratch {
 		d.scratch[i].Shrink()
 	}
 	d.png.row, d.png.zeroRow = dropLarge(d.png.row), dropLarge(d.png.zeroRow)
-	if d.zstd != nil { // it remembers what it wrote to
+	if d.zstd != nil { // it keeps a reference to its last output
 		d.zstd.Close()
 		d.zstd = nil
 	}

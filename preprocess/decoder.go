@@ -10,36 +10,36 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// DecodeOptions say what a Decoder gives. The zero value is Pillow's
+// DecodeOptions choose the pixels that a Decoder returns. The zero value is Pillow's
 // Image.open(p).convert("RGB").
 type DecodeOptions struct {
 	Color Color
-	// Deep keeps the 16 bits of an image that has 16 bits a channel, whatever Color it is
-	// converted to. Without it Color decides, and the pixels are Pillow's.
+	// Deep keeps 16 bits a channel in images that have them, whatever Color they are converted
+	// to. Without it Color decides, and the pixels are Pillow's.
 	Deep bool
 	// ApplyOrientation turns and flips the image as its EXIF orientation says.
 	ApplyOrientation bool
-	// Indices gives a palette image's indices (H, W, 1) instead of its colours, as
+	// Indices decodes a palette image to its indices (H, W, 1) instead of its colours, as
 	// numpy.asarray(Image.open(p)) does for segmentation masks.
 	Indices bool
 	// MaxPixels is the largest H*W; 0 is DefaultMaxPixels.
 	MaxPixels int
-	// Region is the part that is wanted, of the upright image with ApplyOrientation; the zero
+	// Region is the rectangle to decode, of the upright image with ApplyOrientation; the zero
 	// Rect is all. Of a JPEG little more than that is decoded, so that damage elsewhere is not
-	// found. The pixels are those of the whole image, bit for bit.
+	// found. The pixels equal those of the whole image bit for bit.
 	Region Rect
-	// Fast decodes JPEGs by the fast DCT, without interpolating colours, and smaller by 2, 4
-	// or 8 as long as Region keeps LeastH by LeastW pixels (0: no smaller): pixels are near
-	// Pillow's and no more. Area tells where the region lies in the result.
+	// Fast decodes JPEGs with the fast DCT, without interpolating colours, and scaled down by 2,
+	// 4 or 8 as long as Region keeps at least MinH by MinW pixels (0: not scaled). The pixels are
+	// only close to Pillow's. Area returns where the region lies in the result.
 	Fast       bool
 	MinH, MinW int
-	// Room is where the caller keeps what the image takes of the Budget until its pixels are
-	// used. Without it the Decoder takes room while it decodes.
+	// Reservation holds the image's memory until the caller releases it, after the pixels are
+	// used. If it is nil, the Decoder reserves memory only while it decodes.
 	Reservation *Reservation
 }
 
-// Decoder decodes images of every encoding. It belongs to one goroutine and is made for
-// long use; Close frees what it holds.
+// Decoder decodes images of every encoding. It is for one goroutine and for many images; Close
+// frees its memory.
 type Decoder struct {
 	jpeg     jpegDecoder
 	png      simplePNG
@@ -50,16 +50,15 @@ type Decoder struct {
 	header   Header
 	area     Area
 	stop     *Stop
-	// What the image that is decoded takes of the Budget, its bytes in the file and the limit
-	// of pixels.
+	// The current image: its memory reservation, the bytes of its file, the limit of pixels.
 	reservation         *Reservation
 	ownReservation      Reservation
 	fileSize, maxPixels int
-	reserved            int64  // of room before damage is found
+	reserved            int64  // bytes, before damage is found
 	dst                 *Image // of Decode
 }
 
-// NewDecoder returns a Decoder; it holds nothing before the first image.
+// NewDecoder returns a Decoder. It allocates nothing before the first image.
 func NewDecoder() *Decoder { return &Decoder{} }
 
 // Close frees the Decoder's memory. It may be used again.
@@ -71,24 +70,24 @@ func (d *Decoder) Close() {
 	*d = Decoder{}
 }
 
-// StopBy lets s end Decode early, from now until Close.
+// StopBy makes s end Decode early, from now until Close.
 func (d *Decoder) StopBy(s *Stop) { d.stop, d.jpeg.stop, d.png.stop = s, s, s }
 
-// Warning is what was odd about the last decoded image, "" if nothing was: it was decoded
+// Warning says what was irregular about the last decoded image, "" if nothing was. It was decoded
 // nevertheless, as Pillow does.
 func (d *Decoder) Warning() string { return d.warning }
 
-// Narrowed tells how the last decoded image, of 16 bits a channel, lost some of them to
-// DecodeOptions.Color: NarrowedClipped or NarrowedCut, or "" if it lost none.
+// Narrowed says how the last decoded image, of 16 bits a channel, lost some of them to
+// DecodeOptions.Color: NarrowedClipped, NarrowedCut, or "" if it lost none.
 func (d *Decoder) Narrowed() string { return d.narrowed }
 
-// Header is the header of the image that was decoded last.
+// Header returns the header of the last decoded image.
 func (d *Decoder) Header() Header { return d.header }
 
-// Decode makes dst the pixels of v, which is an encoded image or raw pixels of v.DType and
-// v.Shape, and reuses dst's memory. The file's own first bytes go before v.Encoding. It
-// keeps nothing of v. ErrTruncated, ErrCorrupt, ErrTooLarge, ErrUnsupported or ErrNotImage
-// is in the chain of an error, or one that EndsRun knows.
+// Decode decodes v, an encoded image or raw pixels of v.DType and v.Shape, to dst and reuses
+// dst's memory. The file's first bytes decide its encoding, before v.Encoding. Decode keeps no
+// reference to v. ErrTruncated, ErrCorrupt, ErrTooLarge, ErrUnsupported or ErrNotImage is in the
+// chain of an error, or EndsRun reports true for it.
 func (d *Decoder) Decode(dst *Image, v *formats.Value, o DecodeOptions) error {
 	if o.Color == "" {
 		o.Color = ColorRGB
@@ -119,7 +118,7 @@ func (d *Decoder) Decode(dst *Image, v *formats.Value, o DecodeOptions) error {
 	return nil
 }
 
-// free gives back what the Decoder took for itself.
+// free releases the Decoder's own reservation.
 func (d *Decoder) free() {
 	if d.reservation.Large() {
 		d.Shrink()
@@ -158,7 +157,7 @@ func (d *Decoder) decodeFile(dst *Image, v *formats.Value, o DecodeOptions) erro
 	return nil
 }
 
-// decodeRegion makes dst the part r of data's pixels, as they lie in the file.
+// decodeRegion decodes the rectangle r of data to dst, as the pixels lie in the file.
 func (d *Decoder) decodeRegion(dst *Image, data []byte, enc formats.Encoding, h Header, r Rect, o DecodeOptions) error {
 	switch {
 	case enc == formats.JPEG:
@@ -173,7 +172,7 @@ func (d *Decoder) decodeRegion(dst *Image, data []byte, enc formats.Encoding, h 
 	return nil
 }
 
-// checkSize refuses a header that claims more than maxPixels.
+// checkSize returns an error if a header claims more than maxPixels.
 func checkSize(h Header, maxPixels int) error {
 	if maxPixels <= 0 {
 		maxPixels = DefaultMaxPixels
@@ -184,7 +183,7 @@ func checkSize(h Header, maxPixels int) error {
 	return nil
 }
 
-// decodeAs makes dst the pixels of data, which is no JPEG, in o.Color, as they lie in the file.
+// decodeAs decodes data, which is no JPEG, to dst in o.Color, as the pixels lie in the file.
 func (d *Decoder) decodeAs(dst *Image, data []byte, enc formats.Encoding, h Header, o DecodeOptions) (err error) {
 	switch enc {
 	case formats.WebP:

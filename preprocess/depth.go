@@ -6,15 +6,15 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// How an image of 16 bits a channel lost some of them; see Decoder.Narrowed.
+// The ways an image of 16 bits a channel can lose some of them; see Decoder.Narrowed.
 const (
-	// NarrowedClipped is grey, as Pillow's mode I;16: values above 255 became 255.
+	// NarrowedClipped is for grey images, as Pillow's mode I;16: values above 255 became 255.
 	NarrowedClipped = "16-bit grey became 8-bit: values above 255 are 255, as in Pillow"
-	// NarrowedCut is colour, or grey and alpha: Pillow reads the high byte alone.
+	// NarrowedCut is for colour, and for grey with alpha: Pillow reads the high byte alone.
 	NarrowedCut = "16 bits a channel became 8: the high byte is kept, as in Pillow"
 )
 
-// narrowed tells how pixels of 16 bits lose some of them as 8, "" if they don't.
+// narrowed says how pixels of 16 bits lose values as 8 bits, "" if they don't.
 func narrowed(m *Image) string {
 	if m.DType != formats.Uint16 {
 		return ""
@@ -23,14 +23,14 @@ func narrowed(m *Image) string {
 		switch low, high := m.Pix[i], m.Pix[i+1]; {
 		case m.C == 1 && high > 0:
 			return NarrowedClipped
-		case m.C > 1 && low != high: // equal in an image that had 8 bits once
+		case m.C > 1 && low != high: // equal in an image converted from 8 bits
 			return NarrowedCut
 		}
 	}
 	return ""
 }
 
-// keepsDepth reports whether 16 bits a channel stay, though the channels may change.
+// keepsDepth reports whether 16 bits a channel are kept, though the channels may change.
 func (o DecodeOptions) keepsDepth(d formats.DType) bool { return o.Deep && d == formats.Uint16 }
 
 // keeps reports whether pixels of a header's channels and type stay as they are.
@@ -38,7 +38,7 @@ func (o DecodeOptions) keeps(h Header) bool {
 	return o.Color.keeps(h) || o.keepsDepth(h.DType) && o.Color.channels(h.C) == h.C
 }
 
-// pixelSize is the length in bytes of a pixel that is converted.
+// pixelSize is the length in bytes of a converted pixel.
 func (o DecodeOptions) pixelSize(h Header) int {
 	n := o.Color.channels(h.C)
 	if o.keepsDepth(h.DType) {
@@ -47,7 +47,7 @@ func (o DecodeOptions) pixelSize(h Header) int {
 	return n
 }
 
-// convert makes dst what o makes of src, another image.
+// convert writes src with the channels and depth of o to dst, another image.
 func (d *Decoder) convert(dst, src *Image, o DecodeOptions) {
 	switch {
 	case o.Color == ColorKeep || !o.keepsDepth(src.DType):
@@ -63,8 +63,8 @@ func (d *Decoder) convert(dst, src *Image, o DecodeOptions) {
 	}
 }
 
-// convertDeep is convert for pixels that keep their 16 bits. Grey of colours is the same sum as at
-// 8 bits.
+// convertDeep is convert for pixels that keep their 16 bits. Grey is computed from colours by the
+// same sum as at 8 bits.
 func (c Color) convertDeep(dst, src *Image) {
 	dst.Reset(src.H, src.W, c.channels(src.C), src.DType)
 	in, out, le := src.Pix, dst.Pix, binary.LittleEndian

@@ -8,19 +8,20 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Encode is the value of --encode. The zero value keeps the source's bytes.
+// Encode is the value of --encode: how images are written. The zero value keeps the source's
+// bytes.
 type Encode struct {
 	Encoding formats.Encoding // JPEG, PNG or Raw; "" keeps
 	Quality  int              // of JPEG, 1 to 100; 0 with Tiled
 	// Sampling of a JPEG's colours; "" is 4:2:0, as Pillow writes it.
 	Sampling Sampling
-	// Optimize finds the best Huffman tables of each JPEG; Progressive implies it.
+	// Optimize computes the best Huffman tables for each JPEG; Progressive implies it.
 	Optimize, Progressive bool
-	// Interval is the wanted number of MCUs between a JPEG's restart markers, so that a part of
-	// it can be decoded alone; 0 for none.
+	// Interval is the wanted number of MCUs between a JPEG's restart markers, with which a crop
+	// can be decoded alone; 0 for no markers.
 	Interval int
-	// Tiled keeps a JPEG's coefficients and puts restart markers between them; what is no JPEG
-	// keeps its bytes.
+	// Tiled keeps a JPEG's coefficients and adds restart markers. Other images keep their
+	// bytes.
 	Tiled bool
 }
 
@@ -37,7 +38,7 @@ const (
 // DefaultInterval is the number of MCUs between restart markers where none is given.
 const DefaultInterval = 8
 
-// maxInterval is what a JPEG's restart interval can be.
+// maxInterval is the largest restart interval of a JPEG.
 const maxInterval = 65535
 
 const encodeSyntax = "choose keep, jpeg-tiled[:MCUS], jpeg[:QUALITY][:444|422|420][:optimize|progressive][:tile=MCUS], png or raw"

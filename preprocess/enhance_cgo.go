@@ -9,7 +9,7 @@ import "C"
 
 import "unsafe"
 
-// kernelChange is an Enhancement as the kernels take it.
+// kernelChange is an Enhancement as the C kernels take it.
 type kernelChange = C.dsconv_change
 
 var enhanceRGB = enhanceC(levelAVX512)
@@ -37,7 +37,7 @@ func replaceValues(m *Image, tables *[3]table) {
 	C.dsconv_look_up(bytePointer(m.Pix), C.size_t(m.H*m.W), C.int(m.C), (*[256]C.uint8_t)(unsafe.Pointer(tables)))
 }
 
-// The kernels have the changes' numbers.
+// The kernels number the changes as Go does.
 const (
 	_ = uint(Brightness - C.DSCONV_BRIGHTNESS)
 	_ = uint(C.DSCONV_GRAY - Gray)

@@ -1,9 +1,9 @@
 package preprocess
 
-// table says what becomes of each value.
+// table maps each value to its replacement.
 type table [256]uint8
 
-// lookUp makes a change that treats each channel by itself.
+// applyTable applies a change that treats each channel separately.
 func (e *Enhancer) applyTable(m *Image, change Enhancement) {
 	switch change.Change {
 	case Saturation, Hue, Gray: // of a grey image
@@ -20,7 +20,7 @@ func (e *Enhancer) applyTable(m *Image, change Enhancement) {
 	replaceValues(m, &e.tables)
 }
 
-// even is the table of a change that does not depend on the image.
+// fixedTable is the table of a change that does not depend on the image.
 func fixedTable(e Enhancement) (t table) {
 	for x := range t {
 		v := uint8(x)
@@ -41,7 +41,7 @@ func fixedTable(e Enhancement) (t table) {
 	return t
 }
 
-// statistical is the table of a change that depends on how often each value is there.
+// histogramTable is the table of a change that depends on how often each value occurs.
 func histogramTable(e Enhancement, h *histogram) table {
 	switch e.Change {
 	case AutoContrast:
@@ -57,7 +57,7 @@ func histogramTable(e Enhancement, h *histogram) table {
 	return t
 }
 
-// histogram counts values.
+// histogram counts how often each value occurs.
 type histogram [256]uint32
 
 // countGo counts the values of each of m's channels.
@@ -99,7 +99,7 @@ func (h *histogram) stretched() (t table) {
 	return t
 }
 
-// ends are the least and the largest value that are there.
+// minMax are the smallest and the largest value that occur.
 func (h *histogram) minMax() (low, high int) {
 	for low < 255 && h[low] == 0 {
 		low++

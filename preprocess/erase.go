@@ -7,10 +7,10 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Erase overwrites the part r of the image that was stored in t, whose Part is set. value is
-// asked for each element of channel 0, row by row, then of channel 1 and so on, whatever the
-// layout; it is rounded to the Store's type, for integers cut to whole numbers and to what the
-// type holds.
+// Erase overwrites the rectangle r of the image that was written to t, whose Region is set. It
+// calls value for each element of channel 0, row by row, then of channel 1 and so on, whatever the
+// layout. Values are rounded to t's type; for integers they are truncated and clipped to its
+// range.
 func (t *Target) Erase(r Rect, value func(channel int) float32) error {
 	if !r.inside(t.Region.W, t.Region.H) {
 		return fmt.Errorf("erase %+v of %dx%d", r, t.Region.W, t.Region.H)

@@ -12,11 +12,11 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// decodeGeneric decodes what is no JPEG with the Go decoders. more is decodePNG's.
-func decodeGeneric(r *stopReader, data []byte, enc formats.Encoding, h Header, more func(int64) error) (img image.Image, warning string, err error) {
+// decodeGeneric decodes PNG, GIF and TIFF with Go decoders. reserveMore is as in decodePNG.
+func decodeGeneric(r *stopReader, data []byte, enc formats.Encoding, h Header, reserveMore func(int64) error) (img image.Image, warning string, err error) {
 	switch enc {
 	case formats.PNG:
-		img, warning, err = decodePNG(r, data, h, more)
+		img, warning, err = decodePNG(r, data, h, reserveMore)
 	case formats.GIF:
 		img, err = decodeGIF(data)
 	case formats.TIFF:
@@ -39,7 +39,7 @@ func decodeGeneric(r *stopReader, data []byte, enc formats.Encoding, h Header, m
 	return nil, "", fmt.Errorf("%w: %w", ErrCorrupt, err)
 }
 
-// decodeGIF gives the first frame on the GIF's canvas.
+// decodeGIF returns the first frame on the GIF's canvas.
 func decodeGIF(data []byte) (image.Image, error) {
 	f, err := firstFrame(data)
 	if err != nil {
@@ -48,8 +48,8 @@ func decodeGIF(data []byte) (image.Image, error) {
 	return f.decode()
 }
 
-// decodeTIFF undoes that golang.org/x/image takes what a fax calls white for black where the
-// TIFF says that 0 is black.
+// decodeTIFF decodes a TIFF. golang.org/x/image inverts fax-compressed images in which 0 is black;
+// decodeTIFF inverts them back.
 func decodeTIFF(r io.Reader, data []byte) (image.Image, error) {
 	if err := checkTIFF(data); err != nil {
 		return nil, err

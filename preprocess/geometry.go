@@ -8,8 +8,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// geometry is what happens to the places of a sample's pixels: turned from inH by inW by
-// orientation, scaled to h by w, cut to keep.
+// geometry is how a sample's images are transformed: from inH by inW pixels turned by
+// orientation, scaled to h by w, cropped to keep.
 type geometry struct {
 	planned     bool
 	inH, inW    int
@@ -19,7 +19,7 @@ type geometry struct {
 	keep        Rect
 }
 
-// geometry plans for an image that is stored as h by w.
+// geometry plans the transform of an image that is stored as h by w.
 func (r Recipe) geometry(h, w, orientation int) geometry {
 	g := geometry{planned: true, inH: h, inW: w, orientation: 1}
 	if r.exif() == EXIFApply {
@@ -32,11 +32,11 @@ func (r Recipe) geometry(h, w, orientation int) geometry {
 	return g
 }
 
-// boxes makes out the boxes of in, float32 (N,4) with x0 y0 x1 y1 in pixels, moved with the
-// pixels.
+// boxes writes the boxes of in, float32 (N,4) with x0 y0 x1 y1 in pixels, to out, transformed as
+// the pixels are.
 func (g *geometry) boxes(out, in *formats.Value) error {
 	if in.DType != formats.Float32 || in.Encoding != formats.Raw || len(in.Data)%16 != 0 {
-		return fmt.Errorf("%w: boxes are raw float32 of shape (N,4), not %d bytes of %s %v",
+		return fmt.Errorf("%w: boxes must be raw float32 of shape (N,4), not %d bytes of %s %v",
 			formats.ErrSchema, len(in.Data), in.DType, in.Shape)
 	}
 	out.Set(*in)

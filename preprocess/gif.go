@@ -10,23 +10,24 @@ import (
 	"io"
 )
 
-// gifFrame is the first frame of a GIF, as Pillow finds it: bytes between blocks are passed
-// over, and a frame may reach beyond the canvas, which then grows.
+// gifFrame is the first frame of a GIF, as Pillow finds it: bytes between blocks are skipped, and
+// the canvas grows if the frame reaches beyond it.
 type gifFrame struct {
 	canvas, at  image.Rectangle
 	palette     []byte // RGB triples; nil: indices are grey values
-	transparent byte   // the index that fills what the frame leaves free
+	transparent byte   // the index outside the frame
 	interlaced  bool
 	bits        byte   // of the codes
 	data        []byte // sub-blocks
 }
 
-// gifScan reads a GIF from its front; short is set where it ended too early.
+// gifReader reads a GIF from its start. truncated is set when the data end too early.
 type gifReader struct {
 	data      []byte
 	truncated bool
 }
 
+// take returns the next n bytes, fewer at the end of the data.
 func (s *gifReader) take(n int) []byte {
 	if n > len(s.data) {
 		n, s.truncated = len(s.data), true
@@ -36,7 +37,7 @@ func (s *gifReader) take(n int) []byte {
 	return b
 }
 
-// block is a sub-block, empty at the end of them.
+// block returns the next sub-block, empty after the last.
 func (s *gifReader) block() []byte {
 	n := s.take(1)
 	if len(n) == 0 {
@@ -45,11 +46,12 @@ func (s *gifReader) block() []byte {
 	return s.take(int(n[0]))
 }
 
+// firstFrame finds the first frame.
 func firstFrame(data []byte) (f gifFrame, err error) {
 	s := gifReader{data: data}
 	h := s.take(13)
 	if s.truncated {
-		return f, fmt.Errorf("%w: in the GIF header", ErrTruncated)
+		return f, fmt.Errorf("%w: inside the GIF header", ErrTruncated)
 	}
 	f.canvas.Max = image.Pt(int(binary.LittleEndian.Uint16(h[6:])), int(binary.LittleEndian.Uint16(h[8:])))
 	f.readPalette(&s, h[10])
@@ -68,8 +70,7 @@ func firstFrame(data []byte) (f gifFrame, err error) {
 	return f, fmt.Errorf("%w: before the GIF's image", ErrTruncated)
 }
 
-// readPalette reads the table of colours that flags announce. One that is the grey ramp
-// says that the image is grey.
+// readPalette reads the palette that flags announce. If it is the grey ramp, the image is grey.
 func (f *gifFrame) readPalette(s *gifReader, flags byte) {
 	if flags&128 == 0 {
 		return
@@ -83,6 +84,7 @@ func (f *gifFrame) readPalette(s *gifReader, flags byte) {
 	f.palette = nil
 }
 
+// extension reads an extension block, of which only the transparent index is used.
 func (f *gifFrame) extension(s *gifReader) error {
 	kind := s.take(1)
 	block := s.block()
@@ -102,10 +104,11 @@ func (f *gifFrame) extension(s *gifReader) error {
 	return nil
 }
 
+// image reads the image descriptor; the pixels follow it.
 func (f *gifFrame) image(s *gifReader) error {
 	d := s.take(9)
 	if len(d) < 9 {
-		return fmt.Errorf("%w: in the GIF's image", ErrTruncated)
+		return fmt.Errorf("%w: inside the GIF's image", ErrTruncated)
 	}
 	at := func(i int) int { return int(binary.LittleEndian.Uint16(d[i:])) }
 	f.at = image.Rect(at(0), at(2), at(0)+at(4), at(2)+at(6))
@@ -114,7 +117,7 @@ func (f *gifFrame) image(s *gifReader) error {
 	f.readPalette(s, d[8])
 	bits := s.take(1)
 	if len(bits) == 0 {
-		return fmt.Errorf("%w: in the GIF's image", ErrTruncated)
+		return fmt.Errorf("%w: inside the GIF's image", ErrTruncated)
 	}
 	if f.at.Empty() {
 		return fmt.Errorf("%w: a GIF image without pixels", ErrCorrupt)
@@ -123,13 +126,13 @@ func (f *gifFrame) image(s *gifReader) error {
 	return nil
 }
 
-// decode gives the frame on its canvas. Colours that the table lacks are black.
+// decode returns the frame on its canvas. Colours that the palette lacks are black.
 func (f *gifFrame) decode() (*image.Paletted, error) {
 	if f.bits < 2 || f.bits > 8 {
 		return nil, fmt.Errorf("%w: GIF codes of %d bits", ErrCorrupt, f.bits)
 	}
-	// A code takes at least 3 bits and stands for at most 4096 pixels, so that an image that
-	// claims far more is not worth allocating for.
+	// A code takes at least 3 bits and stands for at most 4096 pixels: do not allocate for an
+	// image that claims far more.
 	if n := f.at.Dx() * f.at.Dy(); n/4096*3/8 > len(f.data) {
 		return nil, fmt.Errorf("%w: %d bytes cannot hold %d pixels", ErrTruncated, len(f.data), n)
 	}
@@ -137,7 +140,7 @@ func (f *gifFrame) decode() (*image.Paletted, error) {
 	r := lzw.NewReader(&gifBlocks{gifReader{data: f.data}, nil}, lzw.LSB, int(f.bits))
 	defer r.Close()
 	if _, err := io.ReadFull(r, pix); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("%w: in the GIF's pixels", ErrTruncated)
+		return nil, fmt.Errorf("%w: inside the GIF's pixels", ErrTruncated)
 	} else if err != nil {
 		return nil, fmt.Errorf("%w: GIF: %w", ErrCorrupt, err)
 	}
@@ -153,7 +156,7 @@ func (f *gifFrame) decode() (*image.Paletted, error) {
 	return m, nil
 }
 
-// rows are the places of the frame's rows in the order of the file.
+// rows are the positions of the frame's rows in the order of the file.
 func (f *gifFrame) rows() []int {
 	rows := make([]int, 0, f.at.Dy())
 	passes := [][2]int{{0, 1}}
@@ -183,13 +186,13 @@ func (f *gifFrame) colors() color.Palette {
 	return p
 }
 
-// gifBlocks reads what is in sub-blocks.
+// gifBlocks reads the contents of sub-blocks.
 type gifBlocks struct {
 	scan gifReader
 	rest []byte
 }
 
-// ReadByte is what lzw reads by, so that it does not buffer.
+// ReadByte lets lzw read without a buffer of its own.
 func (b *gifBlocks) ReadByte() (byte, error) {
 	if len(b.rest) == 0 {
 		// Pillow too decodes whole blocks only.
@@ -203,7 +206,7 @@ func (b *gifBlocks) ReadByte() (byte, error) {
 	return c, nil
 }
 
-// Read makes it an io.Reader.
+// Read implements io.Reader.
 func (b *gifBlocks) Read(p []byte) (int, error) {
 	c, err := b.ReadByte()
 	if err != nil || len(p) == 0 {

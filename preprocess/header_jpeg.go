@@ -31,13 +31,13 @@ const (
 	markCOM  = 0xFE
 )
 
-// isSOF says whether a marker begins a frame header.
+// isSOF reports whether a marker begins a frame header.
 func isSOF(m byte) bool {
 	return m&0xF0 == markSOF0 && m != markDHT && m != markJPG && m != markDAC
 }
 
-// nextMarker finds the first marker at or after data[i:] as libjpeg does: other bytes are
-// skipped, fill bytes too. next is the place after it; ok is false at the data's end.
+// nextMarker finds the first marker in data[i:] as libjpeg does: it skips other bytes and fill
+// bytes. next is the offset after the marker; ok is false at the end of the data.
 func nextMarker(data []byte, i int) (mark byte, next int, ok bool) {
 	for i < len(data) {
 		j := bytes.IndexByte(data[i:], 0xFF)
@@ -53,10 +53,11 @@ func nextMarker(data []byte, i int) (mark byte, next int, ok bool) {
 	return 0, len(data), false
 }
 
-// segment is the content of the marker segment whose length field is at data[i:].
+// segment returns the content of the marker segment whose length field is at data[i:], and the
+// offset after it.
 func segment(data []byte, i int) (body []byte, next int, err error) {
 	if len(data)-i < 2 {
-		return nil, 0, fmt.Errorf("%w: in a JPEG marker", ErrTruncated)
+		return nil, 0, fmt.Errorf("%w: inside a JPEG segment", ErrTruncated)
 	}
 	n := int(binary.BigEndian.Uint16(data[i:]))
 	switch {
@@ -65,16 +66,16 @@ func segment(data []byte, i int) (body []byte, next int, err error) {
 	case n < 2:
 		return nil, 0, fmt.Errorf("%w: a JPEG marker of length %d", ErrCorrupt, n)
 	case n > len(data)-i:
-		return nil, 0, fmt.Errorf("%w: in a JPEG marker", ErrTruncated)
+		return nil, 0, fmt.Errorf("%w: inside a JPEG segment", ErrTruncated)
 	}
 	return data[i+2 : i+n], i + n, nil
 }
 
-// mayBeShort says whether libjpeg and Pillow take a length of 0 or 1, which does not even
-// count its own two bytes, for no content.
+// isMetadata reports whether a marker begins an APPn or COM segment. For those, libjpeg and Pillow
+// take a length of 0 or 1, which does not even count its own two bytes, as no content.
 func isMetadata(m byte) bool { return m >= markAPP0 && m <= markAPPF || m == markCOM }
 
-// standalone says whether a marker has no segment.
+// standalone reports whether a marker has no segment.
 func standalone(m byte) bool {
 	return m == markTEM || m >= markRST0 && m <= markSOI
 }
@@ -84,7 +85,7 @@ func inspectJPEG(data []byte) (Header, error) {
 	return h, err
 }
 
-// jpegHeader gives besides the bytes of all of an image's coefficients.
+// jpegHeader also returns the bytes of all of the image's coefficients.
 func jpegHeader(data []byte) (h Header, coefficients int, err error) {
 	orientation, components := 1, 0
 	for i := 2; ; {
@@ -94,7 +95,7 @@ func jpegHeader(data []byte) (h Header, coefficients int, err error) {
 			return h, 0, fmt.Errorf("%w: before the JPEG's image data", ErrTruncated)
 		case mark == markEOI:
 			return h, 0, fmt.Errorf("%w: a JPEG without image data", ErrCorrupt)
-		case mark < markSOF0: // TEM too, which libjpeg knows and Pillow does not
+		case mark < markSOF0: // also TEM, which libjpeg accepts and Pillow does not
 			return h, 0, fmt.Errorf("%w: the JPEG has a marker %#x", ErrCorrupt, mark)
 		case standalone(mark):
 			i = next
@@ -149,9 +150,9 @@ func frameHeader(body []byte, mark byte, size int) (Header, error) {
 	default:
 		return Header{}, fmt.Errorf("%w: JPEG of %d components", ErrUnsupported, n)
 	}
-	// Huffman coding takes a bit or more for every 8x8 block, so that a header that claims
-	// far more is not worth allocating for. Arithmetic coding has no bound, but pictures that
-	// are all one colour.
+	// Huffman coding takes at least a bit for every 8x8 block: do not allocate for a header that
+	// claims far more. Arithmetic coding has no such limit, but only images of a single colour
+	// come near it.
 	pixelsPerByte := 8 * 64 * 16
 	if mark >= markSOF9 {
 		pixelsPerByte *= 16
@@ -162,8 +163,8 @@ func frameHeader(body []byte, mark byte, size int) (Header, error) {
 	return h, nil
 }
 
-// heldCoefficients is the memory of all of an image's, of 16 bits each, as its components are
-// sampled (T.81, A.1.1).
+// coefficientBytes is the memory of all coefficients of an image, 16 bits each, by the sampling of
+// its components (T.81, A.1.1).
 func coefficientBytes(h Header, components []byte) int {
 	across, down, sum := 1, 1, 0
 	for ; len(components) >= 3; components = components[3:] {

@@ -35,7 +35,7 @@ type ifd struct {
 
 func firstIFD(data []byte) (ifd, error) {
 	if len(data) < 8 {
-		return ifd{}, fmt.Errorf("%w: in the TIFF header", ErrTruncated)
+		return ifd{}, fmt.Errorf("%w: inside the TIFF header", ErrTruncated)
 	}
 	d := ifd{data: data}
 	switch string(data[:2]) {
@@ -48,7 +48,7 @@ func firstIFD(data []byte) (ifd, error) {
 	}
 	at := int64(d.order.Uint32(data[4:]))
 	if at+2 > int64(len(data)) {
-		return ifd{}, fmt.Errorf("%w: the TIFF directory lies past the end", ErrTruncated)
+		return ifd{}, fmt.Errorf("%w: the TIFF directory lies past the end of the file", ErrTruncated)
 	}
 	n := int64(d.order.Uint16(data[at:]))
 	at += 2
@@ -66,7 +66,7 @@ func (d ifd) entry(tag uint16) []byte {
 	return nil
 }
 
-// value is the first value of a tag of type BYTE, SHORT or LONG, or def.
+// value returns the first value of a tag of type BYTE, SHORT or LONG, or def if there is none.
 func (d ifd) value(tag uint16, def int) int {
 	e := d.entry(tag)
 	if e == nil {
@@ -100,7 +100,7 @@ func (d ifd) value(tag uint16, def int) int {
 	return int(min(d.order.Uint32(at), math.MaxInt32))
 }
 
-// orientation is the directory's orientation, 1 if there is none or it makes no sense.
+// orientation is the directory's orientation, 1 if there is none or it is not 1 to 8.
 func (d ifd) orientation() int {
 	if o := d.value(tagOrientation, 1); o >= 1 && o <= 8 {
 		return o

@@ -17,24 +17,24 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// DecoderName says which JPEG decoder is built in: "libjpeg-turbo", whose pixels are
-// Pillow's, or "image/jpeg", whose pixels are a little off.
+// DecoderName is the JPEG decoder of this build: "libjpeg-turbo", whose pixels equal Pillow's,
+// or "image/jpeg", whose pixels differ slightly.
 const DecoderName = "libjpeg-turbo"
 
 // HasLibjpegTurbo says whether JPEGs can be written with options besides their quality: sampling,
 // optimal tables, progressive, restart markers. What sets an Interval by default asks it.
 const HasLibjpegTurbo = true
 
-// built reports which of e's options need another build.
+// checkBuild returns an error if e needs another build.
 func (e Encode) checkBuild() error { return nil }
 
-// jpegDecoder holds a libjpeg-turbo handle, made at the first image.
+// jpegDecoder holds a libjpeg-turbo handle, created at the first image.
 type jpegDecoder struct {
 	c    *C.dsconv_jpeg_decoder
 	stop *Stop
 }
 
-// flag is what C looks at; it is Go's memory, and lent for a call.
+// pointer returns the flag that C reads. It is Go memory, lent for the duration of a call.
 func (s *Stop) pointer() *C.uint32_t {
 	if s == nil {
 		return nil
@@ -42,7 +42,7 @@ func (s *Stop) pointer() *C.uint32_t {
 	return (*C.uint32_t)(unsafe.Pointer(&s.set))
 }
 
-// libjpegError is what a code other than OK means; text is libjpeg's.
+// libjpegError converts a code other than OK to an error; text is libjpeg's message.
 func libjpegError(rc C.int, text *C.char) error {
 	switch rc {
 	case C.DSCONV_TRUNCATED:
@@ -59,12 +59,12 @@ func libjpegError(rc C.int, text *C.char) error {
 	return fmt.Errorf("%w: %s", ErrCorrupt, C.GoString(text))
 }
 
-// SlowJPEG says why the JPEG decoder is slower than it could be, "" if it is not: its pixels are
+// SlowJPEG says why the JPEG decoder is slower than it could be, "" if it is not. Its pixels are
 // the same.
-func SlowJPEG() string { return C.GoString(C.dsconv_jpeg_plain_because()) }
+func SlowJPEG() string { return C.GoString(C.dsconv_jpeg_slow_reason()) }
 
-// decode writes the part of data's pixels that r speaks of to dst. The warning is libjpeg's
-// first, "" if there was none.
+// decode decodes the region of data that r asks for to dst. The warning is libjpeg's first, "" if
+// there was none.
 func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning string, err error) {
 	if d.c == nil {
 		if d.c = C.dsconv_jpeg_decoder_new(); d.c == nil {
@@ -74,9 +74,9 @@ func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning st
 	dst.Reset(r.region.H, r.region.W, r.channels, formats.Uint8)
 	request := C.dsconv_jpeg_request{
 		w: C.uint32_t(r.w), h: C.uint32_t(r.h), channels: C.int(r.channels), scale: C.int(r.scale),
-		x: C.uint32_t(r.region.X), y: C.uint32_t(r.region.Y), part_w: C.uint32_t(r.region.W), part_h: C.uint32_t(r.region.H),
+		x: C.uint32_t(r.region.X), y: C.uint32_t(r.region.Y), region_w: C.uint32_t(r.region.W), region_h: C.uint32_t(r.region.H),
 	}
-	request.fast, request.plain = cInt(r.fast), cInt(r.libjpegOnly)
+	request.fast, request.libjpeg_only = cInt(r.fast), cInt(r.libjpegOnly)
 	rc := C.dsconv_jpeg_decode(d.c, (*C.uint8_t)(unsafe.SliceData(data)), C.size_t(len(data)),
 		(*C.uint8_t)(unsafe.SliceData(dst.Pix)), &request, d.stop.pointer())
 	switch rc {
@@ -93,7 +93,7 @@ func (d *jpegDecoder) close() {
 	d.c = nil
 }
 
-// jpegEncoder holds a libjpeg-turbo handle, made at the first image.
+// jpegEncoder holds a libjpeg-turbo handle, created at the first image.
 type jpegEncoder struct {
 	c    *C.dsconv_jpeg_encoder
 	stop *Stop
@@ -102,9 +102,9 @@ type jpegEncoder struct {
 // encode appends m, uint8 with 1 or 3 channels, to dst.
 func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
 	if e.c == nil {
-		var other C.int
-		switch e.c = C.dsconv_jpeg_encoder_new(&other); {
-		case other != 0:
+		var wrongLibrary C.int
+		switch e.c = C.dsconv_jpeg_encoder_new(&wrongLibrary); {
+		case wrongLibrary != 0:
 			return dst, ErrLibrary
 		case e.c == nil:
 			return dst, fmt.Errorf("%w: JPEG encoder", ErrMemory)
@@ -120,7 +120,7 @@ func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
 	}
 	var out *C.uint8_t
 	var n C.size_t
-	//nolint:gocritic // what cgo generates for &out and &n looks like comparing a thing with itself
+	//nolint:gocritic // what cgo generates for &out and &n looks like comparing a value with itself
 	rc := C.dsconv_jpeg_encode(e.c, (*C.uint8_t)(unsafe.SliceData(m.Pix)), C.uint32_t(m.W), C.uint32_t(m.H),
 		C.int(m.C), options, e.stop.pointer(), &out, &n)
 	if rc != C.DSCONV_OK {
@@ -133,8 +133,7 @@ func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
 	return append(dst, unsafe.Slice((*byte)(out), int(n))...), nil
 }
 
-// luma is how many blocks of brightness an MCU of an image of so many channels has, across
-// and down.
+// luma returns how many luma blocks an MCU of an image of so many channels has, across and down.
 func (s Sampling) luma(channels int) (h, v int) {
 	switch {
 	case channels == 1 || s == Sampling444:

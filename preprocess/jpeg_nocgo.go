@@ -12,15 +12,15 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// DecoderName says which JPEG decoder is built in: "libjpeg-turbo", whose pixels are
-// Pillow's, or "image/jpeg", whose pixels are a little off.
+// DecoderName is the JPEG decoder of this build: "libjpeg-turbo", whose pixels equal Pillow's,
+// or "image/jpeg", whose pixels differ slightly.
 const DecoderName = "image/jpeg"
 
 // HasLibjpegTurbo reports whether this build has libjpeg-turbo, and so can decode JPEGs fast and
 // scaled (DecodeOptions.Fast), tile them, and write them with options besides their quality.
 const HasLibjpegTurbo = false
 
-// built reports which of e's options need another build.
+// checkBuild returns an error if e needs another build.
 func (e Encode) checkBuild() error {
 	if e.Optimize || e.Progressive || e.Interval > 0 || e.Sampling != "" && e.Sampling != Sampling420 {
 		return fmt.Errorf("--encode %s needs libjpeg-turbo, which this build of dsconv lacks: build it with CGO_ENABLED=1, "+
@@ -38,6 +38,7 @@ type jpegDecoder struct {
 // SlowJPEG says why the JPEG decoder is slower than it could be, "" if it is not.
 func SlowJPEG() string { return "this build lacks libjpeg-turbo (cgo)" }
 
+// decode decodes all of data and crops it to the region that r asks for.
 func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning string, err error) {
 	if err := checkScans(countScans(data), r.h, r.w); err != nil {
 		return "", err
@@ -48,7 +49,7 @@ func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning st
 			return "", stopped
 		}
 		if _, cut := CheckStructure(data, formats.JPEG); errors.Is(cut, ErrTruncated) {
-			return "", cut // says more than the decoder
+			return "", cut // it says more than the decoder
 		}
 		return "", fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
@@ -93,7 +94,7 @@ func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
 
 func (e *jpegEncoder) close() {}
 
-// scansOf counts the scans of a JPEG as far as its markers lead; 0 stands for few.
+// countScans counts the scans of a JPEG up to the first broken marker; 0 stands for few.
 func countScans(data []byte) int {
 	if bytes.Count(data, []byte{0xFF, markSOS}) <= scansOfAnySize {
 		return 0
@@ -102,7 +103,7 @@ func countScans(data []byte) int {
 	return p.scans
 }
 
-// checkScans refuses the number of scans, so far, of a JPEG of w by h pixels.
+// checkScans returns an error if so many scans are too many for a JPEG of w by h pixels.
 func checkScans(scans, h, w int) error {
 	if scans > scansOfAnySize && (scans > maxScans || scans*h*w > maxScanPixels) {
 		return errScans

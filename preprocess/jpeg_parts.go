@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// jpegParts are the parts of a JPEG that a transcode looks at. They lie in the file.
+// jpegSegments are the segments of a JPEG that the transcoder needs. They point into the file.
 type jpegSegments struct {
 	mark         byte     // of the frame
 	frame        []byte   // body of the frame header
 	meta         [][]byte // APPn and COM segments with their markers, in order
-	betweenScans bool     // metadata come after the first scan
-	multiPicture bool     // further pictures may lie behind this one (CIPA DC-007, Multi-Picture Format)
-	end          int      // where EOI ends
-	scans        int      // as far as the markers lead
+	betweenScans bool     // there is metadata after the first scan
+	multiPicture bool     // more images may follow this one (CIPA DC-007, Multi-Picture Format)
+	end          int      // offset after EOI
+	scans        int      // up to the first broken marker
 }
 
-// partJPEG finds the parts of a JPEG that inspectJPEG took.
+// findSegments finds the segments of a JPEG that inspectJPEG accepts.
 func findSegments(data []byte) (p jpegSegments, err error) {
 	for i := 2; ; {
 		mark, next, ok := nextMarker(data, i)
@@ -49,7 +49,8 @@ func findSegments(data []byte) (p jpegSegments, err error) {
 	}
 }
 
-// blocks is the number of blocks in an MCU of a scan of all components, 0 where there is none.
+// blocksPerMCU is the number of blocks in an MCU of a scan of all components, 0 if the frame is
+// invalid or has a single component.
 func (p *jpegSegments) blocksPerMCU() int {
 	if len(p.frame) < 6 || len(p.frame) != 6+3*int(p.frame[5]) || p.frame[5] < 2 {
 		return 0
@@ -61,6 +62,7 @@ func (p *jpegSegments) blocksPerMCU() int {
 	return n
 }
 
+// appendMeta appends all metadata segments.
 func (p *jpegSegments) appendMeta(b []byte) []byte {
 	for _, s := range p.meta {
 		b = append(b, s...)
@@ -68,8 +70,8 @@ func (p *jpegSegments) appendMeta(b []byte) []byte {
 	return b
 }
 
-// appendStripped appends what of the metadata decides colours and orientation: JFIF's header
-// without its thumbnail, Adobe's, and an EXIF of one tag.
+// appendStripped appends only the metadata that decide colours and orientation: JFIF's header
+// without its thumbnail, Adobe's, and an EXIF block of one tag.
 func (p *jpegSegments) appendStripped(b []byte, orientation int) []byte {
 	const jfif = 14 // the header's length, up to the thumbnail's size
 	for _, s := range p.meta {
@@ -92,7 +94,7 @@ func (p *jpegSegments) appendStripped(b []byte, orientation int) []byte {
 	return b
 }
 
-// across is the number of blocks that an MCU has of its widest component.
+// blocksAcross is the width of an MCU in blocks.
 func (p *jpegSegments) blocksAcross() int {
 	if p.frame[5] == 1 { // a single component is not interleaved: an MCU is a block
 		return 1

@@ -2,9 +2,9 @@ package preprocess
 
 import "fmt"
 
-// Every scan of a JPEG goes through all of its blocks, and may hold nothing: a small file of
-// thousands of scans is the work of minutes. Encoders write about ten scans. The limits are those of
-// jpeg_watch.c.
+// Each scan of a JPEG goes through all of its blocks, though its data may be a few bytes: a small
+// file of thousands of scans would take minutes. Encoders write about ten scans. jpeg_watch.c has the
+// same limits.
 const (
 	maxScans       = 500
 	scansOfAnySize = 100     // whatever the size

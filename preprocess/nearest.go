@@ -19,7 +19,7 @@ func (r *Resampler) nearest(dst, src *Image, s scaling) {
 	}
 }
 
-// nearestTable gives the source pixel of each wanted pixel of the axis.
+// nearestTable returns the source pixel of each needed output pixel of the axis.
 func nearestTable(t []int32, a axis) []int32 {
 	scale := float64(a.to-a.from) / float64(a.out)
 	t = t[:0]

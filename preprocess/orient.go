@@ -1,7 +1,7 @@
 package preprocess
 
-// Orient makes dst the image src turned and flipped so that it stands upright, for an EXIF
-// orientation of 1 to 8, as Pillow's ImageOps.exif_transpose does. dst must be another image.
+// Orient turns and flips src upright, for an EXIF orientation of 1 to 8, as Pillow's
+// ImageOps.exif_transpose does, and writes it to dst, another image.
 func Orient(dst, src *Image, orientation int) {
 	h, w := orientedSize(src.H, src.W, orientation)
 	dst.Reset(h, w, src.C, src.DType)
@@ -19,11 +19,11 @@ func Orient(dst, src *Image, orientation int) {
 		origin, stepX, stepY = lastY, right, -down
 	case 5: // transposed
 		origin, stepX, stepY = 0, down, right
-	case 6: // lies on its left side
+	case 6: // rotated: turn it 90 degrees clockwise
 		origin, stepX, stepY = lastY, -down, right
 	case 7: // transposed over the other diagonal
 		origin, stepX, stepY = lastX+lastY, -down, -right
-	case 8: // lies on its right side
+	case 8: // rotated: turn it 90 degrees counter-clockwise
 		origin, stepX, stepY = lastX, down, -right
 	default:
 		origin, stepX, stepY = 0, right, down
@@ -32,7 +32,7 @@ func Orient(dst, src *Image, orientation int) {
 	for y := range h {
 		at := origin + y*stepY
 		for range w {
-			if in := src.Pix[at : at+n]; n == 3 { // much faster than to call copy
+			if in := src.Pix[at : at+n]; n == 3 { // much faster than copy
 				out[0], out[1], out[2] = in[0], in[1], in[2]
 			} else {
 				copy(out, in)
@@ -43,7 +43,7 @@ func Orient(dst, src *Image, orientation int) {
 	}
 }
 
-// orientedSize is the size of an h by w image once it stands upright.
+// orientedSize is the size of an h by w image after Orient.
 func orientedSize(h, w, orientation int) (int, int) {
 	if orientation > 4 {
 		return w, h
@@ -51,7 +51,7 @@ func orientedSize(h, w, orientation int) (int, int) {
 	return h, w
 }
 
-// orientBox moves a box (x0 y0 x1 y1) of an h by w image as orient moves its pixels.
+// orientBox moves a box (x0 y0 x1 y1) of an h by w image as Orient moves its pixels.
 func orientBox[T float32 | float64](b [4]T, h, w, orientation int) [4]T {
 	fw, fh := T(w), T(h)
 	if orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8 {
@@ -66,8 +66,8 @@ func orientBox[T float32 | float64](b [4]T, h, w, orientation int) [4]T {
 	return b
 }
 
-// OrientBoxes moves boxes, each x0 y0 x1 y1 in pixels of an image that is h by w once it stands
-// upright, as Orient moves its pixels.
+// OrientBoxes moves boxes, each x0 y0 x1 y1 in pixels, as Orient moves the pixels of their image. h
+// and w are the size of the upright image.
 func OrientBoxes(boxes []float32, h, w, orientation int) {
 	h, w = orientedSize(h, w, orientation)
 	for at := 0; at+4 <= len(boxes); at += 4 {

@@ -1,6 +1,6 @@
 package preprocess
 
-// view is an image, or a part of one, whose rows lie stride bytes apart.
+// view is an image, or a rectangle of one, whose rows begin stride bytes apart.
 type view struct {
 	pix    []byte // from the first pixel to the end of the buffer
 	w, h   int    // in pixels
@@ -14,21 +14,21 @@ func (v view) crop(r Rect) view {
 	return view{v.pix[r.Y*v.stride+r.X*v.size:], r.W, r.H, v.size, v.stride}
 }
 
-// row is the bytes of row y.
+// row returns the bytes of row y.
 func (v view) row(y int) []byte { return v.pix[y*v.stride:][:v.w*v.size] }
 
-// passes are the two directions of a separable filter.
+// passes are the two passes of a separable filter.
 type passes struct {
-	// horizontal scales each row of src to dst's width; they have equally many.
+	// horizontal scales each row of src to dst's width. Both have the same number of rows.
 	horizontal func(dst, src view, c *coefficients)
-	// vertical makes dst's rows of src's, which are equally wide. src begins at the row top
-	// of the image that the coefficients speak of.
+	// vertical computes the rows of dst from those of src, which has the same width. src begins
+	// at row top of the image that the coefficients refer to.
 	vertical func(dst, src view, c *coefficients, top int)
 }
 
-// run is ImagingResampleInner of Pillow's Resample.c, which rounds between the passes, so
-// that their order matters. A nil direction keeps its size; not both are nil. tmp is memory
-// for what is in between.
+// run is ImagingResampleInner of Pillow's Resample.c, which rounds between the passes, so that
+// their order matters. Nil coefficients keep that size; not both may be nil. tmp is memory for the
+// result of the first pass.
 func (p passes) run(dst, src view, hor, ver *coefficients, verticalFirst bool, tmp *Image) {
 	between := func(w, h int) view {
 		tmp.Pix = grow(tmp.Pix, h*w*src.size)
@@ -40,19 +40,19 @@ func (p passes) run(dst, src view, hor, ver *coefficients, verticalFirst bool, t
 	case hor == nil:
 		p.vertical(dst, src, ver, 0)
 	case verticalFirst:
-		once := between(src.w, dst.h)
-		p.vertical(once, src, ver, 0)
-		p.horizontal(dst, once, hor)
+		first := between(src.w, dst.h)
+		p.vertical(first, src, ver, 0)
+		p.horizontal(dst, first, hor)
 	default:
 		top, bottom := ver.sourceRange()
-		once := between(dst.w, bottom-top)
-		p.horizontal(once, src.crop(Rect{Y: top, W: src.w, H: bottom - top}), hor)
-		p.vertical(dst, once, ver, top)
+		first := between(dst.w, bottom-top)
+		p.horizontal(first, src.crop(Rect{Y: top, W: src.w, H: bottom - top}), hor)
+		p.vertical(dst, first, ver, top)
 	}
 }
 
-// kept is the part of src that the part r of the result is made of, in the directions whose
-// size stays.
+// sourceRegion is the rectangle of src that the rectangle r of the result is computed from: cropped
+// in the directions whose size stays, whole in the others.
 func (r Rect) sourceRegion(src view, hor, ver *coefficients) Rect {
 	if hor != nil {
 		r.X, r.W = 0, src.w
@@ -63,7 +63,7 @@ func (r Rect) sourceRegion(src view, hor, ver *coefficients) Rect {
 	return r
 }
 
-// columns are the coefficients of r's columns, nil where the width stays.
+// columns returns the coefficients of r's columns, nil if the width stays.
 func (r Rect) columns(hor *coefficients) *coefficients {
 	if hor == nil || hor.first == r.X && hor.n == r.W {
 		return hor
@@ -72,7 +72,7 @@ func (r Rect) columns(hor *coefficients) *coefficients {
 	return &c
 }
 
-// rows are the coefficients of r's rows, nil where the height stays.
+// rows returns the coefficients of r's rows, nil if the height stays.
 func (r Rect) rows(ver *coefficients) *coefficients {
 	if ver == nil || ver.first == r.Y && ver.n == r.H {
 		return ver
@@ -81,12 +81,12 @@ func (r Rect) rows(ver *coefficients) *coefficients {
 	return &c
 }
 
-// verticalFirst is Pillow's guess of which order is faster.
+// verticalFirst is Pillow's estimate of which order is faster.
 func verticalFirst(w, h, toW, toH int) bool {
 	return h > toH && h-toH > 2*(w-toW)
 }
 
-// grow gives n elements of unspecified content, those of s where it has them.
+// grow returns n elements of unspecified content, in s's memory if it is large enough.
 func grow[T any](s []T, n int) []T {
 	if cap(s) < n {
 		s = make([]T, n)

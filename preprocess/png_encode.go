@@ -18,7 +18,7 @@ type pngEncoder struct {
 	bigEndian [2][]byte // rows of 16 bits, big-endian
 }
 
-// appendTo is an io.Writer that appends.
+// appendTo is an io.Writer that appends to a slice.
 type appendTo []byte
 
 func (a *appendTo) Write(b []byte) (int, error) {
@@ -26,7 +26,7 @@ func (a *appendTo) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// pngColor are the colour types by the number of channels.
+// pngColor are the colour types by number of channels.
 var pngColor = [5]byte{1: pngGray, 2: pngGrayAlpha, 3: pngRGB, 4: pngRGBA}
 
 func (e *pngEncoder) encode(dst []byte, m *Image) ([]byte, error) {
@@ -70,20 +70,21 @@ func (e *pngEncoder) compress(out *appendTo, m *Image) (err error) {
 	return e.z.Close()
 }
 
-// row is row y as a PNG holds it; it is good for two calls.
+// row returns row y as a PNG stores it. It is valid until the call after the next.
 func (e *pngEncoder) row(m *Image, y int) []byte {
 	pix := m.Pix[y*m.stride():][:m.stride()]
 	if m.DType != formats.Uint16 {
 		return pix
 	}
-	wide := grow(e.bigEndian[y&1], len(pix))
-	e.bigEndian[y&1] = wide
+	row := grow(e.bigEndian[y&1], len(pix))
+	e.bigEndian[y&1] = row
 	for i := 0; i < len(pix); i += 2 {
-		wide[i], wide[i+1] = pix[i+1], pix[i]
+		row[i], row[i+1] = pix[i+1], pix[i]
 	}
-	return wide
+	return row
 }
 
+// appendChunk appends a chunk with its length and checksum.
 func appendChunk(b []byte, kind string, body []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, uint32(len(body)))
 	at := len(b)

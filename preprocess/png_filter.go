@@ -12,13 +12,13 @@ const (
 	pngFilters
 )
 
-// pngRows filters rows for compression. Each row gets the filter whose output, as signed
-// bytes, has the least sum of absolute values (PNG specification, 12.7); of equals the first.
-// Eight bytes are worked on at once where the filter allows it.
+// pngRows filters rows for compression. Each row gets the filter whose output, as signed bytes,
+// has the smallest sum of absolute values (PNG specification, 12.7), the first of equal ones.
+// Eight bytes are processed at once where the filter allows it.
 type pngRows struct {
 	size  int // of a pixel in bytes
 	blank []byte
-	out   [pngFilters][]byte // each with the filter's number first
+	out   [pngFilters][]byte // each begins with the filter's number
 }
 
 // reset prepares for rows of n bytes.
@@ -32,8 +32,8 @@ func (r *pngRows) reset(n, pixelSize int) {
 	}
 }
 
-// filter gives the filtered row cur below prev, which is nil for the first. It is good until
-// the next call.
+// filter returns the filtered row cur below prev, which is nil for the first row. The result is
+// valid until the next call.
 func (r *pngRows) filter(cur, prev []byte) []byte {
 	if prev == nil {
 		prev = r.blank
@@ -52,10 +52,10 @@ func (r *pngRows) filter(cur, prev []byte) []byte {
 	subtractMean(r.out[pngAverage][1+n:], cur[n:], left, prev[n:])
 	subtractPaeth(r.out[pngPaeth][1+n:], cur[n:], left, prev[n:], upLeft)
 
-	best, least := 0, sumAbsolute(r.out[0][1:])
-	for i := 1; i < pngFilters && least > 0; i++ {
-		if m := sumAbsolute(r.out[i][1:]); m < least {
-			best, least = i, m
+	best, smallest := 0, sumAbsolute(r.out[0][1:])
+	for i := 1; i < pngFilters && smallest > 0; i++ {
+		if m := sumAbsolute(r.out[i][1:]); m < smallest {
+			best, smallest = i, m
 		}
 	}
 	return r.out[best]
@@ -66,12 +66,12 @@ const (
 	lowBits  = 0x0101010101010101
 )
 
-// minus subtracts each of 8 bytes.
+// subtractBytes subtracts each of 8 bytes.
 func subtractBytes(a, b uint64) uint64 {
 	return ((a | highBits) - (b &^ highBits)) ^ ((a ^ ^b) & highBits)
 }
 
-// subtract makes dst a - b; all are of a length.
+// subtract sets dst to a - b; all have the same length.
 func subtract(dst, a, b []byte) {
 	le, i := binary.LittleEndian, 0
 	for ; i+8 <= len(dst); i += 8 {
@@ -82,7 +82,7 @@ func subtract(dst, a, b []byte) {
 	}
 }
 
-// subtractMean makes dst x - (a+b)/2; all are of a length.
+// subtractMean sets dst to x - (a+b)/2; all have the same length.
 func subtractMean(dst, x, a, b []byte) {
 	le, i := binary.LittleEndian, 0
 	for ; i+8 <= len(dst); i += 8 {
@@ -94,8 +94,8 @@ func subtractMean(dst, x, a, b []byte) {
 	}
 }
 
-// subtractPaeth makes dst x less whichever of a (left), b (above) and c (left above) is nearest
-// to a+b-c; all are of a length.
+// subtractPaeth sets dst to x minus whichever of a (left), b (above) and c (above left) is nearest
+// to a+b-c; all have the same length.
 func subtractPaeth(dst, x, a, b, c []byte) {
 	n := len(dst)
 	x, a, b, c = x[:n], a[:n], b[:n], c[:n]
@@ -104,8 +104,8 @@ func subtractPaeth(dst, x, a, b, c []byte) {
 	}
 }
 
-// paeth is the first of a, b and c that is nearest to a+b-c. Compilers make it of moves, not of
-// branches, which a processor could not foresee.
+// paeth returns the first of a, b and c that is nearest to a+b-c. It compiles to conditional moves:
+// branches would be unpredictable.
 func paeth(a, b, c int) byte {
 	toA, toB := b-c, a-c
 	toC := absolute(toA + toB)
@@ -124,7 +124,7 @@ func absolute(v int) int {
 	return (v ^ sign) - sign
 }
 
-// magnitude is the sum of the absolute values of b's elements as signed bytes.
+// sumAbsolute is the sum of the absolute values of b's elements as signed bytes.
 func sumAbsolute(b []byte) (sum uint64) {
 	const even = 0x00FF00FF00FF00FF
 	le := binary.LittleEndian

@@ -11,18 +11,18 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// plainPNG decodes what nearly all PNGs are: sound, of 8 or 16 bits, without palette,
-// transparent colour or interlacing. All else is left to decodePNG, which tells what is wrong.
+// simplePNG decodes the kind that nearly all PNGs are: intact, of 8 or 16 bits, without palette,
+// transparent colour or interlacing. Others are left to decodePNG, which says what is wrong.
 type simplePNG struct {
 	in      bytes.Reader
 	z       io.ReadCloser
 	row     []byte
-	zeroRow []byte // zeros, which are above the first row
+	zeroRow []byte // zeros, as the row above the first
 	stop    *Stop
 }
 
-// decode makes dst the pixels of data, whose header is h. ok is false, and dst unspecified, for
-// what is not plain.
+// decode decodes data, whose header is h, to dst. If the PNG is not simple, ok is false and dst is
+// unspecified.
 func (p *simplePNG) decode(dst *Image, data []byte, h Header) (ok bool) {
 	stream, ok := simpleStream(data, h)
 	if !ok {
@@ -53,7 +53,7 @@ func (p *simplePNG) decode(dst *Image, data []byte, h Header) (ok bool) {
 		}
 		above = row
 	}
-	if k, err := p.z.Read(p.row[:1]); k != 0 || err != io.EOF { // which is where the checksum is checked
+	if k, err := p.z.Read(p.row[:1]); k != 0 || err != io.EOF { // this read checks the checksum
 		return false
 	}
 	if h.DType == formats.Uint16 {
@@ -64,7 +64,7 @@ func (p *simplePNG) decode(dst *Image, data []byte, h Header) (ok bool) {
 	return true
 }
 
-// decodePlainPNG makes dst the pixels as o wants them; ok is false for a PNG that is not plain.
+// decodeSimplePNG decodes a simple PNG to dst as o asks; ok is false for others.
 func (d *Decoder) decodeSimplePNG(dst *Image, data []byte, h Header, o DecodeOptions) (ok bool) {
 	if o.keeps(h) {
 		return d.png.decode(dst, data, h)
@@ -76,6 +76,7 @@ func (d *Decoder) decodeSimplePNG(dst *Image, data []byte, h Header, o DecodeOpt
 	return true
 }
 
+// open starts the decompression of p.in.
 func (p *simplePNG) open() (err error) {
 	if p.z != nil {
 		return p.z.(zlib.Resetter).Reset(&p.in, nil)
@@ -84,15 +85,15 @@ func (p *simplePNG) open() (err error) {
 	return err
 }
 
-// plainStream is the zlib stream of a plain PNG: one header, the pixels in one row of chunks,
-// the end, and between them only what no decoder needs; every checksum is right.
+// simpleStream returns the zlib stream of a simple PNG: one header, consecutive chunks of pixels,
+// the end, otherwise only optional chunks, and every checksum is right.
 func simpleStream(data []byte, h Header) (stream []byte, ok bool) {
 	parts, err := readPNG(data)
 	if err != nil || h.Palette || parts.transparent || parts.palette != nil || parts.rules.animated() ||
 		parts.header[8] < 8 || !bytes.Equal(parts.header[10:13], []byte{0, 0, 0}) {
 		return nil, false
 	}
-	stage := 0 // 1 behind the header, 2 in the pixels, 3 behind them
+	stage := 0 // 1 after the header, 2 in the pixels, 3 after them
 	for i := len(pngMagic); ; {
 		kind, body, crc, next, err := chunk(data, i)
 		if err != nil || crc32.ChecksumIEEE(data[i+4:next-4]) != crc {
@@ -105,7 +106,7 @@ func simpleStream(data []byte, h Header) (stream []byte, ok bool) {
 			stage = 2
 		case name == "IEND":
 			return parts.pixels, stage > 1 && len(body) == 0
-		case kind[0]&0x20 == 0 || name == "tRNS" || stage == 0: // it counts, or is before the header
+		case kind[0]&0x20 == 0 || name == "tRNS" || stage == 0: // critical, or before the header
 			return nil, false
 		case stage == 2:
 			stage = 3
@@ -114,7 +115,7 @@ func simpleStream(data []byte, h Header) (stream []byte, ok bool) {
 	}
 }
 
-// unfilter undoes a row's filter in place.
+// unfilter undoes a row's filter in place. It returns false for an unknown filter.
 func unfilter(filter byte, row, above []byte, size int) bool {
 	above = above[:len(row)]
 	switch filter {
@@ -142,9 +143,9 @@ func unfilter(filter byte, row, above []byte, size int) bool {
 	return true
 }
 
-// unfilterPaeth undoes it for each size-th byte.
+// unfilterPaeth undoes the Paeth filter of every size-th byte.
 func unfilterPaeth(row, above []byte, size int) {
-	a, c := 0, 0 // left, left above
+	a, c := 0, 0 // left, above left
 	for i := 0; i < len(row); i += size {
 		b := int(above[i])
 		row[i] += paeth(a, b, c)

@@ -9,22 +9,22 @@ import (
 	"io"
 )
 
-// maxText is how much a compressed text or profile may hold (Pillow's MAX_TEXT_CHUNK), and
-// maxTexts all of them.
+// maxText limits the size of one compressed text or profile (Pillow's MAX_TEXT_CHUNK), maxTexts
+// that of all texts together.
 const (
 	maxText  = 1 << 20
 	maxTexts = 64 * maxText
 )
 
-// pngRules are what Pillow wants of chunks that are not pixels.
+// pngRules checks chunks other than pixels as Pillow does.
 type pngRules struct {
-	text         int  // bytes
+	text         int  // bytes of text so far
 	frames       int  // of an animation
-	sequence     int  // numbers that its chunks have used
-	partialFrame bool // the first frame of an animation is a part of the image
+	sequence     int  // next sequence number of its chunks
+	partialFrame bool // the first frame of an animation is smaller than the image
 }
 
-// animated says whether Pillow stops at the second frame.
+// animated reports whether Pillow stops at the second frame.
 func (r *pngRules) animated() bool { return r.frames > 0 }
 
 func (r *pngRules) check(kind, body, header []byte) error {
@@ -54,7 +54,7 @@ func (r *pngRules) check(kind, body, header []byte) error {
 	return nil
 }
 
-// shortestChunk is how many bytes a chunk must have.
+// shortestChunk is the minimum length of a chunk.
 func shortestChunk(kind, header []byte) int {
 	switch string(kind) {
 	case "IHDR":
@@ -92,7 +92,7 @@ func shortestTransparency(header []byte) int {
 	return 0
 }
 
-// compressed checks NAME 0 METHOD STREAM. A stream that is damaged counts as empty.
+// checkCompressed checks a body of NAME 0 METHOD STREAM. A damaged stream counts as empty.
 func (r *pngRules) checkCompressed(kind, body []byte) error {
 	name, rest, _ := bytes.Cut(body, []byte{0})
 	if string(kind) == "iCCP" && len(rest) == 0 {
@@ -115,6 +115,7 @@ func (r *pngRules) checkCompressed(kind, body []byte) error {
 	return r.addText(n)
 }
 
+// checkInternational checks the body of an iTXt chunk.
 func (r *pngRules) checkInternational(body []byte) error {
 	_, rest, ok := bytes.Cut(body, []byte{0})
 	if !ok || len(rest) < 2 {
@@ -136,6 +137,7 @@ func (r *pngRules) checkInternational(body []byte) error {
 	return r.addText(n)
 }
 
+// addText counts n more bytes of text.
 func (r *pngRules) addText(n int) error {
 	if r.text += n; r.text > maxTexts {
 		return fmt.Errorf("%w: more than %d bytes of text in a PNG", ErrTooLarge, maxTexts)
@@ -143,7 +145,7 @@ func (r *pngRules) addText(n int) error {
 	return nil
 }
 
-// textLength is the length of what a stream holds.
+// textLength is the length of a decompressed stream.
 func textLength(kind, stream []byte) (int, error) {
 	z, err := zlib.NewReader(bytes.NewReader(stream))
 	if err != nil {
@@ -159,6 +161,7 @@ func textLength(kind, stream []byte) (int, error) {
 	return int(n), nil
 }
 
+// checkAnimation checks the sequence numbers and frame rectangle of an animation's chunk.
 func (r *pngRules) checkAnimation(kind, body, header []byte) error {
 	be := binary.BigEndian
 	if be.Uint32(body) != uint32(r.sequence) {

@@ -6,19 +6,19 @@ import (
 	"io"
 )
 
-// storedChunks reads rows as the IDAT chunks of a PNG, not compressed, block by block: a copy of
-// them all would be as large as the image. storedEnd has to follow.
+// storedChunks reads rows as uncompressed IDAT chunks of a PNG, block by block: a copy of all rows
+// would be as large as the image. storedEnd must follow.
 type storedChunks struct {
 	rows  []byte
 	begun bool
-	chunk []byte // of what is left
+	chunk []byte // not read yet
 	buf   []byte
 }
 
-// storedBlock is the most that a stored block of deflate holds.
+// storedBlock is the largest stored block of deflate.
 const storedBlock = 1<<16 - 1
 
-// Read makes it an io.Reader.
+// Read implements io.Reader.
 func (s *storedChunks) Read(p []byte) (int, error) {
 	if len(s.chunk) == 0 {
 		if len(s.rows) == 0 {
@@ -31,7 +31,7 @@ func (s *storedChunks) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next makes the chunk of the next block.
+// next builds the chunk of the next block.
 func (s *storedChunks) next() {
 	block := s.rows[:min(len(s.rows), storedBlock)]
 	s.rows = s.rows[len(block):]
@@ -47,7 +47,7 @@ func (s *storedChunks) next() {
 	s.chunk = s.buf
 }
 
-// storedEnd is what ends the stream of rows: an empty last block and their checksum.
+// storedEnd ends the stream of rows: an empty last block and the checksum of the rows.
 func storedEnd(rows []byte) []byte {
 	return binary.BigEndian.AppendUint32([]byte{1, 0, 0, 0xFF, 0xFF}, adler32.Checksum(rows))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Processor applies a Recipe to samples. It belongs to one goroutine and is made for long
-// use; Close frees what it holds.
+// Processor applies a Recipe to samples. It is for one goroutine and for many samples; Close frees
+// its memory.
 type Processor struct {
 	recipe  Recipe
 	schema  formats.Schema
@@ -17,15 +17,15 @@ type Processor struct {
 	decoder Decoder
 	encoder Encoder
 	resizer Resampler
-	// pixels go from one of the buffers to the next.
+	// The image moves from one buffer to the next.
 	decoded, turned, scaled Image
 
 	transcoder  Transcoder
 	reservation Reservation
-	dropEarly   bool // what the image's way takes together is more than it may take
+	dropEarly   bool // all buffers together would exceed the image's limit
 
-	// Hold, if not nil, is asked whether there is room for n bytes that an image is made that is
-	// far larger than its file. If not, Process returns ErrLater.
+	// ReserveOutput, if not nil, is called before an output of n bytes that is far larger than its
+	// file. If it returns false, Process returns ErrPostponed.
 	ReserveOutput func(n int64) bool
 
 	warning     string
@@ -35,8 +35,8 @@ type Processor struct {
 	untiled     []string
 }
 
-// NewProcessor makes a Processor for samples of a schema. An error says what is wrong with
-// the recipe or the schema.
+// NewProcessor returns a Processor for samples of a schema, or an error about the recipe or the
+// schema.
 func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
 	return &Processor{recipe: r, schema: schema, image: schema.ImageIndex(), reservation: Reservation{OutputPixels: r.Resize.maxOutputPixels()}}, nil
 }
 
-// StopBy lets s end Process early, from now until Close.
+// StopBy makes s end Process early, from now until Close.
 func (p *Processor) StopBy(s *Stop) {
 	p.decoder.StopBy(s)
 	p.encoder.StopBy(s)
@@ -61,31 +61,31 @@ func (p *Processor) Close() {
 	p.transcoder.Close()
 }
 
-// Warning is what was odd about an image of the last sample, "" if nothing was: Pillow and
+// Warning says what was irregular about an image of the last sample, "" if nothing was. Pillow and
 // dsconv read it nevertheless.
 func (p *Processor) Warning() string { return p.warning }
 
-// Narrowed tells how an image of the last sample, of 16 bits a channel, lost some of them, as
+// Narrowed says how an image of the last sample, of 16 bits a channel, lost some of them, as
 // Decoder.Narrowed does; "" if none did.
 func (p *Processor) Narrowed() string { return p.narrowed }
 
-// Orientation is the EXIF orientation of the designated image of the last sample, as the
-// source has it: 1 to 8, 1 if it has none.
+// Orientation is the EXIF orientation of the last sample's main image in the source: 1 to 8, 1 if it
+// has none.
 func (p *Processor) Orientation() int { return p.orientation }
 
-// Tiled is how many images of the last sample Encode.Tiled made restart-tiled, and why the
-// others keep their bytes: one reason of few for each, valid until the next Process.
+// Tiled returns how many images of the last sample were tiled for Encode.Tiled, and for each other
+// image the reason why it keeps its bytes. The reasons are a small fixed set; the slice is valid
+// until the next Process.
 func (p *Processor) Tiled() (n int, untiled []string) { return p.tiled, p.untiled }
 
-// Process makes out what the recipe makes of in; in and out are different samples. What
-// stays as it is changes hands instead of being copied: in gets out's old buffers for it, so
-// that afterwards, also after an error, in's Values have unspecified contents, good only for
-// being filled again. The rest of in stays.
+// Process applies the recipe to in and writes the result to out, another sample. Values that stay
+// the same are swapped instead of copied: in gets out's old buffers. Afterwards, also after an
+// error, in's Values have unspecified contents and can only be filled again. The rest of in stays.
 //
-// Every image gets the recipe's colour, size and encoding. Further images and masks get the
-// geometry of the designated image, whatever their own size; masks are scaled by nearest,
-// keep their channels and depth, and are written raw where the images are, else as PNG.
-// Boxes are scaled, shifted and clipped to the image. An error names the field.
+// Every image gets the recipe's colour, size and encoding. Extra images and masks get the geometry
+// of the main image, whatever their own size. Masks are scaled with the nearest filter, keep their
+// channels and depth, and are written raw if the images are, otherwise as PNG. Boxes are scaled,
+// shifted and clipped to the image. An error names the field.
 func (p *Processor) Process(in, out *formats.Sample) error {
 	p.warning, p.narrowed, p.orientation, p.tiled, p.untiled = "", "", 1, 0, p.untiled[:0]
 	if len(in.Values) != len(p.schema) {
@@ -119,8 +119,8 @@ func (p *Processor) Process(in, out *formats.Sample) error {
 	return nil
 }
 
-// passThrough exchanges the values and fills in what the images' headers tell. JPEGs it tiles,
-// if that is wanted.
+// passThrough swaps the values and fills in types and shapes from the images' headers. It tiles
+// JPEGs if the recipe asks for it.
 func (p *Processor) passThrough(in, out *formats.Sample) error {
 	in.Values, out.Values = out.Values, in.Values
 	for i, f := range p.schema {
@@ -149,8 +149,9 @@ func (p *Processor) passThrough(in, out *formats.Sample) error {
 	return nil
 }
 
-// tile makes v, a JPEG, a restart-tiled one, by spare's memory. What cannot be tiled stays as
-// it is; it is an error if it is damaged, which its structure may not have shown.
+// tile replaces v, a JPEG, by a restart-tiled one in spare's memory. An image that cannot be tiled
+// keeps its bytes; if it is damaged, which its structure may not have shown, tile returns an
+// error.
 func (p *Processor) tile(v, spare *formats.Value) (err error) {
 	if p.reservation.ReserveImage(transcodeMemory(v.Data), len(v.Data), p.recipe.MaxPixels) != nil {
 		p.untiled = append(p.untiled, reasonMemory)
@@ -175,8 +176,8 @@ func (p *Processor) tile(v, spare *formats.Value) (err error) {
 	return err
 }
 
-// checked gives the header of a value whose structure is sound. What only looks damaged is
-// decoded to see: damaged is what Pillow does not read.
+// checkedHeader checks the structure of a value and returns its header. An image that looks damaged
+// is decoded: only what Pillow cannot read counts as damaged.
 func (p *Processor) checkedHeader(v *formats.Value) (Header, error) {
 	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
 		h, err := rawHeader(v)
@@ -200,8 +201,8 @@ func (p *Processor) checkedHeader(v *formats.Value) (Header, error) {
 	return h, p.checkDecodes(v, fault)
 }
 
-// decodes reports whether an image that is to be passed through can be decoded, and warns of
-// what is odd about it. What dsconv cannot decode passes with a warning.
+// checkDecodes returns an error if an image that is passed through cannot be decoded, and warns of
+// what is irregular about it. An image of an unsupported kind passes with a warning.
 func (p *Processor) checkDecodes(v *formats.Value, fault error) error {
 	o := DecodeOptions{Color: ColorKeep, MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
 	defer p.free()
@@ -212,7 +213,7 @@ func (p *Processor) checkDecodes(v *formats.Value, fault error) error {
 	case errors.Is(err, ErrUnsupported):
 		return p.warn("not checked: " + err.Error())
 	case err != nil && fault != nil:
-		return fault // says more than the decoder, which sees bad pixels
+		return fault // it says more than the decoder, which sees bad pixels
 	case err != nil:
 		return err
 	case fault != nil:
@@ -221,7 +222,7 @@ func (p *Processor) checkDecodes(v *formats.Value, fault error) error {
 	return p.warn(p.decoder.Warning())
 }
 
-// warn keeps what is odd about an image; with Recipe.Strict it is an error.
+// warn keeps a warning about an image; with Recipe.Strict it is an error.
 func (p *Processor) warn(what string) error {
 	if what == "" {
 		return nil
@@ -233,8 +234,8 @@ func (p *Processor) warn(what string) error {
 	return nil
 }
 
-// pixels decodes, turns, scales and encodes one image or mask. The designated image, which
-// comes first, decides g.
+// processImage decodes, turns, scales and encodes one image or mask. The main image comes first and
+// decides g.
 func (p *Processor) processImage(out, in *formats.Value, kind formats.Kind, g *geometry) error {
 	o := DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
 	filter, enc := p.recipe.filter(), p.recipe.Encode
@@ -289,7 +290,7 @@ func (p *Processor) processImage(out, in *formats.Value, kind formats.Kind, g *g
 	return p.encoder.Encode(out, m, enc, p.recipe.Zstd)
 }
 
-// plan decides what becomes of a sample's images, by the header of the designated one.
+// planGeometry plans the geometry of a sample's images by the header of the main one.
 func (p *Processor) planGeometry(g *geometry, v *formats.Value) error {
 	h, err := p.decoder.Inspect(v)
 	if err != nil {
@@ -300,8 +301,8 @@ func (p *Processor) planGeometry(g *geometry, v *formats.Value) error {
 	return nil
 }
 
-// OutputSchema is the schema of what Process gives. Shape of an image is set where it is
-// sure to be the same for all samples, so for raw pixels of a fixed size, and nil elsewhere.
+// OutputSchema is the schema of the samples that Process returns. The shape of an image is set if it
+// is the same for all samples, that is for raw pixels of a fixed size, and nil otherwise.
 func (p *Processor) OutputSchema() formats.Schema {
 	s := slices.Clone(p.schema)
 	if p.recipe.keepsPixels() {
@@ -315,8 +316,7 @@ func (p *Processor) OutputSchema() formats.Schema {
 	return s
 }
 
-// output is the element type and shape that the recipe gives a field's images, as far as it
-// fixes them.
+// output is the element type of a field's images, and their shape if the recipe fixes it.
 func (r Recipe) output(f formats.Field) (d formats.DType, shape []int) {
 	h, w, c := -1, -1, -1
 	if len(f.Shape) == 3 {

@@ -6,7 +6,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// pixels is the most that an image is made by r, 0 if that depends on the image.
+// maxOutputPixels is the largest number of pixels of a resized image, 0 if that depends on the
+// image.
 func (r Resize) maxOutputPixels() int {
 	switch r.Mode {
 	case ResizeExact, ResizeFit, ResizeCover:
@@ -17,7 +18,8 @@ func (r Resize) maxOutputPixels() int {
 	return 0
 }
 
-// reserve tells the room what will be made of an image besides its pixels.
+// reserve plans the memory of an image's processing, without decoding, and asks ReserveOutput for
+// that of the result.
 func (p *Processor) reserve(v *formats.Value, o DecodeOptions, g *geometry, enc Encode, f Filter) error {
 	h, err := p.decoder.Inspect(v)
 	if err != nil {
@@ -57,11 +59,11 @@ func (p *Processor) reserve(v *formats.Value, o DecodeOptions, g *geometry, enc 
 	return nil
 }
 
-// work adds up what an image takes: all that is made of it beside what decoding takes, and the most
-// at once if each image goes as soon as the next is made of it.
+// memoryEstimate adds up the memory of an image's processing: rest is that of all steps after
+// decoding, peak is the most at once if each buffer is freed as soon as the next one is filled.
 type memoryEstimate struct{ decoding, rest, peak, last int64 }
 
-// newWork begins with the decoding of v, whose pixels take n bytes.
+// newMemoryEstimate begins with the decoding of v, whose pixels take n bytes.
 func newMemoryEstimate(v *formats.Value, h Header, o DecodeOptions, n int64) memoryEstimate {
 	decoding := int64(0)
 	if all := (Rect{W: h.W, H: h.H}); v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
@@ -72,15 +74,15 @@ func newMemoryEstimate(v *formats.Value, h Header, o DecodeOptions, n int64) mem
 	return memoryEstimate{decoding: decoding, peak: decoding, last: n}
 }
 
-// step makes an image of made bytes of the last one, which takes n more.
-func (w *memoryEstimate) step(made, n int64) {
-	w.rest += made + n
-	w.peak = max(w.peak, w.last+made+n)
-	w.last = made
+// step adds a step that turns the last buffer into one of out bytes and needs n bytes of scratch.
+func (w *memoryEstimate) step(out, n int64) {
+	w.rest += out + n
+	w.peak = max(w.peak, w.last+out+n)
+	w.last = out
 }
 
-// plans decides whether images of the way from file to result are kept as buffers for the next
-// image: not if there is no room for all of them.
+// chooseBuffers decides whether the buffers of the steps are kept for the next image: not if all of
+// them together exceed the limit.
 func (p *Processor) chooseBuffers(w memoryEstimate, size, maxPixels int) {
 	p.reservation.Extra = w.rest
 	_, err := p.reservation.amount(w.decoding, size, maxPixels)
@@ -89,7 +91,7 @@ func (p *Processor) chooseBuffers(w memoryEstimate, size, maxPixels int) {
 	}
 }
 
-// leave drops what was used for the last time, if there is no room for all.
+// dropUsed frees buffers that are not needed any more, if not all can be kept.
 func (p *Processor) dropUsed(used ...*Image) {
 	if !p.dropEarly {
 		return
@@ -102,11 +104,11 @@ func (p *Processor) dropUsed(used ...*Image) {
 	debug.FreeOSMemory()
 }
 
-// room is about how many bytes it takes to encode an image, the result among them.
+// memory estimates the bytes that encoding an image takes, with the result.
 func (e Encode) memory(h, w, c int, d formats.DType) int64 {
 	switch {
 	case e.Encoding == formats.Raw:
-		return imageBytes(h, w, 2*c*d.Size()) // and a copy that the writer makes
+		return imageBytes(h, w, 2*c*d.Size()) // and a copy by the writer
 	case e.Encoding == formats.PNG:
 		return imageBytes(pngFilters+3, w, c*d.Size()) // rows
 	case e.Optimize || e.Progressive:
@@ -115,7 +117,7 @@ func (e Encode) memory(h, w, c int, d formats.DType) int64 {
 	return 0
 }
 
-// coefficients is how many bytes those of a pixel take.
+// coefficientBytes is the memory of a pixel's coefficients.
 func (e Encode) coefficientBytes(channels int) int {
 	switch {
 	case channels == 1:
@@ -128,8 +130,8 @@ func (e Encode) coefficientBytes(channels int) int {
 	return 3
 }
 
-// tileRoom is what it takes to transcode a JPEG: its coefficients, and those of the result,
-// which are compared with them.
+// transcodeMemory is the memory that transcoding a JPEG takes: its coefficients, and those of the
+// result, which are compared with them.
 func transcodeMemory(data []byte) int64 {
 	if formats.Sniff(data) != formats.JPEG {
 		return 0
@@ -138,7 +140,7 @@ func transcodeMemory(data []byte) int64 {
 	return 2 * int64(n)
 }
 
-// free gives back what the image took.
+// free releases the image's memory.
 func (p *Processor) free() {
 	if p.reservation.Large() {
 		p.decoder.Shrink()
@@ -151,7 +153,7 @@ func (p *Processor) free() {
 	p.reservation.Release()
 }
 
-// Shrink drops large buffers.
+// Shrink frees large buffers.
 func (e *Encoder) Shrink() {
 	r := &e.png.rows
 	r.blank = dropLarge(r.blank)

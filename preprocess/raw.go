@@ -8,7 +8,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// decodeRaw makes dst the pixels of raw or raw+zstd.
+// decodeRaw decodes raw or raw+zstd to dst.
 func (d *Decoder) decodeRaw(dst *Image, v *formats.Value, o DecodeOptions) error {
 	h, err := rawHeader(v)
 	if err != nil {
@@ -48,7 +48,7 @@ func (d *Decoder) decodeRaw(dst *Image, v *formats.Value, o DecodeOptions) error
 	return nil
 }
 
-// rawRoom is decodeRoom of raw pixels.
+// rawMemory is decodeMemory of raw pixels.
 func rawMemory(v *formats.Value, h Header, r Rect, o DecodeOptions) int64 {
 	own := h.C * h.DType.Size()
 	n := imageBytes(r.H, r.W, own+o.pixelSize(h))
@@ -58,7 +58,7 @@ func rawMemory(v *formats.Value, h Header, r Rect, o DecodeOptions) int64 {
 	return n
 }
 
-// rawHeader is the header of raw pixels, which their Value holds.
+// rawHeader returns the header of raw pixels, which their Value records.
 func rawHeader(v *formats.Value) (Header, error) {
 	h := Header{C: 1, DType: v.DType, Orientation: 1}
 	switch len(v.Shape) {
@@ -74,8 +74,8 @@ func rawHeader(v *formats.Value) (Header, error) {
 	return h, nil
 }
 
-// Elements gives the elements of a tensor: of a raw one its own bytes, of one that is raw+zstd
-// memory that is valid until the Decoder's next use.
+// Elements returns the elements of a tensor: the bytes of v if it is raw; for raw+zstd, memory that
+// is valid until the Decoder's next use.
 func (d *Decoder) Elements(v *formats.Value) ([]byte, error) {
 	if v.Encoding != formats.RawZstd {
 		return v.Data, nil
@@ -83,14 +83,14 @@ func (d *Decoder) Elements(v *formats.Value) ([]byte, error) {
 	want, most := uint64(v.DType.Size()), uint64(max(unreservedBytes, unreservedRatio*len(v.Data)))
 	for _, n := range v.Shape {
 		if n < 0 || n > 0 && want > most/uint64(n) {
-			return nil, fmt.Errorf("%w: a tensor of shape %v of %d bytes", ErrTooLarge, v.Shape, len(v.Data))
+			return nil, fmt.Errorf("%w: a tensor of shape %v in %d bytes", ErrTooLarge, v.Shape, len(v.Data))
 		}
 		want *= uint64(n)
 	}
 	return d.unzstd(v.Data, want)
 }
 
-// unzstd decompresses to scratch memory, never to more than is wanted.
+// unzstd decompresses want bytes to scratch memory, never more.
 func (d *Decoder) unzstd(data []byte, want uint64) ([]byte, error) {
 	var frame zstd.Header
 	if err := frame.Decode(data); err != nil {
@@ -106,8 +106,8 @@ func (d *Decoder) unzstd(data []byte, want uint64) ([]byte, error) {
 		}
 		d.zstd = z
 	}
-	// A frame need not state its size: it is decompressed into what its shape takes and no more.
-	const slack = 64 // with which zstd decodes the last block as fast as the others
+	// A frame need not record its size: it is decompressed into as much memory as its shape takes.
+	const slack = 64 // lets zstd decode the last block as fast as the others
 	d.scratch[0].Pix = grow(d.scratch[0].Pix, int(want)+slack)
 	pix, err := d.zstd.DecodeAll(data, d.scratch[0].Pix[:0])
 	if err != nil {

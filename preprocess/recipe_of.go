@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// RecipeOf reads what Map gave. Options of others in m are left alone.
+// ParseRecipe reads the result of Map. It ignores unknown options.
 func ParseRecipe(m map[string]string) (r Recipe, err error) {
 	parse := func(key string, set func(value string) error) {
 		if value, ok := m[key]; ok && err == nil {
@@ -27,7 +27,7 @@ func ParseRecipe(m map[string]string) (r Recipe, err error) {
 	parse("strip", func(v string) (err error) { r.Strip, err = strconv.ParseBool(v); return err })
 	parse("check", func(v string) error {
 		if r.Decode = v == "decode"; !r.Decode {
-			return fmt.Errorf("%q: only decode is known", v)
+			return fmt.Errorf("%q: the only value is decode", v)
 		}
 		return nil
 	})

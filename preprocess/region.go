@@ -6,20 +6,20 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// jpegRequest says what of a JPEG is decoded, and how.
+// jpegRequest is the region of a JPEG to decode, and how.
 type jpegRequest struct {
 	w, h        int  // of the whole image
 	channels    int  // 1 or 3
-	scale       int  // 1, 2, 4 or 8: the image is decoded so many times smaller
+	scale       int  // 1, 2, 4 or 8: the image is scaled down by so much
 	region      Rect // of the scaled image
 	fast        bool
-	libjpegOnly bool // by libjpeg alone, to compare with
+	libjpegOnly bool // without our Huffman decoder, for tests to compare with
 }
 
-// Area is a part of an image with edges between pixels: from (X0, Y0) to (X1, Y1).
+// Area is a rectangle of an image, from (X0, Y0) to (X1, Y1), whose edges may lie inside pixels.
 type Area struct{ X0, Y0, X1, Y1 float64 }
 
-// orient moves a area of an h by w image as orient moves its pixels.
+// oriented moves an area of an h by w image as Orient moves its pixels.
 func (b Area) oriented(h, w, orientation int) Area {
 	if b == (Area{}) {
 		return b
@@ -28,11 +28,11 @@ func (b Area) oriented(h, w, orientation int) Area {
 	return Area{t[0], t[1], t[2], t[3]}
 }
 
-// Area is where the wanted region lies in the image that was decoded last: all of it, but for
-// pixels at the edges that Fast made of the region and its surroundings.
+// Area returns where the requested region lies in the last decoded image: all of it, except that with
+// Fast, pixels at the edges may also cover surroundings of the region.
 func (d *Decoder) Area() Area { return d.area }
 
-// Inspect is the header of v, which is an encoded image or raw pixels.
+// Inspect returns the header of v, an encoded image or raw pixels.
 func (d *Decoder) Inspect(v *formats.Value) (Header, error) {
 	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
 		return rawHeader(v)
@@ -41,7 +41,7 @@ func (d *Decoder) Inspect(v *formats.Value) (Header, error) {
 	return h, err
 }
 
-// Size is the height and width of what Decode gives without Region; it reads the header alone.
+// Size returns the height and width of Decode's result without Region. It reads only the header.
 func (d *Decoder) Size(v *formats.Value, o DecodeOptions) (h, w int, err error) {
 	head, err := d.Inspect(v)
 	if err != nil {
@@ -54,7 +54,7 @@ func (d *Decoder) Size(v *formats.Value, o DecodeOptions) (h, w int, err error) 
 	return h, w, nil
 }
 
-// region is the part of the stored image that o asks for.
+// storedRegion is the rectangle of the stored image that o asks for.
 func (o DecodeOptions) storedRegion(h Header) (Rect, error) {
 	all := Rect{W: h.W, H: h.H}
 	if o.Region == (Rect{}) {
@@ -71,7 +71,7 @@ func (o DecodeOptions) storedRegion(h Header) (Rect, error) {
 	return storedRect(o.Region, uprightH, uprightW, orientation), nil
 }
 
-// storedRect finds where the part r of the upright image, which has h by w pixels, is stored.
+// storedRect returns where the rectangle r of the upright image, of h by w pixels, is stored.
 func storedRect(r Rect, h, w, orientation int) Rect {
 	inverse := orientation
 	switch orientation {
@@ -84,29 +84,28 @@ func storedRect(r Rect, h, w, orientation int) Rect {
 	return Rect{X: int(b[0]), Y: int(b[1]), W: int(b[2] - b[0]), H: int(b[3] - b[1])}
 }
 
-// scale is how many times smaller an image may be decoded of which the part r is to become
-// no less than least in height and width.
+// scaleDenominator is by how much an image may be scaled down while decoding so that its rectangle r
+// keeps at least MinW by MinH pixels.
 func (o DecodeOptions) scaleDenominator(r Rect) int {
 	if !o.Fast || !HasLibjpegTurbo || o.MinH <= 0 || o.MinW <= 0 {
 		return 1
 	}
-	least := Rect{W: o.MinW, H: o.MinH}
 	for n := 8; n > 1; n /= 2 {
-		if r.W/n >= least.W && r.H/n >= least.H {
+		if r.W/n >= o.MinW && r.H/n >= o.MinH {
 			return n
 		}
 	}
 	return 1
 }
 
-// shrink is the part of the image, scaled to one n-th of h by w pixels, that holds r, and
-// where in it r lies.
+// scaledDown returns the rectangle that contains r in the image of h by w pixels scaled down by n,
+// and where r lies in it.
 func (r Rect) scaledDown(n, h, w int) (Rect, Area) {
 	x, y := r.X/n, r.Y/n
 	right, bottom := min((r.X+r.W+n-1)/n, (w+n-1)/n), min((r.Y+r.H+n-1)/n, (h+n-1)/n)
-	part := Rect{X: x, Y: y, W: right - x, H: bottom - y}
+	region := Rect{X: x, Y: y, W: right - x, H: bottom - y}
 	at := func(pixel, from int) float64 { return float64(pixel)/float64(n) - float64(from) }
-	return part, Area{X0: at(r.X, x), Y0: at(r.Y, y), X1: at(r.X+r.W, x), Y1: at(r.Y+r.H, y)}
+	return region, Area{X0: at(r.X, x), Y0: at(r.Y, y), X1: at(r.X+r.W, x), Y1: at(r.Y+r.H, y)}
 }
 
 // decodeJPEG decodes the rectangle r of a JPEG to dst. With restart markers, the tiles around r
@@ -124,7 +123,7 @@ func (d *Decoder) decodeJPEG(dst *Image, data []byte, h Header, r Rect, o Decode
 	if warning, err := d.jpeg.decode(dst, data, q); err == nil && warning == "" || EndsRun(err) {
 		return err
 	}
-	part := q.region
+	region := q.region
 	q.region = all
 	if err := d.reserveMore(imageBytes(h.H/n+1, h.W/n+1, q.channels)); err != nil {
 		return err
@@ -132,6 +131,6 @@ func (d *Decoder) decodeJPEG(dst *Image, data []byte, h Header, r Rect, o Decode
 	if d.warning, err = d.jpeg.decode(&d.scratch[3], data, q); err != nil {
 		return err
 	}
-	d.scratch[3].crop(dst, part)
+	d.scratch[3].crop(dst, region)
 	return nil
 }

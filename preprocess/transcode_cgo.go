@@ -15,14 +15,15 @@ import (
 // DecoderVersion is the version of the decoder that DecoderName names.
 func DecoderVersion() string { return C.GoString(C.dsconv_jpeg_version()) }
 
-// jpegTranscoder holds libjpeg-turbo's and the coder's memory, made at the first image.
+// jpegTranscoder holds the memory of libjpeg-turbo and the Huffman coder, allocated at the first
+// image.
 type jpegTranscoder struct {
 	c    *C.dsconv_transcoder
 	stop *Stop
 }
 
 // append appends src's coefficients as one scan with a restart marker every interval MCUs,
-// behind the marker segments meta.
+// after the marker segments meta.
 func (t *jpegTranscoder) append(dst, src, meta []byte, interval int) ([]byte, error) {
 	if t.c == nil {
 		if t.c = C.dsconv_transcoder_new(); t.c == nil {
@@ -31,7 +32,7 @@ func (t *jpegTranscoder) append(dst, src, meta []byte, interval int) ([]byte, er
 	}
 	var out *C.uint8_t
 	var n C.size_t
-	//nolint:gocritic // what cgo generates for &out and &n looks like comparing a thing with itself
+	//nolint:gocritic // what cgo generates for &out and &n looks like comparing a value with itself
 	rc := C.dsconv_transcode(t.c, (*C.uint8_t)(unsafe.SliceData(src)), C.size_t(len(src)),
 		(*C.uint8_t)(unsafe.SliceData(meta)), C.size_t(len(meta)), C.uint(interval), t.stop.pointer(), &out, &n)
 	switch rc {
@@ -44,7 +45,7 @@ func (t *jpegTranscoder) append(dst, src, meta []byte, interval int) ([]byte, er
 	case C.DSCONV_SCANS:
 		return dst, &NotTiledError{Reason: reasonScans}
 	case C.TRANSCODE_DIFFERS:
-		return dst, fmt.Errorf("tile JPEG: the check of what was written failed: %s", C.GoString(C.dsconv_transcoder_text(t.c)))
+		return dst, fmt.Errorf("tile JPEG: the written file does not read back as the source: %s", C.GoString(C.dsconv_transcoder_text(t.c)))
 	}
 	return dst, fmt.Errorf("tile: %w", libjpegError(rc, C.dsconv_transcoder_text(t.c)))
 }
