@@ -122,7 +122,7 @@ func fromHSV(h, s, v uint8) (r, g, b uint8) {
 	}
 }
 
-// round is C's round for what is not negative.
+// round is C's round for values that are not negative.
 func round(x float64) uint8 { return uint8(x + 0.5) }
 
 // sixths are the position of each 8-bit hue in the hexagon of hues: the sector, the distance from

@@ -21,8 +21,8 @@ import (
 // or "image/jpeg", whose pixels differ slightly.
 const DecoderName = "libjpeg-turbo"
 
-// HasLibjpegTurbo says whether JPEGs can be written with options besides their quality: sampling,
-// optimal tables, progressive, restart markers. What sets an Interval by default asks it.
+// HasLibjpegTurbo reports whether this build has libjpeg-turbo, and so can decode JPEGs fast and
+// scaled (DecodeOptions.Fast), tile them, and write them with options besides their quality.
 const HasLibjpegTurbo = true
 
 // checkBuild returns an error if e needs another build.

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-// fill_fast makes the entries of all LOOK bits that begin with a code.
+// fill_fast fills the entries of all LOOKAHEAD bits that begin with a code.
 static void fill_fast(codes *t, int code, int length, int symbol) {
-  int rest = LOOK - length, size = symbol & 15;
+  int rest = LOOKAHEAD - length, size = symbol & 15;
   int32_t e = entry(length, symbol), *at = t->fast + (code << rest);
   if (size == 0 || size > rest) {
     for (int i = 0; i < 1 << rest; i++)
@@ -20,11 +20,11 @@ static void fill_fast(codes *t, int code, int length, int symbol) {
 }
 
 void dsconv_fill_skip(codes *t) {
-  for (int i = 0; i < 1 << LOOK; i++) {
+  for (int i = 0; i < 1 << LOOKAHEAD; i++) {
     int used = 0, coefficients = 0, ends = 0;
     while (!ends) {
-      int32_t e = t->fast[i << used & ((1 << LOOK) - 1)];
-      if (e == 0 || used + all_bits(e) > LOOK)
+      int32_t e = t->fast[i << used & ((1 << LOOKAHEAD) - 1)];
+      if (e == 0 || used + all_bits(e) > LOOKAHEAD)
         break;
       used += all_bits(e);
       ends = ends_block(e);
@@ -52,7 +52,7 @@ int dsconv_make_codes(codes *t, const JHUFF_TBL *from, int max_size) {
     for (int i = 0; i < n; i++, code++, k++) {
       if ((from->huffval[k] & 15) > max_size) {
         return 0;
-      } else if (length <= LOOK) {
+      } else if (length <= LOOKAHEAD) {
         fill_fast(t, code, length, from->huffval[k]);
       }
     }

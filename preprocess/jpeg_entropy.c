@@ -13,7 +13,7 @@ const uint8_t entropy_natural[64] = {
     30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
 };
 
-// A token is the table and symbol in the upper half, the bits that follow its code below.
+// A token has the table and symbol in the upper half, the bits that follow its code in the lower.
 enum { EOB = 0, ZRL = 0xF0, BLOCK_TOKENS = 66 };
 static const uint32_t RESTART = 0xFFFFFFFF;
 
@@ -53,7 +53,7 @@ int entropy_reserve(entropy_coder *e, size_t blocks) {
   return 1;
 }
 
-// nonzero has bit k set where the coefficient at k in zigzag order is not 0.
+// nonzero returns a mask with bit k set if the coefficient at k in zigzag order is not 0.
 static inline uint64_t nonzero(const entropy_coder *e, const int16_t *b) {
   uint64_t mask = 0;
   for (int row = 0; row < 8; row += 2) {
@@ -111,8 +111,8 @@ void entropy_restart(entropy_coder *e) {
   e->restarts++;
 }
 
-// code_lengths counts the codes of each length of the Huffman code of T.81, figure K.1, before
-// lengths are limited. sizes are the symbols' own; the last one is the reserved code point.
+// code_lengths counts the codes of each length in the Huffman code of T.81, figure K.1, before lengths
+// are limited. sizes are the lengths of the symbols; the last one is the reserved code point.
 static void code_lengths(const uint32_t *counts, uint8_t *sizes, int *lengths) {
   uint64_t weight[ENTROPY_SYMBOLS + 1];
   int next[ENTROPY_SYMBOLS + 1], live[ENTROPY_SYMBOLS + 1], n = 0;
@@ -124,7 +124,7 @@ static void code_lengths(const uint32_t *counts, uint8_t *sizes, int *lengths) {
       live[n++] = i;
   }
   while (n > 1) {
-    int a = -1, b = -1; // places of the two lightest, the later of equal ones
+    int a = -1, b = -1; // positions of the two smallest weights, the later of equal ones
     for (int i = 0; i < n; i++) {
       if (a < 0 || weight[live[i]] <= weight[live[a]])
         b = a, a = i;
@@ -148,8 +148,8 @@ static void code_lengths(const uint32_t *counts, uint8_t *sizes, int *lengths) {
 
 enum { LONGEST = 64 }; // counts of 32 bits make no longer code
 
-// best makes the table of T.81, K.2, with lengths limited to 16 bits by figure K.3.
-static void best(const uint32_t *counts, entropy_table *t) {
+// best_table builds the table of T.81, K.2, with lengths limited to 16 bits by figure K.3.
+static void best_table(const uint32_t *counts, entropy_table *t) {
   uint8_t sizes[ENTROPY_SYMBOLS + 1];
   int lengths[LONGEST + 1] = {0};
   memset(t, 0, sizeof *t);
@@ -183,16 +183,16 @@ size_t entropy_tables(entropy_coder *e) {
   for (int i = 0; i < ENTROPY_TABLES; i++) {
     const uint32_t *counts = e->counts + i * ENTROPY_SYMBOLS;
     entropy_table *t = &e->tables[i];
-    best(counts, t);
+    best_table(counts, t);
     for (int size = 1, n = 0; size <= 16; size++)
       for (int j = 0; j < t->counts[size]; j++, n++)
         bits += (uint64_t)counts[t->symbols[n]] * (unsigned)(size + (t->symbols[n] & 15));
   }
-  // Every byte may need another stuffed behind it; a restart marker takes 2 and fills one up.
+  // Every byte may need a stuffed zero byte; a restart marker takes 2 bytes and pads one.
   return bits / 4 + 4 * (size_t)e->restarts + 64;
 }
 
-// put adds the lower bits of a code to the 64 that are on their way out.
+// writer collects bits before they are written as bytes.
 typedef struct {
   uint8_t *out;
   uint64_t bits;
@@ -215,7 +215,7 @@ static inline void put_bytes(writer *w) {
   }
 }
 
-// finish fills the last byte up with ones.
+// finish pads the last byte with ones.
 static void finish(writer *w) {
   unsigned fill = -w->n & 7;
   w->bits = w->bits << fill | ((1u << fill) - 1);

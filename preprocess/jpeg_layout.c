@@ -7,7 +7,7 @@
 #include <jerror.h>
 #include <jpegint.h>
 
-// The probe is a grey image of 64x8 pixels: 8 blocks, of which the data hold two.
+// The probe is a grey image of 64x8 pixels: 8 blocks, of which the data contain two.
 enum { BLOCKS = 8, SOF = 72, PROGRESSIVE = 0xC2 };
 
 typedef struct {
@@ -20,7 +20,7 @@ typedef struct {
 static void on_error(j_common_ptr c) { longjmp(((probe *)c->client_data)->jump, 1); }
 static void ignore_message(j_common_ptr c, int level) { (void)c, (void)level; }
 
-static size_t make(uint8_t *p, int frame) {
+static size_t build_probe(uint8_t *p, int frame) {
   static const uint8_t
       after[] = {0xFF, 0xC0, 0, 11, 8,    0,    8, 0, 8 * BLOCKS, 1, 1, 0x11, 0, // the frame
                  0xFF, 0xC4, 0, 20, 0x00, 1,    0, 0, 0,          0, 0, 0,    0,  0, 0,    0,    0,   0,
@@ -36,7 +36,7 @@ static size_t make(uint8_t *p, int frame) {
 }
 
 static void start(probe *p, int frame) {
-  size_t n = make(p->data, frame);
+  size_t n = build_probe(p->data, frame);
   jpeg_create_decompress(&p->c);
   jpeg_mem_src(&p->c, p->data, (unsigned long)n);
   jpeg_read_header(&p->c, TRUE);
@@ -47,8 +47,9 @@ static void read_row(probe *p) {
   jpeg_read_scanlines(&p->c, &row, 1);
 }
 
-// Where libjpeg says that an image has several scans, and that the data of one end too early.
-static int tells(probe *p) {
+// flags_work checks the fields in which libjpeg says that an image has several scans, and that the data
+// ended too early.
+static int flags_work(probe *p) {
   start(p, PROGRESSIVE);
   int progressive = p->c.inputctl->has_multiple_scans;
   jpeg_destroy_decompress(&p->c);
@@ -62,7 +63,7 @@ static int tells(probe *p) {
 
 typedef struct {
   struct jpeg_entropy_decoder decoder;
-  uint64_t room[8]; // for what a library of another layout looks at
+  uint64_t padding[8]; // in case the library has a larger struct
   int calls;
 } counter;
 
@@ -72,8 +73,8 @@ static boolean count(j_decompress_ptr c, JBLOCKROW *blocks) {
   return TRUE;
 }
 
-// What is put in the place of libjpeg's Huffman decoder is called, once for each block.
-static int calls(probe *p) {
+// hook_works checks that a function that replaces libjpeg's Huffman decoder is called once a block.
+static int hook_works(probe *p) {
   counter n = {0};
   start(p, 0xC0);
   if (!jpeg_start_decompress(&p->c))
@@ -93,7 +94,7 @@ static int is_as_compiled(int (*test)(probe *)) {
   p.err.emit_message = ignore_message;
   p.c.client_data = &p;
   int ok = 0;
-  // The number of messages is another in most versions whose layout is.
+  // Most versions with another layout also have another number of messages.
   if (p.err.last_jpeg_message == JMSG_LASTMSGCODE - 1 && setjmp(p.jump) == 0)
     ok = test(&p);
   jpeg_destroy_decompress(&p.c);
@@ -101,13 +102,13 @@ static int is_as_compiled(int (*test)(probe *)) {
 }
 
 const char *dsconv_jpeg_layout_differs(void) {
-  static int known = -1;
-  int same = __atomic_load_n(&known, __ATOMIC_RELAXED);
+  static int cached = -1;
+  int same = __atomic_load_n(&cached, __ATOMIC_RELAXED);
   if (same < 0) {
-    same = is_as_compiled(tells) && is_as_compiled(calls);
-    __atomic_store_n(&known, same, __ATOMIC_RELAXED);
+    same = is_as_compiled(flags_work) && is_as_compiled(hook_works);
+    __atomic_store_n(&cached, same, __ATOMIC_RELAXED);
   }
-  return same ? NULL : "the libjpeg that is loaded is not laid out as the one that dsconv was built for";
+  return same ? NULL : "the loaded libjpeg has another internal layout than the one dsconv was built for";
 }
 
 #else

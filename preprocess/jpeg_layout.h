@@ -1,5 +1,5 @@
-// Whether the libjpeg that is loaded is laid out as its header jpegint.h said at compile time. That
-// header is private: libraries of one soname differ in it.
+// Checks whether the loaded libjpeg has the layout of its header jpegint.h at compile time. That header
+// is private: libraries with the same soname differ in it.
 #ifndef DSCONV_JPEG_LAYOUT_H
 #define DSCONV_JPEG_LAYOUT_H
 
@@ -15,8 +15,8 @@
 #endif
 #endif
 
-// dsconv_jpeg_layout_differs says why nothing can be put in the place of a part of libjpeg, or gives
-// NULL. It tries it out, once.
+// dsconv_jpeg_layout_differs returns the reason why libjpeg's Huffman decoder cannot be replaced, or NULL
+// if it can. It tries it out once.
 const char *dsconv_jpeg_layout_differs(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// libjpeg calls its entropy decoder through a table of functions, which jpegint.h describes.
+// libjpeg calls its entropy decoder through function pointers, which jpegint.h declares.
 #if CAN_ATTACH
 #include <jpegint.h>
 
@@ -13,9 +13,9 @@
 
 enum { MAX_BLOCKS = 10 };
 
-// bits are where the data are read: the upper n of acc were read and not used. pad of them, the
-// last, are made up: the data ended. Functions take and give it by value, so that the compiler
-// keeps it in registers.
+// bits is the read position: the upper n bits of acc were read but not used. The last pad of them are
+// padding after the end of the data. Functions pass and return it by value, so that the compiler keeps
+// it in registers.
 typedef struct {
   uint64_t acc;
   int n, pad;
@@ -23,7 +23,7 @@ typedef struct {
 } bits;
 
 struct dsconv_scan {
-  struct jpeg_entropy_decoder entropy; // first: it is what libjpeg knows
+  struct jpeg_entropy_decoder entropy; // must be first: libjpeg uses it
   jmp_buf *jump;
   int gave_up;
 
@@ -33,16 +33,16 @@ struct dsconv_scan {
   codes tables[8];
   int blocks; // of an MCU
   codes *dc[MAX_BLOCKS], *ac[MAX_BLOCKS];
-  int dc_only; // whether the image is made so small that nothing else counts
+  int dc_only; // whether the image is scaled down so far that only DC is used
   int component[MAX_BLOCKS];
   int last_dc[MAX_COMPS_IN_SCAN];
 
-  JDIMENSION row, total, first, last; // MCUs: of a row, of the scan; the columns that are used
-  JDIMENSION asked, next;             // the MCU that libjpeg asks for next, and the one at acc
+  JDIMENSION row, total, first, last; // MCUs of a row, of the scan; the first and last used column
+  JDIMENSION asked, next;             // the MCU that libjpeg asks for next, and the one at in
   JDIMENSION interval;                // of restart markers, or 0
-  int at_start;                       // whether next is the first after a marker, or of all
-  const uint8_t **starts;             // of the runs between them, as far as they are known
-  JDIMENSION known, starts_cap;
+  int at_start;                       // whether next is the first MCU of the scan or after a marker
+  const uint8_t **starts;             // of the intervals, as far as they were found
+  JDIMENSION starts_found, starts_cap;
 };
 
 static void give_up(dsconv_scan *s) {
@@ -54,10 +54,10 @@ static const int natural[DCTSIZE2 + 16] = {
     0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7,
     14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39,
     46, 53, 60, 61, 54, 47, 55, 62, 63,
-    // A run of zeros may lead past the end; that is found out after the block.
+    // A run of zeros may lead past the end of the block; the check follows after the block.
     63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63};
 
-// refill_slowly reads byte by byte: 0xFF 0x00 is a 0xFF of the data, other markers end it.
+// refill_slowly reads byte by byte: 0xFF 0x00 is a byte 0xFF of data, other markers end the data.
 static bits refill_slowly(bits b, const uint8_t *end) {
   b.acc = b.n == 0 ? 0 : b.acc & ~(uint64_t)0 << (64 - b.n);
   while (b.n <= 56) {
@@ -72,7 +72,7 @@ static bits refill_slowly(bits b, const uint8_t *end) {
   return b;
 }
 
-// refill makes n at least 56.
+// refill fills acc up to at least 56 bits.
 INLINE bits refill(bits b, const uint8_t *end) {
   if (end - b.at >= 8) {
     uint64_t x;
@@ -95,10 +95,10 @@ INLINE bits drop(bits b, int n) {
   return b;
 }
 
-// long_code is the entry of a code of more than LOOK bits, which acc begins with.
+// long_code returns the entry of a code of more than LOOKAHEAD bits at the start of acc.
 static __attribute__((noinline)) int32_t long_code(dsconv_scan *s, const codes *t, uint64_t acc) {
   uint32_t next = (uint32_t)(acc >> 48);
-  int length = LOOK + 1;
+  int length = LOOKAHEAD + 1;
   while (next >= t->limit[length])
     length++;
   if (length > 16)
@@ -106,9 +106,9 @@ static __attribute__((noinline)) int32_t long_code(dsconv_scan *s, const codes *
   return entry(length, t->symbols[(int)(next >> (16 - length)) + t->offset[length]]);
 }
 
-// look gives the entry of the code that comes next.
-INLINE int32_t look(dsconv_scan *s, bits b, const codes *t) {
-  int32_t e = t->fast[b.acc >> (64 - LOOK)];
+// next_code returns the entry of the next code.
+INLINE int32_t next_code(dsconv_scan *s, bits b, const codes *t) {
+  int32_t e = t->fast[b.acc >> (64 - LOOKAHEAD)];
   return __builtin_expect(e == 0, 0) ? long_code(s, t, b.acc) : e;
 }
 
@@ -119,15 +119,15 @@ INLINE int value(bits b, int32_t e) {
   return extend((int)(b.acc << (all_bits(e) - size) >> (64 - size)), size);
 }
 
-// ac decodes the AC coefficients of a block. A refill is enough for two codes with their values,
-// and to do it always is cheaper than to guess wrong whether it is needed.
+// ac decodes the AC coefficients of a block. A refill is enough for two codes with their values;
+// refilling always is cheaper than a mispredicted branch.
 INLINE bits ac(dsconv_scan *s, bits b, const codes *t, JCOEF *out) {
   const uint8_t *end = s->end;
   int k = 1;
   for (;;) {
     b = refill(b, end);
     for (int i = 0; i < 2; i++) {
-      int32_t e = look(s, b, t);
+      int32_t e = next_code(s, b, t);
       if (ends_block(e))
         return drop(b, all_bits(e));
       k += zeros(e);
@@ -142,19 +142,19 @@ INLINE bits ac(dsconv_scan *s, bits b, const codes *t, JCOEF *out) {
   }
 }
 
-// skip_ac reads past the AC coefficients of a block.
+// skip_ac skips the AC coefficients of a block.
 INLINE bits skip_ac(dsconv_scan *s, bits b, const codes *t) {
   const uint8_t *end = s->end;
   int k = 1;
   while (k < DCTSIZE2) {
     if (b.n < 32)
       b = refill(b, end);
-    int e = t->skip[b.acc >> (64 - LOOK)], ends = skip_ends(e), next = k + skip_coefficients(e);
+    int e = t->skip[b.acc >> (64 - LOOKAHEAD)], ends = skip_ends(e), next = k + skip_coefficients(e);
     if (e != 0 && next + ends <= DCTSIZE2) {
       b = drop(b, skip_bits(e));
       k = next;
     } else { // one by one to the end of the block
-      int32_t one = look(s, b, t);
+      int32_t one = next_code(s, b, t);
       b = drop(b, all_bits(one));
       ends = ends_block(one);
       k += ends ? 0 : zeros(one) + 1;
@@ -171,14 +171,14 @@ INLINE bits skip_ac(dsconv_scan *s, bits b, const codes *t) {
 INLINE bits dc(dsconv_scan *s, bits b, int i, int *v) {
   if (b.n < 32)
     b = refill(b, s->end);
-  int32_t e = look(s, b, s->dc[i]);
+  int32_t e = next_code(s, b, s->dc[i]);
   int *last = &s->last_dc[s->component[i]];
-  *v = *last = (int)((unsigned)*last + (unsigned)value(b, e)); // too large a sum wraps, as libjpeg's
+  *v = *last = (int)((unsigned)*last + (unsigned)value(b, e)); // wraps on overflow, as in libjpeg
   return drop(b, all_bits(e));
 }
 
-// mcu decodes an MCU to blocks that are all 0. Where out is NULL it reads past it, and past all but
-// the DC coefficients where nothing else is used.
+// mcu decodes an MCU to out, blocks of zeros. If out is NULL, it skips the MCU; if only DC is used, it
+// skips the other coefficients.
 static void mcu(dsconv_scan *s, JBLOCKROW *out) {
   bits b = s->in;
   for (int i = 0; i < s->blocks; i++) {
@@ -193,7 +193,7 @@ static void mcu(dsconv_scan *s, JBLOCKROW *out) {
   s->in = b;
 }
 
-// at_marker says whether all data up to a marker were used.
+// at_marker reports whether all data up to the marker were used; marker 0 stands for any.
 static int at_marker(dsconv_scan *s, int marker) {
   const uint8_t *at = s->in.at;
   if (s->in.n - s->in.pad >= 8 || s->end - at < 2 || at[0] != 0xFF)
@@ -206,7 +206,7 @@ static void go_to(dsconv_scan *s, const uint8_t *at) {
   memset(s->last_dc, 0, sizeof s->last_dc);
 }
 
-// advance reads one MCU, and the restart marker before it.
+// advance reads one MCU, with the restart marker before it.
 static void advance(dsconv_scan *s, JBLOCKROW *out) {
   if (s->interval > 0 && s->next % s->interval == 0 && !s->at_start) {
     if (!at_marker(s, 0xD0 + (int)((s->next / s->interval - 1) & 7)))
@@ -218,38 +218,38 @@ static void advance(dsconv_scan *s, JBLOCKROW *out) {
   s->next++;
 }
 
-// find finds where the run of MCUs begins, from those that are known on.
+// find returns the start of interval number run. It searches from the last start that was found.
 static const uint8_t *find(dsconv_scan *s, JDIMENSION run) {
-  while (s->known <= run) {
-    const uint8_t *p = s->starts[s->known - 1];
+  while (s->starts_found <= run) {
+    const uint8_t *p = s->starts[s->starts_found - 1];
     for (;; p += 2) {
       p = memchr(p, 0xFF, (size_t)(s->end - p));
       if (p == NULL || s->end - p < 2)
         give_up(s);
-      if (p[1] == 0xD0 + ((s->known - 1) & 7))
+      if (p[1] == 0xD0 + ((s->starts_found - 1) & 7))
         break;
       if (p[1] != 0)
         give_up(s);
     }
-    s->starts[s->known++] = p + 2;
+    s->starts[s->starts_found++] = p + 2;
   }
   return s->starts[run];
 }
 
-// prepare_skip fills the tables where it pays: so many MCUs are skipped.
+// prepare_skip fills the tables for skipping if that pays for n MCUs.
 static void prepare_skip(dsconv_scan *s, JDIMENSION n) {
-  enum { PAYS = 32 };
-  if (n < PAYS)
+  enum { MIN_SKIPPED = 32 };
+  if (n < MIN_SKIPPED)
     return;
   for (int i = 0; i < s->blocks; i++)
     if (!s->ac[i]->skips)
       dsconv_fill_skip(s->ac[i]);
 }
 
-// seek goes to MCU m: to the restart marker before it, where one is between, and from there on
-// past the MCUs before it.
+// seek moves to MCU m: to the last restart marker before it, if there is one on the way, and from there
+// past the other MCUs.
 static void seek(dsconv_scan *s, JDIMENSION m, j_common_ptr c) {
-  enum { LOOK_AROUND = 1 << 12 }; // MCUs, after which c's caller may want to stop
+  enum { PAUSE_AFTER = 1 << 12 }; // MCUs, then check whether the caller wants to stop
   if (s->interval > 0 && m / s->interval != s->next / s->interval && m != s->next) {
     JDIMENSION run = m / s->interval;
     go_to(s, find(s, run));
@@ -258,7 +258,7 @@ static void seek(dsconv_scan *s, JDIMENSION m, j_common_ptr c) {
   }
   prepare_skip(s, m - s->next);
   while (s->next < m) {
-    const JDIMENSION pause = m - s->next > LOOK_AROUND ? s->next + LOOK_AROUND : m;
+    const JDIMENSION pause = m - s->next > PAUSE_AFTER ? s->next + PAUSE_AFTER : m;
     while (s->next < pause)
       advance(s, NULL);
     if (pause < m && c->progress != NULL)
@@ -266,7 +266,7 @@ static void seek(dsconv_scan *s, JDIMENSION m, j_common_ptr c) {
   }
 }
 
-// end_of_scan is where the marker behind the scan is, which the MCUs that were used need not reach.
+// end_of_scan finds the marker after the scan. The last used MCU may be far before it.
 static const uint8_t *end_of_scan(dsconv_scan *s) {
   if (s->next == s->total) {
     if (!at_marker(s, 0))
@@ -282,9 +282,9 @@ static const uint8_t *end_of_scan(dsconv_scan *s) {
   }
 }
 
-// decode_mcu is what libjpeg calls for one MCU after the other. Those that nobody uses are read
-// only when one behind them is wanted, and not at all where a restart marker comes between. After
-// the last one libjpeg reads on behind the scan.
+// decode_mcu is called by libjpeg for one MCU after the other. Unused MCUs are skipped when a later one is
+// needed, and never read if a restart marker comes between. After the last MCU libjpeg continues after
+// the scan.
 static boolean decode_mcu(j_decompress_ptr c, JBLOCKROW *out) {
   dsconv_scan *s = (dsconv_scan *)c->entropy;
   JDIMENSION m = s->asked++, column = m % s->row;
@@ -319,7 +319,7 @@ void dsconv_scan_columns(dsconv_scan *s, JDIMENSION first, JDIMENSION last) {
   s->last = last;
 }
 
-// prepare makes the tables of the scan; 0 if it is of another kind.
+// prepare builds the tables of the scan. It returns 0 for an unsupported kind of scan.
 static int prepare(dsconv_scan *s, struct jpeg_decompress_struct *c) {
   if (c->progressive_mode || c->arith_code || c->inputctl->has_multiple_scans ||
       c->blocks_in_MCU > MAX_BLOCKS || c->data_precision != 8 || c->Ss != 0 || c->Se != DCTSIZE2 - 1 ||
@@ -327,8 +327,8 @@ static int prepare(dsconv_scan *s, struct jpeg_decompress_struct *c) {
     return 0;
   s->blocks = c->blocks_in_MCU;
   for (int i = 0; i < s->blocks; i++) {
-    int of = c->MCU_membership[i];
-    const jpeg_component_info *p = c->cur_comp_info[of];
+    int component = c->MCU_membership[i];
+    const jpeg_component_info *p = c->cur_comp_info[component];
     const JHUFF_TBL *dc = c->dc_huff_tbl_ptrs[p->dc_tbl_no], *ac = c->ac_huff_tbl_ptrs[p->ac_tbl_no];
     codes *to_dc = &s->tables[p->dc_tbl_no], *to_ac = &s->tables[4 + p->ac_tbl_no];
     if (dc == NULL || ac == NULL || !dsconv_make_codes(to_dc, dc, MAX_DC_SIZE) ||
@@ -336,7 +336,7 @@ static int prepare(dsconv_scan *s, struct jpeg_decompress_struct *c) {
       return 0;
     s->dc[i] = to_dc;
     s->ac[i] = to_ac;
-    s->component[i] = of;
+    s->component[i] = component;
   }
   s->dc_only = c->min_DCT_scaled_size == 1;
   s->row = c->MCUs_per_row;
@@ -368,7 +368,7 @@ int dsconv_scan_attach(dsconv_scan *s, struct jpeg_decompress_struct *c, jmp_buf
   s->entropy.decode_mcu = decode_mcu;
   s->end = c->src->next_input_byte + c->src->bytes_in_buffer;
   s->starts[0] = c->src->next_input_byte;
-  s->known = 1;
+  s->starts_found = 1;
   s->asked = s->next = 0;
   s->at_start = 1;
   prepare_skip(s, s->dc_only ? s->total : 0);

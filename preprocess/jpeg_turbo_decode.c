@@ -15,20 +15,20 @@ struct dsconv_jpeg_decoder {
   struct jpeg_decompress_struct c;
   struct jpeg_error_mgr err;
   struct jpeg_source_mgr src;
-  dsconv_watch watch;
+  dsconv_monitor monitor;
   jmp_buf jump;
-  int code; // of an error of libjpeg's
+  int code; // of libjpeg's last error
   char error[JMSG_LENGTH_MAX];
   char warning[JMSG_LENGTH_MAX];
   uint8_t *row; // for colours that libjpeg does not convert
   size_t row_cap;
-  dsconv_scan *scan; // NULL where libjpeg has to do
+  dsconv_scan *scan; // NULL if libjpeg's decoder cannot be replaced
 };
 
 static void on_error(j_common_ptr c) {
   dsconv_jpeg_decoder *d = c->client_data;
   c->err->format_message(c, d->error);
-  d->code = dsconv_watch_reason(&d->watch, c);
+  d->code = dsconv_libjpeg_error(&d->monitor, c);
   longjmp(d->jump, 1);
 }
 
@@ -44,8 +44,8 @@ static void on_message(j_common_ptr c, int level) {
 
 static void ignore_output(j_common_ptr c) { (void)c; }
 
-// The source is the whole file: to want more is to be truncated. Suspending, not inserting
-// an EOI, is what Pillow does, so that the same files are refused.
+// The source is the whole file: if libjpeg asks for more, the file is truncated. As in Pillow, libjpeg is
+// suspended and no EOI is inserted, so that the same files are refused.
 static void source_nothing(j_decompress_ptr c) { (void)c; }
 
 static boolean source_fill(j_decompress_ptr c) {
@@ -86,7 +86,7 @@ void dsconv_jpeg_decoder_free(dsconv_jpeg_decoder *d) {
   free(d);
 }
 
-const char *dsconv_jpeg_plain_because(void) { return dsconv_jpeg_layout_differs(); }
+const char *dsconv_jpeg_slow_reason(void) { return dsconv_jpeg_layout_differs(); }
 
 const char *dsconv_jpeg_decoder_error(dsconv_jpeg_decoder *d) { return d->error; }
 const char *dsconv_jpeg_decoder_warning(dsconv_jpeg_decoder *d) { return d->warning; }
@@ -106,7 +106,7 @@ static inline unsigned muldiv255(unsigned a, unsigned b) {
   return ((t >> 8) + t) >> 8;
 }
 
-// convert_row takes w pixels of row to dst. Adobe's CMYK is stored inverted: with
+// convert_row converts w pixels of row to dst. Adobe's CMYK is stored inverted: with
 // C = 255-c and nk = k, this is Pillow's cmyk2rgb.
 static void convert_row(uint8_t *dst, const uint8_t *row, uint32_t w, int from, int to) {
   for (uint32_t x = 0; x < w; x++, row += from, dst += to) {
@@ -142,9 +142,9 @@ static int read_direct(struct jpeg_decompress_struct *c, uint8_t *dst, size_t st
   return 1;
 }
 
-// read_part reads n rows and takes w pixels of each, from the left-th on, to dst.
-static int read_part(dsconv_jpeg_decoder *d, uint8_t *dst, JDIMENSION left, JDIMENSION w, JDIMENSION n,
-                     int channels) {
+// read_region reads n rows and copies w pixels of each, from column left on, to dst.
+static int read_region(dsconv_jpeg_decoder *d, uint8_t *dst, JDIMENSION left, JDIMENSION w, JDIMENSION n,
+                       int channels) {
   struct jpeg_decompress_struct *c = &d->c;
   const size_t from = (size_t)c->output_components, to = (size_t)channels;
   const size_t stride = (size_t)c->output_width * from, need = stride * ROWS;
@@ -174,14 +174,14 @@ static int read_part(dsconv_jpeg_decoder *d, uint8_t *dst, JDIMENSION left, JDIM
   return 1;
 }
 
-// read_rows reads the part that is wanted. Left and right of it a sample of the colours more is
-// decoded, with which the colours at its edges are interpolated.
+// read_rows reads the region. One more chroma sample is decoded on its left and right, to interpolate the
+// colours at its edges.
 static int read_rows(dsconv_jpeg_decoder *d, uint8_t *dst, const dsconv_jpeg_request *r) {
   struct jpeg_decompress_struct *c = &d->c;
   JDIMENSION left = 0;
-  if (r->part_w < c->output_width) {
+  if (r->region_w < c->output_width) {
     const JDIMENSION margin = 2 * (JDIMENSION)c->max_h_samp_factor;
-    JDIMENSION from = r->x > margin ? r->x - margin : 0, to = r->x + r->part_w + margin;
+    JDIMENSION from = r->x > margin ? r->x - margin : 0, to = r->x + r->region_w + margin;
     if (to > c->output_width)
       to = c->output_width;
     JDIMENSION width = to - from;
@@ -197,17 +197,17 @@ static int read_rows(dsconv_jpeg_decoder *d, uint8_t *dst, const dsconv_jpeg_req
   }
   if (r->y > 0)
     jpeg_skip_scanlines(c, r->y);
-  if (r->part_w == c->output_width && c->output_components == r->channels)
-    return read_direct(c, dst, (size_t)r->part_w * (size_t)r->channels, r->part_h);
-  return read_part(d, dst, left, r->part_w, r->part_h, r->channels);
+  if (r->region_w == c->output_width && c->output_components == r->channels)
+    return read_direct(c, dst, (size_t)r->region_w * (size_t)r->channels, r->region_h);
+  return read_region(d, dst, left, r->region_w, r->region_h, r->channels);
 }
 
 static int is_frame(int marker) {
   return (marker & 0xF0) == 0xC0 && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
 }
 
-// warn_of_missing_scans tells what libjpeg is silent about: it guesses coefficients that a
-// progressive image lacks, and each version guesses in its own way.
+// warn_of_missing_scans adds a warning that libjpeg does not give: it guesses the coefficients that a
+// progressive image lacks, and each version guesses differently.
 static void warn_of_missing_scans(dsconv_jpeg_decoder *d) {
   struct jpeg_decompress_struct *c = &d->c;
   if (!c->progressive_mode || c->coef_bits == NULL || d->warning[0] != 0)
@@ -257,9 +257,9 @@ static int decode(dsconv_jpeg_decoder *d, uint8_t *dst, const dsconv_jpeg_reques
     return fail(d, DSCONV_TRUNCATED, "the data end in the scans");
   if (attach && !dsconv_scan_attach(d->scan, c, &d->jump))
     return fail(d, DSCONV_MEMORY, "no memory for restart markers");
-  if (r->x + r->part_w > c->output_width || r->y + r->part_h > c->output_height)
-    return fail(d, DSCONV_CORRUPT, "the part lies outside the image");
-  const int last = r->y + r->part_h == c->output_height;
+  if (r->x + r->region_w > c->output_width || r->y + r->region_h > c->output_height)
+    return fail(d, DSCONV_CORRUPT, "the region lies outside the image");
+  const int last = r->y + r->region_h == c->output_height;
   int ok = read_rows(d, dst, r);
   if (ok < 0)
     return fail(d, DSCONV_MEMORY, "no memory for rows");
@@ -273,30 +273,30 @@ static int decode(dsconv_jpeg_decoder *d, uint8_t *dst, const dsconv_jpeg_reques
   return DSCONV_OK;
 }
 
-// begin makes the decompressor anew: libjpeg keeps quantisation and Huffman tables from image
-// to image, so that a damaged file without its own would decode with another's.
+// begin creates a new decompressor: libjpeg keeps quantisation and Huffman tables from image to image, so
+// that a damaged file without tables would be decoded with those of another.
 static void begin(dsconv_jpeg_decoder *d, const uint32_t *stop) {
   memset(&d->c, 0, sizeof d->c);
-  d->watch.reason = DSCONV_OK;
+  d->monitor.reason = DSCONV_OK;
   d->c.err = jpeg_std_error(&d->err);
   d->err.error_exit = on_error;
   d->err.emit_message = on_message;
   d->err.output_message = ignore_output;
   d->c.client_data = d;
   jpeg_create_decompress(&d->c);
-  dsconv_watch_over(&d->watch, (j_common_ptr)&d->c, stop);
+  dsconv_monitor_start(&d->monitor, (j_common_ptr)&d->c, stop);
   d->c.src = &d->src;
   d->error[0] = d->warning[0] = 0;
 }
 
 int dsconv_jpeg_decode(dsconv_jpeg_decoder *d, const uint8_t *data, size_t n, uint8_t *dst,
                        const dsconv_jpeg_request *r, const uint32_t *stop) {
-  volatile int attach = d->scan != NULL && !r->plain;
+  volatile int attach = d->scan != NULL && !r->libjpeg_only;
   if (setjmp(d->jump)) {
     jpeg_destroy_decompress(&d->c);
     if (!attach || !dsconv_scan_gave_up(d->scan))
       return d->code;
-    attach = 0; // libjpeg is to judge
+    attach = 0; // libjpeg decides
   }
   begin(d, stop);
   d->src.next_input_byte = data;

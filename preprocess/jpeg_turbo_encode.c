@@ -8,26 +8,26 @@
 
 #include <jpeglib.h>
 
-// MAX_ROWS is how many rows are handed over at once: those of the largest MCU.
+// MAX_ROWS is how many rows are passed at once: the height of the largest MCU.
 enum { MAX_ROWS = 16 };
 
 struct dsconv_jpeg_encoder {
   struct jpeg_compress_struct c;
   struct jpeg_error_mgr err;
   struct jpeg_destination_mgr dst;
-  dsconv_watch watch;
+  dsconv_monitor monitor;
   jmp_buf jump;
   int code; // of an error
   char error[JMSG_LENGTH_MAX];
   uint8_t *out;
   size_t cap;
-  int optimized; // the Huffman tables are the last image's own
+  int optimized; // the Huffman tables are those of the last image
 };
 
 static void on_error(j_common_ptr c) {
   dsconv_jpeg_encoder *e = c->client_data;
   c->err->format_message(c, e->error);
-  e->code = dsconv_watch_reason(&e->watch, c);
+  e->code = dsconv_libjpeg_error(&e->monitor, c);
   longjmp(e->jump, 1);
 }
 
@@ -60,8 +60,8 @@ static boolean dest_grow(j_compress_ptr c) {
 
 static void dest_end(j_compress_ptr c) { (void)c; }
 
-dsconv_jpeg_encoder *dsconv_jpeg_encoder_new(int *library) {
-  *library = 0;
+dsconv_jpeg_encoder *dsconv_jpeg_encoder_new(int *wrong_library) {
+  *wrong_library = 0;
   dsconv_jpeg_encoder *e = calloc(1, sizeof *e);
   if (e == NULL)
     return NULL;
@@ -76,7 +76,7 @@ dsconv_jpeg_encoder *dsconv_jpeg_encoder_new(int *library) {
   e->err.output_message = ignore_output;
   e->c.client_data = e;
   if (setjmp(e->jump)) {
-    *library = e->code == DSCONV_LIBRARY;
+    *wrong_library = e->code == DSCONV_LIBRARY;
     free(e->out);
     free(e);
     return NULL;
@@ -99,12 +99,12 @@ void dsconv_jpeg_encoder_free(dsconv_jpeg_encoder *e) {
 
 const char *dsconv_jpeg_encoder_error(dsconv_jpeg_encoder *e) { return e->error; }
 
-// standard_tables forgets the last image's Huffman tables: jpeg_set_defaults keeps what is there.
+// standard_tables drops the last image's Huffman tables: jpeg_set_defaults keeps existing tables.
 static void standard_tables(dsconv_jpeg_encoder *e) {
   jpeg_destroy_compress(&e->c);
   jpeg_create_compress(&e->c); // which clears it
   e->c.dest = &e->dst;
-  e->c.progress = &e->watch.monitor;
+  e->c.progress = &e->monitor.progress;
   e->optimized = 0;
 }
 
@@ -150,7 +150,7 @@ static void encode(dsconv_jpeg_encoder *e, const uint8_t *pix, uint32_t w, uint3
 int dsconv_jpeg_encode(dsconv_jpeg_encoder *e, const uint8_t *pix, uint32_t w, uint32_t h, int channels,
                        dsconv_jpeg_options o, const uint32_t *stop, uint8_t **out, size_t *n) {
   e->error[0] = 0;
-  dsconv_watch_over(&e->watch, (j_common_ptr)&e->c, stop);
+  dsconv_monitor_start(&e->monitor, (j_common_ptr)&e->c, stop);
   if (setjmp(e->jump)) {
     jpeg_abort_compress(&e->c);
     return e->code;

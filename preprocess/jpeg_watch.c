@@ -4,19 +4,19 @@
 
 #include <jerror.h>
 
-// Each scan goes through all blocks of an image, and may hold nothing. Encoders write about ten scans;
-// one for each coefficient of three components would be 192. The limits are those of jpeg_scans.go.
-enum { MOST_SCANS = 500, ALWAYS = 100 };
-static const uint64_t MOST_PIXELS = (uint64_t)4 << 30; // of all scans together
+// Each scan goes through all blocks of an image, though its data may be a few bytes. Encoders write about
+// ten scans; one for each coefficient of three components would be 192. jpeg_scans.go has the same limits.
+enum { MAX_SCANS = 500, SCANS_OF_ANY_SIZE = 100 };
+static const uint64_t MAX_SCAN_PIXELS = (uint64_t)4 << 30; // of all scans together
 
 static int too_many_scans(j_decompress_ptr c) {
   const uint64_t pixels = (uint64_t)c->image_width * c->image_height, scans = (uint64_t)c->input_scan_number;
-  return scans > ALWAYS && (scans > MOST_SCANS || scans * pixels > MOST_PIXELS);
+  return scans > SCANS_OF_ANY_SIZE && (scans > MAX_SCANS || scans * pixels > MAX_SCAN_PIXELS);
 }
 
-static void look(j_common_ptr c) {
-  dsconv_watch *w = (dsconv_watch *)c->progress;
-  if (dsconv_watch_stopped(w))
+static void check_progress(j_common_ptr c) {
+  dsconv_monitor *w = (dsconv_monitor *)c->progress;
+  if (dsconv_monitor_stopped(w))
     w->reason = DSCONV_STOPPED;
   else if (c->is_decompressor && too_many_scans((j_decompress_ptr)c))
     w->reason = DSCONV_SCANS;
@@ -25,18 +25,18 @@ static void look(j_common_ptr c) {
   c->err->error_exit(c);
 }
 
-void dsconv_watch_over(dsconv_watch *w, j_common_ptr c, const uint32_t *stop) {
+void dsconv_monitor_start(dsconv_monitor *w, j_common_ptr c, const uint32_t *stop) {
   memset(w, 0, sizeof *w);
-  w->monitor.progress_monitor = look;
+  w->progress.progress_monitor = check_progress;
   w->stop = stop;
-  c->progress = &w->monitor;
+  c->progress = &w->progress;
 }
 
-int dsconv_watch_stopped(const dsconv_watch *w) {
+int dsconv_monitor_stopped(const dsconv_monitor *w) {
   return w->stop != NULL && __atomic_load_n(w->stop, __ATOMIC_RELAXED) != 0;
 }
 
-int dsconv_watch_reason(const dsconv_watch *w, j_common_ptr c) {
+int dsconv_libjpeg_error(const dsconv_monitor *w, j_common_ptr c) {
   if (w->reason != DSCONV_OK)
     return w->reason;
   switch (c->err->msg_code) {

@@ -1,5 +1,5 @@
-// What watches over a call of libjpeg: what its errors mean, whether the call is to end early, and
-// how often an image is gone through.
+// Monitors a call of libjpeg: converts its errors, ends the call early when asked, and limits the number
+// of scans.
 #ifndef DSCONV_JPEG_WATCH_H
 #define DSCONV_JPEG_WATCH_H
 
@@ -10,20 +10,20 @@
 
 #include "jpeg_turbo.h"
 
-// dsconv_watch is libjpeg's progress monitor, which libjpeg calls for every row of MCUs. Errors of
-// its own go to libjpeg's error_exit.
+// dsconv_monitor is a libjpeg progress monitor, which libjpeg calls for every row of MCUs. It reports errors
+// by libjpeg's error_exit.
 typedef struct {
-  struct jpeg_progress_mgr monitor; // first: it is what libjpeg knows
-  const uint32_t *stop;             // the call ends early once this is not 0; may be NULL
-  int reason;                       // DSCONV_STOPPED, DSCONV_SCANS or, so far, 0
-} dsconv_watch;
+  struct jpeg_progress_mgr progress; // must be first: libjpeg uses it
+  const uint32_t *stop;              // the call ends early once this is not 0; may be NULL
+  int reason;                        // DSCONV_STOPPED or DSCONV_SCANS, else 0
+} dsconv_monitor;
 
-// dsconv_watch_over sets w on c, which has been created.
-void dsconv_watch_over(dsconv_watch *w, j_common_ptr c, const uint32_t *stop);
+// dsconv_monitor_start installs w in c, which must have been created.
+void dsconv_monitor_start(dsconv_monitor *w, j_common_ptr c, const uint32_t *stop);
 
-int dsconv_watch_stopped(const dsconv_watch *w);
+int dsconv_monitor_stopped(const dsconv_monitor *w);
 
-// dsconv_watch_reason is for error_exit: which of jpeg_turbo.h's codes c's error is.
-int dsconv_watch_reason(const dsconv_watch *w, j_common_ptr c);
+// dsconv_libjpeg_error is for error_exit: it returns the code of jpeg_turbo.h for c's error.
+int dsconv_libjpeg_error(const dsconv_monitor *w, j_common_ptr c);
 
 #endif

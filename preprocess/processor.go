@@ -194,8 +194,8 @@ func (p *Processor) checkedHeader(v *formats.Value) (Header, error) {
 	if err := checkSize(h, p.recipe.MaxPixels); err != nil {
 		return h, err
 	}
-	unusual, fault := CheckStructure(v.Data, enc)
-	if unusual == "" && fault == nil && !p.recipe.Decode {
+	irregular, fault := CheckStructure(v.Data, enc)
+	if irregular == "" && fault == nil && !p.recipe.Decode {
 		return h, nil
 	}
 	return h, p.checkDecodes(v, fault)

@@ -7,38 +7,36 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// ResamplerName is what a recipe records of how pixels are resized: another resampler may
-// give other pixels.
+// ResamplerName is recorded in recipes that resize: another resampler may give other pixels.
 const ResamplerName = "pillow-13"
 
 // Resampler scales images as Image.resize of Pillow 13 does, bit for bit, for every filter.
 // Pillow before 13 always scaled horizontally first and then vertically; since 13 the
-// vertical pass comes first where the height shrinks by more than twice what the width does.
-// Rounding in between makes some pixels of such images differ by 1 between the two, and by
-// more where bicubic or lanczos overshoot at sharp edges, which is cut off in between.
+// vertical pass comes first if the height shrinks by more than twice as many pixels as the width.
+// For such images some pixels differ between the two by 1, because of rounding between the passes,
+// and by more where bicubic or lanczos overshoot at sharp edges and are clipped between them.
 //
 // uint8 follows Pillow's fixed-point path; images with alpha (2 or 4 channels) are
 // premultiplied for it as Pillow does for LA and RGBA. uint16 follows Pillow's mode I;16,
 // channel by channel (Pillow itself has no 16-bit colour).
 //
-// The zero value is ready; it keeps scratch memory and recent coefficients and belongs to
-// one goroutine.
+// The zero value is ready. A Resampler keeps scratch memory and recent coefficients and is for one
+// goroutine.
 type Resampler struct {
 	cache     coefficientCache
 	job       resampling
 	call      *kernelRequest
-	scratch   []byte     // of the kernels in C
-	tmp       Image      // what the first of two passes gives
+	scratch   []byte     // of the C kernels
+	tmp       Image      // result of the first of two passes
 	pre       Image      // premultiplied alpha
-	scaled    Image      // scaled, where the last pass cannot store it
-	imageSpec TensorSpec // for a Target that is an image
+	scaled    Image      // scaled image, if the last pass cannot write to the target
+	imageSpec TensorSpec // of a Target that is an image
 	xs, ys    []int32
-	offsets   []int // of Transform: where a row comes from
+	offsets   []int // of Transform: the source offsets of a row
 }
 
-// scaling is what of an image is made how large: the pixels of area, seen from the corner of
-// crop. No pixel outside crop counts. part is what of the result is wanted; nothing else is
-// computed.
+// scaling is one resize: area, relative to the corner of crop, is scaled to w by h pixels. Pixels
+// outside crop do not count. Only the rectangle region of the result is computed.
 type scaling struct {
 	crop   Rect
 	area   Area
@@ -47,38 +45,38 @@ type scaling struct {
 	region Rect
 }
 
-// Resize makes dst the part crop of src, scaled to w by h pixels: the same as first to crop
-// and then to resize, but only what is needed is read. The zero crop is all of src. dst has
+// Resize scales the rectangle crop of src to w by h pixels and writes it to dst. It equals cropping
+// and then resizing, but reads only the pixels it needs. The zero crop is all of src. dst gets
 // src's channels and type and must be another image.
 func (r *Resampler) Resize(dst, src *Image, crop Rect, w, h int, f Filter) error {
 	return r.resize(dst, src, cropped(src, crop, w, h, f))
 }
 
-// ResizeArea makes dst the area of src, scaled to w by h pixels, as Image.resize with a box:
-// the area's edges may lie inside pixels, and pixels around it count as far as the filter
+// ResizeArea scales the area a of src to w by h pixels and writes it to dst, as Image.resize with a
+// box does: the edges may lie inside pixels, and pixels around the area count as far as the filter
 // reaches. As in Pillow, the edges are rounded to float32.
 func (r *Resampler) ResizeArea(dst, src *Image, a Area, w, h int, f Filter) error {
 	return r.resize(dst, src, scaling{Rect{W: src.W, H: src.H}, a, w, h, f, Rect{W: w, H: h}})
 }
 
-// ResizePart makes dst the part of what ResizeArea gives, or Resize for the zero Area. Only what
-// that part needs is computed.
-func (r *Resampler) ResizeRegion(dst, src *Image, crop Rect, a Area, w, h int, part Rect, f Filter) error {
+// ResizeRegion writes the rectangle region of ResizeArea's result, or of Resize's for the zero Area,
+// to dst. It computes nothing else.
+func (r *Resampler) ResizeRegion(dst, src *Image, crop Rect, a Area, w, h int, region Rect, f Filter) error {
 	s := cropped(src, crop, w, h, f)
 	if a != (Area{}) {
 		s.crop, s.area = Rect{W: src.W, H: src.H}, a
 	}
-	s.region = part
+	s.region = region
 	return r.resize(dst, src, s)
 }
 
-// ResizeTo is Resize, but the result, or the part of it that t wants, goes to t in the last
-// pass. Only what that part needs is computed.
+// ResizeTo is Resize, but the last pass writes the result, or its rectangle t.Region, to t. It
+// computes nothing else.
 func (r *Resampler) ResizeTo(t Target, src *Image, crop Rect, w, h int, f Filter) error {
 	return r.resizeTo(t, src, cropped(src, crop, w, h, f))
 }
 
-// ResizeAreaTo is ResizeArea as ResizeTo is Resize.
+// ResizeAreaTo is to ResizeArea what ResizeTo is to Resize.
 func (r *Resampler) ResizeAreaTo(t Target, src *Image, a Area, w, h int, f Filter) error {
 	return r.resizeTo(t, src, scaling{Rect{W: src.W, H: src.H}, a, w, h, f, Rect{W: w, H: h}})
 }
@@ -106,7 +104,7 @@ func (r *Resampler) resizeTo(t Target, src *Image, s scaling) error {
 	return nil
 }
 
-// StoreTo stores the part of src that t wants.
+// StoreTo writes src, or its rectangle t.Region, to t.
 func (r *Resampler) StoreTo(t Target, src *Image) error {
 	if err := src.check(); err != nil {
 		return fmt.Errorf("store: %w", err)
@@ -136,22 +134,22 @@ func (s *scaling) check(src *Image) error {
 	case !(0 <= a.X0 && a.X0 < a.X1 && a.X1 <= float64(s.crop.W) && 0 <= a.Y0 && a.Y0 < a.Y1 && a.Y1 <= float64(s.crop.H)):
 		return fmt.Errorf("area %+v is not inside %dx%d", a, s.crop.W, s.crop.H)
 	case s.w <= 0 || s.h <= 0:
-		return fmt.Errorf("to %dx%d pixels", s.w, s.h)
+		return fmt.Errorf("cannot scale to %dx%d pixels", s.w, s.h)
 	case s.w > math.MaxInt32 || s.h > math.MaxInt32:
 		return fmt.Errorf("%w: scaled to %dx%d", ErrTooLarge, s.w, s.h)
 	case !s.region.inside(s.w, s.h):
-		return fmt.Errorf("part %+v is not inside %dx%d", s.region, s.w, s.h)
+		return fmt.Errorf("region %+v is not inside %dx%d", s.region, s.w, s.h)
 	}
 	_, err := ParseFilter(string(s.filter))
 	return err
 }
 
-// inside says whether r has pixels, all of them in an image of w by h.
+// inside reports whether r is not empty and lies inside an image of w by h pixels.
 func (r Rect) inside(w, h int) bool {
 	return r.X >= 0 && r.Y >= 0 && r.W > 0 && r.H > 0 && r.W <= w-r.X && r.H <= h-r.Y
 }
 
-// keeps says whether the pixels stay as they are.
+// isCopy reports whether the pixels stay as they are.
 func (s *scaling) isCopy() bool { return s.keepsWidth() && s.keepsHeight() }
 
 func (s *scaling) keepsWidth() bool {
@@ -172,7 +170,7 @@ func (r *Resampler) resize(dst, src *Image, s scaling) error {
 	return nil
 }
 
-// run makes dst what s makes of src.
+// run carries out s from src to dst.
 func (r *Resampler) run(dst, src *Image, s scaling) {
 	switch {
 	case s.isCopy():
@@ -183,25 +181,25 @@ func (r *Resampler) run(dst, src *Image, s scaling) {
 		return
 	}
 	dst.Reset(s.region.H, s.region.W, src.C, src.DType)
-	part := src.view().crop(s.crop)
+	in := src.view().crop(s.crop)
 	if src.DType == formats.Uint16 {
 		hor, ver := r.coefficients(s, src.DType)
-		part = part.crop(s.region.sourceRegion(part, hor, ver))
-		passes16.run(dst.view(), part, s.region.columns(hor), s.region.rows(ver), s.verticalFirst(), &r.tmp)
+		in = in.crop(s.region.sourceRegion(in, hor, ver))
+		passes16.run(dst.view(), in, s.region.columns(hor), s.region.rows(ver), s.verticalFirst(), &r.tmp)
 		return
 	}
 	if hasAlpha(src) {
 		premultiply(&r.pre, src, s.crop)
-		part = r.pre.view()
+		in = r.pre.view()
 	}
 	r.imageSpec = TensorSpec{c: src.C, dtype: formats.Uint8, layout: NHWC}
-	r.pass(Target{Spec: &r.imageSpec, Region: s.region, Uint8: dst.Pix}, part, s)
+	r.pass(Target{Spec: &r.imageSpec, Region: s.region, Uint8: dst.Pix}, in, s)
 	if hasAlpha(src) {
 		unpremultiply(dst)
 	}
 }
 
-// resampling is the way of uint8 pixels through the passes to a target.
+// resampling is one job of the kernels: uint8 pixels go through the passes to a target.
 type resampling struct {
 	src           view
 	hor, ver      *coefficients // nil where the size stays
@@ -212,14 +210,14 @@ type resampling struct {
 // resampler8 carries out a resampling; r has its scratch memory.
 type resampler8 func(r *Resampler, j *resampling)
 
-// do keeps the job where it need not be allocated.
+// do carries out j. The job is kept in r, so that it is not allocated.
 func (r *Resampler) do(j resampling) {
 	r.job = j
 	resample8(r, &r.job)
 	r.job = resampling{}
 }
 
-// pass scales src, which begins where s.area is seen from.
+// pass scales src, whose first pixel is the corner of s.crop.
 func (r *Resampler) pass(t Target, src view, s scaling) {
 	hor, ver := r.coefficients(s, formats.Uint8)
 	r.do(resampling{src, hor, ver, s.verticalFirst(), t})
@@ -240,7 +238,7 @@ func (r *Resampler) store(t Target, src *Image) {
 	r.do(resampling{src: src.view(), target: t})
 }
 
-// coefficients gives those of both directions, nil where the size stays.
+// coefficients returns those of both directions, nil where the size stays.
 func (r *Resampler) coefficients(s scaling, d formats.DType) (hor, ver *coefficients) {
 	if !s.keepsWidth() {
 		hor = r.cache.get(s.horizontal(d))

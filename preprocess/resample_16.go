@@ -22,7 +22,7 @@ func vertical16(dst, src view, c *coefficients, top int) {
 	}
 }
 
-// weigh16 makes each element of out the weighted sum of those at in, in+stride, ...
+// weigh16 sets each element of out to the weighted sum of those at in, in+stride, ...
 func weigh16(out, in []byte, weights []float64, stride int) {
 	for i := 0; i < len(out); i += 2 {
 		sum := 0.0

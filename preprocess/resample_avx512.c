@@ -40,7 +40,7 @@ typedef __m512 floats;
 #define f_store32(p, v) _mm512_storeu_ps(p, v)
 #define f_store16(p, v) _mm256_storeu_si256((__m256i *)(p), _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT))
 
-// v_rows has 16 bytes of each row, a row in each lane.
+// v_rows loads 16 bytes of each row, a row in each lane.
 INLINE ints v_rows(const uint8_t *const *rows, size_t at) {
   ints v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(rows[0] + at)));
   v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(rows[1] + at)), 1);

@@ -5,13 +5,14 @@ import "github.com/dsconv/dsconv/formats"
 // passes8 are ImagingResampleHorizontal_8bpc and Vertical_8bpc of Pillow's Resample.c.
 var passes8 = passes{horizontal8, vertical8}
 
-// resampleGo is what resample8 is tested against, and is it in builds without cgo.
+// resampleGo is the pure-Go version of resample8: tests compare with it, and builds without cgo use
+// it.
 func resampleGo(r *Resampler, j *resampling) {
-	part := j.target.Region
-	src := j.src.crop(part.sourceRegion(j.src, j.hor, j.ver))
+	region := j.target.Region
+	src := j.src.crop(region.sourceRegion(j.src, j.hor, j.ver))
 	if j.hor != nil || j.ver != nil {
-		r.scaled.Reset(part.H, part.W, j.src.size, formats.Uint8)
-		passes8.run(r.scaled.view(), src, part.columns(j.hor), part.rows(j.ver), j.verticalFirst, &r.tmp)
+		r.scaled.Reset(region.H, region.W, j.src.size, formats.Uint8)
+		passes8.run(r.scaled.view(), src, region.columns(j.hor), region.rows(j.ver), j.verticalFirst, &r.tmp)
 		src = r.scaled.view()
 	}
 	j.target.write8(src)
@@ -23,7 +24,7 @@ func horizontal8(dst, src view, c *coefficients) {
 	}
 }
 
-// scaleRow makes out the horizontally scaled row.
+// scaleRow scales row horizontally to out.
 func scaleRow(out, row []byte, channels int, c *coefficients) {
 	for x := 0; x*channels < len(out); x++ {
 		first := int(c.start[x])
@@ -44,7 +45,7 @@ func vertical8(dst, src view, c *coefficients, top int) {
 	}
 }
 
-// sumRows makes out the weighted sum of the rows that output row y is made of.
+// sumRows sets out to the weighted sum of the source rows of output row y.
 func sumRows(out, rows []byte, stride int, c *coefficients, y int) {
 	for x := range out {
 		sum := int32(1 << (precisionBits - 1))

@@ -2,13 +2,13 @@
 
 package preprocess
 
-// goKernels is 1 where passes keep what is between them as an image.
+// goKernels is 1 if the result of the first pass is kept as an image.
 const goKernels = 1
 
 var resample8 resampler8 = resampleGo
 
-// kernelCall is for the kernels in C.
+// kernelRequest is used by the C kernels only.
 type kernelRequest struct{}
 
-// calculates is for the kernels that calculate.
+// arithmeticIsExact is false: the pure-Go version uses tables.
 func arithmeticIsExact(*elementValues, int, int) bool { return false }

@@ -6,9 +6,9 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// ResizeRoom is about how many bytes it takes to scale an image of h by w pixels of c channels
-// to toH by toW, of which part is computed, without the image and the result.
-func ResizeMemory(h, w, toH, toW, c int, part Rect, f Filter, d formats.DType) int64 {
+// ResizeMemory estimates the bytes that scaling an image of h by w pixels of c channels to toH by toW
+// takes, of which region is computed, without the image and the result.
+func ResizeMemory(h, w, toH, toW, c int, region Rect, f Filter, d formats.DType) int64 {
 	if h == toH && w == toW {
 		return 0
 	}
@@ -18,57 +18,57 @@ func ResizeMemory(h, w, toH, toW, c int, part Rect, f Filter, d formats.DType) i
 		n += imageBytes(h, w, pixel) // premultiplied
 	}
 	if f == Nearest {
-		return n + 4*int64(part.W+part.H)
+		return n + 4*int64(region.W+region.H)
 	}
-	n += weightsMemory(w, toW, part.W, f, d) + weightsMemory(h, toH, part.H, f, d)
+	n += weightsMemory(w, toW, region.W, f, d) + weightsMemory(h, toH, region.H, f, d)
 	if d == formats.Uint16 {
-		return n + max(imageBytes(h, part.W, pixel), imageBytes(part.H, w, pixel))
+		return n + max(imageBytes(h, region.W, pixel), imageBytes(region.H, w, pixel))
 	}
-	return n + max(kernelMemory(h, w, toH, toW, c, part, f), imageBytes(h, part.W, pixel)*int64(goKernels))
+	return n + max(kernelMemory(h, w, toH, toW, c, region, f), imageBytes(h, region.W, pixel)*int64(goKernels))
 }
 
-// weightsRoom is the memory of an axis's coefficients.
-func weightsMemory(in, out, wanted int, f Filter, d formats.DType) int64 {
+// weightsMemory is the memory of an axis's coefficients.
+func weightsMemory(in, out, needed int, f Filter, d formats.DType) int64 {
 	if in == out {
 		return 0
 	}
 	taps := maxTaps(in, out, f)
 	if out <= maxWholeAxis {
-		wanted = out
+		needed = out
 	}
 	size := 4
 	if d == formats.Uint16 {
 		size = 8
 	}
-	return imageBytes(wanted+pixelGroup-1, taps, size) + int64(8*taps)
+	return imageBytes(needed+pixelGroup-1, taps, size) + int64(8*taps)
 }
 
-// weightsOf is the most source pixels that an output pixel is made of.
+// maxTaps is the largest number of source pixels of an output pixel.
 func maxTaps(in, out int, f Filter) int {
 	reach := kernels[f].support * max(float64(in)/float64(out), 1)
 	return min(2*int(math.Ceil(reach))+2, in+1)
 }
 
-// kernelRoom is dsconv_scratch of the kernels in C.
-func kernelMemory(h, w, toH, toW, c int, part Rect, f Filter) int64 {
+// kernelMemory is dsconv_scratch of the C kernels.
+func kernelMemory(h, w, toH, toW, c int, region Rect, f Filter) int64 {
 	const rows = 4 // DSCONV_MAX_ROWS
 	first := verticalFirst(w, h, toW, toH)
 	copied := min(rows, h)
 	if first {
-		copied = min(rows, part.H)
+		copied = min(rows, region.H)
 	}
-	n := imageBytes(copied, w, c) + imageBytes(rows+1, part.W, c)
+	n := imageBytes(copied, w, c) + imageBytes(rows+1, region.W, c)
 	if !first && h != toH && w != toW {
-		n += imageBytes(min(2*maxTaps(h, toH, f)+16, h+rows), part.W, c)
+		n += imageBytes(min(2*maxTaps(h, toH, f)+16, h+rows), region.W, c)
 	}
 	return n
 }
 
-// Shrink drops large buffers.
+// Shrink frees large buffers.
 func (r *Resampler) Shrink() {
 	for _, m := range []*Image{&r.tmp, &r.pre, &r.scaled} {
 		m.Shrink()
 	}
-	r.cache.inUse = nil // which may be too large to be cached
+	r.cache.inUse = nil // it may be too large for the cache
 	r.scratch, r.xs, r.ys, r.offsets = dropLarge(r.scratch), dropLarge(r.xs), dropLarge(r.ys), dropLarge(r.offsets)
 }

@@ -9,61 +9,63 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// A file of a few bytes can claim an image of gigabytes. These bounds hold for images of every
+// A file of a few bytes can claim an image of gigabytes. These limits hold for images of every
 // kind; see the section "What a hostile file may take" of docs/design.md.
 const (
-	// Budget is how many bytes a process gives at once to images that take more than their
-	// modest share. Others of them wait.
+	// Budget is the memory budget: the bytes that images of a process may reserve at once. Images
+	// beyond it wait.
 	Budget = 1 << 30
-	// modest is what every image may take: no ordinary image of a few megapixels waits.
+	// unreservedBytes is what every image may take without a reservation: no ordinary image of a
+	// few megapixels waits.
 	unreservedBytes = 32 << 20
-	// modestRatio is how many times its file's bytes an image may take: photos take 10 to 20
-	// times, whatever their size.
+	// unreservedRatio is how many times the bytes of its file an image may take without a
+	// reservation: photos take 10 to 20 times, whatever their size.
 	unreservedRatio = 32
-	// mostShare bounds what an image may take beside the Budget because its file is large. The
-	// photos of today's cameras, 50 million pixels, do not wait for each other.
+	// maxAllowance limits what an image may take without a reservation because its file is large.
+	// Photos of today's cameras, 50 million pixels, do not wait for each other.
 	maxAllowance = 192 << 20
-	// bytesPerPixel of the limit of pixels is what one image may take at all: its colours and a
-	// copy of them. With DefaultMaxPixels this is the Budget.
+	// bytesPerPixel times the limit of pixels is the most one image may take: its colours and a
+	// copy. With DefaultMaxPixels this is the Budget.
 	bytesPerPixel = 6
-	// modestOutput is the modest share of what an image is made that waits to be written.
+	// unreservedOutput is the size up to which any output may wait to be written without a
+	// reservation.
 	unreservedOutput = 64 << 10
-	// large is what images take after which memory goes back to the system at once. That of others
-	// stays for the next image: to get it anew costs more than many an image's decoding.
+	// largeImage is the size of images after which memory is returned to the system at once. That
+	// of smaller ones stays for the next image: to get it again often costs more than decoding.
 	largeImage = 96 << 20
-	// keptBuffer is the largest buffer that is kept after a large image.
+	// maxKeptBuffer is the largest buffer that is kept after a large image.
 	maxKeptBuffer = 4 << 20
-	// unaffordable stands for all larger sizes.
+	// tooManyBytes stands for all larger sizes.
 	tooManyBytes = 1 << 60
 )
 
 var budget = semaphore.NewWeighted(Budget)
 
-// Room is what an image takes of the Budget while it is worked on. It belongs to one goroutine;
-// the zero value is ready. Most images take nothing of it. Whoever holds room must not wait for
-// another image.
+// Reservation is an image's share of the Budget while it is processed. It is for one goroutine. The
+// zero value is ready. Most images reserve nothing. A goroutine that holds a reservation must not
+// wait for another image.
 type Reservation struct {
-	// Extra is what the caller will take for the image besides what decoding takes.
+	// Extra is the memory that the caller needs for the image in addition to decoding.
 	Extra int64
-	// Made is how many pixels the user wants images to have: room may be for as many, though no
-	// file may have them that are more than the limit.
+	// OutputPixels is the number of pixels of resized images. It raises the memory limit, but not
+	// the limit of pixels in a file.
 	OutputPixels int
 	held         int64
-	// beside is what the image may take beside held.
+	// allowance is what the image may take in addition to held.
 	allowance int64
 }
 
-// Take makes room for n bytes and Extra, for an image whose file has size bytes, in place of what r
-// has. It waits until there is as much. ErrTooLarge if that is more than an image of maxPixels
-// pixels may take.
+// ReserveImage reserves n bytes and Extra for an image whose file has size bytes, in place of what r
+// holds. It waits until the Budget allows it. It returns ErrTooLarge if that is more than an image
+// of maxPixels pixels may take.
 func (r *Reservation) ReserveImage(n int64, size, maxPixels int) error {
 	return r.reserveImage(n, size, maxPixels, nil)
 }
 
-// dropper has memory that room was taken for.
+// dropper owns buffers that memory was reserved for.
 type dropper interface{ drop() }
 
-// take is Take; d drops its memory if it is to wait for more.
+// reserveImage is ReserveImage; d drops its buffers if r must wait.
 func (r *Reservation) reserveImage(n int64, size, maxPixels int, d dropper) error {
 	n, err := r.amount(n, size, maxPixels)
 	if err != nil {
@@ -74,7 +76,7 @@ func (r *Reservation) reserveImage(n int64, size, maxPixels int, d dropper) erro
 	return nil
 }
 
-// need is what Take takes of the Budget.
+// amount is what ReserveImage reserves of the Budget.
 func (r *Reservation) amount(n int64, size, maxPixels int) (int64, error) {
 	n = min(n, tooManyBytes) + min(r.Extra, tooManyBytes)
 	if n <= max(unreservedBytes, allowance(size)) {
@@ -85,17 +87,17 @@ func (r *Reservation) amount(n int64, size, maxPixels int) (int64, error) {
 	}
 	maxPixels = max(maxPixels, r.OutputPixels)
 	if most := max(unreservedBytes, unreservedRatio*int64(size), bytesPerPixel*int64(maxPixels)); n > most {
-		return 0, fmt.Errorf("%w: it would take %d MB of memory, at the limit of %d pixels an image may take %d MB",
+		return 0, fmt.Errorf("%w: decoding would take %d MB of memory; with a limit of %d pixels an image may take %d MB",
 			ErrTooLarge, n/1e6, maxPixels, most/1e6)
 	}
 	return min(n-allowance(size), Budget), nil
 }
 
-// share is what an image may take, beside the Budget, because its file has size bytes.
+// allowance is what an image may take without a reservation because its file has size bytes.
 func allowance(size int) int64 { return min(unreservedRatio*int64(size), maxAllowance) }
 
-// hold makes r hold n. What r has is given back only if r must wait, for no two may wait for each
-// other; then what it was for goes before.
+// set makes r hold n bytes. If r must wait, it first releases what it holds, so that no two wait for
+// each other; before that, d drops the buffers it was for.
 func (r *Reservation) set(n int64, d dropper) {
 	switch {
 	case n == r.held:
@@ -109,15 +111,15 @@ func (r *Reservation) set(n int64, d dropper) {
 			debug.FreeOSMemory()
 		}
 		r.release()
-		_ = budget.Acquire(context.Background(), n) // which ends without an error
+		_ = budget.Acquire(context.Background(), n) // cannot fail: the context does not end
 	}
 	if n > largeImage && !r.Large() {
-		debug.FreeOSMemory() // what small images dropped
+		debug.FreeOSMemory() // memory of earlier, small images
 	}
 	r.held = n
 }
 
-// Wait takes room for n bytes, or all of the Budget, whatever they are for.
+// Reserve reserves n bytes for any purpose, at most all of the Budget. It waits until they are free.
 func (r *Reservation) Reserve(n int64) {
 	if n <= unreservedBytes {
 		n = 0
@@ -125,19 +127,19 @@ func (r *Reservation) Reserve(n int64) {
 	r.set(min(n, Budget), nil)
 }
 
-// Held reports whether r holds room.
+// Held reports whether r holds a reservation.
 func (r *Reservation) Held() bool { return r.held > 0 }
 
-// Large reports whether r holds so much that large buffers are to be dropped before Free.
+// Large reports whether r holds so much that large buffers must be dropped before Release.
 func (r *Reservation) Large() bool {
 	return r.held > largeImage || r.held > 0 && r.allowance+r.held > maxAllowance
 }
 
-// Free gives the room back.
+// Release gives the reservation back.
 func (r *Reservation) Release() {
 	r.Extra = 0
 	if r.Large() {
-		debug.FreeOSMemory() // else what was dropped stays beside what comes
+		debug.FreeOSMemory() // else dropped memory adds to that of the next image
 	}
 	r.release()
 }
@@ -149,10 +151,10 @@ func (r *Reservation) release() {
 	}
 }
 
-// Shrink drops m's memory if it is large.
+// Shrink frees m's memory if it is large.
 func (m *Image) Shrink() { m.Pix = dropLarge(m.Pix) }
 
-// shrunk is s, or nil if s is a large buffer.
+// dropLarge returns s, or nil if s is a large buffer.
 func dropLarge[T any](s []T) []T {
 	var element T
 	if cap(s)*int(unsafe.Sizeof(element)) > maxKeptBuffer {
@@ -161,8 +163,8 @@ func dropLarge[T any](s []T) []T {
 	return s
 }
 
-// area is the number of bytes of h by w pixels of size bytes each, which may be a claim that no
-// integer holds.
+// imageBytes is the number of bytes of h by w pixels of size bytes each. h and w may be claims of a
+// file: the product may exceed an int64.
 func imageBytes(h, w, size int) int64 {
 	n := float64(h) * float64(w) * float64(size)
 	return int64(min(n, tooManyBytes))

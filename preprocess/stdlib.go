@@ -11,8 +11,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// fromStdlib makes dst the pixels of img with the size, channels and depth of h. An img of
-// another size is an error.
+// fromStdlib converts img to dst with the size, channels and depth of h. An img of another size is
+// an error.
 func fromStdlib(dst *Image, img image.Image, h Header) error {
 	if b := img.Bounds(); b.Dx() != h.W || b.Dy() != h.H {
 		return fmt.Errorf("%w: %dx%d pixels where the header says %dx%d", ErrCorrupt, b.Dx(), b.Dy(), h.W, h.H)
@@ -55,19 +55,19 @@ func fromStdlib(dst *Image, img image.Image, h Header) error {
 	return nil
 }
 
-// pick says which of n channels in is channel c of an image of 1 (grey), 2 (grey, alpha), 3
-// or 4.
-func sourceChannel(c, of, n int) int {
+// sourceChannel returns which of n source channels is channel c of an image with that many
+// channels: 1 (grey), 2 (grey, alpha), 3 or 4.
+func sourceChannel(c, channels, n int) int {
 	switch {
 	case n == 1:
 		return 0
-	case of == 2 && c == 1:
+	case channels == 2 && c == 1:
 		return 3
 	}
 	return c
 }
 
-// copyRows takes rows of 8-bit pixels of n channels to dst's channels.
+// copyRows converts rows of 8-bit pixels of n channels to dst's channels and depth.
 func copyRows(dst *Image, pix []byte, stride, n int) {
 	for y := range dst.H {
 		row, out := pix[y*stride:], dst.Pix[y*dst.stride():][:dst.stride()]
@@ -88,7 +88,7 @@ func copyRows(dst *Image, pix []byte, stride, n int) {
 	}
 }
 
-// widenRow makes 16 bits of 8: 255 becomes 65535.
+// widenRow converts 8 bits to 16: 255 becomes 65535.
 func widenRow(out, row []byte, channels, n int) {
 	for i := range len(out) / 2 {
 		v := row[i/channels*n+sourceChannel(i%channels, channels, n)]
@@ -116,7 +116,7 @@ func copyRows16(dst *Image, pix []byte, stride, n int) {
 	}
 }
 
-// copyPaletted looks up the colours without alpha.
+// copyPaletted converts indices to colours without alpha.
 func copyPaletted(dst *Image, m *image.Paletted) {
 	var table [256][3]byte
 	for i, c := range m.Palette[:min(len(m.Palette), len(table))] {
@@ -131,6 +131,7 @@ func copyPaletted(dst *Image, m *image.Paletted) {
 	}
 }
 
+// copyCMYK converts CMYK to RGB.
 func copyCMYK(dst *Image, m *image.CMYK) {
 	for y := range dst.H {
 		in := m.Pix[y*m.Stride:]
@@ -142,7 +143,7 @@ func copyCMYK(dst *Image, m *image.CMYK) {
 	}
 }
 
-// toStdlib is m, uint8 of 1 or 3 channels, as an image of the standard library.
+// toStdlib returns m, uint8 of 1 or 3 channels, as an image of the standard library.
 func toStdlib(m *Image) image.Image {
 	r := image.Rect(0, 0, m.W, m.H)
 	if m.C == 1 {

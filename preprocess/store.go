@@ -11,14 +11,14 @@ import (
 // Layout is the order of a batch's dimensions.
 type Layout string
 
-// The layouts. An entry of NHWC has its channels together, as images lie in files; one of
-// NCHW is a plane per channel, as PyTorch wants it.
+// The layouts. In NHWC the channels of a pixel are together, as in image files; in NCHW each channel
+// is a plane, as in PyTorch.
 const (
 	NHWC Layout = "nhwc"
 	NCHW Layout = "nchw"
 )
 
-// Store is how pixels become elements of a batch. It is safe for concurrent use.
+// TensorSpec is how pixels become elements of a batch. It is safe for concurrent use.
 type TensorSpec struct {
 	c          int
 	dtype      formats.DType
@@ -28,33 +28,33 @@ type TensorSpec struct {
 	arithmetic bool
 }
 
-// storedValues are dsconv_values of resample_kernel.h.
+// elementValues is dsconv_values of resample_kernel.h.
 type elementValues struct {
 	mean, inverse, rest [4]float32
 	bits                [4][256]uint32
 }
 
-// storedTypes begin with those of resample_kernel.h, in its order. The kernels do not store
-// the last, uint16.
+// elementTypes begin with those of resample_kernel.h, in its order. The kernels do not write the
+// last, uint16.
 var elementTypes = []formats.DType{formats.Uint8, formats.Float32, formats.Float16, formats.BFloat16, formats.Uint16}
 
-// NewStore makes the Store of images of c channels, 1 to 4. As formats.Uint8 pixels stay as
-// they are, and as formats.Uint16 those of 16 bits; 8 bits a channel become 257 times as much,
-// so that white stays white. As formats.Float32 they are scaled to [0, 1], less mean, divided by std, rounded
-// at each step as torchvision's ToTensor and Normalize round; as formats.Float16 and
-// formats.BFloat16 they are that, rounded to the nearest, ties to even, as torch rounds. mean
-// and std have a value for each channel; nil is 0 and 1.
+// NewTensorSpec returns a TensorSpec for images of c channels, 1 to 4. With formats.Uint8 pixels of 8
+// bits stay as they are. With formats.Uint16 those of 16 bits do, and 8 bits a channel are
+// multiplied by 257, so that white stays white. With formats.Float32 pixels are scaled to [0, 1],
+// minus mean, divided by std, rounded at each step as torchvision's ToTensor and Normalize do.
+// With formats.Float16 and formats.BFloat16 that is rounded to the nearest, ties to even, as torch
+// does. mean and std have a value for each channel; nil is 0 and 1.
 func NewTensorSpec(c int, d formats.DType, l Layout, mean, std []float32) (*TensorSpec, error) {
 	s := &TensorSpec{c: c, dtype: d, layout: l, std: [4]float32{1, 1, 1, 1}}
 	copy(s.mean[:], mean)
 	copy(s.std[:], std)
 	switch {
 	case c < 1 || c > 4:
-		return nil, fmt.Errorf("store images of %d channels: there may be 1 to 4", c)
+		return nil, fmt.Errorf("batches of images of %d channels: choose 1 to 4", c)
 	case l != NHWC && l != NCHW:
-		return nil, fmt.Errorf("unknown layout %q; known: %s, %s", l, NHWC, NCHW)
+		return nil, fmt.Errorf("unknown layout %q: choose %s or %s", l, NHWC, NCHW)
 	case s.typeIndex() < 0:
-		return nil, fmt.Errorf("batches of %q: wanted one of %s", d, elementTypes)
+		return nil, fmt.Errorf("batches of %q: choose one of %s", d, elementTypes)
 	case mean != nil && len(mean) != c || std != nil && len(std) != c:
 		return nil, fmt.Errorf("%d means and %d standard deviations for %d channels", len(mean), len(std), c)
 	}
@@ -65,7 +65,7 @@ func NewTensorSpec(c int, d formats.DType, l Layout, mean, std []float32) (*Tens
 	return s, nil
 }
 
-// kind is the place of the type among storedTypes, or -1.
+// typeIndex is the index of the type in elementTypes, or -1.
 func (s *TensorSpec) typeIndex() int {
 	for i, d := range elementTypes {
 		if d == s.dtype {
@@ -89,10 +89,10 @@ func (s *TensorSpec) computeValues() *elementValues {
 	return v
 }
 
-// normalize takes a value in [0, 1] of channel k.
+// normalize normalises a value in [0, 1] of channel k.
 func (s *TensorSpec) normalize(x float32, k int) float32 { return (x - s.mean[k]) / s.std[k] }
 
-// round gives the bits of x in the Store's type.
+// round returns the bits of x in the element type.
 func (s *TensorSpec) round(x float32) uint32 {
 	switch s.dtype {
 	case formats.Float16:
@@ -103,21 +103,20 @@ func (s *TensorSpec) round(x float32) uint32 {
 	return math.Float32bits(x)
 }
 
-// Target is where an image goes: an entry of a batch.
+// Target is where an image is written: an entry of a batch.
 type Target struct {
 	Spec *TensorSpec
-	// Part is what of the image is stored; zero is all of it.
+	// Region is the rectangle of the image that is written; the zero Rect is all of it.
 	Region Rect
-	// Flip mirrors it left to right, FlipV top to bottom.
+	// Flip flips it left to right, FlipV top to bottom.
 	Flip, FlipV bool
-	// The one of the Store's type holds the H*W*C elements; Half is for float16, bfloat16 and
-	// uint16.
+	// The slice of Spec's type holds the H*W*C elements; Half is for float16, bfloat16 and uint16.
 	Uint8   []uint8
 	Float32 []float32
 	Half    []uint16
 }
 
-// check reports a target that does not fit an image of h by w pixels, and fills in Part.
+// check returns an error if the target does not fit an image of h by w pixels, and fills in Region.
 func (t *Target) check(c, w, h int, d formats.DType) error {
 	if t.Region == (Rect{}) {
 		t.Region = Rect{W: w, H: h}
@@ -131,26 +130,25 @@ func (t *Target) check(c, w, h int, d formats.DType) error {
 	}
 	switch {
 	case c != s.c:
-		return fmt.Errorf("store %d channels as %d", c, s.c)
+		return fmt.Errorf("image of %d channels for a batch of %d", c, s.c)
 	case d == formats.Uint16 && s.dtype == formats.Uint8:
-		return fmt.Errorf("store 16 bits a channel as %s", s.dtype)
+		return fmt.Errorf("image of 16 bits a channel for a batch of %s", s.dtype)
 	case !p.inside(w, h):
-		return fmt.Errorf("part %+v is not inside %dx%d", p, w, h)
+		return fmt.Errorf("region %+v is not inside %dx%d", p, w, h)
 	case have != p.W*p.H*c:
-		return fmt.Errorf("store %dx%dx%d in %d elements", p.H, p.W, c, have)
+		return fmt.Errorf("image of %dx%dx%d for %d elements of a batch", p.H, p.W, c, have)
 	}
 	return nil
 }
 
-// copies says whether the target is so many bytes of src, one after another: one copy of all
-// is faster than row by row.
+// copies reports whether the target is a contiguous range of src's bytes, which is copied at once.
 func (t *Target) copies(src *Image) bool {
 	s := t.Spec
 	return s.dtype == formats.Uint8 && (s.layout == NHWC || s.c == 1) && !t.Flip && !t.FlipV &&
 		src.DType == formats.Uint8 && t.Region.W == src.W
 }
 
-// memory is where the elements begin.
+// memory returns a pointer to the first element.
 func (t *Target) memory() unsafe.Pointer {
 	switch t.Spec.dtype {
 	case formats.Uint8:

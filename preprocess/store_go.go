@@ -7,7 +7,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// put8 stores the part v, by tables. It is what the kernels are tested against.
+// write8 writes v, using tables. Tests compare the C kernels with it.
 func (t *Target) write8(v view) {
 	values := t.Spec.values
 	switch t.Spec.dtype {
@@ -22,7 +22,7 @@ func (t *Target) write8(v view) {
 	}
 }
 
-// put16 is put8 for pixels of 16 bits.
+// write16 is write8 for pixels of 16 bits.
 func (t *Target) write16(v view) {
 	s := t.Spec
 	if s.dtype == formats.Uint16 {
@@ -39,7 +39,7 @@ func (t *Target) write16(v view) {
 	}
 }
 
-// put stores what value gives for channel k of each pixel.
+// writePixels writes value(pixel, k) for channel k of each pixel.
 func writePixels[T any](dst []T, t *Target, v view, value func(pixel []byte, k int) T) {
 	c, plane := t.Spec.c, v.w*v.h
 	for y := range v.h {
@@ -64,7 +64,7 @@ func writePixels[T any](dst []T, t *Target, v view, value func(pixel []byte, k i
 	}
 }
 
-// float16 rounds to the nearest IEEE half, ties to even.
+// toFloat16 rounds to the nearest IEEE half, ties to even.
 func toFloat16(x float32) uint16 {
 	b := math.Float32bits(x)
 	sign, exponent, mantissa := uint16(b>>16)&0x8000, int(b>>23)&0xFF, b&0x7FFFFF
@@ -82,7 +82,7 @@ func toFloat16(x float32) uint16 {
 	return sign | uint16(shiftEven(uint32(e)<<23|mantissa, 13)) // may carry up to infinity
 }
 
-// bfloat16 rounds to the nearest bfloat16, ties to even.
+// toBFloat16 rounds to the nearest bfloat16, ties to even.
 func toBFloat16(x float32) uint16 {
 	if x != x {
 		return 0x7FC0

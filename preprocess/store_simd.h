@@ -1,7 +1,7 @@
 // The last pass over a row, for any width of registers; see resample_simd.h.
 #include "resample_levels.h"
 
-// arrange puts 16 pixels in the order of the result: register i to out + i*step.
+// arrange_block permutes 16 pixels to the order of the result: register i is written to out + i*step.
 INLINE void arrange_block(uint8_t *out, size_t step, const uint8_t *in, int channels,
                           const uint8_t masks[4][4][16]) {
   __m128i v[4];
@@ -15,8 +15,8 @@ INLINE void arrange_block(uint8_t *out, size_t step, const uint8_t *in, int chan
   }
 }
 
-// arrange_row puts a row of w >= 16 pixels in the order of the result: plane i at out +
-// i*plane or, where that is 0, pixel after pixel. The last block overlaps the one before.
+// arrange_row permutes a row of w >= 16 pixels to the order of the result: plane i at out + i*plane or, if
+// plane is 0, pixel after pixel. The last block overlaps the one before.
 INLINE void arrange_row(uint8_t *out, size_t plane, const uint8_t *row, size_t w, int channels, int flip,
                         const uint8_t masks[4][4][16]) {
   const size_t pixel = plane ? 1 : (size_t)channels, step = plane ? plane : 16;
@@ -35,16 +35,16 @@ TARGET static void arrange(uint8_t *out, size_t plane, const uint8_t *row, size_
     arrange_row(out, plane, row, w, channels, flip, masks);
 }
 
-// calculate is (x/255 - mean) / std: a product with an inverse in two parts is rounded as the
-// division is, but for rare values, which dsconv_calculates looks for.
+// calculate is (x/255 - mean) / std. The product with an inverse in two parts is rounded as the division
+// is, except for rare values, which dsconv_arithmetic_is_exact searches for.
 INLINE floats calculate(floats x, floats mean, floats inverse, floats rest) {
   const float part = 1.0F / 255, more = (float)(1.0 / 255 - part);
   floats v = f_sub(f_fma(x, f_set(part), f_mul(x, f_set(more))), mean);
   return f_fma(v, inverse, f_mul(v, rest));
 }
 
-// convert_values is convert with constants for the compiler; n is a multiple of period and at
-// least FLOATS*period. The last block overlaps the one before.
+// convert_values is convert with compile-time constants; n is a multiple of period and at least
+// FLOATS*period. The last block overlaps the one before.
 INLINE void convert_values(int type, void *dst, const uint8_t *src, size_t n, int period,
                            const dsconv_values *values, int channel) {
   float constants[3][4 * FLOATS];
@@ -105,12 +105,12 @@ TARGET static void convert(int type, void *dst, const uint8_t *src, size_t n, in
   }
 }
 
-// store arranges the row, where it must be, and converts it.
+// store arranges the row, if needed, and converts it.
 TARGET static void store(const dsconv_sink *s, int y, const uint8_t *row) {
   const dsconv_resampling *r = s->r;
   const size_t w = (size_t)r->out_w, h = (size_t)r->out_h, c = (size_t)r->channels;
   const int bytes = r->type == DSCONV_UINT8, planes = r->planar ? r->channels : 1;
-  if (w < 16 || (!bytes && !r->by_calc)) {
+  if (w < 16 || (!bytes && !r->arithmetic)) {
     dsconv_portable.store(s, y, row);
     return;
   }

@@ -11,10 +11,10 @@ import (
 // SOI through a frame and a scan to EOI (bytes after that don't matter), of a PNG each chunk's
 // length and checksum up to IEND, of a WebP its length and the chunks of its first frame, of the
 // others the header. ErrTruncated, ErrCorrupt, ErrUnsupported or ErrNotImage is in the chain of an
-// error. unusual names the first thing that ordinary encoders do not write, "" if there is none:
+// error. irregular names the first thing that ordinary encoders do not write, "" if there is none:
 // then only a decoder can tell whether the image is damaged. CheckStructure runs at memory speed
 // and allocates nothing for a sound image.
-func CheckStructure(data []byte, enc formats.Encoding) (unusual string, err error) {
+func CheckStructure(data []byte, enc formats.Encoding) (irregular string, err error) {
 	switch enc {
 	case formats.Raw, formats.RawZstd:
 		if len(data) == 0 {
@@ -23,7 +23,7 @@ func CheckStructure(data []byte, enc formats.Encoding) (unusual string, err erro
 		return "", nil
 	}
 	if got := formats.Sniff(data); got != enc && got != "" {
-		return "", fmt.Errorf("%w: it is called %s and is %s", ErrCorrupt, enc, got)
+		return "", fmt.Errorf("%w: it is stored as %s but is %s", ErrCorrupt, enc, got)
 	}
 	if _, err := inspectAs(data, formats.Sniff(data)); err != nil {
 		return "", err
@@ -41,9 +41,10 @@ func CheckStructure(data []byte, enc formats.Encoding) (unusual string, err erro
 	return "an encoding without checksums", nil
 }
 
-func checkPNG(data []byte) (unusual string, err error) {
+// checkPNG checks all chunks of a PNG.
+func checkPNG(data []byte) (irregular string, err error) {
 	if _, err := readPNG(data); err != nil {
-		unusual = err.Error()
+		irregular = err.Error()
 	}
 	pixels := false
 	for i := len(pngMagic); ; {
@@ -61,7 +62,7 @@ func checkPNG(data []byte) (unusual string, err error) {
 			if !pixels {
 				return "", fmt.Errorf("%w: a PNG without pixels", ErrCorrupt)
 			}
-			return unusual, nil
+			return irregular, nil
 		}
 		i = next
 	}

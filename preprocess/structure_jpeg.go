@@ -6,8 +6,9 @@ import (
 	"fmt"
 )
 
-// jpegWalk follows a JPEG's markers and the tables that they define. What ordinary encoders
-// write passes; all else is named unusual, and a decoder has to tell whether it is damaged.
+// jpegChecker follows a JPEG's markers and the tables that they define. What ordinary encoders
+// write passes. Anything else is reported as irregular: only a decoder can tell whether it is
+// damaged.
 type jpegChecker struct {
 	components  int
 	ids         [4]byte
@@ -16,21 +17,22 @@ type jpegChecker struct {
 	quantOf     [4]byte    // the quantisation table of each component
 	huffman     [2][4]bool // DC and AC
 	restarts    bool
-	// bits are how many low bits of each coefficient of a progressive image are missing,
+	// missingBits are how many low bits of each coefficient of a progressive image are missing,
 	// plus 1; 0 if all are.
 	missingBits [4][64]byte
-	irregular   string // the first thing
+	irregular   string // what was found first
 }
 
+// report keeps the first irregularity.
 func (w *jpegChecker) report(what string) {
 	if w.irregular == "" {
 		w.irregular = what
 	}
 }
 
-// checkJPEG walks the markers to EOI. That frame and scan are there, in order, inspectJPEG
-// has seen.
-func checkJPEG(data []byte) (unusual string, err error) {
+// checkJPEG follows the markers to EOI. inspectJPEG has checked that there is a frame and a scan,
+// in order.
+func checkJPEG(data []byte) (irregular string, err error) {
 	var w jpegChecker
 	for i := 2; ; {
 		mark, next, ok := nextMarker(data, i)
@@ -44,7 +46,7 @@ func checkJPEG(data []byte) (unusual string, err error) {
 			return w.finish(), nil
 		}
 		if standalone(mark) {
-			w.report("a marker out of its place")
+			w.report("a marker out of place")
 			i = next
 			continue
 		}
@@ -129,7 +131,7 @@ func (w *jpegChecker) frame(mark byte, body []byte) bool {
 		return false
 	}
 	w.components, w.progressive = int(body[5]), mark == markSOF2
-	var most [2]byte
+	var maxFactor [2]byte
 	for i := range w.components {
 		c := body[6+3*i:]
 		h, v := c[1]>>4, c[1]&15
@@ -137,13 +139,13 @@ func (w *jpegChecker) frame(mark byte, body []byte) bool {
 			return false
 		}
 		w.ids[i], w.quantOf[i] = c[0], c[2]
-		most[0], most[1] = max(most[0], h), max(most[1], v)
+		maxFactor[0], maxFactor[1] = max(maxFactor[0], h), max(maxFactor[1], v)
 	}
 	blocks := 0
 	for i := range w.components {
 		c := body[6+3*i:]
 		h, v := c[1]>>4, c[1]&15
-		if most[0]%h != 0 || most[1]%v != 0 {
+		if maxFactor[0]%h != 0 || maxFactor[1]%v != 0 {
 			return false
 		}
 		blocks += int(h * v)
@@ -157,11 +159,11 @@ func (w *jpegChecker) scan(body []byte) bool {
 	}
 	n := int(body[0])
 	first, last, high, low := body[1+2*n], body[2+2*n], body[3+2*n]>>4, body[3+2*n]&15
-	dc, ac := true, true // the tables that the scan uses
+	dc, ac := true, true // which tables the scan uses
 	if w.progressive {
 		dc, ac = first == 0 && high == 0, first > 0
-		sound := first <= last && last < 64 && low <= 13 && (high == 0 || high == low+1)
-		if !sound || first == 0 && last != 0 || ac && n != 1 {
+		valid := first <= last && last < 64 && low <= 13 && (high == 0 || high == low+1)
+		if !valid || first == 0 && last != 0 || ac && n != 1 {
 			return false
 		}
 	} else if first != 0 || last != 63 || high != 0 || low != 0 {
@@ -191,7 +193,7 @@ func (w *jpegChecker) scan(body []byte) bool {
 	return true
 }
 
-// finish tells what was unusual, up to scans that never came.
+// finish also reports missing scans.
 func (w *jpegChecker) finish() string {
 	for i := range w.components {
 		for _, b := range w.missingBits[i] {
@@ -203,7 +205,7 @@ func (w *jpegChecker) finish() string {
 	return w.irregular
 }
 
-// entropy passes the entropy-coded data that begins at data[i:].
+// skipScanData returns the end of the entropy-coded data that begin at data[i:].
 func (w *jpegChecker) skipScanData(data []byte, i int) (end int) {
 	for {
 		j := bytes.IndexByte(data[i:], 0xFF)

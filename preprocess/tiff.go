@@ -27,7 +27,7 @@ const (
 	tiffPackBits      = 32773
 )
 
-// find gives the type and count of a tag.
+// find returns the type and count of a tag.
 func (d ifd) find(tag uint16) (typ uint16, count int64, ok bool) {
 	e := d.entry(tag)
 	if e == nil {
@@ -36,7 +36,7 @@ func (d ifd) find(tag uint16) (typ uint16, count int64, ok bool) {
 	return d.order.Uint16(e[2:]), int64(d.order.Uint32(e[4:])), true
 }
 
-// list gives the count values of a tag of type SHORT or LONG.
+// list returns the count values of a tag of type SHORT or LONG.
 func (d ifd) list(tag uint16, count int64) ([]int64, error) {
 	typ, n, ok := d.find(tag)
 	if !ok || n != count || typ != typeShort && typ != typeLong {
@@ -46,7 +46,7 @@ func (d ifd) list(tag uint16, count int64) ([]int64, error) {
 	if size*n > 4 {
 		off := int64(d.order.Uint32(at))
 		if off+size*n > int64(len(d.data)) {
-			return nil, fmt.Errorf("%w: the values of TIFF tag %d", ErrTruncated, tag)
+			return nil, fmt.Errorf("%w: the values of TIFF tag %d lie past the end of the file", ErrTruncated, tag)
 		}
 		at = d.data[off:]
 	}
@@ -61,8 +61,8 @@ func (d ifd) list(tag uint16, count int64) ([]int64, error) {
 	return v, nil
 }
 
-// checkTIFF lets pass what Go's decoder reads as libtiff does. TIFF has thousands of kinds,
-// and what is outside of this one is unsupported rather than read in another way.
+// checkTIFF accepts the TIFFs that Go's decoder reads as libtiff does. TIFF has thousands of variants:
+// the others are unsupported rather than decoded differently.
 func checkTIFF(data []byte) error {
 	d, err := firstIFD(data)
 	if err != nil {
@@ -147,7 +147,7 @@ func (d ifd) kind(samples, bits int64) error {
 	return nil
 }
 
-// tiffRatio is how many bytes a byte can stand for, 0 if the compression is not supported.
+// tiffRatio is how many bytes a compressed byte can hold, 0 if the compression is not supported.
 func tiffRatio(compression int) int64 {
 	switch compression {
 	case tiffUncompressed:

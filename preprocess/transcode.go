@@ -6,10 +6,10 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Transcoder rewrites JPEGs as restart-tiled ones without touching their coefficients: one
-// interleaved Huffman-coded scan with restart markers, so that a part of an image can be
-// decoded alone, and with the best Huffman tables for it. It belongs to one goroutine and is
-// made for long use; Close frees what it holds. The zero value is ready.
+// Transcoder rewrites JPEGs as restart-tiled ones without changing their coefficients: one
+// interleaved Huffman-coded scan with restart markers, so that a crop can be decoded alone, and the
+// best Huffman tables for it. It is for one goroutine and for many images; Close frees its memory.
+// The zero value is ready.
 type Transcoder struct {
 	jpeg jpegTranscoder
 	meta []byte
@@ -21,13 +21,13 @@ func (t *Transcoder) Close() {
 	*t = Transcoder{}
 }
 
-// StopBy lets s end Append early, from now until Close.
+// StopBy makes s end Append early, from now until Close.
 func (t *Transcoder) StopBy(s *Stop) { t.jpeg.stop = s }
 
 // NotTiledError says why an image cannot be tiled and keeps its bytes.
 type NotTiledError struct {
-	Reason string // one of few, for counting
-	Detail string // what is odd about this one; may be ""
+	Reason string // one of a small fixed set, for counting
+	Detail string // about this image; may be ""
 }
 
 func (e *NotTiledError) Error() string {
@@ -52,15 +52,15 @@ const (
 	reasonScans        = "too many scans"
 )
 
-// Append appends src with a restart marker every interval MCUs or, where rows do not divide
-// so, near to that. APPn and COM segments stay as they are, before all else, and so does
-// what lies behind the image; strip drops them but for JFIF's and Adobe's, by which decoders
-// know the colours, and the EXIF orientation. What Append wrote it reads again and compares:
-// coefficients, quantisation tables, components and size are src's.
+// Append appends src to dst with a restart marker every interval MCUs or, if a row cannot be divided
+// so, close to that. APPn and COM segments stay, before everything else, and so do bytes after the
+// image. strip drops them, except for JFIF's and Adobe's, which decide the colours, and the EXIF
+// orientation. Append reads its output again and compares coefficients, quantisation tables,
+// components and size with src's.
 //
-// A *NotTiledError says that src is to be kept as it is; any other error that the run is to end
-// (EndsRun) or that the check failed. src is within the caller's limit of pixels (Inspect); Append keeps
-// nothing of it.
+// A *NotTiledError means that src must be kept as it is. Any other error ends the run (EndsRun) or
+// means that the comparison failed. The caller must have checked src against its limit of pixels
+// (Inspect). Append keeps no reference to src.
 func (t *Transcoder) Append(dst, src []byte, interval int, strip bool) ([]byte, error) {
 	if formats.Sniff(src) != formats.JPEG {
 		return dst, &NotTiledError{Reason: reasonNotJPEG}
@@ -76,12 +76,12 @@ func (t *Transcoder) Append(dst, src []byte, interval int, strip bool) ([]byte, 
 	if why := p.whyNotTiled(src, strip); why != nil {
 		return dst, why
 	}
-	unusual, err := checkJPEG(src)
+	irregular, err := checkJPEG(src)
 	if err != nil {
 		return dst, &NotTiledError{Reason: reasonDamaged, Detail: err.Error()}
 	}
-	if unusual != "" {
-		return dst, &NotTiledError{Reason: reasonIrregular, Detail: unusual}
+	if irregular != "" {
+		return dst, &NotTiledError{Reason: reasonIrregular, Detail: irregular}
 	}
 	if t.meta = p.appendMeta(t.meta[:0]); strip {
 		t.meta = p.appendStripped(t.meta[:0], h.Orientation)
@@ -95,7 +95,7 @@ func (t *Transcoder) Append(dst, src []byte, interval int, strip bool) ([]byte, 
 	return dst, err
 }
 
-// untileable says why a JPEG of these parts is not to be tiled, nil if it may be.
+// whyNotTiled returns the reason why a JPEG of these segments cannot be tiled, nil if it can.
 func (p *jpegSegments) whyNotTiled(src []byte, strip bool) *NotTiledError {
 	switch {
 	case p.mark > markSOF9-1:
@@ -107,7 +107,7 @@ func (p *jpegSegments) whyNotTiled(src []byte, strip bool) *NotTiledError {
 	case p.betweenScans && !strip:
 		return &NotTiledError{Reason: reasonMetadata}
 	case p.multiPicture && p.end < len(src) && !strip:
-		return &NotTiledError{Reason: reasonMultiPicture, Detail: fmt.Sprintf("%d bytes behind the first", len(src)-p.end)}
+		return &NotTiledError{Reason: reasonMultiPicture, Detail: fmt.Sprintf("%d bytes after the first", len(src)-p.end)}
 	}
 	return nil
 }

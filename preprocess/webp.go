@@ -1,6 +1,6 @@
 package preprocess
 
-// decodeWebP makes dst the first frame on its canvas, which is transparent black elsewhere.
+// decodeWebP decodes the first frame to its canvas, which is transparent black elsewhere.
 func (d *Decoder) decodeWebP(dst *Image, data []byte, h Header, c Color) error {
 	f, err := firstWebPFrame(data)
 	if err == nil {

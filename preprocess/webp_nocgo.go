@@ -2,5 +2,5 @@
 
 package preprocess
 
-// webpPixels decodes the first frame of data to its place on dst, a canvas of 3 or 4 channels.
+// webpPixels decodes the first frame of data to its position on dst, a canvas of 3 or 4 channels.
 func webpPixels(dst *Image, _ []byte, f webpFrame) error { return goWebPixels(dst, f) }
