@@ -8,7 +8,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// A fractional area gives what Pillow's resize with a box gives, whichever passes it needs.
+// Resizing a fractional area equals Pillow's resize with a box, for all combinations of passes.
 func TestResizeAreaEqualsPillow(t *testing.T) {
 	p := startPillow(t)
 	var r Resampler
@@ -36,7 +36,7 @@ func TestResizeAreaEqualsPillow(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(dst.Pix, want.Pixels) {
-				t.Errorf("%s %dx%d %+v to %dx%d %s: other pixels than Pillow's", mode.mode, c.w, c.h, area, c.toW, c.toH, f)
+				t.Errorf("%s %dx%d %+v to %dx%d %s: pixels differ from Pillow's", mode.mode, c.w, c.h, area, c.toW, c.toH, f)
 			}
 		}
 	}

@@ -100,7 +100,7 @@ func readFile(b *testing.B, path string) []byte {
 	return data
 }
 
-// BenchmarkProcess is what packing costs a photo.
+// BenchmarkProcess measures what packing one photo costs.
 func BenchmarkProcess(b *testing.B) {
 	p, err := NewProcessor(Recipe{
 		Resize: Resize{Mode: ResizeShorter, W: 256}, Encode: Encode{Encoding: formats.JPEG, Quality: 90},

@@ -7,21 +7,21 @@ import (
 	"slices"
 )
 
-// part is a marker with its segment and, after SOS, the entropy-coded data.
-type part struct {
+// jpegPart is a marker with its segment and, after SOS, the entropy-coded data.
+type jpegPart struct {
 	mark           byte
 	at, body, data int // where the marker, the segment's body and what follows it begin
 	end            int
 }
 
-func partsOf(jpeg []byte) []part {
-	var list []part
+func splitJPEG(jpeg []byte) []jpegPart {
+	var list []jpegPart
 	for i := 2; i < len(jpeg); {
 		mark, next, ok := nextMarker(jpeg, i)
 		if !ok {
 			break
 		}
-		p := part{mark: mark, at: next - 2, body: next, data: next, end: next}
+		p := jpegPart{mark: mark, at: next - 2, body: next, data: next, end: next}
 		if !standalone(mark) && mark != markEOI {
 			p.body = next + 2
 			p.data = next + int(binary.BigEndian.Uint16(jpeg[next:]))
@@ -37,7 +37,7 @@ func partsOf(jpeg []byte) []part {
 }
 
 func (c *corpus) jpeg(name string, data []byte) {
-	parts := partsOf(data)
+	parts := splitJPEG(data)
 	for i, p := range parts {
 		of := fmt.Sprintf("%s, %02X (%d)", name, p.mark, i)
 		for _, cut := range []int{p.at, p.at + 1, p.at + 2, p.at + 3, p.at + 4, (p.body + p.data) / 2, p.data - 1, p.data, p.data + 1, (p.data + p.end) / 2, p.end - 1} {
@@ -79,8 +79,8 @@ func (c *corpus) jpeg(name string, data []byte) {
 	}
 }
 
-// frame makes odd frame headers.
-func (c *corpus) frame(of string, data []byte, parts []part, p part) {
+// frame adds images with irregular frame headers.
+func (c *corpus) frame(of string, data []byte, parts []jpegPart, p jpegPart) {
 	h := data[p.body+1 : p.body+3]
 	for _, size := range [][2]int{{0, 19}, {17, 0}, {0, 0}, {65500, 65500}, {65535, 65535}, {17, 65500}, {65500, 19}, {16, 19}, {18, 19}, {33, 19}, {17, 18}, {17, 40}, {1, 1}} {
 		c.add(of, fmt.Sprintf("claims %dx%d", size[1], size[0]), changed(data, p.body+1, byte(size[0]>>8), byte(size[0]), byte(size[1]>>8), byte(size[1])))
@@ -102,8 +102,8 @@ func (c *corpus) frame(of string, data []byte, parts []part, p part) {
 	}
 }
 
-// entropy harms the image data of one scan.
-func (c *corpus) entropy(of string, data []byte, p part) {
+// entropy damages the image data of one scan.
+func (c *corpus) entropy(of string, data []byte, p jpegPart) {
 	n := p.end - p.data
 	for i := range 24 {
 		at := p.data + n*i/24

@@ -121,8 +121,8 @@ func (c *corpus) ihdr(of string, data, body []byte, i, next int) {
 	}
 }
 
-// words puts telling values into every 16 and 32-bit field of the first n bytes.
-func (c *corpus) words(name string, data []byte, n int) {
+// wordValues writes extreme values to every 16 and 32-bit field of the first n bytes.
+func (c *corpus) wordValues(name string, data []byte, n int) {
 	for at := range min(n, len(data)-4) {
 		for _, v := range []byte{0, 1, 0x10, 0x7F, 0x80, 0xFF} {
 			c.add(name, fmt.Sprintf("byte %d is %#x", at, v), changed(data, at, v))
@@ -137,8 +137,8 @@ func (c *corpus) words(name string, data []byte, n int) {
 }
 
 func (c *corpus) bmp(name string, data []byte) {
-	c.words(name, data, 58)
-	c.list = slices.DeleteFunc(c.list, func(o odd) bool {
+	c.wordValues(name, data, 58)
+	c.list = slices.DeleteFunc(c.list, func(o irregularImage) bool {
 		b, err := parseBMP(o.data)
 		inRuns := b.compression == bmpRLE8 || b.compression == bmpRLE4
 		return strings.HasPrefix(string(o.data), "BM") && err == nil && inRuns && b.w > 1<<20/b.h // which takes Pillow minutes
@@ -146,7 +146,7 @@ func (c *corpus) bmp(name string, data []byte) {
 }
 
 func (c *corpus) gif(name string, data []byte) {
-	c.words(name, data, 13)
+	c.wordValues(name, data, 13)
 	table := 13 + 3<<(data[10]&7+1)
 	for i := table; i < len(data); i++ {
 		for _, v := range []byte{0, 1, 2, 9, ';', ',', '!', 0xFF} {
@@ -158,7 +158,7 @@ func (c *corpus) gif(name string, data []byte) {
 }
 
 func (c *corpus) tiff(name string, data []byte) {
-	c.words(name, data, 8)
+	c.wordValues(name, data, 8)
 	at := int(binary.LittleEndian.Uint32(data[4:]))
 	n := int(binary.LittleEndian.Uint16(data[at:]))
 	for i := range n {
@@ -181,9 +181,9 @@ func (c *corpus) tiff(name string, data []byte) {
 	c.add(name, "as BigTIFF", changed(data, 2, 43))
 }
 
-// webp harms the header, each chunk's name and length, and the chunks' order.
+// webp damages the header, each chunk's name and length, and the order of chunks.
 func (c *corpus) webp(name string, data []byte) {
-	c.words(name, data, 34)
+	c.wordValues(name, data, 34)
 	for i := webpStart; i < len(data); {
 		kind, body, next, err := riffChunk(data, i)
 		if err != nil {

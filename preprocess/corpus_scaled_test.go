@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// scaledCorpus writes images of every kind to a folder: what Pillow writes, other samplings and
-// colour spaces of JPEG, interlaced PNGs, and the files of testdata/sound.
+// scaledCorpus writes images of every kind to a folder: those that Pillow can write, other samplings
+// and colour spaces of JPEG, interlaced PNGs, and the files of testdata/sound.
 func scaledCorpus(t *testing.T, p *pillow) (paths []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -22,14 +22,14 @@ func scaledCorpus(t *testing.T, p *pillow) (paths []string) {
 	for _, name := range made.Names {
 		paths = append(paths, filepath.Join(dir, name))
 	}
-	for name, data := range unusual(t, dir) {
+	for name, data := range rareImages(t, dir) {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
 		paths = append(paths, path)
 	}
-	for _, name := range soundNames(t) {
+	for _, name := range intactNames(t) {
 		if name != "cmyk.tif" && name != "jpeg.tif" { // which are said to be unsupported
 			paths = append(paths, filepath.Join("testdata", "sound", name))
 		}
@@ -37,12 +37,12 @@ func scaledCorpus(t *testing.T, p *pillow) (paths []string) {
 	return paths
 }
 
-// unusual are images that Pillow reads and does not write.
-func unusual(t *testing.T, dir string) map[string][]byte {
+// rareImages are images that Pillow reads but cannot write.
+func rareImages(t *testing.T, dir string) map[string][]byte {
 	list := map[string][]byte{}
 	for _, name := range []string{"cmyk-17x33.jpg", "keeprgb-17x33.jpg"} {
 		data := readValue(t, filepath.Join(dir, name)).Data
-		for _, p := range partsOf(data) {
+		for _, p := range splitJPEG(data) {
 			if p.mark == 0xEE {
 				list["without-adobe-"+name] = slices.Concat(data[:p.at], data[p.end:])
 			}
@@ -68,8 +68,8 @@ func interlaced(w, h int, bits, color byte) []byte {
 	return slices.Concat([]byte(pngMagic), chunkOf("IHDR", header), chunkOf("IDAT", zlibOf(rows)), chunkOf("IEND", nil))
 }
 
-// Decoding and scaling, smaller, to one pixel and larger, with every filter, in colour and in
-// grey: no element differs from Pillow's.
+// Decoding and scaling down, to one pixel and up, with every filter, in colour and in grey: every
+// element equals Pillow's.
 func TestScaledEqualsPillow(t *testing.T) {
 	exact(t)
 	p := startPillow(t)
@@ -89,7 +89,7 @@ func TestScaledEqualsPillow(t *testing.T) {
 		want := p.ask(ask{"op": "scaled", "path": path, "sizes": sizes, "filters": filters})
 		for _, color := range []Color{ColorRGB, ColorGray} {
 			if err := d.Decode(&m, v, DecodeOptions{Color: color}); err != nil {
-				t.Fatalf("%s: %v, Pillow says %q", path, err, want.Error)
+				t.Fatalf("%s: %v, Pillow %q", path, err, want.Error)
 			}
 			for _, size := range sizes {
 				for _, f := range filters {
@@ -97,7 +97,7 @@ func TestScaledEqualsPillow(t *testing.T) {
 						t.Fatal(err)
 					}
 					if len(want.Names) == 0 || sha(&out) != want.Names[0] {
-						t.Fatalf("%s to %v, %s, %s: other pixels than Pillow's %s", path, size, f, color, want.Error)
+						t.Fatalf("%s to %v, %s, %s: pixels differ from Pillow's %s", path, size, f, color, want.Error)
 					}
 					want.Names = want.Names[1:]
 				}

@@ -9,33 +9,34 @@ import (
 	"testing"
 )
 
-// odd is a broken or strange image: its name says which sound one it was and what was done.
-type odd struct {
+// irregularImage is a damaged or irregular image. Its name is that of the intact one and what was
+// changed.
+type irregularImage struct {
 	name string
 	data []byte
 }
 
-// corpus is made of the tiny sound files of testdata/sound.
-type corpus struct{ list []odd }
+// corpus is built from the tiny intact files of testdata/sound.
+type corpus struct{ list []irregularImage }
 
 func (c *corpus) add(of, what string, data []byte) {
-	c.list = append(c.list, odd{of + " " + what, data})
+	c.list = append(c.list, irregularImage{of + " " + what, data})
 }
 
-// oddImages are all broken and strange images, made anew at each call.
-func oddImages(t testing.TB) []odd {
+// irregularImages returns all damaged and irregular images, built at each call.
+func irregularImages(t testing.TB) []irregularImage {
 	t.Helper()
 	var c corpus
-	c.strangers()
-	sound := map[string][]byte{}
-	for _, name := range soundNames(t) {
+	c.notImages()
+	intact := map[string][]byte{}
+	for _, name := range intactNames(t) {
 		data, err := os.ReadFile(filepath.Join("testdata", "sound", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		sound[name] = data
+		intact[name] = data
 		c.add(name, "as it is", data)
-		c.around(name, data)
+		c.damageAnywhere(name, data)
 		switch filepath.Ext(name) {
 		case ".jpg":
 			c.jpeg(name, data)
@@ -51,11 +52,11 @@ func oddImages(t testing.TB) []odd {
 			c.webp(name, data)
 		}
 	}
-	c.polyglots(sound)
+	c.polyglots(intact)
 	return c.list
 }
 
-func soundNames(t testing.TB) []string {
+func intactNames(t testing.TB) []string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join("testdata", "sound"))
 	if err != nil {
@@ -68,8 +69,8 @@ func soundNames(t testing.TB) []string {
 	return names
 }
 
-// strangers are no images at all.
-func (c *corpus) strangers() {
+// notImages adds files that are no images at all.
+func (c *corpus) notImages() {
 	for _, s := range []string{
 		"", "\xff", "\xff\xd8", "\xff\xd8\xff", "\xff\xd8\xff\xd9", "BM", "GIF89a", "II*\x00", "MM\x00*", pngMagic,
 		"This is no image, whatever it is called.", "<html><img src=x></html>", "\x00", "PK\x03\x04", "%PDF-1.4",
@@ -81,8 +82,8 @@ func (c *corpus) strangers() {
 	c.add("nothing", "4096 times 255", bytes.Repeat([]byte{255}, 4096))
 }
 
-// around is what can happen to any file.
-func (c *corpus) around(name string, data []byte) {
+// damageAnywhere adds damage that any file can have.
+func (c *corpus) damageAnywhere(name string, data []byte) {
 	c.add(name, "with bytes behind", slices.Concat(data, []byte("behind\xff\xd8\xff\xe0\x00")))
 	c.add(name, "with zeros behind", slices.Concat(data, make([]byte, 5000)))
 	c.add(name, "with bytes before", slices.Concat([]byte("before"), data))
@@ -102,16 +103,16 @@ func (c *corpus) around(name string, data []byte) {
 	c.add(name, "zeros from the middle", half)
 }
 
-// changed is data with other bytes at a place.
+// changed is data with other bytes at an offset.
 func changed(data []byte, at int, with ...byte) []byte {
 	data = bytes.Clone(data)
 	copy(data[at:], with)
 	return data
 }
 
-// polyglots are two things at once.
-func (c *corpus) polyglots(sound map[string][]byte) {
-	jpeg, png, gif := sound["420.jpg"], sound["rgb.png"], sound["palette.gif"]
+// polyglots adds files of two formats at once.
+func (c *corpus) polyglots(intact map[string][]byte) {
+	jpeg, png, gif := intact["420.jpg"], intact["rgb.png"], intact["palette.gif"]
 	c.add("polyglot", "JPEG and zip", slices.Concat(jpeg, []byte("PK\x05\x06"), make([]byte, 18)))
 	comment := "<html><script>alert(1)</script><!--"
 	html := slices.Concat(jpeg[:2], []byte{0xFF, 0xFE, 0, byte(len(comment) + 2)}, []byte(comment), jpeg[2:], []byte("-->"))
@@ -124,16 +125,17 @@ func (c *corpus) polyglots(sound map[string][]byte) {
 	c.add("polyglot", "JPEG in a JPEG's APP1", slices.Concat(jpeg[:2], segmentOf(0xE1, jpeg), jpeg[2:]))
 }
 
-// segmentOf is a JPEG marker segment.
+// segmentOf returns a JPEG marker segment.
 func segmentOf(mark byte, body []byte) []byte {
 	n := len(body) + 2
 	return slices.Concat([]byte{0xFF, mark, byte(n >> 8), byte(n)}, body)
 }
 
-func soundJPEGs(t testing.TB) map[string][]byte {
+// intactJPEGs returns the JPEGs of testdata/sound.
+func intactJPEGs(t testing.TB) map[string][]byte {
 	t.Helper()
 	m := map[string][]byte{}
-	for _, name := range soundNames(t) {
+	for _, name := range intactNames(t) {
 		if filepath.Ext(name) != ".jpg" {
 			continue
 		}

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// choose gives a number below n, of a random source or of a fuzzer's bytes.
+// choose returns a number below n, from a random source or a fuzzer's bytes.
 type choose func(n int) int
 
 func chooseRandomly(seed uint64) choose {
 	return rand.New(rand.NewPCG(seed, 0)).IntN
 }
 
-// chooseBy reads data; behind its end all choices are 0.
+// chooseBy reads data; after its end all choices are 0.
 func chooseBy(data []byte) choose {
 	return func(n int) int {
 		v := 0
@@ -24,16 +24,16 @@ func chooseBy(data []byte) choose {
 	}
 }
 
-// craftedTable is a Huffman table and the code of each symbol.
-type craftedTable struct {
+// huffmanTable is a Huffman table and the code of each symbol.
+type huffmanTable struct {
 	counts  [17]byte
 	symbols []byte
 	code    [256]uint32
 	size    [256]int
 }
 
-func newCraftedTable(lengths []int, symbols []byte) *craftedTable {
-	t := &craftedTable{symbols: symbols}
+func newHuffmanTable(lengths []int, symbols []byte) *huffmanTable {
+	t := &huffmanTable{symbols: symbols}
 	slices.Sort(lengths)
 	code, last := uint32(0), lengths[0]
 	for i, s := range symbols {
@@ -48,8 +48,8 @@ func newCraftedTable(lengths []int, symbols []byte) *craftedTable {
 
 const longestCode = 16
 
-// lengths are those of a Huffman code of n symbols in which no code is all ones: one of each
-// length, or any others.
+// lengths returns the lengths of a Huffman code of n symbols in which no code is all ones: one of
+// each length, or random ones.
 func (c choose) lengths(n int) []int {
 	if n <= longestCode && c(3) > 0 {
 		var chain []int
@@ -69,7 +69,7 @@ func (c choose) lengths(n int) []int {
 	}
 	slices.Sort(leaves)
 	leaves = leaves[:n]
-	if c(4) == 0 { // codes that nothing begins with
+	if c(4) == 0 { // unused codes
 		for i := range leaves {
 			leaves[i] = min(longestCode, leaves[i]+c(4))
 		}
@@ -79,9 +79,9 @@ func (c choose) lengths(n int) []int {
 
 const zeroRun, endOfBlock = 0xF0, 0x00
 
-// acTable has symbols of all kinds in any order: most tables have an end of a block and a run of
-// 16 zeros somewhere, and all have a value without zeros before it.
-func (c choose) acTable() *craftedTable {
+// acTable returns a table of symbols of all kinds in any order: most have an end of block and a run
+// of 16 zeros somewhere, and all have a value without zeros before it.
+func (c choose) acTable() *huffmanTable {
 	var symbols []byte
 	size := func() byte { return byte(1 + c(10)) }
 	for range c(4) * c(10) {
@@ -90,10 +90,10 @@ func (c choose) acTable() *craftedTable {
 	if c(6) == 0 { // values that baseline JPEGs do not have
 		symbols = append(symbols, byte(c(16))<<4|byte(11+c(5)))
 	}
-	if c(6) == 0 { // libjpeg takes them for ends of a block
+	if c(6) == 0 { // libjpeg reads them as ends of block
 		symbols = append(symbols, byte(1+c(14))<<4)
 	}
-	if c(2) == 0 { // a long run that a short code may have
+	if c(2) == 0 { // a long run, perhaps with a short code
 		symbols = c.insert(symbols, byte(8+c(8))<<4|byte(1+c(2)))
 	}
 	symbols = c.insert(symbols, size())
@@ -103,10 +103,11 @@ func (c choose) acTable() *craftedTable {
 	if c(5) > 0 {
 		symbols = c.insert(symbols, zeroRun)
 	}
-	return newCraftedTable(c.lengths(len(symbols)), symbols)
+	return newHuffmanTable(c.lengths(len(symbols)), symbols)
 }
 
-// insert puts a symbol anywhere, most often in front, where codes are short; symbols stay different.
+// insert inserts a symbol at a random position, most often in front, where codes are short. Symbols stay
+// unique.
 func (c choose) insert(symbols []byte, s byte) []byte {
 	slices.Sort(symbols)
 	symbols = slices.Compact(symbols)
@@ -122,8 +123,8 @@ func (c choose) insert(symbols []byte, s byte) []byte {
 	return slices.Insert(symbols, at, s)
 }
 
-// runTable has the shortest codes for runs of zeros, some of which fill a block up.
-func (c choose) runTable() *craftedTable {
+// runTable returns a table with the shortest codes for runs of zeros, some of which fill a block.
+func (c choose) runTable() *huffmanTable {
 	symbols := []byte{zeroRun, byte(8+c(8))<<4 | byte(1+c(2)), byte(c(16))<<4 | 1, endOfBlock, 0x01}
 	if i := c(len(symbols)); i > 0 {
 		symbols[i], symbols[i-1] = symbols[i-1], symbols[i]
@@ -134,10 +135,10 @@ func (c choose) runTable() *craftedTable {
 		seen[s] = true
 		return was
 	})
-	return newCraftedTable(c.lengths(len(symbols)), symbols)
+	return newHuffmanTable(c.lengths(len(symbols)), symbols)
 }
 
-func (c choose) dcTable() *craftedTable {
+func (c choose) dcTable() *huffmanTable {
 	var symbols []byte
 	for range c(12) {
 		symbols = append(symbols, byte(c(12)))
@@ -146,27 +147,27 @@ func (c choose) dcTable() *craftedTable {
 		symbols = append(symbols, byte(12+c(4)))
 	}
 	symbols = c.insert(symbols, byte(c(2)*c(12)))
-	return newCraftedTable(c.lengths(len(symbols)), symbols)
+	return newHuffmanTable(c.lengths(len(symbols)), symbols)
 }
 
-// crafted is a baseline JPEG made symbol by symbol.
-type crafted struct {
+// syntheticJPEG is a baseline JPEG built symbol by symbol.
+type syntheticJPEG struct {
 	choose
 	w, h     int
 	factors  []byte // of each component
 	interval int
-	beyond   bool // blocks may have more than 64 coefficients
+	overflow bool // blocks may have more than 64 coefficients
 	order    int  // how symbols are chosen: any, those of short codes, one almost always, one always
 	zeros    bool // the bits of values are 0
-	same     int  // how many blocks are to be made in this order
-	dc, ac   [2]*craftedTable
-	uses     []byte // the tables of each component
+	same     int  // how many blocks are still written in this order
+	dc, ac   [2]*huffmanTable
+	tables   []byte // the tables of each component
 	out      []byte
 	bits     uint64
 	n        int
 }
 
-// samplings are sampling factors of images with 1, 3 and 4 components.
+// samplings are the sampling factors of images with 1, 3 and 4 components.
 var samplings = [][]byte{
 	{0x11},
 	{0x22},
@@ -186,9 +187,9 @@ var samplings = [][]byte{
 	{0x31, 0x11, 0x11},
 }
 
-// craft makes a JPEG. Its data are sound unless beyond.
-func craft(c choose) (j *crafted) {
-	j = &crafted{choose: c, w: 1 + c(200), h: 1 + c(120), factors: samplings[c(len(samplings))], beyond: c(3) == 0}
+// newSyntheticJPEG builds a JPEG. Its data are valid unless overflow.
+func newSyntheticJPEG(c choose) (j *syntheticJPEG) {
+	j = &syntheticJPEG{choose: c, w: 1 + c(200), h: 1 + c(120), factors: samplings[c(len(samplings))], overflow: c(3) == 0}
 	runs := c(3) == 0
 	for i := range j.ac {
 		if j.dc[i], j.ac[i] = c.dcTable(), c.acTable(); runs {
@@ -199,7 +200,7 @@ func craft(c choose) (j *crafted) {
 		j.factors = samplings[0]
 	}
 	for range j.factors {
-		j.uses = append(j.uses, byte(c(2)<<4|c(2)))
+		j.tables = append(j.tables, byte(c(2)<<4|c(2)))
 	}
 	across, down := j.mcus()
 	if !runs && c(2) == 0 {
@@ -222,15 +223,15 @@ func craft(c choose) (j *crafted) {
 	return j
 }
 
-// blocks are those of a component in an MCU.
-func (j *crafted) blocks(i int) int {
+// blocks is the number of blocks of a component in an MCU.
+func (j *syntheticJPEG) blocks(i int) int {
 	if len(j.factors) == 1 {
 		return 1
 	}
 	return int(j.factors[i]>>4) * int(j.factors[i]&15)
 }
 
-func (j *crafted) mcus() (across, down int) {
+func (j *syntheticJPEG) mcus() (across, down int) {
 	h, v := 1, 1
 	if len(j.factors) > 1 {
 		for _, f := range j.factors {
@@ -240,13 +241,13 @@ func (j *crafted) mcus() (across, down int) {
 	return (j.w + 8*h - 1) / (8 * h), (j.h + 8*v - 1) / (8 * v)
 }
 
-func (j *crafted) segment(mark byte, body ...byte) {
+func (j *syntheticJPEG) segment(mark byte, body ...byte) {
 	j.out = append(j.out, 0xFF, mark)
 	j.out = binary.BigEndian.AppendUint16(j.out, uint16(2+len(body)))
 	j.out = append(j.out, body...)
 }
 
-func (j *crafted) headers() {
+func (j *syntheticJPEG) headers() {
 	j.out = []byte{0xFF, markSOI}
 	quant := []byte{0}
 	most := 1 << j.choose(7)
@@ -258,11 +259,11 @@ func (j *crafted) headers() {
 	scan := []byte{byte(len(j.factors))}
 	for i, f := range j.factors {
 		frame = append(frame, byte(i+1), f, 0)
-		scan = append(scan, byte(i+1), j.uses[i])
+		scan = append(scan, byte(i+1), j.tables[i])
 	}
 	j.segment(markSOF0, frame...)
 	for i := range j.ac {
-		for class, t := range []*craftedTable{j.dc[i], j.ac[i]} {
+		for class, t := range []*huffmanTable{j.dc[i], j.ac[i]} {
 			j.table(byte(class<<4|i), t)
 		}
 	}
@@ -272,15 +273,15 @@ func (j *crafted) headers() {
 	j.segment(markSOS, append(scan, 0, 63, 0)...)
 }
 
-func (j *crafted) table(place byte, t *craftedTable) {
-	j.segment(markDHT, slices.Concat([]byte{place}, t.counts[1:], t.symbols)...)
+func (j *syntheticJPEG) table(id byte, t *huffmanTable) {
+	j.segment(markDHT, slices.Concat([]byte{id}, t.counts[1:], t.symbols)...)
 }
 
-func (j *crafted) block(component int) {
+func (j *syntheticJPEG) block(component int) {
 	if j.same--; j.same < 0 {
 		j.order, j.zeros, j.same = j.choose(4), j.choose(3) == 0, j.choose(256)
 	}
-	dc, ac := j.dc[j.uses[component]>>4], j.ac[j.uses[component]&15]
+	dc, ac := j.dc[j.tables[component]>>4], j.ac[j.tables[component]&15]
 	j.put(dc, j.any(dc))
 	for k := 1; k < 64; {
 		s := j.symbol(ac, 64-k)
@@ -296,10 +297,10 @@ func (j *crafted) block(component int) {
 	}
 }
 
-// symbol is one for which there is room.
-func (j *crafted) symbol(t *craftedTable, room int) byte {
+// symbol chooses a symbol that fits into room coefficients.
+func (j *syntheticJPEG) symbol(t *huffmanTable, room int) byte {
 	s := j.any(t)
-	if j.beyond || s&15 == 0 && s != zeroRun || int(s>>4) < room {
+	if j.overflow || s&15 == 0 && s != zeroRun || int(s>>4) < room {
 		return s
 	}
 	if fits := slices.IndexFunc(t.symbols, func(s byte) bool { return s&15 > 0 && int(s>>4) == room-1 }); fits >= 0 && j.choose(4) > 0 {
@@ -316,7 +317,7 @@ func (j *crafted) symbol(t *craftedTable, room int) byte {
 	panic("a table without such a symbol")
 }
 
-func (j *crafted) any(t *craftedTable) byte {
+func (j *syntheticJPEG) any(t *huffmanTable) byte {
 	switch n := len(t.symbols); {
 	case j.order == 0, j.order == 2 && j.choose(16) == 0:
 		return t.symbols[j.choose(n)]
@@ -326,8 +327,8 @@ func (j *crafted) any(t *craftedTable) byte {
 	return t.symbols[0]
 }
 
-// put writes a symbol and the bits of a value.
-func (j *crafted) put(t *craftedTable, s byte) {
+// put writes a symbol and random bits of its value.
+func (j *syntheticJPEG) put(t *huffmanTable, s byte) {
 	j.bit(uint64(t.code[s]), t.size[s])
 	size, v := int(s&15), 0
 	if !j.zeros {
@@ -336,7 +337,7 @@ func (j *crafted) put(t *craftedTable, s byte) {
 	j.bit(uint64(v), size)
 }
 
-func (j *crafted) bit(v uint64, n int) {
+func (j *syntheticJPEG) bit(v uint64, n int) {
 	j.bits, j.n = j.bits<<n|v, j.n+n
 	for ; j.n >= 8; j.n -= 8 {
 		b := byte(j.bits >> (j.n - 8))
@@ -346,8 +347,8 @@ func (j *crafted) bit(v uint64, n int) {
 	}
 }
 
-// pad fills the last byte up, with ones as encoders do.
-func (j *crafted) pad() {
+// pad pads the last byte, with ones as encoders do.
+func (j *syntheticJPEG) pad() {
 	if j.n > 0 {
 		j.bit(1<<(8-j.n)-1, 8-j.n)
 	}

@@ -12,26 +12,26 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// craftCheck compares what is made of crafted JPEGs with libjpeg's whole images.
-type craftCheck struct {
+// syntheticCheck decodes synthetic JPEGs, as a whole and in regions, and compares with libjpeg.
+type syntheticCheck struct {
 	decoder    *Decoder
 	transcoder *Transcoder
 	whole, got Image
 	want       Image
 
-	sound, tiled int
+	intact, tiled int
 }
 
-func newCraftCheck(t testing.TB) *craftCheck {
-	c := &craftCheck{decoder: NewDecoder(), transcoder: new(Transcoder)}
+func newSyntheticCheck(t testing.TB) *syntheticCheck {
+	c := &syntheticCheck{decoder: NewDecoder(), transcoder: new(Transcoder)}
 	t.Cleanup(c.decoder.Close)
 	t.Cleanup(c.transcoder.Close)
 	return c
 }
 
-// check compares the whole image, some regions and the image made smaller; of images without
-// warning also what the transcoder makes of them.
-func (c *craftCheck) check(t *testing.T, j *crafted) {
+// check compares the whole image, some regions and the scaled image; if there is no warning, also the
+// transcoded image.
+func (c *syntheticCheck) check(t *testing.T, j *syntheticJPEG) {
 	t.Helper()
 	q := jpegRequest{w: j.w, h: j.h, channels: 3, scale: 1, region: Rect{W: j.w, H: j.h}}
 	asLibjpeg(t, &c.decoder.jpeg, j.out, q)
@@ -46,18 +46,18 @@ func (c *craftCheck) check(t *testing.T, j *crafted) {
 	if err != nil || warning != "" {
 		return
 	}
-	c.sound++
+	c.intact++
 	for range 6 {
 		c.region(t, j, j.region())
 	}
-	c.tiles(t, j)
+	c.transcode(t, j)
 }
 
-// subsampled says whether a component has fewer blocks than another: of an image made 8 times
-// smaller our decoder uses one value of each block, libjpeg more of such a component.
-func (j *crafted) subsampled() bool { return slices.Min(j.factors) != slices.Max(j.factors) }
+// subsampled reports whether a component has fewer blocks than another: of an image scaled down by 8,
+// our decoder uses one value of each block, libjpeg more of such a component.
+func (j *syntheticJPEG) subsampled() bool { return slices.Min(j.factors) != slices.Max(j.factors) }
 
-func (j *crafted) region() Rect {
+func (j *syntheticJPEG) region() Rect {
 	r := Rect{X: j.choose(j.w), Y: j.choose(j.h)}
 	r.W, r.H = 1+j.choose(j.w-r.X), 1+j.choose(j.h-r.Y)
 	if j.choose(2) == 0 {
@@ -66,7 +66,7 @@ func (j *crafted) region() Rect {
 	return r
 }
 
-func (c *craftCheck) region(t *testing.T, j *crafted, r Rect) {
+func (c *syntheticCheck) region(t *testing.T, j *syntheticJPEG, r Rect) {
 	t.Helper()
 	v := formats.Value{Data: j.out}
 	if err := c.decoder.Decode(&c.got, &v, DecodeOptions{Region: r}); err != nil {
@@ -77,8 +77,8 @@ func (c *craftCheck) region(t *testing.T, j *crafted, r Rect) {
 	}
 }
 
-// tiles transcodes and compares the pixels.
-func (c *craftCheck) tiles(t *testing.T, j *crafted) {
+// transcode transcodes and compares the pixels.
+func (c *syntheticCheck) transcode(t *testing.T, j *syntheticJPEG) {
 	t.Helper()
 	out, err := c.transcoder.Append(nil, j.out, 1+j.choose(20), false)
 	var not *NotTiledError
@@ -94,30 +94,29 @@ func (c *craftCheck) tiles(t *testing.T, j *crafted) {
 	}
 }
 
-// TestCraftedJPEGs: JPEGs with any Huffman tables and any order of symbols, which no encoder
-// writes, have libjpeg's pixels, as a whole and in parts.
-func TestCraftedJPEGs(t *testing.T) {
-	c := newCraftCheck(t)
+// JPEGs with any Huffman tables and any order of symbols, which no encoder writes, decode to libjpeg's
+// pixels, as a whole and in regions.
+func TestSyntheticJPEGs(t *testing.T) {
+	c := newSyntheticCheck(t)
 	const n = 3000
 	failed := 0
 	for seed := range uint64(n) {
-		ok := t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { c.check(t, craft(chooseRandomly(seed))) })
+		ok := t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { c.check(t, newSyntheticJPEG(chooseRandomly(seed))) })
 		if !ok {
 			failed++
 		}
 	}
-	if failed > 0 || c.sound < n*9/10 || c.tiled < n/3 {
-		t.Errorf("%d failed; of %d images %d are sound, %d tiled", failed, n, c.sound, c.tiled)
+	if failed > 0 || c.intact < n*9/10 || c.tiled < n/3 {
+		t.Errorf("%d failed; of %d images %d are intact, %d tiled", failed, n, c.intact, c.tiled)
 	}
 }
 
-// TestAllOnesCode: libjpeg refuses a table in which a code is all ones, so its structure is not taken
-// for sound.
+// libjpeg refuses a table in which a code is all ones, so CheckStructure must not accept it.
 func TestAllOnesCode(t *testing.T) {
-	j := craft(chooseRandomly(1))
+	j := newSyntheticJPEG(chooseRandomly(1))
 	j.out, j.same = nil, 1
 	for i := range j.ac {
-		j.ac[i] = newCraftedTable([]int{1, 1}, []byte{endOfBlock, 0x01})
+		j.ac[i] = newHuffmanTable([]int{1, 1}, []byte{endOfBlock, 0x01})
 	}
 	j.headers()
 	across, down := j.mcus()
@@ -131,14 +130,14 @@ func TestAllOnesCode(t *testing.T) {
 	defer d.close()
 	var m Image
 	_, err := d.decode(&m, j.out, q)
-	unusual, fault := CheckStructure(j.out, formats.JPEG)
-	if !errors.Is(err, ErrCorrupt) || unusual == "" && fault == nil {
-		t.Errorf("%v; the structure is unusual: %q, %v", err, unusual, fault)
+	irregular, fault := CheckStructure(j.out, formats.JPEG)
+	if !errors.Is(err, ErrCorrupt) || irregular == "" && fault == nil {
+		t.Errorf("%v; the structure is irregular: %q, %v", err, irregular, fault)
 	}
 }
 
-// FuzzCraftedRegion is TestCraftedJPEGs with choices by the fuzzer's bytes.
-func FuzzCraftedRegion(f *testing.F) {
+// FuzzSyntheticJPEG is TestSyntheticJPEGs with choices by the fuzzer's bytes.
+func FuzzSyntheticJPEG(f *testing.F) {
 	for seed := range uint64(20) {
 		choices, data := chooseRandomly(seed), make([]byte, 4096)
 		for i := range data {
@@ -146,8 +145,8 @@ func FuzzCraftedRegion(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	c := newCraftCheck(f)
+	c := newSyntheticCheck(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c.check(t, craft(chooseBy(data)))
+		c.check(t, newSyntheticJPEG(chooseBy(data)))
 	})
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// same reports how Decode's pixels differ from Pillow's, and says whether there are any.
-func same(t *testing.T, p *pillow, d *Decoder, path, mode string, o DecodeOptions) bool {
+// samePillow compares Decode's pixels with Pillow's. It returns false if neither reads the image.
+func samePillow(t *testing.T, p *pillow, d *Decoder, path, mode string, o DecodeOptions) bool {
 	t.Helper()
 	want := p.ask(ask{"op": "convert", "path": path, "mode": mode, "orient": o.ApplyOrientation})
 	var m Image
@@ -23,14 +23,14 @@ func same(t *testing.T, p *pillow, d *Decoder, path, mode string, o DecodeOption
 	case err != nil && want.Error == "":
 		t.Errorf("%s %s: %v; Pillow reads it", filepath.Base(path), o.Color, err)
 	case err == nil && want.Error != "":
-		t.Errorf("%s %s: no error; Pillow says %s", filepath.Base(path), o.Color, want.Error)
+		t.Errorf("%s %s: no error; Pillow %s", filepath.Base(path), o.Color, want.Error)
 	case err == nil:
 		shape := []int{m.H, m.W, m.C}
 		if len(want.Shape) == 2 {
 			want.Shape = append(want.Shape, 1)
 		}
 		if !slices.Equal(shape, want.Shape) || sha(&m) != want.SHA {
-			t.Errorf("%s %s: other pixels than Pillow's: shape %v, Pillow %v", filepath.Base(path), o.Color, shape, want.Shape)
+			t.Errorf("%s %s: pixels differ from Pillow's: shape %v, Pillow %v", filepath.Base(path), o.Color, shape, want.Shape)
 		}
 	}
 	return err == nil
@@ -49,22 +49,21 @@ func TestDecodeEqualsPillow(t *testing.T) {
 	defer d.Close()
 	for _, name := range made.Names {
 		path := filepath.Join(dir, name)
-		if !same(t, p, d, path, "RGB", DecodeOptions{}) {
+		if !samePillow(t, p, d, path, "RGB", DecodeOptions{}) {
 			t.Errorf("%s: neither reads it", name)
 		}
-		same(t, p, d, path, "L", DecodeOptions{Color: ColorGray})
-		same(t, p, d, path, "RGB", DecodeOptions{Color: ColorRGB, ApplyOrientation: true})
+		samePillow(t, p, d, path, "L", DecodeOptions{Color: ColorGray})
+		samePillow(t, p, d, path, "RGB", DecodeOptions{Color: ColorRGB, ApplyOrientation: true})
 		if keepsChannels(name) {
-			same(t, p, d, path, "", DecodeOptions{Color: ColorKeep})
+			samePillow(t, p, d, path, "", DecodeOptions{Color: ColorKeep})
 		}
 		if strings.HasPrefix(name, "p") && strings.HasSuffix(name, ".png") && !strings.HasPrefix(name, "prog") {
-			same(t, p, d, path, "", DecodeOptions{Color: ColorKeep, Indices: true})
+			samePillow(t, p, d, path, "", DecodeOptions{Color: ColorKeep, Indices: true})
 		}
 	}
 }
 
-// keepsChannels says whether ColorKeep means the channels of Pillow's array: it does not
-// where that has indices or CMYK.
+// keepsChannels reports whether ColorKeep has the channels of Pillow's array: not for indices and CMYK.
 func keepsChannels(name string) bool {
 	return !strings.HasPrefix(name, "cmyk") && !strings.HasPrefix(name, "ycck") && !strings.HasPrefix(name, "p-") &&
 		!strings.HasPrefix(name, "p16") && !strings.HasPrefix(name, "p4") && !strings.HasPrefix(name, "ptrns")
@@ -81,7 +80,7 @@ func makeSamplings(t *testing.T, dir string, names *[]string) {
 		out := ""
 		switch kind {
 		case "cmyk":
-			// APP14: transform 2 says that the four components are YCCK.
+			// APP14: transform 2 means that the four components are YCCK.
 			if i := bytes.Index(data, []byte("Adobe")); i > 0 {
 				data[i+11] = 2
 				out = "ycck-" + rest
@@ -103,8 +102,8 @@ func makeSamplings(t *testing.T, dir string, names *[]string) {
 	}
 }
 
-// reframe changes the luma sampling of a JPEG, and its size so that it has as many MCUs, now
-// of w by h pixels, as before.
+// reframe changes the luma sampling of a JPEG, and its size so that it keeps its number of MCUs, now of w
+// by h pixels.
 func reframe(data []byte, sampling byte, w, h int) {
 	f := data[frameAt(data):]
 	oldH, oldW := int(binary.BigEndian.Uint16(f[5:])), int(binary.BigEndian.Uint16(f[7:]))
@@ -128,15 +127,14 @@ func TestPhotosEqualPillow(t *testing.T) {
 	}
 	paths := photos(t)
 	for i := 0; i < len(paths); i += step {
-		same(t, p, d, paths[i], "RGB", DecodeOptions{})
+		samePillow(t, p, d, paths[i], "RGB", DecodeOptions{})
 		if i%5 == 0 {
-			same(t, p, d, paths[i], "L", DecodeOptions{Color: ColorGray})
+			samePillow(t, p, d, paths[i], "L", DecodeOptions{Color: ColorGray})
 		}
 	}
 }
 
-// Cut and scratched photos are refused where Pillow refuses them, and give Pillow's pixels
-// where it does not.
+// Truncated and damaged photos are refused if Pillow refuses them, and otherwise have Pillow's pixels.
 func TestDamagedEqualsPillow(t *testing.T) {
 	exact(t)
 	p := startPillow(t)
@@ -159,12 +157,12 @@ func TestDamagedEqualsPillow(t *testing.T) {
 				continue
 			}
 			os.WriteFile(path, data[:n], 0o666)
-			same(t, p, d, path, "RGB", DecodeOptions{})
+			samePillow(t, p, d, path, "RGB", DecodeOptions{})
 			bad := bytes.Clone(data)
 			at := (cut*7919 + i*31) % len(bad)
 			bad[at] ^= byte(1 << (cut % 8))
 			os.WriteFile(path, bad, 0o666)
-			same(t, p, d, path, "RGB", DecodeOptions{})
+			samePillow(t, p, d, path, "RGB", DecodeOptions{})
 			if t.Failed() {
 				t.Fatalf("%s with byte %d of %d changed to %#x: %q", name, at, len(bad), bad[at], d.Warning())
 			}
@@ -212,15 +210,15 @@ func TestDecodeErrors(t *testing.T) {
 			t.Errorf("%s: %d bytes allocated", c.name, cap(out.Pix))
 		}
 	}
-	// The decoder goes on after errors.
+	// The decoder works after errors.
 	var out Image
 	if err := d.Decode(&out, &formats.Value{Data: jpeg}, DecodeOptions{MaxPixels: 40 * 30}); err != nil || out.W != 40 || out.H != 30 {
 		t.Errorf("after errors: %dx%d, %v", out.W, out.H, err)
 	}
 }
 
-// A JPEG without tables of its own is not decoded with those of the image before it.
-func TestDecodeForgets(t *testing.T) {
+// A JPEG without tables is not decoded with those of the image before it.
+func TestDecodeForgetsTables(t *testing.T) {
 	exact(t) // image/jpeg takes no tables for tables of zeros
 	d := NewDecoder()
 	defer d.Close()
@@ -252,7 +250,7 @@ func TestDecodeRaw(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !bytes.Equal(out.Pix, m.Pix) || out.H != 7 || out.W != 9 || out.C != c {
-					t.Errorf("raw %s of %d channels, zstd %d: other pixels", typ, c, level)
+					t.Errorf("raw %s of %d channels, zstd %d: pixels differ", typ, c, level)
 				}
 				v.Shape[0]++
 				if err := d.Decode(&out, &v, DecodeOptions{}); err == nil {
@@ -263,7 +261,7 @@ func TestDecodeRaw(t *testing.T) {
 	}
 }
 
-// testImage is an image whose elements differ, the same at each call.
+// testImage returns an image whose elements differ, the same at each call.
 func testImage(w, h, c int, d formats.DType) *Image {
 	m := &Image{}
 	m.Reset(h, w, c, d)
@@ -275,6 +273,7 @@ func testImage(w, h, c int, d formats.DType) *Image {
 	return m
 }
 
+// samePixels checks that two images decode to the same pixels without warnings.
 func samePixels(t testing.TB, d *Decoder, data, out []byte) {
 	t.Helper()
 	var want, got Image
@@ -288,7 +287,7 @@ func samePixels(t testing.TB, d *Decoder, data, out []byte) {
 			t.Fatalf("warnings %q, %q", warning, d.Warning())
 		}
 		if !slices.Equal(want.Pix, got.Pix) || want.H != got.H || want.W != got.W {
-			t.Fatalf("other pixels with %+v", o)
+			t.Fatalf("pixels differ with %+v", o)
 		}
 	}
 }

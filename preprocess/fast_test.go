@@ -18,8 +18,8 @@ func psnr(a, b *Image) float64 {
 	return 10 * math.Log10(255*255*float64(len(a.Pix))/sum)
 }
 
-// smooth is a picture without the detail that a smaller one could not show.
-func smooth(w, h int) *Image {
+// smoothImage is an image without fine detail, which is lost when scaled down.
+func smoothImage(w, h int) *Image {
 	var m Image
 	m.Reset(h, w, 3, formats.Uint8)
 	for i := range m.Pix {
@@ -29,20 +29,20 @@ func smooth(w, h int) *Image {
 	return &m
 }
 
-// TestFastIsNear: what is decoded fast and scaled lies where it lay, and near what is exact.
+// An image decoded fast and scaled has its pixels at the same position, close to exact ones.
 func TestFastIsNear(t *testing.T) {
 	e, d := NewEncoder(), NewDecoder()
 	defer e.Close()
 	defer d.Close()
 	for _, size := range [][2]int{{640, 480}, {641, 475}, {333, 519}} {
-		data, err := e.AppendJPEG(nil, smooth(size[0], size[1]), Encode{Encoding: formats.JPEG, Quality: 95})
+		data, err := e.AppendJPEG(nil, smoothImage(size[0], size[1]), Encode{Encoding: formats.JPEG, Quality: 95})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, region := range []Rect{{}, {X: 37, Y: 53, W: 251, H: 307}} {
 			exact, fast := scaledDown(t, d, data, region, false), scaledDown(t, d, data, region, true)
 			if p := psnr(exact, fast); p < 38 {
-				t.Errorf("%v, region %+v: %.1f dB from what is exact", size, region, p)
+				t.Errorf("%v, region %+v: %.1f dB from the exact pixels", size, region, p)
 			}
 		}
 	}
@@ -66,7 +66,7 @@ func scaledDown(t *testing.T, d *Decoder, data []byte, region Rect, fast bool) *
 	return &out
 }
 
-// TestFastRegion: a region that is decoded fast is the fast image's.
+// A region decoded fast equals the region of the whole image decoded fast.
 func TestFastRegion(t *testing.T) {
 	for name, data := range regionFiles(t) {
 		c := newRegionCheck(t, data, DecodeOptions{Fast: true})
@@ -91,9 +91,9 @@ func (c *regionCheck) fast(name string, n int) {
 		if err := c.decoder.Decode(&c.got, &c.value, o); err != nil {
 			c.t.Fatal(err)
 		}
-		part, area := o.Region.scaledDown(n, h, w)
-		scaled.crop(&c.want, part)
-		if HasLibjpegTurbo && (c.decoder.Area() != area || c.got.W != part.W || !bytes.Equal(c.got.Pix, c.want.Pix)) {
+		region, area := o.Region.scaledDown(n, h, w)
+		scaled.crop(&c.want, region)
+		if HasLibjpegTurbo && (c.decoder.Area() != area || c.got.W != region.W || !bytes.Equal(c.got.Pix, c.want.Pix)) {
 			c.t.Fatalf("%s, region %+v at 1/%d: %+v: %s", name, o.Region, n, c.decoder.Area(), firstDifference(&c.got, &c.want))
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Every synthetic file's header is what decoding gives, and its orientation the written one.
+// Every synthetic file's header equals that of decoding, and its orientation the one written.
 func TestHeaders(t *testing.T) {
 	p := startPillow(t)
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// imaging says what each orientation means.
+// The package imaging is the reference for orientations.
 func TestOrientEqualsImaging(t *testing.T) {
 	e := NewEncoder()
 	defer e.Close()
@@ -89,7 +89,7 @@ func TestOrient16(t *testing.T) {
 	}
 }
 
-// A box that marks one pixel goes where that pixel goes.
+// A box of one pixel moves with that pixel.
 func TestOrientBox(t *testing.T) {
 	for o := 1; o <= 8; o++ {
 		src, dst := &Image{}, &Image{}

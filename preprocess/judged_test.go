@@ -12,9 +12,9 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Broken and odd images are refused where Pillow refuses them, and give its pixels where it
-// reads them. DSCONV_EVERY_ODD=1 takes all of them (minutes), else it is a sample.
-func TestOddEqualsPillow(t *testing.T) {
+// Damaged and irregular images are refused if Pillow refuses them, and otherwise have its pixels.
+// DSCONV_ALL_IRREGULAR=1 tests all of them (minutes) instead of a sample.
+func TestIrregularEqualsPillow(t *testing.T) {
 	exact(t)
 	p := startPillow(t)
 	path := filepath.Join(t.TempDir(), "odd")
@@ -23,10 +23,10 @@ func TestOddEqualsPillow(t *testing.T) {
 	schema := formats.Schema{{Name: "image", Kind: formats.Image}}
 	keep, deep := newProcessor(t, Recipe{}, schema), newProcessor(t, Recipe{Decode: true}, schema)
 	step, known := 61, map[string]int{}
-	if os.Getenv("DSCONV_EVERY_ODD") != "" {
+	if os.Getenv("DSCONV_ALL_IRREGULAR") != "" {
 		step = 1
 	}
-	all := oddImages(t)
+	all := irregularImages(t)
 	for i := 0; i < len(all); i += step {
 		o := all[i]
 		if err := os.WriteFile(path, o.data, 0o666); err != nil {
@@ -35,7 +35,7 @@ func TestOddEqualsPillow(t *testing.T) {
 		want := p.ask(ask{"op": "judge", "path": path})
 		var m Image
 		err := d.Decode(&m, &formats.Value{Data: o.data}, DecodeOptions{})
-		found := judgement{o, d.Header(), want, err, d.Warning(), process(keep, o.data), process(deep, o.data)}
+		found := verdict{o, d.Header(), want, err, d.Warning(), process(keep, o.data), process(deep, o.data)}
 		what := found.difference(&m)
 		if what == "" {
 			continue
@@ -51,16 +51,16 @@ func TestOddEqualsPillow(t *testing.T) {
 	}
 }
 
-// process gives what keeping the bytes as they are says of them.
+// process returns the error of passing the bytes through.
 func process(p *Processor, data []byte) error {
 	in := &formats.Sample{Key: "k", Values: []formats.Value{{Data: bytes.Clone(data), Encoding: formats.Sniff(data)}}}
 	var out formats.Sample
 	return p.Process(in, &out)
 }
 
-// judgement is what all say of one image.
-type judgement struct {
-	odd
+// verdict is what each decoder says of one image.
+type verdict struct {
+	irregularImage
 	header     Header
 	pillow     answer
 	err        error // of decoding
@@ -68,15 +68,15 @@ type judgement struct {
 	keep, deep error // of keeping it as it is
 }
 
-// difference names what differs from Pillow, "" if nothing does.
-func (j *judgement) difference(m *Image) string {
+// difference says what differs from Pillow, "" if nothing does.
+func (j *verdict) difference(m *Image) string {
 	switch {
 	case j.err != nil && j.pillow.Error == "":
 		return "Pillow reads it"
 	case j.err == nil && j.pillow.Error != "":
 		return "Pillow raises"
 	case j.err == nil && (!slices.Equal([]int{m.H, m.W, m.C}, j.pillow.Shape) || sha(m) != j.pillow.SHA):
-		return "other pixels"
+		return "pixels differ"
 	case (j.deep == nil) != (j.err == nil):
 		return "keep and decode"
 	case (j.keep == nil) != (j.err == nil):
@@ -85,8 +85,8 @@ func (j *judgement) difference(m *Image) string {
 	return ""
 }
 
-// reason says why a difference is there, "" if there is no excuse.
-func (j *judgement) reason(what string) string {
+// reason returns the accepted reason for a difference, "" if there is none.
+func (j *verdict) reason(what string) string {
 	enc := formats.Sniff(j.data)
 	unsupported := errors.Is(j.err, ErrUnsupported)
 	switch {
@@ -94,7 +94,7 @@ func (j *judgement) reason(what string) string {
 		return "said to be unsupported; kept as it is with a warning"
 	case what == "keep" && enc == formats.PNG && j.keep == nil:
 		return "a PNG whose chunks are sound and whose pixels are not: --check decode finds it"
-	case what == "other pixels" && enc == formats.JPEG && j.warning != "" && strings.Contains(j.name, "prog"):
+	case what == "pixels differ" && enc == formats.JPEG && j.warning != "" && strings.Contains(j.name, "prog"):
 		return "a progressive JPEG whose scans are missing, which each libjpeg guesses in its own way; there is a warning"
 	case what == "Pillow reads it" && enc == formats.TIFF:
 		return "TIFF is read more strictly"

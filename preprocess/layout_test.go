@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// TestLayoutOfLibjpeg: the library that is built in is known. Where another is loaded on purpose,
-// that is noticed, and the other tests hold all the same.
+// The library of the build is supported. If another is loaded on purpose, that is detected, and the
+// other tests pass nevertheless.
 func TestLayoutOfLibjpeg(t *testing.T) {
 	if why := SlowJPEG(); (why != "") != (os.Getenv("DSCONV_OTHER_LIBJPEG") != "") {
-		t.Errorf("libjpeg is used plainly: %q", why)
+		t.Errorf("our Huffman decoder is not used: %q", why)
 	}
 }

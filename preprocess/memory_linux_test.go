@@ -17,8 +17,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// needy is work whose memory is C's, on sound images. It keeps what it needs of Go's.
-type needy struct {
+// cWork is work on intact images that allocates memory in C. Its Go memory is allocated before.
+type cWork struct {
 	jpegs  map[string][]byte
 	webps  map[string][]byte
 	pixels *Image
@@ -26,8 +26,8 @@ type needy struct {
 	out    []byte
 }
 
-func newNeedy(t *testing.T) *needy {
-	n := &needy{pixels: testImage(600, 450, 3, formats.Uint8), jpegs: map[string][]byte{}, webps: map[string][]byte{}}
+func newCWork(t *testing.T) *cWork {
+	n := &cWork{pixels: testImage(600, 450, 3, formats.Uint8), jpegs: map[string][]byte{}, webps: map[string][]byte{}}
 	for name, o := range map[string]Encode{"progressive": {Quality: 95, Progressive: true}, "tiled": {Quality: 95, Interval: 1}} {
 		e := NewEncoder()
 		data, err := e.AppendJPEG(nil, n.pixels, o)
@@ -42,8 +42,8 @@ func newNeedy(t *testing.T) *needy {
 	return n
 }
 
-// do does all of the work, each time with new handles, and gives the errors.
-func (n *needy) do() map[string]error {
+// do does all of the work with new handles and returns the errors.
+func (n *cWork) do() map[string]error {
 	errs := map[string]error{}
 	decode := func(name string, data []byte, o DecodeOptions) {
 		d := NewDecoder()
@@ -68,7 +68,7 @@ func (n *needy) do() map[string]error {
 	return errs
 }
 
-// addressSpace is what the process takes of it.
+// addressSpace is how much the process uses.
 func addressSpace(t *testing.T) uint64 {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -81,7 +81,7 @@ func addressSpace(t *testing.T) uint64 {
 	return pages * uint64(os.Getpagesize())
 }
 
-// withLimit calls f while the process may take so much address space.
+// withLimit calls f with a limit of the address space.
 func withLimit(t *testing.T, limit uint64, f func()) {
 	var was syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &was); err != nil {
@@ -96,9 +96,8 @@ func withLimit(t *testing.T, limit uint64, f func()) {
 	}
 }
 
-// TestNoMemoryIsNoDamage: whatever allocation fails in C, sound images are done or the error is
-// that memory ran out.
-func TestNoMemoryIsNoDamage(t *testing.T) {
+// Whichever allocation fails in C, intact images are processed or the error is ErrMemory.
+func TestOutOfMemoryIsNotDamage(t *testing.T) {
 	const child = "DSCONV_MEMORY_CHILD"
 	if os.Getenv(child) == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestNoMemoryIsNoDamage$", "-test.v")
@@ -109,8 +108,8 @@ func TestNoMemoryIsNoDamage(t *testing.T) {
 		return
 	}
 	runtime.LockOSThread()
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // Go's own memory is there
-	n := newNeedy(t)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // Go's memory is allocated already
+	n := newCWork(t)
 	room := make([][]byte, 8)
 	for i := range room {
 		room[i] = make([]byte, 1<<20)

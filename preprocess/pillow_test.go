@@ -14,7 +14,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// pillow is a running Python that answers what Pillow makes of an image.
+// pillow is a running Python that processes images with Pillow.
 type pillow struct {
 	t   *testing.T
 	in  *json.Encoder
@@ -75,7 +75,7 @@ func (p *pillow) ask(a ask) answer {
 	return r
 }
 
-// exact skips tests of pixels that only libjpeg-turbo gives.
+// exact skips tests of pixels that only libjpeg-turbo decodes exactly.
 func exact(t *testing.T) {
 	if DecoderName != "libjpeg-turbo" {
 		t.Skipf("%s is not exact", DecoderName)

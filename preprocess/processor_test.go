@@ -64,7 +64,7 @@ func TestProcessGeometry(t *testing.T) {
 	p := newProcessor(t, Recipe{Resize: Resize{ResizeCover, 30, 30}, Encode: Encode{Encoding: formats.Raw}}, stereo)
 	var in *formats.Sample
 	var out formats.Sample
-	for range 2 { // the second time into used memory
+	for range 2 { // the second time into reused memory
 		in = stereoSample(t)
 		if err := p.Process(in, &out); err != nil {
 			t.Fatal(err)
@@ -146,14 +146,14 @@ func TestProcessPassthrough(t *testing.T) {
 	}
 }
 
-// JPEGs of image fields are tiled, all else keeps its bytes.
+// JPEGs of image fields are tiled, other values keep their bytes.
 func TestProcessTiles(t *testing.T) {
 	exact(t)
 	p := newProcessor(t, Recipe{Encode: Encode{Tiled: true, Interval: 4}}, stereo)
 	d := NewDecoder()
 	defer d.Close()
 	var out formats.Sample
-	for range 3 { // buffers change hands
+	for range 3 { // buffers are swapped
 		in, want := stereoSample(t), stereoSample(t)
 		if err := p.Process(in, &out); err != nil {
 			t.Fatal(err)
@@ -178,24 +178,24 @@ func TestProcessTiles(t *testing.T) {
 	}
 }
 
-// What libjpeg warns about keeps its bytes with the warning; what it cannot read is damaged.
-func TestProcessTilesOdd(t *testing.T) {
+// Images that libjpeg warns about keep their bytes, with the warning; with Strict they are errors.
+func TestProcessTilesIrregular(t *testing.T) {
 	exact(t)
 	schema := formats.Schema{{Name: "image", Kind: formats.Image}}
 	p := newProcessor(t, Recipe{Encode: Encode{Tiled: true, Interval: 4}}, schema)
 	strict := newProcessor(t, Recipe{Encode: Encode{Tiled: true, Interval: 4}, Strict: true}, schema)
-	plain := soundJPEGs(t)["444.jpg"]
-	parts := partsOf(plain)
+	plain := intactJPEGs(t)["444.jpg"]
+	parts := splitJPEG(plain)
 	scan := parts[len(parts)-2]
-	odd := slices.Concat(plain[:scan.data+20], []byte{0xFF, 0xD3}, plain[scan.data+20:]) // a marker in the image data
+	irregular := slices.Concat(plain[:scan.data+20], []byte{0xFF, 0xD3}, plain[scan.data+20:]) // a marker in the image data
 	sample := func() *formats.Sample {
-		return &formats.Sample{Values: []formats.Value{{Data: bytes.Clone(odd), Encoding: formats.JPEG}}}
+		return &formats.Sample{Values: []formats.Value{{Data: bytes.Clone(irregular), Encoding: formats.JPEG}}}
 	}
 	var out formats.Sample
 	if err := p.Process(sample(), &out); err != nil {
 		t.Fatal(err)
 	}
-	if n, untiled := p.Tiled(); n != 0 || len(untiled) != 1 || p.Warning() == "" || !bytes.Equal(out.Values[0].Data, odd) {
+	if n, untiled := p.Tiled(); n != 0 || len(untiled) != 1 || p.Warning() == "" || !bytes.Equal(out.Values[0].Data, irregular) {
 		t.Errorf("tiled %d, %v, warning %q", n, untiled, p.Warning())
 	}
 	if err := strict.Process(sample(), &out); !errors.Is(err, ErrCorrupt) {
@@ -221,12 +221,12 @@ func TestProcessRefusesDamage(t *testing.T) {
 	}
 }
 
-// What looks damaged from outside and is read nevertheless is written, with a warning.
+// Images whose structure looks damaged but that are readable are written, with a warning.
 func TestProcessWarns(t *testing.T) {
 	exact(t)
 	in := stereoSample(t)
 	v := &in.Values[0]
-	// After the last row Pillow reads no more: a marker that runs past the end.
+	// Pillow stops after the last row: a segment that runs past the end of the file.
 	v.Data = append(v.Data[:len(v.Data)-2], 0xFF, 0xE1, 0x7F, 0xFF, 0)
 	want := bytes.Clone(v.Data)
 	p := newProcessor(t, Recipe{}, stereo)
@@ -242,7 +242,7 @@ func TestProcessWarns(t *testing.T) {
 	}
 }
 
-// withOrientation puts an EXIF block into a JPEG.
+// withOrientation inserts an EXIF block into a JPEG.
 func withOrientation(jpeg []byte, o byte) []byte {
 	exif := []byte("\xff\xe1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00")
 	exif[29] = o
@@ -273,7 +273,7 @@ func TestProcessOrientation(t *testing.T) {
 	}
 }
 
-// A whole recipe is Pillow's convert, resize and crop.
+// A whole recipe equals Pillow's convert, resize and crop.
 func TestProcessEqualsPillow(t *testing.T) {
 	exact(t)
 	pil := startPillow(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-func TestParsersGiveBackTheirText(t *testing.T) {
+func TestParseString(t *testing.T) {
 	for _, s := range []string{"", "shorter:256", "longer:1", "exact:224x160", "fit:640x480", "cover:224x224"} {
 		if r, err := ParseResize(s); err != nil || r.String() != s {
 			t.Errorf("resize %q: %q, %v", s, r, err)
@@ -158,7 +158,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// cover covers and fit fits, for every size.
+// cover covers and fit fits, for all sizes.
 func TestPlanProperties(t *testing.T) {
 	for w := 1; w < 90; w += 4 {
 		for h := 1; h < 90; h += 3 {

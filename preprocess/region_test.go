@@ -11,8 +11,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// regionFiles are JPEGs of some 60x50 pixels in all samplings and codings, with restart markers
-// in several places.
+// regionFiles are JPEGs of about 60x50 pixels in all samplings and codings, with restart markers at
+// several intervals.
 func regionFiles(t testing.TB) map[string][]byte {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/region/*.jpg")
@@ -34,8 +34,8 @@ func regionFiles(t testing.TB) map[string][]byte {
 	return files
 }
 
-// TestRegionEqualsCrop: every region of a few sizes at every place of an image, and all columns
-// and rows, are the pixels of the whole image.
+// Regions of a few sizes at every position, and all ranges of columns and rows, equal the crop of the
+// whole image.
 func TestRegionEqualsCrop(t *testing.T) {
 	for name, data := range regionFiles(t) {
 		t.Run(name, func(t *testing.T) {
@@ -49,8 +49,8 @@ func TestRegionEqualsCrop(t *testing.T) {
 	}
 }
 
-// regions are the regions that are tried of an image: some, of two sizes, at every place, and
-// all columns and all rows. Short tests leave most out.
+// regions returns the regions to test: two sizes at every position, and all ranges of columns and rows.
+// Short tests skip most of them.
 func regions(w, h int) []Rect {
 	step := 1
 	if testing.Short() {
@@ -106,7 +106,7 @@ func (c *regionCheck) region(r Rect) {
 	}
 }
 
-// firstDifference says where two images of a shape differ.
+// firstDifference says where two images of the same shape differ first.
 func firstDifference(got, want *Image) string {
 	for i := range got.Pix {
 		if got.Pix[i] != want.Pix[i] {
@@ -116,7 +116,7 @@ func firstDifference(got, want *Image) string {
 	return "nowhere"
 }
 
-// TestRegionInGray: colours are converted in the region too.
+// Colours are also converted in a region.
 func TestRegionInGray(t *testing.T) {
 	for name, data := range regionFiles(t) {
 		c := newRegionCheck(t, data, DecodeOptions{Color: ColorGray})
@@ -129,7 +129,7 @@ func TestRegionInGray(t *testing.T) {
 	}
 }
 
-// TestRegionOfUpright: with ApplyOrientation a region is one of the image that stands upright.
+// With ApplyOrientation a region is one of the upright image.
 func TestRegionOfUpright(t *testing.T) {
 	plain := regionFiles(t)["420-tiles"]
 	for orientation := 1; orientation <= 8; orientation++ {
@@ -141,7 +141,7 @@ func TestRegionOfUpright(t *testing.T) {
 	}
 }
 
-// TestRegionOfOthers: of what is no JPEG a region is cut out.
+// Regions of images other than JPEGs are cropped.
 func TestRegionOfOthers(t *testing.T) {
 	_, png := encoded(t, 40, 30)
 	c := newRegionCheck(t, png, DecodeOptions{})
@@ -156,8 +156,8 @@ func TestRegionOfOthers(t *testing.T) {
 	}
 }
 
-// FuzzRegion: a region has the pixels of the whole image, also of a damaged one; where the whole
-// is refused, a region may be sound.
+// FuzzRegion checks that a region has the pixels of the whole image, also of a damaged one; where the whole
+// is refused, a region may be readable.
 func FuzzRegion(f *testing.F) {
 	for _, data := range regionFiles(f) {
 		f.Add(data, uint16(3), uint16(5), uint16(17), uint16(9))

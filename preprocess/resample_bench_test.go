@@ -6,7 +6,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// benchResizes are sizes of training and of packing.
+// benchResizes are sizes typical of training and of packing.
 var benchResizes = []struct {
 	name     string
 	w, h     int
@@ -38,8 +38,8 @@ func BenchmarkResize(b *testing.B) {
 	}
 }
 
-// BenchmarkNewAxes is what sizes cost that the Resampler has not seen before.
-func BenchmarkNewAxes(b *testing.B) {
+// BenchmarkNewCoefficients measures sizes that are not in the cache.
+func BenchmarkNewCoefficients(b *testing.B) {
 	b.ReportAllocs()
 	var c coefficients
 	for b.Loop() {

@@ -52,7 +52,7 @@ var resizeCases = []resizeCase{
 	{300, 200, Rect{17, 9, 251, 187}, 97, 101},
 }
 
-// kind is which passes the case needs.
+// kind names the passes that the case needs.
 func (c resizeCase) kind() string {
 	w, h := c.w, c.h
 	if c.crop != (Rect{}) {
@@ -85,7 +85,7 @@ func TestResizeEqualsPillow(t *testing.T) {
 	}
 }
 
-// Random sizes go through both orders of the passes, and through single passes.
+// Random sizes use both orders of the passes, and single passes.
 func TestRandomResizeEqualsPillow(t *testing.T) {
 	p := startPillow(t)
 	var r Resampler
@@ -103,7 +103,7 @@ func TestRandomResizeEqualsPillow(t *testing.T) {
 	}
 }
 
-// randomCase has a crop half of the time and keeps each side now and then.
+// randomCase has a crop half of the time and sometimes keeps a side.
 func randomCase(rng *rand.Rand) resizeCase {
 	side := func() int { return int(math.Exp(rng.Float64() * math.Log(250))) }
 	c := resizeCase{w: side(), h: side(), toW: side(), toH: side()}
@@ -142,13 +142,13 @@ func checkPillow(t *testing.T, p *pillow, r *Resampler, mode string, src *Image,
 			t.Fatal(err)
 		}
 		if !bytes.Equal(dst.Pix, want.Pixels) {
-			t.Errorf("%s %s %s: other pixels than Pillow's", mode, c, f)
+			t.Errorf("%s %s %s: pixels differ from Pillow's", mode, c, f)
 		}
 	}
 }
 
-// Two passes are two resizes of one side each, in Pillow's order; the other order gives
-// other pixels.
+// Two passes equal two resizes of one side each, in Pillow's order; the other order gives different
+// pixels.
 func TestPassOrder(t *testing.T) {
 	for _, c := range []struct {
 		w, h, toW, toH int
@@ -194,7 +194,7 @@ func twice(t *testing.T, m *Image, w, h, toW, toH int) *Image {
 	return &done
 }
 
-// Pillow has no 16-bit colour: each channel comes out as it does alone.
+// Pillow has no 16-bit colour: each channel equals that of a grey image.
 func TestResize16ByChannel(t *testing.T) {
 	var r Resampler
 	src := testImage(31, 23, 3, formats.Uint16)

@@ -10,7 +10,7 @@ import (
 	"github.com/dsconv/dsconv/internal/hostile"
 )
 
-// processOne is what a Processor makes of an image file.
+// processOne processes one image file.
 func processOne(t *testing.T, r Recipe, data []byte) (*formats.Value, error) {
 	t.Helper()
 	p, err := NewProcessor(r, formats.Schema{{Name: "image", Kind: formats.Image}})
@@ -26,7 +26,7 @@ func processOne(t *testing.T, r Recipe, data []byte) (*formats.Value, error) {
 	return &out.Values[0], nil
 }
 
-// What an image is made raises no limit of what is decoded.
+// A large output size does not raise the limit of the decoded image.
 func TestResizeKeepsTheLimit(t *testing.T) {
 	raw := Encode{Encoding: formats.Raw}
 	for name, c := range map[string]struct {
@@ -43,12 +43,12 @@ func TestResizeKeepsTheLimit(t *testing.T) {
 	}
 	large := Recipe{MaxPixels: 50000, Resize: Resize{Mode: ResizeExact, W: 4000, H: 3000}, Encode: Encode{Encoding: formats.PNG}}
 	if _, err := processOne(t, large, hostile.PNG(200, 200, 8, hostile.RGB)); err != nil {
-		t.Errorf("an image that is made larger than the limit: %v", err)
+		t.Errorf("an output larger than the limit: %v", err)
 	}
 }
 
-// Nothing is held for an image that is refused.
-func TestHoldComesAfterTheLimit(t *testing.T) {
+// ReserveOutput is not called for an image that is refused.
+func TestReserveOutputAfterTheLimit(t *testing.T) {
 	p, err := NewProcessor(Recipe{EXIF: EXIFApply, Encode: Encode{Encoding: formats.Raw}}, formats.Schema{{Name: "image", Kind: formats.Image}})
 	if err != nil {
 		t.Fatal(err)
@@ -65,11 +65,11 @@ func TestHoldComesAfterTheLimit(t *testing.T) {
 	}
 }
 
-// A photo within the limit of pixels is turned and encoded, though there is no room for all images
-// on the way at once: those that were used go. The result is the same.
+// A photo within the limit of pixels is turned and encoded, though not all buffers fit into the limit at
+// once: used ones are freed early. The result is the same.
 func TestTurnedPhotosWithinTheLimit(t *testing.T) {
 	if !HasLibjpegTurbo {
-		t.Skip("the standard library writes no such JPEGs, and takes more to decode one")
+		t.Skip("the standard library cannot write such JPEGs, and takes more memory to decode one")
 	}
 	const limit = 12_000_000
 	e := NewEncoder()

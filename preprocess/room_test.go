@@ -15,8 +15,8 @@ import (
 	"github.com/dsconv/dsconv/internal/hostile"
 )
 
-// Coefficients are kept by their bytes: those of 40 wide images are not kept all at once.
-func TestAxesAreBoundedByBytes(t *testing.T) {
+// The cache is limited by bytes: the coefficients of 40 wide images are not all kept.
+func TestCoefficientCacheIsLimitedByBytes(t *testing.T) {
 	var x coefficientCache
 	for i := range 40 {
 		in := 200_000 + i
@@ -25,18 +25,18 @@ func TestAxesAreBoundedByBytes(t *testing.T) {
 		var fresh coefficients
 		fresh.compute(a)
 		if got.taps != fresh.taps || got.fixed(255, 7) != fresh.fixed(255, 7) {
-			t.Fatalf("axis %d: other weights than fresh ones", i)
+			t.Fatalf("axis %d: weights differ from fresh ones", i)
 		}
 		held := 0
 		for _, c := range x.entries {
 			held += c.bytes()
 		}
 		if held > maxCacheBytes || held != x.bytes || len(x.order) != len(x.entries) {
-			t.Fatalf("%d axes hold %d bytes, counted as %d, the limit is %d", len(x.entries), held, x.bytes, maxCacheBytes)
+			t.Fatalf("%d entries hold %d bytes, counted as %d, the limit is %d", len(x.entries), held, x.bytes, maxCacheBytes)
 		}
 	}
 	if len(x.entries) < 2 {
-		t.Errorf("%d axes are kept", len(x.entries))
+		t.Errorf("%d entries are kept", len(x.entries))
 	}
 	wide := x.get(axis{in: 5_000_000, to: 5_000_000, out: 64, filter: Lanczos, dtype: formats.Uint8})
 	if _, kept := x.entries[axis{in: 5_000_000, to: 5_000_000, out: 64, filter: Lanczos, dtype: formats.Uint8}]; kept || wide.n != 64 {
@@ -44,54 +44,54 @@ func TestAxesAreBoundedByBytes(t *testing.T) {
 	}
 }
 
-// A part of what a resize makes is that part of all of it, for every filter and type.
-func TestResizePart(t *testing.T) {
+// A region of a resize equals that region of the whole result, for every filter and type.
+func TestResizeRegion(t *testing.T) {
 	for _, d := range []formats.DType{formats.Uint8, formats.Uint16} {
 		for c := 1; c <= 4; c++ {
 			for _, f := range filters {
-				checkResizePart(t, testImage(31, 23, c, d), 47, 40, Rect{X: 5, Y: 9, W: 20, H: 13}, f)
-				checkResizePart(t, testImage(31, 23, c, d), 12, 60, Rect{X: 11, Y: 0, W: 1, H: 60}, f)
-				checkResizePart(t, testImage(300, 2, c, d), 9000, 2, Rect{X: 4400, W: 50, H: 2}, f)
-				checkResizePart(t, testImage(2, 300, c, d), 5, 9001, Rect{X: 1, Y: 8990, W: 3, H: 11}, f)
+				checkResizeRegion(t, testImage(31, 23, c, d), 47, 40, Rect{X: 5, Y: 9, W: 20, H: 13}, f)
+				checkResizeRegion(t, testImage(31, 23, c, d), 12, 60, Rect{X: 11, Y: 0, W: 1, H: 60}, f)
+				checkResizeRegion(t, testImage(300, 2, c, d), 9000, 2, Rect{X: 4400, W: 50, H: 2}, f)
+				checkResizeRegion(t, testImage(2, 300, c, d), 5, 9001, Rect{X: 1, Y: 8990, W: 3, H: 11}, f)
 			}
 		}
 	}
 }
 
-func checkResizePart(t *testing.T, src *Image, w, h int, part Rect, f Filter) {
+func checkResizeRegion(t *testing.T, src *Image, w, h int, region Rect, f Filter) {
 	t.Helper()
 	var r Resampler
 	var all, want, got Image
 	if err := r.Resize(&all, src, Rect{}, w, h, f); err != nil {
 		t.Fatal(err)
 	}
-	all.crop(&want, part)
-	if err := r.ResizeRegion(&got, src, Rect{}, Area{}, w, h, part, f); err != nil {
+	all.crop(&want, region)
+	if err := r.ResizeRegion(&got, src, Rect{}, Area{}, w, h, region, f); err != nil {
 		t.Fatal(err)
 	}
 	if got.W != want.W || got.H != want.H || !bytes.Equal(got.Pix, want.Pix) {
-		t.Errorf("%dx%dx%d %s to %dx%d by %s: other pixels in %+v", src.W, src.H, src.C, src.DType, w, h, f, part)
+		t.Errorf("%dx%dx%d %s to %dx%d by %s: pixels differ in %+v", src.W, src.H, src.C, src.DType, w, h, f, region)
 	}
 }
 
-func FuzzResizePart(f *testing.F) {
+func FuzzResizeRegion(f *testing.F) {
 	f.Add(uint16(31), uint16(23), uint16(47), uint16(40), uint16(5), uint16(9), uint16(20), uint16(13), uint8(3))
 	f.Add(uint16(300), uint16(2), uint16(9000), uint16(2), uint16(4400), uint16(0), uint16(50), uint16(1), uint8(33))
 	f.Fuzz(func(t *testing.T, w, h, toW, toH, x, y, partW, partH uint16, kind uint8) {
 		side := func(v uint16, most int) int { return int(v)%most + 1 }
 		out := Rect{W: side(toW, 12000), H: side(toH, 80)}
-		part := Rect{X: int(x) % out.W, Y: int(y) % out.H}
-		part.W, part.H = side(partW, out.W-part.X), side(partH, out.H-part.Y)
+		region := Rect{X: int(x) % out.W, Y: int(y) % out.H}
+		region.W, region.H = side(partW, out.W-region.X), side(partH, out.H-region.Y)
 		d := formats.Uint8
 		if kind&1 == 1 {
 			d = formats.Uint16
 		}
 		src := testImage(side(w, 400), side(h, 90), int(kind>>1&3)+1, d)
-		checkResizePart(t, src, out.W, out.H, part, filters[int(kind>>3)%len(filters)])
+		checkResizeRegion(t, src, out.W, out.H, region, filters[int(kind>>3)%len(filters)])
 	})
 }
 
-// Cutting a very wide image to a small one takes little: what is cut off is not computed.
+// Cropping a very wide image to a small one takes little memory: cropped pixels are not computed.
 func TestCoverOfWideImage(t *testing.T) {
 	p, err := NewProcessor(Recipe{Resize: Resize{Mode: ResizeCover, W: 256, H: 256}, Encode: Encode{Encoding: formats.Raw}},
 		formats.Schema{{Name: "image", Kind: formats.Image}})
@@ -119,8 +119,8 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// Rooms together are never more than the Budget, and all are given in the end.
-func TestRoomsKeepTheBudget(t *testing.T) {
+// Reservations together never exceed the Budget, and all are granted in the end.
+func TestReservationsKeepTheBudget(t *testing.T) {
 	var taken, most atomic.Int64
 	var all sync.WaitGroup
 	for i := range 16 {
@@ -150,7 +150,7 @@ func TestRoomsKeepTheBudget(t *testing.T) {
 	budget.Release(Budget)
 }
 
-func TestRoomOfOneImage(t *testing.T) {
+func TestReservationOfOneImage(t *testing.T) {
 	for _, c := range []struct {
 		need            int64
 		size, maxPixels int
@@ -177,8 +177,7 @@ func TestRoomOfOneImage(t *testing.T) {
 	}
 }
 
-// Images that claim much are decoded, or refused as too large, without what they claim beside
-// the budget.
+// Images with large claims are decoded or refused as too large, without memory beyond the Budget.
 func TestHostileImagesAreTooLarge(t *testing.T) {
 	d := NewDecoder()
 	defer d.Close()
@@ -193,11 +192,11 @@ func TestHostileImagesAreTooLarge(t *testing.T) {
 		}
 	}
 	if err := d.Decode(&m, &formats.Value{Data: hostile.TIFF(1000, 1000, 1_000_000)}, DecodeOptions{Color: ColorKeep}); err != nil {
-		t.Errorf("a sound TIFF: %v", err)
+		t.Errorf("an intact TIFF: %v", err)
 	}
 }
 
-// A zstd frame that does not say its size is decompressed to what its shape takes, and no more.
+// A zstd frame without a size is decompressed to as much memory as its shape takes, and no more.
 func TestZstdFrameWithoutSize(t *testing.T) {
 	var b bytes.Buffer
 	z, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
@@ -232,7 +231,7 @@ func TestZstdFrameWithoutSize(t *testing.T) {
 	}
 }
 
-// Coefficients that are too large to be cached do not stay once large buffers are dropped.
+// Coefficients too large for the cache are freed with the large buffers.
 func TestShrinkDropsCoefficients(t *testing.T) {
 	var r Resampler
 	var dst Image
@@ -250,8 +249,8 @@ func TestShrinkDropsCoefficients(t *testing.T) {
 	}
 }
 
-// After an image of some megapixels nothing is collected by force, and its buffers stay; after a
-// large one they go.
+// After an image of a few megapixels no collection is forced and its buffers stay; after a large one they
+// are freed.
 func TestOrdinaryImagesKeepTheirBuffers(t *testing.T) {
 	p, err := NewProcessor(Recipe{Resize: Resize{Mode: ResizeExact, W: 8, H: 8}, Encode: Encode{Encoding: formats.Raw}},
 		formats.Schema{{Name: "image", Kind: formats.Image}})
@@ -280,14 +279,14 @@ func TestOrdinaryImagesKeepTheirBuffers(t *testing.T) {
 	}
 }
 
-// forced is how many collections were asked for.
+// forced is the number of forced collections.
 func forced() uint32 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.NumForcedGC
 }
 
-// A photo of 50 million pixels takes nothing of the Budget; an image that is as large as may be does,
+// A photo of 50 million pixels reserves nothing of the Budget; an image of the largest allowed size does,
 // whatever else is in its file.
 func TestLargeFilesTakeTheBudget(t *testing.T) {
 	for _, c := range []struct {

@@ -13,16 +13,16 @@ import (
 	"github.com/dsconv/dsconv/internal/hostile"
 )
 
-// wrongSum is a PNG of hostile.PNG whose pixels fail their checksum.
-func wrongSum(png []byte) []byte {
-	const head, tail = 8 + 25 + 4, 12 + 4 // before and behind what the chunk's own checksum covers
+// wrongChecksum is a PNG of hostile.PNG whose pixels have a wrong checksum.
+func wrongChecksum(png []byte) []byte {
+	const head, tail = 8 + 25 + 4, 12 + 4 // bytes before and after those that the chunk's checksum covers
 	end := len(png) - tail
 	png[end-1] ^= 1
 	binary.BigEndian.PutUint32(png[end:], crc32.ChecksumIEEE(png[head:end]))
 	return png
 }
 
-// live is the memory that is in use.
+// live is the memory in use.
 func live() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -30,19 +30,19 @@ func live() uint64 {
 	return m.HeapAlloc
 }
 
-// Whoever waits for more room than he has drops what that was for.
-func TestWaitingHoldsNothing(t *testing.T) {
+// A Decoder that waits for more memory first frees the buffers it has.
+func TestWaitingFreesBuffers(t *testing.T) {
 	const side = 6000
-	v := &formats.Value{Data: wrongSum(hostile.PNG(side, side, 8, hostile.Gray))}
+	v := &formats.Value{Data: wrongChecksum(hostile.PNG(side, side, 8, hostile.Gray))}
 	d := NewDecoder()
 	defer d.Close()
 	var m Image
 	var others Reservation
 	before := live()
-	others.set(Budget-2*side*side+1, nil) // there is room to decode, and none for what the damage takes
+	others.set(Budget-2*side*side+1, nil) // there is res to decode, and none for what the damage takes
 	done := make(chan error)
 	go func() { done <- d.Decode(&m, v, DecodeOptions{Color: ColorKeep}) }()
-	for budget.TryAcquire(1) { // until the other waits
+	for budget.TryAcquire(1) { // until the other one waits
 		budget.Release(1)
 		time.Sleep(time.Millisecond)
 	}
@@ -55,8 +55,8 @@ func TestWaitingHoldsNothing(t *testing.T) {
 	}
 }
 
-// What damage takes comes on top of what the image takes without it: its part and its turning.
-func TestDamageTakesMoreRoom(t *testing.T) {
+// Damage takes memory in addition to that of the intact image, with its region and orientation.
+func TestDamageReservesMore(t *testing.T) {
 	const w, h = 3600, 3000
 	png := hostile.PNG(w, h, 8, hostile.RGB)
 	const head = 8 + 25
@@ -69,27 +69,27 @@ func TestDamageTakesMoreRoom(t *testing.T) {
 	}
 	copy(jpeg[len(jpeg)/2:], "\xff\xd3")
 	for name, c := range map[string]struct {
-		data  []byte
-		part  Rect
-		least int64 // bytes a pixel
+		data    []byte
+		region  Rect
+		minimum int64 // bytes a pixel
 	}{
 		"transparent colour": {slices.Concat(png[:head], appendChunk(nil, "tRNS", make([]byte, 6)), appendChunk(nil, "eXIf", exif), png[head:]), Rect{}, 4 + 2*3},
-		"damaged part":       {withOrientation(jpeg, 6), Rect{W: h - 8, H: w - 8}, 3*3 - 1},
+		"damaged region":       {withOrientation(jpeg, 6), Rect{W: h - 8, H: w - 8}, 3*3 - 1},
 	} {
-		if name == "damaged part" && !HasLibjpegTurbo {
+		if name == "damaged region" && !HasLibjpegTurbo {
 			continue // the standard library decodes no damaged JPEG
 		}
-		var room Reservation
+		var res Reservation
 		var m Image
 		d := NewDecoder()
 		defer d.Close()
-		o := DecodeOptions{ApplyOrientation: true, Region: c.part, Reservation: &room}
+		o := DecodeOptions{ApplyOrientation: true, Region: c.region, Reservation: &res}
 		if err := d.Decode(&m, &formats.Value{Data: c.data}, o); err != nil || d.Header().Orientation != 6 {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if room.held+allowance(len(c.data)) < c.least*w*h {
-			t.Errorf("%s: %d bytes of room, the pixels alone take %d", name, room.held, c.least*w*h)
+		if res.held+allowance(len(c.data)) < c.minimum*w*h {
+			t.Errorf("%s: %d bytes reserved, the pixels alone take %d", name, res.held, c.minimum*w*h)
 		}
-		room.Release()
+		res.Release()
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// asLibjpeg decodes data as it is done and by libjpeg alone, and compares.
+// asLibjpeg decodes data with our Huffman decoder and with libjpeg alone, and compares.
 func asLibjpeg(t *testing.T, d *jpegDecoder, data []byte, q jpegRequest) {
 	t.Helper()
 	var got, want Image
@@ -27,8 +27,7 @@ func asLibjpeg(t *testing.T, d *jpegDecoder, data []byte, q jpegRequest) {
 	}
 }
 
-// TestScanEqualsLibjpeg: our Huffman decoder gives what libjpeg's gives, of sound images, of
-// damaged ones and of all that can be cut off them.
+// Our Huffman decoder equals libjpeg's for intact images, for damaged ones and for truncated ones.
 func TestScanEqualsLibjpeg(t *testing.T) {
 	var d jpegDecoder
 	defer d.close()
@@ -59,7 +58,7 @@ func TestScanEqualsLibjpeg(t *testing.T) {
 	}
 }
 
-// TestScanOfPhotos: our decoder takes real photos.
+// Our Huffman decoder equals libjpeg's for real photos.
 func TestScanOfPhotos(t *testing.T) {
 	var d jpegDecoder
 	defer d.close()

@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// manyScans is a grey progressive JPEG of so many scans of AC coefficients, all of which hold nothing.
-func manyScans(w, h, scans int) []byte {
-	j := &crafted{choose: chooseBy(nil), w: w, h: h}
+// jpegOfManyScans is a grey progressive JPEG with that many scans, whose AC coefficients are all 0.
+func jpegOfManyScans(w, h, scans int) []byte {
+	j := &syntheticJPEG{choose: chooseBy(nil), w: w, h: h}
 	var lengths []int
 	var runs []byte
 	for r := 14; r >= 0; r-- {
 		lengths, runs = append(lengths, 15-r), append(runs, byte(r<<4))
 	}
-	dc, ac := newCraftedTable([]int{1}, []byte{0}), newCraftedTable(lengths, runs)
+	dc, ac := newHuffmanTable([]int{1}, []byte{0}), newHuffmanTable(lengths, runs)
 	j.out = []byte{0xFF, markSOI}
 	quant := make([]byte, 65)
 	for k := range quant[1:] {
@@ -45,8 +45,8 @@ func manyScans(w, h, scans int) []byte {
 	return j.out
 }
 
-// TestTooManyScans: what has more scans than any encoder writes is refused by name, whoever decodes
-// it, and kept as it is where nothing is decoded.
+// A JPEG with more scans than any encoder writes is refused by every decoder, and keeps its bytes if it is
+// not decoded.
 func TestTooManyScans(t *testing.T) {
 	for _, c := range []struct {
 		w, h, scans int
@@ -54,7 +54,7 @@ func TestTooManyScans(t *testing.T) {
 	}{
 		{64, 48, 500, false}, {64, 48, 501, true}, {7000, 7000, 110, true},
 	} {
-		data := manyScans(c.w, c.h, c.scans)
+		data := jpegOfManyScans(c.w, c.h, c.scans)
 		d := NewDecoder()
 		_, err := decodeOne(d, data)
 		d.Close()

@@ -9,7 +9,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// TestStopAfterAnImage: an encoder that has written images can be stopped as a new one can.
+// An encoder that has encoded images can be stopped as a new one can.
 func TestStopAfterAnImage(t *testing.T) {
 	m := testImage(300, 200, 3, formats.Uint8)
 	for _, o := range []Encode{{Quality: 90}, {Quality: 90, Optimize: HasLibjpegTurbo}, {Quality: 90, Progressive: HasLibjpegTurbo}} {
@@ -29,10 +29,10 @@ func TestStopAfterAnImage(t *testing.T) {
 	}
 }
 
-// TestStopInsideAnImage: work that would go on for long ends once it is to stop, and what has begun
-// after that does not go on either. Were it not stopped, it would end without an error.
+// Long work ends once it is stopped, and work begun after that ends at once. Without the stop it would end
+// without an error.
 func TestStopInsideAnImage(t *testing.T) {
-	long := manyScans(6000, 6000, 100)
+	long := jpegOfManyScans(6000, 6000, 100)
 	image := testImage(3000, 2000, 3, formats.Uint8)
 	_, png := encoded(t, 600, 400)
 	for name, work := range map[string]func(s *Stop) error{
@@ -79,7 +79,7 @@ func TestStopInsideAnImage(t *testing.T) {
 			defer s.When(ctx)()
 			time.AfterFunc(10*time.Millisecond, cancel) // at any moment
 			if err := work(&s); !errors.Is(err, context.Canceled) {
-				t.Errorf("stopped in the work: %v", err)
+				t.Errorf("stopped during the work: %v", err)
 			}
 			if err := work(&s); !errors.Is(err, context.Canceled) {
 				t.Errorf("stopped before: %v", err)

@@ -8,8 +8,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// half is the value of a float16.
-func half(b uint16) float64 {
+// fromHalf is the value of a float16.
+func fromHalf(b uint16) float64 {
 	sign, exponent, mantissa := 1-2*float64(b>>15), int(b>>10&31), float64(b&0x3FF)
 	switch exponent {
 	case 0:
@@ -20,10 +20,10 @@ func half(b uint16) float64 {
 	return sign * math.Ldexp(1024+mantissa, exponent-25)
 }
 
-// brain is the value of a bfloat16.
-func brain(b uint16) float64 { return float64(math.Float32frombits(uint32(b) << 16)) }
+// fromBrain is the value of a bfloat16.
+func fromBrain(b uint16) float64 { return float64(math.Float32frombits(uint32(b) << 16)) }
 
-// checkNearest: no neighbour of got is nearer to x, and of two as near the even one is taken.
+// checkNearest checks that no neighbour of got is nearer to x, and that ties go to even.
 func checkNearest(t *testing.T, name string, x float32, got uint16, value func(uint16) float64) {
 	t.Helper()
 	off := func(b uint16) float64 { return math.Abs(value(b) - float64(x)) }
@@ -41,16 +41,16 @@ func TestHalvesAreNearest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 200_000 {
 		x := float32(math.Ldexp(rng.Float64()*2-1, rng.IntN(44)-28))
-		if h := toFloat16(x); !math.IsInf(half(h), 0) {
-			checkNearest(t, "float16", x, h, half)
+		if h := toFloat16(x); !math.IsInf(fromHalf(h), 0) {
+			checkNearest(t, "float16", x, h, fromHalf)
 		} else if math.Abs(float64(x)) < 65520 {
 			t.Fatalf("float16 of %v is infinite", x)
 		}
-		checkNearest(t, "bfloat16", x, toBFloat16(x), brain)
+		checkNearest(t, "bfloat16", x, toBFloat16(x), fromBrain)
 	}
 	// Halfway between two values.
 	for b := uint16(0); b < 0x7BFF; b++ {
-		x := float32((half(b) + half(b+1)) / 2)
+		x := float32((fromHalf(b) + fromHalf(b+1)) / 2)
 		if want := b + b&1; toFloat16(x) != want {
 			t.Fatalf("float16 of %v, halfway: %#x, want %#x", x, toFloat16(x), want)
 		}
@@ -60,13 +60,13 @@ func TestHalvesAreNearest(t *testing.T) {
 	}
 }
 
-// What calculating does not give exactly comes from the table.
-func TestOddNormalisation(t *testing.T) {
+// Values that arithmetic does not give exactly come from the table.
+func TestInexactNormalisation(t *testing.T) {
 	src := testImage(40, 9, 1, formats.Uint8)
 	rng := rand.New(rand.NewPCG(4, 4))
 	for i := range 300 {
 		mean, std := []float32{rng.Float32()}, []float32{float32(math.Ldexp(rng.Float64()+0.1, rng.IntN(280)-140))}
-		s, err := NewTensorSpec(1, storeTypes[1+i%3], NHWC, mean, std)
+		s, err := NewTensorSpec(1, tensorTypes[1+i%3], NHWC, mean, std)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestOddNormalisation(t *testing.T) {
 	}
 }
 
-func TestStoreErrors(t *testing.T) {
+func TestTensorSpecErrors(t *testing.T) {
 	for name, err := range map[string]error{
 		"no channels":    errOf(NewTensorSpec(0, formats.Uint8, NHWC, nil, nil)),
 		"int64":          errOf(NewTensorSpec(3, formats.Int64, NHWC, nil, nil)),
@@ -97,7 +97,7 @@ func TestStoreErrors(t *testing.T) {
 	}
 	var r Resampler
 	src, deep := testImage(10, 8, 3, formats.Uint8), testImage(10, 8, 3, formats.Uint16)
-	s := testStore(t, 3, formats.Uint8, NHWC)
+	s := testSpec(t, 3, formats.Uint8, NHWC)
 	for name, err := range map[string]error{
 		"too small":       r.StoreTo(Target{Spec: s, Uint8: make([]uint8, 239)}, src),
 		"another type":    r.StoreTo(Target{Spec: s, Float32: make([]float32, 240)}, src),
@@ -115,22 +115,22 @@ func TestStoreErrors(t *testing.T) {
 
 func errOf(_ *TensorSpec, err error) error { return err }
 
-// ResizeTo is Resize and then StoreTo, for every kind of image and filter.
+// ResizeTo equals Resize and then StoreTo, for every kind of image and filter.
 func TestResizeToIsResizeAndStore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	var r Resampler
 	for i := range 400 {
-		c := randomStore(rng)
+		c := randomTensorCase(rng)
 		dtype := formats.Uint8
 		if i%3 == 0 && c.dtype != formats.Uint8 {
 			dtype = formats.Uint16
 		}
 		c.filter = filters[i%len(filters)]
 		src := testImage(c.w, c.h, c.channels, dtype)
-		s := testStore(t, c.channels, c.dtype, c.layout)
+		s := testSpec(t, c.channels, c.dtype, c.layout)
 		_, part := c.scaling(src)
 		n := part.W * part.H * c.channels
-		got, want := newGuarded(s, n, c.flip, c.part), newGuarded(s, n, c.flip, c.part)
+		got, want := newGuarded(s, n, c.flip, c.region), newGuarded(s, n, c.flip, c.region)
 		var m Image
 		err := r.ResizeTo(got.Target, src, c.crop, c.toW, c.toH, c.filter)
 		if err == nil {
@@ -143,13 +143,13 @@ func TestResizeToIsResizeAndStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !got.equal(want) {
-			t.Errorf("%s, %s: other elements", c, dtype)
+			t.Errorf("%s, %s: elements differ", c, dtype)
 		}
 	}
 }
 
-// Coefficients stay valid for as long as a resize needs them, however many were asked for.
-func TestAxesAreForgottenInTime(t *testing.T) {
+// Coefficients stay valid as long as a resize needs them, however many others are computed.
+func TestCoefficientsStayValid(t *testing.T) {
 	var x coefficientCache
 	one := axis{in: 100, to: 100, out: 50, filter: Bilinear, dtype: formats.Uint8}
 	for i := range 3 * maxCachedAxes {
@@ -160,16 +160,16 @@ func TestAxesAreForgottenInTime(t *testing.T) {
 		x.get(other)
 		for k := range first {
 			if hor.weights[k] != first[k] {
-				t.Fatalf("after %d others the weights are another axis's", i)
+				t.Fatalf("after %d others the weights are those of another axis", i)
 			}
 		}
 		var fresh coefficients
 		fresh.compute(other)
 		if got := x.get(other); got.taps != fresh.taps || got.fixed(7, 1) != fresh.fixed(7, 1) {
-			t.Fatalf("axis %d: other weights than fresh ones", i)
+			t.Fatalf("axis %d: weights differ from fresh ones", i)
 		}
 	}
 	if len(x.entries) != maxCachedAxes {
-		t.Errorf("%d axes are kept", len(x.entries))
+		t.Errorf("%d entries are kept", len(x.entries))
 	}
 }

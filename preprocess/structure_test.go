@@ -9,7 +9,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// encoded gives the same picture as JPEG and PNG.
+// encoded returns the same image as JPEG and PNG.
 func encoded(t testing.TB, w, h int) (jpeg, png []byte) {
 	t.Helper()
 	e := NewEncoder()
@@ -70,7 +70,7 @@ func TestCheckStructure(t *testing.T) {
 	}
 }
 
-func TestPhotosAreSound(t *testing.T) {
+func TestPhotosAreIntact(t *testing.T) {
 	for i, path := range photos(t) {
 		if i%5 != 0 {
 			continue
@@ -102,7 +102,7 @@ func TestInspectAllocatesNothing(t *testing.T) {
 
 // seeds are small files of every encoding.
 func seeds(f *testing.F) {
-	for i, o := range oddImages(f) {
+	for i, o := range irregularImages(f) {
 		if i%17 == 0 && len(o.data) < 10_000 {
 			f.Add(o.data)
 		}
@@ -132,13 +132,13 @@ func FuzzCheckStructure(f *testing.F) {
 		enc := formats.Sniff(data)
 		if err := structureError(data, enc); err == nil {
 			if _, _, err := Inspect(data); err != nil && enc != "" {
-				t.Errorf("sound, and then %v", err)
+				t.Errorf("valid, but Inspect: %v", err)
 			}
 		}
 	})
 }
 
-// What decodes has the header's shape, and a second decoder gives the same.
+// Decoded images have the header's shape, and a second decoder gives the same pixels.
 func FuzzDecode(f *testing.F) {
 	seeds(f)
 	d, other := NewDecoder(), NewDecoder()

@@ -15,14 +15,15 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// tiledAs transcodes data and checks all that the output promises but its pixels. It is nil if data is not tiled.
+// tiledAs transcodes data and checks the output except for its pixels. It returns nil if data cannot be
+// tiled.
 func tiledAs(t testing.TB, tr *Transcoder, data []byte, interval int, strip bool) []byte {
 	t.Helper()
 	out, err := tr.Append([]byte("before"), data, interval, strip)
 	var not *NotTiledError
 	if errors.As(err, &not) {
 		if string(out) != "before" {
-			t.Fatalf("%d bytes in spite of %v", len(out), err)
+			t.Fatalf("%d bytes despite %v", len(out), err)
 		}
 		return nil
 	}
@@ -30,22 +31,22 @@ func tiledAs(t testing.TB, tr *Transcoder, data []byte, interval int, strip bool
 		t.Fatal(err)
 	}
 	if !bytes.HasPrefix(out, []byte("before")) {
-		t.Fatal("what was there is gone")
+		t.Fatal("dst was not appended to")
 	}
 	out = out[len("before"):]
 	checkTiles(t, out)
-	if unusual, err := CheckStructure(out, formats.JPEG); unusual != "" || err != nil {
-		t.Fatalf("structure: %q, %v", unusual, err)
+	if irregular, err := CheckStructure(out, formats.JPEG); irregular != "" || err != nil {
+		t.Fatalf("structure: %q, %v", irregular, err)
 	}
 	again, err := tr.Append(nil, out, interval, strip)
 	if err != nil || !bytes.Equal(again, out) {
-		t.Fatalf("what is tiled is tiled otherwise: %v", err)
+		t.Fatalf("transcoding again changes the bytes: %v", err)
 	}
 	return out
 }
 
-// checkTiles checks that a JPEG is one sequential scan of all components in which the restart
-// markers are as the interval says.
+// checkTiles checks that a JPEG is one sequential scan of all components with restart markers at its
+// interval.
 func checkTiles(t testing.TB, data []byte) {
 	t.Helper()
 	var mark byte
@@ -97,11 +98,11 @@ func nextInScan(data []byte, i int) int {
 	return i
 }
 
-func TestTranscodeSound(t *testing.T) {
+func TestTranscodeIntact(t *testing.T) {
 	d, tr := NewDecoder(), new(Transcoder)
 	defer d.Close()
 	defer tr.Close()
-	for name, data := range soundJPEGs(t) {
+	for name, data := range intactJPEGs(t) {
 		for _, interval := range []int{1, 3, 8, 65535} {
 			for _, strip := range []bool{false, true} {
 				out := tiledAs(t, tr, data, interval, strip)
@@ -119,17 +120,17 @@ func TestTranscodeSound(t *testing.T) {
 	}
 }
 
-// Every odd JPEG either keeps its bytes or has the same pixels.
-func TestTranscodeOdd(t *testing.T) {
+// Every irregular JPEG either keeps its bytes or has the same pixels.
+func TestTranscodeIrregular(t *testing.T) {
 	d, tr := NewDecoder(), new(Transcoder)
 	defer d.Close()
 	defer tr.Close()
 	step, tiled := 7, 0
-	if os.Getenv("DSCONV_EVERY_ODD") != "" {
+	if os.Getenv("DSCONV_ALL_IRREGULAR") != "" {
 		step = 1
 	}
 	reasons := map[string]int{}
-	all := oddImages(t)
+	all := irregularImages(t)
 	for i := 0; i < len(all); i += step {
 		if _, h, err := Inspect(all[i].data); err != nil || checkSize(h, 1<<22) != nil {
 			continue
@@ -155,7 +156,7 @@ func TestTranscodeOdd(t *testing.T) {
 func TestTranscodeRefuses(t *testing.T) {
 	tr := new(Transcoder)
 	defer tr.Close()
-	plain := soundJPEGs(t)["444.jpg"]
+	plain := intactJPEGs(t)["444.jpg"]
 	mpf := slices.Concat(plain[:2], segmentOf(0xE2, []byte("MPF\x00more")), plain[2:], plain)
 	for name, c := range map[string]struct {
 		data []byte
@@ -187,7 +188,7 @@ func TestTranscodeRefuses(t *testing.T) {
 
 func frameOf(t *testing.T, data []byte) int {
 	t.Helper()
-	for _, p := range partsOf(data) {
+	for _, p := range splitJPEG(data) {
 		if isSOF(p.mark) {
 			return p.at
 		}
@@ -204,8 +205,8 @@ func bigMCU(t *testing.T, data []byte) []byte {
 
 // betweenScans has a segment of metadata before the second scan.
 func betweenScans(t *testing.T) []byte {
-	data, scans := soundJPEGs(t)["scans.jpg"], 0
-	for _, p := range partsOf(data) {
+	data, scans := intactJPEGs(t)["scans.jpg"], 0
+	for _, p := range splitJPEG(data) {
 		if p.mark == markSOS {
 			if scans++; scans == 2 {
 				return slices.Concat(data[:p.at], segmentOf(0xE5, []byte("between")), data[p.at:])
@@ -216,21 +217,20 @@ func betweenScans(t *testing.T) []byte {
 	return nil
 }
 
-// Metadata stay in order, bytes behind the image too; strip keeps what colours and the
-// orientation need.
+// Metadata stay in order, also bytes after the image; strip keeps what decides colours and orientation.
 func TestTranscodeMetadata(t *testing.T) {
 	tr, d := new(Transcoder), NewDecoder()
 	defer tr.Close()
 	defer d.Close()
 	segments := func(data []byte) (list []string) {
-		for _, p := range partsOf(data) {
+		for _, p := range splitJPEG(data) {
 			if isMetadata(p.mark) {
 				list = append(list, string(data[p.at:p.data]))
 			}
 		}
 		return list
 	}
-	plain := withOrientation(soundJPEGs(t)["420.jpg"], 6)
+	plain := withOrientation(intactJPEGs(t)["420.jpg"], 6)
 	icc := func(n byte) []byte { return append([]byte("ICC_PROFILE\x00"), n, 2, 'i', 'c', 'c') }
 	data := slices.Concat(plain[:2], segmentOf(0xE2, icc(1)), segmentOf(0xE2, icc(2)), segmentOf(0xFE, []byte("said")),
 		segmentOf(0xE1, []byte("http://ns.adobe.com/xap/1.0/\x00<x/>")), segmentOf(0xED, bytes.Repeat([]byte("8"), 65533)), plain[2:], []byte("behind"))
@@ -247,13 +247,14 @@ func TestTranscodeMetadata(t *testing.T) {
 	if _, h, err := Inspect(stripped); err != nil || h.Orientation != 6 {
 		t.Errorf("orientation %d, %v", h.Orientation, err)
 	}
-	cmyk := tiledAs(t, tr, soundJPEGs(t)["cmyk.jpg"], 8, true)
+	cmyk := tiledAs(t, tr, intactJPEGs(t)["cmyk.jpg"], 8, true)
 	if list := segments(cmyk); len(list) != 1 || list[0][4:9] != "Adobe" {
 		t.Errorf("CMYK stripped: %q", list)
 	}
 }
 
-// Sizes and samplings of all kinds by Pillow: pixels are the same for it too, without a warning.
+// JPEGs by Pillow of many sizes and samplings: Pillow reads the same pixels from the output, without a
+// warning.
 func TestTranscodeEqualsPillow(t *testing.T) {
 	p := startPillow(t)
 	dir := t.TempDir()
@@ -261,7 +262,7 @@ func TestTranscodeEqualsPillow(t *testing.T) {
 	defer tr.Close()
 	defer d.Close()
 	names := p.ask(ask{"op": "jpegs", "dir": dir}).Names
-	// Pillow does not write 4:4:0 and 4:1:1, which have as many blocks an MCU.
+	// Pillow does not write 4:4:0 and 4:1:1, which have the same number of blocks an MCU.
 	rare := map[string]struct {
 		factors byte
 		w, h    int
@@ -324,9 +325,9 @@ func TestTranscodePhotos(t *testing.T) {
 	}
 }
 
-// Any data keep their bytes or have the same pixels.
+// Any data either keep their bytes or have the same pixels.
 func FuzzTranscode(f *testing.F) {
-	for _, data := range soundJPEGs(f) {
+	for _, data := range intactJPEGs(f) {
 		f.Add(data, uint16(3), false)
 	}
 	var b bytes.Buffer

@@ -11,7 +11,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// The decoder in Go gives libwebp's pixels.
+// The pure-Go decoder equals libwebp.
 func TestWebPInGo(t *testing.T) {
 	if DecoderName != "libjpeg-turbo" {
 		t.Skip("a build without libwebp")
@@ -31,7 +31,7 @@ func TestWebPInGo(t *testing.T) {
 	}
 }
 
-// compareWebP decodes with libwebp and in Go, and says whether the latter did.
+// compareWebP decodes with libwebp and in pure Go, and reports whether the latter succeeded.
 func compareWebP(t *testing.T, name string, data []byte) bool {
 	t.Helper()
 	_, h, err := Inspect(data)
@@ -52,7 +52,7 @@ func compareWebP(t *testing.T, name string, data []byte) bool {
 			return false
 		}
 		if !bytes.Equal(a.Pix, b.Pix) {
-			t.Errorf("%s: other pixels in Go, %d channels", name, channels)
+			t.Errorf("%s: pixels differ in Go, %d channels", name, channels)
 		}
 	}
 	return true
@@ -73,7 +73,7 @@ func TestInspectWebP(t *testing.T) {
 		if enc != formats.WebP || h != want || err != nil || structureError(data, enc) != nil {
 			t.Errorf("%s: %s %+v, %v", name, enc, h, err)
 		}
-		// Pillow reads none that lacks a byte.
+		// Pillow reads no truncated WebP.
 		d := NewDecoder()
 		for n := range len(data) {
 			var m Image
@@ -85,10 +85,10 @@ func TestInspectWebP(t *testing.T) {
 	}
 }
 
-// What libwebp and the decoder in Go both read has the same pixels, and what is around the frame
-// stays.
+// Images that both libwebp and the pure-Go decoder read have the same pixels, and pixels around the frame
+// do not change.
 func FuzzWebP(f *testing.F) {
-	for _, name := range soundNames(f) {
+	for _, name := range intactNames(f) {
 		if strings.HasSuffix(name, ".webp") {
 			data, err := os.ReadFile(filepath.Join("testdata", "sound", name))
 			if err != nil {
