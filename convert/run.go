@@ -46,8 +46,8 @@ type run struct {
 	free, read, process, ordered chan *job
 	held                         held
 	stop                         preprocess.Stop
-	late                         *preprocess.Processor // of the goroutine that commits, for what was put off
-	room                         preprocess.Reservation       // of what it writes
+	late                         *preprocess.Processor  // of the goroutine that commits, for what was put off
+	room                         preprocess.Reservation // of what it writes
 
 	readNS, processNS atomic.Int64
 	writeNS, waitNS   int64

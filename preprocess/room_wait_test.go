@@ -74,7 +74,7 @@ func TestDamageReservesMore(t *testing.T) {
 		minimum int64 // bytes a pixel
 	}{
 		"transparent colour": {slices.Concat(png[:head], appendChunk(nil, "tRNS", make([]byte, 6)), appendChunk(nil, "eXIf", exif), png[head:]), Rect{}, 4 + 2*3},
-		"damaged region":       {withOrientation(jpeg, 6), Rect{W: h - 8, H: w - 8}, 3*3 - 1},
+		"damaged region":     {withOrientation(jpeg, 6), Rect{W: h - 8, H: w - 8}, 3*3 - 1},
 	} {
 		if name == "damaged region" && !HasLibjpegTurbo {
 			continue // the standard library decodes no damaged JPEG
