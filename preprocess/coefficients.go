@@ -140,18 +140,18 @@ func (c *coefficients) exactWeights(i int) []float64 {
 
 // setFixed is normalize_coeffs_8bpc of Pillow's Resample.c too.
 func (c *coefficients) setFixed(a axis, s filterWindow) {
-	most := 0
+	taps := 0
 	for i := range c.n {
 		_, _, n := s.sourceRange(c.first + i)
-		most = max(most, n)
+		taps = max(taps, n)
 	}
-	c.taps = (most + 1) &^ 1
+	c.taps = (taps + 1) &^ 1
 	c.bounds, c.exact = nil, nil // this memory may have been of an axis for uint16
 	padded := c.n + pixelGroup - 1
 	c.start = grow(c.start, padded)
 	c.weights = grow(c.weights, padded*c.taps)
 	clear(c.weights)
-	c.scratch = grow(c.scratch, most)
+	c.scratch = grow(c.scratch, taps)
 	for i := range c.n {
 		center, first, n := s.sourceRange(c.first + i)
 		weights := c.scratch[:n]

@@ -194,16 +194,16 @@ func (p *Processor) checkedHeader(v *formats.Value) (Header, error) {
 	if err := checkSize(h, p.recipe.MaxPixels); err != nil {
 		return h, err
 	}
-	irregular, fault := CheckStructure(v.Data, enc)
-	if irregular == "" && fault == nil && !p.recipe.Decode {
+	irregular, structureErr := CheckStructure(v.Data, enc)
+	if irregular == "" && structureErr == nil && !p.recipe.Decode {
 		return h, nil
 	}
-	return h, p.checkDecodes(v, fault)
+	return h, p.checkDecodes(v, structureErr)
 }
 
 // checkDecodes returns an error if an image that is passed through cannot be decoded, and warns of
 // what is irregular about it. An image of an unsupported kind passes with a warning.
-func (p *Processor) checkDecodes(v *formats.Value, fault error) error {
+func (p *Processor) checkDecodes(v *formats.Value, structureErr error) error {
 	o := DecodeOptions{Color: ColorKeep, MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
 	defer p.free()
 	err := p.decoder.Decode(&p.decoded, v, o)
@@ -212,12 +212,12 @@ func (p *Processor) checkDecodes(v *formats.Value, fault error) error {
 		return err
 	case errors.Is(err, ErrUnsupported):
 		return p.warn("not checked: " + err.Error())
-	case err != nil && fault != nil:
-		return fault // it says more than the decoder, which sees bad pixels
+	case err != nil && structureErr != nil:
+		return structureErr // it says more than the decoder, which sees bad pixels
 	case err != nil:
 		return err
-	case fault != nil:
-		return p.warn(fault.Error())
+	case structureErr != nil:
+		return p.warn(structureErr.Error())
 	}
 	return p.warn(p.decoder.Warning())
 }

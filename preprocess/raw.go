@@ -80,9 +80,9 @@ func (d *Decoder) Elements(v *formats.Value) ([]byte, error) {
 	if v.Encoding != formats.RawZstd {
 		return v.Data, nil
 	}
-	want, most := uint64(v.DType.Size()), uint64(max(unreservedBytes, unreservedRatio*len(v.Data)))
+	want, limit := uint64(v.DType.Size()), uint64(max(unreservedBytes, unreservedRatio*len(v.Data)))
 	for _, n := range v.Shape {
-		if n < 0 || n > 0 && want > most/uint64(n) {
+		if n < 0 || n > 0 && want > limit/uint64(n) {
 			return nil, fmt.Errorf("%w: a tensor of shape %v in %d bytes", ErrTooLarge, v.Shape, len(v.Data))
 		}
 		want *= uint64(n)

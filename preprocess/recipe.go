@@ -117,7 +117,7 @@ func (r Recipe) Validate() error {
 	case r.Upscale && r.Resize.Mode == ResizeNone:
 		return errors.New("upscale needs --resize with a size")
 	case r.MaxPixels < 0:
-		return fmt.Errorf("at most %d pixels: choose a positive number", r.MaxPixels)
+		return fmt.Errorf("max-pixels %d: choose a positive number", r.MaxPixels)
 	}
 	// The parsers check the value of each field.
 	_, errResize := ParseResize(r.Resize.String())

@@ -86,9 +86,9 @@ func (r *Reservation) amount(n int64, size, maxPixels int) (int64, error) {
 		maxPixels = DefaultMaxPixels
 	}
 	maxPixels = max(maxPixels, r.OutputPixels)
-	if most := max(unreservedBytes, unreservedRatio*int64(size), bytesPerPixel*int64(maxPixels)); n > most {
-		return 0, fmt.Errorf("%w: decoding would take %d MB of memory; with a limit of %d pixels an image may take %d MB",
-			ErrTooLarge, n/1e6, maxPixels, most/1e6)
+	if limit := max(unreservedBytes, unreservedRatio*int64(size), bytesPerPixel*int64(maxPixels)); n > limit {
+		return 0, fmt.Errorf("%w: it would take %d MB of memory; with a limit of %d pixels an image may take %d MB",
+			ErrTooLarge, n/1e6, maxPixels, limit/1e6)
 	}
 	return min(n-allowance(size), Budget), nil
 }
