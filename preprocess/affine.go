@@ -1,7 +1,6 @@
 package preprocess
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -78,25 +77,4 @@ func CheckFill(fill []float64, c int) error {
 		}
 	}
 	return nil
-}
-
-// Fill sets all pixels to one value, in the image's own units and clipped to the range of its
-// type: one for all channels or one for each; nil is 0.
-func (m *Image) Fill(fill []float64) {
-	n := m.pixelSize()
-	if len(fill) == 0 || len(m.Pix) < n {
-		clear(m.Pix)
-		return
-	}
-	for k := range m.C {
-		v := fill[min(k, len(fill)-1)]
-		if m.DType == formats.Uint16 {
-			binary.LittleEndian.PutUint16(m.Pix[2*k:], uint16(min(max(v, 0), math.MaxUint16)))
-		} else {
-			m.Pix[k] = uint8(min(max(v, 0), math.MaxUint8))
-		}
-	}
-	for filled := n; filled < len(m.Pix); filled *= 2 {
-		copy(m.Pix[filled:], m.Pix[:filled])
-	}
 }

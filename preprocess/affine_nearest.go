@@ -24,7 +24,7 @@ func warpNearest(dst, src view, m [6]float64, d formats.DType, offsets []int) {
 }
 
 // offset returns the offset in v of the pixel that contains (x, y), -1 outside.
-func (v view) offset(x, y float64) int {
+func offset(v view, x, y float64) int {
 	if !(0 <= x && x < float64(v.w) && 0 <= y && y < float64(v.h)) {
 		return -1
 	}
@@ -35,9 +35,10 @@ func (v view) offset(x, y float64) int {
 func warpEach(dst, src view, m [6]float64, at []int) {
 	for y := range dst.h {
 		for x := range at {
-			at[x] = src.offset(mapPoint(&m, x, y))
+			mx, my := mapPoint(&m, x, y)
+			at[x] = offset(src, mx, my)
 		}
-		dst.gather(y, src, at)
+		gather(dst, y, src, at)
 	}
 }
 
@@ -53,7 +54,7 @@ func mapPoint(m *[6]float64, x, y int) (mx, my float64) {
 func warpScaled(dst, src view, m [6]float64, at []int) {
 	mx := m[2] + float64(m[0]*0.5)
 	for x := range at {
-		at[x] = src.offset(mx, 0)
+		at[x] = offset(src, mx, 0)
 		mx += m[0]
 	}
 	my := m[5] + float64(m[4]*0.5)
@@ -61,7 +62,7 @@ func warpScaled(dst, src view, m [6]float64, at []int) {
 		if 0 <= my && my < float64(src.h) {
 			row := src
 			row.pix = src.pix[int(my)*src.stride:]
-			dst.gather(y, row, at)
+			gather(dst, y, row, at)
 		}
 		my += m[4]
 	}
@@ -97,7 +98,7 @@ func warpFixed(dst, src view, m [6]float64, at []int) {
 			mx += dx
 			my += dy
 		}
-		dst.gather(y, src, at)
+		gather(dst, y, src, at)
 		startX += downX
 		startY += downY
 	}
@@ -110,11 +111,11 @@ func warpFloat(dst, src view, m [6]float64, at []int) {
 	for y := range dst.h {
 		mx, my := startX, startY
 		for x := range at {
-			at[x] = src.offset(mx, my)
+			at[x] = offset(src, mx, my)
 			mx += m[0]
 			my += m[3]
 		}
-		dst.gather(y, src, at)
+		gather(dst, y, src, at)
 		startX += m[1]
 		startY += m[4]
 	}
@@ -122,7 +123,7 @@ func warpFloat(dst, src view, m [6]float64, at []int) {
 
 // gather copies the pixels of src at the offsets to row y of v. Where the offset is -1, the
 // pixel keeps its value.
-func (v view) gather(y int, src view, at []int) {
+func gather(v view, y int, src view, at []int) {
 	out, pix := v.row(y), src.pix
 	switch v.size {
 	case 1:

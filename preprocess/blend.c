@@ -1,6 +1,6 @@
 #include "blend.h"
 
-#include "resample_kernel.h"
+#include "cpu.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>

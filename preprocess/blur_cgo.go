@@ -19,7 +19,7 @@ func blurC(level C.int32_t) func(*Enhancer, *blurring) {
 	return func(e *Enhancer, b *blurring) {
 		q := b.call(level)
 		e.row = grow(e.row, int(C.dsconv_blur_scratch(&q)))
-		C.dsconv_blur(&q, bytePointer(b.dst.pix), bytePointer(b.src.pix), floatPointer(b.weightsX), floatPointer(b.weightsY), floatPointer(e.row))
+		C.dsconv_blur(&q, pixelPointer(b.dst.pix), pixelPointer(b.src.pix), floatPointer(b.weightsX), floatPointer(b.weightsY), floatPointer(e.row))
 	}
 }
 
@@ -27,7 +27,7 @@ func blurC(level C.int32_t) func(*Enhancer, *blurring) {
 func sharpenC(level C.int32_t) func(*Enhancer, *blurring) {
 	return func(_ *Enhancer, b *blurring) {
 		q := b.call(level)
-		C.dsconv_sharpen(&q, bytePointer(b.dst.pix), bytePointer(b.src.pix), C.float(b.factor))
+		C.dsconv_sharpen(&q, pixelPointer(b.dst.pix), pixelPointer(b.src.pix), C.float(b.factor))
 	}
 }
 

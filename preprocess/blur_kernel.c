@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "resample_kernel.h"
+#include "cpu.h"
 
 static const dsconv_blur_kernels *kernels(int level) {
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -102,3 +102,26 @@ func cmykToRGB(c, m, y, k byte) (r, g, b byte) {
 	}
 	return f(c), f(m), f(y)
 }
+
+// convertDeep is convert for pixels that keep their 16 bits. Grey is computed from colours by the
+// same sum as at 8 bits.
+func (c Color) convertDeep(dst, src *Image) {
+	dst.Reset(src.H, src.W, c.channels(src.C), src.DType)
+	in, out, le := src.Pix, dst.Pix, binary.LittleEndian
+	for range src.H * src.W {
+		switch {
+		case dst.C == 1 && src.C < 3:
+			copy(out[:2], in)
+		case dst.C == 1:
+			r, g, b := uint32(le.Uint16(in)), uint32(le.Uint16(in[2:])), uint32(le.Uint16(in[4:]))
+			le.PutUint16(out, uint16(luma16(r, g, b)))
+		case src.C < 3:
+			for k := range 3 {
+				copy(out[2*k:2*k+2], in)
+			}
+		default:
+			copy(out[:6], in)
+		}
+		in, out = in[src.pixelSize():], out[dst.pixelSize():]
+	}
+}

@@ -31,7 +31,7 @@ func scaledCorpus(t *testing.T, p *pillow) (paths []string) {
 	}
 	for _, name := range intactNames(t) {
 		if name != "cmyk.tif" && name != "jpeg.tif" { // which are said to be unsupported
-			paths = append(paths, filepath.Join("testdata", "sound", name))
+			paths = append(paths, testdata("sound", name))
 		}
 	}
 	return paths

@@ -12,11 +12,11 @@ func (d *Decoder) reserve(n int64) error {
 
 // reserveMore reserves n bytes in addition. Pixels decoded so far may be lost.
 func (d *Decoder) reserveMore(n int64) error {
-	return d.reservation.reserveImage(d.reserved+n, d.fileSize, d.maxPixels, d)
+	return d.reservation.reserveImageOr(d.reserved+n, d.fileSize, d.maxPixels, d)
 }
 
 // drop frees the buffers that memory was reserved for.
-func (d *Decoder) drop() {
+func (d *Decoder) Drop() {
 	d.Shrink()
 	d.dst.Shrink()
 }
@@ -26,7 +26,7 @@ func (d *Decoder) drop() {
 // found.
 func decodeMemory(data []byte, enc formats.Encoding, h Header, r Rect, o DecodeOptions) int64 {
 	own := h.C * h.DType.Size()
-	pixel := o.pixelMemory(h)
+	perPixel := o.pixelMemory(h)
 	n := int64(0)
 	switch enc {
 	case formats.JPEG:
@@ -34,32 +34,32 @@ func decodeMemory(data []byte, enc formats.Encoding, h Header, r Rect, o DecodeO
 	case formats.PNG:
 		n = imageBytes(2, h.W, own)
 		if h.Palette {
-			pixel++
+			perPixel++
 		}
 	case formats.GIF:
-		pixel += 2
+		perPixel += 2
 	case formats.TIFF:
-		pixel += own
+		perPixel += own
 		if own > 1 {
-			pixel += own / 3 // alpha
+			perPixel += own / 3 // alpha
 		}
-		if d, err := firstIFD(data); err == nil {
+		if d, err := firstTIFF(data); err == nil {
 			n = tiffBlockMemory(d)
 			if d.orientation() != 1 {
-				pixel += own
+				perPixel += own
 			}
 		}
 	case formats.BMP:
-		pixel++
+		perPixel++
 	case formats.WebP:
-		pixel += 4 // libwebp's own pixels, or alpha
+		perPixel += 4 // libwebp's own pixels, or alpha
 	}
-	n += imageBytes(h.H, h.W, pixel)
+	n += imageBytes(h.H, h.W, perPixel)
 	if r != (Rect{W: h.W, H: h.H}) {
-		n += imageBytes(r.H, r.W, pixel)
+		n += imageBytes(r.H, r.W, perPixel)
 	}
 	if o.ApplyOrientation && h.Orientation != 1 {
-		n += imageBytes(r.H, r.W, pixel)
+		n += imageBytes(r.H, r.W, perPixel)
 	}
 	return n
 }
@@ -77,12 +77,12 @@ func (o DecodeOptions) pixelMemory(h Header) int {
 // jpegMemory is decodeMemory of a JPEG, whose rows and columns around r are not kept.
 func jpegMemory(h Header, r Rect, o DecodeOptions) int64 {
 	n := o.scaleDenominator(r)
-	pixel := o.Color.channels(h.C)
+	perPixel := o.Color.channels(h.C)
 	if !HasLibjpegTurbo { // the standard library's planes, and a copy
-		pixel += 3 + 4 + 3
+		perPixel += 3 + 4 + 3
 		r = Rect{W: h.W, H: h.H}
 	}
-	sum := imageBytes(r.H/n+1, r.W/n+1, pixel)
+	sum := imageBytes(r.H/n+1, r.W/n+1, perPixel)
 	if o.ApplyOrientation && h.Orientation != 1 {
 		sum *= 2
 	}

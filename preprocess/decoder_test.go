@@ -261,18 +261,6 @@ func TestDecodeRaw(t *testing.T) {
 	}
 }
 
-// testImage returns an image whose elements differ, the same at each call.
-func testImage(w, h, c int, d formats.DType) *Image {
-	m := &Image{}
-	m.Reset(h, w, c, d)
-	state := uint32(w*131 + h*17 + c)
-	for i := range m.Pix {
-		state = state*1664525 + 1013904223
-		m.Pix[i] = byte(state >> 24)
-	}
-	return m
-}
-
 // samePixels checks that two images decode to the same pixels without warnings.
 func samePixels(t testing.TB, d *Decoder, data, out []byte) {
 	t.Helper()

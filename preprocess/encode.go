@@ -25,16 +25,6 @@ type Encode struct {
 	Tiled bool
 }
 
-// Sampling is how much smaller a JPEG's colours are stored than its brightness.
-type Sampling string
-
-// The samplings.
-const (
-	Sampling444 Sampling = "444" // as large
-	Sampling422 Sampling = "422" // half as wide
-	Sampling420 Sampling = "420" // half as wide and half as high
-)
-
 // DefaultInterval is the number of MCUs between restart markers where none is given.
 const DefaultInterval = 8
 
@@ -129,4 +119,16 @@ func (e Encode) String() string {
 		s += fmt.Sprintf(":tile=%d", e.Interval)
 	}
 	return s
+}
+
+// checkBuild returns an error if e needs another build.
+func (e Encode) checkBuild() error {
+	if HasLibjpegTurbo {
+		return nil
+	}
+	if e.Optimize || e.Progressive || e.Interval > 0 || e.Sampling != "" && e.Sampling != Sampling420 {
+		return fmt.Errorf("--encode %s needs libjpeg-turbo, which this build of dsconv lacks: build it with CGO_ENABLED=1, "+
+			"or choose --encode keep, jpeg:QUALITY, png or raw", e)
+	}
+	return nil
 }

@@ -45,7 +45,10 @@ func (e *Encoder) AppendJPEG(dst []byte, m *Image, o Encode) ([]byte, error) {
 		return dst, fmt.Errorf("%w: a progressive JPEG cannot be tiled", ErrUnsupported)
 	}
 	o.Quality = min(max(o.Quality, 1), 100)
-	return e.jpeg.encode(dst, m, o)
+	if err := o.checkBuild(); err != nil {
+		return dst, err
+	}
+	return e.jpeg.encode(dst, m, encodeOptions{o.Quality, o.Sampling, o.Optimize, o.Progressive, o.Interval})
 }
 
 // AppendPNG appends m, of any shape and type, as PNG with m's channels and depth, compressed for

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
@@ -101,23 +100,6 @@ func decodedJPEG(t *testing.T, e *Encoder, d *Decoder, m *Image, o Encode) (out 
 		t.Fatal(err, d.Warning())
 	}
 	return out
-}
-
-// Options that need another build are refused before the first image.
-func TestOptionsOfTheBuild(t *testing.T) {
-	for _, s := range []string{"jpeg-tiled", "jpeg:90:444", "jpeg:90:optimize", "jpeg:90:progressive", "jpeg:90:tile=8"} {
-		e, err := ParseEncode(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := NewProcessor(Recipe{Encode: e}, formats.Schema{{Name: "image", Kind: formats.Image}})
-		if (err == nil) != HasLibjpegTurbo || err != nil && !strings.Contains(err.Error(), "build it with CGO_ENABLED=1") {
-			t.Errorf("%s: %v", s, err)
-		}
-		if err == nil {
-			p.Close()
-		}
-	}
 }
 
 // pngImage has noise, and rows that suit each filter best.

@@ -23,18 +23,18 @@ func enhanceC(level C.int) func(*Enhancer, *Image, []Enhancement) {
 				kind: C.int32_t(c.Change), factor: C.float(c.Factor), shift: C.int32_t(hueShift(c.Factor)),
 			})
 		}
-		C.dsconv_enhance(bytePointer(m.Pix), C.size_t(m.H*m.W), unsafe.SliceData(e.kernelChanges), C.int(len(list)), level)
+		C.dsconv_enhance(pixelPointer(m.Pix), C.size_t(m.H*m.W), unsafe.SliceData(e.kernelChanges), C.int(len(list)), level)
 	}
 }
 
 // countValues is countGo in C.
 func countValues(m *Image, counts *[3]histogram) {
-	C.dsconv_count(bytePointer(m.Pix), C.size_t(m.H*m.W), C.int(m.C), (*[256]C.uint32_t)(unsafe.Pointer(counts)))
+	C.dsconv_count(pixelPointer(m.Pix), C.size_t(m.H*m.W), C.int(m.C), (*[256]C.uint32_t)(unsafe.Pointer(counts)))
 }
 
 // replaceValues is replaceGo in C.
 func replaceValues(m *Image, tables *[3]table) {
-	C.dsconv_look_up(bytePointer(m.Pix), C.size_t(m.H*m.W), C.int(m.C), (*[256]C.uint8_t)(unsafe.Pointer(tables)))
+	C.dsconv_look_up(pixelPointer(m.Pix), C.size_t(m.H*m.W), C.int(m.C), (*[256]C.uint8_t)(unsafe.Pointer(tables)))
 }
 
 // The kernels number the changes as Go does.

@@ -17,7 +17,7 @@ func falseClaims(t *testing.T) map[string][]byte {
 	const size = 13000
 	list := map[string][]byte{}
 	for _, name := range intactNames(t) {
-		data, err := os.ReadFile(filepath.Join("testdata", "sound", name))
+		data, err := os.ReadFile(testdata("sound", name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestFalseClaimsTakeNoMemory(t *testing.T) {
 // Irregular images that are readable are written with a warning, and refused with Strict.
 func TestStrict(t *testing.T) {
 	exact(t)
-	data, err := os.ReadFile(filepath.Join("testdata", "sound", "420.jpg"))
+	data, err := os.ReadFile(testdata("sound", "420.jpg"))
 	if err != nil {
 		t.Fatal(err)
 	}

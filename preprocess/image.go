@@ -73,3 +73,8 @@ func (m *Image) crop(dst *Image, r Rect) {
 		copy(dst.Pix[y*n:(y+1)*n], m.Pix[from+y*step:])
 	}
 }
+
+// inside reports whether r is not empty and lies inside an image of w by h pixels.
+func (r Rect) inside(w, h int) bool {
+	return r.X >= 0 && r.Y >= 0 && r.W > 0 && r.H > 0 && r.W <= w-r.X && r.H <= h-r.Y
+}

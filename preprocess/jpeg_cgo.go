@@ -25,22 +25,14 @@ const DecoderName = "libjpeg-turbo"
 // scaled (DecodeOptions.Fast), tile them, and write them with options besides their quality.
 const HasLibjpegTurbo = true
 
-// checkBuild returns an error if e needs another build.
-func (e Encode) checkBuild() error { return nil }
-
 // jpegDecoder holds a libjpeg-turbo handle, created at the first image.
 type jpegDecoder struct {
 	c    *C.dsconv_jpeg_decoder
 	stop *Stop
 }
 
-// pointer returns the flag that C reads. It is Go memory, lent for the duration of a call.
-func (s *Stop) pointer() *C.uint32_t {
-	if s == nil {
-		return nil
-	}
-	return (*C.uint32_t)(unsafe.Pointer(&s.set))
-}
+// stopFlag is the flag of s as C takes it.
+func stopFlag(s *Stop) *C.uint32_t { return (*C.uint32_t)(s.Flag()) }
 
 // libjpegError converts a code other than OK to an error; text is libjpeg's message.
 func libjpegError(rc C.int, text *C.char) error {
@@ -78,7 +70,7 @@ func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning st
 	}
 	request.fast, request.libjpeg_only = cInt(r.fast), cInt(r.libjpegOnly)
 	rc := C.dsconv_jpeg_decode(d.c, (*C.uint8_t)(unsafe.SliceData(data)), C.size_t(len(data)),
-		(*C.uint8_t)(unsafe.SliceData(dst.Pix)), &request, d.stop.pointer())
+		(*C.uint8_t)(unsafe.SliceData(dst.Pix)), &request, stopFlag(d.stop))
 	switch rc {
 	case C.DSCONV_OK:
 		return "", nil
@@ -100,7 +92,7 @@ type jpegEncoder struct {
 }
 
 // encode appends m, uint8 with 1 or 3 channels, to dst.
-func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
+func (e *jpegEncoder) encode(dst []byte, m *Image, o encodeOptions) ([]byte, error) {
 	if e.c == nil {
 		var wrongLibrary C.int
 		switch e.c = C.dsconv_jpeg_encoder_new(&wrongLibrary); {
@@ -110,19 +102,19 @@ func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
 			return dst, fmt.Errorf("%w: JPEG encoder", ErrMemory)
 		}
 	}
-	h, v := o.Sampling.luma(m.C)
+	h, v := o.sampling.luma(m.C)
 	options := C.dsconv_jpeg_options{
-		quality: C.int(o.Quality), h: C.int(h), v: C.int(v), optimize: cInt(o.Optimize), progressive: cInt(o.Progressive),
+		quality: C.int(o.quality), h: C.int(h), v: C.int(v), optimize: cInt(o.optimize), progressive: cInt(o.progressive),
 	}
-	if o.Interval > 0 {
+	if o.interval > 0 {
 		row := (m.W + 8*h - 1) / (8 * h)
-		options.interval = C.uint(restartInterval(row, o.Interval))
+		options.interval = C.uint(restartInterval(row, o.interval))
 	}
 	var out *C.uint8_t
 	var n C.size_t
 	//nolint:gocritic // what cgo generates for &out and &n looks like comparing a value with itself
 	rc := C.dsconv_jpeg_encode(e.c, (*C.uint8_t)(unsafe.SliceData(m.Pix)), C.uint32_t(m.W), C.uint32_t(m.H),
-		C.int(m.C), options, e.stop.pointer(), &out, &n)
+		C.int(m.C), options, stopFlag(e.stop), &out, &n)
 	if rc != C.DSCONV_OK {
 		err := libjpegError(rc, C.dsconv_jpeg_encoder_error(e.c))
 		if EndsRun(err) {

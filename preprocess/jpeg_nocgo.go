@@ -20,15 +20,6 @@ const DecoderName = "image/jpeg"
 // scaled (DecodeOptions.Fast), tile them, and write them with options besides their quality.
 const HasLibjpegTurbo = false
 
-// checkBuild returns an error if e needs another build.
-func (e Encode) checkBuild() error {
-	if e.Optimize || e.Progressive || e.Interval > 0 || e.Sampling != "" && e.Sampling != Sampling420 {
-		return fmt.Errorf("--encode %s needs libjpeg-turbo, which this build of dsconv lacks: build it with CGO_ENABLED=1, "+
-			"or choose --encode keep, jpeg:QUALITY, png or raw", e)
-	}
-	return nil
-}
-
 // jpegDecoder decodes with the standard library.
 type jpegDecoder struct {
 	img, full Image
@@ -48,7 +39,7 @@ func (d *jpegDecoder) decode(dst *Image, data []byte, r jpegRequest) (warning st
 		if stopped := d.stop.err(); stopped != nil {
 			return "", stopped
 		}
-		if _, cut := CheckStructure(data, formats.JPEG); errors.Is(cut, ErrTruncated) {
+		if _, cut := checkJPEG(data); errors.Is(cut, ErrTruncated) {
 			return "", cut // it says more than the decoder
 		}
 		return "", fmt.Errorf("%w: %w", ErrCorrupt, err)
@@ -78,15 +69,12 @@ func (d *jpegDecoder) close() {}
 // jpegEncoder encodes with the standard library.
 type jpegEncoder struct{ stop *Stop }
 
-func (e *jpegEncoder) encode(dst []byte, m *Image, o Encode) ([]byte, error) {
-	if err := o.checkBuild(); err != nil {
-		return dst, err
-	}
+func (e *jpegEncoder) encode(dst []byte, m *Image, o encodeOptions) ([]byte, error) {
 	b := bytes.NewBuffer(dst)
 	if err := e.stop.err(); err != nil {
 		return dst, err
 	}
-	if err := jpeg.Encode(b, toStdlib(m), &jpeg.Options{Quality: o.Quality}); err != nil {
+	if err := jpeg.Encode(b, toStdlib(m), &jpeg.Options{Quality: o.quality}); err != nil {
 		return dst, fmt.Errorf("encode JPEG: %w", err)
 	}
 	return b.Bytes(), nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -37,7 +36,7 @@ func newCWork(t *testing.T) *cWork {
 		n.jpegs[name] = data
 	}
 	for _, name := range []string{"lossy", "lossless", "alpha"} {
-		n.webps[name] = readValue(t, filepath.Join("testdata", "sound", name+".webp")).Data
+		n.webps[name] = readValue(t, testdata("sound", name+".webp")).Data
 	}
 	return n
 }

@@ -1,22 +1,5 @@
 package preprocess
 
-// view is an image, or a rectangle of one, whose rows begin stride bytes apart.
-type view struct {
-	pix    []byte // from the first pixel to the end of the buffer
-	w, h   int    // in pixels
-	size   int    // of a pixel, in bytes
-	stride int
-}
-
-func (m *Image) view() view { return view{m.Pix, m.W, m.H, m.pixelSize(), m.stride()} }
-
-func (v view) crop(r Rect) view {
-	return view{v.pix[r.Y*v.stride+r.X*v.size:], r.W, r.H, v.size, v.stride}
-}
-
-// row returns the bytes of row y.
-func (v view) row(y int) []byte { return v.pix[y*v.stride:][:v.w*v.size] }
-
 // passes are the two passes of a separable filter.
 type passes struct {
 	// horizontal scales each row of src to dst's width. Both have the same number of rows.
@@ -53,7 +36,7 @@ func (p passes) run(dst, src view, hor, ver *coefficients, verticalFirst bool, t
 
 // sourceRegion is the rectangle of src that the rectangle r of the result is computed from: cropped
 // in the directions whose size stays, whole in the others.
-func (r Rect) sourceRegion(src view, hor, ver *coefficients) Rect {
+func sourceRegion(r Rect, src view, hor, ver *coefficients) Rect {
 	if hor != nil {
 		r.X, r.W = 0, src.w
 	}
@@ -63,8 +46,8 @@ func (r Rect) sourceRegion(src view, hor, ver *coefficients) Rect {
 	return r
 }
 
-// columns returns the coefficients of r's columns, nil if the width stays.
-func (r Rect) columns(hor *coefficients) *coefficients {
+// columnsOf returns the coefficients of r's columns, nil if the width stays.
+func columnsOf(r Rect, hor *coefficients) *coefficients {
 	if hor == nil || hor.first == r.X && hor.n == r.W {
 		return hor
 	}
@@ -72,8 +55,8 @@ func (r Rect) columns(hor *coefficients) *coefficients {
 	return &c
 }
 
-// rows returns the coefficients of r's rows, nil if the height stays.
-func (r Rect) rows(ver *coefficients) *coefficients {
+// rowsOf returns the coefficients of r's rows, nil if the height stays.
+func rowsOf(r Rect, ver *coefficients) *coefficients {
 	if ver == nil || ver.first == r.Y && ver.n == r.H {
 		return ver
 	}
@@ -84,12 +67,4 @@ func (r Rect) rows(ver *coefficients) *coefficients {
 // verticalFirst is Pillow's estimate of which order is faster.
 func verticalFirst(w, h, toW, toH int) bool {
 	return h > toH && h-toH > 2*(w-toW)
-}
-
-// grow returns n elements of unspecified content, in s's memory if it is large enough.
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		s = make([]T, n)
-	}
-	return s[:n]
 }

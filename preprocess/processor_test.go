@@ -171,7 +171,7 @@ func TestProcessTiles(t *testing.T) {
 		if bytes.Equal(v.Data, want.Values[0].Data) || !slices.Equal(v.Shape, []int{60, 100, 3}) || v.Encoding != formats.JPEG {
 			t.Errorf("%d bytes of shape %v", len(v.Data), v.Shape)
 		}
-		samePixels(t, d, want.Values[0].Data, v.Data)
+		sameDecoded(t, d, want.Values[0].Data, v.Data)
 	}
 	if got := p.OutputSchema(); got[0].Shape != nil {
 		t.Errorf("shape %v", got[0].Shape)
@@ -240,13 +240,6 @@ func TestProcessWarns(t *testing.T) {
 	if err := p.Process(stereoSample(t), &out); err != nil || p.Warning() != "" {
 		t.Errorf("the next sample: %v, warning %q", err, p.Warning())
 	}
-}
-
-// withOrientation inserts an EXIF block into a JPEG.
-func withOrientation(jpeg []byte, o byte) []byte {
-	exif := []byte("\xff\xe1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00")
-	exif[29] = o
-	return slices.Concat(jpeg[:2], exif, jpeg[2:])
 }
 
 func TestProcessOrientation(t *testing.T) {
@@ -334,6 +327,25 @@ func TestOutputSchema(t *testing.T) {
 		f := p.OutputSchema()[0]
 		if !slices.Equal(f.Shape, c.shape) || f.DType != c.dtype {
 			t.Errorf("%s: %v of %q, want %v of %q", c.name, f.Shape, f.DType, c.shape, c.dtype)
+		}
+	}
+}
+
+// sameDecoded checks that two images decode to the same pixels without warnings.
+func sameDecoded(t testing.TB, d *Decoder, data, out []byte) {
+	t.Helper()
+	var want, got Image
+	for _, o := range []DecodeOptions{{}, {Color: ColorKeep}, {ApplyOrientation: true}} {
+		err := d.Decode(&want, &formats.Value{Data: data}, o)
+		warning := d.Warning()
+		if err := errors.Join(err, d.Decode(&got, &formats.Value{Data: out}, o)); err != nil {
+			t.Fatal(err)
+		}
+		if warning != "" || d.Warning() != "" {
+			t.Fatalf("warnings %q, %q", warning, d.Warning())
+		}
+		if !slices.Equal(want.Pix, got.Pix) || want.H != got.H || want.W != got.W {
+			t.Fatalf("pixels differ with %+v", o)
 		}
 	}
 }

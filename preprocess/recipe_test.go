@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
@@ -170,6 +171,23 @@ func TestPlanProperties(t *testing.T) {
 			if sw > 31 || sh > 17 || sw < 31 && sh < 17 {
 				t.Errorf("fit of %dx%d: %dx%d", w, h, sw, sh)
 			}
+		}
+	}
+}
+
+// Options that need another build are refused before the first image.
+func TestOptionsOfTheBuild(t *testing.T) {
+	for _, s := range []string{"jpeg-tiled", "jpeg:90:444", "jpeg:90:optimize", "jpeg:90:progressive", "jpeg:90:tile=8"} {
+		e, err := ParseEncode(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := NewProcessor(Recipe{Encode: e}, formats.Schema{{Name: "image", Kind: formats.Image}})
+		if (err == nil) != HasLibjpegTurbo || err != nil && !strings.Contains(err.Error(), "build it with CGO_ENABLED=1") {
+			t.Errorf("%s: %v", s, err)
+		}
+		if err == nil {
+			p.Close()
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 // several intervals.
 func regionFiles(t testing.TB) map[string][]byte {
 	t.Helper()
-	paths, err := filepath.Glob("testdata/region/*.jpg")
+	paths, err := filepath.Glob(testdata("region", "*.jpg"))
 	if err != nil || len(paths) < 20 {
 		t.Fatalf("%d files in testdata/region, %v", len(paths), err)
 	}

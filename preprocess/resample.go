@@ -144,11 +144,6 @@ func (s *scaling) check(src *Image) error {
 	return err
 }
 
-// inside reports whether r is not empty and lies inside an image of w by h pixels.
-func (r Rect) inside(w, h int) bool {
-	return r.X >= 0 && r.Y >= 0 && r.W > 0 && r.H > 0 && r.W <= w-r.X && r.H <= h-r.Y
-}
-
 // isCopy reports whether the pixels stay as they are.
 func (s *scaling) isCopy() bool { return s.keepsWidth() && s.keepsHeight() }
 
@@ -184,8 +179,8 @@ func (r *Resampler) run(dst, src *Image, s scaling) {
 	in := src.view().crop(s.crop)
 	if src.DType == formats.Uint16 {
 		hor, ver := r.coefficients(s, src.DType)
-		in = in.crop(s.region.sourceRegion(in, hor, ver))
-		passes16.run(dst.view(), in, s.region.columns(hor), s.region.rows(ver), s.verticalFirst(), &r.tmp)
+		in = in.crop(sourceRegion(s.region, in, hor, ver))
+		passes16.run(dst.view(), in, columnsOf(s.region, hor), rowsOf(s.region, ver), s.verticalFirst(), &r.tmp)
 		return
 	}
 	if hasAlpha(src) {

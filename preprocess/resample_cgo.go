@@ -9,14 +9,6 @@ import "C"
 
 import "unsafe"
 
-// The instruction sets that there are kernels for. The kernels use the highest that the processor
-// has.
-const (
-	levelPortable = C.DSCONV_PORTABLE
-	levelAVX2     = C.DSCONV_AVX2
-	levelAVX512   = C.DSCONV_AVX512
-)
-
 // kernelRequest is the argument of the kernels. It has no pointers.
 type kernelRequest = C.dsconv_resampling
 

@@ -9,10 +9,10 @@ var passes8 = passes{horizontal8, vertical8}
 // it.
 func resampleGo(r *Resampler, j *resampling) {
 	region := j.target.Region
-	src := j.src.crop(region.sourceRegion(j.src, j.hor, j.ver))
+	src := j.src.crop(sourceRegion(region, j.src, j.hor, j.ver))
 	if j.hor != nil || j.ver != nil {
 		r.scaled.Reset(region.H, region.W, j.src.size, formats.Uint8)
-		passes8.run(r.scaled.view(), src, region.columns(j.hor), region.rows(j.ver), j.verticalFirst, &r.tmp)
+		passes8.run(r.scaled.view(), src, columnsOf(region, j.hor), rowsOf(region, j.ver), j.verticalFirst, &r.tmp)
 		src = r.scaled.view()
 	}
 	j.target.write8(src)

@@ -5,8 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The levels of instruction sets; each includes those below it.
-enum { DSCONV_PORTABLE = 0, DSCONV_AVX2 = 1, DSCONV_AVX512 = 2 };
+#include "cpu.h"
 
 // The element types of a batch.
 enum { DSCONV_UINT8 = 0, DSCONV_FLOAT32 = 1, DSCONV_FLOAT16 = 2, DSCONV_BFLOAT16 = 3 };
@@ -34,9 +33,6 @@ typedef struct {
   int32_t arithmetic; // whether arithmetic gives exactly the values of the table
   int32_t level;      // the highest level to use
 } dsconv_resampling;
-
-// dsconv_level is the highest level that the processor supports.
-int dsconv_level(void);
 
 // dsconv_scratch is how much scratch memory dsconv_resample needs.
 size_t dsconv_scratch(const dsconv_resampling *r);

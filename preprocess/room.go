@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"unsafe"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -33,13 +32,11 @@ const (
 	// largeImage is the size of images after which memory is returned to the system at once. That
 	// of smaller ones stays for the next image: to get it again often costs more than decoding.
 	largeImage = 96 << 20
-	// maxKeptBuffer is the largest buffer that is kept after a large image.
-	maxKeptBuffer = 4 << 20
 	// tooManyBytes stands for all larger sizes.
 	tooManyBytes = 1 << 60
 )
 
-var budget = semaphore.NewWeighted(Budget)
+var shared = semaphore.NewWeighted(Budget)
 
 // Reservation is an image's share of the Budget while it is processed. It is for one goroutine. The
 // zero value is ready. Most images reserve nothing. A goroutine that holds a reservation must not
@@ -50,8 +47,8 @@ type Reservation struct {
 	// OutputPixels is the number of pixels of resized images. It raises the memory limit, but not
 	// the limit of pixels in a file.
 	OutputPixels int
-	held         int64
-	// allowance is what the image may take in addition to held.
+	taken        int64
+	// allowance is what the image may take in addition to taken.
 	allowance int64
 }
 
@@ -59,14 +56,14 @@ type Reservation struct {
 // holds. It waits until the Budget allows it. It returns ErrTooLarge if that is more than an image
 // of maxPixels pixels may take.
 func (r *Reservation) ReserveImage(n int64, size, maxPixels int) error {
-	return r.reserveImage(n, size, maxPixels, nil)
+	return r.reserveImageOr(n, size, maxPixels, nil)
 }
 
 // dropper owns buffers that memory was reserved for.
-type dropper interface{ drop() }
+type dropper interface{ Drop() }
 
 // reserveImage is ReserveImage; d drops its buffers if r must wait.
-func (r *Reservation) reserveImage(n int64, size, maxPixels int, d dropper) error {
+func (r *Reservation) reserveImageOr(n int64, size, maxPixels int, d dropper) error {
 	n, err := r.amount(n, size, maxPixels)
 	if err != nil {
 		return err
@@ -100,23 +97,23 @@ func allowance(size int) int64 { return min(unreservedRatio*int64(size), maxAllo
 // each other; before that, d drops the buffers it was for.
 func (r *Reservation) set(n int64, d dropper) {
 	switch {
-	case n == r.held:
-	case n < r.held:
-		budget.Release(r.held - n)
-	case !budget.TryAcquire(n - r.held):
+	case n == r.taken:
+	case n < r.taken:
+		shared.Release(r.taken - n)
+	case !shared.TryAcquire(n - r.taken):
 		if d != nil {
-			d.drop()
+			d.Drop()
 		}
 		if r.Large() {
 			debug.FreeOSMemory()
 		}
 		r.release()
-		_ = budget.Acquire(context.Background(), n) // cannot fail: the context does not end
+		_ = shared.Acquire(context.Background(), n) // cannot fail: the context does not end
 	}
 	if n > largeImage && !r.Large() {
 		debug.FreeOSMemory() // memory of earlier, small images
 	}
-	r.held = n
+	r.taken = n
 }
 
 // Reserve reserves n bytes for any purpose, at most all of the Budget. It waits until they are free.
@@ -128,11 +125,11 @@ func (r *Reservation) Reserve(n int64) {
 }
 
 // Held reports whether r holds a reservation.
-func (r *Reservation) Held() bool { return r.held > 0 }
+func (r *Reservation) Held() bool { return r.taken > 0 }
 
 // Large reports whether r holds so much that large buffers must be dropped before Release.
 func (r *Reservation) Large() bool {
-	return r.held > largeImage || r.held > 0 && r.allowance+r.held > maxAllowance
+	return r.taken > largeImage || r.taken > 0 && r.allowance+r.taken > maxAllowance
 }
 
 // Release gives the reservation back.
@@ -145,22 +142,10 @@ func (r *Reservation) Release() {
 }
 
 func (r *Reservation) release() {
-	if r.held > 0 {
-		budget.Release(r.held)
-		r.held = 0
+	if r.taken > 0 {
+		shared.Release(r.taken)
+		r.taken = 0
 	}
-}
-
-// Shrink frees m's memory if it is large.
-func (m *Image) Shrink() { m.Pix = dropLarge(m.Pix) }
-
-// dropLarge returns s, or nil if s is a large buffer.
-func dropLarge[T any](s []T) []T {
-	var element T
-	if cap(s)*int(unsafe.Sizeof(element)) > maxKeptBuffer {
-		return nil
-	}
-	return s
 }
 
 // imageBytes is the number of bytes of h by w pixels of size bytes each. h and w may be claims of a

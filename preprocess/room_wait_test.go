@@ -42,8 +42,8 @@ func TestWaitingFreesBuffers(t *testing.T) {
 	others.set(Budget-2*side*side+1, nil) // there is res to decode, and none for what the damage takes
 	done := make(chan error)
 	go func() { done <- d.Decode(&m, v, DecodeOptions{Color: ColorKeep}) }()
-	for budget.TryAcquire(1) { // until the other one waits
-		budget.Release(1)
+	for shared.TryAcquire(1) { // until the other one waits
+		shared.Release(1)
 		time.Sleep(time.Millisecond)
 	}
 	if now := live(); now > before+side*side/2 {
@@ -63,18 +63,18 @@ func TestDamageReservesMore(t *testing.T) {
 	exif := []byte("MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00")
 	e := NewEncoder()
 	defer e.Close()
-	jpeg, err := e.AppendJPEG(nil, &Image{Pix: make([]byte, 3*w*h), H: h, W: w, C: 3, DType: formats.Uint8}, Encode{Quality: 90})
+	photo, err := e.AppendJPEG(nil, &Image{Pix: make([]byte, 3*w*h), H: h, W: w, C: 3, DType: formats.Uint8}, Encode{Quality: 90})
 	if err != nil {
 		t.Fatal(err)
 	}
-	copy(jpeg[len(jpeg)/2:], "\xff\xd3")
+	copy(photo[len(photo)/2:], "\xff\xd3")
 	for name, c := range map[string]struct {
 		data    []byte
 		region  Rect
 		minimum int64 // bytes a pixel
 	}{
 		"transparent colour": {slices.Concat(png[:head], appendChunk(nil, "tRNS", make([]byte, 6)), appendChunk(nil, "eXIf", exif), png[head:]), Rect{}, 4 + 2*3},
-		"damaged region":     {withOrientation(jpeg, 6), Rect{W: h - 8, H: w - 8}, 3*3 - 1},
+		"damaged region":     {withOrientation(photo, 6), Rect{W: h - 8, H: w - 8}, 3*3 - 1},
 	} {
 		if name == "damaged region" && !HasLibjpegTurbo {
 			continue // the standard library decodes no damaged JPEG
@@ -87,8 +87,8 @@ func TestDamageReservesMore(t *testing.T) {
 		if err := d.Decode(&m, &formats.Value{Data: c.data}, o); err != nil || d.Header().Orientation != 6 {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if res.held+allowance(len(c.data)) < c.minimum*w*h {
-			t.Errorf("%s: %d bytes reserved, the pixels alone take %d", name, res.held, c.minimum*w*h)
+		if res.taken+allowance(len(c.data)) < c.minimum*w*h {
+			t.Errorf("%s: %d bytes reserved, the pixels alone take %d", name, res.taken, c.minimum*w*h)
 		}
 		res.Release()
 	}

@@ -39,6 +39,15 @@ func (s *Stop) When(ctx context.Context) (release func()) {
 	return func() { stop() }
 }
 
+// Flag returns the flag that C code reads, which is not 0 once s is set; nil without a Stop. It is Go
+// memory, lent for the duration of a call.
+func (s *Stop) Flag() *uint32 {
+	if s == nil {
+		return nil
+	}
+	return &s.set
+}
+
 // err returns context.Canceled once s is set.
 func (s *Stop) err() error {
 	if s != nil && atomic.LoadUint32(&s.set) != 0 {

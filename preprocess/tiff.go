@@ -19,16 +19,21 @@ const (
 	tagSampleFormat   = 339
 	tiffRGB           = 2
 	tiffPremultiplied = 1 // alpha, which Pillow divides out
-	typeByte          = 1
-	typeShort         = 3
-	typeLong          = 4
 	tiffUncompressed  = 1
 	tiffDeflateOld    = 32946
 	tiffPackBits      = 32773
 )
 
+// tiffDirectory is a TIFF's first directory, with what it says of the strips or tiles.
+type tiffDirectory struct{ directory }
+
+func firstTIFF(data []byte) (tiffDirectory, error) {
+	d, err := firstIFD(data)
+	return tiffDirectory{d}, err
+}
+
 // find returns the type and count of a tag.
-func (d ifd) find(tag uint16) (typ uint16, count int64, ok bool) {
+func (d tiffDirectory) find(tag uint16) (typ uint16, count int64, ok bool) {
 	e := d.entry(tag)
 	if e == nil {
 		return 0, 0, false
@@ -37,7 +42,7 @@ func (d ifd) find(tag uint16) (typ uint16, count int64, ok bool) {
 }
 
 // list returns the count values of a tag of type SHORT or LONG.
-func (d ifd) list(tag uint16, count int64) ([]int64, error) {
+func (d tiffDirectory) list(tag uint16, count int64) ([]int64, error) {
 	typ, n, ok := d.find(tag)
 	if !ok || n != count || typ != typeShort && typ != typeLong {
 		return nil, fmt.Errorf("%w: TIFF tag %d of type %d with %d values", ErrUnsupported, tag, typ, n)
@@ -64,7 +69,7 @@ func (d ifd) list(tag uint16, count int64) ([]int64, error) {
 // checkTIFF accepts the TIFFs that Go's decoder reads as libtiff does. TIFF has thousands of variants:
 // the others are unsupported rather than decoded differently.
 func checkTIFF(data []byte) error {
-	d, err := firstIFD(data)
+	d, err := firstTIFF(data)
 	if err != nil {
 		return err
 	}
@@ -95,7 +100,7 @@ func checkTIFF(data []byte) error {
 	return d.strips(samples * bits[0])
 }
 
-func (d ifd) sorted() error {
+func (d tiffDirectory) sorted() error {
 	if len(d.entries)%12 != 0 || len(d.entries) == 0 {
 		return fmt.Errorf("%w: in the TIFF directory", ErrTruncated)
 	}
@@ -108,7 +113,7 @@ func (d ifd) sorted() error {
 }
 
 // kind checks colours, depth and compression.
-func (d ifd) kind(samples, bits int64) error {
+func (d tiffDirectory) kind(samples, bits int64) error {
 	photometric, compression := d.value(tagPhotometric, -1), d.value(tagCompression, -1)
 	ok := false
 	switch photometric {

@@ -27,7 +27,7 @@ func (b *tiffBlocks) need(i int) int64 {
 }
 
 // blocks finds the blocks of an image of bits bits a pixel.
-func (d ifd) blocks(bits int64) (b tiffBlocks, err error) {
+func (d tiffDirectory) blocks(bits int64) (b tiffBlocks, err error) {
 	w, h := int64(d.value(tagWidth, 0)), int64(d.value(tagHeight, 0))
 	b.w, b.h, b.rows = w, min(h, int64(d.value(tagRowsPerStrip, int(h)))), h
 	offsetTag, sizeTag := uint16(tagStripOffsets), uint16(tagStripSizes)
@@ -48,7 +48,7 @@ func (d ifd) blocks(bits int64) (b tiffBlocks, err error) {
 
 // strips checks that the strips or tiles lie in the file and can hold the pixels that they claim, so
 // that no memory is allocated for a false claim.
-func (d ifd) strips(bits int64) error {
+func (d tiffDirectory) strips(bits int64) error {
 	b, err := d.blocks(bits)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (d ifd) strips(bits int64) error {
 }
 
 // tiffBlockMemory is the memory that decompressing a block takes; the buffer grows by doubling.
-func tiffBlockMemory(d ifd) int64 {
+func tiffBlockMemory(d tiffDirectory) int64 {
 	b, err := d.blocks(d.bitsPerPixel())
 	if err != nil {
 		return 0 // checkTIFF reports it
@@ -75,13 +75,15 @@ func tiffBlockMemory(d ifd) int64 {
 	return 3 * b.h * b.row
 }
 
-func (d ifd) bitsPerPixel() int64 { return int64(d.value(tagSamples, 1)) * int64(d.value(tagBits, 1)) }
+func (d tiffDirectory) bitsPerPixel() int64 {
+	return int64(d.value(tagSamples, 1)) * int64(d.value(tagBits, 1))
+}
 
 // checkTIFFBlocks returns an error if a block decompresses to more than its pixels: golang.org/x/image
 // would take up to 8 bytes a pixel for it. If even that is within the allowance, nothing is
 // decompressed.
 func checkTIFFBlocks(data []byte) error {
-	d, err := firstIFD(data)
+	d, err := firstTIFF(data)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (t *jpegTranscoder) append(dst, src, meta []byte, interval int) ([]byte, er
 	var n C.size_t
 	//nolint:gocritic // what cgo generates for &out and &n looks like comparing a value with itself
 	rc := C.dsconv_transcode(t.c, (*C.uint8_t)(unsafe.SliceData(src)), C.size_t(len(src)),
-		(*C.uint8_t)(unsafe.SliceData(meta)), C.size_t(len(meta)), C.uint(interval), t.stop.pointer(), &out, &n)
+		(*C.uint8_t)(unsafe.SliceData(meta)), C.size_t(len(meta)), C.uint(interval), stopFlag(t.stop), &out, &n)
 	switch rc {
 	case C.DSCONV_OK:
 		return append(dst, unsafe.Slice((*byte)(out), int(n))...), nil

@@ -2,7 +2,10 @@
 
 package preprocess
 
-import "runtime"
+import (
+	"fmt"
+	"runtime"
+)
 
 // DecoderVersion is the version of the decoder that DecoderName names.
 func DecoderVersion() string { return runtime.Version() }
@@ -10,8 +13,8 @@ func DecoderVersion() string { return runtime.Version() }
 // jpegTranscoder needs libjpeg-turbo: Recipe.Validate refuses what would use it.
 type jpegTranscoder struct{ stop *Stop }
 
-func (t *jpegTranscoder) append(dst, _, _ []byte, interval int) ([]byte, error) {
-	return dst, Encode{Tiled: true, Interval: interval}.checkBuild()
+func (t *jpegTranscoder) append(dst, _, _ []byte, _ int) ([]byte, error) {
+	return dst, fmt.Errorf("%w: tiling a JPEG needs libjpeg-turbo, which this build of dsconv lacks", ErrUnsupported)
 }
 
 func (t *jpegTranscoder) close() {}

@@ -6,7 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"image/jpeg"
+	stdjpeg "image/jpeg"
 	"os"
 	"path/filepath"
 	"slices"
@@ -331,7 +331,7 @@ func FuzzTranscode(f *testing.F) {
 		f.Add(data, uint16(3), false)
 	}
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, toStdlib(testImage(40, 30, 3, formats.Uint8)), nil); err != nil {
+	if err := stdjpeg.Encode(&b, toStdlib(testImage(40, 30, 3, formats.Uint8)), nil); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes(), uint16(1), true)

@@ -65,7 +65,7 @@ func TestInspectWebP(t *testing.T) {
 		"alpha.webp":    {H: 17, W: 19, C: 4, DType: formats.Uint8, Orientation: 6},
 		"animated.webp": {H: 17, W: 19, C: 4, DType: formats.Uint8, Orientation: 1},
 	} {
-		data, err := os.ReadFile(filepath.Join("testdata", "sound", name))
+		data, err := os.ReadFile(testdata("sound", name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestInspectWebP(t *testing.T) {
 func FuzzWebP(f *testing.F) {
 	for _, name := range intactNames(f) {
 		if strings.HasSuffix(name, ".webp") {
-			data, err := os.ReadFile(filepath.Join("testdata", "sound", name))
+			data, err := os.ReadFile(testdata("sound", name))
 			if err != nil {
 				f.Fatal(err)
 			}

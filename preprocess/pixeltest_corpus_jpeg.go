@@ -14,21 +14,21 @@ type jpegPart struct {
 	end            int
 }
 
-func splitJPEG(jpeg []byte) []jpegPart {
+func splitJPEG(data []byte) []jpegPart {
 	var list []jpegPart
-	for i := 2; i < len(jpeg); {
-		mark, next, ok := nextMarker(jpeg, i)
+	for i := 2; i < len(data); {
+		mark, next, ok := nextMarker(data, i)
 		if !ok {
 			break
 		}
 		p := jpegPart{mark: mark, at: next - 2, body: next, data: next, end: next}
 		if !standalone(mark) && mark != markEOI {
 			p.body = next + 2
-			p.data = next + int(binary.BigEndian.Uint16(jpeg[next:]))
+			p.data = next + int(binary.BigEndian.Uint16(data[next:]))
 			p.end = p.data
 		}
 		if mark == markSOS {
-			p.end = new(jpegChecker).skipScanData(jpeg, p.data)
+			p.end = new(jpegChecker).skipScanData(data, p.data)
 		}
 		list = append(list, p)
 		i = p.end

@@ -8,10 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
-
-	"github.com/dsconv/dsconv/formats"
 )
 
 // pillow is a running Python that processes images with Pillow.
@@ -37,7 +34,7 @@ func startPillow(t *testing.T) *pillow {
 	if python == "" {
 		t.Skip("DSCONV_PYTHON is not set")
 	}
-	cmd := exec.Command(python, filepath.Join("testdata", "pillow.py"))
+	cmd := exec.Command(python, testdata("pillow.py"))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -85,26 +82,4 @@ func exact(t *testing.T) {
 func sha(m *Image) string {
 	sum := sha256.Sum256(m.Pix)
 	return hex.EncodeToString(sum[:])
-}
-
-func readValue(t *testing.T, path string) *formats.Value {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &formats.Value{Data: data, Encoding: formats.Sniff(data)}
-}
-
-// photos lists the real photos of DSCONV_PHOTOS, or skips the test.
-func photos(t testing.TB) []string {
-	dir := os.Getenv("DSCONV_PHOTOS")
-	if dir == "" {
-		t.Skip("DSCONV_PHOTOS is not set")
-	}
-	paths, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.jpg"))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no photos in %s: %v", dir, err)
-	}
-	return paths
 }

@@ -1,6 +1,6 @@
 // Detects what the processor supports. __builtin_cpu_supports always says no if the compiler's runtime
 // library does not detect it, as with Zig.
-#include "resample_kernel.h"
+#include "cpu.h"
 
 #ifdef DSCONV_EMULATE_AVX512 // for tests
 int dsconv_level(void) { return DSCONV_AVX512; }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"slices"
 	"strings"
 )
@@ -28,8 +29,8 @@ func zlibOf(data []byte) []byte {
 }
 
 func (c *corpus) png(name string, data []byte) {
-	for i, n := len(pngMagic), 0; i < len(data); n++ {
-		kind, body, _, next, err := chunk(data, i)
+	for i, n := len(signaturePNG), 0; i < len(data); n++ {
+		kind, body, _, next, err := pngChunk(data, i)
 		if err != nil {
 			panic(err)
 		}
@@ -139,9 +140,13 @@ func (c *corpus) wordValues(name string, data []byte, n int) {
 func (c *corpus) bmp(name string, data []byte) {
 	c.wordValues(name, data, 58)
 	c.list = slices.DeleteFunc(c.list, func(o irregularImage) bool {
-		b, err := parseBMP(o.data)
-		inRuns := b.compression == bmpRLE8 || b.compression == bmpRLE4
-		return strings.HasPrefix(string(o.data), "BM") && err == nil && inRuns && b.w > 1<<20/b.h // which takes Pillow minutes
+		if len(o.data) < 34 || !strings.HasPrefix(string(o.data), "BM") {
+			return false
+		}
+		le := binary.LittleEndian
+		w, h, compression := int64(int32(le.Uint32(o.data[18:]))), int64(int32(le.Uint32(o.data[22:]))), le.Uint32(o.data[30:])
+		inRuns := compression == 1 || compression == 2
+		return inRuns && w > 0 && h != 0 && w > 1<<20/max(h, -h) // which takes Pillow minutes
 	})
 }
 
@@ -184,8 +189,8 @@ func (c *corpus) tiff(name string, data []byte) {
 // webp damages the header, each chunk's name and length, and the order of chunks.
 func (c *corpus) webp(name string, data []byte) {
 	c.wordValues(name, data, 34)
-	for i := webpStart; i < len(data); {
-		kind, body, next, err := riffChunk(data, i)
+	for i := 12; i < len(data); {
+		kind, body, next, err := splitRIFF(data, i)
 		if err != nil {
 			panic(err)
 		}
@@ -197,18 +202,18 @@ func (c *corpus) webp(name string, data []byte) {
 		}
 		put("missing")
 		put("twice", data[i:next], data[i:next])
-		put("empty", appendRIFF(nil, kind, nil))
-		put("one byte less", appendRIFF(nil, kind, body[:max(0, len(body)-1)]))
-		put("half", appendRIFF(nil, kind, body[:len(body)/2]))
-		put("one byte more", appendRIFF(nil, kind, append(bytes.Clone(body), 0)))
-		put("two bytes more", appendRIFF(nil, kind, append(bytes.Clone(body), 0, 0)))
-		put("called teSt", appendRIFF(nil, "teSt", body))
+		put("empty", makeRIFF(nil, kind, nil))
+		put("one byte less", makeRIFF(nil, kind, body[:max(0, len(body)-1)]))
+		put("half", makeRIFF(nil, kind, body[:len(body)/2]))
+		put("one byte more", makeRIFF(nil, kind, append(bytes.Clone(body), 0)))
+		put("two bytes more", makeRIFF(nil, kind, append(bytes.Clone(body), 0, 0)))
+		put("called teSt", makeRIFF(nil, "teSt", body))
 		for _, n := range []uint32{0, 1, 10, uint32(len(body)) + 1, uint32(len(body)) - 1, 1 << 20, 1<<32 - 1, 1<<32 - 2, 1<<32 - 9, 1<<32 - 20} {
 			put(fmt.Sprintf("of length %d", n), data[i:i+4], binary.LittleEndian.AppendUint32(nil, n), data[i+8:next])
 		}
 		for _, extra := range []string{"teSt", "EXIF", "ICCP", "ALPH", "ANIM", "ANMF", "VP8 ", "VP8L", "VP8X"} {
-			put("after an empty "+extra, appendRIFF(nil, extra, nil), data[i:next])
-			put("after "+extra, appendRIFF(nil, extra, make([]byte, 24)), data[i:next])
+			put("after an empty "+extra, makeRIFF(nil, extra, nil), data[i:next])
+			put("after "+extra, makeRIFF(nil, extra, make([]byte, 24)), data[i:next])
 		}
 		for k := range min(len(body), 40) {
 			for _, v := range []byte{0, 1, 0x10, 0x80, 0xFF} {
@@ -218,3 +223,42 @@ func (c *corpus) webp(name string, data []byte) {
 		i = next
 	}
 }
+
+// pngChunk returns the chunk of a PNG at data[i:].
+func pngChunk(data []byte, i int) (kind, body []byte, crc uint32, next int, err error) {
+	if len(data)-i < 12 {
+		return nil, nil, 0, 0, io.ErrUnexpectedEOF
+	}
+	n := int64(binary.BigEndian.Uint32(data[i:]))
+	if n > int64(len(data)-i-12) {
+		return nil, nil, 0, 0, io.ErrUnexpectedEOF
+	}
+	end := i + 8 + int(n)
+	return data[i+4 : i+8], data[i+8 : end], binary.BigEndian.Uint32(data[end:]), end + 4, nil
+}
+
+// splitRIFF returns the chunk of a WebP at data[i:].
+func splitRIFF(data []byte, i int) (kind string, body []byte, next int, err error) {
+	if len(data)-i < 8 {
+		return "", nil, 0, io.ErrUnexpectedEOF
+	}
+	n := int64(binary.LittleEndian.Uint32(data[i+4:]))
+	if n > int64(len(data)-i-8) {
+		return "", nil, 0, io.ErrUnexpectedEOF
+	}
+	end := i + 8 + int(n)
+	return string(data[i : i+4]), data[i+8 : end], end + int(n&1), nil
+}
+
+// makeRIFF appends a chunk of a WebP.
+func makeRIFF(b []byte, kind string, body []byte) []byte {
+	b = append(b, kind...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(body)))
+	b = append(b, body...)
+	if len(body)&1 == 1 {
+		b = append(b, 0)
+	}
+	return b
+}
+
+const signaturePNG = "\x89PNG\r\n\x1a\n"

@@ -30,7 +30,7 @@ func irregularImages(t testing.TB) []irregularImage {
 	c.notImages()
 	intact := map[string][]byte{}
 	for _, name := range intactNames(t) {
-		data, err := os.ReadFile(filepath.Join("testdata", "sound", name))
+		data, err := os.ReadFile(testdata("sound", name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func irregularImages(t testing.TB) []irregularImage {
 
 func intactNames(t testing.TB) []string {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Join("testdata", "sound"))
+	entries, err := os.ReadDir(testdata("sound"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func intactNames(t testing.TB) []string {
 // notImages adds files that are no images at all.
 func (c *corpus) notImages() {
 	for _, s := range []string{
-		"", "\xff", "\xff\xd8", "\xff\xd8\xff", "\xff\xd8\xff\xd9", "BM", "GIF89a", "II*\x00", "MM\x00*", pngMagic,
+		"", "\xff", "\xff\xd8", "\xff\xd8\xff", "\xff\xd8\xff\xd9", "BM", "GIF89a", "II*\x00", "MM\x00*", signaturePNG,
 		"This is no image, whatever it is called.", "<html><img src=x></html>", "\x00", "PK\x03\x04", "%PDF-1.4",
 		"RIFF\x24\x00\x00\x00WEBPVP8 ", "\x00\x00\x00\x0cjP  \r\n\x87\n",
 	} {
@@ -139,7 +139,7 @@ func intactJPEGs(t testing.TB) map[string][]byte {
 		if filepath.Ext(name) != ".jpg" {
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join("testdata", "sound", name))
+		data, err := os.ReadFile(testdata("sound", name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,19 @@
+package preprocess
+
+// encodeOptions are how a JPEG is encoded; see Encode.
+type encodeOptions struct {
+	quality               int
+	sampling              Sampling
+	optimize, progressive bool
+	interval              int
+}
+
+// Sampling is how much smaller a JPEG's colours are stored than its brightness.
+type Sampling string
+
+// The samplings.
+const (
+	Sampling444 Sampling = "444" // as large
+	Sampling422 Sampling = "422" // half as wide
+	Sampling420 Sampling = "420" // half as wide and half as high
+)

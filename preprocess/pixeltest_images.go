@@ -1,0 +1,60 @@
+package preprocess
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// testImage returns an image whose elements differ, the same at each call.
+func testImage(w, h, c int, d formats.DType) *Image {
+	m := &Image{}
+	m.Reset(h, w, c, d)
+	state := uint32(w*131 + h*17 + c)
+	for i := range m.Pix {
+		state = state*1664525 + 1013904223
+		m.Pix[i] = byte(state >> 24)
+	}
+	return m
+}
+
+// withOrientation inserts an EXIF block into a JPEG.
+func withOrientation(jpeg []byte, o byte) []byte {
+	exif := []byte("\xff\xe1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00")
+	exif[29] = o
+	return slices.Concat(jpeg[:2], exif, jpeg[2:])
+}
+
+func readValue(t *testing.T, path string) *formats.Value {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &formats.Value{Data: data, Encoding: formats.Sniff(data)}
+}
+
+// photos lists the real photos of DSCONV_PHOTOS, or skips the test.
+func photos(t testing.TB) []string {
+	dir := os.Getenv("DSCONV_PHOTOS")
+	if dir == "" {
+		t.Skip("DSCONV_PHOTOS is not set")
+	}
+	paths, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.jpg"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no photos in %s: %v", dir, err)
+	}
+	return paths
+}
+
+// testdata is a file of preprocess/testdata, for tests of preprocess and of the packages in it.
+func testdata(name ...string) string {
+	dir := "testdata"
+	if _, err := os.Stat("pixeltest"); err != nil {
+		dir = filepath.Join("..", dir)
+	}
+	return filepath.Join(append([]string{dir}, name...)...)
+}

@@ -1,0 +1,13 @@
+//go:build cgo
+
+package preprocess
+
+/*
+#cgo CFLAGS: -O3 -Wall
+#include <stdint.h>
+*/
+import "C"
+
+import "unsafe"
+
+func pixelPointer(b []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(b)) }
