@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/jpeg"
+	stdjpeg "image/jpeg"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -41,7 +41,7 @@ func newMemory(t testing.TB, n, broken int) *memory {
 		img.Set(i%40, i/40, color.RGBA{uint8(i * 7), uint8(i / 3), uint8(i * i), 255})
 	}
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, img, nil); err != nil {
+	if err := stdjpeg.Encode(&b, img, nil); err != nil {
 		t.Fatal(err)
 	}
 	return &memory{n: n, broken: broken, photo: b.Bytes(), meta: formats.Meta{

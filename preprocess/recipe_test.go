@@ -54,16 +54,16 @@ func TestParsersRefuse(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	jpeg := Encode{Encoding: formats.JPEG, Quality: 90}
+	asJPEG := Encode{Encoding: formats.JPEG, Quality: 90}
 	raw, tiled := Encode{Encoding: formats.Raw}, Encode{Tiled: true, Interval: 8}
 	shorter := Resize{Mode: ResizeShorter, W: 256}
 	for name, r := range map[string]Recipe{
 		"nothing":       {},
 		"tiled":         {Encode: tiled, Strip: true},
 		"all defaults":  {Filter: Bilinear, Color: ColorRGB, EXIF: EXIFKeep},
-		"resize":        {Resize: shorter, Encode: jpeg},
+		"resize":        {Resize: shorter, Encode: asJPEG},
 		"raw zstd":      {Encode: raw, Zstd: 5, Color: ColorKeep},
-		"oriented":      {Encode: jpeg, EXIF: EXIFApply},
+		"oriented":      {Encode: asJPEG, EXIF: EXIFApply},
 		"upscale cover": {Encode: raw, Resize: Resize{ResizeCover, 3, 4}, Upscale: true},
 	} {
 		if err := r.Validate(); (err == nil) != (HasLibjpegTurbo || !r.Encode.Tiled) {
@@ -77,10 +77,10 @@ func TestValidate(t *testing.T) {
 		"tiled and gray":   {Color: ColorGray, Encode: tiled},
 		"tiled and zstd":   {Zstd: 3, Encode: tiled},
 		"strip and keep":   {Strip: true},
-		"strip and jpeg":   {Strip: true, Encode: jpeg},
+		"strip and jpeg":   {Strip: true, Encode: asJPEG},
 		"keep and exif":    {EXIF: EXIFApply},
 		"keep and gray":    {Color: ColorGray},
-		"zstd of jpeg":     {Encode: jpeg, Zstd: 3},
+		"zstd of jpeg":     {Encode: asJPEG, Zstd: 3},
 		"zstd level":       {Encode: raw, Zstd: 23},
 		"lonely upscale":   {Encode: raw, Upscale: true},
 		"filter":           {Encode: raw, Filter: "sharp"},

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/jpeg"
+	stdjpeg "image/jpeg"
 	"image/png"
 	"maps"
 	"math"
@@ -111,7 +111,7 @@ func corpus(t *testing.T) formats.Dataset {
 			})
 		}
 		write(t, dir, fmt.Sprintf("%dx%d.png", size.X, size.Y), func(b *bytes.Buffer) error { return png.Encode(b, m) })
-		write(t, dir, fmt.Sprintf("%dx%d.jpg", size.X, size.Y), func(b *bytes.Buffer) error { return jpeg.Encode(b, m, nil) })
+		write(t, dir, fmt.Sprintf("%dx%d.jpg", size.X, size.Y), func(b *bytes.Buffer) error { return stdjpeg.Encode(b, m, nil) })
 	}
 	return open(t, dir)
 }
