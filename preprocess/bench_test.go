@@ -35,7 +35,7 @@ func BenchmarkPhotos(b *testing.B) {
 		b.SetBytes(bytes)
 		for b.Loop() {
 			for i := range values {
-				if err := structureError(values[i].Data, formats.JPEG); err != nil {
+				if _, err := CheckStructure(values[i].Data, formats.JPEG); err != nil {
 					b.Fatal(err)
 				}
 			}
