@@ -31,15 +31,15 @@ func (p ShardPath) describe() (described, error) {
 }
 
 // describeBy is describe with the sidecar in another place.
-func (p ShardPath) describeBy(sidecar string) (described, error) {
-	c, sums, err := readSidecar(sidecar)
+func (p ShardPath) describeBy(dir string) (described, error) {
+	c, sums, err := sidecarAndSums(dir)
 	if err != nil {
 		return described{}, err
 	}
 	d := described{Catalog: c, written: c.Meta().Files}
 	for _, name := range d.written {
 		if name != filepath.Base(name) {
-			return d, fmt.Errorf("%s: %w: a shard is named %q", sidecar, formats.ErrDamaged, name)
+			return d, fmt.Errorf("%s: %w: a shard is named %q", dir, formats.ErrDamaged, name)
 		}
 	}
 	d.elsewhere = !p.Many() && len(d.written) > 1 || p.misses(d.written)

@@ -25,11 +25,11 @@ const Suffix = ".partial"
 // checksums. ErrNotDataset if they are not there, ErrDamaged, with the file's name, if they
 // are not what was written.
 func ReadSidecar(dir string) (Catalog, error) {
-	c, _, err := readSidecar(dir)
+	c, _, err := sidecarAndSums(dir)
 	return c, err
 }
 
-func readSidecar(dir string) (Catalog, Sums, error) {
+func sidecarAndSums(dir string) (Catalog, Sums, error) {
 	if _, err := os.Stat(filepath.Join(dir, MetaName)); durable.IsMissing(err) {
 		if err := NoDataset(dir); err != nil {
 			return Catalog{}, nil, err

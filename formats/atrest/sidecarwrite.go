@@ -37,8 +37,8 @@ func (s *Stage) WriteSidecar(dir, prefix string, data Sums, extra []string) erro
 	if err != nil {
 		return err
 	}
-	var manifest bytes.Buffer
-	if err := s.Table.WriteManifest(&manifest, ranks); err != nil {
+	var table bytes.Buffer
+	if err := s.Table.WriteManifest(&table, ranks); err != nil {
 		return err
 	}
 	s.Describe()
@@ -47,7 +47,7 @@ func (s *Stage) WriteSidecar(dir, prefix string, data Sums, extra []string) erro
 		return err
 	}
 	if err := errors.Join(
-		durable.WriteFile(filepath.Join(dir, ManifestName), manifest.Bytes()),
+		durable.WriteFile(filepath.Join(dir, ManifestName), table.Bytes()),
 		durable.WriteFile(filepath.Join(dir, MetaName), meta),
 	); err != nil {
 		return err
