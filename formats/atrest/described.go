@@ -17,9 +17,9 @@ import (
 // called: file i is the one of that number, whatever its name was. So a copy never reads, and an
 // edit of it never touches, the files of the dataset that it was copied from.
 type described struct {
-	Catalog          // Files of its Meta are the names of now
-	sums    Sums     // the same
-	written []string // what the data files were called when they were written
+	Catalog            // Files of its Meta are the names of now
+	sums      Sums     // the same
+	asWritten []string // what the data files were called when they were written
 	// elsewhere: none of the files has the name that the path gives it, but other files share
 	// the sidecar; Files are the names that were written.
 	elsewhere bool
@@ -36,18 +36,18 @@ func (p ShardPath) describeBy(dir string) (described, error) {
 	if err != nil {
 		return described{}, err
 	}
-	d := described{Catalog: c, written: c.Meta().Files}
-	for _, name := range d.written {
+	d := described{Catalog: c, asWritten: c.Meta().Files}
+	for _, name := range d.asWritten {
 		if name != filepath.Base(name) {
 			return d, fmt.Errorf("%s: %w: a shard is named %q", dir, formats.ErrDamaged, name)
 		}
 	}
-	d.elsewhere = !p.Many() && len(d.written) > 1 || p.misses(d.written)
+	d.elsewhere = !p.Many() && len(d.asWritten) > 1 || p.misses(d.asWritten)
 	m := *c.Meta()
 	if !d.elsewhere {
-		m.Files = p.names(len(d.written))
+		m.Files = p.names(len(d.asWritten))
 	}
-	d.Catalog, d.sums = d.With(&m), p.nowCalled(d.written, m.Files, sums)
+	d.Catalog, d.sums = d.With(&m), p.nowCalled(d.asWritten, m.Files, sums)
 	return d, nil
 }
 
@@ -90,7 +90,7 @@ func (p ShardPath) nowCalled(written, now []string, sums Sums) Sums {
 }
 
 // renamed reports whether the files had other names when they were written.
-func (d *described) renamed() bool { return !slices.Equal(d.written, d.Meta().Files) }
+func (d *described) renamed() bool { return !slices.Equal(d.asWritten, d.Meta().Files) }
 
 // forOthers lists the files of the sidecar that other programs read and that tell of the names
 // that were written, if those are not the names of now.

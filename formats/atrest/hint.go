@@ -137,7 +137,7 @@ func (p ShardPath) otherName(path string, d *described) error {
 	paths := slices.DeleteFunc(p.called(), func(other string) bool { return other == filepath.Clean(path) })
 	if len(paths) == 0 {
 		return fmt.Errorf("%s: %w: %s describes %d files, which have a number in their names: give a pattern such as %s",
-			path, formats.ErrNotDataset, side, len(d.written), "x-%06d"+p.after)
+			path, formats.ErrNotDataset, side, len(d.asWritten), "x-%06d"+p.after)
 	}
 	return fmt.Errorf("%s: %w: the files that %s describes have other names: give %s", path, formats.ErrNotDataset, side, strings.Join(paths, " or "))
 }

@@ -28,7 +28,7 @@ func openBase(p ShardPath) (*base, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &base{described: c, table: c.sums.byName(), kept: map[string]bool{}, rows: make([][]int32, len(c.written))}
+	b := &base{described: c, table: c.sums.byName(), kept: map[string]bool{}, rows: make([][]int32, len(c.asWritten))}
 	for i := range c.Len() {
 		shard := c.Table.Place(i).Shard
 		if shard < 0 || shard >= len(b.rows) {
@@ -106,7 +106,7 @@ func (s *Shards) Path(name string) string {
 // one that the file had when it was written; ok is false if it is not what was written, so that
 // it must be made anew.
 func (s *Shards) KeptIndex(i int, nameOf func(file string) string) (b []byte, ok bool) {
-	dir, name := s.path.Sidecar(), nameOf(s.base.written[i])
+	dir, name := s.path.Sidecar(), nameOf(s.base.asWritten[i])
 	want, err := s.base.table.sumsOf(filepath.Base(dir) + "/" + name)
 	if err != nil {
 		return nil, false

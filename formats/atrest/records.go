@@ -64,8 +64,8 @@ func openRecords(path string, open func(file string, fs FileSums) (*Mapping, err
 	if r.elsewhere {
 		return nil, p.otherName(path, &r.described)
 	}
-	if lo, hi, ok := p.Braces(); ok && (lo != 0 || hi != len(r.written)-1) {
-		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; name them all", path, len(r.written)-1)
+	if lo, hi, ok := p.Braces(); ok && (lo != 0 || hi != len(r.asWritten)-1) {
+		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; name them all", path, len(r.asWritten)-1)
 	}
 	sizes, err := r.open(open)
 	if err == nil {
@@ -128,7 +128,7 @@ func (r *Records) CheckFormat(name string) error {
 }
 
 // Written lists the names that the data files had when they were written.
-func (r *Records) Written() []string { return r.written }
+func (r *Records) Written() []string { return r.asWritten }
 
 // ForOthers lists the files of the dataset's sidecar that other programs read and that tell
 // of the names which the data files had when they were written; none if those are their names.
@@ -210,7 +210,7 @@ func (r *Records) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 // table reads the table of checksums anew: it may have been damaged since the dataset was opened.
 func (r *Records) table() (Sums, error) {
 	sums, err := ReadSums(r.path.Sidecar())
-	return r.path.nowCalled(r.written, r.Meta().Files, sums), err
+	return r.path.nowCalled(r.asWritten, r.Meta().Files, sums), err
 }
 
 // checkOverlaps reports records that lie in each other.

@@ -126,7 +126,7 @@ func (p ShardPath) own(d described) ([]string, error) {
 			if st.Mode()&os.ModeSymlink == 0 {
 				return nil, fmt.Errorf("%s: %w: it is %s", path, errForeign, durable.KindOf(st.Mode()))
 			}
-		case p.isShard(name) && name == d.written[i]: // it may be damaged
+		case p.isShard(name) && name == d.asWritten[i]: // it may be damaged
 		case !want.recognizes(path, st.Size()):
 			return nil, fmt.Errorf("%s: %w, or so badly damaged that nothing tells: it has %d bytes, the dataset that is replaced has %d under that name; move it away, then the same command goes on",
 				path, formats.ErrForeign, st.Size(), want.Size)
