@@ -46,9 +46,9 @@ func (m *images) packings(encoding, stage string) []packing {
 	side := m.side
 	shorter := preprocess.Resize{Mode: preprocess.ResizeShorter, W: side, H: side}
 	cover := preprocess.Resize{Mode: preprocess.ResizeCover, W: side, H: side}
-	jpeg := preprocess.Encode{Encoding: formats.JPEG, Quality: 90}
+	photos := preprocess.Encode{Encoding: formats.JPEG, Quality: 90}
 	if preprocess.HasLibjpegTurbo {
-		jpeg.Interval = preprocess.DefaultInterval
+		photos.Interval = preprocess.DefaultInterval
 	}
 	raw := preprocess.Encode{Encoding: formats.Raw}
 	isRaw := encoding == string(formats.Raw) || encoding == string(formats.RawZstd)
@@ -61,11 +61,11 @@ func (m *images) packings(encoding, stage string) []packing {
 	case stage == "augment" && isRaw:
 		return []packing{m.packing(shorter, raw, "")}
 	case stage == "augment":
-		return []packing{m.packing(shorter, jpeg, "")}
+		return []packing{m.packing(shorter, photos, "")}
 	}
 	var list []packing
 	if smaller {
-		list = append(list, m.packing(shorter, jpeg, ""))
+		list = append(list, m.packing(shorter, photos, ""))
 	}
 	switch {
 	case m.allCovered() && !m.uniform():

@@ -140,7 +140,7 @@ func checkCut(t *testing.T, apart, mixed *Batch, d formats.DType, layout augment
 	t.Helper()
 	const h, w = imageSide, imageSide + 3
 	own, got := elements(apart, d), elements(mixed, d)
-	pixel := func(x []float32, i, p int) (v [3]float32) {
+	pixelAt := func(x []float32, i, p int) (v [3]float32) {
 		for c := range v {
 			at := p*3 + c
 			if layout == augment.NCHW {
@@ -154,10 +154,10 @@ func checkCut(t *testing.T, apart, mixed *Batch, d formats.DType, layout augment
 	for i := range mixed.N {
 		x0, y0, x1, y1, count := w, h, 0, 0, 0
 		for p := range h * w {
-			if pixel(got, i, p) == pixel(own, i, p) {
+			if pixelAt(got, i, p) == pixelAt(own, i, p) {
 				continue
 			}
-			if pixel(got, i, p) != pixel(own, (i+mixed.N-1)%mixed.N, p) {
+			if pixelAt(got, i, p) != pixelAt(own, (i+mixed.N-1)%mixed.N, p) {
 				t.Fatalf("pixel %d of image %d is neither its own nor the other's", p, i)
 			}
 			x0, y0, x1, y1 = min(x0, p%w), min(y0, p/w), max(x1, p%w+1), max(y1, p/w+1)

@@ -202,13 +202,13 @@ func (o *packOptions) parseRecipe(cc *cli.Context) (err error) {
 // or another option is against it.
 func parseEncode(s string, noTile bool) (preprocess.Encode, error) {
 	e, err := preprocess.ParseEncode(s)
-	jpeg := e.Encoding == formats.JPEG
+	isJPEG := e.Encoding == formats.JPEG
 	switch {
 	case err != nil:
 		return e, err
-	case noTile && (!jpeg || e.Interval > 0):
+	case noTile && (!isJPEG || e.Interval > 0):
 		return e, fmt.Errorf("encode %s: --no-tile is for --encode jpeg without tile=", e)
-	case jpeg && !noTile && !e.Progressive && e.Interval == 0 && preprocess.HasLibjpegTurbo:
+	case isJPEG && !noTile && !e.Progressive && e.Interval == 0 && preprocess.HasLibjpegTurbo:
 		e.Interval = preprocess.DefaultInterval
 	}
 	return e, nil

@@ -30,7 +30,7 @@ var indexSuffixes = []string{".idx", ".tfindex"}
 
 // ownIn lists dsconv's files in such a folder, in the order in which they are removed.
 func ownIn(dir string) ([]string, error) {
-	if !there(filepath.Join(dir, SumsName)) {
+	if !durable.Exists(filepath.Join(dir, SumsName)) {
 		return nil, nil
 	}
 	table, err := ReadSums(dir)
@@ -157,7 +157,7 @@ func (c *carrier) carry(dir string) error {
 	moved := false
 	err := c.each(dir, func(name string, folder bool) error {
 		to := filepath.Join(c.now, name)
-		if folder && (there(to) || c.dirs[name]) {
+		if folder && (durable.Exists(to) || c.dirs[name]) {
 			if err := c.into(name); err != nil {
 				return err
 			}

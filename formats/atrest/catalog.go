@@ -59,3 +59,35 @@ func (c Catalog) CheckLabel(i int, s *formats.Sample) error {
 	}
 	return nil
 }
+
+// With is c with another Meta, of as many samples.
+func (c Catalog) With(m *formats.Meta) Catalog {
+	c.meta = m
+	return c
+}
+
+// Row is row i as change makes it, which may be nil.
+func (c Catalog) Row(i int, change func(*formats.Info)) (Row, error) {
+	in, err := c.Table.Info(i)
+	if err != nil {
+		return Row{}, err
+	}
+	if change != nil {
+		change(&in)
+	}
+	return Row{Info: in, Place: c.Table.Place(i)}, nil
+}
+
+// Copy appends all rows to t, as changed.
+func (c Catalog) Copy(t *Table, change func(*formats.Info)) error {
+	for i := range c.Len() {
+		r, err := c.Row(i, change)
+		if err != nil {
+			return err
+		}
+		if err := t.Append(&r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -48,7 +48,7 @@ func (s *Stage) openFolder(create bool) (*os.Root, error) {
 		return nil, err
 	}
 	if !st.IsDir() {
-		return nil, foreign(s.dir, "it is "+kindOf(st.Mode())+", not a folder that dsconv made")
+		return nil, foreign(s.dir, "it is "+durable.KindOf(st.Mode())+", not a folder that dsconv made")
 	}
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
@@ -59,18 +59,6 @@ func (s *Stage) openFolder(create bool) (*os.Root, error) {
 		return nil, fmt.Errorf("%s: it was replaced while it was opened", s.dir)
 	}
 	return root, nil
-}
-
-func kindOf(m fs.FileMode) string {
-	switch {
-	case m.IsRegular():
-		return "a file"
-	case m.IsDir():
-		return "a folder"
-	case m&fs.ModeSymlink != 0:
-		return "a symbolic link"
-	}
-	return "neither a file nor a folder"
 }
 
 // claim reports why the folder is not a stage of dsconv's.
@@ -121,7 +109,7 @@ func (s *Stage) removedEarlier(entries []fs.DirEntry) (bool, error) {
 func (s *Stage) checkKind(name string, m fs.FileMode) error {
 	folder, file := slices.Contains(stageFolders, name), slices.Contains(stageFiles, name)
 	if folder && !m.IsDir() || file && !m.IsRegular() {
-		return foreign(s.file(name), "it is "+kindOf(m)+", which dsconv did not make")
+		return foreign(s.file(name), "it is "+durable.KindOf(m)+", which dsconv did not make")
 	}
 	return nil
 }
@@ -191,7 +179,7 @@ func looksLikeJournal(path string) (bool, error) {
 // lostJournal reports whether the stage has a journal of which nothing can be read, though
 // it stands for something.
 func (s *Stage) lostJournal() (bool, error) {
-	if !there(s.file(journalName)) || !there(s.file(dataName)) {
+	if !durable.Exists(s.file(journalName)) || !durable.Exists(s.file(dataName)) {
 		return false, nil
 	}
 	empty, err := s.holdsNothing(dataName, true)

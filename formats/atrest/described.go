@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsconv/dsconv/internal/durable"
+
 	"github.com/dsconv/dsconv/formats"
 )
 
@@ -15,9 +17,9 @@ import (
 // called: file i is the one of that number, whatever its name was. So a copy never reads, and an
 // edit of it never touches, the files of the dataset that it was copied from.
 type described struct {
-	Catalog          // Files of its Meta are the names of now
-	sums    Sums     // the same
-	written []string // what the data files were called when they were written
+	Catalog            // Files of its Meta are the names of now
+	sums      Sums     // the same
+	asWritten []string // what the data files were called when they were written
 	// elsewhere: none of the files has the name that the path gives it, but other files share
 	// the sidecar; Files are the names that were written.
 	elsewhere bool
@@ -29,23 +31,23 @@ func (p ShardPath) describe() (described, error) {
 }
 
 // describeBy is describe with the sidecar in another place.
-func (p ShardPath) describeBy(sidecar string) (described, error) {
-	c, sums, err := readSidecar(sidecar)
+func (p ShardPath) describeBy(dir string) (described, error) {
+	c, sums, err := sidecarAndSums(dir)
 	if err != nil {
 		return described{}, err
 	}
-	d := described{Catalog: c, written: c.meta.Files}
-	for _, name := range d.written {
+	d := described{Catalog: c, asWritten: c.Meta().Files}
+	for _, name := range d.asWritten {
 		if name != filepath.Base(name) {
-			return d, fmt.Errorf("%s: %w: a shard is named %q", sidecar, formats.ErrDamaged, name)
+			return d, fmt.Errorf("%s: %w: a shard is named %q", dir, formats.ErrDamaged, name)
 		}
 	}
-	d.elsewhere = !p.Many() && len(d.written) > 1 || p.misses(d.written)
-	m := *c.meta
+	d.elsewhere = !p.Many() && len(d.asWritten) > 1 || p.misses(d.asWritten)
+	m := *c.Meta()
 	if !d.elsewhere {
-		m.Files = p.names(len(d.written))
+		m.Files = p.names(len(d.asWritten))
 	}
-	d.meta, d.sums = &m, p.nowCalled(d.written, m.Files, sums)
+	d.Catalog, d.sums = d.With(&m), p.nowCalled(d.asWritten, m.Files, sums)
 	return d, nil
 }
 
@@ -65,7 +67,7 @@ func (p ShardPath) misses(written []string) bool {
 	return !slices.Equal(names, written) && !slices.ContainsFunc(names, p.has) && len(p.called()) > 0
 }
 
-func (p ShardPath) has(name string) bool { return there(filepath.Join(p.Dir, name)) }
+func (p ShardPath) has(name string) bool { return durable.Exists(filepath.Join(p.Dir, name)) }
 
 // nowCalled gives the table of checksums the names of now: those of the data files, and in
 // those of the sidecar's files the sidecar's.
@@ -88,7 +90,7 @@ func (p ShardPath) nowCalled(written, now []string, sums Sums) Sums {
 }
 
 // renamed reports whether the files had other names when they were written.
-func (d *described) renamed() bool { return !slices.Equal(d.written, d.meta.Files) }
+func (d *described) renamed() bool { return !slices.Equal(d.asWritten, d.Meta().Files) }
 
 // forOthers lists the files of the sidecar that other programs read and that tell of the names
 // that were written, if those are not the names of now.
@@ -103,4 +105,13 @@ func (d *described) forOthers() []string {
 		}
 	}
 	return names
+}
+
+// tableIn is the table of checksums of a sidecar; if nothing tells what the files were called,
+// with the names that were written.
+func (p ShardPath) tableIn(sidecar string) (Sums, error) {
+	if d, err := p.describeBy(sidecar); err == nil {
+		return d.sums, nil
+	}
+	return ReadSums(sidecar)
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsconv/dsconv/internal/durable"
+
 	"github.com/dsconv/dsconv/formats"
 )
 
@@ -21,7 +23,7 @@ func (p ShardPath) notOpen(path string, err error) error {
 		return err
 	case growsAt(p.growing(path)):
 		return unfinished(path)
-	case there(p.Sidecar()):
+	case durable.Exists(p.Sidecar()):
 		return err
 	}
 	if pattern, ok := patternOf(path); ok {
@@ -39,23 +41,6 @@ func (p ShardPath) notOpen(path string, err error) error {
 		hint = fmt.Sprintf("%s lies there without its data: if it belongs to them, rename it to %s", lone, side)
 	}
 	return fmt.Errorf("%s: %w: the folder %s, in which dsconv describes the data, is not beside it; %s", path, formats.ErrNotDataset, side, hint)
-}
-
-// unfinished is the error of a dataset that is still written, or whose writer was stopped.
-func unfinished(path string) error {
-	return fmt.Errorf("%s: %w: it is an unfinished pack; the command that began it goes on with it, with --discard it begins anew", path, formats.ErrNotDataset)
-}
-
-// NoDataset explains why there is no dataset at path, of a format that is one file or folder;
-// nil if there is something.
-func NoDataset(path string) error {
-	switch {
-	case growsAt(path) && !there(path):
-		return unfinished(path)
-	case !there(path):
-		return formats.NotThere(path)
-	}
-	return nil
 }
 
 // anyThere reports whether there is a file of the path's.
@@ -78,7 +63,7 @@ func patternOf(path string) (string, bool) {
 	for _, at := range runs {
 		pattern := dir + base[:at[0]] + verb(at[1]-at[0], base[at[0]:at[1]]) + base[at[1]:]
 		p, err := ParseShardPath(pattern)
-		if err == nil && there(filepath.Join(p.Sidecar(), MetaName)) {
+		if err == nil && durable.Exists(filepath.Join(p.Sidecar(), MetaName)) {
 			return pattern, true
 		}
 	}
@@ -120,7 +105,7 @@ func datasetsIn(dir string) []string {
 		path := filepath.Join(dir, e.Name())
 		data, described := strings.CutSuffix(e.Name(), sidecarSuffix)
 		switch ext := filepath.Ext(e.Name()); {
-		case described && e.IsDir() && there(filepath.Join(path, MetaName)):
+		case described && e.IsDir() && durable.Exists(filepath.Join(path, MetaName)):
 			p, err := ParseShardPath(filepath.Join(dir, data))
 			if err == nil {
 				paths = append(paths, p.called()...)
@@ -152,7 +137,7 @@ func (p ShardPath) otherName(path string, d *described) error {
 	paths := slices.DeleteFunc(p.called(), func(other string) bool { return other == filepath.Clean(path) })
 	if len(paths) == 0 {
 		return fmt.Errorf("%s: %w: %s describes %d files, which have a number in their names: give a pattern such as %s",
-			path, formats.ErrNotDataset, side, len(d.written), "x-%06d"+p.after)
+			path, formats.ErrNotDataset, side, len(d.asWritten), "x-%06d"+p.after)
 	}
 	return fmt.Errorf("%s: %w: the files that %s describes have other names: give %s", path, formats.ErrNotDataset, side, strings.Join(paths, " or "))
 }

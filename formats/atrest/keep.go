@@ -28,7 +28,7 @@ func openBase(p ShardPath) (*base, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &base{described: c, table: c.sums.byName(), kept: map[string]bool{}, rows: make([][]int32, len(c.written))}
+	b := &base{described: c, table: c.sums.byName(), kept: map[string]bool{}, rows: make([][]int32, len(c.asWritten))}
 	for i := range c.Len() {
 		shard := c.Table.Place(i).Shard
 		if shard < 0 || shard >= len(b.rows) {
@@ -42,28 +42,6 @@ func openBase(p ShardPath) (*base, error) {
 		})
 	}
 	return b, nil
-}
-
-// sumsByName finds the checksums of a file.
-type sumsByName map[string]FileSums
-
-func (s Sums) byName() sumsByName {
-	m := make(sumsByName, len(s))
-	for _, fs := range s {
-		if _, twice := m[fs.Name]; !twice {
-			m[fs.Name] = fs
-		}
-	}
-	return m
-}
-
-// sumsOf are the checksums that the table has of a file.
-func (m sumsByName) sumsOf(name string) (FileSums, error) {
-	fs, ok := m[name]
-	if !ok {
-		return fs, fmt.Errorf("%w: %s is not in the table of checksums", formats.ErrDamaged, name)
-	}
-	return fs, nil
 }
 
 // Keep implements formats.Keeper: the file stays where it is. change may alter nothing but
@@ -93,7 +71,7 @@ func (s *Shards) Keep(i int, change func(*formats.Info)) error {
 		return fmt.Errorf("keep %s: %w", name, err)
 	}
 	for _, row := range s.base.rows[i] {
-		r, err := s.base.row(int(row), change)
+		r, err := s.base.Row(int(row), change)
 		if err != nil {
 			return err
 		}
@@ -113,20 +91,6 @@ func (s *Shards) loadBase() (err error) {
 	return err
 }
 
-func (c Catalog) row(i int, change func(*formats.Info)) (Row, error) {
-	in, err := c.Table.Info(i)
-	if err != nil {
-		return Row{}, err
-	}
-	if change != nil {
-		change(&in)
-	}
-	return Row{Info: in, Place: c.Table.Place(i)}, nil
-}
-
-// Place is where the record of row i lies; i must be in range.
-func (r *Records) Place(i int) Place { return r.Table.Place(i) }
-
 // Kept says whether the file stays from the dataset that is replaced.
 func (s *Shards) Kept(name string) bool { return s.base != nil && s.base.kept[name] }
 
@@ -142,7 +106,7 @@ func (s *Shards) Path(name string) string {
 // one that the file had when it was written; ok is false if it is not what was written, so that
 // it must be made anew.
 func (s *Shards) KeptIndex(i int, nameOf func(file string) string) (b []byte, ok bool) {
-	dir, name := s.path.Sidecar(), nameOf(s.base.written[i])
+	dir, name := s.path.Sidecar(), nameOf(s.base.asWritten[i])
 	want, err := s.base.table.sumsOf(filepath.Base(dir) + "/" + name)
 	if err != nil {
 		return nil, false
@@ -220,20 +184,6 @@ func (s *Single) Old() (Catalog, Sums, error) {
 
 // OldPath is the path of a file of the dataset that is replaced.
 func (s *Single) OldPath(name string) string { return filepath.Join(s.path, filepath.FromSlash(name)) }
-
-// Copy appends all rows to t, as changed.
-func (c Catalog) Copy(t *Table, change func(*formats.Info)) error {
-	for i := range c.Len() {
-		r, err := c.row(i, change)
-		if err != nil {
-			return err
-		}
-		if err := t.Append(&r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // LinkOrCopy makes the file at to the one at from.
 func LinkOrCopy(from, to string) error {

@@ -58,7 +58,7 @@ func Kept(dataset string) (*KeptVersion, error) {
 		return nil, err
 	}
 	if !st.IsDir() {
-		return nil, foreign(dir, "it is "+kindOf(st.Mode())+", not a version that dsconv kept")
+		return nil, foreign(dir, "it is "+durable.KindOf(st.Mode())+", not a version that dsconv kept")
 	}
 	b, err := readUpTo(filepath.Join(dir, keptNote), 1<<16)
 	if errors.Is(err, os.ErrNotExist) {
@@ -188,7 +188,7 @@ func (s *Stage) dropKept() error {
 	if err != nil {
 		return err
 	}
-	noted := there(s.file(path.Join(oldName, keptNote)))
+	noted := durable.Exists(s.file(path.Join(oldName, keptNote)))
 	for _, e := range entries {
 		link := noted && s.owns(filepath.Join(filepath.Dir(s.dir), e.Name()))
 		if !e.Type().IsRegular() || !link && !durable.IsTemporary(e.Name()) {
@@ -203,7 +203,7 @@ func (s *Stage) dropKept() error {
 
 // keeps reports whether the folder old is a version to be kept: all else is published.
 func (s *Stage) keeps() (bool, error) {
-	if !there(s.file(path.Join(oldName, keptNote))) {
+	if !durable.Exists(s.file(path.Join(oldName, keptNote))) {
 		return false, nil
 	}
 	b, err := readUpTo(s.file(publishName), maxList)
@@ -226,7 +226,7 @@ func (s *Stage) keep(entries []fs.DirEntry) error {
 	if err := MayKeep(strings.TrimSuffix(s.dir, Suffix)); err != nil {
 		return err
 	}
-	if there(s.keptPath()) {
+	if durable.Exists(s.keptPath()) {
 		if err := moveTo(s.keptPath(), s.file(olderName)); err != nil {
 			return err
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/dsconv/dsconv/internal/durable"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/dsconv/dsconv/formats"
@@ -72,7 +74,7 @@ func (s *Stage) isInTable(path string, st os.FileInfo, bytes bool) error {
 		return err
 	}
 	if !st.Mode().IsRegular() {
-		return errors.New("it is " + kindOf(st.Mode()))
+		return errors.New("it is " + durable.KindOf(st.Mode()))
 	}
 	table, err := s.oldTable()
 	if err != nil {
@@ -138,21 +140,12 @@ func links(st os.FileInfo) uint64 {
 	return 1
 }
 
-// tableIn is the table of checksums of a sidecar; if nothing tells what the files were called,
-// with the names that were written.
-func (p ShardPath) tableIn(sidecar string) (Sums, error) {
-	if d, err := p.describeBy(sidecar); err == nil {
-		return d.sums, nil
-	}
-	return ReadSums(sidecar)
-}
-
 // moveTo renames from to to, where nothing must be.
 func moveTo(from, to string) error {
 	err := renameExclusive(from, to)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
 		// A file system that cannot do it in one step.
-		if !there(to) {
+		if !durable.Exists(to) {
 			return os.Rename(from, to)
 		}
 		err = os.ErrExist

@@ -81,7 +81,7 @@ func (s *Stage) steps(old []string, moves []Move) ([]Move, error) {
 		steps = append(steps, Move{From: path, To: filepath.Join(s.file(oldName), filepath.Base(path)), Old: true, ID: identity(st)})
 	}
 	for _, m := range moves {
-		if there(m.To) && !replaced[m.To] {
+		if durable.Exists(m.To) && !replaced[m.To] {
 			return nil, inTheWay(m.To)
 		}
 		if err := s.noConflict(m); err != nil {
@@ -181,7 +181,7 @@ func (s *Stage) mayOwn(path string) bool {
 func (s *Stage) writeList(b []byte) error { return durable.WriteFile(s.file(publishName), b) }
 
 // complete reports whether all that is left to do is to publish the dataset.
-func (s *Stage) complete() bool { return there(s.file(publishName)) }
+func (s *Stage) complete() bool { return durable.Exists(s.file(publishName)) }
 
 // publish does what the list says, again if need be.
 func (s *Stage) publish() error {
@@ -193,7 +193,7 @@ func (s *Stage) publish() error {
 	if err != nil {
 		return err
 	}
-	if len(steps) > 0 && there(s.file(dataName)) {
+	if len(steps) > 0 && durable.Exists(s.file(dataName)) {
 		if err := tidy(s.file(dataName)); err != nil {
 			return err
 		}
@@ -227,7 +227,7 @@ func tidy(dir string) error {
 		case err != nil || d.IsDir():
 			return err
 		case !d.Type().IsRegular():
-			return foreign(path, "it is "+kindOf(d.Type())+", which dsconv did not make")
+			return foreign(path, "it is "+durable.KindOf(d.Type())+", which dsconv did not make")
 		case durable.IsTemporary(d.Name()):
 			return os.Remove(path)
 		}
@@ -237,11 +237,11 @@ func tidy(dir string) error {
 
 // do is idempotent: a step whose source is gone, or whose old file is put away, was done.
 func (s *Stage) do(m Move) error {
-	if m.Old && there(m.To) {
+	if m.Old && durable.Exists(m.To) {
 		return nil
 	}
-	if !there(m.From) {
-		if !there(m.To) && !m.Old {
+	if !durable.Exists(m.From) {
+		if !durable.Exists(m.To) && !m.Old {
 			return fmt.Errorf("publish %s: %s is gone: %w", m.To, m.From, formats.ErrDamaged)
 		}
 		return nil

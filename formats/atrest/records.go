@@ -64,8 +64,8 @@ func openRecords(path string, open func(file string, fs FileSums) (*Mapping, err
 	if r.elsewhere {
 		return nil, p.otherName(path, &r.described)
 	}
-	if lo, hi, ok := p.Braces(); ok && (lo != 0 || hi != len(r.written)-1) {
-		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; name them all", path, len(r.written)-1)
+	if lo, hi, ok := p.Braces(); ok && (lo != 0 || hi != len(r.asWritten)-1) {
+		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; name them all", path, len(r.asWritten)-1)
 	}
 	sizes, err := r.open(open)
 	if err == nil {
@@ -107,7 +107,7 @@ func (r *Records) open(open func(file string, fs FileSums) (*Mapping, error)) ([
 func (r *Records) howMany(wrong, files int) string {
 	side := filepath.Base(r.path.Sidecar())
 	switch {
-	case files == 1 && !r.path.has(r.meta.Files[0]):
+	case files == 1 && !r.path.has(r.Meta().Files[0]):
 		return ""
 	case files == 1:
 		return "; it is cut off, or not the file that " + side + " describes"
@@ -128,7 +128,7 @@ func (r *Records) CheckFormat(name string) error {
 }
 
 // Written lists the names that the data files had when they were written.
-func (r *Records) Written() []string { return r.written }
+func (r *Records) Written() []string { return r.asWritten }
 
 // ForOthers lists the files of the dataset's sidecar that other programs read and that tell
 // of the names which the data files had when they were written; none if those are their names.
@@ -210,7 +210,7 @@ func (r *Records) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 // table reads the table of checksums anew: it may have been damaged since the dataset was opened.
 func (r *Records) table() (Sums, error) {
 	sums, err := ReadSums(r.path.Sidecar())
-	return r.path.nowCalled(r.written, r.meta.Files, sums), err
+	return r.path.nowCalled(r.asWritten, r.Meta().Files, sums), err
 }
 
 // checkOverlaps reports records that lie in each other.
@@ -250,3 +250,6 @@ func (r *Records) Close() error {
 	r.files = nil
 	return err
 }
+
+// Place is where the record of row i lies; i must be in range.
+func (r *Records) Place(i int) Place { return r.Table.Place(i) }

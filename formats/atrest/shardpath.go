@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsconv/dsconv/internal/durable"
+
 	"github.com/dsconv/dsconv/formats"
 )
 
@@ -107,7 +109,7 @@ var errForeign = fmt.Errorf("%w, and not by dsconv", formats.ErrExists)
 func (p ShardPath) own(d described) ([]string, error) {
 	old := []string{p.Sidecar()} // first: from then on nothing looks finished
 	table := d.sums.byName()
-	for i, name := range d.meta.Files {
+	for i, name := range d.Meta().Files {
 		path := filepath.Join(p.Dir, name)
 		if !p.isShard(name) && !p.sharesSidecar(name) {
 			continue // it has another dataset's name, or the user's: it stays
@@ -122,9 +124,9 @@ func (p ShardPath) own(d described) ([]string, error) {
 		case !st.Mode().IsRegular():
 			// A link may stand for a file that stays; to replace it is refused later.
 			if st.Mode()&os.ModeSymlink == 0 {
-				return nil, fmt.Errorf("%s: %w: it is %s", path, errForeign, kindOf(st.Mode()))
+				return nil, fmt.Errorf("%s: %w: it is %s", path, errForeign, durable.KindOf(st.Mode()))
 			}
-		case p.isShard(name) && name == d.written[i]: // it may be damaged
+		case p.isShard(name) && name == d.asWritten[i]: // it may be damaged
 		case !want.recognizes(path, st.Size()):
 			return nil, fmt.Errorf("%s: %w, or so badly damaged that nothing tells: it has %d bytes, the dataset that is replaced has %d under that name; move it away, then the same command goes on",
 				path, formats.ErrForeign, st.Size(), want.Size)

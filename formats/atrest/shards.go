@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dsconv/dsconv/internal/durable"
+
 	"github.com/dsconv/dsconv/formats"
 )
 
@@ -35,7 +37,7 @@ func CreateShards(path string, m formats.Meta, o formats.CreateOptions, end []by
 	}
 	s := &Shards{path: p, end: end}
 	// Files without a sidecar may be ours on their way: then the stage says so.
-	if s.old, err = p.Existing(); err != nil && !there(filepath.Join(path+Suffix, publishName)) {
+	if s.old, err = p.Existing(); err != nil && !durable.Exists(filepath.Join(path+Suffix, publishName)) {
 		return nil, err
 	}
 	if s.stage, err = CreateStage(path, p.Sidecar(), m, o.Replace); err != nil {

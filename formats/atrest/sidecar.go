@@ -1,13 +1,10 @@
 package atrest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
@@ -19,65 +16,21 @@ const (
 	ManifestName = "manifest.parquet"
 	RemovedName  = "removed.parquet" // only where samples were removed by hand
 	MetaName     = "dataset.json"
-	SumsName     = "checksums"
 )
 
-// WriteSidecar writes manifest, dataset.json and checksums into dir and syncs them. data
-// are the sums of the data files. prefix leads from the folder that their names are
-// relative to into dir, "x.tar.dsconv/" or "" if that is dir itself, so that all names in
-// the table are relative to one folder. Further files of dir that readers want (indexes)
-// are named in extra.
-func (s *Stage) WriteSidecar(dir, prefix string, data Sums, extra []string) error {
-	ranks, err := s.Table.Ranks()
-	if err != nil {
-		return err
-	}
-	var manifest bytes.Buffer
-	if err := s.Table.WriteManifest(&manifest, ranks); err != nil {
-		return err
-	}
-	s.Describe()
-	meta, err := EncodeMeta(&s.Meta)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(
-		durable.WriteFile(filepath.Join(dir, ManifestName), manifest.Bytes()),
-		durable.WriteFile(filepath.Join(dir, MetaName), meta),
-	); err != nil {
-		return err
-	}
-	if len(s.removed) > 0 {
-		b, err := s.EncodeRemoved()
-		if err != nil {
-			return err
-		}
-		if err := durable.WriteFile(filepath.Join(dir, RemovedName), b); err != nil {
-			return err
-		}
-		extra = append(extra, RemovedName)
-	}
-	sums := append(Sums(nil), data...)
-	for _, name := range append([]string{ManifestName, MetaName}, extra...) {
-		fs, err := SumFile(filepath.Join(dir, name), prefix+name, -1)
-		if err != nil {
-			return err
-		}
-		sums = append(sums, fs)
-	}
-	return durable.WriteFile(filepath.Join(dir, SumsName), sums.Encode())
-}
+// Suffix is what is appended to a dataset's path to name the folder it grows in.
+const Suffix = ".partial"
 
 // ReadSidecar reads manifest and dataset.json of dir and compares them with their
 // checksums. ErrNotDataset if they are not there, ErrDamaged, with the file's name, if they
 // are not what was written.
 func ReadSidecar(dir string) (Catalog, error) {
-	c, _, err := readSidecar(dir)
+	c, _, err := sidecarAndSums(dir)
 	return c, err
 }
 
-func readSidecar(dir string) (Catalog, Sums, error) {
-	if _, err := os.Stat(filepath.Join(dir, MetaName)); isMissing(err) {
+func sidecarAndSums(dir string) (Catalog, Sums, error) {
+	if _, err := os.Stat(filepath.Join(dir, MetaName)); durable.IsMissing(err) {
 		if err := NoDataset(dir); err != nil {
 			return Catalog{}, nil, err
 		}
@@ -124,45 +77,31 @@ func newer(dir string) error {
 	return nil
 }
 
-// readSmall reads a file of the sidecar dir that describes the dataset and compares it with
-// its checksums, so that what is parsed is what was written.
-func (s Sums) readSmall(dir, name string) ([]byte, error) {
-	file := filepath.Join(dir, name)
-	i := slices.IndexFunc(s, func(fs FileSums) bool { return path.Base(fs.Name) == name })
-	if i < 0 {
-		return nil, fmt.Errorf("%s: %w: it is not in the table of checksums", file, formats.ErrDamaged)
-	}
-	st, err := os.Stat(file)
-	if err != nil {
-		return nil, formats.Damaged(err)
-	}
-	if st.Size() != s[i].Size {
-		return nil, fmt.Errorf("%s: %w: it has %d bytes, %d were written", file, formats.ErrDamaged, st.Size(), s[i].Size)
-	}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return nil, formats.Damaged(err)
-	}
-	if err := s[i].Verify(b); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return b, nil
+// ReadRemoved reads the list of the dataset that m describes from its sidecar dir. ErrDamaged
+// if it is not what was written.
+func ReadRemoved(dir string, m *formats.Meta) ([]formats.Removed, error) {
+	return DecodeRemoved(m, func() ([]byte, error) {
+		sums, err := ReadSums(dir)
+		if err != nil {
+			return nil, err
+		}
+		return sums.readSmall(dir, RemovedName)
+	})
 }
 
-// ReadSums reads the block checksums of the sidecar dir. ErrDamaged if they are missing or
-// do not check.
-func ReadSums(dir string) (Sums, error) {
-	file := filepath.Join(dir, SumsName)
-	b, err := os.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, formats.Damaged(err)
+// unfinished is the error of a dataset that is still written, or whose writer was stopped.
+func unfinished(path string) error {
+	return fmt.Errorf("%s: %w: it is an unfinished pack; the command that began it goes on with it, with --discard it begins anew", path, formats.ErrNotDataset)
+}
+
+// NoDataset explains why there is no dataset at path, of a format that is one file or folder;
+// nil if there is something.
+func NoDataset(path string) error {
+	switch {
+	case growsAt(path) && !durable.Exists(path):
+		return unfinished(path)
+	case !durable.Exists(path):
+		return formats.NotThere(path)
 	}
-	if err != nil {
-		return nil, err
-	}
-	s, err := DecodeSums(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return s, nil
+	return nil
 }

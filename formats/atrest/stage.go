@@ -6,14 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
 )
-
-// Suffix is what is appended to a dataset's path to name the folder it grows in.
-const Suffix = ".partial"
 
 // Stage is the folder DST.partial: a lock, the journal, and data/ with the format's own
 // files. It belongs to one goroutine.
@@ -58,7 +54,7 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 	}
 	m.Version = m.Needs()
 	s := &Stage{Meta: m, Table: newTableOf(&m), dir: filepath.Clean(path) + Suffix}
-	if !there(s.dir) && there(final) && !replace {
+	if !durable.Exists(s.dir) && durable.Exists(final) && !replace {
 		return nil, fmt.Errorf("%s: %w", final, formats.ErrExists)
 	}
 	if err := s.lock(true); err != nil {
@@ -68,23 +64,13 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 		return nil, errors.Join(err, s.Close())
 	}
 	// Only now: whoever had the lock before may have finished the dataset.
-	if there(final) && !replace {
+	if durable.Exists(final) && !replace {
 		return nil, errors.Join(fmt.Errorf("%s: %w", final, formats.ErrExists), s.remove())
 	}
 	if err := s.start(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
-}
-
-func there(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// isMissing reports whether there is nothing at a path, or no folder where it leads through one.
-func isMissing(err error) bool {
-	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // unused is ErrPartial if there is something to go on with.

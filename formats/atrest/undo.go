@@ -54,10 +54,10 @@ type undo struct {
 
 // replaced lists what the kept version takes the place of.
 func (u *undo) replaced() ([]string, error) {
-	if there(u.path.Sidecar()) {
+	if durable.Exists(u.path.Sidecar()) {
 		return u.path.Existing()
 	}
-	if there(u.dataset) {
+	if durable.Exists(u.dataset) {
 		return []string{u.dataset}, nil
 	}
 	return nil, nil
@@ -123,5 +123,5 @@ func linkFolder(from, to string) error {
 // publish it, or to tidy up. Recover does that.
 func Undoing(dataset string) bool {
 	s := Stage{dir: filepath.Clean(dataset) + Suffix}
-	return there(s.file(undoName)) && (there(s.file(publishName)) || !there(s.file(journalName)))
+	return durable.Exists(s.file(undoName)) && (durable.Exists(s.file(publishName)) || !durable.Exists(s.file(journalName)))
 }

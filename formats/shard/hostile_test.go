@@ -66,7 +66,7 @@ func header(name string, size int, kind byte) []byte {
 func resummed(h []byte, edit func(h []byte)) []byte {
 	edit(h)
 	copy(h[sumAt:], "        ")
-	octal(h[sumAt:sumAt+6], checksum(h))
+	octal(h[sumAt:sumAt+6], headerSum(h))
 	h[sumAt+6] = 0
 	return h
 }

@@ -61,7 +61,7 @@ func appendHeader(b, name []byte, size int, kind byte) []byte {
 		h[sizeAt] = 0x80
 		binary.BigEndian.PutUint64(h[sizeAt+4:], uint64(size))
 	}
-	octal(h[sumAt:sumAt+6], checksum(h))
+	octal(h[sumAt:sumAt+6], headerSum(h))
 	h[sumAt+6] = 0
 	return b
 }
@@ -74,7 +74,7 @@ func octal(digits []byte, x uint64) {
 }
 
 // checksum adds up a header whose checksum field is spaces, four bytes of each eight at a time.
-func checksum(h []byte) uint64 {
+func headerSum(h []byte) uint64 {
 	const odd = 0x00ff00ff00ff00ff
 	var sum uint64
 	for i := 0; i < blockSize; i += 8 {
@@ -154,7 +154,7 @@ func readBlock(rec []byte, at int) (data []byte, kind byte, next int, err error)
 // checks compares the checksum, in the form in which appendHeader writes it.
 func checks(h []byte) bool {
 	want, ok := parseOctal(h[sumAt : sumAt+6])
-	sum := checksum(h)
+	sum := headerSum(h)
 	for _, c := range h[sumAt : sumAt+8] {
 		sum += ' ' - uint64(c)
 	}

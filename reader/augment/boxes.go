@@ -48,7 +48,7 @@ func (b box) flip(f flips, r preprocess.Rect) box {
 // step moves the box of the step's input.
 func (b box) step(s *step) box {
 	switch s.kind {
-	case resample:
+	case resizing:
 		x, y := float64(s.w)/float64(s.window.W), float64(s.h)/float64(s.window.H)
 		return box{b.x0 * x, b.y0 * y, b.x1 * x, b.y1 * y}
 	case pad:

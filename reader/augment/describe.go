@@ -57,7 +57,7 @@ func appendView(all []Step, h, w int, window preprocess.Rect, f flips) []Step {
 func (p *Plan) describe(s *step) []Step {
 	size := []int{s.h, s.w}
 	switch s.kind {
-	case resample:
+	case resizing:
 		return []Step{{Name: "resize", Size: size, Filter: s.filter}}
 	case pad:
 		b := &s.border

@@ -38,7 +38,7 @@ func (r *Runner) Mask(p *Plan, mask, dst *preprocess.Image) error {
 // moveMask carries out a step. Where the last one is a resample, only the window of its result is
 // made, which then is all of it.
 func (r *Runner) moveMask(s *step, in view, last bool, window *preprocess.Rect) (*preprocess.Image, error) {
-	if s.kind != resample || !last {
+	if s.kind != resizing || !last {
 		return r.move(s, in, preprocess.Area{})
 	}
 	in = r.upright(in)

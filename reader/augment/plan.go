@@ -40,7 +40,7 @@ type step struct {
 type kind uint8
 
 const (
-	resample kind = iota
+	resizing kind = iota
 	pad
 	transpose
 	affine
@@ -73,7 +73,7 @@ func (p *Plan) Source() preprocess.Rect {
 // Least is the height and width that Source may be scaled down to before the plan is applied,
 // because it is resampled to that size; 0 if it must not be.
 func (p *Plan) Least() (h, w int) {
-	if len(p.steps) == 0 || p.steps[0].kind != resample || p.steps[0].flips != (flips{}) {
+	if len(p.steps) == 0 || p.steps[0].kind != resizing || p.steps[0].flips != (flips{}) {
 		return 0, 0
 	}
 	return p.steps[0].h, p.steps[0].w
@@ -130,7 +130,7 @@ func (p *Plan) Resize(h, w int, f preprocess.Filter) {
 	if h == p.H && w == p.W {
 		return
 	}
-	p.add(step{kind: resample, h: h, w: w, filter: f})
+	p.add(step{kind: resizing, h: h, w: w, filter: f})
 }
 
 // Pad puts borders of so many pixels around the image, filled as mode says: with fill, which

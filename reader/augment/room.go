@@ -24,8 +24,8 @@ func (p *Plan) Room(d formats.DType) int64 {
 		if s.kind == blur {
 			n += bytesOf(1, s.window.W+s.color.w, p.C, formats.Float32)
 		}
-		last := s.kind == resample && i == len(p.steps)-1
-		if s.kind == resample {
+		last := s.kind == resizing && i == len(p.steps)-1
+		if s.kind == resizing {
 			part := preprocess.Rect{W: s.w, H: s.h}
 			if last {
 				part = p.window

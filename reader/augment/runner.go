@@ -35,7 +35,7 @@ func (r *Runner) Apply(p *Plan, src *preprocess.Image, own bool, t preprocess.Ta
 		in := view{cur, window, s.flips}
 		var err error
 		switch {
-		case s.kind == resample && i == len(p.steps)-1:
+		case s.kind == resizing && i == len(p.steps)-1:
 			return r.resampleTo(s, in, area)
 		case s.kind >= enhance:
 			cur, err = r.recolor(p, s, in, own)
@@ -90,7 +90,7 @@ func (r *Runner) move(s *step, in view, a preprocess.Area) (*preprocess.Image, e
 	}
 	out := r.scratch()
 	switch s.kind {
-	case resample:
+	case resizing:
 		return out, r.resample(out, s, in, a)
 	case affine:
 		return out, r.resampler.Transform(out, in.image, in.window, &s.affine, s.w, s.h)
