@@ -250,7 +250,7 @@ func (r *relabeler) change(i int, row []string) (*change, error) {
 	if c.sourceOnly() {
 		return nil, nil
 	}
-	mark := in.Mark
+	mark := in.Provenance
 	mark.Edited |= c.edited(&r.meta)
 	c.mark = &mark
 	return &c, nil

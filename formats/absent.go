@@ -9,33 +9,33 @@ import (
 
 // NotThere is the error about a path at which there is nothing. It names what lies beside it
 // under nearly the same name. ErrNotDataset and fs.ErrNotExist are in its chain.
-func NotThere(path string) error {
+func NotFound(path string) error {
 	path = filepath.Clean(path)
 	dir := filepath.Dir(path)
 	if st, err := os.Stat(dir); err != nil {
-		return notThere(path + ": there is nothing at that path: the folder " + dir + " is not there")
+		return notFound(path + ": there is nothing at that path: the folder " + dir + " is not there")
 	} else if !st.IsDir() {
-		return notThere(path + ": there is nothing at that path: " + dir + " is no folder")
+		return notFound(path + ": there is nothing at that path: " + dir + " is no folder")
 	}
 	said := path + ": there is nothing at that path"
-	if alike := alike(dir, filepath.Base(path)); len(alike) > 0 {
+	if alike := similarNames(dir, filepath.Base(path)); len(alike) > 0 {
 		said += "; did you mean " + strings.Join(alike, " or ") + "?"
 	}
-	return notThere(said)
+	return notFound(said)
 }
 
-type notThere string
+type notFound string
 
-func (e notThere) Error() string { return string(e) }
+func (e notFound) Error() string { return string(e) }
 
-func (notThere) Is(target error) bool { return target == ErrNotDataset || target == fs.ErrNotExist }
+func (notFound) Is(target error) bool { return target == ErrNotDataset || target == fs.ErrNotExist }
 
 // endings are those of what dsconv writes, those of one format in a row.
 var endings = [][]string{{".lmdb"}, {".h5", ".hdf5"}, {".tar", ".tar.zst"}, {".tfrecord", ".tfrecords"}}
 
 // alike lists what in the folder is called like base but for case and the ending: those of the
 // same format if there are any, else all.
-func alike(dir, base string) []string {
+func similarNames(dir, base string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil

@@ -11,27 +11,27 @@ import (
 
 // Chooser applies Patterns and remembers which of them fitted anything. It is safe for
 // concurrent use.
-type Chooser struct {
+type FileFilter struct {
 	include, exclude []*pattern
 }
 
 // pattern is one pattern that is ready to be compared.
 type pattern struct {
-	text   string // as it was given
-	file   func(rel string) bool
-	folder func(rel string) bool
-	fitted atomic.Bool
+	text    string // as it was given
+	file    func(rel string) bool
+	folder  func(rel string) bool
+	matched atomic.Bool
 }
 
 // Chooser compiles the patterns. The error names the first one that is malformed.
-func (p Patterns) Chooser() (*Chooser, error) {
-	c := new(Chooser)
+func (p Patterns) Compile() (*FileFilter, error) {
+	c := new(FileFilter)
 	for _, part := range []struct {
 		texts []string
 		to    *[]*pattern
 	}{{p.Include, &c.include}, {p.Exclude, &c.exclude}} {
 		for _, text := range part.texts {
-			compiled, err := compile(text, p.Old)
+			compiled, err := compile(text, p.Legacy)
 			if err != nil {
 				return nil, fmt.Errorf("the pattern %q: %w", text, err)
 			}
@@ -42,46 +42,46 @@ func (p Patterns) Chooser() (*Chooser, error) {
 }
 
 // File reports whether the file at the relative path is chosen.
-func (c *Chooser) File(rel string) bool {
+func (c *FileFilter) IncludesFile(rel string) bool {
 	included, excluded := len(c.include) == 0, false
 	for _, p := range c.include {
-		included = p.fits(p.file, rel) || included
+		included = p.matches(p.file, rel) || included
 	}
 	for _, p := range c.exclude {
-		excluded = p.fits(p.file, rel) || excluded
+		excluded = p.matches(p.file, rel) || excluded
 	}
 	return included && !excluded
 }
 
 // Folder reports whether the folder at the relative path is part of the source: no pattern of
 // Exclude fits it. It need not be listed, otherwise.
-func (c *Chooser) Folder(rel string) bool {
+func (c *FileFilter) IncludesFolder(rel string) bool {
 	excluded := false
 	for _, p := range c.exclude {
-		excluded = p.fits(p.folder, rel) || excluded
+		excluded = p.matches(p.folder, rel) || excluded
 	}
 	return !excluded
 }
 
 // Unmatched are the patterns that fitted no file and no folder so far.
-func (c *Chooser) Unmatched() Patterns {
+func (c *FileFilter) Unmatched() Patterns {
 	return Patterns{Include: unmatched(c.include), Exclude: unmatched(c.exclude)}
 }
 
 func unmatched(patterns []*pattern) []string {
 	var texts []string
 	for _, p := range patterns {
-		if !p.fitted.Load() {
+		if !p.matched.Load() {
 			texts = append(texts, p.text)
 		}
 	}
 	return texts
 }
 
-func (p *pattern) fits(what func(string) bool, rel string) bool {
+func (p *pattern) matches(what func(string) bool, rel string) bool {
 	ok := what(rel)
-	if ok && !p.fitted.Load() {
-		p.fitted.Store(true)
+	if ok && !p.matched.Load() {
+		p.matched.Store(true)
 	}
 	return ok
 }
@@ -91,9 +91,9 @@ func never(string) bool { return false }
 // compile finds out what a pattern is compared with; see Patterns.
 func compile(text string, old bool) (*pattern, error) {
 	p := &pattern{text: text, folder: never}
-	if old || sameByOldRule(text) {
+	if old || sameInLegacy(text) {
 		_, err := path.Match(text, "")
-		p.file = func(rel string) bool { return byOldRule(text, rel) }
+		p.file = func(rel string) bool { return matchesLegacy(text, rel) }
 		return p, err
 	}
 	glob, foldersOnly := strings.CutSuffix(literalBraces(text), "/")
@@ -113,22 +113,22 @@ func compile(text string, old bool) (*pattern, error) {
 	if !doublestar.ValidatePattern(glob) {
 		return nil, path.ErrBadPattern
 	}
-	if names && !foldersOnly && !isWord(text) {
+	if names && !foldersOnly && !isPlainName(text) {
 		p.file = func(rel string) bool { return doublestar.MatchUnvalidated(glob, path.Base(rel)) }
 		return p, nil
 	}
 	if names {
 		glob = "**/" + glob
 	}
-	p.folder = func(rel string) bool { return fitsFolder(glob, rel) }
+	p.folder = func(rel string) bool { return matchesFolder(glob, rel) }
 	p.file = func(rel string) bool {
-		return !foldersOnly && doublestar.MatchUnvalidated(glob, rel) || fitsFolder(glob, path.Dir(rel))
+		return !foldersOnly && doublestar.MatchUnvalidated(glob, rel) || matchesFolder(glob, path.Dir(rel))
 	}
 	return p, nil
 }
 
 // fitsFolder reports whether the folder or one above it fits.
-func fitsFolder(glob, rel string) bool {
+func matchesFolder(glob, rel string) bool {
 	for ; rel != "." && rel != "/"; rel = path.Dir(rel) {
 		if doublestar.MatchUnvalidated(glob, rel) {
 			return true
@@ -137,7 +137,7 @@ func fitsFolder(glob, rel string) bool {
 	return false
 }
 
-func byOldRule(text, rel string) bool {
+func matchesLegacy(text, rel string) bool {
 	if ok, _ := path.Match(text, rel); ok {
 		return true
 	}
@@ -145,14 +145,14 @@ func byOldRule(text, rel string) bool {
 	return ok
 }
 
-// sameByOldRule reports whether a pattern means the same where Patterns.Old is set: one for
+// sameByOldRule reports whether a pattern means the same where Patterns.Legacy is set: one for
 // names of files without what is new. So datasets that need no more are read by older versions.
-func sameByOldRule(text string) bool {
-	return text == "" || !strings.Contains(text, "/") && !strings.Contains(text, "[!") && !strings.Contains(text, ",") && !isWord(text)
+func sameInLegacy(text string) bool {
+	return text == "" || !strings.Contains(text, "/") && !strings.Contains(text, "[!") && !strings.Contains(text, ",") && !isPlainName(text)
 }
 
 // isWord reports whether text is a name that a folder might have: no wildcard, no extension.
-func isWord(text string) bool {
+func isPlainName(text string) bool {
 	return !strings.ContainsAny(text, `*?[]{}\,/`) && strings.LastIndexByte(text, '.') <= 0
 }
 

@@ -43,7 +43,7 @@ var (
 )
 
 // Damaged is err as one of the kind ErrDamaged; it says so once.
-func Damaged(err error) error {
+func WrapDamaged(err error) error {
 	if errors.Is(err, ErrDamaged) {
 		return err
 	}

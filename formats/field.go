@@ -55,7 +55,7 @@ func (d DType) Size() int {
 }
 
 // AtRest says whether values of datasets may have the type.
-func (d DType) AtRest() bool {
+func (d DType) Storable() bool {
 	return d == Uint8 || d == Uint16 || d == Int64 || d == Float32
 }
 
@@ -114,7 +114,7 @@ func (s Schema) Validate() error {
 			return fmt.Errorf("%w: field %q: the shape %v", ErrSchema, f.Name, f.Shape)
 		case f.Kind == Number && (f.DType != "" && f.DType != Float32 || len(f.Shape) > 0):
 			return fmt.Errorf("%w: field %q: a number of the type %q and shape %v, want one float32", ErrSchema, f.Name, f.DType, f.Shape)
-		case f.DType != "" && !f.DType.AtRest():
+		case f.DType != "" && !f.DType.Storable():
 			return fmt.Errorf("%w: field %q: unknown element type %q", ErrSchema, f.Name, f.DType)
 		}
 		seen[f.Name] = true

@@ -49,7 +49,7 @@ type Identifier interface {
 }
 
 // Stored is a Dataset whose samples do not lie in the order of their keys.
-type Stored interface {
+type StorageOrdered interface {
 	// StorageOrder lists the indices of all samples as their records lie in the files one
 	// after another. The slice is the caller's.
 	StorageOrder() []int32
@@ -61,7 +61,7 @@ type Checker interface {
 	// damaged block. The error is about the check itself (a file that cannot be read, a
 	// table that does not check), not about the damage it reports. report is not called
 	// concurrently.
-	Check(ctx context.Context, p Part, workers int, report func(Damage)) error
+	Check(ctx context.Context, p Portion, workers int, report func(Damage)) error
 	// CheckQuick is Check without reading the data: the table of checksums checks itself and
 	// is compared with the files' names and sizes and with the small files that describe the
 	// dataset, and each record's place with the file that it lies in.
@@ -69,14 +69,14 @@ type Checker interface {
 }
 
 // Part is number K, from 0, of N about equal parts; the zero value is the whole.
-type Part struct{ K, N int }
+type Portion struct{ Index, Count int }
 
 // Of is which of n things the part has: those from up to to, without it.
-func (p Part) Of(n int) (from, to int) {
-	if p.N == 0 {
+func (p Portion) Range(n int) (from, to int) {
+	if p.Count == 0 {
 		return 0, n
 	}
-	return n * p.K / p.N, n * (p.K + 1) / p.N
+	return n * p.Index / p.Count, n * (p.Index + 1) / p.Count
 }
 
 // Salvager is a Format that opens what is left of a damaged dataset.
@@ -113,18 +113,18 @@ type Writer interface {
 
 // Cutter is a Writer of several files: Cut ends the current file, the next Write starts
 // another. A Cut before anything was written to the current file does nothing.
-type Cutter interface {
-	Cut() error
+type ShardEnder interface {
+	EndShard() error
 }
 
 // Keeper is a Writer that can take over a file of the dataset which it replaces, so that a
 // dataset grows without being written anew.
-type Keeper interface {
+type FileReuser interface {
 	// Keep makes file i of the old dataset, as it is, file i of the new one; where less files
 	// were written or kept before it, empty ones come between. change, if not nil, may alter of a sample what
 	// the manifest alone holds and no file: source, and where the format keeps them there
 	// alone label, split and columns.
-	Keep(i int, change func(*Info)) error
+	ReuseFile(i int, change func(*Info)) error
 }
 
 // Format opens one kind of dataset.
@@ -160,9 +160,9 @@ type Traits struct {
 	Sharded bool
 	// Zstd: CreateOptions.Zstd compresses the files themselves.
 	Zstd bool
-	// LabelsApart: a designated label of kind Label, splits and columns are in the manifest
+	// LabelsInManifest: a designated label of kind Label, splits and columns are in the manifest
 	// alone, so that its Keeper changes them without touching the data.
-	LabelsApart bool
+	LabelsInManifest bool
 }
 
 // CreateOptions are the options of a Writer that decide bytes but not samples.

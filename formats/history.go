@@ -2,29 +2,29 @@ package formats
 
 // Mark is what a dataset remembers of how a sample came to be what it is, so that adding from
 // the source again does not undo what the user did.
-type Mark struct {
+type Provenance struct {
 	// Edited has a bit for each of split, label fields and columns that was set by hand
-	// (MarkSplit, Meta.MarkField, Meta.MarkColumn).
+	// (EditedSplit, Meta.EditedField, Meta.EditedColumn).
 	Edited uint16
 	// Origin is the number of the collection that the sample came from: 0 is the one that was
 	// packed first. What SRC lacks can be dropped without touching samples of other collections.
 	Origin uint16
 }
 
-// MarkSplit is the bit of Mark.Edited for the split.
-const MarkSplit uint16 = 1
+// EditedSplit is the bit of Provenance.Edited for the split.
+const EditedSplit uint16 = 1
 
-// MarkField is the bit of Mark.Edited for field k of the schema.
-func (m *Meta) MarkField(k int) uint16 { return markBit(1 + k) }
+// EditedField is the bit of Provenance.Edited for field k of the schema.
+func (m *Meta) EditedField(k int) uint16 { return editedBit(1 + k) }
 
-// MarkColumn is the bit of Mark.Edited for column j of the user's.
-func (m *Meta) MarkColumn(j int) uint16 { return markBit(1 + len(m.Schema) + j) }
+// EditedColumn is the bit of Provenance.Edited for column j of the user's.
+func (m *Meta) EditedColumn(j int) uint16 { return editedBit(1 + len(m.Schema) + j) }
 
 // markBit is bit n; what comes after the last one shares it.
-func markBit(n int) uint16 { return 1 << min(n, 15) }
+func editedBit(n int) uint16 { return 1 << min(n, 15) }
 
 // Removed is a sample that was removed by hand.
-type Removed struct {
+type RemovedSample struct {
 	Key    string
 	Source Source
 }
@@ -39,17 +39,17 @@ type History struct {
 // Removals is a Dataset that remembers which samples were removed from it by hand.
 type Removals interface {
 	// Removed lists them by key. The slice is the caller's.
-	Removed() ([]Removed, error)
+	Removed() ([]RemovedSample, error)
 }
 
 // OldKeeper is a Writer that can keep the dataset which it replaces.
-type OldKeeper interface {
+type PreviousKeeper interface {
 	// KeepOld has Commit keep it, in a folder with the dataset's name and ".old".
-	KeepOld()
+	KeepPrevious()
 }
 
 // RemovalWriter is a Writer that keeps with its dataset which samples were removed by hand.
 type RemovalWriter interface {
 	// SetRemoved is called before Commit with the list in the order of keys.
-	SetRemoved(list []Removed)
+	SetRemoved(list []RemovedSample)
 }

@@ -13,7 +13,7 @@ const MaxKey = 511
 // path without extension, '/'-separated, valid UTF-8 of 1 to 511 bytes, relative, with no
 // NUL byte and no element that is empty, "." or "..". So a key is a safe relative path.
 func CheckKey(key string) error {
-	if plainKey(key) {
+	if isPlainKey(key) {
 		return nil
 	}
 	switch {
@@ -36,7 +36,7 @@ func CheckKey(key string) error {
 
 // plainKey says in one pass that key is one of the ordinary ones: ASCII, without an element
 // that is empty or begins with a dot. A manifest has many millions of them.
-func plainKey(key string) bool {
+func isPlainKey(key string) bool {
 	begins := true // an element
 	for i := range len(key) {
 		switch c := key[i]; {

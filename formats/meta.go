@@ -4,7 +4,7 @@ import "slices"
 
 // Version is the latest version of what dsconv writes at rest. A reader refuses a larger one.
 // A dataset is written with the lowest version that keeps an older dsconv from harming it:
-// see Meta.Needs.
+// see Meta.RequiredVersion.
 const Version = 2
 
 // Meta describes a dataset as a whole. It is what dataset.json holds and has nothing in
@@ -46,7 +46,7 @@ type Stats struct {
 // Needs is the version that the dataset must be written with: the first one whose edits keep
 // all that is in it. Version 2 came with what is remembered of edits, with labels that are
 // numbers, and with patterns of folders, whose files an older add would take.
-func (m *Meta) Needs() int {
+func (m *Meta) RequiredVersion() int {
 	numbers := slices.ContainsFunc(m.Schema, func(f Field) bool { return f.Kind == Number })
 	if numbers || m.History != nil || m.Recipe[PatternRuleKey] != "" {
 		return 2

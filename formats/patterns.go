@@ -21,17 +21,17 @@ type Patterns struct {
 	Exclude []string `json:"exclude,omitempty"`
 	// Old makes them mean what they meant to versions that knew no folders: path.Match with
 	// the path or with its last element. Recipes of such versions are read so.
-	Old bool `json:"-"`
+	Legacy bool `json:"-"`
 }
 
 // PatternRuleKey is the entry of a recipe whose patterns need the rule of folders.
 const PatternRuleKey = "pattern-rule"
 
 // PatternsOf reads what Patterns.Recipe wrote, by this version or an older one.
-func PatternsOf(recipe map[string]string) Patterns {
+func PatternsFromRecipe(recipe map[string]string) Patterns {
 	split := SplitPatterns
-	p := Patterns{Old: recipe[PatternRuleKey] == ""}
-	if p.Old {
+	p := Patterns{Legacy: recipe[PatternRuleKey] == ""}
+	if p.Legacy {
 		split = func(list string) []string { return strings.Split(list, ",") }
 	}
 	if list := recipe["include"]; list != "" {
@@ -52,17 +52,17 @@ func (p Patterns) Recipe() map[string]string {
 	if len(p.Exclude) > 0 {
 		m["exclude"] = joinPatterns(p.Exclude)
 	}
-	if p.NeedFolders() && !p.Old {
+	if p.DiffersFromLegacy() && !p.Legacy {
 		m[PatternRuleKey] = "2"
 	}
 	return m
 }
 
 // NeedFolders reports whether a pattern means something else where Old is set.
-func (p Patterns) NeedFolders() bool {
+func (p Patterns) DiffersFromLegacy() bool {
 	for _, list := range [][]string{p.Include, p.Exclude} {
 		for _, pattern := range list {
-			if !sameByOldRule(pattern) {
+			if !sameInLegacy(pattern) {
 				return true
 			}
 		}
@@ -72,7 +72,7 @@ func (p Patterns) NeedFolders() bool {
 
 // Validate names the first pattern that is malformed.
 func (p Patterns) Validate() error {
-	_, err := p.Chooser()
+	_, err := p.Compile()
 	return err
 }
 
@@ -80,7 +80,7 @@ func (p Patterns) Validate() error {
 func SplitPatterns(list string) []string {
 	var patterns []string
 	from := 0
-	for _, at := range freeCommas(list) {
+	for _, at := range separatorCommas(list) {
 		patterns = append(patterns, list[from:at])
 		from = at + 1
 	}
@@ -90,7 +90,7 @@ func SplitPatterns(list string) []string {
 func joinPatterns(patterns []string) string {
 	quoted := make([]string, len(patterns))
 	for i, p := range patterns {
-		commas := freeCommas(p)
+		commas := separatorCommas(p)
 		for k := len(commas) - 1; k >= 0; k-- {
 			p = p[:commas[k]] + `\` + p[commas[k]:]
 		}
@@ -100,7 +100,7 @@ func joinPatterns(patterns []string) string {
 }
 
 // freeCommas are the places of the commas that separate patterns.
-func freeCommas(list string) []int {
+func separatorCommas(list string) []int {
 	var at []int
 	braces, class := 0, false
 	for i := 0; i < len(list); i++ {

@@ -35,17 +35,17 @@ func (r Registry) ByPath(path string) (Format, error) {
 }
 
 // Of is ByPath of a dataset that should be there.
-func (r Registry) Of(path string) (Format, error) {
+func (r Registry) ByExistingPath(path string) (Format, error) {
 	f, err := r.ByPath(path)
 	if _, missing := os.Lstat(path); missing != nil && errors.Is(err, ErrUnknownFormat) {
-		return nil, NotThere(path)
+		return nil, NotFound(path)
 	}
 	return f, err
 }
 
 // Open opens the dataset at path with the format that it names.
 func (r Registry) Open(path string) (Dataset, error) {
-	f, err := r.Of(path)
+	f, err := r.ByExistingPath(path)
 	if err != nil {
 		return nil, err
 	}

@@ -122,24 +122,24 @@ type Sample struct {
 	Split  string  // "" where the dataset has no splits
 	Values []Value // one per field of the dataset's schema, in its order
 
-	Source  Source
-	Columns []string // the user's columns, one per Meta.Columns
-	Mark    Mark
-	Sum     [16]byte // atrest.Sum of the values, as the manifest keeps it
+	Source     Source
+	Columns    []string // the user's columns, one per Meta.Columns
+	Provenance Provenance
+	Checksum   [16]byte // atrest.SampleChecksum of the values, as the manifest keeps it
 }
 
 // Info is what a dataset knows about a sample without reading it.
 type Info struct {
-	Key      string
-	Split    string
-	Label    int64    // the designated label, NoLabel where there is none or it is no class index
-	Size     int64    // bytes of the designated image as stored
-	Encoding Encoding // of the designated image
-	Shape    [3]int   // H, W, C of the designated image; zero if unknown
-	Sum      [16]byte // zero in a folder, which keeps no checksums
-	Source   Source
-	Columns  []string
-	Mark     Mark
+	Key        string
+	Split      string
+	Label      int64    // the designated label, NoLabel where there is none or it is no class index
+	Size       int64    // bytes of the designated image as stored
+	Encoding   Encoding // of the designated image
+	Shape      [3]int   // H, W, C of the designated image; zero if unknown
+	Checksum   [16]byte // zero in a folder, which keeps no checksums
+	Source     Source
+	Columns    []string
+	Provenance Provenance
 }
 
 // Name returns what the user calls the sample: the path that it came from, or else its key.

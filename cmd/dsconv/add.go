@@ -112,12 +112,12 @@ func unread(s *summary, from string) []string {
 
 // excludedFrom reports whether a file is in the folder from, but the patterns leave it out.
 func excludedFrom(from string, take formats.Patterns) (func(path string) bool, error) {
-	c, err := take.Chooser()
+	c, err := take.Compile()
 	if err != nil {
 		return nil, err
 	}
 	return func(path string) bool {
-		if path == "" || c.File(path) {
+		if path == "" || c.IncludesFile(path) {
 			return false
 		}
 		_, err := os.Lstat(filepath.Join(from, filepath.FromSlash(path)))

@@ -51,7 +51,7 @@ func (c *cursor) uint32() uint32 {
 	return 0
 }
 
-func (c *cursor) sum() (s [16]byte) {
+func (c *cursor) hash128() (s [16]byte) {
 	copy(s[:], c.take(16))
 	return s
 }

@@ -20,24 +20,24 @@ import (
 // Each step may be taken again, so that a kill at any moment is made good.
 
 // ownFiles are the names of dsconv's files in such folders.
-var ownFiles = []string{
+var ownFileNames = []string{
 	"data.mdb", "lock.mdb", "fields/data.mdb", "fields/lock.mdb",
-	ManifestName, RemovedName, MetaName, "wids.json", SumsName, // the table last: it tells of the others
+	ManifestName, RemovedName, MetaName, "wids.json", ChecksumsName, // the table last: it tells of the others
 }
 
 // indexSuffixes end the names of the index files in sidecars.
 var indexSuffixes = []string{".idx", ".tfindex"}
 
 // ownIn lists dsconv's files in such a folder, in the order in which they are removed.
-func ownIn(dir string) ([]string, error) {
-	if !there(filepath.Join(dir, SumsName)) {
+func ownFilesIn(dir string) ([]string, error) {
+	if !exists(filepath.Join(dir, ChecksumsName)) {
 		return nil, nil
 	}
-	table, err := ReadSums(dir)
+	table, err := ReadChecksums(dir)
 	if err != nil {
 		return nil, fmt.Errorf("nothing tells which of its files dsconv wrote: %w", err)
 	}
-	told := map[string]bool{SumsName: true}
+	told := map[string]bool{ChecksumsName: true}
 	for _, fs := range table {
 		name := fs.Name
 		if at := strings.LastIndexByte(name, '/'); at >= 0 && strings.HasSuffix(name[:at], ".dsconv") {
@@ -54,7 +54,7 @@ func ownIn(dir string) ([]string, error) {
 			own = append(own, name)
 		}
 	}
-	for _, name := range ownFiles {
+	for _, name := range ownFileNames {
 		if told[name] {
 			own = append(own, name)
 		}
@@ -63,24 +63,24 @@ func ownIn(dir string) ([]string, error) {
 }
 
 // emptyOld removes what was replaced, and carries over what in it is not dsconv's.
-func (s *Stage) emptyOld() error {
-	entries, err := os.ReadDir(s.file(oldName))
+func (s *Stage) clearReplaced() error {
+	entries, err := os.ReadDir(s.file(replacedName))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if keep, err := s.keeps(); err != nil {
+	if keep, err := s.keepsPrevious(); err != nil {
 		return err
 	} else if keep {
-		return s.keep(entries)
+		return s.finishPrevious(entries)
 	}
 	for _, e := range entries {
-		old := filepath.Join(s.file(oldName), e.Name())
+		old := filepath.Join(s.file(replacedName), e.Name())
 		if !e.IsDir() {
-			err = s.root.Remove(path.Join(oldName, e.Name()))
-		} else if err = s.replaceFolder(old); err != nil {
+			err = s.root.Remove(path.Join(replacedName, e.Name()))
+		} else if err = s.removeReplacedFolder(old); err != nil {
 			err = fmt.Errorf("%s holds what was in the version before and is not dsconv's: %w", old, err)
 		}
 		if err != nil {
@@ -91,12 +91,12 @@ func (s *Stage) emptyOld() error {
 }
 
 // replaceFolder empties a folder that was replaced and removes it.
-func (s *Stage) replaceFolder(old string) error {
-	c, err := s.carryOver(old)
+func (s *Stage) removeReplacedFolder(old string) error {
+	c, err := s.moveForeign(old)
 	if err != nil {
 		return err
 	}
-	for _, name := range c.list {
+	for _, name := range c.ownInOrder {
 		if err := removeFiles(s.root, c.inStage(name)); err != nil {
 			return err
 		}
@@ -110,18 +110,18 @@ func (s *Stage) replaceFolder(old string) error {
 }
 
 // carryOver moves what is not dsconv's from a folder that was replaced to the one in its place.
-func (s *Stage) carryOver(old string) (*carrier, error) {
-	own, err := ownIn(old)
+func (s *Stage) moveForeign(old string) (*foreignMover, error) {
+	own, err := ownFilesIn(old)
 	if err != nil {
 		return nil, err
 	}
-	c := newCarrier(s.root, old, s.successor(), own)
-	return c, c.carry(".")
+	c := newForeignMover(s.root, old, s.newFolder(), own)
+	return c, c.move(".")
 }
 
 // successor is the folder that took the place of one that was replaced.
-func (s *Stage) successor() string {
-	own := strings.TrimSuffix(s.dir, Suffix)
+func (s *Stage) newFolder() string {
+	own := strings.TrimSuffix(s.dir, PartialSuffix)
 	if st, err := os.Lstat(own); err == nil && st.IsDir() {
 		return own
 	}
@@ -132,68 +132,68 @@ func (s *Stage) successor() string {
 }
 
 // carrier moves what is not dsconv's from a folder that was replaced to the one in its place.
-type carrier struct {
-	root     *os.Root // of the stage
-	old, now string
-	list     []string        // dsconv's files in old, in the order in which they are removed
-	own      map[string]bool // dsconv's files in old
-	dirs     map[string]bool // folders that hold them
+type foreignMover struct {
+	root           *os.Root // of the stage
+	oldDir, newDir string
+	ownInOrder     []string        // dsconv's files in old, in the order in which they are removed
+	own            map[string]bool // dsconv's files in old
+	dirs           map[string]bool // folders that hold them
 }
 
-func newCarrier(root *os.Root, old, now string, own []string) *carrier {
-	c := &carrier{root: root, old: old, now: now, list: own, own: map[string]bool{}, dirs: map[string]bool{}}
+func newForeignMover(root *os.Root, old, now string, own []string) *foreignMover {
+	c := &foreignMover{root: root, oldDir: old, newDir: now, ownInOrder: own, own: map[string]bool{}, dirs: map[string]bool{}}
 	for _, name := range own {
 		c.own[name], c.dirs[path.Dir(name)] = true, true
 	}
 	return c
 }
 
-func (c *carrier) inStage(name string) string {
-	return path.Join(oldName, filepath.Base(c.old), name)
+func (c *foreignMover) inStage(name string) string {
+	return path.Join(replacedName, filepath.Base(c.oldDir), name)
 }
 
 // carry moves what is in the folder dir of the old one.
-func (c *carrier) carry(dir string) error {
+func (c *foreignMover) move(dir string) error {
 	moved := false
-	err := c.each(dir, func(name string, folder bool) error {
-		to := filepath.Join(c.now, name)
-		if folder && (there(to) || c.dirs[name]) {
-			if err := c.into(name); err != nil {
+	err := c.eachForeign(dir, func(name string, folder bool) error {
+		to := filepath.Join(c.newDir, name)
+		if folder && (exists(to) || c.dirs[name]) {
+			if err := c.makeFolder(name); err != nil {
 				return err
 			}
-			if err := c.carry(name); err != nil || c.dirs[name] {
+			if err := c.move(name); err != nil || c.dirs[name] {
 				return err
 			}
 			return removeFiles(c.root, c.inStage(name)) // it is empty now
 		}
 		moved = true
-		return moveTo(filepath.Join(c.old, name), to)
+		return renameNoReplace(filepath.Join(c.oldDir, name), to)
 	})
 	if err != nil || !moved {
 		return err
 	}
-	return errors.Join(durable.SyncDir(filepath.Join(c.now, dir)), durable.SyncDir(filepath.Join(c.old, dir)))
+	return errors.Join(durable.SyncDir(filepath.Join(c.newDir, dir)), durable.SyncDir(filepath.Join(c.oldDir, dir)))
 }
 
 // into makes the folder of that name in the new one if something is to go there.
-func (c *carrier) into(name string) error {
-	to := filepath.Join(c.now, name)
+func (c *foreignMover) makeFolder(name string) error {
+	to := filepath.Join(c.newDir, name)
 	if st, err := os.Lstat(to); err == nil {
 		if !st.IsDir() {
-			return inTheWay(to)
+			return inTheWayError(to)
 		}
 		return nil
 	}
 	something := false
-	if err := c.each(name, func(string, bool) error { something = true; return nil }); err != nil || !something {
+	if err := c.eachForeign(name, func(string, bool) error { something = true; return nil }); err != nil || !something {
 		return err
 	}
 	return os.Mkdir(to, 0o755)
 }
 
 // each calls do with what in the folder dir of the old one is not dsconv's.
-func (c *carrier) each(dir string, do func(name string, folder bool) error) error {
-	entries, err := os.ReadDir(filepath.Join(c.old, dir))
+func (c *foreignMover) eachForeign(dir string, do func(name string, folder bool) error) error {
+	entries, err := os.ReadDir(filepath.Join(c.oldDir, dir))
 	if err != nil {
 		return err
 	}
@@ -211,29 +211,29 @@ func (c *carrier) each(dir string, do func(name string, folder bool) error) erro
 
 // noConflict refuses to replace a folder in which something that is not dsconv's has the name
 // of something in the new one.
-func (s *Stage) noConflict(m Move) error {
+func (s *Stage) checkConflict(m Move) error {
 	st, err := os.Lstat(m.To)
 	if err != nil || !st.IsDir() {
 		return nil //nolint:nilerr // no folder is replaced
 	}
-	own, err := ownIn(m.To)
+	own, err := ownFilesIn(m.To)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.To, err)
 	}
-	c := newCarrier(nil, m.To, m.From, own)
-	return c.conflict(".")
+	c := newForeignMover(nil, m.To, m.From, own)
+	return c.checkConflict(".")
 }
 
-func (c *carrier) conflict(dir string) error {
-	return c.each(dir, func(name string, folder bool) error {
-		st, err := os.Lstat(filepath.Join(c.now, name))
+func (c *foreignMover) checkConflict(dir string) error {
+	return c.eachForeign(dir, func(name string, folder bool) error {
+		st, err := os.Lstat(filepath.Join(c.newDir, name))
 		switch {
 		case err != nil:
 			return nil //nolint:nilerr // nothing in the new one has that name
 		case folder && st.IsDir():
-			return c.conflict(name)
+			return c.checkConflict(name)
 		}
 		return fmt.Errorf("%s: %w, and the new version has a file of that name; move it away, then the same command goes on",
-			filepath.Join(c.old, name), formats.ErrForeign)
+			filepath.Join(c.oldDir, name), formats.ErrForeign)
 	})
 }

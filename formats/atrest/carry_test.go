@@ -13,10 +13,10 @@ import (
 func folderDataset(t *testing.T, s *Stage, dir, data string) {
 	t.Helper()
 	must(t, os.MkdirAll(filepath.Join(dir, "fields"), 0o755))
-	var sums Sums
+	var sums Checksums
 	for _, name := range []string{"data.mdb", "fields/data.mdb"} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644))
-		fs, err := SumFile(filepath.Join(dir, name), name, -1)
+		fs, err := ChecksumFile(filepath.Join(dir, name), name, -1)
 		must(t, err)
 		sums = append(sums, fs)
 	}
@@ -43,19 +43,19 @@ func TestCarryingGoesOnFromEveryStep(t *testing.T) {
 		folderDataset(t, s, staged, "new")
 		steps, err := s.steps([]string{path}, []Move{{From: staged, To: path}})
 		must(t, err)
-		must(t, os.MkdirAll(s.file(oldName), 0o755))
+		must(t, os.MkdirAll(s.file(replacedName), 0o755))
 		must(t, s.writeList(encodeMoves(t, s, steps)))
-		old := filepath.Join(s.file(oldName), filepath.Base(path))
+		old := filepath.Join(s.file(replacedName), filepath.Base(path))
 		for i, step := range []func() error{
-			func() error { return s.do(steps[0]) },
-			func() error { return s.do(steps[1]) },
+			func() error { return s.doStep(steps[0]) },
+			func() error { return s.doStep(steps[1]) },
 			func() error { return s.writeList([]byte("[]")) },
-			func() error { return os.Rename(s.file(journalName), s.file(goneName)) },
+			func() error { return os.Rename(s.file(journalName), s.file(removedJournalName)) },
 			func() error { return os.Rename(filepath.Join(old, "NOTES.md"), filepath.Join(path, "NOTES.md")) },
 			func() error {
 				return os.Rename(filepath.Join(old, "fields/notes.txt"), filepath.Join(path, "fields/notes.txt"))
 			},
-			func() error { return s.emptyOld() },
+			func() error { return s.clearReplaced() },
 			func() error { return os.RemoveAll(s.file(dataName)) },
 		} {
 			if i < stop {
@@ -76,8 +76,8 @@ func TestCarryingGoesOnFromEveryStep(t *testing.T) {
 				t.Errorf("stop %d: %s is %q, %v", stop, name, b, err)
 			}
 		}
-		if there(s.dir) || there(filepath.Join(path, "lock.mdb")) {
-			t.Errorf("stop %d: %v %v", stop, there(s.dir), there(filepath.Join(path, "lock.mdb")))
+		if exists(s.dir) || exists(filepath.Join(path, "lock.mdb")) {
+			t.Errorf("stop %d: %v %v", stop, exists(s.dir), exists(filepath.Join(path, "lock.mdb")))
 		}
 	}
 }
@@ -94,25 +94,25 @@ func TestFilesOfUsersInTheWay(t *testing.T) {
 	staged := s.Path("dataset")
 	folderDataset(t, s, staged, "new")
 	publish := func() error { return s.Publish([]string{path}, []Move{{From: staged, To: path}}) }
-	if err := publish(); !errors.Is(err, formats.ErrForeign) || there(s.file(publishName)) {
-		t.Fatalf("%v, list: %v", err, there(s.file(publishName)))
+	if err := publish(); !errors.Is(err, formats.ErrForeign) || exists(s.file(publishListName)) {
+		t.Fatalf("%v, list: %v", err, exists(s.file(publishListName)))
 	}
 	must(t, os.Remove(mine))
 	steps, err := s.steps([]string{path}, []Move{{From: staged, To: path}})
 	must(t, err)
-	must(t, os.MkdirAll(s.file(oldName), 0o755))
+	must(t, os.MkdirAll(s.file(replacedName), 0o755))
 	must(t, s.writeList(encodeMoves(t, s, steps)))
 	must(t, os.WriteFile(mine, []byte("mine"), 0o644))
 	must(t, s.Close())
 	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrForeign) {
 		t.Fatal(err)
 	}
-	kept := filepath.Join(s.file(oldName), filepath.Base(path), "data.mdb")
+	kept := filepath.Join(s.file(replacedName), filepath.Base(path), "data.mdb")
 	if b, err := os.ReadFile(kept); err != nil || string(b) != "mine" {
 		t.Fatalf("%q, %v", b, err)
 	}
 	must(t, os.Rename(kept, filepath.Join(path, "mine")))
-	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrPublished) || there(s.dir) {
+	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrPublished) || exists(s.dir) {
 		t.Fatal(err)
 	}
 }
@@ -138,18 +138,18 @@ func listOfEarlierVersion(t *testing.T, name string) {
 	must(t, os.Mkdir(side, 0o755))
 	shard := filepath.Join(dir, "x-0.tar")
 	must(t, os.WriteFile(shard, []byte("old"), 0o644))
-	fs, err := SumFile(shard, "x-0.tar", -1)
+	fs, err := ChecksumFile(shard, "x-0.tar", -1)
 	must(t, err)
-	must(t, s.WriteSidecar(side, "x.tar.dsconv/", Sums{fs}, nil))
+	must(t, s.WriteSidecar(side, "x.tar.dsconv/", Checksums{fs}, nil))
 	must(t, os.WriteFile(s.Path(first), []byte("new"), 0o644))
 	must(t, os.Mkdir(s.Path("x.tar.dsconv"), 0o755))
-	must(t, s.WriteSidecar(s.Path("x.tar.dsconv"), "x.tar.dsconv/", Sums{fs}, nil))
+	must(t, s.WriteSidecar(s.Path("x.tar.dsconv"), "x.tar.dsconv/", Checksums{fs}, nil))
 	steps, err := s.steps([]string{side, shard}, []Move{{From: s.Path(first), To: filepath.Join(dir, first)}, {From: s.Path("x.tar.dsconv"), To: side}})
 	must(t, err)
 	for i := range steps {
 		steps[i].ID = ""
 	}
-	must(t, os.MkdirAll(s.file(oldName), 0o755))
+	must(t, os.MkdirAll(s.file(replacedName), 0o755))
 	must(t, s.writeList(encodeMoves(t, s, steps)))
 	must(t, s.Close())
 	must(t, os.WriteFile(shard, []byte("mine"), 0o644))
@@ -163,7 +163,7 @@ func listOfEarlierVersion(t *testing.T, name string) {
 	if b, err := os.ReadFile(filepath.Join(dir, first)); err != nil || string(b) != "new" {
 		t.Fatalf("%q, %v", b, err)
 	}
-	if first != "x-0.tar" && there(shard) {
+	if first != "x-0.tar" && exists(shard) {
 		t.Fatal("the old shard is still there")
 	}
 }
@@ -174,11 +174,11 @@ func TestTheOldTableIsReadOnce(t *testing.T) {
 	s := newStage(t, filepath.Join(dir, "x-%d.tar"), true)
 	side := filepath.Join(dir, "x.tar.dsconv")
 	must(t, os.Mkdir(side, 0o755))
-	must(t, s.WriteSidecar(side, "x.tar.dsconv/", Sums{{Name: "x-0.tar"}}, nil))
+	must(t, s.WriteSidecar(side, "x.tar.dsconv/", Checksums{{Name: "x-0.tar"}}, nil))
 	for range 2 {
-		table, err := s.oldTable()
+		table, err := s.replacedChecksums()
 		must(t, err)
-		if _, err := table.sumsOf("x-0.tar"); err != nil {
+		if _, err := table.forFile("x-0.tar"); err != nil {
 			t.Error(err)
 		}
 		must(t, os.RemoveAll(side))

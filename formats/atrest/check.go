@@ -23,14 +23,14 @@ import (
 // cannot read. tail is the number of bytes that may follow the last covered one (the table
 // itself, in a single file). The error is about a file that may not be opened, or of ctx.
 // report is not called concurrently.
-func (s Sums) Check(ctx context.Context, dir string, tail int64, p formats.Part, workers int, report func(formats.Damage)) error {
+func (s Checksums) Check(ctx context.Context, dir string, tail int64, p formats.Portion, workers int, report func(formats.Damage)) error {
 	var spans []span
 	for i := range s {
 		told := report
-		if p.K > 0 {
+		if p.Index > 0 {
 			told = func(formats.Damage) {} // the first part has told of it
 		}
-		size, err := s[i].there(dir, tail, told)
+		size, err := s[i].checkSize(dir, tail, told)
 		if err != nil {
 			return err
 		}
@@ -39,9 +39,9 @@ func (s Sums) Check(ctx context.Context, dir string, tail int64, p formats.Part,
 			spans = append(spans, span{i, from, min(from+spanBlocks, blocks)})
 		}
 	}
-	from, to := p.Of(len(spans))
+	from, to := p.Range(len(spans))
 	spans = spans[from:to]
-	sc := &scanner{sums: s, dir: dir, spans: spans, report: report}
+	sc := &scanner{checksums: s, dir: dir, spans: spans, report: report}
 	var wg sync.WaitGroup
 	for range max(1, min(workers, len(spans))) {
 		wg.Go(func() { sc.work(ctx) })
@@ -51,9 +51,9 @@ func (s Sums) Check(ctx context.Context, dir string, tail int64, p formats.Part,
 }
 
 // CheckSizes is Check by the files' names and sizes alone.
-func (s Sums) CheckSizes(dir string, tail int64, report func(formats.Damage)) error {
+func (s Checksums) CheckSizes(dir string, tail int64, report func(formats.Damage)) error {
 	for i := range s {
-		if _, err := s[i].there(dir, tail, report); err != nil {
+		if _, err := s[i].checkSize(dir, tail, report); err != nil {
 			return err
 		}
 	}
@@ -62,16 +62,18 @@ func (s Sums) CheckSizes(dir string, tail int64, report func(formats.Damage)) er
 
 // CheckFiles is Check of those files of the table alone that small says are small: those
 // that describe the dataset.
-func (s Sums) CheckFiles(ctx context.Context, dir string, small func(name string) bool, report func(formats.Damage)) error {
-	some := slices.DeleteFunc(slices.Clone(s), func(fs FileSums) bool { return !small(fs.Name) })
-	return some.Check(ctx, dir, 0, formats.Part{}, 1, report)
+func (s Checksums) CheckFiles(ctx context.Context, dir string, small func(name string) bool, report func(formats.Damage)) error {
+	some := slices.DeleteFunc(slices.Clone(s), func(fs FileChecksums) bool { return !small(fs.Name) })
+	return some.Check(ctx, dir, 0, formats.Portion{}, 1, report)
 }
 
-func (fs FileSums) path(dir string) string { return filepath.Join(dir, filepath.FromSlash(fs.Name)) }
+func (fs FileChecksums) path(dir string) string {
+	return filepath.Join(dir, filepath.FromSlash(fs.Name))
+}
 
 // there looks for the file and reports if it is missing or of another size; size is the
 // one that it has.
-func (fs FileSums) there(dir string, tail int64, report func(formats.Damage)) (size int64, err error) {
+func (fs FileChecksums) checkSize(dir string, tail int64, report func(formats.Damage)) (size int64, err error) {
 	st, err := os.Stat(fs.path(dir))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -94,7 +96,7 @@ func (fs FileSums) there(dir string, tail int64, report func(formats.Damage)) (s
 // recognizes reports whether the file of that size, which has another name than was written,
 // may be this one, be it damaged: it has the size or one of the blocks that were written, or
 // nothing that could be lost.
-func (fs FileSums) recognizes(path string, size int64) bool {
+func (fs FileChecksums) maybeSame(path string, size int64) bool {
 	if size == 0 || size == fs.Size {
 		return true
 	}
@@ -123,14 +125,14 @@ const spanBlocks = 16
 
 // piece is how many bytes are read at a time: they are still in the core's own cache when
 // they are summed, which is twice as fast as with whole blocks.
-const piece = 256 << 10
+const readSize = 256 << 10
 
 // scanner is a Check under way.
 type scanner struct {
-	sums  Sums
-	dir   string
-	spans []span
-	next  atomic.Int64
+	checksums Checksums
+	dir       string
+	spans     []span
+	next      atomic.Int64
 
 	mu     sync.Mutex // for what follows
 	report func(formats.Damage)
@@ -145,7 +147,7 @@ func (sc *scanner) work(ctx context.Context) {
 			return
 		}
 		sp := sc.spans[i]
-		if err := guard.For(sc.sums[sp.file].Name, func() error { return sc.span(ctx, sp, buf) }); err != nil {
+		if err := guard.For(sc.checksums[sp.file].Name, func() error { return sc.span(ctx, sp, buf) }); err != nil {
 			sc.mu.Lock()
 			sc.failed = errors.Join(sc.failed, err)
 			sc.mu.Unlock()
@@ -154,7 +156,7 @@ func (sc *scanner) work(ctx context.Context) {
 }
 
 func (sc *scanner) span(ctx context.Context, sp span, buf []byte) error {
-	fs := &sc.sums[sp.file]
+	fs := &sc.checksums[sp.file]
 	f, err := os.Open(fs.path(sc.dir))
 	if errors.Is(err, unix.EIO) {
 		sc.damaged(fs, sp.from*BlockSize, (sp.to-sp.from)*BlockSize, err.Error())
@@ -174,7 +176,7 @@ func (sc *scanner) span(ctx context.Context, sp span, buf []byte) error {
 	return nil
 }
 
-func (sc *scanner) damaged(fs *FileSums, off, n int64, cause string) {
+func (sc *scanner) damaged(fs *FileChecksums, off, n int64, cause string) {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
 	sc.report(formats.Damage{File: fs.Name, Offset: off, Length: n, Cause: cause})
@@ -183,8 +185,8 @@ func (sc *scanner) damaged(fs *FileSums, off, n int64, cause string) {
 // checkBlock reads a block of f at off and says what is wrong with it, "" if nothing is.
 func checkBlock(f io.ReaderAt, off int64, block []byte, want uint32) string {
 	var sum uint32
-	for at := 0; at < len(block); at += piece {
-		p := block[at:min(at+piece, len(block))]
+	for at := 0; at < len(block); at += readSize {
+		p := block[at:min(at+readSize, len(block))]
 		n, err := f.ReadAt(p, off+int64(at))
 		switch {
 		case errors.Is(err, io.EOF) && n < len(p):

@@ -23,12 +23,12 @@ import (
 
 // What may lie in a stage, by name: folders, and files.
 var (
-	stageFolders = []string{dataName, oldName, olderName}
-	stageFiles   = []string{lockName, journalName, goneName, publishName, undoName, ListingName}
+	stageFolders = []string{dataName, replacedName, supersededName}
+	stageFiles   = []string{lockName, journalName, removedJournalName, publishListName, undoName, SourceListName}
 )
 
 // foreign is the error about something that is not dsconv's.
-func foreign(path, what string) error {
+func foreignError(path, what string) error {
 	return fmt.Errorf("%s: %w: %s; move it away, or choose another name", path, formats.ErrForeign, what)
 }
 
@@ -48,7 +48,7 @@ func (s *Stage) openFolder(create bool) (*os.Root, error) {
 		return nil, err
 	}
 	if !st.IsDir() {
-		return nil, foreign(s.dir, "it is "+kindOf(st.Mode())+", not a folder that dsconv made")
+		return nil, foreignError(s.dir, "it is "+describeMode(st.Mode())+", not a folder that dsconv made")
 	}
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Stage) openFolder(create bool) (*os.Root, error) {
 	return root, nil
 }
 
-func kindOf(m fs.FileMode) string {
+func describeMode(m fs.FileMode) string {
 	switch {
 	case m.IsRegular():
 		return "a file"
@@ -74,7 +74,7 @@ func kindOf(m fs.FileMode) string {
 }
 
 // claim reports why the folder is not a stage of dsconv's.
-func (s *Stage) claim() error {
+func (s *Stage) checkOwned() error {
 	entries, err := fs.ReadDir(s.root.FS(), ".")
 	if err != nil {
 		return err
@@ -84,19 +84,19 @@ func (s *Stage) claim() error {
 			return err
 		}
 	}
-	for _, name := range []string{journalName, goneName} {
+	for _, name := range []string{journalName, removedJournalName} {
 		if ok, err := looksLikeJournal(s.file(name)); ok || err != nil {
 			return err
 		}
 	}
-	if ok, err := s.removedEarlier(entries); ok || err != nil {
+	if ok, err := s.isLegacyRemains(entries); ok || err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if empty, err := s.holdsNothing(e.Name(), e.IsDir()); err != nil {
+		if empty, err := s.isEmptyRemains(e.Name(), e.IsDir()); err != nil {
 			return err
 		} else if !empty {
-			return foreign(s.dir, fmt.Sprintf("it has no journal of dsconv's, but it has %s", e.Name()))
+			return foreignError(s.dir, fmt.Sprintf("it has no journal of dsconv's, but it has %s", e.Name()))
 		}
 	}
 	return nil
@@ -105,11 +105,11 @@ func (s *Stage) claim() error {
 // removedEarlier reports whether the folder is what an earlier version left when it was killed:
 // it removed the journal first and then the rest, with a list of nothing to publish. There is
 // nothing in it with a name that is not dsconv's.
-func (s *Stage) removedEarlier(entries []fs.DirEntry) (bool, error) {
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !isOurs(e.Name()) }) {
+func (s *Stage) isLegacyRemains(entries []fs.DirEntry) (bool, error) {
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !isStageName(e.Name()) }) {
 		return false, nil
 	}
-	b, err := readUpTo(s.file(publishName), maxList)
+	b, err := readUpTo(s.file(publishListName), maxList)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
@@ -121,19 +121,19 @@ func (s *Stage) removedEarlier(entries []fs.DirEntry) (bool, error) {
 func (s *Stage) checkKind(name string, m fs.FileMode) error {
 	folder, file := slices.Contains(stageFolders, name), slices.Contains(stageFiles, name)
 	if folder && !m.IsDir() || file && !m.IsRegular() {
-		return foreign(s.file(name), "it is "+kindOf(m)+", which dsconv did not make")
+		return foreignError(s.file(name), "it is "+describeMode(m)+", which dsconv did not make")
 	}
 	return nil
 }
 
 // holdsNothing reports whether the entry can be what a kill leaves of a stage that has no
 // journal yet, or no more.
-func (s *Stage) holdsNothing(name string, dir bool) (bool, error) {
+func (s *Stage) isEmptyRemains(name string, dir bool) (bool, error) {
 	switch {
 	case dir && slices.Contains(stageFolders, name):
 		entries, err := os.ReadDir(s.file(name))
 		return len(entries) == 0, err
-	case name == journalName || name == goneName:
+	case name == journalName || name == removedJournalName:
 		return tornJournal(s.file(name))
 	case name == lockName:
 		st, err := os.Lstat(s.file(name))
@@ -143,7 +143,7 @@ func (s *Stage) holdsNothing(name string, dir bool) (bool, error) {
 }
 
 // firstBytes of a journal, after the record's header: those of the JSON of a Meta.
-var firstBytes = []byte(`{"version":`)
+var metaPrefix = []byte(`{"version":`)
 
 // tornJournal reports whether the file is what a loss of power leaves of a journal's first
 // record: nothing, zeros, or its beginning.
@@ -153,14 +153,14 @@ func tornJournal(path string) (bool, error) {
 		return false, err
 	}
 	payload := b[min(recordHeader, len(b)):]
-	begun := len(payload) > 0 && bytes.HasPrefix(payload, firstBytes[:min(len(payload), len(firstBytes))])
+	begun := len(payload) > 0 && bytes.HasPrefix(payload, metaPrefix[:min(len(payload), len(metaPrefix))])
 	return begun || len(bytes.Trim(b, "\x00")) == 0, nil
 }
 
 // looksLikeJournal reports whether the file at path is a journal: its first record is there,
 // or begins as it does, or the second one is where the first one's length says.
 func looksLikeJournal(path string) (bool, error) {
-	f, _, err := openPlain(path, os.O_RDONLY)
+	f, _, err := openRegular(path, os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
@@ -168,14 +168,14 @@ func looksLikeJournal(path string) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	if ok, err := beginsJournal(f); ok || err != nil {
+	if ok, err := hasJournalStart(f); ok || err != nil {
 		return ok, err
 	}
-	head := make([]byte, recordHeader+len(firstBytes))
+	head := make([]byte, recordHeader+len(metaPrefix))
 	if _, err := f.ReadAt(head, 0); err != nil {
 		return false, nil //nolint:nilerr // it is shorter than any journal
 	}
-	if bytes.HasSuffix(head, firstBytes) {
+	if bytes.HasSuffix(head, metaPrefix) {
 		return true, nil
 	}
 	r, err := recordsFrom(f, recordHeader+int64(binary.LittleEndian.Uint32(head)))
@@ -190,15 +190,15 @@ func looksLikeJournal(path string) (bool, error) {
 
 // lostJournal reports whether the stage has a journal of which nothing can be read, though
 // it stands for something.
-func (s *Stage) lostJournal() (bool, error) {
-	if !there(s.file(journalName)) || !there(s.file(dataName)) {
+func (s *Stage) journalLost() (bool, error) {
+	if !exists(s.file(journalName)) || !exists(s.file(dataName)) {
 		return false, nil
 	}
-	empty, err := s.holdsNothing(dataName, true)
+	empty, err := s.isEmptyRemains(dataName, true)
 	return !empty, err
 }
 
 // isOurs reports whether the stage gives that name to something at its top.
-func isOurs(name string) bool {
+func isStageName(name string) bool {
 	return slices.Contains(stageFolders, name) || slices.Contains(stageFiles, name) || durable.IsTemporary(name)
 }

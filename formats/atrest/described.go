@@ -14,38 +14,38 @@ import (
 // or renamed since it was written. The path under which it is opened says what its files are
 // called: file i is the one of that number, whatever its name was. So a copy never reads, and an
 // edit of it never touches, the files of the dataset that it was copied from.
-type described struct {
-	Catalog          // Files of its Meta are the names of now
-	sums    Sums     // the same
-	written []string // what the data files were called when they were written
+type sidecar struct {
+	Description             // Files of its Meta are the names of now
+	checksums     Checksums // the same
+	originalNames []string  // what the data files were called when they were written
 	// elsewhere: none of the files has the name that the path gives it, but other files share
 	// the sidecar; Files are the names that were written.
-	elsewhere bool
+	otherNames bool
 }
 
 // describe reads the sidecar of the dataset at p.
-func (p ShardPath) describe() (described, error) {
-	return p.describeBy(p.Sidecar())
+func (p ShardPath) openSidecar() (sidecar, error) {
+	return p.openSidecarAt(p.Sidecar())
 }
 
 // describeBy is describe with the sidecar in another place.
-func (p ShardPath) describeBy(sidecar string) (described, error) {
-	c, sums, err := readSidecar(sidecar)
+func (p ShardPath) openSidecarAt(dir string) (sidecar, error) {
+	c, sums, err := readSidecar(dir)
 	if err != nil {
-		return described{}, err
+		return sidecar{}, err
 	}
-	d := described{Catalog: c, written: c.meta.Files}
-	for _, name := range d.written {
+	d := sidecar{Description: c, originalNames: c.meta.Files}
+	for _, name := range d.originalNames {
 		if name != filepath.Base(name) {
-			return d, fmt.Errorf("%s: %w: a shard is named %q", sidecar, formats.ErrDamaged, name)
+			return d, fmt.Errorf("%s: %w: a shard is named %q", dir, formats.ErrDamaged, name)
 		}
 	}
-	d.elsewhere = !p.Many() && len(d.written) > 1 || p.misses(d.written)
+	d.otherNames = !p.IsPattern() && len(d.originalNames) > 1 || p.onlyOthersExist(d.originalNames)
 	m := *c.meta
-	if !d.elsewhere {
-		m.Files = p.names(len(d.written))
+	if !d.otherNames {
+		m.Files = p.names(len(d.originalNames))
 	}
-	d.meta, d.sums = &m, p.nowCalled(d.written, m.Files, sums)
+	d.meta, d.checksums = &m, p.renameChecksums(d.originalNames, m.Files, sums)
 	return d, nil
 }
 
@@ -60,16 +60,16 @@ func (p ShardPath) names(n int) []string {
 
 // misses reports whether none of p's files is there, but others that share its sidecar. The
 // names that were written are p's own in any case.
-func (p ShardPath) misses(written []string) bool {
+func (p ShardPath) onlyOthersExist(written []string) bool {
 	names := p.names(len(written))
-	return !slices.Equal(names, written) && !slices.ContainsFunc(names, p.has) && len(p.called()) > 0
+	return !slices.Equal(names, written) && !slices.ContainsFunc(names, p.has) && len(p.datasetsSharingSidecar()) > 0
 }
 
-func (p ShardPath) has(name string) bool { return there(filepath.Join(p.Dir, name)) }
+func (p ShardPath) has(name string) bool { return exists(filepath.Join(p.Dir, name)) }
 
 // nowCalled gives the table of checksums the names of now: those of the data files, and in
 // those of the sidecar's files the sidecar's.
-func (p ShardPath) nowCalled(written, now []string, sums Sums) Sums {
+func (p ShardPath) renameChecksums(written, now []string, sums Checksums) Checksums {
 	data := make(map[string]string, len(written))
 	for i, name := range written {
 		data[name] = now[i]
@@ -88,17 +88,17 @@ func (p ShardPath) nowCalled(written, now []string, sums Sums) Sums {
 }
 
 // renamed reports whether the files had other names when they were written.
-func (d *described) renamed() bool { return !slices.Equal(d.written, d.meta.Files) }
+func (d *sidecar) renamed() bool { return !slices.Equal(d.originalNames, d.meta.Files) }
 
 // forOthers lists the files of the sidecar that other programs read and that tell of the names
 // that were written, if those are not the names of now.
-func (d *described) forOthers() []string {
+func (d *sidecar) staleIndexFiles() []string {
 	if !d.renamed() {
 		return nil
 	}
 	var names []string
-	for _, fs := range d.sums {
-		if dir, name := path.Split(fs.Name); dir != "" && !slices.Contains([]string{ManifestName, MetaName, SumsName}, name) {
+	for _, fs := range d.checksums {
+		if dir, name := path.Split(fs.Name); dir != "" && !slices.Contains([]string{ManifestName, MetaName, ChecksumsName}, name) {
 			names = append(names, name)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // made for as many values as there are, and makes none: counts that a page claims are
 // compared with that room.
 
-var errShort = errors.New("a page that ends within its values")
+var errTruncated = errors.New("a page that ends within its values")
 
 // maxBlock is more values than a block of the delta encoding has.
 const maxBlock = 1 << 16
@@ -21,13 +21,13 @@ func decodeDelta[T int32 | int64](to []T, b []byte) (rest []byte, err error) {
 	for i := range head {
 		v, n := binary.Uvarint(b)
 		if n <= 0 {
-			return nil, errShort
+			return nil, errTruncated
 		}
 		head[i], b = v, b[n:]
 	}
 	first, n := binary.Varint(b)
 	if n <= 0 {
-		return nil, errShort
+		return nil, errTruncated
 	}
 	b = b[n:]
 	block, minis := head[0], head[1]
@@ -53,9 +53,9 @@ func decodeDelta[T int32 | int64](to []T, b []byte) (rest []byte, err error) {
 // decodeDeltaBlock decodes a block of minis parts of each values. What the parts of the
 // last block hold after the last value is skipped, but a part without a value has no bytes.
 func decodeDeltaBlock[T int32 | int64](to []T, b []byte, last uint64, minis, each int) ([]T, []byte, uint64, error) {
-	least, n := binary.Varint(b)
+	minDelta, n := binary.Varint(b)
 	if n <= 0 || len(b)-n < minis {
-		return nil, nil, 0, errShort
+		return nil, nil, 0, errTruncated
 	}
 	widths, b := b[n:n+minis], b[n+minis:]
 	for _, w := range widths {
@@ -64,11 +64,11 @@ func decodeDeltaBlock[T int32 | int64](to []T, b []byte, last uint64, minis, eac
 		}
 		size := each * int(w) / 8
 		if w > 64 || size > len(b) {
-			return nil, nil, 0, errShort
+			return nil, nil, 0, errTruncated
 		}
 		part := to[:min(each, len(to))]
 		for i := range part {
-			last += uint64(least) + bitsAt(b, i*int(w), uint(w))
+			last += uint64(minDelta) + bitsAt(b, i*int(w), uint(w))
 			part[i] = T(last)
 		}
 		to, b = to[len(part):], b[size:]
@@ -97,13 +97,13 @@ func decodeIndexes(to []uint16, b []byte, words []uint16) error {
 		return nil
 	}
 	if len(b) == 0 || b[0] > 32 {
-		return errShort
+		return errTruncated
 	}
 	width := uint(b[0])
 	for b = b[1:]; len(to) > 0; {
 		head, n := binary.Uvarint(b)
 		if n <= 0 {
-			return errShort
+			return errTruncated
 		}
 		b = b[n:]
 		count, size := head>>1, uint64(width+7)/8
@@ -157,32 +157,32 @@ func (c *stringColumn) decodeStrings(n int, b []byte, lengths *[]int32) error {
 }
 
 // wordColumn keeps strings of which there are few different ones.
-type wordColumn struct {
-	words []string
-	index []uint16
+type dictColumn struct {
+	values []string
+	index  []uint16
 }
 
 // decodeWords gives the index in c of each of n PLAIN strings in b. It appends to c's words,
 // and to known, where each of them is, what is not among them.
-func (c *wordColumn) decodeWords(n int, b []byte, known map[string]uint16) ([]uint16, error) {
-	var words []uint16
+func (c *dictColumn) decodeDictionary(n int, b []byte, indexOf map[string]uint16) ([]uint16, error) {
+	var indexes []uint16
 	for range n {
 		if len(b) < 4 {
-			return nil, errShort
+			return nil, errTruncated
 		}
 		size := binary.LittleEndian.Uint32(b)
 		if uint64(size) > uint64(len(b)-4) {
-			return nil, errShort
+			return nil, errTruncated
 		}
-		i, ok := known[string(b[4:4+size])]
+		i, ok := indexOf[string(b[4:4+size])]
 		if !ok {
-			if i = uint16(len(c.words)); int(i) != len(c.words) {
-				return nil, fmt.Errorf("more than %d different words", len(c.words))
+			if i = uint16(len(c.values)); int(i) != len(c.values) {
+				return nil, fmt.Errorf("more than %d different words", len(c.values))
 			}
 			w := string(b[4 : 4+size])
-			c.words, known[w] = append(c.words, w), i
+			c.values, indexOf[w] = append(c.values, w), i
 		}
-		words, b = append(words, i), b[4+size:]
+		indexes, b = append(indexes, i), b[4+size:]
 	}
-	return words, nil
+	return indexes, nil
 }

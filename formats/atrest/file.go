@@ -19,7 +19,7 @@ type File struct {
 	f      *os.File
 	name   string // in Sums
 	block  []byte // the bytes after the last full block
-	sums   []uint32
+	blocks []uint32
 	synced bool
 	failed error // what is on the disk since is not known: nothing goes on
 }
@@ -62,16 +62,16 @@ func ReopenFile(path string, st FileState) (*File, error) {
 // OpenStaged opens a file of a stage for writing. A link, or a file that has another name
 // besides, is not the stage's alone: ErrForeign.
 func OpenStaged(path string) (*os.File, error) {
-	f, st, err := openPlain(path, os.O_RDWR)
+	f, st, err := openRegular(path, os.O_RDWR)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, formats.Damaged(err)
+		return nil, formats.WrapDamaged(err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if sys, ok := st.Sys().(*syscall.Stat_t); ok && sys.Nlink > 1 {
 		_ = f.Close()
-		return nil, foreign(path, "the file has another name too")
+		return nil, foreignError(path, "the file has another name too")
 	}
 	return f, nil
 }
@@ -86,7 +86,7 @@ func (w *File) restore(st FileState) error {
 		}
 		left -= int64(len(w.block))
 		if len(w.block) == BlockSize {
-			w.sums = append(w.sums, crc32.Checksum(w.block, castagnoli))
+			w.blocks = append(w.blocks, crc32.Checksum(w.block, castagnoli))
 			w.block = w.block[:0]
 		}
 	}
@@ -96,12 +96,12 @@ func (w *File) restore(st FileState) error {
 	if err := w.f.Truncate(st.Size); err != nil {
 		return err
 	}
-	_, err := w.f.Seek(int64(len(w.sums))*BlockSize, io.SeekStart)
+	_, err := w.f.Seek(int64(len(w.blocks))*BlockSize, io.SeekStart)
 	return err
 }
 
 // Size is the number of bytes written so far.
-func (w *File) Size() int64 { return int64(len(w.sums))*BlockSize + int64(len(w.block)) }
+func (w *File) Size() int64 { return int64(len(w.blocks))*BlockSize + int64(len(w.block)) }
 
 // Write appends p. Once it or Sync has failed both fail for good: what the disk has is not
 // known then, and a later Sync of the system's would not tell.
@@ -119,7 +119,7 @@ func (w *File) Write(p []byte) (int, error) {
 			if w.failed = w.writeBlock(); w.failed != nil {
 				return n - len(p), w.failed
 			}
-			w.sums = append(w.sums, crc32.Checksum(w.block, castagnoli))
+			w.blocks = append(w.blocks, crc32.Checksum(w.block, castagnoli))
 			w.block = w.block[:0]
 		}
 	}
@@ -127,7 +127,7 @@ func (w *File) Write(p []byte) (int, error) {
 }
 
 func (w *File) writeBlock() error {
-	off := int64(len(w.sums)) * BlockSize
+	off := int64(len(w.blocks)) * BlockSize
 	if _, err := w.f.WriteAt(w.block, off); err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (w *File) Sync() error {
 
 // State is what ReopenFile needs to continue from here; call it after Sync.
 func (w *File) State() FileState {
-	fs := w.Sums()
+	fs := w.Checksums()
 	b := make([]byte, 0, 4*len(fs.Blocks))
 	for _, s := range fs.Blocks {
 		b = binary.LittleEndian.AppendUint32(b, s)
@@ -162,8 +162,8 @@ func (w *File) State() FileState {
 }
 
 // Sums are the checksums of all that was written so far.
-func (w *File) Sums() FileSums {
-	fs := FileSums{Name: w.name, Size: w.Size(), Blocks: append([]uint32(nil), w.sums...)}
+func (w *File) Checksums() FileChecksums {
+	fs := FileChecksums{Name: w.name, Size: w.Size(), Blocks: append([]uint32(nil), w.blocks...)}
 	if len(w.block) > 0 {
 		fs.Blocks = append(fs.Blocks, crc32.Checksum(w.block, castagnoli))
 	}

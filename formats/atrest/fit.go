@@ -11,7 +11,7 @@ import (
 // not have, a label that is no int64, a raw tensor whose bytes, shape and element type do
 // not agree with each other or with what the field fixes.
 func checkValue(f *formats.Field, v *formats.Value) error {
-	if !encodingFits(f.Kind, v.Encoding) {
+	if !encodingAllowed(f.Kind, v.Encoding) {
 		return fmt.Errorf("%w: field %s of kind %s has the encoding %q", formats.ErrSchema, f.Name, f.Kind, v.Encoding)
 	}
 	if f.Kind == formats.Label {
@@ -23,10 +23,10 @@ func checkValue(f *formats.Field, v *formats.Value) error {
 	if v.Encoding != formats.Raw && v.Encoding != formats.RawZstd {
 		return nil
 	}
-	if !kindFits(f.Kind, v) {
+	if !matchesKind(f.Kind, v) {
 		return fmt.Errorf("%w: field %s of kind %s: %s of shape %v", formats.ErrSchema, f.Name, f.Kind, v.DType, v.Shape)
 	}
-	if !shapeFits(f.Shape, v.Shape) || f.DType != "" && v.DType != f.DType {
+	if !matchesShape(f.Shape, v.Shape) || f.DType != "" && v.DType != f.DType {
 		return fmt.Errorf("%w: field %s: %s of shape %v, the field fixes %s %v", formats.ErrSchema, f.Name, v.DType, v.Shape, f.DType, f.Shape)
 	}
 	n := v.DType.Size()
@@ -36,13 +36,13 @@ func checkValue(f *formats.Field, v *formats.Value) error {
 		}
 		n *= d
 	}
-	if !v.DType.AtRest() || v.Encoding == formats.Raw && n != len(v.Data) {
+	if !v.DType.Storable() || v.Encoding == formats.Raw && n != len(v.Data) {
 		return fmt.Errorf("%w: field %s: %d bytes for %s of shape %v", formats.ErrSchema, f.Name, len(v.Data), v.DType, v.Shape)
 	}
 	return nil
 }
 
-func encodingFits(k formats.Kind, e formats.Encoding) bool {
+func encodingAllowed(k formats.Kind, e formats.Encoding) bool {
 	switch k {
 	case formats.Image, formats.Mask:
 		return e.Extension() != ""
@@ -53,7 +53,7 @@ func encodingFits(k formats.Kind, e formats.Encoding) bool {
 }
 
 // kindFits says whether element type and number of dimensions are those of the kind.
-func kindFits(k formats.Kind, v *formats.Value) bool {
+func matchesKind(k formats.Kind, v *formats.Value) bool {
 	switch k {
 	case formats.Image, formats.Mask:
 		return len(v.Shape) == 3
@@ -67,7 +67,7 @@ func kindFits(k formats.Kind, v *formats.Value) bool {
 	return true
 }
 
-func shapeFits(fixed, shape []int) bool {
+func matchesShape(fixed, shape []int) bool {
 	if fixed == nil {
 		return true
 	}

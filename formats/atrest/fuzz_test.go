@@ -52,16 +52,16 @@ func FuzzJournal(f *testing.F) {
 func FuzzCheckpoint(f *testing.F) {
 	f.Add(encodeCheckpoint(tableOf(f, 5), 0, []byte("state"), nil))
 	f.Add(encodeCheckpoint(tableOf(f, 5), 5, nil, []byte("note")))
-	f.Add(encodeCheckpoint(NewTable([]string{"a", "label"}), 0, nil, nil))
+	f.Add(encodeCheckpoint(NewManifest([]string{"a", "label"}), 0, nil, nil))
 	f.Add([]byte("\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"))
 	f.Fuzz(func(t *testing.T, p []byte) {
-		tab := NewTable([]string{"a", "label"})
+		tab := NewManifest([]string{"a", "label"})
 		cp, err := decodeCheckpoint(p, tab)
 		if err != nil {
 			return
 		}
 		b := encodeCheckpoint(tab, 0, cp.state, cp.note)
-		tab2 := NewTable(tab.columns)
+		tab2 := NewManifest(tab.columns)
 		cp2, err := decodeCheckpoint(b, tab2)
 		if err != nil || !bytes.Equal(encodeCheckpoint(tab2, 0, cp2.state, cp2.note), b) {
 			t.Fatalf("%d rows became %d: %v", tab.Len(), tab2.Len(), err)
@@ -72,17 +72,17 @@ func FuzzCheckpoint(f *testing.F) {
 // FuzzSums: body is what stands before the table's own checksum, so that the fuzzer gets
 // past that.
 func FuzzSums(f *testing.F) {
-	for _, s := range []Sums{nil, {{Name: "data.mdb", Size: 5, Blocks: []uint32{7}}}, {{Name: "x.tar", Size: 3 * BlockSize, Blocks: []uint32{1, 2, 3}}, {Name: "x.tar.dsconv/dataset.json"}}} {
+	for _, s := range []Checksums{nil, {{Name: "data.mdb", Size: 5, Blocks: []uint32{7}}}, {{Name: "x.tar", Size: 3 * BlockSize, Blocks: []uint32{1, 2, 3}}, {Name: "x.tar.dsconv/dataset.json"}}} {
 		b := s.Encode()
 		f.Add(b[:len(b)-4])
 	}
 	for _, size := range []uint64{math.MaxInt64, math.MaxInt64 - BlockSize + 2, math.MaxUint64, 1 << 62} {
-		f.Add(binary.AppendUvarint([]byte(sumsMagic+"\x01\x01x"), size))
+		f.Add(binary.AppendUvarint([]byte(checksumsMagic+"\x01\x01x"), size))
 	}
-	f.Add([]byte(sumsMagic + "\x01\x09../../etc\x00"))
+	f.Add([]byte(checksumsMagic + "\x01\x09../../etc\x00"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		b := binary.LittleEndian.AppendUint32(bytes.Clone(body), crc32.Checksum(body, castagnoli))
-		s, err := DecodeSums(b)
+		s, err := DecodeChecksums(b)
 		if err != nil {
 			if !errors.Is(err, formats.ErrDamaged) {
 				t.Fatalf("%v is not ErrDamaged", err)
@@ -94,7 +94,7 @@ func FuzzSums(f *testing.F) {
 				t.Fatalf("%q: %d bytes in %d blocks", fs.Name, fs.Size, len(fs.Blocks))
 			}
 		}
-		if again, err := DecodeSums(s.Encode()); err != nil || len(again) != len(s) {
+		if again, err := DecodeChecksums(s.Encode()); err != nil || len(again) != len(s) {
 			t.Fatalf("%d files became %d: %v", len(s), len(again), err)
 		}
 	})
@@ -117,7 +117,7 @@ func FuzzShardPath(f *testing.F) {
 		if strings.ContainsRune(name, '/') || filepath.Dir(p.Sidecar()) != p.Dir {
 			t.Fatalf("%q: shard %q, sidecar %q", path, name, p.Sidecar())
 		}
-		if n, ok := p.Number(name); p.Many() && (!ok || n != i) {
+		if n, ok := p.ShardNumber(name); p.IsPattern() && (!ok || n != i) {
 			t.Fatalf("%q: %q is shard %d, %v", path, name, n, ok)
 		}
 	})

@@ -12,7 +12,7 @@ const hugePage = 2 << 20
 // of a large table is then found without a walk through the page tables, and the system
 // gives the memory in a few large pieces. It is a hint: where it is not taken all works as
 // well.
-func HugePages[T any](s []T) {
+func AdviseHugePages[T any](s []T) {
 	size := uintptr(cap(s)) * unsafe.Sizeof(*new(T))
 	if size < 2*hugePage {
 		return

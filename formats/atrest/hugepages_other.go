@@ -3,4 +3,4 @@
 package atrest
 
 // HugePages does nothing here.
-func HugePages[T any]([]T) {}
+func AdviseHugePages[T any]([]T) {}

@@ -91,7 +91,7 @@ func tornAsEOF(err error) error {
 	return err
 }
 
-func encodeCheckpoint(t *Table, from int, state, note []byte) []byte {
+func encodeCheckpoint(t *Manifest, from int, state, note []byte) []byte {
 	b := appendBytes(nil, state)
 	b = appendBytes(b, note)
 	b = binary.AppendUvarint(b, uint64(t.Len()-from))
@@ -101,12 +101,12 @@ func encodeCheckpoint(t *Table, from int, state, note []byte) []byte {
 	return b
 }
 
-func decodeCheckpoint(p []byte, t *Table) (checkpoint, error) {
+func decodeCheckpoint(p []byte, t *Manifest) (checkpoint, error) {
 	c := &cursor{b: p}
 	cp := checkpoint{state: c.bytes(), note: c.bytes()}
 	n := c.length(1)
 	for range n {
-		r := c.row(len(t.columns), t.marked)
+		r := c.row(len(t.columns), t.hasProvenance)
 		if c.failed {
 			break
 		}
@@ -136,14 +136,14 @@ func checkRow(r *Row) error {
 			return fmt.Errorf("a checkpoint: key %q: %w: the shape %v", r.Key, formats.ErrDamaged, r.Shape)
 		}
 	}
-	at := r.Place
+	at := r.Location
 	if r.Size < 0 || at.Shard < 0 || at.Shard > math.MaxInt32 || at.Offset < 0 || at.Length < 0 {
 		return fmt.Errorf("a checkpoint: key %q: %w: %d bytes, %d at byte %d of file %d", r.Key, formats.ErrDamaged, r.Size, at.Length, at.Offset, at.Shard)
 	}
 	return nil
 }
 
-func (t *Table) appendRow(b []byte, i int) []byte {
+func (t *Manifest) appendRow(b []byte, i int) []byte {
 	r := t.rows.at(i)
 	b = appendBytes(b, t.key(r))
 	b = appendBytes(b, t.splits[r.split])
@@ -155,14 +155,14 @@ func (t *Table) appendRow(b []byte, i int) []byte {
 	} {
 		b = binary.AppendUvarint(b, uint64(x))
 	}
-	b = append(b, r.sum[:]...)
+	b = append(b, r.checksum[:]...)
 	b = append(b, r.hash[:]...)
 	for j := range t.user {
 		b = appendBytes(b, t.user[j].at(i))
 	}
-	if t.marked {
-		b = binary.LittleEndian.AppendUint16(b, r.mark.Edited)
-		b = binary.LittleEndian.AppendUint16(b, r.mark.Origin)
+	if t.hasProvenance {
+		b = binary.LittleEndian.AppendUint16(b, r.provenance.Edited)
+		b = binary.LittleEndian.AppendUint16(b, r.provenance.Origin)
 	}
 	return b
 }
@@ -172,16 +172,16 @@ func (c *cursor) row(columns int, marked bool) Row {
 	r.Key, r.Split, r.Encoding = string(c.bytes()), string(c.bytes()), formats.Encoding(c.bytes())
 	r.Source.Path = string(c.bytes())
 	r.Label = c.varint()
-	r.Place = Place{Shard: int(c.varint()), Offset: c.varint(), Length: c.varint()}
+	r.Location = Location{Shard: int(c.varint()), Offset: c.varint(), Length: c.varint()}
 	r.Shape = [3]int{int(c.varint()), int(c.varint()), int(c.varint())}
 	r.Size, r.Source.Size, r.Source.ModTime = c.varint(), c.varint(), c.varint()
-	r.Sum, r.Source.Hash = c.sum(), c.sum()
+	r.Checksum, r.Source.Hash = c.hash128(), c.hash128()
 	for range columns {
 		r.Columns = append(r.Columns, string(c.bytes()))
 	}
 	if marked {
 		mark := c.uint32()
-		r.Mark = formats.Mark{Edited: uint16(mark), Origin: uint16(mark >> 16)}
+		r.Provenance = formats.Provenance{Edited: uint16(mark), Origin: uint16(mark >> 16)}
 	}
 	return r
 }
@@ -197,17 +197,17 @@ func recordsFrom(f *os.File, from int64) (*recordReader, error) {
 }
 
 // openPlain opens a file, and no link, pipe or folder.
-func openPlain(path string, flag int) (*os.File, os.FileInfo, error) {
+func openRegular(path string, flag int) (*os.File, os.FileInfo, error) {
 	f, err := os.OpenFile(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, unix.ELOOP) {
-		return nil, nil, foreign(path, "it is a symbolic link, which dsconv did not make")
+		return nil, nil, foreignError(path, "it is a symbolic link, which dsconv did not make")
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	st, err := f.Stat()
 	if err == nil && !st.Mode().IsRegular() {
-		err = foreign(path, "it is "+kindOf(st.Mode())+", which dsconv did not make")
+		err = foreignError(path, "it is "+describeMode(st.Mode())+", which dsconv did not make")
 	}
 	if err != nil {
 		_ = f.Close()
@@ -218,7 +218,7 @@ func openPlain(path string, flag int) (*os.File, os.FileInfo, error) {
 
 // readUpTo reads the first n bytes of a file.
 func readUpTo(path string, n int64) ([]byte, error) {
-	f, _, err := openPlain(path, os.O_RDONLY)
+	f, _, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func readUpTo(path string, n int64) ([]byte, error) {
 }
 
 // beginsJournal reports whether f begins with a journal's first record.
-func beginsJournal(f *os.File) (bool, error) {
+func hasJournalStart(f *os.File) (bool, error) {
 	records, err := recordsFrom(f, 0)
 	if err != nil {
 		return false, err
@@ -245,8 +245,8 @@ func beginsJournal(f *os.File) (bool, error) {
 
 // cutJournal leaves the first record of the journal at path, if there is one: it tells whose the
 // folder is.
-func cutJournal(path string) error {
-	f, _, err := openPlain(path, os.O_RDWR)
+func truncateJournal(path string) error {
+	f, _, err := openRegular(path, os.O_RDWR)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -267,8 +267,8 @@ func cutJournal(path string) error {
 }
 
 // readJournal reads all whole records of the journal at path, which stays as it is.
-func readJournal(path string) (m *formats.Meta, t *Table, last checkpoint, err error) {
-	f, _, err := openPlain(path, os.O_RDONLY)
+func readJournal(path string) (m *formats.Meta, t *Manifest, last checkpoint, err error) {
+	f, _, err := openRegular(path, os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, last, formats.ErrNoPartial
 	}
@@ -290,7 +290,7 @@ func readJournal(path string) (m *formats.Meta, t *Table, last checkpoint, err e
 	if m, err = DecodeMeta(p); err != nil {
 		return nil, nil, last, err
 	}
-	t = newTableOf(m)
+	t = newManifestFor(m)
 	length := int64(len(p))
 	for {
 		p, err := records.next()
@@ -318,7 +318,7 @@ func reopenJournal(path string, last checkpoint) (*os.File, error) {
 		return nil, err
 	}
 	if err = f.Truncate(last.end); err == nil {
-		err = rewriteEnd(f, last.length)
+		err = rewriteLast(f, last.length)
 	}
 	if err != nil {
 		_ = f.Close()
@@ -327,7 +327,7 @@ func reopenJournal(path string, last checkpoint) (*os.File, error) {
 	return f, nil
 }
 
-func rewriteEnd(f *os.File, length int64) error {
+func rewriteLast(f *os.File, length int64) error {
 	at, err := f.Seek(-length, io.SeekEnd)
 	if err != nil {
 		return err

@@ -15,40 +15,40 @@ import (
 )
 
 // base is the dataset that a new version replaces, and what of it stays.
-type base struct {
-	described
-	table sumsByName
-	rows  [][]int32       // of each file, in the file's order
-	kept  map[string]bool // names of files that stay
+type oldDataset struct {
+	sidecar
+	byName checksumsByName
+	rows   [][]int32       // of each file, in the file's order
+	reused map[string]bool // names of files that stay
 }
 
 // openBase reads what describes the dataset at p.
-func openBase(p ShardPath) (*base, error) {
-	c, err := p.describe()
+func openOldDataset(p ShardPath) (*oldDataset, error) {
+	c, err := p.openSidecar()
 	if err != nil {
 		return nil, err
 	}
-	b := &base{described: c, table: c.sums.byName(), kept: map[string]bool{}, rows: make([][]int32, len(c.written))}
+	b := &oldDataset{sidecar: c, byName: c.checksums.byName(), reused: map[string]bool{}, rows: make([][]int32, len(c.originalNames))}
 	for i := range c.Len() {
-		shard := c.Table.Place(i).Shard
+		shard := c.Manifest.Location(i).Shard
 		if shard < 0 || shard >= len(b.rows) {
-			return nil, fmt.Errorf("%s: %w: key %q is in shard %d of %d", p.Sidecar(), formats.ErrDamaged, c.Table.Key(i), shard, len(b.rows))
+			return nil, fmt.Errorf("%s: %w: key %q is in shard %d of %d", p.Sidecar(), formats.ErrDamaged, c.Manifest.Key(i), shard, len(b.rows))
 		}
 		b.rows[shard] = append(b.rows[shard], int32(i))
 	}
 	for _, rows := range b.rows {
 		slices.SortFunc(rows, func(x, y int32) int {
-			return cmp.Compare(c.Table.Place(int(x)).Offset, c.Table.Place(int(y)).Offset)
+			return cmp.Compare(c.Manifest.Location(int(x)).Offset, c.Manifest.Location(int(y)).Offset)
 		})
 	}
 	return b, nil
 }
 
 // sumsByName finds the checksums of a file.
-type sumsByName map[string]FileSums
+type checksumsByName map[string]FileChecksums
 
-func (s Sums) byName() sumsByName {
-	m := make(sumsByName, len(s))
+func (s Checksums) byName() checksumsByName {
+	m := make(checksumsByName, len(s))
 	for _, fs := range s {
 		if _, twice := m[fs.Name]; !twice {
 			m[fs.Name] = fs
@@ -58,7 +58,7 @@ func (s Sums) byName() sumsByName {
 }
 
 // sumsOf are the checksums that the table has of a file.
-func (m sumsByName) sumsOf(name string) (FileSums, error) {
+func (m checksumsByName) forFile(name string) (FileChecksums, error) {
 	fs, ok := m[name]
 	if !ok {
 		return fs, fmt.Errorf("%w: %s is not in the table of checksums", formats.ErrDamaged, name)
@@ -66,73 +66,73 @@ func (m sumsByName) sumsOf(name string) (FileSums, error) {
 	return fs, nil
 }
 
-// Keep implements formats.Keeper: the file stays where it is. change may alter nothing but
+// ReuseFile implements formats.FileReuser: the file stays where it is. change may alter nothing but
 // a sample's source.
-func (s *Shards) Keep(i int, change func(*formats.Info)) error {
-	if err := s.cut(); err != nil {
+func (s *Shards) ReuseFile(i int, change func(*formats.Info)) error {
+	if err := s.endShard(); err != nil {
 		return err
 	}
-	if err := s.loadBase(); err != nil {
+	if err := s.loadOldDataset(); err != nil {
 		return err
 	}
-	if i < len(s.done) || i >= len(s.base.rows) {
-		return fmt.Errorf("keep file %d of %d: it would be number %d", i, len(s.base.rows), len(s.done))
+	if i < len(s.done) || i >= len(s.oldDataset.rows) {
+		return fmt.Errorf("keep file %d of %d: it would be number %d", i, len(s.oldDataset.rows), len(s.done))
 	}
 	// Files of which all samples are gone: others behind them keep their numbers.
 	for len(s.done) < i {
 		if _, err := s.Append(); err != nil {
 			return err
 		}
-		if err := s.cut(); err != nil {
+		if err := s.endShard(); err != nil {
 			return err
 		}
 	}
 	name := s.path.Name(i)
-	fs, err := s.base.table.sumsOf(name)
+	fs, err := s.oldDataset.byName.forFile(name)
 	if err != nil {
 		return fmt.Errorf("keep %s: %w", name, err)
 	}
-	for _, row := range s.base.rows[i] {
-		r, err := s.base.row(int(row), change)
+	for _, row := range s.oldDataset.rows[i] {
+		r, err := s.oldDataset.row(int(row), change)
 		if err != nil {
 			return err
 		}
-		if err := s.stage.Table.Append(&r); err != nil {
+		if err := s.stage.Manifest.Append(&r); err != nil {
 			return err
 		}
 	}
-	s.base.kept[name] = true
+	s.oldDataset.reused[name] = true
 	s.done = append(s.done, fs)
 	return nil
 }
 
-func (s *Shards) loadBase() (err error) {
-	if s.base == nil {
-		s.base, err = openBase(s.path)
+func (s *Shards) loadOldDataset() (err error) {
+	if s.oldDataset == nil {
+		s.oldDataset, err = openOldDataset(s.path)
 	}
 	return err
 }
 
-func (c Catalog) row(i int, change func(*formats.Info)) (Row, error) {
-	in, err := c.Table.Info(i)
+func (c Description) row(i int, change func(*formats.Info)) (Row, error) {
+	in, err := c.Manifest.Info(i)
 	if err != nil {
 		return Row{}, err
 	}
 	if change != nil {
 		change(&in)
 	}
-	return Row{Info: in, Place: c.Table.Place(i)}, nil
+	return Row{Info: in, Location: c.Manifest.Location(i)}, nil
 }
 
 // Place is where the record of row i lies; i must be in range.
-func (r *Records) Place(i int) Place { return r.Table.Place(i) }
+func (r *Records) Location(i int) Location { return r.Manifest.Location(i) }
 
 // Kept says whether the file stays from the dataset that is replaced.
-func (s *Shards) Kept(name string) bool { return s.base != nil && s.base.kept[name] }
+func (s *Shards) Reused(name string) bool { return s.oldDataset != nil && s.oldDataset.reused[name] }
 
 // Path is where the data file of that name lies now.
 func (s *Shards) Path(name string) string {
-	if s.Kept(name) {
+	if s.Reused(name) {
 		return filepath.Join(s.path.Dir, name)
 	}
 	return s.stage.Path(name)
@@ -141,9 +141,9 @@ func (s *Shards) Path(name string) string {
 // KeptIndex gives the index file that goes with the kept file i, whose name follows from the
 // one that the file had when it was written; ok is false if it is not what was written, so that
 // it must be made anew.
-func (s *Shards) KeptIndex(i int, nameOf func(file string) string) (b []byte, ok bool) {
-	dir, name := s.path.Sidecar(), nameOf(s.base.written[i])
-	want, err := s.base.table.sumsOf(filepath.Base(dir) + "/" + name)
+func (s *Shards) ReusedIndex(i int, nameOf func(file string) string) (b []byte, ok bool) {
+	dir, name := s.path.Sidecar(), nameOf(s.oldDataset.originalNames[i])
+	want, err := s.oldDataset.byName.forFile(filepath.Base(dir) + "/" + name)
 	if err != nil {
 		return nil, false
 	}
@@ -152,10 +152,10 @@ func (s *Shards) KeptIndex(i int, nameOf func(file string) string) (b []byte, ok
 }
 
 // appendKept adds to a checkpoint's state which of the files stay.
-func (s *Shards) appendKept(b []byte) []byte {
+func (s *Shards) appendReused(b []byte) []byte {
 	var kept []int
 	for i, f := range s.done {
-		if s.Kept(f.Name) {
+		if s.Reused(f.Name) {
 			kept = append(kept, i)
 		}
 	}
@@ -168,17 +168,17 @@ func (s *Shards) appendKept(b []byte) []byte {
 
 // restoreKept reads what appendKept wrote. A kept file is not read: the table that goes
 // with it still vouches for it.
-func (s *Shards) restoreKept(c *cursor) error {
+func (s *Shards) restoreReused(c *cursor) error {
 	for range c.length(1) {
 		i := c.uvarint()
 		if c.failed || i >= uint64(len(s.done)) {
 			break
 		}
-		if err := s.loadBase(); err != nil {
+		if err := s.loadOldDataset(); err != nil {
 			return err
 		}
 		fs := s.done[i]
-		was, err := s.base.table.sumsOf(fs.Name)
+		was, err := s.oldDataset.byName.forFile(fs.Name)
 		if err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func (s *Shards) restoreKept(c *cursor) error {
 		} else if st.Size() != fs.Size {
 			return fmt.Errorf("%s: %w: it is not what it was at the last checkpoint", fs.Name, formats.ErrDamaged)
 		}
-		s.base.kept[fs.Name] = true
+		s.oldDataset.reused[fs.Name] = true
 	}
 	if c.failed {
 		return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
@@ -199,30 +199,32 @@ func (s *Shards) restoreKept(c *cursor) error {
 }
 
 // staying are the files of the old dataset that the new one has too.
-func (s *Shards) staying() []string {
-	return slices.DeleteFunc(slices.Clone(s.old), func(path string) bool { return !s.Kept(filepath.Base(path)) })
+func (s *Shards) reusedFiles() []string {
+	return slices.DeleteFunc(slices.Clone(s.oldFiles), func(path string) bool { return !s.Reused(filepath.Base(path)) })
 }
 
 // replaced are the files of the old dataset that do not stay.
-func (s *Shards) replaced() []string {
-	return slices.DeleteFunc(slices.Clone(s.old), func(path string) bool { return s.Kept(filepath.Base(path)) })
+func (s *Shards) replacedFiles() []string {
+	return slices.DeleteFunc(slices.Clone(s.oldFiles), func(path string) bool { return s.Reused(filepath.Base(path)) })
 }
 
 // Old gives what describes the dataset that is replaced, a folder, and its checksums.
-func (s *Single) Old() (Catalog, Sums, error) {
+func (s *Single) Replaced() (Description, Checksums, error) {
 	c, err := ReadSidecar(s.path)
 	if err != nil {
-		return Catalog{}, nil, err
+		return Description{}, nil, err
 	}
-	sums, err := ReadSums(s.path)
+	sums, err := ReadChecksums(s.path)
 	return c, sums, err
 }
 
 // OldPath is the path of a file of the dataset that is replaced.
-func (s *Single) OldPath(name string) string { return filepath.Join(s.path, filepath.FromSlash(name)) }
+func (s *Single) ReplacedPath(name string) string {
+	return filepath.Join(s.path, filepath.FromSlash(name))
+}
 
 // Copy appends all rows to t, as changed.
-func (c Catalog) Copy(t *Table, change func(*formats.Info)) error {
+func (c Description) CopyRows(t *Manifest, change func(*formats.Info)) error {
 	for i := range c.Len() {
 		r, err := c.row(i, change)
 		if err != nil {

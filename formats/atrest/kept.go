@@ -20,67 +20,67 @@ import (
 // in both as links to the same bytes. There is one kept version: the next one takes its place.
 
 // KeptSuffix is what is appended to a dataset's path to name the folder of the kept version.
-const KeptSuffix = ".old"
+const PreviousSuffix = ".old"
 
 // keptNote is the file in that folder which tells that dsconv made it.
-const keptNote = "kept.json"
+const previousNoteName = "kept.json"
 
 // note is what the file holds.
-type note struct {
+type previousNote struct {
 	Kept string `json:"dsconv_kept"` // the name of the dataset in the folder, a pattern of shards too
 }
 
 // KeptVersion is a version that was kept.
-type KeptVersion struct {
+type PreviousVersion struct {
 	Path string // of the dataset in the folder
 	dir  string
 	from ShardPath // names of its files
 }
 
 // notKept is the error about a dataset, of that path, of which no version before was kept.
-type notKept string
+type noPreviousError string
 
-func (e notKept) Error() string {
-	return string(e) + ": no version before was kept in " + string(e) + KeptSuffix + "; --keep-old keeps it when the dataset is edited"
+func (e noPreviousError) Error() string {
+	return string(e) + ": no version before was kept in " + string(e) + PreviousSuffix + "; --keep-old keeps it when the dataset is edited"
 }
 
-func (notKept) Is(target error) bool { return target == formats.ErrNotDataset }
+func (noPreviousError) Is(target error) bool { return target == formats.ErrNotDataset }
 
 // Kept finds the version that was kept of the dataset at path. ErrNotDataset if there is none,
 // ErrForeign if something else has its name.
-func Kept(dataset string) (*KeptVersion, error) {
-	dir := filepath.Clean(dataset) + KeptSuffix
+func FindPrevious(dataset string) (*PreviousVersion, error) {
+	dir := filepath.Clean(dataset) + PreviousSuffix
 	st, err := os.Lstat(dir)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, notKept(filepath.Clean(dataset))
+		return nil, noPreviousError(filepath.Clean(dataset))
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !st.IsDir() {
-		return nil, foreign(dir, "it is "+kindOf(st.Mode())+", not a version that dsconv kept")
+		return nil, foreignError(dir, "it is "+describeMode(st.Mode())+", not a version that dsconv kept")
 	}
-	b, err := readUpTo(filepath.Join(dir, keptNote), 1<<16)
+	b, err := readUpTo(filepath.Join(dir, previousNoteName), 1<<16)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, foreign(dir, "it has no "+keptNote+", so it is not a version that dsconv kept")
+		return nil, foreignError(dir, "it has no "+previousNoteName+", so it is not a version that dsconv kept")
 	}
 	if err != nil {
 		return nil, err
 	}
-	var n note
+	var n previousNote
 	if err := json.Unmarshal(b, &n); err != nil || n.Kept == "" || n.Kept != filepath.Base(n.Kept) || !filepath.IsLocal(n.Kept) {
-		return nil, foreign(filepath.Join(dir, keptNote), "it is not what dsconv wrote")
+		return nil, foreignError(filepath.Join(dir, previousNoteName), "it is not what dsconv wrote")
 	}
-	k := &KeptVersion{Path: filepath.Join(dir, n.Kept), dir: dir}
+	k := &PreviousVersion{Path: filepath.Join(dir, n.Kept), dir: dir}
 	if k.from, err = ParseShardPath(k.Path); err != nil {
-		return nil, foreign(filepath.Join(dir, keptNote), "it is not what dsconv wrote")
+		return nil, foreignError(filepath.Join(dir, previousNoteName), "it is not what dsconv wrote")
 	}
 	return k, nil
 }
 
 // each calls do with every file or folder of the version. ErrForeign if something in the folder
 // is not dsconv's.
-func (k *KeptVersion) each(do func(name string, folder bool) error) error {
+func (k *PreviousVersion) eachFile(do func(name string, folder bool) error) error {
 	entries, err := os.ReadDir(k.dir)
 	if err != nil {
 		return err
@@ -89,12 +89,12 @@ func (k *KeptVersion) each(do func(name string, folder bool) error) error {
 		file := filepath.Join(k.dir, e.Name())
 		whole, side := file == k.Path, file == k.from.Sidecar()
 		switch {
-		case e.Name() == keptNote:
+		case e.Name() == previousNoteName:
 			continue
 		case e.IsDir() && (whole || side):
-			err = k.onlyOwn(file)
+			err = k.checkOnlyOwn(file)
 		case !e.Type().IsRegular() || !whole && !k.from.isShard(e.Name()):
-			err = foreign(file, "dsconv did not put it there")
+			err = foreignError(file, "dsconv did not put it there")
 		}
 		if err != nil {
 			return err
@@ -107,30 +107,30 @@ func (k *KeptVersion) each(do func(name string, folder bool) error) error {
 }
 
 // onlyOwn refuses a folder of the version that holds something else than dsconv's files.
-func (k *KeptVersion) onlyOwn(dir string) error {
-	own, err := ownIn(dir)
+func (k *PreviousVersion) checkOnlyOwn(dir string) error {
+	own, err := ownFilesIn(dir)
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
-	c := newCarrier(nil, dir, "", own)
-	return c.each(".", func(name string, folder bool) error {
+	c := newForeignMover(nil, dir, "", own)
+	return c.eachForeign(".", func(name string, folder bool) error {
 		if folder && c.dirs[name] {
-			return c.each(name, func(name string, _ bool) error {
-				return foreign(filepath.Join(dir, name), "dsconv did not put it there")
+			return c.eachForeign(name, func(name string, _ bool) error {
+				return foreignError(filepath.Join(dir, name), "dsconv did not put it there")
 			})
 		}
-		return foreign(filepath.Join(dir, name), "dsconv did not put it there")
+		return foreignError(filepath.Join(dir, name), "dsconv did not put it there")
 	})
 }
 
 // Bytes is the room that the version takes beside the dataset: of files that both have, none.
-func (k *KeptVersion) Bytes() (total int64, err error) {
+func (k *PreviousVersion) Bytes() (total int64, err error) {
 	err = filepath.WalkDir(k.dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
 		st, err := d.Info()
-		if err == nil && links(st) == 1 {
+		if err == nil && linkCount(st) == 1 {
 			total += st.Size()
 		}
 		return err
@@ -138,75 +138,77 @@ func (k *KeptVersion) Bytes() (total int64, err error) {
 	return total, err
 }
 
-// KeepOld implements formats.OldKeeper.
-func (s *Stage) KeepOld() { s.keepOld = true }
+// KeepPrevious implements formats.PreviousKeeper.
+func (s *Stage) KeepPrevious() { s.keepPrevious = true }
 
 // keptPath is where the version that is replaced is kept.
-func (s *Stage) keptPath() string { return strings.TrimSuffix(s.dir, Suffix) + KeptSuffix }
+func (s *Stage) previousPath() string {
+	return strings.TrimSuffix(s.dir, PartialSuffix) + PreviousSuffix
+}
 
 // MayKeep reports why the present version of the dataset cannot take the place of the one that was
 // kept before.
-func MayKeep(dataset string) error {
-	k, err := Kept(dataset)
+func CheckKeepPrevious(dataset string) error {
+	k, err := FindPrevious(dataset)
 	if errors.Is(err, formats.ErrNotDataset) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return k.each(func(string, bool) error { return nil })
+	return k.eachFile(func(string, bool) error { return nil })
 }
 
 // prepareKept puts into the folder old what the kept version has beside the files that go there
 // in the course of the publication: those that stay, and the note.
-func (s *Stage) prepareKept() error {
-	if err := MayKeep(strings.TrimSuffix(s.dir, Suffix)); err != nil {
+func (s *Stage) preparePrevious() error {
+	if err := CheckKeepPrevious(strings.TrimSuffix(s.dir, PartialSuffix)); err != nil {
 		return err
 	}
-	b, err := json.Marshal(note{Kept: filepath.Base(strings.TrimSuffix(s.dir, Suffix))})
+	b, err := json.Marshal(previousNote{Kept: filepath.Base(strings.TrimSuffix(s.dir, PartialSuffix))})
 	if err != nil {
 		return err
 	}
 	// The note comes first: it tells dropKept, should this be stopped, what the links are.
-	if err := durable.WriteFile(s.file(path.Join(oldName, keptNote)), b); err != nil {
+	if err := durable.WriteFile(s.file(path.Join(replacedName, previousNoteName)), b); err != nil {
 		return err
 	}
-	for _, file := range s.stay {
-		if err := LinkOrCopy(file, filepath.Join(s.file(oldName), filepath.Base(file))); err != nil {
+	for _, file := range s.reused {
+		if err := LinkOrCopy(file, filepath.Join(s.file(replacedName), filepath.Base(file))); err != nil {
 			return fmt.Errorf("keep %s: %w", file, err)
 		}
 	}
-	return durable.SyncDir(s.file(oldName))
+	return durable.SyncDir(s.file(replacedName))
 }
 
 // dropKept removes what an earlier prepareKept left that was stopped before the list was written.
-func (s *Stage) dropKept() error {
-	entries, err := os.ReadDir(s.file(oldName))
+func (s *Stage) dropPreparedPrevious() error {
+	entries, err := os.ReadDir(s.file(replacedName))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	noted := there(s.file(path.Join(oldName, keptNote)))
+	noted := exists(s.file(path.Join(replacedName, previousNoteName)))
 	for _, e := range entries {
 		link := noted && s.owns(filepath.Join(filepath.Dir(s.dir), e.Name()))
 		if !e.Type().IsRegular() || !link && !durable.IsTemporary(e.Name()) {
 			continue
 		}
-		if err := s.root.Remove(path.Join(oldName, e.Name())); err != nil {
+		if err := s.root.Remove(path.Join(replacedName, e.Name())); err != nil {
 			return err
 		}
 	}
-	return removeFiles(s.root, path.Join(oldName, keptNote))
+	return removeFiles(s.root, path.Join(replacedName, previousNoteName))
 }
 
 // keeps reports whether the folder old is a version to be kept: all else is published.
-func (s *Stage) keeps() (bool, error) {
-	if !there(s.file(path.Join(oldName, keptNote))) {
+func (s *Stage) keepsPrevious() (bool, error) {
+	if !exists(s.file(path.Join(replacedName, previousNoteName))) {
 		return false, nil
 	}
-	b, err := readUpTo(s.file(publishName), maxList)
+	b, err := readUpTo(s.file(publishListName), maxList)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
@@ -215,23 +217,23 @@ func (s *Stage) keeps() (bool, error) {
 
 // keep makes the folder old the kept version. What a user put into a folder of the dataset goes over
 // to the new version first, as always.
-func (s *Stage) keep(entries []fs.DirEntry) error {
+func (s *Stage) finishPrevious(entries []fs.DirEntry) error {
 	for _, e := range entries {
 		if e.IsDir() {
-			if _, err := s.carryOver(filepath.Join(s.file(oldName), e.Name())); err != nil {
+			if _, err := s.moveForeign(filepath.Join(s.file(replacedName), e.Name())); err != nil {
 				return err
 			}
 		}
 	}
-	if err := MayKeep(strings.TrimSuffix(s.dir, Suffix)); err != nil {
+	if err := CheckKeepPrevious(strings.TrimSuffix(s.dir, PartialSuffix)); err != nil {
 		return err
 	}
-	if there(s.keptPath()) {
-		if err := moveTo(s.keptPath(), s.file(olderName)); err != nil {
+	if exists(s.previousPath()) {
+		if err := renameNoReplace(s.previousPath(), s.file(supersededName)); err != nil {
 			return err
 		}
 	}
-	if err := moveTo(s.file(oldName), s.keptPath()); err != nil {
+	if err := renameNoReplace(s.file(replacedName), s.previousPath()); err != nil {
 		return err
 	}
 	return durable.SyncDir(filepath.Dir(s.dir))

@@ -36,7 +36,7 @@ func (s *Stage) lock(create bool) error {
 			return nil
 		case errors.Is(err, errGone), errors.Is(err, os.ErrNotExist) && create:
 			// It went between two steps.
-		case isMissing(err) && !create:
+		case isNotExist(err) && !create:
 			return fmt.Errorf("%s: %w", s.dir, formats.ErrNoPartial)
 		default:
 			return err
@@ -44,7 +44,7 @@ func (s *Stage) lock(create bool) error {
 	}
 	if !errors.Is(err, errGone) {
 		// Nobody removes anything: some folders, such as /proc, take none.
-		return fmt.Errorf("%s: nothing can be made in the folder %s: %w", strings.TrimSuffix(s.dir, Suffix), filepath.Dir(s.dir), err)
+		return fmt.Errorf("%s: nothing can be made in the folder %s: %w", strings.TrimSuffix(s.dir, PartialSuffix), filepath.Dir(s.dir), err)
 	}
 	return fmt.Errorf("lock %s: it is removed again and again", s.dir)
 }
@@ -58,20 +58,20 @@ func (s *Stage) tryLock(create bool) (err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	if s.held, err = s.openLock(); err != nil {
+	if s.lockFile, err = s.openLock(); err != nil {
 		return err
 	}
-	if err := unix.Flock(int(s.held.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := unix.Flock(int(s.lockFile.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return fmt.Errorf("%s: %w", s.dir, formats.ErrLocked)
 		}
 		return fmt.Errorf("lock %s: %w", s.dir, err)
 	}
 	// A lock on a file or in a folder that was removed after it was opened keeps nobody out.
-	if !s.isThere() {
+	if !s.lockIsCurrent() {
 		return errGone
 	}
-	return s.claim()
+	return s.checkOwned()
 }
 
 // openLock opens the lock, and makes it in a folder that is dsconv's. Nothing is followed or
@@ -79,8 +79,8 @@ func (s *Stage) tryLock(create bool) (err error) {
 func (s *Stage) openLock() (*os.File, error) {
 	f, err := os.OpenFile(s.file(lockName), os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
-		if err := s.claim(); err != nil {
-			if there(s.file(lockName)) {
+		if err := s.checkOwned(); err != nil {
+			if exists(s.file(lockName)) {
 				return nil, errGone // another process is at work in it: look again
 			}
 			return nil, err
@@ -88,14 +88,14 @@ func (s *Stage) openLock() (*os.File, error) {
 		f, err = os.OpenFile(s.file(lockName), os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644)
 	}
 	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENXIO) {
-		return nil, foreign(s.file(lockName), "it is not a file that dsconv made")
+		return nil, foreignError(s.file(lockName), "it is not a file that dsconv made")
 	}
 	return f, err
 }
 
 // isThere reports whether the open lock and folder are those that their paths name now.
-func (s *Stage) isThere() bool {
-	lock, err := s.held.Stat()
+func (s *Stage) lockIsCurrent() bool {
+	lock, err := s.lockFile.Stat()
 	if err != nil {
 		return false
 	}
@@ -119,15 +119,15 @@ func (s *Stage) remove() error {
 	if err := s.closeJournal(); err != nil {
 		return err
 	}
-	if there(s.file(journalName)) {
-		if err := os.Rename(s.file(journalName), s.file(goneName)); err != nil {
+	if exists(s.file(journalName)) {
+		if err := os.Rename(s.file(journalName), s.file(removedJournalName)); err != nil {
 			return err
 		}
 		if err := durable.SyncDir(s.dir); err != nil {
 			return err
 		}
 	}
-	if err := s.clear(publishName, undoName, goneName, lockName); err != nil {
+	if err := s.clear(publishListName, undoName, removedJournalName, lockName); err != nil {
 		return err
 	}
 	shared, err := s.hasForeign()
@@ -135,12 +135,12 @@ func (s *Stage) remove() error {
 		return err
 	}
 	if shared {
-		if err := cutJournal(s.file(goneName)); err != nil {
+		if err := truncateJournal(s.file(removedJournalName)); err != nil {
 			return err
 		}
-		return errors.Join(removeFiles(s.root, publishName, undoName, lockName), s.Close())
+		return errors.Join(removeFiles(s.root, publishListName, undoName, lockName), s.Close())
 	}
-	if err := removeFiles(s.root, publishName, undoName, goneName, lockName); err != nil {
+	if err := removeFiles(s.root, publishListName, undoName, removedJournalName, lockName); err != nil {
 		return err
 	}
 	// Another process may have made a lock of its own by now; then the folder is its.
@@ -153,12 +153,12 @@ func (s *Stage) remove() error {
 // hasForeign reports whether something in the folder is not dsconv's.
 func (s *Stage) hasForeign() (bool, error) {
 	entries, err := fs.ReadDir(s.root.FS(), ".")
-	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !isOurs(e.Name()) }), err
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !isStageName(e.Name()) }), err
 }
 
 // clear removes what the stage put into the folder, but for the files in keep.
 func (s *Stage) clear(keep ...string) error {
-	if err := s.emptyOld(); err != nil {
+	if err := s.clearReplaced(); err != nil {
 		return err
 	}
 	entries, err := fs.ReadDir(s.root.FS(), ".")
@@ -166,7 +166,7 @@ func (s *Stage) clear(keep ...string) error {
 		return err
 	}
 	for _, e := range entries {
-		if slices.Contains(keep, e.Name()) || !isOurs(e.Name()) {
+		if slices.Contains(keep, e.Name()) || !isStageName(e.Name()) {
 			continue
 		}
 		if err := s.root.RemoveAll(e.Name()); err != nil {

@@ -48,7 +48,7 @@ func manifestSchema(columns []string, marked bool) *parquet.Schema {
 }
 
 // WriteManifest writes the rows in the order of ranks (see Table.Ranks) as Parquet.
-func (t *Table) WriteManifest(w io.Writer, ranks []int32) error {
+func (t *Manifest) WriteParquet(w io.Writer, ranks []int32) error {
 	schema := manifestSchema(t.columns, t.history() != nil)
 	fill := t.fillers(schema)
 	err := writeParquet(w, schema, len(ranks), func(rank int, row parquet.Row) (text int) {
@@ -88,7 +88,7 @@ func writeParquet(w io.Writer, schema *parquet.Schema, n int, fill func(i int, r
 }
 
 // textSize is the number of bytes of row i's strings.
-func (t *Table) textSize(i int) int {
+func (t *Manifest) textSize(i int) int {
 	r := t.rows.at(i)
 	sum := int(r.keyLen) + int(r.pathLen)
 	for j := range t.user {
@@ -99,7 +99,7 @@ func (t *Table) textSize(i int) int {
 
 // fillers gives, for each column of the schema in its order, the function that makes its
 // value from rank and row.
-func (t *Table) fillers(schema *parquet.Schema) []func(rank, i int) parquet.Value {
+func (t *Manifest) fillers(schema *parquet.Schema) []func(rank, i int) parquet.Value {
 	of := func(value func(r *row) parquet.Value) func(int, int) parquet.Value {
 		return func(_, i int) parquet.Value { return value(t.rows.at(i)) }
 	}
@@ -130,9 +130,9 @@ func (t *Table) fillers(schema *parquet.Schema) []func(rank, i int) parquet.Valu
 		"height":          i32(func(r *row) int32 { return r.shape[0] }),
 		"width":           i32(func(r *row) int32 { return r.shape[1] }),
 		"channels":        i32(func(r *row) int32 { return r.shape[2] }),
-		"edited":          i32(func(r *row) int32 { return int32(r.mark.Edited) }),
-		"origin":          i32(func(r *row) int32 { return int32(r.mark.Origin) }),
-		"checksum":        hash(func(r *row) []byte { return r.sum[:] }),
+		"edited":          i32(func(r *row) int32 { return int32(r.provenance.Edited) }),
+		"origin":          i32(func(r *row) int32 { return int32(r.provenance.Origin) }),
+		"checksum":        hash(func(r *row) []byte { return r.checksum[:] }),
 		"source_hash":     hash(func(r *row) []byte { return r.hash[:] }),
 	}
 	for j, name := range t.columns {

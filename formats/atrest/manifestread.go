@@ -25,9 +25,9 @@ import (
 // A page is of maxPage before compression at most, and of no more than Zstandard reaches;
 // pages do not lie in each other. Keys, paths, values and words together are of no more than
 // maxText, or textRatio times the file.
-func ReadManifest(b []byte, columns []string) (*Table, error) {
-	t := NewTable(slices.Clone(columns))
-	c := &columnSet{table: t}
+func ReadManifest(b []byte, columns []string) (*Manifest, error) {
+	t := NewManifest(slices.Clone(columns))
+	c := &columnSet{manifest: t}
 	reads := c.reads()
 	wanted := []string{"key"}
 	for _, r := range reads {
@@ -38,7 +38,7 @@ func ReadManifest(b []byte, columns []string) (*Table, error) {
 		return nil, fmt.Errorf("read the manifest: %w: %w", formats.ErrDamaged, err)
 	}
 	r := manifestReader{footer: f, size: len(b), what: "the manifest"}
-	reads = append(reads, c.marks(f)...)
+	reads = append(reads, c.provenance(f)...)
 	if err := r.checkText(reads); err != nil {
 		return nil, err
 	}
@@ -105,16 +105,16 @@ type columnRead struct {
 
 // columnSet holds the manifest's columns, on their way to the rows of a table.
 type columnSet struct {
-	table *Table // the user's columns go there at once
+	manifest *Manifest // the user's columns go there at once
 
 	key, path      stringColumn
-	split, enc     wordColumn
+	split, enc     dictColumn
 	label          []int64
 	shard          []int32
 	offset, length []int64
 	h, w, c        []int32
 	size           []int64
-	sum, hash      [][16]byte
+	checksum, hash [][16]byte
 	srcSize, mod   []int64
 	edited, origin []int32 // nil where the file has no such columns
 }
@@ -129,10 +129,10 @@ func (t *columnSet) reads() []columnRead {
 		reads = append(reads, columnRead{name, false, func(r *manifestReader, chunks []chunk) error { return r.hashes(chunks, c) }})
 	}
 	text("source_path", &t.path)
-	for j, name := range t.table.columns {
-		text(userPrefix+name, &t.table.user[j])
+	for j, name := range t.manifest.columns {
+		text(userPrefix+name, &t.manifest.user[j])
 	}
-	hash("checksum", &t.sum)
+	hash("checksum", &t.checksum)
 	hash("source_hash", &t.hash)
 	for name, c := range map[string]*[]int64{
 		"label": &t.label, "offset": &t.offset, "length": &t.length, "size": &t.size,
@@ -143,14 +143,14 @@ func (t *columnSet) reads() []columnRead {
 	for name, c := range map[string]*[]int32{"shard": &t.shard, "height": &t.h, "width": &t.w, "channels": &t.c} {
 		reads = append(reads, columnRead{name, false, func(r *manifestReader, chunks []chunk) error { return readInts(r, chunks, c) }})
 	}
-	for name, c := range map[string]*wordColumn{"split": &t.split, "encoding": &t.enc} {
-		reads = append(reads, columnRead{name, true, func(r *manifestReader, chunks []chunk) error { return r.words(chunks, c) }})
+	for name, c := range map[string]*dictColumn{"split": &t.split, "encoding": &t.enc} {
+		reads = append(reads, columnRead{name, true, func(r *manifestReader, chunks []chunk) error { return r.dictStrings(chunks, c) }})
 	}
 	return reads
 }
 
 // marks lists the columns of marks, which most files do not have.
-func (t *columnSet) marks(f *footer) []columnRead {
+func (t *columnSet) provenance(f *footer) []columnRead {
 	var reads []columnRead
 	for name, c := range map[string]*[]int32{"edited": &t.edited, "origin": &t.origin} {
 		if len(f.chunks[name]) > 0 {
@@ -164,17 +164,17 @@ func (t *columnSet) marks(f *footer) []columnRead {
 // side by side, so that each row is written once.
 func (t *columnSet) toRows() error {
 	n := len(t.key.end)
-	t.table.keys, t.table.paths = t.key.data, t.path.data
-	t.table.splits, t.table.encodings = t.split.words, t.enc.words
-	for _, name := range t.split.words {
+	t.manifest.keys, t.manifest.paths = t.key.data, t.path.data
+	t.manifest.splits, t.manifest.encodings = t.split.values, t.enc.values
+	for _, name := range t.split.values {
 		if err := checkStoredSplit(name); err != nil {
 			return fmt.Errorf("read the manifest: %w", err)
 		}
 	}
-	t.table.rows.reserve(n)
+	t.manifest.rows.reserve(n)
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
-	for k, chunk := range t.table.rows.chunks {
+	for k, chunk := range t.manifest.rows.chunks {
 		g.Go(func() error {
 			return guard.For("read the manifest", func() error {
 				for j := range chunk {
@@ -194,13 +194,13 @@ func (t *columnSet) row(i int, r *row) {
 		keyAt: keyAt, keyLen: uint32(keyEnd - keyAt), pathAt: pathAt, pathLen: uint32(pathEnd - pathAt),
 		split: t.split.index[i], encoding: t.enc.index[i], label: t.label[i], size: t.size[i],
 		shard: t.shard[i], offset: t.offset[i], length: t.length[i], shape: [3]int32{t.h[i], t.w[i], t.c[i]},
-		sum: t.sum[i], hash: t.hash[i], srcSize: t.srcSize[i], mod: t.mod[i],
+		checksum: t.checksum[i], hash: t.hash[i], srcSize: t.srcSize[i], mod: t.mod[i],
 	}
 	if t.edited != nil {
-		r.mark.Edited = uint16(t.edited[i])
+		r.provenance.Edited = uint16(t.edited[i])
 	}
 	if t.origin != nil {
-		r.mark.Origin = uint16(t.origin[i])
+		r.provenance.Origin = uint16(t.origin[i])
 	}
 }
 
@@ -259,13 +259,13 @@ func (r *manifestReader) text(chunks []chunk, c *stringColumn) error {
 func (r *manifestReader) reserve(chunks []chunk, c *stringColumn) {
 	c.data = make([]byte, 0, min(pageBytes(chunks), 8*r.size))
 	c.end = make([]uint64, 0, min(r.rows, r.size))
-	HugePages(c.data)
-	HugePages(c.end)
+	AdviseHugePages(c.data)
+	AdviseHugePages(c.end)
 }
 
 func (r *manifestReader) hashes(chunks []chunk, c *[][16]byte) error {
 	*c = make([][16]byte, r.rows)
-	HugePages(*c)
+	AdviseHugePages(*c)
 	to := *c
 	limit := func(p *page) int { return 16 * p.values }
 	return eachPage(chunks, format.Plain, limit, func(p *page, b []byte) error {
@@ -282,7 +282,7 @@ func (r *manifestReader) hashes(chunks []chunk, c *[][16]byte) error {
 
 func readInts[T int32 | int64](r *manifestReader, chunks []chunk, c *[]T) error {
 	*c = make([]T, r.rows)
-	HugePages(*c)
+	AdviseHugePages(*c)
 	to := *c
 	// A number is of 64 bits at most, of a block's 128 the least and four widths stand
 	// before them, and the last block is filled up.
@@ -294,9 +294,9 @@ func readInts[T int32 | int64](r *manifestReader, chunks []chunk, c *[]T) error 
 	})
 }
 
-func (r *manifestReader) words(chunks []chunk, c *wordColumn) error {
+func (r *manifestReader) dictStrings(chunks []chunk, c *dictColumn) error {
 	c.index = make([]uint16, r.rows)
-	HugePages(c.index)
+	AdviseHugePages(c.index)
 	to := c.index
 	known := map[string]uint16{}
 	var words []uint16 // of the chunk's dictionary
@@ -308,7 +308,7 @@ func (r *manifestReader) words(chunks []chunk, c *wordColumn) error {
 	}
 	return eachPage(chunks, format.RLEDictionary, limit, func(p *page, b []byte) (err error) {
 		if p.kind == int64(format.DictionaryPage) {
-			words, err = c.decodeWords(p.values, b, known)
+			words, err = c.decodeDictionary(p.values, b, known)
 			return err
 		}
 		err = decodeIndexes(to[:p.values], b, words)

@@ -15,7 +15,7 @@ import (
 type Mapping struct {
 	Data []byte
 
-	tells bool // the system tells which pages are in memory
+	residencyKnown bool // the system tells which pages are in memory
 }
 
 // Map maps the file at path; an empty file gives empty Data. A pipe or device in its place is
@@ -40,7 +40,7 @@ func Map(path string) (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Mapping{Data: b, tells: tellsResidency(path, st)}, nil
+	return &Mapping{Data: b, residencyKnown: canReadResidency(path, st)}, nil
 }
 
 // Slice is n bytes at off. ErrDamaged if the file does not reach that far.

@@ -16,7 +16,7 @@ import (
 
 // identity tells a file from all others: its number in the file system, and of a file also
 // its size and time, which change if it is written to.
-func identity(st os.FileInfo) string {
+func fileID(st os.FileInfo) string {
 	sys, ok := st.Sys().(*syscall.Stat_t)
 	if !ok {
 		return ""
@@ -30,13 +30,13 @@ func identity(st os.FileInfo) string {
 // VersionAt tells the version of the dataset at path that is there now from all others; "" if there
 // is none.
 func VersionAt(path string) string {
-	files := []string{filepath.Join(path, SumsName), path}
+	files := []string{filepath.Join(path, ChecksumsName), path}
 	if p, err := ParseShardPath(path); err == nil {
-		files = slices.Insert(files, 0, filepath.Join(p.Sidecar(), SumsName))
+		files = slices.Insert(files, 0, filepath.Join(p.Sidecar(), ChecksumsName))
 	}
 	for _, file := range files {
 		if st, err := os.Stat(file); err == nil && st.Mode().IsRegular() {
-			return identity(st)
+			return fileID(st)
 		}
 	}
 	return ""
@@ -45,17 +45,17 @@ func VersionAt(path string) string {
 // isOld reports why what lies at m.From may not be taken away as a part of the dataset that is
 // replaced. It may if it is what the list was written about. Lists of earlier versions do not
 // tell that, and a dataset may have been copied since: then its table of checksums decides.
-func (s *Stage) isOld(m Move) error {
+func (s *Stage) checkReplaced(m Move) error {
 	st, err := os.Lstat(m.From)
 	if err != nil {
 		return err
 	}
-	known := m.ID != "" && m.ID == identity(st)
+	known := m.ID != "" && m.ID == fileID(st)
 	if known && s.owns(m.From) {
 		return nil
 	}
 	// Of a file that another pattern names the table must tell in any case.
-	if err := s.isInTable(m.From, st, !known); err != nil {
+	if err := s.checkInTable(m.From, st, !known); err != nil {
 		// Why is no more than told: damage of the old dataset is none of the stage's.
 		return fmt.Errorf("%w: %s is not known to be of the dataset that is replaced (%s); move it away, then the same command goes on",
 			formats.ErrForeign, m.From, err.Error())
@@ -66,19 +66,19 @@ func (s *Stage) isOld(m Move) error {
 // isInTable reports why path is not a part of the old dataset: a folder with a dataset's
 // description, which vouches for itself, or a file whose size, and bytes if they are asked for,
 // the description vouches for.
-func (s *Stage) isInTable(path string, st os.FileInfo, bytes bool) error {
+func (s *Stage) checkInTable(path string, st os.FileInfo, bytes bool) error {
 	if st.IsDir() && s.owns(path) {
 		_, err := ReadSidecar(path)
 		return err
 	}
 	if !st.Mode().IsRegular() {
-		return errors.New("it is " + kindOf(st.Mode()))
+		return errors.New("it is " + describeMode(st.Mode()))
 	}
-	table, err := s.oldTable()
+	table, err := s.replacedChecksums()
 	if err != nil {
 		return err
 	}
-	want, err := table.sumsOf(filepath.Base(path))
+	want, err := table.forFile(filepath.Base(path))
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (s *Stage) isInTable(path string, st os.FileInfo, bytes bool) error {
 	if !bytes {
 		return nil
 	}
-	got, err := SumFile(path, want.Name, -1)
+	got, err := ChecksumFile(path, want.Name, -1)
 	if err == nil && !slices.Equal(got.Blocks, want.Blocks) {
 		err = errors.New("its bytes are not those that were written")
 	}
@@ -98,40 +98,40 @@ func (s *Stage) isInTable(path string, st os.FileInfo, bytes bool) error {
 // oldTable is the table of checksums of the dataset that is replaced, in the names that its
 // files have now. It is read once: the dataset's description is put away first, and the new one
 // comes last.
-func (s *Stage) oldTable() (sumsByName, error) {
-	if s.old == nil {
-		sums, err := s.readOldTable()
+func (s *Stage) replacedChecksums() (checksumsByName, error) {
+	if s.oldChecksums == nil {
+		sums, err := s.readReplacedChecksums()
 		if err != nil {
 			return nil, err
 		}
-		s.old = sums.byName()
+		s.oldChecksums = sums.byName()
 	}
-	return s.old, nil
+	return s.oldChecksums, nil
 }
 
 // readOldTable reads that table in its place, or where it was put away.
-func (s *Stage) readOldTable() (Sums, error) {
-	p, err := ParseShardPath(strings.TrimSuffix(s.dir, Suffix))
+func (s *Stage) readReplacedChecksums() (Checksums, error) {
+	p, err := ParseShardPath(strings.TrimSuffix(s.dir, PartialSuffix))
 	if err != nil {
 		return nil, err
 	}
-	if table, err := p.tableIn(p.Sidecar()); err == nil {
+	if table, err := p.checksumsIn(p.Sidecar()); err == nil {
 		return table, nil
 	}
-	entries, err := os.ReadDir(s.file(oldName))
+	entries, err := os.ReadDir(s.file(replacedName))
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
 		if e.IsDir() {
-			return p.tableIn(filepath.Join(s.file(oldName), e.Name()))
+			return p.checksumsIn(filepath.Join(s.file(replacedName), e.Name()))
 		}
 	}
 	return nil, errors.New("there is no table of checksums")
 }
 
 // links is the number of names that a file has.
-func links(st os.FileInfo) uint64 {
+func linkCount(st os.FileInfo) uint64 {
 	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
 		return uint64(sys.Nlink) //nolint:unconvert // it is narrower on other systems
 	}
@@ -140,25 +140,25 @@ func links(st os.FileInfo) uint64 {
 
 // tableIn is the table of checksums of a sidecar; if nothing tells what the files were called,
 // with the names that were written.
-func (p ShardPath) tableIn(sidecar string) (Sums, error) {
-	if d, err := p.describeBy(sidecar); err == nil {
-		return d.sums, nil
+func (p ShardPath) checksumsIn(sidecar string) (Checksums, error) {
+	if d, err := p.openSidecarAt(sidecar); err == nil {
+		return d.checksums, nil
 	}
-	return ReadSums(sidecar)
+	return ReadChecksums(sidecar)
 }
 
 // moveTo renames from to to, where nothing must be.
-func moveTo(from, to string) error {
+func renameNoReplace(from, to string) error {
 	err := renameExclusive(from, to)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
 		// A file system that cannot do it in one step.
-		if !there(to) {
+		if !exists(to) {
 			return os.Rename(from, to)
 		}
 		err = os.ErrExist
 	}
 	if errors.Is(err, os.ErrExist) {
-		return inTheWay(to)
+		return inTheWayError(to)
 	}
 	if err != nil {
 		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}

@@ -10,15 +10,15 @@ import (
 )
 
 // maxValue is the longest string that a column takes.
-const maxValue = 16 << 20
+const maxString = 16 << 20
 
 // maxPage is more bytes than a page that WriteManifest makes has before compression: it
 // begins a page after 256 KiB, and writes batchText and one more row at most at once.
-const maxPage = maxValue + 2<<20
+const maxPage = maxString + 2<<20
 
 // zstdReach is what four compressed bytes can become at most: a block's header is of three
 // bytes and it has one or more, and it is 128 KiB before compression.
-const zstdReach = 128 << 10
+const zstdMaxBlock = 128 << 10
 
 // page is a page of a chunk: what its header says, and its bytes.
 type page struct {
@@ -106,7 +106,7 @@ func (p *page) content(codec int64, limit int, buf *[]byte) ([]byte, error) {
 	if codec != int64(format.Zstd) {
 		return nil, errCodec
 	}
-	if p.size > (len(p.body)/4+1)*zstdReach {
+	if p.size > (len(p.body)/4+1)*zstdMaxBlock {
 		return nil, fmt.Errorf("a page of %d bytes that claims %d before compression", len(p.body), p.size)
 	}
 	z, err := inflater()

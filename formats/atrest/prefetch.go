@@ -14,19 +14,19 @@ import (
 const adviceLength = 128 << 10
 
 // looks is the number of records by which Prefetch judges whether all are in memory.
-const looks = 8
+const probeCount = 8
 
 var pageSize = int64(os.Getpagesize())
 
 // Prefetch has the system read the places in files, which it sorts, without waiting, unless
 // those it looks at are in memory; see formats.Prefetcher. A place's Shard is the index in
 // files. Places that are none are passed over.
-func Prefetch(files []*Mapping, places []Place) {
-	places = slices.DeleteFunc(places, func(p Place) bool { return !within(files, p) })
-	if len(places) == 0 || Cached(files, places) {
+func Prefetch(files []*Mapping, places []Location) {
+	places = slices.DeleteFunc(places, func(p Location) bool { return !isWithin(files, p) })
+	if len(places) == 0 || InMemory(files, places) {
 		return
 	}
-	slices.SortFunc(places, func(a, b Place) int {
+	slices.SortFunc(places, func(a, b Location) int {
 		return cmp.Or(cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Offset, b.Offset))
 	})
 	for len(places) > 0 {
@@ -41,7 +41,7 @@ func Prefetch(files []*Mapping, places []Place) {
 	}
 }
 
-func within(files []*Mapping, p Place) bool {
+func isWithin(files []*Mapping, p Location) bool {
 	if p.Shard < 0 || p.Shard >= len(files) || p.Offset < 0 || p.Length <= 0 {
 		return false
 	}
@@ -51,8 +51,8 @@ func within(files []*Mapping, p Place) bool {
 
 // Cached says whether the middles of some of the places, at most looks, are all in memory,
 // false where the system does not tell. The places must lie in the files.
-func Cached(files []*Mapping, places []Place) bool {
-	n := min(looks, len(places))
+func InMemory(files []*Mapping, places []Location) bool {
+	n := min(probeCount, len(places))
 	for k := range n {
 		p := places[k*len(places)/n]
 		if !files[p.Shard].resident(p.Offset + p.Length/2) {
@@ -79,10 +79,10 @@ func (m *Mapping) Offset(b []byte) int64 {
 
 // Prefetch implements formats.Prefetcher.
 func (r *Records) Prefetch(indices []int32) {
-	places := make([]Place, 0, len(indices))
+	places := make([]Location, 0, len(indices))
 	for _, i := range indices {
-		if r.Table.inRange(int(i)) == nil {
-			places = append(places, r.Table.Place(int(i)))
+		if r.Manifest.checkIndex(int(i)) == nil {
+			places = append(places, r.Manifest.Location(int(i)))
 		}
 	}
 	Prefetch(r.files, places)

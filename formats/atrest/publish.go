@@ -19,7 +19,7 @@ type Move struct {
 	From, To string
 	// Old: From is replaced and To is where it goes in the stage. Once it is there, From may
 	// already be the new file.
-	Old bool `json:",omitempty"`
+	Replaced bool `json:"Old,omitempty"`
 	// ID tells what lay at From when the list was written, so that nothing else is taken away.
 	ID string `json:",omitempty"`
 }
@@ -41,14 +41,14 @@ func (s *Stage) Publish(old []string, moves []Move) error {
 	if err != nil {
 		return err
 	}
-	if err := s.dropKept(); err != nil {
+	if err := s.dropPreparedPrevious(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.file(oldName), 0o755); err != nil {
+	if err := os.MkdirAll(s.file(replacedName), 0o755); err != nil {
 		return err
 	}
-	if s.keepOld && len(old) > 0 {
-		if err := s.prepareKept(); err != nil {
+	if s.keepPrevious && len(old) > 0 {
+		if err := s.preparePrevious(); err != nil {
 			return err
 		}
 	}
@@ -76,15 +76,15 @@ func (s *Stage) steps(old []string, moves []Move) ([]Move, error) {
 			return nil, err
 		}
 		if st.Mode()&fs.ModeSymlink != 0 {
-			return nil, foreign(path, "it is a symbolic link")
+			return nil, foreignError(path, "it is a symbolic link")
 		}
-		steps = append(steps, Move{From: path, To: filepath.Join(s.file(oldName), filepath.Base(path)), Old: true, ID: identity(st)})
+		steps = append(steps, Move{From: path, To: filepath.Join(s.file(replacedName), filepath.Base(path)), Replaced: true, ID: fileID(st)})
 	}
 	for _, m := range moves {
-		if there(m.To) && !replaced[m.To] {
-			return nil, inTheWay(m.To)
+		if exists(m.To) && !replaced[m.To] {
+			return nil, inTheWayError(m.To)
 		}
-		if err := s.noConflict(m); err != nil {
+		if err := s.checkConflict(m); err != nil {
 			return nil, err
 		}
 	}
@@ -97,7 +97,7 @@ func (s *Stage) steps(old []string, moves []Move) ([]Move, error) {
 	return steps, nil
 }
 
-func inTheWay(path string) error {
+func inTheWayError(path string) error {
 	return fmt.Errorf("%s: %w: it is where a file of the new version goes; move it away, then the same command goes on", path, formats.ErrForeign)
 }
 
@@ -113,7 +113,7 @@ func (s *Stage) encodeList(steps []Move) ([]byte, error) {
 		if err := errors.Join(errFrom, errTo); err != nil {
 			return nil, err
 		}
-		list[i] = Move{From: from, To: to, Old: m.Old, ID: m.ID}
+		list[i] = Move{From: from, To: to, Replaced: m.Replaced, ID: m.ID}
 	}
 	return json.Marshal(list)
 }
@@ -127,7 +127,7 @@ func (s *Stage) decodeList(b []byte) ([]Move, error) {
 	}
 	root := filepath.Dir(s.dir)
 	for i, m := range steps {
-		steps[i] = Move{From: filepath.Join(root, m.From), To: filepath.Join(root, m.To), Old: m.Old, ID: m.ID}
+		steps[i] = Move{From: filepath.Join(root, m.From), To: filepath.Join(root, m.To), Replaced: m.Replaced, ID: m.ID}
 		if !filepath.IsLocal(m.From) || !filepath.IsLocal(m.To) {
 			return nil, fmt.Errorf("%s: %w: the list of what to publish leads outside", s.dir, formats.ErrDamaged)
 		}
@@ -140,9 +140,9 @@ func (s *Stage) decodeList(b []byte) ([]Move, error) {
 
 // checkStep refuses a step whose names are not those of a publication of this dataset.
 func (s *Stage) checkStep(m Move) error {
-	from, to := liesIn(s.file(dataName), m.From), s.owns(m.To)
-	if m.Old {
-		from, to = s.owns(m.From) || s.mayOwn(m.From), filepath.Dir(m.To) == s.file(oldName)
+	from, to := isBelow(s.file(dataName), m.From), s.owns(m.To)
+	if m.Replaced {
+		from, to = s.owns(m.From) || s.mayOwn(m.From), filepath.Dir(m.To) == s.file(replacedName)
 	}
 	if !from || !to {
 		return fmt.Errorf("%s: %w: the list of what to publish moves %s to %s, which are not both names of this dataset",
@@ -151,14 +151,14 @@ func (s *Stage) checkStep(m Move) error {
 	return nil
 }
 
-func liesIn(dir, path string) bool {
+func isBelow(dir, path string) bool {
 	return strings.HasPrefix(path, dir+string(filepath.Separator))
 }
 
 // owns reports whether path is a name of this dataset: the dataset itself, its folder of
 // descriptions, or one of its shards.
 func (s *Stage) owns(path string) bool {
-	own := strings.TrimSuffix(s.dir, Suffix)
+	own := strings.TrimSuffix(s.dir, PartialSuffix)
 	if path == own {
 		return true
 	}
@@ -166,26 +166,26 @@ func (s *Stage) owns(path string) bool {
 	if err != nil || filepath.Dir(path) != filepath.Dir(own) {
 		return false
 	}
-	_, shard := p.Number(filepath.Base(path))
+	_, shard := p.ShardNumber(filepath.Base(path))
 	return shard || path == p.Sidecar()
 }
 
 // mayOwn reports whether path may be a shard of the dataset that is replaced, written with
 // another pattern.
 func (s *Stage) mayOwn(path string) bool {
-	own := strings.TrimSuffix(s.dir, Suffix)
+	own := strings.TrimSuffix(s.dir, PartialSuffix)
 	p, err := ParseShardPath(own)
 	return err == nil && filepath.Dir(path) == filepath.Dir(own) && p.sharesSidecar(filepath.Base(path))
 }
 
-func (s *Stage) writeList(b []byte) error { return durable.WriteFile(s.file(publishName), b) }
+func (s *Stage) writeList(b []byte) error { return durable.WriteFile(s.file(publishListName), b) }
 
 // complete reports whether all that is left to do is to publish the dataset.
-func (s *Stage) complete() bool { return there(s.file(publishName)) }
+func (s *Stage) isComplete() bool { return exists(s.file(publishListName)) }
 
 // publish does what the list says, again if need be.
 func (s *Stage) publish() error {
-	b, err := readUpTo(s.file(publishName), maxList)
+	b, err := readUpTo(s.file(publishListName), maxList)
 	if err != nil {
 		return err
 	}
@@ -193,13 +193,13 @@ func (s *Stage) publish() error {
 	if err != nil {
 		return err
 	}
-	if len(steps) > 0 && there(s.file(dataName)) {
-		if err := tidy(s.file(dataName)); err != nil {
+	if len(steps) > 0 && exists(s.file(dataName)) {
+		if err := checkTree(s.file(dataName)); err != nil {
 			return err
 		}
 	}
 	for _, m := range steps {
-		if err := s.do(m); err != nil {
+		if err := s.doStep(m); err != nil {
 			return err
 		}
 	}
@@ -219,15 +219,15 @@ const maxList = 1 << 28
 // tidy refuses a folder of the stage in which there is something else than files and folders:
 // a link would lead what is written or moved elsewhere. Files that a kill left half written
 // under names of their own are removed.
-func tidy(dir string) error {
+func checkTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, os.ErrNotExist):
-			return formats.Damaged(err)
+			return formats.WrapDamaged(err)
 		case err != nil || d.IsDir():
 			return err
 		case !d.Type().IsRegular():
-			return foreign(path, "it is "+kindOf(d.Type())+", which dsconv did not make")
+			return foreignError(path, "it is "+describeMode(d.Type())+", which dsconv did not make")
 		case durable.IsTemporary(d.Name()):
 			return os.Remove(path)
 		}
@@ -236,22 +236,22 @@ func tidy(dir string) error {
 }
 
 // do is idempotent: a step whose source is gone, or whose old file is put away, was done.
-func (s *Stage) do(m Move) error {
-	if m.Old && there(m.To) {
+func (s *Stage) doStep(m Move) error {
+	if m.Replaced && exists(m.To) {
 		return nil
 	}
-	if !there(m.From) {
-		if !there(m.To) && !m.Old {
+	if !exists(m.From) {
+		if !exists(m.To) && !m.Replaced {
 			return fmt.Errorf("publish %s: %s is gone: %w", m.To, m.From, formats.ErrDamaged)
 		}
 		return nil
 	}
-	if m.Old {
-		if err := s.isOld(m); err != nil {
+	if m.Replaced {
+		if err := s.checkReplaced(m); err != nil {
 			return err
 		}
 	}
-	if err := moveTo(m.From, m.To); err != nil {
+	if err := renameNoReplace(m.From, m.To); err != nil {
 		return fmt.Errorf("publish %s: %w", m.To, err)
 	}
 	return durable.SyncDir(filepath.Dir(m.To))

@@ -47,25 +47,25 @@ func madeUp(t *testing.T, rows ...atrest.Row) string {
 	if err := errors.Join(os.Mkdir(side, 0o755), os.WriteFile(path, make([]byte, 100), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	sums, err := atrest.SumFile(path, "a.rec", -1)
+	sums, err := atrest.ChecksumFile(path, "a.rec", -1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := atrest.Stage{Meta: testMeta, Table: atrest.NewTable(nil)}
+	s := atrest.Stage{Meta: testMeta, Manifest: atrest.NewManifest(nil)}
 	s.Meta.Files = []string{"a.rec"}
 	for i := range rows {
-		if err := s.Table.Append(&rows[i]); err != nil {
+		if err := s.Manifest.Append(&rows[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.WriteSidecar(side, "a.rec.dsconv/", atrest.Sums{sums}, nil); err != nil {
+	if err := s.WriteSidecar(side, "a.rec.dsconv/", atrest.Checksums{sums}, nil); err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
 func row(key string, shard int, offset, length int64) atrest.Row {
-	return atrest.Row{Info: formats.Info{Key: key}, Place: atrest.Place{Shard: shard, Offset: offset, Length: length}}
+	return atrest.Row{Info: formats.Info{Key: key}, Location: atrest.Location{Shard: shard, Offset: offset, Length: length}}
 }
 
 func TestRowsThatNoWriterWritesAreRefused(t *testing.T) {
@@ -118,7 +118,7 @@ func TestCheckQuickFindsRecordsThatOverlap(t *testing.T) {
 // A bit of what describes the dataset that is flipped is an error of Open that names the file.
 func TestOpenChecksWhatDescribesTheDataset(t *testing.T) {
 	path := madeUp(t, row("a", 0, 0, 50))
-	for _, name := range []string{atrest.ManifestName, atrest.MetaName, atrest.SumsName} {
+	for _, name := range []string{atrest.ManifestName, atrest.MetaName, atrest.ChecksumsName} {
 		file := filepath.Join(path+".dsconv", name)
 		content, err := os.ReadFile(file)
 		if err != nil {

@@ -11,18 +11,18 @@ import (
 )
 
 // SetRemoved implements formats.RemovalWriter.
-func (s *Stage) SetRemoved(list []formats.Removed) { s.removed = list }
+func (s *Stage) SetRemoved(list []formats.RemovedSample) { s.removed = list }
 
 // Describe fills of Meta what is known now that all is written.
 func (s *Stage) Describe() {
-	s.Table.Describe(&s.Meta)
+	s.Manifest.Describe(&s.Meta)
 	if len(s.removed) > 0 {
 		if s.Meta.History == nil {
 			s.Meta.History = new(formats.History)
 		}
 		s.Meta.History.Removed = len(s.removed)
 	}
-	s.Meta.Version = s.Meta.Needs()
+	s.Meta.Version = s.Meta.RequiredVersion()
 }
 
 func removedSchema() *parquet.Schema {
@@ -57,9 +57,9 @@ func (s *Stage) EncodeRemoved() ([]byte, error) {
 
 // ReadRemoved reads the list of the dataset that m describes from its sidecar dir. ErrDamaged
 // if it is not what was written.
-func ReadRemoved(dir string, m *formats.Meta) ([]formats.Removed, error) {
+func ReadRemoved(dir string, m *formats.Meta) ([]formats.RemovedSample, error) {
 	return DecodeRemoved(m, func() ([]byte, error) {
-		sums, err := ReadSums(dir)
+		sums, err := ReadChecksums(dir)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +69,7 @@ func ReadRemoved(dir string, m *formats.Meta) ([]formats.Removed, error) {
 
 // DecodeRemoved reads the list that read gives, which is asked for only if m says that there is
 // one. As with ReadManifest the file may be made up.
-func DecodeRemoved(m *formats.Meta, read func() ([]byte, error)) ([]formats.Removed, error) {
+func DecodeRemoved(m *formats.Meta, read func() ([]byte, error)) ([]formats.RemovedSample, error) {
 	if m.History == nil || m.History.Removed == 0 {
 		return nil, nil
 	}
@@ -77,7 +77,7 @@ func DecodeRemoved(m *formats.Meta, read func() ([]byte, error)) ([]formats.Remo
 	if err != nil {
 		return nil, err
 	}
-	var list []formats.Removed
+	var list []formats.RemovedSample
 	err = guard.Do(func() (err error) {
 		list, err = decodeRemoved(b, m.History.Removed)
 		return err
@@ -86,7 +86,7 @@ func DecodeRemoved(m *formats.Meta, read func() ([]byte, error)) ([]formats.Remo
 }
 
 // decodeRemoved reads a list of n samples.
-func decodeRemoved(b []byte, n int) ([]formats.Removed, error) {
+func decodeRemoved(b []byte, n int) ([]formats.RemovedSample, error) {
 	var keys, paths stringColumn
 	var sizes []int64
 	var hashes [][16]byte
@@ -113,9 +113,9 @@ func decodeRemoved(b []byte, n int) ([]formats.Removed, error) {
 	if len(keys.end) != n {
 		return nil, fmt.Errorf("read %s: %w: %d rows of %d", what, formats.ErrDamaged, len(keys.end), n)
 	}
-	list := make([]formats.Removed, len(keys.end))
+	list := make([]formats.RemovedSample, len(keys.end))
 	for i := range list {
-		list[i] = formats.Removed{Key: keys.at(i), Source: formats.Source{Path: paths.at(i), Size: sizes[i], Hash: hashes[i]}}
+		list[i] = formats.RemovedSample{Key: keys.at(i), Source: formats.Source{Path: paths.at(i), Size: sizes[i], Hash: hashes[i]}}
 	}
 	return list, nil
 }

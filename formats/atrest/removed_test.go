@@ -11,10 +11,10 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-func removedList(n int) []formats.Removed {
-	list := make([]formats.Removed, n)
+func removedList(n int) []formats.RemovedSample {
+	list := make([]formats.RemovedSample, n)
 	for i := range list {
-		list[i] = formats.Removed{Key: fmt.Sprintf("ключ/%09d", i), Source: formats.Source{
+		list[i] = formats.RemovedSample{Key: fmt.Sprintf("ключ/%09d", i), Source: formats.Source{
 			Path: fmt.Sprintf("p%d.jpg", i), Size: int64(i) << 20, Hash: [16]byte{byte(i), 15: byte(i >> 8)},
 		}}
 	}
@@ -70,30 +70,30 @@ func TestMarks(t *testing.T) {
 		t.Errorf("a manifest without marks has columns of them: %v", err)
 	}
 	meta := &formats.Meta{Columns: plain.columns, History: &formats.History{}}
-	tab := newTableOf(meta)
+	tab := newManifestFor(meta)
 	want := formats.History{}
 	for i := range 2000 {
 		r := rowOf(i)
-		r.Mark = formats.Mark{Edited: uint16(i % 3 << 14), Origin: uint16(i % 5)}
-		if r.Mark.Edited != 0 {
+		r.Provenance = formats.Provenance{Edited: uint16(i % 3 << 14), Origin: uint16(i % 5)}
+		if r.Provenance.Edited != 0 {
 			want.Edited++
 		}
 		must(t, tab.Append(r))
 	}
 	want.Origins = 4
-	journal := newTableOf(meta)
+	journal := newManifestFor(meta)
 	_, err := decodeCheckpoint(encodeCheckpoint(tab, 0, nil, nil), journal)
 	must(t, err)
 	b, ranks := encodeTable(t, journal)
 	read, err := ReadManifest(b, plain.columns)
 	must(t, err)
 	for r, i := range ranks {
-		if got, want := read.rows.at(r).mark, tab.rows.at(int(i)).mark; got != want {
+		if got, want := read.rows.at(r).provenance, tab.rows.at(int(i)).provenance; got != want {
 			t.Fatalf("row %d has the mark %v, want %v", i, got, want)
 		}
 	}
 	read.Describe(meta)
-	if meta.History == nil || *meta.History != want || meta.Needs() != 2 {
+	if meta.History == nil || *meta.History != want || meta.RequiredVersion() != 2 {
 		t.Errorf("the rows have %+v, want %+v", meta.History, want)
 	}
 }
@@ -102,9 +102,9 @@ func TestMarks(t *testing.T) {
 func TestKeptBytes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "x.tar.old")
 	must(t, os.Mkdir(dir, 0o755))
-	must(t, os.WriteFile(filepath.Join(dir, keptNote), []byte(`{"dsconv_kept":"x.tar"}`), 0o644))
+	must(t, os.WriteFile(filepath.Join(dir, previousNoteName), []byte(`{"dsconv_kept":"x.tar"}`), 0o644))
 	must(t, os.WriteFile(filepath.Join(dir, "x.tar"), make([]byte, 1000), 0o644))
-	k, err := Kept(filepath.Join(filepath.Dir(dir), "x.tar"))
+	k, err := FindPrevious(filepath.Join(filepath.Dir(dir), "x.tar"))
 	must(t, err)
 	alone, err := k.Bytes()
 	must(t, err)
@@ -115,8 +115,8 @@ func TestKeptBytes(t *testing.T) {
 		t.Errorf("%d bytes alone, %d shared", alone, shared)
 	}
 	for _, text := range []string{"", "{}", `{"dsconv_kept":"../x.tar"}`, `{"dsconv_kept":".."}`, `{"dsconv_kept":"%d%d"}`} {
-		must(t, os.WriteFile(filepath.Join(dir, keptNote), []byte(text), 0o644))
-		if _, err := Kept(filepath.Join(filepath.Dir(dir), "x.tar")); !errors.Is(err, formats.ErrForeign) {
+		must(t, os.WriteFile(filepath.Join(dir, previousNoteName), []byte(text), 0o644))
+		if _, err := FindPrevious(filepath.Join(filepath.Dir(dir), "x.tar")); !errors.Is(err, formats.ErrForeign) {
 			t.Errorf("a note of %q: %v", text, err)
 		}
 	}

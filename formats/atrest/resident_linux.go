@@ -11,7 +11,7 @@ import (
 // resident says whether the page of that byte is in memory, false where the system does not
 // tell.
 func (m *Mapping) resident(off int64) bool {
-	if !m.tells {
+	if !m.residencyKnown {
 		return false
 	}
 	var in byte
@@ -22,7 +22,7 @@ func (m *Mapping) resident(off int64) bool {
 
 // tellsResidency says whether the system tells this process which pages of a file are in
 // memory: of files that are neither its own nor for it to write Linux says that all are.
-func tellsResidency(path string, st os.FileInfo) bool {
+func canReadResidency(path string, st os.FileInfo) bool {
 	s, ok := st.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Geteuid() || unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK, unix.AT_EACCESS) == nil
 }

@@ -8,4 +8,4 @@ import "os"
 // tell.
 func (m *Mapping) resident(int64) bool { return false }
 
-func tellsResidency(string, os.FileInfo) bool { return false }
+func canReadResidency(string, os.FileInfo) bool { return false }

@@ -19,11 +19,11 @@ type row struct {
 	split          uint16 // in Table.splits
 	encoding       uint16
 
-	sum, hash    [16]byte
-	pathAt       uint64 // in Table.paths
-	srcSize, mod int64
-	pathLen      uint32
-	mark         formats.Mark
+	checksum, hash [16]byte
+	pathAt         uint64 // in Table.paths
+	srcSize, mod   int64
+	pathLen        uint32
+	provenance     formats.Provenance
 }
 
 func (r *row) dims() [3]int { return [3]int{int(r.shape[0]), int(r.shape[1]), int(r.shape[2])} }
@@ -63,16 +63,16 @@ func (r *rows) add() *row {
 // reserve makes all n rows at once.
 func (r *rows) reserve(n int) {
 	all := make([]row, n)
-	HugePages(all)
+	AdviseHugePages(all)
 	*r = rows{n: n, chunks: slices.Collect(slices.Chunk(all, chunkRows))}
 }
 
 // words are strings of which there are few different ones.
-type words []string
+type dictionary []string
 
 // of gives the place of s among the words, which it is added to. last is the place of the
 // row before, nearly always the one wanted: samples come class by class.
-func (w *words) of(s string, last uint16) uint16 {
+func (w *dictionary) index(s string, last uint16) uint16 {
 	if int(last) < len(*w) && (*w)[last] == s {
 		return last
 	}

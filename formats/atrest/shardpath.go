@@ -61,33 +61,33 @@ func ParseShardPath(path string) (ShardPath, error) {
 }
 
 // Many says that the path is a pattern.
-func (p ShardPath) Many() bool { return p.width >= 0 }
+func (p ShardPath) IsPattern() bool { return p.width >= 0 }
 
 // Braces is the range of a path with braces.
 func (p ShardPath) Braces() (lo, hi int, ok bool) { return p.lo, p.hi, p.hi >= p.lo }
 
 // Name is the name of shard i, without Dir.
 func (p ShardPath) Name(i int) string {
-	if !p.Many() {
+	if !p.IsPattern() {
 		return p.before
 	}
 	return fmt.Sprintf("%s%0*d%s", p.before, p.width, i, p.after)
 }
 
 // joints may stand between a dataset's name and a shard's number.
-const joints = "-_."
+const numberSeparators = "-_."
 
 // Sidecar is the folder that describes the dataset: "train.tar.dsconv" beside
 // "train-%06d.tar" and beside "train.tar".
 func (p ShardPath) Sidecar() string {
-	return filepath.Join(p.Dir, strings.TrimRight(p.before, joints)+p.after+sidecarSuffix)
+	return filepath.Join(p.Dir, strings.TrimRight(p.before, numberSeparators)+p.after+sidecarSuffix)
 }
 
 // sidecarSuffix ends the name of the folder that describes a dataset of shards.
 const sidecarSuffix = ".dsconv"
 
 // Number finds which shard a file name of the pattern is.
-func (p ShardPath) Number(name string) (int, bool) {
+func (p ShardPath) ShardNumber(name string) (int, bool) {
 	digits, ok := strings.CutPrefix(name, p.before)
 	if !ok {
 		return 0, false
@@ -104,15 +104,15 @@ var errForeign = fmt.Errorf("%w, and not by dsconv", formats.ErrExists)
 
 // own lists the sidecar and those of its data files that are replaced with it: they have a
 // name of a pattern with that sidecar, and the table of checksums tells of them.
-func (p ShardPath) own(d described) ([]string, error) {
+func (p ShardPath) replacedFiles(d sidecar) ([]string, error) {
 	old := []string{p.Sidecar()} // first: from then on nothing looks finished
-	table := d.sums.byName()
+	table := d.checksums.byName()
 	for i, name := range d.meta.Files {
 		path := filepath.Join(p.Dir, name)
 		if !p.isShard(name) && !p.sharesSidecar(name) {
 			continue // it has another dataset's name, or the user's: it stays
 		}
-		want, err := table.sumsOf(name)
+		want, err := table.forFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w: %w", path, errForeign, err)
 		}
@@ -122,10 +122,10 @@ func (p ShardPath) own(d described) ([]string, error) {
 		case !st.Mode().IsRegular():
 			// A link may stand for a file that stays; to replace it is refused later.
 			if st.Mode()&os.ModeSymlink == 0 {
-				return nil, fmt.Errorf("%s: %w: it is %s", path, errForeign, kindOf(st.Mode()))
+				return nil, fmt.Errorf("%s: %w: it is %s", path, errForeign, describeMode(st.Mode()))
 			}
-		case p.isShard(name) && name == d.written[i]: // it may be damaged
-		case !want.recognizes(path, st.Size()):
+		case p.isShard(name) && name == d.originalNames[i]: // it may be damaged
+		case !want.maybeSame(path, st.Size()):
 			return nil, fmt.Errorf("%s: %w, or so badly damaged that nothing tells: it has %d bytes, the dataset that is replaced has %d under that name; move it away, then the same command goes on",
 				path, formats.ErrForeign, st.Size(), want.Size)
 		}
@@ -140,10 +140,10 @@ func (p ShardPath) sharesSidecar(name string) bool {
 	if name != filepath.Base(name) {
 		return false
 	}
-	stem := strings.TrimRight(p.before, joints) + p.after
+	stem := strings.TrimRight(p.before, numberSeparators) + p.after
 	is := func(before, after string) bool {
 		start, ok := strings.CutSuffix(stem, after)
-		return ok && strings.TrimRight(before, joints) == start
+		return ok && strings.TrimRight(before, numberSeparators) == start
 	}
 	if is(name, "") {
 		return true
@@ -160,19 +160,19 @@ func (p ShardPath) sharesSidecar(name string) bool {
 
 // isShard reports whether a file of that name would be one of the dataset's.
 func (p ShardPath) isShard(name string) bool {
-	_, ok := p.Number(name)
-	return ok || !p.Many() && name == p.before
+	_, ok := p.ShardNumber(name)
+	return ok || !p.IsPattern() && name == p.before
 }
 
 // Existing lists the files that a dataset at p would replace: those of the finished
 // dataset there. Files of the pattern without a sidecar are somebody else's: an error.
-func (p ShardPath) Existing() ([]string, error) {
+func (p ShardPath) ExistingFiles() ([]string, error) {
 	if st, err := os.Lstat(p.Sidecar()); err == nil {
-		d, err := p.describe()
+		d, err := p.openSidecar()
 		if err != nil || !st.IsDir() {
 			return nil, fmt.Errorf("%s: %w", p.Sidecar(), errForeign)
 		}
-		return p.own(d)
+		return p.replacedFiles(d)
 	}
 	entries, err := os.ReadDir(p.Dir)
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 // their sidecar. A format puts its record layout on top, and [Records] reads them back. It
 // belongs to one goroutine.
 type Shards struct {
-	stage   *Stage
-	path    ShardPath
-	end     []byte // closes each file, such as a tar's two zero blocks
-	old     []string
-	done    Sums
-	current *File
-	base    *base // what a new version keeps files of; nil until it keeps one
+	stage      *Stage
+	path       ShardPath
+	end        []byte // closes each file, such as a tar's two zero blocks
+	oldFiles   []string
+	done       Checksums
+	current    *File
+	oldDataset *oldDataset // what a new version keeps files of; nil until it keeps one
 }
 
 // CreateShards starts a dataset at path; end is appended to each file when it is cut.
@@ -35,14 +35,14 @@ func CreateShards(path string, m formats.Meta, o formats.CreateOptions, end []by
 	}
 	s := &Shards{path: p, end: end}
 	// Files without a sidecar may be ours on their way: then the stage says so.
-	if s.old, err = p.Existing(); err != nil && !there(filepath.Join(path+Suffix, publishName)) {
+	if s.oldFiles, err = p.ExistingFiles(); err != nil && !exists(filepath.Join(path+PartialSuffix, publishListName)) {
 		return nil, err
 	}
 	if s.stage, err = CreateStage(path, p.Sidecar(), m, o.Replace); err != nil {
 		return nil, err
 	}
 	// Once more under the lock: another process may have replaced the dataset until now.
-	if s.old, err = p.Existing(); err != nil {
+	if s.oldFiles, err = p.ExistingFiles(); err != nil {
 		return nil, errors.Join(err, s.stage.remove())
 	}
 	return s, nil
@@ -59,7 +59,7 @@ func ResumeShards(path string, end []byte) (*Shards, error) {
 	if s.stage, err = ResumeStage(path); err != nil {
 		return nil, err
 	}
-	if s.old, err = p.Existing(); err != nil {
+	if s.oldFiles, err = p.ExistingFiles(); err != nil {
 		return nil, errors.Join(err, s.stage.Close())
 	}
 	if err := s.restore(); err != nil {
@@ -72,19 +72,19 @@ func ResumeShards(path string, end []byte) (*Shards, error) {
 func (s *Shards) Stage() *Stage { return s.stage }
 
 // Append writes the parts one after another as one record and tells where it lies.
-func (s *Shards) Append(parts ...[]byte) (Place, error) {
+func (s *Shards) Append(parts ...[]byte) (Location, error) {
 	if s.current == nil {
 		name := s.path.Name(len(s.done))
 		f, err := CreateFile(s.stage.Path(name), name)
 		if err != nil {
-			return Place{}, err
+			return Location{}, err
 		}
 		s.current = f
 	}
-	at := Place{Shard: len(s.done), Offset: s.current.Size()}
+	at := Location{Shard: len(s.done), Offset: s.current.Size()}
 	for _, p := range parts {
 		if _, err := s.current.Write(p); err != nil {
-			return Place{}, err
+			return Location{}, err
 		}
 	}
 	at.Length = s.current.Size() - at.Offset
@@ -93,14 +93,14 @@ func (s *Shards) Append(parts ...[]byte) (Place, error) {
 
 // Cut ends the current file; the next record starts another. It is an error where the
 // path names one file.
-func (s *Shards) Cut() error {
-	if !s.path.Many() {
+func (s *Shards) EndShard() error {
+	if !s.path.IsPattern() {
 		return fmt.Errorf("%s: several shards need a pattern such as x-%%06d%s", s.path.before, filepath.Ext(s.path.before))
 	}
-	return s.cut()
+	return s.endShard()
 }
 
-func (s *Shards) cut() error {
+func (s *Shards) endShard() error {
 	if s.current == nil {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (s *Shards) cut() error {
 	if err := s.current.Sync(); err != nil {
 		return err
 	}
-	s.done = append(s.done, s.current.Sums())
+	s.done = append(s.done, s.current.Checksums())
 	err := s.current.Close()
 	s.current = nil
 	return err
@@ -118,7 +118,7 @@ func (s *Shards) cut() error {
 
 // Checkpoint makes the records so far survive a kill.
 func (s *Shards) Checkpoint(note []byte) error {
-	state := s.appendKept(appendBytes(nil, s.done.Encode()))
+	state := s.appendReused(appendBytes(nil, s.done.Encode()))
 	if s.current != nil {
 		if err := s.current.Sync(); err != nil {
 			return err
@@ -136,7 +136,7 @@ func (s *Shards) restore() error {
 		return nil
 	}
 	c := &cursor{b: s.stage.State}
-	done, err := DecodeSums(c.bytes())
+	done, err := DecodeChecksums(c.bytes())
 	if err != nil {
 		return err
 	}
@@ -146,16 +146,16 @@ func (s *Shards) restore() error {
 			return err
 		}
 	}
-	if err := s.restoreKept(c); err != nil {
+	if err := s.restoreReused(c); err != nil {
 		return err
 	}
 	for _, want := range done {
-		if s.Kept(want.Name) {
+		if s.Reused(want.Name) {
 			continue
 		}
-		got, err := SumFile(s.stage.Path(want.Name), want.Name, -1)
+		got, err := ChecksumFile(s.stage.Path(want.Name), want.Name, -1)
 		if errors.Is(err, os.ErrNotExist) {
-			return formats.Damaged(err)
+			return formats.WrapDamaged(err)
 		}
 		if err != nil {
 			return err
@@ -183,7 +183,7 @@ func (s *Shards) restore() error {
 // isNamed reports why file i of the last checkpoint is not the dataset's: what is unfinished cannot
 // be gone on with under another name.
 func (s *Shards) isNamed(name string, i int) error {
-	if name == s.path.Name(i) && (i == 0 || s.path.Many()) {
+	if name == s.path.Name(i) && (i == 0 || s.path.IsPattern()) {
 		return nil
 	}
 	return fmt.Errorf("%w: file %d is %s: if the unfinished dataset was renamed, give it back its name", formats.ErrDamaged, i, name)
@@ -196,7 +196,7 @@ func (s *Shards) checkRows(growing int64) error {
 	for _, fs := range s.done {
 		sizes = append(sizes, fs.Size)
 	}
-	return s.stage.Table.checkPlaces(append(sizes, growing))
+	return s.stage.Manifest.checkLocations(append(sizes, growing))
 }
 
 // Files are the names of the files so far; the last one may still grow.
@@ -220,7 +220,7 @@ func (s *Shards) Commit(index func(dir string) (names []string, err error)) erro
 			return err
 		}
 	}
-	if err := s.cut(); err != nil {
+	if err := s.endShard(); err != nil {
 		return err
 	}
 	s.stage.Meta.Files = s.Files()
@@ -237,13 +237,13 @@ func (s *Shards) Commit(index func(dir string) (names []string, err error)) erro
 	}
 	moves := make([]Move, 0, len(s.done)+1)
 	for _, f := range s.done {
-		if !s.Kept(f.Name) {
+		if !s.Reused(f.Name) {
 			moves = append(moves, Move{From: s.stage.Path(f.Name), To: filepath.Join(s.path.Dir, f.Name)})
 		}
 	}
 	moves = append(moves, Move{From: side, To: s.path.Sidecar()})
-	s.stage.stay = s.staying()
-	return s.stage.Publish(s.replaced(), moves)
+	s.stage.reused = s.reusedFiles()
+	return s.stage.Publish(s.replacedFiles(), moves)
 }
 
 // Close leaves what was checkpointed to ResumeShards.

@@ -16,10 +16,10 @@ import (
 // The files of the folder that describes a dataset: the dataset's own for LMDB, one
 // beside the data for tars and TFRecords.
 const (
-	ManifestName = "manifest.parquet"
-	RemovedName  = "removed.parquet" // only where samples were removed by hand
-	MetaName     = "dataset.json"
-	SumsName     = "checksums"
+	ManifestName  = "manifest.parquet"
+	RemovedName   = "removed.parquet" // only where samples were removed by hand
+	MetaName      = "dataset.json"
+	ChecksumsName = "checksums"
 )
 
 // WriteSidecar writes manifest, dataset.json and checksums into dir and syncs them. data
@@ -27,13 +27,13 @@ const (
 // relative to into dir, "x.tar.dsconv/" or "" if that is dir itself, so that all names in
 // the table are relative to one folder. Further files of dir that readers want (indexes)
 // are named in extra.
-func (s *Stage) WriteSidecar(dir, prefix string, data Sums, extra []string) error {
-	ranks, err := s.Table.Ranks()
+func (s *Stage) WriteSidecar(dir, prefix string, data Checksums, extra []string) error {
+	ranks, err := s.Manifest.KeyOrder()
 	if err != nil {
 		return err
 	}
 	var manifest bytes.Buffer
-	if err := s.Table.WriteManifest(&manifest, ranks); err != nil {
+	if err := s.Manifest.WriteParquet(&manifest, ranks); err != nil {
 		return err
 	}
 	s.Describe()
@@ -57,57 +57,57 @@ func (s *Stage) WriteSidecar(dir, prefix string, data Sums, extra []string) erro
 		}
 		extra = append(extra, RemovedName)
 	}
-	sums := append(Sums(nil), data...)
+	sums := append(Checksums(nil), data...)
 	for _, name := range append([]string{ManifestName, MetaName}, extra...) {
-		fs, err := SumFile(filepath.Join(dir, name), prefix+name, -1)
+		fs, err := ChecksumFile(filepath.Join(dir, name), prefix+name, -1)
 		if err != nil {
 			return err
 		}
 		sums = append(sums, fs)
 	}
-	return durable.WriteFile(filepath.Join(dir, SumsName), sums.Encode())
+	return durable.WriteFile(filepath.Join(dir, ChecksumsName), sums.Encode())
 }
 
 // ReadSidecar reads manifest and dataset.json of dir and compares them with their
 // checksums. ErrNotDataset if they are not there, ErrDamaged, with the file's name, if they
 // are not what was written.
-func ReadSidecar(dir string) (Catalog, error) {
+func ReadSidecar(dir string) (Description, error) {
 	c, _, err := readSidecar(dir)
 	return c, err
 }
 
-func readSidecar(dir string) (Catalog, Sums, error) {
-	if _, err := os.Stat(filepath.Join(dir, MetaName)); isMissing(err) {
-		if err := NoDataset(dir); err != nil {
-			return Catalog{}, nil, err
+func readSidecar(dir string) (Description, Checksums, error) {
+	if _, err := os.Stat(filepath.Join(dir, MetaName)); isNotExist(err) {
+		if err := ExplainMissing(dir); err != nil {
+			return Description{}, nil, err
 		}
-		return Catalog{}, nil, fmt.Errorf("%s: %w: it has no %s", dir, formats.ErrNotDataset, MetaName)
+		return Description{}, nil, fmt.Errorf("%s: %w: it has no %s", dir, formats.ErrNotDataset, MetaName)
 	}
-	sums, err := ReadSums(dir)
+	sums, err := ReadChecksums(dir)
 	if err != nil {
-		return Catalog{}, nil, errors.Join(newer(dir), err)
+		return Description{}, nil, errors.Join(newer(dir), err)
 	}
 	b, err := sums.readSmall(dir, MetaName)
 	if err != nil {
-		return Catalog{}, nil, err
+		return Description{}, nil, err
 	}
 	m, err := DecodeMeta(b)
 	if err != nil {
-		return Catalog{}, nil, fmt.Errorf("%s: %w", dir, err)
+		return Description{}, nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	if b, err = sums.readSmall(dir, ManifestName); err != nil {
-		return Catalog{}, nil, err
+		return Description{}, nil, err
 	}
-	c, err := NewCatalog(m, b)
+	c, err := NewDescription(m, b)
 	if err != nil {
-		return Catalog{}, nil, fmt.Errorf("%s: %w", filepath.Join(dir, ManifestName), err)
+		return Description{}, nil, fmt.Errorf("%s: %w", filepath.Join(dir, ManifestName), err)
 	}
 	return c, sums, nil
 }
 
 // growsAt says whether a dataset is growing at path, or was when its writer stopped.
-func growsAt(path string) bool {
-	_, err := os.Stat(path + Suffix)
+func hasPartial(path string) bool {
+	_, err := os.Stat(path + PartialSuffix)
 	return err == nil
 }
 
@@ -126,22 +126,22 @@ func newer(dir string) error {
 
 // readSmall reads a file of the sidecar dir that describes the dataset and compares it with
 // its checksums, so that what is parsed is what was written.
-func (s Sums) readSmall(dir, name string) ([]byte, error) {
+func (s Checksums) readSmall(dir, name string) ([]byte, error) {
 	file := filepath.Join(dir, name)
-	i := slices.IndexFunc(s, func(fs FileSums) bool { return path.Base(fs.Name) == name })
+	i := slices.IndexFunc(s, func(fs FileChecksums) bool { return path.Base(fs.Name) == name })
 	if i < 0 {
 		return nil, fmt.Errorf("%s: %w: it is not in the table of checksums", file, formats.ErrDamaged)
 	}
 	st, err := os.Stat(file)
 	if err != nil {
-		return nil, formats.Damaged(err)
+		return nil, formats.WrapDamaged(err)
 	}
 	if st.Size() != s[i].Size {
 		return nil, fmt.Errorf("%s: %w: it has %d bytes, %d were written", file, formats.ErrDamaged, st.Size(), s[i].Size)
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return nil, formats.Damaged(err)
+		return nil, formats.WrapDamaged(err)
 	}
 	if err := s[i].Verify(b); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -151,16 +151,16 @@ func (s Sums) readSmall(dir, name string) ([]byte, error) {
 
 // ReadSums reads the block checksums of the sidecar dir. ErrDamaged if they are missing or
 // do not check.
-func ReadSums(dir string) (Sums, error) {
-	file := filepath.Join(dir, SumsName)
+func ReadChecksums(dir string) (Checksums, error) {
+	file := filepath.Join(dir, ChecksumsName)
 	b, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, formats.Damaged(err)
+		return nil, formats.WrapDamaged(err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s, err := DecodeSums(b)
+	s, err := DecodeChecksums(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

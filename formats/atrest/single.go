@@ -12,20 +12,20 @@ import (
 // many files. A format's Writer stands on it. It belongs to one goroutine.
 type Single struct {
 	*Stage
-	path   string
-	ours   Ours
-	failed error
+	path      string
+	checkOurs CheckOurs
+	failed    error
 }
 
 // Ours says why what lies at path is not dsconv's and so must not be replaced.
-type Ours func(path string) error
+type CheckOurs func(path string) error
 
 // Start makes the format's Writer as of the stage's last checkpoint, or an empty one.
-type Start func(s *Single) (formats.Writer, error)
+type StartWriter func(s *Single) (formats.Writer, error)
 
 // CreateSingle is Create of a WritableFormat.
-func CreateSingle(path string, m formats.Meta, o formats.CreateOptions, ours Ours, start Start) (formats.Writer, error) {
-	s := &Single{path: filepath.Clean(path), ours: ours}
+func CreateSingle(path string, m formats.Meta, o formats.CreateOptions, ours CheckOurs, start StartWriter) (formats.Writer, error) {
+	s := &Single{path: filepath.Clean(path), checkOurs: ours}
 	if _, err := s.existing(); err != nil {
 		return nil, err
 	}
@@ -37,8 +37,8 @@ func CreateSingle(path string, m formats.Meta, o formats.CreateOptions, ours Our
 }
 
 // ResumeSingle is Resume of a WritableFormat.
-func ResumeSingle(path string, ours Ours, start Start) (formats.Writer, formats.Meta, []byte, error) {
-	s := &Single{path: filepath.Clean(path), ours: ours}
+func ResumeSingle(path string, ours CheckOurs, start StartWriter) (formats.Writer, formats.Meta, []byte, error) {
+	s := &Single{path: filepath.Clean(path), checkOurs: ours}
 	var err error
 	if s.Stage, err = ResumeStage(s.path); err != nil {
 		return nil, formats.Meta{}, nil, err
@@ -59,7 +59,7 @@ func (s *Single) existing() ([]string, error) {
 	if st.Mode()&os.ModeSymlink != 0 {
 		return nil, fmt.Errorf("%s: %w: it is a symbolic link; give the path that it leads to", s.path, errForeign)
 	}
-	if err := s.ours(s.path); err != nil {
+	if err := s.checkOurs(s.path); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", s.path, errForeign, err)
 	}
 	return []string{s.path}, nil
@@ -77,7 +77,7 @@ func (s *Single) Put(smp *formats.Sample, check, put func(smp *formats.Sample) e
 	if err := check(smp); err != nil {
 		return fmt.Errorf("key %q: %w", smp.Key, err)
 	}
-	if err := s.Add(smp, Place{}); err != nil {
+	if err := s.Add(smp, Location{}); err != nil {
 		return err
 	}
 	s.failed = put(smp)

@@ -13,40 +13,40 @@ import (
 )
 
 // Suffix is what is appended to a dataset's path to name the folder it grows in.
-const Suffix = ".partial"
+const PartialSuffix = ".partial"
 
 // Stage is the folder DST.partial: a lock, the journal, and data/ with the format's own
 // files. It belongs to one goroutine.
 type Stage struct {
-	Meta  formats.Meta
-	Table *Table // rows in the order of writing
-	State []byte // the format's, of the last checkpoint; nil if there was none
-	Note  []byte // the caller's, likewise
+	Meta     formats.Meta
+	Manifest *Manifest // rows in the order of writing
+	State    []byte    // the format's, of the last checkpoint; nil if there was none
+	Note     []byte    // the caller's, likewise
 
-	dir      string
-	root     *os.Root // of dir
-	journal  *os.File
-	held     *os.File   // the lock
-	recorded int        // rows in the journal
-	failed   error      // of the journal: what it holds since is not known
-	old      sumsByName // of the dataset that is replaced; nil until it is asked for
-	removed  []formats.Removed
-	keepOld  bool     // what is replaced
-	stay     []string // files of what is replaced that the new version has too
+	dir          string
+	root         *os.Root // of dir
+	journal      *os.File
+	lockFile     *os.File        // the lock
+	recordedRows int             // rows in the journal
+	failed       error           // of the journal: what it holds since is not known
+	oldChecksums checksumsByName // of the dataset that is replaced; nil until it is asked for
+	removed      []formats.RemovedSample
+	keepPrevious bool     // what is replaced
+	reused       []string // files of what is replaced that the new version has too
 }
 
 // What lies in the folder besides data/.
 const (
-	lockName    = "lock"
-	journalName = "journal"
-	goneName    = "journal.gone" // what the journal is called while all else is removed
-	publishName = "publish"      // the list of what to publish
-	dataName    = "data"
-	oldName     = "old"   // what is replaced, for a moment
-	undoName    = "undo"  // a file that tells that what is published is a version that was kept
-	olderName   = "older" // the version that was kept before, likewise
+	lockName           = "lock"
+	journalName        = "journal"
+	removedJournalName = "journal.gone" // what the journal is called while all else is removed
+	publishListName    = "publish"      // the list of what to publish
+	dataName           = "data"
+	replacedName       = "old"   // what is replaced, for a moment
+	undoName           = "undo"  // a file that tells that what is published is a version that was kept
+	supersededName     = "older" // the version that was kept before, likewise
 	// ListingName is the caller's own file, which says what the dataset is made from.
-	ListingName = "source"
+	SourceListName = "source"
 )
 
 // CreateStage starts the stage of a dataset at path. final is the file or folder whose
@@ -56,19 +56,19 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 	if err := m.Schema.Validate(); err != nil {
 		return nil, err
 	}
-	m.Version = m.Needs()
-	s := &Stage{Meta: m, Table: newTableOf(&m), dir: filepath.Clean(path) + Suffix}
-	if !there(s.dir) && there(final) && !replace {
+	m.Version = m.RequiredVersion()
+	s := &Stage{Meta: m, Manifest: newManifestFor(&m), dir: filepath.Clean(path) + PartialSuffix}
+	if !exists(s.dir) && exists(final) && !replace {
 		return nil, fmt.Errorf("%s: %w", final, formats.ErrExists)
 	}
 	if err := s.lock(true); err != nil {
 		return nil, err
 	}
-	if err := s.unused(); err != nil {
+	if err := s.checkUnused(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	// Only now: whoever had the lock before may have finished the dataset.
-	if there(final) && !replace {
+	if exists(final) && !replace {
 		return nil, errors.Join(fmt.Errorf("%s: %w", final, formats.ErrExists), s.remove())
 	}
 	if err := s.start(); err != nil {
@@ -77,19 +77,19 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 	return s, nil
 }
 
-func there(path string) bool {
+func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
 // isMissing reports whether there is nothing at a path, or no folder where it leads through one.
-func isMissing(err error) bool {
+func isNotExist(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // unused is ErrPartial if there is something to go on with.
-func (s *Stage) unused() error {
-	if s.complete() {
+func (s *Stage) checkUnused() error {
+	if s.isComplete() {
 		return fmt.Errorf("%s: %w: it is complete", s.dir, formats.ErrPartial)
 	}
 	_, _, _, err := readJournal(s.file(journalName))
@@ -99,7 +99,7 @@ func (s *Stage) unused() error {
 	if !errors.Is(err, formats.ErrNoPartial) {
 		return err
 	}
-	if lost, err := s.lostJournal(); err != nil || !lost {
+	if lost, err := s.journalLost(); err != nil || !lost {
 		return err
 	}
 	return fmt.Errorf("%s: %w", s.dir, formats.ErrPartial) // going on with it says what is wrong
@@ -108,7 +108,7 @@ func (s *Stage) unused() error {
 // start begins with nothing but the lock: what a stage that was removed only in part left
 // must not get into the dataset.
 func (s *Stage) start() (err error) {
-	if err := s.clear(goneName, lockName); err != nil {
+	if err := s.clear(removedJournalName, lockName); err != nil {
 		return err
 	}
 	if err := os.Mkdir(s.file(dataName), 0o755); err != nil {
@@ -125,7 +125,7 @@ func (s *Stage) start() (err error) {
 		return err
 	}
 	// Until now it told that the folder is dsconv's.
-	if err := removeFiles(s.root, goneName); err != nil {
+	if err := removeFiles(s.root, removedJournalName); err != nil {
 		return err
 	}
 	return errors.Join(durable.SyncDir(s.dir), durable.SyncDir(filepath.Dir(s.dir)))
@@ -135,7 +135,7 @@ func (s *Stage) start() (err error) {
 // ErrNoPartial if there is none. If all that was left to do was to publish it, that is
 // done and the error is ErrPublished.
 func ResumeStage(path string) (*Stage, error) {
-	s := &Stage{dir: filepath.Clean(path) + Suffix}
+	s := &Stage{dir: filepath.Clean(path) + PartialSuffix}
 	if err := s.lock(false); err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func ResumeStage(path string) (*Stage, error) {
 }
 
 func (s *Stage) reopen() error {
-	if s.complete() {
+	if s.isComplete() {
 		if err := s.publish(); err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (s *Stage) reopen() error {
 	}
 	m, t, last, err := readJournal(s.file(journalName))
 	if errors.Is(err, formats.ErrNoPartial) {
-		if lost, lerr := s.lostJournal(); lerr != nil || lost {
+		if lost, lerr := s.journalLost(); lerr != nil || lost {
 			return errors.Join(fmt.Errorf("%s: %w: the journal's beginning cannot be read", s.dir, formats.ErrDamaged), lerr)
 		}
 		return errors.Join(fmt.Errorf("%s: %w", s.dir, err), s.remove())
@@ -162,8 +162,8 @@ func (s *Stage) reopen() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.dir, err)
 	}
-	s.Meta, s.Table, s.recorded, s.State, s.Note = *m, t, t.Len(), last.state, last.note
-	if err := tidy(s.file(dataName)); err != nil {
+	s.Meta, s.Manifest, s.recordedRows, s.State, s.Note = *m, t, t.Len(), last.state, last.note
+	if err := checkTree(s.file(dataName)); err != nil {
 		return err
 	}
 	s.journal, err = reopenJournal(s.file(journalName), last)
@@ -174,19 +174,19 @@ func (s *Stage) reopen() error {
 // process is writing it; if all that was left to do was to publish it, that is done and
 // the error is ErrPublished.
 func Discard(path string) error {
-	s := &Stage{dir: filepath.Clean(path) + Suffix}
+	s := &Stage{dir: filepath.Clean(path) + PartialSuffix}
 	if err := s.lock(false); errors.Is(err, formats.ErrNoPartial) {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	if s.complete() {
+	if s.isComplete() {
 		err := s.publish()
 		if err == nil {
 			return formats.ErrPublished
 		}
 		// Of a list that is damaged nothing was done, or else there are old files.
-		if !errors.Is(err, formats.ErrDamaged) || !s.nothingOld() {
+		if !errors.Is(err, formats.ErrDamaged) || !s.nothingReplaced() {
 			return errors.Join(err, s.Close())
 		}
 	}
@@ -198,7 +198,7 @@ func Discard(path string) error {
 
 // DiscardUnbegun removes the unfinished dataset at path if nothing of it was written yet: then
 // whoever wants to write something else loses nothing. ErrPartial if there is more.
-func DiscardUnbegun(path string) error {
+func DiscardEmpty(path string) error {
 	s, err := ResumeStage(path)
 	if errors.Is(err, formats.ErrNoPartial) {
 		return nil
@@ -206,22 +206,22 @@ func DiscardUnbegun(path string) error {
 	if err != nil {
 		return err
 	}
-	if s.Table.Len() > 0 || len(s.Note) > 0 {
+	if s.Manifest.Len() > 0 || len(s.Note) > 0 {
 		return errors.Join(fmt.Errorf("%s: %w", s.dir, formats.ErrPartial), s.Close())
 	}
 	return s.remove()
 }
 
 // nothingOld reports whether the stage has nothing of a dataset that is replaced.
-func (s *Stage) nothingOld() bool {
-	entries, err := os.ReadDir(s.file(oldName))
+func (s *Stage) nothingReplaced() bool {
+	entries, err := os.ReadDir(s.file(replacedName))
 	return errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0
 }
 
 // Unfinished reads what the unfinished dataset at path holds as of its last checkpoint; it
 // is for whoever has its lock. ErrNoPartial if there is none.
-func Unfinished(path string) (*Table, error) {
-	_, t, _, err := readJournal(filepath.Join(filepath.Clean(path)+Suffix, journalName))
+func ReadUnfinished(path string) (*Manifest, error) {
+	_, t, _, err := readJournal(filepath.Join(filepath.Clean(path)+PartialSuffix, journalName))
 	return t, err
 }
 
@@ -231,11 +231,11 @@ func (s *Stage) file(name string) string { return filepath.Join(s.dir, name) }
 func (s *Stage) Path(name string) string { return filepath.Join(s.dir, dataName, name) }
 
 // Add remembers the manifest's row of smp, whose record went to place.
-func (s *Stage) Add(smp *formats.Sample, place Place) error {
+func (s *Stage) Add(smp *formats.Sample, place Location) error {
 	img := &smp.Values[s.Meta.Schema.ImageIndex()]
-	r := Row{Place: place, Info: formats.Info{
+	r := Row{Location: place, Info: formats.Info{
 		Key: smp.Key, Split: smp.Split, Label: formats.NoLabel, Size: int64(len(img.Data)), Encoding: img.Encoding,
-		Sum: smp.Sum, Source: smp.Source, Columns: smp.Columns, Mark: smp.Mark,
+		Checksum: smp.Checksum, Source: smp.Source, Columns: smp.Columns, Provenance: smp.Provenance,
 	}}
 	if len(img.Shape) == 3 {
 		r.Shape = [3]int(img.Shape)
@@ -245,7 +245,7 @@ func (s *Stage) Add(smp *formats.Sample, place Place) error {
 			r.Label = x
 		}
 	}
-	return s.Table.Append(&r)
+	return s.Manifest.Append(&r)
 }
 
 // CheckSample reports why smp cannot be written: a bad key, values that do not fit the
@@ -265,8 +265,8 @@ func (s *Stage) CheckSample(smp *formats.Sample, ordered bool) error {
 			return fmt.Errorf("key %q: %w", smp.Key, err)
 		}
 	}
-	if n := s.Table.Len(); ordered && n > 0 && smp.Key <= s.Table.Key(n-1) {
-		return fmt.Errorf("key %q after %q: %w", smp.Key, s.Table.Key(n-1), formats.ErrOrder)
+	if n := s.Manifest.Len(); ordered && n > 0 && smp.Key <= s.Manifest.Key(n-1) {
+		return fmt.Errorf("key %q after %q: %w", smp.Key, s.Manifest.Key(n-1), formats.ErrOrder)
 	}
 	return nil
 }
@@ -286,19 +286,19 @@ func (s *Stage) record(state, note []byte) error {
 	if err := syncDirs(s.file(dataName)); err != nil {
 		return err
 	}
-	if err := appendRecord(s.journal, encodeCheckpoint(s.Table, s.recorded, state, note)); err != nil {
+	if err := appendRecord(s.journal, encodeCheckpoint(s.Manifest, s.recordedRows, state, note)); err != nil {
 		return err
 	}
-	s.recorded, s.State, s.Note = s.Table.Len(), state, note
+	s.recordedRows, s.State, s.Note = s.Manifest.Len(), state, note
 	return nil
 }
 
 // Close gives the lock back and leaves the folder as it is.
 func (s *Stage) Close() error {
 	err := s.closeJournal()
-	if s.held != nil {
-		err = errors.Join(err, s.held.Close())
-		s.held = nil
+	if s.lockFile != nil {
+		err = errors.Join(err, s.lockFile.Close())
+		s.lockFile = nil
 	}
 	if s.root != nil {
 		err = errors.Join(err, s.root.Close())

@@ -45,18 +45,18 @@ func TestPublishingGoesOnFromEveryStep(t *testing.T) {
 		must(t, err)
 		if stop < 10 {
 			// What is done on the way is done by hand, up to the stop; then the process ends.
-			must(t, os.MkdirAll(s.file(oldName), 0o755))
+			must(t, os.MkdirAll(s.file(replacedName), 0o755))
 			must(t, s.writeList(encodeMoves(t, s, steps)))
 			for i := range min(stop, len(steps)) {
-				must(t, s.do(steps[i]))
+				must(t, s.doStep(steps[i]))
 			}
 			switch stop {
 			case 5:
 				must(t, s.writeList([]byte("[]")))
 			case 6, 7, 8, 9: // more and more of the folder is gone
 				must(t, s.writeList([]byte("[]")))
-				must(t, os.Rename(s.file(journalName), s.file(goneName)))
-				for _, name := range []string{oldName, dataName, publishName, goneName}[:stop-6] {
+				must(t, os.Rename(s.file(journalName), s.file(removedJournalName)))
+				for _, name := range []string{replacedName, dataName, publishListName, removedJournalName}[:stop-6] {
 					must(t, os.RemoveAll(s.file(name)))
 				}
 			}
@@ -75,7 +75,7 @@ func TestPublishingGoesOnFromEveryStep(t *testing.T) {
 				t.Errorf("stop %d: %s is %q, %v", stop, name, b, err)
 			}
 		}
-		if there(s.dir) {
+		if exists(s.dir) {
 			t.Errorf("stop %d: %s is still there", stop, s.dir)
 		}
 	}
@@ -115,21 +115,21 @@ func TestRemainsCountAsNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	s := newStage(t, path, false)
 	must(t, os.WriteFile(s.Path("left"), nil, 0o644))
-	must(t, os.Rename(s.file(journalName), s.file(goneName)))
+	must(t, os.Rename(s.file(journalName), s.file(removedJournalName)))
 	must(t, s.Close())
 	s = newStage(t, path, false)
-	if there(s.Path("left")) {
+	if exists(s.Path("left")) {
 		t.Error("what was left is in the new stage")
 	}
 	must(t, os.Truncate(s.file(journalName), 12)) // power was lost while it was begun
 	must(t, s.Close())
-	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrNoPartial) || there(s.dir) {
-		t.Errorf("resume: %v; still there: %v", err, there(s.dir))
+	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrNoPartial) || exists(s.dir) {
+		t.Errorf("resume: %v; still there: %v", err, exists(s.dir))
 	}
 	must(t, os.WriteFile(path, nil, 0o644))
 	must(t, os.Mkdir(s.dir, 0o755))
-	if _, err := CreateStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrExists) || there(s.dir) {
-		t.Errorf("create: %v; still there: %v", err, there(s.dir))
+	if _, err := CreateStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrExists) || exists(s.dir) {
+		t.Errorf("create: %v; still there: %v", err, exists(s.dir))
 	}
 }
 
@@ -137,19 +137,19 @@ func TestDiscard(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	must(t, Discard(path))
 	s := newStage(t, path, false)
-	if err := Discard(path); !errors.Is(err, formats.ErrLocked) || !there(s.file(journalName)) {
+	if err := Discard(path); !errors.Is(err, formats.ErrLocked) || !exists(s.file(journalName)) {
 		t.Errorf("while it is written: %v", err)
 	}
 	must(t, s.Close())
 	must(t, Discard(path))
-	if there(s.dir) {
+	if exists(s.dir) {
 		t.Error("it is still there")
 	}
 	s = newStage(t, path, false)
 	must(t, os.WriteFile(s.Path("x"), []byte("new"), 0o644))
 	must(t, s.writeList(encodeMoves(t, s, []Move{{From: s.Path("x"), To: path}})))
 	must(t, s.Close())
-	if err := Discard(path); !errors.Is(err, formats.ErrPublished) || !there(path) || there(s.dir) {
+	if err := Discard(path); !errors.Is(err, formats.ErrPublished) || !exists(path) || exists(s.dir) {
 		t.Errorf("of what is complete: %v", err)
 	}
 }
@@ -177,7 +177,7 @@ func TestFailuresAreForGood(t *testing.T) {
 	if first == nil {
 		t.Fatal("a checkpoint that was not written")
 	}
-	if err := s.Publish(nil, nil); !errors.Is(err, first) || there(s.file(publishName)) {
+	if err := s.Publish(nil, nil); !errors.Is(err, first) || exists(s.file(publishListName)) {
 		t.Errorf("then publish: %v", err)
 	}
 	must(t, s.Close())
@@ -192,7 +192,7 @@ func TestFailuresAreForGood(t *testing.T) {
 // A file of somebody else's in the stage's folder stays, and the next dataset is made there too.
 func TestStageWithAForeignFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
-	mine := filepath.Join(path+Suffix, ".DS_Store")
+	mine := filepath.Join(path+PartialSuffix, ".DS_Store")
 	unharmed := func() {
 		t.Helper()
 		if b, err := os.ReadFile(mine); err != nil || string(b) != "mine" {
@@ -210,12 +210,12 @@ func TestStageWithAForeignFile(t *testing.T) {
 		if b, err := os.ReadFile(path); err != nil || string(b) != "new" {
 			t.Fatalf("%q, %v", b, err)
 		}
-		names, err := os.ReadDir(path + Suffix)
+		names, err := os.ReadDir(path + PartialSuffix)
 		must(t, err)
 		if left = len(names); left != 2 {
 			t.Errorf("run %d left %v", i, names)
 		}
-		if st, err := os.Stat(s.file(goneName)); err != nil || st.Size() > 1000 {
+		if st, err := os.Stat(s.file(removedJournalName)); err != nil || st.Size() > 1000 {
 			t.Errorf("run %d: %v, %v", i, st, err)
 		}
 	}
@@ -233,30 +233,30 @@ func TestStageWithAForeignFile(t *testing.T) {
 	unharmed()
 	must(t, os.Remove(mine))
 	must(t, Discard(path))
-	if there(path + Suffix) {
+	if exists(path + PartialSuffix) {
 		t.Error("it is still there")
 	}
 }
 
 // An earlier version removed the journal before the rest; what a kill left then goes.
 func TestRemovalThatAnEarlierVersionBegan(t *testing.T) {
-	for _, names := range [][]string{{publishName}, {publishName, lockName}, {publishName, lockName, "old/0", "data/x"}} {
+	for _, names := range [][]string{{publishListName}, {publishListName, lockName}, {publishListName, lockName, "old/0", "data/x"}} {
 		for _, foreign := range []bool{false, true} {
 			path := filepath.Join(t.TempDir(), "x")
 			for _, name := range names {
-				name = filepath.Join(path+Suffix, name)
+				name = filepath.Join(path+PartialSuffix, name)
 				must(t, os.MkdirAll(filepath.Dir(name), 0o755))
 				must(t, os.WriteFile(name, nil, 0o644))
 			}
-			must(t, os.WriteFile(filepath.Join(path+Suffix, publishName), []byte("[]"), 0o644))
+			must(t, os.WriteFile(filepath.Join(path+PartialSuffix, publishListName), []byte("[]"), 0o644))
 			if foreign {
-				must(t, os.WriteFile(filepath.Join(path+Suffix, "mine"), nil, 0o644))
+				must(t, os.WriteFile(filepath.Join(path+PartialSuffix, "mine"), nil, 0o644))
 				if _, err := CreateStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrForeign) {
 					t.Errorf("%v: %v", names, err)
 				}
 				continue
 			}
-			if done, err := Recover(path); !done || err != nil || there(path+Suffix) {
+			if done, err := Recover(path); !done || err != nil || exists(path+PartialSuffix) {
 				t.Errorf("%v: %v, %v", names, done, err)
 			}
 			must(t, newStage(t, path, false).Close())
@@ -274,9 +274,9 @@ func TestAFileInTheWayIsNoDamage(t *testing.T) {
 	side := filepath.Join(dir, "x.dsconv")
 	must(t, os.Mkdir(side, 0o755))
 	must(t, s.WriteSidecar(side, "x.dsconv/", nil, nil)) // its table does not have the file
-	must(t, os.MkdirAll(s.file(oldName), 0o755))
+	must(t, os.MkdirAll(s.file(replacedName), 0o755))
 	must(t, s.writeList(encodeMoves(t, s, []Move{
-		{From: mine, To: filepath.Join(s.file(oldName), "0"), Old: true, ID: "file 1 4 0"}, {From: s.Path("x-0"), To: mine},
+		{From: mine, To: filepath.Join(s.file(replacedName), "0"), Replaced: true, ID: "file 1 4 0"}, {From: s.Path("x-0"), To: mine},
 	})))
 	must(t, s.Close())
 	must(t, os.WriteFile(mine, []byte("mine"), 0o644))
@@ -284,8 +284,8 @@ func TestAFileInTheWayIsNoDamage(t *testing.T) {
 		"recover": func() error { _, err := Recover(path); return err },
 		"discard": func() error { return Discard(path) },
 	} {
-		if err := do(); !errors.Is(err, formats.ErrForeign) || errors.Is(err, formats.ErrDamaged) || !there(s.Path("x-0")) {
-			t.Errorf("%s: %v, still there: %v", name, err, there(s.Path("x-0")))
+		if err := do(); !errors.Is(err, formats.ErrForeign) || errors.Is(err, formats.ErrDamaged) || !exists(s.Path("x-0")) {
+			t.Errorf("%s: %v, still there: %v", name, err, exists(s.Path("x-0")))
 		}
 	}
 	must(t, os.Rename(mine, filepath.Join(dir, "thesis.tex")))

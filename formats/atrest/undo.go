@@ -15,7 +15,7 @@ import (
 // place. The files are linked, so that the kept version is whole until the new one is there.
 func Undo(dataset string, m formats.Meta) error {
 	dataset = filepath.Clean(dataset)
-	k, err := Kept(dataset)
+	k, err := FindPrevious(dataset)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func Undo(dataset string, m formats.Meta) error {
 	if err != nil {
 		return err
 	}
-	u := &undo{kept: k, dataset: dataset, path: p, stage: s}
+	u := &undo{previous: k, dataset: dataset, path: p, stage: s}
 	// Under the lock: nobody replaces either version meanwhile.
 	if u.present, err = u.replaced(); err != nil {
 		return errors.Join(err, s.remove())
@@ -38,26 +38,26 @@ func Undo(dataset string, m formats.Meta) error {
 	if err := durable.WriteFile(s.file(undoName), nil); err != nil {
 		return errors.Join(err, s.Close())
 	}
-	s.KeepOld()
+	s.KeepPrevious()
 	return errors.Join(s.Publish(u.present, u.moves), s.Close())
 }
 
 // undo is the state of one Undo.
 type undo struct {
-	kept    *KeptVersion
-	dataset string
-	path    ShardPath
-	stage   *Stage
-	present []string // files and folders of the dataset
-	moves   []Move
+	previous *PreviousVersion
+	dataset  string
+	path     ShardPath
+	stage    *Stage
+	present  []string // files and folders of the dataset
+	moves    []Move
 }
 
 // replaced lists what the kept version takes the place of.
 func (u *undo) replaced() ([]string, error) {
-	if there(u.path.Sidecar()) {
-		return u.path.Existing()
+	if exists(u.path.Sidecar()) {
+		return u.path.ExistingFiles()
 	}
-	if there(u.dataset) {
+	if exists(u.dataset) {
 		return []string{u.dataset}, nil
 	}
 	return nil, nil
@@ -67,12 +67,12 @@ func (u *undo) replaced() ([]string, error) {
 // may have been renamed since.
 func (u *undo) link() error {
 	var last []Move
-	err := u.kept.each(func(name string, folder bool) error {
-		now, err := u.nameNow(name)
+	err := u.previous.eachFile(func(name string, folder bool) error {
+		now, err := u.currentName(name)
 		if err != nil {
 			return err
 		}
-		from, to := filepath.Join(u.kept.dir, name), u.stage.Path(now)
+		from, to := filepath.Join(u.previous.dir, name), u.stage.Path(now)
 		move := Move{From: to, To: filepath.Join(u.path.Dir, now)}
 		if !folder {
 			u.moves = append(u.moves, move)
@@ -85,23 +85,23 @@ func (u *undo) link() error {
 	return err
 }
 
-func (u *undo) nameNow(name string) (string, error) {
-	from := u.kept.from
-	i, shard := from.Number(name)
+func (u *undo) currentName(name string) (string, error) {
+	from := u.previous.from
+	i, shard := from.ShardNumber(name)
 	switch {
-	case name == filepath.Base(u.kept.Path):
+	case name == filepath.Base(u.previous.Path):
 		return filepath.Base(u.dataset), nil
 	case name == filepath.Base(from.Sidecar()):
 		return filepath.Base(u.path.Sidecar()), nil
-	case shard && u.path.Many():
+	case shard && u.path.IsPattern():
 		return u.path.Name(i), nil
 	}
-	return "", fmt.Errorf("%s was kept of %s: give the dataset a name of that kind, with a number of shards or without, as it had", u.kept.dir, filepath.Base(u.kept.Path))
+	return "", fmt.Errorf("%s was kept of %s: give the dataset a name of that kind, with a number of shards or without, as it had", u.previous.dir, filepath.Base(u.previous.Path))
 }
 
 // linkFolder gives the stage dsconv's files of a folder, but for the lock of LMDB's readers.
 func linkFolder(from, to string) error {
-	own, err := ownIn(from)
+	own, err := ownFilesIn(from)
 	if err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
@@ -121,7 +121,7 @@ func linkFolder(from, to string) error {
 
 // Undoing reports whether an Undo of the dataset was stopped when all that was left to do was to
 // publish it, or to tidy up. Recover does that.
-func Undoing(dataset string) bool {
-	s := Stage{dir: filepath.Clean(dataset) + Suffix}
-	return there(s.file(undoName)) && (there(s.file(publishName)) || !there(s.file(journalName)))
+func UndoPending(dataset string) bool {
+	s := Stage{dir: filepath.Clean(dataset) + PartialSuffix}
+	return exists(s.file(undoName)) && (exists(s.file(publishListName)) || !exists(s.file(journalName)))
 }

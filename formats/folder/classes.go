@@ -21,7 +21,7 @@ type layout struct {
 }
 
 // subfolders are the names of the folders (or links to folders) in root/rel that are taken.
-func subfolders(root, rel string, take *formats.Chooser) ([]string, error) {
+func subfolders(root, rel string, take *formats.FileFilter) ([]string, error) {
 	dir := filepath.Join(root, rel)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -29,7 +29,7 @@ func subfolders(root, rel string, take *formats.Chooser) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if st, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && st.IsDir() && take.Folder(path.Join(rel, e.Name())) {
+		if st, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && st.IsDir() && take.IncludesFolder(path.Join(rel, e.Name())) {
 			names = append(names, e.Name())
 		}
 	}
@@ -37,7 +37,7 @@ func subfolders(root, rel string, take *formats.Chooser) ([]string, error) {
 }
 
 // layoutOf finds splits and classes. As with ImageFolder an empty folder is a class too.
-func layoutOf(root, order string, take *formats.Chooser) (layout, error) {
+func layoutOf(root, order string, take *formats.FileFilter) (layout, error) {
 	return newLayout(func(dir string) ([]string, error) { return subfolders(root, dir, take) }, order)
 }
 

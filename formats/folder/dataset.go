@@ -82,12 +82,12 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	if err := formats.CheckLocal(root); err != nil {
 		return nil, err
 	}
-	take, err := cfg.Take.Chooser()
+	take, err := cfg.Take.Compile()
 	if err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(root); errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, formats.NotThere(root)
+		return nil, formats.NotFound(root)
 	}
 	if _, err := os.Lstat(filepath.Join(root, Unfinished)); err == nil {
 		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: finish it with the same command; it takes the file %s away", root, Unfinished)
@@ -137,7 +137,7 @@ func (d *Dataset) empty() error {
 	if said := d.unmatched.String(); said != "" {
 		err = fmt.Errorf("%w; nothing fits %s", err, said)
 	}
-	return fmt.Errorf("%w%s", err, atrest.Among(d.root))
+	return fmt.Errorf("%w%s", err, atrest.SuggestDatasets(d.root))
 }
 
 // add makes the items, in key order. A key is the path without extension, but with it
@@ -193,7 +193,7 @@ func (d *Dataset) describe(l source, cfg *Config) {
 	d.meta = formats.Meta{
 		Format: "folder", Schema: l.schema(), Columns: l.userColumns(), Recipe: cfg.recipe(), Count: len(d.items),
 	}
-	d.meta.Version = d.meta.Needs()
+	d.meta.Version = d.meta.RequiredVersion()
 	if folders, ok := l.(*labeler); ok {
 		d.describeLabels(folders)
 	}
@@ -270,7 +270,7 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	if err != nil {
 		return err
 	}
-	s.Key, s.Split, s.Source, s.Sum = in.Key, in.Split, in.Source, in.Sum
+	s.Key, s.Split, s.Source, s.Checksum = in.Key, in.Split, in.Source, in.Checksum
 	s.Columns = append(s.Columns[:0], in.Columns...)
 	s.Resize(len(d.meta.Schema))
 	v := &s.Values[d.meta.Schema.ImageIndex()]

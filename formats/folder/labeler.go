@@ -31,7 +31,7 @@ type labelField struct {
 	column int
 }
 
-func newLabeler(root string, cfg *Config, take *formats.Chooser) (*labeler, error) {
+func newLabeler(root string, cfg *Config, take *formats.FileFilter) (*labeler, error) {
 	order := cfg.ClassOrder
 	if cfg.Labels != "" {
 		order = "" // it is the table's classes that are ordered

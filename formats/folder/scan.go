@@ -55,7 +55,7 @@ type inode struct{ device, number uint64 }
 
 type scan struct {
 	root    string
-	take    *formats.Chooser
+	take    *formats.FileFilter
 	sem     *semaphore.Weighted
 	wg      sync.WaitGroup
 	mu      sync.Mutex
@@ -119,7 +119,7 @@ func (s *scan) entry(ctx context.Context, rel string, e fs.DirEntry, chain []fs.
 		return
 	}
 	if st.IsDir() {
-		if !s.take.Folder(rel) {
+		if !s.take.IncludesFolder(rel) {
 			return
 		}
 		if slices.ContainsFunc(chain, func(up fs.FileInfo) bool { return os.SameFile(up, st) }) {
@@ -178,7 +178,7 @@ func (s *scan) wanted(rel string) bool {
 		s.ignored++
 		s.mu.Unlock()
 		return false
-	case !s.take.File(rel):
+	case !s.take.IncludesFile(rel):
 		return false
 	case isOther:
 		s.skip(rel, "images of the type "+ext[1:]+" are not read")

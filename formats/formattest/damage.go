@@ -119,7 +119,7 @@ func (s suite) salvaged(t *testing.T, path string, c set, file, what string) {
 	ds, err := salvager.Salvage(path)
 	switch base := filepath.Base(file); {
 	case err == nil:
-	case base == atrest.ManifestName || base == atrest.MetaName || base == atrest.SumsName || base == s.name:
+	case base == atrest.ManifestName || base == atrest.MetaName || base == atrest.ChecksumsName || base == s.name:
 		return // what describes the dataset, or a file that holds that too
 	default:
 		t.Errorf("%s: it cannot be salvaged: %v", what, err)

@@ -103,7 +103,7 @@ func infoOf(schema formats.Schema, s *formats.Sample) formats.Info {
 	img := s.Values[schema.ImageIndex()]
 	in := formats.Info{
 		Key: s.Key, Split: s.Split, Label: formats.NoLabel, Size: int64(len(img.Data)), Encoding: img.Encoding,
-		Shape: [3]int(img.Shape), Sum: s.Sum, Source: s.Source, Columns: s.Columns,
+		Shape: [3]int(img.Shape), Checksum: s.Checksum, Source: s.Source, Columns: s.Columns,
 	}
 	if i := schema.LabelIndex(); i >= 0 {
 		if x, ok := s.Values[i].Int64(); ok {
@@ -265,5 +265,5 @@ func check(t *testing.T, ds formats.Dataset, report func(formats.Damage)) error 
 	if !ok {
 		t.Fatal("the dataset is not a Checker")
 	}
-	return c.Check(context.Background(), formats.Part{}, 2, report)
+	return c.Check(context.Background(), formats.Portion{}, 2, report)
 }

@@ -63,7 +63,7 @@ func every(n int32) []int32 {
 func (s suite) storageOrder(t *testing.T) {
 	c := photos(50)
 	ds := s.open(t, s.write(t, c))
-	stored, ok := ds.(formats.Stored)
+	stored, ok := ds.(formats.StorageOrdered)
 	if ok == s.format.Traits().Ordered {
 		t.Fatalf("samples written in order of key: %v, but StorageOrder: %v", s.format.Traits().Ordered, ok)
 	}

@@ -74,8 +74,8 @@ func (s suite) add(t testing.TB, w formats.Writer, c set, from, to int) {
 		if err := w.Write(&c.samples[order[i]]); err != nil {
 			t.Fatalf("write %q: %v", c.samples[order[i]].Key, err)
 		}
-		if cutter, ok := w.(formats.Cutter); ok && s.many() && i%cutEvery == cutEvery-1 {
-			if err := cutter.Cut(); err != nil {
+		if cutter, ok := w.(formats.ShardEnder); ok && s.many() && i%cutEvery == cutEvery-1 {
+			if err := cutter.EndShard(); err != nil {
 				t.Fatalf("cut: %v", err)
 			}
 		}

@@ -21,7 +21,7 @@ type span struct {
 // assemble copies the spans into the file at path, which already has what kept says, makes
 // it size bytes long and appends the footer with the places, whose checksums it computes.
 // kept covers the bytes from and to of the file.
-func assemble(path string, size int64, spans []span, kept atrest.FileSums, from, to int64, p places) error {
+func assemble(path string, size int64, spans []span, kept atrest.FileChecksums, from, to int64, p places) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func assemble(path string, size int64, spans []span, kept atrest.FileSums, from,
 	return nil
 }
 
-func fillIn(f *os.File, size int64, spans []span, kept atrest.FileSums, from, to int64, p places) error {
+func fillIn(f *os.File, size int64, spans []span, kept atrest.FileChecksums, from, to int64, p places) error {
 	if err := f.Truncate(size); err != nil {
 		return err
 	}
@@ -94,8 +94,8 @@ func (p *place) compute(f io.ReaderAt, buf []byte) error {
 
 // sumBlocks computes the checksums of the file's first size bytes. Blocks that lie wholly
 // between from and to are taken from kept, which summed them when they were written.
-func sumBlocks(f io.ReaderAt, size int64, kept atrest.FileSums, from, to int64, buf []byte) (atrest.FileSums, error) {
-	sums := atrest.FileSums{Name: footerName, Size: size}
+func sumBlocks(f io.ReaderAt, size int64, kept atrest.FileChecksums, from, to int64, buf []byte) (atrest.FileChecksums, error) {
+	sums := atrest.FileChecksums{Name: footerName, Size: size}
 	for off := int64(0); off < size; off += atrest.BlockSize {
 		i := off / atrest.BlockSize
 		if off >= from && off+atrest.BlockSize <= to && i < int64(len(kept.Blocks)) {

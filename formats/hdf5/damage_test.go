@@ -118,7 +118,7 @@ func TestSalvage(t *testing.T) {
 func TestSalvageLosesBlocks(t *testing.T) {
 	const n = 3 * atrest.BlockSize / 8
 	file := make([]byte, 100+8*(n+1))
-	sums, err := sumBlocks(bytes.NewReader(file), int64(len(file)), atrest.FileSums{}, 0, 0, make([]byte, atrest.BlockSize))
+	sums, err := sumBlocks(bytes.NewReader(file), int64(len(file)), atrest.FileChecksums{}, 0, 0, make([]byte, atrest.BlockSize))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestChecks(t *testing.T) {
 		c := ds.(formats.Checker)
 		q := count(func(report func(formats.Damage)) error { return c.CheckQuick(context.Background(), report) })
 		f := count(func(report func(formats.Damage)) error {
-			return c.Check(context.Background(), formats.Part{}, 2, report)
+			return c.Check(context.Background(), formats.Portion{}, 2, report)
 		})
 		if q != quick || f != full {
 			t.Errorf("%s: CheckQuick reports %d and Check %d, want %d and %d", what, q, f, quick, full)

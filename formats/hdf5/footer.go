@@ -11,7 +11,7 @@ import (
 	"github.com/dsconv/dsconv/formats/atrest"
 )
 
-// The file ends with the table of block checksums (atrest.Sums) of all that HDF5 wrote, the
+// The file ends with the table of block checksums (atrest.Checksums) of all that HDF5 wrote, the
 // table of places (see places.go) and a trailer that finds them:
 //
 //	offset  uint64  where the table of checksums starts: HDF5's own end of file
@@ -30,8 +30,8 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // encodeFooter is what follows HDF5's end of file.
-func encodeFooter(sums atrest.FileSums, p places) []byte {
-	table := atrest.Sums{sums}.Encode()
+func encodeFooter(sums atrest.FileChecksums, p places) []byte {
+	table := atrest.Checksums{sums}.Encode()
 	t := binary.LittleEndian.AppendUint64(nil, uint64(sums.Size))
 	t = binary.LittleEndian.AppendUint64(t, uint64(len(table)))
 	t = append(t, footerMagic...)
@@ -81,13 +81,13 @@ func withoutFooter(file []byte) error {
 }
 
 // readSums reads the checksums of blocks. ErrDamaged if they do not check.
-func (f footer) readSums() (atrest.FileSums, error) {
-	sums, err := atrest.DecodeSums(f.sums)
+func (f footer) readSums() (atrest.FileChecksums, error) {
+	sums, err := atrest.DecodeChecksums(f.sums)
 	if err != nil {
-		return atrest.FileSums{}, err
+		return atrest.FileChecksums{}, err
 	}
 	if len(sums) != 1 || sums[0].Name != footerName || sums[0].Size != f.end {
-		return atrest.FileSums{}, fmt.Errorf("%w: the table of checksums is not that of this file", formats.ErrDamaged)
+		return atrest.FileChecksums{}, fmt.Errorf("%w: the table of checksums is not that of this file", formats.ErrDamaged)
 	}
 	return sums[0], nil
 }

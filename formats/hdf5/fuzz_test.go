@@ -12,7 +12,7 @@ import (
 
 func FuzzFooter(f *testing.F) {
 	some := places{{name: "bytes", dtype: formats.Uint8, offset: 2, dims: []int{8}}}
-	f.Add(append([]byte("0123456789"), encodeFooter(atrest.FileSums{Name: footerName, Size: 10, Blocks: []uint32{1}}, some)...))
+	f.Add(append([]byte("0123456789"), encodeFooter(atrest.FileChecksums{Name: footerName, Size: 10, Blocks: []uint32{1}}, some)...))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		foot, err := findFooter(b)
 		if err != nil {

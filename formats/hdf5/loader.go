@@ -52,7 +52,7 @@ func (l *loader) find(name string, t formats.DType, n int) (*place, error) {
 	return p, nil
 }
 
-func (l *loader) description() (atrest.Catalog, error) {
+func (l *loader) description() (atrest.Description, error) {
 	var data [2][]byte
 	for i, name := range []string{metaName, manifestName} {
 		p, err := l.find(name, formats.Uint8, -1)
@@ -60,15 +60,15 @@ func (l *loader) description() (atrest.Catalog, error) {
 			err = fmt.Errorf("%w: the checksum of dataset %s differs, without which nothing is known of the samples", formats.ErrDamaged, name)
 		}
 		if err != nil {
-			return atrest.Catalog{}, err
+			return atrest.Description{}, err
 		}
 		data[i] = l.bytes(p)
 	}
 	m, err := atrest.DecodeMeta(data[0])
 	if err != nil {
-		return atrest.Catalog{}, err
+		return atrest.Description{}, err
 	}
-	return atrest.NewCatalog(m, data[1])
+	return atrest.NewDescription(m, data[1])
 }
 
 // removed gives the list of what was removed by hand when it is asked for.
@@ -86,7 +86,7 @@ func (l *loader) removed() func() ([]byte, error) {
 }
 
 func (l *loader) columns(d *dataset) (err error) {
-	if d.images, err = l.images(d.Catalog); err != nil {
+	if d.images, err = l.images(d.Description); err != nil {
 		return err
 	}
 	schema := d.Meta().Schema
@@ -106,7 +106,7 @@ func (l *loader) columns(d *dataset) (err error) {
 
 // images is the column of designated images. Their sizes are in the manifest too, so that
 // damaged offsets are no loss.
-func (l *loader) images(c atrest.Catalog) (*column, error) {
+func (l *loader) images(c atrest.Description) (*column, error) {
 	n := c.Len()
 	if l.places.find(imagesName) != nil {
 		return l.uniform(imagesName, n)
@@ -126,12 +126,12 @@ func (l *loader) images(c atrest.Catalog) (*column, error) {
 	}
 	// A copy in huge pages is found faster at random than the file's small ones.
 	images.offsets = make([]byte, offsets.length())
-	atrest.HugePages(images.offsets)
+	atrest.AdviseHugePages(images.offsets)
 	copy(images.offsets, l.bytes(offsets))
 	return images, nil
 }
 
-func offsetsOf(c atrest.Catalog) ([]byte, error) {
+func offsetsOf(c atrest.Description) ([]byte, error) {
 	b := make([]byte, 8, 8*(c.Len()+1))
 	at := int64(0)
 	for i := range c.Len() {

@@ -13,7 +13,7 @@ import (
 
 // Open implements formats.Format. It reads and checks all but the values themselves.
 func (Format) Open(path string) (formats.Dataset, error) {
-	if err := atrest.NoDataset(path); err != nil {
+	if err := atrest.ExplainMissing(path); err != nil {
 		return nil, err
 	}
 	d, err := open(path, false)
@@ -26,7 +26,7 @@ func (Format) Open(path string) (formats.Dataset, error) {
 // Salvage implements formats.Salvager. HDF5's own structures may be damaged, and what says
 // where and what values are, but not the footer; a file whose end is cut off is lost.
 func (Format) Salvage(path string) (formats.Dataset, error) {
-	if err := atrest.NoDataset(path); err != nil {
+	if err := atrest.ExplainMissing(path); err != nil {
 		return nil, err
 	}
 	d, err := open(path, true)
@@ -86,7 +86,7 @@ func (d *dataset) load(salvage bool) error {
 	if err := l.check(salvage); err != nil {
 		return err
 	}
-	if d.Catalog, err = l.description(); err != nil {
+	if d.Description, err = l.description(); err != nil {
 		return err
 	}
 	d.removed = l.removed()

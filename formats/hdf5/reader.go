@@ -15,9 +15,9 @@ import (
 
 // dataset is an open HDF5 dataset.
 type dataset struct {
-	atrest.Reader
+	atrest.ValueReader
 	mapping *atrest.Mapping
-	sums    atrest.FileSums
+	sums    atrest.FileChecksums
 	places  places
 	removed func() ([]byte, error) // the list of what was removed by hand
 	images  *column
@@ -35,7 +35,7 @@ var (
 )
 
 // Removed implements formats.Removals.
-func (d *dataset) Removed() ([]formats.Removed, error) {
+func (d *dataset) Removed() ([]formats.RemovedSample, error) {
 	list, err := atrest.DecodeRemoved(d.Meta(), d.removed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Path, err)
@@ -43,7 +43,7 @@ func (d *dataset) Removed() ([]formats.Removed, error) {
 	return list, nil
 }
 
-// lend gives a value in the mapping; see atrest.Reader.
+// lend gives a value in the mapping; see atrest.ValueReader.
 func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 	c := d.fields[k]
 	if c == nil {
@@ -59,7 +59,7 @@ func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 
 // Prefetch implements formats.Prefetcher.
 func (d *dataset) Prefetch(indices []int32) {
-	var places []atrest.Place
+	var places []atrest.Location
 	// A page that cannot be read is an error where the value is read.
 	_ = guard.Do(func() error {
 		for _, c := range append([]*column{d.images}, d.fields...) {
@@ -73,13 +73,13 @@ func (d *dataset) Prefetch(indices []int32) {
 }
 
 // appendPlaces appends where the column's values of those indices lie in the file.
-func (d *dataset) appendPlaces(places []atrest.Place, c *column, indices []int32) []atrest.Place {
+func (d *dataset) appendPlaces(places []atrest.Location, c *column, indices []int32) []atrest.Location {
 	for _, i := range indices {
 		if i < 0 || int(i) >= d.Len() {
 			continue
 		}
 		if b, err := c.bytes(int(i)); err == nil && len(b) > 0 {
-			places = append(places, atrest.Place{Offset: d.mapping.Offset(b), Length: int64(len(b))})
+			places = append(places, atrest.Location{Offset: d.mapping.Offset(b), Length: int64(len(b))})
 		}
 	}
 	return places
@@ -108,7 +108,7 @@ func (d *dataset) image(i int, shape []int) (formats.Value, error) {
 	case formats.Raw:
 		v.DType = imageType(f, &in)
 	case formats.RawZstd:
-		v.DType = atrest.FrameType(f, v.Shape, b)
+		v.DType = atrest.FrameDType(f, v.Shape, b)
 	}
 	return v, checkShape(&v)
 }
@@ -121,17 +121,17 @@ func imageType(f *formats.Field, in *formats.Info) formats.DType {
 	case f.DType != "":
 		return f.DType
 	}
-	return atrest.ElementType(in.Shape[:], uint64(in.Size))
+	return atrest.InferDType(in.Shape[:], uint64(in.Size))
 }
 
 // Check implements formats.Checker.
-func (d *dataset) Check(ctx context.Context, p formats.Part, workers int, report func(formats.Damage)) error {
+func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, report func(formats.Damage)) error {
 	if whole, err := d.checkFooter(report); err != nil || !whole {
 		return err
 	}
 	sums := d.sums
 	sums.Name = filepath.Base(d.Path) // the one that the file has now
-	return atrest.Sums{sums}.Check(ctx, filepath.Dir(d.Path), int64(len(d.mapping.Data))-sums.Size, p, workers, report)
+	return atrest.Checksums{sums}.Check(ctx, filepath.Dir(d.Path), int64(len(d.mapping.Data))-sums.Size, p, workers, report)
 }
 
 // CheckQuick implements formats.Checker: it checks all datasets but the values.

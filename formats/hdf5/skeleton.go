@@ -36,7 +36,7 @@ type skeleton struct {
 // content is what goes into a skeleton.
 type content struct {
 	schema   formats.Schema
-	table    *atrest.Table
+	table    *atrest.Manifest
 	images   staged
 	fields   []staged // in the schema's order
 	manifest []byte

@@ -123,7 +123,7 @@ func (w *writer) checkStaged() error {
 	if err != nil {
 		return err
 	}
-	if err := images.rows.check(w.Table.Len(), w.files[0].Size()-headSize); err != nil {
+	if err := images.rows.check(w.Manifest.Len(), w.files[0].Size()-headSize); err != nil {
 		return err
 	}
 	for k := range w.further {
@@ -135,7 +135,7 @@ func (w *writer) checkStaged() error {
 		if err != nil {
 			return err
 		}
-		if err := r.check(w.Table.Len(), w.files[1+2*k].Size()); err != nil {
+		if err := r.check(w.Manifest.Len(), w.files[1+2*k].Size()); err != nil {
 			return err
 		}
 	}
@@ -202,7 +202,7 @@ func (w *writer) checkpoint(note []byte) error {
 func (w *writer) Commit() error { return w.Do(w.commit) }
 
 func (w *writer) commit() error {
-	sums := w.files[0].Sums()
+	sums := w.files[0].Checksums()
 	for _, f := range w.files {
 		if err := f.Sync(); err != nil {
 			return err
@@ -227,13 +227,13 @@ func (w *writer) commit() error {
 
 // content gathers what the skeleton is made of.
 func (w *writer) content() (*content, error) {
-	t := w.Table
-	ranks, err := t.Ranks()
+	t := w.Manifest
+	ranks, err := t.KeyOrder()
 	if err != nil {
 		return nil, err
 	}
 	var manifest bytes.Buffer
-	if err := t.WriteManifest(&manifest, ranks); err != nil {
+	if err := t.WriteParquet(&manifest, ranks); err != nil {
 		return nil, err
 	}
 	w.Describe()
@@ -263,7 +263,7 @@ func (w *writer) content() (*content, error) {
 }
 
 func (w *writer) stagedImages() (staged, error) {
-	t := w.Table
+	t := w.Manifest
 	r := newRows()
 	field := &w.Meta.Schema[w.Meta.Schema.ImageIndex()]
 	for i := range t.Len() {
@@ -279,7 +279,7 @@ func (w *writer) stagedImages() (staged, error) {
 // make builds the file and gives its path in the stage. Images that HDF5 wants where they
 // are already stay in their file, which becomes the HDF5 file; a few bytes of images, which
 // HDF5 does not align, are copied into the skeleton.
-func (w *writer) make(c *content, sums atrest.FileSums) (string, error) {
+func (w *writer) make(c *content, sums atrest.FileChecksums) (string, error) {
 	skeleton := w.Path(skeletonFile)
 	regions, p, err := buildSkeleton(skeleton, c)
 	if err != nil {
@@ -310,8 +310,8 @@ func (w *writer) verify(path string) error {
 	if err != nil {
 		return err
 	}
-	if d.Len() != w.Table.Len() {
-		err = fmt.Errorf("%d samples of %d", d.Len(), w.Table.Len())
+	if d.Len() != w.Manifest.Len() {
+		err = fmt.Errorf("%d samples of %d", d.Len(), w.Manifest.Len())
 	}
 	for i := 0; err == nil && i < d.Len(); i++ {
 		_, err = d.image(i, nil)

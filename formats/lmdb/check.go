@@ -13,8 +13,8 @@ import (
 )
 
 // Check implements formats.Checker.
-func (d *dataset) Check(ctx context.Context, p formats.Part, workers int, report func(formats.Damage)) error {
-	sums, err := atrest.ReadSums(d.Path)
+func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, report func(formats.Damage)) error {
+	sums, err := atrest.ReadChecksums(d.Path)
 	if err != nil {
 		return err
 	}
@@ -24,12 +24,12 @@ func (d *dataset) Check(ctx context.Context, p formats.Part, workers int, report
 // CheckQuick implements formats.Checker: each key is looked up in the trees, whose pages are
 // few; the values' own pages are not touched.
 func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
-	sums, err := atrest.ReadSums(d.Path)
+	sums, err := atrest.ReadChecksums(d.Path)
 	if err != nil {
 		return err
 	}
 	data := func(name string) bool { return path.Base(name) == dataName }
-	large := slices.DeleteFunc(slices.Clone(sums), func(fs atrest.FileSums) bool { return !data(fs.Name) })
+	large := slices.DeleteFunc(slices.Clone(sums), func(fs atrest.FileChecksums) bool { return !data(fs.Name) })
 	if err := large.CheckSizes(d.Path, 0, report); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (d *dataset) checkTrees(ctx context.Context, e *environment, report func(fo
 				return ctx.Err()
 			}
 			for db := range e.databases {
-				if err := e.check(db, d.Table.Key(i)); err != nil && !reported[err.Error()] {
+				if err := e.check(db, d.Manifest.Key(i)); err != nil && !reported[err.Error()] {
 					reported[err.Error()] = true
 					report(e.damage(err))
 				}

@@ -41,7 +41,7 @@ func openEnvironment(dir, name string, databases []string) (*environment, error)
 	mapping, err := atrest.Map(path)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			err = formats.Damaged(err)
+			err = formats.WrapDamaged(err)
 		}
 		e := &environment{name: name}
 		e.fail(max(1, len(databases)), err)
@@ -167,7 +167,7 @@ func (e *environment) indexBy(n int, key func(rank int) string) {
 			_ = guard.Do(func() error {
 				if d.index = newIndex(&e.pages, d.root, n, key); d.index != nil && guard.Quiet(mark) {
 					d.ahead, d.known = new(ahead), make(known, n)
-					atrest.HugePages(d.known)
+					atrest.AdviseHugePages(d.known)
 					e.prefetchBranches(d.index)
 				}
 				return nil
@@ -193,5 +193,5 @@ func asDamage(err error) error {
 	if errors.Is(err, formats.ErrDamaged) {
 		return err
 	}
-	return formats.Damaged(err)
+	return formats.WrapDamaged(err)
 }

@@ -49,7 +49,7 @@ func fixtureSample(i int) *formats.Sample {
 	}}
 	s.Key += strings.Repeat("x", (formats.MaxKey-3)*i/(fixtureCount-1))
 	s.Values[1].SetInt64(int64(i % 2))
-	s.Sum = atrest.Sum(fixtureMeta.Schema, s)
+	s.Checksum = atrest.SampleChecksum(fixtureMeta.Schema, s)
 	return s
 }
 
@@ -107,7 +107,7 @@ func equal(a, b *formats.Sample) bool {
 			return false
 		}
 	}
-	return a.Key == b.Key && a.Sum == b.Sum
+	return a.Key == b.Key && a.Checksum == b.Checksum
 }
 
 func TestFixture(t *testing.T) {

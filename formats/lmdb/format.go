@@ -26,7 +26,7 @@ func (Format) Match(path string) bool {
 }
 
 // Traits implements formats.WritableFormat: samples come in key order.
-func (Format) Traits() formats.Traits { return formats.Traits{Ordered: true, LabelsApart: true} }
+func (Format) Traits() formats.Traits { return formats.Traits{Ordered: true, LabelsInManifest: true} }
 
 const (
 	dataName   = "data.mdb"

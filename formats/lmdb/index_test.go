@@ -29,7 +29,7 @@ func indexed(t *testing.T, n int) *dataset {
 		s := formats.Sample{Key: fmt.Sprintf("train/%03d/%06d", i/100, i), Values: []formats.Value{
 			{Data: bytes.Repeat([]byte{byte(i)}, 10+i%7*i%3000), Encoding: formats.JPEG, Shape: []int{1, 1, 3}},
 		}}
-		s.Sum = atrest.Sum(m.Schema, &s)
+		s.Checksum = atrest.SampleChecksum(m.Schema, &s)
 		if err := w.Write(&s); err != nil {
 			t.Fatal(err)
 		}
@@ -60,11 +60,11 @@ func TestIndexFindsEveryKey(t *testing.T) {
 				return
 			}
 			for i := range n {
-				got, ok := db.index.find(i, d.Table.Key(i))
-				if !ok || string(got.key()) != d.Table.Key(i) {
+				got, ok := db.index.find(i, d.Manifest.Key(i))
+				if !ok || string(got.key()) != d.Manifest.Key(i) {
 					t.Fatalf("rank %d of %d is not found", i, n)
 				}
-				if _, ok := db.index.find(i, d.Table.Key(i)+"?"); ok {
+				if _, ok := db.index.find(i, d.Manifest.Key(i)+"?"); ok {
 					t.Fatalf("rank %d is found by another key", i)
 				}
 			}
@@ -84,7 +84,7 @@ func TestIndexOfOtherKeys(t *testing.T) {
 	db := &d.images.databases[0]
 	keys := make([]string, d.Len())
 	for i := range keys {
-		keys[i] = d.Table.Key(i) + "x"
+		keys[i] = d.Manifest.Key(i) + "x"
 	}
 	slices.Sort(keys)
 	ix := newIndex(&d.images.pages, db.root, len(keys), func(rank int) string { return keys[rank] })
@@ -106,10 +106,10 @@ func TestIndexOfADamagedTree(t *testing.T) {
 		t.Fatal("no leaf")
 	}
 	clear(e.data[int(page)*e.size:][:e.size])
-	if _, err := e.at(0, 500, d.Table.Key(500)); err == nil {
+	if _, err := e.at(0, 500, d.Manifest.Key(500)); err == nil {
 		t.Error("a value is found in a page of zeros")
 	}
-	if _, err := e.at(0, 0, d.Table.Key(0)); err != nil {
+	if _, err := e.at(0, 0, d.Manifest.Key(0)); err != nil {
 		t.Errorf("a value in another leaf: %v", err)
 	}
 }

@@ -13,16 +13,16 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-var _ formats.Keeper = (*writer)(nil)
+var _ formats.FileReuser = (*writer)(nil)
 
-// Keep implements formats.Keeper: file 0 is the whole environment, which stays with all its
+// ReuseFile implements formats.FileReuser: file 0 is the whole environment, which stays with all its
 // values. change may alter what is in the manifest: source, a designated label of kind
 // Label, split and columns.
-func (w *writer) Keep(i int, change func(*formats.Info)) error {
-	if i != 0 || w.kept != nil || w.Table.Len() > 0 {
+func (w *writer) ReuseFile(i int, change func(*formats.Info)) error {
+	if i != 0 || w.kept != nil || w.Manifest.Len() > 0 {
 		return errors.New("keep: an LMDB dataset has one file, which stays or is written anew")
 	}
-	old, sums, err := w.Old()
+	old, sums, err := w.Replaced()
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (w *writer) Keep(i int, change func(*formats.Info)) error {
 			w.kept = append(w.kept, fs)
 		}
 	}
-	return old.Copy(w.Table, change)
+	return old.CopyRows(w.Manifest, change)
 }
 
 // linkKept gives the stage the old data files: by a link, which takes no time and no room,
@@ -46,7 +46,7 @@ func (w *writer) linkKept() error {
 		}
 	}
 	for _, fs := range w.kept {
-		from, to := w.OldPath(fs.Name), filepath.Join(w.Path(stagedName), filepath.FromSlash(fs.Name))
+		from, to := w.ReplacedPath(fs.Name), filepath.Join(w.Path(stagedName), filepath.FromSlash(fs.Name))
 		if err := os.Remove(to); err != nil {
 			return err
 		}

@@ -39,12 +39,12 @@ func (p *pageSums) next(f io.ReaderAt, size int64, free []uint64) (pageSums, err
 }
 
 // whole gives the checksums of f as a file, every byte of which counts; f has size bytes.
-func (p *pageSums) whole(f io.ReaderAt, size int64, name string) (atrest.FileSums, error) {
+func (p *pageSums) whole(f io.ReaderAt, size int64, name string) (atrest.FileChecksums, error) {
 	n := pageSums{size: size, blocks: make([]uint32, blocksOf(size))}
 	stale := p.stale()
 	stale[0] = true
 	err := n.fill(f, p.blocks, stale, func([]byte, int64) {})
-	return atrest.FileSums{Name: name, Size: size, Blocks: n.blocks}, err
+	return atrest.FileChecksums{Name: name, Size: size, Blocks: n.blocks}, err
 }
 
 // stale are the blocks whose bytes may have changed since.

@@ -138,7 +138,7 @@ func TestMadeUpStages(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.lmdb")
 			p := whole.clone()
 			change(p)
-			p.store(t, path+atrest.Suffix)
+			p.store(t, path+atrest.PartialSuffix)
 			if err := formattest.GoOn(Format{}, path, fixtureSamples()); !errors.Is(err, formats.ErrDamaged) {
 				t.Fatalf("%v, want ErrDamaged", err)
 			}
@@ -149,7 +149,7 @@ func TestMadeUpStages(t *testing.T) {
 		})
 	}
 	path := filepath.Join(t.TempDir(), "x.lmdb")
-	whole.clone().store(t, path+atrest.Suffix)
+	whole.clone().store(t, path+atrest.PartialSuffix)
 	must(t, formattest.GoOn(Format{}, path, fixtureSamples()))
 }
 
@@ -222,7 +222,7 @@ func FuzzPartial(f *testing.F) {
 		p.change(what, at, with)
 		p.change(what2, at2, with2)
 		path := filepath.Join(t.TempDir(), "x.lmdb")
-		p.store(t, path+atrest.Suffix)
+		p.store(t, path+atrest.PartialSuffix)
 		formattest.GoesOnOrNot(t, Format{}, path, fixtureSamples())
 	})
 }

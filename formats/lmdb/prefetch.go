@@ -37,7 +37,7 @@ func (d *dataset) Prefetch(indices []int32) {
 	_ = guard.Do(func() error {
 		for _, e := range d.environments() {
 			for i := range e.databases {
-				e.prefetch(&e.databases[i], ranks, d.Table.Key)
+				e.prefetch(&e.databases[i], ranks, d.Manifest.Key)
 			}
 		}
 		return nil
@@ -46,7 +46,7 @@ func (d *dataset) Prefetch(indices []int32) {
 
 // prefetchBranches asks for the pages that tell where leaves are.
 func (e *environment) prefetchBranches(ix *index) {
-	places := make([]atrest.Place, 0, len(ix.branches.page))
+	places := make([]atrest.Location, 0, len(ix.branches.page))
 	for _, page := range ix.branches.page {
 		places = append(places, e.place(min(page, e.count)))
 	}
@@ -72,10 +72,10 @@ func (e *environment) cached(ix *index, ranks []int32, key func(rank int) string
 	for k := range min(looks, len(ranks)) {
 		rank := ranks[k*len(ranks)/min(looks, len(ranks))]
 		page, _, ok := ix.leaf(int(rank))
-		if !ok || page >= e.count || !atrest.Cached(files, []atrest.Place{e.place(page)}) {
+		if !ok || page >= e.count || !atrest.InMemory(files, []atrest.Location{e.place(page)}) {
 			return false
 		}
-		if value := e.values(ix, []int32{rank}, key); len(value) > 0 && !atrest.Cached(files, value) {
+		if value := e.values(ix, []int32{rank}, key); len(value) > 0 && !atrest.InMemory(files, value) {
 			return false
 		}
 	}
@@ -86,14 +86,14 @@ func (e *environment) cached(ix *index, ranks []int32, key func(rank int) string
 const looks = 4
 
 // values are the places of those values that do not lie in the leaves, which are read.
-func (e *environment) values(ix *index, ranks []int32, key func(rank int) string) []atrest.Place {
-	places := make([]atrest.Place, 0, len(ranks))
+func (e *environment) values(ix *index, ranks []int32, key func(rank int) string) []atrest.Location {
+	places := make([]atrest.Location, 0, len(ranks))
 	for _, i := range ranks {
 		n, ok := ix.find(int(i), key(int(i)))
 		if !ok {
 			continue
 		}
-		p := atrest.Place{Length: pageHeader + int64(n.size())}
+		p := atrest.Location{Length: pageHeader + int64(n.size())}
 		if no, _, err := n.place(); err == nil && no < e.count {
 			p.Offset = int64(no) * int64(e.size)
 			if p.Offset+p.Length <= int64(len(e.data)) {
@@ -107,7 +107,7 @@ func (e *environment) values(ix *index, ranks []int32, key func(rank int) string
 // split parts the ranks whose leaves are in memory from the late ones, whose leaves it asks
 // for.
 func (e *environment) split(ix *index, ranks []int32) (ready, late []int32) {
-	leaves := make([]atrest.Place, 0, len(ranks))
+	leaves := make([]atrest.Location, 0, len(ranks))
 	found := make([]int32, 0, len(ranks))
 	for _, i := range ranks {
 		if page, _, ok := ix.leaf(int(i)); ok && page < e.count {
@@ -115,11 +115,11 @@ func (e *environment) split(ix *index, ranks []int32) (ready, late []int32) {
 		}
 	}
 	files := []*atrest.Mapping{e.mapping}
-	if atrest.Cached(files, leaves) {
+	if atrest.InMemory(files, leaves) {
 		return found, nil
 	}
 	for k, i := range found {
-		if atrest.Cached(files, leaves[k:k+1]) {
+		if atrest.InMemory(files, leaves[k:k+1]) {
 			ready = append(ready, i)
 		} else {
 			late = append(late, i)
@@ -130,6 +130,6 @@ func (e *environment) split(ix *index, ranks []int32) (ready, late []int32) {
 }
 
 // place is where a page lies in the file.
-func (e *environment) place(page uint64) atrest.Place {
-	return atrest.Place{Offset: int64(page) * int64(e.size), Length: int64(e.size)}
+func (e *environment) place(page uint64) atrest.Location {
+	return atrest.Location{Offset: int64(page) * int64(e.size), Length: int64(e.size)}
 }

@@ -14,7 +14,7 @@ import (
 
 // dataset is an open LMDB dataset.
 type dataset struct {
-	atrest.Reader
+	atrest.ValueReader
 	further []int        // places in the schema
 	headers []npy.Parser // of each field's raw values
 	images  *environment
@@ -68,7 +68,7 @@ func open(path string) (d *dataset, damage, err error) {
 		return nil, nil, fmt.Errorf("%s: %w: %s says that its format is %q", path, formats.ErrNotDataset, atrest.MetaName, meta.Format)
 	}
 	d = &dataset{further: furtherFields(meta.Schema), headers: make([]npy.Parser, len(meta.Schema))}
-	d.Reader = atrest.Reader{Catalog: catalog, Path: path, Lend: d.lend}
+	d.ValueReader = atrest.ValueReader{Description: catalog, Path: path, Lend: d.lend}
 	d.images, damage = openEnvironment(path, dataName, nil)
 	if len(d.further) > 0 {
 		var more error
@@ -76,7 +76,7 @@ func open(path string) (d *dataset, damage, err error) {
 		damage = errors.Join(damage, more)
 	}
 	for _, e := range d.environments() {
-		e.indexBy(d.Len(), d.Table.Key)
+		e.indexBy(d.Len(), d.Manifest.Key)
 	}
 	return d, damage, nil
 }
@@ -90,12 +90,12 @@ func (d *dataset) environments() []*environment {
 
 // checkSizes compares the lengths of the data files with the table of checksums.
 func (d *dataset) checkSizes() error {
-	sums, err := atrest.ReadSums(d.Path)
+	sums, err := atrest.ReadChecksums(d.Path)
 	if err != nil {
 		return err
 	}
 	for _, e := range d.environments() {
-		i := slices.IndexFunc(sums, func(fs atrest.FileSums) bool { return fs.Name == e.name })
+		i := slices.IndexFunc(sums, func(fs atrest.FileChecksums) bool { return fs.Name == e.name })
 		if i < 0 {
 			return fmt.Errorf("%s: %w: %s is not in the table of checksums", d.Path, formats.ErrDamaged, e.name)
 		}
@@ -107,15 +107,17 @@ func (d *dataset) checkSizes() error {
 }
 
 // Removed implements formats.Removals.
-func (d *dataset) Removed() ([]formats.Removed, error) { return atrest.ReadRemoved(d.Path, d.Meta()) }
+func (d *dataset) Removed() ([]formats.RemovedSample, error) {
+	return atrest.ReadRemoved(d.Path, d.Meta())
+}
 
-// lend gives a value in the mapped file; see atrest.Reader.
+// lend gives a value in the mapped file; see atrest.ValueReader.
 func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {
 	mark := guard.Now()
 	field := &d.Meta().Schema[k]
 	var b []byte
 	if db := slices.Index(d.further, k); db >= 0 {
-		if b, err = d.fields.at(db, i, d.Table.Key(i)); err != nil {
+		if b, err = d.fields.at(db, i, d.Manifest.Key(i)); err != nil {
 			return v, err
 		}
 		v, err = parseField(field, b, shape, &d.headers[k])

@@ -102,7 +102,7 @@ func (s snapshot) checkFile(f *os.File, names []string, entries int) error {
 func (s snapshot) write(f *os.File) (pageSums, error) {
 	sums, err := sumsAt(f, s.Size, s.Free, s.Digest)
 	if errors.Is(err, errAltered) {
-		err = formats.Damaged(err)
+		err = formats.WrapDamaged(err)
 	}
 	if err != nil {
 		return sums, err

@@ -280,7 +280,7 @@ func (s *store) reopen() error {
 
 // finish writes all, closes the environment, leaves data.mdb alone in its final form and
 // gives its checksums under name.
-func (s *store) finish(name string) (sums atrest.FileSums, err error) {
+func (s *store) finish(name string) (sums atrest.FileChecksums, err error) {
 	if err := errors.Join(s.flush(), s.wait()); err != nil {
 		return sums, err
 	}
@@ -299,7 +299,7 @@ func (s *store) finish(name string) (sums atrest.FileSums, err error) {
 	if err := fitMap(s.data()); err != nil {
 		return sums, err
 	}
-	head, err := atrest.SumFile(s.data(), name, atrest.BlockSize)
+	head, err := atrest.ChecksumFile(s.data(), name, atrest.BlockSize)
 	if err == nil {
 		copy(sums.Blocks, head.Blocks)
 	}
@@ -307,10 +307,10 @@ func (s *store) finish(name string) (sums atrest.FileSums, err error) {
 }
 
 // sumAll gives the checksums of data.mdb as it is; no transaction must be open.
-func (s *store) sumAll(name string) (atrest.FileSums, error) {
+func (s *store) sumAll(name string) (atrest.FileChecksums, error) {
 	st, err := s.file.Stat()
 	if err != nil {
-		return atrest.FileSums{}, err
+		return atrest.FileChecksums{}, err
 	}
 	return s.sums.whole(s.file, st.Size(), name)
 }

@@ -250,7 +250,7 @@ func flipTrees(t *testing.T, ds *dataset, file []byte, step int, open func() (*e
 	values := map[int][][]byte{} // by database, then sample
 	for db := range whole.databases {
 		for i := range ds.Len() {
-			b, err := whole.get(db, ds.Table.Key(i))
+			b, err := whole.get(db, ds.Manifest.Key(i))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -272,7 +272,7 @@ func flipTrees(t *testing.T, ds *dataset, file []byte, step int, open func() (*e
 		}
 		for _, indexed := range []bool{false, true} {
 			if indexed {
-				e.indexBy(ds.Len(), ds.Table.Key)
+				e.indexBy(ds.Len(), ds.Manifest.Key)
 			}
 			for db, want := range values {
 				f, wrong := getAll(t, ds, e, db, want)
@@ -291,12 +291,12 @@ func flipTrees(t *testing.T, ds *dataset, file []byte, step int, open func() (*e
 // find out.
 func getAll(t *testing.T, ds *dataset, e *environment, db int, want [][]byte) (failed, wrong int) {
 	for i := range want {
-		got, err := e.at(db, i, ds.Table.Key(i))
+		got, err := e.at(db, i, ds.Manifest.Key(i))
 		switch {
 		case err != nil:
 			failed++
 			if !errors.Is(err, formats.ErrDamaged) {
-				t.Fatalf("key %q: %v", ds.Table.Key(i), err)
+				t.Fatalf("key %q: %v", ds.Manifest.Key(i), err)
 			}
 		case !bytes.Equal(got, want[i]):
 			wrong++
@@ -306,7 +306,7 @@ func getAll(t *testing.T, ds *dataset, e *environment, db int, want [][]byte) (f
 				continue // padding of a header
 			}
 			if !errors.Is(err, formats.ErrDamaged) {
-				t.Fatalf("key %q: read with %v: %+v", ds.Table.Key(i), err, s.Values)
+				t.Fatalf("key %q: read with %v: %+v", ds.Manifest.Key(i), err, s.Values)
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func parseImage(f *formats.Field, in *formats.Info, b []byte, shape []int, heade
 		err = fmt.Errorf("%w: it has %d bytes, %d were written", formats.ErrDamaged, len(v.Data), in.Size)
 	}
 	if v.Encoding == formats.RawZstd {
-		v.DType = atrest.FrameType(f, v.Shape, v.Data)
+		v.DType = atrest.FrameDType(f, v.Shape, v.Data)
 	}
 	return v, err
 }
@@ -96,7 +96,7 @@ func parseField(f *formats.Field, b []byte, shape []int, headers *npy.Parser) (f
 func parseArray(b []byte, buf []int, headers *npy.Parser) (formats.Value, error) {
 	t, shape, off, err := headers.Parse(b, buf)
 	if err != nil {
-		return formats.Value{}, formats.Damaged(err)
+		return formats.Value{}, formats.WrapDamaged(err)
 	}
 	return formats.Value{Data: b[off:len(b):len(b)], Encoding: formats.Raw, DType: t, Shape: shape}, nil
 }
@@ -112,7 +112,7 @@ func parseFrame(b []byte) (formats.Value, error) {
 		}
 		t, shape, _, err := npy.ParseHeader(b[at+skippableHeader:])
 		if err != nil {
-			return formats.Value{}, formats.Damaged(err)
+			return formats.Value{}, formats.WrapDamaged(err)
 		}
 		return formats.Value{Data: b[:at:at], Encoding: formats.RawZstd, DType: t, Shape: shape}, nil
 	}

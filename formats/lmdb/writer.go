@@ -22,8 +22,8 @@ type writer struct {
 	*atrest.Single
 	further []int // places in the schema
 	images  *store
-	fields  *store      // nil without further fields
-	kept    atrest.Sums // of the old environments, if they stay
+	fields  *store           // nil without further fields
+	kept    atrest.Checksums // of the old environments, if they stay
 }
 
 var _ formats.Writer = (*writer)(nil)
@@ -73,8 +73,8 @@ func (w *writer) openStores() (err error) {
 	if err := json.Unmarshal(w.State, &st); err != nil || (st.Fields != nil) != (len(names) > 0) {
 		return fmt.Errorf("continue %s: %w: the last checkpoint does not parse", dir, formats.ErrDamaged)
 	}
-	if w.images, err = reopenStore(dir, nil, st.Images, w.Table.Len()); err == nil && st.Fields != nil {
-		w.fields, err = reopenStore(fields, names, *st.Fields, w.Table.Len())
+	if w.images, err = reopenStore(dir, nil, st.Images, w.Manifest.Len()); err == nil && st.Fields != nil {
+		w.fields, err = reopenStore(fields, names, *st.Fields, w.Manifest.Len())
 	}
 	return err
 }
@@ -173,7 +173,7 @@ func (w *writer) commit() error {
 }
 
 // finish gives the data files their final form and their checksums.
-func (w *writer) finish() (sums atrest.Sums, err error) {
+func (w *writer) finish() (sums atrest.Checksums, err error) {
 	if w.kept != nil {
 		return w.kept, w.linkKept()
 	}

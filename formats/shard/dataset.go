@@ -40,10 +40,10 @@ var (
 
 	_ formats.Salvager = Format{}
 
-	_ formats.Prefetcher = (*Dataset)(nil)
-	_ formats.Prefetcher = (*Compressed)(nil)
-	_ formats.Stored     = (*Dataset)(nil)
-	_ formats.Stored     = (*Compressed)(nil)
+	_ formats.Prefetcher     = (*Dataset)(nil)
+	_ formats.Prefetcher     = (*Compressed)(nil)
+	_ formats.StorageOrdered = (*Dataset)(nil)
+	_ formats.StorageOrdered = (*Compressed)(nil)
 )
 
 // Open opens the shards at path: a *Dataset, or a *Compressed for .tar.zst.
@@ -86,7 +86,7 @@ func checkKind(path string, r *atrest.Records) error {
 	if err := r.CheckFormat(Format{}.Name()); err != nil {
 		return err
 	}
-	for _, name := range r.Written() {
+	for _, name := range r.OriginalNames() {
 		if strings.HasSuffix(name, compressedSuffix) != strings.HasSuffix(path, compressedSuffix) {
 			return fmt.Errorf("%s: %w: it was written as %s: give it a name with that ending", path, formats.ErrNotDataset, name)
 		}
@@ -96,16 +96,16 @@ func checkKind(path string, r *atrest.Records) error {
 
 // fill makes s the sample of row i from its record.
 func (d *dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
-	d.Table.Fill(i, s)
+	d.Manifest.Fill(i, s)
 	s.Resize(len(d.Meta().Schema))
 	if err := decode(d.slots, rec, s, lend); err != nil {
 		return err
 	}
-	if shape := d.Table.Shape(i); shape != [3]int{} {
+	if shape := d.Manifest.Shape(i); shape != [3]int{} {
 		img := &s.Values[d.slots[0].field]
 		img.Shape = append(img.Shape[:0], shape[:]...)
 	}
-	return d.CheckLabel(i, s)
+	return d.VerifyLabel(i, s)
 }
 
 // read fills s with a copy of the sample of row i and compares it with its checksum.
@@ -113,19 +113,19 @@ func (d *dataset) read(i int, rec []byte, s *formats.Sample) error {
 	if err := d.fill(i, rec, s, false); err != nil {
 		return err
 	}
-	return d.CheckSum(s)
+	return d.VerifyChecksum(s)
 }
 
 // Read fills s with a copy of sample i.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
-	return d.Use(i, func(rec []byte) error {
+	return d.WithRecord(i, func(rec []byte) error {
 		return guard.Do(func() error { return d.read(i, rec, s) })
 	})
 }
 
 // View fills s with sample i in mapped memory; labels alone are the caller's.
 func (d *Dataset) View(i int, s *formats.Sample) error {
-	return d.Use(i, func(rec []byte) error { return d.fill(i, rec, s, true) })
+	return d.WithRecord(i, func(rec []byte) error { return d.fill(i, rec, s, true) })
 }
 
 // Read fills s with sample i, decompressed.
@@ -139,7 +139,7 @@ func (d *Compressed) Read(i int, s *formats.Sample) error {
 			d.pool.Put(buf)
 		}
 	}()
-	return d.Use(i, func(frame []byte) error {
+	return d.WithRecord(i, func(frame []byte) error {
 		return guard.Do(func() (err error) {
 			if *buf, err = decompress(d.zstd, frame, *buf); err != nil {
 				return err
@@ -168,14 +168,14 @@ const (
 func decompress(z *zstd.Decoder, frame, dst []byte) ([]byte, error) {
 	var h zstd.Header
 	if err := h.Decode(frame); err != nil {
-		return dst, formats.Damaged(err)
+		return dst, formats.WrapDamaged(err)
 	}
 	if !h.HasFCS || h.FrameContentSize > min(uint64(len(frame)/4+1)<<17, uint64(max(maxRecord, recordRatio*len(frame)))) {
 		return dst, fmt.Errorf("%w: a frame of %d bytes that claims to hold %d", formats.ErrDamaged, len(frame), h.FrameContentSize)
 	}
 	dst, err := z.DecodeAll(frame, slices.Grow(dst[:0], int(h.FrameContentSize)))
 	if err != nil {
-		return dst, formats.Damaged(err)
+		return dst, formats.WrapDamaged(err)
 	}
 	return dst, nil
 }

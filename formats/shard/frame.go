@@ -44,7 +44,7 @@ func parseFrames(v *formats.Value, data []byte) ([]byte, error) {
 	header := data[frameHeader : frameHeader+n]
 	t, shape, offset, err := npy.ParseHeader(header)
 	if err != nil {
-		return nil, formats.Damaged(err)
+		return nil, formats.WrapDamaged(err)
 	}
 	if offset != n {
 		return nil, fmt.Errorf("%w: an .npy header of %d bytes in a frame of %d", formats.ErrDamaged, offset, n)

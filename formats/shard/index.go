@@ -52,8 +52,8 @@ func (x *indexer) make(files []string, shard int) error {
 
 // content is the index of a shard: what it was if the shard stays.
 func (x *indexer) content(files []string, shard int) ([]byte, error) {
-	if x.shards.Kept(files[shard]) {
-		if b, ok := x.shards.KeptIndex(shard, indexName); ok {
+	if x.shards.Reused(files[shard]) {
+		if b, ok := x.shards.ReusedIndex(shard, indexName); ok {
 			return b, nil
 		}
 	}
@@ -62,11 +62,11 @@ func (x *indexer) content(files []string, shard int) ([]byte, error) {
 		return nil, err
 	}
 	defer mp.Close()
-	t := x.shards.Stage().Table
+	t := x.shards.Stage().Manifest
 	from, to := x.rows(shard)
 	b := fmt.Appendf(nil, "v1.2 %d\n", to-from)
 	for i := from; i < to; i++ {
-		at := t.Place(i)
+		at := t.Location(i)
 		rec, err := mp.Slice(at.Offset, at.Length)
 		if err == nil {
 			err = guard.Read(rec, func() (err error) {
@@ -83,9 +83,9 @@ func (x *indexer) content(files []string, shard int) ([]byte, error) {
 
 // rows are those of the shard: from up to, without, to. Rows are in the order of writing.
 func (x *indexer) rows(shard int) (from, to int) {
-	t := x.shards.Stage().Table
-	from = sort.Search(t.Len(), func(i int) bool { return t.Place(i).Shard >= shard })
-	to = sort.Search(t.Len(), func(i int) bool { return t.Place(i).Shard > shard })
+	t := x.shards.Stage().Manifest
+	from = sort.Search(t.Len(), func(i int) bool { return t.Location(i).Shard >= shard })
+	to = sort.Search(t.Len(), func(i int) bool { return t.Location(i).Shard > shard })
 	return from, to
 }
 

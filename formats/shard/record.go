@@ -186,7 +186,7 @@ func setLabel(v *formats.Value, x int64, lend bool) {
 func (sl *slot) parseRaw(v *formats.Value, data []byte) (_ []byte, err error) {
 	var offset int
 	if v.DType, v.Shape, offset, err = sl.headers.Parse(data, v.Shape); err != nil {
-		return nil, formats.Damaged(err)
+		return nil, formats.WrapDamaged(err)
 	}
 	return data[offset:], nil
 }

@@ -20,12 +20,12 @@ type Writer struct {
 }
 
 var (
-	_ formats.Writer = (*Writer)(nil)
-	_ formats.Cutter = (*Writer)(nil)
-	_ formats.Keeper = (*Writer)(nil)
+	_ formats.Writer     = (*Writer)(nil)
+	_ formats.ShardEnder = (*Writer)(nil)
+	_ formats.FileReuser = (*Writer)(nil)
 
-	_ formats.RemovalWriter = (*Writer)(nil)
-	_ formats.OldKeeper     = (*Writer)(nil)
+	_ formats.RemovalWriter  = (*Writer)(nil)
+	_ formats.PreviousKeeper = (*Writer)(nil)
 )
 
 // Create starts a dataset. A name that ends in .tar.zst is compressed, at DefaultZstd if o
@@ -119,21 +119,23 @@ func (w *Writer) Write(s *formats.Sample) error {
 }
 
 // Cut ends the current shard.
-func (w *Writer) Cut() error {
-	if err := w.shards.Cut(); err != nil {
+func (w *Writer) EndShard() error {
+	if err := w.shards.EndShard(); err != nil {
 		return err
 	}
 	return w.index.cut(w.shards.Files())
 }
 
 // Keep takes over a shard of the dataset that is replaced.
-func (w *Writer) Keep(i int, change func(*formats.Info)) error { return w.shards.Keep(i, change) }
+func (w *Writer) ReuseFile(i int, change func(*formats.Info)) error {
+	return w.shards.ReuseFile(i, change)
+}
 
 // SetRemoved implements formats.RemovalWriter.
-func (w *Writer) SetRemoved(list []formats.Removed) { w.shards.Stage().SetRemoved(list) }
+func (w *Writer) SetRemoved(list []formats.RemovedSample) { w.shards.Stage().SetRemoved(list) }
 
-// KeepOld implements formats.OldKeeper.
-func (w *Writer) KeepOld() { w.shards.Stage().KeepOld() }
+// KeepPrevious implements formats.PreviousKeeper.
+func (w *Writer) KeepPrevious() { w.shards.Stage().KeepPrevious() }
 
 // Checkpoint makes the samples so far survive a kill.
 func (w *Writer) Checkpoint(note []byte) error { return w.shards.Checkpoint(note) }

@@ -18,12 +18,12 @@ type Writer struct {
 }
 
 var (
-	_ formats.Writer = (*Writer)(nil)
-	_ formats.Cutter = (*Writer)(nil)
-	_ formats.Keeper = (*Writer)(nil)
+	_ formats.Writer     = (*Writer)(nil)
+	_ formats.ShardEnder = (*Writer)(nil)
+	_ formats.FileReuser = (*Writer)(nil)
 
-	_ formats.RemovalWriter = (*Writer)(nil)
-	_ formats.OldKeeper     = (*Writer)(nil)
+	_ formats.RemovalWriter  = (*Writer)(nil)
+	_ formats.PreviousKeeper = (*Writer)(nil)
 )
 
 // Create starts a dataset.
@@ -77,16 +77,18 @@ func (w *Writer) Write(s *formats.Sample) error {
 }
 
 // Cut ends the current file.
-func (w *Writer) Cut() error { return w.shards.Cut() }
+func (w *Writer) EndShard() error { return w.shards.EndShard() }
 
 // Keep takes over a file of the dataset that is replaced.
-func (w *Writer) Keep(i int, change func(*formats.Info)) error { return w.shards.Keep(i, change) }
+func (w *Writer) ReuseFile(i int, change func(*formats.Info)) error {
+	return w.shards.ReuseFile(i, change)
+}
 
 // SetRemoved implements formats.RemovalWriter.
-func (w *Writer) SetRemoved(list []formats.Removed) { w.shards.Stage().SetRemoved(list) }
+func (w *Writer) SetRemoved(list []formats.RemovedSample) { w.shards.Stage().SetRemoved(list) }
 
-// KeepOld implements formats.OldKeeper.
-func (w *Writer) KeepOld() { w.shards.Stage().KeepOld() }
+// KeepPrevious implements formats.PreviousKeeper.
+func (w *Writer) KeepPrevious() { w.shards.Stage().KeepPrevious() }
 
 // Checkpoint makes the samples so far survive a kill.
 func (w *Writer) Checkpoint(note []byte) error { return w.shards.Checkpoint(note) }
@@ -103,8 +105,8 @@ func (w *Writer) writeIndexes(dir string) (names []string, err error) {
 	row := 0
 	for i, file := range st.Meta.Files {
 		var b []byte
-		for ; row < st.Table.Len() && st.Table.Place(row).Shard == i; row++ {
-			at := st.Table.Place(row)
+		for ; row < st.Manifest.Len() && st.Manifest.Location(row).Shard == i; row++ {
+			at := st.Manifest.Location(row)
 			b = strconv.AppendInt(b, at.Offset, 10)
 			b = strconv.AppendInt(append(b, ' '), at.Length, 10)
 			b = append(b, '\n')
