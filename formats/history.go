@@ -1,13 +1,13 @@
 package formats
 
-// Mark is what a dataset remembers of how a sample came to be what it is, so that adding from
-// the source again does not undo what the user did.
+// Provenance records the origin of a sample and which of its values were edited by hand, so that
+// adding from the source again does not undo the edits.
 type Provenance struct {
-	// Edited has a bit for each of split, label fields and columns that was set by hand
-	// (EditedSplit, Meta.EditedField, Meta.EditedColumn).
+	// Edited has a bit for each value (split, label field, column) that was set by hand: see
+	// EditedSplit, Meta.EditedField, Meta.EditedColumn.
 	Edited uint16
-	// Origin is the number of the collection that the sample came from: 0 is the one that was
-	// packed first. What SRC lacks can be dropped without touching samples of other collections.
+	// Origin is the number of the collection that the sample came from; 0 is the one packed
+	// first. Samples that are no longer in SRC can so be dropped without touching other collections.
 	Origin uint16
 }
 
@@ -17,38 +17,38 @@ const EditedSplit uint16 = 1
 // EditedField is the bit of Provenance.Edited for field k of the schema.
 func (m *Meta) EditedField(k int) uint16 { return editedBit(1 + k) }
 
-// EditedColumn is the bit of Provenance.Edited for column j of the user's.
+// EditedColumn is the bit of Provenance.Edited for column j of Meta.Columns.
 func (m *Meta) EditedColumn(j int) uint16 { return editedBit(1 + len(m.Schema) + j) }
 
-// markBit is bit n; what comes after the last one shares it.
+// editedBit is bit n, at most 15: all later values share the last bit.
 func editedBit(n int) uint16 { return 1 << min(n, 15) }
 
-// Removed is a sample that was removed by hand.
+// RemovedSample is a sample that was removed by hand.
 type RemovedSample struct {
 	Key    string
 	Source Source
 }
 
-// History sums up what a dataset remembers of its edits.
+// History counts the edits that a dataset records.
 type History struct {
 	Edited  int `json:"edited"`  // samples of which a label, the split or a column was set by hand
 	Removed int `json:"removed"` // samples that were removed by hand
 	Origins int `json:"origins"` // collections that were added after the first
 }
 
-// Removals is a Dataset that remembers which samples were removed from it by hand.
+// Removals is a Dataset that records which samples were removed from it by hand.
 type Removals interface {
-	// Removed lists them by key. The slice is the caller's.
+	// Removed lists them by key. The caller owns the slice.
 	Removed() ([]RemovedSample, error)
 }
 
-// OldKeeper is a Writer that can keep the dataset which it replaces.
+// PreviousKeeper is a Writer that can keep the dataset that it replaces.
 type PreviousKeeper interface {
-	// KeepOld has Commit keep it, in a folder with the dataset's name and ".old".
+	// KeepPrevious makes Commit keep it in a folder with the dataset's name and ".old".
 	KeepPrevious()
 }
 
-// RemovalWriter is a Writer that keeps with its dataset which samples were removed by hand.
+// RemovalWriter is a Writer that records which samples were removed by hand.
 type RemovalWriter interface {
 	// SetRemoved is called before Commit with the list in the order of keys.
 	SetRemoved(list []RemovedSample)

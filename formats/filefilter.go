@@ -9,39 +9,39 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Chooser applies Patterns and remembers which of them fitted anything. It is safe for
+// FileFilter applies Patterns and remembers which of them matched anything. It is safe for
 // concurrent use.
 type FileFilter struct {
 	include, exclude []*pattern
 }
 
-// pattern is one pattern that is ready to be compared.
+// pattern is one compiled pattern.
 type pattern struct {
-	text    string // as it was given
+	text    string // as the user wrote it
 	file    func(rel string) bool
 	folder  func(rel string) bool
 	matched atomic.Bool
 }
 
-// Chooser compiles the patterns. The error names the first one that is malformed.
+// Compile returns the filter of the patterns. The error names the first malformed one.
 func (p Patterns) Compile() (*FileFilter, error) {
 	c := new(FileFilter)
-	for _, part := range []struct {
-		texts []string
-		to    *[]*pattern
+	for _, list := range []struct {
+		texts    []string
+		compiled *[]*pattern
 	}{{p.Include, &c.include}, {p.Exclude, &c.exclude}} {
-		for _, text := range part.texts {
+		for _, text := range list.texts {
 			compiled, err := compile(text, p.Legacy)
 			if err != nil {
-				return nil, fmt.Errorf("the pattern %q: %w", text, err)
+				return nil, fmt.Errorf("pattern %q: %w", text, err)
 			}
-			*part.to = append(*part.to, compiled)
+			*list.compiled = append(*list.compiled, compiled)
 		}
 	}
 	return c, nil
 }
 
-// File reports whether the file at the relative path is chosen.
+// IncludesFile reports whether the file at the relative path is selected.
 func (c *FileFilter) IncludesFile(rel string) bool {
 	included, excluded := len(c.include) == 0, false
 	for _, p := range c.include {
@@ -53,8 +53,8 @@ func (c *FileFilter) IncludesFile(rel string) bool {
 	return included && !excluded
 }
 
-// Folder reports whether the folder at the relative path is part of the source: no pattern of
-// Exclude fits it. It need not be listed, otherwise.
+// IncludesFolder reports whether the folder at the relative path must be listed: no Exclude
+// pattern matches it.
 func (c *FileFilter) IncludesFolder(rel string) bool {
 	excluded := false
 	for _, p := range c.exclude {
@@ -63,7 +63,7 @@ func (c *FileFilter) IncludesFolder(rel string) bool {
 	return !excluded
 }
 
-// Unmatched are the patterns that fitted no file and no folder so far.
+// Unmatched returns the patterns that have matched no file and no folder so far.
 func (c *FileFilter) Unmatched() Patterns {
 	return Patterns{Include: unmatched(c.include), Exclude: unmatched(c.exclude)}
 }
@@ -78,8 +78,8 @@ func unmatched(patterns []*pattern) []string {
 	return texts
 }
 
-func (p *pattern) matches(what func(string) bool, rel string) bool {
-	ok := what(rel)
+func (p *pattern) matches(match func(string) bool, rel string) bool {
+	ok := match(rel)
 	if ok && !p.matched.Load() {
 		p.matched.Store(true)
 	}
@@ -88,10 +88,10 @@ func (p *pattern) matches(what func(string) bool, rel string) bool {
 
 func never(string) bool { return false }
 
-// compile finds out what a pattern is compared with; see Patterns.
-func compile(text string, old bool) (*pattern, error) {
+// compile decides what a pattern is compared with; see Patterns.
+func compile(text string, legacy bool) (*pattern, error) {
 	p := &pattern{text: text, folder: never}
-	if old || sameInLegacy(text) {
+	if legacy || sameInLegacy(text) {
 		_, err := path.Match(text, "")
 		p.file = func(rel string) bool { return matchesLegacy(text, rel) }
 		return p, err
@@ -127,7 +127,7 @@ func compile(text string, old bool) (*pattern, error) {
 	return p, nil
 }
 
-// fitsFolder reports whether the folder or one above it fits.
+// matchesFolder reports whether the folder or one above it matches.
 func matchesFolder(glob, rel string) bool {
 	for ; rel != "." && rel != "/"; rel = path.Dir(rel) {
 		if doublestar.MatchUnvalidated(glob, rel) {
@@ -145,18 +145,18 @@ func matchesLegacy(text, rel string) bool {
 	return ok
 }
 
-// sameByOldRule reports whether a pattern means the same where Patterns.Legacy is set: one for
-// names of files without what is new. So datasets that need no more are read by older versions.
+// sameInLegacy reports whether a pattern means the same with Patterns.Legacy: it matches file
+// names and uses no newer syntax. Datasets with only such patterns stay readable by older versions.
 func sameInLegacy(text string) bool {
 	return text == "" || !strings.Contains(text, "/") && !strings.Contains(text, "[!") && !strings.Contains(text, ",") && !isPlainName(text)
 }
 
-// isWord reports whether text is a name that a folder might have: no wildcard, no extension.
+// isPlainName reports whether text may name a folder: it has no wildcard and no extension.
 func isPlainName(text string) bool {
 	return !strings.ContainsAny(text, `*?[]{}\,/`) && strings.LastIndexByte(text, '.') <= 0
 }
 
-// literalBraces makes braces with no comma in them characters, as shells do.
+// literalBraces escapes braces without a comma, which are ordinary characters, as in shells.
 func literalBraces(text string) string {
 	if !strings.Contains(text, "{") {
 		return text
