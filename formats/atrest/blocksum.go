@@ -20,17 +20,17 @@ const checksumsMagic = "DSCSUMS1"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// FileSums are the CRC-32C checksums of one file's blocks; the last block may be short.
+// FileChecksums are the CRC-32C checksums of one file's blocks; the last block may be short.
 type FileChecksums struct {
 	Name   string // relative to the dataset, '/'-separated
 	Size   int64
 	Blocks []uint32
 }
 
-// Sums are the checksums of all files of a dataset.
+// Checksums are the block checksums of all files of a dataset.
 type Checksums []FileChecksums
 
-// Encode lays the table out: magic, files, blocks, and a CRC-32C of all that.
+// Encode returns the table's bytes: magic, files, blocks, and a CRC-32C of all that.
 func (s Checksums) Encode() []byte {
 	b := []byte(checksumsMagic)
 	b = binary.AppendUvarint(b, uint64(len(s)))
@@ -45,9 +45,9 @@ func (s Checksums) Encode() []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// DecodeSums reads what Encode wrote. ErrDamaged if the table does not check itself.
+// DecodeChecksums reads what Encode wrote; ErrDamaged if the table's own checksum differs.
 func DecodeChecksums(b []byte) (Checksums, error) {
-	bad := fmt.Errorf("%w: the table of block checksums does not check", formats.ErrDamaged)
+	bad := fmt.Errorf("%w: the table of block checksums is not what was written", formats.ErrDamaged)
 	if len(b) < len(checksumsMagic)+4 || !bytes.HasPrefix(b, []byte(checksumsMagic)) {
 		return nil, bad
 	}
@@ -64,7 +64,7 @@ func DecodeChecksums(b []byte) (Checksums, error) {
 		if f.Size%BlockSize != 0 {
 			blocks++
 		}
-		// A name that leads out of the dataset would be read.
+		// Otherwise a name could make a check read files outside the dataset.
 		if f.Size < 0 || blocks > int64(len(r.b)/4) || !filepath.IsLocal(filepath.FromSlash(f.Name)) {
 			return nil, bad
 		}
@@ -80,8 +80,8 @@ func DecodeChecksums(b []byte) (Checksums, error) {
 	return s, nil
 }
 
-// SumFile reads the file at path and computes its checksums under name. limit, if not
-// negative, is the number of bytes to cover.
+// ChecksumFile reads the file at path and computes its checksums; name goes into the result.
+// limit, if not negative, is the number of bytes to cover.
 func ChecksumFile(path, name string, limit int64) (FileChecksums, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -109,16 +109,16 @@ func ChecksumFile(path, name string, limit int64) (FileChecksums, error) {
 	}
 }
 
-// Verify compares content, all of the file's bytes, with its checksums. ErrDamaged if they
-// are not what was written.
+// Verify compares content, all of the file's bytes, with its checksums; ErrDamaged if they
+// differ.
 func (fs FileChecksums) Verify(content []byte) error {
 	if int64(len(content)) != fs.Size {
-		return fmt.Errorf("%w: it has %d bytes, %d were written", formats.ErrDamaged, len(content), fs.Size)
+		return fmt.Errorf("%w: it has %d bytes, but %d were written", formats.ErrDamaged, len(content), fs.Size)
 	}
 	return fs.VerifyRange(content, 0, fs.Size)
 }
 
-// VerifyRange is Verify of the blocks alone that n bytes from off on lie in; content begins
+// VerifyRange is Verify of only the blocks that contain the n bytes at off; content begins
 // with the file's first byte.
 func (fs FileChecksums) VerifyRange(content []byte, off, n int64) error {
 	if off < 0 || n < 0 || off > fs.Size || n > fs.Size-off || fs.Size > int64(len(content)) {

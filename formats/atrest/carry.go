@@ -13,56 +13,56 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// What a new version replaces was put into the stage's folder old. Of a folder that was
-// replaced, x.lmdb/ or a sidecar, only the files that dsconv wrote are removed: those with the
-// names below, as far as the folder's own table of checksums has them. All else in it is the
-// user's and goes over to the new version's folder, by renames, before anything is removed.
-// Each step may be taken again, so that a kill at any moment is made good.
+// What a new version replaces was moved to the folder old of the staging folder. From a replaced
+// folder, x.lmdb/ or a sidecar, only the files that dsconv wrote are removed: those with the
+// names below that are also in the folder's own table of checksums. All other files are the
+// user's. They move to the new version's folder, by renames, before anything is removed.
+// Each step can be repeated, so that a run after a kill completes it.
 
-// ownFiles are the names of dsconv's files in such folders.
+// ownFileNames are the names of dsconv's files in such folders.
 var ownFileNames = []string{
 	"data.mdb", "lock.mdb", "fields/data.mdb", "fields/lock.mdb",
-	ManifestName, RemovedName, MetaName, "wids.json", ChecksumsName, // the table last: it tells of the others
+	ManifestName, RemovedName, MetaName, "wids.json", ChecksumsName, // the table last: it lists the others
 }
 
-// indexSuffixes end the names of the index files in sidecars.
+// indexSuffixes are the extensions of the index files in sidecars.
 var indexSuffixes = []string{".idx", ".tfindex"}
 
-// ownIn lists dsconv's files in such a folder, in the order in which they are removed.
+// ownFilesIn lists dsconv's files in such a folder, in the order of their removal.
 func ownFilesIn(dir string) ([]string, error) {
 	if !exists(filepath.Join(dir, ChecksumsName)) {
 		return nil, nil
 	}
 	table, err := ReadChecksums(dir)
 	if err != nil {
-		return nil, fmt.Errorf("nothing tells which of its files dsconv wrote: %w", err)
+		return nil, fmt.Errorf("cannot tell which of its files dsconv wrote: %w", err)
 	}
-	told := map[string]bool{ChecksumsName: true}
+	listed := map[string]bool{ChecksumsName: true}
 	for _, fs := range table {
 		name := fs.Name
 		if at := strings.LastIndexByte(name, '/'); at >= 0 && strings.HasSuffix(name[:at], ".dsconv") {
-			name = name[at+1:] // a sidecar's table names its files as seen from beside it
+			name = name[at+1:] // names in a sidecar's table are relative to the folder it lies in
 		}
-		told[name] = true
+		listed[name] = true
 		if path.Base(name) == "data.mdb" {
-			told[path.Join(path.Dir(name), "lock.mdb")] = true // that of LMDB's readers
+			listed[path.Join(path.Dir(name), "lock.mdb")] = true // LMDB's lock of readers
 		}
 	}
 	var own []string
-	for name := range told {
+	for name := range listed {
 		if slices.Contains(indexSuffixes, path.Ext(name)) && !strings.Contains(name, "/") {
 			own = append(own, name)
 		}
 	}
 	for _, name := range ownFileNames {
-		if told[name] {
+		if listed[name] {
 			own = append(own, name)
 		}
 	}
 	return own, nil
 }
 
-// emptyOld removes what was replaced, and carries over what in it is not dsconv's.
+// clearReplaced removes what was replaced, and moves files that are not dsconv's to the new version.
 func (s *Stage) clearReplaced() error {
 	entries, err := os.ReadDir(s.file(replacedName))
 	if errors.Is(err, os.ErrNotExist) {
@@ -81,7 +81,7 @@ func (s *Stage) clearReplaced() error {
 		if !e.IsDir() {
 			err = s.root.Remove(path.Join(replacedName, e.Name()))
 		} else if err = s.removeReplacedFolder(old); err != nil {
-			err = fmt.Errorf("%s holds what was in the version before and is not dsconv's: %w", old, err)
+			err = fmt.Errorf("%s has files of the replaced version that dsconv did not write: %w", old, err)
 		}
 		if err != nil {
 			return err
@@ -90,7 +90,7 @@ func (s *Stage) clearReplaced() error {
 	return nil
 }
 
-// replaceFolder empties a folder that was replaced and removes it.
+// removeReplacedFolder empties a folder that was replaced and removes it.
 func (s *Stage) removeReplacedFolder(old string) error {
 	c, err := s.moveForeign(old)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Stage) removeReplacedFolder(old string) error {
 	return nil
 }
 
-// carryOver moves what is not dsconv's from a folder that was replaced to the one in its place.
+// moveForeign moves files that are not dsconv's from a replaced folder to the new one.
 func (s *Stage) moveForeign(old string) (*foreignMover, error) {
 	own, err := ownFilesIn(old)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Stage) moveForeign(old string) (*foreignMover, error) {
 	return c, c.move(".")
 }
 
-// successor is the folder that took the place of one that was replaced.
+// newFolder returns the folder that replaced the old one.
 func (s *Stage) newFolder() string {
 	own := strings.TrimSuffix(s.dir, PartialSuffix)
 	if st, err := os.Lstat(own); err == nil && st.IsDir() {
@@ -131,12 +131,12 @@ func (s *Stage) newFolder() string {
 	return own
 }
 
-// carrier moves what is not dsconv's from a folder that was replaced to the one in its place.
+// foreignMover moves files that are not dsconv's from a replaced folder to the new one.
 type foreignMover struct {
-	root           *os.Root // of the stage
+	root           *os.Root // of the staging folder
 	oldDir, newDir string
-	ownInOrder     []string        // dsconv's files in old, in the order in which they are removed
-	own            map[string]bool // dsconv's files in old
+	ownInOrder     []string        // dsconv's files in oldDir, in the order of their removal
+	own            map[string]bool // the same
 	dirs           map[string]bool // folders that hold them
 }
 
@@ -152,7 +152,7 @@ func (c *foreignMover) inStage(name string) string {
 	return path.Join(replacedName, filepath.Base(c.oldDir), name)
 }
 
-// carry moves what is in the folder dir of the old one.
+// move moves the files and folders in the subfolder dir.
 func (c *foreignMover) move(dir string) error {
 	moved := false
 	err := c.eachForeign(dir, func(name string, folder bool) error {
@@ -175,7 +175,7 @@ func (c *foreignMover) move(dir string) error {
 	return errors.Join(durable.SyncDir(filepath.Join(c.newDir, dir)), durable.SyncDir(filepath.Join(c.oldDir, dir)))
 }
 
-// into makes the folder of that name in the new one if something is to go there.
+// makeFolder makes the named subfolder of the new folder if anything must move there.
 func (c *foreignMover) makeFolder(name string) error {
 	to := filepath.Join(c.newDir, name)
 	if st, err := os.Lstat(to); err == nil {
@@ -184,14 +184,14 @@ func (c *foreignMover) makeFolder(name string) error {
 		}
 		return nil
 	}
-	something := false
-	if err := c.eachForeign(name, func(string, bool) error { something = true; return nil }); err != nil || !something {
+	needed := false
+	if err := c.eachForeign(name, func(string, bool) error { needed = true; return nil }); err != nil || !needed {
 		return err
 	}
 	return os.Mkdir(to, 0o755)
 }
 
-// each calls do with what in the folder dir of the old one is not dsconv's.
+// eachForeign calls do with each file or folder in the old subfolder dir that is not dsconv's.
 func (c *foreignMover) eachForeign(dir string, do func(name string, folder bool) error) error {
 	entries, err := os.ReadDir(filepath.Join(c.oldDir, dir))
 	if err != nil {
@@ -209,8 +209,8 @@ func (c *foreignMover) eachForeign(dir string, do func(name string, folder bool)
 	return nil
 }
 
-// noConflict refuses to replace a folder in which something that is not dsconv's has the name
-// of something in the new one.
+// checkConflict returns an error if a file that is not dsconv's, in the folder that m replaces,
+// has the name of a file of the new folder.
 func (s *Stage) checkConflict(m Move) error {
 	st, err := os.Lstat(m.To)
 	if err != nil || !st.IsDir() {
@@ -229,11 +229,11 @@ func (c *foreignMover) checkConflict(dir string) error {
 		st, err := os.Lstat(filepath.Join(c.newDir, name))
 		switch {
 		case err != nil:
-			return nil //nolint:nilerr // nothing in the new one has that name
+			return nil //nolint:nilerr // no file of the new folder has that name
 		case folder && st.IsDir():
 			return c.checkConflict(name)
 		}
-		return fmt.Errorf("%s: %w, and the new version has a file of that name; move it away, then the same command goes on",
+		return fmt.Errorf("%s: %w, and the new version needs that name; move the file away, then repeat the command",
 			filepath.Join(c.oldDir, name), formats.ErrForeign)
 	})
 }

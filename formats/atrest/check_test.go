@@ -43,7 +43,7 @@ func TestABlockThatTheDiskCannotReadIsDamage(t *testing.T) {
 			t.Errorf("bad from byte %d: %q, want %q", bad, got, want)
 		}
 	}
-	if got := checkBlock(bytes.NewReader(content[:100]), 0, make([]byte, BlockSize), sum); got != "the file ends before" {
+	if got := checkBlock(bytes.NewReader(content[:100]), 0, make([]byte, BlockSize), sum); got != "the file ends before the block does" {
 		t.Errorf("a short file: %q", got)
 	}
 }
@@ -103,8 +103,8 @@ func TestCheckReportsEveryDamageOnce(t *testing.T) {
 		}
 		want := []string{
 			"flipped 0 the checksum differs", "flipped 17 the checksum differs", "flipped 18 the checksum differs",
-			"cut 3 the file has 3145729 bytes, 18874385 were written", "cut 3 the file ends before",
-			"long 18 the file has 18874386 bytes, 18874385 were written", "gone 0 the file is missing",
+			"cut 3 the file has 3145729 bytes, but 18874385 were written", "cut 3 the file ends before the block does",
+			"long 18 the file has 18874386 bytes, but 18874385 were written", "gone 0 the file is missing",
 		}
 		if len(got) != len(want) {
 			t.Errorf("%d workers: %v", workers, got)

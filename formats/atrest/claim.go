@@ -15,25 +15,28 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// A folder called DST.partial is a stage of dsconv's if it is a folder, not a link to one, and
-// its journal begins as one does, be it with a bit that rotted, or if it holds nothing at all:
-// that is what a kill leaves before the journal begins and after all else was removed, or if its
-// list of what to publish is empty and all names in it are dsconv's. Whatever else has the name is
-// somebody else's: it is named in an error, and nothing in it is changed or removed.
+// DST.partial is dsconv's staging folder if it is a folder, not a link to one, and one of these
+// holds:
+//   - its journal begins like a journal, even with a damaged bit;
+//   - it is empty, which a kill leaves before the journal begins or after all else was removed;
+//   - its publish list is empty and all names in it are dsconv's.
+//
+// Anything else of that name is the user's: an error names it, and nothing in it is changed or
+// removed.
 
-// What may lie in a stage, by name: folders, and files.
+// The names of folders and files in a staging folder.
 var (
 	stageFolders = []string{dataName, replacedName, supersededName}
 	stageFiles   = []string{lockName, journalName, removedJournalName, publishListName, undoName, SourceListName}
 )
 
-// foreign is the error about something that is not dsconv's.
+// foreignError is the error about a file or folder that is not dsconv's.
 func foreignError(path, what string) error {
-	return fmt.Errorf("%s: %w: %s; move it away, or choose another name", path, formats.ErrForeign, what)
+	return fmt.Errorf("%s: %w: %s; move it away or choose another name", path, formats.ErrForeign, what)
 }
 
-// openFolder opens the stage's folder without following a link; with create it makes the
-// folder. What is removed in it is removed through the open folder.
+// openFolder opens the staging folder without following a link; with create it makes the
+// folder. Files in it are removed through the open folder.
 func (s *Stage) openFolder(create bool) (*os.Root, error) {
 	if create {
 		if err := os.MkdirAll(filepath.Dir(s.dir), 0o755); err != nil {
@@ -48,7 +51,7 @@ func (s *Stage) openFolder(create bool) (*os.Root, error) {
 		return nil, err
 	}
 	if !st.IsDir() {
-		return nil, foreignError(s.dir, "it is "+describeMode(st.Mode())+", not a folder that dsconv made")
+		return nil, foreignError(s.dir, "it is "+describeMode(st.Mode())+", not a folder")
 	}
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
@@ -56,7 +59,7 @@ func (s *Stage) openFolder(create bool) (*os.Root, error) {
 	}
 	if now, err := root.Stat("."); err != nil || !os.SameFile(st, now) {
 		_ = root.Close()
-		return nil, fmt.Errorf("%s: it was replaced while it was opened", s.dir)
+		return nil, fmt.Errorf("%s: another process replaced it while it was opened; repeat the command", s.dir)
 	}
 	return root, nil
 }
@@ -73,7 +76,7 @@ func describeMode(m fs.FileMode) string {
 	return "neither a file nor a folder"
 }
 
-// claim reports why the folder is not a stage of dsconv's.
+// checkOwned reports why the folder is not dsconv's staging folder.
 func (s *Stage) checkOwned() error {
 	entries, err := fs.ReadDir(s.root.FS(), ".")
 	if err != nil {
@@ -96,15 +99,15 @@ func (s *Stage) checkOwned() error {
 		if empty, err := s.isEmptyRemains(e.Name(), e.IsDir()); err != nil {
 			return err
 		} else if !empty {
-			return foreignError(s.dir, fmt.Sprintf("it has no journal of dsconv's, but it has %s", e.Name()))
+			return foreignError(s.dir, fmt.Sprintf("it has no dsconv journal, but it has %s", e.Name()))
 		}
 	}
 	return nil
 }
 
-// removedEarlier reports whether the folder is what an earlier version left when it was killed:
-// it removed the journal first and then the rest, with a list of nothing to publish. There is
-// nothing in it with a name that is not dsconv's.
+// isLegacyRemains reports whether the folder is what an earlier version left when it was killed:
+// that version removed the journal first and then the rest, with an empty publish list. All names
+// in the folder are dsconv's.
 func (s *Stage) isLegacyRemains(entries []fs.DirEntry) (bool, error) {
 	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !isStageName(e.Name()) }) {
 		return false, nil
@@ -116,18 +119,18 @@ func (s *Stage) isLegacyRemains(entries []fs.DirEntry) (bool, error) {
 	return string(b) == nothingToPublish, err
 }
 
-// checkKind refuses an entry that has a name of the stage's and is something else, such as a
-// link.
+// checkKind returns an error if an entry with a name of the staging folder is of the wrong type,
+// such as a link.
 func (s *Stage) checkKind(name string, m fs.FileMode) error {
 	folder, file := slices.Contains(stageFolders, name), slices.Contains(stageFiles, name)
 	if folder && !m.IsDir() || file && !m.IsRegular() {
-		return foreignError(s.file(name), "it is "+describeMode(m)+", which dsconv did not make")
+		return foreignError(s.file(name), "it is "+describeMode(m))
 	}
 	return nil
 }
 
-// holdsNothing reports whether the entry can be what a kill leaves of a stage that has no
-// journal yet, or no more.
+// isEmptyRemains reports whether the entry can be left by a kill before the journal was written
+// or after it was removed.
 func (s *Stage) isEmptyRemains(name string, dir bool) (bool, error) {
 	switch {
 	case dir && slices.Contains(stageFolders, name):
@@ -142,10 +145,10 @@ func (s *Stage) isEmptyRemains(name string, dir bool) (bool, error) {
 	return false, nil
 }
 
-// firstBytes of a journal, after the record's header: those of the JSON of a Meta.
+// metaPrefix begins a journal after the record's header: the first bytes of a Meta as JSON.
 var metaPrefix = []byte(`{"version":`)
 
-// tornJournal reports whether the file is what a loss of power leaves of a journal's first
+// tornJournal reports whether the file is what a power failure leaves of a journal's first
 // record: nothing, zeros, or its beginning.
 func tornJournal(path string) (bool, error) {
 	b, err := readUpTo(path, 1<<20)
@@ -157,8 +160,8 @@ func tornJournal(path string) (bool, error) {
 	return begun || len(bytes.Trim(b, "\x00")) == 0, nil
 }
 
-// looksLikeJournal reports whether the file at path is a journal: its first record is there,
-// or begins as it does, or the second one is where the first one's length says.
+// looksLikeJournal reports whether the file at path is a journal: its first record is whole or
+// begins correctly, or a second record follows at the offset that the first one's length gives.
 func looksLikeJournal(path string) (bool, error) {
 	f, _, err := openRegular(path, os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
@@ -188,8 +191,7 @@ func looksLikeJournal(path string) (bool, error) {
 	return err == nil, err
 }
 
-// lostJournal reports whether the stage has a journal of which nothing can be read, though
-// it stands for something.
+// journalLost reports whether the journal cannot be read though data was written.
 func (s *Stage) journalLost() (bool, error) {
 	if !exists(s.file(journalName)) || !exists(s.file(dataName)) {
 		return false, nil
@@ -198,7 +200,7 @@ func (s *Stage) journalLost() (bool, error) {
 	return !empty, err
 }
 
-// isOurs reports whether the stage gives that name to something at its top.
+// isStageName reports whether dsconv uses the name at the top of a staging folder.
 func isStageName(name string) bool {
 	return slices.Contains(stageFolders, name) || slices.Contains(stageFiles, name) || durable.IsTemporary(name)
 }

@@ -10,25 +10,25 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// described is what a sidecar tells of the dataset beside it. The dataset may have been copied
-// or renamed since it was written. The path under which it is opened says what its files are
-// called: file i is the one of that number, whatever its name was. So a copy never reads, and an
-// edit of it never touches, the files of the dataset that it was copied from.
+// sidecar is the content of a sidecar. The dataset beside it may have been copied or renamed
+// since it was written, so the path under which it is opened decides the names of its files:
+// file i is the one with that number, whatever its name was. So a copy never reads the files of
+// the dataset that it was copied from, and an edit of the copy never changes them.
 type sidecar struct {
-	Description             // Files of its Meta are the names of now
-	checksums     Checksums // the same
-	originalNames []string  // what the data files were called when they were written
-	// elsewhere: none of the files has the name that the path gives it, but other files share
-	// the sidecar; Files are the names that were written.
+	Description             // Meta.Files are the current names
+	checksums     Checksums // with the current names
+	originalNames []string  // of the data files, when they were written
+	// otherNames: no file has the name that the path gives it, but files with other names share
+	// the sidecar. Meta.Files are then the original names.
 	otherNames bool
 }
 
-// describe reads the sidecar of the dataset at p.
+// openSidecar reads the sidecar of the dataset at p.
 func (p ShardPath) openSidecar() (sidecar, error) {
 	return p.openSidecarAt(p.Sidecar())
 }
 
-// describeBy is describe with the sidecar in another place.
+// openSidecarAt is openSidecar with the sidecar in another folder.
 func (p ShardPath) openSidecarAt(dir string) (sidecar, error) {
 	c, sums, err := readSidecar(dir)
 	if err != nil {
@@ -49,7 +49,7 @@ func (p ShardPath) openSidecarAt(dir string) (sidecar, error) {
 	return d, nil
 }
 
-// names are those of the first n shards.
+// names returns the names of the first n shards.
 func (p ShardPath) names(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -58,8 +58,8 @@ func (p ShardPath) names(n int) []string {
 	return names
 }
 
-// misses reports whether none of p's files is there, but others that share its sidecar. The
-// names that were written are p's own in any case.
+// onlyOthersExist reports whether none of p's files exists, but other files share its sidecar.
+// It is false if p's names are the original ones.
 func (p ShardPath) onlyOthersExist(written []string) bool {
 	names := p.names(len(written))
 	return !slices.Equal(names, written) && !slices.ContainsFunc(names, p.has) && len(p.datasetsSharingSidecar()) > 0
@@ -67,8 +67,8 @@ func (p ShardPath) onlyOthersExist(written []string) bool {
 
 func (p ShardPath) has(name string) bool { return exists(filepath.Join(p.Dir, name)) }
 
-// nowCalled gives the table of checksums the names of now: those of the data files, and in
-// those of the sidecar's files the sidecar's.
+// renameChecksums returns the table of checksums with the current names of the data files and
+// of the sidecar.
 func (p ShardPath) renameChecksums(written, now []string, sums Checksums) Checksums {
 	data := make(map[string]string, len(written))
 	for i, name := range written {
@@ -90,8 +90,8 @@ func (p ShardPath) renameChecksums(written, now []string, sums Checksums) Checks
 // renamed reports whether the files had other names when they were written.
 func (d *sidecar) renamed() bool { return !slices.Equal(d.originalNames, d.meta.Files) }
 
-// forOthers lists the files of the sidecar that other programs read and that tell of the names
-// that were written, if those are not the names of now.
+// staleIndexFiles lists the sidecar's files for other programs that contain the original names,
+// if those differ from the current names.
 func (d *sidecar) staleIndexFiles() []string {
 	if !d.renamed() {
 		return nil

@@ -12,9 +12,9 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// What an error about a path that does not open says of what lies there.
+// Errors about a path that cannot be opened, which name the datasets found there.
 
-// notOpen explains why the dataset at path does not open, where err says that there is none.
+// explainOpen explains why the dataset at path cannot be opened if err is ErrNotDataset.
 func (p ShardPath) explainOpen(path string, err error) error {
 	switch {
 	case !errors.Is(err, formats.ErrNotDataset):
@@ -26,9 +26,9 @@ func (p ShardPath) explainOpen(path string, err error) error {
 	}
 	if pattern, ok := patternOf(path); ok {
 		if !p.hasAnyFile() {
-			return fmt.Errorf("%w; the dataset %s lies there", formats.NotFound(path), pattern)
+			return fmt.Errorf("%w; that folder has the dataset %s", formats.NotFound(path), pattern)
 		}
-		return fmt.Errorf("%s: %w: it is one file of the dataset %s: give that name", path, formats.ErrNotDataset, pattern)
+		return fmt.Errorf("%s: %w: it is one file of the dataset %s; give that name", path, formats.ErrNotDataset, pattern)
 	}
 	if !p.hasAnyFile() {
 		return formats.NotFound(path)
@@ -36,18 +36,18 @@ func (p ShardPath) explainOpen(path string, err error) error {
 	side := filepath.Base(p.Sidecar())
 	hint := "copy or rename it together with the data"
 	if lone := p.loneSidecar(); lone != "" {
-		hint = fmt.Sprintf("%s lies there without its data: if it belongs to them, rename it to %s", lone, side)
+		hint = fmt.Sprintf("there is a %s without data: if it belongs to this file, rename it to %s", lone, side)
 	}
-	return fmt.Errorf("%s: %w: the folder %s, in which dsconv describes the data, is not beside it; %s", path, formats.ErrNotDataset, side, hint)
+	return fmt.Errorf("%s: %w: the folder %s, which describes the data, is missing beside it; %s", path, formats.ErrNotDataset, side, hint)
 }
 
-// unfinished is the error of a dataset that is still written, or whose writer was stopped.
+// unfinishedError is the error about a dataset whose writer is running or was stopped.
 func unfinishedError(path string) error {
-	return fmt.Errorf("%s: %w: it is an unfinished pack; the command that began it goes on with it, with --discard it begins anew", path, formats.ErrNotDataset)
+	return fmt.Errorf("%s: %w: it is unfinished; repeat the command that began it to resume, or add --discard to start over", path, formats.ErrNotDataset)
 }
 
-// NoDataset explains why there is no dataset at path, of a format that is one file or folder;
-// nil if there is something.
+// ExplainMissing explains why there is no dataset at path, for formats of one file or folder;
+// nil if the path exists.
 func ExplainMissing(path string) error {
 	switch {
 	case hasPartial(path) && !exists(path):
@@ -58,7 +58,7 @@ func ExplainMissing(path string) error {
 	return nil
 }
 
-// anyThere reports whether there is a file of the path's.
+// hasAnyFile reports whether any of the path's data files exists.
 func (p ShardPath) hasAnyFile() bool {
 	if !p.IsPattern() {
 		return p.has(p.before)
@@ -69,7 +69,7 @@ func (p ShardPath) hasAnyFile() bool {
 
 var digits = regexp.MustCompile(`\d+`)
 
-// patternOf finds the pattern of a dataset that has a file of that name: "c-%03d.tar" of
+// patternOf finds the pattern of a dataset that has a file of that name: "c-%03d.tar" for
 // "c-000.tar".
 func patternOf(path string) (string, bool) {
 	dir, base := filepath.Split(path)
@@ -85,7 +85,7 @@ func patternOf(path string) (string, bool) {
 	return "", false
 }
 
-// verb stands for a shard's number of so many digits.
+// numberVerb returns the verb for a shard number of that many digits.
 func numberVerb(width int, number string) string {
 	if width == 1 || number[0] != '0' {
 		return "%d"
@@ -93,7 +93,7 @@ func numberVerb(width int, number string) string {
 	return fmt.Sprintf("%%0%dd", width)
 }
 
-// called lists the paths under which files lie that share p's sidecar.
+// datasetsSharingSidecar lists the paths of the files and patterns that share p's sidecar.
 func (p ShardPath) datasetsSharingSidecar() []string {
 	var paths []string
 	entries, _ := os.ReadDir(p.Dir)
@@ -112,7 +112,7 @@ func (p ShardPath) datasetsSharingSidecar() []string {
 	return paths
 }
 
-// datasetsIn lists the datasets that lie in a folder, by the paths under which they are opened.
+// datasetsIn lists the datasets in a folder, by the paths that open them.
 func datasetsIn(dir string) []string {
 	entries, _ := os.ReadDir(dir)
 	var paths []string
@@ -132,33 +132,33 @@ func datasetsIn(dir string) []string {
 	return paths
 }
 
-// Among says which datasets lie in a folder that was given in the place of one, "" if there are
-// none.
+// SuggestDatasets returns the end of an error about a folder that was given instead of a
+// dataset: the datasets in it, "" if there are none.
 func SuggestDatasets(dir string) string {
-	const most = 5
+	const maxNamed = 5
 	paths := datasetsIn(dir)
 	switch {
 	case len(paths) == 0:
 		return ""
-	case len(paths) > most:
-		return fmt.Sprintf("; %d datasets lie in it, such as %s: give one of them", len(paths), strings.Join(paths[:most], ", "))
+	case len(paths) > maxNamed:
+		return fmt.Sprintf("; it has %d datasets, such as %s: give one of them", len(paths), strings.Join(paths[:maxNamed], ", "))
 	}
 	return "; give a dataset in it: " + strings.Join(paths, ", ")
 }
 
-// otherName is the error of a dataset whose files have other names than path gives them.
+// otherNameError is the error about a dataset whose files have other names than path gives them.
 func (p ShardPath) otherNameError(path string, d *sidecar) error {
 	side := filepath.Base(p.Sidecar())
 	paths := slices.DeleteFunc(p.datasetsSharingSidecar(), func(other string) bool { return other == filepath.Clean(path) })
 	if len(paths) == 0 {
-		return fmt.Errorf("%s: %w: %s describes %d files, which have a number in their names: give a pattern such as %s",
+		return fmt.Errorf("%s: %w: %s describes %d numbered files; give a pattern such as %s",
 			path, formats.ErrNotDataset, side, len(d.originalNames), "x-%06d"+p.after)
 	}
-	return fmt.Errorf("%s: %w: the files that %s describes have other names: give %s", path, formats.ErrNotDataset, side, strings.Join(paths, " or "))
+	return fmt.Errorf("%s: %w: the files that %s describes have other names; give %s", path, formats.ErrNotDataset, side, strings.Join(paths, " or "))
 }
 
-// withoutData is the name of a sidecar in the folder of which no data file is there, "" if
-// there is none, or more than one.
+// loneSidecar returns the name of the sidecar in the folder whose data files are all missing; ""
+// if there is none, or more than one.
 func (p ShardPath) loneSidecar() string {
 	sidecars, _ := filepath.Glob(filepath.Join(escapeGlob(p.Dir), "*"+filepath.Ext(p.before+p.after)+sidecarSuffix))
 	lone := ""
@@ -179,7 +179,7 @@ func (p ShardPath) loneSidecar() string {
 	return lone
 }
 
-// glob is a pattern for the folder itself.
+// escapeGlob returns the pattern that matches only dir itself.
 func escapeGlob(dir string) string {
 	return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(dir, `\$0`)
 }

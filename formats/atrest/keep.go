@@ -14,15 +14,15 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// base is the dataset that a new version replaces, and what of it stays.
+// oldDataset is the dataset that a new version replaces, and which of its files are reused.
 type oldDataset struct {
 	sidecar
 	byName checksumsByName
-	rows   [][]int32       // of each file, in the file's order
-	reused map[string]bool // names of files that stay
+	rows   [][]int32       // of each file, by offset
+	reused map[string]bool // names of the reused files
 }
 
-// openBase reads what describes the dataset at p.
+// openOldDataset reads the description of the dataset at p.
 func openOldDataset(p ShardPath) (*oldDataset, error) {
 	c, err := p.openSidecar()
 	if err != nil {
@@ -44,7 +44,7 @@ func openOldDataset(p ShardPath) (*oldDataset, error) {
 	return b, nil
 }
 
-// sumsByName finds the checksums of a file.
+// checksumsByName maps file names to checksums.
 type checksumsByName map[string]FileChecksums
 
 func (s Checksums) byName() checksumsByName {
@@ -57,7 +57,7 @@ func (s Checksums) byName() checksumsByName {
 	return m
 }
 
-// sumsOf are the checksums that the table has of a file.
+// forFile returns the checksums of the named file.
 func (m checksumsByName) forFile(name string) (FileChecksums, error) {
 	fs, ok := m[name]
 	if !ok {
@@ -66,8 +66,8 @@ func (m checksumsByName) forFile(name string) (FileChecksums, error) {
 	return fs, nil
 }
 
-// ReuseFile implements formats.FileReuser: the file stays where it is. change may alter nothing but
-// a sample's source.
+// ReuseFile implements formats.FileReuser: the file stays where it is. change may alter only a
+// sample's source.
 func (s *Shards) ReuseFile(i int, change func(*formats.Info)) error {
 	if err := s.endShard(); err != nil {
 		return err
@@ -76,9 +76,9 @@ func (s *Shards) ReuseFile(i int, change func(*formats.Info)) error {
 		return err
 	}
 	if i < len(s.done) || i >= len(s.oldDataset.rows) {
-		return fmt.Errorf("keep file %d of %d: it would be number %d", i, len(s.oldDataset.rows), len(s.done))
+		return fmt.Errorf("cannot reuse file %d of %d as file %d: files are reused in order, with their numbers", i, len(s.oldDataset.rows), len(s.done))
 	}
-	// Files of which all samples are gone: others behind them keep their numbers.
+	// Empty files replace files that lost all samples, so that later files keep their numbers.
 	for len(s.done) < i {
 		if _, err := s.Append(); err != nil {
 			return err
@@ -90,7 +90,7 @@ func (s *Shards) ReuseFile(i int, change func(*formats.Info)) error {
 	name := s.path.Name(i)
 	fs, err := s.oldDataset.byName.forFile(name)
 	if err != nil {
-		return fmt.Errorf("keep %s: %w", name, err)
+		return fmt.Errorf("reuse %s: %w", name, err)
 	}
 	for _, row := range s.oldDataset.rows[i] {
 		r, err := s.oldDataset.row(int(row), change)
@@ -124,13 +124,13 @@ func (c Description) row(i int, change func(*formats.Info)) (Row, error) {
 	return Row{Info: in, Location: c.Manifest.Location(i)}, nil
 }
 
-// Place is where the record of row i lies; i must be in range.
+// Location returns the location of the record of row i; i must be in range.
 func (r *Records) Location(i int) Location { return r.Manifest.Location(i) }
 
-// Kept says whether the file stays from the dataset that is replaced.
+// Reused reports whether the file is reused from the dataset that is replaced.
 func (s *Shards) Reused(name string) bool { return s.oldDataset != nil && s.oldDataset.reused[name] }
 
-// Path is where the data file of that name lies now.
+// Path returns the current path of the named data file.
 func (s *Shards) Path(name string) string {
 	if s.Reused(name) {
 		return filepath.Join(s.path.Dir, name)
@@ -138,9 +138,8 @@ func (s *Shards) Path(name string) string {
 	return s.stage.Path(name)
 }
 
-// KeptIndex gives the index file that goes with the kept file i, whose name follows from the
-// one that the file had when it was written; ok is false if it is not what was written, so that
-// it must be made anew.
+// ReusedIndex returns the index file of the reused file i. nameOf derives its name from the
+// file's original name. ok is false if the index is missing or damaged and must be rebuilt.
 func (s *Shards) ReusedIndex(i int, nameOf func(file string) string) (b []byte, ok bool) {
 	dir, name := s.path.Sidecar(), nameOf(s.oldDataset.originalNames[i])
 	want, err := s.oldDataset.byName.forFile(filepath.Base(dir) + "/" + name)
@@ -151,7 +150,7 @@ func (s *Shards) ReusedIndex(i int, nameOf func(file string) string) (b []byte, 
 	return b, err == nil && want.Verify(b) == nil
 }
 
-// appendKept adds to a checkpoint's state which of the files stay.
+// appendReused adds the numbers of the reused files to a checkpoint's state.
 func (s *Shards) appendReused(b []byte) []byte {
 	var kept []int
 	for i, f := range s.done {
@@ -166,8 +165,8 @@ func (s *Shards) appendReused(b []byte) []byte {
 	return b
 }
 
-// restoreKept reads what appendKept wrote. A kept file is not read: the table that goes
-// with it still vouches for it.
+// restoreReused reads what appendReused wrote. The reused files are not read: their checksums
+// are still in the old dataset's table.
 func (s *Shards) restoreReused(c *cursor) error {
 	for range c.length(1) {
 		i := c.uvarint()
@@ -183,32 +182,32 @@ func (s *Shards) restoreReused(c *cursor) error {
 			return err
 		}
 		if fs.Size != was.Size || !slices.Equal(fs.Blocks, was.Blocks) {
-			return fmt.Errorf("%s: %w: the last checkpoint keeps another file than is there", fs.Name, formats.ErrDamaged)
+			return fmt.Errorf("%s: %w: its checksums differ from those in the last checkpoint", fs.Name, formats.ErrDamaged)
 		}
 		if st, err := os.Stat(filepath.Join(s.path.Dir, fs.Name)); err != nil {
 			return err
 		} else if st.Size() != fs.Size {
-			return fmt.Errorf("%s: %w: it is not what it was at the last checkpoint", fs.Name, formats.ErrDamaged)
+			return fmt.Errorf("%s: %w: it has %d bytes, but had %d at the last checkpoint", fs.Name, formats.ErrDamaged, st.Size(), fs.Size)
 		}
 		s.oldDataset.reused[fs.Name] = true
 	}
 	if c.failed {
-		return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
+		return fmt.Errorf("%w: the last checkpoint cannot be parsed", formats.ErrDamaged)
 	}
 	return nil
 }
 
-// staying are the files of the old dataset that the new one has too.
+// reusedFiles returns the files of the old dataset that the new one has too.
 func (s *Shards) reusedFiles() []string {
 	return slices.DeleteFunc(slices.Clone(s.oldFiles), func(path string) bool { return !s.Reused(filepath.Base(path)) })
 }
 
-// replaced are the files of the old dataset that do not stay.
+// replacedFiles returns the files of the old dataset that are not reused.
 func (s *Shards) replacedFiles() []string {
 	return slices.DeleteFunc(slices.Clone(s.oldFiles), func(path string) bool { return s.Reused(filepath.Base(path)) })
 }
 
-// Old gives what describes the dataset that is replaced, a folder, and its checksums.
+// Replaced returns the description and checksums of the dataset, a folder, that is replaced.
 func (s *Single) Replaced() (Description, Checksums, error) {
 	c, err := ReadSidecar(s.path)
 	if err != nil {
@@ -218,12 +217,12 @@ func (s *Single) Replaced() (Description, Checksums, error) {
 	return c, sums, err
 }
 
-// OldPath is the path of a file of the dataset that is replaced.
+// ReplacedPath returns the path of a file of the dataset that is replaced.
 func (s *Single) ReplacedPath(name string) string {
 	return filepath.Join(s.path, filepath.FromSlash(name))
 }
 
-// Copy appends all rows to t, as changed.
+// CopyRows appends all rows to t, after change has altered them.
 func (c Description) CopyRows(t *Manifest, change func(*formats.Info)) error {
 	for i := range c.Len() {
 		r, err := c.row(i, change)
@@ -237,7 +236,7 @@ func (c Description) CopyRows(t *Manifest, change func(*formats.Info)) error {
 	return nil
 }
 
-// LinkOrCopy makes the file at to the one at from.
+// LinkOrCopy creates the file to as a hard link to from, or as a copy if that is not possible.
 func LinkOrCopy(from, to string) error {
 	// A link to a symbolic link would be one itself.
 	if st, err := os.Lstat(from); err == nil && st.Mode().IsRegular() {

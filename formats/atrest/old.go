@@ -14,8 +14,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// identity tells a file from all others: its number in the file system, and of a file also
-// its size and time, which change if it is written to.
+// fileID identifies a file or folder: its inode number, and for a file also its size and time,
+// which change if it is written to.
 func fileID(st os.FileInfo) string {
 	sys, ok := st.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -27,8 +27,7 @@ func fileID(st os.FileInfo) string {
 	return fmt.Sprintf("file %d %d %d", sys.Ino, st.Size(), st.ModTime().UnixNano())
 }
 
-// VersionAt tells the version of the dataset at path that is there now from all others; "" if there
-// is none.
+// VersionAt identifies the current version of the dataset at path; "" if there is none.
 func VersionAt(path string) string {
 	files := []string{filepath.Join(path, ChecksumsName), path}
 	if p, err := ParseShardPath(path); err == nil {
@@ -42,31 +41,32 @@ func VersionAt(path string) string {
 	return ""
 }
 
-// isOld reports why what lies at m.From may not be taken away as a part of the dataset that is
-// replaced. It may if it is what the list was written about. Lists of earlier versions do not
-// tell that, and a dataset may have been copied since: then its table of checksums decides.
+// checkReplaced reports why the file at m.From may not be moved away as a file of the replaced
+// dataset. It may if it is the file for which the list was written. Lists of earlier dsconv
+// versions do not identify it, and a dataset may have been copied since: then the dataset's table
+// of checksums decides.
 func (s *Stage) checkReplaced(m Move) error {
 	st, err := os.Lstat(m.From)
 	if err != nil {
 		return err
 	}
-	known := m.ID != "" && m.ID == fileID(st)
-	if known && s.owns(m.From) {
+	unchanged := m.ID != "" && m.ID == fileID(st)
+	if unchanged && s.owns(m.From) {
 		return nil
 	}
-	// Of a file that another pattern names the table must tell in any case.
-	if err := s.checkInTable(m.From, st, !known); err != nil {
-		// Why is no more than told: damage of the old dataset is none of the stage's.
-		return fmt.Errorf("%w: %s is not known to be of the dataset that is replaced (%s); move it away, then the same command goes on",
-			formats.ErrForeign, m.From, err.Error())
+	// A file that another pattern names must be in the table in any case.
+	if err := s.checkInTable(m.From, st, !unchanged); err != nil {
+		// Only the text: a damaged old dataset is no damage of the new one.
+		return fmt.Errorf("%s: %w, or changed since (%s); move it away, then repeat the command",
+			m.From, formats.ErrForeign, err.Error())
 	}
 	return nil
 }
 
-// isInTable reports why path is not a part of the old dataset: a folder with a dataset's
-// description, which vouches for itself, or a file whose size, and bytes if they are asked for,
-// the description vouches for.
-func (s *Stage) checkInTable(path string, st os.FileInfo, bytes bool) error {
+// checkInTable reports why path does not belong to the old dataset. A folder belongs to it if it
+// is a valid sidecar; a file, if its size, and with compareBytes its content, are those in the
+// table of checksums.
+func (s *Stage) checkInTable(path string, st os.FileInfo, compareBytes bool) error {
 	if st.IsDir() && s.owns(path) {
 		_, err := ReadSidecar(path)
 		return err
@@ -83,21 +83,20 @@ func (s *Stage) checkInTable(path string, st os.FileInfo, bytes bool) error {
 		return err
 	}
 	if st.Size() != want.Size {
-		return fmt.Errorf("it has %d bytes, %d were written", st.Size(), want.Size)
+		return fmt.Errorf("it has %d bytes, but %d were written", st.Size(), want.Size)
 	}
-	if !bytes {
+	if !compareBytes {
 		return nil
 	}
 	got, err := ChecksumFile(path, want.Name, -1)
 	if err == nil && !slices.Equal(got.Blocks, want.Blocks) {
-		err = errors.New("its bytes are not those that were written")
+		err = errors.New("its content differs from what was written")
 	}
 	return err
 }
 
-// oldTable is the table of checksums of the dataset that is replaced, in the names that its
-// files have now. It is read once: the dataset's description is put away first, and the new one
-// comes last.
+// replacedChecksums returns the replaced dataset's checksums by the current file names. They are
+// read once: the old sidecar is moved away first, and the new one is published last.
 func (s *Stage) replacedChecksums() (checksumsByName, error) {
 	if s.oldChecksums == nil {
 		sums, err := s.readReplacedChecksums()
@@ -109,7 +108,7 @@ func (s *Stage) replacedChecksums() (checksumsByName, error) {
 	return s.oldChecksums, nil
 }
 
-// readOldTable reads that table in its place, or where it was put away.
+// readReplacedChecksums reads that table in the sidecar, or where the sidecar was moved to.
 func (s *Stage) readReplacedChecksums() (Checksums, error) {
 	p, err := ParseShardPath(strings.TrimSuffix(s.dir, PartialSuffix))
 	if err != nil {
@@ -127,10 +126,10 @@ func (s *Stage) readReplacedChecksums() (Checksums, error) {
 			return p.checksumsIn(filepath.Join(s.file(replacedName), e.Name()))
 		}
 	}
-	return nil, errors.New("there is no table of checksums")
+	return nil, errors.New("the replaced dataset's table of checksums is missing")
 }
 
-// links is the number of names that a file has.
+// linkCount returns the number of names (hard links) of a file.
 func linkCount(st os.FileInfo) uint64 {
 	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
 		return uint64(sys.Nlink) //nolint:unconvert // it is narrower on other systems
@@ -138,8 +137,8 @@ func linkCount(st os.FileInfo) uint64 {
 	return 1
 }
 
-// tableIn is the table of checksums of a sidecar; if nothing tells what the files were called,
-// with the names that were written.
+// checksumsIn returns the table of checksums of a sidecar with the current names, or with the
+// original names if the rest of the sidecar cannot be read.
 func (p ShardPath) checksumsIn(sidecar string) (Checksums, error) {
 	if d, err := p.openSidecarAt(sidecar); err == nil {
 		return d.checksums, nil
@@ -147,11 +146,11 @@ func (p ShardPath) checksumsIn(sidecar string) (Checksums, error) {
 	return ReadChecksums(sidecar)
 }
 
-// moveTo renames from to to, where nothing must be.
+// renameNoReplace renames from to to; an error if to exists.
 func renameNoReplace(from, to string) error {
 	err := renameExclusive(from, to)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
-		// A file system that cannot do it in one step.
+		// The file system cannot do this in one step.
 		if !exists(to) {
 			return os.Rename(from, to)
 		}

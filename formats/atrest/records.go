@@ -18,11 +18,11 @@ type Records struct {
 	sidecar
 	path         ShardPath
 	files        []*Mapping
-	staleIndexes []string // see ForOthers
+	staleIndexes []string // see StaleIndexFiles
 }
 
-// OpenRecords opens the dataset at path. ErrDamaged if a file is missing or has not the size
-// that was written, or a record's place is none.
+// OpenRecords opens the dataset at path. ErrDamaged if a file is missing or has another size
+// than was written, or a record's location is invalid.
 func OpenRecords(path string) (*Records, error) {
 	return openRecords(path, func(file string, fs FileChecksums) (*Mapping, error) {
 		m, err := Map(file)
@@ -33,15 +33,15 @@ func OpenRecords(path string) (*Records, error) {
 			return nil, formats.WrapDamaged(err)
 		}
 		if int64(len(m.Data)) != fs.Size {
-			err := fmt.Errorf("%s: %w: it has %d bytes, %d were written", file, formats.ErrDamaged, len(m.Data), fs.Size)
+			err := fmt.Errorf("%s: %w: it has %d bytes, but %d were written", file, formats.ErrDamaged, len(m.Data), fs.Size)
 			return nil, errors.Join(err, m.Close())
 		}
 		return m, nil
 	})
 }
 
-// SalvageRecords is OpenRecords that puts up with files that are missing or of another
-// size: what they lack is ErrDamaged when it is read.
+// SalvageRecords is OpenRecords that accepts missing files and files of another size: reading
+// what they lack is ErrDamaged.
 func SalvageRecords(path string) (*Records, error) {
 	return openRecords(path, func(file string, _ FileChecksums) (*Mapping, error) {
 		m, err := Map(file)
@@ -65,7 +65,7 @@ func openRecords(path string, open func(file string, fs FileChecksums) (*Mapping
 		return nil, p.otherNameError(path, &r.sidecar)
 	}
 	if lo, hi, ok := p.Braces(); ok && (lo != 0 || hi != len(r.originalNames)-1) {
-		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; name them all", path, len(r.originalNames)-1)
+		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; give that range, or a pattern with %%d", path, len(r.originalNames)-1)
 	}
 	sizes, err := r.open(open)
 	if err == nil {
@@ -80,7 +80,7 @@ func openRecords(path string, open func(file string, fs FileChecksums) (*Mapping
 	return r, nil
 }
 
-// open maps the files and gives their sizes as written.
+// open maps the files and returns their sizes as written.
 func (r *Records) open(open func(file string, fs FileChecksums) (*Mapping, error)) ([]int64, error) {
 	files, table := r.Meta().Files, r.checksums.byName()
 	sizes := make([]int64, len(files))
@@ -103,40 +103,40 @@ func (r *Records) open(open func(file string, fs FileChecksums) (*Mapping, error
 	return nil, fmt.Errorf("%w%s", wrong[0], r.countWrong(len(wrong), len(files)))
 }
 
-// howMany says how much of a dataset is wrong if it is more than one file of several.
+// countWrong returns the end of an error about wrong files: how many of the files are wrong.
 func (r *Records) countWrong(wrong, files int) string {
 	side := filepath.Base(r.path.Sidecar())
 	switch {
 	case files == 1 && !r.path.has(r.meta.Files[0]):
 		return ""
 	case files == 1:
-		return "; it is cut off, or not the file that " + side + " describes"
+		return "; it is truncated, or not the file that " + side + " describes"
 	case wrong == files:
-		return fmt.Sprintf("; none of the %d files is one that %s describes", files, side)
+		return fmt.Sprintf("; none of the %d files is as %s describes it", files, side)
 	case wrong > 1:
 		return fmt.Sprintf("; %d of its %d files are missing or have another size", wrong, files)
 	}
 	return ""
 }
 
-// CheckFormat refuses the description of a dataset of another format.
+// CheckFormat returns an error if the sidecar describes a dataset of another format.
 func (r *Records) CheckFormat(name string) error {
 	if got := r.Meta().Format; got != name {
-		return fmt.Errorf("%s: %w: %s says that its format is %q, its name that it is %q", r.path.Sidecar(), formats.ErrNotDataset, MetaName, got, name)
+		return fmt.Errorf("%s: %w: its %s says that the format is %q, but its name is that of the format %q", r.path.Sidecar(), formats.ErrNotDataset, MetaName, got, name)
 	}
 	return nil
 }
 
-// Written lists the names that the data files had when they were written.
+// OriginalNames lists the names that the data files had when they were written.
 func (r *Records) OriginalNames() []string { return r.originalNames }
 
-// ForOthers lists the files of the dataset's sidecar that other programs read and that tell
-// of the names which the data files had when they were written; none if those are their names.
+// StaleIndexFiles lists the sidecar's files for other programs that contain the data files'
+// original names, if those differ from the current names.
 func (r *Records) StaleIndexFiles() (sidecar string, names []string) {
 	return filepath.Base(r.path.Sidecar()), r.staleIndexes
 }
 
-// growing is the path under which the dataset was or is written: braces are for reading.
+// writePath returns the path under which the dataset is written: braces are for reading only.
 func (p ShardPath) writePath(path string) string {
 	switch _, _, braces := p.Braces(); {
 	case !braces:
@@ -147,7 +147,7 @@ func (p ShardPath) writePath(path string) string {
 	return filepath.Join(p.Dir, fmt.Sprintf("%s%%0%dd%s", p.before, p.width, p.after))
 }
 
-// Record is the bytes of the record of row i, in mapped memory. The error names the key.
+// Record returns the bytes of the record of row i, in mapped memory. The error names the key.
 func (r *Records) Record(i int) ([]byte, error) {
 	if err := r.Manifest.checkIndex(i); err != nil {
 		return nil, err
@@ -160,8 +160,8 @@ func (r *Records) Record(i int) ([]byte, error) {
 	return b, nil
 }
 
-// Use calls do with the record of row i, in mapped memory. An error, such as that a part of
-// the record cannot be read, says which key and where the record lies.
+// WithRecord calls do with the record of row i, in mapped memory. An error, also one about a
+// page that cannot be read, names the key, the file and the offset.
 func (r *Records) WithRecord(i int, do func(record []byte) error) error {
 	b, err := r.Record(i)
 	if err != nil {
@@ -207,13 +207,14 @@ func (r *Records) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 	return nil
 }
 
-// table reads the table of checksums anew: it may have been damaged since the dataset was opened.
+// readChecksums reads the table of checksums again: it may have been damaged since the dataset
+// was opened.
 func (r *Records) readChecksums() (Checksums, error) {
 	sums, err := ReadChecksums(r.path.Sidecar())
 	return r.path.renameChecksums(r.originalNames, r.meta.Files, sums), err
 }
 
-// checkOverlaps reports records that lie in each other.
+// checkOverlaps reports records that overlap.
 func (r *Records) checkOverlaps(report func(formats.Damage)) {
 	order := r.StorageOrder()
 	for k := 1; k < len(order); k++ {
@@ -228,7 +229,7 @@ func (r *Records) checkOverlaps(report func(formats.Damage)) {
 	}
 }
 
-// StorageOrder lists the samples as their records lie in the files one after another.
+// StorageOrder implements formats.StorageOrdered.
 func (r *Records) StorageOrder() []int32 {
 	order := make([]int32, r.Len())
 	for i := range order {

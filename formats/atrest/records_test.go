@@ -30,7 +30,7 @@ func TestAnUnfinishedPackIsCalledSo(t *testing.T) {
 			}
 		}
 		_, err = atrest.OpenRecords(filepath.Join(dir, open))
-		if !errors.Is(err, formats.ErrNotDataset) || !strings.Contains(err.Error(), "it is an unfinished pack") {
+		if !errors.Is(err, formats.ErrNotDataset) || !strings.Contains(err.Error(), "it is unfinished") {
 			t.Errorf("%s: %v", open, err)
 		}
 	}
@@ -70,20 +70,20 @@ func row(key string, shard int, offset, length int64) atrest.Row {
 
 func TestRowsThatNoWriterWritesAreRefused(t *testing.T) {
 	for what, bad := range map[string]atrest.Row{
-		"shard 1 of 1":  row("b", 1, 0, 1),
-		"shard -1 of 1": row("b", -1, 0, 1),
-		"101 bytes":     row("b", 0, 0, 101),
-		"at byte -5":    row("b", 0, -5, 1),
-		"-1 bytes":      row("b", 0, 50, -1),
-		"a file of 100": row("b", 0, 1<<62, 1<<62),
-		"NUL":           row("b\x00", 0, 0, 1),
-		"path element":  row("../b", 0, 0, 1),
-		"not valid UTF": row("b\xff", 0, 0, 1),
-		"it is empty":   row("", 0, 0, 1),
-		"512 bytes":     row(strings.Repeat("b", 512), 0, 0, 1),
-		`element ""`:    row("/b", 0, 0, 1),
-		`element "."`:   row("b/.", 0, 0, 1),
-		`element ".."`:  row("b/../c", 0, 0, 1),
+		"in shard 1, but there are 1":  row("b", 1, 0, 1),
+		"in shard -1, but there are 1": row("b", -1, 0, 1),
+		"101 bytes":                    row("b", 0, 0, 101),
+		"at byte -5":                   row("b", 0, -5, 1),
+		"-1 bytes":                     row("b", 0, 50, -1),
+		"but the file has 100 bytes":   row("b", 0, 1<<62, 1<<62),
+		"NUL":                          row("b\x00", 0, 0, 1),
+		"path element":                 row("../b", 0, 0, 1),
+		"not valid UTF":                row("b\xff", 0, 0, 1),
+		"it is empty":                  row("", 0, 0, 1),
+		"512 bytes":                    row(strings.Repeat("b", 512), 0, 0, 1),
+		`element ""`:                   row("/b", 0, 0, 1),
+		`element "."`:                  row("b/.", 0, 0, 1),
+		`element ".."`:                 row("b/../c", 0, 0, 1),
 	} {
 		_, err := atrest.OpenRecords(madeUp(t, row("a", 0, 0, 50), bad))
 		if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "manifest.parquet") {

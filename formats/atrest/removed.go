@@ -13,7 +13,7 @@ import (
 // SetRemoved implements formats.RemovalWriter.
 func (s *Stage) SetRemoved(list []formats.RemovedSample) { s.removed = list }
 
-// Describe fills of Meta what is known now that all is written.
+// Describe sets the fields of Meta that depend on the samples, after all are written.
 func (s *Stage) Describe() {
 	s.Manifest.Describe(&s.Meta)
 	if len(s.removed) > 0 {
@@ -34,7 +34,7 @@ func removedSchema() *parquet.Schema {
 	})
 }
 
-// EncodeRemoved is the file that lists what was removed by hand, nil if nothing was.
+// EncodeRemoved returns the file that lists the samples removed by hand, nil if there are none.
 func (s *Stage) EncodeRemoved() ([]byte, error) {
 	if len(s.removed) == 0 {
 		return nil, nil
@@ -55,8 +55,8 @@ func (s *Stage) EncodeRemoved() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// ReadRemoved reads the list of the dataset that m describes from its sidecar dir. ErrDamaged
-// if it is not what was written.
+// ReadRemoved reads the removed samples of the dataset that m describes from its sidecar dir.
+// ErrDamaged if the list is not what was written.
 func ReadRemoved(dir string, m *formats.Meta) ([]formats.RemovedSample, error) {
 	return DecodeRemoved(m, func() ([]byte, error) {
 		sums, err := ReadChecksums(dir)
@@ -67,8 +67,8 @@ func ReadRemoved(dir string, m *formats.Meta) ([]formats.RemovedSample, error) {
 	})
 }
 
-// DecodeRemoved reads the list that read gives, which is asked for only if m says that there is
-// one. As with ReadManifest the file may be made up.
+// DecodeRemoved parses the list that read returns. It calls read only if m says that there is a
+// list. As in ReadManifest, the file may be malicious.
 func DecodeRemoved(m *formats.Meta, read func() ([]byte, error)) ([]formats.RemovedSample, error) {
 	if m.History == nil || m.History.Removed == 0 {
 		return nil, nil
@@ -111,7 +111,7 @@ func decodeRemoved(b []byte, n int) ([]formats.RemovedSample, error) {
 		}
 	}
 	if len(keys.end) != n {
-		return nil, fmt.Errorf("read %s: %w: %d rows of %d", what, formats.ErrDamaged, len(keys.end), n)
+		return nil, fmt.Errorf("read %s: %w: it has %d rows, %s says %d", what, formats.ErrDamaged, len(keys.end), MetaName, n)
 	}
 	list := make([]formats.RemovedSample, len(keys.end))
 	for i := range list {

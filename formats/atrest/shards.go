@@ -12,44 +12,44 @@ import (
 )
 
 // Shards appends records to one file after another in a Stage and publishes them with
-// their sidecar. A format puts its record layout on top, and [Records] reads them back. It
+// their sidecar. The format defines the layout of a record, and [Records] reads them back. It
 // belongs to one goroutine.
 type Shards struct {
 	stage      *Stage
 	path       ShardPath
-	end        []byte // closes each file, such as a tar's two zero blocks
+	end        []byte // ends each file, such as a tar's two zero blocks
 	oldFiles   []string
 	done       Checksums
 	current    *File
-	oldDataset *oldDataset // what a new version keeps files of; nil until it keeps one
+	oldDataset *oldDataset // whose files are reused; nil until one is
 }
 
-// CreateShards starts a dataset at path; end is appended to each file when it is cut.
+// CreateShards starts a dataset at path; end is appended to each file when it ends.
 func CreateShards(path string, m formats.Meta, o formats.CreateOptions, end []byte) (*Shards, error) {
 	p, err := ParseShardPath(path)
 	if err != nil {
 		return nil, err
 	}
 	if _, _, ok := p.Braces(); ok {
-		return nil, fmt.Errorf("%s: write %%06d for the shard number; a range is for reading", path)
+		return nil, fmt.Errorf("%s: a range in braces is only for reading; write %%06d for the shard number", path)
 	}
 	s := &Shards{path: p, end: end}
-	// Files without a sidecar may be ours on their way: then the stage says so.
+	// Files without a sidecar may belong to an interrupted publication: then there is a publish list.
 	if s.oldFiles, err = p.ExistingFiles(); err != nil && !exists(filepath.Join(path+PartialSuffix, publishListName)) {
 		return nil, err
 	}
 	if s.stage, err = CreateStage(path, p.Sidecar(), m, o.Replace); err != nil {
 		return nil, err
 	}
-	// Once more under the lock: another process may have replaced the dataset until now.
+	// Again under the lock: another process may have replaced the dataset meanwhile.
 	if s.oldFiles, err = p.ExistingFiles(); err != nil {
 		return nil, errors.Join(err, s.stage.remove())
 	}
 	return s, nil
 }
 
-// ResumeShards continues a dataset as of its last checkpoint; what was written before is
-// read and compared with its checksums.
+// ResumeShards continues a dataset as of its last checkpoint; the files written before are
+// read and compared with their checksums.
 func ResumeShards(path string, end []byte) (*Shards, error) {
 	p, err := ParseShardPath(path)
 	if err != nil {
@@ -63,15 +63,15 @@ func ResumeShards(path string, end []byte) (*Shards, error) {
 		return nil, errors.Join(err, s.stage.Close())
 	}
 	if err := s.restore(); err != nil {
-		return nil, errors.Join(fmt.Errorf("continue %s: %w", path, err), s.Close())
+		return nil, errors.Join(fmt.Errorf("resume %s: %w", path, err), s.Close())
 	}
 	return s, nil
 }
 
-// Stage is the stage that the shards grow in.
+// Stage returns the Stage that the shards are written in.
 func (s *Shards) Stage() *Stage { return s.stage }
 
-// Append writes the parts one after another as one record and tells where it lies.
+// Append writes the concatenated parts as one record and returns its location.
 func (s *Shards) Append(parts ...[]byte) (Location, error) {
 	if s.current == nil {
 		name := s.path.Name(len(s.done))
@@ -91,11 +91,11 @@ func (s *Shards) Append(parts ...[]byte) (Location, error) {
 	return at, nil
 }
 
-// Cut ends the current file; the next record starts another. It is an error where the
-// path names one file.
+// EndShard ends the current file; the next record starts another. It is an error if the
+// path names only one file.
 func (s *Shards) EndShard() error {
 	if !s.path.IsPattern() {
-		return fmt.Errorf("%s: several shards need a pattern such as x-%%06d%s", s.path.before, filepath.Ext(s.path.before))
+		return fmt.Errorf("%s: the dataset has several shards; give a pattern such as x-%%06d%s", s.path.before, filepath.Ext(s.path.before))
 	}
 	return s.endShard()
 }
@@ -116,7 +116,7 @@ func (s *Shards) endShard() error {
 	return err
 }
 
-// Checkpoint makes the records so far survive a kill.
+// Checkpoint makes the records so far durable.
 func (s *Shards) Checkpoint(note []byte) error {
 	state := s.appendReused(appendBytes(nil, s.done.Encode()))
 	if s.current != nil {
@@ -161,7 +161,7 @@ func (s *Shards) restore() error {
 			return err
 		}
 		if got.Size != want.Size || !slices.Equal(got.Blocks, want.Blocks) {
-			return fmt.Errorf("%s: %w: it is not what it was at the last checkpoint", want.Name, formats.ErrDamaged)
+			return fmt.Errorf("%s: %w: it was changed since the last checkpoint", want.Name, formats.ErrDamaged)
 		}
 	}
 	if len(c.b) == 0 {
@@ -169,7 +169,7 @@ func (s *Shards) restore() error {
 	}
 	st := FileState{Name: string(c.bytes()), Size: c.varint(), Digest: c.uint32()}
 	if c.failed {
-		return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
+		return fmt.Errorf("%w: the last checkpoint cannot be parsed", formats.ErrDamaged)
 	}
 	if err := s.isNamed(st.Name, len(done)); err != nil {
 		return err
@@ -180,26 +180,26 @@ func (s *Shards) restore() error {
 	return s.checkRows(s.current.Size())
 }
 
-// isNamed reports why file i of the last checkpoint is not the dataset's: what is unfinished cannot
-// be gone on with under another name.
+// isNamed returns an error if file i of the last checkpoint does not have the dataset's name: an
+// unfinished dataset cannot be resumed under another name.
 func (s *Shards) isNamed(name string, i int) error {
 	if name == s.path.Name(i) && (i == 0 || s.path.IsPattern()) {
 		return nil
 	}
-	return fmt.Errorf("%w: file %d is %s: if the unfinished dataset was renamed, give it back its name", formats.ErrDamaged, i, name)
+	return fmt.Errorf("%w: its file %d is %s: if the unfinished dataset was renamed, undo that", formats.ErrDamaged, i, name)
 }
 
-// checkRows compares the places of the journal's rows with the files; the one that grows has
-// that many bytes.
-func (s *Shards) checkRows(growing int64) error {
+// checkRows compares the locations in the journal's rows with the sizes of the files; current is
+// the size of the current file.
+func (s *Shards) checkRows(current int64) error {
 	sizes := make([]int64, 0, len(s.done)+1)
 	for _, fs := range s.done {
 		sizes = append(sizes, fs.Size)
 	}
-	return s.stage.Manifest.checkLocations(append(sizes, growing))
+	return s.stage.Manifest.checkLocations(append(sizes, current))
 }
 
-// Files are the names of the files so far; the last one may still grow.
+// Files returns the names of the files so far; the last one may still grow.
 func (s *Shards) Files() []string {
 	var names []string
 	for _, f := range s.done {
@@ -212,8 +212,8 @@ func (s *Shards) Files() []string {
 }
 
 // Commit ends the last file, writes the sidecar and publishes all. A dataset without
-// records has one file that holds the end alone. index writes the files of the sidecar
-// that the format's other readers want and names them; dir is where they go.
+// records has one file that holds only the end. index writes the index files that other
+// programs need into the sidecar dir and returns their names.
 func (s *Shards) Commit(index func(dir string) (names []string, err error)) error {
 	if s.current == nil && len(s.done) == 0 {
 		if _, err := s.Append(); err != nil {
@@ -246,7 +246,7 @@ func (s *Shards) Commit(index func(dir string) (names []string, err error)) erro
 	return s.stage.Publish(s.replacedFiles(), moves)
 }
 
-// Close leaves what was checkpointed to ResumeShards.
+// Close closes the files. ResumeShards continues from the last checkpoint.
 func (s *Shards) Close() error {
 	var err error
 	if s.current != nil {

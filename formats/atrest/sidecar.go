@@ -13,20 +13,19 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// The files of the folder that describes a dataset: the dataset's own for LMDB, one
-// beside the data for tars and TFRecords.
+// The files of the folder that describes a dataset: for LMDB the dataset itself, for tars and
+// TFRecords the sidecar beside the data.
 const (
 	ManifestName  = "manifest.parquet"
-	RemovedName   = "removed.parquet" // only where samples were removed by hand
+	RemovedName   = "removed.parquet" // only if samples were removed by hand
 	MetaName      = "dataset.json"
 	ChecksumsName = "checksums"
 )
 
 // WriteSidecar writes manifest, dataset.json and checksums into dir and syncs them. data
-// are the sums of the data files. prefix leads from the folder that their names are
-// relative to into dir, "x.tar.dsconv/" or "" if that is dir itself, so that all names in
-// the table are relative to one folder. Further files of dir that readers want (indexes)
-// are named in extra.
+// are the checksums of the data files. prefix is the path of dir relative to the folder of the
+// data files, "x.tar.dsconv/" or "" if they are the same, so that all names in the table are
+// relative to one folder. extra names other files in dir, such as indexes.
 func (s *Stage) WriteSidecar(dir, prefix string, data Checksums, extra []string) error {
 	ranks, err := s.Manifest.KeyOrder()
 	if err != nil {
@@ -68,8 +67,8 @@ func (s *Stage) WriteSidecar(dir, prefix string, data Checksums, extra []string)
 	return durable.WriteFile(filepath.Join(dir, ChecksumsName), sums.Encode())
 }
 
-// ReadSidecar reads manifest and dataset.json of dir and compares them with their
-// checksums. ErrNotDataset if they are not there, ErrDamaged, with the file's name, if they
+// ReadSidecar reads manifest and dataset.json in dir and compares them with their
+// checksums. ErrNotDataset if they are missing; ErrDamaged, with the file's name, if they
 // are not what was written.
 func ReadSidecar(dir string) (Description, error) {
 	c, _, err := readSidecar(dir)
@@ -105,18 +104,18 @@ func readSidecar(dir string) (Description, Checksums, error) {
 	return c, sums, nil
 }
 
-// growsAt says whether a dataset is growing at path, or was when its writer stopped.
+// hasPartial reports whether there is a staging folder for path.
 func hasPartial(path string) bool {
 	_, err := os.Stat(path + PartialSuffix)
 	return err == nil
 }
 
-// newer is ErrNewer if that is what dataset.json says: a later version's table of checksums
-// may be another one.
+// newer returns ErrNewer if dataset.json has a later version, whose table of checksums may
+// have another layout.
 func newer(dir string) error {
 	b, err := os.ReadFile(filepath.Join(dir, MetaName))
 	if err != nil {
-		return nil //nolint:nilerr // the caller has an error of its own to tell
+		return nil //nolint:nilerr // the caller reports its own error
 	}
 	if _, err = DecodeMeta(b); errors.Is(err, formats.ErrNewer) {
 		return fmt.Errorf("%s: %w", dir, err)
@@ -124,8 +123,8 @@ func newer(dir string) error {
 	return nil
 }
 
-// readSmall reads a file of the sidecar dir that describes the dataset and compares it with
-// its checksums, so that what is parsed is what was written.
+// readSmall reads a small file of the sidecar dir and compares it with its checksums, so that
+// only what was written is parsed.
 func (s Checksums) readSmall(dir, name string) ([]byte, error) {
 	file := filepath.Join(dir, name)
 	i := slices.IndexFunc(s, func(fs FileChecksums) bool { return path.Base(fs.Name) == name })
@@ -137,7 +136,7 @@ func (s Checksums) readSmall(dir, name string) ([]byte, error) {
 		return nil, formats.WrapDamaged(err)
 	}
 	if st.Size() != s[i].Size {
-		return nil, fmt.Errorf("%s: %w: it has %d bytes, %d were written", file, formats.ErrDamaged, st.Size(), s[i].Size)
+		return nil, fmt.Errorf("%s: %w: it has %d bytes, but %d were written", file, formats.ErrDamaged, st.Size(), s[i].Size)
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -149,8 +148,8 @@ func (s Checksums) readSmall(dir, name string) ([]byte, error) {
 	return b, nil
 }
 
-// ReadSums reads the block checksums of the sidecar dir. ErrDamaged if they are missing or
-// do not check.
+// ReadChecksums reads the block checksums of the sidecar dir; ErrDamaged if they are missing or
+// damaged.
 func ReadChecksums(dir string) (Checksums, error) {
 	file := filepath.Join(dir, ChecksumsName)
 	b, err := os.ReadFile(file)

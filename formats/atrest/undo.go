@@ -11,8 +11,9 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// Undo makes the version that was kept the dataset at path, and keeps the present one in its
-// place. The files are linked, so that the kept version is whole until the new one is there.
+// Undo makes the previous version the current one of the dataset, and keeps the current one as
+// the previous version. The files are linked, so that the previous version is complete until it is
+// published.
 func Undo(dataset string, m formats.Meta) error {
 	dataset = filepath.Clean(dataset)
 	k, err := FindPrevious(dataset)
@@ -28,7 +29,7 @@ func Undo(dataset string, m formats.Meta) error {
 		return err
 	}
 	u := &undo{previous: k, dataset: dataset, path: p, stage: s}
-	// Under the lock: nobody replaces either version meanwhile.
+	// Under the lock, so that no other process replaces either version.
 	if u.present, err = u.replaced(); err != nil {
 		return errors.Join(err, s.remove())
 	}
@@ -48,11 +49,11 @@ type undo struct {
 	dataset  string
 	path     ShardPath
 	stage    *Stage
-	present  []string // files and folders of the dataset
+	present  []string // the dataset's current files and folders
 	moves    []Move
 }
 
-// replaced lists what the kept version takes the place of.
+// replaced lists the files and folders that the previous version replaces.
 func (u *undo) replaced() ([]string, error) {
 	if exists(u.path.Sidecar()) {
 		return u.path.ExistingFiles()
@@ -63,8 +64,8 @@ func (u *undo) replaced() ([]string, error) {
 	return nil, nil
 }
 
-// link puts the kept version's files into the stage, under the names that the dataset has now: both
-// may have been renamed since.
+// link links the previous version's files into the staging folder, under the dataset's current
+// names: either version may have been renamed since.
 func (u *undo) link() error {
 	var last []Move
 	err := u.previous.eachFile(func(name string, folder bool) error {
@@ -96,10 +97,10 @@ func (u *undo) currentName(name string) (string, error) {
 	case shard && u.path.IsPattern():
 		return u.path.Name(i), nil
 	}
-	return "", fmt.Errorf("%s was kept of %s: give the dataset a name of that kind, with a number of shards or without, as it had", u.previous.dir, filepath.Base(u.previous.Path))
+	return "", fmt.Errorf("%s has the previous version of %s; rename the dataset to a name of that kind, with or without a shard number", u.previous.dir, filepath.Base(u.previous.Path))
 }
 
-// linkFolder gives the stage dsconv's files of a folder, but for the lock of LMDB's readers.
+// linkFolder links dsconv's files of a folder, except LMDB's lock of readers, into the folder to.
 func linkFolder(from, to string) error {
 	own, err := ownFilesIn(from)
 	if err != nil {
@@ -119,8 +120,8 @@ func linkFolder(from, to string) error {
 	return nil
 }
 
-// Undoing reports whether an Undo of the dataset was stopped when all that was left to do was to
-// publish it, or to tidy up. Recover does that.
+// UndoPending reports whether an Undo of the dataset was interrupted when it only had to publish
+// or to clean up. Recover completes it.
 func UndoPending(dataset string) bool {
 	s := Stage{dir: filepath.Clean(dataset) + PartialSuffix}
 	return exists(s.file(undoName)) && (exists(s.file(publishListName)) || !exists(s.file(journalName)))
