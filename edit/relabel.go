@@ -179,7 +179,7 @@ func (r *relabeler) readLabels(rows [][]string) error {
 			continue
 		}
 		f := &r.meta.Schema[k]
-		src := labels.Source{Column: r.table.Columns[c], Type: r.table.Types.Of(f.Name), Like: f}
+		src := labels.Source{Column: r.table.Columns[c], Type: r.table.Types.For(f.Name), Like: f}
 		if f.Kind == formats.MultiHot {
 			src.Sep = r.table.Sep
 		}

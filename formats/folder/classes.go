@@ -21,7 +21,7 @@ type layout struct {
 }
 
 // subfolders are the names of the folders (or links to folders) in root/rel that are taken.
-func subfolders(root, rel string, take *formats.FileFilter) ([]string, error) {
+func subfolders(root, rel string, filter *formats.FileFilter) ([]string, error) {
 	dir := filepath.Join(root, rel)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -29,7 +29,7 @@ func subfolders(root, rel string, take *formats.FileFilter) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if st, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && st.IsDir() && take.IncludesFolder(path.Join(rel, e.Name())) {
+		if st, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && st.IsDir() && filter.IncludesFolder(path.Join(rel, e.Name())) {
 			names = append(names, e.Name())
 		}
 	}
@@ -37,8 +37,8 @@ func subfolders(root, rel string, take *formats.FileFilter) ([]string, error) {
 }
 
 // layoutOf finds splits and classes. As with ImageFolder an empty folder is a class too.
-func layoutOf(root, order string, take *formats.FileFilter) (layout, error) {
-	return newLayout(func(dir string) ([]string, error) { return subfolders(root, dir, take) }, order)
+func layoutOf(root, order string, filter *formats.FileFilter) (layout, error) {
+	return newLayout(func(dir string) ([]string, error) { return subfolders(root, dir, filter) }, order)
 }
 
 // newLayout finds the layout of the folders that below lists; "" is the root.
@@ -66,7 +66,7 @@ func newLayout(below func(dir string) ([]string, error), order string) (layout, 
 }
 
 // place takes a relative path apart by the layout. ok is false where a class is missing.
-func (l *layout) place(rel string) (split, class string, ok bool) {
+func (l *layout) splitAndClass(rel string) (split, class string, ok bool) {
 	if l.split {
 		var in bool
 		if split, rel, in = strings.Cut(rel, "/"); !in {
@@ -87,7 +87,7 @@ func orderClasses(names []string, order string) ([]string, error) {
 	case "":
 		slices.Sort(names)
 	case "natural":
-		slices.SortFunc(names, naturally)
+		slices.SortFunc(names, compareNatural)
 	default:
 		return classesFrom(order, names)
 	}
@@ -124,7 +124,7 @@ func classesFrom(file string, found []string) ([]string, error) {
 }
 
 // naturally compares runs of digits by their number: "2" before "10".
-func naturally(a, b string) int {
+func compareNatural(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {
 		dx, dy := digits(x), digits(y)

@@ -28,7 +28,7 @@ type Config struct {
 	// class name a line.
 	ClassOrder string
 	// Take chooses files by their path relative to the folder.
-	Take formats.Patterns
+	Patterns formats.Patterns
 }
 
 // recipe is what of the Config decides the dataset, for Meta.Recipe.

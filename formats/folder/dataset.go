@@ -22,20 +22,20 @@ import (
 
 // Dataset is a folder of images. It is safe for concurrent use.
 type Dataset struct {
-	root    string
-	meta    formats.Meta
-	items   []item // in key order
-	skips   []Skip
-	ignored int
-	columns []LabelColumn
-	kept    []string // keys that keep their extension because two files share a stem
+	root          string
+	meta          formats.Meta
+	samples       []sample // in key order
+	skips         []Skip
+	ignored       int
+	columns       []LabelColumn
+	keepExtension []string // keys that keep their extension because two files share a stem
 
-	unmatched formats.Patterns
-	described *described // nil but for a described table
-	untaken   string     // a described table that is there, and no table was given
+	unmatched         formats.Patterns
+	description       *descriptionSource // nil but for a described table
+	unusedDescription string             // a described table that is there, and no table was given
 }
 
-type item struct {
+type sample struct {
 	file
 	key, split string
 	labels     []int64 // one per label field of the schema, of a number its bits; the hot ones if multi-hot
@@ -47,7 +47,7 @@ type item struct {
 type source interface {
 	// files are those of the ones found that are images of samples.
 	files(found []file) []file
-	label(it *item) (why string)
+	label(it *sample) (why string)
 	missing(root string) []Skip
 	schema() formats.Schema
 	userColumns() []string
@@ -56,7 +56,7 @@ type source interface {
 var _ formats.Dataset = (*Dataset)(nil)
 
 // Unfinished is a file of a folder that dsconv unpack has not completed.
-const Unfinished = "dsconv-unpack.partial"
+const UnfinishedName = "dsconv-unpack.partial"
 
 // Format opens folders with the zero Config.
 type Format struct{}
@@ -82,44 +82,44 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	if err := formats.CheckLocal(root); err != nil {
 		return nil, err
 	}
-	take, err := cfg.Take.Compile()
+	filter, err := cfg.Patterns.Compile()
 	if err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(root); errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, formats.NotFound(root)
 	}
-	if _, err := os.Lstat(filepath.Join(root, Unfinished)); err == nil {
-		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: finish it with the same command; it takes the file %s away", root, Unfinished)
+	if _, err := os.Lstat(filepath.Join(root, UnfinishedName)); err == nil {
+		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: finish it with the same command; it takes the file %s away", root, UnfinishedName)
 	}
-	s := &scan{root: root, take: take}
+	s := &scan{root: root, filter: filter}
 	if err := s.walk(ctx); err != nil {
 		return nil, err
 	}
-	d := &Dataset{root: root, skips: s.skips, ignored: s.ignored, unmatched: take.Unmatched()}
+	d := &Dataset{root: root, skips: s.skips, ignored: s.ignored, unmatched: filter.Unmatched()}
 	var l source
 	if IsDescription(cfg.Labels) {
-		d.described, err = newDescribed(root, &cfg)
-		l = d.described
+		d.description, err = newDescriptionSource(root, &cfg)
+		l = d.description
 	} else {
-		l, err = newLabeler(root, &cfg, take)
+		l, err = newLabeler(root, &cfg, filter)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if d.described != nil {
-		d.ignored = max(0, d.ignored-d.described.known(root))
+	if d.description != nil {
+		d.ignored = max(0, d.ignored-d.description.countKnownFiles(root))
 	}
 	d.add(l.files(s.files), l)
 	d.skips = append(d.skips, l.missing(root)...)
 	slices.SortFunc(d.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
-	if len(d.items) == 0 {
+	if len(d.samples) == 0 {
 		return nil, d.empty()
 	}
 	d.describe(l, &cfg)
 	if file := filepath.Join(root, "labels.json"); cfg.Labels == "" {
 		if _, err := readDescription(file); err == nil {
-			d.untaken = file
+			d.unusedDescription = file
 		}
 	}
 	return d, nil
@@ -127,7 +127,7 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 
 // Untaken is the file in the folder that says what labels, splits and columns the images have, as
 // dsconv unpack writes it, if no table was given; "" if there is none.
-func (d *Dataset) Untaken() string { return d.untaken }
+func (d *Dataset) UnusedDescription() string { return d.unusedDescription }
 
 func (d *Dataset) empty() error {
 	err := fmt.Errorf("%s: no image to read in this folder", d.root)
@@ -153,7 +153,7 @@ func (d *Dataset) add(files []file, l source) {
 		}
 	})
 	for _, f := range files {
-		it := item{file: f, key: keyOf(f.path, taken)}
+		it := sample{file: f, key: keyOf(f.path, taken)}
 		if err := formats.CheckKey(it.key); err != nil {
 			d.skips = append(d.skips, Skip{Path: f.path, Cause: err.Error()})
 			continue
@@ -163,11 +163,11 @@ func (d *Dataset) add(files []file, l source) {
 			continue
 		}
 		if it.key == f.path && path.Ext(f.path) != "" {
-			d.kept = append(d.kept, f.path)
+			d.keepExtension = append(d.keepExtension, f.path)
 		}
-		d.items = append(d.items, it)
+		d.samples = append(d.samples, it)
 	}
-	slices.SortFunc(d.items, func(a, b item) int { return strings.Compare(a.key, b.key) })
+	slices.SortFunc(d.samples, func(a, b sample) int { return strings.Compare(a.key, b.key) })
 }
 
 // keysTaken counts what files could be called.
@@ -191,16 +191,16 @@ func stem(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
 
 func (d *Dataset) describe(l source, cfg *Config) {
 	d.meta = formats.Meta{
-		Format: "folder", Schema: l.schema(), Columns: l.userColumns(), Recipe: cfg.recipe(), Count: len(d.items),
+		Format: "folder", Schema: l.schema(), Columns: l.userColumns(), Recipe: cfg.recipe(), Count: len(d.samples),
 	}
 	d.meta.Version = d.meta.RequiredVersion()
 	if folders, ok := l.(*labeler); ok {
 		d.describeLabels(folders)
 	}
 	counts := map[string]int{}
-	for i := range d.items {
-		counts[d.items[i].split]++
-		d.meta.Stats.Bytes += d.items[i].size
+	for i := range d.samples {
+		counts[d.samples[i].split]++
+		d.meta.Stats.Bytes += d.samples[i].size
 	}
 	for _, name := range slices.Concat(splitNames, slices.Sorted(maps.Keys(counts))) {
 		if counts[name] > 0 && name != "" {
@@ -214,7 +214,7 @@ func (d *Dataset) describe(l source, cfg *Config) {
 func (d *Dataset) Meta() *formats.Meta { return &d.meta }
 
 // Len is the number of images.
-func (d *Dataset) Len() int { return len(d.items) }
+func (d *Dataset) Len() int { return len(d.samples) }
 
 // Skips are the inputs that are not part of the dataset, by path.
 func (d *Dataset) Skips() []Skip { return d.skips }
@@ -227,14 +227,14 @@ func (d *Dataset) Unmatched() formats.Patterns { return d.unmatched }
 
 // KeepExtension are the paths whose key keeps the extension because another image has the
 // same stem.
-func (d *Dataset) KeepExtension() []string { return d.kept }
+func (d *Dataset) KeepExtension() []string { return d.keepExtension }
 
 // Info tells what listing the folder told.
 func (d *Dataset) Info(i int) (formats.Info, error) {
-	if i < 0 || i >= len(d.items) {
-		return formats.Info{}, fmt.Errorf("%s: sample %d of %d: index out of range", d.root, i, len(d.items))
+	if i < 0 || i >= len(d.samples) {
+		return formats.Info{}, fmt.Errorf("%s: sample %d of %d: index out of range", d.root, i, len(d.samples))
 	}
-	it := &d.items[i]
+	it := &d.samples[i]
 	in := formats.Info{
 		Key: it.key, Split: it.split, Label: formats.NoLabel, Size: it.size, Columns: it.columns,
 		Source: formats.Source{Path: it.path, Size: it.size, ModTime: it.modTime},
@@ -247,10 +247,10 @@ func (d *Dataset) Info(i int) (formats.Info, error) {
 
 // LabelSum is the label of sample i if it has one, else a checksum of all its labels.
 func (d *Dataset) LabelSum(i int) int64 {
-	of := d.items[i].labels
-	if d.described != nil {
+	of := d.samples[i].labels
+	if d.description != nil {
 		h := fnv.New64a()
-		_, _ = fmt.Fprintf(h, "%q", d.items[i].row) // likewise
+		_, _ = fmt.Fprintf(h, "%q", d.samples[i].row) // likewise
 		return int64(h.Sum64())
 	}
 	if len(of) == 1 && d.meta.Schema[1].Kind == formats.Label {
@@ -278,14 +278,14 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 		return fmt.Errorf("read %s: %w", in.Source.Path, err)
 	}
 	v.Encoding, v.DType, v.Shape = formats.Sniff(v.Data), "", v.Shape[:0]
-	if d.described != nil {
-		return d.described.read(d.root, &d.items[i], s.Values)
+	if d.description != nil {
+		return d.description.read(d.root, &d.samples[i], s.Values)
 	}
-	d.setLabels(&d.items[i], s.Values[1:])
+	d.setLabels(&d.samples[i], s.Values[1:])
 	return nil
 }
 
-func (d *Dataset) setLabels(it *item, values []formats.Value) {
+func (d *Dataset) setLabels(it *sample, values []formats.Value) {
 	for j, f := range d.meta.Schema[1:] {
 		v := &values[j]
 		switch f.Kind {

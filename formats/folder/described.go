@@ -13,7 +13,7 @@ import (
 )
 
 // described gives each image what a described table says.
-type described struct {
+type descriptionSource struct {
 	*Description
 	file   string // the table's name, for messages
 	table  *table
@@ -24,10 +24,10 @@ type described struct {
 	key, split int
 	cells      []int // by field
 	columns    []int // by user's column
-	beside     map[string]bool
+	fieldFiles map[string]bool
 }
 
-func newDescribed(root string, cfg *Config) (*described, error) {
+func newDescriptionSource(root string, cfg *Config) (*descriptionSource, error) {
 	if len(cfg.LabelColumns) > 0 || cfg.LabelSep != "" || cfg.ClassOrder != "" || cfg.LabelType != "" {
 		return nil, fmt.Errorf("%s says what the columns are: leave --label-columns, --label-sep, --label-type and --class-order out", cfg.Labels)
 	}
@@ -35,19 +35,19 @@ func newDescribed(root string, cfg *Config) (*described, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &described{Description: desc, file: filepath.Join(filepath.Dir(cfg.Labels), desc.Table), image: desc.Schema().ImageIndex()}
+	d := &descriptionSource{Description: desc, file: filepath.Join(filepath.Dir(cfg.Labels), desc.Table), image: desc.Schema().ImageIndex()}
 	d.designated = desc.Schema().LabelIndex()
 	if d.table, err = readTable(d.file, root); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(d.place(), d.check()); err != nil {
+	if err := errors.Join(d.findColumns(), d.check()); err != nil {
 		return nil, fmt.Errorf("%s: %w", d.file, err)
 	}
 	return d, nil
 }
 
 // place finds the columns of the table.
-func (d *described) place() error {
+func (d *descriptionSource) findColumns() error {
 	var failed error
 	at := func(column string) int {
 		if column == "" {
@@ -74,10 +74,10 @@ func (d *described) place() error {
 
 // check reads every cell once, so that what is wrong is said with its line before anything is
 // packed.
-func (d *described) check() error {
-	d.beside = map[string]bool{}
-	keys := make(map[string]string, len(d.table.lines))
-	for _, p := range d.table.lines {
+func (d *descriptionSource) check() error {
+	d.fieldFiles = map[string]bool{}
+	keys := make(map[string]string, len(d.table.paths))
+	for _, p := range d.table.paths {
 		row := d.table.rows[p]
 		key := d.keyOf(p, row)
 		if before, twice := keys[key]; twice {
@@ -94,14 +94,14 @@ func (d *described) check() error {
 			case !filepath.IsLocal(filepath.FromSlash(row[at])):
 				return fmt.Errorf("%s: %s: %q is no path in the folder", p, d.Fields[i].Column, row[at])
 			default:
-				d.beside[row[at]] = true
+				d.fieldFiles[row[at]] = true
 			}
 		}
 	}
 	return nil
 }
 
-func (d *described) keyOf(p string, row []string) string {
+func (d *descriptionSource) keyOf(p string, row []string) string {
 	if d.key >= 0 {
 		return row[d.key]
 	}
@@ -109,15 +109,15 @@ func (d *described) keyOf(p string, row []string) string {
 }
 
 // files leaves out those that hold fields of samples.
-func (d *described) files(found []file) []file {
-	return slices.DeleteFunc(found, func(f file) bool { return d.beside[f.path] })
+func (d *descriptionSource) files(found []file) []file {
+	return slices.DeleteFunc(found, func(f file) bool { return d.fieldFiles[f.path] })
 }
 
 // known is the number of files in the folder that are no images, and that the description speaks of.
-func (d *described) known(root string) int {
+func (d *descriptionSource) countKnownFiles(root string) int {
 	n := 0
-	for name := range d.beside {
-		if ext := strings.ToLower(filepath.Ext(name)); !slices.Contains(read, ext) && !slices.Contains(unread, ext) {
+	for name := range d.fieldFiles {
+		if ext := strings.ToLower(filepath.Ext(name)); !slices.Contains(readExtensions, ext) && !slices.Contains(unreadExtensions, ext) {
 			n++
 		}
 	}
@@ -128,7 +128,7 @@ func (d *described) known(root string) int {
 }
 
 // label fills key, split, labels and columns of it, or says why it cannot be taken.
-func (d *described) label(it *item) (why string) {
+func (d *descriptionSource) label(it *sample) (why string) {
 	row, ok := d.table.rows[it.path]
 	if !ok {
 		return "it is not listed in " + d.file
@@ -147,14 +147,14 @@ func (d *described) label(it *item) (why string) {
 	it.labels = []int64{formats.NoLabel}
 	if l := d.designated; l >= 0 && d.Fields[l].Kind == formats.Label {
 		if list, err := d.labels[l].indices(row[d.cells[l]]); err == nil {
-			it.labels[0] = designated(list)
+			it.labels[0] = firstOrNoLabel(list)
 		}
 	}
 	return ""
 }
 
 // read fills the values of it other than the designated image.
-func (d *described) read(root string, it *item, values []formats.Value) error {
+func (d *descriptionSource) read(root string, it *sample, values []formats.Value) error {
 	for i, at := range d.cells {
 		if at < 0 {
 			continue
@@ -164,7 +164,7 @@ func (d *described) read(root string, it *item, values []formats.Value) error {
 		if f.Kind.IsLabel() {
 			err = d.labels[i].set(v, cell)
 		} else {
-			err = readBeside(root, cell, f.Kind, v)
+			err = readFieldFile(root, cell, f.Kind, v)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", it.path, f.Column, err)
@@ -174,7 +174,7 @@ func (d *described) read(root string, it *item, values []formats.Value) error {
 }
 
 // readBeside reads the file of a field that is neither the designated image nor a label.
-func readBeside(root, name string, kind formats.Kind, v *formats.Value) error {
+func readFieldFile(root, name string, kind formats.Kind, v *formats.Value) error {
 	full := filepath.Join(root, filepath.FromSlash(name))
 	st, err := os.Stat(full)
 	if err != nil {
@@ -201,11 +201,11 @@ func readBeside(root, name string, kind formats.Kind, v *formats.Value) error {
 	return nil
 }
 
-func (d *described) missing(root string) []Skip { return missingOf(d.table, d.file, root) }
+func (d *descriptionSource) missing(root string) []Skip { return missingFiles(d.table, d.file, root) }
 
-func (d *described) schema() formats.Schema { return d.Schema() }
+func (d *descriptionSource) schema() formats.Schema { return d.Schema() }
 
-func (d *described) userColumns() []string {
+func (d *descriptionSource) userColumns() []string {
 	var names []string
 	for _, c := range d.Columns {
 		names = append(names, c.Name)

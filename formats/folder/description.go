@@ -175,7 +175,7 @@ func (r *labelReader) indices(cell string) ([]int64, error) {
 		x, ok := r.index[name]
 		if !ok {
 			if x, ok = r.numbered(name); !ok {
-				return nil, fmt.Errorf("%s %q is none of its classes: %s; a new one is added at the end of its classes in the .json", r.Column, name, some(r.Classes))
+				return nil, fmt.Errorf("%s %q is none of its classes: %s; a new one is added at the end of its classes in the .json", r.Column, name, listNames(r.Classes))
 			}
 		}
 		list[i] = x
@@ -237,7 +237,7 @@ func (r *labelReader) set(v *formats.Value, cell string) error {
 		return err
 	}
 	if r.Kind == formats.Label {
-		v.SetInt64(designated(list))
+		v.SetInt64(firstOrNoLabel(list))
 		return nil
 	}
 	n := int(r.width())
@@ -249,7 +249,7 @@ func (r *labelReader) set(v *formats.Value, cell string) error {
 	return nil
 }
 
-func designated(list []int64) int64 {
+func firstOrNoLabel(list []int64) int64 {
 	if len(list) == 0 {
 		return formats.NoLabel
 	}

@@ -187,7 +187,7 @@ func TestLabelTables(t *testing.T) {
 			must(t, err)
 			var labels [][]int64
 			var columns []string
-			for _, it := range d.items {
+			for _, it := range d.samples {
 				labels = append(labels, it.labels)
 				columns = append(columns, it.columns...)
 			}

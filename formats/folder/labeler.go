@@ -31,12 +31,12 @@ type labelField struct {
 	column int
 }
 
-func newLabeler(root string, cfg *Config, take *formats.FileFilter) (*labeler, error) {
+func newLabeler(root string, cfg *Config, filter *formats.FileFilter) (*labeler, error) {
 	order := cfg.ClassOrder
 	if cfg.Labels != "" {
 		order = "" // it is the table's classes that are ordered
 	}
-	lay, err := layoutOf(root, order, take)
+	lay, err := layoutOf(root, order, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (l *labeler) choose(cfg *Config) error {
 		return err
 	}
 	for _, name := range names {
-		f, err := l.read(name, types.Of(name), cfg)
+		f, err := l.read(name, types.For(name), cfg)
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func checkOrder(columns []string, types labels.Types, cfg *Config) error {
 		return nil
 	}
 	for _, name := range columns {
-		if t := types.Of(name); t == labels.Auto || t == labels.Name {
+		if t := types.For(name); t == labels.Auto || t == labels.Name {
 			return nil
 		}
 	}
@@ -107,10 +107,10 @@ func (l *labeler) read(name string, t labels.Type, cfg *Config) (*labelField, er
 		return nil, fmt.Errorf("line %d: %s is a list or an object, where a text is expected; several labels are one text with a separator", line, name)
 	}
 	src := labels.Source{
-		Column: name, Type: t, Sep: cfg.LabelSep, Cells: make([]string, len(l.table.lines)),
-		Where: func(i int) string { return fmt.Sprintf("line %d", l.table.at[i]) },
+		Column: name, Type: t, Sep: cfg.LabelSep, Cells: make([]string, len(l.table.paths)),
+		Where: func(i int) string { return fmt.Sprintf("line %d", l.table.lineNumbers[i]) },
 	}
-	for i, p := range l.table.lines {
+	for i, p := range l.table.paths {
 		src.Cells[i] = l.table.rows[p][at]
 	}
 	if k := cfg.Like.Index(fieldName(name)); k >= 0 && cfg.Like[k].Kind.IsLabel() {
@@ -138,8 +138,8 @@ func indexOf(names []string) map[string]int64 {
 }
 
 // label fills split, labels and columns of it, or says why it cannot be taken.
-func (l *labeler) label(it *item) (why string) {
-	split, class, ok := l.layout.place(it.path)
+func (l *labeler) label(it *sample) (why string) {
+	split, class, ok := l.layout.splitAndClass(it.path)
 	it.split = split
 	if l.table == nil {
 		if !ok {
@@ -182,13 +182,13 @@ func (l *labeler) missing(root string) []Skip {
 	if l.table == nil {
 		return nil
 	}
-	return missingOf(l.table, l.file, root)
+	return missingFiles(l.table, l.file, root)
 }
 
-func missingOf(t *table, file, root string) []Skip {
+func missingFiles(t *table, file, root string) []Skip {
 	var skips []Skip
-	for _, p := range t.lines {
-		if why := unlisted(p, root); why != "" {
+	for _, p := range t.paths {
+		if why := whyNotFound(p, root); why != "" {
 			skips = append(skips, Skip{Path: p, Cause: "it is listed in " + file + " but " + why})
 		}
 	}
@@ -198,7 +198,7 @@ func missingOf(t *table, file, root string) []Skip {
 func (l *labeler) files(found []file) []file { return found }
 
 // unlisted says why the scan of the folder cannot have met p, "" if it has.
-func unlisted(p, root string) string {
+func whyNotFound(p, root string) string {
 	if !filepath.IsLocal(filepath.FromSlash(p)) {
 		return "lies outside the folder"
 	}
@@ -208,7 +208,7 @@ func unlisted(p, root string) string {
 		}
 		return "is not there"
 	}
-	if ext := strings.ToLower(path.Ext(p)); !slices.Contains(read, ext) && !slices.Contains(unread, ext) {
+	if ext := strings.ToLower(path.Ext(p)); !slices.Contains(readExtensions, ext) && !slices.Contains(unreadExtensions, ext) {
 		return "is no image by its name"
 	}
 	return ""

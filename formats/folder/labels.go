@@ -11,11 +11,11 @@ import (
 
 // table is a file of labels: a row a path.
 type table struct {
-	columns []string            // without the path's, in the file's order
-	rows    map[string][]string // by path
-	lines   []string            // paths in the file's order
-	at      []int               // the number of each one's line
-	nested  map[string]int      // columns with an object or a list in them, and the first line
+	columns     []string            // without the path's, in the file's order
+	rows        map[string][]string // by path
+	paths       []string            // paths in the file's order
+	lineNumbers []int               // the number of each one's line
+	nested      map[string]int      // columns with an object or a list in them, and the first line
 }
 
 // sheet is what a file of labels holds, before it is known what the columns mean.
@@ -69,7 +69,7 @@ func newTable(s *sheet, root string) (*table, error) {
 		at = slices.Index(s.header, "file_name")
 	}
 	if at < 0 {
-		return nil, fmt.Errorf("no column \"path\" or \"file_name\" among %s", some(s.header))
+		return nil, fmt.Errorf("no column \"path\" or \"file_name\" among %s", listNames(s.header))
 	}
 	if line, ok := s.nested[s.header[at]]; ok {
 		return nil, fmt.Errorf("line %d: %s is a list or an object, where a text is expected", line, s.header[at])
@@ -77,7 +77,7 @@ func newTable(s *sheet, root string) (*table, error) {
 	if len(s.rows) == 0 {
 		return nil, errors.New("it has a header and no rows")
 	}
-	t := &table{columns: slices.Delete(slices.Clone(s.header), at, at+1), rows: make(map[string][]string, len(s.rows)), at: s.lines, nested: s.nested}
+	t := &table{columns: slices.Delete(slices.Clone(s.header), at, at+1), rows: make(map[string][]string, len(s.rows)), lineNumbers: s.lines, nested: s.nested}
 	if err := unique(s.header); err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func newTable(s *sheet, root string) (*table, error) {
 		}
 		first[p] = s.lines[i]
 		t.rows[p] = slices.Delete(row, at, at+1)
-		t.lines = append(t.lines, p)
+		t.paths = append(t.paths, p)
 	}
 	return t, nil
 }
@@ -135,26 +135,26 @@ func relative(p, root string) (string, error) {
 func (t *table) column(name string) (int, error) {
 	i := slices.Index(t.columns, name)
 	if i < 0 {
-		return 0, fmt.Errorf("no column %q among %s", name, some(t.columns))
+		return 0, fmt.Errorf("no column %q among %s", name, listNames(t.columns))
 	}
 	return i, nil
 }
 
 // some lists names for a message, not too many and none too long.
-func some(names []string) string {
-	const most, longest = 20, 60
-	list := slices.Clone(names[:min(len(names), most)])
+func listNames(names []string) string {
+	const maxNames, maxLength = 20, 60
+	list := slices.Clone(names[:min(len(names), maxNames)])
 	for i, name := range list {
-		if len(name) > longest {
-			name = name[:longest] + "..."
+		if len(name) > maxLength {
+			name = name[:maxLength] + "..."
 		}
 		list[i] = name
 		if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '\ufffd' }) {
 			list[i] = fmt.Sprintf("%q", name)
 		}
 	}
-	if len(names) > most {
-		list = append(list, fmt.Sprintf("and %d more", len(names)-most))
+	if len(names) > maxNames {
+		list = append(list, fmt.Sprintf("and %d more", len(names)-maxNames))
 	}
 	return strings.Join(list, ", ")
 }

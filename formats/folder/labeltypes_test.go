@@ -87,13 +87,13 @@ func TestLabelTypes(t *testing.T) {
 			}
 			must(t, err)
 			var got []int64
-			for _, it := range d.items {
+			for _, it := range d.samples {
 				got = append(got, it.labels...)
 			}
 			if !slices.Equal(got, c.labels) || !slices.Equal(d.Meta().Classes(), c.classes) {
 				t.Errorf("labels %v, classes %q, want %v and %q", got, d.Meta().Classes(), c.labels, c.classes)
 			}
-			if said := d.LabelColumns()[0].Said; said != c.said {
+			if said := d.LabelColumns()[0].Summary; said != c.said {
 				t.Errorf("said %q, want %q", said, c.said)
 			}
 		})
@@ -108,7 +108,7 @@ func TestMinusOneInTheOrderOfClasses(t *testing.T) {
 		must(t, os.WriteFile(file, []byte(order), 0o644))
 		d := open(t, root, Config{Labels: table, ClassOrder: file})
 		var got []int64
-		for _, it := range d.items {
+		for _, it := range d.samples {
 			got = append(got, it.labels...)
 		}
 		if !slices.Equal(got, want) {
@@ -153,7 +153,7 @@ func TestLabelsLikeADatasets(t *testing.T) {
 			}
 			must(t, err)
 			var got []int64
-			for _, it := range d.items {
+			for _, it := range d.samples {
 				got = append(got, it.labels...)
 			}
 			if !slices.Equal(got, c.labels) || strings.Join(d.Meta().Classes(), " ") != c.want {

@@ -54,7 +54,7 @@ func (p *Preview) Splits() bool { return p.layout.split }
 
 // Sample is what the image at the path is; ok is false if it is not taken.
 func (p *Preview) Sample(path string) (key, split string, label int64, ok bool) {
-	split, class, ok := p.layout.place(path)
+	split, class, ok := p.layout.splitAndClass(path)
 	label = formats.NoLabel
 	if p.layout.class && ok {
 		label = p.index[class]

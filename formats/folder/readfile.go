@@ -30,7 +30,7 @@ func readFile(name string, size, modTime int64, buf []byte) ([]byte, error) {
 			return buf, err
 		}
 		if n == 0 {
-			return buf, asListed(fd, size, modTime, int64(len(buf)))
+			return buf, checkUnchanged(fd, size, modTime, int64(len(buf)))
 		}
 		if buf = buf[:len(buf)+n]; len(buf) == cap(buf) {
 			buf = slices.Grow(buf, len(buf))
@@ -39,7 +39,7 @@ func readFile(name string, size, modTime int64, buf []byte) ([]byte, error) {
 }
 
 // asListed compares what was read, and the file after it was, with the listing.
-func asListed(fd int, size, modTime, got int64) error {
+func checkUnchanged(fd int, size, modTime, got int64) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err

@@ -36,7 +36,7 @@ func (s *sheet) by(names []string) (*Rows, error) {
 	i := slices.IndexFunc(names, func(name string) bool { return slices.Contains(s.header, name) })
 	switch {
 	case i < 0:
-		return nil, fmt.Errorf("no column %s among %s", strings.Join(names, ", "), some(s.header))
+		return nil, fmt.Errorf("no column %s among %s", strings.Join(names, ", "), listNames(s.header))
 	case len(s.rows) == 0:
 		return nil, errors.New("it has a header and no rows")
 	}

@@ -34,13 +34,13 @@ type Skip struct {
 // read are the extensions of the images that dsconv reads; unread are images that it does
 // not, so that they are named and not taken for something else.
 var (
-	read   = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
-	unread = []string{".ppm", ".pgm", ".pnm", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".tga", ".svg", ".dng", ".cr2", ".nef"}
+	readExtensions   = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
+	unreadExtensions = []string{".ppm", ".pgm", ".pnm", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".tga", ".svg", ".dng", ".cr2", ".nef"}
 )
 
 // scanners is how many folders are listed at once: listing waits for the disk or the
 // network, not for a core.
-const scanners = 16
+const maxListings = 16
 
 // maxFile is the size of the largest file that is taken for an image: no encoding of
 // preprocess.DefaultMaxPixels pixels takes more.
@@ -55,7 +55,7 @@ type inode struct{ device, number uint64 }
 
 type scan struct {
 	root    string
-	take    *formats.FileFilter
+	filter  *formats.FileFilter
 	sem     *semaphore.Weighted
 	wg      sync.WaitGroup
 	mu      sync.Mutex
@@ -75,7 +75,7 @@ func (s *scan) walk(ctx context.Context) error {
 	if !st.IsDir() {
 		return fmt.Errorf("%s is not a folder", s.root)
 	}
-	s.sem = semaphore.NewWeighted(scanners)
+	s.sem = semaphore.NewWeighted(maxListings)
 	s.wg.Add(1)
 	s.dir(ctx, "", []fs.FileInfo{st})
 	s.wg.Wait()
@@ -108,18 +108,18 @@ func (s *scan) dir(ctx context.Context, rel string, chain []fs.FileInfo) {
 
 func (s *scan) entry(ctx context.Context, rel string, e fs.DirEntry, chain []fs.FileInfo) {
 	full := filepath.Join(s.root, filepath.FromSlash(rel))
-	if !e.IsDir() && e.Type()&fs.ModeSymlink == 0 && !s.wanted(rel) {
+	if !e.IsDir() && e.Type()&fs.ModeSymlink == 0 && !s.isWanted(rel) {
 		return
 	}
 	st, err := os.Stat(full) // follows links
 	if err != nil {
-		if s.wanted(rel) {
+		if s.isWanted(rel) {
 			s.skip(rel, cause(err))
 		}
 		return
 	}
 	if st.IsDir() {
-		if !s.take.IncludesFolder(rel) {
+		if !s.filter.IncludesFolder(rel) {
 			return
 		}
 		if slices.ContainsFunc(chain, func(up fs.FileInfo) bool { return os.SameFile(up, st) }) {
@@ -134,7 +134,7 @@ func (s *scan) entry(ctx context.Context, rel string, e fs.DirEntry, chain []fs.
 		go s.dir(ctx, rel, append(slices.Clone(chain), st))
 		return
 	}
-	if e.Type()&fs.ModeSymlink != 0 && !s.wanted(rel) {
+	if e.Type()&fs.ModeSymlink != 0 && !s.isWanted(rel) {
 		return
 	}
 	if !st.Mode().IsRegular() {
@@ -168,17 +168,17 @@ func (s *scan) visit(st fs.FileInfo) bool {
 
 // wanted says whether rel is an image by its name and chosen by the patterns; it counts
 // or names what it turns away.
-func (s *scan) wanted(rel string) bool {
+func (s *scan) isWanted(rel string) bool {
 	ext := strings.ToLower(path.Ext(rel))
-	isImage := slices.Contains(read, ext)
-	isOther := slices.Contains(unread, ext)
+	isImage := slices.Contains(readExtensions, ext)
+	isOther := slices.Contains(unreadExtensions, ext)
 	switch {
 	case !isImage && !isOther:
 		s.mu.Lock()
 		s.ignored++
 		s.mu.Unlock()
 		return false
-	case !s.take.IncludesFile(rel):
+	case !s.filter.IncludesFile(rel):
 		return false
 	case isOther:
 		s.skip(rel, "images of the type "+ext[1:]+" are not read")

@@ -25,7 +25,7 @@ func readCSV(b []byte, comma rune) (*sheet, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	if err := fewColumns(len(s.header)); err != nil {
+	if err := checkColumnCount(len(s.header)); err != nil {
 		return nil, err
 	}
 	for i, name := range s.header {
@@ -47,7 +47,7 @@ func readCSV(b []byte, comma rune) (*sheet, error) {
 	}
 }
 
-func fewColumns(n int) error {
+func checkColumnCount(n int) error {
 	if n > maxColumns {
 		return fmt.Errorf("it has %d columns, at most %d are possible", n, maxColumns)
 	}
@@ -77,7 +77,7 @@ func readJSONL(b []byte) (*sheet, error) {
 			}
 		}
 		// Every object becomes a row of all columns: a file must not grow by that.
-		if err := fewColumns(len(names)); err != nil {
+		if err := checkColumnCount(len(names)); err != nil {
 			return nil, err
 		}
 		if len(names)*len(objects) > 4*len(b)+1<<16 {

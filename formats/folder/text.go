@@ -34,7 +34,7 @@ func plainText(b []byte) ([]byte, error) {
 		}
 		return nil, fmt.Errorf("line %d: a NUL byte, where text is expected", lineOf(b, i))
 	}
-	if i := invalid(b); i >= 0 {
+	if i := firstInvalid(b); i >= 0 {
 		return nil, fmt.Errorf("line %d: the byte %#02x is not UTF-8 (is it Latin-1?): save it as UTF-8", lineOf(b, i), b[i])
 	}
 	if bytes.IndexByte(b, '\n') < 0 { // the line ends of an old Mac
@@ -44,7 +44,7 @@ func plainText(b []byte) ([]byte, error) {
 }
 
 // invalid is the place of the first byte that is not UTF-8, or -1.
-func invalid(b []byte) int {
+func firstInvalid(b []byte) int {
 	if utf8.Valid(b) {
 		return -1
 	}

@@ -21,19 +21,19 @@ type span struct {
 // assemble copies the spans into the file at path, which already has what kept says, makes
 // it size bytes long and appends the footer with the places, whose checksums it computes.
 // kept covers the bytes from and to of the file.
-func assemble(path string, size int64, spans []span, kept atrest.FileChecksums, from, to int64, p places) error {
+func assemble(path string, size int64, spans []span, kept atrest.FileChecksums, from, to int64, p extents) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	err = fillIn(f, size, spans, kept, from, to, p)
+	err = assembleFile(f, size, spans, kept, from, to, p)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("finish %s: %w", path, err)
 	}
 	return nil
 }
 
-func fillIn(f *os.File, size int64, spans []span, kept atrest.FileChecksums, from, to int64, p places) error {
+func assembleFile(f *os.File, size int64, spans []span, kept atrest.FileChecksums, from, to int64, p extents) error {
 	if err := f.Truncate(size); err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func fillIn(f *os.File, size int64, spans []span, kept atrest.FileChecksums, fro
 			return fmt.Errorf("copy %d bytes of %s: %w", s.length, s.source, err)
 		}
 	}
-	sums, err := sumBlocks(f, size, kept, from, to, buf)
+	sums, err := checksumBlocks(f, size, kept, from, to, buf)
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func (s span) copy(dst *os.File, buf []byte) error {
 }
 
 // compute sets the checksum of the dataset at p where it has one; buf is scratch.
-func (p *place) compute(f io.ReaderAt, buf []byte) error {
-	if !p.summed {
+func (p *extent) compute(f io.ReaderAt, buf []byte) error {
+	if !p.hasChecksum {
 		return nil
 	}
 	sum := crc32.New(castagnoli)
@@ -88,13 +88,13 @@ func (p *place) compute(f io.ReaderAt, buf []byte) error {
 	if err != nil {
 		return fmt.Errorf("dataset %s: %w", p.name, err)
 	}
-	p.sum = sum.Sum32()
+	p.checksum = sum.Sum32()
 	return nil
 }
 
 // sumBlocks computes the checksums of the file's first size bytes. Blocks that lie wholly
 // between from and to are taken from kept, which summed them when they were written.
-func sumBlocks(f io.ReaderAt, size int64, kept atrest.FileChecksums, from, to int64, buf []byte) (atrest.FileChecksums, error) {
+func checksumBlocks(f io.ReaderAt, size int64, kept atrest.FileChecksums, from, to int64, buf []byte) (atrest.FileChecksums, error) {
 	sums := atrest.FileChecksums{Name: footerName, Size: size}
 	for off := int64(0); off < size; off += atrest.BlockSize {
 		i := off / atrest.BlockSize
@@ -113,7 +113,7 @@ func sumBlocks(f io.ReaderAt, size int64, kept atrest.FileChecksums, from, to in
 
 // around are the pieces of the first size bytes of source that lie outside of holes, which
 // are in ascending order.
-func around(source string, size int64, holes []span) []span {
+func outside(source string, size int64, holes []span) []span {
 	var spans []span
 	at := int64(0)
 	for _, h := range append(holes, span{to: size}) {

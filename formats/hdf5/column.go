@@ -20,7 +20,7 @@ type column struct {
 	// values have one shape. A column of images has no shapes, encodings and types.
 	offsets, shapes  []byte
 	encodings, types []byte
-	rank             int // columns of shapes
+	shapeWidth       int // columns of shapes
 	lost             []interval
 }
 
@@ -60,8 +60,8 @@ func (c *column) value(i int, shape []int) (formats.Value, error) {
 		return formats.Value{}, fmt.Errorf("%w: value %d has encoding %d and type %d", formats.ErrDamaged, i, e, t)
 	}
 	v.Encoding, v.DType = encodingCodes[e], typeCodes[t]
-	for k := range c.rank {
-		d := int64(binary.LittleEndian.Uint64(c.shapes[8*(i*c.rank+k):]))
+	for k := range c.shapeWidth {
+		d := int64(binary.LittleEndian.Uint64(c.shapes[8*(i*c.shapeWidth+k):]))
 		if d < 0 {
 			break
 		}
@@ -76,7 +76,7 @@ func (c *column) unreadable(mark guard.Mark, i int) error {
 	if c.offsets == nil {
 		return nil
 	}
-	row := 8 * c.rank
+	row := 8 * c.shapeWidth
 	for _, b := range [...][]byte{c.offsets[8*i : 8*i+16], c.shapes[i*row : (i+1)*row], c.encodings[i : i+1], c.types[i : i+1]} {
 		if err := guard.Check(mark, b); err != nil {
 			return err

@@ -30,7 +30,7 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // encodeFooter is what follows HDF5's end of file.
-func encodeFooter(sums atrest.FileChecksums, p places) []byte {
+func encodeFooter(sums atrest.FileChecksums, p extents) []byte {
 	table := atrest.Checksums{sums}.Encode()
 	t := binary.LittleEndian.AppendUint64(nil, uint64(sums.Size))
 	t = binary.LittleEndian.AppendUint64(t, uint64(len(table)))
@@ -41,15 +41,15 @@ func encodeFooter(sums atrest.FileChecksums, p places) []byte {
 
 // footer is what follows HDF5's end of file, found and not yet read.
 type footer struct {
-	end          int64 // of what HDF5 wrote
-	sums, places []byte
+	end                int64 // of what HDF5 wrote
+	checksums, extents []byte
 }
 
 // findFooter finds the two tables at the end of the file. ErrNotDataset if it does not end
 // as dsconv's files do, ErrDamaged if it is damaged or was cut short.
 func findFooter(file []byte) (footer, error) {
 	if !hasTrailer(file) {
-		return footer{}, withoutFooter(file)
+		return footer{}, explainNoFooter(file)
 	}
 	t := file[len(file)-trailerLength:]
 	if crc32.Checksum(t[:trailerLength-4], castagnoli) != binary.LittleEndian.Uint32(t[trailerLength-4:]) {
@@ -60,7 +60,7 @@ func findFooter(file []byte) (footer, error) {
 	if off == 0 || off > room || n > room-off {
 		return footer{}, fmt.Errorf("%w: the table of checksums is not where the file's end says", formats.ErrDamaged)
 	}
-	return footer{end: int64(off), sums: file[off : off+n], places: file[off+n : room]}, nil
+	return footer{end: int64(off), checksums: file[off : off+n], extents: file[off+n : room]}, nil
 }
 
 // hasTrailer says whether the file ends as only dsconv's do, damaged or not.
@@ -70,7 +70,7 @@ func hasTrailer(file []byte) bool {
 
 // withoutFooter says why the file has no footer, as far as HDF5's own header tells: that of
 // the version that the library writes by default.
-func withoutFooter(file []byte) error {
+func explainNoFooter(file []byte) error {
 	const version, offsetSize, end = 8, 13, 40
 	if len(file) >= end+8 && strings.HasPrefix(string(file[:version]), signature) && file[version] == 0 && file[offsetSize] == 8 {
 		if n := binary.LittleEndian.Uint64(file[end:]); n > uint64(len(file)) && n != math.MaxUint64 {
@@ -81,8 +81,8 @@ func withoutFooter(file []byte) error {
 }
 
 // readSums reads the checksums of blocks. ErrDamaged if they do not check.
-func (f footer) readSums() (atrest.FileChecksums, error) {
-	sums, err := atrest.DecodeChecksums(f.sums)
+func (f footer) readChecksums() (atrest.FileChecksums, error) {
+	sums, err := atrest.DecodeChecksums(f.checksums)
 	if err != nil {
 		return atrest.FileChecksums{}, err
 	}
@@ -93,4 +93,4 @@ func (f footer) readSums() (atrest.FileChecksums, error) {
 }
 
 // readPlaces reads where the datasets lie. ErrDamaged if they do not check.
-func (f footer) readPlaces() (places, error) { return decodePlaces(f.places, f.end) }
+func (f footer) readExtents() (extents, error) { return decodeExtents(f.extents, f.end) }

@@ -20,10 +20,10 @@ const (
 	labelsName    = "labels"
 	keysName      = "keys"
 	classesName   = "classes"
-	ownGroup      = "dsconv"
-	manifestName  = ownGroup + "/manifest.parquet"
-	metaName      = ownGroup + "/dataset.json"
-	removedName   = ownGroup + "/" + atrest.RemovedName
+	dsconvGroup   = "dsconv"
+	manifestName  = dsconvGroup + "/manifest.parquet"
+	metaName      = dsconvGroup + "/dataset.json"
+	removedName   = dsconvGroup + "/" + atrest.RemovedName
 )
 
 // The codes of encodings and element types are the places in these lists, which only grow.
@@ -38,7 +38,7 @@ var (
 // designated multi-hot label is "labels".
 func fieldNames(schema formats.Schema) map[int]string {
 	taken := map[string]bool{}
-	for _, name := range []string{imagesName, bytesName, offsetsName, shapesName, labelsName, keysName, classesName, ownGroup} {
+	for _, name := range []string{imagesName, bytesName, offsetsName, shapesName, labelsName, keysName, classesName, dsconvGroup} {
 		taken[name] = true
 	}
 	names := map[int]string{}
@@ -61,7 +61,7 @@ func fieldNames(schema formats.Schema) map[int]string {
 }
 
 // hasLabels says that the designated label is a single one, which the manifest holds.
-func hasLabels(schema formats.Schema) bool {
+func hasLabel(schema formats.Schema) bool {
 	i := schema.LabelIndex()
 	return i >= 0 && schema[i].Kind == formats.Label
 }
@@ -104,7 +104,7 @@ func (r *rows) check(n int, size int64) error {
 		}
 		shape := dims[:r.ranks[i]]
 		dims = dims[r.ranks[i]:]
-		if encodingCodes[r.encodings[i]] == formats.Raw && !holds(shape, typeCodes[r.types[i]], to-from) {
+		if encodingCodes[r.encodings[i]] == formats.Raw && !hasSize(shape, typeCodes[r.types[i]], to-from) {
 			return fmt.Errorf("%w: value %d of the shape %v has %d bytes", formats.ErrDamaged, i, shape, to-from)
 		}
 	}
@@ -115,7 +115,7 @@ func (r *rows) check(n int, size int64) error {
 }
 
 // holds reports whether an array of that shape has size bytes.
-func holds(shape []int64, t formats.DType, size int64) bool {
+func hasSize(shape []int64, t formats.DType, size int64) bool {
 	n := int64(t.Size())
 	for _, d := range shape {
 		if d < 0 || d > 0 && n > (1<<40)/d {
@@ -194,7 +194,7 @@ func parseIndex(b []byte) (*rows, error) {
 			return nil, bad
 		}
 		e, t, rank := b[n], b[n+1], b[n+2]
-		if int(e) >= len(encodingCodes) || int(t) >= len(typeCodes) || rank > maxRank-1 {
+		if int(e) >= len(encodingCodes) || int(t) >= len(typeCodes) || rank > maxDims-1 {
 			return nil, bad
 		}
 		b = b[n+3:]

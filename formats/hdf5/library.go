@@ -120,7 +120,7 @@ func writeAttribute(d *hdf5.Dataset, name, value string) error {
 
 // extent tells where the bytes of a contiguous dataset lie; both are 0 if it has none.
 // ErrNotDataset for one that is not contiguous.
-func extent(d *hdf5.Dataset) (offset, length int64, err error) {
+func storageExtent(d *hdf5.Dataset) (offset, length int64, err error) {
 	var off, n C.ulonglong
 	switch C.dsconv_extent(C.hid_t(d.ID()), &off, &n) {
 	case 0:

@@ -12,14 +12,14 @@ import (
 
 // loader makes columns of the datasets in a mapped file.
 type loader struct {
-	places  places
-	file    []byte   // what HDF5 wrote
-	sums    []uint32 // of its blocks; nil if they are not known
-	damaged map[string]bool
+	extents        extents
+	file           []byte   // what HDF5 wrote
+	blockChecksums []uint32 // of its blocks; nil if they are not known
+	damaged        map[string]bool
 }
 
 // bytes are those of the dataset at p; a place lies in the file.
-func (l *loader) bytes(p *place) []byte {
+func (l *loader) bytes(p *extent) []byte {
 	end := p.offset + p.length()
 	return l.file[p.offset:end:end]
 }
@@ -27,9 +27,9 @@ func (l *loader) bytes(p *place) []byte {
 // check compares all datasets but values with their checksums. Those that differ are an
 // error or, if tolerated, remembered as damaged.
 func (l *loader) check(tolerated bool) error {
-	for i := range l.places {
-		p := &l.places[i]
-		if !p.summed || crc32.Checksum(l.bytes(p), castagnoli) == p.sum {
+	for i := range l.extents {
+		p := &l.extents[i]
+		if !p.hasChecksum || crc32.Checksum(l.bytes(p), castagnoli) == p.checksum {
 			continue
 		}
 		if !tolerated {
@@ -41,8 +41,8 @@ func (l *loader) check(tolerated bool) error {
 }
 
 // find gives the place of a dataset of n rows; n is -1 for any number.
-func (l *loader) find(name string, t formats.DType, n int) (*place, error) {
-	p := l.places.find(name)
+func (l *loader) find(name string, t formats.DType, n int) (*extent, error) {
+	p := l.extents.find(name)
 	switch {
 	case p == nil:
 		return nil, fmt.Errorf("%w: the table of places lacks dataset %s", formats.ErrDamaged, name)
@@ -92,7 +92,7 @@ func (l *loader) columns(d *dataset) (err error) {
 	schema := d.Meta().Schema
 	d.fields = make([]*column, len(schema))
 	for i, name := range fieldNames(schema) {
-		if l.places.find(name+"/"+bytesName) != nil {
+		if l.extents.find(name+"/"+bytesName) != nil {
 			d.fields[i], err = l.varying(name+"/", d.Len())
 		} else {
 			d.fields[i], err = l.uniform(name, d.Len())
@@ -108,7 +108,7 @@ func (l *loader) columns(d *dataset) (err error) {
 // damaged offsets are no loss.
 func (l *loader) images(c atrest.Description) (*column, error) {
 	n := c.Len()
-	if l.places.find(imagesName) != nil {
+	if l.extents.find(imagesName) != nil {
 		return l.uniform(imagesName, n)
 	}
 	data, err := l.find(bytesName, formats.Uint8, -1)
@@ -188,7 +188,7 @@ func (l *loader) varying(prefix string, n int) (*column, error) {
 			return nil, fmt.Errorf("%w: dataset %s has the shape %v", formats.ErrDamaged, p.name, p.dims)
 		}
 		if t.width < 0 {
-			c.rank = width
+			c.shapeWidth = width
 		}
 		*t.bytes = l.bytes(p)
 		if l.damaged[p.name] {
@@ -201,16 +201,16 @@ func (l *loader) varying(prefix string, n int) (*column, error) {
 // lost are the values that a damaged dataset, a row of which describes each, tells wrong
 // things about: those in its blocks that differ, or all if that is not known. A value's
 // bytes end where the next row of offsets says.
-func (l *loader) lost(p *place, width, n int) []interval {
+func (l *loader) lost(p *extent, width, n int) []interval {
 	var lost []interval
 	if p.length() == 0 {
 		return nil
 	}
 	row := int64(width * p.dtype.Size())
 	end := p.offset + p.length()
-	for i := p.offset / atrest.BlockSize; i < int64(len(l.sums)) && i*atrest.BlockSize < end; i++ {
+	for i := p.offset / atrest.BlockSize; i < int64(len(l.blockChecksums)) && i*atrest.BlockSize < end; i++ {
 		from, to := i*atrest.BlockSize, min((i+1)*atrest.BlockSize, int64(len(l.file)))
-		if crc32.Checksum(l.file[from:to], castagnoli) == l.sums[i] {
+		if crc32.Checksum(l.file[from:to], castagnoli) == l.blockChecksums[i] {
 			continue
 		}
 		first := (max(from, p.offset)-p.offset)/row - 1

@@ -14,25 +14,25 @@ import (
 )
 
 // locate asks the library where a dataset lies.
-func locate(f *hdf5.File, name string) (p place, err error) {
+func locate(f *hdf5.File, name string) (p extent, err error) {
 	set, err := f.OpenDataset(name)
 	if err != nil {
-		return place{}, fmt.Errorf("dataset %s: %w", name, explain(err))
+		return extent{}, fmt.Errorf("dataset %s: %w", name, explain(err))
 	}
 	defer set.Close()
-	p = place{name: name}
+	p = extent{name: name}
 	var length int64
-	if p.offset, length, err = extent(set); err != nil {
-		return place{}, fmt.Errorf("dataset %s: %w", name, err)
+	if p.offset, length, err = storageExtent(set); err != nil {
+		return extent{}, fmt.Errorf("dataset %s: %w", name, err)
 	}
 	if p.dims, err = dimensions(set); err != nil {
-		return place{}, fmt.Errorf("dataset %s: %w", name, err)
+		return extent{}, fmt.Errorf("dataset %s: %w", name, err)
 	}
 	if p.dtype, err = elementType(set); err != nil {
-		return place{}, fmt.Errorf("dataset %s: %w", name, err)
+		return extent{}, fmt.Errorf("dataset %s: %w", name, err)
 	}
 	if _, ok := elements(p.dims, math.MaxInt64/8); !ok || p.length() != length {
-		return place{}, fmt.Errorf("dataset %s: HDF5 keeps %d bytes for %s of shape %v", name, length, p.dtype, p.dims)
+		return extent{}, fmt.Errorf("dataset %s: HDF5 keeps %d bytes for %s of shape %v", name, length, p.dtype, p.dims)
 	}
 	return p, nil
 }
@@ -70,7 +70,7 @@ func elementType(set *hdf5.Dataset) (formats.DType, error) {
 
 // compare has the library open the file at path and say whether all datasets lie where p
 // says.
-func compare(path string, p places) error {
+func compareWithLibrary(path string, p extents) error {
 	return locked(func() error {
 		f, err := hdf5.OpenFile(path, hdf5.F_ACC_RDONLY)
 		if err != nil {

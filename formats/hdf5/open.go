@@ -76,13 +76,13 @@ func (d *dataset) load(salvage bool) error {
 		}
 		return err
 	}
-	if d.sums, err = f.readSums(); err != nil && !salvage {
+	if d.checksums, err = f.readChecksums(); err != nil && !salvage {
 		return err
 	}
-	if d.places, err = f.readPlaces(); err != nil {
+	if d.extents, err = f.readExtents(); err != nil {
 		return err
 	}
-	l := loader{places: d.places, file: d.mapping.Data[:f.end], sums: d.sums.Blocks, damaged: map[string]bool{}}
+	l := loader{extents: d.extents, file: d.mapping.Data[:f.end], blockChecksums: d.checksums.Blocks, damaged: map[string]bool{}}
 	if err := l.check(salvage); err != nil {
 		return err
 	}

@@ -20,41 +20,41 @@ import (
 //	  of dimensions; dimensions; 1 if a CRC-32C of the dataset's bytes follows (uint32), 0
 //	  for values, whose bytes the samples' checksums cover
 //	crc     uint32  CRC-32C of the table up to here
-const placesMagic = "DSCPLAC1"
+const extentsMagic = "DSCPLAC1"
 
 // maxRank is the largest number of dimensions that HDF5 has.
-const maxRank = 32
+const maxDims = 32
 
 // place is where a dataset lies.
-type place struct {
-	name   string
-	dtype  formats.DType
-	offset int64
-	dims   []int
-	summed bool   // sum is that of the bytes
-	sum    uint32 // CRC-32C
+type extent struct {
+	name        string
+	dtype       formats.DType
+	offset      int64
+	dims        []int
+	hasChecksum bool   // sum is that of the bytes
+	checksum    uint32 // CRC-32C
 }
 
 // length is the number of its bytes.
-func (p *place) length() int64 {
+func (p *extent) length() int64 {
 	n, _ := elements(p.dims, 1<<62)
 	return n * int64(p.dtype.Size())
 }
 
 // places are in the order of their names.
-type places []place
+type extents []extent
 
 // find gives the place of a dataset, or nil.
-func (p places) find(name string) *place {
-	i, ok := slices.BinarySearchFunc(p, name, func(a place, name string) int { return strings.Compare(a.name, name) })
+func (p extents) find(name string) *extent {
+	i, ok := slices.BinarySearchFunc(p, name, func(a extent, name string) int { return strings.Compare(a.name, name) })
 	if !ok {
 		return nil
 	}
 	return &p[i]
 }
 
-func (p places) encode() []byte {
-	b := []byte(placesMagic)
+func (p extents) encode() []byte {
+	b := []byte(extentsMagic)
 	b = binary.AppendUvarint(b, uint64(len(p)))
 	for i := range p {
 		b = p[i].append(b)
@@ -62,7 +62,7 @@ func (p places) encode() []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-func (p *place) append(b []byte) []byte {
+func (p *extent) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(p.name)))
 	b = append(b, p.name...)
 	b = binary.AppendUvarint(b, uint64(slices.Index(typeCodes, p.dtype)))
@@ -71,23 +71,23 @@ func (p *place) append(b []byte) []byte {
 	for _, d := range p.dims {
 		b = binary.AppendUvarint(b, uint64(d))
 	}
-	if !p.summed {
+	if !p.hasChecksum {
 		return binary.AppendUvarint(b, 0)
 	}
-	return binary.LittleEndian.AppendUint32(binary.AppendUvarint(b, 1), p.sum)
+	return binary.LittleEndian.AppendUint32(binary.AppendUvarint(b, 1), p.checksum)
 }
 
 // decodePlaces reads what encode wrote. All places lie in the first end bytes of the file.
 // ErrDamaged if the table does not check itself.
-func decodePlaces(b []byte, end int64) (places, error) {
-	body, ok := bytes.CutPrefix(b, []byte(placesMagic))
+func decodeExtents(b []byte, end int64) (extents, error) {
+	body, ok := bytes.CutPrefix(b, []byte(extentsMagic))
 	if !ok || len(body) < 4 || crc32.Checksum(b[:len(b)-4], castagnoli) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
 		return nil, fmt.Errorf("%w: the table of places does not check", formats.ErrDamaged)
 	}
 	r := &cursor{b: body[:len(body)-4]}
-	var all places
+	var all extents
 	for range r.number(int64(len(body))) {
-		p := r.place(end)
+		p := r.extent(end)
 		if r.failed || len(all) > 0 && p.name <= all[len(all)-1].name {
 			return nil, fmt.Errorf("%w: dataset %d in the table of places is none that can be", formats.ErrDamaged, len(all))
 		}
@@ -129,18 +129,18 @@ func (r *cursor) number(limit int64) int64 {
 }
 
 // place is a dataset that lies in the first end bytes of the file.
-func (r *cursor) place(end int64) place {
-	p := place{name: string(r.take(int(r.number(int64(len(r.b))))))}
+func (r *cursor) extent(end int64) extent {
+	p := extent{name: string(r.take(int(r.number(int64(len(r.b))))))}
 	p.dtype = typeCodes[r.number(int64(len(typeCodes)-1))]
 	p.offset = r.number(end)
-	p.dims = make([]int, r.number(maxRank))
+	p.dims = make([]int, r.number(maxDims))
 	for i := range p.dims {
 		p.dims[i] = int(r.number(1 << 62))
 	}
 	if r.number(1) == 1 {
-		p.summed = true
+		p.hasChecksum = true
 		if sum := r.take(4); sum != nil {
-			p.sum = binary.LittleEndian.Uint32(sum)
+			p.checksum = binary.LittleEndian.Uint32(sum)
 		}
 	}
 	size := int64(p.dtype.Size())

@@ -16,12 +16,12 @@ import (
 // dataset is an open HDF5 dataset.
 type dataset struct {
 	atrest.ValueReader
-	mapping *atrest.Mapping
-	sums    atrest.FileChecksums
-	places  places
-	removed func() ([]byte, error) // the list of what was removed by hand
-	images  *column
-	fields  []*column // by place in the schema; nil for image and single label
+	mapping   *atrest.Mapping
+	checksums atrest.FileChecksums
+	extents   extents
+	removed   func() ([]byte, error) // the list of what was removed by hand
+	images    *column
+	fields    []*column // by place in the schema; nil for image and single label
 }
 
 var (
@@ -59,30 +59,30 @@ func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 
 // Prefetch implements formats.Prefetcher.
 func (d *dataset) Prefetch(indices []int32) {
-	var places []atrest.Location
+	var locations []atrest.Location
 	// A page that cannot be read is an error where the value is read.
 	_ = guard.Do(func() error {
 		for _, c := range append([]*column{d.images}, d.fields...) {
 			if c != nil {
-				places = d.appendPlaces(places, c, indices)
+				locations = d.appendLocations(locations, c, indices)
 			}
 		}
 		return nil
 	})
-	atrest.Prefetch([]*atrest.Mapping{d.mapping}, places)
+	atrest.Prefetch([]*atrest.Mapping{d.mapping}, locations)
 }
 
 // appendPlaces appends where the column's values of those indices lie in the file.
-func (d *dataset) appendPlaces(places []atrest.Location, c *column, indices []int32) []atrest.Location {
+func (d *dataset) appendLocations(locations []atrest.Location, c *column, indices []int32) []atrest.Location {
 	for _, i := range indices {
 		if i < 0 || int(i) >= d.Len() {
 			continue
 		}
 		if b, err := c.bytes(int(i)); err == nil && len(b) > 0 {
-			places = append(places, atrest.Location{Offset: d.mapping.Offset(b), Length: int64(len(b))})
+			locations = append(locations, atrest.Location{Offset: d.mapping.Offset(b), Length: int64(len(b))})
 		}
 	}
-	return places
+	return locations
 }
 
 // image is the designated image of sample i. Data is lent, Shape is appended to shape[:0].
@@ -129,7 +129,7 @@ func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, rep
 	if whole, err := d.checkFooter(report); err != nil || !whole {
 		return err
 	}
-	sums := d.sums
+	sums := d.checksums
 	sums.Name = filepath.Base(d.Path) // the one that the file has now
 	return atrest.Checksums{sums}.Check(ctx, filepath.Dir(d.Path), int64(len(d.mapping.Data))-sums.Size, p, workers, report)
 }
@@ -139,20 +139,20 @@ func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 	if whole, err := d.checkFooter(report); err != nil || !whole {
 		return err
 	}
-	for i := range d.places {
+	for i := range d.extents {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		p := &d.places[i]
+		p := &d.extents[i]
 		b, err := d.mapping.Slice(p.offset, p.length())
 		if err != nil {
 			return fmt.Errorf("check %s: dataset %s: %w", d.Path, p.name, err)
 		}
-		if !p.summed {
+		if !p.hasChecksum {
 			continue
 		}
 		err = guard.Read(b, func() error {
-			if crc32.Checksum(b, castagnoli) != p.sum {
+			if crc32.Checksum(b, castagnoli) != p.checksum {
 				return fmt.Errorf("the checksum of dataset %s differs", p.name)
 			}
 			return nil
@@ -185,10 +185,10 @@ func (d *dataset) checkFooter(report func(formats.Damage)) (whole bool, err erro
 	err = guard.Read(d.mapping.Data, func() error {
 		f, err := findFooter(d.mapping.Data)
 		if err == nil {
-			_, err = f.readSums()
+			_, err = f.readChecksums()
 		}
 		if err == nil {
-			_, err = f.readPlaces()
+			_, err = f.readExtents()
 		}
 		return err
 	})

@@ -17,7 +17,7 @@ import (
 const headSize = 64 << 10
 
 // region is a dataset of the skeleton that the library does not write.
-type region struct {
+type hole struct {
 	name   string
 	source string // a staged file
 	from   int64  // in source
@@ -27,16 +27,16 @@ type region struct {
 
 // skeleton is an HDF5 file that is being made.
 type skeleton struct {
-	file    *hdf5.File
-	plain   *hdf5.PropList
-	regions []region // the images' first
-	names   []string // of all datasets in one piece
+	file  *hdf5.File
+	plain *hdf5.PropList
+	holes []hole   // the images' first
+	names []string // of all datasets in one piece
 }
 
 // content is what goes into a skeleton.
 type content struct {
 	schema   formats.Schema
-	table    *atrest.Manifest
+	rows     *atrest.Manifest
 	images   staged
 	fields   []staged // in the schema's order
 	manifest []byte
@@ -54,7 +54,7 @@ type staged struct {
 
 // buildSkeleton makes the file at path and tells where the bytes of images and fields go,
 // and where all datasets lie.
-func buildSkeleton(path string, c *content) (regions []region, p places, err error) {
+func buildSkeleton(path string, c *content) (regions []hole, p extents, err error) {
 	err = locked(func() error {
 		name, t, dims := c.images.shape(imagesName, bytesName)
 		if err := createFile(path, headSize, name, t, dims); err != nil {
@@ -66,8 +66,8 @@ func buildSkeleton(path string, c *content) (regions []region, p places, err err
 		}
 		k := &skeleton{file: f, names: []string{name}}
 		if err = k.build(c, name); err == nil {
-			regions = k.regions
-			p, err = k.places()
+			regions = k.holes
+			p, err = k.locateAll()
 		}
 		return errors.Join(err, explain(f.Close()))
 	})
@@ -91,7 +91,7 @@ func (k *skeleton) build(c *content, images string) (err error) {
 	if err := k.labels(c); err != nil {
 		return err
 	}
-	if err := writeStrings(k.file, keysName, c.table.Len(), c.table.Key); err != nil {
+	if err := writeStrings(k.file, keysName, c.rows.Len(), c.rows.Key); err != nil {
 		return err
 	}
 	if i := c.schema.LabelIndex(); i >= 0 && len(c.schema[i].Classes) > 0 {
@@ -127,7 +127,7 @@ func (k *skeleton) images(c *content, name string) error {
 	if err != nil {
 		return explain(err)
 	}
-	err = k.region(d, name, &c.images)
+	err = k.addHole(d, name, &c.images)
 	if e := c.images.rows.encoding(); err == nil && e != "" {
 		err = writeAttribute(d, "encoding", e)
 	}
@@ -139,29 +139,29 @@ func (k *skeleton) images(c *content, name string) error {
 
 // places asks the library where the datasets lie. Those that it does not write, the values,
 // get no checksum of their own.
-func (k *skeleton) places() (places, error) {
-	var all places
+func (k *skeleton) locateAll() (extents, error) {
+	var all extents
 	for _, name := range slices.Sorted(slices.Values(k.names)) {
 		p, err := locate(k.file, name)
 		if err != nil {
 			return nil, err
 		}
-		p.summed = !slices.ContainsFunc(k.regions, func(r region) bool { return r.name == name })
+		p.hasChecksum = !slices.ContainsFunc(k.holes, func(r hole) bool { return r.name == name })
 		all = append(all, p)
 	}
 	return all, nil
 }
 
 // region remembers where the bytes of d, which is called name, go.
-func (k *skeleton) region(d *hdf5.Dataset, name string, s *staged) error {
-	off, n, err := extent(d)
+func (k *skeleton) addHole(d *hdf5.Dataset, name string, s *staged) error {
+	off, n, err := storageExtent(d)
 	if err != nil {
 		return err
 	}
 	if n != s.rows.size() {
 		return fmt.Errorf("HDF5 keeps %d bytes for %d of %s", n, s.rows.size(), name)
 	}
-	k.regions = append(k.regions, region{name: name, source: s.source, from: s.from, to: off, length: n})
+	k.holes = append(k.holes, hole{name: name, source: s.source, from: s.from, to: off, length: n})
 	return nil
 }
 
@@ -176,12 +176,12 @@ func (k *skeleton) bounds(prefix string, r *rows, columns int) error {
 }
 
 func (k *skeleton) labels(c *content) error {
-	if !hasLabels(c.schema) {
+	if !hasLabel(c.schema) {
 		return nil
 	}
-	labels := make([]int64, c.table.Len())
+	labels := make([]int64, c.rows.Len())
 	for i := range labels {
-		labels[i] = c.table.Label(i)
+		labels[i] = c.rows.Label(i)
 	}
 	return k.write(labelsName, formats.Int64, labels, len(labels))
 }
@@ -197,7 +197,7 @@ func (k *skeleton) field(f staged) error {
 	if err != nil {
 		return err
 	}
-	err = k.region(d, name, &f)
+	err = k.addHole(d, name, &f)
 	if e := f.rows.encoding(); err == nil && e != "" {
 		err = writeAttribute(d, "encoding", e)
 	}
@@ -215,7 +215,7 @@ func (k *skeleton) field(f staged) error {
 }
 
 func (k *skeleton) description(c *content) error {
-	if err := k.group(ownGroup); err != nil {
+	if err := k.group(dsconvGroup); err != nil {
 		return err
 	}
 	if err := k.write(manifestName, formats.Uint8, c.manifest, len(c.manifest)); err != nil {

@@ -27,33 +27,33 @@ const (
 // Resume.
 type writer struct {
 	*atrest.Single
-	names   map[int]string // of further fields, by place in the schema
-	further []int          // their places, ascending
-	files   []*atrest.File // images, then bytes and index of each further field
-	index   []byte         // scratch
+	names map[int]string // of further fields, by place in the schema
+	extra []int          // their places, ascending
+	files []*atrest.File // images, then bytes and index of each further field
+	index []byte         // scratch
 }
 
 var _ formats.Writer = (*writer)(nil)
 
 // Create implements formats.WritableFormat.
 func (Format) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
-	return atrest.CreateSingle(path, m, o, ours, start)
+	return atrest.CreateSingle(path, m, o, checkOurs, startWriter)
 }
 
 // Resume implements formats.WritableFormat.
 func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
-	return atrest.ResumeSingle(path, ours, start)
+	return atrest.ResumeSingle(path, checkOurs, startWriter)
 }
 
 // ours says why what lies at path is not dsconv's. What is damaged may be replaced.
-func ours(path string) error {
+func checkOurs(path string) error {
 	m, err := atrest.Map(path)
 	if err != nil {
 		return err
 	}
 	err = guard.Do(func() error {
 		if !hasTrailer(m.Data) {
-			return withoutFooter(m.Data)
+			return explainNoFooter(m.Data)
 		}
 		return nil
 	})
@@ -61,9 +61,9 @@ func ours(path string) error {
 }
 
 // start opens the staged files as of the last checkpoint.
-func start(single *atrest.Single) (formats.Writer, error) {
+func startWriter(single *atrest.Single) (formats.Writer, error) {
 	w := &writer{Single: single, names: fieldNames(single.Meta.Schema)}
-	w.further = slices.Sorted(maps.Keys(w.names))
+	w.extra = slices.Sorted(maps.Keys(w.names))
 	if err := w.openFiles(); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -72,7 +72,7 @@ func start(single *atrest.Single) (formats.Writer, error) {
 
 func (w *writer) fileNames() []string {
 	names := []string{dataFile}
-	for _, i := range w.further {
+	for _, i := range w.extra {
 		names = append(names, fmt.Sprintf("field%d.bytes", i), fmt.Sprintf("field%d.index", i))
 	}
 	return names
@@ -126,7 +126,7 @@ func (w *writer) checkStaged() error {
 	if err := images.rows.check(w.Manifest.Len(), w.files[0].Size()-headSize); err != nil {
 		return err
 	}
-	for k := range w.further {
+	for k := range w.extra {
 		index, err := os.ReadFile(w.files[2+2*k].Path())
 		if err != nil {
 			return err
@@ -162,7 +162,7 @@ func (w *writer) check(s *formats.Sample) error {
 // append writes the values to their files.
 func (w *writer) append(s *formats.Sample) error {
 	_, err := w.files[0].Write(s.Values[w.Meta.Schema.ImageIndex()].Data)
-	for k, i := range w.further {
+	for k, i := range w.extra {
 		v := &s.Values[i]
 		if err == nil {
 			_, err = w.files[1+2*k].Write(v.Data)
@@ -215,7 +215,7 @@ func (w *writer) commit() error {
 	if err != nil {
 		return err
 	}
-	target, err := w.make(c, sums)
+	target, err := w.build(c, sums)
 	if err != nil {
 		return err
 	}
@@ -241,14 +241,14 @@ func (w *writer) content() (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &content{schema: w.Meta.Schema, table: t, manifest: manifest.Bytes(), meta: meta}
+	c := &content{schema: w.Meta.Schema, rows: t, manifest: manifest.Bytes(), meta: meta}
 	if c.removed, err = w.EncodeRemoved(); err != nil {
 		return nil, err
 	}
 	if c.images, err = w.stagedImages(); err != nil {
 		return nil, err
 	}
-	for _, i := range w.further {
+	for _, i := range w.extra {
 		index, err := os.ReadFile(w.Path(fmt.Sprintf("field%d.index", i)))
 		if err != nil {
 			return nil, err
@@ -279,7 +279,7 @@ func (w *writer) stagedImages() (staged, error) {
 // make builds the file and gives its path in the stage. Images that HDF5 wants where they
 // are already stay in their file, which becomes the HDF5 file; a few bytes of images, which
 // HDF5 does not align, are copied into the skeleton.
-func (w *writer) make(c *content, sums atrest.FileChecksums) (string, error) {
+func (w *writer) build(c *content, sums atrest.FileChecksums) (string, error) {
 	skeleton := w.Path(skeletonFile)
 	regions, p, err := buildSkeleton(skeleton, c)
 	if err != nil {
@@ -298,7 +298,7 @@ func (w *writer) make(c *content, sums atrest.FileChecksums) (string, error) {
 		target, from, to = w.Path(dataFile), images.to, images.to+images.length
 		holes := slices.Clone(spans)
 		slices.SortFunc(holes, func(a, b span) int { return cmp.Compare(a.to, b.to) })
-		spans = append(around(skeleton, st.Size(), holes), spans[1:]...)
+		spans = append(outside(skeleton, st.Size(), holes), spans[1:]...)
 	}
 	return target, assemble(target, st.Size(), spans, sums, from, to, p)
 }
@@ -317,7 +317,7 @@ func (w *writer) verify(path string) error {
 		_, err = d.image(i, nil)
 	}
 	if err == nil {
-		err = compare(path, d.places)
+		err = compareWithLibrary(path, d.extents)
 	}
 	return errors.Join(err, d.Close())
 }

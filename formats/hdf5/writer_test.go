@@ -156,7 +156,7 @@ func steps(t *testing.T, w *writer, all bool) {
 		}
 		return
 	}
-	target, err := w.make(c, sums)
+	target, err := w.build(c, sums)
 	if err == nil {
 		err = w.verify(target)
 	}
@@ -243,16 +243,16 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if err := compare(path, d.places); err != nil {
+	if err := compareWithLibrary(path, d.extents); err != nil {
 		t.Fatal(err)
 	}
-	for what, spoil := range map[string]func(p *place){
-		"offset": func(p *place) { p.offset++ }, "name": func(p *place) { p.name += "x" },
-		"type": func(p *place) { p.dtype = formats.Float32 }, "shape": func(p *place) { p.dims = []int{1, 2} },
+	for what, spoil := range map[string]func(p *extent){
+		"offset": func(p *extent) { p.offset++ }, "name": func(p *extent) { p.name += "x" },
+		"type": func(p *extent) { p.dtype = formats.Float32 }, "shape": func(p *extent) { p.dims = []int{1, 2} },
 	} {
-		p := slices.Clone(d.places)
+		p := slices.Clone(d.extents)
 		spoil(&p[1])
-		if err := compare(path, p); err == nil || !strings.Contains(err.Error(), p[1].name) {
+		if err := compareWithLibrary(path, p); err == nil || !strings.Contains(err.Error(), p[1].name) {
 			t.Errorf("another %s: %v", what, err)
 		}
 	}
@@ -276,7 +276,7 @@ func TestRenamedFileChecks(t *testing.T) {
 
 // TestErrorsCarryTheLibrarysText: HDF5's own words are in the error.
 func TestErrorsCarryTheLibrarysText(t *testing.T) {
-	c := &content{images: staged{rows: newRows()}, table: atrest.NewManifest(nil), schema: bigMeta.Schema}
+	c := &content{images: staged{rows: newRows()}, rows: atrest.NewManifest(nil), schema: bigMeta.Schema}
 	_, _, err := buildSkeleton(filepath.Join(t.TempDir(), "none", "x.h5"), c)
 	if err == nil || !strings.Contains(err.Error(), "No such file or directory") || !strings.Contains(err.Error(), "H5") {
 		t.Errorf("got %v", err)

@@ -11,19 +11,19 @@ import (
 // value: what is no number stays where ImageFolder would have it.
 func sortNames(names []string) {
 	slices.Sort(names)
-	var places []int
+	var positions []int
 	var numbers []string
 	values := map[string]float64{}
 	for i, name := range names {
-		if x, ok := number(name); ok {
+		if x, ok := parseNumber(name); ok {
 			values[name] = x
-			places, numbers = append(places, i), append(numbers, name)
+			positions, numbers = append(positions, i), append(numbers, name)
 		}
 	}
 	slices.SortFunc(numbers, func(a, b string) int {
 		return cmp.Or(cmp.Compare(values[a], values[b]), strings.Compare(a, b))
 	})
-	for k, i := range places {
+	for k, i := range positions {
 		names[i] = numbers[k]
 	}
 }
@@ -40,7 +40,7 @@ func indices(n int) []string {
 // areIndices reports whether classes are called by their index.
 func areIndices(classes []string) bool {
 	for i, name := range classes {
-		if n, ok := whole(name); !ok || n != i {
+		if n, ok := parseIndex(name); !ok || n != i {
 			return false
 		}
 	}

@@ -30,9 +30,9 @@ type Column struct {
 	Sep     string
 	Classes []string
 
-	asked Type             // what the caller said
-	index map[string]int64 // of the texts that are classes
-	known map[string]int64 // of the dataset that the column goes to
+	requested Type             // what the caller said
+	index     map[string]int64 // of the texts that are classes
+	existing  map[string]int64 // of the dataset that the column goes to
 }
 
 // texts are the different ones of a column and the cells that they are in first.
@@ -43,7 +43,7 @@ type texts struct {
 
 // Read finds out what the column's cells mean. An error names column, place and cell.
 func (s *Source) Read() (*Column, error) {
-	c := &Column{Type: s.Type, Sep: s.Sep, asked: s.Type}
+	c := &Column{Type: s.Type, Sep: s.Sep, requested: s.Type}
 	if s.Like != nil {
 		if s.Type == Float && s.Like.Kind != formats.Number {
 			return nil, fmt.Errorf("the column %q: the labels of the dataset are classes, no numbers to predict", s.Column)
@@ -51,7 +51,7 @@ func (s *Source) Read() (*Column, error) {
 		if s.Like.Kind == formats.Number && s.Type != Auto && s.Type != Float {
 			return nil, fmt.Errorf("the column %q: the labels of the dataset are numbers to predict (--label-type float), no classes", s.Column)
 		}
-		c.Classes, c.known = s.Like.Classes, indexOf(s.Like.Classes)
+		c.Classes, c.existing = s.Like.Classes, indexOf(s.Like.Classes)
 		if s.Like.Kind == formats.Number {
 			c.Type = Float
 		}
@@ -84,18 +84,18 @@ func (s *Source) distinct(c *Column) texts {
 
 // split takes a cell apart, without what is no label.
 func (c *Column) split(cell string) []string {
-	if _, ok := c.known[cell]; ok && c.Sep == "" {
+	if _, ok := c.existing[cell]; ok && c.Sep == "" {
 		return []string{cell} // an earlier dsconv did not take white space off
 	}
 	if c.Sep == "" {
-		if cell = strings.TrimSpace(cell); c.none(cell) {
+		if cell = strings.TrimSpace(cell); c.isNoLabel(cell) {
 			return nil
 		}
 		return []string{cell}
 	}
 	var names []string
 	for name := range strings.SplitSeq(cell, c.Sep) {
-		if name = strings.TrimSpace(name); !c.none(name) {
+		if name = strings.TrimSpace(name); !c.isNoLabel(name) {
 			names = append(names, name)
 		}
 	}
@@ -103,16 +103,16 @@ func (c *Column) split(cell string) []string {
 }
 
 // none reports whether text stands for "no label".
-func (c *Column) none(text string) bool {
+func (c *Column) isNoLabel(text string) bool {
 	if text == "" {
 		return true
 	}
-	_, class := c.known[text]
-	if c.asked == Name || class {
+	_, class := c.existing[text]
+	if c.requested == Name || class {
 		return false
 	}
-	if c.asked == Index {
-		x, ok := number(text)
+	if c.requested == Index {
+		x, ok := parseNumber(text)
 		return ok && x == -1
 	}
 	return text == "-1"
@@ -122,12 +122,12 @@ func (c *Column) none(text string) bool {
 func (s *Source) classes(c *Column, t texts) error {
 	switch {
 	case len(c.Classes) > 0:
-		return s.grow(c, t)
+		return s.addClasses(c, t)
 	case c.Type == Index:
 		return s.indexed(c, t)
 	case c.Type == Auto && s.Order == nil && numeric(t.list):
-		if why := s.incomplete(t, nil); why != "" {
-			return s.ask(t, why)
+		if why := s.whyNotIndices(t, nil); why != "" {
+			return s.ambiguousError(t, why)
 		}
 		c.Type = Index
 		return s.indexed(c, t)
@@ -148,7 +148,7 @@ func (s *Source) classes(c *Column, t texts) error {
 // numeric reports whether there are texts and all are numbers.
 func numeric(list []string) bool {
 	for _, text := range list {
-		if _, ok := number(text); !ok {
+		if _, ok := parseNumber(text); !ok {
 			return false
 		}
 	}
@@ -185,10 +185,10 @@ func asIndex(text string) (int, error) {
 }
 
 // grow adds the classes that the dataset has not to those that it has.
-func (s *Source) grow(c *Column, t texts) error {
+func (s *Source) addClasses(c *Column, t texts) error {
 	if s.Type != Name && areIndices(c.Classes) && numeric(t.list) {
 		if s.Type == Auto {
-			if why := s.incomplete(t, c.Classes); why != "" {
+			if why := s.whyNotIndices(t, c.Classes); why != "" {
 				return fmt.Errorf("%s, and the dataset's classes are the indices 0 to %d. Say what the numbers are: "+
 					"--label-type index (class indices, with gaps) or name (each is the name of a class)", why, len(c.Classes)-1)
 			}
@@ -198,11 +198,11 @@ func (s *Source) grow(c *Column, t texts) error {
 	}
 	var more []string
 	for _, text := range t.list {
-		if _, ok := c.known[text]; !ok {
+		if _, ok := c.existing[text]; !ok {
 			more = append(more, text)
 		}
 	}
-	if s.mistaken(t, more) {
+	if s.likelyMistake(t, more) {
 		return fmt.Errorf("%s has %s, and the dataset's classes have names, such as %s. Give names, or say that each number "+
 			"is the name of a new class: --label-type name", s.where(t, more[0]), more[0], c.Classes[0])
 	}
@@ -211,7 +211,7 @@ func (s *Source) grow(c *Column, t texts) error {
 		if more, err = s.Order(more); err != nil {
 			return err
 		}
-		more = slices.DeleteFunc(more, func(name string) bool { _, ok := c.known[name]; return ok })
+		more = slices.DeleteFunc(more, func(name string) bool { _, ok := c.existing[name]; return ok })
 	} else {
 		sortNames(more)
 	}
@@ -222,7 +222,7 @@ func (s *Source) grow(c *Column, t texts) error {
 
 // mistaken reports whether numbers that are no class of the dataset, whose classes have names, are
 // hardly names of new ones: they were called indices, or there is nothing but such numbers.
-func (s *Source) mistaken(t texts, more []string) bool {
+func (s *Source) likelyMistake(t texts, more []string) bool {
 	switch s.Type {
 	case Index:
 		return numeric(more)
@@ -245,7 +245,7 @@ func (s *Source) checkNumbers() error {
 }
 
 func isFloat(text string) bool {
-	_, ok := float(text)
+	_, ok := parseFloat(text)
 	return ok
 }
 
@@ -268,7 +268,7 @@ func (c *Column) Has(cell string) bool {
 
 // Number is the number of a cell of the type Float; NaN if the cell is empty.
 func (c *Column) Number(cell string) float32 {
-	x, _ := float(strings.TrimSpace(cell))
+	x, _ := parseFloat(strings.TrimSpace(cell))
 	return x
 }
 

@@ -10,10 +10,10 @@ func (s *Source) where(t texts, text string) string { return s.Where(t.first[tex
 
 // incomplete says why numbers, with the classes that there are, are not all of 0 to n-1; "" if
 // they are.
-func (s *Source) incomplete(t texts, classes []string) string {
+func (s *Source) whyNotIndices(t texts, classes []string) string {
 	next := map[int]bool{}
 	for _, text := range t.list {
-		n, ok := whole(text)
+		n, ok := parseIndex(text)
 		if !ok {
 			return fmt.Sprintf("%s has %s", s.where(t, text), text)
 		}
@@ -29,27 +29,27 @@ func (s *Source) incomplete(t texts, classes []string) string {
 		for next[gap] {
 			gap++
 		}
-		return fmt.Sprintf("there is no %d (%s)", gap, s.largest(t))
+		return fmt.Sprintf("there is no %d (%s)", gap, s.describeLargest(t))
 	}
 	return ""
 }
 
 // largest tells where the largest number is.
-func (s *Source) largest(t texts) string {
+func (s *Source) describeLargest(t texts) string {
 	text := slices.MaxFunc(t.list, byValue)
 	return fmt.Sprintf("%s has %s", s.where(t, text), text)
 }
 
 func byValue(a, b string) int {
-	x, _ := number(a)
-	y, _ := number(b)
+	x, _ := parseNumber(a)
+	y, _ := parseNumber(b)
 	return cmp.Compare(x, y)
 }
 
 // ask is the error about numbers that may be one thing or another.
-func (s *Source) ask(t texts, why string) error {
-	least, most := slices.MinFunc(t.list, byValue), slices.MaxFunc(t.list, byValue)
+func (s *Source) ambiguousError(t texts, why string) error {
+	smallest, largest := slices.MinFunc(t.list, byValue), slices.MaxFunc(t.list, byValue)
 	return fmt.Errorf("it has %d different numbers from %s to %s, which are not all of 0 to n-1 as class indices are: %s. "+
 		"Say what they are: --label-type index (class indices, with gaps), name (each is the name of a class) or float (numbers to predict)",
-		len(t.list), least, most, why)
+		len(t.list), smallest, largest, why)
 }

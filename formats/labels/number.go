@@ -11,7 +11,7 @@ import (
 const MaxIndex = 1<<20 - 1
 
 // number is the value of a text that people write for a number. A text such as "007" is a name.
-func number(text string) (x float64, ok bool) {
+func parseNumber(text string) (x float64, ok bool) {
 	digits := strings.TrimLeft(text, "+-")
 	if len(text)-len(digits) > 1 || digits == "" || strings.Trim(digits, "0123456789.eE+-") != "" {
 		return 0, false
@@ -24,7 +24,7 @@ func number(text string) (x float64, ok bool) {
 }
 
 // whole is the class index that text is, written as whole numbers are: "3", and not "3.0".
-func whole(text string) (n int, ok bool) {
+func parseIndex(text string) (n int, ok bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n >= 0 && strconv.Itoa(n) == text
 }
@@ -33,7 +33,7 @@ func whole(text string) (n int, ok bool) {
 func NaN() float32 { return math.Float32frombits(0x7fc00000) }
 
 // float reads a number to predict; "" and nan are NaN.
-func float(text string) (x float32, ok bool) {
+func parseFloat(text string) (x float32, ok bool) {
 	if text == "" || strings.EqualFold(text, "nan") {
 		return NaN(), true
 	}

@@ -19,21 +19,21 @@ const (
 
 // Types are the types of a table's label columns.
 type Types struct {
-	all Type
-	of  map[string]Type
+	all      Type
+	byColumn map[string]Type
 }
 
 // ParseTypes reads index, name or float, which is for all columns, or a list for some of them:
 // "age=float,class=name". "" is Auto for all.
 func ParseTypes(s string) (Types, error) {
-	t := Types{of: map[string]Type{}}
+	t := Types{byColumn: map[string]Type{}}
 	if s == "" {
 		return t, nil
 	}
 	for part := range strings.SplitSeq(s, ",") {
 		at := strings.LastIndexByte(part, '=')
 		column, typ := part[:max(at, 0)], Type(part[at+1:])
-		_, twice := t.of[column]
+		_, twice := t.byColumn[column]
 		switch {
 		case !slices.Contains([]Type{Index, Name, Float}, typ):
 			return t, fmt.Errorf("the label type %q: choose index, name or float, for all label columns, or COLUMN=TYPE,COLUMN=TYPE", part)
@@ -42,15 +42,15 @@ func ParseTypes(s string) (Types, error) {
 		case at < 0:
 			t.all = typ
 		default:
-			t.of[column] = typ
+			t.byColumn[column] = typ
 		}
 	}
 	return t, nil
 }
 
 // Of is the type of a column.
-func (t Types) Of(column string) Type {
-	if typ, ok := t.of[column]; ok {
+func (t Types) For(column string) Type {
+	if typ, ok := t.byColumn[column]; ok {
 		return typ
 	}
 	return t.all
@@ -58,7 +58,7 @@ func (t Types) Of(column string) Type {
 
 // Check reports a column that has a type but is not among the label columns.
 func (t Types) Check(columns []string) error {
-	for name, typ := range t.of {
+	for name, typ := range t.byColumn {
 		if !slices.Contains(columns, name) {
 			return fmt.Errorf("the label type %s=%s: %q is not among the label columns: %s", name, typ, name, strings.Join(columns, ", "))
 		}

@@ -46,8 +46,8 @@ func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 
 // checkTrees reports each damaged page of e's trees once, and each key that is not there.
 func (d *dataset) checkTrees(ctx context.Context, e *environment, report func(formats.Damage)) error {
-	if e.metas != nil {
-		report(e.damage(e.metas))
+	if e.metaErr != nil {
+		report(e.damage(e.metaErr))
 	}
 	reported := map[string]bool{}
 	mark := guard.Now()
@@ -84,7 +84,7 @@ func (e *environment) check(db int, key string) error {
 	if err != nil {
 		return err
 	}
-	return e.checkPlace(&n)
+	return e.checkValueLocation(&n)
 }
 
 // damage is err as a place in the file: that of the page, if it is about one.

@@ -17,17 +17,17 @@ type environment struct {
 	pages
 	name      string // of the file, relative to the dataset
 	mapping   *atrest.Mapping
-	metas     error // what is wrong with the meta pages
+	metaErr   error // what is wrong with the meta pages
 	databases []database
 }
 
 // database is one of an environment's.
 type database struct {
-	root  uint64
-	err   error  // why nothing can be read from it
-	index *index // nil if there is none
-	known known
-	ahead *ahead
+	root        uint64
+	err         error      // why nothing can be read from it
+	leafIndex   *leafIndex // nil if there is none
+	cache       valueCache
+	prefetching *prefetchState
 }
 
 // errNotOpen is of databases that were not found because a page could not be read.
@@ -62,13 +62,13 @@ func openEnvironment(dir, name string, databases []string) (*environment, error)
 func (e *environment) open(data []byte, databases []string) error {
 	e.fail(max(1, len(databases)), errNotOpen) // until they are found, should reading end here
 	m, err := newestMeta(data)
-	e.metas = err
+	e.metaErr = err
 	if m.pageSize == 0 {
 		e.fail(len(e.databases), err)
 		return err
 	}
 	e.pages = newPages(data, &m)
-	main, mainErr := root(m.main, m.no)
+	main, mainErr := databaseRoot(m.main, m.no)
 	if len(databases) == 0 {
 		e.databases[0] = database{root: main, err: mainErr}
 		return errors.Join(err, mainErr)
@@ -76,7 +76,7 @@ func (e *environment) open(data []byte, databases []string) error {
 	for i, name := range databases {
 		d := database{err: mainErr}
 		if d.err == nil {
-			d.root, d.err = e.named(main, name)
+			d.root, d.err = e.namedRoot(main, name)
 		}
 		if d.err != nil {
 			d.err = fmt.Errorf("database %s: %w", name, asDamage(d.err))
@@ -113,16 +113,16 @@ func (e *environment) get(db int, key string) ([]byte, error) {
 }
 
 // at is get of the key of that rank.
-func (e *environment) at(db, rank int, key string) ([]byte, error) {
+func (e *environment) getByIndex(db, rank int, key string) ([]byte, error) {
 	d := &e.databases[db]
-	if b, ok := d.known.get(e.data, rank); ok {
+	if b, ok := d.cache.get(e.data, rank); ok {
 		return b, nil
 	}
-	if d.index != nil {
+	if d.leafIndex != nil {
 		mark := guard.Now()
-		if n, ok := d.index.find(rank, key); ok {
+		if n, ok := d.leafIndex.find(rank, key); ok {
 			if b, err := e.value(&n); err == nil && guard.Quiet(mark) {
-				d.known.put(e.data, rank, b)
+				d.cache.put(e.data, rank, b)
 				return b, nil
 			}
 		}
@@ -159,21 +159,21 @@ func (e *environment) lookUp(d *database, key []byte) (node, error) {
 }
 
 // indexBy makes the databases' indexes; the keys of the n ranks are in all of them.
-func (e *environment) indexBy(n int, key func(rank int) string) {
+func (e *environment) buildIndexes(n int, key func(rank int) string) {
 	for i := range e.databases {
 		if d := &e.databases[i]; d.err == nil {
 			mark := guard.Now()
 			// A page that cannot be read is an error where a value is read.
 			_ = guard.Do(func() error {
-				if d.index = newIndex(&e.pages, d.root, n, key); d.index != nil && guard.Quiet(mark) {
-					d.ahead, d.known = new(ahead), make(known, n)
-					atrest.AdviseHugePages(d.known)
-					e.prefetchBranches(d.index)
+				if d.leafIndex = newLeafIndex(&e.pages, d.root, n, key); d.leafIndex != nil && guard.Quiet(mark) {
+					d.prefetching, d.cache = new(prefetchState), make(valueCache, n)
+					atrest.AdviseHugePages(d.cache)
+					e.prefetchBranches(d.leafIndex)
 				}
 				return nil
 			})
-			if d.ahead == nil {
-				d.index = nil
+			if d.prefetching == nil {
+				d.leafIndex = nil
 			}
 		}
 	}

@@ -91,7 +91,7 @@ func inMemory(t testing.TB, images, fields []byte) *dataset {
 		t.Fatal(err)
 	}
 	d.images, _ = newEnvironment(dataName, images, nil)
-	d.fields, _ = newEnvironment("fields", fields, namesOf(fixtureMeta.Schema, d.further))
+	d.fields, _ = newEnvironment("fields", fields, fieldNames(fixtureMeta.Schema, d.extra))
 	return d
 }
 

@@ -35,7 +35,7 @@ const (
 )
 
 // furtherFields are the places in the schema of the fields that lie in fields/.
-func furtherFields(schema formats.Schema) []int {
+func extraFields(schema formats.Schema) []int {
 	var further []int
 	for i, f := range schema {
 		if i != schema.ImageIndex() && (i != schema.LabelIndex() || f.Kind != formats.Label) {
@@ -46,7 +46,7 @@ func furtherFields(schema formats.Schema) []int {
 }
 
 // namesOf are the names of the fields at those places.
-func namesOf(schema formats.Schema, places []int) []string {
+func fieldNames(schema formats.Schema, places []int) []string {
 	var names []string
 	for _, i := range places {
 		names = append(names, schema[i].Name)

@@ -23,4 +23,4 @@ import "sync"
 // from malloc and frees them at each commit; by default glibc gives them back to the kernel,
 // which zeroes them anew: half of all page faults of a pack. It is once a process, and holds
 // up to 64 MiB.
-var keepHeap = sync.OnceFunc(func() { C.dsconv_keep_heap() })
+var keepHeapPages = sync.OnceFunc(func() { C.dsconv_keep_heap() })

@@ -14,7 +14,7 @@ import (
 //
 // It is a hint: who uses it compares the key, and searches where it is another one or
 // anything is wrong. It is safe for concurrent use.
-type index struct {
+type leafIndex struct {
 	pages    *pages
 	key      func(rank int) string
 	branches ranges
@@ -29,7 +29,7 @@ type ranges struct {
 }
 
 // of tells which page the rank is under; its number is -1 if it is under none.
-func (r *ranges) of(rank int) (k int) {
+func (r *ranges) pageOf(rank int) (k int) {
 	return sort.Search(len(r.first), func(k int) bool { return int(r.first[k]) > rank }) - 1
 }
 
@@ -43,16 +43,16 @@ func (r *ranges) limit(k int) int {
 
 // newIndex reads the tree down to the parents of its lowest branches. It is nil if the tree
 // is a single leaf or what is read is damaged.
-func newIndex(p *pages, root uint64, n int, key func(rank int) string) *index {
+func newLeafIndex(p *pages, root uint64, n int, key func(rank int) string) *leafIndex {
 	depth, ok := p.depth(root)
 	if !ok || depth < 2 {
 		return nil
 	}
-	ix := &index{pages: p, key: key, branches: ranges{[]int32{0}, []uint64{root}, n}}
+	ix := &leafIndex{pages: p, key: key, branches: ranges{[]int32{0}, []uint64{root}, n}}
 	for range depth - 2 {
 		var below ranges
 		for k := range ix.branches.page {
-			children, ok := ix.under(&ix.branches, k)
+			children, ok := ix.children(&ix.branches, k)
 			if !ok {
 				return nil
 			}
@@ -88,7 +88,7 @@ func (p *pages) depth(no uint64) (levels int, ok bool) {
 }
 
 // under reads page k of r, a branch, and gives its children.
-func (ix *index) under(r *ranges, k int) (children ranges, ok bool) {
+func (ix *leafIndex) children(r *ranges, k int) (children ranges, ok bool) {
 	t, err := ix.pages.treePage(r.page[k])
 	if err != nil || t.leaf {
 		return children, false
@@ -110,22 +110,22 @@ func (ix *index) under(r *ranges, k int) (children ranges, ok bool) {
 }
 
 // leaf gives the page that the key of the rank is in, if all is right, and the node's number.
-func (ix *index) leaf(rank int) (page uint64, node int, ok bool) {
-	b := ix.branches.of(rank)
+func (ix *leafIndex) leaf(rank int) (page uint64, node int, ok bool) {
+	b := ix.branches.pageOf(rank)
 	if b < 0 {
 		return 0, 0, false
 	}
 	leaves := ix.leaves[b].Load()
 	if leaves == nil {
 		mark := guard.Now()
-		read, ok := ix.under(&ix.branches, b)
+		read, ok := ix.children(&ix.branches, b)
 		if !ok || !guard.Quiet(mark) { // what is kept must be the file's
 			return 0, 0, false
 		}
 		leaves = &read
 		ix.leaves[b].Store(leaves)
 	}
-	k := leaves.of(rank)
+	k := leaves.pageOf(rank)
 	if k < 0 {
 		return 0, 0, false
 	}
@@ -133,7 +133,7 @@ func (ix *index) leaf(rank int) (page uint64, node int, ok bool) {
 }
 
 // find gives the node of the rank, whose key must be key.
-func (ix *index) find(rank int, key string) (n node, ok bool) {
+func (ix *leafIndex) find(rank int, key string) (n node, ok bool) {
 	page, k, ok := ix.leaf(rank)
 	if !ok {
 		return n, false
@@ -142,7 +142,7 @@ func (ix *index) find(rank int, key string) (n node, ok bool) {
 	if err != nil || !t.leaf || k >= t.nodes {
 		return n, false
 	}
-	at, end, ok := t.key(k)
+	at, end, ok := t.nodeBounds(k)
 	if !ok || string(t.b[at+nodeHeader:end]) != key {
 		return n, false
 	}

@@ -53,23 +53,23 @@ func TestIndexFindsEveryKey(t *testing.T) {
 			d := indexed(t, n)
 			db := &d.images.databases[0]
 			depth, _ := d.images.depth(db.root)
-			if (db.index != nil) != (depth > 1) {
-				t.Fatalf("%d levels, an index: %v", depth, db.index != nil)
+			if (db.leafIndex != nil) != (depth > 1) {
+				t.Fatalf("%d levels, an index: %v", depth, db.leafIndex != nil)
 			}
-			if db.index == nil {
+			if db.leafIndex == nil {
 				return
 			}
 			for i := range n {
-				got, ok := db.index.find(i, d.Manifest.Key(i))
+				got, ok := db.leafIndex.find(i, d.Manifest.Key(i))
 				if !ok || string(got.key()) != d.Manifest.Key(i) {
 					t.Fatalf("rank %d of %d is not found", i, n)
 				}
-				if _, ok := db.index.find(i, d.Manifest.Key(i)+"?"); ok {
+				if _, ok := db.leafIndex.find(i, d.Manifest.Key(i)+"?"); ok {
 					t.Fatalf("rank %d is found by another key", i)
 				}
 			}
 			for _, i := range []int{-1, n, n + 1000} {
-				if _, ok := db.index.find(i, "?"); ok {
+				if _, ok := db.leafIndex.find(i, "?"); ok {
 					t.Errorf("rank %d of %d is found", i, n)
 				}
 			}
@@ -87,7 +87,7 @@ func TestIndexOfOtherKeys(t *testing.T) {
 		keys[i] = d.Manifest.Key(i) + "x"
 	}
 	slices.Sort(keys)
-	ix := newIndex(&d.images.pages, db.root, len(keys), func(rank int) string { return keys[rank] })
+	ix := newLeafIndex(&d.images.pages, db.root, len(keys), func(rank int) string { return keys[rank] })
 	for i, key := range keys {
 		if n, ok := ix.find(i, key); ok {
 			t.Fatalf("%q is found as %q", key, n.key())
@@ -101,15 +101,15 @@ func TestIndexOfADamagedTree(t *testing.T) {
 	d := indexed(t, 1000)
 	e, db := d.images, &d.images.databases[0]
 	e.data = slices.Clone(e.data)
-	page, _, ok := db.index.leaf(500)
+	page, _, ok := db.leafIndex.leaf(500)
 	if !ok {
 		t.Fatal("no leaf")
 	}
 	clear(e.data[int(page)*e.size:][:e.size])
-	if _, err := e.at(0, 500, d.Manifest.Key(500)); err == nil {
+	if _, err := e.getByIndex(0, 500, d.Manifest.Key(500)); err == nil {
 		t.Error("a value is found in a page of zeros")
 	}
-	if _, err := e.at(0, 0, d.Manifest.Key(0)); err != nil {
+	if _, err := e.getByIndex(0, 0, d.Manifest.Key(0)); err != nil {
 		t.Errorf("a value in another leaf: %v", err)
 	}
 }
@@ -136,7 +136,7 @@ func TestIndexOfSharedChildren(t *testing.T) {
 	p := &pages{data: b, size: size, count: metaPages + levels}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	ix := newIndex(p, metaPages, 1, func(int) string { return "k" })
+	ix := newLeafIndex(p, metaPages, 1, func(int) string { return "k" })
 	runtime.ReadMemStats(&after)
 	if ix != nil {
 		t.Error("such a tree has an index")

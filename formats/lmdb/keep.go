@@ -19,7 +19,7 @@ var _ formats.FileReuser = (*writer)(nil)
 // values. change may alter what is in the manifest: source, a designated label of kind
 // Label, split and columns.
 func (w *writer) ReuseFile(i int, change func(*formats.Info)) error {
-	if i != 0 || w.kept != nil || w.Manifest.Len() > 0 {
+	if i != 0 || w.reused != nil || w.Manifest.Len() > 0 {
 		return errors.New("keep: an LMDB dataset has one file, which stays or is written anew")
 	}
 	old, sums, err := w.Replaced()
@@ -28,7 +28,7 @@ func (w *writer) ReuseFile(i int, change func(*formats.Info)) error {
 	}
 	for _, fs := range sums {
 		if fs.Name == dataName || fs.Name == fieldsName+"/"+dataName {
-			w.kept = append(w.kept, fs)
+			w.reused = append(w.reused, fs)
 		}
 	}
 	return old.CopyRows(w.Manifest, change)
@@ -36,7 +36,7 @@ func (w *writer) ReuseFile(i int, change func(*formats.Info)) error {
 
 // linkKept gives the stage the old data files: by a link, which takes no time and no room,
 // or where the file system has none by a copy.
-func (w *writer) linkKept() error {
+func (w *writer) linkReused() error {
 	for _, s := range w.stores() {
 		if err := s.close(); err != nil {
 			return err
@@ -45,7 +45,7 @@ func (w *writer) linkKept() error {
 			return err
 		}
 	}
-	for _, fs := range w.kept {
+	for _, fs := range w.reused {
 		from, to := w.ReplacedPath(fs.Name), filepath.Join(w.Path(stagedName), filepath.FromSlash(fs.Name))
 		if err := os.Remove(to); err != nil {
 			return err

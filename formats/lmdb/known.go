@@ -8,20 +8,20 @@ import (
 // known remembers where the values lie that were found, by rank, so that they are not looked for
 // again: 16 bytes a sample, of which the system gives memory as it is used. It is safe for
 // concurrent use.
-type known []knownValue
+type valueCache []cachedValue
 
-type knownValue struct {
-	at   atomic.Uint64 // in the file; 0 while it is not known
-	size atomic.Uint64
+type cachedValue struct {
+	offset atomic.Uint64 // in the file; 0 while it is not known
+	size   atomic.Uint64
 }
 
 // get gives the value of the rank in data, the file.
-func (k known) get(data []byte, rank int) (b []byte, ok bool) {
+func (k valueCache) get(data []byte, rank int) (b []byte, ok bool) {
 	if rank >= len(k) {
 		return nil, false
 	}
 	v := &k[rank]
-	at := v.at.Load()
+	at := v.offset.Load()
 	if at == 0 {
 		return nil, false
 	}
@@ -30,12 +30,12 @@ func (k known) get(data []byte, rank int) (b []byte, ok bool) {
 }
 
 // put remembers b, a value in data.
-func (k known) put(data []byte, rank int, b []byte) {
+func (k valueCache) put(data []byte, rank int, b []byte) {
 	if rank >= len(k) || len(b) == 0 {
 		return
 	}
 	from, at := unsafe.Pointer(unsafe.SliceData(data)), unsafe.Pointer(unsafe.SliceData(b))
 	v := &k[rank]
 	v.size.Store(uint64(len(b)))
-	v.at.Store(uint64(uintptr(at) - uintptr(from)))
+	v.offset.Store(uint64(uintptr(at) - uintptr(from)))
 }

@@ -22,25 +22,25 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // transactions write into the meta pages count as zeros: LMDB may overwrite them while the
 // snapshot is pinned, and nothing else before its end. So the sums of the next snapshot
 // follow from these without reading the whole file.
-type pageSums struct {
+type blockChecksums struct {
 	size   int64
 	free   []uint64 // pages, ascending
 	blocks []uint32
 }
 
 // next gives the sums of a later snapshot of f.
-func (p *pageSums) next(f io.ReaderAt, size int64, free []uint64) (pageSums, error) {
-	n := pageSums{size: size, free: free, blocks: make([]uint32, blocksOf(size))}
+func (p *blockChecksums) next(f io.ReaderAt, size int64, free []uint64) (blockChecksums, error) {
+	n := blockChecksums{size: size, free: free, blocks: make([]uint32, blocksOf(size))}
 	stale := p.stale()
 	for _, page := range free {
 		stale[blockOf(page)] = true
 	}
-	return n, n.fill(f, p.blocks, stale, n.clear)
+	return n, n.fill(f, p.blocks, stale, n.clearIgnored)
 }
 
 // whole gives the checksums of f as a file, every byte of which counts; f has size bytes.
-func (p *pageSums) whole(f io.ReaderAt, size int64, name string) (atrest.FileChecksums, error) {
-	n := pageSums{size: size, blocks: make([]uint32, blocksOf(size))}
+func (p *blockChecksums) whole(f io.ReaderAt, size int64, name string) (atrest.FileChecksums, error) {
+	n := blockChecksums{size: size, blocks: make([]uint32, blocksOf(size))}
 	stale := p.stale()
 	stale[0] = true
 	err := n.fill(f, p.blocks, stale, func([]byte, int64) {})
@@ -48,7 +48,7 @@ func (p *pageSums) whole(f io.ReaderAt, size int64, name string) (atrest.FileChe
 }
 
 // stale are the blocks whose bytes may have changed since.
-func (p *pageSums) stale() map[int64]bool {
+func (p *blockChecksums) stale() map[int64]bool {
 	stale := map[int64]bool{}
 	for _, page := range p.free {
 		stale[blockOf(page)] = true
@@ -60,7 +60,7 @@ func (p *pageSums) stale() map[int64]bool {
 }
 
 // fill computes the blocks that old does not have and those that are stale in it.
-func (p *pageSums) fill(f io.ReaderAt, old []uint32, stale map[int64]bool, clean func(b []byte, block int64)) error {
+func (p *blockChecksums) fill(f io.ReaderAt, old []uint32, stale map[int64]bool, clean func(b []byte, block int64)) error {
 	buf := make([]byte, atrest.BlockSize)
 	for i := range int64(len(p.blocks)) {
 		if i < int64(len(old)) && !stale[i] {
@@ -79,7 +79,7 @@ func (p *pageSums) fill(f io.ReaderAt, old []uint32, stale map[int64]bool, clean
 }
 
 // clear makes what does not count in block i zero.
-func (p *pageSums) clear(b []byte, block int64) {
+func (p *blockChecksums) clearIgnored(b []byte, block int64) {
 	page := int64(os.Getpagesize())
 	if block == 0 {
 		for i := range metaPages {
@@ -98,7 +98,7 @@ func (p *pageSums) clear(b []byte, block int64) {
 }
 
 // digest is the CRC-32C of the sums.
-func (p *pageSums) digest() uint32 {
+func (p *blockChecksums) digest() uint32 {
 	b := make([]byte, 0, 4*len(p.blocks))
 	for _, s := range p.blocks {
 		b = binary.LittleEndian.AppendUint32(b, s)
@@ -129,7 +129,7 @@ func freePages(env *lmdb.Env) (pages []uint64, err error) {
 			if err != nil {
 				return err
 			}
-			for v = listed(v); len(v) >= 8; v = v[8:] {
+			for v = pageList(v); len(v) >= 8; v = v[8:] {
 				pages = append(pages, binary.NativeEndian.Uint64(v))
 			}
 		}
@@ -143,7 +143,7 @@ func freePages(env *lmdb.Env) (pages []uint64, err error) {
 
 // listed are the page numbers of a list of LMDB's: their number stands before them, and room
 // for more may follow.
-func listed(list []byte) []byte {
+func pageList(list []byte) []byte {
 	if len(list) < 8 {
 		return nil
 	}
@@ -154,8 +154,8 @@ func listed(list []byte) []byte {
 
 // sumsAt reads the file of a snapshot that has the digest; what follows its end is not
 // looked at. The error is errAltered if it is not what it was.
-func sumsAt(f io.ReaderAt, size int64, free []uint64, digest uint32) (pageSums, error) {
-	p, err := (&pageSums{}).next(f, size, free)
+func checksumsAt(f io.ReaderAt, size int64, free []uint64, digest uint32) (blockChecksums, error) {
+	p, err := (&blockChecksums{}).next(f, size, free)
 	if err != nil {
 		return p, err
 	}

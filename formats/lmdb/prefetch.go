@@ -8,16 +8,16 @@ import (
 )
 
 // ahead is what Prefetch keeps of a database between calls.
-type ahead struct {
-	mu   sync.Mutex
-	late []int32 // ranks whose leaves were on the disk at the last call, and asked for then
+type prefetchState struct {
+	mu      sync.Mutex
+	pending []int32 // ranks whose leaves were on the disk at the last call, and asked for then
 }
 
 // swap takes the late ranks out and puts others in.
-func (a *ahead) swap(late []int32) []int32 {
+func (a *prefetchState) swap(late []int32) []int32 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	late, a.late = a.late, late
+	late, a.pending = a.pending, late
 	return late
 }
 
@@ -45,37 +45,37 @@ func (d *dataset) Prefetch(indices []int32) {
 }
 
 // prefetchBranches asks for the pages that tell where leaves are.
-func (e *environment) prefetchBranches(ix *index) {
+func (e *environment) prefetchBranches(ix *leafIndex) {
 	places := make([]atrest.Location, 0, len(ix.branches.page))
 	for _, page := range ix.branches.page {
-		places = append(places, e.place(min(page, e.count)))
+		places = append(places, e.pageLocation(min(page, e.count)))
 	}
 	atrest.Prefetch([]*atrest.Mapping{e.mapping}, places)
 }
 
 func (e *environment) prefetch(db *database, ranks []int32, key func(rank int) string) {
-	if db.index == nil {
+	if db.leafIndex == nil {
 		return // of a single leaf, or damaged
 	}
-	if e.cached(db.index, ranks, key) {
+	if e.inMemory(db.leafIndex, ranks, key) {
 		return
 	}
-	ready, late := e.split(db.index, ranks)
-	places := e.values(db.index, db.ahead.swap(late), key)
-	places = append(places, e.values(db.index, ready, key)...)
+	ready, late := e.splitByLeaf(db.leafIndex, ranks)
+	places := e.valueLocations(db.leafIndex, db.prefetching.swap(late), key)
+	places = append(places, e.valueLocations(db.leafIndex, ready, key)...)
 	atrest.Prefetch([]*atrest.Mapping{e.mapping}, places)
 }
 
 // cached looks at a few of the ranks and says whether leaves and values are in memory.
-func (e *environment) cached(ix *index, ranks []int32, key func(rank int) string) bool {
+func (e *environment) inMemory(ix *leafIndex, ranks []int32, key func(rank int) string) bool {
 	files := []*atrest.Mapping{e.mapping}
-	for k := range min(looks, len(ranks)) {
-		rank := ranks[k*len(ranks)/min(looks, len(ranks))]
+	for k := range min(probeCount, len(ranks)) {
+		rank := ranks[k*len(ranks)/min(probeCount, len(ranks))]
 		page, _, ok := ix.leaf(int(rank))
-		if !ok || page >= e.count || !atrest.InMemory(files, []atrest.Location{e.place(page)}) {
+		if !ok || page >= e.count || !atrest.InMemory(files, []atrest.Location{e.pageLocation(page)}) {
 			return false
 		}
-		if value := e.values(ix, []int32{rank}, key); len(value) > 0 && !atrest.InMemory(files, value) {
+		if value := e.valueLocations(ix, []int32{rank}, key); len(value) > 0 && !atrest.InMemory(files, value) {
 			return false
 		}
 	}
@@ -83,10 +83,10 @@ func (e *environment) cached(ix *index, ranks []int32, key func(rank int) string
 }
 
 // looks is how many ranks cached looks at: for each there are two questions to the system.
-const looks = 4
+const probeCount = 4
 
 // values are the places of those values that do not lie in the leaves, which are read.
-func (e *environment) values(ix *index, ranks []int32, key func(rank int) string) []atrest.Location {
+func (e *environment) valueLocations(ix *leafIndex, ranks []int32, key func(rank int) string) []atrest.Location {
 	places := make([]atrest.Location, 0, len(ranks))
 	for _, i := range ranks {
 		n, ok := ix.find(int(i), key(int(i)))
@@ -94,7 +94,7 @@ func (e *environment) values(ix *index, ranks []int32, key func(rank int) string
 			continue
 		}
 		p := atrest.Location{Length: pageHeader + int64(n.size())}
-		if no, _, err := n.place(); err == nil && no < e.count {
+		if no, _, err := n.valueLocation(); err == nil && no < e.count {
 			p.Offset = int64(no) * int64(e.size)
 			if p.Offset+p.Length <= int64(len(e.data)) {
 				places = append(places, p)
@@ -106,12 +106,12 @@ func (e *environment) values(ix *index, ranks []int32, key func(rank int) string
 
 // split parts the ranks whose leaves are in memory from the late ones, whose leaves it asks
 // for.
-func (e *environment) split(ix *index, ranks []int32) (ready, late []int32) {
+func (e *environment) splitByLeaf(ix *leafIndex, ranks []int32) (ready, late []int32) {
 	leaves := make([]atrest.Location, 0, len(ranks))
 	found := make([]int32, 0, len(ranks))
 	for _, i := range ranks {
 		if page, _, ok := ix.leaf(int(i)); ok && page < e.count {
-			leaves, found = append(leaves, e.place(page)), append(found, i)
+			leaves, found = append(leaves, e.pageLocation(page)), append(found, i)
 		}
 	}
 	files := []*atrest.Mapping{e.mapping}
@@ -130,6 +130,6 @@ func (e *environment) split(ix *index, ranks []int32) (ready, late []int32) {
 }
 
 // place is where a page lies in the file.
-func (e *environment) place(page uint64) atrest.Location {
+func (e *environment) pageLocation(page uint64) atrest.Location {
 	return atrest.Location{Offset: int64(page) * int64(e.size), Length: int64(e.size)}
 }

@@ -15,7 +15,7 @@ import (
 // dataset is an open LMDB dataset.
 type dataset struct {
 	atrest.ValueReader
-	further []int        // places in the schema
+	extra   []int        // places in the schema
 	headers []npy.Parser // of each field's raw values
 	images  *environment
 	fields  *environment // nil without further fields
@@ -67,16 +67,16 @@ func open(path string) (d *dataset, damage, err error) {
 	if meta.Format != (Format{}).Name() {
 		return nil, nil, fmt.Errorf("%s: %w: %s says that its format is %q", path, formats.ErrNotDataset, atrest.MetaName, meta.Format)
 	}
-	d = &dataset{further: furtherFields(meta.Schema), headers: make([]npy.Parser, len(meta.Schema))}
+	d = &dataset{extra: extraFields(meta.Schema), headers: make([]npy.Parser, len(meta.Schema))}
 	d.ValueReader = atrest.ValueReader{Description: catalog, Path: path, Lend: d.lend}
 	d.images, damage = openEnvironment(path, dataName, nil)
-	if len(d.further) > 0 {
+	if len(d.extra) > 0 {
 		var more error
-		d.fields, more = openEnvironment(path, fieldsName+"/"+dataName, namesOf(meta.Schema, d.further))
+		d.fields, more = openEnvironment(path, fieldsName+"/"+dataName, fieldNames(meta.Schema, d.extra))
 		damage = errors.Join(damage, more)
 	}
 	for _, e := range d.environments() {
-		e.indexBy(d.Len(), d.Manifest.Key)
+		e.buildIndexes(d.Len(), d.Manifest.Key)
 	}
 	return d, damage, nil
 }
@@ -116,8 +116,8 @@ func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {
 	mark := guard.Now()
 	field := &d.Meta().Schema[k]
 	var b []byte
-	if db := slices.Index(d.further, k); db >= 0 {
-		if b, err = d.fields.at(db, i, d.Manifest.Key(i)); err != nil {
+	if db := slices.Index(d.extra, k); db >= 0 {
+		if b, err = d.fields.getByIndex(db, i, d.Manifest.Key(i)); err != nil {
 			return v, err
 		}
 		v, err = parseField(field, b, shape, &d.headers[k])
@@ -126,7 +126,7 @@ func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {
 		if missing != nil {
 			return v, missing
 		}
-		if b, err = d.images.at(0, i, in.Key); err != nil {
+		if b, err = d.images.getByIndex(0, i, in.Key); err != nil {
 			return v, err
 		}
 		v, err = parseImage(field, &in, b, shape, &d.headers[k])

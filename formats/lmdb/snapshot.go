@@ -44,10 +44,10 @@ func (s *store) takeSnapshot() (snapshot, error) {
 	if snap.Free, err = freePages(s.env); err != nil {
 		return snap, err
 	}
-	if s.sums, err = s.sums.next(s.file, snap.Size, snap.Free); err != nil {
+	if s.checksums, err = s.checksums.next(s.file, snap.Size, snap.Free); err != nil {
 		return snap, err
 	}
-	snap.Digest = s.sums.digest()
+	snap.Digest = s.checksums.digest()
 	for i := range snap.Metas {
 		snap.Metas[i] = make([]byte, metaLength)
 		if _, err := s.file.ReadAt(snap.Metas[i], metaOffset(i)); err != nil {
@@ -59,13 +59,13 @@ func (s *store) takeSnapshot() (snapshot, error) {
 
 // restore makes the data.mdb at path what it was and gives its checksums. ErrDamaged if it
 // cannot be, or if it is not what a writer of so many entries in each database leaves.
-func (s snapshot) restore(path string, names []string, entries int) (pageSums, error) {
+func (s snapshot) restore(path string, names []string, entries int) (blockChecksums, error) {
 	f, err := atrest.OpenStaged(path)
 	if err != nil {
-		return pageSums{}, err
+		return blockChecksums{}, err
 	}
 	err = s.checkFile(f, names, entries)
-	var sums pageSums
+	var sums blockChecksums
 	if err == nil {
 		sums, err = s.write(f)
 	}
@@ -95,12 +95,12 @@ func (s snapshot) checkFile(f *os.File, names []string, entries int) error {
 	if err != nil {
 		return err
 	}
-	err = guard.Read(m.Data, func() error { return s.trust(m.Data, page, names, entries) })
+	err = guard.Read(m.Data, func() error { return s.validate(m.Data, page, names, entries) })
 	return errors.Join(err, m.Close())
 }
 
-func (s snapshot) write(f *os.File) (pageSums, error) {
-	sums, err := sumsAt(f, s.Size, s.Free, s.Digest)
+func (s snapshot) write(f *os.File) (blockChecksums, error) {
+	sums, err := checksumsAt(f, s.Size, s.Free, s.Digest)
 	if errors.Is(err, errAltered) {
 		err = formats.WrapDamaged(err)
 	}
@@ -120,7 +120,7 @@ func (s snapshot) write(f *os.File) (pageSums, error) {
 
 // fitMap sets the map's size that data.mdb keeps to its own length, so that readers which
 // take it from there map no more, and so that the writer's map does not show.
-func fitMap(path string) error {
+func shrinkMapSize(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ const (
 	// each rewrites do not count, little enough to stay in the processor's cache.
 	flushBytes = 4 << 20
 	// firstMap is the memory map's size at first; it is address space, nothing more.
-	firstMap = 1 << 30
+	initialMapSize = 1 << 30
 )
 
 // store is one LMDB environment that is being written. Puts are gathered in a batch, which
@@ -37,13 +37,13 @@ type store struct {
 	pin  *lmdb.Txn // holds the snapshot of the last checkpoint
 	dbis []lmdb.DBI
 
-	file  *os.File // data.mdb, to start the disk
-	begun int64    // bytes that the disk was started on
-	sums  pageSums // of the last checkpoint
+	file             *os.File       // data.mdb, to start the disk
+	writebackStarted int64          // bytes that the disk was started on
+	checksums        blockChecksums // of the last checkpoint
 
-	now     batch        // gathered
-	spare   batch        // empty
-	running chan written // nil if no batch is being written
+	gathered batch            // gathered
+	spare    batch            // empty
+	running  chan batchResult // nil if no batch is being written
 }
 
 // batch is what one transaction writes.
@@ -53,7 +53,7 @@ type batch struct {
 }
 
 // written is a batch that has been, emptied for the next, and how that went.
-type written struct {
+type batchResult struct {
 	batch
 	err error
 }
@@ -79,7 +79,7 @@ func createStore(dir string, names []string) (*store, error) {
 func newStore(dir string, names []string) *store {
 	// Room from the start: buffers that grow leave several times their size behind.
 	room := func() batch { return batch{buf: make([]byte, 0, flushBytes+flushBytes/8)} }
-	return &store{dir: dir, names: names, limit: flushBytes, mapSize: firstMap, now: room(), spare: room()}
+	return &store{dir: dir, names: names, limit: flushBytes, mapSize: initialMapSize, gathered: room(), spare: room()}
 }
 
 // reopenStore continues the environment in dir, each of whose databases has so many entries, as
@@ -87,7 +87,7 @@ func newStore(dir string, names []string) *store {
 func reopenStore(dir string, names []string, st snapshot, entries int) (*store, error) {
 	s := newStore(dir, names)
 	var err error
-	if s.sums, err = st.restore(s.data(), names, entries); err != nil {
+	if s.checksums, err = st.restore(s.data(), names, entries); err != nil {
 		return nil, err
 	}
 	return s, s.open()
@@ -106,7 +106,7 @@ func (s *store) open() (err error) {
 	if err := os.RemoveAll(filepath.Join(s.dir, lockName)); err != nil {
 		return err
 	}
-	keepHeap()
+	keepHeapPages()
 	if s.env, err = lmdb.NewEnv(); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (s *store) openDatabases(txn *lmdb.Txn) error {
 
 // put gathers key and the value that add appends.
 func (s *store) put(db int, key string, add func(b []byte) []byte) {
-	b := &s.now
+	b := &s.gathered
 	p := put{db: db, key: len(b.buf)}
 	b.buf = append(b.buf, key...)
 	p.at = len(b.buf)
@@ -159,24 +159,24 @@ func (s *store) put(db int, key string, add func(b []byte) []byte) {
 	b.puts = append(b.puts, p)
 }
 
-func (s *store) full() bool { return len(s.now.buf) >= s.limit }
+func (s *store) full() bool { return len(s.gathered.buf) >= s.limit }
 
 // flush begins to write what was gathered, once the batch before is written; the error is
 // that one's.
 func (s *store) flush() error {
-	if err := s.wait(); err != nil || len(s.now.puts) == 0 {
+	if err := s.wait(); err != nil || len(s.gathered.puts) == 0 {
 		return err
 	}
-	b, huge := s.now, len(s.now.buf) > 4*s.limit
-	s.now, s.spare = s.spare, batch{}
-	s.running = make(chan written, 1)
-	go func(done chan<- written) {
+	b, huge := s.gathered, len(s.gathered.buf) > 4*s.limit
+	s.gathered, s.spare = s.spare, batch{}
+	s.running = make(chan batchResult, 1)
+	go func(done chan<- batchResult) {
 		err := s.write(&b)
 		b.puts, b.buf = b.puts[:0], b.buf[:0]
 		if cap(b.buf) > 4*s.limit {
 			b.buf = nil // one huge value does not hold memory for good
 		}
-		done <- written{batch: b, err: err}
+		done <- batchResult{batch: b, err: err}
 	}(s.running)
 	if huge {
 		return s.wait() // else the next huge value would be held besides
@@ -197,7 +197,7 @@ func (s *store) wait() error {
 
 // write puts the batch in one transaction.
 func (s *store) write(b *batch) error {
-	err := s.grow(b)
+	err := s.growMap(b)
 	if err == nil {
 		err = s.env.Update(func(txn *lmdb.Txn) error {
 			for _, p := range b.puts {
@@ -221,8 +221,8 @@ func (s *store) startWriteback() error {
 	if err != nil {
 		return err
 	}
-	atrest.StartWriteback(s.file, s.begun, st.Size()-s.begun)
-	s.begun = st.Size()
+	atrest.StartWriteback(s.file, s.writebackStarted, st.Size()-s.writebackStarted)
+	s.writebackStarted = st.Size()
 	return nil
 }
 
@@ -240,7 +240,7 @@ func (s *store) diskFull(err error, wanted int) error {
 
 // grow makes the memory map large enough for the batch. The read transaction that
 // pins the snapshot is not used to read, so that its map may move.
-func (s *store) grow(b *batch) error {
+func (s *store) growMap(b *batch) error {
 	info, err := s.env.Info()
 	if err != nil {
 		return err
@@ -287,7 +287,7 @@ func (s *store) finish(name string) (sums atrest.FileChecksums, err error) {
 	// The disk and the processor work side by side: nothing but the first block changes now.
 	var wg sync.WaitGroup
 	var sumErr error
-	wg.Go(func() { sums, sumErr = s.sumAll(name) })
+	wg.Go(func() { sums, sumErr = s.checksumAll(name) })
 	err = s.sync()
 	wg.Wait()
 	if err := errors.Join(err, sumErr, s.close()); err != nil {
@@ -296,7 +296,7 @@ func (s *store) finish(name string) (sums atrest.FileChecksums, err error) {
 	if err := os.Remove(filepath.Join(s.dir, lockName)); err != nil {
 		return sums, err
 	}
-	if err := fitMap(s.data()); err != nil {
+	if err := shrinkMapSize(s.data()); err != nil {
 		return sums, err
 	}
 	head, err := atrest.ChecksumFile(s.data(), name, atrest.BlockSize)
@@ -307,12 +307,12 @@ func (s *store) finish(name string) (sums atrest.FileChecksums, err error) {
 }
 
 // sumAll gives the checksums of data.mdb as it is; no transaction must be open.
-func (s *store) sumAll(name string) (atrest.FileChecksums, error) {
+func (s *store) checksumAll(name string) (atrest.FileChecksums, error) {
 	st, err := s.file.Stat()
 	if err != nil {
 		return atrest.FileChecksums{}, err
 	}
-	return s.sums.whole(s.file, st.Size(), name)
+	return s.checksums.whole(s.file, st.Size(), name)
 }
 
 func (s *store) close() error {

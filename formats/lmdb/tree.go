@@ -85,7 +85,7 @@ func (p *pages) treePage(no uint64) (treePage, error) {
 
 // node gives node i, whose header and key lie within the page.
 func (t *treePage) node(i int) (node, error) {
-	at, _, ok := t.key(i)
+	at, _, ok := t.nodeBounds(i)
 	if !ok {
 		return node{}, damagedPage(t.no, "node %d does not lie in it", i)
 	}
@@ -93,7 +93,7 @@ func (t *treePage) node(i int) (node, error) {
 }
 
 // key gives where node i begins and its key ends, and whether that is in the page.
-func (t *treePage) key(i int) (at, end int, ok bool) {
+func (t *treePage) nodeBounds(i int) (at, end int, ok bool) {
 	at = u16(t.b[pageHeader+2*i:])
 	if at < t.upper || at > len(t.b)-nodeHeader {
 		return 0, 0, false
@@ -111,7 +111,7 @@ func (t *treePage) search(key []byte) (node, error) {
 	}
 	for low <= high {
 		mid := (low + high) / 2
-		at, end, ok := t.key(mid)
+		at, end, ok := t.nodeBounds(mid)
 		if !ok {
 			return t.node(mid)
 		}
@@ -175,7 +175,7 @@ func (n *node) data(size uint32) ([]byte, error) {
 
 // value gives the value of a leaf node, in the page or in overflow pages.
 func (p *pages) value(n *node) ([]byte, error) {
-	no, b, err := n.place()
+	no, b, err := n.valueLocation()
 	if err != nil || no == noPage {
 		return b, err
 	}
@@ -183,8 +183,8 @@ func (p *pages) value(n *node) ([]byte, error) {
 }
 
 // checkPlace is value without touching overflow pages.
-func (p *pages) checkPlace(n *node) error {
-	no, _, err := n.place()
+func (p *pages) checkValueLocation(n *node) error {
+	no, _, err := n.valueLocation()
 	if err != nil || no == noPage {
 		return err
 	}
@@ -196,7 +196,7 @@ func (p *pages) checkPlace(n *node) error {
 
 // place tells where the value of a leaf node is: the page where it begins, or noPage and
 // the value itself.
-func (n *node) place() (no uint64, value []byte, err error) {
+func (n *node) valueLocation() (no uint64, value []byte, err error) {
 	switch n.flags() {
 	case 0:
 		value, err = n.data(n.size())
@@ -227,7 +227,7 @@ func (p *pages) overflow(no uint64, size uint32) ([]byte, error) {
 }
 
 // root gives the root of the database that b, an MDB_db on page no, describes.
-func root(b []byte, no uint64) (uint64, error) {
+func databaseRoot(b []byte, no uint64) (uint64, error) {
 	// Flags would be another order of keys, or duplicates.
 	if flags := u16(b[dbFlags:]); flags != 0 {
 		return 0, damagedPage(no, "a database with the flags %#x", flags)
@@ -237,7 +237,7 @@ func root(b []byte, no uint64) (uint64, error) {
 
 // named gives the root of the database of that name, which the main database under page
 // main has a record of.
-func (p *pages) named(main uint64, name string) (uint64, error) {
+func (p *pages) namedRoot(main uint64, name string) (uint64, error) {
 	n, err := p.find(main, []byte(name))
 	if err != nil {
 		return 0, err
@@ -249,5 +249,5 @@ func (p *pages) named(main uint64, name string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return root(b, n.page)
+	return databaseRoot(b, n.page)
 }

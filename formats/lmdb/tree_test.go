@@ -236,7 +236,7 @@ func TestFlippedBits(t *testing.T) {
 	ds = inMemory(t, images, fields)
 	t.Run("fields", func(t *testing.T) {
 		flipTrees(t, ds, fields, 11, func() (e *environment, err error) {
-			ds.fields, err = newEnvironment("fields", fields, namesOf(fixtureMeta.Schema, ds.further))
+			ds.fields, err = newEnvironment("fields", fields, fieldNames(fixtureMeta.Schema, ds.extra))
 			return ds.fields, err
 		})
 	})
@@ -272,7 +272,7 @@ func flipTrees(t *testing.T, ds *dataset, file []byte, step int, open func() (*e
 		}
 		for _, indexed := range []bool{false, true} {
 			if indexed {
-				e.indexBy(ds.Len(), ds.Manifest.Key)
+				e.buildIndexes(ds.Len(), ds.Manifest.Key)
 			}
 			for db, want := range values {
 				f, wrong := getAll(t, ds, e, db, want)
@@ -291,7 +291,7 @@ func flipTrees(t *testing.T, ds *dataset, file []byte, step int, open func() (*e
 // find out.
 func getAll(t *testing.T, ds *dataset, e *environment, db int, want [][]byte) (failed, wrong int) {
 	for i := range want {
-		got, err := e.at(db, i, ds.Manifest.Key(i))
+		got, err := e.getByIndex(db, i, ds.Manifest.Key(i))
 		switch {
 		case err != nil:
 			failed++

@@ -33,12 +33,12 @@ const (
 
 // trust reports why LMDB must not open the data.mdb that data is, with those meta pages. names
 // are its databases', of which each has so many entries; with none the main database does.
-func trust(data []byte, metas [metaPages][]byte, pageSize int, names []string, entries int) error {
-	m, err := trustMetas(data, metas, pageSize)
+func validate(data []byte, metas [metaPages][]byte, pageSize int, names []string, entries int) error {
+	m, err := validateMetas(data, metas, pageSize)
 	if err != nil {
 		return err
 	}
-	c := &truster{pages: newPages(data, &m), used: make(pageSet, m.last/64+1), txn: m.txn, names: names}
+	c := &validator{pages: newPages(data, &m), used: make(pageSet, m.last/64+1), txn: m.txn, names: names}
 	c.used.add(0)
 	c.used.add(1)
 	free := metas[m.no][metaFree:]
@@ -54,7 +54,7 @@ func trust(data []byte, metas [metaPages][]byte, pageSize int, names []string, e
 }
 
 // trustMetas checks both meta pages and gives the one of the last transaction.
-func trustMetas(data []byte, metas [metaPages][]byte, pageSize int) (meta, error) {
+func validateMetas(data []byte, metas [metaPages][]byte, pageSize int) (meta, error) {
 	var newest meta
 	for i, b := range metas {
 		m, err := parseMetaPage(b, i)
@@ -86,7 +86,7 @@ const (
 )
 
 // truster goes through all trees of a file. Each page is in one place.
-type truster struct {
+type validator struct {
 	pages
 	used    pageSet
 	txn     uint64
@@ -107,7 +107,7 @@ func (s pageSet) add(no uint64) bool {
 
 // treeCheck is what is found of one tree, and what to compare it with.
 type treeCheck struct {
-	*truster
+	*validator
 	holds                               int
 	depth                               int
 	branches, leaves, overflow, entries uint64
@@ -115,11 +115,11 @@ type treeCheck struct {
 }
 
 // tree checks the tree that db, an MDB_db on page no, describes.
-func (c *truster) tree(no uint64, db []byte, holds int, entries uint64) error {
+func (c *validator) tree(no uint64, db []byte, holds int, entries uint64) error {
 	if flags := u16(db[dbFlags:]); holds != kindFreeList && flags != 0 {
 		return damagedPage(no, "a database with the flags %#x", flags)
 	}
-	t := treeCheck{truster: c, holds: holds, depth: u16(db[dbDepth:])}
+	t := treeCheck{validator: c, holds: holds, depth: u16(db[dbDepth:])}
 	if root := u64(db[dbRoot:]); root != noPage {
 		if t.depth == 0 || t.depth > maxDepth {
 			return damagedPage(no, "a tree of %d levels", t.depth)
@@ -131,9 +131,9 @@ func (c *truster) tree(no uint64, db []byte, holds int, entries uint64) error {
 		return damagedPage(no, "a tree of %d levels without a page", t.depth)
 	}
 	got := [...]uint64{t.branches, t.leaves, t.overflow, t.entries}
-	told := [...]uint64{u64(db[dbBranches:]), u64(db[dbLeaves:]), u64(db[dbOverflow:]), u64(db[dbEntries:])}
-	if got != told {
-		return damagedPage(no, "a tree of %d pages and entries, it says %d", got, told)
+	recorded := [...]uint64{u64(db[dbBranches:]), u64(db[dbLeaves:]), u64(db[dbOverflow:]), u64(db[dbEntries:])}
+	if got != recorded {
+		return damagedPage(no, "a tree of %d pages and entries, it says %d", got, recorded)
 	}
 	if holds != kindFreeList && t.entries != entries {
 		return damagedPage(no, "%d entries, %d were written", t.entries, entries)
@@ -142,7 +142,7 @@ func (c *truster) tree(no uint64, db []byte, holds int, entries uint64) error {
 }
 
 // take marks n pages as being in use.
-func (c *truster) take(no, n uint64) error {
+func (c *validator) markUsed(no, n uint64) error {
 	if no >= c.count || n > c.count-no {
 		return damagedPage(no, "there are %d pages", c.count)
 	}
@@ -156,7 +156,7 @@ func (c *truster) take(no, n uint64) error {
 
 // page checks a branch or leaf and all below it.
 func (t *treeCheck) page(no uint64, level int) error {
-	if err := t.take(no, 1); err != nil {
+	if err := t.markUsed(no, 1); err != nil {
 		return err
 	}
 	p, err := t.treePage(no)
@@ -195,7 +195,7 @@ func (t *treePage) checkNodes() error {
 	type extent struct{ from, to int }
 	nodes := make([]extent, t.nodes)
 	for i := range nodes {
-		at, end, ok := t.key(i)
+		at, end, ok := t.nodeBounds(i)
 		if !ok || end-at-nodeHeader > maxKey || at%2 != 0 {
 			return damagedPage(t.no, "node %d does not lie in it", i)
 		}
@@ -244,7 +244,7 @@ func (t *treeCheck) leaf(p *treePage) error {
 		case kindDatabases:
 			err = t.database(&n)
 		case kindFreeList:
-			err = t.freed(&n, value)
+			err = t.freeList(&n, value)
 		}
 		if err != nil {
 			return err
@@ -288,7 +288,7 @@ func (t *treeCheck) leafValue(n *node) ([]byte, error) {
 	if flags := u16(head[pageFlags:]); flags != kindOverflow || count == 0 {
 		return nil, damagedPage(no, "%d pages of the kind %#x", count, flags)
 	}
-	if err := t.take(no, count); err != nil {
+	if err := t.markUsed(no, count); err != nil {
 		return nil, err
 	}
 	t.overflow += count
@@ -304,24 +304,24 @@ func (t *treeCheck) database(n *node) error {
 	if err != nil {
 		return err
 	}
-	if err := t.tree(n.page, b, kindValues, t.truster.entries); err != nil {
+	if err := t.tree(n.page, b, kindValues, t.validator.entries); err != nil {
 		return fmt.Errorf("database %s: %w", n.key(), err)
 	}
 	return nil
 }
 
 // freed checks a list of free pages: the pages in descending order.
-func (t *treeCheck) freed(n *node, list []byte) error {
+func (t *treeCheck) freeList(n *node, list []byte) error {
 	if len(list) < 8 || len(list)%8 != 0 || u64(list) > uint64(len(list)/8-1) {
 		return damagedPage(n.page, "a list of free pages of %d bytes", len(list))
 	}
 	before := t.count
-	for list = listed(list); len(list) > 0; list = list[8:] {
+	for list = pageList(list); len(list) > 0; list = list[8:] {
 		no := u64(list)
 		if no >= before {
 			return damagedPage(n.page, "page %d comes after page %d in a list of free pages", no, before)
 		}
-		if err := t.take(no, 1); err != nil {
+		if err := t.markUsed(no, 1); err != nil {
 			return err
 		}
 		before = no
@@ -330,11 +330,11 @@ func (t *treeCheck) freed(n *node, list []byte) error {
 }
 
 // trust checks the snapshot's file, which has the snapshot's length.
-func (s *snapshot) trust(data []byte, pageSize int, names []string, entries int) error {
+func (s *snapshot) validate(data []byte, pageSize int, names []string, entries int) error {
 	for _, m := range s.Metas {
 		if len(m) != metaLength {
 			return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
 		}
 	}
-	return trust(data[:s.Size], s.Metas, pageSize, names, entries)
+	return validate(data[:s.Size], s.Metas, pageSize, names, entries)
 }

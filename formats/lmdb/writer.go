@@ -20,10 +20,10 @@ const stagedName = "dataset"
 // and Resume.
 type writer struct {
 	*atrest.Single
-	further []int // places in the schema
-	images  *store
-	fields  *store           // nil without further fields
-	kept    atrest.Checksums // of the old environments, if they stay
+	extra  []int // places in the schema
+	images *store
+	fields *store           // nil without further fields
+	reused atrest.Checksums // of the old environments, if they stay
 }
 
 var _ formats.Writer = (*writer)(nil)
@@ -36,23 +36,23 @@ type state struct {
 
 // Create implements formats.WritableFormat.
 func (Format) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
-	return atrest.CreateSingle(path, m, o, ours, start)
+	return atrest.CreateSingle(path, m, o, checkOurs, startWriter)
 }
 
 // Resume implements formats.WritableFormat.
 func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
-	return atrest.ResumeSingle(path, ours, start)
+	return atrest.ResumeSingle(path, checkOurs, startWriter)
 }
 
 // ours says why what lies at path is not dsconv's.
-func ours(path string) error {
+func checkOurs(path string) error {
 	_, err := atrest.ReadSidecar(path)
 	return err
 }
 
 // start opens the environments as of the last checkpoint.
-func start(single *atrest.Single) (formats.Writer, error) {
-	w := &writer{Single: single, further: furtherFields(single.Meta.Schema)}
+func startWriter(single *atrest.Single) (formats.Writer, error) {
+	w := &writer{Single: single, extra: extraFields(single.Meta.Schema)}
 	if err := w.openStores(); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -60,7 +60,7 @@ func start(single *atrest.Single) (formats.Writer, error) {
 }
 
 func (w *writer) openStores() (err error) {
-	names := namesOf(w.Meta.Schema, w.further)
+	names := fieldNames(w.Meta.Schema, w.extra)
 	dir := w.Path(stagedName)
 	fields := filepath.Join(dir, fieldsName)
 	if w.State == nil {
@@ -88,7 +88,7 @@ func (w *writer) stores() []*store {
 
 // Write implements formats.Writer.
 func (w *writer) Write(s *formats.Sample) error {
-	if w.kept != nil {
+	if w.reused != nil {
 		return fmt.Errorf("key %q: the old environment stays: nothing can be written to it", s.Key)
 	}
 	return w.Put(s, w.check, w.put)
@@ -98,7 +98,7 @@ func (w *writer) check(s *formats.Sample) error {
 	schema := w.Meta.Schema
 	image := schema.ImageIndex()
 	err := atrest.CheckFrame(&schema[image], &s.Values[image])
-	for _, i := range w.further {
+	for _, i := range w.extra {
 		err = errors.Join(err, checkField(&schema[i], &s.Values[i]))
 	}
 	return err
@@ -108,7 +108,7 @@ func (w *writer) check(s *formats.Sample) error {
 func (w *writer) put(s *formats.Sample) error {
 	image := &s.Values[w.Meta.Schema.ImageIndex()]
 	w.images.put(0, s.Key, func(b []byte) []byte { return appendValue(b, image, true) })
-	for db, i := range w.further {
+	for db, i := range w.extra {
 		w.fields.put(db, s.Key, func(b []byte) []byte { return appendValue(b, &s.Values[i], false) })
 	}
 	var err error
@@ -174,8 +174,8 @@ func (w *writer) commit() error {
 
 // finish gives the data files their final form and their checksums.
 func (w *writer) finish() (sums atrest.Checksums, err error) {
-	if w.kept != nil {
-		return w.kept, w.linkKept()
+	if w.reused != nil {
+		return w.reused, w.linkReused()
 	}
 	names := []string{dataName, fieldsName + "/" + dataName}
 	for i, s := range w.stores() {

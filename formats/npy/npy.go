@@ -62,7 +62,7 @@ func Parse(b []byte) (t formats.DType, shape []int, offset int, err error) {
 	if t, shape, offset, err = ParseHeader(b); err != nil {
 		return "", nil, 0, err
 	}
-	if n, ok := elements(shape, t.Size(), len(b)); !ok || n != len(b)-offset {
+	if n, ok := byteSize(shape, t.Size(), len(b)); !ok || n != len(b)-offset {
 		return "", nil, 0, fmt.Errorf("%w: %s of shape %v does not take %d bytes", errHeader, t, shape, len(b)-offset)
 	}
 	return t, shape, offset, nil
@@ -113,7 +113,7 @@ func ParseHeader(b []byte) (t formats.DType, shape []int, offset int, err error)
 }
 
 // elements is the number of bytes of the array; ok is false if it is more than limit.
-func elements(shape []int, size, limit int) (n int, ok bool) {
+func byteSize(shape []int, size, limit int) (n int, ok bool) {
 	n = size
 	for _, d := range shape {
 		if d == 0 {

@@ -62,7 +62,7 @@ func open(path string, records func(path string) (*atrest.Records, error)) (form
 		return nil, err
 	}
 	d := dataset{Records: r}
-	if err := checkKind(path, r); err != nil {
+	if err := checkSuffix(path, r); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	if d.slots, err = layoutOf(r.Meta()); err != nil {
@@ -82,7 +82,7 @@ func open(path string, records func(path string) (*atrest.Records, error)) (form
 
 // checkKind refuses the description of another format's dataset, and compressed shards that
 // were given the name of plain ones, or the other way round.
-func checkKind(path string, r *atrest.Records) error {
+func checkSuffix(path string, r *atrest.Records) error {
 	if err := r.CheckFormat(Format{}.Name()); err != nil {
 		return err
 	}

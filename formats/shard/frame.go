@@ -19,7 +19,7 @@ const (
 
 // appendFrameOf appends the frame that holds the .npy header; an image's is shorter than
 // 256 bytes.
-func appendFrameOf(b []byte, t formats.DType, shape []int) []byte {
+func appendHeaderFrame(b []byte, t formats.DType, shape []int) []byte {
 	from := len(b)
 	b = append(b, frameMagic...)
 	b = append(b, 0, 0, 0, 0)
@@ -32,7 +32,7 @@ func appendFrameOf(b []byte, t formats.DType, shape []int) []byte {
 }
 
 // parseFrames takes the first frame off data and gives the rest.
-func parseFrames(v *formats.Value, data []byte) ([]byte, error) {
+func parseHeaderFrame(v *formats.Value, data []byte) ([]byte, error) {
 	if len(data) < frameHeader || !bytes.HasPrefix(data, []byte(frameMagic)) {
 		return nil, fmt.Errorf("%w: not the frame of an .npy header", formats.ErrDamaged)
 	}

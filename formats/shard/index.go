@@ -22,20 +22,20 @@ const widsName = "wids.json"
 // cut, from the file while it is in the page cache; after a Resume, those of earlier shards
 // are made in publish.
 type indexer struct {
-	shards *atrest.Shards
-	off    bool // compressed shards have no indexes
-	done   map[string]bool
+	shards   *atrest.Shards
+	disabled bool // compressed shards have no indexes
+	done     map[string]bool
 }
 
 // cut makes the index of the last of files if it is not made yet.
-func (x *indexer) cut(files []string) error {
-	if x.off || len(files) == 0 {
+func (x *indexer) endShard(files []string) error {
+	if x.disabled || len(files) == 0 {
 		return nil
 	}
-	return x.make(files, len(files)-1)
+	return x.build(files, len(files)-1)
 }
 
-func (x *indexer) make(files []string, shard int) error {
+func (x *indexer) build(files []string, shard int) error {
 	if x.done[files[shard]] {
 		return nil
 	}
@@ -122,13 +122,13 @@ func indexName(shard string) string { return strings.TrimSuffix(shard, plainSuff
 
 // publish puts all indexes into dir and names them.
 func (x *indexer) publish(dir string) (names []string, err error) {
-	if x.off {
+	if x.disabled {
 		return nil, nil
 	}
 	stage := x.shards.Stage()
 	files := stage.Meta.Files
 	for i, file := range files {
-		if err := x.make(files, i); err != nil {
+		if err := x.build(files, i); err != nil {
 			return nil, err
 		}
 		name := indexName(file)

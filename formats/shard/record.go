@@ -58,7 +58,7 @@ func (e *encoder) encodeSlot(sl *slot, s *formats.Sample) error {
 	case formats.Raw:
 		e.add(npy.AppendHeader(header[:0], v.DType, v.Shape), v.Data)
 	case formats.RawZstd:
-		e.add(appendFrameOf(header[:0], v.DType, v.Shape), v.Data)
+		e.add(appendHeaderFrame(header[:0], v.DType, v.Shape), v.Data)
 	default:
 		e.add(nil, v.Data)
 	}
@@ -114,7 +114,7 @@ func decode(slots []slot, rec []byte, s *formats.Sample, lend bool) error {
 		enc, ok := formats.Encoding(""), false
 		for ; next < len(slots) && !ok; next++ {
 			if enc, ok = slots[next].match(rest); !ok {
-				if err := slots[next].absent(s, lend); err != nil {
+				if err := slots[next].setMissing(s, lend); err != nil {
 					return err
 				}
 			}
@@ -127,7 +127,7 @@ func decode(slots []slot, rec []byte, s *formats.Sample, lend bool) error {
 		}
 	}
 	for ; next < len(slots); next++ {
-		if err := slots[next].absent(s, lend); err != nil {
+		if err := slots[next].setMissing(s, lend); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,7 @@ func decode(slots []slot, rec []byte, s *formats.Sample, lend bool) error {
 }
 
 // absent is a member that is not there: a label that the sample does not have, or damage.
-func (sl *slot) absent(s *formats.Sample, lend bool) error {
+func (sl *slot) setMissing(s *formats.Sample, lend bool) error {
 	if !sl.optional {
 		return fmt.Errorf("%w: the member %q is missing", formats.ErrDamaged, sl.suffix)
 	}
@@ -161,7 +161,7 @@ func (sl *slot) decode(data []byte, enc formats.Encoding, s *formats.Sample, len
 	case enc == formats.Raw:
 		data, err = sl.parseRaw(v, data)
 	case enc == formats.RawZstd:
-		data, err = parseFrames(v, data)
+		data, err = parseHeaderFrame(v, data)
 	}
 	if err != nil {
 		return err

@@ -87,7 +87,7 @@ func TestSizesPastOctal(t *testing.T) {
 		if err != nil || h.Size != int64(size) {
 			t.Errorf("size %d: the Go reader has %+v, %v", size, h, err)
 		}
-		if got, ok := parseSize(b); !ok || got != uint64(size) || !checks(b) {
+		if got, ok := parseSize(b); !ok || got != uint64(size) || !checksumMatches(b) {
 			t.Errorf("size %d: read back as %d", size, got)
 		}
 	}

@@ -14,7 +14,7 @@ const (
 	nameSize  = 100
 	maxOctal  = 1<<33 - 1 // what 11 octal digits hold
 
-	sizeAt, sumAt, typeAt = 124, 148, 156
+	sizeAt, checksumAt, typeAt = 124, 148, 156
 
 	regular  = '0'
 	longName = 'L'
@@ -61,8 +61,8 @@ func appendHeader(b, name []byte, size int, kind byte) []byte {
 		h[sizeAt] = 0x80
 		binary.BigEndian.PutUint64(h[sizeAt+4:], uint64(size))
 	}
-	octal(h[sumAt:sumAt+6], checksum(h))
-	h[sumAt+6] = 0
+	octal(h[checksumAt:checksumAt+6], checksum(h))
+	h[checksumAt+6] = 0
 	return b
 }
 
@@ -75,11 +75,11 @@ func octal(digits []byte, x uint64) {
 
 // checksum adds up a header whose checksum field is spaces, four bytes of each eight at a time.
 func checksum(h []byte) uint64 {
-	const odd = 0x00ff00ff00ff00ff
+	const evenBytes = 0x00ff00ff00ff00ff
 	var sum uint64
 	for i := 0; i < blockSize; i += 8 {
 		x := binary.LittleEndian.Uint64(h[i:])
-		sum += x&odd + x>>8&odd // at most 64 * 2 * 255 in each 16 bits
+		sum += x&evenBytes + x>>8&evenBytes // at most 64 * 2 * 255 in each 16 bits
 	}
 	return sum&0xffff + sum>>16&0xffff + sum>>32&0xffff + sum>>48
 }
@@ -141,7 +141,7 @@ func readBlock(rec []byte, at int) (data []byte, kind byte, next int, err error)
 	h := rec[at : at+blockSize]
 	at += blockSize
 	size, ok := parseSize(h)
-	if !ok || !checks(h) {
+	if !ok || !checksumMatches(h) {
 		return nil, 0, 0, fmt.Errorf("%w: a tar header does not check", formats.ErrDamaged)
 	}
 	if size > uint64(len(rec)-at) || len(rec)-at-int(size) < padding(int(size)) {
@@ -152,13 +152,13 @@ func readBlock(rec []byte, at int) (data []byte, kind byte, next int, err error)
 }
 
 // checks compares the checksum, in the form in which appendHeader writes it.
-func checks(h []byte) bool {
-	want, ok := parseOctal(h[sumAt : sumAt+6])
+func checksumMatches(h []byte) bool {
+	want, ok := parseOctal(h[checksumAt : checksumAt+6])
 	sum := checksum(h)
-	for _, c := range h[sumAt : sumAt+8] {
+	for _, c := range h[checksumAt : checksumAt+8] {
 		sum += ' ' - uint64(c)
 	}
-	return ok && sum == want && h[sumAt+6] == 0 && h[sumAt+7] == ' '
+	return ok && sum == want && h[checksumAt+6] == 0 && h[checksumAt+7] == ' '
 }
 
 func parseSize(h []byte) (uint64, bool) {

@@ -78,7 +78,7 @@ func newWriter(path string, m *formats.Meta, o formats.CreateOptions) (w *Writer
 	if err != nil {
 		return nil, nil, err
 	}
-	w.index.off = true
+	w.index.disabled = true
 	return w, w.zstd.EncodeAll(zeros[:], nil), nil
 }
 
@@ -123,7 +123,7 @@ func (w *Writer) EndShard() error {
 	if err := w.shards.EndShard(); err != nil {
 		return err
 	}
-	return w.index.cut(w.shards.Files())
+	return w.index.endShard(w.shards.Files())
 }
 
 // Keep takes over a shard of the dataset that is replaced.

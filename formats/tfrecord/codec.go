@@ -39,14 +39,14 @@ func (e *encoder) encode(s *formats.Sample) [][]byte {
 	}
 	e.parts = append(e.parts, e.head[from:])
 	size += len(e.head)
-	e.front = appendFrameHead(e.front[:0], field(size))
+	e.front = appendFrameHead(e.front[:0], fieldSize(size))
 	e.front = appendField(e.front, field1, size)
 	e.parts[0] = e.front
 	crc := crc32.Checksum(e.front[frameHead:], castagnoli)
 	for _, p := range e.parts[1:] {
 		crc = crc32.Update(crc, castagnoli, p)
 	}
-	e.front = binary.LittleEndian.AppendUint32(e.front, mask(crc))
+	e.front = binary.LittleEndian.AppendUint32(e.front, maskCRC(crc))
 	n := len(e.front) - frameTail
 	e.parts[0] = e.front[:n]
 	e.parts = append(e.parts, e.front[n:])
@@ -65,7 +65,7 @@ func decode(schema formats.Schema, fs []feature, example []byte, shape [3]int, s
 		}
 	}
 	next := 0
-	err := features(example, func(name []byte, kind list, payload []byte) error {
+	err := features(example, func(name []byte, kind listKind, payload []byte) error {
 		for ; next < len(fs); next++ {
 			f := &fs[next]
 			if string(name) == f.name && kind == f.kind {

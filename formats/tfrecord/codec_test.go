@@ -100,7 +100,7 @@ func TestEveryFlippedBitIsFoundByRead(t *testing.T) {
 
 func TestVarintSizes(t *testing.T) {
 	for _, n := range []int{0, 1, 127, 128, 1<<14 - 1, 1 << 14, 1<<21 - 1, 1 << 21, math.MaxInt32} {
-		if got, want := field(n), 1+protowire.SizeBytes(n); got != want {
+		if got, want := fieldSize(n), 1+protowire.SizeBytes(n); got != want {
 			t.Errorf("a field of %d bytes takes %d, want %d", n, got, want)
 		}
 	}

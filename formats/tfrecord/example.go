@@ -9,12 +9,12 @@ import (
 )
 
 // list says which of a Feature's lists it is: the tag of the field in the message.
-type list byte
+type listKind byte
 
 const (
-	bytesList list = 1<<3 | 2
-	floatList list = 2<<3 | 2
-	int64List list = 3<<3 | 2
+	bytesList listKind = 1<<3 | 2
+	floatList listKind = 2<<3 | 2
+	int64List listKind = 3<<3 | 2
 )
 
 // Tags of length-delimited fields 1 and 2.
@@ -28,16 +28,16 @@ const (
 //
 // The messages are Features{map<string, Feature> feature = 1}, an entry {key = 1, value = 2},
 // Feature{bytes_list = 1, float_list = 2, int64_list = 3}, a list {value = 1}.
-func appendFeature(b []byte, name string, kind list, payload int) []byte {
-	inner := field(payload)
+func appendFeature(b []byte, name string, kind listKind, payload int) []byte {
+	inner := fieldSize(payload)
 	if payload == 0 && kind != bytesList {
 		inner = 0
 	}
-	entry := field(len(name)) + field(field(inner))
+	entry := fieldSize(len(name)) + fieldSize(fieldSize(inner))
 	b = appendField(b, field1, entry)
 	b = appendField(b, field1, len(name))
 	b = append(b, name...)
-	b = appendField(b, field2, field(inner))
+	b = appendField(b, field2, fieldSize(inner))
 	b = appendField(b, byte(kind), inner)
 	if inner == 0 {
 		return b
@@ -50,7 +50,7 @@ func appendField(b []byte, tag byte, size int) []byte {
 }
 
 // field is the size of a length-delimited field of n bytes.
-func field(n int) int { return 1 + (bits.Len64(uint64(n)|1)+6)/7 + n }
+func fieldSize(n int) int { return 1 + (bits.Len64(uint64(n)|1)+6)/7 + n }
 
 var errExample = fmt.Errorf("%w: an example does not parse", formats.ErrDamaged)
 
@@ -69,7 +69,7 @@ func take(b []byte, tag byte) (content, rest []byte, ok bool) {
 
 // features gives the features of an example one after another to yield, in the form in
 // which appendFeature writes them; another form, though valid protobuf, is an error.
-func features(example []byte, yield func(name []byte, kind list, payload []byte) error) error {
+func features(example []byte, yield func(name []byte, kind listKind, payload []byte) error) error {
 	all, rest, ok := take(example, field1)
 	if !ok || len(rest) != 0 {
 		return errExample
@@ -90,7 +90,7 @@ func features(example []byte, yield func(name []byte, kind list, payload []byte)
 	return nil
 }
 
-func parseEntry(entry []byte) (name []byte, kind list, payload []byte, ok bool) {
+func parseEntry(entry []byte) (name []byte, kind listKind, payload []byte, ok bool) {
 	name, entry, ok = take(entry, field1)
 	if !ok {
 		return nil, 0, nil, false
@@ -99,7 +99,7 @@ func parseEntry(entry []byte) (name []byte, kind list, payload []byte, ok bool) 
 	if !ok || len(rest) != 0 || len(feature) == 0 {
 		return nil, 0, nil, false
 	}
-	kind = list(feature[0])
+	kind = listKind(feature[0])
 	if kind != bytesList && kind != floatList && kind != int64List {
 		return nil, 0, nil, false
 	}

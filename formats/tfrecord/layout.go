@@ -11,7 +11,7 @@ import (
 // feature is one that samples have or may have.
 type feature struct {
 	name string
-	kind list
+	kind listKind
 	// payload appends the feature's value to b, or gives it as it is in data; ok is false
 	// if the sample does not have the feature.
 	payload func(b []byte, s *formats.Sample) (small, data []byte, ok bool)
@@ -34,7 +34,7 @@ func layoutOf(m *formats.Meta) []feature {
 		case i == lab && f.Kind == formats.Label:
 			fs = append(fs, label(i, "image/class/label"), className(i, f.Classes))
 		default:
-			fs = append(fs, further(i, f.Kind, "field/"+f.Name)...)
+			fs = append(fs, extraFeatures(i, f.Kind, "field/"+f.Name)...)
 		}
 	}
 	for j, name := range m.Columns {
@@ -45,7 +45,7 @@ func layoutOf(m *formats.Meta) []feature {
 	return fs
 }
 
-func further(i int, k formats.Kind, name string) []feature {
+func extraFeatures(i int, k formats.Kind, name string) []feature {
 	switch k {
 	case formats.Image, formats.Mask:
 		return append(pixels(i, name, name+"/format", name+"/dtype"), shape(i, name+"/shape"))
@@ -64,7 +64,7 @@ func further(i int, k formats.Kind, name string) []feature {
 }
 
 // bytesOf is a bytes feature that only other readers want.
-func bytesOf(name string, of func(s *formats.Sample) string) feature {
+func derived(name string, of func(s *formats.Sample) string) feature {
 	return feature{name: name, kind: bytesList, payload: func(b []byte, s *formats.Sample) ([]byte, []byte, bool) {
 		v := of(s)
 		return append(b, v...), nil, v != ""
@@ -72,23 +72,23 @@ func bytesOf(name string, of func(s *formats.Sample) string) feature {
 }
 
 var (
-	filename = bytesOf("image/filename", func(s *formats.Sample) string {
+	filename = derived("image/filename", func(s *formats.Sample) string {
 		if s.Source.Path == "" {
 			return s.Key
 		}
 		return s.Source.Path
 	})
-	key = bytesOf("image/key", func(s *formats.Sample) string {
+	key = derived("image/key", func(s *formats.Sample) string {
 		if p := s.Source.Path; p == "" || strings.TrimSuffix(p, path.Ext(p)) == s.Key {
 			return ""
 		}
 		return s.Key
 	})
-	split = bytesOf("split", func(s *formats.Sample) string { return s.Split })
+	split = derived("split", func(s *formats.Sample) string { return s.Split })
 )
 
 func className(i int, classes []string) feature {
-	return bytesOf("image/class/text", func(s *formats.Sample) string {
+	return derived("image/class/text", func(s *formats.Sample) string {
 		if x, _ := s.Values[i].Int64(); x >= 0 && x < int64(len(classes)) {
 			return classes[x]
 		}
@@ -97,7 +97,7 @@ func className(i int, classes []string) feature {
 }
 
 func column(j int, name string) feature {
-	f := bytesOf(name, nil)
+	f := derived(name, nil)
 	f.payload = func(b []byte, s *formats.Sample) ([]byte, []byte, bool) {
 		return append(b, s.Columns[j]...), nil, true
 	}

@@ -10,7 +10,7 @@ import (
 // The features that hold values. i is the field's place in the schema.
 
 // content is a feature whose payload is the value's Data.
-func content(i int, name string, kind list, when func(v *formats.Value) bool) feature {
+func content(i int, name string, kind listKind, when func(v *formats.Value) bool) feature {
 	return feature{
 		name: name, kind: kind,
 		payload: func(_ []byte, s *formats.Sample) ([]byte, []byte, bool) {
@@ -33,11 +33,11 @@ func always(*formats.Value) bool { return true }
 func plain(i int, name string) feature {
 	f := content(i, name, bytesList, always)
 	f.required = true
-	f.set = then(f.set, func(s *formats.Sample) { s.Values[i].Encoding = formats.Plain })
+	f.set = withStep(f.set, func(s *formats.Sample) { s.Values[i].Encoding = formats.Plain })
 	return f
 }
 
-func then(set func(*formats.Sample, []byte, bool) error, also func(*formats.Sample)) func(*formats.Sample, []byte, bool) error {
+func withStep(set func(*formats.Sample, []byte, bool) error, also func(*formats.Sample)) func(*formats.Sample, []byte, bool) error {
 	return func(s *formats.Sample, payload []byte, lend bool) error {
 		also(s)
 		return set(s, payload, lend)
@@ -82,7 +82,7 @@ func floats(i int, name string) feature {
 func number(i int, name string) feature {
 	f := content(i, name, floatList, always)
 	f.required = true
-	f.set = then(f.set, func(s *formats.Sample) {
+	f.set = withStep(f.set, func(s *formats.Sample) {
 		v := &s.Values[i]
 		v.Encoding, v.DType, v.Shape = formats.Raw, formats.Float32, v.Shape[:0]
 	})
@@ -95,7 +95,7 @@ func tensor(i int, name string) []feature {
 		return func(v *formats.Value) bool { return v.DType == ts[0] || v.DType == ts[len(ts)-1] }
 	}
 	typed := func(f feature, t formats.DType) feature {
-		f.set = then(f.set, func(s *formats.Sample) { s.Values[i].Encoding, s.Values[i].DType = formats.Raw, t })
+		f.set = withStep(f.set, func(s *formats.Sample) { s.Values[i].Encoding, s.Values[i].DType = formats.Raw, t })
 		return f
 	}
 	raw := is(formats.Uint8, formats.Uint16)
@@ -117,7 +117,7 @@ func integers(i int, name string, when func(v *formats.Value) bool) feature {
 			return b, nil, when(&s.Values[i])
 		},
 		set: func(s *formats.Sample, payload []byte, lend bool) error {
-			b := own(&s.Values[i], lend)
+			b := ownBuffer(&s.Values[i], lend)
 			for len(payload) > 0 {
 				x, rest, err := nextInt(payload)
 				if err != nil {
@@ -132,7 +132,7 @@ func integers(i int, name string, when func(v *formats.Value) bool) feature {
 }
 
 // own is memory for v's Data: not that of an earlier Read if the sample is lent now.
-func own(v *formats.Value, lend bool) []byte {
+func ownBuffer(v *formats.Value, lend bool) []byte {
 	if lend {
 		v.Data = nil
 	}
@@ -156,7 +156,7 @@ func label(i int, name string) feature {
 }
 
 func setLabel(v *formats.Value, x int64, lend bool) {
-	v.Data = own(v, lend)
+	v.Data = ownBuffer(v, lend)
 	v.SetInt64(x)
 }
 
@@ -171,7 +171,7 @@ func multiHot(i int, name string) feature {
 		},
 		set: func(s *formats.Sample, payload []byte, lend bool) error {
 			v := &s.Values[i]
-			b := own(v, lend)
+			b := ownBuffer(v, lend)
 			for len(payload) > 0 {
 				x, rest, err := nextInt(payload)
 				if err != nil || x < 0 || x > 255 {
@@ -242,8 +242,8 @@ var (
 	dtypes    = []formats.DType{formats.Uint8, formats.Uint16, formats.Int64, formats.Float32}
 )
 
-func oneOf[T ~string](payload []byte, words []T) (T, error) {
-	for _, w := range words {
+func oneOf[T ~string](payload []byte, allowed []T) (T, error) {
+	for _, w := range allowed {
 		if string(payload) == string(w) {
 			return w, nil
 		}

@@ -29,7 +29,7 @@ var (
 // Create starts a dataset.
 func (f Format) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
 	m.Format = f.Name()
-	if err := check(path, o); err != nil {
+	if err := checkOptions(path, o); err != nil {
 		return nil, err
 	}
 	s, err := atrest.CreateShards(path, m, o, nil)
@@ -41,7 +41,7 @@ func (f Format) Create(path string, m formats.Meta, o formats.CreateOptions) (fo
 
 // Resume continues a dataset.
 func (f Format) Resume(path string, o formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
-	if err := check(path, o); err != nil {
+	if err := checkOptions(path, o); err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
 	s, err := atrest.ResumeShards(path, nil)
@@ -52,7 +52,7 @@ func (f Format) Resume(path string, o formats.CreateOptions) (formats.Writer, fo
 	return &Writer{shards: s, enc: encoder{features: layoutOf(&st.Meta)}}, st.Meta, st.Note, nil
 }
 
-func check(path string, o formats.CreateOptions) error {
+func checkOptions(path string, o formats.CreateOptions) error {
 	switch {
 	case !(Format{}).Match(path):
 		return fmt.Errorf("%s: name TFRecord files .tfrecord", path)
