@@ -12,8 +12,8 @@ import (
 )
 
 // Shards appends records to one file after another in a Stage and publishes them with
-// their sidecar. The format defines the layout of a record, and [Records] reads them back. It
-// belongs to one goroutine.
+// their sidecar. The format's Writer embeds it and defines the layout of a record; [Records] reads
+// them back. It belongs to one goroutine.
 type Shards struct {
 	stage      *Stage
 	path       ShardPath
@@ -70,6 +70,12 @@ func ResumeShards(path string, end []byte) (*Shards, error) {
 
 // Stage returns the Stage that the shards are written in.
 func (s *Shards) Stage() *Stage { return s.stage }
+
+// SetRemoved implements formats.RemovalWriter.
+func (s *Shards) SetRemoved(list []formats.RemovedSample) { s.stage.SetRemoved(list) }
+
+// KeepPrevious implements formats.PreviousKeeper.
+func (s *Shards) KeepPrevious() { s.stage.KeepPrevious() }
 
 // Append writes the concatenated parts as one record and returns its location.
 func (s *Shards) Append(parts ...[]byte) (Location, error) {

@@ -23,8 +23,8 @@ type dataset struct {
 // Dataset reads plain shards, from mapped memory.
 type Dataset struct{ dataset }
 
-// Compressed reads compressed shards. Each Read decompresses one frame; there is nothing
-// to lend, so it is no Viewer.
+// Compressed reads compressed shards. Each Read decompresses one frame. It is not a Viewer,
+// since it has no memory to lend.
 type Compressed struct {
 	dataset
 	zstd *zstd.Decoder
@@ -80,21 +80,21 @@ func open(path string, records func(path string) (*atrest.Records, error)) (form
 	return &Compressed{dataset: d, zstd: z}, nil
 }
 
-// checkKind refuses the description of another format's dataset, and compressed shards that
-// were given the name of plain ones, or the other way round.
+// checkSuffix rejects a sidecar of another format, and compressed shards that were renamed
+// to plain ones or the reverse.
 func checkSuffix(path string, r *atrest.Records) error {
 	if err := r.CheckFormat(Format{}.Name()); err != nil {
 		return err
 	}
 	for _, name := range r.OriginalNames() {
 		if strings.HasSuffix(name, compressedSuffix) != strings.HasSuffix(path, compressedSuffix) {
-			return fmt.Errorf("%s: %w: it was written as %s: give it a name with that ending", path, formats.ErrNotDataset, name)
+			return fmt.Errorf("%s: %w: it was written as %s; rename it to a name with that extension", path, formats.ErrNotDataset, name)
 		}
 	}
 	return nil
 }
 
-// fill makes s the sample of row i from its record.
+// fill sets s to the sample of row i, decoded from its record.
 func (d *dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
 	d.Manifest.Fill(i, s)
 	s.Resize(len(d.Meta().Schema))
@@ -123,7 +123,7 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	})
 }
 
-// View fills s with sample i in mapped memory; labels alone are the caller's.
+// View fills s with sample i in mapped memory; only labels are copied.
 func (d *Dataset) View(i int, s *formats.Sample) error {
 	return d.WithRecord(i, func(rec []byte) error { return d.fill(i, rec, s, true) })
 }
@@ -149,29 +149,29 @@ func (d *Compressed) Read(i int, s *formats.Sample) error {
 	})
 }
 
-// Close frees the decoder and unmaps the files.
+// Close releases the decoder and unmaps the files.
 func (d *Compressed) Close() error {
 	d.zstd.Close()
 	return d.dataset.Close()
 }
 
-// A record may be of so many bytes, or so many times its frame: what compresses better are
-// pixels of one colour.
+// Bounds of the size of a record: in bytes, and as a multiple of its frame. Only images of one
+// colour compress better.
 const (
 	maxRecord   = 256 << 20
 	recordRatio = 256
 )
 
-// decompress gives what the frame holds, in dst's memory if that is enough. The frame's
-// claimed size must be one that zstd can reach, 128 KiB for each block of at least 4 bytes, and
-// that a record may have; z must be limited to the memory that it is given.
+// decompress returns the frame's content, in dst's memory if that is enough. The declared size
+// must be one that zstd can expand to, 128 KiB for each block of at least 4 bytes, and one that a
+// record may have; z must be limited to the capacity of the slice that it is given.
 func decompress(z *zstd.Decoder, frame, dst []byte) ([]byte, error) {
 	var h zstd.Header
 	if err := h.Decode(frame); err != nil {
 		return dst, formats.WrapDamaged(err)
 	}
 	if !h.HasFCS || h.FrameContentSize > min(uint64(len(frame)/4+1)<<17, uint64(max(maxRecord, recordRatio*len(frame)))) {
-		return dst, fmt.Errorf("%w: a frame of %d bytes that claims to hold %d", formats.ErrDamaged, len(frame), h.FrameContentSize)
+		return dst, fmt.Errorf("%w: a zstd frame of %d bytes declares a content of %d", formats.ErrDamaged, len(frame), h.FrameContentSize)
 	}
 	dst, err := z.DecodeAll(frame, slices.Grow(dst[:0], int(h.FrameContentSize)))
 	if err != nil {

@@ -44,7 +44,7 @@ func open(path string, records func(path string) (*atrest.Records, error)) (form
 	return &Dataset{Records: r, features: layoutOf(r.Meta())}, nil
 }
 
-// Read fills s with a copy of sample i. The frame's and the sample's checksums are checked.
+// Read fills s with a copy of sample i. It verifies the frame's and the sample's checksums.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
 	return d.WithRecord(i, func(rec []byte) error {
 		return guard.Do(func() error {
@@ -56,14 +56,13 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	})
 }
 
-// View fills s with sample i in mapped memory; labels and other integers alone are the
-// caller's. Of the frame's checksums only the length's is checked: View does not touch the
-// image's bytes.
+// View fills s with sample i in mapped memory; only labels and other integers are copied. It
+// verifies only the checksum of the frame's length, since it does not touch the image's bytes.
 func (d *Dataset) View(i int, s *formats.Sample) error {
 	return d.WithRecord(i, func(rec []byte) error { return d.fill(i, rec, s, true) })
 }
 
-// fill makes s the sample of row i from its record.
+// fill sets s to the sample of row i, decoded from its record.
 func (d *Dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
 	d.Manifest.Fill(i, s)
 	example, err := unframe(rec, !lend)

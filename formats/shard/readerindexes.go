@@ -15,19 +15,19 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// widsName is the file of the sidecar that `wids` reads.
+// widsName is the sidecar's file that the `wids` library reads.
 const widsName = "wids.json"
 
-// indexer writes the indexes of other readers. A shard's is made right after the shard is
-// cut, from the file while it is in the page cache; after a Resume, those of earlier shards
-// are made in publish.
+// indexer writes the index files of other programs (DALI, wids). A shard's index is built right
+// after the shard ends, while the file is in the page cache; after a Resume, publish builds those
+// of earlier shards.
 type indexer struct {
 	shards   *atrest.Shards
 	disabled bool // compressed shards have no indexes
 	done     map[string]bool
 }
 
-// cut makes the index of the last of files if it is not made yet.
+// endShard builds the index of the last of files unless that is done.
 func (x *indexer) endShard(files []string) error {
 	if x.disabled || len(files) == 0 {
 		return nil
@@ -50,7 +50,7 @@ func (x *indexer) build(files []string, shard int) error {
 	return durable.WriteFile(x.shards.Stage().Path(indexName(files[shard])), b)
 }
 
-// content is the index of a shard: what it was if the shard stays.
+// content returns the index of a shard: the existing one if the shard is reused.
 func (x *indexer) content(files []string, shard int) ([]byte, error) {
 	if x.shards.Reused(files[shard]) {
 		if b, ok := x.shards.ReusedIndex(shard, indexName); ok {
@@ -81,7 +81,7 @@ func (x *indexer) content(files []string, shard int) ([]byte, error) {
 	return b, nil
 }
 
-// rows are those of the shard: from up to, without, to. Rows are in the order of writing.
+// rows returns the shard's rows, from (inclusive) to to (exclusive), in the order of writing.
 func (x *indexer) rows(shard int) (from, to int) {
 	t := x.shards.Stage().Manifest
 	from = sort.Search(t.Len(), func(i int) bool { return t.Location(i).Shard >= shard })
@@ -91,7 +91,7 @@ func (x *indexer) rows(shard int) (from, to int) {
 
 // appendIndexLine appends to b, which ends in a newline, the line of a sample as DALI's
 // wds2idx writes it: extension, offset, size and name of each member. DALI splits the line
-// at spaces, so that those of names are %20.
+// at spaces, so spaces in names become %20.
 func appendIndexLine(b, rec []byte, offset int64) ([]byte, error) {
 	for m, err := range members(rec) {
 		if err != nil {
@@ -117,10 +117,10 @@ func appendIndexLine(b, rec []byte, offset int64) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// indexName is what DALI's wds2idx calls the index of a shard.
+// indexName returns the name that DALI's wds2idx gives the index of a shard.
 func indexName(shard string) string { return strings.TrimSuffix(shard, plainSuffix) + ".idx" }
 
-// publish puts all indexes into dir and names them.
+// publish puts all indexes into dir and returns their names.
 func (x *indexer) publish(dir string) (names []string, err error) {
 	if x.disabled {
 		return nil, nil
@@ -144,8 +144,7 @@ func (x *indexer) publish(dir string) (names []string, err error) {
 	return append(names, widsName), durable.WriteFile(filepath.Join(dir, widsName), b)
 }
 
-// wids describes the shards as webdataset's widsindex does; addresses are relative to the
-// file.
+// wids describes the shards as webdataset's widsindex does; URLs are relative to the file.
 func (x *indexer) wids(files []string) ([]byte, error) {
 	type shard struct {
 		URL      string `json:"url"`

@@ -6,12 +6,13 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// maxName is the most bytes that the name of a sample takes.
+// maxName is the maximum length of a sample's name in bytes.
 const maxName = 3 * formats.MaxKey
 
 const hexDigits = "0123456789ABCDEF"
 
-// appendName appends what the member names of the sample of that key start with.
+// appendName appends the sample's name, the common start of its member names; see the package's
+// documentation.
 func appendName(b []byte, key string) []byte {
 	last := strings.LastIndexByte(key, '/') + 1
 	meta := strings.HasPrefix(key, "__")

@@ -10,7 +10,7 @@ import (
 	"github.com/dsconv/dsconv/formats/npy"
 )
 
-// encoder lays samples out as tar members. It reuses its memory from sample to sample.
+// encoder encodes samples as tar members. It reuses its memory for each sample.
 type encoder struct {
 	slots   []slot
 	columns []string
@@ -20,7 +20,7 @@ type encoder struct {
 	parts [][]byte
 }
 
-// encode gives the parts of the record one after another; they point into s and into
+// encode returns the parts of the record in order; they point into s and into
 // memory that the next call reuses.
 func (e *encoder) encode(s *formats.Sample) ([][]byte, error) {
 	e.head, e.parts = e.head[:0], e.parts[:0]
@@ -65,7 +65,7 @@ func (e *encoder) encodeSlot(sl *slot, s *formats.Sample) error {
 	return nil
 }
 
-// add adds the member e.name of two pieces; small is copied.
+// add adds the member e.name with the content small followed by data; small is copied.
 func (e *encoder) add(small, data []byte) {
 	from := len(e.head)
 	size := len(small) + len(data)
@@ -74,7 +74,7 @@ func (e *encoder) add(small, data []byte) {
 	e.parts = append(e.parts, e.head[from:len(e.head):len(e.head)], data, zeros[:padding(size)])
 }
 
-// object is the JSON object of the user's columns, in their order.
+// object returns the user's columns as a JSON object, in their order.
 func (e *encoder) object(values []string) ([]byte, error) {
 	b := bytes.NewBuffer([]byte{'{'})
 	j := json.NewEncoder(b)
@@ -109,7 +109,7 @@ func decode(slots []slot, rec []byte, s *formats.Sample, lend bool) error {
 		}
 		rest, ok := bytes.CutPrefix(m.name, name)
 		if !ok {
-			return fmt.Errorf("%w: a member called %q", formats.ErrDamaged, m.name)
+			return fmt.Errorf("%w: unexpected tar member %q", formats.ErrDamaged, m.name)
 		}
 		enc, ok := formats.Encoding(""), false
 		for ; next < len(slots) && !ok; next++ {
@@ -120,7 +120,7 @@ func decode(slots []slot, rec []byte, s *formats.Sample, lend bool) error {
 			}
 		}
 		if !ok {
-			return fmt.Errorf("%w: a member called %q", formats.ErrDamaged, m.name)
+			return fmt.Errorf("%w: unexpected tar member %q", formats.ErrDamaged, m.name)
 		}
 		if err := slots[next-1].decode(m.data, enc, s, lend); err != nil {
 			return fmt.Errorf("%w: member %q", err, m.name)
@@ -134,10 +134,10 @@ func decode(slots []slot, rec []byte, s *formats.Sample, lend bool) error {
 	return nil
 }
 
-// absent is a member that is not there: a label that the sample does not have, or damage.
+// setMissing handles a missing member: a sample without that label, or damage.
 func (sl *slot) setMissing(s *formats.Sample, lend bool) error {
 	if !sl.optional {
-		return fmt.Errorf("%w: the member %q is missing", formats.ErrDamaged, sl.suffix)
+		return fmt.Errorf("%w: the tar member %q is missing", formats.ErrDamaged, sl.suffix)
 	}
 	setLabel(&s.Values[sl.field], formats.NoLabel, lend)
 	return nil
@@ -154,7 +154,7 @@ func (sl *slot) decode(data []byte, enc formats.Encoding, s *formats.Sample, len
 	case sl.kind == formats.Label:
 		x, err := strconv.ParseInt(string(data), 10, 64)
 		if err != nil {
-			return fmt.Errorf("%w: the label %q", formats.ErrDamaged, data)
+			return fmt.Errorf("%w: the label %q is not a number", formats.ErrDamaged, data)
 		}
 		setLabel(v, x, lend)
 		return nil
@@ -174,7 +174,7 @@ func (sl *slot) decode(data []byte, enc formats.Encoding, s *formats.Sample, len
 	return nil
 }
 
-// setLabel does not write to a buffer of an earlier Read if the sample is lent now.
+// setLabel sets v to the label; with lend it does not write to the buffer of an earlier Read.
 func setLabel(v *formats.Value, x int64, lend bool) {
 	if lend {
 		v.Data = nil
@@ -182,7 +182,7 @@ func setLabel(v *formats.Value, x int64, lend bool) {
 	v.SetInt64(x)
 }
 
-// parseRaw takes the .npy header off data.
+// parseRaw reads the .npy header of data into v and returns the rest.
 func (sl *slot) parseRaw(v *formats.Value, data []byte) (_ []byte, err error) {
 	var offset int
 	if v.DType, v.Shape, offset, err = sl.headers.Parse(data, v.Shape); err != nil {

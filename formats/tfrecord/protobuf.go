@@ -8,7 +8,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// list says which of a Feature's lists it is: the tag of the field in the message.
+// listKind is the kind of a Feature's list: the tag of its field in the message.
 type listKind byte
 
 const (
@@ -23,8 +23,8 @@ const (
 	field2 = 2<<3 | 2
 )
 
-// appendFeature appends the entry of a feature to an example up to its payload: the bytes
-// of the one value of a bytes list, packed floats, packed varints.
+// appendFeature appends the entry of a feature to an example up to its payload, which is the
+// bytes of the only value of a bytes list, packed floats, or packed varints.
 //
 // The messages are Features{map<string, Feature> feature = 1}, an entry {key = 1, value = 2},
 // Feature{bytes_list = 1, float_list = 2, int64_list = 3}, a list {value = 1}.
@@ -49,12 +49,12 @@ func appendField(b []byte, tag byte, size int) []byte {
 	return binary.AppendUvarint(append(b, tag), uint64(size))
 }
 
-// field is the size of a length-delimited field of n bytes.
+// fieldSize returns the size of a length-delimited field of n bytes.
 func fieldSize(n int) int { return 1 + (bits.Len64(uint64(n)|1)+6)/7 + n }
 
-var errExample = fmt.Errorf("%w: an example does not parse", formats.ErrDamaged)
+var errExample = fmt.Errorf("%w: a tf.train.Example cannot be parsed", formats.ErrDamaged)
 
-// take takes the length-delimited field of that tag off the front of b.
+// take reads the length-delimited field of that tag at the front of b.
 func take(b []byte, tag byte) (content, rest []byte, ok bool) {
 	if len(b) == 0 || b[0] != tag {
 		return nil, nil, false
@@ -67,8 +67,8 @@ func take(b []byte, tag byte) (content, rest []byte, ok bool) {
 	return b[:n:n], b[n:], true
 }
 
-// features gives the features of an example one after another to yield, in the form in
-// which appendFeature writes them; another form, though valid protobuf, is an error.
+// features calls yield with the features of an example in order. It reads only the form that
+// appendFeature writes; any other valid protobuf is an error.
 func features(example []byte, yield func(name []byte, kind listKind, payload []byte) error) error {
 	all, rest, ok := take(example, field1)
 	if !ok || len(rest) != 0 {
@@ -114,7 +114,7 @@ func parseEntry(entry []byte) (name []byte, kind listKind, payload []byte, ok bo
 	return name, kind, payload, ok && len(rest) == 0
 }
 
-// nextInt takes a varint off the front of a packed list.
+// nextInt reads the varint at the front of a packed list.
 func nextInt(payload []byte) (x int64, rest []byte, err error) {
 	u, n := binary.Uvarint(payload)
 	if n <= 0 {

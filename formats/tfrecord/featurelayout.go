@@ -8,21 +8,21 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// feature is one that samples have or may have.
+// feature is a feature that every example has, if required, or may have.
 type feature struct {
 	name string
 	kind listKind
-	// payload appends the feature's value to b, or gives it as it is in data; ok is false
-	// if the sample does not have the feature.
+	// payload appends the feature's value to b, or returns it in data without copying; ok is
+	// false if the sample lacks the feature.
 	payload func(b []byte, s *formats.Sample) (small, data []byte, ok bool)
-	// set takes the payload over into s; nil for what the manifest knows. With lend it
+	// set stores the payload in s; nil if the manifest has the value. With lend it
 	// keeps payload, else it copies.
 	set func(s *formats.Sample, payload []byte, lend bool) error
-	// required features are in every example.
+	// required: every example has the feature.
 	required bool
 }
 
-// layoutOf lists the features of the dataset's samples by name.
+// layoutOf lists the features of the dataset's samples, sorted by name.
 func layoutOf(m *formats.Meta) []feature {
 	img, lab := m.Schema.ImageIndex(), m.Schema.LabelIndex()
 	fs := []feature{filename, key, split}
@@ -38,7 +38,7 @@ func layoutOf(m *formats.Meta) []feature {
 		}
 	}
 	for j, name := range m.Columns {
-		// A map's keys are strings, which parsers want to be valid.
+		// Protobuf parsers require a map's keys to be valid UTF-8.
 		fs = append(fs, column(j, "column/"+strings.ToValidUTF8(name, "\ufffd")))
 	}
 	slices.SortStableFunc(fs, func(a, b feature) int { return strings.Compare(a.name, b.name) })
@@ -63,7 +63,7 @@ func extraFeatures(i int, k formats.Kind, name string) []feature {
 	return []feature{plain(i, name)}
 }
 
-// bytesOf is a bytes feature that only other readers want.
+// derived is a bytes feature that only other programs read.
 func derived(name string, of func(s *formats.Sample) string) feature {
 	return feature{name: name, kind: bytesList, payload: func(b []byte, s *formats.Sample) ([]byte, []byte, bool) {
 		v := of(s)

@@ -8,17 +8,17 @@ import (
 	"github.com/dsconv/dsconv/formats/npy"
 )
 
-// A raw+zstd tensor is two zstd frames: this one, of the .npy header, and the value's own.
-// A frame of one raw block (RFC 8878) is magic, descriptor (a single segment), content size,
-// block header (the last, raw, size << 3), content.
+// A raw+zstd tensor is two zstd frames: this one with the .npy header, and the value's own.
+// A frame of one raw block (RFC 8878) is magic, descriptor (single segment), content size,
+// block header (last, raw, size << 3), content.
 
 const (
 	frameMagic  = "\x28\xb5\x2f\xfd\x20"
 	frameHeader = len(frameMagic) + 1 + 3
 )
 
-// appendFrameOf appends the frame that holds the .npy header; an image's is shorter than
-// 256 bytes.
+// appendHeaderFrame appends the frame with the .npy header, which is shorter than 256 bytes for
+// an image.
 func appendHeaderFrame(b []byte, t formats.DType, shape []int) []byte {
 	from := len(b)
 	b = append(b, frameMagic...)
@@ -31,7 +31,7 @@ func appendHeaderFrame(b []byte, t formats.DType, shape []int) []byte {
 	return b
 }
 
-// parseFrames takes the first frame off data and gives the rest.
+// parseHeaderFrame reads the first frame of data into v and returns the rest.
 func parseHeaderFrame(v *formats.Value, data []byte) ([]byte, error) {
 	if len(data) < frameHeader || !bytes.HasPrefix(data, []byte(frameMagic)) {
 		return nil, fmt.Errorf("%w: not the frame of an .npy header", formats.ErrDamaged)

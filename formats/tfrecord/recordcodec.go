@@ -8,16 +8,16 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// encoder lays samples out as frames. It reuses its memory from sample to sample.
+// encoder encodes samples as frames. It reuses its memory for each sample.
 type encoder struct {
 	features []feature
 	front    []byte // frame head and the example's own tag
-	head     []byte // all else that is small; parts points into it
+	head     []byte // everything else that is small; parts points into it
 	small    []byte // one feature's payload
 	parts    [][]byte
 }
 
-// encode gives the parts of the frame one after another; they point into s and into
+// encode returns the parts of the frame in order; they point into s and into
 // memory that the next call reuses.
 func (e *encoder) encode(s *formats.Sample) [][]byte {
 	e.head, e.parts = e.head[:0], append(e.parts[:0], nil)
@@ -79,7 +79,7 @@ func decode(schema formats.Schema, fs []feature, example []byte, shape [3]int, s
 				return fmt.Errorf("%w: the feature %s is missing", formats.ErrDamaged, f.name)
 			}
 		}
-		return fmt.Errorf("%w: a feature called %q", formats.ErrDamaged, name)
+		return fmt.Errorf("%w: unexpected feature %q", formats.ErrDamaged, name)
 	})
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func decode(schema formats.Schema, fs []feature, example []byte, shape [3]int, s
 	return checkTensors(schema, s)
 }
 
-// checkTensors compares the bytes of raw values with what their features say they are.
+// checkTensors compares the sizes of raw values with their element types and shapes.
 func checkTensors(schema formats.Schema, s *formats.Sample) error {
 	for i := range s.Values {
 		v := &s.Values[i]
@@ -108,12 +108,12 @@ func checkTensors(schema formats.Schema, s *formats.Sample) error {
 		n := v.DType.Size()
 		for _, d := range v.Shape {
 			if d > 0 && n > 1<<40/d {
-				return fmt.Errorf("%w: field %s has the shape %v", formats.ErrDamaged, schema[i].Name, v.Shape)
+				return fmt.Errorf("%w: field %s: impossible shape %v", formats.ErrDamaged, schema[i].Name, v.Shape)
 			}
 			n *= d
 		}
 		if v.DType == "" || v.Encoding == formats.Raw && n != len(v.Data) {
-			return fmt.Errorf("%w: field %s: %d bytes for %s of shape %v", formats.ErrDamaged, schema[i].Name, len(v.Data), v.DType, v.Shape)
+			return fmt.Errorf("%w: field %s: %d bytes are not a tensor of %s with shape %v", formats.ErrDamaged, schema[i].Name, len(v.Data), v.DType, v.Shape)
 		}
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// The features that hold values. i is the field's place in the schema.
+// The features with a field's value. i is the field's position in the schema.
 
 // content is a feature whose payload is the value's Data.
 func content(i int, name string, kind listKind, when func(v *formats.Value) bool) feature {
@@ -44,7 +44,7 @@ func withStep(set func(*formats.Sample, []byte, bool) error, also func(*formats.
 	}
 }
 
-// pixels are the features of an image or mask but for its shape.
+// pixels returns the features of an image or mask without its shape.
 func pixels(i int, data, format, dtype string) []feature {
 	encoded := content(i, data, bytesList, always)
 	encoded.required = true
@@ -89,7 +89,8 @@ func number(i int, name string) feature {
 	return f
 }
 
-// tensor is one feature of three, by element type, and what that is where it does not show.
+// tensor returns the features of an array: one of three by element type, and the element type
+// itself if the feature is bytes.
 func tensor(i int, name string) []feature {
 	is := func(ts ...formats.DType) func(v *formats.Value) bool {
 		return func(v *formats.Value) bool { return v.DType == ts[0] || v.DType == ts[len(ts)-1] }
@@ -131,7 +132,7 @@ func integers(i int, name string, when func(v *formats.Value) bool) feature {
 	}
 }
 
-// own is memory for v's Data: not that of an earlier Read if the sample is lent now.
+// ownBuffer returns memory for v's Data; with lend not the buffer of an earlier Read.
 func ownBuffer(v *formats.Value, lend bool) []byte {
 	if lend {
 		v.Data = nil
@@ -226,8 +227,8 @@ func shape(i int, name string) feature {
 	}
 }
 
-// dimension is height, width or channels of the designated image, whose shape the manifest
-// has for us.
+// dimension is height, width or channels of the designated image, for other programs: dsconv
+// reads the shape from the manifest.
 func dimension(i, axis int, name string) feature {
 	return feature{name: name, kind: int64List, payload: func(b []byte, s *formats.Sample) ([]byte, []byte, bool) {
 		if len(s.Values[i].Shape) != 3 {

@@ -8,20 +8,20 @@ import (
 	"github.com/dsconv/dsconv/formats/npy"
 )
 
-// columns is the index of the slot that holds the user's columns instead of a field.
+// columns is slot.field of the member with the user's columns.
 const columns = -1
 
-// slot is a member that a sample has or, where optional, may have.
+// slot describes a member of the samples; an optional one may be missing.
 type slot struct {
 	field int // in the schema
-	// suffix follows the sample's name; an image's lacks the encoding's extension.
+	// suffix follows the sample's name; for an image, the encoding's extension comes after it.
 	suffix   string
 	kind     formats.Kind
 	optional bool
 	headers  *npy.Parser // of raw values
 }
 
-// layoutOf lists the members of every sample of the dataset in their order.
+// layoutOf lists the members of every sample of the dataset in order.
 func layoutOf(m *formats.Meta) ([]slot, error) {
 	img, lab := m.Schema.ImageIndex(), m.Schema.LabelIndex()
 	if img < 0 {
@@ -38,10 +38,10 @@ func layoutOf(m *formats.Meta) ([]slot, error) {
 	}
 	seen := map[string]bool{}
 	for i, f := range m.Schema {
-		// WebDataset makes the names of fields lower case.
+		// WebDataset converts field names to lower case.
 		name := strings.ToLower(f.Name)
 		if seen[name] {
-			return nil, fmt.Errorf("%w: two fields are called %q but for case, which WebDataset ignores", formats.ErrSchema, name)
+			return nil, fmt.Errorf("%w: two fields are named %q if case is ignored, as WebDataset does; rename one", formats.ErrSchema, name)
 		}
 		seen[name] = true
 		if i != img && i != lab {
@@ -55,7 +55,7 @@ func layoutOf(m *formats.Meta) ([]slot, error) {
 	return slots, nil
 }
 
-// extension is that of a member of the kind; an image's follows from its encoding.
+// extension returns the extension of members of the kind; "" for images, whose encoding decides.
 func extension(k formats.Kind) string {
 	switch k {
 	case formats.Image, formats.Mask:
@@ -72,8 +72,8 @@ func extension(k formats.Kind) string {
 	return ".npy"
 }
 
-// match says whether a member whose name goes on with rest is the slot's, and with which
-// encoding.
+// match reports whether a member is the slot's, and its encoding. rest is the member's name
+// after the sample's name.
 func (s *slot) match(rest []byte) (formats.Encoding, bool) {
 	if s.kind == formats.Image || s.kind == formats.Mask {
 		if len(rest) < len(s.suffix) || string(rest[:len(s.suffix)]) != s.suffix {
