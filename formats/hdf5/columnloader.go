@@ -10,22 +10,22 @@ import (
 	"github.com/dsconv/dsconv/formats/atrest"
 )
 
-// loader makes columns of the datasets in a mapped file.
+// loader loads the columns from the datasets in a mapped file.
 type loader struct {
 	extents        extents
 	file           []byte   // what HDF5 wrote
-	blockChecksums []uint32 // of its blocks; nil if they are not known
+	blockChecksums []uint32 // nil if unknown
 	damaged        map[string]bool
 }
 
-// bytes are those of the dataset at p; a place lies in the file.
+// bytes returns the bytes of the dataset at p, which decodeExtents has checked to lie in the file.
 func (l *loader) bytes(p *extent) []byte {
 	end := p.offset + p.length()
 	return l.file[p.offset:end:end]
 }
 
-// check compares all datasets but values with their checksums. Those that differ are an
-// error or, if tolerated, remembered as damaged.
+// check compares all datasets but values with their checksums. A difference is an
+// error or, if tolerated, recorded in l.damaged.
 func (l *loader) check(tolerated bool) error {
 	for i := range l.extents {
 		p := &l.extents[i]
@@ -40,12 +40,12 @@ func (l *loader) check(tolerated bool) error {
 	return nil
 }
 
-// find gives the place of a dataset of n rows; n is -1 for any number.
+// find returns the extent of a dataset of n rows; n is -1 for any number.
 func (l *loader) find(name string, t formats.DType, n int) (*extent, error) {
 	p := l.extents.find(name)
 	switch {
 	case p == nil:
-		return nil, fmt.Errorf("%w: the table of places lacks dataset %s", formats.ErrDamaged, name)
+		return nil, fmt.Errorf("%w: dataset %s is not in the footer's table", formats.ErrDamaged, name)
 	case t != "" && p.dtype != t || n >= 0 && p.dims[0] != n:
 		return nil, fmt.Errorf("%w: dataset %s has the type %s and the shape %v for %d rows", formats.ErrDamaged, name, p.dtype, p.dims, n)
 	}
@@ -57,7 +57,7 @@ func (l *loader) description() (atrest.Description, error) {
 	for i, name := range []string{metaName, manifestName} {
 		p, err := l.find(name, formats.Uint8, -1)
 		if err == nil && l.damaged[name] {
-			err = fmt.Errorf("%w: the checksum of dataset %s differs, without which nothing is known of the samples", formats.ErrDamaged, name)
+			err = fmt.Errorf("%w: the checksum of dataset %s differs; without it the samples cannot be read", formats.ErrDamaged, name)
 		}
 		if err != nil {
 			return atrest.Description{}, err
@@ -71,7 +71,7 @@ func (l *loader) description() (atrest.Description, error) {
 	return atrest.NewDescription(m, data[1])
 }
 
-// removed gives the list of what was removed by hand when it is asked for.
+// removed returns a function that reads the list of samples removed by hand.
 func (l *loader) removed() func() ([]byte, error) {
 	return func() ([]byte, error) {
 		p, err := l.find(removedName, formats.Uint8, -1)
@@ -104,8 +104,8 @@ func (l *loader) columns(d *dataset) (err error) {
 	return nil
 }
 
-// images is the column of designated images. Their sizes are in the manifest too, so that
-// damaged offsets are no loss.
+// images returns the column of designated images. Their sizes are in the manifest too, so
+// damaged offsets can be restored.
 func (l *loader) images(c atrest.Description) (*column, error) {
 	n := c.Len()
 	if l.extents.find(imagesName) != nil {
@@ -124,7 +124,7 @@ func (l *loader) images(c atrest.Description) (*column, error) {
 		images.offsets, err = offsetsOf(c)
 		return images, err
 	}
-	// A copy in huge pages is found faster at random than the file's small ones.
+	// Random access is faster in a copy in huge pages than in the file's small pages.
 	images.offsets = make([]byte, offsets.length())
 	atrest.AdviseHugePages(images.offsets)
 	copy(images.offsets, l.bytes(offsets))
@@ -157,7 +157,7 @@ func (l *loader) uniform(name string, n int) (*column, error) {
 	return c, nil
 }
 
-// varying is the column of a further field whose values lie in prefix+"bytes".
+// varying returns the column of an extra field whose values are in prefix+"bytes".
 func (l *loader) varying(prefix string, n int) (*column, error) {
 	data, err := l.find(prefix+bytesName, formats.Uint8, -1)
 	if err != nil {
@@ -185,7 +185,7 @@ func (l *loader) varying(prefix string, n int) (*column, error) {
 			width = p.dims[1]
 		}
 		if len(p.dims) > 2 || t.width > 0 && width != t.width {
-			return nil, fmt.Errorf("%w: dataset %s has the shape %v", formats.ErrDamaged, p.name, p.dims)
+			return nil, fmt.Errorf("%w: dataset %s has the impossible shape %v", formats.ErrDamaged, p.name, p.dims)
 		}
 		if t.width < 0 {
 			c.shapeWidth = width
@@ -198,9 +198,9 @@ func (l *loader) varying(prefix string, n int) (*column, error) {
 	return c, nil
 }
 
-// lost are the values that a damaged dataset, a row of which describes each, tells wrong
-// things about: those in its blocks that differ, or all if that is not known. A value's
-// bytes end where the next row of offsets says.
+// lost returns the values that the damaged dataset at p may describe wrongly, one row per value:
+// those in its damaged blocks, or all if the blocks' checksums are unknown. It includes the value
+// before, whose end is in the next row of offsets.
 func (l *loader) lost(p *extent, width, n int) []interval {
 	var lost []interval
 	if p.length() == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// The table of places says where each contiguous dataset of the file lies, so that reading
-// does not have to trust HDF5's own structures. All numbers but the CRCs are uvarints:
+// The table of extents has the location of each contiguous dataset in the file, so that the
+// reader does not have to trust HDF5's own structures. All numbers but the CRCs are uvarints:
 //
 //	magic   8 bytes
 //	count   of datasets, which follow in the order of their names:
@@ -22,29 +22,29 @@ import (
 //	crc     uint32  CRC-32C of the table up to here
 const extentsMagic = "DSCPLAC1"
 
-// maxRank is the largest number of dimensions that HDF5 has.
+// maxDims is HDF5's limit of dimensions.
 const maxDims = 32
 
-// place is where a dataset lies.
+// extent is the location of a dataset in the file.
 type extent struct {
 	name        string
 	dtype       formats.DType
 	offset      int64
 	dims        []int
-	hasChecksum bool   // sum is that of the bytes
+	hasChecksum bool   // false for values
 	checksum    uint32 // CRC-32C
 }
 
-// length is the number of its bytes.
+// length returns the dataset's number of bytes.
 func (p *extent) length() int64 {
 	n, _ := elements(p.dims, 1<<62)
 	return n * int64(p.dtype.Size())
 }
 
-// places are in the order of their names.
+// extents are in the order of their names.
 type extents []extent
 
-// find gives the place of a dataset, or nil.
+// find returns the extent of a dataset, or nil.
 func (p extents) find(name string) *extent {
 	i, ok := slices.BinarySearchFunc(p, name, func(a extent, name string) int { return strings.Compare(a.name, name) })
 	if !ok {
@@ -77,29 +77,29 @@ func (p *extent) append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(binary.AppendUvarint(b, 1), p.checksum)
 }
 
-// decodePlaces reads what encode wrote. All places lie in the first end bytes of the file.
-// ErrDamaged if the table does not check itself.
+// decodeExtents reads what encode wrote. ErrDamaged if the table's checksum differs or an extent
+// is not within the first end bytes of the file.
 func decodeExtents(b []byte, end int64) (extents, error) {
 	body, ok := bytes.CutPrefix(b, []byte(extentsMagic))
 	if !ok || len(body) < 4 || crc32.Checksum(b[:len(b)-4], castagnoli) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
-		return nil, fmt.Errorf("%w: the table of places does not check", formats.ErrDamaged)
+		return nil, fmt.Errorf("%w: the footer's table of datasets is not what was written", formats.ErrDamaged)
 	}
 	r := &cursor{b: body[:len(body)-4]}
 	var all extents
 	for range r.number(int64(len(body))) {
 		p := r.extent(end)
 		if r.failed || len(all) > 0 && p.name <= all[len(all)-1].name {
-			return nil, fmt.Errorf("%w: dataset %d in the table of places is none that can be", formats.ErrDamaged, len(all))
+			return nil, fmt.Errorf("%w: dataset %d in the footer's table is invalid", formats.ErrDamaged, len(all))
 		}
 		all = append(all, p)
 	}
 	if r.failed || len(r.b) != 0 {
-		return nil, fmt.Errorf("%w: the table of places has another length than it says", formats.ErrDamaged)
+		return nil, fmt.Errorf("%w: the footer's table of datasets has another length than it says", formats.ErrDamaged)
 	}
 	return all, nil
 }
 
-// cursor takes values off the front of b. What cannot be sets failed and gives zeros.
+// cursor reads values from the front of b. An invalid value sets failed and returns zeros.
 type cursor struct {
 	b      []byte
 	failed bool
@@ -117,7 +117,7 @@ func (r *cursor) take(n int) []byte {
 	return p
 }
 
-// number is a number of at most limit.
+// number reads a number of at most limit.
 func (r *cursor) number(limit int64) int64 {
 	x, n := binary.Uvarint(r.b)
 	if n <= 0 || limit < 0 || x > uint64(limit) {
@@ -128,7 +128,7 @@ func (r *cursor) number(limit int64) int64 {
 	return int64(x)
 }
 
-// place is a dataset that lies in the first end bytes of the file.
+// extent reads an extent within the first end bytes of the file.
 func (r *cursor) extent(end int64) extent {
 	p := extent{name: string(r.take(int(r.number(int64(len(r.b))))))}
 	p.dtype = typeCodes[r.number(int64(len(typeCodes)-1))]
@@ -152,7 +152,7 @@ func (r *cursor) extent(end int64) extent {
 	return p
 }
 
-// elements is the number of elements of a tensor of these dimensions; ok is false if a
+// elements returns the number of elements of a tensor of these dimensions; ok is false if a
 // dimension is negative or there are more than limit.
 func elements(dims []int, limit int64) (n int64, ok bool) {
 	if slices.ContainsFunc(dims, func(d int) bool { return d < 0 }) {

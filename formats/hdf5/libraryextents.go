@@ -13,7 +13,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// locate asks the library where a dataset lies.
+// locate returns the extent that the library has for a dataset.
 func locate(f *hdf5.File, name string) (p extent, err error) {
 	set, err := f.OpenDataset(name)
 	if err != nil {
@@ -32,7 +32,7 @@ func locate(f *hdf5.File, name string) (p extent, err error) {
 		return extent{}, fmt.Errorf("dataset %s: %w", name, err)
 	}
 	if _, ok := elements(p.dims, math.MaxInt64/8); !ok || p.length() != length {
-		return extent{}, fmt.Errorf("dataset %s: HDF5 keeps %d bytes for %s of shape %v", name, length, p.dtype, p.dims)
+		return extent{}, fmt.Errorf("dataset %s: HDF5 reserved %d bytes for %s of shape %v", name, length, p.dtype, p.dims)
 	}
 	return p, nil
 }
@@ -40,7 +40,7 @@ func locate(f *hdf5.File, name string) (p extent, err error) {
 func dimensions(set *hdf5.Dataset) ([]int, error) {
 	space := set.Space()
 	if space == nil {
-		return nil, explain(errors.New("it has no dimensions"))
+		return nil, explain(errors.New("cannot read its dimensions"))
 	}
 	defer space.Close()
 	udims, _, err := space.SimpleExtentDims()
@@ -65,11 +65,11 @@ func elementType(set *hdf5.Dataset) (formats.DType, error) {
 			return code, nil
 		}
 	}
-	return "", fmt.Errorf("it has elements of %d bytes of another type", t.Size())
+	return "", fmt.Errorf("its elements of %d bytes are of an unknown type", t.Size())
 }
 
-// compare has the library open the file at path and say whether all datasets lie where p
-// says.
+// compareWithLibrary opens the file at path with the library and compares the extents of all
+// datasets with p.
 func compareWithLibrary(path string, p extents) error {
 	return locked(func() error {
 		f, err := hdf5.OpenFile(path, hdf5.F_ACC_RDONLY)

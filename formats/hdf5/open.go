@@ -11,7 +11,7 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// Open implements formats.Format. It reads and checks all but the values themselves.
+// Open implements formats.Format. It reads and verifies all but the values themselves.
 func (Format) Open(path string) (formats.Dataset, error) {
 	if err := atrest.ExplainMissing(path); err != nil {
 		return nil, err
@@ -23,8 +23,8 @@ func (Format) Open(path string) (formats.Dataset, error) {
 	return d, nil
 }
 
-// Salvage implements formats.Salvager. HDF5's own structures may be damaged, and what says
-// where and what values are, but not the footer; a file whose end is cut off is lost.
+// Salvage implements formats.Salvager. HDF5's own structures may be damaged, and the offsets,
+// shapes and types of values, but not the footer: a file whose end is cut off is lost.
 func (Format) Salvage(path string) (formats.Dataset, error) {
 	if err := atrest.ExplainMissing(path); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func open(path string, salvage bool) (*dataset, error) {
 	return d, nil
 }
 
-// findFile says why there is no file at path.
+// findFile reports why there is no file at path.
 func findFile(path string) error {
 	st, err := os.Stat(path)
 	switch {
@@ -62,17 +62,17 @@ func findFile(path string) error {
 	case err != nil:
 		return err
 	case !st.Mode().IsRegular():
-		return fmt.Errorf("%w: it is no file", formats.ErrNotDataset)
+		return fmt.Errorf("%w: it is not a regular file", formats.ErrNotDataset)
 	}
 	return nil
 }
 
-// load finds in the mapping where everything is and checks it.
+// load reads and verifies the footer, the description and the columns in the mapping.
 func (d *dataset) load(salvage bool) error {
 	f, err := findFooter(d.mapping.Data)
 	if err != nil {
 		if salvage {
-			err = fmt.Errorf("%w; the file's end says where everything lies, without it nothing can be salvaged", err)
+			err = fmt.Errorf("%w; nothing can be salvaged without the end of the file, which locates the data", err)
 		}
 		return err
 	}

@@ -19,9 +19,9 @@ type dataset struct {
 	mapping   *atrest.Mapping
 	checksums atrest.FileChecksums
 	extents   extents
-	removed   func() ([]byte, error) // the list of what was removed by hand
+	removed   func() ([]byte, error) // reads the list of samples removed by hand
 	images    *column
-	fields    []*column // by place in the schema; nil for image and single label
+	fields    []*column // by position in the schema; nil for the image and a class index
 }
 
 var (
@@ -43,7 +43,7 @@ func (d *dataset) Removed() ([]formats.RemovedSample, error) {
 	return list, nil
 }
 
-// lend gives a value in the mapping; see atrest.ValueReader.
+// lend returns a value in the mapping; see atrest.ValueReader.
 func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 	c := d.fields[k]
 	if c == nil {
@@ -60,7 +60,7 @@ func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 // Prefetch implements formats.Prefetcher.
 func (d *dataset) Prefetch(indices []int32) {
 	var locations []atrest.Location
-	// A page that cannot be read is an error where the value is read.
+	// If a page cannot be read here, reading its values reports it.
 	_ = guard.Do(func() error {
 		for _, c := range append([]*column{d.images}, d.fields...) {
 			if c != nil {
@@ -72,7 +72,7 @@ func (d *dataset) Prefetch(indices []int32) {
 	atrest.Prefetch([]*atrest.Mapping{d.mapping}, locations)
 }
 
-// appendPlaces appends where the column's values of those indices lie in the file.
+// appendLocations appends the locations in the file of the column's values of those indices.
 func (d *dataset) appendLocations(locations []atrest.Location, c *column, indices []int32) []atrest.Location {
 	for _, i := range indices {
 		if i < 0 || int(i) >= d.Len() {
@@ -85,7 +85,7 @@ func (d *dataset) appendLocations(locations []atrest.Location, c *column, indice
 	return locations
 }
 
-// image is the designated image of sample i. Data is lent, Shape is appended to shape[:0].
+// image returns the designated image of sample i. Data is lent, Shape is appended to shape[:0].
 func (d *dataset) image(i int, shape []int) (formats.Value, error) {
 	b, err := d.images.bytes(i)
 	if err != nil {
@@ -96,7 +96,7 @@ func (d *dataset) image(i int, shape []int) (formats.Value, error) {
 		return formats.Value{}, err
 	}
 	if int64(len(b)) != in.Size {
-		return formats.Value{}, fmt.Errorf("%w: it has %d bytes, %d were written", formats.ErrDamaged, len(b), in.Size)
+		return formats.Value{}, fmt.Errorf("%w: the image has %d bytes, but %d were written", formats.ErrDamaged, len(b), in.Size)
 	}
 	schema := d.Meta().Schema
 	f := &schema[schema.ImageIndex()]
@@ -113,7 +113,7 @@ func (d *dataset) image(i int, shape []int) (formats.Value, error) {
 	return v, checkShape(&v)
 }
 
-// imageType is the element type of a raw image, "" of others.
+// imageType returns the element type of a raw image, "" for other images.
 func imageType(f *formats.Field, in *formats.Info) formats.DType {
 	switch {
 	case in.Encoding != formats.Raw:
@@ -130,11 +130,11 @@ func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, rep
 		return err
 	}
 	sums := d.checksums
-	sums.Name = filepath.Base(d.Path) // the one that the file has now
+	sums.Name = filepath.Base(d.Path) // the file's current name
 	return atrest.Checksums{sums}.Check(ctx, filepath.Dir(d.Path), int64(len(d.mapping.Data))-sums.Size, p, workers, report)
 }
 
-// CheckQuick implements formats.Checker: it checks all datasets but the values.
+// CheckQuick implements formats.Checker: it verifies all datasets but the values.
 func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
 	if whole, err := d.checkFooter(report); err != nil || !whole {
 		return err
@@ -164,8 +164,8 @@ func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 	return nil
 }
 
-// checkFooter reads the footer again. whole is false if the file has another size than when
-// it was opened: then that is reported, and the mapping must not be touched.
+// checkFooter reads the footer again. If the file has another size than when it was opened,
+// checkFooter reports that, whole is false, and the mapping must not be used.
 func (d *dataset) checkFooter(report func(formats.Damage)) (whole bool, err error) {
 	was, is := int64(len(d.mapping.Data)), int64(0)
 	st, err := os.Stat(d.Path)
@@ -178,7 +178,7 @@ func (d *dataset) checkFooter(report func(formats.Damage)) (whole bool, err erro
 	if is != was {
 		report(formats.Damage{
 			File: filepath.Base(d.Path), Offset: min(is, was), Length: max(is, was) - min(is, was),
-			Cause: fmt.Sprintf("the file has %d bytes, it had %d when it was opened", is, was),
+			Cause: fmt.Sprintf("the file has %d bytes, but had %d when it was opened", is, was),
 		})
 		return false, nil
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/dsconv/dsconv/formats/atrest"
 )
 
-// headSize is the room for HDF5's header before the images' bytes.
+// headSize is the space for HDF5's header before the images' bytes.
 const headSize = 64 << 10
 
-// region is a dataset of the skeleton that the library does not write.
+// hole is a dataset of the skeleton whose bytes the library does not write.
 type hole struct {
 	name   string
 	source string // a staged file
@@ -25,15 +25,15 @@ type hole struct {
 	length int64
 }
 
-// skeleton is an HDF5 file that is being made.
+// skeleton is an HDF5 file that is being written.
 type skeleton struct {
 	file  *hdf5.File
 	plain *hdf5.PropList
-	holes []hole   // the images' first
-	names []string // of all datasets in one piece
+	holes []hole   // that of the images first
+	names []string // of all contiguous datasets
 }
 
-// content is what goes into a skeleton.
+// content is the content of a skeleton.
 type content struct {
 	schema   formats.Schema
 	rows     *atrest.Manifest
@@ -41,10 +41,10 @@ type content struct {
 	fields   []staged // in the schema's order
 	manifest []byte
 	meta     []byte
-	removed  []byte // nil where no sample was removed by hand
+	removed  []byte // nil if no sample was removed by hand
 }
 
-// staged is a field whose bytes lie in a staged file.
+// staged is a field whose bytes are in a file of the staging folder.
 type staged struct {
 	name   string
 	source string
@@ -52,8 +52,8 @@ type staged struct {
 	rows   *rows
 }
 
-// buildSkeleton makes the file at path and tells where the bytes of images and fields go,
-// and where all datasets lie.
+// buildSkeleton writes the file at path and returns the holes for the bytes of images and fields,
+// and the extents of all datasets.
 func buildSkeleton(path string, c *content) (regions []hole, p extents, err error) {
 	err = locked(func() error {
 		name, t, dims := c.images.shape(imagesName, bytesName)
@@ -108,8 +108,8 @@ func (k *skeleton) build(c *content, images string) (err error) {
 	return k.description(c)
 }
 
-// shape is how the values are kept: as one dataset called uniform if they have one shape,
-// otherwise as bytes called flat.
+// shape returns the dataset of the values: one named uniform if they have one shape, otherwise
+// bytes named flat.
 func (s *staged) shape(uniform, flat string) (name string, t formats.DType, dims []uint) {
 	t, shape, ok := s.rows.uniform()
 	if !ok {
@@ -137,8 +137,8 @@ func (k *skeleton) images(c *content, name string) error {
 	return k.bounds("", c.images.rows, 3)
 }
 
-// places asks the library where the datasets lie. Those that it does not write, the values,
-// get no checksum of their own.
+// locateAll returns the extents that the library has for the datasets. Values, which it does not
+// write, get no checksum of their own.
 func (k *skeleton) locateAll() (extents, error) {
 	var all extents
 	for _, name := range slices.Sorted(slices.Values(k.names)) {
@@ -152,21 +152,21 @@ func (k *skeleton) locateAll() (extents, error) {
 	return all, nil
 }
 
-// region remembers where the bytes of d, which is called name, go.
+// addHole records the hole for the bytes of d, which is named name.
 func (k *skeleton) addHole(d *hdf5.Dataset, name string, s *staged) error {
 	off, n, err := storageExtent(d)
 	if err != nil {
 		return err
 	}
 	if n != s.rows.size() {
-		return fmt.Errorf("HDF5 keeps %d bytes for %d of %s", n, s.rows.size(), name)
+		return fmt.Errorf("HDF5 reserved %d bytes for the %d bytes of %s", n, s.rows.size(), name)
 	}
 	k.holes = append(k.holes, hole{name: name, source: s.source, from: s.from, to: off, length: n})
 	return nil
 }
 
-// bounds writes offsets and shapes beside a dataset of bytes; columns is the least number
-// of columns of shapes.
+// bounds writes the offsets and shapes that go with a dataset of bytes; columns is the minimum
+// number of columns of shapes.
 func (k *skeleton) bounds(prefix string, r *rows, columns int) error {
 	if err := k.write(prefix+offsetsName, formats.Int64, r.offsets, len(r.offsets)); err != nil {
 		return err
@@ -246,7 +246,7 @@ func (k *skeleton) create(name string, t formats.DType, dims []uint) (*hdf5.Data
 	return d, explain(err)
 }
 
-// write makes a dataset of data, a slice of t's elements.
+// write writes a dataset with data, a slice of elements of type t.
 func (k *skeleton) write(name string, t formats.DType, data any, dims ...int) error {
 	udims := make([]uint, len(dims))
 	elements := 1
@@ -267,7 +267,7 @@ func (k *skeleton) write(name string, t formats.DType, data any, dims ...int) er
 	return nil
 }
 
-// writeAll hands gonum the kind of pointer that it takes.
+// writeAll passes gonum a pointer of the type that it accepts.
 func writeAll(d *hdf5.Dataset, data any) error {
 	switch x := data.(type) {
 	case []int64:

@@ -17,19 +17,19 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// Files in the stage. A further field has its bytes and its index in two of its own.
+// Files in the staging folder. An extra field has two of its own, for its bytes and its index.
 const (
 	dataFile     = "images"
 	skeletonFile = "skeleton"
 )
 
-// writer appends samples to files of the stage. Bytes that were lost leave only Close and
-// Resume.
+// writer appends samples to files in the staging folder. After a failed write only Close and
+// Resume work.
 type writer struct {
 	*atrest.Single
-	names map[int]string // of further fields, by place in the schema
-	extra []int          // their places, ascending
-	files []*atrest.File // images, then bytes and index of each further field
+	names map[int]string // of extra fields, by position in the schema
+	extra []int          // their positions, ascending
+	files []*atrest.File // images, then bytes and index of each extra field
 	index []byte         // scratch
 }
 
@@ -45,7 +45,7 @@ func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, form
 	return atrest.ResumeSingle(path, checkOurs, startWriter)
 }
 
-// ours says why what lies at path is not dsconv's. What is damaged may be replaced.
+// checkOurs reports why the file at path is not dsconv's. A damaged one may be replaced.
 func checkOurs(path string) error {
 	m, err := atrest.Map(path)
 	if err != nil {
@@ -60,7 +60,7 @@ func checkOurs(path string) error {
 	return errors.Join(err, m.Close())
 }
 
-// start opens the staged files as of the last checkpoint.
+// startWriter opens the staged files as of the last checkpoint.
 func startWriter(single *atrest.Single) (formats.Writer, error) {
 	w := &writer{Single: single, names: fieldNames(single.Meta.Schema)}
 	w.extra = slices.Sorted(maps.Keys(w.names))
@@ -97,9 +97,9 @@ func (w *writer) reopenFiles() error {
 	var states []atrest.FileState
 	names := w.fileNames()
 	if err := json.Unmarshal(w.State, &states); err != nil || len(states) != len(names) {
-		return fmt.Errorf("continue %s: %w: the last checkpoint does not parse", w.Path(dataFile), formats.ErrDamaged)
+		return fmt.Errorf("resume %s: %w: the last checkpoint cannot be parsed", w.Path(dataFile), formats.ErrDamaged)
 	}
-	// A Commit that was killed may have written its header already.
+	// A Commit that was killed may have written the header already.
 	if err := clearHead(w.Path(dataFile)); err != nil {
 		return err
 	}
@@ -111,13 +111,13 @@ func (w *writer) reopenFiles() error {
 		w.files = append(w.files, f)
 	}
 	if err := w.checkStaged(); err != nil {
-		return fmt.Errorf("continue %s: %w", w.Path(dataFile), err)
+		return fmt.Errorf("resume %s: %w", w.Path(dataFile), err)
 	}
 	return nil
 }
 
-// checkStaged compares the journal's rows and the fields' indexes with the files: the library
-// would believe them.
+// checkStaged compares the journal's rows and the fields' indexes with the files, since the
+// library would trust them.
 func (w *writer) checkStaged() error {
 	images, err := w.stagedImages()
 	if err != nil {
@@ -220,20 +220,20 @@ func (w *writer) commit() error {
 		return err
 	}
 	if err := w.verify(target); err != nil {
-		return fmt.Errorf("read back what was written: %w", err)
+		return fmt.Errorf("verify the finished file: %w", err)
 	}
 	return w.Finish(target)
 }
 
-// content gathers what the skeleton is made of.
+// content gathers the content of the skeleton.
 func (w *writer) content() (*content, error) {
 	t := w.Manifest
-	ranks, err := t.KeyOrder()
+	order, err := t.KeyOrder()
 	if err != nil {
 		return nil, err
 	}
 	var manifest bytes.Buffer
-	if err := t.WriteParquet(&manifest, ranks); err != nil {
+	if err := t.WriteParquet(&manifest, order); err != nil {
 		return nil, err
 	}
 	w.Describe()
@@ -276,9 +276,9 @@ func (w *writer) stagedImages() (staged, error) {
 	return staged{name: imagesName, source: w.Path(dataFile), from: headSize, rows: r}, nil
 }
 
-// make builds the file and gives its path in the stage. Images that HDF5 wants where they
-// are already stay in their file, which becomes the HDF5 file; a few bytes of images, which
-// HDF5 does not align, are copied into the skeleton.
+// build builds the file and returns its path in the staging folder. If HDF5 places the images at
+// the offset that they have in their file, that file becomes the HDF5 file. Otherwise the images,
+// which are then so few bytes that HDF5 does not align them, are copied into the skeleton.
 func (w *writer) build(c *content, sums atrest.FileChecksums) (string, error) {
 	skeleton := w.Path(skeletonFile)
 	regions, p, err := buildSkeleton(skeleton, c)
@@ -303,15 +303,15 @@ func (w *writer) build(c *content, sums atrest.FileChecksums) (string, error) {
 	return target, assemble(target, st.Size(), spans, sums, from, to, p)
 }
 
-// verify opens the file as a reader does and compares what it finds with the rows and with
-// what the library finds.
+// verify opens the file with the reader and compares the result with the rows and with what the
+// library reads.
 func (w *writer) verify(path string) error {
 	d, err := open(path, false)
 	if err != nil {
 		return err
 	}
 	if d.Len() != w.Manifest.Len() {
-		err = fmt.Errorf("%d samples of %d", d.Len(), w.Manifest.Len())
+		err = fmt.Errorf("it has %d samples, but %d were written", d.Len(), w.Manifest.Len())
 	}
 	for i := 0; err == nil && i < d.Len(); i++ {
 		_, err = d.image(i, nil)

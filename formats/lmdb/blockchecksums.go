@@ -18,17 +18,17 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// pageSums are the checksums of a data.mdb's blocks at a snapshot. Free pages and what
-// transactions write into the meta pages count as zeros: LMDB may overwrite them while the
-// snapshot is pinned, and nothing else before its end. So the sums of the next snapshot
-// follow from these without reading the whole file.
+// blockChecksums are the checksums of a data.mdb's blocks at a snapshot. Free pages and what
+// transactions write into the meta pages count as zeros: while the snapshot is pinned, LMDB may
+// overwrite these and no other bytes before its end. So the checksums of the next snapshot
+// are computed from these without reading the whole file.
 type blockChecksums struct {
 	size   int64
 	free   []uint64 // pages, ascending
 	blocks []uint32
 }
 
-// next gives the sums of a later snapshot of f.
+// next returns the checksums of a later snapshot of f.
 func (p *blockChecksums) next(f io.ReaderAt, size int64, free []uint64) (blockChecksums, error) {
 	n := blockChecksums{size: size, free: free, blocks: make([]uint32, blocksOf(size))}
 	stale := p.stale()
@@ -38,7 +38,7 @@ func (p *blockChecksums) next(f io.ReaderAt, size int64, free []uint64) (blockCh
 	return n, n.fill(f, p.blocks, stale, n.clearIgnored)
 }
 
-// whole gives the checksums of f as a file, every byte of which counts; f has size bytes.
+// whole returns the checksums of all size bytes of the file f.
 func (p *blockChecksums) whole(f io.ReaderAt, size int64, name string) (atrest.FileChecksums, error) {
 	n := blockChecksums{size: size, blocks: make([]uint32, blocksOf(size))}
 	stale := p.stale()
@@ -47,7 +47,7 @@ func (p *blockChecksums) whole(f io.ReaderAt, size int64, name string) (atrest.F
 	return atrest.FileChecksums{Name: name, Size: size, Blocks: n.blocks}, err
 }
 
-// stale are the blocks whose bytes may have changed since.
+// stale returns the blocks whose bytes may have changed since.
 func (p *blockChecksums) stale() map[int64]bool {
 	stale := map[int64]bool{}
 	for _, page := range p.free {
@@ -59,7 +59,7 @@ func (p *blockChecksums) stale() map[int64]bool {
 	return stale
 }
 
-// fill computes the blocks that old does not have and those that are stale in it.
+// fill computes the checksums of the blocks that old lacks or that are stale.
 func (p *blockChecksums) fill(f io.ReaderAt, old []uint32, stale map[int64]bool, clean func(b []byte, block int64)) error {
 	buf := make([]byte, atrest.BlockSize)
 	for i := range int64(len(p.blocks)) {
@@ -78,7 +78,7 @@ func (p *blockChecksums) fill(f io.ReaderAt, old []uint32, stale map[int64]bool,
 	return nil
 }
 
-// clear makes what does not count in block i zero.
+// clearIgnored sets to zero what is ignored in the block.
 func (p *blockChecksums) clearIgnored(b []byte, block int64) {
 	page := int64(os.Getpagesize())
 	if block == 0 {
@@ -97,7 +97,7 @@ func (p *blockChecksums) clearIgnored(b []byte, block int64) {
 	}
 }
 
-// digest is the CRC-32C of the sums.
+// digest returns the CRC-32C of the checksums.
 func (p *blockChecksums) digest() uint32 {
 	b := make([]byte, 0, 4*len(p.blocks))
 	for _, s := range p.blocks {
@@ -112,7 +112,7 @@ func blockOf(page uint64) int64 {
 	return int64(page) * int64(os.Getpagesize()) / atrest.BlockSize
 }
 
-// freePages lists the pages of env that hold nothing, ascending.
+// freePages lists the free pages of env, ascending.
 func freePages(env *lmdb.Env) (pages []uint64, err error) {
 	err = env.View(func(txn *lmdb.Txn) error {
 		// Database 0 is LMDB's own list: transaction -> count, page numbers.
@@ -141,8 +141,8 @@ func freePages(env *lmdb.Env) (pages []uint64, err error) {
 	return pages, nil
 }
 
-// listed are the page numbers of a list of LMDB's: their number stands before them, and room
-// for more may follow.
+// pageList returns the page numbers of an LMDB page list, which begins with their count and may
+// end with unused entries.
 func pageList(list []byte) []byte {
 	if len(list) < 8 {
 		return nil
@@ -152,8 +152,8 @@ func pageList(list []byte) []byte {
 	return list[:8*min(n, uint64(len(list)/8))]
 }
 
-// sumsAt reads the file of a snapshot that has the digest; what follows its end is not
-// looked at. The error is errAltered if it is not what it was.
+// checksumsAt reads the file of a snapshot up to its size and compares it with the digest; the
+// error is errAltered if it differs.
 func checksumsAt(f io.ReaderAt, size int64, free []uint64, digest uint32) (blockChecksums, error) {
 	p, err := (&blockChecksums{}).next(f, size, free)
 	if err != nil {
@@ -165,4 +165,4 @@ func checksumsAt(f io.ReaderAt, size int64, free []uint64, digest uint32) (block
 	return p, nil
 }
 
-var errAltered = errors.New("it is not what it was at the last checkpoint")
+var errAltered = errors.New("it was changed since the last checkpoint")

@@ -6,35 +6,35 @@ import (
 )
 
 const (
-	// What a page is, in its flags; the other bits are states of pages in LMDB's memory.
+	// The kinds of pages, in their flags; the other bits are states of pages in LMDB's memory.
 	kindBranch   = 0x01
 	kindLeaf     = 0x02
 	kindOverflow = 0x04
 	kindMeta     = 0x08
-	kindMask     = 0x6f // and LEAF2 and SUBP, which databases with duplicates have
+	kindMask     = 0x6f // also LEAF2 and SUBP, which databases with duplicates have
 
-	// MDB_node, the header of each node: size of the data (in branches with the flags the
-	// number of the child), flags, size of the key, key, data.
+	// MDB_node, the header of each node: size of the data, flags (in branches these two are the
+	// child's page number), size of the key, key, data.
 	nodeFlags   = 4 // uint16
 	nodeKeySize = 6 // uint16
 	nodeHeader  = 8
 
-	nodeBig      = 0x01 // the data are the number of an overflow page
-	nodeDatabase = 0x02 // the data are an MDB_db
+	nodeBig      = 0x01 // the data is the number of an overflow page
+	nodeDatabase = 0x02 // the data is an MDB_db
 
-	// maxDepth is that of LMDB's cursors.
+	// maxDepth is the limit of LMDB's cursors.
 	maxDepth = 32
 )
 
-// errNoKey says that a tree does not have a key.
-var errNoKey = errors.New("the key is not there")
+// errNoKey means that a tree does not have the key.
+var errNoKey = errors.New("the key is missing")
 
-// pages are the pages of a data.mdb. Nothing in them is believed: each number that leads
-// somewhere is compared with the page and the file first.
+// pages are the pages of a data.mdb. Their content is not trusted: each page number, offset and
+// size is compared with the page and the file before it is used.
 type pages struct {
 	data  []byte
 	size  int    // of a page
-	count uint64 // of the pages that the file and the meta page have
+	count uint64 // pages that both the file and the meta page have
 }
 
 func newPages(data []byte, m *meta) pages {
@@ -45,7 +45,7 @@ func newPages(data []byte, m *meta) pages {
 	return p
 }
 
-// page gives page no, which must be of that kind.
+// page returns page no, which must be of one of the kinds.
 func (p *pages) page(no uint64, kinds int) ([]byte, error) {
 	if no >= p.count {
 		return nil, damagedPage(no, "there are %d pages", p.count)
@@ -56,7 +56,7 @@ func (p *pages) page(no uint64, kinds int) ([]byte, error) {
 		return nil, damagedPage(no, "it has the number %d", got)
 	}
 	if kind := u16(b[pageFlags:]) & kindMask; kind&kinds == 0 || kind&(kind-1) != 0 {
-		return nil, damagedPage(no, "it is of the kind %#x, not of %#x", kind, kinds)
+		return nil, damagedPage(no, "it has the kind %#x, want %#x", kind, kinds)
 	}
 	return b, nil
 }
@@ -78,21 +78,22 @@ func (p *pages) treePage(no uint64) (treePage, error) {
 	lower, upper := u16(b[pageLower:]), u16(b[pageUpper:])
 	t := treePage{no: no, b: b, upper: upper, nodes: (lower - pageHeader) / 2, leaf: u16(b[pageFlags:])&kindLeaf != 0}
 	if lower < pageHeader || lower > upper || upper > len(b) || lower%2 != 0 || t.nodes == 0 {
-		return treePage{}, damagedPage(no, "its nodes end at %d and begin at %d", lower, upper)
+		return treePage{}, damagedPage(no, "the offsets of its nodes end at %d, the nodes begin at %d", lower, upper)
 	}
 	return t, nil
 }
 
-// node gives node i, whose header and key lie within the page.
+// node returns node i, whose header and key are within the page.
 func (t *treePage) node(i int) (node, error) {
 	at, _, ok := t.nodeBounds(i)
 	if !ok {
-		return node{}, damagedPage(t.no, "node %d does not lie in it", i)
+		return node{}, damagedPage(t.no, "node %d is not within the page", i)
 	}
 	return node{page: t.no, b: t.b[at:]}, nil
 }
 
-// key gives where node i begins and its key ends, and whether that is in the page.
+// nodeBounds returns the offsets where node i begins and its key ends; ok is false if that is not
+// within the page.
 func (t *treePage) nodeBounds(i int) (at, end int, ok bool) {
 	at = u16(t.b[pageHeader+2*i:])
 	if at < t.upper || at > len(t.b)-nodeHeader {
@@ -102,9 +103,9 @@ func (t *treePage) nodeBounds(i int) (at, end int, ok bool) {
 	return at, end, end <= len(t.b)
 }
 
-// search gives the node of key in a leaf, or in a branch the one whose subtree key is in.
+// search returns the node of key in a leaf, or in a branch the node whose subtree has the key.
 func (t *treePage) search(key []byte) (node, error) {
-	// The first key of a branch stands for all that are smaller: it is empty, or left over.
+	// The first key of a branch stands for all smaller keys; its bytes have no meaning.
 	low, high := 1, t.nodes-1
 	if t.leaf {
 		low = 0
@@ -131,7 +132,7 @@ func (t *treePage) search(key []byte) (node, error) {
 	return t.node(high)
 }
 
-// find gives the leaf node of key in the tree under page root. Keys are in LMDB's order,
+// find returns the leaf node of key in the tree under page root. Keys are in LMDB's order,
 // that of bytes.Compare.
 func (p *pages) find(root uint64, key []byte) (node, error) {
 	if root == noPage {
@@ -152,7 +153,7 @@ func (p *pages) find(root uint64, key []byte) (node, error) {
 	return node{}, damagedPage(root, "the tree under it has more than %d levels", maxDepth)
 }
 
-// node is a node of a page, with what follows it there.
+// node is a node of a page; b extends to the end of the page.
 type node struct {
 	page uint64
 	b    []byte
@@ -164,16 +165,16 @@ func (n *node) dataAt() int   { return nodeHeader + u16(n.b[nodeKeySize:]) }
 func (n *node) key() []byte   { return n.b[nodeHeader:n.dataAt()] }
 func (n *node) child() uint64 { return uint64(u32(n.b)) | uint64(n.flags())<<32 }
 
-// data gives n bytes of what follows the key.
+// data returns the size bytes after the key.
 func (n *node) data(size uint32) ([]byte, error) {
 	b := n.b[n.dataAt():]
 	if uint64(size) > uint64(len(b)) {
-		return nil, damagedPage(n.page, "a value of %d bytes where there are %d", size, len(b))
+		return nil, damagedPage(n.page, "a value of %d bytes, but %d bytes are left", size, len(b))
 	}
 	return b[:size:size], nil
 }
 
-// value gives the value of a leaf node, in the page or in overflow pages.
+// value returns the value of a leaf node, in the page or in overflow pages.
 func (p *pages) value(n *node) ([]byte, error) {
 	no, b, err := n.valueLocation()
 	if err != nil || no == noPage {
@@ -182,20 +183,20 @@ func (p *pages) value(n *node) ([]byte, error) {
 	return p.overflow(no, n.size())
 }
 
-// checkPlace is value without touching overflow pages.
+// checkValueLocation is value without touching overflow pages.
 func (p *pages) checkValueLocation(n *node) error {
 	no, _, err := n.valueLocation()
 	if err != nil || no == noPage {
 		return err
 	}
 	if rest := p.count - min(no, p.count); pageHeader+uint64(n.size()) > rest*uint64(p.size) {
-		return damagedPage(no, "there are %d pages, a value of %d bytes would begin here", p.count, n.size())
+		return damagedPage(no, "a value of %d bytes cannot begin here, since there are %d pages", n.size(), p.count)
 	}
 	return nil
 }
 
-// place tells where the value of a leaf node is: the page where it begins, or noPage and
-// the value itself.
+// valueLocation returns the page where the value of a leaf node begins, or noPage and the value
+// itself if it is in the node.
 func (n *node) valueLocation() (no uint64, value []byte, err error) {
 	switch n.flags() {
 	case 0:
@@ -206,13 +207,13 @@ func (n *node) valueLocation() (no uint64, value []byte, err error) {
 		if err != nil {
 			return noPage, nil, err
 		}
-		// It cannot be noPage: there would be no room behind it.
+		// The result must not be noPage, which is too large for an overflow page anyway.
 		return min(u64(b), noPage-1), nil, nil
 	}
-	return noPage, nil, damagedPage(n.page, "a node of the kind %#x", n.flags())
+	return noPage, nil, damagedPage(n.page, "a node with the flags %#x", n.flags())
 }
 
-// overflow gives a value of that many bytes that begins behind the header of page no.
+// overflow returns the value of that size that begins after the header of page no.
 func (p *pages) overflow(no uint64, size uint32) ([]byte, error) {
 	head, err := p.page(no, kindOverflow)
 	if err != nil {
@@ -226,24 +227,24 @@ func (p *pages) overflow(no uint64, size uint32) ([]byte, error) {
 	return p.data[at : at+int(size) : at+int(size)], nil
 }
 
-// root gives the root of the database that b, an MDB_db on page no, describes.
+// databaseRoot returns the root of the database that b, an MDB_db on page no, describes.
 func databaseRoot(b []byte, no uint64) (uint64, error) {
-	// Flags would be another order of keys, or duplicates.
+	// Flags would mean another order of keys, or duplicates.
 	if flags := u16(b[dbFlags:]); flags != 0 {
 		return 0, damagedPage(no, "a database with the flags %#x", flags)
 	}
 	return u64(b[dbRoot:]), nil
 }
 
-// named gives the root of the database of that name, which the main database under page
-// main has a record of.
+// namedRoot returns the root of the named database, which is recorded in the main database under
+// page main.
 func (p *pages) namedRoot(main uint64, name string) (uint64, error) {
 	n, err := p.find(main, []byte(name))
 	if err != nil {
 		return 0, err
 	}
 	if n.flags() != nodeDatabase || n.size() != dbLength {
-		return 0, damagedPage(n.page, "the record is not that of a database")
+		return 0, damagedPage(n.page, "the record does not describe a database")
 	}
 	b, err := n.data(dbLength)
 	if err != nil {

@@ -16,7 +16,7 @@ var _ formats.WritableFormat = Format{}
 // Name implements formats.Format.
 func (Format) Name() string { return "lmdb" }
 
-// Match implements formats.Format: a path that ends in .lmdb or a folder with a data.mdb.
+// Match implements formats.Format: it matches a path that ends in .lmdb and a folder with a data.mdb.
 func (Format) Match(path string) bool {
 	if strings.HasSuffix(filepath.Clean(path), ".lmdb") {
 		return true
@@ -34,21 +34,21 @@ const (
 	fieldsName = "fields"
 )
 
-// furtherFields are the places in the schema of the fields that lie in fields/.
+// extraFields returns the positions in the schema of the fields that are stored in fields/.
 func extraFields(schema formats.Schema) []int {
-	var further []int
+	var extra []int
 	for i, f := range schema {
 		if i != schema.ImageIndex() && (i != schema.LabelIndex() || f.Kind != formats.Label) {
-			further = append(further, i)
+			extra = append(extra, i)
 		}
 	}
-	return further
+	return extra
 }
 
-// namesOf are the names of the fields at those places.
-func fieldNames(schema formats.Schema, places []int) []string {
+// fieldNames returns the names of the fields at those positions.
+func fieldNames(schema formats.Schema, positions []int) []string {
 	var names []string
-	for _, i := range places {
+	for _, i := range positions {
 		names = append(names, schema[i].Name)
 	}
 	return names

@@ -7,33 +7,33 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// index finds the leaf that the key of a rank lies in. All keys of a database are those of
-// the manifest, so that the nodes of a leaf are the ranks from its first on: what a search by
-// key finds with a probe of scattered nodes at each level is found here in the processor's
-// cache and in one node. The lowest branch pages are read when they are first needed.
+// leafIndex finds the leaf page of a key by the key's index. A database has exactly the keys of
+// the manifest, so the nodes of a leaf have consecutive indices. A search by key would probe
+// scattered nodes at each level; this one uses arrays in the processor's cache and one node.
+// The lowest branch pages are read when they are first needed.
 //
-// It is a hint: who uses it compares the key, and searches where it is another one or
-// anything is wrong. It is safe for concurrent use.
+// It is a hint: the caller compares the key, and searches by key if it differs or
+// the page is damaged. It is safe for concurrent use.
 type leafIndex struct {
 	pages    *pages
-	key      func(rank int) string
+	key      func(index int) string
 	branches ranges
 	leaves   []atomic.Pointer[ranges] // under each branch
 }
 
-// ranges are pages in the order of the first ranks under them.
+// ranges are pages in the order of their first indices.
 type ranges struct {
 	first []int32
 	page  []uint64
-	end   int // the rank after the last page's
+	end   int // the index after the last page's
 }
 
-// of tells which page the rank is under; its number is -1 if it is under none.
-func (r *ranges) pageOf(rank int) (k int) {
-	return sort.Search(len(r.first), func(k int) bool { return int(r.first[k]) > rank }) - 1
+// pageOf returns the position of the page that has the index, -1 if none has.
+func (r *ranges) pageOf(index int) (k int) {
+	return sort.Search(len(r.first), func(k int) bool { return int(r.first[k]) > index }) - 1
 }
 
-// limit is the rank after those under page k.
+// limit returns the index after those of page k.
 func (r *ranges) limit(k int) int {
 	if k+1 < len(r.first) {
 		return int(r.first[k+1])
@@ -41,9 +41,9 @@ func (r *ranges) limit(k int) int {
 	return r.end
 }
 
-// newIndex reads the tree down to the parents of its lowest branches. It is nil if the tree
-// is a single leaf or what is read is damaged.
-func newLeafIndex(p *pages, root uint64, n int, key func(rank int) string) *leafIndex {
+// newLeafIndex reads the tree down to the parents of its lowest branches. It returns nil if the
+// tree is a single leaf or a page is damaged.
+func newLeafIndex(p *pages, root uint64, n int, key func(index int) string) *leafIndex {
 	depth, ok := p.depth(root)
 	if !ok || depth < 2 {
 		return nil
@@ -58,7 +58,7 @@ func newLeafIndex(p *pages, root uint64, n int, key func(rank int) string) *leaf
 			}
 			below.first, below.page = append(below.first, children.first...), append(below.page, children.page...)
 			if uint64(len(below.page)) > p.count {
-				return nil // pages that share children: there are more ways than pages
+				return nil // more children than pages: some pages share children
 			}
 		}
 		below.end = n
@@ -68,7 +68,7 @@ func newLeafIndex(p *pages, root uint64, n int, key func(rank int) string) *leaf
 	return ix
 }
 
-// depth is the number of levels under page no, itself counted.
+// depth returns the number of levels of the tree under page no, including that page.
 func (p *pages) depth(no uint64) (levels int, ok bool) {
 	if no == noPage {
 		return 0, false
@@ -87,7 +87,7 @@ func (p *pages) depth(no uint64) (levels int, ok bool) {
 	return levels, false
 }
 
-// under reads page k of r, a branch, and gives its children.
+// children reads page k of r, a branch, and returns its children.
 func (ix *leafIndex) children(r *ranges, k int) (children ranges, ok bool) {
 	t, err := ix.pages.treePage(r.page[k])
 	if err != nil || t.leaf {
@@ -100,7 +100,7 @@ func (ix *leafIndex) children(r *ranges, k int) (children ranges, ok bool) {
 		if err != nil {
 			return children, false
 		}
-		if i > 0 { // the first key of a branch stands for all that are smaller
+		if i > 0 { // the first key of a branch stands for all smaller keys
 			key := string(n.key())
 			from += sort.Search(children.end-from, func(k int) bool { return ix.key(from+k) >= key })
 		}
@@ -109,9 +109,10 @@ func (ix *leafIndex) children(r *ranges, k int) (children ranges, ok bool) {
 	return children, true
 }
 
-// leaf gives the page that the key of the rank is in, if all is right, and the node's number.
-func (ix *leafIndex) leaf(rank int) (page uint64, node int, ok bool) {
-	b := ix.branches.pageOf(rank)
+// leaf returns the page of the key with that index and the node's number; ok is false if a page
+// is damaged.
+func (ix *leafIndex) leaf(index int) (page uint64, node int, ok bool) {
+	b := ix.branches.pageOf(index)
 	if b < 0 {
 		return 0, 0, false
 	}
@@ -119,22 +120,22 @@ func (ix *leafIndex) leaf(rank int) (page uint64, node int, ok bool) {
 	if leaves == nil {
 		mark := guard.Now()
 		read, ok := ix.children(&ix.branches, b)
-		if !ok || !guard.Quiet(mark) { // what is kept must be the file's
+		if !ok || !guard.Quiet(mark) { // only bytes of the file may be cached
 			return 0, 0, false
 		}
 		leaves = &read
 		ix.leaves[b].Store(leaves)
 	}
-	k := leaves.pageOf(rank)
+	k := leaves.pageOf(index)
 	if k < 0 {
 		return 0, 0, false
 	}
-	return leaves.page[k], rank - int(leaves.first[k]), true
+	return leaves.page[k], index - int(leaves.first[k]), true
 }
 
-// find gives the node of the rank, whose key must be key.
-func (ix *leafIndex) find(rank int, key string) (n node, ok bool) {
-	page, k, ok := ix.leaf(rank)
+// find returns the node with that index; ok is false unless its key is key.
+func (ix *leafIndex) find(index int, key string) (n node, ok bool) {
+	page, k, ok := ix.leaf(index)
 	if !ok {
 		return n, false
 	}

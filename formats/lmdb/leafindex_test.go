@@ -45,7 +45,7 @@ func indexed(t *testing.T, n int) *dataset {
 	return ds.(*dataset)
 }
 
-// TestIndexFindsEveryKey: of trees of one to three levels each rank is found at once, and
+// TestIndexFindsEveryKey: of trees of one to three levels each index is found at once, and
 // where another key was expected nothing is.
 func TestIndexFindsEveryKey(t *testing.T) {
 	for _, n := range []int{0, 1, 30, 1000, 12_000} {
@@ -62,15 +62,15 @@ func TestIndexFindsEveryKey(t *testing.T) {
 			for i := range n {
 				got, ok := db.leafIndex.find(i, d.Manifest.Key(i))
 				if !ok || string(got.key()) != d.Manifest.Key(i) {
-					t.Fatalf("rank %d of %d is not found", i, n)
+					t.Fatalf("index %d of %d is not found", i, n)
 				}
 				if _, ok := db.leafIndex.find(i, d.Manifest.Key(i)+"?"); ok {
-					t.Fatalf("rank %d is found by another key", i)
+					t.Fatalf("index %d is found by another key", i)
 				}
 			}
 			for _, i := range []int{-1, n, n + 1000} {
 				if _, ok := db.leafIndex.find(i, "?"); ok {
-					t.Errorf("rank %d of %d is found", i, n)
+					t.Errorf("index %d of %d is found", i, n)
 				}
 			}
 		})
@@ -87,7 +87,7 @@ func TestIndexOfOtherKeys(t *testing.T) {
 		keys[i] = d.Manifest.Key(i) + "x"
 	}
 	slices.Sort(keys)
-	ix := newLeafIndex(&d.images.pages, db.root, len(keys), func(rank int) string { return keys[rank] })
+	ix := newLeafIndex(&d.images.pages, db.root, len(keys), func(index int) string { return keys[index] })
 	for i, key := range keys {
 		if n, ok := ix.find(i, key); ok {
 			t.Fatalf("%q is found as %q", key, n.key())

@@ -19,8 +19,8 @@ import "C"
 
 import "sync"
 
-// keepHeap lets the C heap keep the pages of one transaction for the next. LMDB takes them
-// from malloc and frees them at each commit; by default glibc gives them back to the kernel,
-// which zeroes them anew: half of all page faults of a pack. It is once a process, and holds
-// up to 64 MiB.
+// keepHeapPages lets the C heap keep the pages of one transaction for the next. LMDB allocates
+// them with malloc and frees them at each commit; by default glibc returns them to the kernel,
+// which zeroes them again: half of all page faults of a pack. It applies once to the whole
+// process, which then keeps up to 64 MiB.
 var keepHeapPages = sync.OnceFunc(func() { C.dsconv_keep_heap() })

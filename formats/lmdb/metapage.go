@@ -9,7 +9,7 @@ import (
 )
 
 // The structures of data.mdb are those of LMDB's mdb.c, of its data version 1 on 64-bit
-// machines; numbers are in the machine's byte order. What is not read here is not named.
+// machines; numbers are in the machine's byte order. Fields that are not read here are omitted.
 const (
 	// MDB_page, the header of each page; of an overflow value only the first page has one.
 	pageNumber = 0  // uint64
@@ -51,7 +51,7 @@ func u16(b []byte) int    { return int(binary.NativeEndian.Uint16(b)) }
 func u32(b []byte) uint32 { return binary.NativeEndian.Uint32(b) }
 func u64(b []byte) uint64 { return binary.NativeEndian.Uint64(b) }
 
-// meta is what a meta page tells of one transaction's snapshot.
+// meta is the content of a meta page, which describes one transaction's snapshot.
 type meta struct {
 	no       uint64 // of the page
 	txn      uint64
@@ -60,8 +60,8 @@ type meta struct {
 	main     []byte // MDB_db of the main database
 }
 
-// newestMeta gives the meta page of the last transaction. If one of the two is damaged, the
-// error says so, and what the other one tells is given all the same; pageSize is 0 if both are.
+// newestMeta returns the meta page of the last transaction. If one of the two is damaged, it
+// returns the other one and an error; if both are, pageSize is 0.
 func newestMeta(data []byte) (meta, error) {
 	first, err := parseMeta(data, 0, 0)
 	size := first.pageSize
@@ -71,7 +71,7 @@ func newestMeta(data []byte) (meta, error) {
 	second, err2 := parseMeta(data, 1, size)
 	switch {
 	case err2 == nil && second.pageSize != size:
-		err2 = damagedPage(1, "pages have %d bytes, page 0 says %d", second.pageSize, size)
+		err2 = damagedPage(1, "it says that pages have %d bytes, page 0 says %d", second.pageSize, size)
 	case err2 == nil && (first.pageSize == 0 || second.txn > first.txn):
 		first = second
 	}
@@ -82,7 +82,7 @@ func newestMeta(data []byte) (meta, error) {
 func parseMeta(data []byte, no, size int) (meta, error) {
 	at := no * size
 	if at > len(data) || len(data)-at < metaLength {
-		return meta{}, damagedPage(uint64(no), "the file ends in it")
+		return meta{}, damagedPage(uint64(no), "the file ends within the page")
 	}
 	return parseMetaPage(data[at:at+metaLength], no)
 }
@@ -95,18 +95,18 @@ func parseMetaPage(b []byte, no int) (meta, error) {
 	}
 	switch {
 	case u64(b[pageNumber:]) != uint64(no) || u16(b[pageFlags:])&kindMask != kindMeta:
-		return meta{}, damagedPage(uint64(no), "it is no meta page")
+		return meta{}, damagedPage(uint64(no), "it is not a meta page")
 	case u32(b[metaMagic:]) != magic || u32(b[metaVersion:]) != dataVersion:
 		return meta{}, damagedPage(uint64(no), "magic %#x and version %d are not LMDB's", u32(b[metaMagic:]), u32(b[metaVersion:]))
 	case !validPageSize(m.pageSize):
-		return meta{}, damagedPage(uint64(no), "pages of %d bytes", m.pageSize)
+		return meta{}, damagedPage(uint64(no), "impossible page size of %d bytes", m.pageSize)
 	}
 	return m, nil
 }
 
 func validPageSize(n int) bool { return n >= minPageSize && n <= maxPageSize && n&(n-1) == 0 }
 
-// findPageSize looks for the second meta page where the first does not tell where it is.
+// findPageSize searches for the second meta page if the first one is damaged.
 func findPageSize(data []byte) int {
 	size := minPageSize
 	for ; size < maxPageSize; size *= 2 {
@@ -117,7 +117,7 @@ func findPageSize(data []byte) int {
 	return size
 }
 
-// pageError is formats.ErrDamaged with the page and what is wrong with it.
+// pageError is formats.ErrDamaged with a page number and a description.
 type pageError struct {
 	no   uint64
 	what string

@@ -15,10 +15,10 @@ import (
 // dataset is an open LMDB dataset.
 type dataset struct {
 	atrest.ValueReader
-	extra   []int        // places in the schema
+	extra   []int        // positions in the schema
 	headers []npy.Parser // of each field's raw values
 	images  *environment
-	fields  *environment // nil without further fields
+	fields  *environment // nil without extra fields
 }
 
 var (
@@ -48,27 +48,27 @@ func (Format) Open(path string) (formats.Dataset, error) {
 
 // Salvage implements formats.Salvager.
 func (Format) Salvage(path string) (formats.Dataset, error) {
-	d, _, err := open(path) // the reads that the damage concerns tell of it
+	d, _, err := open(path) // reads of damaged samples report the damage
 	if err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-// open opens what there is of the dataset at path; damage is what is wrong with the data
-// files, err with what describes the dataset.
+// open opens the dataset at path as far as possible; damage is about the data files, err about
+// the files that describe the dataset.
 func open(path string) (d *dataset, damage, err error) {
 	path = filepath.Clean(path)
-	catalog, err := atrest.ReadSidecar(path)
+	description, err := atrest.ReadSidecar(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	meta := catalog.Meta()
+	meta := description.Meta()
 	if meta.Format != (Format{}).Name() {
-		return nil, nil, fmt.Errorf("%s: %w: %s says that its format is %q", path, formats.ErrNotDataset, atrest.MetaName, meta.Format)
+		return nil, nil, fmt.Errorf("%s: %w: its %s says that the format is %q, not lmdb", path, formats.ErrNotDataset, atrest.MetaName, meta.Format)
 	}
 	d = &dataset{extra: extraFields(meta.Schema), headers: make([]npy.Parser, len(meta.Schema))}
-	d.ValueReader = atrest.ValueReader{Description: catalog, Path: path, Lend: d.lend}
+	d.ValueReader = atrest.ValueReader{Description: description, Path: path, Lend: d.lend}
 	d.images, damage = openEnvironment(path, dataName, nil)
 	if len(d.extra) > 0 {
 		var more error
@@ -100,7 +100,7 @@ func (d *dataset) checkSizes() error {
 			return fmt.Errorf("%s: %w: %s is not in the table of checksums", d.Path, formats.ErrDamaged, e.name)
 		}
 		if got := int64(len(e.data)); got != sums[i].Size {
-			return fmt.Errorf("%s: %s: %w: it has %d bytes, %d were written", d.Path, e.name, formats.ErrDamaged, got, sums[i].Size)
+			return fmt.Errorf("%s: %s: %w: it has %d bytes, but %d were written", d.Path, e.name, formats.ErrDamaged, got, sums[i].Size)
 		}
 	}
 	return nil
@@ -111,7 +111,7 @@ func (d *dataset) Removed() ([]formats.RemovedSample, error) {
 	return atrest.ReadRemoved(d.Path, d.Meta())
 }
 
-// lend gives a value in the mapped file; see atrest.ValueReader.
+// lend returns a value in the mapped file; see atrest.ValueReader.
 func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {
 	mark := guard.Now()
 	field := &d.Meta().Schema[k]

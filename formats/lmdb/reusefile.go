@@ -15,12 +15,12 @@ import (
 
 var _ formats.FileReuser = (*writer)(nil)
 
-// ReuseFile implements formats.FileReuser: file 0 is the whole environment, which stays with all its
-// values. change may alter what is in the manifest: source, a designated label of kind
+// ReuseFile implements formats.FileReuser: file 0 is the whole environment, which is reused with
+// all its values. change may alter what is in the manifest: source, a designated label of kind
 // Label, split and columns.
 func (w *writer) ReuseFile(i int, change func(*formats.Info)) error {
 	if i != 0 || w.reused != nil || w.Manifest.Len() > 0 {
-		return errors.New("keep: an LMDB dataset has one file, which stays or is written anew")
+		return errors.New("an LMDB dataset has one file: it is either reused or written again, not both")
 	}
 	old, sums, err := w.Replaced()
 	if err != nil {
@@ -34,8 +34,8 @@ func (w *writer) ReuseFile(i int, change func(*formats.Info)) error {
 	return old.CopyRows(w.Manifest, change)
 }
 
-// linkKept gives the stage the old data files: by a link, which takes no time and no room,
-// or where the file system has none by a copy.
+// linkReused links the old data files into the staging folder, which takes no time and no space,
+// or copies them if the file system has no hard links.
 func (w *writer) linkReused() error {
 	for _, s := range w.stores() {
 		if err := s.close(); err != nil {
@@ -51,7 +51,7 @@ func (w *writer) linkReused() error {
 			return err
 		}
 		if err := atrest.LinkOrCopy(from, to); err != nil {
-			return fmt.Errorf("keep %s: %w", from, err)
+			return fmt.Errorf("reuse %s: %w", from, err)
 		}
 		if err := durable.SyncDir(filepath.Dir(to)); err != nil {
 			return err

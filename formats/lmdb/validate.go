@@ -10,19 +10,19 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// LMDB's library believes every byte of data.mdb, so that a file of a stage, which may be
-// anybody's, could lead it anywhere in memory. Before it opens one, all pages that it may come
-// to are read here: those of the list of free pages and of each database. The checks are those
-// that the library does not make, or makes by ending the process.
+// The LMDB library trusts every byte of data.mdb, so a damaged or malicious file in a staging
+// folder could make it access any memory. Before the library opens such a file, the code here
+// reads all pages that the library may read: those of the list of free pages and of each
+// database. It makes the checks that the library omits, or makes by ending the process.
 
 const (
-	// freeFlags are those of LMDB's own list of free pages, whose keys are transactions'
+	// freeFlags are the flags of LMDB's own list of free pages, whose keys are transaction
 	// numbers.
 	freeFlags = 0x08
 	maxKey    = 511
 )
 
-// What an MDB_db says of its tree.
+// Fields of an MDB_db that describe its tree.
 const (
 	dbDepth    = 6  // uint16
 	dbBranches = 8  // uint64
@@ -31,8 +31,9 @@ const (
 	dbEntries  = 32 // uint64
 )
 
-// trust reports why LMDB must not open the data.mdb that data is, with those meta pages. names
-// are its databases', of which each has so many entries; with none the main database does.
+// validate reports why LMDB must not open data, the content of a data.mdb, with those meta pages.
+// names are its databases, which have that many entries each; without names, the main database
+// has them.
 func validate(data []byte, metas [metaPages][]byte, pageSize int, names []string, entries int) error {
 	m, err := validateMetas(data, metas, pageSize)
 	if err != nil {
@@ -53,7 +54,7 @@ func validate(data []byte, metas [metaPages][]byte, pageSize int, names []string
 	return c.tree(m.no, m.main, main, want)
 }
 
-// trustMetas checks both meta pages and gives the one of the last transaction.
+// validateMetas checks both meta pages and returns that of the last transaction.
 func validateMetas(data []byte, metas [metaPages][]byte, pageSize int) (meta, error) {
 	var newest meta
 	for i, b := range metas {
@@ -63,13 +64,13 @@ func validateMetas(data []byte, metas [metaPages][]byte, pageSize int) (meta, er
 		}
 		switch {
 		case m.pageSize != pageSize:
-			return meta{}, damagedPage(m.no, "pages of %d bytes, this machine's have %d", m.pageSize, pageSize)
+			return meta{}, damagedPage(m.no, "it was written with pages of %d bytes, this machine has pages of %d: resume on a machine like the first", m.pageSize, pageSize)
 		case u16(b[pageFlags:]) != kindMeta || u16(b[metaFree+dbFlags:]) != freeFlags || u64(b[metaAddress:]) != 0:
-			return meta{}, damagedPage(m.no, "it asks for what dsconv does not")
+			return meta{}, damagedPage(m.no, "it has flags or a map address that dsconv does not set")
 		case m.last < metaPages-1 || m.last >= uint64(len(data)/pageSize):
-			return meta{}, damagedPage(m.no, "the last page is %d in a file of %d bytes", m.last, len(data))
+			return meta{}, damagedPage(m.no, "the last page would be %d in a file of %d bytes", m.last, len(data))
 		case u64(b[metaMapSize:]) > 1<<46:
-			return meta{}, damagedPage(m.no, "a map of %d bytes", u64(b[metaMapSize:]))
+			return meta{}, damagedPage(m.no, "impossible map size of %d bytes", u64(b[metaMapSize:]))
 		}
 		if i == 0 || m.txn > newest.txn {
 			newest = m
@@ -78,14 +79,14 @@ func validateMetas(data []byte, metas [metaPages][]byte, pageSize int) (meta, er
 	return newest, nil
 }
 
-// What the leaves of a tree hold.
+// The kinds of values in the leaves of a tree.
 const (
 	kindValues = iota
 	kindDatabases
 	kindFreeList
 )
 
-// truster goes through all trees of a file. Each page is in one place.
+// validator reads all trees of a file. Each page may occur only once.
 type validator struct {
 	pages
 	used    pageSet
@@ -97,7 +98,7 @@ type validator struct {
 // pageSet has a bit for each page: a file of 10 TB has 2.4 billion pages.
 type pageSet []uint64
 
-// add reports whether page no was not in the set yet.
+// add adds page no and reports whether it was new.
 func (s pageSet) add(no uint64) bool {
 	word, bit := &s[no/64], uint64(1)<<(no%64)
 	added := *word&bit == 0
@@ -105,7 +106,7 @@ func (s pageSet) add(no uint64) bool {
 	return added
 }
 
-// treeCheck is what is found of one tree, and what to compare it with.
+// treeCheck counts the pages and entries of one tree while it is read.
 type treeCheck struct {
 	*validator
 	holds                               int
@@ -133,22 +134,22 @@ func (c *validator) tree(no uint64, db []byte, holds int, entries uint64) error 
 	got := [...]uint64{t.branches, t.leaves, t.overflow, t.entries}
 	recorded := [...]uint64{u64(db[dbBranches:]), u64(db[dbLeaves:]), u64(db[dbOverflow:]), u64(db[dbEntries:])}
 	if got != recorded {
-		return damagedPage(no, "a tree of %d pages and entries, it says %d", got, recorded)
+		return damagedPage(no, "branches, leaves, overflow pages and entries: found %d, recorded %d", got, recorded)
 	}
 	if holds != kindFreeList && t.entries != entries {
-		return damagedPage(no, "%d entries, %d were written", t.entries, entries)
+		return damagedPage(no, "it has %d entries, but %d were written", t.entries, entries)
 	}
 	return nil
 }
 
-// take marks n pages as being in use.
+// markUsed marks n pages as used; an error if one is used already.
 func (c *validator) markUsed(no, n uint64) error {
 	if no >= c.count || n > c.count-no {
 		return damagedPage(no, "there are %d pages", c.count)
 	}
 	for i := no; i < no+n; i++ {
 		if !c.used.add(i) {
-			return damagedPage(i, "it is in two places")
+			return damagedPage(i, "it is used twice")
 		}
 	}
 	return nil
@@ -163,12 +164,12 @@ func (t *treeCheck) page(no uint64, level int) error {
 	if err != nil {
 		return err
 	}
-	// Any further flag would be of a page in LMDB's memory, which it would write to.
+	// Other flags are those of pages in LMDB's memory, which it would write to.
 	if flags := u16(p.b[pageFlags:]); flags != kindBranch && flags != kindLeaf || p.leaf != (level == t.depth) {
-		return damagedPage(no, "the kind %#x on level %d of %d", flags, level, t.depth)
+		return damagedPage(no, "a page with the flags %#x on level %d of %d", flags, level, t.depth)
 	}
 	if !p.leaf && p.nodes < 2 && t.holds != kindFreeList {
-		return damagedPage(no, "a branch of %d node", p.nodes)
+		return damagedPage(no, "a branch with %d node", p.nodes)
 	}
 	if err := p.checkNodes(); err != nil {
 		return err
@@ -190,14 +191,14 @@ func (t *treeCheck) page(no uint64, level int) error {
 	return nil
 }
 
-// checkNodes refuses nodes that do not lie one beside the other: LMDB adds their sizes up.
+// checkNodes rejects overlapping nodes: LMDB adds up their sizes.
 func (t *treePage) checkNodes() error {
 	type extent struct{ from, to int }
 	nodes := make([]extent, t.nodes)
 	for i := range nodes {
 		at, end, ok := t.nodeBounds(i)
 		if !ok || end-at-nodeHeader > maxKey || at%2 != 0 {
-			return damagedPage(t.no, "node %d does not lie in it", i)
+			return damagedPage(t.no, "node %d is not within the page", i)
 		}
 		if t.leaf {
 			n, err := t.node(i)
@@ -219,7 +220,7 @@ func (t *treePage) checkNodes() error {
 	at := t.upper
 	for _, n := range nodes {
 		if n.from < at || n.to > len(t.b) {
-			return damagedPage(t.no, "its nodes lie in each other")
+			return damagedPage(t.no, "its nodes overlap")
 		}
 		at = n.to
 	}
@@ -253,12 +254,12 @@ func (t *treeCheck) leaf(p *treePage) error {
 	return nil
 }
 
-// order refuses a key that does not come after the one before it.
+// order rejects a key that does not come after the previous one.
 func (t *treeCheck) order(n *node) error {
 	key := n.key()
 	if t.holds == kindFreeList {
 		if len(key) != 8 || u64(key) == 0 || u64(key) > t.txn || len(t.last) == 8 && u64(key) <= u64(t.last) {
-			return damagedPage(n.page, "a list of the pages that transaction %x freed", key)
+			return damagedPage(n.page, "invalid transaction %x in the list of free pages", key)
 		}
 	} else if len(key) == 0 || t.entries > 0 && bytes.Compare(key, t.last) <= 0 {
 		return damagedPage(n.page, "the key %q comes after %q", key, t.last)
@@ -267,13 +268,13 @@ func (t *treeCheck) order(n *node) error {
 	return nil
 }
 
-// leafValue is the value of a node, whose pages count as used.
+// leafValue returns the value of a node and marks its pages as used.
 func (t *treeCheck) leafValue(n *node) ([]byte, error) {
 	switch f := n.flags(); {
 	case f == 0, f == nodeDatabase && t.holds == kindDatabases:
 		return n.data(n.size())
 	case f != nodeBig:
-		return nil, damagedPage(n.page, "a node of the kind %#x", f)
+		return nil, damagedPage(n.page, "a node with the flags %#x", f)
 	}
 	b, err := n.data(8)
 	if err != nil {
@@ -286,7 +287,7 @@ func (t *treeCheck) leafValue(n *node) ([]byte, error) {
 	}
 	count := uint64(u32(head[pagePages:]))
 	if flags := u16(head[pageFlags:]); flags != kindOverflow || count == 0 {
-		return nil, damagedPage(no, "%d pages of the kind %#x", count, flags)
+		return nil, damagedPage(no, "%d overflow pages with the flags %#x", count, flags)
 	}
 	if err := t.markUsed(no, count); err != nil {
 		return nil, err
@@ -298,7 +299,7 @@ func (t *treeCheck) leafValue(n *node) ([]byte, error) {
 // database checks the database that a node of the main database describes.
 func (t *treeCheck) database(n *node) error {
 	if n.flags() != nodeDatabase || n.size() != dbLength || !slices.Contains(t.names, string(n.key())) {
-		return damagedPage(n.page, "the record %q is not that of a database", n.key())
+		return damagedPage(n.page, "the record %q does not describe a database", n.key())
 	}
 	b, err := n.data(dbLength)
 	if err != nil {
@@ -310,10 +311,10 @@ func (t *treeCheck) database(n *node) error {
 	return nil
 }
 
-// freed checks a list of free pages: the pages in descending order.
+// freeList checks a list of free pages, which is in descending order.
 func (t *treeCheck) freeList(n *node, list []byte) error {
 	if len(list) < 8 || len(list)%8 != 0 || u64(list) > uint64(len(list)/8-1) {
-		return damagedPage(n.page, "a list of free pages of %d bytes", len(list))
+		return damagedPage(n.page, "invalid list of free pages of %d bytes", len(list))
 	}
 	before := t.count
 	for list = pageList(list); len(list) > 0; list = list[8:] {
@@ -329,11 +330,11 @@ func (t *treeCheck) freeList(n *node, list []byte) error {
 	return nil
 }
 
-// trust checks the snapshot's file, which has the snapshot's length.
+// validate checks the snapshot's file, which is at least as long as the snapshot.
 func (s *snapshot) validate(data []byte, pageSize int, names []string, entries int) error {
 	for _, m := range s.Metas {
 		if len(m) != metaLength {
-			return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
+			return fmt.Errorf("%w: the last checkpoint cannot be parsed", formats.ErrDamaged)
 		}
 	}
 	return validate(data[:s.Size], s.Metas, pageSize, names, entries)

@@ -5,22 +5,22 @@ import (
 	"unsafe"
 )
 
-// known remembers where the values lie that were found, by rank, so that they are not looked for
-// again: 16 bytes a sample, of which the system gives memory as it is used. It is safe for
+// valueCache caches the locations of values that were found, by index, so that each is searched
+// for once: 16 bytes per sample, allocated by the system when they are first used. It is safe for
 // concurrent use.
 type valueCache []cachedValue
 
 type cachedValue struct {
-	offset atomic.Uint64 // in the file; 0 while it is not known
+	offset atomic.Uint64 // in the file; 0 if not cached
 	size   atomic.Uint64
 }
 
-// get gives the value of the rank in data, the file.
-func (k valueCache) get(data []byte, rank int) (b []byte, ok bool) {
-	if rank >= len(k) {
+// get returns the value with that index in data, the file.
+func (k valueCache) get(data []byte, index int) (b []byte, ok bool) {
+	if index >= len(k) {
 		return nil, false
 	}
-	v := &k[rank]
+	v := &k[index]
 	at := v.offset.Load()
 	if at == 0 {
 		return nil, false
@@ -29,13 +29,13 @@ func (k valueCache) get(data []byte, rank int) (b []byte, ok bool) {
 	return data[at:end:end], true
 }
 
-// put remembers b, a value in data.
-func (k valueCache) put(data []byte, rank int, b []byte) {
-	if rank >= len(k) || len(b) == 0 {
+// put caches the location of b, a value in data.
+func (k valueCache) put(data []byte, index int, b []byte) {
+	if index >= len(k) || len(b) == 0 {
 		return
 	}
 	from, at := unsafe.Pointer(unsafe.SliceData(data)), unsafe.Pointer(unsafe.SliceData(b))
-	v := &k[rank]
+	v := &k[index]
 	v.size.Store(uint64(len(b)))
 	v.offset.Store(uint64(uintptr(at) - uintptr(from)))
 }

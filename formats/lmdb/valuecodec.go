@@ -10,8 +10,8 @@ import (
 	"github.com/dsconv/dsconv/formats/npy"
 )
 
-// A skippable zstd frame is a magic of its own, the length of what follows, and that; see
-// RFC 8878, 3.1.2. Decompressors step over it.
+// A skippable zstd frame is a magic number, the length of its content, and the content; see
+// RFC 8878, 3.1.2. Decompressors ignore it.
 const (
 	skippableMagic  = 0x184D2A5D
 	skippableHeader = 8
@@ -19,24 +19,24 @@ const (
 	npyMagic        = "\x93NUMPY"
 )
 
-// checkField reports why the encoding of v, a further field, could not be told from what
-// is stored.
+// checkField returns an error if the encoding of v, an extra field, could not be recognized from
+// the stored bytes.
 func checkField(f *formats.Field, v *formats.Value) error {
 	switch v.Encoding {
 	case formats.Raw, formats.Plain:
 	case formats.RawZstd:
 		if !bytes.HasPrefix(v.Data, []byte(zstdMagic)) {
-			return fmt.Errorf("%w: field %s: it is no zstd frame", formats.ErrSchema, f.Name)
+			return fmt.Errorf("%w: field %s: the value is not a zstd frame", formats.ErrSchema, f.Name)
 		}
 	default:
 		if got := formats.Sniff(v.Data); got != v.Encoding {
-			return fmt.Errorf("%w: field %s: the bytes are not %s", formats.ErrSchema, f.Name, v.Encoding)
+			return fmt.Errorf("%w: field %s: the value is not %s", formats.ErrSchema, f.Name, v.Encoding)
 		}
 	}
 	return nil
 }
 
-// appendValue appends what is stored for v.
+// appendValue appends the stored form of v.
 func appendValue(b []byte, v *formats.Value, designated bool) []byte {
 	switch {
 	case v.Encoding == formats.Raw:
@@ -51,8 +51,7 @@ func appendValue(b []byte, v *formats.Value, designated bool) []byte {
 	return append(b, v.Data...)
 }
 
-// parseImage gives the designated image that is stored as b; what the manifest knows of it
-// is in in. Data points into b.
+// parseImage returns the designated image stored as b, which in describes. Data points into b.
 func parseImage(f *formats.Field, in *formats.Info, b []byte, shape []int, headers *npy.Parser) (formats.Value, error) {
 	v := formats.Value{Data: b, Encoding: in.Encoding, DType: f.DType, Shape: shape[:0]}
 	var err error
@@ -63,7 +62,7 @@ func parseImage(f *formats.Field, in *formats.Info, b []byte, shape []int, heade
 		v.Shape = append(v.Shape, in.Shape[:]...)
 	}
 	if err == nil && int64(len(v.Data)) != in.Size {
-		err = fmt.Errorf("%w: it has %d bytes, %d were written", formats.ErrDamaged, len(v.Data), in.Size)
+		err = fmt.Errorf("%w: the image has %d bytes, but %d were written", formats.ErrDamaged, len(v.Data), in.Size)
 	}
 	if v.Encoding == formats.RawZstd {
 		v.DType = atrest.FrameDType(f, v.Shape, v.Data)
@@ -71,7 +70,7 @@ func parseImage(f *formats.Field, in *formats.Info, b []byte, shape []int, heade
 	return v, err
 }
 
-// parseField gives the further field that is stored as b. Data points into b.
+// parseField returns the extra field stored as b. Data points into b.
 func parseField(f *formats.Field, b []byte, shape []int, headers *npy.Parser) (formats.Value, error) {
 	switch f.Kind {
 	case formats.Text, formats.JSON, formats.Bytes:
@@ -88,7 +87,7 @@ func parseField(f *formats.Field, b []byte, shape []int, headers *npy.Parser) (f
 	}
 	v := formats.Value{Data: b, Encoding: formats.Sniff(b), DType: f.DType, Shape: shape[:0]}
 	if v.Encoding == "" {
-		return v, fmt.Errorf("%w: its encoding cannot be told", formats.ErrDamaged)
+		return v, fmt.Errorf("%w: its bytes are of no known encoding", formats.ErrDamaged)
 	}
 	return v, nil
 }
@@ -101,9 +100,9 @@ func parseArray(b []byte, buf []int, headers *npy.Parser) (formats.Value, error)
 	return formats.Value{Data: b[off:len(b):len(b)], Encoding: formats.Raw, DType: t, Shape: shape}, nil
 }
 
-// parseFrame takes a zstd frame and the skippable one after it apart. The latter's length
-// is a multiple of 64 and its magic cannot be told from data by itself, so the last place
-// that fits is taken: behind it lies nothing but an .npy header.
+// parseFrame separates a zstd frame from the skippable one after it. The latter's length
+// is a multiple of 64. Its magic may also occur in the data, so the last match is taken: only
+// an .npy header follows it.
 func parseFrame(b []byte) (formats.Value, error) {
 	for n := 64; n <= 1024 && n+skippableHeader <= len(b); n += 64 {
 		at := len(b) - n - skippableHeader
@@ -116,5 +115,5 @@ func parseFrame(b []byte) (formats.Value, error) {
 		}
 		return formats.Value{Data: b[:at:at], Encoding: formats.RawZstd, DType: t, Shape: shape}, nil
 	}
-	return formats.Value{}, fmt.Errorf("%w: the frame with its shape is missing", formats.ErrDamaged)
+	return formats.Value{}, fmt.Errorf("%w: the zstd frame with the shape is missing", formats.ErrDamaged)
 }

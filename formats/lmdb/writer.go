@@ -13,22 +13,21 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// stagedName is the folder in the stage that becomes the dataset.
+// stagedName is the folder in the staging folder that becomes the dataset.
 const stagedName = "dataset"
 
-// writer adds samples to the environments. A transaction that was lost leaves only Close
-// and Resume.
+// writer adds samples to the environments. After a failed transaction only Close and Resume work.
 type writer struct {
 	*atrest.Single
-	extra  []int // places in the schema
+	extra  []int // positions in the schema
 	images *store
-	fields *store           // nil without further fields
-	reused atrest.Checksums // of the old environments, if they stay
+	fields *store           // nil without extra fields
+	reused atrest.Checksums // of the old environments, if they are reused
 }
 
 var _ formats.Writer = (*writer)(nil)
 
-// state is what a checkpoint keeps.
+// state is the format's state in a checkpoint.
 type state struct {
 	Images snapshot  `json:"images"`
 	Fields *snapshot `json:"fields,omitempty"`
@@ -44,13 +43,13 @@ func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, form
 	return atrest.ResumeSingle(path, checkOurs, startWriter)
 }
 
-// ours says why what lies at path is not dsconv's.
+// checkOurs reports why the file or folder at path is not dsconv's.
 func checkOurs(path string) error {
 	_, err := atrest.ReadSidecar(path)
 	return err
 }
 
-// start opens the environments as of the last checkpoint.
+// startWriter opens the environments as of the last checkpoint.
 func startWriter(single *atrest.Single) (formats.Writer, error) {
 	w := &writer{Single: single, extra: extraFields(single.Meta.Schema)}
 	if err := w.openStores(); err != nil {
@@ -71,7 +70,7 @@ func (w *writer) openStores() (err error) {
 	}
 	var st state
 	if err := json.Unmarshal(w.State, &st); err != nil || (st.Fields != nil) != (len(names) > 0) {
-		return fmt.Errorf("continue %s: %w: the last checkpoint does not parse", dir, formats.ErrDamaged)
+		return fmt.Errorf("resume %s: %w: the last checkpoint cannot be parsed", dir, formats.ErrDamaged)
 	}
 	if w.images, err = reopenStore(dir, nil, st.Images, w.Manifest.Len()); err == nil && st.Fields != nil {
 		w.fields, err = reopenStore(fields, names, *st.Fields, w.Manifest.Len())
@@ -89,7 +88,7 @@ func (w *writer) stores() []*store {
 // Write implements formats.Writer.
 func (w *writer) Write(s *formats.Sample) error {
 	if w.reused != nil {
-		return fmt.Errorf("key %q: the old environment stays: nothing can be written to it", s.Key)
+		return fmt.Errorf("key %q: the old environment is reused, so no sample can be written to it", s.Key)
 	}
 	return w.Put(s, w.check, w.put)
 }
@@ -104,7 +103,7 @@ func (w *writer) check(s *formats.Sample) error {
 	return err
 }
 
-// put gathers the values and begins a transaction where there are enough.
+// put gathers the values and starts a transaction once there are enough.
 func (w *writer) put(s *formats.Sample) error {
 	image := &s.Values[w.Meta.Schema.ImageIndex()]
 	w.images.put(0, s.Key, func(b []byte) []byte { return appendValue(b, image, true) })
@@ -148,7 +147,7 @@ func (w *writer) checkpoint(note []byte) error {
 	if err := w.Single.Checkpoint(b, note); err != nil {
 		return err
 	}
-	// Only now: until the checkpoint is on the disk, the one before must stay whole.
+	// Only after the new checkpoint is durable may the previous one's pages be reused.
 	for _, s := range w.stores() {
 		if err := s.reopen(); err != nil {
 			return err
@@ -172,7 +171,7 @@ func (w *writer) commit() error {
 	return w.Finish(dir)
 }
 
-// finish gives the data files their final form and their checksums.
+// finish brings the data files into their final form and returns their checksums.
 func (w *writer) finish() (sums atrest.Checksums, err error) {
 	if w.reused != nil {
 		return w.reused, w.linkReused()

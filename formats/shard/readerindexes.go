@@ -23,7 +23,7 @@ const widsName = "wids.json"
 // of earlier shards.
 type indexer struct {
 	shards   *atrest.Shards
-	disabled bool // compressed shards have no indexes
+	disabled bool // for compressed shards, which have no indexes
 	done     map[string]bool
 }
 
