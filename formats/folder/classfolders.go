@@ -13,14 +13,15 @@ import (
 
 var splitNames = []string{"train", "val", "valid", "validation", "test"}
 
-// layout is what the first-level folders mean.
+// layout is the meaning of the first-level folders.
 type layout struct {
-	split bool     // the first level are splits
-	class bool     // the next level are classes
+	split bool     // the first level is splits
+	class bool     // the next level is classes
 	names []string // of the classes, in the order of their indices
 }
 
-// subfolders are the names of the folders (or links to folders) in root/rel that are taken.
+// subfolders returns the names of the folders (or links to folders) in root/rel that the filter
+// includes.
 func subfolders(root, rel string, filter *formats.FileFilter) ([]string, error) {
 	dir := filepath.Join(root, rel)
 	entries, err := os.ReadDir(dir)
@@ -36,12 +37,12 @@ func subfolders(root, rel string, filter *formats.FileFilter) ([]string, error) 
 	return names, nil
 }
 
-// layoutOf finds splits and classes. As with ImageFolder an empty folder is a class too.
+// layoutOf finds splits and classes. As in ImageFolder, an empty folder is a class too.
 func layoutOf(root, order string, filter *formats.FileFilter) (layout, error) {
 	return newLayout(func(dir string) ([]string, error) { return subfolders(root, dir, filter) }, order)
 }
 
-// newLayout finds the layout of the folders that below lists; "" is the root.
+// newLayout finds the layout of the folders that below returns; "" is the root.
 func newLayout(below func(dir string) ([]string, error), order string) (layout, error) {
 	var l layout
 	first, err := below("")
@@ -65,7 +66,8 @@ func newLayout(below func(dir string) ([]string, error), order string) (layout, 
 	return l, err
 }
 
-// place takes a relative path apart by the layout. ok is false where a class is missing.
+// splitAndClass returns the split and class of the file at a relative path; ok is false if the
+// path has no class folder.
 func (l *layout) splitAndClass(rel string) (split, class string, ok bool) {
 	if l.split {
 		var in bool
@@ -80,7 +82,7 @@ func (l *layout) splitAndClass(rel string) (split, class string, ok bool) {
 	return split, class, ok
 }
 
-// orderClasses removes repetitions and puts names into the order of their indices.
+// orderClasses returns the different names in the order of their class indices.
 func orderClasses(names []string, order string) ([]string, error) {
 	names = slices.Clone(names)
 	switch order {
@@ -94,12 +96,12 @@ func orderClasses(names []string, order string) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// classesFrom reads the classes' order from a file; it may name more than there are, not
-// fewer.
+// classesFrom reads the classes' order from a file, which must name all classes found and may
+// name more.
 func classesFrom(file string, found []string) ([]string, error) {
 	b, err := readText(file)
 	if err != nil {
-		return nil, fmt.Errorf("read the order of classes: %w", err)
+		return nil, fmt.Errorf("read the class order: %w", err)
 	}
 	var names []string
 	first := map[string]int{}
@@ -110,20 +112,20 @@ func classesFrom(file string, found []string) ([]string, error) {
 			continue
 		}
 		if before, twice := first[line]; twice {
-			return nil, fmt.Errorf("%s: line %d: the class %q is there twice, first in line %d", file, n, line, before)
+			return nil, fmt.Errorf("%s: line %d: the class %q is a duplicate of line %d", file, n, line, before)
 		}
 		first[line] = n
 		names = append(names, line)
 	}
 	for _, name := range found {
 		if _, ok := first[name]; !ok {
-			return nil, fmt.Errorf("%s: the class %q is missing; one class a line is expected", file, name)
+			return nil, fmt.Errorf("%s: the class %q is missing; add it on a line of its own", file, name)
 		}
 	}
 	return names, nil
 }
 
-// naturally compares runs of digits by their number: "2" before "10".
+// compareNatural compares runs of digits by value: "2" comes before "10".
 func compareNatural(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {

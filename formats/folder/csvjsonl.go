@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// readCSV reads a header and rows of as many cells.
+// readCSV reads a header and rows with as many cells.
 func readCSV(b []byte, comma rune) (*sheet, error) {
 	r := csv.NewReader(bytes.NewReader(b))
 	r.Comma = comma
@@ -49,13 +49,13 @@ func readCSV(b []byte, comma rune) (*sheet, error) {
 
 func checkColumnCount(n int) error {
 	if n > maxColumns {
-		return fmt.Errorf("it has %d columns, at most %d are possible", n, maxColumns)
+		return fmt.Errorf("it has %d columns, the limit is %d", n, maxColumns)
 	}
 	return nil
 }
 
-// readJSONL reads an object a line. Lines may have different names; the columns are all of
-// them, sorted, because an object has no order of its own.
+// readJSONL reads one object per line. Lines may have different names; the columns are all of
+// them, sorted, because objects are unordered.
 func readJSONL(b []byte) (*sheet, error) {
 	s := &sheet{nested: map[string]int{}}
 	var objects []map[string]json.RawMessage
@@ -67,7 +67,7 @@ func readJSONL(b []byte) (*sheet, error) {
 		}
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal(text, &object); err != nil {
-			return nil, fmt.Errorf("line %d: an object such as {\"path\": \"a.jpg\"} is expected: %w", line, err)
+			return nil, fmt.Errorf("line %d: not a JSON object such as {\"path\": \"a.jpg\"}: %w", line, err)
 		}
 		objects, s.lines = append(objects, object), append(s.lines, line)
 		for name, raw := range object {
@@ -76,7 +76,7 @@ func readJSONL(b []byte) (*sheet, error) {
 				s.nested[name] = line
 			}
 		}
-		// Every object becomes a row of all columns: a file must not grow by that.
+		// Every object becomes a row of all columns, which must not need much more memory than the file.
 		if err := checkColumnCount(len(names)); err != nil {
 			return nil, err
 		}

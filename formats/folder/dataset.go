@@ -28,24 +28,24 @@ type Dataset struct {
 	skips         []Skip
 	ignored       int
 	columns       []LabelColumn
-	keepExtension []string // keys that keep their extension because two files share a stem
+	keepExtension []string // keys with their extension, because two files share a stem
 
 	unmatched         formats.Patterns
-	description       *descriptionSource // nil but for a described table
-	unusedDescription string             // a described table that is there, and no table was given
+	description       *descriptionSource // nil unless Config.Labels is a description
+	unusedDescription string             // a description in the folder, if no table was given
 }
 
 type sample struct {
 	file
 	key, split string
-	labels     []int64 // one per label field of the schema, of a number its bits; the hot ones if multi-hot
+	labels     []int64 // one per label field of the schema, a number as its bits; the set classes if multi-hot
 	columns    []string
-	row        []string // of a described table
+	row        []string // of the table, if there is a description
 }
 
-// source tells what the images of a folder are: folders and tables do, and described tables.
+// source gives the images of a folder their labels: a labeler or a descriptionSource.
 type source interface {
-	// files are those of the ones found that are images of samples.
+	// files returns the found files that are images of samples.
 	files(found []file) []file
 	label(it *sample) (why string)
 	missing(root string) []Skip
@@ -55,7 +55,7 @@ type source interface {
 
 var _ formats.Dataset = (*Dataset)(nil)
 
-// Unfinished is a file of a folder that dsconv unpack has not completed.
+// UnfinishedName is the file that marks a folder which dsconv unpack has not completed.
 const UnfinishedName = "dsconv-unpack.partial"
 
 // Format opens folders with the zero Config.
@@ -64,7 +64,7 @@ type Format struct{}
 // Name is "folder".
 func (Format) Name() string { return "folder" }
 
-// Match says whether path is a folder.
+// Match reports whether path is a folder.
 func (Format) Match(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.IsDir()
@@ -75,9 +75,9 @@ func (Format) Open(path string) (formats.Dataset, error) {
 	return Open(context.Background(), path, Config{})
 }
 
-// Open lists the folder and reads the table of labels, but no image. Images that cannot be
-// part of the dataset are in Skips. The error is about the whole: no folder, no image, a
-// table that does not parse.
+// Open lists the folder and reads the table of labels, but no image. Skips returns the images
+// that cannot be part of the dataset. The error is about the whole: no folder, no image, an
+// invalid table.
 func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	if err := formats.CheckLocal(root); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 		return nil, formats.NotFound(root)
 	}
 	if _, err := os.Lstat(filepath.Join(root, UnfinishedName)); err == nil {
-		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: finish it with the same command; it takes the file %s away", root, UnfinishedName)
+		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: repeat the unpack command to finish it, which removes the file %s", root, UnfinishedName)
 	}
 	s := &scan{root: root, filter: filter}
 	if err := s.walk(ctx); err != nil {
@@ -125,8 +125,8 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	return d, nil
 }
 
-// Untaken is the file in the folder that says what labels, splits and columns the images have, as
-// dsconv unpack writes it, if no table was given; "" if there is none.
+// UnusedDescription returns the path of the description of labels, splits and columns that dsconv
+// unpack wrote into the folder, if no table was given; "" if there is none.
 func (d *Dataset) UnusedDescription() string { return d.unusedDescription }
 
 func (d *Dataset) empty() error {
@@ -134,15 +134,15 @@ func (d *Dataset) empty() error {
 	if len(d.skips) > 0 {
 		err = fmt.Errorf("%w (%d skipped, such as %s: %s)", err, len(d.skips), d.skips[0].Path, d.skips[0].Cause)
 	}
-	if said := d.unmatched.String(); said != "" {
-		err = fmt.Errorf("%w; nothing fits %s", err, said)
+	if patterns := d.unmatched.String(); patterns != "" {
+		err = fmt.Errorf("%w; nothing matches %s", err, patterns)
 	}
 	return fmt.Errorf("%w%s", err, atrest.SuggestDatasets(d.root))
 }
 
-// add makes the items, in key order. A key is the path without extension, but with it
-// where two files share a stem, or where the stem is another file's whole path ("1.jpg.png"
-// beside "1.jpg"): so no two keys are equal.
+// add adds the samples, in key order. A key is the path without extension. It keeps the extension
+// if two files share a stem, or if the stem is another file's whole path ("1.jpg.png"
+// beside "1.jpg"), so that keys are unique.
 func (d *Dataset) add(files []file, l source) {
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
 	taken := keysTaken(func(yield func(string) bool) {
@@ -170,7 +170,7 @@ func (d *Dataset) add(files []file, l source) {
 	slices.SortFunc(d.samples, func(a, b sample) int { return strings.Compare(a.key, b.key) })
 }
 
-// keysTaken counts what files could be called.
+// keysTaken counts the files for each possible key.
 func keysTaken(paths iter.Seq[string]) map[string]int {
 	taken := map[string]int{}
 	for p := range paths {
@@ -213,26 +213,26 @@ func (d *Dataset) describe(l source, cfg *Config) {
 // Meta describes the folder.
 func (d *Dataset) Meta() *formats.Meta { return &d.meta }
 
-// Len is the number of images.
+// Len returns the number of images.
 func (d *Dataset) Len() int { return len(d.samples) }
 
-// Skips are the inputs that are not part of the dataset, by path.
+// Skips returns the inputs that are not part of the dataset, by path.
 func (d *Dataset) Skips() []Skip { return d.skips }
 
-// Ignored is the number of files that are no images by their name.
+// Ignored returns the number of files whose names are not those of images.
 func (d *Dataset) Ignored() int { return d.ignored }
 
-// Unmatched are the patterns of Config.Take that fitted no image and no folder.
+// Unmatched returns the patterns of Config.Patterns that matched no image and no folder.
 func (d *Dataset) Unmatched() formats.Patterns { return d.unmatched }
 
-// KeepExtension are the paths whose key keeps the extension because another image has the
+// KeepExtension returns the paths whose keys keep the extension because another image has the
 // same stem.
 func (d *Dataset) KeepExtension() []string { return d.keepExtension }
 
-// Info tells what listing the folder told.
+// Info returns what the listing of the folder has about sample i.
 func (d *Dataset) Info(i int) (formats.Info, error) {
 	if i < 0 || i >= len(d.samples) {
-		return formats.Info{}, fmt.Errorf("%s: sample %d of %d: index out of range", d.root, i, len(d.samples))
+		return formats.Info{}, fmt.Errorf("%s: index %d out of range: the folder has %d samples", d.root, i, len(d.samples))
 	}
 	it := &d.samples[i]
 	in := formats.Info{
@@ -245,26 +245,22 @@ func (d *Dataset) Info(i int) (formats.Info, error) {
 	return in, nil
 }
 
-// LabelSum is the label of sample i if it has one, else a checksum of all its labels.
+// LabelSum returns the label of sample i if it has only one, else a checksum of all its labels.
 func (d *Dataset) LabelSum(i int) int64 {
-	of := d.samples[i].labels
-	if d.description != nil {
-		h := fnv.New64a()
-		_, _ = fmt.Fprintf(h, "%q", d.samples[i].row) // likewise
-		return int64(h.Sum64())
-	}
-	if len(of) == 1 && d.meta.Schema[1].Kind == formats.Label {
-		return of[0]
-	}
-	h := fnv.New64a()
-	for _, x := range of {
-		_ = binary.Write(h, binary.LittleEndian, x) // a hash takes all
+	list, h := d.samples[i].labels, fnv.New64a()
+	switch {
+	case d.description != nil:
+		_, _ = fmt.Fprintf(h, "%q", d.samples[i].row) // writing to a hash never fails
+	case len(list) == 1 && d.meta.Schema[1].Kind == formats.Label:
+		return list[0]
+	default:
+		_ = binary.Write(h, binary.LittleEndian, list)
 	}
 	return int64(h.Sum64())
 }
 
-// Read reads the file of sample i. Its encoding is told by its first bytes and is "" if
-// it is no image; its shape is not known.
+// Read reads the file of sample i. Its encoding follows from its first bytes and is "" if
+// it is not an image; its shape is unknown.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
 	in, err := d.Info(i)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/dsconv/dsconv/formats/npy"
 )
 
-// described gives each image what a described table says.
+// descriptionSource gives each image the fields and columns of a table with a description.
 type descriptionSource struct {
 	*Description
 	file   string // the table's name, for messages
 	table  *table
-	labels []labelReader // by field; without an index for those that are no labels
-	// The designated image and label among the fields; -1 for none.
+	labels []labelReader // by field; unused for fields that are not labels
+	// Positions of the designated image and label among the fields; -1 for none.
 	image, designated int
-	// Columns of the table; -1 for none.
+	// Columns of the table; -1 if there is none.
 	key, split int
 	cells      []int // by field
 	columns    []int // by user's column
@@ -29,7 +29,7 @@ type descriptionSource struct {
 
 func newDescriptionSource(root string, cfg *Config) (*descriptionSource, error) {
 	if len(cfg.LabelColumns) > 0 || cfg.LabelSep != "" || cfg.ClassOrder != "" || cfg.LabelType != "" {
-		return nil, fmt.Errorf("%s says what the columns are: leave --label-columns, --label-sep, --label-type and --class-order out", cfg.Labels)
+		return nil, fmt.Errorf("%s already describes the columns: leave out --label-columns, --label-sep, --label-type and --class-order", cfg.Labels)
 	}
 	desc, err := readDescription(cfg.Labels)
 	if err != nil {
@@ -46,7 +46,7 @@ func newDescriptionSource(root string, cfg *Config) (*descriptionSource, error) 
 	return d, nil
 }
 
-// place finds the columns of the table.
+// findColumns finds the columns of the table.
 func (d *descriptionSource) findColumns() error {
 	var failed error
 	at := func(column string) int {
@@ -62,7 +62,7 @@ func (d *descriptionSource) findColumns() error {
 		f := &d.Fields[i]
 		d.cells = append(d.cells, at(f.Column))
 		if f.Column == "" && i != d.image {
-			failed = errors.Join(failed, fmt.Errorf("the field %s has no column", f.Name))
+			failed = errors.Join(failed, fmt.Errorf("the description has no column for the field %s", f.Name))
 		}
 		d.labels = append(d.labels, f.reader())
 	}
@@ -72,7 +72,7 @@ func (d *descriptionSource) findColumns() error {
 	return failed
 }
 
-// check reads every cell once, so that what is wrong is said with its line before anything is
+// check reads every cell once, so that errors in the table are reported before anything is
 // packed.
 func (d *descriptionSource) check() error {
 	d.fieldFiles = map[string]bool{}
@@ -81,7 +81,7 @@ func (d *descriptionSource) check() error {
 		row := d.table.rows[p]
 		key := d.keyOf(p, row)
 		if before, twice := keys[key]; twice {
-			return fmt.Errorf("%s and %s have the key %q", before, p, key)
+			return fmt.Errorf("%s and %s have the same key %q", before, p, key)
 		}
 		keys[key] = p
 		for i, at := range d.cells {
@@ -92,7 +92,7 @@ func (d *descriptionSource) check() error {
 					return fmt.Errorf("%s: %w", p, err)
 				}
 			case !filepath.IsLocal(filepath.FromSlash(row[at])):
-				return fmt.Errorf("%s: %s: %q is no path in the folder", p, d.Fields[i].Column, row[at])
+				return fmt.Errorf("%s: column %s: %q is not a path in the folder", p, d.Fields[i].Column, row[at])
 			default:
 				d.fieldFiles[row[at]] = true
 			}
@@ -108,12 +108,13 @@ func (d *descriptionSource) keyOf(p string, row []string) string {
 	return stem(p)
 }
 
-// files leaves out those that hold fields of samples.
+// files returns the found files except those with extra fields of samples.
 func (d *descriptionSource) files(found []file) []file {
 	return slices.DeleteFunc(found, func(f file) bool { return d.fieldFiles[f.path] })
 }
 
-// known is the number of files in the folder that are no images, and that the description speaks of.
+// countKnownFiles returns the number of files in the folder that are not images by name and
+// belong to the description.
 func (d *descriptionSource) countKnownFiles(root string) int {
 	n := 0
 	for name := range d.fieldFiles {
@@ -127,7 +128,7 @@ func (d *descriptionSource) countKnownFiles(root string) int {
 	return n
 }
 
-// label fills key, split, labels and columns of it, or says why it cannot be taken.
+// label sets key, split, labels and columns of it, or returns why it is skipped.
 func (d *descriptionSource) label(it *sample) (why string) {
 	row, ok := d.table.rows[it.path]
 	if !ok {
@@ -153,7 +154,7 @@ func (d *descriptionSource) label(it *sample) (why string) {
 	return ""
 }
 
-// read fills the values of it other than the designated image.
+// read sets the values of it except the designated image.
 func (d *descriptionSource) read(root string, it *sample, values []formats.Value) error {
 	for i, at := range d.cells {
 		if at < 0 {
@@ -173,7 +174,7 @@ func (d *descriptionSource) read(root string, it *sample, values []formats.Value
 	return nil
 }
 
-// readBeside reads the file of a field that is neither the designated image nor a label.
+// readFieldFile reads the file of a field that is neither the designated image nor a label.
 func readFieldFile(root, name string, kind formats.Kind, v *formats.Value) error {
 	full := filepath.Join(root, filepath.FromSlash(name))
 	st, err := os.Stat(full)
@@ -181,7 +182,7 @@ func readFieldFile(root, name string, kind formats.Kind, v *formats.Value) error
 		return err
 	}
 	if !st.Mode().IsRegular() || st.Size() > maxFile {
-		return fmt.Errorf("%s: it is no file, or one of %d bytes, which is too large", name, st.Size())
+		return fmt.Errorf("%s: not a regular file of at most %d bytes", name, int64(maxFile))
 	}
 	if v.Data, err = readFile(full, st.Size(), st.ModTime().UnixNano(), v.Buffer()); err != nil {
 		return fmt.Errorf("read %s: %w", name, err)

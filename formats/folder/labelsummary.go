@@ -9,25 +9,25 @@ import (
 	"github.com/dsconv/dsconv/formats/labels"
 )
 
-// LabelColumn tells what was made of a label column of the table.
+// LabelColumn summarizes how a label column of the table was interpreted.
 type LabelColumn struct {
 	Column  string      `json:"column"`
 	Type    labels.Type `json:"as"`
 	Classes int         `json:"classes,omitempty"`
-	// Least and Most are the smallest and the largest number; nil if there is none.
+	// Min and Max are the smallest and the largest number; nil if there is none.
 	Min *float32 `json:"least,omitempty"`
 	Max *float32 `json:"most,omitempty"`
-	// Without is the number of images that have no label.
+	// WithoutLabel is the number of images without a label.
 	WithoutLabel int `json:"without_label"`
-	// Moved is a class that is called by a number which is not its index, and Index that; "" if
-	// there is none.
+	// MovedClass is the first class whose name is a number but not its index, and Index its
+	// index; "" if there is none.
 	MovedClass string `json:"moved,omitempty"`
 	Index      int    `json:"index,omitempty"`
-	// Said is all that in words.
+	// Summary is all that as a sentence.
 	Summary string `json:"said"`
 }
 
-// LabelColumns tells what was made of the label columns; none without a table.
+// LabelColumns summarizes the label columns; none without a table.
 func (d *Dataset) LabelColumns() []LabelColumn { return d.columns }
 
 func (c *LabelColumn) describe() string {
@@ -53,7 +53,7 @@ func (c *LabelColumn) describe() string {
 	return s
 }
 
-// describeLabels sums up the label columns over the images.
+// describeLabels summarizes the label columns of all images.
 func (d *Dataset) describeLabels(l *labeler) {
 	for k, f := range l.fields {
 		c := LabelColumn{Column: f.name, Type: f.Type, Classes: len(f.Classes)}

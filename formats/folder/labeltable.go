@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// table is a file of labels: a row a path.
+// table is a parsed file of labels: one row per path.
 type table struct {
-	columns     []string            // without the path's, in the file's order
+	columns     []string            // without the path column, in the file's order
 	rows        map[string][]string // by path
 	paths       []string            // paths in the file's order
-	lineNumbers []int               // the number of each one's line
-	nested      map[string]int      // columns with an object or a list in them, and the first line
+	lineNumbers []int               // of each path
+	nested      map[string]int      // columns that have an object or a list, and the first line of one
 }
 
-// sheet is what a file of labels holds, before it is known what the columns mean.
+// sheet is the content of a file of labels, before its columns are interpreted.
 type sheet struct {
 	header []string
 	rows   [][]string
@@ -26,7 +26,7 @@ type sheet struct {
 	nested map[string]int
 }
 
-// maxColumns bounds what a table can make of a dataset: each is a column of the manifest.
+// maxColumns bounds the number of a table's columns: each becomes a column of the manifest.
 const maxColumns = 10_000
 
 // readTable reads a .csv, .tsv or .jsonl file. Errors name the file, the line and what
@@ -60,7 +60,7 @@ func parseSheet(b []byte, ext string) (*sheet, error) {
 	case ".jsonl":
 		return readJSONL(b)
 	}
-	return nil, errors.New("labels are read from .csv, .tsv and .jsonl files")
+	return nil, errors.New("unknown extension for labels: give a .csv, .tsv or .jsonl file")
 }
 
 func newTable(s *sheet, root string) (*table, error) {
@@ -72,7 +72,7 @@ func newTable(s *sheet, root string) (*table, error) {
 		return nil, fmt.Errorf("no column \"path\" or \"file_name\" among %s", listNames(s.header))
 	}
 	if line, ok := s.nested[s.header[at]]; ok {
-		return nil, fmt.Errorf("line %d: %s is a list or an object, where a text is expected", line, s.header[at])
+		return nil, fmt.Errorf("line %d: %s is a list or an object, but must be a text", line, s.header[at])
 	}
 	if len(s.rows) == 0 {
 		return nil, errors.New("it has a header and no rows")
@@ -88,7 +88,7 @@ func newTable(s *sheet, root string) (*table, error) {
 			return nil, fmt.Errorf("line %d: %w", s.lines[i], err)
 		}
 		if line, twice := first[p]; twice {
-			return nil, fmt.Errorf("line %d: the path %q is there twice, first in line %d", s.lines[i], p, line)
+			return nil, fmt.Errorf("line %d: the path %q is a duplicate of line %d", s.lines[i], p, line)
 		}
 		first[p] = s.lines[i]
 		t.rows[p] = slices.Delete(row, at, at+1)
@@ -104,18 +104,18 @@ func unique(header []string) error {
 		case name == "":
 			return fmt.Errorf("column %d of %d has no name", i+1, len(header))
 		case seen[name]:
-			return fmt.Errorf("two columns are called %q", name)
+			return fmt.Errorf("two columns are named %q", name)
 		}
 		seen[name] = true
 	}
 	return nil
 }
 
-// relative is the path of a table relative to root. One that leads outside stays so: no
-// file of the folder has it.
+// relative returns a table's path relative to root. It may lead outside: then no file of the
+// folder has it.
 func relative(p, root string) (string, error) {
 	if p == "" {
-		return "", errors.New("it has no path")
+		return "", errors.New("the path is empty")
 	}
 	if !filepath.IsAbs(p) {
 		return path.Clean(p), nil
@@ -131,7 +131,7 @@ func relative(p, root string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// column is the place of a column of that name; the error lists those that there are.
+// column returns the position of the named column; the error lists the existing ones.
 func (t *table) column(name string) (int, error) {
 	i := slices.Index(t.columns, name)
 	if i < 0 {
@@ -140,7 +140,7 @@ func (t *table) column(name string) (int, error) {
 	return i, nil
 }
 
-// some lists names for a message, not too many and none too long.
+// listNames lists names for a message, not too many and each shortened if it is long.
 func listNames(names []string) string {
 	const maxNames, maxLength = 20, 60
 	list := slices.Clone(names[:min(len(names), maxNames)])

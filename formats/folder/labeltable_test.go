@@ -52,15 +52,15 @@ func TestBadTables(t *testing.T) {
 		"long row":         {"l.tsv", "path\tlabel\n\n1.jpg\ta\tb\n", Config{}, "line 3: 3 cells, the header has 2"},
 		"quote":            {"l.csv", "path,label\n1.jpg,a\"b\n", Config{}, "line 2"},
 		"open quote":       {"l.csv", "path,label\n1.jpg,\"a\n2.jpg,b\n", Config{}, "line 3"},
-		"twice":            {"l.csv", "path,label\n1.jpg,a\n2.jpg,b\n./1.jpg,b\n", Config{}, `line 4: the path "1.jpg" is there twice, first in line 2`},
-		"no path":          {"l.csv", "path,label\n,a\n", Config{}, "line 2: it has no path"},
+		"twice":            {"l.csv", "path,label\n1.jpg,a\n2.jpg,b\n./1.jpg,b\n", Config{}, `line 4: the path "1.jpg" is a duplicate of line 2`},
+		"no path":          {"l.csv", "path,label\n,a\n", Config{}, "line 2: the path is empty"},
 		"no name":          {"l.csv", "path,label,\n1.jpg,a,\n", Config{}, "column 3 of 3 has no name"},
-		"columns twice":    {"l.csv", "path,a,a\n1.jpg,a,b\n", Config{}, `two columns are called "a"`},
-		"too many columns": {"l.csv", "path," + wide.String() + "\n", Config{}, "200002 columns, at most 10000"},
+		"columns twice":    {"l.csv", "path,a,a\n1.jpg,a,b\n", Config{}, `two columns are named "a"`},
+		"too many columns": {"l.csv", "path," + wide.String() + "\n", Config{}, "200002 columns, the limit is 10000"},
 		"a name a line":    {"l.jsonl", sparse.String(), Config{}, "different names so far"},
-		"not an object":    {"l.jsonl", "{\"path\":\"1.jpg\"}\n[1]\n", Config{}, "line 2: an object such as"},
-		"two on a line":    {"l.jsonl", "{\"path\":\"1.jpg\"} {\"path\":\"2.jpg\"}\n", Config{}, "line 1: an object such as"},
-		"null":             {"l.jsonl", "{\"path\":\"1.jpg\"}\nnull\n", Config{}, "line 2: it has no path"},
+		"not an object":    {"l.jsonl", "{\"path\":\"1.jpg\"}\n[1]\n", Config{}, "line 2: not a JSON object such as"},
+		"two on a line":    {"l.jsonl", "{\"path\":\"1.jpg\"} {\"path\":\"2.jpg\"}\n", Config{}, "line 1: not a JSON object such as"},
+		"null":             {"l.jsonl", "{\"path\":\"1.jpg\"}\nnull\n", Config{}, "line 2: the path is empty"},
 		"nested path":      {"l.jsonl", "{\"path\":[\"1.jpg\"]}\n", Config{}, "line 1: path is a list or an object"},
 		"nested label":     {"l.jsonl", "{\"path\":\"1.jpg\",\"label\":\"a\"}\n{\"path\":\"2.jpg\",\"label\":{\"id\":1}}\n", Config{}, "line 2: label is a list or an object"},
 		"deep":             {"l.jsonl", "{\"path\":" + strings.Repeat("[", 1_000_000), Config{}, "line 1"},
@@ -114,9 +114,9 @@ func TestOddTablesAreRead(t *testing.T) {
 func TestListedPathsThatAreNoSamples(t *testing.T) {
 	root := tree(t, "in/1.jpg", "in/notes.txt", "in/x.heic", "outside.jpg", "in/folder/")
 	want := map[string]string{
-		"../outside.jpg": "outside the folder", "../../../../../../../../etc/passwd": "outside the folder", "gone.jpg": "is not there",
-		"a\\1.jpg": "written with /", "notes.txt": "no image by its name", "folder": "no image by its name", "x.heic": "heic",
-		strings.Repeat("k", 65536): "is not there",
+		"../outside.jpg": "outside the folder", "../../../../../../../../etc/passwd": "outside the folder", "gone.jpg": "does not exist",
+		"a\\1.jpg": "write paths with /", "notes.txt": "no extension of an image", "folder": "no extension of an image", "x.heic": "heic",
+		strings.Repeat("k", 65536): "does not exist",
 	}
 	table := "path,label\n1.jpg,a\n" + filepath.Join(filepath.Dir(root), "other.jpg") + ",a\n"
 	for p := range want {
@@ -139,8 +139,8 @@ func TestListedPathsThatAreNoSamples(t *testing.T) {
 func TestClassOrders(t *testing.T) {
 	root := tree(t, "a/1.jpg", "b/1.jpg")
 	for name, c := range map[string]struct{ content, want string }{
-		"twice":      {"b\na\n\nb\n", `line 4: the class "b" is there twice, first in line 1`},
-		"missing":    {"b\n", `the class "a" is missing; one class a line is expected`},
+		"twice":      {"b\na\n\nb\n", `line 4: the class "b" is a duplicate of line 1`},
+		"missing":    {"b\n", `the class "a" is missing; add it on a line of its own`},
 		"empty":      {"", `the class "a" is missing`},
 		"utf-16":     {utf16Of("a\nb\n", true), "UTF-16"},
 		"latin-1":    {"a\nb\n\xe9\n", "line 3: the byte 0xe9"},

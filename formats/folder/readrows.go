@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Rows is a table about samples that are known already.
+// Rows is a table about samples of an existing dataset.
 type Rows struct {
-	By      string              // the column that tells the sample
+	By      string              // the column that identifies the sample
 	Columns []string            // the others, in the file's order
 	Rows    map[string][]string // by the cell of By
 }
 
-// ReadRows reads a .csv, .tsv or .jsonl file that has one of the columns by, the first of
-// them that is there. Errors name the file, the line and what was expected.
+// ReadRows reads a .csv, .tsv or .jsonl file. The first of the columns by that the file has
+// identifies the samples. Errors name the file, the line and what was expected.
 func ReadRows(file string, by ...string) (*Rows, error) {
 	b, err := readText(file)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *sheet) by(names []string) (*Rows, error) {
 	for k, row := range s.rows {
 		name := row[at]
 		if _, twice := r.Rows[name]; twice {
-			return nil, fmt.Errorf("line %d: the %s %q is there twice", s.lines[k], r.By, name)
+			return nil, fmt.Errorf("line %d: duplicate %s %q", s.lines[k], r.By, name)
 		}
 		r.Rows[name] = slices.Delete(slices.Clone(row), at, at+1)
 	}

@@ -10,8 +10,8 @@ import (
 
 var errUTF16 = errors.New("it is UTF-16: save it as UTF-8")
 
-// readText reads a file of text without its byte order mark, with lines that end in \n.
-// Another encoding than UTF-8 is an error, which names the file and says what was found.
+// readText reads a text file without its byte order mark, with lines that end in \n.
+// It is an error, which names the file and the encoding found, if the text is not UTF-8.
 func readText(file string) ([]byte, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -29,7 +29,7 @@ func plainText(b []byte) ([]byte, error) {
 	}
 	b = bytes.TrimPrefix(b, []byte("\ufeff"))
 	if i := bytes.IndexByte(b, 0); i >= 0 {
-		if i < 4 { // of the first two characters
+		if i < 4 { // within the first two characters
 			return nil, errUTF16
 		}
 		return nil, fmt.Errorf("line %d: a NUL byte, where text is expected", lineOf(b, i))
@@ -43,7 +43,7 @@ func plainText(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// invalid is the place of the first byte that is not UTF-8, or -1.
+// firstInvalid returns the offset of the first byte that is not UTF-8, or -1.
 func firstInvalid(b []byte) int {
 	if utf8.Valid(b) {
 		return -1
@@ -58,7 +58,7 @@ func firstInvalid(b []byte) int {
 	return -1
 }
 
-// lineOf is the number of the line that byte i is in.
+// lineOf returns the number of the line of byte i.
 func lineOf(b []byte, i int) int {
 	n := bytes.Count(b[:i], []byte("\n"))
 	if n == 0 {

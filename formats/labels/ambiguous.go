@@ -8,8 +8,8 @@ import (
 
 func (s *Source) where(t texts, text string) string { return s.Where(t.first[text]) }
 
-// incomplete says why numbers, with the classes that there are, are not all of 0 to n-1; "" if
-// they are.
+// whyNotIndices reports why the numbers, together with the existing classes, are not all of 0 to
+// n-1; "" if they are.
 func (s *Source) whyNotIndices(t texts, classes []string) string {
 	next := map[int]bool{}
 	for _, text := range t.list {
@@ -34,7 +34,7 @@ func (s *Source) whyNotIndices(t texts, classes []string) string {
 	return ""
 }
 
-// largest tells where the largest number is.
+// describeLargest returns the line and the text of the largest number.
 func (s *Source) describeLargest(t texts) string {
 	text := slices.MaxFunc(t.list, byValue)
 	return fmt.Sprintf("%s has %s", s.where(t, text), text)
@@ -46,10 +46,10 @@ func byValue(a, b string) int {
 	return cmp.Compare(x, y)
 }
 
-// ask is the error about numbers that may be one thing or another.
+// ambiguousError is the error about numbers whose meaning the user must choose.
 func (s *Source) ambiguousError(t texts, why string) error {
 	smallest, largest := slices.MinFunc(t.list, byValue), slices.MaxFunc(t.list, byValue)
-	return fmt.Errorf("it has %d different numbers from %s to %s, which are not all of 0 to n-1 as class indices are: %s. "+
-		"Say what they are: --label-type index (class indices, with gaps), name (each is the name of a class) or float (numbers to predict)",
+	return fmt.Errorf("it has %d different numbers from %s to %s, but class indices would be all of 0 to n-1: %s. "+
+		"Choose what they are: --label-type index (class indices, with gaps), name (class names) or float (numbers to predict)",
 		len(t.list), smallest, largest, why)
 }

@@ -10,46 +10,46 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Source is a column of labels as a table has it.
+// Source is a label column of a table, before its cells are interpreted.
 type Source struct {
 	Column string
 	Cells  []string
-	Where  func(i int) string // where cell i is, for messages: "line 7"
+	Where  func(i int) string // the location of cell i for messages: "line 7"
 	Type   Type
-	Sep    string // between several labels of a cell; "" if each is one label
-	// Order puts the names of classes into another order than the package's; it may name
-	// more. Nil is the package's.
+	Sep    string // separates several labels of a cell; "" if each cell is one label
+	// Order returns class names in another order than the package's, perhaps with extra
+	// names. Nil is the package's order.
 	Order func(names []string) ([]string, error)
-	// Like is the label of the dataset that the column goes to; nil if that is a new one.
+	// Like is the label field of the dataset that the column is added to; nil for a new dataset.
 	Like *formats.Field
 }
 
-// Column is a column of which it is known what its cells mean.
+// Column is a label column whose cells have been interpreted.
 type Column struct {
 	Type    Type // never Auto
 	Sep     string
 	Classes []string
 
-	requested Type             // what the caller said
-	index     map[string]int64 // of the texts that are classes
-	existing  map[string]int64 // of the dataset that the column goes to
+	requested Type             // by the caller
+	index     map[string]int64 // class indices by text
+	existing  map[string]int64 // class indices of the dataset that the column is added to
 }
 
-// texts are the different ones of a column and the cells that they are in first.
+// texts are the different labels of a column and the first cell of each.
 type texts struct {
 	list  []string
 	first map[string]int
 }
 
-// Read finds out what the column's cells mean. An error names column, place and cell.
+// Read interprets the column's cells. An error names the column, the line and the cell.
 func (s *Source) Read() (*Column, error) {
 	c := &Column{Type: s.Type, Sep: s.Sep, requested: s.Type}
 	if s.Like != nil {
 		if s.Type == Float && s.Like.Kind != formats.Number {
-			return nil, fmt.Errorf("the column %q: the labels of the dataset are classes, no numbers to predict", s.Column)
+			return nil, fmt.Errorf("column %q: the dataset's labels are classes, not numbers to predict; choose another --label-type than float", s.Column)
 		}
 		if s.Like.Kind == formats.Number && s.Type != Auto && s.Type != Float {
-			return nil, fmt.Errorf("the column %q: the labels of the dataset are numbers to predict (--label-type float), no classes", s.Column)
+			return nil, fmt.Errorf("column %q: the dataset's labels are numbers to predict, not classes; use --label-type float", s.Column)
 		}
 		c.Classes, c.existing = s.Like.Classes, indexOf(s.Like.Classes)
 		if s.Like.Kind == formats.Number {
@@ -63,12 +63,12 @@ func (s *Source) Read() (*Column, error) {
 		err = s.classes(c, s.distinct(c))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the column %q: %w", s.Column, err)
+		return nil, fmt.Errorf("column %q: %w", s.Column, err)
 	}
 	return c, nil
 }
 
-// distinct lists the column's labels.
+// distinct returns the column's different labels.
 func (s *Source) distinct(c *Column) texts {
 	t := texts{first: map[string]int{}}
 	for i, cell := range s.Cells {
@@ -82,10 +82,10 @@ func (s *Source) distinct(c *Column) texts {
 	return t
 }
 
-// split takes a cell apart, without what is no label.
+// split returns the labels of a cell.
 func (c *Column) split(cell string) []string {
 	if _, ok := c.existing[cell]; ok && c.Sep == "" {
-		return []string{cell} // an earlier dsconv did not take white space off
+		return []string{cell} // an earlier dsconv did not trim white space
 	}
 	if c.Sep == "" {
 		if cell = strings.TrimSpace(cell); c.isNoLabel(cell) {
@@ -102,7 +102,7 @@ func (c *Column) split(cell string) []string {
 	return names
 }
 
-// none reports whether text stands for "no label".
+// isNoLabel reports whether text means "no label".
 func (c *Column) isNoLabel(text string) bool {
 	if text == "" {
 		return true
@@ -118,7 +118,7 @@ func (c *Column) isNoLabel(text string) bool {
 	return text == "-1"
 }
 
-// classes decides what the texts are and which index each has.
+// classes decides whether the texts are indices or names, and the class index of each.
 func (s *Source) classes(c *Column, t texts) error {
 	switch {
 	case len(c.Classes) > 0:
@@ -145,7 +145,7 @@ func (s *Source) classes(c *Column, t texts) error {
 	return nil
 }
 
-// numeric reports whether there are texts and all are numbers.
+// numeric reports whether the list has texts and all are numbers.
 func numeric(list []string) bool {
 	for _, text := range list {
 		if _, ok := parseNumber(text); !ok {
@@ -155,7 +155,7 @@ func numeric(list []string) bool {
 	return len(list) > 0
 }
 
-// indexed takes the texts for class indices.
+// indexed interprets the texts as class indices.
 func (s *Source) indexed(c *Column, t texts) error {
 	c.index = map[string]int64{}
 	largest := -1
@@ -171,26 +171,26 @@ func (s *Source) indexed(c *Column, t texts) error {
 	return nil
 }
 
-// asIndex is the class index that text is; "3.0", which some programs make of 3, is 3.
+// asIndex parses a class index; "3.0", which some programs write for 3, is 3.
 func asIndex(text string) (int, error) {
 	x, err := strconv.ParseFloat(text, 64)
 	switch n := int(x); {
 	case err != nil || x != float64(n) || n < 0:
-		return 0, fmt.Errorf("%q is no class index, which is a whole number from 0, or -1 or nothing for no label", text)
+		return 0, fmt.Errorf("%q is not a class index: give a whole number from 0, or -1 or nothing for no label", text)
 	case n > MaxIndex:
-		return 0, fmt.Errorf("%s is too large for a class index (at most %d); if each number is the name of a class choose --label-type name, if it is a number to predict float", text, MaxIndex)
+		return 0, fmt.Errorf("%s is too large for a class index (the limit is %d); if the numbers are class names, use --label-type name; if they are numbers to predict, float", text, MaxIndex)
 	default:
 		return n, nil
 	}
 }
 
-// grow adds the classes that the dataset has not to those that it has.
+// addClasses adds new classes after those of the dataset.
 func (s *Source) addClasses(c *Column, t texts) error {
 	if s.Type != Name && areIndices(c.Classes) && numeric(t.list) {
 		if s.Type == Auto {
 			if why := s.whyNotIndices(t, c.Classes); why != "" {
-				return fmt.Errorf("%s, and the dataset's classes are the indices 0 to %d. Say what the numbers are: "+
-					"--label-type index (class indices, with gaps) or name (each is the name of a class)", why, len(c.Classes)-1)
+				return fmt.Errorf("%s, but the dataset's classes are the indices 0 to %d. Choose what the numbers are: "+
+					"--label-type index (class indices, with gaps) or name (class names)", why, len(c.Classes)-1)
 			}
 		}
 		c.Type = Index
@@ -203,8 +203,8 @@ func (s *Source) addClasses(c *Column, t texts) error {
 		}
 	}
 	if s.likelyMistake(t, more) {
-		return fmt.Errorf("%s has %s, and the dataset's classes have names, such as %s. Give names, or say that each number "+
-			"is the name of a new class: --label-type name", s.where(t, more[0]), more[0], c.Classes[0])
+		return fmt.Errorf("%s has %s, but the dataset's classes have names such as %s. Give names, or use --label-type name "+
+			"if each number is the name of a new class", s.where(t, more[0]), more[0], c.Classes[0])
 	}
 	if s.Order != nil && len(more) > 0 {
 		var err error
@@ -220,8 +220,9 @@ func (s *Source) addClasses(c *Column, t texts) error {
 	return nil
 }
 
-// mistaken reports whether numbers that are no class of the dataset, whose classes have names, are
-// hardly names of new ones: they were called indices, or there is nothing but such numbers.
+// likelyMistake reports whether more, new classes of a dataset whose classes have names, are
+// probably a mistake: they are numbers that the user declared to be indices, or all cells are such
+// numbers.
 func (s *Source) likelyMistake(t texts, more []string) bool {
 	switch s.Type {
 	case Index:
@@ -234,11 +235,11 @@ func (s *Source) likelyMistake(t texts, more []string) bool {
 
 func (s *Source) checkNumbers() error {
 	if s.Sep != "" {
-		return fmt.Errorf("a column of numbers to predict has no separator (%q)", s.Sep)
+		return fmt.Errorf("a column of numbers to predict cannot have several values per cell; leave out --label-sep %q", s.Sep)
 	}
 	for i, cell := range s.Cells {
 		if text := strings.TrimSpace(cell); !isFloat(text) {
-			return fmt.Errorf("%s: %q is no number (of the type float32, with a decimal point); a cell without a number is left empty", s.Where(i), text)
+			return fmt.Errorf("%s: %q is not a float32 number (with a decimal point); leave the cell empty if there is no number", s.Where(i), text)
 		}
 	}
 	return nil
@@ -249,7 +250,7 @@ func isFloat(text string) bool {
 	return ok
 }
 
-// Indices are the classes of a cell: none, or one, or with a separator several.
+// Indices returns the class indices of a cell: none, one, or with a separator several.
 func (c *Column) Indices(cell string) []int64 {
 	var list []int64
 	for _, text := range c.split(cell) {
@@ -266,13 +267,13 @@ func (c *Column) Has(cell string) bool {
 	return len(c.split(cell)) > 0
 }
 
-// Number is the number of a cell of the type Float; NaN if the cell is empty.
+// Number returns the number in a cell of the type Float; NaN if the cell is empty.
 func (c *Column) Number(cell string) float32 {
 	x, _ := parseFloat(strings.TrimSpace(cell))
 	return x
 }
 
-// Field is the column as a field of that name.
+// Field returns the field for the column, with that name.
 func (c *Column) Field(name string) formats.Field {
 	switch {
 	case c.Type == Float:

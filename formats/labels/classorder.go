@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// sortNames sorts bytewise, but puts the numbers, in the places that they have then, by their
-// value: what is no number stays where ImageFolder would have it.
+// sortNames sorts bytewise, then sorts the numbers among the names by value, within the positions
+// that they have. Other names keep the positions that ImageFolder would give them.
 func sortNames(names []string) {
 	slices.Sort(names)
 	var positions []int
@@ -28,7 +28,7 @@ func sortNames(names []string) {
 	}
 }
 
-// indices are the names of n classes that are called by their index.
+// indices returns the names of n classes that are named by their index.
 func indices(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -37,7 +37,7 @@ func indices(n int) []string {
 	return names
 }
 
-// areIndices reports whether classes are called by their index.
+// areIndices reports whether classes are named by their index.
 func areIndices(classes []string) bool {
 	for i, name := range classes {
 		if n, ok := parseIndex(name); !ok || n != i {

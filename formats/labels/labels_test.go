@@ -95,7 +95,7 @@ func FuzzColumn(f *testing.F) {
 		}
 		c, err := s.Read()
 		if err != nil {
-			if !strings.Contains(err.Error(), `the column "label"`) {
+			if !strings.Contains(err.Error(), `column "label"`) {
 				t.Fatal(err)
 			}
 			return
@@ -141,7 +141,7 @@ func TestNumbersAmongNames(t *testing.T) {
 		want  string // of the error
 		grown int
 	}{
-		{"1", Auto, like, `line 2 has 1, and the dataset's classes have names, such as cat. Give names, or say that each number is the name of a new class: --label-type name`, 0},
+		{"1", Auto, like, `line 2 has 1, but the dataset's classes have names such as cat. Give names, or use --label-type name if each number is the name of a new class`, 0},
 		{"0.5,30.25", Auto, like, "line 2 has 0.5", 0},
 		{"cat,1", Index, like, "line 3 has 1", 0},
 		{"7,8", Index, like, "line 3 has 8", 0},

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Type is what the cells of a column are.
+// Type is the type of a column's cells.
 type Type string
 
 // The types of columns.
 const (
-	Auto  Type = ""      // what the package's rule makes of the cells
+	Auto  Type = ""      // decided by the package's rules
 	Index Type = "index" // class indices, also with gaps; -1 is no label
-	Name  Type = "name"  // each text is the name of a class, numbers too
+	Name  Type = "name"  // class names, also if they are numbers
 	Float Type = "float" // numbers to predict
 )
 
@@ -23,22 +23,22 @@ type Types struct {
 	byColumn map[string]Type
 }
 
-// ParseTypes reads index, name or float, which is for all columns, or a list for some of them:
+// ParseTypes parses index, name or float for all columns, or a list for some of them:
 // "age=float,class=name". "" is Auto for all.
 func ParseTypes(s string) (Types, error) {
 	t := Types{byColumn: map[string]Type{}}
 	if s == "" {
 		return t, nil
 	}
-	for part := range strings.SplitSeq(s, ",") {
-		at := strings.LastIndexByte(part, '=')
-		column, typ := part[:max(at, 0)], Type(part[at+1:])
+	for entry := range strings.SplitSeq(s, ",") {
+		at := strings.LastIndexByte(entry, '=')
+		column, typ := entry[:max(at, 0)], Type(entry[at+1:])
 		_, twice := t.byColumn[column]
 		switch {
 		case !slices.Contains([]Type{Index, Name, Float}, typ):
-			return t, fmt.Errorf("the label type %q: choose index, name or float, for all label columns, or COLUMN=TYPE,COLUMN=TYPE", part)
+			return t, fmt.Errorf("unknown label type %q: give index, name or float for all label columns, or COLUMN=TYPE,COLUMN=TYPE", entry)
 		case twice || at < 0 && t.all != Auto:
-			return t, fmt.Errorf("the label type %q: there are two for the same columns", s)
+			return t, fmt.Errorf("label type %q: a column has two types; give one", s)
 		case at < 0:
 			t.all = typ
 		default:
@@ -48,7 +48,7 @@ func ParseTypes(s string) (Types, error) {
 	return t, nil
 }
 
-// Of is the type of a column.
+// For returns the type of a column.
 func (t Types) For(column string) Type {
 	if typ, ok := t.byColumn[column]; ok {
 		return typ
@@ -60,11 +60,11 @@ func (t Types) For(column string) Type {
 func (t Types) Check(columns []string) error {
 	for name, typ := range t.byColumn {
 		if !slices.Contains(columns, name) {
-			return fmt.Errorf("the label type %s=%s: %q is not among the label columns: %s", name, typ, name, strings.Join(columns, ", "))
+			return fmt.Errorf("label type %s=%s: %q is not one of the label columns: %s", name, typ, name, strings.Join(columns, ", "))
 		}
 	}
 	if t.all != Auto && len(columns) == 0 {
-		return fmt.Errorf("the label type %s: there is no label column", t.all)
+		return fmt.Errorf("label type %s: there is no label column", t.all)
 	}
 	return nil
 }
