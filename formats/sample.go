@@ -22,6 +22,9 @@ const (
 	Plain   Encoding = "plain"    // text, JSON, bytes: Data is the value itself
 )
 
+// ImageEncodings are the encodings of images.
+var ImageEncodings = []Encoding{JPEG, PNG, Raw, RawZstd, BMP, GIF, TIFF, WebP}
+
 // Extension returns the encoding's usual file extension with its dot. Raw tensors are stored
 // in files as .npy.
 func (e Encoding) Extension() string {
@@ -81,6 +84,15 @@ func (v *Value) Set(w Value) {
 func (v *Value) SetInt64(x int64) {
 	v.Data = binary.LittleEndian.AppendUint64(v.Buffer(), uint64(x))
 	v.Encoding, v.DType, v.Shape = Raw, Int64, v.Shape[:0]
+}
+
+// SetLabel sets v to the class index x. With lent, the sample's other values are lent memory, and
+// SetLabel allocates instead of writing to the buffer of an earlier Read.
+func (v *Value) SetLabel(x int64, lent bool) {
+	if lent {
+		v.Data = nil
+	}
+	v.SetInt64(x)
 }
 
 // Int64 returns the scalar in v; ok is false if v is not an int64 scalar.

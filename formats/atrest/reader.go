@@ -54,10 +54,7 @@ func (r *ValueReader) fill(i int, s *formats.Sample, lend bool) error {
 	for k, f := range r.meta.Schema {
 		v := &s.Values[k]
 		if f.Kind == formats.Label && k == r.meta.Schema.LabelIndex() {
-			if lend {
-				v.Data = nil
-			}
-			v.SetInt64(r.Manifest.Label(i))
+			v.SetLabel(r.Manifest.Label(i), lend)
 			continue
 		}
 		mark := guard.Now()

@@ -292,13 +292,17 @@ func (d *Dataset) setLabels(it *sample, values []formats.Value) {
 			v.SetFloat32(math.Float32frombits(uint32(it.labels[j])))
 			continue
 		}
-		n := len(f.Classes)
-		v.Data = append(v.Buffer(), make([]byte, n)...)
-		for _, hot := range it.labels {
-			v.Data[hot] = 1
-		}
-		v.Encoding, v.DType, v.Shape = formats.Raw, formats.Uint8, append(v.Shape[:0], n)
+		setMultiHot(v, it.labels, len(f.Classes))
 	}
+}
+
+// setMultiHot sets v to the multi-hot label of n classes of which those in list are set.
+func setMultiHot(v *formats.Value, list []int64, n int) {
+	v.Data = append(v.Buffer(), make([]byte, n)...)
+	for _, class := range list {
+		v.Data[class] = 1
+	}
+	v.Encoding, v.DType, v.Shape = formats.Raw, formats.Uint8, append(v.Shape[:0], n)
 }
 
 // Close does nothing: no file stays open.

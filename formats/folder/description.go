@@ -155,7 +155,7 @@ type labelReader struct {
 func (c *FieldColumn) reader() labelReader {
 	r := labelReader{FieldColumn: c}
 	if !c.Numbered {
-		r.index = indexOf(c.Classes)
+		r.index = labels.IndexOf(c.Classes)
 	}
 	return r
 }
@@ -239,12 +239,7 @@ func (r *labelReader) set(v *formats.Value, cell string) error {
 		v.SetInt64(firstOrNoLabel(list))
 		return nil
 	}
-	n := int(r.width())
-	v.Data = append(v.Buffer(), make([]byte, n)...)
-	for _, hot := range list {
-		v.Data[hot] = 1
-	}
-	v.Encoding, v.DType, v.Shape = formats.Raw, formats.Uint8, append(v.Shape[:0], n)
+	setMultiHot(v, list, int(r.width()))
 	return nil
 }
 

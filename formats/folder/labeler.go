@@ -41,7 +41,7 @@ func newLabeler(root string, cfg *Config, filter *formats.FileFilter) (*labeler,
 	if err != nil {
 		return nil, err
 	}
-	l := &labeler{layout: lay, index: indexOf(lay.names), file: cfg.Labels}
+	l := &labeler{layout: lay, index: labels.IndexOf(lay.names), file: cfg.Labels}
 	if cfg.Labels == "" {
 		return l, nil
 	}
@@ -128,14 +128,6 @@ func (l *labeler) read(name string, t labels.Type, cfg *Config) (*labelField, er
 		return nil, err
 	}
 	return &labelField{Column: column, name: name, column: at}, nil
-}
-
-func indexOf(names []string) map[string]int64 {
-	index := make(map[string]int64, len(names))
-	for i, name := range names {
-		index[name] = int64(i)
-	}
-	return index
 }
 
 // label sets split, labels and columns of it, or returns why it is skipped.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/labels"
 )
 
 // Preview predicts how a folder that does not exist yet will be read with the zero Config.
@@ -41,7 +42,7 @@ func NewPreview(paths, folders []string) *Preview {
 	}
 	p := &Preview{taken: taken}
 	p.layout, _ = newLayout(func(dir string) ([]string, error) { return below[dir], nil }, "") // the function never fails
-	p.index = indexOf(p.layout.names)
+	p.index = labels.IndexOf(p.layout.names)
 	return p
 }
 

@@ -51,7 +51,7 @@ func (s *Source) Read() (*Column, error) {
 		if s.Like.Kind == formats.Number && s.Type != Auto && s.Type != Float {
 			return nil, fmt.Errorf("column %q: the dataset's labels are numbers to predict, not classes; use --label-type float", s.Column)
 		}
-		c.Classes, c.existing = s.Like.Classes, indexOf(s.Like.Classes)
+		c.Classes, c.existing = s.Like.Classes, IndexOf(s.Like.Classes)
 		if s.Like.Kind == formats.Number {
 			c.Type = Float
 		}
@@ -141,7 +141,7 @@ func (s *Source) classes(c *Column, t texts) error {
 	} else {
 		sortNames(c.Classes)
 	}
-	c.index = indexOf(c.Classes)
+	c.index = IndexOf(c.Classes)
 	return nil
 }
 
@@ -216,7 +216,7 @@ func (s *Source) addClasses(c *Column, t texts) error {
 		sortNames(more)
 	}
 	c.Type, c.Classes = Name, append(slices.Clip(c.Classes), more...)
-	c.index = indexOf(c.Classes)
+	c.index = IndexOf(c.Classes)
 	return nil
 }
 

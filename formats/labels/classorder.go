@@ -47,7 +47,8 @@ func areIndices(classes []string) bool {
 	return len(classes) > 0
 }
 
-func indexOf(names []string) map[string]int64 {
+// IndexOf maps class names to their indices.
+func IndexOf(names []string) map[string]int64 {
 	index := make(map[string]int64, len(names))
 	for i, name := range names {
 		index[name] = int64(i)

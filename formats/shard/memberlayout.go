@@ -79,7 +79,7 @@ func (s *slot) match(rest []byte) (formats.Encoding, bool) {
 		if len(rest) < len(s.suffix) || string(rest[:len(s.suffix)]) != s.suffix {
 			return "", false
 		}
-		for _, e := range encodings {
+		for _, e := range formats.ImageEncodings {
 			if string(rest[len(s.suffix):]) == e.Extension() {
 				return e, true
 			}
@@ -94,8 +94,4 @@ func (s *slot) match(rest []byte) (formats.Encoding, bool) {
 		return formats.Plain, true
 	}
 	return formats.Raw, true
-}
-
-var encodings = []formats.Encoding{
-	formats.JPEG, formats.PNG, formats.Raw, formats.RawZstd, formats.BMP, formats.GIF, formats.TIFF, formats.WebP,
 }

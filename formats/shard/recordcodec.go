@@ -139,7 +139,7 @@ func (sl *slot) setMissing(s *formats.Sample, lend bool) error {
 	if !sl.optional {
 		return fmt.Errorf("%w: the tar member %q is missing", formats.ErrDamaged, sl.suffix)
 	}
-	setLabel(&s.Values[sl.field], formats.NoLabel, lend)
+	s.Values[sl.field].SetLabel(formats.NoLabel, lend)
 	return nil
 }
 
@@ -156,7 +156,7 @@ func (sl *slot) decode(data []byte, enc formats.Encoding, s *formats.Sample, len
 		if err != nil {
 			return fmt.Errorf("%w: the label %q is not a number", formats.ErrDamaged, data)
 		}
-		setLabel(v, x, lend)
+		v.SetLabel(x, lend)
 		return nil
 	case enc == formats.Raw:
 		data, err = sl.parseRaw(v, data)
@@ -172,14 +172,6 @@ func (sl *slot) decode(data []byte, enc formats.Encoding, s *formats.Sample, len
 		v.Data = append(v.Buffer(), data...)
 	}
 	return nil
-}
-
-// setLabel sets v to the label; with lend it does not write to the buffer of an earlier Read.
-func setLabel(v *formats.Value, x int64, lend bool) {
-	if lend {
-		v.Data = nil
-	}
-	v.SetInt64(x)
 }
 
 // parseRaw reads the .npy header of data into v and returns the rest.

@@ -61,7 +61,7 @@ func decode(schema formats.Schema, fs []feature, example []byte, shape [3]int, s
 		v := &s.Values[i]
 		v.Encoding, v.DType, v.Shape = "", "", v.Shape[:0]
 		if schema[i].Kind == formats.Label {
-			setLabel(v, formats.NoLabel, lend)
+			v.SetLabel(formats.NoLabel, lend)
 		}
 	}
 	next := 0

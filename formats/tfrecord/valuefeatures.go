@@ -56,7 +56,7 @@ func pixels(i int, data, format, dtype string) []feature {
 				return append(b, s.Values[i].Encoding...), nil, true
 			},
 			set: func(s *formats.Sample, payload []byte, _ bool) (err error) {
-				s.Values[i].Encoding, err = oneOf(payload, encodings)
+				s.Values[i].Encoding, err = oneOf(payload, formats.ImageEncodings)
 				return err
 			},
 		},
@@ -150,15 +150,10 @@ func label(i int, name string) feature {
 		if err != nil || len(rest) > 0 {
 			return errExample
 		}
-		setLabel(&s.Values[i], x, lend)
+		s.Values[i].SetLabel(x, lend)
 		return nil
 	}
 	return f
-}
-
-func setLabel(v *formats.Value, x int64, lend bool) {
-	v.Data = ownBuffer(v, lend)
-	v.SetInt64(x)
 }
 
 func multiHot(i int, name string) feature {
@@ -238,10 +233,7 @@ func dimension(i, axis int, name string) feature {
 	}}
 }
 
-var (
-	encodings = []formats.Encoding{formats.JPEG, formats.PNG, formats.Raw, formats.RawZstd, formats.BMP, formats.GIF, formats.TIFF, formats.WebP}
-	dtypes    = []formats.DType{formats.Uint8, formats.Uint16, formats.Int64, formats.Float32}
-)
+var dtypes = []formats.DType{formats.Uint8, formats.Uint16, formats.Int64, formats.Float32}
 
 func oneOf[T ~string](payload []byte, allowed []T) (T, error) {
 	for _, w := range allowed {
