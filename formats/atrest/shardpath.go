@@ -172,7 +172,7 @@ func (p ShardPath) ExistingFiles() ([]string, error) {
 	if st, err := os.Lstat(p.Sidecar()); err == nil {
 		d, err := p.openSidecar()
 		if err != nil || !st.IsDir() {
-			return nil, fmt.Errorf("%s: %w", p.Sidecar(), errForeign)
+			return nil, fmt.Errorf("%s: %w; choose another path", p.Sidecar(), errForeign)
 		}
 		return p.replacedFiles(d)
 	}
@@ -182,7 +182,7 @@ func (p ShardPath) ExistingFiles() ([]string, error) {
 	}
 	for _, e := range entries {
 		if p.isShard(e.Name()) {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(p.Dir, e.Name()), errForeign)
+			return nil, fmt.Errorf("%s: %w; choose another path", filepath.Join(p.Dir, e.Name()), errForeign)
 		}
 	}
 	return nil, nil

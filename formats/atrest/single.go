@@ -60,7 +60,7 @@ func (s *Single) existing() ([]string, error) {
 		return nil, fmt.Errorf("%s: %w: it is a symbolic link; give the path that it points to", s.path, errForeign)
 	}
 	if err := s.checkOurs(s.path); err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", s.path, errForeign, err)
+		return nil, fmt.Errorf("%s: %w; choose another path: %w", s.path, errForeign, err)
 	}
 	return []string{s.path}, nil
 }

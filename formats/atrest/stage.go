@@ -59,7 +59,7 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 	m.Version = m.RequiredVersion()
 	s := &Stage{Meta: m, Manifest: newManifestFor(&m), dir: filepath.Clean(path) + PartialSuffix}
 	if !exists(s.dir) && exists(final) && !replace {
-		return nil, fmt.Errorf("%s: %w", final, formats.ErrExists)
+		return nil, fmt.Errorf("%s: %w; choose another path, or replace it with --force", final, formats.ErrExists)
 	}
 	if err := s.lock(true); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 	}
 	// Checked again: the previous holder of the lock may have finished the dataset.
 	if exists(final) && !replace {
-		return nil, errors.Join(fmt.Errorf("%s: %w", final, formats.ErrExists), s.remove())
+		return nil, errors.Join(fmt.Errorf("%s: %w; choose another path, or replace it with --force", final, formats.ErrExists), s.remove())
 	}
 	if err := s.start(); err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -60,7 +60,7 @@ func same(t *testing.T, ds formats.Dataset, c set) {
 	if ds.Len() != len(c.samples) {
 		t.Fatalf("%d samples, want %d", ds.Len(), len(c.samples))
 	}
-	want := c.ranked()
+	want := c.inKeyOrder()
 	var s formats.Sample
 	s.Resize(len(c.schema) + 3)
 	s.Columns = []string{"left", "over", "from", "before"}

@@ -71,7 +71,7 @@ func (s suite) storageOrder(t *testing.T) {
 		return
 	}
 	order := stored.StorageOrder()
-	ranked := c.ranked()
+	ranked := c.inKeyOrder()
 	for k, i := range c.order(false) {
 		if got := ranked[order[k]].Key; got != c.samples[i].Key {
 			t.Fatalf("record %d is of %q, written was %q", k, got, c.samples[i].Key)

@@ -40,7 +40,7 @@ func (c *set) order(ordered bool) []int {
 }
 
 // ranked are the samples by key.
-func (c *set) ranked() []*formats.Sample {
+func (c *set) inKeyOrder() []*formats.Sample {
 	by := make([]*formats.Sample, len(c.samples))
 	for rank, i := range c.order(true) {
 		by[rank] = &c.samples[i]
