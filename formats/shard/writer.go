@@ -52,7 +52,7 @@ func (f Format) Resume(path string, o formats.CreateOptions) (formats.Writer, fo
 	if w.Shards, err = atrest.ResumeShards(path, end); err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
-	st := w.Shards.Stage()
+	st := w.Stage()
 	w.index.shards = w.Shards
 	if err := w.enc.init(&st.Meta); err != nil {
 		_ = w.Close()
@@ -93,7 +93,7 @@ func (e *encoder) init(m *formats.Meta) (err error) {
 
 // Write adds s as one record. Its bytes are copied once, into the file's current block.
 func (w *Writer) Write(s *formats.Sample) error {
-	st := w.Shards.Stage()
+	st := w.Stage()
 	if err := st.CheckSample(s, false); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (w *Writer) Write(s *formats.Sample) error {
 		w.enc.parts = append(w.enc.parts[:0], w.frame)
 		parts = w.enc.parts
 	}
-	location, err := w.Shards.Append(parts...)
+	location, err := w.Append(parts...)
 	if err != nil {
 		return fmt.Errorf("key %q: %w", s.Key, err)
 	}
@@ -122,7 +122,7 @@ func (w *Writer) EndShard() error {
 	if err := w.Shards.EndShard(); err != nil {
 		return err
 	}
-	return w.index.endShard(w.Shards.Files())
+	return w.index.endShard(w.Files())
 }
 
 // Commit ends the last shard, writes the sidecar and publishes all.

@@ -64,11 +64,11 @@ func checkOptions(path string, o formats.CreateOptions) error {
 
 // Write adds s as one example. Its bytes are copied once, into the file's current block.
 func (w *Writer) Write(s *formats.Sample) error {
-	st := w.Shards.Stage()
+	st := w.Stage()
 	if err := st.CheckSample(s, false); err != nil {
 		return err
 	}
-	location, err := w.Shards.Append(w.enc.encode(s)...)
+	location, err := w.Append(w.enc.encode(s)...)
 	if err != nil {
 		return fmt.Errorf("key %q: %w", s.Key, err)
 	}
@@ -80,7 +80,7 @@ func (w *Writer) Commit() error { return w.Shards.Commit(w.writeIndexes) }
 
 // writeIndexes writes the offsets and lengths of each file's records, in order, into dir.
 func (w *Writer) writeIndexes(dir string) (names []string, err error) {
-	st := w.Shards.Stage()
+	st := w.Stage()
 	row := 0
 	for i, file := range st.Meta.Files {
 		var b []byte
