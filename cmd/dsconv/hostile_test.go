@@ -43,11 +43,11 @@ func rewrite(t *testing.T, side, key string, change func(m *formats.Meta)) {
 	for i := range ranks {
 		ranks[i] = int32(i)
 	}
-	var manifest bytes.Buffer
-	must(t, table.WriteParquet(&manifest, ranks))
+	var rows bytes.Buffer
+	must(t, table.WriteParquet(&rows, ranks))
 	meta, err := atrest.EncodeMeta(&m)
 	must(t, err)
-	must(t, os.WriteFile(filepath.Join(side, atrest.ManifestName), manifest.Bytes(), 0o644))
+	must(t, os.WriteFile(filepath.Join(side, atrest.ManifestName), rows.Bytes(), 0o644))
 	must(t, os.WriteFile(filepath.Join(side, atrest.MetaName), meta, 0o644))
 	sums, err := atrest.ReadChecksums(side)
 	must(t, err)

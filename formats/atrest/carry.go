@@ -30,7 +30,7 @@ var indexSuffixes = []string{".idx", ".tfindex"}
 
 // ownFilesIn lists dsconv's files in such a folder, in the order of their removal.
 func ownFilesIn(dir string) ([]string, error) {
-	if !exists(filepath.Join(dir, ChecksumsName)) {
+	if !durable.Exists(filepath.Join(dir, ChecksumsName)) {
 		return nil, nil
 	}
 	table, err := ReadChecksums(dir)
@@ -157,7 +157,7 @@ func (c *foreignMover) move(dir string) error {
 	moved := false
 	err := c.eachForeign(dir, func(name string, folder bool) error {
 		to := filepath.Join(c.newDir, name)
-		if folder && (exists(to) || c.dirs[name]) {
+		if folder && (durable.Exists(to) || c.dirs[name]) {
 			if err := c.makeFolder(name); err != nil {
 				return err
 			}

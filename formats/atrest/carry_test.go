@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // folderDataset makes a dataset that is a folder, as LMDB's are, in dir.
@@ -76,8 +77,8 @@ func TestCarryingGoesOnFromEveryStep(t *testing.T) {
 				t.Errorf("stop %d: %s is %q, %v", stop, name, b, err)
 			}
 		}
-		if exists(s.dir) || exists(filepath.Join(path, "lock.mdb")) {
-			t.Errorf("stop %d: %v %v", stop, exists(s.dir), exists(filepath.Join(path, "lock.mdb")))
+		if durable.Exists(s.dir) || durable.Exists(filepath.Join(path, "lock.mdb")) {
+			t.Errorf("stop %d: %v %v", stop, durable.Exists(s.dir), durable.Exists(filepath.Join(path, "lock.mdb")))
 		}
 	}
 }
@@ -94,8 +95,8 @@ func TestFilesOfUsersInTheWay(t *testing.T) {
 	staged := s.Path("dataset")
 	folderDataset(t, s, staged, "new")
 	publish := func() error { return s.Publish([]string{path}, []Move{{From: staged, To: path}}) }
-	if err := publish(); !errors.Is(err, formats.ErrForeign) || exists(s.file(publishListName)) {
-		t.Fatalf("%v, list: %v", err, exists(s.file(publishListName)))
+	if err := publish(); !errors.Is(err, formats.ErrForeign) || durable.Exists(s.file(publishListName)) {
+		t.Fatalf("%v, list: %v", err, durable.Exists(s.file(publishListName)))
 	}
 	must(t, os.Remove(mine))
 	steps, err := s.steps([]string{path}, []Move{{From: staged, To: path}})
@@ -112,7 +113,7 @@ func TestFilesOfUsersInTheWay(t *testing.T) {
 		t.Fatalf("%q, %v", b, err)
 	}
 	must(t, os.Rename(kept, filepath.Join(path, "mine")))
-	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrPublished) || exists(s.dir) {
+	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrPublished) || durable.Exists(s.dir) {
 		t.Fatal(err)
 	}
 }
@@ -163,7 +164,7 @@ func listOfEarlierVersion(t *testing.T, name string) {
 	if b, err := os.ReadFile(filepath.Join(dir, first)); err != nil || string(b) != "new" {
 		t.Fatalf("%q, %v", b, err)
 	}
-	if first != "x-0.tar" && exists(shard) {
+	if first != "x-0.tar" && durable.Exists(shard) {
 		t.Fatal("the old shard is still there")
 	}
 }

@@ -57,3 +57,35 @@ func (c Description) VerifyLabel(i int, s *formats.Sample) error {
 	}
 	return nil
 }
+
+// With returns c with another Meta, of the same number of samples.
+func (c Description) With(m *formats.Meta) Description {
+	c.meta = m
+	return c
+}
+
+// Row returns row i after change, which may be nil, has altered it.
+func (c Description) Row(i int, change func(*formats.Info)) (Row, error) {
+	in, err := c.Manifest.Info(i)
+	if err != nil {
+		return Row{}, err
+	}
+	if change != nil {
+		change(&in)
+	}
+	return Row{Info: in, Location: c.Manifest.Location(i)}, nil
+}
+
+// CopyRows appends all rows to t, after change has altered them.
+func (c Description) CopyRows(t *Manifest, change func(*formats.Info)) error {
+	for i := range c.Len() {
+		r, err := c.Row(i, change)
+		if err != nil {
+			return err
+		}
+		if err := t.Append(&r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -51,7 +51,7 @@ func (s *Stage) openFolder(create bool) (*os.Root, error) {
 		return nil, err
 	}
 	if !st.IsDir() {
-		return nil, foreignError(s.dir, "it is "+describeMode(st.Mode())+", not a folder")
+		return nil, foreignError(s.dir, "it is "+durable.KindOf(st.Mode())+", not a folder")
 	}
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
@@ -62,18 +62,6 @@ func (s *Stage) openFolder(create bool) (*os.Root, error) {
 		return nil, fmt.Errorf("%s: another process replaced it while it was opened; repeat the command", s.dir)
 	}
 	return root, nil
-}
-
-func describeMode(m fs.FileMode) string {
-	switch {
-	case m.IsRegular():
-		return "a file"
-	case m.IsDir():
-		return "a folder"
-	case m&fs.ModeSymlink != 0:
-		return "a symbolic link"
-	}
-	return "neither a file nor a folder"
 }
 
 // checkOwned reports why the folder is not dsconv's staging folder.
@@ -124,7 +112,7 @@ func (s *Stage) isLegacyRemains(entries []fs.DirEntry) (bool, error) {
 func (s *Stage) checkKind(name string, m fs.FileMode) error {
 	folder, file := slices.Contains(stageFolders, name), slices.Contains(stageFiles, name)
 	if folder && !m.IsDir() || file && !m.IsRegular() {
-		return foreignError(s.file(name), "it is "+describeMode(m))
+		return foreignError(s.file(name), "it is "+durable.KindOf(m))
 	}
 	return nil
 }
@@ -193,7 +181,7 @@ func looksLikeJournal(path string) (bool, error) {
 
 // journalLost reports whether the journal cannot be read though data was written.
 func (s *Stage) journalLost() (bool, error) {
-	if !exists(s.file(journalName)) || !exists(s.file(dataName)) {
+	if !durable.Exists(s.file(journalName)) || !durable.Exists(s.file(dataName)) {
 		return false, nil
 	}
 	empty, err := s.isEmptyRemains(dataName, true)

@@ -8,44 +8,45 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// sidecar is the content of a sidecar. The dataset beside it may have been copied or renamed
+// contents is the content of a sidecar. The dataset beside it may have been copied or renamed
 // since it was written, so the path under which it is opened decides the names of its files:
 // file i is the one with that number, whatever its name was. So a copy never reads the files of
 // the dataset that it was copied from, and an edit of the copy never changes them.
-type sidecar struct {
+type contents struct {
 	Description             // Meta.Files are the current names
 	checksums     Checksums // with the current names
-	originalNames []string  // of the data files, when they were written
+	originalFiles []string  // of the data files, when they were written
 	// otherNames: no file has the name that the path gives it, but files with other names share
 	// the sidecar. Meta.Files are then the original names.
 	otherNames bool
 }
 
 // openSidecar reads the sidecar of the dataset at p.
-func (p ShardPath) openSidecar() (sidecar, error) {
+func (p ShardPath) openSidecar() (contents, error) {
 	return p.openSidecarAt(p.Sidecar())
 }
 
 // openSidecarAt is openSidecar with the sidecar in another folder.
-func (p ShardPath) openSidecarAt(dir string) (sidecar, error) {
-	c, sums, err := readSidecar(dir)
+func (p ShardPath) openSidecarAt(dir string) (contents, error) {
+	c, sums, err := readWithChecksums(dir)
 	if err != nil {
-		return sidecar{}, err
+		return contents{}, err
 	}
-	d := sidecar{Description: c, originalNames: c.meta.Files}
-	for _, name := range d.originalNames {
+	d := contents{Description: c, originalFiles: c.Meta().Files}
+	for _, name := range d.originalFiles {
 		if name != filepath.Base(name) {
 			return d, fmt.Errorf("%s: %w: a shard is named %q", dir, formats.ErrDamaged, name)
 		}
 	}
-	d.otherNames = !p.IsPattern() && len(d.originalNames) > 1 || p.onlyOthersExist(d.originalNames)
-	m := *c.meta
+	d.otherNames = !p.IsPattern() && len(d.originalFiles) > 1 || p.onlyOthersExist(d.originalFiles)
+	m := *c.Meta()
 	if !d.otherNames {
-		m.Files = p.names(len(d.originalNames))
+		m.Files = p.names(len(d.originalFiles))
 	}
-	d.meta, d.checksums = &m, p.renameChecksums(d.originalNames, m.Files, sums)
+	d.Description, d.checksums = d.With(&m), p.renameChecksums(d.originalFiles, m.Files, sums)
 	return d, nil
 }
 
@@ -65,7 +66,7 @@ func (p ShardPath) onlyOthersExist(written []string) bool {
 	return !slices.Equal(names, written) && !slices.ContainsFunc(names, p.has) && len(p.datasetsSharingSidecar()) > 0
 }
 
-func (p ShardPath) has(name string) bool { return exists(filepath.Join(p.Dir, name)) }
+func (p ShardPath) has(name string) bool { return durable.Exists(filepath.Join(p.Dir, name)) }
 
 // renameChecksums returns the table of checksums with the current names of the data files and
 // of the sidecar.
@@ -88,11 +89,11 @@ func (p ShardPath) renameChecksums(written, now []string, sums Checksums) Checks
 }
 
 // renamed reports whether the files had other names when they were written.
-func (d *sidecar) renamed() bool { return !slices.Equal(d.originalNames, d.meta.Files) }
+func (d *contents) renamed() bool { return !slices.Equal(d.originalFiles, d.Meta().Files) }
 
 // staleIndexFiles lists the sidecar's files for other programs that contain the original names,
 // if those differ from the current names.
-func (d *sidecar) staleIndexFiles() []string {
+func (d *contents) staleIndexFiles() []string {
 	if !d.renamed() {
 		return nil
 	}
@@ -103,4 +104,13 @@ func (d *sidecar) staleIndexFiles() []string {
 		}
 	}
 	return names
+}
+
+// checksumsIn returns the table of checksums of a sidecar with the current names, or with the
+// original names if the rest of the sidecar cannot be read.
+func (p ShardPath) checksumsIn(dir string) (Checksums, error) {
+	if d, err := p.openSidecarAt(dir); err == nil {
+		return d.checksums, nil
+	}
+	return ReadChecksums(dir)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // Errors about a path that cannot be opened, which name the datasets found there.
@@ -21,7 +22,7 @@ func (p ShardPath) explainOpen(path string, err error) error {
 		return err
 	case hasPartial(p.writePath(path)):
 		return unfinishedError(path)
-	case exists(p.Sidecar()):
+	case durable.Exists(p.Sidecar()):
 		return err
 	}
 	if pattern, ok := patternOf(path); ok {
@@ -39,23 +40,6 @@ func (p ShardPath) explainOpen(path string, err error) error {
 		hint = fmt.Sprintf("there is a %s without data: if it belongs to this file, rename it to %s", lone, side)
 	}
 	return fmt.Errorf("%s: %w: the folder %s, which describes the data, is missing beside it; %s", path, formats.ErrNotDataset, side, hint)
-}
-
-// unfinishedError is the error about a dataset whose writer is running or was stopped.
-func unfinishedError(path string) error {
-	return fmt.Errorf("%s: %w: it is unfinished; repeat the command that began it to resume, or add --discard to start over", path, formats.ErrNotDataset)
-}
-
-// ExplainMissing explains why there is no dataset at path, for formats of one file or folder;
-// nil if the path exists.
-func ExplainMissing(path string) error {
-	switch {
-	case hasPartial(path) && !exists(path):
-		return unfinishedError(path)
-	case !exists(path):
-		return formats.NotFound(path)
-	}
-	return nil
 }
 
 // hasAnyFile reports whether any of the path's data files exists.
@@ -78,7 +62,7 @@ func patternOf(path string) (string, bool) {
 	for _, at := range runs {
 		pattern := dir + base[:at[0]] + numberVerb(at[1]-at[0], base[at[0]:at[1]]) + base[at[1]:]
 		p, err := ParseShardPath(pattern)
-		if err == nil && exists(filepath.Join(p.Sidecar(), MetaName)) {
+		if err == nil && durable.Exists(filepath.Join(p.Sidecar(), MetaName)) {
 			return pattern, true
 		}
 	}
@@ -120,7 +104,7 @@ func datasetsIn(dir string) []string {
 		path := filepath.Join(dir, e.Name())
 		data, described := strings.CutSuffix(e.Name(), sidecarSuffix)
 		switch ext := filepath.Ext(e.Name()); {
-		case described && e.IsDir() && exists(filepath.Join(path, MetaName)):
+		case described && e.IsDir() && durable.Exists(filepath.Join(path, MetaName)):
 			p, err := ParseShardPath(filepath.Join(dir, data))
 			if err == nil {
 				paths = append(paths, p.datasetsSharingSidecar()...)
@@ -147,12 +131,12 @@ func SuggestDatasets(dir string) string {
 }
 
 // otherNameError is the error about a dataset whose files have other names than path gives them.
-func (p ShardPath) otherNameError(path string, d *sidecar) error {
+func (p ShardPath) otherNameError(path string, d *contents) error {
 	side := filepath.Base(p.Sidecar())
 	paths := slices.DeleteFunc(p.datasetsSharingSidecar(), func(other string) bool { return other == filepath.Clean(path) })
 	if len(paths) == 0 {
 		return fmt.Errorf("%s: %w: %s describes %d numbered files; give a pattern such as %s",
-			path, formats.ErrNotDataset, side, len(d.originalNames), "x-%06d"+p.after)
+			path, formats.ErrNotDataset, side, len(d.originalFiles), "x-%06d"+p.after)
 	}
 	return fmt.Errorf("%s: %w: the files that %s describes have other names; give %s", path, formats.ErrNotDataset, side, strings.Join(paths, " or "))
 }

@@ -87,16 +87,3 @@ func TestRowsOfAJournalAreChecked(t *testing.T) {
 		}
 	}
 }
-
-// The splits of a manifest are no paths either; those with slashes, which earlier versions
-// took, can be read.
-func TestSplitsOfAManifest(t *testing.T) {
-	for name, ok := range map[string]bool{"train": true, "": true, "2019/train": true, "../../escaped": false, "/x": false, "..": false} {
-		tab := NewManifest(nil)
-		must(t, tab.Append(&Row{Info: formats.Info{Key: "a", Split: name}}))
-		b, _ := encodeTable(t, tab)
-		if _, err := ReadManifest(b, nil); (err == nil) != ok || err != nil && !errors.Is(err, formats.ErrDamaged) {
-			t.Errorf("%q: %v", name, err)
-		}
-	}
-}

@@ -16,7 +16,7 @@ import (
 
 // oldDataset is the dataset that a new version replaces, and which of its files are reused.
 type oldDataset struct {
-	sidecar
+	contents
 	byName checksumsByName
 	rows   [][]int32       // of each file, by offset
 	reused map[string]bool // names of the reused files
@@ -28,7 +28,7 @@ func openOldDataset(p ShardPath) (*oldDataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &oldDataset{sidecar: c, byName: c.checksums.byName(), reused: map[string]bool{}, rows: make([][]int32, len(c.originalNames))}
+	b := &oldDataset{contents: c, byName: c.checksums.byName(), reused: map[string]bool{}, rows: make([][]int32, len(c.originalFiles))}
 	for i := range c.Len() {
 		shard := c.Manifest.Location(i).Shard
 		if shard < 0 || shard >= len(b.rows) {
@@ -42,28 +42,6 @@ func openOldDataset(p ShardPath) (*oldDataset, error) {
 		})
 	}
 	return b, nil
-}
-
-// checksumsByName maps file names to checksums.
-type checksumsByName map[string]FileChecksums
-
-func (s Checksums) byName() checksumsByName {
-	m := make(checksumsByName, len(s))
-	for _, fs := range s {
-		if _, twice := m[fs.Name]; !twice {
-			m[fs.Name] = fs
-		}
-	}
-	return m
-}
-
-// forFile returns the checksums of the named file.
-func (m checksumsByName) forFile(name string) (FileChecksums, error) {
-	fs, ok := m[name]
-	if !ok {
-		return fs, fmt.Errorf("%w: %s is not in the table of checksums", formats.ErrDamaged, name)
-	}
-	return fs, nil
 }
 
 // ReuseFile implements formats.FileReuser: the file stays where it is. change may alter only a
@@ -93,7 +71,7 @@ func (s *Shards) ReuseFile(i int, change func(*formats.Info)) error {
 		return fmt.Errorf("reuse %s: %w", name, err)
 	}
 	for _, row := range s.oldDataset.rows[i] {
-		r, err := s.oldDataset.row(int(row), change)
+		r, err := s.oldDataset.Row(int(row), change)
 		if err != nil {
 			return err
 		}
@@ -113,20 +91,6 @@ func (s *Shards) loadOldDataset() (err error) {
 	return err
 }
 
-func (c Description) row(i int, change func(*formats.Info)) (Row, error) {
-	in, err := c.Manifest.Info(i)
-	if err != nil {
-		return Row{}, err
-	}
-	if change != nil {
-		change(&in)
-	}
-	return Row{Info: in, Location: c.Manifest.Location(i)}, nil
-}
-
-// Location returns the location of the record of row i; i must be in range.
-func (r *Records) Location(i int) Location { return r.Manifest.Location(i) }
-
 // Reused reports whether the file is reused from the dataset that is replaced.
 func (s *Shards) Reused(name string) bool { return s.oldDataset != nil && s.oldDataset.reused[name] }
 
@@ -141,7 +105,7 @@ func (s *Shards) Path(name string) string {
 // ReusedIndex returns the index file of the reused file i. nameOf derives its name from the
 // file's original name. ok is false if the index is missing or damaged and must be rebuilt.
 func (s *Shards) ReusedIndex(i int, nameOf func(file string) string) (b []byte, ok bool) {
-	dir, name := s.path.Sidecar(), nameOf(s.oldDataset.originalNames[i])
+	dir, name := s.path.Sidecar(), nameOf(s.oldDataset.originalFiles[i])
 	want, err := s.oldDataset.byName.forFile(filepath.Base(dir) + "/" + name)
 	if err != nil {
 		return nil, false
@@ -220,20 +184,6 @@ func (s *Single) Replaced() (Description, Checksums, error) {
 // ReplacedPath returns the path of a file of the dataset that is replaced.
 func (s *Single) ReplacedPath(name string) string {
 	return filepath.Join(s.path, filepath.FromSlash(name))
-}
-
-// CopyRows appends all rows to t, after change has altered them.
-func (c Description) CopyRows(t *Manifest, change func(*formats.Info)) error {
-	for i := range c.Len() {
-		r, err := c.row(i, change)
-		if err != nil {
-			return err
-		}
-		if err := t.Append(&r); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // LinkOrCopy creates the file to as a hard link to from, or as a copy if that is not possible.

@@ -59,7 +59,7 @@ func FindPrevious(dataset string) (*PreviousVersion, error) {
 		return nil, err
 	}
 	if !st.IsDir() {
-		return nil, foreignError(dir, "it is "+describeMode(st.Mode())+", not a folder")
+		return nil, foreignError(dir, "it is "+durable.KindOf(st.Mode())+", not a folder")
 	}
 	b, err := readUpTo(filepath.Join(dir, previousNoteName), 1<<16)
 	if errors.Is(err, os.ErrNotExist) {
@@ -193,7 +193,7 @@ func (s *Stage) dropPreparedPrevious() error {
 	if err != nil {
 		return err
 	}
-	noted := exists(s.file(path.Join(replacedName, previousNoteName)))
+	noted := durable.Exists(s.file(path.Join(replacedName, previousNoteName)))
 	for _, e := range entries {
 		link := noted && s.owns(filepath.Join(filepath.Dir(s.dir), e.Name()))
 		if !e.Type().IsRegular() || !link && !durable.IsTemporary(e.Name()) {
@@ -209,7 +209,7 @@ func (s *Stage) dropPreparedPrevious() error {
 // keepsPrevious reports whether the folder old is a complete version that must be kept: all else is
 // published.
 func (s *Stage) keepsPrevious() (bool, error) {
-	if !exists(s.file(path.Join(replacedName, previousNoteName))) {
+	if !durable.Exists(s.file(path.Join(replacedName, previousNoteName))) {
 		return false, nil
 	}
 	b, err := readUpTo(s.file(publishListName), maxList)
@@ -232,7 +232,7 @@ func (s *Stage) finishPrevious(entries []fs.DirEntry) error {
 	if err := CheckKeepPrevious(strings.TrimSuffix(s.dir, PartialSuffix)); err != nil {
 		return err
 	}
-	if exists(s.previousPath()) {
+	if durable.Exists(s.previousPath()) {
 		if err := renameNoReplace(s.previousPath(), s.file(supersededName)); err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func (s *Stage) lock(create bool) error {
 			return nil
 		case errors.Is(err, errGone), errors.Is(err, os.ErrNotExist) && create:
 			// Another process removed it between two steps.
-		case isNotExist(err) && !create:
+		case durable.IsMissing(err) && !create:
 			return fmt.Errorf("%s: %w", s.dir, formats.ErrNoPartial)
 		default:
 			return err
@@ -80,7 +80,7 @@ func (s *Stage) openLock() (*os.File, error) {
 	f, err := os.OpenFile(s.file(lockName), os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		if err := s.checkOwned(); err != nil {
-			if exists(s.file(lockName)) {
+			if durable.Exists(s.file(lockName)) {
 				return nil, errGone // another process is using the folder: try again
 			}
 			return nil, err
@@ -119,7 +119,7 @@ func (s *Stage) remove() error {
 	if err := s.closeJournal(); err != nil {
 		return err
 	}
-	if exists(s.file(journalName)) {
+	if durable.Exists(s.file(journalName)) {
 		if err := os.Rename(s.file(journalName), s.file(removedJournalName)); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // fileID identifies a file or folder: its inode number, and for a file also its size and time,
@@ -72,7 +73,7 @@ func (s *Stage) checkInTable(path string, st os.FileInfo, compareBytes bool) err
 		return err
 	}
 	if !st.Mode().IsRegular() {
-		return errors.New("it is " + describeMode(st.Mode()))
+		return errors.New("it is " + durable.KindOf(st.Mode()))
 	}
 	table, err := s.replacedChecksums()
 	if err != nil {
@@ -137,21 +138,12 @@ func linkCount(st os.FileInfo) uint64 {
 	return 1
 }
 
-// checksumsIn returns the table of checksums of a sidecar with the current names, or with the
-// original names if the rest of the sidecar cannot be read.
-func (p ShardPath) checksumsIn(sidecar string) (Checksums, error) {
-	if d, err := p.openSidecarAt(sidecar); err == nil {
-		return d.checksums, nil
-	}
-	return ReadChecksums(sidecar)
-}
-
 // renameNoReplace renames from to to; an error if to exists.
 func renameNoReplace(from, to string) error {
 	err := renameExclusive(from, to)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
 		// The file system cannot do this in one step.
-		if !exists(to) {
+		if !durable.Exists(to) {
 			return os.Rename(from, to)
 		}
 		err = os.ErrExist

@@ -2,21 +2,11 @@ package atrest
 
 import (
 	"cmp"
-	"os"
 	"slices"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
 )
-
-// adviceLength is the number of bytes per madvise call: Linux ignores what exceeds its
-// read-ahead window, 128 KiB by default.
-const adviceLength = 128 << 10
 
 // probeCount is the number of records that Prefetch probes to judge whether all are in memory.
 const probeCount = 8
-
-var pageSize = int64(os.Getpagesize())
 
 // Prefetch asks the system to read the locations in files, without waiting, unless those it
 // probes are in memory; see formats.Prefetcher. It sorts locations. A location's Shard is the
@@ -60,21 +50,6 @@ func InMemory(files []*Mapping, locations []Location) bool {
 		}
 	}
 	return true
-}
-
-func pageOf(off int64) int64 { return off &^ (pageSize - 1) }
-
-// willNeed tells the system that the bytes from from, the beginning of a page, up to to will be
-// used soon. It ignores errors, since a read of the bytes reports them with their cause.
-func (m *Mapping) willNeed(from, to int64) {
-	for ; from < to; from += adviceLength {
-		_ = unix.Madvise(m.Data[from:min(from+adviceLength, to)], unix.MADV_WILLNEED)
-	}
-}
-
-// Offset returns the offset in the file of b, a slice of Data.
-func (m *Mapping) Offset(b []byte) int64 {
-	return int64(uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(m.Data))))
 }
 
 // Prefetch implements formats.Prefetcher.

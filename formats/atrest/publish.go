@@ -82,7 +82,7 @@ func (s *Stage) steps(old []string, moves []Move) ([]Move, error) {
 		steps = append(steps, Move{From: path, To: filepath.Join(s.file(replacedName), filepath.Base(path)), Replaced: true, ID: fileID(st)})
 	}
 	for _, m := range moves {
-		if exists(m.To) && !replaced[m.To] {
+		if durable.Exists(m.To) && !replaced[m.To] {
 			return nil, inTheWayError(m.To)
 		}
 		if err := s.checkConflict(m); err != nil {
@@ -181,7 +181,7 @@ func (s *Stage) mayOwn(path string) bool {
 func (s *Stage) writeList(b []byte) error { return durable.WriteFile(s.file(publishListName), b) }
 
 // isComplete reports whether the dataset only needs to be published.
-func (s *Stage) isComplete() bool { return exists(s.file(publishListName)) }
+func (s *Stage) isComplete() bool { return durable.Exists(s.file(publishListName)) }
 
 // publish does the steps of the list; it can be repeated.
 func (s *Stage) publish() error {
@@ -193,7 +193,7 @@ func (s *Stage) publish() error {
 	if err != nil {
 		return err
 	}
-	if len(steps) > 0 && exists(s.file(dataName)) {
+	if len(steps) > 0 && durable.Exists(s.file(dataName)) {
 		if err := checkTree(s.file(dataName)); err != nil {
 			return err
 		}
@@ -227,7 +227,7 @@ func checkTree(dir string) error {
 		case err != nil || d.IsDir():
 			return err
 		case !d.Type().IsRegular():
-			return foreignError(path, "it is "+describeMode(d.Type()))
+			return foreignError(path, "it is "+durable.KindOf(d.Type()))
 		case durable.IsTemporary(d.Name()):
 			return os.Remove(path)
 		}
@@ -237,11 +237,11 @@ func checkTree(dir string) error {
 
 // doStep is idempotent: a step whose source is gone, or whose old file was moved away, is done.
 func (s *Stage) doStep(m Move) error {
-	if m.Replaced && exists(m.To) {
+	if m.Replaced && durable.Exists(m.To) {
 		return nil
 	}
-	if !exists(m.From) {
-		if !exists(m.To) && !m.Replaced {
+	if !durable.Exists(m.From) {
+		if !durable.Exists(m.To) && !m.Replaced {
 			return fmt.Errorf("publish %s: %w: %s is missing", m.To, formats.ErrDamaged, m.From)
 		}
 		return nil

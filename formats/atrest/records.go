@@ -15,7 +15,7 @@ import (
 
 // Records reads what Shards wrote, from mapped memory. It is safe for concurrent use.
 type Records struct {
-	sidecar
+	contents
 	path         ShardPath
 	files        []*Mapping
 	staleIndexes []string // see StaleIndexFiles
@@ -58,14 +58,14 @@ func openRecords(path string, open func(file string, fs FileChecksums) (*Mapping
 		return nil, err
 	}
 	r := &Records{path: p}
-	if r.sidecar, err = p.openSidecar(); err != nil {
+	if r.contents, err = p.openSidecar(); err != nil {
 		return nil, p.explainOpen(path, err)
 	}
 	if r.otherNames {
-		return nil, p.otherNameError(path, &r.sidecar)
+		return nil, p.otherNameError(path, &r.contents)
 	}
-	if lo, hi, ok := p.Braces(); ok && (lo != 0 || hi != len(r.originalNames)-1) {
-		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; give that range, or a pattern with %%d", path, len(r.originalNames)-1)
+	if lo, hi, ok := p.Braces(); ok && (lo != 0 || hi != len(r.originalFiles)-1) {
+		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; give that range, or a pattern with %%d", path, len(r.originalFiles)-1)
 	}
 	sizes, err := r.open(open)
 	if err == nil {
@@ -107,7 +107,7 @@ func (r *Records) open(open func(file string, fs FileChecksums) (*Mapping, error
 func (r *Records) countWrong(wrong, files int) string {
 	side := filepath.Base(r.path.Sidecar())
 	switch {
-	case files == 1 && !r.path.has(r.meta.Files[0]):
+	case files == 1 && !r.path.has(r.Meta().Files[0]):
 		return ""
 	case files == 1:
 		return "; it is truncated, or not the file that " + side + " describes"
@@ -128,11 +128,11 @@ func (r *Records) CheckFormat(name string) error {
 }
 
 // OriginalNames lists the names that the data files had when they were written.
-func (r *Records) OriginalNames() []string { return r.originalNames }
+func (r *Records) OriginalNames() []string { return r.originalFiles }
 
 // StaleIndexFiles lists the sidecar's files for other programs that contain the data files'
 // original names, if those differ from the current names.
-func (r *Records) StaleIndexFiles() (sidecar string, names []string) {
+func (r *Records) StaleIndexFiles() (folder string, names []string) {
 	return filepath.Base(r.path.Sidecar()), r.staleIndexes
 }
 
@@ -211,7 +211,7 @@ func (r *Records) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 // was opened.
 func (r *Records) readChecksums() (Checksums, error) {
 	sums, err := ReadChecksums(r.path.Sidecar())
-	return r.path.renameChecksums(r.originalNames, r.meta.Files, sums), err
+	return r.path.renameChecksums(r.originalFiles, r.Meta().Files, sums), err
 }
 
 // checkOverlaps reports records that overlap.
@@ -241,6 +241,9 @@ func (r *Records) StorageOrder() []int32 {
 	})
 	return order
 }
+
+// Location returns the location of the record of row i; i must be in range.
+func (r *Records) Location(i int) Location { return r.Manifest.Location(i) }
 
 // Close unmaps the files.
 func (r *Records) Close() error {

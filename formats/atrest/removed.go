@@ -10,21 +10,6 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// SetRemoved implements formats.RemovalWriter.
-func (s *Stage) SetRemoved(list []formats.RemovedSample) { s.removed = list }
-
-// Describe sets the fields of Meta that depend on the samples, after all are written.
-func (s *Stage) Describe() {
-	s.Manifest.Describe(&s.Meta)
-	if len(s.removed) > 0 {
-		if s.Meta.History == nil {
-			s.Meta.History = new(formats.History)
-		}
-		s.Meta.History.Removed = len(s.removed)
-	}
-	s.Meta.Version = s.Meta.RequiredVersion()
-}
-
 func removedSchema() *parquet.Schema {
 	text := parquet.Encoded(parquet.String(), &parquet.DeltaLengthByteArray)
 	return parquet.NewSchema("removed", parquet.Group{
@@ -35,13 +20,13 @@ func removedSchema() *parquet.Schema {
 }
 
 // EncodeRemoved returns the file that lists the samples removed by hand, nil if there are none.
-func (s *Stage) EncodeRemoved() ([]byte, error) {
-	if len(s.removed) == 0 {
+func EncodeRemoved(removed []formats.RemovedSample) ([]byte, error) {
+	if len(removed) == 0 {
 		return nil, nil
 	}
 	var b bytes.Buffer
-	err := writeParquet(&b, removedSchema(), len(s.removed), func(i int, row parquet.Row) (text int) {
-		r := &s.removed[i]
+	err := writeParquet(&b, removedSchema(), len(removed), func(i int, row parquet.Row) (text int) {
+		r := &removed[i]
 		// The columns are in the order of their names.
 		row[0] = parquet.ByteArrayValue([]byte(r.Key)).Level(0, 0, 0)
 		row[1] = parquet.FixedLenByteArrayValue(r.Source.Hash[:]).Level(0, 0, 1)
@@ -53,18 +38,6 @@ func (s *Stage) EncodeRemoved() ([]byte, error) {
 		return nil, fmt.Errorf("write the list of removed samples: %w", err)
 	}
 	return b.Bytes(), nil
-}
-
-// ReadRemoved reads the removed samples of the dataset that m describes from its sidecar dir.
-// ErrDamaged if the list is not what was written.
-func ReadRemoved(dir string, m *formats.Meta) ([]formats.RemovedSample, error) {
-	return DecodeRemoved(m, func() ([]byte, error) {
-		sums, err := ReadChecksums(dir)
-		if err != nil {
-			return nil, err
-		}
-		return sums.readSmall(dir, RemovedName)
-	})
 }
 
 // DecodeRemoved parses the list that read returns. It calls read only if m says that there is a

@@ -3,8 +3,6 @@ package atrest
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -24,13 +22,13 @@ func removedList(n int) []formats.RemovedSample {
 // What was removed is read as it was written; a list that is damaged or another one is an error.
 func TestRemoved(t *testing.T) {
 	for _, n := range []int{1, 3, 3*manifestBatch + 1} {
-		s := &Stage{removed: removedList(n)}
-		b, err := s.EncodeRemoved()
-		must(t, err)
+		removed := removedList(n)
+		b, err := EncodeRemoved(removed)
+		noError(t, err)
 		m := &formats.Meta{History: &formats.History{Removed: n}}
 		got, err := DecodeRemoved(m, func() ([]byte, error) { return b, nil })
-		must(t, err)
-		if !reflect.DeepEqual(got, s.removed) {
+		noError(t, err)
+		if !reflect.DeepEqual(got, removed) {
 			t.Fatalf("%d removed samples are not what they were", n)
 		}
 		m.History.Removed++
@@ -48,7 +46,7 @@ func TestRemoved(t *testing.T) {
 
 // FuzzRemoved: a file is an error or a list.
 func FuzzRemoved(f *testing.F) {
-	b, err := (&Stage{removed: removedList(5)}).EncodeRemoved()
+	b, err := EncodeRemoved(removedList(5))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -78,15 +76,14 @@ func TestMarks(t *testing.T) {
 		if r.Provenance.Edited != 0 {
 			want.Edited++
 		}
-		must(t, tab.Append(r))
+		noError(t, tab.Append(r))
 	}
 	want.Origins = 4
 	journal := newManifestFor(meta)
-	_, err := decodeCheckpoint(encodeCheckpoint(tab, 0, nil, nil), journal)
-	must(t, err)
+	noError(t, journal.TakeRows(&cursor{b: tab.AppendRows(nil, 0)}))
 	b, ranks := encodeTable(t, journal)
 	read, err := ReadManifest(b, plain.columns)
-	must(t, err)
+	noError(t, err)
 	for r, i := range ranks {
 		if got, want := read.rows.at(r).provenance, tab.rows.at(int(i)).provenance; got != want {
 			t.Fatalf("row %d has the mark %v, want %v", i, got, want)
@@ -95,29 +92,5 @@ func TestMarks(t *testing.T) {
 	read.Describe(meta)
 	if meta.History == nil || *meta.History != want || meta.RequiredVersion() != 2 {
 		t.Errorf("the rows have %+v, want %+v", meta.History, want)
-	}
-}
-
-// The room that a kept version takes is that of files which the dataset does not have too.
-func TestKeptBytes(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "x.tar.old")
-	must(t, os.Mkdir(dir, 0o755))
-	must(t, os.WriteFile(filepath.Join(dir, previousNoteName), []byte(`{"dsconv_kept":"x.tar"}`), 0o644))
-	must(t, os.WriteFile(filepath.Join(dir, "x.tar"), make([]byte, 1000), 0o644))
-	k, err := FindPrevious(filepath.Join(filepath.Dir(dir), "x.tar"))
-	must(t, err)
-	alone, err := k.Bytes()
-	must(t, err)
-	must(t, os.Link(filepath.Join(dir, "x.tar"), filepath.Join(filepath.Dir(dir), "x.tar")))
-	shared, err := k.Bytes()
-	must(t, err)
-	if alone-shared != 1000 {
-		t.Errorf("%d bytes alone, %d shared", alone, shared)
-	}
-	for _, text := range []string{"", "{}", `{"dsconv_kept":"../x.tar"}`, `{"dsconv_kept":".."}`, `{"dsconv_kept":"%d%d"}`} {
-		must(t, os.WriteFile(filepath.Join(dir, previousNoteName), []byte(text), 0o644))
-		if _, err := FindPrevious(filepath.Join(filepath.Dir(dir), "x.tar")); !errors.Is(err, formats.ErrForeign) {
-			t.Errorf("a note of %q: %v", text, err)
-		}
 	}
 }

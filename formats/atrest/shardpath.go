@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // ShardPath is the parsed path of a dataset of one or many files: "out.tar",
@@ -105,10 +106,10 @@ var errForeign = fmt.Errorf("%w and was not written by dsconv", formats.ErrExist
 
 // replacedFiles lists the sidecar and those of its data files that are replaced with it: their
 // names match a pattern with that sidecar, and they are in the table of checksums.
-func (p ShardPath) replacedFiles(d sidecar) ([]string, error) {
+func (p ShardPath) replacedFiles(d contents) ([]string, error) {
 	old := []string{p.Sidecar()} // first: without it, nothing looks finished
 	table := d.checksums.byName()
-	for i, name := range d.meta.Files {
+	for i, name := range d.Meta().Files {
 		path := filepath.Join(p.Dir, name)
 		if !p.isShard(name) && !p.sharesSidecar(name) {
 			continue // it has the name of another dataset or of the user's file: it stays
@@ -123,9 +124,9 @@ func (p ShardPath) replacedFiles(d sidecar) ([]string, error) {
 		case !st.Mode().IsRegular():
 			// A link may point to a file that stays; replacing the link fails later.
 			if st.Mode()&os.ModeSymlink == 0 {
-				return nil, fmt.Errorf("%s: %w: it is %s", path, errForeign, describeMode(st.Mode()))
+				return nil, fmt.Errorf("%s: %w: it is %s", path, errForeign, durable.KindOf(st.Mode()))
 			}
-		case p.isShard(name) && name == d.originalNames[i]: // it may be damaged
+		case p.isShard(name) && name == d.originalFiles[i]: // it may be damaged
 		case !want.maybeSame(path, st.Size()):
 			return nil, fmt.Errorf("%s: %w, or too damaged to tell: it has %d bytes, but the replaced dataset's file of that name has %d; move it away, then repeat the command",
 				path, formats.ErrForeign, st.Size(), want.Size)

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // Shards appends records to one file after another in a Stage and publishes them with
@@ -35,7 +36,7 @@ func CreateShards(path string, m formats.Meta, o formats.CreateOptions, end []by
 	}
 	s := &Shards{path: p, end: end}
 	// Files without a sidecar may belong to an interrupted publication: then there is a publish list.
-	if s.oldFiles, err = p.ExistingFiles(); err != nil && !exists(filepath.Join(path+PartialSuffix, publishListName)) {
+	if s.oldFiles, err = p.ExistingFiles(); err != nil && !durable.Exists(filepath.Join(path+PartialSuffix, publishListName)) {
 		return nil, err
 	}
 	if s.stage, err = CreateStage(path, p.Sidecar(), m, o.Replace); err != nil {

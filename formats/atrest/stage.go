@@ -6,14 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
 )
-
-// PartialSuffix is appended to a dataset's path to name its staging folder.
-const PartialSuffix = ".partial"
 
 // Stage is the staging folder DST.partial: a lock, the journal, and data/ with the format's
 // files. It belongs to one goroutine.
@@ -58,7 +54,7 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 	}
 	m.Version = m.RequiredVersion()
 	s := &Stage{Meta: m, Manifest: newManifestFor(&m), dir: filepath.Clean(path) + PartialSuffix}
-	if !exists(s.dir) && exists(final) && !replace {
+	if !durable.Exists(s.dir) && durable.Exists(final) && !replace {
 		return nil, fmt.Errorf("%s: %w; choose another path, or replace it with --force", final, formats.ErrExists)
 	}
 	if err := s.lock(true); err != nil {
@@ -68,23 +64,13 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 		return nil, errors.Join(err, s.Close())
 	}
 	// Checked again: the previous holder of the lock may have finished the dataset.
-	if exists(final) && !replace {
+	if durable.Exists(final) && !replace {
 		return nil, errors.Join(fmt.Errorf("%s: %w; choose another path, or replace it with --force", final, formats.ErrExists), s.remove())
 	}
 	if err := s.start(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// isNotExist reports whether err means that a path, or a folder in it, does not exist.
-func isNotExist(err error) bool {
-	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // checkUnused returns ErrPartial if there is an unfinished dataset to resume.

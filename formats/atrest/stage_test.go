@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 var stageMeta = formats.Meta{Version: 1, Format: "test", Schema: formats.Schema{{Name: "image", Kind: formats.Image}}}
@@ -75,7 +76,7 @@ func TestPublishingGoesOnFromEveryStep(t *testing.T) {
 				t.Errorf("stop %d: %s is %q, %v", stop, name, b, err)
 			}
 		}
-		if exists(s.dir) {
+		if durable.Exists(s.dir) {
 			t.Errorf("stop %d: %s is still there", stop, s.dir)
 		}
 	}
@@ -118,18 +119,18 @@ func TestRemainsCountAsNothing(t *testing.T) {
 	must(t, os.Rename(s.file(journalName), s.file(removedJournalName)))
 	must(t, s.Close())
 	s = newStage(t, path, false)
-	if exists(s.Path("left")) {
+	if durable.Exists(s.Path("left")) {
 		t.Error("what was left is in the new stage")
 	}
 	must(t, os.Truncate(s.file(journalName), 12)) // power was lost while it was begun
 	must(t, s.Close())
-	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrNoPartial) || exists(s.dir) {
-		t.Errorf("resume: %v; still there: %v", err, exists(s.dir))
+	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrNoPartial) || durable.Exists(s.dir) {
+		t.Errorf("resume: %v; still there: %v", err, durable.Exists(s.dir))
 	}
 	must(t, os.WriteFile(path, nil, 0o644))
 	must(t, os.Mkdir(s.dir, 0o755))
-	if _, err := CreateStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrExists) || exists(s.dir) {
-		t.Errorf("create: %v; still there: %v", err, exists(s.dir))
+	if _, err := CreateStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrExists) || durable.Exists(s.dir) {
+		t.Errorf("create: %v; still there: %v", err, durable.Exists(s.dir))
 	}
 }
 
@@ -137,19 +138,19 @@ func TestDiscard(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	must(t, Discard(path))
 	s := newStage(t, path, false)
-	if err := Discard(path); !errors.Is(err, formats.ErrLocked) || !exists(s.file(journalName)) {
+	if err := Discard(path); !errors.Is(err, formats.ErrLocked) || !durable.Exists(s.file(journalName)) {
 		t.Errorf("while it is written: %v", err)
 	}
 	must(t, s.Close())
 	must(t, Discard(path))
-	if exists(s.dir) {
+	if durable.Exists(s.dir) {
 		t.Error("it is still there")
 	}
 	s = newStage(t, path, false)
 	must(t, os.WriteFile(s.Path("x"), []byte("new"), 0o644))
 	must(t, s.writeList(encodeMoves(t, s, []Move{{From: s.Path("x"), To: path}})))
 	must(t, s.Close())
-	if err := Discard(path); !errors.Is(err, formats.ErrPublished) || !exists(path) || exists(s.dir) {
+	if err := Discard(path); !errors.Is(err, formats.ErrPublished) || !durable.Exists(path) || durable.Exists(s.dir) {
 		t.Errorf("of what is complete: %v", err)
 	}
 }
@@ -177,7 +178,7 @@ func TestFailuresAreForGood(t *testing.T) {
 	if first == nil {
 		t.Fatal("a checkpoint that was not written")
 	}
-	if err := s.Publish(nil, nil); !errors.Is(err, first) || exists(s.file(publishListName)) {
+	if err := s.Publish(nil, nil); !errors.Is(err, first) || durable.Exists(s.file(publishListName)) {
 		t.Errorf("then publish: %v", err)
 	}
 	must(t, s.Close())
@@ -233,7 +234,7 @@ func TestStageWithAForeignFile(t *testing.T) {
 	unharmed()
 	must(t, os.Remove(mine))
 	must(t, Discard(path))
-	if exists(path + PartialSuffix) {
+	if durable.Exists(path + PartialSuffix) {
 		t.Error("it is still there")
 	}
 }
@@ -256,7 +257,7 @@ func TestRemovalThatAnEarlierVersionBegan(t *testing.T) {
 				}
 				continue
 			}
-			if done, err := Recover(path); !done || err != nil || exists(path+PartialSuffix) {
+			if done, err := Recover(path); !done || err != nil || durable.Exists(path+PartialSuffix) {
 				t.Errorf("%v: %v, %v", names, done, err)
 			}
 			must(t, newStage(t, path, false).Close())
@@ -284,8 +285,8 @@ func TestAFileInTheWayIsNoDamage(t *testing.T) {
 		"recover": func() error { _, err := Recover(path); return err },
 		"discard": func() error { return Discard(path) },
 	} {
-		if err := do(); !errors.Is(err, formats.ErrForeign) || errors.Is(err, formats.ErrDamaged) || !exists(s.Path("x-0")) {
-			t.Errorf("%s: %v, still there: %v", name, err, exists(s.Path("x-0")))
+		if err := do(); !errors.Is(err, formats.ErrForeign) || errors.Is(err, formats.ErrDamaged) || !durable.Exists(s.Path("x-0")) {
+			t.Errorf("%s: %v, still there: %v", name, err, durable.Exists(s.Path("x-0")))
 		}
 	}
 	must(t, os.Rename(mine, filepath.Join(dir, "thesis.tex")))

@@ -55,10 +55,10 @@ type undo struct {
 
 // replaced lists the files and folders that the previous version replaces.
 func (u *undo) replaced() ([]string, error) {
-	if exists(u.path.Sidecar()) {
+	if durable.Exists(u.path.Sidecar()) {
 		return u.path.ExistingFiles()
 	}
-	if exists(u.dataset) {
+	if durable.Exists(u.dataset) {
 		return []string{u.dataset}, nil
 	}
 	return nil, nil
@@ -124,5 +124,5 @@ func linkFolder(from, to string) error {
 // or to clean up. Recover completes it.
 func UndoPending(dataset string) bool {
 	s := Stage{dir: filepath.Clean(dataset) + PartialSuffix}
-	return exists(s.file(undoName)) && (exists(s.file(publishListName)) || !exists(s.file(journalName)))
+	return durable.Exists(s.file(undoName)) && (durable.Exists(s.file(publishListName)) || !durable.Exists(s.file(journalName)))
 }

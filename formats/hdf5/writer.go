@@ -232,8 +232,8 @@ func (w *writer) content() (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	var manifest bytes.Buffer
-	if err := t.WriteParquet(&manifest, order); err != nil {
+	var rows bytes.Buffer
+	if err := t.WriteParquet(&rows, order); err != nil {
 		return nil, err
 	}
 	w.Describe()
@@ -241,7 +241,7 @@ func (w *writer) content() (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &content{schema: w.Meta.Schema, rows: t, manifest: manifest.Bytes(), meta: meta}
+	c := &content{schema: w.Meta.Schema, rows: t, manifest: rows.Bytes(), meta: meta}
 	if c.removed, err = w.EncodeRemoved(); err != nil {
 		return nil, err
 	}

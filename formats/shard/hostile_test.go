@@ -66,7 +66,7 @@ func header(name string, size int, kind byte) []byte {
 func resummed(h []byte, edit func(h []byte)) []byte {
 	edit(h)
 	copy(h[checksumAt:], "        ")
-	octal(h[checksumAt:checksumAt+6], checksum(h))
+	octal(h[checksumAt:checksumAt+6], headerSum(h))
 	h[checksumAt+6] = 0
 	return h
 }

@@ -62,7 +62,7 @@ func appendHeader(b, name []byte, size int, kind byte) []byte {
 		h[sizeAt] = 0x80
 		binary.BigEndian.PutUint64(h[sizeAt+4:], uint64(size))
 	}
-	octal(h[checksumAt:checksumAt+6], checksum(h))
+	octal(h[checksumAt:checksumAt+6], headerSum(h))
 	h[checksumAt+6] = 0
 	return b
 }
@@ -74,9 +74,9 @@ func octal(digits []byte, x uint64) {
 	}
 }
 
-// checksum returns the sum of a header's bytes, with spaces in its checksum field. It adds four
+// headerSum returns the sum of a header's bytes, with spaces in its checksum field. It adds four
 // bytes of each eight at a time.
-func checksum(h []byte) uint64 {
+func headerSum(h []byte) uint64 {
 	const evenBytes = 0x00ff00ff00ff00ff
 	var sum uint64
 	for i := 0; i < blockSize; i += 8 {
@@ -156,7 +156,7 @@ func readBlock(rec []byte, at int) (data []byte, kind byte, next int, err error)
 // checksumMatches verifies the checksum, in the form that appendHeader writes.
 func checksumMatches(h []byte) bool {
 	want, ok := parseOctal(h[checksumAt : checksumAt+6])
-	sum := checksum(h)
+	sum := headerSum(h)
 	for _, c := range h[checksumAt : checksumAt+8] {
 		sum += ' ' - uint64(c)
 	}
