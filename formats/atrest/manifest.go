@@ -145,6 +145,9 @@ func (t *Manifest) fillers(schema *parquet.Schema) []func(rank, i int) parquet.V
 	return fill
 }
 
+// MetaName is the name of the file with the Meta in the folder that describes a dataset.
+const MetaName = "dataset.json"
+
 // EncodeMeta returns the content of dataset.json.
 func EncodeMeta(m *formats.Meta) ([]byte, error) {
 	b, err := json.MarshalIndent(m, "", "  ")

@@ -15,7 +15,6 @@ import (
 const (
 	ManifestName = "manifest.parquet"
 	RemovedName  = "removed.parquet" // only if samples were removed by hand
-	MetaName     = "dataset.json"
 )
 
 // PartialSuffix is appended to a dataset's path to name its staging folder.
