@@ -24,7 +24,7 @@ func diskSize(path string, ds formats.Dataset) (int64, error) {
 			return 0, err
 		}
 		// A file without a sidecar is the whole dataset, HDF5's for one.
-		if shards, err := p.Existing(); err == nil && len(shards) > 0 {
+		if shards, err := p.ExistingFiles(); err == nil && len(shards) > 0 {
 			files = shards
 		}
 	}

@@ -18,7 +18,7 @@ type Version struct {
 	// for the others. An error of a ready sample always ends the run, for it is in the dataset
 	// already.
 	Ready func(i int) bool
-	// Change alters the samples of files that stay; see formats.Keeper.
+	// Change alters the samples of files that stay; see formats.FileReuser.
 	Change func(*formats.Info)
 	// Base is what atrest.VersionAt told of the dataset before it was read: another version is not
 	// replaced.

@@ -66,8 +66,8 @@ func (r *run) enter(file int) error {
 	if file == r.file {
 		return nil
 	}
-	if c, ok := r.w.(formats.Cutter); ok && r.file >= 0 {
-		if err := c.Cut(); err != nil {
+	if c, ok := r.w.(formats.ShardEnder); ok && r.file >= 0 {
+		if err := c.EndShard(); err != nil {
 			return err
 		}
 	}
@@ -84,11 +84,11 @@ func (r *run) keepUpTo(end int) error {
 		if !r.files[i].keep {
 			continue
 		}
-		k, ok := r.w.(formats.Keeper)
+		k, ok := r.w.(formats.FileReuser)
 		if !ok {
 			return fmt.Errorf("%s: a %s is written anew as a whole", r.Path, r.format.Name())
 		}
-		if err := k.Keep(i, r.change); err != nil {
+		if err := k.ReuseFile(i, r.change); err != nil {
 			return err
 		}
 	}

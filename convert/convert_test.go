@@ -197,7 +197,7 @@ func (w *stopWriter) Write(s *formats.Sample) error {
 	return w.Writer.Write(s)
 }
 
-func (w *stopWriter) Cut() error { return w.Writer.(formats.Cutter).Cut() }
+func (w *stopWriter) EndShard() error { return w.Writer.(formats.ShardEnder).EndShard() }
 
 // withoutMemory is a memory whose files were touched, and that there is no memory to read.
 type withoutMemory struct{ *memory }

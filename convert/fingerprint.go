@@ -21,7 +21,7 @@ func (f *fingerprint) sample(in *formats.Info, split string, ready bool) {
 	for _, x := range []int64{in.Source.Size, in.Source.ModTime, in.Label} {
 		f.b = binary.LittleEndian.AppendUint64(f.b, uint64(x))
 	}
-	f.b = append(f.b, in.Sum[:]...)
+	f.b = append(f.b, in.Checksum[:]...)
 	if ready {
 		f.b = append(f.b, 1)
 	}

@@ -25,7 +25,7 @@ type Options struct {
 	Checkpoint int64
 	// Discard drops an unfinished dataset at the plan's path instead of going on with it.
 	Discard bool
-	// KeepOld keeps the dataset that is replaced: see formats.OldKeeper.
+	// KeepOld keeps the dataset that is replaced: see formats.PreviousKeeper.
 	KeepOld bool
 	// Workers process, IOWorkers read; 0 chooses by the number of cores.
 	Workers, IOWorkers int

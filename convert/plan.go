@@ -32,7 +32,7 @@ type Plan struct {
 	change func(*formats.Info) // likewise
 	base   string              // likewise
 
-	removed []formats.Removed // by hand, which the dataset remembers
+	removed []formats.RemovedSample // by hand, which the dataset remembers
 
 	command     string // see BegunBy
 	fingerprint uint64 // of the source's samples in this order
@@ -98,7 +98,7 @@ func compress(o *Options, f formats.WritableFormat) error {
 // choose puts the samples' indices into the order of writing.
 func (p *Plan) choose(only []string) error {
 	h := newFingerprint()
-	take, err := p.o.Take.Chooser()
+	take, err := p.o.Take.Compile()
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (p *Plan) choose(only []string) error {
 		if err != nil {
 			return err
 		}
-		if !take.File(in.Name()) {
+		if !take.IncludesFile(in.Name()) {
 			continue
 		}
 		if err := p.take(i, h); err != nil {
@@ -200,7 +200,7 @@ func (p *Plan) countShards() error {
 	if err != nil {
 		return err
 	}
-	if !sp.Many() {
+	if !sp.IsPattern() {
 		if asked {
 			return fmt.Errorf("%s is one file: write a pattern such as %s for shards", p.Path, patternFor(p.Path))
 		}

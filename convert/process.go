@@ -72,14 +72,14 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 	tiled, untiled := proc.Tiled()
 	j.tiled, j.untiled = tiled, append(j.untiled[:0], untiled...)
 	j.out.Split = r.splits[r.order[j.pos]]
-	j.out.Sum = atrest.Sum(r.schema, &j.out)
+	j.out.Checksum = atrest.SampleChecksum(r.schema, &j.out)
 }
 
 // pass hands a sample on that is ready.
 func (r *run) pass(j *job) {
 	j.warning, j.narrowed, j.orientation, j.tiled, j.untiled = "", "", 1, 0, j.untiled[:0]
-	j.out.Key, j.out.Split, j.out.Source, j.out.Mark = j.in.Key, j.in.Split, j.in.Source, j.in.Mark
+	j.out.Key, j.out.Split, j.out.Source, j.out.Provenance = j.in.Key, j.in.Split, j.in.Source, j.in.Provenance
 	j.out.Columns = append(j.out.Columns[:0], j.in.Columns...)
 	j.in.Values, j.out.Values = j.out.Values, j.in.Values
-	j.out.Sum = atrest.Sum(r.schema, &j.out)
+	j.out.Checksum = atrest.SampleChecksum(r.schema, &j.out)
 }

@@ -21,7 +21,7 @@ const openTries = 10
 // open creates the dataset or continues an unfinished one of the same plan.
 func (p *Plan) open() (w formats.Writer, n note, err error) {
 	if p.o.KeepOld {
-		if err := atrest.MayKeep(p.Path); err != nil {
+		if err := atrest.CheckKeepPrevious(p.Path); err != nil {
 			return nil, n, err
 		}
 	}
@@ -73,7 +73,7 @@ func (p *Plan) resume() (formats.Writer, note, error) {
 	}
 	n, err := p.continues(&was, b)
 	if err != nil {
-		return nil, n, errors.Join(fmt.Errorf("%s%s: %w", p.Path, atrest.Suffix, p.begunBy(b, err)), w.Close())
+		return nil, n, errors.Join(fmt.Errorf("%s%s: %w", p.Path, atrest.PartialSuffix, p.begunBy(b, err)), w.Close())
 	}
 	return w, n, nil
 }

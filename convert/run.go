@@ -91,11 +91,11 @@ func (r *run) commitDataset() error {
 		w.SetRemoved(r.removed)
 	}
 	if r.o.KeepOld {
-		w, ok := r.w.(formats.OldKeeper)
+		w, ok := r.w.(formats.PreviousKeeper)
 		if !ok {
 			return fmt.Errorf("%s: a %s cannot keep the version before", r.Path, r.format.Name())
 		}
-		w.KeepOld()
+		w.KeepPrevious()
 	}
 	return r.w.Commit()
 }

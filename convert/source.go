@@ -51,7 +51,7 @@ func (p *Plan) entry(pos int) (entry, error) {
 	}
 	e := entry{
 		key: in.Key, path: in.Source.Path, split: p.splits[i], columns: strings.Join(in.Columns, "\x00"),
-		size: in.Source.Size, modTime: in.Source.ModTime, label: in.Label, sum: in.Sum, ready: p.isReady(int(i)), class: in.Label,
+		size: in.Source.Size, modTime: in.Source.ModTime, label: in.Label, sum: in.Checksum, ready: p.isReady(int(i)), class: in.Label,
 	}
 	if d, ok := p.src.(labelled); ok {
 		e.label = d.LabelSum(int(i))
@@ -77,7 +77,7 @@ func (p *Plan) layout() uint64 {
 }
 
 func (p *Plan) listingPath() string {
-	return filepath.Join(filepath.Clean(p.Path)+atrest.Suffix, atrest.ListingName)
+	return filepath.Join(filepath.Clean(p.Path)+atrest.PartialSuffix, atrest.SourceListName)
 }
 
 // writeListing puts the listing on the disk. No checkpoint may come before it.

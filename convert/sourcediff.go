@@ -209,7 +209,7 @@ func (p *Plan) compareTouched(touched []int, d *sourceDiff) error {
 // packed are the hashes of the sources of the samples at those positions, as they were
 // packed; zero of one that was skipped.
 func (p *Plan) packed(positions []int) ([][16]byte, error) {
-	t, err := atrest.Unfinished(p.Path)
+	t, err := atrest.ReadUnfinished(p.Path)
 	if err != nil {
 		return nil, err
 	}

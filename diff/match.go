@@ -129,7 +129,7 @@ func (m match) comparable(a, b formats.Schema) bool {
 	})
 }
 
-// summed are the fields that the checksum of a sample is of (see atrest.Sum).
+// summed are the fields that the checksum of a sample is of (see atrest.SampleChecksum).
 func summed(s formats.Schema) []int {
 	var list []int
 	for i, f := range s {

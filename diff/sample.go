@@ -42,7 +42,7 @@ func word(s string) []string {
 // sameValues says whether the checksums tell that all values are equal. An image's shape
 // is no part of its bytes where they are raw pixels.
 func (c *comparison) sameValues(a, b *formats.Info) bool {
-	return c.match.sums && a.Sum != [16]byte{} && a.Sum == b.Sum && a.Size == b.Size && a.Encoding == b.Encoding &&
+	return c.match.sums && a.Checksum != [16]byte{} && a.Checksum == b.Checksum && a.Size == b.Size && a.Encoding == b.Encoding &&
 		(!isRaw(a.Encoding) || a.Shape == b.Shape)
 }
 
@@ -86,7 +86,7 @@ func (r *reader) values(i, j int, a, b *formats.Info) ([]Difference, error) {
 
 // sum reads sample i of ds if it has no checksum and completes its Info.
 func (r *reader) sum(ds formats.Dataset, i int, in *formats.Info, s *formats.Sample) (read bool, err error) {
-	if in.Sum != [16]byte{} {
+	if in.Checksum != [16]byte{} {
 		return false, nil
 	}
 	if err := ds.Read(i, s); err != nil {
@@ -94,7 +94,7 @@ func (r *reader) sum(ds formats.Dataset, i int, in *formats.Info, s *formats.Sam
 	}
 	schema := ds.Meta().Schema
 	img := &s.Values[schema.ImageIndex()]
-	in.Sum, in.Size, in.Encoding = atrest.Sum(schema, s), int64(len(img.Data)), img.Encoding
+	in.Checksum, in.Size, in.Encoding = atrest.SampleChecksum(schema, s), int64(len(img.Data)), img.Encoding
 	return true, nil
 }
 

@@ -46,15 +46,15 @@ func (a *adder) compareImages(ctx context.Context) error {
 
 // differs says that what is known of two images is not the same.
 func differs(old, now *formats.Info) bool {
-	if now.Sum != [16]byte{} {
-		return now.Source.Hash != old.Source.Hash && now.Sum != old.Sum
+	if now.Checksum != [16]byte{} {
+		return now.Source.Hash != old.Source.Hash && now.Checksum != old.Checksum
 	}
 	return now.Source.Size != old.Source.Size
 }
 
 // known says that what is known of two images, which does not differ, is enough.
 func (a *adder) known(old, now *formats.Info) bool {
-	if now.Sum != [16]byte{} {
+	if now.Checksum != [16]byte{} {
 		return true
 	}
 	return !a.o.Hash && now.Source.ModTime == old.Source.ModTime && now.Source.Path == old.Source.Path

@@ -7,7 +7,7 @@
 // until the new one is complete.
 //
 // A dataset remembers what was removed and set by hand, so that adding its source again does not
-// undo that (formats.Mark, formats.Removals).
+// undo that (formats.Provenance, formats.Removals).
 //
 // Class indices never move: new classes come after those that there are.
 package edit

@@ -226,7 +226,7 @@ type stopping struct {
 // hasCheckpoint reports whether the unfinished change of the dataset at path can go on from
 // somewhere: the journal has more than its first record.
 func hasCheckpoint(path string) bool {
-	journal, err := os.ReadFile(path + atrest.Suffix + "/journal")
+	journal, err := os.ReadFile(path + atrest.PartialSuffix + "/journal")
 	return err == nil && len(journal) > 4 && len(journal) > 8+int(binary.LittleEndian.Uint32(journal))
 }
 

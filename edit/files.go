@@ -45,7 +45,7 @@ func (v *version) plan(o convert.Options) (*convert.Plan, error) {
 		next.Meta.Recipe = withShards(next.Meta.Recipe, len(next.Files))
 	case v.stays:
 		next.Files = []convert.File{{Keep: true}}
-	case !v.whole && v.target.Format.Traits().LabelsApart && v.manifestOnly():
+	case !v.whole && v.target.Format.Traits().LabelsInManifest && v.manifestOnly():
 		next.Files = []convert.File{{Keep: true}}
 	}
 	return convert.Amend(v.union, next, v.target.Format, v.target.Path, o)
@@ -164,7 +164,7 @@ func (v *version) largest(have int) int64 {
 	sizes := make([]int64, max(have, 1))
 	d, ok := v.target.Dataset.(placer)
 	for i := 0; ok && i < v.target.Len(); i++ {
-		if at := d.Place(i); at.Shard >= 0 && at.Shard < have {
+		if at := d.Location(i); at.Shard >= 0 && at.Shard < have {
 			sizes[at.Shard] += at.Length
 		}
 	}

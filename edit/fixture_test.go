@@ -209,7 +209,7 @@ func same(t *testing.T, path, other string) {
 func sound(t *testing.T, d *edit.Target) {
 	t.Helper()
 	report := func(x formats.Damage) { t.Errorf("%s: %+v", d.Path, x) }
-	if err := d.Dataset.(formats.Checker).Check(context.Background(), formats.Part{}, 2, report); err != nil {
+	if err := d.Dataset.(formats.Checker).Check(context.Background(), formats.Portion{}, 2, report); err != nil {
 		t.Error(err)
 	}
 	if err := d.Dataset.(formats.Checker).CheckQuick(context.Background(), report); err != nil {

@@ -26,11 +26,11 @@ func (a *adder) comesIn(now *formats.Info) bool {
 // keepEdits takes out of c, which is what the source says of a sample, what was set by hand.
 func (a *adder) keepEdits(c *change, old *formats.Info) {
 	switch {
-	case old.Mark.Edited == 0:
+	case old.Provenance.Edited == 0:
 	case a.o.ResetEdits:
-		c.mark = &formats.Mark{Origin: old.Mark.Origin}
+		c.mark = &formats.Provenance{Origin: old.Provenance.Origin}
 		a.found.Reset++
-	case c.drop(old.Mark.Edited, &a.union.meta):
+	case c.drop(old.Provenance.Edited, &a.union.meta):
 		a.found.KeptEdits++
 	}
 }
@@ -42,28 +42,28 @@ func (a *adder) keepOfChanged(p *pair) error {
 	if err != nil {
 		return err
 	}
-	p.change = &change{mark: &formats.Mark{Origin: old.Mark.Origin}}
+	p.change = &change{mark: &formats.Provenance{Origin: old.Provenance.Origin}}
 	switch {
-	case old.Mark.Edited == 0:
+	case old.Provenance.Edited == 0:
 		return nil
 	case a.o.ResetEdits:
 		a.found.Reset++
 		return nil
 	}
 	a.found.KeptEdits++
-	p.change.mark.Edited = old.Mark.Edited
-	return a.carryEdits(p.change, p.old, &old, old.Mark.Edited)
+	p.change.mark.Edited = old.Provenance.Edited
+	return a.carryEdits(p.change, p.old, &old, old.Provenance.Edited)
 }
 
 // carryEdits sets in c what edited stands for as sample i of the target has it; old is what is
 // known of that.
 func (a *adder) carryEdits(c *change, i int32, old *formats.Info, edited uint16) error {
 	meta := &a.union.meta
-	if edited&formats.MarkSplit != 0 {
+	if edited&formats.EditedSplit != 0 {
 		c.split = &old.Split
 	}
 	for j, text := range old.Columns {
-		if edited&meta.MarkColumn(j) != 0 {
+		if edited&meta.EditedColumn(j) != 0 {
 			if c.columns == nil {
 				c.columns = map[int]string{}
 			}
@@ -72,7 +72,7 @@ func (a *adder) carryEdits(c *change, i int32, old *formats.Info, edited uint16)
 	}
 	var s formats.Sample
 	for k, f := range meta.Schema {
-		if edited&meta.MarkField(k) == 0 || !f.Kind.IsLabel() {
+		if edited&meta.EditedField(k) == 0 || !f.Kind.IsLabel() {
 			continue
 		}
 		if k == meta.Schema.LabelIndex() && f.Kind == formats.Label {

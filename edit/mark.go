@@ -12,20 +12,20 @@ import (
 func movedMarks(own, meta *formats.Meta, p *part) *[16]uint16 {
 	var to [16]uint16
 	move := func(from, bit uint16) { to[bits.TrailingZeros16(from)] |= bit }
-	move(formats.MarkSplit, formats.MarkSplit)
+	move(formats.EditedSplit, formats.EditedSplit)
 	for k, j := range p.field {
-		move(own.MarkField(j), meta.MarkField(k))
+		move(own.EditedField(j), meta.EditedField(k))
 	}
 	for k, j := range p.column {
 		if j >= 0 {
-			move(own.MarkColumn(j), meta.MarkColumn(k))
+			move(own.EditedColumn(j), meta.EditedColumn(k))
 		}
 	}
 	return &to
 }
 
 // mark is that of a sample of the part, whose own mark it has.
-func (p *part) mark(own formats.Mark) formats.Mark {
+func (p *part) mark(own formats.Provenance) formats.Provenance {
 	if p.marks == nil {
 		own.Edited = 0
 	}
@@ -51,10 +51,10 @@ func (u *union) remember() error {
 		if err != nil {
 			return err
 		}
-		if in.Mark.Edited != 0 {
+		if in.Provenance.Edited != 0 {
 			h.Edited++
 		}
-		h.Origins = max(h.Origins, int(in.Mark.Origin))
+		h.Origins = max(h.Origins, int(in.Provenance.Origin))
 	}
 	u.meta.History = nil
 	if h != (formats.History{}) {
@@ -64,7 +64,7 @@ func (u *union) remember() error {
 }
 
 // removedFrom is what was removed from ds by hand.
-func removedFrom(ds formats.Dataset) ([]formats.Removed, error) {
+func removedFrom(ds formats.Dataset) ([]formats.RemovedSample, error) {
 	if r, ok := ds.(formats.Removals); ok {
 		return r.Removed()
 	}
@@ -74,13 +74,13 @@ func removedFrom(ds formats.Dataset) ([]formats.Removed, error) {
 // edited are the bits of what c sets.
 func (c *change) edited(meta *formats.Meta) (bits uint16) {
 	if c.split != nil {
-		bits |= formats.MarkSplit
+		bits |= formats.EditedSplit
 	}
 	for k := range c.labels {
-		bits |= meta.MarkField(k)
+		bits |= meta.EditedField(k)
 	}
 	for j := range c.columns {
-		bits |= meta.MarkColumn(j)
+		bits |= meta.EditedColumn(j)
 	}
 	return bits
 }
@@ -90,11 +90,11 @@ func (c *change) drop(bits uint16, meta *formats.Meta) (any bool) {
 	if c.edited(meta)&bits == 0 {
 		return false
 	}
-	if bits&formats.MarkSplit != 0 {
+	if bits&formats.EditedSplit != 0 {
 		c.split = nil
 	}
-	maps.DeleteFunc(c.labels, func(k int, _ formats.Value) bool { return bits&meta.MarkField(k) != 0 })
-	maps.DeleteFunc(c.columns, func(j int, _ string) bool { return bits&meta.MarkColumn(j) != 0 })
+	maps.DeleteFunc(c.labels, func(k int, _ formats.Value) bool { return bits&meta.EditedField(k) != 0 })
+	maps.DeleteFunc(c.columns, func(j int, _ string) bool { return bits&meta.EditedColumn(j) != 0 })
 	if len(c.labels) == 0 {
 		c.labels = nil
 	}

@@ -28,7 +28,7 @@ func TestEditOfReplacedVersion(t *testing.T) {
 		if got := labelOf(t, path, "cat/001"); got != "" {
 			t.Errorf("cat/001 is there again: %s", got)
 		}
-		if _, err := os.Stat(path + atrest.Suffix); err == nil {
+		if _, err := os.Stat(path + atrest.PartialSuffix); err == nil {
 			t.Error("an unfinished version is left")
 		}
 		remove(t, path, "dog/007")

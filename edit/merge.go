@@ -142,7 +142,7 @@ func (m *merger) remember() error {
 		u.removed = append(u.removed, removed...)
 	}
 	if len(u.removed) > 0 {
-		u.removed = slices.DeleteFunc(sortRemoved(u.removed), func(r formats.Removed) bool {
+		u.removed = slices.DeleteFunc(sortRemoved(u.removed), func(r formats.RemovedSample) bool {
 			_, err := formats.Find(u, r.Key)
 			return err == nil
 		})
@@ -204,8 +204,8 @@ func (m *merger) same(key string, first, k, i int) error {
 	for f := range s[0].Values {
 		same = same && string(s[0].Values[f].Data) == string(s[1].Values[f].Data)
 	}
-	if edited := s[0].Mark.Edited | s[1].Mark.Edited; edited != s[0].Mark.Edited {
-		u.items[len(u.items)-1].change = &change{mark: &formats.Mark{Edited: edited, Origin: s[0].Mark.Origin}}
+	if edited := s[0].Provenance.Edited | s[1].Provenance.Edited; edited != s[0].Provenance.Edited {
+		u.items[len(u.items)-1].change = &change{mark: &formats.Provenance{Edited: edited, Origin: s[0].Provenance.Origin}}
 	}
 	if !same {
 		return fmt.Errorf("%w: %s and %s both have the key %q, with other bytes or labels", formats.ErrKey, m.names[first], m.names[k], key)

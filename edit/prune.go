@@ -61,10 +61,10 @@ func (a *adder) collections() ([]collection, error) {
 		if err != nil {
 			return nil, err
 		}
-		for len(list) <= int(in.Mark.Origin) {
+		for len(list) <= int(in.Provenance.Origin) {
 			list = append(list, collection{})
 		}
-		c := &list[in.Mark.Origin]
+		c := &list[in.Provenance.Origin]
 		switch {
 		case p.src >= 0 || a.unread(in.Source.Path):
 			c.matched++

@@ -179,7 +179,7 @@ func (r *relabeler) readLabels(rows [][]string) error {
 			continue
 		}
 		f := &r.meta.Schema[k]
-		src := labels.Source{Column: r.table.Columns[c], Type: r.table.Types.Of(f.Name), Like: f}
+		src := labels.Source{Column: r.table.Columns[c], Type: r.table.Types.For(f.Name), Like: f}
 		if f.Kind == formats.MultiHot {
 			src.Sep = r.table.Sep
 		}
@@ -250,7 +250,7 @@ func (r *relabeler) change(i int, row []string) (*change, error) {
 	if c.sourceOnly() {
 		return nil, nil
 	}
-	mark := in.Mark
+	mark := in.Provenance
 	mark.Edited |= c.edited(&r.meta)
 	c.mark = &mark
 	return &c, nil

@@ -28,7 +28,7 @@ func Remove(t *Target, keys []string, o convert.Options) (*convert.Plan, error) 
 		if err != nil {
 			return nil, err
 		}
-		removed = append(removed, formats.Removed{Key: in.Key, Source: in.Source})
+		removed = append(removed, formats.RemovedSample{Key: in.Key, Source: in.Source})
 	}
 	if len(gone) == t.Len() {
 		return nil, fmt.Errorf("%s: nothing would be left: remove the dataset itself instead", t.Path)

@@ -8,19 +8,19 @@ import (
 )
 
 // sortRemoved puts the list into the order of keys, each once.
-func sortRemoved(list []formats.Removed) []formats.Removed {
-	slices.SortStableFunc(list, func(a, b formats.Removed) int { return strings.Compare(a.Key, b.Key) })
-	return slices.CompactFunc(list, func(a, b formats.Removed) bool { return a.Key == b.Key })
+func sortRemoved(list []formats.RemovedSample) []formats.RemovedSample {
+	slices.SortStableFunc(list, func(a, b formats.RemovedSample) int { return strings.Compare(a.Key, b.Key) })
+	return slices.CompactFunc(list, func(a, b formats.RemovedSample) bool { return a.Key == b.Key })
 }
 
 // removals finds a sample of the source among those that were removed by hand.
 type removals struct {
-	list   []formats.Removed // by key
-	byPath []int32           // places in list, by path
-	back   []bool            // by place in list: it is in the dataset again
+	list   []formats.RemovedSample // by key
+	byPath []int32                 // places in list, by path
+	back   []bool                  // by place in list: it is in the dataset again
 }
 
-func newRemovals(list []formats.Removed) *removals {
+func newRemovals(list []formats.RemovedSample) *removals {
 	r := &removals{list: list, byPath: make([]int32, len(list)), back: make([]bool, len(list))}
 	for i := range r.byPath {
 		r.byPath[i] = int32(i)
@@ -31,7 +31,7 @@ func newRemovals(list []formats.Removed) *removals {
 
 // find gives the place of the sample of that key or path.
 func (r *removals) find(in *formats.Info) (int, bool) {
-	if i, ok := slices.BinarySearchFunc(r.list, in.Key, func(e formats.Removed, key string) int {
+	if i, ok := slices.BinarySearchFunc(r.list, in.Key, func(e formats.RemovedSample, key string) int {
 		return strings.Compare(e.Key, key)
 	}); ok {
 		return i, true
@@ -49,8 +49,8 @@ func (r *removals) find(in *formats.Info) (int, bool) {
 }
 
 // left are those that stay removed.
-func (r *removals) left() []formats.Removed {
-	var left []formats.Removed
+func (r *removals) left() []formats.RemovedSample {
+	var left []formats.RemovedSample
 	for i, e := range r.list {
 		if !r.back[i] {
 			left = append(left, e)

@@ -103,7 +103,7 @@ func (a *adder) moved() (*moved, error) {
 		}
 		c := contentOf(&in.Source)
 		delete(m.removed, c)
-		if p.src < 0 && in.Mark.Edited != 0 && fresh[c.size] && c.hash != [16]byte{} {
+		if p.src < 0 && in.Provenance.Edited != 0 && fresh[c.size] && c.hash != [16]byte{} {
 			m.edited[c] = p.old
 		}
 	}
@@ -182,10 +182,10 @@ func (a *adder) moveEdits(p *pair, i int32) error {
 		return err
 	}
 	c := &change{}
-	if err := a.carryEdits(c, i, &old, old.Mark.Edited); err != nil {
+	if err := a.carryEdits(c, i, &old, old.Provenance.Edited); err != nil {
 		return err
 	}
-	c.mark = &formats.Mark{Edited: old.Mark.Edited, Origin: old.Mark.Origin}
+	c.mark = &formats.Provenance{Edited: old.Provenance.Edited, Origin: old.Provenance.Origin}
 	p.change = c
 	a.found.KeptEdits++
 	return nil

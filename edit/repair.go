@@ -38,7 +38,7 @@ func Salvage(f formats.Format, path string) (*Target, error) {
 	w, ok := f.(formats.WritableFormat)
 	s, can := f.(formats.Salvager)
 	if !ok || !can {
-		return nil, fmt.Errorf("%s: a %s cannot be repaired, a dataset that dsconv packed can%s", path, f.Name(), atrest.Among(path))
+		return nil, fmt.Errorf("%s: a %s cannot be repaired, a dataset that dsconv packed can%s", path, f.Name(), atrest.SuggestDatasets(path))
 	}
 	if _, err := atrest.Recover(path); err != nil {
 		return nil, err
@@ -243,14 +243,14 @@ func (r *repairer) restore(proc *preprocess.Processor, in *formats.Info, s, out 
 		return it, err
 	}
 	schema := r.src.Meta().Schema
-	if s.Sum != [16]byte{} && s.Sum == in.Sum && atrest.Sum(schema, s) == in.Sum {
+	if s.Checksum != [16]byte{} && s.Checksum == in.Checksum && atrest.SampleChecksum(schema, s) == in.Checksum {
 		it.part = 2
 		return it, nil
 	}
 	if err := proc.Process(s, out); err != nil {
 		return it, err
 	}
-	if atrest.Sum(schema, out) != in.Sum {
+	if atrest.SampleChecksum(schema, out) != in.Checksum {
 		return it, errors.New("the source is not what it was when it was packed")
 	}
 	return it, nil
@@ -258,7 +258,7 @@ func (r *repairer) restore(proc *preprocess.Processor, in *formats.Info, s, out 
 
 // asWas is what the manifest says of a sample.
 func (r *repairer) asWas(in *formats.Info) *change {
-	c := &change{split: &in.Split, source: &in.Source, mark: &in.Mark, columns: map[int]string{}}
+	c := &change{split: &in.Split, source: &in.Source, mark: &in.Provenance, columns: map[int]string{}}
 	for j, text := range in.Columns {
 		c.columns[j] = text
 	}

@@ -113,7 +113,7 @@ func repair(t *testing.T, path string, src formats.Dataset) (*convert.Plan, *edi
 	}
 	t.Cleanup(func() { _ = d.Close() })
 	var damage []formats.Damage
-	if err := d.Dataset.(formats.Checker).Check(context.Background(), formats.Part{}, 2, func(x formats.Damage) { damage = append(damage, x) }); err != nil {
+	if err := d.Dataset.(formats.Checker).Check(context.Background(), formats.Portion{}, 2, func(x formats.Damage) { damage = append(damage, x) }); err != nil {
 		t.Fatal(err)
 	}
 	p, found, err := edit.Repair(context.Background(), d, damage, false, src, convert.Options{})
@@ -136,7 +136,7 @@ func (s ending) Read(int, *formats.Sample) error {
 	return s.err
 }
 
-func (s ending) Check(context.Context, formats.Part, int, func(formats.Damage)) error { return nil }
+func (s ending) Check(context.Context, formats.Portion, int, func(formats.Damage)) error { return nil }
 
 func (s ending) CheckQuick(context.Context, func(formats.Damage)) error { return nil }
 

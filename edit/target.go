@@ -23,7 +23,7 @@ type Target struct {
 func Open(f formats.Format, path string) (*Target, error) {
 	w, ok := f.(formats.WritableFormat)
 	if !ok {
-		return nil, fmt.Errorf("%s: a %s cannot be changed, a dataset that dsconv packed can%s", path, f.Name(), atrest.Among(path))
+		return nil, fmt.Errorf("%s: a %s cannot be changed, a dataset that dsconv packed can%s", path, f.Name(), atrest.SuggestDatasets(path))
 	}
 	if _, err := atrest.Recover(path); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func Open(f formats.Format, path string) (*Target, error) {
 }
 
 // Removed implements formats.Removals.
-func (t *Target) Removed() ([]formats.Removed, error) {
+func (t *Target) Removed() ([]formats.RemovedSample, error) {
 	list, err := removedFrom(t.Dataset)
 	if errors.Is(err, formats.ErrDamaged) {
 		err = fmt.Errorf("%w: nothing else has the list of removed samples; dsconv verify --repair SRC goes on without it", err)
@@ -48,7 +48,7 @@ func (t *Target) Removed() ([]formats.Removed, error) {
 // many says that the dataset has files which can stay when others change.
 func (t *Target) many() bool {
 	p, err := atrest.ParseShardPath(t.Path)
-	return err == nil && p.Many() && t.Format.Traits().Sharded && len(t.Meta().Files) > 0
+	return err == nil && p.IsPattern() && t.Format.Traits().Sharded && len(t.Meta().Files) > 0
 }
 
 // inOneFile says that the samples lie in one file, which can stay when what describes it is
@@ -70,7 +70,7 @@ func (t *Target) inFiles() ([][]int32, error) {
 	}
 	files := make([][]int32, len(t.Meta().Files))
 	for _, i := range d.StorageOrder() {
-		shard := d.Place(int(i)).Shard
+		shard := d.Location(int(i)).Shard
 		if shard < 0 || shard >= len(files) {
 			return nil, fmt.Errorf("%s: %w: sample %d is in file %d of %d", t.Path, formats.ErrDamaged, i, shard, len(files))
 		}
@@ -81,7 +81,7 @@ func (t *Target) inFiles() ([][]int32, error) {
 
 // placer is a dataset of several files.
 type placer interface {
-	Place(i int) atrest.Place
+	Location(i int) atrest.Location
 	StorageOrder() []int32 // of all samples
 }
 

@@ -22,7 +22,7 @@ func Undo(f formats.Format, path string, dry bool) (*Undone, error) {
 		return nil, fmt.Errorf("%s: a %s cannot be changed", path, f.Name())
 	}
 	// An Undo that was stopped after it had begun to publish is done with that.
-	undoing := atrest.Undoing(path)
+	undoing := atrest.UndoPending(path)
 	if _, err := atrest.Recover(path); err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func Undo(f formats.Format, path string, dry bool) (*Undone, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := atrest.Kept(path)
+	k, err := atrest.FindPrevious(path)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func Undo(f formats.Format, path string, dry bool) (*Undone, error) {
 	}
 	err = atrest.Undo(path, *old)
 	if errors.Is(err, formats.ErrPartial) {
-		if err = atrest.DiscardUnbegun(path); err == nil {
+		if err = atrest.DiscardEmpty(path); err == nil {
 			err = atrest.Undo(path, *old)
 		}
 	}
@@ -55,7 +55,7 @@ func Undo(f formats.Format, path string, dry bool) (*Undone, error) {
 		return nil, err
 	}
 	// The dataset may have been renamed since the other version was kept.
-	if k, err = atrest.Kept(path); err != nil {
+	if k, err = atrest.FindPrevious(path); err != nil {
 		return nil, err
 	}
 	u.Kept = k.Path

@@ -15,7 +15,7 @@ type union struct {
 	items  []item
 	splits []string // by item, instead of the parts' own; nil for those
 
-	removed []formats.Removed // by hand, in the order of keys
+	removed []formats.RemovedSample // by hand, in the order of keys
 }
 
 // part is a dataset that samples are taken from.
@@ -43,7 +43,7 @@ type change struct {
 	split   *string
 	columns map[int]string // by column of the union
 	source  *formats.Source
-	mark    *formats.Mark
+	mark    *formats.Provenance
 }
 
 var _ formats.Dataset = (*union)(nil)
@@ -106,7 +106,7 @@ func (u *union) Close() error { return nil }
 func (u *union) ready(i int) bool { return u.parts[u.items[i].part].ready }
 
 // Removed implements formats.Removals.
-func (u *union) Removed() ([]formats.Removed, error) { return u.removed, nil }
+func (u *union) Removed() ([]formats.RemovedSample, error) { return u.removed, nil }
 
 // Info tells what is known of sample i. Its Sum is that of the part's values.
 func (u *union) Info(i int) (formats.Info, error) {
@@ -122,7 +122,7 @@ func (u *union) Info(i int) (formats.Info, error) {
 	if !p.same {
 		in.Columns = p.columns(in.Columns, nil)
 	}
-	in.Mark = p.mark(in.Mark)
+	in.Provenance = p.mark(in.Provenance)
 	if u.splits != nil {
 		in.Split = u.splits[i]
 	}
@@ -157,7 +157,7 @@ func (c *change) info(in *formats.Info, schema formats.Schema) {
 		in.Source = *c.source
 	}
 	if c.mark != nil {
-		in.Mark = *c.mark
+		in.Provenance = *c.mark
 	}
 	if len(c.columns) > 0 {
 		in.Columns = append([]string(nil), in.Columns...)
@@ -172,11 +172,11 @@ func (c *change) info(in *formats.Info, schema formats.Schema) {
 func (u *union) Read(i int, s *formats.Sample) error {
 	it := &u.items[i]
 	p := &u.parts[it.part]
-	s.Mark = formats.Mark{} // a folder does not set it
+	s.Provenance = formats.Provenance{} // a folder does not set it
 	if err := p.Read(int(it.index), s); err != nil {
 		return err
 	}
-	if p.ready && s.Sum != [16]byte{} && atrest.Sum(p.Meta().Schema, s) != s.Sum {
+	if p.ready && s.Checksum != [16]byte{} && atrest.SampleChecksum(p.Meta().Schema, s) != s.Checksum {
 		return fmt.Errorf("key %q: %w: the bytes are not those that were written", s.Key, formats.ErrDamaged)
 	}
 	if !p.same {
@@ -184,7 +184,7 @@ func (u *union) Read(i int, s *formats.Sample) error {
 			return err
 		}
 	}
-	s.Mark = p.mark(s.Mark)
+	s.Provenance = p.mark(s.Provenance)
 	if u.splits != nil {
 		s.Split = u.splits[i]
 	}
@@ -248,7 +248,7 @@ func (c *change) sample(s *formats.Sample) {
 		s.Source = *c.source
 	}
 	if c.mark != nil {
-		s.Mark = *c.mark
+		s.Provenance = *c.mark
 	}
 	for j, text := range c.columns {
 		s.Columns[j] = text

@@ -91,7 +91,7 @@ func (p *Processor) Process(in, out *formats.Sample) error {
 	if len(in.Values) != len(p.schema) {
 		return fmt.Errorf("%w: %d values for %d fields", formats.ErrSchema, len(in.Values), len(p.schema))
 	}
-	out.Key, out.Split, out.Source, out.Sum, out.Mark = in.Key, in.Split, in.Source, in.Sum, in.Mark
+	out.Key, out.Split, out.Source, out.Checksum, out.Provenance = in.Key, in.Split, in.Source, in.Checksum, in.Provenance
 	out.Columns = append(out.Columns[:0], in.Columns...)
 	out.Resize(len(in.Values))
 	if p.recipe.keepsPixels() {

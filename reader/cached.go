@@ -94,7 +94,7 @@ func hashInfo(h hash.Hash, ds formats.Dataset, i int) error {
 	}
 	var b [512 + 64]byte
 	p := append(b[:0], in.Key...)
-	p = append(p, in.Sum[:]...)
+	p = append(p, in.Checksum[:]...)
 	for _, x := range []int64{int64(len(in.Key)), in.Label, in.Size, in.Source.Size, in.Source.ModTime} {
 		p = binary.LittleEndian.AppendUint64(p, uint64(x))
 	}

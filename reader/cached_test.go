@@ -29,7 +29,7 @@ func (d summed) Info(i int) (formats.Info, error) {
 	for _, v := range d.samples[i].Values {
 		h.Write(v.Data)
 	}
-	return formats.Info{Key: d.samples[i].Key, Split: d.samples[i].Split, Label: formats.NoLabel, Sum: [16]byte(h.Sum(nil))}, nil
+	return formats.Info{Key: d.samples[i].Key, Split: d.samples[i].Split, Label: formats.NoLabel, Checksum: [16]byte(h.Sum(nil))}, nil
 }
 
 // viewed is a dataset whose View lends what it may, as a packed one's does.

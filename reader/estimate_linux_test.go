@@ -243,7 +243,7 @@ func (d *mapped) Len() int            { return d.Samples }
 func (d *mapped) Close() error        { return nil }
 
 func (d *mapped) Info(i int) (formats.Info, error) {
-	return formats.Info{Key: fmt.Sprintf("%06d", i), Label: 1, Size: int64(d.Size), Encoding: d.Form, Shape: d.Shape, Sum: [16]byte{byte(os.Getpid()), byte(os.Getpid() >> 8)}}, nil
+	return formats.Info{Key: fmt.Sprintf("%06d", i), Label: 1, Size: int64(d.Size), Encoding: d.Form, Shape: d.Shape, Checksum: [16]byte{byte(os.Getpid()), byte(os.Getpid() >> 8)}}, nil
 }
 
 func (d *mapped) Read(i int, s *formats.Sample) error { return d.View(i, s) }

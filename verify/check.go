@@ -54,7 +54,7 @@ func (c *check) run(ctx context.Context) error {
 	parts := int(total/partBytes) + 1
 	from := 0
 	for k := range parts {
-		err := c.described(c.checker.Check(ctx, formats.Part{K: k, N: parts}, c.o.Workers, c.damage))
+		err := c.described(c.checker.Check(ctx, formats.Portion{Index: k, Count: parts}, c.o.Workers, c.damage))
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (c *check) described(err error) error {
 
 // storageOrder lists the samples as they lie in the files.
 func storageOrder(ds formats.Dataset) []int32 {
-	if o, ok := ds.(formats.Stored); ok {
+	if o, ok := ds.(formats.StorageOrdered); ok {
 		return o.StorageOrder()
 	}
 	order := make([]int32, ds.Len())
@@ -153,7 +153,7 @@ func (c *check) row(i int, in *formats.Info) error {
 	if n := len(c.ds.Meta().Classes()); in.Label < formats.NoLabel || n > 0 && in.Label >= int64(n) {
 		return fmt.Errorf("the label %d of %d classes", in.Label, n)
 	}
-	if in.Sum == [16]byte{} {
+	if in.Checksum == [16]byte{} {
 		return errors.New("it has no checksum")
 	}
 	return nil
@@ -173,7 +173,7 @@ func (c *check) bytes(i int, in *formats.Info, s *formats.Sample) error {
 		if err := v.View(i, s); err != nil {
 			return err
 		}
-		if atrest.Sum(c.ds.Meta().Schema, s) != in.Sum {
+		if atrest.SampleChecksum(c.ds.Meta().Schema, s) != in.Checksum {
 			return fmt.Errorf("%w: the checksum differs", formats.ErrDamaged)
 		}
 		return c.values(in, s)

@@ -96,15 +96,15 @@ func (r *Report) sort() {
 // note says which files for other programs tell of names that the data files have no more.
 func (r *Report) note(ds formats.Dataset) {
 	d, ok := ds.(interface {
-		ForOthers() (sidecar string, names []string)
-		Written() []string
+		StaleIndexFiles() (sidecar string, names []string)
+		OriginalNames() []string
 	})
 	if !ok {
 		return
 	}
-	if side, names := d.ForOthers(); len(names) > 0 {
+	if side, names := d.StaleIndexFiles(); len(names) > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("the dataset was renamed or copied since it was written; %s in %s, for other programs, still %s the name %s. "+
-			"The next edit, or dsconv verify --repair with any source, writes them anew", several(names), side, verb(names), d.Written()[0]))
+			"The next edit, or dsconv verify --repair with any source, writes them anew", several(names), side, verb(names), d.OriginalNames()[0]))
 	}
 }
 

@@ -103,12 +103,12 @@ func (s *settings) fill(w formats.Writer, traits formats.Traits, schema formats.
 	each := (n + s.Shards - 1) / s.Shards
 	for i, key := range keys {
 		s.sample(&smp, key, jpeg, random, pool)
-		smp.Sum = atrest.Sum(schema, &smp)
+		smp.Checksum = atrest.SampleChecksum(schema, &smp)
 		if err := w.Write(&smp); err != nil {
 			return err
 		}
-		if c, ok := w.(formats.Cutter); ok && traits.Sharded && (i+1)%each == 0 {
-			if err := c.Cut(); err != nil {
+		if c, ok := w.(formats.ShardEnder); ok && traits.Sharded && (i+1)%each == 0 {
+			if err := c.EndShard(); err != nil {
 				return err
 			}
 		}

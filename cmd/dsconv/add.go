@@ -85,7 +85,7 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOpti
 	if err != nil {
 		return err
 	}
-	excluded, err := excludedFrom(from, cfg.Take)
+	excluded, err := excludedFrom(from, cfg.Patterns)
 	if err != nil {
 		return err
 	}
@@ -112,12 +112,12 @@ func unread(s *summary, from string) []string {
 
 // excludedFrom reports whether a file is in the folder from, but the patterns leave it out.
 func excludedFrom(from string, take formats.Patterns) (func(path string) bool, error) {
-	c, err := take.Chooser()
+	c, err := take.Compile()
 	if err != nil {
 		return nil, err
 	}
 	return func(path string) bool {
-		if path == "" || c.File(path) {
+		if path == "" || c.IncludesFile(path) {
 			return false
 		}
 		_, err := os.Lstat(filepath.Join(from, filepath.FromSlash(path)))
@@ -154,7 +154,7 @@ func addConfig(cc *cli.Context, m *formats.Meta) (cfg folder.Config, err error) 
 	if cc.IsSet("labels") && folder.IsDescription(cc.String("labels")) { // it says all that these say
 		cfg.LabelColumns, cfg.LabelSep, cfg.LabelType, cfg.ClassOrder = nil, "", "", ""
 	}
-	cfg.Take, err = takeAgain(cc, m.Recipe)
+	cfg.Patterns, err = takeAgain(cc, m.Recipe)
 	for flag, set := range map[string]func(){
 		"labels":        func() { cfg.Labels = cc.String("labels") },
 		"label-columns": func() { cfg.LabelColumns = splitList(cc.String("label-columns")) },

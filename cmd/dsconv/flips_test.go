@@ -98,7 +98,7 @@ func withFields(t *testing.T, path string) {
 		s.Values[1].SetInt64(int64(i % 2))
 		s.Values[2] = formats.Value{Data: fmt.Appendf(nil, "picture %d", i), Encoding: formats.Plain}
 		s.Values[3] = formats.Value{Data: bytes.Repeat([]byte{byte(i)}, 16), Encoding: formats.Raw, DType: formats.Float32, Shape: []int{4}}
-		s.Sum = atrest.Sum(schema, &s)
+		s.Checksum = atrest.SampleChecksum(schema, &s)
 		if err := w.Write(&s); err != nil {
 			t.Fatal(err)
 		}

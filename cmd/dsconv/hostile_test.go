@@ -30,34 +30,34 @@ func rewrite(t *testing.T, side, key string, change func(m *formats.Meta)) {
 	must(t, err)
 	m := *c.Meta()
 	change(&m)
-	table := atrest.NewTable(m.Columns)
+	table := atrest.NewManifest(m.Columns)
 	for i := range c.Len() {
 		in, err := c.Info(i)
 		must(t, err)
 		if key != "" && i == 0 {
 			in.Key, in.Source.Path = key, key+".jpg"
 		}
-		must(t, table.Append(&atrest.Row{Info: in, Place: c.Table.Place(i)}))
+		must(t, table.Append(&atrest.Row{Info: in, Location: c.Manifest.Location(i)}))
 	}
 	ranks := make([]int32, table.Len())
 	for i := range ranks {
 		ranks[i] = int32(i)
 	}
 	var rows bytes.Buffer
-	must(t, table.WriteManifest(&rows, ranks))
+	must(t, table.WriteParquet(&rows, ranks))
 	meta, err := atrest.EncodeMeta(&m)
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(side, atrest.ManifestName), rows.Bytes(), 0o644))
 	must(t, os.WriteFile(filepath.Join(side, atrest.MetaName), meta, 0o644))
-	sums, err := atrest.ReadSums(side)
+	sums, err := atrest.ReadChecksums(side)
 	must(t, err)
 	for i, f := range sums {
 		if base := filepath.Base(f.Name); base == atrest.ManifestName || base == atrest.MetaName {
-			sums[i], err = atrest.SumFile(filepath.Join(side, base), f.Name, -1)
+			sums[i], err = atrest.ChecksumFile(filepath.Join(side, base), f.Name, -1)
 			must(t, err)
 		}
 	}
-	must(t, os.WriteFile(filepath.Join(side, atrest.SumsName), sums.Encode(), 0o644))
+	must(t, os.WriteFile(filepath.Join(side, atrest.ChecksumsName), sums.Encode(), 0o644))
 }
 
 func must(t *testing.T, err error) {

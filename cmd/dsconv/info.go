@@ -28,7 +28,7 @@ func infoCommand(c *console) *cli.Command {
 				return c.json(ds.Meta())
 			}
 			printInfo(c, ds.Meta())
-			if k, err := atrest.Kept(cc.Args().First()); err == nil {
+			if k, err := atrest.FindPrevious(cc.Args().First()); err == nil {
 				c.printf("before     the version before is kept in %s: see dsconv undo\n", printable(k.Path))
 			}
 			return nil

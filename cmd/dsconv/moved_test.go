@@ -32,7 +32,7 @@ func copyDataset(t *testing.T, from, to string) {
 	}
 	for i := 0; ; i++ {
 		file := filepath.Join(p.Dir, p.Name(i))
-		if _, err := os.Stat(file); err != nil || i > 0 && !p.Many() {
+		if _, err := os.Stat(file); err != nil || i > 0 && !p.IsPattern() {
 			break
 		}
 		must(t, os.WriteFile(filepath.Join(q.Dir, q.Name(i)), read(t, file), 0o644))

@@ -165,7 +165,7 @@ func doneBefore(plans []*convert.Plan, o *packOptions) []*convert.Report {
 	done := make([]*convert.Report, len(plans))
 	interrupted := false
 	for i, p := range plans {
-		unfinished := isFolder(p.Path + atrest.Suffix)
+		unfinished := isFolder(p.Path + atrest.PartialSuffix)
 		if r, ok := p.Done(); ok && !unfinished {
 			done[i] = r
 			continue
@@ -208,9 +208,9 @@ func hint(err error) string {
 		return u.hint()
 	}
 	var p partialError
-	if !errors.As(err, &p) || !isFolder(p.path+atrest.Suffix) {
+	if !errors.As(err, &p) || !isFolder(p.path+atrest.PartialSuffix) {
 		return ""
 	}
 	return fmt.Sprintf("\n%s%s has what was done: the same command goes on from its last checkpoint; --discard drops that",
-		p.path, atrest.Suffix)
+		p.path, atrest.PartialSuffix)
 }

@@ -78,7 +78,7 @@ func packOptionsOf(cc *cli.Context) (*packOptions, error) {
 	}
 	take := takeOf(cc)
 	o.folder = folder.Config{
-		Labels: cc.String("labels"), LabelSep: cc.String("label-sep"), LabelType: cc.String("label-type"), ClassOrder: cc.String("class-order"), Take: take,
+		Labels: cc.String("labels"), LabelSep: cc.String("label-sep"), LabelType: cc.String("label-type"), ClassOrder: cc.String("class-order"), Patterns: take,
 	}
 	if names := cc.String("label-columns"); names != "" {
 		o.folder.LabelColumns = strings.Split(names, ",")
@@ -107,7 +107,7 @@ func packOptionsOf(cc *cli.Context) (*packOptions, error) {
 
 // parse reads the flags that have a syntax of their own.
 func (o *packOptions) parse(cc *cli.Context) (err error) {
-	if err := o.folder.Take.Validate(); err != nil {
+	if err := o.folder.Patterns.Validate(); err != nil {
 		return err
 	}
 	if err := o.parseOnError(cc.String("on-error")); err != nil {

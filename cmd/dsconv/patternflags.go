@@ -37,7 +37,7 @@ func patternsOf(cc *cli.Context, flag string) []string {
 
 // takeAgain is what add takes: as the recipe says, but for the flags that are given.
 func takeAgain(cc *cli.Context, recipe map[string]string) (formats.Patterns, error) {
-	was, now := formats.PatternsOf(recipe), takeOf(cc)
+	was, now := formats.PatternsFromRecipe(recipe), takeOf(cc)
 	both := cc.IsSet("include") == cc.IsSet("exclude")
 	switch {
 	case both && cc.IsSet("include"):
@@ -55,7 +55,7 @@ func takeAgain(cc *cli.Context, recipe map[string]string) (formats.Patterns, err
 	} else {
 		kept.Exclude = nil
 	}
-	if was.Old && kept.NeedFolders() {
+	if was.Legacy && kept.DiffersFromLegacy() {
 		return now, usage("the dataset was packed with %s by an older dsconv, where patterns knew no folders: give this option, too", kept)
 	}
 	return now, nil
@@ -70,7 +70,7 @@ func unmatched(src formats.Dataset, take formats.Patterns) (*formats.Patterns, e
 	if f, ok := src.(*folder.Dataset); ok {
 		left = f.Unmatched()
 	} else {
-		c, err := take.Chooser()
+		c, err := take.Compile()
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func unmatched(src formats.Dataset, take formats.Patterns) (*formats.Patterns, e
 			if err != nil {
 				return nil, err
 			}
-			c.File(in.Name())
+			c.IncludesFile(in.Name())
 		}
 		left = c.Unmatched()
 	}

@@ -39,7 +39,7 @@ func folderConfig(m *formats.Meta) folder.Config {
 	return folder.Config{
 		Labels: m.Recipe["labels"], LabelColumns: splitList(m.Recipe["label-columns"]), LabelSep: m.Recipe["label-sep"],
 		LabelType: m.Recipe["label-type"], ClassOrder: m.Recipe["class-order"], Like: m.Schema,
-		Take: formats.PatternsOf(m.Recipe),
+		Patterns: formats.PatternsFromRecipe(m.Recipe),
 	}
 }
 

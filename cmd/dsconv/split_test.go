@@ -89,7 +89,7 @@ func TestUnpackMeetsItsOwnTable(t *testing.T) {
 				Key: key, Source: formats.Source{Path: source}, Columns: []string{"7"},
 				Values: []formats.Value{{Data: image, Encoding: formats.JPEG, Shape: []int{16, 16, 3}}},
 			}
-			s.Sum = atrest.Sum(m.Schema, s)
+			s.Checksum = atrest.SampleChecksum(m.Schema, s)
 			must(t, w.Write(s))
 			must(t, w.Commit())
 			out := filepath.Join(t.TempDir(), "out")

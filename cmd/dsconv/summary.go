@@ -43,7 +43,7 @@ func newSummary(src formats.Dataset, take formats.Patterns) (s *summary, err err
 		}
 		s.Skipped = append(s.Skipped, s.listed...)
 		s.Found, s.Ignored, s.Renamed = len(f.Skips()), f.Ignored(), f.KeepExtension()
-		s.Labels, s.Untaken = f.LabelColumns(), f.Untaken()
+		s.Labels, s.Untaken = f.LabelColumns(), f.UnusedDescription()
 	}
 	s.Unmatched, err = unmatched(src, take)
 	return s, err
@@ -136,7 +136,7 @@ func (s *summary) print(c *console, o *packOptions) error {
 // printLabels tells what was made of the label columns.
 func printLabels(c *console, columns []folder.LabelColumn, indent string) {
 	for _, column := range columns {
-		c.printf("%s%s\n", indent, printable(column.Said))
+		c.printf("%s%s\n", indent, printable(column.Summary))
 	}
 }
 

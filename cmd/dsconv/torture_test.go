@@ -236,12 +236,12 @@ func state(dst string) (int, error) {
 		if err := errors.Join(err, ds.Read(i, &s)); err != nil {
 			return 0, err
 		}
-		if atrest.Sum(ds.Meta().Schema, &s) != in.Sum {
+		if atrest.SampleChecksum(ds.Meta().Schema, &s) != in.Checksum {
 			return 0, fmt.Errorf("%s: not the bytes that were written", in.Key)
 		}
 	}
 	var damaged error
-	err = ds.(formats.Checker).Check(context.Background(), formats.Part{}, 1, func(d formats.Damage) {
+	err = ds.(formats.Checker).Check(context.Background(), formats.Portion{}, 1, func(d formats.Damage) {
 		damaged = fmt.Errorf("%s at %d: %s", d.File, d.Offset, d.Cause)
 	})
 	return ds.Len(), errors.Join(err, damaged)

@@ -85,13 +85,13 @@ func (e *edited) findOld(o *packOptions) error {
 		return nil
 	}
 	if o.dryRun {
-		if err := atrest.MayKeep(e.Path); err != nil {
+		if err := atrest.CheckKeepPrevious(e.Path); err != nil {
 			return err
 		}
-		e.Old = &keptOld{Path: e.Path + atrest.KeptSuffix}
+		e.Old = &keptOld{Path: e.Path + atrest.PreviousSuffix}
 		return nil
 	}
-	k, err := atrest.Kept(e.Path)
+	k, err := atrest.FindPrevious(e.Path)
 	if errors.Is(err, formats.ErrNotDataset) {
 		return nil // there was no version before
 	}

@@ -17,7 +17,7 @@ import (
 
 // unpackMark is a file of a folder that is not complete. pack and every other command that reads
 // the folder refuses it while it is there.
-const unpackMark = folder.Unfinished
+const unpackMark = folder.UnfinishedName
 
 // unpackMarker holds the mark, locked: one process at a time writes into the folder.
 type unpackMarker struct {

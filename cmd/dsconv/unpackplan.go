@@ -71,7 +71,7 @@ func (p *unpackPlan) choose(split string, h *xxh3.Hasher) error {
 		p.renamed = p.renamed || in.Key != stem(name)
 		p.returns = p.returns || hasReturn(name) || slices.ContainsFunc(in.Columns, hasReturn)
 		_, _ = fmt.Fprintf(h, "%q %q %q %q", in.Key, in.Split, in.Columns, name)
-		_, _ = h.Write(binary.LittleEndian.AppendUint64(in.Sum[:], uint64(in.Label)))
+		_, _ = h.Write(binary.LittleEndian.AppendUint64(in.Checksum[:], uint64(in.Label)))
 	}
 	p.returns = p.returns || slices.ContainsFunc(p.ds.Meta().Columns, hasReturn)
 	for _, f := range p.ds.Meta().Schema {

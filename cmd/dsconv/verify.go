@@ -116,7 +116,7 @@ func verifyDataset(cc *cli.Context, c *console) error {
 
 // formatAt is the format of the dataset at path.
 func formatAt(path string) (formats.Format, error) {
-	f, err := all.Formats().Of(path)
+	f, err := all.Formats().ByExistingPath(path)
 	if errors.Is(err, formats.ErrUnknownFormat) || errors.Is(err, formats.ErrRemote) {
 		return nil, usageError{err}
 	}

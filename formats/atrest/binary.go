@@ -2,7 +2,7 @@ package atrest
 
 import "encoding/binary"
 
-// cursor takes values off the front of b. A read past the end sets failed and gives
+// cursor reads values from the front of b. A read past the end sets failed and returns
 // zeros, so that callers check once.
 type cursor struct {
 	b      []byte
@@ -31,8 +31,8 @@ func (c *cursor) uvarint() uint64 {
 
 func (c *cursor) varint() int64 { return int64(c.uvarint()) }
 
-// length is a count of things that take at least each bytes: a count that what is left
-// cannot hold is a failure, so nothing is allocated that a header merely claims.
+// length reads a count of items of at least each bytes. A count that the rest of b cannot hold
+// is a failure, so that a false header cannot cause a large allocation.
 func (c *cursor) length(each int) int {
 	n := c.uvarint()
 	if n > uint64(len(c.b)/each) {
@@ -51,7 +51,7 @@ func (c *cursor) uint32() uint32 {
 	return 0
 }
 
-func (c *cursor) sum() (s [16]byte) {
+func (c *cursor) hash128() (s [16]byte) {
 	copy(s[:], c.take(16))
 	return s
 }

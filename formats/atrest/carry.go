@@ -13,75 +13,75 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// What a new version replaces was put into the stage's folder old. Of a folder that was
-// replaced, x.lmdb/ or a sidecar, only the files that dsconv wrote are removed: those with the
-// names below, as far as the folder's own table of checksums has them. All else in it is the
-// user's and goes over to the new version's folder, by renames, before anything is removed.
-// Each step may be taken again, so that a kill at any moment is made good.
+// What a new version replaces was moved to the folder old of the staging folder. From a replaced
+// folder, x.lmdb/ or a sidecar, only the files that dsconv wrote are removed: those with the
+// names below that are also in the folder's own table of checksums. All other files are the
+// user's. They move to the new version's folder, by renames, before anything is removed.
+// Each step can be repeated, so that a run after a kill completes it.
 
-// ownFiles are the names of dsconv's files in such folders.
-var ownFiles = []string{
+// ownFileNames are the names of dsconv's files in such folders.
+var ownFileNames = []string{
 	"data.mdb", "lock.mdb", "fields/data.mdb", "fields/lock.mdb",
-	ManifestName, RemovedName, MetaName, "wids.json", SumsName, // the table last: it tells of the others
+	ManifestName, RemovedName, MetaName, "wids.json", ChecksumsName, // the table last: it lists the others
 }
 
-// indexSuffixes end the names of the index files in sidecars.
+// indexSuffixes are the extensions of the index files in sidecars.
 var indexSuffixes = []string{".idx", ".tfindex"}
 
-// ownIn lists dsconv's files in such a folder, in the order in which they are removed.
-func ownIn(dir string) ([]string, error) {
-	if !durable.Exists(filepath.Join(dir, SumsName)) {
+// ownFilesIn lists dsconv's files in such a folder, in the order of their removal.
+func ownFilesIn(dir string) ([]string, error) {
+	if !durable.Exists(filepath.Join(dir, ChecksumsName)) {
 		return nil, nil
 	}
-	table, err := ReadSums(dir)
+	table, err := ReadChecksums(dir)
 	if err != nil {
-		return nil, fmt.Errorf("nothing tells which of its files dsconv wrote: %w", err)
+		return nil, fmt.Errorf("cannot tell which of its files dsconv wrote: %w", err)
 	}
-	told := map[string]bool{SumsName: true}
+	listed := map[string]bool{ChecksumsName: true}
 	for _, fs := range table {
 		name := fs.Name
 		if at := strings.LastIndexByte(name, '/'); at >= 0 && strings.HasSuffix(name[:at], ".dsconv") {
-			name = name[at+1:] // a sidecar's table names its files as seen from beside it
+			name = name[at+1:] // names in a sidecar's table are relative to the folder it lies in
 		}
-		told[name] = true
+		listed[name] = true
 		if path.Base(name) == "data.mdb" {
-			told[path.Join(path.Dir(name), "lock.mdb")] = true // that of LMDB's readers
+			listed[path.Join(path.Dir(name), "lock.mdb")] = true // LMDB's lock of readers
 		}
 	}
 	var own []string
-	for name := range told {
+	for name := range listed {
 		if slices.Contains(indexSuffixes, path.Ext(name)) && !strings.Contains(name, "/") {
 			own = append(own, name)
 		}
 	}
-	for _, name := range ownFiles {
-		if told[name] {
+	for _, name := range ownFileNames {
+		if listed[name] {
 			own = append(own, name)
 		}
 	}
 	return own, nil
 }
 
-// emptyOld removes what was replaced, and carries over what in it is not dsconv's.
-func (s *Stage) emptyOld() error {
-	entries, err := os.ReadDir(s.file(oldName))
+// clearReplaced removes what was replaced, and moves files that are not dsconv's to the new version.
+func (s *Stage) clearReplaced() error {
+	entries, err := os.ReadDir(s.file(replacedName))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if keep, err := s.keeps(); err != nil {
+	if keep, err := s.keepsPrevious(); err != nil {
 		return err
 	} else if keep {
-		return s.keep(entries)
+		return s.finishPrevious(entries)
 	}
 	for _, e := range entries {
-		old := filepath.Join(s.file(oldName), e.Name())
+		old := filepath.Join(s.file(replacedName), e.Name())
 		if !e.IsDir() {
-			err = s.root.Remove(path.Join(oldName, e.Name()))
-		} else if err = s.replaceFolder(old); err != nil {
-			err = fmt.Errorf("%s holds what was in the version before and is not dsconv's: %w", old, err)
+			err = s.root.Remove(path.Join(replacedName, e.Name()))
+		} else if err = s.removeReplacedFolder(old); err != nil {
+			err = fmt.Errorf("%s has files of the replaced version that dsconv did not write: %w", old, err)
 		}
 		if err != nil {
 			return err
@@ -90,13 +90,13 @@ func (s *Stage) emptyOld() error {
 	return nil
 }
 
-// replaceFolder empties a folder that was replaced and removes it.
-func (s *Stage) replaceFolder(old string) error {
-	c, err := s.carryOver(old)
+// removeReplacedFolder empties a folder that was replaced and removes it.
+func (s *Stage) removeReplacedFolder(old string) error {
+	c, err := s.moveForeign(old)
 	if err != nil {
 		return err
 	}
-	for _, name := range c.list {
+	for _, name := range c.ownInOrder {
 		if err := removeFiles(s.root, c.inStage(name)); err != nil {
 			return err
 		}
@@ -109,19 +109,19 @@ func (s *Stage) replaceFolder(old string) error {
 	return nil
 }
 
-// carryOver moves what is not dsconv's from a folder that was replaced to the one in its place.
-func (s *Stage) carryOver(old string) (*carrier, error) {
-	own, err := ownIn(old)
+// moveForeign moves files that are not dsconv's from a replaced folder to the new one.
+func (s *Stage) moveForeign(old string) (*foreignMover, error) {
+	own, err := ownFilesIn(old)
 	if err != nil {
 		return nil, err
 	}
-	c := newCarrier(s.root, old, s.successor(), own)
-	return c, c.carry(".")
+	c := newForeignMover(s.root, old, s.newFolder(), own)
+	return c, c.move(".")
 }
 
-// successor is the folder that took the place of one that was replaced.
-func (s *Stage) successor() string {
-	own := strings.TrimSuffix(s.dir, Suffix)
+// newFolder returns the folder that replaced the old one.
+func (s *Stage) newFolder() string {
+	own := strings.TrimSuffix(s.dir, PartialSuffix)
 	if st, err := os.Lstat(own); err == nil && st.IsDir() {
 		return own
 	}
@@ -131,69 +131,69 @@ func (s *Stage) successor() string {
 	return own
 }
 
-// carrier moves what is not dsconv's from a folder that was replaced to the one in its place.
-type carrier struct {
-	root     *os.Root // of the stage
-	old, now string
-	list     []string        // dsconv's files in old, in the order in which they are removed
-	own      map[string]bool // dsconv's files in old
-	dirs     map[string]bool // folders that hold them
+// foreignMover moves files that are not dsconv's from a replaced folder to the new one.
+type foreignMover struct {
+	root           *os.Root // of the staging folder
+	oldDir, newDir string
+	ownInOrder     []string        // dsconv's files in oldDir, in the order of their removal
+	own            map[string]bool // the same
+	dirs           map[string]bool // folders that hold them
 }
 
-func newCarrier(root *os.Root, old, now string, own []string) *carrier {
-	c := &carrier{root: root, old: old, now: now, list: own, own: map[string]bool{}, dirs: map[string]bool{}}
+func newForeignMover(root *os.Root, old, now string, own []string) *foreignMover {
+	c := &foreignMover{root: root, oldDir: old, newDir: now, ownInOrder: own, own: map[string]bool{}, dirs: map[string]bool{}}
 	for _, name := range own {
 		c.own[name], c.dirs[path.Dir(name)] = true, true
 	}
 	return c
 }
 
-func (c *carrier) inStage(name string) string {
-	return path.Join(oldName, filepath.Base(c.old), name)
+func (c *foreignMover) inStage(name string) string {
+	return path.Join(replacedName, filepath.Base(c.oldDir), name)
 }
 
-// carry moves what is in the folder dir of the old one.
-func (c *carrier) carry(dir string) error {
+// move moves the files and folders in the subfolder dir.
+func (c *foreignMover) move(dir string) error {
 	moved := false
-	err := c.each(dir, func(name string, folder bool) error {
-		to := filepath.Join(c.now, name)
+	err := c.eachForeign(dir, func(name string, folder bool) error {
+		to := filepath.Join(c.newDir, name)
 		if folder && (durable.Exists(to) || c.dirs[name]) {
-			if err := c.into(name); err != nil {
+			if err := c.makeFolder(name); err != nil {
 				return err
 			}
-			if err := c.carry(name); err != nil || c.dirs[name] {
+			if err := c.move(name); err != nil || c.dirs[name] {
 				return err
 			}
 			return removeFiles(c.root, c.inStage(name)) // it is empty now
 		}
 		moved = true
-		return moveTo(filepath.Join(c.old, name), to)
+		return renameNoReplace(filepath.Join(c.oldDir, name), to)
 	})
 	if err != nil || !moved {
 		return err
 	}
-	return errors.Join(durable.SyncDir(filepath.Join(c.now, dir)), durable.SyncDir(filepath.Join(c.old, dir)))
+	return errors.Join(durable.SyncDir(filepath.Join(c.newDir, dir)), durable.SyncDir(filepath.Join(c.oldDir, dir)))
 }
 
-// into makes the folder of that name in the new one if something is to go there.
-func (c *carrier) into(name string) error {
-	to := filepath.Join(c.now, name)
+// makeFolder makes the named subfolder of the new folder if anything must move there.
+func (c *foreignMover) makeFolder(name string) error {
+	to := filepath.Join(c.newDir, name)
 	if st, err := os.Lstat(to); err == nil {
 		if !st.IsDir() {
-			return inTheWay(to)
+			return inTheWayError(to)
 		}
 		return nil
 	}
-	something := false
-	if err := c.each(name, func(string, bool) error { something = true; return nil }); err != nil || !something {
+	needed := false
+	if err := c.eachForeign(name, func(string, bool) error { needed = true; return nil }); err != nil || !needed {
 		return err
 	}
 	return os.Mkdir(to, 0o755)
 }
 
-// each calls do with what in the folder dir of the old one is not dsconv's.
-func (c *carrier) each(dir string, do func(name string, folder bool) error) error {
-	entries, err := os.ReadDir(filepath.Join(c.old, dir))
+// eachForeign calls do with each file or folder in the old subfolder dir that is not dsconv's.
+func (c *foreignMover) eachForeign(dir string, do func(name string, folder bool) error) error {
+	entries, err := os.ReadDir(filepath.Join(c.oldDir, dir))
 	if err != nil {
 		return err
 	}
@@ -209,31 +209,31 @@ func (c *carrier) each(dir string, do func(name string, folder bool) error) erro
 	return nil
 }
 
-// noConflict refuses to replace a folder in which something that is not dsconv's has the name
-// of something in the new one.
-func (s *Stage) noConflict(m Move) error {
+// checkConflict returns an error if a file that is not dsconv's, in the folder that m replaces,
+// has the name of a file of the new folder.
+func (s *Stage) checkConflict(m Move) error {
 	st, err := os.Lstat(m.To)
 	if err != nil || !st.IsDir() {
 		return nil //nolint:nilerr // no folder is replaced
 	}
-	own, err := ownIn(m.To)
+	own, err := ownFilesIn(m.To)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.To, err)
 	}
-	c := newCarrier(nil, m.To, m.From, own)
-	return c.conflict(".")
+	c := newForeignMover(nil, m.To, m.From, own)
+	return c.checkConflict(".")
 }
 
-func (c *carrier) conflict(dir string) error {
-	return c.each(dir, func(name string, folder bool) error {
-		st, err := os.Lstat(filepath.Join(c.now, name))
+func (c *foreignMover) checkConflict(dir string) error {
+	return c.eachForeign(dir, func(name string, folder bool) error {
+		st, err := os.Lstat(filepath.Join(c.newDir, name))
 		switch {
 		case err != nil:
-			return nil //nolint:nilerr // nothing in the new one has that name
+			return nil //nolint:nilerr // no file of the new folder has that name
 		case folder && st.IsDir():
-			return c.conflict(name)
+			return c.checkConflict(name)
 		}
-		return fmt.Errorf("%s: %w, and the new version has a file of that name; move it away, then the same command goes on",
-			filepath.Join(c.old, name), formats.ErrForeign)
+		return fmt.Errorf("%s: %w, and the new version needs that name; move the file away, then repeat the command",
+			filepath.Join(c.oldDir, name), formats.ErrForeign)
 	})
 }

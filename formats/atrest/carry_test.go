@@ -6,19 +6,18 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/durable"
-
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // folderDataset makes a dataset that is a folder, as LMDB's are, in dir.
 func folderDataset(t *testing.T, s *Stage, dir, data string) {
 	t.Helper()
 	must(t, os.MkdirAll(filepath.Join(dir, "fields"), 0o755))
-	var sums Sums
+	var sums Checksums
 	for _, name := range []string{"data.mdb", "fields/data.mdb"} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644))
-		fs, err := SumFile(filepath.Join(dir, name), name, -1)
+		fs, err := ChecksumFile(filepath.Join(dir, name), name, -1)
 		must(t, err)
 		sums = append(sums, fs)
 	}
@@ -45,19 +44,19 @@ func TestCarryingGoesOnFromEveryStep(t *testing.T) {
 		folderDataset(t, s, staged, "new")
 		steps, err := s.steps([]string{path}, []Move{{From: staged, To: path}})
 		must(t, err)
-		must(t, os.MkdirAll(s.file(oldName), 0o755))
+		must(t, os.MkdirAll(s.file(replacedName), 0o755))
 		must(t, s.writeList(encodeMoves(t, s, steps)))
-		old := filepath.Join(s.file(oldName), filepath.Base(path))
+		old := filepath.Join(s.file(replacedName), filepath.Base(path))
 		for i, step := range []func() error{
-			func() error { return s.do(steps[0]) },
-			func() error { return s.do(steps[1]) },
+			func() error { return s.doStep(steps[0]) },
+			func() error { return s.doStep(steps[1]) },
 			func() error { return s.writeList([]byte("[]")) },
-			func() error { return os.Rename(s.file(journalName), s.file(goneName)) },
+			func() error { return os.Rename(s.file(journalName), s.file(removedJournalName)) },
 			func() error { return os.Rename(filepath.Join(old, "NOTES.md"), filepath.Join(path, "NOTES.md")) },
 			func() error {
 				return os.Rename(filepath.Join(old, "fields/notes.txt"), filepath.Join(path, "fields/notes.txt"))
 			},
-			func() error { return s.emptyOld() },
+			func() error { return s.clearReplaced() },
 			func() error { return os.RemoveAll(s.file(dataName)) },
 		} {
 			if i < stop {
@@ -96,20 +95,20 @@ func TestFilesOfUsersInTheWay(t *testing.T) {
 	staged := s.Path("dataset")
 	folderDataset(t, s, staged, "new")
 	publish := func() error { return s.Publish([]string{path}, []Move{{From: staged, To: path}}) }
-	if err := publish(); !errors.Is(err, formats.ErrForeign) || durable.Exists(s.file(publishName)) {
-		t.Fatalf("%v, list: %v", err, durable.Exists(s.file(publishName)))
+	if err := publish(); !errors.Is(err, formats.ErrForeign) || durable.Exists(s.file(publishListName)) {
+		t.Fatalf("%v, list: %v", err, durable.Exists(s.file(publishListName)))
 	}
 	must(t, os.Remove(mine))
 	steps, err := s.steps([]string{path}, []Move{{From: staged, To: path}})
 	must(t, err)
-	must(t, os.MkdirAll(s.file(oldName), 0o755))
+	must(t, os.MkdirAll(s.file(replacedName), 0o755))
 	must(t, s.writeList(encodeMoves(t, s, steps)))
 	must(t, os.WriteFile(mine, []byte("mine"), 0o644))
 	must(t, s.Close())
 	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrForeign) {
 		t.Fatal(err)
 	}
-	kept := filepath.Join(s.file(oldName), filepath.Base(path), "data.mdb")
+	kept := filepath.Join(s.file(replacedName), filepath.Base(path), "data.mdb")
 	if b, err := os.ReadFile(kept); err != nil || string(b) != "mine" {
 		t.Fatalf("%q, %v", b, err)
 	}
@@ -140,18 +139,18 @@ func listOfEarlierVersion(t *testing.T, name string) {
 	must(t, os.Mkdir(side, 0o755))
 	shard := filepath.Join(dir, "x-0.tar")
 	must(t, os.WriteFile(shard, []byte("old"), 0o644))
-	fs, err := SumFile(shard, "x-0.tar", -1)
+	fs, err := ChecksumFile(shard, "x-0.tar", -1)
 	must(t, err)
-	must(t, s.WriteSidecar(side, "x.tar.dsconv/", Sums{fs}, nil))
+	must(t, s.WriteSidecar(side, "x.tar.dsconv/", Checksums{fs}, nil))
 	must(t, os.WriteFile(s.Path(first), []byte("new"), 0o644))
 	must(t, os.Mkdir(s.Path("x.tar.dsconv"), 0o755))
-	must(t, s.WriteSidecar(s.Path("x.tar.dsconv"), "x.tar.dsconv/", Sums{fs}, nil))
+	must(t, s.WriteSidecar(s.Path("x.tar.dsconv"), "x.tar.dsconv/", Checksums{fs}, nil))
 	steps, err := s.steps([]string{side, shard}, []Move{{From: s.Path(first), To: filepath.Join(dir, first)}, {From: s.Path("x.tar.dsconv"), To: side}})
 	must(t, err)
 	for i := range steps {
 		steps[i].ID = ""
 	}
-	must(t, os.MkdirAll(s.file(oldName), 0o755))
+	must(t, os.MkdirAll(s.file(replacedName), 0o755))
 	must(t, s.writeList(encodeMoves(t, s, steps)))
 	must(t, s.Close())
 	must(t, os.WriteFile(shard, []byte("mine"), 0o644))
@@ -176,11 +175,11 @@ func TestTheOldTableIsReadOnce(t *testing.T) {
 	s := newStage(t, filepath.Join(dir, "x-%d.tar"), true)
 	side := filepath.Join(dir, "x.tar.dsconv")
 	must(t, os.Mkdir(side, 0o755))
-	must(t, s.WriteSidecar(side, "x.tar.dsconv/", Sums{{Name: "x-0.tar"}}, nil))
+	must(t, s.WriteSidecar(side, "x.tar.dsconv/", Checksums{{Name: "x-0.tar"}}, nil))
 	for range 2 {
-		table, err := s.oldTable()
+		table, err := s.replacedChecksums()
 		must(t, err)
-		if _, err := table.sumsOf("x-0.tar"); err != nil {
+		if _, err := table.forFile("x-0.tar"); err != nil {
 			t.Error(err)
 		}
 		must(t, os.RemoveAll(side))

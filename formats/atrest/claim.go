@@ -15,25 +15,28 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// A folder called DST.partial is a stage of dsconv's if it is a folder, not a link to one, and
-// its journal begins as one does, be it with a bit that rotted, or if it holds nothing at all:
-// that is what a kill leaves before the journal begins and after all else was removed, or if its
-// list of what to publish is empty and all names in it are dsconv's. Whatever else has the name is
-// somebody else's: it is named in an error, and nothing in it is changed or removed.
+// DST.partial is dsconv's staging folder if it is a folder, not a link to one, and one of these
+// holds:
+//   - its journal begins like a journal, even with a damaged bit;
+//   - it is empty, which a kill leaves before the journal begins or after all else was removed;
+//   - its publish list is empty and all names in it are dsconv's.
+//
+// Anything else of that name is the user's: an error names it, and nothing in it is changed or
+// removed.
 
-// What may lie in a stage, by name: folders, and files.
+// The names of folders and files in a staging folder.
 var (
-	stageFolders = []string{dataName, oldName, olderName}
-	stageFiles   = []string{lockName, journalName, goneName, publishName, undoName, ListingName}
+	stageFolders = []string{dataName, replacedName, supersededName}
+	stageFiles   = []string{lockName, journalName, removedJournalName, publishListName, undoName, SourceListName}
 )
 
-// foreign is the error about something that is not dsconv's.
-func foreign(path, what string) error {
-	return fmt.Errorf("%s: %w: %s; move it away, or choose another name", path, formats.ErrForeign, what)
+// foreignError is the error about a file or folder that is not dsconv's.
+func foreignError(path, what string) error {
+	return fmt.Errorf("%s: %w: %s; move it away or choose another name", path, formats.ErrForeign, what)
 }
 
-// openFolder opens the stage's folder without following a link; with create it makes the
-// folder. What is removed in it is removed through the open folder.
+// openFolder opens the staging folder without following a link; with create it makes the
+// folder. Files in it are removed through the open folder.
 func (s *Stage) openFolder(create bool) (*os.Root, error) {
 	if create {
 		if err := os.MkdirAll(filepath.Dir(s.dir), 0o755); err != nil {
@@ -48,7 +51,7 @@ func (s *Stage) openFolder(create bool) (*os.Root, error) {
 		return nil, err
 	}
 	if !st.IsDir() {
-		return nil, foreign(s.dir, "it is "+durable.KindOf(st.Mode())+", not a folder that dsconv made")
+		return nil, foreignError(s.dir, "it is "+durable.KindOf(st.Mode())+", not a folder")
 	}
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
@@ -56,13 +59,13 @@ func (s *Stage) openFolder(create bool) (*os.Root, error) {
 	}
 	if now, err := root.Stat("."); err != nil || !os.SameFile(st, now) {
 		_ = root.Close()
-		return nil, fmt.Errorf("%s: it was replaced while it was opened", s.dir)
+		return nil, fmt.Errorf("%s: another process replaced it while it was opened; repeat the command", s.dir)
 	}
 	return root, nil
 }
 
-// claim reports why the folder is not a stage of dsconv's.
-func (s *Stage) claim() error {
+// checkOwned reports why the folder is not dsconv's staging folder.
+func (s *Stage) checkOwned() error {
 	entries, err := fs.ReadDir(s.root.FS(), ".")
 	if err != nil {
 		return err
@@ -72,56 +75,56 @@ func (s *Stage) claim() error {
 			return err
 		}
 	}
-	for _, name := range []string{journalName, goneName} {
+	for _, name := range []string{journalName, removedJournalName} {
 		if ok, err := looksLikeJournal(s.file(name)); ok || err != nil {
 			return err
 		}
 	}
-	if ok, err := s.removedEarlier(entries); ok || err != nil {
+	if ok, err := s.isLegacyRemains(entries); ok || err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if empty, err := s.holdsNothing(e.Name(), e.IsDir()); err != nil {
+		if empty, err := s.isEmptyRemains(e.Name(), e.IsDir()); err != nil {
 			return err
 		} else if !empty {
-			return foreign(s.dir, fmt.Sprintf("it has no journal of dsconv's, but it has %s", e.Name()))
+			return foreignError(s.dir, fmt.Sprintf("it has no dsconv journal, but it has %s", e.Name()))
 		}
 	}
 	return nil
 }
 
-// removedEarlier reports whether the folder is what an earlier version left when it was killed:
-// it removed the journal first and then the rest, with a list of nothing to publish. There is
-// nothing in it with a name that is not dsconv's.
-func (s *Stage) removedEarlier(entries []fs.DirEntry) (bool, error) {
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !isOurs(e.Name()) }) {
+// isLegacyRemains reports whether the folder is what an earlier version left when it was killed:
+// that version removed the journal first and then the rest, with an empty publish list. All names
+// in the folder are dsconv's.
+func (s *Stage) isLegacyRemains(entries []fs.DirEntry) (bool, error) {
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !isStageName(e.Name()) }) {
 		return false, nil
 	}
-	b, err := readUpTo(s.file(publishName), maxList)
+	b, err := readUpTo(s.file(publishListName), maxList)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
 	return string(b) == nothingToPublish, err
 }
 
-// checkKind refuses an entry that has a name of the stage's and is something else, such as a
-// link.
+// checkKind returns an error if an entry with a name of the staging folder is of the wrong type,
+// such as a link.
 func (s *Stage) checkKind(name string, m fs.FileMode) error {
 	folder, file := slices.Contains(stageFolders, name), slices.Contains(stageFiles, name)
 	if folder && !m.IsDir() || file && !m.IsRegular() {
-		return foreign(s.file(name), "it is "+durable.KindOf(m)+", which dsconv did not make")
+		return foreignError(s.file(name), "it is "+durable.KindOf(m))
 	}
 	return nil
 }
 
-// holdsNothing reports whether the entry can be what a kill leaves of a stage that has no
-// journal yet, or no more.
-func (s *Stage) holdsNothing(name string, dir bool) (bool, error) {
+// isEmptyRemains reports whether the entry can be left by a kill before the journal was written
+// or after it was removed.
+func (s *Stage) isEmptyRemains(name string, dir bool) (bool, error) {
 	switch {
 	case dir && slices.Contains(stageFolders, name):
 		entries, err := os.ReadDir(s.file(name))
 		return len(entries) == 0, err
-	case name == journalName || name == goneName:
+	case name == journalName || name == removedJournalName:
 		return tornJournal(s.file(name))
 	case name == lockName:
 		st, err := os.Lstat(s.file(name))
@@ -130,10 +133,10 @@ func (s *Stage) holdsNothing(name string, dir bool) (bool, error) {
 	return false, nil
 }
 
-// firstBytes of a journal, after the record's header: those of the JSON of a Meta.
-var firstBytes = []byte(`{"version":`)
+// metaPrefix begins a journal after the record's header: the first bytes of a Meta as JSON.
+var metaPrefix = []byte(`{"version":`)
 
-// tornJournal reports whether the file is what a loss of power leaves of a journal's first
+// tornJournal reports whether the file is what a power failure leaves of a journal's first
 // record: nothing, zeros, or its beginning.
 func tornJournal(path string) (bool, error) {
 	b, err := readUpTo(path, 1<<20)
@@ -141,14 +144,14 @@ func tornJournal(path string) (bool, error) {
 		return false, err
 	}
 	payload := b[min(recordHeader, len(b)):]
-	begun := len(payload) > 0 && bytes.HasPrefix(payload, firstBytes[:min(len(payload), len(firstBytes))])
+	begun := len(payload) > 0 && bytes.HasPrefix(payload, metaPrefix[:min(len(payload), len(metaPrefix))])
 	return begun || len(bytes.Trim(b, "\x00")) == 0, nil
 }
 
-// looksLikeJournal reports whether the file at path is a journal: its first record is there,
-// or begins as it does, or the second one is where the first one's length says.
+// looksLikeJournal reports whether the file at path is a journal: its first record is whole or
+// begins correctly, or a second record follows at the offset that the first one's length gives.
 func looksLikeJournal(path string) (bool, error) {
-	f, _, err := openPlain(path, os.O_RDONLY)
+	f, _, err := openRegular(path, os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
@@ -156,14 +159,14 @@ func looksLikeJournal(path string) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	if ok, err := beginsJournal(f); ok || err != nil {
+	if ok, err := hasJournalStart(f); ok || err != nil {
 		return ok, err
 	}
-	head := make([]byte, recordHeader+len(firstBytes))
+	head := make([]byte, recordHeader+len(metaPrefix))
 	if _, err := f.ReadAt(head, 0); err != nil {
 		return false, nil //nolint:nilerr // it is shorter than any journal
 	}
-	if bytes.HasSuffix(head, firstBytes) {
+	if bytes.HasSuffix(head, metaPrefix) {
 		return true, nil
 	}
 	r, err := recordsFrom(f, recordHeader+int64(binary.LittleEndian.Uint32(head)))
@@ -176,17 +179,16 @@ func looksLikeJournal(path string) (bool, error) {
 	return err == nil, err
 }
 
-// lostJournal reports whether the stage has a journal of which nothing can be read, though
-// it stands for something.
-func (s *Stage) lostJournal() (bool, error) {
+// journalLost reports whether the journal cannot be read though data was written.
+func (s *Stage) journalLost() (bool, error) {
 	if !durable.Exists(s.file(journalName)) || !durable.Exists(s.file(dataName)) {
 		return false, nil
 	}
-	empty, err := s.holdsNothing(dataName, true)
+	empty, err := s.isEmptyRemains(dataName, true)
 	return !empty, err
 }
 
-// isOurs reports whether the stage gives that name to something at its top.
-func isOurs(name string) bool {
+// isStageName reports whether dsconv uses the name at the top of a staging folder.
+func isStageName(name string) bool {
 	return slices.Contains(stageFolders, name) || slices.Contains(stageFiles, name) || durable.IsTemporary(name)
 }

@@ -7,51 +7,50 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsconv/dsconv/internal/durable"
-
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// described is what a sidecar tells of the dataset beside it. The dataset may have been copied
-// or renamed since it was written. The path under which it is opened says what its files are
-// called: file i is the one of that number, whatever its name was. So a copy never reads, and an
-// edit of it never touches, the files of the dataset that it was copied from.
-type described struct {
-	Catalog            // Files of its Meta are the names of now
-	sums      Sums     // the same
-	asWritten []string // what the data files were called when they were written
-	// elsewhere: none of the files has the name that the path gives it, but other files share
-	// the sidecar; Files are the names that were written.
-	elsewhere bool
+// contents is the content of a sidecar. The dataset beside it may have been copied or renamed
+// since it was written, so the path under which it is opened decides the names of its files:
+// file i is the one with that number, whatever its name was. So a copy never reads the files of
+// the dataset that it was copied from, and an edit of the copy never changes them.
+type contents struct {
+	Description             // Meta.Files are the current names
+	checksums     Checksums // with the current names
+	originalFiles []string  // of the data files, when they were written
+	// otherNames: no file has the name that the path gives it, but files with other names share
+	// the sidecar. Meta.Files are then the original names.
+	otherNames bool
 }
 
-// describe reads the sidecar of the dataset at p.
-func (p ShardPath) describe() (described, error) {
-	return p.describeBy(p.Sidecar())
+// openSidecar reads the sidecar of the dataset at p.
+func (p ShardPath) openSidecar() (contents, error) {
+	return p.openSidecarAt(p.Sidecar())
 }
 
-// describeBy is describe with the sidecar in another place.
-func (p ShardPath) describeBy(dir string) (described, error) {
-	c, sums, err := sidecarAndSums(dir)
+// openSidecarAt is openSidecar with the sidecar in another folder.
+func (p ShardPath) openSidecarAt(dir string) (contents, error) {
+	c, sums, err := readWithChecksums(dir)
 	if err != nil {
-		return described{}, err
+		return contents{}, err
 	}
-	d := described{Catalog: c, asWritten: c.Meta().Files}
-	for _, name := range d.asWritten {
+	d := contents{Description: c, originalFiles: c.Meta().Files}
+	for _, name := range d.originalFiles {
 		if name != filepath.Base(name) {
 			return d, fmt.Errorf("%s: %w: a shard is named %q", dir, formats.ErrDamaged, name)
 		}
 	}
-	d.elsewhere = !p.Many() && len(d.asWritten) > 1 || p.misses(d.asWritten)
+	d.otherNames = !p.IsPattern() && len(d.originalFiles) > 1 || p.onlyOthersExist(d.originalFiles)
 	m := *c.Meta()
-	if !d.elsewhere {
-		m.Files = p.names(len(d.asWritten))
+	if !d.otherNames {
+		m.Files = p.names(len(d.originalFiles))
 	}
-	d.Catalog, d.sums = d.With(&m), p.nowCalled(d.asWritten, m.Files, sums)
+	d.Description, d.checksums = d.With(&m), p.renameChecksums(d.originalFiles, m.Files, sums)
 	return d, nil
 }
 
-// names are those of the first n shards.
+// names returns the names of the first n shards.
 func (p ShardPath) names(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -60,18 +59,18 @@ func (p ShardPath) names(n int) []string {
 	return names
 }
 
-// misses reports whether none of p's files is there, but others that share its sidecar. The
-// names that were written are p's own in any case.
-func (p ShardPath) misses(written []string) bool {
+// onlyOthersExist reports whether none of p's files exists, but other files share its sidecar.
+// It is false if p's names are the original ones.
+func (p ShardPath) onlyOthersExist(written []string) bool {
 	names := p.names(len(written))
-	return !slices.Equal(names, written) && !slices.ContainsFunc(names, p.has) && len(p.called()) > 0
+	return !slices.Equal(names, written) && !slices.ContainsFunc(names, p.has) && len(p.datasetsSharingSidecar()) > 0
 }
 
 func (p ShardPath) has(name string) bool { return durable.Exists(filepath.Join(p.Dir, name)) }
 
-// nowCalled gives the table of checksums the names of now: those of the data files, and in
-// those of the sidecar's files the sidecar's.
-func (p ShardPath) nowCalled(written, now []string, sums Sums) Sums {
+// renameChecksums returns the table of checksums with the current names of the data files and
+// of the sidecar.
+func (p ShardPath) renameChecksums(written, now []string, sums Checksums) Checksums {
 	data := make(map[string]string, len(written))
 	for i, name := range written {
 		data[name] = now[i]
@@ -90,28 +89,28 @@ func (p ShardPath) nowCalled(written, now []string, sums Sums) Sums {
 }
 
 // renamed reports whether the files had other names when they were written.
-func (d *described) renamed() bool { return !slices.Equal(d.asWritten, d.Meta().Files) }
+func (d *contents) renamed() bool { return !slices.Equal(d.originalFiles, d.Meta().Files) }
 
-// forOthers lists the files of the sidecar that other programs read and that tell of the names
-// that were written, if those are not the names of now.
-func (d *described) forOthers() []string {
+// staleIndexFiles lists the sidecar's files for other programs that contain the original names,
+// if those differ from the current names.
+func (d *contents) staleIndexFiles() []string {
 	if !d.renamed() {
 		return nil
 	}
 	var names []string
-	for _, fs := range d.sums {
-		if dir, name := path.Split(fs.Name); dir != "" && !slices.Contains([]string{ManifestName, MetaName, SumsName}, name) {
+	for _, fs := range d.checksums {
+		if dir, name := path.Split(fs.Name); dir != "" && !slices.Contains([]string{ManifestName, MetaName, ChecksumsName}, name) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// tableIn is the table of checksums of a sidecar; if nothing tells what the files were called,
-// with the names that were written.
-func (p ShardPath) tableIn(sidecar string) (Sums, error) {
-	if d, err := p.describeBy(sidecar); err == nil {
-		return d.sums, nil
+// checksumsIn returns the table of checksums of a sidecar with the current names, or with the
+// original names if the rest of the sidecar cannot be read.
+func (p ShardPath) checksumsIn(dir string) (Checksums, error) {
+	if d, err := p.openSidecarAt(dir); err == nil {
+		return d.checksums, nil
 	}
-	return ReadSums(sidecar)
+	return ReadChecksums(dir)
 }

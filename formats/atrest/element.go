@@ -9,9 +9,9 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// ElementType tells the element type of a tensor of shape that takes size bytes: no two
-// types have elements of one size. It is "" if none fits or the tensor is empty.
-func ElementType(shape []int, size uint64) formats.DType {
+// InferDType returns the element type of a tensor with that shape and size in bytes: no two
+// types have elements of the same size. It is "" if no type matches or the tensor is empty.
+func InferDType(shape []int, size uint64) formats.DType {
 	n := uint64(1)
 	for _, d := range shape {
 		n *= uint64(d)
@@ -27,16 +27,16 @@ func ElementType(shape []int, size uint64) formats.DType {
 	return ""
 }
 
-// frames decodes frames that do not tell their content's size, which are small: encoders
-// leave it out below 256 bytes. It has no goroutines.
-var frames = sync.OnceValues(func() (*zstd.Decoder, error) {
+// smallFrames decodes frames whose header lacks the content's size. Those are small: encoders
+// omit it below 256 bytes. The decoder has no goroutines.
+var smallFrames = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<20))
 })
 
-// FrameType is the element type of what a zstd frame of field f and that shape holds: the
-// field's, else what the content's size tells, "" if it is no whole frame. Where the
-// frame's header does not tell that size, as in small frames, it is decoded.
-func FrameType(f *formats.Field, shape []int, frame []byte) formats.DType {
+// FrameDType returns the element type of the tensor in a zstd frame: the field's, else the one
+// inferred from shape and content size, "" if the frame is not valid. Frames without that size
+// in their header, which are small, are decoded.
+func FrameDType(f *formats.Field, shape []int, frame []byte) formats.DType {
 	if f.DType != "" {
 		return f.DType
 	}
@@ -45,9 +45,9 @@ func FrameType(f *formats.Field, shape []int, frame []byte) formats.DType {
 		return ""
 	}
 	if h.HasFCS {
-		return ElementType(shape, h.FrameContentSize)
+		return InferDType(shape, h.FrameContentSize)
 	}
-	d, err := frames()
+	d, err := smallFrames()
 	if err != nil {
 		return ""
 	}
@@ -55,14 +55,14 @@ func FrameType(f *formats.Field, shape []int, frame []byte) formats.DType {
 	if err != nil {
 		return ""
 	}
-	return ElementType(shape, uint64(len(b)))
+	return InferDType(shape, uint64(len(b)))
 }
 
-// CheckFrame reports that FrameType could not tell the element type of v, a value of
-// field f, where only the frame is stored.
+// CheckFrame returns an error if FrameDType could not restore the element type of v, a value of
+// field f, from the stored frame.
 func CheckFrame(f *formats.Field, v *formats.Value) error {
-	if v.Encoding == formats.RawZstd && FrameType(f, v.Shape, v.Data) != v.DType {
-		return fmt.Errorf("%w: field %s: the zstd frame does not tell how many bytes of %s it holds", formats.ErrSchema, f.Name, v.DType)
+	if v.Encoding == formats.RawZstd && FrameDType(f, v.Shape, v.Data) != v.DType {
+		return fmt.Errorf("%w: field %s: the size of the zstd frame's content does not match %s of shape %v", formats.ErrSchema, f.Name, v.DType, v.Shape)
 	}
 	return nil
 }

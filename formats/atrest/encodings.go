@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// The decoders of Parquet's encodings that the manifest uses. Each fills room that its caller
-// made for as many values as there are, and makes none: counts that a page claims are
-// compared with that room.
+// Decoders of the Parquet encodings that the manifest uses. Each fills a slice that its caller
+// allocated for the known number of values, and allocates nothing: the counts in a page are
+// compared with the slice's length.
 
-var errShort = errors.New("a page that ends within its values")
+var errTruncated = errors.New("the page ends within its values")
 
-// maxBlock is more values than a block of the delta encoding has.
+// maxBlock bounds the number of values in a block of the delta encoding.
 const maxBlock = 1 << 16
 
 // decodeDelta fills to with the DELTA_BINARY_PACKED values at the beginning of b.
@@ -21,21 +21,21 @@ func decodeDelta[T int32 | int64](to []T, b []byte) (rest []byte, err error) {
 	for i := range head {
 		v, n := binary.Uvarint(b)
 		if n <= 0 {
-			return nil, errShort
+			return nil, errTruncated
 		}
 		head[i], b = v, b[n:]
 	}
 	first, n := binary.Varint(b)
 	if n <= 0 {
-		return nil, errShort
+		return nil, errTruncated
 	}
 	b = b[n:]
 	block, minis := head[0], head[1]
 	if block == 0 || block > maxBlock || minis == 0 || minis > block || block%minis != 0 || block/minis%32 != 0 {
-		return nil, fmt.Errorf("%d values in %d blocks", block, minis)
+		return nil, fmt.Errorf("invalid block of %d values in %d miniblocks", block, minis)
 	}
 	if head[2] != uint64(len(to)) {
-		return nil, fmt.Errorf("%d values where there are %d", head[2], len(to))
+		return nil, fmt.Errorf("%d values, want %d", head[2], len(to))
 	}
 	if len(to) == 0 {
 		return b, nil
@@ -50,12 +50,12 @@ func decodeDelta[T int32 | int64](to []T, b []byte) (rest []byte, err error) {
 	return b, nil
 }
 
-// decodeDeltaBlock decodes a block of minis parts of each values. What the parts of the
-// last block hold after the last value is skipped, but a part without a value has no bytes.
+// decodeDeltaBlock decodes a block of minis miniblocks of each values. Padding after the last
+// value of a miniblock is skipped; a miniblock without values has no bytes.
 func decodeDeltaBlock[T int32 | int64](to []T, b []byte, last uint64, minis, each int) ([]T, []byte, uint64, error) {
-	least, n := binary.Varint(b)
+	minDelta, n := binary.Varint(b)
 	if n <= 0 || len(b)-n < minis {
-		return nil, nil, 0, errShort
+		return nil, nil, 0, errTruncated
 	}
 	widths, b := b[n:n+minis], b[n+minis:]
 	for _, w := range widths {
@@ -64,19 +64,19 @@ func decodeDeltaBlock[T int32 | int64](to []T, b []byte, last uint64, minis, eac
 		}
 		size := each * int(w) / 8
 		if w > 64 || size > len(b) {
-			return nil, nil, 0, errShort
+			return nil, nil, 0, errTruncated
 		}
-		part := to[:min(each, len(to))]
-		for i := range part {
-			last += uint64(least) + bitsAt(b, i*int(w), uint(w))
-			part[i] = T(last)
+		values := to[:min(each, len(to))]
+		for i := range values {
+			last += uint64(minDelta) + bitsAt(b, i*int(w), uint(w))
+			values[i] = T(last)
 		}
-		to, b = to[len(part):], b[size:]
+		to, b = to[len(values):], b[size:]
 	}
 	return to, b, last, nil
 }
 
-// bitsAt is the number of width bits, 64 at most, at that bit of b. They lie in b.
+// bitsAt returns the width bits, at most 64, that begin at that bit of b. They lie within b.
 func bitsAt(b []byte, bit int, width uint) uint64 {
 	if width == 0 {
 		return 0
@@ -91,29 +91,29 @@ func bitsAt(b []byte, bit int, width uint) uint64 {
 	return v & (1<<width - 1)
 }
 
-// decodeIndexes fills to with words[i] for each of the RLE_DICTIONARY indexes i in b.
-func decodeIndexes(to []uint16, b []byte, words []uint16) error {
+// decodeIndexes fills to with dictionary[i] for each of the RLE_DICTIONARY indexes i in b.
+func decodeIndexes(to []uint16, b []byte, dictionary []uint16) error {
 	if len(to) == 0 {
 		return nil
 	}
 	if len(b) == 0 || b[0] > 32 {
-		return errShort
+		return errTruncated
 	}
 	width := uint(b[0])
 	for b = b[1:]; len(to) > 0; {
 		head, n := binary.Uvarint(b)
 		if n <= 0 {
-			return errShort
+			return errTruncated
 		}
 		b = b[n:]
 		count, size := head>>1, uint64(width+7)/8
 		packed := head&1 != 0
-		if packed { // count is of groups of eight
+		if packed { // count is the number of groups of eight
 			count, size = 8*min(count, maxPage), min(count, maxPage)*uint64(width)
 		}
-		// Only the last group of eight goes on after the last value.
+		// Only the last group of eight may extend beyond the last value.
 		if size > uint64(len(b)) || count > (uint64(len(to))+7)&^7 || !packed && count > uint64(len(to)) {
-			return fmt.Errorf("a run of %d values where there are %d", count, len(to))
+			return fmt.Errorf("a run of %d values where %d are left", count, len(to))
 		}
 		run := to[:min(int(count), len(to))]
 		step := 0
@@ -122,18 +122,18 @@ func decodeIndexes(to []uint16, b []byte, words []uint16) error {
 		}
 		for i := range run {
 			at := bitsAt(b[:size], i*step, width)
-			if at >= uint64(len(words)) {
-				return fmt.Errorf("word %d of %d", at, len(words))
+			if at >= uint64(len(dictionary)) {
+				return fmt.Errorf("dictionary index %d of %d", at, len(dictionary))
 			}
-			run[i] = words[at]
+			run[i] = dictionary[at]
 		}
 		to, b = to[len(run):], b[size:]
 	}
 	return nil
 }
 
-// decodeStrings appends the DELTA_LENGTH_BYTE_ARRAY strings of b to c, which has room for
-// their ends already: n is known to be no more than there are rows.
+// decodeStrings appends the n DELTA_LENGTH_BYTE_ARRAY strings of b to c. The caller has checked
+// that n is at most the number of rows left.
 func (c *stringColumn) decodeStrings(n int, b []byte, lengths *[]int32) error {
 	if cap(*lengths) < n {
 		*lengths = make([]int32, n)
@@ -147,7 +147,7 @@ func (c *stringColumn) decodeStrings(n int, b []byte, lengths *[]int32) error {
 	end := from
 	for _, v := range l {
 		if left -= int64(v); v < 0 || left < 0 {
-			return fmt.Errorf("a string of %d bytes where there are %d", v, left+int64(v))
+			return fmt.Errorf("a string of %d bytes where %d are left", v, left+int64(v))
 		}
 		end += uint64(v)
 		c.end = append(c.end, end)
@@ -156,33 +156,33 @@ func (c *stringColumn) decodeStrings(n int, b []byte, lengths *[]int32) error {
 	return nil
 }
 
-// wordColumn keeps strings of which there are few different ones.
-type wordColumn struct {
-	words []string
-	index []uint16
+// dictColumn holds strings with few different values.
+type dictColumn struct {
+	values []string
+	index  []uint16
 }
 
-// decodeWords gives the index in c of each of n PLAIN strings in b. It appends to c's words,
-// and to known, where each of them is, what is not among them.
-func (c *wordColumn) decodeWords(n int, b []byte, known map[string]uint16) ([]uint16, error) {
-	var words []uint16
+// decodeDictionary returns the index in c.values of each of the n PLAIN strings in b. It adds
+// new strings to c.values and indexOf.
+func (c *dictColumn) decodeDictionary(n int, b []byte, indexOf map[string]uint16) ([]uint16, error) {
+	var indexes []uint16
 	for range n {
 		if len(b) < 4 {
-			return nil, errShort
+			return nil, errTruncated
 		}
 		size := binary.LittleEndian.Uint32(b)
 		if uint64(size) > uint64(len(b)-4) {
-			return nil, errShort
+			return nil, errTruncated
 		}
-		i, ok := known[string(b[4:4+size])]
+		i, ok := indexOf[string(b[4:4+size])]
 		if !ok {
-			if i = uint16(len(c.words)); int(i) != len(c.words) {
-				return nil, fmt.Errorf("more than %d different words", len(c.words))
+			if i = uint16(len(c.values)); int(i) != len(c.values) {
+				return nil, fmt.Errorf("more than %d different values", len(c.values))
 			}
 			w := string(b[4 : 4+size])
-			c.words, known[w] = append(c.words, w), i
+			c.values, indexOf[w] = append(c.values, w), i
 		}
-		words, b = append(words, i), b[4+size:]
+		indexes, b = append(indexes, i), b[4+size:]
 	}
-	return words, nil
+	return indexes, nil
 }

@@ -12,27 +12,27 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// File is a file that is only appended to and that sums its blocks as it grows: each
-// byte is copied once into the current block, and a block is summed and written when it
-// is full. It belongs to one goroutine. Errors name the file.
+// File is an append-only file that computes its block checksums as it grows: each byte is
+// copied once into the current block, and a full block is checksummed and written.
+// It belongs to one goroutine. Errors name the file.
 type File struct {
 	f      *os.File
-	name   string // in Sums
+	name   string // in Checksums
 	block  []byte // the bytes after the last full block
-	sums   []uint32
+	blocks []uint32
 	synced bool
-	failed error // what is on the disk since is not known: nothing goes on
+	failed error // the first one; what the disk has is unknown since, so nothing more is written
 }
 
-// FileState is what a checkpoint keeps of a File.
+// FileState is a File's state in a checkpoint.
 type FileState struct {
 	Name   string
 	Size   int64
-	Digest uint32 // CRC-32C of the block sums
+	Digest uint32 // CRC-32C of the block checksums
 }
 
-// CreateFile makes the file at path, in place of one that was begun there; name is what it is
-// called in Sums.
+// CreateFile creates the file at path and replaces an unfinished one; name is the file's name in
+// Checksums.
 func CreateFile(path, name string) (*File, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -44,8 +44,8 @@ func CreateFile(path, name string) (*File, error) {
 	return &File{f: f, name: name, block: make([]byte, 0, BlockSize)}, nil
 }
 
-// ReopenFile continues the file at path as of st: what came after is cut off, what was
-// before is read and compared with st. ErrDamaged if it is not what was written.
+// ReopenFile continues the file at path as of st: bytes after that are cut off, bytes before
+// are read and compared with st. ErrDamaged if they differ.
 func ReopenFile(path string, st FileState) (*File, error) {
 	f, err := OpenStaged(path)
 	if err != nil {
@@ -59,19 +59,19 @@ func ReopenFile(path string, st FileState) (*File, error) {
 	return w, nil
 }
 
-// OpenStaged opens a file of a stage for writing. A link, or a file that has another name
-// besides, is not the stage's alone: ErrForeign.
+// OpenStaged opens a file of the staging folder for writing. ErrForeign if it is a link or has
+// a second name, since other programs may use it then.
 func OpenStaged(path string) (*os.File, error) {
-	f, st, err := openPlain(path, os.O_RDWR)
+	f, st, err := openRegular(path, os.O_RDWR)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, formats.Damaged(err)
+		return nil, formats.WrapDamaged(err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if sys, ok := st.Sys().(*syscall.Stat_t); ok && sys.Nlink > 1 {
 		_ = f.Close()
-		return nil, foreign(path, "the file has another name too")
+		return nil, foreignError(path, "the file has a second name (a hard link)")
 	}
 	return f, nil
 }
@@ -86,7 +86,7 @@ func (w *File) restore(st FileState) error {
 		}
 		left -= int64(len(w.block))
 		if len(w.block) == BlockSize {
-			w.sums = append(w.sums, crc32.Checksum(w.block, castagnoli))
+			w.blocks = append(w.blocks, crc32.Checksum(w.block, castagnoli))
 			w.block = w.block[:0]
 		}
 	}
@@ -96,15 +96,15 @@ func (w *File) restore(st FileState) error {
 	if err := w.f.Truncate(st.Size); err != nil {
 		return err
 	}
-	_, err := w.f.Seek(int64(len(w.sums))*BlockSize, io.SeekStart)
+	_, err := w.f.Seek(int64(len(w.blocks))*BlockSize, io.SeekStart)
 	return err
 }
 
 // Size is the number of bytes written so far.
-func (w *File) Size() int64 { return int64(len(w.sums))*BlockSize + int64(len(w.block)) }
+func (w *File) Size() int64 { return int64(len(w.blocks))*BlockSize + int64(len(w.block)) }
 
-// Write appends p. Once it or Sync has failed both fail for good: what the disk has is not
-// known then, and a later Sync of the system's would not tell.
+// Write appends p. After it or Sync has failed, both fail permanently: what the disk has is
+// unknown, and a later fsync would not report it.
 func (w *File) Write(p []byte) (int, error) {
 	n := len(p)
 	if w.failed != nil {
@@ -119,7 +119,7 @@ func (w *File) Write(p []byte) (int, error) {
 			if w.failed = w.writeBlock(); w.failed != nil {
 				return n - len(p), w.failed
 			}
-			w.sums = append(w.sums, crc32.Checksum(w.block, castagnoli))
+			w.blocks = append(w.blocks, crc32.Checksum(w.block, castagnoli))
 			w.block = w.block[:0]
 		}
 	}
@@ -127,16 +127,16 @@ func (w *File) Write(p []byte) (int, error) {
 }
 
 func (w *File) writeBlock() error {
-	off := int64(len(w.sums)) * BlockSize
+	off := int64(len(w.blocks)) * BlockSize
 	if _, err := w.f.WriteAt(w.block, off); err != nil {
 		return err
 	}
-	// Let the disk start now: what is left for the fsync at the end is little.
+	// Start writing now, so that little is left for the fsync at the end.
 	StartWriteback(w.f, off, int64(len(w.block)))
 	return nil
 }
 
-// Sync makes all that was written survive a kill of the machine.
+// Sync makes all that was written durable.
 func (w *File) Sync() error {
 	if w.failed != nil || w.synced {
 		return w.failed
@@ -151,9 +151,9 @@ func (w *File) Sync() error {
 	return w.failed
 }
 
-// State is what ReopenFile needs to continue from here; call it after Sync.
+// State returns what ReopenFile needs to continue from here; call it after Sync.
 func (w *File) State() FileState {
-	fs := w.Sums()
+	fs := w.Checksums()
 	b := make([]byte, 0, 4*len(fs.Blocks))
 	for _, s := range fs.Blocks {
 		b = binary.LittleEndian.AppendUint32(b, s)
@@ -161,17 +161,17 @@ func (w *File) State() FileState {
 	return FileState{Name: w.name, Size: fs.Size, Digest: crc32.Checksum(b, castagnoli)}
 }
 
-// Sums are the checksums of all that was written so far.
-func (w *File) Sums() FileSums {
-	fs := FileSums{Name: w.name, Size: w.Size(), Blocks: append([]uint32(nil), w.sums...)}
+// Checksums returns the checksums of all that was written so far.
+func (w *File) Checksums() FileChecksums {
+	fs := FileChecksums{Name: w.name, Size: w.Size(), Blocks: append([]uint32(nil), w.blocks...)}
 	if len(w.block) > 0 {
 		fs.Blocks = append(fs.Blocks, crc32.Checksum(w.block, castagnoli))
 	}
 	return fs
 }
 
-// Path is the file's.
+// Path returns the file's path.
 func (w *File) Path() string { return w.f.Name() }
 
-// Close closes the file without Sync.
+// Close closes the file without syncing it.
 func (w *File) Close() error { return w.f.Close() }

@@ -8,11 +8,11 @@ import (
 )
 
 // checkValue reports why v cannot be a value of field f: an encoding that the kind does
-// not have, a label that is no int64, a raw tensor whose bytes, shape and element type do
-// not agree with each other or with what the field fixes.
+// not allow, a label that is not an int64, a raw tensor whose bytes, shape and element type
+// disagree with each other or with those of the field.
 func checkValue(f *formats.Field, v *formats.Value) error {
-	if !encodingFits(f.Kind, v.Encoding) {
-		return fmt.Errorf("%w: field %s of kind %s has the encoding %q", formats.ErrSchema, f.Name, f.Kind, v.Encoding)
+	if !encodingAllowed(f.Kind, v.Encoding) {
+		return fmt.Errorf("%w: field %s of kind %s cannot have the encoding %q", formats.ErrSchema, f.Name, f.Kind, v.Encoding)
 	}
 	if f.Kind == formats.Label {
 		if _, ok := v.Int64(); !ok {
@@ -23,26 +23,26 @@ func checkValue(f *formats.Field, v *formats.Value) error {
 	if v.Encoding != formats.Raw && v.Encoding != formats.RawZstd {
 		return nil
 	}
-	if !kindFits(f.Kind, v) {
-		return fmt.Errorf("%w: field %s of kind %s: %s of shape %v", formats.ErrSchema, f.Name, f.Kind, v.DType, v.Shape)
+	if !matchesKind(f.Kind, v) {
+		return fmt.Errorf("%w: field %s of kind %s cannot be %s of shape %v", formats.ErrSchema, f.Name, f.Kind, v.DType, v.Shape)
 	}
-	if !shapeFits(f.Shape, v.Shape) || f.DType != "" && v.DType != f.DType {
-		return fmt.Errorf("%w: field %s: %s of shape %v, the field fixes %s %v", formats.ErrSchema, f.Name, v.DType, v.Shape, f.DType, f.Shape)
+	if !matchesShape(f.Shape, v.Shape) || f.DType != "" && v.DType != f.DType {
+		return fmt.Errorf("%w: field %s: the value is %s of shape %v, the schema says %s %v", formats.ErrSchema, f.Name, v.DType, v.Shape, f.DType, f.Shape)
 	}
 	n := v.DType.Size()
 	for _, d := range v.Shape {
 		if d < 0 || d > 0 && n > 1<<40/d {
-			return fmt.Errorf("%w: field %s: the shape %v", formats.ErrSchema, f.Name, v.Shape)
+			return fmt.Errorf("%w: field %s: impossible shape %v", formats.ErrSchema, f.Name, v.Shape)
 		}
 		n *= d
 	}
-	if !v.DType.AtRest() || v.Encoding == formats.Raw && n != len(v.Data) {
-		return fmt.Errorf("%w: field %s: %d bytes for %s of shape %v", formats.ErrSchema, f.Name, len(v.Data), v.DType, v.Shape)
+	if !v.DType.Storable() || v.Encoding == formats.Raw && n != len(v.Data) {
+		return fmt.Errorf("%w: field %s: %d bytes are not a tensor of %s with shape %v", formats.ErrSchema, f.Name, len(v.Data), v.DType, v.Shape)
 	}
 	return nil
 }
 
-func encodingFits(k formats.Kind, e formats.Encoding) bool {
+func encodingAllowed(k formats.Kind, e formats.Encoding) bool {
 	switch k {
 	case formats.Image, formats.Mask:
 		return e.Extension() != ""
@@ -52,8 +52,8 @@ func encodingFits(k formats.Kind, e formats.Encoding) bool {
 	return e == formats.Raw
 }
 
-// kindFits says whether element type and number of dimensions are those of the kind.
-func kindFits(k formats.Kind, v *formats.Value) bool {
+// matchesKind reports whether element type and number of dimensions are those of the kind.
+func matchesKind(k formats.Kind, v *formats.Value) bool {
 	switch k {
 	case formats.Image, formats.Mask:
 		return len(v.Shape) == 3
@@ -67,7 +67,7 @@ func kindFits(k formats.Kind, v *formats.Value) bool {
 	return true
 }
 
-func shapeFits(fixed, shape []int) bool {
+func matchesShape(fixed, shape []int) bool {
 	if fixed == nil {
 		return true
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// chunk is a column's part of a row group: pages one after another.
+// chunk is a column chunk of a row group: consecutive pages.
 type chunk struct {
 	rows   int
 	codec  int64  // Parquet's CompressionCodec
@@ -17,23 +17,23 @@ type chunk struct {
 	pages  []byte // headers and bodies
 }
 
-// footer is what reading needs of a Parquet file's metadata. The columns' own metadata says
-// what their pages are, so that the schema is not looked at.
+// footer is the part of a Parquet file's metadata that the reader needs. The columns' own
+// metadata describes their pages, so the schema is not read.
 type footer struct {
 	rows     int
 	chunks   map[string][]chunk // of the wanted columns, one per row group
-	optional []string           // columns that the file may be without
+	optional []string           // columns that the file may lack
 }
 
 const parquetMagic = "PAR1"
 
-// parseFooter reads the footer of the file b and finds the chunks of the wanted columns in it,
-// and of optional ones, which all row groups have or none.
-// What they claim is checked so far that all chunks together are no more than the file.
+// parseFooter reads the footer of the file b and finds the chunks of the wanted columns, and
+// of optional ones, which either all row groups have or none.
+// It checks that all chunks together are not larger than the file.
 func parseFooter(b []byte, wanted []string, optional ...string) (*footer, error) {
 	tail := len(b) - 8
 	if tail < 4 || string(b[:4]) != parquetMagic || string(b[tail+4:]) != parquetMagic {
-		return nil, fmt.Errorf("%d bytes that are not a Parquet file", len(b))
+		return nil, fmt.Errorf("its %d bytes are not a Parquet file", len(b))
 	}
 	n := int64(binary.LittleEndian.Uint32(b[tail:]))
 	if n > int64(tail-4) {
@@ -61,7 +61,7 @@ func parseFooter(b []byte, wanted []string, optional ...string) (*footer, error)
 		return nil, fmt.Errorf("the footer: %w", err)
 	}
 	if int64(f.rows) != rows {
-		return nil, fmt.Errorf("row groups of %d rows in a file that claims to have %d", f.rows, rows)
+		return nil, fmt.Errorf("the row groups have %d rows, the footer says %d", f.rows, rows)
 	}
 	return f, nil
 }
@@ -71,7 +71,7 @@ type footerParser struct {
 	*footer
 	thrift *thriftReader
 	data   []byte // the file before its footer
-	left   int64  // bytes of it in which no chunk was found yet
+	left   int64  // bytes of it that belong to no chunk so far
 	groups int
 	err    error // the first
 }
@@ -96,9 +96,9 @@ func (p *footerParser) rowGroup() {
 		return false
 	})
 	p.groups++
-	// Rows are counted in 32 bits elsewhere.
+	// Other code counts rows in 32 bits.
 	if rows < 0 || rows > math.MaxInt32-int64(p.rows) {
-		p.fail("row group %d claims to have %d rows", p.groups, rows)
+		p.fail("row group %d says that it has %d rows", p.groups, rows)
 		return
 	}
 	p.rows += int(rows)
@@ -107,12 +107,12 @@ func (p *footerParser) rowGroup() {
 			continue
 		}
 		if len(chunks) != p.groups {
-			p.fail("row group %d has %d chunks of the column %s", p.groups, len(chunks)-p.groups+1, name)
+			p.fail("row group %d has %d chunks of the column %s, want 1", p.groups, len(chunks)-p.groups+1, name)
 			return
 		}
 		c := &chunks[p.groups-1]
 		if int64(c.rows) != rows {
-			p.fail("a column %s of %d values for %d rows", name, c.rows, rows)
+			p.fail("the column %s has %d values for %d rows", name, c.rows, rows)
 			return
 		}
 	}
@@ -168,7 +168,7 @@ func (p *footerParser) columnMetaData() {
 		return
 	}
 	if values < 0 || values > math.MaxInt32 {
-		p.fail("the column %s claims to have %d values", name, values)
+		p.fail("the column %s says that it has %d values", name, values)
 		return
 	}
 	p.left -= size

@@ -50,16 +50,16 @@ func FuzzJournal(f *testing.F) {
 func FuzzCheckpoint(f *testing.F) {
 	f.Add(encodeCheckpoint(someRows(f, 5), 0, []byte("state"), nil))
 	f.Add(encodeCheckpoint(someRows(f, 5), 5, nil, []byte("note")))
-	f.Add(encodeCheckpoint(NewTable([]string{"a", "label"}), 0, nil, nil))
+	f.Add(encodeCheckpoint(NewManifest([]string{"a", "label"}), 0, nil, nil))
 	f.Add([]byte("\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"))
 	f.Fuzz(func(t *testing.T, p []byte) {
-		tab := NewTable([]string{"a", "label"})
+		tab := NewManifest([]string{"a", "label"})
 		cp, err := decodeCheckpoint(p, tab)
 		if err != nil {
 			return
 		}
 		b := encodeCheckpoint(tab, 0, cp.state, cp.note)
-		tab2 := NewTable(tab.columns)
+		tab2 := NewManifest(tab.columns)
 		cp2, err := decodeCheckpoint(b, tab2)
 		if err != nil || !bytes.Equal(encodeCheckpoint(tab2, 0, cp2.state, cp2.note), b) {
 			t.Fatalf("%d rows became %d: %v", tab.Len(), tab2.Len(), err)
@@ -68,18 +68,18 @@ func FuzzCheckpoint(f *testing.F) {
 }
 
 // someRows are n rows of all kinds.
-func someRows(t testing.TB, n int) *Table {
+func someRows(t testing.TB, n int) *Manifest {
 	t.Helper()
-	tab := NewTable([]string{"a", "label"})
+	tab := NewManifest([]string{"a", "label"})
 	for i := range n {
 		err := tab.Append(&Row{
 			Info: formats.Info{
 				Key: fmt.Sprintf("class %d/ключ\n%07d", i%7, i), Split: []string{"train", "val", ""}[i%3], Label: int64(i%7) - 1,
 				Size: int64(i * 3), Encoding: []formats.Encoding{formats.JPEG, formats.PNG}[i%2], Shape: [3]int{i, 2 * i, 3},
-				Sum: [16]byte{byte(i), 1}, Columns: []string{fmt.Sprint(i), ""},
+				Checksum: [16]byte{byte(i), 1}, Columns: []string{fmt.Sprint(i), ""},
 				Source: formats.Source{Path: fmt.Sprintf("p%d.jpg", i), Size: int64(i), ModTime: -int64(i), Hash: [16]byte{15: byte(i)}},
 			},
-			Place: Place{Shard: i % 5, Offset: int64(i) << 33, Length: int64(i)},
+			Location: Location{Shard: i % 5, Offset: int64(i) << 33, Length: int64(i)},
 		})
 		if err != nil {
 			t.Fatal(err)

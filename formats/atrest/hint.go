@@ -9,43 +9,42 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsconv/dsconv/internal/durable"
-
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// What an error about a path that does not open says of what lies there.
+// Errors about a path that cannot be opened, which name the datasets found there.
 
-// notOpen explains why the dataset at path does not open, where err says that there is none.
-func (p ShardPath) notOpen(path string, err error) error {
+// explainOpen explains why the dataset at path cannot be opened if err is ErrNotDataset.
+func (p ShardPath) explainOpen(path string, err error) error {
 	switch {
 	case !errors.Is(err, formats.ErrNotDataset):
 		return err
-	case growsAt(p.growing(path)):
-		return unfinished(path)
+	case hasPartial(p.writePath(path)):
+		return unfinishedError(path)
 	case durable.Exists(p.Sidecar()):
 		return err
 	}
 	if pattern, ok := patternOf(path); ok {
-		if !p.anyThere() {
-			return fmt.Errorf("%w; the dataset %s lies there", formats.NotThere(path), pattern)
+		if !p.hasAnyFile() {
+			return fmt.Errorf("%w; that folder has the dataset %s", formats.NotFound(path), pattern)
 		}
-		return fmt.Errorf("%s: %w: it is one file of the dataset %s: give that name", path, formats.ErrNotDataset, pattern)
+		return fmt.Errorf("%s: %w: it is one file of the dataset %s; give that name", path, formats.ErrNotDataset, pattern)
 	}
-	if !p.anyThere() {
-		return formats.NotThere(path)
+	if !p.hasAnyFile() {
+		return formats.NotFound(path)
 	}
 	side := filepath.Base(p.Sidecar())
 	hint := "copy or rename it together with the data"
-	if lone := p.withoutData(); lone != "" {
-		hint = fmt.Sprintf("%s lies there without its data: if it belongs to them, rename it to %s", lone, side)
+	if lone := p.loneSidecar(); lone != "" {
+		hint = fmt.Sprintf("there is a %s without data: if it belongs to this file, rename it to %s", lone, side)
 	}
-	return fmt.Errorf("%s: %w: the folder %s, in which dsconv describes the data, is not beside it; %s", path, formats.ErrNotDataset, side, hint)
+	return fmt.Errorf("%s: %w: the folder %s, which describes the data, is missing beside it; %s", path, formats.ErrNotDataset, side, hint)
 }
 
-// anyThere reports whether there is a file of the path's.
-func (p ShardPath) anyThere() bool {
-	if !p.Many() {
+// hasAnyFile reports whether any of the path's data files exists.
+func (p ShardPath) hasAnyFile() bool {
+	if !p.IsPattern() {
 		return p.has(p.before)
 	}
 	entries, err := os.ReadDir(p.Dir)
@@ -54,14 +53,14 @@ func (p ShardPath) anyThere() bool {
 
 var digits = regexp.MustCompile(`\d+`)
 
-// patternOf finds the pattern of a dataset that has a file of that name: "c-%03d.tar" of
+// patternOf finds the pattern of a dataset that has a file of that name: "c-%03d.tar" for
 // "c-000.tar".
 func patternOf(path string) (string, bool) {
 	dir, base := filepath.Split(path)
 	runs := digits.FindAllStringIndex(base, -1)
 	slices.Reverse(runs)
 	for _, at := range runs {
-		pattern := dir + base[:at[0]] + verb(at[1]-at[0], base[at[0]:at[1]]) + base[at[1]:]
+		pattern := dir + base[:at[0]] + numberVerb(at[1]-at[0], base[at[0]:at[1]]) + base[at[1]:]
 		p, err := ParseShardPath(pattern)
 		if err == nil && durable.Exists(filepath.Join(p.Sidecar(), MetaName)) {
 			return pattern, true
@@ -70,16 +69,16 @@ func patternOf(path string) (string, bool) {
 	return "", false
 }
 
-// verb stands for a shard's number of so many digits.
-func verb(width int, number string) string {
+// numberVerb returns the verb for a shard number of that many digits.
+func numberVerb(width int, number string) string {
 	if width == 1 || number[0] != '0' {
 		return "%d"
 	}
 	return fmt.Sprintf("%%0%dd", width)
 }
 
-// called lists the paths under which files lie that share p's sidecar.
-func (p ShardPath) called() []string {
+// datasetsSharingSidecar lists the paths of the files and patterns that share p's sidecar.
+func (p ShardPath) datasetsSharingSidecar() []string {
 	var paths []string
 	entries, _ := os.ReadDir(p.Dir)
 	for _, e := range entries {
@@ -97,7 +96,7 @@ func (p ShardPath) called() []string {
 	return paths
 }
 
-// datasetsIn lists the datasets that lie in a folder, by the paths under which they are opened.
+// datasetsIn lists the datasets in a folder, by the paths that open them.
 func datasetsIn(dir string) []string {
 	entries, _ := os.ReadDir(dir)
 	var paths []string
@@ -108,7 +107,7 @@ func datasetsIn(dir string) []string {
 		case described && e.IsDir() && durable.Exists(filepath.Join(path, MetaName)):
 			p, err := ParseShardPath(filepath.Join(dir, data))
 			if err == nil {
-				paths = append(paths, p.called()...)
+				paths = append(paths, p.datasetsSharingSidecar()...)
 			}
 		case ext == ".lmdb" && e.IsDir(), (ext == ".h5" || ext == ".hdf5") && e.Type().IsRegular():
 			paths = append(paths, path)
@@ -117,35 +116,35 @@ func datasetsIn(dir string) []string {
 	return paths
 }
 
-// Among says which datasets lie in a folder that was given in the place of one, "" if there are
-// none.
-func Among(dir string) string {
-	const most = 5
+// SuggestDatasets returns the end of an error about a folder that was given instead of a
+// dataset: the datasets in it, "" if there are none.
+func SuggestDatasets(dir string) string {
+	const maxNamed = 5
 	paths := datasetsIn(dir)
 	switch {
 	case len(paths) == 0:
 		return ""
-	case len(paths) > most:
-		return fmt.Sprintf("; %d datasets lie in it, such as %s: give one of them", len(paths), strings.Join(paths[:most], ", "))
+	case len(paths) > maxNamed:
+		return fmt.Sprintf("; it has %d datasets, such as %s: give one of them", len(paths), strings.Join(paths[:maxNamed], ", "))
 	}
 	return "; give a dataset in it: " + strings.Join(paths, ", ")
 }
 
-// otherName is the error of a dataset whose files have other names than path gives them.
-func (p ShardPath) otherName(path string, d *described) error {
+// otherNameError is the error about a dataset whose files have other names than path gives them.
+func (p ShardPath) otherNameError(path string, d *contents) error {
 	side := filepath.Base(p.Sidecar())
-	paths := slices.DeleteFunc(p.called(), func(other string) bool { return other == filepath.Clean(path) })
+	paths := slices.DeleteFunc(p.datasetsSharingSidecar(), func(other string) bool { return other == filepath.Clean(path) })
 	if len(paths) == 0 {
-		return fmt.Errorf("%s: %w: %s describes %d files, which have a number in their names: give a pattern such as %s",
-			path, formats.ErrNotDataset, side, len(d.asWritten), "x-%06d"+p.after)
+		return fmt.Errorf("%s: %w: %s describes %d numbered files; give a pattern such as %s",
+			path, formats.ErrNotDataset, side, len(d.originalFiles), "x-%06d"+p.after)
 	}
-	return fmt.Errorf("%s: %w: the files that %s describes have other names: give %s", path, formats.ErrNotDataset, side, strings.Join(paths, " or "))
+	return fmt.Errorf("%s: %w: the files that %s describes have other names; give %s", path, formats.ErrNotDataset, side, strings.Join(paths, " or "))
 }
 
-// withoutData is the name of a sidecar in the folder of which no data file is there, "" if
-// there is none, or more than one.
-func (p ShardPath) withoutData() string {
-	sidecars, _ := filepath.Glob(filepath.Join(glob(p.Dir), "*"+filepath.Ext(p.before+p.after)+sidecarSuffix))
+// loneSidecar returns the name of the sidecar in the folder whose data files are all missing; ""
+// if there is none, or more than one.
+func (p ShardPath) loneSidecar() string {
+	sidecars, _ := filepath.Glob(filepath.Join(escapeGlob(p.Dir), "*"+filepath.Ext(p.before+p.after)+sidecarSuffix))
 	lone := ""
 	for _, side := range sidecars {
 		b, err := os.ReadFile(filepath.Join(side, MetaName))
@@ -164,7 +163,7 @@ func (p ShardPath) withoutData() string {
 	return lone
 }
 
-// glob is a pattern for the folder itself.
-func glob(dir string) string {
+// escapeGlob returns the pattern that matches only dir itself.
+func escapeGlob(dir string) string {
 	return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(dir, `\$0`)
 }

@@ -23,7 +23,7 @@ func TestReadingAJournalCutsNothing(t *testing.T) {
 	must(t, err)
 	torn := append(bytes.Clone(whole), 9, 0, 0, 0, 1, 2, 3, 4, 5)
 	must(t, os.WriteFile(s.file(journalName), torn, 0o644))
-	_, err = Unfinished(path)
+	_, err = ReadUnfinished(path)
 	must(t, err)
 	if b, err := os.ReadFile(s.file(journalName)); err != nil || !bytes.Equal(b, torn) {
 		t.Errorf("reading left %d of %d bytes, %v", len(b), len(torn), err)
@@ -73,16 +73,16 @@ func TestRowsOfAJournalAreChecked(t *testing.T) {
 	for name, change := range map[string]func(r *Row){
 		"a key that leads out":   func(r *Row) { r.Key = "../../x" },
 		"a split that leads out": func(r *Row) { r.Split = "../x" },
-		"a negative length":      func(r *Row) { r.Place.Length = -1 },
-		"a negative offset":      func(r *Row) { r.Place.Offset = -1 << 62 },
+		"a negative length":      func(r *Row) { r.Location.Length = -1 },
+		"a negative offset":      func(r *Row) { r.Location.Offset = -1 << 62 },
 		"a negative size":        func(r *Row) { r.Size = -1 },
 		"a shape":                func(r *Row) { r.Shape[0] = -1 },
 	} {
 		r := Row{Info: formats.Info{Key: "a", Encoding: formats.JPEG}}
 		change(&r)
-		tab := NewTable(nil)
+		tab := NewManifest(nil)
 		must(t, tab.Append(&r))
-		if _, err := decodeCheckpoint(encodeCheckpoint(tab, 0, nil, nil), NewTable(nil)); !errors.Is(err, formats.ErrDamaged) {
+		if _, err := decodeCheckpoint(encodeCheckpoint(tab, 0, nil, nil), NewManifest(nil)); !errors.Is(err, formats.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -14,100 +14,99 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// base is the dataset that a new version replaces, and what of it stays.
-type base struct {
-	described
-	table sumsByName
-	rows  [][]int32       // of each file, in the file's order
-	kept  map[string]bool // names of files that stay
+// oldDataset is the dataset that a new version replaces, and which of its files are reused.
+type oldDataset struct {
+	contents
+	byName checksumsByName
+	rows   [][]int32       // of each file, by offset
+	reused map[string]bool // names of the reused files
 }
 
-// openBase reads what describes the dataset at p.
-func openBase(p ShardPath) (*base, error) {
-	c, err := p.describe()
+// openOldDataset reads the description of the dataset at p.
+func openOldDataset(p ShardPath) (*oldDataset, error) {
+	c, err := p.openSidecar()
 	if err != nil {
 		return nil, err
 	}
-	b := &base{described: c, table: c.sums.byName(), kept: map[string]bool{}, rows: make([][]int32, len(c.asWritten))}
+	b := &oldDataset{contents: c, byName: c.checksums.byName(), reused: map[string]bool{}, rows: make([][]int32, len(c.originalFiles))}
 	for i := range c.Len() {
-		shard := c.Table.Place(i).Shard
+		shard := c.Manifest.Location(i).Shard
 		if shard < 0 || shard >= len(b.rows) {
-			return nil, fmt.Errorf("%s: %w: key %q is in shard %d of %d", p.Sidecar(), formats.ErrDamaged, c.Table.Key(i), shard, len(b.rows))
+			return nil, fmt.Errorf("%s: %w: key %q is in shard %d of %d", p.Sidecar(), formats.ErrDamaged, c.Manifest.Key(i), shard, len(b.rows))
 		}
 		b.rows[shard] = append(b.rows[shard], int32(i))
 	}
 	for _, rows := range b.rows {
 		slices.SortFunc(rows, func(x, y int32) int {
-			return cmp.Compare(c.Table.Place(int(x)).Offset, c.Table.Place(int(y)).Offset)
+			return cmp.Compare(c.Manifest.Location(int(x)).Offset, c.Manifest.Location(int(y)).Offset)
 		})
 	}
 	return b, nil
 }
 
-// Keep implements formats.Keeper: the file stays where it is. change may alter nothing but
-// a sample's source.
-func (s *Shards) Keep(i int, change func(*formats.Info)) error {
-	if err := s.cut(); err != nil {
+// ReuseFile implements formats.FileReuser: the file stays where it is. change may alter only a
+// sample's source.
+func (s *Shards) ReuseFile(i int, change func(*formats.Info)) error {
+	if err := s.endShard(); err != nil {
 		return err
 	}
-	if err := s.loadBase(); err != nil {
+	if err := s.loadOldDataset(); err != nil {
 		return err
 	}
-	if i < len(s.done) || i >= len(s.base.rows) {
-		return fmt.Errorf("keep file %d of %d: it would be number %d", i, len(s.base.rows), len(s.done))
+	if i < len(s.done) || i >= len(s.oldDataset.rows) {
+		return fmt.Errorf("cannot reuse file %d of %d as file %d: files are reused in order, with their numbers", i, len(s.oldDataset.rows), len(s.done))
 	}
-	// Files of which all samples are gone: others behind them keep their numbers.
+	// Empty files replace files that lost all samples, so that later files keep their numbers.
 	for len(s.done) < i {
 		if _, err := s.Append(); err != nil {
 			return err
 		}
-		if err := s.cut(); err != nil {
+		if err := s.endShard(); err != nil {
 			return err
 		}
 	}
 	name := s.path.Name(i)
-	fs, err := s.base.table.sumsOf(name)
+	fs, err := s.oldDataset.byName.forFile(name)
 	if err != nil {
-		return fmt.Errorf("keep %s: %w", name, err)
+		return fmt.Errorf("reuse %s: %w", name, err)
 	}
-	for _, row := range s.base.rows[i] {
-		r, err := s.base.Row(int(row), change)
+	for _, row := range s.oldDataset.rows[i] {
+		r, err := s.oldDataset.Row(int(row), change)
 		if err != nil {
 			return err
 		}
-		if err := s.stage.Table.Append(&r); err != nil {
+		if err := s.stage.Manifest.Append(&r); err != nil {
 			return err
 		}
 	}
-	s.base.kept[name] = true
+	s.oldDataset.reused[name] = true
 	s.done = append(s.done, fs)
 	return nil
 }
 
-func (s *Shards) loadBase() (err error) {
-	if s.base == nil {
-		s.base, err = openBase(s.path)
+func (s *Shards) loadOldDataset() (err error) {
+	if s.oldDataset == nil {
+		s.oldDataset, err = openOldDataset(s.path)
 	}
 	return err
 }
 
-// Kept says whether the file stays from the dataset that is replaced.
-func (s *Shards) Kept(name string) bool { return s.base != nil && s.base.kept[name] }
+// Reused reports whether the file is reused from the dataset that is replaced.
+func (s *Shards) Reused(name string) bool { return s.oldDataset != nil && s.oldDataset.reused[name] }
 
-// Path is where the data file of that name lies now.
+// Path returns the current path of the named data file.
 func (s *Shards) Path(name string) string {
-	if s.Kept(name) {
+	if s.Reused(name) {
 		return filepath.Join(s.path.Dir, name)
 	}
 	return s.stage.Path(name)
 }
 
-// KeptIndex gives the index file that goes with the kept file i, whose name follows from the
-// one that the file had when it was written; ok is false if it is not what was written, so that
-// it must be made anew.
-func (s *Shards) KeptIndex(i int, nameOf func(file string) string) (b []byte, ok bool) {
-	dir, name := s.path.Sidecar(), nameOf(s.base.asWritten[i])
-	want, err := s.base.table.sumsOf(filepath.Base(dir) + "/" + name)
+// ReusedIndex returns the index file of the reused file i. nameOf derives its name from the
+// file's original name. ok is false if the index is missing or damaged and must be rebuilt.
+func (s *Shards) ReusedIndex(i int, nameOf func(file string) string) (b []byte, ok bool) {
+	dir, name := s.path.Sidecar(), nameOf(s.oldDataset.originalFiles[i])
+	want, err := s.oldDataset.byName.forFile(filepath.Base(dir) + "/" + name)
 	if err != nil {
 		return nil, false
 	}
@@ -115,11 +114,11 @@ func (s *Shards) KeptIndex(i int, nameOf func(file string) string) (b []byte, ok
 	return b, err == nil && want.Verify(b) == nil
 }
 
-// appendKept adds to a checkpoint's state which of the files stay.
-func (s *Shards) appendKept(b []byte) []byte {
+// appendReused adds the numbers of the reused files to a checkpoint's state.
+func (s *Shards) appendReused(b []byte) []byte {
 	var kept []int
 	for i, f := range s.done {
-		if s.Kept(f.Name) {
+		if s.Reused(f.Name) {
 			kept = append(kept, i)
 		}
 	}
@@ -130,62 +129,64 @@ func (s *Shards) appendKept(b []byte) []byte {
 	return b
 }
 
-// restoreKept reads what appendKept wrote. A kept file is not read: the table that goes
-// with it still vouches for it.
-func (s *Shards) restoreKept(c *cursor) error {
+// restoreReused reads what appendReused wrote. The reused files are not read: their checksums
+// are still in the old dataset's table.
+func (s *Shards) restoreReused(c *cursor) error {
 	for range c.length(1) {
 		i := c.uvarint()
 		if c.failed || i >= uint64(len(s.done)) {
 			break
 		}
-		if err := s.loadBase(); err != nil {
+		if err := s.loadOldDataset(); err != nil {
 			return err
 		}
 		fs := s.done[i]
-		was, err := s.base.table.sumsOf(fs.Name)
+		was, err := s.oldDataset.byName.forFile(fs.Name)
 		if err != nil {
 			return err
 		}
 		if fs.Size != was.Size || !slices.Equal(fs.Blocks, was.Blocks) {
-			return fmt.Errorf("%s: %w: the last checkpoint keeps another file than is there", fs.Name, formats.ErrDamaged)
+			return fmt.Errorf("%s: %w: its checksums differ from those in the last checkpoint", fs.Name, formats.ErrDamaged)
 		}
 		if st, err := os.Stat(filepath.Join(s.path.Dir, fs.Name)); err != nil {
 			return err
 		} else if st.Size() != fs.Size {
-			return fmt.Errorf("%s: %w: it is not what it was at the last checkpoint", fs.Name, formats.ErrDamaged)
+			return fmt.Errorf("%s: %w: it has %d bytes, but had %d at the last checkpoint", fs.Name, formats.ErrDamaged, st.Size(), fs.Size)
 		}
-		s.base.kept[fs.Name] = true
+		s.oldDataset.reused[fs.Name] = true
 	}
 	if c.failed {
-		return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
+		return fmt.Errorf("%w: the last checkpoint cannot be parsed", formats.ErrDamaged)
 	}
 	return nil
 }
 
-// staying are the files of the old dataset that the new one has too.
-func (s *Shards) staying() []string {
-	return slices.DeleteFunc(slices.Clone(s.old), func(path string) bool { return !s.Kept(filepath.Base(path)) })
+// reusedFiles returns the files of the old dataset that the new one has too.
+func (s *Shards) reusedFiles() []string {
+	return slices.DeleteFunc(slices.Clone(s.oldFiles), func(path string) bool { return !s.Reused(filepath.Base(path)) })
 }
 
-// replaced are the files of the old dataset that do not stay.
-func (s *Shards) replaced() []string {
-	return slices.DeleteFunc(slices.Clone(s.old), func(path string) bool { return s.Kept(filepath.Base(path)) })
+// replacedFiles returns the files of the old dataset that are not reused.
+func (s *Shards) replacedFiles() []string {
+	return slices.DeleteFunc(slices.Clone(s.oldFiles), func(path string) bool { return s.Reused(filepath.Base(path)) })
 }
 
-// Old gives what describes the dataset that is replaced, a folder, and its checksums.
-func (s *Single) Old() (Catalog, Sums, error) {
+// Replaced returns the description and checksums of the dataset, a folder, that is replaced.
+func (s *Single) Replaced() (Description, Checksums, error) {
 	c, err := ReadSidecar(s.path)
 	if err != nil {
-		return Catalog{}, nil, err
+		return Description{}, nil, err
 	}
-	sums, err := ReadSums(s.path)
+	sums, err := ReadChecksums(s.path)
 	return c, sums, err
 }
 
-// OldPath is the path of a file of the dataset that is replaced.
-func (s *Single) OldPath(name string) string { return filepath.Join(s.path, filepath.FromSlash(name)) }
+// ReplacedPath returns the path of a file of the dataset that is replaced.
+func (s *Single) ReplacedPath(name string) string {
+	return filepath.Join(s.path, filepath.FromSlash(name))
+}
 
-// LinkOrCopy makes the file at to the one at from.
+// LinkOrCopy creates the file to as a hard link to from, or as a copy if that is not possible.
 func LinkOrCopy(from, to string) error {
 	// A link to a symbolic link would be one itself.
 	if st, err := os.Lstat(from); err == nil && st.Mode().IsRegular() {

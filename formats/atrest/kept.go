@@ -14,73 +14,74 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// A version that is replaced may be kept: then the folder into which its files go meanwhile, old
-// in the stage, becomes DST.old when all is published. It holds the version's files under the names
-// that they had, so that it is a dataset itself, and a note. Files that the new version has too are
-// in both as links to the same bytes. There is one kept version: the next one takes its place.
+// A version that is replaced may be kept as the previous version (--keep-old). Its files are
+// moved to the folder old in the staging folder, which becomes DST.old once all is published.
+// The folder has the version's files under their names, so that it is a dataset itself, and a
+// note. Files that the new version reuses are hard links in both. Only one previous version is
+// kept: the next one replaces it.
 
-// KeptSuffix is what is appended to a dataset's path to name the folder of the kept version.
-const KeptSuffix = ".old"
+// PreviousSuffix is appended to a dataset's path to name the folder of the previous version.
+const PreviousSuffix = ".old"
 
-// keptNote is the file in that folder which tells that dsconv made it.
-const keptNote = "kept.json"
+// previousNoteName is the file in that folder that identifies it as dsconv's.
+const previousNoteName = "kept.json"
 
-// note is what the file holds.
-type note struct {
-	Kept string `json:"dsconv_kept"` // the name of the dataset in the folder, a pattern of shards too
+// previousNote is the content of that file.
+type previousNote struct {
+	Kept string `json:"dsconv_kept"` // name of the dataset in the folder, which may be a pattern of shards
 }
 
-// KeptVersion is a version that was kept.
-type KeptVersion struct {
+// PreviousVersion is the version of a dataset that was kept when it was replaced.
+type PreviousVersion struct {
 	Path string // of the dataset in the folder
 	dir  string
 	from ShardPath // names of its files
 }
 
-// notKept is the error about a dataset, of that path, of which no version before was kept.
-type notKept string
+// noPreviousError is the path of a dataset without a previous version, as an error.
+type noPreviousError string
 
-func (e notKept) Error() string {
-	return string(e) + ": no version before was kept in " + string(e) + KeptSuffix + "; --keep-old keeps it when the dataset is edited"
+func (e noPreviousError) Error() string {
+	return string(e) + ": no previous version was kept in " + string(e) + PreviousSuffix + "; use --keep-old when you edit a dataset to keep one"
 }
 
-func (notKept) Is(target error) bool { return target == formats.ErrNotDataset }
+func (noPreviousError) Is(target error) bool { return target == formats.ErrNotDataset }
 
-// Kept finds the version that was kept of the dataset at path. ErrNotDataset if there is none,
-// ErrForeign if something else has its name.
-func Kept(dataset string) (*KeptVersion, error) {
-	dir := filepath.Clean(dataset) + KeptSuffix
+// FindPrevious finds the previous version of the dataset. ErrNotDataset if there is none,
+// ErrForeign if its path is not dsconv's.
+func FindPrevious(dataset string) (*PreviousVersion, error) {
+	dir := filepath.Clean(dataset) + PreviousSuffix
 	st, err := os.Lstat(dir)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, notKept(filepath.Clean(dataset))
+		return nil, noPreviousError(filepath.Clean(dataset))
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !st.IsDir() {
-		return nil, foreign(dir, "it is "+durable.KindOf(st.Mode())+", not a version that dsconv kept")
+		return nil, foreignError(dir, "it is "+durable.KindOf(st.Mode())+", not a folder")
 	}
-	b, err := readUpTo(filepath.Join(dir, keptNote), 1<<16)
+	b, err := readUpTo(filepath.Join(dir, previousNoteName), 1<<16)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, foreign(dir, "it has no "+keptNote+", so it is not a version that dsconv kept")
+		return nil, foreignError(dir, "it has no "+previousNoteName+", so it is not a previous version of a dataset")
 	}
 	if err != nil {
 		return nil, err
 	}
-	var n note
+	var n previousNote
 	if err := json.Unmarshal(b, &n); err != nil || n.Kept == "" || n.Kept != filepath.Base(n.Kept) || !filepath.IsLocal(n.Kept) {
-		return nil, foreign(filepath.Join(dir, keptNote), "it is not what dsconv wrote")
+		return nil, foreignError(filepath.Join(dir, previousNoteName), "its content was changed")
 	}
-	k := &KeptVersion{Path: filepath.Join(dir, n.Kept), dir: dir}
+	k := &PreviousVersion{Path: filepath.Join(dir, n.Kept), dir: dir}
 	if k.from, err = ParseShardPath(k.Path); err != nil {
-		return nil, foreign(filepath.Join(dir, keptNote), "it is not what dsconv wrote")
+		return nil, foreignError(filepath.Join(dir, previousNoteName), "its content was changed")
 	}
 	return k, nil
 }
 
-// each calls do with every file or folder of the version. ErrForeign if something in the folder
-// is not dsconv's.
-func (k *KeptVersion) each(do func(name string, folder bool) error) error {
+// eachFile calls do with every file or folder of the version. ErrForeign if any file in the
+// folder is not dsconv's.
+func (k *PreviousVersion) eachFile(do func(name string, folder bool) error) error {
 	entries, err := os.ReadDir(k.dir)
 	if err != nil {
 		return err
@@ -89,12 +90,12 @@ func (k *KeptVersion) each(do func(name string, folder bool) error) error {
 		file := filepath.Join(k.dir, e.Name())
 		whole, side := file == k.Path, file == k.from.Sidecar()
 		switch {
-		case e.Name() == keptNote:
+		case e.Name() == previousNoteName:
 			continue
 		case e.IsDir() && (whole || side):
-			err = k.onlyOwn(file)
+			err = k.checkOnlyOwn(file)
 		case !e.Type().IsRegular() || !whole && !k.from.isShard(e.Name()):
-			err = foreign(file, "dsconv did not put it there")
+			err = foreignError(file, "it is not part of the previous version")
 		}
 		if err != nil {
 			return err
@@ -106,31 +107,32 @@ func (k *KeptVersion) each(do func(name string, folder bool) error) error {
 	return nil
 }
 
-// onlyOwn refuses a folder of the version that holds something else than dsconv's files.
-func (k *KeptVersion) onlyOwn(dir string) error {
-	own, err := ownIn(dir)
+// checkOnlyOwn returns an error if a folder of the version has files that are not dsconv's.
+func (k *PreviousVersion) checkOnlyOwn(dir string) error {
+	own, err := ownFilesIn(dir)
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
-	c := newCarrier(nil, dir, "", own)
-	return c.each(".", func(name string, folder bool) error {
+	c := newForeignMover(nil, dir, "", own)
+	return c.eachForeign(".", func(name string, folder bool) error {
 		if folder && c.dirs[name] {
-			return c.each(name, func(name string, _ bool) error {
-				return foreign(filepath.Join(dir, name), "dsconv did not put it there")
+			return c.eachForeign(name, func(name string, _ bool) error {
+				return foreignError(filepath.Join(dir, name), "it is not part of the previous version")
 			})
 		}
-		return foreign(filepath.Join(dir, name), "dsconv did not put it there")
+		return foreignError(filepath.Join(dir, name), "it is not part of the previous version")
 	})
 }
 
-// Bytes is the room that the version takes beside the dataset: of files that both have, none.
-func (k *KeptVersion) Bytes() (total int64, err error) {
+// Bytes returns the disk space that the version takes in addition to the dataset: files that
+// both have do not count.
+func (k *PreviousVersion) Bytes() (total int64, err error) {
 	err = filepath.WalkDir(k.dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
 		st, err := d.Info()
-		if err == nil && links(st) == 1 {
+		if err == nil && linkCount(st) == 1 {
 			total += st.Size()
 		}
 		return err
@@ -138,100 +140,104 @@ func (k *KeptVersion) Bytes() (total int64, err error) {
 	return total, err
 }
 
-// KeepOld implements formats.OldKeeper.
-func (s *Stage) KeepOld() { s.keepOld = true }
+// KeepPrevious implements formats.PreviousKeeper.
+func (s *Stage) KeepPrevious() { s.keepPrevious = true }
 
-// keptPath is where the version that is replaced is kept.
-func (s *Stage) keptPath() string { return strings.TrimSuffix(s.dir, Suffix) + KeptSuffix }
+// previousPath returns the folder of the previous version.
+func (s *Stage) previousPath() string {
+	return strings.TrimSuffix(s.dir, PartialSuffix) + PreviousSuffix
+}
 
-// MayKeep reports why the present version of the dataset cannot take the place of the one that was
-// kept before.
-func MayKeep(dataset string) error {
-	k, err := Kept(dataset)
+// CheckKeepPrevious reports why the dataset's current version cannot replace the previous version
+// that was kept.
+func CheckKeepPrevious(dataset string) error {
+	k, err := FindPrevious(dataset)
 	if errors.Is(err, formats.ErrNotDataset) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return k.each(func(string, bool) error { return nil })
+	return k.eachFile(func(string, bool) error { return nil })
 }
 
-// prepareKept puts into the folder old what the kept version has beside the files that go there
-// in the course of the publication: those that stay, and the note.
-func (s *Stage) prepareKept() error {
-	if err := MayKeep(strings.TrimSuffix(s.dir, Suffix)); err != nil {
+// preparePrevious puts into the folder old the note and links to the reused files. Publication
+// moves the other files of the previous version there.
+func (s *Stage) preparePrevious() error {
+	if err := CheckKeepPrevious(strings.TrimSuffix(s.dir, PartialSuffix)); err != nil {
 		return err
 	}
-	b, err := json.Marshal(note{Kept: filepath.Base(strings.TrimSuffix(s.dir, Suffix))})
+	b, err := json.Marshal(previousNote{Kept: filepath.Base(strings.TrimSuffix(s.dir, PartialSuffix))})
 	if err != nil {
 		return err
 	}
-	// The note comes first: it tells dropKept, should this be stopped, what the links are.
-	if err := durable.WriteFile(s.file(path.Join(oldName, keptNote)), b); err != nil {
+	// The note comes first: if this is interrupted, dropPreparedPrevious recognizes the links by it.
+	if err := durable.WriteFile(s.file(path.Join(replacedName, previousNoteName)), b); err != nil {
 		return err
 	}
-	for _, file := range s.stay {
-		if err := LinkOrCopy(file, filepath.Join(s.file(oldName), filepath.Base(file))); err != nil {
-			return fmt.Errorf("keep %s: %w", file, err)
+	for _, file := range s.reused {
+		if err := LinkOrCopy(file, filepath.Join(s.file(replacedName), filepath.Base(file))); err != nil {
+			return fmt.Errorf("keep the previous version's %s: %w", file, err)
 		}
 	}
-	return durable.SyncDir(s.file(oldName))
+	return durable.SyncDir(s.file(replacedName))
 }
 
-// dropKept removes what an earlier prepareKept left that was stopped before the list was written.
-func (s *Stage) dropKept() error {
-	entries, err := os.ReadDir(s.file(oldName))
+// dropPreparedPrevious removes what an earlier preparePrevious left if it was interrupted before
+// the publish list was written.
+func (s *Stage) dropPreparedPrevious() error {
+	entries, err := os.ReadDir(s.file(replacedName))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	noted := durable.Exists(s.file(path.Join(oldName, keptNote)))
+	noted := durable.Exists(s.file(path.Join(replacedName, previousNoteName)))
 	for _, e := range entries {
 		link := noted && s.owns(filepath.Join(filepath.Dir(s.dir), e.Name()))
 		if !e.Type().IsRegular() || !link && !durable.IsTemporary(e.Name()) {
 			continue
 		}
-		if err := s.root.Remove(path.Join(oldName, e.Name())); err != nil {
+		if err := s.root.Remove(path.Join(replacedName, e.Name())); err != nil {
 			return err
 		}
 	}
-	return removeFiles(s.root, path.Join(oldName, keptNote))
+	return removeFiles(s.root, path.Join(replacedName, previousNoteName))
 }
 
-// keeps reports whether the folder old is a version to be kept: all else is published.
-func (s *Stage) keeps() (bool, error) {
-	if !durable.Exists(s.file(path.Join(oldName, keptNote))) {
+// keepsPrevious reports whether the folder old is a complete version that must be kept: all else is
+// published.
+func (s *Stage) keepsPrevious() (bool, error) {
+	if !durable.Exists(s.file(path.Join(replacedName, previousNoteName))) {
 		return false, nil
 	}
-	b, err := readUpTo(s.file(publishName), maxList)
+	b, err := readUpTo(s.file(publishListName), maxList)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
 	return string(b) == nothingToPublish, err
 }
 
-// keep makes the folder old the kept version. What a user put into a folder of the dataset goes over
-// to the new version first, as always.
-func (s *Stage) keep(entries []fs.DirEntry) error {
+// finishPrevious makes the folder old the previous version. The user's files in a folder of the
+// dataset move to the new version first, as always.
+func (s *Stage) finishPrevious(entries []fs.DirEntry) error {
 	for _, e := range entries {
 		if e.IsDir() {
-			if _, err := s.carryOver(filepath.Join(s.file(oldName), e.Name())); err != nil {
+			if _, err := s.moveForeign(filepath.Join(s.file(replacedName), e.Name())); err != nil {
 				return err
 			}
 		}
 	}
-	if err := MayKeep(strings.TrimSuffix(s.dir, Suffix)); err != nil {
+	if err := CheckKeepPrevious(strings.TrimSuffix(s.dir, PartialSuffix)); err != nil {
 		return err
 	}
-	if durable.Exists(s.keptPath()) {
-		if err := moveTo(s.keptPath(), s.file(olderName)); err != nil {
+	if durable.Exists(s.previousPath()) {
+		if err := renameNoReplace(s.previousPath(), s.file(supersededName)); err != nil {
 			return err
 		}
 	}
-	if err := moveTo(s.file(oldName), s.keptPath()); err != nil {
+	if err := renameNoReplace(s.file(replacedName), s.previousPath()); err != nil {
 		return err
 	}
 	return durable.SyncDir(filepath.Dir(s.dir))

@@ -11,25 +11,25 @@ import (
 func TestKeepingGoesOnFromEveryLink(t *testing.T) {
 	dir := t.TempDir()
 	s := newStage(t, filepath.Join(dir, "x-%d"), true)
-	must(t, os.Mkdir(s.file(oldName), 0o755))
-	s.KeepOld()
-	s.stay = []string{filepath.Join(dir, "x-0"), filepath.Join(dir, "x-1")}
-	for _, file := range s.stay {
-		if err := s.prepareKept(); err == nil {
+	must(t, os.Mkdir(s.file(replacedName), 0o755))
+	s.KeepPrevious()
+	s.reused = []string{filepath.Join(dir, "x-0"), filepath.Join(dir, "x-1")}
+	for _, file := range s.reused {
+		if err := s.preparePrevious(); err == nil {
 			t.Fatalf("%s is kept before it is there", file)
 		}
 		must(t, os.WriteFile(file, []byte("old"), 0o644))
-		must(t, os.WriteFile(s.file(filepath.Join(oldName, ".kept.json.d44673e1.dsconv-new")), nil, 0o644))
-		must(t, s.dropKept())
+		must(t, os.WriteFile(s.file(filepath.Join(replacedName, ".kept.json.d44673e1.dsconv-new")), nil, 0o644))
+		must(t, s.dropPreparedPrevious())
 	}
-	must(t, s.prepareKept())
-	must(t, s.dropKept())
-	entries, err := os.ReadDir(s.file(oldName))
+	must(t, s.preparePrevious())
+	must(t, s.dropPreparedPrevious())
+	entries, err := os.ReadDir(s.file(replacedName))
 	must(t, err)
 	if len(entries) != 0 {
 		t.Errorf("%v is left", entries)
 	}
-	for _, file := range s.stay {
+	for _, file := range s.reused {
 		if b, err := os.ReadFile(file); string(b) != "old" {
 			t.Errorf("%s: %q, %v", file, b, err)
 		}

@@ -9,16 +9,15 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/dsconv/dsconv/internal/durable"
-
 	"golang.org/x/sys/unix"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// identity tells a file from all others: its number in the file system, and of a file also
-// its size and time, which change if it is written to.
-func identity(st os.FileInfo) string {
+// fileID identifies a file or folder: its inode number, and for a file also its size and time,
+// which change if it is written to.
+func fileID(st os.FileInfo) string {
 	sys, ok := st.Sys().(*syscall.Stat_t)
 	if !ok {
 		return ""
@@ -29,46 +28,46 @@ func identity(st os.FileInfo) string {
 	return fmt.Sprintf("file %d %d %d", sys.Ino, st.Size(), st.ModTime().UnixNano())
 }
 
-// VersionAt tells the version of the dataset at path that is there now from all others; "" if there
-// is none.
+// VersionAt identifies the current version of the dataset at path; "" if there is none.
 func VersionAt(path string) string {
-	files := []string{filepath.Join(path, SumsName), path}
+	files := []string{filepath.Join(path, ChecksumsName), path}
 	if p, err := ParseShardPath(path); err == nil {
-		files = slices.Insert(files, 0, filepath.Join(p.Sidecar(), SumsName))
+		files = slices.Insert(files, 0, filepath.Join(p.Sidecar(), ChecksumsName))
 	}
 	for _, file := range files {
 		if st, err := os.Stat(file); err == nil && st.Mode().IsRegular() {
-			return identity(st)
+			return fileID(st)
 		}
 	}
 	return ""
 }
 
-// isOld reports why what lies at m.From may not be taken away as a part of the dataset that is
-// replaced. It may if it is what the list was written about. Lists of earlier versions do not
-// tell that, and a dataset may have been copied since: then its table of checksums decides.
-func (s *Stage) isOld(m Move) error {
+// checkReplaced reports why the file at m.From may not be moved away as a file of the replaced
+// dataset. It may if it is the file for which the list was written. Lists of earlier dsconv
+// versions do not identify it, and a dataset may have been copied since: then the dataset's table
+// of checksums decides.
+func (s *Stage) checkReplaced(m Move) error {
 	st, err := os.Lstat(m.From)
 	if err != nil {
 		return err
 	}
-	known := m.ID != "" && m.ID == identity(st)
-	if known && s.owns(m.From) {
+	unchanged := m.ID != "" && m.ID == fileID(st)
+	if unchanged && s.owns(m.From) {
 		return nil
 	}
-	// Of a file that another pattern names the table must tell in any case.
-	if err := s.isInTable(m.From, st, !known); err != nil {
-		// Why is no more than told: damage of the old dataset is none of the stage's.
-		return fmt.Errorf("%w: %s is not known to be of the dataset that is replaced (%s); move it away, then the same command goes on",
-			formats.ErrForeign, m.From, err.Error())
+	// A file that another pattern names must be in the table in any case.
+	if err := s.checkInTable(m.From, st, !unchanged); err != nil {
+		// Only the text: a damaged old dataset is no damage of the new one.
+		return fmt.Errorf("%s: %w, or changed since (%s); move it away, then repeat the command",
+			m.From, formats.ErrForeign, err.Error())
 	}
 	return nil
 }
 
-// isInTable reports why path is not a part of the old dataset: a folder with a dataset's
-// description, which vouches for itself, or a file whose size, and bytes if they are asked for,
-// the description vouches for.
-func (s *Stage) isInTable(path string, st os.FileInfo, bytes bool) error {
+// checkInTable reports why path does not belong to the old dataset. A folder belongs to it if it
+// is a valid sidecar; a file, if its size, and with compareBytes its content, are those in the
+// table of checksums.
+func (s *Stage) checkInTable(path string, st os.FileInfo, compareBytes bool) error {
 	if st.IsDir() && s.owns(path) {
 		_, err := ReadSidecar(path)
 		return err
@@ -76,82 +75,81 @@ func (s *Stage) isInTable(path string, st os.FileInfo, bytes bool) error {
 	if !st.Mode().IsRegular() {
 		return errors.New("it is " + durable.KindOf(st.Mode()))
 	}
-	table, err := s.oldTable()
+	table, err := s.replacedChecksums()
 	if err != nil {
 		return err
 	}
-	want, err := table.sumsOf(filepath.Base(path))
+	want, err := table.forFile(filepath.Base(path))
 	if err != nil {
 		return err
 	}
 	if st.Size() != want.Size {
-		return fmt.Errorf("it has %d bytes, %d were written", st.Size(), want.Size)
+		return fmt.Errorf("it has %d bytes, but %d were written", st.Size(), want.Size)
 	}
-	if !bytes {
+	if !compareBytes {
 		return nil
 	}
-	got, err := SumFile(path, want.Name, -1)
+	got, err := ChecksumFile(path, want.Name, -1)
 	if err == nil && !slices.Equal(got.Blocks, want.Blocks) {
-		err = errors.New("its bytes are not those that were written")
+		err = errors.New("its content differs from what was written")
 	}
 	return err
 }
 
-// oldTable is the table of checksums of the dataset that is replaced, in the names that its
-// files have now. It is read once: the dataset's description is put away first, and the new one
-// comes last.
-func (s *Stage) oldTable() (sumsByName, error) {
-	if s.old == nil {
-		sums, err := s.readOldTable()
+// replacedChecksums returns the replaced dataset's checksums by the current file names. They are
+// read once: the old sidecar is moved away first, and the new one is published last.
+func (s *Stage) replacedChecksums() (checksumsByName, error) {
+	if s.oldChecksums == nil {
+		sums, err := s.readReplacedChecksums()
 		if err != nil {
 			return nil, err
 		}
-		s.old = sums.byName()
+		s.oldChecksums = sums.byName()
 	}
-	return s.old, nil
+	return s.oldChecksums, nil
 }
 
-// readOldTable reads that table in its place, or where it was put away.
-func (s *Stage) readOldTable() (Sums, error) {
-	p, err := ParseShardPath(strings.TrimSuffix(s.dir, Suffix))
+// readReplacedChecksums reads that table in the sidecar, or where the sidecar was moved to.
+func (s *Stage) readReplacedChecksums() (Checksums, error) {
+	p, err := ParseShardPath(strings.TrimSuffix(s.dir, PartialSuffix))
 	if err != nil {
 		return nil, err
 	}
-	if table, err := p.tableIn(p.Sidecar()); err == nil {
+	if table, err := p.checksumsIn(p.Sidecar()); err == nil {
 		return table, nil
 	}
-	entries, err := os.ReadDir(s.file(oldName))
+	entries, err := os.ReadDir(s.file(replacedName))
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
 		if e.IsDir() {
-			return p.tableIn(filepath.Join(s.file(oldName), e.Name()))
+			return p.checksumsIn(filepath.Join(s.file(replacedName), e.Name()))
 		}
 	}
-	return nil, errors.New("there is no table of checksums")
+	return nil, errors.New("the replaced dataset's table of checksums is missing")
 }
 
-// links is the number of names that a file has.
-func links(st os.FileInfo) uint64 {
+// linkCount returns the number of names (hard links) of a file.
+func linkCount(st os.FileInfo) uint64 {
 	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
 		return uint64(sys.Nlink) //nolint:unconvert // it is narrower on other systems
 	}
 	return 1
 }
 
-// moveTo renames from to to, where nothing must be.
-func moveTo(from, to string) error {
+// renameNoReplace renames from to to; an error if to exists.
+func renameNoReplace(from, to string) error {
 	err := renameExclusive(from, to)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
-		// A file system that cannot do it in one step.
+		// The file system cannot do this in one step.
 		if !durable.Exists(to) {
 			return os.Rename(from, to)
 		}
 		err = os.ErrExist
 	}
 	if errors.Is(err, os.ErrExist) {
-		return inTheWay(to)
+		return inTheWayError(to)
 	}
 	if err != nil {
 		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}

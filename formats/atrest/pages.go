@@ -9,18 +9,18 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// maxValue is the longest string that a column takes.
-const maxValue = 16 << 20
+// maxString is the length limit of a string in a column.
+const maxString = 16 << 20
 
-// maxPage is more bytes than a page that WriteManifest makes has before compression: it
-// begins a page after 256 KiB, and writes batchText and one more row at most at once.
-const maxPage = maxValue + 2<<20
+// maxPage is more than the size of any page before compression: the writer begins a new page
+// after 256 KiB, and one write has at most batchText bytes and one more row.
+const maxPage = maxString + 2<<20
 
-// zstdReach is what four compressed bytes can become at most: a block's header is of three
-// bytes and it has one or more, and it is 128 KiB before compression.
-const zstdReach = 128 << 10
+// zstdMaxBlock is the largest content of four compressed bytes: a block has a header of three
+// bytes and one or more bytes, and at most 128 KiB before compression.
+const zstdMaxBlock = 128 << 10
 
-// page is a page of a chunk: what its header says, and its bytes.
+// page is a page of a chunk: its header's values and its bytes.
 type page struct {
 	kind     int64 // Parquet's PageType
 	encoding int64
@@ -30,7 +30,7 @@ type page struct {
 	body     []byte
 }
 
-// nextPage reads the page that b begins with. It makes no memory.
+// nextPage reads the first page of b. It allocates nothing.
 func nextPage(b []byte) (p page, rest []byte, err error) {
 	p.packed = true
 	var size, stored, values, levels int64 = -1, -1, -1, 0
@@ -73,41 +73,41 @@ func nextPage(b []byte) (p page, rest []byte, err error) {
 	case t.err != nil:
 		return p, nil, t.err
 	case stored < 0 || stored > int64(len(t.b)):
-		return p, nil, fmt.Errorf("a page of %d bytes where there are %d", stored, len(t.b))
+		return p, nil, fmt.Errorf("a page of %d bytes where %d are left", stored, len(t.b))
 	case size < 0 || size > maxPage:
-		return p, nil, fmt.Errorf("a page that claims %d bytes", size)
+		return p, nil, fmt.Errorf("a page declares %d bytes", size)
 	case values < 0 || values > maxPage || levels != 0:
-		return p, nil, fmt.Errorf("a page of kind %d that claims %d values and levels of %d bytes", p.kind, values, levels)
+		return p, nil, fmt.Errorf("a page of kind %d declares %d values and levels of %d bytes", p.kind, values, levels)
 	}
 	p.size, p.values, p.body = int(size), int(values), t.take(int(stored))
 	return p, t.b, nil
 }
 
-// inflater decompresses pages, as many at once as the machine has cores.
+// inflater decompresses pages, on as many cores as the machine has.
 var inflater = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
 })
 
-var errCodec = errors.New("a page that is compressed in another way than Zstandard")
+var errCodec = errors.New("a page is compressed with something else than Zstandard")
 
-// content gives the page's bytes before compression, in buf where they need room. limit is
-// the most that the values can take. So memory is made for what compression can reach and
-// for what the values need, whatever the header claims.
+// content returns the page's decompressed bytes, in buf if they were compressed. limit is the
+// largest size that the values can have. So memory is bounded by what the compressed bytes can
+// expand to and by what the values need, whatever the header declares.
 func (p *page) content(codec int64, limit int, buf *[]byte) ([]byte, error) {
 	if p.size > limit {
-		return nil, fmt.Errorf("a page of %d values that claims %d bytes", p.values, p.size)
+		return nil, fmt.Errorf("a page of %d values declares %d bytes", p.values, p.size)
 	}
 	if codec == int64(format.Uncompressed) || !p.packed {
 		if len(p.body) != p.size {
-			return nil, fmt.Errorf("a page of %d bytes that claims %d", len(p.body), p.size)
+			return nil, fmt.Errorf("a page of %d bytes declares %d", len(p.body), p.size)
 		}
 		return p.body, nil
 	}
 	if codec != int64(format.Zstd) {
 		return nil, errCodec
 	}
-	if p.size > (len(p.body)/4+1)*zstdReach {
-		return nil, fmt.Errorf("a page of %d bytes that claims %d before compression", len(p.body), p.size)
+	if p.size > (len(p.body)/4+1)*zstdMaxBlock {
+		return nil, fmt.Errorf("a page of %d bytes declares %d before compression", len(p.body), p.size)
 	}
 	z, err := inflater()
 	if err != nil {
@@ -121,14 +121,14 @@ func (p *page) content(codec int64, limit int, buf *[]byte) ([]byte, error) {
 		return nil, fmt.Errorf("decompress a page: %w", err)
 	}
 	if len(b) != p.size {
-		return nil, fmt.Errorf("a page of %d bytes that claims %d", len(b), p.size)
+		return nil, fmt.Errorf("a page of %d bytes declares %d", len(b), p.size)
 	}
 	return b, nil
 }
 
-// eachPage calls decode with each page of the chunks and its content, whose size limit
-// bounds. All pages of values are of that encoding, and as many values as the rows; with
-// RLEDictionary a page of words is before them.
+// eachPage calls decode with each page of the chunks and its content, at most limit bytes. It
+// checks that all pages of values have that encoding and together one value per row; with
+// RLEDictionary a dictionary page precedes them.
 func eachPage(chunks []chunk, encoding format.Encoding, limit func(*page) int, decode func(p *page, b []byte) error) error {
 	var buf []byte
 	for _, c := range chunks {
@@ -147,31 +147,31 @@ func eachPage(chunks []chunk, encoding format.Encoding, limit func(*page) int, d
 				err = decode(&p, content)
 			}
 			if err != nil {
-				return fmt.Errorf("the page at byte %d: %w", at, err)
+				return fmt.Errorf("page at byte %d: %w", at, err)
 			}
 			if b = rest; p.kind != int64(format.DictionaryPage) {
 				left -= p.values
 			}
 		}
 		if left != 0 {
-			return fmt.Errorf("%d values of %d are missing", left, c.rows)
+			return fmt.Errorf("%d of %d values are missing", left, c.rows)
 		}
 	}
 	return nil
 }
 
-// check reports a page that does not belong where it is: first in its chunk or not, where
-// that many values are left.
+// check reports why a page is invalid where it is: first says whether it is the first page of
+// its chunk, left how many values are missing.
 func (p *page) check(encoding format.Encoding, first bool, left int) error {
 	switch {
 	case p.kind == int64(format.DictionaryPage):
 		if encoding != format.RLEDictionary || !first {
-			return errors.New("a dictionary where none belongs")
+			return errors.New("unexpected dictionary")
 		}
 	case p.encoding != int64(encoding):
-		return fmt.Errorf("values in the encoding %v instead of %v", format.Encoding(p.encoding), encoding)
+		return fmt.Errorf("the values have the encoding %v, want %v", format.Encoding(p.encoding), encoding)
 	case p.values > left:
-		return fmt.Errorf("%d values where %d are left", p.values, left)
+		return fmt.Errorf("%d values, but only %d are missing", p.values, left)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func onDisk(t *testing.T, pages int) *Mapping {
 func TestPrefetchBringsThePlacesAlone(t *testing.T) {
 	m := onDisk(t, 1024)
 	empty := &Mapping{}
-	Prefetch([]*Mapping{empty, m}, []Place{
+	Prefetch([]*Mapping{empty, m}, []Location{
 		{Shard: 1, Offset: 700 * pageSize, Length: 100}, // a single page
 		{Shard: 1, Offset: 100*pageSize + 5, Length: 200 * pageSize},
 		{Shard: 1, Offset: 200 * pageSize, Length: 101 * pageSize}, // overlaps
@@ -60,9 +60,9 @@ func TestPrefetchBringsThePlacesAlone(t *testing.T) {
 // Where the system does not tell what is in memory, all is asked for.
 func TestPrefetchWithoutBeingTold(t *testing.T) {
 	m := onDisk(t, 64)
-	m.tells = false
-	Prefetch([]*Mapping{m}, []Place{{Offset: 3 * pageSize, Length: pageSize}})
-	m.tells = true
+	m.residencyKnown = false
+	Prefetch([]*Mapping{m}, []Location{{Offset: 3 * pageSize, Length: pageSize}})
+	m.residencyKnown = true
 	for end := time.Now().Add(5 * time.Minute); !m.resident(3 * pageSize); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the page was not brought")

@@ -7,58 +7,54 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// Reader is what Datasets have in common whose formats find each value in memory of their
-// own, by key or by row, as LMDB and HDF5 do: Read and View on top of Lend. It is as safe
-// for concurrent use as Lend is.
-type Reader struct {
-	Catalog
+// ValueReader implements Read and View for formats that find each value in their own memory,
+// by key or by row, such as LMDB and HDF5. It is as safe for concurrent use as Lend is.
+type ValueReader struct {
+	Description
 	Path string
-	// Lend gives the value of field k of sample i: Data is memory of the dataset, Shape is
-	// appended to shape[:0]. It is not asked for a designated label of kind Label, which the
-	// manifest has. Its error tells of memory that it read and that cannot be read (see
-	// package guard).
+	// Lend returns the value of field k of sample i: Data is memory of the dataset, Shape is
+	// appended to shape[:0]. It is not called for a designated label of kind Label, which the
+	// manifest has. It returns an error if memory that it needs cannot be read (see package
+	// guard).
 	Lend func(i, k int, shape []int) (formats.Value, error)
 }
 
-// Read implements formats.Dataset. The sample is compared with its checksum.
-func (r *Reader) Read(i int, s *formats.Sample) error {
-	if err := r.Table.inRange(i); err != nil {
+// Read implements formats.Dataset. It compares the sample with its checksum.
+func (r *ValueReader) Read(i int, s *formats.Sample) error {
+	if err := r.Manifest.checkIndex(i); err != nil {
 		return fmt.Errorf("read %s: %w", r.Path, err)
 	}
 	err := guard.Do(func() error {
 		if err := r.fill(i, s, false); err != nil {
 			return err
 		}
-		return r.CheckSum(s)
+		return r.VerifyChecksum(s)
 	})
 	if err != nil {
-		return fmt.Errorf("read %s: key %q: %w", r.Path, r.Table.Key(i), err)
+		return fmt.Errorf("read %s: key %q: %w", r.Path, r.Manifest.Key(i), err)
 	}
 	return nil
 }
 
 // View implements formats.Viewer.
-func (r *Reader) View(i int, s *formats.Sample) error {
-	if err := r.Table.inRange(i); err != nil {
+func (r *ValueReader) View(i int, s *formats.Sample) error {
+	if err := r.Manifest.checkIndex(i); err != nil {
 		return fmt.Errorf("view %s: %w", r.Path, err)
 	}
 	if err := r.fill(i, s, true); err != nil {
-		return fmt.Errorf("view %s: key %q: %w", r.Path, r.Table.Key(i), err)
+		return fmt.Errorf("view %s: key %q: %w", r.Path, r.Manifest.Key(i), err)
 	}
 	return nil
 }
 
-// fill sets s to sample i; lend says that Data stays where it is.
-func (r *Reader) fill(i int, s *formats.Sample, lend bool) error {
-	r.Table.Fill(i, s)
+// fill sets s to sample i; with lend, Data is not copied.
+func (r *ValueReader) fill(i int, s *formats.Sample, lend bool) error {
+	r.Manifest.Fill(i, s)
 	s.Resize(len(r.meta.Schema))
 	for k, f := range r.meta.Schema {
 		v := &s.Values[k]
 		if f.Kind == formats.Label && k == r.meta.Schema.LabelIndex() {
-			if lend {
-				v.Data = nil
-			}
-			v.SetInt64(r.Table.Label(i))
+			v.SetLabel(r.Manifest.Label(i), lend)
 			continue
 		}
 		mark := guard.Now()

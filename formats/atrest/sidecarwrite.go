@@ -10,35 +10,34 @@ import (
 )
 
 // SetRemoved implements formats.RemovalWriter.
-func (s *Stage) SetRemoved(list []formats.Removed) { s.removed = list }
+func (s *Stage) SetRemoved(list []formats.RemovedSample) { s.removed = list }
 
-// Describe fills of Meta what is known now that all is written.
+// Describe sets the fields of Meta that depend on the samples, after all are written.
 func (s *Stage) Describe() {
-	s.Table.Describe(&s.Meta)
+	s.Manifest.Describe(&s.Meta)
 	if len(s.removed) > 0 {
 		if s.Meta.History == nil {
 			s.Meta.History = new(formats.History)
 		}
 		s.Meta.History.Removed = len(s.removed)
 	}
-	s.Meta.Version = s.Meta.Needs()
+	s.Meta.Version = s.Meta.RequiredVersion()
 }
 
-// EncodeRemoved is the file that lists what was removed by hand, nil if nothing was.
+// EncodeRemoved returns the file that lists the samples removed by hand, nil if there are none.
 func (s *Stage) EncodeRemoved() ([]byte, error) { return EncodeRemoved(s.removed) }
 
 // WriteSidecar writes manifest, dataset.json and checksums into dir and syncs them. data
-// are the sums of the data files. prefix leads from the folder that their names are
-// relative to into dir, "x.tar.dsconv/" or "" if that is dir itself, so that all names in
-// the table are relative to one folder. Further files of dir that readers want (indexes)
-// are named in extra.
-func (s *Stage) WriteSidecar(dir, prefix string, data Sums, extra []string) error {
-	ranks, err := s.Table.Ranks()
+// are the checksums of the data files. prefix is the path of dir relative to the folder of the
+// data files, "x.tar.dsconv/" or "" if they are the same, so that all names in the table are
+// relative to one folder. extra names other files in dir, such as indexes.
+func (s *Stage) WriteSidecar(dir, prefix string, data Checksums, extra []string) error {
+	ranks, err := s.Manifest.KeyOrder()
 	if err != nil {
 		return err
 	}
-	var table bytes.Buffer
-	if err := s.Table.WriteManifest(&table, ranks); err != nil {
+	var rows bytes.Buffer
+	if err := s.Manifest.WriteParquet(&rows, ranks); err != nil {
 		return err
 	}
 	s.Describe()
@@ -47,7 +46,7 @@ func (s *Stage) WriteSidecar(dir, prefix string, data Sums, extra []string) erro
 		return err
 	}
 	if err := errors.Join(
-		durable.WriteFile(filepath.Join(dir, ManifestName), table.Bytes()),
+		durable.WriteFile(filepath.Join(dir, ManifestName), rows.Bytes()),
 		durable.WriteFile(filepath.Join(dir, MetaName), meta),
 	); err != nil {
 		return err
@@ -62,13 +61,13 @@ func (s *Stage) WriteSidecar(dir, prefix string, data Sums, extra []string) erro
 		}
 		extra = append(extra, RemovedName)
 	}
-	sums := append(Sums(nil), data...)
+	sums := append(Checksums(nil), data...)
 	for _, name := range append([]string{ManifestName, MetaName}, extra...) {
-		fs, err := SumFile(filepath.Join(dir, name), prefix+name, -1)
+		fs, err := ChecksumFile(filepath.Join(dir, name), prefix+name, -1)
 		if err != nil {
 			return err
 		}
 		sums = append(sums, fs)
 	}
-	return durable.WriteFile(filepath.Join(dir, SumsName), sums.Encode())
+	return durable.WriteFile(filepath.Join(dir, ChecksumsName), sums.Encode())
 }

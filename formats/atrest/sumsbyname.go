@@ -6,11 +6,11 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// sumsByName finds the checksums of a file.
-type sumsByName map[string]FileSums
+// checksumsByName maps file names to checksums.
+type checksumsByName map[string]FileChecksums
 
-func (s Sums) byName() sumsByName {
-	m := make(sumsByName, len(s))
+func (s Checksums) byName() checksumsByName {
+	m := make(checksumsByName, len(s))
 	for _, fs := range s {
 		if _, twice := m[fs.Name]; !twice {
 			m[fs.Name] = fs
@@ -19,8 +19,8 @@ func (s Sums) byName() sumsByName {
 	return m
 }
 
-// sumsOf are the checksums that the table has of a file.
-func (m sumsByName) sumsOf(name string) (FileSums, error) {
+// forFile returns the checksums of the named file.
+func (m checksumsByName) forFile(name string) (FileChecksums, error) {
 	fs, ok := m[name]
 	if !ok {
 		return fs, fmt.Errorf("%w: %s is not in the table of checksums", formats.ErrDamaged, name)

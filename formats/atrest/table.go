@@ -13,9 +13,9 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// Place is where a sample's record lies. Formats that find a record by its key alone
+// Location is the location of a sample's record. Formats that find a record by its key
 // leave it zero.
-type Place struct {
+type Location struct {
 	Shard  int   // index into Meta.Files
 	Offset int64 // of the record's first byte
 	Length int64 // of the whole record
@@ -24,54 +24,54 @@ type Place struct {
 // Row is one row of the manifest.
 type Row struct {
 	formats.Info
-	Place Place
+	Location Location
 }
 
-// Table holds the manifest's rows, each in one piece of memory, so that a read touches two
-// cache lines of it. While a dataset is written the rows are in the order of writing; in one
-// that was read they are in rank order. It is safe for concurrent reads; Append is for one
+// Manifest holds the manifest's rows, each contiguous in memory, so that a read touches two
+// cache lines of it. While a dataset is written, the rows are in the order of writing; after
+// ReadManifest they are in key order. It is safe for concurrent reads; Append is for one
 // goroutine.
-type Table struct {
-	columns []string // names of the user's columns
-	marked  bool     // rows may have marks, which a journal keeps then
+type Manifest struct {
+	columns       []string // names of the user's columns
+	hasProvenance bool     // rows may have Provenance, which the journal then records
 
 	rows        rows
-	keys, paths []byte // those of all rows
-	splits      words
-	encodings   words
+	keys, paths []byte // of all rows
+	splits      dictionary
+	encodings   dictionary
 	user        []stringColumn
 }
 
-// NewTable makes an empty table with the user's columns of those names.
-func NewTable(columns []string) *Table {
-	return &Table{columns: columns, user: make([]stringColumn, len(columns))}
+// NewManifest returns an empty manifest with user columns of those names.
+func NewManifest(columns []string) *Manifest {
+	return &Manifest{columns: columns, user: make([]stringColumn, len(columns))}
 }
 
-// newTableOf makes an empty table for the dataset that m describes.
-func newTableOf(m *formats.Meta) *Table {
-	t := NewTable(m.Columns)
-	t.marked = m.History != nil
+// newManifestFor returns an empty manifest for the dataset that m describes.
+func newManifestFor(m *formats.Meta) *Manifest {
+	t := NewManifest(m.Columns)
+	t.hasProvenance = m.History != nil
 	return t
 }
 
-// Len is the number of rows.
-func (t *Table) Len() int { return t.rows.n }
+// Len returns the number of rows.
+func (t *Manifest) Len() int { return t.rows.n }
 
-// Append adds a row; it keeps nothing of r but strings' bytes.
-func (t *Table) Append(r *Row) error {
+// Append adds a row; it copies r.
+func (t *Manifest) Append(r *Row) error {
 	if len(r.Columns) != len(t.columns) {
 		return fmt.Errorf("key %q: %w: %d user columns, the dataset has %d", r.Key, formats.ErrSchema, len(r.Columns), len(t.columns))
 	}
-	if err := t.fits(r); err != nil {
+	if err := t.checkLimits(r); err != nil {
 		return fmt.Errorf("key %q: %w: %w", r.Key, formats.ErrSchema, err)
 	}
 	last := t.rows.last()
 	*t.rows.add() = row{
 		keyAt: uint64(len(t.keys)), keyLen: uint32(len(r.Key)), pathAt: uint64(len(t.paths)), pathLen: uint32(len(r.Source.Path)),
-		split: t.splits.of(r.Split, last.split), encoding: t.encodings.of(string(r.Encoding), last.encoding),
-		label: r.Label, size: r.Size, shard: int32(r.Place.Shard), offset: r.Place.Offset, length: r.Place.Length,
-		shape: [3]int32{int32(r.Shape[0]), int32(r.Shape[1]), int32(r.Shape[2])},
-		sum:   r.Sum, hash: r.Source.Hash, srcSize: r.Source.Size, mod: r.Source.ModTime, mark: r.Mark,
+		split: t.splits.index(r.Split, last.split), encoding: t.encodings.index(string(r.Encoding), last.encoding),
+		label: r.Label, size: r.Size, shard: int32(r.Location.Shard), offset: r.Location.Offset, length: r.Location.Length,
+		shape:    [3]int32{int32(r.Shape[0]), int32(r.Shape[1]), int32(r.Shape[2])},
+		checksum: r.Checksum, hash: r.Source.Hash, srcSize: r.Source.Size, mod: r.Source.ModTime, provenance: r.Provenance,
 	}
 	t.keys, t.paths = append(t.keys, r.Key...), append(t.paths, r.Source.Path...)
 	for i, v := range r.Columns {
@@ -80,32 +80,32 @@ func (t *Table) Append(r *Row) error {
 	return nil
 }
 
-// fits says why the manifest cannot hold a row, so that a pack fails at once and not at its
-// end.
-func (t *Table) fits(r *Row) error {
-	if len(r.Source.Path) > maxValue {
-		return fmt.Errorf("a path of %d bytes, at most %d are possible", len(r.Source.Path), maxValue)
+// checkLimits reports why the manifest cannot hold a row, so that a pack fails at once and not
+// at its end.
+func (t *Manifest) checkLimits(r *Row) error {
+	if len(r.Source.Path) > maxString {
+		return fmt.Errorf("the source path has %d bytes, the limit is %d", len(r.Source.Path), maxString)
 	}
 	for i, v := range r.Columns {
-		if len(v) > maxValue {
-			return fmt.Errorf("the column %s has %d bytes, at most %d are possible", t.columns[i], len(v), maxValue)
+		if len(v) > maxString {
+			return fmt.Errorf("the value of column %s has %d bytes, the limit is %d", t.columns[i], len(v), maxString)
 		}
 	}
 	if len(t.splits) > math.MaxUint16 && !slices.Contains(t.splits, r.Split) {
-		return fmt.Errorf("the split %q is one too many: at most %d are possible", r.Split, math.MaxUint16+1)
+		return fmt.Errorf("the split %q is one too many: the limit is %d splits", r.Split, math.MaxUint16+1)
 	}
 	return nil
 }
 
-// Info is row i without its place. It allocates only for the user's columns.
-func (t *Table) Info(i int) (formats.Info, error) {
-	if err := t.inRange(i); err != nil {
+// Info returns row i without its location. It allocates only for the user's columns.
+func (t *Manifest) Info(i int) (formats.Info, error) {
+	if err := t.checkIndex(i); err != nil {
 		return formats.Info{}, err
 	}
 	r := t.rows.at(i)
 	in := formats.Info{
 		Key: t.key(r), Split: t.splits[r.split], Label: r.label, Size: r.size, Encoding: formats.Encoding(t.encodings[r.encoding]),
-		Shape: r.dims(), Sum: r.sum, Source: t.source(r), Mark: r.mark,
+		Shape: r.dims(), Checksum: r.checksum, Source: t.source(r), Provenance: r.provenance,
 	}
 	if len(t.user) > 0 {
 		in.Columns = make([]string, len(t.user))
@@ -116,88 +116,90 @@ func (t *Table) Info(i int) (formats.Info, error) {
 	return in, nil
 }
 
-func (t *Table) inRange(i int) error {
+func (t *Manifest) checkIndex(i int) error {
 	if i < 0 || i >= t.Len() {
-		return fmt.Errorf("sample %d of %d: index out of range", i, t.Len())
+		return fmt.Errorf("index %d out of range: the dataset has %d samples", i, t.Len())
 	}
 	return nil
 }
 
-func (t *Table) key(r *row) string { return unsafeString(t.keys[r.keyAt : r.keyAt+uint64(r.keyLen)]) }
+func (t *Manifest) key(r *row) string {
+	return unsafeString(t.keys[r.keyAt : r.keyAt+uint64(r.keyLen)])
+}
 
-func (t *Table) path(r *row) string {
+func (t *Manifest) path(r *row) string {
 	return unsafeString(t.paths[r.pathAt : r.pathAt+uint64(r.pathLen)])
 }
 
-func (t *Table) source(r *row) formats.Source {
+func (t *Manifest) source(r *row) formats.Source {
 	return formats.Source{Path: t.path(r), Size: r.srcSize, ModTime: r.mod, Hash: r.hash}
 }
 
-// Key is the key of row i. Of this and the other single columns i must be in range.
-func (t *Table) Key(i int) string { return t.key(t.rows.at(i)) }
+// Key returns the key of row i. For this and the other single columns, i must be in range.
+func (t *Manifest) Key(i int) string { return t.key(t.rows.at(i)) }
 
-// Label is the designated label of row i.
-func (t *Table) Label(i int) int64 { return t.rows.at(i).label }
+// Label returns the designated label of row i.
+func (t *Manifest) Label(i int) int64 { return t.rows.at(i).label }
 
-// Place is where the record of row i lies.
-func (t *Table) Place(i int) Place {
+// Location returns the location of the record of row i.
+func (t *Manifest) Location(i int) Location {
 	r := t.rows.at(i)
-	return Place{Shard: int(r.shard), Offset: r.offset, Length: r.length}
+	return Location{Shard: int(r.shard), Offset: r.offset, Length: r.length}
 }
 
-// Shape is H, W, C of the designated image of row i, zero if unknown.
-func (t *Table) Shape(i int) [3]int { return t.rows.at(i).dims() }
+// Shape returns H, W, C of the designated image of row i, zero if unknown.
+func (t *Manifest) Shape(i int) [3]int { return t.rows.at(i).dims() }
 
-// Fill sets of s what the manifest knows of row i: key, split, sum, source, columns. The
-// values are the format's business.
-func (t *Table) Fill(i int, s *formats.Sample) {
+// Fill sets the fields of s that the manifest has for row i: key, split, checksum, source,
+// columns, provenance. The format fills the values.
+func (t *Manifest) Fill(i int, s *formats.Sample) {
 	r := t.rows.at(i)
-	s.Key, s.Split, s.Sum, s.Source, s.Mark = t.key(r), t.splits[r.split], r.sum, t.source(r), r.mark
+	s.Key, s.Split, s.Checksum, s.Source, s.Provenance = t.key(r), t.splits[r.split], r.checksum, t.source(r), r.provenance
 	s.Columns = s.Columns[:0]
 	for j := range t.user {
 		s.Columns = append(s.Columns, t.user[j].at(i))
 	}
 }
 
-// Ranks gives the rows' order by key: Ranks()[rank] is the row. ErrKey if two rows have
-// one key.
-func (t *Table) Ranks() ([]int32, error) {
-	ranks := make([]int32, t.Len())
-	for i := range ranks {
-		ranks[i] = int32(i)
+// KeyOrder returns the rows' numbers in the order of their keys. ErrKey if two rows have the
+// same key.
+func (t *Manifest) KeyOrder() ([]int32, error) {
+	order := make([]int32, t.Len())
+	for i := range order {
+		order[i] = int32(i)
 	}
 	byKey := func(a, b int32) int { return strings.Compare(t.Key(int(a)), t.Key(int(b))) }
-	if !slices.IsSortedFunc(ranks, byKey) {
-		slices.SortFunc(ranks, byKey)
+	if !slices.IsSortedFunc(order, byKey) {
+		slices.SortFunc(order, byKey)
 	}
-	for i := 1; i < len(ranks); i++ {
-		if byKey(ranks[i-1], ranks[i]) == 0 {
-			return nil, fmt.Errorf("%w: two samples have the key %q", formats.ErrKey, t.Key(int(ranks[i])))
+	for i := 1; i < len(order); i++ {
+		if byKey(order[i-1], order[i]) == 0 {
+			return nil, fmt.Errorf("%w: two samples have the key %q", formats.ErrKey, t.Key(int(order[i])))
 		}
 	}
-	return ranks, nil
+	return order, nil
 }
 
-// checkKeys reports the first key that CheckKey refuses or that is not larger than the one
+// checkKeys reports the first key that CheckKey rejects or that is not larger than the one
 // before.
-func (t *Table) checkKeys() error { return t.inParts(t.checkKeysOf) }
+func (t *Manifest) checkKeys() error { return t.inParallel(t.checkKeysIn) }
 
-// inParts checks the rows on all cores, those from, up to and without to, by check. The error is
-// that of the first part that has one.
-func (t *Table) inParts(check func(from, to int) error) error {
+// inParallel runs check on all cores, each with a range of rows that excludes to. It returns the
+// error of the first range that has one.
+func (t *Manifest) inParallel(check func(from, to int) error) error {
 	errs := make([]error, runtime.GOMAXPROCS(0))
-	var parts sync.WaitGroup
+	var ranges sync.WaitGroup
 	for k := range errs {
-		parts.Go(func() {
+		ranges.Go(func() {
 			errs[k] = guard.Do(func() error { return check(k*t.Len()/len(errs), (k+1)*t.Len()/len(errs)) })
 		})
 	}
-	parts.Wait()
+	ranges.Wait()
 	return cmp.Or(errs...)
 }
 
-// checkKeysOf is checkKeys of the rows from, up to and without to.
-func (t *Table) checkKeysOf(from, to int) error {
+// checkKeysIn is checkKeys of the rows in the range that excludes to.
+func (t *Manifest) checkKeysIn(from, to int) error {
 	last := ""
 	if from > 0 {
 		last = t.Key(from - 1)
@@ -215,27 +217,27 @@ func (t *Table) checkKeysOf(from, to int) error {
 	return nil
 }
 
-// checkPlaces reports the first record that does not lie in one of the files of those sizes.
-func (t *Table) checkPlaces(sizes []int64) error {
-	return t.inParts(func(from, to int) error { return t.checkPlacesOf(from, to, sizes) })
+// checkLocations reports the first record that does not lie within a file of those sizes.
+func (t *Manifest) checkLocations(sizes []int64) error {
+	return t.inParallel(func(from, to int) error { return t.checkLocationsIn(from, to, sizes) })
 }
 
-func (t *Table) checkPlacesOf(from, to int, sizes []int64) error {
+func (t *Manifest) checkLocationsIn(from, to int, sizes []int64) error {
 	for i := from; i < to; i++ {
-		at := t.Place(i)
+		at := t.Location(i)
 		if at.Shard < 0 || at.Shard >= len(sizes) {
-			return fmt.Errorf("key %q: %w: it is in shard %d of %d", t.Key(i), formats.ErrDamaged, at.Shard, len(sizes))
+			return fmt.Errorf("key %q: %w: its record is in shard %d, but there are %d shards", t.Key(i), formats.ErrDamaged, at.Shard, len(sizes))
 		}
 		if size := sizes[at.Shard]; at.Offset < 0 || at.Length < 0 || at.Offset > size || at.Length > size-at.Offset {
-			return fmt.Errorf("key %q: %w: %d bytes at byte %d in a file of %d", t.Key(i), formats.ErrDamaged, at.Length, at.Offset, size)
+			return fmt.Errorf("key %q: %w: its record has %d bytes at byte %d, but the file has %d bytes", t.Key(i), formats.ErrDamaged, at.Length, at.Offset, size)
 		}
 	}
 	return nil
 }
 
-// Describe fills of m what the rows tell: count, splits, statistics, edits. m's schema decides
-// whether uniform images also have one element type.
-func (t *Table) Describe(m *formats.Meta) {
+// Describe sets the fields of m that follow from the rows: count, splits, statistics, edits. Only
+// the schema of m tells whether uniform images also have one element type.
+func (t *Manifest) Describe(m *formats.Meta) {
 	m.Count = t.Len()
 	m.Splits = nil
 	counts := map[string]int{}
@@ -252,15 +254,15 @@ func (t *Table) Describe(m *formats.Meta) {
 	m.History = t.history()
 }
 
-// history sums up the rows' marks; nil if there are none.
-func (t *Table) history() *formats.History {
+// history counts the rows with Provenance; nil if there are none.
+func (t *Manifest) history() *formats.History {
 	var h formats.History
 	for i := range t.Len() {
-		mark := t.rows.at(i).mark
-		if mark.Edited != 0 {
+		p := t.rows.at(i).provenance
+		if p.Edited != 0 {
 			h.Edited++
 		}
-		h.Origins = max(h.Origins, int(mark.Origin))
+		h.Origins = max(h.Origins, int(p.Origin))
 	}
 	if h == (formats.History{}) {
 		return nil
@@ -268,7 +270,7 @@ func (t *Table) history() *formats.History {
 	return &h
 }
 
-func (t *Table) stats() formats.Stats {
+func (t *Manifest) stats() formats.Stats {
 	s := formats.Stats{Uniform: t.Len() > 0}
 	for i := range t.Len() {
 		r := t.rows.at(i)

@@ -45,7 +45,7 @@ func fixtureSample(i int) *formats.Sample {
 		{Encoding: formats.Raw, DType: formats.Float32, Shape: []int{0, 4}},
 	}}
 	s.Values[1].SetInt64(int64(i % 2))
-	s.Sum = atrest.Sum(fixtureMeta.Schema, s)
+	s.Checksum = atrest.SampleChecksum(fixtureMeta.Schema, s)
 	return s
 }
 

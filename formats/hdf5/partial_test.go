@@ -67,7 +67,7 @@ func TestMadeUpStages(t *testing.T) {
 			change(p)
 			believable(p)
 			path := filepath.Join(t.TempDir(), "x.h5")
-			p.Store(t, path+atrest.Suffix)
+			p.Store(t, path+atrest.PartialSuffix)
 			if err := formattest.GoOn(Format{}, path, partialSamples()); !errors.Is(err, formats.ErrDamaged) {
 				t.Errorf("%v, want ErrDamaged", err)
 			}
@@ -79,7 +79,7 @@ func TestMadeUpStages(t *testing.T) {
 	p := whole.Clone()
 	believable(p)
 	path := filepath.Join(t.TempDir(), "x.h5")
-	p.Store(t, path+atrest.Suffix)
+	p.Store(t, path+atrest.PartialSuffix)
 	if err := formattest.GoOn(Format{}, path, partialSamples()); err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func bigSample(i int) *formats.Sample {
 		{Data: data[:i%5], Encoding: formats.Plain},
 	}}
 	s.Values[1].SetInt64(int64(i % 7))
-	s.Sum = atrest.Sum(bigMeta.Schema, s)
+	s.Checksum = atrest.SampleChecksum(bigMeta.Schema, s)
 	return s
 }
 
@@ -102,7 +102,7 @@ func TestKilledBetweenTransactions(t *testing.T) {
 	feed(t, newBig(t, want), 0, func(i int) {
 		if i%37 == 5 || i%big.Every == 0 || i == big.Count-1 {
 			copies[i] = filepath.Join(t.TempDir(), "x.lmdb")
-			if err := os.CopyFS(copies[i]+atrest.Suffix, os.DirFS(want+atrest.Suffix)); err != nil {
+			if err := os.CopyFS(copies[i]+atrest.PartialSuffix, os.DirFS(want+atrest.PartialSuffix)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -161,12 +161,12 @@ def test_the_trainings_say_so(command: str, numbers: str) -> None:
 
 
 def test_numbers_are_asked_about(photos: Path, table: Path, tmp_path: Path) -> None:
-    with pytest.raises(dsconv.Error, match='the column "age": it has 39 different numbers .* --label-type index'):
+    with pytest.raises(dsconv.Error, match='column "age": it has 39 different numbers .* --label-type index'):
         dsconv.pack(photos, tmp_path / "x.lmdb", labels=table, label_columns="age", progress=False)
     report = dsconv.pack(
         photos, tmp_path / "x.lmdb", labels=table, label_columns=["age", "height"],
         label_type={"age": "float", "height": "name"}, progress=False,
     )  # fmt: skip
     assert [c["as"] for c in report.details["labels"]] == ["float", "name"]
-    with pytest.raises(ValueError, match="choose index, name or float"):
+    with pytest.raises(ValueError, match="give index, name or float"):
         dsconv.pack(photos, tmp_path / "y.lmdb", labels=table, label_type="int", progress=False)

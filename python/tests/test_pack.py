@@ -73,7 +73,7 @@ def test_errors_say_what_is_wrong(photos: Path, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="encoding"):
         dsconv.pack(photos, tmp_path / "out.tar", encoding="raw")  # type: ignore[call-arg]
     dsconv.pack(photos, tmp_path / "out.tar", progress=False)
-    with pytest.raises(dsconv.Error, match="already there"):
+    with pytest.raises(dsconv.Error, match="already exists"):
         dsconv.pack(photos, tmp_path / "out.tar")  # with its progress on standard error
     dsconv.pack(photos, tmp_path / "out.tar", force=True, progress=False)
 

@@ -52,7 +52,7 @@ func (m *memory) Len() int            { return len(m.samples) }
 func (m *memory) Close() error        { return nil }
 
 func (m *memory) Info(i int) (formats.Info, error) {
-	return formats.Info{Key: m.samples[i].Key, Source: m.samples[i].Source, Sum: [16]byte{1}}, nil
+	return formats.Info{Key: m.samples[i].Key, Source: m.samples[i].Source, Checksum: [16]byte{1}}, nil
 }
 
 func (m *memory) Read(i int, s *formats.Sample) error {

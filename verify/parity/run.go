@@ -141,7 +141,7 @@ func (r *run) match() error {
 		if err != nil {
 			return err
 		}
-		inFiles = inFiles && in.Sum == [16]byte{}
+		inFiles = inFiles && in.Checksum == [16]byte{}
 		if _, ok := byPath[in.Source.Path]; ok && in.Source.Path != "" {
 			byPath[in.Source.Path] = k
 		}
