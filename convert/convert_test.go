@@ -138,7 +138,7 @@ func stopped(t *testing.T, src *memory, o Options, want map[string]string, first
 	for stop := 1; ; stop++ {
 		ctx, cancel := context.WithCancel(context.Background())
 		p := plan(t, src, stopper{shard.Format{}, 70, cancel}, path, o)
-		p.every = 10
+		p.interval = 10
 		r, err := p.Run(ctx)
 		cancel()
 		if err == nil {
@@ -213,7 +213,7 @@ func TestAnotherRecipeOrSourceIsRefused(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	p := plan(t, src, stopper{tfrecord.Format{}, 50, cancel}, path, Options{})
-	p.every = 10
+	p.interval = 10
 	if _, err := p.Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
@@ -240,12 +240,12 @@ func TestAnotherRecipeOrSourceIsRefused(t *testing.T) {
 // What an older version began with patterns of paths is gone on with, if they chose the same samples.
 func TestOlderPatternsGoOn(t *testing.T) {
 	src := newMemory(t, 200, 0)
-	o := Options{Recipe: resized, Take: formats.Patterns{Include: []string{"**/*"}}}
+	o := Options{Recipe: resized, Patterns: formats.Patterns{Include: []string{"**/*"}}}
 	path := filepath.Join(t.TempDir(), "x.tfrecord")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	p := plan(t, src, stopper{tfrecord.Format{}, 50, cancel}, path, o)
-	p.every = 10
+	p.interval = 10
 	delete(p.Meta.Recipe, formats.PatternRuleKey)
 	if _, err := p.Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func TestAnotherDecoderIsRefused(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		p := plan(t, src, stopper{tfrecord.Format{}, 50, cancel}, path, Options{Recipe: resized})
-		p.every, p.Meta.Recipe[preprocess.DecoderVersionKey] = 10, version
+		p.interval, p.Meta.Recipe[preprocess.DecoderVersionKey] = 10, version
 		if version == "" {
 			delete(p.Meta.Recipe, preprocess.DecoderVersionKey)
 		}
@@ -271,13 +271,13 @@ func TestAnotherDecoderIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := plan(t, src, tfrecord.Format{}, path, Options{Recipe: resized}).Run(context.Background())
-		if want == "" && (err != nil || r.Resumed == 0) || want != "" && (!errors.Is(err, ErrContinue) || !strings.Contains(err.Error(), want)) {
+		if want == "" && (err != nil || r.Resumed == 0) || want != "" && (!errors.Is(err, ErrCannotResume) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("version %q: resumed at %d, %v", version, r.Resumed, err)
 		}
 		if want != "" {
 			continue
 		}
-		if _, ok := plan(t, src, tfrecord.Format{}, path, Options{Recipe: resized}).Done(); !ok {
+		if _, ok := plan(t, src, tfrecord.Format{}, path, Options{Recipe: resized}).Finished(); !ok {
 			t.Error("a finished one without a version is another")
 		}
 	}

@@ -13,8 +13,8 @@ import (
 const (
 	// measured is how many samples Measure packs at most, and measuredBytes is about how much they
 	// may take.
-	measured      = 256
-	measuredBytes = 64 << 20
+	maxMeasured      = 256
+	maxMeasuredBytes = 64 << 20
 )
 
 // Measurement is what a plan would write, extrapolated from some of its samples.
@@ -39,8 +39,8 @@ func (p *Plan) Measure(ctx context.Context) (m Measurement, err error) {
 			err = gone
 		}
 	}()
-	n := p.measuredSamples()
-	all, err := p.try(ctx, filepath.Join(dir, "all"), n)
+	n := p.measureCount()
+	all, err := p.packSome(ctx, filepath.Join(dir, "all"), n)
 	if err != nil {
 		return m, err
 	}
@@ -49,47 +49,47 @@ func (p *Plan) Measure(ctx context.Context) (m Measurement, err error) {
 		m.BytesOut, m.Disk = all.report.BytesOut, all.disk
 		return m, nil
 	}
-	half, err := p.try(ctx, filepath.Join(dir, "half"), n/2)
+	half, err := p.packSome(ctx, filepath.Join(dir, "half"), n/2)
 	if err != nil {
 		return m, err
 	}
 	m.BytesOut = p.extrapolate(all)
 	// What a dataset takes besides its images is a part that all have, and one for each sample.
-	each := float64(all.besides()-half.besides()) / float64(n-n/2)
-	m.Disk = m.BytesOut + all.besides() + int64(each*float64(p.Len()-n))
+	each := float64(all.overhead()-half.overhead()) / float64(n-n/2)
+	m.Disk = m.BytesOut + all.overhead() + int64(each*float64(p.Len()-n))
 	return m, nil
 }
 
 // measuredSamples is how many samples Measure packs, an even number unless it is all.
-func (p *Plan) measuredSamples() int {
-	each := max(1, max(p.Expect, p.Bytes)/int64(p.Len()))
-	return min(p.Len(), 2*int(min(max(measuredBytes/each, 8), measured)/2))
+func (p *Plan) measureCount() int {
+	each := max(1, max(p.ExpectedBytes, p.Bytes)/int64(p.Len()))
+	return min(p.Len(), 2*int(min(max(maxMeasuredBytes/each, 8), maxMeasured)/2))
 }
 
 // tried is a plan's part that was packed.
-type tried struct {
+type trial struct {
 	report *Report
 	bytes  int64 // of the sources
 	disk   int64
 }
 
 // besides is what the files take that is not the images.
-func (t *tried) besides() int64 { return t.disk - t.report.BytesOut }
+func (t *trial) overhead() int64 { return t.disk - t.report.BytesOut }
 
 // try packs n samples, evenly spread, into a folder.
-func (p *Plan) try(ctx context.Context, dir string, n int) (*tried, error) {
+func (p *Plan) packSome(ctx context.Context, dir string, n int) (*trial, error) {
 	part := *p
 	part.Path = filepath.Join(dir, filepath.Base(p.Path))
 	part.o.Fail, part.o.Quarantine, part.o.Progress = false, "", nil
-	part.order, part.Bytes, part.Expect = nil, 0, 0
+	part.order, part.Bytes, part.ExpectedBytes = nil, 0, 0
 	h := newFingerprint()
 	for k := range n {
-		if err := part.take(int(p.order[k*p.Len()/n]), h); err != nil {
+		if err := part.addSample(int(p.order[k*p.Len()/n]), h); err != nil {
 			return nil, err
 		}
 	}
 	part.fingerprint = h.sum()
-	part.Shards, part.files = 1, []file{{end: n}}
+	part.Shards, part.files = 1, []outputFile{{end: n}}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -97,14 +97,14 @@ func (p *Plan) try(ctx context.Context, dir string, n int) (*tried, error) {
 	if err != nil {
 		return nil, fmt.Errorf("try to pack %d of %d samples: %w", n, p.Len(), err)
 	}
-	t := &tried{report: report, bytes: part.Bytes}
+	t := &trial{report: report, bytes: part.Bytes}
 	t.disk, err = atrest.SizeOfFiles(dir)
 	return t, err
 }
 
 // extrapolate is the bytes of all images as written. Images that keep their size take what their
 // sources take, more or less; others one like another.
-func (p *Plan) extrapolate(t *tried) int64 {
+func (p *Plan) extrapolate(t *trial) int64 {
 	if r := p.o.Recipe; r.Resize.Mode == preprocess.ResizeNone && t.bytes > 0 {
 		return int64(float64(t.report.BytesOut) * float64(p.Bytes) / float64(t.bytes))
 	}

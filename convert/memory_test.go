@@ -52,21 +52,21 @@ func TestProcessingIsStopped(t *testing.T) {
 func TestPutOffSampleIsCountedOnce(t *testing.T) {
 	src := newMemory(t, 1, 0)
 	p := plan(t, src, tfrecord.Format{}, filepath.Join(t.TempDir(), "x.tfrecord"), Options{Recipe: resized})
-	r, j := &run{Plan: p, schema: src.Meta().Schema}, &job{later: true}
-	r.held.changed.L = &r.held.mu
-	if !r.held.take(j, 1000) {
+	r, j := &run{Plan: p, schema: src.Meta().Schema}, &job{deferred: true}
+	r.budget.changed.L = &r.budget.mu
+	if !r.budget.reserve(j, 1000) {
 		t.Fatal("nothing is held for the first field")
 	}
-	if err := r.processLate(j); err != nil || j.err != nil {
+	if err := r.processDeferred(j); err != nil || j.err != nil {
 		t.Fatal(err, j.err)
 	}
-	if j.held == 0 || r.held.bytes != j.held {
-		t.Errorf("%d bytes are held for the only sample, %d in all", j.held, r.held.bytes)
+	if j.reserved == 0 || r.budget.used != j.reserved {
+		t.Errorf("%d bytes are held for the only sample, %d in all", j.reserved, r.budget.used)
 	}
-	r.held.drop(j)
+	r.budget.release(j)
 	r.room.Free()
-	r.late.Close()
-	if r.held.bytes != 0 {
-		t.Errorf("%d bytes are held for nothing", r.held.bytes)
+	r.deferredProc.Close()
+	if r.budget.used != 0 {
+		t.Errorf("%d bytes are held for nothing", r.budget.used)
 	}
 }

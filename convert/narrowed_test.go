@@ -100,7 +100,7 @@ func afterStops(t *testing.T, src formats.Dataset, path string, o Options) *Repo
 	for range 30 {
 		ctx, cancel := context.WithCancel(context.Background())
 		p := plan(t, src, stopper{shard.Format{}, 70, cancel}, path, o)
-		p.every = 10
+		p.interval = 10
 		r, err := p.Run(ctx)
 		cancel()
 		if err == nil {

@@ -18,7 +18,7 @@ type Options struct {
 	Shards Sharding
 	Create formats.CreateOptions
 	// Take chooses samples by their source's path; Limit takes the first by key, 0 all.
-	Take  formats.Patterns
+	Patterns  formats.Patterns
 	Limit int
 	// Checkpoint is about how many bytes are written between two checkpoints; 0 is 256 MiB,
 	// and at least 64 samples.

@@ -28,13 +28,13 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		total := 0.0
-		for _, p := range sp.parts {
-			if p.name == "" || strings.ContainsAny(p.name, "/\\") || !(p.share > 0) {
+		for _, p := range sp.shares {
+			if p.name == "" || strings.ContainsAny(p.name, "/\\") || !(p.fraction > 0) {
 				t.Errorf("split %q has the part %+v", s, p)
 			}
-			total += p.share
+			total += p.fraction
 		}
-		if sp.parts != nil && math.Abs(total-1) > 1e-6 {
+		if sp.shares != nil && math.Abs(total-1) > 1e-6 {
 			t.Errorf("split %q adds up to %g", s, total)
 		}
 	})

@@ -17,7 +17,7 @@ type Plan struct {
 	Path   string       // of the dataset to be written
 	Meta   formats.Meta // of it, as far as it is known before
 	Bytes  int64        // of the source's images
-	Expect int64        // bytes of the images to be written: exact if they pass through, else an estimate
+	ExpectedBytes int64        // bytes of the images to be written: exact if they pass through, else an estimate
 	Shards int          // files
 	// Samples is the number that the dataset will have if none is skipped.
 	Samples int
@@ -27,7 +27,7 @@ type Plan struct {
 	o      Options
 	splits []string // by index of the source
 	order  []int32  // position to index of the source
-	files  []file
+	files  []outputFile
 	ready  func(i int) bool    // see Version; nil if no sample is
 	change func(*formats.Info) // likewise
 	base   string              // likewise
@@ -36,7 +36,7 @@ type Plan struct {
 
 	command     string // see BegunBy
 	fingerprint uint64 // of the source's samples in this order
-	every       int    // positions between two checkpoints
+	interval       int    // positions between two checkpoints
 }
 
 // New plans the conversion of the samples of src whose split is among only (all, if only
@@ -54,25 +54,25 @@ func New(src formats.Dataset, splits, only []string, f formats.WritableFormat, p
 		return nil, err
 	}
 	defer proc.Close()
-	if err := p.choose(only); err != nil {
+	if err := p.selectSamples(only); err != nil {
 		return nil, err
 	}
 	if len(p.order) == 0 {
 		return nil, fmt.Errorf("no sample to write to %s", path)
 	}
-	if err := p.shard(); err != nil {
+	if err := p.planShards(); err != nil {
 		return nil, err
 	}
-	p.every = p.checkpointEvery()
+	p.interval = p.checkpointInterval()
 	p.Meta = formats.Meta{
 		Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(only),
 	}
 	p.Samples = len(p.order)
-	return p, p.remember()
+	return p, p.copyHistory()
 }
 
 // remember takes over what the source remembers of edits.
-func (p *Plan) remember() (err error) {
+func (p *Plan) copyHistory() (err error) {
 	if p.Meta.History = p.src.Meta().History; p.Meta.History == nil {
 		return nil
 	}
@@ -96,9 +96,9 @@ func compress(o *Options, f formats.WritableFormat) error {
 }
 
 // choose puts the samples' indices into the order of writing.
-func (p *Plan) choose(only []string) error {
+func (p *Plan) selectSamples(only []string) error {
 	h := newFingerprint()
-	take, err := p.o.Take.Chooser()
+	take, err := p.o.Patterns.Chooser()
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (p *Plan) choose(only []string) error {
 		if !take.File(in.Name()) {
 			continue
 		}
-		if err := p.take(i, h); err != nil {
+		if err := p.addSample(i, h); err != nil {
 			return err
 		}
 	}
@@ -128,7 +128,7 @@ func (p *Plan) choose(only []string) error {
 }
 
 // take adds sample i of the source to the end of the order.
-func (p *Plan) take(i int, h *fingerprint) error {
+func (p *Plan) addSample(i int, h *fingerprint) error {
 	in, err := p.src.Info(i)
 	if err != nil {
 		return err
@@ -137,9 +137,9 @@ func (p *Plan) take(i int, h *fingerprint) error {
 	p.order = append(p.order, int32(i))
 	p.Bytes += in.Size
 	if ready {
-		p.Expect += in.Size
+		p.ExpectedBytes += in.Size
 	} else {
-		p.Expect += p.estimate(in.Size)
+		p.ExpectedBytes += p.estimate(in.Size)
 	}
 	h.sample(&in, p.splits[i], ready)
 	return nil
@@ -176,12 +176,12 @@ func (p *Plan) estimate(size int64) int64 {
 	return size
 }
 
-func (p *Plan) shard() error {
+func (p *Plan) planShards() error {
 	if err := p.countShards(); err != nil {
 		return err
 	}
 	for i := range p.Shards {
-		p.files = append(p.files, file{end: ((i+1)*len(p.order) + p.Shards - 1) / p.Shards})
+		p.files = append(p.files, outputFile{end: ((i+1)*len(p.order) + p.Shards - 1) / p.Shards})
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (p *Plan) countShards() error {
 	if size == 0 {
 		size = DefaultShardSize
 	}
-	p.Shards = max(1, s.Min, int((p.Expect+size-1)/size))
+	p.Shards = max(1, s.Min, int((p.ExpectedBytes+size-1)/size))
 	if s.Count > 0 {
 		p.Shards = s.Count
 	}
@@ -234,7 +234,7 @@ func (p *Plan) recipe(only []string) map[string]string {
 			m["source."+k] = v
 		}
 	}
-	maps.Copy(m, p.o.Take.Recipe())
+	maps.Copy(m, p.o.Patterns.Recipe())
 	if p.o.Limit > 0 {
 		m["limit"] = fmt.Sprint(p.o.Limit)
 	}
@@ -251,7 +251,7 @@ func (p *Plan) recipe(only []string) map[string]string {
 	if p.Shards > 1 {
 		m["shards"] = fmt.Sprint(p.Shards)
 	}
-	if p.o.Checkpoint > 0 && p.o.Checkpoint != checkpointBytes {
+	if p.o.Checkpoint > 0 && p.o.Checkpoint != defaultCheckpointBytes {
 		m["checkpoint"] = fmt.Sprint(p.o.Checkpoint)
 	}
 	if p.o.Create.Zstd > 0 && p.format.Traits().Zstd {
@@ -289,26 +289,26 @@ func (p *Plan) Head(n int) ([]formats.Info, error) {
 }
 
 // checkpointBytes is about how much is written between two checkpoints.
-const checkpointBytes = 256 << 20
+const defaultCheckpointBytes = 256 << 20
 
 // checkpointEvery is the number of positions between two checkpoints. It depends on the
 // plan alone, since where LMDB commits shows in its file.
-func (p *Plan) checkpointEvery() int {
-	each := max(1, p.Expect/int64(max(1, len(p.order))))
+func (p *Plan) checkpointInterval() int {
+	each := max(1, p.ExpectedBytes/int64(max(1, len(p.order))))
 	if p.o.Checkpoint > 0 {
 		return int(min(max(p.o.Checkpoint/each, 1), 1<<16))
 	}
-	return int(min(max(checkpointBytes/each, 64), 1<<16))
+	return int(min(max(defaultCheckpointBytes/each, 64), 1<<16))
 }
 
 // Show makes f the plan's progress function.
-func (p *Plan) Show(f func(Progress)) *Plan {
+func (p *Plan) OnProgress(f func(Progress)) *Plan {
 	p.o.Progress = f
 	return p
 }
 
 // BegunBy tells who finds the dataset unfinished which command began it.
-func (p *Plan) BegunBy(command string) *Plan {
+func (p *Plan) WithCommand(command string) *Plan {
 	p.command = command
 	return p
 }

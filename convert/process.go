@@ -27,12 +27,12 @@ func (r *run) processAll() error {
 	var current *job
 	prepare := func() {
 		proc.StopBy(&r.stop)
-		proc.Hold = func(n int64) bool { return r.held.take(current, n) }
+		proc.Hold = func(n int64) bool { return r.budget.reserve(current, n) }
 	}
 	prepare()
 	for j := range r.process {
 		current = j
-		r.held.begin(j)
+		r.budget.started(j)
 		if j.err == nil {
 			start := time.Now()
 			err := guard.Do(func() error { r.processOne(proc, j); return nil })
@@ -63,9 +63,9 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 	}
 	j.err = proc.Process(&j.in, &j.out)
 	if errors.Is(j.err, preprocess.ErrLater) {
-		j.err, j.later = nil, true
+		j.err, j.deferred = nil, true
 	}
-	if j.err != nil || j.later {
+	if j.err != nil || j.deferred {
 		return
 	}
 	j.warning, j.narrowed, j.orientation = proc.Warning(), proc.Narrowed(), proc.Orientation()

@@ -16,10 +16,10 @@ import (
 
 // openTries is how often another process may finish or discard the unfinished dataset just
 // before it is opened.
-const openTries = 10
+const maxOpenTries = 10
 
 // open creates the dataset or continues an unfinished one of the same plan.
-func (p *Plan) open() (w formats.Writer, n note, err error) {
+func (p *Plan) open() (w formats.Writer, n checkpoint, err error) {
 	if p.o.KeepOld {
 		if err := atrest.MayKeep(p.Path); err != nil {
 			return nil, n, err
@@ -30,15 +30,15 @@ func (p *Plan) open() (w formats.Writer, n note, err error) {
 			return nil, n, err
 		}
 	}
-	for range openTries {
+	for range maxOpenTries {
 		if w, err = p.format.Create(p.Path, p.Meta, p.o.Create); err == nil {
-			if err := p.checkBase(); err != nil {
+			if err := p.checkUnchanged(); err != nil {
 				return nil, n, errors.Join(err, w.Close(), atrest.Discard(p.Path))
 			}
-			if err := p.writeListing(); err != nil {
+			if err := p.writeSourceList(); err != nil {
 				return nil, n, errors.Join(err, w.Close())
 			}
-			return w, note{Fingerprint: p.fingerprint, Command: p.command}, nil
+			return w, checkpoint{Fingerprint: p.fingerprint, Command: p.command}, nil
 		}
 		if !errors.Is(err, formats.ErrPartial) {
 			return nil, n, err
@@ -53,34 +53,34 @@ func (p *Plan) open() (w formats.Writer, n note, err error) {
 
 // resume continues the unfinished dataset. ErrNoPartial if there is nothing to go on with:
 // then it is gone.
-func (p *Plan) resume() (formats.Writer, note, error) {
+func (p *Plan) resume() (formats.Writer, checkpoint, error) {
 	w, was, b, err := p.format.Resume(p.Path, p.o.Create)
 	if err != nil {
 		if errors.Is(err, formats.ErrDamaged) {
-			err = fmt.Errorf("%w: %w", ErrContinue, err)
+			err = fmt.Errorf("%w: %w", ErrCannotResume, err)
 		}
-		return nil, note{}, err
+		return nil, checkpoint{}, err
 	}
 	if len(b) == 0 {
 		// Without a checkpoint nothing is lost, and the source and options may be others.
 		if err := errors.Join(w.Close(), atrest.Discard(p.Path)); err != nil {
-			return nil, note{}, err
+			return nil, checkpoint{}, err
 		}
-		return nil, note{}, formats.ErrNoPartial
+		return nil, checkpoint{}, formats.ErrNoPartial
 	}
-	if err := p.checkBase(); err != nil {
-		return nil, note{}, errors.Join(err, w.Close())
+	if err := p.checkUnchanged(); err != nil {
+		return nil, checkpoint{}, errors.Join(err, w.Close())
 	}
-	n, err := p.continues(&was, b)
+	n, err := p.checkSamePlan(&was, b)
 	if err != nil {
-		return nil, n, errors.Join(fmt.Errorf("%s%s: %w", p.Path, atrest.Suffix, p.begunBy(b, err)), w.Close())
+		return nil, n, errors.Join(fmt.Errorf("%s%s: %w", p.Path, atrest.Suffix, p.addCommand(b, err)), w.Close())
 	}
 	return w, n, nil
 }
 
 // checkBase reports, under the lock, that the dataset is not the version any more that the plan was made
 // of: what another process did since would be lost.
-func (p *Plan) checkBase() error {
+func (p *Plan) checkUnchanged() error {
 	if p.base == "" || p.base == atrest.VersionAt(p.Path) {
 		return nil
 	}
@@ -89,13 +89,13 @@ func (p *Plan) checkBase() error {
 
 // begunBy adds to err, which says why the unfinished dataset cannot be gone on with, what began
 // it. Beside another command, or of an edit, that is all there is to say.
-func (p *Plan) begunBy(note []byte, err error) error {
-	n, nerr := decodeNote(note, 0)
-	if nerr != nil || n.Command == "" || !errors.Is(err, ErrContinue) {
+func (p *Plan) addCommand(note []byte, err error) error {
+	n, nerr := decodeCheckpoint(note, 0)
+	if nerr != nil || n.Command == "" || !errors.Is(err, ErrCannotResume) {
 		return err
 	}
 	if p.change != nil || verb(n.Command) != verb(p.command) {
-		return fmt.Errorf("%w %w: it was begun by the command %s, which goes on with it", formats.ErrPartial, ErrContinue, n.Command)
+		return fmt.Errorf("%w %w: it was begun by the command %s, which goes on with it", formats.ErrPartial, ErrCannotResume, n.Command)
 	}
 	return fmt.Errorf("%w; it was begun by the command %s, which goes on with it", err, n.Command)
 }
@@ -108,18 +108,18 @@ func verb(command string) string {
 }
 
 // continues is the note of an unfinished dataset that is of the same plan.
-func (p *Plan) continues(was *formats.Meta, b []byte) (note, error) {
+func (p *Plan) checkSamePlan(was *formats.Meta, b []byte) (checkpoint, error) {
 	if diff := recipeDiff(was.Recipe, p.Meta.Recipe); diff != "" {
-		return note{}, fmt.Errorf("%w %w: its recipe is another one (%s)", formats.ErrPartial, ErrContinue, diff)
+		return checkpoint{}, fmt.Errorf("%w %w: its recipe is another one (%s)", formats.ErrPartial, ErrCannotResume, diff)
 	}
-	n, err := decodeNote(b, p.fingerprint)
+	n, err := decodeCheckpoint(b, p.fingerprint)
 	if err != nil {
-		return n, fmt.Errorf("%w: %w", ErrContinue, err)
+		return n, fmt.Errorf("%w: %w", ErrCannotResume, err)
 	}
 	changes, err := p.sourceChanges(n.Next)
-	if errors.Is(err, errListing) && n.Fingerprint == p.fingerprint {
+	if errors.Is(err, errSourceList) && n.Fingerprint == p.fingerprint {
 		err = nil
-	} else if errors.Is(err, errListing) {
+	} else if errors.Is(err, errSourceList) {
 		changes, err = err.Error(), nil
 	}
 	if err != nil {
@@ -132,7 +132,7 @@ func (p *Plan) continues(was *formats.Meta, b []byte) (note, error) {
 		changes = "which edits are kept"
 	}
 	if changes != "" {
-		return n, fmt.Errorf("%w %w: the source changed since (%s)", formats.ErrPartial, ErrContinue, changes)
+		return n, fmt.Errorf("%w %w: the source changed since (%s)", formats.ErrPartial, ErrCannotResume, changes)
 	}
 	n.Fingerprint = p.fingerprint
 	return n, nil

@@ -18,7 +18,7 @@ import (
 
 // sourceDiff collects how the source differs from a listing of it.
 type sourceDiff struct {
-	came, went, changed []string
+	added, removed, changed []string
 }
 
 // maxNamed is how many files an error names.
@@ -30,7 +30,7 @@ func (d *sourceDiff) String() string {
 	for _, g := range []struct {
 		what  string
 		names []string
-	}{{"came", d.came}, {"went", d.went}, {"changed", d.changed}} {
+	}{{"came", d.added}, {"went", d.removed}, {"changed", d.changed}} {
 		if len(g.names) == 0 {
 			continue
 		}
@@ -51,7 +51,7 @@ func (d *sourceDiff) String() string {
 // sourceChanges compares the source with the listing of the run that packed the first next
 // positions. "" if what is packed is still what the source has.
 func (p *Plan) sourceChanges(next int) (string, error) {
-	d, touched, err := p.compareListing(next)
+	d, touched, err := p.compareInOrder(next)
 	if err != nil {
 		return "", err
 	}
@@ -63,8 +63,8 @@ func (p *Plan) sourceChanges(next int) (string, error) {
 
 // compareListing goes through listing and plan side by side. touched are the positions
 // before next whose file has another time and else looks the same.
-func (p *Plan) compareListing(next int) (d *sourceDiff, touched []int, err error) {
-	l, err := openListing(p.listingPath())
+func (p *Plan) compareInOrder(next int) (d *sourceDiff, touched []int, err error) {
+	l, err := openSourceList(p.sourceListPath())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,12 +98,12 @@ func (p *Plan) compareListing(next int) (d *sourceDiff, touched []int, err error
 			touched = append(touched, pos)
 		}
 	}
-	d, err = p.compareKeys()
+	d, err = p.compareByKey()
 	return d, nil, err
 }
 
 // differs says what makes e another sample than now, the time apart.
-func (e *entry) differs(now *entry) string {
+func (e *sourceEntry) differs(now *sourceEntry) string {
 	switch {
 	case e.path != now.path:
 		return "it was " + e.path
@@ -126,14 +126,14 @@ func (e *entry) differs(now *entry) string {
 }
 
 // compareKeys is for a source whose files are not the same any more.
-func (p *Plan) compareKeys() (*sourceDiff, error) {
+func (p *Plan) compareByKey() (*sourceDiff, error) {
 	d := &sourceDiff{}
-	l, err := openListing(p.listingPath())
+	l, err := openSourceList(p.sourceListPath())
 	if err != nil {
 		return nil, err
 	}
 	defer l.close()
-	old := map[string]entry{}
+	old := map[string]sourceEntry{}
 	for {
 		e, err := l.next()
 		if errors.Is(err, io.EOF) {
@@ -152,16 +152,16 @@ func (p *Plan) compareKeys() (*sourceDiff, error) {
 		was, ok := old[now.key]
 		delete(old, now.key)
 		if !ok {
-			d.came = append(d.came, now.name())
+			d.added = append(d.added, now.name())
 		} else if why := was.differs(&now); why != "" {
 			d.changed = append(d.changed, now.name()+" ("+why+")")
 		}
 	}
 	for _, e := range old {
-		d.went = append(d.went, e.name())
+		d.removed = append(d.removed, e.name())
 	}
-	slices.Sort(d.came)
-	slices.Sort(d.went)
+	slices.Sort(d.added)
+	slices.Sort(d.removed)
 	if d.String() == "" {
 		d.changed = []string{"the order of the samples"}
 	}
@@ -174,7 +174,7 @@ func (p *Plan) compareTouched(touched []int, d *sourceDiff) error {
 	if len(touched) == 0 {
 		return nil
 	}
-	packed, err := p.packed(touched)
+	packed, err := p.packedHashes(touched)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (p *Plan) compareTouched(touched []int, d *sourceDiff) error {
 
 // packed are the hashes of the sources of the samples at those positions, as they were
 // packed; zero of one that was skipped.
-func (p *Plan) packed(positions []int) ([][16]byte, error) {
+func (p *Plan) packedHashes(positions []int) ([][16]byte, error) {
 	t, err := atrest.Unfinished(p.Path)
 	if err != nil {
 		return nil, err

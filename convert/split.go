@@ -19,12 +19,12 @@ type Split struct {
 	spec   string // canonical
 	none   bool
 	column string
-	parts  []part
+	shares  []share
 }
 
-type part struct {
+type share struct {
 	name  string
-	share float64
+	fraction float64
 }
 
 // ParseSplit reads auto (the source's own splits), none, train=0.9,val=0.1 (seeded,
@@ -41,12 +41,12 @@ func ParseSplit(s string) (Split, error) {
 	sp := Split{spec: s}
 	total := 0.0
 	for p := range strings.SplitSeq(s, ",") {
-		name, share, _ := strings.Cut(p, "=")
-		x, err := strconv.ParseFloat(share, 64)
+		name, text, _ := strings.Cut(p, "=")
+		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(x > 0 && x <= 1) || name == "" || strings.Contains(name, " ") || formats.CheckSplit(name) != nil {
 			return sp, fmt.Errorf("split %q: write it as train=0.9,val=0.1", s)
 		}
-		sp.parts = append(sp.parts, part{name, x})
+		sp.shares = append(sp.shares, share{name, x})
 		total += x
 	}
 	if math.Abs(total-1) > 1e-6 {
@@ -56,13 +56,13 @@ func ParseSplit(s string) (Split, error) {
 }
 
 // Shares says that samples are dealt out by shares.
-func (sp Split) Shares() bool { return sp.parts != nil }
+func (sp Split) ByShares() bool { return sp.shares != nil }
 
 // Column is the user's column that is the split, "" if none is.
 func (sp Split) Column() string { return sp.column }
 
 // Own says that the source tells the split of each sample.
-func (sp Split) Own() bool { return sp.parts == nil && !sp.none && sp.column == "" }
+func (sp Split) FromSource() bool { return sp.shares == nil && !sp.none && sp.column == "" }
 
 // Assign gives the split of every sample of src, by index.
 func (sp Split) Assign(src formats.Dataset) ([]string, error) {
@@ -73,7 +73,7 @@ func (sp Split) Assign(src formats.Dataset) ([]string, error) {
 		}
 	}
 	splits := make([]string, src.Len())
-	classes := map[int64][]drawn{}
+	classes := map[int64][]hashedSample{}
 	for i := range splits {
 		in, err := src.Info(i)
 		if err != nil {
@@ -83,8 +83,8 @@ func (sp Split) Assign(src formats.Dataset) ([]string, error) {
 		case sp.none:
 		case column >= 0:
 			splits[i] = in.Columns[column]
-		case sp.parts != nil:
-			classes[in.Label] = append(classes[in.Label], drawn{draw(in.Key), i})
+		case sp.shares != nil:
+			classes[in.Label] = append(classes[in.Label], hashedSample{splitHash(in.Key), i})
 		default:
 			splits[i] = in.Split
 		}
@@ -113,20 +113,20 @@ func CheckSplits(src formats.Dataset, splits []string) error {
 
 // drawn is a sample with the number that decides its split: a hash of its key, so that it
 // does not depend on which other samples there are, in what order.
-type drawn struct {
-	number uint64
+type hashedSample struct {
+	hash uint64
 	index  int
 }
 
-func draw(key string) uint64 {
+func splitHash(key string) uint64 {
 	return xxh3.Hash(append(binary.LittleEndian.AppendUint64(nil, 0), key...))
 }
 
 // stratify deals the samples of one class out by the shares, the first part rounding last.
-func (sp Split) stratify(members []drawn, splits []string) {
-	slices.SortFunc(members, func(a, b drawn) int {
-		if a.number != b.number {
-			if a.number < b.number {
+func (sp Split) stratify(members []hashedSample, splits []string) {
+	slices.SortFunc(members, func(a, b hashedSample) int {
+		if a.hash != b.hash {
+			if a.hash < b.hash {
 				return -1
 			}
 			return 1
@@ -135,8 +135,8 @@ func (sp Split) stratify(members []drawn, splits []string) {
 	})
 	upTo := 0.0
 	from := 0
-	for _, p := range sp.parts {
-		upTo += p.share
+	for _, p := range sp.shares {
+		upTo += p.fraction
 		to := min(len(members), int(math.Round(upTo*float64(len(members)))))
 		for _, m := range members[from:to] {
 			splits[m.index] = p.name
@@ -146,7 +146,7 @@ func (sp Split) stratify(members []drawn, splits []string) {
 }
 
 // Names lists the splits in order of first need: train first, then by name.
-func Names(splits []string) []string {
+func SplitNames(splits []string) []string {
 	seen := map[string]bool{}
 	for _, s := range splits {
 		seen[s] = true

@@ -59,7 +59,7 @@ func Add(ctx context.Context, t *Target, src formats.Dataset, o AddOptions) (*co
 	if a.split, err = convert.ParseSplit(t.Meta().Recipe["split"]); err != nil {
 		return nil, nil, fmt.Errorf("%s: its recipe: %w", t.Path, err)
 	}
-	if err := a.unite(); err != nil {
+	if err := a.buildUnion(); err != nil {
 		return nil, nil, err
 	}
 	if err := a.compare(ctx); err != nil {
@@ -71,12 +71,12 @@ func Add(ctx context.Context, t *Target, src formats.Dataset, o AddOptions) (*co
 	if a.found.Nothing() {
 		return nil, &a.found, nil
 	}
-	a.union.removed = a.removals.left()
+	a.union.removed = a.removals.remaining()
 	if a.found.New+a.found.Changed > 0 {
 		a.union.meta.Recipe = withDecoder(a.union.meta.Recipe)
 	}
-	v := a.version()
-	if err := a.assign(v); err != nil {
+	v := a.newVersion()
+	if err := a.assignSplits(v); err != nil {
 		return nil, nil, err
 	}
 	p, err := v.plan(o.Options)
@@ -100,15 +100,15 @@ type adder struct {
 // pair is a sample that the target has, the source has, or both; -1 where it has not.
 type pair struct {
 	old, src int32
-	differs  bool // the image does
-	gone     bool // the sample is to be dropped
+	imageChanged  bool // the image does
+	dropped     bool // the sample is to be dropped
 	change   *change
 }
 
 // unite makes the schema of old and new.
-func (a *adder) unite() error {
+func (a *adder) buildUnion() error {
 	meta := *a.target.Meta()
-	schema, err := unite(meta.Schema, []formats.Schema{a.src.Meta().Schema}, func(int) string { return "the source" })
+	schema, err := uniteSchemas(meta.Schema, []formats.Schema{a.src.Meta().Schema}, func(int) string { return "the source" })
 	if err != nil {
 		return err
 	}
@@ -122,8 +122,8 @@ func (a *adder) unite() error {
 	}
 	meta.Schema = schema
 	a.union = &union{meta: meta}
-	a.union.parts = []part{newPart(a.target.Dataset, true, &meta), newPart(a.src, false, &meta)}
-	src := &a.union.parts[1]
+	a.union.sources = []unionSource{newPart(a.target.Dataset, true, &meta), newPart(a.src, false, &meta)}
+	src := &a.union.sources[1]
 	src.marks, src.origin = nil, func(uint16) uint16 { return a.origin }
 	removed, err := a.target.Removed()
 	if err != nil {
@@ -153,7 +153,7 @@ func (a *adder) compare(ctx context.Context) error {
 			a.pairs = append(a.pairs, pair{old: int32(i), src: -1})
 			i++
 		case !okOld || now.Key < old.Key:
-			if a.comesIn(&now) {
+			if a.admit(&now) {
 				a.pairs = append(a.pairs, pair{old: -1, src: int32(j)})
 			}
 			j++
@@ -186,14 +186,14 @@ func (a *adder) compareRest() error {
 		if p.old < 0 || p.src < 0 {
 			continue
 		}
-		if p.differs {
+		if p.imageChanged {
 			a.found.Changed++
-			if err := a.keepOfChanged(p); err != nil {
+			if err := a.keepEditsOfChanged(p); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := a.compareOne(p); err != nil {
+		if err := a.compareFields(p); err != nil {
 			return err
 		}
 		switch {
@@ -207,24 +207,24 @@ func (a *adder) compareRest() error {
 }
 
 // version puts the union's items together.
-func (a *adder) version() *version {
-	v := &version{target: a.target, union: a.union, base: make([]int32, a.target.Len())}
+func (a *adder) newVersion() *version {
+	v := &version{target: a.target, union: a.union, newIndex: make([]int32, a.target.Len())}
 	for _, p := range a.pairs {
-		at := int32(len(a.union.items))
+		at := int32(len(a.union.samples))
 		switch {
-		case p.gone:
+		case p.dropped:
 			if p.old >= 0 {
-				v.base[p.old] = -1
+				v.newIndex[p.old] = -1
 			}
 		case p.old < 0:
 			v.added = append(v.added, at)
-			a.union.items = append(a.union.items, item{part: 1, index: p.src, change: p.change})
-		case p.differs:
-			v.base[p.old] = at
-			a.union.items = append(a.union.items, item{part: 1, index: p.src, change: p.change})
+			a.union.samples = append(a.union.samples, unionSample{source: 1, index: p.src, change: p.change})
+		case p.imageChanged:
+			v.newIndex[p.old] = at
+			a.union.samples = append(a.union.samples, unionSample{source: 1, index: p.src, change: p.change})
 		default:
-			v.base[p.old] = at
-			a.union.items = append(a.union.items, item{part: 0, index: p.old, change: p.change})
+			v.newIndex[p.old] = at
+			a.union.samples = append(a.union.samples, unionSample{source: 0, index: p.old, change: p.change})
 		}
 	}
 	return v
@@ -232,12 +232,12 @@ func (a *adder) version() *version {
 
 // assign gives new samples their splits, as the dataset's recipe says: shares are dealt out
 // over old and new ones together, but what is in a split stays there.
-func (a *adder) assign(v *version) error {
+func (a *adder) assignSplits(v *version) error {
 	dealt, err := a.split.Assign(a.union)
 	if err != nil {
 		return err
 	}
-	for old, at := range v.base {
+	for old, at := range v.newIndex {
 		if at < 0 {
 			continue
 		}
@@ -245,11 +245,11 @@ func (a *adder) assign(v *version) error {
 		if err != nil {
 			return err
 		}
-		it := &a.union.items[at]
+		it := &a.union.samples[at]
 		switch {
 		case it.change != nil && it.change.split != nil:
 			dealt[at] = *it.change.split
-		case !a.split.Shares() && it.part == 1:
+		case !a.split.ByShares() && it.source == 1:
 		default:
 			dealt[at] = in.Split
 		}
@@ -261,7 +261,7 @@ func (a *adder) assign(v *version) error {
 		}
 	}
 	for _, at := range v.added {
-		if c := a.union.items[at].change; c != nil && c.split != nil {
+		if c := a.union.samples[at].change; c != nil && c.split != nil {
 			dealt[at] = *c.split
 		}
 		if err := a.checkSplit(at, dealt[at]); err != nil {

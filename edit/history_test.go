@@ -298,7 +298,7 @@ func TestRemovedListIsDamaged(t *testing.T) {
 	if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "removed.parquet") {
 		t.Errorf("add: %v", err)
 	}
-	salvaged, err := edit.Salvage(formatOf(t, path), path)
+	salvaged, err := edit.OpenDamaged(formatOf(t, path), path)
 	f.must(err)
 	p, found, err := edit.Repair(context.Background(), salvaged, nil, true, openFolder(t, f.root, folder.Config{}), convert.Options{})
 	f.must(err)

@@ -12,8 +12,8 @@ import (
 // LabelSum stands for all labels of sample i, also those that Info does not tell: an edit that was
 // interrupted goes on only where they are what they were.
 func (u *union) LabelSum(i int) int64 {
-	it := &u.items[i]
-	p := &u.parts[it.part]
+	it := &u.samples[i]
+	p := &u.sources[it.source]
 	in, err := u.Info(i)
 	if err != nil {
 		return formats.NoLabel // reading it says what is wrong

@@ -26,8 +26,8 @@ func TestLabelSums(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		u := &union{meta: *d.Meta(), items: []item{{change: c}}}
-		u.parts = []part{newPart(d, false, &u.meta)}
+		u := &union{meta: *d.Meta(), samples: []unionSample{{change: c}}}
+		u.sources = []unionSource{newPart(d, false, &u.meta)}
 		return u.LabelSum(0)
 	}
 	number := func(x float32) *change {

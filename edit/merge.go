@@ -30,7 +30,7 @@ func Merge(sources []formats.Dataset, names []string, f formats.WritableFormat, 
 	if err := m.merge(); err != nil {
 		return nil, nil, err
 	}
-	if err := m.remember(); err != nil {
+	if err := m.mergeRemoved(); err != nil {
 		return nil, nil, err
 	}
 	splits := make([]string, u.Len())
@@ -42,7 +42,7 @@ func Merge(sources []formats.Dataset, names []string, f formats.WritableFormat, 
 		splits[i] = in.Split
 		if err := formats.CheckSplit(in.Split); err != nil {
 			return nil, nil, fmt.Errorf("%s: key %q: %w: give the split another name first (dsconv relabel, with a table of key and split)",
-				names[u.items[i].part], in.Key, err)
+				names[u.samples[i].source], in.Key, err)
 		}
 	}
 	p, err := convert.New(u, splits, nil, f, path, o)
@@ -77,22 +77,22 @@ func mergedUnion(sources []formats.Dataset, names []string) (*union, error) {
 	var schemas []formats.Schema
 	for _, ds := range sources[1:] {
 		schemas = append(schemas, ds.Meta().Schema)
-		meta.Columns = columnsOf(meta.Columns, ds.Meta().Columns)
-		meta.Recipe = common(meta.Recipe, recipeMap(ds.Meta()))
+		meta.Columns = uniteColumns(meta.Columns, ds.Meta().Columns)
+		meta.Recipe = sharedEntries(meta.Recipe, recipeMap(ds.Meta()))
 	}
 	var err error
-	if meta.Schema, err = unite(meta.Schema, schemas, func(i int) string { return names[i+1] }); err != nil {
+	if meta.Schema, err = uniteSchemas(meta.Schema, schemas, func(i int) string { return names[i+1] }); err != nil {
 		return nil, err
 	}
 	for _, s := range schemas {
-		loosen(meta.Schema, s)
+		relaxShapes(meta.Schema, s)
 	}
 	meta.Format = "merge"
 	u := &union{meta: meta}
 	origins := 0 // each source is a collection of its own, or several
 	for _, ds := range sources {
-		u.parts = append(u.parts, newPart(ds, ds.Meta().Format != "folder", &meta))
-		last := &u.parts[len(u.parts)-1]
+		u.sources = append(u.sources, newPart(ds, ds.Meta().Format != "folder", &meta))
+		last := &u.sources[len(u.sources)-1]
 		first := origins
 		last.origin = func(own uint16) uint16 { return uint16(min(first+int(own), math.MaxUint16)) }
 		origins++
@@ -118,7 +118,7 @@ func recipeMap(m *formats.Meta) map[string]string {
 }
 
 // common is what two recipes agree on.
-func common(a, b map[string]string) map[string]string {
+func sharedEntries(a, b map[string]string) map[string]string {
 	m := maps.Clone(a)
 	maps.DeleteFunc(m, func(k, v string) bool { return b[k] != v })
 	return m
@@ -132,10 +132,10 @@ type merger struct {
 
 // remember unites the lists of what was removed by hand, without the samples that another
 // source has.
-func (m *merger) remember() error {
+func (m *merger) mergeRemoved() error {
 	u := m.union
-	for k := range u.parts {
-		removed, err := removedFrom(u.parts[k].Dataset)
+	for k := range u.sources {
+		removed, err := removedFrom(u.sources[k].Dataset)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.names[k], err)
 		}
@@ -147,18 +147,18 @@ func (m *merger) remember() error {
 			return err == nil
 		})
 	}
-	return u.remember()
+	return u.countEdits()
 }
 
 // merge puts the samples of all parts into key order.
 func (m *merger) merge() error {
 	u := m.union
-	next := make([]int, len(u.parts))
-	m.found.Samples = make([]int, len(u.parts))
+	next := make([]int, len(u.sources))
+	m.found.Samples = make([]int, len(u.sources))
 	for {
 		first, key := -1, ""
-		for k := range u.parts {
-			in, ok, err := infoAt(&u.parts[k], next[k])
+		for k := range u.sources {
+			in, ok, err := infoAt(&u.sources[k], next[k])
 			if err != nil {
 				return err
 			}
@@ -169,18 +169,18 @@ func (m *merger) merge() error {
 		if first < 0 {
 			return nil
 		}
-		u.items = append(u.items, item{part: int32(first), index: int32(next[first])})
+		u.samples = append(u.samples, unionSample{source: int32(first), index: int32(next[first])})
 		m.found.Samples[first]++
 		next[first]++
-		for k := range u.parts {
-			in, ok, err := infoAt(&u.parts[k], next[k])
+		for k := range u.sources {
+			in, ok, err := infoAt(&u.sources[k], next[k])
 			if err != nil {
 				return err
 			}
 			if !ok || in.Key != key {
 				continue
 			}
-			if err := m.same(key, first, k, next[k]); err != nil {
+			if err := m.checkEqual(key, first, k, next[k]); err != nil {
 				return err
 			}
 			m.found.Twice++
@@ -190,10 +190,10 @@ func (m *merger) merge() error {
 }
 
 // same wants the last item to be what sample i of part k is.
-func (m *merger) same(key string, first, k, i int) error {
+func (m *merger) checkEqual(key string, first, k, i int) error {
 	u := m.union
-	last := u.items[len(u.items)-1]
-	two := &union{meta: u.meta, parts: u.parts, items: []item{last, {part: int32(k), index: int32(i)}}}
+	last := u.samples[len(u.samples)-1]
+	two := &union{meta: u.meta, sources: u.sources, samples: []unionSample{last, {source: int32(k), index: int32(i)}}}
 	var s [2]formats.Sample
 	for j := range s {
 		if err := two.Read(j, &s[j]); err != nil {
@@ -205,7 +205,7 @@ func (m *merger) same(key string, first, k, i int) error {
 		same = same && string(s[0].Values[f].Data) == string(s[1].Values[f].Data)
 	}
 	if edited := s[0].Mark.Edited | s[1].Mark.Edited; edited != s[0].Mark.Edited {
-		u.items[len(u.items)-1].change = &change{mark: &formats.Mark{Edited: edited, Origin: s[0].Mark.Origin}}
+		u.samples[len(u.samples)-1].change = &change{mark: &formats.Mark{Edited: edited, Origin: s[0].Mark.Origin}}
 	}
 	if !same {
 		return fmt.Errorf("%w: %s and %s both have the key %q, with other bytes or labels", formats.ErrKey, m.names[first], m.names[k], key)

@@ -44,10 +44,10 @@ func Relabel(t *Target, table Labels, o convert.Options) (*convert.Plan, *Relabe
 	if err := r.readLabels(rows); err != nil {
 		return nil, nil, err
 	}
-	v := t.unchanged(func(int) bool { return true })
+	v := t.subset(func(int) bool { return true })
 	before := t.Meta()
 	v.union.meta = r.meta
-	v.union.parts[0] = newPart(t.Dataset, true, &r.meta)
+	v.union.sources[0] = newPart(t.Dataset, true, &r.meta)
 	if v.union.removed, err = t.Removed(); err != nil {
 		return nil, nil, err
 	}
@@ -55,10 +55,10 @@ func Relabel(t *Target, table Labels, o convert.Options) (*convert.Plan, *Relabe
 		if row == nil {
 			continue
 		}
-		if v.union.items[i].change, err = r.change(i, row); err != nil {
+		if v.union.samples[i].change, err = r.change(i, row); err != nil {
 			return nil, nil, err
 		}
-		if v.union.items[i].change == nil {
+		if v.union.samples[i].change == nil {
 			r.found.Unchanged++
 		} else {
 			r.found.Changed++
@@ -104,7 +104,7 @@ func (r *relabeler) columns() error {
 		column := slices.Index(r.meta.Columns, name)
 		if field < 0 && column < 0 && name != splitColumn {
 			return fmt.Errorf("the table has a column %q, which is no label of the dataset, no column and not split; there are: %s",
-				name, strings.Join(r.known(), ", "))
+				name, strings.Join(r.validColumns(), ", "))
 		}
 		r.field, r.column = append(r.field, field), append(r.column, column)
 	}
@@ -114,7 +114,7 @@ func (r *relabeler) columns() error {
 	return nil
 }
 
-func (r *relabeler) known() []string {
+func (r *relabeler) validColumns() []string {
 	var names []string
 	for _, f := range r.meta.Schema {
 		if f.Kind.IsLabel() {
@@ -145,11 +145,11 @@ func (r *relabeler) rows() ([][]string, error) {
 	if used == len(r.table.Rows) {
 		return rows, nil
 	}
-	return nil, r.unknown()
+	return nil, r.unknownRows()
 }
 
 // unknown names rows that fit no sample.
-func (r *relabeler) unknown() error {
+func (r *relabeler) unknownRows() error {
 	there := make(map[string]bool, r.target.Len())
 	for i := range r.target.Len() {
 		in, err := r.target.Info(i)

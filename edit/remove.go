@@ -33,21 +33,21 @@ func Remove(t *Target, keys []string, o convert.Options) (*convert.Plan, error) 
 	if len(gone) == t.Len() {
 		return nil, fmt.Errorf("%s: nothing would be left: remove the dataset itself instead", t.Path)
 	}
-	v := t.unchanged(func(i int) bool { return !gone[i] })
+	v := t.subset(func(i int) bool { return !gone[i] })
 	v.union.removed = sortRemoved(removed)
 	return v.plan(o)
 }
 
 // unchanged is the version of t that has those of its samples which stay.
-func (t *Target) unchanged(stays func(i int) bool) *version {
+func (t *Target) subset(stays func(i int) bool) *version {
 	meta := *t.Meta()
-	v := &version{target: t, base: make([]int32, t.Len()), union: &union{meta: meta}}
-	v.union.parts = []part{newPart(t.Dataset, true, &meta)}
+	v := &version{target: t, newIndex: make([]int32, t.Len()), union: &union{meta: meta}}
+	v.union.sources = []unionSource{newPart(t.Dataset, true, &meta)}
 	for i := range t.Len() {
-		v.base[i] = -1
+		v.newIndex[i] = -1
 		if stays(i) {
-			v.base[i] = int32(len(v.union.items))
-			v.union.items = append(v.union.items, item{index: int32(i)})
+			v.newIndex[i] = int32(len(v.union.samples))
+			v.union.samples = append(v.union.samples, unionSample{index: int32(i)})
 		}
 	}
 	return v

@@ -34,7 +34,7 @@ type Lost struct {
 }
 
 // Salvage opens what is left of the damaged dataset at path, to repair it.
-func Salvage(f formats.Format, path string) (*Target, error) {
+func OpenDamaged(f formats.Format, path string) (*Target, error) {
 	w, ok := f.(formats.WritableFormat)
 	s, can := f.(formats.Salvager)
 	if !ok || !can {
@@ -62,18 +62,18 @@ func Repair(ctx context.Context, t *Target, damage []formats.Damage, all bool, s
 		return nil, nil, fmt.Errorf("%s: %w", t.Path, err)
 	}
 	r := &repairer{target: t, src: src, recipe: recipe.Recipe}
-	v := t.unchanged(func(int) bool { return true })
-	if err := r.files(v, damage, all); err != nil {
+	v := t.subset(func(int) bool { return true })
+	if err := r.selectFiles(v, damage, all); err != nil {
 		return nil, nil, err
 	}
-	if err := r.removed(v); err != nil {
+	if err := r.copyRemoved(v); err != nil {
 		return nil, nil, err
 	}
 	if err := sameFields(t.Meta().Schema, src.Meta().Schema); err != nil {
 		return nil, nil, fmt.Errorf("the source: %w", err)
 	}
-	v.union.parts = append(v.union.parts, newPart(src, false, &v.union.meta), newPart(src, true, &v.union.meta))
-	if err := r.samples(ctx, v, o.Workers); err != nil {
+	v.union.sources = append(v.union.sources, newPart(src, false, &v.union.meta), newPart(src, true, &v.union.meta))
+	if err := r.restoreAll(ctx, v, o.Workers); err != nil {
 		return nil, nil, err
 	}
 	if len(r.found.Lost) > 0 {
@@ -89,34 +89,34 @@ type repairer struct {
 	src     formats.Dataset
 	recipe  preprocess.Recipe
 	suspect []int32                   // samples that lie in damaged files
-	at      func(*formats.Info) int32 // where the source has a lost sample, -1 for nowhere
+	sourceIndex      func(*formats.Info) int32 // where the source has a lost sample, -1 for nowhere
 	mu      sync.Mutex
 	found   Repaired
 }
 
 // files finds out which are written anew and which samples lie in them.
-func (r *repairer) files(v *version, damage []formats.Damage, all bool) error {
-	if !r.target.many() {
+func (r *repairer) selectFiles(v *version, damage []formats.Damage, all bool) error {
+	if !r.target.hasShards() {
 		if !all && r.target.inOneFile() && !r.target.dataDamaged(damage) {
-			v.stays, r.found.Files = true, []string{}
+			v.keepData, r.found.Files = true, []string{}
 			return nil
 		}
 		for i := range r.target.Len() {
 			r.suspect = append(r.suspect, int32(i))
 		}
-		v.whole = true
+		v.rewriteAll = true
 		return nil
 	}
-	samples, err := r.target.inFiles()
+	samples, err := r.target.samplesByFile()
 	if err != nil {
 		return err
 	}
-	v.rewrite, r.found.Files = map[int]bool{}, []string{}
+	v.rewriteFiles, r.found.Files = map[int]bool{}, []string{}
 	for i, name := range r.target.Meta().Files {
 		if !all && !isDamaged(name, damage) {
 			continue
 		}
-		v.rewrite[i] = true
+		v.rewriteFiles[i] = true
 		r.found.Files = append(r.found.Files, name)
 		r.suspect = append(r.suspect, samples[i]...)
 	}
@@ -124,7 +124,7 @@ func (r *repairer) files(v *version, damage []formats.Damage, all bool) error {
 }
 
 // removed takes over the list of what was removed by hand.
-func (r *repairer) removed(v *version) (err error) {
+func (r *repairer) copyRemoved(v *version) (err error) {
 	v.union.removed, err = removedFrom(r.target.Dataset)
 	if errors.Is(err, formats.ErrDamaged) {
 		r.found.Forgotten, err = r.target.Meta().History.Removed, nil
@@ -137,7 +137,7 @@ func isDamaged(file string, damage []formats.Damage) bool {
 }
 
 // samples reads those in damaged files and takes from the source what is lost.
-func (r *repairer) samples(ctx context.Context, v *version, workers int) error {
+func (r *repairer) restoreAll(ctx context.Context, v *version, workers int) error {
 	var lost []int32
 	err := parallel.Each(ctx, len(r.suspect), workers, func() (func(int) error, func(), error) {
 		var s formats.Sample
@@ -168,7 +168,7 @@ func (r *repairer) samples(ctx context.Context, v *version, workers int) error {
 			return nil, nil, err
 		}
 		var s, out formats.Sample
-		return func(k int) error { return r.one(v, lost[k], proc, &s, &out) }, proc.Close, nil
+		return func(k int) error { return r.restoreOne(v, lost[k], proc, &s, &out) }, proc.Close, nil
 	})
 	slices.Sort(r.found.Restored)
 	slices.SortFunc(r.found.Lost, func(a, b Lost) int { return cmp.Compare(a.Key, b.Key) })
@@ -176,12 +176,12 @@ func (r *repairer) samples(ctx context.Context, v *version, workers int) error {
 }
 
 // one puts what the source has in place of sample i, or notes that it is lost.
-func (r *repairer) one(v *version, i int32, proc *preprocess.Processor, s, out *formats.Sample) error {
+func (r *repairer) restoreOne(v *version, i int32, proc *preprocess.Processor, s, out *formats.Sample) error {
 	in, err := r.target.Info(int(i))
 	if err != nil {
 		return err
 	}
-	var it item
+	var it unionSample
 	err = guard.Do(func() (err error) {
 		it, err = r.restore(proc, &in, s, out)
 		return err
@@ -197,7 +197,7 @@ func (r *repairer) one(v *version, i int32, proc *preprocess.Processor, s, out *
 		return nil
 	}
 	r.found.Restored = append(r.found.Restored, in.Key)
-	v.union.items[i] = it
+	v.union.samples[i] = it
 	return nil
 }
 
@@ -223,7 +223,7 @@ func (r *repairer) findInSource(lost []int32) error {
 			byKey[in.Key] = int32(k)
 		}
 	}
-	r.at = func(in *formats.Info) int32 {
+	r.sourceIndex = func(in *formats.Info) int32 {
 		if k := byPath[in.Source.Path]; in.Source.Path != "" && k >= 0 {
 			return k
 		}
@@ -233,18 +233,18 @@ func (r *repairer) findInSource(lost []int32) error {
 }
 
 // restore makes the sample that in describes from the source.
-func (r *repairer) restore(proc *preprocess.Processor, in *formats.Info, s, out *formats.Sample) (item, error) {
-	at := r.at(in)
+func (r *repairer) restore(proc *preprocess.Processor, in *formats.Info, s, out *formats.Sample) (unionSample, error) {
+	at := r.sourceIndex(in)
 	if at < 0 {
-		return item{}, errors.New("the source does not have it")
+		return unionSample{}, errors.New("the source does not have it")
 	}
-	it := item{part: 1, index: at, change: r.asWas(in)}
+	it := unionSample{source: 1, index: at, change: r.manifestChange(in)}
 	if err := r.src.Read(int(at), s); err != nil {
 		return it, err
 	}
 	schema := r.src.Meta().Schema
 	if s.Sum != [16]byte{} && s.Sum == in.Sum && atrest.Sum(schema, s) == in.Sum {
-		it.part = 2
+		it.source = 2
 		return it, nil
 	}
 	if err := proc.Process(s, out); err != nil {
@@ -257,7 +257,7 @@ func (r *repairer) restore(proc *preprocess.Processor, in *formats.Info, s, out 
 }
 
 // asWas is what the manifest says of a sample.
-func (r *repairer) asWas(in *formats.Info) *change {
+func (r *repairer) manifestChange(in *formats.Info) *change {
 	c := &change{split: &in.Split, source: &in.Source, mark: &in.Mark, columns: map[int]string{}}
 	for j, text := range in.Columns {
 		c.columns[j] = text

@@ -107,7 +107,7 @@ func TestRepair(t *testing.T) {
 
 func repair(t *testing.T, path string, src formats.Dataset) (*convert.Plan, *edit.Repaired, *edit.Target) {
 	t.Helper()
-	d, err := edit.Salvage(formatOf(t, path), path)
+	d, err := edit.OpenDamaged(formatOf(t, path), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestWhatIsNotTheSamplesFaultEndsTheRun(t *testing.T) {
 		t.Errorf("add: found %+v, %v", found, err)
 	}
 	rot(t, largest(t, filepath.Dir(path)))
-	d, err := edit.Salvage(formatOf(t, path), path)
+	d, err := edit.OpenDamaged(formatOf(t, path), path)
 	f.must(err)
 	defer d.Close()
 	for _, cause := range []error{memory, preprocess.ErrMemory, nil} {

@@ -10,7 +10,7 @@ import (
 
 // unite is the schema of samples of several datasets. They must have the same fields, in
 // any order; classes that the first has not are appended. name says which dataset is wrong.
-func unite(first formats.Schema, others []formats.Schema, name func(i int) string) (formats.Schema, error) {
+func uniteSchemas(first formats.Schema, others []formats.Schema, name func(i int) string) (formats.Schema, error) {
 	s := slices.Clone(first)
 	for i := range s {
 		s[i].Classes = slices.Clone(s[i].Classes)
@@ -24,7 +24,7 @@ func unite(first formats.Schema, others []formats.Schema, name func(i int) strin
 			if f.Kind != s[i].Kind {
 				return nil, fmt.Errorf("%s: %w: field %s is %s, not %s", name(k), formats.ErrSchema, f.Name, f.Kind, s[i].Kind)
 			}
-			s[i].Classes = appendNew(s[i].Classes, f.Classes)
+			s[i].Classes = appendClasses(s[i].Classes, f.Classes)
 			if s[i].Kind == formats.MultiHot && s[i].Shape != nil {
 				s[i].Shape = []int{len(s[i].Classes)}
 			}
@@ -54,8 +54,8 @@ func sameFields(a, b formats.Schema) error {
 	return nil
 }
 
-func appendNew(names, more []string) []string {
-	have := indexOf(names)
+func appendClasses(names, more []string) []string {
+	have := classIndices(names)
 	for _, name := range more {
 		if _, ok := have[name]; !ok {
 			have[name] = int64(len(names))
@@ -66,7 +66,7 @@ func appendNew(names, more []string) []string {
 }
 
 // indexOf is the place of each name.
-func indexOf(names []string) map[string]int64 {
+func classIndices(names []string) map[string]int64 {
 	index := make(map[string]int64, len(names))
 	for i, name := range names {
 		index[name] = int64(i)
@@ -76,7 +76,7 @@ func indexOf(names []string) map[string]int64 {
 
 // loosen takes of a schema what is fixed for all images where the other does not fix the
 // same.
-func loosen(s, other formats.Schema) {
+func relaxShapes(s, other formats.Schema) {
 	for i := range s {
 		f := &other[other.Index(s[i].Name)]
 		if s[i].Kind == formats.MultiHot {
@@ -92,10 +92,10 @@ func loosen(s, other formats.Schema) {
 }
 
 // columnsOf unites the user's columns of several datasets.
-func columnsOf(first []string, others ...[]string) []string {
+func uniteColumns(first []string, others ...[]string) []string {
 	all := slices.Clone(first)
 	for _, o := range others {
-		all = appendNew(all, o)
+		all = appendClasses(all, o)
 	}
 	return all
 }

@@ -46,7 +46,7 @@ func (t *Target) Removed() ([]formats.Removed, error) {
 }
 
 // many says that the dataset has files which can stay when others change.
-func (t *Target) many() bool {
+func (t *Target) hasShards() bool {
 	p, err := atrest.ParseShardPath(t.Path)
 	return err == nil && p.Many() && t.Format.Traits().Sharded && len(t.Meta().Files) > 0
 }
@@ -54,7 +54,7 @@ func (t *Target) many() bool {
 // inOneFile says that the samples lie in one file, which can stay when what describes it is
 // written anew.
 func (t *Target) inOneFile() bool {
-	return !t.many() && t.Format.Traits().Sharded && len(t.Meta().Files) == 1
+	return !t.hasShards() && t.Format.Traits().Sharded && len(t.Meta().Files) == 1
 }
 
 // dataDamaged says that a data file is damaged.
@@ -63,8 +63,8 @@ func (t *Target) dataDamaged(damage []formats.Damage) bool {
 }
 
 // inFiles lists the samples of each file in the file's order.
-func (t *Target) inFiles() ([][]int32, error) {
-	d, ok := t.Dataset.(placer)
+func (t *Target) samplesByFile() ([][]int32, error) {
+	d, ok := t.Dataset.(locator)
 	if !ok {
 		return nil, fmt.Errorf("%s: nothing tells where its samples lie", t.Path)
 	}
@@ -80,7 +80,7 @@ func (t *Target) inFiles() ([][]int32, error) {
 }
 
 // placer is a dataset of several files.
-type placer interface {
+type locator interface {
 	Place(i int) atrest.Place
 	StorageOrder() []int32 // of all samples
 }

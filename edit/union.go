@@ -11,28 +11,28 @@ import (
 // safe for concurrent use.
 type union struct {
 	meta   formats.Meta
-	parts  []part
-	items  []item
+	sources  []unionSource
+	samples  []unionSample
 	splits []string // by item, instead of the parts' own; nil for those
 
 	removed []formats.Removed // by hand, in the order of keys
 }
 
 // part is a dataset that samples are taken from.
-type part struct {
+type unionSource struct {
 	formats.Dataset
 	ready   bool                    // its samples are as they are to be written
 	field   []int                   // by field of the union: the part's
 	classes [][]int64               // by field of the union: its index of each of the part's classes; nil if they are the same
 	column  []int                   // by column of the union: the part's, -1 if it has none
-	same    bool                    // fields, classes and columns are the union's
+	identical    bool                    // fields, classes and columns are the union's
 	marks   *[16]uint16             // by bit of the part's marks: the union's; nil where the part's are not of interest
 	origin  func(own uint16) uint16 // of its samples, from the part's own; nil for the same
 }
 
 // item is one sample: number index of a part, with what is changed of it.
-type item struct {
-	part   int32
+type unionSample struct {
+	source   int32
 	index  int32
 	change *change
 }
@@ -48,16 +48,16 @@ type change struct {
 
 var _ formats.Dataset = (*union)(nil)
 
-func newPart(ds formats.Dataset, ready bool, meta *formats.Meta) part {
-	p := part{Dataset: ds, ready: ready, same: true}
+func newPart(ds formats.Dataset, ready bool, meta *formats.Meta) unionSource {
+	p := unionSource{Dataset: ds, ready: ready, identical: true}
 	own := ds.Meta()
 	for i, f := range meta.Schema {
 		j := own.Schema.Index(f.Name)
 		p.field = append(p.field, j)
-		moved := movedClasses(own.Schema[j].Classes, f.Classes)
+		moved := mapClasses(own.Schema[j].Classes, f.Classes)
 		p.classes = append(p.classes, moved)
 		grown := f.Kind == formats.MultiHot && len(f.Classes) != len(own.Schema[j].Classes)
-		p.same = p.same && i == j && moved == nil && !grown
+		p.identical = p.identical && i == j && moved == nil && !grown
 	}
 	for i, name := range meta.Columns {
 		j := -1
@@ -67,16 +67,16 @@ func newPart(ds formats.Dataset, ready bool, meta *formats.Meta) part {
 			}
 		}
 		p.column = append(p.column, j)
-		p.same = p.same && i == j
+		p.identical = p.identical && i == j
 	}
-	p.marks = movedMarks(own, meta, &p)
+	p.marks = mapMarks(own, meta, &p)
 	return p
 }
 
 // movedClasses gives the index in to of each class of from, NoLabel for one that is not
 // there; nil if all have the same.
-func movedClasses(from, to []string) []int64 {
-	index := indexOf(to)
+func mapClasses(from, to []string) []int64 {
+	index := classIndices(to)
 	moved := make([]int64, len(from))
 	same := true
 	for i, name := range from {
@@ -97,21 +97,21 @@ func movedClasses(from, to []string) []int64 {
 func (u *union) Meta() *formats.Meta { return &u.meta }
 
 // Len is the number of samples.
-func (u *union) Len() int { return len(u.items) }
+func (u *union) Len() int { return len(u.samples) }
 
 // Close does nothing: the parts belong to the caller.
 func (u *union) Close() error { return nil }
 
 // ready says that sample i is as it is to be written.
-func (u *union) ready(i int) bool { return u.parts[u.items[i].part].ready }
+func (u *union) ready(i int) bool { return u.sources[u.samples[i].source].ready }
 
 // Removed implements formats.Removals.
 func (u *union) Removed() ([]formats.Removed, error) { return u.removed, nil }
 
 // Info tells what is known of sample i. Its Sum is that of the part's values.
 func (u *union) Info(i int) (formats.Info, error) {
-	it := &u.items[i]
-	p := &u.parts[it.part]
+	it := &u.samples[i]
+	p := &u.sources[it.source]
 	in, err := p.Info(int(it.index))
 	if err != nil {
 		return in, err
@@ -119,20 +119,20 @@ func (u *union) Info(i int) (formats.Info, error) {
 	if l := u.meta.Schema.LabelIndex(); l >= 0 && p.classes[l] != nil && in.Label >= 0 && in.Label < int64(len(p.classes[l])) {
 		in.Label = p.classes[l][in.Label]
 	}
-	if !p.same {
-		in.Columns = p.columns(in.Columns, nil)
+	if !p.identical {
+		in.Columns = p.mapColumns(in.Columns, nil)
 	}
-	in.Mark = p.mark(in.Mark)
+	in.Mark = p.mapMark(in.Mark)
 	if u.splits != nil {
 		in.Split = u.splits[i]
 	}
 	if it.change != nil {
-		it.change.info(&in, u.meta.Schema)
+		it.change.applyToInfo(&in, u.meta.Schema)
 	}
 	return in, nil
 }
 
-func (p *part) columns(own, to []string) []string {
+func (p *unionSource) mapColumns(own, to []string) []string {
 	to = to[:0]
 	for _, j := range p.column {
 		if j < 0 {
@@ -144,7 +144,7 @@ func (p *part) columns(own, to []string) []string {
 	return to
 }
 
-func (c *change) info(in *formats.Info, schema formats.Schema) {
+func (c *change) applyToInfo(in *formats.Info, schema formats.Schema) {
 	if v, ok := c.labels[schema.LabelIndex()]; ok {
 		if x, ok := v.Int64(); ok {
 			in.Label = x
@@ -170,8 +170,8 @@ func (c *change) info(in *formats.Info, schema formats.Schema) {
 // Read fills s with sample i. A sample that is ready is compared with its checksum first,
 // so that damage is not written anew under a fresh one.
 func (u *union) Read(i int, s *formats.Sample) error {
-	it := &u.items[i]
-	p := &u.parts[it.part]
+	it := &u.samples[i]
+	p := &u.sources[it.source]
 	s.Mark = formats.Mark{} // a folder does not set it
 	if err := p.Read(int(it.index), s); err != nil {
 		return err
@@ -179,23 +179,23 @@ func (u *union) Read(i int, s *formats.Sample) error {
 	if p.ready && s.Sum != [16]byte{} && atrest.Sum(p.Meta().Schema, s) != s.Sum {
 		return fmt.Errorf("key %q: %w: the bytes are not those that were written", s.Key, formats.ErrDamaged)
 	}
-	if !p.same {
+	if !p.identical {
 		if err := u.remap(p, s); err != nil {
 			return err
 		}
 	}
-	s.Mark = p.mark(s.Mark)
+	s.Mark = p.mapMark(s.Mark)
 	if u.splits != nil {
 		s.Split = u.splits[i]
 	}
 	if it.change != nil {
-		it.change.sample(s)
+		it.change.applyToSample(s)
 	}
 	return nil
 }
 
 // remap puts the values of a part into the union's order and classes.
-func (u *union) remap(p *part, s *formats.Sample) error {
+func (u *union) remap(p *unionSource, s *formats.Sample) error {
 	own := append([]formats.Value(nil), s.Values...)
 	for k, j := range p.field {
 		s.Values[k] = own[j]
@@ -203,11 +203,11 @@ func (u *union) remap(p *part, s *formats.Sample) error {
 			return fmt.Errorf("key %q: field %s: %w", s.Key, u.meta.Schema[k].Name, err)
 		}
 	}
-	s.Columns = p.columns(append([]string(nil), s.Columns...), s.Columns)
+	s.Columns = p.mapColumns(append([]string(nil), s.Columns...), s.Columns)
 	return nil
 }
 
-func (u *union) relabel(p *part, k int, v *formats.Value) error {
+func (u *union) relabel(p *unionSource, k int, v *formats.Value) error {
 	switch f := &u.meta.Schema[k]; {
 	case f.Kind == formats.Label && p.classes[k] != nil:
 		x, ok := v.Int64()
@@ -237,7 +237,7 @@ func (u *union) relabel(p *part, k int, v *formats.Value) error {
 	return nil
 }
 
-func (c *change) sample(s *formats.Sample) {
+func (c *change) applyToSample(s *formats.Sample) {
 	for k, v := range c.labels {
 		s.Values[k].Set(v)
 	}

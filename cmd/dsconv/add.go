@@ -36,7 +36,7 @@ func addCommand(c *console) *cli.Command {
 			&cli.StringFlag{Name: "labels", Usage: "table of labels: `FILE`", DefaultText: "as packed"},
 			&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table", DefaultText: "as packed"},
 			&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` between several labels", DefaultText: "as packed"},
-			newTypesFlag(),
+			labelTypeFlag(),
 			&cli.StringSliceFlag{Name: "include", Usage: "take only files that fit `PATTERN`", DefaultText: "as packed"},
 			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out what fits `PATTERN`", DefaultText: "as packed"},
 			&cli.BoolFlag{Name: "prune", Usage: "drop the samples that came from SRC and are not there any more"},
@@ -61,7 +61,7 @@ func add(cc *cli.Context, c *console) error {
 
 func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOptions) error {
 	if (cc.Bool("prune") || cc.Bool("prune-all")) && (cc.IsSet("include") || cc.IsSet("exclude")) {
-		return usage("--prune drops what SRC lacks, so it looks at all of SRC: leave --include and --exclude out")
+		return usageErrorf("--prune drops what SRC lacks, so it looks at all of SRC: leave --include and --exclude out")
 	}
 	cfg, err := addConfig(cc, t.Meta())
 	if err != nil {
@@ -77,11 +77,11 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOpti
 		return usageError{err}
 	}
 	if dir := o.convert.Quarantine; dir != "" {
-		if err := notInside(dir, from); err != nil {
+		if err := checkOutside(dir, from); err != nil {
 			return err
 		}
 	}
-	table, err := newSummary(src, takeOf(cc)) // patterns of the recipe need not fit here
+	table, err := newSummary(src, parsePatterns(cc)) // patterns of the recipe need not fit here
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOpti
 	if err != nil {
 		return err
 	}
-	return amend(cc.Context, c, t, p, o, amended{said: saidOf(found, from), what: found, table: table})
+	return runEdit(cc.Context, c, t, p, o, editOutcome{summary: addedText(found, from), details: found, skipped: table})
 }
 
 // unread are the paths in the folder from that are there and were skipped when it was listed.
@@ -125,7 +125,7 @@ func excludedFrom(from string, take formats.Patterns) (func(path string) bool, e
 	}, nil
 }
 
-func saidOf(found *edit.Added, from string) string {
+func addedText(found *edit.Added, from string) string {
 	said := fmt.Sprintf("%d new, %d changed, %d relabelled, %d unchanged, %d not in %s", found.New, found.Changed,
 		found.Relabelled, found.Unchanged, found.Absent+found.Pruned, from)
 	if len(found.NewClasses) > 0 {
@@ -154,7 +154,7 @@ func addConfig(cc *cli.Context, m *formats.Meta) (cfg folder.Config, err error) 
 	if cc.IsSet("labels") && folder.IsDescription(cc.String("labels")) { // it says all that these say
 		cfg.LabelColumns, cfg.LabelSep, cfg.LabelType, cfg.ClassOrder = nil, "", "", ""
 	}
-	cfg.Take, err = takeAgain(cc, m.Recipe)
+	cfg.Take, err = addPatterns(cc, m.Recipe)
 	for flag, set := range map[string]func(){
 		"labels":        func() { cfg.Labels = cc.String("labels") },
 		"label-columns": func() { cfg.LabelColumns = splitList(cc.String("label-columns")) },

@@ -21,7 +21,7 @@ const exitCodes = "Exit codes: 0 done, 1 failed, 2 wrong usage."
 // usageError is an error of the command line.
 type usageError struct{ error }
 
-func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+func usageErrorf(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // errSkipped makes a command exit with exitSkipped; it is not printed.
 var errSkipped = errors.New("some inputs were skipped")
@@ -29,7 +29,7 @@ var errSkipped = errors.New("some inputs were skipped")
 // run is the program: it carries out the command line args and gives its exit code.
 func run(ctx context.Context, args []string, c *console) int {
 	app := newApp(c)
-	ctx = withTyped(ctx, args)
+	ctx = withCommandLine(ctx, args)
 	args, err := flagsFirst(app, args)
 	if err == nil {
 		err = app.RunContext(ctx, args)
@@ -41,13 +41,13 @@ func run(ctx context.Context, args []string, c *console) int {
 	case errors.Is(err, errSkipped):
 		return exitSkipped
 	case errors.As(err, &wrong):
-		c.fail(err)
+		c.printError(err)
 		return exitUsage
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		c.fail(fmt.Errorf("%w%s", errInterrupted, hint(err)))
+		c.printError(fmt.Errorf("%w%s", errInterrupted, hint(err)))
 		return exitFailed
 	}
-	c.fail(err)
+	c.printError(err)
 	return exitFailed
 }
 
@@ -70,7 +70,7 @@ func newApp(c *console) *cli.App {
 		OnUsageError:   onUsageError,
 		Action: func(cc *cli.Context) error {
 			if cc.Args().Present() {
-				return usage("unknown command %q: dsconv --help lists the commands", cc.Args().First())
+				return usageErrorf("unknown command %q: dsconv --help lists the commands", cc.Args().First())
 			}
 			return cli.ShowAppHelp(cc)
 		},
@@ -87,26 +87,26 @@ func onUsageError(cc *cli.Context, err error, _ bool) error {
 	if cc.Command != nil && cc.Command.Name != "" && cc.Command.Name != name {
 		name += " " + cc.Command.Name
 	}
-	return usage("%w: see %s --help", err, name)
+	return usageErrorf("%w: see %s --help", err, name)
 }
 
 // arguments checks the number of arguments; names are what they are, for the message.
 func arguments(cc *cli.Context, names ...string) ([]string, error) {
-	return atLeast(cc, false, names...)
+	return parseArguments(cc, false, names...)
 }
 
 // atLeast is arguments, where the last one may be given several times.
-func atLeast(cc *cli.Context, more bool, names ...string) ([]string, error) {
+func parseArguments(cc *cli.Context, more bool, names ...string) ([]string, error) {
 	args := cc.Args().Slice()
 	if len(args) < len(names) {
-		return nil, usage("%s is missing: see dsconv %s --help", names[len(args)], cc.Command.Name)
+		return nil, usageErrorf("%s is missing: see dsconv %s --help", names[len(args)], cc.Command.Name)
 	}
 	if len(args) > len(names) && !more {
-		return nil, usage("one argument too many, %q: see dsconv %s --help", args[len(names)], cc.Command.Name)
+		return nil, usageErrorf("one argument too many, %q: see dsconv %s --help", args[len(names)], cc.Command.Name)
 	}
 	for i, arg := range args {
 		if arg == "" { // as of a variable of a script that is not set
-			return nil, usage("%s is empty: see dsconv %s --help", names[min(i, len(names)-1)], cc.Command.Name)
+			return nil, usageErrorf("%s is empty: see dsconv %s --help", names[min(i, len(names)-1)], cc.Command.Name)
 		}
 	}
 	return args, nil

@@ -34,7 +34,7 @@ func flagsFirst(app *cli.App, args []string) ([]string, error) {
 			continue
 		}
 		if i+1 == len(args) {
-			return nil, usage("flag needs an argument: %s: see dsconv %s --help", a, cmd.Name)
+			return nil, usageErrorf("flag needs an argument: %s: see dsconv %s --help", a, cmd.Name)
 		}
 		i++
 		flags = append(flags, args[i])

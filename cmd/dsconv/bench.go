@@ -49,7 +49,7 @@ Augmentations:
 			if len(cc.StringSlice("merge")) > 0 && !cc.Args().Present() {
 				return showReports(cc, c)
 			}
-			paths, err := atLeast(cc, true, "SRC")
+			paths, err := parseArguments(cc, true, "SRC")
 			if err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ func benchFlags() []cli.Flag {
 func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 	for _, n := range []string{"rounds", "epochs", "limit-batches", "batch", "workers", "size"} {
 		if cc.IsSet(n) && cc.Int(n) < 1 {
-			return o, usage("--%s %d: it must be at least 1", n, cc.Int(n))
+			return o, usageErrorf("--%s %d: it must be at least 1", n, cc.Int(n))
 		}
 	}
 	if cc.IsSet("size") && cc.IsSet("augment") {
@@ -125,7 +125,7 @@ func runBench(cc *cli.Context, c *console, paths []string, o bench.Options) erro
 	if err != nil {
 		return err
 	}
-	show, err := c.turns(cc, len(paths))
+	show, err := c.benchProgress(cc, len(paths))
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func catCommand(c *console) *cli.Command {
 				return err
 			}
 			defer ds.Close()
-			v, err := valueOf(ds, args[1], cc.String("field"))
+			v, err := readValue(ds, args[1], cc.String("field"))
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
@@ -41,12 +41,12 @@ func catCommand(c *console) *cli.Command {
 }
 
 // valueOf reads one value of the sample of that key; raw pixels become a PNG.
-func valueOf(ds formats.Dataset, key, field string) (*formats.Value, error) {
+func readValue(ds formats.Dataset, key, field string) (*formats.Value, error) {
 	schema := ds.Meta().Schema
 	f := schema.ImageIndex()
 	if field != "" {
 		if f = schema.Index(field); f < 0 {
-			return nil, noField(ds.Meta(), field)
+			return nil, unknownFieldError(ds.Meta(), field)
 		}
 	}
 	i, err := formats.Find(ds, key)
@@ -63,11 +63,11 @@ func valueOf(ds formats.Dataset, key, field string) (*formats.Value, error) {
 	}
 	coder := newPNGCoder()
 	defer coder.close()
-	return v, coder.pixels(v)
+	return v, coder.toPNG(v)
 }
 
 // noField is the error about a field that is not there. A column's name is a likely mistake.
-func noField(m *formats.Meta, field string) error {
+func unknownFieldError(m *formats.Meta, field string) error {
 	names := make([]string, 0, len(m.Schema))
 	for _, f := range m.Schema {
 		names = append(names, f.Name)
@@ -96,7 +96,7 @@ func (p *pngCoder) close() {
 }
 
 // pixels turns v into a PNG if it is raw and leaves it alone if it is not.
-func (p *pngCoder) pixels(v *formats.Value) error {
+func (p *pngCoder) toPNG(v *formats.Value) error {
 	if v.Encoding != formats.Raw && v.Encoding != formats.RawZstd {
 		return nil
 	}

@@ -17,28 +17,28 @@ type console struct {
 }
 
 func (c *console) printf(format string, args ...any) {
-	fmt.Fprint(c.out, harmless(fmt.Sprintf(format, args...)))
+	fmt.Fprint(c.out, escapeHidden(fmt.Sprintf(format, args...)))
 }
 
 // fail tells the user an error. A line ends where two errors are joined or a hint follows, and not
 // in a name.
-func (c *console) fail(err error) { fmt.Fprintln(c.err, "dsconv: "+strings.Join(linesOf(err), "\n")) }
+func (c *console) printError(err error) { fmt.Fprintln(c.err, "dsconv: "+strings.Join(errorLines(err), "\n")) }
 
 // notef tells the user something beside the result.
-func (c *console) notef(format string, args ...any) {
-	fmt.Fprintln(c.err, harmless(fmt.Sprintf(format, args...)))
+func (c *console) logf(format string, args ...any) {
+	fmt.Fprintln(c.err, escapeHidden(fmt.Sprintf(format, args...)))
 }
 
 func (c *console) json(v any) error { return writeJSON(c.out, v, "  ") }
 
 // terminal says whether progress can be drawn.
-func (c *console) terminal() bool {
+func (c *console) isTerminal() bool {
 	f, ok := c.err.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // bytesOf is a size as people read it, in powers of ten as disks are sold.
-func bytesOf(n int64) string {
+func formatBytes(n int64) string {
 	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
 	x := float64(n)
 	i := 0

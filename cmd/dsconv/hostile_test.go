@@ -139,7 +139,7 @@ func TestNamesAreHarmless(t *testing.T) {
 		if got := printable(name); got != want {
 			t.Errorf("%q: %s, want %s", name, got, want)
 		}
-		if got := harmless(name + "\n"); strings.ContainsFunc(strings.ReplaceAll(got, "\n", ""), legible.Hidden) || !strings.HasSuffix(got, "\n") {
+		if got := escapeHidden(name + "\n"); strings.ContainsFunc(strings.ReplaceAll(got, "\n", ""), legible.Hidden) || !strings.HasSuffix(got, "\n") {
 			t.Errorf("%q: %q", name, got)
 		}
 	}

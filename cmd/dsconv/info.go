@@ -19,7 +19,7 @@ func infoCommand(c *console) *cli.Command {
 		Description: "Example:\n   dsconv info out.lmdb\n\n" + exitCodes,
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print dataset.json"}},
 		Action: func(cc *cli.Context) error {
-			ds, err := openOne(cc, "DATASET")
+			ds, err := openArgument(cc, "DATASET")
 			if err != nil {
 				return err
 			}
@@ -37,7 +37,7 @@ func infoCommand(c *console) *cli.Command {
 }
 
 // openOne opens the dataset that is the command's only argument.
-func openOne(cc *cli.Context, name string) (formats.Dataset, error) {
+func openArgument(cc *cli.Context, name string) (formats.Dataset, error) {
 	args, err := arguments(cc, name)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func printInfo(c *console, m *formats.Meta) {
 		c.printf("columns    %s\n", shortList(m.Columns, 20))
 	}
 	s := m.Stats
-	c.printf("images     %s", bytesOf(s.Bytes))
+	c.printf("images     %s", formatBytes(s.Bytes))
 	switch {
 	case s.MaxHeight == 0:
 	case s.Uniform:

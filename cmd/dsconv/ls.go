@@ -44,7 +44,7 @@ func lsCommand(c *console) *cli.Command {
 			&cli.StringFlag{Name: "split", Usage: "only this `SPLIT`"},
 		},
 		Action: func(cc *cli.Context) error {
-			ds, err := openOne(cc, "DATASET")
+			ds, err := openArgument(cc, "DATASET")
 			if err != nil {
 				return err
 			}
@@ -79,7 +79,7 @@ func list(w io.Writer, ds formats.Dataset, cc *cli.Context) error {
 		if cc.IsSet("split") && in.Split != cc.String("split") {
 			continue
 		}
-		row := rowOf(index, &in, classes)
+		row := newLsRow(index, &in, classes)
 		if numbers >= 0 && (asJSON || long) {
 			row.numbers = true
 			if row.Number, err = numberAt(ds, i, numbers, &s); err != nil {
@@ -112,7 +112,7 @@ func numberAt(ds formats.Dataset, i, k int, s *formats.Sample) (*float32, error)
 	return &x, nil
 }
 
-func rowOf(index int, in *formats.Info, classes []string) lsRow {
+func newLsRow(index int, in *formats.Info, classes []string) lsRow {
 	r := lsRow{
 		Index: index, Key: in.Key, Split: in.Split, Label: in.Label, Bytes: in.Size, Encoding: string(in.Encoding),
 		Source: in.Source.Path, Columns: in.Columns,

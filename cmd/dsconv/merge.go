@@ -32,7 +32,7 @@ func mergeCommand(c *console) *cli.Command {
 }
 
 func merge(cc *cli.Context, c *console) (err error) {
-	args, err := atLeast(cc, true, "DST", "SRC", "SRC")
+	args, err := parseArguments(cc, true, "DST", "SRC", "SRC")
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func merge(cc *cli.Context, c *console) (err error) {
 	if err := mergeOptions(cc, o); err != nil {
 		return usageError{err}
 	}
-	f, err := writable(args[0], "")
+	f, err := writableFormat(args[0], "")
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func merge(cc *cli.Context, c *console) (err error) {
 	if found.Twice > 0 {
 		said += fmt.Sprintf(" (%d were there more than once, with the same bytes and labels)", found.Twice)
 	}
-	return amend(cc.Context, c, t, p, o, amended{said: said, what: found})
+	return runEdit(cc.Context, c, t, p, o, editOutcome{summary: said, details: found})
 }
 
 func mergeOptions(cc *cli.Context, o *packOptions) (err error) {

@@ -26,7 +26,7 @@ func copyDataset(t *testing.T, from, to string) {
 	must(t, err)
 	q, err := atrest.ParseShardPath(to)
 	must(t, err)
-	if isFolder(from) {
+	if isDir(from) {
 		copyTree(t, to, from)
 		return
 	}
@@ -37,7 +37,7 @@ func copyDataset(t *testing.T, from, to string) {
 		}
 		must(t, os.WriteFile(filepath.Join(q.Dir, q.Name(i)), read(t, file), 0o644))
 	}
-	if isFolder(p.Sidecar()) {
+	if isDir(p.Sidecar()) {
 		copyTree(t, q.Sidecar(), p.Sidecar())
 	}
 }
@@ -125,7 +125,7 @@ func (c *renamed) ownNames(t *testing.T) {
 	t.Helper()
 	p, err := atrest.ParseShardPath(c.path)
 	must(t, err)
-	if isFolder(c.path) || !isFolder(p.Sidecar()) {
+	if isDir(c.path) || !isDir(p.Sidecar()) {
 		return
 	}
 	for _, name := range filesOf(t, p.Sidecar()) {

@@ -48,7 +48,7 @@ func notes(t *testing.T, side string) map[string]string {
 func usersFiles(t *testing.T, dst string) {
 	t.Helper()
 	side := sidecarOf(t, dst)
-	if !isFolder(side) {
+	if !isDir(side) {
 		return
 	}
 	must(t, os.WriteFile(filepath.Join(side, "NOTES.md"), []byte("mine"), 0o644))

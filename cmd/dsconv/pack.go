@@ -66,7 +66,7 @@ func pack(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	o, err := packOptionsOf(cc)
+	o, err := parsePackFlags(cc)
 	if err != nil {
 		return err
 	}
@@ -75,26 +75,26 @@ func pack(cc *cli.Context, c *console) error {
 		return err
 	}
 	defer src.Close()
-	if err := notInside(args[1], args[0]); err != nil {
+	if err := checkOutside(args[1], args[0]); err != nil {
 		return err
 	}
 	if dir := o.convert.Quarantine; dir != "" {
-		if err := notInside(dir, args[0]); err != nil {
+		if err := checkOutside(dir, args[0]); err != nil {
 			return err
 		}
 	}
-	plans, err := plansOf(src, args[1], o)
+	plans, err := makePlans(src, args[1], o)
 	if err != nil {
 		return err
 	}
 	if o.dryRun {
-		return dry(cc.Context, c, src, plans, o)
+		return packDryRun(cc.Context, c, src, plans, o)
 	}
 	return packAll(cc.Context, c, src, plans, o)
 }
 
 // plansOf makes one plan for a single DST, or one for each split.
-func plansOf(src formats.Dataset, dst string, o *packOptions) ([]*convert.Plan, error) {
+func makePlans(src formats.Dataset, dst string, o *packOptions) ([]*convert.Plan, error) {
 	splits, err := o.convert.Split.Assign(src)
 	if err == nil {
 		err = convert.CheckSplits(src, splits)
@@ -102,7 +102,7 @@ func plansOf(src formats.Dataset, dst string, o *packOptions) ([]*convert.Plan, 
 	if err != nil {
 		return nil, usageError{err}
 	}
-	outs, err := outputs(dst, o.format, convert.Names(splits))
+	outs, err := outputs(dst, o.format, convert.SplitNames(splits))
 	if err != nil {
 		return nil, err
 	}
@@ -119,17 +119,17 @@ func plansOf(src formats.Dataset, dst string, o *packOptions) ([]*convert.Plan, 
 
 // packAll runs the plans one after another and sums them up.
 func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*convert.Plan, o *packOptions) error {
-	s, err := newSummary(src, o.convert.Take)
+	s, err := newSummary(src, o.convert.Patterns)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(plans[0].Path), 0o755); err != nil {
 		return err
 	}
-	if err := checkTable(o.report, plans[0].Path); err != nil {
+	if err := checkReportPath(o.report, plans[0].Path); err != nil {
 		return err
 	}
-	done := doneBefore(plans, o)
+	done := finishedReports(plans, o)
 	for i, p := range plans {
 		if done[i] != nil {
 			s.add(done[i])
@@ -139,11 +139,11 @@ func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*conv
 		if !o.quiet {
 			show, end = c.progress(p.Path, p.Len(), o.progressJSON)
 		}
-		r, err := p.Show(show).BegunBy(typed(ctx)).Run(ctx)
+		r, err := p.OnProgress(show).WithCommand(commandLine(ctx)).Run(ctx)
 		end()
 		s.add(r)
 		if err != nil {
-			return errors.Join(packFailed(err, p.Path), s.writeKnown(o.report, plans[0].Path))
+			return errors.Join(withHint(err, p.Path), s.writePartialTable(o.report, plans[0].Path))
 		}
 	}
 	if err := s.writeTable(o.report, plans[0].Path); err != nil {
@@ -161,12 +161,12 @@ func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*conv
 // doneBefore are the reports of the plans that an interrupted run of the same command had
 // finished, nil for the others. With all of them finished, or with --force and nothing
 // unfinished, it is a new run.
-func doneBefore(plans []*convert.Plan, o *packOptions) []*convert.Report {
+func finishedReports(plans []*convert.Plan, o *packOptions) []*convert.Report {
 	done := make([]*convert.Report, len(plans))
 	interrupted := false
 	for i, p := range plans {
-		unfinished := isFolder(p.Path + atrest.Suffix)
-		if r, ok := p.Done(); ok && !unfinished {
+		unfinished := isDir(p.Path + atrest.Suffix)
+		if r, ok := p.Finished(); ok && !unfinished {
 			done[i] = r
 			continue
 		}
@@ -179,36 +179,36 @@ func doneBefore(plans []*convert.Plan, o *packOptions) []*convert.Report {
 }
 
 // partialError says how to go on after a failure.
-type partialError struct {
+type resumableError struct {
 	error
 	path string
 }
 
-func (e partialError) Unwrap() error { return e.error }
+func (e resumableError) Unwrap() error { return e.error }
 
-func packFailed(err error, path string) error {
+func withHint(err error, path string) error {
 	switch {
 	case errors.Is(err, formats.ErrExists):
 		return fmt.Errorf("%w: choose another name, or --force to replace a dataset of dsconv's", err)
-	case errors.Is(err, convert.ErrContinue):
+	case errors.Is(err, convert.ErrCannotResume):
 		return fmt.Errorf("%w; --discard drops it and starts anew", err)
 	case errors.Is(err, formats.ErrPartial), errors.Is(err, formats.ErrLocked), errors.Is(err, formats.ErrNotBuilt),
 		errors.Is(err, formats.ErrForeign):
 		return err
 	case errors.Is(err, context.Canceled):
-		return partialError{err, path}
+		return resumableError{err, path}
 	}
-	return fmt.Errorf("%w%s", err, hint(partialError{err, path}))
+	return fmt.Errorf("%w%s", err, hint(resumableError{err, path}))
 }
 
 // hint is what to do about an unfinished pack or unpack, if err is about one.
 func hint(err error) string {
-	var u incompleteError
+	var u incompleteUnpackError
 	if errors.As(err, &u) {
 		return u.hint()
 	}
-	var p partialError
-	if !errors.As(err, &p) || !isFolder(p.path+atrest.Suffix) {
+	var p resumableError
+	if !errors.As(err, &p) || !isDir(p.path+atrest.Suffix) {
 		return ""
 	}
 	return fmt.Sprintf("\n%s%s has what was done: the same command goes on from its last checkpoint; --discard drops that",

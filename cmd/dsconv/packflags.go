@@ -67,7 +67,7 @@ func packFlags() []cli.Flag {
 	}
 }
 
-func packOptionsOf(cc *cli.Context) (*packOptions, error) {
+func parsePackFlags(cc *cli.Context) (*packOptions, error) {
 	asJSON, err := progressAsJSON(cc)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func packOptionsOf(cc *cli.Context) (*packOptions, error) {
 		format: cc.String("format"), dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"),
 		progressJSON: asJSON, report: cc.String("report"),
 	}
-	take := takeOf(cc)
+	take := parsePatterns(cc)
 	o.folder = folder.Config{
 		Labels: cc.String("labels"), LabelSep: cc.String("label-sep"), LabelType: cc.String("label-type"), ClassOrder: cc.String("class-order"), Take: take,
 	}
@@ -84,19 +84,19 @@ func packOptionsOf(cc *cli.Context) (*packOptions, error) {
 		o.folder.LabelColumns = strings.Split(names, ",")
 	}
 	if o.folder.Labels == "" && (o.folder.LabelSep != "" || o.folder.LabelType != "" || len(o.folder.LabelColumns) > 0) {
-		return nil, usage("--label-columns, --label-sep and --label-type need --labels")
+		return nil, usageErrorf("--label-columns, --label-sep and --label-type need --labels")
 	}
 	if _, err := labels.ParseTypes(o.folder.LabelType); err != nil {
 		return nil, usageError{err}
 	}
 	o.convert = convert.Options{
-		Take: take, Limit: cc.Int("limit"), Workers: cc.Int("workers"), IOWorkers: cc.Int("io-workers"),
+		Patterns: take, Limit: cc.Int("limit"), Workers: cc.Int("workers"), IOWorkers: cc.Int("io-workers"),
 		KeepOld: cc.Bool("keep-old"),
 		Create:  formats.CreateOptions{Replace: cc.Bool("force")},
 	}
 	for _, n := range []string{"limit", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"} {
 		if cc.IsSet(n) && cc.Int(n) < 1 {
-			return nil, usage("--%s %d: it must be at least 1", n, cc.Int(n))
+			return nil, usageErrorf("--%s %d: it must be at least 1", n, cc.Int(n))
 		}
 	}
 	if err := o.parse(cc); err != nil {

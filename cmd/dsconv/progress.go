@@ -25,15 +25,15 @@ func progressAsJSON(cc *cli.Context) (bool, error) {
 	kind := cc.String("progress")
 	switch {
 	case kind != "auto" && kind != "json":
-		return false, usage("--progress %s: choose auto or json", kind)
+		return false, usageErrorf("--progress %s: choose auto or json", kind)
 	case cc.IsSet("progress") && cc.Bool("quiet"):
-		return false, usage("--progress and --quiet at once: choose one")
+		return false, usageErrorf("--progress and --quiet at once: choose one")
 	}
 	return kind == "json", nil
 }
 
 // step is a line of --progress json about a dataset that is written.
-type step struct {
+type progressJSON struct {
 	Dataset string  `json:"dataset"`
 	Done    int     `json:"done"`
 	Total   int     `json:"total"`
@@ -43,7 +43,7 @@ type step struct {
 }
 
 // turn is a line of --progress json about a turn of a bench that has ended.
-type turn struct {
+type benchProgressJSON struct {
 	Dataset         string  `json:"dataset"`
 	Done            int     `json:"done"` // turns, warm-ups included
 	Total           int     `json:"total"`
@@ -53,7 +53,7 @@ type turn struct {
 }
 
 // line prints a line of --progress json.
-func (c *console) line(v any) {
+func (c *console) progressLine(v any) {
 	_ = writeJSON(c.err, v, "") // numbers and text always have a JSON; nobody may be listening
 }
 
@@ -62,8 +62,8 @@ func (c *console) line(v any) {
 func (c *console) progress(title string, total int, asJSON bool) (show func(convert.Progress), end func()) {
 	switch {
 	case asJSON:
-		return c.steps(title), func() {}
-	case c.terminal():
+		return c.jsonProgress(title), func() {}
+	case c.isTerminal():
 		return c.bar(title, total)
 	}
 	last := time.Now()
@@ -72,24 +72,24 @@ func (c *console) progress(title string, total int, asJSON bool) (show func(conv
 			return
 		}
 		last = time.Now()
-		c.notef("%s: %s", printable(title), describe(p))
+		c.logf("%s: %s", printable(title), progressText(p))
 	}, func() {}
 }
 
 // steps prints at most ten lines a second, and always the last one.
-func (c *console) steps(title string) func(convert.Progress) {
+func (c *console) jsonProgress(title string) func(convert.Progress) {
 	var last time.Time
 	return func(p convert.Progress) {
 		if p.Done < p.Total && time.Since(last) < 100*time.Millisecond {
 			return
 		}
 		last = time.Now()
-		c.line(step{Dataset: title, Done: p.Done, Total: p.Total, Skipped: p.Skipped, Bytes: p.BytesIn, Seconds: p.Elapsed.Seconds()})
+		c.progressLine(progressJSON{Dataset: title, Done: p.Done, Total: p.Total, Skipped: p.Skipped, Bytes: p.BytesIn, Seconds: p.Elapsed.Seconds()})
 	}
 }
 
 // turns shows the turns of a bench as they end.
-func (c *console) turns(cc *cli.Context, datasets int) (func(bench.Progress), error) {
+func (c *console) benchProgress(cc *cli.Context, datasets int) (func(bench.Progress), error) {
 	asJSON, err := progressAsJSON(cc)
 	done := 0
 	return func(p bench.Progress) {
@@ -97,7 +97,7 @@ func (c *console) turns(cc *cli.Context, datasets int) (func(bench.Progress), er
 		switch {
 		case cc.Bool("quiet"):
 		case asJSON:
-			c.line(turn{
+			c.progressLine(benchProgressJSON{
 				Dataset: p.Dataset, Done: done, Total: datasets * (p.Rounds + 1), Round: p.Round,
 				Seconds: p.Seconds, ImagesPerSecond: p.ImagesPerSecond,
 			})
@@ -106,7 +106,7 @@ func (c *console) turns(cc *cli.Context, datasets int) (func(bench.Progress), er
 			if p.Round > 0 {
 				name = fmt.Sprintf("round %d of %d", p.Round, p.Rounds)
 			}
-			c.notef("%s: %s: %.2f s an epoch, %.0f images/s", name, printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
+			c.logf("%s: %s: %.2f s an epoch, %.0f images/s", name, printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
 		}
 	}, err
 }
@@ -117,7 +117,7 @@ func (c *console) bar(title string, total int) (show func(convert.Progress), end
 	state.Store(&convert.Progress{Total: total})
 	bar := bars.AddBar(int64(total),
 		mpb.PrependDecorators(decor.Name(printable(title)+" ")),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + describe(*state.Load()) })))
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + progressText(*state.Load()) })))
 	return func(p convert.Progress) {
 			state.Store(&p)
 			bar.SetCurrent(int64(p.Done))
@@ -128,12 +128,12 @@ func (c *console) bar(title string, total int) (show func(convert.Progress), end
 }
 
 // describe is images, bytes, rate, time left and what was skipped.
-func describe(p convert.Progress) string {
+func progressText(p convert.Progress) string {
 	rate := float64(p.Done) / max(p.Elapsed.Seconds(), 1e-9)
 	left := time.Duration(float64(p.Total-p.Done) / max(rate, 1e-9) * float64(time.Second))
 	s := fmt.Sprintf("%d of %d images", p.Done, p.Total)
 	if p.BytesIn > 0 {
-		s += ", " + bytesOf(p.BytesIn)
+		s += ", " + formatBytes(p.BytesIn)
 	}
 	if p.Done > 0 {
 		s += fmt.Sprintf(", %.0f images/s, %s left", rate, left.Round(time.Second))

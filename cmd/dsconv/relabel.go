@@ -25,7 +25,7 @@ func relabelCommand(c *console) *cli.Command {
 			"that hold one of the samples. A row that fits no sample is an error, and nothing is changed.\n" +
 			"What was set so is kept when dsconv add brings other labels from the source.\n\n" +
 			"Example:\n   dsconv relabel out.lmdb labels.csv\n\n" + editExitCodes,
-		Flags: editFlags(&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` between several labels of one image", DefaultText: "as packed"}, newTypesFlag()),
+		Flags: editFlags(&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` between several labels of one image", DefaultText: "as packed"}, labelTypeFlag()),
 		Action: func(cc *cli.Context) error {
 			args, err := arguments(cc, "DATASET", "LABELS")
 			if err != nil {
@@ -54,14 +54,14 @@ func relabelCommand(c *console) *cli.Command {
 				if found.Without > 0 {
 					said += fmt.Sprintf("; %d without a label", found.Without)
 				}
-				return amend(cc.Context, c, t, p, o, amended{said: said, what: found})
+				return runEdit(cc.Context, c, t, p, o, editOutcome{summary: said, details: found})
 			})
 		},
 	}
 }
 
 // newTypesFlag is about numbers that the dataset has no class of.
-func newTypesFlag() cli.Flag {
+func labelTypeFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "label-type", Usage: "`TYPE` of numbers that the dataset has no class of: index (with gaps) or name", DefaultText: "as packed",
 	}

@@ -230,7 +230,7 @@ func TestAnotherCommandAfterAStoppedEdit(t *testing.T) {
 				t.Fatalf("exit code %d: %s", code, said)
 			}
 			must(t, os.WriteFile(last, whole, 0o644))
-			if !isFolder(dst + ".partial") {
+			if !isDir(dst + ".partial") {
 				t.Fatal("nothing is unfinished")
 			}
 			shown := dst

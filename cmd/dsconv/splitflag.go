@@ -23,9 +23,9 @@ func checkSplit(cc *cli.Context, ds formats.Dataset) error {
 		names = append(names, printable(s.Name))
 	}
 	if names == nil {
-		return usage("--split %s: the dataset has no splits", name)
+		return usageErrorf("--split %s: the dataset has no splits", name)
 	}
-	return usage("--split %s: the dataset has the splits %s", name, strings.Join(names, ", "))
+	return usageErrorf("--split %s: the dataset has the splits %s", name, strings.Join(names, ", "))
 }
 
 // shellWord is s as a shell reads it back.

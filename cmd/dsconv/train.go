@@ -168,13 +168,13 @@ func warnOfSplits(c *console, m *formats.Meta, split string) {
 		counts = append(counts, fmt.Sprintf("no split (%d)", left))
 	}
 	if split == "" && len(counts) > 1 {
-		c.notef("warning: it learns from all splits: %s; to learn from one alone, give --split NAME", strings.Join(counts, ", "))
+		c.logf("warning: it learns from all splits: %s; to learn from one alone, give --split NAME", strings.Join(counts, ", "))
 	}
 }
 
 func trainOn(cc *cli.Context, c *console, learn, val trainer.Loader, conf trainer.Config) error {
 	asJSON := cc.Bool("json")
-	conf.Checkpoint.OnResume = func(p trainer.Progress) { c.notef("%s", resumed(p, &conf)) }
+	conf.Checkpoint.OnResume = func(p trainer.Progress) { c.logf("%s", resumed(p, &conf)) }
 	result, err := trainer.Run(cc.Context, learn, val, conf, func(e trainer.Epoch) {
 		if !asJSON {
 			c.printf("%s\n", epochLine(&e))
@@ -188,7 +188,7 @@ func trainOn(cc *cli.Context, c *console, learn, val trainer.Loader, conf traine
 	case errors.Is(err, trainer.ErrCheckpoint):
 		return fmt.Errorf("%w; --discard begins anew", err)
 	case err != nil && result.Steps > 0 && isFile(conf.Checkpoint.Path):
-		c.notef("%s has the last checkpoint: the same command goes on from it", printable(conf.Checkpoint.Path))
+		c.logf("%s has the last checkpoint: the same command goes on from it", printable(conf.Checkpoint.Path))
 	}
 	return err
 }

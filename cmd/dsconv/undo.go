@@ -33,7 +33,7 @@ func undoCommand(c *console) *cli.Command {
 }
 
 // undone is what --json prints.
-type undone struct {
+type undoResult struct {
 	Path   string `json:"path"`
 	DryRun bool   `json:"dry_run,omitempty"`
 	*edit.Undone
@@ -44,7 +44,7 @@ func undo(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	f, err := formatAt(args[0])
+	f, err := detectFormat(args[0])
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func undo(cc *cli.Context, c *console) error {
 	}
 	switch {
 	case cc.Bool("json"):
-		return c.json(undone{args[0], dry, u})
+		return c.json(undoResult{args[0], dry, u})
 	case cc.Bool("quiet"):
 	case dry:
 		c.printf("%s: would have the %d samples of %s again, and keep the present version, with %d, in its place\n", args[0], u.Samples, u.Kept, u.Was)
@@ -74,13 +74,13 @@ func keepOldFlag() cli.Flag {
 }
 
 // keptOld is the version before, as an edit kept it.
-type keptOld struct {
+type oldVersion struct {
 	Path  string `json:"path"`
 	Bytes int64  `json:"bytes"` // that it takes beside the new one
 }
 
 // findOld finds what the edit kept, or would keep.
-func (e *edited) findOld(o *packOptions) error {
+func (e *editResult) findOld(o *packOptions) error {
 	if !o.convert.KeepOld {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (e *edited) findOld(o *packOptions) error {
 		if err := atrest.MayKeep(e.Path); err != nil {
 			return err
 		}
-		e.Old = &keptOld{Path: e.Path + atrest.KeptSuffix}
+		e.Old = &oldVersion{Path: e.Path + atrest.KeptSuffix}
 		return nil
 	}
 	k, err := atrest.Kept(e.Path)
@@ -99,16 +99,16 @@ func (e *edited) findOld(o *packOptions) error {
 		return err
 	}
 	n, err := k.Bytes()
-	e.Old = &keptOld{Path: k.Path, Bytes: n}
+	e.Old = &oldVersion{Path: k.Path, Bytes: n}
 	return err
 }
 
-func (k *keptOld) print(c *console, o *packOptions) {
+func (k *oldVersion) print(c *console, o *packOptions) {
 	switch {
 	case k == nil:
 	case o.dryRun:
 		c.printf("would keep the version before in %s\n", k.Path)
 	default:
-		c.printf("the version before is %s and takes %s; dsconv undo brings it back\n", k.Path, bytesOf(k.Bytes))
+		c.printf("the version before is %s and takes %s; dsconv undo brings it back\n", k.Path, formatBytes(k.Bytes))
 	}
 }

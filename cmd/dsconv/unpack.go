@@ -30,7 +30,7 @@ func unpackCommand(c *console) *cli.Command {
 			"makes the same samples of it, with the same keys, labels, classes, splits and columns. Where folders\n" +
 			"say it all there is no table, and dsconv pack DIR DST does. Nothing is written outside DIR, and no\n" +
 			"file that is there is replaced.\n\n" +
-			"Until all is written DIR has a file " + unpackMark + ", and the same command goes on where an\n" +
+			"Until all is written DIR has a file " + markerName + ", and the same command goes on where an\n" +
 			"interrupted one stopped.\n\n" +
 			"Example:\n   dsconv unpack out.lmdb images/\n\n" + exitCodes,
 		Flags: []cli.Flag{
@@ -68,9 +68,9 @@ type unpacker struct {
 	ds   formats.Dataset
 	dir  string
 	root *os.Root
-	mark *unpackMarker
+	marker *unpackMarker
 	plan *unpackPlan
-	n    atomic.Int64
+	written    atomic.Int64
 }
 
 // unpack writes the samples of a split, all if it is "", to dir.
@@ -87,31 +87,31 @@ func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers 
 		return nil, err
 	}
 	defer u.root.Close()
-	if u.mark, err = markUnpack(u.root, dir, plan.fingerprint); err != nil {
+	if u.marker, err = createMarker(u.root, dir, plan.fingerprint); err != nil {
 		return nil, err
 	}
-	defer u.mark.close()
-	if err := u.all(ctx, workers); err != nil {
-		return nil, incompleteError{err, dir}
+	defer u.marker.close()
+	if err := u.run(ctx, workers); err != nil {
+		return nil, incompleteUnpackError{err, dir}
 	}
 	return u, nil
 }
 
 // incompleteError is about an unpack that the same command goes on with.
-type incompleteError struct {
+type incompleteUnpackError struct {
 	error
 	dir string
 }
 
-func (e incompleteError) Unwrap() error { return e.error }
+func (e incompleteUnpackError) Unwrap() error { return e.error }
 
-func (e incompleteError) Error() string { return e.error.Error() + e.hint() }
+func (e incompleteUnpackError) Error() string { return e.error.Error() + e.hint() }
 
-func (e incompleteError) hint() string {
-	return fmt.Sprintf("\n%s is not complete: the same command goes on; it has the file %s until it is", e.dir, unpackMark)
+func (e incompleteUnpackError) hint() string {
+	return fmt.Sprintf("\n%s is not complete: the same command goes on; it has the file %s until it is", e.dir, markerName)
 }
 
-func (u *unpacker) all(ctx context.Context, workers int) error {
+func (u *unpacker) run(ctx context.Context, workers int) error {
 	if err := u.samples(ctx, workers); err != nil {
 		return err
 	}
@@ -125,11 +125,11 @@ func (u *unpacker) all(ctx context.Context, workers int) error {
 			return err
 		}
 	}
-	return u.mark.done()
+	return u.marker.remove()
 }
 
 func (u *unpacker) print(c *console) {
-	c.printf("%s: %d samples\n", u.dir, u.n.Load())
+	c.printf("%s: %d samples\n", u.dir, u.written.Load())
 	p := u.plan
 	if p.table == "" {
 		return
@@ -141,18 +141,18 @@ func (u *unpacker) print(c *console) {
 }
 
 func (u *unpacker) samples(ctx context.Context, workers int) error {
-	return parallel.Each(ctx, len(u.plan.chosen), workers, func() (func(int) error, func(), error) {
+	return parallel.Each(ctx, len(u.plan.indices), workers, func() (func(int) error, func(), error) {
 		coder := newPNGCoder()
 		var s formats.Sample
 		return func(at int) error {
-			return guard.For(fmt.Sprintf("key %q", u.plan.keys(at)), func() error { return u.sample(at, &s, coder) })
+			return guard.For(fmt.Sprintf("key %q", u.plan.keyAt(at)), func() error { return u.sample(at, &s, coder) })
 		}, coder.close, nil
 	})
 }
 
 // sample writes the files of the sample at a place of the plan.
 func (u *unpacker) sample(at int, s *formats.Sample, coder *pngCoder) error {
-	i := int(u.plan.chosen[at])
+	i := int(u.plan.indices[at])
 	in, err := u.ds.Info(i)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (u *unpacker) sample(at int, s *formats.Sample, coder *pngCoder) error {
 	}
 	schema := u.ds.Meta().Schema
 	img := schema.ImageIndex()
-	if err := coder.pixels(&s.Values[img]); err != nil {
+	if err := coder.toPNG(&s.Values[img]); err != nil {
 		return fmt.Errorf("key %q: %w", s.Key, err)
 	}
 	if err := u.write(u.plan.names[at], s.Values[img].Data, in.Source.ModTime); err != nil {
@@ -172,8 +172,8 @@ func (u *unpacker) sample(at int, s *formats.Sample, coder *pngCoder) error {
 		if f == img || schema[f].Kind.IsLabel() {
 			continue
 		}
-		name := u.plan.beside(at, &schema[f], s.Values[f].Encoding)
-		data, err := besideData(&schema[f], &s.Values[f], coder)
+		name := u.plan.fieldFileName(at, &schema[f], s.Values[f].Encoding)
+		data, err := fieldFileData(&schema[f], &s.Values[f], coder)
 		if err == nil {
 			err = u.write(name, data, 0)
 		}
@@ -181,7 +181,7 @@ func (u *unpacker) sample(at int, s *formats.Sample, coder *pngCoder) error {
 			return fmt.Errorf("key %q: field %s: %w", s.Key, schema[f].Name, err)
 		}
 	}
-	u.n.Add(1)
+	u.written.Add(1)
 	return nil
 }
 

@@ -80,7 +80,7 @@ func refusesUnfinished(t *testing.T, dir string, whole map[string]string) (finis
 		return false
 	}
 	must(t, err)
-	if !hasEntry(entries, unpackMark) {
+	if !hasEntry(entries, markerName) {
 		formattest.SameTrees(t, formattest.Tree(t, dir), whole)
 		return true
 	}
@@ -98,10 +98,10 @@ func unfinished(t *testing.T, dataset string, files map[string]string) (dir stri
 	defer ds.Close()
 	p, err := planUnpack(ds, "")
 	must(t, err)
-	mark, err := json.Marshal(marked{p.fingerprint})
+	mark, err := json.Marshal(markerContent{p.fingerprint})
 	must(t, err)
 	dir = t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, unpackMark), mark, 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, markerName), mark, 0o600))
 	for name, content := range files {
 		to := filepath.Join(dir, filepath.FromSlash(name))
 		must(t, os.MkdirAll(filepath.Dir(to), 0o755))
@@ -164,7 +164,7 @@ func TestUnpackGoesOn(t *testing.T) {
 	})
 	t.Run("a second process", func(t *testing.T) {
 		dir := unfinished(t, dataset, nil)
-		f, err := os.OpenFile(filepath.Join(dir, unpackMark), os.O_RDWR, 0)
+		f, err := os.OpenFile(filepath.Join(dir, markerName), os.O_RDWR, 0)
 		must(t, err)
 		defer f.Close()
 		must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))

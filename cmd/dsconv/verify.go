@@ -50,7 +50,7 @@ func verifyCommand(c *console) *cli.Command {
 }
 
 // verified is what --json prints.
-type verified struct {
+type verifyResult struct {
 	*verify.Report
 	DryRun   bool           `json:"dry_run,omitempty"` // nothing was repaired: this is what would be
 	Repaired *edit.Repaired `json:"repaired,omitempty"`
@@ -65,17 +65,17 @@ func verifyDataset(cc *cli.Context, c *console) error {
 		return compareWithPillow(cc, c, args[0])
 	}
 	if cc.IsSet("sample") || cc.IsSet("python") {
-		return usage("--sample and --python are for --parity SRC")
+		return usageErrorf("--sample and --python are for --parity SRC")
 	}
 	from, dry := cc.String("repair"), cc.Bool("dry-run")
 	if from == "" && (dry || cc.Bool("keep-old")) {
-		return usage("--dry-run and --keep-old are for --repair SRC")
+		return usageErrorf("--dry-run and --keep-old are for --repair SRC")
 	}
 	o := verify.Options{Quick: cc.Bool("quick"), Workers: cc.Int("workers")}
 	if o.Quick && from != "" {
-		return usage("--quick does not find all that --repair restores: leave one of them out")
+		return usageErrorf("--quick does not find all that --repair restores: leave one of them out")
 	}
-	f, err := formatAt(args[0])
+	f, err := detectFormat(args[0])
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	done := verified{Report: found}
+	done := verifyResult{Report: found}
 	if from != "" && (!found.Sound() || len(found.Notes) > 0) {
 		if done.Repaired, err = repair(cc.Context, c, f, args[0], from, found, convert.Options{
 			Workers: o.Workers, KeepOld: cc.Bool("keep-old"),
@@ -115,7 +115,7 @@ func verifyDataset(cc *cli.Context, c *console) error {
 }
 
 // formatAt is the format of the dataset at path.
-func formatAt(path string) (formats.Format, error) {
+func detectFormat(path string) (formats.Format, error) {
 	f, err := all.Formats().Of(path)
 	if errors.Is(err, formats.ErrUnknownFormat) || errors.Is(err, formats.ErrRemote) {
 		return nil, usageError{err}

@@ -13,9 +13,9 @@ import (
 )
 
 // mostLines is how many things of one kind are printed; --json lists all.
-const mostLines = 20
+const maxLines = 20
 
-func (v *verified) print(c *console, quick bool) {
+func (v *verifyResult) print(c *console, quick bool) {
 	if v.Repaired != nil {
 		printRepaired(c, v.Repaired)
 	}
@@ -42,14 +42,14 @@ func (v *verified) print(c *console, quick bool) {
 
 // printSamples names the first damaged samples and counts them all by what is wrong. If none
 // is whole, their names tell nothing.
-func (v *verified) printSamples(c *console) {
-	all := len(v.Samples) == v.Checked && len(v.Samples) > mostLines
+func (v *verifyResult) printSamples(c *console) {
+	all := len(v.Samples) == v.Checked && len(v.Samples) > maxLines
 	if !all {
 		printUpTo(c, v.Samples, "damaged samples", func(s verify.Sample) string {
 			return fmt.Sprintf("damaged sample: %s: %s", printable(s.Key), printable(s.Cause))
 		})
 	}
-	if len(v.Samples) <= mostLines {
+	if len(v.Samples) <= maxLines {
 		return
 	}
 	if all {
@@ -57,7 +57,7 @@ func (v *verified) printSamples(c *console) {
 	}
 	causes := map[string]int{}
 	for _, s := range v.Samples {
-		causes[kindOfCause(s.Cause)]++
+		causes[generalCause(s.Cause)]++
 	}
 	often := slices.SortedFunc(maps.Keys(causes), func(a, b string) int {
 		return cmp.Or(cmp.Compare(causes[b], causes[a]), cmp.Compare(a, b))
@@ -74,7 +74,7 @@ var (
 
 // kindOfCause is a cause without what is only the one sample's: where it lies, numbers, and words
 // in quotes.
-func kindOfCause(cause string) string {
+func generalCause(cause string) string {
 	if in, rest, ok := strings.Cut(cause, ": "); ok && strings.HasPrefix(in, "in ") {
 		cause = rest
 	}
@@ -84,7 +84,7 @@ func kindOfCause(cause string) string {
 // printUpTo prints a line for each thing of a list, or how many more there are.
 func printUpTo[T any](c *console, list []T, what string, line func(T) string) {
 	for i, x := range list {
-		if i == mostLines {
+		if i == maxLines {
 			c.printf("... and %d more %s (--json lists all)\n", len(list)-i, what)
 			return
 		}

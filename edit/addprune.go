@@ -37,7 +37,7 @@ func (a *adder) prune() error {
 	for _, c := range collections {
 		switch total := c.matched + len(c.absent); {
 		case a.o.PruneAll || 2*len(c.absent) <= total:
-			a.drop(c.absent)
+			a.dropPairs(c.absent)
 		case c.matched > 0:
 			return fmt.Errorf("--prune: the source lacks %d of %d samples that came from it: is it the right folder, and mounted as a whole? --prune-all drops them all the same",
 				len(c.absent), total)
@@ -85,9 +85,9 @@ func (a *adder) unread(path string) bool {
 	return false
 }
 
-func (a *adder) drop(absent []*pair) {
+func (a *adder) dropPairs(absent []*pair) {
 	for _, p := range absent {
-		p.gone = true
+		p.dropped = true
 	}
 	a.found.Pruned += len(absent)
 	a.found.Absent -= len(absent)

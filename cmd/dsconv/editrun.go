@@ -55,7 +55,7 @@ func withTarget(cc *cli.Context, path string, do func(t *edit.Target, o *packOpt
 	if err != nil {
 		return err
 	}
-	f, err := formatAt(path)
+	f, err := detectFormat(path)
 	if err != nil {
 		return err
 	}
@@ -68,15 +68,15 @@ func withTarget(cc *cli.Context, path string, do func(t *edit.Target, o *packOpt
 }
 
 // edited is what a command did, for --json.
-type edited struct {
+type editResult struct {
 	Path    string          `json:"path"`
 	DryRun  bool            `json:"dry_run,omitempty"` // nothing was done: this is what would be
 	Samples int             `json:"samples"`
 	Written int             `json:"written"`
 	Files   int             `json:"files,omitempty"`
 	Kept    int             `json:"files_kept"`
-	Old     *keptOld        `json:"old,omitempty"` // the version before, if it is kept
-	What    any             `json:"what,omitempty"`
+	Old     *oldVersion        `json:"old,omitempty"` // the version before, if it is kept
+	Details    any             `json:"what,omitempty"`
 	Report  *convert.Report `json:"report,omitempty"`
 	// Skipped are bad inputs, and Table is the file that lists them.
 	Skipped []convert.Skip `json:"skipped,omitempty"`
@@ -88,16 +88,16 @@ type edited struct {
 }
 
 // amended is a command's own part of what is said about an edit.
-type amended struct {
-	said  string   // a line
-	what  any      // the same for --json
-	table *summary // of inputs that may be bad; nil if there are none
+type editOutcome struct {
+	summary  string   // a line
+	details  any      // the same for --json
+	skipped *summary // of inputs that may be bad; nil if there are none
 }
 
 // amend carries the plan of an edit out, nil if there is nothing to do, and says what was
 // done.
-func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *packOptions, a amended) error {
-	done := edited{Path: t.Path, DryRun: o.dryRun, Samples: t.Len(), What: a.what}
+func runEdit(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *packOptions, a editOutcome) error {
+	done := editResult{Path: t.Path, DryRun: o.dryRun, Samples: t.Len(), Details: a.details}
 	if p != nil {
 		done.Samples, done.Written, done.Files, done.Kept = p.Samples, p.Len(), p.Shards, p.Kept()
 	}
@@ -106,7 +106,7 @@ func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *
 			return fmt.Errorf("%w\n%s is as it was", err, t.Path)
 		}
 		var err error
-		if done.Samples, err = samplesOf(t.Format, t.Path); err != nil {
+		if done.Samples, err = countSamples(t.Format, t.Path); err != nil {
 			return err
 		}
 	}
@@ -120,13 +120,13 @@ func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *
 			return err
 		}
 	}
-	if a.table != nil {
-		done.Skipped, done.Table = a.table.Skipped, a.table.Report
-		done.Unmatched = a.table.Unmatched
-		done.Labels = a.table.Labels
+	if a.skipped != nil {
+		done.Skipped, done.Table = a.skipped.Skipped, a.skipped.Report
+		done.Unmatched = a.skipped.Unmatched
+		done.Labels = a.skipped.Labels
 	}
-	if a.table != nil && len(a.table.Datasets) > 0 {
-		done.Report = a.table.Datasets[0]
+	if a.skipped != nil && len(a.skipped.Datasets) > 0 {
+		done.Report = a.skipped.Datasets[0]
 		done.Written = done.Report.Written
 	}
 	switch {
@@ -137,66 +137,66 @@ func amend(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *
 	case !o.quiet:
 		a.print(c, t, p, o, &done)
 	}
-	if a.table != nil && len(a.table.Skipped) > 0 && !o.dryRun {
+	if a.skipped != nil && len(a.skipped.Skipped) > 0 && !o.dryRun {
 		return errSkipped
 	}
 	return nil
 }
 
 // listSkipped writes the table of bad inputs where there is nothing else to do.
-func (a *amended) listSkipped(o *packOptions, path string) error {
-	if a.table == nil || len(a.table.Skipped) == 0 {
+func (a *editOutcome) listSkipped(o *packOptions, path string) error {
+	if a.skipped == nil || len(a.skipped.Skipped) == 0 {
 		return nil
 	}
-	if err := checkTable(o.report, path); err != nil {
+	if err := checkReportPath(o.report, path); err != nil {
 		return err
 	}
-	return a.table.writeTable(o.report, path)
+	return a.skipped.writeTable(o.report, path)
 }
 
 // run carries the plan out and writes the table of bad inputs.
-func (a *amended) run(ctx context.Context, c *console, p *convert.Plan, o *packOptions) error {
-	if a.table != nil {
-		if err := checkTable(o.report, p.Path); err != nil {
+func (a *editOutcome) run(ctx context.Context, c *console, p *convert.Plan, o *packOptions) error {
+	if a.skipped != nil {
+		if err := checkReportPath(o.report, p.Path); err != nil {
 			return err
 		}
 	}
 	r, err := runPlan(ctx, c, p, o)
 	if err != nil {
-		err = packFailed(err, p.Path)
+		err = withHint(err, p.Path)
 	}
-	if a.table == nil {
+	if a.skipped == nil {
 		return err
 	}
-	a.table.add(r)
+	a.skipped.add(r)
 	if err != nil {
-		return errors.Join(err, a.table.writeKnown(o.report, p.Path))
+		return errors.Join(err, a.skipped.writePartialTable(o.report, p.Path))
 	}
-	return a.table.writeTable(o.report, p.Path)
+	return a.skipped.writeTable(o.report, p.Path)
 }
 
-func (a *amended) print(c *console, t *edit.Target, p *convert.Plan, o *packOptions, done *edited) {
-	c.printf("%s: %s\n", t.Path, a.said)
+func (a *editOutcome) print(c *console, t *edit.Target, p *convert.Plan, o *packOptions, done *editResult) {
+	c.printf("%s: %s\n", t.Path, a.summary)
 	printLabels(c, done.Labels, "  ")
 	switch {
 	case p == nil:
 		c.printf("nothing is to be done\n")
 	case o.dryRun:
-		c.printf("would write %d samples%s; %d samples then\n", p.Len(), stayed(p), p.Samples)
+		c.printf("would write %d samples%s; %d samples then\n", p.Len(), keptFilesText(p), p.Samples)
 	default:
-		c.printf("%d samples now; %d written%s\n", done.Samples, done.Written, stayed(p))
+		c.printf("%d samples now; %d written%s\n", done.Samples, done.Written, keptFilesText(p))
 	}
 	done.Old.print(c, o)
-	if a.table != nil {
-		for _, r := range a.table.Datasets {
+	if a.skipped != nil {
+		for _, r := range a.skipped.Datasets {
 			printTiled(c, r)
 			printNarrowed(c, r)
 		}
-		a.table.printOdd(c)
+		a.skipped.printNotices(c)
 	}
 }
 
-func stayed(p *convert.Plan) string {
+func keptFilesText(p *convert.Plan) string {
 	if p.Kept() == 0 {
 		return ""
 	}
@@ -210,10 +210,10 @@ func runPlan(ctx context.Context, c *console, p *convert.Plan, o *packOptions) (
 		show, end = c.progress(p.Path, p.Len(), o.progressJSON)
 	}
 	defer end()
-	return p.Show(show).BegunBy(typed(ctx)).Run(ctx)
+	return p.OnProgress(show).WithCommand(commandLine(ctx)).Run(ctx)
 }
 
-func samplesOf(f formats.Format, path string) (int, error) {
+func countSamples(f formats.Format, path string) (int, error) {
 	ds, err := f.Open(path)
 	if err != nil {
 		return 0, err

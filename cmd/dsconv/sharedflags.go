@@ -21,11 +21,11 @@ Several patterns: repeat the flag, or put commas between them. Without --include
 are taken; --exclude is stronger. A pattern that matches nothing is named at the end.`
 
 // takeOf reads --include and --exclude.
-func takeOf(cc *cli.Context) formats.Patterns {
-	return formats.Patterns{Include: patternsOf(cc, "include"), Exclude: patternsOf(cc, "exclude")}
+func parsePatterns(cc *cli.Context) formats.Patterns {
+	return formats.Patterns{Include: splitPatternFlag(cc, "include"), Exclude: splitPatternFlag(cc, "exclude")}
 }
 
-func patternsOf(cc *cli.Context, flag string) []string {
+func splitPatternFlag(cc *cli.Context, flag string) []string {
 	var patterns []string
 	for _, list := range cc.StringSlice(flag) {
 		for _, p := range formats.SplitPatterns(list) {
@@ -36,8 +36,8 @@ func patternsOf(cc *cli.Context, flag string) []string {
 }
 
 // takeAgain is what add takes: as the recipe says, but for the flags that are given.
-func takeAgain(cc *cli.Context, recipe map[string]string) (formats.Patterns, error) {
-	was, now := formats.PatternsOf(recipe), takeOf(cc)
+func addPatterns(cc *cli.Context, recipe map[string]string) (formats.Patterns, error) {
+	was, now := formats.PatternsOf(recipe), parsePatterns(cc)
 	both := cc.IsSet("include") == cc.IsSet("exclude")
 	switch {
 	case both && cc.IsSet("include"):
@@ -56,13 +56,13 @@ func takeAgain(cc *cli.Context, recipe map[string]string) (formats.Patterns, err
 		kept.Exclude = nil
 	}
 	if was.Old && kept.NeedFolders() {
-		return now, usage("the dataset was packed with %s by an older dsconv, where patterns knew no folders: give this option, too", kept)
+		return now, usageErrorf("the dataset was packed with %s by an older dsconv, where patterns knew no folders: give this option, too", kept)
 	}
 	return now, nil
 }
 
 // unmatched are the patterns that no image of the source fits, and no folder.
-func unmatched(src formats.Dataset, take formats.Patterns) (*formats.Patterns, error) {
+func findUnmatched(src formats.Dataset, take formats.Patterns) (*formats.Patterns, error) {
 	if len(take.Include)+len(take.Exclude) == 0 {
 		return nil, nil
 	}
@@ -95,15 +95,15 @@ func printUnmatched(c *console, p *formats.Patterns) {
 		return
 	}
 	for _, text := range p.Include {
-		c.printf("--include %q matches nothing%s\n", text, insteadOf(text))
+		c.printf("--include %q matches nothing%s\n", text, unmatchedHint(text))
 	}
 	for _, text := range p.Exclude {
-		c.printf("--exclude %q matches nothing%s\n", text, insteadOf(text))
+		c.printf("--exclude %q matches nothing%s\n", text, unmatchedHint(text))
 	}
 }
 
 // insteadOf is a hint for a pattern that was perhaps meant for folders.
-func insteadOf(text string) string {
+func unmatchedHint(text string) string {
 	if text == "" || strings.ContainsAny(text, "/.") || !strings.ContainsAny(text, `*?[]{}\`) {
 		return "" // a plain word was compared with folders too
 	}

@@ -17,7 +17,7 @@ import (
 
 // unpackMark is a file of a folder that is not complete. pack and every other command that reads
 // the folder refuses it while it is there.
-const unpackMark = folder.Unfinished
+const markerName = folder.Unfinished
 
 // unpackMarker holds the mark, locked: one process at a time writes into the folder.
 type unpackMarker struct {
@@ -26,12 +26,12 @@ type unpackMarker struct {
 }
 
 // marked is what the mark says.
-type marked struct {
+type markerContent struct {
 	Unpack string `json:"dsconv_unpack"` // the fingerprint
 }
 
 // markUnpack marks an empty folder, or goes on with one that has the mark of the same unpack.
-func markUnpack(root *os.Root, dir, fingerprint string) (_ *unpackMarker, err error) {
+func createMarker(root *os.Root, dir, fingerprint string) (_ *unpackMarker, err error) {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
 		return nil, err
@@ -40,15 +40,15 @@ func markUnpack(root *os.Root, dir, fingerprint string) (_ *unpackMarker, err er
 	switch {
 	case len(entries) == 0:
 		flags |= os.O_CREATE | os.O_EXCL
-	case !hasEntry(entries, unpackMark):
+	case !hasEntry(entries, markerName):
 		return nil, fmt.Errorf("%s is not empty: unpack into a new folder", dir)
 	}
-	f, err := root.OpenFile(unpackMark, flags, 0o644)
+	f, err := root.OpenFile(markerName, flags, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	m := &unpackMarker{root: root, file: f}
-	if err := m.claim(dir, fingerprint, len(entries) <= 1); err != nil {
+	if err := m.lock(dir, fingerprint, len(entries) <= 1); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return m, nil
@@ -64,7 +64,7 @@ func hasEntry(entries []fs.DirEntry, name string) bool {
 }
 
 // claim locks the mark and compares what it says. alone says that the folder has nothing else.
-func (m *unpackMarker) claim(dir, fingerprint string, alone bool) error {
+func (m *unpackMarker) lock(dir, fingerprint string, alone bool) error {
 	if err := unix.Flock(int(m.file.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
 		return fmt.Errorf("%s: %w: another dsconv unpack writes there", dir, formats.ErrLocked)
 	} else if err != nil {
@@ -74,7 +74,7 @@ func (m *unpackMarker) claim(dir, fingerprint string, alone bool) error {
 	if err != nil {
 		return err
 	}
-	var was marked
+	var was markerContent
 	parses := json.Unmarshal(b, &was) == nil
 	switch {
 	case parses && was.Unpack == fingerprint:
@@ -82,7 +82,7 @@ func (m *unpackMarker) claim(dir, fingerprint string, alone bool) error {
 	case !alone:
 		return fmt.Errorf("%s: %w of another dataset, split or state of it: give the same command, or unpack into a new folder", dir, errUnfinishedUnpack)
 	}
-	if b, err = json.Marshal(marked{fingerprint}); err != nil {
+	if b, err = json.Marshal(markerContent{fingerprint}); err != nil {
 		return err
 	}
 	if err := m.file.Truncate(0); err != nil {
@@ -97,11 +97,11 @@ func (m *unpackMarker) claim(dir, fingerprint string, alone bool) error {
 var errUnfinishedUnpack = errors.New("an unfinished unpack")
 
 // done takes the mark away when all that was written is on the disk.
-func (m *unpackMarker) done() error {
+func (m *unpackMarker) remove() error {
 	if err := syncDisk(m.file); err != nil {
 		return err
 	}
-	return m.root.Remove(unpackMark)
+	return m.root.Remove(markerName)
 }
 
 func (m *unpackMarker) close() { m.file.Close() }

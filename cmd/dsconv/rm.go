@@ -28,7 +28,7 @@ func removeCommand(c *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			keys, err := keysOf(cc)
+			keys, err := parseKeys(cc)
 			if err != nil {
 				return err
 			}
@@ -37,15 +37,15 @@ func removeCommand(c *console) *cli.Command {
 				if err != nil {
 					return err
 				}
-				return amend(cc.Context, c, t, p, o, amended{
-					said: fmt.Sprintf("%d sample(s) removed", len(keys)), what: map[string]int{"removed": len(keys)},
+				return runEdit(cc.Context, c, t, p, o, editOutcome{
+					summary: fmt.Sprintf("%d sample(s) removed", len(keys)), details: map[string]int{"removed": len(keys)},
 				})
 			})
 		},
 	}
 }
 
-func keysOf(cc *cli.Context) ([]string, error) {
+func parseKeys(cc *cli.Context) ([]string, error) {
 	keys := cc.StringSlice("key")
 	if name := cc.String("keys-from"); name != "" {
 		f, err := os.Open(name)
@@ -64,7 +64,7 @@ func keysOf(cc *cli.Context) ([]string, error) {
 		}
 	}
 	if len(keys) == 0 {
-		return nil, usage("say which samples: --key KEY or --keys-from FILE")
+		return nil, usageErrorf("say which samples: --key KEY or --keys-from FILE")
 	}
 	return keys, nil
 }

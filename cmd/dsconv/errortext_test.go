@@ -27,7 +27,7 @@ func TestLinesOfErrors(t *testing.T) {
 		{fmt.Errorf("%w%s", errInterrupted, "\ni\nj goes on"), []string{"interrupted", `i\nj goes on`}},
 		{fmt.Errorf("nothing of %w%s", errors.New(""), ""), []string{"nothing of "}},
 	} {
-		if got := linesOf(c.err); !slices.Equal(got, c.want) {
+		if got := errorLines(c.err); !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.err, got, c.want)
 		}
 	}

@@ -10,22 +10,22 @@ import (
 // JSON is UTF-8, and paths need not be: they go through legible.UTF8 and come back as they were.
 
 type (
-	plainSkip    Skip
-	plainWarning Warning
+	skipFields    Skip
+	warningFields Warning
 )
 
 // isBroken reports bytes that are no text, which decode to r.
-func isBroken(r rune) bool { return r == utf8.RuneError }
+func isInvalidUTF8(r rune) bool { return r == utf8.RuneError }
 
 // MarshalJSON writes k with a path that is UTF-8.
 func (k Skip) MarshalJSON() ([]byte, error) {
-	k.Path, k.Cause = legible.UTF8(k.Path), legible.Escape(k.Cause, isBroken)
-	return json.Marshal(plainSkip(k))
+	k.Path, k.Cause = legible.UTF8(k.Path), legible.Escape(k.Cause, isInvalidUTF8)
+	return json.Marshal(skipFields(k))
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (k *Skip) UnmarshalJSON(b []byte) error {
-	err := json.Unmarshal(b, (*plainSkip)(k))
+	err := json.Unmarshal(b, (*skipFields)(k))
 	k.Path = legible.Original(k.Path)
 	return err
 }
@@ -33,12 +33,12 @@ func (k *Skip) UnmarshalJSON(b []byte) error {
 // MarshalJSON writes w with a path that is UTF-8.
 func (w Warning) MarshalJSON() ([]byte, error) {
 	w.Path = legible.UTF8(w.Path)
-	return json.Marshal(plainWarning(w))
+	return json.Marshal(warningFields(w))
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (w *Warning) UnmarshalJSON(b []byte) error {
-	err := json.Unmarshal(b, (*plainWarning)(w))
+	err := json.Unmarshal(b, (*warningFields)(w))
 	w.Path = legible.Original(w.Path)
 	return err
 }

@@ -9,7 +9,7 @@ import (
 
 // movedMarks gives for each bit of the marks that own describes the bit that meta has for the
 // same thing.
-func movedMarks(own, meta *formats.Meta, p *part) *[16]uint16 {
+func mapMarks(own, meta *formats.Meta, p *unionSource) *[16]uint16 {
 	var to [16]uint16
 	move := func(from, bit uint16) { to[bits.TrailingZeros16(from)] |= bit }
 	move(formats.MarkSplit, formats.MarkSplit)
@@ -25,14 +25,14 @@ func movedMarks(own, meta *formats.Meta, p *part) *[16]uint16 {
 }
 
 // mark is that of a sample of the part, whose own mark it has.
-func (p *part) mark(own formats.Mark) formats.Mark {
+func (p *unionSource) mapMark(own formats.Mark) formats.Mark {
 	if p.marks == nil {
 		own.Edited = 0
 	}
 	if p.origin != nil {
 		own.Origin = p.origin(own.Origin)
 	}
-	if own.Edited == 0 || p.same {
+	if own.Edited == 0 || p.identical {
 		return own
 	}
 	edited := own.Edited
@@ -44,9 +44,9 @@ func (p *part) mark(own formats.Mark) formats.Mark {
 }
 
 // remember sums up what the union's samples remember, so that the new version keeps it.
-func (u *union) remember() error {
+func (u *union) countEdits() error {
 	h := formats.History{Removed: len(u.removed)}
-	for i := range u.items {
+	for i := range u.samples {
 		in, err := u.Info(i)
 		if err != nil {
 			return err

@@ -11,7 +11,7 @@ var errInterrupted = errors.New("interrupted")
 
 // linesOf is the text of an error in lines. What else ends a line in it comes from names, and is
 // escaped.
-func linesOf(err error) []string {
+func errorLines(err error) []string {
 	text := err.Error()
 	var inner []string
 	core := text
@@ -19,11 +19,11 @@ func linesOf(err error) []string {
 		var texts []string
 		for _, one := range joined.Unwrap() {
 			texts = append(texts, one.Error())
-			inner = append(inner, linesOf(one)...)
+			inner = append(inner, errorLines(one)...)
 		}
 		core = strings.Join(texts, "\n")
 	} else if one := errors.Unwrap(err); one != nil {
-		core, inner = one.Error(), linesOf(one)
+		core, inner = one.Error(), errorLines(one)
 	}
 	before, after, found := strings.Cut(text, core)
 	if inner == nil || !found || core == "" {

@@ -25,7 +25,7 @@ const (
 
 // refuse does with a bad sample what Options say: it ends the run, or it is named among the
 // skipped and, if wanted, copied aside. What is no fault of the sample's ends the run.
-func (r *run) refuse(j *job, path string) error {
+func (r *run) handleBad(j *job, path string) error {
 	if errors.Is(j.err, context.Canceled) {
 		return fmt.Errorf("%s: %w", path, j.err)
 	}
@@ -44,7 +44,7 @@ func (r *run) refuse(j *job, path string) error {
 			bad.Action = ActionQuarantined
 		}
 	}
-	r.note.Skipped = append(r.note.Skipped, bad)
+	r.state.Skipped = append(r.state.Skipped, bad)
 	return nil
 }
 

@@ -22,7 +22,7 @@ func contentOf(s *formats.Source) content { return content{s.Size, s.Hash} }
 
 // moved is what a file that was renamed may have been: a sample that was removed by hand, or
 // one that the source has no more and of which something was set by hand.
-type moved struct {
+type movedFiles struct {
 	sizes   map[int64]bool
 	removed map[content]int   // place in the list
 	edited  map[content]int32 // sample of the target
@@ -34,7 +34,7 @@ func (a *adder) followRenamed(ctx context.Context) error {
 	if a.target.Meta().History == nil {
 		return nil
 	}
-	m, err := a.moved()
+	m, err := a.findMoved()
 	if err != nil || len(m.sizes) == 0 {
 		return err
 	}
@@ -53,7 +53,7 @@ func (a *adder) followRenamed(ctx context.Context) error {
 		}
 		c := content{in.Source.Size, hashes[k]}
 		if i, ok := m.removed[c]; ok {
-			a.stayOut(p, i)
+			a.keepOut(p, i)
 		} else if i, ok := m.edited[c]; ok && !a.o.ResetEdits {
 			if err := a.moveEdits(p, i); err != nil {
 				return err
@@ -65,15 +65,15 @@ func (a *adder) followRenamed(ctx context.Context) error {
 
 // stayOut leaves the new sample of p out, which was removed as number i of the list, unless edits
 // are reset.
-func (a *adder) stayOut(p *pair, i int) {
+func (a *adder) keepOut(p *pair, i int) {
 	if a.o.ResetEdits {
-		if !a.removals.back[i] {
-			a.removals.back[i] = true
+		if !a.removals.restored[i] {
+			a.removals.restored[i] = true
 			a.found.Reset++
 		}
 		return
 	}
-	p.gone = true
+	p.dropped = true
 	a.found.New--
 	a.found.KeptOut++
 }
@@ -81,8 +81,8 @@ func (a *adder) stayOut(p *pair, i int) {
 // moved lists what files of the sizes of new ones may have been. A file that is in the dataset
 // beside the removed one is no reason to leave anything out: one of two that are equal was
 // removed.
-func (a *adder) moved() (*moved, error) {
-	m := &moved{sizes: map[int64]bool{}, removed: map[content]int{}, edited: map[content]int32{}}
+func (a *adder) findMoved() (*movedFiles, error) {
+	m := &movedFiles{sizes: map[int64]bool{}, removed: map[content]int{}, edited: map[content]int32{}}
 	fresh, err := a.sizesOfNew()
 	if err != nil || len(fresh) == 0 {
 		return m, err
@@ -133,7 +133,7 @@ func (a *adder) sizesOfNew() (map[int64]bool, error) {
 
 // hashNew hashes the new files of those sizes, by pair. What cannot be read is none of them; the
 // run says what is wrong with it.
-func (a *adder) hashNew(ctx context.Context, m *moved) (map[int][16]byte, error) {
+func (a *adder) hashNew(ctx context.Context, m *movedFiles) (map[int][16]byte, error) {
 	var ask []int
 	for k := range a.pairs {
 		if p := &a.pairs[k]; p.old < 0 {
@@ -177,7 +177,7 @@ func (a *adder) hashNew(ctx context.Context, m *moved) (map[int][16]byte, error)
 
 // moveEdits gives the new sample of p what was set by hand of sample i of the target.
 func (a *adder) moveEdits(p *pair, i int32) error {
-	old, err := a.old(i).Info(0)
+	old, err := a.targetSample(i).Info(0)
 	if err != nil {
 		return err
 	}

@@ -17,11 +17,11 @@ func sortRemoved(list []formats.Removed) []formats.Removed {
 type removals struct {
 	list   []formats.Removed // by key
 	byPath []int32           // places in list, by path
-	back   []bool            // by place in list: it is in the dataset again
+	restored   []bool            // by place in list: it is in the dataset again
 }
 
 func newRemovals(list []formats.Removed) *removals {
-	r := &removals{list: list, byPath: make([]int32, len(list)), back: make([]bool, len(list))}
+	r := &removals{list: list, byPath: make([]int32, len(list)), restored: make([]bool, len(list))}
 	for i := range r.byPath {
 		r.byPath[i] = int32(i)
 	}
@@ -49,10 +49,10 @@ func (r *removals) find(in *formats.Info) (int, bool) {
 }
 
 // left are those that stay removed.
-func (r *removals) left() []formats.Removed {
+func (r *removals) remaining() []formats.Removed {
 	var left []formats.Removed
 	for i, e := range r.list {
-		if !r.back[i] {
+		if !r.restored[i] {
 			left = append(left, e)
 		}
 	}

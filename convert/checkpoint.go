@@ -9,7 +9,7 @@ import (
 )
 
 // note is what a checkpoint keeps of a run: how far it is in the plan and what it met.
-type note struct {
+type checkpoint struct {
 	Fingerprint uint64    `json:"fingerprint"`
 	Next        int       `json:"next"` // the position to go on from
 	Written     int       `json:"written"`
@@ -35,7 +35,7 @@ type span struct {
 }
 
 // narrow adds a position to the last span, or begins another.
-func (n *note) narrow(pos int, how string) {
+func (n *checkpoint) addNarrowed(pos int, how string) {
 	if k := len(n.Narrowed) - 1; k >= 0 && n.Narrowed[k].To == pos && n.Narrowed[k].How == how {
 		n.Narrowed[k].To++
 		return
@@ -45,7 +45,7 @@ func (n *note) narrow(pos int, how string) {
 
 // narrowed lists the images that lost bits.
 func (r *run) narrowed() (list []Warning) {
-	for _, s := range r.note.Narrowed {
+	for _, s := range r.state.Narrowed {
 		for pos := max(s.From, 0); pos < min(s.To, r.Len()); pos++ {
 			path, err := r.pathAt(pos)
 			if err != nil {
@@ -59,9 +59,9 @@ func (r *run) narrowed() (list []Warning) {
 
 // ErrContinue is returned for an unfinished dataset that cannot be gone on with: it is of
 // another recipe, its source changed, or it is damaged. Options.Discard drops it.
-var ErrContinue = errors.New("that this command cannot go on with")
+var ErrCannotResume = errors.New("that this command cannot go on with")
 
-func (n *note) encode() ([]byte, error) {
+func (n *checkpoint) encode() ([]byte, error) {
 	b, err := json.Marshal(n)
 	if err != nil {
 		return nil, fmt.Errorf("encode a checkpoint: %w", err)
@@ -70,8 +70,8 @@ func (n *note) encode() ([]byte, error) {
 }
 
 // decodeNote reads a checkpoint's note; without one the run is at its start.
-func decodeNote(b []byte, fingerprint uint64) (note, error) {
-	n := note{Fingerprint: fingerprint}
+func decodeCheckpoint(b []byte, fingerprint uint64) (checkpoint, error) {
+	n := checkpoint{Fingerprint: fingerprint}
 	if len(b) == 0 {
 		return n, nil
 	}

@@ -17,7 +17,7 @@ import (
 // JSON, through writeJSON; dsconv cat alone writes bytes as they are.
 
 // moves reports whether r is hidden and neither ends a line nor a column.
-func moves(r rune) bool { return r != '\n' && r != '\t' && legible.Hidden(r) }
+func mustEscape(r rune) bool { return r != '\n' && r != '\t' && legible.Hidden(r) }
 
 // printable makes a key or path fit for a line of text; legible.Original undoes it.
 func printable(s string) string { return legible.Name(s) }
@@ -31,11 +31,11 @@ func appendPrintable(to []byte, s string) []byte {
 }
 
 // harmless is text whose lines a terminal shows as they are.
-func harmless(text string) string { return legible.Escape(text, moves) }
+func escapeHidden(text string) string { return legible.Escape(text, mustEscape) }
 
 // printTo writes harmless text.
 func printTo(w io.Writer, format string, args ...any) error {
-	_, err := io.WriteString(w, harmless(fmt.Sprintf(format, args...)))
+	_, err := io.WriteString(w, escapeHidden(fmt.Sprintf(format, args...)))
 	return err
 }
 
@@ -45,7 +45,7 @@ func writeJSON(w io.Writer, v any, indent string) error { return newJSONWriter(w
 
 // ascii reports whether all of text is printable ASCII or the end of a line. Of JSON most is, and
 // this is five times as fast as a look at each character.
-func ascii(text []byte) bool {
+func isPlainASCII(text []byte) bool {
 	for _, c := range text {
 		if c-' ' > '~'-' ' && c != '\n' {
 			return false
@@ -75,8 +75,8 @@ func (j *jsonWriter) write(v any) error {
 		return err
 	}
 	text := j.text.Bytes()
-	if !ascii(text) && bytes.ContainsFunc(text, moves) {
-		text = []byte(legible.Replace(string(text), moves, func(b *strings.Builder, char string) {
+	if !isPlainASCII(text) && bytes.ContainsFunc(text, mustEscape) {
+		text = []byte(legible.Replace(string(text), mustEscape, func(b *strings.Builder, char string) {
 			r, _ := utf8.DecodeRuneInString(char)
 			for _, unit := range utf16.AppendRune(nil, r) {
 				fmt.Fprintf(b, `\u%04x`, unit)

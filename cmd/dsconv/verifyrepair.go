@@ -14,7 +14,7 @@ import (
 // repair restores what verify found damaged in the dataset at path from the source that it
 // was packed from, or from any dataset that has the same samples, and verifies it again.
 func repair(ctx context.Context, c *console, f formats.Format, path, from string, found *verify.Report, o convert.Options, dry bool) (*edit.Repaired, error) {
-	t, err := edit.Salvage(f, path)
+	t, err := edit.OpenDamaged(f, path)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func repair(ctx context.Context, c *console, f formats.Format, path, from string
 		return done, err
 	}
 	if _, err := runPlan(ctx, c, p, &packOptions{}); err != nil {
-		return done, fmt.Errorf("%w\n%s is as it was", packFailed(err, path), path)
+		return done, fmt.Errorf("%w\n%s is as it was", withHint(err, path), path)
 	}
 	return done, nil
 }
@@ -57,6 +57,6 @@ func printRepaired(c *console, r *edit.Repaired) {
 	case len(r.Files) == 0:
 		c.printf("written anew: what describes the data; all data files stay\n")
 	default:
-		c.printf("written anew: %s\n", shortList(r.Files, mostLines))
+		c.printf("written anew: %s\n", shortList(r.Files, maxLines))
 	}
 }

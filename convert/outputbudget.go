@@ -10,23 +10,23 @@ import (
 
 // heldMost is how many bytes of images that are far larger than their files may wait to be
 // written.
-const heldMost = 64 << 20
+const maxOutputBytes = 64 << 20
 
 // held counts the bytes of such images. Samples are committed in order, so that one that is slow
 // lets others pile up behind it: then they wait, and so does their worker. Only if the sample that
 // is to be committed next has no worker yet, they are put off instead, and are processed when it
 // is their turn.
-type held struct {
+type outputBudget struct {
 	mu      sync.Mutex
 	changed sync.Cond
-	bytes   int64
+	used   int64
 	next    int  // the position to be committed next
-	starved bool // it is not done, and no worker has it
+	nextIdle bool // it is not done, and no worker has it
 	stopped bool
 }
 
 // stopWith ends all waiting with ctx.
-func (h *held) stopWith(ctx context.Context) (undo func() bool) {
+func (h *outputBudget) stopWith(ctx context.Context) (undo func() bool) {
 	h.changed.L = &h.mu
 	return context.AfterFunc(ctx, func() {
 		h.mu.Lock()
@@ -37,81 +37,81 @@ func (h *held) stopWith(ctx context.Context) (undo func() bool) {
 }
 
 // take holds n bytes for j. It is false if j is to be put off.
-func (h *held) take(j *job, n int64) bool {
+func (h *outputBudget) reserve(j *job, n int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for h.bytes+n > heldMost && j.pos != h.next {
-		if h.starved || h.stopped {
+	for h.used+n > maxOutputBytes && j.pos != h.next {
+		if h.nextIdle || h.stopped {
 			return false
 		}
 		h.changed.Wait()
 	}
-	h.bytes += n
-	j.held += n
+	h.used += n
+	j.reserved += n
 	return true
 }
 
 // begin notes that a worker has j.
-func (h *held) begin(j *job) {
-	j.begun.Store(true)
+func (h *outputBudget) started(j *job) {
+	j.started.Store(true)
 	h.mu.Lock()
 	if j.pos == h.next {
-		h.starved = false
+		h.nextIdle = false
 	}
 	h.mu.Unlock()
 }
 
 // await notes that j is to be committed next.
-func (h *held) await(j *job) {
+func (h *outputBudget) setNext(j *job) {
 	h.mu.Lock()
-	h.next, h.starved = j.pos, !j.begun.Load()
+	h.next, h.nextIdle = j.pos, !j.started.Load()
 	h.mu.Unlock()
 	h.changed.Broadcast()
 }
 
 // drop gives back what j held, and the memory of it.
-func (h *held) drop(j *job) {
-	if j.held == 0 {
+func (h *outputBudget) release(j *job) {
+	if j.reserved == 0 {
 		return
 	}
 	for i := range j.out.Values {
 		j.out.Values[i].Data = nil
 	}
 	h.mu.Lock()
-	h.bytes -= j.held
+	h.used -= j.reserved
 	h.mu.Unlock()
-	j.held = 0
+	j.reserved = 0
 	h.changed.Broadcast()
 }
 
 // processLate processes a sample that was put off. It takes room of the Budget for it, and for
 // the copies that a writer makes of it, until it is written.
-func (r *run) processLate(j *job) (err error) {
-	if r.late == nil {
-		if r.late, err = preprocess.NewProcessor(r.o.Recipe, r.schema); err != nil {
+func (r *run) processDeferred(j *job) (err error) {
+	if r.deferredProc == nil {
+		if r.deferredProc, err = preprocess.NewProcessor(r.o.Recipe, r.schema); err != nil {
 			return err
 		}
-		r.late.StopBy(&r.stop)
+		r.deferredProc.StopBy(&r.stop)
 	}
-	j.later = false
+	j.deferred = false
 	if err := guard.Do(func() error {
 		if j.err = r.src.Read(int(r.order[j.pos]), &j.in); j.err == nil {
-			r.processOne(r.late, j)
+			r.processOne(r.deferredProc, j)
 		}
 		return nil
 	}); err != nil {
 		j.err = err
-		r.late.Close() // nobody knows what a panic left of it
-		r.late = nil
+		r.deferredProc.Close() // nobody knows what a panic left of it
+		r.deferredProc = nil
 	}
 	n := int64(0)
 	for i := range j.out.Values {
 		n += int64(len(j.out.Values[i].Data))
 	}
-	r.held.mu.Lock()
-	r.held.bytes += n - j.held // some of its fields may be counted already
-	r.held.mu.Unlock()
-	j.held = n
-	r.room.Wait(3 * j.held)
+	r.budget.mu.Lock()
+	r.budget.used += n - j.reserved // some of its fields may be counted already
+	r.budget.mu.Unlock()
+	j.reserved = n
+	r.room.Wait(3 * j.reserved)
 	return nil
 }

@@ -20,7 +20,7 @@ type output struct {
 }
 
 // names of datasets in a folder OUT/, by format.
-var inFolder = map[string]string{"lmdb": ".lmdb", "hdf5": ".h5", "shard": "-%06d.tar", "tfrecord": "-%06d.tfrecord"}
+var outputSuffixes = map[string]string{"lmdb": ".lmdb", "hdf5": ".h5", "shard": "-%06d.tar", "tfrecord": "-%06d.tfrecord"}
 
 // outputs finds what DST means: one dataset by its name, or with a format and a folder one
 // for each split.
@@ -28,15 +28,15 @@ func outputs(dst, format string, splits []string) ([]output, error) {
 	if err := formats.CheckLocal(dst); err != nil {
 		return nil, err
 	}
-	f, err := writable(dst, format)
+	f, err := writableFormat(dst, format)
 	if err != nil {
 		return nil, err
 	}
 	if f.Match(dst) {
 		return []output{{format: f, path: filepath.Clean(dst)}}, nil
 	}
-	if format == "" || filepath.Ext(dst) != "" && !isFolder(dst) && !strings.HasSuffix(dst, "/") {
-		return nil, usage("%s: the name does not fit the format %s; such as %s", dst, f.Name(), "data"+inFolder[f.Name()])
+	if format == "" || filepath.Ext(dst) != "" && !isDir(dst) && !strings.HasSuffix(dst, "/") {
+		return nil, usageErrorf("%s: the name does not fit the format %s; such as %s", dst, f.Name(), "data"+outputSuffixes[f.Name()])
 	}
 	outs := make([]output, 0, len(splits))
 	for _, split := range splits {
@@ -47,12 +47,12 @@ func outputs(dst, format string, splits []string) ([]output, error) {
 		if name == "" {
 			name = "data"
 		}
-		outs = append(outs, output{format: f, path: filepath.Join(dst, name+inFolder[f.Name()]), only: []string{split}})
+		outs = append(outs, output{format: f, path: filepath.Join(dst, name+outputSuffixes[f.Name()]), only: []string{split}})
 	}
 	return outs, nil
 }
 
-func writable(dst, format string) (formats.WritableFormat, error) {
+func writableFormat(dst, format string) (formats.WritableFormat, error) {
 	var f formats.Format
 	var err error
 	if format != "" {
@@ -65,12 +65,12 @@ func writable(dst, format string) (formats.WritableFormat, error) {
 	}
 	w, ok := f.(formats.WritableFormat)
 	if !ok {
-		return nil, usage("%s: give DST one of the suffixes .lmdb, .h5, .tar, .tfrecord, or --format (unpack writes folders)", dst)
+		return nil, usageErrorf("%s: give DST one of the suffixes .lmdb, .h5, .tar, .tfrecord, or --format (unpack writes folders)", dst)
 	}
 	return w, nil
 }
 
-func isFolder(path string) bool {
+func isDir(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.IsDir()
 }
@@ -82,7 +82,7 @@ func openSource(ctx context.Context, path string, cfg folder.Config) (formats.Da
 	}
 	if f, err := all.Formats().ByPath(path); err == nil && f.Name() != "folder" {
 		if cfg.Labels != "" || cfg.ClassOrder != "" {
-			return nil, usage("%s is a dataset and has its labels: --labels and --class-order are for folders", path)
+			return nil, usageErrorf("%s is a dataset and has its labels: --labels and --class-order are for folders", path)
 		}
 		return f.Open(path)
 	}
@@ -90,9 +90,9 @@ func openSource(ctx context.Context, path string, cfg folder.Config) (formats.Da
 }
 
 // notInside refuses a DST in the folder that is being read: the next run would read it.
-func notInside(dst, src string) error {
+func checkOutside(dst, src string) error {
 	from, err := filepath.EvalSymlinks(src)
-	if err != nil || !isFolder(from) {
+	if err != nil || !isDir(from) {
 		return nil //nolint:nilerr // a pattern of shards is no folder
 	}
 	if from, err = filepath.Abs(from); err != nil {
@@ -113,7 +113,7 @@ func notInside(dst, src string) error {
 		}
 	}
 	if to == from || strings.HasPrefix(to, from+string(filepath.Separator)) {
-		return usage("DST %s lies inside SRC %s: choose a place outside", dst, src)
+		return usageErrorf("DST %s lies inside SRC %s: choose a place outside", dst, src)
 	}
 	return nil
 }

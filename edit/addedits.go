@@ -8,12 +8,12 @@ import (
 
 // comesIn reports whether a sample that only the source has is to be added: one that was
 // removed by hand is not.
-func (a *adder) comesIn(now *formats.Info) bool {
+func (a *adder) admit(now *formats.Info) bool {
 	i, removed := a.removals.find(now)
 	switch {
 	case !removed:
 	case a.o.ResetEdits:
-		a.removals.back[i] = true
+		a.removals.restored[i] = true
 		a.found.Reset++
 	default:
 		a.found.KeptOut++
@@ -37,8 +37,8 @@ func (a *adder) keepEdits(c *change, old *formats.Info) {
 
 // keepOfChanged notes in p, whose image is another one now and comes from the source with all
 // else, what is to stay.
-func (a *adder) keepOfChanged(p *pair) error {
-	old, err := a.old(p.old).Info(0)
+func (a *adder) keepEditsOfChanged(p *pair) error {
+	old, err := a.targetSample(p.old).Info(0)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (a *adder) carryEdits(c *change, i int32, old *formats.Info, edited uint16)
 			continue
 		}
 		if s.Values == nil {
-			if err := a.old(i).Read(0, &s); err != nil {
+			if err := a.targetSample(i).Read(0, &s); err != nil {
 				return fmt.Errorf("keep labels: %w", err)
 			}
 		}
@@ -90,6 +90,6 @@ func (a *adder) carryEdits(c *change, i int32, old *formats.Info, edited uint16)
 }
 
 // old is a dataset of sample i of the target alone, as the new version sees it.
-func (a *adder) old(i int32) *union {
-	return &union{meta: a.union.meta, parts: a.union.parts, items: []item{{part: 0, index: i}}}
+func (a *adder) targetSample(i int32) *union {
+	return &union{meta: a.union.meta, sources: a.union.sources, samples: []unionSample{{source: 0, index: i}}}
 }

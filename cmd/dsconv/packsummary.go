@@ -45,7 +45,7 @@ func newSummary(src formats.Dataset, take formats.Patterns) (s *summary, err err
 		s.Found, s.Ignored, s.Renamed = len(f.Skips()), f.Ignored(), f.KeepExtension()
 		s.Labels, s.Untaken = f.LabelColumns(), f.Untaken()
 	}
-	s.Unmatched, err = unmatched(src, take)
+	s.Unmatched, err = findUnmatched(src, take)
 	return s, err
 }
 
@@ -68,7 +68,7 @@ func (s *summary) table() []convert.Skip {
 
 // writeKnown writes the table of a pack that failed or was interrupted, as far as it came;
 // one that did nothing leaves an earlier table alone.
-func (s *summary) writeKnown(file, dst string) error {
+func (s *summary) writePartialTable(file, dst string) error {
 	if s.Written == 0 && len(s.Skipped) == len(s.listed) && !slices.ContainsFunc(s.Datasets, func(r *convert.Report) bool { return r.Failure != nil }) {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (s *summary) writeKnown(file, dst string) error {
 }
 
 // tablePath is file, or a name beside DST.
-func tablePath(file, dst string) string {
+func reportPath(file, dst string) string {
 	if file != "" {
 		return file
 	}
@@ -85,8 +85,8 @@ func tablePath(file, dst string) string {
 
 // checkTable refuses to begin where the name that dsconv itself would give the table is that of
 // somebody else's file.
-func checkTable(file, dst string) error {
-	name := tablePath(file, dst)
+func checkReportPath(file, dst string) error {
+	name := reportPath(file, dst)
 	if err := durable.Check(name); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func checkTable(file, dst string) error {
 
 // writeTable writes the table to file, or beside DST.
 func (s *summary) writeTable(file, dst string) error {
-	file = tablePath(file, dst)
+	file = reportPath(file, dst)
 	if err := convert.WriteTable(file, s.table()); err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (s *summary) print(c *console, o *packOptions) error {
 	for _, r := range s.Datasets {
 		printReport(c, r)
 	}
-	s.printOdd(c)
+	s.printNotices(c)
 	return nil
 }
 
@@ -141,8 +141,8 @@ func printLabels(c *console, columns []folder.LabelColumn, indent string) {
 }
 
 func printReport(c *console, r *convert.Report) {
-	c.printf("%s: %d images, %s in, %s out, %d file(s), %.1f s, %.0f images/s\n", printable(r.Path), r.Written, bytesOf(r.BytesIn),
-		bytesOf(r.BytesOut), r.Shards, r.Seconds, float64(r.Written-r.Resumed)/max(r.Seconds, 1e-9))
+	c.printf("%s: %d images, %s in, %s out, %d file(s), %.1f s, %.0f images/s\n", printable(r.Path), r.Written, formatBytes(r.BytesIn),
+		formatBytes(r.BytesOut), r.Shards, r.Seconds, float64(r.Written-r.Resumed)/max(r.Seconds, 1e-9))
 	st := r.Stages
 	c.printf("  where the time went: read %.1f s, process %.1f s (over all goroutines), write and sync %.1f s, the writer waited %.1f s\n",
 		st.Read, st.Process, st.Write, st.Waited)
@@ -202,7 +202,7 @@ func printUntaken(c *console, file string) {
 	}
 }
 
-func (s *summary) printOdd(c *console) {
+func (s *summary) printNotices(c *console) {
 	printUnmatched(c, s.Unmatched)
 	printUntaken(c, s.Untaken)
 	if s.Ignored > 0 {

@@ -34,7 +34,7 @@ type File struct {
 // Amend plans a new version of the dataset at path, which is there until the new one is
 // complete. src has all samples of the new version but, if the caller likes, those of files
 // that stay.
-func Amend(src formats.Dataset, v Version, f formats.WritableFormat, path string, o Options) (*Plan, error) {
+func NewVersion(src formats.Dataset, v Version, f formats.WritableFormat, path string, o Options) (*Plan, error) {
 	o.Create.Replace = true
 	p := &Plan{Path: path, Meta: v.Meta, src: src, format: f, o: o, ready: v.Ready, change: v.Change, base: v.Base, Samples: src.Len()}
 	p.Meta.Format = f.Name()
@@ -51,31 +51,31 @@ func Amend(src formats.Dataset, v Version, f formats.WritableFormat, path string
 		p.splits = append(p.splits, in.Split)
 	}
 	if v.Files == nil {
-		if err := p.choose(nil); err != nil {
+		if err := p.selectSamples(nil); err != nil {
 			return nil, err
 		}
 		if len(p.order) == 0 {
 			return nil, fmt.Errorf("no sample to write to %s", path)
 		}
-		if err := p.shard(); err != nil {
+		if err := p.planShards(); err != nil {
 			return nil, err
 		}
-	} else if err := p.takeFiles(v.Files); err != nil {
+	} else if err := p.addFiles(v.Files); err != nil {
 		return nil, err
 	}
-	p.every = p.checkpointEvery()
-	return p, p.remember()
+	p.interval = p.checkpointInterval()
+	return p, p.copyHistory()
 }
 
-func (p *Plan) takeFiles(files []File) error {
+func (p *Plan) addFiles(files []File) error {
 	h := newFingerprint()
 	for _, f := range files {
 		for _, i := range f.Samples {
-			if err := p.take(int(i), h); err != nil {
+			if err := p.addSample(int(i), h); err != nil {
 				return err
 			}
 		}
-		p.files = append(p.files, file{keep: f.Keep, end: len(p.order)})
+		p.files = append(p.files, outputFile{keep: f.Keep, end: len(p.order)})
 		h.file(f.Keep, len(p.order))
 	}
 	p.fingerprint, p.Shards = h.sum(), len(files)
@@ -84,7 +84,7 @@ func (p *Plan) takeFiles(files []File) error {
 
 // file is one file of the output: it stays, or it has the positions up to end that the one
 // before does not have.
-type file struct {
+type outputFile struct {
 	keep bool
 	end  int
 }

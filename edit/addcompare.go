@@ -31,21 +31,21 @@ func (a *adder) compareImages(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if p.differs = differs(&old, &now); p.differs || a.known(&old, &now) {
+		if p.imageChanged = imageDiffers(&old, &now); p.imageChanged || a.knownEqual(&old, &now) {
 			continue
 		}
 		g.Go(func() error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return guard.For(fmt.Sprintf("key %q", old.Key), func() error { return a.hash(p, &old, &now) })
+			return guard.For(fmt.Sprintf("key %q", old.Key), func() error { return a.compareBytes(p, &old, &now) })
 		})
 	}
 	return g.Wait()
 }
 
 // differs says that what is known of two images is not the same.
-func differs(old, now *formats.Info) bool {
+func imageDiffers(old, now *formats.Info) bool {
 	if now.Sum != [16]byte{} {
 		return now.Source.Hash != old.Source.Hash && now.Sum != old.Sum
 	}
@@ -53,7 +53,7 @@ func differs(old, now *formats.Info) bool {
 }
 
 // known says that what is known of two images, which does not differ, is enough.
-func (a *adder) known(old, now *formats.Info) bool {
+func (a *adder) knownEqual(old, now *formats.Info) bool {
 	if now.Sum != [16]byte{} {
 		return true
 	}
@@ -62,16 +62,16 @@ func (a *adder) known(old, now *formats.Info) bool {
 
 // hash compares the bytes of a file with those that were packed. What cannot be read counts
 // as changed, so that the run says what is wrong with it.
-func (a *adder) hash(p *pair, old, now *formats.Info) error {
+func (a *adder) compareBytes(p *pair, old, now *formats.Info) error {
 	var s formats.Sample
 	if err := a.src.Read(int(p.src), &s); preprocess.EndsRun(err) {
 		return fmt.Errorf("key %q: %w", old.Key, err)
 	} else if err != nil {
-		p.differs = true
+		p.imageChanged = true
 		return nil //nolint:nilerr // see above
 	}
 	h := atrest.Hash(s.Values[a.src.Meta().Schema.ImageIndex()].Data)
-	if p.differs = h != old.Source.Hash; !p.differs && old.Source != now.Source {
+	if p.imageChanged = h != old.Source.Hash; !p.imageChanged && old.Source != now.Source {
 		source := now.Source
 		source.Hash = h
 		if source != old.Source {
@@ -82,24 +82,24 @@ func (a *adder) hash(p *pair, old, now *formats.Info) error {
 }
 
 // compareOne notes in p what but the image is to change.
-func (a *adder) compareOne(p *pair) error {
+func (a *adder) compareFields(p *pair) error {
 	c := change{}
 	if p.change != nil {
 		c = *p.change
 	}
-	old, err := (&union{meta: a.union.meta, parts: a.union.parts, items: []item{{part: 0, index: p.old}}}).Info(0)
+	old, err := (&union{meta: a.union.meta, sources: a.union.sources, samples: []unionSample{{source: 0, index: p.old}}}).Info(0)
 	if err != nil {
 		return err
 	}
-	now, err := (&union{meta: a.union.meta, parts: a.union.parts, items: []item{{part: 1, index: p.src}}}).Info(0)
+	now, err := (&union{meta: a.union.meta, sources: a.union.sources, samples: []unionSample{{source: 1, index: p.src}}}).Info(0)
 	if err != nil {
 		return err
 	}
-	if a.split.Own() && now.Split != old.Split {
+	if a.split.FromSource() && now.Split != old.Split {
 		c.split = &now.Split
 	}
 	for j := range old.Columns {
-		if a.union.parts[1].column[j] >= 0 && old.Columns[j] != now.Columns[j] {
+		if a.union.sources[1].column[j] >= 0 && old.Columns[j] != now.Columns[j] {
 			if c.columns == nil {
 				c.columns = map[int]string{}
 			}
@@ -139,7 +139,7 @@ func (a *adder) compareLabels(p *pair, c *change, old, now *formats.Info) error 
 		return nil
 	}
 	var was, is formats.Sample
-	u := &union{meta: a.union.meta, parts: a.union.parts, items: []item{{part: 0, index: p.old}, {part: 1, index: p.src}}}
+	u := &union{meta: a.union.meta, sources: a.union.sources, samples: []unionSample{{source: 0, index: p.old}, {source: 1, index: p.src}}}
 	if err := u.Read(0, &was); err != nil {
 		return fmt.Errorf("compare labels: %w", err)
 	}

@@ -57,7 +57,7 @@ func (u *unpacker) writeWhole(name string, write func(io.Writer) error) error {
 		return err
 	}
 	if was, err := os.ReadFile(to); err != nil || !bytes.Equal(was, b.Bytes()) {
-		return errors.Join(notOurs(u.dir, name), err)
+		return errors.Join(foreignFileError(u.dir, name), err)
 	}
 	return nil
 }
@@ -83,10 +83,10 @@ func (t *unpackTable) describe() {
 	m := t.ds.Meta()
 	t.Version, t.Table = folder.DescriptionVersion, t.table
 	t.column("path")
-	if t.renamed {
+	if t.keysDiffer {
 		t.Key = t.column("key")
 	}
-	if t.splits && !t.shared {
+	if t.hasSplits && !t.splitIsColumn {
 		t.Split = t.column("split")
 	}
 	for i, f := range m.Schema {
@@ -98,7 +98,7 @@ func (t *unpackTable) describe() {
 	}
 	for _, name := range m.Columns {
 		c := folder.UserColumn{Name: name, Column: t.column(name)}
-		if t.splits && t.shared && name == "split" {
+		if t.hasSplits && t.splitIsColumn && name == "split" {
 			t.Split = c.Column
 		}
 		t.Columns = append(t.Columns, c)
@@ -126,7 +126,7 @@ func (t *unpackTable) rows(w io.Writer) error {
 		write, flush = jsonRows(w, t.header)
 	}
 	var s formats.Sample
-	for at := range t.chosen {
+	for at := range t.indices {
 		row, err := t.row(at, &s)
 		if err == nil {
 			err = write(row)
@@ -139,7 +139,7 @@ func (t *unpackTable) rows(w io.Writer) error {
 }
 
 func (t *unpackTable) row(at int, s *formats.Sample) ([]string, error) {
-	i := int(t.chosen[at])
+	i := int(t.indices[at])
 	in, err := t.ds.Info(i)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (t *unpackTable) row(at int, s *formats.Sample) ([]string, error) {
 	if t.Key != "" {
 		row = append(row, in.Key)
 	}
-	if t.Split != "" && !t.shared {
+	if t.Split != "" && !t.splitIsColumn {
 		row = append(row, in.Split)
 	}
 	for j := range t.Fields {
@@ -160,7 +160,7 @@ func (t *unpackTable) row(at int, s *formats.Sample) ([]string, error) {
 		case c.Kind.IsLabel():
 			row = append(row, c.Cell(&s.Values[j]))
 		default:
-			row = append(row, t.beside(at, &c.Field, s.Values[j].Encoding))
+			row = append(row, t.fieldFileName(at, &c.Field, s.Values[j].Encoding))
 		}
 	}
 	return append(row, in.Columns...), nil

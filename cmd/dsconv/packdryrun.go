@@ -42,14 +42,14 @@ type drySample struct {
 }
 
 // dry prints what would be done. What it would take is measured on some of the samples.
-func dry(ctx context.Context, c *console, src formats.Dataset, plans []*convert.Plan, o *packOptions) error {
-	s, err := newSummary(src, o.convert.Take)
+func packDryRun(ctx context.Context, c *console, src formats.Dataset, plans []*convert.Plan, o *packOptions) error {
+	s, err := newSummary(src, o.convert.Patterns)
 	if err != nil {
 		return err
 	}
 	d := dryRun{DryRun: true, summary: s}
 	for _, p := range plans {
-		ds, err := dryOf(ctx, p)
+		ds, err := describePlan(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func dry(ctx context.Context, c *console, src formats.Dataset, plans []*convert.
 	return nil
 }
 
-func dryOf(ctx context.Context, p *convert.Plan) (d dryDataset, err error) {
+func describePlan(ctx context.Context, p *convert.Plan) (d dryDataset, err error) {
 	d = dryDataset{
 		Path: p.Path, Format: p.Meta.Format, Images: p.Len(), Shards: p.Shards, BytesIn: p.Bytes, Classes: p.Meta.Classes(),
 	}
@@ -97,7 +97,7 @@ func (d *dryDataset) print(c *console) {
 	if m.Tried == d.Images {
 		about, on = "", "measured by packing"
 	}
-	c.printf("  %s%s on disk, %s of it images, from %s: %s %d of %d\n", about, bytesOf(m.Disk), bytesOf(m.BytesOut), bytesOf(d.BytesIn), on, m.Tried, d.Images)
+	c.printf("  %s%s on disk, %s of it images, from %s: %s %d of %d\n", about, formatBytes(m.Disk), formatBytes(m.BytesOut), formatBytes(d.BytesIn), on, m.Tried, d.Images)
 	if m.Skipped > 0 {
 		c.printf("  of these, %d would be skipped\n", m.Skipped)
 	}
@@ -115,7 +115,7 @@ func (d *dryDataset) print(c *console) {
 		if s.Label != nil {
 			c.printf("  label %d", *s.Label)
 		}
-		c.printf("  split %q  %s\n", s.Split, bytesOf(s.Bytes))
+		c.printf("  split %q  %s\n", s.Split, formatBytes(s.Bytes))
 	}
 }
 

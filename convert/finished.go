@@ -9,7 +9,7 @@ import (
 // Done reports on the dataset at the plan's path if it is what the plan makes, so that of
 // several plans those that an earlier run finished need not be run again. ok is false if
 // there is none or another one.
-func (p *Plan) Done() (r *Report, ok bool) {
+func (p *Plan) Finished() (r *Report, ok bool) {
 	ds, err := p.format.Open(p.Path)
 	if err != nil {
 		return nil, false
@@ -35,7 +35,7 @@ func (p *Plan) Done() (r *Report, ok bool) {
 			at++
 			continue
 		}
-		e := entry{key: in.Key, path: in.Source.Path}
+		e := sourceEntry{key: in.Key, path: in.Source.Path}
 		r.Skipped = append(r.Skipped, Skip{Path: e.name(), Cause: "it was skipped when " + p.Path + " was packed", Action: "skipped"})
 	}
 	return r, at == ds.Len()

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-type typedKey struct{}
+type commandLineKey struct{}
 
 // withTyped remembers what was typed, so that an unfinished dataset can tell what began it.
-func withTyped(ctx context.Context, args []string) context.Context {
-	return context.WithValue(ctx, typedKey{}, args)
+func withCommandLine(ctx context.Context, args []string) context.Context {
+	return context.WithValue(ctx, commandLineKey{}, args)
 }
 
 // plain are words that a shell takes as they are.
 var plain = regexp.MustCompile(`^[\w./%=+,:@-]+$`)
 
 // mostTyped bounds what is kept of a command, such as one with a thousand keys.
-const mostTyped = 500
+const maxCommandLine = 500
 
 // typed is the command as it can be typed again. Without --discard: it would not go on.
-func typed(ctx context.Context) string {
-	args, _ := ctx.Value(typedKey{}).([]string)
+func commandLine(ctx context.Context) string {
+	args, _ := ctx.Value(commandLineKey{}).([]string)
 	if len(args) == 0 {
 		return ""
 	}
@@ -34,8 +34,8 @@ func typed(ctx context.Context) string {
 		words = append(words, word)
 	}
 	text := strings.Join(words, " ")
-	if len(text) > mostTyped {
-		return strings.ToValidUTF8(text[:mostTyped], "") + " ..."
+	if len(text) > maxCommandLine {
+		return strings.ToValidUTF8(text[:maxCommandLine], "") + " ..."
 	}
 	return text
 }
