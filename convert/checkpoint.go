@@ -2,16 +2,15 @@ package convert
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
 )
 
-// note is what a checkpoint keeps of a run: how far it is in the plan and what it met.
+// checkpoint is the state of a run that a checkpoint stores: its position in the plan, and its results so far.
 type checkpoint struct {
 	Fingerprint uint64    `json:"fingerprint"`
-	Next        int       `json:"next"` // the position to go on from
+	Next        int       `json:"next"` // the position to resume from
 	Written     int       `json:"written"`
 	BytesIn     int64     `json:"bytes_in"`
 	BytesOut    int64     `json:"bytes_out"`
@@ -20,21 +19,21 @@ type checkpoint struct {
 	Narrowed    []span    `json:"narrowed,omitempty"`
 	Oriented    int       `json:"oriented,omitempty"`
 	Tiling
-	// Command began the unfinished dataset: whoever finds it is told.
+	// Command started the unfinished dataset; messages name it.
 	Command string `json:"command,omitempty"`
 	Shape   []int  `json:"shape,omitempty"` // of the first raw image
 	Varying bool   `json:"varying,omitempty"`
 }
 
-// span is positions From to To-1, whose images lost bits in the same way. Where one image loses
-// some, most do: a list of paths would be as long as the dataset, in each checkpoint.
+// span is a range of positions, From to To-1, whose images lost bits in the same way. If one image
+// of a dataset does, most do: a list of paths would make each checkpoint as long as the dataset.
 type span struct {
 	From int    `json:"from"`
 	To   int    `json:"to"`
 	How  string `json:"how"`
 }
 
-// narrow adds a position to the last span, or begins another.
+// addNarrowed adds a position to the last span, or starts another span.
 func (n *checkpoint) addNarrowed(pos int, how string) {
 	if k := len(n.Narrowed) - 1; k >= 0 && n.Narrowed[k].To == pos && n.Narrowed[k].How == how {
 		n.Narrowed[k].To++
@@ -57,9 +56,16 @@ func (r *run) narrowed() (list []Warning) {
 	return list
 }
 
-// ErrContinue is returned for an unfinished dataset that cannot be gone on with: it is of
-// another recipe, its source changed, or it is damaged. Options.Discard drops it.
-var ErrCannotResume = errors.New("that this command cannot go on with")
+// ErrCannotResume is returned for an unfinished dataset that this plan cannot finish: it was
+// packed with another recipe, its source changed, or it is damaged. Options.Discard drops it.
+// errors.Is reports true for formats.ErrPartial too.
+var ErrCannotResume error = cannotResumeError{}
+
+type cannotResumeError struct{}
+
+func (cannotResumeError) Error() string { return "cannot resume" }
+
+func (cannotResumeError) Is(target error) bool { return target == formats.ErrPartial }
 
 func (n *checkpoint) encode() ([]byte, error) {
 	b, err := json.Marshal(n)
@@ -69,14 +75,14 @@ func (n *checkpoint) encode() ([]byte, error) {
 	return b, nil
 }
 
-// decodeNote reads a checkpoint's note; without one the run is at its start.
+// decodeCheckpoint decodes a checkpoint. Without one the run is at its start.
 func decodeCheckpoint(b []byte, fingerprint uint64) (checkpoint, error) {
 	n := checkpoint{Fingerprint: fingerprint}
 	if len(b) == 0 {
 		return n, nil
 	}
 	if err := json.Unmarshal(b, &n); err != nil {
-		return n, fmt.Errorf("%w: the last checkpoint does not parse: %w", formats.ErrDamaged, err)
+		return n, fmt.Errorf("%w: cannot read the last checkpoint: %w", formats.ErrDamaged, err)
 	}
 	return n, nil
 }

@@ -39,7 +39,7 @@ func (r *run) commitAll(ctx context.Context) error {
 			return err
 		}
 		if r.o.Recipe.Passthrough() || r.isReady(int(r.order[j.pos])) {
-			// The Processor exchanged the buffers: back, so that a job needs memory for one image.
+			// The Processor swapped the buffers. Swap them back, so that a job needs memory for one image.
 			j.in.Values, j.out.Values = j.out.Values, j.in.Values
 		}
 		r.budget.release(j)
@@ -61,7 +61,7 @@ func (r *run) timedWrite(f func() error) error {
 	return err
 }
 
-// enter goes on to a file of the output.
+// startFile makes file the current file of the output, and keeps the kept files before it.
 func (r *run) startFile(file int) error {
 	if file == r.file {
 		return nil
@@ -78,7 +78,7 @@ func (r *run) startFile(file int) error {
 	return nil
 }
 
-// keepUpTo keeps the files that stay between the current one and end.
+// keepFilesBefore tells the writer to keep the kept files between the current file and end.
 func (r *run) keepFilesBefore(end int) error {
 	for i := r.file + 1; i < end; i++ {
 		if !r.files[i].keep {
@@ -86,7 +86,7 @@ func (r *run) keepFilesBefore(end int) error {
 		}
 		k, ok := r.w.(formats.Keeper)
 		if !ok {
-			return fmt.Errorf("%s: a %s is written anew as a whole", r.Path, r.format.Name())
+			return fmt.Errorf("%s: a dataset of the format %s cannot keep single files", r.Path, r.format.Name())
 		}
 		if err := k.Keep(i, r.change); err != nil {
 			return err
@@ -95,7 +95,7 @@ func (r *run) keepFilesBefore(end int) error {
 	return nil
 }
 
-// commit writes the sample of j, or names it among the skipped.
+// commit writes the sample of j, or lists it as skipped.
 func (r *run) commit(j *job) error {
 	if err := r.startFile(r.fileOf(j.pos, max(r.file, 0))); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (r *run) commit(j *job) error {
 	return nil
 }
 
-// pathOf is what the user calls the sample of j.
+// pathOf returns the name of j's sample for messages: its source path, or its key.
 func (r *run) pathOf(j *job) (string, error) {
 	if j.err == nil && j.in.Source.Path != "" {
 		return j.in.Source.Path, nil
@@ -140,7 +140,7 @@ func (r *run) pathOf(j *job) (string, error) {
 	return r.pathAt(j.pos)
 }
 
-// pathAt is what the user calls the sample at a position.
+// pathAt is pathOf for the sample at a position of the plan.
 func (r *run) pathAt(pos int) (string, error) {
 	in, err := r.src.Info(int(r.order[pos]))
 	if err != nil {

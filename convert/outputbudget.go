@@ -8,24 +8,25 @@ import (
 	"github.com/dsconv/dsconv/preprocess"
 )
 
-// heldMost is how many bytes of images that are far larger than their files may wait to be
-// written.
+// maxOutputBytes is the most memory for processed images that wait to be written. It counts
+// images that are far larger than their files.
 const maxOutputBytes = 64 << 20
 
-// held counts the bytes of such images. Samples are committed in order, so that one that is slow
-// lets others pile up behind it: then they wait, and so does their worker. Only if the sample that
-// is to be committed next has no worker yet, they are put off instead, and are processed when it
-// is their turn.
+// outputBudget limits the bytes of such images. Samples are committed in order, so finished images
+// pile up behind a slow one. When the budget is used up, a worker waits with its image. If all
+// workers wait and none has the sample that is committed next, that would be a deadlock. Therefore,
+// while the next sample has no worker, images that do not fit are deferred instead: they are
+// processed when it is their turn.
 type outputBudget struct {
-	mu      sync.Mutex
-	changed sync.Cond
-	used   int64
-	next    int  // the position to be committed next
-	nextIdle bool // it is not done, and no worker has it
-	stopped bool
+	mu       sync.Mutex
+	changed  sync.Cond
+	used     int64
+	next     int  // the position that is committed next
+	nextIdle bool // no worker has position next yet
+	stopped  bool
 }
 
-// stopWith ends all waiting with ctx.
+// stopWith ends all waiting when ctx ends.
 func (h *outputBudget) stopWith(ctx context.Context) (undo func() bool) {
 	h.changed.L = &h.mu
 	return context.AfterFunc(ctx, func() {
@@ -36,7 +37,7 @@ func (h *outputBudget) stopWith(ctx context.Context) (undo func() bool) {
 	})
 }
 
-// take holds n bytes for j. It is false if j is to be put off.
+// reserve reserves n bytes for j. It returns false if j must be deferred.
 func (h *outputBudget) reserve(j *job, n int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -51,7 +52,7 @@ func (h *outputBudget) reserve(j *job, n int64) bool {
 	return true
 }
 
-// begin notes that a worker has j.
+// started records that a worker has j.
 func (h *outputBudget) started(j *job) {
 	j.started.Store(true)
 	h.mu.Lock()
@@ -61,7 +62,7 @@ func (h *outputBudget) started(j *job) {
 	h.mu.Unlock()
 }
 
-// await notes that j is to be committed next.
+// setNext records that j is committed next.
 func (h *outputBudget) setNext(j *job) {
 	h.mu.Lock()
 	h.next, h.nextIdle = j.pos, !j.started.Load()
@@ -69,7 +70,7 @@ func (h *outputBudget) setNext(j *job) {
 	h.changed.Broadcast()
 }
 
-// drop gives back what j held, and the memory of it.
+// release gives back what j reserved, and drops its images' memory.
 func (h *outputBudget) release(j *job) {
 	if j.reserved == 0 {
 		return
@@ -84,8 +85,8 @@ func (h *outputBudget) release(j *job) {
 	h.changed.Broadcast()
 }
 
-// processLate processes a sample that was put off. It takes room of the Budget for it, and for
-// the copies that a writer makes of it, until it is written.
+// processDeferred processes a sample that was deferred, in the goroutine that commits. It reserves
+// memory for the image, and for the copies that a writer makes of it, until it is written.
 func (r *run) processDeferred(j *job) (err error) {
 	if r.deferredProc == nil {
 		if r.deferredProc, err = preprocess.NewProcessor(r.o.Recipe, r.schema); err != nil {
@@ -101,7 +102,7 @@ func (r *run) processDeferred(j *job) (err error) {
 		return nil
 	}); err != nil {
 		j.err = err
-		r.deferredProc.Close() // nobody knows what a panic left of it
+		r.deferredProc.Close() // after a panic its state is unknown
 		r.deferredProc = nil
 	}
 	n := int64(0)
@@ -109,7 +110,7 @@ func (r *run) processDeferred(j *job) (err error) {
 		n += int64(len(j.out.Values[i].Data))
 	}
 	r.budget.mu.Lock()
-	r.budget.used += n - j.reserved // some of its fields may be counted already
+	r.budget.used += n - j.reserved // some fields may be counted already
 	r.budget.mu.Unlock()
 	j.reserved = n
 	r.room.Wait(3 * j.reserved)

@@ -12,14 +12,14 @@ import (
 	"github.com/dsconv/dsconv/preprocess"
 )
 
-// Plan is a conversion that is decided but not begun.
+// Plan is a conversion that has not started yet.
 type Plan struct {
-	Path   string       // of the dataset to be written
-	Meta   formats.Meta // of it, as far as it is known before
-	Bytes  int64        // of the source's images
-	ExpectedBytes int64        // bytes of the images to be written: exact if they pass through, else an estimate
-	Shards int          // files
-	// Samples is the number that the dataset will have if none is skipped.
+	Path          string       // of the output dataset
+	Meta          formats.Meta // of the output dataset, as far as it is known before the run
+	Bytes         int64        // of the source's images
+	ExpectedBytes int64        // bytes of the output's images: exact if they are copied, else an estimate
+	Shards        int          // number of files
+	// Samples is the number of samples of the output if none is skipped.
 	Samples int
 
 	src    formats.Dataset
@@ -32,15 +32,15 @@ type Plan struct {
 	change func(*formats.Info) // likewise
 	base   string              // likewise
 
-	removed []formats.Removed // by hand, which the dataset remembers
+	removed []formats.Removed // samples removed by hand; the dataset records them
 
-	command     string // see BegunBy
+	command     string // see WithCommand
 	fingerprint uint64 // of the source's samples in this order
-	interval       int    // positions between two checkpoints
+	interval    int    // positions between two checkpoints
 }
 
-// New plans the conversion of the samples of src whose split is among only (all, if only
-// is empty), into a dataset of the format at path. splits are of Split.Assign.
+// New plans the conversion of the samples of src whose split is in only (all, if only is empty)
+// into a dataset of format f at path. splits has the split of each sample: see Split.Assign.
 func New(src formats.Dataset, splits, only []string, f formats.WritableFormat, path string, o Options) (*Plan, error) {
 	if err := compress(&o, f); err != nil {
 		return nil, err
@@ -57,9 +57,6 @@ func New(src formats.Dataset, splits, only []string, f formats.WritableFormat, p
 	if err := p.selectSamples(only); err != nil {
 		return nil, err
 	}
-	if len(p.order) == 0 {
-		return nil, fmt.Errorf("no sample to write to %s", path)
-	}
 	if err := p.planShards(); err != nil {
 		return nil, err
 	}
@@ -71,7 +68,7 @@ func New(src formats.Dataset, splits, only []string, f formats.WritableFormat, p
 	return p, p.copyHistory()
 }
 
-// remember takes over what the source remembers of edits.
+// copyHistory copies the source's record of edits to the plan.
 func (p *Plan) copyHistory() (err error) {
 	if p.Meta.History = p.src.Meta().History; p.Meta.History == nil {
 		return nil
@@ -82,8 +79,8 @@ func (p *Plan) copyHistory() (err error) {
 	return err
 }
 
-// compress decides what a level of zstd means: the files of a format that compresses them,
-// else the raw pixels of each image.
+// compress decides what o.Create.Zstd applies to: the files, if the format compresses them, else
+// the raw pixels of each image.
 func compress(o *Options, f formats.WritableFormat) error {
 	switch {
 	case o.Create.Zstd == 0 || f.Traits().Zstd:
@@ -92,13 +89,13 @@ func compress(o *Options, f formats.WritableFormat) error {
 		o.Recipe.Zstd, o.Create.Zstd = o.Create.Zstd, 0
 		return nil
 	}
-	return fmt.Errorf("compress: zstd is for tars and for --encode raw: JPEG and PNG are compressed already")
+	return fmt.Errorf("--compress zstd is for tars and for --encode raw: JPEG and PNG are compressed already")
 }
 
-// choose puts the samples' indices into the order of writing.
+// selectSamples selects the samples and puts their indices into the order of writing.
 func (p *Plan) selectSamples(only []string) error {
 	h := newFingerprint()
-	take, err := p.o.Patterns.Chooser()
+	patterns, err := p.o.Patterns.Chooser()
 	if err != nil {
 		return err
 	}
@@ -113,7 +110,7 @@ func (p *Plan) selectSamples(only []string) error {
 		if err != nil {
 			return err
 		}
-		if !take.File(in.Name()) {
+		if !patterns.File(in.Name()) {
 			continue
 		}
 		if err := p.addSample(i, h); err != nil {
@@ -127,7 +124,7 @@ func (p *Plan) selectSamples(only []string) error {
 	return nil
 }
 
-// take adds sample i of the source to the end of the order.
+// addSample appends sample i of the source to the order.
 func (p *Plan) addSample(i int, h *fingerprint) error {
 	in, err := p.src.Info(i)
 	if err != nil {
@@ -145,11 +142,11 @@ func (p *Plan) addSample(i int, h *fingerprint) error {
 	return nil
 }
 
-// isReady says that sample i of the source is as it is to be written.
+// isReady reports whether sample i of the source can be copied without processing.
 func (p *Plan) isReady(i int) bool { return p.ready != nil && p.ready(i) }
 
-// shuffled says whether samples are written in a permutation: what cannot be read at
-// random is, unless the user wants it otherwise.
+// shuffled reports whether samples are written in shuffled order: the default for formats without
+// random access.
 func (p *Plan) shuffled() bool {
 	if p.format.Traits().Ordered {
 		return false
@@ -157,7 +154,7 @@ func (p *Plan) shuffled() bool {
 	return p.o.Order.Shuffle || !p.o.Order.Set
 }
 
-// estimate is the size of an image of the output, from the size of its source.
+// estimate returns the expected size of an output image from the size of its source.
 func (p *Plan) estimate(size int64) int64 {
 	r := p.o.Recipe
 	if r.Passthrough() {
@@ -177,6 +174,9 @@ func (p *Plan) estimate(size int64) int64 {
 }
 
 func (p *Plan) planShards() error {
+	if len(p.order) == 0 {
+		return fmt.Errorf("no sample to write to %s", p.Path)
+	}
 	if err := p.countShards(); err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (p *Plan) countShards() error {
 	asked := s.Size > 0 || s.Count > 0 || s.Min > 0
 	if !p.format.Traits().Sharded {
 		if asked {
-			return fmt.Errorf("%s has no shards: leave the shard options out", p.format.Name())
+			return fmt.Errorf("the format %s has no shards: leave out the shard options", p.format.Name())
 		}
 		return nil
 	}
@@ -202,7 +202,7 @@ func (p *Plan) countShards() error {
 	}
 	if !sp.Many() {
 		if asked {
-			return fmt.Errorf("%s is one file: write a pattern such as %s for shards", p.Path, patternFor(p.Path))
+			return fmt.Errorf("%s is one file: use a pattern such as %s for shards", p.Path, patternFor(p.Path))
 		}
 		return nil
 	}
@@ -224,7 +224,7 @@ func patternFor(path string) string {
 	return dir + stem + "-%06d." + ext
 }
 
-// recipe is what decides the bytes, for Meta.Recipe.
+// recipe returns Meta.Recipe: all options that decide the bytes.
 func (p *Plan) recipe(only []string) map[string]string {
 	m := maps.Clone(p.o.Recipe.Map())
 	for k, v := range p.src.Meta().Recipe {
@@ -260,7 +260,7 @@ func (p *Plan) recipe(only []string) map[string]string {
 	return m
 }
 
-// Kept is the number of files that stay as they are.
+// Kept returns the number of files that are kept as they are.
 func (p *Plan) Kept() int {
 	n := 0
 	for _, f := range p.files {
@@ -271,10 +271,10 @@ func (p *Plan) Kept() int {
 	return n
 }
 
-// Len is the number of samples of the source that the plan takes.
+// Len returns the number of selected samples of the source.
 func (p *Plan) Len() int { return len(p.order) }
 
-// Head gives what the first n samples are, in the order of writing.
+// Head returns the Info of the first n samples in the order of writing.
 func (p *Plan) Head(n int) ([]formats.Info, error) {
 	var head []formats.Info
 	for _, i := range p.order[:min(n, len(p.order))] {
@@ -288,11 +288,11 @@ func (p *Plan) Head(n int) ([]formats.Info, error) {
 	return head, nil
 }
 
-// checkpointBytes is about how much is written between two checkpoints.
+// defaultCheckpointBytes is about how much is written between two checkpoints.
 const defaultCheckpointBytes = 256 << 20
 
-// checkpointEvery is the number of positions between two checkpoints. It depends on the
-// plan alone, since where LMDB commits shows in its file.
+// checkpointInterval returns the number of positions between two checkpoints. It depends only on
+// the plan, because an LMDB's bytes depend on where it commits.
 func (p *Plan) checkpointInterval() int {
 	each := max(1, p.ExpectedBytes/int64(max(1, len(p.order))))
 	if p.o.Checkpoint > 0 {
@@ -301,19 +301,19 @@ func (p *Plan) checkpointInterval() int {
 	return int(min(max(defaultCheckpointBytes/each, 64), 1<<16))
 }
 
-// Show makes f the plan's progress function.
+// OnProgress sets the plan's progress function.
 func (p *Plan) OnProgress(f func(Progress)) *Plan {
 	p.o.Progress = f
 	return p
 }
 
-// BegunBy tells who finds the dataset unfinished which command began it.
+// WithCommand records the command that starts the plan. Messages about the unfinished dataset name it.
 func (p *Plan) WithCommand(command string) *Plan {
 	p.command = command
 	return p
 }
 
-// SplitCounts are the splits of the samples that the plan takes.
+// SplitCounts returns the splits of the selected samples.
 func (p *Plan) SplitCounts() []formats.Split {
 	counts := map[string]int{}
 	for _, i := range p.order {

@@ -36,7 +36,7 @@ func (r *run) processAll() error {
 		if j.err == nil {
 			start := time.Now()
 			err := guard.Do(func() error { r.processOne(proc, j); return nil })
-			if err != nil { // nobody knows what a panic left of the processor
+			if err != nil { // after a panic the processor's state is unknown
 				j.err = err
 				proc.Close()
 				if proc, err = preprocess.NewProcessor(r.o.Recipe, r.schema); err != nil {
@@ -75,7 +75,7 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 	j.out.Sum = atrest.Sum(r.schema, &j.out)
 }
 
-// pass hands a sample on that is ready.
+// pass passes a ready sample on without processing it.
 func (r *run) pass(j *job) {
 	j.warning, j.narrowed, j.orientation, j.tiled, j.untiled = "", "", 1, 0, j.untiled[:0]
 	j.out.Key, j.out.Split, j.out.Source, j.out.Mark = j.in.Key, j.in.Split, j.in.Source, j.in.Mark

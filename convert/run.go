@@ -14,8 +14,8 @@ import (
 	"github.com/dsconv/dsconv/preprocess"
 )
 
-// job is one position of the plan on its way from the source to the writer. There is a
-// fixed number of them, so memory is flat.
+// job is one position of the plan on its way from the source to the writer. The number of jobs is
+// fixed, so memory is too.
 type job struct {
 	pos         int
 	in, out     formats.Sample
@@ -26,10 +26,10 @@ type job struct {
 	orientation int
 	tiled       int
 	untiled     []string
-	done        chan struct{} // takes one token a round
-	started       atomic.Bool   // a worker has it
-	reserved        int64         // bytes of out, see held
-	deferred       bool          // it was put off
+	done        chan struct{} // gets one token when the job is processed
+	started     atomic.Bool   // a worker has it
+	reserved    int64         // bytes of out, see outputBudget
+	deferred    bool          // processed when it is committed
 }
 
 // run is one execution of a plan.
@@ -37,25 +37,25 @@ type run struct {
 	*Plan
 	schema  formats.Schema
 	w       formats.Writer
-	state    checkpoint
-	file    int // that is being written, -1 before the first
+	state   checkpoint
+	file    int // the current file, -1 before the first
 	report  Report
 	started time.Time
 	shown   time.Time
 
 	idle, read, process, ordered chan *job
-	budget                         outputBudget
+	budget                       outputBudget
 	stop                         preprocess.Stop
-	deferredProc                         *preprocess.Processor // of the goroutine that commits, for what was put off
-	room                         preprocess.Room       // of what it writes
+	deferredProc                 *preprocess.Processor // of the goroutine that commits, for deferred jobs
+	room                         preprocess.Room       // memory for deferred jobs
 
 	readNS, processNS atomic.Int64
 	writeNS, waitNS   int64
 }
 
-// Run carries the plan out. The report is there with an error too: what was done until
-// then. When ctx ends, what was checkpointed stays in DST.partial and a later Run of an
-// equal plan goes on from it.
+// Run executes the plan. It returns a report also with an error: of the work until then. When ctx
+// ends, the work until the last checkpoint stays in DST.partial, and a later Run of an equal plan
+// resumes it.
 func (p *Plan) Run(ctx context.Context) (*Report, error) {
 	r := &run{Plan: p, schema: p.src.Meta().Schema, started: time.Now()}
 	r.report = Report{Path: p.Path, Shards: p.Shards, Found: p.Len()}
@@ -81,26 +81,26 @@ func (p *Plan) Run(ctx context.Context) (*Report, error) {
 	return &r.report, err
 }
 
-// commitDataset makes the dataset visible, with what it remembers of edits.
+// commitDataset publishes the dataset, with its record of edits.
 func (r *run) commitDataset() error {
 	if len(r.removed) > 0 {
 		w, ok := r.w.(formats.RemovalWriter)
 		if !ok {
-			return fmt.Errorf("%s: a %s cannot remember which samples were removed", r.Path, r.format.Name())
+			return fmt.Errorf("%s: the format %s cannot record which samples were removed", r.Path, r.format.Name())
 		}
 		w.SetRemoved(r.removed)
 	}
 	if r.o.KeepOld {
 		w, ok := r.w.(formats.OldKeeper)
 		if !ok {
-			return fmt.Errorf("%s: a %s cannot keep the version before", r.Path, r.format.Name())
+			return fmt.Errorf("%s: the format %s cannot keep the previous version", r.Path, r.format.Name())
 		}
 		w.KeepOld()
 	}
 	return r.w.Commit()
 }
 
-// published reports on a dataset that an earlier run had finished but for the last step.
+// published returns the report on a dataset that was complete but not published; opening it did that.
 func (r *run) published() (*Report, error) {
 	ds, err := r.format.Open(r.Path)
 	if err != nil {
@@ -169,8 +169,8 @@ func (r *run) pipeline(ctx context.Context) error {
 	return g.Wait()
 }
 
-// jobs is how many samples are under way: many small ones, so that a sync of the disk
-// does not stop the readers; few large ones, so that memory stays small.
+// jobs returns the number of jobs: many for small samples, so that a sync of the disk does not
+// stop the readers; few for large ones, to save memory.
 func (r *run) jobs(goroutines int) int {
 	const memory = 8 << 20
 	each := max(1, (r.Bytes+r.ExpectedBytes)/int64(max(1, r.Len())))
@@ -194,7 +194,7 @@ func (r *run) dispatch(ctx context.Context) error {
 	return nil
 }
 
-// showEvery is how often Progress is called.
+// progressInterval is the time between two calls of Progress.
 const progressInterval = 100 * time.Millisecond
 
 func (r *run) showProgress(last bool) {

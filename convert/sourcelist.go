@@ -17,32 +17,32 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// The listing is the file of DST.partial that says what the plan was made from: a sample a
-// position, in one zstd frame with its checksum. Resume compares it with the source as it
-// is now, to name what came, went or changed.
+// The source list is a file of DST.partial that records the samples of the plan, one for each
+// position, in one zstd frame with its checksum. Resume compares it with the present source, to
+// name samples that were added, removed or changed.
 const (
 	sourceListMagic = "DSCSRC1\n"
-	// maxText bounds a text of the listing.
+	// maxTextBytes is the most bytes of a text in the list.
 	maxTextBytes = 1 << 20
 )
 
-// entry is one sample of the listing.
+// sourceEntry is one sample of the source list.
 type sourceEntry struct {
 	key, path, split, columns string
-	size, modTime, label      int64 // label stands for all labels
+	size, modTime, label      int64 // label: see labelSummer
 	sum                       [16]byte
 	ready                     bool
 
-	class int64 // the designated label, which an earlier dsconv listed alone
+	class int64 // the label that Info has; an earlier dsconv listed only that one
 }
 
-// labelled is a source that has more labels than Info tells.
+// labelSummer is a source that has more labels than Info returns.
 type labelSummer interface {
-	// LabelSum is the label of sample i if it has one, else a checksum of all its labels.
+	// LabelSum returns the label of sample i if it is the only one, else a checksum of all labels.
 	LabelSum(i int) int64
 }
 
-// entry is the sample at position pos as the source is now.
+// entry returns the sample at position pos of the present source.
 func (p *Plan) entry(pos int) (sourceEntry, error) {
 	i := p.order[pos]
 	in, err := p.src.Info(int(i))
@@ -59,7 +59,7 @@ func (p *Plan) entry(pos int) (sourceEntry, error) {
 	return e, nil
 }
 
-// name is what the user calls the sample.
+// name returns the sample's name for messages: its path, or its key.
 func (e *sourceEntry) name() string {
 	if e.path != "" {
 		return e.path
@@ -67,7 +67,7 @@ func (e *sourceEntry) name() string {
 	return e.key
 }
 
-// layout tells the files of the output, and what of them stays, from others.
+// layout hashes the files of the output and which of them are kept.
 func (p *Plan) layout() uint64 {
 	h := newFingerprint()
 	for _, f := range p.files {
@@ -80,7 +80,7 @@ func (p *Plan) sourceListPath() string {
 	return filepath.Join(filepath.Clean(p.Path)+atrest.Suffix, atrest.ListingName)
 }
 
-// writeListing puts the listing on the disk. No checkpoint may come before it.
+// writeSourceList writes the source list. It must be on the disk before the first checkpoint.
 func (p *Plan) writeSourceList() error { return durable.Write(p.sourceListPath(), p.encodeSourceList) }
 
 func (p *Plan) encodeSourceList(f io.Writer) error {
@@ -118,7 +118,7 @@ func (e *sourceEntry) append(b []byte) []byte {
 	return append(b, 0)
 }
 
-// listing reads the entries of a listing one by one.
+// sourceListReader reads the entries of a source list one by one.
 type sourceListReader struct {
 	f *os.File
 	z *zstd.Decoder
@@ -127,8 +127,8 @@ type sourceListReader struct {
 	layout uint64
 }
 
-// errListing is about a listing that is not there or not whole.
-var errSourceList = fmt.Errorf("%w: the listing of the source does not parse", formats.ErrDamaged)
+// errSourceList is returned if the source list is missing or incomplete.
+var errSourceList = fmt.Errorf("%w: cannot read the list of the source's samples", formats.ErrDamaged)
 
 func openSourceList(path string) (*sourceListReader, error) {
 	f, err := os.Open(path)
@@ -157,7 +157,7 @@ func (l *sourceListReader) close() {
 	_ = l.f.Close()
 }
 
-// next gives the next entry; io.EOF after the last one.
+// next returns the next entry, and io.EOF after the last one.
 func (l *sourceListReader) next() (e sourceEntry, err error) {
 	if _, err := l.r.Peek(1); errors.Is(err, io.EOF) {
 		return e, io.EOF

@@ -1,39 +1,37 @@
 package convert
 
 import (
-	"fmt"
-
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
-// Version is a new version of a dataset.
+// Version describes a new version of a dataset.
 type Version struct {
-	// Meta is of the new version: schema, columns and recipe.
+	// Meta has the schema, columns and recipe of the new version.
 	Meta formats.Meta
-	// Files are those of a sharded dataset, in order. With none all is written anew, in the
-	// order and the shards that Options ask for.
+	// Files are the files of a sharded dataset, in order. If it is nil, everything is written
+	// again, in the order and the shards that Options ask for.
 	Files []File
-	// Ready says of a sample of the source that it is as it is to be written: the recipe is
-	// for the others. An error of a ready sample always ends the run, for it is in the dataset
-	// already.
+	// Ready reports whether sample i of the source is copied without processing; the recipe
+	// applies to the others. An error of a ready sample always ends the run, because the sample
+	// is in the dataset already.
 	Ready func(i int) bool
-	// Change alters the samples of files that stay; see formats.Keeper.
+	// Change edits the samples of files that are kept; see formats.Keeper.
 	Change func(*formats.Info)
-	// Base is what atrest.VersionAt told of the dataset before it was read: another version is not
+	// Base is what atrest.VersionAt returned before the dataset was read. Another version is not
 	// replaced.
 	Base string
 }
 
 // File is one file of a new version.
 type File struct {
-	Keep    bool    // it stays as it is
-	Samples []int32 // what it is made of, if it does not: indices of the source, in order of writing
+	Keep    bool    // the file is kept as it is
+	Samples []int32 // if not kept: the file's samples, as indices of the source in the order of writing
 }
 
-// Amend plans a new version of the dataset at path, which is there until the new one is
-// complete. src has all samples of the new version but, if the caller likes, those of files
-// that stay.
+// NewVersion plans a new version of the dataset at path, which stays readable until the new one
+// is complete. src must have all samples of the files that are written; those of kept files may
+// be missing.
 func NewVersion(src formats.Dataset, v Version, f formats.WritableFormat, path string, o Options) (*Plan, error) {
 	o.Create.Replace = true
 	p := &Plan{Path: path, Meta: v.Meta, src: src, format: f, o: o, ready: v.Ready, change: v.Change, base: v.Base, Samples: src.Len()}
@@ -53,9 +51,6 @@ func NewVersion(src formats.Dataset, v Version, f formats.WritableFormat, path s
 	if v.Files == nil {
 		if err := p.selectSamples(nil); err != nil {
 			return nil, err
-		}
-		if len(p.order) == 0 {
-			return nil, fmt.Errorf("no sample to write to %s", path)
 		}
 		if err := p.planShards(); err != nil {
 			return nil, err
@@ -82,14 +77,14 @@ func (p *Plan) addFiles(files []File) error {
 	return nil
 }
 
-// file is one file of the output: it stays, or it has the positions up to end that the one
-// before does not have.
+// outputFile is one file of the output. It is kept, or it has the positions from the end of the
+// previous file to its own end.
 type outputFile struct {
 	keep bool
 	end  int
 }
 
-// fileOf is the file that position pos belongs to.
+// fileOf returns the index of the file that has position pos, at least from.
 func (p *Plan) fileOf(pos, from int) int {
 	for p.files[from].keep || pos >= p.files[from].end {
 		from++

@@ -3,7 +3,6 @@ package edit
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
@@ -12,7 +11,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess"
 )
 
-// content tells a file's bytes from all others.
+// content identifies a file by its bytes.
 type content struct {
 	size int64
 	hash [16]byte
@@ -20,16 +19,16 @@ type content struct {
 
 func contentOf(s *formats.Source) content { return content{s.Size, s.Hash} }
 
-// moved is what a file that was renamed may have been: a sample that was removed by hand, or
-// one that the source has no more and of which something was set by hand.
+// movedFiles has the samples that a new file may be under another name: samples removed by hand, and
+// samples edited by hand that the source lacks.
 type movedFiles struct {
 	sizes   map[int64]bool
-	removed map[content]int   // place in the list
+	removed map[content]int   // index into the list of removals
 	edited  map[content]int32 // sample of the target
 }
 
-// followRenamed treats new samples whose file is one that an edit was about under its earlier
-// name as that: they stay out, or keep what was set.
+// followRenamed finds new samples whose file was edited by hand under its earlier name. A removed
+// file stays removed, an edited one keeps its edits.
 func (a *adder) followRenamed(ctx context.Context) error {
 	if a.target.Meta().History == nil {
 		return nil
@@ -42,29 +41,53 @@ func (a *adder) followRenamed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return a.eachNew(func(k int, p *pair, in *formats.Info) error {
+		c := content{in.Source.Size, hashes[k]}
+		if i, ok := m.removed[c]; ok {
+			a.keepOut(p, i)
+		} else if i, ok := m.edited[c]; ok && !a.o.ResetEdits {
+			return a.moveEdits(p, i)
+		}
+		return nil
+	})
+}
+
+// eachNew calls f for each pair that only the source has.
+func (a *adder) eachNew(f func(k int, p *pair, in *formats.Info) error) error {
 	for k := range a.pairs {
 		p := &a.pairs[k]
 		if p.old >= 0 {
 			continue
 		}
 		in, err := a.src.Info(int(p.src))
+		if err == nil {
+			err = f(k, p, &in)
+		}
 		if err != nil {
 			return err
-		}
-		c := content{in.Source.Size, hashes[k]}
-		if i, ok := m.removed[c]; ok {
-			a.keepOut(p, i)
-		} else if i, ok := m.edited[c]; ok && !a.o.ResetEdits {
-			if err := a.moveEdits(p, i); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
 }
 
-// stayOut leaves the new sample of p out, which was removed as number i of the list, unless edits
-// are reset.
+// eachOld calls f for each pair that the target has, with the target's Info.
+func (a *adder) eachOld(f func(p *pair, in *formats.Info)) error {
+	for k := range a.pairs {
+		p := &a.pairs[k]
+		if p.old < 0 {
+			continue
+		}
+		in, err := a.target.Info(int(p.old))
+		if err != nil {
+			return err
+		}
+		f(p, &in)
+	}
+	return nil
+}
+
+// keepOut leaves out the new sample of p, which is entry i of the list of removed samples, unless
+// edits are reset.
 func (a *adder) keepOut(p *pair, i int) {
 	if a.o.ResetEdits {
 		if !a.removals.restored[i] {
@@ -78,87 +101,62 @@ func (a *adder) keepOut(p *pair, i int) {
 	a.found.KeptOut++
 }
 
-// moved lists what files of the sizes of new ones may have been. A file that is in the dataset
-// beside the removed one is no reason to leave anything out: one of two that are equal was
-// removed.
+// findMoved lists the samples that new files may be, by size. If the dataset still has a sample with
+// the bytes of a removed one, the removed one was a duplicate, and no new file is left out for it.
 func (a *adder) findMoved() (*movedFiles, error) {
 	m := &movedFiles{sizes: map[int64]bool{}, removed: map[content]int{}, edited: map[content]int32{}}
-	fresh, err := a.sizesOfNew()
-	if err != nil || len(fresh) == 0 {
+	sizes := map[int64]bool{} // of new files
+	err := a.eachNew(func(_ int, _ *pair, in *formats.Info) error { sizes[in.Source.Size] = true; return nil })
+	if err != nil || len(sizes) == 0 {
 		return m, err
 	}
 	for i := range a.removals.list {
-		if c := contentOf(&a.removals.list[i].Source); fresh[c.size] && c.hash != [16]byte{} {
+		if c := contentOf(&a.removals.list[i].Source); sizes[c.size] && c.hash != [16]byte{} {
 			m.removed[c] = i
 		}
 	}
-	for k := range a.pairs {
-		p := &a.pairs[k]
-		if p.old < 0 {
-			continue
-		}
-		in, err := a.target.Info(int(p.old))
-		if err != nil {
-			return nil, err
-		}
+	err = a.eachOld(func(p *pair, in *formats.Info) {
 		c := contentOf(&in.Source)
 		delete(m.removed, c)
-		if p.src < 0 && in.Mark.Edited != 0 && fresh[c.size] && c.hash != [16]byte{} {
+		if p.src < 0 && in.Mark.Edited != 0 && sizes[c.size] && c.hash != [16]byte{} {
 			m.edited[c] = p.old
 		}
-	}
+	})
 	for c := range m.removed {
 		m.sizes[c.size] = true
 	}
 	for c := range m.edited {
 		m.sizes[c.size] = true
 	}
-	return m, nil
+	return m, err
 }
 
-// sizesOfNew are those of the files that only the source has.
-func (a *adder) sizesOfNew() (map[int64]bool, error) {
-	sizes := map[int64]bool{}
-	for k := range a.pairs {
-		if p := &a.pairs[k]; p.old < 0 {
-			in, err := a.src.Info(int(p.src))
-			if err != nil {
-				return nil, err
-			}
-			sizes[in.Source.Size] = true
-		}
-	}
-	return sizes, nil
-}
-
-// hashNew hashes the new files of those sizes, by pair. What cannot be read is none of them; the
-// run says what is wrong with it.
+// hashNew hashes the new files of the sizes in m, and returns the hashes by index of the pair. A file
+// that cannot be read has no hash; the run reports its error.
 func (a *adder) hashNew(ctx context.Context, m *movedFiles) (map[int][16]byte, error) {
-	var ask []int
-	for k := range a.pairs {
-		if p := &a.pairs[k]; p.old < 0 {
-			in, err := a.src.Info(int(p.src))
-			if err != nil {
-				return nil, err
-			}
-			if m.sizes[in.Source.Size] {
-				ask = append(ask, k)
-			}
+	var pairs []int
+	if err := a.eachNew(func(k int, _ *pair, in *formats.Info) error {
+		if m.sizes[in.Source.Size] {
+			pairs = append(pairs, k)
 		}
+		return nil
+	}); err != nil {
+		return nil, err
 	}
-	found := make([][16]byte, len(ask))
+	found := make([][16]byte, len(pairs))
 	image := a.src.Meta().Schema.ImageIndex()
-	err := parallel.Each(ctx, len(ask), a.o.Workers, func() (func(int) error, func(), error) {
+	err := parallel.Each(ctx, len(pairs), a.o.Workers, func() (func(int) error, func(), error) {
 		var s formats.Sample
 		return func(i int) error {
-			in, err := a.src.Info(int(a.pairs[ask[i]].src))
+			index := int(a.pairs[pairs[i]].src)
+			in, err := a.src.Info(index)
 			if err != nil {
 				return err
 			}
 			if found[i] = in.Source.Hash; found[i] != [16]byte{} {
 				return nil
 			}
-			err = guard.Do(func() error { return a.src.Read(int(a.pairs[ask[i]].src), &s) })
+			err = guard.Do(func() error { return a.src.Read(index, &s) })
 			if preprocess.EndsRun(err) {
 				return fmt.Errorf("key %q: %w", in.Key, err)
 			}
@@ -168,14 +166,14 @@ func (a *adder) hashNew(ctx context.Context, m *movedFiles) (map[int][16]byte, e
 			return nil
 		}, func() {}, nil
 	})
-	hashes := make(map[int][16]byte, len(ask))
-	for i, k := range slices.All(ask) {
+	hashes := make(map[int][16]byte, len(pairs))
+	for i, k := range pairs {
 		hashes[k] = found[i]
 	}
 	return hashes, err
 }
 
-// moveEdits gives the new sample of p what was set by hand of sample i of the target.
+// moveEdits gives the new sample of p the edits by hand of sample i of the target.
 func (a *adder) moveEdits(p *pair, i int32) error {
 	old, err := a.targetSample(i).Info(0)
 	if err != nil {

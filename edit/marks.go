@@ -7,8 +7,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// movedMarks gives for each bit of the marks that own describes the bit that meta has for the
-// same thing.
+// mapMarks returns, for each bit of a mark in the dataset own, the bit of the same field or column
+// in meta.
 func mapMarks(own, meta *formats.Meta, p *unionSource) *[16]uint16 {
 	var to [16]uint16
 	move := func(from, bit uint16) { to[bits.TrailingZeros16(from)] |= bit }
@@ -24,7 +24,7 @@ func mapMarks(own, meta *formats.Meta, p *unionSource) *[16]uint16 {
 	return &to
 }
 
-// mark is that of a sample of the part, whose own mark it has.
+// mapMark converts the mark of a sample of p to the union's bits and origins.
 func (p *unionSource) mapMark(own formats.Mark) formats.Mark {
 	if p.marks == nil {
 		own.Edited = 0
@@ -43,7 +43,7 @@ func (p *unionSource) mapMark(own formats.Mark) formats.Mark {
 	return own
 }
 
-// remember sums up what the union's samples remember, so that the new version keeps it.
+// countEdits sets the union's History from the marks of its samples.
 func (u *union) countEdits() error {
 	h := formats.History{Removed: len(u.removed)}
 	for i := range u.samples {
@@ -63,7 +63,7 @@ func (u *union) countEdits() error {
 	return nil
 }
 
-// removedFrom is what was removed from ds by hand.
+// removedFrom returns the samples that were removed from ds by hand.
 func removedFrom(ds formats.Dataset) ([]formats.Removed, error) {
 	if r, ok := ds.(formats.Removals); ok {
 		return r.Removed()
@@ -71,7 +71,7 @@ func removedFrom(ds formats.Dataset) ([]formats.Removed, error) {
 	return nil, nil
 }
 
-// edited are the bits of what c sets.
+// edited returns the mark bits of the fields and columns that c sets.
 func (c *change) edited(meta *formats.Meta) (bits uint16) {
 	if c.split != nil {
 		bits |= formats.MarkSplit
@@ -85,7 +85,7 @@ func (c *change) edited(meta *formats.Meta) (bits uint16) {
 	return bits
 }
 
-// drop takes out of c what those bits stand for, and reports whether there was any.
+// drop removes from c the fields and columns of those bits, and reports whether there were any.
 func (c *change) drop(bits uint16, meta *formats.Meta) (any bool) {
 	if c.edited(meta)&bits == 0 {
 		return false

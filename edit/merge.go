@@ -10,17 +10,17 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Merged is what Merge found.
+// Merged is the result of Merge.
 type Merged struct {
 	Samples []int `json:"samples"` // of each source
-	// Twice is the number of samples that several sources have, with the same bytes and
-	// labels: they are written once.
+	// Twice counts samples that another source has too, with the same bytes and labels: they are
+	// written once.
 	Twice int `json:"twice"`
 }
 
-// Merge plans a dataset at path of the samples of several datasets, as they are stored.
-// names are what errors call them. Two sources may have one key only if bytes, labels, split
-// and columns are the same.
+// Merge plans a dataset at path with the samples of several datasets, copied as they are stored.
+// names are the sources' names for errors. Two sources may have the same key only if bytes, labels,
+// split and columns are equal.
 func Merge(sources []formats.Dataset, names []string, f formats.WritableFormat, path string, o convert.Options) (*convert.Plan, *Merged, error) {
 	u, err := mergedUnion(sources, names)
 	if err != nil {
@@ -41,7 +41,7 @@ func Merge(sources []formats.Dataset, names []string, f formats.WritableFormat, 
 		}
 		splits[i] = in.Split
 		if err := formats.CheckSplit(in.Split); err != nil {
-			return nil, nil, fmt.Errorf("%s: key %q: %w: give the split another name first (dsconv relabel, with a table of key and split)",
+			return nil, nil, fmt.Errorf("%s: key %q: %w: rename the split first with dsconv relabel and a table of key and split",
 				names[u.samples[i].source], in.Key, err)
 		}
 	}
@@ -53,8 +53,8 @@ func Merge(sources []formats.Dataset, names []string, f formats.WritableFormat, 
 	return p, &m.found, nil
 }
 
-// mergedRecipe is what the sources were packed by, if all by the same, with what decides
-// the files of the new dataset.
+// mergedRecipe returns the recipe of the merged dataset: the options that all sources were packed
+// with, and those that decide the files of the new dataset.
 func mergedRecipe(sources, files map[string]string) map[string]string {
 	m := maps.Clone(sources)
 	delete(m, "order")
@@ -65,7 +65,7 @@ func mergedRecipe(sources, files map[string]string) map[string]string {
 		}
 	}
 	if m["encode"] == "" {
-		m["encode"] = "mixed" // so that nothing is added to it by one of the recipes
+		m["encode"] = "mixed" // no single recipe: add then refuses to encode images
 	}
 	m["source.format"] = "merge"
 	return m
@@ -89,7 +89,7 @@ func mergedUnion(sources []formats.Dataset, names []string) (*union, error) {
 	}
 	meta.Format = "merge"
 	u := &union{meta: meta}
-	origins := 0 // each source is a collection of its own, or several
+	origins := 0 // each source is a separate collection, or several
 	for _, ds := range sources {
 		u.sources = append(u.sources, newPart(ds, ds.Meta().Format != "folder", &meta))
 		last := &u.sources[len(u.sources)-1]
@@ -103,8 +103,8 @@ func mergedUnion(sources []formats.Dataset, names []string) (*union, error) {
 	return u, nil
 }
 
-// recipeMap is how a dataset's images were made; a folder is taken as it is. Of shards
-// compress is about the files.
+// recipeMap returns the recipe of a dataset's images. The images of a folder are copied. In shards
+// compress applies to the files, not to the images.
 func recipeMap(m *formats.Meta) map[string]string {
 	switch m.Format {
 	case "folder":
@@ -117,7 +117,7 @@ func recipeMap(m *formats.Meta) map[string]string {
 	return m.Recipe
 }
 
-// common is what two recipes agree on.
+// sharedEntries returns the entries that are equal in two recipes.
 func sharedEntries(a, b map[string]string) map[string]string {
 	m := maps.Clone(a)
 	maps.DeleteFunc(m, func(k, v string) bool { return b[k] != v })
@@ -130,7 +130,7 @@ type merger struct {
 	found Merged
 }
 
-// remember unites the lists of what was removed by hand, without the samples that another
+// mergeRemoved merges the sources' lists of samples removed by hand, without samples that another
 // source has.
 func (m *merger) mergeRemoved() error {
 	u := m.union
@@ -150,7 +150,7 @@ func (m *merger) mergeRemoved() error {
 	return u.countEdits()
 }
 
-// merge puts the samples of all parts into key order.
+// merge puts the samples of all sources into key order.
 func (m *merger) merge() error {
 	u := m.union
 	next := make([]int, len(u.sources))
@@ -189,7 +189,7 @@ func (m *merger) merge() error {
 	}
 }
 
-// same wants the last item to be what sample i of part k is.
+// checkEqual returns an error if sample i of source k, which has the key of the last sample, differs from it.
 func (m *merger) checkEqual(key string, first, k, i int) error {
 	u := m.union
 	last := u.samples[len(u.samples)-1]
@@ -208,7 +208,7 @@ func (m *merger) checkEqual(key string, first, k, i int) error {
 		u.samples[len(u.samples)-1].change = &change{mark: &formats.Mark{Edited: edited, Origin: s[0].Mark.Origin}}
 	}
 	if !same {
-		return fmt.Errorf("%w: %s and %s both have the key %q, with other bytes or labels", formats.ErrKey, m.names[first], m.names[k], key)
+		return fmt.Errorf("%w: %s and %s both have the key %q, with different bytes or labels: remove one of them first (dsconv rm)", formats.ErrKey, m.names[first], m.names[k], key)
 	}
 	return nil
 }

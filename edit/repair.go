@@ -17,28 +17,28 @@ import (
 	"github.com/dsconv/dsconv/preprocess"
 )
 
-// Repaired is what Repair found.
+// Repaired is the result of Repair.
 type Repaired struct {
-	Restored []string `json:"restored"` // keys of the samples that come from the source
-	Lost     []Lost   `json:"lost"`     // those that do not: then there is no plan
-	Files    []string `json:"files"`    // that are written anew; null for all
-	// Forgotten is the number of samples that were removed by hand where their list is damaged: no
-	// source has it, so that the repaired dataset does not know of them.
+	Restored []string `json:"restored"` // keys of samples taken from the source
+	Lost     []Lost   `json:"lost"`     // samples that the source cannot restore; if there are any, there is no plan
+	Files    []string `json:"files"`    // files that are written again; null means all
+	// Forgotten is the number of samples in the list of samples removed by hand, if that list is
+	// damaged. No source has it, so the repaired dataset lacks it.
 	Forgotten int `json:"forgotten,omitempty"`
 }
 
-// Lost is a damaged sample that the source cannot give back.
+// Lost is a damaged sample that the source cannot restore.
 type Lost struct {
 	Key   string `json:"key"`
 	Cause string `json:"cause"`
 }
 
-// Salvage opens what is left of the damaged dataset at path, to repair it.
+// OpenDamaged opens the damaged dataset at path as far as possible, to repair it.
 func OpenDamaged(f formats.Format, path string) (*Target, error) {
 	w, ok := f.(formats.WritableFormat)
 	s, can := f.(formats.Salvager)
 	if !ok || !can {
-		return nil, fmt.Errorf("%s: a %s cannot be repaired, a dataset that dsconv packed can%s", path, f.Name(), atrest.Among(path))
+		return nil, fmt.Errorf("%s: a %s cannot be repaired; only a dataset that dsconv packed can%s", path, f.Name(), atrest.Among(path))
 	}
 	if _, err := atrest.Recover(path); err != nil {
 		return nil, err
@@ -46,16 +46,15 @@ func OpenDamaged(f formats.Format, path string) (*Target, error) {
 	base := atrest.VersionAt(path)
 	ds, err := s.Salvage(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: what describes the dataset is lost: pack it anew", err)
+		return nil, fmt.Errorf("%w: the dataset's description is lost: pack it again", err)
 	}
 	return &Target{Path: path, Format: w, Dataset: ds, base: base}, nil
 }
 
-// Repair plans t as it was before damage came over it. Files that are damaged are written
-// anew: of samples that still are what was written, and for the others of what the recipe
-// makes of their source, which must give the same bytes. If it does not for all of them the
-// plan is nil. all says that the table of checksums is damaged itself, so that no file can
-// be trusted as a whole.
+// Repair plans t as it was before the damage. Damaged files are written again, from their undamaged
+// samples and from the source of the others, which must give the same bytes by t's recipe. If it
+// does not for all samples, the plan is nil. all is set if the checksums are damaged themselves, so
+// that every file must be checked sample by sample.
 func Repair(ctx context.Context, t *Target, damage []formats.Damage, all bool, src formats.Dataset, o convert.Options) (*convert.Plan, *Repaired, error) {
 	recipe, err := recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd)
 	if err != nil {
@@ -85,16 +84,16 @@ func Repair(ctx context.Context, t *Target, damage []formats.Damage, all bool, s
 }
 
 type repairer struct {
-	target  *Target
-	src     formats.Dataset
-	recipe  preprocess.Recipe
-	suspect []int32                   // samples that lie in damaged files
-	sourceIndex      func(*formats.Info) int32 // where the source has a lost sample, -1 for nowhere
-	mu      sync.Mutex
-	found   Repaired
+	target      *Target
+	src         formats.Dataset
+	recipe      preprocess.Recipe
+	suspect     []int32                   // samples in damaged files
+	sourceIndex func(*formats.Info) int32 // index of a lost sample in the source, or -1
+	mu          sync.Mutex
+	found       Repaired
 }
 
-// files finds out which are written anew and which samples lie in them.
+// selectFiles decides which files are written again, and which samples are in them.
 func (r *repairer) selectFiles(v *version, damage []formats.Damage, all bool) error {
 	if !r.target.hasShards() {
 		if !all && r.target.inOneFile() && !r.target.dataDamaged(damage) {
@@ -123,7 +122,7 @@ func (r *repairer) selectFiles(v *version, damage []formats.Damage, all bool) er
 	return nil
 }
 
-// removed takes over the list of what was removed by hand.
+// copyRemoved copies the list of samples removed by hand.
 func (r *repairer) copyRemoved(v *version) (err error) {
 	v.union.removed, err = removedFrom(r.target.Dataset)
 	if errors.Is(err, formats.ErrDamaged) {
@@ -136,7 +135,7 @@ func isDamaged(file string, damage []formats.Damage) bool {
 	return slices.ContainsFunc(damage, func(d formats.Damage) bool { return filepath.ToSlash(d.File) == file })
 }
 
-// samples reads those in damaged files and takes from the source what is lost.
+// restoreAll reads the samples in damaged files, and restores the damaged ones from the source.
 func (r *repairer) restoreAll(ctx context.Context, v *version, workers int) error {
 	var lost []int32
 	err := parallel.Each(ctx, len(r.suspect), workers, func() (func(int) error, func(), error) {
@@ -175,7 +174,7 @@ func (r *repairer) restoreAll(ctx context.Context, v *version, workers int) erro
 	return err
 }
 
-// one puts what the source has in place of sample i, or notes that it is lost.
+// restoreOne replaces sample i by the source's, or records that it is lost.
 func (r *repairer) restoreOne(v *version, i int32, proc *preprocess.Processor, s, out *formats.Sample) error {
 	in, err := r.target.Info(int(i))
 	if err != nil {
@@ -186,7 +185,7 @@ func (r *repairer) restoreOne(v *version, i int32, proc *preprocess.Processor, s
 		it, err = r.restore(proc, &in, s, out)
 		return err
 	})
-	// What says nothing of the sample must not have the user remove it.
+	// An error that is not the sample's fault must not make the user remove the sample.
 	if panicked := new(guard.PanicError); preprocess.EndsRun(err) || errors.As(err, &panicked) {
 		return fmt.Errorf("key %q: %w", in.Key, err)
 	}
@@ -201,7 +200,7 @@ func (r *repairer) restoreOne(v *version, i int32, proc *preprocess.Processor, s
 	return nil
 }
 
-// findInSource finds the samples in the source: by path, else by key.
+// findInSource finds the lost samples in the source: by path, else by key.
 func (r *repairer) findInSource(lost []int32) error {
 	byPath, byKey := map[string]int32{}, map[string]int32{}
 	for _, i := range lost {
@@ -232,7 +231,7 @@ func (r *repairer) findInSource(lost []int32) error {
 	return nil
 }
 
-// restore makes the sample that in describes from the source.
+// restore builds the sample in from the source.
 func (r *repairer) restore(proc *preprocess.Processor, in *formats.Info, s, out *formats.Sample) (unionSample, error) {
 	at := r.sourceIndex(in)
 	if at < 0 {
@@ -251,12 +250,12 @@ func (r *repairer) restore(proc *preprocess.Processor, in *formats.Info, s, out 
 		return it, err
 	}
 	if atrest.Sum(schema, out) != in.Sum {
-		return it, errors.New("the source is not what it was when it was packed")
+		return it, errors.New("the source has changed since it was packed")
 	}
 	return it, nil
 }
 
-// asWas is what the manifest says of a sample.
+// manifestChange returns a change to the values that the manifest has for a sample.
 func (r *repairer) manifestChange(in *formats.Info) *change {
 	c := &change{split: &in.Split, source: &in.Source, mark: &in.Mark, columns: map[int]string{}}
 	for j, text := range in.Columns {

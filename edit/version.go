@@ -8,23 +8,23 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// version plans the new version of t that u is.
+// version is a new version of target: the samples of union.
 type version struct {
 	target *Target
 	union  *union
-	// base maps a sample of the target to the union's that takes its place, -1 for none.
+	// newIndex maps a sample of the target to its sample in union, -1 if it is removed.
 	newIndex []int32
-	// added are the union's samples that take no place of the target's.
+	// added are the samples of union that target does not have.
 	added []int32
-	// rewrite names files that are written anew though no sample of theirs changes; whole
-	// says that all is.
+	// rewriteFiles are files that are written again although none of their samples changes;
+	// rewriteAll is set if all files are.
 	rewriteFiles map[int]bool
 	rewriteAll   bool
-	// stays says that the dataset's one file stays as it is.
+	// keepData is set if the dataset's only data file is kept as it is.
 	keepData bool
 }
 
-// plan decides which files stay and what the others are made of.
+// plan decides which files are kept and which samples the others have.
 func (v *version) plan(o convert.Options) (*convert.Plan, error) {
 	o, err := v.target.options(o)
 	if err != nil {
@@ -51,7 +51,7 @@ func (v *version) plan(o convert.Options) (*convert.Plan, error) {
 	return convert.NewVersion(v.union, next, v.target.Format, v.target.Path, o)
 }
 
-// changes alters samples of files that stay.
+// changes returns the function that applies changes to samples of kept files.
 func (v *version) changes() (func(*formats.Info), error) {
 	changed := map[string]*change{}
 	for i := range v.union.samples {
@@ -70,7 +70,7 @@ func (v *version) changes() (func(*formats.Info), error) {
 	}, nil
 }
 
-// manifestOnly says that the files hold nothing of what changes.
+// manifestOnly reports whether all changes are in the manifest, so that the data files can be kept.
 func (v *version) manifestOnly() bool {
 	if len(v.added) > 0 {
 		return false
@@ -84,8 +84,8 @@ func (v *version) manifestOnly() bool {
 	return true
 }
 
-// apart says that c changes nothing that lies outside of the manifest where labels are
-// apart: no label but a designated single one.
+// manifestOnly reports whether c changes only the manifest, in a format that stores the main label
+// there: no other label field.
 func (c *change) manifestOnly(label int, schema formats.Schema) bool {
 	for k := range c.labels {
 		if k != label || schema[k].Kind != formats.Label {
@@ -95,8 +95,8 @@ func (c *change) manifestOnly(label int, schema formats.Schema) bool {
 	return true
 }
 
-// files: those of whose samples none changes stay, the others are written anew from what
-// they had, and what is added goes to new ones.
+// files returns the files of the new version. A file without changes is kept, a changed file is
+// written again, and added samples go to new files.
 func (v *version) files(o convert.Options) ([]convert.File, error) {
 	old, err := v.target.samplesByFile()
 	if err != nil {
@@ -121,7 +121,7 @@ func (v *version) files(o convert.Options) ([]convert.File, error) {
 	return append(files, more...), err
 }
 
-// unchangedBut says that sample i is the target's own and changed only in what but allows.
+// unchangedExcept reports whether sample i is the target's own, with no change that but does not allow.
 func (v *version) unchangedExcept(i int32, but func(*change) bool) bool {
 	it := &v.union.samples[i]
 	p := &v.union.sources[it.source]
@@ -130,8 +130,8 @@ func (v *version) unchangedExcept(i int32, but func(*change) bool) bool {
 
 func (c *change) sourceOnly() bool { return c.labels == nil && c.split == nil && c.columns == nil }
 
-// newFiles deals the added samples out to files no larger than the largest that there is,
-// or of the size that o asks for; in the dataset's own order.
+// newFiles distributes the added samples, in the dataset's order, over files of the size that o asks
+// for, by default about that of the largest file.
 func (v *version) newFiles(o convert.Options, have int) ([]convert.File, error) {
 	if len(v.added) == 0 {
 		return nil, nil
@@ -159,7 +159,7 @@ func (v *version) newFiles(o convert.Options, have int) ([]convert.File, error) 
 	return files, nil
 }
 
-// largest is about the size of the largest file of images.
+// largest returns about the size of the largest data file.
 func (v *version) largest(have int) int64 {
 	sizes := make([]int64, max(have, 1))
 	d, ok := v.target.Dataset.(locator)

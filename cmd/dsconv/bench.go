@@ -49,7 +49,7 @@ Augmentations:
 			if len(cc.StringSlice("merge")) > 0 && !cc.Args().Present() {
 				return showReports(cc, c)
 			}
-			paths, err := parseArguments(cc, true, "SRC")
+			paths, err := argumentsOrMore(cc, "SRC")
 			if err != nil {
 				return err
 			}

@@ -13,45 +13,13 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 )
 
-// editExitCodes are those of commands that change a dataset.
-const editExitCodes = "The dataset is as it was until the new version is complete. An interrupted command is gone\n" +
-	"on with by the same command.\n\n" + exitCodes
+// editExitCodes is the end of the help text of commands that change a dataset.
+const editExitCodes = "The dataset does not change until the new version is complete. After an interruption repeat the\n" +
+	"command to resume it.\n\n" + exitCodes
 
-// editFlags are of every command that makes a new version of a dataset.
-func editFlags(more ...cli.Flag) []cli.Flag {
-	return append(more,
-		keepOldFlag(),
-		&cli.BoolFlag{Name: "discard", Usage: "drop an unfinished version and start anew"},
-		&cli.StringFlag{Name: "checkpoint", Usage: "write about `SIZE` between two checkpoints", DefaultText: "256MiB"},
-		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines", DefaultText: "the number of cores"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"},
-		&cli.BoolFlag{Name: "json", Usage: "print what was done as JSON"},
-		progressFlag(),
-		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
-	)
-}
-
-// editOptions are the flags of editFlags.
-func editOptions(cc *cli.Context) (*packOptions, error) {
-	asJSON, err := progressAsJSON(cc)
-	if err != nil {
-		return nil, err
-	}
-	o := &packOptions{
-		dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"), progressJSON: asJSON,
-		convert: convert.Options{Workers: cc.Int("workers"), Discard: cc.Bool("discard"), KeepOld: cc.Bool("keep-old")},
-	}
-	if size := cc.String("checkpoint"); size != "" {
-		if o.convert.Checkpoint, err = convert.ParseSize(size); err != nil {
-			return nil, usageError{err}
-		}
-	}
-	return o, nil
-}
-
-// withTarget opens a dataset to change it, for as long as do takes.
-func withTarget(cc *cli.Context, path string, do func(t *edit.Target, o *packOptions) error) error {
-	o, err := editOptions(cc)
+// withTarget opens a dataset to change it, calls do and closes the dataset.
+func withTarget(cc *cli.Context, path string, do func(t *edit.Target, o *writeOptions) error) error {
+	o, err := parseWriteFlags(cc)
 	if err != nil {
 		return err
 	}
@@ -67,43 +35,42 @@ func withTarget(cc *cli.Context, path string, do func(t *edit.Target, o *packOpt
 	return do(t, o)
 }
 
-// edited is what a command did, for --json.
+// editResult is the result of a command that edits a dataset, for --json.
 type editResult struct {
 	Path    string          `json:"path"`
-	DryRun  bool            `json:"dry_run,omitempty"` // nothing was done: this is what would be
+	DryRun  bool            `json:"dry_run,omitempty"` // nothing was changed: this is what would be done
 	Samples int             `json:"samples"`
 	Written int             `json:"written"`
 	Files   int             `json:"files,omitempty"`
 	Kept    int             `json:"files_kept"`
-	Old     *oldVersion        `json:"old,omitempty"` // the version before, if it is kept
-	Details    any             `json:"what,omitempty"`
+	Old     *oldVersion     `json:"old,omitempty"` // the previous version, if it is kept
+	Details any             `json:"what,omitempty"`
 	Report  *convert.Report `json:"report,omitempty"`
-	// Skipped are bad inputs, and Table is the file that lists them.
+	// Skipped are bad inputs, and Table is the report file that lists them.
 	Skipped []convert.Skip `json:"skipped,omitempty"`
 	Table   string         `json:"table,omitempty"`
 	// Unmatched are the patterns of --include and --exclude that match nothing.
 	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
-	// Labels tells what was made of the label columns of the source's table.
+	// Labels describes the label columns of the source's table.
 	Labels []folder.LabelColumn `json:"labels,omitempty"`
 }
 
-// amended is a command's own part of what is said about an edit.
+// editOutcome is a command's own part of the result of an edit.
 type editOutcome struct {
-	summary  string   // a line
-	details  any      // the same for --json
-	skipped *summary // of inputs that may be bad; nil if there are none
+	summary string   // a line of text
+	details any      // the summary for --json
+	skipped *summary // skipped inputs; nil if the command reads no images
 }
 
-// amend carries the plan of an edit out, nil if there is nothing to do, and says what was
-// done.
-func runEdit(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *packOptions, a editOutcome) error {
+// runEdit runs the plan of an edit, nil if there is nothing to do, and prints the result.
+func runEdit(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *writeOptions, a editOutcome) error {
 	done := editResult{Path: t.Path, DryRun: o.dryRun, Samples: t.Len(), Details: a.details}
 	if p != nil {
 		done.Samples, done.Written, done.Files, done.Kept = p.Samples, p.Len(), p.Shards, p.Kept()
 	}
 	if p != nil && !o.dryRun {
 		if err := a.run(ctx, c, p, o); err != nil {
-			return fmt.Errorf("%w\n%s is as it was", err, t.Path)
+			return fmt.Errorf("%w\n%s is unchanged", err, t.Path)
 		}
 		var err error
 		if done.Samples, err = countSamples(t.Format, t.Path); err != nil {
@@ -143,8 +110,8 @@ func runEdit(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o
 	return nil
 }
 
-// listSkipped writes the table of bad inputs where there is nothing else to do.
-func (a *editOutcome) listSkipped(o *packOptions, path string) error {
+// listSkipped writes the report of bad inputs if there is nothing else to do.
+func (a *editOutcome) listSkipped(o *writeOptions, path string) error {
 	if a.skipped == nil || len(a.skipped.Skipped) == 0 {
 		return nil
 	}
@@ -154,8 +121,8 @@ func (a *editOutcome) listSkipped(o *packOptions, path string) error {
 	return a.skipped.writeTable(o.report, path)
 }
 
-// run carries the plan out and writes the table of bad inputs.
-func (a *editOutcome) run(ctx context.Context, c *console, p *convert.Plan, o *packOptions) error {
+// run runs the plan and writes the report of bad inputs.
+func (a *editOutcome) run(ctx context.Context, c *console, p *convert.Plan, o *writeOptions) error {
 	if a.skipped != nil {
 		if err := checkReportPath(o.report, p.Path); err != nil {
 			return err
@@ -175,16 +142,16 @@ func (a *editOutcome) run(ctx context.Context, c *console, p *convert.Plan, o *p
 	return a.skipped.writeTable(o.report, p.Path)
 }
 
-func (a *editOutcome) print(c *console, t *edit.Target, p *convert.Plan, o *packOptions, done *editResult) {
+func (a *editOutcome) print(c *console, t *edit.Target, p *convert.Plan, o *writeOptions, done *editResult) {
 	c.printf("%s: %s\n", t.Path, a.summary)
 	printLabels(c, done.Labels, "  ")
 	switch {
 	case p == nil:
-		c.printf("nothing is to be done\n")
+		c.printf("already up to date\n")
 	case o.dryRun:
-		c.printf("would write %d samples%s; %d samples then\n", p.Len(), keptFilesText(p), p.Samples)
+		c.printf("would write %d samples%s; %d samples afterwards\n", p.Len(), keptFilesText(p), p.Samples)
 	default:
-		c.printf("%d samples now; %d written%s\n", done.Samples, done.Written, keptFilesText(p))
+		c.printf("%d samples, %d of them written%s\n", done.Samples, done.Written, keptFilesText(p))
 	}
 	done.Old.print(c, o)
 	if a.skipped != nil {
@@ -200,11 +167,11 @@ func keptFilesText(p *convert.Plan) string {
 	if p.Kept() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d of %d file(s) stay as they are", p.Kept(), p.Shards)
+	return fmt.Sprintf("; %d of %d file(s) unchanged", p.Kept(), p.Shards)
 }
 
-// runPlan runs a plan with its progress shown.
-func runPlan(ctx context.Context, c *console, p *convert.Plan, o *packOptions) (*convert.Report, error) {
+// runPlan runs a plan and shows its progress.
+func runPlan(ctx context.Context, c *console, p *convert.Plan, o *writeOptions) (*convert.Report, error) {
 	show, end := func(convert.Progress) {}, func() {}
 	if !o.quiet && p.Len() > 0 {
 		show, end = c.progress(p.Path, p.Len(), o.progressJSON)

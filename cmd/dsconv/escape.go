@@ -12,14 +12,14 @@ import (
 	"github.com/dsconv/dsconv/internal/legible"
 )
 
-// Names come from files, so that they can hold what moves a terminal's cursor, changes its colours
-// or hides and turns its text. Everything that the commands print goes through harmless or, as
-// JSON, through writeJSON; dsconv cat alone writes bytes as they are.
+// Names come from files, so they may contain characters that move a terminal's cursor, change its
+// colours, or hide or reverse text. Everything that the commands print goes through escapeHidden or,
+// as JSON, through writeJSON. Only dsconv cat writes bytes as they are.
 
-// moves reports whether r is hidden and neither ends a line nor a column.
+// mustEscape reports whether r is a hidden character other than newline and tab.
 func mustEscape(r rune) bool { return r != '\n' && r != '\t' && legible.Hidden(r) }
 
-// printable makes a key or path fit for a line of text; legible.Original undoes it.
+// printable escapes a key or path for a line of text; legible.Original reverses it.
 func printable(s string) string { return legible.Name(s) }
 
 // appendPrintable appends printable(s).
@@ -30,21 +30,21 @@ func appendPrintable(to []byte, s string) []byte {
 	return append(to, s...)
 }
 
-// harmless is text whose lines a terminal shows as they are.
+// escapeHidden escapes the hidden characters of text, apart from newlines and tabs.
 func escapeHidden(text string) string { return legible.Escape(text, mustEscape) }
 
-// printTo writes harmless text.
+// printTo writes formatted text to w, escaped by escapeHidden.
 func printTo(w io.Writer, format string, args ...any) error {
 	_, err := io.WriteString(w, escapeHidden(fmt.Sprintf(format, args...)))
 	return err
 }
 
-// writeJSON writes v and the end of a line. Hidden characters, which JSON allows in strings, are
-// escaped there, so that the value is the same.
+// writeJSON writes v and a newline. Hidden characters, which JSON allows in strings, are written as
+// escapes, so the value is the same.
 func writeJSON(w io.Writer, v any, indent string) error { return newJSONWriter(w, indent).write(v) }
 
-// ascii reports whether all of text is printable ASCII or the end of a line. Of JSON most is, and
-// this is five times as fast as a look at each character.
+// isPlainASCII reports whether text has only printable ASCII characters and newlines. Most JSON does,
+// and this check is five times as fast as decoding the characters.
 func isPlainASCII(text []byte) bool {
 	for _, c := range text {
 		if c-' ' > '~'-' ' && c != '\n' {

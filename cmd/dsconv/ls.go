@@ -20,14 +20,14 @@ type lsRow struct {
 	Split    string   `json:"split,omitempty"`
 	Label    int64    `json:"label"`
 	Class    string   `json:"class,omitempty"`
-	Number   *float32 `json:"number,omitempty"` // the label where that is a number
+	Number   *float32 `json:"number,omitempty"` // the label if it is a number to predict
 	Bytes    int64    `json:"bytes"`
 	Encoding string   `json:"encoding,omitempty"`
 	Shape    []int    `json:"shape,omitempty"`
 	Source   string   `json:"source,omitempty"`
 	Columns  []string `json:"columns,omitempty"`
 
-	numbers bool // the label is one, or missing
+	numbers bool // labels are numbers to predict; this one may be missing
 }
 
 func lsCommand(c *console) *cli.Command {
@@ -35,13 +35,14 @@ func lsCommand(c *console) *cli.Command {
 		Name:      "ls",
 		Usage:     "list the keys of a dataset",
 		ArgsUsage: "DATASET",
-		Description: "A name with unprintable characters is shown quoted, and with escapes by --json. Its \"index\"\n" +
-			"counts from 0 what is listed: with --split the samples of that split, as loaders number them.\n\n" +
+		Description: "Names with unprintable characters are printed quoted, with --json as escapes. The \"index\" of\n" +
+			"--json is a sample's index among the listed ones, from 0; with --split that is the index in the split,\n" +
+			"as loaders use it.\n\n" +
 			"Example:\n   dsconv ls out.lmdb --long --split val\n\n" + exitCodes,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "long", Aliases: []string{"l"}, Usage: "label, class, split, size and shape too"},
-			&cli.BoolFlag{Name: "json", Usage: "a JSON object a line"},
-			&cli.StringFlag{Name: "split", Usage: "only this `SPLIT`"},
+			&cli.BoolFlag{Name: "long", Aliases: []string{"l"}, Usage: "also print label, class, split, encoding, shape and size"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object per line"},
+			&cli.StringFlag{Name: "split", Usage: "list only this `SPLIT`"},
 		},
 		Action: func(cc *cli.Context) error {
 			ds, err := openArgument(cc, "DATASET")
@@ -70,7 +71,7 @@ func list(w io.Writer, ds formats.Dataset, cc *cli.Context) error {
 	var s formats.Sample
 	var line []byte
 	lines := newJSONWriter(w, "")
-	index := 0 // in the split, if one is asked for, as loaders count
+	index := 0 // in the split, with --split
 	for i := range ds.Len() {
 		in, err := ds.Info(i)
 		if err != nil {
@@ -100,7 +101,7 @@ func list(w io.Writer, ds formats.Dataset, cc *cli.Context) error {
 	return nil
 }
 
-// numberAt reads the number in field k of sample i, nil if it has none.
+// numberAt reads the number in field k of sample i; nil if it has none.
 func numberAt(ds formats.Dataset, i, k int, s *formats.Sample) (*float32, error) {
 	if err := ds.Read(i, s); err != nil {
 		return nil, err
@@ -126,7 +127,7 @@ func newLsRow(index int, in *formats.Info, classes []string) lsRow {
 	return r
 }
 
-// appendText appends the row as a line of text: the key, and what long asks for besides.
+// appendText appends the row as a line of text: the key, and with long the other columns.
 func (r *lsRow) appendText(to []byte, long bool) []byte {
 	to = appendPrintable(to, r.Key)
 	if !long {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,46 +13,16 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 )
 
-// output is one dataset that pack writes.
-type output struct {
-	format formats.WritableFormat
-	path   string
-	only   []string // splits; all if empty
+// detectFormat returns the format of the dataset at path.
+func detectFormat(path string) (formats.Format, error) {
+	f, err := all.Formats().Of(path)
+	if errors.Is(err, formats.ErrUnknownFormat) || errors.Is(err, formats.ErrRemote) {
+		return nil, usageError{err}
+	}
+	return f, err
 }
 
-// names of datasets in a folder OUT/, by format.
-var outputSuffixes = map[string]string{"lmdb": ".lmdb", "hdf5": ".h5", "shard": "-%06d.tar", "tfrecord": "-%06d.tfrecord"}
-
-// outputs finds what DST means: one dataset by its name, or with a format and a folder one
-// for each split.
-func outputs(dst, format string, splits []string) ([]output, error) {
-	if err := formats.CheckLocal(dst); err != nil {
-		return nil, err
-	}
-	f, err := writableFormat(dst, format)
-	if err != nil {
-		return nil, err
-	}
-	if f.Match(dst) {
-		return []output{{format: f, path: filepath.Clean(dst)}}, nil
-	}
-	if format == "" || filepath.Ext(dst) != "" && !isDir(dst) && !strings.HasSuffix(dst, "/") {
-		return nil, usageErrorf("%s: the name does not fit the format %s; such as %s", dst, f.Name(), "data"+outputSuffixes[f.Name()])
-	}
-	outs := make([]output, 0, len(splits))
-	for _, split := range splits {
-		if err := formats.CheckSplit(split); err != nil {
-			return nil, usageError{err}
-		}
-		name := split
-		if name == "" {
-			name = "data"
-		}
-		outs = append(outs, output{format: f, path: filepath.Join(dst, name+outputSuffixes[f.Name()]), only: []string{split}})
-	}
-	return outs, nil
-}
-
+// writableFormat returns the format to write dst in: the one of that name, or by dst's suffix.
 func writableFormat(dst, format string) (formats.WritableFormat, error) {
 	var f formats.Format
 	var err error
@@ -61,11 +32,11 @@ func writableFormat(dst, format string) (formats.WritableFormat, error) {
 		f, err = all.Formats().ByPath(dst)
 	}
 	if err != nil {
-		return nil, usageError{fmt.Errorf("%w; give DST one of the suffixes .lmdb, .h5, .tar, .tfrecord, or --format", err)}
+		return nil, usageError{fmt.Errorf("%w: use one of the suffixes .lmdb, .h5, .tar, .tfrecord for DST, or --format", err)}
 	}
 	w, ok := f.(formats.WritableFormat)
 	if !ok {
-		return nil, usageErrorf("%s: give DST one of the suffixes .lmdb, .h5, .tar, .tfrecord, or --format (unpack writes folders)", dst)
+		return nil, usageErrorf("%s: use one of the suffixes .lmdb, .h5, .tar, .tfrecord for DST, or --format (to write a folder use dsconv unpack)", dst)
 	}
 	return w, nil
 }
@@ -75,25 +46,25 @@ func isDir(path string) bool {
 	return err == nil && st.IsDir()
 }
 
-// openSource opens a folder with its options or any dataset.
+// openSource opens a dataset, or a folder with cfg.
 func openSource(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
 	if err := formats.CheckLocal(path); err != nil {
 		return nil, err
 	}
 	if f, err := all.Formats().ByPath(path); err == nil && f.Name() != "folder" {
 		if cfg.Labels != "" || cfg.ClassOrder != "" {
-			return nil, usageErrorf("%s is a dataset and has its labels: --labels and --class-order are for folders", path)
+			return nil, usageErrorf("%s is a dataset with labels: --labels and --class-order are for folders", path)
 		}
 		return f.Open(path)
 	}
 	return folder.Open(ctx, path, cfg)
 }
 
-// notInside refuses a DST in the folder that is being read: the next run would read it.
+// checkOutside returns an error if dst is in the folder src: the next run would read it as images.
 func checkOutside(dst, src string) error {
 	from, err := filepath.EvalSymlinks(src)
 	if err != nil || !isDir(from) {
-		return nil //nolint:nilerr // a pattern of shards is no folder
+		return nil //nolint:nilerr // a pattern of shards is not a folder
 	}
 	if from, err = filepath.Abs(from); err != nil {
 		return err
@@ -102,7 +73,7 @@ func checkOutside(dst, src string) error {
 	if err != nil {
 		return err
 	}
-	// The nearest folder above DST that is there tells where DST will really lie.
+	// DST may not exist yet: resolve links in its nearest existing parent.
 	for up := to; ; up = filepath.Dir(up) {
 		if real, err := filepath.EvalSymlinks(up); err == nil {
 			to = filepath.Join(real, strings.TrimPrefix(to, up))
@@ -113,7 +84,16 @@ func checkOutside(dst, src string) error {
 		}
 	}
 	if to == from || strings.HasPrefix(to, from+string(filepath.Separator)) {
-		return usageErrorf("DST %s lies inside SRC %s: choose a place outside", dst, src)
+		return usageErrorf("DST %s is inside SRC %s: choose a path outside", dst, src)
 	}
 	return nil
+}
+
+// folderConfig returns how the folder of a dataset was read, by the dataset's recipe.
+func folderConfig(m *formats.Meta) folder.Config {
+	return folder.Config{
+		Labels: m.Recipe["labels"], LabelColumns: splitList(m.Recipe["label-columns"]), LabelSep: m.Recipe["label-sep"],
+		LabelType: m.Recipe["label-type"], ClassOrder: m.Recipe["class-order"], Like: m.Schema,
+		Take: formats.PatternsOf(m.Recipe),
+	}
 }

@@ -2,16 +2,15 @@ package main
 
 import (
 	"context"
-	"strings"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/legible"
 )
 
-// dryRun is what a pack would do.
+// dryRun is the result of pack --dry-run.
 type dryRun struct {
-	DryRun bool `json:"dry_run"` // as the commands that edit say it
+	DryRun bool `json:"dry_run"` // the same key as in the commands that edit
 	*summary
 	Datasets []dryDataset `json:"datasets"`
 }
@@ -36,13 +35,13 @@ type drySplit struct {
 
 type drySample struct {
 	Key   string `json:"key"`
-	Label *int64 `json:"label,omitempty"` // nil where labels are no class indices
+	Label *int64 `json:"label,omitempty"` // nil if the label is not a class index
 	Split string `json:"split,omitempty"`
 	Bytes int64  `json:"bytes"`
 }
 
-// dry prints what would be done. What it would take is measured on some of the samples.
-func packDryRun(ctx context.Context, c *console, src formats.Dataset, plans []*convert.Plan, o *packOptions) error {
+// packDryRun prints what would be done. The expected size is measured on some of the samples.
+func packDryRun(ctx context.Context, c *console, src formats.Dataset, plans []*convert.Plan, o *writeOptions) error {
 	s, err := newSummary(src, o.convert.Patterns)
 	if err != nil {
 		return err
@@ -99,10 +98,10 @@ func (d *dryDataset) print(c *console) {
 	}
 	c.printf("  %s%s on disk, %s of it images, from %s: %s %d of %d\n", about, formatBytes(m.Disk), formatBytes(m.BytesOut), formatBytes(d.BytesIn), on, m.Tried, d.Images)
 	if m.Skipped > 0 {
-		c.printf("  of these, %d would be skipped\n", m.Skipped)
+		c.printf("  %d of these would be skipped\n", m.Skipped)
 	}
 	if m.Narrowed > 0 {
-		c.printf("  of these, %d would lose some of their 16 bits; --color keep, with --encode png or raw, keeps them\n", m.Narrowed)
+		c.printf("  %d of these have 16 bits a channel and would be reduced to 8; --color keep with --encode png or raw keeps 16\n", m.Narrowed)
 	}
 	for _, s := range d.Splits {
 		c.printf("  split %s: %d\n", printable(s.Name), s.Count)
@@ -123,18 +122,7 @@ func (d *dryRun) printSkips(c *console) {
 	if len(d.Skipped) > 0 {
 		c.printf("would skip %d:\n", len(d.Skipped))
 	}
-	for i, s := range d.Skipped {
-		if i == 10 {
-			c.printf("  ... and %d more (--json lists them all)\n", len(d.Skipped)-i)
-			break
-		}
-		c.printf("  %s: %s\n", printable(s.Path), legible.Line(s.Cause))
-	}
-}
-
-func shortList(names []string, n int) string {
-	if len(names) <= n {
-		return printable(strings.Join(names, ", "))
-	}
-	return printable(strings.Join(names[:n], ", ")) + ", ..."
+	printFirst(c, d.Skipped, 10, " (--json lists them all)", func(s convert.Skip) string {
+		return "  " + printable(s.Path) + ": " + legible.Line(s.Cause)
+	})
 }

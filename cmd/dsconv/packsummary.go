@@ -15,27 +15,28 @@ import (
 	"github.com/dsconv/dsconv/internal/legible"
 )
 
-// summary is what a pack did, over all datasets that it wrote.
+// summary is the result of a pack, over all datasets that it wrote.
 type summary struct {
 	Found   int            `json:"found"`
 	Written int            `json:"written"`
 	Failed  int            `json:"failed"`
 	Skipped []convert.Skip `json:"skipped"`
-	Ignored int            `json:"ignored,omitempty"` // files that are no images by their name
+	Ignored int            `json:"ignored,omitempty"` // files whose names are not those of images
 	Renamed []string       `json:"keep_extension,omitempty"`
-	// Labels tells what was made of the label columns of a table.
+	// Labels describes how the label columns of a table were interpreted.
 	Labels   []folder.LabelColumn `json:"labels,omitempty"`
 	Report   string               `json:"report,omitempty"`
 	Datasets []*convert.Report    `json:"datasets"`
 	// Unmatched are the patterns of --include and --exclude that match nothing.
 	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
-	// Untaken is a table that unpack wrote, if it is in the folder and --labels does not name it.
+	// Untaken is a table of unpack that is in the folder but was not given by --labels.
 	Untaken string         `json:"untaken,omitempty"`
-	listed  []convert.Skip // that listing the folder skipped
+	listed  []convert.Skip // skipped when the folder was listed
 }
 
-// newSummary begins the summary of a command that takes of src what fits the patterns.
-func newSummary(src formats.Dataset, take formats.Patterns) (s *summary, err error) {
+// newSummary returns the summary of a command before it reads images. It packs what the patterns
+// select from src.
+func newSummary(src formats.Dataset, patterns formats.Patterns) (s *summary, err error) {
 	s = &summary{Skipped: []convert.Skip{}}
 	if f, ok := src.(*folder.Dataset); ok {
 		for _, k := range f.Skips() {
@@ -45,7 +46,7 @@ func newSummary(src formats.Dataset, take formats.Patterns) (s *summary, err err
 		s.Found, s.Ignored, s.Renamed = len(f.Skips()), f.Ignored(), f.KeepExtension()
 		s.Labels, s.Untaken = f.LabelColumns(), f.Untaken()
 	}
-	s.Unmatched, err = findUnmatched(src, take)
+	s.Unmatched, err = findUnmatched(src, patterns)
 	return s, err
 }
 
@@ -57,7 +58,7 @@ func (s *summary) add(r *convert.Report) {
 	s.Datasets = append(s.Datasets, r)
 }
 
-// table lists every input that was not simply written.
+// table returns the rows of the report: skipped and failed inputs and warnings.
 func (s *summary) table() []convert.Skip {
 	rows := slices.Clone(s.listed)
 	for _, r := range s.Datasets {
@@ -66,8 +67,8 @@ func (s *summary) table() []convert.Skip {
 	return rows
 }
 
-// writeKnown writes the table of a pack that failed or was interrupted, as far as it came;
-// one that did nothing leaves an earlier table alone.
+// writePartialTable writes the report of a pack that failed or was interrupted. If the pack did
+// nothing, an earlier report is not replaced.
 func (s *summary) writePartialTable(file, dst string) error {
 	if s.Written == 0 && len(s.Skipped) == len(s.listed) && !slices.ContainsFunc(s.Datasets, func(r *convert.Report) bool { return r.Failure != nil }) {
 		return nil
@@ -75,7 +76,7 @@ func (s *summary) writePartialTable(file, dst string) error {
 	return s.writeTable(file, dst)
 }
 
-// tablePath is file, or a name beside DST.
+// reportPath returns file, or the default path beside DST.
 func reportPath(file, dst string) string {
 	if file != "" {
 		return file
@@ -83,15 +84,15 @@ func reportPath(file, dst string) string {
 	return strings.TrimRight(dst, "/") + ".report.csv"
 }
 
-// checkTable refuses to begin where the name that dsconv itself would give the table is that of
-// somebody else's file.
+// checkReportPath returns an error if the report's default path is that of a file that dsconv did not
+// write.
 func checkReportPath(file, dst string) error {
 	name := reportPath(file, dst)
 	if err := durable.Check(name); err != nil {
 		return err
 	}
 	if st, err := os.Stat(name); file != "" || err != nil || !st.Mode().IsRegular() {
-		return nil //nolint:nilerr // writing it says what is wrong
+		return nil //nolint:nilerr // writing it returns the error
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -101,13 +102,13 @@ func checkReportPath(file, dst string) error {
 	const header = "path,cause"
 	head := make([]byte, len(header))
 	if n, _ := io.ReadFull(f, head); n > 0 && string(head) != header {
-		return fmt.Errorf("%s: %w: the table of skipped images would replace it; move it away, or give the table another name with --report",
+		return fmt.Errorf("%s: %w: the report of skipped images would replace it; move it away, or use another name with --report",
 			name, formats.ErrForeign)
 	}
 	return nil
 }
 
-// writeTable writes the table to file, or beside DST.
+// writeTable writes the report to file, or beside DST.
 func (s *summary) writeTable(file, dst string) error {
 	file = reportPath(file, dst)
 	if err := convert.WriteTable(file, s.table()); err != nil {
@@ -117,7 +118,7 @@ func (s *summary) writeTable(file, dst string) error {
 	return nil
 }
 
-func (s *summary) print(c *console, o *packOptions) error {
+func (s *summary) print(c *console, o *writeOptions) error {
 	if o.json {
 		return c.json(s)
 	}
@@ -133,7 +134,7 @@ func (s *summary) print(c *console, o *packOptions) error {
 	return nil
 }
 
-// printLabels tells what was made of the label columns.
+// printLabels prints how the label columns were interpreted.
 func printLabels(c *console, columns []folder.LabelColumn, indent string) {
 	for _, column := range columns {
 		c.printf("%s%s\n", indent, printable(column.Said))
@@ -144,29 +145,25 @@ func printReport(c *console, r *convert.Report) {
 	c.printf("%s: %d images, %s in, %s out, %d file(s), %.1f s, %.0f images/s\n", printable(r.Path), r.Written, formatBytes(r.BytesIn),
 		formatBytes(r.BytesOut), r.Shards, r.Seconds, float64(r.Written-r.Resumed)/max(r.Seconds, 1e-9))
 	st := r.Stages
-	c.printf("  where the time went: read %.1f s, process %.1f s (over all goroutines), write and sync %.1f s, the writer waited %.1f s\n",
+	c.printf("  time: read %.1f s, process %.1f s (summed over goroutines), write and sync %.1f s, writer waited %.1f s\n",
 		st.Read, st.Process, st.Write, st.Waited)
 	if r.Resumed > 0 {
-		c.printf("  %d images were done before\n", r.Resumed)
+		c.printf("  resumed: %d images were done before\n", r.Resumed)
 	}
 	if r.Oriented > 0 {
-		c.printf("  %d images have an EXIF orientation that asks for a rotation (see --exif)\n", r.Oriented)
+		c.printf("  %d images have an EXIF orientation that rotates or flips them (see --exif)\n", r.Oriented)
 	}
 	printTiled(c, r)
 	printNarrowed(c, r)
 	if r.Varying {
-		c.printf("  the raw images differ in shape; --resize cover:WxH makes them equal, so that a batch is read in one piece\n")
+		c.printf("  the raw images have different shapes; --resize cover:WxH gives all the same, so that a batch is read at once\n")
 	}
-	for i, w := range r.Warnings {
-		if i == 10 {
-			c.printf("  ... and %d more warnings (--json lists them all)\n", len(r.Warnings)-i)
-			break
-		}
-		c.printf("  written, but odd: %s: %s\n", printable(w.Path), legible.Line(w.Cause))
-	}
+	printFirst(c, r.Warnings, 10, " warnings (--json lists them all)", func(w convert.Warning) string {
+		return "  warning: " + printable(w.Path) + ": " + legible.Line(w.Cause)
+	})
 }
 
-// printTiled says how many images were tiled, and why the others were not, most frequent
+// printTiled prints how many images were tiled, and why the others were not, most frequent cause
 // first.
 func printTiled(c *console, r *convert.Report) {
 	reasons := slices.Sorted(maps.Keys(r.Untiled))
@@ -178,47 +175,44 @@ func printTiled(c *console, r *convert.Report) {
 	}
 	switch {
 	case kept > 0:
-		c.printf("  tiled %d of %d; %d kept as they are: %s\n", r.Tiled, r.Tiled+kept, kept, strings.Join(reasons, ", "))
+		c.printf("  tiled %d of %d; %d copied: %s\n", r.Tiled, r.Tiled+kept, kept, strings.Join(reasons, ", "))
 	case r.Tiled > 0:
 		c.printf("  tiled %d of %d\n", r.Tiled, r.Tiled)
 	}
 }
 
-// printNarrowed says how many images lost bits, and how.
+// printNarrowed prints how many images lost bits, and how.
 func printNarrowed(c *console, r *convert.Report) {
 	counts := map[string]int{}
 	for _, w := range r.Narrowed {
 		counts[w.Cause]++
 	}
 	for _, how := range slices.Sorted(maps.Keys(counts)) {
-		c.printf("  %d images: %s; --color keep, with --encode png or raw, keeps all 16 bits\n", counts[how], how)
+		c.printf("  %d images: %s; --color keep with --encode png or raw keeps all 16 bits\n", counts[how], how)
 	}
 }
 
-// printUntaken names a table in the source that was not asked for.
+// printUntaken prints a table in the source that was not used.
 func printUntaken(c *console, file string) {
 	if file != "" {
-		c.printf("%s says what labels, splits and columns the images have, and was not used: --labels %s uses it\n", printable(file), printable(file))
+		c.printf("%s has the labels, splits and columns of the images but was not used: use it with --labels %s\n", printable(file), printable(file))
 	}
 }
 
+// printNotices prints what the user may have overlooked, and the skipped images.
 func (s *summary) printNotices(c *console) {
 	printUnmatched(c, s.Unmatched)
 	printUntaken(c, s.Untaken)
 	if s.Ignored > 0 {
-		c.printf("%d other files are no images and were not looked at\n", s.Ignored)
+		c.printf("%d other files are not images and were ignored\n", s.Ignored)
 	}
 	if len(s.Renamed) > 0 {
-		c.printf("%d images share a stem, so their keys keep the extension, such as %s\n", len(s.Renamed), printable(s.Renamed[0]))
+		c.printf("%d images have the same name but for the extension, so their keys keep it, such as %s\n", len(s.Renamed), printable(s.Renamed[0]))
 	}
-	for i, k := range s.Skipped {
-		if i == 10 {
-			c.printf("  ... and %d more\n", len(s.Skipped)-i)
-			break
-		}
-		c.printf("  %s %s: %s\n", k.Action, printable(k.Path), legible.Line(k.Cause))
-	}
+	printFirst(c, s.Skipped, 10, "", func(k convert.Skip) string {
+		return "  " + k.Action + " " + printable(k.Path) + ": " + legible.Line(k.Cause)
+	})
 	if s.Report != "" && len(s.table()) > 0 {
-		c.printf("the table of what was skipped or odd: %s\n", printable(s.Report))
+		c.printf("report of skipped images and warnings: %s\n", printable(s.Report))
 	}
 }

@@ -65,12 +65,12 @@ func unpackCommand(c *console) *cli.Command {
 
 // unpacker writes samples below a root that no name can leave.
 type unpacker struct {
-	ds   formats.Dataset
-	dir  string
-	root *os.Root
-	marker *unpackMarker
-	plan *unpackPlan
-	written    atomic.Int64
+	ds      formats.Dataset
+	dir     string
+	root    *os.Root
+	marker  *unpackMarker
+	plan    *unpackPlan
+	written atomic.Int64
 }
 
 // unpack writes the samples of a split, all if it is "", to dir.
@@ -92,23 +92,9 @@ func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers 
 	}
 	defer u.marker.close()
 	if err := u.run(ctx, workers); err != nil {
-		return nil, incompleteUnpackError{err, dir}
+		return nil, stoppedUnpackError{err, dir}
 	}
 	return u, nil
-}
-
-// incompleteError is about an unpack that the same command goes on with.
-type incompleteUnpackError struct {
-	error
-	dir string
-}
-
-func (e incompleteUnpackError) Unwrap() error { return e.error }
-
-func (e incompleteUnpackError) Error() string { return e.error.Error() + e.hint() }
-
-func (e incompleteUnpackError) hint() string {
-	return fmt.Sprintf("\n%s is not complete: the same command goes on; it has the file %s until it is", e.dir, markerName)
 }
 
 func (u *unpacker) run(ctx context.Context, workers int) error {

@@ -39,7 +39,7 @@ func (u *unpacker) write(name string, data []byte, modTime int64) error {
 	return nil
 }
 
-// again opens a file that an interrupted unpack left.
+// reopen opens a file that an interrupted unpack left.
 func (u *unpacker) reopen(name string, data []byte) (*os.File, error) {
 	if st, err := u.root.Lstat(name); err != nil || !st.Mode().IsRegular() || st.Size() > int64(len(data)) {
 		return nil, errors.Join(foreignFileError(u.dir, name), err)
@@ -62,7 +62,7 @@ func foreignFileError(dir, name string) error {
 	return fmt.Errorf("%s: %w: it is not what the dataset has; move it away", filepath.Join(dir, name), formats.ErrForeign)
 }
 
-// begunWith reports whether was is the beginning of data, or was to become it: after a power cut
+// isUnfinishedCopy reports whether was is the beginning of data, or was to become it: after a power cut
 // a file may have zeros for what had not reached the disk.
 func isUnfinishedCopy(was, data []byte) bool {
 	for i := range was {
@@ -73,7 +73,7 @@ func isUnfinishedCopy(was, data []byte) bool {
 	return true
 }
 
-// beside is the name of the file of a field that is neither the designated image nor a label.
+// fieldFileName is the name of the file of a field that is neither the designated image nor a label.
 func (p *unpackPlan) fieldFileName(at int, f *formats.Field, enc formats.Encoding) string {
 	ext := ".bin"
 	switch f.Kind {
@@ -89,7 +89,7 @@ func (p *unpackPlan) fieldFileName(at int, f *formats.Field, enc formats.Encodin
 	return p.bases[at] + "." + f.Name + ext
 }
 
-// besideData is what that file holds.
+// fieldFileData is what that file holds.
 func fieldFileData(f *formats.Field, v *formats.Value, coder *pngCoder) ([]byte, error) {
 	switch f.Kind {
 	case formats.Image, formats.Mask:
@@ -102,7 +102,7 @@ func fieldFileData(f *formats.Field, v *formats.Value, coder *pngCoder) ([]byte,
 	return v.Data, nil
 }
 
-// writtenAs is the encoding of the file that an image of that encoding becomes.
+// fileEncoding is the encoding of the file that an image of that encoding becomes.
 func fileEncoding(e formats.Encoding) formats.Encoding {
 	if e == formats.Raw || e == formats.RawZstd {
 		return formats.PNG

@@ -15,7 +15,7 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 )
 
-// unpackMark is a file of a folder that is not complete. pack and every other command that reads
+// markerName is a file of a folder that is not complete. pack and every other command that reads
 // the folder refuses it while it is there.
 const markerName = folder.Unfinished
 
@@ -25,12 +25,12 @@ type unpackMarker struct {
 	file *os.File
 }
 
-// marked is what the mark says.
+// markerContent is what the mark says.
 type markerContent struct {
 	Unpack string `json:"dsconv_unpack"` // the fingerprint
 }
 
-// markUnpack marks an empty folder, or goes on with one that has the mark of the same unpack.
+// createMarker marks an empty folder, or goes on with one that has the mark of the same unpack.
 func createMarker(root *os.Root, dir, fingerprint string) (_ *unpackMarker, err error) {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
@@ -63,7 +63,7 @@ func hasEntry(entries []fs.DirEntry, name string) bool {
 	return false
 }
 
-// claim locks the mark and compares what it says. alone says that the folder has nothing else.
+// lock locks the mark and compares what it says. alone says that the folder has nothing else.
 func (m *unpackMarker) lock(dir, fingerprint string, alone bool) error {
 	if err := unix.Flock(int(m.file.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
 		return fmt.Errorf("%s: %w: another dsconv unpack writes there", dir, formats.ErrLocked)
@@ -96,7 +96,7 @@ func (m *unpackMarker) lock(dir, fingerprint string, alone bool) error {
 
 var errUnfinishedUnpack = errors.New("an unfinished unpack")
 
-// done takes the mark away when all that was written is on the disk.
+// remove takes the mark away when all that was written is on the disk.
 func (m *unpackMarker) remove() error {
 	if err := syncDisk(m.file); err != nil {
 		return err

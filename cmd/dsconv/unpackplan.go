@@ -16,17 +16,17 @@ import (
 
 // unpackPlan is what an unpack will write, decided before anything is written.
 type unpackPlan struct {
-	ds      formats.Dataset
-	indices  []int32  // the samples, by index of the dataset
-	names   []string // of their images' files
-	bases   []string // what names of files beside the image begin with; nil if there are none
-	folders []string // of classes that no sample has
-	stem    string   // of the names of the table and its description
-	table   string   // the name of the table of labels; "" if none is needed
-	splitIsColumn  bool     // the user's column "split" is the split
-	hasSplits  bool     // a sample has a split
-	keysDiffer bool     // a key is not the path without extension
-	hasReturns bool     // a text has a carriage return
+	ds            formats.Dataset
+	indices       []int32  // the samples, by index of the dataset
+	names         []string // of their images' files
+	bases         []string // what names of files beside the image begin with; nil if there are none
+	folders       []string // of classes that no sample has
+	stem          string   // of the names of the table and its description
+	table         string   // the name of the table of labels; "" if none is needed
+	splitIsColumn bool     // the user's column "split" is the split
+	hasSplits     bool     // a sample has a split
+	keysDiffer    bool     // a key is not the path without extension
+	hasReturns    bool     // a text has a carriage return
 	// fingerprint tells what is written from what another command writes.
 	fingerprint string
 }
@@ -50,7 +50,7 @@ func planUnpack(ds formats.Dataset, split string) (*unpackPlan, error) {
 	return p, err
 }
 
-// choose lists the samples and the names of their files.
+// selectSamples lists the samples and the names of their files.
 func (p *unpackPlan) selectSamples(split string, h *xxh3.Hasher) error {
 	taken := map[string]bool{}
 	column := slices.Index(p.ds.Meta().Columns, "split")
@@ -104,7 +104,7 @@ func freeName(in *formats.Info, taken map[string]bool) string {
 	return name
 }
 
-// longest is how long an element of a path may be; a file system allows 255 bytes, and names of
+// maxNameBytes is how long an element of a path may be; a file system allows 255 bytes, and names of
 // files beside the image need room.
 const maxNameBytes = 180
 
@@ -153,7 +153,7 @@ func (p *unpackPlan) findBases(taken map[string]bool) {
 	}
 }
 
-// keys is the key of the sample at a place, for messages.
+// keyAt is the key of the sample at a place, for messages.
 func (p *unpackPlan) keyAt(at int) string {
 	in, err := p.ds.Info(int(p.indices[at]))
 	if err != nil {
@@ -162,7 +162,7 @@ func (p *unpackPlan) keyAt(at int) string {
 	return in.Key
 }
 
-// plain reports whether folders alone tell all: keys, labels, classes and splits.
+// foldersSuffice reports whether folders alone tell all: keys, labels, classes and splits.
 func (p *unpackPlan) foldersSuffice() (bool, error) {
 	m := p.ds.Meta()
 	field := formats.Schema{{Name: "image", Kind: formats.Image}, {Name: "label", Kind: formats.Label}}
@@ -188,7 +188,7 @@ func (p *unpackPlan) foldersSuffice() (bool, error) {
 	return plain, err
 }
 
-// tells reports whether the folders give every sample what it has.
+// foldersMatch reports whether the folders give every sample what it has.
 func (p *unpackPlan) foldersMatch(v *folder.Preview) (bool, error) {
 	m := p.ds.Meta()
 	if !slices.Equal(v.Classes(), m.Classes()) || (len(m.Schema) == 2) != (v.Classes() != nil) {
@@ -206,7 +206,7 @@ func (p *unpackPlan) foldersMatch(v *folder.Preview) (bool, error) {
 	return true, nil
 }
 
-// placed are the folders of classes that no sample has.
+// emptyClassFolders are the folders of classes that no sample has.
 func (p *unpackPlan) emptyClassFolders(v *folder.Preview, classes []string) []string {
 	if !v.Splits() {
 		return classes
@@ -219,12 +219,12 @@ func (p *unpackPlan) emptyClassFolders(v *folder.Preview, classes []string) []st
 	return dirs
 }
 
-// isElement reports whether name can be that of a folder.
+// isFileName reports whether name can be that of a folder.
 func isFileName(name string) bool {
 	return name != "" && name != "." && name != ".." && len(name) <= maxNameBytes && !strings.ContainsAny(name, "/\x00")
 }
 
-// missingFrom are the names that are not among some.
+// missingNames are the names that are not among some.
 func missingNames(some, names []string) []string {
 	var missing []string
 	there := map[string]bool{}
