@@ -21,9 +21,9 @@ func TestLabelChangesAreNoticed(t *testing.T) {
 	}{
 		"nothing":           {[]string{"--label-type=float"}, nil, "0.5", ""},
 		"a number":          {[]string{"--label-type=float"}, nil, "0.25", "1 changed: "},
-		"the second column": {[]string{"--label-columns=name,label", "--label-type=label=float"}, nil, "0.25", "(its labels)"},
-		"several labels":    {[]string{"--label-sep=.", "--label-type=name"}, nil, "0.1", "(its labels)"},
-		"one class":         {[]string{"--label-type=name"}, nil, "1", "its label is 2, it was 1"},
+		"the second column": {[]string{"--label-columns=name,label", "--label-type=label=float"}, nil, "0.25", "(other labels)"},
+		"several labels":    {[]string{"--label-sep=.", "--label-type=name"}, nil, "0.1", "(other labels)"},
+		"one class":         {[]string{"--label-type=name"}, nil, "1", "(label 2, was 1)"},
 		"another type":      {[]string{"--label-type=float"}, []string{"--label-type=name"}, "0.5", `label-type was "float", is "name"`},
 	} {
 		t.Run(name, func(t *testing.T) {

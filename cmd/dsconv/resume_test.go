@@ -23,7 +23,7 @@ func TestSourceChangesAreNamed(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(t *testing.T, images []string)
-		says   []string // nothing: it goes on
+		says   []string // nil: it resumes
 	}{
 		{"nothing", func(*testing.T, []string) {}, nil},
 		{"times alone", func(t *testing.T, images []string) {
@@ -40,24 +40,24 @@ func TestSourceChangesAreNamed(t *testing.T) {
 			b := read(t, images[3])
 			b[len(b)/2] ^= 1
 			must(t, os.WriteFile(images[3], b, 0o644))
-		}, []string{"1 changed: ", "000", "its bytes"}},
+		}, []string{"1 changed: ", "000", "other bytes"}},
 		{"size", func(t *testing.T, images []string) {
 			must(t, os.WriteFile(images[3], append(read(t, images[3]), 0), 0o644))
-		}, []string{"1 changed: ", "bytes, it had"}},
-		{"one went", func(t *testing.T, images []string) { must(t, os.Remove(images[1])) }, []string{"1 went: "}},
-		{"twelve went", func(t *testing.T, images []string) {
+		}, []string{"1 changed: ", "bytes, was "}},
+		{"one removed", func(t *testing.T, images []string) { must(t, os.Remove(images[1])) }, []string{"1 removed: "}},
+		{"twelve removed", func(t *testing.T, images []string) {
 			for _, name := range images[:12] {
 				must(t, os.Remove(name))
 			}
-		}, []string{"12 went: ", ", ..."}},
-		{"one came", func(t *testing.T, images []string) {
+		}, []string{"12 removed: ", ", ..."}},
+		{"one added", func(t *testing.T, images []string) {
 			must(t, os.WriteFile(filepath.Join(filepath.Dir(images[1]), "new.jpg"), read(t, images[1]), 0o644))
-		}, []string{"1 came: ", "/new.jpg"}},
-		{"a class came", func(t *testing.T, images []string) {
+		}, []string{"1 added: ", "/new.jpg"}},
+		{"a class added", func(t *testing.T, images []string) {
 			dir := filepath.Join(filepath.Dir(filepath.Dir(images[1])), "aaa")
 			must(t, os.Mkdir(dir, 0o755))
 			must(t, os.WriteFile(filepath.Join(dir, "new.jpg"), read(t, images[1]), 0o644))
-		}, []string{"1 came: aaa/new.jpg", "its label"}},
+		}, []string{"1 added: aaa/new.jpg", "(label "}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			src := samples(t, "60", "64x48")
@@ -208,8 +208,8 @@ func TestFileSizeLimit(t *testing.T) {
 	}
 }
 
-// An edit that was stopped is gone on with by the same command; every other one names that
-// command, in words that can be typed.
+// An edit that was stopped is resumed by the same command. Every other command names that command,
+// quoted for a shell.
 func TestAnotherCommandAfterAStoppedEdit(t *testing.T) {
 	src := samples(t, "60", "64x48")
 	for _, name := range append(outputsOf(), "x y-%02d.tar") {
@@ -241,8 +241,8 @@ func TestAnotherCommandAfterAStoppedEdit(t *testing.T) {
 				{"rm", dst, "--key", key}, {"relabel", dst, table}, {"pack", src, dst, "--force"},
 			} {
 				code, said := dsconvSays(args...)
-				want := "it was begun by the command dsconv add " + shown + " " + src + " --checkpoint=20KB --on-error=fail"
-				if code != exitFailed || !strings.Contains(said, want) || !strings.Contains(said, "--discard drops it") || strings.Contains(said, "recipe") {
+				want := "cannot resume: it was started by: dsconv add " + shown + " " + src + " --checkpoint=20KB --on-error=fail"
+				if code != exitFailed || !strings.Contains(said, want) || !strings.Contains(said, "start over with --discard") || strings.Contains(said, "options") {
 					t.Errorf("%v: exit code %d: %s", args, code, said)
 				}
 			}
@@ -269,7 +269,7 @@ func interrupt(t *testing.T, src, dst string, flags ...string) {
 	}
 	put(make([]byte, len(b)))
 	flags = slices.Concat(often, []string{"--on-error=fail"}, flags)
-	if code, said := packTo(t, src, dst, flags...); code != exitFailed || !strings.Contains(said, "goes on") {
+	if code, said := packTo(t, src, dst, flags...); code != exitFailed || !strings.Contains(said, "repeat the command to resume") {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
 	put(b)

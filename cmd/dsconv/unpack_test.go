@@ -177,7 +177,7 @@ func TestUnpackGoesOn(t *testing.T) {
 		cancel()
 		var said bytes.Buffer
 		code := run(ctx, []string{"dsconv", "unpack", dataset, filepath.Join(t.TempDir(), "back")}, &console{out: &said, err: &said})
-		if said := said.String(); code != exitFailed || !strings.Contains(said, "interrupted\n") || !strings.Contains(said, "the same command goes on") {
+		if said := said.String(); code != exitFailed || !strings.Contains(said, "interrupted\n") || !strings.Contains(said, "repeat the command to resume") {
 			t.Errorf("exit code %d: %s", code, said)
 		}
 	})

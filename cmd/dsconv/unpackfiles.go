@@ -14,8 +14,8 @@ import (
 	"github.com/dsconv/dsconv/formats/npy"
 )
 
-// write makes a file of the folder. One that is there is gone on with if it is what an
-// interrupted unpack left of it; any other is somebody else's.
+// write writes a file in the folder. An existing file is completed if an interrupted unpack left it;
+// any other existing file is an error.
 func (u *unpacker) write(name string, data []byte, modTime int64) error {
 	name = filepath.FromSlash(name)
 	if err := u.root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -59,11 +59,11 @@ func (u *unpacker) reopen(name string, data []byte) (*os.File, error) {
 }
 
 func foreignFileError(dir, name string) error {
-	return fmt.Errorf("%s: %w: it is not what the dataset has; move it away", filepath.Join(dir, name), formats.ErrForeign)
+	return fmt.Errorf("%s: %w: its content is not the dataset's; move it away", filepath.Join(dir, name), formats.ErrForeign)
 }
 
-// isUnfinishedCopy reports whether was is the beginning of data, or was to become it: after a power cut
-// a file may have zeros for what had not reached the disk.
+// isUnfinishedCopy reports whether was is an incomplete copy of data: a prefix of it, perhaps followed
+// by zeros, which a power cut leaves for bytes that were not on the disk yet.
 func isUnfinishedCopy(was, data []byte) bool {
 	for i := range was {
 		if was[i] != data[i] {
@@ -73,7 +73,7 @@ func isUnfinishedCopy(was, data []byte) bool {
 	return true
 }
 
-// fieldFileName is the name of the file of a field that is neither the designated image nor a label.
+// fieldFileName returns the name of the file of a field that is neither the main image nor a label.
 func (p *unpackPlan) fieldFileName(at int, f *formats.Field, enc formats.Encoding) string {
 	ext := ".bin"
 	switch f.Kind {
@@ -89,7 +89,7 @@ func (p *unpackPlan) fieldFileName(at int, f *formats.Field, enc formats.Encodin
 	return p.bases[at] + "." + f.Name + ext
 }
 
-// fieldFileData is what that file holds.
+// fieldFileData returns the content of that file.
 func fieldFileData(f *formats.Field, v *formats.Value, coder *pngCoder) ([]byte, error) {
 	switch f.Kind {
 	case formats.Image, formats.Mask:
@@ -102,7 +102,7 @@ func fieldFileData(f *formats.Field, v *formats.Value, coder *pngCoder) ([]byte,
 	return v.Data, nil
 }
 
-// fileEncoding is the encoding of the file that an image of that encoding becomes.
+// fileEncoding returns the encoding of the file that an image of encoding e is written to.
 func fileEncoding(e formats.Encoding) formats.Encoding {
 	if e == formats.Raw || e == formats.RawZstd {
 		return formats.PNG

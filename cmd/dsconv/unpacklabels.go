@@ -17,7 +17,7 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// unpackTable is the table of labels: a row a sample, and what its columns are.
+// unpackTable is the table of labels, one row per sample, and the description of its columns.
 type unpackTable struct {
 	*unpackPlan
 	folder.Description
@@ -25,7 +25,7 @@ type unpackTable struct {
 	used   map[string]bool
 }
 
-// writeTable writes the table and its description, each whole or not at all.
+// writeTable writes the table and its description, each completely or not at all.
 func (u *unpacker) writeTable() error {
 	t := &unpackTable{unpackPlan: u.plan, used: map[string]bool{}}
 	t.describe()
@@ -45,8 +45,8 @@ func (u *unpacker) writeTable() error {
 	})
 }
 
-// writeWhole writes a file that is whole or not there. One that is there is an earlier run's if
-// it is the same.
+// writeWhole writes a file completely or not at all. An existing file with the same content is from an
+// earlier run; with other content it is an error.
 func (u *unpacker) writeWhole(name string, write func(io.Writer) error) error {
 	to := filepath.Join(u.dir, name)
 	if _, err := os.Lstat(to); errors.Is(err, os.ErrNotExist) {
@@ -62,7 +62,7 @@ func (u *unpacker) writeWhole(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// clearTemporary removes what a kill left while one of those files was written.
+// clearTemporary removes the temporary files of a run that was killed while it wrote those files.
 func (u *unpacker) clearTemporary(names ...string) error {
 	entries, err := fs.ReadDir(u.root.FS(), ".")
 	if err != nil {
@@ -78,7 +78,7 @@ func (u *unpacker) clearTemporary(names ...string) error {
 	return err
 }
 
-// describe gives each column of the table a name that no other has.
+// describe names the table's columns, each differently.
 func (t *unpackTable) describe() {
 	m := t.ds.Meta()
 	t.Version, t.Table = folder.DescriptionVersion, t.table
@@ -105,7 +105,7 @@ func (t *unpackTable) describe() {
 	}
 }
 
-// column adds a column, called as is if nothing is against it.
+// column adds a column with that name, or a similar one if it is taken, and returns its name.
 func (t *unpackTable) column(name string) string {
 	free := strings.TrimSpace(name)
 	if free == "" {
@@ -119,7 +119,7 @@ func (t *unpackTable) column(name string) string {
 	return free
 }
 
-// rows writes the table.
+// rows writes the table's rows.
 func (t *unpackTable) rows(w io.Writer) error {
 	write, flush := csvRows(w, t.header)
 	if strings.HasSuffix(t.table, ".jsonl") {

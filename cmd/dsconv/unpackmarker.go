@@ -15,22 +15,21 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 )
 
-// markerName is a file of a folder that is not complete. pack and every other command that reads
-// the folder refuses it while it is there.
+// markerName is a file in a folder that is not complete. No command reads a folder that has it.
 const markerName = folder.Unfinished
 
-// unpackMarker holds the mark, locked: one process at a time writes into the folder.
+// unpackMarker is the open and locked marker file: only one process at a time writes into the folder.
 type unpackMarker struct {
 	root *os.Root
 	file *os.File
 }
 
-// markerContent is what the mark says.
+// markerContent is the content of the marker file.
 type markerContent struct {
 	Unpack string `json:"dsconv_unpack"` // the fingerprint
 }
 
-// createMarker marks an empty folder, or goes on with one that has the mark of the same unpack.
+// createMarker creates the marker of an empty folder, or opens and locks that of the same unpack.
 func createMarker(root *os.Root, dir, fingerprint string) (_ *unpackMarker, err error) {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
@@ -63,10 +62,10 @@ func hasEntry(entries []fs.DirEntry, name string) bool {
 	return false
 }
 
-// lock locks the mark and compares what it says. alone says that the folder has nothing else.
+// lock locks the marker and compares its content. alone means that the folder has no other file.
 func (m *unpackMarker) lock(dir, fingerprint string, alone bool) error {
 	if err := unix.Flock(int(m.file.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
-		return fmt.Errorf("%s: %w: another dsconv unpack writes there", dir, formats.ErrLocked)
+		return fmt.Errorf("%s: %w: wait for the other dsconv unpack", dir, formats.ErrLocked)
 	} else if err != nil {
 		return fmt.Errorf("lock %s: %w", m.file.Name(), err)
 	}
@@ -80,7 +79,7 @@ func (m *unpackMarker) lock(dir, fingerprint string, alone bool) error {
 	case parses && was.Unpack == fingerprint:
 		return nil
 	case !alone:
-		return fmt.Errorf("%s: %w of another dataset, split or state of it: give the same command, or unpack into a new folder", dir, errUnfinishedUnpack)
+		return fmt.Errorf("%s: %w of another dataset or split, or the dataset has changed: repeat the command that started it, or unpack into a new folder", dir, errUnfinishedUnpack)
 	}
 	if b, err = json.Marshal(markerContent{fingerprint}); err != nil {
 		return err
@@ -96,7 +95,7 @@ func (m *unpackMarker) lock(dir, fingerprint string, alone bool) error {
 
 var errUnfinishedUnpack = errors.New("an unfinished unpack")
 
-// remove takes the mark away when all that was written is on the disk.
+// remove removes the marker when everything that was written is on the disk.
 func (m *unpackMarker) remove() error {
 	if err := syncDisk(m.file); err != nil {
 		return err

@@ -14,20 +14,20 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 )
 
-// unpackPlan is what an unpack will write, decided before anything is written.
+// unpackPlan is what an unpack writes. It is complete before the first file is written.
 type unpackPlan struct {
 	ds            formats.Dataset
-	indices       []int32  // the samples, by index of the dataset
-	names         []string // of their images' files
-	bases         []string // what names of files beside the image begin with; nil if there are none
-	folders       []string // of classes that no sample has
-	stem          string   // of the names of the table and its description
-	table         string   // the name of the table of labels; "" if none is needed
-	splitIsColumn bool     // the user's column "split" is the split
-	hasSplits     bool     // a sample has a split
-	keysDiffer    bool     // a key is not the path without extension
-	hasReturns    bool     // a text has a carriage return
-	// fingerprint tells what is written from what another command writes.
+	indices       []int32  // of the samples, in the dataset
+	names         []string // of the images' files
+	bases         []string // start of the names of files beside the images; nil if there are none
+	folders       []string // folders of classes without samples
+	stem          string   // name of the table and its description without extension
+	table         string   // name of the table of labels; "" if none is needed
+	splitIsColumn bool     // the user's column "split" equals the split
+	hasSplits     bool     // some sample has a split
+	keysDiffer    bool     // some key is not the path without extension
+	hasReturns    bool     // some text has a carriage return
+	// fingerprint identifies what is written: it differs for another dataset or split.
 	fingerprint string
 }
 
@@ -38,7 +38,7 @@ func planUnpack(ds formats.Dataset, split string) (*unpackPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, _ = fmt.Fprintf(h, "%q %q %q", split, schema, ds.Meta().Columns) // it never fails
+	_, _ = fmt.Fprintf(h, "%q %q %q", split, schema, ds.Meta().Columns) // a hash never fails
 	if err := p.selectSamples(split, h); err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func hasReturn(s string) bool { return strings.Contains(s, "\r") }
 
 func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 
-// freeName is a name for a sample's image that no other has.
+// freeName returns a name for a sample's image that is not taken.
 func freeName(in *formats.Info, taken map[string]bool) string {
 	enc := fileEncoding(in.Encoding)
 	name := shortName(fileName(in, enc))
@@ -104,11 +104,11 @@ func freeName(in *formats.Info, taken map[string]bool) string {
 	return name
 }
 
-// maxNameBytes is how long an element of a path may be; a file system allows 255 bytes, and names of
-// files beside the image need room.
+// maxNameBytes is the most bytes of a file or folder name. File systems allow 255 bytes, and names of
+// files beside the image are longer.
 const maxNameBytes = 180
 
-// shortName shortens the elements of a path that are too long for a file system.
+// shortName shortens the names in a path that are too long for a file system.
 func shortName(name string) string {
 	if len(name) <= maxNameBytes {
 		return name
@@ -127,7 +127,7 @@ func shortName(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// findBases finds names for the files beside the images that no image has.
+// findBases sets bases so that no file beside an image has an image's name.
 func (p *unpackPlan) findBases(taken map[string]bool) {
 	var fields []string
 	for i, f := range p.ds.Meta().Schema {
@@ -153,7 +153,7 @@ func (p *unpackPlan) findBases(taken map[string]bool) {
 	}
 }
 
-// keyAt is the key of the sample at a place, for messages.
+// keyAt returns the key of the sample at index at, for messages.
 func (p *unpackPlan) keyAt(at int) string {
 	in, err := p.ds.Info(int(p.indices[at]))
 	if err != nil {
@@ -162,7 +162,7 @@ func (p *unpackPlan) keyAt(at int) string {
 	return in.Key
 }
 
-// foldersSuffice reports whether folders alone tell all: keys, labels, classes and splits.
+// foldersSuffice reports whether class folders represent everything: keys, labels, classes and splits.
 func (p *unpackPlan) foldersSuffice() (bool, error) {
 	m := p.ds.Meta()
 	field := formats.Schema{{Name: "image", Kind: formats.Image}, {Name: "label", Kind: formats.Label}}
@@ -188,7 +188,7 @@ func (p *unpackPlan) foldersSuffice() (bool, error) {
 	return plain, err
 }
 
-// foldersMatch reports whether the folders give every sample what it has.
+// foldersMatch reports whether packing the folders gives every sample its key, split and label.
 func (p *unpackPlan) foldersMatch(v *folder.Preview) (bool, error) {
 	m := p.ds.Meta()
 	if !slices.Equal(v.Classes(), m.Classes()) || (len(m.Schema) == 2) != (v.Classes() != nil) {
@@ -206,7 +206,7 @@ func (p *unpackPlan) foldersMatch(v *folder.Preview) (bool, error) {
 	return true, nil
 }
 
-// emptyClassFolders are the folders of classes that no sample has.
+// emptyClassFolders returns the folders of classes without samples.
 func (p *unpackPlan) emptyClassFolders(v *folder.Preview, classes []string) []string {
 	if !v.Splits() {
 		return classes
@@ -219,12 +219,12 @@ func (p *unpackPlan) emptyClassFolders(v *folder.Preview, classes []string) []st
 	return dirs
 }
 
-// isFileName reports whether name can be that of a folder.
+// isFileName reports whether name is valid for a folder.
 func isFileName(name string) bool {
 	return name != "" && name != "." && name != ".." && len(name) <= maxNameBytes && !strings.ContainsAny(name, "/\x00")
 }
 
-// missingNames are the names that are not among some.
+// missingNames returns the names that are not in some.
 func missingNames(some, names []string) []string {
 	var missing []string
 	there := map[string]bool{}
@@ -241,14 +241,13 @@ func missingNames(some, names []string) []string {
 
 const labelsStem = "labels"
 
-// nameTable finds names for the table and its description that no image has, nor a folder of
-// images.
+// nameTable sets names for the table and its description that no image or folder has.
 func (p *unpackPlan) nameTable() {
 	ext := ".csv"
 	if p.hasReturns {
-		ext = ".jsonl" // a line's end within a cell of a .csv is always \n
+		ext = ".jsonl" // in a .csv a newline within a cell is always \n
 	}
-	taken := map[string]bool{} // in lower case, as some file systems have it
+	taken := map[string]bool{} // in lower case, because some file systems ignore case
 	for _, name := range p.names {
 		top, _, _ := strings.Cut(name, "/")
 		taken[strings.ToLower(top)] = true

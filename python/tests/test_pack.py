@@ -177,7 +177,7 @@ def test_interrupt_leaves_what_can_be_gone_on_with(tmp_path: Path) -> None:
     child.send_signal(signal.SIGINT)
     said, _ = child.communicate(timeout=600)
     assert child.returncode in (-signal.SIGINT, 130)
-    assert "interrupted: " in said and ".partial has what was done: the same command goes on" in said
+    assert "interrupted: " in said and ".partial is unfinished: repeat the command to resume" in said
     assert (tmp_path / "out.tar.partial").is_dir() and not out.exists()
 
     again = pack_again(tmp_path)
