@@ -218,7 +218,7 @@ func TestAnotherRecipeOrSourceIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := plan(t, src, tfrecord.Format{}, path, Options{Recipe: resized}).Run(context.Background())
-	if !errors.Is(err, formats.ErrPartial) || !strings.Contains(err.Error(), `encode was "keep", is "jpeg:90"`) {
+	if !errors.Is(err, formats.ErrPartial) || !strings.Contains(err.Error(), `encode was "keep", now "jpeg:90"`) {
 		t.Errorf("another recipe: %v", err)
 	}
 	_, err = plan(t, newMemory(t, 201, 0), tfrecord.Format{}, path, Options{}).Run(context.Background())
@@ -237,7 +237,7 @@ func TestAnotherRecipeOrSourceIsRefused(t *testing.T) {
 	}
 }
 
-// What an older version began with patterns of paths is gone on with, if they chose the same samples.
+// A pack of an older version with patterns of paths is resumed, if they select the same samples.
 func TestOlderPatternsGoOn(t *testing.T) {
 	src := newMemory(t, 200, 0)
 	o := Options{Recipe: resized, Patterns: formats.Patterns{Include: []string{"**/*"}}}
@@ -255,10 +255,10 @@ func TestOlderPatternsGoOn(t *testing.T) {
 	}
 }
 
-// What another version of the decoder began is not gone on with, unless it does not say so.
+// A pack of another decoder version is not resumed, unless its recipe has no version.
 func TestAnotherDecoderIsRefused(t *testing.T) {
 	src := newMemory(t, 200, 0)
-	for version, want := range map[string]string{"0.1": `decoder-version was "0.1", is`, "": ""} {
+	for version, want := range map[string]string{"0.1": `decoder-version was "0.1", now`, "": ""} {
 		path := filepath.Join(t.TempDir(), "x.tfrecord")
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/atrest"
@@ -60,12 +61,7 @@ func newPart(ds formats.Dataset, ready bool, meta *formats.Meta) unionSource {
 		p.identical = p.identical && i == j && moved == nil && !grown
 	}
 	for i, name := range meta.Columns {
-		j := -1
-		for k, c := range own.Columns {
-			if c == name {
-				j = k
-			}
-		}
+		j := slices.Index(own.Columns, name)
 		p.column = append(p.column, j)
 		p.identical = p.identical && i == j
 	}
@@ -130,20 +126,32 @@ func (c *change) applyToInfo(in *formats.Info, schema formats.Schema) {
 			in.Label = x
 		}
 	}
+	if len(c.columns) > 0 {
+		in.Columns = slices.Clone(in.Columns)
+	}
+	c.applyRest(&in.Split, &in.Source, &in.Mark, in.Columns)
+}
+
+func (c *change) applyToSample(s *formats.Sample) {
+	for k, v := range c.labels {
+		s.Values[k].Set(v)
+	}
+	c.applyRest(&s.Split, &s.Source, &s.Mark, s.Columns)
+}
+
+// applyRest applies c except the labels.
+func (c *change) applyRest(split *string, source *formats.Source, mark *formats.Mark, columns []string) {
 	if c.split != nil {
-		in.Split = *c.split
+		*split = *c.split
 	}
 	if c.source != nil {
-		in.Source = *c.source
+		*source = *c.source
 	}
 	if c.mark != nil {
-		in.Mark = *c.mark
+		*mark = *c.mark
 	}
-	if len(c.columns) > 0 {
-		in.Columns = append([]string(nil), in.Columns...)
-		for j, text := range c.columns {
-			in.Columns[j] = text
-		}
+	for j, text := range c.columns {
+		columns[j] = text
 	}
 }
 
@@ -176,31 +184,13 @@ func (u *union) Read(i int, s *formats.Sample) error {
 
 // remap converts the values of a source's sample to the union's fields, classes and columns.
 func (u *union) remap(p *unionSource, s *formats.Sample) error {
-	own := append([]formats.Value(nil), s.Values...)
+	own := slices.Clone(s.Values)
 	for k, j := range p.field {
 		s.Values[k] = own[j]
 		if err := u.mapLabel(p, k, &s.Values[k]); err != nil {
 			return fmt.Errorf("key %q: field %s: %w", s.Key, u.meta.Schema[k].Name, err)
 		}
 	}
-	s.Columns = p.mapColumns(append([]string(nil), s.Columns...), s.Columns)
+	s.Columns = p.mapColumns(slices.Clone(s.Columns), s.Columns)
 	return nil
-}
-
-func (c *change) applyToSample(s *formats.Sample) {
-	for k, v := range c.labels {
-		s.Values[k].Set(v)
-	}
-	if c.split != nil {
-		s.Split = *c.split
-	}
-	if c.source != nil {
-		s.Source = *c.source
-	}
-	if c.mark != nil {
-		s.Mark = *c.mark
-	}
-	for j, text := range c.columns {
-		s.Columns[j] = text
-	}
 }

@@ -23,14 +23,9 @@ type dryDataset struct {
 	Shards  int                 `json:"shards"`
 	BytesIn int64               `json:"bytes_in"`
 	Measure convert.Measurement `json:"measured"`
-	Splits  []drySplit          `json:"splits,omitempty"`
+	Splits  []formats.Split     `json:"splits,omitempty"`
 	Classes []string            `json:"classes,omitempty"`
 	First   []drySample         `json:"first"`
-}
-
-type drySplit struct {
-	Name  string `json:"name"`
-	Count int    `json:"count"`
 }
 
 type drySample struct {
@@ -70,13 +65,10 @@ func packDryRun(ctx context.Context, c *console, src formats.Dataset, plans []*c
 
 func describePlan(ctx context.Context, p *convert.Plan) (d dryDataset, err error) {
 	d = dryDataset{
-		Path: p.Path, Format: p.Meta.Format, Images: p.Len(), Shards: p.Shards, BytesIn: p.Bytes, Classes: p.Meta.Classes(),
+		Path: p.Path, Format: p.Meta.Format, Images: p.Len(), Shards: p.Shards, BytesIn: p.Bytes, Splits: p.SplitCounts(), Classes: p.Meta.Classes(),
 	}
 	if d.Measure, err = p.Measure(ctx); err != nil {
 		return d, err
-	}
-	for _, s := range p.SplitCounts() {
-		d.Splits = append(d.Splits, drySplit{s.Name, s.Count})
 	}
 	head, err := p.Head(5)
 	for _, in := range head {

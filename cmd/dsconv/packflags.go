@@ -89,17 +89,33 @@ func parsePackSyntax(cc *cli.Context, o *writeOptions) (err error) {
 	if err := o.parseCheck(cc); err != nil {
 		return err
 	}
-	if o.convert.Split, err = convert.ParseSplit(cc.String("split")); err != nil {
-		return err
-	}
-	if o.convert.Order, err = convert.ParseOrder(cc.String("order")); err != nil {
-		return err
-	}
 	if err := parseSize(cc, "shard-size", &o.convert.Shards.Size); err != nil {
 		return err
 	}
 	o.convert.Shards.Count, o.convert.Shards.Min = cc.Int("shard-count"), cc.Int("min-shards")
-	return o.parseRecipe(cc)
+	parseFlag(cc, "split", &o.convert.Split, convert.ParseSplit, &err)
+	parseFlag(cc, "order", &o.convert.Order, convert.ParseOrder, &err)
+	r := &o.convert.Recipe
+	r.Upscale, r.MaxPixels, r.Strip = cc.Bool("upscale"), cc.Int("max-pixels"), cc.Bool("strip")
+	if cc.String("resize") != "" {
+		parseFlag(cc, "resize", &r.Resize, preprocess.ParseResize, &err)
+	}
+	noTile := cc.Bool("no-tile")
+	parseFlag(cc, "encode", &r.Encode, func(s string) (preprocess.Encode, error) { return parseEncode(s, noTile) }, &err)
+	parseFlag(cc, "decode", &r.Fast, preprocess.ParseDecode, &err)
+	parseFlag(cc, "filter", &r.Filter, preprocess.ParseFilter, &err)
+	parseFlag(cc, "color", &r.Color, preprocess.ParseColor, &err)
+	parseFlag(cc, "exif", &r.EXIF, preprocess.ParseEXIF, &err)
+	// convert.New decides whether the level applies to the files or to raw pixels.
+	parseFlag(cc, "compress", &o.convert.Create.Zstd, preprocess.ParseZstd, &err)
+	return err
+}
+
+// parseFlag sets to to the parsed value of a flag, unless err is set; it sets err if parsing fails.
+func parseFlag[T any](cc *cli.Context, flag string, to *T, parse func(string) (T, error), err *error) {
+	if *err == nil {
+		*to, *err = parse(cc.String(flag))
+	}
 }
 
 // parseCheck parses --check and --strict.
@@ -112,38 +128,6 @@ func (o *writeOptions) parseCheck(cc *cli.Context) error {
 		return fmt.Errorf("--check %s: use structure or decode", check)
 	}
 	o.convert.Recipe.Strict = cc.Bool("strict")
-	return nil
-}
-
-func (o *writeOptions) parseRecipe(cc *cli.Context) (err error) {
-	r := &o.convert.Recipe
-	if s := cc.String("resize"); s != "" {
-		if r.Resize, err = preprocess.ParseResize(s); err != nil {
-			return err
-		}
-	}
-	if r.Encode, err = parseEncode(cc.String("encode"), cc.Bool("no-tile")); err != nil {
-		return err
-	}
-	if r.Fast, err = preprocess.ParseDecode(cc.String("decode")); err != nil {
-		return err
-	}
-	if r.Filter, err = preprocess.ParseFilter(cc.String("filter")); err != nil {
-		return err
-	}
-	if r.Color, err = preprocess.ParseColor(cc.String("color")); err != nil {
-		return err
-	}
-	if r.EXIF, err = preprocess.ParseEXIF(cc.String("exif")); err != nil {
-		return err
-	}
-	r.Upscale, r.MaxPixels, r.Strip = cc.Bool("upscale"), cc.Int("max-pixels"), cc.Bool("strip")
-	level, err := preprocess.ParseZstd(cc.String("compress"))
-	if err != nil {
-		return err
-	}
-	// convert.New decides whether this applies to the files or to raw pixels.
-	o.convert.Create.Zstd = level
 	return nil
 }
 
