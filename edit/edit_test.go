@@ -156,7 +156,7 @@ func TestRelabel(t *testing.T) {
 			t.Errorf("found %+v", found)
 		}
 		if strings.HasSuffix(path, ".lmdb") && p.Kept() != 1 {
-			t.Error("the LMDB is written anew")
+			t.Error("the LMDB is written again")
 		}
 		run(t, p)
 		labels(now)
@@ -223,7 +223,7 @@ type stopping struct {
 	cancel context.CancelFunc
 }
 
-// hasCheckpoint reports whether the unfinished change of the dataset at path can go on from
+// hasCheckpoint reports whether the unfinished change of the dataset at path can be resumed from
 // somewhere: the journal has more than its first record.
 func hasCheckpoint(path string) bool {
 	journal, err := os.ReadFile(path + atrest.Suffix + "/journal")
@@ -240,7 +240,7 @@ func (s stopping) Read(i int, smp *formats.Sample) error {
 	return s.Dataset.Read(i, smp)
 }
 
-// An addition that is stopped leaves the dataset as it was; the same addition goes on, and
+// An addition that is stopped leaves the dataset unchanged; the same addition resumes, and
 // another one is refused.
 func TestAddGoesOn(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
@@ -280,7 +280,7 @@ func TestAddGoesOn(t *testing.T) {
 		r, err := p.Run(context.Background())
 		f.must(err)
 		if r.Resumed == 0 {
-			t.Error("it began anew")
+			t.Error("it started over")
 		}
 		same(t, path, v.pack(t, f.root, folder.Config{}))
 	})

@@ -94,7 +94,7 @@ func variants(t *testing.T) []variant {
 	return list
 }
 
-// writable says whether this build writes the format of that name.
+// writable reports whether this build writes the format of that name.
 func writable(name string) bool {
 	f, err := all.Formats().ByPath(name)
 	if err != nil {

@@ -283,7 +283,7 @@ func TestPackKeepsEdits(t *testing.T) {
 	})
 }
 
-// A list of removed samples that is damaged is found; repair says that it is lost.
+// A damaged list of removed samples is found; repair reports that it is lost.
 func TestRemovedListIsDamaged(t *testing.T) {
 	f := pets(t, 4)
 	v := variant{name: "x.tar"}
@@ -311,7 +311,7 @@ func TestRemovedListIsDamaged(t *testing.T) {
 	sound(t, target(t, path))
 }
 
-// An addition that is stopped after a checkpoint goes on with what it remembered until then; one
+// An addition that is stopped after a checkpoint resumes with the edits recorded until then; one
 // that would remember something else is refused.
 func TestAddGoesOnWithEdits(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
@@ -343,7 +343,7 @@ func TestAddGoesOnWithEdits(t *testing.T) {
 		r, err := p.Run(context.Background())
 		f.must(err)
 		if r.Resumed == 0 {
-			t.Error("it began anew")
+			t.Error("it started over")
 		}
 		wantHistory(t, path, &formats.History{Edited: 2, Removed: 2}, 2)
 		wantLabels(t, path, map[string]string{"cat/001": "", "cat/002": "dog ", "dog/018": "cat ", "dog/019": "", "cow/007": "cow "})

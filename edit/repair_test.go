@@ -21,7 +21,7 @@ import (
 	"github.com/dsconv/dsconv/verify"
 )
 
-// Damage in what stays is not written anew under a fresh checksum.
+// Damaged samples that are copied do not get a new checksum.
 func TestDamageIsNotCopied(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 20)
@@ -37,7 +37,7 @@ func TestDamageIsNotCopied(t *testing.T) {
 		p, err := edit.Remove(d, keys, convert.Options{})
 		f.must(err)
 		if _, err := p.Run(context.Background()); !errors.Is(err, formats.ErrDamaged) {
-			t.Errorf("damaged samples were written anew: %v", err)
+			t.Errorf("damaged samples were written again: %v", err)
 		}
 		f.must(d.Close())
 	})
@@ -149,7 +149,7 @@ type opening struct {
 func (o opening) Open(string) (formats.Dataset, error) { return o.s, nil }
 
 // What says nothing of a sample ends the work: none counts as lost, changed or damaged, which
-// would have the user remove or pack it anew.
+// would have the user remove or pack it again.
 func TestWhatIsNotTheSamplesFaultEndsTheRun(t *testing.T) {
 	f := pets(t, 4)
 	v := variant{name: "x.tar"}

@@ -23,7 +23,7 @@ func uniteSchemas(first formats.Schema, others []formats.Schema, name func(i int
 		for i := range s {
 			f := &other[other.Index(s[i].Name)]
 			if f.Kind != s[i].Kind {
-				return nil, fmt.Errorf("%s: %w: field %s is %s, but the dataset has %s", name(k), formats.ErrSchema, f.Name, f.Kind, s[i].Kind)
+				return nil, fmt.Errorf("%s: %w: the kind of field %s is %s, but %s in the dataset", name(k), formats.ErrSchema, f.Name, f.Kind, s[i].Kind)
 			}
 			s[i].Classes = appendClasses(s[i].Classes, f.Classes)
 			if s[i].Kind == formats.MultiHot && s[i].Shape != nil {

@@ -96,7 +96,7 @@ func TestManyDamagedSamplesAreCounted(t *testing.T) {
 	}
 }
 
-// Repair writes anew what is damaged or missing, and no other file.
+// Repair writes damaged or missing files again, and no other file.
 func TestRepairWritesOnlyWhatIsDamaged(t *testing.T) {
 	src := samples(t, "40", "24x16")
 	for _, name := range []string{"x-%02d.tar", "x-%02d.tfrecord", "x-%02d.tar.zst", "x.tar"} {
@@ -131,7 +131,7 @@ func TestRepairWritesOnlyWhatIsDamaged(t *testing.T) {
 				}
 				for _, file := range slices.DeleteFunc(files, func(file string) bool { return file == broken }) {
 					if now := fmt.Sprint(inode(t, filepath.Join(dir, file)), string(read(t, filepath.Join(dir, file)))); now != before[file] {
-						t.Errorf("%s was written anew", file)
+						t.Errorf("%s was written again", file)
 					}
 				}
 			})

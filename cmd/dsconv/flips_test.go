@@ -147,7 +147,7 @@ func (d *victim) run(args ...string) (code int, out string) {
 	return code, b.String()
 }
 
-// found says whether verify finds the damage, and whether verify --quick does. One of the
+// found reports whether verify finds the damage, and whether verify --quick does. One of the
 // other commands runs too: it may fail, but what it gives is what was written.
 func (d *victim) found(t *testing.T, what string) (full, quick bool) {
 	t.Helper()

@@ -43,7 +43,7 @@ func copyDataset(t *testing.T, from, to string) {
 }
 
 // TestWrittenAndRenamed copies each dataset of earlier versions under another name beside itself:
-// it reads, is edited, repaired and packed anew as any other, and never touches the first one.
+// it reads, is edited, repaired and packed again as any other, and never touches the first one.
 func TestWrittenAndRenamed(t *testing.T) {
 	archives, err := filepath.Glob("../../testdata/written/*.tar.zst")
 	must(t, err)

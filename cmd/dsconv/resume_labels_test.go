@@ -17,7 +17,7 @@ func TestLabelChangesAreNoticed(t *testing.T) {
 	for name, c := range map[string]struct {
 		flags, again []string // of the pack and of its resume
 		cell         string   // that an image which was packed has by then
-		says         string   // nothing: it goes on
+		says         string   // "": it resumes
 	}{
 		"nothing":           {[]string{"--label-type=float"}, nil, "0.5", ""},
 		"a number":          {[]string{"--label-type=float"}, nil, "0.25", "1 changed: "},

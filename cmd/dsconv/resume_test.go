@@ -98,7 +98,7 @@ func TestNothingIsCheckpointedYet(t *testing.T) {
 	formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(dst)), formattest.Tree(t, filepath.Dir(fresh)))
 }
 
-// A pack into one dataset a split goes on too: those that are finished stay.
+// A pack into one dataset per split is resumed too: finished datasets stay.
 func TestSplitsThatAreDoneStay(t *testing.T) {
 	src := samples(t, "60", "64x48")
 	dir := t.TempDir()

@@ -41,7 +41,7 @@ type call struct {
 	to     string // of a rename
 	create bool   // openat that may make the file
 	failed bool
-	begun  bool // only its start is in this line
+	begun  bool // the line has only its start
 }
 
 var (
@@ -257,7 +257,7 @@ func (p point) under(from, dir, what string) []string {
 }
 
 // Calls that write fail, each once: a clear error, nothing that looks finished and is not,
-// and then the same command goes on to the same bytes.
+// and then the same command resumes and ends with the same bytes.
 func TestFailingDisk(t *testing.T) {
 	needStrace(t)
 	eachPoint(t, 6, func(t *testing.T, e experiment, p point, r *rand.Rand) {

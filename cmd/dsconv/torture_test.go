@@ -52,7 +52,7 @@ func packings() []packing {
 	return list
 }
 
-// quick says that the tests are to take seconds.
+// quick reports whether the tests must end within seconds.
 func quick() bool { return os.Getenv("DSCONV_KILLS") == "" }
 
 // kills is how often each packing is killed: DSCONV_KILLS, or enough that a quick run has 10
@@ -71,7 +71,7 @@ func kills(t *testing.T) int {
 	return n
 }
 
-// Each packing is killed at random moments, also while it goes on after a kill, and ends
+// Each packing is killed at random moments, also while it resumes after a kill, and ends
 // in the bytes of an undisturbed run. At no moment does DST look whole and is not.
 func TestKilledAnywhere(t *testing.T) {
 	src := samples(t, "60", "64x48")
@@ -144,7 +144,7 @@ func tortured(t *testing.T, src string, v packing, r *rand.Rand, before func(dst
 	}
 	formattest.SameTrees(t, formattest.Tree(t, dir), want)
 	w.end(t)
-	t.Logf("an undisturbed run took %v; %d kills, %d runs ended after they had gone on", took.Round(time.Millisecond), killed, resumed)
+	t.Logf("an undisturbed run took %v; %d kills, %d runs ended after a resume", took.Round(time.Millisecond), killed, resumed)
 }
 
 // packOld makes the dataset that is replaced. It does so in a process: files that HDF5 has
@@ -213,7 +213,7 @@ func (p *process) await(t *testing.T, so func() bool) {
 	}
 }
 
-// kill kills the process and says whether it was still at work.
+// kill kills the process and reports whether it was still running.
 func (p *process) kill() bool {
 	_ = p.cmd.Process.Kill() // it may have ended
 	return p.wait() < 0

@@ -43,7 +43,7 @@ func newTrainings(t *testing.T) trainings {
 	}
 }
 
-// start begins or goes on, each time with another format and number of workers.
+// start starts or resumes the training, each time with another format and number of workers.
 func (r trainings) start(t *testing.T, file string, turn int) *process {
 	t.Helper()
 	dataset := r.datasets[turn%len(r.datasets)]
@@ -51,7 +51,7 @@ func (r trainings) start(t *testing.T, file string, turn int) *process {
 	return start(t, append(args, r.flags...))
 }
 
-// A training that is killed, or stopped by Ctrl-C, at any moment and goes on ends with the
+// A training that is killed, or stopped by Ctrl-C, at any moment and resumes ends with the
 // weights and figures of one that was left alone, bit for bit.
 func TestTrainingIsKilled(t *testing.T) {
 	r := newTrainings(t)

@@ -42,7 +42,7 @@ func labelled(t *testing.T, n, size string) (dataset string, whole map[string]st
 }
 
 // An unpack that is killed leaves a folder that no command takes for a whole one, and the same
-// command goes on.
+// command resumes.
 func TestKilledWhileUnpacking(t *testing.T) {
 	dataset, whole := labelled(t, "200", "64x48")
 	r := rand.New(rand.NewPCG(11, 0))
@@ -110,7 +110,7 @@ func unfinished(t *testing.T, dataset string, files map[string]string) (dir stri
 	return dir
 }
 
-// What an interrupted unpack left is gone on with; what others put there stays, and is named.
+// Files of an interrupted unpack are completed; other files stay, and the error names them.
 func TestUnpackGoesOn(t *testing.T) {
 	dataset, whole := labelled(t, "10", "32x24")
 	names := make([]string, 0, len(whole))

@@ -24,7 +24,7 @@ import (
 )
 
 // TestWritten reads, verifies, edits, repairs and unpacks the datasets that earlier versions wrote,
-// and goes on with their unfinished packs: testdata/written/README.md.
+// and resumes their unfinished packs: testdata/written/README.md.
 func TestWritten(t *testing.T) {
 	archives, err := filepath.Glob("../../testdata/written/*.tar.zst")
 	if err != nil || len(archives) == 0 {
@@ -141,7 +141,7 @@ func (w *written) loads(t *testing.T, name string) {
 		}
 		n += b.N
 	}
-	if want := len(w.expected[name].Samples); n < want-5 { // a few odd images are no RGB
+	if want := len(w.expected[name].Samples); n < want-5 { // a few irregular images are not RGB
 		t.Errorf("%d of %d samples were loaded", n, want)
 	}
 }
@@ -251,7 +251,7 @@ func (w *written) repairs(t *testing.T, name string) {
 	}
 }
 
-// resumes goes on with unfinished packs of the variant "keep".
+// resumes resumes unfinished packs of the variant "keep".
 func (w *written) resumes(t *testing.T) {
 	partials, err := filepath.Glob(w.path("unfinished/*.partial"))
 	if err != nil || len(partials) == 0 {
