@@ -238,7 +238,7 @@ func TestAnotherRecipeOrSourceIsRefused(t *testing.T) {
 }
 
 // A pack of an older version with patterns of paths is resumed, if they select the same samples.
-func TestOlderPatternsGoOn(t *testing.T) {
+func TestOlderPatternsResume(t *testing.T) {
 	src := newMemory(t, 200, 0)
 	o := Options{Recipe: resized, Patterns: formats.Patterns{Include: []string{"**/*"}}}
 	path := filepath.Join(t.TempDir(), "x.tfrecord")

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// maxMeasured is how many samples Measure packs at most, and measuredBytes is about how much they
-	// may take.
+	// maxMeasured is the most samples that Measure packs, and maxMeasuredBytes is about the most
+	// bytes of them.
 	maxMeasured      = 256
 	maxMeasuredBytes = 64 << 20
 )

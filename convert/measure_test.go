@@ -19,7 +19,7 @@ import (
 )
 
 // What a plan would write is measured on some samples, and is what a pack of all takes.
-func TestMeasureForetellsThePack(t *testing.T) {
+func TestMeasurePredictsThePack(t *testing.T) {
 	raw := preprocess.Encode{Encoding: formats.Raw}
 	fixed := preprocess.Recipe{Resize: preprocess.Resize{Mode: preprocess.ResizeCover, W: 16, H: 16}, Encode: raw}
 	for name, c := range map[string]struct {

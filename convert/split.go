@@ -17,7 +17,7 @@ import (
 
 // Split assigns a split to each sample.
 type Split struct {
-	spec   string // canonical
+	spec   string // as it is written in the recipe
 	none   bool
 	column string
 	shares []share
@@ -70,7 +70,7 @@ func (sp Split) Assign(src formats.Dataset) ([]string, error) {
 	column := -1
 	if sp.column != "" {
 		if column = slices.Index(src.Meta().Columns, sp.column); column < 0 {
-			return nil, fmt.Errorf("--split: the source has no column %q; it has: %s", sp.column, strings.Join(src.Meta().Columns, ", "))
+			return nil, fmt.Errorf("split %q: the source has no column of that name; its columns: %s", sp.column, cmp.Or(strings.Join(src.Meta().Columns, ", "), "none"))
 		}
 	}
 	splits := make([]string, src.Len())

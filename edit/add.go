@@ -122,7 +122,7 @@ func (a *adder) buildUnion() error {
 	}
 	meta.Schema = schema
 	a.union = &union{meta: meta}
-	a.union.sources = []unionSource{newPart(a.target.Dataset, true, &meta), newPart(a.src, false, &meta)}
+	a.union.sources = []unionSource{newUnionSource(a.target.Dataset, true, &meta), newUnionSource(a.src, false, &meta)}
 	src := &a.union.sources[1]
 	src.marks, src.origin = nil, func(uint16) uint16 { return a.origin }
 	removed, err := a.target.Removed()

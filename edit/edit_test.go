@@ -242,7 +242,7 @@ func (s stopping) Read(i int, smp *formats.Sample) error {
 
 // An addition that is stopped leaves the dataset unchanged; the same addition resumes, and
 // another one is refused.
-func TestAddGoesOn(t *testing.T) {
+func TestAddResumes(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 20)
 		path := v.pack(t, f.root, folder.Config{})

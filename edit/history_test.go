@@ -313,7 +313,7 @@ func TestRemovedListIsDamaged(t *testing.T) {
 
 // An addition that is stopped after a checkpoint resumes with the edits recorded until then; one
 // that would remember something else is refused.
-func TestAddGoesOnWithEdits(t *testing.T) {
+func TestAddResumesWithEdits(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 20)
 		path := v.pack(t, f.root, folder.Config{})

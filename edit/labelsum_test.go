@@ -27,7 +27,7 @@ func TestLabelSums(t *testing.T) {
 			t.Fatal(err)
 		}
 		u := &union{meta: *d.Meta(), samples: []unionSample{{change: c}}}
-		u.sources = []unionSource{newPart(d, false, &u.meta)}
+		u.sources = []unionSource{newUnionSource(d, false, &u.meta)}
 		return u.LabelSum(0)
 	}
 	number := func(x float32) *change {

@@ -91,7 +91,7 @@ func mergedUnion(sources []formats.Dataset, names []string) (*union, error) {
 	u := &union{meta: meta}
 	origins := 0 // each source is a separate collection, or several
 	for _, ds := range sources {
-		u.sources = append(u.sources, newPart(ds, ds.Meta().Format != "folder", &meta))
+		u.sources = append(u.sources, newUnionSource(ds, ds.Meta().Format != "folder", &meta))
 		last := &u.sources[len(u.sources)-1]
 		first := origins
 		last.origin = func(own uint16) uint16 { return uint16(min(first+int(own), math.MaxUint16)) }

@@ -46,7 +46,7 @@ func Relabel(t *Target, table Labels, o convert.Options) (*convert.Plan, *Relabe
 	v := t.subset(func(int) bool { return true })
 	before := t.Meta()
 	v.union.meta = r.meta
-	v.union.sources[0] = newPart(t.Dataset, true, &r.meta)
+	v.union.sources[0] = newUnionSource(t.Dataset, true, &r.meta)
 	if v.union.removed, err = t.Removed(); err != nil {
 		return nil, nil, err
 	}

@@ -42,7 +42,7 @@ func Remove(t *Target, keys []string, o convert.Options) (*convert.Plan, error) 
 func (t *Target) subset(keep func(i int) bool) *version {
 	meta := *t.Meta()
 	v := &version{target: t, newIndex: make([]int32, t.Len()), union: &union{meta: meta}}
-	v.union.sources = []unionSource{newPart(t.Dataset, true, &meta)}
+	v.union.sources = []unionSource{newUnionSource(t.Dataset, true, &meta)}
 	for i := range t.Len() {
 		v.newIndex[i] = -1
 		if keep(i) {

@@ -71,7 +71,7 @@ func Repair(ctx context.Context, t *Target, damage []formats.Damage, all bool, s
 	if err := sameFields(t.Meta().Schema, src.Meta().Schema); err != nil {
 		return nil, nil, fmt.Errorf("the source: %w", err)
 	}
-	v.union.sources = append(v.union.sources, newPart(src, false, &v.union.meta), newPart(src, true, &v.union.meta))
+	v.union.sources = append(v.union.sources, newUnionSource(src, false, &v.union.meta), newUnionSource(src, true, &v.union.meta))
 	if err := r.restoreAll(ctx, v, o.Workers); err != nil {
 		return nil, nil, err
 	}

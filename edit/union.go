@@ -49,7 +49,7 @@ type change struct {
 
 var _ formats.Dataset = (*union)(nil)
 
-func newPart(ds formats.Dataset, ready bool, meta *formats.Meta) unionSource {
+func newUnionSource(ds formats.Dataset, ready bool, meta *formats.Meta) unionSource {
 	p := unionSource{Dataset: ds, ready: ready, identical: true}
 	own := ds.Meta()
 	for i, f := range meta.Schema {

@@ -44,7 +44,7 @@ func addCommand(c *console) *cli.Command {
 			&cli.BoolFlag{Name: "reset-edits", Usage: "drop edits: use the labels of SRC, and add samples that rm removed"},
 			&cli.BoolFlag{Name: "hash", Usage: "compare the bytes of all files, also of those with the same size and time"},
 			&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a new shard", DefaultText: "size of the largest shard"},
-			&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "what to do with a bad image: skip, fail, or quarantine:`DIR`, which skips it and copies it to DIR"},
+			&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
 			&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`.csv or .json", DefaultText: "DATASET.report.csv"},
 		),
 		Action: func(cc *cli.Context) error { return add(cc, c) },
@@ -96,13 +96,13 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *writeOpt
 	if err != nil {
 		return err
 	}
-	return runEdit(cc.Context, c, t, p, o, editOutcome{summary: addedText(found, from), details: found, skipped: table})
+	return runEdit(cc.Context, c, t, p, o, editOutcome{summary: addedText(found, from), details: found, inputs: table})
 }
 
 // unread returns the existing paths in the folder from that were skipped when it was listed.
 func unread(s *summary, from string) []string {
 	var paths []string
-	for _, k := range s.listed {
+	for _, k := range s.skippedByListing {
 		if _, err := os.Lstat(filepath.Join(from, filepath.FromSlash(k.Path))); !errors.Is(err, os.ErrNotExist) {
 			paths = append(paths, k.Path)
 		}

@@ -34,7 +34,7 @@ var damages = map[string]func(t *testing.T, file string){
 var twice = regexp.MustCompile(`(?m)damaged: .*damaged: .*$|not a dataset: .*not a dataset.*$|open \S+: open .*$`)
 
 // What verify and ls say of damage of any kind is a few lines, and no cause is named twice in one.
-func TestWhatIsSaidOfDamage(t *testing.T) {
+func TestMessagesAboutDamage(t *testing.T) {
 	src := samples(t, "90", "24x16")
 	for _, name := range append(outputsOf(), "x-%02d.tar") {
 		t.Run(name, func(t *testing.T) {

@@ -31,7 +31,7 @@ func scans(t *testing.T) string {
 }
 
 // Where 16 bits are clipped to 8, everything that does it says so.
-func TestClippedImagesAreTold(t *testing.T) {
+func TestClippedImagesAreReported(t *testing.T) {
 	src, dir := scans(t), t.TempDir()
 	for _, c := range []struct {
 		args []string

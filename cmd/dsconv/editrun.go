@@ -59,42 +59,33 @@ type editResult struct {
 type editOutcome struct {
 	summary string   // a line of text
 	details any      // the summary for --json
-	skipped *summary // skipped inputs; nil if the command reads no images
+	inputs  *summary // skipped inputs; nil if the command reads no images
 }
 
 // runEdit runs the plan of an edit, nil if there is nothing to do, and prints the result.
-func runEdit(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *writeOptions, a editOutcome) error {
+func runEdit(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *writeOptions, a editOutcome) (err error) {
+	if !o.dryRun {
+		if err := a.run(ctx, c, t.Path, p, o); err != nil {
+			return fmt.Errorf("%w\n%s is unchanged", err, t.Path)
+		}
+	}
 	done := editResult{Path: t.Path, DryRun: o.dryRun, Samples: t.Len(), Details: a.details}
 	if p != nil {
 		done.Samples, done.Written, done.Files, done.Kept = p.Samples, p.Len(), p.Shards, p.Kept()
-	}
-	if p != nil && !o.dryRun {
-		if err := a.run(ctx, c, p, o); err != nil {
-			return fmt.Errorf("%w\n%s is unchanged", err, t.Path)
+		if !o.dryRun {
+			if done.Samples, err = countSamples(t.Format, t.Path); err != nil {
+				return err
+			}
 		}
-		var err error
-		if done.Samples, err = countSamples(t.Format, t.Path); err != nil {
-			return err
-		}
-	}
-	if p != nil {
 		if err := done.findOld(o); err != nil {
 			return err
 		}
 	}
-	if p == nil && !o.dryRun {
-		if err := a.listSkipped(o, t.Path); err != nil {
-			return err
+	if in := a.inputs; in != nil {
+		done.Skipped, done.Table, done.Unmatched, done.Labels = in.Skipped, in.Report, in.Unmatched, in.Labels
+		if len(in.Datasets) > 0 {
+			done.Report, done.Written = in.Datasets[0], in.Datasets[0].Written
 		}
-	}
-	if a.skipped != nil {
-		done.Skipped, done.Table = a.skipped.Skipped, a.skipped.Report
-		done.Unmatched = a.skipped.Unmatched
-		done.Labels = a.skipped.Labels
-	}
-	if a.skipped != nil && len(a.skipped.Datasets) > 0 {
-		done.Report = a.skipped.Datasets[0]
-		done.Written = done.Report.Written
 	}
 	switch {
 	case o.json:
@@ -104,42 +95,33 @@ func runEdit(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o
 	case !o.quiet:
 		a.print(c, t, p, o, &done)
 	}
-	if a.skipped != nil && len(a.skipped.Skipped) > 0 && !o.dryRun {
+	if len(done.Skipped) > 0 && !o.dryRun {
 		return errSkipped
 	}
 	return nil
 }
 
-// listSkipped writes the report of bad inputs if there is nothing else to do.
-func (a *editOutcome) listSkipped(o *writeOptions, path string) error {
-	if a.skipped == nil || len(a.skipped.Skipped) == 0 {
+// run runs the plan, if there is one, and writes the report of bad inputs.
+func (a *editOutcome) run(ctx context.Context, c *console, path string, p *convert.Plan, o *writeOptions) error {
+	in := a.inputs
+	if p == nil && (in == nil || len(in.Skipped) == 0) {
 		return nil
+	}
+	if in == nil {
+		_, err := runPlan(ctx, c, p, o)
+		return err
 	}
 	if err := checkReportPath(o.report, path); err != nil {
 		return err
 	}
-	return a.skipped.writeTable(o.report, path)
-}
-
-// run runs the plan and writes the report of bad inputs.
-func (a *editOutcome) run(ctx context.Context, c *console, p *convert.Plan, o *writeOptions) error {
-	if a.skipped != nil {
-		if err := checkReportPath(o.report, p.Path); err != nil {
-			return err
+	if p != nil {
+		r, err := runPlan(ctx, c, p, o)
+		in.add(r)
+		if err != nil {
+			return errors.Join(err, in.writePartialTable(o.report, path))
 		}
 	}
-	r, err := runPlan(ctx, c, p, o)
-	if err != nil {
-		err = withHint(err, p.Path)
-	}
-	if a.skipped == nil {
-		return err
-	}
-	a.skipped.add(r)
-	if err != nil {
-		return errors.Join(err, a.skipped.writePartialTable(o.report, p.Path))
-	}
-	return a.skipped.writeTable(o.report, p.Path)
+	return in.writeTable(o.report, path)
 }
 
 func (a *editOutcome) print(c *console, t *edit.Target, p *convert.Plan, o *writeOptions, done *editResult) {
@@ -151,15 +133,15 @@ func (a *editOutcome) print(c *console, t *edit.Target, p *convert.Plan, o *writ
 	case o.dryRun:
 		c.printf("would write %d samples%s; %d samples afterwards\n", p.Len(), keptFilesText(p), p.Samples)
 	default:
-		c.printf("%d samples, %d of them written%s\n", done.Samples, done.Written, keptFilesText(p))
+		c.printf("now %d samples, %d of them written%s\n", done.Samples, done.Written, keptFilesText(p))
 	}
 	done.Old.print(c, o)
-	if a.skipped != nil {
-		for _, r := range a.skipped.Datasets {
+	if a.inputs != nil {
+		for _, r := range a.inputs.Datasets {
 			printTiled(c, r)
 			printNarrowed(c, r)
 		}
-		a.skipped.printNotices(c)
+		a.inputs.printNotices(c)
 	}
 }
 
@@ -170,14 +152,18 @@ func keptFilesText(p *convert.Plan) string {
 	return fmt.Sprintf("; %d of %d file(s) unchanged", p.Kept(), p.Shards)
 }
 
-// runPlan runs a plan and shows its progress.
+// runPlan runs a plan and shows its progress. Its error has a hint.
 func runPlan(ctx context.Context, c *console, p *convert.Plan, o *writeOptions) (*convert.Report, error) {
 	show, end := func(convert.Progress) {}, func() {}
 	if !o.quiet && p.Len() > 0 {
 		show, end = c.progress(p.Path, p.Len(), o.progressJSON)
 	}
 	defer end()
-	return p.OnProgress(show).WithCommand(commandLine(ctx)).Run(ctx)
+	r, err := p.OnProgress(show).WithCommand(commandLine(ctx)).Run(ctx)
+	if err != nil {
+		err = withHint(err, p.Path)
+	}
+	return r, err
 }
 
 func countSamples(f formats.Format, path string) (int, error) {

@@ -69,7 +69,7 @@ func must(t *testing.T, err error) {
 
 // Datasets whose description is made up, with checksums that hold, are refused by every
 // command; nothing is written, moved or removed outside.
-func TestMadeUpDatasets(t *testing.T) {
+func TestInventedDatasets(t *testing.T) {
 	src, packed := samples(t, "10", "16x16"), t.TempDir()
 	sidecars := map[string]string{"x.tar": "x.tar.dsconv", "x.tfrecord": "x.tfrecord.dsconv"}
 	if cgo {

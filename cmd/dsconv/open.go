@@ -84,7 +84,7 @@ func checkOutside(dst, src string) error {
 		}
 	}
 	if to == from || strings.HasPrefix(to, from+string(filepath.Separator)) {
-		return usageErrorf("DST %s is inside SRC %s: choose a path outside", dst, src)
+		return usageErrorf("%s is inside SRC %s: choose a path outside", dst, src)
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*conv
 		r, err := runPlan(ctx, c, p, o)
 		s.add(r)
 		if err != nil {
-			return errors.Join(withHint(err, p.Path), s.writePartialTable(o.report, plans[0].Path))
+			return errors.Join(err, s.writePartialTable(o.report, plans[0].Path))
 		}
 	}
 	if err := s.writeTable(o.report, plans[0].Path); err != nil {

@@ -59,7 +59,7 @@ func packDryRun(ctx context.Context, c *console, src formats.Dataset, plans []*c
 	printLabels(c, d.Labels, "  ")
 	d.printSkips(c)
 	printUnmatched(c, d.Unmatched)
-	printUntaken(c, d.Untaken)
+	printUnusedTable(c, d.UnusedTable)
 	return nil
 }
 

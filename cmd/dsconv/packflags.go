@@ -41,7 +41,7 @@ func packFlags() []cli.Flag {
 		&cli.IntFlag{Name: "limit", Usage: "pack only the first `N` images by key", DefaultText: "all"},
 		&cli.StringSliceFlag{Name: "include", Usage: "pack only files that match `PATTERN`, such as '*.png' or train/; see above"},
 		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that match `PATTERN`, such as 'test/*'"},
-		&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "what to do with a bad image: skip, fail, or quarantine:`DIR`, which skips it and copies it to DIR"},
+		&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
 		&cli.StringFlag{Name: "check", Value: "structure", Usage: "how to check images that are copied: structure, or decode each"},
 		&cli.BoolFlag{Name: "strict", Usage: "treat irregular images, which are readable, as bad"},
 		&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`.csv or .json; unprintable names are quoted: \"a\\xffb.jpg\"", DefaultText: "DST.report.csv"},

@@ -29,9 +29,9 @@ type summary struct {
 	Datasets []*convert.Report    `json:"datasets"`
 	// Unmatched are the patterns of --include and --exclude that match nothing.
 	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
-	// Untaken is a table of unpack that is in the folder but was not given by --labels.
-	Untaken string         `json:"untaken,omitempty"`
-	listed  []convert.Skip // skipped when the folder was listed
+	// UnusedTable is a table of unpack that is in the folder but was not given by --labels.
+	UnusedTable      string         `json:"untaken,omitempty"`
+	skippedByListing []convert.Skip // skipped when the folder was listed
 }
 
 // newSummary returns the summary of a command before it reads images. It packs what the patterns
@@ -40,11 +40,11 @@ func newSummary(src formats.Dataset, patterns formats.Patterns) (s *summary, err
 	s = &summary{Skipped: []convert.Skip{}}
 	if f, ok := src.(*folder.Dataset); ok {
 		for _, k := range f.Skips() {
-			s.listed = append(s.listed, convert.Skip{Path: k.Path, Cause: k.Cause, Action: convert.ActionSkipped})
+			s.skippedByListing = append(s.skippedByListing, convert.Skip{Path: k.Path, Cause: k.Cause, Action: convert.ActionSkipped})
 		}
-		s.Skipped = append(s.Skipped, s.listed...)
+		s.Skipped = append(s.Skipped, s.skippedByListing...)
 		s.Found, s.Ignored, s.Renamed = len(f.Skips()), f.Ignored(), f.KeepExtension()
-		s.Labels, s.Untaken = f.LabelColumns(), f.Untaken()
+		s.Labels, s.UnusedTable = f.LabelColumns(), f.Untaken()
 	}
 	s.Unmatched, err = findUnmatched(src, patterns)
 	return s, err
@@ -60,7 +60,7 @@ func (s *summary) add(r *convert.Report) {
 
 // table returns the rows of the report: skipped and failed inputs and warnings.
 func (s *summary) table() []convert.Skip {
-	rows := slices.Clone(s.listed)
+	rows := slices.Clone(s.skippedByListing)
 	for _, r := range s.Datasets {
 		rows = append(rows, r.Table()...)
 	}
@@ -70,7 +70,7 @@ func (s *summary) table() []convert.Skip {
 // writePartialTable writes the report of a pack that failed or was interrupted. If the pack did
 // nothing, an earlier report is not replaced.
 func (s *summary) writePartialTable(file, dst string) error {
-	if s.Written == 0 && len(s.Skipped) == len(s.listed) && !slices.ContainsFunc(s.Datasets, func(r *convert.Report) bool { return r.Failure != nil }) {
+	if s.Written == 0 && len(s.Skipped) == len(s.skippedByListing) && !slices.ContainsFunc(s.Datasets, func(r *convert.Report) bool { return r.Failure != nil }) {
 		return nil
 	}
 	return s.writeTable(file, dst)
@@ -192,8 +192,8 @@ func printNarrowed(c *console, r *convert.Report) {
 	}
 }
 
-// printUntaken prints a table in the source that was not used.
-func printUntaken(c *console, file string) {
+// printUnusedTable prints a table in the source that was not used.
+func printUnusedTable(c *console, file string) {
 	if file != "" {
 		c.printf("%s has the labels, splits and columns of the images but was not used: use it with --labels %s\n", printable(file), printable(file))
 	}
@@ -202,7 +202,7 @@ func printUntaken(c *console, file string) {
 // printNotices prints what the user may have overlooked, and the skipped images.
 func (s *summary) printNotices(c *console) {
 	printUnmatched(c, s.Unmatched)
-	printUntaken(c, s.Untaken)
+	printUnusedTable(c, s.UnusedTable)
 	if s.Ignored > 0 {
 		c.printf("%d other files are not images and were ignored\n", s.Ignored)
 	}

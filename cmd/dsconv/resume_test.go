@@ -99,7 +99,7 @@ func TestNothingIsCheckpointedYet(t *testing.T) {
 }
 
 // A pack into one dataset per split is resumed too: finished datasets stay.
-func TestSplitsThatAreDoneStay(t *testing.T) {
+func TestFinishedSplitsStay(t *testing.T) {
 	src := samples(t, "60", "64x48")
 	dir := t.TempDir()
 	flags := []string{"--format=tfrecord", "--split=a=0.5,b=0.3,c=0.2"}

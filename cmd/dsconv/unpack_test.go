@@ -111,7 +111,7 @@ func unfinished(t *testing.T, dataset string, files map[string]string) (dir stri
 }
 
 // Files of an interrupted unpack are completed; other files stay, and the error names them.
-func TestUnpackGoesOn(t *testing.T) {
+func TestUnpackResumes(t *testing.T) {
 	dataset, whole := labelled(t, "10", "32x24")
 	names := make([]string, 0, len(whole))
 	for name := range whole {
@@ -168,7 +168,7 @@ func TestUnpackGoesOn(t *testing.T) {
 		must(t, err)
 		defer f.Close()
 		must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
-		if code, said := dsconvSays("unpack", dataset, dir); code != exitFailed || !strings.Contains(said, "another dsconv unpack") {
+		if code, said := dsconvSays("unpack", dataset, dir); code != exitFailed || !strings.Contains(said, "wait for the other dsconv unpack") {
 			t.Errorf("exit code %d: %s", code, said)
 		}
 	})

@@ -28,7 +28,7 @@ func repair(ctx context.Context, c *console, f formats.Format, path, from string
 		return done, err
 	}
 	if _, err := runPlan(ctx, c, p, &writeOptions{}); err != nil {
-		return done, fmt.Errorf("%w\n%s is unchanged", withHint(err, path), path)
+		return done, fmt.Errorf("%w\n%s is unchanged", err, path)
 	}
 	return done, nil
 }
