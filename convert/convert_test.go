@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// memory is a dataset of small photos in memory; every broken-th is cut short.
+// memory is a dataset of small photos in memory; every broken-th is truncated.
 type memory struct {
 	meta   formats.Meta
 	n      int
@@ -130,7 +130,7 @@ func TestSameBytesForAnyWorkersAndAfterAnyStop(t *testing.T) {
 	}
 }
 
-// stopped cancels the run again and again, and at the end has the same bytes.
+// stopped cancels the run several times, and checks that the result has the same bytes.
 func stopped(t *testing.T, src *memory, o Options, want map[string]string, first *Report) {
 	t.Helper()
 	dir := t.TempDir()
@@ -196,7 +196,7 @@ func (w *stopWriter) Write(s *formats.Sample) error {
 
 func (w *stopWriter) Cut() error { return w.Writer.(formats.Cutter).Cut() }
 
-// withoutMemory is a memory whose files were touched, and that there is no memory to read.
+// withoutMemory is a memory whose files have other times, and whose Read runs out of memory.
 type withoutMemory struct{ *memory }
 
 func (s withoutMemory) Info(i int) (formats.Info, error) {
@@ -283,7 +283,7 @@ func TestAnotherDecoderIsRefused(t *testing.T) {
 	}
 }
 
-// The counts say what was not tiled, and why.
+// The report counts the images that were not tiled, by reason.
 func TestTiledCounts(t *testing.T) {
 	src := newMemory(t, 20, 0)
 	src.photo = slices.Concat(src.photo[:2], []byte{0xFF}, src.photo[2:])

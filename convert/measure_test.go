@@ -18,7 +18,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess"
 )
 
-// What a plan would write is measured on some samples, and is what a pack of all takes.
+// The size measured on some samples is about the size of the packed dataset.
 func TestMeasurePredictsThePack(t *testing.T) {
 	raw := preprocess.Encode{Encoding: formats.Raw}
 	fixed := preprocess.Recipe{Resize: preprocess.Resize{Mode: preprocess.ResizeCover, W: 16, H: 16}, Encode: raw}
@@ -82,7 +82,7 @@ func TestMeasurePredictsThePack(t *testing.T) {
 	}
 }
 
-// Of few samples all are packed.
+// If there are few samples, all are packed.
 func TestMeasureOfFewIsExact(t *testing.T) {
 	dir := t.TempDir()
 	p := plan(t, newMemory(t, 90, 0), shard.Format{}, filepath.Join(dir, "x.tar"), Options{Recipe: resized})
@@ -103,7 +103,7 @@ func TestMeasureOfFewIsExact(t *testing.T) {
 	}
 }
 
-// Of bad samples a share is skipped.
+// The measurement skips a share of the bad samples.
 func TestMeasureCountsWhatIsSkipped(t *testing.T) {
 	p := plan(t, newMemory(t, 1500, 17), shard.Format{}, filepath.Join(t.TempDir(), "x.tar"), Options{Fail: true})
 	m, err := p.Measure(t.Context())

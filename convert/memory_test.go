@@ -12,7 +12,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess"
 )
 
-// starved is a source for one of whose samples there is no memory.
+// starved is a source that runs out of memory at one sample.
 type starved struct{ *memory }
 
 func (s starved) Read(i int, to *formats.Sample) error {
@@ -31,7 +31,7 @@ func TestNoMemoryEndsTheRun(t *testing.T) {
 	}
 }
 
-// TestProcessingIsStopped: a run that is to end does not finish the image that it works on.
+// TestProcessingIsStopped: a run that is cancelled does not finish the image that it processes.
 func TestProcessingIsStopped(t *testing.T) {
 	src := newMemory(t, 1, 0)
 	p := plan(t, src, tfrecord.Format{}, filepath.Join(t.TempDir(), "x.tfrecord"), Options{Recipe: resized})
@@ -47,9 +47,9 @@ func TestProcessingIsStopped(t *testing.T) {
 	}
 }
 
-// TestPutOffSampleIsCountedOnce: what is held for a sample is given back as a whole, also if one of
-// its fields was held before another made that the sample was put off.
-func TestPutOffSampleIsCountedOnce(t *testing.T) {
+// TestDeferredSampleIsCountedOnce: the bytes reserved for a sample are released completely, also if
+// one field was reserved before another one deferred the sample.
+func TestDeferredSampleIsCountedOnce(t *testing.T) {
 	src := newMemory(t, 1, 0)
 	p := plan(t, src, tfrecord.Format{}, filepath.Join(t.TempDir(), "x.tfrecord"), Options{Recipe: resized})
 	r, j := &run{Plan: p, schema: src.Meta().Schema}, &job{deferred: true}

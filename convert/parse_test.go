@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzParse: what the parsers of options take is what they say again, and within bounds.
+// FuzzParse: a parsed option formats to text that parses to the same, and is within bounds.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"", "key", "shuffle", "shuffle:7", "shuffle:18446744073709551615", "shuffle:-1", "500MB", "1.5GiB", "1e18", "9223372036854775807", "NaN", "InfB", "0x1p60",

@@ -10,8 +10,8 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 )
 
-// What stands for a sample's labels changes with each of them, in whichever field and whether the
-// source or the edit has it; one class index stands for itself.
+// The checksum of a sample's labels changes with each label, in any field, from the source or from an
+// edit. The checksum of a single class index is that index.
 func TestLabelSums(t *testing.T) {
 	root := t.TempDir()
 	if err := os.WriteFile(filepath.Join(root, "1.jpg"), []byte("\xff\xd8\xff\xe0"), 0o644); err != nil {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// damages are what may come over a file.
+// damages are kinds of damage to a file.
 var damages = map[string]func(t *testing.T, file string){
 	"missing": func(t *testing.T, file string) { must(t, os.Remove(file)) },
 	"empty":   func(t *testing.T, file string) { must(t, os.Truncate(file, 0)) },
@@ -29,11 +29,10 @@ var damages = map[string]func(t *testing.T, file string){
 	},
 }
 
-// twice is what an error says two times in one line, as one does that is wrapped by what it is
-// about already.
+// twice returns text that an error repeats in one line, for instance because it was wrapped twice.
 var twice = regexp.MustCompile(`(?m)damaged: .*damaged: .*$|not a dataset: .*not a dataset.*$|open \S+: open .*$`)
 
-// What verify and ls say of damage of any kind is a few lines, and no cause is named twice in one.
+// verify and ls describe any damage in a few lines, without repeating a cause in a line.
 func TestMessagesAboutDamage(t *testing.T) {
 	src := samples(t, "90", "24x16")
 	for _, name := range append(outputsOf(), "x-%02d.tar") {
@@ -69,7 +68,7 @@ func TestMessagesAboutDamage(t *testing.T) {
 	}
 }
 
-// Of many damaged samples verify prints the first and counts the others by cause; --json has all.
+// If many samples are damaged, verify prints the first and counts all by cause; --json has all.
 func TestManyDamagedSamplesAreCounted(t *testing.T) {
 	src, dir := samples(t, "90", "24x16"), t.TempDir()
 	dst := filepath.Join(dir, "x-%02d.tar")

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// scans makes a folder of three 16-bit grey images, of which one is dark, and an 8-bit one.
+// scans writes a folder of three 16-bit grey images, one of them dark, and an 8-bit one.
 func scans(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "images", "a")
@@ -30,7 +30,7 @@ func scans(t *testing.T) string {
 	return filepath.Dir(dir)
 }
 
-// Where 16 bits are clipped to 8, everything that does it says so.
+// Every command that clips 16 bits to 8 reports it.
 func TestClippedImagesAreReported(t *testing.T) {
 	src, dir := scans(t), t.TempDir()
 	for _, c := range []struct {

@@ -15,8 +15,7 @@ import (
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
-// copyNames makes the name of a dataset that of a copy: another word, and another width of the
-// shard's number.
+// copyNames returns the name of a dataset's copy: another word, and another width of the shard number.
 var copyNames = strings.NewReplacer("out", "copy", "three-%03d", "copy_%05d", "x.", "copy.", "%02d", "%04d")
 
 // copyDataset copies a dataset as cp would, file by file.
@@ -42,8 +41,8 @@ func copyDataset(t *testing.T, from, to string) {
 	}
 }
 
-// TestWrittenAndRenamed copies each dataset of earlier versions under another name beside itself:
-// it reads, is edited, repaired and packed again as any other, and never touches the first one.
+// TestWrittenAndRenamed copies each dataset of earlier versions under another name beside itself. The
+// copy can be read, edited, repaired and packed like any other, and the original never changes.
 func TestWrittenAndRenamed(t *testing.T) {
 	archives, err := filepath.Glob("../../testdata/written/*.tar.zst")
 	must(t, err)
@@ -104,7 +103,7 @@ func (c *renamed) test(t *testing.T) {
 	}
 }
 
-// others are the files beside the copy.
+// others returns the files beside the copy.
 func (c *renamed) others(t *testing.T) map[string]string {
 	t.Helper()
 	files := formattest.Tree(t, filepath.Dir(c.path))
@@ -120,7 +119,7 @@ func (c *renamed) dataFile() string {
 	return filepath.Join(p.Dir, p.Name(0))
 }
 
-// ownNames wants the copy's names in all that describes it.
+// ownNames checks that the copy's metadata has only the copy's names.
 func (c *renamed) ownNames(t *testing.T) {
 	t.Helper()
 	p, err := atrest.ParseShardPath(c.path)

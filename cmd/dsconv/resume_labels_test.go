@@ -11,8 +11,8 @@ import (
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
-// A label that changed between a pack and its resume is noticed, of whatever type and in whichever
-// column it is; and so is another type.
+// A resume notices a label that has changed since, of any type and in any column, and another label
+// type.
 func TestLabelChangesAreNoticed(t *testing.T) {
 	for name, c := range map[string]struct {
 		flags, again []string // of the pack and of its resume

@@ -14,11 +14,11 @@ import (
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
-// often makes many checkpoints; in the order of keys the last image is the last one read.
+// often makes many checkpoints. In key order the last image is read last.
 var often = []string{"--checkpoint=20KB", "--order=key"}
 
-// A source that changed between a pack and its resume is noticed and named; what only
-// looks changed is not.
+// A resume names the files of the source that have changed since, and ignores files that only seem
+// changed.
 func TestSourceChangesAreNamed(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -80,7 +80,7 @@ func TestSourceChangesAreNamed(t *testing.T) {
 	}
 }
 
-// Until there is a checkpoint nothing is lost, so that source and options may change.
+// Before the first checkpoint source and options may change, because nothing is lost.
 func TestNothingIsCheckpointedYet(t *testing.T) {
 	src := samples(t, "60", "64x48")
 	dst := filepath.Join(t.TempDir(), "out.tar")
@@ -125,8 +125,8 @@ func TestFinishedSplitsStay(t *testing.T) {
 	}
 }
 
-// A bit that rots in a partial is noticed where it matters: either the resume refuses, or
-// it ends in the right bytes. None is vouched for by a checksum made after it rotted.
+// If a bit flips in a staging folder, the resume fails or ends with the right bytes. Flipped bits never
+// get a valid checksum.
 func TestRottenPartial(t *testing.T) {
 	src := samples(t, "60", "64x48")
 	r := rand.New(rand.NewPCG(4, 4))
@@ -177,8 +177,8 @@ func TestRottenPartial(t *testing.T) {
 	}
 }
 
-// A limit on the size of files gives short writes and EFBIG; Go's runtime must not die of
-// the signal that comes with it.
+// A limit on file sizes causes short writes and EFBIG. The signal that comes with it must not kill the
+// process.
 func TestFileSizeLimit(t *testing.T) {
 	// LMDB calls every short write an input/output error.
 	tooLarge := regexp.MustCompile(`(?i)file too large|data\.mdb: .*input/output error`)
@@ -253,8 +253,8 @@ func TestAnotherCommandAfterAStoppedEdit(t *testing.T) {
 	}
 }
 
-// interrupt leaves a partial with checkpoints: the last image is bad, which ends the pack.
-// The image is whole again afterwards.
+// interrupt leaves a staging folder with checkpoints: the last image is bad, which ends the pack. It
+// restores the image afterwards.
 func interrupt(t *testing.T, src, dst string, flags ...string) {
 	t.Helper()
 	last := lastImage(t, src)

@@ -18,8 +18,8 @@ import (
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
-// labelled packs n images with a table of labels, and gives the dataset and the folder that unpack
-// makes of it.
+// labelled packs n images with a table of labels. It returns the dataset, and the folder that unpack
+// writes.
 func labelled(t *testing.T, n, size string) (dataset string, whole map[string]string) {
 	t.Helper()
 	src := samples(t, n, size)
@@ -41,8 +41,8 @@ func labelled(t *testing.T, n, size string) (dataset string, whole map[string]st
 	return dataset, formattest.Tree(t, dir)
 }
 
-// An unpack that is killed leaves a folder that no command takes for a whole one, and the same
-// command resumes.
+// An unpack that is killed leaves a folder that every command refuses as incomplete, and the same command
+// resumes.
 func TestKilledWhileUnpacking(t *testing.T) {
 	dataset, whole := labelled(t, "200", "64x48")
 	r := rand.New(rand.NewPCG(11, 0))
@@ -71,8 +71,7 @@ func TestKilledWhileUnpacking(t *testing.T) {
 	formattest.SameTrees(t, formattest.Tree(t, dir), whole)
 }
 
-// refusesUnfinished holds that a folder is finished and whole, or that packing it is refused. It
-// reports which.
+// refusesUnfinished checks that a folder is complete, or that packing it is refused. It reports which.
 func refusesUnfinished(t *testing.T, dir string, whole map[string]string) (finished bool) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -90,7 +89,7 @@ func refusesUnfinished(t *testing.T, dir string, whole map[string]string) (finis
 	return false
 }
 
-// unfinished makes what an interrupted unpack leaves: the mark and some files.
+// unfinished writes what an interrupted unpack leaves: the marker and some files.
 func unfinished(t *testing.T, dataset string, files map[string]string) (dir string) {
 	t.Helper()
 	ds, err := all.Formats().Open(dataset)
@@ -190,8 +189,7 @@ func TestUnpackResumes(t *testing.T) {
 	})
 }
 
-// A split that a dataset has not is an error of every command that takes one, which lists those
-// that there are.
+// Every command with --split refuses an unknown split, and lists the dataset's splits.
 func TestUnknownSplits(t *testing.T) {
 	src := samples(t, "12", "16x16")
 	with, without := filepath.Join(t.TempDir(), "x.tar"), filepath.Join(t.TempDir(), "y.tar")
