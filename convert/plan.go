@@ -175,7 +175,7 @@ func (p *Plan) estimate(size int64) int64 {
 
 func (p *Plan) planShards() error {
 	if len(p.order) == 0 {
-		return fmt.Errorf("no sample to write to %s", p.Path)
+		return fmt.Errorf("%s: no samples are selected: check --include, --exclude, --limit and --split", p.Path)
 	}
 	if err := p.countShards(); err != nil {
 		return err

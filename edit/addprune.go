@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -34,19 +33,19 @@ func (a *adder) prune() error {
 		return nil
 	}
 	if most == 0 && !a.o.PruneAll {
-		return errors.New("--prune: the source has none of the dataset's samples: is it the right folder, and mounted? --prune-all drops them anyway")
+		return fmt.Errorf("%s: --prune: the source has none of its samples: is it the right folder, and mounted? --prune-all drops them anyway", a.target.Path)
 	}
 	for _, c := range collections {
 		switch total := c.matched + len(c.absent); {
 		case a.o.PruneAll || 2*len(c.absent) <= total:
 			a.dropPairs(c.absent)
 		case c.matched > 0:
-			return fmt.Errorf("--prune: the source lacks %d of %d samples that came from it: is it the right folder, and completely mounted? --prune-all drops them anyway",
-				len(c.absent), total)
+			return fmt.Errorf("%s: --prune: the source lacks %d of the %d samples that came from it: is it the right folder, and completely mounted? --prune-all drops them anyway",
+				a.target.Path, len(c.absent), total)
 		}
 	}
 	if a.found.Pruned == a.target.Len() && a.found.New == 0 {
-		return errors.New("no sample would be left: delete the dataset instead")
+		return fmt.Errorf("%s: no sample would be left: delete the dataset instead", a.target.Path)
 	}
 	return nil
 }

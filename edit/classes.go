@@ -69,7 +69,7 @@ func (u *union) mapLabel(p *unionSource, k int, v *formats.Value) error {
 				continue
 			}
 			if to < 0 || to >= int64(len(hot)) {
-				return fmt.Errorf("%w: %d classes of %d", formats.ErrDamaged, len(v.Data), len(hot))
+				return fmt.Errorf("%w: the value has %d classes, the field has %d", formats.ErrDamaged, len(v.Data), len(hot))
 			}
 			hot[to] = x
 		}

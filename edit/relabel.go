@@ -102,7 +102,7 @@ func (r *relabeler) columns() error {
 		}
 		column := slices.Index(r.meta.Columns, name)
 		if field < 0 && column < 0 && name != splitColumn {
-			return fmt.Errorf("the table's column %q is no label field or column of the dataset; the dataset has: %s",
+			return fmt.Errorf("unknown column %q; the dataset has: %s",
 				name, strings.Join(r.validColumns(), ", "))
 		}
 		r.field, r.column = append(r.field, field), append(r.column, column)

@@ -235,7 +235,7 @@ func (r *repairer) findInSource(lost []int32) error {
 func (r *repairer) restore(proc *preprocess.Processor, in *formats.Info, s, out *formats.Sample) (unionSample, error) {
 	at := r.sourceIndex(in)
 	if at < 0 {
-		return unionSample{}, errors.New("the source does not have it")
+		return unionSample{}, errors.New("it is not in the source")
 	}
 	it := unionSample{source: 1, index: at, change: r.manifestChange(in)}
 	if err := r.src.Read(int(at), s); err != nil {

@@ -38,22 +38,15 @@ func splitPatternFlag(cc *cli.Context, flag string) []string {
 // addPatterns returns the patterns of add: those of the flags, else those of the dataset's recipe.
 func addPatterns(cc *cli.Context, recipe map[string]string) (formats.Patterns, error) {
 	was, now := formats.PatternsOf(recipe), parsePatterns(cc)
-	both := cc.IsSet("include") == cc.IsSet("exclude")
-	switch {
-	case both && cc.IsSet("include"):
-		return now, nil
-	case both:
+	if !cc.IsSet("include") && !cc.IsSet("exclude") {
 		return was, nil
-	case cc.IsSet("include"):
-		now.Exclude = was.Exclude
-	default:
-		now.Include = was.Include
 	}
-	kept := formats.Patterns{Include: was.Include, Exclude: was.Exclude}
-	if cc.IsSet("include") {
-		kept.Include = nil
-	} else {
-		kept.Exclude = nil
+	var kept formats.Patterns // those of the recipe that still apply
+	if !cc.IsSet("include") {
+		kept.Include, now.Include = was.Include, was.Include
+	}
+	if !cc.IsSet("exclude") {
+		kept.Exclude, now.Exclude = was.Exclude, was.Exclude
 	}
 	if was.Old && kept.NeedFolders() {
 		return now, usageErrorf("the dataset was packed with %s by an older dsconv, whose patterns did not match folders: give this option too", kept)

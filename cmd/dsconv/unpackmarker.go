@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -39,7 +40,7 @@ func createMarker(root *os.Root, dir, fingerprint string) (_ *unpackMarker, err 
 	switch {
 	case len(entries) == 0:
 		flags |= os.O_CREATE | os.O_EXCL
-	case !hasEntry(entries, markerName):
+	case !slices.ContainsFunc(entries, isMarker):
 		return nil, fmt.Errorf("%s is not empty: unpack into a new folder", dir)
 	}
 	f, err := root.OpenFile(markerName, flags, 0o644)
@@ -53,14 +54,7 @@ func createMarker(root *os.Root, dir, fingerprint string) (_ *unpackMarker, err 
 	return m, nil
 }
 
-func hasEntry(entries []fs.DirEntry, name string) bool {
-	for _, e := range entries {
-		if e.Name() == name && e.Type().IsRegular() {
-			return true
-		}
-	}
-	return false
-}
+func isMarker(e fs.DirEntry) bool { return e.Name() == markerName && e.Type().IsRegular() }
 
 // lock locks the marker and compares its content. alone means that the folder has no other file.
 func (m *unpackMarker) lock(dir, fingerprint string, alone bool) error {

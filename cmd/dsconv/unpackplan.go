@@ -226,17 +226,11 @@ func isFileName(name string) bool {
 
 // missingNames returns the names that are not in some.
 func missingNames(some, names []string) []string {
-	var missing []string
 	there := map[string]bool{}
 	for _, name := range some {
 		there[name] = true
 	}
-	for _, name := range names {
-		if !there[name] {
-			missing = append(missing, name)
-		}
-	}
-	return missing
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return there[name] })
 }
 
 const labelsStem = "labels"

@@ -115,6 +115,9 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	}
 	if err == nil && !done.Sound() {
 		err = errors.New("the dataset is damaged")
+		if from == "" {
+			err = errors.New("the dataset is damaged; restore it with dsconv verify --repair SRC")
+		}
 	}
 	return err
 }
