@@ -201,12 +201,12 @@ func TestPruneOfAnotherSource(t *testing.T) {
 			t.Errorf("%v does not say %q", err, says)
 		}
 	}
-	refused(other.root, "none of the dataset's samples")
+	refused(other.root, "none of its samples")
 	for i := range 8 {
 		f.must(os.Remove(filepath.Join(f.root, fmt.Sprintf("cat/%03d.jpg", i))))
 	}
 	f.must(os.Remove(filepath.Join(f.root, "dog/000.jpg")))
-	refused(f.root, "lacks 9 of 16")
+	refused(f.root, "lacks 9 of the 16")
 	formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(path)), before)
 	found := addWith(t, path, f.root, edit.AddOptions{Prune: true, Unread: []string{"cat"}})
 	if found.Pruned != 1 || found.Absent != 0 {

@@ -24,7 +24,7 @@ func TestLabelChangesAreNoticed(t *testing.T) {
 		"the second column": {[]string{"--label-columns=name,label", "--label-type=label=float"}, nil, "0.25", "(other labels)"},
 		"several labels":    {[]string{"--label-sep=.", "--label-type=name"}, nil, "0.1", "(other labels)"},
 		"one class":         {[]string{"--label-type=name"}, nil, "1", "(label 2, was 1)"},
-		"another type":      {[]string{"--label-type=float"}, []string{"--label-type=name"}, "0.5", `label-type was "float", is "name"`},
+		"another type":      {[]string{"--label-type=float"}, []string{"--label-type=name"}, "0.5", `label-type was "float", now "name"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := samples(t, "60", "64x48")
