@@ -61,6 +61,9 @@ func (r *run) narrowed() (list []Warning) {
 // errors.Is reports true for formats.ErrPartial too.
 var ErrCannotResume error = cannotResumeError{}
 
+// ErrSourceChanged is the ErrCannotResume of a source that has changed.
+var ErrSourceChanged = fmt.Errorf("%w: the source has changed", ErrCannotResume)
+
 type cannotResumeError struct{}
 
 func (cannotResumeError) Error() string { return "cannot resume" }

@@ -97,6 +97,9 @@ func (p *Plan) addCommand(note []byte, err error) error {
 	if p.change != nil || verb(n.Command) != verb(p.command) {
 		return fmt.Errorf("%w: it was started by: %s", ErrCannotResume, n.Command)
 	}
+	if errors.Is(err, ErrSourceChanged) {
+		return err
+	}
 	return fmt.Errorf("%w; it was started by: %s", err, n.Command)
 }
 
@@ -132,7 +135,7 @@ func (p *Plan) checkSamePlan(was *formats.Meta, b []byte) (checkpoint, error) {
 		changes = "other edits by hand"
 	}
 	if changes != "" {
-		return n, fmt.Errorf("%w: the source has changed (%s)", ErrCannotResume, changes)
+		return n, fmt.Errorf("%w (%s)", ErrSourceChanged, changes)
 	}
 	n.Fingerprint = p.fingerprint
 	return n, nil

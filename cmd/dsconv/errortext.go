@@ -48,6 +48,8 @@ func withHint(err error, path string) error {
 	switch {
 	case errors.Is(err, formats.ErrExists):
 		return fmt.Errorf("%w: choose another name, or use --force to replace a dataset that dsconv wrote", err)
+	case errors.Is(err, convert.ErrSourceChanged):
+		return fmt.Errorf("%w\nrestore the source as it was, or start over with --discard", err)
 	case errors.Is(err, convert.ErrCannotResume):
 		return fmt.Errorf("%w\nrepeat the command that started it, or start over with --discard", err)
 	case errors.Is(err, formats.ErrPartial), errors.Is(err, formats.ErrLocked), errors.Is(err, formats.ErrNotBuilt),
