@@ -22,16 +22,16 @@ import (
 func benchCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "bench",
-		Usage:     "measure the time of an epoch on several datasets",
+		Usage:     "measure the loading speed of several datasets",
 		ArgsUsage: "[SRC DST...]",
-		Description: `The same loader, augmentations and batches read each dataset, folders among them, in
-interleaved rounds; the ratio is to the first one. The batches are dropped, or go to the
-trainer with --train, or to a stand-in for a GPU with --consume; starved is the share of
-the epoch in which that had to wait. A sentence for each dataset says what holds it back.
+		Description: `Loads epochs of each dataset or folder with the same loader, augmentations and batches, in
+interleaved rounds. The ratio compares a dataset with the first one. Batches are dropped,
+or used by the trainer (--train) or by a simulated GPU (--consume); starved is the share of
+the epoch that it waited for data. A sentence for each dataset names its bottleneck.
 
---merge puts reports of other runs under the table: earlier ones, those of dsconv.timed and
-of python -m dsconv.train. Their ratios stay those to their own first row. Without a SRC
-they are all that is shown, the first of them on top; - reads one from standard input.
+--merge prints reports of other runs below the table: earlier runs of bench, dsconv.timed or
+python -m dsconv.train. Their ratios compare with their own first row. Without a SRC only
+these reports are printed. - reads a report from standard input.
 
 Examples:
    dsconv bench images/ out.lmdb 'out-%06d.tar'
@@ -49,7 +49,7 @@ Augmentations:
 			if len(cc.StringSlice("merge")) > 0 && !cc.Args().Present() {
 				return showReports(cc, c)
 			}
-			paths, err := atLeast(cc, true, "SRC")
+			paths, err := argumentsOrMore(cc, "SRC")
 			if err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ func benchFlags() []cli.Flag {
 func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 	for _, n := range []string{"rounds", "epochs", "limit-batches", "batch", "workers", "size"} {
 		if cc.IsSet(n) && cc.Int(n) < 1 {
-			return o, usage("--%s %d: it must be at least 1", n, cc.Int(n))
+			return o, usageErrorf("--%s %d: it must be at least 1", n, cc.Int(n))
 		}
 	}
 	if cc.IsSet("size") && cc.IsSet("augment") {
@@ -125,7 +125,7 @@ func runBench(cc *cli.Context, c *console, paths []string, o bench.Options) erro
 	if err != nil {
 		return err
 	}
-	show, err := c.turns(cc, len(paths))
+	show, err := c.benchProgress(cc, len(paths))
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func runBench(cc *cli.Context, c *console, paths []string, o bench.Options) erro
 	return writeBench(cc, c, &report)
 }
 
-// showReports merges reports without measuring anything.
+// showReports prints merged reports without measuring.
 func showReports(cc *cli.Context, c *console) error {
 	reports, err := readReports(c, cc.StringSlice("merge"))
 	if err != nil {
@@ -162,7 +162,7 @@ func readReports(c *console, files []string) ([]*bench.Report, error) {
 	return reports, nil
 }
 
-// readReport reads a report and notes where it is from, unless that is known.
+// readReport reads a report, and sets its source to file if it has none.
 func readReport(c *console, file string) (*bench.Report, error) {
 	if file == "-" {
 		return bench.ReadReport(c.in)
@@ -179,14 +179,14 @@ func readReport(c *console, file string) (*bench.Report, error) {
 	return r, err
 }
 
-// writeBench prints the table and writes the JSON where it is wanted.
+// writeBench prints the table, and writes the JSON if --json is given.
 func writeBench(cc *cli.Context, c *console, r *bench.Report) error {
 	var table strings.Builder
 	if err := r.WriteTable(&table); err != nil {
 		return err
 	}
 	file := cc.String("json")
-	if fd, ok := durable.Descriptor(file); !ok || fd != 1 { // the table would spoil the JSON
+	if fd, ok := durable.Descriptor(file); !ok || fd != 1 { // standard output gets the JSON, without the table
 		if err := printTo(c.out, "%s", table.String()); err != nil {
 			return err
 		}

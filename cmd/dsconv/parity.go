@@ -23,17 +23,17 @@ func parityFlags() []cli.Flag {
 // compareWithPillow is verify --parity.
 func compareWithPillow(cc *cli.Context, c *console, path string) error {
 	if cc.Bool("quick") || cc.String("repair") != "" {
-		return usage("--parity compares pixels and neither checks nor repairs files: leave out --quick and --repair")
+		return usageErrorf("--parity compares pixels and neither checks nor repairs files: leave out --quick and --repair")
 	}
 	if cc.Int("sample") < 0 {
-		return usage("--sample %d: write a number of images, or 0 for all", cc.Int("sample"))
+		return usageErrorf("--sample %d: write a number of images, or 0 for all", cc.Int("sample"))
 	}
-	f, err := formatAt(path)
+	f, err := detectFormat(path)
 	if err != nil {
 		return err
 	}
 	if f.Name() == "folder" {
-		return usage("%s is a folder and was not packed: the source follows --parity, the dataset comes after it", path)
+		return usageErrorf("%s is a folder and was not packed: the source follows --parity, the dataset comes after it", path)
 	}
 	dst, err := f.Open(path)
 	if err != nil {

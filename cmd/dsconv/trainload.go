@@ -14,7 +14,7 @@ import (
 	"github.com/dsconv/dsconv/reader/order"
 )
 
-// learnConfig says which batches the network learns from.
+// learnConfig returns the loader of the training batches.
 func learnConfig(cc *cli.Context) (conf reader.Config, err error) {
 	if cc.IsSet("size") && cc.IsSet("augment") {
 		return conf, errors.New("--size and --augment at once: write the size into the ops")
@@ -51,19 +51,19 @@ func learnConfig(cc *cli.Context) (conf reader.Config, err error) {
 	return conf, nil
 }
 
-// learnOps are a model's own augmentations.
+// learnOps returns a model's default augmentations.
 func learnOps(model string, size int) []augment.Op {
 	if model == "mlp" {
 		return []augment.Op{augment.Resize{H: size, W: size}}
 	}
-	// Crops of half to three quarters of the area: a network this small does not learn
-	// from the slivers that a crop of 8 % can be.
+	// Crops of half to three quarters of the area: a network this small does not learn from crops
+	// of 8 %.
 	crop := augment.RandomResizedCrop{H: size, W: size, Scale: [2]float64{0.5, 0.75}, Ratio: [2]float64{0.9, 1.11}}
 	return []augment.Op{crop, augment.RandomHorizontalFlip{P: 0.5}}
 }
 
-// judgeConfig says which batches the network is evaluated on: in order, not augmented, of
-// the shape (H,W,C) of those that it learns from.
+// judgeConfig returns the loader of the validation batches: in order, not augmented, with the shape
+// (H,W,C) of the training batches.
 func judgeConfig(model string, learn reader.Config, shape [3]int, split string) reader.Config {
 	conf := learn
 	conf.Split, conf.Order = split, order.Spec{}
@@ -79,7 +79,7 @@ func judgeConfig(model string, learn reader.Config, shape [3]int, split string) 
 	return conf
 }
 
-// recipeOf is what of the loader must be the same for a training to go on, by option.
+// recipeOf returns the loader's options that must not change when a training resumes.
 func recipeOf(conf reader.Config) map[string]string {
 	decode := "exact"
 	if conf.FastDecode {

@@ -15,17 +15,18 @@ import (
 	"github.com/dsconv/dsconv/preprocess"
 )
 
-// What became of an input that a table names.
+// Skip.Action: what happened to an input that the report names.
 const (
 	ActionSkipped     = "skipped"
 	ActionQuarantined = "quarantined" // skipped, and copied to Options.Quarantine
-	ActionWritten     = "written"     // though something is odd about it
-	ActionFailed      = "failed"      // it ended the run
+	ActionWritten     = "written"     // with a warning
+	ActionFailed      = "failed"      // its error ended the run
 )
 
-// refuse does with a bad sample what Options say: it ends the run, or it is named among the
-// skipped and, if wanted, copied aside. What is no fault of the sample's ends the run.
-func (r *run) refuse(j *job, path string) error {
+// handleBad handles a bad sample as Options say: it returns an error that ends the run, or lists
+// the sample as skipped and copies it to the quarantine folder. An error that is not the sample's
+// fault always ends the run.
+func (r *run) handleBad(j *job, path string) error {
 	if errors.Is(j.err, context.Canceled) {
 		return fmt.Errorf("%s: %w", path, j.err)
 	}
@@ -44,27 +45,27 @@ func (r *run) refuse(j *job, path string) error {
 			bad.Action = ActionQuarantined
 		}
 	}
-	r.note.Skipped = append(r.note.Skipped, bad)
+	r.state.Skipped = append(r.state.Skipped, bad)
 	return nil
 }
 
-// quarantine copies the source's bytes to a file of the same relative path. What cannot be
-// read cannot be copied. A run that goes on meets its own copies again.
+// quarantine copies the source's bytes to a file of the same relative path. copied is false if
+// the source cannot be read. A copy from before a resume is left as it is.
 func (r *run) quarantine(j *job, path string) (copied bool, err error) {
 	var s formats.Sample
 	if err := guard.Do(func() error { return r.src.Read(int(r.order[j.pos]), &s) }); err != nil {
-		return false, nil //nolint:nilerr // it is named as skipped, with the cause
+		return false, nil //nolint:nilerr // the report has the cause
 	}
 	rel, err := filepath.Localize(path)
 	if err != nil {
-		return false, fmt.Errorf("its path leads out of the folder: %w", err)
+		return false, fmt.Errorf("its path is not inside the folder: %w", err)
 	}
 	to, data := filepath.Join(r.o.Quarantine, rel), s.Values[r.schema.ImageIndex()].Data
 	switch was, err := os.ReadFile(to); {
 	case err == nil && bytes.Equal(was, data):
 		return true, nil
 	case err == nil:
-		return false, fmt.Errorf("another file is at %s already: choose another folder", to)
+		return false, fmt.Errorf("%s exists with other content: choose another quarantine folder", to)
 	case !errors.Is(err, fs.ErrNotExist):
 		return false, err
 	}

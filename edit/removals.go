@@ -7,21 +7,21 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// sortRemoved puts the list into the order of keys, each once.
+// sortRemoved sorts the list by key and drops duplicate keys.
 func sortRemoved(list []formats.Removed) []formats.Removed {
 	slices.SortStableFunc(list, func(a, b formats.Removed) int { return strings.Compare(a.Key, b.Key) })
 	return slices.CompactFunc(list, func(a, b formats.Removed) bool { return a.Key == b.Key })
 }
 
-// removals finds a sample of the source among those that were removed by hand.
+// removals finds samples of the source in the list of samples removed by hand.
 type removals struct {
-	list   []formats.Removed // by key
-	byPath []int32           // places in list, by path
-	back   []bool            // by place in list: it is in the dataset again
+	list     []formats.Removed // by key
+	byPath   []int32           // indices into list, sorted by path
+	restored []bool            // by index into list: the sample is added again
 }
 
 func newRemovals(list []formats.Removed) *removals {
-	r := &removals{list: list, byPath: make([]int32, len(list)), back: make([]bool, len(list))}
+	r := &removals{list: list, byPath: make([]int32, len(list)), restored: make([]bool, len(list))}
 	for i := range r.byPath {
 		r.byPath[i] = int32(i)
 	}
@@ -29,7 +29,7 @@ func newRemovals(list []formats.Removed) *removals {
 	return r
 }
 
-// find gives the place of the sample of that key or path.
+// find returns the index in the list of the sample with that key or path.
 func (r *removals) find(in *formats.Info) (int, bool) {
 	if i, ok := slices.BinarySearchFunc(r.list, in.Key, func(e formats.Removed, key string) int {
 		return strings.Compare(e.Key, key)
@@ -48,13 +48,13 @@ func (r *removals) find(in *formats.Info) (int, bool) {
 	return int(r.byPath[k]), true
 }
 
-// left are those that stay removed.
-func (r *removals) left() []formats.Removed {
-	var left []formats.Removed
+// remaining returns the samples that stay removed.
+func (r *removals) remaining() []formats.Removed {
+	var list []formats.Removed
 	for i, e := range r.list {
-		if !r.back[i] {
-			left = append(left, e)
+		if !r.restored[i] {
+			list = append(list, e)
 		}
 	}
-	return left
+	return list
 }

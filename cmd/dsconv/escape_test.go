@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Text is JSON for the same value, in which nothing is hidden.
+// The JSON has the same value, without hidden characters.
 func FuzzWriteJSON(f *testing.F) {
 	for _, name := range hostileNames {
 		f.Add(name)

@@ -7,9 +7,9 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// movedMarks gives for each bit of the marks that own describes the bit that meta has for the
-// same thing.
-func movedMarks(own, meta *formats.Meta, p *part) *[16]uint16 {
+// mapMarks returns, for each bit of a mark in the dataset own, the bit of the same field or column
+// in meta.
+func mapMarks(own, meta *formats.Meta, p *unionSource) *[16]uint16 {
 	var to [16]uint16
 	move := func(from, bit uint16) { to[bits.TrailingZeros16(from)] |= bit }
 	move(formats.MarkSplit, formats.MarkSplit)
@@ -24,15 +24,15 @@ func movedMarks(own, meta *formats.Meta, p *part) *[16]uint16 {
 	return &to
 }
 
-// mark is that of a sample of the part, whose own mark it has.
-func (p *part) mark(own formats.Mark) formats.Mark {
+// mapMark converts the mark of a sample of p to the union's bits and origins.
+func (p *unionSource) mapMark(own formats.Mark) formats.Mark {
 	if p.marks == nil {
 		own.Edited = 0
 	}
 	if p.origin != nil {
 		own.Origin = p.origin(own.Origin)
 	}
-	if own.Edited == 0 || p.same {
+	if own.Edited == 0 || p.identical {
 		return own
 	}
 	edited := own.Edited
@@ -43,10 +43,10 @@ func (p *part) mark(own formats.Mark) formats.Mark {
 	return own
 }
 
-// remember sums up what the union's samples remember, so that the new version keeps it.
-func (u *union) remember() error {
+// countEdits sets the union's History from the marks of its samples.
+func (u *union) countEdits() error {
 	h := formats.History{Removed: len(u.removed)}
-	for i := range u.items {
+	for i := range u.samples {
 		in, err := u.Info(i)
 		if err != nil {
 			return err
@@ -63,7 +63,7 @@ func (u *union) remember() error {
 	return nil
 }
 
-// removedFrom is what was removed from ds by hand.
+// removedFrom returns the samples that were removed from ds by hand.
 func removedFrom(ds formats.Dataset) ([]formats.Removed, error) {
 	if r, ok := ds.(formats.Removals); ok {
 		return r.Removed()
@@ -71,7 +71,7 @@ func removedFrom(ds formats.Dataset) ([]formats.Removed, error) {
 	return nil, nil
 }
 
-// edited are the bits of what c sets.
+// edited returns the mark bits of the fields and columns that c sets.
 func (c *change) edited(meta *formats.Meta) (bits uint16) {
 	if c.split != nil {
 		bits |= formats.MarkSplit
@@ -85,7 +85,7 @@ func (c *change) edited(meta *formats.Meta) (bits uint16) {
 	return bits
 }
 
-// drop takes out of c what those bits stand for, and reports whether there was any.
+// drop removes from c the fields and columns of those bits, and reports whether there were any.
 func (c *change) drop(bits uint16, meta *formats.Meta) (any bool) {
 	if c.edited(meta)&bits == 0 {
 		return false

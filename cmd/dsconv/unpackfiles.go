@@ -14,8 +14,8 @@ import (
 	"github.com/dsconv/dsconv/formats/npy"
 )
 
-// write makes a file of the folder. One that is there is gone on with if it is what an
-// interrupted unpack left of it; any other is somebody else's.
+// write writes a file in the folder. An existing file is completed if an interrupted unpack left it;
+// any other existing file is an error.
 func (u *unpacker) write(name string, data []byte, modTime int64) error {
 	name = filepath.FromSlash(name)
 	if err := u.root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -23,7 +23,7 @@ func (u *unpacker) write(name string, data []byte, modTime int64) error {
 	}
 	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		f, err = u.again(name, data)
+		f, err = u.reopen(name, data)
 	}
 	if err != nil {
 		return err
@@ -39,18 +39,18 @@ func (u *unpacker) write(name string, data []byte, modTime int64) error {
 	return nil
 }
 
-// again opens a file that an interrupted unpack left.
-func (u *unpacker) again(name string, data []byte) (*os.File, error) {
+// reopen opens a file that an interrupted unpack left.
+func (u *unpacker) reopen(name string, data []byte) (*os.File, error) {
 	if st, err := u.root.Lstat(name); err != nil || !st.Mode().IsRegular() || st.Size() > int64(len(data)) {
-		return nil, errors.Join(notOurs(u.dir, name), err)
+		return nil, errors.Join(foreignFileError(u.dir, name), err)
 	}
 	f, err := u.root.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
 	was, err := io.ReadAll(f)
-	if err == nil && !begunWith(was, data) {
-		err = notOurs(u.dir, name)
+	if err == nil && !isUnfinishedCopy(was, data) {
+		err = foreignFileError(u.dir, name)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -58,13 +58,13 @@ func (u *unpacker) again(name string, data []byte) (*os.File, error) {
 	return f, nil
 }
 
-func notOurs(dir, name string) error {
-	return fmt.Errorf("%s: %w: it is not what the dataset has; move it away", filepath.Join(dir, name), formats.ErrForeign)
+func foreignFileError(dir, name string) error {
+	return fmt.Errorf("%s: %w: its content is not the dataset's; move it away", filepath.Join(dir, name), formats.ErrForeign)
 }
 
-// begunWith reports whether was is the beginning of data, or was to become it: after a power cut
-// a file may have zeros for what had not reached the disk.
-func begunWith(was, data []byte) bool {
+// isUnfinishedCopy reports whether was is an incomplete copy of data: a prefix of it, perhaps followed
+// by zeros, which a power cut leaves for bytes that were not on the disk yet.
+func isUnfinishedCopy(was, data []byte) bool {
 	for i := range was {
 		if was[i] != data[i] {
 			return len(bytes.Trim(was[i:], "\x00")) == 0
@@ -73,12 +73,12 @@ func begunWith(was, data []byte) bool {
 	return true
 }
 
-// beside is the name of the file of a field that is neither the designated image nor a label.
-func (p *unpackPlan) beside(at int, f *formats.Field, enc formats.Encoding) string {
+// fieldFileName returns the name of the file of a field that is neither the main image nor a label.
+func (p *unpackPlan) fieldFileName(at int, f *formats.Field, enc formats.Encoding) string {
 	ext := ".bin"
 	switch f.Kind {
 	case formats.Image, formats.Mask:
-		ext = writtenAs(enc).Extension()
+		ext = fileEncoding(enc).Extension()
 	case formats.Text:
 		ext = ".txt"
 	case formats.JSON:
@@ -89,11 +89,11 @@ func (p *unpackPlan) beside(at int, f *formats.Field, enc formats.Encoding) stri
 	return p.bases[at] + "." + f.Name + ext
 }
 
-// besideData is what that file holds.
-func besideData(f *formats.Field, v *formats.Value, coder *pngCoder) ([]byte, error) {
+// fieldFileData returns the content of that file.
+func fieldFileData(f *formats.Field, v *formats.Value, coder *pngCoder) ([]byte, error) {
 	switch f.Kind {
 	case formats.Image, formats.Mask:
-		if err := coder.pixels(v); err != nil {
+		if err := coder.toPNG(v); err != nil {
 			return nil, err
 		}
 	case formats.Boxes, formats.Array:
@@ -102,8 +102,8 @@ func besideData(f *formats.Field, v *formats.Value, coder *pngCoder) ([]byte, er
 	return v.Data, nil
 }
 
-// writtenAs is the encoding of the file that an image of that encoding becomes.
-func writtenAs(e formats.Encoding) formats.Encoding {
+// fileEncoding returns the encoding of the file that an image of encoding e is written to.
+func fileEncoding(e formats.Encoding) formats.Encoding {
 	if e == formats.Raw || e == formats.RawZstd {
 		return formats.PNG
 	}

@@ -1,19 +1,20 @@
 package edit
 
 import (
-	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
-// collection is what is known of the samples of one origin.
+// collection has the samples of the dataset that came from one source.
 type collection struct {
-	matched int // the source has them
+	matched int // samples that the source has
 	absent  []*pair
 }
 
-// prune drops the samples that the source lacks, or counts them. It also finds out which
-// collection the source is: the one that most of its samples belong to, or else a new one.
+// prune drops the samples that the source lacks, or counts them. It also determines which collection
+// the source is: the one of most of its samples, or a new one.
 func (a *adder) prune() error {
 	collections, err := a.collections()
 	if err != nil {
@@ -32,35 +33,27 @@ func (a *adder) prune() error {
 		return nil
 	}
 	if most == 0 && !a.o.PruneAll {
-		return errors.New("--prune: the source has none of the dataset's samples: is it the right folder, and mounted? --prune-all drops them all the same")
+		return fmt.Errorf("%s: --prune: the source has none of its samples: is it the right folder, and mounted? --prune-all drops them anyway", a.target.Path)
 	}
 	for _, c := range collections {
 		switch total := c.matched + len(c.absent); {
 		case a.o.PruneAll || 2*len(c.absent) <= total:
-			a.drop(c.absent)
+			a.dropPairs(c.absent)
 		case c.matched > 0:
-			return fmt.Errorf("--prune: the source lacks %d of %d samples that came from it: is it the right folder, and mounted as a whole? --prune-all drops them all the same",
-				len(c.absent), total)
+			return fmt.Errorf("%s: --prune: the source lacks %d of the %d samples that came from it: is it the right folder, and completely mounted? --prune-all drops them anyway",
+				a.target.Path, len(c.absent), total)
 		}
 	}
 	if a.found.Pruned == a.target.Len() && a.found.New == 0 {
-		return errors.New("nothing would be left: remove the dataset itself instead")
+		return fmt.Errorf("%s: no sample would be left: delete the dataset instead", a.target.Path)
 	}
 	return nil
 }
 
-// collections sorts the pairs by the origin of the dataset's sample.
+// collections groups the pairs by the origin of the dataset's sample.
 func (a *adder) collections() ([]collection, error) {
 	var list []collection
-	for k := range a.pairs {
-		p := &a.pairs[k]
-		if p.old < 0 {
-			continue
-		}
-		in, err := a.target.Info(int(p.old))
-		if err != nil {
-			return nil, err
-		}
+	err := a.eachOld(func(p *pair, in *formats.Info) {
 		for len(list) <= int(in.Mark.Origin) {
 			list = append(list, collection{})
 		}
@@ -71,11 +64,11 @@ func (a *adder) collections() ([]collection, error) {
 		case a.o.Excluded == nil || !a.o.Excluded(in.Source.Path):
 			c.absent = append(c.absent, p)
 		}
-	}
-	return list, nil
+	})
+	return list, err
 }
 
-// unread reports whether the source may have that path where it could not be looked at.
+// unread reports whether path is one that could not be read in the source.
 func (a *adder) unread(path string) bool {
 	for _, u := range a.o.Unread {
 		if path == u || strings.HasPrefix(path, u+"/") {
@@ -85,9 +78,9 @@ func (a *adder) unread(path string) bool {
 	return false
 }
 
-func (a *adder) drop(absent []*pair) {
+func (a *adder) dropPairs(absent []*pair) {
 	for _, p := range absent {
-		p.gone = true
+		p.dropped = true
 	}
 	a.found.Pruned += len(absent)
 	a.found.Absent -= len(absent)

@@ -2,16 +2,15 @@ package main
 
 import (
 	"context"
-	"strings"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/legible"
 )
 
-// dryRun is what a pack would do.
+// dryRun is the result of pack --dry-run.
 type dryRun struct {
-	DryRun bool `json:"dry_run"` // as the commands that edit say it
+	DryRun bool `json:"dry_run"` // the same key as in the commands that edit
 	*summary
 	Datasets []dryDataset `json:"datasets"`
 }
@@ -24,32 +23,27 @@ type dryDataset struct {
 	Shards  int                 `json:"shards"`
 	BytesIn int64               `json:"bytes_in"`
 	Measure convert.Measurement `json:"measured"`
-	Splits  []drySplit          `json:"splits,omitempty"`
+	Splits  []formats.Split     `json:"splits,omitempty"`
 	Classes []string            `json:"classes,omitempty"`
 	First   []drySample         `json:"first"`
 }
 
-type drySplit struct {
-	Name  string `json:"name"`
-	Count int    `json:"count"`
-}
-
 type drySample struct {
 	Key   string `json:"key"`
-	Label *int64 `json:"label,omitempty"` // nil where labels are no class indices
+	Label *int64 `json:"label,omitempty"` // nil if the label is not a class index
 	Split string `json:"split,omitempty"`
 	Bytes int64  `json:"bytes"`
 }
 
-// dry prints what would be done. What it would take is measured on some of the samples.
-func dry(ctx context.Context, c *console, src formats.Dataset, plans []*convert.Plan, o *packOptions) error {
-	s, err := newSummary(src, o.convert.Take)
+// packDryRun prints what would be done. The expected size is measured on some of the samples.
+func packDryRun(ctx context.Context, c *console, src formats.Dataset, plans []*convert.Plan, o *writeOptions) error {
+	s, err := newSummary(src, o.convert.Patterns)
 	if err != nil {
 		return err
 	}
 	d := dryRun{DryRun: true, summary: s}
 	for _, p := range plans {
-		ds, err := dryOf(ctx, p)
+		ds, err := describePlan(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -65,19 +59,16 @@ func dry(ctx context.Context, c *console, src formats.Dataset, plans []*convert.
 	printLabels(c, d.Labels, "  ")
 	d.printSkips(c)
 	printUnmatched(c, d.Unmatched)
-	printUntaken(c, d.Untaken)
+	printUnusedTable(c, d.UnusedTable)
 	return nil
 }
 
-func dryOf(ctx context.Context, p *convert.Plan) (d dryDataset, err error) {
+func describePlan(ctx context.Context, p *convert.Plan) (d dryDataset, err error) {
 	d = dryDataset{
-		Path: p.Path, Format: p.Meta.Format, Images: p.Len(), Shards: p.Shards, BytesIn: p.Bytes, Classes: p.Meta.Classes(),
+		Path: p.Path, Format: p.Meta.Format, Images: p.Len(), Shards: p.Shards, BytesIn: p.Bytes, Splits: p.SplitCounts(), Classes: p.Meta.Classes(),
 	}
 	if d.Measure, err = p.Measure(ctx); err != nil {
 		return d, err
-	}
-	for _, s := range p.SplitCounts() {
-		d.Splits = append(d.Splits, drySplit{s.Name, s.Count})
 	}
 	head, err := p.Head(5)
 	for _, in := range head {
@@ -97,12 +88,12 @@ func (d *dryDataset) print(c *console) {
 	if m.Tried == d.Images {
 		about, on = "", "measured by packing"
 	}
-	c.printf("  %s%s on disk, %s of it images, from %s: %s %d of %d\n", about, bytesOf(m.Disk), bytesOf(m.BytesOut), bytesOf(d.BytesIn), on, m.Tried, d.Images)
+	c.printf("  %s%s on disk, %s of it images, from %s: %s %d of %d\n", about, formatBytes(m.Disk), formatBytes(m.BytesOut), formatBytes(d.BytesIn), on, m.Tried, d.Images)
 	if m.Skipped > 0 {
-		c.printf("  of these, %d would be skipped\n", m.Skipped)
+		c.printf("  %d of these would be skipped\n", m.Skipped)
 	}
 	if m.Narrowed > 0 {
-		c.printf("  of these, %d would lose some of their 16 bits; --color keep, with --encode png or raw, keeps them\n", m.Narrowed)
+		c.printf("  %d of these have 16 bits a channel and would be reduced to 8; --color keep with --encode png or raw keeps 16\n", m.Narrowed)
 	}
 	for _, s := range d.Splits {
 		c.printf("  split %s: %d\n", printable(s.Name), s.Count)
@@ -115,7 +106,7 @@ func (d *dryDataset) print(c *console) {
 		if s.Label != nil {
 			c.printf("  label %d", *s.Label)
 		}
-		c.printf("  split %q  %s\n", s.Split, bytesOf(s.Bytes))
+		c.printf("  split %q  %s\n", s.Split, formatBytes(s.Bytes))
 	}
 }
 
@@ -123,18 +114,7 @@ func (d *dryRun) printSkips(c *console) {
 	if len(d.Skipped) > 0 {
 		c.printf("would skip %d:\n", len(d.Skipped))
 	}
-	for i, s := range d.Skipped {
-		if i == 10 {
-			c.printf("  ... and %d more (--json lists them all)\n", len(d.Skipped)-i)
-			break
-		}
-		c.printf("  %s: %s\n", printable(s.Path), legible.Line(s.Cause))
-	}
-}
-
-func shortList(names []string, n int) string {
-	if len(names) <= n {
-		return printable(strings.Join(names, ", "))
-	}
-	return printable(strings.Join(names[:n], ", ")) + ", ..."
+	printFirst(c, d.Skipped, 10, " (--json lists them all)", func(s convert.Skip) string {
+		return "  " + printable(s.Path) + ": " + legible.Line(s.Cause)
+	})
 }

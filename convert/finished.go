@@ -6,10 +6,10 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Done reports on the dataset at the plan's path if it is what the plan makes, so that of
-// several plans those that an earlier run finished need not be run again. ok is false if
-// there is none or another one.
-func (p *Plan) Done() (r *Report, ok bool) {
+// Finished returns a report on the dataset at the plan's path if an earlier run of the same plan
+// has written it; ok is false if there is no dataset or another one. A command with several plans
+// uses it to skip those that are finished.
+func (p *Plan) Finished() (r *Report, ok bool) {
 	ds, err := p.format.Open(p.Path)
 	if err != nil {
 		return nil, false
@@ -35,13 +35,13 @@ func (p *Plan) Done() (r *Report, ok bool) {
 			at++
 			continue
 		}
-		e := entry{key: in.Key, path: in.Source.Path}
-		r.Skipped = append(r.Skipped, Skip{Path: e.name(), Cause: "it was skipped when " + p.Path + " was packed", Action: "skipped"})
+		e := sourceEntry{key: in.Key, path: in.Source.Path}
+		r.Skipped = append(r.Skipped, Skip{Path: e.name(), Cause: "skipped when " + p.Path + " was packed", Action: ActionSkipped})
 	}
 	return r, at == ds.Len()
 }
 
-// sameInfo says whether sample at of ds was made from the one that in is about.
+// sameInfo reports whether sample at of ds was packed from the source sample in.
 func (p *Plan) sameInfo(ds formats.Dataset, at int, in *formats.Info, split string) (bool, error) {
 	if at == ds.Len() {
 		return false, nil

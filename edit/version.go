@@ -8,29 +8,29 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// version plans the new version of t that u is.
+// version is a new version of target: the samples of union.
 type version struct {
 	target *Target
 	union  *union
-	// base maps a sample of the target to the union's that takes its place, -1 for none.
-	base []int32
-	// added are the union's samples that take no place of the target's.
+	// newIndex maps a sample of the target to its sample in union, -1 if it is removed.
+	newIndex []int32
+	// added are the samples of union that target does not have.
 	added []int32
-	// rewrite names files that are written anew though no sample of theirs changes; whole
-	// says that all is.
-	rewrite map[int]bool
-	whole   bool
-	// stays says that the dataset's one file stays as it is.
-	stays bool
+	// rewriteFiles are files that are written again although none of their samples changes;
+	// rewriteAll is set if all files are.
+	rewriteFiles map[int]bool
+	rewriteAll   bool
+	// keepData is set if the dataset's only data file is kept as it is.
+	keepData bool
 }
 
-// plan decides which files stay and what the others are made of.
+// plan decides which files are kept and which samples the others have.
 func (v *version) plan(o convert.Options) (*convert.Plan, error) {
 	o, err := v.target.options(o)
 	if err != nil {
 		return nil, err
 	}
-	if err := v.union.remember(); err != nil {
+	if err := v.union.countEdits(); err != nil {
 		return nil, err
 	}
 	next := convert.Version{Meta: v.union.meta, Ready: v.union.ready, Base: v.target.base}
@@ -38,24 +38,24 @@ func (v *version) plan(o convert.Options) (*convert.Plan, error) {
 		return nil, err
 	}
 	switch {
-	case v.target.many():
+	case v.target.hasShards():
 		if next.Files, err = v.files(o); err != nil {
 			return nil, err
 		}
 		next.Meta.Recipe = withShards(next.Meta.Recipe, len(next.Files))
-	case v.stays:
+	case v.keepData:
 		next.Files = []convert.File{{Keep: true}}
-	case !v.whole && v.target.Format.Traits().LabelsApart && v.manifestOnly():
+	case !v.rewriteAll && v.target.Format.Traits().LabelsApart && v.manifestOnly():
 		next.Files = []convert.File{{Keep: true}}
 	}
-	return convert.Amend(v.union, next, v.target.Format, v.target.Path, o)
+	return convert.NewVersion(v.union, next, v.target.Format, v.target.Path, o)
 }
 
-// changes alters samples of files that stay.
+// changes returns the function that applies changes to samples of kept files.
 func (v *version) changes() (func(*formats.Info), error) {
 	changed := map[string]*change{}
-	for i := range v.union.items {
-		if c := v.union.items[i].change; c != nil {
+	for i := range v.union.samples {
+		if c := v.union.samples[i].change; c != nil {
 			in, err := v.union.Info(i)
 			if err != nil {
 				return nil, err
@@ -65,28 +65,28 @@ func (v *version) changes() (func(*formats.Info), error) {
 	}
 	return func(in *formats.Info) {
 		if c := changed[in.Key]; c != nil {
-			c.info(in, v.union.meta.Schema)
+			c.applyToInfo(in, v.union.meta.Schema)
 		}
 	}, nil
 }
 
-// manifestOnly says that the files hold nothing of what changes.
+// manifestOnly reports whether all changes are in the manifest, so that the data files can be kept.
 func (v *version) manifestOnly() bool {
 	if len(v.added) > 0 {
 		return false
 	}
 	label := v.union.meta.Schema.LabelIndex()
-	for _, to := range v.base {
-		if to < 0 || !v.unchangedBut(to, func(c *change) bool { return c.apart(label, v.union.meta.Schema) }) {
+	for _, to := range v.newIndex {
+		if to < 0 || !v.unchangedExcept(to, func(c *change) bool { return c.manifestOnly(label, v.union.meta.Schema) }) {
 			return false
 		}
 	}
 	return true
 }
 
-// apart says that c changes nothing that lies outside of the manifest where labels are
-// apart: no label but a designated single one.
-func (c *change) apart(label int, schema formats.Schema) bool {
+// manifestOnly reports whether c changes only the manifest, in a format that stores the main label
+// there: no other label field.
+func (c *change) manifestOnly(label int, schema formats.Schema) bool {
 	for k := range c.labels {
 		if k != label || schema[k].Kind != formats.Label {
 			return false
@@ -95,19 +95,19 @@ func (c *change) apart(label int, schema formats.Schema) bool {
 	return true
 }
 
-// files: those of whose samples none changes stay, the others are written anew from what
-// they had, and what is added goes to new ones.
+// files returns the files of the new version. A file without changes is kept, a changed file is
+// written again, and added samples go to new files.
 func (v *version) files(o convert.Options) ([]convert.File, error) {
-	old, err := v.target.inFiles()
+	old, err := v.target.samplesByFile()
 	if err != nil {
 		return nil, err
 	}
 	files := make([]convert.File, 0, len(old)+1)
 	for i, samples := range old {
-		f := convert.File{Keep: !v.rewrite[i]}
+		f := convert.File{Keep: !v.rewriteFiles[i]}
 		for _, i := range samples {
-			to := v.base[i]
-			f.Keep = f.Keep && to >= 0 && v.unchangedBut(to, (*change).sourceOnly)
+			to := v.newIndex[i]
+			f.Keep = f.Keep && to >= 0 && v.unchangedExcept(to, (*change).sourceOnly)
 			if to >= 0 {
 				f.Samples = append(f.Samples, to)
 			}
@@ -121,17 +121,17 @@ func (v *version) files(o convert.Options) ([]convert.File, error) {
 	return append(files, more...), err
 }
 
-// unchangedBut says that sample i is the target's own and changed only in what but allows.
-func (v *version) unchangedBut(i int32, but func(*change) bool) bool {
-	it := &v.union.items[i]
-	p := &v.union.parts[it.part]
-	return it.part == 0 && p.same && (it.change == nil || but(it.change))
+// unchangedExcept reports whether sample i is the target's own, with no change that but does not allow.
+func (v *version) unchangedExcept(i int32, but func(*change) bool) bool {
+	it := &v.union.samples[i]
+	p := &v.union.sources[it.source]
+	return it.source == 0 && p.identical && (it.change == nil || but(it.change))
 }
 
 func (c *change) sourceOnly() bool { return c.labels == nil && c.split == nil && c.columns == nil }
 
-// newFiles deals the added samples out to files no larger than the largest that there is,
-// or of the size that o asks for; in the dataset's own order.
+// newFiles distributes the added samples, in the dataset's order, over files of the size that o asks
+// for, by default about that of the largest file.
 func (v *version) newFiles(o convert.Options, have int) ([]convert.File, error) {
 	if len(v.added) == 0 {
 		return nil, nil
@@ -159,10 +159,10 @@ func (v *version) newFiles(o convert.Options, have int) ([]convert.File, error) 
 	return files, nil
 }
 
-// largest is about the size of the largest file of images.
+// largest returns about the size of the largest data file.
 func (v *version) largest(have int) int64 {
 	sizes := make([]int64, max(have, 1))
-	d, ok := v.target.Dataset.(placer)
+	d, ok := v.target.Dataset.(locator)
 	for i := 0; ok && i < v.target.Len(); i++ {
 		if at := d.Place(i); at.Shard >= 0 && at.Shard < have {
 			sizes[at.Shard] += at.Length

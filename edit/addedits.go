@@ -6,14 +6,14 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// comesIn reports whether a sample that only the source has is to be added: one that was
-// removed by hand is not.
-func (a *adder) comesIn(now *formats.Info) bool {
+// admit reports whether a sample that only the source has is added. A sample that was removed by
+// hand is not.
+func (a *adder) admit(now *formats.Info) bool {
 	i, removed := a.removals.find(now)
 	switch {
 	case !removed:
 	case a.o.ResetEdits:
-		a.removals.back[i] = true
+		a.removals.restored[i] = true
 		a.found.Reset++
 	default:
 		a.found.KeptOut++
@@ -23,7 +23,7 @@ func (a *adder) comesIn(now *formats.Info) bool {
 	return true
 }
 
-// keepEdits takes out of c, which is what the source says of a sample, what was set by hand.
+// keepEdits removes from c, the changes that the source makes to a sample, what was set by hand.
 func (a *adder) keepEdits(c *change, old *formats.Info) {
 	switch {
 	case old.Mark.Edited == 0:
@@ -35,10 +35,10 @@ func (a *adder) keepEdits(c *change, old *formats.Info) {
 	}
 }
 
-// keepOfChanged notes in p, whose image is another one now and comes from the source with all
-// else, what is to stay.
-func (a *adder) keepOfChanged(p *pair) error {
-	old, err := a.old(p.old).Info(0)
+// keepEditsOfChanged sets p.change so that a sample whose image changed, and which is taken from the
+// source, keeps its edits by hand.
+func (a *adder) keepEditsOfChanged(p *pair) error {
+	old, err := a.targetSample(p.old).Info(0)
 	if err != nil {
 		return err
 	}
@@ -55,8 +55,8 @@ func (a *adder) keepOfChanged(p *pair) error {
 	return a.carryEdits(p.change, p.old, &old, old.Mark.Edited)
 }
 
-// carryEdits sets in c what edited stands for as sample i of the target has it; old is what is
-// known of that.
+// carryEdits sets in c the values that sample i of the target has for the bits of edited; old is the
+// sample's Info.
 func (a *adder) carryEdits(c *change, i int32, old *formats.Info, edited uint16) error {
 	meta := &a.union.meta
 	if edited&formats.MarkSplit != 0 {
@@ -64,10 +64,7 @@ func (a *adder) carryEdits(c *change, i int32, old *formats.Info, edited uint16)
 	}
 	for j, text := range old.Columns {
 		if edited&meta.MarkColumn(j) != 0 {
-			if c.columns == nil {
-				c.columns = map[int]string{}
-			}
-			c.columns[j] = text
+			c.setColumn(j, text)
 		}
 	}
 	var s formats.Sample
@@ -80,7 +77,7 @@ func (a *adder) carryEdits(c *change, i int32, old *formats.Info, edited uint16)
 			continue
 		}
 		if s.Values == nil {
-			if err := a.old(i).Read(0, &s); err != nil {
+			if err := a.targetSample(i).Read(0, &s); err != nil {
 				return fmt.Errorf("keep labels: %w", err)
 			}
 		}
@@ -89,7 +86,10 @@ func (a *adder) carryEdits(c *change, i int32, old *formats.Info, edited uint16)
 	return nil
 }
 
-// old is a dataset of sample i of the target alone, as the new version sees it.
-func (a *adder) old(i int32) *union {
-	return &union{meta: a.union.meta, parts: a.union.parts, items: []item{{part: 0, index: i}}}
+// targetSample returns a dataset of only sample i of the target, with the new version's fields.
+func (a *adder) targetSample(i int32) *union { return a.only(unionSample{source: 0, index: i}) }
+
+// only returns a dataset of those samples with the new version's fields.
+func (a *adder) only(samples ...unionSample) *union {
+	return &union{meta: a.union.meta, sources: a.union.sources, samples: samples}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// unpackTable is the table of labels: a row a sample, and what its columns are.
+// unpackTable is the table of labels, one row per sample, and the description of its columns.
 type unpackTable struct {
 	*unpackPlan
 	folder.Description
@@ -25,7 +25,7 @@ type unpackTable struct {
 	used   map[string]bool
 }
 
-// writeTable writes the table and its description, each whole or not at all.
+// writeTable writes the table and its description, each completely or not at all.
 func (u *unpacker) writeTable() error {
 	t := &unpackTable{unpackPlan: u.plan, used: map[string]bool{}}
 	t.describe()
@@ -45,8 +45,8 @@ func (u *unpacker) writeTable() error {
 	})
 }
 
-// writeWhole writes a file that is whole or not there. One that is there is an earlier run's if
-// it is the same.
+// writeWhole writes a file completely or not at all. An existing file with the same content is from an
+// earlier run; with other content it is an error.
 func (u *unpacker) writeWhole(name string, write func(io.Writer) error) error {
 	to := filepath.Join(u.dir, name)
 	if _, err := os.Lstat(to); errors.Is(err, os.ErrNotExist) {
@@ -57,12 +57,12 @@ func (u *unpacker) writeWhole(name string, write func(io.Writer) error) error {
 		return err
 	}
 	if was, err := os.ReadFile(to); err != nil || !bytes.Equal(was, b.Bytes()) {
-		return errors.Join(notOurs(u.dir, name), err)
+		return errors.Join(foreignFileError(u.dir, name), err)
 	}
 	return nil
 }
 
-// clearTemporary removes what a kill left while one of those files was written.
+// clearTemporary removes the temporary files of a run that was killed while it wrote those files.
 func (u *unpacker) clearTemporary(names ...string) error {
 	entries, err := fs.ReadDir(u.root.FS(), ".")
 	if err != nil {
@@ -78,15 +78,15 @@ func (u *unpacker) clearTemporary(names ...string) error {
 	return err
 }
 
-// describe gives each column of the table a name that no other has.
+// describe names the table's columns, each differently.
 func (t *unpackTable) describe() {
 	m := t.ds.Meta()
 	t.Version, t.Table = folder.DescriptionVersion, t.table
 	t.column("path")
-	if t.renamed {
+	if t.keysDiffer {
 		t.Key = t.column("key")
 	}
-	if t.splits && !t.shared {
+	if t.hasSplits && !t.splitIsColumn {
 		t.Split = t.column("split")
 	}
 	for i, f := range m.Schema {
@@ -98,14 +98,14 @@ func (t *unpackTable) describe() {
 	}
 	for _, name := range m.Columns {
 		c := folder.UserColumn{Name: name, Column: t.column(name)}
-		if t.splits && t.shared && name == "split" {
+		if t.hasSplits && t.splitIsColumn && name == "split" {
 			t.Split = c.Column
 		}
 		t.Columns = append(t.Columns, c)
 	}
 }
 
-// column adds a column, called as is if nothing is against it.
+// column adds a column with that name, or a similar one if it is taken, and returns its name.
 func (t *unpackTable) column(name string) string {
 	free := strings.TrimSpace(name)
 	if free == "" {
@@ -119,14 +119,14 @@ func (t *unpackTable) column(name string) string {
 	return free
 }
 
-// rows writes the table.
+// rows writes the table's rows.
 func (t *unpackTable) rows(w io.Writer) error {
 	write, flush := csvRows(w, t.header)
 	if strings.HasSuffix(t.table, ".jsonl") {
 		write, flush = jsonRows(w, t.header)
 	}
 	var s formats.Sample
-	for at := range t.chosen {
+	for at := range t.indices {
 		row, err := t.row(at, &s)
 		if err == nil {
 			err = write(row)
@@ -139,7 +139,7 @@ func (t *unpackTable) rows(w io.Writer) error {
 }
 
 func (t *unpackTable) row(at int, s *formats.Sample) ([]string, error) {
-	i := int(t.chosen[at])
+	i := int(t.indices[at])
 	in, err := t.ds.Info(i)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (t *unpackTable) row(at int, s *formats.Sample) ([]string, error) {
 	if t.Key != "" {
 		row = append(row, in.Key)
 	}
-	if t.Split != "" && !t.shared {
+	if t.Split != "" && !t.splitIsColumn {
 		row = append(row, in.Split)
 	}
 	for j := range t.Fields {
@@ -160,7 +160,7 @@ func (t *unpackTable) row(at int, s *formats.Sample) ([]string, error) {
 		case c.Kind.IsLabel():
 			row = append(row, c.Cell(&s.Values[j]))
 		default:
-			row = append(row, t.beside(at, &c.Field, s.Values[j].Encoding))
+			row = append(row, t.fieldFileName(at, &c.Field, s.Values[j].Encoding))
 		}
 	}
 	return append(row, in.Columns...), nil

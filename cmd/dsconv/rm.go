@@ -15,37 +15,38 @@ func removeCommand(c *console) *cli.Command {
 		Name:      "rm",
 		Usage:     "remove samples from a dataset",
 		ArgsUsage: "DATASET",
-		Description: "The samples' bytes are gone from all files. Of shards only those are written anew that hold\n" +
-			"one of the samples. A key that is not there is an error, and nothing is removed. The dataset\n" +
-			"remembers what was removed, so that dsconv add does not bring it back.\n\n" +
+		Description: "The samples' bytes are removed from all files. Shards without any of the samples are not\n" +
+			"written again. An unknown key is an error, and nothing is removed. The dataset records what was\n" +
+			"removed, so that dsconv add does not add it again.\n\n" +
 			"Example:\n   dsconv rm out.lmdb --key train/cat/12 --key train/dog/7\n\n" + editExitCodes,
-		Flags: editFlags(
-			&cli.StringSliceFlag{Name: "key", Usage: "`KEY` of a sample (several times)", KeepSpace: true},
-			&cli.StringFlag{Name: "keys-from", Usage: "`FILE` with a key a line"},
+		Flags: writeFlags(
+			&cli.StringSliceFlag{Name: "key", Usage: "`KEY` of a sample; may be repeated", KeepSpace: true},
+			&cli.StringFlag{Name: "keys-from", Usage: "`FILE` with one key per line"},
 		),
 		Action: func(cc *cli.Context) error {
 			args, err := arguments(cc, "DATASET")
 			if err != nil {
 				return err
 			}
-			keys, err := keysOf(cc)
+			keys, err := parseKeys(cc)
 			if err != nil {
 				return err
 			}
-			return withTarget(cc, args[0], func(t *edit.Target, o *packOptions) error {
+			return withTarget(cc, args[0], func(t *edit.Target, o *writeOptions) error {
 				p, err := edit.Remove(t, keys, o.convert)
 				if err != nil {
 					return err
 				}
-				return amend(cc.Context, c, t, p, o, amended{
-					said: fmt.Sprintf("%d sample(s) removed", len(keys)), what: map[string]int{"removed": len(keys)},
+				return runEdit(cc.Context, c, t, p, o, editOutcome{
+					summary: fmt.Sprintf("%d sample(s) removed", len(keys)), details: map[string]int{"removed": len(keys)},
 				})
 			})
 		},
 	}
 }
 
-func keysOf(cc *cli.Context) ([]string, error) {
+// parseKeys returns the keys of --key and --keys-from.
+func parseKeys(cc *cli.Context) ([]string, error) {
 	keys := cc.StringSlice("key")
 	if name := cc.String("keys-from"); name != "" {
 		f, err := os.Open(name)
@@ -64,7 +65,7 @@ func keysOf(cc *cli.Context) ([]string, error) {
 		}
 	}
 	if len(keys) == 0 {
-		return nil, usage("say which samples: --key KEY or --keys-from FILE")
+		return nil, usageErrorf("no samples are named: use --key KEY or --keys-from FILE")
 	}
 	return keys, nil
 }

@@ -17,57 +17,57 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// The listing is the file of DST.partial that says what the plan was made from: a sample a
-// position, in one zstd frame with its checksum. Resume compares it with the source as it
-// is now, to name what came, went or changed.
+// The source list is a file of DST.partial that records the samples of the plan, one for each
+// position, in one zstd frame with its checksum. Resume compares it with the present source, to
+// name samples that were added, removed or changed.
 const (
-	listingMagic = "DSCSRC1\n"
-	// maxText bounds a text of the listing.
-	maxText = 1 << 20
+	sourceListMagic = "DSCSRC1\n"
+	// maxTextBytes is the most bytes of a text in the list.
+	maxTextBytes = 1 << 20
 )
 
-// entry is one sample of the listing.
-type entry struct {
+// sourceEntry is one sample of the source list.
+type sourceEntry struct {
 	key, path, split, columns string
-	size, modTime, label      int64 // label stands for all labels
+	size, modTime, label      int64 // label: see labelSummer
 	sum                       [16]byte
 	ready                     bool
 
-	class int64 // the designated label, which an earlier dsconv listed alone
+	class int64 // the label that Info has; an earlier dsconv listed only that one
 }
 
-// labelled is a source that has more labels than Info tells.
-type labelled interface {
-	// LabelSum is the label of sample i if it has one, else a checksum of all its labels.
+// labelSummer is a source that has more labels than Info returns.
+type labelSummer interface {
+	// LabelSum returns the label of sample i if it is the only one, else a checksum of all labels.
 	LabelSum(i int) int64
 }
 
-// entry is the sample at position pos as the source is now.
-func (p *Plan) entry(pos int) (entry, error) {
+// entry returns the sample at position pos of the present source.
+func (p *Plan) entry(pos int) (sourceEntry, error) {
 	i := p.order[pos]
 	in, err := p.src.Info(int(i))
 	if err != nil {
-		return entry{}, err
+		return sourceEntry{}, err
 	}
-	e := entry{
+	e := sourceEntry{
 		key: in.Key, path: in.Source.Path, split: p.splits[i], columns: strings.Join(in.Columns, "\x00"),
 		size: in.Source.Size, modTime: in.Source.ModTime, label: in.Label, sum: in.Sum, ready: p.isReady(int(i)), class: in.Label,
 	}
-	if d, ok := p.src.(labelled); ok {
+	if d, ok := p.src.(labelSummer); ok {
 		e.label = d.LabelSum(int(i))
 	}
 	return e, nil
 }
 
-// name is what the user calls the sample.
-func (e *entry) name() string {
+// name returns the sample's name for messages: its path, or its key.
+func (e *sourceEntry) name() string {
 	if e.path != "" {
 		return e.path
 	}
 	return e.key
 }
 
-// layout tells the files of the output, and what of them stays, from others.
+// layout hashes the files of the output and which of them are kept.
 func (p *Plan) layout() uint64 {
 	h := newFingerprint()
 	for _, f := range p.files {
@@ -76,19 +76,19 @@ func (p *Plan) layout() uint64 {
 	return h.sum()
 }
 
-func (p *Plan) listingPath() string {
+func (p *Plan) sourceListPath() string {
 	return filepath.Join(filepath.Clean(p.Path)+atrest.Suffix, atrest.ListingName)
 }
 
-// writeListing puts the listing on the disk. No checkpoint may come before it.
-func (p *Plan) writeListing() error { return durable.Write(p.listingPath(), p.encodeListing) }
+// writeSourceList writes the source list. It must be on the disk before the first checkpoint.
+func (p *Plan) writeSourceList() error { return durable.Write(p.sourceListPath(), p.encodeSourceList) }
 
-func (p *Plan) encodeListing(f io.Writer) error {
+func (p *Plan) encodeSourceList(f io.Writer) error {
 	z, err := zstd.NewWriter(f, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return err
 	}
-	b := binary.LittleEndian.AppendUint64([]byte(listingMagic), p.layout())
+	b := binary.LittleEndian.AppendUint64([]byte(sourceListMagic), p.layout())
 	for pos := range p.order {
 		e, err := p.entry(pos)
 		if err != nil {
@@ -103,7 +103,7 @@ func (p *Plan) encodeListing(f io.Writer) error {
 	return z.Close()
 }
 
-func (e *entry) append(b []byte) []byte {
+func (e *sourceEntry) append(b []byte) []byte {
 	for _, s := range []string{e.key, e.path, e.split, e.columns} {
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
@@ -118,8 +118,8 @@ func (e *entry) append(b []byte) []byte {
 	return append(b, 0)
 }
 
-// listing reads the entries of a listing one by one.
-type listing struct {
+// sourceListReader reads the entries of a source list one by one.
+type sourceListReader struct {
 	f *os.File
 	z *zstd.Decoder
 	r *bufio.Reader
@@ -127,13 +127,13 @@ type listing struct {
 	layout uint64
 }
 
-// errListing is about a listing that is not there or not whole.
-var errListing = fmt.Errorf("%w: the listing of the source does not parse", formats.ErrDamaged)
+// errSourceList is returned if the source list is missing or incomplete.
+var errSourceList = fmt.Errorf("%w: cannot read the list of the source's samples", formats.ErrDamaged)
 
-func openListing(path string) (*listing, error) {
+func openSourceList(path string) (*sourceListReader, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, errListing
+		return nil, errSourceList
 	}
 	if err != nil {
 		return nil, err
@@ -142,30 +142,30 @@ func openListing(path string) (*listing, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	l := &listing{f: f, z: z, r: bufio.NewReader(z)}
-	head := make([]byte, len(listingMagic)+8)
-	if _, err := io.ReadFull(l.r, head); err != nil || string(head[:len(listingMagic)]) != listingMagic {
+	l := &sourceListReader{f: f, z: z, r: bufio.NewReader(z)}
+	head := make([]byte, len(sourceListMagic)+8)
+	if _, err := io.ReadFull(l.r, head); err != nil || string(head[:len(sourceListMagic)]) != sourceListMagic {
 		l.close()
-		return nil, errListing
+		return nil, errSourceList
 	}
-	l.layout = binary.LittleEndian.Uint64(head[len(listingMagic):])
+	l.layout = binary.LittleEndian.Uint64(head[len(sourceListMagic):])
 	return l, nil
 }
 
-func (l *listing) close() {
+func (l *sourceListReader) close() {
 	l.z.Close()
 	_ = l.f.Close()
 }
 
-// next gives the next entry; io.EOF after the last one.
-func (l *listing) next() (e entry, err error) {
+// next returns the next entry, and io.EOF after the last one.
+func (l *sourceListReader) next() (e sourceEntry, err error) {
 	if _, err := l.r.Peek(1); errors.Is(err, io.EOF) {
 		return e, io.EOF
 	}
 	text := func() string {
 		n, e := binary.ReadUvarint(l.r)
-		if e == nil && n > maxText {
-			e = errListing
+		if e == nil && n > maxTextBytes {
+			e = errSourceList
 		}
 		b := []byte(nil)
 		if err == nil && e == nil {
@@ -180,14 +180,14 @@ func (l *listing) next() (e entry, err error) {
 		err = errors.Join(err, e)
 		return x
 	}
-	e = entry{key: text(), path: text(), split: text(), columns: text()}
+	e = sourceEntry{key: text(), path: text(), split: text(), columns: text()}
 	e.size, e.modTime, e.label = number(), number(), number()
 	var end [17]byte
 	_, short := io.ReadFull(l.r, end[:])
 	copy(e.sum[:], end[:])
 	e.ready = end[16] == 1
 	if errors.Join(err, short) != nil {
-		return e, errListing
+		return e, errSourceList
 	}
 	return e, nil
 }

@@ -22,12 +22,12 @@ func TestLinesOfErrors(t *testing.T) {
 		{fmt.Errorf("pack %s: %w", "c\nd", missing), []string{`pack c\nd: ` + open}},
 		{errors.Join(missing, errors.New("two")), []string{open, "two"}},
 		{fmt.Errorf("close: %w", errors.Join(missing, errors.New("two"))), []string{"close: " + open, "two"}},
-		{fmt.Errorf("%w\n%s is as it was", fmt.Errorf("%w: %w", fs.ErrExist, missing), "e\nf"), []string{"file already exists: " + open, `e\nf is as it was`}},
+		{fmt.Errorf("%w\n%s is unchanged", fmt.Errorf("%w: %w", fs.ErrExist, missing), "e\nf"), []string{"file already exists: " + open, `e\nf is unchanged`}},
 		{fmt.Errorf("%w: %w", errors.New("g\nh"), missing), []string{`g\nh: ` + open}},
 		{fmt.Errorf("%w%s", errInterrupted, "\ni\nj goes on"), []string{"interrupted", `i\nj goes on`}},
 		{fmt.Errorf("nothing of %w%s", errors.New(""), ""), []string{"nothing of "}},
 	} {
-		if got := linesOf(c.err); !slices.Equal(got, c.want) {
+		if got := errorLines(c.err); !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.err, got, c.want)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess"
 )
 
-// compareImages finds out of each pair whether the image is another one now.
+// compareImages determines for each pair whether the image changed.
 func (a *adder) compareImages(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(4, a.o.Workers, parallel.Cores()))
@@ -31,47 +31,47 @@ func (a *adder) compareImages(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if p.differs = differs(&old, &now); p.differs || a.known(&old, &now) {
+		if p.imageChanged = imageDiffers(&old, &now); p.imageChanged || a.knownEqual(&old, &now) {
 			continue
 		}
 		g.Go(func() error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return guard.For(fmt.Sprintf("key %q", old.Key), func() error { return a.hash(p, &old, &now) })
+			return guard.For(fmt.Sprintf("key %q", old.Key), func() error { return a.compareBytes(p, &old, &now) })
 		})
 	}
 	return g.Wait()
 }
 
-// differs says that what is known of two images is not the same.
-func differs(old, now *formats.Info) bool {
+// imageDiffers reports whether two images differ by checksum or size, without reading them.
+func imageDiffers(old, now *formats.Info) bool {
 	if now.Sum != [16]byte{} {
 		return now.Source.Hash != old.Source.Hash && now.Sum != old.Sum
 	}
 	return now.Source.Size != old.Source.Size
 }
 
-// known says that what is known of two images, which does not differ, is enough.
-func (a *adder) known(old, now *formats.Info) bool {
+// knownEqual reports whether two images for which imageDiffers is false need not be read.
+func (a *adder) knownEqual(old, now *formats.Info) bool {
 	if now.Sum != [16]byte{} {
 		return true
 	}
 	return !a.o.Hash && now.Source.ModTime == old.Source.ModTime && now.Source.Path == old.Source.Path
 }
 
-// hash compares the bytes of a file with those that were packed. What cannot be read counts
-// as changed, so that the run says what is wrong with it.
-func (a *adder) hash(p *pair, old, now *formats.Info) error {
+// compareBytes compares the bytes of a file with those that were packed. A file that cannot be read
+// counts as changed, so that the run reports its error.
+func (a *adder) compareBytes(p *pair, old, now *formats.Info) error {
 	var s formats.Sample
 	if err := a.src.Read(int(p.src), &s); preprocess.EndsRun(err) {
 		return fmt.Errorf("key %q: %w", old.Key, err)
 	} else if err != nil {
-		p.differs = true
+		p.imageChanged = true
 		return nil //nolint:nilerr // see above
 	}
 	h := atrest.Hash(s.Values[a.src.Meta().Schema.ImageIndex()].Data)
-	if p.differs = h != old.Source.Hash; !p.differs && old.Source != now.Source {
+	if p.imageChanged = h != old.Source.Hash; !p.imageChanged && old.Source != now.Source {
 		source := now.Source
 		source.Hash = h
 		if source != old.Source {
@@ -81,29 +81,26 @@ func (a *adder) hash(p *pair, old, now *formats.Info) error {
 	return nil
 }
 
-// compareOne notes in p what but the image is to change.
-func (a *adder) compareOne(p *pair) error {
+// compareFields sets p.change to what changed apart from the image.
+func (a *adder) compareFields(p *pair) error {
 	c := change{}
 	if p.change != nil {
 		c = *p.change
 	}
-	old, err := (&union{meta: a.union.meta, parts: a.union.parts, items: []item{{part: 0, index: p.old}}}).Info(0)
+	old, err := a.targetSample(p.old).Info(0)
 	if err != nil {
 		return err
 	}
-	now, err := (&union{meta: a.union.meta, parts: a.union.parts, items: []item{{part: 1, index: p.src}}}).Info(0)
+	now, err := a.only(unionSample{source: 1, index: p.src}).Info(0)
 	if err != nil {
 		return err
 	}
-	if a.split.Own() && now.Split != old.Split {
+	if a.split.FromSource() && now.Split != old.Split {
 		c.split = &now.Split
 	}
 	for j := range old.Columns {
-		if a.union.parts[1].column[j] >= 0 && old.Columns[j] != now.Columns[j] {
-			if c.columns == nil {
-				c.columns = map[int]string{}
-			}
-			c.columns[j] = now.Columns[j]
+		if a.union.sources[1].column[j] >= 0 && old.Columns[j] != now.Columns[j] {
+			c.setColumn(j, now.Columns[j])
 			if a.split.Column() == a.union.meta.Columns[j] {
 				c.split = &now.Columns[j]
 			}
@@ -119,12 +116,12 @@ func (a *adder) compareOne(p *pair) error {
 	return nil
 }
 
-// compareLabels compares the label fields. Those but a designated single one are known from
-// reading alone.
+// compareLabels compares the label fields. Only the main label is in Info; the sample must be read
+// for the others.
 func (a *adder) compareLabels(p *pair, c *change, old, now *formats.Info) error {
 	schema := a.union.meta.Schema
 	designated := schema.LabelIndex()
-	var further []int
+	var others []int
 	for k, f := range schema {
 		switch {
 		case k == designated && f.Kind == formats.Label:
@@ -132,21 +129,21 @@ func (a *adder) compareLabels(p *pair, c *change, old, now *formats.Info) error 
 				c.setLabel(k, now.Label)
 			}
 		case f.Kind.IsLabel():
-			further = append(further, k)
+			others = append(others, k)
 		}
 	}
-	if further == nil {
+	if others == nil {
 		return nil
 	}
 	var was, is formats.Sample
-	u := &union{meta: a.union.meta, parts: a.union.parts, items: []item{{part: 0, index: p.old}, {part: 1, index: p.src}}}
+	u := a.only(unionSample{source: 0, index: p.old}, unionSample{source: 1, index: p.src})
 	if err := u.Read(0, &was); err != nil {
 		return fmt.Errorf("compare labels: %w", err)
 	}
 	if err := u.Read(1, &is); err != nil {
 		return fmt.Errorf("compare labels: %w", err)
 	}
-	for _, k := range further {
+	for _, k := range others {
 		if !bytes.Equal(was.Values[k].Data, is.Values[k].Data) {
 			c.set(k, is.Values[k])
 		}
@@ -158,6 +155,13 @@ func (c *change) setLabel(k int, label int64) {
 	var v formats.Value
 	v.SetInt64(label)
 	c.set(k, v)
+}
+
+func (c *change) setColumn(j int, text string) {
+	if c.columns == nil {
+		c.columns = map[int]string{}
+	}
+	c.columns[j] = text
 }
 
 func (c *change) set(k int, v formats.Value) {
