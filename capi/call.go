@@ -87,7 +87,7 @@ func forget(a struct {
 	Handle int64 `json:"handle"`
 },
 ) (any, error) {
-	things.remove(a.Handle)
+	handles.remove(a.Handle)
 	return nil, nil
 }
 
@@ -95,8 +95,8 @@ func forget(a struct {
 // into nobody's memory, and its caches are gone. Nothing can be opened afterwards.
 func end(struct{}) (any, error) {
 	var errs []error
-	for _, handle := range things.end() {
-		if l, err := of[*loader](handle); err == nil {
+	for _, handle := range handles.end() {
+		if l, err := lookup[*loader](handle); err == nil {
 			errs = append(errs, l.end(handle))
 		}
 	}

@@ -147,7 +147,7 @@ func dsconv_shapes(handle C.int64_t, k C.int32_t, dst *C.int64_t, room C.int64_t
 }
 
 func partOf(handle int64, k int) (*reader.Batch, *part, error) {
-	h, err := of[holder](handle)
+	h, err := lookup[holder](handle)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -56,7 +56,7 @@ func lendSingle(out *C.int64_t, make func(s *single) error) error {
 	err := make(s)
 	if err == nil {
 		var handle int64
-		handle, err = things.add(s)
+		handle, err = handles.add(s)
 		*out = C.int64_t(handle)
 	}
 	if err != nil {

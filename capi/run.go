@@ -110,7 +110,7 @@ func (l *loader) keep(r *running) (int64, error) {
 	if l.runs == nil {
 		return 0, fmt.Errorf("loader: %w", errClosed)
 	}
-	run, err := things.add(r)
+	run, err := handles.add(r)
 	if err == nil {
 		l.runs[run] = r
 	}
@@ -132,7 +132,7 @@ const (
 func dsconv_next(handle C.int64_t, block unsafe.Pointer, milliseconds C.int32_t, out *C.dsconv_batch, failed **C.char) C.int32_t {
 	what := C.int32_t(nextError)
 	err := guard.Do(func() (err error) {
-		r, err := of[*running](int64(handle))
+		r, err := lookup[*running](int64(handle))
 		if err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (r *running) hand(b *reader.Batch, out *C.dsconv_batch) (C.int32_t, error) 
 //export dsconv_stop
 func dsconv_stop(handle C.int64_t) {
 	_ = guard.Do(func() error { // of a handle that is closed nothing is to be told
-		r, err := of[*running](int64(handle))
+		r, err := lookup[*running](int64(handle))
 		if err == nil {
 			r.end(int64(handle))
 		}
@@ -212,7 +212,7 @@ func (r *running) end(handle int64) {
 	}
 	r.run.Stop()
 	r.run, r.batch = nil, nil
-	things.remove(handle)
+	handles.remove(handle)
 	r.loader.mu.Lock()
 	delete(r.loader.runs, handle)
 	r.loader.mu.Unlock()

@@ -42,7 +42,7 @@ func openTransform(a transformation) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errValue, err)
 	}
-	return things.add(t)
+	return handles.add(t)
 }
 
 // draw says of what image a plan is, and what keys what it draws.
@@ -75,7 +75,7 @@ func (t *transform) plan(p *augment.Plan, d *draw) {
 
 // planOf tells what a transform does to an image, with what it draws.
 func planOf(d draw) (any, error) {
-	t, err := of[*transform](d.Transform)
+	t, err := lookup[*transform](d.Transform)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func planOf(d draw) (any, error) {
 //export dsconv_transform
 func dsconv_transform(handle C.int64_t, src *C.uint8_t, height, width C.int64_t, seed C.uint64_t, epoch, sample C.int64_t, out *C.int64_t) *C.char {
 	return succeeded(func() error {
-		t, err := of[*transform](int64(handle))
+		t, err := lookup[*transform](int64(handle))
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/bytesize"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
@@ -78,7 +79,7 @@ func mergeOptions(cc *cli.Context, o *packOptions) (err error) {
 		return err
 	}
 	if size := cc.String("shard-size"); size != "" {
-		o.convert.Shards.Size, err = convert.ParseSize(size)
+		o.convert.Shards.Size, err = bytesize.Parse(size)
 	}
 	return err
 }

@@ -66,6 +66,11 @@ class Source:
         return self.describe()["splits"]
 
     @property
+    def configured(self) -> dict[str, Any]:
+        """The configuration with the library's defaults: the JSON of reader.Config."""
+        return self.describe()["config"]
+
+    @property
     def parts(self) -> list[Part]:
         return [
             Part(k, p["name"], p["kind"], p["dtype"], None if p["shape"] is None else tuple(p["shape"]))

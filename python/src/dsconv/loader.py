@@ -139,7 +139,7 @@ class Loader:
         self.batch_size = _arguments.whole("batch_size", batch_size, 1)
         self.drop_last = drop_last or tail == "drop"
         self.seed = _arguments.whole("seed", seed, 0, _arguments.LARGEST_SEED)
-        self.prefetch_factor = 2 if prefetch_factor is None else _arguments.whole("prefetch_factor", prefetch_factor, 1)
+        prefetch = 0 if prefetch_factor is None else _arguments.whole("prefetch_factor", prefetch_factor, 1)
         self.device = checked(device)
         self.collate_fn = None if collates_by_default(collate_fn) else collate_fn
         self.num_workers = threads(num_workers)
@@ -153,21 +153,21 @@ class Loader:
         self._dtype = None if dtype is None else _arguments.choice("dtype", dtype_name(dtype), _DTYPES)
         # Arrays, which Albumentations ends in without ToTensorV2, stay as a DataLoader would collate them.
         together = self._channels_last or plan.kind == "array"
-        native = {"dtype": self._dtype or plan.dtype or "uint8", "layout": "nhwc" if together else "nchw"}
+        native = {"dtype": self._dtype or plan.dtype, "layout": "nhwc" if together else "nchw"}
         if self._python:
             if self._dtype == "uint16":
                 names = ", ".join(plan.named)
                 raise ArgumentError(f'dtype="uint16": transforms that Python runs ({names}) get 8-bit images')
             tensor = plan.kind in ("tensor", "tv_tensor")
-            native = {"dtype": plan.dtype or "uint8", "layout": "nchw" if tensor else "nhwc"}
+            native = {"dtype": plan.dtype, "layout": "nchw" if tensor else "nhwc"}
         self._told_narrowed = False
         self._given_rank = rank is not None
         self.rank, self.world_size = rank_and_world(rank, world_size)
         self._source = Source(
             path=self.path,
-            batch_size=self.batch_size,
+            batch=self.batch_size,
             workers=self.num_workers,
-            prefetch=self.prefetch_factor,
+            prefetch=prefetch,
             order=order,
             seed=self.seed,
             tail=tail or ("drop" if drop_last else "repeat"),
@@ -178,7 +178,7 @@ class Loader:
             label_dtype="" if label_dtype is None else dtype_name(label_dtype, "label_dtype"),
             on_error=_ON_ERROR[on_error],
             cache=_arguments.text("cache", cache),
-            transforms=plan.words,
+            augment=plan.words,
             color=_arguments.text("color", color),
             orientation=_arguments.flag("orientation", orientation),
             decode=_arguments.text("decode", decode),
@@ -186,6 +186,7 @@ class Loader:
             max_pixels=_arguments.pixel_limit(max_pixels),
             **native,
         )
+        self.prefetch_factor: int = self._source.configured["prefetch"]
         planes = self._channels_last and not self._python and plan.kind != "array"
         self._frame = Frame(self._source, self.fields, channels_last=planes)
         self.pin_memory = _arguments.flag("pin_memory", pin_memory) and _has_cuda(self.device)
