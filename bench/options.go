@@ -80,10 +80,11 @@ func (o Options) withDefaults() (Options, error) {
 	o.Size = cmp.Or(o.Size, 224)
 	o.DType = cmp.Or(o.DType, formats.Float32)
 	o.Layout = cmp.Or(o.Layout, augment.NCHW)
-	var err error
-	if o.Config, err = o.WithDefaults(); err != nil {
+	filled, err := o.WithDefaults()
+	if err != nil {
 		return o, err
 	}
+	o.Workers, o.Color = filled.Workers, filled.Color // the report has no other default of the reader's
 	channels, normalize := 3, augment.ImageNet
 	if o.Color == preprocess.ColorGray {
 		channels, normalize = 1, augment.Normalize{Mean: []float64{0.5}, Std: []float64{0.5}}

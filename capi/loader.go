@@ -16,7 +16,7 @@ import (
 	"github.com/dsconv/dsconv/reader"
 )
 
-// loader is a reader.Loader that C has opened.
+// loader is a reader.Loader behind a handle.
 type loader struct {
 	*reader.Loader
 	dataset formats.Dataset
@@ -24,11 +24,11 @@ type loader struct {
 
 	use  sync.RWMutex // held for writing by end alone
 	gone bool
-	mu   sync.Mutex         // for runs
-	runs map[int64]*running // nil once no more may begin
+	mu   sync.Mutex         // guards runs
+	runs map[int64]*running // nil once none may start
 }
 
-// enter keeps the loader open until leave.
+// enter looks up a loader and keeps it open until leave is called.
 func enter(handle int64) (l *loader, leave func(), err error) {
 	if l, err = lookup[*loader](handle); err != nil {
 		return nil, nil, err
@@ -39,6 +39,16 @@ func enter(handle int64) (l *loader, leave func(), err error) {
 		return nil, nil, fmt.Errorf("loader %d: %w", handle, errClosed)
 	}
 	return l, l.use.RUnlock, nil
+}
+
+// withLoader calls f with the loader behind handle, which stays open meanwhile.
+func withLoader(handle int64, f func(*loader) error) error {
+	l, leave, err := enter(handle)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return f(l)
 }
 
 // openArguments are those of open: a loader's, of which some are texts here.
@@ -102,7 +112,7 @@ func (l *loader) open(c reader.Config) (err error) {
 	return err
 }
 
-// splitsOf counts the samples of each split; those of none have the name "".
+// splitsOf counts the samples of each split; "" counts those in no split.
 func splitsOf(m *formats.Meta) map[string]int {
 	counts, left := map[string]int{}, m.Count
 	for _, s := range m.Splits {
@@ -115,23 +125,23 @@ func splitsOf(m *formats.Meta) map[string]int {
 	return counts
 }
 
-// checkFields reports the first name that is no field's. A column's name is a likely mistake.
+// checkFields reports the first unknown field. The name of a column is a likely mistake.
 func checkFields(m *formats.Meta, names []string) error {
 	for _, name := range names {
 		if m.Schema.Index(name) >= 0 {
 			continue
 		}
-		known := []string{"image", "label", "index", "key"}
+		fields := []string{"image", "label", "index", "key"}
 		for _, f := range m.Schema {
-			if !slices.Contains(known, f.Name) {
-				known = append(known, f.Name)
+			if !slices.Contains(fields, f.Name) {
+				fields = append(fields, f.Name)
 			}
 		}
 		hint := ""
 		if slices.Contains(m.Columns, name) {
 			hint = fmt.Sprintf("; %q is a column: loader.dataset.columns[%q] is a list of its texts, by the field index", name, name)
 		}
-		return fmt.Errorf("there is no field %q, there are %s%s", name, strings.Join(known, ", "), hint)
+		return fmt.Errorf("there is no field %q, there are %s%s", name, strings.Join(fields, ", "), hint)
 	}
 	return nil
 }
@@ -144,7 +154,7 @@ func extraFields(schema formats.Schema, fields []string) []string {
 	})
 }
 
-// closeLoader closes a loader and ends its runs.
+// closeLoader ends a loader's runs and closes it.
 func closeLoader(a struct {
 	Loader int64 `json:"loader"`
 },
@@ -156,7 +166,7 @@ func closeLoader(a struct {
 	return nil, l.end(a.Loader)
 }
 
-// end closes the loader, once its runs and all who have entered it are done.
+// end ends the runs, waits for all who have entered the loader, and closes it.
 func (l *loader) end(handle int64) error {
 	handles.remove(handle)
 	l.endRuns()

@@ -21,7 +21,7 @@ func loaderFlags(batch, size, ops, dtype string) []cli.Flag {
 		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that read and decode", DefaultText: "the number of cores"},
 		&cli.IntFlag{Name: "size", Usage: "side of the images in a batch", DefaultText: size},
 		&cli.StringFlag{Name: "augment", Usage: "`OPS` instead, such as rrc:224,flip,normalize", DefaultText: ops},
-		&cli.StringFlag{Name: "dtype", Usage: "float32 or uint8; bench takes float16, bfloat16, uint16 too; the ops normalise floats alone", DefaultText: dtype},
+		&cli.StringFlag{Name: "dtype", Usage: "float32 or uint8; without a trainer also float16, bfloat16 or uint16", DefaultText: dtype},
 		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "exact (Pillow's pixels), or fast: JPEGs no larger than needed, near Pillow's pixels"},
 		&cli.StringFlag{Name: "split", Usage: "read this `SPLIT`", DefaultText: "train if there is one, else all"},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of order, augmentation and the trainer's weights"},

@@ -41,7 +41,7 @@ Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
 		Flags: append(trainFlags(), loaderFlags(
 			ofModels(func(in trainer.Input) string { return strconv.Itoa(in.Batch) }), ofModels(func(in trainer.Input) string { return strconv.Itoa(in.Size) }),
-			"resize:SIZExSIZE for mlp; large crops of SIZE and flip for cnn", "uint8, which the network normalises")...),
+			"resize:SIZExSIZE for mlp; large crops of SIZE and flip for cnn", "uint8")...),
 		Action: func(cc *cli.Context) error {
 			args, err := arguments(cc, "DATASET")
 			if err != nil {
