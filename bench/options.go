@@ -15,33 +15,33 @@ import (
 	"github.com/dsconv/dsconv/trainer"
 )
 
-// Options say what is measured. The zero value is three rounds of one epoch, the loader alone, in
-// order of key, with random resized crops of 224, flipped, normalised, float32, NCHW.
+// Options say what is measured. The zero value measures the loader alone: three rounds of one epoch
+// in key order, random resized crops of 224, flipped and normalised, float32, NCHW.
 type Options struct {
 	Rounds int `json:"rounds"` // 0 is 3
 	Epochs int `json:"epochs"` // a round; 0 is 1
-	// LimitBatches ends each epoch after so many batches; 0 is all.
+	// LimitBatches ends each epoch after that many batches; 0 is all.
 	LimitBatches int `json:"limit_batches,omitempty"`
 
-	// Config is the loader's, with other defaults: BatchSize is 64, DType float32, Layout NCHW,
-	// Split reader.TrainSplit; with Train they are what the model takes. Transforms are a random
-	// resized crop of Size, a flip and, of floats, the normalisation.
+	// Config describes the loader. Other defaults than reader's: BatchSize is 64, DType float32, Layout
+	// NCHW (with Train uint8, NHWC and the model's color), Split reader.TrainSplit. Transforms are a
+	// random resized crop to Size, a flip and, for floats, the normalisation.
 	reader.Config
-	// Size is 224 if 0, with Train the model's.
+	// Size is the side of the images; 0 is 224, with Train the model's.
 	Size int `json:"-"`
-	// OrderText and AugmentText are Order and Transforms for those who read the report: Run sets
-	// them. In a report of a loop in Python they may be any text.
+	// OrderText and AugmentText are the texts of Order and Transforms, which Run sets for the report.
+	// The report of a training loop in Python may have any text here.
 	OrderText   string `json:"order"`
 	AugmentText string `json:"augment"`
 
-	// Consume, if not 0, is the largest number of images that the consumer takes a second.
+	// Consume is the most images a second that the consumer takes; 0 is no limit.
 	Consume float64 `json:"consume_images_per_second,omitempty"`
-	// Train, if not "", is the trainer's model that consumes the batches, on Backend.
+	// Train is the trainer's model that consumes the batches, on Backend; "" is none.
 	Train   string `json:"train,omitempty"`
 	Backend string `json:"backend,omitempty"`
 }
 
-// alone says that nothing but the loader is measured.
+// alone reports whether only the loader is measured.
 func (o *Options) alone() bool { return o.Consume == 0 && o.Train == "" }
 
 // consumer describes what takes the batches.
@@ -58,19 +58,19 @@ func (o *Options) consumer() string {
 // loaderAlone is the consumer that drops the batches.
 const loaderAlone = "loader alone"
 
-// Validate reports options that make no sense.
+// Validate checks the options.
 func (o Options) Validate() error {
 	_, err := o.withDefaults()
 	return err
 }
 
-// withDefaults fills in what is left out and reports what makes no sense.
+// withDefaults fills in the defaults and checks the options.
 func (o Options) withDefaults() (Options, error) {
 	o.Rounds = cmp.Or(o.Rounds, 3)
 	o.Epochs = cmp.Or(o.Epochs, 1)
 	o.BatchSize = cmp.Or(o.BatchSize, 64)
 	if o.Rounds < 0 || o.Epochs < 0 || o.LimitBatches < 0 || o.Size < 0 {
-		return o, fmt.Errorf("%d rounds of %d epochs, at most %d batches, size %d: the numbers must be positive", o.Rounds, o.Epochs, o.LimitBatches, o.Size)
+		return o, fmt.Errorf("rounds %d, epochs %d, batches %d, size %d: the numbers must not be negative", o.Rounds, o.Epochs, o.LimitBatches, o.Size)
 	}
 	if o.Train != "" {
 		if err := o.trainDefaults(); err != nil {
@@ -84,7 +84,7 @@ func (o Options) withDefaults() (Options, error) {
 	if err != nil {
 		return o, err
 	}
-	o.Workers, o.Color = filled.Workers, filled.Color // the report has no other default of the reader's
+	o.Workers, o.Color, o.Order = filled.Workers, filled.Color, filled.Order // which the report shows
 	channels, normalize := 3, augment.ImageNet
 	if o.Color == preprocess.ColorGray {
 		channels, normalize = 1, augment.Normalize{Mean: []float64{0.5}, Std: []float64{0.5}}
@@ -96,12 +96,12 @@ func (o Options) withDefaults() (Options, error) {
 		}
 	}
 	o.OrderText, o.AugmentText = o.Order.String(), augment.Format(o.Transforms)
-	// How color, transforms, type and layout go together, for images of some size.
+	// Do color, transforms, dtype and layout fit together?
 	_, err = augment.Compile(o.Transforms, o.Size, o.Size, channels, o.DType, o.Layout)
 	return o, err
 }
 
-// trainDefaults are those of a model, which wants NHWC and small images.
+// trainDefaults fills in what the model takes: NHWC and small images.
 func (o *Options) trainDefaults() error {
 	if o.Consume != 0 {
 		return errors.New("a simulated consumer and the trainer at once: choose one")

@@ -247,7 +247,7 @@ func (l *Loader) shareFrom(position int) order.Share {
 	return order.Share{Len: l.plan.Len(), Start: position, Batch: c.BatchSize, Rank: c.Rank, World: c.WorldSize, Tail: c.Tail}
 }
 
-// Config is what the Loader was made with, and the defaults of what that left out.
+// Config returns the description of the Loader with the defaults filled in.
 func (l *Loader) Config() Config { return l.config }
 
 // Len is the number of batches in an epoch, the same on every rank but with order.Uneven.

@@ -33,11 +33,11 @@ func selectSamples(ds formats.Dataset, split string, keep func(formats.Info) boo
 	return s, err
 }
 
-// TrainSplit is the split to learn from where none is named: train if there is one, else "", all
-// samples.
+// TrainSplit returns the split to train on if the user names none: train if the dataset has it, else
+// "", all samples.
 func TrainSplit(m *formats.Meta) string { return FirstSplit(m, "train") }
 
-// FirstSplit is the first of the names that is a split's, "" if none is.
+// FirstSplit returns the first of the names that is a split of the dataset, "" if none is.
 func FirstSplit(m *formats.Meta, names ...string) string {
 	for _, name := range names {
 		if slices.ContainsFunc(m.Splits, func(s formats.Split) bool { return s.Name == name }) {

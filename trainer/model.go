@@ -25,20 +25,20 @@ var architectures = map[string]architecture{
 	"mlp": {learningRate: 1e-3, minSide: 1, input: Input{Size: 28, Batch: 64, Color: preprocess.ColorGray}, logits: mlp},
 }
 
-// Input is what suits a model where the user does not choose: batches of square images.
+// Input is a model's default input: batches of square images.
 type Input struct {
 	Size  int // side of the images
 	Batch int // images
 	Color preprocess.Color
 }
 
-// InputOf is a model's Input; "" is the default model. The error lists the models there are.
+// InputOf returns a model's Input; "" is the default model. The error lists the models.
 func InputOf(model string) (Input, error) {
 	a, err := (&Config{Model: model}).architecture()
 	return a.input, err
 }
 
-// CheckDType reports batches of a type that no model takes.
+// CheckDType reports a dtype of batches that the models do not take.
 func CheckDType(d formats.DType) error {
 	if d != formats.Uint8 && d != formats.Float32 {
 		return fmt.Errorf("batches of %s: the trainer takes %s or %s", d, formats.Uint8, formats.Float32)

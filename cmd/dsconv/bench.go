@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -16,10 +15,10 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/reader/augment"
-	"github.com/dsconv/dsconv/trainer"
 )
 
 func benchCommand(c *console) *cli.Command {
+	_, size := modelDefaults()
 	return &cli.Command{
 		Name:      "bench",
 		Usage:     "measure the time of an epoch on several datasets",
@@ -41,7 +40,7 @@ Examples:
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: append(benchFlags(), loaderFlags("64", "224; with --train "+ofModels(func(in trainer.Input) string { return strconv.Itoa(in.Size) }), "rrc:SIZE,flip,normalize", "float32; with --train uint8")...),
+		Flags: append(benchFlags(), loaderFlags("64", "224; with --train "+size, "rrc:SIZE,flip,normalize", "float32; with --train uint8")...),
 		Action: func(cc *cli.Context) error {
 			if err := durable.Check(cc.String("json")); err != nil { // before anything is measured
 				return err

@@ -13,8 +13,8 @@ import (
 	"github.com/dsconv/dsconv/reader/order"
 )
 
-// loaderFlags are those of every command that loads batches. The texts are the defaults of
-// --batch, --size, --augment and --dtype, which each command chooses itself.
+// loaderFlags are the flags of every command that loads batches. The arguments are the help's
+// defaults of --batch, --size, --augment and --dtype, which each command chooses itself.
 func loaderFlags(batch, size, ops, dtype string) []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "batch", Usage: "images a batch", DefaultText: batch},
@@ -26,14 +26,14 @@ func loaderFlags(batch, size, ops, dtype string) []cli.Flag {
 		&cli.StringFlag{Name: "split", Usage: "read this `SPLIT`", DefaultText: "train if there is one, else all"},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of order, augmentation and the trainer's weights"},
 		&cli.StringFlag{Name: "order", Value: order.Full.String(), Usage: "of the images: none, full (shuffled), block:`BLOCK:WINDOW`, balanced"},
-		&cli.IntFlag{Name: "prefetch", Usage: "batches made ahead", DefaultText: fmt.Sprint(reader.DefaultPrefetch)},
+		&cli.IntFlag{Name: "prefetch", Usage: "batches to prefetch", DefaultText: fmt.Sprint(reader.DefaultPrefetch)},
 		&cli.StringFlag{Name: "cache", Usage: "keep images in memory, once a machine: encoded or decoded, with `:SIZE` up to that", DefaultText: "none"},
-		&cli.StringFlag{Name: "on-error", Value: string(reader.Fail), Usage: "what becomes of a bad image: fail, skip or substitute"},
+		&cli.StringFlag{Name: "on-error", Value: string(reader.Fail), Usage: "what to do with a bad image: fail, skip or substitute"},
 		&cli.IntFlag{Name: "max-pixels", Usage: "an image of more than `N` pixels is bad", DefaultText: "Pillow's limit"},
 	}
 }
 
-// loaderConfig is what loaderFlags say. What the user leaves out is zero.
+// loaderConfig reads loaderFlags. Options that the user leaves out are zero.
 func loaderConfig(cc *cli.Context) (c reader.Config, err error) {
 	if err := positive(cc, "batch", "workers", "size", "prefetch", "max-pixels"); err != nil {
 		return c, err
@@ -64,11 +64,11 @@ func loaderConfig(cc *cli.Context) (c reader.Config, err error) {
 	return c, err
 }
 
-// positive reports the first of the flags that is given and less than 1.
+// positive reports the first of the flags that is set and less than 1.
 func positive(cc *cli.Context, flags ...string) error {
 	for _, name := range flags {
 		if cc.IsSet(name) && cc.Int(name) < 1 {
-			return usage("--%s %d: it must be at least 1", name, cc.Int(name))
+			return fmt.Errorf("--%s %d: it must be at least 1", name, cc.Int(name))
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/dsconv/dsconv/trainer"
 )
 
-// learnConfig says which batches the network learns from.
+// learnConfig describes the loader of the training batches.
 func learnConfig(cc *cli.Context) (c reader.Config, err error) {
 	model := cc.String("model")
 	input, err := trainer.InputOf(model)
@@ -31,15 +32,16 @@ func learnConfig(cc *cli.Context) (c reader.Config, err error) {
 	return c, trainer.CheckDType(c.DType)
 }
 
-// ofModels is a text for a flag's default: what is said of each model's input.
-func ofModels(say func(trainer.Input) string) string {
-	var texts []string
+// modelDefaults are the models' batch and image sizes as help texts.
+func modelDefaults() (batch, size string) {
+	var batches, sizes []string
 	for _, model := range trainer.Models() {
 		if input, err := trainer.InputOf(model); err == nil {
-			texts = append(texts, say(input)+" for "+model)
+			batches = append(batches, fmt.Sprintf("%d for %s", input.Batch, model))
+			sizes = append(sizes, fmt.Sprintf("%d for %s", input.Size, model))
 		}
 	}
-	return strings.Join(texts, ", ")
+	return strings.Join(batches, ", "), strings.Join(sizes, ", ")
 }
 
 // learnOps are a model's own augmentations.
@@ -53,9 +55,9 @@ func learnOps(model string, size int) []augment.Op {
 	return []augment.Op{crop, augment.RandomHorizontalFlip{P: 0.5}}
 }
 
-// judgeConfig says which batches the network is evaluated on: in order, not augmented, of
-// the shape (H,W,C) of those that it learns from.
-func judgeConfig(model string, learn reader.Config, shape [3]int, split string) reader.Config {
+// evalConfig describes the loader of the evaluation batches: in key order, not augmented, of the
+// training images' shape (H,W,C).
+func evalConfig(model string, learn reader.Config, shape [3]int, split string) reader.Config {
 	conf := learn
 	conf.Split, conf.Order = split, order.Spec{}
 	conf.Transforms = []augment.Op{augment.Resize{H: shape[0], W: shape[1]}}
@@ -70,7 +72,7 @@ func judgeConfig(model string, learn reader.Config, shape [3]int, split string) 
 	return conf
 }
 
-// recipeOf is what of the loader must be the same for a training to go on, by option.
+// recipeOf are the loader's options that must be the same for a training to resume.
 func recipeOf(conf reader.Config) map[string]string {
 	decode := "exact"
 	if conf.FastDecode {

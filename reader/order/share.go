@@ -19,7 +19,7 @@ const (
 	// evaluation. Sizes differ by at most one; where fewer samples than ranks are left, the
 	// last ranks have one batch less than the others.
 	Uneven
-	// Repeat is Pad for a loop that knows of no padding: samples that come again have their labels.
+	// Repeat is Pad for loops that do not know padding: the repeated samples keep their labels.
 	Repeat
 )
 
