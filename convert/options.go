@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/bytesize"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
@@ -91,4 +92,9 @@ func (o Order) String() string {
 		return fmt.Sprintf("shuffle:%d", o.Seed)
 	}
 	return "key"
+}
+
+// ParseSize reads a number of bytes: 500MB, 1GB (powers of ten), 1GiB (powers of two).
+func ParseSize(s string) (int64, error) {
+	return bytesize.Parse(s)
 }

@@ -9,10 +9,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/internal/bytesize"
 )
 
 func addCommand(c *console) *cli.Command {
@@ -181,7 +181,7 @@ func addOptions(cc *cli.Context, o *packOptions) (err error) {
 		return err
 	}
 	if size := cc.String("shard-size"); size != "" {
-		o.convert.Shards.Size, err = bytesize.Parse(size)
+		o.convert.Shards.Size, err = convert.ParseSize(size)
 	}
 	return err
 }

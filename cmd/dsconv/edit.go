@@ -11,7 +11,6 @@ import (
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/internal/bytesize"
 )
 
 // editExitCodes are those of commands that change a dataset.
@@ -43,7 +42,7 @@ func editOptions(cc *cli.Context) (*packOptions, error) {
 		convert: convert.Options{Workers: cc.Int("workers"), Discard: cc.Bool("discard"), KeepOld: cc.Bool("keep-old")},
 	}
 	if size := cc.String("checkpoint"); size != "" {
-		if o.convert.Checkpoint, err = bytesize.Parse(size); err != nil {
+		if o.convert.Checkpoint, err = convert.ParseSize(size); err != nil {
 			return nil, usageError{err}
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/internal/bytesize"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
@@ -79,7 +78,7 @@ func mergeOptions(cc *cli.Context, o *packOptions) (err error) {
 		return err
 	}
 	if size := cc.String("shard-size"); size != "" {
-		o.convert.Shards.Size, err = bytesize.Parse(size)
+		o.convert.Shards.Size, err = convert.ParseSize(size)
 	}
 	return err
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/labels"
-	"github.com/dsconv/dsconv/internal/bytesize"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
@@ -124,12 +123,12 @@ func (o *packOptions) parse(cc *cli.Context) (err error) {
 		return err
 	}
 	if size := cc.String("shard-size"); size != "" {
-		if o.convert.Shards.Size, err = bytesize.Parse(size); err != nil {
+		if o.convert.Shards.Size, err = convert.ParseSize(size); err != nil {
 			return err
 		}
 	}
 	if size := cc.String("checkpoint"); size != "" {
-		if o.convert.Checkpoint, err = bytesize.Parse(size); err != nil {
+		if o.convert.Checkpoint, err = convert.ParseSize(size); err != nil {
 			return err
 		}
 	}

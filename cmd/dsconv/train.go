@@ -25,12 +25,12 @@ func trainCommand(c *console) *cli.Command {
 mlp sees 28x28 grey pixels (784-128-64-classes, Adam 1e-3); cnn sees 32x32 RGB.
 Each epoch's line says how long the step waited for data and how long it computed.
 
-With --checkpoint FILE the weights, Adam's state and the position in the epoch are written to
-FILE at the end of each epoch, on Ctrl-C, and every N steps with --checkpoint-every N. If FILE
-exists, the training resumes from it with the samples that are left, and ends with the same
-weights and figures as one that was never stopped. A finished training is continued by more
---epochs; --discard starts over. The dataset's format, --workers, --backend and --val may
-change, all other options must stay. FILE is in the safetensors format.
+With --checkpoint FILE the weights, Adam's state and the place in the epoch are written to
+FILE at each epoch's end, every N steps with --checkpoint-every, and on Ctrl-C. Where FILE is
+there already, the training goes on from it with the samples that are left, and ends as if
+nothing had stopped it: same weights, same figures. A finished one says so; more --epochs
+continue it, --discard begins anew. The dataset's format, --workers, --backend and --val may be
+others, the rest must not. FILE is in the safetensors format.
 
 Examples:
    dsconv train out.lmdb --model cnn --epochs 5
@@ -65,14 +65,14 @@ func trainFlags() []cli.Flag {
 		&cli.StringFlag{Name: "val", Usage: "`DATASET` to evaluate on", DefaultText: "the dataset's own split"},
 		&cli.IntFlag{Name: "epochs", Value: 5, Usage: "passes over the training images"},
 		&cli.Float64Flag{Name: "lr", Usage: "learning rate", DefaultText: "the model's own"},
-		&cli.StringFlag{Name: "checkpoint", Usage: "keep the state of the training in `FILE` and resume from it"},
-		&cli.IntFlag{Name: "checkpoint-every", Usage: "also write it every `N` steps"},
-		&cli.BoolFlag{Name: "discard", Usage: "start over, even if there is a checkpoint"},
+		&cli.StringFlag{Name: "checkpoint", Usage: "keep the state of the training in `FILE` and go on from it"},
+		&cli.IntFlag{Name: "checkpoint-every", Usage: "write it every `N` steps too"},
+		&cli.BoolFlag{Name: "discard", Usage: "begin anew though there is a checkpoint"},
 		&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 	}
 }
 
-// trainConfig is the trainer's configuration, without the checkpoint's recipe.
+// trainConfig is all but the recipe of the checkpoint.
 func trainConfig(cc *cli.Context) (conf trainer.Config, err error) {
 	if err := positive(cc, "epochs", "checkpoint-every"); err != nil {
 		return conf, err
@@ -112,7 +112,7 @@ func train(cc *cli.Context, c *console, path string, learn reader.Config, conf t
 	defer func() { err = errors.Join(err, trainLoader.Close()) }()
 	var val trainer.Loader
 	if split := reader.FirstSplit(held.Meta(), "val", "valid", "validation", "test"); cc.IsSet("val") || split != "" {
-		l, err := reader.New(held, evalConfig(cc.String("model"), learn, trainLoader.ImageShape(), split))
+		l, err := reader.New(held, judgeConfig(cc.String("model"), learn, trainLoader.ImageShape(), split))
 		if err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func train(cc *cli.Context, c *console, path string, learn reader.Config, conf t
 	return trainOn(cc, c, trainLoader, val, conf)
 }
 
-// warnOfSplits warns if the training reads all of several splits, also those for evaluation.
+// warnOfSplits says that all splits are learnt from, what is to be held out among them.
 func warnOfSplits(c *console, m *formats.Meta, split string) {
 	left := m.Count
 	var counts []string
@@ -153,7 +153,7 @@ func trainOn(cc *cli.Context, c *console, learn, val trainer.Loader, conf traine
 	case errors.Is(err, trainer.ErrUnknownBackend):
 		return usageError{err}
 	case errors.Is(err, trainer.ErrCheckpoint):
-		return fmt.Errorf("%w; --discard starts over", err)
+		return fmt.Errorf("%w; --discard begins anew", err)
 	case err != nil && result.Steps > 0 && isFile(conf.Checkpoint.Path):
 		c.notef("%s has the last checkpoint: the same command goes on from it", printable(conf.Checkpoint.Path))
 	}
@@ -165,13 +165,13 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// resumed says where a training resumes.
+// resumed tells where a training goes on.
 func resumed(p trainer.Progress, conf *trainer.Config) string {
 	path, done := printable(conf.Checkpoint.Path), len(p.Epochs)
 	if done >= conf.Epochs {
-		return fmt.Sprintf("%s: the training is done, %d epochs, step %d; more --epochs continue it, --discard starts over", path, done, p.Steps)
+		return fmt.Sprintf("%s: the training is done, %d epochs, step %d; more --epochs continue it, --discard begins anew", path, done, p.Steps)
 	}
-	return fmt.Sprintf("%s: resumes in epoch %d, after %d of its images, step %d", path, done+1, p.State.Position, p.Steps)
+	return fmt.Sprintf("%s: goes on in epoch %d, after %d images of it, step %d", path, done+1, p.State.Position, p.Steps)
 }
 
 func epochLine(e *trainer.Epoch) string {

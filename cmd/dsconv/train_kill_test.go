@@ -78,7 +78,7 @@ func TestTrainingIsKilled(t *testing.T) {
 		} else if tries++; tries > 50*rounds {
 			t.Fatal("it is always done before it can be stopped")
 		}
-		if said := p.said.String(); len(stopped) > 1 && !strings.Contains(said, "resumes in epoch") && !strings.Contains(said, "is done") {
+		if said := p.said.String(); len(stopped) > 1 && !strings.Contains(said, "goes on in epoch") && !strings.Contains(said, "is done") {
 			t.Errorf("it did not go on: %s", said)
 		}
 		if d := cmp.Diff(figures, figuresOf(t, p)); d != "" {

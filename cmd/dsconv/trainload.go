@@ -15,7 +15,7 @@ import (
 	"github.com/dsconv/dsconv/trainer"
 )
 
-// learnConfig describes the loader of the training batches.
+// learnConfig says which batches the network learns from.
 func learnConfig(cc *cli.Context) (c reader.Config, err error) {
 	model := cc.String("model")
 	input, err := trainer.InputOf(model)
@@ -55,9 +55,9 @@ func learnOps(model string, size int) []augment.Op {
 	return []augment.Op{crop, augment.RandomHorizontalFlip{P: 0.5}}
 }
 
-// evalConfig describes the loader of the evaluation batches: in key order, not augmented, of the
-// training images' shape (H,W,C).
-func evalConfig(model string, learn reader.Config, shape [3]int, split string) reader.Config {
+// judgeConfig says which batches the network is evaluated on: in order, not augmented, of
+// the shape (H,W,C) of those that it learns from.
+func judgeConfig(model string, learn reader.Config, shape [3]int, split string) reader.Config {
 	conf := learn
 	conf.Split, conf.Order = split, order.Spec{}
 	conf.Transforms = []augment.Op{augment.Resize{H: shape[0], W: shape[1]}}
@@ -72,7 +72,7 @@ func evalConfig(model string, learn reader.Config, shape [3]int, split string) r
 	return conf
 }
 
-// recipeOf are the loader's options that must be the same for a training to resume.
+// recipeOf is what of the loader must be the same for a training to go on, by option.
 func recipeOf(conf reader.Config) map[string]string {
 	decode := "exact"
 	if conf.FastDecode {
