@@ -26,7 +26,7 @@ func learnConfig(cc *cli.Context) (c reader.Config, err error) {
 		return c, err
 	}
 	c.BatchSize, c.DType, c.Color = cmp.Or(c.BatchSize, input.Batch), cmp.Or(c.DType, formats.Uint8), input.Color
-	if c.Transforms == nil {
+	if !cc.IsSet("augment") {
 		c.Transforms = learnOps(model, cmp.Or(cc.Int("size"), input.Size))
 	}
 	return c, trainer.CheckDType(c.DType)
