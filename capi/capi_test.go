@@ -72,7 +72,7 @@ func TestWrongCallsAreErrors(t *testing.T) {
 		{"close", `{"loader": 77}`, "closed"},
 		{"clock", `{"loader": 77}`, "closed"},
 		{"plan", `{"transform": 77}`, "closed"},
-		{"transform", `{"ops": "spin:3", "dtype": "uint8", "layout": "nhwc", "channels": 3}`, "value"},
+		{"transform", `{"words": "spin:3", "dtype": "uint8", "layout": "nhwc", "channels": 3}`, "value"},
 	} {
 		_, err := call(c.method, []byte(c.arguments))
 		if f := describe(err); f == nil || f.Kind != c.kind {
@@ -137,7 +137,7 @@ func TestEnd(t *testing.T) {
 	if _, _, err := enter(handle); !errors.Is(err, errClosed) {
 		t.Errorf("a loader after the end: %v", err)
 	}
-	if _, err := call("transform", []byte(`{"ops": "flip", "dtype": "uint8", "layout": "nhwc", "channels": 3}`)); !errors.Is(err, errClosed) {
+	if _, err := call("transform", []byte(`{"words": "flip", "dtype": "uint8", "layout": "nhwc", "channels": 3}`)); !errors.Is(err, errClosed) {
 		t.Errorf("a transform after the end: %v", err)
 	}
 	if len(handles.open) != 0 {

@@ -60,7 +60,7 @@ func TestHostileArguments(t *testing.T) {
 	path := dataset(t, 64)
 	loader := open(t, path)
 	defer func() { _, _ = call("close", fmt.Appendf(nil, `{"loader": %d}`, loader)) }()
-	opened, err := call("transform", []byte(`{"ops": "resize:8", "dtype": "uint8", "layout": "nhwc", "channels": 3}`))
+	opened, err := call("transform", []byte(`{"words": "resize:8", "dtype": "uint8", "layout": "nhwc", "channels": 3}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func called(f reflect.Value, arguments []reflect.Value) string {
 func TestHostileCalls(t *testing.T) {
 	loader := open(t, dataset(t, 8))
 	defer func() { _, _ = call("close", fmt.Appendf(nil, `{"loader": %d}`, loader)) }()
-	made, err := call("transform", []byte(`{"ops": "resize:8", "dtype": "uint8", "layout": "nhwc", "channels": 3}`))
+	made, err := call("transform", []byte(`{"words": "resize:8", "dtype": "uint8", "layout": "nhwc", "channels": 3}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestHostileCalls(t *testing.T) {
 				map[string]any{"loader": loader, "arguments": map[string]any{"indices": []int64{n}}},
 				map[string]any{"loader": loader, "arguments": map[string]any{"epoch": n, "position": n}},
 				map[string]any{"transform": made, "height": n, "width": n, "epoch": n, "sample": n},
-				map[string]any{"ops": "resize:8", "dtype": "uint8", "layout": "nhwc", "channels": n},
+				map[string]any{"words": "resize:8", "dtype": "uint8", "layout": "nhwc", "channels": n},
 				map[string]any{"path": t.TempDir(), "batch": n, "workers": n, "prefetch": n, "world_size": n, "rank": n},
 			} {
 				text, err := json.Marshal(arguments)
@@ -166,7 +166,7 @@ func TestHostileCalls(t *testing.T) {
 
 // TestTransformOfNothing is an error that says so.
 func TestTransformOfNothing(t *testing.T) {
-	made, err := call("transform", []byte(`{"ops": "resize:8", "dtype": "uint8", "layout": "nhwc", "channels": 3}`))
+	made, err := call("transform", []byte(`{"words": "resize:8", "dtype": "uint8", "layout": "nhwc", "channels": 3}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ type transform struct {
 }
 
 type transformArguments struct {
-	Ops      augment.Ops    `json:"ops"`
+	Ops      augment.Ops    `json:"words"`
 	DType    formats.DType  `json:"dtype"`
 	Layout   augment.Layout `json:"layout"`
 	Channels int            `json:"channels"`

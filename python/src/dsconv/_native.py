@@ -222,7 +222,7 @@ class Transform:
         with lock():
             if self._opened is None or self._opened[0] != pid:
                 words, dtype, layout, channels = self.words, self.dtype, self.layout, self.channels
-                self._opened = pid, call("transform", ops=words, dtype=dtype, layout=layout, channels=channels)
+                self._opened = pid, call("transform", words=words, dtype=dtype, layout=layout, channels=channels)
             return self._opened[1]
 
     def __reduce__(self) -> tuple[Any, ...]:
