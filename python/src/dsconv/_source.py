@@ -49,6 +49,11 @@ class Source:
         return self.describe()["loader"]
 
     @property
+    def configured(self) -> dict[str, Any]:
+        """The configuration with the library's defaults: the JSON of reader.Config."""
+        return self.describe()["config"]
+
+    @property
     def samples(self) -> int:
         return self.describe()["samples"]
 
@@ -64,11 +69,6 @@ class Source:
     def splits(self) -> dict[str, int]:
         """How many samples each split of the whole dataset has; those of no split have the name ""."""
         return self.describe()["splits"]
-
-    @property
-    def configured(self) -> dict[str, Any]:
-        """The configuration with the library's defaults: the JSON of reader.Config."""
-        return self.describe()["config"]
 
     @property
     def parts(self) -> list[Part]:

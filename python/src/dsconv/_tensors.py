@@ -128,7 +128,7 @@ class Frame:
     def keys(self, handle: int, n: int) -> list[str]:
         """The keys of the n samples that a handle has by now; "" of padding."""
         index = next(p.number for p in self._source.parts if p.kind == "index")
-        return self._source.call("keys", samples=_native.part(handle, index, "int64", (n,)).tolist())
+        return self._source.call("keys_at", indices=_native.part(handle, index, "int64", (n,)).tolist())
 
 
 def find_part(parts: Sequence[Part], name: str) -> Part | None:

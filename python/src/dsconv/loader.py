@@ -139,7 +139,7 @@ class Loader:
         self.batch_size = _arguments.whole("batch_size", batch_size, 1)
         self.drop_last = drop_last or tail == "drop"
         self.seed = _arguments.whole("seed", seed, 0, _arguments.LARGEST_SEED)
-        prefetch = 0 if prefetch_factor is None else _arguments.whole("prefetch_factor", prefetch_factor, 1)
+        self.prefetch_factor = 2 if prefetch_factor is None else _arguments.whole("prefetch_factor", prefetch_factor, 1)
         self.device = checked(device)
         self.collate_fn = None if collates_by_default(collate_fn) else collate_fn
         self.num_workers = threads(num_workers)
@@ -153,13 +153,13 @@ class Loader:
         self._dtype = None if dtype is None else _arguments.choice("dtype", dtype_name(dtype), _DTYPES)
         # Arrays, which Albumentations ends in without ToTensorV2, stay as a DataLoader would collate them.
         together = self._channels_last or plan.kind == "array"
-        native = {"dtype": self._dtype or plan.dtype, "layout": "nhwc" if together else "nchw"}
+        native = {"dtype": self._dtype or plan.dtype or "uint8", "layout": "nhwc" if together else "nchw"}
         if self._python:
             if self._dtype == "uint16":
                 names = ", ".join(plan.named)
                 raise ArgumentError(f'dtype="uint16": transforms that Python runs ({names}) get 8-bit images')
             tensor = plan.kind in ("tensor", "tv_tensor")
-            native = {"dtype": plan.dtype, "layout": "nchw" if tensor else "nhwc"}
+            native = {"dtype": plan.dtype or "uint8", "layout": "nchw" if tensor else "nhwc"}
         self._told_narrowed = False
         self._given_rank = rank is not None
         self.rank, self.world_size = rank_and_world(rank, world_size)
@@ -167,7 +167,7 @@ class Loader:
             path=self.path,
             batch=self.batch_size,
             workers=self.num_workers,
-            prefetch=prefetch,
+            prefetch=self.prefetch_factor,
             order=order,
             seed=self.seed,
             tail=tail or ("drop" if drop_last else "repeat"),
@@ -186,7 +186,6 @@ class Loader:
             max_pixels=_arguments.pixel_limit(max_pixels),
             **native,
         )
-        self.prefetch_factor: int = self._source.configured["prefetch"]
         planes = self._channels_last and not self._python and plan.kind != "array"
         self._frame = Frame(self._source, self.fields, channels_last=planes)
         self.pin_memory = _arguments.flag("pin_memory", pin_memory) and _has_cuda(self.device)
