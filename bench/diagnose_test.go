@@ -1,9 +1,6 @@
 package bench
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -218,16 +215,5 @@ func TestAdviceKeepsDepth(t *testing.T) {
 	said := repack(&d, &deep, "decode")
 	if !strings.HasPrefix(said, "try packing with --resize cover:256x256 --encode raw --color keep (about") || strings.Contains(said, "jpeg") {
 		t.Error(said)
-	}
-}
-
-// TestStarvedInPython: Python's reports of training loops have the same limit of starvation.
-func TestStarvedInPython(t *testing.T) {
-	source, err := os.ReadFile(filepath.Join("..", "python", "src", "dsconv", "_report.py"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := fmt.Sprintf("\nFED = %g\n", fed); !strings.Contains(string(source), want) {
-		t.Errorf("_report.py has no line%s", want)
 	}
 }

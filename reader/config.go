@@ -103,9 +103,9 @@ func (c Config) WithDefaults() (Config, error) {
 	case c.MaxPixels < 0:
 		return c, fmt.Errorf("max pixels %d: the number must not be negative", c.MaxPixels)
 	case c.FastDecode && c.Cache.Kind == Decoded:
-		return c, errors.New("fast decode and a cache of decoded images exclude each other: the pixels would depend on what is in the cache")
+		return c, errors.New("fast decode with a cache of decoded images: their pixels would depend on what is in the cache")
 	case c.FastDecode && !preprocess.CanScale:
-		return c, fmt.Errorf("%w: fast decode: this build has no libjpeg-turbo (cgo)", preprocess.ErrUnsupported)
+		return c, fmt.Errorf("%w: fast decode: this build lacks libjpeg-turbo (cgo)", preprocess.ErrUnsupported)
 	}
 	_, err := preprocess.ParseColor(string(c.Color))
 	if err == nil {
