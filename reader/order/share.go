@@ -1,10 +1,5 @@
 package order
 
-import (
-	"fmt"
-	"slices"
-)
-
 // Tail is what becomes of the samples at an epoch's end that do not fill a step.
 type Tail uint8
 
@@ -22,21 +17,6 @@ const (
 	// Repeat is Pad for loops that do not know padding: the repeated samples keep their labels.
 	Repeat
 )
-
-var tailNames = [...]string{Pad: "pad", Drop: "drop", Uneven: "uneven", Repeat: "repeat"}
-
-// MarshalText implements encoding.TextMarshaler.
-func (t Tail) MarshalText() ([]byte, error) { return []byte(tailNames[t]), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (t *Tail) UnmarshalText(text []byte) error {
-	k := slices.Index(tailNames[:], string(text))
-	if k < 0 {
-		return fmt.Errorf("tail %q: wanted repeat, pad, drop or uneven", text)
-	}
-	*t = Tail(k)
-	return nil
-}
 
 // Share is one rank's part of an epoch of Len positions. A step takes World*Batch of them,
 // the r-th Batch being rank r's, so that the position at the end of a step says how far all
