@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/reader"
 )
 
 // ofSides are images whose shorter sides are these, for batches of 224; raw they take what they
@@ -147,7 +148,7 @@ func TestDiagnose(t *testing.T) {
 			"cores that are not used",
 			Dataset{Format: "lmdb", Encoding: "raw", Stages: Stages{Collate: 2}},
 			large,
-			Options{Workers: 2},
+			Options{Config: reader.Config{Workers: 2}},
 			"collate takes 100 % of the workers' time: try more --workers, 4 cores are there", "--encode",
 		},
 		{

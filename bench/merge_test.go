@@ -96,7 +96,7 @@ func TestReportsAreShownHarmless(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Options.Augment, r.Options.DType, r.Options.Layout = "\x1b", "\x1b", "\x1b"
+	r.Options.AugmentText, r.Options.DType, r.Options.Layout = "\x1b", "\x1b", "\x1b"
 	var b strings.Builder
 	if err := r.WriteTable(&b); err != nil {
 		t.Fatal(err)

@@ -129,7 +129,7 @@ func TestReportAsJSON(t *testing.T) {
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
 	}
-	got.Options.Size = want.Options.Size // part of Augment
+	got.Options.Size, got.Options.Transforms = want.Options.Size, want.Options.Transforms // AugmentText has them
 	if diff := cmp.Diff(want, &got); diff != "" {
 		t.Errorf("the JSON does not give the report back (-want +got):\n%s", diff)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
@@ -104,10 +103,9 @@ func (b *bench) add(ctx context.Context, path string) error {
 	}
 	s := &subject{dataset: ds, consumer: eager{}, result: Dataset{Path: path}}
 	b.subjects = append(b.subjects, s) // from now on close closes it
-	split := splitOf(ds.Meta(), b.options.Split)
-	config, err := b.options.loaderConfig(split)
-	if err != nil {
-		return err
+	config := b.options.Config
+	if config.Split == "" {
+		config.Split = reader.TrainSplit(ds.Meta())
 	}
 	if s.loader, err = reader.New(ds, config); err != nil {
 		return err
@@ -127,16 +125,7 @@ func (b *bench) add(ctx context.Context, path string) error {
 		mixing := s.loader.Mixing()
 		s.result.Mixing = &mixing
 	}
-	return s.result.describe(ds, split, s.loader.Samples())
-}
-
-// splitOf is the split to read: asked for, or train if there is one, or "" for all.
-func splitOf(m *formats.Meta, asked string) string {
-	isTrain := func(s formats.Split) bool { return s.Name == "train" }
-	if asked == "" && slices.ContainsFunc(m.Splits, isTrain) {
-		return "train"
-	}
-	return asked
+	return s.result.describe(ds, config.Split, s.loader.Samples())
 }
 
 // describe fills in what is known of ds without measuring.

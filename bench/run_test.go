@@ -11,11 +11,15 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/reader/augment"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func small() Options { return Options{Size: 8, Batch: 4, Workers: 2, Seed: 3} }
+func small() Options {
+	return Options{Size: 8, Config: reader.Config{BatchSize: 4, Workers: 2, Seed: 3, Shuffle: true}}
+}
 
 func TestRoundsAreInterleaved(t *testing.T) {
 	var l log
@@ -122,12 +126,12 @@ func TestErrors(t *testing.T) {
 		{"no dataset", nil, Options{}, nil},
 		{"missing", []string{"a", "missing"}, small(), formats.ErrNotDataset},
 		{"damaged", []string{"a", "broken"}, small(), formats.ErrDamaged},
-		{"split", []string{"a"}, Options{Size: 8, Split: "nope"}, nil},
+		{"split", []string{"a"}, Options{Size: 8, Config: reader.Config{Split: "nope"}}, nil},
 		{"rounds", []string{"a"}, Options{Rounds: -1}, nil},
 		{"model", []string{"a"}, Options{Train: "vgg"}, nil},
 		{"two consumers", []string{"a"}, Options{Train: "cnn", Consume: 1}, nil},
-		{"layout", []string{"a"}, Options{Train: "cnn", Layout: "nchw"}, nil},
-		{"uint8 is not normalised", []string{"a"}, Options{Augment: "rrc:8,normalize", DType: formats.Uint8}, nil},
+		{"layout", []string{"a"}, Options{Train: "cnn", Config: reader.Config{Layout: "nchw"}}, nil},
+		{"uint8 is not normalised", []string{"a"}, Options{Config: reader.Config{Transforms: append(augment.Train(8), augment.ImageNet), DType: formats.Uint8}}, nil},
 	} {
 		var l log
 		all := map[string]*memory{"a": newMemory("a", 16, &l), "broken": broken}

@@ -23,8 +23,8 @@ const unknown = "-"
 func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(r.setup())
-	if r.Options.Augment != "" {
-		fmt.Fprintf(&b, "\n%s", printable(r.Options.Augment))
+	if r.Options.AugmentText != "" {
+		fmt.Fprintf(&b, "\n%s", printable(r.Options.AugmentText))
 	}
 	b.WriteByte('\n')
 	if r.Options.FastDecode {
@@ -62,8 +62,8 @@ func (r *Report) setup() string {
 	if r.Machine.Device != "" {
 		parts = append(parts, printable(r.Machine.Device))
 	}
-	if o.Batch > 0 {
-		batches := fmt.Sprintf("batches of %d", o.Batch)
+	if o.BatchSize > 0 {
+		batches := fmt.Sprintf("batches of %d", o.BatchSize)
 		for _, s := range []string{string(o.DType), string(o.Layout)} {
 			if s != "" {
 				batches += ", " + printable(s)
@@ -175,7 +175,7 @@ func (r *Report) sentences(b *strings.Builder) {
 			fmt.Fprintf(b, "%s: with %s\n", name, settings(d.Settings))
 		}
 		if d.Mixing != nil {
-			fmt.Fprintf(b, "%s: order %s: %s\n", name, printable(r.Options.Order), d.Mixing)
+			fmt.Fprintf(b, "%s: order %s: %s\n", name, printable(r.Options.OrderText), d.Mixing)
 		}
 		if d.Narrowed > 0 {
 			fmt.Fprintf(b, "%s: %s\n", name, printable(d.NarrowedHow))

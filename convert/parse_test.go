@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/dsconv/dsconv/internal/bytesize"
 )
 
 // FuzzParse: a parsed option formats to text that parses to the same, and is within bounds.
@@ -20,7 +22,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("order %q is %q: %+v, %v", s, o, again, err)
 			}
 		}
-		if n, err := ParseSize(s); err == nil && (n < 1 || n >= 1<<62) {
+		if n, err := bytesize.Parse(s); err == nil && (n < 1 || n >= 1<<62) {
 			t.Errorf("size %q is %d", s, n)
 		}
 		sp, err := ParseSplit(s)

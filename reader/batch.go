@@ -20,7 +20,7 @@ type Batch struct {
 	Shape [4]int
 	// Labels, Labels8 or Labels16 holds the designated labels, as Config.LabelDType says; the
 	// others are nil. formats.NoLabel (-1), 255 or 65535 stands for a sample without one, for
-	// padding unless Config.LabelPadding keeps its label, and throughout where the label is multi-hot.
+	// padding unless order.Repeat keeps its label, and throughout where the label is multi-hot.
 	Labels   []int64
 	Labels8  []uint8
 	Labels16 []uint16

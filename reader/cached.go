@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash"
+	"strings"
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/bytesize"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader/cache"
 )
@@ -39,11 +41,23 @@ const (
 	Decoded CacheKind = "decoded"
 )
 
+// ParseCache reads "encoded" or "decoded:8GB"; "" is none.
+func ParseCache(text string) (c Cache, err error) {
+	kind, size, limited := strings.Cut(text, ":")
+	if c.Kind = CacheKind(kind); limited {
+		c.Limit, err = bytesize.Parse(size)
+	}
+	if err == nil {
+		err = c.check()
+	}
+	return c, err
+}
+
 func (c Cache) check() error {
 	switch c.Kind {
 	case NoCache, Encoded, Decoded:
 	default:
-		return fmt.Errorf("cache %q: wanted %s or %s", c.Kind, Encoded, Decoded)
+		return fmt.Errorf("cache %q: wanted %s or %s, or one of them with :SIZE", c.Kind, Encoded, Decoded)
 	}
 	if c.Limit < 0 {
 		return fmt.Errorf("cache of %d bytes: the number must be positive", c.Limit)

@@ -18,7 +18,7 @@
 // the end is dropped with order.Drop, split without padding with order.Uneven, as an evaluation
 // wants it, and otherwise split evenly, so that all ranks get the same number of batches of the
 // same sizes; the fewer than w places that are too many wrap around to the epoch's first
-// samples: such an entry has Index -1 and, without Config.LabelPadding, no label. With one rank there are none: the last
+// samples: such an entry has Index -1 and, without order.Repeat, no label. With one rank there are none: the last
 // batch is just shorter.
 //
 // [Loader.State] after a batch is a position, which [Loader.Resume] goes on from: with other

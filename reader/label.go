@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -16,7 +17,7 @@ func (l *Loader) labelDType() (formats.DType, error) {
 		}
 		return formats.Float32, nil
 	}
-	setDefault(&d, formats.Int64)
+	d = cmp.Or(d, formats.Int64)
 	return d, checkLabels(d, len(l.Classes()))
 }
 

@@ -72,7 +72,7 @@ func New(ds formats.Dataset, c Config) (*Loader, error) {
 
 // newLoader makes a Loader of some samples of ds, whose order plan plans.
 func newLoader(ds formats.Dataset, samples order.Subset, c Config, plan func(*Loader) error) (*Loader, error) {
-	c, err := c.withDefaults()
+	c, err := c.WithDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -246,6 +246,9 @@ func (l *Loader) shareFrom(position int) order.Share {
 	c := &l.config
 	return order.Share{Len: l.plan.Len(), Start: position, Batch: c.BatchSize, Rank: c.Rank, World: c.WorldSize, Tail: c.Tail}
 }
+
+// Config returns the description of the Loader with the defaults filled in.
+func (l *Loader) Config() Config { return l.config }
 
 // Len is the number of batches in an epoch, the same on every rank but with order.Uneven.
 func (l *Loader) Len() int { return l.shareFrom(0).Batches() }

@@ -5,9 +5,9 @@ import "sync"
 // Narrowed are images of 16 bits a channel that lost some of them, because the batches' type or
 // color is of 8 bits.
 type Narrowed struct {
-	Times int64  // an image counts each time that it is decoded
-	Key   string // of one of them
-	How   string // preprocess.NarrowedClipped or preprocess.NarrowedCut
+	Times int64  `json:"times"` // an image counts each time that it is decoded
+	Key   string `json:"key"`   // of one of them
+	How   string `json:"how"`   // preprocess.NarrowedClipped or preprocess.NarrowedCut
 }
 
 // Narrowed tells of those that were met since the Loader was made.

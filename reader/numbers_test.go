@@ -56,11 +56,11 @@ func TestNumbersAreLabels(t *testing.T) {
 
 // Padding has no number, or that of the sample which is repeated.
 func TestPaddingOfNumbers(t *testing.T) {
-	for keep, want := range map[bool]float32{false: nan, true: 3} {
-		l := makeLoader(t, predicted(3, 4, 5, 6), Config{BatchSize: 1, WorldSize: 3, Rank: 1, LabelPadding: keep})
+	for tail, want := range map[order.Tail]float32{order.Pad: nan, order.Repeat: 3} {
+		l := makeLoader(t, predicted(3, 4, 5, 6), Config{BatchSize: 1, WorldSize: 3, Rank: 1, Tail: tail})
 		b := collect(t, l, 0)[1]
 		if b.Indices[0] != -1 || !sameNumbers(b.Numbers, []float32{want}) {
-			t.Errorf("labels kept %v: index %d, %v", keep, b.Indices[0], b.Numbers)
+			t.Errorf("tail %v: index %d, %v", tail, b.Indices[0], b.Numbers)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
@@ -30,6 +31,20 @@ func selectSamples(ds formats.Dataset, split string, keep func(formats.Info) boo
 		return s, noneInSplit(ds, split)
 	}
 	return s, err
+}
+
+// TrainSplit returns the split to train on if the user names none: train if the dataset has it, else
+// "", all samples.
+func TrainSplit(m *formats.Meta) string { return FirstSplit(m, "train") }
+
+// FirstSplit returns the first of the names that is a split of the dataset, "" if none is.
+func FirstSplit(m *formats.Meta, names ...string) string {
+	for _, name := range names {
+		if slices.ContainsFunc(m.Splits, func(s formats.Split) bool { return s.Name == name }) {
+			return name
+		}
+	}
+	return ""
 }
 
 // noneInSplit is the error of a split without samples.

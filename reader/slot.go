@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/reader/order"
 )
 
 // slot is a place for a batch in the making. Batch k goes through slot k modulo the
@@ -67,7 +68,7 @@ func (r *Run) finish(s *slot) {
 	}
 	for to, from := range s.made {
 		if s.first+from >= r.share.Len {
-			r.loader.frame.markPadding(b, to, r.loader.config.LabelPadding)
+			r.loader.frame.markPadding(b, to, r.loader.config.Tail == order.Repeat)
 		}
 	}
 }

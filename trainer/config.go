@@ -56,7 +56,7 @@ func (c *Config) architecture() (architecture, error) {
 	}
 	a, ok := architectures[c.Model]
 	if !ok {
-		return a, fmt.Errorf("%w %q; known: %s", ErrUnknownModel, c.Model, strings.Join(Models(), ", "))
+		return a, fmt.Errorf("%w %q: choose one of %s", ErrUnknownModel, c.Model, strings.Join(Models(), ", "))
 	}
 	if c.LearningRate < 0 {
 		return a, fmt.Errorf("learning rate %g: it must be positive, or 0 for the model's own", c.LearningRate)

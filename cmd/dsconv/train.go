@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -17,6 +16,7 @@ import (
 )
 
 func trainCommand(c *console) *cli.Command {
+	batch, size := modelDefaults()
 	return &cli.Command{
 		Name:      "train",
 		Usage:     "train the reference network on a dataset",
@@ -39,7 +39,7 @@ Examples:
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: append(trainFlags(), loaderFlags()...),
+		Flags: append(trainFlags(), loaderFlags(batch, size, "resize:SIZExSIZE for mlp; large crops of SIZE and flip for cnn", "uint8")...),
 		Action: func(cc *cli.Context) error {
 			args, err := arguments(cc, "DATASET")
 			if err != nil {
@@ -63,16 +63,8 @@ func trainFlags() []cli.Flag {
 		&cli.StringFlag{Name: "model", Value: "cnn", Usage: "mlp or cnn"},
 		&cli.StringFlag{Name: "backend", Value: "go", Usage: "go, or xla:`PLUGIN` with the path of a PJRT plugin"},
 		&cli.StringFlag{Name: "val", Usage: "`DATASET` to evaluate on", DefaultText: "the dataset's own split"},
-		&cli.StringFlag{Name: "split", Usage: "learn from this `SPLIT`", DefaultText: "train if there is one, else all"},
 		&cli.IntFlag{Name: "epochs", Value: 5, Usage: "passes over the training images"},
-		&cli.IntFlag{Name: "batch", Usage: "images a batch", DefaultText: "64 for mlp, 32 for cnn"},
-		&cli.IntFlag{Name: "size", Usage: "side of the network's input", DefaultText: "28 for mlp, 32 for cnn"},
-		&cli.StringFlag{Name: "augment", Usage: "`OPS` for the training images, such as rrc:32,flip", DefaultText: "resize:SIZExSIZE for mlp; large crops of SIZE and flip for cnn"},
-		&cli.StringFlag{Name: "dtype", Value: "uint8", Usage: "uint8, which the network normalises, or float32, which the ops may"},
-		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "exact (Pillow's pixels), or fast: JPEGs no larger than needed, near Pillow's pixels"},
 		&cli.Float64Flag{Name: "lr", Usage: "learning rate", DefaultText: "the model's own"},
-		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of weights, order and augmentation"},
-		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that read and decode", DefaultText: "the number of cores"},
 		&cli.StringFlag{Name: "checkpoint", Usage: "write the state of the training to `FILE`, and resume from it"},
 		&cli.IntFlag{Name: "checkpoint-every", Usage: "write the checkpoint also every `N` steps"},
 		&cli.BoolFlag{Name: "discard", Usage: "start over although there is a checkpoint"},
@@ -82,18 +74,13 @@ func trainFlags() []cli.Flag {
 
 // trainConfig parses the flags of the trainer; the checkpoint's recipe is set later.
 func trainConfig(cc *cli.Context) (conf trainer.Config, err error) {
-	for _, n := range []string{"epochs", "batch", "size", "workers", "checkpoint-every"} {
-		if cc.IsSet(n) && cc.Int(n) < 1 {
-			return conf, fmt.Errorf("--%s %d: it must be at least 1", n, cc.Int(n))
-		}
+	if err := positive(cc, "epochs", "checkpoint-every"); err != nil {
+		return conf, err
 	}
 	for _, n := range []string{"checkpoint-every", "discard"} {
 		if cc.IsSet(n) && cc.String("checkpoint") == "" {
 			return conf, fmt.Errorf("--%s needs --checkpoint", n)
 		}
-	}
-	if model := cc.String("model"); !slices.Contains(trainer.Models(), model) {
-		return conf, fmt.Errorf("model %q: choose one of %v", model, trainer.Models())
 	}
 	return trainer.Config{
 		Model: cc.String("model"), Backend: cc.String("backend"), Epochs: cc.Int("epochs"), LearningRate: cc.Float64("lr"), Seed: cc.Uint64("seed"),
@@ -115,7 +102,7 @@ func train(cc *cli.Context, c *console, path string, learn reader.Config, conf t
 		defer held.Close()
 	}
 	if learn.Split == "" {
-		learn.Split = splitsOf(ds.Meta()).train
+		learn.Split = reader.TrainSplit(ds.Meta())
 		warnOfSplits(c, ds.Meta(), learn.Split)
 	}
 	trainLoader, err := reader.New(ds, learn)
@@ -124,7 +111,7 @@ func train(cc *cli.Context, c *console, path string, learn reader.Config, conf t
 	}
 	defer func() { err = errors.Join(err, trainLoader.Close()) }()
 	var val trainer.Loader
-	if split := splitsOf(held.Meta()).val; cc.IsSet("val") || split != "" {
+	if split := reader.FirstSplit(held.Meta(), "val", "valid", "validation", "test"); cc.IsSet("val") || split != "" {
 		l, err := reader.New(held, judgeConfig(cc.String("model"), learn, trainLoader.ImageShape(), split))
 		if err != nil {
 			return err
@@ -134,26 +121,6 @@ func train(cc *cli.Context, c *console, path string, learn reader.Config, conf t
 	}
 	conf.Checkpoint.Recipe = recipeOf(learn)
 	return trainOn(cc, c, trainLoader, val, conf)
-}
-
-// roles are the splits to train on and to evaluate on. "" means the whole dataset for train, and none
-// for val.
-type roles struct{ train, val string }
-
-func splitsOf(m *formats.Meta) (r roles) {
-	has := func(name string) bool {
-		return slices.ContainsFunc(m.Splits, func(s formats.Split) bool { return s.Name == name })
-	}
-	if has("train") {
-		r.train = "train"
-	}
-	for _, name := range []string{"val", "valid", "validation", "test"} {
-		if has(name) {
-			r.val = name
-			break
-		}
-	}
-	return r
 }
 
 // warnOfSplits warns that the training uses all splits, also those for evaluation.

@@ -1,54 +1,47 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
+	"github.com/dsconv/dsconv/trainer"
 )
 
 // learnConfig returns the loader of the training batches.
-func learnConfig(cc *cli.Context) (conf reader.Config, err error) {
-	if cc.IsSet("size") && cc.IsSet("augment") {
-		return conf, errors.New("--size and --augment at once: write the size into the ops")
-	}
+func learnConfig(cc *cli.Context) (c reader.Config, err error) {
 	model := cc.String("model")
-	conf = reader.Config{
-		BatchSize: cc.Int("batch"), Workers: cc.Int("workers"), Seed: cc.Uint64("seed"), Split: cc.String("split"),
-		DType: formats.DType(cc.String("dtype")),
+	input, err := trainer.InputOf(model)
+	if err != nil {
+		return c, err
 	}
-	if conf.DType != formats.Uint8 && conf.DType != formats.Float32 {
-		return conf, fmt.Errorf("batches of %s: the trainer takes %s or %s", conf.DType, formats.Uint8, formats.Float32)
+	if c, err = loaderConfig(cc); err != nil {
+		return c, err
 	}
-	if err := setLoader(cc, &conf); err != nil {
-		return conf, err
+	c.BatchSize, c.DType, c.Color = cmp.Or(c.BatchSize, input.Batch), cmp.Or(c.DType, formats.Uint8), input.Color
+	if !cc.IsSet("augment") {
+		c.Transforms = learnOps(model, cmp.Or(cc.Int("size"), input.Size))
 	}
-	if conf.FastDecode, err = preprocess.ParseDecode(cc.String("decode")); err != nil {
-		return conf, err
+	return c, trainer.CheckDType(c.DType)
+}
+
+// modelDefaults are the models' batch and image sizes as help texts.
+func modelDefaults() (batch, size string) {
+	var batches, sizes []string
+	for _, model := range trainer.Models() {
+		if input, err := trainer.InputOf(model); err == nil {
+			batches = append(batches, fmt.Sprintf("%d for %s", input.Batch, model))
+			sizes = append(sizes, fmt.Sprintf("%d for %s", input.Size, model))
+		}
 	}
-	if conf.BatchSize == 0 {
-		conf.BatchSize = map[string]int{"mlp": 64, "cnn": 32}[model]
-	}
-	if model == "mlp" {
-		conf.Color = preprocess.ColorGray
-	}
-	if cc.IsSet("augment") {
-		conf.Transforms, err = augment.Parse(cc.String("augment"))
-		return conf, err
-	}
-	size := cc.Int("size")
-	if size == 0 {
-		size = map[string]int{"mlp": 28, "cnn": 32}[model]
-	}
-	conf.Transforms = learnOps(model, size)
-	return conf, nil
+	return strings.Join(batches, ", "), strings.Join(sizes, ", ")
 }
 
 // learnOps returns a model's default augmentations.

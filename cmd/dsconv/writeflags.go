@@ -9,6 +9,7 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/bytesize"
 )
 
 // writeOptions are the options of the commands that write a dataset.
@@ -51,7 +52,7 @@ func parseWriteFlags(cc *cli.Context) (*writeOptions, error) {
 // parseSize sets to to the size in the flag, if it has one.
 func parseSize(cc *cli.Context, flag string, to *int64) (err error) {
 	if size := cc.String(flag); size != "" {
-		if *to, err = convert.ParseSize(size); err != nil {
+		if *to, err = bytesize.Parse(size); err != nil {
 			return usageErrorf("--%s: %w", flag, err)
 		}
 	}

@@ -107,7 +107,7 @@ def test_mixup_mixes_numbers(numbers: str) -> None:
 
 def test_mixup_behind_python_mixes_numbers(numbers: str) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    v2 = pytest.importorskip("torchvision", reason="torchvision is not installed").transforms.v2
+    v2 = pytest.importorskip("torchvision.transforms.v2", reason="torchvision is not installed")
     own = [lambda image: image.resize((8, 8)), v2.ToImage(), v2.ToDtype(torch.float32, scale=True)]
 
     def epoch(*mixers: object, **more: object) -> list[np.ndarray]:

@@ -14,6 +14,8 @@ const (
 	// evaluation. Sizes differ by at most one; where fewer samples than ranks are left, the
 	// last ranks have one batch less than the others.
 	Uneven
+	// Repeat is Pad for loops that do not know padding: the repeated samples keep their labels.
+	Repeat
 )
 
 // Share is one rank's part of an epoch of Len positions. A step takes World*Batch of them,

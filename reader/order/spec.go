@@ -58,6 +58,15 @@ func (s Spec) String() string {
 	}
 }
 
+// MarshalText implements encoding.TextMarshaler.
+func (s Spec) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *Spec) UnmarshalText(text []byte) (err error) {
+	*s, err = Parse(string(text))
+	return err
+}
+
 // Parse reads what String writes.
 func Parse(text string) (Spec, error) {
 	name, rest, some := strings.Cut(text, ":")
