@@ -11,7 +11,7 @@ func TestWindowsAreRunsOfBlocks(t *testing.T) {
 	for _, c := range []struct{ n, block, window int }{
 		{1000, 10, 4}, {1000, 7, 5}, {999, 10, 3}, {1001, 10, 100}, {1001, 10, 101}, {10, 20, 1}, {100, 1, 3}, {641, 64, 2},
 	} {
-		l := newLayout(Data{Samples: c.n}, c.block, c.window)
+		l := newLayout(c.n, c.block, c.window)
 		for epoch := range 5 {
 			o := newBlocks(l, 7, epoch)
 			for position := 0; position < c.n; {
@@ -55,7 +55,7 @@ func runs(places []int, n int) int {
 func TestShortBlockFavoursNobody(t *testing.T) {
 	const n, epochs = 23, 20_000
 	last := make([]int, n)
-	l := newLayout(Data{Samples: n}, 5, 1) // its windows are blocks, the last has 3 samples
+	l := newLayout(n, 5, 1) // its windows are blocks, the last has 3 samples
 	for epoch := range epochs {
 		o := newBlocks(l, 1, epoch)
 		for position := 20; position < n; position++ {
@@ -63,22 +63,4 @@ func TestShortBlockFavoursNobody(t *testing.T) {
 		}
 	}
 	checkEven(t, "in the last block", last, epochs*3./n, 0)
-}
-
-func TestBlocksOfStorage(t *testing.T) {
-	storage := make([]int32, 100)
-	for i := range storage {
-		storage[i] = int32(i * 37 % 100)
-	}
-	plain := mustPlan(t, "block:10:3", Data{Samples: 100})
-	stored := mustPlan(t, "block:10:3", Data{Samples: 100, Storage: storage})
-	a, b := plain.Epoch(1, 2), stored.Epoch(1, 2)
-	for p := range 100 {
-		if want := int(storage[a.At(p)]); b.At(p) != want {
-			t.Fatalf("position %d is %d, stored at its place is %d", p, b.At(p), want)
-		}
-	}
-	if plain.String() == stored.String() {
-		t.Error("the order of storage is not told")
-	}
 }
