@@ -164,7 +164,7 @@ func TestPermutationsOfFewAreAllThere(t *testing.T) {
 		return x
 	}
 	full := mustPlan(t, "full", Data{Samples: n})
-	windows := newBlocks(newLayout(n * draws, 1, n), 5, 0)
+	windows := newBlocks(newLayout(n*draws, 1, n), 5, 0)
 	epochs, tweaks := make([]int, 24), make([]int, 24)
 	for i := range draws {
 		epochs[index(list(full.Epoch(5, i)))]++
