@@ -306,7 +306,7 @@ func TestCheckpointRefuses(t *testing.T) {
 		{"recipe", func(_ *memory, c *Config) { c.Checkpoint.Recipe = map[string]string{"batch": "8"} }, []string{"batch is 4, not 8"}},
 		{"samples", func(m *memory, _ *Config) { m.samples = 21 }, []string{path, "of another order", "of 22", "of 21"}},
 		{"damaged", func(_ *memory, c *Config) { c.Checkpoint.Path = damaged }, []string{damaged, "damaged"}},
-		{"foreign", func(_ *memory, c *Config) { c.Checkpoint.Path = foreign }, []string{foreign, "no training"}},
+		{"foreign", func(_ *memory, c *Config) { c.Checkpoint.Path = foreign }, []string{foreign, "no state of a training"}},
 	} {
 		train, c := *train, c
 		c.Epochs = 2
@@ -322,7 +322,7 @@ func TestCheckpointRefuses(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Run(t.Context(), plain{train}, nil, c, nil); err == nil || !strings.Contains(err.Error(), "cannot go on") {
+	if _, err := Run(t.Context(), plain{train}, nil, c, nil); err == nil || !strings.Contains(err.Error(), "cannot resume") {
 		t.Errorf("a loader that cannot resume: %v", err)
 	}
 	c.Checkpoint.Path = filepath.Join(t.TempDir(), "none", "x")

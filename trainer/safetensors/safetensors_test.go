@@ -199,6 +199,6 @@ func reseal(b []byte) {
 	}
 	copy(b[at+len(ChecksumKey)+4:], blank)
 	if digestAt(b, blank) >= 0 {
-		seal([][]byte{b})
+		setSum([][]byte{b})
 	}
 }
