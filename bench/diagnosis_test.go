@@ -148,7 +148,7 @@ func TestDiagnose(t *testing.T) {
 			Dataset{Format: "lmdb", Encoding: "raw", Stages: Stages{Collate: 2}},
 			large,
 			Options{Workers: 2},
-			"collate takes 100 % of the workers' time: try more --workers, 4 cores are there", "--encode",
+			"collate takes 100 % of the workers' time: try more --workers, there are 4 cores", "--encode",
 		},
 		{
 			"large pixels",
@@ -191,13 +191,13 @@ func TestLackedCores(t *testing.T) {
 // What images take is estimated from some, for all of the dataset and whatever split is read.
 func TestLook(t *testing.T) {
 	ds := newMemory("a", 100, &log{})
-	m := look(t.Context(), ds, 7, preprocess.ColorRGB, formats.Uint16)
+	m := inspect(t.Context(), ds, 7, preprocess.ColorRGB, formats.Uint16)
 	var s formats.Sample
 	if err := ds.Read(0, &s); err != nil {
 		t.Fatal(err)
 	}
 	shape := s.Values[0].Shape
-	if want := min(shape[0], shape[1]); len(m.shorter) != looked || m.shorter[0] != want || !m.same || m.side != 8 || m.deep {
+	if want := min(shape[0], shape[1]); len(m.shorter) != inspected || m.shorter[0] != want || !m.same || m.side != 8 || m.deep {
 		t.Errorf("%d images, shorter sides %v, one size: %v, wanted %d", len(m.shorter), m.shorter, m.same, want)
 	}
 	raw := preprocess.Recipe{Encode: preprocess.Encode{Encoding: formats.Raw}}

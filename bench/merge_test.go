@@ -108,8 +108,8 @@ func TestReportsAreShownHarmless(t *testing.T) {
 
 func TestReadReport(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"written": 5}`:                        "no report of dsconv bench",
-		`{"datasets": []}`:                      "no report of dsconv bench",
+		`{"written": 5}`:                        "not a report of dsconv bench",
+		`{"datasets": []}`:                      "not a report of dsconv bench",
 		`{"datasets": [`:                        "unexpected EOF",
 		`{"datasets": [{"samples": "twelve"}]}`: "samples",
 		``:                                      "EOF",
