@@ -9,8 +9,8 @@ import (
 	"github.com/dsconv/dsconv/preprocess"
 )
 
-// ofSides are images whose shorter sides are these, for batches of 224; raw they take what they
-// have, and as JPEG a tenth of a megabyte.
+// ofSides are images with these shorter sides, for batches of 224. Raw images take the bytes of
+// their pixels, JPEGs a tenth of a megabyte.
 func ofSides(sides ...int) *images {
 	m := &images{side: 256, same: slices.Min(sides) == slices.Max(sides), free: 1 << 60, memory: 1 << 40}
 	m.shorter = slices.Sorted(slices.Values(sides))
@@ -188,8 +188,8 @@ func TestLackedCores(t *testing.T) {
 	}
 }
 
-// What images take is estimated from some, for all of the dataset and whatever split is read.
-func TestLook(t *testing.T) {
+// The size of images is estimated from some of them, for the whole dataset whatever split is read.
+func TestInspect(t *testing.T) {
 	ds := newMemory("a", 100, &log{})
 	m := inspect(t.Context(), ds, 7, preprocess.ColorRGB, formats.Uint16)
 	var s formats.Sample
@@ -206,7 +206,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// What would take bits from batches of 16 bits a channel is no advice.
+// A packing that would reduce batches of 16 bits per channel to 8 is not advised.
 func TestAdviceKeepsDepth(t *testing.T) {
 	deep := *ofSides(300, 900)
 	deep.deep = true
