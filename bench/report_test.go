@@ -21,7 +21,7 @@ func round(seconds, waited, cpu float64, s Stages) Round {
 	return Round{Images: 1000, Loaded: 1000, Epochs: 1, Seconds: seconds, WaitSeconds: waited, CPUSeconds: cpu, Stages: s}
 }
 
-// fixed is a report of three datasets with figures that are made up.
+// fixed is a report of three datasets with invented figures.
 func fixed(t *testing.T, o Options) *Report {
 	t.Helper()
 	o, err := o.withDefaults()

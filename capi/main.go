@@ -27,7 +27,7 @@ import (
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
-func init() { parallel.RoomForC() }
+func init() { parallel.RaiseForC() }
 
 func main() {}
 

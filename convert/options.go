@@ -80,7 +80,7 @@ func (o Order) Arrange(order []int32) {
 	if o.Set && !o.Shuffle {
 		return
 	}
-	r := rand.New(rand.NewPCG(o.Seed, 0x6473636f6e76)) //nolint:gosec // an order, not a secret
+	r := rand.New(rand.NewPCG(o.Seed, 0x6473636f6e76)) // an order, not a secret
 	r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 }
 

@@ -68,8 +68,8 @@ func mlp(scope *model.Scope, x *graph.Node, classes int, _ convolution) *graph.N
 }
 
 // cnn scales each image to zero mean and unit variance, folds 2x2 pixels into channels,
-// goes through two blocks of 24 and 48 channels, and ends in one dense layer on what is
-// left of the image, an eighth of its height and width.
+// applies two blocks of 24 and 48 channels, and ends in one dense layer on the remaining
+// eighth of the image's height and width.
 func cnn(scope *model.Scope, x *graph.Node, classes int, conv convolution) *graph.Node {
 	x = spaceToDepth(layerNorm(x))
 	x = block(scope.In("block1"), x, 24, conv)
@@ -78,7 +78,7 @@ func cnn(scope *model.Scope, x *graph.Node, classes int, conv convolution) *grap
 	return dense(scope.In("output"), x, classes)
 }
 
-// normalise makes float32 of x around zero: uint8 is scaled, float32 is left as it is.
+// normalise scales uint8 to float32 around zero and leaves float32 as it is.
 func normalise(x *graph.Node) *graph.Node {
 	if x.DType() != dtypes.Uint8 {
 		return x

@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	parallel.RoomForC()
+	parallel.RaiseForC()
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	code := run(ctx, os.Args, &console{in: os.Stdin, out: os.Stdout, err: os.Stderr})

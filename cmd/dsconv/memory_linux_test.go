@@ -80,7 +80,7 @@ func TestHostileFilesTakeLittle(t *testing.T) {
 		t.Run(ops, func(t *testing.T) {
 			said, code, peak := peakOf(t, "bench", src, "--augment", ops, "--on-error", "skip", "--workers", "3",
 				"--batch", "16", "--rounds", "1", "--epochs", "1")
-			if code != exitDone || peak > hostilePeak || !strings.Contains(said, "bad samples were met") {
+			if code != exitDone || peak > hostilePeak || !strings.Contains(said, "reads of bad samples") {
 				t.Fatalf("exit code %d, a peak of %d MB\n%s", code, peak/1e6, said)
 			}
 			t.Logf("a peak of %d MB", peak/1e6)

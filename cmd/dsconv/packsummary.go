@@ -92,7 +92,7 @@ func checkReportPath(file, dst string) error {
 		return err
 	}
 	if st, err := os.Stat(name); file != "" || err != nil || !st.Mode().IsRegular() {
-		return nil //nolint:nilerr // writing it returns the error
+		return nil // writing it returns the error
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -12,8 +12,6 @@ import (
 type Probe struct {
 	// Label of a sample; nil if there is none to tell.
 	Label func(sample int) int64
-	// Place of a sample in the storage; nil if samples are stored in order of number.
-	Place func(sample int) int
 	// Batch is the number of entries of a batch.
 	Batch int
 	// Entries bounds the work: so many entries are looked at, or one batch if that is more, and
@@ -94,8 +92,8 @@ type tally struct {
 	entropy float64
 	near    float64 // pairs that lie less than a batch apart
 
-	labels []int64 // of one batch's samples
-	places []int
+	labels  []int64 // of one batch's samples
+	samples []int
 }
 
 func (t *tally) mean(sum float64) float64 { return sum / float64(max(t.batches, 1)) }
@@ -118,16 +116,13 @@ func (t *tally) look(p *Plan) {
 // add looks at one batch.
 func (t *tally) add(o Order, first, size int) {
 	t.batches++
-	t.labels, t.places = t.labels[:0], t.places[:0]
+	t.labels, t.samples = t.labels[:0], t.samples[:0]
 	for position := first; position < first+size; position++ {
 		sample := o.At(position)
 		if t.probe.Label != nil {
 			t.labels = append(t.labels, t.probe.Label(sample))
 		}
-		if t.probe.Place != nil {
-			sample = t.probe.Place(sample)
-		}
-		t.places = append(t.places, sample)
+		t.samples = append(t.samples, sample)
 	}
 	t.countClasses()
 	t.countNear(size)
@@ -148,10 +143,10 @@ func (t *tally) countClasses() {
 }
 
 func (t *tally) countNear(distance int) {
-	slices.Sort(t.places)
+	slices.Sort(t.samples)
 	from := 0
-	for i, place := range t.places {
-		for place-t.places[from] >= distance {
+	for i, sample := range t.samples {
+		for sample-t.samples[from] >= distance {
 			from++
 		}
 		t.near += float64(i - from)

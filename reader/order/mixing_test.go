@@ -45,7 +45,7 @@ func TestNearPairs(t *testing.T) {
 		places         []int
 		distance, want int
 	}{{nil, 3, 0}, {[]int{5, 0, 3}, 3, 1}, {[]int{5, 0, 3}, 4, 2}, {[]int{5, 0, 3}, 6, 3}, {[]int{2, 2, 2, 9}, 1, 3}} {
-		m := tally{places: c.places}
+		m := tally{samples: c.places}
 		m.countNear(c.distance)
 		if m.near != float64(c.want) {
 			t.Errorf("%v within %d: %g pairs, want %d", c.places, c.distance, m.near, c.want)
@@ -66,26 +66,6 @@ func TestNearPairs(t *testing.T) {
 				t.Errorf("%d places within %d: %g of the pairs, want %g", n, distance, got, want)
 			}
 		}
-	}
-}
-
-// TestMeasureSeesTheStorage holds that neighbours are those of the storage.
-func TestMeasureSeesTheStorage(t *testing.T) {
-	n := 10_000
-	storage, places := make([]int32, n), make([]int, n)
-	full := mustPlan(t, "full", Data{Samples: n}).Epoch(1, 0)
-	for place := range storage {
-		storage[place] = int32(full.At(place))
-		places[full.At(place)] = place
-	}
-	p := mustPlan(t, "none", Data{Samples: n, Storage: storage})
-	probe := Probe{Batch: 100}
-	if m := Measure(p, probe); math.Abs(m.Neighbours-1) > 0.1 {
-		t.Errorf("by key: %s", m)
-	}
-	probe.Place = func(sample int) int { return places[sample] }
-	if m := Measure(p, probe); m.Neighbours < 45 {
-		t.Errorf("by place: %s", m)
 	}
 }
 

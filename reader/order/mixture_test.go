@@ -60,8 +60,8 @@ func TestMixRefuses(t *testing.T) {
 func TestMixtureIsExact(t *testing.T) {
 	parts := []Part{{Samples: 37, Weight: 0.5}, {Samples: 400, Weight: 0.3}, {Samples: 1, Weight: 0.2}}
 	p := mustMix(t, parts, 123)
-	if p.Len() != 123 || p.Samples() != 438 {
-		t.Fatalf("%s: %d positions of %d samples", p, p.Len(), p.Samples())
+	if p.Len() != 123 || p.samples != 438 {
+		t.Fatalf("%s: %d positions of %d samples", p, p.Len(), p.samples)
 	}
 	first := []int{0, 37, 437}
 	taken := [][]int{make([]int, 37), make([]int, 400), make([]int, 1)}

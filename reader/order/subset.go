@@ -66,22 +66,3 @@ func (s Subset) String() string {
 	}
 	return fmt.Sprintf("%d of %d, subset %016x", s.n, s.of, digest(s.indices))
 }
-
-// Over is p, a plan for the samples of s, as a plan for the dataset: its orders give indices.
-func Over(p *Plan, s Subset) (*Plan, error) {
-	if p.samples != s.n {
-		return nil, fmt.Errorf("order of %d samples over a subset of %d", p.samples, s.n)
-	}
-	q := *p
-	q.samples = s.of
-	q.name += "; " + s.String()
-	q.epoch = func(seed uint64, epoch int) Order { return over{p.epoch(seed, epoch), s} }
-	return &q, nil
-}
-
-type over struct {
-	Order
-	subset Subset
-}
-
-func (o over) At(position int) int { return o.subset.At(o.Order.At(position)) }

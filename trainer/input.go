@@ -11,14 +11,14 @@ import (
 )
 
 // feed holds the input tensors of one graph and fills them from batches. It has as many
-// rows as the largest batch so far, so that one graph serves all smaller ones.
+// rows as the largest batch so far, so that one graph serves all smaller batches.
 type feed struct {
 	rows, classes         int
 	images, targets, mask *tensors.Tensor // (rows,H,W,C) uint8 or float32; (rows,classes), (rows) float32
 }
 
-// fill copies b, which checkBatch found good, into the tensors and masks what is padding.
-// resized says that the tensors have a new shape, which takes another graph.
+// fill copies b, which checkBatch accepted, into the tensors and masks the padding.
+// It reports whether the tensors have a new shape, which needs another graph.
 func (f *feed) fill(b *reader.Batch) (resized bool, err error) {
 	dtype := dtypes.Uint8
 	if b.Uint8 == nil {
@@ -43,8 +43,7 @@ func (f *feed) fill(b *reader.Batch) (resized bool, err error) {
 	return resized, f.fillTargets(b)
 }
 
-// fillTargets writes the probabilities that the network is to give: what MixUp or CutMix left
-// of the labels, or 1 for the label.
+// fillTargets writes the target probabilities: those of MixUp or CutMix, or 1 for the label.
 func (f *feed) fillTargets(b *reader.Batch) error {
 	err := tensors.MutableFlatData(f.targets, func(dst []float32) {
 		clear(dst)
@@ -84,12 +83,12 @@ func (f *feed) free() {
 	f.images, f.targets, f.mask = nil, nil, nil
 }
 
-// fillPixels copies the rows that there are and clears the rest.
+// fillPixels copies the batch's rows and clears the others.
 func fillPixels[T uint8 | float32](t *tensors.Tensor, pixels []T) error {
 	return tensors.MutableFlatData(t, func(dst []T) { clear(dst[copy(dst, pixels):]) })
 }
 
-// samples is the number of entries that are not padding.
+// samples is the number of the batch's samples without padding.
 func samples(b *reader.Batch) int {
 	n := 0
 	for i := range b.Shape[0] {
@@ -100,13 +99,13 @@ func samples(b *reader.Batch) int {
 	return n
 }
 
-// counts says whether entry i of the batch is a sample and not padding.
+// counts reports whether row i of the batch is a sample and not padding.
 func counts(b *reader.Batch, i int) bool { return i < b.N && b.Indices[i] >= 0 }
 
-// errNumbers is about labels that no class can be learnt from.
+// errNumbers is the error of labels that are not classes.
 var errNumbers = fmt.Errorf("%w: the labels are numbers to predict, and the models learn classes", ErrBatch)
 
-// checkBatch reports what about the batch does not fit images of shape (H,W,C).
+// checkBatch reports why the batch does not fit images of shape (H,W,C) and the number of classes.
 func checkBatch(b *reader.Batch, shape [3]int, classes int) error {
 	if want := ([4]int{b.Shape[0], shape[0], shape[1], shape[2]}); b.Shape != want {
 		return fmt.Errorf("%w: shape %v, want NHWC %v", ErrBatch, b.Shape, want)

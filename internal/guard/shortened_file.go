@@ -9,13 +9,13 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// SampleShortened is a *ReadError if a file that the sample's values were mapped from, which were
-// used just now, was cut before a value's end. Of the page that such a file ends in the system
-// shows the rest as zeros and sends no signal, so Check knows nothing of it. A look at the file's
-// last page costs neither a lock nor a system call while the file is whole; only what lies in that
-// page itself costs one. It is called within Do, while the files are mapped.
+// SampleShortened returns a *ReadError if a mapped file was shortened so that it ends before one of
+// the sample's values, which were used just now. The system shows the rest of the page in which such
+// a file ends as zeros and sends no signal, so Check does not notice. While the file is whole, a look
+// at its last page needs neither a lock nor a system call; only a value in that page itself needs
+// one. Call it within Do, while the files are mapped.
 func SampleShortened(s *formats.Sample) error {
-	var whole *region // that the value before lies in
+	var whole *region // of the value before
 	for i := range s.Values {
 		r, err := shortened(s.Values[i].Data, whole)
 		if err != nil {
@@ -32,8 +32,8 @@ func Shortened(b []byte) error {
 	return err
 }
 
-// shortened is SampleShortened of bytes. The region whole was found whole just now; it gives back
-// the one that is known of now.
+// shortened is SampleShortened of bytes. The caller found the region whole to be whole just now, nil
+// if none; shortened returns the last region that it found to be whole.
 func shortened(b []byte, whole *region) (*region, error) {
 	if len(b) == 0 {
 		return whole, nil
@@ -51,8 +51,8 @@ func shortened(b []byte, whole *region) (*region, error) {
 	return whole, r.cutBefore(from, to)
 }
 
-// isWhole reports whether the region's last page is there. Once it was not, each look could take a
-// failing disk seconds.
+// isWhole reports whether the region's last page is readable. Once it was not, it is not read again:
+// on a failing disk that could take seconds each time.
 func (r *region) isWhole(last int) bool {
 	if r.suspect.Load() {
 		return false
@@ -65,7 +65,7 @@ func (r *region) isWhole(last int) bool {
 	return true
 }
 
-// cutBefore is the error that the file now ends before byte to, or that it cannot be told.
+// cutBefore returns an error if the file now ends before byte to, or if that is unknown.
 func (r *region) cutBefore(from, to int) error {
 	var now unix.Stat_t
 	switch err := unix.Stat(r.full, &now); {
@@ -74,18 +74,18 @@ func (r *region) cutBefore(from, to int) error {
 			return nil
 		}
 	case !r.suspect.Load():
-		return nil // it was renamed or removed, and is still there for those who have it open
+		return nil // it was renamed or removed, and still exists for processes that have it open
 	default:
 		now.Size = 0
 	}
 	return &ReadError{File: r.path, From: max(int64(from), now.Size), To: int64(to)}
 }
 
-// canRead reports whether the page that b begins with can be read without a panic. Where the
-// handler puts zeros in its place, it can.
+// canRead reports whether the page at the beginning of b can be read without a panic. If the
+// handler replaces it by zeros, it can.
 func canRead(b []byte) (ok bool) {
 	defer func() { ok = recover() == nil }()
-	// An ordinary load whose value nobody uses would be left out.
+	// The compiler would leave out an ordinary load whose value nobody uses.
 	atomic.LoadUint32((*uint32)(unsafe.Pointer(unsafe.SliceData(b))))
 	return true
 }

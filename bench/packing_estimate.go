@@ -10,27 +10,25 @@ import (
 )
 
 const (
-	// looked is how many images of a dataset are looked at for their size, and encoded how many
-	// are packed to estimate what all would take.
-	looked  = 64
-	encoded = 32
+	inspected = 64 // images of a dataset whose size is read
+	encoded   = 32 // images that are packed to estimate the size of all
 )
 
-// images are what advice about packing a dataset needs to know of its images.
+// images are what advice about packing a dataset needs to know about its images.
 type images struct {
-	side    int // that is enough for what the loader makes of them
+	side    int // that is enough for the loader
 	color   preprocess.Color
 	deep    bool  // some have 16 bits a channel, and the batches keep them
-	shorter []int // sides, of some images, sorted
-	same    bool  // they have one size
-	memory  int64 // of the machine, 0 if not known
+	shorter []int // shorter sides of some images, sorted
+	same    bool  // all have the same size
+	memory  int64 // of the machine, 0 if unknown
 	free    int64 // on the dataset's disk
-	// sizeOf estimates the bytes of all images in a recipe; false if it cannot tell.
+	// sizeOf estimates the bytes of all images packed with a recipe; false if it cannot.
 	sizeOf func(preprocess.Recipe) (int64, bool)
 }
 
-// look reads some of ds's images. side is that of what a loader makes of them, in batches of dtype.
-func look(ctx context.Context, ds formats.Dataset, side int, color preprocess.Color, dtype formats.DType) *images {
+// inspect reads some of ds's images. side is that of the images in the loader's batches, which are of dtype.
+func inspect(ctx context.Context, ds formats.Dataset, side int, color preprocess.Color, dtype formats.DType) *images {
 	m := &images{
 		side:  side * 8 / 7, // as evaluation resizes before it crops
 		color: color, same: true, memory: totalMemory(), free: math.MaxInt64,
@@ -38,7 +36,7 @@ func look(ctx context.Context, ds formats.Dataset, side int, color preprocess.Co
 	decoder := preprocess.NewDecoder()
 	defer decoder.Close()
 	var h, w int
-	each(ctx, ds, looked, func(s *formats.Sample) {
+	each(ctx, ds, inspected, func(s *formats.Sample) {
 		v := &s.Values[ds.Meta().Schema.ImageIndex()]
 		head, err := decoder.Inspect(v)
 		if err != nil {
@@ -54,8 +52,8 @@ func look(ctx context.Context, ds formats.Dataset, side int, color preprocess.Co
 	return m
 }
 
-// each reads n of ds's samples, evenly spread; those that cannot be read are left out.
-func each(ctx context.Context, ds formats.Dataset, n int, see func(*formats.Sample)) {
+// each calls use with n of ds's samples, evenly spread, except those that cannot be read.
+func each(ctx context.Context, ds formats.Dataset, n int, use func(*formats.Sample)) {
 	n = min(n, ds.Len())
 	var s formats.Sample
 	for k := range n {
@@ -63,12 +61,12 @@ func each(ctx context.Context, ds formats.Dataset, n int, see func(*formats.Samp
 			return
 		}
 		if ds.Read(k*ds.Len()/n, &s) == nil {
-			see(&s)
+			use(&s)
 		}
 	}
 }
 
-// estimate is what all images of ds would take in a recipe, from some of them.
+// estimate returns the bytes of all images of ds packed with a recipe, estimated from some of them.
 func estimate(ctx context.Context, ds formats.Dataset, r preprocess.Recipe) (int64, bool) {
 	schema := ds.Meta().Schema
 	proc, err := preprocess.NewProcessor(r, schema)
@@ -90,19 +88,19 @@ func estimate(ctx context.Context, ds formats.Dataset, r preprocess.Recipe) (int
 	return bytes * int64(ds.Len()) / n, true
 }
 
-// mostLarger reports whether most images are larger than they need be.
-func (m *images) mostLarger() bool {
+// mostTooLarge reports whether most images are larger than the loader needs.
+func (m *images) mostTooLarge() bool {
 	return len(m.shorter) > 0 && m.shorter[len(m.shorter)/2] > m.side
 }
 
-// allCovered reports whether no image is smaller than it need be.
-func (m *images) allCovered() bool { return len(m.shorter) > 0 && m.shorter[0] >= m.side }
+// allLargeEnough reports whether no image is smaller than the loader needs.
+func (m *images) allLargeEnough() bool { return len(m.shorter) > 0 && m.shorter[0] >= m.side }
 
-// uniform reports whether all images have one size, and that is no larger than need be.
-func (m *images) uniform() bool { return m.same && !m.mostLarger() }
+// uniform reports whether all images have the same size, no larger than the loader needs.
+func (m *images) uniform() bool { return m.same && !m.mostTooLarge() }
 
-// holds reports whether there is room for a dataset of so many bytes: on the disk and, of raw
-// pixels, which are read from memory or are slow, in memory, unless it is no larger than it is now.
+// holds reports whether a dataset of so many bytes fits: on the disk and, for raw pixels, which are
+// slow unless they are read from memory, in memory, unless it is no larger than it is now.
 func (m *images) holds(size, now int64, raw bool) bool {
 	return size <= m.free && (!raw || m.memory == 0 || size <= max(m.memory, now))
 }

@@ -6,21 +6,21 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Mark is a moment before mapped memory is used.
+// Mark is a point in time before mapped memory is used.
 type Mark uint64
 
-// Now is the present moment.
+// Now is the present point in time.
 func Now() Mark { return Mark(events.Load()) }
 
-// Quiet reports that no mapped memory of the process was unreadable since mark. It costs two
-// loads; false does not say which memory was.
+// Quiet reports whether all mapped memory of the process was readable since mark. It costs two
+// loads; false does not say which memory was unreadable.
 func Quiet(mark Mark) bool {
-	// In this order: who maps a page anew counts the event first.
+	// In this order: mapping a page again counts the event first.
 	return replaced.Load() == 0 && events.Load() == uint64(mark)
 }
 
-// Check is a *ReadError if b, of memory that Map gave, could not be read at some time since
-// mark. Memory of others never is that.
+// Check returns a *ReadError if b, part of memory from Map, was unreadable at some time since
+// mark. For other memory it returns nil.
 func Check(mark Mark, b []byte) error {
 	if Quiet(mark) {
 		return nil
@@ -64,14 +64,15 @@ func CheckSample(mark Mark, s *formats.Sample) error {
 	return nil
 }
 
-// Read calls read, which reads b and perhaps more, and makes an error of what goes wrong.
+// Read calls read, which reads b and perhaps more, and returns panics and unreadable memory as
+// errors.
 func Read(b []byte, read func() error) error {
 	mark := Now()
 	return Since(mark, b, Do(read))
 }
 
-// Since is the error that b could not be read at some time since mark, else err, to which that
-// may have led.
+// Since returns the error that b was unreadable at some time since mark, else err. The former may
+// be the cause of the latter.
 func Since(mark Mark, b []byte, err error) error {
 	if Quiet(mark) {
 		return err
@@ -82,7 +83,8 @@ func Since(mark Mark, b []byte, err error) error {
 	return err
 }
 
-// Use calls use, which uses mapped memory lent to s, and makes an error of what goes wrong.
+// Use calls use, which uses mapped memory lent to s, and returns panics and unreadable memory as
+// errors.
 func Use(s *formats.Sample, use func() error) error {
 	mark := Now()
 	err := Do(use)

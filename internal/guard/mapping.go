@@ -15,10 +15,10 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// ReadError tells that bytes of a mapped file could not be read, or not be written.
+// ReadError reports that bytes of a mapped file could not be read, or not be written.
 type ReadError struct {
 	File     string
-	From, To int64 // the first byte, and the one behind the last
+	From, To int64 // the first byte, and the one after the last
 }
 
 func (e *ReadError) Error() string {
@@ -33,16 +33,16 @@ func (e *ReadError) Is(target error) bool { return target == formats.ErrDamaged 
 type region struct {
 	at    uintptr
 	data  []byte
-	path  string // as it was given
-	full  string // from the root: the process may change its folder
+	path  string // as the caller gave it
+	full  string // absolute: the process may change its folder
 	stat  unix.Stat_t
 	write bool
-	slot  int // the handler's number of it
+	slot  int // the handler's number of the region
 	// suspect is set once the file's last page could not be read.
 	suspect atomic.Bool
 }
 
-// regions are all there are, by address. Who locks them keeps them mapped. The list is replaced
+// regions are all regions, by address. Holding the lock keeps them mapped. The list is replaced
 // and never changed: workers that look at it for every sample must not wait for one another.
 var regions struct {
 	sync.RWMutex
@@ -51,8 +51,8 @@ var regions struct {
 
 var pageSize = os.Getpagesize()
 
-// Map maps the first size bytes, at least one, of the file f, shared with all who use it. path
-// is where f was opened.
+// Map maps the first size bytes, at least one, of the file f, which other processes may share.
+// path is where f was opened.
 func Map(f *os.File, path string, size int, write bool) ([]byte, error) {
 	full, err := filepath.Abs(path)
 	if err != nil {
@@ -84,7 +84,7 @@ func Map(f *os.File, path string, size int, write bool) ([]byte, error) {
 	return b, nil
 }
 
-// Unmap ends what Map began; nobody may use the memory any more.
+// Unmap unmaps memory from Map, which nobody may use any more.
 func Unmap(b []byte) error {
 	if len(b) == 0 {
 		return nil
@@ -108,12 +108,13 @@ func listed() []*region {
 	return nil
 }
 
-// regionFrom is where in the list the region that begins at that address is, or would be.
+// regionFrom returns the index in the list at which the region that begins at that address is, or
+// would be.
 func regionFrom(list []*region, addr uintptr) (i int, ok bool) {
 	return slices.BinarySearchFunc(list, addr, func(r *region, addr uintptr) int { return cmp.Compare(r.at, addr) })
 }
 
-// regionOf is the region with that address, nil if there is none.
+// regionOf is the region that contains the address, nil if there is none.
 func regionOf(addr uintptr) *region {
 	list := listed()
 	i, ok := regionFrom(list, addr)
@@ -133,7 +134,7 @@ func (r *region) unreadable(first, last int) error {
 	}
 }
 
-// unreadableAt is the error of the page at that address, nil if it is in no region.
+// unreadableAt is the error of the page at that address, nil if no region contains it.
 func unreadableAt(addr uintptr) error {
 	regions.RLock()
 	defer regions.RUnlock()

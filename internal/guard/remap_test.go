@@ -12,7 +12,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// mappingsOf counts what /proc tells of the file's memory.
+// mappingsOf counts the file's mappings in /proc.
 func mappingsOf(t *testing.T, path string) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/maps")
@@ -22,9 +22,9 @@ func mappingsOf(t *testing.T, path string) int {
 	return strings.Count(string(text), path)
 }
 
-// TestMappedAnewAsBefore: pages that could not be read for a while are no mappings of their own
-// afterwards. A process may have some 65,000 of those, and ends when it needs one more.
-func TestMappedAnewAsBefore(t *testing.T) {
+// TestRemappedInPlace: pages that could not be read for a while are not separate mappings
+// afterwards. A process may have some 65,000 mappings, and ends when it needs one more.
+func TestRemappedInPlace(t *testing.T) {
 	const pages = 2000
 	path, b := mapped(t, pages)
 	if err := os.Truncate(path, 0); err != nil {
@@ -44,15 +44,15 @@ func TestMappedAnewAsBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := Read(b, func() error { return use(b) }); err != nil || !bytes.Equal(b, want) {
-		t.Errorf("the file was mended: %v", err)
+		t.Errorf("the file is readable again: %v", err)
 	}
 }
 
-// sampleOf is one that has the bytes.
+// sampleOf is a sample with the bytes as its value.
 func sampleOf(b []byte) *formats.Sample { return &formats.Sample{Values: []formats.Value{{Data: b}}} }
 
-// TestShortenedElsewhere: that a file was cut is seen when the process has changed its folder, and
-// where it has no name any more nothing is taken for whole that may not be.
+// TestShortenedElsewhere: a shortened file is noticed after the process has changed its folder, and
+// a file without a name is not taken to be whole when that is unknown.
 func TestShortenedElsewhere(t *testing.T) {
 	for name, happens := range map[string]func(path string) error{
 		"another folder": func(string) error { return nil },
@@ -99,8 +99,8 @@ func TestShortenedElsewhere(t *testing.T) {
 	}
 }
 
-// TestLastPageIsTriedOnce: a disk can take seconds to say that it cannot read one. What lies
-// before is not held up by it for each sample.
+// TestLastPageIsTriedOnce: a disk can take seconds to report that it cannot read a page. Reading
+// the pages before it must not take that long for each sample.
 func TestLastPageIsTriedOnce(t *testing.T) {
 	path, b := mapped(t, 4)
 	if err := os.Truncate(path, int64(2*pageSize)); err != nil {
@@ -120,7 +120,7 @@ func TestLastPageIsTriedOnce(t *testing.T) {
 	}
 }
 
-// TestForget: memory that is not used any more makes nobody look at pages.
+// TestForget: forgotten memory does not make others look at pages.
 func TestForget(t *testing.T) {
 	path, b := mapped(t, 2)
 	if err := os.Truncate(path, 0); err != nil {

@@ -14,8 +14,8 @@ type packing struct {
 	recipe preprocess.Recipe
 }
 
-// repack tells how to pack the images so that the stage takes less, and what that costs. What the
-// disk or, of raw pixels, the memory cannot hold is no advice.
+// repack advises how to pack the images so that the stage takes less time, and says what that costs.
+// It leaves out what does not fit on the disk or, for raw pixels, in memory.
 func repack(d *Dataset, m *images, stage string) string {
 	if stage == "read" && d.Format == "folder" {
 		return "try packing it into another format"
@@ -23,7 +23,7 @@ func repack(d *Dataset, m *images, stage string) string {
 	if m == nil {
 		return ""
 	}
-	var ways []string
+	var list []string
 	for _, p := range m.packings(d.Encoding, stage) {
 		if m.deep && p.recipe.Encode.Encoding == formats.JPEG { // it has 8 bits
 			continue
@@ -32,15 +32,15 @@ func repack(d *Dataset, m *images, stage string) string {
 		if raw := p.recipe.Encode.Encoding == formats.Raw; !ok || !m.holds(size, d.Disk, raw) {
 			continue
 		}
-		ways = append(ways, fmt.Sprintf("with %s (about %s MB of images, %s MB on disk now)", p.flags, megabytes(size), megabytes(d.Disk)))
+		list = append(list, fmt.Sprintf("with %s (about %s MB of images, %s MB on disk now)", p.flags, megabytes(size), megabytes(d.Disk)))
 	}
-	if len(ways) == 0 {
+	if len(list) == 0 {
 		return ""
 	}
-	return "try packing " + strings.Join(ways, ", or ")
+	return "try packing " + strings.Join(list, ", or ")
 }
 
-// packings are the ways that make the stage faster, of images that are stored in an encoding.
+// packings are ways to pack images, now stored in encoding, that make the stage faster.
 // None enlarges an image.
 func (m *images) packings(encoding, stage string) []packing {
 	side := m.side
@@ -52,7 +52,7 @@ func (m *images) packings(encoding, stage string) []packing {
 	}
 	raw := preprocess.Encode{Encoding: formats.Raw}
 	isRaw := encoding == string(formats.Raw) || encoding == string(formats.RawZstd)
-	smaller := m.mostLarger()
+	smaller := m.mostTooLarge()
 	switch {
 	case stage == "decode" && encoding == string(formats.RawZstd):
 		return []packing{m.packing(preprocess.Resize{}, raw, ", without --compress")}
@@ -68,7 +68,7 @@ func (m *images) packings(encoding, stage string) []packing {
 		list = append(list, m.packing(shorter, photos, ""))
 	}
 	switch {
-	case m.allCovered() && !m.uniform():
+	case m.allLargeEnough() && !m.uniform():
 		list = append(list, m.packing(cover, raw, ""))
 	case smaller:
 		list = append(list, m.packing(shorter, raw, ""))
@@ -78,7 +78,7 @@ func (m *images) packings(encoding, stage string) []packing {
 	return list
 }
 
-func (m *images) packing(r preprocess.Resize, e preprocess.Encode, more string) packing {
+func (m *images) packing(r preprocess.Resize, e preprocess.Encode, extra string) packing {
 	color := m.color
 	if m.deep {
 		color = preprocess.ColorKeep
@@ -94,6 +94,6 @@ func (m *images) packing(r preprocess.Resize, e preprocess.Encode, more string) 
 	if color != preprocess.ColorRGB && color != "" {
 		p.flags += " --color " + string(color)
 	}
-	p.flags += more
+	p.flags += extra
 	return p
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/dsconv/dsconv/internal/legible"
 )
 
-// nameWidth is the most that a dataset's name takes in a table of 100 columns.
+// nameWidth is the largest width of a dataset's name in a table of 100 columns.
 const nameWidth = 32
 
-// unknown is the cell of what was not measured.
+// unknown is the cell of a figure that was not measured.
 const unknown = "-"
 
-// WriteTable writes the report as text of at most 100 columns, but for the sentences: the
-// epochs, the stages, what a training loop reached, and a sentence for each dataset. Merged
-// reports stand below in each table.
+// WriteTable writes the report as text: tables of at most 100 columns of the epochs, the stages
+// and the results of training loops, and sentences for each dataset. In each table merged
+// reports follow.
 func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(r.setup())
@@ -28,11 +28,11 @@ func (r *Report) WriteTable(w io.Writer) error {
 	}
 	b.WriteByte('\n')
 	if r.Options.FastDecode {
-		b.WriteString("JPEGs decoded fast: near Pillow's pixels and no more\n")
+		b.WriteString("JPEGs decoded fast: pixels are close to Pillow's, not equal\n")
 	}
 	fmt.Fprintf(&b, "%s\n\n", r.medianOf())
 	r.epochs(&b)
-	b.WriteString("\nmicroseconds an image, by what they were spent on\n")
+	b.WriteString("\nmicroseconds per image, by stage\n")
 	r.stages(&b)
 	r.training(&b)
 	b.WriteByte('\n')
@@ -46,8 +46,8 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return err
 }
 
-// setup is how the batches were made and what took them, as far as it is known, and what
-// file says so.
+// setup describes the consumer, the machine and the batches, as far as known, and the file
+// that the report was read from.
 func (r *Report) setup() string {
 	o := &r.Options
 	parts := []string{printable(r.Consumer)}
@@ -82,8 +82,8 @@ func (r *Report) medianOf() string {
 	return fmt.Sprintf("medians of %d rounds, each of %d epoch(s) a dataset, interleaved", r.Options.Rounds, r.Options.Epochs)
 }
 
-// rows are the head and a row for each dataset of the runs, those of merged ones under a
-// line of their own.
+// rows are the head and a row for each dataset of the runs; a merged run begins with a
+// line of its own.
 func (r *Report) rows(runs []*Report, head []string, row func(run *Report, d *Dataset) []string) [][]string {
 	rows := [][]string{head}
 	for _, run := range runs {
@@ -103,7 +103,7 @@ func (r *Report) epochs(b *strings.Builder) {
 	align(b, r.rows(r.runs(), head, func(run *Report, d *Dataset) []string {
 		starved := percent(d.Starved)
 		if run.Consumer == loaderAlone {
-			starved = unknown // nothing but waiting is left to a consumer that does nothing
+			starved = unknown // a consumer that does nothing only waits
 		}
 		peak, mapped, disk := unknown, unknown, unknown
 		if d.PeakMemory > 0 {
@@ -135,7 +135,7 @@ func (r *Report) stages(b *strings.Builder) {
 	}))
 }
 
-// training is what a training loop measured and reached, where there is one that did.
+// training writes the table of training loops, if there are any.
 func (r *Report) training(b *strings.Builder) {
 	trained := func(d Dataset) bool { return d.Transfer > 0 || d.Accuracy != nil || d.Loss != nil }
 	var runs []*Report
@@ -147,7 +147,7 @@ func (r *Report) training(b *strings.Builder) {
 	if len(runs) == 0 {
 		return
 	}
-	b.WriteString("\nthe training loop: seconds an epoch, and what it reached\n")
+	b.WriteString("\ntraining loop: seconds per epoch, loss and accuracy\n")
 	head := []string{"dataset", "wait s", "transfer s", "step s", "loss", "accuracy"}
 	align(b, r.rows(runs, head, func(_ *Report, d *Dataset) []string {
 		transfer, loss, accuracy := unknown, unknown, unknown
@@ -161,11 +161,11 @@ func (r *Report) training(b *strings.Builder) {
 			accuracy = fmt.Sprintf("%.2f %%", 100**d.Accuracy)
 		}
 		step := func(r *Round) float64 { return ratio(r.Stages.Step, float64(r.Epochs)) }
-		return []string{decimals(d.Starved * d.EpochSeconds), transfer, decimals(d.over(step)), loss, accuracy}
+		return []string{decimals(d.Starved * d.EpochSeconds), transfer, decimals(d.median(step)), loss, accuracy}
 	}))
 }
 
-// sentences tell of each dataset what holds it back and what else there is to say.
+// sentences writes each dataset's diagnosis and remarks.
 func (r *Report) sentences(b *strings.Builder) {
 	for i := range r.Datasets {
 		d := &r.Datasets[i]
@@ -181,7 +181,7 @@ func (r *Report) sentences(b *strings.Builder) {
 			fmt.Fprintf(b, "%s: %s\n", name, printable(d.NarrowedHow))
 		}
 		if d.Bad > 0 {
-			fmt.Fprintf(b, "%s: bad samples were met %d times\n", name, d.Bad)
+			fmt.Fprintf(b, "%s: %d reads of bad samples\n", name, d.Bad)
 		}
 	}
 	for _, note := range r.Notes {
@@ -189,7 +189,7 @@ func (r *Report) sentences(b *strings.Builder) {
 	}
 }
 
-// settings are the values by name.
+// settings lists the values by name.
 func settings(values map[string]any) string {
 	list := make([]string, 0, len(values))
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -223,8 +223,8 @@ func align(b *strings.Builder, rows [][]string) {
 	}
 }
 
-// shorten makes a path fit for a cell: quoted if it is not printable, and of a long one
-// the end.
+// shorten returns the text of a cell for a path: quoted if it is not printable, and only the end
+// of a long one.
 func shorten(name string) string {
 	name = printable(name)
 	r := []rune(name)

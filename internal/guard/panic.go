@@ -24,7 +24,7 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Do calls f and makes its panic, or its fault on mapped memory, an error. The goroutines that
+// Do calls f and returns its panic, or its fault on mapped memory, as an error. Goroutines that
 // f starts are not covered.
 func Do(f func() error) (err error) {
 	before := debug.SetPanicOnFault(true) // the handler may be out of memory
@@ -37,16 +37,16 @@ func Do(f func() error) (err error) {
 	return f()
 }
 
-// For is Do of the work on what is called name, which is told of a panic.
+// For is Do with name, of what f works on, in the error of a panic.
 func For(name string, f func() error) error {
 	err := Do(f)
-	if panicked, ok := err.(*PanicError); ok { //nolint:errorlint // Do's own, not one in its chain
+	if panicked, ok := err.(*PanicError); ok { //nolint:errorlint // Do's error itself, not one in its chain
 		return fmt.Errorf("%s: %w", name, panicked)
 	}
 	return err
 }
 
-// caught is the error of a panic of that value, which is being recovered from.
+// caught is the error of a recovered panic with that value.
 func caught(value any) error {
 	if fault, ok := value.(interface{ Addr() uintptr }); ok { // no other panic has an address
 		if err := unreadableAt(fault.Addr()); err != nil {
@@ -56,10 +56,10 @@ func caught(value any) error {
 	return &PanicError{Value: value, Stack: stack()}
 }
 
-// calls is how many calls a PanicError tells of.
+// calls is the largest number of calls in a PanicError.
 const calls = 8
 
-// stack lists the calls that led to the panic being recovered from, the innermost first.
+// stack lists the calls that led to the panic, the innermost first.
 func stack() string {
 	pc := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(0, pc)])

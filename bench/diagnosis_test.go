@@ -10,8 +10,8 @@ import (
 	"github.com/dsconv/dsconv/reader"
 )
 
-// ofSides are images whose shorter sides are these, for batches of 224; raw they take what they
-// have, and as JPEG a tenth of a megabyte.
+// ofSides are images with these shorter sides, for batches of 224. Raw images take the bytes of
+// their pixels, JPEGs a tenth of a megabyte.
 func ofSides(sides ...int) *images {
 	m := &images{side: 256, same: slices.Min(sides) == slices.Max(sides), free: 1 << 60, memory: 1 << 40}
 	m.shorter = slices.Sorted(slices.Values(sides))
@@ -149,7 +149,7 @@ func TestDiagnose(t *testing.T) {
 			Dataset{Format: "lmdb", Encoding: "raw", Stages: Stages{Collate: 2}},
 			large,
 			Options{Config: reader.Config{Workers: 2}},
-			"collate takes 100 % of the workers' time: try more --workers, 4 cores are there", "--encode",
+			"collate takes 100 % of the workers' time: try more --workers, there are 4 cores", "--encode",
 		},
 		{
 			"large pixels",
@@ -189,16 +189,16 @@ func TestLackedCores(t *testing.T) {
 	}
 }
 
-// What images take is estimated from some, for all of the dataset and whatever split is read.
-func TestLook(t *testing.T) {
+// The size of images is estimated from some of them, for the whole dataset whatever split is read.
+func TestInspect(t *testing.T) {
 	ds := newMemory("a", 100, &log{})
-	m := look(t.Context(), ds, 7, preprocess.ColorRGB, formats.Uint16)
+	m := inspect(t.Context(), ds, 7, preprocess.ColorRGB, formats.Uint16)
 	var s formats.Sample
 	if err := ds.Read(0, &s); err != nil {
 		t.Fatal(err)
 	}
 	shape := s.Values[0].Shape
-	if want := min(shape[0], shape[1]); len(m.shorter) != looked || m.shorter[0] != want || !m.same || m.side != 8 || m.deep {
+	if want := min(shape[0], shape[1]); len(m.shorter) != inspected || m.shorter[0] != want || !m.same || m.side != 8 || m.deep {
 		t.Errorf("%d images, shorter sides %v, one size: %v, wanted %d", len(m.shorter), m.shorter, m.same, want)
 	}
 	raw := preprocess.Recipe{Encode: preprocess.Encode{Encoding: formats.Raw}}
@@ -207,7 +207,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// What would take bits from batches of 16 bits a channel is no advice.
+// A packing that would reduce batches of 16 bits per channel to 8 is not advised.
 func TestAdviceKeepsDepth(t *testing.T) {
 	deep := *ofSides(300, 900)
 	deep.deep = true

@@ -11,8 +11,8 @@ import (
 	"github.com/dsconv/dsconv/reader/cache"
 )
 
-// diskSize is the number of bytes in the files of the dataset at path: in a folder those
-// of the images alone, elsewhere indexes, manifest and checksums too.
+// diskSize is the number of bytes in the files of the dataset at path: only the images of a
+// folder, with indexes, manifest and checksums of other formats.
 func diskSize(path string, ds formats.Dataset) (int64, error) {
 	if ds.Meta().Format == "folder" {
 		return imagesSize(ds)
@@ -23,7 +23,7 @@ func diskSize(path string, ds formats.Dataset) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		// A file without a sidecar is the whole dataset, HDF5's for one.
+		// A file without a sidecar, such as HDF5's, is the whole dataset.
 		if shards, err := p.Existing(); err == nil && len(shards) > 0 {
 			files = shards
 		}
@@ -39,9 +39,9 @@ func diskSize(path string, ds formats.Dataset) (int64, error) {
 	return sum, nil
 }
 
-// freeSpace is what the disk of the dataset at path has left, as far as it tells.
+// freeSpace is the free space on the disk of the dataset at path, the largest number if unknown.
 func freeSpace(path string) int64 {
-	for _, at := range []string{path, filepath.Dir(path)} { // of a pattern only its folder is there
+	for _, at := range []string{path, filepath.Dir(path)} { // of a pattern only the folder exists
 		if n, err := cache.FreeSpace(at); err == nil {
 			return n
 		}
