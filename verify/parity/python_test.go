@@ -1,6 +1,7 @@
 package parity_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,11 +43,8 @@ func fakePython(t *testing.T, body string) (path string, pids func() []int) {
 	}
 }
 
-// greeting makes a shell script say that it is a Python with Pillow 13.
-var greeting = func() string {
-	text := `{"python": "3.12.0", "pillow": "13.0.0", "jpeg": "libjpeg-turbo 3.2.0"}`
-	return fmt.Sprintf(`printf '\000\000\000\%03o%s'`, len(text), text)
-}()
+// first makes a shell script answer that sample 0 was compared, once it was sent.
+const first = `head -c 60000 >/dev/null; echo '{"sample": 0}'`
 
 func samples(n int) *memory {
 	m := &memory{meta: formats.Meta{Schema: formats.Schema{{Name: "image", Kind: formats.Image}}}}
@@ -61,31 +59,37 @@ func samples(n int) *memory {
 func TestPythonFails(t *testing.T) {
 	for _, c := range []struct {
 		name, body, want string
-		patience         time.Duration
+		samples          int // 9 if it is 0
+		timeout          time.Duration
 	}{
-		{name: "dies", body: "echo boom >&2; exit 3", want: "boom"},
-		{name: "dies after the greeting", body: greeting + "; echo late >&2", want: "late"},
-		{name: "garbage", body: "echo hello, this is no answer; exec sleep 3600", want: `not an answer: it begins with "hell"`},
-		{name: "no JSON", body: `printf '\000\000\000\004abcd'; exec sleep 100`, want: "not an answer: invalid character"},
-		{name: "cut", body: `printf '\000\000\000\144{'`, want: "in the middle of an answer"},
-		{name: "no version", body: `printf '\000\000\000\002{}'; exec sleep 100`, want: "does not tell its Pillow's version"},
-		{name: "no Pillow", body: `printf '\000\000\000\024{"error": "no such"}'`, want: "has no Pillow (no such)"},
-		{name: "hangs", body: "echo thinking >&2; exec sleep 3600", want: "did not answer within PATIENCE; it printed:\nthinking", patience: 300 * time.Millisecond},
-		{name: "hangs later", body: greeting + "; exec sleep 3600", want: "k0", patience: 300 * time.Millisecond},
-		{name: "other answers", body: greeting + `; printf '\000\000\000\016{"results":[]}'; cat >/dev/null`, want: "0 results where"},
+		{name: "dies", body: "echo boom >&2; exit 3", want: "exit status 3; it printed:\nboom"},
+		{name: "dies after an answer", body: first + "; echo late >&2", want: "late"},
+		{name: "no answer", body: "echo hello, this is no answer; exec sleep 3600", want: `not an answer: "hello, this`},
+		{name: "no JSON", body: `echo '{abcd'; exec sleep 100`, want: "not an answer: \"{abcd"},
+		{name: "other JSON", body: `echo '{}'; exec sleep 100`, want: "not an answer: \"{}"},
+		{name: "cut", body: `printf '{"sample":'`, want: "it ended early: it gave no result"},
+		{name: "a sample that it was not given", body: `echo '{"sample": 77}'; exec sleep 100`, want: "not an answer"},
+		{name: "no Pillow", body: `echo '{"error": "no such"}'`, want: "no Pillow (no such)"},
+		{name: "hangs", body: "echo thinking >&2; exec sleep 3600", want: "no answer within TIMEOUT; it printed:\nthinking", timeout: 300 * time.Millisecond},
+		{name: "hangs later", body: first + "; exec sleep 3600", want: "key \"k0", timeout: 300 * time.Millisecond},
+		{name: "hangs at the end", samples: 1, body: first + "; cat >/dev/null; exec sleep 3600", want: "no result within TIMEOUT", timeout: 300 * time.Millisecond},
+		{name: "no result", samples: 1, body: first + "; cat >/dev/null", want: "it gave no result"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			patience := c.patience
+			src, workers, timeout := samples(cmp.Or(c.samples, 9)), 3, c.timeout
+			if strings.Contains(c.body, first) {
+				workers = 1 // sample 0 is the first that is sent
+			}
 			for {
 				path, pids := fakePython(t, c.body)
-				_, err := parity.Run(context.Background(), samples(9), samples(9), parity.Options{Python: path, Patience: patience, Workers: 3})
-				want := strings.ReplaceAll(c.want, "PATIENCE", patience.String())
+				_, err := parity.Run(context.Background(), src, src, parity.Options{Python: path, Timeout: timeout, Workers: workers})
+				want := strings.ReplaceAll(c.want, "TIMEOUT", timeout.String())
 				if err != nil && strings.Contains(err.Error(), want) && strings.Contains(err.Error(), path) {
 					ended(t, pids())
 					return
 				}
 				// A busy machine may need longer than that to start a shell.
-				if patience *= 4; patience == 0 || patience > 5*time.Minute {
+				if timeout *= 4; timeout == 0 || timeout > time.Minute {
 					t.Fatalf("%v, want %s and %s", err, want, path)
 				}
 			}
@@ -110,7 +114,7 @@ func ended(t *testing.T, pids []int) {
 }
 
 func TestCancelled(t *testing.T) {
-	for _, body := range []string{"exec sleep 3600", greeting + "; exec sleep 3600"} {
+	for _, body := range []string{"exec sleep 3600", first + "; exec sleep 3600"} {
 		path, pids := fakePython(t, body)
 		ctx, cancel := context.WithCancel(context.Background())
 		go func() {
@@ -120,7 +124,7 @@ func TestCancelled(t *testing.T) {
 			cancel()
 		}()
 		// One that waits for Python does not come back before the tests' own time is over.
-		_, err := parity.Run(ctx, samples(9), samples(9), parity.Options{Python: path, Workers: 2})
+		_, err := parity.Run(ctx, samples(9), samples(9), parity.Options{Python: path, Workers: 1})
 		if !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
