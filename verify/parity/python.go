@@ -85,7 +85,7 @@ func startPython(ctx context.Context, fail context.CancelCauseFunc, o Options) (
 	}
 	go func() {
 		defer close(p.ended)
-		fail(failure{fmt.Errorf("it ended early: %v", cmp.Or(cmd.Wait(), errNoResult))})
+		fail(failure{fmt.Errorf("it ended early: %w", cmp.Or(cmd.Wait(), errNoResult))})
 	}()
 	p.write(append(sources, '\n'))
 	return p, nil
