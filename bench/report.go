@@ -61,8 +61,8 @@ type Dataset struct {
 	Depth float64 `json:"queue_depth"`
 	// Memory is what the loader estimated before the first epoch.
 	Memory reader.Memory `json:"memory_estimate"`
-	// Mixing is how well the order mixes, where that is in question.
-	Mixing *order.Mixing `json:"mixing,omitempty"`
+	// ShuffleQuality is of any order but a full shuffle.
+	ShuffleQuality *order.ShuffleQuality `json:"mixing,omitempty"`
 	// Cached is the bytes of images in the cache at the end, Bad the bad samples by then.
 	Cached int64 `json:"cached_bytes,omitempty"`
 	Bad    int64 `json:"bad_samples,omitempty"`

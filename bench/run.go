@@ -124,8 +124,8 @@ func (b *bench) add(ctx context.Context, path string) error {
 		return err
 	}
 	if config.Order.Kind != order.Full {
-		mixing := s.loader.Mixing()
-		s.result.Mixing = &mixing
+		quality := s.loader.ShuffleQuality()
+		s.result.ShuffleQuality = &quality
 	}
 	return s.result.describe(ds, split, s.loader.Samples())
 }

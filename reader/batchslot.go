@@ -66,7 +66,7 @@ func (r *Run) finish(s *slot) {
 		r.mix(s)
 	}
 	for to, from := range s.made {
-		if s.first+from >= r.share.Len {
+		if s.first+from >= r.rank.Len {
 			r.loader.frame.markPadding(b, to, r.loader.config.LabelPadding)
 		}
 	}

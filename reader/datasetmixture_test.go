@@ -23,9 +23,9 @@ func numbered(n int, part byte) *memory {
 	return d
 }
 
-func makeMix(t *testing.T, parts []Part, c Config) *Loader {
+func makeMixture(t *testing.T, datasets []WeightedDataset, c Config) *Loader {
 	t.Helper()
-	l, err := NewMix(parts, c)
+	l, err := NewMixture(datasets, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,11 +33,11 @@ func makeMix(t *testing.T, parts []Part, c Config) *Loader {
 	return l
 }
 
-// TestMixTakesPartsByWeight, evenly, each sample once in a pass over its part; a pass goes on
+// TestMixtureByWeight, evenly, each sample once in a pass over its part; a pass goes on
 // in the next epoch.
-func TestMixTakesPartsByWeight(t *testing.T) {
-	parts := []Part{{Dataset: numbered(10, 1), Weight: 1}, {Dataset: numbered(90, 2), Weight: 3}}
-	l := makeMix(t, parts, Config{BatchSize: 20, Workers: 3, Seed: 5})
+func TestMixtureByWeight(t *testing.T) {
+	datasets := []WeightedDataset{{Dataset: numbered(10, 1), Weight: 1}, {Dataset: numbered(90, 2), Weight: 3}}
+	l := makeMixture(t, datasets, Config{BatchSize: 20, Workers: 3, Seed: 5})
 	if l.Samples() != 100 || l.Len() != 5 {
 		t.Fatalf("%d samples, %d batches", l.Samples(), l.Len())
 	}
@@ -57,7 +57,7 @@ func TestMixTakesPartsByWeight(t *testing.T) {
 				}
 			}
 			if n := len(small) - before; n != 5 {
-				t.Errorf("epoch %d, batch %d: %d of 20 are of the part of weight 1 of 4", epoch, k, n)
+				t.Errorf("epoch %d, batch %d: %d of 20 are of the dataset of weight 1 of 4", epoch, k, n)
 			}
 		}
 	}
@@ -81,10 +81,10 @@ func checkPasses(t *testing.T, drawn []int, n int) {
 	}
 }
 
-func TestMixOfSplits(t *testing.T) {
+func TestMixtureOfSplits(t *testing.T) {
 	ds := photos(t, 30) // 20 train, 10 val
 	c := Config{BatchSize: 8, Transforms: augment.Train(8), Order: order.Spec{Draws: 64}}
-	l := makeMix(t, []Part{{Dataset: ds, Split: "val", Weight: 1}, {Dataset: numbered(4, 7), Weight: 1}}, c)
+	l := makeMixture(t, []WeightedDataset{{Dataset: ds, Split: "val", Weight: 1}, {Dataset: numbered(4, 7), Weight: 1}}, c)
 	if l.Samples() != 14 || l.Len() != 8 {
 		t.Errorf("%d samples, %d batches", l.Samples(), l.Len())
 	}
@@ -93,15 +93,15 @@ func TestMixOfSplits(t *testing.T) {
 			t.Errorf("sample %d is in %s: %v", i, info.Split, err)
 		}
 	}
-	if _, err := NewMix([]Part{{Dataset: ds, Split: "test", Weight: 1}}, c); err == nil || !strings.Contains(err.Error(), "part 0") || !strings.Contains(err.Error(), "train, val") {
+	if _, err := NewMixture([]WeightedDataset{{Dataset: ds, Split: "test", Weight: 1}}, c); err == nil || !strings.Contains(err.Error(), "dataset 0") || !strings.Contains(err.Error(), "train, val") {
 		t.Errorf("an unknown split gives %v", err)
 	}
 }
 
-// TestMixedSamplesLookDifferentEachTime: the transforms of a sample that is repeated draw anew.
-func TestMixedSamplesLookDifferentEachTime(t *testing.T) {
+// TestRepeatedSamplesLookDifferent: the transforms of a repeated sample draw again.
+func TestRepeatedSamplesLookDifferent(t *testing.T) {
 	ds := noisy(1, 16, 16)
-	l := makeMix(t, []Part{{Dataset: ds, Weight: 1}}, Config{BatchSize: 8, Order: order.Spec{Draws: 8}, Transforms: augment.Train(8)})
+	l := makeMixture(t, []WeightedDataset{{Dataset: ds, Weight: 1}}, Config{BatchSize: 8, Order: order.Spec{Draws: 8}, Transforms: augment.Train(8)})
 	b := collect(t, l, 0)[0]
 	looks := map[string]bool{}
 	for entry := range slices.Chunk(b.Uint8, len(b.Uint8)/8) {
@@ -112,18 +112,18 @@ func TestMixedSamplesLookDifferentEachTime(t *testing.T) {
 	}
 }
 
-func TestMixIsTheSameForAnyWorkersAndRanks(t *testing.T) {
-	parts := []Part{{Dataset: photos(t, 17), Weight: 2}, {Dataset: viewed{summed{rawImages(40, 20, 30, 3)}}, Weight: 1}}
+func TestMixtureIsTheSameForAnyWorkersAndRanks(t *testing.T) {
+	datasets := []WeightedDataset{{Dataset: photos(t, 17), Weight: 2}, {Dataset: viewed{summed{rawImages(40, 20, 30, 3)}}, Weight: 1}}
 	c := Config{BatchSize: 8, Seed: 3, Workers: 1, Transforms: train, Order: order.Spec{Draws: 48}}
-	want := collect(t, makeMix(t, parts, c), 1)
+	want := collect(t, makeMixture(t, datasets, c), 1)
 	c.Workers = 7
-	if got := collect(t, makeMix(t, parts, c), 1); !reflect.DeepEqual(got, want) {
+	if got := collect(t, makeMixture(t, datasets, c), 1); !reflect.DeepEqual(got, want) {
 		t.Error("7 workers' epoch differs from one's")
 	}
 	c.BatchSize, c.WorldSize = 4, 2
 	ranks := [2][]Batch{}
 	for c.Rank = range ranks {
-		ranks[c.Rank] = collect(t, makeMix(t, parts, c), 1)
+		ranks[c.Rank] = collect(t, makeMixture(t, datasets, c), 1)
 	}
 	for k := range want {
 		if got := append(slices.Clone(ranks[0][k].Uint8), ranks[1][k].Uint8...); !slices.Equal(got, want[k].Uint8) {
@@ -132,18 +132,18 @@ func TestMixIsTheSameForAnyWorkersAndRanks(t *testing.T) {
 	}
 }
 
-func TestMixRefusesWhatDoesNotFit(t *testing.T) {
+func TestMixtureRefusesWhatDoesNotFit(t *testing.T) {
 	change := func(f func(d *memory)) *memory { d := rawImages(3, 2, 2, 3); f(d); return d }
 	for name, tt := range map[string]struct {
 		other *memory
 		want  []string
 	}{
-		"fewer fields":  {change(func(d *memory) { d.meta.Schema = d.meta.Schema[:1] }), []string{"part 1", "1 fields beside 2"}},
-		"another name":  {change(func(d *memory) { d.meta.Schema[1].Name = "class" }), []string{"part 1", "class", "label"}},
-		"another kind":  {change(func(d *memory) { d.meta.Schema[1].Kind = formats.Array }), []string{"part 1", "array"}},
-		"other classes": {change(func(d *memory) { d.meta.Schema[1].Classes = []string{"dog", "cat"} }), []string{"part 1", "label", "classes"}},
+		"fewer fields":  {change(func(d *memory) { d.meta.Schema = d.meta.Schema[:1] }), []string{"dataset 1", "1 fields and 2"}},
+		"another name":  {change(func(d *memory) { d.meta.Schema[1].Name = "class" }), []string{"dataset 1", "class", "label"}},
+		"another kind":  {change(func(d *memory) { d.meta.Schema[1].Kind = formats.Array }), []string{"dataset 1", "array"}},
+		"other classes": {change(func(d *memory) { d.meta.Schema[1].Classes = []string{"dog", "cat"} }), []string{"dataset 1", "label", "classes"}},
 	} {
-		_, err := NewMix([]Part{{Dataset: rawImages(3, 2, 2, 3), Weight: 1}, {Dataset: tt.other, Weight: 1}}, Config{BatchSize: 2})
+		_, err := NewMixture([]WeightedDataset{{Dataset: rawImages(3, 2, 2, 3), Weight: 1}, {Dataset: tt.other, Weight: 1}}, Config{BatchSize: 2})
 		if !errors.Is(err, formats.ErrSchema) {
 			t.Errorf("%s: error %v", name, err)
 			continue
@@ -158,30 +158,30 @@ func TestMixRefusesWhatDoesNotFit(t *testing.T) {
 		"a split":     {BatchSize: 1, Split: "train"},
 		"a selection": {BatchSize: 1, Select: func(formats.Info) bool { return true }},
 	} {
-		if l, err := NewMix([]Part{{Dataset: rawImages(3, 2, 2, 3), Weight: 1}}, c); err == nil {
+		if l, err := NewMixture([]WeightedDataset{{Dataset: rawImages(3, 2, 2, 3), Weight: 1}}, c); err == nil {
 			_ = l.Close()
 			t.Errorf("%s, which has no effect, is taken", name)
 		}
 	}
-	for _, parts := range [][]Part{nil, {{Dataset: rawImages(3, 2, 2, 3), Weight: -1}}, {{Dataset: rawImages(3, 2, 2, 3)}}, {{Dataset: rawImages(0, 2, 2, 3), Weight: 1}}} {
-		if l, err := NewMix(parts, Config{BatchSize: 2, Transforms: augment.Train(2)}); err == nil {
+	for _, datasets := range [][]WeightedDataset{nil, {{Dataset: rawImages(3, 2, 2, 3), Weight: -1}}, {{Dataset: rawImages(3, 2, 2, 3)}}, {{Dataset: rawImages(0, 2, 2, 3), Weight: 1}}} {
+		if l, err := NewMixture(datasets, Config{BatchSize: 2, Transforms: augment.Train(2)}); err == nil {
 			_ = l.Close()
-			t.Errorf("%d parts: no error", len(parts))
+			t.Errorf("%d datasets: no error", len(datasets))
 		}
 	}
 }
 
-// TestMixOfDifferentArrays: a shape that the parts do not have in common is none of the batch.
-func TestMixOfDifferentArrays(t *testing.T) {
-	parts := make([]Part, 2)
-	for k := range parts {
+// TestMixtureOfDifferentArrays: a shape that the datasets do not have in common is none of the batch.
+func TestMixtureOfDifferentArrays(t *testing.T) {
+	datasets := make([]WeightedDataset, 2)
+	for k := range datasets {
 		ds := numbered(3, byte(k))
 		ds.addField(formats.Field{Name: "points", Kind: formats.Array, DType: formats.Float32, Shape: []int{k + 1}}, func(int) formats.Value {
 			return raw(formats.Float32, littleEndian(t, make([]float32, k+1)), k+1)
 		})
-		parts[k] = Part{Dataset: ds, Weight: 1}
+		datasets[k] = WeightedDataset{Dataset: ds, Weight: 1}
 	}
-	for _, b := range collect(t, makeMix(t, parts, Config{BatchSize: 3, Fields: []string{"points"}}), 0) {
+	for _, b := range collect(t, makeMixture(t, datasets, Config{BatchSize: 3, Fields: []string{"points"}}), 0) {
 		for i, index := range b.Indices {
 			if want := []int{index/3 + 1}; !slices.Equal(b.Fields[0].Shapes[i], want) {
 				t.Errorf("sample %d has the shape %v, want %v", index, b.Fields[0].Shapes[i], want)
@@ -190,9 +190,9 @@ func TestMixOfDifferentArrays(t *testing.T) {
 	}
 }
 
-func TestMixTellsPartsWhatIsNext(t *testing.T) {
+func TestMixturePrefetches(t *testing.T) {
 	a, b := &told{memory: numbered(6, 0)}, &told{memory: numbered(9, 1)}
-	l := makeMix(t, []Part{{Dataset: a, Weight: 1}, {Dataset: b, Weight: 1}}, Config{BatchSize: 5, Order: order.Spec{Draws: 20}})
+	l := makeMixture(t, []WeightedDataset{{Dataset: a, Weight: 1}, {Dataset: b, Weight: 1}}, Config{BatchSize: 5, Order: order.Spec{Draws: 20}})
 	want := [2]map[int32]bool{{}, {}}
 	for _, i := range indices(collect(t, l, 0)) {
 		if i < 6 {
@@ -202,7 +202,7 @@ func TestMixTellsPartsWhatIsNext(t *testing.T) {
 		}
 	}
 	if !reflect.DeepEqual(a.soon, want[0]) || !reflect.DeepEqual(b.soon, want[1]) {
-		t.Errorf("the parts were told of %v and %v, want %v", a.soon, b.soon, want)
+		t.Errorf("the datasets were told of %v and %v, want %v", a.soon, b.soon, want)
 	}
 }
 

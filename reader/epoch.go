@@ -45,7 +45,7 @@ type draw struct {
 func (r *Run) draw(position int) draw {
 	position %= r.order.Len()
 	sample := r.order.At(position)
-	return r.loader.draw(sample, position, r.epoch, r.repeats, r.rank)
+	return r.loader.draw(sample, position, r.epoch, r.repeats, r.rankKey)
 }
 
 // draw keys by the sample, so that nothing else decides how it looks; one that may come more

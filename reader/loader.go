@@ -241,14 +241,14 @@ func (l *Loader) atRest() formats.DType {
 // takes says whether images of so many channels need no conversion.
 func (l *Loader) takes(channels int) bool { return l.channels == 0 || l.channels == channels }
 
-// shareFrom is the part of this rank of what is behind a position.
-func (l *Loader) shareFrom(position int) order.Share {
+// rankBatches is the part of this rank of what is behind a position.
+func (l *Loader) rankBatches(position int) order.RankBatches {
 	c := &l.config
-	return order.Share{Len: l.plan.Len(), Start: position, Batch: c.BatchSize, Rank: c.Rank, World: c.WorldSize, Tail: c.Tail}
+	return order.RankBatches{Len: l.plan.Len(), Start: position, Batch: c.BatchSize, Rank: c.Rank, World: c.WorldSize, Tail: c.Tail}
 }
 
 // Len is the number of batches in an epoch, the same on every rank but with order.Uneven.
-func (l *Loader) Len() int { return l.shareFrom(0).Batches() }
+func (l *Loader) Len() int { return l.rankBatches(0).Batches() }
 
 // Samples is the number of samples to choose from, over all ranks: those of the split.
 func (l *Loader) Samples() int { return l.samples.Len() }
@@ -276,8 +276,8 @@ func (l *Loader) Cached() cache.Stats {
 	return l.cache.Stats()
 }
 
-// Mixing measures how well the order mixes what is stored side by side.
-func (l *Loader) Mixing() order.Mixing {
+// ShuffleQuality measures how well the order mixes what is stored side by side.
+func (l *Loader) ShuffleQuality() order.ShuffleQuality {
 	probe := order.Probe{Batch: l.config.BatchSize * l.config.WorldSize, Seed: l.config.Seed}
 	if l.classified() {
 		probe.Label = func(sample int) int64 {

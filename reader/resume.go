@@ -40,7 +40,7 @@ func (l *Loader) Resume(ctx context.Context, s State) iter.Seq2[*Batch, error] {
 }
 
 // Left is the number of batches that Resume gives.
-func (l *Loader) Left(s State) int { return l.shareFrom(s.Position).Batches() }
+func (l *Loader) Left(s State) int { return l.rankBatches(s.Position).Batches() }
 
 // CheckState is the error that Resume would give: it has ErrState in its chain.
 func (l *Loader) CheckState(s State) error {

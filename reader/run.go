@@ -19,12 +19,12 @@ import (
 type Run struct {
 	loader   *Loader
 	order    order.Order
-	share    order.Share
+	rank     order.RankBatches
 	allocate Allocator // nil for the Loader's own memory
 	epoch    int
 	batches  int
 	repeats  bool   // samples may come more than once
-	rank     uint64 // that lists of other ranks are told apart by
+	rankKey  uint64 // distinguishes the random draws of lists on different ranks
 	at       int    // the batch that Next gives next, or has given
 	given    bool   // it has
 	asked    bool   // it was asked for
@@ -58,7 +58,7 @@ func (l *Loader) Start(s State, allocate Allocator) (*Run, error) {
 func (l *Loader) start(epoch, position int, allocate Allocator) (*Run, error) {
 	return l.run(&Run{
 		allocate: allocate,
-		order:    l.plan.Epoch(l.config.Seed, epoch), share: l.shareFrom(position), epoch: epoch, repeats: l.plan.Repeats(),
+		order:    l.plan.Epoch(l.config.Seed, epoch), rank: l.rankBatches(position), epoch: epoch, repeats: l.plan.Repeats(),
 	})
 }
 
@@ -67,11 +67,11 @@ func (l *Loader) run(r *Run) (*Run, error) {
 	if l.config.AnySize {
 		return nil, errors.New("images of any size make no batches")
 	}
-	r.loader, r.batches = l, r.share.Batches()
+	r.loader, r.batches = l, r.rank.Batches()
 	if l.mixing != nil {
 		r.extra = 1
 	}
-	r.total = int64(r.share.Entries() + r.extra*r.batches)
+	r.total = int64(r.rank.Entries() + r.extra*r.batches)
 	r.opened.L = &r.mu
 	r.slots = make([]slot, min(l.config.Prefetch+1, r.batches))
 	for k := range r.slots {
@@ -145,11 +145,11 @@ func (r *Run) open(k int) {
 	if r.allocate != nil {
 		r.lend(s.batch)
 	}
-	first, size := r.share.Span(k)
-	s.reset(first, size, r.share.Start+k*r.share.Batch*r.share.World)
+	first, size := r.rank.Span(k)
+	s.reset(first, size, r.rank.Start+k*r.rank.Batch*r.rank.World)
 	s.left.Store(int64(size + r.extra))
 	r.loader.frame.reset(s.batch, size)
-	s.batch.slot, s.batch.End = s, r.share.End(k)
+	s.batch.slot, s.batch.End = s, r.rank.End(k)
 	if r.extra > 0 {
 		r.loader.frame.reset(&s.before, 1)
 	}
@@ -211,7 +211,7 @@ func (r *Run) work() {
 	w := r.loader.acquire()
 	defer r.loader.release(w)
 	w.stopBy(&r.ending)
-	size := int64(r.share.Batch + r.extra)
+	size := int64(r.rank.Batch + r.extra)
 	for {
 		entry := r.next.Add(1) - 1
 		if entry >= r.total || !r.admit(entry) {
@@ -259,5 +259,5 @@ func (r *Run) before(s *slot) int {
 	if s.first > s.step {
 		return s.first - 1
 	}
-	return s.step + s.size*r.share.World - 1
+	return s.step + s.size*r.rank.World - 1
 }

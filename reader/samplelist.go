@@ -9,7 +9,7 @@ import (
 )
 
 // Entries is how many Order gives.
-func (l *Loader) Entries(position int) int { return l.shareFrom(position).Entries() }
+func (l *Loader) Entries(position int) int { return l.rankBatches(position).Entries() }
 
 // Entry is one place of a batch.
 type Entry struct {
@@ -23,10 +23,10 @@ func (l *Loader) Repeats() bool { return l.plan.Repeats() }
 
 // Order gives what this rank takes from a position of an epoch on, batch after batch.
 func (l *Loader) Order(epoch, position int) iter.Seq[Entry] {
-	share, o := l.shareFrom(position), l.plan.Epoch(l.config.Seed, epoch)
+	rank, o := l.rankBatches(position), l.plan.Epoch(l.config.Seed, epoch)
 	return func(yield func(Entry) bool) {
-		for k := range share.Batches() {
-			first, size := share.Span(k)
+		for k := range rank.Batches() {
+			first, size := rank.Span(k)
 			for at := first; at < first+size; at++ {
 				if !yield(Entry{o.At(at % o.Len()), at % o.Len(), at >= o.Len()}) {
 					return
@@ -56,8 +56,8 @@ func (l *Loader) StartList(list []int32, epoch, position int, allocate Allocator
 	c := &l.config
 	return l.run(&Run{
 		allocate: allocate, order: listed{list}, epoch: epoch, repeats: repeats,
-		share: order.Share{Len: len(list), Start: position, Batch: c.BatchSize, World: 1, Tail: c.Tail},
-		rank:  listRank(c.Rank),
+		rank:    order.RankBatches{Len: len(list), Start: position, Batch: c.BatchSize, World: 1, Tail: c.Tail},
+		rankKey: listRank(c.Rank),
 	})
 }
 

@@ -9,47 +9,48 @@ import (
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
-// Part is a dataset that is mixed with others.
-type Part struct {
+// WeightedDataset is one dataset of a mixture.
+type WeightedDataset struct {
 	Samples int
-	Weight  float64 // its share of the positions, as a multiple of the other parts' weights
+	Weight  float64 // its share of the positions, relative to the weights of the others
 }
 
-// maxCycle is the length of a cycle for weights that no shorter one has exactly; each part's
-// share of the positions is then right to less than its inverse.
+// maxCycle is the length of a cycle for weights that no shorter cycle represents exactly. Each
+// dataset's share of the positions is then off by less than 1/maxCycle.
 const maxCycle = 4096
 
-// Mix plans epochs of several datasets, each part coming by its weight; draws is the number of
-// positions of an epoch, 0 is the number of samples. Samples are numbered through the parts.
+// PlanMixture plans epochs that draw from several datasets by weight. draws is the number of
+// positions of an epoch, 0 is the number of samples. Samples are numbered through all datasets, one
+// after the other.
 //
-// Positions fall into cycles, as short as the weights allow, in each of which every part has
-// the same number of places; a cycle's places are shuffled. The epochs are one sequence:
-// each part is gone through without replacement, pass after pass, each in another order, and
-// an epoch goes on where the one before ended. So at the end of any cycle each sample of a part
-// has come as often as the others, or once more. The Orders are of type *Mixture.
-func Mix(parts []Part, draws int) (*Plan, error) {
+// Positions fall into cycles, as short as the weights allow. Each dataset has the same number of
+// positions in every cycle; the positions of a cycle are shuffled. The epochs are one sequence:
+// each dataset is sampled without replacement, pass after pass, in another order each pass, and
+// an epoch continues where the previous one ended. So at the end of any cycle the samples of a
+// dataset have been used equally often, give or take one. The Orders are of type *Mixture.
+func PlanMixture(datasets []WeightedDataset, draws int) (*Plan, error) {
 	if draws < 0 {
-		return nil, fmt.Errorf("mixture of %d draws: the number must be positive", draws)
+		return nil, fmt.Errorf("mixture of %d draws: the number must not be negative", draws)
 	}
-	m := mix{parts: make([]mixPart, len(parts))}
-	for k, p := range parts {
-		if p.Samples < 1 || p.Samples > math.MaxInt32 {
-			return nil, fmt.Errorf("mixture: part %d has %d samples", k, p.Samples)
+	m := mixturePlan{datasets: make([]mixtureDataset, len(datasets))}
+	for k, d := range datasets {
+		if d.Samples < 1 || d.Samples > math.MaxInt32 {
+			return nil, fmt.Errorf("mixture: dataset %d has %d samples, wanted 1 to %d", k, d.Samples, math.MaxInt32)
 		}
-		m.parts[k].among = domainOf(p.Samples)
-		m.parts[k].first = m.samples
-		m.samples += p.Samples
+		m.datasets[k].among = domainOf(d.Samples)
+		m.datasets[k].first = m.samples
+		m.samples += d.Samples
 	}
-	counts, err := cycleCounts(parts)
+	counts, err := cycleCounts(datasets)
 	if err != nil {
 		return nil, fmt.Errorf("mixture: %w", err)
 	}
 	var name strings.Builder
 	for k, c := range counts {
 		m.cycle += c
-		m.parts[k].count = c
+		m.datasets[k].count = c
 		m.ends = append(m.ends, m.cycle)
-		fmt.Fprintf(&name, " %dx%d", c, parts[k].Samples)
+		fmt.Fprintf(&name, " %dx%d", c, datasets[k].Samples)
 	}
 	m.among = domainOf(m.cycle)
 	m.n = draws
@@ -63,21 +64,22 @@ func Mix(parts []Part, draws int) (*Plan, error) {
 	}, nil
 }
 
-// cycleCounts is each part's places in the shortest cycle that has the weights exactly.
-func cycleCounts(parts []Part) ([]int, error) {
+// cycleCounts returns each dataset's number of positions in the shortest cycle that represents the
+// weights exactly.
+func cycleCounts(datasets []WeightedDataset) ([]int, error) {
 	total := 0.
-	for k, p := range parts {
-		if !(p.Weight > 0 && p.Weight <= math.MaxFloat64) {
-			return nil, fmt.Errorf("part %d has weight %g", k, p.Weight)
+	for k, d := range datasets {
+		if !(d.Weight > 0 && d.Weight <= math.MaxFloat64) {
+			return nil, fmt.Errorf("dataset %d has weight %g, which must be positive", k, d.Weight)
 		}
-		total += p.Weight
+		total += d.Weight
 	}
-	if len(parts) == 0 || math.IsInf(total, 0) {
-		return nil, fmt.Errorf("the weights of %d parts add up to %g", len(parts), total)
+	if len(datasets) == 0 || math.IsInf(total, 0) {
+		return nil, fmt.Errorf("the weights of %d datasets add up to %g", len(datasets), total)
 	}
-	shares := make([]float64, len(parts))
-	for k, p := range parts {
-		shares[k] = p.Weight / total
+	shares := make([]float64, len(datasets))
+	for k, d := range datasets {
+		shares[k] = d.Weight / total
 	}
 	cycle := 1
 	for cycle < maxCycle && !wholeIn(shares, cycle) {
@@ -85,12 +87,12 @@ func cycleCounts(parts []Part) ([]int, error) {
 	}
 	counts := largestRemainders(shares, cycle)
 	if k := slices.Index(counts, 0); k >= 0 {
-		return nil, fmt.Errorf("part %d has weight %g of %g, less than one position of %d", k, parts[k].Weight, total, cycle)
+		return nil, fmt.Errorf("dataset %d has weight %g of %g, less than one position of %d", k, datasets[k].Weight, total, cycle)
 	}
 	return counts, nil
 }
 
-// wholeIn says whether the shares of a cycle are whole numbers, but for rounding.
+// wholeIn reports whether the shares of a cycle are whole numbers, up to rounding errors.
 func wholeIn(shares []float64, cycle int) bool {
 	return !slices.ContainsFunc(shares, func(share float64) bool {
 		x := share * float64(cycle)
@@ -98,7 +100,8 @@ func wholeIn(shares []float64, cycle int) bool {
 	})
 }
 
-// largestRemainders are whole numbers near the shares that add up to the cycle.
+// largestRemainders rounds the shares of a cycle to whole numbers that add up to it, by the largest
+// remainder method.
 func largestRemainders(shares []float64, cycle int) []int {
 	counts, ranks := make([]int, len(shares)), make([]int, len(shares))
 	rest := make([]float64, len(shares))
@@ -123,51 +126,51 @@ func largestRemainders(shares []float64, cycle int) []int {
 	return counts
 }
 
-// mix is what all epochs of a mixture have in common.
-type mix struct {
+// mixturePlan is what all epochs of a mixture have in common.
+type mixturePlan struct {
 	n, samples, cycle int
 	among             domain // a cycle
-	parts             []mixPart
-	ends              []int // of the parts' places in a cycle before it is shuffled
+	datasets          []mixtureDataset
+	ends              []int // where each dataset's positions end in a cycle before it is shuffled
 }
 
-type mixPart struct {
+type mixtureDataset struct {
 	first int // number of its first sample
-	count int // places in a cycle
+	count int // positions in a cycle
 	among domain
 }
 
 // Mixture is the order of an epoch over several datasets.
 type Mixture struct {
-	*mix
+	*mixturePlan
 	start  int     // the epoch's first position in the sequence
-	cycles network // permutes a cycle's places
-	passes network // permutes a part's samples
+	cycles network // permutes the positions of a cycle
+	passes network // permutes the samples of a dataset
 }
 
-func newMixture(m *mix, seed uint64, epoch int) *Mixture {
-	r := augment.NewRand(seed, 0, mixtureKey) // of all epochs
-	return &Mixture{mix: m, start: epoch * m.n, cycles: newNetwork(&r), passes: newNetwork(&r)}
+func newMixture(m *mixturePlan, seed uint64, epoch int) *Mixture {
+	r := augment.NewRand(seed, 0, mixtureKey) // the same in all epochs
+	return &Mixture{mixturePlan: m, start: epoch * m.n, cycles: newNetwork(&r), passes: newNetwork(&r)}
 }
 
 // Len is the number of positions.
 func (o *Mixture) Len() int { return o.n }
 
-// At is the sample at a position, numbered through the parts.
+// At is the sample at a position, numbered through all datasets.
 func (o *Mixture) At(position int) int {
-	part, sample := o.Part(position)
-	return o.parts[part].first + sample
+	dataset, sample := o.Locate(position)
+	return o.datasets[dataset].first + sample
 }
 
-// Part is the part that a position's sample is of, and the sample's number there.
-func (o *Mixture) Part(position int) (part, sample int) {
+// Locate returns the dataset of a position's sample, and the sample's number in it.
+func (o *Mixture) Locate(position int) (dataset, sample int) {
 	position += o.start
 	cycle := position / o.cycle
-	place := o.cycles.at(o.among, augment.Mix(uint64(cycle)), position%o.cycle)
-	part, _ = slices.BinarySearch(o.ends, place+1)
-	p := &o.parts[part]
-	taken := cycle*p.count + place - (o.ends[part] - p.count)
-	n := int(p.among.n)
-	tweak := augment.Mix(augment.Mix(uint64(part)+1) ^ uint64(taken/n))
-	return part, o.passes.at(p.among, tweak, taken%n)
+	slot := o.cycles.at(o.among, augment.Mix(uint64(cycle)), position%o.cycle)
+	dataset, _ = slices.BinarySearch(o.ends, slot+1)
+	d := &o.datasets[dataset]
+	taken := cycle*d.count + slot - (o.ends[dataset] - d.count)
+	n := int(d.among.n)
+	tweak := augment.Mix(augment.Mix(uint64(dataset)+1) ^ uint64(taken/n))
+	return dataset, o.passes.at(d.among, tweak, taken%n)
 }

@@ -16,10 +16,10 @@ const (
 	Uneven
 )
 
-// Share is one rank's part of an epoch of Len positions. A step takes World*Batch of them,
+// RankBatches is one rank's part of an epoch of Len positions. A step takes World*Batch of them,
 // the r-th Batch being rank r's, so that the position at the end of a step says how far all
 // ranks are: any number of ranks can go on from there, with batches of any size.
-type Share struct {
+type RankBatches struct {
 	Len   int // positions of the epoch
 	Start int // position to begin at
 	Batch int // entries of a batch
@@ -30,7 +30,7 @@ type Share struct {
 
 // Batches is the number of batches. It is the same for every rank, but for the last ranks
 // with Uneven.
-func (s Share) Batches() int {
+func (s RankBatches) Batches() int {
 	left := max(s.Len-s.Start, 0)
 	steps, rest := left/s.step(), left%s.step()
 	if s.Tail == Drop || rest == 0 || s.Tail == Uneven && s.Rank >= rest {
@@ -41,7 +41,7 @@ func (s Share) Batches() int {
 
 // Span is where in the epoch batch k lies, 0 <= k < Batches(). With Pad, positions from Len
 // on are padding.
-func (s Share) Span(k int) (first, size int) {
+func (s RankBatches) Span(k int) (first, size int) {
 	start := s.Start + k*s.step()
 	left := s.Len - start
 	switch {
@@ -61,12 +61,12 @@ func (s Share) Span(k int) (first, size int) {
 }
 
 // End is the position behind batch k of all ranks: the Start of what is left.
-func (s Share) End(k int) int {
+func (s RankBatches) End(k int) int {
 	return min(s.Start+(k+1)*s.step(), s.Len)
 }
 
 // Entries is the number of entries in all batches, padding included.
-func (s Share) Entries() int {
+func (s RankBatches) Entries() int {
 	k := s.Batches()
 	if k == 0 {
 		return 0
@@ -75,4 +75,4 @@ func (s Share) Entries() int {
 	return (k-1)*s.Batch + last
 }
 
-func (s Share) step() int { return s.Batch * s.World }
+func (s RankBatches) step() int { return s.Batch * s.World }

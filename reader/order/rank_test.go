@@ -7,7 +7,7 @@ import (
 )
 
 // rankedSteps is the positions of each step, all ranks together, in their order.
-func rankedSteps(t *testing.T, s Share) (steps [][]int) {
+func rankedSteps(t *testing.T, s RankBatches) (steps [][]int) {
 	t.Helper()
 	for s.Rank = range s.World {
 		entries := 0
@@ -34,12 +34,12 @@ func rankedSteps(t *testing.T, s Share) (steps [][]int) {
 	return steps
 }
 
-// TestShare holds for many sizes that the ranks' batches are, step by step, one rank's epoch, and
+// TestRankBatches holds for many sizes that the ranks' batches are, step by step, one rank's epoch, and
 // what becomes of its end.
-func TestShare(t *testing.T) {
+func TestRankBatches(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 10_000 {
-		s := Share{Len: r.IntN(200), Batch: 1 + r.IntN(20), World: 1 + r.IntN(9), Tail: Tail(r.IntN(3))}
+		s := RankBatches{Len: r.IntN(200), Batch: 1 + r.IntN(20), World: 1 + r.IntN(9), Tail: Tail(r.IntN(3))}
 		s.Start = r.IntN(s.Len + 1)
 		next, padding := s.Start, 0
 		for k, step := range rankedSteps(t, s) {
@@ -71,7 +71,7 @@ func TestShare(t *testing.T) {
 func TestRanksHaveEqualBatches(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 5000 {
-		s := Share{Len: r.IntN(200), Batch: 1 + r.IntN(20), World: 1 + r.IntN(9), Tail: Tail(r.IntN(3))}
+		s := RankBatches{Len: r.IntN(200), Batch: 1 + r.IntN(20), World: 1 + r.IntN(9), Tail: Tail(r.IntN(3))}
 		var batches, sizes []int
 		for s.Rank = range s.World {
 			batches = append(batches, s.Batches())
@@ -97,7 +97,7 @@ func TestResume(t *testing.T) {
 		seen := make([]int, o.Len())
 		start := 0
 		for start < o.Len() {
-			s := Share{Len: o.Len(), Start: start, Batch: 1 + r.IntN(20), World: 1 + r.IntN(5), Tail: Pad}
+			s := RankBatches{Len: o.Len(), Start: start, Batch: 1 + r.IntN(20), World: 1 + r.IntN(5), Tail: Pad}
 			steps := rankedSteps(t, s)
 			stop := r.IntN(len(steps)) // the last step that is taken
 			for _, step := range steps[:stop+1] {

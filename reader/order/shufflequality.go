@@ -22,9 +22,9 @@ type Probe struct {
 	Seed    uint64
 }
 
-// Mixing tells how well an order mixes what is stored side by side: batches looked at, beside
+// ShuffleQuality tells how well an order mixes what is stored side by side: batches looked at, beside
 // as many of a full shuffle of the same samples.
-type Mixing struct {
+type ShuffleQuality struct {
 	Batches int `json:"batches"` // looked at
 	// Classes is the number of classes in a batch, Entropy, in bits, that of the classes'
 	// frequencies in it: means of the batches. Both are 0 without labels.
@@ -38,7 +38,7 @@ type Mixing struct {
 }
 
 // String is one line for a user.
-func (m Mixing) String() string {
+func (m ShuffleQuality) String() string {
 	s := fmt.Sprintf("neighbours share a batch %.3g times as often as in a full shuffle", m.Neighbours)
 	if m.FullClasses == 0 {
 		return s
@@ -55,10 +55,10 @@ func (m Mixing) String() string {
 const epochsMeasured = 4
 
 // Measure looks at whole batches at random places of a few epochs.
-func Measure(p *Plan, probe Probe) Mixing {
+func Measure(p *Plan, probe Probe) ShuffleQuality {
 	probe.Batch = min(probe.Batch, p.positions)
 	if probe.Batch < 1 || p.samples < 1 {
-		return Mixing{}
+		return ShuffleQuality{}
 	}
 	if probe.Entries == 0 {
 		probe.Entries = 100_000
@@ -69,7 +69,7 @@ func Measure(p *Plan, probe Probe) Mixing {
 	if probe.Label != nil {
 		reference.look(planFull(Spec{Kind: Full}, Data{Samples: p.samples}))
 	}
-	out := Mixing{
+	out := ShuffleQuality{
 		Batches: m.batches,
 		Classes: m.mean(m.classes), FullClasses: reference.mean(reference.classes),
 		Entropy: m.mean(m.entropy), FullEntropy: reference.mean(reference.entropy),
