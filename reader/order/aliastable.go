@@ -9,42 +9,41 @@ import (
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
-// bucket of an alias table: of 2^32 draws of it, threshold are of itself, the others of the
+// bucket of an alias table: of 2^32 draws, threshold give the bucket's own item, the rest give
 // other.
 type bucket struct {
 	threshold, other uint32
 }
 
-// table draws from a distribution in constant time (Walker 1977; Vose: "A Linear Algorithm
-// for Generating Random Numbers with a Given Distribution", 1991). It is built without memory
-// but its own by the sweep of Hübschle-Schneider and Sanders ("Parallel Weighted Random
-// Sampling", ESA 2019), on integers, so that nothing is left over by rounding and a weight of
-// 0 is never drawn.
+// table is an alias table: it draws from a distribution in constant time (Walker 1977; Vose: "A
+// Linear Algorithm for Generating Random Numbers with a Given Distribution", 1991). The sweep of
+// Hübschle-Schneider and Sanders ("Parallel Weighted Random Sampling", ESA 2019) builds it in
+// place. It uses integers, so that rounding leaves nothing over and a weight of 0 is never drawn.
 type table []bucket
 
-// one is what a bucket holds, the mean of the weights.
+// one is the capacity of a bucket: the mean weight.
 const one = uint64(1) << 32
 
-var errUnsteady = errors.New("the weights change from call to call")
+var errUnsteady = errors.New("the weights differ from call to call: the weight function must be pure")
 
 func newTable(n int, weight func(i int) float64) (table, error) {
 	total := 0.
 	for i := range n {
 		w := weight(i)
 		if !(w >= 0 && w <= math.MaxFloat64) {
-			return nil, fmt.Errorf("sample %d has weight %g", i, w)
+			return nil, fmt.Errorf("sample %d has weight %g: weights must be finite and not negative", i, w)
 		}
 		total += w
 	}
 	if !(total > 0 && total <= math.MaxFloat64) {
-		return nil, fmt.Errorf("the weights add up to %g", total)
+		return nil, fmt.Errorf("the weights add up to %g: the sum must be finite and positive", total)
 	}
 	t := make(table, n)
 	return t, t.fill(sweep{n: n, weight: weight, total: total, item: -1})
 }
 
-// fill puts into each light item's bucket what it lacks from a heavy one, and into the bucket
-// of a heavy one that has become light from the next.
+// fill fills up each light item's bucket from a heavy item. When the heavy item has become light,
+// the next heavy item fills up its bucket.
 func (t table) fill(s sweep) error {
 	light, heavy := s, s
 	heavy.next(true)
@@ -75,7 +74,7 @@ func (t table) fill(s sweep) error {
 	return nil
 }
 
-// set fills bucket i. A whole one does not fit its threshold, but is its own other.
+// set fills bucket i. The share of a whole bucket does not fit into threshold; it is its own other.
 func (t table) set(i int, share uint64, other int) {
 	if share == one {
 		other = i
@@ -83,8 +82,8 @@ func (t table) set(i int, share uint64, other int) {
 	t[i] = bucket{threshold: uint32(share), other: uint32(other)}
 }
 
-// draw makes an item of 64 random bits: the high half of their product with the number of
-// buckets is a bucket, the low half says where in it.
+// draw maps 64 random bits to an item: the high half of their product with the number of buckets
+// chooses the bucket, the low half is compared with its threshold.
 func (t table) draw(u uint64) int {
 	i, rest := bits.Mul64(u, uint64(len(t)))
 	b := t[i]
@@ -102,20 +101,19 @@ func (t table) digest() uint64 {
 	return h
 }
 
-// sweep goes through the items' shares of all buckets: whole numbers that add up to one times
-// the number of buckets.
+// sweep iterates over the items' shares: integers that add up to one times the number of buckets.
 type sweep struct {
 	n      int
 	weight func(i int) float64
 	total  float64
 
-	item  int // the one gone to, n behind the last
+	item  int // the current one, n after the last
 	share uint64
 	sum   float64 // of the weights up to it
 	upTo  uint64  // sum of the shares up to it
 }
 
-// next goes to the next item that is heavy, its share more than one, or to the next that is not.
+// next advances to the next heavy item, whose share is more than one, or to the next light one.
 func (s *sweep) next(heavy bool) bool {
 	for s.item++; s.item < s.n; s.item++ {
 		s.sum += s.weight(s.item)

@@ -1,24 +1,24 @@
 package order
 
-// Tail is what becomes of the samples at an epoch's end that do not fill a step.
+// Tail is how the samples at an epoch's end that do not fill a step are handled.
 type Tail uint8
 
 const (
-	// Pad splits them evenly, so that all ranks get batches of one size; the fewer than World
-	// places that are too many are positions from Len on: they wrap around to the epoch's
-	// first, position modulo Len, and are to be marked as padding.
+	// Pad splits them evenly, so that all ranks get batches of the same size. Up to World-1
+	// entries have no sample left: their positions are Len and above, and wrap around to the
+	// start of the epoch (position modulo Len). The caller must mark them as padding.
 	Pad Tail = iota
-	// Drop leaves them out.
+	// Drop skips them.
 	Drop
-	// Uneven splits them as evenly as can be without padding, each sample once: for
-	// evaluation. Sizes differ by at most one; where fewer samples than ranks are left, the
+	// Uneven splits them as evenly as possible without padding, each sample once: for
+	// evaluation. Sizes differ by at most one. If fewer samples than ranks are left, the
 	// last ranks have one batch less than the others.
 	Uneven
 )
 
-// RankBatches is one rank's part of an epoch of Len positions. A step takes World*Batch of them,
-// the r-th Batch being rank r's, so that the position at the end of a step says how far all
-// ranks are: any number of ranks can go on from there, with batches of any size.
+// RankBatches divides an epoch of Len positions into the batches of one rank. A step takes
+// World*Batch positions, of which the r-th Batch is rank r's. So the position at the end of a step
+// is the progress of all ranks: any number of ranks can resume there, with batches of any size.
 type RankBatches struct {
 	Len   int // positions of the epoch
 	Start int // position to begin at
@@ -28,8 +28,7 @@ type RankBatches struct {
 	Tail  Tail
 }
 
-// Batches is the number of batches. It is the same for every rank, but for the last ranks
-// with Uneven.
+// Batches is the number of batches. It is the same for every rank, except with Uneven.
 func (s RankBatches) Batches() int {
 	left := max(s.Len-s.Start, 0)
 	steps, rest := left/s.step(), left%s.step()
@@ -39,8 +38,8 @@ func (s RankBatches) Batches() int {
 	return steps + 1
 }
 
-// Span is where in the epoch batch k lies, 0 <= k < Batches(). With Pad, positions from Len
-// on are padding.
+// Span returns the first position of batch k, 0 <= k < Batches(), and its size. With Pad,
+// positions of Len and above are padding.
 func (s RankBatches) Span(k int) (first, size int) {
 	start := s.Start + k*s.step()
 	left := s.Len - start
@@ -60,7 +59,7 @@ func (s RankBatches) Span(k int) (first, size int) {
 	}
 }
 
-// End is the position behind batch k of all ranks: the Start of what is left.
+// End is the position after batch k of all ranks: the Start of what is left.
 func (s RankBatches) End(k int) int {
 	return min(s.Start+(k+1)*s.step(), s.Len)
 }

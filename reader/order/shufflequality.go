@@ -8,32 +8,32 @@ import (
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
-// Probe says how Measure looks at a plan.
+// Probe configures Measure.
 type Probe struct {
-	// Label of a sample; nil if there is none to tell.
+	// Label returns a sample's label; nil if the dataset has none.
 	Label func(sample int) int64
 	// Place of a sample in the storage; nil if samples are stored in order of number.
 	Place func(sample int) int
 	// Batch is the number of entries of a batch.
 	Batch int
-	// Entries bounds the work: so many entries are looked at, or one batch if that is more, and
-	// with labels as many of a full shuffle. 0 is 100,000, which take some 50 ms.
+	// Entries limits the work: the number of entries that are measured, at least one batch, and
+	// with labels as many again of a full shuffle. 0 is 100,000, which takes some 50 ms.
 	Entries int
 	Seed    uint64
 }
 
-// ShuffleQuality tells how well an order mixes what is stored side by side: batches looked at, beside
-// as many of a full shuffle of the same samples.
+// ShuffleQuality is how well an order shuffles what is stored side by side: batches of the order
+// compared with as many of a full shuffle of the same samples.
 type ShuffleQuality struct {
-	Batches int `json:"batches"` // looked at
-	// Classes is the number of classes in a batch, Entropy, in bits, that of the classes'
-	// frequencies in it: means of the batches. Both are 0 without labels.
+	Batches int `json:"batches"` // measured
+	// Classes is the number of classes in a batch, Entropy the entropy of the class frequencies in
+	// a batch, in bits: means over the batches. Both are 0 without labels.
 	Classes     float64 `json:"classes"`
 	FullClasses float64 `json:"full_classes"` // of a full shuffle
 	Entropy     float64 `json:"entropy"`
 	FullEntropy float64 `json:"full_entropy"` // of a full shuffle
-	// Neighbours is how many times as often as in a full shuffle two samples that lie less than
-	// a batch apart in the storage are in one batch: 1 is as good, 0 that there are no pairs.
+	// Neighbours compares how often two samples less than a batch apart in storage share a batch
+	// with a full shuffle: 1 is equally often, 10 ten times as often, 0 that there are no pairs.
 	Neighbours float64 `json:"neighbours"`
 }
 
@@ -43,7 +43,7 @@ func (m ShuffleQuality) String() string {
 	if m.FullClasses == 0 {
 		return s
 	}
-	entropy := "" // there is none to compare where all labels are equal
+	entropy := "" // 0 if all labels are equal
 	if m.FullEntropy > 0 {
 		entropy = fmt.Sprintf(", entropy %.2f of %.2f bits (%.0f %%)", m.Entropy, m.FullEntropy, 100*m.Entropy/m.FullEntropy)
 	}
@@ -54,7 +54,7 @@ func (m ShuffleQuality) String() string {
 // epochsMeasured is how many epochs Measure takes batches of.
 const epochsMeasured = 4
 
-// Measure looks at whole batches at random places of a few epochs.
+// Measure measures whole batches at random positions of a few epochs.
 func Measure(p *Plan, probe Probe) ShuffleQuality {
 	probe.Batch = min(probe.Batch, p.positions)
 	if probe.Batch < 1 || p.samples < 1 {
@@ -64,10 +64,10 @@ func Measure(p *Plan, probe Probe) ShuffleQuality {
 		probe.Entries = 100_000
 	}
 	m := tally{probe: probe}
-	m.look(p)
+	m.sample(p)
 	reference := tally{probe: probe}
 	if probe.Label != nil {
-		reference.look(planFull(Spec{Kind: Full}, Data{Samples: p.samples}))
+		reference.sample(planFull(Spec{Kind: Full}, Data{Samples: p.samples}))
 	}
 	out := ShuffleQuality{
 		Batches: m.batches,
@@ -80,13 +80,13 @@ func Measure(p *Plan, probe Probe) ShuffleQuality {
 	return out
 }
 
-// nearShare is the share of all pairs of n places that lie less than a distance apart.
+// nearShare is the fraction of all pairs of n storage indices that are less than a distance apart.
 func nearShare(n, distance int) float64 {
 	d := float64(min(distance, n) - 1)
 	return d * (2*float64(n) - d - 1) / (float64(n) * float64(n-1))
 }
 
-// tally sums up what is seen in batches.
+// tally sums up the figures of batches.
 type tally struct {
 	probe   Probe
 	batches int
@@ -100,22 +100,23 @@ type tally struct {
 
 func (t *tally) mean(sum float64) float64 { return sum / float64(max(t.batches, 1)) }
 
-// look looks at as many batches of each epoch, each at a random place of its part of it.
-func (t *tally) look(p *Plan) {
+// sample measures equally many batches of each epoch, each at a random position of its own stretch
+// of the epoch.
+func (t *tally) sample(p *Plan) {
 	size := min(t.probe.Batch, p.positions)
-	there, wanted := p.positions/size, max(t.probe.Entries/size, 1)
+	available, wanted := p.positions/size, max(t.probe.Entries/size, 1)
 	r := augment.NewRand(t.probe.Seed, 0, measureKey)
 	for epoch := range epochsMeasured {
 		o := p.Epoch(t.probe.Seed, epoch)
-		take := min(wanted*(epoch+1)/epochsMeasured-wanted*epoch/epochsMeasured, there)
+		take := min(wanted*(epoch+1)/epochsMeasured-wanted*epoch/epochsMeasured, available)
 		for k := range take {
-			from, to := k*there/take, (k+1)*there/take
+			from, to := k*available/take, (k+1)*available/take
 			t.add(o, (from+r.IntN(to-from))*size, size)
 		}
 	}
 }
 
-// add looks at one batch.
+// add measures one batch.
 func (t *tally) add(o Order, first, size int) {
 	t.batches++
 	t.labels, t.places = t.labels[:0], t.places[:0]
