@@ -228,7 +228,7 @@ func (b *bench) report(ctx context.Context) Report {
 	}
 	seen := make([]*images, 0, len(b.subjects))
 	for _, s := range b.subjects {
-		s.result.Cached = s.loader.Cached().Used
+		s.result.Cached = s.loader.CacheStats().Used
 		s.result.Bad, _ = s.loader.Bad()
 		narrowed := s.loader.Narrowed()
 		s.result.Narrowed, s.result.NarrowedHow = narrowed.Times, narrowed.How

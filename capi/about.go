@@ -78,7 +78,7 @@ func noteBad(l *loader, a struct {
 	Message string `json:"message"`
 },
 ) (any, error) {
-	return nil, l.NoteBad(a.Sample, errors.New(a.Message))
+	return nil, l.ReportBad(a.Sample, errors.New(a.Message))
 }
 
 // numbers are samples of the split, in order of key; nil is all.

@@ -10,9 +10,9 @@ import (
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
-// use calls do, which makes something of one sample that the worker reads. A panic, and memory
-// of the dataset that cannot be read, are errors that name the sample. Memory of the cache is
-// not: the sample is then read from the dataset.
+// use calls do, which reads and processes one sample. A panic, and dataset memory that cannot be
+// read, become errors that name the sample. If the cache's memory cannot be read, do is called again
+// and reads the sample from the dataset.
 func (w *worker) use(do func() error) error {
 	for {
 		w.mark, w.cached, w.fetched = guard.Now(), nil, false
@@ -25,7 +25,7 @@ func (w *worker) use(do func() error) error {
 		if err == nil && guard.Quiet(w.mark) {
 			return nil
 		}
-		err = w.judge(err)
+		err = w.diagnose(err)
 		unreadable := new(guard.ReadError)
 		if w.loader.cache == nil || !errors.As(err, &unreadable) || !w.loader.cache.Abandon(unreadable.File) {
 			return err
@@ -33,8 +33,8 @@ func (w *worker) use(do func() error) error {
 	}
 }
 
-// shortened is the error that the file which the sample lies in no longer has all of it: the
-// cache's or the dataset's.
+// shortened returns an error if the file of the sample, the cache's or the dataset's, was cut
+// meanwhile.
 func (w *worker) shortened() error {
 	switch {
 	case w.cached != nil:
@@ -45,7 +45,7 @@ func (w *worker) shortened() error {
 	return nil
 }
 
-// intact is the error that what the worker has just read of the dataset is not what is stored.
+// intact returns an error if what the worker has just read of the dataset is not what is stored.
 func (w *worker) intact() error {
 	if err := guard.CheckSample(w.mark, &w.sample); err != nil {
 		return err
@@ -53,8 +53,8 @@ func (w *worker) intact() error {
 	return guard.SampleShortened(&w.sample)
 }
 
-// judge finds what was wrong with the sample that the worker used; err is what that led to.
-func (w *worker) judge(err error) error {
+// diagnose finds the cause of err, with which the worker's sample failed.
+func (w *worker) diagnose(err error) error {
 	unreadable := guard.Check(w.mark, w.cached)
 	if unreadable == nil && w.fetched {
 		unreadable = guard.CheckSample(w.mark, &w.sample)
@@ -62,7 +62,7 @@ func (w *worker) judge(err error) error {
 	if unreadable == nil {
 		unreadable = guard.Do(w.shortened)
 	}
-	if fault, ok := err.(*guard.ReadError); ok { //nolint:errorlint // one that nobody has named a sample in
+	if fault, ok := err.(*guard.ReadError); ok { //nolint:errorlint // only one without a sample's name
 		unreadable = fault
 	}
 	panicked := errors.As(err, new(*guard.PanicError))
@@ -78,8 +78,7 @@ func (w *worker) judge(err error) error {
 	return err
 }
 
-// name is what errors call the sample by that the worker reads. Its key may lie in memory that
-// cannot be read.
+// name is the worker's sample in errors. The sample's own key may be in memory that cannot be read.
 func (w *worker) name() string {
 	in, err := w.loader.dataset.Info(w.index)
 	if err != nil {
@@ -88,7 +87,7 @@ func (w *worker) name() string {
 	return fmt.Sprintf("sample %d, key %q", w.index, in.Key)
 }
 
-// renew replaces all that a panic may have left half done.
+// renew replaces everything that a panic may have left inconsistent.
 func (w *worker) renew() {
 	_ = guard.Do(func() error { w.decoder.Close(); return nil })
 	w.decoder = preprocess.NewDecoder()

@@ -7,18 +7,18 @@ import (
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
-// OnError says what becomes of samples that cannot be read, decoded or transformed. What is no fault
-// of theirs (preprocess.EndsRun) ends the epoch whatever it says.
+// OnError says what happens to samples that cannot be read, decoded or transformed. Errors that are
+// not the sample's fault (preprocess.EndsRun) always end the epoch.
 type OnError string
 
 const (
 	// Fail ends the epoch with the error of the first bad sample, which names its key.
 	Fail OnError = "fail"
-	// Skip leaves bad samples out: Batch.N is smaller by Batch.Skipped. A batch of which
-	// nothing is left fails.
+	// Skip leaves bad samples out: Batch.N is smaller by Batch.Skipped. A batch that has no
+	// sample left is an error.
 	Skip OnError = "skip"
-	// Substitute puts another sample of the epoch in the place of each bad one, always the
-	// same for a seed: batches stay full.
+	// Substitute replaces each bad sample by another one of the epoch, always the same for a
+	// seed: batches stay full.
 	Substitute OnError = "substitute"
 )
 
@@ -28,11 +28,11 @@ func ParseOnError(s string) (OnError, error) {
 	case Fail, Skip, Substitute:
 		return o, nil
 	}
-	return "", fmt.Errorf("on error %q: wanted %s, %s or %s", s, Fail, Skip, Substitute)
+	return "", fmt.Errorf("on error %q: unknown; use %s, %s or %s", s, Fail, Skip, Substitute)
 }
 
-// substitutes are how many others are tried in the place of a bad sample. That many bad ones
-// in a row are no accident.
+// substitutes is how many other samples are tried in place of a bad one. That many bad ones in a row
+// are no accident.
 const substitutes = 16
 
 // BadSample is a sample that could not be used.
@@ -41,28 +41,28 @@ type BadSample struct {
 	Err   error
 }
 
-// keepBad is how many bad samples a Loader remembers.
-const keepBad = 1000
+// maxBad is the maximum number of bad samples that a Loader lists.
+const maxBad = 1000
 
-// Bad gives the number of times that a bad sample was skipped or replaced since the Loader was
-// made, and the first thousand different samples.
+// Bad returns how many times a bad sample was skipped or replaced since the Loader was opened, and
+// the first thousand different samples.
 func (l *Loader) Bad() (times int64, samples []BadSample) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.badTimes, append(samples, l.bad...)
 }
 
-// NoteBad counts sample i of the split, in order of key, among Bad's: it was read, but what the
-// caller makes of it failed.
-func (l *Loader) NoteBad(i int, err error) error {
+// ReportBad adds sample i of the split, in key order, to Bad: it was read, but the caller could not
+// process it.
+func (l *Loader) ReportBad(i int, err error) error {
 	if i < 0 || i >= l.samples.Len() {
-		return fmt.Errorf("sample %d: there are %d", i, l.samples.Len())
+		return fmt.Errorf("sample %d: the indices are 0 to %d", i, l.samples.Len()-1)
 	}
-	l.noteBad(i, err)
+	l.reportBad(i, err)
 	return nil
 }
 
-func (l *Loader) noteBad(index int, err error) {
+func (l *Loader) reportBad(index int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.badTimes++
@@ -71,13 +71,13 @@ func (l *Loader) noteBad(index int, err error) {
 			return
 		}
 	}
-	if len(l.bad) < keepBad {
+	if len(l.bad) < maxBad {
 		l.bad = append(l.bad, BadSample{index, err})
 	}
 }
 
-// fill makes entry i of b, in the slot s, the sample at a position of the epoch, or, where that
-// is bad, what OnError says.
+// fill stores the sample at a position of the epoch in entry i of b, in slot s. A bad sample is
+// handled as OnError says.
 func (r *Run) fill(w *worker, s *slot, b *Batch, i, position int) error {
 	l := r.loader
 	d := r.draw(position)
@@ -101,13 +101,14 @@ func (r *Run) fill(w *worker, s *slot, b *Batch, i, position int) error {
 		}
 		r.note(s, b, d, other)
 	}
-	return fmt.Errorf("no substitute among %d samples: %w", substitutes, err)
+	return fmt.Errorf("%d samples drawn as substitutes are bad too: %w", substitutes, err)
 }
 
-// note remembers a bad sample of b. What a batch is only mixed with counts where it is at home.
+// note lists a bad sample of b. The sample that the first entry is mixed with is counted in its own
+// batch.
 func (r *Run) note(s *slot, b *Batch, d draw, err error) {
 	if b == s.batch {
-		r.loader.noteBad(d.sample, err)
+		r.loader.reportBad(d.sample, err)
 	}
 }
 

@@ -153,7 +153,7 @@ func TestABatchOfBadSamplesFails(t *testing.T) {
 	ds, _ := damaged(t, 12, 4, 5, 6, 7)
 	l := makeLoader(t, unsized{ds}, Config{BatchSize: 4, Workers: 3, OnError: Skip})
 	n, err := drain(l)
-	if n != 1 || err == nil || !strings.Contains(err.Error(), ds.samples[4].Key) || !strings.Contains(err.Error(), "none of the 4") {
+	if n != 1 || err == nil || !strings.Contains(err.Error(), ds.samples[4].Key) || !strings.Contains(err.Error(), "all 4 samples") {
 		t.Errorf("%d batches, error %v", n, err)
 	}
 }
@@ -347,7 +347,7 @@ func TestKindsOfDamage(t *testing.T) {
 func TestNoteBad(t *testing.T) {
 	l := makeLoader(t, rawImages(5, 2, 2, 3), Config{BatchSize: 5})
 	for range 2 {
-		if err := l.NoteBad(3, errors.New("no use")); err != nil {
+		if err := l.ReportBad(3, errors.New("no use")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -355,7 +355,7 @@ func TestNoteBad(t *testing.T) {
 	if times != 2 || len(bad) != 1 || bad[0].Index != 3 || bad[0].Err.Error() != "no use" {
 		t.Errorf("%d times, %v", times, bad)
 	}
-	if l.NoteBad(5, nil) == nil || l.NoteBad(-1, nil) == nil {
+	if l.ReportBad(5, nil) == nil || l.ReportBad(-1, nil) == nil {
 		t.Error("a sample that is not there is noted")
 	}
 }

@@ -14,28 +14,27 @@ import (
 	"github.com/dsconv/dsconv/reader/cache"
 )
 
-// Cache says what of the samples is kept in memory, once a machine: all Loaders of the same
-// dataset share it, those of other ranks and processes too (see package cache). The zero value
-// is no cache: packed datasets are mapped, and the system's page cache keeps what was read of
-// them.
+// Cache configures the cache of samples in memory. There is one per machine: all Loaders of the
+// same dataset share it, also those of other ranks and processes (see package cache). The zero value
+// is no cache: packed datasets are mapped, and the system's page cache keeps what was read.
 type Cache struct {
 	Kind CacheKind `json:"kind,omitempty"`
-	// Limit is the bytes that samples may take; 0 is half of the memory that is free.
+	// Limit is the maximum number of bytes of all samples; 0 is half of the free memory.
 	Limit int64 `json:"limit,omitempty"`
-	// Dir is where the memory is shared through; "" is /dev/shm or what comes nearest to it.
+	// Dir is the folder of the shared file; "" is cache.DefaultDir.
 	Dir string `json:"dir,omitempty"`
 }
 
-// CacheKind is the form in which samples are kept.
+// CacheKind is the form in which samples are cached.
 type CacheKind string
 
 const (
-	// NoCache keeps nothing.
+	// NoCache caches nothing.
 	NoCache CacheKind = ""
-	// Encoded keeps samples as they are stored: no files are opened and read any more.
+	// Encoded caches samples as they are stored: no files are opened and read any more.
 	Encoded CacheKind = "encoded"
-	// Decoded keeps the images' pixels: nothing is decoded any more, of images that take some
-	// ten times as much memory.
+	// Decoded caches the images' pixels: nothing is decoded any more. Pixels take some ten times
+	// as much memory.
 	Decoded CacheKind = "decoded"
 )
 
@@ -65,7 +64,7 @@ func (l *Loader) openCache() error {
 	return err
 }
 
-// cacheName is a hash of all that decides what is in the cache.
+// cacheName is a hash of everything that determines what is in the cache.
 func (l *Loader) cacheName() (string, error) {
 	h := sha256.New()
 	e := json.NewEncoder(h)
@@ -102,8 +101,8 @@ func hashInfo(h hash.Hash, ds formats.Dataset, i int) error {
 	return err
 }
 
-// fetch makes sample i the worker's, from the cache if it is there, and puts it there if it is
-// not. It gives back the time.
+// fetch reads sample i into the worker: from the cache, or from the dataset and then into the cache.
+// It returns the time.
 func (w *worker) fetch(i int, start time.Duration) (time.Duration, error) {
 	l := w.loader
 	if l.cache != nil {
@@ -128,7 +127,7 @@ func (w *worker) fetch(i int, start time.Duration) (time.Duration, error) {
 	return w.keep(i, now)
 }
 
-// orient finds what the designated image will be turned by, where that matters to others.
+// orient finds the orientation of the designated image if extra fields need it.
 func (w *worker) orient() error {
 	w.orientation = 1
 	if !w.loader.config.ApplyOrientation || len(w.loader.frame.fields) == 0 {

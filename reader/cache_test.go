@@ -94,7 +94,7 @@ func TestCachesGiveTheSameBatches(t *testing.T) {
 								t.Fatalf("%s, %s, cache %+v of a dataset that %s: epoch %d differs", color, d, c.Cache, name, epoch)
 							}
 						}
-						if s := l.Cached(); (s.Full != cache.NotFull) != (c.Cache.Limit < 1<<20) || s.Samples == 0 {
+						if s := l.CacheStats(); (s.Full != cache.NotFull) != (c.Cache.Limit < 1<<20) || s.Samples == 0 {
 							t.Errorf("%+v: %+v", c.Cache, s)
 						}
 						if err := l.Close(); err != nil {
@@ -158,7 +158,7 @@ func TestReadsEndWithTheFirstEpoch(t *testing.T) {
 		if n := ds.reads.Load(); n != 30 {
 			t.Errorf("%s: %d reads after three epochs of 30 samples", kind, n)
 		}
-		if s := l.Cached(); s.Samples != 30 || s.Hits != 60 || s.Misses != 30 {
+		if s := l.CacheStats(); s.Samples != 30 || s.Hits != 60 || s.Misses != 30 {
 			t.Errorf("%s: %+v", kind, s)
 		}
 	}
@@ -343,7 +343,7 @@ func TestCacheErrors(t *testing.T) {
 		}
 	}
 	l := makeLoader(t, rawImages(0, 2, 2, 3), Config{BatchSize: 1, Transforms: augment.Train(2), Cache: Cache{Kind: Encoded, Dir: t.TempDir()}})
-	if len(collect(t, l, 0)) != 0 || l.Cached() != (cache.Stats{}) {
+	if len(collect(t, l, 0)) != 0 || l.CacheStats() != (cache.Stats{}) {
 		t.Error("an empty dataset has a cache")
 	}
 }

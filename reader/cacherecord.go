@@ -8,12 +8,12 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// record is how a sample lies in the cache: the EXIF orientation that its pixels were turned
-// by, its key, then the values that batches want. Each value is a head and its bytes, both aligned to 8. Only processes of one build share a cache
-// (see cacheName), so that this may change.
+// record is the layout of a sample in the cache: the EXIF orientation that was applied to its
+// pixels, its key, then the values that batches need. Each value is a header and its bytes, both
+// aligned to 8. Only processes of the same build share a cache (see cacheName), so this may change.
 type record struct {
 	fields int   // of the schema
-	wanted []int // places in the schema
+	wanted []int // indices in the schema
 }
 
 const (
@@ -64,8 +64,8 @@ func (r *record) put(dst []byte, s *formats.Sample, orientation int) {
 	}
 }
 
-// view makes s the sample of a record, in the record's memory, and gives its orientation. Values
-// that no batch wants are empty.
+// view sets s to the sample of a record, in the record's memory, and returns its orientation. Values
+// that no batch needs are empty.
 func (r *record) view(b []byte, s *formats.Sample) (orientation int) {
 	orientation = int(binary.NativeEndian.Uint64(b))
 	n := int(binary.NativeEndian.Uint64(b[8:]))

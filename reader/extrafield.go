@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"github.com/dsconv/dsconv/formats"
@@ -9,14 +10,14 @@ import (
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
-// Field is a further field of a batch, whose values are all of one shape or not. Masks, boxes
-// and further images went the way of the designated image: the same crop, the same flip.
+// Field is an extra field of a batch. Its values have one shape, or a shape each. Masks, boxes
+// and extra images were transformed with the designated image: the same crop, the same flip.
 type Field struct {
 	Name  string
 	Kind  formats.Kind
 	DType formats.DType // of the elements; uint8 for texts, JSON and bytes
-	// Shape is that of all values where it is the same: (H,W,C) of masks, as Config.Layout
-	// says of images, () of labels. nil where it differs; then Shapes has each value's: (N,4) of
+	// Shape is the shape of all values if they have the same: (H,W,C) of masks, as Config.Layout
+	// says of images, () of labels. If it is nil, Shapes has the shape of each value: (N,4) of
 	// boxes, the length of a text.
 	Shape  []int
 	Shapes [][]int
@@ -24,7 +25,7 @@ type Field struct {
 	// Data[Offsets[i]:Offsets[i+1]].
 	Data    []byte
 	Offsets []int
-	values  []fieldValue // as the workers make them, where the shape differs
+	values  []fieldValue // from the workers, if shapes differ
 }
 
 // fieldValue is one value in memory of its own.
@@ -36,39 +37,38 @@ type fieldValue struct {
 // Value is value i, of the batch's memory.
 func (f *Field) Value(i int) []byte { return f.Data[f.Offsets[i]:f.Offsets[i+1]] }
 
-// Elements is b seen as elements of the type T, without a copy, where b is a Field's Data or
-// one of its values.
+// Elements returns b, a Field's Data or one of its values, as elements of type T, without a copy.
 func Elements[T uint8 | uint16 | int64 | float32](b []byte) []T {
 	var zero T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
 }
 
-// fieldFrame is what all batches have in common of a further field.
+// fieldFrame is what an extra field has in common in all batches.
 type fieldFrame struct {
 	name  string
 	kind  formats.Kind
-	place int // in the schema
+	field int // its index in the schema
 	dtype formats.DType
 	shape []int // nil where it differs
 	size  int   // of a value in bytes, 0 where that differs
 }
 
-// fieldFrames finds the further fields of those names.
+// fieldFrames finds the extra fields with the given names.
 func (l *Loader) fieldFrames(schema formats.Schema, names []string) ([]fieldFrame, error) {
 	frames := make([]fieldFrame, 0, len(names))
 	for _, name := range names {
 		k := schema.Index(name)
 		switch {
 		case k < 0:
-			return nil, fmt.Errorf("%w: there is no field %q; fields: %s", formats.ErrSchema, name, fieldNames(schema))
+			return nil, fmt.Errorf("%w: unknown field %q; the dataset has %s", formats.ErrSchema, name, strings.Join(fieldNames(schema), ", "))
 		case k == l.image || k == l.label:
-			return nil, fmt.Errorf("%w: field %q is the designated one, which every batch has", formats.ErrSchema, name)
+			return nil, fmt.Errorf("%w: field %q is in every batch already, as image or label: leave it out", formats.ErrSchema, name)
 		}
 		f, err := l.fieldFrame(&schema[k])
 		if err != nil {
 			return nil, fmt.Errorf("field %q: %w", name, err)
 		}
-		f.name, f.kind, f.place = name, schema[k].Kind, k
+		f.name, f.kind, f.field = name, schema[k].Kind, k
 		frames = append(frames, f)
 	}
 	return frames, nil
@@ -86,7 +86,7 @@ func (l *Loader) fieldFrame(f *formats.Field) (frame fieldFrame, err error) {
 	switch f.Kind {
 	case formats.Image, formats.Mask:
 		if l.config.AnySize {
-			return frame, fmt.Errorf("%w: a further %s, which needs images of one size", formats.ErrSchema, f.Kind)
+			return frame, fmt.Errorf("%w: an extra %s needs images of one size", formats.ErrSchema, f.Kind)
 		}
 	}
 	switch f.Kind {
@@ -107,7 +107,7 @@ func (l *Loader) fieldFrame(f *formats.Field) (frame fieldFrame, err error) {
 	case formats.Array:
 		frame.dtype, frame.shape = f.DType, fixed(f.Shape)
 		if frame.dtype == "" {
-			return frame, fmt.Errorf("%w: its element type differs from sample to sample", formats.ErrSchema)
+			return frame, fmt.Errorf("%w: the element type differs from sample to sample", formats.ErrSchema)
 		}
 	default:
 		frame.dtype = formats.Uint8
@@ -124,20 +124,20 @@ func (l *Loader) fieldFrame(f *formats.Field) (frame fieldFrame, err error) {
 	return frame, err
 }
 
-// believed is the largest value that a schema alone makes room for.
-const believed = 1 << 20
+// maxUnchecked is the maximum size of a value for which the schema alone is trusted.
+const maxUnchecked = 1 << 20
 
-// checkSize compares the size of a field's values with that of the first one, where batches of
-// them are large: a schema may claim anything.
+// checkSize compares the size of a field's values with that of the first one, if it is large: a
+// schema may claim anything.
 func (l *Loader) checkSize(name string, size int) error {
-	if size <= believed || l.samples.Len() == 0 {
+	if size <= maxUnchecked || l.samples.Len() == 0 {
 		return nil
 	}
-	place := l.dataset.Meta().Schema.Index(name)
-	return l.first(func(w *worker) error {
-		data, err := w.decoder.Elements(&w.sample.Values[place])
+	field := l.dataset.Meta().Schema.Index(name)
+	return l.firstReadable(func(w *worker) error {
+		data, err := w.decoder.Elements(&w.sample.Values[field])
 		if err == nil && len(data) != size {
-			err = fmt.Errorf("%w: field %s: %d bytes, its shape takes %d", formats.ErrSchema, name, len(data), size)
+			err = fmt.Errorf("%w: field %s: a value has %d bytes, its shape says %d", formats.ErrSchema, name, len(data), size)
 		}
 		return err
 	})
@@ -162,15 +162,15 @@ func (f *frame) imageShape() []int {
 	return []int{h, w, c}
 }
 
-// maskFrame decodes the first mask that can be to see its type and channels.
+// maskFrame decodes the first readable mask to find the type and channels.
 func (l *Loader) maskFrame(name string) (formats.DType, []int, error) {
 	if l.samples.Len() == 0 {
 		return formats.Uint8, []int{l.frame.shape[0], l.frame.shape[1], 1}, nil
 	}
-	place := l.dataset.Meta().Schema.Index(name)
+	field := l.dataset.Meta().Schema.Index(name)
 	var m *preprocess.Image
-	err := l.first(func(w *worker) (err error) {
-		m, err = w.decodeMask(&w.sample.Values[place])
+	err := l.firstReadable(func(w *worker) (err error) {
+		m, err = w.decodeMask(&w.sample.Values[field])
 		return err
 	})
 	if err != nil {
@@ -179,7 +179,7 @@ func (l *Loader) maskFrame(name string) (formats.DType, []int, error) {
 	return m.DType, []int{l.frame.shape[0], l.frame.shape[1], m.C}, nil
 }
 
-// resetFields gives the fields of b room for n values.
+// resetFields gives the fields of b memory for n values.
 func (f *frame) resetFields(b *Batch, n int) {
 	if len(b.Fields) != len(f.fields) {
 		b.Fields = make([]Field, len(f.fields))
@@ -201,7 +201,7 @@ func (f *frame) resetFields(b *Batch, n int) {
 	}
 }
 
-// joinFields puts the values whose sizes differ one after another.
+// joinFields concatenates the values of fields whose sizes differ.
 func (f *frame) joinFields(b *Batch) {
 	for k := range f.fields {
 		if f.fields[k].shape != nil {
@@ -243,7 +243,7 @@ func (f *frame) moveFields(b *Batch, to, from int) {
 	}
 }
 
-// aligned gives b n bytes in memory in which elements of 8 bytes may begin.
+// aligned gives b n bytes, aligned to 8.
 func aligned(b []byte, n int) []byte {
 	if cap(b) >= n {
 		return b[:n]

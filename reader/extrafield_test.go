@@ -20,7 +20,7 @@ import (
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
-// addField gives all samples a further field.
+// addField gives all samples an extra field.
 func (d *memory) addField(f formats.Field, value func(i int) formats.Value) {
 	d.meta.Schema = append(d.meta.Schema, f)
 	for i := range d.samples {
@@ -65,7 +65,7 @@ func noise(n, seed int) []byte {
 	return b
 }
 
-// noisyPairs is n raw images of noise with a further field of the same pixels.
+// noisyPairs is n raw images of noise with an extra field of the same pixels.
 func noisyPairs(n, h, w, c int, kind formats.Kind) *memory {
 	ds := newMemory()
 	for i := range n {
@@ -360,9 +360,9 @@ func TestFieldErrors(t *testing.T) {
 	ds, _, _ := furnished(t, 3)
 	ds.addField(formats.Field{Name: "loose", Kind: formats.Array}, func(int) formats.Value { return raw(formats.Uint8, []byte{1}, 1) })
 	for name, want := range map[string]string{
-		"captoin": `"captoin"; fields: [image label second`,
-		"image":   "designated",
-		"label":   "designated",
+		"captoin": `"captoin"; the dataset has image, label, second`,
+		"image":   "in every batch already",
+		"label":   "in every batch already",
 		"loose":   "element type differs",
 	} {
 		if _, err := New(ds, Config{BatchSize: 1, Fields: []string{name}}); !errors.Is(err, formats.ErrSchema) || !strings.Contains(err.Error(), want) {

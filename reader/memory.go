@@ -7,15 +7,15 @@ import (
 	"github.com/dsconv/dsconv/reader/cache"
 )
 
-// Memory is what a Loader takes while an epoch runs, in bytes: beside the dataset itself, the
+// Memory is what a Loader takes while an epoch runs, in bytes, without the dataset itself, the
 // system's page cache of it, and a few MB of the program and its threads.
 type Memory struct {
-	// Workers is their decoders, pixels and scratch memory.
+	// Workers is the workers' decoders, pixels and scratch memory.
 	Workers int64 `json:"workers"`
-	// Batches is those of one epoch at a time: the one that the loop has and Prefetch more.
-	// Each that is kept adds BatchBytes.
+	// Batches is the batches of one epoch at a time: the one that the loop has and Prefetch more.
+	// Each batch that is kept adds BatchBytes.
 	Batches int64 `json:"batches"`
-	// Cache is what the cache will hold, once a machine.
+	// Cache is the memory of the cache, once per machine.
 	Cache int64 `json:"cache"`
 	// Order is the list of the samples and their weights.
 	Order int64 `json:"order"`
@@ -26,16 +26,16 @@ type Memory struct {
 // Total is all of it.
 func (m Memory) Total() int64 { return m.Workers + m.Batches + m.Cache + m.Order }
 
-// looked is how many samples are looked at where the dataset does not know their sizes.
-const looked = 64
+// maxInspected limits the samples that are inspected if the dataset does not record their sizes.
+const maxInspected = 64
 
-// Estimate tells before the first epoch what memory it will take. Where images are encoded it
-// reads a few, to see whether JPEGs are progressive and, of a folder, how large images are.
+// Estimate returns, before the first epoch, the memory that it will take. If images are encoded it
+// reads a few: to find whether JPEGs are progressive and, of a folder, how large the images are.
 func (l *Loader) Estimate() (Memory, error) {
 	c := &l.config
 	m := Memory{BatchBytes: l.frame.bytes(c.BatchSize)}
 	m.Batches = m.BatchBytes * int64(min(c.Prefetch+1, max(l.Len(), 1)))
-	if l.mixing != nil {
+	if l.mixer != nil {
 		m.Batches += l.frame.bytes(1) * int64(c.Prefetch+1)
 	}
 	images, err := l.measure()
@@ -51,10 +51,10 @@ func (l *Loader) Estimate() (Memory, error) {
 	return m, nil
 }
 
-// images is what is known of the samples' sizes.
-type images struct {
+// imageSizes sums up the sizes of the samples.
+type imageSizes struct {
 	pixels int   // of the largest
-	height int   // of the highest
+	height int   // of the tallest
 	stored int   // bytes of the largest as stored
 	cached int64 // bytes of all samples' records in the cache
 	raw    bool  // none is decoded
@@ -63,13 +63,13 @@ type images struct {
 	held   int   // bytes that decoding holds besides the pixels, for each pixel
 }
 
-// measure looks at all samples, or at some where the dataset does not know enough.
-func (l *Loader) measure() (images, error) {
-	m := images{raw: true}
+// measure sums up the sizes of all samples, or of some if the dataset does not record them.
+func (l *Loader) measure() (imageSizes, error) {
+	m := imageSizes{raw: true}
 	_, m.lent = l.dataset.(formats.Viewer)
-	known, pixels, stored := 0, int64(0), int64(0)
+	seen, pixels, stored := 0, int64(0), int64(0)
 	see := func(h, w, size int) {
-		known++
+		seen++
 		m.pixels, m.height, m.stored = max(m.pixels, h*w), max(m.height, h), max(m.stored, size)
 		pixels += int64(h*w) * int64(l.frame.shape[2])
 		stored += int64(size)
@@ -86,9 +86,9 @@ func (l *Loader) measure() (images, error) {
 			see(in.Shape[0], in.Shape[1], int(in.Size))
 		}
 	}
-	if sized := known > 0; !sized || !m.raw {
+	if sized := seen > 0; !sized || !m.raw {
 		m.raw = false
-		err := l.look(func(h, w, size, held int) {
+		err := l.inspect(func(h, w, size, held int) {
 			m.held = max(m.held, held/(h*w))
 			if !sized {
 				see(h, w, size)
@@ -98,29 +98,29 @@ func (l *Loader) measure() (images, error) {
 			return m, err
 		}
 	}
-	if known == 0 {
+	if seen == 0 {
 		return m, nil
 	}
 	content := stored
 	if l.config.Cache.Kind == Decoded {
 		content = pixels
 	}
-	m.cached = int64(n) * cache.RecordSize(int(content/int64(known))+recordOverhead)
+	m.cached = int64(n) * cache.RecordSize(int(content/int64(seen))+recordOverhead)
 	return m, nil
 }
 
-// recordOverhead is what a record has besides the image: heads, key and label.
+// recordOverhead is the size of a record without the image: headers, key and label.
 const recordOverhead = 128
 
-// look sees some samples' headers, evenly through the dataset. Bad ones are left out.
-func (l *Loader) look(see func(h, w, size, held int)) error {
+// inspect calls see with the headers of some samples, evenly spread. Bad ones are left out.
+func (l *Loader) inspect(see func(h, w, size, held int)) error {
 	w := l.acquire()
 	defer l.release(w)
 	n := l.dataset.Len()
 	var failed error
 	seen := 0
-	for k := range min(n, looked) {
-		err := w.see(k*n/min(n, looked), func() error {
+	for k := range min(n, maxInspected) {
+		err := w.see(k*n/min(n, maxInspected), func() error {
 			v := &w.sample.Values[l.image]
 			head, err := w.decoder.Inspect(v)
 			if err == nil {
@@ -141,10 +141,10 @@ func (l *Loader) look(see func(h, w, size, held int)) error {
 	return failed
 }
 
-// workerBytes is what a worker needs for the largest image: the file where it is copied, the
-// pixels, what libjpeg or zstd holds of them, what lies between the two passes of a resize, and
-// the images between the transforms.
-func (l *Loader) workerBytes(m *images) int64 {
+// workerBytes is the memory of a worker for the largest image: the file if it is copied, the pixels,
+// the buffers of libjpeg or zstd, those between the two passes of a resize, and the images between
+// the transforms.
+func (l *Loader) workerBytes(m *imageSizes) int64 {
 	const fixed = 1 << 20 // a thread, tables, a decoder's own
 	c, out := int64(l.frame.shape[2]), int64(l.frame.shape[0]*l.frame.shape[1])
 	n := int64(fixed)
@@ -161,7 +161,7 @@ func (l *Loader) workerBytes(m *images) int64 {
 	return n + 2*out*c
 }
 
-// orderBytes is the list of a part of the samples and the table of weighted draws.
+// orderBytes is the memory of the list of a subset and of the table of weighted sampling.
 func (l *Loader) orderBytes() int64 {
 	n := int64(0)
 	if l.samples.Len() < l.dataset.Len() {

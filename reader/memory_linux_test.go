@@ -76,7 +76,7 @@ func TestEstimateIsNearThePeak(t *testing.T) {
 	}
 }
 
-// raced says whether this is the race detector's build.
+// raced reports whether this is the race detector's build.
 func raced() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-race" && s.Value == "true" })

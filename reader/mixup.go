@@ -6,17 +6,17 @@ import (
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
-// mixing draws how the batches of an epoch are mixed and does it. It is safe for concurrent use.
-type mixing struct {
+// batchMixer applies MixUp and CutMix to the batches of an epoch. It is safe for concurrent use.
+type batchMixer struct {
 	frame  *frame
 	mixers []augment.Mixer
 	seed   uint64
 }
 
-// mix mixes each of b's entries with the one before it, the first with that of before, whose
-// global batch begins at position.
-func (m *mixing) mix(b, before *Batch, epoch, position int) {
-	r := augment.NewRand(m.seed^mixStream, epoch, position)
+// mix mixes each of b's entries with the one before it, and the first with that of before. The
+// global batch starts at position.
+func (m *batchMixer) mix(b, before *Batch, epoch, position int) {
+	r := augment.NewRand(m.seed^mixUpStream, epoch, position)
 	mixer := m.mixers[0]
 	if len(m.mixers) > 1 {
 		mixer = m.mixers[r.IntN(len(m.mixers))]
@@ -34,7 +34,7 @@ func (m *mixing) mix(b, before *Batch, epoch, position int) {
 	}
 }
 
-// soften makes the soft labels of b's entries those that they have themselves.
+// soften sets the soft labels of b's entries from their own labels.
 func (f *frame) soften(b *Batch) {
 	if f.soft == 0 {
 		return // the labels are numbers
@@ -53,17 +53,17 @@ func (f *frame) soften(b *Batch) {
 }
 
 // mixEntry mixes entry i of b with entry k of from.
-func (f *frame) mixEntry(b *Batch, i int, from *Batch, k int, how *augment.Mixture) {
+func (f *frame) mixEntry(b *Batch, i int, from *Batch, k int, how *augment.Mixing) {
 	preprocess.Blend(b.Soft[i*f.soft:][:f.soft], from.Soft[k*f.soft:][:f.soft], float32(how.Share), float32(1-how.Share))
 	if f.numbers() {
 		preprocess.Blend(b.Numbers[i:i+1], from.Numbers[k:k+1], float32(how.Share), float32(1-how.Share))
 	}
 	n := f.entry()
 	if how.Cut {
-		paste(f, b.Uint8, i, from.Uint8, k, how.Part)
-		paste(f, b.Uint16, i, from.Uint16, k, how.Part)
-		paste(f, b.Float32, i, from.Float32, k, how.Part)
-		paste(f, b.Half, i, from.Half, k, how.Part)
+		paste(f, b.Uint8, i, from.Uint8, k, how.Region)
+		paste(f, b.Uint16, i, from.Uint16, k, how.Region)
+		paste(f, b.Float32, i, from.Float32, k, how.Region)
+		paste(f, b.Half, i, from.Half, k, how.Region)
 		return
 	}
 	if f.dtype == formats.Float32 {
@@ -73,7 +73,7 @@ func (f *frame) mixEntry(b *Batch, i int, from *Batch, k int, how *augment.Mixtu
 	preprocess.BlendHalf(f.dtype, b.Half[i*n:][:n], from.Half[k*n:][:n], float32(how.Share), float32(1-how.Share))
 }
 
-// paste copies part p of entry k of src into entry i of dst.
+// paste copies region p of entry k of src into entry i of dst.
 func paste[T any](f *frame, dst []T, i int, src []T, k int, p preprocess.Rect) {
 	if dst == nil {
 		return

@@ -39,8 +39,8 @@ func elements(b *Batch, d formats.DType) (x []float32) {
 
 // mixture is what the seed draws for the batch at a position, by the definition in package
 // augment.
-func mixture(c *Config, epoch, position int, ops []augment.Mixer) augment.Mixture {
-	r := augment.NewRand(c.Seed^mixStream, epoch, position)
+func mixture(c *Config, epoch, position int, ops []augment.Mixer) augment.Mixing {
+	r := augment.NewRand(c.Seed^mixUpStream, epoch, position)
 	op := ops[0]
 	if len(ops) > 1 {
 		op = ops[r.IntN(len(ops))]
@@ -124,7 +124,7 @@ func TestCutMixByDefinition(t *testing.T) {
 				parts[p] = true
 				area := float64(p.W*p.H) / (imageSide * (imageSide + 3))
 				checkSoft(t, &mixed[k], 10, 1-area)
-				if want := mixture(&c, 1, 6*k, []augment.Mixer{augment.CutMix{Alpha: 1}}).Part; p != want && want.W*want.H > 0 {
+				if want := mixture(&c, 1, 6*k, []augment.Mixer{augment.CutMix{Alpha: 1}}).Region; p != want && want.W*want.H > 0 {
 					t.Fatalf("part %+v, want %+v", p, want)
 				}
 			}
@@ -307,18 +307,18 @@ func TestWhatMixingRefuses(t *testing.T) {
 	unlabelled.meta.Schema = unlabelled.meta.Schema[:1]
 	up, cut := augment.MixUp{Alpha: 1}, augment.CutMix{Alpha: 1}
 	for want, c := range map[string]Config{
-		"not of uint8":       {Transforms: []augment.Op{up}},
-		"not of uint16":      {Transforms: []augment.Op{up}, DType: formats.Uint16},
-		"must come before":   {Transforms: []augment.Op{cut, augment.RandomHorizontalFlip{P: 1}}},
-		"mixup:1":            {Transforms: []augment.Op{up, augment.ImageNet}, DType: formats.Float32},
-		"alpha 0":            {Transforms: []augment.Op{augment.CutMix{}}},
-		"alpha NaN":          {Transforms: []augment.Op{augment.CutMix{Alpha: math.NaN()}}},
-		"of an evaluation":   {Transforms: []augment.Op{cut}, Tail: order.Uneven},
-		"has no classes who": {Transforms: []augment.Op{cut}},
+		"not of uint8":         {Transforms: []augment.Op{up}},
+		"not of uint16":        {Transforms: []augment.Op{up}, DType: formats.Uint16},
+		"must come before":     {Transforms: []augment.Op{cut, augment.RandomHorizontalFlip{P: 1}}},
+		"mixup:1":              {Transforms: []augment.Op{up, augment.ImageNet}, DType: formats.Float32},
+		"alpha 0":              {Transforms: []augment.Op{augment.CutMix{}}},
+		"alpha NaN":            {Transforms: []augment.Op{augment.CutMix{Alpha: math.NaN()}}},
+		"tail uneven":          {Transforms: []augment.Op{cut}, Tail: order.Uneven},
+		"has no labels to mix": {Transforms: []augment.Op{cut}},
 	} {
 		c.BatchSize = 2
 		ds := noisy(2, imageSide, imageSide+3)
-		if strings.Contains(want, "classes") {
+		if strings.Contains(want, "no labels") {
 			ds = unlabelled
 		}
 		if _, err := New(ds, c); err == nil || !strings.Contains(err.Error(), want) {
@@ -359,7 +359,7 @@ func TestShareIsWhatTheCutLeaves(t *testing.T) {
 	for k := range 2000 {
 		r := augment.NewRand(2, 0, k)
 		m := augment.CutMix{Alpha: 1}.Mix(whole.H, whole.W, &r)
-		p := m.Part
+		p := m.Region
 		if !m.Cut || p.X < 0 || p.Y < 0 || p.W < 0 || p.H < 0 || p.X+p.W > whole.W || p.Y+p.H > whole.H {
 			t.Fatalf("%+v", m)
 		}

@@ -7,11 +7,11 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Numbers reads the labels of the split's samples, in order of key, where they are numbers to
-// predict; NaN stands for none. The images are not decoded.
+// Numbers reads the labels of the split's samples, in key order, if they are numbers (regression);
+// NaN means no label. The images are not decoded.
 func (l *Loader) Numbers(ctx context.Context) ([]float32, error) {
 	if !l.frame.numbers() {
-		return nil, fmt.Errorf("%w: the labels are no numbers", formats.ErrSchema)
+		return nil, fmt.Errorf("%w: the labels are not numbers", formats.ErrSchema)
 	}
 	w := l.acquire()
 	defer l.release(w)
@@ -36,7 +36,7 @@ func (l *Loader) Numbers(ctx context.Context) ([]float32, error) {
 func (w *worker) labelNumber() (float32, error) {
 	x, ok := w.sample.Values[w.loader.label].Float32()
 	if !ok {
-		return 0, fmt.Errorf("%w: the label is no float32", formats.ErrSchema)
+		return 0, fmt.Errorf("%w: the label is not a float32", formats.ErrSchema)
 	}
 	return x, nil
 }

@@ -71,7 +71,7 @@ func TestNumbersAreMixed(t *testing.T) {
 	for _, op := range []augment.Op{augment.MixUp{Alpha: 1}, augment.CutMix{Alpha: 1}} {
 		c := Config{BatchSize: 4, Seed: 7, DType: formats.Float32, Transforms: []augment.Op{op}}
 		for k, b := range collect(t, makeLoader(t, predicted(numbers...), c), 0) {
-			r := augment.NewRand(c.Seed^mixStream, 0, 4*k)
+			r := augment.NewRand(c.Seed^mixUpStream, 0, 4*k)
 			share := op.(augment.Mixer).Mix(4, 4, &r).Share
 			for i, got := range b.Numbers {
 				own, other := float64(numbers[4*k+i]), float64(numbers[4*k+(i+3)%4])
@@ -87,9 +87,9 @@ func TestNumbersAreMixed(t *testing.T) {
 // What needs classes says that there are none.
 func TestNumbersAreNoClasses(t *testing.T) {
 	for want, c := range map[string]Config{
-		`the label "age" is a number to predict`:          {BatchSize: 1, LabelDType: formats.Int64},
-		`balanced order: the label "age" is a number`:     {BatchSize: 1, Order: order.Spec{Kind: order.Balanced}},
-		`labels of uint8: the label "age" is a number to`: {BatchSize: 1, LabelDType: formats.Uint8},
+		`the label "age" is a number, whose type`:        {BatchSize: 1, LabelDType: formats.Int64},
+		`balanced order: the label "age" is a number`:    {BatchSize: 1, Order: order.Spec{Kind: order.Balanced}},
+		`label type uint8: the label "age" is a number,`: {BatchSize: 1, LabelDType: formats.Uint8},
 	} {
 		if _, err := New(predicted(1, 2), c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -100,7 +100,7 @@ func TestNumbersAreNoClasses(t *testing.T) {
 	}
 }
 
-// A further field of numbers, and one that is damaged.
+// A extra field of numbers, and one that is damaged.
 func TestFurtherNumbers(t *testing.T) {
 	d := labelled(1, 0)
 	d.meta.Schema = append(d.meta.Schema, formats.Field{Name: "age", Kind: formats.Number})

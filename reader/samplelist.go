@@ -8,20 +8,20 @@ import (
 	"github.com/dsconv/dsconv/reader/order"
 )
 
-// Entries is how many Order gives.
+// Entries is the number of entries that Order yields.
 func (l *Loader) Entries(position int) int { return l.rankBatches(position).Entries() }
 
-// Entry is one place of a batch.
+// Entry is one entry of a batch.
 type Entry struct {
-	Sample   int  // numbered in order of key as At's are
+	Sample   int  // index as At's
 	Position int  // in the epoch, over all ranks
-	Padding  bool // it should not be counted
+	Padding  bool // it must not be counted
 }
 
 // Repeats reports whether a sample may come more than once in an epoch of the Loader's order.
 func (l *Loader) Repeats() bool { return l.plan.Repeats() }
 
-// Order gives what this rank takes from a position of an epoch on, batch after batch.
+// Order yields this rank's entries from a position of an epoch on, batch after batch.
 func (l *Loader) Order(epoch, position int) iter.Seq[Entry] {
 	rank, o := l.rankBatches(position), l.plan.Epoch(l.config.Seed, epoch)
 	return func(yield func(Entry) bool) {
@@ -36,16 +36,15 @@ func (l *Loader) Order(epoch, position int) iter.Seq[Entry] {
 	}
 }
 
-// StartList sets the workers to work on the given samples from a position on, numbered in order
-// of key as At's are, in the order that they have: the epoch of a sampler that the Loader knows
-// nothing of. They are this rank's alone. What their transforms draw is keyed as in Epoch. list
-// must stay as it is until the run is stopped. allocate is as Start's.
+// StartList starts an epoch over the given samples (indices as At's) in the given order, from a
+// position on: for an external sampler. The list is this rank's alone. Transforms are seeded as in
+// Epoch. list must not change until the run is stopped. allocate is as Start's.
 func (l *Loader) StartList(list []int32, epoch, position int, allocate Allocator) (*Run, error) {
 	seen := make([]uint64, (l.samples.Len()+63)/64)
 	repeats := false
 	for _, s := range list {
 		if s < 0 || int(s) >= l.samples.Len() {
-			return nil, fmt.Errorf("sample %d of a list: there are %d", s, l.samples.Len())
+			return nil, fmt.Errorf("sample %d in a list: the indices are 0 to %d", s, l.samples.Len()-1)
 		}
 		repeats = repeats || seen[s/64]>>(s%64)&1 == 1
 		seen[s/64] |= 1 << (s % 64)
@@ -61,7 +60,7 @@ func (l *Loader) StartList(list []int32, epoch, position int, allocate Allocator
 	})
 }
 
-// listRank tells apart what the lists of different ranks draw.
+// listRank makes the random draws of different ranks' lists differ.
 func listRank(rank int) uint64 { return augment.Mix(uint64(rank)) }
 
 // listed is the order of a list.

@@ -5,24 +5,23 @@ import (
 	"time"
 )
 
-// Clock says where a Loader's time went since it was opened. Wait is time of the loop;
-// the stages are summed over the workers, who share the machine's CPUs with whatever else
-// runs.
+// Clock is where a Loader's time went since it was opened. Wait is time of the loop; the stages
+// are summed over the workers, which share the machine's CPUs with other programs.
 type Clock struct {
 	Read    time.Duration // from the dataset or the cache
 	Decode  time.Duration // to pixels
 	Augment time.Duration // crops, resizes and colours; a resize at the end with what follows
-	Collate time.Duration // flip, normalisation, layout and type, into the batch; further fields
+	Collate time.Duration // flip, normalisation, layout and type, into the batch; extra fields
 	Wait    time.Duration // of the loop for the next batch
-	Images  int64         // that came through
+	Images  int64         // that were loaded
 	Bytes   int64         // of them as stored, that were not in the cache
-	// Asked is how often the loop asked for a batch, Ready how many were ready then, summed up:
-	// Ready/Asked is the mean depth of the queue. It is near Config.Prefetch+1 where the loop
-	// is what takes long, and near 0 where the Loader is.
+	// Asked is how often the loop asked for a batch, Ready the sum of the batches that were ready
+	// then: Ready/Asked is the mean depth of the queue. It is near Config.Prefetch+1 if the loop
+	// is slower, and near 0 if the Loader is.
 	Asked, Ready int64
 }
 
-// Sub is what was added since then.
+// Sub is the difference to an earlier Clock.
 func (c Clock) Sub(then Clock) Clock {
 	return Clock{
 		Read: c.Read - then.Read, Decode: c.Decode - then.Decode,
@@ -52,8 +51,8 @@ const (
 // counters are one worker's; only it writes them, so that adding costs a few nanoseconds.
 // The padding keeps two workers' counters out of one cache line.
 //
-// To read the clock takes some 30 ns, five times an image. So that this stays under 1 % where
-// an image takes a few microseconds, only one of several is timed then, and counts for all.
+// Reading the clock takes some 30 ns, five times per image. To keep this under 1 % for images
+// that take a few microseconds, only one of several is timed then, and counts for all.
 type counters struct {
 	_      [64]byte
 	stages [stageCount]atomic.Int64 // nanoseconds

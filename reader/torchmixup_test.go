@@ -63,7 +63,7 @@ func newTorchJob(t *testing.T, op augment.Mixer, d formats.DType, seed uint64) t
 	apart, mixed := both(t, noisy(7, imageSide, imageSide+3), c, 0, op)
 	b, how := &apart[0], mixture(&c, 0, 0, []augment.Mixer{op})
 	job := map[string]any{"dtype": d, "shape": b.Shape, "classes": 10, "op": "MixUp", "params": map[string]any{"lam": how.Share}}
-	if p := how.Part; how.Cut {
+	if p := how.Region; how.Cut {
 		job["op"] = "CutMix"
 		job["params"] = map[string]any{"box": [4]int{p.X, p.Y, p.X + p.W, p.Y + p.H}, "lam_adjusted": how.Share}
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/dsconv/dsconv/preprocess"
 )
 
-// fields stores the sample's further fields in entry i, moved as the plan moved the image.
+// fields stores the sample's extra fields in entry i, transformed as the image.
 func (w *worker) fields(b *Batch, i int) error {
 	for k := range w.loader.frame.fields {
 		from, to := &w.loader.frame.fields[k], &b.Fields[k]
-		if err := w.field(&w.sample.Values[from.place], from, to, i); err != nil {
+		if err := w.field(&w.sample.Values[from.field], from, to, i); err != nil {
 			return fmt.Errorf("field %s: %w", from.name, err)
 		}
 	}
@@ -24,7 +24,7 @@ func (w *worker) field(v *formats.Value, from *fieldFrame, to *Field, i int) err
 	w.freeStored()
 	switch from.kind {
 	case formats.Image:
-		return w.further(v, to.Value(i))
+		return w.extraImage(v, to.Value(i))
 	case formats.Mask:
 		return w.mask(v, from, to.Value(i))
 	case formats.Boxes:
@@ -44,13 +44,13 @@ func (w *worker) field(v *formats.Value, from *fieldFrame, to *Field, i int) err
 		return nil
 	}
 	if len(data) != from.size {
-		return fmt.Errorf("%w: %d bytes for the shape %v", formats.ErrSchema, len(data), from.shape)
+		return fmt.Errorf("%w: a value of %d bytes, which is not the size of the shape %v", formats.ErrSchema, len(data), from.shape)
 	}
 	copy(to.Value(i), data)
 	return nil
 }
 
-// decodeMask gives a mask's pixels: of a palette image the indices.
+// decodeMask returns a mask's pixels: the indices of a palette image.
 func (w *worker) decodeMask(v *formats.Value) (*preprocess.Image, error) {
 	err := w.decoder.Decode(&w.masked, v, preprocess.DecodeOptions{
 		Color: preprocess.ColorKeep, Indices: true, MaxPixels: w.loader.config.MaxPixels, Room: &w.room,
@@ -65,25 +65,25 @@ func (w *worker) mask(v *formats.Value, from *fieldFrame, dst []byte) error {
 		return err
 	}
 	if m.C != from.shape[2] || m.DType != from.dtype {
-		return fmt.Errorf("%w: it has %d channels of %s, the first sample's %d of %s", formats.ErrSchema,
+		return fmt.Errorf("%w: the mask has %d channels of %s, that of the first sample %d of %s", formats.ErrSchema,
 			m.C, m.DType, from.shape[2], from.dtype)
 	}
 	to := preprocess.Image{Pix: dst[:len(dst):len(dst)]}
 	return w.runner.Mask(&w.plan, w.upright(m), &to)
 }
 
-// further stores a further image in dst, by the same plan as the designated one.
-func (w *worker) further(v *formats.Value, dst []byte) error {
+// extraImage stores an extra image in dst, by the same plan as the designated one.
+func (w *worker) extraImage(v *formats.Value, dst []byte) error {
 	l := w.loader
 	o := w.options()
-	o.ApplyOrientation = false // it is turned as the designated image is
+	o.ApplyOrientation = false // that of the designated image is applied below
 	m, own, err := w.decode(v, o)
 	if err != nil {
 		return err
 	}
 	m = w.upright(m)
 	if m.H != w.h || m.W != w.w {
-		return fmt.Errorf("it is %dx%d, the designated image %dx%d", m.W, m.H, w.w, w.h)
+		return fmt.Errorf("the image is %dx%d, the designated image %dx%d: they must be equal", m.W, m.H, w.w, w.h)
 	}
 	w.plan.Widen()
 	if err := l.pipeline.Fits(m, &w.plan); err != nil {
@@ -104,14 +104,14 @@ func (w *worker) further(v *formats.Value, dst []byte) error {
 	return w.runner.Store()
 }
 
-// boxes stores what becomes of a sample's boxes.
+// boxes stores the sample's transformed boxes.
 func (w *worker) boxes(v *formats.Value, to *fieldValue) error {
 	data, err := w.decoder.Elements(v)
 	if err != nil {
 		return err
 	}
 	if v.DType != formats.Float32 || len(data)%16 != 0 {
-		return fmt.Errorf("%w: boxes of %d bytes of %s", formats.ErrSchema, len(data), v.DType)
+		return fmt.Errorf("%w: boxes of %d bytes of %s: each must have 4 values of float32", formats.ErrSchema, len(data), v.DType)
 	}
 	w.corners = w.corners[:0]
 	for ; len(data) > 0; data = data[4:] {
@@ -127,7 +127,7 @@ func (w *worker) boxes(v *formats.Value, to *fieldValue) error {
 	return nil
 }
 
-// upright is m turned as the designated image is.
+// upright applies the orientation of the designated image to m.
 func (w *worker) upright(m *preprocess.Image) *preprocess.Image {
 	if w.orientation == 1 {
 		return m

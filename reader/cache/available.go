@@ -1,27 +1,27 @@
 package cache
 
-// Room is how much a cache may grow, in bytes.
-type Room struct {
+// Available is how much a cache may grow, in bytes.
+type Available struct {
 	Memory int64 // that this process can have without swapping: the machine's and its cgroup's
 	Space  int64 // in the file system; a container's /dev/shm is often small
 }
 
 // Bytes is what fits.
-func (r Room) Bytes() int64 { return min(r.Memory, r.Space) }
+func (a Available) Bytes() int64 { return min(a.Memory, a.Space) }
 
-// Free says how much room there is for a new cache in dir; "" means DefaultDir. What caches
-// hold that are open is no longer free.
-func Free(dir string) (Room, error) {
+// Free returns how much memory and space a new cache in dir can have; "" is DefaultDir. What open
+// caches use is not counted as free.
+func Free(dir string) (Available, error) {
 	if dir == "" {
 		dir = DefaultDir()
 	}
 	memory, err := freeMemory()
 	if err != nil {
-		return Room{}, err
+		return Available{}, err
 	}
 	space, err := FreeSpace(dir)
 	if err != nil {
-		return Room{}, err
+		return Available{}, err
 	}
-	return Room{Memory: memory, Space: space}, nil
+	return Available{Memory: memory, Space: space}, nil
 }

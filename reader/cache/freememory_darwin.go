@@ -8,7 +8,7 @@ import (
 )
 
 // allocate cannot set blocks aside where a file has a hole.
-func allocate(f *os.File, _, n int64) error { return askSpace(f, n) }
+func allocate(f *os.File, _, n int64) error { return checkSpace(f, n) }
 
 // freeMemory is half of the machine's: what is in use is mostly files, and the system does
 // not say what it could take back.

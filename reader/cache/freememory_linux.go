@@ -17,7 +17,7 @@ import (
 func allocate(f *os.File, off, n int64) error {
 	err := unix.Fallocate(int(f.Fd()), 0, off, n)
 	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
-		return askSpace(f, n)
+		return checkSpace(f, n)
 	}
 	return err
 }

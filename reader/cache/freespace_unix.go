@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FreeSpace is what the file system of dir, or of a file, has left for this user.
+// FreeSpace is the free space of dir's file system for this user; dir may be a file.
 func FreeSpace(dir string) (int64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
@@ -27,9 +27,9 @@ func spaceOf(st *unix.Statfs_t) int64 {
 	return int64(min(st.Bavail, math.MaxInt64/block) * block)
 }
 
-// askSpace stands for allocate where the file system has no such thing: the n bytes are not
-// set aside, but there is room for them now, and as much again.
-func askSpace(f *os.File, n int64) error {
+// checkSpace replaces allocate on file systems that cannot reserve space: it only checks that twice n
+// bytes are free now.
+func checkSpace(f *os.File, n int64) error {
 	var st unix.Statfs_t
 	if err := unix.Fstatfs(int(f.Fd()), &st); err != nil {
 		return err
@@ -40,7 +40,7 @@ func askSpace(f *os.File, n int64) error {
 	return nil
 }
 
-// sizeOf is the file's size. It is asked for each sample: os.File.Stat would allocate, and make the
+// sizeOf is the file's size. It is called for each sample: os.File.Stat would allocate, and make the
 // workers share a counter.
 func sizeOf(fd int) (int64, error) {
 	var st unix.Stat_t

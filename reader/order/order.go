@@ -30,7 +30,7 @@ func (p *Plan) Len() int { return p.positions }
 // Samples is the number of samples that the orders choose from: those are 0 to Samples()-1.
 func (p *Plan) Samples() int { return p.samples }
 
-// Repeats says whether a sample may come more than once in an epoch. What it draws for its
+// Repeats reports whether a sample may come more than once in an epoch. What it draws for its
 // augmentation should then be keyed by its position, or it looks the same each time.
 func (p *Plan) Repeats() bool { return p.repeats }
 
