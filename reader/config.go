@@ -38,7 +38,7 @@ type Config struct {
 	Split string
 	// Select restricts them further, to those for which it is true; nil is all.
 	Select func(formats.Info) bool
-	// Fields names the extra fields that batches have; see Field.
+	// Fields names the further fields that batches have; see Field.
 	Fields []string
 	// LabelDType is the type of the labels: formats.Int64, the default, Uint8 or Uint16. Labels
 	// that are numbers to predict are formats.Float32, and nothing else.
