@@ -54,7 +54,7 @@ type Batch struct {
 	released *atomic.Bool // of a batch that is kept
 }
 
-// Keep, called in the loop's body, keeps the batch valid until Release. Each batch that is kept
+// Keep keeps the batch valid until Release. Call it in the loop's body. Each batch that is kept
 // takes memory of its own.
 func (b *Batch) Keep() {
 	if b.slot != nil {
