@@ -61,8 +61,8 @@ type Dataset struct {
 	Depth float64 `json:"queue_depth"`
 	// Memory is what the loader estimated before the first epoch.
 	Memory reader.Memory `json:"memory_estimate"`
-	// Mixing is the shuffle quality of an order that is not a full shuffle.
-	Mixing *order.Mixing `json:"mixing,omitempty"`
+	// ShuffleQuality is set if the order is not a full shuffle.
+	ShuffleQuality *order.ShuffleQuality `json:"mixing,omitempty"`
 	// Cached is the bytes of images in the cache at the end, Bad the number of bad samples.
 	Cached int64 `json:"cached_bytes,omitempty"`
 	Bad    int64 `json:"bad_samples,omitempty"`

@@ -122,8 +122,8 @@ func (b *bench) add(ctx context.Context, path string) error {
 		return err
 	}
 	if config.Order.Kind != order.Full {
-		mixing := s.loader.Mixing()
-		s.result.Mixing = &mixing
+		quality := s.loader.ShuffleQuality()
+		s.result.ShuffleQuality = &quality
 	}
 	return s.result.describe(ds, config.Split, s.loader.Samples())
 }
@@ -217,7 +217,7 @@ func (b *bench) report(ctx context.Context) Report {
 	}
 	list := make([]*images, 0, len(b.subjects))
 	for _, s := range b.subjects {
-		s.result.Cached = s.loader.Cached().Used
+		s.result.Cached = s.loader.CacheStats().Used
 		s.result.Bad, _ = s.loader.Bad()
 		narrowed := s.loader.Narrowed()
 		s.result.Narrowed, s.result.NarrowedHow = narrowed.Times, narrowed.How

@@ -68,7 +68,7 @@ func noteBad(l *loader, a struct {
 	Message string `json:"message"`
 },
 ) (any, error) {
-	return nil, l.NoteBad(a.Sample, errors.New(a.Message))
+	return nil, l.ReportBad(a.Sample, errors.New(a.Message))
 }
 
 // keysAt returns the keys of samples by their indices in batches.

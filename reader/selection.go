@@ -10,8 +10,8 @@ import (
 	"github.com/dsconv/dsconv/reader/order"
 )
 
-// selectSamples finds a split's samples, of those that keep, if it is not nil, is true of. An
-// unknown split's error lists those there are.
+// selectSamples returns the samples of a split for which keep is true, or all if keep is nil. The
+// error for an unknown split lists the splits.
 func selectSamples(ds formats.Dataset, split string, keep func(formats.Info) bool) (order.Subset, error) {
 	if split == "" && keep == nil {
 		return order.All(ds.Len()), nil
@@ -54,9 +54,9 @@ func noneInSplit(ds formats.Dataset, split string) error {
 		names = append(names, s.Name)
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("no sample is in split %q; the dataset has no splits", split)
+		return fmt.Errorf("unknown split %q; the dataset has no splits", split)
 	}
-	return fmt.Errorf("no sample is in split %q; the dataset has the splits %s", split, strings.Join(names, ", "))
+	return fmt.Errorf("unknown split %q, or it has no samples; the dataset has the splits %s", split, strings.Join(names, ", "))
 }
 
 // planOrder plans the order of the loader's samples.
@@ -66,7 +66,7 @@ func (l *Loader) planOrder() error {
 	info := func(sample int) formats.Info {
 		in, err := l.dataset.Info(l.samples.At(sample))
 		if err != nil {
-			return formats.Info{Label: formats.NoLabel} // reading it will tell
+			return formats.Info{Label: formats.NoLabel} // reading the sample will fail with the error
 		}
 		return in
 	}
@@ -74,7 +74,7 @@ func (l *Loader) planOrder() error {
 		d.Weight = func(sample int) float64 { return c.Weight(info(sample)) }
 	}
 	if c.Order.Kind == order.Balanced && l.frame.numbers() {
-		return fmt.Errorf("balanced order: the label %q is a number, and there are no classes to draw alike", l.dataset.Meta().Schema[l.label].Name)
+		return fmt.Errorf("balanced order: the label %q is a number, and the dataset has no classes to balance", l.dataset.Meta().Schema[l.label].Name)
 	}
 	if l.classified() {
 		d.Label = func(sample int) int64 { return info(sample).Label }
@@ -84,7 +84,7 @@ func (l *Loader) planOrder() error {
 	return err
 }
 
-// checkUniform reports the first sample whose size is known and not the first one's.
+// checkUniform returns an error for the first sample whose recorded size differs from the first one's.
 func checkUniform(ds formats.Dataset, samples order.Subset) error {
 	var first formats.Info
 	for i := range samples.Len() {

@@ -304,7 +304,7 @@ func TestCheckpointRefuses(t *testing.T) {
 		{"classes", func(m *memory, _ *Config) { m.classes = 2 }, []string{"number of classes is 3, not 2"}},
 		{"class", func(m *memory, _ *Config) { m.prefix = "k" }, []string{`its class 0 is "class00", not "kclass00"`}},
 		{"recipe", func(_ *memory, c *Config) { c.Checkpoint.Recipe = map[string]string{"batch": "8"} }, []string{"batch is 4, not 8"}},
-		{"samples", func(m *memory, _ *Config) { m.samples = 21 }, []string{path, "of another order", "of 22", "of 21"}},
+		{"samples", func(m *memory, _ *Config) { m.samples = 21 }, []string{path, "belongs to another order", "of 22", "of 21"}},
 		{"damaged", func(_ *memory, c *Config) { c.Checkpoint.Path = damaged }, []string{damaged, "damaged"}},
 		{"foreign", func(_ *memory, c *Config) { c.Checkpoint.Path = foreign }, []string{foreign, "no state of a training"}},
 	} {

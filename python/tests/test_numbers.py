@@ -144,7 +144,7 @@ def test_a_resumed_epoch_has_the_same_numbers(numbers: str) -> None:
 
 
 def test_what_needs_classes_says_that_there_are_none(numbers: str) -> None:
-    with pytest.raises(ValueError, match='the label "age" is a number to predict'):
+    with pytest.raises(ValueError, match='the label "age" is a number'):
         dsconv.Loader(numbers, 8, "resize:8x8", label_dtype="int64")
     with pytest.raises(ValueError, match='balanced order: the label "age" is a number'):
         dsconv.Loader(numbers, 8, "resize:8x8", shuffle="balanced")

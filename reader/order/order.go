@@ -26,7 +26,7 @@ type Plan struct {
 // Len is the number of positions of an epoch.
 func (p *Plan) Len() int { return p.positions }
 
-// Repeats says whether a sample may come more than once in an epoch. What it draws for its
+// Repeats reports whether a sample may come more than once in an epoch. What it draws for its
 // augmentation should then be keyed by its position, or it looks the same each time.
 func (p *Plan) Repeats() bool { return p.repeats }
 

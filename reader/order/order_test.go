@@ -88,7 +88,7 @@ func TestOrdersArePermutations(t *testing.T) {
 // and the same is the same.
 func TestEpochsDiffer(t *testing.T) {
 	const n = 600
-	mixed, err := Mix([]Part{{Samples: 200, Weight: 1}, {Samples: 400, Weight: 2}}, 0)
+	mixed, err := PlanMixture([]WeightedDataset{{Samples: 200, Weight: 1}, {Samples: 400, Weight: 2}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func benchmarked(t testing.TB, n int) map[string]Order {
 	for _, spec := range []string{"none", "full", "block:256:64", "weighted", "balanced"} {
 		orders[strings.ReplaceAll(spec, ":", "-")] = mustPlan(t, spec, d).Epoch(1, 0)
 	}
-	mixed, err := Mix([]Part{{n / 2, 7}, {n / 3, 2}, {n / 4, 1}}, 0)
+	mixed, err := PlanMixture([]WeightedDataset{{n / 2, 7}, {n / 3, 2}, {n / 4, 1}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
