@@ -7,6 +7,8 @@ VENV   := $(BUILD)/venv
 PYTHON := $(VENV)/bin/python
 LINT   := $(BUILD)/bin/golangci-lint
 LINT_VERSION := v2.15.0
+DEADCODE := $(BUILD)/bin/deadcode
+DEADCODE_VERSION := v0.52.0
 export GOMLX_NO_AUTO_INSTALL := 1
 # LMDB's C sources have a warning that says nothing about this project.
 export CGO_CFLAGS := -O2 -g -Wno-implicit-fallthrough
@@ -130,9 +132,13 @@ test-jpeg3: test-deps $(VENV)/.done ## preprocess's tests with libjpeg-turbo 3, 
 $(LINT):
 	GOBIN=$(BUILD)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 
+$(DEADCODE):
+	GOBIN=$(BUILD)/bin go install golang.org/x/tools/cmd/deadcode@$(DEADCODE_VERSION)
+
 .PHONY: lint
-lint: deps $(LINT) $(VENV)/.done ## golangci-lint, gofumpt, clang-format, ruff
+lint: deps $(LINT) $(DEADCODE) $(VENV)/.done ## golangci-lint, gofumpt, dead code, clang-format, ruff
 	$(LINT) run ./...
+	scripts/deadcode $(DEADCODE)
 	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .

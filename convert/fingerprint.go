@@ -8,7 +8,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// fingerprint tells two plans apart: what they take, in which order, into which files.
+// fingerprint hashes what a plan packs: the samples, their order and the files they go to.
 type fingerprint struct {
 	h *xxh3.Hasher
 	b []byte

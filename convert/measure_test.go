@@ -18,8 +18,8 @@ import (
 	"github.com/dsconv/dsconv/preprocess"
 )
 
-// What a plan would write is measured on some samples, and is what a pack of all takes.
-func TestMeasureForetellsThePack(t *testing.T) {
+// The size measured on some samples is about the size of the packed dataset.
+func TestMeasurePredictsThePack(t *testing.T) {
 	raw := preprocess.Encode{Encoding: formats.Raw}
 	fixed := preprocess.Recipe{Resize: preprocess.Resize{Mode: preprocess.ResizeCover, W: 16, H: 16}, Encode: raw}
 	for name, c := range map[string]struct {
@@ -58,7 +58,7 @@ func TestMeasureForetellsThePack(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if m.Tried != measured || m.Skipped != 0 {
+				if m.Tried != maxMeasured || m.Skipped != 0 {
 					t.Errorf("%+v", m)
 				}
 				empty(t, dir)
@@ -85,7 +85,7 @@ func TestMeasureForetellsThePack(t *testing.T) {
 	}
 }
 
-// Of few samples all are packed.
+// If there are few samples, all are packed.
 func TestMeasureOfFewIsExact(t *testing.T) {
 	dir := t.TempDir()
 	p := plan(t, newMemory(t, 90, 0), shard.Format{}, filepath.Join(dir, "x.tar"), Options{Recipe: resized})
@@ -106,7 +106,7 @@ func TestMeasureOfFewIsExact(t *testing.T) {
 	}
 }
 
-// Of bad samples a share is skipped.
+// The measurement skips a share of the bad samples.
 func TestMeasureCountsWhatIsSkipped(t *testing.T) {
 	p := plan(t, newMemory(t, 1500, 17), shard.Format{}, filepath.Join(t.TempDir(), "x.tar"), Options{Fail: true})
 	m, err := p.Measure(t.Context())

@@ -11,8 +11,8 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 )
 
-// An edit that was planned from a version which another process has replaced since does nothing: it
-// would take back what the other one did.
+// An edit does nothing if another process has replaced the version that it was planned from: it would
+// revert the other process's edit.
 func TestEditOfReplacedVersion(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 10)

@@ -120,7 +120,7 @@ func copyRows16(dst *Image, pix []byte, stride, n int) {
 func copyPaletted(dst *Image, m *image.Paletted) {
 	var table [256][3]byte
 	for i, c := range m.Palette[:min(len(m.Palette), len(table))] {
-		n := color.NRGBAModel.Convert(c).(color.NRGBA) //nolint:forcetypeassert // what the model gives
+		n := color.NRGBAModel.Convert(c).(color.NRGBA) // what the model gives
 		table[i] = [3]byte{n.R, n.G, n.B}
 	}
 	for y := range dst.H {

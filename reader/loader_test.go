@@ -235,7 +235,7 @@ func TestConfigErrors(t *testing.T) {
 		want   string
 	}{
 		{func(c *Config) { c.BatchSize = 0 }, "batch size 0"},
-		{func(c *Config) { c.Workers = -1 }, "-1 workers"},
+		{func(c *Config) { c.Workers = -1 }, "workers -1"},
 		{func(c *Config) { c.Prefetch = -1 }, "prefetch"},
 		{func(c *Config) { c.Rank = 1 }, "rank 1 of 1"},
 		{func(c *Config) { c.Color = "blue" }, "blue"},

@@ -10,7 +10,7 @@ import memory
 from loaders.work import JITTER, LONGER, SIZE
 from timing import Comparison, Figure
 from turns import Turns
-from workbench import Workbench, build
+from workbench import Workbench
 
 FOLDER = "images"
 PLAIN, TILED, RAW, RAW_LMDB, WHOLE, WHOLE_LMDB = (
@@ -135,11 +135,10 @@ def colour(s: Workbench, data: Path) -> list[Comparison]:
 
 def whole(s: Workbench, data: Path) -> list[Comparison]:
     """Images passed through as they are, beside memcpy in as many threads."""
-    program = build(s.scratch, "memcpy", "-pthread")
     wanted = []
     with Turns(s, data, epochs=20) as t:
         for n in range(1, s.workers + 1):
-            t.memcpy(f"memcpy, {n} threads", program, n, SIZE * SIZE * 3)
+            t.memcpy(f"memcpy, {n} threads", n, SIZE * SIZE * 3)
             for dataset in [WHOLE, WHOLE_LMDB]:
                 t.ours(f"{dataset}, {n} workers", dataset, *PASSED, workers=n)
                 wanted.append((f"{dataset}, {n} workers", f"memcpy, {n} threads", 0.5))

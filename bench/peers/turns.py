@@ -69,9 +69,10 @@ class Turns:
 
         self.turns[name] = turn
 
-    def memcpy(self, name: str, program: Path, threads: int, image: int) -> None:
+    def memcpy(self, name: str, threads: int, image: int) -> None:
         """The system's, which copies images of so many bytes."""
-        child = self.stack.enter_context(Team([[program, MEGABYTES, threads, PASSES]]))
+        command = [sys.executable, Path(__file__).with_name("memcpy.py"), MEGABYTES, threads, PASSES]
+        child = self.stack.enter_context(Team([command]))
 
         def turn() -> float:
             (answer,) = child.run()

@@ -15,15 +15,15 @@ import (
 	"github.com/dsconv/dsconv/internal/legible"
 )
 
-// dsconvSays runs a command line and gives its exit code and all that it printed.
+// dsconvSays runs a command line and returns its exit code and its output.
 func dsconvSays(args ...string) (code int, said string) {
 	var b bytes.Buffer
 	code = run(context.Background(), append([]string{"dsconv"}, args...), &console{in: strings.NewReader(""), out: &b, err: &b})
 	return code, b.String()
 }
 
-// rewrite gives the dataset with that sidecar another manifest or dataset.json, with
-// checksums that agree.
+// rewrite changes the manifest or dataset.json of the dataset with that sidecar, and updates the
+// checksums.
 func rewrite(t *testing.T, side, key string, change func(m *formats.Meta)) {
 	t.Helper()
 	c, err := atrest.ReadSidecar(side)
@@ -67,9 +67,9 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// Datasets whose description is made up, with checksums that hold, are refused by every
-// command; nothing is written, moved or removed outside.
-func TestMadeUpDatasets(t *testing.T) {
+// Every command refuses datasets with an invented description and valid checksums, and writes, moves and
+// removes nothing outside the dataset.
+func TestInventedDatasets(t *testing.T) {
 	src, packed := samples(t, "10", "16x16"), t.TempDir()
 	sidecars := map[string]string{"x.tar": "x.tar.dsconv", "x.tfrecord": "x.tfrecord.dsconv"}
 	if cgo {
@@ -139,7 +139,7 @@ func TestNamesAreHarmless(t *testing.T) {
 		if got := printable(name); got != want {
 			t.Errorf("%q: %s, want %s", name, got, want)
 		}
-		if got := harmless(name + "\n"); strings.ContainsFunc(strings.ReplaceAll(got, "\n", ""), legible.Hidden) || !strings.HasSuffix(got, "\n") {
+		if got := escapeHidden(name + "\n"); strings.ContainsFunc(strings.ReplaceAll(got, "\n", ""), legible.Hidden) || !strings.HasSuffix(got, "\n") {
 			t.Errorf("%q: %q", name, got)
 		}
 	}

@@ -164,7 +164,7 @@ func looksLikeJournal(path string) (bool, error) {
 	}
 	head := make([]byte, recordHeader+len(metaPrefix))
 	if _, err := f.ReadAt(head, 0); err != nil {
-		return false, nil //nolint:nilerr // it is shorter than any journal
+		return false, nil // it is shorter than any journal
 	}
 	if bytes.HasSuffix(head, metaPrefix) {
 		return true, nil

@@ -10,6 +10,7 @@ from typing import Any
 import dsconv
 import numpy as np
 import pytest
+from dsconv._source import Source
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -77,6 +78,30 @@ def test_wrong_arguments_are_told_plainly(packed: Path, arguments: dict[str, Any
     assert message in str(told.value)
     assert not any(word in str(told.value) for word in FOREIGN) or "NoneType" in message
     assert "\n" not in str(told.value)
+
+
+def test_defaults_are_the_librarys(packed: Path) -> None:
+    library = Source(path=str(packed), batch=4, augment=CROP).configured
+    python = dsconv.Loader(packed, 4, CROP)._source.configured
+    # PyTorch's layout, and a tail as DistributedSampler's.
+    assert python == library | {"layout": "nchw", "tail": "repeat"}
+    assert dsconv.Loader(packed, 4, CROP).prefetch_factor == library["prefetch"] == 2
+
+
+def test_what_is_asked_for_is_what_the_library_does(packed: Path) -> None:
+    asked = dsconv.Loader(
+        packed, 4, CROP, "block:8:2", seed=9, num_workers=3, prefetch_factor=5, tail="uneven", rank=1, world_size=2,
+        dtype="float32", cache="encoded:8MB", on_error="skip", orientation=True, color="gray",
+        label_dtype="uint8", max_pixels=10000, memory_format=torch.channels_last,
+    )  # fmt: skip
+    assert asked._source.configured == {
+        "batch": 4, "workers": 3, "prefetch": 5, "order": "block:8:2", "seed": 9, "tail": "uneven", "rank": 1,
+        "world_size": 2, "label_dtype": "uint8", "on_error": "skip", "cache": {"kind": "encoded", "limit": 8000000},
+        "augment": CROP, "dtype": "float32", "layout": "nhwc", "color": "gray", "orientation": True,
+        "max_pixels": 10000,
+    }  # fmt: skip
+    fast = dsconv.Loader(packed, 4, CROP, decode="fast")._source.configured
+    assert fast["fast_decode"]
 
 
 def test_paths_are_told_plainly() -> None:

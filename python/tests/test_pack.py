@@ -172,12 +172,12 @@ def test_killed_python_takes_the_command_along(tmp_path: Path) -> None:
     pytest.fail("the command goes on without its Python")
 
 
-def test_interrupt_leaves_what_can_be_gone_on_with(tmp_path: Path) -> None:
+def test_interrupted_pack_can_be_resumed(tmp_path: Path) -> None:
     child, out = start_pack(tmp_path), tmp_path / "out.tar"
     child.send_signal(signal.SIGINT)
     said, _ = child.communicate(timeout=600)
     assert child.returncode in (-signal.SIGINT, 130)
-    assert "interrupted: " in said and ".partial has what was done: the same command goes on" in said
+    assert "interrupted: " in said and ".partial is unfinished: repeat the command to resume" in said
     assert (tmp_path / "out.tar.partial").is_dir() and not out.exists()
 
     again = pack_again(tmp_path)

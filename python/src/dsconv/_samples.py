@@ -131,7 +131,7 @@ class _Epoch:
                 padding.append(entry.padding)
         if first is not None:
             if not kept:
-                raise _native.Error(f"none of the {len(entries)} samples of a batch could be used: {first}") from first
+                raise _native.Error(f"all {len(entries)} samples of a batch are bad; the first: {first}") from first
             self._samples.bad.warn("skipped" if self._samples.on_error == "skip" else "replaced")
         return kept, padding
 
@@ -150,7 +150,7 @@ class _Epoch:
                 return self._finished(other, self.read(other))
             except Exception as another:
                 self._note(other, another)
-        raise _native.Error(f"no substitute among {_SUBSTITUTES} samples: {error}") from error
+        raise _native.Error(f"{_SUBSTITUTES} samples drawn as substitutes are bad too: {error}") from error
 
     def _finished(self, entry: Entry, values: list[Any]) -> tuple[Any, ...]:
         image = self._samples.image

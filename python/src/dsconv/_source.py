@@ -49,6 +49,11 @@ class Source:
         return self.describe()["loader"]
 
     @property
+    def configured(self) -> dict[str, Any]:
+        """The configuration with the library's defaults: the JSON of reader.Config."""
+        return self.describe()["config"]
+
+    @property
     def samples(self) -> int:
         return self.describe()["samples"]
 

@@ -50,8 +50,7 @@ class Dataset:
         self._source = Source(
             path=self.root,
             split=_arguments.text("split", split),
-            batch_size=1,
-            order="none",
+            batch=1,
             any_size=True,
             max_pixels=_arguments.pixel_limit(max_pixels),
         )

@@ -165,7 +165,7 @@ class Loader:
         self.rank, self.world_size = rank_and_world(rank, world_size)
         self._source = Source(
             path=self.path,
-            batch_size=self.batch_size,
+            batch=self.batch_size,
             workers=self.num_workers,
             prefetch=self.prefetch_factor,
             order=order,
@@ -178,7 +178,7 @@ class Loader:
             label_dtype="" if label_dtype is None else dtype_name(label_dtype, "label_dtype"),
             on_error=_ON_ERROR[on_error],
             cache=_arguments.text("cache", cache),
-            transforms=plan.words,
+            augment=plan.words,
             color=_arguments.text("color", color),
             orientation=_arguments.flag("orientation", orientation),
             decode=_arguments.text("decode", decode),
