@@ -153,7 +153,7 @@ def test_order_that_cannot_be():
         T.translate([lambda image: image, T.CutMix(), T.RandomInvert()])
     plan = T.translate([lambda image: image, T.RandomChoice([T.CutMix(), T.MixUp(alpha=0.5)])])
     assert plan.words == "" and plan.mixers == (T.CutMix(), T.MixUp(alpha=0.5))
-    with pytest.raises(ValueError, match="as likely"):
+    with pytest.raises(ValueError, match="equal weights"):
         T.translate([T.RandomChoice([T.MixUp(), T.CutMix()], p=(1, 2))])
 
 
@@ -192,3 +192,11 @@ def test_bfloat16():
     out = T.ToDtype(torch.bfloat16, scale=True)(PIXELS)
     assert out.dtype == torch.bfloat16
     assert torch.allclose(out.float(), T.ToTensor()(PIXELS), atol=1 / 256)
+
+
+def test_values_that_uint8_cannot_hold_are_an_error():
+    """A transform that is called alone has no other transform after it that would make it native."""
+    with pytest.raises(ValueError, match="scale=True"):
+        T.ToDtype("float32")(PIXELS)
+    with pytest.raises(ValueError, match="uint8"):
+        T.RandomErasing(1, value="random")(PIXELS)

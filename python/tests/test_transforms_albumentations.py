@@ -13,7 +13,7 @@ A = pytest.importorskip("albumentations")
 torch = pytest.importorskip("torch")
 
 from albumentations.pytorch import ToTensorV2  # noqa: E402
-from dsconv.transforms.running import carry_out  # noqa: E402
+from dsconv.transforms.run_on_image import run_on_image  # noqa: E402
 
 PIXELS = np.random.default_rng(4).integers(0, 256, (61, 84, 3), dtype=np.uint8)
 OPENCV = "dsconv.transforms."
@@ -87,12 +87,12 @@ def test_pixels(transforms):
     compose = A.Compose(transforms)
     for height, width in itertools.product((60, 61), (83, 84)):
         pixels = PIXELS[:height, :width]
-        got, want = carry_out(T.translate(compose), pixels), compose(image=pixels)["image"]
+        got, want = run_on_image(T.translate(compose), pixels), compose(image=pixels)["image"]
         assert type(got) is type(want) and got.shape == want.shape and got.dtype == want.dtype
         assert abs(np.asarray(got, float) - np.asarray(want, float)).max() < 1e-5
 
 
 def test_random_crop_draws_all_places():
     compose = A.Compose([A.RandomCrop(58, 84)])
-    rows = {carry_out(T.translate(compose), PIXELS).tobytes() for _ in range(80)}
+    rows = {run_on_image(T.translate(compose), PIXELS).tobytes() for _ in range(80)}
     assert rows == {PIXELS[y : y + 58].tobytes() for y in range(4)}

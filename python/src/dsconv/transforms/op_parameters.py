@@ -1,4 +1,4 @@
-"""How parameters are written in the words that the native transforms are made from."""
+"""Checks parameters and writes them as the native ops take them, such as ":0.8" or ":scale=0.1-1"."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .not_native import NotNative
 
 
 def number(x: Any) -> str:
-    """x without an exponent, which ranges could not be told from."""
+    """x without an exponent, whose minus sign would look like a range."""
     x = float(x)
     if not math.isfinite(x):
-        raise NotNative(f"{x} is no finite number")
+        raise NotNative(f"{x} is not a finite number")
     s = format(Decimal(repr(x)), "f")
     return s[:-2] if s.endswith(".0") else s
 
@@ -25,14 +25,14 @@ def numbers(values: Sequence[Any]) -> str:
 
 
 def whole(x: Any) -> int:
-    """x as an int, if it is one."""
+    """x as an int; NotNative if it is not a whole number."""
     if isinstance(x, bool) or int(x) != x:
-        raise NotNative(f"{x!r} is no whole number")
+        raise NotNative(f"{x!r} is not a whole number")
     return int(x)
 
 
 def sides(size: Any) -> tuple[int, int]:
-    """Height and width of a size: one number for both, or (height, width)."""
+    """Height and width of a size, which is one number for both, or (height, width)."""
     given = tuple(size) if isinstance(size, Sequence) else (size,)
     if len(given) not in (1, 2):
         raise NotNative(f"size {size!r}: wanted one or two numbers")
@@ -42,40 +42,40 @@ def sides(size: Any) -> tuple[int, int]:
     return height, width
 
 
-def size_word(size: Any) -> str:
+def size_text(size: Any) -> str:
     height, width = sides(size)
     return str(height) if height == width else f"{width}x{height}"
 
 
-def range_word(bounds: Any) -> str:
+def _range_text(bounds: Any) -> str:
     low, high = bounds
     if not 0 <= low <= high:
         raise NotNative(f"range {bounds!r}: wanted 0 <= low <= high")
     return f"{number(low)}-{number(high)}"
 
 
-def option(name: str, bounds: Any, usual: tuple[float, float]) -> str:
-    """:NAME=LOW-HIGH, or nothing if that is what is usual."""
-    return "" if tuple(bounds) == usual else f":{name}={range_word(bounds)}"
+def range_option(name: str, bounds: Any, default: tuple[float, float]) -> str:
+    """:NAME=LOW-HIGH, or "" for the default."""
+    return "" if tuple(bounds) == default else f":{name}={_range_text(bounds)}"
 
 
-def chance(p: Any, usual: float = 0.5) -> str:
-    """:P, or nothing if that is usual."""
+def probability(p: Any, default: float = 0.5) -> str:
+    """:P, or "" for the default."""
     if not 0 <= p <= 1:
         raise NotNative(f"p={p!r} is not between 0 and 1")
-    return "" if p == usual else f":{number(p)}"
+    return "" if p == default else f":{number(p)}"
 
 
-def filter_word(mode: Any, usual: str, known: Sequence[str] | None = None) -> str:
-    """:FILTER, or nothing if that is usual. On PIL images nearest-exact is nearest."""
+def filter_option(mode: Any, default: str, allowed: Sequence[str] | None = None) -> str:
+    """:FILTER, or "" for the default. On PIL images nearest-exact is nearest."""
     name = interpolation_name(mode)
     name = "nearest" if name == "nearest-exact" else name
-    if known is not None and name not in known:
-        raise NotNative(f"interpolation {name!r}: only {', '.join(known)} can move pixels")
-    return "" if name == usual else f":{name}"
+    if allowed is not None and name not in allowed:
+        raise NotNative(f"interpolation {name!r}: only {', '.join(allowed)} can move pixels")
+    return "" if name == default else f":{name}"
 
 
-# What affine maps can sample by.
+# The filters of affine transforms.
 AFFINE = ("nearest", "bilinear", "bicubic")
 
 
@@ -91,6 +91,6 @@ def fill_values(fill: Any) -> tuple[int, ...]:
     return values
 
 
-def fill_word(fill: Any) -> str:
+def fill_option(fill: Any) -> str:
     values = fill_values(fill)
     return f":fill={numbers(values)}" if any(values) else ""
