@@ -131,11 +131,12 @@ $(LINT):
 	GOBIN=$(BUILD)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 
 .PHONY: lint
-lint: deps $(LINT) $(VENV)/.done ## golangci-lint, gofumpt, clang-format, ruff
+lint: deps $(LINT) $(VENV)/.done ## golangci-lint, gofumpt, clang-format, ruff, mypy, vulture
 	$(LINT) run ./...
 	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+	cd python && $(VENV)/bin/mypy --cache-dir $(BUILD)/mypy && $(VENV)/bin/vulture
 
 .PHONY: format
 format: $(LINT) $(VENV)/.done ## format all code

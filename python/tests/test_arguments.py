@@ -59,7 +59,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"tail": 1}, "tail=1: choose repeat, pad, drop or uneven"),
     ({"dtype": "int4"}, "dtype='int4': choose uint8, uint16, float32, float16 or bfloat16"),
     ({"dtype": torch.float64}, "dtype='float64': choose uint8"),
-    ({"dtype": 8}, "dtype=8: it must be a type"),
+    ({"dtype": 8}, "dtype=8: it must be a dtype"),
     ({"label_dtype": object()}, "label_dtype="),
     ({"device": "gpu"}, "device='gpu': "),
     ({"device": "cuda:99"}, "device='cuda:99': PyTorch finds"),
@@ -209,7 +209,9 @@ def test_a_column_is_no_field_but_is_had(table: Path) -> None:
 
 
 def test_shuffling_over_all_splits_warns(table: Path) -> None:
-    with pytest.warns(UserWarning, match=r'all splits: train \(16\), val \(8\). .* split="train"') as told:
+    with pytest.warns(
+        UserWarning, match=r'all splits are shuffled together: train \(16\), val \(8\). .* split="train"'
+    ) as told:
         loader = dsconv.Loader(table, 4, CROP, shuffle=True, fields=("index",))
     assert len(told) == 1 and told[0].filename == __file__
     with warnings.catch_warnings():

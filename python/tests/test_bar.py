@@ -6,7 +6,7 @@ import io
 import sys
 
 import pytest
-from dsconv import _bar
+from dsconv import _progress
 
 LINES = [
     '{"dataset":"a.tar","done":5,"total":10,"skipped":1,"bytes":500,"seconds":1}',
@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
 
 def show(monkeypatch: pytest.MonkeyPatch, stderr: io.StringIO) -> str:
     monkeypatch.setattr(sys, "stderr", stderr)
-    steps = _bar.Steps("image")
+    steps = _progress.JSONProgress("image")
     assert all(steps.line(line) for line in LINES)
     assert not steps.line("dsconv: a message")
     steps.close()

@@ -50,7 +50,7 @@ def test_uint16_keeps_all_bits(scans: tuple[str, np.ndarray], color: str) -> Non
 
 def test_pack_says_what_is_lost(scans: tuple[str, np.ndarray], tmp_path: Path) -> None:
     path, _ = scans
-    assert "10 images of 16 bits" in str(dsconv.pack(path, tmp_path / "a.tar", encode="raw", progress=False))
+    assert "10 images with 16 bits" in str(dsconv.pack(path, tmp_path / "a.tar", encode="raw", progress=False))
     assert "16 bits" not in str(dsconv.pack(path, tmp_path / "b.tar", encode="raw", color="keep", progress=False))
 
 
@@ -58,7 +58,7 @@ def test_pack_says_what_is_lost(scans: tuple[str, np.ndarray], tmp_path: Path) -
 def test_other_types_say_what_is_lost_once(scans: tuple[str, np.ndarray], dtype: str) -> None:
     path, pixels = scans
     loader = dsconv.Loader(path, batch_size=4, dtype=dtype, color="gray")
-    with pytest.warns(UserWarning, match=r"images lost bits, a/0\d among them: .*values above 255.*uint16") as told:
+    with pytest.warns(UserWarning, match=r"images lost bits, for example a/0\d: .*values above 255.*uint16") as told:
         batches = [np.asarray(images) for images, _ in loader]
     list(loader)
     assert len(told) == 1

@@ -96,8 +96,8 @@ def test_labels_of_padding_are_empty(packed: Path) -> None:
 
 def test_what_cannot_be_mixed_is_told(packed: Path) -> None:
     for transforms, more, message in (
-        ([v2.CenterCrop(32), v2.PILToTensor(), own, CHOICE.transforms[0]], {}, "MixUp: it blends floats"),
-        ([*FLOATS, own, CHOICE], {"tail": "uneven"}, "images of an evaluation"),
+        ([v2.CenterCrop(32), v2.PILToTensor(), own, CHOICE.transforms[0]], {}, "MixUp needs float images"),
+        ([*FLOATS, own, CHOICE], {"tail": "uneven"}, "is for evaluation"),
     ):
         with pytest.raises(ValueError, match=message):
             batches(packed, transforms, **more)
@@ -149,6 +149,6 @@ def test_padding_counts_until_it_is_mixed(packed: Path) -> None:
 
 def test_a_long_word_in_an_error_takes_no_longer() -> None:
     """Two million steps for each of them would be noticed: they are 10^12 where each letter is a beginning."""
-    from dsconv import _brief
+    from dsconv import _short_messages
 
-    assert len(_brief.brief(ValueError("x" * 2_000_000))) == 500
+    assert len(_short_messages.short_message(ValueError("x" * 2_000_000))) == 500

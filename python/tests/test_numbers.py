@@ -154,7 +154,7 @@ def test_the_trainings_say_so(command: str, numbers: str) -> None:
     pytest.importorskip("torch", reason="torch is not installed")
     for words, said in {
         (command, "train", numbers, "--epochs=1"): "the labels are numbers to predict, and the models learn classes",
-        (sys.executable, "-m", "dsconv.train", f"--after={numbers}", "--epochs=1"): "its labels are no classes",
+        (sys.executable, "-m", "dsconv.train", f"--after={numbers}", "--epochs=1"): "the labels are numbers",
     }.items():
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         assert done.returncode not in (0, -6) and said in done.stderr

@@ -126,9 +126,9 @@ OPTIONS = {"checkpoint": "20KB", "workers": 1, "encode": "png"}
 PACK = f"""
     import json, os, sys
     import dsconv
-    from dsconv import _bar
+    from dsconv import _progress
 
-    class Steps(_bar.Steps):
+    class Steps(_progress.JSONProgress):
         said = False
         def line(self, line):
             if not self.said and line.startswith("{{") and json.loads(line)["done"] >= 40:
@@ -136,7 +136,7 @@ PACK = f"""
                 print("started", flush=True)
             return line.startswith("{{") or super().line(line)
 
-    _bar.Steps = Steps
+    _progress.JSONProgress = Steps
     try:
         dsconv.pack(sys.argv[1], sys.argv[2], **{OPTIONS})
     except KeyboardInterrupt as err:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from dsconv import transforms as T
-from dsconv._native import Transform
+from dsconv._native_transform import NativeTransform as Transform
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchvision")

@@ -22,7 +22,7 @@ except ImportError:
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from dsconv._confined import Confined, confinable  # noqa: E402
+from dsconv._thread_transforms import ThreadTransforms, count_for_threads  # noqa: E402
 from dsconv.transforms import translate  # noqa: E402
 from PIL import Image  # noqa: E402
 
@@ -354,8 +354,8 @@ def test_what_threads_run_draws_from_their_own_generators() -> None:
     image = Image.fromarray(np.random.default_rng(0).integers(40, 200, (32, 32, 3), np.uint8))
     made = [[t] for t in of_torchvision()] + [[translate(albumentations()).rest]]
     for calls in made:
-        assert confinable(calls) == len(calls), calls
-        confined, again = Confined(calls, 1, 1), Confined(calls, 1, 1)
+        assert count_for_threads(calls) == len(calls), calls
+        confined, again = ThreadTransforms(calls, 1, 1), ThreadTransforms(calls, 1, 1)
         random.seed(1), np.random.seed(1), torch.manual_seed(1)
         views = [pixels(confined(image, (0, key))) for key in range(20)]
         left = draws()
@@ -398,7 +398,7 @@ def test_what_may_draw_from_anywhere_runs_in_the_loops_thread(packed: Path) -> N
     own += [own_of_albumentations()] if importlib.util.find_spec("albumentations") else []
     own += [T.RandomOrder([T.RandomInvert()]), T.RandomApply([T.Lambda(from_all)])]
     for t in own:
-        assert confinable([T.RandomInvert(), t, T.RandomInvert()]) == 1, t
+        assert count_for_threads([T.RandomInvert(), t, T.RandomInvert()]) == 1, t
 
     threads = set()
 

@@ -10,7 +10,7 @@ from typing import Any
 import dsconv
 import numpy as np
 import pytest
-from dsconv import _timing
+from dsconv import _timed
 
 
 class Clock:
@@ -128,7 +128,7 @@ def test_an_error_of_the_loader_comes_through() -> None:
 
 def test_warmup_is_not_counted() -> None:
     loader = dsconv.timed(Batches(), warmup=1)
-    with pytest.raises(RuntimeError, match="0 epochs were timed, the first 1 are not counted"):
+    with pytest.raises(RuntimeError, match="0 epochs were timed, and the first 1 are not counted"):
         loader.report()
     list(loader)
     with pytest.raises(RuntimeError):
@@ -136,7 +136,7 @@ def test_warmup_is_not_counted() -> None:
     list(loader)
     list(loader)
     assert len(loader.report().datasets[0].rounds) == 2
-    with pytest.raises(ValueError, match="warmup -1"):
+    with pytest.raises(ValueError, match="warmup=-1"):
         dsconv.timed([], warmup=-1)
 
 
@@ -164,7 +164,7 @@ def test_stages_of_a_loader_that_tells_them() -> None:
     ],
 )
 def test_count(batch: Any, images: int) -> None:
-    assert _timing.count(batch) == images
+    assert _timed.count(batch) == images
 
 
 def test_images_of_batches_of_another_kind() -> None:

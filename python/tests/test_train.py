@@ -15,7 +15,7 @@ pytest.importorskip("torchvision", reason="torchvision is not installed")
 
 import dsconv  # noqa: E402
 from dsconv._report import Report  # noqa: E402
-from dsconv.train import after, before, digits  # noqa: E402
+from dsconv.train import drawn_digits, from_dataloader, from_dsconv  # noqa: E402
 from dsconv.train.__main__ import main  # noqa: E402
 from dsconv.train.arguments import parse  # noqa: E402
 from dsconv.train.distributed import World  # noqa: E402
@@ -31,7 +31,7 @@ def sides(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The arguments for a folder with two splits, and for the dataset of it."""
     root = tmp_path_factory.mktemp("digits")
     for split, count, seed in (("train", TRAIN, 0), ("val", VAL, 1)):
-        write_pngs(root / "images" / split, *digits.draw(count, seed))
+        write_pngs(root / "images" / split, *drawn_digits.draw(count, seed))
     dsconv.pack(root / "images", root / "packed.lmdb", progress=False)
     return ["--before", str(root / "images"), "--after", str(root / "packed.lmdb"), "--device", "cpu"]
 
@@ -65,9 +65,9 @@ def test_both_learn_alike(sides: list[str], tmp_path: Path, capsys: pytest.Captu
 def test_both_evaluate_on_the_same_pixels(sides: list[str]) -> None:
     _, settings = parse([*sides, *MLP])
     world = World(torch.device("cpu"))
-    with before.folder(Path(sides[1]), settings, world).open() as theirs:
+    with from_dataloader.folder(Path(sides[1]), settings, world).open() as theirs:
         images, labels = (torch.cat(parts) for parts in zip(*theirs.val))
-    with after.images(Path(sides[3]), settings, world).open() as ours:
+    with from_dsconv.images(Path(sides[3]), settings, world).open() as ours:
         assert ours.classes == theirs.classes
         same, alike = (torch.cat(parts) for parts in zip(*ours.val))
     assert torch.equal(labels, alike)
@@ -118,9 +118,9 @@ def test_two_processes(sides: list[str], tmp_path: Path) -> None:
     [
         ("", "nothing to train on"),
         ("--preset tutorial --after x.lmdb", "its own data"),
-        ("--preset tutorial --size 32", "no --size"),
-        ("--before nowhere", "no folder is there"),
-        ("--after x.lmdb --epochs 0", "not 1 or more"),
+        ("--preset tutorial --size 32", "leave out --size"),
+        ("--before nowhere", "no such folder"),
+        ("--after x.lmdb --epochs 0", "less than 1"),
         ("--after x.lmdb --data mnist", "for --preset tutorial"),
     ],
 )
@@ -132,7 +132,7 @@ def test_wrong_usage(words: str, message: str, capsys: pytest.CaptureFixture[str
 
 
 def test_sides_that_differ_are_refused(sides: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_pngs(tmp_path / "other" / "train", *digits.draw(20, 0))
-    write_pngs(tmp_path / "other" / "val", *digits.draw(20, 0))
+    write_pngs(tmp_path / "other" / "train", *drawn_digits.draw(20, 0))
+    write_pngs(tmp_path / "other" / "val", *drawn_digits.draw(20, 0))
     assert main(["--before", str(tmp_path / "other"), *sides[2:], *MLP]) == 2
     assert re.search(f"{TRAIN} training images, but .* has 20", capsys.readouterr().err)

@@ -11,7 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from dsconv.train import digits, loop  # noqa: E402
+from dsconv.train import drawn_digits, loop  # noqa: E402
 from dsconv.train.clock import Clock  # noqa: E402
 from dsconv.train.data import Data  # noqa: E402
 from dsconv.train.distributed import World  # noqa: E402
@@ -26,7 +26,7 @@ MLP = Settings(model="mlp", size=28, lr=0.05, batch_size=32)
 
 
 def batches(count: int, size: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    images, labels = digits.draw(count, seed=7)
+    images, labels = drawn_digits.draw(count, seed=7)
     images = torch.from_numpy(images).unsqueeze(1).float() / 255
     return list(zip(images.split(size), torch.from_numpy(labels).long().split(size)))
 
@@ -93,7 +93,7 @@ def test_epochs_are_counted() -> None:
     assert (epoch.images, epoch.steps, epoch.validated) == (100, 4, False)
     (epoch,) = train(Learner(MLP, 10, 1, WORLD), given, limit=2)
     assert (epoch.images, epoch.steps) == (64, 2)
-    with pytest.raises(ValueError, match="gave no batch"):
+    with pytest.raises(ValueError, match="returned no batch"):
         train(Learner(MLP, 10, 1, WORLD), replace(given, train=[]))
 
 

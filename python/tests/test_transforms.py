@@ -57,7 +57,7 @@ def test_words(transform, word):
     assert pickle.loads(pickle.dumps(transform)) == transform
     if not isinstance(transform, (T.MixUp, T.RandomChoice)):
         floats = word.startswith(("normalize", "erase"))
-        from dsconv._native import Transform
+        from dsconv._native_transform import NativeTransform as Transform
 
         Transform(word, dtype="float32" if floats else "uint8")  # is understood
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._native import ArgumentError, ArgumentTypeError
+from ._errors import ArgumentError, ArgumentTypeError
 
 LARGEST = (1 << 31) - 1
 LARGEST_INT64 = (1 << 63) - 1

@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 import dsconv
-from dsconv import _native
+from dsconv import _library
 from shared import digest, expected, forked, loader
 
 
@@ -59,7 +59,7 @@ def fork_in_thread(path: str) -> None:
     def work() -> None:
         while not stop.is_set():
             images[3]
-            _native.call("cores")
+            _library.call("cores")
 
     busy = [threading.Thread(target=work) for _ in range(3)]
     for thread in busy:

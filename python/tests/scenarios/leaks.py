@@ -10,7 +10,7 @@ from contextlib import closing
 
 import dsconv
 import numpy as np
-from dsconv import _native, _stream
+from dsconv import _batch_stream, _library
 from shared import FEW, WORDS, digest, expected, files, forked, loader, resident, threads
 
 
@@ -47,7 +47,7 @@ def loaders(path: str) -> None:
         if k == 50:
             memory = resident()
     assert files() == opened and threads() <= idle + FEW, (opened, files(), idle, threads())
-    assert not _stream._in_use
+    assert not _batch_stream._in_use
     print("memory, kB:", memory, resident())
     assert resident() <= 1.1 * memory
 
@@ -120,7 +120,7 @@ def with_torch(path: str, order: str) -> None:
         import torch
     train = dsconv.Dataset(path)
     assert len(train) == 48
-    _native.call("cores")
+    _library.call("cores")
     import torch
 
     batches = dsconv.Loader(path, 8, WORDS, num_workers=2)

@@ -10,7 +10,7 @@ from typing import Any
 
 import dsconv
 import numpy as np
-from dsconv import _stream
+from dsconv import _batch_stream
 from shared import FEW, digest, expected, files, loader, threads
 
 
@@ -48,7 +48,7 @@ def abandoned(path: str) -> None:
         del both
     gc.collect()
     assert threads() <= idle + FEW and files() == opened, (idle, threads(), opened, files())
-    assert not _stream._in_use  # all that was lent to the library came back
+    assert not _batch_stream._in_use  # all that was lent to the library came back
     train.set_epoch(0)
     assert digest(train) == want
     held = iter(train)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from .._native import Transform as NativeTransform
+from .._native_transform import NativeTransform
 from .plan import Plan
 from .seeds import new_seed
 

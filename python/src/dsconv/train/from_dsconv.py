@@ -1,4 +1,4 @@
-"""The batches of dsconv.Loader, from a dataset."""
+"""The side of a comparison that dsconv.Loader feeds."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import torch
 
 from dsconv._ranks import threads
 from dsconv.train import augment
-from dsconv.train.before import VAL
 from dsconv.train.data import Data, Side
 from dsconv.train.distributed import World
+from dsconv.train.from_dataloader import VAL
 from dsconv.train.settings import Settings
 
 
 def images(path: Path, settings: Settings, world: World) -> Side:
-    """A dataset by its path, with the same transforms as ImageFolder's."""
+    """A dataset, with the same transforms as for ImageFolder."""
     plain = augment.evaluation(settings.size)
     train = augment.training(settings.size) if settings.augment else plain
     return dataset(os.fspath(path), path, settings, world, (train, plain))
@@ -28,14 +28,14 @@ def images(path: Path, settings: Settings, world: World) -> Side:
 def dataset(
     name: str, path: Path, settings: Settings, world: World, transforms: tuple[Any, Any], color: str = "rgb"
 ) -> Side:
-    """A dataset by a name, with transforms of the images to train on and of those to evaluate on."""
+    """A dataset with a name, and its transforms for training and for evaluation."""
 
     @contextmanager
     def opened() -> Iterator[Data]:
         import dsconv
 
         names = splits(path)
-        shared: dict[str, Any] = {
+        common: dict[str, Any] = {
             "batch_size": settings.batch_size,
             "num_workers": settings.threads,
             "prefetch_factor": settings.prefetch_factor,
@@ -48,11 +48,11 @@ def dataset(
         }
         held_out = next((name for name in VAL if "train" in names and name in names), None)
         split = "train" if "train" in names else None
-        train = dsconv.Loader(path, transforms=transforms[0], shuffle=True, split=split, **shared)
+        train = dsconv.Loader(path, transforms=transforms[0], shuffle=True, split=split, **common)
         val = None
         if held_out is not None:
-            # Each process evaluates its part, and no sample is taken twice to make the parts equal.
-            val = dsconv.Loader(path, transforms=transforms[1], split=held_out, tail="uneven", **shared)
+            # Each sample is evaluated exactly once: ranks may have different numbers of samples.
+            val = dsconv.Loader(path, transforms=transforms[1], split=held_out, tail="uneven", **common)
         try:
             channels = 1 if color == "gray" else 3
             samples = len(train.dataset)
@@ -62,17 +62,17 @@ def dataset(
                 if loader is not None:
                     loader.close()
 
-    chosen = {"threads": threads(settings.threads), "prefetch_factor": settings.prefetch_factor}
-    return Side(name, "dsconv", opened, chosen)
+    options = {"threads": threads(settings.threads), "prefetch_factor": settings.prefetch_factor}
+    return Side(name, "dsconv", opened, options)
 
 
 def splits(path: Path) -> list[str]:
-    """The names of a dataset's splits. ValueError if it has no classes to learn."""
+    """The names of a dataset's splits. Raises ValueError if it has no classes to learn."""
     from dsconv import Dataset
 
     with closing(Dataset(path)) as dataset:
         if not dataset.classes and dataset._label is None:
-            raise ValueError(f"{path}: it has no labels to learn")
+            raise ValueError(f"{path}: the dataset has no labels")
         if not dataset.classes:
-            raise ValueError(f"{path}: its labels are no classes, and this training learns classes")
+            raise ValueError(f"{path}: the labels are numbers, but this trainer learns classes")
         return list(dataset._source.splits)

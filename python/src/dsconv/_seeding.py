@@ -1,4 +1,4 @@
-"""The random generators that a caller's Python code draws from: seeding them, and giving them back as they were."""
+"""Seeds the random generators that a user's transforms draw from, and restores their states afterwards."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ._reach import reach
+from ._reachable import reachable
 
 
 class _Generator(Protocol):
-    """A generator, or what several share."""
+    """A generator, or the state that several generators share."""
 
     def save(self) -> Any: ...
     def restore(self, state: Any) -> None: ...
@@ -26,16 +26,16 @@ class _Generator(Protocol):
 
 
 class Generators:
-    """All generators that some callables may draw from: Python's, numpy's and torch's, which are the process's, and
-    those that the callables hold.
+    """All generators that some callables may draw from: those of the process (of Python, numpy and torch), and those
+    that the callables hold.
 
-    Nothing else of Python's may draw while they are borrowed. So what is seeded runs in the thread that iterates, whose
-    loop waits meanwhile, and in one such thread at a time.
+    No other Python code may draw while they are borrowed. So seeded code runs in the iterating thread, whose loop waits
+    meanwhile, and in one such thread at a time.
 
     Args:
-        seed: of all of them.
-        roots: the callables, as they are now: what they come to hold later is not seeded.
-        process: the process's are among them.
+        seed: of all generators.
+        roots: the callables. Generators that they get later are not seeded.
+        process: also seed the generators of the process.
     """
 
     def __init__(self, seed: int, *roots: Any, process: bool = True) -> None:
@@ -45,14 +45,14 @@ class Generators:
             self._found = {name: generator for name, generator in self._found.items() if name not in _PROCESS}
 
     def seed(self, *what: int | str) -> None:
-        """Seeds each of them from what, the seed and where it is."""
+        """Seeds each generator from the seed, what and the generator's path."""
         for name, generator in self._found.items():
             text = f"{self._seed} {what} {name}"
             generator.seed(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=32).digest(), "little"))
 
     @contextmanager
     def borrowed(self) -> Iterator[None]:
-        """Within it they may be seeded; they are afterwards as they were."""
+        """A context in which the generators may be seeded. Its end restores their states."""
         with _lock:
             states = [(generator, generator.save()) for generator in self._found.values()]
             try:
@@ -62,12 +62,12 @@ class Generators:
                     generator.restore(state)
 
 
-def warn_of_others(*roots: Any, stacklevel: int) -> None:
-    """Warns of what callables draw from, as far as can be seen, that no seed reaches."""
-    untied = _find(roots)[1]
-    if untied:
-        text = "what transforms draw from it does not follow the seed, and differs from run to run; let them draw from"
-        warnings.warn(f"{', '.join(untied)}: {text} numpy, torch or random", stacklevel=stacklevel + 1)
+def warn_of_unseeded(*roots: Any, stacklevel: int) -> None:
+    """Warns of sources of randomness that the callables use, as far as is visible, and that cannot be seeded."""
+    unseeded = _find(roots)[1]
+    if unseeded:
+        text = "what transforms draw from it does not follow the seed and differs from run to run; draw from"
+        warnings.warn(f"{', '.join(unseeded)}: {text} numpy, torch or random instead", stacklevel=stacklevel + 1)
 
 
 _lock = threading.RLock()
@@ -87,43 +87,43 @@ _PROCESS = ("random", "numpy", "torch")
 
 
 def _find(roots: tuple[Any, ...]) -> tuple[dict[str, _Generator], list[str]]:
-    """Generators by where they were found, and what cannot be seeded."""
+    """The generators by their paths, and the names of what cannot be seeded."""
     found: dict[str, _Generator] = {"random": _Random(_python), "numpy": _RandomState(_numpy)}
-    known = {id(_python), id(_numpy), id(_numpy._bit_generator)}
+    seen = {id(_python), id(_numpy), id(_numpy._bit_generator)}
     torch = sys.modules.get("torch")
     if torch is not None:
         found["torch"] = _Torch(torch.default_generator)
-        known.add(id(torch.default_generator))
-    untied: list[str] = []
-    for where, thing in reach(roots, untied.append):
-        generator = _generator(thing)
-        same = getattr(thing, "bit_generator", thing)
-        if generator is not None and not known & {id(thing), id(same)}:
-            known |= {id(thing), id(same)}
+        seen.add(id(torch.default_generator))
+    unseeded: list[str] = []
+    for path, obj in reachable(roots, unseeded.append):
+        generator = _generator(obj)
+        same = getattr(obj, "bit_generator", obj)
+        if generator is not None and not seen & {id(obj), id(same)}:
+            seen |= {id(obj), id(same)}
             if _works(generator):
-                found[where] = generator
+                found[path] = generator
             else:
-                untied.append(f"{type(thing).__module__}.{type(thing).__qualname__}")
-    return found, sorted(set(untied))
+                unseeded.append(f"{type(obj).__module__}.{type(obj).__qualname__}")
+    return found, sorted(set(unseeded))
 
 
-def _generator(thing: Any) -> _Generator | None:
-    if isinstance(thing, random.Random):
-        return _Random(thing)
-    if isinstance(thing, np.random.RandomState):
-        return _RandomState(thing)
-    if isinstance(thing, np.random.Generator):
-        return _BitGenerator(thing.bit_generator)
-    if isinstance(thing, np.random.BitGenerator):
-        return _BitGenerator(thing)
+def _generator(obj: Any) -> _Generator | None:
+    if isinstance(obj, random.Random):
+        return _Random(obj)
+    if isinstance(obj, np.random.RandomState):
+        return _RandomState(obj)
+    if isinstance(obj, np.random.Generator):
+        return _BitGenerator(obj.bit_generator)
+    if isinstance(obj, np.random.BitGenerator):
+        return _BitGenerator(obj)
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(thing, torch.Generator):
-        return _Torch(thing)
+    if torch is not None and isinstance(obj, torch.Generator):
+        return _Torch(obj)
     return None
 
 
 def _works(generator: _Generator) -> bool:
-    """Whether generator can be seeded: what draws from the system's entropy cannot."""
+    """Reports whether generator can be seeded. One that draws from the system's entropy cannot."""
     try:
         state = generator.save()
         generator.seed(1)
@@ -133,8 +133,8 @@ def _works(generator: _Generator) -> bool:
     return True
 
 
-# Those of the modules' functions.
-_python: random.Random = random.random.__self__  # type: ignore[attr-defined]
+# The generators behind the modules' functions.
+_python: random.Random = getattr(random.random, "__self__")  # noqa: B009
 _numpy: Any = np.random.random_sample.__self__  # type: ignore[attr-defined]
 
 
@@ -161,7 +161,7 @@ class _RandomState:
         bits = self._generator._bit_generator
         if isinstance(bits, np.random.MT19937):
             self._generator.seed(number & (1 << 32) - 1)
-        else:  # which set_bit_generator has put there
+        else:  # set_bit_generator has replaced it
             self._generator.set_state({**type(bits)(number).state, "has_gauss": 0, "gauss": 0.0})
 
 
@@ -176,9 +176,13 @@ class _BitGenerator:
         self._bits.state = state
 
     def seed(self, number: int) -> None:
-        if type(self._bits) is np.random.PCG64:  # numpy's default, three times as fast as anew
-            state = {"state": number & (1 << 128) - 1, "inc": number >> 128 | 1}
-            self._bits.state = {"bit_generator": "PCG64", "state": state, "has_uint32": 0, "uinteger": 0}
+        if type(self._bits) is np.random.PCG64:  # numpy's default; three times as fast as a new one
+            self._bits.state = {
+                "bit_generator": "PCG64",
+                "state": {"state": number & (1 << 128) - 1, "inc": number >> 128 | 1},
+                "has_uint32": 0,
+                "uinteger": 0,
+            }
         else:
             self._bits.state = type(self._bits)(number).state
 

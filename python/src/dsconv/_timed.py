@@ -1,4 +1,4 @@
-"""dsconv.timed: how long a loop waits for its data."""
+"""dsconv.timed: measures how long a loop waits for its data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dsconv._report import DatasetReport, Machine, Report, Round, Stages
 
 Batch = TypeVar("Batch")
 
-# Of a loader, where it has them; they go into the report.
+# Attributes of a loader that the report includes, if it has them.
 _SETTINGS = ("batch_size", "num_workers", "prefetch_factor", "pin_memory", "persistent_workers")
 
 
@@ -23,7 +23,7 @@ def timed(
     sync: bool = False,
     warmup: int = 0,
 ) -> Timed[Batch]:
-    """Measures the loop around a loader, any iterable of batches.
+    """Measures the loop around a loader, which is any iterable of batches.
 
         loader = dsconv.timed(loader)
         for epoch in range(3):
@@ -31,27 +31,27 @@ def timed(
                 ...
         print(loader.report())
 
-    Each time through the iterable is a round of the report: the seconds that the loop waited
-    for data, those of its own step, the share of the epoch in which it starved, images/s. `len`,
-    `set_epoch` and all else of the loader are there as before. What an iteration costs is
-    some calls of Python, about a microsecond.
+    Each epoch is a round of the report: the seconds that the loop waited for data, the seconds of its own step, the
+    share of the epoch in which it starved, images/s. `len`, `set_epoch` and all other attributes of the loader stay
+    available. The measurement costs about a microsecond per batch.
 
-    name is what the report calls it. images counts the images of a batch, by default the
-    first dimension of its first tensor. The first warmup epochs are not counted.
+    Args:
+        iterable: the loader.
+        name: of the loader in the report.
+        images: returns the number of images in a batch; by default, the first dimension of its first tensor.
+        sync: wait for the GPU at the end of each step. Without it, a step is the time on the host: a GPU still works
+            after the step's calls have returned, and the loop waits for it later (in a `loss.item()`). With it, step
+            and wait are exact and the loop is a little slower. Without CUDA it does nothing.
+        warmup: the number of first epochs that are not counted.
 
-    The step is the time of the host: a GPU goes on with its work after the step's calls
-    have returned, and the loop waits for it later, at a place that it chose (a `loss.item()`).
-    sync=True waits for the GPU at the end of each step, which makes the two exact and the
-    loop a little slower; without CUDA it changes nothing.
-
-    Leaving the loop, by break or exception, closes the iterable's iterator and counts what
-    was done. One thread at a time may go through it.
+    A break or an exception in the loop closes the iterable's iterator, and the batches until then are counted. Only one
+    thread at a time may iterate.
     """
     return Timed(iterable, name, images, sync, warmup)
 
 
 class Timed(Generic[Batch]):
-    """An iterable whose loops are measured, as `timed` makes it."""
+    """The result of `timed`: an iterable that measures the loops over it."""
 
     def __init__(
         self,
@@ -62,13 +62,13 @@ class Timed(Generic[Batch]):
         warmup: int,
     ) -> None:
         if warmup < 0:
-            raise ValueError(f"warmup {warmup}: it must not be negative")
+            raise ValueError(f"warmup={warmup}: it must be at least 0")
         self._iterable = iterable
         self._name = name or _name_of(iterable)
         self._images: Callable[[Any], int] = images or count
         self._sync, self._warmup = sync, warmup
         self._rounds: list[Round] = []
-        self._left = False  # an epoch before its end
+        self._left = False  # an epoch was left before its end
         self._batch = 0  # images in the largest batch
 
     def __iter__(self) -> Iterator[Batch]:
@@ -109,12 +109,11 @@ class Timed(Generic[Batch]):
         return getattr(self._iterable, name)
 
     def report(self) -> Report:
-        """What was measured so far, in the form of `dsconv.bench`; RuntimeError if that is
-        not yet an epoch."""
+        """The measurement so far, as from `dsconv.bench`. Raises RuntimeError before the first counted epoch."""
         rounds = self._rounds[self._warmup :]
         if not rounds:
-            timed = len(self._rounds)
-            raise RuntimeError(f"{self._name}: {timed} epochs were timed, the first {self._warmup} are not counted")
+            counts = f"{len(self._rounds)} epochs were timed, and the first {self._warmup} are not counted"
+            raise RuntimeError(f"{self._name}: nothing to report yet: {counts}")
         settings = {k: v for k in _SETTINGS if isinstance(v := getattr(self, k, None), (int, bool))}
         dataset = DatasetReport(
             path=self._name,
@@ -133,9 +132,10 @@ class Timed(Generic[Batch]):
         return report.summarise()
 
     def _clock(self) -> dict[str, float] | None:
-        """What the loader's workers have spent so far, if it tells."""
+        """The times of the loader's workers so far; None if it has no clock."""
         clock = getattr(self._iterable, "clock", None)
-        return clock() if callable(clock) else None
+        times: dict[str, float] | None = clock() if callable(clock) else None
+        return times
 
     def _round(
         self, images: int, seconds: float, wait: float, step: float, cpu: float, before: dict[str, float] | None
@@ -143,7 +143,7 @@ class Timed(Generic[Batch]):
         r = Round(images=images, loaded=images, seconds=seconds, wait_seconds=wait, stage_seconds=Stages(step=step))
         after = self._clock()
         if before is None or after is None:
-            return r  # workers in other processes, whose CPU time is not known either
+            return r  # the workers are other processes, whose CPU time is unknown too
         spent = {key: after[key] - before.get(key, 0) for key in after}
         r.loaded, r.bytes, r.cpu_seconds = int(spent["images"]), int(spent["bytes"]), cpu
         r.stage_seconds = Stages(spent["read"], spent["decode"], spent["augment"], spent["collate"], step)
@@ -151,7 +151,7 @@ class Timed(Generic[Batch]):
 
 
 def count(batch: Any) -> int:
-    """The first dimension of the first tensor or array of a batch, 0 if it has none."""
+    """The first dimension of the first tensor or array in a batch; 0 if there is none."""
     while isinstance(batch, (tuple, list)) and batch:
         batch = batch[0]
     shape = getattr(batch, "shape", None)
@@ -168,8 +168,8 @@ def _name_of(iterable: object) -> str:
 
 
 def _synchronize(wanted: bool) -> Callable[[], None] | None:
-    """What waits for the GPU, None if there is nothing to wait for."""
-    torch = sys.modules.get("torch")  # without it nothing is on a GPU
+    """The function that waits for the GPU; None if it is not wanted or not needed."""
+    torch = sys.modules.get("torch")  # without it, nothing runs on a GPU
     if not wanted or torch is None or not torch.cuda.is_available():
         return None
     synchronize: Callable[[], None] = torch.cuda.synchronize

@@ -1,4 +1,4 @@
-"""Messages of other libraries' errors, without the tensors that some of them print."""
+"""Shortens the messages of other libraries' errors, some of which print whole tensors."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ _LONGEST = 500
 _VALUES = re.compile(r"(\w+\s*\()?\[{2,}|\b(tensor|array|Image|Mask|Video)\(\[")
 
 
-def brief(error: BaseException) -> str:
-    """The error's message, shortened where it prints values. So are the errors themselves, which a traceback shows."""
+def short_message(error: BaseException) -> str:
+    """The error's message without long values. Changes the error and its causes too, which a traceback shows."""
     seen: set[int] = set()
     cause: BaseException | None = error
     while cause is not None and id(cause) not in seen:
@@ -21,7 +21,7 @@ def brief(error: BaseException) -> str:
 
 
 def _shortened(message: str) -> str:
-    values = _VALUES.search(message, 0, _LONGEST)  # the rest is cut off anyway; to search it could take long
+    values = _VALUES.search(message, 0, _LONGEST)  # the rest is cut off anyway, and a search of it could take long
     if values is not None and len(message) > values.start() + 80:
         message = message[: values.start()] + "..."
     return message if len(message) <= _LONGEST else message[: _LONGEST - 3] + "..."

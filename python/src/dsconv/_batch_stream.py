@@ -1,4 +1,4 @@
-"""An epoch of batches that the library makes."""
+"""The batches of an epoch, as the library produces them."""
 
 from __future__ import annotations
 
@@ -10,37 +10,39 @@ from typing import Any
 
 import numpy as np
 
-from . import _native
-from ._memory import Block, Memory
+from . import _library
+from ._batch_memory import Block, Memory
+from ._errors import ForkError
 from ._source import Source
 
 _LATER, _END, _ERROR = 1, 2, 3
-# How long a call waits before Python may look whether Ctrl-C was pressed.
-_PATIENCE_MS = 100
+# How long a call waits before it returns, so that Python can handle Ctrl-C.
+_TIMEOUT_MS = 100
 
 
 @dataclass
-class Raw:
-    """A batch as the library gives it."""
+class RawBatch:
+    """A batch as the library produces it."""
 
     images: Any  # flat uint8 array or tensor, of a block that may be larger
     n: int
-    end: int  # position in the epoch behind it, over all ranks
-    handle: int  # of its other parts, until the next batch
-    bad: bool  # samples of it were skipped or replaced
+    end: int  # position in the epoch after it, over all ranks
+    handle: int  # of its other fields, valid until the next batch
+    bad: bool  # some of its samples were skipped or replaced
 
 
-# What the library may be writing to, by address: it must stay until the run has stopped, whatever becomes of a Stream.
+# The blocks that the library may be writing to, by address. They must stay until the epoch's threads have stopped, even
+# if its BatchStream is gone.
 _in_use: dict[int, Block] = {}
 
 
-class Stream:
-    """What is left of an epoch, in order. It must be closed; one that is forgotten closes itself.
+class BatchStream:
+    """The rest of an epoch, in order. It must be closed; its destructor closes it too.
 
-    Blocks are lent to the library when a batch is begun, and are Python's again when it is given.
+    The library borrows a block when a batch begins and gives it back with the batch.
 
-    Any line may be the last, as Ctrl-C can come behind each. So a run's handle and a block are noted before the
-    library knows of them, and forgotten after it has forgotten them.
+    Ctrl-C can interrupt after any line. So the run's handle and a block are stored before the library gets them, and
+    removed after the library has given them up.
     """
 
     def __init__(
@@ -54,13 +56,14 @@ class Stream:
         description = source.describe()
         count = description["slots"]
         blocks = (ctypes.c_void_p * count)(*[self._lend() for _ in range(count)])
-        items, n = None, 0
+        address, n = None, 0
         if samples is not None:
             samples = np.ascontiguousarray(samples, np.int32)
-            items, n = samples.ctypes.data, len(samples)
-        lib = _native.library()
+            address, n = samples.ctypes.data, len(samples)
+        lib = _library.library()
         try:
-            _native.result(lib.dsconv_start(description["loader"], epoch, position, items, n, blocks, count, self._run))
+            started = lib.dsconv_start(description["loader"], epoch, position, address, n, blocks, count, self._run)
+            _library.result(started)
         except BaseException:
             self.close()
             raise
@@ -70,26 +73,26 @@ class Stream:
         self._lent[block.address] = _in_use[block.address] = block
         return block.address
 
-    def __iter__(self) -> Stream:
+    def __iter__(self) -> BatchStream:
         return self
 
-    def __next__(self) -> Raw:
+    def __next__(self) -> RawBatch:
         if self._pid != os.getpid():
-            raise _native.ForkError("this epoch was begun before the process was forked: iterate the Loader anew")
+            raise ForkError("this epoch began before the process was forked: iterate over the Loader again")
         if not self._open:
             raise StopIteration
-        lib, run = _native.library(), self._run.value
-        info, failed = _native.BatchInfo(), ctypes.c_void_p()
+        lib, run = _library.library(), self._run.value
+        info, failed = _library.BatchInfo(), ctypes.c_void_p()
         block = None if self._first else self._lend()
         self._first = False
         while True:
-            status = lib.dsconv_next(run, block, _PATIENCE_MS, info, failed)
+            status = lib.dsconv_next(run, block, _TIMEOUT_MS, info, failed)
             if status != _LATER:
                 break
             block = None
         if status == _ERROR:
             try:
-                _native.result(failed.value)
+                _library.result(failed.value)
             finally:
                 self.close()
         if status == _END:
@@ -97,14 +100,14 @@ class Stream:
             raise StopIteration
         done = self._lent.pop(info.images)
         del _in_use[info.images]
-        return Raw(self._memory.lend(done), info.n, info.end, run, info.skipped + info.substituted > 0)
+        return RawBatch(self._memory.lend(done), info.n, info.end, run, info.skipped + info.substituted > 0)
 
     def close(self) -> None:
-        """Ends the epoch and waits for its threads."""
+        """Stops the epoch and waits for its threads."""
         if not self._open or self._pid != os.getpid():
             return
         if self._run.value:
-            _native.library().dsconv_stop(self._run)
+            _library.library().dsconv_stop(self._run)
         while self._lent:
             address, block = self._lent.popitem()
             del _in_use[address]

@@ -1,4 +1,4 @@
-"""Where batches lie: blocks of memory that go back and forth between Python and the library."""
+"""The memory of batches: blocks that Python and the library use in turn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Block:
-    """Memory that batches are made in: an address and what keeps it there."""
+    """Memory for one batch: its address, and the object that owns it."""
 
     __slots__ = ("address", "owner", "size")
 
@@ -19,22 +19,22 @@ class Block:
 
 
 class Memory(Protocol):
-    """Makes blocks, and arrays or tensors of what the library has put into one."""
+    """Allocates blocks, and turns those that the library has filled into arrays or tensors."""
 
     def new(self) -> Block: ...
 
     def lend(self, block: Block) -> Any:
-        """The block as a flat uint8 array or tensor. The block is used again when nobody has it any more."""
+        """The block as a flat uint8 array or tensor. It is used again after the last reference to that is gone."""
 
     def take_back(self, block: Block) -> None:
-        """Takes a block that nothing was made in."""
+        """Returns a block that was not lent."""
 
 
 class Pages:
-    """Pages of this process, used again once no tensor shows them any more.
+    """Pageable memory, which is used again when no tensor refers to it any more.
 
-    New memory for each batch would have to be cleared by the system, page after page: a tenth of the time that batches
-    of raw pixels take.
+    The system would have to clear new memory for each batch, page by page: a tenth of the time of batches of raw
+    pixels.
     """
 
     def __init__(self, size: int, keep: int) -> None:
@@ -46,7 +46,7 @@ class Pages:
             return self._free.popleft()
         except IndexError:
             pass
-        # Private: a forked process that uses its copy of the block must not write into its parent's.
+        # Private, so that a forked process does not write into its parent's block.
         pages = mmap.mmap(-1, max(self._size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         if hasattr(mmap, "MADV_HUGEPAGE"):
             pages.madvise(mmap.MADV_HUGEPAGE)
@@ -64,7 +64,7 @@ class Pages:
 
 
 class _Lent:
-    """What arrays that show a block refer to; the block is free when the last of them is gone."""
+    """The base object of a block's arrays. When the last array is gone, the block is free."""
 
     __slots__ = ("__array_interface__", "_block", "_free", "__weakref__")
 
@@ -82,7 +82,7 @@ class _Lent:
 
 
 class Pinned:
-    """Pinned memory of PyTorch's own allocator, which knows of copies to a GPU that are still under way."""
+    """Pinned memory of PyTorch's allocator, which waits for copies to a GPU that have not ended."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -97,4 +97,4 @@ class Pinned:
         return block.owner
 
     def take_back(self, block: Block) -> None:
-        """Nothing is to be done: its tensor frees it."""
+        """Does nothing: the tensor frees its memory."""

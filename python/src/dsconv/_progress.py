@@ -1,4 +1,4 @@
-"""A bar for what the command does: tqdm's where that is installed, else a line of text."""
+"""Progress bars for the command: tqdm's if it is installed, else a line of text."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _WIDTH = 30
 
 
 class Bar:
-    """Shows how much of total is done, on a terminal or in a notebook; nothing elsewhere."""
+    """Shows how much of total is done, on a terminal or in a notebook. Elsewhere it shows nothing."""
 
     def __init__(self, title: str, total: int, unit: str) -> None:
         self._title, self._total, self._unit = title, total, unit
         self._drawn = "ipykernel" in sys.modules or sys.stderr.isatty()
         self._tqdm = _tqdm(title, total, unit) if self._drawn else None
-        self._width = 0  # of the line so far
+        self._width = 0  # of the line on the terminal
 
     def show(self, done: int, note: str = "") -> None:
         if self._tqdm is not None:
@@ -35,27 +35,27 @@ class Bar:
             print(file=sys.stderr)
 
 
-class Steps:
-    """Draws the lines of ``--progress json``, a bar for each dataset; `line` is for
-    `_command.run`. They are asked for where nothing is drawn, too: a command whose Python
-    was killed ends at its next line."""
+class JSONProgress:
+    """Shows the lines of ``--progress json``, with a bar for each dataset. `line` is a callback for `_command.run`.
+
+    The command writes these lines even if no bar is shown: it ends at its next line if Python was killed."""
 
     def __init__(self, unit: str, title: str = "", drawn: bool = True) -> None:
         self._unit, self._title, self._drawn = unit, title, drawn
-        self._of: str | None = None
+        self._dataset: str | None = None
         self._bar: Bar | None = None
 
     def line(self, line: str) -> bool:
-        """Takes a line of progress; False says that it is something else."""
+        """Handles a line of progress. Returns False for any other line."""
         if not line.startswith("{"):
             return False
         if not self._drawn:
             return True
         step = json.loads(line)
         title = self._title or step["dataset"]
-        if self._bar is None or title != self._of:
+        if self._bar is None or title != self._dataset:
             self.close()
-            self._of, self._bar = title, Bar(title, step["total"], self._unit)
+            self._dataset, self._bar = title, Bar(title, step["total"], self._unit)
         self._bar.show(step["done"], _note(step))
         return True
 
@@ -72,9 +72,9 @@ def _note(step: dict[str, Any]) -> str:
 
 
 def _tqdm(title: str, total: int, unit: str) -> Any:
-    """tqdm's bar, which is a widget in notebooks that can show one; None if it is not installed."""
+    """tqdm's bar, in notebooks a widget; None if tqdm is not installed."""
     try:
-        from tqdm.auto import tqdm  # type: ignore[import-untyped]
+        from tqdm.auto import tqdm
     except ImportError:
         return None
     return tqdm(total=total, desc=title, unit=f" {unit}")

@@ -1,4 +1,4 @@
-"""dsconv.pack: the command of that name, from Python."""
+"""dsconv.pack: calls the command `dsconv pack`."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
-from dsconv import _bar, _command
+from dsconv import _command, _progress
 
 Path = Union[str, "os.PathLike[str]"]
 
 
 @dataclass(frozen=True)
 class PackReport:
-    """What a pack did: found = written + skipped + failed."""
+    """The result of `pack`: found = written + skipped + failed."""
 
     found: int
     written: int
     skipped: int
     failed: int
-    bytes: int  # of the images as written
+    bytes: int  # of the written images
     seconds: float
-    report: str  # the table of what was skipped or is odd
-    paths: tuple[str, ...]  # of the datasets that were written
-    details: dict[str, Any]  # all that ``dsconv pack --json`` says
+    report: str  # path of the CSV table of skipped images and warnings
+    paths: tuple[str, ...]  # of the written datasets
+    details: dict[str, Any]  # the whole output of ``dsconv pack --json``
 
     def __str__(self) -> str:
         counts = f"found {self.found} = written {self.written} + skipped {self.skipped} + failed {self.failed}"
@@ -35,11 +35,11 @@ class PackReport:
         for column in self.details.get("labels", []):
             text += f"\n{column['said']}"
         for option, patterns in self.details.get("unmatched", {}).items():
-            text += f"\nmatches nothing: {option} {', '.join(map(repr, patterns))}"
+            text += f"\nno file matches {option} {', '.join(map(repr, patterns))}"
         narrowed = sum(len(d.get("narrowed", ())) for d in self.details["datasets"])
         if narrowed:
-            text += f"\n{narrowed} images of 16 bits a channel lost some: they are listed in {self.report}"
-        return text + (f"\nskipped are listed in {self.report}" if self.skipped else "")
+            text += f"\n{narrowed} images with 16 bits per channel lost bits: see {self.report}"
+        return text + (f"\nthe skipped images are listed in {self.report}" if self.skipped else "")
 
 
 def pack(
@@ -85,29 +85,31 @@ def pack(
 ) -> PackReport:
     """Converts src, a folder of images or a dataset, into the dataset dst.
 
-    dst's suffix says the format: .lmdb, .h5, .tar, .tar.zst, .tfrecord; a pattern such as
-    "train-%06d.tar" makes shards. The options are the flags of ``dsconv pack``, whose
-    ``--help`` explains each; None is the command's default. `encode` is "keep" (every byte
-    as it was), "jpeg-tiled" (every pixel as it was, random crops decoded alone), "jpeg:90",
-    "png" or "raw"; `resize` "shorter:256", "longer:N", "exact:WxH", "fit:WxH" or
-    "cover:WxH"; `split` "auto", "none", "train=0.9,val=0.1" or a column of the labels.
+    The suffix of dst is the format: .lmdb, .h5, .tar, .tar.zst, .tfrecord. A pattern such as "train-%06d.tar" writes
+    several shards. The options are the flags of ``dsconv pack``, and its ``--help`` explains them; None is the
+    command's default.
 
-    `labels` is a table, .csv, .tsv or .jsonl. Numbers in its label columns are class indices if
-    all of 0 to n-1 occur; others raise until `label_type` says what they are: "index", "name" or
-    "float", numbers to predict, or one for each column, {"age": "float", "class": "name"}. What
-    was made of each column is in ``str(report)`` and in ``report.details["labels"]``.
+    `encode` is "keep" (no byte changes), "jpeg-tiled" (no pixel changes, and random crops are decoded alone),
+    "jpeg:90", "png" or "raw". `resize` is "shorter:256", "longer:N", "exact:WxH", "fit:WxH" or "cover:WxH". `split` is
+    "auto", "none", "train=0.9,val=0.1" or the name of a column of the labels.
 
-    `include` and `exclude` are patterns for paths in src, such as "*.png", "train/" (the folder
-    and all in it), "test/*" or "**/x/*"; those that match nothing are named by the report.
+    `labels` is a table: .csv, .tsv or .jsonl. Numbers in a label column are class indices if all of 0 to n-1 occur.
+    Other numbers are an error unless `label_type` gives their type: "index", "name" or "float" (numbers to predict), or
+    a type for each column, {"age": "float", "class": "name"}. ``str(report)`` and ``report.details["labels"]`` say
+    how each column was read.
 
-    A bar shows how far it is, tqdm's if that is installed; progress=False shows none.
+    `include` and `exclude` are patterns for paths in src, such as "*.png", "train/" (the folder with all its content),
+    "test/*" or "**/x/*". The report names patterns that match no file.
 
-    Bad images are skipped, counted and listed in the report's table, unless `on_error` is
-    "fail" or "quarantine:DIR". Raises ValueError for options that make no sense and
-    dsconv.Error for all else, with the command's message. Ctrl-C ends it in order: the same
-    call goes on from the last checkpoint, discard=True starts anew. It may be called from
-    any thread, but an interrupt reaches the main thread alone. With `force`, `keep_old` keeps the
-    dataset that was there before for ``dsconv undo``.
+    Bad images are skipped, counted and listed in the report's table, unless `on_error` is "fail" or "quarantine:DIR".
+
+    A progress bar is shown, tqdm's if it is installed; progress=False shows none. Ctrl-C stops `pack` safely: the same
+    call resumes from the last checkpoint, and discard=True starts over. `pack` may be called from any thread, but
+    Ctrl-C reaches only the main thread. With `force`, `keep_old` keeps the replaced dataset for ``dsconv undo``.
+
+    Raises:
+        ValueError: options are wrong.
+        dsconv.Error: any other error, with the command's message.
     """
     options = _command.flags(
         format=format, resize=resize, upscale=upscale, filter=filter, encode=encode, no_tile=no_tile, strip=strip,
@@ -118,12 +120,12 @@ def pack(
         shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
         checkpoint=checkpoint, force=force, keep_old=keep_old, discard=discard, report=report,
     )  # fmt: skip
-    steps = _bar.Steps(unit="image", drawn=progress)
-    words = ["pack", "--json", "--progress=json", *options, "--", os.fspath(src), os.fspath(dst)]
+    lines = _progress.JSONProgress(unit="image", drawn=progress)
+    arguments = ["pack", "--json", "--progress=json", *options, "--", os.fspath(src), os.fspath(dst)]
     try:
-        done = _command.run(words, steps.line)
+        done = _command.run(arguments, lines.line)
     finally:
-        steps.close()
+        lines.close()
     return _report(json.loads(done.stdout))
 
 
@@ -135,7 +137,9 @@ def _typed(types: str | Mapping[str, str] | None) -> str | None:
     if types is None or isinstance(types, str):
         return types
     if not isinstance(types, Mapping):
-        raise TypeError(f'label_type={types!r}: it must be "index", "name" or "float", or one for each column')
+        raise TypeError(
+            f'label_type={types!r}: it must be "index", "name", "float", or a dict with one for each column'
+        )
     return ",".join(f"{k}={v}" for k, v in types.items())
 
 

@@ -1,11 +1,11 @@
-"""Drawn digits, in the place of MNIST's where there are none: grey, 28 x 28, shifted and noisy."""
+"""Draws digits to use instead of MNIST: grey, 28 x 28, shifted and noisy."""
 
 from __future__ import annotations
 
 import numpy as np
 
 SIDE = 28
-# Each digit's strokes in 5 rows of 3 cells, a cell of 4 x 4 pixels, and by how many pixels they are moved at most.
+# Each digit's strokes in 5 rows of 3 cells. A cell has 4 x 4 pixels; a digit is shifted by at most 3 pixels.
 GLYPHS = (
     ("111", "101", "101", "101", "111"),
     ("010", "110", "010", "010", "111"),
@@ -22,7 +22,7 @@ CELL, SHIFT = 4, 3
 
 
 def draw(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Images (count, 28, 28) and their labels, uint8 both: the same ones for the same seed."""
+    """Images (count, 28, 28) and labels, both uint8. They are the same for the same seed."""
     random = np.random.default_rng(seed)
     labels = (np.arange(count) % 10).astype(np.uint8)
     random.shuffle(labels)
@@ -33,7 +33,7 @@ def draw(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def glyphs() -> np.ndarray:
-    """The ten digits in the middle of their images, (10, 28, 28), between 0 and 1."""
+    """The ten digits in the center of their images, (10, 28, 28), from 0 to 1."""
     cells = np.array([[[int(cell) for cell in row] for row in digit] for digit in GLYPHS], np.float32)
     strokes = cells.repeat(CELL, 1).repeat(CELL, 2)
     top, left = ((SIDE - side) // 2 for side in strokes.shape[1:])
@@ -41,7 +41,8 @@ def glyphs() -> np.ndarray:
 
 
 def shifted(images: np.ndarray, by: np.ndarray) -> np.ndarray:
-    """Each image moved by its rows and columns; what leaves on one side is empty on the other anyway."""
+    """Each image shifted by its rows and columns. The margins are empty, so nothing wraps around visibly."""
     rows = (np.arange(SIDE)[None, :] - by[:, :1]) % SIDE
     columns = (np.arange(SIDE)[None, :] - by[:, 1:]) % SIDE
-    return images[np.arange(len(images))[:, None, None], rows[:, :, None], columns[:, None, :]]
+    moved: np.ndarray = images[np.arange(len(images))[:, None, None], rows[:, :, None], columns[:, None, :]]
+    return moved

@@ -1,4 +1,4 @@
-"""dsconv.bench: the command of that name, from Python."""
+"""dsconv.bench: calls the command `dsconv bench`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from dsconv import _bar, _command
+from dsconv import _command, _progress
 from dsconv._report import Report
 
 
@@ -36,20 +36,22 @@ def bench(
     merge: Sequence[Report | str | os.PathLike[str]] = (),
     progress: bool = True,
 ) -> Report:
-    """Measures the time of an epoch on several datasets, folders of images among them.
+    """Measures the time of an epoch on several datasets or folders of images.
 
-    The same loader, augmentations and batches read each, in interleaved rounds; ratios are
-    to the first one. The options are the flags of ``dsconv bench``, whose ``--help``
-    explains each; None is the command's default. `consume` is the rate, in images/s, of a
-    stand-in for a GPU, `train` the model ("mlp", "cnn") of the command's own trainer.
+    All are read with the same loader, augmentations and batch size, in interleaved rounds. Ratios are to the first
+    dataset. The options are the flags of ``dsconv bench``, and its ``--help`` explains them; None is the command's
+    default. `consume` is the rate, in images/s, of a simulated GPU; `train` is the model ("mlp", "cnn") of the
+    command's own trainer.
 
-    `merge` are reports, or files of them, of other runs: of `timed`, of ``python -m
-    dsconv.train``, earlier ones. They come under the table with their own ratios; without
-    datasets they are all there is.
+    `merge` takes reports of other runs, or their files: of `timed`, of ``python -m dsconv.train``, of an earlier
+    `bench`. They are added below the table with their own ratios. Without datasets the report consists of them alone.
 
-    The report is shown as a table by `print` and by a notebook, `save` writes its JSON. A
-    bar shows the turns, tqdm's if that is installed; progress=False shows none. Raises
-    ValueError for options that make no sense, dsconv.Error for all else.
+    `print` and notebooks show the report as a table; `save` writes its JSON. A progress bar shows the turns, tqdm's if
+    it is installed; progress=False shows none.
+
+    Raises:
+        ValueError: options are wrong.
+        dsconv.Error: any other error.
     """
     options = _command.flags(
         rounds=rounds, epochs=epochs, limit_batches=limit_batches, batch=batch, workers=workers, size=size,
@@ -57,20 +59,20 @@ def bench(
         prefetch=prefetch, cache=cache, on_error=on_error, max_pixels=max_pixels, consume=consume, train=train,
         backend=backend,
     )  # fmt: skip
-    steps = _bar.Steps(unit="turn", title="bench", drawn=progress)
+    lines = _progress.JSONProgress(unit="turn", title="bench", drawn=progress)
     with tempfile.TemporaryDirectory(prefix="dsconv-bench-") as scratch:
         out = os.path.join(scratch, "report.json")
         merged = [f"--merge={_file(r, scratch, i)}" for i, r in enumerate(merge)]
         paths = [os.fspath(d) for d in datasets]
         try:
-            _command.run(["bench", f"--json={out}", "--progress=json", *options, *merged, "--", *paths], steps.line)
+            _command.run(["bench", f"--json={out}", "--progress=json", *options, *merged, "--", *paths], lines.line)
         finally:
-            steps.close()
+            lines.close()
         return Report.load(out)
 
 
 def _file(report: Report | str | os.PathLike[str], scratch: str, i: int) -> str:
-    """The file of a report."""
+    """The path of a report's file; a Report is written to scratch first."""
     if not isinstance(report, Report):
         return os.fspath(report)
     file = Path(scratch, str(i), "report.json")
