@@ -210,7 +210,7 @@ def test_a_column_is_no_field_but_is_had(table: Path) -> None:
 
 def test_shuffling_over_all_splits_warns(table: Path) -> None:
     with pytest.warns(
-        UserWarning, match=r'all splits are shuffled together: train \(16\), val \(8\). .* split="train"'
+        UserWarning, match=r'all splits: train \(16\), val \(8\). .* split="train"'
     ) as told:
         loader = dsconv.Loader(table, 4, CROP, shuffle=True, fields=("index",))
     assert len(told) == 1 and told[0].filename == __file__

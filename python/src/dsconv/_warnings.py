@@ -30,7 +30,7 @@ def all_splits(path: str, split: str | None, splits: dict[str, int]) -> None:
         return
     counts = ", ".join(f"{name or 'no split'} ({count})" for name, count in filled.items())
     one = "train" if "train" in filled else next(name for name in filled if name)
-    text = f'{path}: the samples of all splits are shuffled together: {counts}. To load one split, give split="{one}"'
+    text = f'{path}: it shuffles the samples of all splits: {counts}. To train on one split, give split="{one}"'
     warnings.warn(text, stacklevel=3)
 
 
