@@ -45,16 +45,16 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"pin_memory": "cuda"}, "pin_memory='cuda': it must be True or False"),
     ({"orientation": "exif"}, "orientation='exif': it must be True or False"),
     ({"strict": 2}, "strict=2: it must be True or False"),
-    ({"split": 1}, "split=1: it must be a text"),
-    ({"cache": 1}, "cache=1: it must be a text"),
-    ({"color": 3}, "color=3: it must be a text"),
-    ({"decode": True}, "decode=True: it must be a text"),
+    ({"split": 1}, "split=1: it must be a string"),
+    ({"cache": 1}, "cache=1: it must be a string"),
+    ({"color": 3}, "color=3: it must be a string"),
+    ({"decode": True}, "decode=True: it must be a string"),
     ({"fields": "image"}, "fields='image': it must be a tuple of names"),
     ({"fields": ()}, "fields=(): it must be a tuple of names"),
     ({"fields": ("image", 2)}, "fields=('image', 2): it must be a tuple of names"),
     ({"fields": ("image", "depth")}, 'there is no field "depth", there are image, label, index, key'),
-    ({"sampler": 5}, "sampler=5: it must give numbers of samples"),
-    ({"collate_fn": 5}, "collate_fn=5: it must be called"),
+    ({"sampler": 5}, "sampler=5: it must be an iterable of sample indices"),
+    ({"collate_fn": 5}, "collate_fn=5: it must be a function"),
     ({"on_error": ["skip"]}, "on_error=['skip']: choose raise, skip or substitute"),
     ({"tail": 1}, "tail=1: choose repeat, pad, drop or uneven"),
     ({"dtype": "int4"}, "dtype='int4': choose uint8, uint16, float32, float16 or bfloat16"),
@@ -63,8 +63,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"label_dtype": object()}, "label_dtype="),
     ({"device": "gpu"}, "device='gpu': "),
     ({"device": "cuda:99"}, "device='cuda:99': PyTorch finds"),
-    ({"generator": torch.Generator()}, "seed decides what is drawn"),
-    ({"persistent_workers": True}, "persistent_workers=True: leave it out: there are threads"),
+    ({"generator": torch.Generator()}, "seed sets the random draws"),
+    ({"persistent_workers": True}, "persistent_workers=True: leave it out: the Loader uses threads"),
     ({"batch_sampler": [[1]]}, "batch_sampler=[[1]]: leave it out"),
     ({"batchsize": 4}, "unexpected argument 'batchsize'"),
 ]
@@ -128,11 +128,11 @@ def test_what_a_dataloader_takes_as_nothing_is_taken(packed: Path) -> None:
 
 def test_samplers_that_give_no_samples_are_told(packed: Path) -> None:
     for sampler, message in (
-        ([0, 48], "it gives 48, but there are 48 samples, numbered from 0"),
-        ([-1], "it gives -1, but"),
-        ([1 << 32], "it gives 4294967296, but"),
-        ([0.5], "it gives 0.5; wanted whole numbers"),
-        ([[1, 2], [3, 4]], r"it gives \[1, 2\]; wanted whole numbers, one"),
+        ([0, 48], "it returned 48, but the dataset has 48 samples, with indices from 0"),
+        ([-1], "it returned -1, but"),
+        ([1 << 32], "it returned 4294967296, but"),
+        ([0.5], "it returned 0.5; wanted one whole number"),
+        ([[1, 2], [3, 4]], r"it returned \[1, 2\]; wanted one whole number"),
     ):
         with pytest.raises((ValueError, TypeError), match=message):
             list(dsconv.Loader(packed, 4, CROP, sampler=sampler))
@@ -143,12 +143,12 @@ def test_states_that_are_none_are_told(packed: Path) -> None:
     loader = dsconv.Loader(packed, 4, CROP, shuffle=True)
     state = loader.state_dict()
     for wrong, message in (
-        (None, "None is no state of a Loader, which has epoch, position, seed, order"),
-        ({"epoch": 1}, "no state of a Loader"),
+        (None, "None is not the state of a Loader, which has epoch, position, seed, order"),
+        ({"epoch": 1}, "not the state of a Loader"),
         ({**state, "epoch": "1"}, "epoch='1': it must be a whole number"),
         ({**state, "position": -4}, "position=-4: it must be at least 0"),
         ({**state, "seed": 0.5}, "seed=0.5: it must be a whole number"),
-        ({**state, "order": 7}, "order=7: it must be a text"),
+        ({**state, "order": 7}, "order=7: it must be a string"),
         ({**state, "seed": 5}, "its seed is 5"),
     ):
         with pytest.raises((ValueError, TypeError), match=message):
@@ -209,9 +209,7 @@ def test_a_column_is_no_field_but_is_had(table: Path) -> None:
 
 
 def test_shuffling_over_all_splits_warns(table: Path) -> None:
-    with pytest.warns(
-        UserWarning, match=r'all splits: train \(16\), val \(8\). .* split="train"'
-    ) as told:
+    with pytest.warns(UserWarning, match=r'all splits: train \(16\), val \(8\). .* split="train"') as told:
         loader = dsconv.Loader(table, 4, CROP, shuffle=True, fields=("index",))
     assert len(told) == 1 and told[0].filename == __file__
     with warnings.catch_warnings():

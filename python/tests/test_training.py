@@ -119,9 +119,7 @@ def test_the_warning_says_what_python_runs(table: Path) -> None:
 
 
 def test_training_on_what_is_held_out_is_told(table: Path) -> None:
-    with pytest.warns(
-        UserWarning, match=r"all splits: train \(44\), val \(22\)\. .* split=\"train\""
-    ):
+    with pytest.warns(UserWarning, match=r"all splits: train \(44\), val \(22\)\. .* split=\"train\""):
         dsconv.Loader(table, 8, "rrc:16", shuffle=True)
 
 

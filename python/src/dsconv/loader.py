@@ -135,9 +135,9 @@ class Loader:
     ) -> None:
         from .transforms import translate
 
-        _arguments.of_dataloader(dataloader)
+        _arguments.check_dataloader_arguments(dataloader)
         order, drop_last = _arguments.order(shuffle), _arguments.flag("drop_last", drop_last)
-        _arguments.together(sampler, order, drop_last, tail, collate_fn)
+        _arguments.check_combination(sampler, order, drop_last, tail, collate_fn)
         _arguments.choice("on_error", on_error, list(_ON_ERROR))
         self.path, self.split = _arguments.path(path), _arguments.text("split", split) or None
         self.batch_size = _arguments.whole("batch_size", batch_size, 1)
@@ -155,13 +155,13 @@ class Loader:
         self._python = plan.rest is not None
         self._channels_last = _arguments.channels_last(memory_format)
         self._dtype = None if dtype is None else _arguments.choice("dtype", dtype_name(dtype), _DTYPES)
-        # Arrays, which Albumentations ends in without ToTensorV2, stay as a DataLoader would collate them.
-        together = self._channels_last or plan.kind == "array"
-        native = {"dtype": self._dtype or plan.dtype or "uint8", "layout": "nhwc" if together else "nchw"}
+        # Albumentations without ToTensorV2 returns HWC arrays, which a DataLoader collates to NHWC.
+        nhwc = self._channels_last or plan.kind == "array"
+        native = {"dtype": self._dtype or plan.dtype or "uint8", "layout": "nhwc" if nhwc else "nchw"}
         if self._python:
             if self._dtype == "uint16":
                 names = ", ".join(plan.named)
-                raise ArgumentError(f'dtype="uint16": transforms that Python runs ({names}) get 8-bit images')
+                raise ArgumentError(f'dtype="uint16": transforms that run in Python ({names}) get 8-bit images')
             tensor = plan.kind in ("tensor", "tv_tensor")
             native = {"dtype": plan.dtype or "uint8", "layout": "nchw" if tensor else "nhwc"}
         self._warned_narrowed = False
@@ -384,7 +384,7 @@ class Loader:
 
     def _sampled(self) -> np.ndarray | None:
         """The indices that the sampler returns; None without a sampler."""
-        return None if self._sampler is None else _arguments.drawn(self._sampler, self._source.samples)
+        return None if self._sampler is None else _arguments.sampled(self._sampler, self._source.samples)
 
     def close(self) -> None:
         """Stops all iterators and closes the dataset. The next use opens it again."""
