@@ -1,4 +1,4 @@
-"""Arguments that make no sense, and those of a DataLoader that do: told in plain words, before anything is loaded."""
+"""Wrong arguments, and DataLoader's arguments: errors are plain and come before anything is loaded."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("arguments", "message"), WRONG, ids=lambda value: str(value)[:60])
-def test_wrong_arguments_are_told_plainly(packed: Path, arguments: dict[str, Any], message: str) -> None:
+def test_wrong_arguments_have_plain_errors(packed: Path, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises((ValueError, TypeError)) as told:
         dsconv.Loader(packed, **{"batch_size": 4, "transforms": CROP, **arguments})
     assert message in str(told.value)
@@ -79,20 +79,20 @@ def test_wrong_arguments_are_told_plainly(packed: Path, arguments: dict[str, Any
     assert "\n" not in str(told.value)
 
 
-def test_paths_are_told_plainly() -> None:
+def test_wrong_paths_have_plain_errors() -> None:
     for make in (dsconv.Dataset, lambda path: dsconv.Loader(path, 4)):
         with pytest.raises(TypeError, match="path=5: it must be a path"):
             make(5)
 
 
-def test_a_gpu_that_is_not_there_is_told_at_once(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_gpu_is_an_immediate_error(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     for device in ("cuda", torch.device("cuda"), "cuda:0"):
         with pytest.raises(ValueError, match="PyTorch finds no GPU here; device=None"):
             dsconv.Loader(packed, 4, CROP, device=device)
 
 
-def test_arguments_of_other_integer_types_are_taken(packed: Path) -> None:
+def test_arguments_may_have_other_integer_types(packed: Path) -> None:
     def numbers(**more: Any) -> list[int]:
         options = {"transforms": CROP, "shuffle": True, "fields": ("index",), **more}
         return [i for (batch,) in dsconv.Loader(packed, **options) for i in batch.tolist()]
@@ -110,7 +110,7 @@ def test_arguments_of_other_integer_types_are_taken(packed: Path) -> None:
     assert len(list(largest)) == 5 and largest.state_dict()["seed"] == 2**64 - 1
 
 
-def test_what_a_dataloader_takes_as_nothing_is_taken(packed: Path) -> None:
+def test_dataloader_arguments_that_request_nothing_are_accepted(packed: Path) -> None:
     nothing: dict[str, Any] = {
         "num_workers": None, "prefetch_factor": None, "shuffle": None, "sampler": None, "collate_fn": None,
         "drop_last": None, "pin_memory": None, "batch_sampler": None, "generator": None, "worker_init_fn": None,
@@ -126,7 +126,7 @@ def test_what_a_dataloader_takes_as_nothing_is_taken(packed: Path) -> None:
     assert all(torch.equal(a, b) for a, b in zip(given, want))
 
 
-def test_samplers_that_give_no_samples_are_told(packed: Path) -> None:
+def test_wrong_samplers_are_an_error(packed: Path) -> None:
     for sampler, message in (
         ([0, 48], "it returned 48, but the dataset has 48 samples, with indices from 0"),
         ([-1], "it returned -1, but"),
@@ -139,7 +139,7 @@ def test_samplers_that_give_no_samples_are_told(packed: Path) -> None:
     assert list(dsconv.Loader(packed, 4, CROP, sampler=[])) == []
 
 
-def test_states_that_are_none_are_told(packed: Path) -> None:
+def test_wrong_states_are_an_error(packed: Path) -> None:
     loader = dsconv.Loader(packed, 4, CROP, shuffle=True)
     state = loader.state_dict()
     for wrong, message in (
@@ -163,7 +163,7 @@ def test_states_that_are_none_are_told(packed: Path) -> None:
     assert loader.state_dict()["epoch"] == 2
 
 
-def test_items_of_a_dataset_are_by_whole_numbers(packed: Path) -> None:
+def test_dataset_indices_are_whole_numbers(packed: Path) -> None:
     dataset = dsconv.Dataset(packed)
     assert dataset[np.int64(3)][1] == dataset[torch.tensor(3)][1] == dataset[3 - len(dataset)][1]
     with pytest.raises(TypeError, match="index=1.5: it must be a whole number"):
@@ -191,7 +191,7 @@ def table(command: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_a_column_is_no_field_but_is_had(table: Path) -> None:
+def test_a_column_is_not_a_field(table: Path) -> None:
     with pytest.raises(ValueError) as told:
         dsconv.Loader(table, 4, CROP, fields=("image", "age"))
     assert 'there is no field "age", there are image, label, index, key' in str(told.value)

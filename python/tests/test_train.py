@@ -1,4 +1,4 @@
-"""The reference trainer, before and after: one process, two, and what it writes."""
+"""The reference trainer with DataLoader and dsconv: one process, two processes, and its output."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run(words: list[str], folder: Path) -> Report:
     return Report.load(folder / "report.json")
 
 
-def test_both_learn_alike(sides: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_both_train_alike(sides: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = run([*sides, *MLP, "--epochs", "5", "--batch-size", "32"], tmp_path)
     theirs, ours = report.datasets
     assert (theirs.format, ours.format) == ("ImageFolder", "dsconv")
@@ -74,7 +74,7 @@ def test_both_evaluate_on_the_same_pixels(sides: list[str]) -> None:
     assert torch.allclose(images, same, atol=1e-6)
 
 
-def test_the_report_is_one_that_bench_merges(sides: list[str], tmp_path: Path) -> None:
+def test_bench_merges_the_report(sides: list[str], tmp_path: Path) -> None:
     report = run([*sides, *MLP, "--epochs", "1", "--limit-batches", "2"], tmp_path)
     assert report.options["trainer"]["limit_batches"] == 2
     table = report.table
@@ -131,7 +131,7 @@ def test_wrong_usage(words: str, message: str, capsys: pytest.CaptureFixture[str
     assert message in capsys.readouterr().err
 
 
-def test_sides_that_differ_are_refused(sides: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_different_sides_are_an_error(sides: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_pngs(tmp_path / "other" / "train", *drawn_digits.draw(20, 0))
     write_pngs(tmp_path / "other" / "val", *drawn_digits.draw(20, 0))
     assert main(["--before", str(tmp_path / "other"), *sides[2:], *MLP]) == 2

@@ -1,4 +1,4 @@
-"""The reference trainer's tutorial: IDX files, drawn digits, and the table of four rows."""
+"""The reference trainer's tutorial: IDX files, drawn digits, and the table with four rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dsconv.train.__main__ import main  # noqa: E402
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-def test_idx_files_come_back(tmp_path: Path) -> None:
+def test_idx_files_round_trip(tmp_path: Path) -> None:
     images, labels = drawn_digits.draw(30, seed=1)
     idx_files.write_split(tmp_path, "val", images, labels)
     read = idx_files.read_split(tmp_path, "val")
@@ -33,7 +33,7 @@ def test_idx_files_come_back(tmp_path: Path) -> None:
     assert np.array_equal(idx_files.read_split(tmp_path, "val")[0], images)
 
 
-def test_broken_idx_files_are_named(tmp_path: Path) -> None:
+def test_errors_name_damaged_idx_files(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="train-images-idx3-ubyte"):
         idx_files.read_split(tmp_path, "train")
     path = tmp_path / "cut"
@@ -45,7 +45,7 @@ def test_broken_idx_files_are_named(tmp_path: Path) -> None:
         idx_files.write(path, np.zeros(3, np.float32))
 
 
-def test_drawn_digits_are_the_same_ones(tmp_path: Path) -> None:
+def test_drawn_digits_depend_on_the_seed(tmp_path: Path) -> None:
     images, labels = drawn_digits.draw(50, seed=3)
     again, _ = drawn_digits.draw(50, seed=3)
     assert np.array_equal(images, again) and images.shape == (50, 28, 28)
@@ -53,7 +53,7 @@ def test_drawn_digits_are_the_same_ones(tmp_path: Path) -> None:
     assert not np.array_equal(images, drawn_digits.draw(50, seed=4)[0])
 
 
-def test_the_four_rows_learn_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_four_sides_train_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     drawn = tmp_path / "idx"
     drawn.mkdir()
     idx_files.write_split(drawn, "train", *drawn_digits.draw(1000, seed=0))

@@ -1,4 +1,4 @@
-"""Translations of Albumentations' pipelines, and their pixels."""
+"""The translation of Albumentations' pipelines, and their pixels."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def test_translation(name):
     pickle.loads(pickle.dumps(plan))
 
 
-def test_remedies_are_named():
+def test_notes_name_the_native_transform():
     for t in (A.RandomResizedCrop((8, 8)), A.Resize(8, 8), A.ColorJitter()):
         assert OPENCV in T.translate(A.Compose([t])).notes[0]
 
 
-def test_a_compose_by_chance_is_run_as_it_is():
+def test_a_compose_with_a_probability_runs_in_python():
     compose = A.Compose([A.HorizontalFlip(p=1)], p=0.5)
     plan = T.translate(compose)
     assert plan.words == "" and plan.named == ("albumentations.Compose",)
@@ -92,7 +92,7 @@ def test_pixels(transforms):
         assert abs(np.asarray(got, float) - np.asarray(want, float)).max() < 1e-5
 
 
-def test_random_crop_draws_all_places():
+def test_random_crop_draws_all_offsets():
     compose = A.Compose([A.RandomCrop(58, 84)])
     rows = {run_on_image(T.translate(compose), PIXELS).tobytes() for _ in range(80)}
     assert rows == {PIXELS[y : y + 58].tobytes() for y in range(4)}

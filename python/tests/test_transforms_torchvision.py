@@ -1,4 +1,4 @@
-"""Translations of torchvision's pipelines: what is native, what runs in Python, and why."""
+"""The translation of torchvision's pipelines: what is native, what runs in Python, and why."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_native(name):
 
 
 class OwnFlip(v2.RandomHorizontalFlip):
-    """A class of the user's, which may do anything."""
+    """A user's subclass, which may do anything."""
 
 
 def own(image):
@@ -278,7 +278,7 @@ def test_mixing_needs_batches():
 
 
 class Preset:
-    """As torchvision's presets are."""
+    """Like the presets of torchvision's scripts."""
 
     def __init__(self):
         self.transforms = v1.Compose([v1.CenterCrop(8), v1.ToTensor()])
@@ -287,7 +287,7 @@ class Preset:
         return self.transforms(image)
 
 
-def test_a_preset_tells_what_to_give_instead():
+def test_the_note_for_a_preset_says_what_to_give():
     plan = T.translate(Preset())
     assert plan.named == ("Preset",) and ".transforms" in plan.notes[0]
     assert T.translate(Preset().transforms).rest is None

@@ -51,7 +51,7 @@ def fork_during_epoch(path: str) -> None:
 
 
 def fork_in_thread(path: str) -> None:
-    """A fork while other threads use the library, from a thread that does, too."""
+    """Forks while other threads use the library, from a thread that uses it too."""
     train, stop = loader(path), threading.Event()
     want = expected(path)
     images = dsconv.Dataset(path)
@@ -80,7 +80,7 @@ def in_child(train: dsconv.Loader, images: dsconv.Dataset, path: str, connection
 
 
 def start_methods(path: str) -> None:
-    """multiprocessing's processes, with a Loader and a Dataset that the parent has used."""
+    """Uses a Loader and a Dataset of the parent in processes of multiprocessing."""
     train, images = loader(path, cache="encoded:16MB"), dsconv.Dataset(path)
     want, pixels = digest(train), images[7][0].tobytes()
     train.set_epoch(0)

@@ -1,4 +1,4 @@
-"""Loops that do not come to their end, and an interpreter that does."""
+"""Loops that are left early, and the end of the interpreter."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ kept: list[Any] = []
 
 
 def left_at_exit(path: str) -> None:
-    """Iterators in all states when the interpreter ends, in globals, cycles and a handler of atexit's."""
+    """Leaves iterators in all states at the interpreter's end: in globals, reference cycles and an atexit handler."""
     train = loader(path)
     started, fresh = iter(train), iter(train)
     kept.extend([next(started), started, fresh, train, iter(loader(path)), dsconv.Dataset(path)])
@@ -76,7 +76,7 @@ def left_at_exit(path: str) -> None:
 
 
 def daemons_at_exit(path: str) -> None:
-    """Threads that nobody waits for load for ever."""
+    """Daemon threads that load without end."""
     train, images = loader(path), dsconv.Dataset(path)
     python = loader(path, transforms=lambda image: np.asarray(image))
     begun = threading.Barrier(5)

@@ -1,4 +1,4 @@
-"""Labels that are numbers to predict, and what a table's numbers are taken for."""
+"""Labels that are numbers to predict, and the types of a table's numbers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ FORMATS = ("x.lmdb", "x.h5", "x.tar", "x-%03d.tfrecord")
 
 
 def ages(n: int) -> list[float]:
-    """One in five is missing."""
+    """One number in five is missing."""
     return [math.nan if i % 5 == 4 else float(np.float32(i * 0.3 - 2)) for i in range(n)]
 
 
 @pytest.fixture(scope="session")
 def table(photos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A number for each photo, and another."""
+    """A table with two numbers for each photo."""
     paths = sorted(p.relative_to(photos).as_posix() for p in photos.rglob("*.jpg"))
     cells = ["" if math.isnan(x) else repr(x) for x in ages(len(paths))]
     path = tmp_path_factory.mktemp("tables") / "ages.csv"
@@ -31,7 +31,7 @@ def table(photos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session", params=FORMATS)
 def numbers(request: pytest.FixtureRequest, photos: Path, table: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The photos with numbers as labels, in each format."""
+    """The photos with numeric labels, in each format."""
     path = tmp_path_factory.mktemp("numbers") / request.param
     report = dsconv.pack(
         photos, path, labels=table, label_columns=["age", "height"], label_type="float", progress=False
@@ -71,7 +71,7 @@ def test_transforms_in_python_give_the_same(numbers: str) -> None:
     assert [math.isnan(x) for y, i in padded for x, k in zip(y, i) if k < 0] == [True] * 2
 
 
-def test_padding_has_no_number(numbers: str) -> None:
+def test_padding_has_no_index(numbers: str) -> None:
     for tail, missing in ("pad", True), ("repeat", False):
         loader = dsconv.Loader(numbers, 5, "resize:8x8", fields=("label", "index"), tail=tail, rank=4, world_size=5)
         batches = [(np.asarray(y), np.asarray(i)) for y, i in loader]
@@ -105,7 +105,7 @@ def test_mixup_mixes_numbers(numbers: str) -> None:
         assert 0 <= share[0] <= 1
 
 
-def test_mixup_behind_python_mixes_numbers(numbers: str) -> None:
+def test_mixup_after_python_transforms_mixes_numbers(numbers: str) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
     v2 = pytest.importorskip("torchvision", reason="torchvision is not installed").transforms.v2
     own = [lambda image: image.resize((8, 8)), v2.ToImage(), v2.ToDtype(torch.float32, scale=True)]
@@ -143,14 +143,14 @@ def test_a_resumed_epoch_has_the_same_numbers(numbers: str) -> None:
         same(got, want)
 
 
-def test_what_needs_classes_says_that_there_are_none(numbers: str) -> None:
+def test_missing_classes_are_an_error(numbers: str) -> None:
     with pytest.raises(ValueError, match='the label "age" is a number to predict'):
         dsconv.Loader(numbers, 8, "resize:8x8", label_dtype="int64")
     with pytest.raises(ValueError, match='balanced order: the label "age" is a number'):
         dsconv.Loader(numbers, 8, "resize:8x8", shuffle="balanced")
 
 
-def test_the_trainings_say_so(command: str, numbers: str) -> None:
+def test_the_trainers_report_numeric_labels(command: str, numbers: str) -> None:
     pytest.importorskip("torch", reason="torch is not installed")
     for words, said in {
         (command, "train", numbers, "--epochs=1"): "the labels are numbers to predict, and the models learn classes",
@@ -160,7 +160,7 @@ def test_the_trainings_say_so(command: str, numbers: str) -> None:
         assert done.returncode not in (0, -6) and said in done.stderr
 
 
-def test_numbers_are_asked_about(photos: Path, table: Path, tmp_path: Path) -> None:
+def test_numbers_need_a_label_type(photos: Path, table: Path, tmp_path: Path) -> None:
     with pytest.raises(dsconv.Error, match='the column "age": it has 39 different numbers .* --label-type index'):
         dsconv.pack(photos, tmp_path / "x.lmdb", labels=table, label_columns="age", progress=False)
     report = dsconv.pack(

@@ -1,4 +1,4 @@
-"""The bar of pack and bench: tqdm's, a line of text on a terminal, or none."""
+"""The progress bar of pack and bench: tqdm's, a line of text on a terminal, or none."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def test_text_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "] 10 of 10 images" in text and "b.tar [" in text and text.endswith("\n")
 
 
-def test_nothing_is_drawn_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_bar_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     assert show(monkeypatch, io.StringIO()) == ""
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     assert show(monkeypatch, io.StringIO()) == ""
 
 
-def test_notebooks_are_no_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notebooks_are_not_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ipykernel", sys)  # as in a notebook
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     assert "] 10 of 10 images" in show(monkeypatch, io.StringIO())

@@ -1,4 +1,4 @@
-"""Trainings as users write them, with what surprised them: splits, folds, weights, mixing, resuming, masks, columns."""
+"""Trainings as users write them: splits, folds, weights, mixing, resuming, masks, columns."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ FLOATS = [v2.ToImage(), v2.ToDtype(torch.float32, scale=True)]
 
 
 def at_noon(image: torch.Tensor) -> torch.Tensor:
-    """A transform of the user's own."""
+    """A user's own transform."""
     return (image * 1.25).clamp(0, 1)
 
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Images of three classes, a third as many of each next one, with splits and an age, which is their brightness."""
+    """Images of three classes, each a third of the size of the one before, with splits and an age, their brightness."""
     root = tmp_path_factory.mktemp("training")
     (root / "images").mkdir()
     draw = np.random.default_rng(0)
@@ -57,7 +57,7 @@ def model(outputs: int = 3) -> nn.Module:
 
 
 def learn(network: nn.Module, optimizer: Any, batches: Any, loss: Any) -> list[float]:
-    """One pass; the losses of its steps."""
+    """Trains one epoch and returns the losses of its steps."""
     losses = []
     for images, labels in batches:
         optimizer.zero_grad()
@@ -74,7 +74,7 @@ def learn(network: nn.Module, optimizer: Any, batches: Any, loss: Any) -> list[f
 @pytest.mark.filterwarnings("ignore:Python runs")
 @pytest.mark.parametrize("own", [[], [at_noon]], ids=["native", "python"])
 @pytest.mark.parametrize("workers", [1, 3])
-def test_a_training_goes_on_where_it_stopped(table: Path, own: list[Any], workers: int) -> None:
+def test_a_training_resumes(table: Path, own: list[Any], workers: int) -> None:
     transforms = [*CROP, *FLOATS, *own, MIX]
 
     def begin() -> tuple[nn.Module, Any, dsconv.Loader]:
@@ -107,7 +107,7 @@ def test_a_training_goes_on_where_it_stopped(table: Path, own: list[Any], worker
         assert torch.equal(network.state_dict()[name], value), name
 
 
-def test_the_warning_says_what_python_runs(table: Path) -> None:
+def test_the_warning_names_python_transforms(table: Path) -> None:
     with pytest.warns(UserWarning, match=r"Python runs these transforms: at_noon, RandomChoice \(at_noon: it has"):
         dsconv.Loader(table, 8, [*CROP, *FLOATS, at_noon, MIX], shuffle=True, split="train")
     with warnings.catch_warnings():
@@ -118,7 +118,7 @@ def test_the_warning_says_what_python_runs(table: Path) -> None:
 # What is trained on.
 
 
-def test_training_on_what_is_held_out_is_told(table: Path) -> None:
+def test_training_on_the_evaluation_split_warns(table: Path) -> None:
     with pytest.warns(UserWarning, match=r"all splits: train \(44\), val \(22\)\. .* split=\"train\""):
         dsconv.Loader(table, 8, "rrc:16", shuffle=True)
 
@@ -142,7 +142,7 @@ def test_folds_share_no_sample(table: Path) -> None:
     assert sorted(seen) == sorted(dataset.keys)
 
 
-def test_weights_even_out_the_classes(table: Path) -> None:
+def test_weights_balance_the_classes(table: Path) -> None:
     dataset = dsconv.Dataset(table, "train")
     counts = np.bincount(dataset.targets)
     assert counts[0] > 5 * counts[2]
@@ -198,8 +198,8 @@ def test_regression_on_a_column(table: Path) -> None:
         assert torch.corrcoef(torch.stack([brightness, ages[numbers]]))[0, 1] > 0.98
 
 
-def test_masks_go_with_their_images(fields: Path) -> None:  # noqa: F811
-    """What is segmented is where the mask says that it is, whatever is cut and flipped."""
+def test_masks_are_transformed_with_their_images(fields: Path) -> None:  # noqa: F811
+    """After crops and flips, the object is still where the mask says."""
     names = ("image", "mask", "index")
     for _ in range(2):
         for images, masks, numbers in dsconv.Loader(fields, 2, "rrc:24,flip", fields=names, shuffle=True):
@@ -211,8 +211,8 @@ def test_masks_go_with_their_images(fields: Path) -> None:  # noqa: F811
 # How it is asked for.
 
 
-def test_values_come_as_configurations_have_them(table: Path) -> None:
-    """Numbers of numpy's, and a DataLoader's None."""
+def test_values_may_come_from_configurations(table: Path) -> None:
+    """numpy's numbers, and None as for a DataLoader."""
     batches = dsconv.Loader(
         table, np.int64(8), "resize:16x16", shuffle=True, split="train", seed=np.int64(3), num_workers=None,
         prefetch_factor=None, sampler=None, collate_fn=None, generator=None,

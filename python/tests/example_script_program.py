@@ -1,6 +1,6 @@
-"""Runs the example scripts and notes what their training loops are given. Under torchrun it is the program.
+"""Runs the example scripts and records the batches of their training loops. Under torchrun it is the program.
 
-    script_program.py FOLDER NAME SCRIPT ARGUMENT... [+ NAME SCRIPT ARGUMENT...]
+    example_script_program.py FOLDER NAME SCRIPT ARGUMENT... [+ NAME SCRIPT ARGUMENT...]
 
 Images are of one colour each, by which a sample is known again after crops and flips.
 """
@@ -25,12 +25,12 @@ CLASSES = ("blue", "green", "red")
 
 
 def colour(label: int, number: int) -> tuple[int, ...]:
-    """Of a sample: the class decides which part is bright, the number how bright the others are."""
+    """The pixels of a sample: the class sets which quarter is bright, the number sets the brightness of the others."""
     return tuple(220 if part == 2 - label else 2 * number for part in range(3))
 
 
 def write_images(root: Path, train: int, val: int) -> None:
-    """Folders train and val of images, in folders of classes."""
+    """Writes images into class folders in the folders train and val."""
     for split, first, count in (("train", 0, train), ("val", train, val)):
         for number in range(first, first + count):
             folder = root / split / CLASSES[number % 3]
@@ -40,7 +40,7 @@ def write_images(root: Path, train: int, val: int) -> None:
 
 
 class Noted:
-    """A loader that notes the numbers of each batch's samples, or, where they are mixed, their labels."""
+    """A loader that records the indices of each batch's samples, or the labels if they are mixed."""
 
     def __init__(self, loader: Any, script: Any) -> None:
         self.loader, self.steps = loader, []

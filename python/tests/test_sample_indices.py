@@ -1,4 +1,4 @@
-"""One numbering: the field "index", samplers, targets, samples and bad() all count `loader.dataset`."""
+"""The field "index", samplers, targets, samples and bad() all use the indices of `loader.dataset`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def python_crop(image: Any) -> Any:
 
 @pytest.fixture(scope="module", params=["lmdb", "folder", "tar"])
 def splits(request: Any, command: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Samples whose splits lie among one another in order of key, and in a folder of folders of splits."""
+    """Samples whose splits alternate in key order, and a folder with a folder for each split."""
     folder = tmp_path_factory.mktemp("splits") / "images"
     options = ["--n=40", "--classes=3", "--size=48x40", "--split=val=0.4", "--quiet"]
     subprocess.run([command, "synth", str(folder), *options], check=True)
@@ -59,8 +59,8 @@ def test_the_index_is_that_of_the_loaders_dataset(splits: Path, transforms: Any,
         assert sorted(seen) == list(range(len(dataset)))
 
 
-def test_hard_examples_come_again(splits: Path) -> None:
-    """What an epoch's indices name is what a sampler of them gives."""
+def test_a_sampler_repeats_hard_examples(splits: Path) -> None:
+    """A sampler of an epoch's indices yields the same samples."""
     first = dsconv.Loader(splits, 4, "centercrop:16", split="val", fields=("image", "index"), num_workers=2)
     pixels = {int(i): image for images, numbers in first for image, i in zip(images, numbers)}
     hard = sorted(pixels)[::3]
@@ -72,7 +72,7 @@ def test_hard_examples_come_again(splits: Path) -> None:
     assert all(torch.equal(got[i], pixels[i]) for i in hard)
 
 
-def test_bad_samples_have_the_datasets_numbers(command: str, tmp_path: Path) -> None:
+def test_bad_samples_have_the_datasets_indices(command: str, tmp_path: Path) -> None:
     folder = tmp_path / "images"
     subprocess.run([command, "synth", str(folder), "--n=20", "--size=48x40", "--split=val=0.5", "--quiet"], check=True)
     files = sorted(folder.glob("val/*/*"))
@@ -83,7 +83,7 @@ def test_bad_samples_have_the_datasets_numbers(command: str, tmp_path: Path) -> 
     assert loader.dataset.keys[bad["index"]] in bad["message"] and bad["index"] == 2
 
 
-def test_a_state_goes_on_in_a_split(splits: Path) -> None:
+def test_resume_in_a_split(splits: Path) -> None:
     options: dict[str, Any] = {"split": "val", "shuffle": True, "fields": ("index",), "transforms": "centercrop:16"}
     loader = dsconv.Loader(splits, 3, **options)
     first = []

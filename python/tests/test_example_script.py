@@ -1,4 +1,4 @@
-"""The reference script of the examples, as it is and with dsconv: ten changed lines, the same training."""
+"""The example script without and with dsconv: ten changed lines, the same training."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("torchvision", reason="torchvision is not installed")
 
 import dsconv  # noqa: E402
-from script_program import EXAMPLES, run, write_images  # noqa: E402
+from example_script_program import EXAMPLES, run, write_images  # noqa: E402
 
 TRAIN, VAL = 61, 15  # odd, so that two processes cannot have equal parts
 BATCH, EPOCHS = 8, 4
@@ -24,7 +24,7 @@ MIXED = ["--mixup-alpha", "0.4", "--cutmix-alpha", "1.0", "--label-smoothing", "
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread():
-    """Threads of small multiplications wait for one another most of the time where cores are few and busy."""
+    """On few, busy cores the threads of small multiplications mostly wait for each other."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -33,7 +33,7 @@ def one_thread():
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What each script trains on."""
+    """The data of each script."""
     root = tmp_path_factory.mktemp("colours")
     write_images(root / "images", TRAIN, VAL)
     dsconv.pack(root / "images", root / "out.lmdb", progress=False)
@@ -46,7 +46,7 @@ def options(path: str, *more: str, epochs: int = EPOCHS) -> list[str]:
 
 @pytest.fixture(scope="module")
 def alone(data: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
-    """The script with dsconv in one process, and its checkpoints, one a step."""
+    """Runs the script with dsconv in one process, with a checkpoint at each step."""
     kept = tmp_path_factory.mktemp("alone")
     words = options(data["classify_dsconv"], "--output-dir", str(kept), "--save-freq", "1")
     return run("classify_dsconv", *words), kept
@@ -54,7 +54,7 @@ def alone(data: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> tup
 
 @pytest.fixture(scope="module")
 def two(data: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both scripts in two processes, and that with dsconv with mixed batches."""
+    """Runs both scripts in two processes, and the one with dsconv also with mixed batches."""
     folder = tmp_path_factory.mktemp("two")
     ours = data["classify_dsconv"]
     runs = [
@@ -63,7 +63,7 @@ def two(data: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["mixed", "classify_dsconv", *options(ours, *MIXED, epochs=1)],
     ]
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    program = Path(__file__).with_name("script_program.py")
+    program = Path(__file__).with_name("example_script_program.py")
     words = [*runs[0], "+", *runs[1], "+", *runs[2]]
     done = subprocess.run([*torchrun, program, folder, *words], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -113,7 +113,7 @@ def test_two_processes(two: Path, name: str) -> None:
 
 
 def test_mixed_batches(two: Path, data: dict[str, str]) -> None:
-    """MixUp and CutMix are the script's own."""
+    """The script itself applies MixUp and CutMix."""
     alone = run("classify_dsconv", *options(data["classify_dsconv"], *MIXED, epochs=1))
     for result in (alone, *ranks(two, "mixed")):
         labels = torch.tensor(flat(result["epochs"][0]))
@@ -126,7 +126,7 @@ def test_mixed_batches(two: Path, data: dict[str, str]) -> None:
 def test_resume(
     data: dict[str, str], alone: tuple[dict[str, Any], Path], tmp_path: Path, epoch: int, step: int
 ) -> None:
-    """Exactly the samples that are left come, and the weights are those of the training that went through."""
+    """The rest of the epoch has exactly the remaining samples, and the weights equal those without an interruption."""
     whole, kept = alone
     words = ["--resume", str(kept / f"checkpoint_{epoch}_{step}.pth"), "--output-dir", str(tmp_path)]
     resumed = run("classify_dsconv", *options(data["classify_dsconv"], *words))
@@ -148,7 +148,7 @@ def test_resume_of_two_processes_on_one(data: dict[str, str], two: Path) -> None
 
 
 def test_batches_of_any_structure(data: dict[str, str]) -> None:
-    """What collate_fn makes of a batch goes to the device as it is, and torch's default takes nothing apart."""
+    """The result of collate_fn is moved to the device, and torch's default_collate splits no batch."""
 
     def collate_fn(samples: list[Any]) -> dict[str, Any]:
         images, labels, keys = zip(*samples)

@@ -1,4 +1,4 @@
-"""Which epoch an iteration is, and which part of it is a process's."""
+"""The epoch of each iteration, and each rank's samples of it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_each_iteration_is_the_next_epoch(packed: Path) -> None:
 
 
 def test_epoch_set_after_iter(packed: Path) -> None:
-    """Lightning makes the iterator first."""
+    """Lightning creates the iterator first."""
     train = loader(packed)
     first, second, third = (indices(train) for _ in range(3))
     for resumed in (False, True):

@@ -1,4 +1,4 @@
-"""What test_disk.py runs in processes of their own, which must live: MODE FAULTHANDLER ARGUMENTS...
+"""Reads damaged datasets for test_failing_disk.py in a separate process, which must not crash: MODE FAULTHANDLER ARGUMENTS...
 
 FAULTHANDLER says when faulthandler is enabled: before or after dsconv is loaded, or never. Each mode prints one line of
 JSON.
@@ -27,7 +27,7 @@ BATCH = 4
 
 
 def train(path: str, on_error: str, at: int, happens: Callable[[], None]) -> dict[str, object]:
-    """An epoch in which something happens at a step, and each sample by itself afterwards."""
+    """Reads an epoch, calls a function at one step of it, and then reads each sample alone."""
     found = {"seen": 0, "bad": 0, "error": ""}
     loader = dsconv.Loader(path, BATCH, transforms=T.Compose([T.CenterCrop(32)]), shuffle=True, on_error=on_error)
     if ENABLED == "after":
@@ -45,7 +45,7 @@ def train(path: str, on_error: str, at: int, happens: Callable[[], None]) -> dic
 
 
 def single(path: str, happens: Callable[[], None]) -> list[str]:
-    """The errors of samples that are taken one by one from a dataset to which something happens."""
+    """The errors of samples that are read one by one, from a dataset that a function damages meanwhile."""
     errors = []
     dataset = dsconv.Dataset(path)
     if ENABLED == "after":
@@ -63,7 +63,7 @@ def single(path: str, happens: Callable[[], None]) -> list[str]:
 
 
 def cut(folder: Path) -> None:
-    """Shortens all that is in a folder, by whole pages."""
+    """Truncates all files in a folder by whole pages."""
     for file in folder.rglob("*"):
         if file.is_file():
             size = int(file.stat().st_size * random.random())
@@ -71,7 +71,7 @@ def cut(folder: Path) -> None:
 
 
 def accidents(on_error: str, moments: str, work: str, source: str) -> list[object]:
-    """Files are cut at random steps of epochs."""
+    """Truncates files at random steps of epochs."""
     found = []
     work = Path(work)
     for _ in range(int(moments)):
@@ -87,7 +87,7 @@ def accidents(on_error: str, moments: str, work: str, source: str) -> list[objec
 
 
 def failing(on_error: str, moments: str, source: str) -> list[object]:
-    """Reads fail at random from a random step on, in the share that a line of output says."""
+    """Makes a share of all reads fail from a random step on; a line of output has the share."""
     found = []
 
     def share(x: float) -> None:
@@ -104,7 +104,7 @@ def failing(on_error: str, moments: str, source: str) -> list[object]:
 
 
 def elsewhere(source: str, unfinished: str) -> None:
-    """Reads memory that is not dsconv's behind its file's end, in the midst of an epoch."""
+    """Reads a mapping that is not dsconv's after the end of its file, in the middle of an epoch."""
     file = Path(unfinished)
     file.write_bytes(bytes(2 * mmap.PAGESIZE))
     with file.open("r+b") as f:

@@ -1,4 +1,4 @@
-"""Files that are cut and disks that fail while they are read: errors of samples, and a process that lives."""
+"""Truncated files and disks that fail during reads: samples have errors, and the process does not crash."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import dsconv
 import pytest
 
-PROGRAM = Path(__file__).with_name("disk_program.py")
+PROGRAM = Path(__file__).with_name("failing_disk_program.py")
 PACKAGES = Path(dsconv.__file__).parents[1]
 MOMENTS = 20
 SAMPLES = 48
@@ -35,7 +35,7 @@ NAMES = {
 
 @pytest.fixture(scope="module")
 def stored(command: str, photos: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The photos in each format, each in a folder of its own."""
+    """The photos in each format, each in a separate folder."""
     paths, disk = {}, tmp_path_factory.mktemp("disk")
     for name, arguments in NAMES.items():
         folder = disk / name.replace(" ", "-")
@@ -66,7 +66,7 @@ def program(*arguments: object) -> Iterator[subprocess.Popen]:
 
 
 def check(output: str, on_error: str) -> None:
-    """Every sample came or is an error that names it, and there are some of both."""
+    """Asserts that each sample was read or has an error that names it, and that both occur."""
     bad = 0
     for name, result in ((name, result) for name, results in json.loads(output).items() for result in results):
         bad += result["bad"] + len(result["single"])
@@ -121,7 +121,7 @@ def test_reads_that_fail(stored: dict[str, Path], tmp_path: Path, on_error: str)
 
 
 @pytest.mark.parametrize("enabled", ["before", "after"])
-def test_other_memory_is_faulthandlers(stored: dict[str, Path], tmp_path: Path, enabled: str) -> None:
+def test_faulthandler_gets_other_memory_errors(stored: dict[str, Path], tmp_path: Path, enabled: str) -> None:
     with program("elsewhere", enabled, stored["raw lmdb"], tmp_path / "file") as process:
         _, errors = process.communicate(timeout=300)
     assert process.returncode == -signal.SIGBUS

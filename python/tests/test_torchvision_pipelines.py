@@ -1,4 +1,4 @@
-"""Pipelines put together at random: whatever part of one is native, its pixels are torchvision's."""
+"""Random pipelines: whichever transforms are native, the pixels are torchvision's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLOSE_ON_TENSORS = {"Resize", "Grayscale", "RandomAutocontrast", "RandomAdjustSh
 
 
 def any_transform(rng: random.Random) -> object:
-    """A transform that draws nothing, or always the same."""
+    """A transform that draws nothing, or always the same values."""
     library = rng.choice([v1, v2])
 
     def always(low, high):  # torch draws float32

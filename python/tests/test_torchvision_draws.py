@@ -1,4 +1,4 @@
-"""What native transforms draw against what torchvision draws: the same distributions."""
+"""Compares the random draws of native transforms with torchvision's: the same distributions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def plans(transforms):
 
 
 def distance(a, b):
-    """How far two samples' distribution functions are apart at most."""
+    """The largest distance of two samples' distribution functions."""
     a, b = np.sort(a), np.sort(b)
     at = np.concatenate([a, b])
     return np.abs(np.searchsorted(a, at, "right") / len(a) - np.searchsorted(b, at, "right") / len(b)).max()
@@ -35,7 +35,7 @@ def alike(ours, theirs):
 
 
 def part(plan, name):
-    """left, top, width, height of the step of that name, all of the image if there is none."""
+    """left, top, width, height of the step of that name; the whole image if there is no such step."""
     return next((s["part"] for s in plan if s["step"] == name), [0, 0, W, H])
 
 
@@ -96,7 +96,7 @@ def test_erasing():
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
-def test_chances(p):
+def test_probabilities(p):
     ts = [
         v2.RandomHorizontalFlip(p),
         v1.RandomInvert(p),

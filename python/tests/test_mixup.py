@@ -1,4 +1,4 @@
-"""MixUp and CutMix behind transforms that run in Python, and what torchvision does to tensors alike."""
+"""MixUp and CutMix after transforms that run in Python, and torchvision's transforms of tensors that are native."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHOICE = v2.RandomChoice([v2.MixUp(num_classes=3, alpha=0.8), v2.CutMix(num_clas
 
 
 def own(image: Any) -> Any:
-    """What dsconv does not know."""
+    """A callable that dsconv does not know."""
     return image
 
 
@@ -33,8 +33,8 @@ def same(a: list[Any], b: list[Any]) -> bool:
     return len(a) == len(b) and all(torch.equal(v, w) for x, y in zip(a, b) for v, w in zip(x, y))
 
 
-def test_a_choice_of_mixers_comes_behind_python(packed: Path) -> None:
-    """The form that the docs recommend, as dsconv.Loader takes it, behind what Python runs."""
+def test_random_choice_of_mixers_after_python_transforms(packed: Path) -> None:
+    """The form that the docs recommend, after a transform that runs in Python."""
     plain = batches(packed, [v2.CenterCrop(32), *FLOATS, own])
     ways = set()
     for (images, labels), (x, y) in zip(batches(packed, [v2.CenterCrop(32), *FLOATS, own, CHOICE]), plain):
@@ -55,7 +55,7 @@ def test_a_choice_of_mixers_comes_behind_python(packed: Path) -> None:
     assert ways == {"cut", "blend"}
 
 
-def test_mixed_batches_are_the_same_again(packed: Path) -> None:
+def test_mixed_batches_are_reproducible(packed: Path) -> None:
     transforms = [v2.CenterCrop(32), *FLOATS, own, CHOICE]
     first = batches(packed, transforms)
     torch.rand(3)
@@ -69,7 +69,7 @@ def test_mixed_batches_are_the_same_again(packed: Path) -> None:
     assert not same(list(resumed), first)  # the next epoch draws anew
 
 
-def test_mixing_leaves_the_generators_alone(packed: Path) -> None:
+def test_mixing_does_not_use_the_process_generators(packed: Path) -> None:
     torch.manual_seed(1)
     want = torch.rand(2)
     torch.manual_seed(1)
@@ -94,7 +94,7 @@ def test_labels_of_padding_are_empty(packed: Path) -> None:
     assert (numbers == -1).any() and (labels[numbers == -1] == 0).all() and (labels[numbers >= 0].sum(1) > 0).all()
 
 
-def test_what_cannot_be_mixed_is_told(packed: Path) -> None:
+def test_wrong_inputs_of_mixers_are_an_error(packed: Path) -> None:
     for transforms, more, message in (
         ([v2.CenterCrop(32), v2.PILToTensor(), own, CHOICE.transforms[0]], {}, "MixUp needs float images"),
         ([*FLOATS, own, CHOICE], {"tail": "uneven"}, "is for evaluation"),
@@ -107,7 +107,7 @@ def loud(image: Any) -> Any:
     raise ValueError(f"wanted another image, but got {image}")
 
 
-def test_errors_print_no_tensors(packed: Path) -> None:
+def test_error_messages_contain_no_tensors(packed: Path) -> None:
     for transforms in (
         [v2.CenterCrop(32), *FLOATS, loud],
         [own, v2.CenterCrop(32), *FLOATS, loud],
@@ -122,7 +122,7 @@ def test_errors_print_no_tensors(packed: Path) -> None:
 
 @pytest.mark.parametrize("factor", [0.01, 0.3, 0.77, 1.0, 1.13, 1.9, 3.5])
 def test_brightness_of_tensors_is_that_of_torchvision(packed: Path, factor: float) -> None:
-    """Bit for bit, so that it is native behind ToImage."""
+    """It is equal bit for bit, so it may be native after ToImage."""
     transforms = [v2.ToImage(), v2.CenterCrop(48), v2.ColorJitter(brightness=(factor, factor)), *FLOATS[1:]]
     assert dsconv.transforms.translate(transforms).rest is None
     theirs = v2.Compose(transforms)
@@ -132,8 +132,8 @@ def test_brightness_of_tensors_is_that_of_torchvision(packed: Path, factor: floa
             assert torch.equal(image, (theirs(dataset[int(i)][0]) * 255).round())
 
 
-def test_padding_counts_until_it_is_mixed(packed: Path) -> None:
-    """What is mixed with padding has the share of its label, as natively."""
+def test_padding_has_its_label_until_it_is_mixed(packed: Path) -> None:
+    """A sample that is mixed with padding keeps the weight of its label, as in native batches."""
     transforms = [v2.CenterCrop(32), *FLOATS, own, v2.MixUp(num_classes=3)]
     for label_dtype in ("int64", "uint8"):
         options = {"rank": 4, "world_size": 5, "tail": "pad", "label_dtype": label_dtype}
@@ -147,8 +147,8 @@ def test_padding_counts_until_it_is_mixed(packed: Path) -> None:
         assert (labels[numbers == -1] == none).all() and (labels[numbers >= 0] < 3).all()
 
 
-def test_a_long_word_in_an_error_takes_no_longer() -> None:
-    """Two million steps for each of them would be noticed: they are 10^12 where each letter is a beginning."""
+def test_long_error_messages_are_shortened_quickly() -> None:
+    """A search with quadratic time would take 10^12 steps for these two million letters."""
     from dsconv import _short_messages
 
     assert len(_short_messages.short_message(ValueError("x" * 2_000_000))) == 500

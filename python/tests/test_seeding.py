@@ -1,4 +1,4 @@
-"""Transforms that run in Python draw from the seed alone, and leave the caller's generators as they were."""
+"""Transforms that run in Python draw from the seed alone, and the caller's generators are restored."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SIZE = 9  # of a batch; 48 samples make 6
 
 
 class OwnGenerators:
-    """A transform that holds generators, as some of a user's own do."""
+    """A transform that holds generators, as users write them."""
 
     def __init__(self) -> None:
         self.numpy = [np.random.default_rng(1), np.random.Generator(np.random.Philox(2)), np.random.RandomState(3)]
@@ -55,7 +55,7 @@ def from_module(image: Any) -> Any:
 
 
 def from_all(image: Any) -> Any:
-    """Draws from the three generators that a process has, of which one keeps a part for the next time."""
+    """Draws from the process's three generators; gauss() stores a value for the next call."""
     return with_numbers(image, [random.gauss(0, 1), np.random.randn(), torch.randn(3).sum().item(), random.random()])
 
 
@@ -124,7 +124,7 @@ def loader(path: Path, transforms: Any, workers: int = 2, **more: Any) -> dsconv
 
 
 def draws() -> list[Any]:
-    """Numbers of the process's generators, of which two calls give different ones."""
+    """Numbers from the process's generators, different at each call."""
     return [random.gauss(0, 1), random.random(), np.random.randn(), np.random.rand(), torch.randn(3).tolist()]
 
 
@@ -165,9 +165,7 @@ def test_batches_are_the_same_with_any_number_of_workers_and_from_any_batch_on(
 
 @pipelines
 @pytest.mark.parametrize("position", [1, 4])
-def test_an_epoch_goes_on_with_other_batches_and_ranks(
-    packed: Path, pipeline: Callable[[], Any], position: int
-) -> None:
+def test_resume_with_other_batch_sizes_and_ranks(packed: Path, pipeline: Callable[[], Any], position: int) -> None:
     train = loader(packed, pipeline())
     want = list(train)[position:]
     images, _, index = (torch.cat([torch.as_tensor(part) for part in parts]) for parts in zip(*want))
@@ -187,7 +185,7 @@ def test_an_epoch_goes_on_with_other_batches_and_ranks(
 
 
 @pipelines
-def test_the_loops_draws_and_the_transforms_leave_each_other_alone(packed: Path, pipeline: Callable[[], Any]) -> None:
+def test_draws_of_the_loop_and_the_transforms_are_independent(packed: Path, pipeline: Callable[[], Any]) -> None:
     want = list(loader(packed, pipeline()))
     random.seed(1), np.random.seed(1), torch.manual_seed(1)
     alone = [draws() for _ in range(len(want) + 1)]
@@ -208,7 +206,7 @@ def test_the_loops_draws_and_the_transforms_leave_each_other_alone(packed: Path,
     assert draws() == first
 
 
-def test_generators_of_a_transform_are_given_back(packed: Path) -> None:
+def test_generators_of_a_transform_are_restored(packed: Path) -> None:
     own = OwnGenerators()
     next(iter(loader(packed, own)))
     assert [g.normal() for g in own.numpy] == [g.normal() for g in OwnGenerators().numpy]
@@ -216,7 +214,7 @@ def test_generators_of_a_transform_are_given_back(packed: Path) -> None:
     assert torch.equal(torch.rand(3, generator=own.torch), torch.rand(3, generator=torch.Generator().manual_seed(5)))
 
 
-def test_generators_are_given_back_when_a_transform_fails(packed: Path) -> None:
+def test_generators_are_restored_when_a_transform_fails(packed: Path) -> None:
     def fails(image: Any) -> Any:
         draws()
         raise KeyboardInterrupt
@@ -229,7 +227,7 @@ def test_generators_are_given_back_when_a_transform_fails(packed: Path) -> None:
     assert draws() == want
 
 
-def test_numpys_generator_may_be_another_one(packed: Path) -> None:
+def test_numpys_generator_may_be_replaced(packed: Path) -> None:
     before = np.random.get_bit_generator()
     np.random.set_bit_generator(np.random.PCG64(1))
     try:
@@ -241,7 +239,7 @@ def test_numpys_generator_may_be_another_one(packed: Path) -> None:
 
 
 @pytest.mark.parametrize("more", [{"shuffle": "balanced"}, {"shuffle": False, "sampler": [7] * 20 + [8] * 20}])
-def test_a_sample_that_comes_again_is_drawn_anew(packed: Path, more: dict[str, Any]) -> None:
+def test_repeated_samples_have_new_draws(packed: Path, more: dict[str, Any]) -> None:
     transforms = [dsconv.transforms.RandomResizedCrop(32), from_all]
     whole = list(loader(packed, transforms, **more))
     views: dict[int, set[bytes]] = {}
@@ -255,7 +253,7 @@ def test_a_sample_that_comes_again_is_drawn_anew(packed: Path, more: dict[str, A
     assert same(list(resumed), whole[2:])
 
 
-def test_several_iterators_and_ranks_draw_alike(packed: Path) -> None:
+def test_iterators_and_ranks_have_the_same_draws(packed: Path) -> None:
     want = list(loader(packed, from_all))
     train = loader(packed, from_all)
     one, other = iter(train), loader(packed, from_all, 7)
@@ -287,7 +285,7 @@ def test_collate_fn_draws_from_the_seed(packed: Path, transforms: Any) -> None:
     assert not same(list(whole), want)
 
 
-def test_what_cannot_be_seeded_is_named(packed: Path) -> None:
+def test_the_warning_names_unseeded_generators(packed: Path) -> None:
     system = random.SystemRandom()
     with pytest.warns(UserWarning, match=r"random\.SystemRandom.*not.*seed"):
         loader(packed, lambda image: with_numbers(image, [system.random()]))
@@ -300,7 +298,7 @@ def test_opencvs_generator_is_named(packed: Path) -> None:
 
 
 @pytest.mark.skipif(cv2 is None, reason="OpenCV is not installed")
-def test_what_is_seeded_is_not_warned_of(packed: Path) -> None:
+def test_seeded_generators_do_not_warn(packed: Path) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for pipeline in PIPELINES:
@@ -319,7 +317,7 @@ def opencvs_noise(image: Any) -> Any:
 
 
 def of_torchvision() -> list[Any]:
-    """Transforms of torchvision's that draw, v1 and v2."""
+    """The random transforms of torchvision, v1 and v2."""
     T = pytest.importorskip("torchvision.transforms", reason="torchvision is not installed")
     v2 = pytest.importorskip("torchvision.transforms.v2")
     made: list[Any] = []
@@ -350,7 +348,7 @@ def of_torchvision() -> list[Any]:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_what_threads_run_draws_from_their_own_generators() -> None:
+def test_threads_draw_from_their_own_generators() -> None:
     image = Image.fromarray(np.random.default_rng(0).integers(40, 200, (32, 32, 3), np.uint8))
     made = [[t] for t in of_torchvision()] + [[translate(albumentations()).rest]]
     for calls in made:
@@ -379,7 +377,7 @@ def own_of_albumentations() -> Any:
     return translate(A.Compose([A.Lambda(image=kept), A.GaussNoise()])).rest
 
 
-def test_what_may_draw_from_anywhere_runs_in_the_loops_thread(packed: Path) -> None:
+def test_user_callables_run_in_the_loops_thread(packed: Path) -> None:
     T = pytest.importorskip("torchvision.transforms", reason="torchvision is not installed")
 
     class Derived(T.RandomInvert):

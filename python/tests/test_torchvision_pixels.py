@@ -1,5 +1,5 @@
-"""Native transforms against torchvision's on PIL images, for the same random parameters: the same levels
-where pixels move, at most one off where colours change."""
+"""Compares native transforms with torchvision's on PIL images, for the same random parameters: equal levels
+if pixels move, at most one level of difference if colours change."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 def photo(height, width, seed):
-    """Soft shapes, an edge and noise, as photographs have them."""
+    """Soft shapes, an edge and noise, as in photographs."""
     rng = np.random.default_rng(seed)
     y, x = np.mgrid[:height, :width] / 40
     waves = [np.sin(rng.uniform(0.3, 2) * x + rng.uniform(0.3, 2) * y + k) for k in range(3)]
@@ -36,7 +36,7 @@ PHOTOS = [photo(h, w, i) for i, (h, w) in enumerate([(90, 120), (121, 83), (64, 
 
 
 def difference(a, b):
-    """How many levels two images of one size are apart at most."""
+    """The largest difference of two images of one size, in levels."""
     a, b = np.asarray(a).astype(int), np.asarray(b).astype(int)
     assert a.shape == b.shape
     return np.abs(a - b).max()
@@ -113,7 +113,7 @@ COLORS = {
 
 
 @pytest.mark.parametrize("name", COLORS)
-def test_colors_are_within_a_level(name):
+def test_colours_differ_by_at_most_one_level(name):
     most = 1 if name == "blur" else 0
     for t, image in itertools.product(COLORS[name], PHOTOS[:2]):
         assert difference(T.Compose([t])(image), t(image)) <= most, (t, image.size)
@@ -154,7 +154,7 @@ REPLAY = {
     ],
 )
 def test_random_parameters(transforms, most):
-    """What was drawn is replayed by torchvision."""
+    """torchvision repeats the native transform with the parameters that it has drawn."""
     plan = T.translate(transforms)
     assert plan.rest is None
     t, outcomes = Transform(plan.words), set()
@@ -171,7 +171,7 @@ def test_random_parameters(transforms, most):
 @pytest.mark.parametrize("library", [v1, v2])
 @pytest.mark.parametrize("mode", [MODE.NEAREST, MODE.BILINEAR])
 def test_trivial_augment(library, mode):
-    """Each outcome is one of torchvision's, and most of torchvision's come."""
+    """Each result is one of torchvision's, and most of torchvision's occur."""
     image, t = photo(48, 52, 9), library.TrivialAugmentWide(3, mode, fill=[5, 6, 7])
     possible = outcomes_of(t, image, 1000)
     t, came = Transform(T.translate(t).words), set()
@@ -260,7 +260,7 @@ def test_what_is_native_on_tensors(library):
 
 
 def test_erasing():
-    """Erased before or after Normalize: the same part gets the same value."""
+    """Erasing before or after Normalize writes the same value into the same rectangle."""
     image = PHOTOS[0]
     for value, ts in (
         ((0.1, 0.2, 0.3), [v1.ToTensor(), v1.Normalize(MEAN, STD), v1.RandomErasing(1, value=(0.1, 0.2, 0.3))]),

@@ -1,4 +1,4 @@
-"""Files of a few bytes that claim very large images."""
+"""Files of a few bytes whose headers claim very large images."""
 
 from __future__ import annotations
 
