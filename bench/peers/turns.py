@@ -80,7 +80,7 @@ class Turns:
         self.turns[name] = turn
 
     def compare(self, section: str, wanted: list[tuple[str, str, float | None]]) -> list[Comparison]:
-        """Runs all loaders in turn; the first turn of each is not counted. wanted has two names and the minimum ratio."""
+        """Runs all loaders in turn; the first turns are not counted. wanted has two names and the minimum ratio."""
         images = sum(path.is_file() for path in self.bench.images.rglob("*"))
         comparisons = [Comparison(section, ours, theirs, ratio) for ours, theirs, ratio in wanted]
         for n in range(self.bench.rounds + 1):

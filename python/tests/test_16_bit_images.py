@@ -58,10 +58,10 @@ def test_pack_reports_lost_bits(scans: tuple[str, np.ndarray], tmp_path: Path) -
 def test_other_dtypes_warn_once_of_lost_bits(scans: tuple[str, np.ndarray], dtype: str) -> None:
     path, pixels = scans
     loader = dsconv.Loader(path, batch_size=4, dtype=dtype, color="gray")
-    with pytest.warns(UserWarning, match=r"images lost bits, for example a/0\d: .*values above 255.*uint16") as told:
+    with pytest.warns(UserWarning, match=r"images lost bits, for example a/0\d: .*values above 255.*uint16") as caught:
         batches = [np.asarray(images) for images, _ in loader]
     list(loader)
-    assert len(told) == 1
+    assert len(caught) == 1
     got = np.concatenate(batches)[:, 0]
     want = np.minimum(pixels, 255)
     assert np.allclose(got * (255 if dtype == "float32" else 1), want)

@@ -14,7 +14,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 CROP = "centercrop:32"
-# What no message may hold: the words of the languages behind it.
+# Terms of Go, JSON and numpy, which no message may contain.
 FOREIGN = ("json:", "unmarshal", "Go struct", "Go value", "numpy", "cannot be interpreted", "NoneType")
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -72,11 +72,11 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("arguments", "message"), WRONG, ids=lambda value: str(value)[:60])
 def test_wrong_arguments_have_plain_errors(packed: Path, arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises((ValueError, TypeError)) as told:
+    with pytest.raises((ValueError, TypeError)) as raised:
         dsconv.Loader(packed, **{"batch_size": 4, "transforms": CROP, **arguments})
-    assert message in str(told.value)
-    assert not any(word in str(told.value) for word in FOREIGN) or "NoneType" in message
-    assert "\n" not in str(told.value)
+    assert message in str(raised.value)
+    assert not any(word in str(raised.value) for word in FOREIGN) or "NoneType" in message
+    assert "\n" not in str(raised.value)
 
 
 def test_wrong_paths_have_plain_errors() -> None:
@@ -117,10 +117,10 @@ def test_dataloader_arguments_that_request_nothing_are_accepted(packed: Path) ->
         "multiprocessing_context": None, "persistent_workers": False, "timeout": 0, "pin_memory_device": "",
         "in_order": True,
     }  # fmt: skip
-    twin = torch.utils.data.DataLoader([1, 2], 2, num_workers=0, **{
+    theirs = torch.utils.data.DataLoader([1, 2], 2, num_workers=0, **{
         k: v for k, v in nothing.items() if k not in ("num_workers", "drop_last", "pin_memory", "in_order")
     })  # fmt: skip
-    assert len(twin) == 1
+    assert len(theirs) == 1
     given = [x for x, _ in dsconv.Loader(packed, 10, CROP, **nothing)]
     want = [x for x, _ in dsconv.Loader(packed, 10, CROP)]
     assert all(torch.equal(a, b) for a, b in zip(given, want))
@@ -192,10 +192,10 @@ def table(command: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_column_is_not_a_field(table: Path) -> None:
-    with pytest.raises(ValueError) as told:
+    with pytest.raises(ValueError) as raised:
         dsconv.Loader(table, 4, CROP, fields=("image", "age"))
-    assert 'there is no field "age", there are image, label, index, key' in str(told.value)
-    assert '"age" is a column: loader.dataset.columns["age"]' in str(told.value)
+    assert 'there is no field "age", there are image, label, index, key' in str(raised.value)
+    assert '"age" is a column: loader.dataset.columns["age"]' in str(raised.value)
     loader = dsconv.Loader(table, 4, CROP, split="val", fields=("index", "key"))
     assert "age" in loader.dataset.columns
     every = dsconv.Dataset(table)
@@ -209,9 +209,9 @@ def test_a_column_is_not_a_field(table: Path) -> None:
 
 
 def test_shuffling_over_all_splits_warns(table: Path) -> None:
-    with pytest.warns(UserWarning, match=r'all splits: train \(16\), val \(8\). .* split="train"') as told:
+    with pytest.warns(UserWarning, match=r'all splits: train \(16\), val \(8\). .* split="train"') as caught:
         loader = dsconv.Loader(table, 4, CROP, shuffle=True, fields=("index",))
-    assert len(told) == 1 and told[0].filename == __file__
+    assert len(caught) == 1 and caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert sorted(i for (batch,) in loader for i in batch.tolist()) == list(range(24))

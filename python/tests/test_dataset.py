@@ -89,7 +89,7 @@ def test_workers_of_a_data_loader(packed: Path, folder: Any, method: str) -> Non
 
 
 def sums(batches: DataLoader) -> list[int]:
-    return [int(x.numpy().sum()) for x, _ in batches]  # torch's own would wait for threads that a fork leaves behind
+    return [int(x.numpy().sum()) for x, _ in batches]  # torch's sum would wait for threads lost in the fork
 
 
 def grandchild(ours: dsconv.Dataset, connection: Any) -> None:

@@ -17,7 +17,7 @@ pytest.importorskip("torchvision", reason="torchvision is not installed")
 import dsconv  # noqa: E402
 from example_script_program import EXAMPLES, run, write_images  # noqa: E402
 
-TRAIN, VAL = 61, 15  # odd, so that two processes cannot have equal parts
+TRAIN, VAL = 61, 15  # odd, so that two processes have different numbers of samples
 BATCH, EPOCHS = 8, 4
 MIXED = ["--mixup-alpha", "0.4", "--cutmix-alpha", "1.0", "--label-smoothing", "0.1"]
 

@@ -204,8 +204,8 @@ def test_samplers_decide(packed: Path) -> None:
         RandomSampler(range(SAMPLES), generator=torch.Generator().manual_seed(1)),
         WeightedRandomSampler([1.0] * 24 + [0.0] * 24, 30, generator=torch.Generator().manual_seed(1)),
     ):
-        twin = copy.deepcopy(sampler)
-        assert indices(loader(packed, sampler=sampler, fields=("index",))) == list(twin)
+        expected = copy.deepcopy(sampler)
+        assert indices(loader(packed, sampler=sampler, fields=("index",))) == list(expected)
     parts = []
     for rank in range(3):
         sampler = DistributedSampler(range(SAMPLES), 3, rank, seed=2)
@@ -252,9 +252,9 @@ def test_the_environment_sets_the_rank(packed: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.fixture(scope="module")
-def twin(command: str, packed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def other_format(command: str, packed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """packed in another format."""
-    path = tmp_path_factory.mktemp("twin") / "photos.tar"
+    path = tmp_path_factory.mktemp("other_format") / "photos.tar"
     subprocess.run([command, "pack", str(packed), str(path), "--quiet"], check=True)
     return path
 
@@ -265,7 +265,7 @@ def together(batches: Any) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @pytest.mark.parametrize("position", [0, 1, 3, 5])
-def test_resume_yields_exactly_the_rest(packed: Path, twin: Path, position: int) -> None:
+def test_resume_yields_exactly_the_rest(packed: Path, other_format: Path, position: int) -> None:
     options: dict[str, Any] = {"transforms": RANDOM, "shuffle": True, "fields": ("image", "index")}
     train = loader(packed, **options)
     list(train)
@@ -277,7 +277,7 @@ def test_resume_yields_exactly_the_rest(packed: Path, twin: Path, position: int)
     whole.set_epoch(1)
     batches = list(whole)
     rest = batches[position:]
-    for path, size in ((packed, 10), (twin, 10), (packed, 7), (twin, 64)):
+    for path, size in ((packed, 10), (other_format, 10), (packed, 7), (other_format, 64)):
         resumed = loader(path, size, **options)
         resumed.load_state_dict(state)
         resumed.set_epoch(1)  # as training scripts do at the beginning of each epoch

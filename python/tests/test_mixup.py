@@ -66,7 +66,7 @@ def test_mixed_batches_are_reproducible(packed: Path) -> None:
     resumed = dsconv.Loader(packed, 10, transforms, shuffle=True, seed=4)
     resumed.load_state_dict(loader.state_dict())
     assert same(begun + list(resumed), first)
-    assert not same(list(resumed), first)  # the next epoch draws anew
+    assert not same(list(resumed), first)  # the next epoch has new draws
 
 
 def test_mixing_does_not_use_the_process_generators(packed: Path) -> None:
@@ -113,10 +113,10 @@ def test_error_messages_contain_no_tensors(packed: Path) -> None:
         [own, v2.CenterCrop(32), *FLOATS, loud],
         [v2.CenterCrop(32), *FLOATS, lambda image: CHOICE(image)],
     ):
-        with pytest.raises(dsconv.Error) as told:
+        with pytest.raises(dsconv.Error) as raised:
             batches(packed, transforms)
-        shown = "".join(traceback.format_exception(told.type, told.value, told.tb, chain=True))
-        assert "but got ..." in str(told.value) and len(str(told.value)) < 400
+        shown = "".join(traceback.format_exception(raised.type, raised.value, raised.tb, chain=True))
+        assert "but got ..." in str(raised.value) and len(str(raised.value)) < 400
         assert "[[" not in shown and len(shown) < 10_000
 
 

@@ -89,7 +89,7 @@ def test_command_that_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         _command.path()
     monkeypatch.delenv("DSCONV_COMMAND")
     monkeypatch.setattr(_command, "__file__", str(tmp_path / "_command.py"))
-    with pytest.raises(FileNotFoundError, match="missing from the package: .*bin/dsconv"):
+    with pytest.raises(FileNotFoundError, match="program is missing: .*bin/dsconv"):
         _command.path()
 
 
@@ -169,7 +169,7 @@ def test_the_command_ends_when_python_is_killed(tmp_path: Path) -> None:
         except dsconv.Error as err:
             assert "another process" in str(err)
             time.sleep(0.2)
-    pytest.fail("the command goes on without its Python")
+    pytest.fail("the command still runs without its Python")
 
 
 def test_an_interrupted_pack_resumes(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_resume_in_a_split(splits: Path) -> None:
         if len(first) == 6:
             state = loader.state_dict()
             break
-    # As it was written before indices counted the split: it names no index, so it goes on as it would have.
+    # A state of a version whose indices did not count within the split. It contains no index, so it resumes normally.
     assert set(state) == {"epoch", "position", "seed", "order"}
     resumed = dsconv.Loader(splits, 3, **options)
     resumed.load_state_dict(state)

@@ -110,7 +110,7 @@ NAMES = [
     "torchvision v2",
     "Albumentations",
     "own",
-    "dsconv behind Python",
+    "dsconv after Python",
     "of a module",
     "closure",
     "native",

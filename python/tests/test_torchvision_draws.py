@@ -29,7 +29,7 @@ def distance(a, b):
     return np.abs(np.searchsorted(a, at, "right") / len(a) - np.searchsorted(b, at, "right") / len(b)).max()
 
 
-def alike(ours, theirs):
+def assert_same_distribution(ours, theirs):
     for k, (a, b) in enumerate(zip(np.transpose(ours), np.transpose(theirs))):
         assert distance(a, b) < LIMIT, k
 
@@ -55,27 +55,27 @@ def params(t, size):
 def test_random_resized_crop(scale, ratio):
     t = v2.RandomResizedCrop(9, scale, ratio)
     theirs = [(p["left"], p["top"], p["width"], p["height"]) for p in params(t, (H, W))]
-    alike([part(p, "crop") for p in plans(t)], theirs)
+    assert_same_distribution([part(p, "crop") for p in plans(t)], theirs)
 
 
 def test_random_crop():
     t = v2.RandomCrop((70, 100), padding=(5, 0))
     ours = [[s["part"][:2] for s in p if s["step"] == "crop"][-1] for p in plans(t)]
-    alike(ours, [(p["left"], p["top"]) for p in params(t, (H, W))])
+    assert_same_distribution(ours, [(p["left"], p["top"]) for p in params(t, (H, W))])
 
 
 def test_random_rotation():
     t = v1.RandomRotation((-20, 50))
     ours = [[np.degrees(np.arctan2(*p[0]["matrix"][3::-3]))] for p in plans(t)]
     torch.manual_seed(2)
-    alike(ours, [[t.get_params(t.degrees)] for _ in range(N)])
+    assert_same_distribution(ours, [[t.get_params(t.degrees)] for _ in range(N)])
 
 
 def test_color_jitter():
     t = v2.ColorJitter((0.3, 0.9), 0.4, (1.5, 2.5), (-0.1, 0.3))
     names = ("brightness", "contrast", "saturation", "hue")
     all_of_them = plans(t)
-    alike(
+    assert_same_distribution(
         [[amounts(p)[n] for n in names] for p in all_of_them],
         [[q[f"{n}_factor"] for n in names] for q in params(t, (H, W))],
     )
@@ -86,13 +86,13 @@ def test_color_jitter():
 
 def test_blur():
     t = v2.GaussianBlur(3, (0.5, 1.5))
-    alike([[p[0]["amount"]] for p in plans(t)], [q["sigma"][:1] for q in params(t, (H, W))])
+    assert_same_distribution([[p[0]["amount"]] for p in plans(t)], [q["sigma"][:1] for q in params(t, (H, W))])
 
 
 def test_erasing():
     t = v2.RandomErasing(1, (0.1, 0.4), (0.5, 2))
     ours = [part(p, "erase") for p in plans([v2.PILToTensor(), t])]
-    alike(ours, [(q["j"], q["i"], q["w"], q["h"]) for q in params(t, (H, W))])
+    assert_same_distribution(ours, [(q["j"], q["i"], q["w"], q["h"]) for q in params(t, (H, W))])
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.9])

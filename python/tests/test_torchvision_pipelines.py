@@ -17,7 +17,7 @@ from torchvision.transforms import v2  # noqa: E402
 
 MODES = [v1.InterpolationMode.BILINEAR, v1.InterpolationMode.BICUBIC, v1.InterpolationMode.NEAREST]
 CONVERSIONS = ("ToTensor", "PILToTensor", "ToImage")
-# On tensors torchvision's may be one level off, which what comes behind can make more.
+# On tensors torchvision's pixels may differ by one level, which later transforms can enlarge.
 CLOSE_ON_TENSORS = {"Resize", "Grayscale", "RandomAutocontrast", "RandomAdjustSharpness"}
 
 

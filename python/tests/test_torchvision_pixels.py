@@ -208,7 +208,7 @@ PIPELINES = {
         v2.Normalize(MEAN, STD),
     ],
     "levels": [v2.CenterCrop(56), v2.PILToTensor(), v2.ToDtype(torch.float32), v2.Normalize([123.675] * 3, [58.4] * 3)],
-    "crop behind": [v1.Resize(60), v1.ToTensor(), v1.Normalize(MEAN, STD), v1.CenterCrop(50), v1.RandomVerticalFlip(1)],
+    "crop after": [v1.Resize(60), v1.ToTensor(), v1.Normalize(MEAN, STD), v1.CenterCrop(50), v1.RandomVerticalFlip(1)],
     "padded floats": [v1.ToTensor(), v1.CenterCrop(140), v1.Normalize(MEAN, STD)],
     "python": [v1.Resize(60), v1.ToTensor(), v1.Resize(30), v1.Normalize(MEAN, STD)],
     "flip in python": [v1.Resize((60, 60)), lambda image: image.rotate(90), v1.CenterCrop(50), v1.ToTensor()],

@@ -23,7 +23,7 @@ from dsconv.train.tutorial import write_pngs  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-TRAIN, VAL = 601, 61  # odd, so that two processes cannot have equal parts
+TRAIN, VAL = 601, 61  # odd, so that two processes have different numbers of samples
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_two_processes(sides: list[str], tmp_path: Path) -> None:
     words = [*sides, *MLP, "--epochs", "2", "--accumulate", "2", "--batch-size", "16", "--json", str(written)]
     done = subprocess.run([*torchrun, "dsconv.train", *words], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count(": epoch 2: ") == 2, "one process tells, not both"
+    assert done.stdout.count(": epoch 2: ") == 2, "only one process prints"
     report = Report.load(written)
     assert report.options["processes"] == 2
     theirs, ours = report.datasets

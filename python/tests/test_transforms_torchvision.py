@@ -76,11 +76,11 @@ NATIVE = {
         [v2.RandomCrop(32, padding=[1, 2, 3, 4], pad_if_needed=True, padding_mode="reflect"), v2.RandAugment()],
         ("crop:32:pad=1/2/3/4:grow:reflect,randaugment:v2", None, "pil"),
     ),
-    "crop behind ToTensor": (
+    "crop after ToTensor": (
         [v1.ToTensor(), v1.RandomCrop(32, padding=4), v1.RandomHorizontalFlip(), v1.Normalize(MEAN, STD)],
         ("crop:32:pad=4,flip,normalize", "float32", "tensor"),
     ),
-    "crop behind Normalize": (
+    "crop after Normalize": (
         [v1.Resize(256), v1.ToTensor(), v1.Normalize(MEAN, STD), v1.CenterCrop(224), v1.RandomVerticalFlip()],
         ("resize:256,centercrop:224,vflip,normalize", "float32", "tensor"),
     ),
@@ -104,7 +104,7 @@ NATIVE = {
         [v2.ToImage(), v2.CenterCrop(9), v2.ColorJitter(0.4), *FLOATS],
         ("centercrop:9,jitter:0.4:0:0,normalize", "float32", "tv_tensor"),
     ),
-    "darker behind a resize": (
+    "darker after a resize": (
         [v1.PILToTensor(), v2.RandomResizedCrop(8), v1.RandomApply([v1.ColorJitter((0.2, 1))])],
         ("rrc:8,apply:0.5:jitter:0.2/1:0:0", "uint8", "tensor"),
     ),
@@ -181,13 +181,13 @@ PYTHON = {
         "antialias",
     ),
     "resize of floats": ([v1.ToTensor(), v1.Resize(9)], ("", "float32", "tensor"), ("Resize",), "floats"),
-    "padding behind Normalize": (
+    "padding after Normalize": (
         [v1.ToTensor(), v1.Normalize(MEAN, STD), v1.RandomCrop(8, 4)],
         ("normalize", "float32", "tensor"),
         ("RandomCrop",),
         "normalised",
     ),
-    "small images behind Normalize": (
+    "small images after Normalize": (
         [v1.ToTensor(), v1.Normalize(MEAN, STD), v1.CenterCrop(8)],
         ("normalize", "float32", "tensor"),
         ("CenterCrop",),

@@ -68,7 +68,7 @@ def learn(network: nn.Module, optimizer: Any, batches: Any, loss: Any) -> list[f
     return losses
 
 
-# MixUp and CutMix behind a transform of the user's own; stopped in the middle of an epoch.
+# MixUp and CutMix after a user's own transform; interrupted in the middle of an epoch.
 
 
 @pytest.mark.filterwarnings("ignore:Python runs")

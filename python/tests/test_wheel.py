@@ -27,7 +27,7 @@ def needs(variable: str) -> str:
 
 
 class Environment:
-    """A virtual environment with the wheel, run with nothing else on its PATH. It has no other package of its own, but
+    """A virtual environment with the wheel and an otherwise empty PATH. It has no other package of its own, but
     sees those of interpreter.
     """
 
@@ -40,7 +40,7 @@ class Environment:
         subprocess.run([*pip, "--no-deps", "--disable-pip-version-check", needs("DSCONV_WHEEL")], env=env, check=True)
         where = [interpreter, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
         found = subprocess.run(where, check=True, stdout=subprocess.PIPE, text=True).stdout
-        (self.packages / "further.pth").write_text(found)
+        (self.packages / "extra.pth").write_text(found)
 
     def run(self, *command: str) -> str:
         env = {"PATH": str(self.folder / "bin"), "HOME": str(self.folder)}

@@ -26,7 +26,7 @@ class DataError(Error):
 
 
 class RunError(Error):
-    """No sample causes it, such as a lack of memory: it ends the epoch whatever on_error says."""
+    """An error that no sample causes, such as a lack of memory. It ends the epoch for any value of on_error."""
 
 
 class ForkError(RunError):

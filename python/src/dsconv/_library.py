@@ -104,7 +104,7 @@ def _end() -> None:
     global _ending
     if _loaded is not None and _loaded[0] == os.getpid():
         _ending = True
-        with contextlib.suppress(Error):  # nobody could handle it any more
+        with contextlib.suppress(Error):  # no code is left to handle it
             call("end")
 
 
@@ -115,7 +115,7 @@ def _open() -> ctypes.CDLL:
 
 
 def _open_copy() -> ctypes.CDLL:
-    """Loads a copy of the library. The system loads each file once, so the copy needs a file of its own."""
+    """Loads a copy of the library. The system loads each file once, so the copy needs another file."""
     if not hasattr(os, "memfd_create"):
         raise Error('a forked process cannot load dsconv again on this system: use the start method "spawn"')
     fd = os.memfd_create("libdsconv", os.MFD_CLOEXEC)

@@ -19,7 +19,7 @@ def fork_after_use(path: str) -> None:
     def child(depth: int) -> list[str]:
         train.set_epoch(0)
         deeper = forked(lambda: child(depth - 1)) if depth > 1 else []
-        return [digest(train), expected(path), *deeper]  # the parent's object and one of its own
+        return [digest(train), expected(path), *deeper]  # the parent's object and a new one
 
     assert forked(lambda: child(3)) == [want] * 6
     train.set_epoch(0)

@@ -24,7 +24,7 @@ import numpy as np  # noqa: E402
 warnings.filterwarnings("ignore", "Python runs these transforms")
 
 WORDS = "rrc:32,flip"
-FEW = 20  # threads that Go starts anew while others wait in the kernel, and keeps
+FEW = 20  # threads that Go starts while others wait in the kernel, and keeps
 Batch = tuple  # of arrays
 
 

@@ -1,4 +1,4 @@
-"""Chooses which transforms of a list run natively, whatever library they come from, and which run in Python."""
+"""Chooses which transforms of a list run natively and which run in Python, for transforms of any library."""
 
 from __future__ import annotations
 

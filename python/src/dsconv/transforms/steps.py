@@ -1,4 +1,4 @@
-"""A list of transforms, of whatever library, as steps that may have native ops."""
+"""A list of transforms, of any library, as steps that may have native ops."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ _DIFFERENCES = {
 
 
 def check_uint8(op: Transform, exact: bool) -> bool:
-    """Reports whether op's pixels of a uint8 tensor are exactly those of a PIL image; exact tells it of the pixels
+    """Reports whether op's pixels of a uint8 tensor are exactly those of a PIL image. exact is the same for the pixels
     before op.
 
     Raises NotNative if they could differ by more than one level.
