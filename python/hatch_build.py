@@ -1,8 +1,9 @@
 """Builds the Go code of a wheel: the library, the command, and the licences of their contents.
 
-By default the machine's C compiler builds a wheel for this machine. With DSCONV_ARCH=x86_64 or aarch64 in the environment,
-Zig links a wheel for every Linux of that architecture with glibc 2.28, from static archives only. It also compiles the
-code if that is not this machine's architecture; DSCONV_SYSROOT is then the folder with the unpacked Debian packages.
+By default the machine's C compiler builds a wheel for this machine. With DSCONV_ARCH=x86_64 or aarch64 in the
+environment, Zig links a wheel for every Linux of that architecture with glibc 2.28, from static archives only. For
+another architecture than this machine's, Zig also compiles the code, and DSCONV_SYSROOT is the folder with the unpacked
+Debian packages.
 """
 
 from __future__ import annotations

@@ -59,15 +59,12 @@ def bench(
         prefetch=prefetch, cache=cache, on_error=on_error, max_pixels=max_pixels, consume=consume, train=train,
         backend=backend,
     )  # fmt: skip
-    lines = _progress.JSONProgress(unit="turn", title="bench", drawn=progress)
     with tempfile.TemporaryDirectory(prefix="dsconv-bench-") as scratch:
         out = os.path.join(scratch, "report.json")
         merged = [f"--merge={_file(r, scratch, i)}" for i, r in enumerate(merge)]
         paths = [os.fspath(d) for d in datasets]
-        try:
-            _command.run(["bench", f"--json={out}", "--progress=json", *options, *merged, "--", *paths], lines.line)
-        finally:
-            lines.close()
+        arguments = ["bench", f"--json={out}", "--progress=json", *options, *merged, "--", *paths]
+        _progress.run_command(arguments, unit="turn", title="bench", drawn=progress)
         return Report.load(out)
 
 

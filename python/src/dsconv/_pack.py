@@ -120,12 +120,8 @@ def pack(
         shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
         checkpoint=checkpoint, force=force, keep_old=keep_old, discard=discard, report=report,
     )  # fmt: skip
-    lines = _progress.JSONProgress(unit="image", drawn=progress)
     arguments = ["pack", "--json", "--progress=json", *options, "--", os.fspath(src), os.fspath(dst)]
-    try:
-        done = _command.run(arguments, lines.line)
-    finally:
-        lines.close()
+    done = _progress.run_command(arguments, unit="image", drawn=progress)
     return _report(json.loads(done.stdout))
 
 

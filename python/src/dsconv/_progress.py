@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
+from subprocess import CompletedProcess
 from typing import Any
+
+from dsconv import _command
 
 _WIDTH = 30
 
@@ -63,6 +67,15 @@ class JSONProgress:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
+
+
+def run_command(arguments: Sequence[str], unit: str, title: str = "", drawn: bool = True) -> CompletedProcess[str]:
+    """Runs the command and shows its ``--progress json`` as a bar."""
+    progress = JSONProgress(unit, title, drawn)
+    try:
+        return _command.run(arguments, progress.line)
+    finally:
+        progress.close()
 
 
 def _note(step: dict[str, Any]) -> str:

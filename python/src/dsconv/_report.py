@@ -17,6 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
+# The stages of a loader's workers, which are summed over them.
+WORKER_STAGES = ("read", "decode", "augment", "collate")
+
 # A loop that waits for a smaller share of the epoch is not starved.
 STARVED = 0.05
 
@@ -74,7 +77,7 @@ class Stages:
 
     def largest(self) -> str:
         """The workers' stage that takes the most time; "" if none was measured."""
-        spent = {name: getattr(self, name) for name in ("read", "decode", "augment", "collate")}
+        spent = {name: getattr(self, name) for name in WORKER_STAGES}
         name = max(spent, key=spent.__getitem__)
         return name if spent[name] > 0 else ""
 
@@ -149,13 +152,12 @@ class DatasetReport:
         self.busy_cores = over(lambda r: _ratio(r.cpu_seconds, r.seconds))
         self.queue_depth = over(lambda r: r.queue_depth)
         self.transfer_seconds = over(lambda r: _ratio(r.transfer_seconds, r.epochs))
-        self.stage_us_per_image = Stages(
-            read=over(lambda r: 1e6 * _ratio(r.stage_seconds.read, r.loaded)),
-            decode=over(lambda r: 1e6 * _ratio(r.stage_seconds.decode, r.loaded)),
-            augment=over(lambda r: 1e6 * _ratio(r.stage_seconds.augment, r.loaded)),
-            collate=over(lambda r: 1e6 * _ratio(r.stage_seconds.collate, r.loaded)),
-            step=over(lambda r: 1e6 * _ratio(r.stage_seconds.step, r.images)),
-        )
+
+        def us_per_image(stage: str) -> float:
+            return over(lambda r: 1e6 * _ratio(getattr(r.stage_seconds, stage), r.loaded))
+
+        step = over(lambda r: 1e6 * _ratio(r.stage_seconds.step, r.images))
+        self.stage_us_per_image = Stages(**{stage: us_per_image(stage) for stage in WORKER_STAGES}, step=step)
         for r in self.rounds:
             self.accuracy = self.accuracy if r.accuracy is None else r.accuracy
             self.loss = self.loss if r.loss is None else r.loss

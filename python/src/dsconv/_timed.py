@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Callable, Generic, TypeVar
 
-from dsconv._report import DatasetReport, Machine, Report, Round, Stages
+from dsconv._report import WORKER_STAGES, DatasetReport, Machine, Report, Round, Stages
 
 Batch = TypeVar("Batch")
 
@@ -146,7 +146,7 @@ class Timed(Generic[Batch]):
             return r  # the workers are other processes, whose CPU time is unknown too
         spent = {key: after[key] - before.get(key, 0) for key in after}
         r.loaded, r.bytes, r.cpu_seconds = int(spent["images"]), int(spent["bytes"]), cpu
-        r.stage_seconds = Stages(spent["read"], spent["decode"], spent["augment"], spent["collate"], step)
+        r.stage_seconds = Stages(**{stage: spent[stage] for stage in WORKER_STAGES}, step=step)
         return r
 
 

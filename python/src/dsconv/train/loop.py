@@ -10,14 +10,13 @@ from itertools import islice
 import torch
 from torch.profiler import record_function
 
+from dsconv._report import WORKER_STAGES
 from dsconv.train.clock import Clock
 from dsconv.train.data import Batch, Batches, Data
 from dsconv.train.distributed import World
 from dsconv.train.epoch import Epoch
 from dsconv.train.learner import Learner
 from dsconv.train.trace import Trace
-
-LOADER = ("read", "decode", "augment", "collate")
 
 
 class Tally:
@@ -82,7 +81,7 @@ def learn(
 
 def spent(before: dict[str, float], after: dict[str, float], world: World) -> dict[str, float]:
     """The seconds of all processes' loaders between two readings of their clocks; empty without clocks."""
-    stages = [stage for stage in LOADER if stage in after]
+    stages = [stage for stage in WORKER_STAGES if stage in after]
     return dict(zip(stages, world.sum(*(after[stage] - before[stage] for stage in stages)))) if stages else {}
 
 
