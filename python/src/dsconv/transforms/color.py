@@ -39,7 +39,7 @@ def _strength(value: Any, hue: bool = False) -> str:
         return number(value or 0)
     low, high = (float(v) for v in value)
     if low == high == 0 and not hue:
-        raise NotNative("a factor that is always 0")
+        raise NotNative(f"{value!r}: a factor that is always 0 is not native")
     n = high if hue else round(high - 1, 12)
     if n >= 0 and (low, high) == ((-n, n) if hue else (max(0.0, 1 - n), 1 + n)):
         return number(n)

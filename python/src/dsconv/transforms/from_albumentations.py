@@ -79,7 +79,7 @@ def _crop(cls: Callable[[tuple[int, int]], Transform]) -> Callable[[Any], Transf
     def equivalent(t: Any) -> Transform:
         _always(t)
         if t.pad_if_needed:
-            raise NotNative("pad_if_needed")
+            raise NotNative("pad_if_needed=True is not native")
         return cls((t.height, t.width))
 
     return equivalent
@@ -88,14 +88,14 @@ def _crop(cls: Callable[[tuple[int, int]], Transform]) -> Callable[[Any], Transf
 def _normalize(t: Any) -> Transform:
     _always(t)
     if t.normalization != "standard" or t.max_pixel_value != 255:
-        raise NotNative(f"normalization={t.normalization!r} with max_pixel_value={t.max_pixel_value}")
+        raise NotNative("only normalization='standard' with max_pixel_value=255 is native")
     return conversion.Normalize(t.mean, t.std)
 
 
 def _to_float(t: Any) -> Transform:
     _always(t)
     if t.max_value not in (None, 255):
-        raise NotNative(f"max_value={t.max_value}")
+        raise NotNative(f"max_value={t.max_value}: only 255 is native")
     return conversion.Converts("array", "float32")
 
 

@@ -115,7 +115,7 @@ class RandomCrop(Transform):
 
     def word(self) -> str:
         if self.padding_mode not in ("constant", "edge", "reflect", "symmetric"):
-            raise NotNative(f"padding_mode={self.padding_mode!r}")
+            raise NotNative(f"padding_mode={self.padding_mode!r}: choose constant, edge, reflect or symmetric")
         s, p = "crop:" + size_text(self.size), self.borders()
         if any(p):
             s += f":pad={numbers(p)}"

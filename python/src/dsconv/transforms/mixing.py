@@ -68,7 +68,7 @@ class RandomChoice(Transform):
 
     def word(self) -> str:
         if not self.mixers():
-            raise NotNative("a choice between transforms")
+            raise NotNative("only a choice of MixUp and CutMix is native")
         return ",".join(m.word() for m in self.mixers())
 
     def __call__(self, image: Any) -> Any:

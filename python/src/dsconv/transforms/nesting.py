@@ -20,7 +20,7 @@ class Container(Transform):
     transforms: Sequence[Any]
 
     def word(self) -> str:
-        raise NotNative("several transforms")
+        raise NotNative("several transforms are not one op")
 
 
 @dataclass(frozen=True)
