@@ -214,7 +214,7 @@ def test_samplers_decide(packed: Path) -> None:
         parts += indices(train)
         assert sampler.epoch == 1 and len(train) == 2
     assert sorted(parts) == list(range(SAMPLES))
-    with pytest.raises(dsconv.Error, match=r"48.*there are 48"):
+    with pytest.raises(dsconv.Error, match=r"48.*has 48 samples"):
         list(loader(packed, sampler=[0, 48]))
     assert [len(x) for x, _ in loader(packed, sampler=range(25), drop_last=True)] == [10, 10]
     assert list(loader(packed, sampler=[])) == []
