@@ -172,7 +172,7 @@ def test_the_command_ends_when_python_is_killed(tmp_path: Path) -> None:
     pytest.fail("the command still runs without its Python")
 
 
-def test_an_interrupted_pack_resumes(tmp_path: Path) -> None:
+def test_interrupted_pack_can_be_resumed(tmp_path: Path) -> None:
     child, out = start_pack(tmp_path), tmp_path / "out.tar"
     child.send_signal(signal.SIGINT)
     said, _ = child.communicate(timeout=600)

@@ -133,7 +133,7 @@ class _Epoch:
                 padding.append(entry.padding)
         if first is not None:
             if not kept:
-                raise Error(f"all {len(entries)} samples of a batch are bad: {first}") from first
+                raise Error(f"all {len(entries)} samples of a batch are bad; the first: {first}") from first
             self._settings.bad.warn("skipped" if self._settings.on_error == "skip" else "replaced")
         return kept, padding
 
@@ -152,7 +152,7 @@ class _Epoch:
                 return self._finished(other, self.read(other))
             except Exception as another:
                 self._note(other, another)
-        raise Error(f"no substitute is usable among {_MAX_SUBSTITUTES} samples: {error}") from error
+        raise Error(f"{_MAX_SUBSTITUTES} samples drawn as substitutes are bad too: {error}") from error
 
     def _finished(self, entry: Entry, values: list[Any]) -> tuple[Any, ...]:
         image = self._settings.image
