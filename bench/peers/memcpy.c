@@ -1,8 +1,8 @@
-// Measures the rate of memcpy: memcpy MEGABYTES THREADS PASSES.
+// The rate at which memory is copied: memcpy MEGABYTES THREADS PASSES.
 //
-// Each thread copies its part of a block to another block with one memcpy. Both blocks must be
-// larger than the caches, and are written before. For each line of its input the program copies
-// PASSES times, and answers with a line of JSON: the copied bytes and the seconds.
+// Each thread copies its part of a block into another block by one memcpy. Both are to be
+// larger than the caches, and were written before. For each line of its input it makes so
+// many passes, and answers with a line of JSON: the bytes copied and the seconds.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void *copy(void *arg) {
     pthread_barrier_wait(&barrier); // the start
     for (int i = 0; i < passes; i++) {
       memcpy(p->to, p->from, p->size);
-      __asm__ volatile("" : : "r"(p->to) : "memory"); // the compiler must not remove a pass
+      __asm__ volatile("" : : "r"(p->to) : "memory"); // no pass is left out
     }
     pthread_barrier_wait(&barrier); // the end
   }

@@ -144,7 +144,7 @@ def test_a_resumed_epoch_has_the_same_numbers(numbers: str) -> None:
 
 
 def test_missing_classes_are_an_error(numbers: str) -> None:
-    with pytest.raises(ValueError, match='the label "age" is a number to predict'):
+    with pytest.raises(ValueError, match='the label "age" is a number'):
         dsconv.Loader(numbers, 8, "resize:8x8", label_dtype="int64")
     with pytest.raises(ValueError, match='balanced order: the label "age" is a number'):
         dsconv.Loader(numbers, 8, "resize:8x8", shuffle="balanced")
@@ -161,7 +161,7 @@ def test_the_trainers_report_numeric_labels(command: str, numbers: str) -> None:
 
 
 def test_numbers_need_a_label_type(photos: Path, table: Path, tmp_path: Path) -> None:
-    with pytest.raises(dsconv.Error, match='the column "age": it has 39 different numbers .* --label-type index'):
+    with pytest.raises(dsconv.Error, match='column "age": it has 39 different numbers .* --label-type index'):
         dsconv.pack(photos, tmp_path / "x.lmdb", labels=table, label_columns="age", progress=False)
     report = dsconv.pack(
         photos, tmp_path / "x.lmdb", labels=table, label_columns=["age", "height"],
