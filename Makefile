@@ -136,12 +136,13 @@ $(DEADCODE):
 	GOBIN=$(BUILD)/bin go install golang.org/x/tools/cmd/deadcode@$(DEADCODE_VERSION)
 
 .PHONY: lint
-lint: deps $(LINT) $(DEADCODE) $(VENV)/.done ## golangci-lint, gofumpt, dead code, clang-format, ruff
+lint: deps $(LINT) $(DEADCODE) $(VENV)/.done ## golangci-lint, gofumpt, dead code, clang-format, ruff, mypy, vulture
 	$(LINT) run ./...
 	scripts/deadcode $(DEADCODE)
 	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+	cd python && $(VENV)/bin/mypy --cache-dir $(BUILD)/mypy && $(VENV)/bin/vulture
 
 .PHONY: format
 format: $(LINT) $(VENV)/.done ## format all code
