@@ -78,7 +78,7 @@ def interleave(
 
 
 def table(comparisons: list[Comparison]) -> str:
-    rows = [("", "dsconv", "beside", "s", "s", "ratio", "of rounds", "goal", "")]
+    rows = [("", "dsconv", "beside", "s", "s", "ratio", "of rounds", "wanted", "")]
     for c in comparisons:
         times = f"{statistics.median(c.our_seconds):.4g}", f"{statistics.median(c.their_seconds):.4g}"
         wanted = "-" if c.wanted is None else f"{c.wanted:.2f}", verdict(c.reached())
@@ -87,7 +87,7 @@ def table(comparisons: list[Comparison]) -> str:
 
 
 def figures_table(figures: list[Figure]) -> str:
-    rows = [("", "dsconv", "", "median", "of rounds", "goal", "")]
+    rows = [("", "dsconv", "", "median", "of rounds", "wanted", "")]
     for f in figures:
         wanted = f"{'at most ' if f.at_most else ''}{f.wanted:g}", verdict(f.reached())
         rows.append((f.section, f.name, f.unit, f"{f.value():.4g}", spread(f.values), *wanted))
