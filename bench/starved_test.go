@@ -14,7 +14,7 @@ func TestStarvedInPython(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("\nFED = %g\n", starvedFrom); !strings.Contains(string(source), want) {
+	if want := fmt.Sprintf("\nSTARVED = %g\n", starvedFrom); !strings.Contains(string(source), want) {
 		t.Errorf("_report.py has no line%s", want)
 	}
 }

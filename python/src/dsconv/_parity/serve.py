@@ -78,11 +78,15 @@ def received() -> Iterator[Message]:
 
 
 def given_in(header: dict[str, Any], data: bytes) -> Given:
-    from .compare import Given, Pixels
+    from .compare import Given
+    from .images import Pixels
 
-    shape = header.get("shape")
+    image: bytes | Pixels = data
+    if "shape" in header:
+        height, width, channels = header["shape"]
+        image = Pixels(data, height, width, channels, header["bits"])
     return Given(
-        Pixels(data, *shape, header["bits"]) if shape else data,
+        image,
         header.get("error", ""),
         header.get("unsupported", False),
         header.get("color", "rgb"),
