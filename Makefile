@@ -7,6 +7,8 @@ VENV   := $(BUILD)/venv
 PYTHON := $(VENV)/bin/python
 LINT   := $(BUILD)/bin/golangci-lint
 LINT_VERSION := v2.15.0
+DEADCODE := $(BUILD)/bin/deadcode
+DEADCODE_VERSION := v0.52.0
 export GOMLX_NO_AUTO_INSTALL := 1
 # LMDB's C sources have a warning that says nothing about this project.
 export CGO_CFLAGS := -O2 -g -Wno-implicit-fallthrough
@@ -41,7 +43,7 @@ TEST_ENV    = DSCONV_PYTHON=$(PYTHON) DSCONV_PHOTOS=$(PHOTOS) \
 
 .PHONY: help
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 .PHONY: deps
 deps: ## install the libraries that a build needs
@@ -102,14 +104,27 @@ photos:
 # GoMLX's matrix product fails the pointer check that -race turns on.
 RACE := '-gcflags=github.com/gomlx/compute/...=-d=checkptr=0'
 
+.PHONY: announce-test
+announce-test:
+	@scripts/announce-test $(BUILD) $(PACKAGES) $(TEST_PACKAGES)
+
 .PHONY: test
-test: test-deps $(VENV)/.done $(TORCH)/.done photos ## build and run all tests, with Python's readers too
+test: announce-test test-deps $(VENV)/.done $(TORCH)/.done photos ## all tests: about 20 minutes; installs 7 GB the first time
 	CGO_ENABLED=0 go build ./...
 	$(TEST_ENV) go test -timeout 20m ./...
-	CGO_CFLAGS="-O2 -w -DDSCONV_EMULATE_AVX512" go test -run 'Twins' ./preprocess/resample ./preprocess/pixelops # AVX-512 where there is none
+	CGO_CFLAGS="-O2 -w -DDSCONV_EMULATE_AVX512" go test -run 'Twins|Kernels' ./preprocess/resample ./preprocess/pixelops # AVX-512 where there is none
 	$(TEST_ENV) go test -race -short $(RACE) ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... ./bench/...
 	$(TEST_ENV) CGO_ENABLED=0 go test -short ./preprocess/... ./formats/lmdb/... ./formats/hdf5/... ./reader/... ./convert/... ./edit/... ./cmd/...
 	$(MAKE) python-test
+
+# With the C libraries where they are installed, without cgo where they are not.
+QUICK_CGO = $(shell scripts/install-packages --list $(PACKAGES) | grep -q . && echo 0 || go env CGO_ENABLED)
+.PHONY: test-quick
+test-quick: ## Go tests that need nothing but Go: no Python, torch or sudo; about 5 minutes
+	@echo "go test -short ./... with CGO_ENABLED=$(QUICK_CGO): every Go package, fewer repetitions of the long tests."
+	@echo "Skipped: tests that run Python, tests with real photos, the Python package, -race. make test runs all of them."
+	@if [ $(QUICK_CGO) = 0 ]; then echo "Without cgo LMDB and HDF5 are not written, and JPEGs are decoded by Go; make deps installs what is missing."; fi
+	env -u DSCONV_PYTHON -u DSCONV_TORCH_PYTHON -u DSCONV_PHOTOS CGO_ENABLED=$(QUICK_CGO) go test -short -timeout 20m $(or $(ONLY),./...)
 
 .PHONY: torture
 torture: test-deps ## kills, failing disks and flipped bits, many of each (an hour)
@@ -130,12 +145,17 @@ test-jpeg3: test-deps $(VENV)/.done ## preprocess's tests with libjpeg-turbo 3, 
 $(LINT):
 	GOBIN=$(BUILD)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 
+$(DEADCODE):
+	GOBIN=$(BUILD)/bin go install golang.org/x/tools/cmd/deadcode@$(DEADCODE_VERSION)
+
 .PHONY: lint
-lint: deps $(LINT) $(VENV)/.done ## golangci-lint, gofumpt, clang-format, ruff
+lint: deps $(LINT) $(DEADCODE) $(VENV)/.done ## golangci-lint, gofumpt, dead code, clang-format, ruff, mypy, vulture
 	$(LINT) run ./...
+	scripts/deadcode $(DEADCODE)
 	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+	cd python && $(VENV)/bin/mypy --cache-dir $(BUILD)/mypy && $(VENV)/bin/vulture
 
 .PHONY: format
 format: $(LINT) $(VENV)/.done ## format all code

@@ -11,12 +11,12 @@ import (
 
 // consumer takes the batches of a loader.
 type consumer interface {
-	// take is given a batch that came at ready and returns when the next one is wanted.
+	// take gets a batch that arrived at ready and returns when it wants the next one.
 	take(ctx context.Context, b *reader.Batch, ready time.Time) error
 	close() error
 }
 
-// newConsumer makes the consumer that o asks for.
+// newConsumer returns the consumer that o asks for.
 func newConsumer(o *Options, l *reader.Loader) (consumer, error) {
 	switch {
 	case o.Train != "":
@@ -45,24 +45,24 @@ func (t training) take(_ context.Context, b *reader.Batch, _ time.Time) error {
 
 func (t training) close() error { return t.Close() }
 
-// paced is busy with each batch as long as its images take at the rate, like a GPU.
+// paced works on each batch as long as its images take at the rate, like a GPU.
 type paced struct {
 	rate     float64   // images a second
 	due, end time.Time // of the last take: when it should have ended, and did
 }
 
 const (
-	// nap is how long before its time a sleeper is woken; the rest is waited for awake,
-	// because sleepers wake late.
-	nap = 200 * time.Microsecond
-	// prompt is the wait below which a batch was there when it was asked for.
+	// spin is how long before its time paced stops sleeping and polls the clock, because
+	// sleepers wake late.
+	spin = 200 * time.Microsecond
+	// prompt is the wait below which a batch counts as ready when the consumer asked for it.
 	prompt = 50 * time.Microsecond
 )
 
 func (p *paced) take(ctx context.Context, b *reader.Batch, ready time.Time) error {
 	busy := time.Duration(float64(b.N) / p.rate * float64(time.Second))
 	due := p.start(ready, busy).Add(busy)
-	if left := time.Until(due) - nap; left > 0 {
+	if left := time.Until(due) - spin; left > 0 {
 		timer := time.NewTimer(left)
 		defer timer.Stop()
 		select {
@@ -78,8 +78,8 @@ func (p *paced) take(ctx context.Context, b *reader.Batch, ready time.Time) erro
 	return nil
 }
 
-// start is when a GPU would have begun with the batch: where that was there already, when
-// the last one was due, so that a late wake-up is made up for, but by a batch at most.
+// start is when a GPU would have begun the batch. If the batch was ready, that is when the
+// one before was due, which makes up for a late wake-up, but for a batch at most.
 func (p *paced) start(ready time.Time, busy time.Duration) time.Time {
 	if ready.Sub(p.end) >= prompt {
 		return ready

@@ -6,11 +6,11 @@ import (
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
-// Machine is where the measurement ran, without anything that names it.
+// Machine is where the measurement ran, without anything that identifies it.
 type Machine struct {
 	Cores      int    `json:"cores"`
 	GOMAXPROCS int    `json:"gomaxprocs"`
-	Memory     int64  `json:"memory_bytes,omitempty"` // 0 if not known
+	Memory     int64  `json:"memory_bytes,omitempty"` // 0 if unknown
 	Go         string `json:"go"`
 	OS         string `json:"os"`
 	Arch       string `json:"arch"`
@@ -27,7 +27,7 @@ func thisMachine() Machine {
 	}
 }
 
-// resident is what the process has in memory, in bytes; 0 what the system does not tell.
+// resident is what the process has in memory, in bytes; 0 is unknown.
 type resident struct {
 	now, peak, mapped int64 // mapped: pages of files
 }

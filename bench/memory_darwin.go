@@ -2,7 +2,7 @@ package bench
 
 import "syscall"
 
-// residentNow knows the largest resident memory of the process since its start alone.
+// residentNow only knows the largest resident memory of the process since its start.
 func residentNow() resident {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -11,7 +11,7 @@ func residentNow() resident {
 	return resident{peak: u.Maxrss}
 }
 
-// resetPeak says that the high-water mark cannot be reset.
+// resetPeak reports that the high-water mark cannot be reset.
 func resetPeak() bool { return false }
 
 func totalMemory() int64 { return 0 }

@@ -14,7 +14,7 @@ func residentNow() resident {
 	return resident{now: f["VmRSS"], peak: f["VmHWM"], mapped: f["RssFile"] + f["RssShmem"]}
 }
 
-// resetPeak makes the high-water mark what is resident now and says whether it could.
+// resetPeak sets the high-water mark to what is resident now and reports whether it could.
 func resetPeak() bool { return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) == nil }
 
 func totalMemory() int64 { return fields("/proc/meminfo")["MemTotal"] }

@@ -9,7 +9,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// memory is a Dataset of small raw images, which notes in a log that it was read.
+// memory is a Dataset of small raw images that records in a log when it is read.
 type memory struct {
 	name   string
 	n      int
@@ -20,7 +20,7 @@ type memory struct {
 	fail   error // of every Read
 }
 
-// log is the names of the datasets that were read, one after another.
+// log is the names of the datasets in the order in which they were read.
 type log struct {
 	mu    sync.Mutex
 	names []string

@@ -13,12 +13,12 @@ func ReadReport(in io.Reader) (*Report, error) {
 		return nil, err
 	}
 	if len(r.Datasets) == 0 {
-		return nil, errors.New("no report of dsconv bench: there are no datasets in it")
+		return nil, errors.New("not a report of dsconv bench: it has no datasets")
 	}
 	return &r, nil
 }
 
-// Merge puts other runs under r. Nothing of theirs is computed anew: their ratios stay
+// Merge puts other runs under r. Their figures don't change: their ratios stay
 // those to their own first dataset.
 func (r *Report) Merge(others ...*Report) {
 	for _, o := range others {

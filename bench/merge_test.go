@@ -60,8 +60,8 @@ func TestMergedTable(t *testing.T) {
 	}
 }
 
-// What a merged report says stays, its own merged reports come beside it.
-func TestMergeComputesNothingAnew(t *testing.T) {
+// A merged report does not change; the reports merged into it follow it.
+func TestMergeChangesNoFigures(t *testing.T) {
 	first, second, third := readLoop(t, "a.json"), readLoop(t, "b.json"), readLoop(t, "c.json")
 	second.Merge(third)
 	r := fixed(t, Options{})
@@ -88,15 +88,15 @@ func TestMergeComputesNothingAnew(t *testing.T) {
 	}
 }
 
-// A report is somebody's file: what it says does not move a terminal's cursor.
-func TestReportsAreShownHarmless(t *testing.T) {
+// A report may come from anybody: its text cannot move a terminal's cursor.
+func TestReportsAreEscaped(t *testing.T) {
 	hostile := strings.NewReplacer(`"resnet18"`, `"\u001b[2J"`, "some GPU", `\u001b[2J`, "before", `\u001b[2J`, "it starved", `\u001b[2J`,
 		"made up", `\u001b[2J`).Replace(loop)
 	r, err := ReadReport(strings.NewReader(hostile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Options.Augment, r.Options.DType, r.Options.Layout = "\x1b", "\x1b", "\x1b"
+	r.Options.AugmentText, r.Options.DType, r.Options.Layout = "\x1b", "\x1b", "\x1b"
 	var b strings.Builder
 	if err := r.WriteTable(&b); err != nil {
 		t.Fatal(err)
@@ -108,8 +108,8 @@ func TestReportsAreShownHarmless(t *testing.T) {
 
 func TestReadReport(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"written": 5}`:                        "no report of dsconv bench",
-		`{"datasets": []}`:                      "no report of dsconv bench",
+		`{"written": 5}`:                        "not a report of dsconv bench",
+		`{"datasets": []}`:                      "not a report of dsconv bench",
 		`{"datasets": [`:                        "unexpected EOF",
 		`{"datasets": [{"samples": "twelve"}]}`: "samples",
 		``:                                      "EOF",

@@ -11,13 +11,13 @@ import (
 type Report struct {
 	Machine Machine `json:"machine"`
 	Options Options `json:"options"` // with the defaults filled in
-	// Consumer says in words what took the batches.
+	// Consumer describes what took the batches.
 	Consumer string `json:"consumer"`
-	// MemoryOfProcess says that Dataset.PeakMemory is the high-water mark of the whole
-	// process, because the system does not let it be reset.
+	// MemoryOfProcess reports whether Dataset.PeakMemory is the high-water mark of the whole
+	// process, because the system cannot reset it.
 	MemoryOfProcess bool      `json:"memory_of_process,omitempty"`
 	Datasets        []Dataset `json:"datasets"`
-	// Notes tell what makes the figures hard to compare.
+	// Notes are reasons why the figures are hard to compare.
 	Notes []string `json:"notes,omitempty"`
 	// Source is the file that a merged report was read from. Merged are the reports of other
 	// runs, whose ratios are to their own first dataset.
@@ -33,7 +33,7 @@ type Dataset struct {
 	Resize   string `json:"resize,omitempty"`   // by which it was packed
 	Split    string `json:"split,omitempty"`
 	Samples  int    `json:"samples"` // in the split
-	// Shorter is the largest that the shorter side of an image can be; 0 if not known.
+	// Shorter is the upper bound of the images' shorter sides; 0 if unknown.
 	Shorter int `json:"shorter_side,omitempty"`
 
 	EpochSeconds    float64 `json:"epoch_seconds"`
@@ -43,16 +43,16 @@ type Dataset struct {
 	Ratio float64 `json:"ratio"`
 	// Starved is the share of the epoch in which the consumer waited for data.
 	Starved float64 `json:"starved"`
-	// CPU is the process's CPU time an image, in microseconds, step included; BusyCores how
+	// CPU is the process's CPU time per image, in microseconds, step included; BusyCores is how
 	// many cores it kept busy.
 	CPU       float64 `json:"cpu_us_per_image"`
 	BusyCores float64 `json:"busy_cores"`
-	// Stages are microseconds an image.
+	// Stages are microseconds per image.
 	Stages Stages `json:"stage_us_per_image"`
 
-	// PeakMemory is the largest resident memory of the process with this dataset alone, in
-	// bytes: open, and through the warm-up epoch. Mapped is how much of it were pages of the
-	// dataset's files by the end, which the system takes back when it needs memory.
+	// PeakMemory is the largest resident memory of the process with only this dataset, in
+	// bytes, from opening to the end of the warm-up epoch. Mapped is how much of it were pages
+	// of the dataset's files at the end, which the system takes back when it needs memory.
 	PeakMemory int64 `json:"peak_memory_bytes"`
 	Mapped     int64 `json:"mapped_bytes"`
 	Disk       int64 `json:"disk_bytes"` // all splits, indexes and manifest included
@@ -61,30 +61,30 @@ type Dataset struct {
 	Depth float64 `json:"queue_depth"`
 	// Memory is what the loader estimated before the first epoch.
 	Memory reader.Memory `json:"memory_estimate"`
-	// Mixing is how well the order mixes, where that is in question.
-	Mixing *order.Mixing `json:"mixing,omitempty"`
-	// Cached is the bytes of images in the cache at the end, Bad the bad samples by then.
+	// ShuffleQuality is set if the order is not a full shuffle.
+	ShuffleQuality *order.ShuffleQuality `json:"mixing,omitempty"`
+	// Cached is the bytes of images in the cache at the end, Bad the number of bad samples.
 	Cached int64 `json:"cached_bytes,omitempty"`
 	Bad    int64 `json:"bad_samples,omitempty"`
 
-	// Transfer is the seconds of an epoch in which batches went to the device; Accuracy and
+	// Transfer is the seconds per epoch of copying batches to the device; Accuracy and
 	// Loss are those after the last round. Training loops in Python measure them.
 	Transfer float64  `json:"transfer_seconds,omitempty"`
 	Accuracy *float64 `json:"accuracy,omitempty"`
 	Loss     *float64 `json:"loss,omitempty"`
-	// Settings are what was chosen for this dataset alone.
+	// Settings are options of this dataset alone.
 	Settings map[string]any `json:"settings,omitempty"`
 
-	// Narrowed is how often an image of 16 bits a channel lost some of them, and how.
+	// Narrowed is how often an image of 16 bits per channel lost some of them, and how.
 	Narrowed    int64  `json:"narrowed,omitempty"`
 	NarrowedHow string `json:"narrowed_how,omitempty"`
 
-	// Diagnosis names the bottleneck in one sentence.
+	// Diagnosis describes the bottleneck in one sentence.
 	Diagnosis string  `json:"diagnosis"`
 	Rounds    []Round `json:"rounds"`
 }
 
-// Stages are times by what they were spent on. Step is the consumer's, the rest are
+// Stages are times by stage. Step is the consumer's, the others are
 // summed over the workers.
 type Stages struct {
 	Read    float64 `json:"read"`
@@ -104,7 +104,7 @@ type Round struct {
 	Bytes       int64   `json:"bytes"`  // of Loaded as stored
 	Epochs      int     `json:"epochs"`
 	Seconds     float64 `json:"seconds"`      // wall time of all epochs
-	WaitSeconds float64 `json:"wait_seconds"` // in which the consumer waited for data
+	WaitSeconds float64 `json:"wait_seconds"` // time that the consumer waited for data
 	// CPUSeconds is the CPU time of the process.
 	CPUSeconds float64 `json:"cpu_seconds"`
 	Stages     Stages  `json:"stage_seconds"`
@@ -119,9 +119,9 @@ type Round struct {
 
 func (r *Round) imagesPerSecond() float64 { return ratio(float64(r.Images), r.Seconds) }
 
-// summarise fills in the datasets' ratios and medians from their rounds. What is known of their
-// images is in seen, nil where that is nothing.
-func (r *Report) summarise(seen []*images) {
+// summarise fills in the datasets' ratios and medians from their rounds. list has what is known
+// about each dataset's images, nil where that is nothing.
+func (r *Report) summarise(list []*images) {
 	for i := range r.Datasets {
 		d := &r.Datasets[i]
 		for k := range d.Rounds {
@@ -129,13 +129,13 @@ func (r *Report) summarise(seen []*images) {
 			d.Rounds[k].Ratio = ratio(d.Rounds[k].imagesPerSecond(), first.imagesPerSecond())
 		}
 		d.medians()
-		d.Diagnosis = diagnose(d, seen[i], &r.Options, r.Machine.GOMAXPROCS)
+		d.Diagnosis = diagnose(d, list[i], &r.Options, r.Machine.GOMAXPROCS)
 	}
 	r.note()
 }
 
-// over is the median of a figure of the rounds.
-func (d *Dataset) over(f func(r *Round) float64) float64 {
+// median is the median of a figure over the rounds.
+func (d *Dataset) median(f func(r *Round) float64) float64 {
 	values := make([]float64, len(d.Rounds))
 	for i := range d.Rounds {
 		values[i] = f(&d.Rounds[i])
@@ -144,7 +144,7 @@ func (d *Dataset) over(f func(r *Round) float64) float64 {
 }
 
 func (d *Dataset) medians() {
-	over := d.over
+	over := d.median
 	stage := func(f func(s Stages) float64) float64 {
 		return over(func(r *Round) float64 { return 1e6 * ratio(f(r.Stages), float64(r.Loaded)) })
 	}
@@ -164,23 +164,23 @@ func (d *Dataset) medians() {
 	}
 }
 
-// note tells what makes the figures hard to compare.
+// note adds the reasons why the figures are hard to compare.
 func (r *Report) note() {
 	if slices.ContainsFunc(r.Datasets, func(d Dataset) bool { return d.Samples != r.Datasets[0].Samples }) {
-		r.Notes = append(r.Notes, "the datasets differ in their number of images: the ratio is one of images/s")
+		r.Notes = append(r.Notes, "the datasets have different numbers of images: ratios compare images/s")
 	}
 	if r.Options.LimitBatches > 0 {
-		r.Notes = append(r.Notes, "epochs end early, as --limit-batches asks")
+		r.Notes = append(r.Notes, "epochs end early because of --limit-batches")
 	}
 	if slices.ContainsFunc(r.Datasets, func(d Dataset) bool { return d.lackedCores() }) {
-		r.Notes = append(r.Notes, "the workers had to wait for cores, which is in their stages: more workers or other programs than cores")
+		r.Notes = append(r.Notes, "stage times include waiting for a core: there are more workers, or other programs, than cores")
 	}
 	if r.MemoryOfProcess {
-		r.Notes = append(r.Notes, "peak memory is the process's since its start: it cannot be reset here")
+		r.Notes = append(r.Notes, "peak memory is of the whole process since its start: this system cannot reset it")
 	}
 }
 
-// median is the middle value, or the mean of the two in the middle; 0 of nothing.
+// median is the middle value, or the mean of the two middle ones; 0 of no values.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0

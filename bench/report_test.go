@@ -21,7 +21,7 @@ func round(seconds, waited, cpu float64, s Stages) Round {
 	return Round{Images: 1000, Loaded: 1000, Epochs: 1, Seconds: seconds, WaitSeconds: waited, CPUSeconds: cpu, Stages: s}
 }
 
-// fixed is a report of three datasets with figures that are made up.
+// fixed is a report of three datasets with invented figures.
 func fixed(t *testing.T, o Options) *Report {
 	t.Helper()
 	o, err := o.withDefaults()
@@ -129,7 +129,7 @@ func TestReportAsJSON(t *testing.T) {
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
 	}
-	got.Options.Size = want.Options.Size // part of Augment
+	got.Options.Size, got.Options.Transforms = want.Options.Size, want.Options.Transforms // AugmentText has them
 	if diff := cmp.Diff(want, &got); diff != "" {
 		t.Errorf("the JSON does not give the report back (-want +got):\n%s", diff)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
@@ -17,7 +16,7 @@ import (
 // Opener opens the dataset at a path.
 type Opener func(ctx context.Context, path string) (formats.Dataset, error)
 
-// Progress is a turn of a dataset that has just ended.
+// Progress is a dataset's turn that has just ended.
 type Progress struct {
 	Dataset         string
 	Round           int // from 1; 0 is the warm-up
@@ -26,8 +25,8 @@ type Progress struct {
 	ImagesPerSecond float64
 }
 
-// Run measures the datasets at paths, the first of which is what the others are compared
-// with. progress, which may be nil, is called after each turn. Cancelling ctx ends the
+// Run measures the datasets at paths and compares them with the first. progress, which may be
+// nil, is called after each turn. Cancelling ctx ends the
 // run between two batches. Errors name the dataset.
 func Run(ctx context.Context, paths []string, o Options, open Opener, progress func(Progress)) (r Report, err error) {
 	if len(paths) == 0 {
@@ -62,7 +61,7 @@ type bench struct {
 	memoryOfProcess bool
 }
 
-// subject is a dataset with what reads it and what consumes it.
+// subject is a dataset with its loader and the consumer of its batches.
 type subject struct {
 	dataset  formats.Dataset
 	loader   *reader.Loader
@@ -70,8 +69,8 @@ type subject struct {
 	result   Dataset
 }
 
-// prepare opens the datasets, each followed by its warm-up epoch, which also tells its
-// memory: what it adds to that of the process before any dataset was open.
+// prepare opens each dataset and runs its warm-up epoch, which also measures its memory: what
+// it adds to that of the process before any dataset was open.
 func (b *bench) prepare(ctx context.Context, paths []string) error {
 	debug.FreeOSMemory()
 	base := residentNow()
@@ -104,10 +103,9 @@ func (b *bench) add(ctx context.Context, path string) error {
 	}
 	s := &subject{dataset: ds, consumer: eager{}, result: Dataset{Path: path}}
 	b.subjects = append(b.subjects, s) // from now on close closes it
-	split := splitOf(ds.Meta(), b.options.Split)
-	config, err := b.options.loaderConfig(split)
-	if err != nil {
-		return err
+	config := b.options.Config
+	if config.Split == "" {
+		config.Split = reader.TrainSplit(ds.Meta())
 	}
 	if s.loader, err = reader.New(ds, config); err != nil {
 		return err
@@ -124,22 +122,13 @@ func (b *bench) add(ctx context.Context, path string) error {
 		return err
 	}
 	if config.Order.Kind != order.Full {
-		mixing := s.loader.Mixing()
-		s.result.Mixing = &mixing
+		quality := s.loader.ShuffleQuality()
+		s.result.ShuffleQuality = &quality
 	}
-	return s.result.describe(ds, split, s.loader.Samples())
+	return s.result.describe(ds, config.Split, s.loader.Samples())
 }
 
-// splitOf is the split to read: asked for, or train if there is one, or "" for all.
-func splitOf(m *formats.Meta, asked string) string {
-	isTrain := func(s formats.Split) bool { return s.Name == "train" }
-	if asked == "" && slices.ContainsFunc(m.Splits, isTrain) {
-		return "train"
-	}
-	return asked
-}
-
-// describe fills in what is known of ds without measuring.
+// describe fills in what is known about ds without measuring.
 func (d *Dataset) describe(ds formats.Dataset, split string, samples int) (err error) {
 	m := ds.Meta()
 	d.Format, d.Split, d.Samples = m.Format, split, samples
@@ -153,9 +142,9 @@ func (d *Dataset) describe(ds formats.Dataset, split string, samples int) (err e
 	return err
 }
 
-// turn measures one round of s; round 0 is the warm-up, of which only the memory counts.
+// turn measures one round of s; round 0 is the warm-up, which only measures memory.
 func (b *bench) turn(ctx context.Context, s *subject, round int) error {
-	runtime.GC() // so that no dataset pays for another's garbage
+	runtime.GC() // so that no dataset's time includes another's garbage
 	epochs := b.options.Epochs
 	first := 1 + (round-1)*epochs
 	if round == 0 {
@@ -175,8 +164,8 @@ func (b *bench) turn(ctx context.Context, s *subject, round int) error {
 	return nil
 }
 
-// measure goes through epochs from first on, which have the same order and augmentations
-// on every dataset of the same keys.
+// measure runs the epochs from first on. Datasets with the same keys have the same order and
+// augmentations in them.
 func (s *subject) measure(ctx context.Context, first, epochs, limit int) (Round, error) {
 	m := Round{Epochs: epochs}
 	clock, cpu, start := s.loader.Clock(), cpuTime(), time.Now()
@@ -198,8 +187,8 @@ func (s *subject) measure(ctx context.Context, first, epochs, limit int) (Round,
 	return m, nil
 }
 
-// epoch adds the images of an epoch to m, the time blocked in the loader to wait and that
-// of the consumer to step.
+// epoch adds the images of an epoch to m, the time blocked in the loader to wait, and the
+// consumer's time to step.
 func (s *subject) epoch(ctx context.Context, epoch, limit int, m *Round, wait, step *time.Duration) error {
 	batches, mark := 0, time.Now()
 	for batch, err := range s.loader.Epoch(ctx, epoch) {
@@ -226,19 +215,19 @@ func (b *bench) report(ctx context.Context) Report {
 	r := Report{
 		Machine: thisMachine(), Options: b.options, Consumer: b.options.consumer(), MemoryOfProcess: b.memoryOfProcess,
 	}
-	seen := make([]*images, 0, len(b.subjects))
+	list := make([]*images, 0, len(b.subjects))
 	for _, s := range b.subjects {
-		s.result.Cached = s.loader.Cached().Used
+		s.result.Cached = s.loader.CacheStats().Used
 		s.result.Bad, _ = s.loader.Bad()
 		narrowed := s.loader.Narrowed()
 		s.result.Narrowed, s.result.NarrowedHow = narrowed.Times, narrowed.How
 		shape := s.loader.ImageShape()
-		m := look(ctx, s.dataset, max(shape[0], shape[1]), b.options.Color, b.options.DType)
+		m := inspect(ctx, s.dataset, max(shape[0], shape[1]), b.options.Color, b.options.DType)
 		m.free = freeSpace(s.result.Path)
-		seen = append(seen, m)
+		list = append(list, m)
 		r.Datasets = append(r.Datasets, s.result)
 	}
-	r.summarise(seen)
+	r.summarise(list)
 	return r
 }
 

@@ -11,11 +11,15 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/reader/augment"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func small() Options { return Options{Size: 8, Batch: 4, Workers: 2, Seed: 3} }
+func small() Options {
+	return Options{Size: 8, Config: reader.Config{BatchSize: 4, Workers: 2, Seed: 3, Shuffle: true}}
+}
 
 func TestRoundsAreInterleaved(t *testing.T) {
 	var l log
@@ -87,8 +91,7 @@ func TestConsumerLimitsTheRate(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := r.Datasets[0]
-	// 48 images at 400/s take 0.12 s. Nothing is said about how much later a crowded
-	// machine wakes a sleeper.
+	// 48 images at 400/s take 0.12 s, or longer if a busy machine wakes a sleeper late.
 	if d.ImagesPerSecond > 400 || d.EpochSeconds < 0.12 {
 		t.Errorf("%g images/s in epochs of %g s at a rate of 400/s", d.ImagesPerSecond, d.EpochSeconds)
 	}
@@ -122,12 +125,12 @@ func TestErrors(t *testing.T) {
 		{"no dataset", nil, Options{}, nil},
 		{"missing", []string{"a", "missing"}, small(), formats.ErrNotDataset},
 		{"damaged", []string{"a", "broken"}, small(), formats.ErrDamaged},
-		{"split", []string{"a"}, Options{Size: 8, Split: "nope"}, nil},
+		{"split", []string{"a"}, Options{Size: 8, Config: reader.Config{Split: "nope"}}, nil},
 		{"rounds", []string{"a"}, Options{Rounds: -1}, nil},
 		{"model", []string{"a"}, Options{Train: "vgg"}, nil},
 		{"two consumers", []string{"a"}, Options{Train: "cnn", Consume: 1}, nil},
-		{"layout", []string{"a"}, Options{Train: "cnn", Layout: "nchw"}, nil},
-		{"uint8 is not normalised", []string{"a"}, Options{Augment: "rrc:8,normalize", DType: formats.Uint8}, nil},
+		{"layout", []string{"a"}, Options{Train: "cnn", Config: reader.Config{Layout: "nchw"}}, nil},
+		{"uint8 is not normalised", []string{"a"}, Options{Config: reader.Config{Transforms: append(augment.Train(8), augment.ImageNet), DType: formats.Uint8}}, nil},
 	} {
 		var l log
 		all := map[string]*memory{"a": newMemory("a", 16, &l), "broken": broken}

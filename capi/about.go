@@ -32,7 +32,7 @@ func clockOf(l *loader, _ struct{}) (any, error) {
 	}, nil
 }
 
-// bad is what Loader.Bad gives.
+// bad is the result of Loader.Bad.
 type bad struct {
 	Times   int64       `json:"times"`
 	Samples []badSample `json:"samples"`
@@ -53,16 +53,7 @@ func badOf(l *loader, _ struct{}) (any, error) {
 	return b, nil
 }
 
-// narrowed is what Loader.Narrowed gives.
-type narrowed struct {
-	Times int64  `json:"times"`
-	Key   string `json:"key"`
-	How   string `json:"how"`
-}
-
-func narrowedOf(l *loader, _ struct{}) (any, error) { return narrowed(l.Narrowed()), nil }
-
-// keyOf is the key of a sample, "" where it cannot be read.
+// keyOf returns the key of a sample, "" if it cannot be read.
 func keyOf(l *loader, index int) string {
 	in, err := l.InfoOf(index)
 	if err != nil {
@@ -71,46 +62,34 @@ func keyOf(l *loader, index int) string {
 	return in.Key
 }
 
-// noteBad counts a sample of the split as bad that the library has read, but that Python could
-// not use.
+// noteBad counts a sample of the split as bad that the library could read and Python could not use.
 func noteBad(l *loader, a struct {
 	Sample  int    `json:"sample"`
 	Message string `json:"message"`
 },
 ) (any, error) {
-	return nil, l.NoteBad(a.Sample, errors.New(a.Message))
+	return nil, l.ReportBad(a.Sample, errors.New(a.Message))
 }
 
-// numbers are samples of the split, in order of key; nil is all.
-type numbers struct {
-	Samples []int `json:"samples"`
-}
-
-func keysOf(l *loader, a numbers) (any, error) {
-	return textsOf(l, a.Samples, func(in formats.Info) string { return in.Key })
-}
-
-// keysAt gives the keys of samples by their indices in batches; that of padding, -1, is "".
+// keysAt returns the keys of samples by their indices in batches.
 func keysAt(l *loader, a struct {
 	Indices []int `json:"indices"`
 },
 ) (any, error) {
-	keys := make([]string, len(a.Indices))
-	for k, i := range a.Indices {
-		if i < 0 {
-			continue
-		}
-		in, err := l.InfoOf(i)
-		if err != nil {
-			return nil, err
-		}
-		keys[k] = in.Key
-	}
-	return keys, nil
+	return keysOf(l, selection{a.Indices})
 }
 
-// numbersOf gives the labels of the loader's samples, in order of key, where they are numbers;
-// null stands for none.
+// selection lists samples of the split by index; nil is all. -1 is padding, whose texts are "".
+type selection struct {
+	Samples []int `json:"samples"`
+}
+
+func keysOf(l *loader, a selection) (any, error) {
+	return textsOf(l, a.Samples, func(in formats.Info) string { return in.Key })
+}
+
+// numbersOf returns the labels of the loader's samples in key order, where they are numbers; null is
+// a missing label.
 func numbersOf(l *loader, _ struct{}) (any, error) {
 	list, err := l.Numbers(context.Background())
 	if err != nil {
@@ -125,13 +104,13 @@ func numbersOf(l *loader, _ struct{}) (any, error) {
 	return numbers, nil
 }
 
-// sourcesOf gives the paths of the files that samples were made of, '/'-separated, relative to
-// the folder that was packed.
-func sourcesOf(l *loader, a numbers) (any, error) {
+// sourcesOf returns the paths of the samples' source files, '/'-separated, relative to the folder
+// that was packed.
+func sourcesOf(l *loader, a selection) (any, error) {
 	return textsOf(l, a.Samples, func(in formats.Info) string { return in.Source.Path })
 }
 
-// columnsOf gives the columns that are no labels, by name: the text of each sample of the split.
+// columnsOf returns the columns that are not labels, by name: one text for each sample of the split.
 func columnsOf(l *loader, _ struct{}) (any, error) {
 	names := l.dataset.Meta().Columns
 	columns := make(map[string][]string, len(names))
@@ -159,6 +138,9 @@ func textsOf(l *loader, samples []int, text func(formats.Info) string) (any, err
 	}
 	texts := make([]string, len(samples))
 	for k, i := range samples {
+		if i < 0 {
+			continue
+		}
 		in, err := l.InfoOf(i)
 		if err != nil {
 			return nil, err
@@ -168,7 +150,7 @@ func textsOf(l *loader, samples []int, text func(formats.Info) string) (any, err
 	return texts, nil
 }
 
-// stateOf is where an epoch stands at a position.
+// stateOf returns the state of an epoch at a position, which a training resumes from.
 func stateOf(l *loader, a struct {
 	Epoch    int `json:"epoch"`
 	Position int `json:"position"`
@@ -177,7 +159,7 @@ func stateOf(l *loader, a struct {
 	return l.StateAt(a.Epoch, a.Position), nil
 }
 
-// checkState reports a state that is not of the loader's order.
+// checkState reports a state of another order than the loader's.
 func checkState(l *loader, s reader.State) (any, error) {
 	if err := l.CheckState(s); err != nil {
 		return nil, fmt.Errorf("resume: %w", err)

@@ -12,10 +12,10 @@ import (
 	"unsafe"
 )
 
-// maxElements is more than any call lends.
+// maxElements is more than any caller lends.
 const maxElements = 1 << 40
 
-// slice is the n elements at p that C has lent.
+// slice returns the n elements at p, which C has lent.
 func slice[T any](p *T, n C.int64_t) ([]T, error) {
 	if n < 0 || n > maxElements || p == nil && n > 0 {
 		return nil, fmt.Errorf("%w: %d elements at %p", errValue, int64(n), p)
@@ -23,10 +23,10 @@ func slice[T any](p *T, n C.int64_t) ([]T, error) {
 	return unsafe.Slice(p, int(n)), nil
 }
 
-// blocks are memory of the caller, in which the images of a run's batches are made. They belong
-// to one goroutine at a time.
+// blocks are memory of the caller that the images of a run's batches are written to. Only one
+// goroutine at a time may use them.
 type blocks struct {
-	size int
+	size int // bytes of each
 	free []unsafe.Pointer
 	used map[unsafe.Pointer]bool
 }
@@ -46,8 +46,8 @@ func (b *blocks) get(int) []byte {
 	return unsafe.Slice((*byte)(block), b.size)
 }
 
-// give says that a block, which was used, is the caller's again; it is false for any other.
-func (b *blocks) give(images []byte) bool {
+// giveBack ends the use of the block that images lie in and reports whether it was in use.
+func (b *blocks) giveBack(images []byte) bool {
 	block := unsafe.Pointer(unsafe.SliceData(images))
 	ours := b.used[block]
 	delete(b.used, block)

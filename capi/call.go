@@ -12,14 +12,14 @@ import (
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
-// methods are those of dsconv_call.
+// methods are the methods of dsconv_call by name.
 var methods = map[string]func(arguments []byte) (any, error){
 	"open":      method(openLoader),
 	"close":     method(closeLoader),
 	"clock":     ofLoader(clockOf),
 	"estimate":  ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Estimate() }),
 	"bad":       ofLoader(badOf),
-	"narrowed":  ofLoader(narrowedOf),
+	"narrowed":  ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Narrowed(), nil }),
 	"note":      ofLoader(noteBad),
 	"keys":      ofLoader(keysOf),
 	"keys_at":   ofLoader(keysAt),
@@ -44,7 +44,7 @@ func call(name string, arguments []byte) (any, error) {
 	return m(arguments)
 }
 
-// method makes JSON the arguments of f. Unknown arguments are errors.
+// method wraps f, whose arguments come as JSON. An unknown argument is an error.
 func method[A any](f func(A) (any, error)) func([]byte) (any, error) {
 	return func(arguments []byte) (any, error) {
 		var a A
@@ -57,46 +57,45 @@ func method[A any](f func(A) (any, error)) func([]byte) (any, error) {
 	}
 }
 
-// unreadable is the error of arguments that are not those of a method, in words that need no Go.
+// unreadable is the error of arguments of the wrong type, told to callers who may not know Go.
 func unreadable(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		name := wrong.Field[strings.LastIndex(wrong.Field, ".")+1:]
-		return fmt.Errorf("%w: %s: a %s where there must be a value of type %s", errValue, name, wrong.Value, wrong.Type)
+		return fmt.Errorf("%w: %s is a %s and must be of type %s", errValue, name, wrong.Value, wrong.Type)
 	}
 	return fmt.Errorf("%w: %w", errValue, err)
 }
 
-// ofLoader is method for functions of a loader.
+// ofLoader is method for a function of a loader.
 func ofLoader[A any](f func(*loader, A) (any, error)) func([]byte) (any, error) {
 	return method(func(a struct {
 		Loader    int64 `json:"loader"`
 		Arguments A     `json:"arguments"`
 	},
-	) (any, error) {
-		l, leave, err := enter(a.Loader)
-		if err != nil {
-			return nil, err
-		}
-		defer leave()
-		return f(l, a.Arguments)
+	) (result any, err error) {
+		err = withLoader(a.Loader, func(l *loader) error {
+			result, err = f(l, a.Arguments)
+			return err
+		})
+		return result, err
 	})
 }
 
-// forget closes any handle but a loader's or a run's.
+// forget closes any handle except a loader's or a run's.
 func forget(a struct {
 	Handle int64 `json:"handle"`
 },
 ) (any, error) {
-	things.remove(a.Handle)
+	handles.remove(a.Handle)
 	return nil, nil
 }
 
-// end closes all loaders, and ends their runs, before the process does: its threads then write
-// into nobody's memory, and its caches are gone. Nothing can be opened afterwards.
+// end ends all runs and closes all loaders before the process ends: no thread writes into the
+// caller's memory any more, and the caches are removed. Nothing can be opened afterwards.
 func end(struct{}) (any, error) {
 	var errs []error
-	for _, handle := range things.end() {
-		if l, err := of[*loader](handle); err == nil {
+	for _, handle := range handles.end() {
+		if l, err := lookup[*loader](handle); err == nil {
 			errs = append(errs, l.end(handle))
 		}
 	}

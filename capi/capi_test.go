@@ -50,7 +50,7 @@ func dataset(t *testing.T, n int) string {
 func open(t *testing.T, path string) int64 {
 	t.Helper()
 	arguments, err := json.Marshal(map[string]any{
-		"path": path, "batch_size": 4, "workers": 2, "prefetch": 2, "order": "none", "dtype": "uint8", "layout": "nhwc",
+		"path": path, "batch": 4, "workers": 2, "prefetch": 2, "order": "none", "dtype": "uint8", "layout": "nhwc",
 		"color": "rgb", "label_dtype": "int64", "on_error": "fail", "world_size": 1,
 	})
 	if err != nil {
@@ -133,14 +133,14 @@ func TestEnd(t *testing.T) {
 	if _, err := call("end", []byte(`{}`)); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { things.ended = false }()
+	defer func() { handles.ended = false }()
 	if _, _, err := enter(handle); !errors.Is(err, errClosed) {
 		t.Errorf("a loader after the end: %v", err)
 	}
 	if _, err := call("transform", []byte(`{"words": "flip", "dtype": "uint8", "layout": "nhwc", "channels": 3}`)); !errors.Is(err, errClosed) {
 		t.Errorf("a transform after the end: %v", err)
 	}
-	if len(things.open) != 0 {
-		t.Errorf("%d things are left", len(things.open))
+	if len(handles.open) != 0 {
+		t.Errorf("%d handles are left", len(handles.open))
 	}
 }

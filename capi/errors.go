@@ -12,10 +12,10 @@ import (
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
-// failure is an error as other languages see it.
+// failure is an error as the caller's language sees it.
 type failure struct {
-	// Kind is what to make of it: "missing" file, "data" that is damaged, "value" of an
-	// argument, "closed" handle, what "ends" a run whatever the sample, or "" for any other.
+	// Kind is "missing" for a file, "data" for damaged data, "value" for a wrong argument, "closed"
+	// for a closed handle, "ends" for what ends a run and is no sample's fault, "" for all others.
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
 }

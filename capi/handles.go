@@ -9,59 +9,59 @@ import (
 	"sync"
 )
 
-// handles numbers things that C holds on to. Numbers are never used again.
-type handles struct {
+// handleTable maps the integer handles that C holds to Go objects. A handle is never reused.
+type handleTable struct {
 	mu    sync.Mutex
 	last  int64
 	open  map[int64]any
 	ended bool
 }
 
-var things = handles{open: map[int64]any{}}
+var handles = handleTable{open: map[int64]any{}}
 
-// add gives the thing a number, unless the process is ending.
-func (h *handles) add(thing any) (int64, error) {
+// add returns a new handle for object, unless the process is ending.
+func (h *handleTable) add(object any) (int64, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ended {
 		return 0, fmt.Errorf("the process is ending: %w", errClosed)
 	}
 	h.last++
-	h.open[h.last] = thing
+	h.open[h.last] = object
 	return h.last, nil
 }
 
-// end lets no more things be added, and gives the numbers of those that are there.
-func (h *handles) end() []int64 {
+// end makes add fail from now on and returns the handles that are open.
+func (h *handleTable) end() []int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ended = true
 	return slices.Collect(maps.Keys(h.open))
 }
 
-func (h *handles) remove(handle int64) {
+func (h *handleTable) remove(handle int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.open, handle)
 }
 
-// take removes the handle and gives what it stands for, which nobody else takes then.
-func take[T any](handle int64) (thing T, ok bool) {
-	things.mu.Lock()
-	defer things.mu.Unlock()
-	if thing, ok = things.open[handle].(T); ok {
-		delete(things.open, handle)
+// take removes the handle and returns its object. Of several callers one gets it.
+func take[T any](handle int64) (object T, ok bool) {
+	handles.mu.Lock()
+	defer handles.mu.Unlock()
+	if object, ok = handles.open[handle].(T); ok {
+		delete(handles.open, handle)
 	}
-	return thing, ok
+	return object, ok
 }
 
-// of is what the handle stands for.
-func of[T any](handle int64) (thing T, err error) {
-	things.mu.Lock()
-	defer things.mu.Unlock()
-	thing, ok := things.open[handle].(T)
+// lookup returns the object behind handle.
+func lookup[T any](handle int64) (object T, err error) {
+	handles.mu.Lock()
+	defer handles.mu.Unlock()
+	object, ok := handles.open[handle].(T)
 	if !ok {
-		return thing, fmt.Errorf("handle %d of a %T: %w", handle, thing, errClosed)
+		return object, fmt.Errorf("handle %d of a %T: %w", handle, object, errClosed)
 	}
-	return thing, nil
+	return object, nil
 }

@@ -83,7 +83,7 @@ func TestHostileArguments(t *testing.T) {
 			if text := called(function, arguments); strings.Contains(text, "panic") {
 				t.Fatalf("%s %v: %s", name, arguments, text)
 			}
-			if r, err := of[*running](run); err == nil {
+			if r, err := lookup[*running](run); err == nil {
 				r.end(run)
 			}
 		}
@@ -150,7 +150,7 @@ func TestHostileCalls(t *testing.T) {
 				map[string]any{"loader": loader, "arguments": map[string]any{"epoch": n, "position": n}},
 				map[string]any{"transform": made, "height": n, "width": n, "epoch": n, "sample": n},
 				map[string]any{"words": "resize:8", "dtype": "uint8", "layout": "nhwc", "channels": n},
-				map[string]any{"path": t.TempDir(), "batch_size": n, "workers": n, "prefetch": n, "world_size": n, "rank": n},
+				map[string]any{"path": t.TempDir(), "batch": n, "workers": n, "prefetch": n, "world_size": n, "rank": n},
 			} {
 				text, err := json.Marshal(arguments)
 				if err != nil {
@@ -194,7 +194,7 @@ func TestPanicsAreErrors(t *testing.T) {
 // TestDropTwice: what two goroutines drop at once is put into the pool once.
 func TestDropTwice(t *testing.T) {
 	for range 2000 {
-		handle, err := things.add(new(single))
+		handle, err := handles.add(new(single))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,32 +10,27 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/preprocess"
-	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
-	"github.com/dsconv/dsconv/reader/augment"
-	"github.com/dsconv/dsconv/reader/order"
 )
 
-// loader is a reader.Loader that C has opened.
+// loader is a reader.Loader behind a handle.
 type loader struct {
 	*reader.Loader
 	dataset formats.Dataset
-	config  reader.Config
 	parts   []part
 
 	use  sync.RWMutex // held for writing by end alone
 	gone bool
-	mu   sync.Mutex         // for runs
-	runs map[int64]*running // nil once no more may begin
+	mu   sync.Mutex         // guards runs
+	runs map[int64]*running // nil once none may start
 }
 
-// enter keeps the loader open until leave.
+// enter looks up a loader and keeps it open until leave is called.
 func enter(handle int64) (l *loader, leave func(), err error) {
-	if l, err = of[*loader](handle); err != nil {
+	if l, err = lookup[*loader](handle); err != nil {
 		return nil, nil, err
 	}
 	l.use.RLock()
@@ -46,71 +41,22 @@ func enter(handle int64) (l *loader, leave func(), err error) {
 	return l, l.use.RUnlock, nil
 }
 
-// configuration is reader.Config in words.
-type configuration struct {
-	Path        string   `json:"path"`
-	BatchSize   int      `json:"batch_size"`
-	Workers     int      `json:"workers"`
-	Prefetch    int      `json:"prefetch"`
-	Order       string   `json:"order"`
-	Seed        uint64   `json:"seed"`
-	Tail        string   `json:"tail"`
-	Rank        int      `json:"rank"`
-	WorldSize   int      `json:"world_size"`
-	Split       string   `json:"split"`
-	Fields      []string `json:"fields"`
-	LabelDType  string   `json:"label_dtype"`
-	OnError     string   `json:"on_error"`
-	Cache       string   `json:"cache"` // as --cache of dsconv bench
-	Transforms  string   `json:"transforms"`
-	DType       string   `json:"dtype"`
-	Layout      string   `json:"layout"`
-	Color       string   `json:"color"`
-	Orientation bool     `json:"orientation"`
-	Decode      string   `json:"decode"`
-	AnySize     bool     `json:"any_size"`
-	MaxPixels   int      `json:"max_pixels"`
+// withLoader calls f with the loader behind handle, which stays open meanwhile.
+func withLoader(handle int64, f func(*loader) error) error {
+	l, leave, err := enter(handle)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return f(l)
 }
 
-// tails by name. "repeat" pads with samples that keep their labels.
-var tails = map[string]order.Tail{
-	"": order.Pad, "pad": order.Pad, "repeat": order.Pad, "drop": order.Drop, "uneven": order.Uneven,
-}
-
-// reader is the Config that c says.
-func (c *configuration) reader() (r reader.Config, err error) {
-	tail, ok := tails[c.Tail]
-	if !ok {
-		return r, fmt.Errorf("tail %q: wanted repeat, pad, drop or uneven", c.Tail)
-	}
-	r = reader.Config{
-		BatchSize: c.BatchSize, Workers: c.Workers, Prefetch: c.Prefetch, Seed: c.Seed, Tail: tail,
-		Rank: c.Rank, WorldSize: c.WorldSize, Split: c.Split,
-		LabelDType: formats.DType(c.LabelDType), OnError: reader.OnError(c.OnError),
-		DType: formats.DType(c.DType), Layout: augment.Layout(c.Layout), Color: pixel.Color(c.Color),
-		ApplyOrientation: c.Orientation, AnySize: c.AnySize, MaxPixels: c.MaxPixels, LabelPadding: c.Tail == "repeat",
-	}
-	if r.Transforms, err = augment.Parse(c.Transforms); err != nil {
-		return r, err
-	}
-	if r.FastDecode, err = preprocess.ParseDecode(cmp.Or(c.Decode, "exact")); err != nil {
-		return r, err
-	}
-	if r.Cache, err = parseCache(c.Cache); err != nil {
-		return r, err
-	}
-	r.Order, err = order.Parse(c.Order)
-	return r, err
-}
-
-// parseCache reads "encoded" or "decoded:8GB"; "" is none.
-func parseCache(text string) (c reader.Cache, err error) {
-	kind, size, limited := strings.Cut(text, ":")
-	c.Kind = reader.CacheKind(kind) // which the reader checks
-	if limited {
-		c.Limit, err = convert.ParseSize(size)
-	}
-	return c, err
+// openArguments are those of open: a loader's, of which some are texts here.
+type openArguments struct {
+	Path   string `json:"path"`
+	Cache  string `json:"cache"`  // as --cache of dsconv bench
+	Decode string `json:"decode"` // as --decode
+	reader.Config
 }
 
 // opened describes a loader.
@@ -125,38 +71,48 @@ type opened struct {
 	// Splits are those of the whole dataset, and how many samples each has.
 	Splits map[string]int `json:"splits"`
 	Parts  []part         `json:"parts"`
+	Config reader.Config  `json:"config"` // with the defaults filled in
 }
 
-func openLoader(c configuration) (any, error) {
-	l := &loader{runs: map[int64]*running{}}
-	var err error
-	if l.config, err = c.reader(); err != nil {
+// openLoader opens a dataset and gives the handle of its loader.
+func openLoader(a openArguments) (_ any, err error) {
+	if a.Config.Cache, err = reader.ParseCache(a.Cache); err != nil {
 		return nil, fmt.Errorf("%w: %w", errValue, err)
 	}
-	if l.dataset, err = all.Formats().Open(c.Path); err != nil {
+	if a.FastDecode, err = preprocess.ParseDecode(cmp.Or(a.Decode, "exact")); err != nil {
+		return nil, fmt.Errorf("%w: %w", errValue, err)
+	}
+	l := &loader{runs: map[int64]*running{}}
+	if l.dataset, err = all.Formats().Open(a.Path); err != nil {
 		return nil, err
 	}
-	if err := checkFields(l.dataset.Meta(), c.Fields); err != nil {
+	if err := l.open(a.Config); err != nil {
 		_ = l.dataset.Close() // the first error is the one that counts
-		return nil, fmt.Errorf("load %s: %w: %w", c.Path, errValue, err)
+		return nil, fmt.Errorf("load %s: %w: %w", a.Path, errValue, err)
 	}
-	l.config.Fields = further(l.dataset.Meta().Schema, c.Fields)
-	if l.Loader, err = reader.New(l.dataset, l.config); err != nil {
-		_ = l.dataset.Close() // the first error is the one that counts
-		return nil, fmt.Errorf("load %s: %w: %w", c.Path, errValue, err)
-	}
-	l.parts = l.describe()
-	handle, err := things.add(l)
+	handle, err := handles.add(l)
 	if err != nil {
 		return nil, errors.Join(err, l.end(0))
 	}
 	return opened{
 		Loader: handle, Samples: l.Samples(), Batches: l.Len(), Repeats: l.Repeats(), Slots: l.Slots(), BlockSize: l.MemorySize(),
-		Classes: l.Classes(), Splits: splitsOf(l.dataset.Meta()), Parts: l.parts,
+		Classes: l.Classes(), Splits: splitsOf(l.dataset.Meta()), Parts: l.parts, Config: l.Config(),
 	}, nil
 }
 
-// splitsOf counts the samples of each split; those of none have the name "".
+// open makes the Loader of the dataset.
+func (l *loader) open(c reader.Config) (err error) {
+	if err := checkFields(l.dataset.Meta(), c.Fields); err != nil {
+		return err
+	}
+	c.Fields = extraFields(l.dataset.Meta().Schema, c.Fields)
+	if l.Loader, err = reader.New(l.dataset, c); err == nil {
+		l.parts = l.describe()
+	}
+	return err
+}
+
+// splitsOf counts the samples of each split; "" counts those in no split.
 func splitsOf(m *formats.Meta) map[string]int {
 	counts, left := map[string]int{}, m.Count
 	for _, s := range m.Splits {
@@ -169,50 +125,50 @@ func splitsOf(m *formats.Meta) map[string]int {
 	return counts
 }
 
-// checkFields reports the first name that is no field's. A column's name is a likely mistake.
+// checkFields reports the first unknown field. The name of a column is a likely mistake.
 func checkFields(m *formats.Meta, names []string) error {
 	for _, name := range names {
 		if m.Schema.Index(name) >= 0 {
 			continue
 		}
-		known := []string{"image", "label", "index", "key"}
+		fields := []string{"image", "label", "index", "key"}
 		for _, f := range m.Schema {
-			if !slices.Contains(known, f.Name) {
-				known = append(known, f.Name)
+			if !slices.Contains(fields, f.Name) {
+				fields = append(fields, f.Name)
 			}
 		}
 		hint := ""
 		if slices.Contains(m.Columns, name) {
 			hint = fmt.Sprintf("; %q is a column: loader.dataset.columns[%q] is a list of its texts, by the field index", name, name)
 		}
-		return fmt.Errorf("there is no field %q, there are %s%s", name, strings.Join(known, ", "), hint)
+		return fmt.Errorf("there is no field %q, there are %s%s", name, strings.Join(fields, ", "), hint)
 	}
 	return nil
 }
 
-// further is fields without those that every batch has.
-func further(schema formats.Schema, fields []string) []string {
+// extraFields is fields without those that every batch has.
+func extraFields(schema formats.Schema, fields []string) []string {
 	return slices.DeleteFunc(slices.Clone(fields), func(name string) bool {
 		k := schema.Index(name)
 		return k >= 0 && (k == schema.ImageIndex() || k == schema.LabelIndex())
 	})
 }
 
-// closeLoader closes a loader and ends its runs.
+// closeLoader ends a loader's runs and closes it.
 func closeLoader(a struct {
 	Loader int64 `json:"loader"`
 },
 ) (any, error) {
-	l, err := of[*loader](a.Loader)
+	l, err := lookup[*loader](a.Loader)
 	if err != nil {
 		return nil, err
 	}
 	return nil, l.end(a.Loader)
 }
 
-// end closes the loader, once its runs and all who have entered it are done.
+// end ends the runs, waits for all who have entered the loader, and closes it.
 func (l *loader) end(handle int64) error {
-	things.remove(handle)
+	handles.remove(handle)
 	l.endRuns()
 	l.use.Lock()
 	defer l.use.Unlock()

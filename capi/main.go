@@ -3,14 +3,14 @@
 // Command capi is dsconv as a C library, built with -buildmode=c-shared: what the Python package
 // stands on.
 //
-// What is done rarely goes through dsconv_call, a method's name and its arguments as JSON. What
-// is done for every batch or image has a function of its own, which takes the caller's memory:
-// Go writes into it and keeps no pointer to it beyond the call, but for the blocks that
-// dsconv_start and dsconv_next lend to a run until dsconv_next gives them back or dsconv_stop
-// does. Handles are numbers; one that is closed is told from all others.
+// Rare calls go through dsconv_call, which takes a method's name and its arguments as JSON. What is
+// called for every batch or image is a function of its own, which writes to the caller's memory. Go
+// keeps no pointer to that memory after the call. The exception are the blocks that dsconv_start and
+// dsconv_next lend to a run, until dsconv_next or dsconv_stop gives them back. Handles are integers,
+// and never reused: a closed one is an error.
 //
-// All functions may be called from any thread; one run from one thread at a time. A process that
-// was forked from one that has called the library must not call it: Go's threads are not there.
+// All functions may be called from any thread, but each run only from one thread at a time. A process
+// that was forked from one that has called the library must not call it: Go's threads are missing there.
 package main
 
 /*
@@ -27,20 +27,20 @@ import (
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
-func init() { parallel.RoomForC() }
+func init() { parallel.RaiseForC() }
 
 func main() {}
 
-// dsconv_call calls a method. It gives {"result": ...} or {"error": {"kind": ..., "message": ...}},
-// to be freed by dsconv_free.
+// dsconv_call calls a method. It returns {"result": ...} or {"error": {"kind": ..., "message": ...}},
+// which dsconv_free frees.
 //
 //export dsconv_call
 func dsconv_call(method, arguments *C.char) *C.char {
 	return contained(func() (any, error) { return call(C.GoString(method), []byte(C.GoString(arguments))) })
 }
 
-// contained is the reply of f, or of its panic. All exported functions are contained, so that no
-// panic ends the caller's process.
+// contained returns the reply of f, or the error of its panic. All exported functions recover from
+// panics, so that none ends the caller's process.
 func contained(f func() (any, error)) *C.char {
 	var result any
 	err := guard.Do(func() (err error) {
@@ -50,7 +50,7 @@ func contained(f func() (any, error)) *C.char {
 	return reply(result, err)
 }
 
-// succeeded is NULL, or the error of f or of its panic.
+// succeeded returns NULL, or the error of f or of its panic.
 func succeeded(f func() error) *C.char {
 	if err := guard.Do(f); err != nil {
 		return reply(nil, err)
@@ -58,7 +58,7 @@ func succeeded(f func() error) *C.char {
 	return nil
 }
 
-// counted is what f gives, or -1 if that fails or panics.
+// counted returns the result of f, or -1 if f fails or panics.
 func counted(f func() (int, error)) C.int64_t {
 	n := -1
 	err := guard.Do(func() (err error) {
@@ -74,7 +74,7 @@ func counted(f func() (int, error)) C.int64_t {
 //export dsconv_free
 func dsconv_free(text *C.char) { C.free(unsafe.Pointer(text)) }
 
-// reply is a result or an error as JSON in C's memory.
+// reply returns a result or an error as JSON in C's memory.
 func reply(result any, err error) *C.char {
 	r := struct {
 		Result any      `json:"result,omitempty"`

@@ -20,37 +20,37 @@ type part struct {
 	Name  string        `json:"name"`
 	Kind  formats.Kind  `json:"kind"`
 	DType formats.DType `json:"dtype"`
-	// Shape is that of one sample's, null where it differs from sample to sample.
+	// Shape is the shape of one sample's value; null if it differs from sample to sample.
 	Shape []int `json:"shape"`
-	// bytes are the part's of a batch, shapes those of its samples where they differ.
+	// bytes returns the part's bytes in a batch, shapes the shapes of its samples where they differ.
 	bytes  func(b *reader.Batch) []byte
 	shapes func(b *reader.Batch) [][]int
 }
 
-// The kinds of parts that are no fields.
+// Kinds of parts that are not fields.
 const (
-	kindSoft  formats.Kind = "soft"  // labels of mixed images, a column for each class
-	kindIndex formats.Kind = "index" // of samples among the loader's
+	kindSoft  formats.Kind = "soft"  // labels of mixed images, a float for each class
+	kindIndex formats.Kind = "index" // the samples' indices in the loader's split
 )
 
-// describe lists the parts of a loader's batches: the image, the labels, the indices, further
-// fields in the order that the caller gave.
+// describe lists the parts of a loader's batches: the images, the labels, the indices, then the
+// extra fields in the order that the caller gave.
 func (l *loader) describe() []part {
-	schema, probe := l.dataset.Meta().Schema, l.Frame()
+	schema, frame := l.dataset.Meta().Schema, l.Frame()
 	image, label := schema.ImageIndex(), schema.LabelIndex()
 	parts := []part{{
-		Name: schema[image].Name, Kind: formats.Image, DType: probe.DType, Shape: probe.Image,
+		Name: schema[image].Name, Kind: formats.Image, DType: frame.DType, Shape: frame.Image,
 		bytes:  (*reader.Batch).ImageBytes,
 		shapes: func(b *reader.Batch) [][]int { return [][]int{b.Shape[1:]} },
 	}}
 	if label >= 0 {
-		parts = append(parts, labelPart(schema[label].Name, &probe))
+		parts = append(parts, labelPart(schema[label].Name, &frame))
 	}
 	parts = append(parts, part{
 		Name: "index", Kind: kindIndex, DType: formats.Int64, Shape: []int{},
 		bytes: func(b *reader.Batch) []byte { return bytesOf(b.Indices) },
 	})
-	for k, f := range probe.Fields {
+	for k, f := range frame.Fields {
 		parts = append(parts, part{
 			Name: f.Name, Kind: f.Kind, DType: f.DType, Shape: f.Shape,
 			bytes:  func(b *reader.Batch) []byte { return b.Fields[k].Data },
@@ -92,19 +92,19 @@ func labelsOf(b *reader.Batch) []byte {
 	return bytesOf(b.Labels)
 }
 
-// bytesOf is s seen as bytes.
+// bytesOf returns the memory of s as bytes.
 func bytesOf[T uint16 | int | int64 | float32](s []T) []byte {
 	var zero T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(zero)))
 }
 
-// holder is a handle that has a batch.
+// holder is an object that has a batch: a run or a single.
 type holder interface {
 	current() (*reader.Batch, []part)
 }
 
-// dsconv_part copies part number k of the batch that a run or a single sample has by now to dst,
-// if size is enough, and gives the number of bytes; -1 if there is no such part.
+// dsconv_part returns the number of bytes of part k of the current batch of a run or a single sample;
+// -1 if there is no such part. It copies them to dst if size is enough.
 //
 //export dsconv_part
 func dsconv_part(handle C.int64_t, k C.int32_t, dst unsafe.Pointer, size C.int64_t) C.int64_t {
@@ -121,9 +121,9 @@ func dsconv_part(handle C.int64_t, k C.int32_t, dst unsafe.Pointer, size C.int64
 	})
 }
 
-// dsconv_shapes writes, for each of the batch's samples, the number of dimensions of its value in
-// part number k and their sizes to dst, if it has room for so many numbers, and gives how many
-// there are; -1 if there is no such part.
+// dsconv_shapes writes to dst, for each of the batch's samples, the number of dimensions of its value
+// in part k and their sizes, if room, the numbers that dst has space for, is enough. It returns how
+// many numbers there are; -1 if there is no such part.
 //
 //export dsconv_shapes
 func dsconv_shapes(handle C.int64_t, k C.int32_t, dst *C.int64_t, room C.int64_t) C.int64_t {
@@ -147,7 +147,7 @@ func dsconv_shapes(handle C.int64_t, k C.int32_t, dst *C.int64_t, room C.int64_t
 }
 
 func partOf(handle int64, k int) (*reader.Batch, *part, error) {
-	h, err := of[holder](handle)
+	h, err := lookup[holder](handle)
 	if err != nil {
 		return nil, nil, err
 	}

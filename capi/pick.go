@@ -14,7 +14,7 @@ import (
 	"github.com/dsconv/dsconv/reader"
 )
 
-// single is a batch of one sample.
+// single is a batch of one sample, behind a handle.
 type single struct {
 	batch reader.Batch
 	parts []part
@@ -22,41 +22,39 @@ type single struct {
 
 func (s *single) current() (*reader.Batch, []part) { return &s.batch, s.parts }
 
-// singles are those that no handle stands for, with their memory.
+// singles pools the singles that no handle stands for, and so their memory.
 var singles = sync.Pool{New: func() any { return new(single) }}
 
-// dsconv_pick reads, decodes and transforms sample i of the loader's split, as it is in an epoch;
-// where samples may come more than once there, as it is at a position, otherwise that is -1. *out is a handle of its parts, to be closed by dsconv_drop. It gives NULL, or an error as
+// dsconv_pick reads, decodes and transforms sample i of the loader's split as in an epoch. position
+// is -1, or the sample's position in an epoch in which samples may come more than once. *out becomes
+// a handle of the sample's parts, which dsconv_drop closes. It returns NULL, or an error as
 // dsconv_call does.
 //
 //export dsconv_pick
 func dsconv_pick(handle C.int64_t, i, epoch, position C.int64_t, out *C.int64_t) *C.char {
 	return succeeded(func() error {
-		l, leave, err := enter(int64(handle))
-		if err != nil {
-			return err
-		}
-		defer leave()
-		return lendSingle(out, func(s *single) error {
-			s.parts = l.parts
-			if position < 0 {
-				return l.Pick(int(i), int(epoch), &s.batch)
-			}
-			return l.PickAt(int(i), int(position), int(epoch), &s.batch)
+		return withLoader(int64(handle), func(l *loader) error {
+			return openSingle(out, func(s *single) error {
+				s.parts = l.parts
+				if position < 0 {
+					return l.Pick(int(i), int(epoch), &s.batch)
+				}
+				return l.PickAt(int(i), int(position), int(epoch), &s.batch)
+			})
 		})
 	})
 }
 
-// lendSingle makes *out a handle of a single that make has made.
-func lendSingle(out *C.int64_t, make func(s *single) error) error {
+// openSingle sets *out to the handle of a single, which fill fills.
+func openSingle(out *C.int64_t, fill func(s *single) error) error {
 	if out == nil {
-		return fmt.Errorf("%w: no place for the handle", errValue)
+		return fmt.Errorf("%w: the pointer for the handle is NULL", errValue)
 	}
-	s := singles.Get().(*single) // one whose making panics is nobody's any more
-	err := make(s)
+	s := singles.Get().(*single) // if fill panics, it does not go back to the pool
+	err := fill(s)
 	if err == nil {
 		var handle int64
-		handle, err = things.add(s)
+		handle, err = handles.add(s)
 		*out = C.int64_t(handle)
 	}
 	if err != nil {
@@ -74,28 +72,25 @@ func dsconv_drop(handle C.int64_t) {
 	}
 }
 
-// dsconv_labels writes the labels of the loader's samples, in order of key, to dst, which has room
-// for n. -1 stands for none. It gives NULL, or an error as dsconv_call does.
+// dsconv_labels writes the labels of the loader's samples in key order to dst, which has space for n.
+// -1 is a missing label. It returns NULL, or an error as dsconv_call does.
 //
 //export dsconv_labels
 func dsconv_labels(handle C.int64_t, dst *C.int64_t, n C.int64_t) *C.char {
 	return succeeded(func() error {
-		l, leave, err := enter(int64(handle))
-		if err != nil {
-			return err
-		}
-		defer leave()
-		labels, err := slice(dst, n)
-		if err != nil {
-			return err
-		}
-		for i := range min(l.Samples(), len(labels)) {
-			in, err := l.InfoOf(i)
+		return withLoader(int64(handle), func(l *loader) error {
+			labels, err := slice(dst, n)
 			if err != nil {
 				return err
 			}
-			labels[i] = C.int64_t(in.Label)
-		}
-		return nil
+			for i := range min(l.Samples(), len(labels)) {
+				in, err := l.InfoOf(i)
+				if err != nil {
+					return err
+				}
+				labels[i] = C.int64_t(in.Label)
+			}
+			return nil
+		})
 	})
 }

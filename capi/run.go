@@ -21,7 +21,7 @@ import (
 	"github.com/dsconv/dsconv/reader"
 )
 
-// running is an epoch in the making.
+// running is an epoch that is being loaded.
 type running struct {
 	mu     sync.Mutex
 	loader *loader
@@ -29,7 +29,7 @@ type running struct {
 	run    *reader.Run
 	batch  *reader.Batch
 	list   []int32 // of StartList
-	leave  func()  // the loader
+	leave  func()  // leaves the loader
 }
 
 func (r *running) current() (*reader.Batch, []part) {
@@ -38,15 +38,16 @@ func (r *running) current() (*reader.Batch, []part) {
 	return r.batch, r.loader.parts
 }
 
-// dsconv_start starts an epoch at a position: the loader's order, or, where list is not NULL, the
-// n samples that it numbers. lent are as many blocks as the loader has slots, each of its block_size.
-// *out is a handle of the run, to be closed by dsconv_stop. It gives NULL, or an error as dsconv_call does.
+// dsconv_start starts an epoch at a position: in the loader's order, or, if list is not NULL, of the n
+// samples whose indices it has. lent are count blocks, as many as the loader has slots, each of its
+// block_size. *out becomes a handle of the run, which dsconv_stop closes. It returns NULL, or an error
+// as dsconv_call does.
 //
 //export dsconv_start
 func dsconv_start(handle C.int64_t, epoch, position C.int64_t, list *C.int32_t, n C.int64_t, lent *unsafe.Pointer, count C.int32_t, out *C.int64_t) *C.char {
 	return succeeded(func() error {
 		if out == nil {
-			return fmt.Errorf("%w: no place for the handle", errValue)
+			return fmt.Errorf("%w: the pointer for the handle is NULL", errValue)
 		}
 		blocks, err := slice(lent, C.int64_t(count))
 		if err != nil {
@@ -67,7 +68,7 @@ func dsconv_start(handle C.int64_t, epoch, position C.int64_t, list *C.int32_t, 
 	})
 }
 
-// start starts an epoch, of the loader's order if list is nil, and gives its handle.
+// start starts an epoch, in the loader's order if list is nil, and returns its handle.
 func start(handle int64, epoch, position int, list []C.int32_t, lent []unsafe.Pointer) (run int64, err error) {
 	l, leave, err := enter(handle)
 	if err != nil {
@@ -85,7 +86,7 @@ func start(handle int64, epoch, position int, list []C.int32_t, lent []unsafe.Po
 	}()
 	for _, b := range lent {
 		if b == nil {
-			return 0, fmt.Errorf("%w: a block of no memory", errValue)
+			return 0, fmt.Errorf("%w: a block is NULL", errValue)
 		}
 		r.blocks.lend(b)
 	}
@@ -103,41 +104,41 @@ func start(handle int64, epoch, position int, list []C.int32_t, lent []unsafe.Po
 	return l.keep(r)
 }
 
-// keep gives a run a number, unless the loader is being closed.
+// keep returns a handle for a run, unless the loader is being closed.
 func (l *loader) keep(r *running) (int64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.runs == nil {
 		return 0, fmt.Errorf("loader: %w", errClosed)
 	}
-	run, err := things.add(r)
+	run, err := handles.add(r)
 	if err == nil {
 		l.runs[run] = r
 	}
 	return run, err
 }
 
-// What dsconv_next gives.
+// What dsconv_next returns.
 const (
-	nextBatch = iota // there is one
-	nextLater        // none was made in the time given
-	nextEnd          // there are no more
-	nextError        // *failed tells, to be freed by dsconv_free
+	nextBatch = iota // there is a batch
+	nextLater        // none was ready in time
+	nextEnd          // the epoch has ended
+	nextError        // *failed is the error, which dsconv_free frees
 )
 
-// dsconv_next waits at most so many milliseconds for the next batch. block is lent in the place
-// of the one that the last batch came in; it is NULL for the first batch and for another try.
+// dsconv_next waits for the next batch, at most the given milliseconds. block is lent in place of the
+// block of the last batch; it is NULL for the first batch and after nextLater.
 //
 //export dsconv_next
 func dsconv_next(handle C.int64_t, block unsafe.Pointer, milliseconds C.int32_t, out *C.dsconv_batch, failed **C.char) C.int32_t {
 	what := C.int32_t(nextError)
 	err := guard.Do(func() (err error) {
-		r, err := of[*running](int64(handle))
+		r, err := lookup[*running](int64(handle))
 		if err != nil {
 			return err
 		}
 		if out == nil {
-			return fmt.Errorf("%w: no place for the batch", errValue)
+			return fmt.Errorf("%w: the pointer for the batch is NULL", errValue)
 		}
 		what, err = r.next(block, time.Duration(milliseconds)*time.Millisecond, out)
 		return err
@@ -151,7 +152,7 @@ func dsconv_next(handle C.int64_t, block unsafe.Pointer, milliseconds C.int32_t,
 	return what
 }
 
-// next waits for the next batch and tells what came.
+// next is dsconv_next.
 func (r *running) next(block unsafe.Pointer, wait time.Duration, out *C.dsconv_batch) (C.int32_t, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -175,11 +176,11 @@ func (r *running) next(block unsafe.Pointer, wait time.Duration, out *C.dsconv_b
 	return nextError, err
 }
 
-// hand gives the caller its block with a batch's images.
+// hand gives the caller its block back, with a batch's images.
 func (r *running) hand(b *reader.Batch, out *C.dsconv_batch) (C.int32_t, error) {
 	r.batch = b
 	images := b.TakeImages()
-	if !r.blocks.give(images) {
+	if !r.blocks.giveBack(images) {
 		return nextError, errors.New("no block was lent for a batch")
 	}
 	out.images = unsafe.Pointer(unsafe.SliceData(images))
@@ -188,13 +189,13 @@ func (r *running) hand(b *reader.Batch, out *C.dsconv_batch) (C.int32_t, error) 
 	return nextBatch, nil
 }
 
-// dsconv_stop ends a run, if it has not ended, and waits for its threads. All blocks that were
-// lent to it are the caller's again.
+// dsconv_stop ends a run, if it has not ended, and waits for its threads. All blocks that were lent
+// to it are then the caller's again.
 //
 //export dsconv_stop
 func dsconv_stop(handle C.int64_t) {
-	_ = guard.Do(func() error { // of a handle that is closed nothing is to be told
-		r, err := of[*running](int64(handle))
+	_ = guard.Do(func() error { // a closed handle is no error
+		r, err := lookup[*running](int64(handle))
 		if err == nil {
 			r.end(int64(handle))
 		}
@@ -202,8 +203,8 @@ func dsconv_stop(handle C.int64_t) {
 	})
 }
 
-// end stops the run, if it was not before, and waits for its goroutines. The handle stays until
-// they are gone: whoever else ends the run waits, too.
+// end stops the run, unless that was done, and waits for its goroutines. The handle stays until they
+// are gone, so that others who end the run wait, too.
 func (r *running) end(handle int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -212,14 +213,14 @@ func (r *running) end(handle int64) {
 	}
 	r.run.Stop()
 	r.run, r.batch = nil, nil
-	things.remove(handle)
+	handles.remove(handle)
 	r.loader.mu.Lock()
 	delete(r.loader.runs, handle)
 	r.loader.mu.Unlock()
 	r.leave()
 }
 
-// endRuns ends all runs of the loader, which begins no more.
+// endRuns ends all runs of the loader. No more can start.
 func (l *loader) endRuns() {
 	l.mu.Lock()
 	runs := l.runs

@@ -19,7 +19,7 @@ import (
 	"github.com/dsconv/dsconv/reader/random"
 )
 
-// transform is transforms of single images, apart from any dataset.
+// transform transforms single images, without a dataset.
 type transform struct {
 	pipeline *augment.Pipeline
 	dtype    formats.DType
@@ -27,27 +27,23 @@ type transform struct {
 	channels int
 }
 
-type transformation struct {
-	Words    string `json:"words"`
-	DType    string `json:"dtype"`
-	Layout   string `json:"layout"`
-	Channels int    `json:"channels"`
+type transformArguments struct {
+	Ops      augment.Ops    `json:"words"`
+	DType    formats.DType  `json:"dtype"`
+	Layout   augment.Layout `json:"layout"`
+	Channels int            `json:"channels"`
 }
 
-// openTransform gives a handle, to be closed by forget.
-func openTransform(a transformation) (any, error) {
-	t := &transform{dtype: formats.DType(a.DType), layout: augment.Layout(a.Layout), channels: a.Channels}
-	ops, err := augment.Parse(a.Words)
-	if err == nil {
-		t.pipeline, err = augment.CompileEach(ops, t.channels, t.dtype, t.layout)
-	}
+// openTransform returns a handle, which forget closes.
+func openTransform(a transformArguments) (any, error) {
+	p, err := augment.CompileEach(a.Ops, a.Channels, a.DType, a.Layout)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errValue, err)
 	}
-	return things.add(t)
+	return handles.add(&transform{pipeline: p, dtype: a.DType, layout: a.Layout, channels: a.Channels})
 }
 
-// draw says of what image a plan is, and what keys what it draws.
+// draw is the size of an image and what its random draws depend on.
 type draw struct {
 	Transform int64  `json:"transform"`
 	Height    int    `json:"height"`
@@ -57,11 +53,11 @@ type draw struct {
 	Sample    int    `json:"sample"`
 }
 
-// maxSide is the largest height or width of an image: the product of two and the channels is a
-// number.
+// maxSide is the largest height or width of an image: the product of two and the channels fits an
+// int64.
 const maxSide = 1 << 28
 
-// check reports an image that cannot be.
+// check reports an impossible size.
 func (d *draw) check() error {
 	if d.Height < 1 || d.Width < 1 || d.Height > maxSide || d.Width > maxSide {
 		return fmt.Errorf("%w: an image of %dx%d has no pixels, or too many", errValue, d.Width, d.Height)
@@ -69,15 +65,15 @@ func (d *draw) check() error {
 	return nil
 }
 
-// plan is what a transform does to an image.
+// plan draws what the transform does to an image.
 func (t *transform) plan(p *augment.Plan, d *draw) {
 	r := random.NewRand(d.Seed, d.Epoch, d.Sample)
 	t.pipeline.Plan(p, d.Height, d.Width, &r)
 }
 
-// planOf tells what a transform does to an image, with what it draws.
+// planOf returns the steps that the transform does to an image, with what it draws.
 func planOf(d draw) (any, error) {
-	t, err := of[*transform](d.Transform)
+	t, err := lookup[*transform](d.Transform)
 	if err != nil {
 		return nil, err
 	}
@@ -89,14 +85,14 @@ func planOf(d draw) (any, error) {
 	return p.Steps(), nil
 }
 
-// dsconv_transform transforms the height*width*channels pixels at src, which stay as they are.
-// *out is a handle of the result's parts, of which there is the image alone, to be closed by
-// dsconv_drop. It gives NULL, or an error as dsconv_call does.
+// dsconv_transform transforms the height*width*channels pixels at src, which it does not change. *out
+// becomes a handle of the result, whose only part is the image; dsconv_drop closes it. It returns
+// NULL, or an error as dsconv_call does.
 //
 //export dsconv_transform
 func dsconv_transform(handle C.int64_t, src *C.uint8_t, height, width C.int64_t, seed C.uint64_t, epoch, sample C.int64_t, out *C.int64_t) *C.char {
 	return succeeded(func() error {
-		t, err := of[*transform](int64(handle))
+		t, err := lookup[*transform](int64(handle))
 		if err != nil {
 			return err
 		}
@@ -109,7 +105,7 @@ func dsconv_transform(handle C.int64_t, src *C.uint8_t, height, width C.int64_t,
 			return err
 		}
 		m := pixel.Image{Pix: pixels, H: d.Height, W: d.Width, C: t.channels, DType: formats.Uint8}
-		return lendSingle(out, func(s *single) error {
+		return openSingle(out, func(s *single) error {
 			s.parts = imagePart
 			if err := t.apply(&m, &d, &s.batch); err != nil {
 				return fmt.Errorf("transform an image of %dx%d: %w", d.Width, d.Height, err)
@@ -125,7 +121,7 @@ var imagePart = []part{{
 	shapes: func(b *reader.Batch) [][]int { return [][]int{b.Shape[1:]} },
 }}
 
-// apply makes b a batch of one of the image m.
+// apply makes b a batch of one image: m, transformed.
 func (t *transform) apply(m *pixel.Image, d *draw, b *reader.Batch) error {
 	var p augment.Plan
 	t.plan(&p, d)
@@ -138,7 +134,7 @@ func (t *transform) apply(m *pixel.Image, d *draw, b *reader.Batch) error {
 		b.Shape = [4]int{1, t.channels, p.H, p.W}
 	}
 	b.Uint8, b.Uint16, b.Float32, b.Half = nil, nil, nil, nil
-	target := resample.Target{Store: t.pipeline.Store()}
+	target := resample.Target{Spec: t.pipeline.Store()}
 	switch t.dtype {
 	case formats.Uint8:
 		b.Uint8 = make([]uint8, n)

@@ -12,9 +12,9 @@ import (
 
 func (r *run) commitAll(ctx context.Context) error {
 	defer func() {
-		r.room.Free()
-		if r.late != nil {
-			r.late.Close()
+		r.room.Release()
+		if r.deferredProc != nil {
+			r.deferredProc.Close()
 		}
 	}()
 	for {
@@ -23,14 +23,14 @@ func (r *run) commitAll(ctx context.Context) error {
 		if !ok {
 			return ctx.Err()
 		}
-		r.held.await(j)
+		r.budget.setNext(j)
 		select {
 		case <-j.done:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if j.later {
-			if err := r.processLate(j); err != nil {
+		if j.deferred {
+			if err := r.processDeferred(j); err != nil {
 				return err
 			}
 		}
@@ -39,18 +39,18 @@ func (r *run) commitAll(ctx context.Context) error {
 			return err
 		}
 		if r.o.Recipe.Passthrough() || r.isReady(int(r.order[j.pos])) {
-			// The Processor exchanged the buffers: back, so that a job needs memory for one image.
+			// The Processor swapped the buffers. Swap them back, so that a job needs memory for one image.
 			j.in.Values, j.out.Values = j.out.Values, j.in.Values
 		}
-		r.held.drop(j)
-		r.room.Free()
-		r.free <- j
-		if r.note.Next%r.every == 0 && r.note.Next < r.Len() {
+		r.budget.release(j)
+		r.room.Release()
+		r.idle <- j
+		if r.state.Next%r.interval == 0 && r.state.Next < r.Len() {
 			if err := r.timedWrite(r.checkpoint); err != nil {
 				return err
 			}
 		}
-		r.show(false)
+		r.showProgress(false)
 	}
 }
 
@@ -61,78 +61,78 @@ func (r *run) timedWrite(f func() error) error {
 	return err
 }
 
-// enter goes on to a file of the output.
-func (r *run) enter(file int) error {
+// startFile makes file the current file of the output, and keeps the kept files before it.
+func (r *run) startFile(file int) error {
 	if file == r.file {
 		return nil
 	}
-	if c, ok := r.w.(formats.Cutter); ok && r.file >= 0 {
-		if err := c.Cut(); err != nil {
+	if c, ok := r.w.(formats.ShardEnder); ok && r.file >= 0 {
+		if err := c.EndShard(); err != nil {
 			return err
 		}
 	}
-	if err := r.keepUpTo(file); err != nil {
+	if err := r.keepFilesBefore(file); err != nil {
 		return err
 	}
 	r.file = file
 	return nil
 }
 
-// keepUpTo keeps the files that stay between the current one and end.
-func (r *run) keepUpTo(end int) error {
+// keepFilesBefore tells the writer to keep the kept files between the current file and end.
+func (r *run) keepFilesBefore(end int) error {
 	for i := r.file + 1; i < end; i++ {
 		if !r.files[i].keep {
 			continue
 		}
-		k, ok := r.w.(formats.Keeper)
+		k, ok := r.w.(formats.FileReuser)
 		if !ok {
-			return fmt.Errorf("%s: a %s is written anew as a whole", r.Path, r.format.Name())
+			return fmt.Errorf("%s: a dataset of the format %s cannot keep single files", r.Path, r.format.Name())
 		}
-		if err := k.Keep(i, r.change); err != nil {
+		if err := k.ReuseFile(i, r.change); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// commit writes the sample of j, or names it among the skipped.
+// commit writes the sample of j, or lists it as skipped.
 func (r *run) commit(j *job) error {
-	if err := r.enter(r.fileOf(j.pos, max(r.file, 0))); err != nil {
+	if err := r.startFile(r.fileOf(j.pos, max(r.file, 0))); err != nil {
 		return err
 	}
-	r.note.Next = j.pos + 1
+	r.state.Next = j.pos + 1
 	path, err := r.pathOf(j)
 	if err != nil {
 		return err
 	}
 	if j.err != nil {
-		return r.refuse(j, path)
+		return r.handleBad(j, path)
 	}
 	if err := r.w.Write(&j.out); err != nil {
 		return fmt.Errorf("write %s to %s: %w", path, r.Path, err)
 	}
-	r.note.Written++
-	r.note.BytesIn += j.bytesIn
+	r.state.Written++
+	r.state.BytesIn += j.bytesIn
 	img := &j.out.Values[r.schema.ImageIndex()]
-	r.note.BytesOut += int64(len(img.Data))
-	if r.note.Shape == nil {
-		r.note.Shape = slices.Clone(img.Shape)
+	r.state.BytesOut += int64(len(img.Data))
+	if r.state.Shape == nil {
+		r.state.Shape = slices.Clone(img.Shape)
 	}
-	r.note.Varying = r.note.Varying || !slices.Equal(r.note.Shape, img.Shape)
+	r.state.Varying = r.state.Varying || !slices.Equal(r.state.Shape, img.Shape)
 	if j.warning != "" {
-		r.note.Warnings = append(r.note.Warnings, Warning{Path: path, Cause: j.warning})
+		r.state.Warnings = append(r.state.Warnings, Warning{Path: path, Cause: j.warning})
 	}
 	if j.narrowed != "" {
-		r.note.narrow(j.pos, j.narrowed)
+		r.state.addNarrowed(j.pos, j.narrowed)
 	}
 	if j.orientation > 1 {
-		r.note.Oriented++
+		r.state.Oriented++
 	}
-	r.note.add(j.tiled, j.untiled)
+	r.state.add(j.tiled, j.untiled)
 	return nil
 }
 
-// pathOf is what the user calls the sample of j.
+// pathOf returns the name of j's sample for messages: its source path, or its key.
 func (r *run) pathOf(j *job) (string, error) {
 	if j.err == nil && j.in.Source.Path != "" {
 		return j.in.Source.Path, nil
@@ -140,7 +140,7 @@ func (r *run) pathOf(j *job) (string, error) {
 	return r.pathAt(j.pos)
 }
 
-// pathAt is what the user calls the sample at a position.
+// pathAt is pathOf for the sample at a position of the plan.
 func (r *run) pathAt(pos int) (string, error) {
 	in, err := r.src.Info(int(r.order[pos]))
 	if err != nil {
@@ -150,7 +150,7 @@ func (r *run) pathAt(pos int) (string, error) {
 }
 
 func (r *run) checkpoint() error {
-	b, err := r.note.encode()
+	b, err := r.state.encode()
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// fingerprint tells two plans apart: what they take, in which order, into which files.
+// fingerprint hashes what a plan packs: the samples, their order and the files they go to.
 type fingerprint struct {
 	h *xxh3.Hasher
 	b []byte
@@ -21,7 +21,7 @@ func (f *fingerprint) sample(in *formats.Info, split string, ready bool) {
 	for _, x := range []int64{in.Source.Size, in.Source.ModTime, in.Label} {
 		f.b = binary.LittleEndian.AppendUint64(f.b, uint64(x))
 	}
-	f.b = append(f.b, in.Sum[:]...)
+	f.b = append(f.b, in.Checksum[:]...)
 	if ready {
 		f.b = append(f.b, 1)
 	}

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// measured is how many samples Measure packs at most, and measuredBytes is about how much they
-	// may take.
-	measured      = 256
-	measuredBytes = 64 << 20
+	// maxMeasured is the most samples that Measure packs, and maxMeasuredBytes is about the most
+	// bytes of them.
+	maxMeasured      = 256
+	maxMeasuredBytes = 64 << 20
 )
 
-// Measurement is what a plan would write, extrapolated from some of its samples.
+// Measurement is the expected size of a plan's output, extrapolated from some of its samples.
 type Measurement struct {
 	Tried    int   `json:"tried"`             // samples that were packed
 	Skipped  int   `json:"skipped,omitempty"` // of them
@@ -26,21 +26,21 @@ type Measurement struct {
 	Disk     int64 `json:"disk"`      // of all files
 }
 
-// Measure packs some samples of the plan, evenly spread, into a folder of its own for temporary
-// files, which is gone afterwards, and extrapolates what all would take. It is exact where the plan
-// has no more samples than that. Nothing is written to the plan's path.
+// Measure packs some samples of the plan, evenly spread, into a temporary folder, removes it, and
+// extrapolates the size of the whole output. The result is exact if the plan has no more samples
+// than that. Nothing is written to the plan's path.
 func (p *Plan) Measure(ctx context.Context) (m Measurement, err error) {
 	dir, err := os.MkdirTemp("", "dsconv-measure-")
 	if err != nil {
-		return m, fmt.Errorf("a folder to measure what %s would take: %w", p.Path, err)
+		return m, fmt.Errorf("create a temporary folder to measure the size of %s: %w", p.Path, err)
 	}
 	defer func() {
 		if gone := os.RemoveAll(dir); err == nil {
 			err = gone
 		}
 	}()
-	n := p.measuredSamples()
-	all, err := p.try(ctx, filepath.Join(dir, "all"), n)
+	n := p.measureCount()
+	all, err := p.packSome(ctx, filepath.Join(dir, "all"), n)
 	if err != nil {
 		return m, err
 	}
@@ -49,62 +49,62 @@ func (p *Plan) Measure(ctx context.Context) (m Measurement, err error) {
 		m.BytesOut, m.Disk = all.report.BytesOut, all.disk
 		return m, nil
 	}
-	half, err := p.try(ctx, filepath.Join(dir, "half"), n/2)
+	half, err := p.packSome(ctx, filepath.Join(dir, "half"), n/2)
 	if err != nil {
 		return m, err
 	}
 	m.BytesOut = p.extrapolate(all)
-	// What a dataset takes besides its images is a part that all have, and one for each sample.
-	each := float64(all.besides()-half.besides()) / float64(n-n/2)
-	m.Disk = m.BytesOut + all.besides() + int64(each*float64(p.Len()-n))
+	// What a dataset needs besides its images is a fixed size, and a size per sample.
+	each := float64(all.overhead()-half.overhead()) / float64(n-n/2)
+	m.Disk = m.BytesOut + all.overhead() + int64(each*float64(p.Len()-n))
 	return m, nil
 }
 
-// measuredSamples is how many samples Measure packs, an even number unless it is all.
-func (p *Plan) measuredSamples() int {
-	each := max(1, max(p.Expect, p.Bytes)/int64(p.Len()))
-	return min(p.Len(), 2*int(min(max(measuredBytes/each, 8), measured)/2))
+// measureCount returns how many samples Measure packs: an even number, or all.
+func (p *Plan) measureCount() int {
+	each := max(1, max(p.ExpectedBytes, p.Bytes)/int64(p.Len()))
+	return min(p.Len(), 2*int(min(max(maxMeasuredBytes/each, 8), maxMeasured)/2))
 }
 
-// tried is a plan's part that was packed.
-type tried struct {
+// trial is the result of packing some of a plan's samples.
+type trial struct {
 	report *Report
 	bytes  int64 // of the sources
 	disk   int64
 }
 
-// besides is what the files take that is not the images.
-func (t *tried) besides() int64 { return t.disk - t.report.BytesOut }
+// overhead returns the size of the files without the images.
+func (t *trial) overhead() int64 { return t.disk - t.report.BytesOut }
 
-// try packs n samples, evenly spread, into a folder.
-func (p *Plan) try(ctx context.Context, dir string, n int) (*tried, error) {
-	part := *p
-	part.Path = filepath.Join(dir, filepath.Base(p.Path))
-	part.o.Fail, part.o.Quarantine, part.o.Progress = false, "", nil
-	part.order, part.Bytes, part.Expect = nil, 0, 0
+// packSome packs n samples, evenly spread, into the folder dir.
+func (p *Plan) packSome(ctx context.Context, dir string, n int) (*trial, error) {
+	some := *p
+	some.Path = filepath.Join(dir, filepath.Base(p.Path))
+	some.o.Fail, some.o.Quarantine, some.o.Progress = false, "", nil
+	some.order, some.Bytes, some.ExpectedBytes = nil, 0, 0
 	h := newFingerprint()
 	for k := range n {
-		if err := part.take(int(p.order[k*p.Len()/n]), h); err != nil {
+		if err := some.addSample(int(p.order[k*p.Len()/n]), h); err != nil {
 			return nil, err
 		}
 	}
-	part.fingerprint = h.sum()
-	part.Shards, part.files = 1, []file{{end: n}}
+	some.fingerprint = h.sum()
+	some.Shards, some.files = 1, []outputFile{{end: n}}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
-	report, err := part.Run(ctx)
+	report, err := some.Run(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("try to pack %d of %d samples: %w", n, p.Len(), err)
+		return nil, fmt.Errorf("pack %d of %d samples to measure the size: %w", n, p.Len(), err)
 	}
-	t := &tried{report: report, bytes: part.Bytes}
+	t := &trial{report: report, bytes: some.Bytes}
 	t.disk, err = sharded.SizeOfFiles(dir)
 	return t, err
 }
 
-// extrapolate is the bytes of all images as written. Images that keep their size take what their
-// sources take, more or less; others one like another.
-func (p *Plan) extrapolate(t *tried) int64 {
+// extrapolate returns the expected bytes of all images as written. Without a resize an output image
+// is about as large as its source; resized images are all about the same size.
+func (p *Plan) extrapolate(t *trial) int64 {
 	if r := p.o.Recipe; r.Resize.Mode == preprocess.ResizeNone && t.bytes > 0 {
 		return int64(float64(t.report.BytesOut) * float64(p.Bytes) / float64(t.bytes))
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// starved is a source for one of whose samples there is no memory.
+// starved is a source that runs out of memory at one sample.
 type starved struct{ *memory }
 
 func (s starved) Read(i int, to *formats.Sample) error {
@@ -31,7 +31,7 @@ func TestNoMemoryEndsTheRun(t *testing.T) {
 	}
 }
 
-// TestProcessingIsStopped: a run that is to end does not finish the image that it works on.
+// TestProcessingIsStopped: a run that is cancelled does not finish the image that it processes.
 func TestProcessingIsStopped(t *testing.T) {
 	src := newMemory(t, 1, 0)
 	p := plan(t, src, tfrecord.Format{}, filepath.Join(t.TempDir(), "x.tfrecord"), Options{Recipe: resized})
@@ -47,26 +47,26 @@ func TestProcessingIsStopped(t *testing.T) {
 	}
 }
 
-// TestPutOffSampleIsCountedOnce: what is held for a sample is given back as a whole, also if one of
-// its fields was held before another made that the sample was put off.
-func TestPutOffSampleIsCountedOnce(t *testing.T) {
+// TestDeferredSampleIsCountedOnce: the bytes reserved for a sample are released completely, also if
+// one field was reserved before another one deferred the sample.
+func TestDeferredSampleIsCountedOnce(t *testing.T) {
 	src := newMemory(t, 1, 0)
 	p := plan(t, src, tfrecord.Format{}, filepath.Join(t.TempDir(), "x.tfrecord"), Options{Recipe: resized})
-	r, j := &run{Plan: p, schema: src.Meta().Schema}, &job{later: true}
-	r.held.changed.L = &r.held.mu
-	if !r.held.take(j, 1000) {
+	r, j := &run{Plan: p, schema: src.Meta().Schema}, &job{deferred: true}
+	r.budget.changed.L = &r.budget.mu
+	if !r.budget.reserve(j, 1000) {
 		t.Fatal("nothing is held for the first field")
 	}
-	if err := r.processLate(j); err != nil || j.err != nil {
+	if err := r.processDeferred(j); err != nil || j.err != nil {
 		t.Fatal(err, j.err)
 	}
-	if j.held == 0 || r.held.bytes != j.held {
-		t.Errorf("%d bytes are held for the only sample, %d in all", j.held, r.held.bytes)
+	if j.reserved == 0 || r.budget.used != j.reserved {
+		t.Errorf("%d bytes are held for the only sample, %d in all", j.reserved, r.budget.used)
 	}
-	r.held.drop(j)
-	r.room.Free()
-	r.late.Close()
-	if r.held.bytes != 0 {
-		t.Errorf("%d bytes are held for nothing", r.held.bytes)
+	r.budget.release(j)
+	r.room.Release()
+	r.deferredProc.Close()
+	if r.budget.used != 0 {
+		t.Errorf("%d bytes are held for nothing", r.budget.used)
 	}
 }

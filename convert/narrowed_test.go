@@ -19,7 +19,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// deep is a dataset whose images have 16 bits a channel in turn with others.
+// deep is a dataset in which every other image has 16 bits a channel.
 type deep struct {
 	*memory
 	kinds [][]byte
@@ -53,8 +53,8 @@ func (d deep) Read(i int, s *formats.Sample) error {
 	return err
 }
 
-// The report names the images of 16 bits a channel that lose some of them, and no others, also
-// after stops.
+// The report lists the images that were reduced from 16 bits a channel to 8, and no others, also after
+// resumes.
 func TestReportNamesWhatLosesBits(t *testing.T) {
 	const n = 200
 	src := newDeep(t, n)
@@ -96,13 +96,13 @@ func TestReportNamesWhatLosesBits(t *testing.T) {
 	}
 }
 
-// afterStops carries a plan out in several runs.
+// afterStops runs a plan in several runs.
 func afterStops(t *testing.T, src formats.Dataset, path string, o Options) *Report {
 	t.Helper()
 	for range 30 {
 		ctx, cancel := context.WithCancel(context.Background())
 		p := plan(t, src, stopper{shard.Format{}, 70, cancel}, path, o)
-		p.every = 10
+		p.interval = 10
 		r, err := p.Run(ctx)
 		cancel()
 		if err == nil {

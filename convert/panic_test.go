@@ -24,7 +24,7 @@ func (d panicking) Read(i int, s *formats.Sample) error {
 	return err
 }
 
-// TestPanicIsTheImagesError: it is named among the skipped, or ends the run.
+// TestPanicIsTheImagesError: the image is skipped, or its error ends the run.
 func TestPanicIsTheImagesError(t *testing.T) {
 	for _, fail := range []bool{false, true} {
 		path := filepath.Join(t.TempDir(), "x.tfrecord")

@@ -4,9 +4,11 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/dsconv/dsconv/internal/bytesize"
 )
 
-// FuzzParse: what the parsers of options take is what they say again, and within bounds.
+// FuzzParse: a parsed option formats to text that parses to the same, and is within bounds.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"", "key", "shuffle", "shuffle:7", "shuffle:18446744073709551615", "shuffle:-1", "500MB", "1.5GiB", "1e18", "9223372036854775807", "NaN", "InfB", "0x1p60",
@@ -20,7 +22,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("order %q is %q: %+v, %v", s, o, again, err)
 			}
 		}
-		if n, err := ParseSize(s); err == nil && (n < 1 || n >= 1<<62) {
+		if n, err := bytesize.Parse(s); err == nil && (n < 1 || n >= 1<<62) {
 			t.Errorf("size %q is %d", s, n)
 		}
 		sp, err := ParseSplit(s)
@@ -28,13 +30,13 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		total := 0.0
-		for _, p := range sp.parts {
-			if p.name == "" || strings.ContainsAny(p.name, "/\\") || !(p.share > 0) {
+		for _, p := range sp.shares {
+			if p.name == "" || strings.ContainsAny(p.name, "/\\") || !(p.fraction > 0) {
 				t.Errorf("split %q has the part %+v", s, p)
 			}
-			total += p.share
+			total += p.fraction
 		}
-		if sp.parts != nil && math.Abs(total-1) > 1e-6 {
+		if sp.shares != nil && math.Abs(total-1) > 1e-6 {
 			t.Errorf("split %q adds up to %g", s, total)
 		}
 	})

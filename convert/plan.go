@@ -13,14 +13,14 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Plan is a conversion that is decided but not begun.
+// Plan is a conversion that has not started yet.
 type Plan struct {
-	Path   string       // of the dataset to be written
-	Meta   formats.Meta // of it, as far as it is known before
-	Bytes  int64        // of the source's images
-	Expect int64        // bytes of the images to be written: exact if they pass through, else an estimate
-	Shards int          // files
-	// Samples is the number that the dataset will have if none is skipped.
+	Path          string       // of the output dataset
+	Meta          formats.Meta // of the output dataset, as far as it is known before the run
+	Bytes         int64        // of the source's images
+	ExpectedBytes int64        // bytes of the output's images: exact if they are copied, else an estimate
+	Shards        int          // number of files
+	// Samples is the number of samples of the output if none is skipped.
 	Samples int
 
 	src    formats.Dataset
@@ -28,20 +28,20 @@ type Plan struct {
 	o      Options
 	splits []string // by index of the source
 	order  []int32  // position to index of the source
-	files  []file
+	files  []outputFile
 	ready  func(i int) bool    // see Version; nil if no sample is
 	change func(*formats.Info) // likewise
 	base   string              // likewise
 
-	removed []formats.Removed // by hand, which the dataset remembers
+	removed []formats.RemovedSample // samples removed by hand; the dataset records them
 
-	command     string // see BegunBy
+	command     string // see WithCommand
 	fingerprint uint64 // of the source's samples in this order
-	every       int    // positions between two checkpoints
+	interval    int    // positions between two checkpoints
 }
 
-// New plans the conversion of the samples of src whose split is among only (all, if only
-// is empty), into a dataset of the format at path. splits are of Split.Assign.
+// New plans the conversion of the samples of src whose split is in only (all, if only is empty)
+// into a dataset of format f at path. splits has the split of each sample: see Split.Assign.
 func New(src formats.Dataset, splits, only []string, f formats.WritableFormat, path string, o Options) (*Plan, error) {
 	if err := compress(&o, f); err != nil {
 		return nil, err
@@ -55,25 +55,22 @@ func New(src formats.Dataset, splits, only []string, f formats.WritableFormat, p
 		return nil, err
 	}
 	defer proc.Close()
-	if err := p.choose(only); err != nil {
+	if err := p.selectSamples(only); err != nil {
 		return nil, err
 	}
-	if len(p.order) == 0 {
-		return nil, fmt.Errorf("no sample to write to %s", path)
-	}
-	if err := p.shard(); err != nil {
+	if err := p.planShards(); err != nil {
 		return nil, err
 	}
-	p.every = p.checkpointEvery()
+	p.interval = p.checkpointInterval()
 	p.Meta = formats.Meta{
 		Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(only),
 	}
 	p.Samples = len(p.order)
-	return p, p.remember()
+	return p, p.copyHistory()
 }
 
-// remember takes over what the source remembers of edits.
-func (p *Plan) remember() (err error) {
+// copyHistory copies the source's record of edits to the plan.
+func (p *Plan) copyHistory() (err error) {
 	if p.Meta.History = p.src.Meta().History; p.Meta.History == nil {
 		return nil
 	}
@@ -83,8 +80,8 @@ func (p *Plan) remember() (err error) {
 	return err
 }
 
-// compress decides what a level of zstd means: the files of a format that compresses them,
-// else the raw pixels of each image.
+// compress decides what o.Create.Zstd applies to: the files, if the format compresses them, else
+// the raw pixels of each image.
 func compress(o *Options, f formats.WritableFormat) error {
 	switch {
 	case o.Create.Zstd == 0 || f.Traits().Zstd:
@@ -93,13 +90,13 @@ func compress(o *Options, f formats.WritableFormat) error {
 		o.Recipe.Zstd, o.Create.Zstd = o.Create.Zstd, 0
 		return nil
 	}
-	return fmt.Errorf("compress: zstd is for tars and for --encode raw: JPEG and PNG are compressed already")
+	return fmt.Errorf("compress: zstd is for tars and for --encode raw; JPEG and PNG are compressed already")
 }
 
-// choose puts the samples' indices into the order of writing.
-func (p *Plan) choose(only []string) error {
+// selectSamples selects the samples and puts their indices into the order of writing.
+func (p *Plan) selectSamples(only []string) error {
 	h := newFingerprint()
-	take, err := p.o.Take.Chooser()
+	patterns, err := p.o.Patterns.Compile()
 	if err != nil {
 		return err
 	}
@@ -114,10 +111,10 @@ func (p *Plan) choose(only []string) error {
 		if err != nil {
 			return err
 		}
-		if !take.File(in.Name()) {
+		if !patterns.IncludesFile(in.Name()) {
 			continue
 		}
-		if err := p.take(i, h); err != nil {
+		if err := p.addSample(i, h); err != nil {
 			return err
 		}
 	}
@@ -128,8 +125,8 @@ func (p *Plan) choose(only []string) error {
 	return nil
 }
 
-// take adds sample i of the source to the end of the order.
-func (p *Plan) take(i int, h *fingerprint) error {
+// addSample appends sample i of the source to the order.
+func (p *Plan) addSample(i int, h *fingerprint) error {
 	in, err := p.src.Info(i)
 	if err != nil {
 		return err
@@ -138,19 +135,19 @@ func (p *Plan) take(i int, h *fingerprint) error {
 	p.order = append(p.order, int32(i))
 	p.Bytes += in.Size
 	if ready {
-		p.Expect += in.Size
+		p.ExpectedBytes += in.Size
 	} else {
-		p.Expect += p.estimate(in.Size)
+		p.ExpectedBytes += p.estimate(in.Size)
 	}
 	h.sample(&in, p.splits[i], ready)
 	return nil
 }
 
-// isReady says that sample i of the source is as it is to be written.
+// isReady reports whether sample i of the source can be copied without processing.
 func (p *Plan) isReady(i int) bool { return p.ready != nil && p.ready(i) }
 
-// shuffled says whether samples are written in a permutation: what cannot be read at
-// random is, unless the user wants it otherwise.
+// shuffled reports whether samples are written in shuffled order: the default for formats without
+// random access.
 func (p *Plan) shuffled() bool {
 	if p.format.Traits().Ordered {
 		return false
@@ -158,7 +155,7 @@ func (p *Plan) shuffled() bool {
 	return p.o.Order.Shuffle || !p.o.Order.Set
 }
 
-// estimate is the size of an image of the output, from the size of its source.
+// estimate returns the expected size of an output image from the size of its source.
 func (p *Plan) estimate(size int64) int64 {
 	r := p.o.Recipe
 	if r.Passthrough() {
@@ -177,12 +174,15 @@ func (p *Plan) estimate(size int64) int64 {
 	return size
 }
 
-func (p *Plan) shard() error {
+func (p *Plan) planShards() error {
+	if len(p.order) == 0 {
+		return fmt.Errorf("%s: no samples are selected: check --include, --exclude, --limit and --split", p.Path)
+	}
 	if err := p.countShards(); err != nil {
 		return err
 	}
 	for i := range p.Shards {
-		p.files = append(p.files, file{end: ((i+1)*len(p.order) + p.Shards - 1) / p.Shards})
+		p.files = append(p.files, outputFile{end: ((i+1)*len(p.order) + p.Shards - 1) / p.Shards})
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func (p *Plan) countShards() error {
 	asked := s.Size > 0 || s.Count > 0 || s.Min > 0
 	if !p.format.Traits().Sharded {
 		if asked {
-			return fmt.Errorf("%s has no shards: leave the shard options out", p.format.Name())
+			return fmt.Errorf("the format %s has no shards: leave out the shard options", p.format.Name())
 		}
 		return nil
 	}
@@ -201,9 +201,9 @@ func (p *Plan) countShards() error {
 	if err != nil {
 		return err
 	}
-	if !sp.Many() {
+	if !sp.IsPattern() {
 		if asked {
-			return fmt.Errorf("%s is one file: write a pattern such as %s for shards", p.Path, patternFor(p.Path))
+			return fmt.Errorf("%s is one file: use a pattern such as %s for shards", p.Path, patternFor(p.Path))
 		}
 		return nil
 	}
@@ -211,7 +211,7 @@ func (p *Plan) countShards() error {
 	if size == 0 {
 		size = DefaultShardSize
 	}
-	p.Shards = max(1, s.Min, int((p.Expect+size-1)/size))
+	p.Shards = max(1, s.Min, int((p.ExpectedBytes+size-1)/size))
 	if s.Count > 0 {
 		p.Shards = s.Count
 	}
@@ -225,7 +225,7 @@ func patternFor(path string) string {
 	return dir + stem + "-%06d." + ext
 }
 
-// recipe is what decides the bytes, for Meta.Recipe.
+// recipe returns Meta.Recipe: all options that decide the bytes.
 func (p *Plan) recipe(only []string) map[string]string {
 	m := maps.Clone(p.o.Recipe.Map())
 	for k, v := range p.src.Meta().Recipe {
@@ -235,7 +235,7 @@ func (p *Plan) recipe(only []string) map[string]string {
 			m["source."+k] = v
 		}
 	}
-	maps.Copy(m, p.o.Take.Recipe())
+	maps.Copy(m, p.o.Patterns.Recipe())
 	if p.o.Limit > 0 {
 		m["limit"] = fmt.Sprint(p.o.Limit)
 	}
@@ -252,7 +252,7 @@ func (p *Plan) recipe(only []string) map[string]string {
 	if p.Shards > 1 {
 		m["shards"] = fmt.Sprint(p.Shards)
 	}
-	if p.o.Checkpoint > 0 && p.o.Checkpoint != checkpointBytes {
+	if p.o.Checkpoint > 0 && p.o.Checkpoint != defaultCheckpointBytes {
 		m["checkpoint"] = fmt.Sprint(p.o.Checkpoint)
 	}
 	if p.o.Create.Zstd > 0 && p.format.Traits().Zstd {
@@ -261,7 +261,7 @@ func (p *Plan) recipe(only []string) map[string]string {
 	return m
 }
 
-// Kept is the number of files that stay as they are.
+// Kept returns the number of files that are kept as they are.
 func (p *Plan) Kept() int {
 	n := 0
 	for _, f := range p.files {
@@ -272,10 +272,10 @@ func (p *Plan) Kept() int {
 	return n
 }
 
-// Len is the number of samples of the source that the plan takes.
+// Len returns the number of selected samples of the source.
 func (p *Plan) Len() int { return len(p.order) }
 
-// Head gives what the first n samples are, in the order of writing.
+// Head returns the Info of the first n samples in the order of writing.
 func (p *Plan) Head(n int) ([]formats.Info, error) {
 	var head []formats.Info
 	for _, i := range p.order[:min(n, len(p.order))] {
@@ -289,32 +289,32 @@ func (p *Plan) Head(n int) ([]formats.Info, error) {
 	return head, nil
 }
 
-// checkpointBytes is about how much is written between two checkpoints.
-const checkpointBytes = 256 << 20
+// defaultCheckpointBytes is about how much is written between two checkpoints.
+const defaultCheckpointBytes = 256 << 20
 
-// checkpointEvery is the number of positions between two checkpoints. It depends on the
-// plan alone, since where LMDB commits shows in its file.
-func (p *Plan) checkpointEvery() int {
-	each := max(1, p.Expect/int64(max(1, len(p.order))))
+// checkpointInterval returns the number of positions between two checkpoints. It depends only on
+// the plan, because an LMDB's bytes depend on where it commits.
+func (p *Plan) checkpointInterval() int {
+	each := max(1, p.ExpectedBytes/int64(max(1, len(p.order))))
 	if p.o.Checkpoint > 0 {
 		return int(min(max(p.o.Checkpoint/each, 1), 1<<16))
 	}
-	return int(min(max(checkpointBytes/each, 64), 1<<16))
+	return int(min(max(defaultCheckpointBytes/each, 64), 1<<16))
 }
 
-// Show makes f the plan's progress function.
-func (p *Plan) Show(f func(Progress)) *Plan {
+// OnProgress sets the plan's progress function.
+func (p *Plan) OnProgress(f func(Progress)) *Plan {
 	p.o.Progress = f
 	return p
 }
 
-// BegunBy tells who finds the dataset unfinished which command began it.
-func (p *Plan) BegunBy(command string) *Plan {
+// WithCommand records the command that starts the plan. Messages about the unfinished dataset name it.
+func (p *Plan) WithCommand(command string) *Plan {
 	p.command = command
 	return p
 }
 
-// SplitCounts are the splits of the samples that the plan takes.
+// SplitCounts returns the splits of the selected samples.
 func (p *Plan) SplitCounts() []formats.Split {
 	counts := map[string]int{}
 	for _, i := range p.order {

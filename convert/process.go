@@ -28,16 +28,16 @@ func (r *run) processAll() error {
 	var current *job
 	prepare := func() {
 		proc.StopBy(&r.stop)
-		proc.Hold = func(n int64) bool { return r.held.take(current, n) }
+		proc.ReserveOutput = func(n int64) bool { return r.budget.reserve(current, n) }
 	}
 	prepare()
 	for j := range r.process {
 		current = j
-		r.held.begin(j)
+		r.budget.started(j)
 		if j.err == nil {
 			start := time.Now()
 			err := guard.Do(func() error { r.processOne(proc, j); return nil })
-			if err != nil { // nobody knows what a panic left of the processor
+			if err != nil { // after a panic the processor's state is unknown
 				j.err = err
 				proc.Close()
 				if proc, err = preprocess.NewProcessor(r.o.Recipe, r.schema); err != nil {
@@ -63,24 +63,24 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 		j.in.Source.Hash = checksum.Hash(j.in.Values[img].Data)
 	}
 	j.err = proc.Process(&j.in, &j.out)
-	if errors.Is(j.err, pixel.ErrLater) {
-		j.err, j.later = nil, true
+	if errors.Is(j.err, pixel.ErrPostponed) {
+		j.err, j.deferred = nil, true
 	}
-	if j.err != nil || j.later {
+	if j.err != nil || j.deferred {
 		return
 	}
 	j.warning, j.narrowed, j.orientation = proc.Warning(), proc.Narrowed(), proc.Orientation()
 	tiled, untiled := proc.Tiled()
 	j.tiled, j.untiled = tiled, append(j.untiled[:0], untiled...)
 	j.out.Split = r.splits[r.order[j.pos]]
-	j.out.Sum = checksum.Sum(r.schema, &j.out)
+	j.out.Checksum = checksum.SampleChecksum(r.schema, &j.out)
 }
 
-// pass hands a sample on that is ready.
+// pass passes a ready sample on without processing it.
 func (r *run) pass(j *job) {
 	j.warning, j.narrowed, j.orientation, j.tiled, j.untiled = "", "", 1, 0, j.untiled[:0]
-	j.out.Key, j.out.Split, j.out.Source, j.out.Mark = j.in.Key, j.in.Split, j.in.Source, j.in.Mark
+	j.out.Key, j.out.Split, j.out.Source, j.out.Provenance = j.in.Key, j.in.Split, j.in.Source, j.in.Provenance
 	j.out.Columns = append(j.out.Columns[:0], j.in.Columns...)
 	j.in.Values, j.out.Values = j.out.Values, j.in.Values
-	j.out.Sum = checksum.Sum(r.schema, &j.out)
+	j.out.Checksum = checksum.SampleChecksum(r.schema, &j.out)
 }

@@ -15,20 +15,20 @@ import (
 	"github.com/dsconv/dsconv/internal/legible"
 )
 
-// Skip is an input that is not in the dataset, and why.
+// Skip is an input that is not in the dataset, and the cause.
 type Skip struct {
 	Path   string `json:"path"`
 	Cause  string `json:"cause"`
-	Action string `json:"action"` // such as ActionSkipped
+	Action string `json:"action"` // ActionSkipped, ...
 }
 
-// Warning is an input that is in the dataset though something is odd about it.
+// Warning is an input that was packed although it is irregular.
 type Warning struct {
 	Path  string `json:"path"`
 	Cause string `json:"cause"`
 }
 
-// Report is what a run did. Found = Written + len(Skipped) + Failed.
+// Report is the result of a run. Found = Written + len(Skipped) + Failed.
 type Report struct {
 	Path     string    `json:"path"`
 	Found    int       `json:"found"`
@@ -36,25 +36,25 @@ type Report struct {
 	Failed   int       `json:"failed"`
 	Skipped  []Skip    `json:"skipped,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
-	// Narrowed are images of 16 bits a channel that lost some of them as 8.
+	// Narrowed lists images of 16 bits a channel that were reduced to 8 bits.
 	Narrowed []Warning `json:"narrowed,omitempty"`
-	Failure  *Skip     `json:"failure,omitempty"`  // the input that ended the run
-	Oriented int       `json:"oriented,omitempty"` // images whose EXIF asks for a rotation
+	Failure  *Skip     `json:"failure,omitempty"`  // the input whose error ended the run
+	Oriented int       `json:"oriented,omitempty"` // images whose EXIF orientation is not 1
 	Tiling
-	Resumed  int     `json:"resumed,omitempty"` // positions that an earlier run had done
+	Resumed  int     `json:"resumed,omitempty"` // positions that an earlier run did
 	BytesIn  int64   `json:"bytes_in"`
 	BytesOut int64   `json:"bytes_out"` // of the images as written
 	Shards   int     `json:"shards"`
-	Varying  bool    `json:"varying,omitempty"` // raw images of more than one shape
+	Varying  bool    `json:"varying,omitempty"` // raw images have more than one shape
 	Seconds  float64 `json:"seconds"`
-	// Stages are seconds of work, added up over goroutines; Waited is how long the writer
-	// waited for them.
+	// Stages are seconds of work, summed over goroutines; Waited is how long the writer waited
+	// for images.
 	Stages Stages `json:"stages"`
 }
 
-// Tiling is what became of the images of a run with Encode.Tiled.
+// Tiling counts images that got restart markers, in a run with Encode.Tiled.
 type Tiling struct {
-	Tiled   int            `json:"tiled,omitempty"`   // images that were made restart-tiled
+	Tiled   int            `json:"tiled,omitempty"`   // images that got restart markers
 	Untiled map[string]int `json:"untiled,omitempty"` // images that keep their bytes, by reason
 }
 
@@ -68,7 +68,7 @@ func (t *Tiling) add(tiled int, untiled []string) {
 	}
 }
 
-// Table lists every input that was not simply written, with what became of it.
+// Table lists every skipped or failed input and every warning.
 func (r *Report) Table() []Skip {
 	rows := slices.Clone(r.Skipped)
 	if r.Failure != nil {
@@ -82,9 +82,9 @@ func (r *Report) Table() []Skip {
 	return rows
 }
 
-// WriteTable writes rows to a file, as JSON if it is called so, else as CSV with a header and a line
-// for each row; both are UTF-8, with paths as legible.UTF8 and legible.Name write them. It is there
-// whole or not at all.
+// WriteTable writes rows to file: as JSON if its name ends in .json, else as CSV with a header. Both
+// are UTF-8, with paths as legible.UTF8 and legible.Name encode them. The file is complete or not
+// there.
 func WriteTable(file string, rows []Skip) error {
 	var b bytes.Buffer
 	encode := encodeCSV
@@ -95,7 +95,7 @@ func WriteTable(file string, rows []Skip) error {
 		return fmt.Errorf("encode %s: %w", file, err)
 	}
 	if err := durable.WriteFile(file, b.Bytes()); err != nil {
-		return fmt.Errorf("write the table of skipped and odd images: %w", err)
+		return fmt.Errorf("write the report of skipped images and warnings: %w", err)
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func encodeCSV(b *bytes.Buffer, rows []Skip) error {
 	return errors.Join(err, w.Error())
 }
 
-// Stages are seconds that the parts of a run took.
+// Stages has the seconds that each stage of a run took.
 type Stages struct {
 	Read    float64 `json:"read"`
 	Process float64 `json:"process"`
@@ -124,7 +124,7 @@ type Stages struct {
 	Waited  float64 `json:"waited"`
 }
 
-// Progress is how far a run is.
+// Progress is the progress of a run.
 type Progress struct {
 	Done, Total int // positions of the plan
 	Skipped     int

@@ -15,14 +15,14 @@ import (
 	"github.com/dsconv/dsconv/preprocess"
 )
 
-// openTries is how often another process may finish or discard the unfinished dataset just
-// before it is opened.
-const openTries = 10
+// maxOpenTries is how often Run tries to open the dataset while other processes finish or discard
+// the unfinished one.
+const maxOpenTries = 10
 
-// open creates the dataset or continues an unfinished one of the same plan.
-func (p *Plan) open() (w formats.Writer, n note, err error) {
+// open creates the dataset, or resumes an unfinished one of the same plan.
+func (p *Plan) open() (w formats.Writer, n checkpoint, err error) {
 	if p.o.KeepOld {
-		if err := staging.MayKeep(p.Path); err != nil {
+		if err := staging.CheckKeepPrevious(p.Path); err != nil {
 			return nil, n, err
 		}
 	}
@@ -31,15 +31,15 @@ func (p *Plan) open() (w formats.Writer, n note, err error) {
 			return nil, n, err
 		}
 	}
-	for range openTries {
+	for range maxOpenTries {
 		if w, err = p.format.Create(p.Path, p.Meta, p.o.Create); err == nil {
-			if err := p.checkBase(); err != nil {
+			if err := p.checkUnchanged(); err != nil {
 				return nil, n, errors.Join(err, w.Close(), staging.Discard(p.Path))
 			}
-			if err := p.writeListing(); err != nil {
+			if err := p.writeSourceList(); err != nil {
 				return nil, n, errors.Join(err, w.Close())
 			}
-			return w, note{Fingerprint: p.fingerprint, Command: p.command}, nil
+			return w, checkpoint{Fingerprint: p.fingerprint, Command: p.command}, nil
 		}
 		if !errors.Is(err, formats.ErrPartial) {
 			return nil, n, err
@@ -52,110 +52,114 @@ func (p *Plan) open() (w formats.Writer, n note, err error) {
 	return nil, n, err
 }
 
-// resume continues the unfinished dataset. ErrNoPartial if there is nothing to go on with:
-// then it is gone.
-func (p *Plan) resume() (formats.Writer, note, error) {
+// resume resumes the unfinished dataset. The error is ErrNoPartial if there is no checkpoint to
+// resume from; the unfinished dataset is removed then.
+func (p *Plan) resume() (formats.Writer, checkpoint, error) {
 	w, was, b, err := p.format.Resume(p.Path, p.o.Create)
 	if err != nil {
 		if errors.Is(err, formats.ErrDamaged) {
-			err = fmt.Errorf("%w: %w", ErrContinue, err)
+			err = fmt.Errorf("%w: %w", ErrCannotResume, err)
 		}
-		return nil, note{}, err
+		return nil, checkpoint{}, err
 	}
 	if len(b) == 0 {
-		// Without a checkpoint nothing is lost, and the source and options may be others.
+		// Without a checkpoint nothing is lost, and source and options may have changed.
 		if err := errors.Join(w.Close(), staging.Discard(p.Path)); err != nil {
-			return nil, note{}, err
+			return nil, checkpoint{}, err
 		}
-		return nil, note{}, formats.ErrNoPartial
+		return nil, checkpoint{}, formats.ErrNoPartial
 	}
-	if err := p.checkBase(); err != nil {
-		return nil, note{}, errors.Join(err, w.Close())
+	if err := p.checkUnchanged(); err != nil {
+		return nil, checkpoint{}, errors.Join(err, w.Close())
 	}
-	n, err := p.continues(&was, b)
+	n, err := p.checkSamePlan(&was, b)
 	if err != nil {
-		return nil, n, errors.Join(fmt.Errorf("%s%s: %w", p.Path, sidecar.Suffix, p.begunBy(b, err)), w.Close())
+		return nil, n, errors.Join(fmt.Errorf("%s%s: %w", p.Path, sidecar.PartialSuffix, p.addCommand(b, err)), w.Close())
 	}
 	return w, n, nil
 }
 
-// checkBase reports, under the lock, that the dataset is not the version any more that the plan was made
-// of: what another process did since would be lost.
-func (p *Plan) checkBase() error {
+// checkUnchanged returns an error if the dataset is not the version that the plan was made from:
+// the changes of another process would be lost. The caller holds the lock.
+func (p *Plan) checkUnchanged() error {
 	if p.base == "" || p.base == staging.VersionAt(p.Path) {
 		return nil
 	}
-	return fmt.Errorf("%s: another process changed it since this command read it: give the command again", p.Path)
+	return fmt.Errorf("%s: another process has changed it since this command read it: repeat the command", p.Path)
 }
 
-// begunBy adds to err, which says why the unfinished dataset cannot be gone on with, what began
-// it. Beside another command, or of an edit, that is all there is to say.
-func (p *Plan) begunBy(note []byte, err error) error {
-	n, nerr := decodeNote(note, 0)
-	if nerr != nil || n.Command == "" || !errors.Is(err, ErrContinue) {
+// addCommand adds the command that started the unfinished dataset to err, the reason why it cannot
+// be resumed. If that was an edit or another kind of command, it is the whole reason.
+func (p *Plan) addCommand(note []byte, err error) error {
+	n, nerr := decodeCheckpoint(note, 0)
+	if nerr != nil || n.Command == "" || !errors.Is(err, ErrCannotResume) {
 		return err
 	}
 	if p.change != nil || verb(n.Command) != verb(p.command) {
-		return fmt.Errorf("%w %w: it was begun by the command %s, which goes on with it", formats.ErrPartial, ErrContinue, n.Command)
+		return fmt.Errorf("%w: it was started by: %s", ErrCannotResume, n.Command)
 	}
-	return fmt.Errorf("%w; it was begun by the command %s, which goes on with it", err, n.Command)
+	if errors.Is(err, ErrSourceChanged) {
+		return err
+	}
+	return fmt.Errorf("%w; it was started by: %s", err, n.Command)
 }
 
-// verb is the second word of a command.
+// verb returns the second word of a command.
 func verb(command string) string {
 	_, rest, _ := strings.Cut(command, " ")
 	word, _, _ := strings.Cut(rest, " ")
 	return word
 }
 
-// continues is the note of an unfinished dataset that is of the same plan.
-func (p *Plan) continues(was *formats.Meta, b []byte) (note, error) {
+// checkSamePlan decodes the checkpoint b of an unfinished dataset, and checks that the dataset is of the same plan.
+func (p *Plan) checkSamePlan(was *formats.Meta, b []byte) (checkpoint, error) {
 	if diff := recipeDiff(was.Recipe, p.Meta.Recipe); diff != "" {
-		return note{}, fmt.Errorf("%w %w: its recipe is another one (%s)", formats.ErrPartial, ErrContinue, diff)
+		return checkpoint{}, fmt.Errorf("%w: it was packed with other options (%s)", ErrCannotResume, diff)
 	}
-	n, err := decodeNote(b, p.fingerprint)
+	n, err := decodeCheckpoint(b, p.fingerprint)
 	if err != nil {
-		return n, fmt.Errorf("%w: %w", ErrContinue, err)
+		return n, fmt.Errorf("%w: %w", ErrCannotResume, err)
 	}
 	changes, err := p.sourceChanges(n.Next)
-	if errors.Is(err, errListing) && n.Fingerprint == p.fingerprint {
+	if errors.Is(err, errSourceList) && n.Fingerprint == p.fingerprint {
 		err = nil
-	} else if errors.Is(err, errListing) {
+	} else if errors.Is(err, errSourceList) {
 		changes, err = err.Error(), nil
 	}
 	if err != nil {
 		return n, err
 	}
 	if changes == "" && !sameSchema(was.Schema, p.Meta.Schema) {
-		changes = "its classes or fields"
+		changes = "other classes or fields"
 	}
 	if changes == "" && !sameHistory(was.History, p.Meta.History) {
-		changes = "which edits are kept"
+		changes = "other edits by hand"
 	}
 	if changes != "" {
-		return n, fmt.Errorf("%w %w: the source changed since (%s)", formats.ErrPartial, ErrContinue, changes)
+		return n, fmt.Errorf("%w (%s)", ErrSourceChanged, changes)
 	}
 	n.Fingerprint = p.fingerprint
 	return n, nil
 }
 
-// sameSchema says whether labels mean the same in both.
+// sameSchema reports whether labels have the same meaning in both.
 func sameSchema(a, b formats.Schema) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// sameHistory reports whether two versions remember as many edits.
+// sameHistory reports whether two versions record the same number of edits.
 func sameHistory(a, b *formats.History) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
-// sameRecipe says whether two recipes make the same bytes.
+// sameRecipe reports whether two recipes produce the same bytes.
 func sameRecipe(was, now map[string]string) bool { return recipeDiff(was, now) == "" }
 
-// recipeDiff names what differs. A recipe of an older dsconv does not tell the version of its
-// decoder or the rule of its patterns; that is no difference: the samples are compared too.
+// recipeDiff describes the differences of two recipes. A recipe of an older dsconv lacks the version
+// of its decoder or the rule of its patterns; that is no difference, since the samples are compared
+// too.
 func recipeDiff(was, now map[string]string) string {
 	var diff []string
 	all := maps.Clone(was)
@@ -164,11 +168,11 @@ func recipeDiff(was, now map[string]string) string {
 	}
 	maps.Copy(all, now)
 	for _, k := range slices.Sorted(maps.Keys(all)) {
-		if _, told := was[k]; !told && (k == preprocess.DecoderVersionKey || k == formats.PatternRuleKey) {
+		if _, ok := was[k]; !ok && (k == preprocess.DecoderVersionKey || k == formats.PatternRuleKey) {
 			continue
 		}
 		if was[k] != now[k] {
-			diff = append(diff, fmt.Sprintf("%s was %q, is %q", k, was[k], now[k]))
+			diff = append(diff, fmt.Sprintf("%s was %q, now %q", k, was[k], now[k]))
 		}
 	}
 	return strings.Join(diff, "; ")

@@ -16,8 +16,8 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// job is one position of the plan on its way from the source to the writer. There is a
-// fixed number of them, so memory is flat.
+// job is one position of the plan on its way from the source to the writer. The number of jobs is
+// fixed, so memory is too.
 type job struct {
 	pos         int
 	in, out     formats.Sample
@@ -28,10 +28,10 @@ type job struct {
 	orientation int
 	tiled       int
 	untiled     []string
-	done        chan struct{} // takes one token a round
-	begun       atomic.Bool   // a worker has it
-	held        int64         // bytes of out, see held
-	later       bool          // it was put off
+	done        chan struct{} // gets one token when the job is processed
+	started     atomic.Bool   // a worker has it
+	reserved    int64         // bytes of out, see outputBudget
+	deferred    bool          // processed when it is committed
 }
 
 // run is one execution of a plan.
@@ -39,41 +39,41 @@ type run struct {
 	*Plan
 	schema  formats.Schema
 	w       formats.Writer
-	note    note
-	file    int // that is being written, -1 before the first
+	state   checkpoint
+	file    int // the current file, -1 before the first
 	report  Report
 	started time.Time
 	shown   time.Time
 
-	free, read, process, ordered chan *job
-	held                         held
+	idle, read, process, ordered chan *job
+	budget                       outputBudget
 	stop                         pixel.Stop
-	late                         *preprocess.Processor // of the goroutine that commits, for what was put off
-	room                         budget.Room           // of what it writes
+	deferredProc                 *preprocess.Processor // of the goroutine that commits, for deferred jobs
+	room                         budget.Reservation    // memory for deferred jobs
 
 	readNS, processNS atomic.Int64
 	writeNS, waitNS   int64
 }
 
-// Run carries the plan out. The report is there with an error too: what was done until
-// then. When ctx ends, what was checkpointed stays in DST.partial and a later Run of an
-// equal plan goes on from it.
+// Run executes the plan. It returns a report also with an error: of the work until then. When ctx
+// ends, the work until the last checkpoint stays in DST.partial, and a later Run of an equal plan
+// resumes it.
 func (p *Plan) Run(ctx context.Context) (*Report, error) {
 	r := &run{Plan: p, schema: p.src.Meta().Schema, started: time.Now()}
 	r.report = Report{Path: p.Path, Shards: p.Shards, Found: p.Len()}
 	var err error
-	if r.w, r.note, err = p.open(); errors.Is(err, formats.ErrPublished) {
+	if r.w, r.state, err = p.open(); errors.Is(err, formats.ErrPublished) {
 		return r.published()
 	} else if err != nil {
 		return &r.report, err
 	}
-	r.report.Resumed = r.note.Next
-	if r.file = -1; r.note.Next > 0 {
-		r.file = r.fileOf(r.note.Next-1, 0)
+	r.report.Resumed = r.state.Next
+	if r.file = -1; r.state.Next > 0 {
+		r.file = r.fileOf(r.state.Next-1, 0)
 	}
 	err = r.pipeline(ctx)
 	if err == nil {
-		err = r.keepUpTo(len(r.files))
+		err = r.keepFilesBefore(len(r.files))
 	}
 	if err == nil {
 		err = r.timedWrite(r.commitDataset)
@@ -83,43 +83,43 @@ func (p *Plan) Run(ctx context.Context) (*Report, error) {
 	return &r.report, err
 }
 
-// commitDataset makes the dataset visible, with what it remembers of edits.
+// commitDataset publishes the dataset, with its record of edits.
 func (r *run) commitDataset() error {
 	if len(r.removed) > 0 {
 		w, ok := r.w.(formats.RemovalWriter)
 		if !ok {
-			return fmt.Errorf("%s: a %s cannot remember which samples were removed", r.Path, r.format.Name())
+			return fmt.Errorf("%s: the format %s cannot record which samples were removed", r.Path, r.format.Name())
 		}
 		w.SetRemoved(r.removed)
 	}
 	if r.o.KeepOld {
-		w, ok := r.w.(formats.OldKeeper)
+		w, ok := r.w.(formats.PreviousKeeper)
 		if !ok {
-			return fmt.Errorf("%s: a %s cannot keep the version before", r.Path, r.format.Name())
+			return fmt.Errorf("%s: the format %s cannot keep the previous version", r.Path, r.format.Name())
 		}
-		w.KeepOld()
+		w.KeepPrevious()
 	}
 	return r.w.Commit()
 }
 
-// published reports on a dataset that an earlier run had finished but for the last step.
+// published returns the report on a dataset that was complete but not published; opening it did that.
 func (r *run) published() (*Report, error) {
 	ds, err := r.format.Open(r.Path)
 	if err != nil {
 		return &r.report, err
 	}
-	r.note.Next, r.note.Written = r.Len(), ds.Len()
+	r.state.Next, r.state.Written = r.Len(), ds.Len()
 	r.report.Found, r.report.Resumed = ds.Len(), ds.Len()
 	r.finish(nil)
 	return &r.report, ds.Close()
 }
 
 func (r *run) finish(err error) {
-	r.report.Written, r.report.BytesIn, r.report.BytesOut = r.note.Written, r.note.BytesIn, r.note.BytesOut
-	r.report.Varying = r.note.Varying && r.o.Recipe.Encode.Encoding == formats.Raw
-	r.report.Skipped, r.report.Warnings, r.report.Oriented = r.note.Skipped, r.note.Warnings, r.note.Oriented
+	r.report.Written, r.report.BytesIn, r.report.BytesOut = r.state.Written, r.state.BytesIn, r.state.BytesOut
+	r.report.Varying = r.state.Varying && r.o.Recipe.Encode.Encoding == formats.Raw
+	r.report.Skipped, r.report.Warnings, r.report.Oriented = r.state.Skipped, r.state.Warnings, r.state.Oriented
 	r.report.Narrowed = r.narrowed()
-	r.report.Tiling = r.note.Tiling
+	r.report.Tiling = r.state.Tiling
 	if err != nil {
 		r.report.Failed = r.report.Found - r.report.Written - len(r.report.Skipped)
 	}
@@ -128,7 +128,7 @@ func (r *run) finish(err error) {
 	r.report.Stages = Stages{
 		Read: seconds(r.readNS.Load()), Process: seconds(r.processNS.Load()), Write: seconds(r.writeNS), Waited: seconds(r.waitNS),
 	}
-	r.show(true)
+	r.showProgress(true)
 }
 
 func seconds(ns int64) float64 { return time.Duration(ns).Seconds() }
@@ -142,14 +142,14 @@ func (r *run) pipeline(ctx context.Context) error {
 		readers = max(4, workers)
 	}
 	jobs := r.jobs(workers + readers)
-	r.free, r.ordered = make(chan *job, jobs), make(chan *job, jobs)
+	r.idle, r.ordered = make(chan *job, jobs), make(chan *job, jobs)
 	r.read, r.process = make(chan *job, jobs), make(chan *job, jobs)
 	for range jobs {
-		r.free <- &job{done: make(chan struct{}, 1)}
+		r.idle <- &job{done: make(chan struct{}, 1)}
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	defer r.stop.When(ctx)()
-	defer r.held.stopWith(ctx)()
+	defer r.budget.stopWith(ctx)()
 	g.Go(func() error { return r.dispatch(ctx) })
 	var reading atomic.Int64
 	reading.Store(int64(readers))
@@ -171,24 +171,24 @@ func (r *run) pipeline(ctx context.Context) error {
 	return g.Wait()
 }
 
-// jobs is how many samples are under way: many small ones, so that a sync of the disk
-// does not stop the readers; few large ones, so that memory stays small.
+// jobs returns the number of jobs: many for small samples, so that a sync of the disk does not
+// stop the readers; few for large ones, to save memory.
 func (r *run) jobs(goroutines int) int {
 	const memory = 8 << 20
-	each := max(1, (r.Bytes+r.Expect)/int64(max(1, r.Len())))
+	each := max(1, (r.Bytes+r.ExpectedBytes)/int64(max(1, r.Len())))
 	return max(goroutines+2, int(min(memory/each, 512)))
 }
 
 func (r *run) dispatch(ctx context.Context) error {
 	defer close(r.ordered)
 	defer close(r.read)
-	for pos := r.note.Next; pos < r.Len(); pos++ {
+	for pos := r.state.Next; pos < r.Len(); pos++ {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case j := <-r.free:
+		case j := <-r.idle:
 			j.pos = pos
-			j.begun.Store(false)
+			j.started.Store(false)
 			r.read <- j
 			r.ordered <- j
 		}
@@ -196,15 +196,15 @@ func (r *run) dispatch(ctx context.Context) error {
 	return nil
 }
 
-// showEvery is how often Progress is called.
-const showEvery = 100 * time.Millisecond
+// progressInterval is the time between two calls of Progress.
+const progressInterval = 100 * time.Millisecond
 
-func (r *run) show(last bool) {
-	if r.o.Progress == nil || !last && time.Since(r.shown) < showEvery {
+func (r *run) showProgress(last bool) {
+	if r.o.Progress == nil || !last && time.Since(r.shown) < progressInterval {
 		return
 	}
 	r.shown = time.Now()
 	r.o.Progress(Progress{
-		Done: r.note.Next, Total: r.Len(), Skipped: len(r.note.Skipped), BytesIn: r.note.BytesIn, Elapsed: time.Since(r.started),
+		Done: r.state.Next, Total: r.Len(), Skipped: len(r.state.Skipped), BytesIn: r.state.BytesIn, Elapsed: time.Since(r.started),
 	})
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// sourceDiff collects how the source differs from a listing of it.
+// sourceDiff has the differences between the source list and the present source.
 type sourceDiff struct {
-	came, went, changed []string
+	added, removed, changed []string
 }
 
-// maxNamed is how many files an error names.
+// maxNamed is the most files that an error names.
 const maxNamed = 10
 
 func (d *sourceDiff) String() string {
@@ -31,7 +31,7 @@ func (d *sourceDiff) String() string {
 	for _, g := range []struct {
 		what  string
 		names []string
-	}{{"came", d.came}, {"went", d.went}, {"changed", d.changed}} {
+	}{{"added", d.added}, {"removed", d.removed}, {"changed", d.changed}} {
 		if len(g.names) == 0 {
 			continue
 		}
@@ -49,10 +49,10 @@ func (d *sourceDiff) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// sourceChanges compares the source with the listing of the run that packed the first next
-// positions. "" if what is packed is still what the source has.
+// sourceChanges compares the source with the source list of the run that packed the first next
+// positions. It returns a description of the changes, "" if there are none.
 func (p *Plan) sourceChanges(next int) (string, error) {
-	d, touched, err := p.compareListing(next)
+	d, touched, err := p.compareInOrder(next)
 	if err != nil {
 		return "", err
 	}
@@ -62,10 +62,10 @@ func (p *Plan) sourceChanges(next int) (string, error) {
 	return d.String(), nil
 }
 
-// compareListing goes through listing and plan side by side. touched are the positions
-// before next whose file has another time and else looks the same.
-func (p *Plan) compareListing(next int) (d *sourceDiff, touched []int, err error) {
-	l, err := openListing(p.listingPath())
+// compareInOrder compares the source list and the plan position by position. touched has the
+// positions before next whose file differs only in its time.
+func (p *Plan) compareInOrder(next int) (d *sourceDiff, touched []int, err error) {
+	l, err := openSourceList(p.sourceListPath())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,7 +75,7 @@ func (p *Plan) compareListing(next int) (d *sourceDiff, touched []int, err error
 		was, err := l.next()
 		if errors.Is(err, io.EOF) && pos == len(p.order) {
 			if l.layout != p.layout() {
-				d.changed = append(d.changed, "how it is divided into files")
+				d.changed = append(d.changed, "the division into files")
 			}
 			return d, touched, nil
 		}
@@ -99,42 +99,42 @@ func (p *Plan) compareListing(next int) (d *sourceDiff, touched []int, err error
 			touched = append(touched, pos)
 		}
 	}
-	d, err = p.compareKeys()
+	d, err = p.compareByKey()
 	return d, nil, err
 }
 
-// differs says what makes e another sample than now, the time apart.
-func (e *entry) differs(now *entry) string {
+// differs describes how sample e differs from now, apart from the file's time; "" if it does not.
+func (e *sourceEntry) differs(now *sourceEntry) string {
 	switch {
 	case e.path != now.path:
-		return "it was " + e.path
+		return "its path was " + e.path
 	case e.size != now.size:
-		return fmt.Sprintf("%d bytes, it had %d", now.size, e.size)
+		return fmt.Sprintf("%d bytes, was %d", now.size, e.size)
 	case e.sum != now.sum:
-		return "its checksum"
+		return "other checksum"
 	case e.label != now.label && e.label != now.class && now.label != now.class:
-		return "its labels"
+		return "other labels"
 	case e.label != now.label && e.label != now.class:
-		return fmt.Sprintf("its label is %d, it was %d", now.label, e.label)
+		return fmt.Sprintf("label %d, was %d", now.label, e.label)
 	case e.split != now.split:
-		return fmt.Sprintf("its split is %q, it was %q", now.split, e.split)
+		return fmt.Sprintf("split %q, was %q", now.split, e.split)
 	case e.columns != now.columns:
-		return "its columns"
+		return "other columns"
 	case e.ready != now.ready:
-		return "it is taken from elsewhere"
+		return "comes from another source"
 	}
 	return ""
 }
 
-// compareKeys is for a source whose files are not the same any more.
-func (p *Plan) compareKeys() (*sourceDiff, error) {
+// compareByKey compares a source in which samples were added or removed.
+func (p *Plan) compareByKey() (*sourceDiff, error) {
 	d := &sourceDiff{}
-	l, err := openListing(p.listingPath())
+	l, err := openSourceList(p.sourceListPath())
 	if err != nil {
 		return nil, err
 	}
 	defer l.close()
-	old := map[string]entry{}
+	old := map[string]sourceEntry{}
 	for {
 		e, err := l.next()
 		if errors.Is(err, io.EOF) {
@@ -153,29 +153,29 @@ func (p *Plan) compareKeys() (*sourceDiff, error) {
 		was, ok := old[now.key]
 		delete(old, now.key)
 		if !ok {
-			d.came = append(d.came, now.name())
+			d.added = append(d.added, now.name())
 		} else if why := was.differs(&now); why != "" {
 			d.changed = append(d.changed, now.name()+" ("+why+")")
 		}
 	}
 	for _, e := range old {
-		d.went = append(d.went, e.name())
+		d.removed = append(d.removed, e.name())
 	}
-	slices.Sort(d.came)
-	slices.Sort(d.went)
+	slices.Sort(d.added)
+	slices.Sort(d.removed)
 	if d.String() == "" {
 		d.changed = []string{"the order of the samples"}
 	}
 	return d, nil
 }
 
-// compareTouched adds to d the samples at those positions whose bytes are not those that
-// were packed.
+// compareTouched adds those samples at the positions touched to d whose bytes differ from what was
+// packed.
 func (p *Plan) compareTouched(touched []int, d *sourceDiff) error {
 	if len(touched) == 0 {
 		return nil
 	}
-	packed, err := p.packed(touched)
+	packed, err := p.packedHashes(touched)
 	if err != nil {
 		return err
 	}
@@ -207,10 +207,10 @@ func (p *Plan) compareTouched(touched []int, d *sourceDiff) error {
 	return err
 }
 
-// packed are the hashes of the sources of the samples at those positions, as they were
-// packed; zero of one that was skipped.
-func (p *Plan) packed(positions []int) ([][16]byte, error) {
-	t, err := staging.Unfinished(p.Path)
+// packedHashes returns the hashes of the source files of the samples at those positions when they
+// were packed; the hash of a skipped sample is zero.
+func (p *Plan) packedHashes(positions []int) ([][16]byte, error) {
+	t, err := staging.ReadUnfinished(p.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -235,14 +235,14 @@ func (p *Plan) packed(positions []int) ([][16]byte, error) {
 	return hashes, nil
 }
 
-// sameBytes says why the sample at pos is not what was packed, whose source has the hash.
+// sameBytes sets why if the source file of the sample at pos does not have that hash.
 func (p *Plan) sameBytes(pos int, hash [16]byte, why *string) error {
 	var s formats.Sample
 	if err := p.src.Read(int(p.order[pos]), &s); err != nil {
 		return err
 	}
 	if checksum.Hash(s.Values[p.src.Meta().Schema.ImageIndex()].Data) != hash {
-		*why = "its bytes"
+		*why = "other bytes"
 	}
 	return nil
 }

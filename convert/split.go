@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,20 +15,20 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Split says which split a sample belongs to.
+// Split assigns a split to each sample.
 type Split struct {
-	spec   string // canonical
+	spec   string // as it is written in the recipe
 	none   bool
 	column string
-	parts  []part
+	shares []share
 }
 
-type part struct {
-	name  string
-	share float64
+type share struct {
+	name     string
+	fraction float64
 }
 
-// ParseSplit reads auto (the source's own splits), none, train=0.9,val=0.1 (seeded,
+// ParseSplit parses auto (the source's own splits), none, train=0.9,val=0.1 (by hashes of keys,
 // stratified by class), or the name of a column of the source.
 func ParseSplit(s string) (Split, error) {
 	switch {
@@ -41,12 +42,12 @@ func ParseSplit(s string) (Split, error) {
 	sp := Split{spec: s}
 	total := 0.0
 	for p := range strings.SplitSeq(s, ",") {
-		name, share, _ := strings.Cut(p, "=")
-		x, err := strconv.ParseFloat(share, 64)
+		name, text, _ := strings.Cut(p, "=")
+		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(x > 0 && x <= 1) || name == "" || strings.Contains(name, " ") || formats.CheckSplit(name) != nil {
 			return sp, fmt.Errorf("split %q: write it as train=0.9,val=0.1", s)
 		}
-		sp.parts = append(sp.parts, part{name, x})
+		sp.shares = append(sp.shares, share{name, x})
 		total += x
 	}
 	if math.Abs(total-1) > 1e-6 {
@@ -55,25 +56,25 @@ func ParseSplit(s string) (Split, error) {
 	return sp, nil
 }
 
-// Shares says that samples are dealt out by shares.
-func (sp Split) Shares() bool { return sp.parts != nil }
+// ByShares reports whether splits are assigned by shares, such as train=0.9.
+func (sp Split) ByShares() bool { return sp.shares != nil }
 
-// Column is the user's column that is the split, "" if none is.
+// Column returns the name of the column that has the split, "" if none has.
 func (sp Split) Column() string { return sp.column }
 
-// Own says that the source tells the split of each sample.
-func (sp Split) Own() bool { return sp.parts == nil && !sp.none && sp.column == "" }
+// FromSource reports whether samples keep the splits of the source.
+func (sp Split) FromSource() bool { return sp.shares == nil && !sp.none && sp.column == "" }
 
-// Assign gives the split of every sample of src, by index.
+// Assign returns the split of every sample of src, by index.
 func (sp Split) Assign(src formats.Dataset) ([]string, error) {
 	column := -1
 	if sp.column != "" {
 		if column = slices.Index(src.Meta().Columns, sp.column); column < 0 {
-			return nil, fmt.Errorf("split: no column %q in the source; it has: %s", sp.column, strings.Join(src.Meta().Columns, ", "))
+			return nil, fmt.Errorf("split %q: the source has no column of that name; its columns: %s", sp.column, cmp.Or(strings.Join(src.Meta().Columns, ", "), "none"))
 		}
 	}
 	splits := make([]string, src.Len())
-	classes := map[int64][]drawn{}
+	classes := map[int64][]hashedSample{}
 	for i := range splits {
 		in, err := src.Info(i)
 		if err != nil {
@@ -83,8 +84,8 @@ func (sp Split) Assign(src formats.Dataset) ([]string, error) {
 		case sp.none:
 		case column >= 0:
 			splits[i] = in.Columns[column]
-		case sp.parts != nil:
-			classes[in.Label] = append(classes[in.Label], drawn{draw(in.Key), i})
+		case sp.shares != nil:
+			classes[in.Label] = append(classes[in.Label], hashedSample{splitHash(in.Key), i})
 		default:
 			splits[i] = in.Split
 		}
@@ -95,7 +96,7 @@ func (sp Split) Assign(src formats.Dataset) ([]string, error) {
 	return splits, nil
 }
 
-// CheckSplits refuses splits, one of each sample of src, whose names cannot be names.
+// CheckSplits returns an error if a name in splits, the splits of src's samples, is not valid.
 func CheckSplits(src formats.Dataset, splits []string) error {
 	checked := map[string]bool{}
 	for i, name := range splits {
@@ -105,38 +106,32 @@ func CheckSplits(src formats.Dataset, splits []string) error {
 		checked[name] = true
 		if err := formats.CheckSplit(name); err != nil {
 			in, ierr := src.Info(i)
-			return errors.Join(fmt.Errorf("key %q: %w: give the split another name, or pack without splits (--split none)", in.Key, err), ierr)
+			return errors.Join(fmt.Errorf("key %q: %w: rename the split, or pack without splits (--split none)", in.Key, err), ierr)
 		}
 	}
 	return nil
 }
 
-// drawn is a sample with the number that decides its split: a hash of its key, so that it
-// does not depend on which other samples there are, in what order.
-type drawn struct {
-	number uint64
-	index  int
+// hashedSample is a sample with the hash of its key. Splits are assigned in the order of hashes, so
+// they do not depend on the order of the samples.
+type hashedSample struct {
+	hash  uint64
+	index int
 }
 
-func draw(key string) uint64 {
+func splitHash(key string) uint64 {
 	return xxh3.Hash(append(binary.LittleEndian.AppendUint64(nil, 0), key...))
 }
 
-// stratify deals the samples of one class out by the shares, the first part rounding last.
-func (sp Split) stratify(members []drawn, splits []string) {
-	slices.SortFunc(members, func(a, b drawn) int {
-		if a.number != b.number {
-			if a.number < b.number {
-				return -1
-			}
-			return 1
-		}
-		return a.index - b.index
+// stratify divides the samples of one class among the splits by their shares.
+func (sp Split) stratify(members []hashedSample, splits []string) {
+	slices.SortFunc(members, func(a, b hashedSample) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), a.index-b.index)
 	})
 	upTo := 0.0
 	from := 0
-	for _, p := range sp.parts {
-		upTo += p.share
+	for _, p := range sp.shares {
+		upTo += p.fraction
 		to := min(len(members), int(math.Round(upTo*float64(len(members)))))
 		for _, m := range members[from:to] {
 			splits[m.index] = p.name
@@ -145,24 +140,11 @@ func (sp Split) stratify(members []drawn, splits []string) {
 	}
 }
 
-// Names lists the splits in order of first need: train first, then by name.
-func Names(splits []string) []string {
-	seen := map[string]bool{}
-	for _, s := range splits {
-		seen[s] = true
+// SplitNames lists the distinct splits: train first, the others by name.
+func SplitNames(splits []string) []string {
+	names := slices.Compact(slices.Sorted(slices.Values(splits)))
+	if i := slices.Index(names, "train"); i > 0 {
+		names = slices.Insert(slices.Delete(names, i, i+1), 0, "train")
 	}
-	names := make([]string, 0, len(seen))
-	for s := range seen {
-		names = append(names, s)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		if (a == "train") != (b == "train") {
-			if a == "train" {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a, b)
-	})
 	return names
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/dsconv/dsconv/formats/shard"
 )
 
-// sorted is a source in which classes come one after another, as from class folders.
+// sorted is a source whose samples are sorted by class, as from class folders.
 type sorted struct {
 	*memory
 	classes int
@@ -30,7 +30,7 @@ func (s sorted) Read(i int, smp *formats.Sample) error {
 }
 
 // WebDataset shuffles within a buffer only. Over our shards of a class-sorted folder its
-// batches are nearly as mixed as draws from the whole; over shards in key order they hold
+// batches are nearly as mixed as random draws from all samples; over shards in key order they have
 // few classes.
 func TestWebDatasetBatchesAreMixed(t *testing.T) {
 	formattest.Python(t, "import webdataset")

@@ -1,31 +1,31 @@
 package diff
 
-// Kind says what happened to a key on the way from A to B.
+// Kind is how a key changed from A to B.
 type Kind string
 
 // The kinds of changes.
 const (
 	Added   Kind = "added"   // only B has the key
 	Removed Kind = "removed" // only A has it
-	Changed Kind = "changed" // both have it, with what the differences say
+	Changed Kind = "changed" // both have it, with differences
 )
 
-// Aspect is a part of a sample that can differ.
+// Aspect is what of a sample can differ.
 type Aspect string
 
 // The aspects of a sample.
 const (
-	// Bytes: what is stored of an image, a mask, a text or another value is not the same.
+	// Bytes: the stored bytes of an image, mask, text or other value differ.
 	Bytes Aspect = "bytes"
-	// Pixels: what an image or mask decodes to, in its own channels and depth, is not the
-	// same, or only one of the two can be decoded. Where neither can, Bytes stands alone.
+	// Pixels: the decoded pixels of an image or mask, in its own channels and depth, differ, or
+	// only one of the two can be decoded. If neither can, only Bytes is reported.
 	Pixels Aspect = "pixels"
 	Label  Aspect = "label"
 	Split  Aspect = "split"
 	Column Aspect = "column"
 )
 
-// Change is what differs of one key.
+// Change is the differences of one key.
 type Change struct {
 	Key  string       `json:"key"`
 	Kind Kind         `json:"change"`
@@ -54,7 +54,7 @@ type Summary struct {
 	Aspects map[Aspect]int `json:"aspects,omitempty"`
 }
 
-// Empty says that nothing was found.
+// Empty reports whether nothing was found.
 func (s *Summary) Empty() bool { return s.Added+s.Removed+s.Changed == 0 }
 
 func (s *Summary) add(c *Change) {

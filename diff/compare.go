@@ -13,11 +13,10 @@ import (
 	"github.com/dsconv/dsconv/preprocess/codec"
 )
 
-// Compare tells, in the order of keys, every sample that B has and A has not, that A has
-// and B has not, or that both have with differences. Samples are read on up to workers
-// goroutines (the number of cores if it is below 1); report is called by the caller's own
-// goroutine. The memory that is used is that of a few samples a worker. An error of reading
-// ends the comparison; it says which dataset and key.
+// Compare reports, in key order, every sample that only A has, that only B has, or that both have
+// with differences. Up to workers goroutines (the number of cores if it is below 1) read samples;
+// report is called in the caller's own goroutine. Memory is needed for a few samples per worker. A
+// read error ends the comparison; it names the dataset and the key.
 func Compare(ctx context.Context, a, b formats.Dataset, workers int, report func(Change)) (Summary, error) {
 	if workers < 1 {
 		workers = parallel.Cores()
@@ -49,14 +48,14 @@ func Compare(ctx context.Context, a, b formats.Dataset, workers int, report func
 	return sum, err
 }
 
-// comparison is two datasets and what of them is compared.
+// comparison is two datasets and their fields that are compared.
 type comparison struct {
 	a, b   formats.Dataset
 	match  match
 	common int // of join's goroutine
 }
 
-// task is a key that is reported in its turn; one that must be read goes by a reader.
+// task is a key to report in key order, by way of a reader if its samples must be read.
 type task struct {
 	change Change
 	i, j   int
@@ -64,14 +63,14 @@ type task struct {
 	done   chan struct{} // closed once change is complete
 }
 
-// queue leads tasks to the readers, as they are free, and to the report in their order.
+// queue sends tasks to the readers, as they are free, and to the report, in key order.
 type queue struct {
 	ctx     context.Context // of one Compare, as the channels
 	work    chan *task
 	ordered chan *task
 }
 
-// finished is done of tasks that need no reading.
+// finished is the done channel of tasks that need no reading.
 var finished = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
@@ -102,7 +101,7 @@ func (q queue) close() {
 	close(q.ordered)
 }
 
-// join goes through both datasets by key and sends on what differs or may.
+// join walks both datasets by key and sends the samples that differ, or may, to q.
 func (c *comparison) join(q queue) error {
 	a, b := cursor{ds: c.a, name: "first"}, cursor{ds: c.b, name: "second"}
 	if err := a.next(); err != nil {
@@ -152,7 +151,7 @@ func (c *comparison) both(q queue, a, b *cursor) error {
 	return q.read(&task{change: change, i: a.at, j: b.at, a: a.info, b: b.info})
 }
 
-// read is one reader: it completes tasks until there are no more.
+// read is one reader: it completes tasks until none is left.
 func (c *comparison) read(work <-chan *task) error {
 	r := &reader{comparison: c, dec: codec.NewDecoder()}
 	defer r.dec.Close()
@@ -170,7 +169,7 @@ func (c *comparison) read(work <-chan *task) error {
 	return nil
 }
 
-// cursor stands on a sample of a dataset, at first before the first one.
+// cursor walks a dataset's samples. It starts before the first one.
 type cursor struct {
 	ds      formats.Dataset
 	name    string
@@ -180,7 +179,7 @@ type cursor struct {
 	end     bool
 }
 
-// next goes on by one. The keys must come in order: it is what the comparison stands on.
+// next advances to the next sample. The comparison relies on ascending keys, so it checks them.
 func (c *cursor) next() (err error) {
 	before := c.info.Key
 	if c.started {

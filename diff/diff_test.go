@@ -49,7 +49,7 @@ func (m *memory) Info(i int) (formats.Info, error) {
 		}
 	}
 	if m.sums {
-		in.Sum = checksum.Sum(m.meta.Schema, s)
+		in.Checksum = checksum.SampleChecksum(m.meta.Schema, s)
 	}
 	return in, nil
 }

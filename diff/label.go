@@ -8,7 +8,7 @@ import (
 	"github.com/dsconv/dsconv/formats/labels"
 )
 
-// className is the name of a class, or its index where only one of the datasets has names.
+// className is the name of a class, or its index if only one of the datasets has names.
 func className(f *formats.Field, class int64, named bool) string {
 	if named && class >= 0 && class < int64(len(f.Classes)) {
 		return f.Classes[class]
@@ -21,7 +21,7 @@ func labelNames(f *formats.Field, v *formats.Value, named bool) []string {
 	switch f.Kind {
 	case formats.Number:
 		x, _ := v.Float32()
-		return word(labels.FormatFloat(x))
+		return listOf(labels.FormatFloat(x))
 	case formats.Label:
 		x, _ := v.Int64()
 		return oneLabel(f, x, named)
@@ -51,5 +51,5 @@ func labelDifference(name string, from, to []string) []Difference {
 	return []Difference{{Aspect: Label, Field: name, From: from, To: to}}
 }
 
-// bothNamed says whether classes can be compared by name.
+// bothNamed reports whether classes can be compared by name.
 func bothNamed(a, b *formats.Field) bool { return len(a.Classes) > 0 && len(b.Classes) > 0 }

@@ -6,18 +6,18 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Layout is what of a dataset's layout the other one does not have.
+// Layout is the fields and columns that only one of two datasets has.
 type Layout struct {
 	Fields  []string `json:"fields,omitempty"`
 	Columns []string `json:"columns,omitempty"`
 }
 
-// Empty says that there is nothing.
+// Empty reports whether there are none.
 func (l Layout) Empty() bool { return len(l.Fields)+len(l.Columns) == 0 }
 
-// Layouts tells which fields and columns only one of two datasets has; Compare leaves them
-// out. A field is the same in both if its name is and it is of the same sort: pixels,
-// labels or anything else. The designated image and the designated label may have other names.
+// Layouts returns the fields and columns that only one of two datasets has; Compare skips them.
+// Two fields match if they have the same name and are of the same sort: pixels, labels or anything
+// else. The names of the designated image and the designated label may differ.
 func Layouts(a, b *formats.Meta) (onlyA, onlyB Layout) {
 	m := matchOf(a, b)
 	for i, f := range a.Schema {
@@ -48,20 +48,20 @@ func missing(names, among []string) []string {
 type match struct {
 	fields  []pair
 	columns []pair
-	// sums says that equal checksums of a sample mean equal values.
+	// sums: equal checksums of a sample mean equal values.
 	sums bool
 }
 
-// pair is a place in A and the place in B that it is compared with.
+// pair is the index of a field or column in A and that in B of the one it is compared with.
 type pair struct {
 	a, b int
 	name string // "" for the designated image and label
 	sort sort
-	// info says that both are in Info: the designated labels, if they are one index each.
+	// info: both are in Info, as the designated labels are if they are one index each.
 	info bool
 }
 
-// sort is what decides how two values are compared.
+// sort determines how two values are compared.
 type sort int
 
 const (
@@ -119,8 +119,8 @@ func matchFields(a, b formats.Schema) []pair {
 	return pairs
 }
 
-// comparable says whether the checksums of A and B are of the same fields in the same
-// order, and of indices of the same classes.
+// comparable reports whether the checksums of A and B cover the same fields in the same
+// order, with the same class indices.
 func (m match) comparable(a, b formats.Schema) bool {
 	x, y := summed(a), summed(b)
 	return slices.EqualFunc(x, y, func(i, j int) bool {
@@ -129,7 +129,7 @@ func (m match) comparable(a, b formats.Schema) bool {
 	})
 }
 
-// summed are the fields that the checksum of a sample is of (see atrest.Sum).
+// summed is the fields that the checksum of a sample covers (see atrest.Sum).
 func summed(s formats.Schema) []int {
 	var list []int
 	for i, f := range s {

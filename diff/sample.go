@@ -12,7 +12,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// described compares what is known of a sample without reading it.
+// described compares what Info has of a sample, without reading it.
 func (c *comparison) described(a, b *formats.Info) []Difference {
 	var list []Difference
 	for _, p := range c.match.fields {
@@ -23,34 +23,33 @@ func (c *comparison) described(a, b *formats.Info) []Difference {
 		}
 	}
 	if a.Split != b.Split {
-		list = append(list, Difference{Aspect: Split, From: word(a.Split), To: word(b.Split)})
+		list = append(list, Difference{Aspect: Split, From: listOf(a.Split), To: listOf(b.Split)})
 	}
 	for _, p := range c.match.columns {
 		if x, y := a.Columns[p.a], b.Columns[p.b]; x != y {
-			list = append(list, Difference{Aspect: Column, Field: p.name, From: word(x), To: word(y)})
+			list = append(list, Difference{Aspect: Column, Field: p.name, From: listOf(x), To: listOf(y)})
 		}
 	}
 	return list
 }
 
-func word(s string) []string {
+func listOf(s string) []string {
 	if s == "" {
 		return nil
 	}
 	return []string{s}
 }
 
-// sameValues says whether the checksums tell that all values are equal. An image's shape
-// is no part of its bytes where they are raw pixels.
+// sameValues reports whether the checksums show that all values are equal. The bytes of raw pixels
+// do not contain the shape, so it is compared too.
 func (c *comparison) sameValues(a, b *formats.Info) bool {
-	return c.match.sums && a.Sum != [16]byte{} && a.Sum == b.Sum && a.Size == b.Size && a.Encoding == b.Encoding &&
+	return c.match.sums && a.Checksum != [16]byte{} && a.Checksum == b.Checksum && a.Size == b.Size && a.Encoding == b.Encoding &&
 		(!isRaw(a.Encoding) || a.Shape == b.Shape)
 }
 
 func isRaw(e formats.Encoding) bool { return e == formats.Raw || e == formats.RawZstd }
 
-// reader compares the values of samples. It belongs to one goroutine and is made for
-// long use.
+// reader compares the values of samples. It belongs to one goroutine, which uses it for many samples.
 type reader struct {
 	*comparison
 	dec    *codec.Decoder
@@ -58,9 +57,9 @@ type reader struct {
 	pa, pb pixel.Image
 }
 
-// values reads sample i of A and j of B as far as is needed and compares them.
+// values compares sample i of A and j of B, and reads them only if their checksums do not suffice.
 func (r *reader) values(i, j int, a, b *formats.Info) ([]Difference, error) {
-	// What has no checksum, a folder, is read first: its own may settle it.
+	// A sample without a checksum, of a folder, is read first: its checksum may suffice.
 	readA, err := r.sum(r.comparison.a, i, a, &r.a)
 	if err != nil {
 		return nil, fmt.Errorf("the first dataset: %w", err)
@@ -87,7 +86,7 @@ func (r *reader) values(i, j int, a, b *formats.Info) ([]Difference, error) {
 
 // sum reads sample i of ds if it has no checksum and completes its Info.
 func (r *reader) sum(ds formats.Dataset, i int, in *formats.Info, s *formats.Sample) (read bool, err error) {
-	if in.Sum != [16]byte{} {
+	if in.Checksum != [16]byte{} {
 		return false, nil
 	}
 	if err := ds.Read(i, s); err != nil {
@@ -95,7 +94,7 @@ func (r *reader) sum(ds formats.Dataset, i int, in *formats.Info, s *formats.Sam
 	}
 	schema := ds.Meta().Schema
 	img := &s.Values[schema.ImageIndex()]
-	in.Sum, in.Size, in.Encoding = checksum.Sum(schema, s), int64(len(img.Data)), img.Encoding
+	in.Checksum, in.Size, in.Encoding = checksum.SampleChecksum(schema, s), int64(len(img.Data)), img.Encoding
 	return true, nil
 }
 

@@ -11,55 +11,55 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// AddOptions are those of Add.
+// AddOptions are the options of Add.
 type AddOptions struct {
-	convert.Options // workers, what to do about bad images, size of new shards, progress
-	// Hash compares the bytes of files whose size and time are what they were, too.
+	convert.Options // workers, bad images, size of new shards, progress
+	// Hash compares the bytes of files even if their size and time are unchanged.
 	Hash bool
-	// Prune drops the samples that the source lacks, but none of other collections that were
-	// added, and not most of a collection; PruneAll drops all of them.
+	// Prune drops samples that came from this source and are not in it any more. It is an error
+	// if they are more than half of them. PruneAll drops all samples that the source lacks,
+	// wherever they came from.
 	Prune, PruneAll bool
-	// Unread are paths of the source's files and folders that could not be looked at: what was
-	// packed from there does not count as gone.
+	// Unread are paths of the source's files and folders that could not be read: samples packed
+	// from there are not dropped.
 	Unread []string
-	// Excluded reports whether the source has that path but not among its samples, because of its
-	// patterns; nil where it has none.
+	// Excluded reports whether the source has the file at path but excludes it by its patterns;
+	// nil if it has no patterns.
 	Excluded func(path string) bool
-	// ResetEdits forgets what was removed and set by hand of what the source has.
+	// ResetEdits drops the edits by hand (removed samples, labels) of samples that the source has.
 	ResetEdits bool
 }
 
-// Added is what Add found.
+// Added is the result of Add.
 type Added struct {
 	New        int `json:"new"`
-	Changed    int `json:"changed"`    // of which the image is another one now
-	Relabelled int `json:"relabelled"` // of which label, split or columns are others now
+	Changed    int `json:"changed"`    // the image changed
+	Relabelled int `json:"relabelled"` // only label, split or columns changed
 	Unchanged  int `json:"unchanged"`
-	Absent     int `json:"absent"` // in the dataset but not in the source: they stay
-	Pruned     int `json:"pruned"` // they do not
-	// KeptOut is the number of the source's samples that stay out because they were removed by
-	// hand, KeptEdits of those that keep what was set by hand though the source says otherwise.
+	Absent     int `json:"absent"` // not in the source, but kept
+	Pruned     int `json:"pruned"` // not in the source, and dropped
+	// KeptOut counts samples of the source that are not added because they were removed by hand,
+	// KeptEdits samples that keep what was set by hand although the source has other values.
 	KeptOut   int `json:"kept_out"`
 	KeptEdits int `json:"kept_edits"`
-	// Reset is the number of edits by hand that are forgotten, of samples set or removed.
+	// Reset counts samples whose edits by hand are dropped.
 	Reset      int      `json:"reset"`
 	NewClasses []string `json:"new_classes,omitempty"`
 }
 
-// Nothing says that there is nothing to do.
+// Nothing reports whether there is nothing to do.
 func (a *Added) Nothing() bool { return a.New+a.Changed+a.Relabelled+a.Pruned+a.Reset == 0 }
 
-// Add plans a version of t that also has the samples of src: those that t has not, and those
-// that changed, by the recipe that t was packed with. A file's size and time tell that it is
-// what it was; where the time differs, its bytes are compared. What was removed, or set, by
-// hand stays so. The plan is nil if there is nothing to do.
+// Add plans a version of t with the new and changed samples of src, processed by the recipe that t
+// was packed with. A file of the same size and time is unchanged; if the time differs, its bytes
+// are compared. Edits by hand are kept. The plan is nil if there is nothing to do.
 func Add(ctx context.Context, t *Target, src formats.Dataset, o AddOptions) (*convert.Plan, *Added, error) {
 	a := &adder{target: t, src: src, o: &o}
 	var err error
 	if a.split, err = convert.ParseSplit(t.Meta().Recipe["split"]); err != nil {
 		return nil, nil, fmt.Errorf("%s: its recipe: %w", t.Path, err)
 	}
-	if err := a.unite(); err != nil {
+	if err := a.buildUnion(); err != nil {
 		return nil, nil, err
 	}
 	if err := a.compare(ctx); err != nil {
@@ -71,19 +71,19 @@ func Add(ctx context.Context, t *Target, src formats.Dataset, o AddOptions) (*co
 	if a.found.Nothing() {
 		return nil, &a.found, nil
 	}
-	a.union.removed = a.removals.left()
+	a.union.removed = a.removals.remaining()
 	if a.found.New+a.found.Changed > 0 {
 		a.union.meta.Recipe = withDecoder(a.union.meta.Recipe)
 	}
-	v := a.version()
-	if err := a.assign(v); err != nil {
+	v := a.newVersion()
+	if err := a.assignSplits(v); err != nil {
 		return nil, nil, err
 	}
 	p, err := v.plan(o.Options)
 	return p, &a.found, err
 }
 
-// adder is the state of one Add.
+// adder is the state of a call of Add.
 type adder struct {
 	target *Target
 	src    formats.Dataset
@@ -94,27 +94,27 @@ type adder struct {
 	found  Added
 
 	removals *removals
-	origin   uint16 // of what is new
+	origin   uint16 // of new samples
 }
 
-// pair is a sample that the target has, the source has, or both; -1 where it has not.
+// pair is a sample of the target, of the source, or of both. An index is -1 if the sample is not there.
 type pair struct {
-	old, src int32
-	differs  bool // the image does
-	gone     bool // the sample is to be dropped
-	change   *change
+	old, src     int32 // indices in the target and the source
+	imageChanged bool  // the image differs
+	dropped      bool  // the sample is not in the new version
+	change       *change
 }
 
-// unite makes the schema of old and new.
-func (a *adder) unite() error {
+// buildUnion sets a.union to the union of target and source, without samples.
+func (a *adder) buildUnion() error {
 	meta := *a.target.Meta()
-	schema, err := unite(meta.Schema, []formats.Schema{a.src.Meta().Schema}, func(int) string { return "the source" })
+	schema, err := uniteSchemas(meta.Schema, []formats.Schema{a.src.Meta().Schema}, func(int) string { return "the source" })
 	if err != nil {
 		return err
 	}
 	for _, name := range a.src.Meta().Columns {
 		if !slices.Contains(meta.Columns, name) {
-			return fmt.Errorf("the source: %w: it has the column %q, which the dataset has not", formats.ErrSchema, name)
+			return fmt.Errorf("the source: %w: unknown column %q; the dataset's columns: %s", formats.ErrSchema, name, listNames(meta.Columns))
 		}
 	}
 	if l := schema.LabelIndex(); l >= 0 {
@@ -122,8 +122,8 @@ func (a *adder) unite() error {
 	}
 	meta.Schema = schema
 	a.union = &union{meta: meta}
-	a.union.parts = []part{newPart(a.target.Dataset, true, &meta), newPart(a.src, false, &meta)}
-	src := &a.union.parts[1]
+	a.union.sources = []unionSource{newUnionSource(a.target.Dataset, true, &meta), newUnionSource(a.src, false, &meta)}
+	src := &a.union.sources[1]
 	src.marks, src.origin = nil, func(uint16) uint16 { return a.origin }
 	removed, err := a.target.Removed()
 	if err != nil {
@@ -133,7 +133,7 @@ func (a *adder) unite() error {
 	return nil
 }
 
-// compare pairs the samples by key and finds out what became of each.
+// compare pairs the samples of target and source by key, and determines what changed.
 func (a *adder) compare(ctx context.Context) error {
 	only := a.target.Meta().Recipe["only"]
 	i, j := 0, 0
@@ -153,7 +153,7 @@ func (a *adder) compare(ctx context.Context) error {
 			a.pairs = append(a.pairs, pair{old: int32(i), src: -1})
 			i++
 		case !okOld || now.Key < old.Key:
-			if a.comesIn(&now) {
+			if a.admit(&now) {
 				a.pairs = append(a.pairs, pair{old: -1, src: int32(j)})
 			}
 			j++
@@ -179,21 +179,21 @@ func infoAt(ds formats.Dataset, i int) (in formats.Info, ok bool, err error) {
 	return in, true, err
 }
 
-// compareRest finds out what of label, split and columns is another one now.
+// compareRest determines which labels, splits and columns changed.
 func (a *adder) compareRest() error {
 	for k := range a.pairs {
 		p := &a.pairs[k]
 		if p.old < 0 || p.src < 0 {
 			continue
 		}
-		if p.differs {
+		if p.imageChanged {
 			a.found.Changed++
-			if err := a.keepOfChanged(p); err != nil {
+			if err := a.keepEditsOfChanged(p); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := a.compareOne(p); err != nil {
+		if err := a.compareFields(p); err != nil {
 			return err
 		}
 		switch {
@@ -206,38 +206,38 @@ func (a *adder) compareRest() error {
 	return nil
 }
 
-// version puts the union's items together.
-func (a *adder) version() *version {
-	v := &version{target: a.target, union: a.union, base: make([]int32, a.target.Len())}
+// newVersion puts the samples of the new version together.
+func (a *adder) newVersion() *version {
+	v := &version{target: a.target, union: a.union, newIndex: make([]int32, a.target.Len())}
 	for _, p := range a.pairs {
-		at := int32(len(a.union.items))
+		at := int32(len(a.union.samples))
 		switch {
-		case p.gone:
+		case p.dropped:
 			if p.old >= 0 {
-				v.base[p.old] = -1
+				v.newIndex[p.old] = -1
 			}
 		case p.old < 0:
 			v.added = append(v.added, at)
-			a.union.items = append(a.union.items, item{part: 1, index: p.src, change: p.change})
-		case p.differs:
-			v.base[p.old] = at
-			a.union.items = append(a.union.items, item{part: 1, index: p.src, change: p.change})
+			a.union.samples = append(a.union.samples, unionSample{source: 1, index: p.src, change: p.change})
+		case p.imageChanged:
+			v.newIndex[p.old] = at
+			a.union.samples = append(a.union.samples, unionSample{source: 1, index: p.src, change: p.change})
 		default:
-			v.base[p.old] = at
-			a.union.items = append(a.union.items, item{part: 0, index: p.old, change: p.change})
+			v.newIndex[p.old] = at
+			a.union.samples = append(a.union.samples, unionSample{source: 0, index: p.old, change: p.change})
 		}
 	}
 	return v
 }
 
-// assign gives new samples their splits, as the dataset's recipe says: shares are dealt out
-// over old and new ones together, but what is in a split stays there.
-func (a *adder) assign(v *version) error {
-	dealt, err := a.split.Assign(a.union)
+// assignSplits assigns splits to new samples by the dataset's recipe. Shares count old and new
+// samples together, but old samples stay in their splits.
+func (a *adder) assignSplits(v *version) error {
+	splits, err := a.split.Assign(a.union)
 	if err != nil {
 		return err
 	}
-	for old, at := range v.base {
+	for old, at := range v.newIndex {
 		if at < 0 {
 			continue
 		}
@@ -245,34 +245,34 @@ func (a *adder) assign(v *version) error {
 		if err != nil {
 			return err
 		}
-		it := &a.union.items[at]
+		it := &a.union.samples[at]
 		switch {
 		case it.change != nil && it.change.split != nil:
-			dealt[at] = *it.change.split
-		case !a.split.Shares() && it.part == 1:
+			splits[at] = *it.change.split
+		case !a.split.ByShares() && it.source == 1:
 		default:
-			dealt[at] = in.Split
+			splits[at] = in.Split
 		}
-		if dealt[at] == in.Split {
-			continue // it stays, also where an earlier version took its name
+		if splits[at] == in.Split {
+			continue // unchanged, even if the name is not valid any more
 		}
-		if err := a.checkSplit(at, dealt[at]); err != nil {
+		if err := a.checkSplit(at, splits[at]); err != nil {
 			return err
 		}
 	}
 	for _, at := range v.added {
-		if c := a.union.items[at].change; c != nil && c.split != nil {
-			dealt[at] = *c.split
+		if c := a.union.samples[at].change; c != nil && c.split != nil {
+			splits[at] = *c.split
 		}
-		if err := a.checkSplit(at, dealt[at]); err != nil {
+		if err := a.checkSplit(at, splits[at]); err != nil {
 			return err
 		}
 	}
-	a.union.splits = dealt
+	a.union.splits = splits
 	return nil
 }
 
-// checkSplit refuses the name of a split that the union's sample at gets.
+// checkSplit returns an error if name, the split of the union's sample at, is not valid.
 func (a *adder) checkSplit(at int32, name string) error {
 	err := formats.CheckSplit(name)
 	if err == nil {

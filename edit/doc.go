@@ -1,13 +1,12 @@
-// Package edit makes new versions of a dataset: samples added, removed, relabelled,
-// merged from several datasets, restored from their source.
+// Package edit makes new versions of a dataset: samples are added, removed, relabelled, merged from
+// several datasets, or restored from their source.
 //
-// A new version is a conversion whose source is the old one with the changes on top: what
-// stays is copied as it is, or not even that where it lies in a file of its own that can
-// stay. So an edit has what a pack has: checkpoints, resume, an old version that is there
-// until the new one is complete.
+// A new version is a conversion of the old version with changes applied. Unchanged samples are
+// copied as they are stored; files without changes are kept. So an edit works like a pack: it has
+// checkpoints, it can be resumed, and the old version stays until the new one is complete.
 //
-// A dataset remembers what was removed and set by hand, so that adding its source again does not
-// undo that (formats.Mark, formats.Removals).
+// A dataset records what was removed and set by hand, so that adding its source again does not
+// undo that (formats.Provenance, formats.Removals).
 //
-// Class indices never move: new classes come after those that there are.
+// Class indices never change: new classes come after the old ones.
 package edit

@@ -22,8 +22,8 @@ import (
 	"github.com/dsconv/dsconv/formats/sidecar"
 )
 
-// An added folder gives what a fresh pack gives, whatever became of its files; classes keep
-// their indices, and shards that nothing changed in are not touched.
+// Adding a folder gives the same samples as packing it, however its files changed. Classes keep their
+// indices, and shards without changes are not written.
 func TestAdd(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 20)
@@ -60,7 +60,7 @@ func TestAdd(t *testing.T) {
 	})
 }
 
-// stays wants the first n files to be what they were and more new ones behind them.
+// stays checks that the first n files are unchanged and that there are more new ones.
 func stays(t *testing.T, path string, before map[string]string, n, more int) {
 	t.Helper()
 	after := formattest.Tree(t, filepath.Dir(path))
@@ -98,7 +98,7 @@ func TestRemove(t *testing.T) {
 	})
 }
 
-// All samples of one shard can go: what is left is read as before.
+// All samples of a shard can be removed; the others are read as before.
 func TestRemoveAShard(t *testing.T) {
 	f := pets(t, 6)
 	v := variant{name: "x-%03d.tar", shards: 3}
@@ -156,7 +156,7 @@ func TestRelabel(t *testing.T) {
 			t.Errorf("found %+v", found)
 		}
 		if strings.HasSuffix(path, ".lmdb") && p.Kept() != 1 {
-			t.Error("the LMDB is written anew")
+			t.Error("the LMDB is written again")
 		}
 		run(t, p)
 		labels(now)
@@ -215,7 +215,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// stopping cancels when the n-th sample is read and until tells that it may.
+// stopping cancels when the n-th sample is read and until allows it.
 type stopping struct {
 	formats.Dataset
 	left   *atomic.Int64
@@ -223,10 +223,10 @@ type stopping struct {
 	cancel context.CancelFunc
 }
 
-// hasCheckpoint reports whether the unfinished change of the dataset at path can go on from
+// hasCheckpoint reports whether the unfinished change of the dataset at path can be resumed from
 // somewhere: the journal has more than its first record.
 func hasCheckpoint(path string) bool {
-	journal, err := os.ReadFile(path + sidecar.Suffix + "/journal")
+	journal, err := os.ReadFile(path + sidecar.PartialSuffix + "/journal")
 	return err == nil && len(journal) > 4 && len(journal) > 8+int(binary.LittleEndian.Uint32(journal))
 }
 
@@ -240,9 +240,9 @@ func (s stopping) Read(i int, smp *formats.Sample) error {
 	return s.Dataset.Read(i, smp)
 }
 
-// An addition that is stopped leaves the dataset as it was; the same addition goes on, and
+// An addition that is stopped leaves the dataset unchanged; the same addition resumes, and
 // another one is refused.
-func TestAddGoesOn(t *testing.T) {
+func TestAddResumes(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 20)
 		path := v.pack(t, f.root, folder.Config{})
@@ -280,14 +280,14 @@ func TestAddGoesOn(t *testing.T) {
 		r, err := p.Run(context.Background())
 		f.must(err)
 		if r.Resumed == 0 {
-			t.Error("it began anew")
+			t.Error("it started over")
 		}
 		same(t, path, v.pack(t, f.root, folder.Config{}))
 	})
 }
 
-// A split whose name an earlier version took is no reason to refuse what does not touch it;
-// where it is one, what the error says to do helps.
+// A split name that only an earlier version allowed does not prevent edits of other samples. If it is
+// an error, the error's advice works.
 func TestSplitsOfEarlierVersions(t *testing.T) {
 	f := pets(t, 2)
 	packed := target(t, variant{name: "x.tar"}.pack(t, f.root, folder.Config{}))

@@ -23,13 +23,13 @@ import (
 	"github.com/dsconv/dsconv/preprocess/codec"
 )
 
-// images is a folder of pictures that the tests change.
+// images is a folder of images that the tests change.
 type images struct {
 	t    *testing.T
 	root string
 }
 
-// put writes a picture that seed decides, an hour ago.
+// put writes the image for seed, with a time one hour ago.
 func (f images) put(name string, seed int) {
 	f.t.Helper()
 	m := image.NewRGBA(image.Rect(0, 0, 24+seed%5, 16+seed%7))
@@ -57,7 +57,7 @@ func (f images) must(err error) {
 	}
 }
 
-// pets makes a folder of two classes with n pictures each.
+// pets makes a folder of two classes with n images each.
 func pets(t *testing.T, n int) images {
 	f := images{t, t.TempDir()}
 	for i := range n {
@@ -95,7 +95,7 @@ func variants(t *testing.T) []variant {
 	return list
 }
 
-// writable says whether this build writes the format of that name.
+// writable reports whether this build writes the format of that name.
 func writable(name string) bool {
 	f, err := all.Formats().ByPath(name)
 	if err != nil {
@@ -130,7 +130,7 @@ func formatOf(t *testing.T, path string) formats.WritableFormat {
 	return f.(formats.WritableFormat)
 }
 
-// pack packs the folder as the variant says and gives the dataset's path.
+// pack packs the folder with the variant's options and returns the dataset's path.
 func (v variant) pack(t *testing.T, root string, cfg folder.Config) string {
 	t.Helper()
 	src := openFolder(t, root, cfg)
@@ -191,7 +191,7 @@ func add(t *testing.T, path, root string, cfg folder.Config) *edit.Added {
 	return found
 }
 
-// same wants nothing to differ between two datasets, and the first to be sound.
+// same checks that two datasets do not differ, and that the first is sound.
 func same(t *testing.T, path, other string) {
 	t.Helper()
 	a, b := target(t, path), target(t, other)
@@ -206,11 +206,11 @@ func same(t *testing.T, path, other string) {
 	sound(t, a)
 }
 
-// sound wants every block and every sample to check, and keys in order.
+// sound checks every block and every sample, and the order of keys.
 func sound(t *testing.T, d *edit.Target) {
 	t.Helper()
 	report := func(x formats.Damage) { t.Errorf("%s: %+v", d.Path, x) }
-	if err := d.Dataset.(formats.Checker).Check(context.Background(), formats.Part{}, 2, report); err != nil {
+	if err := d.Dataset.(formats.Checker).Check(context.Background(), formats.Portion{}, 2, report); err != nil {
 		t.Error(err)
 	}
 	if err := d.Dataset.(formats.Checker).CheckQuick(context.Background(), report); err != nil {

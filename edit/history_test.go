@@ -48,7 +48,7 @@ func relabel(t *testing.T, path string, columns []string, rows map[string][]stri
 	run(t, p)
 }
 
-// labelOf is the name of a sample's class and its split, "" if there is no such sample.
+// labelOf returns the name of a sample's class and its split, "" if there is no such sample.
 func labelOf(t *testing.T, path, key string) string {
 	t.Helper()
 	d := target(t, path)
@@ -80,8 +80,8 @@ func wantHistory(t *testing.T, path string, want *formats.History, version int) 
 	}
 }
 
-// What was removed and relabelled by hand stays so when the source is added again, whatever became
-// of the files, until edits are reset; then nothing differs from a fresh pack.
+// Samples stay removed and relabelled when the source is added again, however its files changed, until
+// edits are reset. Then nothing differs from a new pack.
 func TestAddKeepsEdits(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 8)
@@ -114,7 +114,7 @@ func TestAddKeepsEdits(t *testing.T) {
 	})
 }
 
-// Further label fields and columns that were set by hand stay too, those that were not follow
+// Other label fields and columns that were set by hand stay too. Those that were not are updated from
 // the table.
 func TestAddKeepsEditsOfAllColumns(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
@@ -154,8 +154,8 @@ func TestAddKeepsEditsOfAllColumns(t *testing.T) {
 	})
 }
 
-// The samples of a class folder that was renamed are there once with Prune, and edits go with
-// the files; what another folder brought stays.
+// With Prune the samples of a renamed class folder are in the dataset once, with their edits. Samples
+// from another folder stay.
 func TestPrune(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f, other := pets(t, 8), images{t, t.TempDir()}
@@ -188,7 +188,7 @@ func TestPrune(t *testing.T) {
 	})
 }
 
-// A source that lacks most of what came from it, or has nothing of it, is not what the user means.
+// A source that lacks most or all of the samples that came from it is an error.
 func TestPruneOfAnotherSource(t *testing.T) {
 	f, other := pets(t, 8), images{t, t.TempDir()}
 	other.put("fox/000.jpg", 1)
@@ -201,12 +201,12 @@ func TestPruneOfAnotherSource(t *testing.T) {
 			t.Errorf("%v does not say %q", err, says)
 		}
 	}
-	refused(other.root, "none of the dataset's samples")
+	refused(other.root, "none of its samples")
 	for i := range 8 {
 		f.must(os.Remove(filepath.Join(f.root, fmt.Sprintf("cat/%03d.jpg", i))))
 	}
 	f.must(os.Remove(filepath.Join(f.root, "dog/000.jpg")))
-	refused(f.root, "lacks 9 of 16")
+	refused(f.root, "lacks 9 of the 16")
 	formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(path)), before)
 	found := addWith(t, path, f.root, edit.AddOptions{Prune: true, Unread: []string{"cat"}})
 	if found.Pruned != 1 || found.Absent != 0 {
@@ -218,7 +218,7 @@ func TestPruneOfAnotherSource(t *testing.T) {
 	same(t, path, variant{name: "x.tar"}.pack(t, f.root, folder.Config{}))
 }
 
-// One of two equal files that was removed is no reason to leave the other one out.
+// If one of two equal files was removed, the other one is still added.
 func TestRemovedDuplicate(t *testing.T) {
 	f := pets(t, 4)
 	f.put("cat/twin.jpg", 1)
@@ -230,7 +230,7 @@ func TestRemovedDuplicate(t *testing.T) {
 	}
 }
 
-// A merged dataset remembers what its sources do, and which sample came from which.
+// A merged dataset has the edits of its sources, and records which sample came from which source.
 func TestMergeKeepsEdits(t *testing.T) {
 	a, b := pets(t, 4), images{t, t.TempDir()}
 	for i := range 4 {
@@ -262,7 +262,7 @@ func TestMergeKeepsEdits(t *testing.T) {
 	})
 }
 
-// A dataset that is packed from one with edits has them too.
+// A dataset that is packed from a dataset with edits has these edits.
 func TestPackKeepsEdits(t *testing.T) {
 	f := pets(t, 4)
 	path := variant{name: "x.tar"}.pack(t, f.root, folder.Config{})
@@ -283,7 +283,7 @@ func TestPackKeepsEdits(t *testing.T) {
 	})
 }
 
-// A list of removed samples that is damaged is found; repair says that it is lost.
+// A damaged list of removed samples is found; repair reports that it is lost.
 func TestRemovedListIsDamaged(t *testing.T) {
 	f := pets(t, 4)
 	v := variant{name: "x.tar"}
@@ -298,7 +298,7 @@ func TestRemovedListIsDamaged(t *testing.T) {
 	if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "removed.parquet") {
 		t.Errorf("add: %v", err)
 	}
-	salvaged, err := edit.Salvage(formatOf(t, path), path)
+	salvaged, err := edit.OpenDamaged(formatOf(t, path), path)
 	f.must(err)
 	p, found, err := edit.Repair(context.Background(), salvaged, nil, true, openFolder(t, f.root, folder.Config{}), convert.Options{})
 	f.must(err)
@@ -311,9 +311,9 @@ func TestRemovedListIsDamaged(t *testing.T) {
 	sound(t, target(t, path))
 }
 
-// An addition that is stopped after a checkpoint goes on with what it remembered until then; one
-// that would remember something else is refused.
-func TestAddGoesOnWithEdits(t *testing.T) {
+// An addition that is stopped after a checkpoint resumes with the edits recorded until then; one
+// that would record other edits is refused.
+func TestAddResumesWithEdits(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 20)
 		path := v.pack(t, f.root, folder.Config{})
@@ -343,7 +343,7 @@ func TestAddGoesOnWithEdits(t *testing.T) {
 		r, err := p.Run(context.Background())
 		f.must(err)
 		if r.Resumed == 0 {
-			t.Error("it began anew")
+			t.Error("it started over")
 		}
 		wantHistory(t, path, &formats.History{Edited: 2, Removed: 2}, 2)
 		wantLabels(t, path, map[string]string{"cat/001": "", "cat/002": "dog ", "dog/018": "cat ", "dog/019": "", "cow/007": "cow "})

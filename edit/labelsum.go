@@ -9,14 +9,14 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// LabelSum stands for all labels of sample i, also those that Info does not tell: an edit that was
-// interrupted goes on only where they are what they were.
+// LabelSum returns a checksum of all labels of sample i, also those that are not in Info. An
+// interrupted edit is resumed only if they have not changed.
 func (u *union) LabelSum(i int) int64 {
-	it := &u.items[i]
-	p := &u.parts[it.part]
+	it := &u.samples[i]
+	p := &u.sources[it.source]
 	in, err := u.Info(i)
 	if err != nil {
-		return formats.NoLabel // reading it says what is wrong
+		return formats.NoLabel // reading the sample reports the error
 	}
 	sum := in.Label
 	if d, ok := p.Dataset.(interface{ LabelSum(i int) int64 }); ok {
@@ -31,7 +31,7 @@ func (u *union) LabelSum(i int) int64 {
 	return sum
 }
 
-// labelSum is a checksum of the labels that Info does not tell, 0 without one.
+// labelSum returns a checksum of the changed labels that are not in Info, 0 if there are none.
 func (c *change) labelSum(schema formats.Schema) int64 {
 	h := fnv.New64a()
 	empty := h.Sum64()
@@ -39,7 +39,7 @@ func (c *change) labelSum(schema formats.Schema) int64 {
 		if k == schema.LabelIndex() && schema[k].Kind == formats.Label {
 			continue
 		}
-		_ = binary.Write(h, binary.LittleEndian, int64(k)) // a hash takes all
+		_ = binary.Write(h, binary.LittleEndian, int64(k)) // a hash never fails
 		_, _ = h.Write(c.labels[k].Data)
 	}
 	return int64(h.Sum64() ^ empty)

@@ -10,8 +10,8 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 )
 
-// What stands for a sample's labels changes with each of them, in whichever field and whether the
-// source or the edit has it; one class index stands for itself.
+// The checksum of a sample's labels changes with each label, in any field, from the source or from an
+// edit. The checksum of a single class index is that index.
 func TestLabelSums(t *testing.T) {
 	root := t.TempDir()
 	if err := os.WriteFile(filepath.Join(root, "1.jpg"), []byte("\xff\xd8\xff\xe0"), 0o644); err != nil {
@@ -26,8 +26,8 @@ func TestLabelSums(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		u := &union{meta: *d.Meta(), items: []item{{change: c}}}
-		u.parts = []part{newPart(d, false, &u.meta)}
+		u := &union{meta: *d.Meta(), samples: []unionSample{{change: c}}}
+		u.sources = []unionSource{newUnionSource(d, false, &u.meta)}
 		return u.LabelSum(0)
 	}
 	number := func(x float32) *change {

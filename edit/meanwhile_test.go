@@ -11,8 +11,8 @@ import (
 	"github.com/dsconv/dsconv/formats/sidecar"
 )
 
-// An edit that was planned from a version which another process has replaced since does nothing: it
-// would take back what the other one did.
+// An edit does nothing if another process has replaced the version that it was planned from: it would
+// revert the other process's edit.
 func TestEditOfReplacedVersion(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 10)
@@ -28,7 +28,7 @@ func TestEditOfReplacedVersion(t *testing.T) {
 		if got := labelOf(t, path, "cat/001"); got != "" {
 			t.Errorf("cat/001 is there again: %s", got)
 		}
-		if _, err := os.Stat(path + sidecar.Suffix); err == nil {
+		if _, err := os.Stat(path + sidecar.PartialSuffix); err == nil {
 			t.Error("an unfinished version is left")
 		}
 		remove(t, path, "dog/007")

@@ -10,17 +10,17 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Merged is what Merge found.
+// Merged is the result of Merge.
 type Merged struct {
 	Samples []int `json:"samples"` // of each source
-	// Twice is the number of samples that several sources have, with the same bytes and
-	// labels: they are written once.
+	// Twice counts samples that another source has too, with the same bytes and labels: they are
+	// written once.
 	Twice int `json:"twice"`
 }
 
-// Merge plans a dataset at path of the samples of several datasets, as they are stored.
-// names are what errors call them. Two sources may have one key only if bytes, labels, split
-// and columns are the same.
+// Merge plans a dataset at path with the samples of several datasets, copied as they are stored.
+// names are the sources' names for errors. Two sources may have the same key only if bytes, labels,
+// split and columns are equal.
 func Merge(sources []formats.Dataset, names []string, f formats.WritableFormat, path string, o convert.Options) (*convert.Plan, *Merged, error) {
 	u, err := mergedUnion(sources, names)
 	if err != nil {
@@ -30,7 +30,7 @@ func Merge(sources []formats.Dataset, names []string, f formats.WritableFormat, 
 	if err := m.merge(); err != nil {
 		return nil, nil, err
 	}
-	if err := m.remember(); err != nil {
+	if err := m.mergeRemoved(); err != nil {
 		return nil, nil, err
 	}
 	splits := make([]string, u.Len())
@@ -41,8 +41,8 @@ func Merge(sources []formats.Dataset, names []string, f formats.WritableFormat, 
 		}
 		splits[i] = in.Split
 		if err := formats.CheckSplit(in.Split); err != nil {
-			return nil, nil, fmt.Errorf("%s: key %q: %w: give the split another name first (dsconv relabel, with a table of key and split)",
-				names[u.items[i].part], in.Key, err)
+			return nil, nil, fmt.Errorf("%s: key %q: %w: rename the split first with dsconv relabel and a table of key and split",
+				names[u.samples[i].source], in.Key, err)
 		}
 	}
 	p, err := convert.New(u, splits, nil, f, path, o)
@@ -53,8 +53,8 @@ func Merge(sources []formats.Dataset, names []string, f formats.WritableFormat, 
 	return p, &m.found, nil
 }
 
-// mergedRecipe is what the sources were packed by, if all by the same, with what decides
-// the files of the new dataset.
+// mergedRecipe returns the recipe of the merged dataset: the options that all sources were packed
+// with, and those that decide the files of the new dataset.
 func mergedRecipe(sources, files map[string]string) map[string]string {
 	m := maps.Clone(sources)
 	delete(m, "order")
@@ -65,7 +65,7 @@ func mergedRecipe(sources, files map[string]string) map[string]string {
 		}
 	}
 	if m["encode"] == "" {
-		m["encode"] = "mixed" // so that nothing is added to it by one of the recipes
+		m["encode"] = "mixed" // no single recipe: add then refuses to encode images
 	}
 	m["source.format"] = "merge"
 	return m
@@ -77,22 +77,22 @@ func mergedUnion(sources []formats.Dataset, names []string) (*union, error) {
 	var schemas []formats.Schema
 	for _, ds := range sources[1:] {
 		schemas = append(schemas, ds.Meta().Schema)
-		meta.Columns = columnsOf(meta.Columns, ds.Meta().Columns)
-		meta.Recipe = common(meta.Recipe, recipeMap(ds.Meta()))
+		meta.Columns = uniteColumns(meta.Columns, ds.Meta().Columns)
+		meta.Recipe = sharedEntries(meta.Recipe, recipeMap(ds.Meta()))
 	}
 	var err error
-	if meta.Schema, err = unite(meta.Schema, schemas, func(i int) string { return names[i+1] }); err != nil {
+	if meta.Schema, err = uniteSchemas(meta.Schema, schemas, func(i int) string { return names[i+1] }); err != nil {
 		return nil, err
 	}
 	for _, s := range schemas {
-		loosen(meta.Schema, s)
+		relaxShapes(meta.Schema, s)
 	}
 	meta.Format = "merge"
 	u := &union{meta: meta}
-	origins := 0 // each source is a collection of its own, or several
+	origins := 0 // each source is a separate collection, or several
 	for _, ds := range sources {
-		u.parts = append(u.parts, newPart(ds, ds.Meta().Format != "folder", &meta))
-		last := &u.parts[len(u.parts)-1]
+		u.sources = append(u.sources, newUnionSource(ds, ds.Meta().Format != "folder", &meta))
+		last := &u.sources[len(u.sources)-1]
 		first := origins
 		last.origin = func(own uint16) uint16 { return uint16(min(first+int(own), math.MaxUint16)) }
 		origins++
@@ -103,8 +103,8 @@ func mergedUnion(sources []formats.Dataset, names []string) (*union, error) {
 	return u, nil
 }
 
-// recipeMap is how a dataset's images were made; a folder is taken as it is. Of shards
-// compress is about the files.
+// recipeMap returns the recipe of a dataset's images. The images of a folder are copied. In shards
+// compress applies to the files, not to the images.
 func recipeMap(m *formats.Meta) map[string]string {
 	switch m.Format {
 	case "folder":
@@ -117,8 +117,8 @@ func recipeMap(m *formats.Meta) map[string]string {
 	return m.Recipe
 }
 
-// common is what two recipes agree on.
-func common(a, b map[string]string) map[string]string {
+// sharedEntries returns the entries that are equal in two recipes.
+func sharedEntries(a, b map[string]string) map[string]string {
 	m := maps.Clone(a)
 	maps.DeleteFunc(m, func(k, v string) bool { return b[k] != v })
 	return m
@@ -130,35 +130,35 @@ type merger struct {
 	found Merged
 }
 
-// remember unites the lists of what was removed by hand, without the samples that another
+// mergeRemoved merges the sources' lists of samples removed by hand, without samples that another
 // source has.
-func (m *merger) remember() error {
+func (m *merger) mergeRemoved() error {
 	u := m.union
-	for k := range u.parts {
-		removed, err := removedFrom(u.parts[k].Dataset)
+	for k := range u.sources {
+		removed, err := removedFrom(u.sources[k].Dataset)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.names[k], err)
 		}
 		u.removed = append(u.removed, removed...)
 	}
 	if len(u.removed) > 0 {
-		u.removed = slices.DeleteFunc(sortRemoved(u.removed), func(r formats.Removed) bool {
+		u.removed = slices.DeleteFunc(sortRemoved(u.removed), func(r formats.RemovedSample) bool {
 			_, err := formats.Find(u, r.Key)
 			return err == nil
 		})
 	}
-	return u.remember()
+	return u.countEdits()
 }
 
-// merge puts the samples of all parts into key order.
+// merge puts the samples of all sources into key order.
 func (m *merger) merge() error {
 	u := m.union
-	next := make([]int, len(u.parts))
-	m.found.Samples = make([]int, len(u.parts))
+	next := make([]int, len(u.sources))
+	m.found.Samples = make([]int, len(u.sources))
 	for {
 		first, key := -1, ""
-		for k := range u.parts {
-			in, ok, err := infoAt(&u.parts[k], next[k])
+		for k := range u.sources {
+			in, ok, err := infoAt(&u.sources[k], next[k])
 			if err != nil {
 				return err
 			}
@@ -169,18 +169,18 @@ func (m *merger) merge() error {
 		if first < 0 {
 			return nil
 		}
-		u.items = append(u.items, item{part: int32(first), index: int32(next[first])})
+		u.samples = append(u.samples, unionSample{source: int32(first), index: int32(next[first])})
 		m.found.Samples[first]++
 		next[first]++
-		for k := range u.parts {
-			in, ok, err := infoAt(&u.parts[k], next[k])
+		for k := range u.sources {
+			in, ok, err := infoAt(&u.sources[k], next[k])
 			if err != nil {
 				return err
 			}
 			if !ok || in.Key != key {
 				continue
 			}
-			if err := m.same(key, first, k, next[k]); err != nil {
+			if err := m.checkEqual(key, first, k, next[k]); err != nil {
 				return err
 			}
 			m.found.Twice++
@@ -189,11 +189,11 @@ func (m *merger) merge() error {
 	}
 }
 
-// same wants the last item to be what sample i of part k is.
-func (m *merger) same(key string, first, k, i int) error {
+// checkEqual returns an error if sample i of source k, which has the key of the last sample, differs from it.
+func (m *merger) checkEqual(key string, first, k, i int) error {
 	u := m.union
-	last := u.items[len(u.items)-1]
-	two := &union{meta: u.meta, parts: u.parts, items: []item{last, {part: int32(k), index: int32(i)}}}
+	last := u.samples[len(u.samples)-1]
+	two := &union{meta: u.meta, sources: u.sources, samples: []unionSample{last, {source: int32(k), index: int32(i)}}}
 	var s [2]formats.Sample
 	for j := range s {
 		if err := two.Read(j, &s[j]); err != nil {
@@ -204,11 +204,11 @@ func (m *merger) same(key string, first, k, i int) error {
 	for f := range s[0].Values {
 		same = same && string(s[0].Values[f].Data) == string(s[1].Values[f].Data)
 	}
-	if edited := s[0].Mark.Edited | s[1].Mark.Edited; edited != s[0].Mark.Edited {
-		u.items[len(u.items)-1].change = &change{mark: &formats.Mark{Edited: edited, Origin: s[0].Mark.Origin}}
+	if edited := s[0].Provenance.Edited | s[1].Provenance.Edited; edited != s[0].Provenance.Edited {
+		u.samples[len(u.samples)-1].change = &change{mark: &formats.Provenance{Edited: edited, Origin: s[0].Provenance.Origin}}
 	}
 	if !same {
-		return fmt.Errorf("%w: %s and %s both have the key %q, with other bytes or labels", formats.ErrKey, m.names[first], m.names[k], key)
+		return fmt.Errorf("%w: %s and %s both have the key %q, with different bytes or labels: remove one of them first (dsconv rm)", formats.ErrKey, m.names[first], m.names[k], key)
 	}
 	return nil
 }

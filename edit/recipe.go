@@ -11,18 +11,18 @@ import (
 	"github.com/dsconv/dsconv/preprocess/jpeg"
 )
 
-// packed is how a dataset was packed, as its recipe tells.
+// packed has the options of a dataset's recipe.
 type packed struct {
 	preprocess.Recipe
-	filesZstd int // level at which its files are compressed
+	filesZstd int // zstd level of its files
 }
 
-// recipeOf reads a dataset's recipe. What this build would do otherwise than the one that
-// packed the dataset is an error: its images would be of two kinds.
+// recipeOf parses a dataset's recipe. If this build would produce other pixels than the build that
+// packed the dataset, it is an error: the dataset would mix both.
 func recipeOf(m map[string]string, compressesFiles bool) (packed, error) {
 	var p packed
 	var err error
-	if p.Recipe, err = preprocess.RecipeOf(m); err != nil {
+	if p.Recipe, err = preprocess.ParseRecipe(m); err != nil {
 		return p, fmt.Errorf("its recipe: %w", err)
 	}
 	if compressesFiles {
@@ -30,18 +30,18 @@ func recipeOf(m map[string]string, compressesFiles bool) (packed, error) {
 	}
 	for key, now := range p.Map() {
 		if was := m[key]; was != now && (key == "decoder" || key == "resampler") {
-			return p, fmt.Errorf("it was packed with the %s %s, this dsconv has %s: pack it anew", key, was, now)
+			return p, fmt.Errorf("it was packed with the %s %s, but this dsconv has %s: pack it again", key, was, now)
 		}
 	}
 	return p, nil
 }
 
-// withDecoder is the recipe of a dataset to which images were added: more than one version of
-// the decoder may have read them.
+// withDecoder returns the recipe of a dataset to which images are added: the recipe lists all
+// versions of the decoder that read images.
 func withDecoder(m map[string]string) map[string]string {
-	was, told := m[preprocess.DecoderVersionKey]
+	was, ok := m[preprocess.DecoderVersionKey]
 	now := jpeg.DecoderVersion()
-	if !told || slices.Contains(strings.Split(was, ", "), now) {
+	if !ok || slices.Contains(strings.Split(was, ", "), now) {
 		return m
 	}
 	m = maps.Clone(m)
@@ -49,7 +49,7 @@ func withDecoder(m map[string]string) map[string]string {
 	return m
 }
 
-// withShards is the recipe of a dataset that has n files now.
+// withShards returns the recipe of a dataset that now has n files.
 func withShards(m map[string]string, n int) map[string]string {
 	m = maps.Clone(m)
 	delete(m, "shards")

@@ -11,27 +11,26 @@ import (
 	"github.com/dsconv/dsconv/formats/labels"
 )
 
-// Labels is a table of what samples are to be labelled.
+// Labels is a table of new labels.
 type Labels struct {
 	ByPath  bool     // rows are found by the sample's source path, else by its key
-	Columns []string // names of label fields, of "label" for the designated one, "split", or user's columns
+	Columns []string // names of label fields ("label" is the main one), of the user's columns, or "split"
 	Rows    map[string][]string
 	Sep     string // between several labels of a multi-hot field
 	Types   labels.Types
 }
 
-// Relabelled is what Relabel found.
+// Relabelled is the result of Relabel.
 type Relabelled struct {
 	Changed    int      `json:"changed"`
-	Unchanged  int      `json:"unchanged"`     // rows that say what is there already
-	Without    int      `json:"without_label"` // cells that say that there is no label
+	Unchanged  int      `json:"unchanged"`     // rows that change nothing
+	Without    int      `json:"without_label"` // cells without a label
 	NewClasses []string `json:"new_classes,omitempty"`
 }
 
-// Relabel plans a version of t with the labels of a table, which remembers what it changed:
-// Add keeps that. Classes that t has not are
-// appended; samples that the table does not name keep what they have. A row that fits no
-// sample is an error. The plan is nil if there is nothing to do.
+// Relabel plans a version of t with the labels of a table. The version records what was changed, so
+// that Add keeps it. New classes are appended; samples that are not in the table keep their labels.
+// A row without a sample is an error. The plan is nil if there is nothing to do.
 func Relabel(t *Target, table Labels, o convert.Options) (*convert.Plan, *Relabelled, error) {
 	r := &relabeler{target: t, table: &table, meta: *t.Meta(), labels: map[int]*labels.Column{}}
 	if err := r.columns(); err != nil {
@@ -44,10 +43,10 @@ func Relabel(t *Target, table Labels, o convert.Options) (*convert.Plan, *Relabe
 	if err := r.readLabels(rows); err != nil {
 		return nil, nil, err
 	}
-	v := t.unchanged(func(int) bool { return true })
+	v := t.subset(func(int) bool { return true })
 	before := t.Meta()
 	v.union.meta = r.meta
-	v.union.parts[0] = newPart(t.Dataset, true, &r.meta)
+	v.union.sources[0] = newUnionSource(t.Dataset, true, &r.meta)
 	if v.union.removed, err = t.Removed(); err != nil {
 		return nil, nil, err
 	}
@@ -55,10 +54,10 @@ func Relabel(t *Target, table Labels, o convert.Options) (*convert.Plan, *Relabe
 		if row == nil {
 			continue
 		}
-		if v.union.items[i].change, err = r.change(i, row); err != nil {
+		if v.union.samples[i].change, err = r.change(i, row); err != nil {
 			return nil, nil, err
 		}
-		if v.union.items[i].change == nil {
+		if v.union.samples[i].change == nil {
 			r.found.Unchanged++
 		} else {
 			r.found.Changed++
@@ -78,15 +77,15 @@ type relabeler struct {
 	target *Target
 	table  *Labels
 	meta   formats.Meta           // of the new version
-	field  []int                  // by column of the table: the field, -1 if it is none
-	column []int                  // by column of the table: the user's column, -1 if it is none
+	field  []int                  // by column of the table: its field, or -1
+	column []int                  // by column of the table: the user's column, or -1
 	labels map[int]*labels.Column // by label field of the table
 	found  Relabelled
 }
 
 const splitColumn = "split"
 
-// columns finds out what each column of the table is.
+// columns finds the field or column of each column of the table.
 func (r *relabeler) columns() error {
 	schema := slices.Clone(r.meta.Schema)
 	for i := range schema {
@@ -103,18 +102,18 @@ func (r *relabeler) columns() error {
 		}
 		column := slices.Index(r.meta.Columns, name)
 		if field < 0 && column < 0 && name != splitColumn {
-			return fmt.Errorf("the table has a column %q, which is no label of the dataset, no column and not split; there are: %s",
-				name, strings.Join(r.known(), ", "))
+			return fmt.Errorf("unknown column %q; the dataset has: %s",
+				name, strings.Join(r.validColumns(), ", "))
 		}
 		r.field, r.column = append(r.field, field), append(r.column, column)
 	}
 	if len(r.table.Columns) == 0 {
-		return errors.New("the table has no column beside that of the samples")
+		return errors.New("the table has no columns besides the samples' keys or paths")
 	}
 	return nil
 }
 
-func (r *relabeler) known() []string {
+func (r *relabeler) validColumns() []string {
 	var names []string
 	for _, f := range r.meta.Schema {
 		if f.Kind.IsLabel() {
@@ -124,7 +123,7 @@ func (r *relabeler) known() []string {
 	return append(append(names, r.meta.Columns...), splitColumn)
 }
 
-// rows finds the row of each sample, nil where the table has none.
+// rows returns the table's row of each sample, nil if it has none.
 func (r *relabeler) rows() ([][]string, error) {
 	rows := make([][]string, r.target.Len())
 	used := 0
@@ -145,11 +144,11 @@ func (r *relabeler) rows() ([][]string, error) {
 	if used == len(r.table.Rows) {
 		return rows, nil
 	}
-	return nil, r.unknown()
+	return nil, r.unknownRows()
 }
 
-// unknown names rows that fit no sample.
-func (r *relabeler) unknown() error {
+// unknownRows returns an error that names a row without a sample.
+func (r *relabeler) unknownRows() error {
 	there := make(map[string]bool, r.target.Len())
 	for i := range r.target.Len() {
 		in, err := r.target.Info(i)
@@ -166,20 +165,20 @@ func (r *relabeler) unknown() error {
 	}
 	slices.Sort(names)
 	if len(names) == 0 {
-		return fmt.Errorf("%w: the table names a sample twice, by other names", formats.ErrKey)
+		return fmt.Errorf("%w: the table has two rows for the same sample", formats.ErrKey)
 	}
-	return fmt.Errorf("%w: the table names %d samples that the dataset has not, such as %q", formats.ErrKey, len(names), names[0])
+	return fmt.Errorf("%w: the table has %d keys or paths that are not in the dataset, such as %q", formats.ErrKey, len(names), names[0])
 }
 
-// readLabels finds out what the table's labels mean in the dataset, whose classes keep their
-// indices; new ones come after them.
+// readLabels parses the table's labels. The dataset's classes keep their indices; new classes come
+// after them.
 func (r *relabeler) readLabels(rows [][]string) error {
 	for c, k := range r.field {
 		if k < 0 {
 			continue
 		}
 		f := &r.meta.Schema[k]
-		src := labels.Source{Column: r.table.Columns[c], Type: r.table.Types.Of(f.Name), Like: f}
+		src := labels.Source{Column: r.table.Columns[c], Type: r.table.Types.For(f.Name), Like: f}
 		if f.Kind == formats.MultiHot {
 			src.Sep = r.table.Sep
 		}
@@ -207,7 +206,7 @@ func (r *relabeler) readLabels(rows [][]string) error {
 	return nil
 }
 
-// where names sample i as the table does.
+// where names sample i by its key or path, as the table does.
 func (r *relabeler) where(i int) string {
 	in, err := r.target.Info(i)
 	if err != nil {
@@ -219,14 +218,14 @@ func (r *relabeler) where(i int) string {
 	return fmt.Sprintf("key %q", in.Key)
 }
 
-// change is what the row changes of sample i, nil if nothing.
+// change returns what the row changes of sample i, nil if nothing.
 func (r *relabeler) change(i int, row []string) (*change, error) {
 	in, err := r.target.Info(i)
 	if err != nil {
 		return nil, err
 	}
 	var c change
-	var s formats.Sample // read where Info does not tell what is there
+	var s formats.Sample // read only for labels that are not in Info
 	for k, cell := range row {
 		switch field, column := r.field[k], r.column[k]; {
 		case field >= 0:
@@ -235,10 +234,7 @@ func (r *relabeler) change(i int, row []string) (*change, error) {
 			}
 		case column >= 0:
 			if in.Columns[column] != cell {
-				if c.columns == nil {
-					c.columns = map[int]string{}
-				}
-				c.columns[column] = cell
+				c.setColumn(column, cell)
 			}
 		case in.Split != cell:
 			if err := formats.CheckSplit(cell); err != nil {
@@ -250,7 +246,7 @@ func (r *relabeler) change(i int, row []string) (*change, error) {
 	if c.sourceOnly() {
 		return nil, nil
 	}
-	mark := in.Mark
+	mark := in.Provenance
 	mark.Edited |= c.edited(&r.meta)
 	c.mark = &mark
 	return &c, nil

@@ -7,8 +7,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Remove plans a version of t without the samples of those keys, which remembers that they
-// were removed: Add leaves them out. A key that t has not is an error.
+// Remove plans a version of t without the samples of those keys. The version records that they were
+// removed, so that Add does not add them again. An unknown key is an error.
 func Remove(t *Target, keys []string, o convert.Options) (*convert.Plan, error) {
 	removed, err := t.Removed()
 	if err != nil {
@@ -28,26 +28,26 @@ func Remove(t *Target, keys []string, o convert.Options) (*convert.Plan, error) 
 		if err != nil {
 			return nil, err
 		}
-		removed = append(removed, formats.Removed{Key: in.Key, Source: in.Source})
+		removed = append(removed, formats.RemovedSample{Key: in.Key, Source: in.Source})
 	}
 	if len(gone) == t.Len() {
-		return nil, fmt.Errorf("%s: nothing would be left: remove the dataset itself instead", t.Path)
+		return nil, fmt.Errorf("%s: no sample would be left: delete the dataset instead", t.Path)
 	}
-	v := t.unchanged(func(i int) bool { return !gone[i] })
+	v := t.subset(func(i int) bool { return !gone[i] })
 	v.union.removed = sortRemoved(removed)
 	return v.plan(o)
 }
 
-// unchanged is the version of t that has those of its samples which stay.
-func (t *Target) unchanged(stays func(i int) bool) *version {
+// subset returns the version of t with only the samples for which keep returns true.
+func (t *Target) subset(keep func(i int) bool) *version {
 	meta := *t.Meta()
-	v := &version{target: t, base: make([]int32, t.Len()), union: &union{meta: meta}}
-	v.union.parts = []part{newPart(t.Dataset, true, &meta)}
+	v := &version{target: t, newIndex: make([]int32, t.Len()), union: &union{meta: meta}}
+	v.union.sources = []unionSource{newUnionSource(t.Dataset, true, &meta)}
 	for i := range t.Len() {
-		v.base[i] = -1
-		if stays(i) {
-			v.base[i] = int32(len(v.union.items))
-			v.union.items = append(v.union.items, item{index: int32(i)})
+		v.newIndex[i] = -1
+		if keep(i) {
+			v.newIndex[i] = int32(len(v.union.samples))
+			v.union.samples = append(v.union.samples, unionSample{index: int32(i)})
 		}
 	}
 	return v

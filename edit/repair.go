@@ -20,28 +20,28 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Repaired is what Repair found.
+// Repaired is the result of Repair.
 type Repaired struct {
-	Restored []string `json:"restored"` // keys of the samples that come from the source
-	Lost     []Lost   `json:"lost"`     // those that do not: then there is no plan
-	Files    []string `json:"files"`    // that are written anew; null for all
-	// Forgotten is the number of samples that were removed by hand where their list is damaged: no
-	// source has it, so that the repaired dataset does not know of them.
+	Restored []string `json:"restored"` // keys of samples taken from the source
+	Lost     []Lost   `json:"lost"`     // samples that the source cannot restore; if there are any, there is no plan
+	Files    []string `json:"files"`    // files that are written again; null means all
+	// Forgotten is the number of samples in the list of samples removed by hand, if that list is
+	// damaged. No source has it, so the repaired dataset lacks it.
 	Forgotten int `json:"forgotten,omitempty"`
 }
 
-// Lost is a damaged sample that the source cannot give back.
+// Lost is a damaged sample that the source cannot restore.
 type Lost struct {
 	Key   string `json:"key"`
 	Cause string `json:"cause"`
 }
 
-// Salvage opens what is left of the damaged dataset at path, to repair it.
-func Salvage(f formats.Format, path string) (*Target, error) {
+// OpenDamaged opens the damaged dataset at path as far as possible, to repair it.
+func OpenDamaged(f formats.Format, path string) (*Target, error) {
 	w, ok := f.(formats.WritableFormat)
 	s, can := f.(formats.Salvager)
 	if !ok || !can {
-		return nil, fmt.Errorf("%s: a %s cannot be repaired, a dataset that dsconv packed can%s", path, f.Name(), sharded.Among(path))
+		return nil, fmt.Errorf("%s: a %s cannot be repaired; only a dataset that dsconv packed can%s", path, f.Name(), sharded.SuggestDatasets(path))
 	}
 	if _, err := staging.Recover(path); err != nil {
 		return nil, err
@@ -49,34 +49,33 @@ func Salvage(f formats.Format, path string) (*Target, error) {
 	base := staging.VersionAt(path)
 	ds, err := s.Salvage(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: what describes the dataset is lost: pack it anew", err)
+		return nil, fmt.Errorf("%w: the dataset's description is lost: pack it again", err)
 	}
 	return &Target{Path: path, Format: w, Dataset: ds, base: base}, nil
 }
 
-// Repair plans t as it was before damage came over it. Files that are damaged are written
-// anew: of samples that still are what was written, and for the others of what the recipe
-// makes of their source, which must give the same bytes. If it does not for all of them the
-// plan is nil. all says that the table of checksums is damaged itself, so that no file can
-// be trusted as a whole.
+// Repair plans t as it was before the damage. Damaged files are written again, from their undamaged
+// samples and from the source of the others, which must give the same bytes by t's recipe. If it
+// does not for all samples, the plan is nil. all is set if the checksums are damaged themselves, so
+// that every file must be checked sample by sample.
 func Repair(ctx context.Context, t *Target, damage []formats.Damage, all bool, src formats.Dataset, o convert.Options) (*convert.Plan, *Repaired, error) {
 	recipe, err := recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", t.Path, err)
 	}
 	r := &repairer{target: t, src: src, recipe: recipe.Recipe}
-	v := t.unchanged(func(int) bool { return true })
-	if err := r.files(v, damage, all); err != nil {
+	v := t.subset(func(int) bool { return true })
+	if err := r.selectFiles(v, damage, all); err != nil {
 		return nil, nil, err
 	}
-	if err := r.removed(v); err != nil {
+	if err := r.copyRemoved(v); err != nil {
 		return nil, nil, err
 	}
 	if err := sameFields(t.Meta().Schema, src.Meta().Schema); err != nil {
 		return nil, nil, fmt.Errorf("the source: %w", err)
 	}
-	v.union.parts = append(v.union.parts, newPart(src, false, &v.union.meta), newPart(src, true, &v.union.meta))
-	if err := r.samples(ctx, v, o.Workers); err != nil {
+	v.union.sources = append(v.union.sources, newUnionSource(src, false, &v.union.meta), newUnionSource(src, true, &v.union.meta))
+	if err := r.restoreAll(ctx, v, o.Workers); err != nil {
 		return nil, nil, err
 	}
 	if len(r.found.Lost) > 0 {
@@ -88,46 +87,46 @@ func Repair(ctx context.Context, t *Target, damage []formats.Damage, all bool, s
 }
 
 type repairer struct {
-	target  *Target
-	src     formats.Dataset
-	recipe  preprocess.Recipe
-	suspect []int32                   // samples that lie in damaged files
-	at      func(*formats.Info) int32 // where the source has a lost sample, -1 for nowhere
-	mu      sync.Mutex
-	found   Repaired
+	target      *Target
+	src         formats.Dataset
+	recipe      preprocess.Recipe
+	suspect     []int32                   // samples in damaged files
+	sourceIndex func(*formats.Info) int32 // index of a lost sample in the source, or -1
+	mu          sync.Mutex
+	found       Repaired
 }
 
-// files finds out which are written anew and which samples lie in them.
-func (r *repairer) files(v *version, damage []formats.Damage, all bool) error {
-	if !r.target.many() {
+// selectFiles decides which files are written again, and which samples are in them.
+func (r *repairer) selectFiles(v *version, damage []formats.Damage, all bool) error {
+	if !r.target.hasShards() {
 		if !all && r.target.inOneFile() && !r.target.dataDamaged(damage) {
-			v.stays, r.found.Files = true, []string{}
+			v.keepData, r.found.Files = true, []string{}
 			return nil
 		}
 		for i := range r.target.Len() {
 			r.suspect = append(r.suspect, int32(i))
 		}
-		v.whole = true
+		v.rewriteAll = true
 		return nil
 	}
-	samples, err := r.target.inFiles()
+	samples, err := r.target.samplesByFile()
 	if err != nil {
 		return err
 	}
-	v.rewrite, r.found.Files = map[int]bool{}, []string{}
+	v.rewriteFiles, r.found.Files = map[int]bool{}, []string{}
 	for i, name := range r.target.Meta().Files {
 		if !all && !isDamaged(name, damage) {
 			continue
 		}
-		v.rewrite[i] = true
+		v.rewriteFiles[i] = true
 		r.found.Files = append(r.found.Files, name)
 		r.suspect = append(r.suspect, samples[i]...)
 	}
 	return nil
 }
 
-// removed takes over the list of what was removed by hand.
-func (r *repairer) removed(v *version) (err error) {
+// copyRemoved copies the list of samples removed by hand.
+func (r *repairer) copyRemoved(v *version) (err error) {
 	v.union.removed, err = removedFrom(r.target.Dataset)
 	if errors.Is(err, formats.ErrDamaged) {
 		r.found.Forgotten, err = r.target.Meta().History.Removed, nil
@@ -139,8 +138,8 @@ func isDamaged(file string, damage []formats.Damage) bool {
 	return slices.ContainsFunc(damage, func(d formats.Damage) bool { return filepath.ToSlash(d.File) == file })
 }
 
-// samples reads those in damaged files and takes from the source what is lost.
-func (r *repairer) samples(ctx context.Context, v *version, workers int) error {
+// restoreAll reads the samples in damaged files, and restores the damaged ones from the source.
+func (r *repairer) restoreAll(ctx context.Context, v *version, workers int) error {
 	var lost []int32
 	err := parallel.Each(ctx, len(r.suspect), workers, func() (func(int) error, func(), error) {
 		var s formats.Sample
@@ -171,25 +170,25 @@ func (r *repairer) samples(ctx context.Context, v *version, workers int) error {
 			return nil, nil, err
 		}
 		var s, out formats.Sample
-		return func(k int) error { return r.one(v, lost[k], proc, &s, &out) }, proc.Close, nil
+		return func(k int) error { return r.restoreOne(v, lost[k], proc, &s, &out) }, proc.Close, nil
 	})
 	slices.Sort(r.found.Restored)
 	slices.SortFunc(r.found.Lost, func(a, b Lost) int { return cmp.Compare(a.Key, b.Key) })
 	return err
 }
 
-// one puts what the source has in place of sample i, or notes that it is lost.
-func (r *repairer) one(v *version, i int32, proc *preprocess.Processor, s, out *formats.Sample) error {
+// restoreOne replaces sample i by the source's, or records that it is lost.
+func (r *repairer) restoreOne(v *version, i int32, proc *preprocess.Processor, s, out *formats.Sample) error {
 	in, err := r.target.Info(int(i))
 	if err != nil {
 		return err
 	}
-	var it item
+	var it unionSample
 	err = guard.Do(func() (err error) {
 		it, err = r.restore(proc, &in, s, out)
 		return err
 	})
-	// What says nothing of the sample must not have the user remove it.
+	// An error that is not the sample's fault must not make the user remove the sample.
 	if panicked := new(guard.PanicError); pixel.EndsRun(err) || errors.As(err, &panicked) {
 		return fmt.Errorf("key %q: %w", in.Key, err)
 	}
@@ -200,11 +199,11 @@ func (r *repairer) one(v *version, i int32, proc *preprocess.Processor, s, out *
 		return nil
 	}
 	r.found.Restored = append(r.found.Restored, in.Key)
-	v.union.items[i] = it
+	v.union.samples[i] = it
 	return nil
 }
 
-// findInSource finds the samples in the source: by path, else by key.
+// findInSource finds the lost samples in the source: by path, else by key.
 func (r *repairer) findInSource(lost []int32) error {
 	byPath, byKey := map[string]int32{}, map[string]int32{}
 	for _, i := range lost {
@@ -226,7 +225,7 @@ func (r *repairer) findInSource(lost []int32) error {
 			byKey[in.Key] = int32(k)
 		}
 	}
-	r.at = func(in *formats.Info) int32 {
+	r.sourceIndex = func(in *formats.Info) int32 {
 		if k := byPath[in.Source.Path]; in.Source.Path != "" && k >= 0 {
 			return k
 		}
@@ -235,33 +234,33 @@ func (r *repairer) findInSource(lost []int32) error {
 	return nil
 }
 
-// restore makes the sample that in describes from the source.
-func (r *repairer) restore(proc *preprocess.Processor, in *formats.Info, s, out *formats.Sample) (item, error) {
-	at := r.at(in)
+// restore builds the sample in from the source.
+func (r *repairer) restore(proc *preprocess.Processor, in *formats.Info, s, out *formats.Sample) (unionSample, error) {
+	at := r.sourceIndex(in)
 	if at < 0 {
-		return item{}, errors.New("the source does not have it")
+		return unionSample{}, errors.New("it is not in the source")
 	}
-	it := item{part: 1, index: at, change: r.asWas(in)}
+	it := unionSample{source: 1, index: at, change: r.manifestChange(in)}
 	if err := r.src.Read(int(at), s); err != nil {
 		return it, err
 	}
 	schema := r.src.Meta().Schema
-	if s.Sum != [16]byte{} && s.Sum == in.Sum && checksum.Sum(schema, s) == in.Sum {
-		it.part = 2
+	if s.Checksum != [16]byte{} && s.Checksum == in.Checksum && checksum.SampleChecksum(schema, s) == in.Checksum {
+		it.source = 2
 		return it, nil
 	}
 	if err := proc.Process(s, out); err != nil {
 		return it, err
 	}
-	if checksum.Sum(schema, out) != in.Sum {
-		return it, errors.New("the source is not what it was when it was packed")
+	if checksum.SampleChecksum(schema, out) != in.Checksum {
+		return it, errors.New("the source has changed since it was packed")
 	}
 	return it, nil
 }
 
-// asWas is what the manifest says of a sample.
-func (r *repairer) asWas(in *formats.Info) *change {
-	c := &change{split: &in.Split, source: &in.Source, mark: &in.Mark, columns: map[int]string{}}
+// manifestChange returns a change to the values that the manifest has for a sample.
+func (r *repairer) manifestChange(in *formats.Info) *change {
+	c := &change{split: &in.Split, source: &in.Source, mark: &in.Provenance, columns: map[int]string{}}
 	for j, text := range in.Columns {
 		c.columns[j] = text
 	}

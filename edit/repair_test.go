@@ -21,7 +21,7 @@ import (
 	"github.com/dsconv/dsconv/verify"
 )
 
-// Damage in what stays is not written anew under a fresh checksum.
+// Damaged samples that are copied do not get a new checksum.
 func TestDamageIsNotCopied(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 20)
@@ -37,13 +37,13 @@ func TestDamageIsNotCopied(t *testing.T) {
 		p, err := edit.Remove(d, keys, convert.Options{})
 		f.must(err)
 		if _, err := p.Run(context.Background()); !errors.Is(err, formats.ErrDamaged) {
-			t.Errorf("damaged samples were written anew: %v", err)
+			t.Errorf("damaged samples were written again: %v", err)
 		}
 		f.must(d.Close())
 	})
 }
 
-// largest is the data file with most bytes.
+// largest returns the largest data file.
 func largest(t *testing.T, dir string) string {
 	t.Helper()
 	name, size := "", 0
@@ -55,7 +55,7 @@ func largest(t *testing.T, dir string) string {
 	return filepath.Join(dir, name)
 }
 
-// rot flips bits in the images that a file holds.
+// rot flips bits in the images in a file.
 func rot(t *testing.T, file string) {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -70,7 +70,7 @@ func rot(t *testing.T, file string) {
 	}
 }
 
-// Repair gives back the bytes that were there, from the folder and from another dataset.
+// Repair restores the same bytes, from the folder and from another dataset.
 func TestRepair(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 20)
@@ -107,13 +107,13 @@ func TestRepair(t *testing.T) {
 
 func repair(t *testing.T, path string, src formats.Dataset) (*convert.Plan, *edit.Repaired, *edit.Target) {
 	t.Helper()
-	d, err := edit.Salvage(formatOf(t, path), path)
+	d, err := edit.OpenDamaged(formatOf(t, path), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
 	var damage []formats.Damage
-	if err := d.Dataset.(formats.Checker).Check(context.Background(), formats.Part{}, 2, func(x formats.Damage) { damage = append(damage, x) }); err != nil {
+	if err := d.Dataset.(formats.Checker).Check(context.Background(), formats.Portion{}, 2, func(x formats.Damage) { damage = append(damage, x) }); err != nil {
 		t.Fatal(err)
 	}
 	p, found, err := edit.Repair(context.Background(), d, damage, false, src, convert.Options{})
@@ -123,7 +123,7 @@ func repair(t *testing.T, path string, src formats.Dataset) (*convert.Plan, *edi
 	return p, found, d
 }
 
-// ending is a source whose samples cannot be read, for a reason that is not theirs.
+// ending is a source whose samples cannot be read, for a reason that is not the samples' fault.
 type ending struct {
 	formats.Dataset
 	err error
@@ -136,7 +136,7 @@ func (s ending) Read(int, *formats.Sample) error {
 	return s.err
 }
 
-func (s ending) Check(context.Context, formats.Part, int, func(formats.Damage)) error { return nil }
+func (s ending) Check(context.Context, formats.Portion, int, func(formats.Damage)) error { return nil }
 
 func (s ending) CheckQuick(context.Context, func(formats.Damage)) error { return nil }
 
@@ -148,8 +148,8 @@ type opening struct {
 
 func (o opening) Open(string) (formats.Dataset, error) { return o.s, nil }
 
-// What says nothing of a sample ends the work: none counts as lost, changed or damaged, which
-// would have the user remove or pack it anew.
+// An error that is not a sample's fault ends the command. No sample then counts as lost, changed or
+// damaged, which would make the user remove it or pack it again.
 func TestWhatIsNotTheSamplesFaultEndsTheRun(t *testing.T) {
 	f := pets(t, 4)
 	v := variant{name: "x.tar"}
@@ -167,7 +167,7 @@ func TestWhatIsNotTheSamplesFaultEndsTheRun(t *testing.T) {
 		t.Errorf("add: found %+v, %v", found, err)
 	}
 	rot(t, largest(t, filepath.Dir(path)))
-	d, err := edit.Salvage(formatOf(t, path), path)
+	d, err := edit.OpenDamaged(formatOf(t, path), path)
 	f.must(err)
 	defer d.Close()
 	for _, cause := range []error{memory, pixel.ErrMemory, nil} {

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,9 +9,9 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// unite is the schema of samples of several datasets. They must have the same fields, in
-// any order; classes that the first has not are appended. name says which dataset is wrong.
-func unite(first formats.Schema, others []formats.Schema, name func(i int) string) (formats.Schema, error) {
+// uniteSchemas returns the schema of the samples of several datasets. They must have the same fields,
+// in any order; classes that the first one lacks are appended. name(i) names others[i] in errors.
+func uniteSchemas(first formats.Schema, others []formats.Schema, name func(i int) string) (formats.Schema, error) {
 	s := slices.Clone(first)
 	for i := range s {
 		s[i].Classes = slices.Clone(s[i].Classes)
@@ -22,9 +23,9 @@ func unite(first formats.Schema, others []formats.Schema, name func(i int) strin
 		for i := range s {
 			f := &other[other.Index(s[i].Name)]
 			if f.Kind != s[i].Kind {
-				return nil, fmt.Errorf("%s: %w: field %s is %s, not %s", name(k), formats.ErrSchema, f.Name, f.Kind, s[i].Kind)
+				return nil, fmt.Errorf("%s: %w: the kind of field %s is %s, but %s in the dataset", name(k), formats.ErrSchema, f.Name, f.Kind, s[i].Kind)
 			}
-			s[i].Classes = appendNew(s[i].Classes, f.Classes)
+			s[i].Classes = appendClasses(s[i].Classes, f.Classes)
 			if s[i].Kind == formats.MultiHot && s[i].Shape != nil {
 				s[i].Shape = []int{len(s[i].Classes)}
 			}
@@ -33,6 +34,7 @@ func unite(first formats.Schema, others []formats.Schema, name func(i int) strin
 	return s, nil
 }
 
+// sameFields returns an error if b does not have the fields of a, the dataset.
 func sameFields(a, b formats.Schema) error {
 	var missing, extra []string
 	for _, f := range a {
@@ -49,34 +51,17 @@ func sameFields(a, b formats.Schema) error {
 	case len(missing) > 0:
 		return fmt.Errorf("%w: it has no field %s", formats.ErrSchema, strings.Join(missing, ", "))
 	case len(extra) > 0:
-		return fmt.Errorf("%w: it has the field %s, which the dataset has not", formats.ErrSchema, strings.Join(extra, ", "))
+		var names []string
+		for _, f := range a {
+			names = append(names, f.Name)
+		}
+		return fmt.Errorf("%w: unknown field %s; the dataset has %s", formats.ErrSchema, strings.Join(extra, ", "), listNames(names))
 	}
 	return nil
 }
 
-func appendNew(names, more []string) []string {
-	have := indexOf(names)
-	for _, name := range more {
-		if _, ok := have[name]; !ok {
-			have[name] = int64(len(names))
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// indexOf is the place of each name.
-func indexOf(names []string) map[string]int64 {
-	index := make(map[string]int64, len(names))
-	for i, name := range names {
-		index[name] = int64(i)
-	}
-	return index
-}
-
-// loosen takes of a schema what is fixed for all images where the other does not fix the
-// same.
-func loosen(s, other formats.Schema) {
+// relaxShapes clears types and shapes in s that are not equal in other.
+func relaxShapes(s, other formats.Schema) {
 	for i := range s {
 		f := &other[other.Index(s[i].Name)]
 		if s[i].Kind == formats.MultiHot {
@@ -91,11 +76,14 @@ func loosen(s, other formats.Schema) {
 	}
 }
 
-// columnsOf unites the user's columns of several datasets.
-func columnsOf(first []string, others ...[]string) []string {
+// listNames lists names for a message.
+func listNames(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
+
+// uniteColumns returns the user's columns of several datasets, each once.
+func uniteColumns(first []string, others ...[]string) []string {
 	all := slices.Clone(first)
 	for _, o := range others {
-		all = appendNew(all, o)
+		all = appendClasses(all, o)
 	}
 	return all
 }

@@ -12,20 +12,20 @@ import (
 	"github.com/dsconv/dsconv/formats/staging"
 )
 
-// Target is a dataset that is to be changed.
+// Target is a dataset that is edited.
 type Target struct {
 	Path   string
 	Format formats.WritableFormat
 	formats.Dataset
-	base string // which version it is
+	base string // the version: see atrest.VersionAt
 }
 
-// Open opens the dataset at path to change it. What a kill left of an earlier change that
-// was complete but for its publication is finished first.
+// Open opens the dataset at path to edit it. If an earlier edit was complete but killed before it was
+// published, it is published first.
 func Open(f formats.Format, path string) (*Target, error) {
 	w, ok := f.(formats.WritableFormat)
 	if !ok {
-		return nil, fmt.Errorf("%s: a %s cannot be changed, a dataset that dsconv packed can%s", path, f.Name(), sharded.Among(path))
+		return nil, fmt.Errorf("%s: a %s cannot be changed; only a dataset that dsconv packed can%s", path, f.Name(), sharded.SuggestDatasets(path))
 	}
 	if _, err := staging.Recover(path); err != nil {
 		return nil, err
@@ -39,40 +39,40 @@ func Open(f formats.Format, path string) (*Target, error) {
 }
 
 // Removed implements formats.Removals.
-func (t *Target) Removed() ([]formats.Removed, error) {
+func (t *Target) Removed() ([]formats.RemovedSample, error) {
 	list, err := removedFrom(t.Dataset)
 	if errors.Is(err, formats.ErrDamaged) {
-		err = fmt.Errorf("%w: nothing else has the list of removed samples; dsconv verify --repair SRC goes on without it", err)
+		err = fmt.Errorf("%w: the list of removed samples is lost; dsconv verify --repair SRC repairs the dataset without it", err)
 	}
 	return list, err
 }
 
-// many says that the dataset has files which can stay when others change.
-func (t *Target) many() bool {
+// hasShards reports whether the dataset has several files, so that files without changes can be kept.
+func (t *Target) hasShards() bool {
 	p, err := sharded.ParseShardPath(t.Path)
-	return err == nil && p.Many() && t.Format.Traits().Sharded && len(t.Meta().Files) > 0
+	return err == nil && p.IsPattern() && t.Format.Traits().Sharded && len(t.Meta().Files) > 0
 }
 
-// inOneFile says that the samples lie in one file, which can stay when what describes it is
-// written anew.
+// inOneFile reports whether all samples are in one data file, which can be kept when the sidecar is
+// written again.
 func (t *Target) inOneFile() bool {
-	return !t.many() && t.Format.Traits().Sharded && len(t.Meta().Files) == 1
+	return !t.hasShards() && t.Format.Traits().Sharded && len(t.Meta().Files) == 1
 }
 
-// dataDamaged says that a data file is damaged.
+// dataDamaged reports whether a data file is damaged.
 func (t *Target) dataDamaged(damage []formats.Damage) bool {
 	return slices.ContainsFunc(t.Meta().Files, func(name string) bool { return isDamaged(name, damage) })
 }
 
-// inFiles lists the samples of each file in the file's order.
-func (t *Target) inFiles() ([][]int32, error) {
-	d, ok := t.Dataset.(placer)
+// samplesByFile returns the samples of each file in the file's order.
+func (t *Target) samplesByFile() ([][]int32, error) {
+	d, ok := t.Dataset.(locator)
 	if !ok {
-		return nil, fmt.Errorf("%s: nothing tells where its samples lie", t.Path)
+		return nil, fmt.Errorf("%s: the dataset does not record in which file a sample is", t.Path)
 	}
 	files := make([][]int32, len(t.Meta().Files))
 	for _, i := range d.StorageOrder() {
-		shard := d.Place(int(i)).Shard
+		shard := d.Location(int(i)).Shard
 		if shard < 0 || shard >= len(files) {
 			return nil, fmt.Errorf("%s: %w: sample %d is in file %d of %d", t.Path, formats.ErrDamaged, i, shard, len(files))
 		}
@@ -81,13 +81,13 @@ func (t *Target) inFiles() ([][]int32, error) {
 	return files, nil
 }
 
-// placer is a dataset of several files.
-type placer interface {
-	Place(i int) manifest.Place
+// locator is a dataset with several data files.
+type locator interface {
+	Location(i int) manifest.Location
 	StorageOrder() []int32 // of all samples
 }
 
-// options are those of a new version, from what the old one's recipe says and o.
+// options returns the options of a new version: o, and those of the dataset's recipe.
 func (t *Target) options(o convert.Options) (convert.Options, error) {
 	recipe, err := recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd)
 	if err != nil {

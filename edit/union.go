@@ -2,116 +2,92 @@ package edit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/checksum"
 )
 
-// union is a dataset of samples of several datasets, in key order, under one schema. It is
-// safe for concurrent use.
+// union is a dataset of samples from several datasets, in key order, with one schema. It is safe for
+// concurrent use.
 type union struct {
-	meta   formats.Meta
-	parts  []part
-	items  []item
-	splits []string // by item, instead of the parts' own; nil for those
+	meta    formats.Meta
+	sources []unionSource
+	samples []unionSample
+	splits  []string // by sample; nil means the sources' own
 
-	removed []formats.Removed // by hand, in the order of keys
+	removed []formats.RemovedSample // samples removed by hand, by key
 }
 
-// part is a dataset that samples are taken from.
-type part struct {
+// unionSource is one of the datasets that a union has samples of.
+type unionSource struct {
 	formats.Dataset
-	ready   bool                    // its samples are as they are to be written
-	field   []int                   // by field of the union: the part's
-	classes [][]int64               // by field of the union: its index of each of the part's classes; nil if they are the same
-	column  []int                   // by column of the union: the part's, -1 if it has none
-	same    bool                    // fields, classes and columns are the union's
-	marks   *[16]uint16             // by bit of the part's marks: the union's; nil where the part's are not of interest
-	origin  func(own uint16) uint16 // of its samples, from the part's own; nil for the same
+	ready     bool                    // its samples are copied without processing
+	field     []int                   // by field of the union: the source's
+	classes   [][]int64               // by field of the union: the union's index of each of the source's classes; nil if equal
+	column    []int                   // by column of the union: the source's, or -1
+	identical bool                    // fields, classes and columns equal the union's
+	marks     *[16]uint16             // by bit of the source's marks: the union's; nil if the source's marks are ignored
+	origin    func(own uint16) uint16 // converts the source's origins; nil if equal
 }
 
-// item is one sample: number index of a part, with what is changed of it.
-type item struct {
-	part   int32
+// unionSample is one sample: its source, its index there, and its change or nil.
+type unionSample struct {
+	source int32
 	index  int32
 	change *change
 }
 
-// change is what a sample has instead of what its part says.
+// change has the values that replace those of a sample's source; nil fields replace nothing.
 type change struct {
 	labels  map[int]formats.Value // by field of the union
 	split   *string
 	columns map[int]string // by column of the union
 	source  *formats.Source
-	mark    *formats.Mark
+	mark    *formats.Provenance
 }
 
 var _ formats.Dataset = (*union)(nil)
 
-func newPart(ds formats.Dataset, ready bool, meta *formats.Meta) part {
-	p := part{Dataset: ds, ready: ready, same: true}
+func newUnionSource(ds formats.Dataset, ready bool, meta *formats.Meta) unionSource {
+	p := unionSource{Dataset: ds, ready: ready, identical: true}
 	own := ds.Meta()
 	for i, f := range meta.Schema {
 		j := own.Schema.Index(f.Name)
 		p.field = append(p.field, j)
-		moved := movedClasses(own.Schema[j].Classes, f.Classes)
+		moved := mapClasses(own.Schema[j].Classes, f.Classes)
 		p.classes = append(p.classes, moved)
 		grown := f.Kind == formats.MultiHot && len(f.Classes) != len(own.Schema[j].Classes)
-		p.same = p.same && i == j && moved == nil && !grown
+		p.identical = p.identical && i == j && moved == nil && !grown
 	}
 	for i, name := range meta.Columns {
-		j := -1
-		for k, c := range own.Columns {
-			if c == name {
-				j = k
-			}
-		}
+		j := slices.Index(own.Columns, name)
 		p.column = append(p.column, j)
-		p.same = p.same && i == j
+		p.identical = p.identical && i == j
 	}
-	p.marks = movedMarks(own, meta, &p)
+	p.marks = mapMarks(own, meta, &p)
 	return p
 }
 
-// movedClasses gives the index in to of each class of from, NoLabel for one that is not
-// there; nil if all have the same.
-func movedClasses(from, to []string) []int64 {
-	index := indexOf(to)
-	moved := make([]int64, len(from))
-	same := true
-	for i, name := range from {
-		at, ok := index[name]
-		if !ok {
-			at = formats.NoLabel
-		}
-		moved[i] = at
-		same = same && moved[i] == int64(i)
-	}
-	if same {
-		return nil
-	}
-	return moved
-}
-
-// Meta describes the union.
+// Meta returns the union's metadata.
 func (u *union) Meta() *formats.Meta { return &u.meta }
 
-// Len is the number of samples.
-func (u *union) Len() int { return len(u.items) }
+// Len returns the number of samples.
+func (u *union) Len() int { return len(u.samples) }
 
-// Close does nothing: the parts belong to the caller.
+// Close does nothing: the sources belong to the caller.
 func (u *union) Close() error { return nil }
 
-// ready says that sample i is as it is to be written.
-func (u *union) ready(i int) bool { return u.parts[u.items[i].part].ready }
+// ready reports whether sample i is copied without processing.
+func (u *union) ready(i int) bool { return u.sources[u.samples[i].source].ready }
 
 // Removed implements formats.Removals.
-func (u *union) Removed() ([]formats.Removed, error) { return u.removed, nil }
+func (u *union) Removed() ([]formats.RemovedSample, error) { return u.removed, nil }
 
-// Info tells what is known of sample i. Its Sum is that of the part's values.
+// Info implements formats.Dataset. The Sum is that of the source's values.
 func (u *union) Info(i int) (formats.Info, error) {
-	it := &u.items[i]
-	p := &u.parts[it.part]
+	it := &u.samples[i]
+	p := &u.sources[it.source]
 	in, err := p.Info(int(it.index))
 	if err != nil {
 		return in, err
@@ -119,20 +95,20 @@ func (u *union) Info(i int) (formats.Info, error) {
 	if l := u.meta.Schema.LabelIndex(); l >= 0 && p.classes[l] != nil && in.Label >= 0 && in.Label < int64(len(p.classes[l])) {
 		in.Label = p.classes[l][in.Label]
 	}
-	if !p.same {
-		in.Columns = p.columns(in.Columns, nil)
+	if !p.identical {
+		in.Columns = p.mapColumns(in.Columns, nil)
 	}
-	in.Mark = p.mark(in.Mark)
+	in.Provenance = p.mapMark(in.Provenance)
 	if u.splits != nil {
 		in.Split = u.splits[i]
 	}
 	if it.change != nil {
-		it.change.info(&in, u.meta.Schema)
+		it.change.applyToInfo(&in, u.meta.Schema)
 	}
 	return in, nil
 }
 
-func (p *part) columns(own, to []string) []string {
+func (p *unionSource) mapColumns(own, to []string) []string {
 	to = to[:0]
 	for _, j := range p.column {
 		if j < 0 {
@@ -144,113 +120,77 @@ func (p *part) columns(own, to []string) []string {
 	return to
 }
 
-func (c *change) info(in *formats.Info, schema formats.Schema) {
+func (c *change) applyToInfo(in *formats.Info, schema formats.Schema) {
 	if v, ok := c.labels[schema.LabelIndex()]; ok {
 		if x, ok := v.Int64(); ok {
 			in.Label = x
 		}
 	}
+	if len(c.columns) > 0 {
+		in.Columns = slices.Clone(in.Columns)
+	}
+	c.applyRest(&in.Split, &in.Source, &in.Provenance, in.Columns)
+}
+
+func (c *change) applyToSample(s *formats.Sample) {
+	for k, v := range c.labels {
+		s.Values[k].Set(v)
+	}
+	c.applyRest(&s.Split, &s.Source, &s.Provenance, s.Columns)
+}
+
+// applyRest applies c except the labels.
+func (c *change) applyRest(split *string, source *formats.Source, mark *formats.Provenance, columns []string) {
 	if c.split != nil {
-		in.Split = *c.split
+		*split = *c.split
 	}
 	if c.source != nil {
-		in.Source = *c.source
+		*source = *c.source
 	}
 	if c.mark != nil {
-		in.Mark = *c.mark
+		*mark = *c.mark
 	}
-	if len(c.columns) > 0 {
-		in.Columns = append([]string(nil), in.Columns...)
-		for j, text := range c.columns {
-			in.Columns[j] = text
-		}
+	for j, text := range c.columns {
+		columns[j] = text
 	}
 }
 
-// Read fills s with sample i. A sample that is ready is compared with its checksum first,
-// so that damage is not written anew under a fresh one.
+// Read implements formats.Dataset. A ready sample is compared with its checksum first, so that
+// damaged data does not get a new checksum.
 func (u *union) Read(i int, s *formats.Sample) error {
-	it := &u.items[i]
-	p := &u.parts[it.part]
-	s.Mark = formats.Mark{} // a folder does not set it
+	it := &u.samples[i]
+	p := &u.sources[it.source]
+	s.Provenance = formats.Provenance{} // a folder does not set it
 	if err := p.Read(int(it.index), s); err != nil {
 		return err
 	}
-	if p.ready && s.Sum != [16]byte{} && checksum.Sum(p.Meta().Schema, s) != s.Sum {
-		return fmt.Errorf("key %q: %w: the bytes are not those that were written", s.Key, formats.ErrDamaged)
+	if p.ready && s.Checksum != [16]byte{} && checksum.SampleChecksum(p.Meta().Schema, s) != s.Checksum {
+		return fmt.Errorf("key %q: %w: its bytes do not match their checksum", s.Key, formats.ErrDamaged)
 	}
-	if !p.same {
+	if !p.identical {
 		if err := u.remap(p, s); err != nil {
 			return err
 		}
 	}
-	s.Mark = p.mark(s.Mark)
+	s.Provenance = p.mapMark(s.Provenance)
 	if u.splits != nil {
 		s.Split = u.splits[i]
 	}
 	if it.change != nil {
-		it.change.sample(s)
+		it.change.applyToSample(s)
 	}
 	return nil
 }
 
-// remap puts the values of a part into the union's order and classes.
-func (u *union) remap(p *part, s *formats.Sample) error {
-	own := append([]formats.Value(nil), s.Values...)
+// remap converts the values of a source's sample to the union's fields, classes and columns.
+func (u *union) remap(p *unionSource, s *formats.Sample) error {
+	own := slices.Clone(s.Values)
 	for k, j := range p.field {
 		s.Values[k] = own[j]
-		if err := u.relabel(p, k, &s.Values[k]); err != nil {
+		if err := u.mapLabel(p, k, &s.Values[k]); err != nil {
 			return fmt.Errorf("key %q: field %s: %w", s.Key, u.meta.Schema[k].Name, err)
 		}
 	}
-	s.Columns = p.columns(append([]string(nil), s.Columns...), s.Columns)
+	s.Columns = p.mapColumns(slices.Clone(s.Columns), s.Columns)
 	return nil
-}
-
-func (u *union) relabel(p *part, k int, v *formats.Value) error {
-	switch f := &u.meta.Schema[k]; {
-	case f.Kind == formats.Label && p.classes[k] != nil:
-		x, ok := v.Int64()
-		if !ok || x >= int64(len(p.classes[k])) {
-			return fmt.Errorf("%w: the label is no class", formats.ErrDamaged)
-		}
-		if x >= 0 {
-			v.SetInt64(p.classes[k][x])
-		}
-	case f.Kind == formats.MultiHot && (p.classes[k] != nil || len(v.Data) != len(f.Classes)):
-		hot := make([]byte, len(f.Classes))
-		for i, x := range v.Data {
-			to := int64(i)
-			if p.classes[k] != nil && i < len(p.classes[k]) {
-				to = p.classes[k][i]
-			}
-			if x == 0 {
-				continue
-			}
-			if to < 0 || to >= int64(len(hot)) {
-				return fmt.Errorf("%w: %d classes of %d", formats.ErrDamaged, len(v.Data), len(hot))
-			}
-			hot[to] = x
-		}
-		v.Set(formats.Value{Data: hot, Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{len(hot)}})
-	}
-	return nil
-}
-
-func (c *change) sample(s *formats.Sample) {
-	for k, v := range c.labels {
-		s.Values[k].Set(v)
-	}
-	if c.split != nil {
-		s.Split = *c.split
-	}
-	if c.source != nil {
-		s.Source = *c.source
-	}
-	if c.mark != nil {
-		s.Mark = *c.mark
-	}
-	for j, text := range c.columns {
-		s.Columns[j] = text
-	}
 }

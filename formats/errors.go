@@ -5,45 +5,45 @@ import (
 	"fmt"
 )
 
-// Errors that callers tell apart; they are wrapped with what was done to which file and key.
+// Errors that callers distinguish. They are wrapped with the operation, the file and the key.
 var (
-	// ErrExists is returned when a finished dataset is already there.
-	ErrExists = errors.New("already there and finished")
-	// ErrPartial is returned by Create when an unfinished dataset is there.
-	ErrPartial = errors.New("an unfinished pack is there")
-	// ErrNoPartial is returned by Resume when no unfinished dataset is there.
-	ErrNoPartial = errors.New("no unfinished pack is there")
-	// ErrPublished is returned by Resume when the pack was complete but for the last step of
-	// making it visible; that is done now, and there is nothing to resume.
-	ErrPublished = errors.New("it was complete and is published now")
+	// ErrExists is returned when a finished dataset already exists.
+	ErrExists = errors.New("already exists")
+	// ErrPartial is returned by Create when an unfinished dataset exists.
+	ErrPartial = errors.New("unfinished dataset")
+	// ErrNoPartial is returned by Resume when no unfinished dataset exists.
+	ErrNoPartial = errors.New("no unfinished dataset to resume")
+	// ErrPublished is returned by Resume when only the last step, publishing the dataset, was
+	// missing. Resume has done that, and nothing is left to resume.
+	ErrPublished = errors.New("it was complete and is now published")
 	// ErrLocked is returned when another process is writing the dataset.
 	ErrLocked = errors.New("another process is writing it")
-	// ErrDamaged is returned when stored bytes are not what they were.
+	// ErrDamaged is returned when stored bytes are not those that were written.
 	ErrDamaged = errors.New("damaged")
-	// ErrForeign is returned when something is in the way that dsconv cannot show to have
-	// written: it is neither changed nor removed.
-	ErrForeign = errors.New("it is not dsconv's")
-	// ErrNotDataset is returned when there is nothing, or nothing that dsconv wrote.
+	// ErrForeign is returned when dsconv would have to replace something that it cannot prove
+	// to have written. That is neither changed nor removed.
+	ErrForeign = errors.New("not written by dsconv")
+	// ErrNotDataset is returned when the path does not exist or dsconv did not write it.
 	ErrNotDataset = errors.New("not a dataset")
 	// ErrNewer is returned for a dataset that a later version of dsconv wrote.
 	ErrNewer = errors.New("written by a newer dsconv")
-	// ErrKey is returned for a key that CheckKey refuses.
+	// ErrKey is returned for a key that CheckKey rejects or that the dataset lacks.
 	ErrKey = errors.New("bad key")
-	// ErrSchema is returned for a schema or value that does not fit.
+	// ErrSchema is returned for an invalid schema, or a value that does not match it.
 	ErrSchema = errors.New("bad schema")
-	// ErrOrder is returned by Writer.Write for a key that is not larger than the last one
-	// where the format is Ordered.
+	// ErrOrder is returned by Writer.Write of an Ordered format for a key that is not larger
+	// than the previous one.
 	ErrOrder = errors.New("key out of order")
 	// ErrNotBuilt is returned by writers that were left out of the build (CGO_ENABLED=0).
 	ErrNotBuilt = errors.New("not built in")
 	// ErrRemote is returned for paths such as s3://bucket/x.
 	ErrRemote = errors.New("object stores are not supported: give a path of a mounted file system")
-	// ErrUnknownFormat is returned when no format fits a name or path.
+	// ErrUnknownFormat is returned when no format matches a name or path.
 	ErrUnknownFormat = errors.New("unknown format")
 )
 
-// Damaged is err as one of the kind ErrDamaged; it says so once.
-func Damaged(err error) error {
+// WrapDamaged returns err with ErrDamaged in its chain; the text says "damaged" only once.
+func WrapDamaged(err error) error {
 	if errors.Is(err, ErrDamaged) {
 		return err
 	}

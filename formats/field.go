@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// Kind says what a field means, and so how geometric operations and batching treat it.
+// Kind is what a field means; it decides how geometric transforms and batching treat the field.
 type Kind string
 
 // The kinds of fields.
 const (
-	Image    Kind = "image"    // pixels to look at; resized with the chosen filter
+	Image    Kind = "image"    // input pixels; resized with the chosen filter
 	Mask     Kind = "mask"     // pixels to predict; resized by nearest, lossless encodings only
 	Boxes    Kind = "boxes"    // float32 (N,4), x0 y0 x1 y1 in pixels
 	Label    Kind = "label"    // one class index, int64
 	MultiHot Kind = "multihot" // uint8 (classes), 1 where the class applies
 	Number   Kind = "number"   // one float32 to predict, NaN where there is none
-	Array    Kind = "array"    // a tensor of DType and Shape
+	Array    Kind = "array"    // tensor of DType and Shape
 	Text     Kind = "text"     // UTF-8
 	JSON     Kind = "json"     // UTF-8 JSON
-	Bytes    Kind = "bytes"    // anything
+	Bytes    Kind = "bytes"    // any bytes
 )
 
 // DType is the type of a tensor's elements; multi-byte elements are little-endian.
 type DType string
 
-// The element types that values have at rest.
+// The element types of stored values.
 const (
 	Uint8   DType = "uint8"
 	Uint16  DType = "uint16"
@@ -33,13 +33,13 @@ const (
 	Float32 DType = "float32"
 )
 
-// Further element types that batches have.
+// Additional element types of batches.
 const (
 	Float16  DType = "float16"
 	BFloat16 DType = "bfloat16"
 )
 
-// Size is the number of bytes an element takes, 0 for an unknown type.
+// Size returns the number of bytes of an element, 0 for an unknown type.
 func (d DType) Size() int {
 	switch d {
 	case Uint8:
@@ -54,35 +54,35 @@ func (d DType) Size() int {
 	return 0
 }
 
-// AtRest says whether values of datasets may have the type.
-func (d DType) AtRest() bool {
+// Storable reports whether values of datasets may have the type.
+func (d DType) Storable() bool {
 	return d == Uint8 || d == Uint16 || d == Int64 || d == Float32
 }
 
 // Field describes one value that every sample of a dataset has.
 type Field struct {
 	// Name is "image", "label", "mask", "caption", ...; it becomes part of file names in
-	// tars, so it is made of letters, digits, '_' and '-'.
+	// tars, so it consists of letters, digits, '_' and '-'.
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
 	// DType and Shape are set where they are the same for all samples; -1 in Shape is a
-	// free dimension, nil says that nothing is fixed.
+	// free dimension, a nil Shape fixes nothing.
 	DType DType `json:"dtype,omitempty"`
 	Shape []int `json:"shape,omitempty"`
 	// Classes names the indices of a Label or MultiHot.
 	Classes []string `json:"classes,omitempty"`
 }
 
-// Schema is the list of a dataset's fields. The first field of kind Image is the
+// Schema lists a dataset's fields. The first field of kind Image is the
 // designated image; the first of kind Label, MultiHot or Number is the designated label.
 type Schema []Field
 
-// ImageIndex is the place of the designated image among the fields, or -1.
+// ImageIndex returns the position of the designated image among the fields, or -1.
 func (s Schema) ImageIndex() int {
 	return slices.IndexFunc(s, func(f Field) bool { return f.Kind == Image })
 }
 
-// LabelIndex is the place of the designated label among the fields, or -1.
+// LabelIndex returns the position of the designated label among the fields, or -1.
 func (s Schema) LabelIndex() int {
 	return slices.IndexFunc(s, func(f Field) bool { return f.Kind.IsLabel() })
 }
@@ -90,13 +90,13 @@ func (s Schema) LabelIndex() int {
 // IsLabel reports whether values of the kind are labels.
 func (k Kind) IsLabel() bool { return k == Label || k == MultiHot || k == Number }
 
-// Index is the place of the field of that name, or -1.
+// Index returns the position of the named field, or -1.
 func (s Schema) Index(name string) int {
 	return slices.IndexFunc(s, func(f Field) bool { return f.Name == name })
 }
 
-// Validate reports the first thing that makes the schema unusable: no image, an empty,
-// repeated or unprintable name, an unknown kind, a shape that nothing can have.
+// Validate reports the first problem that makes the schema unusable: no image, a bad or
+// repeated name, an unknown kind, an impossible shape.
 func (s Schema) Validate() error {
 	if s.ImageIndex() < 0 {
 		return fmt.Errorf("%w: no field of kind image", ErrSchema)
@@ -105,16 +105,16 @@ func (s Schema) Validate() error {
 	for _, f := range s {
 		switch {
 		case !validName(f.Name):
-			return fmt.Errorf("%w: field name %q: use letters, digits, '_' and '-'", ErrSchema, f.Name)
+			return fmt.Errorf("%w: field name %q: use 1 to 64 letters, digits, '_' and '-'", ErrSchema, f.Name)
 		case seen[f.Name]:
 			return fmt.Errorf("%w: two fields named %q", ErrSchema, f.Name)
 		case !slices.Contains(kinds, f.Kind):
 			return fmt.Errorf("%w: field %q: unknown kind %q", ErrSchema, f.Name, f.Kind)
 		case !validShape(f.Shape):
-			return fmt.Errorf("%w: field %q: the shape %v", ErrSchema, f.Name, f.Shape)
+			return fmt.Errorf("%w: field %q: impossible shape %v", ErrSchema, f.Name, f.Shape)
 		case f.Kind == Number && (f.DType != "" && f.DType != Float32 || len(f.Shape) > 0):
-			return fmt.Errorf("%w: field %q: a number of the type %q and shape %v, want one float32", ErrSchema, f.Name, f.DType, f.Shape)
-		case f.DType != "" && !f.DType.AtRest():
+			return fmt.Errorf("%w: field %q: a number has element type %q and shape %v, want one float32", ErrSchema, f.Name, f.DType, f.Shape)
+		case f.DType != "" && !f.DType.Storable():
 			return fmt.Errorf("%w: field %q: unknown element type %q", ErrSchema, f.Name, f.DType)
 		}
 		seen[f.Name] = true
@@ -124,10 +124,10 @@ func (s Schema) Validate() error {
 
 var kinds = []Kind{Image, Mask, Boxes, Label, MultiHot, Number, Array, Text, JSON, Bytes}
 
-// maxElements is more than any value has, so that a shape can be multiplied.
+// maxElements is more than any value has, so that the product of a shape cannot overflow.
 const maxElements = 1 << 40
 
-// validShape reports whether the dimensions are sizes, or -1, of a tensor that can be.
+// validShape reports whether the dimensions are sizes or -1, and the tensor is not too large.
 func validShape(shape []int) bool {
 	n := 1
 	for _, d := range shape {

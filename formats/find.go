@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// Find gives the index of the sample of that key, by binary search. ErrKey if there is
+// Find returns the index of the sample with the key, by binary search; ErrKey if there is
 // none.
 func Find(ds Dataset, key string) (int, error) {
 	var failed error

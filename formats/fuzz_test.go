@@ -20,18 +20,18 @@ func FuzzPatterns(f *testing.F) {
 	f.Add(strings.Repeat("*a", 30), "", strings.Repeat("a", 60)+"b")
 	f.Fuzz(func(t *testing.T, include, exclude, rel string) {
 		p := formats.Patterns{Include: []string{include}, Exclude: []string{exclude}}
-		chosen, err := p.Chooser()
+		chosen, err := p.Compile()
 		if err != nil {
 			return
 		}
-		out, err := formats.Patterns{Include: []string{exclude}}.Chooser()
+		out, err := formats.Patterns{Include: []string{exclude}}.Compile()
 		if err != nil {
 			t.Fatalf("%q can exclude and not include: %v", exclude, err)
 		}
-		if chosen.File(rel) && out.File(rel) {
+		if chosen.IncludesFile(rel) && out.IncludesFile(rel) {
 			t.Fatalf("%q is excluded by %q and chosen", rel, exclude)
 		}
-		if back := formats.PatternsOf(p.Recipe()); !slices.Equal(back.Include, p.Include) && freeOfCommas(include) {
+		if back := formats.PatternsFromRecipe(p.Recipe()); !slices.Equal(back.Include, p.Include) && freeOfCommas(include) {
 			t.Fatalf("the recipe gives %q for %q", back.Include, p.Include)
 		}
 	})

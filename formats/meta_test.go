@@ -9,8 +9,8 @@ func TestNeeds(t *testing.T) {
 		1: {{Name: "image", Kind: Image}, {Name: "label", Kind: Label}, {Name: "tags", Kind: MultiHot}, {Name: "x", Kind: Array, DType: Float32}},
 		2: {{Name: "image", Kind: Image}, {Name: "label", Kind: Label}, {Name: "age", Kind: Number}},
 	} {
-		if m := (Meta{Schema: s}); m.Needs() != want || want > Version {
-			t.Errorf("version %d, want %d", m.Needs(), want)
+		if m := (Meta{Schema: s}); m.RequiredVersion() != want || want > Version {
+			t.Errorf("version %d, want %d", m.RequiredVersion(), want)
 		}
 	}
 }

@@ -5,33 +5,33 @@ import (
 	"strings"
 )
 
-// Patterns choose files by their path relative to the source, '/'-separated: a file that fits
-// one of Include, if there are any, and none of Exclude. The rule:
+// Patterns select files by their path relative to the source, '/'-separated. A file is selected
+// if it matches one of Include (if there are any) and none of Exclude. The rules:
 //
-//   - "*" and "?" stand for characters other than "/", "[a-z]" for one of several, "{a,b}" for
-//     a or b, "**" for any number of folders; "\" takes the next character as it is. Case counts.
-//   - A pattern with a "/" at its beginning or within it is compared with the path from the
-//     source's folder on: "train/*/a.jpg", "/test".
-//   - One that ends in "/", "test/", is compared with folders only.
-//   - One without any "/" is compared with names of files, "*.png"; a plain word without wildcards
-//     and without an extension, "test", with names of files and of folders.
-//   - A pattern that fits a folder takes all that is in it: so "test/*" takes all below test/.
+//   - "*" and "?" match characters other than "/", "[a-z]" one of several, "{a,b}" a or b,
+//     "**" any number of folders; "\" escapes the next character. Matching is case-sensitive.
+//   - A pattern with a "/" at its beginning or inside is compared with the path relative to the
+//     source: "train/*/a.jpg", "/test".
+//   - A pattern that ends in "/", such as "test/", matches only folders.
+//   - A pattern without "/" is compared with file names, such as "*.png"; a plain name without
+//     wildcards and extension, such as "test", with names of files and of folders.
+//   - A pattern that matches a folder matches all that is in it: "test/*" matches all below test/.
 type Patterns struct {
 	Include []string `json:"include,omitempty"`
 	Exclude []string `json:"exclude,omitempty"`
-	// Old makes them mean what they meant to versions that knew no folders: path.Match with
-	// the path or with its last element. Recipes of such versions are read so.
-	Old bool `json:"-"`
+	// Legacy gives them the meaning of versions without folder patterns: path.Match with the
+	// path or with its last element. Recipes of such versions are read this way.
+	Legacy bool `json:"-"`
 }
 
-// PatternRuleKey is the entry of a recipe whose patterns need the rule of folders.
+// PatternRuleKey is the recipe's key that is set if its patterns need the rules of folder patterns.
 const PatternRuleKey = "pattern-rule"
 
-// PatternsOf reads what Patterns.Recipe wrote, by this version or an older one.
-func PatternsOf(recipe map[string]string) Patterns {
+// PatternsFromRecipe reads what Patterns.Recipe of this or an older version wrote.
+func PatternsFromRecipe(recipe map[string]string) Patterns {
 	split := SplitPatterns
-	p := Patterns{Old: recipe[PatternRuleKey] == ""}
-	if p.Old {
+	p := Patterns{Legacy: recipe[PatternRuleKey] == ""}
+	if p.Legacy {
 		split = func(list string) []string { return strings.Split(list, ",") }
 	}
 	if list := recipe["include"]; list != "" {
@@ -43,7 +43,7 @@ func PatternsOf(recipe map[string]string) Patterns {
 	return p
 }
 
-// Recipe is what of the patterns goes into Meta.Recipe.
+// Recipe returns the entries of Meta.Recipe for the patterns.
 func (p Patterns) Recipe() map[string]string {
 	m := map[string]string{}
 	if len(p.Include) > 0 {
@@ -52,17 +52,17 @@ func (p Patterns) Recipe() map[string]string {
 	if len(p.Exclude) > 0 {
 		m["exclude"] = joinPatterns(p.Exclude)
 	}
-	if p.NeedFolders() && !p.Old {
+	if p.DiffersFromLegacy() && !p.Legacy {
 		m[PatternRuleKey] = "2"
 	}
 	return m
 }
 
-// NeedFolders reports whether a pattern means something else where Old is set.
-func (p Patterns) NeedFolders() bool {
+// DiffersFromLegacy reports whether a pattern has another meaning if Legacy is set.
+func (p Patterns) DiffersFromLegacy() bool {
 	for _, list := range [][]string{p.Include, p.Exclude} {
 		for _, pattern := range list {
-			if !sameByOldRule(pattern) {
+			if !sameInLegacy(pattern) {
 				return true
 			}
 		}
@@ -70,17 +70,17 @@ func (p Patterns) NeedFolders() bool {
 	return false
 }
 
-// Validate names the first pattern that is malformed.
+// Validate returns an error that names the first malformed pattern.
 func (p Patterns) Validate() error {
-	_, err := p.Chooser()
+	_, err := p.Compile()
 	return err
 }
 
-// SplitPatterns takes a list apart at its commas, but for those in {a,b}, in [,] and in "\,".
+// SplitPatterns splits a list at its commas, except those in {a,b}, in [,] and in "\,".
 func SplitPatterns(list string) []string {
 	var patterns []string
 	from := 0
-	for _, at := range freeCommas(list) {
+	for _, at := range separatorCommas(list) {
 		patterns = append(patterns, list[from:at])
 		from = at + 1
 	}
@@ -90,7 +90,7 @@ func SplitPatterns(list string) []string {
 func joinPatterns(patterns []string) string {
 	quoted := make([]string, len(patterns))
 	for i, p := range patterns {
-		commas := freeCommas(p)
+		commas := separatorCommas(p)
 		for k := len(commas) - 1; k >= 0; k-- {
 			p = p[:commas[k]] + `\` + p[commas[k]:]
 		}
@@ -99,8 +99,8 @@ func joinPatterns(patterns []string) string {
 	return strings.Join(quoted, ",")
 }
 
-// freeCommas are the places of the commas that separate patterns.
-func freeCommas(list string) []int {
+// separatorCommas returns the offsets of the commas that separate patterns.
+func separatorCommas(list string) []int {
 	var at []int
 	braces, class := 0, false
 	for i := 0; i < len(list); i++ {
@@ -122,7 +122,7 @@ func freeCommas(list string) []int {
 	return at
 }
 
-// String lists the patterns as flags of a command.
+// String formats the patterns as flags of a command.
 func (p Patterns) String() string {
 	var flags []string
 	for _, text := range p.Include {

@@ -15,13 +15,13 @@ var tree = []string{
 
 func chosen(t *testing.T, p formats.Patterns) []string {
 	t.Helper()
-	c, err := p.Chooser()
+	c, err := p.Compile()
 	if err != nil {
 		t.Fatalf("%v: %v", p, err)
 	}
 	var files []string
 	for _, rel := range tree {
-		if c.File(rel) {
+		if c.IncludesFile(rel) {
 			files = append(files, rel)
 		}
 	}
@@ -66,23 +66,23 @@ func TestPatternsOfFolders(t *testing.T) {
 	for pattern, want := range map[string]bool{
 		"test": false, "test/": false, "/test": false, "**/test": false, "test/*": true, "test/**": true, "tes*": true, "": true,
 	} {
-		c, err := formats.Patterns{Exclude: []string{pattern}}.Chooser()
+		c, err := formats.Patterns{Exclude: []string{pattern}}.Compile()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Folder("test") != want || c.File("test/a.jpg") != (pattern == "tes*" || pattern == "") {
-			t.Errorf("%q: the folder stays: %v, its file: %v", pattern, c.Folder("test"), c.File("test/a.jpg"))
+		if c.IncludesFolder("test") != want || c.IncludesFile("test/a.jpg") != (pattern == "tes*" || pattern == "") {
+			t.Errorf("%q: the folder stays: %v, its file: %v", pattern, c.IncludesFolder("test"), c.IncludesFile("test/a.jpg"))
 		}
 	}
 }
 
 func TestUnmatchedPatterns(t *testing.T) {
-	c, err := formats.Patterns{Include: []string{"*.jpg", "*.gif"}, Exclude: []string{"test/", "tset/", "*.jpg"}}.Chooser()
+	c, err := formats.Patterns{Include: []string{"*.jpg", "*.gif"}, Exclude: []string{"test/", "tset/", "*.jpg"}}.Compile()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, rel := range tree {
-		c.File(rel)
+		c.IncludesFile(rel)
 	}
 	if got, want := c.Unmatched().String(), `--include "*.gif", --exclude "tset/"`; got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -96,23 +96,23 @@ func TestPatternsInRecipes(t *testing.T) {
 		{Include: []string{"*.png", "n01*"}},
 		{Include: []string{"*.{png,jpg}", "test"}, Exclude: []string{"test/*", `a\,b.jpg`, "[,]*"}},
 	} {
-		back := formats.PatternsOf(p.Recipe())
+		back := formats.PatternsFromRecipe(p.Recipe())
 		if !slices.Equal(back.Include, p.Include) || !slices.Equal(back.Exclude, p.Exclude) {
 			t.Errorf("%v became %v", p, back)
 		}
-		if m := (&formats.Meta{Recipe: p.Recipe()}); (m.Needs() == 1) != back.Old || back.Old == p.NeedFolders() {
-			t.Errorf("%v: version %d, old: %v", p, m.Needs(), back.Old)
+		if m := (&formats.Meta{Recipe: p.Recipe()}); (m.RequiredVersion() == 1) != back.Legacy || back.Legacy == p.DiffersFromLegacy() {
+			t.Errorf("%v: version %d, old: %v", p, m.RequiredVersion(), back.Legacy)
 		}
 	}
 	comma := formats.Patterns{Include: []string{"a,b.jpg"}}
-	if got := chosen(t, formats.PatternsOf(comma.Recipe())); !slices.Equal(got, []string{"val/n01/a,b.jpg"}) {
+	if got := chosen(t, formats.PatternsFromRecipe(comma.Recipe())); !slices.Equal(got, []string{"val/n01/a,b.jpg"}) {
 		t.Errorf("a pattern with a comma takes %q", got)
 	}
-	old := formats.PatternsOf(map[string]string{"include": "*.jpg,*.{png,gif}", "exclude": "test/*"})
+	old := formats.PatternsFromRecipe(map[string]string{"include": "*.jpg,*.{png,gif}", "exclude": "test/*"})
 	if got := chosen(t, old); slices.Contains(got, "test/1.jpg") || slices.Contains(got, "test/x/2.png") || !slices.Contains(got, "top.jpg") {
 		t.Errorf("an old recipe takes %q", got)
 	}
-	old = formats.PatternsOf(map[string]string{"exclude": "test/*"})
+	old = formats.PatternsFromRecipe(map[string]string{"exclude": "test/*"})
 	if got := chosen(t, old); !slices.Contains(got, "test/x/2.png") {
 		t.Errorf("an old recipe's test/* takes all below test/: %q", got)
 	}

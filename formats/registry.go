@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Registry is an explicit, ordered list of formats; formats/all has the full one.
+// Registry is an ordered list of formats; formats/all has the full one.
 type Registry []Format
 
 // ByName finds a format by its name. The error of an unknown name lists the known ones.
@@ -20,7 +20,7 @@ func (r Registry) ByName(name string) (Format, error) {
 	return nil, fmt.Errorf("%w %q; known: %s", ErrUnknownFormat, name, strings.Join(r.names(), ", "))
 }
 
-// ByPath finds the first format that path names.
+// ByPath finds the first format that matches path.
 func (r Registry) ByPath(path string) (Format, error) {
 	if err := CheckLocal(path); err != nil {
 		return nil, err
@@ -30,22 +30,22 @@ func (r Registry) ByPath(path string) (Format, error) {
 			return f, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: %s: neither its name nor what is there tells; known: %s",
+	return nil, fmt.Errorf("%w: %s: neither its name nor its content is that of a known format: %s",
 		ErrUnknownFormat, path, strings.Join(r.names(), ", "))
 }
 
-// Of is ByPath of a dataset that should be there.
-func (r Registry) Of(path string) (Format, error) {
+// ByExistingPath is ByPath for a path that must exist.
+func (r Registry) ByExistingPath(path string) (Format, error) {
 	f, err := r.ByPath(path)
 	if _, missing := os.Lstat(path); missing != nil && errors.Is(err, ErrUnknownFormat) {
-		return nil, NotThere(path)
+		return nil, NotFound(path)
 	}
 	return f, err
 }
 
-// Open opens the dataset at path with the format that it names.
+// Open opens the dataset at path with the format that matches.
 func (r Registry) Open(path string) (Dataset, error) {
-	f, err := r.Of(path)
+	f, err := r.ByExistingPath(path)
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +60,8 @@ func (r Registry) names() []string {
 	return names
 }
 
-// CheckLocal refuses what looks like an address in an object store (s3://, gs://, ...),
-// so that it never becomes a folder of that name.
+// CheckLocal rejects a URL of an object store (s3://, gs://, ...), so that no folder of that
+// name is ever created.
 func CheckLocal(path string) error {
 	if scheme, _, ok := strings.Cut(path, "://"); ok && !strings.ContainsAny(scheme, "/\\") {
 		return fmt.Errorf("%s: %w", path, ErrRemote)

@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// Encoding says how a value's Data is to be understood.
+// Encoding is how a value's Data is encoded.
 type Encoding string
 
-// The encodings of values. Images of a folder that are none of these are skipped with
-// the reason.
+// The encodings of values. Images of a folder in another encoding are skipped, with the
+// reason.
 const (
 	JPEG    Encoding = "jpeg"
 	PNG     Encoding = "png"
@@ -18,11 +18,14 @@ const (
 	TIFF    Encoding = "tiff"
 	WebP    Encoding = "webp"
 	Raw     Encoding = "raw"      // elements of DType in C order; images are H, W, C
-	RawZstd Encoding = "raw+zstd" // one zstd frame that holds what Raw would
+	RawZstd Encoding = "raw+zstd" // Raw compressed as one zstd frame
 	Plain   Encoding = "plain"    // text, JSON, bytes: Data is the value itself
 )
 
-// Extension is the encoding's usual file extension with its dot. A raw tensor is stored
+// ImageEncodings are the encodings of images.
+var ImageEncodings = []Encoding{JPEG, PNG, Raw, RawZstd, BMP, GIF, TIFF, WebP}
+
+// Extension returns the encoding's usual file extension with its dot. Raw tensors are stored
 // in files as .npy.
 func (e Encoding) Extension() string {
 	switch e {
@@ -50,19 +53,19 @@ func (e Encoding) Extension() string {
 type Value struct {
 	Data     []byte
 	Encoding Encoding
-	// DType and Shape: images of every encoding are (H, W, C), other tensors as they are;
-	// empty where it has no meaning (text) or is not known (an encoded image whose header
-	// was not read).
+	// DType and Shape: images of every encoding are (H, W, C), other tensors have their own
+	// shape. Both are empty where they have no meaning (text) or are unknown (an encoded image
+	// whose header was not read).
 	DType DType
 	Shape []int
 
 	lent bool // Data is memory of a dataset
 }
 
-// Lend makes b, memory of a dataset that nobody may write to, v's Data.
+// Lend sets v's Data to b, memory of a dataset that nobody may write to.
 func (v *Value) Lend(b []byte) { v.Data, v.lent = b, true }
 
-// Buffer is v's own memory, emptied, to append the next Data to: never what Lend set.
+// Buffer returns v's own memory with length 0, to append the next Data to: never lent memory.
 func (v *Value) Buffer() []byte {
 	if v.lent {
 		v.Data, v.lent = nil, false
@@ -77,13 +80,22 @@ func (v *Value) Set(w Value) {
 	v.Shape = append(v.Shape[:0], w.Shape...)
 }
 
-// SetInt64 makes v the scalar x, as labels are kept: 8 bytes, little-endian, no shape.
+// SetInt64 sets v to the scalar x, the form of labels: 8 bytes, little-endian, no shape.
 func (v *Value) SetInt64(x int64) {
 	v.Data = binary.LittleEndian.AppendUint64(v.Buffer(), uint64(x))
 	v.Encoding, v.DType, v.Shape = Raw, Int64, v.Shape[:0]
 }
 
-// Int64 is the scalar that v holds; ok is false if v is no int64 scalar.
+// SetLabel sets v to the class index x. With lent, the sample's other values are lent memory, and
+// SetLabel allocates instead of writing to the buffer of an earlier Read.
+func (v *Value) SetLabel(x int64, lent bool) {
+	if lent {
+		v.Data = nil
+	}
+	v.SetInt64(x)
+}
+
+// Int64 returns the scalar in v; ok is false if v is not an int64 scalar.
 func (v *Value) Int64() (x int64, ok bool) {
 	if v.DType != Int64 || len(v.Data) != 8 {
 		return 0, false
@@ -91,13 +103,13 @@ func (v *Value) Int64() (x int64, ok bool) {
 	return int64(binary.LittleEndian.Uint64(v.Data)), true
 }
 
-// SetFloat32 makes v the scalar x, as numbers are kept: 4 bytes, little-endian, no shape.
+// SetFloat32 sets v to the scalar x, the form of numbers: 4 bytes, little-endian, no shape.
 func (v *Value) SetFloat32(x float32) {
 	v.Data = binary.LittleEndian.AppendUint32(v.Buffer(), math.Float32bits(x))
 	v.Encoding, v.DType, v.Shape = Raw, Float32, v.Shape[:0]
 }
 
-// Float32 is the scalar that v holds; ok is false if v is no float32 scalar.
+// Float32 returns the scalar in v; ok is false if v is not a float32 scalar.
 func (v *Value) Float32() (x float32, ok bool) {
 	if v.DType != Float32 || len(v.Data) != 4 {
 		return 0, false
@@ -108,7 +120,7 @@ func (v *Value) Float32() (x float32, ok bool) {
 // NoLabel is the label of a sample that has none.
 const NoLabel = -1
 
-// Source says where a sample came from; it is kept in the manifest.
+// Source is the file that a sample came from, as the manifest records it.
 type Source struct {
 	Path    string   // relative to the source's root, '/'-separated
 	Size    int64    // bytes
@@ -116,33 +128,33 @@ type Source struct {
 	Hash    [16]byte // XXH3-128 of the file's bytes
 }
 
-// Sample is one record: an image, usually its label, and any further fields.
+// Sample is one item of a dataset: an image, usually its label, and any extra fields.
 type Sample struct {
 	Key    string  // see CheckKey
 	Split  string  // "" where the dataset has no splits
 	Values []Value // one per field of the dataset's schema, in its order
 
-	Source  Source
-	Columns []string // the user's columns, one per Meta.Columns
-	Mark    Mark
-	Sum     [16]byte // atrest.Sum of the values, as the manifest keeps it
+	Source     Source
+	Columns    []string // the user's columns, one per Meta.Columns
+	Provenance Provenance
+	Checksum   [16]byte // atrest.SampleChecksum of the values, as in the manifest
 }
 
-// Info is what a dataset knows about a sample without reading it.
+// Info describes a sample without its values.
 type Info struct {
-	Key      string
-	Split    string
-	Label    int64    // the designated label, NoLabel where there is none or it is no class index
-	Size     int64    // bytes of the designated image as stored
-	Encoding Encoding // of the designated image
-	Shape    [3]int   // H, W, C of the designated image; zero if unknown
-	Sum      [16]byte // zero in a folder, which keeps no checksums
-	Source   Source
-	Columns  []string
-	Mark     Mark
+	Key        string
+	Split      string
+	Label      int64    // the designated label, NoLabel if there is none or it is not a class index
+	Size       int64    // bytes of the designated image as stored
+	Encoding   Encoding // of the designated image
+	Shape      [3]int   // H, W, C of the designated image; zero if unknown
+	Checksum   [16]byte // zero in a folder, which has no checksums
+	Source     Source
+	Columns    []string
+	Provenance Provenance
 }
 
-// Name returns what the user calls the sample: the path that it came from, or else its key.
+// Name returns the path that the sample came from, or its key if that is unknown.
 func (in *Info) Name() string {
 	if in.Source.Path != "" {
 		return in.Source.Path
@@ -150,7 +162,7 @@ func (in *Info) Name() string {
 	return in.Key
 }
 
-// Resize gives s n values and keeps their buffers; a reader calls it before it fills them.
+// Resize gives s n values and keeps their buffers. Readers call it before they fill the values.
 func (s *Sample) Resize(n int) {
 	for cap(s.Values) < n {
 		s.Values = append(s.Values[:cap(s.Values)], Value{})

@@ -2,8 +2,8 @@ package formats
 
 import "bytes"
 
-// Sniff tells an image's encoding by its first bytes, whatever its file is called; "" if
-// it is none that dsconv reads.
+// Sniff returns an image's encoding judged by its first bytes, not by its file name; "" if
+// dsconv cannot read it.
 func Sniff(data []byte) Encoding {
 	for _, m := range []struct {
 		magic string

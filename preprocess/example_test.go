@@ -11,7 +11,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
-// From the strings of the command line to a sample with its image ready to train on.
+// Options of the command line become a recipe, which prepares an image for training.
 func ExampleProcessor() {
 	resize, err := preprocess.ParseResize("cover:224x224")
 	if err != nil {
@@ -44,7 +44,7 @@ func ExampleProcessor() {
 	// [224 224 3]
 }
 
-// A random crop as a loader takes it: decode once, crop and scale in one pass.
+// A random crop as in a loader: decode once, crop and scale in one pass.
 func ExampleResampler_Resize() {
 	d := codec.NewDecoder()
 	defer d.Close()

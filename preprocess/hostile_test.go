@@ -16,11 +16,11 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
-// claims are small files whose headers claim 13000x13000 pixels, just below the limit.
-func claims(t *testing.T) map[string][]byte {
+// falseClaims are small files whose headers claim 13000x13000 pixels, just below the limit.
+func falseClaims(t *testing.T) map[string][]byte {
 	const size = 13000
 	list := map[string][]byte{}
-	for _, name := range pixeltest.SoundNames(t) {
+	for _, name := range pixeltest.IntactNames(t) {
 		data, err := os.ReadFile(pixeltest.Testdata("sound", name))
 		if err != nil {
 			t.Fatal(err)
@@ -29,7 +29,7 @@ func claims(t *testing.T) map[string][]byte {
 		be := binary.BigEndian.AppendUint32(nil, size)
 		switch filepath.Ext(name) {
 		case ".jpg":
-			for _, p := range pixeltest.PartsOf(data) {
+			for _, p := range pixeltest.SplitJPEG(data) {
 				if jpeg.IsSOF(p.Mark) {
 					data = pixeltest.Changed(data, p.Body+1, be[2], be[3], be[2], be[3])
 				}
@@ -65,11 +65,11 @@ func claims(t *testing.T) map[string][]byte {
 	return list
 }
 
-// Memory is not given for what a header merely claims.
-func TestClaimsTakeNoMemory(t *testing.T) {
+// No memory is allocated for what a header merely claims.
+func TestFalseClaimsTakeNoMemory(t *testing.T) {
 	d := codec.NewDecoder()
 	defer d.Close()
-	for name, data := range claims(t) {
+	for name, data := range falseClaims(t) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		var m pixel.Image
@@ -84,15 +84,15 @@ func TestClaimsTakeNoMemory(t *testing.T) {
 	}
 }
 
-// What is odd and read nevertheless is written with a warning, and refused if one is strict.
+// Irregular images that are readable are written with a warning, and refused with Strict.
 func TestStrict(t *testing.T) {
 	pixeltest.Exact(t)
 	data, err := os.ReadFile(pixeltest.Testdata("sound", "420.jpg"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut := slices.Concat(data[:len(data)-40], []byte{0xFF, 0xD9}) // libjpeg fills up what is missing
-	// After the last row Pillow reads no more: a marker that runs past the end.
+	cut := slices.Concat(data[:len(data)-40], []byte{0xFF, 0xD9}) // libjpeg fills in what is missing
+	// Pillow stops after the last row: a segment that runs past the end of the file.
 	late := slices.Concat(data[:len(data)-2], []byte{0xFF, 0xE1, 0x7F, 0xFF, 0})
 	for name, c := range map[string]struct {
 		data   []byte

@@ -8,8 +8,8 @@ import (
 	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
-// FuzzParse: what the parsers of options take is what they say again, and in a recipe
-// either fits or is refused.
+// FuzzParse checks that parsed options print as the same text, and that a recipe with them is valid or
+// refused.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"", "keep", "raw", "png", "jpeg", "jpeg:90", "jpeg:101", "jpeg:+9", "shorter:256", "exact:224x224", "fit:1x65535", "cover:0x1", "longer:-1", "exact:1x1x1",

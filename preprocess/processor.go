@@ -13,8 +13,8 @@ import (
 	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
-// Processor applies a Recipe to samples. It belongs to one goroutine and is made for long
-// use; Close frees what it holds.
+// Processor applies a Recipe to samples. It is for one goroutine and for many samples; Close frees
+// its memory.
 type Processor struct {
 	recipe  Recipe
 	schema  formats.Schema
@@ -22,16 +22,16 @@ type Processor struct {
 	decoder codec.Decoder
 	encoder codec.Encoder
 	resizer resample.Resampler
-	// pixels go from one of the buffers to the next.
+	// The image moves from one buffer to the next.
 	decoded, turned, scaled pixel.Image
 
-	transcoder jpeg.Transcoder
-	room       budget.Room
-	tight      bool // what the image's way takes together is more than it may take
+	transcoder  jpeg.Transcoder
+	reservation budget.Reservation
+	dropEarly   bool // all buffers together would exceed the image's limit
 
-	// Hold, if not nil, is asked whether there is room for n bytes that an image is made that is
-	// far larger than its file. If not, Process returns ErrLater.
-	Hold func(n int64) bool
+	// ReserveOutput, if not nil, is called before an output of n bytes that is far larger than its
+	// file. If it returns false, Process returns ErrPostponed.
+	ReserveOutput func(n int64) bool
 
 	warning     string
 	narrowed    string
@@ -40,8 +40,8 @@ type Processor struct {
 	untiled     []string
 }
 
-// NewProcessor makes a Processor for samples of a schema. An error says what is wrong with
-// the recipe or the schema.
+// NewProcessor returns a Processor for samples of a schema, or an error about the recipe or the
+// schema.
 func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -49,10 +49,10 @@ func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
 	if err := schema.Validate(); err != nil {
 		return nil, err
 	}
-	return &Processor{recipe: r, schema: schema, image: schema.ImageIndex(), room: budget.Room{Made: r.Resize.pixels()}}, nil
+	return &Processor{recipe: r, schema: schema, image: schema.ImageIndex(), reservation: budget.Reservation{OutputPixels: r.Resize.maxOutputPixels()}}, nil
 }
 
-// StopBy lets s end Process early, from now until Close.
+// StopBy makes s end Process early, from now until Close.
 func (p *Processor) StopBy(s *pixel.Stop) {
 	p.decoder.StopBy(s)
 	p.encoder.StopBy(s)
@@ -66,44 +66,44 @@ func (p *Processor) Close() {
 	p.transcoder.Close()
 }
 
-// Warning is what was odd about an image of the last sample, "" if nothing was: Pillow and
+// Warning says what was irregular about an image of the last sample, "" if nothing was. Pillow and
 // dsconv read it nevertheless.
 func (p *Processor) Warning() string { return p.warning }
 
-// Narrowed tells how an image of the last sample, of 16 bits a channel, lost some of them, as
+// Narrowed says how an image of the last sample, of 16 bits a channel, lost some of them, as
 // Decoder.Narrowed does; "" if none did.
 func (p *Processor) Narrowed() string { return p.narrowed }
 
-// Orientation is the EXIF orientation of the designated image of the last sample, as the
-// source has it: 1 to 8, 1 if it has none.
+// Orientation is the EXIF orientation of the last sample's main image in the source: 1 to 8, 1 if it
+// has none.
 func (p *Processor) Orientation() int { return p.orientation }
 
-// Tiled is how many images of the last sample Encode.Tiled made restart-tiled, and why the
-// others keep their bytes: one reason of few for each, valid until the next Process.
+// Tiled returns how many images of the last sample were tiled for Encode.Tiled, and for each other
+// image the reason why it keeps its bytes. The reasons are a small fixed set; the slice is valid
+// until the next Process.
 func (p *Processor) Tiled() (n int, untiled []string) { return p.tiled, p.untiled }
 
-// Process makes out what the recipe makes of in; in and out are different samples. What
-// stays as it is changes hands instead of being copied: in gets out's old buffers for it, so
-// that afterwards, also after an error, in's Values have unspecified contents, good only for
-// being filled again. The rest of in stays.
+// Process applies the recipe to in and writes the result to out, another sample. Values that stay
+// the same are swapped instead of copied: in gets out's old buffers. Afterwards, also after an
+// error, in's Values have unspecified contents and can only be filled again. The rest of in stays.
 //
-// Every image gets the recipe's colour, size and encoding. Further images and masks get the
-// geometry of the designated image, whatever their own size; masks are scaled by nearest,
-// keep their channels and depth, and are written raw where the images are, else as PNG.
-// Boxes are scaled, shifted and clipped to the image. An error names the field.
+// Every image gets the recipe's colour, size and encoding. Extra images and masks get the geometry
+// of the main image, whatever their own size. Masks are scaled with the nearest filter, keep their
+// channels and depth, and are written raw if the images are, otherwise as PNG. Boxes are scaled,
+// shifted and clipped to the image. An error names the field.
 func (p *Processor) Process(in, out *formats.Sample) error {
 	p.warning, p.narrowed, p.orientation, p.tiled, p.untiled = "", "", 1, 0, p.untiled[:0]
 	if len(in.Values) != len(p.schema) {
 		return fmt.Errorf("%w: %d values for %d fields", formats.ErrSchema, len(in.Values), len(p.schema))
 	}
-	out.Key, out.Split, out.Source, out.Sum, out.Mark = in.Key, in.Split, in.Source, in.Sum, in.Mark
+	out.Key, out.Split, out.Source, out.Checksum, out.Provenance = in.Key, in.Split, in.Source, in.Checksum, in.Provenance
 	out.Columns = append(out.Columns[:0], in.Columns...)
 	out.Resize(len(in.Values))
 	if p.recipe.keepsPixels() {
 		return p.passThrough(in, out)
 	}
 	var g geometry
-	if err := p.pixels(&out.Values[p.image], &in.Values[p.image], p.schema[p.image].Kind, &g); err != nil {
+	if err := p.processImage(&out.Values[p.image], &in.Values[p.image], p.schema[p.image].Kind, &g); err != nil {
 		return fmt.Errorf("field %s: %w", p.schema[p.image].Name, err)
 	}
 	for i, f := range p.schema {
@@ -111,7 +111,7 @@ func (p *Processor) Process(in, out *formats.Sample) error {
 		switch {
 		case i == p.image:
 		case f.Kind == formats.Image || f.Kind == formats.Mask:
-			err = p.pixels(&out.Values[i], &in.Values[i], f.Kind, &g)
+			err = p.processImage(&out.Values[i], &in.Values[i], f.Kind, &g)
 		case f.Kind == formats.Boxes:
 			err = g.boxes(&out.Values[i], &in.Values[i])
 		default:
@@ -124,15 +124,15 @@ func (p *Processor) Process(in, out *formats.Sample) error {
 	return nil
 }
 
-// passThrough exchanges the values and fills in what the images' headers tell. JPEGs it tiles,
-// if that is wanted.
+// passThrough swaps the values and fills in types and shapes from the images' headers. It tiles
+// JPEGs if the recipe asks for it.
 func (p *Processor) passThrough(in, out *formats.Sample) error {
 	in.Values, out.Values = out.Values, in.Values
 	for i, f := range p.schema {
 		if f.Kind != formats.Image && f.Kind != formats.Mask {
 			continue
 		}
-		h, err := p.checked(&out.Values[i])
+		h, err := p.checkedHeader(&out.Values[i])
 		if err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
 		}
@@ -154,11 +154,12 @@ func (p *Processor) passThrough(in, out *formats.Sample) error {
 	return nil
 }
 
-// tile makes v, a JPEG, a restart-tiled one, by spare's memory. What cannot be tiled stays as
-// it is; it is an error if it is damaged, which its structure may not have shown.
+// tile replaces v, a JPEG, by a restart-tiled one in spare's memory. An image that cannot be tiled
+// keeps its bytes; if it is damaged, which its structure may not have shown, tile returns an
+// error.
 func (p *Processor) tile(v, spare *formats.Value) (err error) {
-	if p.room.Take(tileRoom(v.Data), len(v.Data), p.recipe.MaxPixels) != nil {
-		p.untiled = append(p.untiled, jpeg.NotRoom)
+	if p.reservation.ReserveImage(transcodeMemory(v.Data), len(v.Data), p.recipe.MaxPixels) != nil {
+		p.untiled = append(p.untiled, jpeg.ReasonMemory)
 		return nil
 	}
 	defer p.free()
@@ -171,8 +172,8 @@ func (p *Processor) tile(v, spare *formats.Value) (err error) {
 		return nil
 	case !errors.As(err, &not):
 		return err
-	case not.Reason == jpeg.NotSound && p.warning == "":
-		err = p.decodes(v, nil)
+	case not.Reason == jpeg.ReasonDamaged && p.warning == "":
+		err = p.checkDecodes(v, nil)
 	default:
 		err = nil
 	}
@@ -180,9 +181,9 @@ func (p *Processor) tile(v, spare *formats.Value) (err error) {
 	return err
 }
 
-// checked gives the header of a value whose structure is sound. What only looks damaged is
-// decoded to see: damaged is what Pillow does not read.
-func (p *Processor) checked(v *formats.Value) (pixel.Header, error) {
+// checkedHeader checks the structure of a value and returns its header. An image that looks damaged
+// is decoded: only what Pillow cannot read counts as damaged.
+func (p *Processor) checkedHeader(v *formats.Value) (pixel.Header, error) {
 	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
 		h, err := codec.RawHeader(v)
 		if want := h.H * h.W * h.C * h.DType.Size(); err == nil && v.Encoding == formats.Raw && len(v.Data) != want {
@@ -198,17 +199,17 @@ func (p *Processor) checked(v *formats.Value) (pixel.Header, error) {
 	if err := codec.CheckSize(h, p.recipe.MaxPixels); err != nil {
 		return h, err
 	}
-	unusual, fault := codec.Structure(v.Data, enc)
-	if unusual == "" && fault == nil && !p.recipe.Decode {
+	irregular, structureErr := codec.CheckStructure(v.Data, enc)
+	if irregular == "" && structureErr == nil && !p.recipe.Decode {
 		return h, nil
 	}
-	return h, p.decodes(v, fault)
+	return h, p.checkDecodes(v, structureErr)
 }
 
-// decodes reports whether an image that is to be passed through can be decoded, and warns of
-// what is odd about it. What dsconv cannot decode passes with a warning.
-func (p *Processor) decodes(v *formats.Value, fault error) error {
-	o := codec.DecodeOptions{Color: pixel.ColorKeep, MaxPixels: p.recipe.MaxPixels, Room: &p.room}
+// checkDecodes returns an error if an image that is passed through cannot be decoded, and warns of
+// what is irregular about it. An image of an unsupported kind passes with a warning.
+func (p *Processor) checkDecodes(v *formats.Value, structureErr error) error {
+	o := codec.DecodeOptions{Color: pixel.ColorKeep, MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
 	defer p.free()
 	err := p.decoder.Decode(&p.decoded, v, o)
 	switch {
@@ -216,17 +217,17 @@ func (p *Processor) decodes(v *formats.Value, fault error) error {
 		return err
 	case errors.Is(err, pixel.ErrUnsupported):
 		return p.warn("not checked: " + err.Error())
-	case err != nil && fault != nil:
-		return fault // says more than the decoder, which sees bad pixels
+	case err != nil && structureErr != nil:
+		return structureErr // it says more than the decoder, which sees bad pixels
 	case err != nil:
 		return err
-	case fault != nil:
-		return p.warn(fault.Error())
+	case structureErr != nil:
+		return p.warn(structureErr.Error())
 	}
 	return p.warn(p.decoder.Warning())
 }
 
-// warn keeps what is odd about an image; with Recipe.Strict it is an error.
+// warn keeps a warning about an image; with Recipe.Strict it is an error.
 func (p *Processor) warn(what string) error {
 	if what == "" {
 		return nil
@@ -238,10 +239,10 @@ func (p *Processor) warn(what string) error {
 	return nil
 }
 
-// pixels decodes, turns, scales and encodes one image or mask. The designated image, which
-// comes first, decides g.
-func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometry) error {
-	o := codec.DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.MaxPixels, Room: &p.room}
+// processImage decodes, turns, scales and encodes one image or mask. The main image comes first and
+// decides g.
+func (p *Processor) processImage(out, in *formats.Value, kind formats.Kind, g *geometry) error {
+	o := codec.DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
 	filter, enc := p.recipe.filter(), p.recipe.Encode
 	if kind == formats.Mask {
 		o.Color, o.Indices, filter = pixel.ColorKeep, true, resample.Nearest
@@ -249,13 +250,13 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 			enc = codec.Encode{Encoding: formats.PNG}
 		}
 	}
-	if !g.known {
-		if err := p.plan(g, in); err != nil {
+	if !g.planned {
+		if err := p.planGeometry(g, in); err != nil {
 			return err
 		}
 	}
 	if o.Fast = p.recipe.Fast && kind == formats.Image; o.Fast {
-		o.LeastH, o.LeastW = pixel.OrientedSize(g.h, g.w, g.orientation)
+		o.MinH, o.MinW = pixel.OrientedSize(g.h, g.w, g.orientation)
 	}
 	defer p.free()
 	if err := p.reserve(in, o, g, enc, filter); err != nil {
@@ -270,17 +271,17 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 	if err := p.warn(p.decoder.Warning()); err != nil {
 		return err
 	}
-	p.leave()
-	area := p.decoder.Area().Orient(p.decoded.H, p.decoded.W, g.orientation)
+	p.dropUsed()
+	area := p.decoder.Area().Oriented(p.decoded.H, p.decoded.W, g.orientation)
 	m := &p.decoded
 	if g.orientation != 1 {
 		pixel.Orient(&p.turned, m, g.orientation)
 		m = &p.turned
-		p.leave(&p.decoded)
+		p.dropUsed(&p.decoded)
 	}
 	switch {
 	case g.scale:
-		if err := p.resizer.ResizePart(&p.scaled, m, pixel.Rect{}, area, g.w, g.h, g.keep, filter); err != nil {
+		if err := p.resizer.ResizeRegion(&p.scaled, m, pixel.Rect{}, area, g.w, g.h, g.keep, filter); err != nil {
 			return err
 		}
 		m = &p.scaled
@@ -289,13 +290,13 @@ func (p *Processor) pixels(out, in *formats.Value, kind formats.Kind, g *geometr
 		m = &p.scaled
 	}
 	if m == &p.scaled {
-		p.leave(&p.decoded, &p.turned)
+		p.dropUsed(&p.decoded, &p.turned)
 	}
 	return p.encoder.Encode(out, m, enc, p.recipe.Zstd)
 }
 
-// plan decides what becomes of a sample's images, by the header of the designated one.
-func (p *Processor) plan(g *geometry, v *formats.Value) error {
+// planGeometry plans the geometry of a sample's images by the header of the main one.
+func (p *Processor) planGeometry(g *geometry, v *formats.Value) error {
 	h, err := p.decoder.Inspect(v)
 	if err != nil {
 		return err
@@ -305,8 +306,8 @@ func (p *Processor) plan(g *geometry, v *formats.Value) error {
 	return nil
 }
 
-// OutputSchema is the schema of what Process gives. Shape of an image is set where it is
-// sure to be the same for all samples, so for raw pixels of a fixed size, and nil elsewhere.
+// OutputSchema is the schema of the samples that Process returns. The shape of an image is set if it
+// is the same for all samples, that is for raw pixels of a fixed size, and nil otherwise.
 func (p *Processor) OutputSchema() formats.Schema {
 	s := slices.Clone(p.schema)
 	if p.recipe.keepsPixels() {
@@ -320,8 +321,7 @@ func (p *Processor) OutputSchema() formats.Schema {
 	return s
 }
 
-// output is the element type and shape that the recipe gives a field's images, as far as it
-// fixes them.
+// output is the element type of a field's images, and their shape if the recipe fixes it.
 func (r Recipe) output(f formats.Field) (d formats.DType, shape []int) {
 	h, w, c := -1, -1, -1
 	if len(f.Shape) == 3 {

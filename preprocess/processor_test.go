@@ -69,7 +69,7 @@ func TestProcessGeometry(t *testing.T) {
 	p := newProcessor(t, Recipe{Resize: Resize{ResizeCover, 30, 30}, Encode: codec.Encode{Encoding: formats.Raw}}, stereo)
 	var in *formats.Sample
 	var out formats.Sample
-	for range 2 { // the second time into used memory
+	for range 2 { // the second time into reused memory
 		in = stereoSample(t)
 		if err := p.Process(in, &out); err != nil {
 			t.Fatal(err)
@@ -151,19 +151,20 @@ func TestProcessPassthrough(t *testing.T) {
 	}
 }
 
-// JPEGs of image fields are tiled, all else keeps its bytes.
+// JPEGs of image fields are tiled, other values keep their bytes.
 func TestProcessTiles(t *testing.T) {
+	pixeltest.Exact(t)
 	p := newProcessor(t, Recipe{Encode: codec.Encode{Tiled: true, Interval: 4}}, stereo)
 	d := codec.NewDecoder()
 	defer d.Close()
 	var out formats.Sample
-	for range 3 { // buffers change hands
+	for range 3 { // buffers are swapped
 		in, want := stereoSample(t), stereoSample(t)
 		if err := p.Process(in, &out); err != nil {
 			t.Fatal(err)
 		}
 		n, untiled := p.Tiled()
-		if n != 1 || !slices.Equal(untiled, []string{jpeg.NotJPEG}) || p.Warning() != "" {
+		if n != 1 || !slices.Equal(untiled, []string{jpeg.ReasonNotJPEG}) || p.Warning() != "" {
 			t.Errorf("tiled %d, %v, %q", n, untiled, p.Warning())
 		}
 		for i := 1; i < len(stereo); i++ {
@@ -182,24 +183,24 @@ func TestProcessTiles(t *testing.T) {
 	}
 }
 
-// What libjpeg warns about keeps its bytes with the warning; what it cannot read is damaged.
-func TestProcessTilesOdd(t *testing.T) {
+// Images that libjpeg warns about keep their bytes, with the warning; with Strict they are errors.
+func TestProcessTilesIrregular(t *testing.T) {
 	pixeltest.Exact(t)
 	schema := formats.Schema{{Name: "image", Kind: formats.Image}}
 	p := newProcessor(t, Recipe{Encode: codec.Encode{Tiled: true, Interval: 4}}, schema)
 	strict := newProcessor(t, Recipe{Encode: codec.Encode{Tiled: true, Interval: 4}, Strict: true}, schema)
-	plain := pixeltest.SoundJPEGs(t)["444.jpg"]
-	parts := pixeltest.PartsOf(plain)
+	plain := pixeltest.IntactJPEGs(t)["444.jpg"]
+	parts := pixeltest.SplitJPEG(plain)
 	scan := parts[len(parts)-2]
-	odd := slices.Concat(plain[:scan.Data+20], []byte{0xFF, 0xD3}, plain[scan.Data+20:]) // a marker in the image data
+	irregular := slices.Concat(plain[:scan.Data+20], []byte{0xFF, 0xD3}, plain[scan.Data+20:]) // a marker in the image data
 	sample := func() *formats.Sample {
-		return &formats.Sample{Values: []formats.Value{{Data: bytes.Clone(odd), Encoding: formats.JPEG}}}
+		return &formats.Sample{Values: []formats.Value{{Data: bytes.Clone(irregular), Encoding: formats.JPEG}}}
 	}
 	var out formats.Sample
 	if err := p.Process(sample(), &out); err != nil {
 		t.Fatal(err)
 	}
-	if n, untiled := p.Tiled(); n != 0 || len(untiled) != 1 || p.Warning() == "" || !bytes.Equal(out.Values[0].Data, odd) {
+	if n, untiled := p.Tiled(); n != 0 || len(untiled) != 1 || p.Warning() == "" || !bytes.Equal(out.Values[0].Data, irregular) {
 		t.Errorf("tiled %d, %v, warning %q", n, untiled, p.Warning())
 	}
 	if err := strict.Process(sample(), &out); !errors.Is(err, pixel.ErrCorrupt) {
@@ -225,12 +226,12 @@ func TestProcessRefusesDamage(t *testing.T) {
 	}
 }
 
-// What looks damaged from outside and is read nevertheless is written, with a warning.
+// Images whose structure looks damaged but that are readable are written, with a warning.
 func TestProcessWarns(t *testing.T) {
 	pixeltest.Exact(t)
 	in := stereoSample(t)
 	v := &in.Values[0]
-	// After the last row Pillow reads no more: a marker that runs past the end.
+	// Pillow stops after the last row: a segment that runs past the end of the file.
 	v.Data = append(v.Data[:len(v.Data)-2], 0xFF, 0xE1, 0x7F, 0xFF, 0)
 	want := bytes.Clone(v.Data)
 	p := newProcessor(t, Recipe{}, stereo)
@@ -270,7 +271,7 @@ func TestProcessOrientation(t *testing.T) {
 	}
 }
 
-// A whole recipe is Pillow's convert, resize and crop.
+// A whole recipe equals Pillow's convert, resize and crop.
 func TestProcessEqualsPillow(t *testing.T) {
 	pixeltest.Exact(t)
 	pil := pixeltest.StartPillow(t)
@@ -335,6 +336,7 @@ func TestOutputSchema(t *testing.T) {
 	}
 }
 
+// sameDecoded checks that two images decode to the same pixels without warnings.
 func sameDecoded(t testing.TB, d *codec.Decoder, data, out []byte) {
 	t.Helper()
 	var want, got pixel.Image
@@ -348,7 +350,7 @@ func sameDecoded(t testing.TB, d *codec.Decoder, data, out []byte) {
 			t.Fatalf("warnings %q, %q", warning, d.Warning())
 		}
 		if !slices.Equal(want.Pix, got.Pix) || want.H != got.H || want.W != got.W {
-			t.Fatalf("other pixels with %+v", o)
+			t.Fatalf("pixels differ with %+v", o)
 		}
 	}
 }

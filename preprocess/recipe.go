@@ -13,10 +13,10 @@ import (
 	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
-// What is done with the EXIF orientation.
+// The ways to treat the EXIF orientation.
 const (
-	// EXIFKeep ignores it, as ImageFolder does. Bytes that pass through keep it; what is
-	// encoded anew has no EXIF, so that its orientation is gone.
+	// EXIFKeep ignores it, as ImageFolder does. Images whose bytes pass through keep it; images
+	// that are encoded again have no EXIF, so that it is lost.
 	EXIFKeep = "keep"
 	// EXIFApply turns and flips the pixels, masks and boxes.
 	EXIFApply = "apply"
@@ -30,15 +30,15 @@ func ParseEXIF(s string) (string, error) {
 	return "", fmt.Errorf("exif %q: choose keep or apply", s)
 }
 
-// How JPEGs are decoded.
+// The ways to decode JPEGs.
 const (
 	// DecodeExact gives Pillow's pixels.
 	DecodeExact = "exact"
-	// DecodeFast gives pixels near them; see DecodeOptions.Fast.
+	// DecodeFast gives pixels close to them; see DecodeOptions.Fast.
 	DecodeFast = "fast"
 )
 
-// ParseDecode reads the value of --decode and says whether it is the fast way.
+// ParseDecode reads the value of --decode and reports whether it is fast.
 func ParseDecode(s string) (fast bool, err error) {
 	if s == DecodeExact || s == DecodeFast {
 		return s == DecodeFast, nil
@@ -58,11 +58,11 @@ func ParseZstd(s string) (level int, err error) {
 			return n, nil
 		}
 	}
-	return 0, fmt.Errorf("compress %q: write zstd or zstd:LEVEL with a level of 1 to 22", s)
+	return 0, fmt.Errorf("compress %q: choose zstd or zstd:LEVEL with a level of 1 to 22", s)
 }
 
-// Recipe says what is done to every image of a dataset. The zero value passes everything
-// through untouched.
+// Recipe is what is done to every image of a dataset. The zero value passes everything through
+// unchanged.
 type Recipe struct {
 	Resize    Resize
 	Upscale   bool            // lets shorter, longer and fit enlarge
@@ -72,25 +72,25 @@ type Recipe struct {
 	EXIF      string      // EXIFKeep or EXIFApply, "" is EXIFKeep
 	Zstd      int         // level for raw pixels, 0 for none
 	MaxPixels int         // 0 is DefaultMaxPixels
-	// Decode checks what passes through by decoding it, not by its structure alone.
+	// Decode checks images that pass through by decoding them, not by their structure alone.
 	Decode bool
-	// Fast decodes JPEGs as DecodeOptions.Fast does, no larger than the new size needs.
+	// Fast decodes JPEGs as DecodeOptions.Fast does, scaled down as far as the new size allows.
 	Fast bool
-	// Strict treats what is odd, such as what libjpeg warns about, as damaged.
+	// Strict treats irregular images, such as those libjpeg warns about, as damaged.
 	Strict bool
-	// Strip drops metadata of JPEGs that Encode.Tiled rewrites, but for their orientation; the
-	// colour profile (ICC) too.
+	// Strip drops the metadata of JPEGs that Encode.Tiled rewrites, also the colour profile (ICC),
+	// but not the orientation.
 	Strip bool
 }
 
-// Passthrough says that the bytes of images stay what they are.
+// Passthrough reports whether images keep their bytes.
 func (r Recipe) Passthrough() bool { return r.keepsPixels() && !r.Encode.Tiled }
 
-// keepsPixels says that no image is decoded and encoded: the bytes stay what they are, or a
-// JPEG's coefficients do.
+// keepsPixels reports whether no image is decoded and encoded: images keep their bytes, or JPEGs
+// their coefficients.
 func (r Recipe) keepsPixels() bool { return r.Encode.Encoding == "" }
 
-// kept names the encoding that keeps pixels.
+// kept is the end of an error: which encoding keeps pixels.
 func (r Recipe) kept() string {
 	if r.Encode.Tiled {
 		return ", which --encode jpeg-tiled keeps"
@@ -98,37 +98,38 @@ func (r Recipe) kept() string {
 	return ""
 }
 
-// Validate reports the first thing in the recipe that makes no sense.
+// Validate returns an error if options of the recipe contradict each other, have invalid values or
+// need another build.
 func (r Recipe) Validate() error {
 	switch {
 	case r.keepsPixels() && r.Resize.Mode != ResizeNone:
-		return fmt.Errorf("resize %s changes pixels%s: choose how to write them: --encode jpeg:90, png or raw", r.Resize, r.kept())
+		return fmt.Errorf("resize %s changes pixels%s: choose an encoding for them: --encode jpeg:90, png or raw", r.Resize, r.kept())
 	case r.keepsPixels() && r.EXIF == EXIFApply:
-		return fmt.Errorf("exif apply changes pixels%s: choose how to write them: --encode jpeg:90, png or raw", r.kept())
+		return fmt.Errorf("exif apply changes pixels%s: choose an encoding for them: --encode jpeg:90, png or raw", r.kept())
 	case r.keepsPixels() && r.Color == pixel.ColorGray:
-		return fmt.Errorf("color gray changes pixels%s: choose how to write them: --encode jpeg:90, png or raw", r.kept())
+		return fmt.Errorf("color gray changes pixels%s: choose an encoding for them: --encode jpeg:90, png or raw", r.kept())
 	case r.Strip && !r.Encode.Tiled:
-		return errors.New("strip is for --encode jpeg-tiled: keep keeps every byte, and what is encoded anew has no metadata")
+		return errors.New("strip is for --encode jpeg-tiled: --encode keep keeps every byte, and other encodings write no metadata")
 	case r.Passthrough() && r.Fast:
-		return errors.New("decode fast is for pixels: choose how to write them: --encode jpeg:90, png or raw")
-	case r.Fast && !jpeg.CanScale:
-		return fmt.Errorf("%w: decode fast: this build lacks libjpeg-turbo (cgo)", pixel.ErrUnsupported)
+		return errors.New("decode fast is for recipes that decode: choose --encode jpeg:90, png or raw")
+	case r.Fast && !jpeg.HasLibjpegTurbo:
+		return fmt.Errorf("%w: decode fast needs libjpeg-turbo, which this build lacks: build dsconv with CGO_ENABLED=1", pixel.ErrUnsupported)
 	case r.Zstd != 0 && r.Encode.Encoding != formats.Raw:
 		return errors.New("compress zstd is for raw pixels: choose --encode raw")
 	case r.Zstd < 0 || r.Zstd > 22:
 		return fmt.Errorf("zstd level %d: choose 1 to 22", r.Zstd)
 	case r.Upscale && r.Resize.Mode == ResizeNone:
-		return errors.New("upscale without resize: say to what size")
+		return errors.New("upscale needs --resize with a size")
 	case r.MaxPixels < 0:
-		return fmt.Errorf("at most %d pixels: choose a positive number", r.MaxPixels)
+		return fmt.Errorf("max-pixels %d: choose a positive number", r.MaxPixels)
 	}
-	// The parsers hold what each field may be.
+	// The parsers check the value of each field.
 	_, errResize := ParseResize(r.Resize.String())
 	_, errEncode := codec.ParseEncode(r.Encode.String())
 	_, errFilter := resample.ParseFilter(string(r.filter()))
 	_, errColor := pixel.ParseColor(string(r.color()))
 	_, errEXIF := ParseEXIF(r.exif())
-	return errors.Join(errResize, errEncode, errFilter, errColor, errEXIF, r.Encode.Built())
+	return errors.Join(errResize, errEncode, errFilter, errColor, errEXIF, r.Encode.CheckBuild())
 }
 
 func (r Recipe) filter() resample.Filter {
@@ -152,13 +153,13 @@ func (r Recipe) exif() string {
 	return r.EXIF
 }
 
-// DecoderVersionKey is the key in Map of the version of the decoder that was used. Versions
-// of one decoder are meant to give equal pixels, and older datasets don't tell theirs, so
-// that it is for the record: RecipeOf does not read it.
+// DecoderVersionKey is the key in Map of the decoder's version. It is only recorded, and ParseRecipe
+// does not read it: versions of one decoder are meant to give equal pixels, and older datasets have
+// no version.
 const DecoderVersionKey = "decoder-version"
 
-// Map is the recipe as option and value, only what decides the bytes: two recipes with
-// equal maps give equal output.
+// Map returns the recipe as options and values, only those that decide the output's bytes: recipes
+// with equal maps give equal output.
 func (r Recipe) Map() map[string]string {
 	m := map[string]string{"encode": r.Encode.String()}
 	if r.Strict {

@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
@@ -11,7 +12,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
-func TestParsersGiveBackTheirText(t *testing.T) {
+func TestParseString(t *testing.T) {
 	for _, s := range []string{"", "shorter:256", "longer:1", "exact:224x160", "fit:640x480", "cover:224x224"} {
 		if r, err := ParseResize(s); err != nil || r.String() != s {
 			t.Errorf("resize %q: %q, %v", s, r, err)
@@ -57,19 +58,19 @@ func TestParsersRefuse(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	jpeg := codec.Encode{Encoding: formats.JPEG, Quality: 90}
+	asJPEG := codec.Encode{Encoding: formats.JPEG, Quality: 90}
 	raw, tiled := codec.Encode{Encoding: formats.Raw}, codec.Encode{Tiled: true, Interval: 8}
 	shorter := Resize{Mode: ResizeShorter, W: 256}
 	for name, r := range map[string]Recipe{
 		"nothing":       {},
 		"tiled":         {Encode: tiled, Strip: true},
 		"all defaults":  {Filter: resample.Bilinear, Color: pixel.ColorRGB, EXIF: EXIFKeep},
-		"resize":        {Resize: shorter, Encode: jpeg},
+		"resize":        {Resize: shorter, Encode: asJPEG},
 		"raw zstd":      {Encode: raw, Zstd: 5, Color: pixel.ColorKeep},
-		"oriented":      {Encode: jpeg, EXIF: EXIFApply},
+		"oriented":      {Encode: asJPEG, EXIF: EXIFApply},
 		"upscale cover": {Encode: raw, Resize: Resize{ResizeCover, 3, 4}, Upscale: true},
 	} {
-		if err := r.Validate(); err != nil {
+		if err := r.Validate(); (err == nil) != (jpeg.HasLibjpegTurbo || !r.Encode.Tiled) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -80,10 +81,10 @@ func TestValidate(t *testing.T) {
 		"tiled and gray":   {Color: pixel.ColorGray, Encode: tiled},
 		"tiled and zstd":   {Zstd: 3, Encode: tiled},
 		"strip and keep":   {Strip: true},
-		"strip and jpeg":   {Strip: true, Encode: jpeg},
+		"strip and jpeg":   {Strip: true, Encode: asJPEG},
 		"keep and exif":    {EXIF: EXIFApply},
 		"keep and gray":    {Color: pixel.ColorGray},
-		"zstd of jpeg":     {Encode: jpeg, Zstd: 3},
+		"zstd of jpeg":     {Encode: asJPEG, Zstd: 3},
 		"zstd level":       {Encode: raw, Zstd: 23},
 		"lonely upscale":   {Encode: raw, Upscale: true},
 		"filter":           {Encode: raw, Filter: "sharp"},
@@ -116,7 +117,7 @@ func TestMap(t *testing.T) {
 	if got := tiled.Map(); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got, err := RecipeOf(want); err != nil || got != tiled {
+	if got, err := ParseRecipe(want); err != nil || got != tiled {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if got := (Recipe{Filter: resample.Lanczos}).Map(); !maps.Equal(got, map[string]string{"encode": "keep"}) {
@@ -162,7 +163,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// cover covers and fit fits, for every size.
+// cover covers and fit fits, for all sizes.
 func TestPlanProperties(t *testing.T) {
 	for w := 1; w < 90; w += 4 {
 		for h := 1; h < 90; h += 3 {
@@ -178,15 +179,19 @@ func TestPlanProperties(t *testing.T) {
 	}
 }
 
-// What a build cannot honour is refused before the first image.
+// Options that need another build are refused before the first image.
 func TestOptionsOfTheBuild(t *testing.T) {
-	for _, s := range []string{"jpeg:90:444", "jpeg:90:optimize", "jpeg:90:progressive", "jpeg:90:tile=8"} {
+	for _, s := range []string{"jpeg-tiled", "jpeg:90:444", "jpeg:90:optimize", "jpeg:90:progressive", "jpeg:90:tile=8"} {
 		e, err := codec.ParseEncode(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := (Recipe{Encode: e}).Validate(); (err == nil) != jpeg.CanTile {
+		p, err := NewProcessor(Recipe{Encode: e}, formats.Schema{{Name: "image", Kind: formats.Image}})
+		if (err == nil) != jpeg.HasLibjpegTurbo || err != nil && !strings.Contains(err.Error(), "build it with CGO_ENABLED=1") {
 			t.Errorf("%s: %v", s, err)
+		}
+		if err == nil {
+			p.Close()
 		}
 	}
 }

@@ -9,20 +9,20 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// ResizeMode says how a Resize finds the new size.
+// ResizeMode is how a Resize computes the new size.
 type ResizeMode string
 
-// The modes of Resize. Sizes are cut to whole pixels, as torchvision does.
+// The modes of Resize. Sizes are truncated to whole pixels, as in torchvision.
 const (
 	ResizeNone    ResizeMode = ""        // the size stays
 	ResizeShorter ResizeMode = "shorter" // the shorter side gets W pixels: torchvision's Resize(W)
 	ResizeLonger  ResizeMode = "longer"  // the longer side gets W pixels
 	ResizeExact   ResizeMode = "exact"   // W by H, whatever the aspect
-	ResizeFit     ResizeMode = "fit"     // the largest that fits into W by H, aspect kept
-	ResizeCover   ResizeMode = "cover"   // the smallest that covers W by H, cut to it around the centre
+	ResizeFit     ResizeMode = "fit"     // the largest size that fits into W by H, aspect kept
+	ResizeCover   ResizeMode = "cover"   // the smallest size that covers W by H, aspect kept, cropped to W by H around the centre
 )
 
-// Resize is the value of --resize. W alone counts for shorter and longer.
+// Resize is the value of --resize. Shorter and longer use W alone.
 type Resize struct {
 	Mode ResizeMode
 	W, H int
@@ -33,7 +33,7 @@ func ParseResize(s string) (Resize, error) {
 	if s == "" {
 		return Resize{}, nil
 	}
-	bad := fmt.Errorf("resize %q: write shorter:256, longer:N, exact:WxH, fit:WxH or cover:WxH", s)
+	bad := fmt.Errorf("resize %q: choose shorter:N, longer:N, exact:WxH, fit:WxH or cover:WxH", s)
 	mode, size, _ := strings.Cut(s, ":")
 	r := Resize{Mode: ResizeMode(mode)}
 	ok := false
@@ -53,7 +53,7 @@ func ParseResize(s string) (Resize, error) {
 	return r, nil
 }
 
-// maxSide is the longest side that can be asked for.
+// maxSide is the longest side allowed.
 const maxSide = 65535
 
 func parseSide(s string) (int, bool) {
@@ -72,9 +72,9 @@ func (r Resize) String() string {
 	return fmt.Sprintf("%s:%dx%d", r.Mode, r.W, r.H)
 }
 
-// Plan gives the size that an image of w by h is scaled to, and the part of the scaled image
-// that is kept: all of it except for cover. Without upscale, shorter, longer and fit leave
-// alone what they would enlarge.
+// Plan returns the size that an image of w by h is scaled to, and the rectangle of the scaled image
+// that is kept: all of it except for cover. Without upscale, shorter, longer and fit do not enlarge
+// images.
 func (r Resize) Plan(w, h int, upscale bool) (scaledW, scaledH int, keep pixel.Rect) {
 	sw, sh := r.scaled(w, h)
 	if !upscale && (sw > w || sh > h) && r.Mode != ResizeExact && r.Mode != ResizeCover {

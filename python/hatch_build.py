@@ -1,8 +1,9 @@
-"""Builds the Go code that a wheel holds: the library, the command, and the licences of all that is in them.
+"""Builds the Go code of a wheel: the library, the command, and the licences of their contents.
 
-Plainly, the machine's own C compiler builds a wheel for this machine. With DSCONV_ARCH=x86_64 or aarch64 in the
-environment Zig's links one for every Linux of that kind with glibc 2.28, of archives alone, and compiles it if it is
-not this machine's kind; DSCONV_SYSROOT is then the folder in which its Debian packages were unpacked.
+By default the machine's C compiler builds a wheel for this machine. With DSCONV_ARCH=x86_64 or aarch64 in the
+environment, Zig links a wheel for every Linux of that architecture with glibc 2.28, from static archives only. For
+another architecture than this machine's, Zig also compiles the code, and DSCONV_SYSROOT is the folder with the unpacked
+Debian packages.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 GLIBC = "2.28"
 GOARCH = {"x86_64": "amd64", "aarch64": "arm64"}
 
-# The order is the linker's: who needs stands before who is needed.
+# In the linker's order: a library stands before those that it needs.
 ARCHIVES = ("hdf5_hl", "hdf5", "jpeg", "webpdemux", "webp", "sz", "aec", "z")
 DEBIAN = ("libhdf5-dev", "libjpeg62-turbo-dev", "libwebp-dev", "libaec-dev", "zlib1g-dev")
 
@@ -44,7 +45,7 @@ class Build:
 
     def __init__(self, root: Path, arch: str) -> None:
         if arch and arch not in GOARCH:
-            raise ValueError(f"DSCONV_ARCH={arch}: known are {', '.join(GOARCH)}")
+            raise ValueError(f"DSCONV_ARCH={arch}: choose {' or '.join(GOARCH)}")
         self.root = root
         self.portable = bool(arch)
         self.arch = arch or platform.machine()
@@ -57,12 +58,12 @@ class Build:
         return re.sub("[-.]", "_", sysconfig.get_platform())
 
     def into(self, folder: Path, version: str) -> list[str]:
-        """Builds all files into folder and names them."""
+        """Builds all files into folder and returns their names."""
         folder.mkdir(parents=True, exist_ok=True)
         exports = self.folder / "exports.map"
         exports.parent.mkdir(parents=True, exist_ok=True)
         exports.write_text("{ global: " + "".join(f"{name}; " for name in self.exported()) + "local: *; };\n")
-        # Nobody else's HDF5 or libjpeg in the process must meet the library's own.
+        # The library's HDF5 and libjpeg must not mix with others in the process.
         linker = f"-s -w -extldflags=-Wl,--version-script={shlex.quote(str(exports))}"
         self.go("build", "-buildmode=c-shared", f"-ldflags={linker}", "-o", str(folder / "libdsconv.so"), "./capi")
         (folder / "libdsconv.h").unlink(missing_ok=True)
@@ -81,14 +82,14 @@ class Build:
         try:
             done = subprocess.run(command, cwd=self.root, env=self.environment(), stdout=subprocess.PIPE, text=True)
         except FileNotFoundError:
-            raise RuntimeError("building dsconv from source takes Go (https://go.dev/dl) and a C compiler") from None
+            raise RuntimeError("building dsconv from source needs Go (https://go.dev/dl) and a C compiler") from None
         if done.returncode:
             raise RuntimeError(f"{shlex.join(command)} failed in {self.root}")
         return done.stdout
 
     def environment(self) -> dict[str, str]:
         env = dict(os.environ, CGO_ENABLED="1", GOOS="linux", GOARCH=GOARCH.get(self.arch, ""))
-        # Go's own resolver: glibc's has other names in headers than in an old library.
+        # Go's own resolver: new headers of glibc give the resolver's functions other names than old libraries have.
         env["GOFLAGS"] = f"{env.get('GOFLAGS', '')} -trimpath -tags=netgo,osusergo"
         env["GOEXPERIMENT"] = "simd" if env["GOARCH"] == "amd64" else ""
         compiler = ["-O2", "-Wno-implicit-fallthrough", env.get("CGO_CFLAGS", "")]
@@ -103,8 +104,8 @@ class Build:
             env["CC"] = f"'{sys.executable}' '{self.root}/python/portable_cc.py' {target}"
         elif self.portable:
             env["CC"] = f"'{sys.executable}' -m ziglang cc -target {target}"
-            # Zig has headers of that glibc, which must come before the machine's. It traps on undefined behaviour
-            # by default, at a third of the speed.
+            # Zig's headers of that glibc must come before the machine's. By default Zig traps undefined behaviour,
+            # which reduces the speed to a third.
             compiler += ["-fno-sanitize=undefined", f"-I{include}/hdf5/serial"]
             compiler += [f"-idirafter{include}", f"-idirafter{include}/{self.arch}-linux-gnu"]
         env["CGO_CFLAGS"], env["CGO_LDFLAGS"] = " ".join(compiler), " ".join(linker)
@@ -114,7 +115,7 @@ class Build:
         return self.sysroot / "usr" / "lib" / f"{self.arch}-linux-gnu"
 
     def archives(self) -> Path | None:
-        """A folder of the archives alone, so that no linker finds the shared libraries beside them."""
+        """A folder with only the archives, so that the linker finds no shared libraries beside them."""
         found = [next(self.libraries().glob(f"{d}lib{n}.a"), None) for n in ARCHIVES for d in ("", "hdf5/serial/")]
         found = [path for path in found if path]
         if len(found) != len(ARCHIVES):
@@ -128,7 +129,7 @@ class Build:
         return folder
 
     def licences(self) -> str:
-        """The texts of the licences: dsconv's, the Go modules', and those of the archives if they are linked in."""
+        """The licence texts of dsconv, of the Go modules, and of the archives if they are linked in."""
         each = "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}|{{.Dir}}{{end}}{{end}}"
         listed = self.go("list", "-deps", f"-f={each}", "./capi", "./cmd/dsconv").split("\n")
         texts = {"dsconv": self.root / "LICENSE", "Go": Path(self.go("env", "GOROOT").strip(), "LICENSE")}

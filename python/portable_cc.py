@@ -1,7 +1,7 @@
-"""The C compiler of portable wheels, `portable_cc.py TARGET ARGUMENTS...`: the machine's own compiles, Zig's links.
+"""The C compiler of portable wheels, `portable_cc.py TARGET ARGUMENTS...`: gcc compiles, Zig links.
 
-What makes a program need a new glibc is the linking: Zig has the symbols of old ones. What makes pixels is the
-compiling: resizes that gcc has compiled take three quarters of the time of clang's.
+Linking decides which glibc a program needs, and Zig has the symbols of old versions. Compiling decides the speed:
+resizes compiled by gcc take three quarters of the time of clang's.
 """
 
 from __future__ import annotations

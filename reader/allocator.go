@@ -6,19 +6,18 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Allocator gives memory for the images of a batch, for callers that have some of their own kind:
-// pinned, or another language's. It gives size bytes, of which the first is aligned for any
-// element type, or nil: then the Loader takes its own. It is called by Start and Next before a
-// batch is begun. The memory is the caller's again when it is taken from the batch, or when the
-// Run is stopped.
+// Allocator returns memory for the images of a batch, for callers that need a special kind: pinned,
+// or another language's. It returns size bytes, aligned for any element type, or nil to let the
+// Loader allocate. Start and Next call it before a batch is started. The memory belongs to the
+// caller again when it is taken from the batch, or when the Run is stopped.
 type Allocator func(size int) []byte
 
-// MemorySize is the number of bytes that the images of a batch take, which Allocators are asked for.
+// MemorySize is the size in bytes of a batch's images: what an Allocator is asked for.
 func (l *Loader) MemorySize() int {
 	return l.config.BatchSize * l.frame.entry() * l.frame.dtype.Size()
 }
 
-// Slots is the number of batches that are in the making at a time, at most.
+// Slots is the maximum number of batches that are being built at a time.
 func (l *Loader) Slots() int { return l.config.Prefetch + 1 }
 
 // ImageBytes is the images as bytes, without a copy; nil if there are none.
@@ -36,8 +35,8 @@ func (b *Batch) ImageBytes() []byte {
 	return nil
 }
 
-// TakeImages takes the images' memory out of the batch: it is the caller's now, who need not
-// put it back. The batch has no images from then on.
+// TakeImages takes the images' memory out of the batch and gives it to the caller. The batch has no
+// images from then on.
 func (b *Batch) TakeImages() []byte {
 	taken := b.ImageBytes()
 	b.Uint8, b.Uint16, b.Float32, b.Half = nil, nil, nil, nil
@@ -51,7 +50,7 @@ func bytesOf[T uint8 | uint16 | float32](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), cap(s)*size)[:len(s)*size]
 }
 
-// lend gives b memory of the caller's for its images, if it has none of it yet.
+// lend gives b the caller's memory for its images, unless it has memory already.
 func (r *Run) lend(b *Batch) {
 	if b.ImageBytes() != nil {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
-// Batch is N images with their labels. It belongs to the Loader, which lends it: it is valid,
-// and may be written to, until the loop's body ends, or until Release if Keep was called.
+// Batch is N images with their labels. It belongs to the Loader: it is valid, and may be written
+// to, until the loop's body ends, or until Release if Keep was called.
 type Batch struct {
 	// Uint8, Uint16, Float32 or Half holds the images, as Config.DType says; the others are
 	// nil. Half has the bits of float16 or bfloat16 values.
@@ -20,7 +20,7 @@ type Batch struct {
 	Shape [4]int
 	// Labels, Labels8 or Labels16 holds the designated labels, as Config.LabelDType says; the
 	// others are nil. formats.NoLabel (-1), 255 or 65535 stands for a sample without one, for
-	// padding unless Config.LabelPadding keeps its label, and throughout where the label is multi-hot.
+	// padding unless order.Repeat keeps its label, and throughout where the label is multi-hot.
 	Labels   []int64
 	Labels8  []uint8
 	Labels16 []uint16
@@ -30,47 +30,47 @@ type Batch struct {
 	// MultiHot has a row of one column per class for each image where the designated label
 	// is multi-hot; nil otherwise. Rows of padding are 0.
 	MultiHot []uint8
-	// Soft are the labels of images that MixUp or CutMix made: a row of one column per class
-	// for each, nil without those ops. Rows of padding, and what images without a label
-	// contribute, are 0. Labels that are numbers are mixed in Numbers; NaN makes the mixture NaN.
+	// Soft are the labels of images that MixUp or CutMix mixed: a row of one column per class for
+	// each image; nil without those ops. Rows of padding are 0, and images without a label add 0.
+	// Labels that are numbers are mixed in Numbers; NaN makes the result NaN.
 	Soft []float32
-	// Fields are the further fields that Config.Fields names, in its order.
+	// Fields are the extra fields that Config.Fields names, in its order.
 	Fields []Field
 	// Indices number the samples as Pick, InfoOf, Order and StartList do: among the Loader's, in
 	// order of key, from 0. With Config.Split those are the split's samples. -1 marks padding, a
 	// repeated sample that should not be counted (see the package's section on order).
 	Indices []int
 	N       int
-	// Skipped is the number of samples that are missing because they were bad, Substituted
-	// that of those in whose place others are: see Config.OnError.
+	// Skipped is the number of bad samples that were left out, Substituted the number of those
+	// that were replaced by others: see Config.OnError.
 	Skipped, Substituted int
 	// End is the position in the epoch, over all ranks, after the step that the batch belongs
-	// to: where State says that an epoch is to be resumed.
+	// to: where Resume continues.
 	End int
 
 	loader *Loader // that lends it
-	slot   *slot   // that it was made in, nil once it is kept
+	slot   *slot   // that it was built in, nil once it is kept
 
 	released *atomic.Bool // of a batch that is kept
 }
 
-// Keep lends the batch beyond the loop body, in which it is called, until Release. Another is
-// made in its place: each that is kept takes memory of its own.
+// Keep keeps the batch valid until Release. Call it in the loop's body. Each batch that is kept
+// takes memory of its own.
 func (b *Batch) Keep() {
 	if b.slot != nil {
 		b.slot.batch, b.slot, b.released = nil, nil, new(atomic.Bool)
 	}
 }
 
-// Release gives a batch back that was kept, from any goroutine. It must not be used from then
-// on. Releasing it again, or one that was not kept, does nothing.
+// Release gives back a batch that was kept. It must not be used from then on. Any goroutine may call
+// it. Releasing a batch again, or one that was not kept, does nothing.
 func (b *Batch) Release() {
 	if b.released == nil || b.released.Swap(true) {
 		return
 	}
-	again := *b // another batch: b stays released, whatever is made in its memory
-	again.released = nil
-	b.loader.releaseBatch(&again)
+	reused := *b // another Batch with the same memory: b itself stays released
+	reused.released = nil
+	b.loader.releaseBatch(&reused)
 }
 
 // Frame is what all batches of a Loader have in common.
@@ -97,7 +97,7 @@ func (l *Loader) Frame() Frame {
 	return described
 }
 
-// frame is that and the shape, as the Loader needs it.
+// frame is Frame with the shape, as the Loader needs it.
 type frame struct {
 	shape   [3]int // H, W, C
 	dtype   formats.DType
@@ -114,7 +114,7 @@ func (f *frame) numbers() bool { return f.label == formats.Float32 }
 // entry is the number of elements of one image.
 func (f *frame) entry() int { return f.shape[0] * f.shape[1] * f.shape[2] }
 
-// reset gives b n entries, with the memory it has if that is enough.
+// reset gives b n entries, in the memory it has if that is enough.
 func (f *frame) reset(b *Batch, n int) {
 	size := n * f.entry()
 	b.Uint8 = resize(b.Uint8, f.dtype == formats.Uint8, size)
@@ -133,7 +133,7 @@ func (f *frame) reset(b *Batch, n int) {
 	f.shorten(b, n)
 }
 
-// shorten makes b one of its first n entries.
+// shorten cuts b to its first n entries.
 func (f *frame) shorten(b *Batch, n int) {
 	b.N = n
 	h, w, c := f.shape[0], f.shape[1], f.shape[2]
@@ -149,13 +149,13 @@ func (f *frame) shorten(b *Batch, n int) {
 	f.shortenFields(b, n)
 }
 
-// move makes entry to of b what entry from is, which may be anything afterwards.
+// move moves entry from of b to entry to. Entry from is undefined afterwards.
 func (f *frame) move(b *Batch, to, from int) {
 	f.copyEntry(b, to, b, from)
 	f.moveFields(b, to, from)
 }
 
-// copyEntry makes entry to of dst what entry from of src is, but for further fields.
+// copyEntry copies entry from of src to entry to of dst, without extra fields.
 func (f *frame) copyEntry(dst *Batch, to int, src *Batch, from int) {
 	n := f.entry()
 	copyRow(dst.Uint8, to, src.Uint8, from, n)
@@ -170,7 +170,7 @@ func (f *frame) copyEntry(dst *Batch, to int, src *Batch, from int) {
 	copyRow(dst.MultiHot, to, src.MultiHot, from, f.columns)
 }
 
-// bytes is the memory of a batch of n entries, but for fields whose size varies.
+// bytes is the memory of a batch of n entries, without fields whose size varies.
 func (f *frame) bytes(n int) int64 {
 	entry := f.entry()*f.dtype.Size() + f.label.Size() + 8 + f.columns + 4*f.soft
 	for k := range f.fields {

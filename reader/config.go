@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -12,97 +13,99 @@ import (
 	"github.com/dsconv/dsconv/reader/order"
 )
 
-// Config says which batches a Loader makes. Only BatchSize has no default.
+// DefaultPrefetch is the Prefetch of a Config that leaves it out.
+const DefaultPrefetch = 2
+
+// Config describes a Loader. There is no other description: the flags of dsconv bench and train set
+// a Config, Python sends one as JSON, and a bench's report contains one. A field's zero value is its
+// default; only BatchSize has none.
 type Config struct {
-	BatchSize int
+	BatchSize int `json:"batch"`
 	// Workers is the number of goroutines that read and decode; 0 is the number of cores, by the
 	// cgroup's limit. They are mostly in C: see the package's section on speed.
-	Workers int
-	// Prefetch is how many batches are made ahead of the loop; 0 is 2.
-	Prefetch int
+	Workers int `json:"workers"`
+	// Prefetch is how many batches are loaded before they are asked for; 0 is DefaultPrefetch.
+	Prefetch int `json:"prefetch,omitempty"`
 
-	// Shuffle draws another order for each epoch; otherwise samples come in order of key.
-	Shuffle bool
-	// Order, if it is not the zero value, is another order: see package order.
-	Order order.Spec
-	// Weight of a sample, by what the dataset knows of it, for the order Weighted.
-	Weight func(formats.Info) float64
-	// Seed decides the order and what augmentations draw.
-	Seed uint64
-	// Tail says what becomes of the samples that do not fill a batch on every rank; order.Pad
-	// is the default.
-	Tail order.Tail
+	// Shuffle shuffles all samples of each epoch, as order.Full; otherwise they come in key order.
+	Shuffle bool `json:"-"`
+	// Order, unless it is the zero value, takes precedence over Shuffle: see package order.
+	Order order.Spec `json:"order"`
+	// Weight returns a sample's weight for the order Weighted.
+	Weight func(formats.Info) float64 `json:"-"`
+	// Seed is the seed of the order and the augmentations.
+	Seed uint64 `json:"seed"`
+	// Tail says what happens to the samples that do not fill a batch on every rank; the default is
+	// order.Pad.
+	Tail order.Tail `json:"tail,omitempty"`
 	// Rank, from 0, of WorldSize processes that share an epoch; WorldSize 0 is 1.
-	Rank, WorldSize int
+	Rank      int `json:"rank,omitempty"`
+	WorldSize int `json:"world_size,omitempty"`
 
-	// Split restricts the samples to those of one split; "" is all.
-	Split string
-	// Select restricts them further, to those for which it is true; nil is all.
-	Select func(formats.Info) bool
-	// Fields names the further fields that batches have; see Field.
-	Fields []string
+	// Split is the split whose samples are loaded; "" is all.
+	Split string `json:"split,omitempty"`
+	// Select keeps only the samples for which it returns true; nil keeps all.
+	Select func(formats.Info) bool `json:"-"`
+	// Fields names the extra fields that batches have; see Field.
+	Fields []string `json:"fields,omitempty"`
 	// LabelDType is the type of the labels: formats.Int64, the default, Uint8 or Uint16. Labels
 	// that are numbers to predict are formats.Float32, and nothing else.
-	LabelDType formats.DType
-	// LabelPadding leaves the samples that are repeated as padding their labels, so that a loop
-	// that knows of no padding learns from them; their indices are -1 all the same.
-	LabelPadding bool
-	// OnError says what becomes of bad samples; Fail is the default.
-	OnError OnError
+	LabelDType formats.DType `json:"label_dtype,omitempty"`
+	// OnError says what happens to bad samples; Fail is the default.
+	OnError OnError `json:"on_error,omitempty"`
 	// Cache keeps samples in memory.
-	Cache Cache
-	// AnySize leaves each image the size that the transforms give it. There are no batches
-	// then: Pick is how samples are read.
-	AnySize bool
-	// Transforms make each image the size of the batch's entries; see package augment.
-	Transforms []augment.Op
+	Cache Cache `json:"cache,omitzero"`
+	// AnySize lets images differ in size after the transforms. There are no batches then: Pick reads
+	// samples.
+	AnySize bool `json:"any_size,omitempty"`
+	// Transforms make all images one size; see package augment.
+	Transforms augment.Ops `json:"augment,omitempty"`
 	// DType of the batches: formats.Uint8, the default, Uint16, Float32, Float16 or BFloat16.
-	DType formats.DType
+	DType formats.DType `json:"dtype"`
 	// Layout of the batches: augment.NHWC, the default, or augment.NCHW.
-	Layout augment.Layout
-	// Color that images are decoded to; preprocess.ColorRGB if empty. With DType Uint16 images of
-	// 16 bits a channel keep them; else they become 8 as in Pillow, unless Color is ColorKeep.
-	Color pixel.Color
-	// ApplyOrientation turns images as their EXIF orientation says; ImageFolder and Pillow
-	// do not.
-	ApplyOrientation bool
-	// FastDecode decodes JPEGs as preprocess.DecodeOptions.Fast does, smaller by 2, 4 or 8 where
-	// the first transform makes them smaller still: pixels are near Pillow's and no more.
-	FastDecode bool
-	// MaxPixels is the largest number of pixels that an image may have, and bounds the memory
-	// that it may take; 0 is preprocess.DefaultMaxPixels. Larger images are bad samples.
-	MaxPixels int
+	Layout augment.Layout `json:"layout"`
+	// Color that images are decoded to; "" is preprocess.ColorRGB. Images of 16 bits a channel become
+	// 8 bits as in Pillow, unless DType is Uint16 or Color is ColorKeep.
+	Color pixel.Color `json:"color"`
+	// ApplyOrientation applies the EXIF orientation, which ImageFolder and Pillow do not.
+	ApplyOrientation bool `json:"orientation,omitempty"`
+	// FastDecode decodes JPEGs as preprocess.DecodeOptions.Fast does, reduced by 2, 4 or 8 if the first
+	// transform reduces them more: the pixels are near Pillow's, not equal.
+	FastDecode bool `json:"fast_decode,omitempty"`
+	// MaxPixels is the most pixels that an image may have, and bounds the memory that it may use; 0
+	// is preprocess.DefaultMaxPixels. Larger images are bad samples.
+	MaxPixels int `json:"max_pixels,omitempty"`
 }
 
-// deep reports whether images of 16 bits a channel keep them in any color.
+// deep reports whether images of 16 bits a channel stay so in any color.
 func (c *Config) deep() bool { return c.DType == formats.Uint16 }
 
-// withDefaults fills in what is left out and checks the rest.
-func (c Config) withDefaults() (Config, error) {
-	setDefault(&c.Workers, parallel.Cores())
-	setDefault(&c.Prefetch, 2)
-	setDefault(&c.WorldSize, 1)
-	setDefault(&c.DType, formats.Uint8)
-	setDefault(&c.Layout, augment.NHWC)
-	setDefault(&c.Color, pixel.ColorRGB)
-	setDefault(&c.OnError, Fail)
+// WithDefaults fills in the defaults and checks all that can be checked without the dataset.
+func (c Config) WithDefaults() (Config, error) {
+	c.Workers = cmp.Or(c.Workers, parallel.Cores())
+	c.Prefetch = cmp.Or(c.Prefetch, DefaultPrefetch)
+	c.WorldSize = cmp.Or(c.WorldSize, 1)
+	c.DType = cmp.Or(c.DType, formats.Uint8)
+	c.Layout = cmp.Or(c.Layout, augment.NHWC)
+	c.Color = cmp.Or(c.Color, pixel.ColorRGB)
+	c.OnError = cmp.Or(c.OnError, Fail)
 	if c.Order == (order.Spec{}) && c.Shuffle {
 		c.Order = order.Spec{Kind: order.Full}
 	}
 	switch {
 	case c.BatchSize <= 0:
-		return c, fmt.Errorf("batch size %d: it must be positive", c.BatchSize)
+		return c, fmt.Errorf("batch size %d: it must be at least 1", c.BatchSize)
 	case c.Workers < 0:
-		return c, fmt.Errorf("%d workers: the number must be positive", c.Workers)
+		return c, fmt.Errorf("workers %d: the number must not be negative", c.Workers)
 	case c.Prefetch < 0:
-		return c, fmt.Errorf("prefetch of %d batches: the number must be positive", c.Prefetch)
+		return c, fmt.Errorf("prefetch %d: the number of batches must not be negative", c.Prefetch)
 	case c.WorldSize < 0 || c.Rank < 0 || c.Rank >= c.WorldSize:
-		return c, fmt.Errorf("rank %d of %d: ranks go from 0 to the world size less 1", c.Rank, c.WorldSize)
+		return c, fmt.Errorf("rank %d of %d: it must be from 0 to the world size minus 1", c.Rank, c.WorldSize)
 	case c.MaxPixels < 0:
-		return c, fmt.Errorf("at most %d pixels: the number must be positive", c.MaxPixels)
+		return c, fmt.Errorf("max pixels %d: the number must not be negative", c.MaxPixels)
 	case c.FastDecode && c.Cache.Kind == Decoded:
 		return c, errors.New("fast decode with a cache of decoded images: their pixels would depend on what is in the cache")
-	case c.FastDecode && !jpeg.CanScale:
+	case c.FastDecode && !jpeg.HasLibjpegTurbo:
 		return c, fmt.Errorf("%w: fast decode: this build lacks libjpeg-turbo (cgo)", pixel.ErrUnsupported)
 	}
 	_, err := pixel.ParseColor(string(c.Color))
@@ -113,11 +116,4 @@ func (c Config) withDefaults() (Config, error) {
 		err = c.Cache.check()
 	}
 	return c, err
-}
-
-func setDefault[T comparable](v *T, value T) {
-	var zero T
-	if *v == zero {
-		*v = value
-	}
 }

@@ -94,7 +94,7 @@ func (c *corpus) pack(t testing.TB, p packing) {
 	c.stored = append(c.stored, stored{p.name, path})
 }
 
-// open opens the corpus, the folder with further fields, until the test ends.
+// open opens the corpus, the folder with extra fields, until the test ends.
 func (c *corpus) open(t testing.TB, s stored) formats.Dataset {
 	t.Helper()
 	ds, err := all.Formats().Open(s.path)
@@ -161,7 +161,7 @@ func redraw(dst interface {
 	return dst
 }
 
-// annotated is a folder's dataset with a further field of each kind.
+// annotated is a folder's dataset with an extra field of each kind.
 type annotated struct {
 	formats.Dataset
 	meta formats.Meta

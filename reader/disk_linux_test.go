@@ -317,7 +317,7 @@ func TestDamagedCache(t *testing.T) {
 						}
 					}
 				}
-				_ = l.Cached()
+				_ = l.CacheStats()
 				must(t, l.Close())
 			}
 		}
@@ -338,7 +338,7 @@ func TestCacheCutInsideAPage(t *testing.T) {
 			l, err := reader.Open(all.Formats(), path, config)
 			must(t, err)
 			collect(t, l.Epoch(t.Context(), 1))
-			end := cache.IndexSize(20) + l.Cached().Used
+			end := cache.IndexSize(20) + l.CacheStats().Used
 			must(t, dataFiles(filepath.Join(dir, "x"), func(file string, _ int64) error {
 				return os.Truncate(file, end-missing)
 			}))

@@ -10,9 +10,8 @@ import (
 )
 
 // Epoch ranges over this rank's batches of an epoch, in order. A batch is valid until the
-// loop's body ends, or until it is released if it is kept. An error, of ctx or of a sample,
-// whose key it names, comes with a nil batch and ends the range; batches before the failing
-// one still come.
+// loop's body ends, or until it is released if it is kept. An error comes with a nil batch and
+// ends the range: that of ctx, or of a sample, with its key. The batches before it still come.
 func (l *Loader) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] {
 	return l.from(ctx, epoch, 0)
 }
@@ -35,21 +34,21 @@ func (l *Loader) from(ctx context.Context, epoch, position int) iter.Seq2[*Batch
 	}
 }
 
-// draw is a sample, by its number in the split, and the key of what its transforms draw.
+// draw is a sample, by its index in the split, and the random numbers of its transforms.
 type draw struct {
 	sample int
 	rand   random.Rand
 }
 
-// draw is that of a position; those behind the last wrap around.
+// draw is the draw at a position; positions after the last wrap around.
 func (r *Run) draw(position int) draw {
 	position %= r.order.Len()
 	sample := r.order.At(position)
-	return r.loader.draw(sample, position, r.epoch, r.repeats, r.rank)
+	return r.loader.draw(sample, position, r.epoch, r.repeats, r.rankKey)
 }
 
-// draw keys by the sample, so that nothing else decides how it looks; one that may come more
-// than once in an epoch by its position.
+// draw seeds by the sample, so that its pixels depend on nothing else. Samples that may come more
+// than once in an epoch are seeded by their position.
 func (l *Loader) draw(sample, position, epoch int, repeats bool, rank uint64) draw {
 	if repeats {
 		return draw{sample, random.NewRand(l.config.Seed^repeatStream^rank, epoch, position)}
@@ -57,9 +56,9 @@ func (l *Loader) draw(sample, position, epoch int, repeats bool, rank uint64) dr
 	return draw{sample, random.NewRand(l.config.Seed, epoch, sample)}
 }
 
-// Streams of random numbers apart from those of samples.
+// Streams of random numbers that differ from those of samples.
 const (
 	repeatStream     = 0x726570656174 // "repeat"
-	mixStream        = 0x6d69786564   // "mixed"
+	mixUpStream      = 0x6d69786564   // "mixed"
 	substituteStream = 0x7375627374   // "subst"
 )

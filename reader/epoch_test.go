@@ -352,7 +352,7 @@ func TestPaddingIsMarked(t *testing.T) {
 	if err := l.At(0, &first); err != nil || !slices.Equal(b.Uint8[12:], first.Uint8) {
 		t.Error("the padding is not the epoch's first sample")
 	}
-	l = makeLoader(t, rawImages(5, 2, 2, 3), Config{BatchSize: 2, WorldSize: 3, Rank: 2, LabelPadding: true})
+	l = makeLoader(t, rawImages(5, 2, 2, 3), Config{BatchSize: 2, WorldSize: 3, Rank: 2, Tail: order.Repeat})
 	b = collect(t, l, 0)[0]
 	if !slices.Equal(b.Indices, []int{4, -1}) || !slices.Equal(b.Labels, []int64{4, 0}) {
 		t.Errorf("padding with labels: indices %v, labels %v", b.Indices, b.Labels)

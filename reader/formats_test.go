@@ -102,7 +102,7 @@ func TestCachedBatchesAreTheSame(t *testing.T) {
 				}
 				differs(t, c.stored[d].name+" "+string(kind), 3, got, want)
 			}
-			if stats := l.Cached(); kind != reader.NoCache && stats.Samples != 24 {
+			if stats := l.CacheStats(); kind != reader.NoCache && stats.Samples != 24 {
 				t.Errorf("%s: %+v", c.stored[d].name, stats)
 			}
 		}

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -12,11 +13,11 @@ func (l *Loader) labelDType() (formats.DType, error) {
 	d := l.config.LabelDType
 	if f := l.dataset.Meta().Schema; l.label >= 0 && f[l.label].Kind == formats.Number {
 		if d != "" && d != formats.Float32 {
-			return d, fmt.Errorf("labels of %s: the label %q is a number to predict, of %s", d, f[l.label].Name, formats.Float32)
+			return d, fmt.Errorf("label type %s: the label %q is a number, whose type is %s", d, f[l.label].Name, formats.Float32)
 		}
 		return formats.Float32, nil
 	}
-	setDefault(&d, formats.Int64)
+	d = cmp.Or(d, formats.Int64)
 	return d, checkLabels(d, len(l.Classes()))
 }
 
@@ -25,8 +26,8 @@ func (l *Loader) classified() bool {
 	return l.label >= 0 && l.dataset.Meta().Schema[l.label].Kind == formats.Label
 }
 
-// checkLabels reports a type of labels that does not hold the classes, whose largest value
-// stands for no label.
+// checkLabels returns an error if the type cannot hold the class indices. Its largest value
+// means no label.
 func checkLabels(d formats.DType, classes int) error {
 	limit := math.MaxInt
 	switch d {
@@ -36,32 +37,32 @@ func checkLabels(d formats.DType, classes int) error {
 	case formats.Uint16:
 		limit = math.MaxUint16
 	default:
-		return fmt.Errorf("labels of %s: wanted %s, %s or %s", d, formats.Int64, formats.Uint8, formats.Uint16)
+		return fmt.Errorf("label type %s: unknown; use %s, %s or %s", d, formats.Int64, formats.Uint8, formats.Uint16)
 	}
 	if classes > limit {
-		return fmt.Errorf("labels of %s: they hold %d classes, there are %d", d, limit, classes)
+		return fmt.Errorf("label type %s: it holds %d classes, the dataset has %d", d, limit, classes)
 	}
 	return nil
 }
 
-// missing is the number of a sample that has none.
-var missing = math.Float32frombits(0x7fc00000)
+// noNumber is the number of a sample without one.
+var noNumber = math.Float32frombits(0x7fc00000)
 
-// setLabel makes x the label of entry i; where labels are numbers, it has none.
+// setLabel sets the label of entry i to class x; if labels are numbers, to none.
 func (b *Batch) setLabel(i int, x int64) error {
 	switch {
 	case b.Labels8 != nil:
 		if x != formats.NoLabel && (x < 0 || x >= math.MaxUint8) {
-			return fmt.Errorf("%w: %d does not go into %s", formats.ErrSchema, x, formats.Uint8)
+			return fmt.Errorf("%w: class %d does not fit into %s", formats.ErrSchema, x, formats.Uint8)
 		}
 		b.Labels8[i] = uint8(x)
 	case b.Labels16 != nil:
 		if x != formats.NoLabel && (x < 0 || x >= math.MaxUint16) {
-			return fmt.Errorf("%w: %d does not go into %s", formats.ErrSchema, x, formats.Uint16)
+			return fmt.Errorf("%w: class %d does not fit into %s", formats.ErrSchema, x, formats.Uint16)
 		}
 		b.Labels16[i] = uint16(x)
 	case b.Numbers != nil:
-		b.Numbers[i] = missing
+		b.Numbers[i] = noNumber
 	default:
 		b.Labels[i] = x
 	}
@@ -96,7 +97,7 @@ func (w *worker) label(b *Batch, i int) error {
 	v := &w.sample.Values[l.label]
 	if k := l.frame.columns; k > 0 {
 		if len(v.Data) != k {
-			return fmt.Errorf("%w: %d columns where the schema has %d classes", formats.ErrSchema, len(v.Data), k)
+			return fmt.Errorf("%w: the label has %d columns, the schema %d classes", formats.ErrSchema, len(v.Data), k)
 		}
 		copy(b.MultiHot[i*k:], v.Data)
 		return nil
@@ -108,13 +109,12 @@ func (w *worker) label(b *Batch, i int) error {
 	}
 	x, ok := v.Int64()
 	if !ok {
-		return fmt.Errorf("%w: it is no int64", formats.ErrSchema)
+		return fmt.Errorf("%w: the label is not an int64", formats.ErrSchema)
 	}
 	return b.setLabel(i, x)
 }
 
-// markPadding takes back what tells entry i from padding: its index and, unless it is to be
-// learnt from, its label.
+// markPadding marks entry i as padding: it clears its index and, unless keepLabel, its label.
 func (f *frame) markPadding(b *Batch, i int, keepLabel bool) {
 	b.Indices[i] = -1
 	if keepLabel {

@@ -14,12 +14,12 @@ import (
 	"github.com/dsconv/dsconv/reader/order"
 )
 
-// Loader makes batches of a dataset.
+// Loader loads a dataset in batches.
 type Loader struct {
 	dataset    formats.Dataset
 	owned      bool // Close closes dataset
 	read       func(i int, s *formats.Sample) error
-	prefetcher formats.Prefetcher // nil if the dataset is none
+	prefetcher formats.Prefetcher // nil if the dataset has none
 	config     Config
 	samples    order.Subset
 	plan       *order.Plan
@@ -27,9 +27,9 @@ type Loader struct {
 	record     record
 
 	image, label int // among the fields; label is -1 if there is none
-	channels     int // that Config.Color makes, 0 for any
+	channels     int // of Config.Color, 0 for any
 	pipeline     *augment.Pipeline
-	mixing       *mixing // nil without MixUp and CutMix
+	mixer        *batchMixer // nil without MixUp and CutMix
 	frame        frame
 
 	narrowed     narrowings
@@ -59,8 +59,8 @@ func Open(reg formats.Registry, path string, c Config) (*Loader, error) {
 	return l, nil
 }
 
-// New makes a Loader of ds, which stays the caller's and must outlive it. Where neither
-// the transforms nor the color decide the shape of the batches, the first sample is
+// New makes a Loader of ds, which stays the caller's and must outlive it. If neither
+// the transforms nor the color determine the shape of the batches, the first sample is
 // decoded to find it.
 func New(ds formats.Dataset, c Config) (*Loader, error) {
 	samples, err := selectSamples(ds, c.Split, c.Select)
@@ -70,9 +70,9 @@ func New(ds formats.Dataset, c Config) (*Loader, error) {
 	return newLoader(ds, samples, c, (*Loader).planOrder)
 }
 
-// newLoader makes a Loader of some samples of ds, whose order plan plans.
+// newLoader makes a Loader of some samples of ds; plan plans their order.
 func newLoader(ds formats.Dataset, samples order.Subset, c Config, plan func(*Loader) error) (*Loader, error) {
-	c, err := c.withDefaults()
+	c, err := c.WithDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func newLoader(ds formats.Dataset, samples order.Subset, c Config, plan func(*Lo
 	return l, nil
 }
 
-// compile finds the shape of the images, as far as it matters, and makes the pipeline.
+// compile compiles the transforms to a pipeline, for which it finds the shape of the images.
 func (l *Loader) compile() error {
 	schema := l.dataset.Meta().Schema
 	l.image, l.label = schema.ImageIndex(), schema.LabelIndex()
@@ -103,7 +103,7 @@ func (l *Loader) compile() error {
 	}
 	sized := augment.FixesSize(l.config.Transforms)
 	if l.samples.Len() == 0 && (!sized || channels == 0) {
-		return errors.New("there are no samples to tell the shape of a batch")
+		return errors.New("the dataset is empty, and the transforms do not fix the image size")
 	}
 	if !sized && !l.config.ApplyOrientation {
 		if err := checkUniform(l.dataset, l.samples); err != nil {
@@ -112,7 +112,7 @@ func (l *Loader) compile() error {
 	}
 	if !sized || channels == 0 {
 		var m *pixel.Image
-		err := l.first(func(w *worker) (err error) {
+		err := l.firstReadable(func(w *worker) (err error) {
 			m, _, err = w.decode(&w.sample.Values[l.image], w.options())
 			return err
 		})
@@ -129,7 +129,7 @@ func (l *Loader) compile() error {
 	return err
 }
 
-// compileEach makes the pipeline of images that need not have one size.
+// compileEach compiles the pipeline for images of different sizes.
 func (l *Loader) compileEach() (err error) {
 	if l.channels == 0 {
 		return fmt.Errorf("images of any size: the color must be %s or %s", pixel.ColorRGB, pixel.ColorGray)
@@ -137,12 +137,12 @@ func (l *Loader) compileEach() (err error) {
 	c := &l.config
 	l.pipeline, err = augment.CompileEach(c.Transforms, l.channels, c.DType, c.Layout)
 	if err == nil && len(l.pipeline.Mixers()) > 0 {
-		err = fmt.Errorf("%s: images of any size make no batches to mix", l.pipeline.Mixers()[0])
+		err = fmt.Errorf("%s: images of different sizes cannot be mixed", l.pipeline.Mixers()[0])
 	}
 	return err
 }
 
-// frames finds what all batches have in common.
+// frames finds what all batches have in common: shapes and types.
 func (l *Loader) frames() error {
 	c, schema := &l.config, l.dataset.Meta().Schema
 	label, err := l.labelDType()
@@ -161,29 +161,29 @@ func (l *Loader) frames() error {
 		l.record.wanted = append(l.record.wanted, l.label)
 	}
 	for _, f := range l.frame.fields {
-		l.record.wanted = append(l.record.wanted, f.place)
+		l.record.wanted = append(l.record.wanted, f.field)
 	}
-	return l.mix()
+	return l.prepareMixUp()
 }
 
-// mix prepares MixUp and CutMix, if the transforms have them.
-func (l *Loader) mix() error {
+// prepareMixUp prepares MixUp and CutMix, if the transforms have them.
+func (l *Loader) prepareMixUp() error {
 	mixers := l.pipeline.Mixers()
 	switch {
 	case len(mixers) == 0:
 		return nil
 	case len(l.Classes()) == 0 && !l.frame.numbers():
-		return fmt.Errorf("%s: the dataset has no classes whose labels could be mixed", mixers[0])
+		return fmt.Errorf("%s: the dataset has no labels to mix", mixers[0])
 	case l.config.Tail == order.Uneven:
-		return fmt.Errorf("%s: images of an evaluation are not mixed", mixers[0])
+		return fmt.Errorf("%s: not possible with the tail uneven, which is for evaluation", mixers[0])
 	}
 	l.frame.soft = max(len(l.Classes()), l.frame.columns)
-	l.mixing = &mixing{frame: &l.frame, mixers: mixers, seed: l.config.Seed}
+	l.mixer = &batchMixer{frame: &l.frame, mixers: mixers, seed: l.config.Seed}
 	return nil
 }
 
-// first reads the first sample that can be read and that see can decode.
-func (l *Loader) first(see func(w *worker) error) error {
+// firstReadable reads the first sample that can be read and for which see succeeds.
+func (l *Loader) firstReadable(see func(w *worker) error) error {
 	w := l.acquire()
 	defer l.release(w)
 	var failed error
@@ -230,54 +230,57 @@ func columns(schema formats.Schema, label int) int {
 	return len(f.Classes)
 }
 
-// atRest is the type of the pixels on their way: two bytes a channel only where they are kept.
-func (l *Loader) atRest() formats.DType {
+// pixelDType is the type of the pixels inside the pipeline: 16 bits only if the batch keeps them.
+func (l *Loader) pixelDType() formats.DType {
 	if l.config.Color == pixel.ColorKeep || l.config.deep() {
 		return formats.Uint16
 	}
 	return formats.Uint8
 }
 
-// takes says whether images of so many channels need no conversion.
-func (l *Loader) takes(channels int) bool { return l.channels == 0 || l.channels == channels }
+// acceptsChannels reports whether images with that number of channels need no conversion.
+func (l *Loader) acceptsChannels(channels int) bool { return l.channels == 0 || l.channels == channels }
 
-// shareFrom is the part of this rank of what is behind a position.
-func (l *Loader) shareFrom(position int) order.Share {
+// rankBatches is this rank's batches from a position on.
+func (l *Loader) rankBatches(position int) order.RankBatches {
 	c := &l.config
-	return order.Share{Len: l.plan.Len(), Start: position, Batch: c.BatchSize, Rank: c.Rank, World: c.WorldSize, Tail: c.Tail}
+	return order.RankBatches{Len: l.plan.Len(), Start: position, Batch: c.BatchSize, Rank: c.Rank, World: c.WorldSize, Tail: c.Tail}
 }
 
-// Len is the number of batches in an epoch, the same on every rank but with order.Uneven.
-func (l *Loader) Len() int { return l.shareFrom(0).Batches() }
+// Config returns the description of the Loader with the defaults filled in.
+func (l *Loader) Config() Config { return l.config }
 
-// Samples is the number of samples to choose from, over all ranks: those of the split.
+// Len is the number of batches in an epoch, the same on every rank except with order.Uneven.
+func (l *Loader) Len() int { return l.rankBatches(0).Batches() }
+
+// Samples is the number of samples of the split, over all ranks.
 func (l *Loader) Samples() int { return l.samples.Len() }
 
-// Classes names the indices of the designated label; nil without one. The caller must not
-// change it.
+// Classes is the class names of the designated label, by index; nil without one. The caller must
+// not change it.
 func (l *Loader) Classes() []string { return l.dataset.Meta().Classes() }
 
 // ImageShape is height, width and channels of a batch's images, whatever the layout.
 func (l *Loader) ImageShape() [3]int { return l.frame.shape }
 
-// InfoOf is what the dataset knows of sample i of the split, in order of key.
+// InfoOf is the dataset's Info of sample i of the split, in key order.
 func (l *Loader) InfoOf(i int) (formats.Info, error) {
 	if i < 0 || i >= l.samples.Len() {
-		return formats.Info{}, fmt.Errorf("sample %d: there are %d", i, l.samples.Len())
+		return formats.Info{}, fmt.Errorf("sample %d: the indices are 0 to %d", i, l.samples.Len()-1)
 	}
 	return l.dataset.Info(l.samples.At(i))
 }
 
-// Cached tells of the cache; zeros without one.
-func (l *Loader) Cached() cache.Stats {
+// CacheStats is the state of the cache; zeros without one.
+func (l *Loader) CacheStats() cache.Stats {
 	if l.cache == nil {
 		return cache.Stats{}
 	}
 	return l.cache.Stats()
 }
 
-// Mixing measures how well the order mixes what is stored side by side.
-func (l *Loader) Mixing() order.Mixing {
+// ShuffleQuality measures how well the order mixes what is stored side by side.
+func (l *Loader) ShuffleQuality() order.ShuffleQuality {
 	probe := order.Probe{Batch: l.config.BatchSize * l.config.WorldSize, Seed: l.config.Seed}
 	if l.classified() {
 		probe.Label = func(sample int) int64 {
@@ -291,7 +294,7 @@ func (l *Loader) Mixing() order.Mixing {
 	return order.Measure(l.plan, probe)
 }
 
-// Clock sums up where the time went since the Loader was made.
+// Clock sums up where the time went since the Loader was opened.
 func (l *Loader) Clock() Clock {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -302,7 +305,7 @@ func (l *Loader) Clock() Clock {
 	return c
 }
 
-// Close frees the decoders, leaves the cache and, if Open opened it, closes the dataset. No
+// Close frees the decoders, detaches from the cache and, if Open opened it, closes the dataset. No
 // epoch may be running.
 func (l *Loader) Close() error {
 	l.mu.Lock()

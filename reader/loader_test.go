@@ -237,7 +237,7 @@ func TestConfigErrors(t *testing.T) {
 		want   string
 	}{
 		{func(c *Config) { c.BatchSize = 0 }, "batch size 0"},
-		{func(c *Config) { c.Workers = -1 }, "-1 workers"},
+		{func(c *Config) { c.Workers = -1 }, "workers -1"},
 		{func(c *Config) { c.Prefetch = -1 }, "prefetch"},
 		{func(c *Config) { c.Rank = 1 }, "rank 1 of 1"},
 		{func(c *Config) { c.Color = "blue" }, "blue"},
@@ -279,7 +279,7 @@ func TestOpenOwnsTheDataset(t *testing.T) {
 
 // TestFastDecode: fast pixels are near the exact ones, and not computed from all of the image.
 func TestFastDecode(t *testing.T) {
-	if !jpeg.CanScale {
+	if !jpeg.HasLibjpegTurbo {
 		if _, err := New(rawImages(1, 4, 4, 3), Config{BatchSize: 1, FastDecode: true}); !errors.Is(err, pixel.ErrUnsupported) {
 			t.Errorf("fast decoding without libjpeg-turbo: %v", err)
 		}

@@ -10,27 +10,27 @@ import (
 // At is Pick in epoch 0.
 func (l *Loader) At(i int, b *Batch) error { return l.Pick(i, 0, b) }
 
-// affords makes sure that an entry of that frame can be made.
-func (w *worker) affords(f *frame) error {
+// checkBudget returns an error if an entry of that frame would be too large.
+func (w *worker) checkBudget(f *frame) error {
 	pixels := float64(f.shape[0]) * float64(f.shape[1])
 	if pixels > budget.Budget {
-		return fmt.Errorf("%w: it becomes %dx%d", pixel.ErrTooLarge, f.shape[1], f.shape[0])
+		return fmt.Errorf("%w: the transforms enlarge it to %dx%d", pixel.ErrTooLarge, f.shape[1], f.shape[0])
 	}
-	entry := budget.Room{Extra: int64(f.entry()) * int64(f.dtype.Size())}
-	defer entry.Free()
+	entry := budget.Reservation{Extra: int64(f.entry()) * int64(f.dtype.Size())}
+	defer entry.Release()
 	v := &w.sample.Values[w.loader.image]
-	return entry.Take(0, len(v.Data), w.loader.config.MaxPixels)
+	return entry.ReserveImage(0, len(v.Data), w.loader.config.MaxPixels)
 }
 
-// Pick makes b a batch of one: sample i of the split in order of key, 0 <= i < Samples(), with
-// what the transforms draw in an epoch, not mixed with others. With Config.AnySize its shape is
+// Pick loads a single sample into b: sample i of the split in key order, 0 <= i < Samples(),
+// transformed as in that epoch, without MixUp and CutMix. With Config.AnySize its shape is
 // the image's own. b's memory is reused and stays the caller's.
 func (l *Loader) Pick(i, epoch int, b *Batch) error {
 	return l.pick(l.draw(i, i, epoch, l.plan.Repeats(), 0), b)
 }
 
-// PickAt is Pick of a sample that may come more than once in an epoch: what its transforms draw
-// depends on its position there, of the Loader's order or of a list for StartList.
+// PickAt is Pick of a sample that may come more than once in an epoch: its transforms are seeded by
+// its position there, in the Loader's order or in a list for StartList.
 func (l *Loader) PickAt(i, position, epoch int, b *Batch) error {
 	var rank uint64
 	if !l.plan.Repeats() {
@@ -41,7 +41,7 @@ func (l *Loader) PickAt(i, position, epoch int, b *Batch) error {
 
 func (l *Loader) pick(d draw, b *Batch) error {
 	if d.sample < 0 || d.sample >= l.samples.Len() {
-		return fmt.Errorf("sample %d: there are %d", d.sample, l.samples.Len())
+		return fmt.Errorf("sample %d: the indices are 0 to %d", d.sample, l.samples.Len()-1)
 	}
 	w := l.acquire()
 	defer l.release(w)
@@ -54,7 +54,7 @@ func (l *Loader) pick(d draw, b *Batch) error {
 		}
 		if l.config.AnySize {
 			f.shape[0], f.shape[1] = w.plan.H, w.plan.W
-			if err := w.affords(&f); err != nil {
+			if err := w.checkBudget(&f); err != nil {
 				return fmt.Errorf("transform %s: %w", w.sample.Key, err)
 			}
 		}

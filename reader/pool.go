@@ -5,7 +5,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/codec"
 )
 
-// acquire takes an idle worker or makes one.
+// acquire takes a worker from the pool, or makes one.
 func (l *Loader) acquire() *worker {
 	guard.Renew()
 	l.mu.Lock()
@@ -28,7 +28,7 @@ func (l *Loader) release(w *worker) {
 	l.idle = append(l.idle, w)
 }
 
-// acquireBatch takes an idle batch or makes one.
+// acquireBatch takes a batch with its buffers from the pool, or makes one.
 func (l *Loader) acquireBatch() *Batch {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,40 +13,40 @@ import (
 	"github.com/dsconv/dsconv/reader/order"
 )
 
-// Run is an epoch in the making, for callers that cannot range over it. It belongs to one
-// goroutine at a time, and must be stopped. Its entries, numbered through all batches, are handed
-// out to the workers by an atomic counter; the ring of slots bounds how far they go ahead.
+// Run is a running epoch, for callers that cannot range over it. It belongs to one goroutine at a
+// time, and must be stopped. An atomic counter hands out its entries, numbered through all batches,
+// to the workers; the ring of slots limits how far they run ahead of the loop.
 type Run struct {
-	loader   *Loader
-	order    order.Order
-	share    order.Share
-	allocate Allocator // nil for the Loader's own memory
-	epoch    int
-	batches  int
-	repeats  bool   // samples may come more than once
-	rank     uint64 // that lists of other ranks are told apart by
-	at       int    // the batch that Next gives next, or has given
-	given    bool   // it has
-	asked    bool   // it was asked for
-	err      error  // that ended the run
-	extra    int    // entries that a batch has besides its own: what its first one is mixed with
-	total    int64  // entries
-	slots    []slot
-	soon     []int32 // scratch of announce
+	loader       *Loader
+	order        order.Order
+	rank         order.RankBatches
+	allocate     Allocator // nil for the Loader's own memory
+	epoch        int
+	batches      int
+	repeats      bool   // samples may come more than once
+	rankKey      uint64 // distinguishes the random draws of lists on different ranks
+	at           int    // the batch that Next returns next, or has returned
+	given        bool   // it has
+	asked        bool   // it was asked for
+	err          error  // that ended the run
+	extraEntries int    // 1 with MixUp or CutMix: the entry that the first one of a batch is mixed with
+	total        int64  // entries
+	slots        []slot
+	upcoming     []int32 // scratch of prefetch
 
-	next  atomic.Int64 // the entry to be made next
+	next  atomic.Int64 // the next entry for a worker
 	limit atomic.Int64 // entries below it have a slot
-	ready atomic.Int64 // batches that are made and wait for the loop
+	ready atomic.Int64 // complete batches that wait for the loop
 
 	mu      sync.Mutex // for opened alone
 	opened  sync.Cond  // limit or stopped changed
 	stopped atomic.Bool
-	ending  pixel.Stop // ends decoding, where stopped keeps new entries from being begun
+	ending  pixel.Stop // interrupts decoding; stopped only prevents new entries
 	workers sync.WaitGroup
 }
 
-// Start sets the workers to work on what is left of an epoch, as Resume does. The images are made
-// in memory of allocate's, or, if it is nil, of the Loader's own.
+// Start starts the workers on what is left of an epoch, as Resume does. The images are in memory
+// from allocate or, if it is nil, in the Loader's own.
 func (l *Loader) Start(s State, allocate Allocator) (*Run, error) {
 	if err := l.CheckState(s); err != nil {
 		return nil, err
@@ -58,20 +58,20 @@ func (l *Loader) Start(s State, allocate Allocator) (*Run, error) {
 func (l *Loader) start(epoch, position int, allocate Allocator) (*Run, error) {
 	return l.run(&Run{
 		allocate: allocate,
-		order:    l.plan.Epoch(l.config.Seed, epoch), share: l.shareFrom(position), epoch: epoch, repeats: l.plan.Repeats(),
+		order:    l.plan.Epoch(l.config.Seed, epoch), rank: l.rankBatches(position), epoch: epoch, repeats: l.plan.Repeats(),
 	})
 }
 
-// run sets the workers to work on r's order, share and epoch.
+// run starts the workers on r's order, rank and epoch.
 func (l *Loader) run(r *Run) (*Run, error) {
 	if l.config.AnySize {
-		return nil, errors.New("images of any size make no batches")
+		return nil, errors.New("images of different sizes cannot be batched: read them with Pick")
 	}
-	r.loader, r.batches = l, r.share.Batches()
-	if l.mixing != nil {
-		r.extra = 1
+	r.loader, r.batches = l, r.rank.Batches()
+	if l.mixer != nil {
+		r.extraEntries = 1
 	}
-	r.total = int64(r.share.Entries() + r.extra*r.batches)
+	r.total = int64(r.rank.Entries() + r.extraEntries*r.batches)
 	r.opened.L = &r.mu
 	r.slots = make([]slot, min(l.config.Prefetch+1, r.batches))
 	for k := range r.slots {
@@ -84,9 +84,9 @@ func (l *Loader) run(r *Run) (*Run, error) {
 	return r, nil
 }
 
-// Next gives the next batch, which is valid until Next or Stop, or io.EOF behind the last one.
-// The error of ctx ends the wait and nothing else: Next can be called again. Any other error is
-// that of a sample, and stays.
+// Next returns the next batch, which is valid until Next or Stop, or io.EOF after the last one.
+// The error of ctx ends only the wait: Next can be called again. Any other error is
+// that of a sample, and Next returns it from then on.
 func (r *Run) Next(ctx context.Context) (*Batch, error) {
 	if r.given {
 		r.given, r.asked = false, false
@@ -130,57 +130,57 @@ func (r *Run) stop() {
 	r.opened.Broadcast()
 }
 
-// slot is where batch k is made.
+// slot is the slot of batch k.
 func (r *Run) slot(k int) *slot { return &r.slots[k%len(r.slots)] }
 
-// open lets the workers begin with batch k, whose slot is free.
+// open lets the workers start batch k, whose slot is free.
 func (r *Run) open(k int) {
 	s := r.slot(k)
 	if s.batch == nil {
 		s.batch = r.loader.acquireBatch()
 		if r.allocate != nil {
-			s.batch.TakeImages() // they are the Loader's own
+			s.batch.TakeImages() // drops the Loader's own memory
 		}
 	}
 	if r.allocate != nil {
 		r.lend(s.batch)
 	}
-	first, size := r.share.Span(k)
-	s.reset(first, size, r.share.Start+k*r.share.Batch*r.share.World)
-	s.left.Store(int64(size + r.extra))
+	first, size := r.rank.Span(k)
+	s.reset(first, size, r.rank.Start+k*r.rank.Batch*r.rank.World)
+	s.left.Store(int64(size + r.extraEntries))
 	r.loader.frame.reset(s.batch, size)
-	s.batch.slot, s.batch.End = s, r.share.End(k)
-	if r.extra > 0 {
-		r.loader.frame.reset(&s.before, 1)
+	s.batch.slot, s.batch.End = s, r.rank.End(k)
+	if r.extraEntries > 0 {
+		r.loader.frame.reset(&s.previous, 1)
 	}
 	guard.Renew()
-	r.announce(first, size)
+	r.prefetch(first, size)
 	r.mu.Lock()
-	r.limit.Add(int64(size + r.extra))
+	r.limit.Add(int64(size + r.extraEntries))
 	r.mu.Unlock()
 	r.opened.Broadcast()
 }
 
-// recycle gives batch k's slot to the batch that comes as many later as there are slots.
+// recycle gives batch k's slot to the next batch that uses it.
 func (r *Run) recycle(k int) {
 	if k += len(r.slots); k < r.batches {
 		r.open(k)
 	}
 }
 
-// announce tells the dataset what will be read soon.
-func (r *Run) announce(first, size int) {
+// prefetch tells the dataset which samples will be read soon.
+func (r *Run) prefetch(first, size int) {
 	if r.loader.prefetcher == nil {
 		return
 	}
-	r.soon = r.soon[:0]
+	r.upcoming = r.upcoming[:0]
 	for p := first; p < first+size; p++ {
-		r.soon = append(r.soon, int32(r.loader.samples.At(r.order.At(p%r.order.Len()))))
+		r.upcoming = append(r.upcoming, int32(r.loader.samples.At(r.order.At(p%r.order.Len()))))
 	}
-	r.loader.prefetcher.Prefetch(r.soon)
+	r.loader.prefetcher.Prefetch(r.upcoming)
 }
 
-// wait waits until batch k is made.
+// wait waits until batch k is complete.
 func (r *Run) wait(ctx context.Context, k int) (*Batch, error) {
 	l := r.loader
 	start := l.now()
@@ -206,19 +206,19 @@ func (r *Run) wait(ctx context.Context, k int) (*Batch, error) {
 	}
 }
 
-// work makes entries until there are none left or the run is stopped.
+// work builds entries until none is left or the run is stopped.
 func (r *Run) work() {
 	w := r.loader.acquire()
 	defer r.loader.release(w)
 	w.stopBy(&r.ending)
-	size := int64(r.share.Batch + r.extra)
+	size := int64(r.rank.Batch + r.extraEntries)
 	for {
 		entry := r.next.Add(1) - 1
 		if entry >= r.total || !r.admit(entry) {
 			return
 		}
 		s := r.slot(int(entry / size))
-		r.make(w, s, int(entry%size))
+		r.build(w, s, int(entry%size))
 		if s.left.Add(-1) == 0 {
 			if err := guard.Do(func() error { r.finish(s); return nil }); err != nil {
 				s.err = fmt.Errorf("batch at position %d: %w", s.first, err)
@@ -229,8 +229,8 @@ func (r *Run) work() {
 	}
 }
 
-// admit waits until entry has a slot; it is false once the run is stopped. There is no
-// lock to take unless the loop is behind.
+// admit waits until entry has a slot; it returns false once the run is stopped. It takes a lock only
+// if the loop is behind.
 func (r *Run) admit(entry int64) bool {
 	if entry >= r.limit.Load() {
 		r.mu.Lock()
@@ -242,22 +242,21 @@ func (r *Run) admit(entry int64) bool {
 	return !r.stopped.Load()
 }
 
-// make makes entry i of the slot's batch; the one behind its last is what the first is mixed
-// with.
-func (r *Run) make(w *worker, s *slot, i int) {
+// build builds entry i of the slot's batch; the one after the last is what the first is mixed with.
+func (r *Run) build(w *worker, s *slot, i int) {
 	b, at, position := s.batch, i, s.first+i
 	if i == s.size {
-		b, at, position = &s.before, 0, r.before(s)
+		b, at, position = &s.previous, 0, r.positionBefore(s)
 	}
 	if err := r.fill(w, s, b, at, position); err != nil {
 		s.fail(i, err)
 	}
 }
 
-// before is the position before the slot's first, in the global batch seen as a ring.
-func (r *Run) before(s *slot) int {
+// positionBefore is the position before the slot's first, in the global batch treated as circular.
+func (r *Run) positionBefore(s *slot) int {
 	if s.first > s.step {
 		return s.first - 1
 	}
-	return s.step + s.size*r.share.World - 1
+	return s.step + s.size*r.rank.World - 1
 }

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
@@ -9,8 +10,8 @@ import (
 	"github.com/dsconv/dsconv/reader/order"
 )
 
-// selectSamples finds a split's samples, of those that keep, if it is not nil, is true of. An
-// unknown split's error lists those there are.
+// selectSamples returns the samples of a split for which keep is true, or all if keep is nil. The
+// error for an unknown split lists the splits.
 func selectSamples(ds formats.Dataset, split string, keep func(formats.Info) bool) (order.Subset, error) {
 	if split == "" && keep == nil {
 		return order.All(ds.Len()), nil
@@ -32,6 +33,20 @@ func selectSamples(ds formats.Dataset, split string, keep func(formats.Info) boo
 	return s, err
 }
 
+// TrainSplit returns the split to train on if the user names none: train if the dataset has it, else
+// "", all samples.
+func TrainSplit(m *formats.Meta) string { return FirstSplit(m, "train") }
+
+// FirstSplit returns the first of the names that is a split of the dataset, "" if none is.
+func FirstSplit(m *formats.Meta, names ...string) string {
+	for _, name := range names {
+		if slices.ContainsFunc(m.Splits, func(s formats.Split) bool { return s.Name == name }) {
+			return name
+		}
+	}
+	return ""
+}
+
 // noneInSplit is the error of a split without samples.
 func noneInSplit(ds formats.Dataset, split string) error {
 	var names []string
@@ -39,9 +54,9 @@ func noneInSplit(ds formats.Dataset, split string) error {
 		names = append(names, s.Name)
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("no sample is in split %q; the dataset has no splits", split)
+		return fmt.Errorf("unknown split %q; the dataset has no splits", split)
 	}
-	return fmt.Errorf("no sample is in split %q; the dataset has the splits %s", split, strings.Join(names, ", "))
+	return fmt.Errorf("unknown split %q, or it has no samples; the dataset has the splits %s", split, strings.Join(names, ", "))
 }
 
 // planOrder plans the order of the loader's samples.
@@ -51,7 +66,7 @@ func (l *Loader) planOrder() error {
 	info := func(sample int) formats.Info {
 		in, err := l.dataset.Info(l.samples.At(sample))
 		if err != nil {
-			return formats.Info{Label: formats.NoLabel} // reading it will tell
+			return formats.Info{Label: formats.NoLabel} // reading the sample will fail with the error
 		}
 		return in
 	}
@@ -59,7 +74,7 @@ func (l *Loader) planOrder() error {
 		d.Weight = func(sample int) float64 { return c.Weight(info(sample)) }
 	}
 	if c.Order.Kind == order.Balanced && l.frame.numbers() {
-		return fmt.Errorf("balanced order: the label %q is a number, and there are no classes to draw alike", l.dataset.Meta().Schema[l.label].Name)
+		return fmt.Errorf("balanced order: the label %q is a number, and the dataset has no classes to balance", l.dataset.Meta().Schema[l.label].Name)
 	}
 	if l.classified() {
 		d.Label = func(sample int) int64 { return info(sample).Label }
@@ -69,7 +84,7 @@ func (l *Loader) planOrder() error {
 	return err
 }
 
-// checkUniform reports the first sample whose size is known and not the first one's.
+// checkUniform returns an error for the first sample whose recorded size differs from the first one's.
 func checkUniform(ds formats.Dataset, samples order.Subset) error {
 	var first formats.Info
 	for i := range samples.Len() {

@@ -14,7 +14,7 @@ import (
 	"github.com/dsconv/dsconv/reader/random"
 )
 
-// worker holds what one goroutine needs to make batch entries. Workers are kept between
+// worker holds what one goroutine needs to build batch entries. Workers are pooled between
 // epochs with their memory and decoder.
 type worker struct {
 	loader  *Loader
@@ -27,28 +27,28 @@ type worker struct {
 	number  int         // of the sample among the loader's
 	mark    guard.Mark  // before it was read
 	fetched bool        // sample is that one
-	cached  []byte      // memory of the cache in which it lies
+	cached  []byte      // the cache's memory that holds it
 	pixels  pixel.Image // decoded; belongs to the worker
-	lent    pixel.Image // pixels that lie in the dataset's memory
+	lent    pixel.Image // pixels in the dataset's memory
 	h, w    int         // of the designated image, before the plan
 	masked  pixel.Image // a mask's pixels
-	turned  pixel.Image // those of a further field, upright
+	turned  pixel.Image // those of an extra field, upright
 	corners []float32   // of boxes
-	// orientation is the designated image's by EXIF, which further fields are turned by; 1 is
-	// upright.
+	// orientation is the designated image's EXIF orientation, which is applied to extra fields
+	// too; 1 is upright.
 	orientation int
-	room        budget.Room // that the sample takes
+	room        budget.Reservation // that the sample takes
 	stop        *pixel.Stop
 	counters
 }
 
-// stopBy makes s end the work inside an image; nil ends none.
+// stopBy lets s interrupt the work inside an image; nil for none.
 func (w *worker) stopBy(s *pixel.Stop) {
 	w.stop = s
 	w.decoder.StopBy(s)
 }
 
-// fill makes entry i of b what is drawn. The error names the sample's key.
+// fill stores the drawn sample in entry i of b. The error has the sample's key.
 func (w *worker) fill(b *Batch, i int, d draw) error {
 	defer w.free()
 	return w.use(func() error {
@@ -60,8 +60,7 @@ func (w *worker) fill(b *Batch, i int, d draw) error {
 	})
 }
 
-// take reads the sample that is drawn and plans what its image goes through. It gives back the
-// time.
+// take reads the drawn sample and plans its transforms. It returns the time.
 func (w *worker) take(d draw) (time.Duration, error) {
 	l := w.loader
 	w.index, w.number = l.samples.At(d.sample), d.sample
@@ -74,11 +73,11 @@ func (w *worker) take(d draw) (time.Duration, error) {
 		return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 	}
 	l.pipeline.Plan(&w.plan, w.h, w.w, &w.rand)
-	w.room.Extra = w.plan.Room(l.atRest())
+	w.room.Extra = w.plan.Room(l.pixelDType())
 	return now, nil
 }
 
-// free gives back what the sample took.
+// free releases the memory that the sample reserved.
 func (w *worker) free() {
 	if w.room.Large() {
 		w.decoder.Shrink()
@@ -87,10 +86,10 @@ func (w *worker) free() {
 			m.Shrink()
 		}
 	}
-	w.room.Free()
+	w.room.Release()
 }
 
-// freeStored gives back what the pixels that were stored last took, before others of the same
+// freeStored releases the memory of the pixels that were stored last, before others of the same
 // sample are decoded.
 func (w *worker) freeStored() {
 	extra := w.room.Extra
@@ -98,9 +97,9 @@ func (w *worker) freeStored() {
 	w.room.Extra = extra
 }
 
-// render makes entry i of b, whose images have n elements, of the sample that was taken.
+// render stores the sample that was taken in entry i of b, whose images have n elements.
 func (w *worker) render(b *Batch, i, n int, now time.Duration) error {
-	now, err := w.picture(&w.sample.Values[w.loader.image], w.target(b, i, n), now)
+	now, err := w.renderImage(&w.sample.Values[w.loader.image], w.target(b, i, n), now)
 	if err != nil {
 		return err
 	}
@@ -115,9 +114,9 @@ func (w *worker) render(b *Batch, i, n int, now time.Duration) error {
 	return nil
 }
 
-// picture decodes the designated image, carries out its plan and stores it in t. It gives back
-// the time.
-func (w *worker) picture(v *formats.Value, t resample.Target, now time.Duration) (time.Duration, error) {
+// renderImage decodes the designated image, carries out its plan and stores it in t. It returns the
+// time.
+func (w *worker) renderImage(v *formats.Value, t resample.Target, now time.Duration) (time.Duration, error) {
 	l := w.loader
 	m, own, err := w.decodeFor(v, &w.plan)
 	if err != nil {
@@ -137,31 +136,31 @@ func (w *worker) picture(v *formats.Value, t resample.Target, now time.Duration)
 	return now, nil
 }
 
-// decodeFor gives the pixels that plan needs, and whether they belong to the worker.
+// decodeFor returns the pixels that plan needs, and whether they belong to the worker.
 func (w *worker) decodeFor(v *formats.Value, plan *augment.Plan) (m *pixel.Image, own bool, err error) {
 	o := w.options()
-	part := v.Encoding == formats.JPEG
-	if part {
+	byRegion := v.Encoding == formats.JPEG
+	if byRegion {
 		o.Region = plan.Source()
-		o.LeastH, o.LeastW = plan.Least()
+		o.MinH, o.MinW = plan.Least()
 	}
 	m, own, err = w.decode(v, o)
-	if err == nil && part {
+	if err == nil && byRegion {
 		plan.Narrow(w.decoder.Area())
 	}
 	return m, own, err
 }
 
-// decode gives the image's pixels and whether they belong to the worker: raw pixels of the
-// right kind stay where they are.
+// decode returns the image's pixels and whether they belong to the worker: raw pixels of the
+// right kind are used in the dataset's memory.
 func (w *worker) decode(v *formats.Value, o codec.DecodeOptions) (m *pixel.Image, own bool, err error) {
 	if w.lends(v) {
 		if m, err = w.lend(v); err == nil {
-			err = w.room.Take(0, len(v.Data), o.MaxPixels)
+			err = w.room.ReserveImage(0, len(v.Data), o.MaxPixels)
 		}
 		return m, false, err
 	}
-	o.Room = &w.room
+	o.Reservation = &w.room
 	err = w.decoder.Decode(&w.pixels, v, o)
 	if how := w.decoder.Narrowed(); how != "" {
 		w.loader.narrowed.note(w.sample.Key, how)
@@ -176,15 +175,15 @@ func (w *worker) options() codec.DecodeOptions {
 	}
 }
 
-// lends says whether v's pixels can be used where they are.
+// lends reports whether v's pixels can be used in the dataset's memory.
 func (w *worker) lends(v *formats.Value) bool {
-	return v.Encoding == formats.Raw && v.DType == formats.Uint8 && len(v.Shape) == 3 && w.loader.takes(v.Shape[2])
+	return v.Encoding == formats.Raw && v.DType == formats.Uint8 && len(v.Shape) == 3 && w.loader.acceptsChannels(v.Shape[2])
 }
 
 func (w *worker) lend(v *formats.Value) (*pixel.Image, error) {
 	h, width, c := v.Shape[0], v.Shape[1], v.Shape[2]
 	if h <= 0 || width <= 0 || h > len(v.Data) || width > len(v.Data) || len(v.Data) != h*width*c {
-		return nil, fmt.Errorf("%w: %d bytes for the shape %v", formats.ErrDamaged, len(v.Data), v.Shape)
+		return nil, fmt.Errorf("%w: the image has %d bytes, which is not the size of its shape %v", formats.ErrDamaged, len(v.Data), v.Shape)
 	}
 	w.lent = pixel.Image{Pix: v.Data, H: h, W: width, C: c, DType: v.DType}
 	return &w.lent, nil
@@ -193,7 +192,7 @@ func (w *worker) lend(v *formats.Value) (*pixel.Image, error) {
 // target is entry i of b, of n elements.
 func (w *worker) target(b *Batch, i, n int) resample.Target {
 	l := w.loader
-	t := resample.Target{Store: l.pipeline.Store()}
+	t := resample.Target{Spec: l.pipeline.Store()}
 	switch l.frame.dtype {
 	case formats.Uint8:
 		t.Uint8 = b.Uint8[i*n:][:n]

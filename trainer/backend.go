@@ -10,7 +10,7 @@ import (
 	"github.com/gomlx/compute/gobackend"
 )
 
-// openBackend starts the backend of that name and says how it convolves fastest.
+// openBackend starts the backend of that name and returns its fastest convolution.
 func openBackend(name string) (compute.Backend, convolution, error) {
 	kind, plugin, _ := strings.Cut(name, ":")
 	switch {
@@ -25,7 +25,7 @@ func openBackend(name string) (compute.Backend, convolution, error) {
 }
 
 // openPlugin loads the PJRT plugin that config names: a path and, after a comma, options.
-// The path is checked here because XLA would go and look for a plugin, or fetch one.
+// The path is checked here because XLA would otherwise search for a plugin, or download one.
 func openPlugin(config string) (compute.Backend, error) {
 	path, options, _ := strings.Cut(config, ",")
 	if path == "" {

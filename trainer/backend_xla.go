@@ -12,7 +12,7 @@ import (
 // openXLA starts XLA on the plugin at an absolute path, options after a comma.
 func openXLA(config string) (compute.Backend, error) {
 	xla.EnableAutoInstall(false)
-	// What go-xla logs it also returns, or it concerns go-xla alone.
+	// What go-xla logs is also in its errors, or concerns go-xla alone.
 	klog.SetLogger(logr.Discard())
 	return xla.New(config)
 }

@@ -15,30 +15,30 @@ import (
 	"github.com/dsconv/dsconv/trainer/safetensors"
 )
 
-// Checkpointing says where Run keeps the state of a training, to go on from after it was
-// stopped or killed.
+// Checkpointing is where and when Run saves the state of a training, so that a stopped or killed
+// one can be resumed.
 type Checkpointing struct {
-	// Path is the file, in the safetensors format; "" is none. If it is there, Run goes on
+	// Path is the file, in the safetensors format; "" is none. If it exists, Run resumes
 	// from it. It is replaced whole or not at all.
 	Path string
-	// Every is after how many steps it is written, besides at the end of each epoch and when
-	// Run is stopped; 0 is not in between.
+	// Every is the number of steps after which it is written, in addition to the end of each
+	// epoch and when Run is stopped; 0: at those times only.
 	Every int
-	// Discard begins anew, though there is a file: the first checkpoint replaces it.
+	// Discard starts over though the file exists: the first checkpoint replaces it.
 	Discard bool
-	// Recipe is what else must be the same for a training to go on, such as the size of the
-	// batches and the augmentations.
+	// Recipe is what else must be the same in a resumed training, such as the batch size and
+	// the augmentations.
 	Recipe map[string]string
-	// OnResume, if not nil, is told where Run goes on.
+	// OnResume, if not nil, is called with the state that Run resumes from.
 	OnResume func(Progress)
 }
 
-// header is what a checkpoint has beside the tensors, as JSON under headerKey.
+// header is what a checkpoint has in addition to the tensors, as JSON under headerKey.
 type header struct {
 	Version  int      `json:"version"`
 	Settings settings `json:"settings"`
-	// Rows are the most that a batch had in training and in evaluation. The graphs are
-	// compiled for them: for others the sums' last bits could be others too.
+	// Rows are those of the largest batch in training and in evaluation. The graphs are
+	// compiled for these sizes: with others the last bits of sums could differ.
 	Rows     [2]int   `json:"rows"`
 	Progress Progress `json:"progress"`
 }
@@ -48,7 +48,7 @@ const (
 	headerVersion = 1
 )
 
-// settings are what the weights and Adam's state were made with.
+// settings decide what the weights and Adam's state mean.
 type settings struct {
 	Model        string  `json:"model"`
 	Shape        [3]int  `json:"shape"` // H,W,C
@@ -61,8 +61,8 @@ func (t *Trainer) settings() settings {
 	return settings{t.config.Model, t.shape, t.classes, t.config.LearningRate, t.config.Seed}
 }
 
-// Save writes weights, Adam's state and p to the file at path, in place of the one that is
-// there. It is called between two steps, after the first. Other programs read the file as
+// Save writes weights, Adam's state and p to the file at path and replaces one that exists.
+// It is called between two steps, after the first. Other programs read the file as
 // safetensors: the weights are the tensors below model/.
 func (t *Trainer) Save(path string, p Progress) (err error) {
 	defer caught(&err)
@@ -89,9 +89,9 @@ func (t *Trainer) Save(path string, p Progress) (err error) {
 	return nil
 }
 
-// Load takes weights and Adam's state from a file that Save made, and gives the Progress
-// that came with them. ErrCheckpoint is in the error's chain for a file that is damaged or
-// of another training: of another model, shape, number of classes, learning rate or seed.
+// Load sets weights and Adam's state from a file that Save wrote and returns the Progress
+// in it. ErrCheckpoint is in the error's chain if the file is damaged or from a training with
+// another model, image shape, number of classes, learning rate or seed.
 // The backend may be another one.
 func (t *Trainer) Load(path string) (p Progress, err error) {
 	defer caught(&err)
@@ -104,17 +104,17 @@ func (t *Trainer) Load(path string) (p Progress, err error) {
 	}
 	text, ok := f.Metadata[headerKey]
 	if !ok {
-		return p, fmt.Errorf("%w: %s has tensors and no training", ErrCheckpoint, path)
+		return p, fmt.Errorf("%w: %s has no state of a training, only tensors", ErrCheckpoint, path)
 	}
 	var h header
 	if err := json.Unmarshal([]byte(text), &h); err != nil {
 		return p, fmt.Errorf("%w: %s: %w", ErrCheckpoint, path, err)
 	}
 	if h.Version != headerVersion {
-		return p, fmt.Errorf("%w: %s is of version %d, this program knows %d", ErrCheckpoint, path, h.Version, headerVersion)
+		return p, fmt.Errorf("%w: %s has format version %d; this program reads %d", ErrCheckpoint, path, h.Version, headerVersion)
 	}
 	if d := h.Settings.differences(t.settings()); len(d) > 0 {
-		return p, another(path, d)
+		return p, otherTraining(path, d)
 	}
 	for _, tensor := range f.Tensors {
 		if err := t.restore(tensor); err != nil {
@@ -125,49 +125,44 @@ func (t *Trainer) Load(path string) (p Progress, err error) {
 	return h.Progress, nil
 }
 
-// differences tells how the settings of a checkpoint are others than those here.
-func (s settings) differences(here settings) (d []string) {
-	for _, c := range []struct {
-		what        string
-		there, here any
-	}{
-		{"model", s.Model, here.Model},
-		{"shape of the images", s.Shape, here.Shape},
-		{"number of classes", s.Classes, here.Classes},
-		{"learning rate", s.LearningRate, here.LearningRate},
-		{"seed", s.Seed, here.Seed},
-	} {
-		if c.there != c.here {
-			d = append(d, fmt.Sprintf("its %s is %v, not %v", c.what, c.there, c.here))
-		}
+// differences are clauses on how a checkpoint differs from the training that is to be resumed.
+type differences []string
+
+func (d *differences) compare(what string, saved, now any) {
+	if saved != now {
+		*d = append(*d, fmt.Sprintf("its %s is %v, not %v", what, saved, now))
 	}
+}
+
+func (s settings) differences(now settings) (d differences) {
+	d.compare("model", s.Model, now.Model)
+	d.compare("shape of the images", s.Shape, now.Shape)
+	d.compare("number of classes", s.Classes, now.Classes)
+	d.compare("learning rate", s.LearningRate, now.LearningRate)
+	d.compare("seed", s.Seed, now.Seed)
 	return d
 }
 
-// match tells how the caller's part of a checkpoint is other than it is here.
-func (p *Progress) match(classes []string, recipe map[string]string) (d []string) {
-	if i := unlike(p.Classes, classes); i >= 0 {
+// differences compares what the caller of Run gives.
+func (p *Progress) differences(classes []string, recipe map[string]string) (d differences) {
+	if i := firstDifference(p.Classes, classes); i >= 0 {
 		d = append(d, fmt.Sprintf("its class %d is %q, not %q", i, p.Classes[i], classes[i]))
 	}
-	all := maps.Clone(p.Recipe)
-	if all == nil {
-		all = map[string]string{}
-	}
+	all := map[string]string{}
+	maps.Copy(all, p.Recipe)
 	maps.Copy(all, recipe)
 	for _, k := range slices.Sorted(maps.Keys(all)) {
-		if p.Recipe[k] != recipe[k] {
-			d = append(d, fmt.Sprintf("its %s is %s, not %s", k, p.Recipe[k], recipe[k]))
-		}
+		d.compare(k, p.Recipe[k], recipe[k])
 	}
 	return d
 }
 
-// another is the error of a checkpoint that does not fit.
-func another(path string, differences []string) error {
-	return fmt.Errorf("%w: %s is of another training: %s", ErrCheckpoint, path, strings.Join(differences, "; "))
+// otherTraining is the error of a checkpoint that cannot be resumed from because of the differences.
+func otherTraining(path string, d differences) error {
+	return fmt.Errorf("%w: %s is of another training: %s", ErrCheckpoint, path, strings.Join(d, "; "))
 }
 
-// types are those of the tensors in a file.
+// types are the names that a file has for the types of tensors.
 var types = map[dtypes.DType]string{
 	dtypes.Float32: "F32", dtypes.Float64: "F64", dtypes.Int32: "I32", dtypes.Int64: "I64", dtypes.Uint64: "U64",
 }
@@ -180,7 +175,7 @@ func save(name string, value *tensors.Tensor) (t safetensors.Tensor, err error) 
 	return t, err
 }
 
-// restore gives a variable its value, and makes it if no graph was built yet.
+// restore sets a variable to its value and creates it if no graph was built yet.
 func (t *Trainer) restore(from safetensors.Tensor) error {
 	for dtype, name := range types {
 		if name != from.DType {
@@ -195,10 +190,10 @@ func (t *Trainer) restore(from safetensors.Tensor) error {
 		}
 		v, err := t.store.CreateVariable(from.Name, value)
 		if err == nil {
-			// Adam's moments are nothing to train.
+			// Adam's moments are not trained.
 			v.SetTrainable(strings.HasPrefix(from.Name, "model/"))
 		}
 		return err
 	}
-	return fmt.Errorf("its type is %s", from.DType)
+	return fmt.Errorf("unknown type %s", from.DType)
 }

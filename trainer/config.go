@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Errors that callers tell apart; they are wrapped with what was asked for and what there is.
+// Errors that callers tell apart; they are wrapped with details.
 var (
 	// ErrUnknownModel is returned for a Config.Model that Models does not list.
 	ErrUnknownModel = errors.New("unknown model")
@@ -16,15 +16,15 @@ var (
 	ErrUnknownBackend = errors.New("unknown backend")
 	// ErrNotBuilt is returned for the XLA backend in a build without cgo.
 	ErrNotBuilt = errors.New("not built in")
-	// ErrBatch is returned for a batch that does not fit what the Trainer was made for.
+	// ErrBatch is returned for a batch that does not fit the Trainer.
 	ErrBatch = errors.New("bad batch")
 	// ErrDiverged is returned when the loss is no longer a finite number.
 	ErrDiverged = errors.New("training diverged")
-	// ErrCheckpoint is returned for a checkpoint that is damaged or of another training.
+	// ErrCheckpoint is returned for a checkpoint that is damaged or from another training.
 	ErrCheckpoint = errors.New("unusable checkpoint")
 )
 
-// Config says what to train and on what. Its zero value is the cnn on the pure-Go backend.
+// Config is how to train. Its zero value is the cnn on the pure-Go backend.
 type Config struct {
 	// Model is one of Models; "" is "cnn".
 	Model string `json:"model"`
@@ -35,9 +35,9 @@ type Config struct {
 	Epochs int `json:"epochs"`
 	// LearningRate is Adam's step size; 0 is the model's own.
 	LearningRate float64 `json:"learning_rate"`
-	// Seed decides the initial weights. The order of the samples is the loader's matter.
+	// Seed decides the initial weights; the loader's seed decides the order of samples.
 	Seed uint64 `json:"seed"`
-	// Checkpoint is where Run keeps the training's state.
+	// Checkpoint is where Run saves the training's state.
 	Checkpoint Checkpointing `json:"-"`
 }
 
@@ -56,7 +56,7 @@ func (c *Config) architecture() (architecture, error) {
 	}
 	a, ok := architectures[c.Model]
 	if !ok {
-		return a, fmt.Errorf("%w %q; known: %s", ErrUnknownModel, c.Model, strings.Join(Models(), ", "))
+		return a, fmt.Errorf("%w %q: choose one of %s", ErrUnknownModel, c.Model, strings.Join(Models(), ", "))
 	}
 	if c.LearningRate < 0 {
 		return a, fmt.Errorf("learning rate %g: it must be positive, or 0 for the model's own", c.LearningRate)

@@ -52,7 +52,7 @@ func block(scope *model.Scope, x *graph.Node, channels int, conv convolution) *g
 }
 
 // layerNorm gives every image of x (N,H,W,C) zero mean and unit variance over all its
-// elements (Ba et al., 2016, arXiv:1607.06450). Other than batch normalisation it needs no
+// elements (Ba et al., 2016, arXiv:1607.06450). Unlike batch normalisation it needs no
 // running statistics and does not mix padding into the samples.
 func layerNorm(x *graph.Node) *graph.Node {
 	x = graph.Sub(x, graph.ReduceAndKeep(x, graph.ReduceMean, 1, 2, 3))
@@ -61,7 +61,7 @@ func layerNorm(x *graph.Node) *graph.Node {
 	return graph.Div(x, graph.Sqrt(graph.AddScalar(variance, 1e-3)))
 }
 
-// spaceToDepth makes (N,H/2,W/2,4C) of (N,H,W,C).
+// spaceToDepth turns (N,H,W,C) into (N,H/2,W/2,4C).
 func spaceToDepth(x *graph.Node) *graph.Node {
 	x = evenSides(x)
 	d := x.Shape().Dimensions
@@ -78,7 +78,7 @@ func maxPool(x *graph.Node) *graph.Node {
 	return graph.ReduceMax(graph.Reshape(x, d[0], d[1]/2, 2, d[2]/2, 2, d[3]), 2, 4)
 }
 
-// evenSides drops an odd last row and column.
+// evenSides drops the last row and column where their number is odd.
 func evenSides(x *graph.Node) *graph.Node {
 	h, w := x.Shape().Dimensions[1], x.Shape().Dimensions[2]
 	if h%2 == 0 && w%2 == 0 {

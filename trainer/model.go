@@ -6,19 +6,44 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // architecture is a network and the settings that suit it.
 type architecture struct {
 	learningRate float64
 	minSide      int // the smallest height and width that it takes
+	input        Input
 	// logits builds the network on x, float32 (N,H,W,C), and returns (N,classes).
 	logits func(scope *model.Scope, x *graph.Node, classes int, conv convolution) *graph.Node
 }
 
 var architectures = map[string]architecture{
-	"cnn": {learningRate: 3e-3, minSide: 8, logits: cnn},
-	"mlp": {learningRate: 1e-3, minSide: 1, logits: mlp},
+	"cnn": {learningRate: 3e-3, minSide: 8, input: Input{Size: 32, Batch: 32, Color: pixel.ColorRGB}, logits: cnn},
+	"mlp": {learningRate: 1e-3, minSide: 1, input: Input{Size: 28, Batch: 64, Color: pixel.ColorGray}, logits: mlp},
+}
+
+// Input is a model's default input: batches of square images.
+type Input struct {
+	Size  int // side of the images
+	Batch int // images
+	Color pixel.Color
+}
+
+// InputOf returns a model's Input; "" is the default model. The error lists the models.
+func InputOf(model string) (Input, error) {
+	a, err := (&Config{Model: model}).architecture()
+	return a.input, err
+}
+
+// CheckDType reports a dtype of batches that the models do not take.
+func CheckDType(d formats.DType) error {
+	if d != formats.Uint8 && d != formats.Float32 {
+		return fmt.Errorf("batches of %s: the trainer takes %s or %s", d, formats.Uint8, formats.Float32)
+	}
+	return nil
 }
 
 // check reports why images of this shape (H,W,C) and number of classes cannot be learnt.
@@ -43,8 +68,8 @@ func mlp(scope *model.Scope, x *graph.Node, classes int, _ convolution) *graph.N
 }
 
 // cnn scales each image to zero mean and unit variance, folds 2x2 pixels into channels,
-// goes through two blocks of 24 and 48 channels, and ends in one dense layer on what is
-// left of the image, an eighth of its height and width.
+// applies two blocks of 24 and 48 channels, and ends in one dense layer on the remaining
+// eighth of the image's height and width.
 func cnn(scope *model.Scope, x *graph.Node, classes int, conv convolution) *graph.Node {
 	x = spaceToDepth(layerNorm(x))
 	x = block(scope.In("block1"), x, 24, conv)
@@ -53,7 +78,7 @@ func cnn(scope *model.Scope, x *graph.Node, classes int, conv convolution) *grap
 	return dense(scope.In("output"), x, classes)
 }
 
-// normalise makes float32 of x around zero: uint8 is scaled, float32 is left as it is.
+// normalise scales uint8 to float32 around zero and leaves float32 as it is.
 func normalise(x *graph.Node) *graph.Node {
 	if x.DType() != dtypes.Uint8 {
 		return x

@@ -6,22 +6,22 @@ import (
 	"github.com/dsconv/dsconv/reader"
 )
 
-// Progress is how far a training has come, which a checkpoint keeps beside the weights.
+// Progress is how far a training has come. A checkpoint has it beside the weights.
 type Progress struct {
-	// Steps is the number of batches learnt from, in all epochs.
+	// Steps is the number of batches trained on, in all epochs.
 	Steps int `json:"steps"`
-	// State is where the loader goes on: see reader.Loader's Resume.
+	// State is where the loader resumes: see reader.Loader's Resume.
 	State reader.State `json:"state"`
 	// Running sums up the epoch that State is in; Epochs are those before.
 	Running Tally   `json:"running"`
 	Epochs  []Epoch `json:"epochs"`
-	// Classes names the network's outputs; nil if that is not known.
+	// Classes names the network's outputs; nil if unknown.
 	Classes []string `json:"classes,omitempty"`
 	// Recipe is Checkpointing's.
 	Recipe map[string]string `json:"recipe,omitempty"`
 }
 
-// Tally sums up a part of an epoch. Its times are in nanoseconds.
+// Tally has the sums of part of an epoch. Its times are in nanoseconds.
 type Tally struct {
 	Loss       float64       `json:"loss"` // over the samples, not their mean
 	Correct    int           `json:"correct"`
@@ -37,7 +37,7 @@ func (t *Tally) metrics() Metrics {
 	return Metrics{Loss: t.Loss / n, Accuracy: float64(t.Correct) / n, Samples: t.Samples}
 }
 
-// finish closes the running epoch: the next one is at its beginning.
+// finish ends the running epoch and starts the next one.
 func (p *Progress) finish(val *Metrics) {
 	t, n := p.Running, len(p.Epochs)+1
 	p.Epochs = append(p.Epochs, Epoch{

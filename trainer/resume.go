@@ -22,10 +22,10 @@ type training struct {
 	onEpoch    func(Epoch)
 
 	progress Progress
-	unsaved  bool // progress is further than the checkpoint
+	unsaved  bool // the checkpoint is behind progress
 }
 
-// resume takes up the checkpoint, if there is one.
+// resume loads the checkpoint, if there is one.
 func (r *training) resume() error {
 	c := r.config.Checkpoint
 	if c.Path == "" {
@@ -35,24 +35,24 @@ func (r *training) resume() error {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	if c.Every < 0 {
-		return fmt.Errorf("a checkpoint every %d steps: the number must be positive", c.Every)
+		return fmt.Errorf("a checkpoint every %d steps: the number must not be negative", c.Every)
 	}
 	if _, ok := r.train.(Resumable); !ok {
-		return fmt.Errorf("checkpoint: a %T cannot go on in the middle of an epoch", r.train)
+		return fmt.Errorf("checkpoint: a %T cannot resume in the middle of an epoch", r.train)
 	}
 	r.progress.Classes, r.progress.Recipe = r.train.Classes(), c.Recipe
 	if c.Discard {
-		return folderOf(c.Path)
+		return checkFolder(c.Path)
 	}
 	p, err := r.trainer.Load(c.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return folderOf(c.Path)
+		return checkFolder(c.Path)
 	}
 	if err != nil {
 		return err
 	}
-	if d := p.match(r.progress.Classes, c.Recipe); len(d) > 0 {
-		return another(c.Path, d)
+	if d := p.differences(r.progress.Classes, c.Recipe); len(d) > 0 {
+		return otherTraining(c.Path, d)
 	}
 	r.progress = p
 	if c.OnResume != nil {
@@ -61,8 +61,8 @@ func (r *training) resume() error {
 	return nil
 }
 
-// folderOf reports early what would keep a checkpoint from being written.
-func folderOf(path string) error {
+// checkFolder reports early that a checkpoint could not be written to path.
+func checkFolder(path string) error {
 	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
@@ -77,7 +77,7 @@ func folderOf(path string) error {
 func (r *training) epochs(ctx context.Context) error {
 	for len(r.progress.Epochs) < r.config.Epochs {
 		if err := r.epoch(ctx); err != nil {
-			return fmt.Errorf("epoch %d: %w", len(r.progress.Epochs)+1, errors.Join(err, r.keep()))
+			return fmt.Errorf("epoch %d: %w", len(r.progress.Epochs)+1, errors.Join(err, r.save()))
 		}
 	}
 	return nil
@@ -86,7 +86,7 @@ func (r *training) epochs(ctx context.Context) error {
 // epoch trains on what is left of the epoch, then evaluates.
 func (r *training) epoch(ctx context.Context) error {
 	if err := r.trainer.pass(ctx, &r.trainer.train, r.batches(ctx), &r.progress.Running, r.stepped); err != nil {
-		return fmt.Errorf("train: %w", r.placed(err))
+		return fmt.Errorf("train: %w", r.withPath(err))
 	}
 	if r.progress.Running.Samples == 0 {
 		return fmt.Errorf("train: %w", noBatch(r.train))
@@ -104,7 +104,7 @@ func (r *training) epoch(ctx context.Context) error {
 	if r.onEpoch != nil {
 		r.onEpoch(r.progress.Epochs[len(r.progress.Epochs)-1])
 	}
-	return r.keep()
+	return r.save()
 }
 
 // batches are those that are left of the epoch.
@@ -115,15 +115,15 @@ func (r *training) batches(ctx context.Context) iter.Seq2[*reader.Batch, error] 
 	return r.train.Epoch(ctx, len(r.progress.Epochs))
 }
 
-// placed names the checkpoint that the loader does not take.
-func (r *training) placed(err error) error {
+// withPath names the checkpoint in the error of a loader that cannot resume from it.
+func (r *training) withPath(err error) error {
 	if errors.Is(err, reader.ErrState) {
 		return fmt.Errorf("%w: %s: %w", ErrCheckpoint, r.config.Checkpoint.Path, err)
 	}
 	return err
 }
 
-// stepped notes the step on b and writes a checkpoint if it is time.
+// stepped counts the step on b and writes a checkpoint if it is time.
 func (r *training) stepped(b *reader.Batch) error {
 	p := &r.progress
 	p.Steps++
@@ -135,17 +135,17 @@ func (r *training) stepped(b *reader.Batch) error {
 		return nil
 	}
 	start := time.Now()
-	err := r.keep()
+	err := r.save()
 	p.Running.Checkpoint += time.Since(start)
 	return err
 }
 
-// keep writes a checkpoint if there is something new, and weights to go on from.
-func (r *training) keep() error {
+// save writes a checkpoint if there is something new and the weights are usable.
+func (r *training) save() error {
 	path := r.config.Checkpoint.Path
 	if path == "" || !r.unsaved || r.trainer.failed {
 		return nil
 	}
-	r.unsaved = false // nor is it tried again where it fails
+	r.unsaved = false // a write that fails is not repeated
 	return r.trainer.Save(path, r.progress)
 }

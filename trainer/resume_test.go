@@ -20,7 +20,7 @@ import (
 	"github.com/dsconv/dsconv/trainer/safetensors"
 )
 
-// errKilled stands for the end of a process: Run gets no further.
+// errKilled stands for the end of a process: Run stops there.
 var errKilled = errors.New("killed")
 
 // resumable is a small set and the settings to train on it, with a checkpoint in dir.
@@ -33,7 +33,7 @@ func resumable(t *testing.T, model string, every int) (train, val *memory, c Con
 	return train, val, c
 }
 
-// figures are what a run gave but for its times.
+// figures are a run's results without its times.
 func figures(r Result) (f []string) {
 	for _, e := range r.Epochs {
 		f = append(f, fmt.Sprint(e.Number, e.Train, *e.Val))
@@ -55,8 +55,8 @@ func saved(t *testing.T, path string) map[string]string {
 	return m
 }
 
-// A run that is stopped at any step, or several times, sees each sample once an epoch in
-// the same order, and ends with the same bits as one that is not.
+// A run that is stopped at any step, or several times, sees each sample once per epoch in
+// the same order, and ends with the same bits as an uninterrupted run.
 func TestResume(t *testing.T) {
 	if underRace {
 		t.Skip("GoMLX is 30 times slower under the race detector, and the other tests run the same code")
@@ -104,7 +104,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// until runs until that many steps are done in all, and notes the samples of the steps.
+// until runs until that many steps are done in all, and records their samples.
 func until(ctx context.Context, train, val *memory, c Config, stop int, seen *[]int) (Result, int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -122,7 +122,7 @@ func until(ctx context.Context, train, val *memory, c Config, stop int, seen *[]
 	return r, steps, err
 }
 
-// What comes after the last checkpoint is lost with the process, and done again.
+// Steps after the last checkpoint are lost with the process, and done again.
 func TestKilledBetweenCheckpoints(t *testing.T) {
 	train, val, c := resumable(t, "mlp", 0)
 	whole, err := Run(t.Context(), train, val, c, nil)
@@ -164,8 +164,8 @@ func TestKilledBetweenCheckpoints(t *testing.T) {
 	}
 }
 
-// A run that ends by an error of the loader goes on after the step before it; one that
-// diverged keeps the checkpoint before.
+// A run that ended with an error of the loader resumes after the last step; a run that
+// diverged keeps the last checkpoint.
 func TestCheckpointAfterError(t *testing.T) {
 	train, val, c := resumable(t, "mlp", 0)
 	broken := errors.New("disk on fire")
@@ -304,9 +304,9 @@ func TestCheckpointRefuses(t *testing.T) {
 		{"classes", func(m *memory, _ *Config) { m.classes = 2 }, []string{"number of classes is 3, not 2"}},
 		{"class", func(m *memory, _ *Config) { m.prefix = "k" }, []string{`its class 0 is "class00", not "kclass00"`}},
 		{"recipe", func(_ *memory, c *Config) { c.Checkpoint.Recipe = map[string]string{"batch": "8"} }, []string{"batch is 4, not 8"}},
-		{"samples", func(m *memory, _ *Config) { m.samples = 21 }, []string{path, "of another order", "of 22", "of 21"}},
+		{"samples", func(m *memory, _ *Config) { m.samples = 21 }, []string{path, "belongs to another order", "of 22", "of 21"}},
 		{"damaged", func(_ *memory, c *Config) { c.Checkpoint.Path = damaged }, []string{damaged, "damaged"}},
-		{"foreign", func(_ *memory, c *Config) { c.Checkpoint.Path = foreign }, []string{foreign, "no training"}},
+		{"foreign", func(_ *memory, c *Config) { c.Checkpoint.Path = foreign }, []string{foreign, "no state of a training"}},
 	} {
 		train, c := *train, c
 		c.Epochs = 2
@@ -322,7 +322,7 @@ func TestCheckpointRefuses(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Run(t.Context(), plain{train}, nil, c, nil); err == nil || !strings.Contains(err.Error(), "cannot go on") {
+	if _, err := Run(t.Context(), plain{train}, nil, c, nil); err == nil || !strings.Contains(err.Error(), "cannot resume") {
 		t.Errorf("a loader that cannot resume: %v", err)
 	}
 	c.Checkpoint.Path = filepath.Join(t.TempDir(), "none", "x")
@@ -346,7 +346,7 @@ func TestCheckpointRefuses(t *testing.T) {
 	}
 }
 
-// A Trainer goes on in a caller's own loop too, one that has taken steps as well.
+// A Trainer can resume in a caller's own loop too, also after it has taken steps.
 func TestSaveAndLoad(t *testing.T) {
 	m := &memory{samples: 8, batch: 8, side: 8, classes: 2, draw: ramps}
 	path := filepath.Join(t.TempDir(), "c")

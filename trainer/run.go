@@ -23,7 +23,7 @@ type Loader interface {
 	Epoch(ctx context.Context, epoch int) iter.Seq2[*reader.Batch, error]
 }
 
-// Resumable is a Loader that goes on in the middle of an epoch; *reader.Loader is one.
+// Resumable is a Loader that can resume in the middle of an epoch; *reader.Loader is one.
 type Resumable interface {
 	Loader
 	// State is where the epoch stands after b, which is still valid.
@@ -34,16 +34,16 @@ type Resumable interface {
 
 var _ Resumable = (*reader.Loader)(nil)
 
-// Metrics is how well a network did on some samples.
+// Metrics are those of a network on some samples.
 type Metrics struct {
 	Loss     float64 `json:"loss"`     // mean cross-entropy in nats
 	Accuracy float64 `json:"accuracy"` // 0 to 1
 	Samples  int     `json:"samples"`
 }
 
-// Epoch is what one pass over the training set took and gave. Its times are about the
-// training alone, not the evaluation, and add up: Seconds is Wait, Compute, Compile and
-// Checkpoint.
+// Epoch is the outcome of one pass over the training set. Its times are those of
+// training without evaluation and add up: Seconds is the sum of wait, compute, compile and
+// checkpoint.
 type Epoch struct {
 	Number         int     `json:"epoch"`           // from 1
 	Seconds        float64 `json:"seconds"`         // wall time
@@ -52,19 +52,19 @@ type Epoch struct {
 	CompileSeconds float64 `json:"compile_seconds"` // graphs were compiled, at the start
 	// CheckpointSeconds were spent in writing checkpoints in the middle of the epoch.
 	CheckpointSeconds float64 `json:"checkpoint_seconds,omitempty"`
-	// ImagesPerSecond leaves the times of compiling and of checkpoints out.
+	// ImagesPerSecond excludes the times of compiling and of checkpoints.
 	ImagesPerSecond float64 `json:"images_per_second"`
-	// Train is about the weights as they changed; Val about those at the epoch's end, nil
+	// Train is of the weights as they changed; Val of those at the epoch's end, nil
 	// without a validation set.
 	Train Metrics  `json:"train"`
 	Val   *Metrics `json:"val,omitempty"`
 }
 
-// Result is what a run gave.
+// Result is the outcome of a run.
 type Result struct {
 	Config     Config  `json:"config"`     // with the defaults filled in
 	Parameters int     `json:"parameters"` // trained weights
-	Steps      int     `json:"steps"`      // batches learnt from, in all epochs
+	Steps      int     `json:"steps"`      // batches trained on, in all epochs
 	Epochs     []Epoch `json:"epochs"`
 	Seconds    float64 `json:"seconds"` // of this run alone, evaluation and start included
 }
@@ -74,11 +74,11 @@ type Result struct {
 // numbered from 0. Cancelling ctx ends the run between two steps. With an error comes the
 // Result of the epochs that were finished.
 //
-// With c.Checkpoint a run that was stopped goes on: the samples that are left of its epoch
-// come next, and on the pure-Go backend weights and metrics end as those of a run that
-// was never stopped, bit for bit, as long as the sizes of the batches are the same. train
-// has to be Resumable then. Result has the epochs of before too, onEpoch is not called
-// for them. A run that was finished is not begun again; more epochs continue it.
+// With c.Checkpoint a stopped run is resumed with the samples that are left of its epoch. On
+// the pure-Go backend weights and metrics end as those of a run that was never stopped, bit for
+// bit, as long as the sizes of the batches are the same. train must be Resumable then. Result
+// includes the earlier epochs; onEpoch is not called for them. A finished run is not repeated;
+// with a larger c.Epochs it continues.
 func Run(ctx context.Context, train, val Loader, c Config, onEpoch func(Epoch)) (Result, error) {
 	start := time.Now()
 	if c.Epochs < 1 {
@@ -101,7 +101,7 @@ func Run(ctx context.Context, train, val Loader, c Config, onEpoch func(Epoch)) 
 	return result, err
 }
 
-// Evaluate measures the network on the loader's epoch 0 and leaves it as it is.
+// Evaluate measures the network on the loader's epoch 0 and does not change it.
 // Cancelling ctx ends it between two batches.
 func (t *Trainer) Evaluate(ctx context.Context, l Loader) (Metrics, error) {
 	var sum Tally
@@ -114,8 +114,8 @@ func (t *Trainer) Evaluate(ctx context.Context, l Loader) (Metrics, error) {
 	return sum.metrics(), nil
 }
 
-// pass runs the program on the batches and adds what they gave to sum, the time blocked in
-// the loader as Wait; stepped, which may be nil, is called after each.
+// pass runs the program on the batches and adds results and times to sum, the time blocked in
+// the loader as Wait; stepped, which may be nil, is called after each batch.
 func (t *Trainer) pass(ctx context.Context, p *program, batches iter.Seq2[*reader.Batch, error], sum *Tally,
 	stepped func(*reader.Batch) error,
 ) error {
@@ -152,10 +152,10 @@ func (t *Trainer) pass(ctx context.Context, p *program, batches iter.Seq2[*reade
 
 // noBatch is the error of an epoch without a sample.
 func noBatch(l Loader) error {
-	return fmt.Errorf("no batch came from %d samples: the batches are larger than the set", l.Samples())
+	return fmt.Errorf("the batch size is larger than the %d samples, so there is no batch", l.Samples())
 }
 
-// checkLoaders reports how the two sets differ in what one network takes.
+// checkLoaders reports why one network cannot train on train and evaluate on val.
 func checkLoaders(train, val Loader) error {
 	if f, ok := train.(interface{ Frame() reader.Frame }); ok && f.Frame().Label == formats.Float32 {
 		return errNumbers
@@ -170,14 +170,14 @@ func checkLoaders(train, val Loader) error {
 	if len(a) != len(b) {
 		return fmt.Errorf("the training set has %d classes, the validation set %d", len(a), len(b))
 	}
-	if i := unlike(a, b); i >= 0 {
+	if i := firstDifference(a, b); i >= 0 {
 		return fmt.Errorf("class %d is %q in the training set and %q in the validation set", i, a[i], b[i])
 	}
 	return nil
 }
 
-// unlike is the first index at which the names differ, as far as there are both; -1 if none.
-func unlike(a, b []string) int {
+// firstDifference is the first index at which the names differ, up to the shorter length; -1 if none.
+func firstDifference(a, b []string) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			return i

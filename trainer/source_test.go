@@ -10,7 +10,7 @@ import (
 	"github.com/dsconv/dsconv/reader"
 )
 
-// memory is a Loader over images that draw makes from their index; the class is the
+// memory is a Loader over images that draw draws from their index; the class is the
 // index modulo the number of classes.
 type memory struct {
 	samples, batch, side, classes int
@@ -38,7 +38,7 @@ func (m *memory) Epoch(ctx context.Context, epoch int) iter.Seq2[*reader.Batch, 
 	return m.from(ctx, epoch, 0)
 }
 
-// from is Epoch from a position on, which is at the beginning of a batch or the end.
+// from is Epoch from a position on, which is the first of a batch or the end.
 func (m *memory) from(ctx context.Context, epoch, position int) iter.Seq2[*reader.Batch, error] {
 	return func(yield func(*reader.Batch, error) bool) {
 		order := rand.New(rand.NewPCG(7, uint64(epoch))).Perm(m.samples)
@@ -65,7 +65,7 @@ func (m *memory) from(ctx context.Context, epoch, position int) iter.Seq2[*reade
 	}
 }
 
-// collate makes a batch of the samples; with pad it has m.batch rows, of which the last
+// collate builds a batch of the samples; with pad it has m.batch rows, of which the last
 // are noise with index -1 and a label that no class has.
 func (m *memory) collate(order []int) *reader.Batch {
 	rows, size := len(order), m.side*m.side*3
@@ -113,7 +113,7 @@ func stripes(m *memory, pixels []uint8, index int) {
 	}
 }
 
-// ramps are brighter towards one side, which is the class: what an mlp sees at once.
+// ramps are brighter towards one side, which is the class: easy for an mlp.
 func ramps(m *memory, pixels []uint8, index int) {
 	r := rand.New(rand.NewPCG(13, uint64(index)))
 	sin, cos := math.Sincos(2 * math.Pi * float64(index%m.classes) / float64(m.classes))

@@ -25,25 +25,25 @@ type Trainer struct {
 	backend     compute.Backend
 	store       *model.Store
 	train, eval program
-	failed      bool // a step went wrong: the weights are not to be kept
+	failed      bool // a step failed: the weights must not be saved
 }
 
-// program is a graph that is run on batches, and its inputs.
+// program is a graph with its inputs.
 type program struct {
 	exec    *model.Exec
 	feed    feed
 	compile time.Duration // spent so far in building and compiling
 }
 
-// sums is what a graph tells of the samples of a batch.
+// sums are a graph's results for the samples of a batch.
 type sums struct {
 	loss    float64 // mean
 	correct int
 	samples int
 }
 
-// New makes a Trainer for images of shape (H,W,C) and that many classes: it starts the
-// backend, whose graphs are compiled when the first batch comes. Close frees it.
+// New returns a Trainer for images of shape (H,W,C) and that many classes. It starts the
+// backend, which compiles the graphs for the first batch. Close frees it.
 func New(c Config, shape [3]int, classes int) (*Trainer, error) {
 	arch, err := c.architecture()
 	if err != nil {
@@ -65,7 +65,7 @@ func New(c Config, shape [3]int, classes int) (*Trainer, error) {
 	return t, nil
 }
 
-// build sets the seed and makes the two programs on the same weights.
+// build sets the seed and builds the two programs on the same weights.
 func (t *Trainer) build(arch architecture, conv convolution) (err error) {
 	defer caught(&err)
 	if err := t.store.SetRNGStateFromSeed(int64(t.config.Seed)); err != nil {
@@ -93,9 +93,9 @@ func (t *Trainer) build(arch architecture, conv convolution) (err error) {
 }
 
 // Step trains on one batch and returns its mean loss from before the weights changed. It
-// copies the batch, so that the caller may reuse it, and skips one that is nothing but
-// padding, whose loss is 0. ErrBatch is in the error's chain for
-// a batch that does not fit, ErrDiverged if the loss is not finite any more.
+// copies the batch, so that the caller may reuse it. It skips a batch of padding only, whose
+// loss is 0. ErrBatch is in the error's chain for
+// a batch that does not fit, ErrDiverged if the loss is no longer finite.
 func (t *Trainer) Step(b *reader.Batch) (loss float64, err error) {
 	s, err := t.run(&t.train, b)
 	return s.loss, err
@@ -129,7 +129,7 @@ func (t *Trainer) Close() (err error) {
 	return nil
 }
 
-// run gives the batch to the program and checks both.
+// run runs the program on the batch and checks the batch and the result.
 func (t *Trainer) run(p *program, b *reader.Batch) (s sums, err error) {
 	defer caught(&err)
 	if err := checkBatch(b, t.shape, t.classes); err != nil {
@@ -143,14 +143,14 @@ func (t *Trainer) run(p *program, b *reader.Batch) (s sums, err error) {
 		return s, fmt.Errorf("model %s: %w", t.config.Model, err)
 	}
 	if math.IsNaN(s.loss) || math.IsInf(s.loss, 0) {
-		return s, fmt.Errorf("%w: the loss is %g at learning rate %g: take a smaller one",
+		return s, fmt.Errorf("%w: the loss is %g at learning rate %g; try a smaller one",
 			ErrDiverged, s.loss, t.config.LearningRate)
 	}
 	t.failed = false
 	return s, nil
 }
 
-// run compiles where b needs room, executes and reads the results, which waits for them.
+// run compiles the graph if b is larger than all before, executes it and waits for the results.
 func (p *program) run(b *reader.Batch) (loss float64, correct int, err error) {
 	resized, err := p.feed.fill(b)
 	if err != nil {
@@ -186,7 +186,7 @@ func countCorrect(logits, targets, mask *graph.Node) *graph.Node {
 	return graph.ConvertDType(graph.ReduceAllSum(graph.Mul(graph.ConvertDType(hit, dtypes.Float32), mask)), dtypes.Int32)
 }
 
-// caught, deferred, makes an error of a panic: GoMLX panics where a graph cannot be built.
+// caught, deferred, turns a panic into an error: GoMLX panics where a graph cannot be built.
 func caught(err *error) {
 	switch p := recover().(type) {
 	case nil:

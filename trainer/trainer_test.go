@@ -42,8 +42,8 @@ func step(t *testing.T, tr *Trainer, b *reader.Batch) float64 {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-4*(1+math.Abs(a)) }
 
-// A short batch, the same batch padded by the reader, and the same one after a larger
-// batch made room for it have the same loss, and change the weights alike.
+// A short batch, the same batch padded by the reader, and the same batch after a larger
+// one have the same loss, and change the weights alike.
 func TestShortBatch(t *testing.T) {
 	whole := &memory{samples: 5, batch: 5, side: 12, classes: 3, draw: stripes}
 	padded := &memory{samples: 5, batch: 8, side: 12, classes: 3, draw: stripes, pad: true}
@@ -76,7 +76,7 @@ func TestPaddingAlone(t *testing.T) {
 	}
 }
 
-// Batches that the reader normalised as the graph does give the same loss.
+// Batches that the reader normalised like the graph give the same loss.
 func TestFloat32Batch(t *testing.T) {
 	m := &memory{samples: 6, batch: 6, side: 9, classes: 3, draw: stripes}
 	b := m.collate([]int{0, 1, 2, 3, 4, 5})
@@ -93,7 +93,7 @@ func TestFloat32Batch(t *testing.T) {
 	}
 }
 
-// Soft labels of one class are that class; those of two have the mean of both losses.
+// Soft labels of one class give the loss of that class; those of two give the mean of both losses.
 func TestSoftLabels(t *testing.T) {
 	m := &memory{samples: 6, batch: 8, side: 8, classes: 3, draw: stripes, pad: true}
 	order := []int{0, 1, 2, 3, 4, 5}
@@ -122,7 +122,7 @@ func TestSoftLabels(t *testing.T) {
 	}
 }
 
-// Labels of a byte are those of eight.
+// Labels of one byte give the same loss as labels of eight.
 func TestLabelTypes(t *testing.T) {
 	m := &memory{samples: 6, batch: 6, side: 8, classes: 3, draw: ramps}
 	wide, narrow := m.collate([]int{0, 1, 2, 3, 4, 5}), m.collate([]int{0, 1, 2, 3, 4, 5})

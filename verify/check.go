@@ -15,8 +15,8 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// partBytes is how much is read at a time, first by blocks, then by samples: little enough
-// that the second finds in the page cache what the first read from the disk.
+// partBytes is how much is checked at a time, first by blocks, then by samples: small enough that
+// the samples are still in the page cache after the blocks were read from the disk.
 const partBytes = 256 << 20
 
 // check is one Run.
@@ -54,7 +54,7 @@ func (c *check) run(ctx context.Context) error {
 	parts := int(total/partBytes) + 1
 	from := 0
 	for k := range parts {
-		err := c.described(c.checker.Check(ctx, formats.Part{K: k, N: parts}, c.o.Workers, c.damage))
+		err := c.described(c.checker.Check(ctx, formats.Portion{Index: k, Count: parts}, c.o.Workers, c.damage))
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (c *check) run(ctx context.Context) error {
 
 func (c *check) damage(d formats.Damage) { c.report.Blocks = append(c.report.Blocks, d) }
 
-// described makes damage of what describes the dataset a part of the report.
+// described adds damage of the files that describe the dataset to the report.
 func (c *check) described(err error) error {
 	if !errors.Is(err, formats.ErrDamaged) {
 		return err
@@ -84,9 +84,9 @@ func (c *check) described(err error) error {
 	return nil
 }
 
-// storageOrder lists the samples as they lie in the files.
+// storageOrder lists the samples in the order of the files.
 func storageOrder(ds formats.Dataset) []int32 {
-	if o, ok := ds.(formats.Stored); ok {
+	if o, ok := ds.(formats.StorageOrdered); ok {
 		return o.StorageOrder()
 	}
 	order := make([]int32, ds.Len())
@@ -96,7 +96,7 @@ func storageOrder(ds formats.Dataset) []int32 {
 	return order
 }
 
-// samples checks those from up to to, without it, in storage order.
+// samples checks the samples from from up to, not including, to, in storage order.
 func (c *check) samples(ctx context.Context, from, to int) error {
 	return parallel.Each(ctx, to-from, c.o.Workers, func() (func(int) error, func(), error) {
 		var s formats.Sample
@@ -127,7 +127,7 @@ func (c *check) sample(i int, s *formats.Sample) error {
 	return nil
 }
 
-// causeIn is what an error says of the sample of that key, which the report names itself.
+// causeIn is an error's message without the sample's key, which the report has anyway.
 func causeIn(key string, err error) string {
 	cause := causeOf(err)
 	for _, prefix := range []string{fmt.Sprintf("key %q: ", key), fmt.Sprintf("key %q ", key)} {
@@ -136,7 +136,7 @@ func causeIn(key string, err error) string {
 	return cause
 }
 
-// row says what is wrong with row i of the manifest.
+// row checks row i of the manifest.
 func (c *check) row(i int, in *formats.Info) error {
 	if err := formats.CheckKey(in.Key); err != nil {
 		return err
@@ -151,16 +151,15 @@ func (c *check) row(i int, in *formats.Info) error {
 		}
 	}
 	if n := len(c.ds.Meta().Classes()); in.Label < formats.NoLabel || n > 0 && in.Label >= int64(n) {
-		return fmt.Errorf("the label %d of %d classes", in.Label, n)
+		return fmt.Errorf("the label is %d, the dataset has %d classes", in.Label, n)
 	}
-	if in.Sum == [16]byte{} {
-		return errors.New("it has no checksum")
+	if in.Checksum == [16]byte{} {
+		return errors.New("the manifest has no checksum of it")
 	}
 	return nil
 }
 
-// bytes says what is wrong with the bytes of sample i. They are looked at where they lie if
-// the dataset can lend them.
+// bytes checks the bytes of sample i, in the dataset's own memory if it is a formats.Viewer.
 func (c *check) bytes(i int, in *formats.Info, s *formats.Sample) error {
 	v, ok := c.ds.(formats.Viewer)
 	if !ok {
@@ -173,7 +172,7 @@ func (c *check) bytes(i int, in *formats.Info, s *formats.Sample) error {
 		if err := v.View(i, s); err != nil {
 			return err
 		}
-		if checksum.Sum(c.ds.Meta().Schema, s) != in.Sum {
+		if checksum.SampleChecksum(c.ds.Meta().Schema, s) != in.Checksum {
 			return fmt.Errorf("%w: the checksum differs", formats.ErrDamaged)
 		}
 		return c.values(in, s)

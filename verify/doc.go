@@ -1,4 +1,4 @@
-// Package verify checks a dataset against everything that was written down about it: the
-// checksum of every block of every file, and of every sample key, order, place, size,
-// encoding, label and checksum.
+// Package verify checks a dataset against everything that is recorded about it: the checksum of
+// every block of every file; and the key, order, location, size, encoding, label and checksum of every
+// sample.
 package verify

@@ -12,25 +12,25 @@ import (
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
-// Report is what is wrong with a dataset.
+// Report lists the damage of a dataset.
 type Report struct {
 	Dataset []string         `json:"damaged_dataset"` // why it does not open, or not as a whole
 	Blocks  []formats.Damage `json:"damaged_blocks"`
 	Samples []Sample         `json:"damaged_samples"`
 	Checked int              `json:"samples_checked"`
-	// Notes say what is no damage and may matter to other programs.
+	// Notes are about what is not damage but may matter to other programs.
 	Notes []string `json:"notes,omitempty"`
-	// NoTable: the table of checksums cannot be used, so that Blocks tell nothing.
+	// NoTable: the table of checksums cannot be used, so Blocks is incomplete.
 	NoTable bool `json:"-"`
 }
 
-// Sample is a damaged one.
+// Sample is a damaged sample.
 type Sample struct {
 	Key   string `json:"key"`
 	Cause string `json:"cause"`
 }
 
-// Sound says that nothing is wrong.
+// Sound reports whether there is no damage.
 func (r *Report) Sound() bool { return len(r.Dataset)+len(r.Blocks)+len(r.Samples) == 0 }
 
 // Options of Run.
@@ -39,12 +39,11 @@ type Options struct {
 	Workers int  // goroutines; the number of cores if it is below 1
 }
 
-// ErrNoChecksums is returned for a folder, which has nothing to be compared with.
+// ErrNoChecksums is returned for a folder, which has nothing to compare with.
 var ErrNoChecksums = errors.New("it has no checksums to verify")
 
-// Run opens the dataset at path, whole or what is left of it, and checks it. The error is
-// about the check itself; damage is in the report, in an order that does not depend on the
-// number of workers.
+// Run opens the dataset at path, or what is left of it, and checks it. The error is about the check
+// itself; damage is in the report, in an order that does not depend on the number of workers.
 func Run(ctx context.Context, f formats.Format, path string, o Options) (*Report, error) {
 	if o.Workers < 1 {
 		o.Workers = parallel.Cores()
@@ -73,7 +72,7 @@ func Run(ctx context.Context, f formats.Format, path string, o Options) (*Report
 	return r, nil
 }
 
-// salvage opens what is left of a damaged dataset, nil if that is nothing.
+// salvage opens what is left of a damaged dataset; nil if nothing is.
 func salvage(f formats.Format, path string) formats.Dataset {
 	s, ok := f.(formats.Salvager)
 	if !ok {
@@ -81,7 +80,7 @@ func salvage(f formats.Format, path string) formats.Dataset {
 	}
 	ds, err := s.Salvage(path)
 	if err != nil {
-		return nil // Open has told why
+		return nil // the report has the error of Open
 	}
 	return ds
 }
@@ -93,18 +92,18 @@ func (r *Report) sort() {
 	slices.SortFunc(r.Samples, func(a, b Sample) int { return cmp.Compare(a.Key, b.Key) })
 }
 
-// note says which files for other programs tell of names that the data files have no more.
+// note names the files for other programs that contain outdated names of data files.
 func (r *Report) note(ds formats.Dataset) {
 	d, ok := ds.(interface {
-		ForOthers() (sidecar string, names []string)
-		Written() []string
+		StaleIndexFiles() (sidecar string, names []string)
+		OriginalNames() []string
 	})
 	if !ok {
 		return
 	}
-	if side, names := d.ForOthers(); len(names) > 0 {
+	if side, names := d.StaleIndexFiles(); len(names) > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("the dataset was renamed or copied since it was written; %s in %s, for other programs, still %s the name %s. "+
-			"The next edit, or dsconv verify --repair with any source, writes them anew", several(names), side, verb(names), d.Written()[0]))
+			"The next edit, or dsconv verify --repair with any source, rewrites them", several(names), side, verb(names), d.OriginalNames()[0]))
 	}
 }
 
@@ -122,7 +121,7 @@ func verb(names []string) string {
 	return "have"
 }
 
-// causeOf is what an error says, without the word that stands before it in the report.
+// causeOf is an error's message without the prefix of formats.ErrDamaged, which the report implies.
 func causeOf(err error) string {
 	return strings.ReplaceAll(err.Error(), formats.ErrDamaged.Error()+": ", "")
 }

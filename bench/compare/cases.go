@@ -13,21 +13,21 @@ import (
 	"time"
 )
 
-// turn is what a side took for a fixed amount of work.
+// turn is the time that a side took for a fixed amount of work.
 type turn struct {
 	Seconds    float64 `json:"seconds"`
 	CPUSeconds float64 `json:"cpu_seconds"`
 }
 
-// namedCase is one thing that is measured.
+// namedCase is one measurement.
 type namedCase struct {
 	name string
 	work func(ctx context.Context, s side) (turn, error)
 }
 
-// What is done with the images: JPEGs are decoded in part and resized; of small images and of
-// stored pixels only a part is copied, so that reading them is a larger share of the time. A
-// turn takes about two seconds: shorter ones differ by more than what is looked for.
+// Photos are decoded in part and resized. Small images and stored pixels are only cropped, so that
+// reading is a larger share of the time. A turn takes about two seconds: shorter turns vary by more
+// than the differences that matter.
 var (
 	photoOps = []string{"--epochs", "12"}
 	smallOps = []string{"--epochs", "30", "--augment", "crop:56,flip", "--dtype", "uint8"}
@@ -65,7 +65,7 @@ func cases(s *settings, d *data) []namedCase {
 	)
 }
 
-// epochs is dsconv bench, which leaves its first epoch out.
+// epochs is dsconv bench, which does not count its first epoch.
 func (s *settings) epochs(name, dataset string, options []string) namedCase {
 	return namedCase{name, func(ctx context.Context, by side) (t turn, err error) {
 		file := filepath.Join(filepath.Dir(dataset), "turn.json")
@@ -81,10 +81,10 @@ func (s *settings) epochs(name, dataset string, options []string) namedCase {
 			Datasets []struct{ Rounds []turn }
 		}
 		if err := json.Unmarshal(text, &r); err != nil {
-			return t, fmt.Errorf("what bench wrote: %w", err)
+			return t, fmt.Errorf("result of dsconv bench: %w", err)
 		}
 		if len(r.Datasets) != 1 || len(r.Datasets[0].Rounds) != 1 {
-			return t, fmt.Errorf("what bench wrote: not one round of one dataset: %s", text)
+			return t, fmt.Errorf("result of dsconv bench is not one round of one dataset: %s", text)
 		}
 		return r.Datasets[0].Rounds[0], nil
 	}}
@@ -111,11 +111,11 @@ func (s *settings) pack(name string, d *data, times int, options ...string) name
 }
 
 // repeat runs a command on the datasets of small images so many times.
-func (s *settings) repeat(name string, times int, d *data, words ...string) namedCase {
+func (s *settings) repeat(name string, times int, d *data, args ...string) namedCase {
 	return namedCase{name, func(ctx context.Context, by side) (total turn, err error) {
 		for range times {
 			for _, dataset := range []string{"small.lmdb", "small.tar"} {
-				t, err := timed(command(ctx, by.program, slices.Concat(words, []string{d.path(dataset)})...))
+				t, err := timed(command(ctx, by.program, slices.Concat(args, []string{d.path(dataset)})...))
 				if err != nil {
 					return total, err
 				}
@@ -131,7 +131,7 @@ func (s *settings) repeat(name string, times int, d *data, words ...string) name
 //go:embed loader.py
 var loaderProgram string
 
-// python is the Loader of the side's wheel.
+// python measures the Loader of the side's wheel.
 func (s *settings) python(name, dataset, ops string) namedCase {
 	return namedCase{name, func(ctx context.Context, by side) (t turn, err error) {
 		var out bytes.Buffer
@@ -144,7 +144,7 @@ func (s *settings) python(name, dataset, ops string) namedCase {
 	}}
 }
 
-// timed runs p and says what it took.
+// timed runs p and returns the time that it took.
 func timed(p program) (t turn, err error) {
 	start := time.Now()
 	if err := p.Run(); err != nil {

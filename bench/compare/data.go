@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// data are the datasets that both sides read.
+// data are the paths of the datasets that both sides read.
 type data struct {
 	folder string
 	small  string // a folder of small images
@@ -23,7 +23,7 @@ func (d *data) path(name string) string { return filepath.Join(d.dir, name) }
 // rawFormats are the suffixes of the datasets of pixels.
 var rawFormats = []string{"lmdb", "h5", "tar", "tfrecord"}
 
-// prepare makes the datasets with base in dir, which is empty.
+// prepare writes the datasets with base to dir, which is empty.
 func prepare(ctx context.Context, s *settings, dir string) (*data, error) {
 	d := &data{dir: dir}
 	d.folder, d.small = d.path("images"), d.path("small")
@@ -38,7 +38,7 @@ func prepare(ctx context.Context, s *settings, dir string) (*data, error) {
 		steps = append(steps, append([]string{"pack", from, d.path(name), "--quiet"}, options...))
 	}
 	pack(source, "plain.lmdb", "--limit", n)
-	// The folder has those images alone, whatever the source has.
+	// The folder has only those images, whatever else the source has.
 	steps = append(steps, []string{"unpack", d.path("plain.lmdb"), d.folder})
 	pack(d.folder, "tiled.lmdb", "--encode", "jpeg-tiled")
 	for _, suffix := range rawFormats {
@@ -54,14 +54,14 @@ func prepare(ctx context.Context, s *settings, dir string) (*data, error) {
 	return d, nil
 }
 
-// program is a command whose standard error becomes part of its error.
+// program is a command whose error includes what it printed to standard error.
 type program struct{ *exec.Cmd }
 
 func command(ctx context.Context, name string, args ...string) program {
 	return program{exec.CommandContext(ctx, name, args...)}
 }
 
-// Run runs the program and drops what it prints unless it fails.
+// Run runs the program and drops its messages unless it fails.
 func (p program) Run() error {
 	var messages bytes.Buffer
 	p.Stderr = &messages

@@ -1,23 +1,23 @@
 // Command compare measures whether a change made dsconv faster or slower. It runs two builds of
-// the program in turns on the same files, so that both meet the same machine, and reports the
+// the program in turns on the same files, under the same conditions, and reports the
 // median of the ratios.
 //
 //	compare -base OLD/bin/dsconv -head bin/dsconv -work build/compare -json result.json
 //
-// A ratio above 1 means that head is faster. Each ratio is of two turns that follow one another
-// directly; which of the two comes first changes from round to round. The datasets are packed
-// by base in the work folder, and removed at the end. Everything is done through the command line
-// of dsconv, so base can be an old version.
+// A ratio above 1 means that head is faster. Each ratio is of two consecutive turns; which side
+// is first alternates from round to round. base packs the datasets in the work folder;
+// they are removed at the end. compare only uses the command line of dsconv, so base can be
+// an old version.
 //
-//	folder, plain, tiled  an epoch of random crops from JPEGs: a folder, kept in an LMDB, tiled
+//	folder, plain, tiled  an epoch of random crops from JPEGs: a folder, as they are in an LMDB, tiled
 //	small files, small    an epoch of small images from a folder and from an LMDB
 //	raw lmdb, raw ...     an epoch of crops of stored pixels, in each format
 //	pack keep, ...        packing a folder into an LMDB, to the end of the last fsync
 //	open, list            info and ls of the LMDB and the tar of small images, with the start of the process
 //	python ...            an epoch of the Loader of the two wheels (-base-python, -head-python)
 //
-// The CPU column is the same ratio of CPU time: it differs less from run to run on a machine
-// that does other work too, and says nothing of waiting.
+// The CPU column is the same ratio of CPU time: it varies less on a machine
+// that does other work too, and does not include waiting.
 package main
 
 import (
@@ -58,7 +58,7 @@ type settings struct {
 type side struct {
 	name    string
 	program string // dsconv
-	python  string // has its wheel installed; "" measures no wheel
+	python  string // with the side's wheel installed; "": no wheel is measured
 }
 
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
@@ -99,17 +99,17 @@ func parse(args []string) (*settings, error) {
 	f := flag.NewFlagSet("compare", flag.ContinueOnError)
 	f.StringVar(&s.base.program, "base", "", "the older dsconv")
 	f.StringVar(&s.head.program, "head", "", "the newer dsconv")
-	f.StringVar(&s.base.python, "base-python", "", "a Python that has the older wheel")
-	f.StringVar(&s.head.python, "head-python", "", "a Python that has the newer wheel")
-	f.StringVar(&s.Base, "base-name", "", "what the report calls base, such as a commit")
-	f.StringVar(&s.Head, "head-name", "", "what the report calls head")
+	f.StringVar(&s.base.python, "base-python", "", "a Python with the older wheel")
+	f.StringVar(&s.head.python, "head-python", "", "a Python with the newer wheel")
+	f.StringVar(&s.Base, "base-name", "", "name of base in the report, such as a commit")
+	f.StringVar(&s.Head, "head-name", "", "name of head in the report")
 	f.StringVar(&s.work, "work", "", "folder for the datasets, about 2 GB with 1000 images")
-	f.StringVar(&s.Images, "images", "", "folder of images to use; otherwise dsconv synth makes them")
+	f.StringVar(&s.Images, "images", "", "folder of images to use; if empty, dsconv synth writes them")
 	f.IntVar(&s.N, "n", 1000, "images to use")
 	f.IntVar(&s.Rounds, "rounds", 9, "turns of each side")
 	f.IntVar(&s.Workers, "workers", 2, "goroutines that read and decode")
 	f.StringVar(&s.json, "json", "", "write the report with all turns to this file")
-	only := f.String("only", "", "measure only the cases that this regular expression matches")
+	only := f.String("only", "", "measure only cases whose names match this regular expression")
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func parse(args []string) (*settings, error) {
 	case s.base.program == "" || s.head.program == "" || s.work == "":
 		return nil, fmt.Errorf("-base, -head and -work are needed")
 	case (s.base.python == "") != (s.head.python == ""):
-		return nil, fmt.Errorf("-base-python and -head-python go together")
+		return nil, fmt.Errorf("-base-python and -head-python must be given together")
 	case s.Rounds < 1 || s.Workers < 1 || s.N < 1:
 		return nil, fmt.Errorf("-rounds, -workers and -n must be at least 1")
 	}

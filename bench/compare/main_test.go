@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The ratio is of times within a round: drift of the machine from round to round cancels.
+// Ratios are of times within a round, so that a machine's drift from round to round cancels.
 func TestRatioIsTheMedianOfTheRounds(t *testing.T) {
 	m := measured{
 		Base: []turn{{1, 4}, {10, 4}, {100, 4}, {3, 4}, {1, 4}},
@@ -38,7 +38,7 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-// Who comes first changes from round to round, and the first round is not counted.
+// Which side is first alternates from round to round, and the first round is not counted.
 func TestTurnsAreInterleaved(t *testing.T) {
 	var order []string
 	c := namedCase{"x", func(_ context.Context, s side) (turn, error) {

@@ -15,8 +15,8 @@ type measured struct {
 	Name string `json:"name"`
 	Base []turn `json:"base"`
 	Head []turn `json:"head"`
-	// Ratio is the median of the rounds' ratios, base's time by head's: above 1 head is
-	// faster. A quarter of the rounds were below Low, a quarter above High.
+	// Ratio is the median of the rounds' ratios, base's time divided by head's: above 1 head is
+	// faster. A quarter of the ratios are below Low, a quarter above High.
 	Ratio float64 `json:"ratio"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
@@ -24,19 +24,19 @@ type measured struct {
 	CPU float64 `json:"cpu_ratio"`
 }
 
-// report is what is written as JSON.
+// report is the content of the JSON file.
 type report struct {
 	Settings settings    `json:"settings"`
 	Cases    []*measured `json:"cases"`
 }
 
-// compare lets both sides work in turns. A first round is not counted.
+// compare runs both sides in turns. The first round is not counted.
 func compare(ctx context.Context, c namedCase, s *settings) (*measured, error) {
 	m := &measured{Name: c.name}
 	for round := range s.Rounds + 1 {
 		var took [2]turn
 		for k := range 2 {
-			i := (round + k) % 2 // who comes first changes
+			i := (round + k) % 2 // which side is first alternates
 			by := [2]side{s.base, s.head}[i]
 			var err error
 			if took[i], err = c.work(ctx, by); err != nil {
@@ -66,7 +66,7 @@ func (m *measured) summarise() {
 	m.CPU = quantile(ratios(func(t turn) float64 { return t.CPUSeconds }), 0.5)
 }
 
-// quantile is the value below which the share q of the sorted values lies.
+// quantile is the value below which the share q of the sorted values is.
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	i := min(int(at), len(sorted)-1)

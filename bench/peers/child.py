@@ -1,4 +1,4 @@
-"""Programs that stay ready with their images in memory, and make a pass over them at each request."""
+"""Child processes that keep their images in memory and process all of them at each request."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
-# A loader's workers finish what they began before they are stopped.
+# Seconds in which a loader's workers finish their current work before they are stopped.
 SETTLE = 0.3
 
 
 class Team(AbstractContextManager):
-    """Children that work at the same time. A request is a line of input, an answer a line of JSON."""
+    """Child processes that work at the same time. A request is a line of input, an answer a line of JSON."""
 
     def __init__(self, commands: Sequence[Sequence[object]], core: int | None = None) -> None:
-        """Starts a child for each command; core is the one that they may use, None for any."""
+        """Starts a child for each command. They may use only the given core, or any for None."""
         self.children = [start([str(word) for word in command], core) for command in commands]
         self.images = sum(answer.get("images", 0) for answer in self.answers())
 
     def run(self) -> list[dict]:
-        """One pass of each child, at the same time."""
+        """Runs one pass of each child, at the same time."""
         for child in self.children:
             child.stdin.write("\n")
             child.stdin.flush()
@@ -43,8 +43,8 @@ class Team(AbstractContextManager):
 
 
 class Paused(Team):
-    """A child and all processes that it starts, which stand still but for their turns: no idle worker of one
-    tool takes time from another."""
+    """A child and all its processes. They are stopped between turns, so that idle workers of one tool take no time from
+    another."""
 
     def __init__(self, command: Sequence[object]) -> None:
         super().__init__([command])
@@ -70,7 +70,7 @@ class Paused(Team):
 
 
 def start(command: list[str], core: int | None) -> subprocess.Popen:
-    """Starts command in a process group of its own."""
+    """Starts command in its own process group."""
     pinned = None if core is None else lambda: os.sched_setaffinity(0, {core})
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     return subprocess.Popen(command, **pipes, text=True, preexec_fn=pinned, start_new_session=True)

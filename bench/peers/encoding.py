@@ -1,4 +1,4 @@
-"""Packing small images: dsconv beside libjpeg-turbo's own work, OpenCV and Pillow in as many processes."""
+"""Packing small images: dsconv compared with libjpeg-turbo alone, OpenCV and Pillow, with equally many processes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from workbench import PixelBench
 
 SHORTER = 256
 QUALITY = 90
-# MCUs between restart markers that dsconv wants if it isn't told otherwise.
+# dsconv's default number of MCUs between restart markers.
 INTERVAL = 8
 SMALL = ["--resize", f"shorter:{SHORTER}", "--encode", f"jpeg:{QUALITY}"]
 LARGE_PHOTOS = 24
 
 
 def encode(s: PixelBench) -> list[Comparison]:
-    """The given images. What C is timed at has neither files nor the resize in it."""
+    """Packs the given images. The time of C includes neither files nor the resize."""
     tiled = "shorter:256, jpeg:90"
     plain = tiled + ", --no-tile"
     no_tile = [*SMALL, "--no-tile"]
@@ -33,7 +33,7 @@ def encode(s: PixelBench) -> list[Comparison]:
 
 
 def photos(s: PixelBench) -> list[Comparison]:
-    """Photos of 12 Mpx, decoded at a fraction of their size."""
+    """Packs photos of 12 Mpx, which are decoded at a fraction of their size."""
     large = samples.large_photos(s.files(), s.scratch / "large", LARGE_PHOTOS)
     s = replace(s, images=large)
     name = "12 Mpx, --decode fast"
@@ -63,5 +63,5 @@ def thumbnails(s: PixelBench, method: str) -> list[list]:
 
 
 def parts(s: PixelBench, command: list) -> list[list]:
-    """The command once for each process, with the part of the images that it takes."""
+    """The command for each process, which processes a part of the images."""
     return [[*command, f"{n}/{s.workers}"] for n in range(s.workers)]

@@ -1,4 +1,4 @@
-"""One thread and no files: decoding beside C, resizing beside Pillow and OpenCV, and the rate of tiling."""
+"""One thread without files: decoding compared with C, resizing with Pillow and OpenCV, and the rate of tiling."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from PIL import Image
 from timing import Comparison, Figure
 from workbench import PixelBench
 
-# From and to: crops and photos to what is trained on and to what is packed, and far down.
+# Source and target sizes: crops and photos to sizes for training and packing, and strong reductions.
 SIZES = [
     ((350, 260), (224, 224)),
     ((500, 375), (341, 256)),
@@ -23,18 +23,18 @@ SIZES = [
     ((1024, 768), (256, 192)),
     ((4000, 3000), (341, 256)),
 ]
-# OpenCV's linear modes read four pixels for each that they write, however many lie between: what shrinks by
-# more than this is mostly not read by them, and has no goal.
-MOST_SHRUNK = 4
+# OpenCV's linear modes read four pixels for each pixel that they write. If images shrink by more than this, most pixels
+# are never read, so there is no goal.
+MAX_REDUCTION = 4
 EXACT = "OpenCV, INTER_LINEAR_EXACT"
-# Pixels that are read in a pass.
+# Pixels read in a pass.
 PASS = 60_000_000
-# Images that are made progressive.
+# Number of progressive images.
 PROGRESSIVE = 500
 
 
 def decode(s: PixelBench) -> list[Comparison]:
-    """Whole images, both programs on the same core."""
+    """Decodes whole images, with both programs on the same core."""
     core = min(os.sched_getaffinity(0))
     c = Comparison("decode", "through Go", "the same loop in C, same core", 0.97)
     with Team([[s.pixels, "decode", s.images]], core) as ours, Team([[s.turbo, "decode", s.images]], core) as theirs:
@@ -52,7 +52,7 @@ def resize(s: PixelBench) -> list[Comparison]:
         command = [s.pixels, "resize", f"{w}x{h}", f"{to[0]}x{to[1]}", "--times", times]
         with Team([command]) as ours:
             for peer, theirs in resizers(pixels, to).items():
-                unread = peer == EXACT and w > MOST_SHRUNK * to[0]
+                unread = peer == EXACT and w > MAX_REDUCTION * to[0]
                 c = Comparison("resize", name, peer, None if unread else 1.0)
                 comparisons.append(s.interleave(c, ours.run, partial(repeat, theirs, times)))
     return comparisons
@@ -75,14 +75,14 @@ def repeat(work: Callable[[], object], times: int) -> None:
 
 
 def transcode(s: PixelBench) -> list[Figure]:
-    """Tiling, with the check of the coefficients: images a second of a core, and what it adds."""
+    """Tiling, with the check of the coefficients: images per second and core, and the growth in size."""
     progressive = samples.progressive(s.files(), s.scratch / "progressive", PROGRESSIVE)
     return tiling(s, "jpeg-tiled", s.images, 250, 1.02) + tiling(s, "jpeg-tiled, progressive", progressive, 150, 1.05)
 
 
 def tiling(s: PixelBench, name: str, images: Path, rate: float, size: float) -> list[Figure]:
-    per_second = Figure("transcode", name, "images/s a core", rate)
-    growth = Figure("transcode", name, "size in the source's", size, at_most=True)
+    per_second = Figure("transcode", name, "images/s per core", rate)
+    growth = Figure("transcode", name, "size / source size", size, at_most=True)
     with Team([[s.pixels, "process", images, "--encode", "jpeg-tiled"]]) as team:
         for n in range(s.rounds + 1):
             (answer,) = team.run()

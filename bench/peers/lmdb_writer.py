@@ -1,16 +1,16 @@
-"""Packs a folder of images into LMDB, as fast as Python's lmdb does it: lmdb_writer.py SOURCE TARGET."""
+"""Packs a folder of images into LMDB with Python's lmdb at its fastest: lmdb_writer.py SOURCE TARGET."""
 
 import os
 import sys
 
 import lmdb
 
-# A write transaction holds so many images, as is usual.
+# Images in a write transaction, a usual number.
 TRANSACTION = 1000
 
 
 def main(source: str, target: str) -> None:
-    """Keys in order, so that pages are appended to; synced once, at the end."""
+    """Writes keys in order, so that pages are appended, and syncs once at the end."""
     paths = [os.path.join(top, name) for top, _, names in os.walk(source) for name in names]
     items = sorted((os.fsencode(os.path.splitext(os.path.relpath(p, source))[0]), p) for p in paths)
     size = sum(os.path.getsize(p) for p in paths)

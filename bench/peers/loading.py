@@ -1,4 +1,4 @@
-"""The loader beside those of other tools: the parts of the section `loader`."""
+"""The parts of the section `loader`: dsconv's loader compared with those of other tools."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import memory
 from loaders.work import JITTER, LONGER, SIZE
 from timing import Comparison, Figure
 from turns import Turns
-from workbench import Workbench, build
+from workbench import Workbench
 
 FOLDER = "images"
 PLAIN, TILED, RAW, RAW_LMDB, WHOLE, WHOLE_LMDB = (
     *("plain.lmdb", "tiled.lmdb", "raw.h5", "raw.lmdb"),
     *("whole.h5", "whole.lmdb"),
 )
-# What is packed, and how.
+# The packed datasets and their options.
 RAW_OPTIONS = ["--resize", f"longer:{LONGER}", "--encode", "raw"]
 WHOLE_OPTIONS = ["--resize", f"cover:{SIZE}x{SIZE}", "--encode", "raw"]
 DATASETS = {
@@ -31,10 +31,10 @@ DATASETS = {
 FLOAT = "--augment", f"rrc:{SIZE},flip,normalize"
 UINT8 = "--augment", f"rrc:{SIZE},flip", "--dtype", "uint8"
 COLOUR = "--augment", f"rrc:{SIZE},flip,jitter:{':'.join(map(str, JITTER))},normalize"
-# A resize to the size that it has leaves an image as it is.
+# A resize to its own size does not change an image.
 PASSED = "--augment", f"resize:{SIZE}x{SIZE}", "--dtype", "uint8", "--layout", "nhwc"
 NHWC = "--layout", "nhwc"
-# How much faster two workers are to be than one, on two cores.
+# The speed of two workers compared with one, on two cores.
 SCALING = 1.6
 
 
@@ -54,7 +54,7 @@ def raw(s: Workbench, data: Path) -> list[Comparison]:
 
 
 def jpeg(s: Workbench, data: Path) -> list[Comparison]:
-    """The original JPEGs, tiled for us where it says so."""
+    """The original JPEGs; TILED is packed as jpeg-tiled."""
     with Turns(s, data, epochs=2) as t:
         for dataset in [TILED, PLAIN, FOLDER]:
             t.ours(dataset, dataset, *FLOAT)
@@ -80,7 +80,7 @@ def jpeg(s: Workbench, data: Path) -> list[Comparison]:
 
 
 def python_jpeg(s: Workbench, data: Path) -> list[Comparison]:
-    """The Python package beside the Go loader on the same dataset, and beside everyone else."""
+    """The Python package compared with the Go loader on the same datasets, and with all other tools."""
     wanted = []
     with Turns(s, data, epochs=2) as t:
         for dataset in [TILED, PLAIN, FOLDER]:
@@ -102,7 +102,7 @@ def python_jpeg(s: Workbench, data: Path) -> list[Comparison]:
 
 
 def python_raw(s: Workbench, data: Path) -> list[Comparison]:
-    """The same on small images stored as pixels."""
+    """As python_jpeg, on small images stored as pixels."""
     wanted = []
     with Turns(s, data, epochs=10) as t:
         for kind, options, loader, peer, ratio in [
@@ -134,12 +134,11 @@ def colour(s: Workbench, data: Path) -> list[Comparison]:
 
 
 def whole(s: Workbench, data: Path) -> list[Comparison]:
-    """Images passed through as they are, beside memcpy in as many threads."""
-    program = build(s.scratch, "memcpy", "-pthread")
+    """Unchanged images, compared with memcpy in equally many threads."""
     wanted = []
     with Turns(s, data, epochs=20) as t:
         for n in range(1, s.workers + 1):
-            t.memcpy(f"memcpy, {n} threads", program, n, SIZE * SIZE * 3)
+            t.memcpy(f"memcpy, {n} threads", n, SIZE * SIZE * 3)
             for dataset in [WHOLE, WHOLE_LMDB]:
                 t.ours(f"{dataset}, {n} workers", dataset, *PASSED, workers=n)
                 wanted.append((f"{dataset}, {n} workers", f"memcpy, {n} threads", 0.5))
@@ -147,7 +146,7 @@ def whole(s: Workbench, data: Path) -> list[Comparison]:
 
 
 def scaling(s: Workbench, data: Path) -> list[Comparison]:
-    """All workers beside one."""
+    """All workers compared with one."""
     wanted = []
     with Turns(s, data, epochs=4) as t:
         for dataset in [RAW, TILED, FOLDER]:
@@ -181,7 +180,7 @@ def compare(s: Workbench, parts: list[str]) -> tuple[list[Comparison], list[Figu
 
 
 def pack(s: Workbench) -> Path:
-    """Packs the datasets, beside a link to the images."""
+    """Packs the datasets into a folder, and adds a link to the images."""
     data = s.scratch / "loader"
     shutil.rmtree(data, ignore_errors=True)
     data.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Whether the loader's memory grows: what its process takes in each of many epochs."""
+"""Checks that the loader's memory does not grow over many epochs."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from timing import Figure
 from workbench import Workbench
 
 EPOCHS = 20
-# The first epochs and as many of the last are compared.
+# So many of the first and of the last epochs are compared.
 ENDS = 5
-# How many times the memory of the first the last epochs may take.
-MOST = 1.05
+# The maximum ratio of the last epochs' memory to that of the first.
+MAX_RATIO = 1.05
 
 
 def growth(s: Workbench, data: Path, dataset: str, *options: str) -> list[Figure]:
-    """The peak of the last epochs in that of the first, and the same of what stays after an epoch."""
+    """The ratio of the last epochs to the first, of the peak memory and of the memory after an epoch."""
     figures = [
-        Figure("memory", f"{dataset}, {what}", f"epochs {EPOCHS - ENDS + 1}-{EPOCHS} in 1-{ENDS}", MOST, at_most=True)
+        Figure(
+            "memory", f"{dataset}, {what}", f"epochs {EPOCHS - ENDS + 1}-{EPOCHS} / 1-{ENDS}", MAX_RATIO, at_most=True
+        )
         for what in ["peak", "after"]
     ]
     for _ in range(s.rounds):
@@ -31,16 +33,16 @@ def growth(s: Workbench, data: Path, dataset: str, *options: str) -> list[Figure
 
 
 def resident(s: Workbench, data: Path, dataset: str, *options: str) -> list[tuple[int, int]]:
-    """The resident memory, at its peak and after, of each epoch after the warm-up, in bytes, from outside."""
-    # One more round than is read, so that the process is still there after the last of them.
+    """The peak and final resident memory of each epoch after the warm-up, in bytes, from /proc."""
+    # One more round than is read, so that the process still runs after the last one.
     command = [s.dsconv, "bench", dataset, "--rounds", str(EPOCHS + 1), "--batch", str(BATCH)]
     command += ["--workers", str(s.workers), *options]
     epochs = []
     with subprocess.Popen(command, cwd=data, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         for _ in range(EPOCHS + 1):
-            process.stderr.readline()  # comes when an epoch ended
+            process.stderr.readline()  # is written at the end of an epoch
             epochs.append(memory_of(process.pid))
-            Path(f"/proc/{process.pid}/clear_refs").write_text("5")  # the peak is now what there is
+            Path(f"/proc/{process.pid}/clear_refs").write_text("5")  # resets the peak
         process.stderr.read()
     if process.returncode != 0:
         raise RuntimeError(f"dsconv bench {dataset}: exit status {process.returncode}")

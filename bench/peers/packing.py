@@ -1,4 +1,4 @@
-"""Packing unchanged: dsconv beside tar and Python's lmdb."""
+"""Packing unchanged images: dsconv compared with tar and Python's lmdb."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def tar(source: Path, out: Path) -> None:
 
 
 def python_lmdb(source: Path, out: Path) -> None:
-    """In a process of its own, which imports lmdb alone, as dsconv's time is that of its process too."""
+    """Runs in a separate process that imports only lmdb, as dsconv's time is also that of a process."""
     script = Path(__file__).with_name("lmdb_writer.py")
     subprocess.run([sys.executable, script, source, out / "peer.lmdb"], check=True)
 
@@ -63,13 +63,13 @@ def image_files(folder: Path) -> list[Path]:
 
 
 def warm(folder: Path) -> None:
-    """Brings all files into the page cache."""
+    """Reads all files into the page cache."""
     for path in image_files(folder):
         path.read_bytes()
 
 
 def make_small_files(folder: Path, count: int) -> Path:
-    """JPEGs of about 2 kB in class folders; those that are there from an earlier run stay."""
+    """Writes JPEGs of about 2 kB into class folders, unless an earlier run has done it."""
     done = folder / f"{count}.done"
     root = folder / "images"
     if done.exists():

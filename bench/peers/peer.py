@@ -1,8 +1,9 @@
-"""A loader of another tool, which stays ready and reads epochs at each request.
+"""The process of another tool's loader, which reads epochs at each request.
 
-peer.py LOADER IMAGES SCRATCH WORKERS EPOCHS, LOADER such as pytorch.image_folder, reads so many epochs, each timed by
-itself, for each line of its input, after one that is not counted, and answers with a line of JSON: their images and
-seconds.
+    peer.py LOADER IMAGES SCRATCH WORKERS EPOCHS
+
+LOADER is for example pytorch.image_folder. For each line of its input, it reads one epoch that is not counted, then
+EPOCHS epochs that are timed, and answers with a line of JSON: their images and seconds.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 
 
 def main(name: str, images: str, scratch: str, workers: str, epochs: str) -> None:
-    # What a library prints goes to stderr: it is no answer.
+    # Output of a library goes to stderr, so that stdout has only the answers.
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)
         module, function = name.split(".")
@@ -24,7 +25,7 @@ def main(name: str, images: str, scratch: str, workers: str, epochs: str) -> Non
         epoch()  # starts the workers and warms up
         answer(answers, images=0, seconds=0.0)
         for _ in sys.stdin:
-            epoch()  # it was stopped since the last turn
+            epoch()  # warms up again: the process was stopped since the last turn
             times = [epoch() for _ in range(int(epochs))]
             answer(answers, images=sum(n for n, _ in times), seconds=sum(t for _, t in times))
 

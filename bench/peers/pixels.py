@@ -1,4 +1,4 @@
-"""What is done to an image, beside those who do it fastest: the parts of the section `pixels`."""
+"""The parts of the section `pixels`: work on single images, compared with the fastest other tools."""
 
 from __future__ import annotations
 

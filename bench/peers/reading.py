@@ -1,4 +1,4 @@
-"""Reading: dsconv's loader on the folder and on what was packed from it, beside PyTorch's ImageFolder."""
+"""Reading: dsconv's loader on the folder and on packed datasets, compared with PyTorch's ImageFolder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from loaders import pytorch, work
 from timing import Comparison
 
-# What is packed for reading, how, and the least speed beside the folder's by the same reader.
+# The packed datasets, their options, and the minimum speed compared with the folder by the same reader.
 DATASETS = {
     "keep.lmdb": ([], 0.98),
     "keep-%06d.tar": ([], 0.98),
@@ -19,14 +19,14 @@ DATASETS = {
     "raw.h5": (["--resize", "cover:256x256", "--encode", "raw"], 4.0),
 }
 FOLDER = "images"
-# Rounds of dsconv bench in each of ours; it warms up before them.
+# Rounds of dsconv bench in each round here, after its warm-up.
 BENCH_ROUNDS = 2
 
 
 def compare(
     dsconv: Path, images: Path, scratch: Path, rounds: int, workers: int
 ) -> tuple[list[Comparison], list[dict]]:
-    """The comparisons and dsconv's own reports, one a round."""
+    """The comparisons, and dsconv's reports, one for each round."""
     data = scratch / "read"
     prepare(dsconv, images, data)
     peer = Comparison("read", "folder", "ImageFolder, DataLoader", 1.0)
@@ -48,7 +48,7 @@ def compare(
 
 
 def prepare(dsconv: Path, images: Path, data: Path) -> None:
-    """Packs the datasets, beside a link to the images."""
+    """Packs the datasets into a folder, and adds a link to the images."""
     shutil.rmtree(data, ignore_errors=True)
     data.mkdir(parents=True)
     (data / FOLDER).symlink_to(images)

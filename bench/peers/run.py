@@ -1,4 +1,4 @@
-"""Runs other tools beside dsconv on the same images and prints one table of ratios. See README.md."""
+"""Compares other tools with dsconv on the same images and prints a table of ratios. See README.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import packing
 import reading
 from timing import figures_table, table
 
-# Each with the parts of it that can be asked for alone.
+# Each section with its parts, which --sections can select too.
 SECTIONS = {
     "pack": [],
     "read": [],
@@ -30,7 +30,7 @@ def main() -> None:
     args = arguments()
     images = args.images.resolve()
     if (images / "train").is_dir():
-        images = images / "train"  # ImageFolder knows no splits
+        images = images / "train"  # ImageFolder has no splits
     dsconv, scratch = args.dsconv.resolve(), args.scratch.resolve()
     scratch.mkdir(parents=True, exist_ok=True)
     comparisons, figures, reports = [], [], []
@@ -45,7 +45,7 @@ def main() -> None:
             compared, measured = compare(args, shared, parts)
             comparisons += compared
             figures += measured
-    print(f"medians of {args.rounds} rounds; ratio: how many times as fast dsconv was, the median of each round's")
+    print(f"medians of {args.rounds} rounds; ratio: dsconv's speed / the peer's speed, median of the rounds' ratios")
     print(table(comparisons))
     if figures:
         print("\n" + figures_table(figures))
@@ -62,17 +62,17 @@ def main() -> None:
 
 
 def asked(names: list[str], section: str) -> list[str]:
-    """The parts of the section that are to be run."""
+    """The parts of the section to run."""
     return [part for part in SECTIONS[section] if part in names or section in names]
 
 
 def compare_pixels(args: argparse.Namespace, shared: tuple, parts: list[str]) -> tuple:
-    """Imported only here: it takes more packages than packing and reading."""
+    """Imports pixels late, as it needs more packages than packing and reading."""
     import pixels
     from workbench import PixelBench, build
 
     if args.pixels is None:
-        raise SystemExit("--pixels is missing: the program that go build makes of bench/pixels")
+        raise SystemExit("--pixels is missing: give the program that go build creates from bench/pixels")
     scratch = args.scratch.resolve()
     bench = PixelBench(*shared, pixels=args.pixels.resolve(), turbo=build(scratch, "turbo", "-ljpeg"))
     return pixels.compare(bench, parts)
@@ -88,15 +88,15 @@ def compare_loaders(args: argparse.Namespace, shared: tuple, parts: list[str]) -
 def arguments() -> argparse.Namespace:
     choices = [name for section, parts in SECTIONS.items() for name in [section, *parts]]
     p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("--dsconv", type=Path, required=True, help="the binary")
+    p.add_argument("--dsconv", type=Path, required=True, help="the dsconv program")
     p.add_argument("--pixels", type=Path, help="the program bench/pixels, for the section of that name")
     p.add_argument("--images", type=Path, required=True, help="folder of class folders of JPEGs")
-    p.add_argument("--scratch", type=Path, required=True, help="folder for everything that is written")
-    p.add_argument("--json", type=Path, help="file for the figures of every round")
+    p.add_argument("--scratch", type=Path, required=True, help="folder for all output")
+    p.add_argument("--json", type=Path, help="file for the results of every round")
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--workers", type=int, default=2, help="of both loaders")
     p.add_argument("--small-files", type=int, default=60_000)
-    p.add_argument("--sections", nargs="+", choices=choices, default=list(SECTIONS), help="or parts of them")
+    p.add_argument("--sections", nargs="+", choices=choices, default=list(SECTIONS), help="sections or parts of them")
     return p.parse_args()
 
 

@@ -1,6 +1,6 @@
-"""Small images of large ones, as OpenCV and Pillow make them, from file to file, in one thread.
+"""Creates thumbnails with OpenCV or Pillow, from file to file, in one thread.
 
-thumbnails.py METHOD IMAGES OUT SHORTER PART/PARTS makes a pass over its part of the images for each line of its input.
+thumbnails.py METHOD IMAGES OUT SHORTER PART/PARTS processes its part of the images for each line of its input.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ QUALITY = 90
 
 
 def opencv(source: str, target: str, shorter: int, flags: int = cv2.IMREAD_COLOR) -> None:
-    # As for the others, the pixels are those of the file, whatever its orientation.
+    # As in the other tools, EXIF orientation is ignored.
     pixels = cv2.imread(source, flags | cv2.IMREAD_IGNORE_ORIENTATION)
     size = scaled(pixels.shape[1], pixels.shape[0], shorter)
     cv2.imwrite(target, cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
@@ -47,7 +47,7 @@ METHODS: dict[str, Callable[[str, str, int], None]] = {
 
 
 def scaled(width: int, height: int, shorter: int) -> tuple[int, int]:
-    """The size that torchvision's Resize gives."""
+    """The size after torchvision's Resize."""
     if width <= height:
         return shorter, shorter * height // width
     return shorter * width // height, shorter

@@ -11,17 +11,17 @@ from dataclasses import asdict, dataclass, field
 
 @dataclass
 class Comparison:
-    """dsconv beside a peer at the same work, in seconds, one pair a round."""
+    """The seconds of dsconv and of a peer for the same work, one pair for each round."""
 
     section: str
     ours: str
     theirs: str
-    wanted: float | None  # the least speed of ours, in that of theirs; None if there is no goal
+    wanted: float | None  # minimum of our speed / their speed; None for no goal
     our_seconds: list[float] = field(default_factory=list)
     their_seconds: list[float] = field(default_factory=list)
 
     def ratios(self) -> list[float]:
-        """How many times as fast ours was, for each round."""
+        """Our speed / their speed, for each round."""
         return [theirs / ours for ours, theirs in zip(self.our_seconds, self.their_seconds)]
 
     def ratio(self) -> float:
@@ -36,15 +36,15 @@ class Comparison:
 
 @dataclass
 class Figure:
-    """What dsconv reaches by itself, a value a round."""
+    """A measurement of dsconv alone, one value for each round."""
 
     section: str
     name: str
     unit: str
     wanted: float
-    at_most: bool = False  # of wanted: the largest value, not the smallest
+    at_most: bool = False  # wanted is the maximum, not the minimum
     values: list[float] = field(default_factory=list)
-    details: list = field(default_factory=list)  # what the values are made of, for the record
+    details: list = field(default_factory=list)  # the measurements behind the values
 
     def value(self) -> float:
         return statistics.median(self.values)
@@ -57,7 +57,7 @@ class Figure:
 
 
 def seconds(work: Callable[[], object], fresh: Callable[[], object]) -> float:
-    """The time of work, which begins fresh and pays for nobody's unwritten pages but its own."""
+    """The time of work, after fresh and a sync, so that it does not write the pages of earlier work."""
     fresh()
     os.sync()
     start = time.perf_counter()
@@ -68,7 +68,7 @@ def seconds(work: Callable[[], object], fresh: Callable[[], object]) -> float:
 def interleave(
     c: Comparison, rounds: int, fresh: Callable[[], object], ours: Callable[[], object], theirs: Callable[[], object]
 ) -> Comparison:
-    """Runs ours and theirs in turn, after one turn of each that is not counted."""
+    """Runs ours and theirs in turn. The first turn of each is not counted."""
     for n in range(rounds + 1):
         pair = seconds(ours, fresh), seconds(theirs, fresh)
         if n > 0:
@@ -78,7 +78,7 @@ def interleave(
 
 
 def table(comparisons: list[Comparison]) -> str:
-    rows = [("", "dsconv", "beside", "s", "s", "ratio", "of rounds", "wanted", "")]
+    rows = [("", "dsconv", "peer", "s", "s", "ratio", "range", "goal", "")]
     for c in comparisons:
         times = f"{statistics.median(c.our_seconds):.4g}", f"{statistics.median(c.their_seconds):.4g}"
         wanted = "-" if c.wanted is None else f"{c.wanted:.2f}", verdict(c.reached())
@@ -87,7 +87,7 @@ def table(comparisons: list[Comparison]) -> str:
 
 
 def figures_table(figures: list[Figure]) -> str:
-    rows = [("", "dsconv", "", "median", "of rounds", "wanted", "")]
+    rows = [("", "dsconv", "", "median", "range", "goal", "")]
     for f in figures:
         wanted = f"{'at most ' if f.at_most else ''}{f.wanted:g}", verdict(f.reached())
         rows.append((f.section, f.name, f.unit, f"{f.value():.4g}", spread(f.values), *wanted))

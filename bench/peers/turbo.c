@@ -1,13 +1,12 @@
-// What libjpeg-turbo's own work on images costs, in C and in one thread: the images are read
-// into memory first. As bench/pixels, it makes one pass for each line of its input and answers
-// with a line of JSON.
+// Measures libjpeg-turbo alone, in C and in one thread, on images in memory. Like bench/pixels,
+// it processes all images for each line of its input and answers with a line of JSON.
 //
 //   turbo decode IMAGES
-//   turbo scaled IMAGES SHORTER               decodes at 1/8, 1/4 or 1/2, the fast way
-//   turbo recode IMAGES SHORTER QUALITY MCUS  decodes, and encodes scaled pixels made beforehand
+//   turbo scaled IMAGES SHORTER               decodes at 1/8, 1/4 or 1/2, with fast settings
+//   turbo recode IMAGES SHORTER QUALITY MCUS  decodes, and encodes pixels that are scaled before
 //
-// PART/PARTS after that takes every PARTS-th image from PART on. MCUS is the wanted number of
-// MCUs between restart markers, 0 for none.
+// A final PART/PARTS selects every PARTS-th image from PART on. MCUS is the number of MCUs between
+// restart markers, 0 for none.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <ftw.h>
@@ -72,7 +71,7 @@ static void load(struct image *m) {
   fclose(f);
 }
 
-// load_part keeps each parts-th image from part on.
+// load_part keeps every parts-th image from part on.
 static void load_part(const char *folder, size_t part, size_t parts) {
   if (nftw(folder, add, 16, FTW_PHYS) != 0)
     die(folder);
@@ -85,8 +84,8 @@ static void load_part(const char *folder, size_t part, size_t parts) {
     load(&images[i]);
 }
 
-// decode reads an image into pixels: whole and as Pillow does, or, with a length for its shorter
-// side, scaled down as far as that allows, and fast.
+// decode decodes an image into pixels: in full size as Pillow does, or, if the length of the shorter
+// side is given, with fast settings at the smallest size that is not below it.
 static void decode(const struct image *m, unsigned shorter) {
   struct jpeg_decompress_struct *d = &decoder;
   jpeg_mem_src(d, m->data, m->size);
@@ -112,7 +111,7 @@ static void decode(const struct image *m, unsigned shorter) {
   jpeg_finish_decompress(d);
 }
 
-// scale makes m->scaled, whose shorter side has so many pixels, the means of pixels' areas.
+// scale fills m->scaled, whose shorter side has the given length, with the means of areas of pixels.
 static void scale(struct image *m, int shorter) {
   const int w = (int)decoder.output_width, h = (int)decoder.output_height;
   m->w = w < h ? shorter : (int)((long)shorter * w / h);

@@ -1,4 +1,4 @@
-"""Loaders in turn: a turn is some epochs of one loader, and gives the seconds an image."""
+"""Runs loaders in turn. A turn is some epochs of one loader and returns the seconds per image."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from timing import Comparison
 from workbench import Workbench
 
 Turn = Callable[[], float]
-# Blocks of memcpy, many times the caches, and how often they are copied in a turn.
+# The size of memcpy's blocks, many times that of the caches, and the number of copies in a turn.
 MEGABYTES, PASSES = 512, 4
 
 
 class Turns:
-    """The loaders of a part by their names. Leaving the context ends their processes."""
+    """The loaders of a part, by name. The end of the context ends their processes."""
 
     def __init__(self, s: Workbench, data: Path, epochs: int) -> None:
-        """Data is the folder of dsconv's datasets, epochs are those of a turn."""
+        """data is the folder of dsconv's datasets, epochs is the number in a turn."""
         self.bench, self.data, self.epochs = s, data, epochs
         self.turns: dict[str, Turn] = {}
         self.stack = ExitStack()
@@ -36,7 +36,7 @@ class Turns:
         self.stack.__exit__(*error)
 
     def ours(self, name: str, dataset: str, *options: str, workers: int | None = None) -> None:
-        """dsconv's loader, in a process that ends with the turn; its first epoch is not counted."""
+        """Adds dsconv's loader, in a process for each turn. Its first epoch is not counted."""
         report = self.data / "report.json"
         command = [self.bench.dsconv, "bench", dataset, "--quiet", "--json", report, "--rounds", "1"]
         command += ["--epochs", str(self.epochs), "--batch", str(work.BATCH)]
@@ -50,11 +50,11 @@ class Turns:
         self.turns[name] = turn
 
     def python(self, name: str, dataset: str, loader: str) -> None:
-        """dsconv's loader from Python."""
+        """Adds dsconv's loader from Python."""
         self.child(name, f"dsconv.{loader}", self.data / dataset)
 
     def peer(self, name: str, loader: str) -> None:
-        """Another tool's loader; what it packs is written anew."""
+        """Adds another tool's loader, which packs its data again."""
         self.child(name, loader, self.bench.images)
 
     def child(self, name: str, loader: str, images: Path) -> None:
@@ -69,9 +69,10 @@ class Turns:
 
         self.turns[name] = turn
 
-    def memcpy(self, name: str, program: Path, threads: int, image: int) -> None:
-        """The system's, which copies images of so many bytes."""
-        child = self.stack.enter_context(Team([[program, MEGABYTES, threads, PASSES]]))
+    def memcpy(self, name: str, threads: int, image: int) -> None:
+        """Adds the system's memcpy, for images of so many bytes."""
+        command = [sys.executable, Path(__file__).with_name("memcpy.py"), MEGABYTES, threads, PASSES]
+        child = self.stack.enter_context(Team([command]))
 
         def turn() -> float:
             (answer,) = child.run()
@@ -80,7 +81,7 @@ class Turns:
         self.turns[name] = turn
 
     def compare(self, section: str, wanted: list[tuple[str, str, float | None]]) -> list[Comparison]:
-        """Each in turn, after one turn of each that is not counted; wanted names two and the least ratio."""
+        """Runs all loaders in turn; the first turns are not counted. wanted has two names and the minimum ratio."""
         images = sum(path.is_file() for path in self.bench.images.rglob("*"))
         comparisons = [Comparison(section, ours, theirs, ratio) for ours, theirs, ratio in wanted]
         for n in range(self.bench.rounds + 1):

@@ -1,4 +1,4 @@
-"""What the comparisons share: the programs, the images and how often they are run."""
+"""The settings that the comparisons share: the programs, the images and the number of rounds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from timing import Comparison, interleave
 
 @dataclass
 class Workbench:
-    dsconv: Path  # the binary
+    dsconv: Path  # the program
     images: Path
     scratch: Path
     rounds: int
@@ -35,7 +35,7 @@ class PixelBench(Workbench):
         return sorted(path for path in self.images.rglob("*") if path.is_file())
 
     def interleave(self, c: Comparison, ours: Callable[[], object], theirs: Callable[[], object]) -> Comparison:
-        """Each in turn; ours may write to packed."""
+        """Runs ours and theirs in turn; ours may write to packed."""
         return interleave(c, self.rounds, partial(empty, self.packed()), ours, theirs)
 
     def packed(self) -> Path:
@@ -43,7 +43,7 @@ class PixelBench(Workbench):
 
 
 def build(scratch: Path, name: str, *options: str) -> Path:
-    """Compiles the program of that name."""
+    """Compiles the C program of that name."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
         raise SystemExit(f"no C compiler for {name}.c: install gcc")

@@ -49,7 +49,7 @@ func decode(folder string) (pass, result, error) {
 	}, ready, err
 }
 
-// process does what dsconv pack does to each image.
+// process processes each image as dsconv pack does.
 func process(folder, resize, encode, decode string) (pass, result, error) {
 	images, size, err := load(folder)
 	ready := result{Images: len(images), BytesIn: size}

@@ -1,13 +1,13 @@
-// Command pixels times what preprocess does to images, without files, processes and
-// goroutines around it: the images are read into memory first, and one thread works on them.
+// Command pixels times decoding, processing and resizing of images without files, processes and
+// goroutines: the images are read into memory first, and one thread works on them.
 //
 //	pixels decode IMAGES
 //	pixels process IMAGES [--resize shorter:256] [--encode jpeg:90] [--decode fast]
 //	pixels resize FROM TO [--times 100]
 //
-// It makes one pass for each line of its input and answers with a line of JSON, so that
-// another program can be timed in between: bench/peers does so. The first line, {"images":N},
-// says that it is ready.
+// For each line of input it does one pass and prints a line of JSON, so that another program can
+// be timed in between, as bench/peers does. It prints the first line, {"images":N}, when it is
+// ready.
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 // pass does the work once.
 type pass func() (result, error)
 
-// result is what a pass came to.
+// result is the outcome of a pass.
 type result struct {
 	Images   int     `json:"images"`
 	BytesIn  int     `json:"bytes_in,omitempty"`
@@ -39,7 +39,7 @@ func main() {
 	}
 }
 
-// run makes a pass for each line of requests.
+// run does a pass for each line of requests.
 func run(args []string, requests io.Reader, out io.Writer) error {
 	if len(args) < 2 {
 		return fmt.Errorf("%d arguments: write decode IMAGES, process IMAGES or resize FROM TO", len(args))
@@ -67,7 +67,7 @@ func run(args []string, requests io.Reader, out io.Writer) error {
 	return lines.Err()
 }
 
-// prepare reads the images and gives the named work on them.
+// prepare reads the images and returns the named work on them.
 func prepare(name string, args []string) (work pass, ready result, err error) {
 	switch name {
 	case "decode":

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func TestAPassForEachLine(t *testing.T) {
+func TestOnePassPerLine(t *testing.T) {
 	folder := photos(t, 3)
 	tests := map[string]struct {
 		args    []string
@@ -60,7 +60,7 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-// photos makes a folder of n JPEGs.
+// photos writes a folder of n JPEGs.
 func photos(t *testing.T, n int) string {
 	t.Helper()
 	folder := t.TempDir()

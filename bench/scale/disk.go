@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	diskReads    = 10_000
-	diskWorkers  = 2
-	batch        = 64
-	batchesAhead = 2 // how far Prefetch is called ahead of the batch that is read
+	diskReads   = 10_000
+	diskWorkers = 2
+	batch       = 64
+	distance    = 2 // batches between the one that is prefetched and the one that is read
 )
 
 // disk reads at random from the dataset, after its files were dropped from the page cache, with
-// Prefetch and without, and notes the time of a read.
+// Prefetch and without, and records the time per read.
 func (s *settings) disk(f formats.WritableFormat, dir string, m *measurements) error {
 	for _, name := range []string{"disk view", "disk view, prefetch"} {
 		if err := drop(dir); err != nil {
@@ -47,18 +47,18 @@ func (s *settings) disk(f formats.WritableFormat, dir string, m *measurements) e
 	return nil
 }
 
-func (sub *subject) fromDisk(ahead bool) error {
+func (sub *subject) fromDisk(withPrefetch bool) error {
 	n := min(diskReads, len(sub.indices))
 	p, ok := sub.ds.(formats.Prefetcher)
 	if !ok {
 		return errors.New("the dataset is not a Prefetcher")
 	}
 	prefetch := func(from, to int) {
-		if ahead {
+		if withPrefetch {
 			p.Prefetch(sub.indices[min(n, from):min(n, to)])
 		}
 	}
-	prefetch(0, batchesAhead*batch)
+	prefetch(0, distance*batch)
 	var next atomic.Int64
 	errs := make([]error, diskWorkers)
 	var wg sync.WaitGroup
@@ -71,7 +71,7 @@ func (sub *subject) fromDisk(ahead bool) error {
 					return
 				}
 				if k%batch == 0 {
-					prefetch(k+batchesAhead*batch, k+(batchesAhead+1)*batch)
+					prefetch(k+distance*batch, k+(distance+1)*batch)
 				}
 				errs[w] = view(sub, k, &smp)
 			}

@@ -1,17 +1,16 @@
 //go:build linux
 
-// Command scale tells how the packed formats bear many samples: it writes datasets of two
-// sizes with samples alike, and times opening them and reading at random, in turns, with a
-// warm page cache.
+// Command scale measures how the packed formats scale with the number of samples: it writes a small
+// and a large dataset of similar samples, and times opening them and reading at random, in turns,
+// with a warm page cache.
 //
 //	scale --dir /tmp/scale --small 10000 --large 1000000 --json scale.json
 //
-// A random read is timed whole and in parts, so that its growth can be told apart: what the
-// manifest knows ("info"), the view with the place of the bytes ("lookup"), the view and all
-// bytes touched ("view"), the copy with its checksum ("read"), and for comparison the same
-// bytes touched by addresses known before ("bytes"): what the machine's memory takes, whatever
-// the format. A read for training ("load") has the decoding, a random crop and the batch besides. The first pass after opening is told by itself ("first view"): it has the
-// page faults.
+// Several passes show which part of a random read grows: the manifest's row ("info"), the view, which
+// finds the bytes ("lookup"), the view with all bytes touched ("view"), the copy with its checksum
+// ("read"), and for comparison the same bytes touched at cached addresses ("bytes"): the time of the
+// machine's memory, whatever the format. A read for training ("load") includes decoding, a random crop
+// and the batch. The first pass after opening is separate ("first view"): it has the page faults.
 package main
 
 import (
@@ -56,7 +55,7 @@ type settings struct {
 	keep bool
 }
 
-// result is the program's answer: what each round took, and how it grows.
+// result has the times of each round, and how they grow.
 type result struct {
 	Settings settings                  `json:"settings"`
 	Formats  map[string][]measurements `json:"formats"` // small and large
@@ -97,29 +96,29 @@ func parse(args []string) (settings, error) {
 	s := settings{Workers: []int{1, 2}}
 	names := "lmdb,hdf5,shard,tfrecord"
 	flags := flag.NewFlagSet("scale", flag.ContinueOnError)
-	flags.StringVar(&names, "formats", names, "which, separated by commas")
+	flags.StringVar(&names, "formats", names, "formats to measure, separated by commas")
 	flags.IntVar(&s.Small, "small", 10_000, "samples of the smaller dataset")
-	flags.IntVar(&s.Large, "large", 1_000_000, "samples of the larger one")
-	flags.IntVar(&s.MinBytes, "min-bytes", 3072, "of an image")
-	flags.IntVar(&s.MaxBytes, "max-bytes", 4096, "of an image")
+	flags.IntVar(&s.Large, "large", 1_000_000, "samples of the larger dataset")
+	flags.IntVar(&s.MinBytes, "min-bytes", 3072, "smallest size of an image")
+	flags.IntVar(&s.MaxBytes, "max-bytes", 4096, "largest size of an image")
 	flags.IntVar(&s.Shards, "shards", 8, "files of a shard or tfrecord dataset")
 	flags.IntVar(&s.Reads, "reads", 200_000, "random reads of a pass")
-	flags.IntVar(&s.Rounds, "rounds", 5, "times that each is measured, in turns")
-	flags.IntVar(&s.DiskRounds, "disk-rounds", 1, "times that reading from the disk is measured")
-	flags.StringVar(&s.dir, "dir", "", "where the datasets are made; a temporary folder if empty")
+	flags.IntVar(&s.Rounds, "rounds", 5, "measurements of each dataset, in turns")
+	flags.IntVar(&s.DiskRounds, "disk-rounds", 1, "measurements of reading from the disk")
+	flags.StringVar(&s.dir, "dir", "", "folder for the datasets; a temporary folder if empty")
 	flags.StringVar(&s.json, "json", "", "file for the result")
-	flags.BoolVar(&s.keep, "keep", false, "leave the datasets in --dir, and use those that are there")
+	flags.BoolVar(&s.keep, "keep", false, "keep the datasets in --dir, and use those that exist")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
 	s.Formats = strings.Split(names, ",")
-	if s.Small < 1 || s.Large < s.Small || s.MinBytes < leastBytes || s.MaxBytes < s.MinBytes || s.Shards < 1 || s.Reads < 1 || s.Rounds < 1 {
-		return s, fmt.Errorf("it takes 1 or more samples, reads, shards and rounds, not more small than large, images of %d bytes or more", leastBytes)
+	if s.Small < 1 || s.Large < s.Small || s.MinBytes < jpegBytes || s.MaxBytes < s.MinBytes || s.Shards < 1 || s.Reads < 1 || s.Rounds < 1 {
+		return s, fmt.Errorf("samples, reads, shards and rounds must be at least 1, --large at least --small, images at least %d bytes", jpegBytes)
 	}
 	return s, nil
 }
 
-// measure makes the two datasets of a format, times them in turns and removes them.
+// measure writes the two datasets of a format, times them in turns and removes them.
 func (s *settings) measure(name string) ([]measurements, error) {
 	format, err := formatOf(name)
 	if err != nil {

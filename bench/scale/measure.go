@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/bits"
+	"math/rand/v2"
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
@@ -14,23 +14,23 @@ import (
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
-// measurements are those of one dataset, of each round.
+// measurements are those of one dataset, from each round.
 type measurements struct {
 	Samples      int       `json:"samples"`
 	WriteSeconds float64   `json:"write_seconds"`
 	OpenSeconds  []float64 `json:"open_seconds"`
 	OpenCPU      []float64 `json:"open_cpu_seconds"` // of all threads
 	CloseSeconds []float64 `json:"close_seconds"`
-	// Nanoseconds and CPU are those of a read, by the pass and its number of goroutines: the
+	// Nanoseconds and CPU are those per read, by the pass and its number of goroutines: the
 	// time of a goroutine, and the processor time of its thread.
 	Nanoseconds map[string][]float64 `json:"nanoseconds"`
 	CPU         map[string][]float64 `json:"cpu_nanoseconds"`
-	// Disk are nanoseconds of a read on two goroutines that began with no file in the page cache.
+	// Disk are nanoseconds per read on two goroutines that begin with no file in the page cache.
 	Disk            map[string][]float64 `json:"disk_nanoseconds,omitempty"`
 	DiskOpenSeconds []float64            `json:"disk_open_seconds,omitempty"`
 }
 
-// subject is an open dataset with what the passes need.
+// subject is an open dataset with all that the passes need.
 type subject struct {
 	ds        formats.Dataset
 	viewer    formats.Viewer
@@ -41,7 +41,7 @@ type subject struct {
 	m         *measurements
 }
 
-// round opens all datasets and makes the passes over them in turns.
+// round opens all datasets and runs the passes over them in turns.
 func (s *settings) round(f formats.WritableFormat, dirs []string, m []measurements) (err error) {
 	subjects := make([]*subject, len(dirs))
 	for k, dir := range dirs {
@@ -56,7 +56,7 @@ func (s *settings) round(f formats.WritableFormat, dirs []string, m []measuremen
 				continue
 			}
 			for _, sub := range subjects {
-				if err := s.pass(p, sub, workers); err != nil {
+				if err := s.run(p, sub, workers); err != nil {
 					return err
 				}
 			}
@@ -93,44 +93,35 @@ func (sub *subject) close() error {
 	return err
 }
 
-// reads are the keyed random indices of a pass.
+// reads are the random indices of a pass, the same in each.
 func (s *settings) reads(n int) []int32 {
-	indices := make([]int32, s.Reads)
+	indices, random := make([]int32, s.Reads), rand.New(rand.NewPCG(1, 2))
 	for k := range indices {
-		hi, _ := bits.Mul64(mix(uint64(k)), uint64(n))
-		indices[k] = int32(hi)
+		indices[k] = random.Int32N(int32(n))
 	}
 	return indices
 }
 
-// mix is SplitMix64's finalizer.
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
-
-// kind is one kind of pass; read makes read k of it.
-type kind struct {
+// pass is a way to read; read does read k of it.
+type pass struct {
 	name string
-	once bool // on one goroutine alone
-	few  bool // with a part of the reads alone
+	once bool // on one goroutine only
+	few  bool // with fewer reads
 	cold bool // other memory goes through the processor's caches before each batch
 	read func(sub *subject, k int, smp *formats.Sample) error
 }
 
-var passes = []kind{
+var passes = []pass{
 	{name: "first view", once: true, read: view},
 	{name: "view", read: view},
 	{name: "lookup", read: lookup},
-	{name: "bytes", read: known},
+	{name: "bytes", read: touchCached},
 	{name: "info", read: info},
 	{name: "read", read: read},
 	{name: "prefetch", once: true, read: prefetch},
 	{name: "load", once: true, few: true, read: load},
 	{name: "cold view", once: true, few: true, cold: true, read: view},
-	{name: "cold bytes", once: true, few: true, cold: true, read: known},
+	{name: "cold bytes", once: true, few: true, cold: true, read: touchCached},
 	{name: "cold read", once: true, few: true, cold: true, read: read},
 }
 
@@ -138,7 +129,7 @@ func view(sub *subject, k int, smp *formats.Sample) error {
 	if err := lookup(sub, k, smp); err != nil {
 		return err
 	}
-	return known(sub, k, smp)
+	return touchCached(sub, k, smp)
 }
 
 func lookup(sub *subject, k int, smp *formats.Sample) error {
@@ -149,9 +140,9 @@ func lookup(sub *subject, k int, smp *formats.Sample) error {
 	return nil
 }
 
-func known(sub *subject, k int, _ *formats.Sample) error {
+func touchCached(sub *subject, k int, _ *formats.Sample) error {
 	if touch(sub.addresses[k]) == 0 {
-		return fmt.Errorf("read %d: an image without a bit", k)
+		return fmt.Errorf("read %d: the image is all zeros", k)
 	}
 	return nil
 }
@@ -159,7 +150,7 @@ func known(sub *subject, k int, _ *formats.Sample) error {
 func info(sub *subject, k int, _ *formats.Sample) error {
 	in, err := sub.ds.Info(int(sub.indices[k]))
 	if err == nil && in.Size == 0 {
-		err = fmt.Errorf("key %q: an image of no bytes", in.Key)
+		err = fmt.Errorf("key %q: the image is empty", in.Key)
 	}
 	return err
 }
@@ -168,7 +159,7 @@ func read(sub *subject, k int, smp *formats.Sample) error {
 	return sub.ds.Read(int(sub.indices[k]), smp)
 }
 
-// load makes a batch of one.
+// load builds a batch of one sample.
 func load(sub *subject, k int, _ *formats.Sample) error {
 	return sub.loader.At(int(sub.indices[k]), &sub.batch)
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Before each batch of a cold pass, coldBytes of other memory are read, as a
-// training does that decodes and copies images in between: more than the caches hold.
+// Before each batch of a cold pass, coldBytes of other memory are read, more than the caches hold: a
+// training decodes and copies images in between.
 const (
-	coldBytes = 64 << 20
-	fewShare  = 20 // a pass of few reads has a 20th of them
+	coldBytes  = 64 << 20
+	fewDivisor = 20 // a pass of few reads has a 20th of them
 )
 
-var other = sync.OnceValue(func() []byte {
+var otherMemory = sync.OnceValue(func() []byte {
 	b := make([]byte, coldBytes)
 	for i := range b {
 		b[i] = byte(i | 1)
@@ -29,18 +29,18 @@ var other = sync.OnceValue(func() []byte {
 	return b
 })
 
-// spent is the time of one goroutine.
+// spent is the time that one goroutine took.
 type spent struct{ wall, cpu time.Duration }
 
-// pass makes a pass over the dataset on so many goroutines and notes the time of a read.
-func (s *settings) pass(p kind, sub *subject, workers int) error {
+// run does a pass over the dataset on so many goroutines and records the time per read.
+func (s *settings) run(p pass, sub *subject, workers int) error {
 	n, step := len(sub.indices), len(sub.indices)
 	if p.few {
-		n, step = max(1, n/fewShare), batch
+		n, step = max(1, n/fewDivisor), batch
 	}
 	now := threadTime
 	if workers == 1 {
-		now = processTime // with what the dataset does on goroutines of its own
+		now = processTime // which includes the dataset's own goroutines
 	}
 	all := make([]spent, workers)
 	errs := make([]error, workers)
@@ -53,7 +53,7 @@ func (s *settings) pass(p kind, sub *subject, workers int) error {
 			to := (w + 1) * n / workers
 			for from := w * n / workers; from < to && errs[w] == nil; from += step {
 				if p.cold {
-					touch(other())
+					touch(otherMemory())
 				}
 				errs[w] = all[w].add(now, func() error { return p.some(sub, from, min(from+step, to), &smp) })
 			}
@@ -70,7 +70,7 @@ func (s *settings) pass(p kind, sub *subject, workers int) error {
 	return errors.Join(errs...)
 }
 
-func (p kind) some(sub *subject, from, to int, smp *formats.Sample) error {
+func (p pass) some(sub *subject, from, to int, smp *formats.Sample) error {
 	for k := from; k < to; k++ {
 		if err := p.read(sub, k, smp); err != nil {
 			return err
@@ -79,7 +79,7 @@ func (p kind) some(sub *subject, from, to int, smp *formats.Sample) error {
 	return nil
 }
 
-// add adds what do takes.
+// add adds the time that do takes.
 func (t *spent) add(cpuTime func() time.Duration, do func() error) error {
 	start, cpu := time.Now(), cpuTime()
 	err := do()

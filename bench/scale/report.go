@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// growth is how many times as long it takes in the large dataset as in the small one: the
-// ratio of the rounds' least processor times, which other work on the machine disturbs least.
+// growth is how many times as long a read takes in the large dataset as in the small one: the
+// ratio of the rounds' minimum processor times, which other work on the machine disturbs least.
 type growth map[string]float64
 
 func grown(small, large measurements) growth {
@@ -21,7 +21,7 @@ func grown(small, large measurements) growth {
 	return g
 }
 
-// report prints the least times.
+// report prints the minimum times.
 func report(out io.Writer, name string, m []measurements, g growth) {
 	for _, d := range m {
 		fmt.Fprintf(out, "%s of %d: open %.0f ms (%.0f of processors), close %.0f ms\n", name, d.Samples,

@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/dsconv/dsconv/formats"
@@ -20,11 +18,11 @@ import (
 
 const classes = 1000
 
-// An image is a JPEG of side by side pixels and noise behind its end, which decoders pass by; it
-// has leastBytes at least.
+// An image is a JPEG of side by side pixels, of at most jpegBytes, and noise after its end, which
+// decoders ignore.
 const (
-	side       = 48
-	leastBytes = 1024
+	side      = 48
+	jpegBytes = 1024
 )
 
 // photo is the JPEG.
@@ -37,16 +35,16 @@ var photo = sync.OnceValues(func() ([]byte, error) {
 	e := codec.NewEncoder()
 	defer e.Close()
 	b, err := e.AppendJPEG(nil, &m, codec.Encode{Encoding: formats.JPEG, Quality: 50})
-	if err == nil && len(b) > leastBytes {
-		err = fmt.Errorf("a JPEG of %d bytes, wanted at most %d", len(b), leastBytes)
+	if err == nil && len(b) > jpegBytes {
+		err = fmt.Errorf("a JPEG of %d bytes, want at most %d", len(b), jpegBytes)
 	}
 	return b, err
 })
 
-// names are what datasets of the formats are called.
+// names are the file names of datasets by format.
 var names = map[string]string{"lmdb": "x.lmdb", "hdf5": "x.h5", "shard": "x-%06d.tar", "tfrecord": "x-%06d.tfrecord"}
 
-// write makes a dataset of n samples in dir, unless it is there.
+// write writes a dataset of n samples to dir, unless it exists.
 func (s *settings) write(f formats.WritableFormat, dir string, n int) error {
 	path := pathOf(f, dir)
 	if s.keep {
@@ -79,21 +77,21 @@ func schema() formats.Schema {
 // className is like ImageNet's.
 func className(c int) string { return fmt.Sprintf("n%08d", 1_440_764+13_111*c) }
 
-// fill writes n samples in the order that the format wants: by key or shuffled.
+// fill writes n samples in the order that the format needs: by key or shuffled.
 func (s *settings) fill(w formats.Writer, traits formats.Traits, schema formats.Schema, n int) error {
 	jpeg, err := photo()
 	if err != nil {
 		return err
 	}
-	keys := make([]string, n)
-	for i := range keys {
-		name := className(i % classes)
-		keys[i] = fmt.Sprintf("train/%s/%s_%d", name, name, 10_000+i/classes)
+	var order []int // sample i has class i modulo classes; keys begin with the class
+	for c := range classes {
+		for i := c; i < n; i += classes {
+			order = append(order, i)
+		}
 	}
-	slices.Sort(keys)
 	random := rand.New(rand.NewPCG(1, 1))
 	if !traits.Ordered {
-		random.Shuffle(n, func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+		random.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
 	}
 	pool := make([]byte, 1<<20+s.MaxBytes)
 	for i := range pool {
@@ -102,14 +100,14 @@ func (s *settings) fill(w formats.Writer, traits formats.Traits, schema formats.
 	var smp formats.Sample
 	smp.Resize(len(schema))
 	each := (n + s.Shards - 1) / s.Shards
-	for i, key := range keys {
-		s.sample(&smp, key, jpeg, random, pool)
-		smp.Sum = checksum.Sum(schema, &smp)
+	for k, i := range order {
+		s.sample(&smp, i, jpeg, random, pool)
+		smp.Checksum = checksum.SampleChecksum(schema, &smp)
 		if err := w.Write(&smp); err != nil {
 			return err
 		}
-		if c, ok := w.(formats.Cutter); ok && traits.Sharded && (i+1)%each == 0 {
-			if err := c.Cut(); err != nil {
+		if c, ok := w.(formats.ShardEnder); ok && traits.Sharded && (k+1)%each == 0 {
+			if err := c.EndShard(); err != nil {
 				return err
 			}
 		}
@@ -117,27 +115,20 @@ func (s *settings) fill(w formats.Writer, traits formats.Traits, schema formats.
 	return nil
 }
 
-// sample makes the sample of a key: the JPEG and noise.
-func (s *settings) sample(smp *formats.Sample, key string, jpeg []byte, random *rand.Rand, pool []byte) {
+// sample sets smp to sample i: the JPEG and noise.
+func (s *settings) sample(smp *formats.Sample, i int, jpeg []byte, random *rand.Rand, pool []byte) {
+	name := className(i % classes)
 	size := s.MinBytes + random.IntN(s.MaxBytes-s.MinBytes+1)
 	image := &smp.Values[0]
 	image.Data = append(image.Buffer(), jpeg...)
 	at := random.IntN(1 << 20)
 	image.Data = append(image.Data, pool[at:at+size-len(image.Data)]...)
 	image.Encoding, image.Shape = formats.JPEG, append(image.Shape[:0], side, side, 3)
-	smp.Values[1].SetInt64(labelOf(key))
-	smp.Key = key
+	smp.Values[1].SetInt64(int64(i % classes))
+	smp.Key = fmt.Sprintf("train/%s/%s_%d", name, name, 10_000+i/classes)
 	smp.Source = formats.Source{
-		Path: key + ".JPEG", Size: int64(size), ModTime: 1_700_000_000_000_000_000 + random.Int64N(1e15), Hash: checksum.Hash(image.Data),
+		Path: smp.Key + ".JPEG", Size: int64(size), ModTime: 1_700_000_000_000_000_000 + random.Int64N(1e15), Hash: checksum.Hash(image.Data),
 	}
-}
-
-func labelOf(key string) int64 {
-	var number int64
-	if _, err := fmt.Sscanf(strings.Split(key, "/")[1], "n%d", &number); err != nil {
-		return formats.NoLabel
-	}
-	return (number - 1_440_764) / 13_111
 }
 
 func pathOf(f formats.WritableFormat, dir string) string { return filepath.Join(dir, names[f.Name()]) }

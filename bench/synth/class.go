@@ -6,14 +6,14 @@ import "math"
 // 85th class on an emblem, which is a plain smaller shape in the middle.
 const MaxClasses = len(shapes) * len(patterns) * (1 + len(shapes))
 
-// class is what the label tells: everything else in an image is drawn without regard to it.
+// class is what the label names: nothing else in an image depends on it.
 type class struct {
 	shape   shape
 	pattern pattern
 	emblem  *shape // nil: none
 }
 
-// classOf gives class c. The numbers of shapes and patterns share no divisor, so
+// classOf returns class c. The numbers of shapes and patterns share no divisor, so
 // neighbouring classes differ in both, and no pair comes twice before all have come
 // (the Chinese remainder theorem).
 func classOf(c int) *class {

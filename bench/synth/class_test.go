@@ -17,7 +17,7 @@ func TestClassesAreDistinct(t *testing.T) {
 	}
 }
 
-// grid calls f with points over the square where shapes lie.
+// grid calls f with points over the square that contains the shapes.
 func grid(f func(x, y float32)) {
 	for y := float32(-2); y < 2; y += 0.031 {
 		for x := float32(-2); x < 2; x += 0.029 {
@@ -71,7 +71,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// TestEmblemsShow: no shape hides which emblem it carries, not even in a hole.
+// TestEmblemsShow: every shape shows its emblem, also one with a hole.
 func TestEmblemsShow(t *testing.T) {
 	for c := len(shapes) * len(patterns); c < MaxClasses; c += 5 {
 		k, shown := classOf(c), 0
@@ -86,7 +86,7 @@ func TestEmblemsShow(t *testing.T) {
 	}
 }
 
-// TestSceneIgnoresClass: all that is drawn is the same whatever the class.
+// TestSceneIgnoresClass: all random values are the same whatever the class.
 func TestSceneIgnoresClass(t *testing.T) {
 	o := Options{Width: 50, Height: 40, Seed: 3}
 	for i := range 20 {

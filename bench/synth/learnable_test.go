@@ -7,30 +7,30 @@ import (
 	"testing"
 )
 
-// feature describes a picture as a vector.
+// feature describes an image as a vector.
 type feature func(*image.RGBA) []float64
 
 const classes, train, test = 10, 600, 300
 
-// smallPictures are train + test pictures; picture i has class i modulo classes.
-func smallPictures() []*image.RGBA {
+// smallImages are train + test images; image i has class i modulo classes.
+func smallImages() []*image.RGBA {
 	o := Options{Width: 64, Height: 48, Seed: 5}
 	p := newPainter(o.Width, o.Height)
-	pictures := make([]*image.RGBA, train+test)
-	for i := range pictures {
+	images := make([]*image.RGBA, train+test)
+	for i := range images {
 		m := *p.paint(newScene(o, i, i%classes))
 		m.Pix = slices.Clone(m.Pix)
-		pictures[i] = &m
+		images[i] = &m
 	}
-	return pictures
+	return images
 }
 
-// nearestCentroid trains on the first pictures and gives the share of the others whose
+// nearestCentroid trains on the first images and gives the share of the others whose
 // class has the nearest mean of the feature.
-func nearestCentroid(pictures []*image.RGBA, f feature) float64 {
+func nearestCentroid(images []*image.RGBA, f feature) float64 {
 	var centroids [classes][]float64
 	right := 0
-	for i, m := range pictures {
+	for i, m := range images {
 		v := f(m)
 		if i >= train {
 			if nearest(centroids[:], v) == i%classes {
@@ -90,7 +90,7 @@ func colourHistogram(m *image.RGBA) []float64 {
 }
 
 // orientedGradients is a histogram of edge directions in each cell of 6x6 pixels: what
-// the first layer of a network sees, whichever side of an edge is the brighter.
+// the first layer of a network sees, whichever side of an edge is brighter.
 func orientedGradients(m *image.RGBA) []float64 {
 	const cell, bins = 6, 6
 	w, h := m.Rect.Dx(), m.Rect.Dy()
@@ -118,15 +118,15 @@ func orientedGradients(m *image.RGBA) []float64 {
 }
 
 func TestClassesAreInShapeNotColour(t *testing.T) {
-	pictures := smallPictures()
+	images := smallImages()
 	for name, f := range map[string]feature{"mean colour": meanColour, "middle pixel": middlePixel, "colour histogram": colourHistogram} {
-		accuracy := nearestCentroid(pictures, f)
+		accuracy := nearestCentroid(images, f)
 		t.Logf("%s: %.3f", name, accuracy)
 		if accuracy > 0.2 { // chance is 0.1
 			t.Errorf("the %s tells %.2f of the classes", name, accuracy)
 		}
 	}
-	accuracy := nearestCentroid(pictures, orientedGradients)
+	accuracy := nearestCentroid(images, orientedGradients)
 	t.Logf("oriented gradients: %.3f", accuracy)
 	if accuracy < 0.6 {
 		t.Errorf("oriented gradients tell only %.2f of the classes", accuracy)

@@ -2,7 +2,7 @@ package synth
 
 import "testing"
 
-// TestPaintAnySize paints odd sizes, where things lie partly or wholly outside,
+// TestPaintAnySize paints unusual sizes, in which the object is partly outside the image,
 // with classes of every shape, pattern and emblem.
 func TestPaintAnySize(t *testing.T) {
 	for _, size := range [][2]int{{16, 16}, {17, 300}, {300, 17}, {64, 48}} {

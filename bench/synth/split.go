@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// splitNames are the first-level folders that readers of class folders take for splits.
+// splitNames are the first-level folders that readers of class folders take as splits.
 var splitNames = []string{"train", "val", "valid", "validation", "test"}
 
-// ParseSplits reads a list such as "val=0.2" or "train=0.8,val=0.1,test=0.1" into the
-// shares of [Options.Splits]. The empty string means no splits, and gives nil.
+// ParseSplits parses a list such as "val=0.2" or "train=0.8,val=0.1,test=0.1" into the
+// shares of [Options.Splits]. The empty string means no splits and returns nil.
 func ParseSplits(s string) (map[string]float64, error) {
 	if s == "" {
 		return nil, nil
@@ -56,14 +56,14 @@ func validateSplits(splits map[string]float64) error {
 	return nil
 }
 
-// file is one image to be made: its path below the folder and its class.
+// file is one image: its path below the folder and its class.
 type file struct {
 	path  string
 	class int
 }
 
 // plan lists the files of o. Image i has class i modulo o.Classes, and lies in the
-// split that holds its rank within the class.
+// split that holds its number within the class.
 func plan(o Options) ([]file, error) {
 	bounds := splitBounds(o.Splits)
 	files := make([]file, o.N)
@@ -85,7 +85,7 @@ func plan(o Options) ([]file, error) {
 	return files, nil
 }
 
-// splitBound says that a split holds each class up to this share of it.
+// splitBound is the share of each class up to which a split goes.
 type splitBound struct {
 	name  string
 	upper float64
@@ -112,10 +112,10 @@ func splitBounds(splits map[string]float64) []splitBound {
 	return bounds
 }
 
-// splitAt gives the split of the image of that rank in a class of size images.
-func splitAt(bounds []splitBound, rank, size int) string {
+// splitAt returns the split of image number n of a class that has size images.
+func splitAt(bounds []splitBound, n, size int) string {
 	for _, b := range bounds {
-		if rank < int(math.Round(b.upper*float64(size))) {
+		if n < int(math.Round(b.upper*float64(size))) {
 			return b.name
 		}
 	}

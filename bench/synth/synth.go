@@ -1,12 +1,10 @@
-// Package synth makes sample folders of photo-like JPEGs in class folders, for
-// demos, tests and measurements that must not depend on a data set that somebody
-// has to download.
+// Package synth writes folders of photo-like JPEGs in class folders, for demos, tests and
+// measurements that need no dataset from the network.
 //
-// An image costs to read what a photo costs: fractal materials, clutter, soft
-// light and sensor noise give it a photo's bits per pixel and decode time (about
-// 100 KB at the default size of 500x375, 4:2:0). Its class is the silhouette and
-// the pattern of one large object, such as "banded_disc" or "rayed_star"; colours,
-// position, size, light and background are drawn without regard to the class.
+// An image takes as long to read as a photo: fractal materials and sensor noise give it a photo's
+// bits per pixel and decode time (about 95 KB at the default size of 500x375, 4:2:0). Its class is
+// the silhouette and the pattern of one large object, such as "banded_disc" or "rayed_star";
+// colours, position, size, light and background don't depend on the class.
 // So a small network learns the classes, while a pixel's colour, the mean colour
 // and the colour histogram say next to nothing. Every class is its own mirror
 // image: horizontal flips keep labels true.
@@ -20,8 +18,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/internal/parallel"
 )
@@ -41,7 +37,7 @@ const (
 // from the web commonly lie between 90 and 95.
 const quality = 95
 
-// Options says what [Write] makes. Zero fields other than Seed take the defaults.
+// Options are those of [Write]. Zero fields other than Seed take the defaults.
 type Options struct {
 	N       int    // images in all, spread evenly over the classes
 	Classes int    // at least 1, at most [MaxClasses]
@@ -51,7 +47,7 @@ type Options struct {
 	// Splits maps a split to its share of each class; what is left goes to "train".
 	// Empty: class folders without splits. See [ParseSplits].
 	Splits  map[string]float64
-	Workers int // concurrent encoders, as many as cores by default
+	Workers int // concurrent encoders; 0: the number of cores
 }
 
 func (o Options) withDefaults() Options {
@@ -63,7 +59,6 @@ func (o Options) withDefaults() Options {
 		{&o.Classes, DefaultClasses},
 		{&o.Width, DefaultWidth},
 		{&o.Height, DefaultHeight},
-		{&o.Workers, parallel.Cores()},
 	} {
 		if *f.field == 0 {
 			*f.field = f.value
@@ -86,7 +81,7 @@ func (o Options) validate() error {
 	return validateSplits(o.Splits)
 }
 
-// Write makes the folder dir: dir/CLASS/000123.jpg, or dir/SPLIT/CLASS/000123.jpg
+// Write writes the folder dir: dir/CLASS/000123.jpg, or dir/SPLIT/CLASS/000123.jpg
 // with splits, every class in every split in proportion. File names are unique in
 // the whole folder. The same options give the same bytes for any number of workers (on one
 // architecture and Go release: floating point may be fused, and image/jpeg may change).
@@ -111,10 +106,10 @@ func Write(ctx context.Context, dir string, o Options, progress func(done int)) 
 	}
 	partial := dir + ".partial"
 	if err := os.MkdirAll(filepath.Dir(partial), 0o777); err != nil {
-		return fmt.Errorf("synth: make the parent of %s: %w", dir, err)
+		return fmt.Errorf("synth: create the parent folder of %s: %w", dir, err)
 	}
 	if err := os.Mkdir(partial, 0o777); err != nil {
-		return fmt.Errorf("synth: make %s (if an unfinished run left it, remove it): %w", partial, err)
+		return fmt.Errorf("synth: create %s: %w (if a stopped run left it, remove it)", partial, err)
 	}
 	err = writeAll(ctx, partial, files, o, progress)
 	if err == nil {
@@ -134,7 +129,7 @@ func publish(partial, dir string) error {
 	return os.Rename(partial, dir)
 }
 
-// target gives the absolute path of dir, a folder that is empty or to be made.
+// target returns the absolute path of dir, a folder that is empty or does not exist.
 func target(dir string) (string, error) {
 	if dir == "" {
 		return "", errors.New("synth: no folder named")
@@ -150,7 +145,7 @@ func target(dir string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("synth: %s is not an empty folder: %w", dir, err)
 	case len(entries) > 0:
-		return "", fmt.Errorf("synth: %s is not empty (it holds %s)", dir, entries[0].Name())
+		return "", fmt.Errorf("synth: %s is not empty: it has %s; choose another path", dir, entries[0].Name())
 	}
 	return filepath.EvalSymlinks(abs)
 }
@@ -162,47 +157,31 @@ func writeAll(ctx context.Context, root string, files []file, o Options, progres
 	}
 	var mu sync.Mutex
 	done := 0
-	g, ctx := errgroup.WithContext(ctx)
-	next := make(chan int)
-	g.Go(func() error {
-		defer close(next)
-		for i := range files {
-			select {
-			case next <- i:
-			case <-ctx.Done():
-				return context.Cause(ctx)
+	return parallel.Each(ctx, len(files), o.Workers, func() (do func(int) error, end func(), err error) {
+		p := newPainter(o.Width, o.Height)
+		return func(i int) error {
+			if err := writeImage(root, files[i], p, newScene(o, i, files[i].class)); err != nil {
+				return err
 			}
-		}
-		return nil
-	})
-	for range min(o.Workers, len(files)) {
-		g.Go(func() error {
-			p := newPainter(o.Width, o.Height)
-			for i := range next {
-				if err := writeImage(root, files[i], p, newScene(o, i, files[i].class)); err != nil {
-					return err
-				}
-				mu.Lock()
-				done++
-				if progress != nil {
-					progress(done)
-				}
-				mu.Unlock()
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			if progress != nil {
+				progress(done)
 			}
 			return nil
-		})
-	}
-	return g.Wait()
+		}, func() {}, nil
+	})
 }
 
 func makeFolders(root string, files []file) error {
-	made := map[string]bool{}
+	folders := map[string]bool{}
 	for _, f := range files {
-		if d := filepath.Dir(f.path); !made[d] {
-			if err := os.MkdirAll(filepath.Join(root, d), 0o777); err != nil {
-				return err
-			}
-			made[d] = true
+		folders[filepath.Dir(f.path)] = true
+	}
+	for folder := range folders {
+		if err := os.MkdirAll(filepath.Join(root, folder), 0o777); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// readTree gives the files below dir by their slash-separated paths.
+// readTree returns the files below dir by their slash-separated paths.
 func readTree(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -153,8 +153,8 @@ func TestWriteRefusesOptions(t *testing.T) {
 	}
 }
 
-// TestWritePhotoSize holds the size in bytes, with which decode time goes: photos of
-// 500x375 in data sets from the web have about 100 KB.
+// TestWritePhotoSize checks the size in bytes, on which decode time depends: photos of
+// 500x375 in datasets from the web have about 100 KB.
 func TestWritePhotoSize(t *testing.T) {
 	files := write(t, Options{N: 12})
 	total := 0

@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
@@ -18,34 +17,35 @@ import (
 func addCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "add",
-		Usage:     "pack what is new or changed into a dataset",
+		Usage:     "add new and changed images to a dataset",
 		ArgsUsage: "DATASET SRC",
-		Description: "The images of SRC that the dataset has not, and those that changed, are packed as the dataset\n" +
-			"was: its recipe says how, its options for labels hold unless others are given. Labels, splits and\n" +
-			"columns become those of SRC. A file of the same size and time counts as unchanged; where the time\n" +
-			"differs, its bytes are compared. New classes come after the old ones. New images of shards go to new\n" +
-			"shards; LMDB, HDF5 and single files are written anew, without decoding what they hold. An image that\n" +
-			"was packed and is damaged now is skipped, and so is gone.\n\n" +
-			"Edits stay: what rm removed does not come back, also not under another name with the same bytes, and\n" +
-			"what relabel set is kept, also if the image changes. --reset-edits takes all that from SRC again.\n\n" +
-			"Samples that SRC lacks stay, unless --prune drops them: those of a class folder that was renamed\n" +
-			"would be there twice. --prune leaves alone what came from another folder or dataset, and drops\n" +
-			"nothing if SRC lacks more than half of what came from it; --prune-all drops all that SRC lacks.\n\n" + patternHelp + "\n\n" +
+		Description: "New and changed images of SRC are packed with the options that the dataset was packed with.\n" +
+			"Options for labels can be changed by flags. Labels, splits and columns become those of SRC. A file of\n" +
+			"the same size and time counts as unchanged; if the time differs, its bytes are compared. New classes\n" +
+			"come after the old ones. In a sharded dataset new images go to new shards; LMDB, HDF5 and single files\n" +
+			"are written again, without decoding their images. An image that was packed and is damaged in SRC now\n" +
+			"is skipped, and removed from the dataset.\n\n" +
+			"Edits are kept: a sample that rm removed is not added again, even if its file was renamed, and labels\n" +
+			"that relabel set stay, even if the image changes. --reset-edits drops these edits.\n\n" +
+			"Samples that SRC lacks stay, unless --prune drops them. So if a class folder was renamed, its samples\n" +
+			"are in the dataset twice without --prune. --prune keeps samples that came from another folder or\n" +
+			"dataset, and is an error if SRC lacks more than half of the samples that came from it. --prune-all\n" +
+			"drops all samples that SRC lacks.\n\n" + patternHelp + "\n\n" +
 			"Example:\n   dsconv add out.lmdb images/\n\n" + strings.Replace(editExitCodes, "0 done", "0 done, 3 some skipped", 1),
-		Flags: editFlags(
-			&cli.StringFlag{Name: "labels", Usage: "table of labels: `FILE`", DefaultText: "as packed"},
+		Flags: writeFlags(
+			&cli.StringFlag{Name: "labels", Usage: "table of labels in `FILE`", DefaultText: "as packed"},
 			&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table", DefaultText: "as packed"},
-			&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` between several labels", DefaultText: "as packed"},
-			newTypesFlag(),
-			&cli.StringSliceFlag{Name: "include", Usage: "take only files that fit `PATTERN`", DefaultText: "as packed"},
-			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out what fits `PATTERN`", DefaultText: "as packed"},
-			&cli.BoolFlag{Name: "prune", Usage: "drop the samples that came from SRC and are not there any more"},
-			&cli.BoolFlag{Name: "prune-all", Usage: "drop all samples that SRC lacks, wherever they came from"},
-			&cli.BoolFlag{Name: "reset-edits", Usage: "take labels from SRC that relabel set, and samples that rm removed"},
-			&cli.BoolFlag{Name: "hash", Usage: "compare the bytes of files that seem unchanged, too"},
-			&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a new shard", DefaultText: "that of the largest there is"},
-			&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "skip a bad image, fail, or quarantine:DIR"},
-			&cli.StringFlag{Name: "report", Usage: "table of what was skipped or odd: `FILE`.csv or .json", DefaultText: "DATASET.report.csv"},
+			&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image", DefaultText: "as packed"},
+			labelTypeFlag(),
+			&cli.StringSliceFlag{Name: "include", Usage: "pack only files that match `PATTERN`", DefaultText: "as packed"},
+			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that match `PATTERN`", DefaultText: "as packed"},
+			&cli.BoolFlag{Name: "prune", Usage: "drop samples that came from SRC and are not in it any more"},
+			&cli.BoolFlag{Name: "prune-all", Usage: "drop all samples that SRC lacks"},
+			&cli.BoolFlag{Name: "reset-edits", Usage: "drop edits: use the labels of SRC, and add samples that rm removed"},
+			&cli.BoolFlag{Name: "hash", Usage: "compare the bytes of all files, also of those with the same size and time"},
+			&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a new shard", DefaultText: "size of the largest shard"},
+			&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
+			&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`.csv or .json", DefaultText: "DATASET.report.csv"},
 		),
 		Action: func(cc *cli.Context) error { return add(cc, c) },
 	}
@@ -56,12 +56,12 @@ func add(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	return withTarget(cc, args[0], func(t *edit.Target, o *packOptions) error { return addTo(cc, c, t, args[1], o) })
+	return withTarget(cc, args[0], func(t *edit.Target, o *writeOptions) error { return addTo(cc, c, t, args[1], o) })
 }
 
-func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOptions) error {
+func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *writeOptions) error {
 	if (cc.Bool("prune") || cc.Bool("prune-all")) && (cc.IsSet("include") || cc.IsSet("exclude")) {
-		return usage("--prune drops what SRC lacks, so it looks at all of SRC: leave --include and --exclude out")
+		return usageErrorf("--prune drops what SRC lacks, so it needs all of SRC: leave out --include and --exclude")
 	}
 	cfg, err := addConfig(cc, t.Meta())
 	if err != nil {
@@ -74,18 +74,18 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOpti
 	defer src.Close()
 	o.report = cc.String("report")
 	if err := addOptions(cc, o); err != nil {
-		return usageError{err}
+		return err
 	}
 	if dir := o.convert.Quarantine; dir != "" {
-		if err := notInside(dir, from); err != nil {
+		if err := checkOutside(dir, from); err != nil {
 			return err
 		}
 	}
-	table, err := newSummary(src, takeOf(cc)) // patterns of the recipe need not fit here
+	table, err := newSummary(src, parsePatterns(cc)) // patterns of the recipe may match nothing here
 	if err != nil {
 		return err
 	}
-	excluded, err := excludedFrom(from, cfg.Take)
+	excluded, err := excludedFrom(from, cfg.Patterns)
 	if err != nil {
 		return err
 	}
@@ -96,13 +96,13 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *packOpti
 	if err != nil {
 		return err
 	}
-	return amend(cc.Context, c, t, p, o, amended{said: saidOf(found, from), what: found, table: table})
+	return runEdit(cc.Context, c, t, p, o, editOutcome{summary: addedText(found, from), details: found, inputs: table})
 }
 
-// unread are the paths in the folder from that are there and were skipped when it was listed.
+// unread returns the existing paths in the folder from that were skipped when it was listed.
 func unread(s *summary, from string) []string {
 	var paths []string
-	for _, k := range s.listed {
+	for _, k := range s.skippedByListing {
 		if _, err := os.Lstat(filepath.Join(from, filepath.FromSlash(k.Path))); !errors.Is(err, os.ErrNotExist) {
 			paths = append(paths, k.Path)
 		}
@@ -110,14 +110,15 @@ func unread(s *summary, from string) []string {
 	return paths
 }
 
-// excludedFrom reports whether a file is in the folder from, but the patterns leave it out.
-func excludedFrom(from string, take formats.Patterns) (func(path string) bool, error) {
-	c, err := take.Chooser()
+// excludedFrom returns a function that reports whether the folder from has a file at path that the
+// patterns exclude.
+func excludedFrom(from string, patterns formats.Patterns) (func(path string) bool, error) {
+	c, err := patterns.Compile()
 	if err != nil {
 		return nil, err
 	}
 	return func(path string) bool {
-		if path == "" || c.File(path) {
+		if path == "" || c.IncludesFile(path) {
 			return false
 		}
 		_, err := os.Lstat(filepath.Join(from, filepath.FromSlash(path)))
@@ -125,36 +126,36 @@ func excludedFrom(from string, take formats.Patterns) (func(path string) bool, e
 	}, nil
 }
 
-func saidOf(found *edit.Added, from string) string {
+func addedText(found *edit.Added, from string) string {
 	said := fmt.Sprintf("%d new, %d changed, %d relabelled, %d unchanged, %d not in %s", found.New, found.Changed,
 		found.Relabelled, found.Unchanged, found.Absent+found.Pruned, from)
 	if len(found.NewClasses) > 0 {
 		said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))
 	}
-	for _, part := range []struct {
+	for _, count := range []struct {
 		n    int
 		text string
 	}{
-		{found.Pruned, "%d dropped, which are not in the source any more"},
-		{found.Absent, "%d stay that are not in the source (--prune drops those that came from it)"},
-		{found.KeptOut, "%d removed sample(s) stayed out"},
-		{found.KeptEdits, "%d sample(s) keep what was edited"},
+		{found.Pruned, "%d dropped: they are not in the source any more"},
+		{found.Absent, "%d are not in the source but stay (--prune drops those that came from it)"},
+		{found.KeptOut, "%d sample(s) not added: they were removed by hand"},
+		{found.KeptEdits, "%d sample(s) keep their edits by hand"},
 		{found.Reset, "%d edit(s) reset"},
 	} {
-		if part.n > 0 {
-			said += "\n  " + fmt.Sprintf(part.text, part.n)
+		if count.n > 0 {
+			said += "\n  " + fmt.Sprintf(count.text, count.n)
 		}
 	}
 	return said
 }
 
-// addConfig is how the folder is read: as the recipe says, but for the flags that are given.
+// addConfig returns how to read the folder: by the flags, else by the dataset's recipe.
 func addConfig(cc *cli.Context, m *formats.Meta) (cfg folder.Config, err error) {
 	cfg = folderConfig(m)
-	if cc.IsSet("labels") && folder.IsDescription(cc.String("labels")) { // it says all that these say
+	if cc.IsSet("labels") && folder.IsDescription(cc.String("labels")) { // a description replaces these
 		cfg.LabelColumns, cfg.LabelSep, cfg.LabelType, cfg.ClassOrder = nil, "", "", ""
 	}
-	cfg.Take, err = takeAgain(cc, m.Recipe)
+	cfg.Patterns, err = addPatterns(cc, m.Recipe)
 	for flag, set := range map[string]func(){
 		"labels":        func() { cfg.Labels = cc.String("labels") },
 		"label-columns": func() { cfg.LabelColumns = splitList(cc.String("label-columns")) },
@@ -168,7 +169,7 @@ func addConfig(cc *cli.Context, m *formats.Meta) (cfg folder.Config, err error) 
 	return cfg, err
 }
 
-// splitList takes a list of a recipe apart.
+// splitList splits a list of a recipe.
 func splitList(s string) []string {
 	if s == "" {
 		return nil
@@ -176,12 +177,9 @@ func splitList(s string) []string {
 	return strings.Split(s, ",")
 }
 
-func addOptions(cc *cli.Context, o *packOptions) (err error) {
+func addOptions(cc *cli.Context, o *writeOptions) error {
 	if err := o.parseOnError(cc.String("on-error")); err != nil {
 		return err
 	}
-	if size := cc.String("shard-size"); size != "" {
-		o.convert.Shards.Size, err = convert.ParseSize(size)
-	}
-	return err
+	return parseSize(cc, "shard-size", &o.convert.Shards.Size)
 }

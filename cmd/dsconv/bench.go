@@ -14,24 +14,23 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/durable"
-	"github.com/dsconv/dsconv/preprocess"
-	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
 func benchCommand(c *console) *cli.Command {
+	_, size := modelDefaults()
 	return &cli.Command{
 		Name:      "bench",
-		Usage:     "measure the time of an epoch on several datasets",
+		Usage:     "measure the loading speed of several datasets",
 		ArgsUsage: "[SRC DST...]",
-		Description: `The same loader, augmentations and batches read each dataset, folders among them, in
-interleaved rounds; the ratio is to the first one. The batches are dropped, or go to the
-trainer with --train, or to a stand-in for a GPU with --consume; starved is the share of
-the epoch in which that had to wait. A sentence for each dataset says what holds it back.
+		Description: `Loads epochs of each dataset or folder with the same loader, augmentations and batches, in
+interleaved rounds. The ratio compares a dataset with the first one. Batches are dropped,
+or used by the trainer (--train) or by a simulated GPU (--consume); starved is the share of
+the epoch that it waited for data. A sentence for each dataset names its bottleneck.
 
---merge puts reports of other runs under the table: earlier ones, those of dsconv.timed and
-of python -m dsconv.train. Their ratios stay those to their own first row. Without a SRC
-they are all that is shown, the first of them on top; - reads one from standard input.
+--merge prints reports of other runs below the table: earlier runs of bench, dsconv.timed or
+python -m dsconv.train. Their ratios compare with their own first row. Without a SRC only
+these reports are printed. - reads a report from standard input.
 
 Examples:
    dsconv bench images/ out.lmdb 'out-%06d.tar'
@@ -41,7 +40,7 @@ Examples:
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: append(benchFlags(), loaderFlags()...),
+		Flags: append(benchFlags(), loaderFlags("64", "224; with --train "+size, "rrc:SIZE,flip,normalize", "float32; with --train uint8")...),
 		Action: func(cc *cli.Context) error {
 			if err := durable.Check(cc.String("json")); err != nil { // before anything is measured
 				return err
@@ -49,7 +48,7 @@ Augmentations:
 			if len(cc.StringSlice("merge")) > 0 && !cc.Args().Present() {
 				return showReports(cc, c)
 			}
-			paths, err := atLeast(cc, true, "SRC")
+			paths, err := argumentsOrMore(cc, "SRC")
 			if err != nil {
 				return err
 			}
@@ -67,15 +66,7 @@ func benchFlags() []cli.Flag {
 		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "turns of each dataset, after one that warms up"},
 		&cli.IntFlag{Name: "epochs", Value: 1, Usage: "epochs a turn"},
 		&cli.IntFlag{Name: "limit-batches", Usage: "end each epoch after `N` batches", DefaultText: "all"},
-		&cli.IntFlag{Name: "batch", Value: 64, Usage: "images a batch"},
-		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that read and decode", DefaultText: "the number of cores"},
-		&cli.IntFlag{Name: "size", Usage: "side of the random crops", DefaultText: "224; with --train 28 for mlp, 32 for cnn"},
-		&cli.StringFlag{Name: "augment", Usage: "`OPS` instead, such as eval:224,normalize", DefaultText: "rrc:SIZE,flip,normalize"},
-		&cli.StringFlag{Name: "dtype", Usage: "float32, float16, bfloat16, or uint8 or uint16, which are not normalised", DefaultText: "float32; with --train uint8"},
-		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "exact (Pillow's pixels), or fast: JPEGs no larger than needed, near Pillow's pixels"},
 		&cli.StringFlag{Name: "layout", Usage: "nchw or nhwc", DefaultText: "nchw; with --train nhwc"},
-		&cli.StringFlag{Name: "split", Usage: "read this `SPLIT`", DefaultText: "train if there is one, else all"},
-		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of order and augmentation"},
 		&cli.StringFlag{Name: "consume", Usage: "let a consumer take at most `RATE`, such as 3000/s"},
 		&cli.StringFlag{Name: "train", Usage: "train mlp or cnn on the batches"},
 		&cli.StringFlag{Name: "backend", Usage: "of the trainer: go, or xla:`PLUGIN`", DefaultText: "go"},
@@ -87,31 +78,20 @@ func benchFlags() []cli.Flag {
 }
 
 func benchOptions(cc *cli.Context) (o bench.Options, err error) {
-	for _, n := range []string{"rounds", "epochs", "limit-batches", "batch", "workers", "size"} {
-		if cc.IsSet(n) && cc.Int(n) < 1 {
-			return o, usage("--%s %d: it must be at least 1", n, cc.Int(n))
-		}
-	}
-	if cc.IsSet("size") && cc.IsSet("augment") {
-		return o, errors.New("--size and --augment at once: write the size into the ops")
+	if err := positive(cc, "rounds", "epochs", "limit-batches"); err != nil {
+		return o, err
 	}
 	if cc.IsSet("backend") && !cc.IsSet("train") {
 		return o, errors.New("--backend needs --train")
 	}
 	o = bench.Options{
 		Rounds: cc.Int("rounds"), Epochs: cc.Int("epochs"), LimitBatches: cc.Int("limit-batches"),
-		Batch: cc.Int("batch"), Workers: cc.Int("workers"), Size: cc.Int("size"), Augment: cc.String("augment"),
-		DType: formats.DType(cc.String("dtype")), Layout: augment.Layout(cc.String("layout")),
-		Split: cc.String("split"), Seed: cc.Uint64("seed"), Train: cc.String("train"), Backend: cc.String("backend"),
+		Size: cc.Int("size"), Train: cc.String("train"), Backend: cc.String("backend"),
 	}
-	if o.FastDecode, err = preprocess.ParseDecode(cc.String("decode")); err != nil {
+	if o.Config, err = loaderConfig(cc); err != nil {
 		return o, err
 	}
-	var l reader.Config
-	if err := setLoader(cc, &l); err != nil {
-		return o, err
-	}
-	o.Order, o.Prefetch, o.OnError, o.Cache, o.MaxPixels = cc.String("order"), l.Prefetch, l.OnError, l.Cache, l.MaxPixels
+	o.Layout = augment.Layout(cc.String("layout"))
 	if cc.IsSet("consume") {
 		if o.Consume, err = bench.ParseRate(cc.String("consume")); err != nil {
 			return o, err
@@ -125,7 +105,7 @@ func runBench(cc *cli.Context, c *console, paths []string, o bench.Options) erro
 	if err != nil {
 		return err
 	}
-	show, err := c.turns(cc, len(paths))
+	show, err := c.benchProgress(cc, len(paths))
 	if err != nil {
 		return err
 	}
@@ -140,7 +120,7 @@ func runBench(cc *cli.Context, c *console, paths []string, o bench.Options) erro
 	return writeBench(cc, c, &report)
 }
 
-// showReports merges reports without measuring anything.
+// showReports prints merged reports without measuring.
 func showReports(cc *cli.Context, c *console) error {
 	reports, err := readReports(c, cc.StringSlice("merge"))
 	if err != nil {
@@ -162,7 +142,7 @@ func readReports(c *console, files []string) ([]*bench.Report, error) {
 	return reports, nil
 }
 
-// readReport reads a report and notes where it is from, unless that is known.
+// readReport reads a report, and sets its source to file if it has none.
 func readReport(c *console, file string) (*bench.Report, error) {
 	if file == "-" {
 		return bench.ReadReport(c.in)
@@ -179,14 +159,14 @@ func readReport(c *console, file string) (*bench.Report, error) {
 	return r, err
 }
 
-// writeBench prints the table and writes the JSON where it is wanted.
+// writeBench prints the table, and writes the JSON if --json is given.
 func writeBench(cc *cli.Context, c *console, r *bench.Report) error {
 	var table strings.Builder
 	if err := r.WriteTable(&table); err != nil {
 		return err
 	}
 	file := cc.String("json")
-	if fd, ok := durable.Descriptor(file); !ok || fd != 1 { // the table would spoil the JSON
+	if fd, ok := durable.Descriptor(file); !ok || fd != 1 { // standard output gets the JSON, without the table
 		if err := printTo(c.out, "%s", table.String()); err != nil {
 			return err
 		}

@@ -18,9 +18,9 @@ func catCommand(c *console) *cli.Command {
 		Name:      "cat",
 		Usage:     "write one image to standard output",
 		ArgsUsage: "DATASET KEY",
-		Description: "The bytes are those that are stored; raw pixels are written as PNG.\n\n" +
+		Description: "Writes the bytes as they are stored. Raw pixels are written as PNG.\n\n" +
 			"Example:\n   dsconv cat out.lmdb cat/0001 > 0001.jpg\n\n" + exitCodes,
-		Flags: []cli.Flag{&cli.StringFlag{Name: "field", Usage: "another `FIELD` of the sample", DefaultText: "the image"}},
+		Flags: []cli.Flag{&cli.StringFlag{Name: "field", Usage: "write this `FIELD` of the sample", DefaultText: "the image"}},
 		Action: func(cc *cli.Context) error {
 			args, err := arguments(cc, "DATASET", "KEY")
 			if err != nil {
@@ -31,7 +31,7 @@ func catCommand(c *console) *cli.Command {
 				return err
 			}
 			defer ds.Close()
-			v, err := valueOf(ds, args[1], cc.String("field"))
+			v, err := readValue(ds, args[1], cc.String("field"))
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
@@ -41,13 +41,13 @@ func catCommand(c *console) *cli.Command {
 	}
 }
 
-// valueOf reads one value of the sample of that key; raw pixels become a PNG.
-func valueOf(ds formats.Dataset, key, field string) (*formats.Value, error) {
+// readValue reads one value of the sample with that key. Raw pixels are converted to PNG.
+func readValue(ds formats.Dataset, key, field string) (*formats.Value, error) {
 	schema := ds.Meta().Schema
 	f := schema.ImageIndex()
 	if field != "" {
 		if f = schema.Index(field); f < 0 {
-			return nil, noField(ds.Meta(), field)
+			return nil, unknownFieldError(ds.Meta(), field)
 		}
 	}
 	i, err := formats.Find(ds, key)
@@ -64,11 +64,11 @@ func valueOf(ds formats.Dataset, key, field string) (*formats.Value, error) {
 	}
 	coder := newPNGCoder()
 	defer coder.close()
-	return v, coder.pixels(v)
+	return v, coder.toPNG(v)
 }
 
-// noField is the error about a field that is not there. A column's name is a likely mistake.
-func noField(m *formats.Meta, field string) error {
+// unknownFieldError returns the error for an unknown field. A likely mistake is the name of a column.
+func unknownFieldError(m *formats.Meta, field string) error {
 	names := make([]string, 0, len(m.Schema))
 	for _, f := range m.Schema {
 		names = append(names, f.Name)
@@ -77,10 +77,10 @@ func noField(m *formats.Meta, field string) error {
 	if slices.Contains(m.Columns, field) {
 		hint = fmt.Sprintf("; %q is a column: dsconv ls --json prints columns", field)
 	}
-	return fmt.Errorf("there is no field %q, there are %s%s", field, strings.Join(names, ", "), hint)
+	return fmt.Errorf("unknown field %q; the dataset has %s%s", field, strings.Join(names, ", "), hint)
 }
 
-// pngCoder makes PNGs of raw pixels. It belongs to one goroutine.
+// pngCoder converts raw pixels to PNG. It belongs to one goroutine.
 type pngCoder struct {
 	dec *codec.Decoder
 	enc *codec.Encoder
@@ -96,8 +96,8 @@ func (p *pngCoder) close() {
 	p.enc.Close()
 }
 
-// pixels turns v into a PNG if it is raw and leaves it alone if it is not.
-func (p *pngCoder) pixels(v *formats.Value) error {
+// toPNG converts v to PNG if it is raw pixels.
+func (p *pngCoder) toPNG(v *formats.Value) error {
 	if v.Encoding != formats.Raw && v.Encoding != formats.RawZstd {
 		return nil
 	}

@@ -9,36 +9,56 @@ import (
 	"golang.org/x/term"
 )
 
-// console is where a command reads and writes, and the one place that knows what a
-// terminal is.
+// console has a command's input and outputs.
 type console struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
+// printf prints a command's result.
 func (c *console) printf(format string, args ...any) {
-	fmt.Fprint(c.out, harmless(fmt.Sprintf(format, args...)))
+	fmt.Fprint(c.out, escapeHidden(fmt.Sprintf(format, args...)))
 }
 
-// fail tells the user an error. A line ends where two errors are joined or a hint follows, and not
-// in a name.
-func (c *console) fail(err error) { fmt.Fprintln(c.err, "dsconv: "+strings.Join(linesOf(err), "\n")) }
+// printError prints an error, joined errors and hints on lines of their own.
+func (c *console) printError(err error) {
+	fmt.Fprintln(c.err, "dsconv: "+strings.Join(errorLines(err), "\n"))
+}
 
-// notef tells the user something beside the result.
-func (c *console) notef(format string, args ...any) {
-	fmt.Fprintln(c.err, harmless(fmt.Sprintf(format, args...)))
+// logf prints a line that is not part of the result: progress or a warning.
+func (c *console) logf(format string, args ...any) {
+	fmt.Fprintln(c.err, escapeHidden(fmt.Sprintf(format, args...)))
 }
 
 func (c *console) json(v any) error { return writeJSON(c.out, v, "  ") }
 
-// terminal says whether progress can be drawn.
-func (c *console) terminal() bool {
+// isTerminal reports whether a progress bar can be drawn.
+func (c *console) isTerminal() bool {
 	f, ok := c.err.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// bytesOf is a size as people read it, in powers of ten as disks are sold.
-func bytesOf(n int64) string {
+// printFirst prints a line for each of the first n items of a list, and how many more there are; rest
+// says what they are or where to find them.
+func printFirst[T any](c *console, list []T, n int, rest string, line func(T) string) {
+	for _, x := range list[:min(n, len(list))] {
+		c.printf("%s\n", line(x))
+	}
+	if len(list) > n {
+		c.printf("  ... and %d more%s\n", len(list)-n, rest)
+	}
+}
+
+// shortList joins the first n names.
+func shortList(names []string, n int) string {
+	if len(names) <= n {
+		return printable(strings.Join(names, ", "))
+	}
+	return printable(strings.Join(names[:n], ", ")) + ", ..."
+}
+
+// formatBytes formats a size in powers of ten, as disks are sold.
+func formatBytes(n int64) string {
 	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
 	x := float64(n)
 	i := 0

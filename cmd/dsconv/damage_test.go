@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// damages are what may come over a file.
+// damages are kinds of damage to a file.
 var damages = map[string]func(t *testing.T, file string){
 	"missing": func(t *testing.T, file string) { must(t, os.Remove(file)) },
 	"empty":   func(t *testing.T, file string) { must(t, os.Truncate(file, 0)) },
@@ -29,12 +29,11 @@ var damages = map[string]func(t *testing.T, file string){
 	},
 }
 
-// twice is what an error says two times in one line, as one does that is wrapped by what it is
-// about already.
+// twice returns text that an error repeats in one line, for instance because it was wrapped twice.
 var twice = regexp.MustCompile(`(?m)damaged: .*damaged: .*$|not a dataset: .*not a dataset.*$|open \S+: open .*$`)
 
-// What verify and ls say of damage of any kind is a few lines, and no cause is named twice in one.
-func TestWhatIsSaidOfDamage(t *testing.T) {
+// verify and ls describe any damage in a few lines, without repeating a cause in a line.
+func TestMessagesAboutDamage(t *testing.T) {
 	src := samples(t, "90", "24x16")
 	for _, name := range append(outputsOf(), "x-%02d.tar") {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +68,7 @@ func TestWhatIsSaidOfDamage(t *testing.T) {
 	}
 }
 
-// Of many damaged samples verify prints the first and counts the others by cause; --json has all.
+// If many samples are damaged, verify prints the first and counts all by cause; --json has all.
 func TestManyDamagedSamplesAreCounted(t *testing.T) {
 	src, dir := samples(t, "90", "24x16"), t.TempDir()
 	dst := filepath.Join(dir, "x-%02d.tar")
@@ -78,7 +77,7 @@ func TestManyDamagedSamplesAreCounted(t *testing.T) {
 	}
 	must(t, os.Remove(filepath.Join(dir, "x-01.tar")))
 	_, said := dsconvSays("verify", dst)
-	if n := strings.Count(said, "damaged sample: "); n != mostLines {
+	if n := strings.Count(said, "damaged sample: "); n != maxLines {
 		t.Errorf("%d samples are named: %s", n, said)
 	}
 	for _, want := range []string{"... and 10 more damaged samples (--json lists all)\n", "  30 samples: the file ends before byte N\n", "x-01.tar: file does not exist\n"} {
@@ -96,7 +95,7 @@ func TestManyDamagedSamplesAreCounted(t *testing.T) {
 	}
 }
 
-// Repair writes anew what is damaged or missing, and no other file.
+// Repair writes damaged or missing files again, and no other file.
 func TestRepairWritesOnlyWhatIsDamaged(t *testing.T) {
 	src := samples(t, "40", "24x16")
 	for _, name := range []string{"x-%02d.tar", "x-%02d.tfrecord", "x-%02d.tar.zst", "x.tar"} {
@@ -131,7 +130,7 @@ func TestRepairWritesOnlyWhatIsDamaged(t *testing.T) {
 				}
 				for _, file := range slices.DeleteFunc(files, func(file string) bool { return file == broken }) {
 					if now := fmt.Sprint(inode(t, filepath.Join(dir, file)), string(read(t, filepath.Join(dir, file)))); now != before[file] {
-						t.Errorf("%s was written anew", file)
+						t.Errorf("%s was written again", file)
 					}
 				}
 			})

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// scans makes a folder of three 16-bit grey images, of which one is dark, and an 8-bit one.
+// scans writes a folder of three 16-bit grey images, one of them dark, and an 8-bit one.
 func scans(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "images", "a")
@@ -30,8 +30,8 @@ func scans(t *testing.T) string {
 	return filepath.Dir(dir)
 }
 
-// Where 16 bits are clipped to 8, everything that does it says so.
-func TestClippedImagesAreTold(t *testing.T) {
+// Every command that clips 16 bits to 8 reports it.
+func TestClippedImagesAreReported(t *testing.T) {
 	src, dir := scans(t), t.TempDir()
 	for _, c := range []struct {
 		args []string
@@ -41,7 +41,7 @@ func TestClippedImagesAreTold(t *testing.T) {
 		{[]string{"pack", src, filepath.Join(dir, "b.tar"), "--encode", "raw", "--color", "keep"}, ""},
 		{[]string{"pack", src, filepath.Join(dir, "c.tar")}, ""},
 		{[]string{"pack", src, filepath.Join(dir, "d.tar"), "--encode", "png", "--color", "gray", "--strict", "--json"}, `"narrowed": [`},
-		{[]string{"pack", src, filepath.Join(dir, "e.tar"), "--encode", "png", "--dry-run"}, "2 would lose some of their 16 bits"},
+		{[]string{"pack", src, filepath.Join(dir, "e.tar"), "--encode", "png", "--dry-run"}, "2 of these have 16 bits a channel and would be reduced to 8"},
 		{[]string{"bench", src, "--rounds", "1", "--size", "8", "--batch", "2", "--quiet"}, "images: 16-bit grey became 8-bit"},
 		{[]string{"bench", src, "--rounds", "1", "--size", "8", "--batch", "2", "--quiet", "--dtype", "uint16"}, ""},
 	} {

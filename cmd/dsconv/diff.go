@@ -16,17 +16,18 @@ import (
 func diffCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "diff",
-		Usage:     "compare two datasets, of any formats, or folders",
+		Usage:     "compare two datasets or folders, of any formats",
 		ArgsUsage: "A B",
-		Description: "A line for each key that differs: + only B has it, - only A has it, ~ both have it, and what differs:\n" +
-			"bytes (as stored), pixels (as decoded), label, split, column. Bytes without pixels are another encoding\n" +
-			"of the same image. Labels are compared by name. What has equal checksums is not read.\n\n" +
+		Description: "Prints a line for each key that differs: + if only B has it, - if only A has it, ~ if both have it, and\n" +
+			"what differs: bytes (as stored), pixels (as decoded), label, split, column. If bytes differ and pixels do\n" +
+			"not, the image is encoded differently. Labels are compared by name. Samples with equal checksums are not\n" +
+			"read.\n\n" +
 			"Example:\n   dsconv diff images/ out.lmdb\n\n" +
-			"Exit codes: 0 nothing differs, 1 something does, or the command failed, 2 wrong usage.",
+			"Exit codes: 0 no difference, 1 differences or the command failed, 2 wrong usage.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "json", Usage: "a JSON object a line; the last one sums up"},
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no lines for keys"},
-			&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that read", DefaultText: "the number of cores"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object per line; the last one is the summary"},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only the summary"},
+			workersFlag("goroutines that read"),
 		},
 		Action: func(cc *cli.Context) error {
 			args, err := arguments(cc, "A", "B")
@@ -65,7 +66,7 @@ func compare(cc *cli.Context, d *differences, a, b formats.Dataset) error {
 	return d.err
 }
 
-// differences writes what was found, as lines of text or of JSON.
+// differences writes the differences as lines of text or of JSON.
 type differences struct {
 	w           io.Writer
 	json, quiet bool
@@ -84,7 +85,7 @@ func (d *differences) object(v any) {
 	}
 }
 
-// layout writes the fields and columns that only one side has; the JSON has them at the end.
+// layout writes the fields and columns that only one side has. JSON has them in the summary.
 func (d *differences) layout(sign string, l diff.Layout) {
 	if d.json {
 		return
@@ -129,11 +130,11 @@ func differenceText(d *diff.Difference) string {
 	return text + " " + listText(d.From) + " -> " + listText(d.To)
 }
 
-func listText(words []string) string {
-	if len(words) == 0 {
+func listText(values []string) string {
+	if len(values) == 0 {
 		return "none"
 	}
-	return printable(strings.Join(words, ";"))
+	return printable(strings.Join(values, ";"))
 }
 
 func (d *differences) summary(s *diff.Summary, onlyA, onlyB diff.Layout) {

@@ -11,8 +11,8 @@ import (
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
-// A dataset that is being changed is at each moment the old one, the new one or none, and
-// the same command ends with the new one, however often it was killed.
+// While a dataset is edited, it is at each moment the old version, the new one or none. The same command
+// ends with the new version, however often it was killed.
 func TestKilledWhileEditing(t *testing.T) {
 	src := samples(t, "60", "64x48")
 	for i, v := range packings() {
@@ -29,8 +29,7 @@ func TestKilledWhileEditing(t *testing.T) {
 	}
 }
 
-// The same of a copy under another name, beside the dataset that it was copied from, which stays
-// as it is.
+// The same for a renamed copy beside the original dataset, which does not change.
 func TestKilledWhileEditingACopy(t *testing.T) {
 	src := samples(t, "60", "64x48")
 	for i, v := range packings() {
@@ -48,8 +47,8 @@ func TestKilledWhileEditingACopy(t *testing.T) {
 	}
 }
 
-// killedWhileEditing kills an edit of the dataset of that name in a copy of the folder old until
-// there were enough kills; all else in the folder stays as it is.
+// killedWhileEditing kills edits of the dataset of that name, in a copy of the folder old, until there
+// were enough kills. Nothing else in the folder may change.
 func killedWhileEditing(t *testing.T, src, old, name string, r *rand.Rand) {
 	t.Helper()
 	whole := t.TempDir()

@@ -22,7 +22,7 @@ func outputsOf() []string {
 	return names
 }
 
-// samples makes a folder of n images and gives its path.
+// samples writes a folder of n images and returns its path.
 func samples(t *testing.T, n, size string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "images")
@@ -33,13 +33,13 @@ func samples(t *testing.T, n, size string) string {
 	return dir
 }
 
-// reportAside puts the table of what was skipped elsewhere: it is no part of the dataset.
+// reportAside writes the report elsewhere: it is not part of the dataset.
 func reportAside(t *testing.T) string {
 	t.Helper()
 	return "--report=" + filepath.Join(t.TempDir(), "report.csv")
 }
 
-// packTo runs dsconv pack in this process and gives its exit code and what it said.
+// packTo runs dsconv pack in this process and returns its exit code and its output.
 func packTo(t *testing.T, src, dst string, flags ...string) (code int, said string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -48,8 +48,8 @@ func packTo(t *testing.T, src, dst string, flags ...string) (code int, said stri
 	return code, out.String()
 }
 
-// A pack that is interrupted or killed leaves DST.partial only, and the same command goes
-// on to the same bytes.
+// A pack that is interrupted or killed leaves only DST.partial, and the same command resumes and ends
+// with the same bytes.
 func TestInterruptedAndKilled(t *testing.T) {
 	src := samples(t, "400", "200x150")
 	flags := []string{"--encode", "png", "-j", "1"}
@@ -76,8 +76,8 @@ func TestInterruptedAndKilled(t *testing.T) {
 	}
 }
 
-// stopped packs to a folder of its own and sends the signal once DST.partial has data. A pack that
-// was published before the signal came is made again elsewhere.
+// stopped packs to a new folder and sends the signal when DST.partial has data. If the pack was
+// published before the signal came, it packs again elsewhere.
 func stopped(t *testing.T, signal syscall.Signal, src, name string, flags []string) (dir, said string) {
 	t.Helper()
 	for range 100 {

@@ -40,7 +40,7 @@ type variant struct {
 	make       func(t *testing.T, path string)
 }
 
-// variants lists every way in which a format lays a dataset out.
+// variants lists every layout of a dataset in every format.
 func variants(t *testing.T) []variant {
 	t.Helper()
 	src := samples(t, "12", "48x32")
@@ -98,7 +98,7 @@ func withFields(t *testing.T, path string) {
 		s.Values[1].SetInt64(int64(i % 2))
 		s.Values[2] = formats.Value{Data: fmt.Appendf(nil, "picture %d", i), Encoding: formats.Plain}
 		s.Values[3] = formats.Value{Data: bytes.Repeat([]byte{byte(i)}, 16), Encoding: formats.Raw, DType: formats.Float32, Shape: []int{4}}
-		s.Sum = checksum.Sum(schema, &s)
+		s.Checksum = checksum.SampleChecksum(schema, &s)
 		if err := w.Write(&s); err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func withFields(t *testing.T, path string) {
 	}
 }
 
-// victim is a dataset that is damaged again and again, and what was in it.
+// victim is a dataset that is damaged repeatedly, and its content.
 type victim struct {
 	path   string
 	files  map[string]string // all bytes of the dataset's folder
@@ -140,15 +140,15 @@ func newVictim(t *testing.T, v variant) *victim {
 
 func (d *victim) file(name string) string { return filepath.Join(filepath.Dir(d.path), name) }
 
-// run carries out a command in this process: a crash ends the test.
+// run runs a command in this process: a crash ends the test.
 func (d *victim) run(args ...string) (code int, out string) {
 	var b bytes.Buffer
 	code = run(context.Background(), append([]string{"dsconv"}, args...), &console{out: &b, err: io.Discard})
 	return code, b.String()
 }
 
-// found says whether verify finds the damage, and whether verify --quick does. One of the
-// other commands runs too: it may fail, but what it gives is what was written.
+// found reports whether verify finds the damage, and whether verify --quick does. One of the
+// other commands runs too: it may fail, but its output must be what was written.
 func (d *victim) found(t *testing.T, what string) (full, quick bool) {
 	t.Helper()
 	code, _ := d.run("verify", d.path)
@@ -217,7 +217,7 @@ func TestEveryFlippedBitIsFound(t *testing.T) {
 	}
 }
 
-// placeOf is the file, and the byte of it, at a place in all files one after another.
+// placeOf returns the file and the offset in it of an offset in the concatenation of all files.
 func placeOf(files map[string]string, names []string, at int) (string, int) {
 	for _, name := range names {
 		if at < len(files[name]) {
@@ -240,7 +240,7 @@ func poke(t *testing.T, file string, at int, b byte) {
 	}
 }
 
-// A file that is cut anywhere, or is not there, is found by verify, and the quick check too.
+// verify and verify --quick find a file that is truncated anywhere, or missing.
 func TestCutAndMissingFilesAreFound(t *testing.T) {
 	cuts := max(3, flipsOf(t)/100)
 	for _, v := range variants(t) {

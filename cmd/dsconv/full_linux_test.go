@@ -24,7 +24,7 @@ func TestFullDisk(t *testing.T) {
 				}
 			}()
 			code, said := packTo(t, src, filepath.Join(disk, name))
-			if code != exitFailed || !strings.Contains(strings.ToLower(said), "no space left") || !strings.Contains(said, "goes on") {
+			if code != exitFailed || !strings.Contains(strings.ToLower(said), "no space left") || !strings.Contains(said, "repeat the command to resume") {
 				t.Fatalf("exit code %d: %s", code, said)
 			}
 			if entries, err := os.ReadDir(disk); err != nil || len(entries) != 1 || entries[0].Name() != name+".partial" {
@@ -54,7 +54,7 @@ func TestUnpackOntoFullDisk(t *testing.T) {
 	defer func() { must(t, syscall.Unmount(disk, syscall.MNT_DETACH)) }()
 	dir := filepath.Join(disk, "back")
 	code, said := dsconvSays("unpack", dataset, dir)
-	if code != exitFailed || !strings.Contains(strings.ToLower(said), "no space left") || !strings.Contains(said, "goes on") {
+	if code != exitFailed || !strings.Contains(strings.ToLower(said), "no space left") || !strings.Contains(said, "repeat the command to resume") {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
 	refusesUnfinished(t, dir, whole)

@@ -17,49 +17,49 @@ import (
 	"github.com/dsconv/dsconv/internal/legible"
 )
 
-// dsconvSays runs a command line and gives its exit code and all that it printed.
+// dsconvSays runs a command line and returns its exit code and its output.
 func dsconvSays(args ...string) (code int, said string) {
 	var b bytes.Buffer
 	code = run(context.Background(), append([]string{"dsconv"}, args...), &console{in: strings.NewReader(""), out: &b, err: &b})
 	return code, b.String()
 }
 
-// rewrite gives the dataset with that sidecar another manifest or dataset.json, with
-// checksums that agree.
+// rewrite changes the manifest or dataset.json of the dataset with that sidecar, and updates the
+// checksums.
 func rewrite(t *testing.T, side, key string, change func(m *formats.Meta)) {
 	t.Helper()
 	c, err := sidecar.ReadSidecar(side)
 	must(t, err)
 	m := *c.Meta()
 	change(&m)
-	table := manifest.NewTable(m.Columns)
+	table := manifest.NewManifest(m.Columns)
 	for i := range c.Len() {
 		in, err := c.Info(i)
 		must(t, err)
 		if key != "" && i == 0 {
 			in.Key, in.Source.Path = key, key+".jpg"
 		}
-		must(t, table.Append(&manifest.Row{Info: in, Place: c.Table.Place(i)}))
+		must(t, table.Append(&manifest.Row{Info: in, Location: c.Manifest.Location(i)}))
 	}
 	ranks := make([]int32, table.Len())
 	for i := range ranks {
 		ranks[i] = int32(i)
 	}
 	var rows bytes.Buffer
-	must(t, table.WriteManifest(&rows, ranks))
+	must(t, table.WriteParquet(&rows, ranks))
 	meta, err := manifest.EncodeMeta(&m)
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(side, sidecar.ManifestName), rows.Bytes(), 0o644))
-	must(t, os.WriteFile(filepath.Join(side, sidecar.MetaName), meta, 0o644))
-	sums, err := checksum.ReadSums(side)
+	must(t, os.WriteFile(filepath.Join(side, manifest.MetaName), meta, 0o644))
+	sums, err := checksum.ReadChecksums(side)
 	must(t, err)
 	for i, f := range sums {
-		if base := filepath.Base(f.Name); base == sidecar.ManifestName || base == sidecar.MetaName {
-			sums[i], err = checksum.SumFile(filepath.Join(side, base), f.Name, -1)
+		if base := filepath.Base(f.Name); base == sidecar.ManifestName || base == manifest.MetaName {
+			sums[i], err = checksum.ChecksumFile(filepath.Join(side, base), f.Name, -1)
 			must(t, err)
 		}
 	}
-	must(t, os.WriteFile(filepath.Join(side, checksum.SumsName), sums.Encode(), 0o644))
+	must(t, os.WriteFile(filepath.Join(side, checksum.ChecksumsName), sums.Encode(), 0o644))
 }
 
 func must(t *testing.T, err error) {
@@ -69,9 +69,9 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// Datasets whose description is made up, with checksums that hold, are refused by every
-// command; nothing is written, moved or removed outside.
-func TestMadeUpDatasets(t *testing.T) {
+// Every command refuses datasets with an invented description and valid checksums, and writes, moves and
+// removes nothing outside the dataset.
+func TestInventedDatasets(t *testing.T) {
 	src, packed := samples(t, "10", "16x16"), t.TempDir()
 	sidecars := map[string]string{"x.tar": "x.tar.dsconv", "x.tfrecord": "x.tfrecord.dsconv"}
 	if cgo {
@@ -141,7 +141,7 @@ func TestNamesAreHarmless(t *testing.T) {
 		if got := printable(name); got != want {
 			t.Errorf("%q: %s, want %s", name, got, want)
 		}
-		if got := harmless(name + "\n"); strings.ContainsFunc(strings.ReplaceAll(got, "\n", ""), legible.Hidden) || !strings.HasSuffix(got, "\n") {
+		if got := escapeHidden(name + "\n"); strings.ContainsFunc(strings.ReplaceAll(got, "\n", ""), legible.Hidden) || !strings.HasSuffix(got, "\n") {
 			t.Errorf("%q: %q", name, got)
 		}
 	}

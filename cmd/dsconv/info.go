@@ -14,12 +14,12 @@ import (
 func infoCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:        "info",
-		Usage:       "say what is in a dataset",
+		Usage:       "describe a dataset",
 		ArgsUsage:   "DATASET",
 		Description: "Example:\n   dsconv info out.lmdb\n\n" + exitCodes,
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print dataset.json"}},
 		Action: func(cc *cli.Context) error {
-			ds, err := openOne(cc, "DATASET")
+			ds, err := openArgument(cc, "DATASET")
 			if err != nil {
 				return err
 			}
@@ -28,16 +28,16 @@ func infoCommand(c *console) *cli.Command {
 				return c.json(ds.Meta())
 			}
 			printInfo(c, ds.Meta())
-			if k, err := staging.Kept(cc.Args().First()); err == nil {
-				c.printf("before     the version before is kept in %s: see dsconv undo\n", printable(k.Path))
+			if k, err := staging.FindPrevious(cc.Args().First()); err == nil {
+				c.printf("previous   the previous version is kept in %s: see dsconv undo\n", printable(k.Path))
 			}
 			return nil
 		},
 	}
 }
 
-// openOne opens the dataset that is the command's only argument.
-func openOne(cc *cli.Context, name string) (formats.Dataset, error) {
+// openArgument opens the dataset that is the command's only argument.
+func openArgument(cc *cli.Context, name string) (formats.Dataset, error) {
 	args, err := arguments(cc, name)
 	if err != nil {
 		return nil, err
@@ -68,11 +68,11 @@ func printInfo(c *console, m *formats.Meta) {
 		c.printf("columns    %s\n", shortList(m.Columns, 20))
 	}
 	s := m.Stats
-	c.printf("images     %s", bytesOf(s.Bytes))
+	c.printf("images     %s", formatBytes(s.Bytes))
 	switch {
 	case s.MaxHeight == 0:
 	case s.Uniform:
-		c.printf(", all of %dx%d", s.MaxWidth, s.MaxHeight)
+		c.printf(", all %dx%d", s.MaxWidth, s.MaxHeight)
 	default:
 		c.printf(", %dx%d to %dx%d (smallest and largest side each way)", s.MinWidth, s.MinHeight, s.MaxWidth, s.MaxHeight)
 	}

@@ -1,59 +1,75 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
 )
 
-// loaderFlags are those of every command that loads batches.
-func loaderFlags() []cli.Flag {
+// loaderFlags are the flags of every command that loads batches. The arguments are the help's
+// defaults of --batch, --size, --augment and --dtype, which each command chooses itself.
+func loaderFlags(batch, size, ops, dtype string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "order", Value: "full", Usage: "of the images: none, full (shuffled), block:`BLOCK:WINDOW`, balanced"},
-		&cli.IntFlag{Name: "prefetch", Usage: "batches made ahead", DefaultText: "2"},
+		&cli.IntFlag{Name: "batch", Usage: "images a batch", DefaultText: batch},
+		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that read and decode", DefaultText: "the number of cores"},
+		&cli.IntFlag{Name: "size", Usage: "side of the images in a batch", DefaultText: size},
+		&cli.StringFlag{Name: "augment", Usage: "`OPS` instead, such as rrc:224,flip,normalize", DefaultText: ops},
+		&cli.StringFlag{Name: "dtype", Usage: "float32 or uint8; without a trainer also float16, bfloat16 or uint16", DefaultText: dtype},
+		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "exact (Pillow's pixels), or fast: JPEGs no larger than needed, near Pillow's pixels"},
+		&cli.StringFlag{Name: "split", Usage: "read this `SPLIT`", DefaultText: "train if there is one, else all"},
+		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of order, augmentation and the trainer's weights"},
+		&cli.StringFlag{Name: "order", Value: order.Full.String(), Usage: "of the images: none, full (shuffled), block:`BLOCK:WINDOW`, balanced"},
+		&cli.IntFlag{Name: "prefetch", Usage: "batches to prefetch", DefaultText: fmt.Sprint(reader.DefaultPrefetch)},
 		&cli.StringFlag{Name: "cache", Usage: "keep images in memory, once a machine: encoded or decoded, with `:SIZE` up to that", DefaultText: "none"},
-		&cli.StringFlag{Name: "on-error", Value: "fail", Usage: "what becomes of a bad image: fail, skip or substitute"},
+		&cli.StringFlag{Name: "on-error", Value: string(reader.Fail), Usage: "what to do with a bad image: fail, skip or substitute"},
 		&cli.IntFlag{Name: "max-pixels", Usage: "an image of more than `N` pixels is bad", DefaultText: "Pillow's limit"},
 	}
 }
 
-// setLoader sets what loaderFlags say.
-func setLoader(cc *cli.Context, c *reader.Config) (err error) {
-	if cc.IsSet("prefetch") && cc.Int("prefetch") < 1 {
-		return fmt.Errorf("--prefetch %d: it must be at least 1", cc.Int("prefetch"))
+// loaderConfig reads loaderFlags. Options that the user leaves out are zero.
+func loaderConfig(cc *cli.Context) (c reader.Config, err error) {
+	if err := positive(cc, "batch", "workers", "size", "prefetch", "max-pixels"); err != nil {
+		return c, err
 	}
-	if cc.IsSet("max-pixels") && cc.Int("max-pixels") < 1 {
-		return fmt.Errorf("--max-pixels %d: it must be at least 1", cc.Int("max-pixels"))
+	if cc.IsSet("size") && cc.IsSet("augment") {
+		return c, errors.New("--size and --augment at once: write the size into the ops")
 	}
-	c.Prefetch, c.MaxPixels = cc.Int("prefetch"), cc.Int("max-pixels")
+	c = reader.Config{
+		BatchSize: cc.Int("batch"), Workers: cc.Int("workers"), Prefetch: cc.Int("prefetch"), Seed: cc.Uint64("seed"),
+		Split: cc.String("split"), DType: formats.DType(cc.String("dtype")), MaxPixels: cc.Int("max-pixels"),
+	}
 	if c.Order, err = order.Parse(cc.String("order")); err != nil {
-		return err
+		return c, err
 	}
 	if c.Order.Kind == order.Weighted {
-		return fmt.Errorf("--order %s: there are no weights; balanced goes by the classes", c.Order)
+		return c, fmt.Errorf("--order %s: there are no weights; balanced goes by the classes", c.Order)
 	}
 	if c.OnError, err = reader.ParseOnError(cc.String("on-error")); err != nil {
-		return err
+		return c, err
 	}
-	c.Cache, err = parseCache(cc.String("cache"))
-	return err
+	if c.Cache, err = reader.ParseCache(cc.String("cache")); err != nil {
+		return c, err
+	}
+	if c.FastDecode, err = preprocess.ParseDecode(cc.String("decode")); err != nil {
+		return c, err
+	}
+	c.Transforms, err = augment.Parse(cc.String("augment"))
+	return c, err
 }
 
-// parseCache reads "encoded" or "decoded:8GB"; "" is none.
-func parseCache(text string) (c reader.Cache, err error) {
-	kind, size, limited := strings.Cut(text, ":")
-	switch c.Kind = reader.CacheKind(kind); c.Kind {
-	case reader.NoCache, reader.Encoded, reader.Decoded:
-	default:
-		return c, fmt.Errorf("--cache %s: wanted %s or %s, or one of them with :SIZE", text, reader.Encoded, reader.Decoded)
+// positive reports the first of the flags that is set and less than 1.
+func positive(cc *cli.Context, flags ...string) error {
+	for _, name := range flags {
+		if cc.IsSet(name) && cc.Int(name) < 1 {
+			return fmt.Errorf("--%s %d: it must be at least 1", name, cc.Int(name))
+		}
 	}
-	if limited {
-		c.Limit, err = convert.ParseSize(size)
-	}
-	return c, err
+	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
-// Processes that pack into one DST at the same time: one writes, the others are refused or
-// find it done.
+// If processes pack into the same DST at the same time, one writes; the others are refused or find it
+// finished.
 func TestPacksAtTheSameTime(t *testing.T) {
 	src := samples(t, "30", "64x48")
 	for _, name := range outputsOf() {
@@ -55,7 +55,7 @@ func together(t *testing.T, src, dst string, flags []string) {
 	}
 }
 
-// --discard drops what an interrupted pack left, whatever the options were.
+// --discard drops what an interrupted pack left, whatever its options were.
 func TestDiscard(t *testing.T) {
 	src := samples(t, "60", "64x48")
 	for _, name := range outputsOf() {

@@ -20,14 +20,14 @@ type lsRow struct {
 	Split    string   `json:"split,omitempty"`
 	Label    int64    `json:"label"`
 	Class    string   `json:"class,omitempty"`
-	Number   *float32 `json:"number,omitempty"` // the label where that is a number
+	Number   *float32 `json:"number,omitempty"` // the label if it is a number to predict
 	Bytes    int64    `json:"bytes"`
 	Encoding string   `json:"encoding,omitempty"`
 	Shape    []int    `json:"shape,omitempty"`
 	Source   string   `json:"source,omitempty"`
 	Columns  []string `json:"columns,omitempty"`
 
-	numbers bool // the label is one, or missing
+	numbers bool // labels are numbers to predict; this one may be missing
 }
 
 func lsCommand(c *console) *cli.Command {
@@ -35,16 +35,17 @@ func lsCommand(c *console) *cli.Command {
 		Name:      "ls",
 		Usage:     "list the keys of a dataset",
 		ArgsUsage: "DATASET",
-		Description: "A name with unprintable characters is shown quoted, and with escapes by --json. Its \"index\"\n" +
-			"counts from 0 what is listed: with --split the samples of that split, as loaders number them.\n\n" +
+		Description: "Names with unprintable characters are printed quoted, with --json as escapes. The \"index\" of\n" +
+			"--json is a sample's index among the listed ones, from 0; with --split that is the index in the split,\n" +
+			"as loaders use it.\n\n" +
 			"Example:\n   dsconv ls out.lmdb --long --split val\n\n" + exitCodes,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "long", Aliases: []string{"l"}, Usage: "label, class, split, size and shape too"},
-			&cli.BoolFlag{Name: "json", Usage: "a JSON object a line"},
-			&cli.StringFlag{Name: "split", Usage: "only this `SPLIT`"},
+			&cli.BoolFlag{Name: "long", Aliases: []string{"l"}, Usage: "also print label, class, split, encoding, shape and size"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object per line"},
+			&cli.StringFlag{Name: "split", Usage: "list only this `SPLIT`"},
 		},
 		Action: func(cc *cli.Context) error {
-			ds, err := openOne(cc, "DATASET")
+			ds, err := openArgument(cc, "DATASET")
 			if err != nil {
 				return err
 			}
@@ -70,7 +71,7 @@ func list(w io.Writer, ds formats.Dataset, cc *cli.Context) error {
 	var s formats.Sample
 	var line []byte
 	lines := newJSONWriter(w, "")
-	index := 0 // in the split, if one is asked for, as loaders count
+	index := 0 // in the split, with --split
 	for i := range ds.Len() {
 		in, err := ds.Info(i)
 		if err != nil {
@@ -79,7 +80,7 @@ func list(w io.Writer, ds formats.Dataset, cc *cli.Context) error {
 		if cc.IsSet("split") && in.Split != cc.String("split") {
 			continue
 		}
-		row := rowOf(index, &in, classes)
+		row := newLsRow(index, &in, classes)
 		if numbers >= 0 && (asJSON || long) {
 			row.numbers = true
 			if row.Number, err = numberAt(ds, i, numbers, &s); err != nil {
@@ -100,7 +101,7 @@ func list(w io.Writer, ds formats.Dataset, cc *cli.Context) error {
 	return nil
 }
 
-// numberAt reads the number in field k of sample i, nil if it has none.
+// numberAt reads the number in field k of sample i; nil if it has none.
 func numberAt(ds formats.Dataset, i, k int, s *formats.Sample) (*float32, error) {
 	if err := ds.Read(i, s); err != nil {
 		return nil, err
@@ -112,7 +113,7 @@ func numberAt(ds formats.Dataset, i, k int, s *formats.Sample) (*float32, error)
 	return &x, nil
 }
 
-func rowOf(index int, in *formats.Info, classes []string) lsRow {
+func newLsRow(index int, in *formats.Info, classes []string) lsRow {
 	r := lsRow{
 		Index: index, Key: in.Key, Split: in.Split, Label: in.Label, Bytes: in.Size, Encoding: string(in.Encoding),
 		Source: in.Source.Path, Columns: in.Columns,
@@ -126,7 +127,7 @@ func rowOf(index int, in *formats.Info, classes []string) lsRow {
 	return r
 }
 
-// appendText appends the row as a line of text: the key, and what long asks for besides.
+// appendText appends the row as a line of text: the key, and with long the other columns.
 func (r *lsRow) appendText(to []byte, long bool) []byte {
 	to = appendPrintable(to, r.Key)
 	if !long {

@@ -1,5 +1,5 @@
-// Command dsconv turns folders of images into datasets that training reads fast, reads
-// them back, trains on them and measures the gain.
+// Command dsconv packs folders of images into datasets that are fast to train on, edits and verifies
+// them, trains on them and measures the speed.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	parallel.RoomForC()
+	parallel.RaiseForC()
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	code := run(ctx, os.Args, &console{in: os.Stdin, out: os.Stdout, err: os.Stderr})
@@ -21,9 +21,9 @@ func main() {
 	os.Exit(code)
 }
 
-// stopSignals are the signals that ask a command to stop. One that was ignored when dsconv was
-// started stays so: a shell script does that to SIGINT for what it runs in the background, so that
-// Ctrl-C stops the script alone.
+// stopSignals returns the signals that stop a command. A signal that was ignored when dsconv started
+// stays ignored: shell scripts start background commands with SIGINT ignored, so that Ctrl-C stops
+// only the script.
 func stopSignals() []os.Signal {
 	return slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM}, signal.Ignored)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/dsconv/dsconv/internal/hostile"
 )
 
-// hostilePeak is the most that a process may take while it works on files that claim very large
-// images: the budget, the samples on their way and the program itself.
+// hostilePeak is the most memory of a process that works on files that claim very large images: the
+// memory budget, the samples in the pipeline and the program itself.
 const hostilePeak = 1500 << 20 * 1000 / 1048 // 1.5 GB
 
 // hostileFolder has files that claim very large images, and a few sound ones.
@@ -26,8 +26,8 @@ func hostileFolder(t *testing.T) (dir string, files int) {
 	return dir, len(hostile.Images())
 }
 
-// peakOf runs dsconv as a process and gives what it printed, its exit code and its largest
-// resident size.
+// peakOf runs dsconv as a process and returns its output, its exit code and its largest resident
+// size.
 func peakOf(t *testing.T, args ...string) (said string, code int, peak int64) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute) // for a hang alone
@@ -45,8 +45,8 @@ func peakOf(t *testing.T, args ...string) (said string, code int, peak int64) {
 	return string(b), cmd.ProcessState.ExitCode(), usage.Maxrss << 10
 }
 
-// Every kind of resize and of encoding writes what it can of a folder of hostile files, names the
-// rest and stays within the memory that they may take; so does a loader.
+// Every kind of resize and of encoding packs the good files of a folder of hostile files, reports the
+// others and stays within its memory budget. A loader does the same.
 func TestHostileFilesTakeLittle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large images")
@@ -80,7 +80,7 @@ func TestHostileFilesTakeLittle(t *testing.T) {
 		t.Run(ops, func(t *testing.T) {
 			said, code, peak := peakOf(t, "bench", src, "--augment", ops, "--on-error", "skip", "--workers", "3",
 				"--batch", "16", "--rounds", "1", "--epochs", "1")
-			if code != exitDone || peak > hostilePeak || !strings.Contains(said, "bad samples were met") {
+			if code != exitDone || peak > hostilePeak || !strings.Contains(said, "reads of bad samples") {
 				t.Fatalf("exit code %d, a peak of %d MB\n%s", code, peak/1e6, said)
 			}
 			t.Logf("a peak of %d MB", peak/1e6)
@@ -88,7 +88,7 @@ func TestHostileFilesTakeLittle(t *testing.T) {
 	}
 }
 
-// checkSkips looks at who was skipped and why.
+// checkSkips checks which files were skipped, and the causes.
 func checkSkips(t *testing.T, dst string, files int) {
 	t.Helper()
 	f, err := os.Open(dst + ".report.csv")

@@ -15,35 +15,35 @@ import (
 func mergeCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "merge",
-		Usage:     "make one dataset of several",
+		Usage:     "merge several datasets into one",
 		ArgsUsage: "DST SRC SRC...",
-		Description: "Samples are copied as they are stored. The sources must have the same fields; classes are\n" +
-			"united by name, the first source's first. A sample that several sources have with the same bytes\n" +
-			"and labels is written once; two of one key that differ are an error.\n\n" +
+		Description: "Samples are copied as they are stored. The sources must have the same fields. Classes are\n" +
+			"merged by name, those of the first source first. A sample that several sources have with the same\n" +
+			"bytes and labels is written once; samples with the same key that differ are an error.\n\n" +
 			"Example:\n   dsconv merge all.lmdb part1.lmdb part2.tar\n\n" + exitCodes,
-		Flags: editFlags(
+		Flags: writeFlags(
 			&cli.BoolFlag{Name: "force", Usage: "replace DST if it is a dataset that dsconv wrote"},
-			&cli.StringFlag{Name: "compress", Usage: "zstd or zstd:LEVEL, for tars"},
+			&cli.StringFlag{Name: "compress", Usage: "compress tars: zstd or zstd:LEVEL"},
 			&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a shard, such as 500MB", DefaultText: "1GB"},
-			&cli.StringFlag{Name: "order", Usage: "key or shuffle:SEED, in tars and TFRecords", DefaultText: "shuffle:0"},
+			&cli.StringFlag{Name: "order", Usage: "order of samples in tars and TFRecords: key or shuffle:SEED", DefaultText: "shuffle:0"},
 		),
 		Action: func(cc *cli.Context) error { return merge(cc, c) },
 	}
 }
 
 func merge(cc *cli.Context, c *console) (err error) {
-	args, err := atLeast(cc, true, "DST", "SRC", "SRC")
+	args, err := argumentsOrMore(cc, "DST", "SRC", "SRC")
 	if err != nil {
 		return err
 	}
-	o, err := editOptions(cc)
+	o, err := parseWriteFlags(cc)
 	if err != nil {
 		return err
 	}
 	if err := mergeOptions(cc, o); err != nil {
 		return usageError{err}
 	}
-	f, err := writable(args[0], "")
+	f, err := writableFormat(args[0], "")
 	if err != nil {
 		return err
 	}
@@ -63,13 +63,13 @@ func merge(cc *cli.Context, c *console) (err error) {
 	t := &edit.Target{Path: args[0], Format: f, Dataset: sources[0]}
 	said := fmt.Sprintf("%d samples of %d datasets", p.Len(), len(sources))
 	if found.Twice > 0 {
-		said += fmt.Sprintf(" (%d were there more than once, with the same bytes and labels)", found.Twice)
+		said += fmt.Sprintf(" (%d duplicates with the same bytes and labels left out)", found.Twice)
 	}
-	return amend(cc.Context, c, t, p, o, amended{said: said, what: found})
+	return runEdit(cc.Context, c, t, p, o, editOutcome{summary: said, details: found})
 }
 
-func mergeOptions(cc *cli.Context, o *packOptions) (err error) {
-	o.convert.Fail = true // a sample of a dataset is not to be lost by merging
+func mergeOptions(cc *cli.Context, o *writeOptions) (err error) {
+	o.convert.Fail = true // no sample may be lost by merging
 	o.convert.Create.Replace = cc.Bool("force")
 	if o.convert.Create.Zstd, err = preprocess.ParseZstd(cc.String("compress")); err != nil {
 		return err
@@ -77,8 +77,5 @@ func mergeOptions(cc *cli.Context, o *packOptions) (err error) {
 	if o.convert.Order, err = convert.ParseOrder(cc.String("order")); err != nil {
 		return err
 	}
-	if size := cc.String("shard-size"); size != "" {
-		o.convert.Shards.Size, err = convert.ParseSize(size)
-	}
-	return err
+	return parseSize(cc, "shard-size", &o.convert.Shards.Size)
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/dsconv/dsconv/formats/sharded"
 )
 
-// copyNames makes the name of a dataset that of a copy: another word, and another width of the
-// shard's number.
+// copyNames returns the name of a dataset's copy: another word, and another width of the shard number.
 var copyNames = strings.NewReplacer("out", "copy", "three-%03d", "copy_%05d", "x.", "copy.", "%02d", "%04d")
 
 // copyDataset copies a dataset as cp would, file by file.
@@ -26,24 +25,24 @@ func copyDataset(t *testing.T, from, to string) {
 	must(t, err)
 	q, err := sharded.ParseShardPath(to)
 	must(t, err)
-	if isFolder(from) {
+	if isDir(from) {
 		copyTree(t, to, from)
 		return
 	}
 	for i := 0; ; i++ {
 		file := filepath.Join(p.Dir, p.Name(i))
-		if _, err := os.Stat(file); err != nil || i > 0 && !p.Many() {
+		if _, err := os.Stat(file); err != nil || i > 0 && !p.IsPattern() {
 			break
 		}
 		must(t, os.WriteFile(filepath.Join(q.Dir, q.Name(i)), read(t, file), 0o644))
 	}
-	if isFolder(p.Sidecar()) {
+	if isDir(p.Sidecar()) {
 		copyTree(t, q.Sidecar(), p.Sidecar())
 	}
 }
 
-// TestWrittenAndRenamed copies each dataset of earlier versions under another name beside itself:
-// it reads, is edited, repaired and packed anew as any other, and never touches the first one.
+// TestWrittenAndRenamed copies each dataset of earlier versions under another name beside itself. The
+// copy can be read, edited, repaired and packed like any other, and the original never changes.
 func TestWrittenAndRenamed(t *testing.T) {
 	archives, err := filepath.Glob("../../testdata/written/*.tar.zst")
 	must(t, err)
@@ -104,7 +103,7 @@ func (c *renamed) test(t *testing.T) {
 	}
 }
 
-// others are the files beside the copy.
+// others returns the files beside the copy.
 func (c *renamed) others(t *testing.T) map[string]string {
 	t.Helper()
 	files := formattest.Tree(t, filepath.Dir(c.path))
@@ -120,12 +119,12 @@ func (c *renamed) dataFile() string {
 	return filepath.Join(p.Dir, p.Name(0))
 }
 
-// ownNames wants the copy's names in all that describes it.
+// ownNames checks that the copy's metadata has only the copy's names.
 func (c *renamed) ownNames(t *testing.T) {
 	t.Helper()
 	p, err := sharded.ParseShardPath(c.path)
 	must(t, err)
-	if isFolder(c.path) || !isFolder(p.Sidecar()) {
+	if isDir(c.path) || !isDir(p.Sidecar()) {
 		return
 	}
 	for _, name := range filesOf(t, p.Sidecar()) {

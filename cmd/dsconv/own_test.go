@@ -27,8 +27,8 @@ func sidecarOf(t *testing.T, dst string) string {
 	return p.Sidecar()
 }
 
-// notes are a user's files in a dataset's folder, one of them in a folder that dsconv has
-// too, and one with a name that dsconv has in other folders.
+// notes are a user's files in a dataset's folder: one in a folder that dsconv uses too, and one with a
+// name that dsconv uses in other folders.
 func notes(t *testing.T, side string) map[string]string {
 	t.Helper()
 	files := map[string]string{
@@ -43,12 +43,12 @@ func notes(t *testing.T, side string) map[string]string {
 	return files
 }
 
-// usersFiles puts some into the folder of a dataset that has one: what kills it must not take
+// usersFiles writes some into the folder of a dataset that has one. Removing the dataset must not remove
 // them.
 func usersFiles(t *testing.T, dst string) {
 	t.Helper()
 	side := sidecarOf(t, dst)
-	if !isFolder(side) {
+	if !isDir(side) {
 		return
 	}
 	must(t, os.WriteFile(filepath.Join(side, "NOTES.md"), []byte("mine"), 0o644))
@@ -77,7 +77,7 @@ func withFolders() []string {
 	return list
 }
 
-// No command that replaces a dataset takes a user's files in its folder away.
+// No command that replaces a dataset removes a user's files in its folder.
 func TestFilesOfUsersStay(t *testing.T) {
 	src, more := samples(t, "12", "16x16"), samples(t, "20", "16x16")
 	table := filepath.Join(t.TempDir(), "labels.csv")
@@ -129,8 +129,8 @@ func TestFilesOfUsersStay(t *testing.T) {
 	}
 }
 
-// A file of a user's that has the name of one which the new version brings is named before
-// anything is touched.
+// If a user's file has the name of a file of the new version, the error names it before anything is
+// changed.
 func TestFilesOfUsersAreNotReplaced(t *testing.T) {
 	src := samples(t, "12", "16x16")
 	dir := t.TempDir()
@@ -149,7 +149,7 @@ func TestFilesOfUsersAreNotReplaced(t *testing.T) {
 	formattest.SameTrees(t, formattest.Tree(t, dir), before)
 }
 
-// everything below dir: of files the bytes, of links where they lead.
+// everything returns all files below dir with their bytes, and links with their targets.
 func everything(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -171,7 +171,7 @@ func everything(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// What is called DST.partial and is not dsconv's is named, and stays as it is.
+// If DST.partial is not dsconv's, the error names it and it does not change.
 func TestForeignPartial(t *testing.T) {
 	src := samples(t, "12", "16x16")
 	for _, name := range outputsOf() {
@@ -226,7 +226,7 @@ func TestForeignPartial(t *testing.T) {
 	}
 }
 
-// The same stands in the way of an edit.
+// The same for an edit.
 func TestForeignPartialAndEdits(t *testing.T) {
 	src := samples(t, "12", "16x16")
 	for _, name := range outputsOf() {
@@ -257,7 +257,7 @@ func TestForeignPartialAndEdits(t *testing.T) {
 	}
 }
 
-// A planted partial, or a dataset's list of files, names what is not the dataset's: it stays.
+// If a planted staging folder or a dataset's list of files names a foreign file, that file stays.
 func TestPlantedListsTakeNothing(t *testing.T) {
 	src := samples(t, "12", "16x16")
 	dir := t.TempDir()
@@ -301,7 +301,7 @@ func TestPlantedListsTakeNothing(t *testing.T) {
 	}
 }
 
-// A file of the user's that is called as the table of a pack is not replaced by it.
+// A pack does not replace a user's file that has the name of its report.
 func TestForeignReport(t *testing.T) {
 	src := samples(t, "10", "16x16")
 	dst := filepath.Join(t.TempDir(), "x.tar")
@@ -324,8 +324,8 @@ func TestForeignReport(t *testing.T) {
 	}
 }
 
-// A link at the name of an output is refused before the work. What /dev/stdout leads to is
-// written to, after the JSON nothing else.
+// A link at the path of an output is an error before the work starts. /dev/stdout is allowed, and gets
+// only the JSON.
 func TestOutputsThatAreNoFiles(t *testing.T) {
 	src, dir := samples(t, "10", "16x16"), t.TempDir()
 	mine, link, dst := filepath.Join(dir, "mine"), filepath.Join(dir, "link"), filepath.Join(dir, "x.tar")

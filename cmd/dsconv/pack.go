@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,33 +19,34 @@ func packCommand(c *console) *cli.Command {
 		Name:      "pack",
 		Usage:     "convert a folder of images, or a dataset, into a dataset",
 		ArgsUsage: "SRC DST",
-		Description: `SRC is a folder of images or any dataset that dsconv wrote. DST's suffix says the
-format: .lmdb, .h5 or .hdf5, .tar or .tar.zst, .tfrecord; a pattern such as
-train-%06d.tar makes shards. With --format and a folder OUT/ each split becomes a
-dataset of its own, OUT/train.lmdb, OUT/val.lmdb.
+		Description: `SRC is a folder of images or any dataset that dsconv wrote. The suffix of DST is the
+format: .lmdb, .h5 or .hdf5, .tar or .tar.zst, .tfrecord. A pattern such as
+train-%06d.tar writes shards. With --format and a folder OUT/ each split becomes a
+separate dataset: OUT/train.lmdb, OUT/val.lmdb.
 
-The labels of a table (--labels): cells count without white space around them; an empty
-one and -1 are no label. Whole numbers of which all of 0 to n-1 occur are class indices.
+Labels from a table (--labels): white space around a cell is ignored. An empty cell and -1
+mean no label. Whole numbers are class indices if every number from 0 to n-1 occurs.
 Other numbers are an error until --label-type says what they are:
 
-   index    class indices, also with gaps
-   name     the name of a class each, -1 too
+   index    class indices, which may have gaps
+   name     each number is the name of a class, also -1
    float    numbers to predict, float32; an empty cell is NaN
 
-Everything else is the name of a class. Names are sorted as ImageFolder sorts folders, the
-numbers among them by value. The summary says what was made of each column.
+All other cells are names of classes. Names are sorted as ImageFolder sorts folders; names
+that are numbers are sorted by value. The summary says how each column was interpreted.
 
---encode keep       the bytes as they are
-         jpeg-tiled[:MCUS]  JPEGs get restart markers and better Huffman tables; their
-                    coefficients, and so their pixels, stay. A part of one is then
-                    decoded alone, so random crops are faster. What cannot be tiled
-                    is kept as it is and counted. MCUS between two markers: 8
+--encode keep       copy the bytes
+         jpeg-tiled[:MCUS]  add restart markers to JPEGs and improve their Huffman tables;
+                    their coefficients, and so their pixels, do not change. A region
+                    can then be decoded alone, so random crops are faster. Images that
+                    cannot be tiled are copied and counted. MCUS between two markers: 8
          jpeg[:QUALITY][:444|422|420][:optimize|progressive][:tile=MCUS]
-                    quality 90, 4:2:0; tiled too, unless progressive or --no-tile
+                    quality 90, 4:2:0; also tiled, unless progressive or --no-tile
          png, raw   lossless
 
-An interrupted pack leaves DST.partial; the same command goes on from its last
-checkpoint, and --discard drops it and starts anew.
+An interrupted pack leaves DST.partial. Repeat the command to resume from its last
+checkpoint, or add --discard to drop it and start over. --dry-run packs a few hundred
+images into the folder for temporary files, to estimate the size.
 
 ` + patternHelp + `
 
@@ -66,7 +67,7 @@ func pack(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	o, err := packOptionsOf(cc)
+	o, err := parsePackFlags(cc)
 	if err != nil {
 		return err
 	}
@@ -75,26 +76,26 @@ func pack(cc *cli.Context, c *console) error {
 		return err
 	}
 	defer src.Close()
-	if err := notInside(args[1], args[0]); err != nil {
+	if err := checkOutside(args[1], args[0]); err != nil {
 		return err
 	}
 	if dir := o.convert.Quarantine; dir != "" {
-		if err := notInside(dir, args[0]); err != nil {
+		if err := checkOutside(dir, args[0]); err != nil {
 			return err
 		}
 	}
-	plans, err := plansOf(src, args[1], o)
+	plans, err := makePlans(src, args[1], o)
 	if err != nil {
 		return err
 	}
 	if o.dryRun {
-		return dry(cc.Context, c, src, plans, o)
+		return packDryRun(cc.Context, c, src, plans, o)
 	}
 	return packAll(cc.Context, c, src, plans, o)
 }
 
-// plansOf makes one plan for a single DST, or one for each split.
-func plansOf(src formats.Dataset, dst string, o *packOptions) ([]*convert.Plan, error) {
+// makePlans returns one plan for a single DST, or one for each split.
+func makePlans(src formats.Dataset, dst string, o *writeOptions) ([]*convert.Plan, error) {
 	splits, err := o.convert.Split.Assign(src)
 	if err == nil {
 		err = convert.CheckSplits(src, splits)
@@ -102,7 +103,7 @@ func plansOf(src formats.Dataset, dst string, o *packOptions) ([]*convert.Plan, 
 	if err != nil {
 		return nil, usageError{err}
 	}
-	outs, err := outputs(dst, o.format, convert.Names(splits))
+	outs, err := outputs(dst, o.format, convert.SplitNames(splits))
 	if err != nil {
 		return nil, err
 	}
@@ -117,33 +118,28 @@ func plansOf(src formats.Dataset, dst string, o *packOptions) ([]*convert.Plan, 
 	return plans, nil
 }
 
-// packAll runs the plans one after another and sums them up.
-func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*convert.Plan, o *packOptions) error {
-	s, err := newSummary(src, o.convert.Take)
+// packAll runs the plans one after another, and prints the summary and writes the report.
+func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*convert.Plan, o *writeOptions) error {
+	s, err := newSummary(src, o.convert.Patterns)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(plans[0].Path), 0o755); err != nil {
 		return err
 	}
-	if err := checkTable(o.report, plans[0].Path); err != nil {
+	if err := checkReportPath(o.report, plans[0].Path); err != nil {
 		return err
 	}
-	done := doneBefore(plans, o)
+	done := finishedReports(plans, o)
 	for i, p := range plans {
 		if done[i] != nil {
 			s.add(done[i])
 			continue
 		}
-		show, end := func(convert.Progress) {}, func() {}
-		if !o.quiet {
-			show, end = c.progress(p.Path, p.Len(), o.progressJSON)
-		}
-		r, err := p.Show(show).BegunBy(typed(ctx)).Run(ctx)
-		end()
+		r, err := runPlan(ctx, c, p, o)
 		s.add(r)
 		if err != nil {
-			return errors.Join(packFailed(err, p.Path), s.writeKnown(o.report, plans[0].Path))
+			return errors.Join(err, s.writePartialTable(o.report, plans[0].Path))
 		}
 	}
 	if err := s.writeTable(o.report, plans[0].Path); err != nil {
@@ -158,15 +154,15 @@ func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*conv
 	return nil
 }
 
-// doneBefore are the reports of the plans that an interrupted run of the same command had
-// finished, nil for the others. With all of them finished, or with --force and nothing
-// unfinished, it is a new run.
-func doneBefore(plans []*convert.Plan, o *packOptions) []*convert.Report {
+// finishedReports returns the reports of the plans that an interrupted run of the same command
+// finished, nil for the other plans. It is a new run, without such reports, if all plans are finished,
+// or with --force if none is unfinished.
+func finishedReports(plans []*convert.Plan, o *writeOptions) []*convert.Report {
 	done := make([]*convert.Report, len(plans))
 	interrupted := false
 	for i, p := range plans {
-		unfinished := isFolder(p.Path + sidecar.Suffix)
-		if r, ok := p.Done(); ok && !unfinished {
+		unfinished := isDir(p.Path + sidecar.PartialSuffix)
+		if r, ok := p.Finished(); ok && !unfinished {
 			done[i] = r
 			continue
 		}
@@ -178,39 +174,42 @@ func doneBefore(plans []*convert.Plan, o *packOptions) []*convert.Report {
 	return done
 }
 
-// partialError says how to go on after a failure.
-type partialError struct {
-	error
-	path string
+// output is one dataset that pack writes.
+type output struct {
+	format formats.WritableFormat
+	path   string
+	only   []string // the splits that it has; all if empty
 }
 
-func (e partialError) Unwrap() error { return e.error }
+// outputSuffixes are the suffixes of datasets in a folder OUT/, by format.
+var outputSuffixes = map[string]string{"lmdb": ".lmdb", "hdf5": ".h5", "shard": "-%06d.tar", "tfrecord": "-%06d.tfrecord"}
 
-func packFailed(err error, path string) error {
-	switch {
-	case errors.Is(err, formats.ErrExists):
-		return fmt.Errorf("%w: choose another name, or --force to replace a dataset of dsconv's", err)
-	case errors.Is(err, convert.ErrContinue):
-		return fmt.Errorf("%w; --discard drops it and starts anew", err)
-	case errors.Is(err, formats.ErrPartial), errors.Is(err, formats.ErrLocked), errors.Is(err, formats.ErrNotBuilt),
-		errors.Is(err, formats.ErrForeign):
-		return err
-	case errors.Is(err, context.Canceled):
-		return partialError{err, path}
+// outputs returns the datasets that DST stands for: one by its name, or with a format and a folder one
+// for each split.
+func outputs(dst, format string, splits []string) ([]output, error) {
+	if err := formats.CheckLocal(dst); err != nil {
+		return nil, err
 	}
-	return fmt.Errorf("%w%s", err, hint(partialError{err, path}))
-}
-
-// hint is what to do about an unfinished pack or unpack, if err is about one.
-func hint(err error) string {
-	var u incompleteError
-	if errors.As(err, &u) {
-		return u.hint()
+	f, err := writableFormat(dst, format)
+	if err != nil {
+		return nil, err
 	}
-	var p partialError
-	if !errors.As(err, &p) || !isFolder(p.path+sidecar.Suffix) {
-		return ""
+	if f.Match(dst) {
+		return []output{{format: f, path: filepath.Clean(dst)}}, nil
 	}
-	return fmt.Sprintf("\n%s%s has what was done: the same command goes on from its last checkpoint; --discard drops that",
-		p.path, sidecar.Suffix)
+	if format == "" || filepath.Ext(dst) != "" && !isDir(dst) && !strings.HasSuffix(dst, "/") {
+		return nil, usageErrorf("%s: the name does not match the format %s; use for example %s", dst, f.Name(), "data"+outputSuffixes[f.Name()])
+	}
+	outs := make([]output, 0, len(splits))
+	for _, split := range splits {
+		if err := formats.CheckSplit(split); err != nil {
+			return nil, usageError{err}
+		}
+		name := split
+		if name == "" {
+			name = "data"
+		}
+		outs = append(outs, output{format: f, path: filepath.Join(dst, name+outputSuffixes[f.Name()]), only: []string{split}})
+	}
+	return outs, nil
 }

@@ -9,23 +9,23 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 )
 
-// patternHelp is the rule of --include and --exclude; see formats.Patterns.
-const patternHelp = `PATTERN of --include and --exclude, a path or a name in SRC; case counts:
-   '*.png', 'n01*'    files of such a name, in any folder
-   test, 'n01*/'      folders of such a name, and all that is in them
-   'train/*/a?.jpg'   a pattern with a / within it or at its beginning is a path from SRC on
-   'test/*', '/test/' so is a folder: all that is in it
-   '**/x/**/*.png'    ** stands for any number of folders; * and ? never for a /
-   '*.{png,jpg}'      one or the other; [a-z] is one of these characters, \ takes the next as it is
-Several patterns: repeat the flag, or put commas between them. Without --include all images
-are taken; --exclude is stronger. A pattern that matches nothing is named at the end.`
+// patternHelp explains --include and --exclude; see formats.Patterns.
+const patternHelp = `PATTERN of --include and --exclude is a name or a path in SRC. Case matters:
+   '*.png', 'n01*'    files with that name, in any folder
+   test, 'n01*/'      folders with that name, with everything in them
+   'train/*/a?.jpg'   a pattern that starts with a / or has one inside is a path relative to SRC
+   'test/*', '/test/' the path of a folder, with everything in it
+   '**/x/**/*.png'    ** matches any number of folders; * and ? do not match a /
+   '*.{png,jpg}'      matches either; [a-z] matches one of these characters, \ escapes the next one
+For several patterns repeat the flag, or separate them by commas. Without --include all images
+are packed. --exclude overrides --include. A pattern that matches nothing is reported.`
 
-// takeOf reads --include and --exclude.
-func takeOf(cc *cli.Context) formats.Patterns {
-	return formats.Patterns{Include: patternsOf(cc, "include"), Exclude: patternsOf(cc, "exclude")}
+// parsePatterns parses --include and --exclude.
+func parsePatterns(cc *cli.Context) formats.Patterns {
+	return formats.Patterns{Include: splitPatternFlag(cc, "include"), Exclude: splitPatternFlag(cc, "exclude")}
 }
 
-func patternsOf(cc *cli.Context, flag string) []string {
+func splitPatternFlag(cc *cli.Context, flag string) []string {
 	var patterns []string
 	for _, list := range cc.StringSlice(flag) {
 		for _, p := range formats.SplitPatterns(list) {
@@ -35,42 +35,35 @@ func patternsOf(cc *cli.Context, flag string) []string {
 	return patterns
 }
 
-// takeAgain is what add takes: as the recipe says, but for the flags that are given.
-func takeAgain(cc *cli.Context, recipe map[string]string) (formats.Patterns, error) {
-	was, now := formats.PatternsOf(recipe), takeOf(cc)
-	both := cc.IsSet("include") == cc.IsSet("exclude")
-	switch {
-	case both && cc.IsSet("include"):
-		return now, nil
-	case both:
+// addPatterns returns the patterns of add: those of the flags, else those of the dataset's recipe.
+func addPatterns(cc *cli.Context, recipe map[string]string) (formats.Patterns, error) {
+	was, now := formats.PatternsFromRecipe(recipe), parsePatterns(cc)
+	if !cc.IsSet("include") && !cc.IsSet("exclude") {
 		return was, nil
-	case cc.IsSet("include"):
-		now.Exclude = was.Exclude
-	default:
-		now.Include = was.Include
 	}
-	kept := formats.Patterns{Include: was.Include, Exclude: was.Exclude}
-	if cc.IsSet("include") {
-		kept.Include = nil
-	} else {
-		kept.Exclude = nil
+	var kept formats.Patterns // those of the recipe that still apply
+	if !cc.IsSet("include") {
+		kept.Include, now.Include = was.Include, was.Include
 	}
-	if was.Old && kept.NeedFolders() {
-		return now, usage("the dataset was packed with %s by an older dsconv, where patterns knew no folders: give this option, too", kept)
+	if !cc.IsSet("exclude") {
+		kept.Exclude, now.Exclude = was.Exclude, was.Exclude
+	}
+	if was.Legacy && kept.DiffersFromLegacy() {
+		return now, usageErrorf("the dataset was packed with %s by an older dsconv, whose patterns did not match folders: give this option too", kept)
 	}
 	return now, nil
 }
 
-// unmatched are the patterns that no image of the source fits, and no folder.
-func unmatched(src formats.Dataset, take formats.Patterns) (*formats.Patterns, error) {
-	if len(take.Include)+len(take.Exclude) == 0 {
+// findUnmatched returns the patterns that match no image or folder of the source, nil if all match.
+func findUnmatched(src formats.Dataset, patterns formats.Patterns) (*formats.Patterns, error) {
+	if len(patterns.Include)+len(patterns.Exclude) == 0 {
 		return nil, nil
 	}
 	var left formats.Patterns
 	if f, ok := src.(*folder.Dataset); ok {
 		left = f.Unmatched()
 	} else {
-		c, err := take.Chooser()
+		c, err := patterns.Compile()
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +72,7 @@ func unmatched(src formats.Dataset, take formats.Patterns) (*formats.Patterns, e
 			if err != nil {
 				return nil, err
 			}
-			c.File(in.Name())
+			c.IncludesFile(in.Name())
 		}
 		left = c.Unmatched()
 	}
@@ -89,23 +82,23 @@ func unmatched(src formats.Dataset, take formats.Patterns) (*formats.Patterns, e
 	return &left, nil
 }
 
-// printUnmatched names the patterns that match nothing.
+// printUnmatched prints the patterns that match nothing.
 func printUnmatched(c *console, p *formats.Patterns) {
 	if p == nil {
 		return
 	}
 	for _, text := range p.Include {
-		c.printf("--include %q matches nothing%s\n", text, insteadOf(text))
+		c.printf("--include %q matches nothing%s\n", text, unmatchedHint(text))
 	}
 	for _, text := range p.Exclude {
-		c.printf("--exclude %q matches nothing%s\n", text, insteadOf(text))
+		c.printf("--exclude %q matches nothing%s\n", text, unmatchedHint(text))
 	}
 }
 
-// insteadOf is a hint for a pattern that was perhaps meant for folders.
-func insteadOf(text string) string {
+// unmatchedHint returns a hint for a pattern that was perhaps meant for folders.
+func unmatchedHint(text string) string {
 	if text == "" || strings.ContainsAny(text, "/.") || !strings.ContainsAny(text, `*?[]{}\`) {
-		return "" // a plain word was compared with folders too
+		return "" // a plain name matches folders too
 	}
-	return ": without a / it is for names of files; " + text + "/ is for folders"
+	return ": it matches names of files only; " + text + "/ matches folders"
 }

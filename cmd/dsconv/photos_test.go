@@ -11,7 +11,7 @@ import (
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
-// The real photos go into every format and come back, every byte.
+// Real photos are packed into every format and unpacked with the same bytes.
 func TestPhotosComeBack(t *testing.T) {
 	photos := os.Getenv("DSCONV_PHOTOS")
 	if photos == "" {

@@ -16,54 +16,54 @@ import (
 func progressFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "progress", Value: "auto",
-		Usage: "auto (a bar on a terminal, lines elsewhere), or json: objects on standard error, one a line, for programs",
+		Usage: "auto (a bar on a terminal, else lines), or json: one object per line on standard error, for programs",
 	}
 }
 
-// progressAsJSON says which of the two kinds of progress is wanted.
+// progressAsJSON parses --progress, and reports whether it is json.
 func progressAsJSON(cc *cli.Context) (bool, error) {
 	kind := cc.String("progress")
 	switch {
 	case kind != "auto" && kind != "json":
-		return false, usage("--progress %s: choose auto or json", kind)
+		return false, usageErrorf("--progress %s: use auto or json", kind)
 	case cc.IsSet("progress") && cc.Bool("quiet"):
-		return false, usage("--progress and --quiet at once: choose one")
+		return false, usageErrorf("--progress and --quiet cannot be used together")
 	}
 	return kind == "json", nil
 }
 
-// step is a line of --progress json about a dataset that is written.
-type step struct {
+// progressJSON is a line of --progress json of a command that writes a dataset.
+type progressJSON struct {
 	Dataset string  `json:"dataset"`
 	Done    int     `json:"done"`
 	Total   int     `json:"total"`
 	Skipped int     `json:"skipped"`
-	Bytes   int64   `json:"bytes"` // of the images that were read
+	Bytes   int64   `json:"bytes"` // of the images read so far
 	Seconds float64 `json:"seconds"`
 }
 
-// turn is a line of --progress json about a turn of a bench that has ended.
-type turn struct {
+// benchProgressJSON is a line of --progress json of bench, after each turn.
+type benchProgressJSON struct {
 	Dataset         string  `json:"dataset"`
-	Done            int     `json:"done"` // turns, warm-ups included
+	Done            int     `json:"done"` // turns, including warm-ups
 	Total           int     `json:"total"`
 	Round           int     `json:"round"` // 0 is the warm-up
 	Seconds         float64 `json:"seconds"`
 	ImagesPerSecond float64 `json:"images_per_second"`
 }
 
-// line prints a line of --progress json.
-func (c *console) line(v any) {
-	_ = writeJSON(c.err, v, "") // numbers and text always have a JSON; nobody may be listening
+// progressLine prints a line of --progress json.
+func (c *console) progressLine(v any) {
+	_ = writeJSON(c.err, v, "") // v can always be encoded; a write error of progress is ignored
 }
 
-// progress shows a run of total steps: a bar on a terminal, a line every few seconds
-// elsewhere, or JSON. The function that it gives is called with the state; end is called once.
+// progress shows the progress of a run of total steps: as a bar on a terminal, else as a line every
+// few seconds, or as JSON. The caller calls show with each state, and end once.
 func (c *console) progress(title string, total int, asJSON bool) (show func(convert.Progress), end func()) {
 	switch {
 	case asJSON:
-		return c.steps(title), func() {}
-	case c.terminal():
+		return c.jsonProgress(title), func() {}
+	case c.isTerminal():
 		return c.bar(title, total)
 	}
 	last := time.Now()
@@ -72,24 +72,24 @@ func (c *console) progress(title string, total int, asJSON bool) (show func(conv
 			return
 		}
 		last = time.Now()
-		c.notef("%s: %s", printable(title), describe(p))
+		c.logf("%s: %s", printable(title), progressText(p))
 	}, func() {}
 }
 
-// steps prints at most ten lines a second, and always the last one.
-func (c *console) steps(title string) func(convert.Progress) {
+// jsonProgress prints at most ten lines a second, and always the last one.
+func (c *console) jsonProgress(title string) func(convert.Progress) {
 	var last time.Time
 	return func(p convert.Progress) {
 		if p.Done < p.Total && time.Since(last) < 100*time.Millisecond {
 			return
 		}
 		last = time.Now()
-		c.line(step{Dataset: title, Done: p.Done, Total: p.Total, Skipped: p.Skipped, Bytes: p.BytesIn, Seconds: p.Elapsed.Seconds()})
+		c.progressLine(progressJSON{Dataset: title, Done: p.Done, Total: p.Total, Skipped: p.Skipped, Bytes: p.BytesIn, Seconds: p.Elapsed.Seconds()})
 	}
 }
 
-// turns shows the turns of a bench as they end.
-func (c *console) turns(cc *cli.Context, datasets int) (func(bench.Progress), error) {
+// benchProgress shows the turns of a bench as they end.
+func (c *console) benchProgress(cc *cli.Context, datasets int) (func(bench.Progress), error) {
 	asJSON, err := progressAsJSON(cc)
 	done := 0
 	return func(p bench.Progress) {
@@ -97,7 +97,7 @@ func (c *console) turns(cc *cli.Context, datasets int) (func(bench.Progress), er
 		switch {
 		case cc.Bool("quiet"):
 		case asJSON:
-			c.line(turn{
+			c.progressLine(benchProgressJSON{
 				Dataset: p.Dataset, Done: done, Total: datasets * (p.Rounds + 1), Round: p.Round,
 				Seconds: p.Seconds, ImagesPerSecond: p.ImagesPerSecond,
 			})
@@ -106,34 +106,34 @@ func (c *console) turns(cc *cli.Context, datasets int) (func(bench.Progress), er
 			if p.Round > 0 {
 				name = fmt.Sprintf("round %d of %d", p.Round, p.Rounds)
 			}
-			c.notef("%s: %s: %.2f s an epoch, %.0f images/s", name, printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
+			c.logf("%s: %s: %.2f s an epoch, %.0f images/s", name, printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
 		}
 	}, err
 }
 
 func (c *console) bar(title string, total int) (show func(convert.Progress), end func()) {
 	bars := mpb.New(mpb.WithOutput(c.err), mpb.WithWidth(40))
-	var state atomic.Pointer[convert.Progress] // the bar is drawn by a goroutine of its own
+	var state atomic.Pointer[convert.Progress] // another goroutine draws the bar
 	state.Store(&convert.Progress{Total: total})
 	bar := bars.AddBar(int64(total),
 		mpb.PrependDecorators(decor.Name(printable(title)+" ")),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + describe(*state.Load()) })))
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + progressText(*state.Load()) })))
 	return func(p convert.Progress) {
 			state.Store(&p)
 			bar.SetCurrent(int64(p.Done))
 		}, func() {
-			bar.Abort(false) // does nothing to a bar that is full
+			bar.Abort(false) // no effect on a full bar
 			bars.Wait()
 		}
 }
 
-// describe is images, bytes, rate, time left and what was skipped.
-func describe(p convert.Progress) string {
+// progressText describes p: images, bytes, rate, time left and skipped images.
+func progressText(p convert.Progress) string {
 	rate := float64(p.Done) / max(p.Elapsed.Seconds(), 1e-9)
 	left := time.Duration(float64(p.Total-p.Done) / max(rate, 1e-9) * float64(time.Second))
 	s := fmt.Sprintf("%d of %d images", p.Done, p.Total)
 	if p.BytesIn > 0 {
-		s += ", " + bytesOf(p.BytesIn)
+		s += ", " + formatBytes(p.BytesIn)
 	}
 	if p.Done > 0 {
 		s += fmt.Sprintf(", %.0f images/s, %s left", rate, left.Round(time.Second))

@@ -10,7 +10,7 @@ import (
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
-// The README's Python reads what pack writes, word for word.
+// The README's Python examples, unchanged, read what pack writes.
 func TestREADMEPythonReadsWhatPackWrites(t *testing.T) {
 	const imports = "import lmdb, h5py, webdataset\nfrom io import BytesIO\nfrom PIL import Image\nfrom tfrecord import tfrecord_loader\n"
 	formattest.Python(t, imports) // skips before anything is packed

@@ -13,19 +13,19 @@ import (
 func relabelCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "relabel",
-		Usage:     "give samples of a dataset other labels",
+		Usage:     "change labels, splits or columns of samples",
 		ArgsUsage: "DATASET LABELS",
-		Description: "LABELS is a table, .csv, .tsv or .jsonl, with a column key, path or file_name that says which\n" +
-			"sample, and columns that are called as the dataset's label fields (label is the main one), its own\n" +
-			"columns, or split. The cells are read as the dataset's own labels are: class indices,\n" +
-			"names of classes or numbers to predict; an empty cell is no label, and -1 neither but where labels are\n" +
-			"numbers to predict. Classes that the dataset has not come after the old ones; where its classes have\n" +
-			"names, a table of numbers is an error unless --label-type name says that they are new names. No image is decoded:\n" +
-			"LMDB's data are not touched at all if only the main label changes; of shards those are written anew\n" +
-			"that hold one of the samples. A row that fits no sample is an error, and nothing is changed.\n" +
-			"What was set so is kept when dsconv add brings other labels from the source.\n\n" +
+		Description: "LABELS is a table, .csv, .tsv or .jsonl. Its column key, path or file_name names the sample. The\n" +
+			"other columns have the names of the dataset's label fields (label is the main one), of its own\n" +
+			"columns, or split. Cells are parsed like the dataset's labels: as class indices, names of classes or\n" +
+			"numbers to predict. An empty cell means no label, and so does -1 except in numbers to predict.\n" +
+			"New classes come after the old ones. If the dataset's classes have names, a table of numbers is an\n" +
+			"error, unless --label-type name says that the numbers are names.\n\n" +
+			"No image is decoded. LMDB's data file does not change if only the main label does; shards without any\n" +
+			"of the samples are not written again. A row without a sample is an error, and nothing is changed.\n" +
+			"dsconv add keeps these labels even if the source has other ones.\n\n" +
 			"Example:\n   dsconv relabel out.lmdb labels.csv\n\n" + editExitCodes,
-		Flags: editFlags(&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` between several labels of one image", DefaultText: "as packed"}, newTypesFlag()),
+		Flags: writeFlags(&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image", DefaultText: "as packed"}, labelTypeFlag()),
 		Action: func(cc *cli.Context) error {
 			args, err := arguments(cc, "DATASET", "LABELS")
 			if err != nil {
@@ -35,7 +35,7 @@ func relabelCommand(c *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return withTarget(cc, args[0], func(t *edit.Target, o *packOptions) error {
+			return withTarget(cc, args[0], func(t *edit.Target, o *writeOptions) error {
 				given := edit.Labels{ByPath: table.By != "key", Columns: table.Columns, Rows: table.Rows, Sep: t.Meta().Recipe["label-sep"]}
 				if cc.IsSet("label-sep") {
 					given.Sep = cc.String("label-sep")
@@ -47,27 +47,27 @@ func relabelCommand(c *console) *cli.Command {
 				if err != nil {
 					return fmt.Errorf("%s: %w", args[1], err)
 				}
-				said := fmt.Sprintf("%d relabelled, %d had these labels already", found.Changed, found.Unchanged)
+				said := fmt.Sprintf("%d relabelled, %d unchanged", found.Changed, found.Unchanged)
 				if len(found.NewClasses) > 0 {
 					said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))
 				}
 				if found.Without > 0 {
 					said += fmt.Sprintf("; %d without a label", found.Without)
 				}
-				return amend(cc.Context, c, t, p, o, amended{said: said, what: found})
+				return runEdit(cc.Context, c, t, p, o, editOutcome{summary: said, details: found})
 			})
 		},
 	}
 }
 
-// newTypesFlag is about numbers that the dataset has no class of.
-func newTypesFlag() cli.Flag {
+// labelTypeFlag is the flag --label-type of add and relabel.
+func labelTypeFlag() cli.Flag {
 	return &cli.StringFlag{
-		Name: "label-type", Usage: "`TYPE` of numbers that the dataset has no class of: index (with gaps) or name", DefaultText: "as packed",
+		Name: "label-type", Usage: "`TYPE` of numbers that are no class of the dataset yet: index (may have gaps) or name", DefaultText: "as packed",
 	}
 }
 
-// labelTypes are those that the flag gives, else those that the dataset was packed with.
+// labelTypes returns the types of the flag, else those of the dataset's recipe.
 func labelTypes(cc *cli.Context, recipe map[string]string) (labels.Types, error) {
 	if cc.IsSet("label-type") {
 		return labels.ParseTypes(cc.String("label-type"))

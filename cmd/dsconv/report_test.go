@@ -17,10 +17,10 @@ import (
 	"github.com/dsconv/dsconv/internal/legible"
 )
 
-// badNames are of files that are no images, as a file system keeps them.
+// badNames are names of files that are not images, with any bytes that a file system allows.
 var badNames = []string{"a\xffb.png", "c\nd.png", "e\r\n.png", `"f".png`, `g"h".png`, "i,j.png", "k\x1b[31m.png", "日本.png", `l\n.png`, "=m.png"}
 
-// The tables of what was skipped are UTF-8, a row is a line, and every name can be had back.
+// Reports are UTF-8, each row is one line, and every name can be recovered.
 func TestReportsOfBadNames(t *testing.T) {
 	dir := t.TempDir()
 	images := filepath.Join(dir, "images")

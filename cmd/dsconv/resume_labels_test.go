@@ -11,20 +11,20 @@ import (
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
-// A label that changed between a pack and its resume is noticed, of whatever type and in whichever
-// column it is; and so is another type.
+// A resume notices a label that has changed since, of any type and in any column, and another label
+// type.
 func TestLabelChangesAreNoticed(t *testing.T) {
 	for name, c := range map[string]struct {
 		flags, again []string // of the pack and of its resume
 		cell         string   // that an image which was packed has by then
-		says         string   // nothing: it goes on
+		says         string   // "": it resumes
 	}{
 		"nothing":           {[]string{"--label-type=float"}, nil, "0.5", ""},
 		"a number":          {[]string{"--label-type=float"}, nil, "0.25", "1 changed: "},
-		"the second column": {[]string{"--label-columns=name,label", "--label-type=label=float"}, nil, "0.25", "(its labels)"},
-		"several labels":    {[]string{"--label-sep=.", "--label-type=name"}, nil, "0.1", "(its labels)"},
-		"one class":         {[]string{"--label-type=name"}, nil, "1", "its label is 2, it was 1"},
-		"another type":      {[]string{"--label-type=float"}, []string{"--label-type=name"}, "0.5", `label-type was "float", is "name"`},
+		"the second column": {[]string{"--label-columns=name,label", "--label-type=label=float"}, nil, "0.25", "(other labels)"},
+		"several labels":    {[]string{"--label-sep=.", "--label-type=name"}, nil, "0.1", "(other labels)"},
+		"one class":         {[]string{"--label-type=name"}, nil, "1", "(label 2, was 1)"},
+		"another type":      {[]string{"--label-type=float"}, []string{"--label-type=name"}, "0.5", `label-type was "float", now "name"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := samples(t, "60", "64x48")

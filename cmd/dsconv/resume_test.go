@@ -14,16 +14,16 @@ import (
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
-// often makes many checkpoints; in the order of keys the last image is the last one read.
+// often makes many checkpoints. In key order the last image is read last.
 var often = []string{"--checkpoint=20KB", "--order=key"}
 
-// A source that changed between a pack and its resume is noticed and named; what only
-// looks changed is not.
+// A resume names the files of the source that have changed since, and ignores files that only seem
+// changed.
 func TestSourceChangesAreNamed(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(t *testing.T, images []string)
-		says   []string // nothing: it goes on
+		says   []string // nil: it resumes
 	}{
 		{"nothing", func(*testing.T, []string) {}, nil},
 		{"times alone", func(t *testing.T, images []string) {
@@ -40,24 +40,24 @@ func TestSourceChangesAreNamed(t *testing.T) {
 			b := read(t, images[3])
 			b[len(b)/2] ^= 1
 			must(t, os.WriteFile(images[3], b, 0o644))
-		}, []string{"1 changed: ", "000", "its bytes"}},
+		}, []string{"1 changed: ", "000", "other bytes"}},
 		{"size", func(t *testing.T, images []string) {
 			must(t, os.WriteFile(images[3], append(read(t, images[3]), 0), 0o644))
-		}, []string{"1 changed: ", "bytes, it had"}},
-		{"one went", func(t *testing.T, images []string) { must(t, os.Remove(images[1])) }, []string{"1 went: "}},
-		{"twelve went", func(t *testing.T, images []string) {
+		}, []string{"1 changed: ", "bytes, was "}},
+		{"one removed", func(t *testing.T, images []string) { must(t, os.Remove(images[1])) }, []string{"1 removed: "}},
+		{"twelve removed", func(t *testing.T, images []string) {
 			for _, name := range images[:12] {
 				must(t, os.Remove(name))
 			}
-		}, []string{"12 went: ", ", ..."}},
-		{"one came", func(t *testing.T, images []string) {
+		}, []string{"12 removed: ", ", ..."}},
+		{"one added", func(t *testing.T, images []string) {
 			must(t, os.WriteFile(filepath.Join(filepath.Dir(images[1]), "new.jpg"), read(t, images[1]), 0o644))
-		}, []string{"1 came: ", "/new.jpg"}},
-		{"a class came", func(t *testing.T, images []string) {
+		}, []string{"1 added: ", "/new.jpg"}},
+		{"a class added", func(t *testing.T, images []string) {
 			dir := filepath.Join(filepath.Dir(filepath.Dir(images[1])), "aaa")
 			must(t, os.Mkdir(dir, 0o755))
 			must(t, os.WriteFile(filepath.Join(dir, "new.jpg"), read(t, images[1]), 0o644))
-		}, []string{"1 came: aaa/new.jpg", "its label"}},
+		}, []string{"1 added: aaa/new.jpg", "(label "}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			src := samples(t, "60", "64x48")
@@ -80,7 +80,7 @@ func TestSourceChangesAreNamed(t *testing.T) {
 	}
 }
 
-// Until there is a checkpoint nothing is lost, so that source and options may change.
+// Before the first checkpoint source and options may change, because nothing is lost.
 func TestNothingIsCheckpointedYet(t *testing.T) {
 	src := samples(t, "60", "64x48")
 	dst := filepath.Join(t.TempDir(), "out.tar")
@@ -98,8 +98,8 @@ func TestNothingIsCheckpointedYet(t *testing.T) {
 	formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(dst)), formattest.Tree(t, filepath.Dir(fresh)))
 }
 
-// A pack into one dataset a split goes on too: those that are finished stay.
-func TestSplitsThatAreDoneStay(t *testing.T) {
+// A pack into one dataset per split is resumed too: finished datasets stay.
+func TestFinishedSplitsStay(t *testing.T) {
 	src := samples(t, "60", "64x48")
 	dir := t.TempDir()
 	flags := []string{"--format=tfrecord", "--split=a=0.5,b=0.3,c=0.2"}
@@ -125,8 +125,8 @@ func TestSplitsThatAreDoneStay(t *testing.T) {
 	}
 }
 
-// A bit that rots in a partial is noticed where it matters: either the resume refuses, or
-// it ends in the right bytes. None is vouched for by a checksum made after it rotted.
+// If a bit flips in a staging folder, the resume fails or ends with the right bytes. Flipped bits never
+// get a valid checksum.
 func TestRottenPartial(t *testing.T) {
 	src := samples(t, "60", "64x48")
 	r := rand.New(rand.NewPCG(4, 4))
@@ -177,8 +177,8 @@ func TestRottenPartial(t *testing.T) {
 	}
 }
 
-// A limit on the size of files gives short writes and EFBIG; Go's runtime must not die of
-// the signal that comes with it.
+// A limit on file sizes causes short writes and EFBIG. The signal that comes with it must not kill the
+// process.
 func TestFileSizeLimit(t *testing.T) {
 	// LMDB calls every short write an input/output error.
 	tooLarge := regexp.MustCompile(`(?i)file too large|data\.mdb: .*input/output error`)
@@ -208,8 +208,8 @@ func TestFileSizeLimit(t *testing.T) {
 	}
 }
 
-// An edit that was stopped is gone on with by the same command; every other one names that
-// command, in words that can be typed.
+// An edit that was stopped is resumed by the same command. Every other command names that command,
+// quoted for a shell.
 func TestAnotherCommandAfterAStoppedEdit(t *testing.T) {
 	src := samples(t, "60", "64x48")
 	for _, name := range append(outputsOf(), "x y-%02d.tar") {
@@ -230,7 +230,7 @@ func TestAnotherCommandAfterAStoppedEdit(t *testing.T) {
 				t.Fatalf("exit code %d: %s", code, said)
 			}
 			must(t, os.WriteFile(last, whole, 0o644))
-			if !isFolder(dst + ".partial") {
+			if !isDir(dst + ".partial") {
 				t.Fatal("nothing is unfinished")
 			}
 			shown := dst
@@ -241,8 +241,8 @@ func TestAnotherCommandAfterAStoppedEdit(t *testing.T) {
 				{"rm", dst, "--key", key}, {"relabel", dst, table}, {"pack", src, dst, "--force"},
 			} {
 				code, said := dsconvSays(args...)
-				want := "it was begun by the command dsconv add " + shown + " " + src + " --checkpoint=20KB --on-error=fail"
-				if code != exitFailed || !strings.Contains(said, want) || !strings.Contains(said, "--discard drops it") || strings.Contains(said, "recipe") {
+				want := "cannot resume: it was started by: dsconv add " + shown + " " + src + " --checkpoint=20KB --on-error=fail"
+				if code != exitFailed || !strings.Contains(said, want) || !strings.Contains(said, "start over with --discard") || strings.Contains(said, "options") {
 					t.Errorf("%v: exit code %d: %s", args, code, said)
 				}
 			}
@@ -253,8 +253,8 @@ func TestAnotherCommandAfterAStoppedEdit(t *testing.T) {
 	}
 }
 
-// interrupt leaves a partial with checkpoints: the last image is bad, which ends the pack.
-// The image is whole again afterwards.
+// interrupt leaves a staging folder with checkpoints: the last image is bad, which ends the pack. It
+// restores the image afterwards.
 func interrupt(t *testing.T, src, dst string, flags ...string) {
 	t.Helper()
 	last := lastImage(t, src)
@@ -269,7 +269,7 @@ func interrupt(t *testing.T, src, dst string, flags ...string) {
 	}
 	put(make([]byte, len(b)))
 	flags = slices.Concat(often, []string{"--on-error=fail"}, flags)
-	if code, said := packTo(t, src, dst, flags...); code != exitFailed || !strings.Contains(said, "goes on") {
+	if code, said := packTo(t, src, dst, flags...); code != exitFailed || !strings.Contains(said, "repeat the command to resume") {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
 	put(b)

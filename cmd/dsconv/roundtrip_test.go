@@ -22,8 +22,8 @@ import (
 )
 
 // TestRoundTrips packs random folders and tables of labels, edits the dataset, unpacks it and packs
-// the folder again, by what unpack prints: keys, images, labels, classes, splits and columns are
-// the same. DSCONV_ROUNDTRIPS is how many there are.
+// the folder again with the command that unpack prints: keys, images, labels, classes, splits and
+// columns are the same. DSCONV_ROUNDTRIPS is the number of rounds.
 func TestRoundTrips(t *testing.T) {
 	n := 40
 	if s := os.Getenv("DSCONV_ROUNDTRIPS"); s != "" {
@@ -45,7 +45,7 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
-// sameAgain unpacks a dataset and packs the folder at again.
+// sameAgain unpacks a dataset and packs the folder again.
 func sameAgain(t *testing.T, first, again string, recipe ...string) {
 	t.Helper()
 	back := filepath.Join(t.TempDir(), "it's back")
@@ -117,7 +117,7 @@ var nasty = []string{
 	"key", "file_name", "image", "train", "TRAIN", "test", "val", "None", "nan", "null", strings.Repeat("long", 40), "x_y", "0", "1", "10",
 }
 
-// names are those of columns that a table can have besides.
+// names are names of additional columns.
 func (c *collection) names(n int, not ...string) []string {
 	var list []string
 	for _, k := range c.r.Perm(len(nasty)) {
@@ -162,7 +162,7 @@ func (c *collection) make() {
 	}
 }
 
-// image writes a small image that no other is like.
+// image writes a small image that differs from all others.
 func (c *collection) image(path string) {
 	img := image.NewNRGBA(image.Rect(0, 0, 3+c.r.IntN(4), 3+c.r.IntN(4)))
 	for i := range img.Rect.Dx() {
@@ -219,7 +219,7 @@ func (c *collection) table() {
 	}
 }
 
-// cell is what a row says of the label.
+// cell returns a row's label cell.
 func (c *collection) cell(kind int, classes []string) string {
 	if c.r.IntN(6) == 0 {
 		return ""
@@ -261,7 +261,7 @@ func (c *collection) pack(dst string) {
 	}
 }
 
-// edit removes a sample, gives others new labels and adds an image.
+// edit removes a sample, relabels others and adds an image.
 func (c *collection) edit(dst string) {
 	d := described(c.t, dst)
 	if len(d.Samples) > 2 && c.r.IntN(2) == 0 {
@@ -276,7 +276,7 @@ func (c *collection) edit(dst string) {
 	}
 }
 
-// relabel gives a sample another split and, if it has one, another label and other columns.
+// relabel changes a sample's split and, if it has them, its label and columns.
 func (c *collection) relabel(dst string, d *formattest.Description) {
 	samples := described(c.t, dst).Samples
 	s := samples[c.r.IntN(len(samples))]

@@ -23,7 +23,7 @@ import (
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
-// asProgram in the environment makes the test's binary dsconv itself.
+// asProgram is the environment variable that makes the test binary run as dsconv.
 const asProgram = "DSCONV_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -76,8 +76,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exitCode runs dsconv and compares its exit code: exit CODE ARGS...; stdout and stderr
-// look at what it printed.
+// exitCode implements exit CODE ARGS...: it runs dsconv and compares its exit code. The script's stdout
+// and stderr check the output.
 func exitCode(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -110,8 +110,8 @@ func copyFolder(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.CopyFS(ts.MkAbs(args[1]), os.DirFS(ts.MkAbs(args[0]))))
 }
 
-// nothingThere gives a path at which there is nothing to each command that opens a dataset; a
-// second argument is what the error says besides.
+// nothingThere runs each command that opens a dataset with a path that does not exist. A second argument
+// is text that the error must have too.
 func nothingThere(ts *testscript.TestScript, _ bool, args []string) {
 	path, want := args[0], append([]string{regexp.QuoteMeta(args[0] + ": there is nothing at that path")}, args[1:]...)
 	for _, command := range [][]string{
@@ -156,13 +156,13 @@ func flipBit(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o644))
 }
 
-// hostileNames move a terminal's cursor, change its colours, hide or turn its text, or are no text.
+// hostileNames move a terminal's cursor, change its colours, hide or reverse its text, or are not UTF-8.
 var hostileNames = []string{
 	"\x1b[31m\x1b[2J", "\u009b31m", "\u0085", "a\u202eb", "a\u2066b\u2069", "\u200e\u200f\u061c", "\ufeffa\u200bb", "\x7f\r\b",
 	"\u2028", "\U000e0041", "\xff\xfe", "a\nb\tc",
 }
 
-// renameAll gives the files and folders of a folder names that are hostile.
+// renameAll renames the files and folders of a folder to hostile names.
 func renameAll(ts *testscript.TestScript, _ bool, args []string) {
 	root := ts.MkAbs(args[0])
 	dirs, err := os.ReadDir(root)
@@ -180,8 +180,8 @@ func renameAll(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// harmlessCommand is exit for a command that must not print what a terminal would not show as it
-// is; with --json in its arguments all it prints to standard output must be JSON.
+// harmlessCommand is exit for a command whose output must not have hidden characters. With --json its
+// standard output must be JSON.
 func harmlessCommand(ts *testscript.TestScript, neg bool, args []string) {
 	exitCode(ts, neg, args)
 	for _, name := range []string{"stdout", "stderr"} {

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// The first Ctrl-C asks a command to stop; one that does not, here because it waits for a
-// pipe that nobody writes to, is ended by the second.
+// The first Ctrl-C asks a command to stop. The second one ends a command that does not stop, here because
+// it waits for a pipe that nobody writes to.
 func TestSecondSignal(t *testing.T) {
 	p, _ := waiting(t, samples(t, "10", "32x32"))
 	endsBy(t, p, syscall.SIGINT)
 }
 
-// A dsconv that was started with SIGINT ignored, as in the background of a script, goes on at
-// Ctrl-C; SIGTERM stops it.
+// A dsconv that was started with SIGINT ignored, as in the background of a script, ignores Ctrl-C. SIGTERM
+// stops it.
 func TestIgnoredInterruptStaysIgnored(t *testing.T) {
 	ignoring := []string{"sh", "-c", `trap '' INT; exec "$@"`, "sh"}
 	src := samples(t, "10", "32x32")
@@ -41,8 +41,8 @@ func TestIgnoredInterruptStaysIgnored(t *testing.T) {
 	endsBy(t, p, syscall.SIGTERM)
 }
 
-// waiting is a pack that waits for its table of labels, and where that is to be written. prefix
-// may hold a program that runs it.
+// waiting starts a pack that waits for its table of labels, and returns the pipe for the table. prefix
+// may be a program that runs it.
 func waiting(t *testing.T, src string, prefix ...string) (p *process, table *os.File) {
 	t.Helper()
 	pipe := filepath.Join(t.TempDir(), "labels.csv")
@@ -54,7 +54,7 @@ func waiting(t *testing.T, src string, prefix ...string) (p *process, table *os.
 	return p, table
 }
 
-// endsBy holds that the signal ends p, but not the first time.
+// endsBy checks that the second signal ends p, but not the first.
 func endsBy(t *testing.T, p *process, signal syscall.Signal) {
 	t.Helper()
 	hung := time.After(patience)

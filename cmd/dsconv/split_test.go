@@ -11,8 +11,8 @@ import (
 	"github.com/dsconv/dsconv/formats/shard"
 )
 
-// A split's name becomes a part of a path: names that lead elsewhere are refused wherever they
-// come from, and nothing is written outside.
+// A split's name becomes part of a path. Names that lead elsewhere are refused, and nothing is written
+// outside.
 func TestSplitsAreNoPaths(t *testing.T) {
 	src := samples(t, "12", "16x16")
 	table := func(dir, split string) string {
@@ -76,7 +76,7 @@ func TestStoredSplitsAreNoPaths(t *testing.T) {
 	}
 }
 
-// An image that is called as the table of labels is unpacked beside it.
+// An image with the name of the table of labels is unpacked beside the table.
 func TestUnpackMeetsItsOwnTable(t *testing.T) {
 	image := read(t, imagesOf(t, samples(t, "10", "16x16"))[0])
 	m := formats.Meta{Version: formats.Version, Format: "shard", Columns: []string{"more"}, Schema: formats.Schema{{Name: "image", Kind: formats.Image}}}
@@ -89,7 +89,7 @@ func TestUnpackMeetsItsOwnTable(t *testing.T) {
 				Key: key, Source: formats.Source{Path: source}, Columns: []string{"7"},
 				Values: []formats.Value{{Data: image, Encoding: formats.JPEG, Shape: []int{16, 16, 3}}},
 			}
-			s.Sum = checksum.Sum(m.Schema, s)
+			s.Checksum = checksum.SampleChecksum(m.Schema, s)
 			must(t, w.Write(s))
 			must(t, w.Commit())
 			out := filepath.Join(t.TempDir(), "out")

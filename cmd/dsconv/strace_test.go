@@ -18,10 +18,9 @@ import (
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
-// strace stands between dsconv and the kernel: it makes chosen system calls fail, or kills
-// at them, whether Go or a library in C makes them.
+// strace makes chosen system calls fail, or kills the process at them, in Go and in C libraries.
 
-// needStrace skips the test where strace cannot be used.
+// needStrace skips the test if strace cannot be used.
 func needStrace(t *testing.T) {
 	t.Helper()
 	out, err := exec.Command("strace", "-f", "-qq", "--seccomp-bpf", "-e", "trace=fsync", "true").CombinedOutput()
@@ -41,7 +40,7 @@ type call struct {
 	to     string // of a rename
 	create bool   // openat that may make the file
 	failed bool
-	begun  bool // only its start is in this line
+	begun  bool // the line has only its start
 }
 
 var (
@@ -50,7 +49,7 @@ var (
 	quoted   = regexp.MustCompile(`"([^"]*)"`)
 )
 
-// traced packs under strace and gives the calls on files in dir, in order.
+// traced packs under strace and returns the calls on files in dir, in order.
 func traced(t *testing.T, src, dir string, v packing) []call {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "log")
@@ -105,8 +104,8 @@ func parseCall(line string) (call, bool) {
 	return c, true
 }
 
-// Power may fail at any moment: what a rename or a checkpoint makes count must be on the
-// disk before, bytes and names, and the rename itself before the next step.
+// Power may fail at any moment. Before a rename or a checkpoint, the bytes and names that it publishes
+// must be on the disk, and the rename itself before the next step.
 func TestSyncedBeforeItCounts(t *testing.T) {
 	needStrace(t)
 	src := samples(t, "30", "64x48")
@@ -131,14 +130,14 @@ func TestSyncedBeforeItCounts(t *testing.T) {
 	}
 }
 
-// disk is what a power failure may take: files with bytes, and folders with names, that
-// were changed after their last sync.
+// disk records what a power failure may lose: files and folders that were changed after their last
+// sync.
 type disk struct {
 	dir          string
 	bytes, names map[string]bool
 }
 
-// take follows one call and says what it makes count too early.
+// take applies one call and returns what it publishes too early.
 func (d *disk) take(c call) string {
 	if c.failed || strings.HasSuffix(c.path, ".partial/lock") {
 		return ""
@@ -170,7 +169,7 @@ func (d *disk) take(c call) string {
 	return ""
 }
 
-// rename moves into place must find all on the disk that they stand on.
+// rename checks that everything that it publishes is on the disk.
 func (d *disk) rename(c call) (wrong string) {
 	outside := !strings.Contains(c.to, ".partial/")
 	if outside || strings.HasSuffix(c.to, ".partial/publish") {
@@ -193,7 +192,7 @@ func (d *disk) rename(c call) (wrong string) {
 	return strings.TrimPrefix(wrong, "; ")
 }
 
-// unsynced names what at path and below is not on the disk.
+// unsynced returns the paths at path and below that are not on the disk.
 func (d *disk) unsynced(path string, names bool) string {
 	for p := range d.bytes {
 		if (p == path || strings.HasPrefix(p, path+"/")) && filepath.Base(p) != "lock.mdb" {
@@ -215,7 +214,7 @@ type point struct {
 	nth  int
 }
 
-// points are the calls of a pack that can fail.
+// points returns the calls of a pack that can fail.
 func points(calls []call) []point {
 	seen := map[point]int{}
 	for _, c := range calls {
@@ -234,7 +233,7 @@ func points(calls []call) []point {
 	return all
 }
 
-// chosen are some of the points, or all in torture.
+// chosen returns some of the points, or all in a torture run.
 func chosen(t *testing.T, all []point, n int, r *rand.Rand) []point {
 	if os.Getenv("DSCONV_KILLS") != "" {
 		return all
@@ -247,7 +246,7 @@ func chosen(t *testing.T, all []point, n int, r *rand.Rand) []point {
 	return all[:min(n, len(all))]
 }
 
-// under is the strace that does something to the call at p of a pack below dir.
+// under returns the strace command that fails or kills at the call p of a pack below dir.
 func (p point) under(from, dir, what string) []string {
 	path := dir + strings.TrimPrefix(p.path, from)
 	return []string{
@@ -256,8 +255,8 @@ func (p point) under(from, dir, what string) []string {
 	}
 }
 
-// Calls that write fail, each once: a clear error, nothing that looks finished and is not,
-// and then the same command goes on to the same bytes.
+// Each writing call fails once: there is a clear error, nothing looks finished that is not,
+// and then the same command resumes and ends with the same bytes.
 func TestFailingDisk(t *testing.T) {
 	needStrace(t)
 	eachPoint(t, 6, func(t *testing.T, e experiment, p point, r *rand.Rand) {
@@ -276,7 +275,7 @@ func TestFailingDisk(t *testing.T) {
 	})
 }
 
-// The same points, where the process is killed instead.
+// At the same points the process is killed.
 func TestKilledAtCalls(t *testing.T) {
 	needStrace(t)
 	eachPoint(t, 4, func(t *testing.T, e experiment, p point, _ *rand.Rand) {
@@ -284,15 +283,15 @@ func TestKilledAtCalls(t *testing.T) {
 	})
 }
 
-// experiment is one pack that is disturbed.
+// experiment is a pack that is disturbed at a point.
 type experiment struct {
 	src, dir, dst string
 	whole         string // the folder of the undisturbed pack
 	v             packing
 }
 
-// eachPoint disturbs a pack of each variant at n points, or all; it wants that DST is
-// whole or none after it and whole after the same command.
+// eachPoint disturbs a pack of each variant at n points, or all. It checks that DST is complete or missing
+// then, and complete after the same command.
 func eachPoint(t *testing.T, n int, disturb func(*testing.T, experiment, point, *rand.Rand)) {
 	src := samples(t, "30", "64x48")
 	for i, v := range packings() {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncDisk waits until all that was written to the file system of f is on the disk.
+// syncDisk waits until everything written to the file system of f is on the disk.
 func syncDisk(f *os.File) error {
 	if err := unix.Syncfs(int(f.Fd())); err != nil {
 		return fmt.Errorf("sync %s: %w", f.Name(), err)

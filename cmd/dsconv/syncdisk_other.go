@@ -8,5 +8,5 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncDisk asks for all that was written to be put on the disk.
+// syncDisk asks the system to write everything to the disk.
 func syncDisk(*os.File) error { return unix.Sync() }

@@ -13,19 +13,19 @@ import (
 func synthCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "synth",
-		Usage:     "make a sample folder of photo-like images",
+		Usage:     "write a folder of synthetic photo-like images",
 		ArgsUsage: "DIR",
-		Description: "Class folders of JPEGs with the size, decoding cost and entropy of photos; a small network\n" +
-			"learns the classes, but one pixel's colour does not tell them.\n\n" +
+		Description: "Writes class folders of JPEGs with the size, decoding cost and entropy of photos. A small network\n" +
+			"learns the classes, which single pixels do not show.\n\n" +
 			"Example:\n   dsconv synth images/ --n 2000 --classes 10 --split val=0.2\n\n" + exitCodes,
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "n", Value: synth.DefaultN, Usage: "images"},
-			&cli.IntFlag{Name: "classes", Value: synth.DefaultClasses, Usage: "classes"},
+			&cli.IntFlag{Name: "n", Value: synth.DefaultN, Usage: "number of images"},
+			&cli.IntFlag{Name: "classes", Value: synth.DefaultClasses, Usage: "number of classes"},
 			&cli.StringFlag{Name: "size", Value: "500x375", Usage: "`WxH` of an image"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "another seed gives other images of the same classes"},
-			&cli.StringFlag{Name: "split", Usage: "such as val=0.2: train/ and val/, stratified"},
-			&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines", DefaultText: "the number of cores"},
-			&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
+			&cli.StringFlag{Name: "split", Usage: "such as val=0.2: write train/ and val/, stratified by class"},
+			workersFlag("goroutines"),
+			quietFlag(),
 		},
 		Action: func(cc *cli.Context) error {
 			args, err := arguments(cc, "DIR")
@@ -44,7 +44,7 @@ func synthCommand(c *console) *cli.Command {
 func synthOptions(cc *cli.Context) (o synth.Options, err error) {
 	o = synth.Options{N: cc.Int("n"), Classes: cc.Int("classes"), Seed: cc.Uint64("seed"), Workers: cc.Int("workers")}
 	if n, err := fmt.Sscanf(cc.String("size"), "%dx%d", &o.Width, &o.Height); n != 2 || err != nil {
-		return o, fmt.Errorf("size %q: write it as 500x375", cc.String("size"))
+		return o, fmt.Errorf("--size %s: write it as 500x375", cc.String("size"))
 	}
 	if s := cc.String("split"); s != "" {
 		o.Splits, err = synth.ParseSplits(s)

@@ -52,7 +52,7 @@ func packings() []packing {
 	return list
 }
 
-// quick says that the tests are to take seconds.
+// quick reports whether the tests must end within seconds.
 func quick() bool { return os.Getenv("DSCONV_KILLS") == "" }
 
 // kills is how often each packing is killed: DSCONV_KILLS, or enough that a quick run has 10
@@ -71,8 +71,8 @@ func kills(t *testing.T) int {
 	return n
 }
 
-// Each packing is killed at random moments, also while it goes on after a kill, and ends
-// in the bytes of an undisturbed run. At no moment does DST look whole and is not.
+// Each packing is killed at random moments, also while it resumes after a kill, and ends with the bytes
+// of an undisturbed run. DST is never incomplete.
 func TestKilledAnywhere(t *testing.T) {
 	src := samples(t, "60", "64x48")
 	for i, v := range packings() {
@@ -83,7 +83,7 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// With --force over an old dataset DST is at each moment the old one, the new one or none.
+// With --force DST is at each moment the old dataset, the new one or missing.
 func TestKilledWhileReplacing(t *testing.T) {
 	src := samples(t, "60", "64x48")
 	for i, v := range packings() {
@@ -144,7 +144,7 @@ func tortured(t *testing.T, src string, v packing, r *rand.Rand, before func(dst
 	}
 	formattest.SameTrees(t, formattest.Tree(t, dir), want)
 	w.end(t)
-	t.Logf("an undisturbed run took %v; %d kills, %d runs ended after they had gone on", took.Round(time.Millisecond), killed, resumed)
+	t.Logf("an undisturbed run took %v; %d kills, %d runs ended after a resume", took.Round(time.Millisecond), killed, resumed)
 }
 
 // packOld makes the dataset that is replaced. It does so in a process: files that HDF5 has
@@ -164,8 +164,8 @@ type process struct {
 	ended chan struct{} // closed then; code and said are those of the end
 }
 
-// patience is how long a test waits for a process before it calls it hung: long beside what the
-// slowest machine needs, so that it decides no test otherwise.
+// patience is how long a test waits before it considers a process hung: much longer than the slowest
+// machine needs.
 const patience = 5 * time.Minute
 
 // startPack starts a pack in a process; prefix may hold a program that runs it.
@@ -191,13 +191,13 @@ func start(t *testing.T, args []string) *process {
 	return p
 }
 
-// wait gives the exit code, -1 if the process was killed.
+// wait returns the exit code, -1 if the process was killed.
 func (p *process) wait() int {
 	<-p.ended
 	return p.code
 }
 
-// await waits until it is so, or the process has ended.
+// await waits until the condition holds or the process has ended.
 func (p *process) await(t *testing.T, so func() bool) {
 	t.Helper()
 	hung := time.After(patience)
@@ -213,14 +213,14 @@ func (p *process) await(t *testing.T, so func() bool) {
 	}
 }
 
-// kill kills the process and says whether it was still at work.
+// kill kills the process and reports whether it was still running.
 func (p *process) kill() bool {
 	_ = p.cmd.Process.Kill() // it may have ended
 	return p.wait() < 0
 }
 
-// state opens DST: the number of samples of a whole dataset, or -1 if there is none. The
-// error is about one that opens and is not whole.
+// state opens DST and returns its number of samples, or -1 if it is missing. The error is that of a
+// dataset that opens and is not complete.
 func state(dst string) (int, error) {
 	ds, err := all.Formats().Open(dst)
 	if errors.Is(err, formats.ErrNotDataset) {
@@ -236,18 +236,18 @@ func state(dst string) (int, error) {
 		if err := errors.Join(err, ds.Read(i, &s)); err != nil {
 			return 0, err
 		}
-		if checksum.Sum(ds.Meta().Schema, &s) != in.Sum {
+		if checksum.SampleChecksum(ds.Meta().Schema, &s) != in.Checksum {
 			return 0, fmt.Errorf("%s: not the bytes that were written", in.Key)
 		}
 	}
 	var damaged error
-	err = ds.(formats.Checker).Check(context.Background(), formats.Part{}, 1, func(d formats.Damage) {
+	err = ds.(formats.Checker).Check(context.Background(), formats.Portion{}, 1, func(d formats.Damage) {
 		damaged = fmt.Errorf("%s at %d: %s", d.File, d.Offset, d.Cause)
 	})
 	return ds.Len(), errors.Join(err, damaged)
 }
 
-// watcher looks at DST again and again.
+// watcher checks DST repeatedly.
 type watcher struct {
 	stop  chan struct{}
 	wg    sync.WaitGroup
@@ -280,7 +280,7 @@ func (w *watcher) end(t *testing.T) {
 	}
 }
 
-// stableState is the error of state, unless DST became another one during the look.
+// stableState returns the error of state, unless DST was replaced meanwhile.
 func stableState(dst string) error {
 	before := identity(dst)
 	_, err := state(dst)
@@ -290,7 +290,7 @@ func stableState(dst string) error {
 	return err
 }
 
-// identity tells one DST from another: what describes it, and the file or folder itself.
+// identity identifies a DST by its metadata, and by its file or folder.
 func identity(dst string) string {
 	var id strings.Builder
 	dir, base := filepath.Split(dst)

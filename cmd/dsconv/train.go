@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -17,20 +16,21 @@ import (
 )
 
 func trainCommand(c *console) *cli.Command {
+	batch, size := modelDefaults()
 	return &cli.Command{
 		Name:      "train",
 		Usage:     "train the reference network on a dataset",
 		ArgsUsage: "DATASET",
-		Description: `A dataset with splits is trained on train and evaluated on val (or valid, validation, test).
-mlp sees 28x28 grey pixels (784-128-64-classes, Adam 1e-3); cnn sees 32x32 RGB.
-Each epoch's line says how long the step waited for data and how long it computed.
+		Description: `Trains on the split train and evaluates on val (or valid, validation, test), if the dataset
+has them. mlp gets 28x28 grey pixels (784-128-64-classes, Adam 1e-3); cnn gets 32x32 RGB.
+For each epoch it prints how long the steps waited for data and how long they computed.
 
-With --checkpoint FILE the weights, Adam's state and the place in the epoch are written to
-FILE at each epoch's end, every N steps with --checkpoint-every, and on Ctrl-C. Where FILE is
-there already, the training goes on from it with the samples that are left, and ends as if
-nothing had stopped it: same weights, same figures. A finished one says so; more --epochs
-continue it, --discard begins anew. The dataset's format, --workers, --backend and --val may be
-others, the rest must not. FILE is in the safetensors format.
+With --checkpoint FILE the weights, Adam's state and the position in the epoch are written to
+FILE at the end of each epoch, every N steps with --checkpoint-every, and on Ctrl-C. If FILE
+exists, the training resumes from it with the remaining samples, and ends with the same
+weights and results as an uninterrupted one. A finished training prints that it is finished;
+a larger --epochs continues it, --discard starts over. The dataset's format, --workers,
+--backend and --val may change, everything else must not. FILE is in the safetensors format.
 
 Examples:
    dsconv train out.lmdb --model cnn --epochs 5
@@ -39,7 +39,7 @@ Examples:
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: append(trainFlags(), loaderFlags()...),
+		Flags: append(trainFlags(), loaderFlags(batch, size, "resize:SIZExSIZE for mlp; large crops of SIZE and flip for cnn", "uint8")...),
 		Action: func(cc *cli.Context) error {
 			args, err := arguments(cc, "DATASET")
 			if err != nil {
@@ -63,37 +63,24 @@ func trainFlags() []cli.Flag {
 		&cli.StringFlag{Name: "model", Value: "cnn", Usage: "mlp or cnn"},
 		&cli.StringFlag{Name: "backend", Value: "go", Usage: "go, or xla:`PLUGIN` with the path of a PJRT plugin"},
 		&cli.StringFlag{Name: "val", Usage: "`DATASET` to evaluate on", DefaultText: "the dataset's own split"},
-		&cli.StringFlag{Name: "split", Usage: "learn from this `SPLIT`", DefaultText: "train if there is one, else all"},
 		&cli.IntFlag{Name: "epochs", Value: 5, Usage: "passes over the training images"},
-		&cli.IntFlag{Name: "batch", Usage: "images a batch", DefaultText: "64 for mlp, 32 for cnn"},
-		&cli.IntFlag{Name: "size", Usage: "side of the network's input", DefaultText: "28 for mlp, 32 for cnn"},
-		&cli.StringFlag{Name: "augment", Usage: "`OPS` for the training images, such as rrc:32,flip", DefaultText: "resize:SIZExSIZE for mlp; large crops of SIZE and flip for cnn"},
-		&cli.StringFlag{Name: "dtype", Value: "uint8", Usage: "uint8, which the network normalises, or float32, which the ops may"},
-		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "exact (Pillow's pixels), or fast: JPEGs no larger than needed, near Pillow's pixels"},
 		&cli.Float64Flag{Name: "lr", Usage: "learning rate", DefaultText: "the model's own"},
-		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of weights, order and augmentation"},
-		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that read and decode", DefaultText: "the number of cores"},
-		&cli.StringFlag{Name: "checkpoint", Usage: "keep the state of the training in `FILE` and go on from it"},
-		&cli.IntFlag{Name: "checkpoint-every", Usage: "write it every `N` steps too"},
-		&cli.BoolFlag{Name: "discard", Usage: "begin anew though there is a checkpoint"},
+		&cli.StringFlag{Name: "checkpoint", Usage: "write the state of the training to `FILE`, and resume from it"},
+		&cli.IntFlag{Name: "checkpoint-every", Usage: "write the checkpoint also every `N` steps"},
+		&cli.BoolFlag{Name: "discard", Usage: "start over although there is a checkpoint"},
 		&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 	}
 }
 
-// trainConfig is all but the recipe of the checkpoint.
+// trainConfig parses the flags of the trainer; the checkpoint's recipe is set later.
 func trainConfig(cc *cli.Context) (conf trainer.Config, err error) {
-	for _, n := range []string{"epochs", "batch", "size", "workers", "checkpoint-every"} {
-		if cc.IsSet(n) && cc.Int(n) < 1 {
-			return conf, fmt.Errorf("--%s %d: it must be at least 1", n, cc.Int(n))
-		}
+	if err := positive(cc, "epochs", "checkpoint-every"); err != nil {
+		return conf, err
 	}
 	for _, n := range []string{"checkpoint-every", "discard"} {
 		if cc.IsSet(n) && cc.String("checkpoint") == "" {
 			return conf, fmt.Errorf("--%s needs --checkpoint", n)
 		}
-	}
-	if model := cc.String("model"); !slices.Contains(trainer.Models(), model) {
-		return conf, fmt.Errorf("model %q: choose one of %v", model, trainer.Models())
 	}
 	return trainer.Config{
 		Model: cc.String("model"), Backend: cc.String("backend"), Epochs: cc.Int("epochs"), LearningRate: cc.Float64("lr"), Seed: cc.Uint64("seed"),
@@ -115,7 +102,7 @@ func train(cc *cli.Context, c *console, path string, learn reader.Config, conf t
 		defer held.Close()
 	}
 	if learn.Split == "" {
-		learn.Split = splitsOf(ds.Meta()).train
+		learn.Split = reader.TrainSplit(ds.Meta())
 		warnOfSplits(c, ds.Meta(), learn.Split)
 	}
 	trainLoader, err := reader.New(ds, learn)
@@ -124,7 +111,7 @@ func train(cc *cli.Context, c *console, path string, learn reader.Config, conf t
 	}
 	defer func() { err = errors.Join(err, trainLoader.Close()) }()
 	var val trainer.Loader
-	if split := splitsOf(held.Meta()).val; cc.IsSet("val") || split != "" {
+	if split := reader.FirstSplit(held.Meta(), "val", "valid", "validation", "test"); cc.IsSet("val") || split != "" {
 		l, err := reader.New(held, judgeConfig(cc.String("model"), learn, trainLoader.ImageShape(), split))
 		if err != nil {
 			return err
@@ -136,27 +123,7 @@ func train(cc *cli.Context, c *console, path string, learn reader.Config, conf t
 	return trainOn(cc, c, trainLoader, val, conf)
 }
 
-// roles are the splits to learn from and to evaluate on; "" is the whole dataset, or for
-// val that there is none.
-type roles struct{ train, val string }
-
-func splitsOf(m *formats.Meta) (r roles) {
-	has := func(name string) bool {
-		return slices.ContainsFunc(m.Splits, func(s formats.Split) bool { return s.Name == name })
-	}
-	if has("train") {
-		r.train = "train"
-	}
-	for _, name := range []string{"val", "valid", "validation", "test"} {
-		if has(name) {
-			r.val = name
-			break
-		}
-	}
-	return r
-}
-
-// warnOfSplits says that all splits are learnt from, what is to be held out among them.
+// warnOfSplits warns that the training uses all splits, also those for evaluation.
 func warnOfSplits(c *console, m *formats.Meta, split string) {
 	left := m.Count
 	var counts []string
@@ -168,13 +135,13 @@ func warnOfSplits(c *console, m *formats.Meta, split string) {
 		counts = append(counts, fmt.Sprintf("no split (%d)", left))
 	}
 	if split == "" && len(counts) > 1 {
-		c.notef("warning: it learns from all splits: %s; to learn from one alone, give --split NAME", strings.Join(counts, ", "))
+		c.logf("warning: training on all splits: %s; to train on one, use --split NAME", strings.Join(counts, ", "))
 	}
 }
 
 func trainOn(cc *cli.Context, c *console, learn, val trainer.Loader, conf trainer.Config) error {
 	asJSON := cc.Bool("json")
-	conf.Checkpoint.OnResume = func(p trainer.Progress) { c.notef("%s", resumed(p, &conf)) }
+	conf.Checkpoint.OnResume = func(p trainer.Progress) { c.logf("%s", resumed(p, &conf)) }
 	result, err := trainer.Run(cc.Context, learn, val, conf, func(e trainer.Epoch) {
 		if !asJSON {
 			c.printf("%s\n", epochLine(&e))
@@ -186,9 +153,9 @@ func trainOn(cc *cli.Context, c *console, learn, val trainer.Loader, conf traine
 	case errors.Is(err, trainer.ErrUnknownBackend):
 		return usageError{err}
 	case errors.Is(err, trainer.ErrCheckpoint):
-		return fmt.Errorf("%w; --discard begins anew", err)
+		return fmt.Errorf("%w; start over with --discard", err)
 	case err != nil && result.Steps > 0 && isFile(conf.Checkpoint.Path):
-		c.notef("%s has the last checkpoint: the same command goes on from it", printable(conf.Checkpoint.Path))
+		c.logf("%s has the last checkpoint: repeat the command to resume", printable(conf.Checkpoint.Path))
 	}
 	return err
 }
@@ -198,20 +165,20 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// resumed tells where a training goes on.
+// resumed describes where a training resumes.
 func resumed(p trainer.Progress, conf *trainer.Config) string {
 	path, done := printable(conf.Checkpoint.Path), len(p.Epochs)
 	if done >= conf.Epochs {
-		return fmt.Sprintf("%s: the training is done, %d epochs, step %d; more --epochs continue it, --discard begins anew", path, done, p.Steps)
+		return fmt.Sprintf("%s: the training is finished, %d epochs, step %d; continue it with a larger --epochs, or start over with --discard", path, done, p.Steps)
 	}
-	return fmt.Sprintf("%s: goes on in epoch %d, after %d images of it, step %d", path, done+1, p.State.Position, p.Steps)
+	return fmt.Sprintf("%s: resumes in epoch %d, after %d images of it, step %d", path, done+1, p.State.Position, p.Steps)
 }
 
 func epochLine(e *trainer.Epoch) string {
 	line := fmt.Sprintf("epoch %d: %.1f s (waited for data %.1f s, computed %.1f s), %.0f images/s, loss %.3f, accuracy %.1f %%",
 		e.Number, e.Seconds, e.WaitSeconds, e.ComputeSeconds, e.ImagesPerSecond, e.Train.Loss, 100*e.Train.Accuracy)
 	if e.Val != nil {
-		line += fmt.Sprintf("; held out: loss %.3f, accuracy %.1f %%", e.Val.Loss, 100*e.Val.Accuracy)
+		line += fmt.Sprintf("; validation: loss %.3f, accuracy %.1f %%", e.Val.Loss, 100*e.Val.Accuracy)
 	}
 	return line
 }

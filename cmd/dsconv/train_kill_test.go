@@ -43,7 +43,7 @@ func newTrainings(t *testing.T) trainings {
 	}
 }
 
-// start begins or goes on, each time with another format and number of workers.
+// start starts or resumes the training, each time with another format and number of workers.
 func (r trainings) start(t *testing.T, file string, turn int) *process {
 	t.Helper()
 	dataset := r.datasets[turn%len(r.datasets)]
@@ -51,8 +51,8 @@ func (r trainings) start(t *testing.T, file string, turn int) *process {
 	return start(t, append(args, r.flags...))
 }
 
-// A training that is killed, or stopped by Ctrl-C, at any moment and goes on ends with the
-// weights and figures of one that was left alone, bit for bit.
+// A training that is killed, or stopped by Ctrl-C, at any moment and resumes ends with the
+// weights and results of an undisturbed one, bit for bit.
 func TestTrainingIsKilled(t *testing.T) {
 	r := newTrainings(t)
 	file := filepath.Join(t.TempDir(), "run.safetensors")
@@ -78,7 +78,7 @@ func TestTrainingIsKilled(t *testing.T) {
 		} else if tries++; tries > 50*rounds {
 			t.Fatal("it is always done before it can be stopped")
 		}
-		if said := p.said.String(); len(stopped) > 1 && !strings.Contains(said, "goes on in epoch") && !strings.Contains(said, "is done") {
+		if said := p.said.String(); len(stopped) > 1 && !strings.Contains(said, "resumes in epoch") && !strings.Contains(said, "is finished") {
 			t.Errorf("it did not go on: %s", said)
 		}
 		if d := cmp.Diff(figures, figuresOf(t, p)); d != "" {
@@ -90,9 +90,8 @@ func TestTrainingIsKilled(t *testing.T) {
 	}
 }
 
-// stopped trains, with up to five stops, and gives the process that came to the end and the
-// steps that were made at each start's stop or end. Where the machine lets the training run away
-// from the test, it is stopped less often.
+// stopped trains with up to five stops. It returns the process that finished, and the number of steps at
+// each stop and at the end. If the training is too fast for the test, there are fewer stops.
 func (r trainings) stopped(t *testing.T, file string, pause func()) (p *process, stopped []int) {
 	t.Helper()
 	for turn := 0; ; turn++ {
@@ -115,14 +114,14 @@ func (r trainings) stopped(t *testing.T, file string, pause func()) (p *process,
 		if p.wait() == exitDone {
 			return p, stopped
 		}
-		if said := p.said.String(); turn == 1 && !strings.Contains(said, "goes on from it\ndsconv: interrupted") {
+		if said := p.said.String(); turn == 1 && !strings.Contains(said, "repeat the command to resume\ndsconv: interrupted") {
 			t.Errorf("stopped by Ctrl-C it said: %s", said)
 		}
 	}
 }
 
-// stepsIn is the number of steps in a checkpoint, which is whole at any moment, 0 before the
-// first.
+// stepsIn returns the number of steps in the checkpoint, 0 before the first one. The checkpoint is complete
+// at any moment.
 func stepsIn(t *testing.T, file string) int {
 	t.Helper()
 	if !isFile(file) {
@@ -147,7 +146,7 @@ func weightsIn(t *testing.T, file string) []safetensors.Tensor {
 	return f.Tensors
 }
 
-// figuresOf are what a training printed, but for the times.
+// figuresOf returns what a training printed, without the times.
 func figuresOf(t *testing.T, p *process) trainer.Result {
 	t.Helper()
 	var r trainer.Result

@@ -1,70 +1,62 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
-	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
+	"github.com/dsconv/dsconv/trainer"
 )
 
-// learnConfig says which batches the network learns from.
-func learnConfig(cc *cli.Context) (conf reader.Config, err error) {
-	if cc.IsSet("size") && cc.IsSet("augment") {
-		return conf, errors.New("--size and --augment at once: write the size into the ops")
-	}
+// learnConfig returns the loader of the training batches.
+func learnConfig(cc *cli.Context) (c reader.Config, err error) {
 	model := cc.String("model")
-	conf = reader.Config{
-		BatchSize: cc.Int("batch"), Workers: cc.Int("workers"), Seed: cc.Uint64("seed"), Split: cc.String("split"),
-		DType: formats.DType(cc.String("dtype")),
+	input, err := trainer.InputOf(model)
+	if err != nil {
+		return c, err
 	}
-	if conf.DType != formats.Uint8 && conf.DType != formats.Float32 {
-		return conf, fmt.Errorf("batches of %s: the trainer takes %s or %s", conf.DType, formats.Uint8, formats.Float32)
+	if c, err = loaderConfig(cc); err != nil {
+		return c, err
 	}
-	if err := setLoader(cc, &conf); err != nil {
-		return conf, err
+	c.BatchSize, c.DType, c.Color = cmp.Or(c.BatchSize, input.Batch), cmp.Or(c.DType, formats.Uint8), input.Color
+	if !cc.IsSet("augment") {
+		c.Transforms = learnOps(model, cmp.Or(cc.Int("size"), input.Size))
 	}
-	if conf.FastDecode, err = preprocess.ParseDecode(cc.String("decode")); err != nil {
-		return conf, err
-	}
-	if conf.BatchSize == 0 {
-		conf.BatchSize = map[string]int{"mlp": 64, "cnn": 32}[model]
-	}
-	if model == "mlp" {
-		conf.Color = pixel.ColorGray
-	}
-	if cc.IsSet("augment") {
-		conf.Transforms, err = augment.Parse(cc.String("augment"))
-		return conf, err
-	}
-	size := cc.Int("size")
-	if size == 0 {
-		size = map[string]int{"mlp": 28, "cnn": 32}[model]
-	}
-	conf.Transforms = learnOps(model, size)
-	return conf, nil
+	return c, trainer.CheckDType(c.DType)
 }
 
-// learnOps are a model's own augmentations.
+// modelDefaults are the models' batch and image sizes as help texts.
+func modelDefaults() (batch, size string) {
+	var batches, sizes []string
+	for _, model := range trainer.Models() {
+		if input, err := trainer.InputOf(model); err == nil {
+			batches = append(batches, fmt.Sprintf("%d for %s", input.Batch, model))
+			sizes = append(sizes, fmt.Sprintf("%d for %s", input.Size, model))
+		}
+	}
+	return strings.Join(batches, ", "), strings.Join(sizes, ", ")
+}
+
+// learnOps returns a model's default augmentations.
 func learnOps(model string, size int) []augment.Op {
 	if model == "mlp" {
 		return []augment.Op{augment.Resize{H: size, W: size}}
 	}
-	// Crops of half to three quarters of the area: a network this small does not learn
-	// from the slivers that a crop of 8 % can be.
+	// Crops of half to three quarters of the area: a network this small does not learn from crops
+	// of 8 %.
 	crop := augment.RandomResizedCrop{H: size, W: size, Scale: [2]float64{0.5, 0.75}, Ratio: [2]float64{0.9, 1.11}}
 	return []augment.Op{crop, augment.RandomHorizontalFlip{P: 0.5}}
 }
 
-// judgeConfig says which batches the network is evaluated on: in order, not augmented, of
-// the shape (H,W,C) of those that it learns from.
+// judgeConfig returns the loader of the validation batches: in order, not augmented, with the shape
+// (H,W,C) of the training batches.
 func judgeConfig(model string, learn reader.Config, shape [3]int, split string) reader.Config {
 	conf := learn
 	conf.Split, conf.Order = split, order.Spec{}
@@ -80,7 +72,7 @@ func judgeConfig(model string, learn reader.Config, shape [3]int, split string) 
 	return conf
 }
 
-// recipeOf is what of the loader must be the same for a training to go on, by option.
+// recipeOf returns the loader's options that must not change when a training resumes.
 func recipeOf(conf reader.Config) map[string]string {
 	decode := "exact"
 	if conf.FastDecode {

@@ -14,26 +14,25 @@ import (
 func undoCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "undo",
-		Usage:     "bring back the version of a dataset that --keep-old kept",
+		Usage:     "restore the previous version of a dataset, which --keep-old kept",
 		ArgsUsage: "DATASET",
-		Description: "An edit with --keep-old keeps the version before in DATASET.old/, a folder in which it is a dataset\n" +
-			"of its own. undo makes that version the dataset again and keeps the present one in its place, so that\n" +
-			"a second undo takes the first one back. One version is kept: the next --keep-old replaces it, and\n" +
-			"edits without --keep-old leave it as it is, so that undo then goes back behind them too.\n" +
-			"Files that both versions have are there once (as hard links). To give up the kept version, and its\n" +
-			"room, remove the folder.\n\n" +
+		Description: "An edit with --keep-old keeps the previous version in the folder DATASET.old/, where it is a complete\n" +
+			"dataset. undo exchanges it with the present version, so a second undo reverts the first one. Only one\n" +
+			"version is kept: the next --keep-old replaces it. Edits without --keep-old do not change it; undo then\n" +
+			"reverts them too. Files that both versions share are stored once (hard links). To delete the kept\n" +
+			"version and free its space, remove the folder.\n\n" +
 			"Example:\n   dsconv rm out.lmdb --key train/cat/12 --keep-old\n   dsconv undo out.lmdb\n\n" + exitCodes,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"},
-			&cli.BoolFlag{Name: "json", Usage: "print what was done as JSON"},
-			&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done, and change nothing"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+			quietFlag(),
 		},
 		Action: func(cc *cli.Context) error { return undo(cc, c) },
 	}
 }
 
-// undone is what --json prints.
-type undone struct {
+// undoResult is the output of --json.
+type undoResult struct {
 	Path   string `json:"path"`
 	DryRun bool   `json:"dry_run,omitempty"`
 	*edit.Undone
@@ -44,71 +43,67 @@ func undo(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	f, err := formatAt(args[0])
+	f, err := detectFormat(args[0])
 	if err != nil {
 		return err
 	}
 	dry := cc.Bool("dry-run")
 	u, err := edit.Undo(f, args[0], dry)
 	if errors.Is(err, formats.ErrPartial) {
-		return fmt.Errorf("%w: finish that command first, or drop it with the same command and --discard", err)
+		return fmt.Errorf("%w: repeat that command first to finish it, or with --discard to drop it", err)
 	}
 	if err != nil {
 		return err
 	}
 	switch {
 	case cc.Bool("json"):
-		return c.json(undone{args[0], dry, u})
+		return c.json(undoResult{args[0], dry, u})
 	case cc.Bool("quiet"):
 	case dry:
-		c.printf("%s: would have the %d samples of %s again, and keep the present version, with %d, in its place\n", args[0], u.Samples, u.Kept, u.Was)
+		c.printf("%s: would restore the %d samples of %s, and keep the present version, with %d samples, there\n", args[0], u.Samples, u.Kept, u.Was)
 	default:
-		c.printf("%s: the kept version is back, with %d samples; the one that it replaced, with %d, is %s now: undo brings it back\n",
+		c.printf("%s: restored the previous version, with %d samples; the replaced one, with %d, is kept in %s: undo restores it\n",
 			args[0], u.Samples, u.Was, u.Kept)
 	}
 	return nil
 }
 
-func keepOldFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "keep-old", Usage: "keep the version before in DATASET.old/, for dsconv undo; files that change take room twice"}
-}
-
-// keptOld is the version before, as an edit kept it.
-type keptOld struct {
+// oldVersion is the previous version that an edit kept.
+type oldVersion struct {
 	Path  string `json:"path"`
-	Bytes int64  `json:"bytes"` // that it takes beside the new one
+	Bytes int64  `json:"bytes"` // space that it needs besides the new version
 }
 
-// findOld finds what the edit kept, or would keep.
-func (e *edited) findOld(o *packOptions) error {
+// findOld sets e.Old to the version that the edit kept or would keep.
+func (e *editResult) findOld(o *writeOptions) error {
 	if !o.convert.KeepOld {
 		return nil
 	}
 	if o.dryRun {
-		if err := staging.MayKeep(e.Path); err != nil {
+		if err := staging.CheckKeepPrevious(e.Path); err != nil {
 			return err
 		}
-		e.Old = &keptOld{Path: e.Path + staging.KeptSuffix}
+		e.Old = &oldVersion{Path: e.Path + staging.PreviousSuffix}
 		return nil
 	}
-	k, err := staging.Kept(e.Path)
+	k, err := staging.FindPrevious(e.Path)
 	if errors.Is(err, formats.ErrNotDataset) {
-		return nil // there was no version before
+		return nil // there was no previous version
 	}
 	if err != nil {
 		return err
 	}
 	n, err := k.Bytes()
-	e.Old = &keptOld{Path: k.Path, Bytes: n}
+	e.Old = &oldVersion{Path: k.Path, Bytes: n}
 	return err
 }
 
-func (k *keptOld) print(c *console, o *packOptions) {
+func (k *oldVersion) print(c *console, o *writeOptions) {
 	switch {
 	case k == nil:
 	case o.dryRun:
-		c.printf("would keep the version before in %s\n", k.Path)
+		c.printf("would keep the previous version in %s\n", k.Path)
 	default:
-		c.printf("the version before is %s and takes %s; dsconv undo brings it back\n", k.Path, bytesOf(k.Bytes))
+		c.printf("the previous version is kept in %s and needs %s; dsconv undo restores it\n", k.Path, formatBytes(k.Bytes))
 	}
 }

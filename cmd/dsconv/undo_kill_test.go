@@ -13,9 +13,9 @@ import (
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
-// An edit that keeps the version before, and its undo, may be killed at any of their steps: the
-// dataset is at each moment one of the two versions or none, the same command ends with what an
-// undisturbed one gives, and what is not dsconv's stays where it is.
+// An edit with --keep-old and its undo may be killed at any step. The dataset is at each moment one of the
+// two versions or missing, the same command ends with the result of an undisturbed one, and foreign files
+// stay.
 func TestKilledWhileKeeping(t *testing.T) {
 	needStrace(t)
 	src := samples(t, "60", "64x48")
@@ -43,7 +43,7 @@ func TestKilledWhileKeeping(t *testing.T) {
 	}
 }
 
-// isUndone wants the dataset to be what it was, and the edited one to be the kept version.
+// isUndone checks that the dataset is the old version, and that the edited one is kept.
 func isUndone(t *testing.T, undone, old, edited, dst string) {
 	t.Helper()
 	got, was, now := formattest.Tree(t, undone), formattest.Tree(t, old), formattest.Tree(t, edited)

@@ -20,22 +20,21 @@ import (
 func unpackCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "unpack",
-		Usage:     "write a dataset back as a folder of images",
+		Usage:     "write a dataset as a folder of images",
 		ArgsUsage: "DATASET DIR",
-		Description: "Images get the names that they came from, if they still are of that type, and their bytes as\n" +
-			"they are stored; raw pixels are written as PNG. What is no image and no label lies beside the\n" +
-			"image. What folders cannot say (several labels, splits, columns, the order of classes) is in the\n" +
-			"table labels.csv, and labels.json describes its columns:\n" +
+		Description: "Images get the names of the files that they were packed from, unless their type has changed.\n" +
+			"Their bytes are written as they are stored; raw pixels are written as PNG. Fields that are neither\n" +
+			"the image nor a label become files beside the image. If class folders cannot represent the labels,\n" +
+			"splits and columns, the table labels.csv has them, and labels.json describes the table:\n" +
 			"   dsconv pack DIR DST --labels DIR/labels.json\n" +
-			"makes the same samples of it, with the same keys, labels, classes, splits and columns. Where folders\n" +
-			"say it all there is no table, and dsconv pack DIR DST does. Nothing is written outside DIR, and no\n" +
-			"file that is there is replaced.\n\n" +
-			"Until all is written DIR has a file " + unpackMark + ", and the same command goes on where an\n" +
-			"interrupted one stopped.\n\n" +
+			"packs the same samples again, with the same keys, labels, classes, splits and columns. Without a\n" +
+			"table dsconv pack DIR DST does that. Nothing is written outside DIR, and no file is replaced.\n\n" +
+			"Until DIR is complete it has a file " + markerName + ". After an interruption repeat the command to\n" +
+			"resume it.\n\n" +
 			"Example:\n   dsconv unpack out.lmdb images/\n\n" + exitCodes,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "split", Usage: "only this `SPLIT`"},
-			&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines", DefaultText: "the number of cores"},
+			&cli.StringFlag{Name: "split", Usage: "write only this `SPLIT`"},
+			workersFlag("goroutines that read and write"),
 		},
 		Action: func(cc *cli.Context) error {
 			args, err := arguments(cc, "DATASET", "DIR")
@@ -63,17 +62,17 @@ func unpackCommand(c *console) *cli.Command {
 	}
 }
 
-// unpacker writes samples below a root that no name can leave.
+// unpacker writes samples into a folder. It uses an os.Root, so no name leads out of the folder.
 type unpacker struct {
-	ds   formats.Dataset
-	dir  string
-	root *os.Root
-	mark *unpackMarker
-	plan *unpackPlan
-	n    atomic.Int64
+	ds      formats.Dataset
+	dir     string
+	root    *os.Root
+	marker  *unpackMarker
+	plan    *unpackPlan
+	written atomic.Int64
 }
 
-// unpack writes the samples of a split, all if it is "", to dir.
+// unpack writes the samples of a split, or all if it is "", to dir.
 func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers int) (*unpacker, error) {
 	plan, err := planUnpack(ds, split)
 	if err != nil {
@@ -87,31 +86,17 @@ func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers 
 		return nil, err
 	}
 	defer u.root.Close()
-	if u.mark, err = markUnpack(u.root, dir, plan.fingerprint); err != nil {
+	if u.marker, err = createMarker(u.root, dir, plan.fingerprint); err != nil {
 		return nil, err
 	}
-	defer u.mark.close()
-	if err := u.all(ctx, workers); err != nil {
-		return nil, incompleteError{err, dir}
+	defer u.marker.close()
+	if err := u.run(ctx, workers); err != nil {
+		return nil, stoppedUnpackError{err, dir}
 	}
 	return u, nil
 }
 
-// incompleteError is about an unpack that the same command goes on with.
-type incompleteError struct {
-	error
-	dir string
-}
-
-func (e incompleteError) Unwrap() error { return e.error }
-
-func (e incompleteError) Error() string { return e.error.Error() + e.hint() }
-
-func (e incompleteError) hint() string {
-	return fmt.Sprintf("\n%s is not complete: the same command goes on; it has the file %s until it is", e.dir, unpackMark)
-}
-
-func (u *unpacker) all(ctx context.Context, workers int) error {
+func (u *unpacker) run(ctx context.Context, workers int) error {
 	if err := u.samples(ctx, workers); err != nil {
 		return err
 	}
@@ -125,34 +110,34 @@ func (u *unpacker) all(ctx context.Context, workers int) error {
 			return err
 		}
 	}
-	return u.mark.done()
+	return u.marker.remove()
 }
 
 func (u *unpacker) print(c *console) {
-	c.printf("%s: %d samples\n", u.dir, u.n.Load())
+	c.printf("%s: %d samples\n", u.dir, u.written.Load())
 	p := u.plan
 	if p.table == "" {
 		return
 	}
 	if p.stem != labelsStem {
-		c.printf("an image is called as %s.csv or .json would be, so the labels are in %s\n", labelsStem, p.table)
+		c.printf("an image has the name %s.csv or .json, so the labels are in %s\n", labelsStem, p.table)
 	}
 	c.printf("to pack it again: dsconv pack %s DST --labels %s\n", shellWord(u.dir), shellWord(filepath.Join(u.dir, p.description())))
 }
 
 func (u *unpacker) samples(ctx context.Context, workers int) error {
-	return parallel.Each(ctx, len(u.plan.chosen), workers, func() (func(int) error, func(), error) {
+	return parallel.Each(ctx, len(u.plan.indices), workers, func() (func(int) error, func(), error) {
 		coder := newPNGCoder()
 		var s formats.Sample
 		return func(at int) error {
-			return guard.For(fmt.Sprintf("key %q", u.plan.keys(at)), func() error { return u.sample(at, &s, coder) })
+			return guard.For(fmt.Sprintf("key %q", u.plan.keyAt(at)), func() error { return u.sample(at, &s, coder) })
 		}, coder.close, nil
 	})
 }
 
-// sample writes the files of the sample at a place of the plan.
+// sample writes the files of the sample at index at of the plan.
 func (u *unpacker) sample(at int, s *formats.Sample, coder *pngCoder) error {
-	i := int(u.plan.chosen[at])
+	i := int(u.plan.indices[at])
 	in, err := u.ds.Info(i)
 	if err != nil {
 		return err
@@ -162,7 +147,7 @@ func (u *unpacker) sample(at int, s *formats.Sample, coder *pngCoder) error {
 	}
 	schema := u.ds.Meta().Schema
 	img := schema.ImageIndex()
-	if err := coder.pixels(&s.Values[img]); err != nil {
+	if err := coder.toPNG(&s.Values[img]); err != nil {
 		return fmt.Errorf("key %q: %w", s.Key, err)
 	}
 	if err := u.write(u.plan.names[at], s.Values[img].Data, in.Source.ModTime); err != nil {
@@ -172,8 +157,8 @@ func (u *unpacker) sample(at int, s *formats.Sample, coder *pngCoder) error {
 		if f == img || schema[f].Kind.IsLabel() {
 			continue
 		}
-		name := u.plan.beside(at, &schema[f], s.Values[f].Encoding)
-		data, err := besideData(&schema[f], &s.Values[f], coder)
+		name := u.plan.fieldFileName(at, &schema[f], s.Values[f].Encoding)
+		data, err := fieldFileData(&schema[f], &s.Values[f], coder)
 		if err == nil {
 			err = u.write(name, data, 0)
 		}
@@ -181,12 +166,12 @@ func (u *unpacker) sample(at int, s *formats.Sample, coder *pngCoder) error {
 			return fmt.Errorf("key %q: field %s: %w", s.Key, schema[f].Name, err)
 		}
 	}
-	u.n.Add(1)
+	u.written.Add(1)
 	return nil
 }
 
-// fileName is the path that the image came from if it still has the type that its
-// extension says, else the key with its own extension.
+// fileName returns the path of the image's source file if its extension still fits the image's type,
+// else the key with the extension of that type.
 func fileName(in *formats.Info, enc formats.Encoding) string {
 	ext := strings.ToLower(path.Ext(in.Source.Path))
 	same := ext == enc.Extension() || enc == formats.JPEG && (ext == ".jpeg" || ext == ".jpe" || ext == ".jfif") ||
@@ -195,7 +180,7 @@ func fileName(in *formats.Info, enc formats.Encoding) string {
 		return path.Clean(in.Source.Path)
 	}
 	if in.Encoding == enc && ext != "" && strings.TrimSuffix(in.Source.Path, path.Ext(in.Source.Path)) == in.Key {
-		return in.Source.Path // a PNG that is called .jpg stays so
+		return in.Source.Path // a PNG that was called .jpg keeps that name
 	}
 	return in.Key + enc.Extension()
 }

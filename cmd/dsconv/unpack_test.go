@@ -18,8 +18,8 @@ import (
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
-// labelled packs n images with a table of labels, and gives the dataset and the folder that unpack
-// makes of it.
+// labelled packs n images with a table of labels. It returns the dataset, and the folder that unpack
+// writes.
 func labelled(t *testing.T, n, size string) (dataset string, whole map[string]string) {
 	t.Helper()
 	src := samples(t, n, size)
@@ -41,8 +41,8 @@ func labelled(t *testing.T, n, size string) (dataset string, whole map[string]st
 	return dataset, formattest.Tree(t, dir)
 }
 
-// An unpack that is killed leaves a folder that no command takes for a whole one, and the same
-// command goes on.
+// An unpack that is killed leaves a folder that every command refuses as incomplete, and the same command
+// resumes.
 func TestKilledWhileUnpacking(t *testing.T) {
 	dataset, whole := labelled(t, "200", "64x48")
 	r := rand.New(rand.NewPCG(11, 0))
@@ -71,8 +71,7 @@ func TestKilledWhileUnpacking(t *testing.T) {
 	formattest.SameTrees(t, formattest.Tree(t, dir), whole)
 }
 
-// refusesUnfinished holds that a folder is finished and whole, or that packing it is refused. It
-// reports which.
+// refusesUnfinished checks that a folder is complete, or that packing it is refused. It reports which.
 func refusesUnfinished(t *testing.T, dir string, whole map[string]string) (finished bool) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -80,7 +79,7 @@ func refusesUnfinished(t *testing.T, dir string, whole map[string]string) (finis
 		return false
 	}
 	must(t, err)
-	if !hasEntry(entries, unpackMark) {
+	if !slices.ContainsFunc(entries, isMarker) {
 		formattest.SameTrees(t, formattest.Tree(t, dir), whole)
 		return true
 	}
@@ -90,7 +89,7 @@ func refusesUnfinished(t *testing.T, dir string, whole map[string]string) (finis
 	return false
 }
 
-// unfinished makes what an interrupted unpack leaves: the mark and some files.
+// unfinished writes what an interrupted unpack leaves: the marker and some files.
 func unfinished(t *testing.T, dataset string, files map[string]string) (dir string) {
 	t.Helper()
 	ds, err := all.Formats().Open(dataset)
@@ -98,10 +97,10 @@ func unfinished(t *testing.T, dataset string, files map[string]string) (dir stri
 	defer ds.Close()
 	p, err := planUnpack(ds, "")
 	must(t, err)
-	mark, err := json.Marshal(marked{p.fingerprint})
+	mark, err := json.Marshal(markerContent{p.fingerprint})
 	must(t, err)
 	dir = t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, unpackMark), mark, 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, markerName), mark, 0o600))
 	for name, content := range files {
 		to := filepath.Join(dir, filepath.FromSlash(name))
 		must(t, os.MkdirAll(filepath.Dir(to), 0o755))
@@ -110,8 +109,8 @@ func unfinished(t *testing.T, dataset string, files map[string]string) (dir stri
 	return dir
 }
 
-// What an interrupted unpack left is gone on with; what others put there stays, and is named.
-func TestUnpackGoesOn(t *testing.T) {
+// Files of an interrupted unpack are completed; other files stay, and the error names them.
+func TestUnpackResumes(t *testing.T) {
 	dataset, whole := labelled(t, "10", "32x24")
 	names := make([]string, 0, len(whole))
 	for name := range whole {
@@ -164,11 +163,11 @@ func TestUnpackGoesOn(t *testing.T) {
 	})
 	t.Run("a second process", func(t *testing.T) {
 		dir := unfinished(t, dataset, nil)
-		f, err := os.OpenFile(filepath.Join(dir, unpackMark), os.O_RDWR, 0)
+		f, err := os.OpenFile(filepath.Join(dir, markerName), os.O_RDWR, 0)
 		must(t, err)
 		defer f.Close()
 		must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
-		if code, said := dsconvSays("unpack", dataset, dir); code != exitFailed || !strings.Contains(said, "another dsconv unpack") {
+		if code, said := dsconvSays("unpack", dataset, dir); code != exitFailed || !strings.Contains(said, "wait for the other dsconv unpack") {
 			t.Errorf("exit code %d: %s", code, said)
 		}
 	})
@@ -177,7 +176,7 @@ func TestUnpackGoesOn(t *testing.T) {
 		cancel()
 		var said bytes.Buffer
 		code := run(ctx, []string{"dsconv", "unpack", dataset, filepath.Join(t.TempDir(), "back")}, &console{out: &said, err: &said})
-		if said := said.String(); code != exitFailed || !strings.Contains(said, "interrupted\n") || !strings.Contains(said, "the same command goes on") {
+		if said := said.String(); code != exitFailed || !strings.Contains(said, "interrupted\n") || !strings.Contains(said, "repeat the command to resume") {
 			t.Errorf("exit code %d: %s", code, said)
 		}
 	})
@@ -190,8 +189,7 @@ func TestUnpackGoesOn(t *testing.T) {
 	})
 }
 
-// A split that a dataset has not is an error of every command that takes one, which lists those
-// that there are.
+// Every command with --split refuses an unknown split, and lists the dataset's splits.
 func TestUnknownSplits(t *testing.T) {
 	src := samples(t, "12", "16x16")
 	with, without := filepath.Join(t.TempDir(), "x.tar"), filepath.Join(t.TempDir(), "y.tar")

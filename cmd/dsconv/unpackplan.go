@@ -14,47 +14,47 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 )
 
-// unpackPlan is what an unpack will write, decided before anything is written.
+// unpackPlan is what an unpack writes. It is complete before the first file is written.
 type unpackPlan struct {
-	ds      formats.Dataset
-	chosen  []int32  // the samples, by index of the dataset
-	names   []string // of their images' files
-	bases   []string // what names of files beside the image begin with; nil if there are none
-	folders []string // of classes that no sample has
-	stem    string   // of the names of the table and its description
-	table   string   // the name of the table of labels; "" if none is needed
-	shared  bool     // the user's column "split" is the split
-	splits  bool     // a sample has a split
-	renamed bool     // a key is not the path without extension
-	returns bool     // a text has a carriage return
-	// fingerprint tells what is written from what another command writes.
+	ds            formats.Dataset
+	indices       []int32  // of the samples, in the dataset
+	names         []string // of the images' files
+	bases         []string // start of the names of files beside the images; nil if there are none
+	folders       []string // folders of classes without samples
+	stem          string   // name of the table and its description without extension
+	table         string   // name of the table of labels; "" if none is needed
+	splitIsColumn bool     // the user's column "split" equals the split
+	hasSplits     bool     // some sample has a split
+	keysDiffer    bool     // some key is not the path without extension
+	hasReturns    bool     // some text has a carriage return
+	// fingerprint identifies what is written: it differs for another dataset or split.
 	fingerprint string
 }
 
 func planUnpack(ds formats.Dataset, split string) (*unpackPlan, error) {
-	p := &unpackPlan{ds: ds, shared: true}
+	p := &unpackPlan{ds: ds, splitIsColumn: true}
 	h := xxh3.New()
 	schema, err := json.Marshal(ds.Meta().Schema)
 	if err != nil {
 		return nil, err
 	}
-	_, _ = fmt.Fprintf(h, "%q %q %q", split, schema, ds.Meta().Columns) // it never fails
-	if err := p.choose(split, h); err != nil {
+	_, _ = fmt.Fprintf(h, "%q %q %q", split, schema, ds.Meta().Columns) // a hash never fails
+	if err := p.selectSamples(split, h); err != nil {
 		return nil, err
 	}
 	p.fingerprint = fmt.Sprintf("%016x", h.Sum64())
-	plain, err := p.plain()
+	plain, err := p.foldersSuffice()
 	if err == nil && !plain {
 		p.nameTable()
 	}
 	return p, err
 }
 
-// choose lists the samples and the names of their files.
-func (p *unpackPlan) choose(split string, h *xxh3.Hasher) error {
+// selectSamples lists the samples and the names of their files.
+func (p *unpackPlan) selectSamples(split string, h *xxh3.Hasher) error {
 	taken := map[string]bool{}
 	column := slices.Index(p.ds.Meta().Columns, "split")
-	p.shared = column >= 0
+	p.splitIsColumn = column >= 0
 	for i := range p.ds.Len() {
 		in, err := p.ds.Info(i)
 		if err != nil {
@@ -65,17 +65,17 @@ func (p *unpackPlan) choose(split string, h *xxh3.Hasher) error {
 		}
 		name := freeName(&in, taken)
 		taken[name] = true
-		p.chosen, p.names = append(p.chosen, int32(i)), append(p.names, name)
-		p.splits = p.splits || in.Split != ""
-		p.shared = p.shared && in.Columns[column] == in.Split
-		p.renamed = p.renamed || in.Key != stem(name)
-		p.returns = p.returns || hasReturn(name) || slices.ContainsFunc(in.Columns, hasReturn)
+		p.indices, p.names = append(p.indices, int32(i)), append(p.names, name)
+		p.hasSplits = p.hasSplits || in.Split != ""
+		p.splitIsColumn = p.splitIsColumn && in.Columns[column] == in.Split
+		p.keysDiffer = p.keysDiffer || in.Key != stem(name)
+		p.hasReturns = p.hasReturns || hasReturn(name) || slices.ContainsFunc(in.Columns, hasReturn)
 		_, _ = fmt.Fprintf(h, "%q %q %q %q", in.Key, in.Split, in.Columns, name)
-		_, _ = h.Write(binary.LittleEndian.AppendUint64(in.Sum[:], uint64(in.Label)))
+		_, _ = h.Write(binary.LittleEndian.AppendUint64(in.Checksum[:], uint64(in.Label)))
 	}
-	p.returns = p.returns || slices.ContainsFunc(p.ds.Meta().Columns, hasReturn)
+	p.hasReturns = p.hasReturns || slices.ContainsFunc(p.ds.Meta().Columns, hasReturn)
 	for _, f := range p.ds.Meta().Schema {
-		p.returns = p.returns || slices.ContainsFunc(f.Classes, hasReturn)
+		p.hasReturns = p.hasReturns || slices.ContainsFunc(f.Classes, hasReturn)
 	}
 	p.findBases(taken)
 	return nil
@@ -85,9 +85,9 @@ func hasReturn(s string) bool { return strings.Contains(s, "\r") }
 
 func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 
-// freeName is a name for a sample's image that no other has.
+// freeName returns a name for a sample's image that is not taken.
 func freeName(in *formats.Info, taken map[string]bool) string {
-	enc := writtenAs(in.Encoding)
+	enc := fileEncoding(in.Encoding)
 	name := shortName(fileName(in, enc))
 	if !taken[name] {
 		return name
@@ -104,30 +104,30 @@ func freeName(in *formats.Info, taken map[string]bool) string {
 	return name
 }
 
-// longest is how long an element of a path may be; a file system allows 255 bytes, and names of
-// files beside the image need room.
-const longest = 180
+// maxNameBytes is the most bytes of a file or folder name. File systems allow 255 bytes, and names of
+// files beside the image are longer.
+const maxNameBytes = 180
 
-// shortName shortens the elements of a path that are too long for a file system.
+// shortName shortens the names in a path that are too long for a file system.
 func shortName(name string) string {
-	if len(name) <= longest {
+	if len(name) <= maxNameBytes {
 		return name
 	}
 	parts := strings.Split(name, "/")
 	for i, part := range parts {
-		if len(part) <= longest {
+		if len(part) <= maxNameBytes {
 			continue
 		}
 		ext := path.Ext(part)
 		if len(ext) > 10 {
 			ext = ""
 		}
-		parts[i] = fmt.Sprintf("%s-%016x%s", strings.ToValidUTF8(part[:longest-30], ""), xxh3.HashString(part), ext)
+		parts[i] = fmt.Sprintf("%s-%016x%s", strings.ToValidUTF8(part[:maxNameBytes-30], ""), xxh3.HashString(part), ext)
 	}
 	return strings.Join(parts, "/")
 }
 
-// findBases finds names for the files beside the images that no image has.
+// findBases sets bases so that no file beside an image has an image's name.
 func (p *unpackPlan) findBases(taken map[string]bool) {
 	var fields []string
 	for i, f := range p.ds.Meta().Schema {
@@ -153,17 +153,17 @@ func (p *unpackPlan) findBases(taken map[string]bool) {
 	}
 }
 
-// keys is the key of the sample at a place, for messages.
-func (p *unpackPlan) keys(at int) string {
-	in, err := p.ds.Info(int(p.chosen[at]))
+// keyAt returns the key of the sample at index at, for messages.
+func (p *unpackPlan) keyAt(at int) string {
+	in, err := p.ds.Info(int(p.indices[at]))
 	if err != nil {
 		return p.names[at]
 	}
 	return in.Key
 }
 
-// plain reports whether folders alone tell all: keys, labels, classes and splits.
-func (p *unpackPlan) plain() (bool, error) {
+// foldersSuffice reports whether class folders represent everything: keys, labels, classes and splits.
+func (p *unpackPlan) foldersSuffice() (bool, error) {
 	m := p.ds.Meta()
 	field := formats.Schema{{Name: "image", Kind: formats.Image}, {Name: "label", Kind: formats.Label}}
 	if len(m.Columns) > 0 || len(m.Schema) > 2 {
@@ -175,27 +175,27 @@ func (p *unpackPlan) plain() (bool, error) {
 		}
 	}
 	v := folder.NewPreview(p.names, nil)
-	if extra := missingFrom(v.Classes(), m.Classes()); len(extra) > 0 {
-		if !slices.ContainsFunc(extra, func(name string) bool { return !isElement(name) }) {
-			p.folders = p.placed(v, extra)
+	if extra := missingNames(v.Classes(), m.Classes()); len(extra) > 0 {
+		if !slices.ContainsFunc(extra, func(name string) bool { return !isFileName(name) }) {
+			p.folders = p.emptyClassFolders(v, extra)
 			v = folder.NewPreview(p.names, p.folders)
 		}
 	}
-	plain, err := p.tells(v)
+	plain, err := p.foldersMatch(v)
 	if !plain {
 		p.folders = nil
 	}
 	return plain, err
 }
 
-// tells reports whether the folders give every sample what it has.
-func (p *unpackPlan) tells(v *folder.Preview) (bool, error) {
+// foldersMatch reports whether packing the folders gives every sample its key, split and label.
+func (p *unpackPlan) foldersMatch(v *folder.Preview) (bool, error) {
 	m := p.ds.Meta()
 	if !slices.Equal(v.Classes(), m.Classes()) || (len(m.Schema) == 2) != (v.Classes() != nil) {
 		return false, nil
 	}
 	for at, name := range p.names {
-		in, err := p.ds.Info(int(p.chosen[at]))
+		in, err := p.ds.Info(int(p.indices[at]))
 		if err != nil {
 			return false, err
 		}
@@ -206,8 +206,8 @@ func (p *unpackPlan) tells(v *folder.Preview) (bool, error) {
 	return true, nil
 }
 
-// placed are the folders of classes that no sample has.
-func (p *unpackPlan) placed(v *folder.Preview, classes []string) []string {
+// emptyClassFolders returns the folders of classes without samples.
+func (p *unpackPlan) emptyClassFolders(v *folder.Preview, classes []string) []string {
 	if !v.Splits() {
 		return classes
 	}
@@ -219,36 +219,29 @@ func (p *unpackPlan) placed(v *folder.Preview, classes []string) []string {
 	return dirs
 }
 
-// isElement reports whether name can be that of a folder.
-func isElement(name string) bool {
-	return name != "" && name != "." && name != ".." && len(name) <= longest && !strings.ContainsAny(name, "/\x00")
+// isFileName reports whether name is valid for a folder.
+func isFileName(name string) bool {
+	return name != "" && name != "." && name != ".." && len(name) <= maxNameBytes && !strings.ContainsAny(name, "/\x00")
 }
 
-// missingFrom are the names that are not among some.
-func missingFrom(some, names []string) []string {
-	var missing []string
+// missingNames returns the names that are not in some.
+func missingNames(some, names []string) []string {
 	there := map[string]bool{}
 	for _, name := range some {
 		there[name] = true
 	}
-	for _, name := range names {
-		if !there[name] {
-			missing = append(missing, name)
-		}
-	}
-	return missing
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return there[name] })
 }
 
 const labelsStem = "labels"
 
-// nameTable finds names for the table and its description that no image has, nor a folder of
-// images.
+// nameTable sets names for the table and its description that no image or folder has.
 func (p *unpackPlan) nameTable() {
 	ext := ".csv"
-	if p.returns {
-		ext = ".jsonl" // a line's end within a cell of a .csv is always \n
+	if p.hasReturns {
+		ext = ".jsonl" // in a .csv a newline within a cell is always \n
 	}
-	taken := map[string]bool{} // in lower case, as some file systems have it
+	taken := map[string]bool{} // in lower case, because some file systems ignore case
 	for _, name := range p.names {
 		top, _, _ := strings.Cut(name, "/")
 		taken[strings.ToLower(top)] = true

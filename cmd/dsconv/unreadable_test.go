@@ -12,8 +12,8 @@ import (
 // nobody is the user that has no rights to root's files.
 const nobody = 65534
 
-// A file that may not be read is skipped and named, and the rest is packed. Root may read
-// everything, so the pack runs as nobody where the test runs as root.
+// A file without read permission is skipped and reported, and the others are packed. Root may read
+// everything, so a test that runs as root runs the pack as nobody.
 func TestUnreadableFile(t *testing.T) {
 	src := samples(t, "10", "32x32")
 	open, err := os.MkdirTemp("", "dsconv-unreadable")

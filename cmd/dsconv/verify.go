@@ -1,58 +1,63 @@
 package main
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/verify"
 )
 
 func verifyCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "verify",
-		Usage:     "check everything in a dataset against its checksums, or its pixels against Pillow's",
+		Usage:     "check a dataset against its checksums, or its pixels against Pillow's",
 		ArgsUsage: "DATASET",
-		Description: "Every block of every file is read and compared with the checksum that was written with it,\n" +
-			"so that a flipped bit anywhere is found. Every sample is found by its key, taken apart and compared\n" +
-			"with the manifest: order, label, size, encoding, checksum. What is damaged is named, with file,\n" +
-			"place and key; of many damaged samples the first, and how many there are of each cause (--json lists\n" +
-			"all). A dataset that was copied or renamed is checked under the names that its files have now.\n\n" +
-			"--quick reads no images: it checks the table of checksums, names and sizes of the files, the files\n" +
-			"that describe the dataset, and that each record has a place of its own.\n\n" +
-			"--repair SRC restores what is damaged from the folder that the dataset was packed from, or from any\n" +
-			"dataset that has the same samples. It must give the very bytes that were written, or nothing is\n" +
-			"changed. Only damaged files are written anew; the dataset stays as it is until they are complete.\n" +
-			"After a rename it also writes the index files for other programs with the new names.\n\n" +
-			"--parity SRC checks no files: it has Pillow, and torchvision where that is installed, decode and\n" +
-			"resize the images of SRC beside dsconv, and prints of each path that pixels take how many images\n" +
-			"differ, the largest difference and the PSNR in dB, of all images and of the one that is furthest\n" +
-			"off. Default paths differ by 0; a lossy encoding shows what it costs. --python names a Python 3.9 or\n" +
-			"later with Pillow 13. What is found does not depend on the number of workers.\n\n" +
+		Description: "Reads every block of every file and compares it with its checksum, so every flipped bit is found.\n" +
+			"Looks up every sample by its key, parses it and compares it with the manifest: order, label, size,\n" +
+			"encoding, checksum. Damage is reported with file, offset and key; if many samples are damaged, the\n" +
+			"first of them and the number for each cause (--json lists all). A dataset that was copied or renamed\n" +
+			"is checked under the present names of its files.\n\n" +
+			"--quick reads no images: it checks the checksums file, the names and sizes of the files, the metadata,\n" +
+			"and that no two records overlap.\n\n" +
+			"--repair SRC restores damaged samples from the folder that the dataset was packed from, or from any\n" +
+			"dataset with the same samples. SRC must give the same bytes that were written, or nothing is changed.\n" +
+			"Only damaged files are written again; the dataset does not change until they are complete. After a\n" +
+			"rename it also updates the names in the index files for other programs.\n\n" +
+			"--parity SRC checks no files. Pillow, and torchvision if it is installed, decode and resize the images\n" +
+			"of SRC, and so does dsconv. For each way to load pixels it prints how many images differ, the largest\n" +
+			"difference, and the PSNR in dB over all images and of the worst one. The default ways differ by 0; a\n" +
+			"lossy encoding shows its loss. --python names a Python 3.9 or later with Pillow 13. The result does\n" +
+			"not depend on the number of workers.\n\n" +
 			"Examples:\n   dsconv verify out.lmdb\n   dsconv verify out.lmdb --repair images/\n" +
 			"   dsconv verify --parity images/ out.lmdb\n\n" +
-			"Exit codes: 0 nothing is damaged (any more), or differs; 1 something is or does, or the command failed;\n" +
+			"Exit codes: 0 no damage (left), or no difference; 1 damage, a difference, or the command failed;\n" +
 			"2 wrong usage.",
 		Flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: "quick", Usage: "check the structure and do not read the images"},
-			&cli.StringFlag{Name: "repair", Usage: "restore what is damaged from `SRC`"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "with --repair: say what would be restored"},
+			&cli.BoolFlag{Name: "quick", Usage: "check the structure without reading images"},
+			&cli.StringFlag{Name: "repair", Usage: "restore damaged samples from `SRC`"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "with --repair: print what would be restored, and change nothing"},
 			keepOldFlag(),
-			&cli.BoolFlag{Name: "json", Usage: "print what is damaged as JSON"},
-			&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that read", DefaultText: "the number of cores"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+			workersFlag("goroutines that read"),
 		}, parityFlags()...),
 		Action: func(cc *cli.Context) error { return verifyDataset(cc, c) },
 	}
 }
 
-// verified is what --json prints.
-type verified struct {
+// verifyResult is the output of --json.
+type verifyResult struct {
 	*verify.Report
-	DryRun   bool           `json:"dry_run,omitempty"` // nothing was repaired: this is what would be
+	DryRun   bool           `json:"dry_run,omitempty"` // nothing was repaired: this is what would be done
 	Repaired *edit.Repaired `json:"repaired,omitempty"`
 }
 
@@ -65,17 +70,17 @@ func verifyDataset(cc *cli.Context, c *console) error {
 		return compareWithPillow(cc, c, args[0])
 	}
 	if cc.IsSet("sample") || cc.IsSet("python") {
-		return usage("--sample and --python are for --parity SRC")
+		return usageErrorf("--sample and --python are for --parity SRC")
 	}
 	from, dry := cc.String("repair"), cc.Bool("dry-run")
 	if from == "" && (dry || cc.Bool("keep-old")) {
-		return usage("--dry-run and --keep-old are for --repair SRC")
+		return usageErrorf("--dry-run and --keep-old are for --repair SRC")
 	}
 	o := verify.Options{Quick: cc.Bool("quick"), Workers: cc.Int("workers")}
 	if o.Quick && from != "" {
-		return usage("--quick does not find all that --repair restores: leave one of them out")
+		return usageErrorf("--quick does not find all damage that --repair restores: leave one of them out")
 	}
-	f, err := formatAt(args[0])
+	f, err := detectFormat(args[0])
 	if err != nil {
 		return err
 	}
@@ -86,7 +91,7 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	done := verified{Report: found}
+	done := verifyResult{Report: found}
 	if from != "" && (!found.Sound() || len(found.Notes) > 0) {
 		if done.Repaired, err = repair(cc.Context, c, f, args[0], from, found, convert.Options{
 			Workers: o.Workers, KeepOld: cc.Bool("keep-old"),
@@ -110,15 +115,78 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	}
 	if err == nil && !done.Sound() {
 		err = errors.New("the dataset is damaged")
+		if from == "" {
+			err = errors.New("the dataset is damaged; restore it with dsconv verify --repair SRC")
+		}
 	}
 	return err
 }
 
-// formatAt is the format of the dataset at path.
-func formatAt(path string) (formats.Format, error) {
-	f, err := all.Formats().Of(path)
-	if errors.Is(err, formats.ErrUnknownFormat) || errors.Is(err, formats.ErrRemote) {
-		return nil, usageError{err}
+// maxLines is the most lines of one kind that are printed; --json lists all.
+const maxLines = 20
+
+func (v *verifyResult) print(c *console, quick bool) {
+	if v.Repaired != nil {
+		printRepaired(c, v.Repaired)
 	}
-	return f, err
+	for _, s := range v.Dataset {
+		c.printf("damaged: %s\n", printable(s))
+	}
+	printFirst(c, v.Blocks, maxLines, " damaged blocks (--json lists all)", func(b formats.Damage) string {
+		return fmt.Sprintf("damaged: %s, bytes %d to %d: %s", printable(b.File), b.Offset, b.Offset+b.Length, b.Cause)
+	})
+	v.printSamples(c)
+	if !v.Sound() {
+		return
+	}
+	for _, s := range v.Notes {
+		c.printf("note: %s\n", printable(s))
+	}
+	switch {
+	case quick:
+		c.printf("%d samples: files and metadata are undamaged; the images were not read\n", v.Checked)
+	default:
+		c.printf("%d samples and all files are undamaged\n", v.Checked)
+	}
+}
+
+// printSamples prints the first damaged samples, and counts all by their cause. If all samples are
+// damaged, it prints no names.
+func (v *verifyResult) printSamples(c *console) {
+	all := len(v.Samples) == v.Checked && len(v.Samples) > maxLines
+	if !all {
+		printFirst(c, v.Samples, maxLines, " damaged samples (--json lists all)", func(s verify.Sample) string {
+			return fmt.Sprintf("damaged sample: %s: %s", printable(s.Key), printable(s.Cause))
+		})
+	}
+	if len(v.Samples) <= maxLines {
+		return
+	}
+	if all {
+		c.printf("all %d samples are damaged: are these the files of this dataset?\n", len(v.Samples))
+	}
+	causes := map[string]int{}
+	for _, s := range v.Samples {
+		causes[generalCause(s.Cause)]++
+	}
+	often := slices.SortedFunc(maps.Keys(causes), func(a, b string) int {
+		return cmp.Or(cmp.Compare(causes[b], causes[a]), cmp.Compare(a, b))
+	})
+	printFirst(c, often, maxLines, " causes (--json lists all)", func(cause string) string {
+		return fmt.Sprintf("  %d samples: %s", causes[cause], printable(cause))
+	})
+}
+
+var (
+	numbers  = regexp.MustCompile(`\d+`)
+	inQuotes = regexp.MustCompile(`"[^"]*"`)
+)
+
+// generalCause removes from a cause what is specific to one sample: its location, numbers and quoted
+// text.
+func generalCause(cause string) string {
+	if in, rest, ok := strings.Cut(cause, ": "); ok && strings.HasPrefix(in, "in ") {
+		cause = rest
+	}
+	return numbers.ReplaceAllString(inQuotes.ReplaceAllString(cause, `"..."`), "N")
 }

@@ -104,7 +104,7 @@ func writeRandom(b *testing.B, path string, content []byte) {
 	for i := range len(content) / each {
 		s.Key = fmt.Sprintf("k%08d", i)
 		s.Values[0] = formats.Value{Data: content[i*each : (i+1)*each], Encoding: formats.JPEG}
-		s.Sum = checksum.Sum(schema, &s)
+		s.Checksum = checksum.SampleChecksum(schema, &s)
 		if err := w.Write(&s); err != nil {
 			b.Fatal(err)
 		}

@@ -6,10 +6,10 @@ import (
 	"github.com/dsconv/dsconv/preprocess/jpeg"
 )
 
-// release is set by the linker where something else than the module has the version: a wheel.
+// release is the version that the linker sets in builds without a module version, such as a wheel.
 var release string
 
-// version is what the module was built as, "devel" from a checkout.
+// version returns the version of this build, "devel" for a checkout.
 func version() string {
 	if release != "" {
 		return release
@@ -20,11 +20,11 @@ func version() string {
 	return "devel"
 }
 
-// versionText is what --version tells: the version, and what makes this build a slow one.
+// versionText is the text of --version: the version, and why JPEGs are slow in this build.
 func versionText() string {
 	why := jpeg.SlowJPEG()
 	if why == "" {
 		return version()
 	}
-	return version() + "\nJPEGs are decoded more slowly than they could be: " + why
+	return version() + "\nJPEGs are decoded slowly: " + why
 }

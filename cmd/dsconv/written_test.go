@@ -24,7 +24,7 @@ import (
 )
 
 // TestWritten reads, verifies, edits, repairs and unpacks the datasets that earlier versions wrote,
-// and goes on with their unfinished packs: testdata/written/README.md.
+// and resumes their unfinished packs: testdata/written/README.md.
 func TestWritten(t *testing.T) {
 	archives, err := filepath.Glob("../../testdata/written/*.tar.zst")
 	if err != nil || len(archives) == 0 {
@@ -79,7 +79,7 @@ func (w *written) each(t *testing.T, test func(t *testing.T, name string)) {
 	}
 }
 
-// succeeds runs a command that must succeed, and gives what it printed.
+// succeeds runs a command that must succeed, and returns its output.
 func succeeds(t *testing.T, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -103,7 +103,7 @@ func described(t *testing.T, path string) formattest.Description {
 	return throughJSON(t, d)
 }
 
-// throughJSON makes d what it is after it was written to expected.json.
+// throughJSON converts d to JSON and back, as expected.json is.
 func throughJSON(t *testing.T, d formattest.Description) (same formattest.Description) {
 	t.Helper()
 	b, err := json.Marshal(d)
@@ -123,7 +123,7 @@ func (w *written) reads(t *testing.T, name string) {
 	succeeds(t, "ls", "--long", w.path(name))
 }
 
-// loads goes through an epoch of the images.
+// loads loads an epoch of the images.
 func (w *written) loads(t *testing.T, name string) {
 	transforms, err := augment.Parse("resize:16,centercrop:8")
 	if err != nil {
@@ -141,12 +141,12 @@ func (w *written) loads(t *testing.T, name string) {
 		}
 		n += b.N
 	}
-	if want := len(w.expected[name].Samples); n < want-5 { // a few odd images are no RGB
+	if want := len(w.expected[name].Samples); n < want-5 { // a few irregular images are not RGB
 		t.Errorf("%d of %d samples were loaded", n, want)
 	}
 }
 
-// unpacks compares the files that come out with those that went in, where bytes were kept.
+// unpacks compares the unpacked files with the packed ones, if their bytes were kept.
 func (w *written) unpacks(t *testing.T, name string) {
 	out := t.TempDir()
 	succeeds(t, "unpack", w.path(name), out)
@@ -167,7 +167,7 @@ func (w *written) unpacks(t *testing.T, name string) {
 	}
 }
 
-// copyOf copies a dataset with all that lies beside it, so that it can be changed.
+// copyOf copies a dataset with its sidecar, so that it can be changed.
 func (w *written) copyOf(t *testing.T, name string) (path string) {
 	t.Helper()
 	folder, base, _ := strings.Cut(name, "/")
@@ -176,7 +176,7 @@ func (w *written) copyOf(t *testing.T, name string) (path string) {
 	return filepath.Join(dir, base)
 }
 
-// edits removes a sample, gives one another label, adds one; all others stay as they were.
+// edits removes a sample, relabels one and adds one; all others stay unchanged.
 func (w *written) edits(t *testing.T, name string) {
 	path, before := w.copyOf(t, name), w.expected[name]
 	gone := before.Samples[1].Key
@@ -211,7 +211,7 @@ func (w *written) edits(t *testing.T, name string) {
 	}
 }
 
-// oneMore makes source a folder of one image that no dataset has.
+// oneMore makes source a folder of one new image.
 func (w *written) oneMore(t *testing.T, source string, flat bool) int {
 	t.Helper()
 	dir := filepath.Join(source, "train", "ant")
@@ -251,7 +251,7 @@ func (w *written) repairs(t *testing.T, name string) {
 	}
 }
 
-// resumes goes on with unfinished packs of the variant "keep".
+// resumes finishes the unfinished packs of the variant "keep".
 func (w *written) resumes(t *testing.T) {
 	partials, err := filepath.Glob(w.path("unfinished/*.partial"))
 	if err != nil || len(partials) == 0 {
@@ -273,7 +273,7 @@ func (w *written) resumes(t *testing.T) {
 	}
 }
 
-// packsAgain makes a dataset of a folder that unpack wrote.
+// packsAgain packs a folder that unpack wrote.
 func (w *written) packsAgain(t *testing.T) {
 	if _, err := os.Stat(w.path("unpacked/labels.json")); err != nil {
 		t.Skip("that version wrote no description of the table")

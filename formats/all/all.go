@@ -1,4 +1,4 @@
-// Package all is the explicit list of the formats that dsconv knows.
+// Package all is the explicit list of dsconv's formats.
 package all
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/dsconv/dsconv/formats/tfrecord"
 )
 
-// Formats lists all formats. The folder comes last: it takes any directory that no other
-// format claims by its name.
+// Formats lists all formats. The folder comes last: it matches any directory that no other
+// format matches by its name.
 func Formats() formats.Registry {
 	return formats.Registry{lmdb.Format{}, hdf5.Format{}, shard.Format{}, tfrecord.Format{}, folder.Format{}}
 }

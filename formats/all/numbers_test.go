@@ -77,7 +77,7 @@ func TestPythonReadsNumbers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m := ds.Meta(); m.Version != 2 || m.Needs() != 2 {
+		if m := ds.Meta(); m.Version != 2 || m.RequiredVersion() != 2 {
 			t.Errorf("%s: version %d", name, m.Version)
 		}
 		if err := ds.Close(); err != nil {

@@ -17,23 +17,23 @@ import (
 // BlockSize is the number of bytes that one checksum covers.
 const BlockSize = 1 << 20
 
-const sumsMagic = "DSCSUMS1"
+const checksumsMagic = "DSCSUMS1"
 
 var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// FileSums are the CRC-32C checksums of one file's blocks; the last block may be short.
-type FileSums struct {
+// FileChecksums are the CRC-32C checksums of one file's blocks; the last block may be short.
+type FileChecksums struct {
 	Name   string // relative to the dataset, '/'-separated
 	Size   int64
 	Blocks []uint32
 }
 
-// Sums are the checksums of all files of a dataset.
-type Sums []FileSums
+// Checksums are the block checksums of all files of a dataset.
+type Checksums []FileChecksums
 
-// Encode lays the table out: magic, files, blocks, and a CRC-32C of all that.
-func (s Sums) Encode() []byte {
-	b := []byte(sumsMagic)
+// Encode returns the table's bytes: magic, files, blocks, and a CRC-32C of all that.
+func (s Checksums) Encode() []byte {
+	b := []byte(checksumsMagic)
 	b = binary.AppendUvarint(b, uint64(len(s)))
 	for _, f := range s {
 		b = binary.AppendUvarint(b, uint64(len(f.Name)))
@@ -46,26 +46,26 @@ func (s Sums) Encode() []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, Castagnoli))
 }
 
-// DecodeSums reads what Encode wrote. ErrDamaged if the table does not check itself.
-func DecodeSums(b []byte) (Sums, error) {
-	bad := fmt.Errorf("%w: the table of block checksums does not check", formats.ErrDamaged)
-	if len(b) < len(sumsMagic)+4 || !bytes.HasPrefix(b, []byte(sumsMagic)) {
+// DecodeChecksums reads what Encode wrote; ErrDamaged if the table's own checksum differs.
+func DecodeChecksums(b []byte) (Checksums, error) {
+	bad := fmt.Errorf("%w: the table of block checksums is not what was written", formats.ErrDamaged)
+	if len(b) < len(checksumsMagic)+4 || !bytes.HasPrefix(b, []byte(checksumsMagic)) {
 		return nil, bad
 	}
 	body := b[:len(b)-4]
 	if crc32.Checksum(body, Castagnoli) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
 		return nil, bad
 	}
-	r := &wire.Cursor{B: body[len(sumsMagic):]}
+	r := &wire.Cursor{B: body[len(checksumsMagic):]}
 	n := r.Length(1)
-	s := make(Sums, 0, n)
+	s := make(Checksums, 0, n)
 	for range n {
-		f := FileSums{Name: string(r.Bytes()), Size: r.Varint()}
+		f := FileChecksums{Name: string(r.Bytes()), Size: r.Varint()}
 		blocks := f.Size / BlockSize
 		if f.Size%BlockSize != 0 {
 			blocks++
 		}
-		// A name that leads out of the dataset would be read.
+		// Otherwise a name could make a check read files outside the dataset.
 		if f.Size < 0 || blocks > int64(len(r.B)/4) || !filepath.IsLocal(filepath.FromSlash(f.Name)) {
 			return nil, bad
 		}
@@ -81,15 +81,15 @@ func DecodeSums(b []byte) (Sums, error) {
 	return s, nil
 }
 
-// SumFile reads the file at path and computes its checksums under name. limit, if not
-// negative, is the number of bytes to cover.
-func SumFile(path, name string, limit int64) (FileSums, error) {
+// ChecksumFile reads the file at path and computes its checksums; name goes into the result.
+// limit, if not negative, is the number of bytes to cover.
+func ChecksumFile(path, name string, limit int64) (FileChecksums, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return FileSums{}, err
+		return FileChecksums{}, err
 	}
 	defer f.Close()
-	fs := FileSums{Name: name}
+	fs := FileChecksums{Name: name}
 	var src io.Reader = f
 	if limit >= 0 {
 		src = io.LimitReader(f, limit)
@@ -105,23 +105,23 @@ func SumFile(path, name string, limit int64) (FileSums, error) {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			return fs, nil
 		case err != nil:
-			return FileSums{}, err
+			return FileChecksums{}, err
 		}
 	}
 }
 
-// Verify compares content, all of the file's bytes, with its checksums. ErrDamaged if they
-// are not what was written.
-func (fs FileSums) Verify(content []byte) error {
+// Verify compares content, all of the file's bytes, with its checksums; ErrDamaged if they
+// differ.
+func (fs FileChecksums) Verify(content []byte) error {
 	if int64(len(content)) != fs.Size {
-		return fmt.Errorf("%w: it has %d bytes, %d were written", formats.ErrDamaged, len(content), fs.Size)
+		return fmt.Errorf("%w: it has %d bytes, but %d were written", formats.ErrDamaged, len(content), fs.Size)
 	}
 	return fs.VerifyRange(content, 0, fs.Size)
 }
 
-// VerifyRange is Verify of the blocks alone that n bytes from off on lie in; content begins
+// VerifyRange is Verify of only the blocks that contain the n bytes at off; content begins
 // with the file's first byte.
-func (fs FileSums) VerifyRange(content []byte, off, n int64) error {
+func (fs FileChecksums) VerifyRange(content []byte, off, n int64) error {
 	if off < 0 || n < 0 || off > fs.Size || n > fs.Size-off || fs.Size > int64(len(content)) {
 		return fmt.Errorf("%w: the file ends before byte %d", formats.ErrDamaged, off+n)
 	}

@@ -15,17 +15,17 @@ import (
 // FuzzSums: body is what stands before the table's own checksum, so that the fuzzer gets
 // past that.
 func FuzzSums(f *testing.F) {
-	for _, s := range []Sums{nil, {{Name: "data.mdb", Size: 5, Blocks: []uint32{7}}}, {{Name: "x.tar", Size: 3 * BlockSize, Blocks: []uint32{1, 2, 3}}, {Name: "x.tar.dsconv/dataset.json"}}} {
+	for _, s := range []Checksums{nil, {{Name: "data.mdb", Size: 5, Blocks: []uint32{7}}}, {{Name: "x.tar", Size: 3 * BlockSize, Blocks: []uint32{1, 2, 3}}, {Name: "x.tar.dsconv/dataset.json"}}} {
 		b := s.Encode()
 		f.Add(b[:len(b)-4])
 	}
 	for _, size := range []uint64{math.MaxInt64, math.MaxInt64 - BlockSize + 2, math.MaxUint64, 1 << 62} {
-		f.Add(binary.AppendUvarint([]byte(sumsMagic+"\x01\x01x"), size))
+		f.Add(binary.AppendUvarint([]byte(checksumsMagic+"\x01\x01x"), size))
 	}
-	f.Add([]byte(sumsMagic + "\x01\x09../../etc\x00"))
+	f.Add([]byte(checksumsMagic + "\x01\x09../../etc\x00"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		b := binary.LittleEndian.AppendUint32(bytes.Clone(body), crc32.Checksum(body, Castagnoli))
-		s, err := DecodeSums(b)
+		s, err := DecodeChecksums(b)
 		if err != nil {
 			if !errors.Is(err, formats.ErrDamaged) {
 				t.Fatalf("%v is not ErrDamaged", err)
@@ -37,7 +37,7 @@ func FuzzSums(f *testing.F) {
 				t.Fatalf("%q: %d bytes in %d blocks", fs.Name, fs.Size, len(fs.Blocks))
 			}
 		}
-		if again, err := DecodeSums(s.Encode()); err != nil || len(again) != len(s) {
+		if again, err := DecodeChecksums(s.Encode()); err != nil || len(again) != len(s) {
 			t.Fatalf("%d files became %d: %v", len(s), len(again), err)
 		}
 	})

@@ -6,11 +6,11 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// SumsByName finds the checksums of a file.
-type SumsByName map[string]FileSums
+// ChecksumsByName maps file names to checksums.
+type ChecksumsByName map[string]FileChecksums
 
-func (s Sums) ByName() SumsByName {
-	m := make(SumsByName, len(s))
+func (s Checksums) ByName() ChecksumsByName {
+	m := make(ChecksumsByName, len(s))
 	for _, fs := range s {
 		if _, twice := m[fs.Name]; !twice {
 			m[fs.Name] = fs
@@ -19,8 +19,8 @@ func (s Sums) ByName() SumsByName {
 	return m
 }
 
-// SumsOf are the checksums that the table has of a file.
-func (m SumsByName) SumsOf(name string) (FileSums, error) {
+// ForFile returns the checksums of the named file.
+func (m ChecksumsByName) ForFile(name string) (FileChecksums, error) {
 	fs, ok := m[name]
 	if !ok {
 		return fs, fmt.Errorf("%w: %s is not in the table of checksums", formats.ErrDamaged, name)

@@ -18,19 +18,19 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// Check compares part p of the files under dir with the table on up to workers goroutines and
-// reports each damaged block, a missing file, a file of another size and what the disk
-// cannot read. tail is the number of bytes that may follow the last covered one (the table
-// itself, in a single file). The error is about a file that may not be opened, or of ctx.
+// Check compares portion p of the files under dir with the table on up to workers goroutines.
+// It reports damaged blocks, missing files, files of another size and blocks that the disk
+// cannot read. tail is the number of bytes that follow the last covered one (the table
+// itself, in a single file). The error is ctx's or about a file that cannot be opened.
 // report is not called concurrently.
-func (s Sums) Check(ctx context.Context, dir string, tail int64, p formats.Part, workers int, report func(formats.Damage)) error {
+func (s Checksums) Check(ctx context.Context, dir string, tail int64, p formats.Portion, workers int, report func(formats.Damage)) error {
 	var spans []span
 	for i := range s {
-		told := report
-		if p.K > 0 {
-			told = func(formats.Damage) {} // the first part has told of it
+		reportSize := report
+		if p.Index > 0 {
+			reportSize = func(formats.Damage) {} // the first portion has reported it
 		}
-		size, err := s[i].there(dir, tail, told)
+		size, err := s[i].checkSize(dir, tail, reportSize)
 		if err != nil {
 			return err
 		}
@@ -39,9 +39,9 @@ func (s Sums) Check(ctx context.Context, dir string, tail int64, p formats.Part,
 			spans = append(spans, span{i, from, min(from+spanBlocks, blocks)})
 		}
 	}
-	from, to := p.Of(len(spans))
+	from, to := p.Range(len(spans))
 	spans = spans[from:to]
-	sc := &scanner{sums: s, dir: dir, spans: spans, report: report}
+	sc := &scanner{checksums: s, dir: dir, spans: spans, report: report}
 	var wg sync.WaitGroup
 	for range max(1, min(workers, len(spans))) {
 		wg.Go(func() { sc.work(ctx) })
@@ -50,28 +50,30 @@ func (s Sums) Check(ctx context.Context, dir string, tail int64, p formats.Part,
 	return errors.Join(sc.failed, ctx.Err())
 }
 
-// CheckSizes is Check by the files' names and sizes alone.
-func (s Sums) CheckSizes(dir string, tail int64, report func(formats.Damage)) error {
+// CheckSizes is Check of only the files' names and sizes.
+func (s Checksums) CheckSizes(dir string, tail int64, report func(formats.Damage)) error {
 	for i := range s {
-		if _, err := s[i].there(dir, tail, report); err != nil {
+		if _, err := s[i].checkSize(dir, tail, report); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// CheckFiles is Check of those files of the table alone that small says are small: those
-// that describe the dataset.
-func (s Sums) CheckFiles(ctx context.Context, dir string, small func(name string) bool, report func(formats.Damage)) error {
-	some := slices.DeleteFunc(slices.Clone(s), func(fs FileSums) bool { return !small(fs.Name) })
-	return some.Check(ctx, dir, 0, formats.Part{}, 1, report)
+// CheckFiles is Check of only those files of the table for which small returns true: the small
+// ones that describe the dataset.
+func (s Checksums) CheckFiles(ctx context.Context, dir string, small func(name string) bool, report func(formats.Damage)) error {
+	some := slices.DeleteFunc(slices.Clone(s), func(fs FileChecksums) bool { return !small(fs.Name) })
+	return some.Check(ctx, dir, 0, formats.Portion{}, 1, report)
 }
 
-func (fs FileSums) path(dir string) string { return filepath.Join(dir, filepath.FromSlash(fs.Name)) }
+func (fs FileChecksums) path(dir string) string {
+	return filepath.Join(dir, filepath.FromSlash(fs.Name))
+}
 
-// there looks for the file and reports if it is missing or of another size; size is the
-// one that it has.
-func (fs FileSums) there(dir string, tail int64, report func(formats.Damage)) (size int64, err error) {
+// checkSize returns the file's size, and reports if the file is missing or has another size
+// than was written.
+func (fs FileChecksums) checkSize(dir string, tail int64, report func(formats.Damage)) (size int64, err error) {
 	st, err := os.Stat(fs.path(dir))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -85,16 +87,16 @@ func (fs FileSums) there(dir string, tail int64, report func(formats.Damage)) (s
 	case st.Size() != fs.Size+tail:
 		report(formats.Damage{
 			File: fs.Name, Offset: min(st.Size(), fs.Size), Length: max(st.Size(), fs.Size+tail) - min(st.Size(), fs.Size),
-			Cause: fmt.Sprintf("the file has %d bytes, %d were written", st.Size(), fs.Size+tail),
+			Cause: fmt.Sprintf("the file has %d bytes, but %d were written", st.Size(), fs.Size+tail),
 		})
 	}
 	return st.Size(), nil
 }
 
-// Recognizes reports whether the file of that size, which has another name than was written,
-// may be this one, be it damaged: it has the size or one of the blocks that were written, or
-// nothing that could be lost.
-func (fs FileSums) Recognizes(path string, size int64) bool {
+// MaybeSame reports whether the file at path, which has another name than was written, may be
+// this file, perhaps damaged: it has the written size or one of the written blocks, or it is
+// empty, so that nothing could be lost.
+func (fs FileChecksums) MaybeSame(path string, size int64) bool {
 	if size == 0 || size == fs.Size {
 		return true
 	}
@@ -112,27 +114,27 @@ func (fs FileSums) Recognizes(path string, size int64) bool {
 	return false
 }
 
-// span is a run of blocks of one file that one goroutine reads.
+// span is a range of blocks of one file that one goroutine reads.
 type span struct {
 	file     int
 	from, to int64 // blocks
 }
 
-// spanBlocks is the length of a span: much more work than to open the file once more.
+// spanBlocks is the length of a span: reading it takes much longer than opening the file again.
 const spanBlocks = 16
 
-// piece is how many bytes are read at a time: they are still in the core's own cache when
-// they are summed, which is twice as fast as with whole blocks.
-const piece = 256 << 10
+// readSize is the number of bytes per read: they are still in the core's own cache when their
+// checksum is computed, which is twice as fast as with whole blocks.
+const readSize = 256 << 10
 
-// scanner is a Check under way.
+// scanner is the state of one Check.
 type scanner struct {
-	sums  Sums
-	dir   string
-	spans []span
-	next  atomic.Int64
+	checksums Checksums
+	dir       string
+	spans     []span
+	next      atomic.Int64
 
-	mu     sync.Mutex // for what follows
+	mu     sync.Mutex // guards the fields below
 	report func(formats.Damage)
 	failed error
 }
@@ -145,7 +147,7 @@ func (sc *scanner) work(ctx context.Context) {
 			return
 		}
 		sp := sc.spans[i]
-		if err := guard.For(sc.sums[sp.file].Name, func() error { return sc.span(ctx, sp, buf) }); err != nil {
+		if err := guard.For(sc.checksums[sp.file].Name, func() error { return sc.span(ctx, sp, buf) }); err != nil {
 			sc.mu.Lock()
 			sc.failed = errors.Join(sc.failed, err)
 			sc.mu.Unlock()
@@ -154,7 +156,7 @@ func (sc *scanner) work(ctx context.Context) {
 }
 
 func (sc *scanner) span(ctx context.Context, sp span, buf []byte) error {
-	fs := &sc.sums[sp.file]
+	fs := &sc.checksums[sp.file]
 	f, err := os.Open(fs.path(sc.dir))
 	if errors.Is(err, unix.EIO) {
 		sc.damaged(fs, sp.from*BlockSize, (sp.to-sp.from)*BlockSize, err.Error())
@@ -174,21 +176,21 @@ func (sc *scanner) span(ctx context.Context, sp span, buf []byte) error {
 	return nil
 }
 
-func (sc *scanner) damaged(fs *FileSums, off, n int64, cause string) {
+func (sc *scanner) damaged(fs *FileChecksums, off, n int64, cause string) {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
 	sc.report(formats.Damage{File: fs.Name, Offset: off, Length: n, Cause: cause})
 }
 
-// checkBlock reads a block of f at off and says what is wrong with it, "" if nothing is.
+// checkBlock reads a block of f at off and returns what is wrong with it, "" if nothing is.
 func checkBlock(f io.ReaderAt, off int64, block []byte, want uint32) string {
 	var sum uint32
-	for at := 0; at < len(block); at += piece {
-		p := block[at:min(at+piece, len(block))]
+	for at := 0; at < len(block); at += readSize {
+		p := block[at:min(at+readSize, len(block))]
 		n, err := f.ReadAt(p, off+int64(at))
 		switch {
 		case errors.Is(err, io.EOF) && n < len(p):
-			return "the file ends before"
+			return "the file ends before the block does"
 		case err != nil && !errors.Is(err, io.EOF):
 			return fmt.Sprintf("byte %d cannot be read: %v", off+int64(at+n), err)
 		}

@@ -37,13 +37,13 @@ func TestABlockThatTheDiskCannotReadIsDamage(t *testing.T) {
 	content := bytes.Repeat([]byte("0123456789abcde\n"), BlockSize/16)
 	sum := crc32.Checksum(content, Castagnoli)
 	for bad, want := range map[int64]string{
-		BlockSize: "", 0: "byte 0 cannot be read: input/output error", piece + 5: "byte 262149 cannot be read: input/output error",
+		BlockSize: "", 0: "byte 0 cannot be read: input/output error", readSize + 5: "byte 262149 cannot be read: input/output error",
 	} {
 		if got := checkBlock(failing{content, bad}, 0, make([]byte, BlockSize), sum); got != want {
 			t.Errorf("bad from byte %d: %q, want %q", bad, got, want)
 		}
 	}
-	if got := checkBlock(bytes.NewReader(content[:100]), 0, make([]byte, BlockSize), sum); got != "the file ends before" {
+	if got := checkBlock(bytes.NewReader(content[:100]), 0, make([]byte, BlockSize), sum); got != "the file ends before the block does" {
 		t.Errorf("a short file: %q", got)
 	}
 }
@@ -54,13 +54,13 @@ func TestCheckReportsEveryDamageOnce(t *testing.T) {
 	for i := range content {
 		content[i] = byte(i * i >> 9)
 	}
-	var sums Sums
+	var sums Checksums
 	for _, name := range []string{"whole", "flipped", "cut", "long", "gone"} {
 		file := filepath.Join(dir, name)
 		if err := os.WriteFile(file, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		fs, err := SumFile(file, name, -1)
+		fs, err := ChecksumFile(file, name, -1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,15 +96,15 @@ func TestCheckReportsEveryDamageOnce(t *testing.T) {
 	}
 	for _, workers := range []int{1, 4} {
 		got := map[string]bool{}
-		if err := sums.Check(context.Background(), dir, 0, formats.Part{}, workers, func(d formats.Damage) {
+		if err := sums.Check(context.Background(), dir, 0, formats.Portion{}, workers, func(d formats.Damage) {
 			got[fmt.Sprint(d.File, " ", d.Offset/BlockSize, " ", d.Cause)] = true
 		}); err != nil {
 			t.Fatal(err)
 		}
 		want := []string{
 			"flipped 0 the checksum differs", "flipped 17 the checksum differs", "flipped 18 the checksum differs",
-			"cut 3 the file has 3145729 bytes, 18874385 were written", "cut 3 the file ends before",
-			"long 18 the file has 18874386 bytes, 18874385 were written", "gone 0 the file is missing",
+			"cut 3 the file has 3145729 bytes, but 18874385 were written", "cut 3 the file ends before the block does",
+			"long 18 the file has 18874386 bytes, but 18874385 were written", "gone 0 the file is missing",
 		}
 		if len(got) != len(want) {
 			t.Errorf("%d workers: %v", workers, got)
@@ -117,7 +117,7 @@ func TestCheckReportsEveryDamageOnce(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := sums.Check(ctx, dir, 0, formats.Part{}, 2, func(formats.Damage) {}); !errors.Is(err, context.Canceled) {
+	if err := sums.Check(ctx, dir, 0, formats.Portion{}, 2, func(formats.Damage) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

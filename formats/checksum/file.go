@@ -11,27 +11,27 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// SumsName is the file of a dataset's folder that has the checksums.
-const SumsName = "checksums"
+// ChecksumsName is the name of the file with the checksums in the folder that describes a dataset.
+const ChecksumsName = "checksums"
 
-// ReadSmall reads a file of the sidecar dir that describes the dataset and compares it with
-// its checksums, so that what is parsed is what was written.
-func (s Sums) ReadSmall(dir, name string) ([]byte, error) {
+// ReadSmall reads a small file of the sidecar dir and compares it with its checksums, so that
+// only what was written is parsed.
+func (s Checksums) ReadSmall(dir, name string) ([]byte, error) {
 	file := filepath.Join(dir, name)
-	i := slices.IndexFunc(s, func(fs FileSums) bool { return path.Base(fs.Name) == name })
+	i := slices.IndexFunc(s, func(fs FileChecksums) bool { return path.Base(fs.Name) == name })
 	if i < 0 {
 		return nil, fmt.Errorf("%s: %w: it is not in the table of checksums", file, formats.ErrDamaged)
 	}
 	st, err := os.Stat(file)
 	if err != nil {
-		return nil, formats.Damaged(err)
+		return nil, formats.WrapDamaged(err)
 	}
 	if st.Size() != s[i].Size {
-		return nil, fmt.Errorf("%s: %w: it has %d bytes, %d were written", file, formats.ErrDamaged, st.Size(), s[i].Size)
+		return nil, fmt.Errorf("%s: %w: it has %d bytes, but %d were written", file, formats.ErrDamaged, st.Size(), s[i].Size)
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return nil, formats.Damaged(err)
+		return nil, formats.WrapDamaged(err)
 	}
 	if err := s[i].Verify(b); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -39,18 +39,18 @@ func (s Sums) ReadSmall(dir, name string) ([]byte, error) {
 	return b, nil
 }
 
-// ReadSums reads the block checksums of the sidecar dir. ErrDamaged if they are missing or
-// do not check.
-func ReadSums(dir string) (Sums, error) {
-	file := filepath.Join(dir, SumsName)
+// ReadChecksums reads the block checksums of the sidecar dir; ErrDamaged if they are missing or
+// damaged.
+func ReadChecksums(dir string) (Checksums, error) {
+	file := filepath.Join(dir, ChecksumsName)
 	b, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, formats.Damaged(err)
+		return nil, formats.WrapDamaged(err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s, err := DecodeSums(b)
+	s, err := DecodeChecksums(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

@@ -6,22 +6,22 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Hash is XXH3-128 of b in its canonical, big-endian form.
+// Hash returns the XXH3-128 of b in its canonical, big-endian form.
 func Hash(b []byte) [16]byte { return xxh3.Hash128(b).Bytes() }
 
-// Sum is the checksum of a sample that the manifest keeps: XXH3-128 of the Data of its
-// values one after another, but for the designated label, which the manifest holds
-// itself. For an image with a label it is the hash of the image's bytes.
-func Sum(schema formats.Schema, s *formats.Sample) [16]byte {
+// SampleChecksum returns a sample's checksum in the manifest: XXH3-128 of the concatenated Data
+// of its values, without a designated label of kind Label, which the manifest holds itself. For
+// an image with such a label it is the hash of the image's bytes.
+func SampleChecksum(schema formats.Schema, s *formats.Sample) [16]byte {
 	img, lab := schema.ImageIndex(), schema.LabelIndex()
 	if lab >= 0 && schema[lab].Kind != formats.Label {
 		lab = -1
 	}
-	further := len(s.Values) - 1
+	others := len(s.Values) - 1
 	if lab >= 0 {
-		further--
+		others--
 	}
-	if further == 0 {
+	if others == 0 {
 		return Hash(s.Values[img].Data)
 	}
 	h := xxh3.New()

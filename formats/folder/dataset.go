@@ -22,32 +22,32 @@ import (
 
 // Dataset is a folder of images. It is safe for concurrent use.
 type Dataset struct {
-	root    string
-	meta    formats.Meta
-	items   []item // in key order
-	skips   []Skip
-	ignored int
-	columns []LabelColumn
-	kept    []string // keys that keep their extension because two files share a stem
+	root          string
+	meta          formats.Meta
+	samples       []sample // in key order
+	skips         []Skip
+	ignored       int
+	columns       []LabelColumn
+	keepExtension []string // keys with their extension, because two files share a stem
 
-	unmatched formats.Patterns
-	described *described // nil but for a described table
-	untaken   string     // a described table that is there, and no table was given
+	unmatched         formats.Patterns
+	description       *descriptionSource // nil unless Config.Labels is a description
+	unusedDescription string             // a description in the folder, if no table was given
 }
 
-type item struct {
+type sample struct {
 	file
 	key, split string
-	labels     []int64 // one per label field of the schema, of a number its bits; the hot ones if multi-hot
+	labels     []int64 // one per label field of the schema, a number as its bits; the set classes if multi-hot
 	columns    []string
-	row        []string // of a described table
+	row        []string // of the table, if there is a description
 }
 
-// source tells what the images of a folder are: folders and tables do, and described tables.
+// source gives the images of a folder their labels: a labeler or a descriptionSource.
 type source interface {
-	// files are those of the ones found that are images of samples.
+	// files returns the found files that are images of samples.
 	files(found []file) []file
-	label(it *item) (why string)
+	label(it *sample) (why string)
 	missing(root string) []Skip
 	schema() formats.Schema
 	userColumns() []string
@@ -55,8 +55,8 @@ type source interface {
 
 var _ formats.Dataset = (*Dataset)(nil)
 
-// Unfinished is a file of a folder that dsconv unpack has not completed.
-const Unfinished = "dsconv-unpack.partial"
+// UnfinishedName is the file that marks a folder which dsconv unpack has not completed.
+const UnfinishedName = "dsconv-unpack.partial"
 
 // Format opens folders with the zero Config.
 type Format struct{}
@@ -64,7 +64,7 @@ type Format struct{}
 // Name is "folder".
 func (Format) Name() string { return "folder" }
 
-// Match says whether path is a folder.
+// Match reports whether path is a folder.
 func (Format) Match(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.IsDir()
@@ -75,74 +75,74 @@ func (Format) Open(path string) (formats.Dataset, error) {
 	return Open(context.Background(), path, Config{})
 }
 
-// Open lists the folder and reads the table of labels, but no image. Images that cannot be
-// part of the dataset are in Skips. The error is about the whole: no folder, no image, a
-// table that does not parse.
+// Open lists the folder and reads the table of labels, but no image. Skips returns the images
+// that cannot be part of the dataset. The error is about the whole: no folder, no image, an
+// invalid table.
 func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	if err := formats.CheckLocal(root); err != nil {
 		return nil, err
 	}
-	take, err := cfg.Take.Chooser()
+	filter, err := cfg.Patterns.Compile()
 	if err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(root); errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, formats.NotThere(root)
+		return nil, formats.NotFound(root)
 	}
-	if _, err := os.Lstat(filepath.Join(root, Unfinished)); err == nil {
-		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: finish it with the same command; it takes the file %s away", root, Unfinished)
+	if _, err := os.Lstat(filepath.Join(root, UnfinishedName)); err == nil {
+		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: repeat the unpack command to finish it, which removes the file %s", root, UnfinishedName)
 	}
-	s := &scan{root: root, take: take}
+	s := &scan{root: root, filter: filter}
 	if err := s.walk(ctx); err != nil {
 		return nil, err
 	}
-	d := &Dataset{root: root, skips: s.skips, ignored: s.ignored, unmatched: take.Unmatched()}
+	d := &Dataset{root: root, skips: s.skips, ignored: s.ignored, unmatched: filter.Unmatched()}
 	var l source
 	if IsDescription(cfg.Labels) {
-		d.described, err = newDescribed(root, &cfg)
-		l = d.described
+		d.description, err = newDescriptionSource(root, &cfg)
+		l = d.description
 	} else {
-		l, err = newLabeler(root, &cfg, take)
+		l, err = newLabeler(root, &cfg, filter)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if d.described != nil {
-		d.ignored = max(0, d.ignored-d.described.known(root))
+	if d.description != nil {
+		d.ignored = max(0, d.ignored-d.description.countKnownFiles(root))
 	}
 	d.add(l.files(s.files), l)
 	d.skips = append(d.skips, l.missing(root)...)
 	slices.SortFunc(d.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
-	if len(d.items) == 0 {
+	if len(d.samples) == 0 {
 		return nil, d.empty()
 	}
 	d.describe(l, &cfg)
 	if file := filepath.Join(root, "labels.json"); cfg.Labels == "" {
 		if _, err := readDescription(file); err == nil {
-			d.untaken = file
+			d.unusedDescription = file
 		}
 	}
 	return d, nil
 }
 
-// Untaken is the file in the folder that says what labels, splits and columns the images have, as
-// dsconv unpack writes it, if no table was given; "" if there is none.
-func (d *Dataset) Untaken() string { return d.untaken }
+// UnusedDescription returns the path of the description of labels, splits and columns that dsconv
+// unpack wrote into the folder, if no table was given; "" if there is none.
+func (d *Dataset) UnusedDescription() string { return d.unusedDescription }
 
 func (d *Dataset) empty() error {
 	err := fmt.Errorf("%s: no image to read in this folder", d.root)
 	if len(d.skips) > 0 {
 		err = fmt.Errorf("%w (%d skipped, such as %s: %s)", err, len(d.skips), d.skips[0].Path, d.skips[0].Cause)
 	}
-	if said := d.unmatched.String(); said != "" {
-		err = fmt.Errorf("%w; nothing fits %s", err, said)
+	if patterns := d.unmatched.String(); patterns != "" {
+		err = fmt.Errorf("%w; nothing matches %s", err, patterns)
 	}
-	return fmt.Errorf("%w%s", err, sharded.Among(d.root))
+	return fmt.Errorf("%w%s", err, sharded.SuggestDatasets(d.root))
 }
 
-// add makes the items, in key order. A key is the path without extension, but with it
-// where two files share a stem, or where the stem is another file's whole path ("1.jpg.png"
-// beside "1.jpg"): so no two keys are equal.
+// add adds the samples, in key order. A key is the path without extension. It keeps the extension
+// if two files share a stem, or if the stem is another file's whole path ("1.jpg.png"
+// beside "1.jpg"), so that keys are unique.
 func (d *Dataset) add(files []file, l source) {
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
 	taken := keysTaken(func(yield func(string) bool) {
@@ -153,7 +153,7 @@ func (d *Dataset) add(files []file, l source) {
 		}
 	})
 	for _, f := range files {
-		it := item{file: f, key: keyOf(f.path, taken)}
+		it := sample{file: f, key: keyOf(f.path, taken)}
 		if err := formats.CheckKey(it.key); err != nil {
 			d.skips = append(d.skips, Skip{Path: f.path, Cause: err.Error()})
 			continue
@@ -163,14 +163,14 @@ func (d *Dataset) add(files []file, l source) {
 			continue
 		}
 		if it.key == f.path && path.Ext(f.path) != "" {
-			d.kept = append(d.kept, f.path)
+			d.keepExtension = append(d.keepExtension, f.path)
 		}
-		d.items = append(d.items, it)
+		d.samples = append(d.samples, it)
 	}
-	slices.SortFunc(d.items, func(a, b item) int { return strings.Compare(a.key, b.key) })
+	slices.SortFunc(d.samples, func(a, b sample) int { return strings.Compare(a.key, b.key) })
 }
 
-// keysTaken counts what files could be called.
+// keysTaken counts the files for each possible key.
 func keysTaken(paths iter.Seq[string]) map[string]int {
 	taken := map[string]int{}
 	for p := range paths {
@@ -191,16 +191,16 @@ func stem(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
 
 func (d *Dataset) describe(l source, cfg *Config) {
 	d.meta = formats.Meta{
-		Format: "folder", Schema: l.schema(), Columns: l.userColumns(), Recipe: cfg.recipe(), Count: len(d.items),
+		Format: "folder", Schema: l.schema(), Columns: l.userColumns(), Recipe: cfg.recipe(), Count: len(d.samples),
 	}
-	d.meta.Version = d.meta.Needs()
+	d.meta.Version = d.meta.RequiredVersion()
 	if folders, ok := l.(*labeler); ok {
 		d.describeLabels(folders)
 	}
 	counts := map[string]int{}
-	for i := range d.items {
-		counts[d.items[i].split]++
-		d.meta.Stats.Bytes += d.items[i].size
+	for i := range d.samples {
+		counts[d.samples[i].split]++
+		d.meta.Stats.Bytes += d.samples[i].size
 	}
 	for _, name := range slices.Concat(splitNames, slices.Sorted(maps.Keys(counts))) {
 		if counts[name] > 0 && name != "" {
@@ -213,28 +213,28 @@ func (d *Dataset) describe(l source, cfg *Config) {
 // Meta describes the folder.
 func (d *Dataset) Meta() *formats.Meta { return &d.meta }
 
-// Len is the number of images.
-func (d *Dataset) Len() int { return len(d.items) }
+// Len returns the number of images.
+func (d *Dataset) Len() int { return len(d.samples) }
 
-// Skips are the inputs that are not part of the dataset, by path.
+// Skips returns the inputs that are not part of the dataset, by path.
 func (d *Dataset) Skips() []Skip { return d.skips }
 
-// Ignored is the number of files that are no images by their name.
+// Ignored returns the number of files whose names are not those of images.
 func (d *Dataset) Ignored() int { return d.ignored }
 
-// Unmatched are the patterns of Config.Take that fitted no image and no folder.
+// Unmatched returns the patterns of Config.Patterns that matched no image and no folder.
 func (d *Dataset) Unmatched() formats.Patterns { return d.unmatched }
 
-// KeepExtension are the paths whose key keeps the extension because another image has the
+// KeepExtension returns the paths whose keys keep the extension because another image has the
 // same stem.
-func (d *Dataset) KeepExtension() []string { return d.kept }
+func (d *Dataset) KeepExtension() []string { return d.keepExtension }
 
-// Info tells what listing the folder told.
+// Info returns what the listing of the folder has about sample i.
 func (d *Dataset) Info(i int) (formats.Info, error) {
-	if i < 0 || i >= len(d.items) {
-		return formats.Info{}, fmt.Errorf("%s: sample %d of %d: index out of range", d.root, i, len(d.items))
+	if i < 0 || i >= len(d.samples) {
+		return formats.Info{}, fmt.Errorf("%s: index %d out of range: the folder has %d samples", d.root, i, len(d.samples))
 	}
-	it := &d.items[i]
+	it := &d.samples[i]
 	in := formats.Info{
 		Key: it.key, Split: it.split, Label: formats.NoLabel, Size: it.size, Columns: it.columns,
 		Source: formats.Source{Path: it.path, Size: it.size, ModTime: it.modTime},
@@ -245,32 +245,28 @@ func (d *Dataset) Info(i int) (formats.Info, error) {
 	return in, nil
 }
 
-// LabelSum is the label of sample i if it has one, else a checksum of all its labels.
+// LabelSum returns the label of sample i if it has only one, else a checksum of all its labels.
 func (d *Dataset) LabelSum(i int) int64 {
-	of := d.items[i].labels
-	if d.described != nil {
-		h := fnv.New64a()
-		_, _ = fmt.Fprintf(h, "%q", d.items[i].row) // likewise
-		return int64(h.Sum64())
-	}
-	if len(of) == 1 && d.meta.Schema[1].Kind == formats.Label {
-		return of[0]
-	}
-	h := fnv.New64a()
-	for _, x := range of {
-		_ = binary.Write(h, binary.LittleEndian, x) // a hash takes all
+	list, h := d.samples[i].labels, fnv.New64a()
+	switch {
+	case d.description != nil:
+		_, _ = fmt.Fprintf(h, "%q", d.samples[i].row) // writing to a hash never fails
+	case len(list) == 1 && d.meta.Schema[1].Kind == formats.Label:
+		return list[0]
+	default:
+		_ = binary.Write(h, binary.LittleEndian, list)
 	}
 	return int64(h.Sum64())
 }
 
-// Read reads the file of sample i. Its encoding is told by its first bytes and is "" if
-// it is no image; its shape is not known.
+// Read reads the file of sample i. Its encoding follows from its first bytes and is "" if
+// it is not an image; its shape is unknown.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
 	in, err := d.Info(i)
 	if err != nil {
 		return err
 	}
-	s.Key, s.Split, s.Source, s.Sum = in.Key, in.Split, in.Source, in.Sum
+	s.Key, s.Split, s.Source, s.Checksum = in.Key, in.Split, in.Source, in.Checksum
 	s.Columns = append(s.Columns[:0], in.Columns...)
 	s.Resize(len(d.meta.Schema))
 	v := &s.Values[d.meta.Schema.ImageIndex()]
@@ -278,14 +274,14 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 		return fmt.Errorf("read %s: %w", in.Source.Path, err)
 	}
 	v.Encoding, v.DType, v.Shape = formats.Sniff(v.Data), "", v.Shape[:0]
-	if d.described != nil {
-		return d.described.read(d.root, &d.items[i], s.Values)
+	if d.description != nil {
+		return d.description.read(d.root, &d.samples[i], s.Values)
 	}
-	d.setLabels(&d.items[i], s.Values[1:])
+	d.setLabels(&d.samples[i], s.Values[1:])
 	return nil
 }
 
-func (d *Dataset) setLabels(it *item, values []formats.Value) {
+func (d *Dataset) setLabels(it *sample, values []formats.Value) {
 	for j, f := range d.meta.Schema[1:] {
 		v := &values[j]
 		switch f.Kind {
@@ -296,13 +292,17 @@ func (d *Dataset) setLabels(it *item, values []formats.Value) {
 			v.SetFloat32(math.Float32frombits(uint32(it.labels[j])))
 			continue
 		}
-		n := len(f.Classes)
-		v.Data = append(v.Buffer(), make([]byte, n)...)
-		for _, hot := range it.labels {
-			v.Data[hot] = 1
-		}
-		v.Encoding, v.DType, v.Shape = formats.Raw, formats.Uint8, append(v.Shape[:0], n)
+		setMultiHot(v, it.labels, len(f.Classes))
 	}
+}
+
+// setMultiHot sets v to the multi-hot label of n classes of which those in list are set.
+func setMultiHot(v *formats.Value, list []int64, n int) {
+	v.Data = append(v.Buffer(), make([]byte, n)...)
+	for _, class := range list {
+		v.Data[class] = 1
+	}
+	v.Encoding, v.DType, v.Shape = formats.Raw, formats.Uint8, append(v.Shape[:0], n)
 }
 
 // Close does nothing: no file stays open.

@@ -13,16 +13,15 @@ import (
 	"github.com/dsconv/dsconv/formats/labels"
 )
 
-// Description is a JSON file beside a table of labels that says what each of its columns is, so
-// that nothing has to be guessed: unpack writes both, and Config.Labels takes the description in
-// place of a table.
+// Description is a JSON file beside a table of labels that describes each of its columns, so
+// that nothing has to be guessed. Unpack writes both, and Config.Labels accepts the description
+// instead of a table.
 type Description struct {
-	// Version is that of the description: DescriptionVersion.
+	// Version is the description's version; see DescriptionVersion.
 	Version int `json:"dsconv_labels"`
 	// Table is the name of a table in the same folder, with a column "path".
 	Table string `json:"table"`
-	// Key and Split are columns of the table; without one of keys, a key is the path without
-	// extension.
+	// Key and Split are columns of the table; without Key, a key is the path without extension.
 	Key   string `json:"key,omitempty"`
 	Split string `json:"split,omitempty"`
 	// Fields are the dataset's, in order.
@@ -34,24 +33,24 @@ type Description struct {
 // DescriptionVersion is the latest version of descriptions.
 const DescriptionVersion = 1
 
-// FieldColumn is a field of the dataset and the table's column that has it: the name of a class,
-// or for what is no label the path of a file, "" for none. The designated image has no column.
+// FieldColumn is a field of the dataset and the table's column of its values: a class name, a
+// number, or for other fields the path of a file. The designated image has no column.
 type FieldColumn struct {
 	formats.Field
 	Column string `json:"column,omitempty"`
 	// Sep separates the labels of a multi-hot field.
 	Sep string `json:"sep,omitempty"`
-	// Numbered says that cells hold indices of classes, because names do not tell classes apart.
+	// Numbered: cells have class indices, because the class names are not unique.
 	Numbered bool `json:"numbered,omitempty"`
 }
 
-// UserColumn is a column of the dataset and what it is called in the table.
+// UserColumn is a user's column of the dataset and its name in the table.
 type UserColumn struct {
 	Name   string `json:"name"`
 	Column string `json:"column"`
 }
 
-// IsDescription reports whether a file of labels is a description of a table.
+// IsDescription reports whether a file of labels is a Description.
 func IsDescription(file string) bool { return strings.EqualFold(filepath.Ext(file), ".json") }
 
 func readDescription(file string) (*Description, error) {
@@ -61,10 +60,10 @@ func readDescription(file string) (*Description, error) {
 	}
 	d := new(Description)
 	if err := json.Unmarshal(b, d); err != nil || d.Version == 0 {
-		return nil, fmt.Errorf("%s: this is no description of labels as dsconv unpack writes it; labels are read from .csv, .tsv and .jsonl files", file)
+		return nil, fmt.Errorf("%s: not a description of labels that dsconv unpack wrote; give a .csv, .tsv or .jsonl file", file)
 	}
 	if d.Version > DescriptionVersion {
-		return nil, fmt.Errorf("%s: %w: it has version %d, this one reads up to %d", file, formats.ErrNewer, d.Version, DescriptionVersion)
+		return nil, fmt.Errorf("%s: %w: it has version %d, this dsconv reads versions up to %d; install a newer one", file, formats.ErrNewer, d.Version, DescriptionVersion)
 	}
 	if err := d.validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -74,19 +73,19 @@ func readDescription(file string) (*Description, error) {
 
 func (d *Description) validate() error {
 	if d.Table == "" || filepath.Base(d.Table) != d.Table || !filepath.IsLocal(d.Table) {
-		return fmt.Errorf("the table %q is no name of a file in this folder", d.Table)
+		return fmt.Errorf("the table %q must be the name of a file in this folder", d.Table)
 	}
 	for i := range d.Fields {
 		f := &d.Fields[i]
 		r := labelReader{FieldColumn: f}
 		if f.Kind == formats.MultiHot && (f.Sep == "" || r.width() > labels.MaxIndex+1 || r.width() < int64(len(f.Classes))) {
-			return fmt.Errorf("the field %s: several labels of %d classes, as many as %d, separated by %q", f.Name, len(f.Classes), r.width(), f.Sep)
+			return fmt.Errorf("the multi-hot field %s has no separator (%q) or an impossible size: %d for %d classes", f.Name, f.Sep, r.width(), len(f.Classes))
 		}
 	}
 	return d.Schema().Validate()
 }
 
-// Schema is that of the dataset.
+// Schema returns the dataset's schema.
 func (d *Description) Schema() formats.Schema {
 	schema := make(formats.Schema, len(d.Fields))
 	for i := range d.Fields {
@@ -95,11 +94,11 @@ func (d *Description) Schema() formats.Schema {
 	return schema
 }
 
-// DescribeField chooses how the labels of a field are written in a table, under the name column.
+// DescribeField chooses how a field's values are written in a table, under the name column.
 func DescribeField(f formats.Field, column string) FieldColumn {
 	c := FieldColumn{Field: f, Column: column}
 	if f.Kind == formats.Image || f.Kind == formats.Mask {
-		c.DType, c.Shape = "", nil // the files tell
+		c.DType, c.Shape = "", nil // each file has its own
 	}
 	if f.Kind != formats.Label && f.Kind != formats.MultiHot {
 		return c // the cell is a number, or a path
@@ -119,7 +118,7 @@ func DescribeField(f formats.Field, column string) FieldColumn {
 	return c
 }
 
-// Cell is what the table says of a label, or of several.
+// Cell returns the table's cell for a label value.
 func (c *FieldColumn) Cell(v *formats.Value) string {
 	switch c.Kind {
 	case formats.Number:
@@ -156,12 +155,12 @@ type labelReader struct {
 func (c *FieldColumn) reader() labelReader {
 	r := labelReader{FieldColumn: c}
 	if !c.Numbered {
-		r.index = indexOf(c.Classes)
+		r.index = labels.IndexOf(c.Classes)
 	}
 	return r
 }
 
-// indices are the classes that a cell names.
+// indices returns the class indices that a cell names.
 func (r *labelReader) indices(cell string) ([]int64, error) {
 	if cell == "" {
 		return nil, nil
@@ -175,7 +174,7 @@ func (r *labelReader) indices(cell string) ([]int64, error) {
 		x, ok := r.index[name]
 		if !ok {
 			if x, ok = r.numbered(name); !ok {
-				return nil, fmt.Errorf("%s %q is none of its classes: %s; a new one is added at the end of its classes in the .json", r.Column, name, some(r.Classes))
+				return nil, fmt.Errorf("column %s: unknown class %q; the classes are %s. Add a new one at the end of the list in the .json", r.Column, name, listNames(r.Classes))
 			}
 		}
 		list[i] = x
@@ -183,8 +182,8 @@ func (r *labelReader) indices(cell string) ([]int64, error) {
 	return list, nil
 }
 
-// numbered is the index of a class that has no name that tells it: of any in a field whose
-// classes are Numbered, else of one beyond the names.
+// numbered parses the index of a class without a unique name: any class of a Numbered field, else
+// a class beyond the names.
 func (r *labelReader) numbered(text string) (int64, bool) {
 	x, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || x < 0 {
@@ -196,7 +195,7 @@ func (r *labelReader) numbered(text string) (int64, bool) {
 	return x, x < r.width() && (r.Numbered || x >= int64(len(r.Classes)))
 }
 
-// width is the number of elements of a multi-hot field.
+// width returns the number of elements of a multi-hot field.
 func (r *labelReader) width() int64 {
 	if len(r.Shape) == 1 && r.Shape[0] >= 0 {
 		return int64(r.Shape[0])
@@ -220,12 +219,12 @@ func (r *labelReader) number(cell string) (float32, error) {
 	}
 	x, err := strconv.ParseFloat(cell, 32)
 	if err != nil {
-		return 0, fmt.Errorf("%s %q is no number", r.Column, cell)
+		return 0, fmt.Errorf("column %s: %q is not a number", r.Column, cell)
 	}
 	return float32(x), nil
 }
 
-// set makes v the label of a cell that check has accepted.
+// set sets v to the label of a cell that check has accepted.
 func (r *labelReader) set(v *formats.Value, cell string) error {
 	if r.Kind == formats.Number {
 		x, err := r.number(cell)
@@ -237,26 +236,21 @@ func (r *labelReader) set(v *formats.Value, cell string) error {
 		return err
 	}
 	if r.Kind == formats.Label {
-		v.SetInt64(designated(list))
+		v.SetInt64(firstOrNoLabel(list))
 		return nil
 	}
-	n := int(r.width())
-	v.Data = append(v.Buffer(), make([]byte, n)...)
-	for _, hot := range list {
-		v.Data[hot] = 1
-	}
-	v.Encoding, v.DType, v.Shape = formats.Raw, formats.Uint8, append(v.Shape[:0], n)
+	setMultiHot(v, list, int(r.width()))
 	return nil
 }
 
-func designated(list []int64) int64 {
+func firstOrNoLabel(list []int64) int64 {
 	if len(list) == 0 {
 		return formats.NoLabel
 	}
 	return list[0]
 }
 
-// Encode is the content of the file.
+// Encode returns the content of the file.
 func (d *Description) Encode() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

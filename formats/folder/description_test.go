@@ -14,28 +14,28 @@ import (
 func TestDescriptionsThatLie(t *testing.T) {
 	const image = `{"name": "image", "kind": "image"}`
 	for name, c := range map[string]struct{ json, table, want string }{
-		"no JSON":       {"path,label\n", "", "no description"},
-		"COCO":          {`{"images": [], "annotations": []}`, "", "no description"},
+		"no JSON":       {"path,label\n", "", "not a description"},
+		"COCO":          {`{"images": [], "annotations": []}`, "", "not a description"},
 		"newer":         {`{"dsconv_labels": 2, "table": "t.csv", "fields": [` + image + `]}`, "", "newer"},
 		"outside":       {`{"dsconv_labels": 1, "table": "../t.csv", "fields": [` + image + `]}`, "", "in this folder"},
 		"no table":      {`{"dsconv_labels": 1, "table": "missing.csv", "fields": [` + image + `]}`, "", "missing.csv"},
 		"no image":      {`{"dsconv_labels": 1, "table": "t.csv", "fields": []}`, "path\na.jpg\n", "no field of kind image"},
 		"no column":     {`{"dsconv_labels": 1, "table": "t.csv", "split": "part", "fields": [` + image + `]}`, "path\na.jpg\n", `"part"`},
 		"no cell":       {`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "label", "kind": "label"}]}`, "path\na.jpg\n", "no column"},
-		"no such class": {`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "label", "kind": "label", "classes": ["cat"], "column": "x"}]}`, "path,x\na.jpg,dog\n", `"dog" is none of its classes: cat`},
-		"an index":      {`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "label", "kind": "label", "classes": ["7", "8"], "column": "x"}]}`, "path,x\na.jpg,1\n", `"1" is none of its classes: 7, 8`},
-		"past the last": {`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "label", "kind": "label", "classes": ["7", "8"], "column": "x"}]}`, "path,x\na.jpg,9\n", `"9" is none of its classes: 7, 8`},
-		"no number":     {`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "label", "kind": "number", "column": "x"}]}`, "path,x\na.jpg,dog\n", `"dog" is no number`},
+		"no such class": {`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "label", "kind": "label", "classes": ["cat"], "column": "x"}]}`, "path,x\na.jpg,dog\n", `unknown class "dog"; the classes are cat`},
+		"an index":      {`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "label", "kind": "label", "classes": ["7", "8"], "column": "x"}]}`, "path,x\na.jpg,1\n", `unknown class "1"; the classes are 7, 8`},
+		"past the last": {`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "label", "kind": "label", "classes": ["7", "8"], "column": "x"}]}`, "path,x\na.jpg,9\n", `unknown class "9"; the classes are 7, 8`},
+		"no number":     {`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "label", "kind": "number", "column": "x"}]}`, "path,x\na.jpg,dog\n", `"dog" is not a number`},
 		"a wide label": {
 			`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "label", "kind": "multihot", "shape": [1099511627776], "sep": ";", "column": "x"}]}`,
 			"path,x\na.jpg,5\n", "1099511627776",
 		},
 		"a narrow label": {
 			`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "label", "kind": "multihot", "shape": [1], "classes": ["a", "b"], "sep": ";", "column": "x"}]}`,
-			"path,x\na.jpg,b\n", "2 classes, as many as 1",
+			"path,x\na.jpg,b\n", "1 for 2 classes",
 		},
-		"twice":            {`{"dsconv_labels": 1, "table": "t.csv", "key": "k", "fields": [` + image + `]}`, "path,k\na.jpg,x\nb.jpg,x\n", `the key "x"`},
-		"a file elsewhere": {`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "text", "kind": "text", "column": "x"}]}`, "path,x\na.jpg,../../etc/passwd\n", "no path in the folder"},
+		"twice":            {`{"dsconv_labels": 1, "table": "t.csv", "key": "k", "fields": [` + image + `]}`, "path,k\na.jpg,x\nb.jpg,x\n", `same key "x"`},
+		"a file elsewhere": {`{"dsconv_labels": 1, "table": "t.csv", "fields": [` + image + `, {"name": "text", "kind": "text", "column": "x"}]}`, "path,x\na.jpg,../../etc/passwd\n", "not a path in the folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

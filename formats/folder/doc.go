@@ -1,14 +1,14 @@
-// Package folder reads what users start from: images in class folders, as torchvision's
-// ImageFolder does, or images listed by a table of labels. It is read-only: the "before"
-// of every comparison.
+// Package folder reads the images that users start from: in class folders, like torchvision's
+// ImageFolder, or listed in a table of labels. It is read-only.
 //
-// Which file belongs to which class and split:
+// The class and split of a file:
 //
 //   - If all first-level folders are named train, val, valid, validation or test, they are
-//     splits and their subfolders are classes, with one table of classes for all.
-//   - Else first-level folders are classes; images deeper down belong to the first level.
+//     splits and their subfolders are classes, with the same class indices in all splits.
+//   - Otherwise first-level folders are classes; images in deeper folders belong to the first
+//     level.
 //   - Without folders the images have no label.
-//   - A table of labels replaces the folders' meaning for labels, not for splits.
+//   - A table of labels replaces class folders, but not split folders.
 //
 // Class indices are those of ImageFolder.class_to_idx: names in bytewise order, which for
 // UTF-8 is the order of Python's sorted.

@@ -129,7 +129,7 @@ func TestWhatIsSkippedIsNamed(t *testing.T) {
 	root := tree(t, "a/1.jpg", "a/2.heic", "stray.jpg", "a/loop -> ../a", "a/gone.jpg -> nowhere", "a/"+long+".jpg", "a/.hidden", "a/1.jpg.png", "a/\xff.jpg", "a/1.png")
 	d := open(t, root, Config{})
 	want := map[string]string{
-		"a/2.heic": "heic", "stray.jpg": "no class folder", "a/loop": "loop", "a/gone.jpg": "no such file",
+		"a/2.heic": "heic", "stray.jpg": "not in a class folder", "a/loop": "loop", "a/gone.jpg": "no such file",
 		"a/" + long + ".jpg": "604 bytes", "a/\xff.jpg": "UTF-8",
 	}
 	got := skipped(d)
@@ -170,7 +170,7 @@ func TestLabelTables(t *testing.T) {
 		"twice":         {"l.csv", "path,label\n2.jpg,a\n2.jpg,b\n", Config{}, nil, nil, nil, "twice"},
 		"latin-1":       {"l.csv", "path,label\n2.jpg,caf\xe9\n", Config{}, nil, nil, nil, "not UTF-8"},
 		"empty":         {"l.csv", "", Config{}, nil, nil, nil, "empty"},
-		"other type":    {"l.xlsx", "", Config{}, nil, nil, nil, ".csv, .tsv and .jsonl"},
+		"other type":    {"l.xlsx", "", Config{}, nil, nil, nil, ".csv, .tsv or .jsonl"},
 		"bad json":      {"l.jsonl", "{\n", Config{}, nil, nil, nil, "line 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestLabelTables(t *testing.T) {
 			must(t, err)
 			var labels [][]int64
 			var columns []string
-			for _, it := range d.items {
+			for _, it := range d.samples {
 				labels = append(labels, it.labels)
 				columns = append(columns, it.columns...)
 			}
@@ -200,7 +200,7 @@ func TestLabelTables(t *testing.T) {
 	table := filepath.Join(t.TempDir(), "l.csv")
 	must(t, os.WriteFile(table, []byte("path,label\n2.jpg,a\ngone.jpg,b\n"), 0o644))
 	got := skipped(open(t, root, Config{Labels: table}))
-	if !strings.Contains(got["gone.jpg"], "not there") || !strings.Contains(got["3.jpg"], "not listed") || len(got) != 3 {
+	if !strings.Contains(got["gone.jpg"], "does not exist") || !strings.Contains(got["3.jpg"], "not listed") || len(got) != 3 {
 		t.Errorf("skipped %v", got)
 	}
 }

@@ -75,7 +75,7 @@ func TestLinksThatMultiply(t *testing.T) {
 	if n := d.Len(); n < 1 || n > 100_000 {
 		t.Errorf("%d images", n)
 	}
-	if !strings.Contains(fmt.Sprint(d.Skips()), "too often") {
+	if !strings.Contains(fmt.Sprint(d.Skips()), "too many links") {
 		t.Error("the links are not named")
 	}
 }

@@ -31,8 +31,8 @@ func (d *Dataset) Identify(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "%q %v\n", root, inode); err != nil {
 		return err
 	}
-	for i := range d.items {
-		if _, err := fmt.Fprintln(w, d.items[i].labels, d.items[i].columns); err != nil {
+	for i := range d.samples {
+		if _, err := fmt.Fprintln(w, d.samples[i].labels, d.samples[i].columns); err != nil {
 			return err
 		}
 	}

@@ -14,14 +14,15 @@ import (
 	"github.com/dsconv/dsconv/formats/labels"
 )
 
-// labeler gives each image its split, labels and columns, from folders or from a table.
+// labeler gives each image its split, labels and columns, from folders or from a table without a
+// description.
 type labeler struct {
 	layout layout
 	index  map[string]int64 // of the folders' classes
 	table  *table           // nil for folders
 	file   string           // the table's name, for messages
 	fields []labelField     // of the table
-	rest   []int            // the table's columns that are kept as they are
+	rest   []int            // the table's other columns, which become user columns
 }
 
 // labelField is a label column of a table.
@@ -31,16 +32,16 @@ type labelField struct {
 	column int
 }
 
-func newLabeler(root string, cfg *Config, take *formats.Chooser) (*labeler, error) {
+func newLabeler(root string, cfg *Config, filter *formats.FileFilter) (*labeler, error) {
 	order := cfg.ClassOrder
 	if cfg.Labels != "" {
-		order = "" // it is the table's classes that are ordered
+		order = "" // it orders the table's classes, not the folders'
 	}
-	lay, err := layoutOf(root, order, take)
+	lay, err := layoutOf(root, order, filter)
 	if err != nil {
 		return nil, err
 	}
-	l := &labeler{layout: lay, index: indexOf(lay.names), file: cfg.Labels}
+	l := &labeler{layout: lay, index: labels.IndexOf(lay.names), file: cfg.Labels}
 	if cfg.Labels == "" {
 		return l, nil
 	}
@@ -60,7 +61,7 @@ func (l *labeler) choose(cfg *Config) error {
 		names = []string{"label"}
 	}
 	if cfg.LabelSep != "" && len(names) != 1 {
-		return fmt.Errorf("with a separator there is one label column, not %d", len(names))
+		return fmt.Errorf("--label-sep needs exactly one label column, there are %d", len(names))
 	}
 	types, err := labels.ParseTypes(cfg.LabelType)
 	if err == nil {
@@ -70,7 +71,7 @@ func (l *labeler) choose(cfg *Config) error {
 		return err
 	}
 	for _, name := range names {
-		f, err := l.read(name, types.Of(name), cfg)
+		f, err := l.read(name, types.For(name), cfg)
 		if err != nil {
 			return err
 		}
@@ -84,33 +85,33 @@ func (l *labeler) choose(cfg *Config) error {
 	return l.schema().Validate()
 }
 
-// checkOrder reports an order of classes for columns whose types leave nothing to order.
+// checkOrder returns an error if there is a class order but no column of class names.
 func checkOrder(columns []string, types labels.Types, cfg *Config) error {
 	if cfg.ClassOrder == "" || cfg.Like != nil || len(columns) == 0 {
 		return nil
 	}
 	for _, name := range columns {
-		if t := types.Of(name); t == labels.Auto || t == labels.Name {
+		if t := types.For(name); t == labels.Auto || t == labels.Name {
 			return nil
 		}
 	}
-	return fmt.Errorf("with --label-type %s there are no names of classes that --class-order %s could order: leave one of them out", cfg.LabelType, cfg.ClassOrder)
+	return fmt.Errorf("with --label-type %s there are no class names for --class-order %s to order: leave one of them out", cfg.LabelType, cfg.ClassOrder)
 }
 
-// read finds out what the cells of a label column mean.
+// read interprets the cells of a label column.
 func (l *labeler) read(name string, t labels.Type, cfg *Config) (*labelField, error) {
 	at, err := l.table.column(name)
 	if err != nil {
 		return nil, err
 	}
 	if line, ok := l.table.nested[name]; ok {
-		return nil, fmt.Errorf("line %d: %s is a list or an object, where a text is expected; several labels are one text with a separator", line, name)
+		return nil, fmt.Errorf("line %d: %s is a list or an object; write several labels as one text with a separator, and use --label-sep", line, name)
 	}
 	src := labels.Source{
-		Column: name, Type: t, Sep: cfg.LabelSep, Cells: make([]string, len(l.table.lines)),
-		Where: func(i int) string { return fmt.Sprintf("line %d", l.table.at[i]) },
+		Column: name, Type: t, Sep: cfg.LabelSep, Cells: make([]string, len(l.table.paths)),
+		Where: func(i int) string { return fmt.Sprintf("line %d", l.table.lineNumbers[i]) },
 	}
-	for i, p := range l.table.lines {
+	for i, p := range l.table.paths {
 		src.Cells[i] = l.table.rows[p][at]
 	}
 	if k := cfg.Like.Index(fieldName(name)); k >= 0 && cfg.Like[k].Kind.IsLabel() {
@@ -129,21 +130,13 @@ func (l *labeler) read(name string, t labels.Type, cfg *Config) (*labelField, er
 	return &labelField{Column: column, name: name, column: at}, nil
 }
 
-func indexOf(names []string) map[string]int64 {
-	index := make(map[string]int64, len(names))
-	for i, name := range names {
-		index[name] = int64(i)
-	}
-	return index
-}
-
-// label fills split, labels and columns of it, or says why it cannot be taken.
-func (l *labeler) label(it *item) (why string) {
-	split, class, ok := l.layout.place(it.path)
+// label sets split, labels and columns of it, or returns why it is skipped.
+func (l *labeler) label(it *sample) (why string) {
+	split, class, ok := l.layout.splitAndClass(it.path)
 	it.split = split
 	if l.table == nil {
 		if !ok {
-			return "it is in no class folder"
+			return "it is not in a class folder"
 		}
 		if l.layout.class {
 			it.labels = []int64{l.index[class]}
@@ -163,8 +156,8 @@ func (l *labeler) label(it *item) (why string) {
 	return ""
 }
 
-// labels are those of a row: the bits of a number, the class index, or the hot ones if they are
-// several.
+// labels returns a row's labels: the bits of a number, the class index, or the set classes of a
+// multi-hot label.
 func (f *labelField) labels(row []string) []int64 {
 	cell := row[f.column]
 	if f.Type == labels.Float {
@@ -177,18 +170,18 @@ func (f *labelField) labels(row []string) []int64 {
 	return list
 }
 
-// missing names what the table lists and the scan of the folder cannot have met.
+// missing lists the table's files that the scan of the folder cannot have found.
 func (l *labeler) missing(root string) []Skip {
 	if l.table == nil {
 		return nil
 	}
-	return missingOf(l.table, l.file, root)
+	return missingFiles(l.table, l.file, root)
 }
 
-func missingOf(t *table, file, root string) []Skip {
+func missingFiles(t *table, file, root string) []Skip {
 	var skips []Skip
-	for _, p := range t.lines {
-		if why := unlisted(p, root); why != "" {
+	for _, p := range t.paths {
+		if why := whyNotFound(p, root); why != "" {
 			skips = append(skips, Skip{Path: p, Cause: "it is listed in " + file + " but " + why})
 		}
 	}
@@ -197,19 +190,19 @@ func missingOf(t *table, file, root string) []Skip {
 
 func (l *labeler) files(found []file) []file { return found }
 
-// unlisted says why the scan of the folder cannot have met p, "" if it has.
-func unlisted(p, root string) string {
+// whyNotFound returns why the scan of the folder cannot have found p, "" if it has.
+func whyNotFound(p, root string) string {
 	if !filepath.IsLocal(filepath.FromSlash(p)) {
-		return "lies outside the folder"
+		return "is outside the folder"
 	}
 	if _, err := os.Lstat(filepath.Join(root, filepath.FromSlash(p))); err != nil {
 		if strings.Contains(p, "\\") {
-			return "is not there: paths are written with /"
+			return "does not exist: write paths with /"
 		}
-		return "is not there"
+		return "does not exist"
 	}
-	if ext := strings.ToLower(path.Ext(p)); !slices.Contains(read, ext) && !slices.Contains(unread, ext) {
-		return "is no image by its name"
+	if ext := strings.ToLower(path.Ext(p)); !slices.Contains(readExtensions, ext) && !slices.Contains(unreadExtensions, ext) {
+		return "has no extension of an image"
 	}
 	return ""
 }
@@ -228,7 +221,7 @@ func (l *labeler) schema() formats.Schema {
 	return s
 }
 
-// fieldName makes a column's name fit for a field.
+// fieldName turns a column's name into a valid field name.
 func fieldName(column string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

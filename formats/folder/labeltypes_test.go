@@ -30,7 +30,7 @@ func withLabels(t *testing.T, cells ...string) (root, table string) {
 func TestLabelTypes(t *testing.T) {
 	cells := func(s string) []string { return strings.Split(s, ",") }
 	indices := []string{"0", "1", "2"}
-	ask := "--label-type index (class indices, with gaps), name (each is the name of a class) or float"
+	ask := "--label-type index (class indices, with gaps), name (class names) or float"
 	for name, c := range map[string]struct {
 		cells   []string
 		cfg     Config
@@ -46,33 +46,33 @@ func TestLabelTypes(t *testing.T) {
 		"an odd cell":              {cells("-1,0,1,2,10,unknown"), Config{}, []int64{-1, 0, 1, 2, 3, 4}, cells("0,1,2,10,unknown"), "label: 5 classes by name (the index of 10 is 3); 1 without a label"},
 		"names that are numbers":   {cells("#a,404,3M,é"), Config{}, []int64{0, 2, 1, 3}, cells("#a,3M,404,é"), "label: 4 classes by name (the index of 404 is 2)"},
 		"leading zeros":            {cells("007,01,1"), Config{}, []int64{0, 1, 2}, cells("007,01,1"), "label: 3 classes by name (the index of 007 is 0)"},
-		"years":                    {cells("2017,2018"), Config{}, nil, nil, `the column "label": it has 2 different numbers from 2017 to 2018, which are not all of 0 to n-1 as class indices are: there is no 0 (line 3 has 2018). Say what they are: ` + ask},
-		"a gap":                    {cells("0,1,2,4"), Config{}, nil, nil, "there is no 3 (line 5 has 4). Say what they are: " + ask},
+		"years":                    {cells("2017,2018"), Config{}, nil, nil, `column "label": it has 2 different numbers from 2017 to 2018, but class indices would be all of 0 to n-1: there is no 0 (line 3 has 2018). Choose what they are: ` + ask},
+		"a gap":                    {cells("0,1,2,4"), Config{}, nil, nil, "there is no 3 (line 5 has 4). Choose what they are: " + ask},
 		"-1 and a gap":             {cells("-1,0,1,2,10"), Config{}, nil, nil, "there is no 3 (line 6 has 10)"},
-		"one large":                {cells("0,1,99999999"), Config{}, nil, nil, "from 0 to 99999999, which are not all of 0 to n-1 as class indices are: there is no 2 (line 4 has 99999999)"},
+		"one large":                {cells("0,1,99999999"), Config{}, nil, nil, "from 0 to 99999999, but class indices would be all of 0 to n-1: there is no 2 (line 4 has 99999999)"},
 		"huge":                     {cells("0,99999999999999999999"), Config{}, nil, nil, "line 3 has 99999999999999999999"},
 		"negative":                 {cells("0,1,-2"), Config{}, nil, nil, "line 4 has -2"},
-		"fractions":                {cells("0.5,1,93"), Config{}, nil, nil, "line 2 has 0.5. Say what they are"},
-		"a fraction among indices": {cells("0,1,1.0"), Config{}, nil, nil, "line 4 has 1.0. Say what they are"},
+		"fractions":                {cells("0.5,1,93"), Config{}, nil, nil, "line 2 has 0.5. Choose what they are"},
+		"a fraction among indices": {cells("0,1,1.0"), Config{}, nil, nil, "line 4 has 1.0. Choose what they are"},
 		"index, with gaps":         {cells("4,0,,-1"), Config{LabelType: "index"}, []int64{4, 0, -1, -1}, cells("0,1,2,3,4"), "label: 5 classes, the indices 0 to 4 as they are; 2 without a label"},
-		"index, and an order":      {cells("0,1,2"), Config{LabelType: "index", ClassOrder: "natural"}, nil, nil, "no names of classes that --class-order natural could order"},
+		"index, and an order":      {cells("0,1,2"), Config{LabelType: "index", ClassOrder: "natural"}, nil, nil, "no class names for --class-order natural to order"},
 		"index, as pandas writes":  {cells("1.0,0.0,-1.0"), Config{LabelType: "index"}, []int64{1, 0, -1}, cells("0,1"), "label: 2 classes, the indices 0 to 1 as they are; 1 without a label"},
-		"index, too large":         {cells("0,99999999"), Config{LabelType: "index"}, nil, nil, "line 3: 99999999 is too large for a class index (at most 1048575)"},
-		"index, a text":            {cells("0,x"), Config{LabelType: "index"}, nil, nil, `line 3: "x" is no class index`},
-		"index, a fraction":        {cells("0,0.5"), Config{LabelType: "index"}, nil, nil, `line 3: "0.5" is no class index`},
+		"index, too large":         {cells("0,99999999"), Config{LabelType: "index"}, nil, nil, "line 3: 99999999 is too large for a class index (the limit is 1048575)"},
+		"index, a text":            {cells("0,x"), Config{LabelType: "index"}, nil, nil, `line 3: "x" is not a class index`},
+		"index, a fraction":        {cells("0,0.5"), Config{LabelType: "index"}, nil, nil, `line 3: "0.5" is not a class index`},
 		"name":                     {cells("2018,2017, 300 ,-1,"), Config{LabelType: "name"}, []int64{3, 2, 1, 0, -1}, cells("-1,300,2017,2018"), "label: 4 classes by name (the index of -1 is 0); 1 without a label"},
 		"float":                    {cells("0.5,93,,NaN, 1e-3 "), Config{LabelType: "float"}, []int64{0x3f000000, 0x42ba0000, 0x7fc00000, 0x7fc00000, 0x3a83126f}, nil, "label: numbers from 0.001 to 93 (float32); 2 without a label"},
 		"float, -1":                {cells("-1,0,1"), Config{LabelType: "label=float"}, []int64{0xbf800000, 0, 0x3f800000}, nil, "label: numbers from -1 to 1 (float32)"},
-		"float, a text":            {cells("1,unknown"), Config{LabelType: "float"}, nil, nil, `line 3: "unknown" is no number`},
-		"float, a comma":           {[]string{"1,5"}, Config{LabelType: "float"}, nil, nil, `line 2: "1,5" is no number (of the type float32, with a decimal point)`},
-		"float, too large":         {cells("1e39"), Config{LabelType: "float"}, nil, nil, `line 2: "1e39" is no number`},
-		"float, infinite":          {cells("inf"), Config{LabelType: "float"}, nil, nil, `line 2: "inf" is no number`},
-		"float, hexadecimal":       {cells("0x1p-2"), Config{LabelType: "float"}, nil, nil, `line 2: "0x1p-2" is no number`},
-		"float, several":           {cells("1;2"), Config{LabelType: "float", LabelSep: ";"}, nil, nil, "a column of numbers to predict has no separator"},
+		"float, a text":            {cells("1,unknown"), Config{LabelType: "float"}, nil, nil, `line 3: "unknown" is not a float32 number`},
+		"float, a comma":           {[]string{"1,5"}, Config{LabelType: "float"}, nil, nil, `line 2: "1,5" is not a float32 number (with a decimal point)`},
+		"float, too large":         {cells("1e39"), Config{LabelType: "float"}, nil, nil, `line 2: "1e39" is not a float32 number`},
+		"float, infinite":          {cells("inf"), Config{LabelType: "float"}, nil, nil, `line 2: "inf" is not a float32 number`},
+		"float, hexadecimal":       {cells("0x1p-2"), Config{LabelType: "float"}, nil, nil, `line 2: "0x1p-2" is not a float32 number`},
+		"float, several":           {cells("1;2"), Config{LabelType: "float", LabelSep: ";"}, nil, nil, "a column of numbers to predict cannot have several values"},
 		"several, a gap":           {cells("0;1,3"), Config{LabelSep: ";"}, nil, nil, "there is no 2 (line 3 has 3)"},
-		"another type":             {cells("0"), Config{LabelType: "int"}, nil, nil, `the label type "int": choose index, name or float`},
-		"another column":           {cells("0"), Config{LabelType: "age=float"}, nil, nil, `the label type age=float: "age" is not among the label columns: label`},
-		"a type twice":             {cells("0"), Config{LabelType: "label=name,label=index"}, nil, nil, "there are two for the same columns"},
+		"another type":             {cells("0"), Config{LabelType: "int"}, nil, nil, `unknown label type "int": give index, name or float`},
+		"another column":           {cells("0"), Config{LabelType: "age=float"}, nil, nil, `label type age=float: "age" is not one of the label columns: label`},
+		"a type twice":             {cells("0"), Config{LabelType: "label=name,label=index"}, nil, nil, "a column has two types"},
 		"natural order":            {cells("2017,2018"), Config{ClassOrder: "natural"}, []int64{0, 1}, cells("2017,2018"), "label: 2 classes by name (the index of 2017 is 0)"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,13 +87,13 @@ func TestLabelTypes(t *testing.T) {
 			}
 			must(t, err)
 			var got []int64
-			for _, it := range d.items {
+			for _, it := range d.samples {
 				got = append(got, it.labels...)
 			}
 			if !slices.Equal(got, c.labels) || !slices.Equal(d.Meta().Classes(), c.classes) {
 				t.Errorf("labels %v, classes %q, want %v and %q", got, d.Meta().Classes(), c.labels, c.classes)
 			}
-			if said := d.LabelColumns()[0].Said; said != c.said {
+			if said := d.LabelColumns()[0].Summary; said != c.said {
 				t.Errorf("said %q, want %q", said, c.said)
 			}
 		})
@@ -108,7 +108,7 @@ func TestMinusOneInTheOrderOfClasses(t *testing.T) {
 		must(t, os.WriteFile(file, []byte(order), 0o644))
 		d := open(t, root, Config{Labels: table, ClassOrder: file})
 		var got []int64
-		for _, it := range d.items {
+		for _, it := range d.samples {
 			got = append(got, it.labels...)
 		}
 		if !slices.Equal(got, want) {
@@ -132,7 +132,7 @@ func TestLabelsLikeADatasets(t *testing.T) {
 	}{
 		"some of the indices": {class("0", "1", "2", "3"), "", []string{"3", "1", "-1"}, []int64{3, 1, -1}, "0 1 2 3"},
 		"the next index":      {class("0", "1"), "", []string{"2", "1"}, []int64{2, 1}, "0 1 2"},
-		"a gap":               {class("0", "1"), "", []string{"3"}, nil, `the column "label": there is no 2 (line 2 has 3), and the dataset's classes are the indices 0 to 1`},
+		"a gap":               {class("0", "1"), "", []string{"3"}, nil, `column "label": there is no 2 (line 2 has 3), but the dataset's classes are the indices 0 to 1`},
 		"a gap that is meant": {class("0", "1"), "index", []string{"3"}, []int64{3}, "0 1 2 3"},
 		"a fraction":          {class("0", "1"), "", []string{"0.5"}, nil, "line 2 has 0.5"},
 		"names":               {class("dog", "cat"), "", []string{"cat", "ant", "2", "10"}, []int64{1, 4, 2, 3}, "dog cat 2 10 ant"},
@@ -140,7 +140,7 @@ func TestLabelsLikeADatasets(t *testing.T) {
 		"an old -1":           {class("-1", "0", "1"), "", []string{"-1", "1", ""}, []int64{0, 2, -1}, "-1 0 1"},
 		"old white space":     {class(" cat", "dog"), "", []string{" cat", "dog "}, []int64{0, 1}, " cat dog"},
 		"numbers":             {formats.Field{Name: "label", Kind: formats.Number}, "", []string{"2", ""}, []int64{0x40000000, 0x7fc00000}, ""},
-		"no number":           {formats.Field{Name: "label", Kind: formats.Number}, "", []string{"cat"}, nil, `"cat" is no number`},
+		"no number":           {formats.Field{Name: "label", Kind: formats.Number}, "", []string{"cat"}, nil, `"cat" is not a float32 number`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root, table := withLabels(t, c.cells...)
@@ -153,7 +153,7 @@ func TestLabelsLikeADatasets(t *testing.T) {
 			}
 			must(t, err)
 			var got []int64
-			for _, it := range d.items {
+			for _, it := range d.samples {
 				got = append(got, it.labels...)
 			}
 			if !slices.Equal(got, c.labels) || strings.Join(d.Meta().Classes(), " ") != c.want {

@@ -5,17 +5,17 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/labels"
 )
 
-// Preview tells how a folder is read without a table and with the zero Config, before there is
-// one.
+// Preview predicts how a folder that does not exist yet will be read with the zero Config.
 type Preview struct {
 	layout layout
 	taken  map[string]int
 	index  map[string]int64
 }
 
-// NewPreview is that of a folder with images at the paths and with further folders.
+// NewPreview returns the preview of a folder with images at the paths and with these folders.
 func NewPreview(paths, folders []string) *Preview {
 	below := map[string][]string{}
 	for _, dir := range folders {
@@ -41,20 +41,20 @@ func NewPreview(paths, folders []string) *Preview {
 		below[dir] = slices.Compact(names)
 	}
 	p := &Preview{taken: taken}
-	p.layout, _ = newLayout(func(dir string) ([]string, error) { return below[dir], nil }, "") // no list fails
-	p.index = indexOf(p.layout.names)
+	p.layout, _ = newLayout(func(dir string) ([]string, error) { return below[dir], nil }, "") // the function never fails
+	p.index = labels.IndexOf(p.layout.names)
 	return p
 }
 
-// Classes are those of the folders, nil if there are none.
+// Classes returns the classes of the folders, nil if there are none.
 func (p *Preview) Classes() []string { return p.layout.names }
 
 // Splits reports whether the folders of the first level are splits.
 func (p *Preview) Splits() bool { return p.layout.split }
 
-// Sample is what the image at the path is; ok is false if it is not taken.
+// Sample returns key, split and label of the image at the path; ok is false if it is skipped.
 func (p *Preview) Sample(path string) (key, split string, label int64, ok bool) {
-	split, class, ok := p.layout.place(path)
+	split, class, ok := p.layout.splitAndClass(path)
 	label = formats.NoLabel
 	if p.layout.class && ok {
 		label = p.index[class]

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errChanged is of a file that is not the one that was listed.
+// errChanged is the error about a file that is not the one that was listed.
 var errChanged = errors.New("it changed since it was listed")
 
 // readFile reads a file that was listed with that size and time into buf, growing it. It
 // makes the system calls itself: os.Open registers every file with the poller, which takes
-// as long as reading a small one. A pipe that took the file's place is not waited for.
+// as long as reading a small one. It does not block on a pipe that replaced the file.
 func readFile(name string, size, modTime int64, buf []byte) ([]byte, error) {
 	buf = buf[:0]
 	fd, err := retry(func() (int, error) { return unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0) })
@@ -20,7 +20,7 @@ func readFile(name string, size, modTime int64, buf []byte) ([]byte, error) {
 		return buf, err
 	}
 	defer unix.Close(fd)
-	// One byte more than expected, so that the end is seen without another read.
+	// One byte more than expected, so that no extra read is needed to find the end.
 	if int64(cap(buf)) <= size {
 		buf = make([]byte, 0, size+size/4+512)
 	}
@@ -30,7 +30,7 @@ func readFile(name string, size, modTime int64, buf []byte) ([]byte, error) {
 			return buf, err
 		}
 		if n == 0 {
-			return buf, asListed(fd, size, modTime, int64(len(buf)))
+			return buf, checkUnchanged(fd, size, modTime, int64(len(buf)))
 		}
 		if buf = buf[:len(buf)+n]; len(buf) == cap(buf) {
 			buf = slices.Grow(buf, len(buf))
@@ -38,8 +38,9 @@ func readFile(name string, size, modTime int64, buf []byte) ([]byte, error) {
 	}
 }
 
-// asListed compares what was read, and the file after it was, with the listing.
-func asListed(fd int, size, modTime, got int64) error {
+// checkUnchanged compares the number of bytes read, and the file's size and time after that, with
+// the listing.
+func checkUnchanged(fd int, size, modTime, got int64) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err

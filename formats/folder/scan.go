@@ -25,44 +25,44 @@ type file struct {
 	modTime int64 // ns
 }
 
-// Skip is an input that is not part of the dataset, and why.
+// Skip is an input that is not part of the dataset, and the reason.
 type Skip struct {
 	Path  string `json:"path"`
 	Cause string `json:"cause"`
 }
 
-// read are the extensions of the images that dsconv reads; unread are images that it does
-// not, so that they are named and not taken for something else.
+// readExtensions are those of images that dsconv reads; unreadExtensions are those of images that
+// it cannot read and reports as skipped.
 var (
-	read   = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
-	unread = []string{".ppm", ".pgm", ".pnm", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".tga", ".svg", ".dng", ".cr2", ".nef"}
+	readExtensions   = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
+	unreadExtensions = []string{".ppm", ".pgm", ".pnm", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".tga", ".svg", ".dng", ".cr2", ".nef"}
 )
 
-// scanners is how many folders are listed at once: listing waits for the disk or the
-// network, not for a core.
-const scanners = 16
+// maxListings is the number of folders that are listed at once: listing waits for the disk or
+// the network, not for a core.
+const maxListings = 16
 
-// maxFile is the size of the largest file that is taken for an image: no encoding of
-// preprocess.DefaultMaxPixels pixels takes more.
+// maxFile bounds the size of an image file: no encoding of preprocess.DefaultMaxPixels pixels
+// needs more.
 const maxFile = 2 << 30
 
-// maxVisits is how often one folder is listed: links can lead to it by several ways, and
-// few links by very many.
+// maxVisits bounds how often one folder is listed: with a few links, there can be very many
+// paths to it.
 const maxVisits = 100
 
-// inode is a folder, however it was reached.
+// inode identifies a folder, whatever its path.
 type inode struct{ device, number uint64 }
 
 type scan struct {
 	root    string
-	take    *formats.Chooser
+	filter  *formats.FileFilter
 	sem     *semaphore.Weighted
 	wg      sync.WaitGroup
 	mu      sync.Mutex
 	visits  map[inode]int // of folders
 	files   []file
 	skips   []Skip
-	ignored int // files that are no images by their name
+	ignored int // files whose names are not those of images
 	err     error
 }
 
@@ -75,7 +75,7 @@ func (s *scan) walk(ctx context.Context) error {
 	if !st.IsDir() {
 		return fmt.Errorf("%s is not a folder", s.root)
 	}
-	s.sem = semaphore.NewWeighted(scanners)
+	s.sem = semaphore.NewWeighted(maxListings)
 	s.wg.Add(1)
 	s.dir(ctx, "", []fs.FileInfo{st})
 	s.wg.Wait()
@@ -85,7 +85,7 @@ func (s *scan) walk(ctx context.Context) error {
 	return s.err
 }
 
-// dir lists one folder; chain are the folders above it and itself, to notice a loop.
+// dir lists one folder; chain is the folders above it and itself, to detect a loop.
 func (s *scan) dir(ctx context.Context, rel string, chain []fs.FileInfo) {
 	defer s.wg.Done()
 	if s.sem.Acquire(ctx, 1) != nil {
@@ -108,18 +108,18 @@ func (s *scan) dir(ctx context.Context, rel string, chain []fs.FileInfo) {
 
 func (s *scan) entry(ctx context.Context, rel string, e fs.DirEntry, chain []fs.FileInfo) {
 	full := filepath.Join(s.root, filepath.FromSlash(rel))
-	if !e.IsDir() && e.Type()&fs.ModeSymlink == 0 && !s.wanted(rel) {
+	if !e.IsDir() && e.Type()&fs.ModeSymlink == 0 && !s.isWanted(rel) {
 		return
 	}
 	st, err := os.Stat(full) // follows links
 	if err != nil {
-		if s.wanted(rel) {
+		if s.isWanted(rel) {
 			s.skip(rel, cause(err))
 		}
 		return
 	}
 	if st.IsDir() {
-		if !s.take.Folder(rel) {
+		if !s.filter.IncludesFolder(rel) {
 			return
 		}
 		if slices.ContainsFunc(chain, func(up fs.FileInfo) bool { return os.SameFile(up, st) }) {
@@ -127,14 +127,14 @@ func (s *scan) entry(ctx context.Context, rel string, e fs.DirEntry, chain []fs.
 			return
 		}
 		if !s.visit(st) {
-			s.skip(rel, "links lead to this folder too often")
+			s.skip(rel, "too many links lead to this folder")
 			return
 		}
 		s.wg.Add(1)
 		go s.dir(ctx, rel, append(slices.Clone(chain), st))
 		return
 	}
-	if e.Type()&fs.ModeSymlink != 0 && !s.wanted(rel) {
+	if e.Type()&fs.ModeSymlink != 0 && !s.isWanted(rel) {
 		return
 	}
 	if !st.Mode().IsRegular() {
@@ -150,7 +150,7 @@ func (s *scan) entry(ctx context.Context, rel string, e fs.DirEntry, chain []fs.
 	s.files = append(s.files, file{path: rel, size: st.Size(), modTime: st.ModTime().UnixNano()})
 }
 
-// visit counts a folder and says whether it may be listed once more.
+// visit counts a visit of a folder and reports whether it may be listed again.
 func (s *scan) visit(st fs.FileInfo) bool {
 	sys, ok := st.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -166,22 +166,22 @@ func (s *scan) visit(st fs.FileInfo) bool {
 	return s.visits[id] <= maxVisits
 }
 
-// wanted says whether rel is an image by its name and chosen by the patterns; it counts
-// or names what it turns away.
-func (s *scan) wanted(rel string) bool {
+// isWanted reports whether rel has the name of an image and matches the patterns; it counts
+// or records as skipped what does not.
+func (s *scan) isWanted(rel string) bool {
 	ext := strings.ToLower(path.Ext(rel))
-	isImage := slices.Contains(read, ext)
-	isOther := slices.Contains(unread, ext)
+	isImage := slices.Contains(readExtensions, ext)
+	isOther := slices.Contains(unreadExtensions, ext)
 	switch {
 	case !isImage && !isOther:
 		s.mu.Lock()
 		s.ignored++
 		s.mu.Unlock()
 		return false
-	case !s.take.File(rel):
+	case !s.filter.IncludesFile(rel):
 		return false
 	case isOther:
-		s.skip(rel, "images of the type "+ext[1:]+" are not read")
+		s.skip(rel, "dsconv cannot read "+ext[1:]+" images")
 		return false
 	}
 	return true
@@ -199,7 +199,7 @@ func (s *scan) fail(err error) {
 	s.err = errors.Join(s.err, err)
 }
 
-// cause is err without the path, which is named beside it.
+// cause returns err without the path, which the message already has.
 func cause(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

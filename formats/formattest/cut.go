@@ -11,9 +11,9 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// cutWhileOpen: of files that are cut while they are open, at any byte of a page, each sample is an
-// error or what was written. What is missing in the page that a file then ends in reads as zeros.
-func (s suite) cutWhileOpen(t *testing.T) {
+// truncatedWhileOpen: if files are truncated while they are open, at any byte of a page, each sample
+// is an error or what was written. The missing bytes of a file's last page read as zeros.
+func (s suite) truncatedWhileOpen(t *testing.T) {
 	for _, name := range []string{"stereo", "every kind", "raw uint8 uniform", "raw uint16 varying"} {
 		c := kindSets()[name]
 		t.Run(name, func(t *testing.T) {
@@ -22,9 +22,9 @@ func (s suite) cutWhileOpen(t *testing.T) {
 			files := Tree(t, dir)
 			for _, file := range slices.Sorted(maps.Keys(files)) {
 				content := []byte(files[file])
-				for part := range 10 {
-					n := len(content) * part / 10
-					s.cut(t, path, c, filepath.Join(dir, file), n)
+				for tenth := range 10 {
+					n := len(content) * tenth / 10
+					s.viewTruncated(t, path, c, filepath.Join(dir, file), n)
 					overwrite(t, filepath.Join(dir, file), content)
 				}
 			}
@@ -32,8 +32,8 @@ func (s suite) cutWhileOpen(t *testing.T) {
 	}
 }
 
-// cut opens the dataset, cuts the file to n bytes and views all samples.
-func (s suite) cut(t *testing.T, path string, c set, file string, n int) {
+// viewTruncated opens the dataset, truncates the file to n bytes and views all samples.
+func (s suite) viewTruncated(t *testing.T, path string, c set, file string, n int) {
 	t.Helper()
 	ds, err := s.format.Open(path)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s suite) cut(t *testing.T, path string, c set, file string, n int) {
 	if err := os.Truncate(file, int64(n)); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range c.ranked() {
+	for i, want := range c.inKeyOrder() {
 		var smp formats.Sample
 		wrong := ""
 		err := guard.Do(func() error {

@@ -13,10 +13,11 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/formats/manifest"
 	"github.com/dsconv/dsconv/formats/sidecar"
 )
 
-// flips is the number of places in each file where a bit is flipped.
+// flips is the number of bits that are flipped in each file.
 const flips = 40
 
 // flippedBits: a bit flipped anywhere is found by Check, or the dataset does not open.
@@ -56,7 +57,7 @@ func overwrite(t testing.TB, file string, content []byte) {
 	}
 }
 
-// findsDamage says whether the dataset refuses to open or Check has something to tell.
+// findsDamage reports whether the dataset cannot be opened or Check reports damage.
 func (s suite) findsDamage(t *testing.T, path string) bool {
 	t.Helper()
 	ds, err := s.format.Open(path)
@@ -74,8 +75,8 @@ func (s suite) findsDamage(t *testing.T, path string) bool {
 	return found || err != nil
 }
 
-// truncated: a file that ends early, or is missing, is an error of Open, or of Check and
-// of the reads that it concerns; nothing crashes and nothing wrong is read.
+// truncated: a truncated or missing file is an error of Open, or of Check and
+// of the affected reads; nothing crashes and no read returns wrong data.
 func (s suite) truncated(t *testing.T) {
 	c := stereo(40)
 	path := s.write(t, c)
@@ -109,8 +110,8 @@ func (s suite) survives(t *testing.T, path string, c set, what string) {
 	}
 }
 
-// salvaged: a dataset whose data file is damaged still tells of all its samples, and those
-// that it reads are what was written.
+// salvaged: a dataset with a damaged data file still lists all its samples, and those
+// that can be read are what was written.
 func (s suite) salvaged(t *testing.T, path string, c set, file, what string) {
 	t.Helper()
 	salvager, ok := s.format.(formats.Salvager)
@@ -120,13 +121,13 @@ func (s suite) salvaged(t *testing.T, path string, c set, file, what string) {
 	ds, err := salvager.Salvage(path)
 	switch base := filepath.Base(file); {
 	case err == nil:
-	case base == sidecar.ManifestName || base == sidecar.MetaName || base == checksum.SumsName || base == s.name:
-		return // what describes the dataset, or a file that holds that too
+	case base == sidecar.ManifestName || base == manifest.MetaName || base == checksum.ChecksumsName || base == s.name:
+		return // a file that describes the dataset
 	default:
 		t.Errorf("%s: it cannot be salvaged: %v", what, err)
 		return
 	}
-	for i, want := range c.ranked() {
+	for i, want := range c.inKeyOrder() {
 		if in, err := ds.Info(i); err != nil || in.Key != want.Key {
 			t.Errorf("%s: salvaged: sample %d is %q, want %q: %v", what, i, in.Key, want.Key, err)
 		}
@@ -138,7 +139,7 @@ func (s suite) salvaged(t *testing.T, path string, c set, file, what string) {
 func nothingWrong(t *testing.T, ds formats.Dataset, c set, what string) {
 	t.Helper()
 	defer ds.Close()
-	want := c.ranked()
+	want := c.inKeyOrder()
 	for i := range ds.Len() {
 		var smp formats.Sample
 		if err := ds.Read(i, &smp); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// empty: a dataset without samples is one too.
+// empty: a dataset without samples is valid.
 func (s suite) empty(t *testing.T) {
 	for name, c := range map[string]set{"photos": photos(0), "every kind": everyKind(0)} {
 		t.Run(name, func(t *testing.T) {
@@ -27,7 +27,7 @@ func (s suite) empty(t *testing.T) {
 	}
 }
 
-// meta: what Create was given comes back with what the samples tell.
+// meta: Open returns the Meta that Create was given, with the samples' statistics.
 func (s suite) meta(t *testing.T) {
 	c := stereo(30)
 	c.columns = []string{"taken"}
@@ -38,7 +38,7 @@ func (s suite) meta(t *testing.T) {
 	m := s.open(t, s.write(t, c)).Meta()
 	want := c.meta(s.format.Name())
 	want.Count, want.Splits = 30, []formats.Split{{Name: "train", Count: 20}, {Name: "val", Count: 10}}
-	want.Stats, want.Files = m.Stats, m.Files // the files are the format's business
+	want.Stats, want.Files = m.Stats, m.Files // the format decides the files
 	if !reflect.DeepEqual(*m, want) {
 		t.Errorf("got %+v\nwant %+v", *m, want)
 	}
@@ -54,8 +54,8 @@ func (s suite) meta(t *testing.T) {
 	}
 }
 
-// rank: index i is the i-th key in bytewise order, in Info and in Read.
-func (s suite) rank(t *testing.T) {
+// indexIsKeyOrder: index i is the i-th key in bytewise order, in Info and in Read.
+func (s suite) indexIsKeyOrder(t *testing.T) {
 	c := newSetOf(photos(0).schema, hardKeys(), func(r *rand.Rand, _ int) []formats.Value {
 		return []formats.Value{encoded(r, formats.JPEG, 30), label(1)}
 	})
@@ -77,7 +77,7 @@ func (s suite) rank(t *testing.T) {
 	}
 }
 
-// info: what is known without reading is what reading gives.
+// info: Info returns the same as Read.
 func (s suite) info(t *testing.T) {
 	for name, c := range kindSets() {
 		c.columns = []string{"one", "two"}
@@ -86,7 +86,7 @@ func (s suite) info(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			ds := s.open(t, s.write(t, c))
-			for i, smp := range c.ranked() {
+			for i, smp := range c.inKeyOrder() {
 				got, err := ds.Info(i)
 				if err != nil {
 					t.Fatal(err)
@@ -103,7 +103,7 @@ func infoOf(schema formats.Schema, s *formats.Sample) formats.Info {
 	img := s.Values[schema.ImageIndex()]
 	in := formats.Info{
 		Key: s.Key, Split: s.Split, Label: formats.NoLabel, Size: int64(len(img.Data)), Encoding: img.Encoding,
-		Shape: [3]int(img.Shape), Sum: s.Sum, Source: s.Source, Columns: s.Columns,
+		Shape: [3]int(img.Shape), Checksum: s.Checksum, Source: s.Source, Columns: s.Columns,
 	}
 	if i := schema.LabelIndex(); i >= 0 {
 		if x, ok := s.Values[i].Int64(); ok {
@@ -113,8 +113,8 @@ func infoOf(schema formats.Schema, s *formats.Sample) formats.Info {
 	return in
 }
 
-// readReusesBuffers: a second Read of one sample leaves its Data where it was, and that
-// memory is the caller's to write to.
+// readReusesBuffers: a second Read of the same sample reuses its Data's memory, which the caller
+// may write to.
 func (s suite) readReusesBuffers(t *testing.T) {
 	c := everyKind(5)
 	ds := s.open(t, s.write(t, c))
@@ -141,7 +141,7 @@ func (s suite) readReusesBuffers(t *testing.T) {
 			t.Errorf("field %s has new memory", c.schema[i].Name)
 		}
 	}
-	if d := differ(c.schema, &smp, c.ranked()[0]); d != "" {
+	if d := differ(c.schema, &smp, c.inKeyOrder()[0]); d != "" {
 		t.Errorf("after the caller wrote to what it had read: %s", d)
 	}
 }
@@ -150,7 +150,7 @@ func (s suite) readReusesBuffers(t *testing.T) {
 func (s suite) concurrentReads(t *testing.T) {
 	c := stereo(60)
 	ds := s.open(t, s.write(t, c))
-	want := c.ranked()
+	want := c.inKeyOrder()
 	var wg sync.WaitGroup
 	for g := range 6 {
 		wg.Go(func() {
@@ -170,8 +170,8 @@ func (s suite) concurrentReads(t *testing.T) {
 	wg.Wait()
 }
 
-// view: View gives what Read gives, still does after all else was read, and leaves memory
-// that an earlier Read filled alone.
+// view: View returns the same as Read, which stays valid after other reads, and does not write to
+// the memory of an earlier Read.
 func (s suite) view(t *testing.T) {
 	for _, name := range []string{"stereo", "every kind", "raw uint8 uniform", "raw uint16 varying", "raw+zstd varying"} {
 		c := kindSets()[name]
@@ -181,7 +181,7 @@ func (s suite) view(t *testing.T) {
 			if !ok {
 				t.Skip("not a Viewer")
 			}
-			want := c.ranked()
+			want := c.inKeyOrder()
 			views := make([]formats.Sample, len(want))
 			for i := range views {
 				if err := v.View(i, &views[i]); err != nil {
@@ -209,7 +209,7 @@ func leavesBuffersAlone(t *testing.T, ds formats.Dataset, v formats.Viewer, c se
 	for i := range kept.Values {
 		kept.Values[i].Shape = append([]int(nil), kept.Values[i].Shape...)
 	}
-	want := c.ranked()
+	want := c.inKeyOrder()
 	if err := v.View(1, &s); err != nil {
 		t.Fatal(err)
 	}
@@ -265,5 +265,5 @@ func check(t *testing.T, ds formats.Dataset, report func(formats.Damage)) error 
 	if !ok {
 		t.Fatal("the dataset is not a Checker")
 	}
-	return c.Check(context.Background(), formats.Part{}, 2, report)
+	return c.Check(context.Background(), formats.Portion{}, 2, report)
 }

@@ -23,16 +23,16 @@ func differ(schema formats.Schema, got, want *formats.Sample) string {
 		return fmt.Sprintf("key %q: columns %q, want %q", want.Key, got.Columns, want.Columns)
 	case len(got.Values) != len(want.Values):
 		return fmt.Sprintf("key %q: %d values, want %d", want.Key, len(got.Values), len(want.Values))
-	case got.Sum != want.Sum:
-		return fmt.Sprintf("key %q: sum %x, want %x", want.Key, got.Sum, want.Sum)
+	case got.Checksum != want.Checksum:
+		return fmt.Sprintf("key %q: sum %x, want %x", want.Key, got.Checksum, want.Checksum)
 	}
 	for i := range got.Values {
 		if d := differValue(&got.Values[i], &want.Values[i], i == schema.ImageIndex()); d != "" {
 			return fmt.Sprintf("key %q: field %s: %s", want.Key, schema[i].Name, d)
 		}
 	}
-	if sum := checksum.Sum(schema, got); sum != want.Sum {
-		return fmt.Sprintf("key %q: the values have the sum %x, want %x", want.Key, sum, want.Sum)
+	if sum := checksum.SampleChecksum(schema, got); sum != want.Checksum {
+		return fmt.Sprintf("key %q: the values have the sum %x, want %x", want.Key, sum, want.Checksum)
 	}
 	return ""
 }
@@ -60,7 +60,7 @@ func same(t *testing.T, ds formats.Dataset, c set) {
 	if ds.Len() != len(c.samples) {
 		t.Fatalf("%d samples, want %d", ds.Len(), len(c.samples))
 	}
-	want := c.ranked()
+	want := c.inKeyOrder()
 	var s formats.Sample
 	s.Resize(len(c.schema) + 3)
 	s.Columns = []string{"left", "over", "from", "before"}

@@ -10,7 +10,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// stageErrors: ErrNoPartial, ErrLocked, ErrPartial, ErrExists come when they should.
+// stageErrors: ErrNoPartial, ErrLocked, ErrPartial and ErrExists are returned when they should be.
 func (s suite) stageErrors(t *testing.T) {
 	c := photos(5)
 	path := s.path(t.TempDir())
@@ -51,7 +51,7 @@ func wants(t *testing.T, what string, got, want error) {
 	}
 }
 
-// replace: the old dataset is there until Commit, and nothing of it after.
+// replace: the old dataset exists until Commit, and nothing of it afterwards.
 func (s suite) replace(t *testing.T) {
 	before, after := photos(50), everyKind(20)
 	path := s.write(t, before)
@@ -85,7 +85,7 @@ func (s suite) foreign(t *testing.T) {
 	c := photos(1)
 	path := s.path(t.TempDir())
 	file := path
-	if s.many() {
+	if s.isPattern() {
 		file = filepath.Join(filepath.Dir(path), fmt.Sprintf(s.name, 0))
 	}
 	if err := os.WriteFile(file, []byte("precious"), 0o644); err != nil {
@@ -106,8 +106,8 @@ func (s suite) foreign(t *testing.T) {
 	}
 }
 
-// badKeys: keys that CheckKey refuses, keys out of order and keys that come twice are
-// refused, and the samples before and after are kept.
+// badKeys: keys that CheckKey rejects, keys out of order and duplicate keys are
+// rejected, and the samples before and after are kept.
 func (s suite) badKeys(t *testing.T) {
 	c := photos(4)
 	path := s.path(t.TempDir())
@@ -146,8 +146,8 @@ func (s suite) badKeys(t *testing.T) {
 	}
 }
 
-// badSchemas: schemas that do not validate are refused by Create, samples that do not fit
-// by Write, and the samples before and after are kept.
+// badSchemas: Create rejects invalid schemas, Write rejects samples that do not match the schema,
+// and the samples before and after are kept.
 func (s suite) badSchemas(t *testing.T) {
 	image := formats.Field{Name: "image", Kind: formats.Image}
 	for name, schema := range map[string]formats.Schema{

@@ -6,7 +6,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// hardKeys are keys that CheckKey accepts and that something on the way may not like.
+// hardKeys are keys that CheckKey accepts and that may cause problems in formats and tools.
 func hardKeys() []string {
 	long := strings.Repeat("0123456789", 60)
 	return []string{
@@ -21,5 +21,5 @@ func hardKeys() []string {
 	}
 }
 
-// badKeys are keys that CheckKey refuses.
+// badKeys are keys that CheckKey rejects.
 var badKeys = []string{"", "/a", "a/", "a//b", ".", "..", "a/../b", "a/./b", "../a", "nul\x00", "bad\xffutf8", strings.Repeat("k", formats.MaxKey+1)}

@@ -17,18 +17,18 @@ import (
 
 const killChild = "DSCONV_TEST_KILL_CHILD"
 
-// Pack is a dataset that is written in many steps, here or by a process that is killed.
+// Pack is a dataset that is written in many steps, by this process or one that is killed.
 type Pack struct {
 	Format formats.WritableFormat
 	Meta   formats.Meta
 	Sample func(i int) *formats.Sample
 	Count  int // of samples
-	Every  int // so many samples have a checkpoint after them
+	Every  int // number of samples between checkpoints
 	// Prepare is called with each Writer before it is used; it may be nil.
 	Prepare func(w formats.Writer) error
 }
 
-// Child makes the test binary the process that is killed, if it was started as that.
+// Child runs the pack and exits if the test binary was started as the process to be killed.
 // TestMain calls it first.
 func (p Pack) Child() {
 	path := os.Getenv(killChild)
@@ -42,7 +42,7 @@ func (p Pack) Child() {
 	os.Exit(0)
 }
 
-// Run creates or continues the dataset at path and says each sample.
+// Run creates or resumes the dataset at path and prints each sample's number to say.
 func (p Pack) Run(path string, say io.Writer) error {
 	from := 0
 	w, _, note, err := p.Format.Resume(path, formats.CreateOptions{})
@@ -52,7 +52,7 @@ func (p Pack) Run(path string, say io.Writer) error {
 	case errors.Is(err, formats.ErrNoPartial):
 		w, err = p.Format.Create(path, p.Meta, formats.CreateOptions{})
 		if errors.Is(err, formats.ErrExists) {
-			return nil // the one before was killed when it had done all, and was about to end
+			return nil // the previous child was killed after it had finished
 		}
 	case err == nil && note != nil:
 		from, err = strconv.Atoi(string(note))
@@ -89,8 +89,8 @@ func (p Pack) Write(w formats.Writer, from, to int, before func(i int)) error {
 	return nil
 }
 
-// Kill has a child that writes a dataset called name killed again and again, by SIGKILL,
-// and wants the bytes of an undisturbed one.
+// Kill repeatedly kills a child that writes the named dataset, by SIGKILL, and compares the result
+// with the bytes of an uninterrupted pack.
 func (p Pack) Kill(t *testing.T, name string) {
 	want := t.TempDir()
 	if err := p.Run(filepath.Join(want, name), io.Discard); err != nil {
@@ -110,7 +110,7 @@ func (p Pack) Kill(t *testing.T, name string) {
 	}
 }
 
-// runUntil runs a child and kills it after it wrote n lines; done says that it ended before.
+// runUntil runs a child and kills it after it printed n lines; done reports that it ended before.
 func runUntil(t *testing.T, path string, n int) (done bool) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

@@ -11,8 +11,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// WriteAllocatesNothing checks it of a format whose Writer streams records. s is a sample
-// of the dataset that m describes; it is written again and again under other keys.
+// WriteAllocatesNothing checks that Write of a format that streams records allocates nothing. s is
+// a sample of the dataset that m describes; it is written repeatedly with other keys.
 func WriteAllocatesNothing(t *testing.T, f formats.WritableFormat, name string, m formats.Meta, s *formats.Sample) {
 	w, err := f.Create(filepath.Join(t.TempDir(), name), m, formats.CreateOptions{})
 	if err != nil {
@@ -35,8 +35,8 @@ func WriteAllocatesNothing(t *testing.T, f formats.WritableFormat, name string, 
 	}
 }
 
-// LentAsCopied decodes bytes that may be damaged twice and wants the same, values or
-// ErrDamaged, with lend as without.
+// LentAsCopied decodes bytes, which may be damaged, with and without lend, and checks that both
+// return the same values or ErrDamaged.
 func LentAsCopied(t *testing.T, decode func(s *formats.Sample, lend bool) error) {
 	t.Helper()
 	var lent, copied formats.Sample

@@ -8,8 +8,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// NotBuilt checks a format whose writer needs cgo in a build without: it still matches its
-// paths, such as path, and the writer's errors name the path and say what to do.
+// NotBuilt checks, in a build without cgo, a format whose writer needs cgo: it still matches
+// path, and the writer's errors name the path and say what to do.
 func NotBuilt(t *testing.T, f formats.WritableFormat, path string) {
 	_, create := f.Create(path, formats.Meta{}, formats.CreateOptions{})
 	_, _, _, resume := f.Resume(path, formats.CreateOptions{})

@@ -14,11 +14,11 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Partial is an unfinished dataset in memory, to be changed as somebody would who wants it to
-// be believed: Store puts the journal's checksums right.
+// Partial is an unfinished dataset in memory that a test manipulates like an attacker: Store
+// corrects the journal's checksums.
 type Partial struct {
 	Files map[string][]byte // by path in DST.partial
-	State []byte            // the format's, of the last checkpoint
+	State []byte            // the format's state in the last checkpoint
 	Rest  []byte            // of the last checkpoint: the caller's note and the rows
 	head  []byte            // the journal's records before
 }

@@ -63,7 +63,7 @@ func every(n int32) []int32 {
 func (s suite) storageOrder(t *testing.T) {
 	c := photos(50)
 	ds := s.open(t, s.write(t, c))
-	stored, ok := ds.(formats.Stored)
+	stored, ok := ds.(formats.StorageOrdered)
 	if ok == s.format.Traits().Ordered {
 		t.Fatalf("samples written in order of key: %v, but StorageOrder: %v", s.format.Traits().Ordered, ok)
 	}
@@ -71,7 +71,7 @@ func (s suite) storageOrder(t *testing.T) {
 		return
 	}
 	order := stored.StorageOrder()
-	ranked := c.ranked()
+	ranked := c.inKeyOrder()
 	for k, i := range c.order(false) {
 		if got := ranked[order[k]].Key; got != c.samples[i].Key {
 			t.Fatalf("record %d is of %q, written was %q", k, got, c.samples[i].Key)

@@ -20,7 +20,7 @@ func Run(t *testing.T, f formats.WritableFormat, name string) {
 		{"Kinds", suite.kinds},
 		{"Empty", suite.empty},
 		{"Meta", suite.meta},
-		{"Rank", suite.rank},
+		{"Rank", suite.indexIsKeyOrder},
 		{"Info", suite.info},
 		{"ReadReusesBuffers", suite.readReusesBuffers},
 		{"ConcurrentReads", suite.concurrentReads},
@@ -39,7 +39,7 @@ func Run(t *testing.T, f formats.WritableFormat, name string) {
 		{"BadSchemas", suite.badSchemas},
 		{"FlippedBits", suite.flippedBits},
 		{"Truncated", suite.truncated},
-		{"CutWhileOpen", suite.cutWhileOpen},
+		{"CutWhileOpen", suite.truncatedWhileOpen},
 	} {
 		t.Run(p.name, func(t *testing.T) { p.check(s, t) })
 	}
@@ -53,7 +53,7 @@ type suite struct {
 
 func (s suite) path(dir string) string { return filepath.Join(dir, s.name) }
 
-func (s suite) many() bool { return strings.Contains(s.name, "%") }
+func (s suite) isPattern() bool { return strings.Contains(s.name, "%") }
 
 // create starts a dataset of the set at path.
 func (s suite) create(t testing.TB, path string, c set, o formats.CreateOptions) formats.Writer {
@@ -74,8 +74,8 @@ func (s suite) add(t testing.TB, w formats.Writer, c set, from, to int) {
 		if err := w.Write(&c.samples[order[i]]); err != nil {
 			t.Fatalf("write %q: %v", c.samples[order[i]].Key, err)
 		}
-		if cutter, ok := w.(formats.Cutter); ok && s.many() && i%cutEvery == cutEvery-1 {
-			if err := cutter.Cut(); err != nil {
+		if cutter, ok := w.(formats.ShardEnder); ok && s.isPattern() && i%cutEvery == cutEvery-1 {
+			if err := cutter.EndShard(); err != nil {
 				t.Fatalf("cut: %v", err)
 			}
 		}

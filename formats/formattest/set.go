@@ -26,7 +26,7 @@ func (c *set) meta(format string) formats.Meta {
 	m := formats.Meta{
 		Format: format, Schema: c.schema, Columns: c.columns, Recipe: map[string]string{"encode": "keep", "exif": "keep"},
 	}
-	m.Version = m.Needs()
+	m.Version = m.RequiredVersion()
 	return m
 }
 
@@ -40,7 +40,7 @@ func (c *set) order(ordered bool) []int {
 }
 
 // ranked are the samples by key.
-func (c *set) ranked() []*formats.Sample {
+func (c *set) inKeyOrder() []*formats.Sample {
 	by := make([]*formats.Sample, len(c.samples))
 	for rank, i := range c.order(true) {
 		by[rank] = &c.samples[i]
@@ -64,7 +64,7 @@ func newSetOf(schema formats.Schema, keys []string, fill func(r *rand.Rand, i in
 		s := formats.Sample{Key: key, Values: fill(r, i)}
 		s.Source = formats.Source{Path: key + ".jpg", Size: int64(100 + i), ModTime: 1_700_000_000_000_000_000 + int64(i)*1_000_003}
 		s.Source.Hash = checksum.Hash(s.Values[schema.ImageIndex()].Data)
-		s.Sum = checksum.Sum(schema, &s)
+		s.Checksum = checksum.SampleChecksum(schema, &s)
 		c.samples = append(c.samples, s)
 	}
 	return c

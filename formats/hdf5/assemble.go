@@ -10,7 +10,7 @@ import (
 	"github.com/dsconv/dsconv/formats/checksum"
 )
 
-// span is a piece of one file that goes into another.
+// span is a byte range of one file that is copied into another.
 type span struct {
 	source string
 	from   int64
@@ -18,22 +18,22 @@ type span struct {
 	length int64
 }
 
-// assemble copies the spans into the file at path, which already has what kept says, makes
-// it size bytes long and appends the footer with the places, whose checksums it computes.
-// kept covers the bytes from and to of the file.
-func assemble(path string, size int64, spans []span, kept checksum.FileSums, from, to int64, p places) error {
+// assemble copies the spans into the file at path, sets its length to size and appends the
+// footer with the extents, whose checksums it computes. The file already has the bytes from
+// from to to, and written are the checksums of its blocks.
+func assemble(path string, size int64, spans []span, written checksum.FileChecksums, from, to int64, p extents) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	err = fillIn(f, size, spans, kept, from, to, p)
+	err = assembleFile(f, size, spans, written, from, to, p)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("finish %s: %w", path, err)
 	}
 	return nil
 }
 
-func fillIn(f *os.File, size int64, spans []span, kept checksum.FileSums, from, to int64, p places) error {
+func assembleFile(f *os.File, size int64, spans []span, written checksum.FileChecksums, from, to int64, p extents) error {
 	if err := f.Truncate(size); err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func fillIn(f *os.File, size int64, spans []span, kept checksum.FileSums, from, 
 			return fmt.Errorf("copy %d bytes of %s: %w", s.length, s.source, err)
 		}
 	}
-	sums, err := sumBlocks(f, size, kept, from, to, buf)
+	sums, err := checksumBlocks(f, size, written, from, to, buf)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func fillIn(f *os.File, size int64, spans []span, kept checksum.FileSums, from, 
 			return err
 		}
 	}
-	// The data first: a footer must never vouch for bytes that are not on the disk.
+	// The data first: a footer must never describe bytes that are not on the disk.
 	if err := f.Sync(); err != nil {
 		return err
 	}
@@ -75,9 +75,9 @@ func (s span) copy(dst *os.File, buf []byte) error {
 	return err
 }
 
-// compute sets the checksum of the dataset at p where it has one; buf is scratch.
-func (p *place) compute(f io.ReaderAt, buf []byte) error {
-	if !p.summed {
+// compute sets the checksum of the dataset at p if it has one; buf is scratch.
+func (p *extent) compute(f io.ReaderAt, buf []byte) error {
+	if !p.hasChecksum {
 		return nil
 	}
 	sum := crc32.New(castagnoli)
@@ -88,18 +88,18 @@ func (p *place) compute(f io.ReaderAt, buf []byte) error {
 	if err != nil {
 		return fmt.Errorf("dataset %s: %w", p.name, err)
 	}
-	p.sum = sum.Sum32()
+	p.checksum = sum.Sum32()
 	return nil
 }
 
-// sumBlocks computes the checksums of the file's first size bytes. Blocks that lie wholly
-// between from and to are taken from kept, which summed them when they were written.
-func sumBlocks(f io.ReaderAt, size int64, kept checksum.FileSums, from, to int64, buf []byte) (checksum.FileSums, error) {
-	sums := checksum.FileSums{Name: footerName, Size: size}
+// checksumBlocks computes the checksums of the file's first size bytes. Those of blocks between
+// from and to are taken from written, which computed them when the blocks were written.
+func checksumBlocks(f io.ReaderAt, size int64, written checksum.FileChecksums, from, to int64, buf []byte) (checksum.FileChecksums, error) {
+	sums := checksum.FileChecksums{Name: footerName, Size: size}
 	for off := int64(0); off < size; off += checksum.BlockSize {
 		i := off / checksum.BlockSize
-		if off >= from && off+checksum.BlockSize <= to && i < int64(len(kept.Blocks)) {
-			sums.Blocks = append(sums.Blocks, kept.Blocks[i])
+		if off >= from && off+checksum.BlockSize <= to && i < int64(len(written.Blocks)) {
+			sums.Blocks = append(sums.Blocks, written.Blocks[i])
 			continue
 		}
 		b := buf[:min(checksum.BlockSize, size-off)]
@@ -111,9 +111,9 @@ func sumBlocks(f io.ReaderAt, size int64, kept checksum.FileSums, from, to int64
 	return sums, nil
 }
 
-// around are the pieces of the first size bytes of source that lie outside of holes, which
+// outside returns the spans of the first size bytes of source that are outside the holes, which
 // are in ascending order.
-func around(source string, size int64, holes []span) []span {
+func outside(source string, size int64, holes []span) []span {
 	var spans []span
 	at := int64(0)
 	for _, h := range append(holes, span{to: size}) {

@@ -24,18 +24,18 @@ func TestEveryBit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for at := range content {
-		in := placeAt(whole.places, int64(at))
+		in := placeAt(whole.extents, int64(at))
 		some := at%32 == 0
-		if !some && (in == nil || !in.summed) && int64(at) < whole.sums.Size {
+		if !some && (in == nil || !in.hasChecksum) && int64(at) < whole.checksums.Size {
 			continue
 		}
 		for bit := range 8 {
 			content[at] ^= 1 << bit
 			d, err := loadBytes(content, false)
-			if (err == nil) != (int64(at) < whole.sums.Size && (in == nil || !in.summed)) {
+			if (err == nil) != (int64(at) < whole.checksums.Size && (in == nil || !in.hasChecksum)) {
 				t.Errorf("bit %d of byte %d: Open: %v", bit, at, err)
 			}
-			if err == nil && crc32.Checksum(content[:whole.sums.Size], castagnoli) == whole.sums.Blocks[0] {
+			if err == nil && crc32.Checksum(content[:whole.checksums.Size], castagnoli) == whole.checksums.Blocks[0] {
 				t.Errorf("bit %d of byte %d: Check does not notice", bit, at)
 			}
 			if err == nil {
@@ -52,7 +52,7 @@ func TestEveryBit(t *testing.T) {
 }
 
 // placeAt is the dataset that a byte belongs to, or nil.
-func placeAt(all places, at int64) *place {
+func placeAt(all extents, at int64) *extent {
 	for i := range all {
 		if p := &all[i]; at >= p.offset && at < p.offset+p.length() {
 			return p
@@ -63,7 +63,7 @@ func placeAt(all places, at int64) *place {
 
 func TestSalvage(t *testing.T) {
 	place := func(name string) func(d *dataset) int64 {
-		return func(d *dataset) int64 { return d.places.find(name).offset }
+		return func(d *dataset) int64 { return d.extents.find(name).offset }
 	}
 	end := func(back int64) func(d *dataset) int64 {
 		return func(d *dataset) int64 { return int64(len(d.mapping.Data)) - back }
@@ -81,7 +81,7 @@ func TestSalvage(t *testing.T) {
 		"images' shapes":          {place(shapesName), false, fixtureCount},
 		"a field's offsets":       {place("mask/" + offsetsName), false, 0},
 		"a field's shapes":        {place("mask/" + shapesName), false, 0},
-		"block checksums":         {func(d *dataset) int64 { return d.sums.Size + 10 }, false, fixtureCount},
+		"block checksums":         {func(d *dataset) int64 { return d.checksums.Size + 10 }, false, fixtureCount},
 		"the manifest":            {place(manifestName), false, -1},
 		"dataset.json":            {place(metaName), false, -1},
 		"the places":              {end(int64(trailerLength) + 5), false, -1},
@@ -118,18 +118,18 @@ func TestSalvage(t *testing.T) {
 func TestSalvageLosesBlocks(t *testing.T) {
 	const n = 3 * checksum.BlockSize / 8
 	file := make([]byte, 100+8*(n+1))
-	sums, err := sumBlocks(bytes.NewReader(file), int64(len(file)), checksum.FileSums{}, 0, 0, make([]byte, checksum.BlockSize))
+	sums, err := checksumBlocks(bytes.NewReader(file), int64(len(file)), checksum.FileChecksums{}, 0, 0, make([]byte, checksum.BlockSize))
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := loader{file: file, sums: sums.Blocks}
-	p := &place{offset: 100, dtype: formats.Int64, dims: []int{n + 1}}
+	l := loader{file: file, blockChecksums: sums.Blocks}
+	p := &extent{offset: 100, dtype: formats.Int64, dims: []int{n + 1}}
 	file[2*checksum.BlockSize-1]++
 	const from, to = (checksum.BlockSize - 100) / 8, (2*checksum.BlockSize - 100 + 7) / 8
 	if lost := l.lost(p, 1, n); len(lost) != 1 || lost[0] != (interval{from - 1, to}) {
 		t.Errorf("got %v, want %d to %d", lost, from-1, to)
 	}
-	l.sums = nil
+	l.blockChecksums = nil
 	if lost := l.lost(p, 1, n); len(lost) != 1 || lost[0] != (interval{0, n}) {
 		t.Errorf("without checksums of blocks: %v", lost)
 	}
@@ -143,7 +143,8 @@ func TestCutShort(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Format{}.Salvage(path)
-		if err == nil || !strings.Contains(err.Error(), "cut") || !strings.Contains(err.Error(), "nothing can be salvaged") {
+		cut := err != nil && (strings.Contains(err.Error(), "truncated") || strings.Contains(err.Error(), "cut off"))
+		if !cut || !strings.Contains(err.Error(), "nothing can be salvaged") {
 			t.Errorf("cut to %d of %d bytes: %v", n, len(content), err)
 		}
 	}
@@ -160,7 +161,7 @@ func TestChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ds.Close()
-	all := ds.(*dataset).places
+	all := ds.(*dataset).extents
 	count := func(check func(report func(formats.Damage)) error) (n int) {
 		if err := check(func(formats.Damage) { n++ }); err != nil {
 			t.Error(err)
@@ -172,7 +173,7 @@ func TestChecks(t *testing.T) {
 		c := ds.(formats.Checker)
 		q := count(func(report func(formats.Damage)) error { return c.CheckQuick(context.Background(), report) })
 		f := count(func(report func(formats.Damage)) error {
-			return c.Check(context.Background(), formats.Part{}, 2, report)
+			return c.Check(context.Background(), formats.Portion{}, 2, report)
 		})
 		if q != quick || f != full {
 			t.Errorf("%s: CheckQuick reports %d and Check %d, want %d and %d", what, q, f, quick, full)

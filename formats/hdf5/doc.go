@@ -1,40 +1,40 @@
-// Package hdf5 keeps a dataset in one HDF5 file that h5py and the HDF5 tools read:
+// Package hdf5 stores a dataset in one HDF5 file that h5py and the HDF5 tools read:
 //
 //	images            (N, H, W, C) raw images of one shape and element type; otherwise
-//	bytes             all images' bytes one after another, uint8,
+//	bytes             all images' bytes concatenated, uint8,
 //	offsets           (N+1) int64: image i is bytes[offsets[i]:offsets[i+1]], and
 //	shapes            (N, 3) int64: H, W, C
-//	labels            (N) int64, -1 where there is none; (N, K) uint8 if multi-hot
+//	labels            (N) int64, -1 if there is none; (N, K) uint8 if multi-hot
 //	keys, classes     strings
-//	NAME              further fields of one shape: (N, ...)
-//	NAME/             other further fields: bytes, offsets, shapes (rows are filled up with
+//	NAME              extra fields of one shape: (N, ...)
+//	NAME/             other extra fields: bytes, offsets, shapes (rows are padded with
 //	                  -1), encodings and dtypes (N) uint8, codes (see layout.go)
-//	dsconv/           manifest.parquet and dataset.json as they are, uint8
+//	dsconv/           manifest.parquet and dataset.json, unchanged, uint8
 //
-// A further field that is called like one of ours gets a "_" at its end. The attribute
-// encoding of images, bytes and further fields names the values' encoding, "mixed" if there
+// An extra field with the name of one of these datasets gets a "_" at its end. The attribute
+// encoding of images, bytes and extra fields is the values' encoding, "mixed" if there
 // are several.
-// All datasets but keys and classes are contiguous; row i is the sample of rank i. Behind
-// HDF5's own end of file follows a footer, which HDF5 ignores: the checksums of the file's
-// blocks (see footer.go) and the places of the datasets (see places.go).
+// All datasets but keys and classes are contiguous; row i is the sample with index i. After
+// HDF5's own end of file there is a footer, which HDF5 ignores: the checksums of the file's
+// blocks (see footer.go) and the extents of the datasets (see extents.go).
 //
 // # Writing
 //
-// Samples come in key order. Images are appended to a file in the stage, behind room for
-// HDF5's header, further fields to files of their own. Commit has the library make a
-// skeleton: the same file, but with the bytes of images and fields left out as a hole. Its
-// header and tail are copied around the images, whose bytes are thus written once, and the
-// fields into their places. The library never sees a file that a kill would cost hours. It
-// also tells where the datasets lie, which the footer keeps, and has the last word: what it
-// finds in the finished file must be what a reader finds.
+// Samples come in key order. Images are appended to a file in the staging folder, after space
+// for HDF5's header; extra fields to their own files. In Commit the library writes a skeleton:
+// the same file, but with holes instead of the bytes of images and fields. Its
+// header and tail are copied around the images, whose bytes are therefore written once, and the
+// fields are copied into their holes. So a kill never leaves a large file that the library has
+// half written. The library also returns the extents of the datasets for the footer. Finally,
+// Commit verifies that the library and the reader find the same extents in the finished file.
 //
 // # Reading
 //
-// Reading needs no HDF5 library, which trusts what a file says of itself and has locks: the
-// footer tells where the datasets lie, and their bytes are read from mapped memory. Values
-// that View lends point there. Open checks the checksums of all datasets but images and
+// Reading does not use the HDF5 library, which trusts the file and uses locks: the footer has
+// the extents of the datasets, and their bytes are read from mapped memory. Values
+// that View lends point there. Open verifies the checksums of all datasets except images and
 // fields' values, which it does not read; Read compares each sample with its checksum, View
-// does not. Salvage tolerates damage of all but the places, the manifest and dataset.json.
+// does not. Salvage tolerates damage of all but the extents, the manifest and dataset.json.
 // Files that dsconv did not write are not read: formats.ErrNotDataset.
 //
 // Writing needs cgo; without it Create and Resume return formats.ErrNotBuilt.

@@ -46,7 +46,7 @@ func fixtureSample(i int) *formats.Sample {
 		{Encoding: formats.Raw, DType: formats.Float32, Shape: []int{0, 4}},
 	}}
 	s.Values[1].SetInt64(int64(i % 2))
-	s.Sum = checksum.Sum(fixtureMeta.Schema, s)
+	s.Checksum = checksum.SampleChecksum(fixtureMeta.Schema, s)
 	return s
 }
 

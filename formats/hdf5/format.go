@@ -16,7 +16,7 @@ var _ formats.WritableFormat = Format{}
 // Name implements formats.Format.
 func (Format) Name() string { return "hdf5" }
 
-// Match implements formats.Format: a path that ends in .h5 or .hdf5 or an HDF5 file.
+// Match implements formats.Format: it matches a path that ends in .h5 or .hdf5 and an HDF5 file.
 func (Format) Match(path string) bool {
 	switch filepath.Ext(path) {
 	case ".h5", ".hdf5":
@@ -35,5 +35,5 @@ func (Format) Match(path string) bool {
 // Traits implements formats.WritableFormat: samples come in key order.
 func (Format) Traits() formats.Traits { return formats.Traits{Ordered: true} }
 
-// signature is how an HDF5 file starts.
+// signature begins an HDF5 file.
 const signature = "\x89HDF\r\n\x1a\n"

@@ -19,5 +19,5 @@ func (Format) Create(path string, _ formats.Meta, _ formats.CreateOptions) (form
 
 // Resume returns formats.ErrNotBuilt.
 func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
-	return nil, formats.Meta{}, nil, notBuilt("continue", path)
+	return nil, formats.Meta{}, nil, notBuilt("resume", path)
 }

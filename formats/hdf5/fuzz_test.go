@@ -11,8 +11,8 @@ import (
 )
 
 func FuzzFooter(f *testing.F) {
-	some := places{{name: "bytes", dtype: formats.Uint8, offset: 2, dims: []int{8}}}
-	f.Add(append([]byte("0123456789"), encodeFooter(checksum.FileSums{Name: footerName, Size: 10, Blocks: []uint32{1}}, some)...))
+	some := extents{{name: "bytes", dtype: formats.Uint8, offset: 2, dims: []int{8}}}
+	f.Add(append([]byte("0123456789"), encodeFooter(checksum.FileChecksums{Name: footerName, Size: 10, Blocks: []uint32{1}}, some)...))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		foot, err := findFooter(b)
 		if err != nil {
@@ -21,17 +21,17 @@ func FuzzFooter(f *testing.F) {
 		if foot.end <= 0 || foot.end > int64(len(b)) {
 			t.Errorf("HDF5 ends at byte %d of %d", foot.end, len(b))
 		}
-		if sums, err := foot.readSums(); err == nil && sums.Size != foot.end {
+		if sums, err := foot.readChecksums(); err == nil && sums.Size != foot.end {
 			t.Errorf("checksums of %d bytes, want %d", sums.Size, foot.end)
 		}
-		if p, err := foot.readPlaces(); err == nil {
+		if p, err := foot.readExtents(); err == nil {
 			inside(t, p, foot.end)
 		}
 	})
 }
 
 // inside wants all places in the first end bytes, and no larger than they are.
-func inside(t *testing.T, all places, end int64) {
+func inside(t *testing.T, all extents, end int64) {
 	t.Helper()
 	for i := range all {
 		p := &all[i]
@@ -50,17 +50,17 @@ func FuzzPlaces(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	table := whole.places.encode()
-	f.Add(table[len(placesMagic):len(table)-4], uint32(whole.sums.Size))
+	table := whole.extents.encode()
+	f.Add(table[len(extentsMagic):len(table)-4], uint32(whole.checksums.Size))
 	f.Fuzz(func(t *testing.T, body []byte, end uint32) {
-		b := append([]byte(placesMagic), body...)
+		b := append([]byte(extentsMagic), body...)
 		b = appendCRC(b)
-		p, err := decodePlaces(b, int64(end))
+		p, err := decodeExtents(b, int64(end))
 		if err != nil {
 			return
 		}
 		inside(t, p, int64(end))
-		if again, err := decodePlaces(p.encode(), int64(end)); err != nil || !reflect.DeepEqual(again, p) {
+		if again, err := decodeExtents(p.encode(), int64(end)); err != nil || !reflect.DeepEqual(again, p) {
 			t.Errorf("%+v becomes %+v, %v", p, again, err)
 		}
 	})
@@ -79,7 +79,7 @@ func FuzzMadeUp(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for i := range whole.places {
+	for i := range whole.extents {
 		f.Add(uint8(i), uint16(0), []byte("\xff\xff\xff\xff\xff\xff\xff\x7f"))
 	}
 	f.Add(uint8(1), uint16(8), []byte{1, 0, 0, 0, 0, 0, 0, 0x80})
@@ -105,14 +105,14 @@ func FuzzMadeUp(f *testing.F) {
 
 // madeUp is the content with some bytes of a dataset replaced.
 func madeUp(content []byte, whole *dataset, which uint8, at uint16, with []byte) []byte {
-	all := append(places(nil), whole.places...)
+	all := append(extents(nil), whole.extents...)
 	p := &all[int(which)%len(all)]
-	b := bytes.Clone(content[:whole.sums.Size])
+	b := bytes.Clone(content[:whole.checksums.Size])
 	if n := p.length(); n > 0 {
 		copy(b[p.offset+int64(at)%n:p.offset+n], with)
-		p.sum = crc32.Checksum(b[p.offset:p.offset+n], castagnoli)
+		p.checksum = crc32.Checksum(b[p.offset:p.offset+n], castagnoli)
 	}
-	sums := whole.sums
+	sums := whole.checksums
 	sums.Blocks = []uint32{crc32.Checksum(b, castagnoli)}
 	return append(b, encodeFooter(sums, all)...)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/dsconv/dsconv/formats/sidecar"
 )
 
-// Names of our own in the file.
+// dsconv's own names in the file.
 const (
 	imagesName    = "images"
 	bytesName     = "bytes"
@@ -20,13 +20,13 @@ const (
 	labelsName    = "labels"
 	keysName      = "keys"
 	classesName   = "classes"
-	ownGroup      = "dsconv"
-	manifestName  = ownGroup + "/manifest.parquet"
-	metaName      = ownGroup + "/dataset.json"
-	removedName   = ownGroup + "/" + sidecar.RemovedName
+	dsconvGroup   = "dsconv"
+	manifestName  = dsconvGroup + "/manifest.parquet"
+	metaName      = dsconvGroup + "/dataset.json"
+	removedName   = dsconvGroup + "/" + sidecar.RemovedName
 )
 
-// The codes of encodings and element types are the places in these lists, which only grow.
+// The codes of encodings and element types are the positions in these lists, which only grow.
 var (
 	encodingCodes = []formats.Encoding{
 		formats.Plain, formats.Raw, formats.RawZstd, formats.JPEG, formats.PNG, formats.BMP, formats.GIF, formats.TIFF, formats.WebP,
@@ -34,11 +34,11 @@ var (
 	typeCodes = []formats.DType{"", formats.Uint8, formats.Uint16, formats.Int64, formats.Float32}
 )
 
-// fieldNames gives each further field its name in the file, by its place in the schema; a
+// fieldNames maps the position of each extra field in the schema to its name in the file; a
 // designated multi-hot label is "labels".
 func fieldNames(schema formats.Schema) map[int]string {
 	taken := map[string]bool{}
-	for _, name := range []string{imagesName, bytesName, offsetsName, shapesName, labelsName, keysName, classesName, ownGroup} {
+	for _, name := range []string{imagesName, bytesName, offsetsName, shapesName, labelsName, keysName, classesName, dsconvGroup} {
 		taken[name] = true
 	}
 	names := map[int]string{}
@@ -60,19 +60,19 @@ func fieldNames(schema formats.Schema) map[int]string {
 	return names
 }
 
-// hasLabels says that the designated label is a single one, which the manifest holds.
-func hasLabels(schema formats.Schema) bool {
+// hasLabel reports whether the designated label is a class index, which the manifest has.
+func hasLabel(schema formats.Schema) bool {
 	i := schema.LabelIndex()
 	return i >= 0 && schema[i].Kind == formats.Label
 }
 
-// rows tells how the values of one field lie one after another.
+// rows describes the concatenated values of one field.
 type rows struct {
 	offsets   []int64 // one more than rows
 	encodings []uint8 // codes
 	types     []uint8 // codes
 	ranks     []uint8 // number of dimensions
-	dims      []int64 // of all rows one after another
+	dims      []int64 // of all rows, concatenated
 }
 
 func newRows() *rows { return &rows{offsets: []int64{0}} }
@@ -94,28 +94,28 @@ func (r *rows) add(size int64, e formats.Encoding, t formats.DType, shape []int)
 // check reports why these cannot be the rows of n samples whose bytes are a file of size bytes.
 func (r *rows) check(n int, size int64) error {
 	if r.len() != n {
-		return fmt.Errorf("%w: %d values of %d samples", formats.ErrDamaged, r.len(), n)
+		return fmt.Errorf("%w: %d values for %d samples", formats.ErrDamaged, r.len(), n)
 	}
 	dims := r.dims
 	for i := range n {
 		from, to := r.offsets[i], r.offsets[i+1]
 		if to < from || to > size {
-			return fmt.Errorf("%w: value %d ends at byte %d of %d", formats.ErrDamaged, i, to, size)
+			return fmt.Errorf("%w: value %d would end at byte %d of %d", formats.ErrDamaged, i, to, size)
 		}
 		shape := dims[:r.ranks[i]]
 		dims = dims[r.ranks[i]:]
-		if encodingCodes[r.encodings[i]] == formats.Raw && !holds(shape, typeCodes[r.types[i]], to-from) {
-			return fmt.Errorf("%w: value %d of the shape %v has %d bytes", formats.ErrDamaged, i, shape, to-from)
+		if encodingCodes[r.encodings[i]] == formats.Raw && !hasSize(shape, typeCodes[r.types[i]], to-from) {
+			return fmt.Errorf("%w: value %d has %d bytes, which do not match the shape %v", formats.ErrDamaged, i, to-from, shape)
 		}
 	}
 	if r.size() != size {
-		return fmt.Errorf("%w: values of %d bytes in a file of %d", formats.ErrDamaged, r.size(), size)
+		return fmt.Errorf("%w: the values have %d bytes, their file has %d", formats.ErrDamaged, r.size(), size)
 	}
 	return nil
 }
 
-// holds reports whether an array of that shape has size bytes.
-func holds(shape []int64, t formats.DType, size int64) bool {
+// hasSize reports whether an array of that shape has size bytes.
+func hasSize(shape []int64, t formats.DType, size int64) bool {
 	n := int64(t.Size())
 	for _, d := range shape {
 		if d < 0 || d > 0 && n > (1<<40)/d {
@@ -126,7 +126,8 @@ func holds(shape []int64, t formats.DType, size int64) bool {
 	return n == size
 }
 
-// uniform says that all rows are raw and of one shape and element type, and gives them.
+// uniform returns the shape and element type of all rows; ok is false unless all rows are raw
+// and have the same.
 func (r *rows) uniform() (t formats.DType, shape []int64, ok bool) {
 	n := r.len()
 	if n == 0 || encodingCodes[r.encodings[0]] != formats.Raw {
@@ -143,7 +144,7 @@ func (r *rows) uniform() (t formats.DType, shape []int64, ok bool) {
 	return typeCodes[r.types[0]], shape, true
 }
 
-// encoding is the one that all rows have, or "mixed"; "" without rows.
+// encoding returns the encoding of all rows, or "mixed"; "" without rows.
 func (r *rows) encoding() string {
 	if r.len() == 0 {
 		return ""
@@ -156,8 +157,8 @@ func (r *rows) encoding() string {
 	return string(encodingCodes[r.encodings[0]])
 }
 
-// shapes is a table of as many columns as the largest rank, at least columns, filled up
-// with -1.
+// shapes returns the rows' shapes as a table, padded with -1. Its width is the largest number of
+// dimensions, at least columns.
 func (r *rows) shapes(columns int) (table []int64, width int) {
 	width = columns
 	for _, n := range r.ranks {
@@ -175,7 +176,7 @@ func (r *rows) shapes(columns int) (table []int64, width int) {
 	return table, width
 }
 
-// appendIndex appends what a staged field keeps of v beside its bytes; parseIndex reads it.
+// appendIndex appends the entry of v in the index file of a staged field; parseIndex reads it.
 func appendIndex(b []byte, v *formats.Value) []byte {
 	b = binary.AppendUvarint(b, uint64(len(v.Data)))
 	b = append(b, uint8(max(0, slices.Index(encodingCodes, v.Encoding))), uint8(max(0, slices.Index(typeCodes, v.DType))), uint8(len(v.Shape)))
@@ -187,14 +188,14 @@ func appendIndex(b []byte, v *formats.Value) []byte {
 
 func parseIndex(b []byte) (*rows, error) {
 	r := newRows()
-	bad := fmt.Errorf("%w: the index of a field does not parse", formats.ErrDamaged)
+	bad := fmt.Errorf("%w: the index file of a field cannot be parsed", formats.ErrDamaged)
 	for len(b) > 0 {
 		size, n := binary.Uvarint(b)
 		if n <= 0 || len(b) < n+3 || size > 1<<40 {
 			return nil, bad
 		}
 		e, t, rank := b[n], b[n+1], b[n+2]
-		if int(e) >= len(encodingCodes) || int(t) >= len(typeCodes) || rank > maxRank-1 {
+		if int(e) >= len(encodingCodes) || int(t) >= len(typeCodes) || rank > maxDims-1 {
 			return nil, bad
 		}
 		b = b[n+3:]

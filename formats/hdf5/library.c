@@ -40,7 +40,7 @@ int dsconv_contiguous(hid_t dcpl) {
 }
 
 // Here and below a failure returns at once and leaves a few ids open: closing them would
-// clear the error stack, and the caller gives up anyway.
+// clear the error stack, and the caller stops anyway.
 int dsconv_create(const char *path, hsize_t align, const char *name, hid_t type, int rank,
                   const hsize_t *dims) {
   hid_t fapl, dcpl, file, space, set;

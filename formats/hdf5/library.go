@@ -28,9 +28,9 @@ import (
 // library serialises all calls: HDF5 may have been built without thread safety.
 var library sync.Mutex
 
-// locked runs fn, which calls the library, on one thread: the library keeps its errors, and
-// whether it prints them, by thread. No child process begins meanwhile: it would inherit the files
-// that the library has open, and their locks, so that the library could not open them again.
+// locked runs fn, which calls the library, on one thread: the library stores its errors, and
+// whether it prints them, per thread. No child process is started meanwhile: it would inherit the
+// library's open files and their locks, so that the library could not open them again.
 func locked(fn func() error) error {
 	library.Lock()
 	defer library.Unlock()
@@ -42,8 +42,8 @@ func locked(fn func() error) error {
 	return fn()
 }
 
-// explain adds what the library says about the call that failed last; call it before any
-// further call, which would clear that.
+// explain adds the library's error about the call that failed last. It must come before any
+// other call, which would clear that error.
 func explain(err error) error {
 	if err == nil {
 		return nil
@@ -63,7 +63,7 @@ func failed(rc C.int, what string) error {
 	return explain(fmt.Errorf("HDF5: %s", what))
 }
 
-// native is the library's type of t.
+// native returns the library's type for t.
 func native(t formats.DType) *hdf5.Datatype {
 	switch t {
 	case formats.Uint16:
@@ -76,8 +76,8 @@ func native(t formats.DType) *hdf5.Datatype {
 	return hdf5.T_NATIVE_UINT8
 }
 
-// createFile makes an HDF5 file at path whose first dataset is name. A dataset of at least
-// align bytes starts at a multiple of align. Nothing is written to it.
+// createFile creates an HDF5 file at path whose first dataset is name, with nothing written to
+// it. A dataset of at least align bytes starts at a multiple of align.
 func createFile(path string, align int64, name string, t formats.DType, dims []uint) error {
 	cpath, cname := C.CString(path), C.CString(name)
 	defer C.free(unsafe.Pointer(cpath))
@@ -90,12 +90,12 @@ func createFile(path string, align int64, name string, t formats.DType, dims []u
 	return failed(rc, "create "+path)
 }
 
-// contiguous makes pl that of datasets in one piece, without time stamps and fill values.
+// contiguous sets pl to contiguous datasets without time stamps and fill values.
 func contiguous(pl *hdf5.PropList) error {
 	return failed(C.dsconv_contiguous(C.hid_t(pl.ID())), "set the properties of a dataset")
 }
 
-// writeStrings makes a dataset of n variable-length UTF-8 strings. gonum's own leaks.
+// writeStrings writes a dataset of n variable-length UTF-8 strings. gonum's own code for it leaks.
 func writeStrings(f *hdf5.File, name string, n int, at func(int) string) error {
 	var text []byte
 	starts := make([]C.size_t, n+1) // never empty, so that it has an address
@@ -110,7 +110,7 @@ func writeStrings(f *hdf5.File, name string, n int, at func(int) string) error {
 	return failed(rc, "write "+name)
 }
 
-// writeAttribute gives the dataset a variable-length UTF-8 string.
+// writeAttribute writes an attribute of the dataset as a variable-length UTF-8 string.
 func writeAttribute(d *hdf5.Dataset, name, value string) error {
 	cname, cvalue := C.CString(name), C.CString(value)
 	defer C.free(unsafe.Pointer(cname))
@@ -118,19 +118,19 @@ func writeAttribute(d *hdf5.Dataset, name, value string) error {
 	return failed(C.dsconv_write_attribute(C.hid_t(d.ID()), cname, cvalue), "write the attribute "+name)
 }
 
-// extent tells where the bytes of a contiguous dataset lie; both are 0 if it has none.
-// ErrNotDataset for one that is not contiguous.
-func extent(d *hdf5.Dataset) (offset, length int64, err error) {
+// storageExtent returns offset and length of a contiguous dataset's bytes; both are 0 if it has
+// none. ErrNotDataset if it is not contiguous.
+func storageExtent(d *hdf5.Dataset) (offset, length int64, err error) {
 	var off, n C.ulonglong
 	switch C.dsconv_extent(C.hid_t(d.ID()), &off, &n) {
 	case 0:
 	case 1:
-		return 0, 0, fmt.Errorf("%w: a dataset is chunked, compressed or kept outside; dsconv writes contiguous ones", formats.ErrNotDataset)
+		return 0, 0, fmt.Errorf("%w: a dataset is chunked, compressed or in another file; dsconv writes contiguous ones", formats.ErrNotDataset)
 	default:
 		return 0, 0, failed(-1, "find the bytes of a dataset")
 	}
 	if off > math.MaxInt64 || n > math.MaxInt64 {
-		return 0, 0, fmt.Errorf("%w: a dataset of %d bytes at %d", formats.ErrDamaged, uint64(n), uint64(off))
+		return 0, 0, fmt.Errorf("%w: a dataset would have %d bytes at byte %d", formats.ErrDamaged, uint64(n), uint64(off))
 	}
 	return int64(off), int64(n), nil
 }

@@ -1,5 +1,5 @@
-// What gonum.org/v1/hdf5 lacks. All functions return a negative number for an error, of
-// which the library's error stack tells more.
+// Functions that gonum.org/v1/hdf5 lacks. All return a negative number for an error, which the
+// library's error stack describes.
 #include <hdf5.h>
 #include <stdlib.h>
 

@@ -12,9 +12,9 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// Open implements formats.Format. It reads and checks all but the values themselves.
+// Open implements formats.Format. It reads and verifies all but the values themselves.
 func (Format) Open(path string) (formats.Dataset, error) {
-	if err := sidecar.NoDataset(path); err != nil {
+	if err := sidecar.ExplainMissing(path); err != nil {
 		return nil, err
 	}
 	d, err := open(path, false)
@@ -24,10 +24,10 @@ func (Format) Open(path string) (formats.Dataset, error) {
 	return d, nil
 }
 
-// Salvage implements formats.Salvager. HDF5's own structures may be damaged, and what says
-// where and what values are, but not the footer; a file whose end is cut off is lost.
+// Salvage implements formats.Salvager. HDF5's own structures may be damaged, and the offsets,
+// shapes and types of values, but not the footer: a file whose end is cut off is lost.
 func (Format) Salvage(path string) (formats.Dataset, error) {
-	if err := sidecar.NoDataset(path); err != nil {
+	if err := sidecar.ExplainMissing(path); err != nil {
 		return nil, err
 	}
 	d, err := open(path, true)
@@ -54,7 +54,7 @@ func open(path string, salvage bool) (*dataset, error) {
 	return d, nil
 }
 
-// findFile says why there is no file at path.
+// findFile reports why there is no file at path.
 func findFile(path string) error {
 	st, err := os.Stat(path)
 	switch {
@@ -63,31 +63,31 @@ func findFile(path string) error {
 	case err != nil:
 		return err
 	case !st.Mode().IsRegular():
-		return fmt.Errorf("%w: it is no file", formats.ErrNotDataset)
+		return fmt.Errorf("%w: it is not a regular file", formats.ErrNotDataset)
 	}
 	return nil
 }
 
-// load finds in the mapping where everything is and checks it.
+// load reads and verifies the footer, the description and the columns in the mapping.
 func (d *dataset) load(salvage bool) error {
 	f, err := findFooter(d.mapping.Data)
 	if err != nil {
 		if salvage {
-			err = fmt.Errorf("%w; the file's end says where everything lies, without it nothing can be salvaged", err)
+			err = fmt.Errorf("%w; nothing can be salvaged without the end of the file, which locates the data", err)
 		}
 		return err
 	}
-	if d.sums, err = f.readSums(); err != nil && !salvage {
+	if d.checksums, err = f.readChecksums(); err != nil && !salvage {
 		return err
 	}
-	if d.places, err = f.readPlaces(); err != nil {
+	if d.extents, err = f.readExtents(); err != nil {
 		return err
 	}
-	l := loader{places: d.places, file: d.mapping.Data[:f.end], sums: d.sums.Blocks, damaged: map[string]bool{}}
+	l := loader{extents: d.extents, file: d.mapping.Data[:f.end], blockChecksums: d.checksums.Blocks, damaged: map[string]bool{}}
 	if err := l.check(salvage); err != nil {
 		return err
 	}
-	if d.Catalog, err = l.description(); err != nil {
+	if d.Description, err = l.description(); err != nil {
 		return err
 	}
 	d.removed = l.removed()

@@ -69,7 +69,7 @@ func TestMadeUpStages(t *testing.T) {
 			change(p)
 			believable(p)
 			path := filepath.Join(t.TempDir(), "x.h5")
-			p.Store(t, path+sidecar.Suffix)
+			p.Store(t, path+sidecar.PartialSuffix)
 			if err := formattest.GoOn(Format{}, path, partialSamples()); !errors.Is(err, formats.ErrDamaged) {
 				t.Errorf("%v, want ErrDamaged", err)
 			}
@@ -81,7 +81,7 @@ func TestMadeUpStages(t *testing.T) {
 	p := whole.Clone()
 	believable(p)
 	path := filepath.Join(t.TempDir(), "x.h5")
-	p.Store(t, path+sidecar.Suffix)
+	p.Store(t, path+sidecar.PartialSuffix)
 	if err := formattest.GoOn(Format{}, path, partialSamples()); err != nil {
 		t.Fatal(err)
 	}

@@ -19,13 +19,13 @@ import (
 
 // dataset is an open HDF5 dataset.
 type dataset struct {
-	manifest.Reader
-	mapping *mapped.Mapping
-	sums    checksum.FileSums
-	places  places
-	removed func() ([]byte, error) // the list of what was removed by hand
-	images  *column
-	fields  []*column // by place in the schema; nil for image and single label
+	manifest.ValueReader
+	mapping   *mapped.Mapping
+	checksums checksum.FileChecksums
+	extents   extents
+	removed   func() ([]byte, error) // reads the list of samples removed by hand
+	images    *column
+	fields    []*column // by position in the schema; nil for the image and a class index
 }
 
 var (
@@ -39,7 +39,7 @@ var (
 )
 
 // Removed implements formats.Removals.
-func (d *dataset) Removed() ([]formats.Removed, error) {
+func (d *dataset) Removed() ([]formats.RemovedSample, error) {
 	list, err := manifest.DecodeRemoved(d.Meta(), d.removed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Path, err)
@@ -47,7 +47,7 @@ func (d *dataset) Removed() ([]formats.Removed, error) {
 	return list, nil
 }
 
-// lend gives a value in the mapping; see atrest.Reader.
+// lend returns a value in the mapping; see atrest.ValueReader.
 func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 	c := d.fields[k]
 	if c == nil {
@@ -63,33 +63,33 @@ func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 
 // Prefetch implements formats.Prefetcher.
 func (d *dataset) Prefetch(indices []int32) {
-	var places []manifest.Place
-	// A page that cannot be read is an error where the value is read.
+	var locations []manifest.Location
+	// If a page cannot be read here, reading its values reports it.
 	_ = guard.Do(func() error {
 		for _, c := range append([]*column{d.images}, d.fields...) {
 			if c != nil {
-				places = d.appendPlaces(places, c, indices)
+				locations = d.appendLocations(locations, c, indices)
 			}
 		}
 		return nil
 	})
-	sharded.Prefetch([]*mapped.Mapping{d.mapping}, places)
+	sharded.Prefetch([]*mapped.Mapping{d.mapping}, locations)
 }
 
-// appendPlaces appends where the column's values of those indices lie in the file.
-func (d *dataset) appendPlaces(places []manifest.Place, c *column, indices []int32) []manifest.Place {
+// appendLocations appends the locations in the file of the column's values of those indices.
+func (d *dataset) appendLocations(locations []manifest.Location, c *column, indices []int32) []manifest.Location {
 	for _, i := range indices {
 		if i < 0 || int(i) >= d.Len() {
 			continue
 		}
 		if b, err := c.bytes(int(i)); err == nil && len(b) > 0 {
-			places = append(places, manifest.Place{Offset: d.mapping.Offset(b), Length: int64(len(b))})
+			locations = append(locations, manifest.Location{Offset: d.mapping.Offset(b), Length: int64(len(b))})
 		}
 	}
-	return places
+	return locations
 }
 
-// image is the designated image of sample i. Data is lent, Shape is appended to shape[:0].
+// image returns the designated image of sample i. Data is lent, Shape is appended to shape[:0].
 func (d *dataset) image(i int, shape []int) (formats.Value, error) {
 	b, err := d.images.bytes(i)
 	if err != nil {
@@ -100,7 +100,7 @@ func (d *dataset) image(i int, shape []int) (formats.Value, error) {
 		return formats.Value{}, err
 	}
 	if int64(len(b)) != in.Size {
-		return formats.Value{}, fmt.Errorf("%w: it has %d bytes, %d were written", formats.ErrDamaged, len(b), in.Size)
+		return formats.Value{}, fmt.Errorf("%w: the image has %d bytes, but %d were written", formats.ErrDamaged, len(b), in.Size)
 	}
 	schema := d.Meta().Schema
 	f := &schema[schema.ImageIndex()]
@@ -112,12 +112,12 @@ func (d *dataset) image(i int, shape []int) (formats.Value, error) {
 	case formats.Raw:
 		v.DType = imageType(f, &in)
 	case formats.RawZstd:
-		v.DType = value.FrameType(f, v.Shape, b)
+		v.DType = value.FrameDType(f, v.Shape, b)
 	}
 	return v, checkShape(&v)
 }
 
-// imageType is the element type of a raw image, "" of others.
+// imageType returns the element type of a raw image, "" for other images.
 func imageType(f *formats.Field, in *formats.Info) formats.DType {
 	switch {
 	case in.Encoding != formats.Raw:
@@ -125,38 +125,38 @@ func imageType(f *formats.Field, in *formats.Info) formats.DType {
 	case f.DType != "":
 		return f.DType
 	}
-	return value.ElementType(in.Shape[:], uint64(in.Size))
+	return value.InferDType(in.Shape[:], uint64(in.Size))
 }
 
 // Check implements formats.Checker.
-func (d *dataset) Check(ctx context.Context, p formats.Part, workers int, report func(formats.Damage)) error {
+func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, report func(formats.Damage)) error {
 	if whole, err := d.checkFooter(report); err != nil || !whole {
 		return err
 	}
-	sums := d.sums
-	sums.Name = filepath.Base(d.Path) // the one that the file has now
-	return checksum.Sums{sums}.Check(ctx, filepath.Dir(d.Path), int64(len(d.mapping.Data))-sums.Size, p, workers, report)
+	sums := d.checksums
+	sums.Name = filepath.Base(d.Path) // the file's current name
+	return checksum.Checksums{sums}.Check(ctx, filepath.Dir(d.Path), int64(len(d.mapping.Data))-sums.Size, p, workers, report)
 }
 
-// CheckQuick implements formats.Checker: it checks all datasets but the values.
+// CheckQuick implements formats.Checker: it verifies all datasets but the values.
 func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
 	if whole, err := d.checkFooter(report); err != nil || !whole {
 		return err
 	}
-	for i := range d.places {
+	for i := range d.extents {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		p := &d.places[i]
+		p := &d.extents[i]
 		b, err := d.mapping.Slice(p.offset, p.length())
 		if err != nil {
 			return fmt.Errorf("check %s: dataset %s: %w", d.Path, p.name, err)
 		}
-		if !p.summed {
+		if !p.hasChecksum {
 			continue
 		}
 		err = guard.Read(b, func() error {
-			if crc32.Checksum(b, castagnoli) != p.sum {
+			if crc32.Checksum(b, castagnoli) != p.checksum {
 				return fmt.Errorf("the checksum of dataset %s differs", p.name)
 			}
 			return nil
@@ -168,8 +168,8 @@ func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 	return nil
 }
 
-// checkFooter reads the footer again. whole is false if the file has another size than when
-// it was opened: then that is reported, and the mapping must not be touched.
+// checkFooter reads the footer again. If the file has another size than when it was opened,
+// checkFooter reports that, whole is false, and the mapping must not be used.
 func (d *dataset) checkFooter(report func(formats.Damage)) (whole bool, err error) {
 	was, is := int64(len(d.mapping.Data)), int64(0)
 	st, err := os.Stat(d.Path)
@@ -182,17 +182,17 @@ func (d *dataset) checkFooter(report func(formats.Damage)) (whole bool, err erro
 	if is != was {
 		report(formats.Damage{
 			File: filepath.Base(d.Path), Offset: min(is, was), Length: max(is, was) - min(is, was),
-			Cause: fmt.Sprintf("the file has %d bytes, it had %d when it was opened", is, was),
+			Cause: fmt.Sprintf("the file has %d bytes, but had %d when it was opened", is, was),
 		})
 		return false, nil
 	}
 	err = guard.Read(d.mapping.Data, func() error {
 		f, err := findFooter(d.mapping.Data)
 		if err == nil {
-			_, err = f.readSums()
+			_, err = f.readChecksums()
 		}
 		if err == nil {
-			_, err = f.readPlaces()
+			_, err = f.readExtents()
 		}
 		return err
 	})

@@ -13,11 +13,11 @@ import (
 	"github.com/dsconv/dsconv/formats/manifest"
 )
 
-// headSize is the room for HDF5's header before the images' bytes.
+// headSize is the space for HDF5's header before the images' bytes.
 const headSize = 64 << 10
 
-// region is a dataset of the skeleton that the library does not write.
-type region struct {
+// hole is a dataset of the skeleton whose bytes the library does not write.
+type hole struct {
 	name   string
 	source string // a staged file
 	from   int64  // in source
@@ -25,26 +25,26 @@ type region struct {
 	length int64
 }
 
-// skeleton is an HDF5 file that is being made.
+// skeleton is an HDF5 file that is being written.
 type skeleton struct {
-	file    *hdf5.File
-	plain   *hdf5.PropList
-	regions []region // the images' first
-	names   []string // of all datasets in one piece
+	file  *hdf5.File
+	plain *hdf5.PropList
+	holes []hole   // that of the images first
+	names []string // of all contiguous datasets
 }
 
-// content is what goes into a skeleton.
+// content is the content of a skeleton.
 type content struct {
 	schema   formats.Schema
-	table    *manifest.Table
+	rows     *manifest.Manifest
 	images   staged
 	fields   []staged // in the schema's order
 	manifest []byte
 	meta     []byte
-	removed  []byte // nil where no sample was removed by hand
+	removed  []byte // nil if no sample was removed by hand
 }
 
-// staged is a field whose bytes lie in a staged file.
+// staged is a field whose bytes are in a file of the staging folder.
 type staged struct {
 	name   string
 	source string
@@ -52,9 +52,9 @@ type staged struct {
 	rows   *rows
 }
 
-// buildSkeleton makes the file at path and tells where the bytes of images and fields go,
-// and where all datasets lie.
-func buildSkeleton(path string, c *content) (regions []region, p places, err error) {
+// buildSkeleton writes the file at path and returns the holes for the bytes of images and fields,
+// and the extents of all datasets.
+func buildSkeleton(path string, c *content) (regions []hole, p extents, err error) {
 	err = locked(func() error {
 		name, t, dims := c.images.shape(imagesName, bytesName)
 		if err := createFile(path, headSize, name, t, dims); err != nil {
@@ -66,8 +66,8 @@ func buildSkeleton(path string, c *content) (regions []region, p places, err err
 		}
 		k := &skeleton{file: f, names: []string{name}}
 		if err = k.build(c, name); err == nil {
-			regions = k.regions
-			p, err = k.places()
+			regions = k.holes
+			p, err = k.locateAll()
 		}
 		return errors.Join(err, explain(f.Close()))
 	})
@@ -91,7 +91,7 @@ func (k *skeleton) build(c *content, images string) (err error) {
 	if err := k.labels(c); err != nil {
 		return err
 	}
-	if err := writeStrings(k.file, keysName, c.table.Len(), c.table.Key); err != nil {
+	if err := writeStrings(k.file, keysName, c.rows.Len(), c.rows.Key); err != nil {
 		return err
 	}
 	if i := c.schema.LabelIndex(); i >= 0 && len(c.schema[i].Classes) > 0 {
@@ -108,8 +108,8 @@ func (k *skeleton) build(c *content, images string) (err error) {
 	return k.description(c)
 }
 
-// shape is how the values are kept: as one dataset called uniform if they have one shape,
-// otherwise as bytes called flat.
+// shape returns the dataset of the values: one named uniform if they have one shape, otherwise
+// bytes named flat.
 func (s *staged) shape(uniform, flat string) (name string, t formats.DType, dims []uint) {
 	t, shape, ok := s.rows.uniform()
 	if !ok {
@@ -127,7 +127,7 @@ func (k *skeleton) images(c *content, name string) error {
 	if err != nil {
 		return explain(err)
 	}
-	err = k.region(d, name, &c.images)
+	err = k.addHole(d, name, &c.images)
 	if e := c.images.rows.encoding(); err == nil && e != "" {
 		err = writeAttribute(d, "encoding", e)
 	}
@@ -137,36 +137,36 @@ func (k *skeleton) images(c *content, name string) error {
 	return k.bounds("", c.images.rows, 3)
 }
 
-// places asks the library where the datasets lie. Those that it does not write, the values,
-// get no checksum of their own.
-func (k *skeleton) places() (places, error) {
-	var all places
+// locateAll returns the extents that the library has for the datasets. Values, which it does not
+// write, get no checksum of their own.
+func (k *skeleton) locateAll() (extents, error) {
+	var all extents
 	for _, name := range slices.Sorted(slices.Values(k.names)) {
 		p, err := locate(k.file, name)
 		if err != nil {
 			return nil, err
 		}
-		p.summed = !slices.ContainsFunc(k.regions, func(r region) bool { return r.name == name })
+		p.hasChecksum = !slices.ContainsFunc(k.holes, func(r hole) bool { return r.name == name })
 		all = append(all, p)
 	}
 	return all, nil
 }
 
-// region remembers where the bytes of d, which is called name, go.
-func (k *skeleton) region(d *hdf5.Dataset, name string, s *staged) error {
-	off, n, err := extent(d)
+// addHole records the hole for the bytes of d, which is named name.
+func (k *skeleton) addHole(d *hdf5.Dataset, name string, s *staged) error {
+	off, n, err := storageExtent(d)
 	if err != nil {
 		return err
 	}
 	if n != s.rows.size() {
-		return fmt.Errorf("HDF5 keeps %d bytes for %d of %s", n, s.rows.size(), name)
+		return fmt.Errorf("HDF5 reserved %d bytes for the %d bytes of %s", n, s.rows.size(), name)
 	}
-	k.regions = append(k.regions, region{name: name, source: s.source, from: s.from, to: off, length: n})
+	k.holes = append(k.holes, hole{name: name, source: s.source, from: s.from, to: off, length: n})
 	return nil
 }
 
-// bounds writes offsets and shapes beside a dataset of bytes; columns is the least number
-// of columns of shapes.
+// bounds writes the offsets and shapes that go with a dataset of bytes; columns is the minimum
+// number of columns of shapes.
 func (k *skeleton) bounds(prefix string, r *rows, columns int) error {
 	if err := k.write(prefix+offsetsName, formats.Int64, r.offsets, len(r.offsets)); err != nil {
 		return err
@@ -176,12 +176,12 @@ func (k *skeleton) bounds(prefix string, r *rows, columns int) error {
 }
 
 func (k *skeleton) labels(c *content) error {
-	if !hasLabels(c.schema) {
+	if !hasLabel(c.schema) {
 		return nil
 	}
-	labels := make([]int64, c.table.Len())
+	labels := make([]int64, c.rows.Len())
 	for i := range labels {
-		labels[i] = c.table.Label(i)
+		labels[i] = c.rows.Label(i)
 	}
 	return k.write(labelsName, formats.Int64, labels, len(labels))
 }
@@ -197,7 +197,7 @@ func (k *skeleton) field(f staged) error {
 	if err != nil {
 		return err
 	}
-	err = k.region(d, name, &f)
+	err = k.addHole(d, name, &f)
 	if e := f.rows.encoding(); err == nil && e != "" {
 		err = writeAttribute(d, "encoding", e)
 	}
@@ -215,7 +215,7 @@ func (k *skeleton) field(f staged) error {
 }
 
 func (k *skeleton) description(c *content) error {
-	if err := k.group(ownGroup); err != nil {
+	if err := k.group(dsconvGroup); err != nil {
 		return err
 	}
 	if err := k.write(manifestName, formats.Uint8, c.manifest, len(c.manifest)); err != nil {
@@ -246,7 +246,7 @@ func (k *skeleton) create(name string, t formats.DType, dims []uint) (*hdf5.Data
 	return d, explain(err)
 }
 
-// write makes a dataset of data, a slice of t's elements.
+// write writes a dataset with data, a slice of elements of type t.
 func (k *skeleton) write(name string, t formats.DType, data any, dims ...int) error {
 	udims := make([]uint, len(dims))
 	elements := 1
@@ -267,7 +267,7 @@ func (k *skeleton) write(name string, t formats.DType, data any, dims ...int) er
 	return nil
 }
 
-// writeAll hands gonum the kind of pointer that it takes.
+// writeAll passes gonum a pointer of the type that it accepts.
 func writeAll(d *hdf5.Dataset, data any) error {
 	switch x := data.(type) {
 	case []int64:

@@ -21,53 +21,53 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// Files in the stage. A further field has its bytes and its index in two of its own.
+// Files in the staging folder. An extra field has two of its own, for its bytes and its index.
 const (
 	dataFile     = "images"
 	skeletonFile = "skeleton"
 )
 
-// writer appends samples to files of the stage. Bytes that were lost leave only Close and
-// Resume.
+// writer appends samples to files in the staging folder. After a failed write only Close and
+// Resume work.
 type writer struct {
 	*staging.Single
-	names   map[int]string  // of further fields, by place in the schema
-	further []int           // their places, ascending
-	files   []*staging.File // images, then bytes and index of each further field
-	index   []byte          // scratch
+	names map[int]string  // of extra fields, by position in the schema
+	extra []int           // their positions, ascending
+	files []*staging.File // images, then bytes and index of each extra field
+	index []byte          // scratch
 }
 
 var _ formats.Writer = (*writer)(nil)
 
 // Create implements formats.WritableFormat.
 func (Format) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
-	return staging.CreateSingle(path, m, o, ours, start)
+	return staging.CreateSingle(path, m, o, checkOurs, startWriter)
 }
 
 // Resume implements formats.WritableFormat.
 func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
-	return staging.ResumeSingle(path, ours, start)
+	return staging.ResumeSingle(path, checkOurs, startWriter)
 }
 
-// ours says why what lies at path is not dsconv's. What is damaged may be replaced.
-func ours(path string) error {
+// checkOurs reports why the file at path is not dsconv's. A damaged one may be replaced.
+func checkOurs(path string) error {
 	m, err := mapped.Map(path)
 	if err != nil {
 		return err
 	}
 	err = guard.Do(func() error {
 		if !hasTrailer(m.Data) {
-			return withoutFooter(m.Data)
+			return explainNoFooter(m.Data)
 		}
 		return nil
 	})
 	return errors.Join(err, m.Close())
 }
 
-// start opens the staged files as of the last checkpoint.
-func start(single *staging.Single) (formats.Writer, error) {
+// startWriter opens the staged files as of the last checkpoint.
+func startWriter(single *staging.Single) (formats.Writer, error) {
 	w := &writer{Single: single, names: fieldNames(single.Meta.Schema)}
-	w.further = slices.Sorted(maps.Keys(w.names))
+	w.extra = slices.Sorted(maps.Keys(w.names))
 	if err := w.openFiles(); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -76,7 +76,7 @@ func start(single *staging.Single) (formats.Writer, error) {
 
 func (w *writer) fileNames() []string {
 	names := []string{dataFile}
-	for _, i := range w.further {
+	for _, i := range w.extra {
 		names = append(names, fmt.Sprintf("field%d.bytes", i), fmt.Sprintf("field%d.index", i))
 	}
 	return names
@@ -101,9 +101,9 @@ func (w *writer) reopenFiles() error {
 	var states []staging.FileState
 	names := w.fileNames()
 	if err := json.Unmarshal(w.State, &states); err != nil || len(states) != len(names) {
-		return fmt.Errorf("continue %s: %w: the last checkpoint does not parse", w.Path(dataFile), formats.ErrDamaged)
+		return fmt.Errorf("resume %s: %w: the last checkpoint cannot be parsed", w.Path(dataFile), formats.ErrDamaged)
 	}
-	// A Commit that was killed may have written its header already.
+	// A Commit that was killed may have written the header already.
 	if err := clearHead(w.Path(dataFile)); err != nil {
 		return err
 	}
@@ -115,22 +115,22 @@ func (w *writer) reopenFiles() error {
 		w.files = append(w.files, f)
 	}
 	if err := w.checkStaged(); err != nil {
-		return fmt.Errorf("continue %s: %w", w.Path(dataFile), err)
+		return fmt.Errorf("resume %s: %w", w.Path(dataFile), err)
 	}
 	return nil
 }
 
-// checkStaged compares the journal's rows and the fields' indexes with the files: the library
-// would believe them.
+// checkStaged compares the journal's rows and the fields' indexes with the files, since the
+// library would trust them.
 func (w *writer) checkStaged() error {
 	images, err := w.stagedImages()
 	if err != nil {
 		return err
 	}
-	if err := images.rows.check(w.Table.Len(), w.files[0].Size()-headSize); err != nil {
+	if err := images.rows.check(w.Manifest.Len(), w.files[0].Size()-headSize); err != nil {
 		return err
 	}
-	for k := range w.further {
+	for k := range w.extra {
 		index, err := os.ReadFile(w.files[2+2*k].Path())
 		if err != nil {
 			return err
@@ -139,7 +139,7 @@ func (w *writer) checkStaged() error {
 		if err != nil {
 			return err
 		}
-		if err := r.check(w.Table.Len(), w.files[1+2*k].Size()); err != nil {
+		if err := r.check(w.Manifest.Len(), w.files[1+2*k].Size()); err != nil {
 			return err
 		}
 	}
@@ -166,7 +166,7 @@ func (w *writer) check(s *formats.Sample) error {
 // append writes the values to their files.
 func (w *writer) append(s *formats.Sample) error {
 	_, err := w.files[0].Write(s.Values[w.Meta.Schema.ImageIndex()].Data)
-	for k, i := range w.further {
+	for k, i := range w.extra {
 		v := &s.Values[i]
 		if err == nil {
 			_, err = w.files[1+2*k].Write(v.Data)
@@ -206,7 +206,7 @@ func (w *writer) checkpoint(note []byte) error {
 func (w *writer) Commit() error { return w.Do(w.commit) }
 
 func (w *writer) commit() error {
-	sums := w.files[0].Sums()
+	sums := w.files[0].Checksums()
 	for _, f := range w.files {
 		if err := f.Sync(); err != nil {
 			return err
@@ -219,25 +219,25 @@ func (w *writer) commit() error {
 	if err != nil {
 		return err
 	}
-	target, err := w.make(c, sums)
+	target, err := w.build(c, sums)
 	if err != nil {
 		return err
 	}
 	if err := w.verify(target); err != nil {
-		return fmt.Errorf("read back what was written: %w", err)
+		return fmt.Errorf("verify the finished file: %w", err)
 	}
 	return w.Finish(target)
 }
 
-// content gathers what the skeleton is made of.
+// content gathers the content of the skeleton.
 func (w *writer) content() (*content, error) {
-	t := w.Table
-	ranks, err := t.Ranks()
+	t := w.Manifest
+	order, err := t.KeyOrder()
 	if err != nil {
 		return nil, err
 	}
 	var rows bytes.Buffer
-	if err := t.WriteManifest(&rows, ranks); err != nil {
+	if err := t.WriteParquet(&rows, order); err != nil {
 		return nil, err
 	}
 	w.Describe()
@@ -245,14 +245,14 @@ func (w *writer) content() (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &content{schema: w.Meta.Schema, table: t, manifest: rows.Bytes(), meta: meta}
+	c := &content{schema: w.Meta.Schema, rows: t, manifest: rows.Bytes(), meta: meta}
 	if c.removed, err = w.EncodeRemoved(); err != nil {
 		return nil, err
 	}
 	if c.images, err = w.stagedImages(); err != nil {
 		return nil, err
 	}
-	for _, i := range w.further {
+	for _, i := range w.extra {
 		index, err := os.ReadFile(w.Path(fmt.Sprintf("field%d.index", i)))
 		if err != nil {
 			return nil, err
@@ -267,7 +267,7 @@ func (w *writer) content() (*content, error) {
 }
 
 func (w *writer) stagedImages() (staged, error) {
-	t := w.Table
+	t := w.Manifest
 	r := newRows()
 	field := &w.Meta.Schema[w.Meta.Schema.ImageIndex()]
 	for i := range t.Len() {
@@ -280,10 +280,10 @@ func (w *writer) stagedImages() (staged, error) {
 	return staged{name: imagesName, source: w.Path(dataFile), from: headSize, rows: r}, nil
 }
 
-// make builds the file and gives its path in the stage. Images that HDF5 wants where they
-// are already stay in their file, which becomes the HDF5 file; a few bytes of images, which
-// HDF5 does not align, are copied into the skeleton.
-func (w *writer) make(c *content, sums checksum.FileSums) (string, error) {
+// build builds the file and returns its path in the staging folder. If HDF5 places the images at
+// the offset that they have in their file, that file becomes the HDF5 file. Otherwise the images,
+// which are then so few bytes that HDF5 does not align them, are copied into the skeleton.
+func (w *writer) build(c *content, sums checksum.FileChecksums) (string, error) {
 	skeleton := w.Path(skeletonFile)
 	regions, p, err := buildSkeleton(skeleton, c)
 	if err != nil {
@@ -302,26 +302,26 @@ func (w *writer) make(c *content, sums checksum.FileSums) (string, error) {
 		target, from, to = w.Path(dataFile), images.to, images.to+images.length
 		holes := slices.Clone(spans)
 		slices.SortFunc(holes, func(a, b span) int { return cmp.Compare(a.to, b.to) })
-		spans = append(around(skeleton, st.Size(), holes), spans[1:]...)
+		spans = append(outside(skeleton, st.Size(), holes), spans[1:]...)
 	}
 	return target, assemble(target, st.Size(), spans, sums, from, to, p)
 }
 
-// verify opens the file as a reader does and compares what it finds with the rows and with
-// what the library finds.
+// verify opens the file with the reader and compares the result with the rows and with what the
+// library reads.
 func (w *writer) verify(path string) error {
 	d, err := open(path, false)
 	if err != nil {
 		return err
 	}
-	if d.Len() != w.Table.Len() {
-		err = fmt.Errorf("%d samples of %d", d.Len(), w.Table.Len())
+	if d.Len() != w.Manifest.Len() {
+		err = fmt.Errorf("it has %d samples, but %d were written", d.Len(), w.Manifest.Len())
 	}
 	for i := 0; err == nil && i < d.Len(); i++ {
 		_, err = d.image(i, nil)
 	}
 	if err == nil {
-		err = compare(path, d.places)
+		err = compareWithLibrary(path, d.extents)
 	}
 	return errors.Join(err, d.Close())
 }

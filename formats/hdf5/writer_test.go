@@ -47,7 +47,7 @@ func bigSample(i int) *formats.Sample {
 		{Data: data[:i%5], Encoding: formats.Plain},
 	}}
 	s.Values[1].SetInt64(int64(i % 2))
-	s.Sum = checksum.Sum(bigMeta.Schema, s)
+	s.Checksum = checksum.SampleChecksum(bigMeta.Schema, s)
 	return s
 }
 
@@ -141,7 +141,7 @@ func TestKilledInCommit(t *testing.T) {
 
 func steps(t *testing.T, w *writer, all bool) {
 	t.Helper()
-	sums := w.files[0].Sums()
+	sums := w.files[0].Checksums()
 	for _, f := range w.files {
 		if err := f.Sync(); err != nil {
 			t.Fatal(err)
@@ -157,7 +157,7 @@ func steps(t *testing.T, w *writer, all bool) {
 		}
 		return
 	}
-	target, err := w.make(c, sums)
+	target, err := w.build(c, sums)
 	if err == nil {
 		err = w.verify(target)
 	}
@@ -195,7 +195,7 @@ func TestEveryByteIsCovered(t *testing.T) {
 			continue
 		}
 		found := false
-		err = d.(formats.Checker).Check(context.Background(), formats.Part{}, 2, func(formats.Damage) { found = true })
+		err = d.(formats.Checker).Check(context.Background(), formats.Portion{}, 2, func(formats.Damage) { found = true })
 		if err == nil && !found {
 			t.Errorf("a flipped bit in byte %d of %d is not found", at, len(content))
 		}
@@ -228,7 +228,7 @@ func TestDamagedImage(t *testing.T) {
 		}
 	}
 	var found []formats.Damage
-	if err := d.(formats.Checker).Check(context.Background(), formats.Part{}, 2, func(d formats.Damage) { found = append(found, d) }); err != nil {
+	if err := d.(formats.Checker).Check(context.Background(), formats.Portion{}, 2, func(d formats.Damage) { found = append(found, d) }); err != nil {
 		t.Fatal(err)
 	}
 	if len(found) != 1 || found[0].Offset != 0 || found[0].Length != checksum.BlockSize {
@@ -244,16 +244,16 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if err := compare(path, d.places); err != nil {
+	if err := compareWithLibrary(path, d.extents); err != nil {
 		t.Fatal(err)
 	}
-	for what, spoil := range map[string]func(p *place){
-		"offset": func(p *place) { p.offset++ }, "name": func(p *place) { p.name += "x" },
-		"type": func(p *place) { p.dtype = formats.Float32 }, "shape": func(p *place) { p.dims = []int{1, 2} },
+	for what, spoil := range map[string]func(p *extent){
+		"offset": func(p *extent) { p.offset++ }, "name": func(p *extent) { p.name += "x" },
+		"type": func(p *extent) { p.dtype = formats.Float32 }, "shape": func(p *extent) { p.dims = []int{1, 2} },
 	} {
-		p := slices.Clone(d.places)
+		p := slices.Clone(d.extents)
 		spoil(&p[1])
-		if err := compare(path, p); err == nil || !strings.Contains(err.Error(), p[1].name) {
+		if err := compareWithLibrary(path, p); err == nil || !strings.Contains(err.Error(), p[1].name) {
 			t.Errorf("another %s: %v", what, err)
 		}
 	}
@@ -270,14 +270,14 @@ func TestRenamedFileChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if err := d.(formats.Checker).Check(context.Background(), formats.Part{}, 1, func(d formats.Damage) { t.Errorf("%+v", d) }); err != nil {
+	if err := d.(formats.Checker).Check(context.Background(), formats.Portion{}, 1, func(d formats.Damage) { t.Errorf("%+v", d) }); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // TestErrorsCarryTheLibrarysText: HDF5's own words are in the error.
 func TestErrorsCarryTheLibrarysText(t *testing.T) {
-	c := &content{images: staged{rows: newRows()}, table: manifest.NewTable(nil), schema: bigMeta.Schema}
+	c := &content{images: staged{rows: newRows()}, rows: manifest.NewManifest(nil), schema: bigMeta.Schema}
 	_, _, err := buildSkeleton(filepath.Join(t.TempDir(), "none", "x.h5"), c)
 	if err == nil || !strings.Contains(err.Error(), "No such file or directory") || !strings.Contains(err.Error(), "H5") {
 		t.Errorf("got %v", err)

@@ -23,7 +23,7 @@ func TestNumbersRoundTrip(t *testing.T) {
 		if x != x { // NaN alone differs from itself
 			x = NaN()
 		}
-		got, ok := float(FormatFloat(x))
+		got, ok := parseFloat(FormatFloat(x))
 		if !ok || math.Float32bits(got) != math.Float32bits(x) {
 			t.Fatalf("%x is written %q and read %x", math.Float32bits(x), FormatFloat(x), math.Float32bits(got))
 		}
@@ -36,7 +36,7 @@ func TestWhatIsANumber(t *testing.T) {
 		"": false, "-": false, "--1": false, "007": false, "00.5": false, "1,5": false, "1_000": false, "0x10": false, "inf": false,
 		"nan": false, "e": false, "1e": false, "1-2": false, "٣": false, "3M": false, "1 000": false, "1e999": false,
 	} {
-		if _, ok := number(text); ok != want {
+		if _, ok := parseNumber(text); ok != want {
 			t.Errorf("%q: %v", text, ok)
 		}
 	}
@@ -55,7 +55,7 @@ func TestSortNames(t *testing.T) {
 
 func TestTypes(t *testing.T) {
 	types, err := ParseTypes("name,a=b=float,c=index")
-	if err != nil || types.Of("a=b") != Float || types.Of("c") != Index || types.Of("x") != Name {
+	if err != nil || types.For("a=b") != Float || types.For("c") != Index || types.For("x") != Name {
 		t.Errorf("%+v, %v", types, err)
 	}
 	for _, s := range []string{"a", "a=", "float,index", "a=float,a=name", ",", "FLOAT"} {
@@ -95,7 +95,7 @@ func FuzzColumn(f *testing.F) {
 		}
 		c, err := s.Read()
 		if err != nil {
-			if !strings.Contains(err.Error(), `the column "label"`) {
+			if !strings.Contains(err.Error(), `column "label"`) {
 				t.Fatal(err)
 			}
 			return
@@ -141,7 +141,7 @@ func TestNumbersAmongNames(t *testing.T) {
 		want  string // of the error
 		grown int
 	}{
-		{"1", Auto, like, `line 2 has 1, and the dataset's classes have names, such as cat. Give names, or say that each number is the name of a new class: --label-type name`, 0},
+		{"1", Auto, like, `line 2 has 1, but the dataset's classes have names such as cat. Give names, or use --label-type name if each number is the name of a new class`, 0},
 		{"0.5,30.25", Auto, like, "line 2 has 0.5", 0},
 		{"cat,1", Index, like, "line 3 has 1", 0},
 		{"7,8", Index, like, "line 3 has 8", 0},

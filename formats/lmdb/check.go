@@ -13,23 +13,23 @@ import (
 )
 
 // Check implements formats.Checker.
-func (d *dataset) Check(ctx context.Context, p formats.Part, workers int, report func(formats.Damage)) error {
-	sums, err := checksum.ReadSums(d.Path)
+func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, report func(formats.Damage)) error {
+	sums, err := checksum.ReadChecksums(d.Path)
 	if err != nil {
 		return err
 	}
 	return sums.Check(ctx, d.Path, 0, p, workers, report)
 }
 
-// CheckQuick implements formats.Checker: each key is looked up in the trees, whose pages are
-// few; the values' own pages are not touched.
+// CheckQuick implements formats.Checker: it looks each key up in the trees, which have few
+// pages, and does not touch the pages of the values.
 func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
-	sums, err := checksum.ReadSums(d.Path)
+	sums, err := checksum.ReadChecksums(d.Path)
 	if err != nil {
 		return err
 	}
 	data := func(name string) bool { return path.Base(name) == dataName }
-	large := slices.DeleteFunc(slices.Clone(sums), func(fs checksum.FileSums) bool { return !data(fs.Name) })
+	large := slices.DeleteFunc(slices.Clone(sums), func(fs checksum.FileChecksums) bool { return !data(fs.Name) })
 	if err := large.CheckSizes(d.Path, 0, report); err != nil {
 		return err
 	}
@@ -44,10 +44,10 @@ func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 	return nil
 }
 
-// checkTrees reports each damaged page of e's trees once, and each key that is not there.
+// checkTrees reports each damaged page of e's trees once, and each missing key.
 func (d *dataset) checkTrees(ctx context.Context, e *environment, report func(formats.Damage)) error {
-	if e.metas != nil {
-		report(e.damage(e.metas))
+	if e.metaErr != nil {
+		report(e.damage(e.metaErr))
 	}
 	reported := map[string]bool{}
 	mark := guard.Now()
@@ -57,7 +57,7 @@ func (d *dataset) checkTrees(ctx context.Context, e *environment, report func(fo
 				return ctx.Err()
 			}
 			for db := range e.databases {
-				if err := e.check(db, d.Table.Key(i)); err != nil && !reported[err.Error()] {
+				if err := e.check(db, d.Manifest.Key(i)); err != nil && !reported[err.Error()] {
 					reported[err.Error()] = true
 					report(e.damage(err))
 				}
@@ -71,7 +71,7 @@ func (d *dataset) checkTrees(ctx context.Context, e *environment, report func(fo
 	return err
 }
 
-// check looks key up and says what is wrong with where its value should be.
+// check looks key up and reports what is wrong with its value's location.
 func (e *environment) check(db int, key string) error {
 	d := &e.databases[db]
 	if d.err != nil {
@@ -79,15 +79,15 @@ func (e *environment) check(db int, key string) error {
 	}
 	n, err := e.find(d.root, []byte(key))
 	if errors.Is(err, errNoKey) {
-		return fmt.Errorf("%w: the key %q is not there", formats.ErrDamaged, key)
+		return fmt.Errorf("%w: the key %q is missing", formats.ErrDamaged, key)
 	}
 	if err != nil {
 		return err
 	}
-	return e.checkPlace(&n)
+	return e.checkValueLocation(&n)
 }
 
-// damage is err as a place in the file: that of the page, if it is about one.
+// damage returns err as a formats.Damage, with the offset of the page if it is about one.
 func (e *environment) damage(err error) formats.Damage {
 	d := formats.Damage{File: e.name, Cause: err.Error()}
 	if page := new(pageError); errors.As(err, &page) && page.no < e.count {

@@ -12,36 +12,36 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// environment is one LMDB environment that is read. It is safe for concurrent use.
+// environment is one LMDB environment, opened for reading. It is safe for concurrent use.
 type environment struct {
 	pages
 	name      string // of the file, relative to the dataset
 	mapping   *mapped.Mapping
-	metas     error // what is wrong with the meta pages
+	metaErr   error // damage of the meta pages
 	databases []database
 }
 
-// database is one of an environment's.
+// database is one database of an environment.
 type database struct {
-	root  uint64
-	err   error  // why nothing can be read from it
-	index *index // nil if there is none
-	known known
-	ahead *ahead
+	root        uint64
+	err         error      // why nothing can be read from it
+	leafIndex   *leafIndex // nil if there is none
+	cache       valueCache
+	prefetching *prefetchState
 }
 
-// errNotOpen is of databases that were not found because a page could not be read.
+// errNotOpen is the error of databases that were not found because a page could not be read.
 var errNotOpen = errors.New("its pages cannot be read")
 
-// openEnvironment maps the file of that name in the dataset's folder with its named
-// databases, or the main database if there are no names. The error is what is wrong with the
-// file; the environment is there all the same, and what can be read from it can be read.
+// openEnvironment maps the named file in the dataset's folder and opens the named databases, or
+// the main database if there are no names. The error describes damage of the file; the
+// environment is returned too, and its undamaged databases can be read.
 func openEnvironment(dir, name string, databases []string) (*environment, error) {
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	mapping, err := mapped.Map(path)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			err = formats.Damaged(err)
+			err = formats.WrapDamaged(err)
 		}
 		e := &environment{name: name}
 		e.fail(max(1, len(databases)), err)
@@ -60,15 +60,15 @@ func openEnvironment(dir, name string, databases []string) (*environment, error)
 
 // open reads the meta pages and finds the databases.
 func (e *environment) open(data []byte, databases []string) error {
-	e.fail(max(1, len(databases)), errNotOpen) // until they are found, should reading end here
+	e.fail(max(1, len(databases)), errNotOpen) // in case a read fails before they are found
 	m, err := newestMeta(data)
-	e.metas = err
+	e.metaErr = err
 	if m.pageSize == 0 {
 		e.fail(len(e.databases), err)
 		return err
 	}
 	e.pages = newPages(data, &m)
-	main, mainErr := root(m.main, m.no)
+	main, mainErr := databaseRoot(m.main, m.no)
 	if len(databases) == 0 {
 		e.databases[0] = database{root: main, err: mainErr}
 		return errors.Join(err, mainErr)
@@ -76,10 +76,10 @@ func (e *environment) open(data []byte, databases []string) error {
 	for i, name := range databases {
 		d := database{err: mainErr}
 		if d.err == nil {
-			d.root, d.err = e.named(main, name)
+			d.root, d.err = e.namedRoot(main, name)
 		}
 		if d.err != nil {
-			d.err = fmt.Errorf("database %s: %w", name, asDamage(d.err))
+			d.err = fmt.Errorf("database %s: %w", name, formats.WrapDamaged(d.err))
 		}
 		e.databases[i] = d
 		err = errors.Join(err, d.err)
@@ -87,7 +87,7 @@ func (e *environment) open(data []byte, databases []string) error {
 	return err
 }
 
-// fail makes them n databases that nothing can be read from.
+// fail sets e.databases to n databases whose reads all fail with err.
 func (e *environment) fail(n int, err error) {
 	e.databases = e.databases[:0]
 	for range n {
@@ -95,7 +95,7 @@ func (e *environment) fail(n int, err error) {
 	}
 }
 
-// get gives the value of key in the file's memory, valid until close.
+// get returns the value of key in the file's memory, valid until close.
 func (e *environment) get(db int, key string) ([]byte, error) {
 	mark := guard.Now()
 	n, err := e.lookUp(&e.databases[db], unsafe.Slice(unsafe.StringData(key), len(key)))
@@ -107,22 +107,22 @@ func (e *environment) get(db int, key string) ([]byte, error) {
 		err = unreadable
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", e.name, asDamage(err))
+		return nil, fmt.Errorf("%s: %w", e.name, formats.WrapDamaged(err))
 	}
 	return b, nil
 }
 
-// at is get of the key of that rank.
-func (e *environment) at(db, rank int, key string) ([]byte, error) {
+// getByIndex is get of the key of that index.
+func (e *environment) getByIndex(db, index int, key string) ([]byte, error) {
 	d := &e.databases[db]
-	if b, ok := d.known.get(e.data, rank); ok {
+	if b, ok := d.cache.get(e.data, index); ok {
 		return b, nil
 	}
-	if d.index != nil {
+	if d.leafIndex != nil {
 		mark := guard.Now()
-		if n, ok := d.index.find(rank, key); ok {
+		if n, ok := d.leafIndex.find(index, key); ok {
 			if b, err := e.value(&n); err == nil && guard.Quiet(mark) {
-				d.known.put(e.data, rank, b)
+				d.cache.put(e.data, index, b)
 				return b, nil
 			}
 		}
@@ -130,8 +130,8 @@ func (e *environment) at(db, rank int, key string) ([]byte, error) {
 	return e.get(db, key)
 }
 
-// unreadable is the error that a leaf or, if err is about a page, that page could not be read at
-// some time since mark.
+// unreadable returns an error if, since mark, a read of the leaf or of the page that err is about
+// has failed.
 func (e *environment) unreadable(mark guard.Mark, leaf uint64, err error) error {
 	if guard.Quiet(mark) {
 		return nil
@@ -158,22 +158,22 @@ func (e *environment) lookUp(d *database, key []byte) (node, error) {
 	return e.find(d.root, key)
 }
 
-// indexBy makes the databases' indexes; the keys of the n ranks are in all of them.
-func (e *environment) indexBy(n int, key func(rank int) string) {
+// buildIndexes builds the databases' leaf indexes; all databases have the same n keys.
+func (e *environment) buildIndexes(n int, key func(index int) string) {
 	for i := range e.databases {
 		if d := &e.databases[i]; d.err == nil {
 			mark := guard.Now()
-			// A page that cannot be read is an error where a value is read.
+			// If a page cannot be read here, reading its values reports it.
 			_ = guard.Do(func() error {
-				if d.index = newIndex(&e.pages, d.root, n, key); d.index != nil && guard.Quiet(mark) {
-					d.ahead, d.known = new(ahead), make(known, n)
-					mapped.HugePages(d.known)
-					e.prefetchBranches(d.index)
+				if d.leafIndex = newLeafIndex(&e.pages, d.root, n, key); d.leafIndex != nil && guard.Quiet(mark) {
+					d.prefetching, d.cache = new(prefetchState), make(valueCache, n)
+					mapped.AdviseHugePages(d.cache)
+					e.prefetchBranches(d.leafIndex)
 				}
 				return nil
 			})
-			if d.ahead == nil {
-				d.index = nil
+			if d.prefetching == nil {
+				d.leafIndex = nil
 			}
 		}
 	}
@@ -185,13 +185,4 @@ func (e *environment) close() error {
 	}
 	e.pages = pages{}
 	return e.mapping.Close()
-}
-
-// asDamage adds formats.ErrDamaged to the errors that lack it: a key of the manifest that is
-// not there, a file that cannot be read.
-func asDamage(err error) error {
-	if errors.Is(err, formats.ErrDamaged) {
-		return err
-	}
-	return formats.Damaged(err)
 }

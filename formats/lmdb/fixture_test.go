@@ -50,7 +50,7 @@ func fixtureSample(i int) *formats.Sample {
 	}}
 	s.Key += strings.Repeat("x", (formats.MaxKey-3)*i/(fixtureCount-1))
 	s.Values[1].SetInt64(int64(i % 2))
-	s.Sum = checksum.Sum(fixtureMeta.Schema, s)
+	s.Checksum = checksum.SampleChecksum(fixtureMeta.Schema, s)
 	return s
 }
 
@@ -92,7 +92,7 @@ func inMemory(t testing.TB, images, fields []byte) *dataset {
 		t.Fatal(err)
 	}
 	d.images, _ = newEnvironment(dataName, images, nil)
-	d.fields, _ = newEnvironment("fields", fields, namesOf(fixtureMeta.Schema, d.further))
+	d.fields, _ = newEnvironment("fields", fields, fieldNames(fixtureMeta.Schema, d.extra))
 	return d
 }
 
@@ -108,7 +108,7 @@ func equal(a, b *formats.Sample) bool {
 			return false
 		}
 	}
-	return a.Key == b.Key && a.Sum == b.Sum
+	return a.Key == b.Key && a.Checksum == b.Checksum
 }
 
 func TestFixture(t *testing.T) {

@@ -16,7 +16,7 @@ var _ formats.WritableFormat = Format{}
 // Name implements formats.Format.
 func (Format) Name() string { return "lmdb" }
 
-// Match implements formats.Format: a path that ends in .lmdb or a folder with a data.mdb.
+// Match implements formats.Format: it matches a path that ends in .lmdb and a folder with a data.mdb.
 func (Format) Match(path string) bool {
 	if strings.HasSuffix(filepath.Clean(path), ".lmdb") {
 		return true
@@ -26,7 +26,7 @@ func (Format) Match(path string) bool {
 }
 
 // Traits implements formats.WritableFormat: samples come in key order.
-func (Format) Traits() formats.Traits { return formats.Traits{Ordered: true, LabelsApart: true} }
+func (Format) Traits() formats.Traits { return formats.Traits{Ordered: true, LabelsInManifest: true} }
 
 const (
 	dataName   = "data.mdb"
@@ -34,21 +34,21 @@ const (
 	fieldsName = "fields"
 )
 
-// furtherFields are the places in the schema of the fields that lie in fields/.
-func furtherFields(schema formats.Schema) []int {
-	var further []int
+// extraFields returns the positions in the schema of the fields that are stored in fields/.
+func extraFields(schema formats.Schema) []int {
+	var extra []int
 	for i, f := range schema {
 		if i != schema.ImageIndex() && (i != schema.LabelIndex() || f.Kind != formats.Label) {
-			further = append(further, i)
+			extra = append(extra, i)
 		}
 	}
-	return further
+	return extra
 }
 
-// namesOf are the names of the fields at those places.
-func namesOf(schema formats.Schema, places []int) []string {
+// fieldNames returns the names of the fields at those positions.
+func fieldNames(schema formats.Schema, positions []int) []string {
 	var names []string
-	for _, i := range places {
+	for _, i := range positions {
 		names = append(names, schema[i].Name)
 	}
 	return names

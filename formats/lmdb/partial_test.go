@@ -64,7 +64,7 @@ func (p *partial) store(t testing.TB, dir string) {
 		b := p.Files[name]
 		last := uint64(s.Size) / uint64(os.Getpagesize())
 		if s.Size > 0 && s.Size <= int64(len(b)) && (len(s.Free) == 0 || s.Free[len(s.Free)-1] < last) && slices.IsSorted(s.Free) {
-			sums, err := (&pageSums{}).next(bytes.NewReader(b), s.Size, s.Free)
+			sums, err := (&blockChecksums{}).next(bytes.NewReader(b), s.Size, s.Free)
 			must(t, err)
 			s.Digest = sums.digest()
 		}
@@ -139,7 +139,7 @@ func TestMadeUpStages(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.lmdb")
 			p := whole.clone()
 			change(p)
-			p.store(t, path+sidecar.Suffix)
+			p.store(t, path+sidecar.PartialSuffix)
 			if err := formattest.GoOn(Format{}, path, fixtureSamples()); !errors.Is(err, formats.ErrDamaged) {
 				t.Fatalf("%v, want ErrDamaged", err)
 			}
@@ -150,7 +150,7 @@ func TestMadeUpStages(t *testing.T) {
 		})
 	}
 	path := filepath.Join(t.TempDir(), "x.lmdb")
-	whole.clone().store(t, path+sidecar.Suffix)
+	whole.clone().store(t, path+sidecar.PartialSuffix)
 	must(t, formattest.GoOn(Format{}, path, fixtureSamples()))
 }
 
@@ -176,7 +176,7 @@ func TestWhatLMDBWritesIsTrusted(t *testing.T) {
 			for i := range metas {
 				metas[i] = b[metaOffset(i):][:metaLength]
 			}
-			must(t, trust(b, metas, os.Getpagesize(), s.names, entries))
+			must(t, validate(b, metas, os.Getpagesize(), s.names, entries))
 		})
 	}
 }
@@ -202,7 +202,7 @@ func TestTrustOfALargeFile(t *testing.T) {
 	must(t, err)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	must(t, trust(data, metas, page, s.names, int(st.Entries)))
+	must(t, validate(data, metas, page, s.names, int(st.Entries)))
 	runtime.ReadMemStats(&after)
 	if n := after.TotalAlloc - before.TotalAlloc; n > pages/4 {
 		t.Errorf("%d bytes for %d pages", n, pages)
@@ -223,7 +223,7 @@ func FuzzPartial(f *testing.F) {
 		p.change(what, at, with)
 		p.change(what2, at2, with2)
 		path := filepath.Join(t.TempDir(), "x.lmdb")
-		p.store(t, path+sidecar.Suffix)
+		p.store(t, path+sidecar.PartialSuffix)
 		formattest.GoesOnOrNot(t, Format{}, path, fixtureSamples())
 	})
 }

@@ -9,119 +9,119 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// ahead is what Prefetch keeps of a database between calls.
-type ahead struct {
-	mu   sync.Mutex
-	late []int32 // ranks whose leaves were on the disk at the last call, and asked for then
+// prefetchState is what Prefetch remembers of a database between calls.
+type prefetchState struct {
+	mu      sync.Mutex
+	pending []int32 // indices whose leaves were on the disk at the last call, and asked for then
 }
 
-// swap takes the late ranks out and puts others in.
-func (a *ahead) swap(late []int32) []int32 {
+// swap returns the pending indices and replaces them.
+func (a *prefetchState) swap(pending []int32) []int32 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	late, a.late = a.late, late
-	return late
+	pending, a.pending = a.pending, pending
+	return pending
 }
 
-// Prefetch implements formats.Prefetcher. Where a value lies stands in the leaf of its key: if
-// that is on the disk, the leaf is asked for now and the value at the next call.
+// Prefetch implements formats.Prefetcher. The location of a value is in the leaf of its key: if
+// the leaf is on the disk, Prefetch requests the leaf now and the value at the next call.
 func (d *dataset) Prefetch(indices []int32) {
-	ranks := make([]int32, 0, len(indices))
+	valid := make([]int32, 0, len(indices))
 	for _, i := range indices {
 		if i >= 0 && int(i) < d.Len() {
-			ranks = append(ranks, i)
+			valid = append(valid, i)
 		}
 	}
-	if len(ranks) == 0 {
+	if len(valid) == 0 {
 		return
 	}
-	// A page that cannot be read is an error where the value is read.
+	// If a page cannot be read here, reading its values reports it.
 	_ = guard.Do(func() error {
 		for _, e := range d.environments() {
 			for i := range e.databases {
-				e.prefetch(&e.databases[i], ranks, d.Table.Key)
+				e.prefetch(&e.databases[i], valid, d.Manifest.Key)
 			}
 		}
 		return nil
 	})
 }
 
-// prefetchBranches asks for the pages that tell where leaves are.
-func (e *environment) prefetchBranches(ix *index) {
-	places := make([]manifest.Place, 0, len(ix.branches.page))
+// prefetchBranches requests the parents of the leaves.
+func (e *environment) prefetchBranches(ix *leafIndex) {
+	locations := make([]manifest.Location, 0, len(ix.branches.page))
 	for _, page := range ix.branches.page {
-		places = append(places, e.place(min(page, e.count)))
+		locations = append(locations, e.pageLocation(min(page, e.count)))
 	}
-	sharded.Prefetch([]*mapped.Mapping{e.mapping}, places)
+	sharded.Prefetch([]*mapped.Mapping{e.mapping}, locations)
 }
 
-func (e *environment) prefetch(db *database, ranks []int32, key func(rank int) string) {
-	if db.index == nil {
-		return // of a single leaf, or damaged
+func (e *environment) prefetch(db *database, indices []int32, key func(index int) string) {
+	if db.leafIndex == nil {
+		return // a single leaf, or damaged
 	}
-	if e.cached(db.index, ranks, key) {
+	if e.inMemory(db.leafIndex, indices, key) {
 		return
 	}
-	ready, late := e.split(db.index, ranks)
-	places := e.values(db.index, db.ahead.swap(late), key)
-	places = append(places, e.values(db.index, ready, key)...)
-	sharded.Prefetch([]*mapped.Mapping{e.mapping}, places)
+	ready, late := e.splitByLeaf(db.leafIndex, indices)
+	locations := e.valueLocations(db.leafIndex, db.prefetching.swap(late), key)
+	locations = append(locations, e.valueLocations(db.leafIndex, ready, key)...)
+	sharded.Prefetch([]*mapped.Mapping{e.mapping}, locations)
 }
 
-// cached looks at a few of the ranks and says whether leaves and values are in memory.
-func (e *environment) cached(ix *index, ranks []int32, key func(rank int) string) bool {
+// inMemory probes a few of the indices and reports whether their leaves and values are in memory.
+func (e *environment) inMemory(ix *leafIndex, indices []int32, key func(index int) string) bool {
 	files := []*mapped.Mapping{e.mapping}
-	for k := range min(looks, len(ranks)) {
-		rank := ranks[k*len(ranks)/min(looks, len(ranks))]
-		page, _, ok := ix.leaf(int(rank))
-		if !ok || page >= e.count || !sharded.Cached(files, []manifest.Place{e.place(page)}) {
+	for k := range min(probeCount, len(indices)) {
+		index := indices[k*len(indices)/min(probeCount, len(indices))]
+		page, _, ok := ix.leaf(int(index))
+		if !ok || page >= e.count || !sharded.InMemory(files, []manifest.Location{e.pageLocation(page)}) {
 			return false
 		}
-		if value := e.values(ix, []int32{rank}, key); len(value) > 0 && !sharded.Cached(files, value) {
+		if value := e.valueLocations(ix, []int32{index}, key); len(value) > 0 && !sharded.InMemory(files, value) {
 			return false
 		}
 	}
 	return true
 }
 
-// looks is how many ranks cached looks at: for each there are two questions to the system.
-const looks = 4
+// probeCount is the number of indices that inMemory probes, with two system calls each.
+const probeCount = 4
 
-// values are the places of those values that do not lie in the leaves, which are read.
-func (e *environment) values(ix *index, ranks []int32, key func(rank int) string) []manifest.Place {
-	places := make([]manifest.Place, 0, len(ranks))
-	for _, i := range ranks {
+// valueLocations reads the leaves and returns the locations of the values outside them.
+func (e *environment) valueLocations(ix *leafIndex, indices []int32, key func(index int) string) []manifest.Location {
+	locations := make([]manifest.Location, 0, len(indices))
+	for _, i := range indices {
 		n, ok := ix.find(int(i), key(int(i)))
 		if !ok {
 			continue
 		}
-		p := manifest.Place{Length: pageHeader + int64(n.size())}
-		if no, _, err := n.place(); err == nil && no < e.count {
+		p := manifest.Location{Length: pageHeader + int64(n.size())}
+		if no, _, err := n.valueLocation(); err == nil && no < e.count {
 			p.Offset = int64(no) * int64(e.size)
 			if p.Offset+p.Length <= int64(len(e.data)) {
-				places = append(places, p)
+				locations = append(locations, p)
 			}
 		}
 	}
-	return places
+	return locations
 }
 
-// split parts the ranks whose leaves are in memory from the late ones, whose leaves it asks
-// for.
-func (e *environment) split(ix *index, ranks []int32) (ready, late []int32) {
-	leaves := make([]manifest.Place, 0, len(ranks))
-	found := make([]int32, 0, len(ranks))
-	for _, i := range ranks {
+// splitByLeaf separates the indices whose leaves are in memory from those whose leaves are not,
+// and requests the latter.
+func (e *environment) splitByLeaf(ix *leafIndex, indices []int32) (ready, late []int32) {
+	leaves := make([]manifest.Location, 0, len(indices))
+	found := make([]int32, 0, len(indices))
+	for _, i := range indices {
 		if page, _, ok := ix.leaf(int(i)); ok && page < e.count {
-			leaves, found = append(leaves, e.place(page)), append(found, i)
+			leaves, found = append(leaves, e.pageLocation(page)), append(found, i)
 		}
 	}
 	files := []*mapped.Mapping{e.mapping}
-	if sharded.Cached(files, leaves) {
+	if sharded.InMemory(files, leaves) {
 		return found, nil
 	}
 	for k, i := range found {
-		if sharded.Cached(files, leaves[k:k+1]) {
+		if sharded.InMemory(files, leaves[k:k+1]) {
 			ready = append(ready, i)
 		} else {
 			late = append(late, i)
@@ -131,7 +131,7 @@ func (e *environment) split(ix *index, ranks []int32) (ready, late []int32) {
 	return ready, late
 }
 
-// place is where a page lies in the file.
-func (e *environment) place(page uint64) manifest.Place {
-	return manifest.Place{Offset: int64(page) * int64(e.size), Length: int64(e.size)}
+// pageLocation returns the location of a page in the file.
+func (e *environment) pageLocation(page uint64) manifest.Location {
+	return manifest.Location{Offset: int64(page) * int64(e.size), Length: int64(e.size)}
 }

@@ -16,11 +16,11 @@ import (
 
 // dataset is an open LMDB dataset.
 type dataset struct {
-	manifest.Reader
-	further []int        // places in the schema
+	manifest.ValueReader
+	extra   []int        // positions in the schema
 	headers []npy.Parser // of each field's raw values
 	images  *environment
-	fields  *environment // nil without further fields
+	fields  *environment // nil without extra fields
 }
 
 var (
@@ -50,35 +50,35 @@ func (Format) Open(path string) (formats.Dataset, error) {
 
 // Salvage implements formats.Salvager.
 func (Format) Salvage(path string) (formats.Dataset, error) {
-	d, _, err := open(path) // the reads that the damage concerns tell of it
+	d, _, err := open(path) // reads of damaged samples report the damage
 	if err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-// open opens what there is of the dataset at path; damage is what is wrong with the data
-// files, err with what describes the dataset.
+// open opens the dataset at path as far as possible; damage is about the data files, err about
+// the files that describe the dataset.
 func open(path string) (d *dataset, damage, err error) {
 	path = filepath.Clean(path)
-	catalog, err := sidecar.ReadSidecar(path)
+	description, err := sidecar.ReadSidecar(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	meta := catalog.Meta()
+	meta := description.Meta()
 	if meta.Format != (Format{}).Name() {
-		return nil, nil, fmt.Errorf("%s: %w: %s says that its format is %q", path, formats.ErrNotDataset, sidecar.MetaName, meta.Format)
+		return nil, nil, fmt.Errorf("%s: %w: its %s says that the format is %q, not lmdb", path, formats.ErrNotDataset, manifest.MetaName, meta.Format)
 	}
-	d = &dataset{further: furtherFields(meta.Schema), headers: make([]npy.Parser, len(meta.Schema))}
-	d.Reader = manifest.Reader{Catalog: catalog, Path: path, Lend: d.lend}
+	d = &dataset{extra: extraFields(meta.Schema), headers: make([]npy.Parser, len(meta.Schema))}
+	d.ValueReader = manifest.ValueReader{Description: description, Path: path, Lend: d.lend}
 	d.images, damage = openEnvironment(path, dataName, nil)
-	if len(d.further) > 0 {
+	if len(d.extra) > 0 {
 		var more error
-		d.fields, more = openEnvironment(path, fieldsName+"/"+dataName, namesOf(meta.Schema, d.further))
+		d.fields, more = openEnvironment(path, fieldsName+"/"+dataName, fieldNames(meta.Schema, d.extra))
 		damage = errors.Join(damage, more)
 	}
 	for _, e := range d.environments() {
-		e.indexBy(d.Len(), d.Table.Key)
+		e.buildIndexes(d.Len(), d.Manifest.Key)
 	}
 	return d, damage, nil
 }
@@ -92,32 +92,34 @@ func (d *dataset) environments() []*environment {
 
 // checkSizes compares the lengths of the data files with the table of checksums.
 func (d *dataset) checkSizes() error {
-	sums, err := checksum.ReadSums(d.Path)
+	sums, err := checksum.ReadChecksums(d.Path)
 	if err != nil {
 		return err
 	}
 	for _, e := range d.environments() {
-		i := slices.IndexFunc(sums, func(fs checksum.FileSums) bool { return fs.Name == e.name })
+		i := slices.IndexFunc(sums, func(fs checksum.FileChecksums) bool { return fs.Name == e.name })
 		if i < 0 {
 			return fmt.Errorf("%s: %w: %s is not in the table of checksums", d.Path, formats.ErrDamaged, e.name)
 		}
 		if got := int64(len(e.data)); got != sums[i].Size {
-			return fmt.Errorf("%s: %s: %w: it has %d bytes, %d were written", d.Path, e.name, formats.ErrDamaged, got, sums[i].Size)
+			return fmt.Errorf("%s: %s: %w: it has %d bytes, but %d were written", d.Path, e.name, formats.ErrDamaged, got, sums[i].Size)
 		}
 	}
 	return nil
 }
 
 // Removed implements formats.Removals.
-func (d *dataset) Removed() ([]formats.Removed, error) { return sidecar.ReadRemoved(d.Path, d.Meta()) }
+func (d *dataset) Removed() ([]formats.RemovedSample, error) {
+	return sidecar.ReadRemoved(d.Path, d.Meta())
+}
 
-// lend gives a value in the mapped file; see atrest.Reader.
+// lend returns a value in the mapped file; see atrest.ValueReader.
 func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {
 	mark := guard.Now()
 	field := &d.Meta().Schema[k]
 	var b []byte
-	if db := slices.Index(d.further, k); db >= 0 {
-		if b, err = d.fields.at(db, i, d.Table.Key(i)); err != nil {
+	if db := slices.Index(d.extra, k); db >= 0 {
+		if b, err = d.fields.getByIndex(db, i, d.Manifest.Key(i)); err != nil {
 			return v, err
 		}
 		v, err = parseField(field, b, shape, &d.headers[k])
@@ -126,7 +128,7 @@ func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {
 		if missing != nil {
 			return v, missing
 		}
-		if b, err = d.images.at(0, i, in.Key); err != nil {
+		if b, err = d.images.getByIndex(0, i, in.Key); err != nil {
 			return v, err
 		}
 		v, err = parseImage(field, &in, b, shape, &d.headers[k])

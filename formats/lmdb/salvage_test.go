@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/manifest"
 	"github.com/dsconv/dsconv/formats/sidecar"
 )
 
@@ -84,7 +85,7 @@ func zero(path string, off int64, n int) error {
 
 // TestSalvageWantsTheManifest: what describes the dataset must be whole.
 func TestSalvageWantsTheManifest(t *testing.T) {
-	for _, name := range []string{sidecar.ManifestName, sidecar.MetaName} {
+	for _, name := range []string{sidecar.ManifestName, manifest.MetaName} {
 		path := copyFixture(t)
 		if err := os.Truncate(filepath.Join(path, name), 100); err != nil {
 			t.Fatal(err)

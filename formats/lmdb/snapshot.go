@@ -3,7 +3,6 @@
 package lmdb
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -15,13 +14,12 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// snapshot is the state of an environment that a checkpoint keeps. With the file's length
-// and both meta pages all pages of that time are back, since none was reused; the digest
-// tells whether they are what they were.
+// snapshot is the state of an environment in a checkpoint. Restoring the file's length and both
+// meta pages restores all pages of that time, since none was reused; the digest verifies them.
 type snapshot struct {
 	Size   int64             `json:"size"`
 	Metas  [metaPages][]byte `json:"metas"`
-	Free   []uint64          `json:"free,omitempty"` // pages that hold nothing
+	Free   []uint64          `json:"free,omitempty"` // free pages
 	Digest uint32            `json:"digest"`
 }
 
@@ -45,10 +43,10 @@ func (s *store) takeSnapshot() (snapshot, error) {
 	if snap.Free, err = freePages(s.env); err != nil {
 		return snap, err
 	}
-	if s.sums, err = s.sums.next(s.file, snap.Size, snap.Free); err != nil {
+	if s.checksums, err = s.checksums.next(s.file, snap.Size, snap.Free); err != nil {
 		return snap, err
 	}
-	snap.Digest = s.sums.digest()
+	snap.Digest = s.checksums.digest()
 	for i := range snap.Metas {
 		snap.Metas[i] = make([]byte, metaLength)
 		if _, err := s.file.ReadAt(snap.Metas[i], metaOffset(i)); err != nil {
@@ -58,26 +56,26 @@ func (s *store) takeSnapshot() (snapshot, error) {
 	return snap, nil
 }
 
-// restore makes the data.mdb at path what it was and gives its checksums. ErrDamaged if it
-// cannot be, or if it is not what a writer of so many entries in each database leaves.
-func (s snapshot) restore(path string, names []string, entries int) (pageSums, error) {
+// restore restores the data.mdb at path and returns its checksums. ErrDamaged if that is not
+// possible, or if the file is not one that a writer of that many entries per database leaves.
+func (s snapshot) restore(path string, names []string, entries int) (blockChecksums, error) {
 	f, err := staging.OpenStaged(path)
 	if err != nil {
-		return pageSums{}, err
+		return blockChecksums{}, err
 	}
 	err = s.checkFile(f, names, entries)
-	var sums pageSums
+	var sums blockChecksums
 	if err == nil {
 		sums, err = s.write(f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return sums, fmt.Errorf("continue %s: %w", path, err)
+		return sums, fmt.Errorf("resume %s: %w", path, err)
 	}
 	return sums, nil
 }
 
-// checkFile compares what the checkpoint says with the file, and reads all that LMDB will
-// believe.
+// checkFile compares the checkpoint with the file, and validates all that the LMDB library
+// trusts.
 func (s snapshot) checkFile(f *os.File, names []string, entries int) error {
 	st, err := f.Stat()
 	if err != nil {
@@ -90,20 +88,20 @@ func (s snapshot) checkFile(f *os.File, names []string, entries int) error {
 	last := uint64(s.Size) / uint64(page)
 	free := slices.IsSorted(s.Free) && (len(s.Free) == 0 || s.Free[len(s.Free)-1] < last)
 	if s.Size < metaOffset(metaPages) || s.Size%int64(page) != 0 || !free {
-		return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
+		return fmt.Errorf("%w: the last checkpoint cannot be parsed", formats.ErrDamaged)
 	}
 	m, err := mapped.Map(f.Name())
 	if err != nil {
 		return err
 	}
-	err = guard.Read(m.Data, func() error { return s.trust(m.Data, page, names, entries) })
+	err = guard.Read(m.Data, func() error { return s.validate(m.Data, page, names, entries) })
 	return errors.Join(err, m.Close())
 }
 
-func (s snapshot) write(f *os.File) (pageSums, error) {
-	sums, err := sumsAt(f, s.Size, s.Free, s.Digest)
+func (s snapshot) write(f *os.File) (blockChecksums, error) {
+	sums, err := checksumsAt(f, s.Size, s.Free, s.Digest)
 	if errors.Is(err, errAltered) {
-		err = formats.Damaged(err)
+		err = formats.WrapDamaged(err)
 	}
 	if err != nil {
 		return sums, err
@@ -117,38 +115,6 @@ func (s snapshot) write(f *os.File) (pageSums, error) {
 		}
 	}
 	return sums, f.Sync()
-}
-
-// fitMap sets the map's size that data.mdb keeps to its own length, so that readers which
-// take it from there map no more, and so that the writer's map does not show.
-func fitMap(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	err = writeMapSize(f)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("finish %s: %w", path, err)
-	}
-	return nil
-}
-
-func writeMapSize(f *os.File) error {
-	var last uint64
-	var b [8]byte
-	for i := range metaPages {
-		if _, err := f.ReadAt(b[:], metaOffset(i)+metaLastPage); err != nil {
-			return err
-		}
-		last = max(last, binary.NativeEndian.Uint64(b[:]))
-	}
-	binary.NativeEndian.PutUint64(b[:], (last+1)*uint64(os.Getpagesize()))
-	for i := range metaPages {
-		if _, err := f.WriteAt(b[:], metaOffset(i)+metaMapSize); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func metaOffset(i int) int64 { return int64(i) * int64(os.Getpagesize()) }

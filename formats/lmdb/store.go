@@ -18,16 +18,14 @@ import (
 )
 
 const (
-	// flushBytes is how much is gathered before a transaction: enough that the pages which
-	// each rewrites do not count, little enough to stay in the processor's cache.
+	// flushBytes is how much is gathered before a transaction: so much that the pages which
+	// each transaction rewrites do not matter, so little that it stays in the processor's cache.
 	flushBytes = 4 << 20
-	// firstMap is the memory map's size at first; it is address space, nothing more.
-	firstMap = 1 << 30
 )
 
-// store is one LMDB environment that is being written. Puts are gathered in a batch, which
+// store is one LMDB environment, opened for writing. Puts are gathered in a batch, which
 // a goroutine writes in one transaction while the next one is gathered: LMDB ties a write
-// transaction to its thread. It belongs to one goroutine.
+// transaction to its thread. A store belongs to one goroutine.
 type store struct {
 	dir     string
 	names   []string // of the databases; none is the main database alone
@@ -38,34 +36,35 @@ type store struct {
 	pin  *lmdb.Txn // holds the snapshot of the last checkpoint
 	dbis []lmdb.DBI
 
-	file  *os.File // data.mdb, to start the disk
-	begun int64    // bytes that the disk was started on
-	sums  pageSums // of the last checkpoint
+	file             *os.File       // data.mdb, to start the disk
+	writebackStarted int64          // bytes that the disk was started on
+	checksums        blockChecksums // of the last checkpoint
 
-	now     batch        // gathered
-	spare   batch        // empty
-	running chan written // nil if no batch is being written
+	gathered batch            // gathered
+	spare    batch            // empty
+	running  chan batchResult // nil if no batch is being written
 }
 
-// batch is what one transaction writes.
+// batch holds the puts of one transaction.
 type batch struct {
 	buf  []byte
 	puts []put
 }
 
-// written is a batch that has been, emptied for the next, and how that went.
-type written struct {
+// batchResult is the result of writing a batch, and the emptied batch for reuse.
+type batchResult struct {
 	batch
 	err error
 }
 
-// put is a key and value in a batch's buffer: key, then value up to end.
+// put is a key and a value in a batch's buffer: the key begins at key, the value at at, and ends
+// at end.
 type put struct {
 	db           int
 	key, at, end int
 }
 
-// createStore makes the environment in dir; what an earlier attempt left there goes.
+// createStore creates the environment in dir and removes what an earlier attempt left there.
 func createStore(dir string, names []string) (*store, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
@@ -78,17 +77,17 @@ func createStore(dir string, names []string) (*store, error) {
 }
 
 func newStore(dir string, names []string) *store {
-	// Room from the start: buffers that grow leave several times their size behind.
-	room := func() batch { return batch{buf: make([]byte, 0, flushBytes+flushBytes/8)} }
-	return &store{dir: dir, names: names, limit: flushBytes, mapSize: firstMap, now: room(), spare: room()}
+	// Full capacity from the start: growing buffers would allocate several times as much.
+	newBatch := func() batch { return batch{buf: make([]byte, 0, flushBytes+flushBytes/8)} }
+	return &store{dir: dir, names: names, limit: flushBytes, mapSize: initialMapSize, gathered: newBatch(), spare: newBatch()}
 }
 
-// reopenStore continues the environment in dir, each of whose databases has so many entries, as
-// of st.
+// reopenStore continues the environment in dir as of st; each of its databases has that many
+// entries.
 func reopenStore(dir string, names []string, st snapshot, entries int) (*store, error) {
 	s := newStore(dir, names)
 	var err error
-	if s.sums, err = st.restore(s.data(), names, entries); err != nil {
+	if s.checksums, err = st.restore(s.data(), names, entries); err != nil {
 		return nil, err
 	}
 	return s, s.open()
@@ -102,12 +101,12 @@ func (s *store) open() (err error) {
 			err = fmt.Errorf("open %s: %w", s.data(), errors.Join(err, s.close()))
 		}
 	}()
-	// A lock file that a killed process left would be cleared by LMDB too, but not that of
-	// another machine on a shared file system.
+	// LMDB would clear the lock file of a killed process itself, but not that of another machine
+	// on a shared file system.
 	if err := os.RemoveAll(filepath.Join(s.dir, lockName)); err != nil {
 		return err
 	}
-	keepHeap()
+	keepHeapPages()
 	if s.env, err = lmdb.NewEnv(); err != nil {
 		return err
 	}
@@ -117,7 +116,7 @@ func (s *store) open() (err error) {
 	if err := s.env.SetMapSize(s.mapSize); err != nil {
 		return err
 	}
-	// Checkpoints sync, transactions do not: until the next checkpoint they may be lost.
+	// Checkpoints sync, transactions do not: they may be lost until the next checkpoint.
 	if err := s.env.Open(s.dir, lmdb.NoSync, 0o644); err != nil {
 		return err
 	}
@@ -131,7 +130,7 @@ func (s *store) open() (err error) {
 	return err
 }
 
-// openDatabases writes nothing if the databases are there.
+// openDatabases opens the databases, and creates them if they do not exist.
 func (s *store) openDatabases(txn *lmdb.Txn) error {
 	s.dbis = s.dbis[:0]
 	if len(s.names) == 0 {
@@ -149,9 +148,9 @@ func (s *store) openDatabases(txn *lmdb.Txn) error {
 	return nil
 }
 
-// put gathers key and the value that add appends.
+// put adds key and the value that add appends to the batch.
 func (s *store) put(db int, key string, add func(b []byte) []byte) {
-	b := &s.now
+	b := &s.gathered
 	p := put{db: db, key: len(b.buf)}
 	b.buf = append(b.buf, key...)
 	p.at = len(b.buf)
@@ -160,33 +159,32 @@ func (s *store) put(db int, key string, add func(b []byte) []byte) {
 	b.puts = append(b.puts, p)
 }
 
-func (s *store) full() bool { return len(s.now.buf) >= s.limit }
+func (s *store) full() bool { return len(s.gathered.buf) >= s.limit }
 
-// flush begins to write what was gathered, once the batch before is written; the error is
-// that one's.
+// flush waits for the previous batch, whose error it returns, and starts writing the gathered one.
 func (s *store) flush() error {
-	if err := s.wait(); err != nil || len(s.now.puts) == 0 {
+	if err := s.wait(); err != nil || len(s.gathered.puts) == 0 {
 		return err
 	}
-	b, huge := s.now, len(s.now.buf) > 4*s.limit
-	s.now, s.spare = s.spare, batch{}
-	s.running = make(chan written, 1)
-	go func(done chan<- written) {
+	b, huge := s.gathered, len(s.gathered.buf) > 4*s.limit
+	s.gathered, s.spare = s.spare, batch{}
+	s.running = make(chan batchResult, 1)
+	go func(done chan<- batchResult) {
 		err := s.write(&b)
 		b.puts, b.buf = b.puts[:0], b.buf[:0]
 		if cap(b.buf) > 4*s.limit {
-			b.buf = nil // one huge value does not hold memory for good
+			b.buf = nil // do not keep the memory of one huge value
 		}
-		done <- written{batch: b, err: err}
+		done <- batchResult{batch: b, err: err}
 	}(s.running)
 	if huge {
-		return s.wait() // else the next huge value would be held besides
+		return s.wait() // otherwise two huge values would be in memory
 	}
 	return nil
 }
 
-// wait is for the batch that is being written, if any. Until then the goroutine has the
-// environment for itself.
+// wait waits for the batch that is being written, if any. Until it returns, only that goroutine
+// may use the environment.
 func (s *store) wait() error {
 	if s.running == nil {
 		return nil
@@ -198,7 +196,7 @@ func (s *store) wait() error {
 
 // write puts the batch in one transaction.
 func (s *store) write(b *batch) error {
-	err := s.grow(b)
+	err := s.growMap(b)
 	if err == nil {
 		err = s.env.Update(func(txn *lmdb.Txn) error {
 			for _, p := range b.puts {
@@ -215,19 +213,19 @@ func (s *store) write(b *batch) error {
 	return s.startWriteback()
 }
 
-// startWriteback lets the disk begin with what the last transaction wrote, so that little
-// is left for the next sync.
+// startWriteback asks the system to write the last transaction's pages to the disk now, so that
+// little is left for the next sync.
 func (s *store) startWriteback() error {
 	st, err := s.file.Stat()
 	if err != nil {
 		return err
 	}
-	staging.StartWriteback(s.file, s.begun, st.Size()-s.begun)
-	s.begun = st.Size()
+	staging.StartWriteback(s.file, s.writebackStarted, st.Size()-s.writebackStarted)
+	s.writebackStarted = st.Size()
 	return nil
 }
 
-// diskFull says so where LMDB tells of an input/output error only.
+// diskFull adds ENOSPC to err if the disk is full: LMDB itself only returns EIO.
 func (s *store) diskFull(err error, wanted int) error {
 	var st unix.Statfs_t
 	if !lmdb.IsErrnoSys(err, syscall.EIO) || unix.Statfs(s.dir, &st) != nil {
@@ -239,25 +237,7 @@ func (s *store) diskFull(err error, wanted int) error {
 	return err
 }
 
-// grow makes the memory map large enough for the batch. The read transaction that
-// pins the snapshot is not used to read, so that its map may move.
-func (s *store) grow(b *batch) error {
-	info, err := s.env.Info()
-	if err != nil {
-		return err
-	}
-	page := int64(os.Getpagesize())
-	need := (info.LastPNO+1)*page + int64(len(b.buf)) + int64(len(b.puts))*4*page + 1<<20
-	if need <= s.mapSize {
-		return nil
-	}
-	for s.mapSize < need {
-		s.mapSize *= 2
-	}
-	return s.env.SetMapSize(s.mapSize)
-}
-
-// sync writes what was gathered and makes all of it survive a kill of the machine.
+// sync writes the gathered batch and makes all that was written durable.
 func (s *store) sync() error {
 	if err := s.flush(); err != nil {
 		return err
@@ -271,7 +251,7 @@ func (s *store) sync() error {
 	return nil
 }
 
-// reopen starts the environment afresh and pins the snapshot that there is now.
+// reopen opens the environment again and pins its current snapshot.
 func (s *store) reopen() error {
 	if err := s.close(); err != nil {
 		return err
@@ -279,16 +259,16 @@ func (s *store) reopen() error {
 	return s.open()
 }
 
-// finish writes all, closes the environment, leaves data.mdb alone in its final form and
-// gives its checksums under name.
-func (s *store) finish(name string) (sums checksum.FileSums, err error) {
+// finish writes all, closes the environment, brings data.mdb into its final form, without a lock
+// file beside it, and returns its checksums under name.
+func (s *store) finish(name string) (sums checksum.FileChecksums, err error) {
 	if err := errors.Join(s.flush(), s.wait()); err != nil {
 		return sums, err
 	}
-	// The disk and the processor work side by side: nothing but the first block changes now.
+	// Compute checksums during the sync: only the first block changes from now on.
 	var wg sync.WaitGroup
 	var sumErr error
-	wg.Go(func() { sums, sumErr = s.sumAll(name) })
+	wg.Go(func() { sums, sumErr = s.checksumAll(name) })
 	err = s.sync()
 	wg.Wait()
 	if err := errors.Join(err, sumErr, s.close()); err != nil {
@@ -297,23 +277,23 @@ func (s *store) finish(name string) (sums checksum.FileSums, err error) {
 	if err := os.Remove(filepath.Join(s.dir, lockName)); err != nil {
 		return sums, err
 	}
-	if err := fitMap(s.data()); err != nil {
+	if err := shrinkMapSize(s.data()); err != nil {
 		return sums, err
 	}
-	head, err := checksum.SumFile(s.data(), name, checksum.BlockSize)
+	head, err := checksum.ChecksumFile(s.data(), name, checksum.BlockSize)
 	if err == nil {
 		copy(sums.Blocks, head.Blocks)
 	}
 	return sums, err
 }
 
-// sumAll gives the checksums of data.mdb as it is; no transaction must be open.
-func (s *store) sumAll(name string) (checksum.FileSums, error) {
+// checksumAll returns the checksums of the current data.mdb; no transaction may be open.
+func (s *store) checksumAll(name string) (checksum.FileChecksums, error) {
 	st, err := s.file.Stat()
 	if err != nil {
-		return checksum.FileSums{}, err
+		return checksum.FileChecksums{}, err
 	}
-	return s.sums.whole(s.file, st.Size(), name)
+	return s.checksums.whole(s.file, st.Size(), name)
 }
 
 func (s *store) close() error {

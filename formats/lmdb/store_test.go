@@ -45,7 +45,7 @@ func bigSample(i int) *formats.Sample {
 		{Data: data[:i%5], Encoding: formats.Plain},
 	}}
 	s.Values[1].SetInt64(int64(i % 7))
-	s.Sum = checksum.Sum(bigMeta.Schema, s)
+	s.Checksum = checksum.SampleChecksum(bigMeta.Schema, s)
 	return s
 }
 
@@ -103,7 +103,7 @@ func TestKilledBetweenTransactions(t *testing.T) {
 	feed(t, newBig(t, want), 0, func(i int) {
 		if i%37 == 5 || i%big.Every == 0 || i == big.Count-1 {
 			copies[i] = filepath.Join(t.TempDir(), "x.lmdb")
-			if err := os.CopyFS(copies[i]+sidecar.Suffix, os.DirFS(want+sidecar.Suffix)); err != nil {
+			if err := os.CopyFS(copies[i]+sidecar.PartialSuffix, os.DirFS(want+sidecar.PartialSuffix)); err != nil {
 				t.Fatal(err)
 			}
 		}

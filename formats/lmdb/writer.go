@@ -16,22 +16,21 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// stagedName is the folder in the stage that becomes the dataset.
+// stagedName is the folder in the staging folder that becomes the dataset.
 const stagedName = "dataset"
 
-// writer adds samples to the environments. A transaction that was lost leaves only Close
-// and Resume.
+// writer adds samples to the environments. After a failed transaction only Close and Resume work.
 type writer struct {
 	*staging.Single
-	further []int // places in the schema
-	images  *store
-	fields  *store        // nil without further fields
-	kept    checksum.Sums // of the old environments, if they stay
+	extra  []int // positions in the schema
+	images *store
+	fields *store             // nil without extra fields
+	reused checksum.Checksums // of the old environments, if they are reused
 }
 
 var _ formats.Writer = (*writer)(nil)
 
-// state is what a checkpoint keeps.
+// state is the format's state in a checkpoint.
 type state struct {
 	Images snapshot  `json:"images"`
 	Fields *snapshot `json:"fields,omitempty"`
@@ -39,23 +38,23 @@ type state struct {
 
 // Create implements formats.WritableFormat.
 func (Format) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
-	return staging.CreateSingle(path, m, o, ours, start)
+	return staging.CreateSingle(path, m, o, checkOurs, startWriter)
 }
 
 // Resume implements formats.WritableFormat.
 func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
-	return staging.ResumeSingle(path, ours, start)
+	return staging.ResumeSingle(path, checkOurs, startWriter)
 }
 
-// ours says why what lies at path is not dsconv's.
-func ours(path string) error {
+// checkOurs reports why the file or folder at path is not dsconv's.
+func checkOurs(path string) error {
 	_, err := sidecar.ReadSidecar(path)
 	return err
 }
 
-// start opens the environments as of the last checkpoint.
-func start(single *staging.Single) (formats.Writer, error) {
-	w := &writer{Single: single, further: furtherFields(single.Meta.Schema)}
+// startWriter opens the environments as of the last checkpoint.
+func startWriter(single *staging.Single) (formats.Writer, error) {
+	w := &writer{Single: single, extra: extraFields(single.Meta.Schema)}
 	if err := w.openStores(); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -63,7 +62,7 @@ func start(single *staging.Single) (formats.Writer, error) {
 }
 
 func (w *writer) openStores() (err error) {
-	names := namesOf(w.Meta.Schema, w.further)
+	names := fieldNames(w.Meta.Schema, w.extra)
 	dir := w.Path(stagedName)
 	fields := filepath.Join(dir, fieldsName)
 	if w.State == nil {
@@ -74,10 +73,10 @@ func (w *writer) openStores() (err error) {
 	}
 	var st state
 	if err := json.Unmarshal(w.State, &st); err != nil || (st.Fields != nil) != (len(names) > 0) {
-		return fmt.Errorf("continue %s: %w: the last checkpoint does not parse", dir, formats.ErrDamaged)
+		return fmt.Errorf("resume %s: %w: the last checkpoint cannot be parsed", dir, formats.ErrDamaged)
 	}
-	if w.images, err = reopenStore(dir, nil, st.Images, w.Table.Len()); err == nil && st.Fields != nil {
-		w.fields, err = reopenStore(fields, names, *st.Fields, w.Table.Len())
+	if w.images, err = reopenStore(dir, nil, st.Images, w.Manifest.Len()); err == nil && st.Fields != nil {
+		w.fields, err = reopenStore(fields, names, *st.Fields, w.Manifest.Len())
 	}
 	return err
 }
@@ -91,8 +90,8 @@ func (w *writer) stores() []*store {
 
 // Write implements formats.Writer.
 func (w *writer) Write(s *formats.Sample) error {
-	if w.kept != nil {
-		return fmt.Errorf("key %q: the old environment stays: nothing can be written to it", s.Key)
+	if w.reused != nil {
+		return fmt.Errorf("key %q: the old environment is reused, so no sample can be written to it", s.Key)
 	}
 	return w.Put(s, w.check, w.put)
 }
@@ -101,17 +100,17 @@ func (w *writer) check(s *formats.Sample) error {
 	schema := w.Meta.Schema
 	image := schema.ImageIndex()
 	err := value.CheckFrame(&schema[image], &s.Values[image])
-	for _, i := range w.further {
+	for _, i := range w.extra {
 		err = errors.Join(err, checkField(&schema[i], &s.Values[i]))
 	}
 	return err
 }
 
-// put gathers the values and begins a transaction where there are enough.
+// put gathers the values and starts a transaction once there are enough.
 func (w *writer) put(s *formats.Sample) error {
 	image := &s.Values[w.Meta.Schema.ImageIndex()]
 	w.images.put(0, s.Key, func(b []byte) []byte { return appendValue(b, image, true) })
-	for db, i := range w.further {
+	for db, i := range w.extra {
 		w.fields.put(db, s.Key, func(b []byte) []byte { return appendValue(b, &s.Values[i], false) })
 	}
 	var err error
@@ -151,7 +150,7 @@ func (w *writer) checkpoint(note []byte) error {
 	if err := w.Single.Checkpoint(b, note); err != nil {
 		return err
 	}
-	// Only now: until the checkpoint is on the disk, the one before must stay whole.
+	// Only after the new checkpoint is durable may the previous one's pages be reused.
 	for _, s := range w.stores() {
 		if err := s.reopen(); err != nil {
 			return err
@@ -175,10 +174,10 @@ func (w *writer) commit() error {
 	return w.Finish(dir)
 }
 
-// finish gives the data files their final form and their checksums.
-func (w *writer) finish() (sums checksum.Sums, err error) {
-	if w.kept != nil {
-		return w.kept, w.linkKept()
+// finish brings the data files into their final form and returns their checksums.
+func (w *writer) finish() (sums checksum.Checksums, err error) {
+	if w.reused != nil {
+		return w.reused, w.linkReused()
 	}
 	names := []string{dataName, fieldsName + "/" + dataName}
 	for i, s := range w.stores() {

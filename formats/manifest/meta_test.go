@@ -50,7 +50,7 @@ func FuzzMeta(f *testing.F) {
 // took, can be read.
 func TestSplitsOfAManifest(t *testing.T) {
 	for name, ok := range map[string]bool{"train": true, "": true, "2019/train": true, "../../escaped": false, "/x": false, "..": false} {
-		tab := NewTable(nil)
+		tab := NewManifest(nil)
 		noError(t, tab.Append(&Row{Info: formats.Info{Key: "a", Split: name}}))
 		b, _ := encodeTable(t, tab)
 		if _, err := ReadManifest(b, nil); (err == nil) != ok || err != nil && !errors.Is(err, formats.ErrDamaged) {

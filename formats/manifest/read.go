@@ -14,21 +14,21 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// ReadManifest reads the manifest in b, of which it keeps nothing. columns are the user's
-// columns that it must have (Meta.Columns); others are skipped. ErrDamaged if it is not a
-// file as WriteManifest makes it: flat, without nulls, each column in its one encoding.
+// ReadManifest reads the manifest in b and does not keep b. columns are the user's columns
+// that it must have (Meta.Columns); others are skipped. ErrDamaged unless the file is as
+// WriteParquet writes it: flat, without nulls, each column in its one encoding.
 //
-// The file may be made up to claim more than it holds, and memory that is not there cannot
-// be recovered from. So it is parquet-go's only to write: here nothing is made room for by a
-// claim alone. Rows are what there are different keys for, in order, one after another: the
-// keys are read first, a page at a time. Numbers, hashes and words then take 250 bytes a row, half of
-// them until all are read.
-// A page is of maxPage before compression at most, and of no more than Zstandard reaches;
-// pages do not lie in each other. Keys, paths, values and words together are of no more than
-// maxText, or textRatio times the file.
-func ReadManifest(b []byte, columns []string) (*Table, error) {
-	t := NewTable(slices.Clone(columns))
-	c := &columnSet{table: t}
+// A malicious file may declare sizes larger than its content, and running out of memory cannot
+// be recovered from. Therefore parquet-go only writes manifests; this reader allocates nothing
+// on the basis of a declared size alone. The keys are read first, page by page: there are as
+// many rows as there are different keys, in order. The other fixed-size columns then take 250
+// bytes a row, half of them only until all are read.
+// A page has at most maxPage bytes before compression, and not more than Zstandard can expand
+// to; pages do not overlap. All strings together have at most maxText bytes, or textRatio times
+// the file's size.
+func ReadManifest(b []byte, columns []string) (*Manifest, error) {
+	t := NewManifest(slices.Clone(columns))
+	c := &columnSet{manifest: t}
 	reads := c.reads()
 	wanted := []string{"key"}
 	for _, r := range reads {
@@ -39,14 +39,14 @@ func ReadManifest(b []byte, columns []string) (*Table, error) {
 		return nil, fmt.Errorf("read the manifest: %w: %w", formats.ErrDamaged, err)
 	}
 	r := manifestReader{footer: f, size: len(b), what: "the manifest"}
-	reads = append(reads, c.marks(f)...)
+	reads = append(reads, c.provenance(f)...)
 	if err := r.checkText(reads); err != nil {
 		return nil, err
 	}
 	if err := r.column("key", func(chunks []chunk) error { return r.keys(chunks, &c.key) }); err != nil {
 		return nil, err
 	}
-	// A column's pages follow on each other; there are enough columns for every core.
+	// A column's pages are decoded one by one; there are enough columns for every core.
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for _, column := range reads {
@@ -62,14 +62,14 @@ func ReadManifest(b []byte, columns []string) (*Table, error) {
 	return t, c.toRows()
 }
 
-// Strings that compress well may be so many bytes, or so many times the file, in which each row
-// has two checksums that do not compress: nobody's are more.
+// Bounds of the size of all strings: in bytes, and as a multiple of the file's size. Each row
+// has two hashes that do not compress, so real manifests stay below them.
 const (
 	maxText   = 256 << 20
 	textRatio = 32
 )
 
-// checkText reports strings that would take more memory than they may.
+// checkText returns an error if the strings would take too much memory.
 func (r *manifestReader) checkText(reads []columnRead) error {
 	total := pageBytes(r.chunks["key"])
 	for _, c := range reads {
@@ -78,12 +78,12 @@ func (r *manifestReader) checkText(reads []columnRead) error {
 		}
 	}
 	if total > max(maxText, textRatio*r.size) {
-		return fmt.Errorf("read %s: %w: its %d bytes claim to hold strings of %d bytes", r.what, formats.ErrDamaged, r.size, total)
+		return fmt.Errorf("read %s: %w: its %d bytes declare strings of %d bytes", r.what, formats.ErrDamaged, r.size, total)
 	}
 	return nil
 }
 
-// pageBytes is what the pages of values and words claim to be before compression.
+// pageBytes returns the declared size of the chunks' pages before compression.
 func pageBytes(chunks []chunk) (total int) {
 	for _, c := range chunks {
 		for b := c.pages; len(b) > 0; {
@@ -97,30 +97,30 @@ func pageBytes(chunks []chunk) (total int) {
 	return total
 }
 
-// columnRead is a column of the manifest and how its chunks are read to where they belong.
+// columnRead is a column of the manifest and the function that reads its chunks.
 type columnRead struct {
 	name    string
 	strings bool
 	read    func(r *manifestReader, chunks []chunk) error
 }
 
-// columnSet holds the manifest's columns, on their way to the rows of a table.
+// columnSet holds the file's columns until they become the rows of a Manifest.
 type columnSet struct {
-	table *Table // the user's columns go there at once
+	manifest *Manifest // the user's columns are read directly into it
 
 	key, path      stringColumn
-	split, enc     wordColumn
+	split, enc     dictColumn
 	label          []int64
 	shard          []int32
 	offset, length []int64
 	h, w, c        []int32
 	size           []int64
-	sum, hash      [][16]byte
+	checksum, hash [][16]byte
 	srcSize, mod   []int64
-	edited, origin []int32 // nil where the file has no such columns
+	edited, origin []int32 // nil if the file has no such columns
 }
 
-// reads lists the columns but the key, those first that take longest.
+// reads lists all columns but the key, slow ones first.
 func (t *columnSet) reads() []columnRead {
 	var reads []columnRead
 	text := func(name string, c *stringColumn) {
@@ -130,10 +130,10 @@ func (t *columnSet) reads() []columnRead {
 		reads = append(reads, columnRead{name, false, func(r *manifestReader, chunks []chunk) error { return r.hashes(chunks, c) }})
 	}
 	text("source_path", &t.path)
-	for j, name := range t.table.Columns {
-		text(userPrefix+name, &t.table.user[j])
+	for j, name := range t.manifest.Columns {
+		text(userPrefix+name, &t.manifest.user[j])
 	}
-	hash("checksum", &t.sum)
+	hash("checksum", &t.checksum)
 	hash("source_hash", &t.hash)
 	for name, c := range map[string]*[]int64{
 		"label": &t.label, "offset": &t.offset, "length": &t.length, "size": &t.size,
@@ -144,14 +144,14 @@ func (t *columnSet) reads() []columnRead {
 	for name, c := range map[string]*[]int32{"shard": &t.shard, "height": &t.h, "width": &t.w, "channels": &t.c} {
 		reads = append(reads, columnRead{name, false, func(r *manifestReader, chunks []chunk) error { return readInts(r, chunks, c) }})
 	}
-	for name, c := range map[string]*wordColumn{"split": &t.split, "encoding": &t.enc} {
-		reads = append(reads, columnRead{name, true, func(r *manifestReader, chunks []chunk) error { return r.words(chunks, c) }})
+	for name, c := range map[string]*dictColumn{"split": &t.split, "encoding": &t.enc} {
+		reads = append(reads, columnRead{name, true, func(r *manifestReader, chunks []chunk) error { return r.dictStrings(chunks, c) }})
 	}
 	return reads
 }
 
-// marks lists the columns of marks, which most files do not have.
-func (t *columnSet) marks(f *footer) []columnRead {
+// provenance lists the columns of Provenance, which most files do not have.
+func (t *columnSet) provenance(f *footer) []columnRead {
 	var reads []columnRead
 	for name, c := range map[string]*[]int32{"edited": &t.edited, "origin": &t.origin} {
 		if len(f.chunks[name]) > 0 {
@@ -161,21 +161,21 @@ func (t *columnSet) marks(f *footer) []columnRead {
 	return reads
 }
 
-// toRows makes the table's rows of the columns, which are all of one length: they are read
-// side by side, so that each row is written once.
+// toRows builds the manifest's rows from the columns, which all have the same length. It reads
+// the columns in parallel order, so that each row is written once.
 func (t *columnSet) toRows() error {
 	n := len(t.key.end)
-	t.table.keys, t.table.paths = t.key.data, t.path.data
-	t.table.splits, t.table.encodings = t.split.words, t.enc.words
-	for _, name := range t.split.words {
+	t.manifest.keys, t.manifest.paths = t.key.data, t.path.data
+	t.manifest.splits, t.manifest.encodings = t.split.values, t.enc.values
+	for _, name := range t.split.values {
 		if err := checkStoredSplit(name); err != nil {
 			return fmt.Errorf("read the manifest: %w", err)
 		}
 	}
-	t.table.rows.reserve(n)
+	t.manifest.rows.reserve(n)
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
-	for k, chunk := range t.table.rows.chunks {
+	for k, chunk := range t.manifest.rows.chunks {
 		g.Go(func() error {
 			return guard.For("read the manifest", func() error {
 				for j := range chunk {
@@ -195,22 +195,21 @@ func (t *columnSet) row(i int, r *row) {
 		keyAt: keyAt, keyLen: uint32(keyEnd - keyAt), pathAt: pathAt, pathLen: uint32(pathEnd - pathAt),
 		split: t.split.index[i], encoding: t.enc.index[i], label: t.label[i], size: t.size[i],
 		shard: t.shard[i], offset: t.offset[i], length: t.length[i], shape: [3]int32{t.h[i], t.w[i], t.c[i]},
-		sum: t.sum[i], hash: t.hash[i], srcSize: t.srcSize[i], mod: t.mod[i],
+		checksum: t.checksum[i], hash: t.hash[i], srcSize: t.srcSize[i], mod: t.mod[i],
 	}
 	if t.edited != nil {
-		r.mark.Edited = uint16(t.edited[i])
+		r.provenance.Edited = uint16(t.edited[i])
 	}
 	if t.origin != nil {
-		r.mark.Origin = uint16(t.origin[i])
+		r.provenance.Origin = uint16(t.origin[i])
 	}
 }
 
-// manifestReader reads the columns of a file of size bytes, each into its place in the
-// table. The columns may be read at once.
+// manifestReader reads the columns of a file of size bytes. Columns may be read concurrently.
 type manifestReader struct {
 	*footer
 	size int
-	what string // the file is
+	what string // the file's name in errors
 }
 
 func (r *manifestReader) column(name string, read func([]chunk) error) error {
@@ -220,10 +219,10 @@ func (r *manifestReader) column(name string, read func([]chunk) error) error {
 	return nil
 }
 
-// Pages of keys and of dictionaries are smaller than others: a batch's keys are half a MiB.
+// shortPage bounds pages of keys and dictionaries: the keys of a write are half a MiB.
 const shortPage = 4 << 20
 
-var errOrder = errors.New("keys that are not in order")
+var errOrder = errors.New("the keys are not in order")
 
 func (r *manifestReader) keys(chunks []chunk, c *stringColumn) error {
 	r.reserve(chunks, c)
@@ -233,11 +232,11 @@ func (r *manifestReader) keys(chunks []chunk, c *stringColumn) error {
 		if p.values > len(b) { // at least a byte each
 			return fmt.Errorf("%d keys in %d bytes", p.values, len(b))
 		}
-		known := len(c.end)
+		checked := len(c.end)
 		if err := c.decodeStrings(p.values, b, &lengths); err != nil {
 			return err
 		}
-		for i := max(known, 1); i < len(c.end); i++ {
+		for i := max(checked, 1); i < len(c.end); i++ {
 			if c.at(i-1) >= c.at(i) {
 				return fmt.Errorf("row %d: %w", i, errOrder)
 			}
@@ -255,18 +254,18 @@ func (r *manifestReader) text(chunks []chunk, c *stringColumn) error {
 	})
 }
 
-// reserve makes room for the strings that chunks claim, but for no more than what files of
-// that size commonly hold.
+// reserve allocates memory for the strings that the chunks declare, but not more than files of
+// that size usually need.
 func (r *manifestReader) reserve(chunks []chunk, c *stringColumn) {
 	c.data = make([]byte, 0, min(pageBytes(chunks), 8*r.size))
 	c.end = make([]uint64, 0, min(r.rows, r.size))
-	mapped.HugePages(c.data)
-	mapped.HugePages(c.end)
+	mapped.AdviseHugePages(c.data)
+	mapped.AdviseHugePages(c.end)
 }
 
 func (r *manifestReader) hashes(chunks []chunk, c *[][16]byte) error {
 	*c = make([][16]byte, r.rows)
-	mapped.HugePages(*c)
+	mapped.AdviseHugePages(*c)
 	to := *c
 	limit := func(p *page) int { return 16 * p.values }
 	return eachPage(chunks, format.Plain, limit, func(p *page, b []byte) error {
@@ -283,10 +282,10 @@ func (r *manifestReader) hashes(chunks []chunk, c *[][16]byte) error {
 
 func readInts[T int32 | int64](r *manifestReader, chunks []chunk, c *[]T) error {
 	*c = make([]T, r.rows)
-	mapped.HugePages(*c)
+	mapped.AdviseHugePages(*c)
 	to := *c
-	// A number is of 64 bits at most, of a block's 128 the least and four widths stand
-	// before them, and the last block is filled up.
+	// A value has at most 64 bits. Each block of 128 values begins with its minimum and four
+	// widths, and the last block is padded.
 	limit := func(p *page) int { return 9*p.values + 512 }
 	return eachPage(chunks, format.DeltaBinaryPacked, limit, func(p *page, b []byte) error {
 		_, err := decodeDelta(to[:p.values], b)
@@ -295,12 +294,12 @@ func readInts[T int32 | int64](r *manifestReader, chunks []chunk, c *[]T) error 
 	})
 }
 
-func (r *manifestReader) words(chunks []chunk, c *wordColumn) error {
+func (r *manifestReader) dictStrings(chunks []chunk, c *dictColumn) error {
 	c.index = make([]uint16, r.rows)
-	mapped.HugePages(c.index)
+	mapped.AdviseHugePages(c.index)
 	to := c.index
-	known := map[string]uint16{}
-	var words []uint16 // of the chunk's dictionary
+	indexOf := map[string]uint16{}
+	var dictionary []uint16 // the chunk's, as indexes of c.values
 	limit := func(p *page) int {
 		if p.kind == int64(format.DictionaryPage) {
 			return shortPage
@@ -309,10 +308,10 @@ func (r *manifestReader) words(chunks []chunk, c *wordColumn) error {
 	}
 	return eachPage(chunks, format.RLEDictionary, limit, func(p *page, b []byte) (err error) {
 		if p.kind == int64(format.DictionaryPage) {
-			words, err = c.decodeWords(p.values, b, known)
+			dictionary, err = c.decodeDictionary(p.values, b, indexOf)
 			return err
 		}
-		err = decodeIndexes(to[:p.values], b, words)
+		err = decodeIndexes(to[:p.values], b, dictionary)
 		to = to[p.values:]
 		return err
 	})

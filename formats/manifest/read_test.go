@@ -275,7 +275,7 @@ func TestManifestThatCompressesWell(t *testing.T) {
 		"many long equal strings": {200, func(i int, r *Row) { r.Key, r.Columns = fmt.Sprintf("%04d", i), []string{long[:40_000], ""} }},
 		"many words":              {3000, func(i int, r *Row) { r.Key, r.Split = fmt.Sprintf("%05d", i), fmt.Sprint(i) }},
 	} {
-		tab := NewTable([]string{"a", "label"})
+		tab := NewManifest([]string{"a", "label"})
 		for i := range c.n {
 			r := rowOf(3)
 			if c.row(i, r); len(r.Columns) == 0 {
@@ -296,7 +296,7 @@ func TestManifestThatCompressesWell(t *testing.T) {
 	}
 }
 
-func checkEqualTables(t *testing.T, what string, got, want *Table) {
+func checkEqualTables(t *testing.T, what string, got, want *Manifest) {
 	t.Helper()
 	if got.Len() != want.Len() {
 		t.Fatalf("%s: %d rows of %d", what, got.Len(), want.Len())
@@ -307,7 +307,7 @@ func checkEqualTables(t *testing.T, what string, got, want *Table) {
 		if err := errors.Join(err, err2); err != nil {
 			t.Fatal(err)
 		}
-		same := slices.Equal(a.Columns, b.Columns) && got.Place(i) == want.Place(i)
+		same := slices.Equal(a.Columns, b.Columns) && got.Location(i) == want.Location(i)
 		if a.Columns, b.Columns = nil, nil; !same || fmt.Sprint(a) != fmt.Sprint(b) {
 			t.Fatalf("%s: row %d: %v instead of %v", what, i, a, b)
 		}
@@ -317,7 +317,7 @@ func checkEqualTables(t *testing.T, what string, got, want *Table) {
 // parquet-go reads from the file what ReadManifest reads.
 func TestManifestReadsAsParquetDoes(t *testing.T) {
 	const n = 5000
-	tab := NewTable(nil)
+	tab := NewManifest(nil)
 	for i := range n {
 		r := rowOf(i)
 		r.Key, r.Columns = fmt.Sprintf("%05d", i), nil
@@ -351,9 +351,9 @@ func TestManifestReadsAsParquetDoes(t *testing.T) {
 }
 
 func TestManifestWithAValueThatIsTooLong(t *testing.T) {
-	tab := NewTable([]string{"caption"})
+	tab := NewManifest([]string{"caption"})
 	r := rowOf(0)
-	r.Columns = []string{strings.Repeat("x", maxValue+1)}
+	r.Columns = []string{strings.Repeat("x", maxString+1)}
 	if err := tab.Append(r); !errors.Is(err, formats.ErrSchema) || !strings.Contains(err.Error(), "caption") {
 		t.Errorf("%v", err)
 	}
@@ -379,7 +379,7 @@ func FuzzManifest(f *testing.F) {
 		f.Add(withFooter([]byte(parquetMagic), []byte(footers[what])))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var tab *Table
+		var tab *Manifest
 		var err error
 		if got := allocated(func() { tab, err = ReadManifest(b, nil) }); got > memoryBound(len(b)) {
 			t.Fatalf("%d bytes took %d of memory", len(b), got)

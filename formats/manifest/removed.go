@@ -19,8 +19,8 @@ func removedSchema() *parquet.Schema {
 	})
 }
 
-// EncodeRemoved is the file that lists what was removed by hand, nil if nothing was.
-func EncodeRemoved(removed []formats.Removed) ([]byte, error) {
+// EncodeRemoved returns the file that lists the samples removed by hand, nil if there are none.
+func EncodeRemoved(removed []formats.RemovedSample) ([]byte, error) {
 	if len(removed) == 0 {
 		return nil, nil
 	}
@@ -40,9 +40,9 @@ func EncodeRemoved(removed []formats.Removed) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// DecodeRemoved reads the list that read gives, which is asked for only if m says that there is
-// one. As with ReadManifest the file may be made up.
-func DecodeRemoved(m *formats.Meta, read func() ([]byte, error)) ([]formats.Removed, error) {
+// DecodeRemoved parses the list that read returns. It calls read only if m says that there is a
+// list. As in ReadManifest, the file may be malicious.
+func DecodeRemoved(m *formats.Meta, read func() ([]byte, error)) ([]formats.RemovedSample, error) {
 	if m.History == nil || m.History.Removed == 0 {
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ func DecodeRemoved(m *formats.Meta, read func() ([]byte, error)) ([]formats.Remo
 	if err != nil {
 		return nil, err
 	}
-	var list []formats.Removed
+	var list []formats.RemovedSample
 	err = guard.Do(func() (err error) {
 		list, err = decodeRemoved(b, m.History.Removed)
 		return err
@@ -59,7 +59,7 @@ func DecodeRemoved(m *formats.Meta, read func() ([]byte, error)) ([]formats.Remo
 }
 
 // decodeRemoved reads a list of n samples.
-func decodeRemoved(b []byte, n int) ([]formats.Removed, error) {
+func decodeRemoved(b []byte, n int) ([]formats.RemovedSample, error) {
 	var keys, paths stringColumn
 	var sizes []int64
 	var hashes [][16]byte
@@ -84,11 +84,11 @@ func decodeRemoved(b []byte, n int) ([]formats.Removed, error) {
 		}
 	}
 	if len(keys.end) != n {
-		return nil, fmt.Errorf("read %s: %w: %d rows of %d", what, formats.ErrDamaged, len(keys.end), n)
+		return nil, fmt.Errorf("read %s: %w: it has %d rows, %s says %d", what, formats.ErrDamaged, len(keys.end), MetaName, n)
 	}
-	list := make([]formats.Removed, len(keys.end))
+	list := make([]formats.RemovedSample, len(keys.end))
 	for i := range list {
-		list[i] = formats.Removed{Key: keys.at(i), Source: formats.Source{Path: paths.at(i), Size: sizes[i], Hash: hashes[i]}}
+		list[i] = formats.RemovedSample{Key: keys.at(i), Source: formats.Source{Path: paths.at(i), Size: sizes[i], Hash: hashes[i]}}
 	}
 	return list, nil
 }

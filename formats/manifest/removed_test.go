@@ -10,10 +10,10 @@ import (
 	"github.com/dsconv/dsconv/internal/wire"
 )
 
-func removedList(n int) []formats.Removed {
-	list := make([]formats.Removed, n)
+func removedList(n int) []formats.RemovedSample {
+	list := make([]formats.RemovedSample, n)
 	for i := range list {
-		list[i] = formats.Removed{Key: fmt.Sprintf("ключ/%09d", i), Source: formats.Source{
+		list[i] = formats.RemovedSample{Key: fmt.Sprintf("ключ/%09d", i), Source: formats.Source{
 			Path: fmt.Sprintf("p%d.jpg", i), Size: int64(i) << 20, Hash: [16]byte{byte(i), 15: byte(i >> 8)},
 		}}
 	}
@@ -69,29 +69,29 @@ func TestMarks(t *testing.T) {
 		t.Errorf("a manifest without marks has columns of them: %v", err)
 	}
 	meta := &formats.Meta{Columns: plain.Columns, History: &formats.History{}}
-	tab := NewTableOf(meta)
+	tab := NewManifestFor(meta)
 	want := formats.History{}
 	for i := range 2000 {
 		r := rowOf(i)
-		r.Mark = formats.Mark{Edited: uint16(i % 3 << 14), Origin: uint16(i % 5)}
-		if r.Mark.Edited != 0 {
+		r.Provenance = formats.Provenance{Edited: uint16(i % 3 << 14), Origin: uint16(i % 5)}
+		if r.Provenance.Edited != 0 {
 			want.Edited++
 		}
 		noError(t, tab.Append(r))
 	}
 	want.Origins = 4
-	journal := NewTableOf(meta)
+	journal := NewManifestFor(meta)
 	noError(t, journal.TakeRows(&wire.Cursor{B: tab.AppendRows(nil, 0)}))
 	b, ranks := encodeTable(t, journal)
 	read, err := ReadManifest(b, plain.Columns)
 	noError(t, err)
 	for r, i := range ranks {
-		if got, want := read.rows.at(r).mark, tab.rows.at(int(i)).mark; got != want {
+		if got, want := read.rows.at(r).provenance, tab.rows.at(int(i)).provenance; got != want {
 			t.Fatalf("row %d has the mark %v, want %v", i, got, want)
 		}
 	}
 	read.Describe(meta)
-	if meta.History == nil || *meta.History != want || meta.Needs() != 2 {
+	if meta.History == nil || *meta.History != want || meta.RequiredVersion() != 2 {
 		t.Errorf("the rows have %+v, want %+v", meta.History, want)
 	}
 }

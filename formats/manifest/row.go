@@ -8,38 +8,38 @@ import (
 	"github.com/dsconv/dsconv/formats/mapped"
 )
 
-// row is a row of a Table: what reading an image needs in the first cache line of 64 bytes,
-// what else a sample has in the second.
+// row is a row of a Manifest: what reading an image needs is in the first cache line of 64
+// bytes, the rest in the second.
 type row struct {
-	keyAt          uint64 // in Table.keys
+	keyAt          uint64 // in Manifest.keys
 	label, size    int64
-	offset, length int64 // Place
+	offset, length int64 // Location
 	keyLen         uint32
 	shard          int32
 	shape          [3]int32
-	split          uint16 // in Table.splits
+	split          uint16 // in Manifest.splits
 	encoding       uint16
 
-	sum, hash    [16]byte
-	pathAt       uint64 // in Table.paths
-	srcSize, mod int64
-	pathLen      uint32
-	mark         formats.Mark
+	checksum, hash [16]byte
+	pathAt         uint64 // in Manifest.paths
+	srcSize, mod   int64
+	pathLen        uint32
+	provenance     formats.Provenance
 }
 
 func (r *row) dims() [3]int { return [3]int{int(r.shape[0]), int(r.shape[1]), int(r.shape[2])} }
 
-// rows are many rows in chunks, which growing does not copy.
+// rows holds rows in chunks, which are not copied as it grows.
 type rows struct {
 	n      int
-	chunks [][]row // of chunkRows, but for the last
+	chunks [][]row // of chunkRows, except the last
 }
 
 const chunkRows = 1 << 12
 
 func (r *rows) at(i int) *row { return &r.chunks[uint(i)/chunkRows][uint(i)%chunkRows] }
 
-// last is a copy of the last row, zero if there is none.
+// last returns a copy of the last row, zero if there is none.
 func (r *rows) last() row {
 	if r.n == 0 {
 		return row{}
@@ -47,7 +47,7 @@ func (r *rows) last() row {
 	return *r.at(r.n - 1)
 }
 
-// add gives a new row.
+// add appends a zero row and returns it.
 func (r *rows) add() *row {
 	switch k := r.n / chunkRows; {
 	case k < len(r.chunks):
@@ -61,19 +61,19 @@ func (r *rows) add() *row {
 	return r.at(r.n - 1)
 }
 
-// reserve makes all n rows at once.
+// reserve allocates all n rows at once.
 func (r *rows) reserve(n int) {
 	all := make([]row, n)
-	mapped.HugePages(all)
+	mapped.AdviseHugePages(all)
 	*r = rows{n: n, chunks: slices.Collect(slices.Chunk(all, chunkRows))}
 }
 
-// words are strings of which there are few different ones.
-type words []string
+// dictionary holds the different values of a column that has few.
+type dictionary []string
 
-// of gives the place of s among the words, which it is added to. last is the place of the
-// row before, nearly always the one wanted: samples come class by class.
-func (w *words) of(s string, last uint16) uint16 {
+// index returns the index of s, which it adds if it is new. last is the previous row's index,
+// nearly always the right one: samples come class by class.
+func (w *dictionary) index(s string, last uint16) uint16 {
 	if int(last) < len(*w) && (*w)[last] == s {
 		return last
 	}
@@ -85,7 +85,7 @@ func (w *words) of(s string, last uint16) uint16 {
 	return uint16(i)
 }
 
-// stringColumn keeps many strings in one piece of memory.
+// stringColumn holds many strings in one slice.
 type stringColumn struct {
 	data []byte
 	end  []uint64

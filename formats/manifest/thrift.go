@@ -21,13 +21,13 @@ const (
 	thriftStruct = 12
 )
 
-// thriftDepth is more levels than Parquet's metadata has.
+// thriftDepth is more than the nesting depth of Parquet's metadata.
 const thriftDepth = 16
 
-var errThrift = errors.New("metadata that is not Thrift")
+var errThrift = errors.New("the metadata is not valid Thrift")
 
-// thriftReader reads Thrift's compact protocol, in which Parquet's metadata is written. It makes
-// no memory: sizes that are larger than what is left are errors, and bytes lie in the input.
+// thriftReader reads Thrift's compact protocol, the encoding of Parquet's metadata. It allocates
+// nothing: sizes larger than the rest of the input are errors, and bytes are slices of the input.
 // After the first error every value is zero and err stays set.
 type thriftReader struct {
 	b   []byte // what is left
@@ -58,7 +58,7 @@ func (t *thriftReader) varint() int64 {
 	return v
 }
 
-// size reads the size of bytes or of a list: elements are of a byte or more.
+// size reads the length of a byte string or list; elements have at least one byte.
 func (t *thriftReader) size() int {
 	v, n := binary.Uvarint(t.b)
 	if n <= 0 || v > uint64(len(t.b)-n) {
@@ -79,7 +79,7 @@ func (t *thriftReader) take(n int) []byte {
 	return v
 }
 
-// integer reads a field of that kind into v, unless it is no integer.
+// integer reads a field into v; false if the kind is not an integer's.
 func (t *thriftReader) integer(kind byte, v *int64) bool {
 	if kind < thriftInt16 || kind > thriftInt64 {
 		return false
@@ -88,7 +88,7 @@ func (t *thriftReader) integer(kind byte, v *int64) bool {
 	return true
 }
 
-// fields reads a structure: field reads the value of a field, or reports that it has not.
+// fields reads a structure. field reads the value of a field, or returns false if it did not.
 func (t *thriftReader) fields(field func(id int64, kind byte) bool) {
 	id := int64(0)
 	for {
@@ -107,7 +107,7 @@ func (t *thriftReader) fields(field func(id int64, kind byte) bool) {
 	}
 }
 
-// list reads a list whose elements are of that kind: each reads one.
+// list reads a list of elements of that kind; each reads one.
 func (t *thriftReader) list(kind byte, each func()) {
 	n, k := t.listHead()
 	if n > 0 && k != kind {
@@ -126,7 +126,7 @@ func (t *thriftReader) listHead() (n int, kind byte) {
 	return n, head & 15
 }
 
-// skip passes over a field's value that has at most depth levels.
+// skip skips a field's value, nested at most depth levels.
 func (t *thriftReader) skip(kind byte, depth int) {
 	if depth == 0 {
 		t.fail()
@@ -166,7 +166,7 @@ func (t *thriftReader) skipElements(n, depth int, kinds ...byte) {
 	for ; n > 0 && t.err == nil; n-- {
 		for _, k := range kinds {
 			if k == thriftTrue || k == thriftFalse {
-				k = thriftInt8 // in a list a boolean is a byte
+				k = thriftInt8 // a boolean in a list takes one byte
 			}
 			t.skip(k, depth-1)
 		}

@@ -11,18 +11,18 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// userPrefix goes before the name of a user's column, so that it can be called "label".
+// userPrefix begins the names of the user's columns, so that one may be called "label".
 const userPrefix = "user."
 
-// A write is of at most manifestBatch rows, and of about batchText bytes of strings, which
-// bounds a page: see maxPage.
+// A write has at most manifestBatch rows and about batchText bytes of strings, which bounds
+// the size of a page: see maxPage.
 const (
 	manifestBatch = 1024
 	batchText     = 1 << 20
 )
 
-// manifestRowGroup is the number of rows of a row group: fixed, so that the file's bytes
-// depend on the rows alone.
+// manifestRowGroup is the number of rows of a row group: constant, so that the file's bytes
+// depend only on the rows.
 const manifestRowGroup = 1 << 17
 
 func manifestSchema(columns []string, marked bool) *parquet.Schema {
@@ -47,8 +47,8 @@ func manifestSchema(columns []string, marked bool) *parquet.Schema {
 	return parquet.NewSchema("manifest", g)
 }
 
-// WriteManifest writes the rows in the order of ranks (see Table.Ranks) as Parquet.
-func (t *Table) WriteManifest(w io.Writer, ranks []int32) error {
+// WriteParquet writes the rows in the given order (see KeyOrder) as manifest.parquet.
+func (t *Manifest) WriteParquet(w io.Writer, ranks []int32) error {
 	schema := manifestSchema(t.Columns, t.history() != nil)
 	fill := t.fillers(schema)
 	err := writeParquet(w, schema, len(ranks), func(rank int, row parquet.Row) (text int) {
@@ -64,7 +64,7 @@ func (t *Table) WriteManifest(w io.Writer, ranks []int32) error {
 	return nil
 }
 
-// writeParquet writes n rows. fill makes row i and says how many bytes of strings it has.
+// writeParquet writes n rows. fill sets row i and returns how many bytes of strings it has.
 func writeParquet(w io.Writer, schema *parquet.Schema, n int, fill func(i int, row parquet.Row) (text int)) error {
 	pw := parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Zstd),
 		parquet.CreatedBy("dsconv", "1", ""), parquet.MaxRowsPerRowGroup(manifestRowGroup))
@@ -87,8 +87,8 @@ func writeParquet(w io.Writer, schema *parquet.Schema, n int, fill func(i int, r
 	return pw.Close()
 }
 
-// textSize is the number of bytes of row i's strings.
-func (t *Table) textSize(i int) int {
+// textSize returns the number of bytes of row i's strings.
+func (t *Manifest) textSize(i int) int {
 	r := t.rows.at(i)
 	sum := int(r.keyLen) + int(r.pathLen)
 	for j := range t.user {
@@ -97,9 +97,9 @@ func (t *Table) textSize(i int) int {
 	return sum
 }
 
-// fillers gives, for each column of the schema in its order, the function that makes its
-// value from rank and row.
-func (t *Table) fillers(schema *parquet.Schema) []func(rank, i int) parquet.Value {
+// fillers returns, for each column of the schema in its order, the function that computes its
+// value from the position in key order and the row.
+func (t *Manifest) fillers(schema *parquet.Schema) []func(rank, i int) parquet.Value {
 	of := func(value func(r *row) parquet.Value) func(int, int) parquet.Value {
 		return func(_, i int) parquet.Value { return value(t.rows.at(i)) }
 	}
@@ -130,9 +130,9 @@ func (t *Table) fillers(schema *parquet.Schema) []func(rank, i int) parquet.Valu
 		"height":          i32(func(r *row) int32 { return r.shape[0] }),
 		"width":           i32(func(r *row) int32 { return r.shape[1] }),
 		"channels":        i32(func(r *row) int32 { return r.shape[2] }),
-		"edited":          i32(func(r *row) int32 { return int32(r.mark.Edited) }),
-		"origin":          i32(func(r *row) int32 { return int32(r.mark.Origin) }),
-		"checksum":        hash(func(r *row) []byte { return r.sum[:] }),
+		"edited":          i32(func(r *row) int32 { return int32(r.provenance.Edited) }),
+		"origin":          i32(func(r *row) int32 { return int32(r.provenance.Origin) }),
+		"checksum":        hash(func(r *row) []byte { return r.checksum[:] }),
 		"source_hash":     hash(func(r *row) []byte { return r.hash[:] }),
 	}
 	for j, name := range t.Columns {
@@ -145,7 +145,10 @@ func (t *Table) fillers(schema *parquet.Schema) []func(rank, i int) parquet.Valu
 	return fill
 }
 
-// EncodeMeta is dataset.json.
+// MetaName is the name of the file with the Meta in the folder that describes a dataset.
+const MetaName = "dataset.json"
+
+// EncodeMeta returns the content of dataset.json.
 func EncodeMeta(m *formats.Meta) ([]byte, error) {
 	b, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -161,15 +164,15 @@ func DecodeMeta(b []byte) (*formats.Meta, error) {
 		return nil, fmt.Errorf("read dataset.json: %w: %w", formats.ErrDamaged, err)
 	}
 	if m.Version > formats.Version {
-		return nil, fmt.Errorf("%w: it has version %d, this one reads up to %d", formats.ErrNewer, m.Version, formats.Version)
+		return nil, fmt.Errorf("%w: it has version %d, this dsconv reads versions up to %d; install a newer one", formats.ErrNewer, m.Version, formats.Version)
 	}
 	if err := m.Schema.Validate(); err != nil {
 		return nil, fmt.Errorf("read dataset.json: %w: %w", formats.ErrDamaged, err)
 	}
 	for _, name := range m.Files {
-		// All lie in one folder; what replaces the dataset removes them.
+		// A replacement removes these files, so none may lie in another folder.
 		if name != filepath.Base(name) || !filepath.IsLocal(name) || name == "." {
-			return nil, fmt.Errorf("read dataset.json: %w: a file is named %q", formats.ErrDamaged, name)
+			return nil, fmt.Errorf("read dataset.json: %w: a data file cannot be named %q", formats.ErrDamaged, name)
 		}
 	}
 	for _, s := range m.Splits {
@@ -180,8 +183,8 @@ func DecodeMeta(b []byte) (*formats.Meta, error) {
 	return m, nil
 }
 
-// checkStoredSplit refuses the name of a split that leads anywhere. Earlier versions took
-// names with slashes: what they wrote can still be read, and relabelled.
+// checkStoredSplit rejects a split name that is not a safe relative path. Earlier versions
+// accepted names with slashes: their datasets can still be read and relabelled.
 func checkStoredSplit(name string) error {
 	if name == "" {
 		return nil

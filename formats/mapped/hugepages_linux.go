@@ -8,11 +8,10 @@ import (
 
 const hugePage = 2 << 20
 
-// HugePages asks for huge pages under the memory of s, which nothing has touched yet: a row
-// of a large table is then found without a walk through the page tables, and the system
-// gives the memory in a few large pieces. It is a hint: where it is not taken all works as
-// well.
-func HugePages[T any](s []T) {
+// AdviseHugePages asks for huge pages for the memory of s, which must not have been used yet.
+// Access to a row of a large manifest then needs no walk through the page tables, and the system
+// allocates the memory with few page faults. It is only a hint.
+func AdviseHugePages[T any](s []T) {
 	size := uintptr(cap(s)) * unsafe.Sizeof(*new(T))
 	if size < 2*hugePage {
 		return

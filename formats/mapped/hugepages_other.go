@@ -2,5 +2,5 @@
 
 package mapped
 
-// HugePages does nothing here.
-func HugePages[T any]([]T) {}
+// AdviseHugePages does nothing on this system.
+func AdviseHugePages[T any]([]T) {}

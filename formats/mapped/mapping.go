@@ -10,18 +10,18 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// Mapping is a file in memory, read-only, until Close. Who reads Data must expect that a page
-// cannot be read, and use package guard.
+// Mapping is a memory-mapped file, read-only, valid until Close. Reading a page of Data may fail,
+// so readers must use package guard.
 type Mapping struct {
 	Data []byte
 
-	Tells bool // the system tells which pages are in memory
+	ResidencyKnown bool // the system reveals which pages are in memory
 }
 
-// Map maps the file at path; an empty file gives empty Data. A pipe or device in its place is
-// ErrDamaged.
+// Map maps the file at path; an empty file has empty Data. ErrDamaged if path is not a regular
+// file.
 func Map(path string) (*Mapping, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe is not waited for
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // do not block on a pipe
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func Map(path string) (*Mapping, error) {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: %w: it is no file", path, formats.ErrDamaged)
+		return nil, fmt.Errorf("%s: %w: it is not a regular file", path, formats.ErrDamaged)
 	}
 	if st.Size() == 0 {
 		return &Mapping{}, nil
@@ -40,10 +40,10 @@ func Map(path string) (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Mapping{Data: b, Tells: tellsResidency(path, st)}, nil
+	return &Mapping{Data: b, ResidencyKnown: canReadResidency(path, st)}, nil
 }
 
-// Slice is n bytes at off. ErrDamaged if the file does not reach that far.
+// Slice returns the n bytes at off; ErrDamaged if the file is shorter.
 func (m *Mapping) Slice(off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > int64(len(m.Data)) || n > int64(len(m.Data))-off {
 		return nil, fmt.Errorf("%w: the file ends before byte %d", formats.ErrDamaged, off+n)

@@ -7,23 +7,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adviceLength is how many bytes the system is told of at a time: of more than its read-ahead
-// window, 128 KiB by default, Linux drops the rest.
+// adviceLength is the number of bytes per madvise call: Linux ignores what exceeds its
+// read-ahead window, 128 KiB by default.
 const adviceLength = 128 << 10
 
 var PageSize = int64(os.Getpagesize())
 
 func PageOf(off int64) int64 { return off &^ (PageSize - 1) }
 
-// WillNeed tells the system that the bytes from a page's first to to will be used soon. An
-// error would show again, with its cause, when they are.
+// WillNeed tells the system that the bytes from from, the beginning of a page, up to to will be
+// used soon. It ignores errors, since a read of the bytes reports them with their cause.
 func (m *Mapping) WillNeed(from, to int64) {
 	for ; from < to; from += adviceLength {
 		_ = unix.Madvise(m.Data[from:min(from+adviceLength, to)], unix.MADV_WILLNEED)
 	}
 }
 
-// Offset is where b, a part of Data, begins in the file.
+// Offset returns the offset in the file of b, a slice of Data.
 func (m *Mapping) Offset(b []byte) int64 {
 	return int64(uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(m.Data))))
 }

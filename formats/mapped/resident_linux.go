@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Resident says whether the page of that byte is in memory, false where the system does not
-// tell.
+// Resident reports whether the page of that byte is in memory; false if the system does not
+// reveal it.
 func (m *Mapping) Resident(off int64) bool {
-	if !m.Tells {
+	if !m.ResidencyKnown {
 		return false
 	}
 	var in byte
@@ -20,9 +20,9 @@ func (m *Mapping) Resident(off int64) bool {
 	return errno == 0 && in&1 != 0
 }
 
-// tellsResidency says whether the system tells this process which pages of a file are in
-// memory: of files that are neither its own nor for it to write Linux says that all are.
-func tellsResidency(path string, st os.FileInfo) bool {
+// canReadResidency reports whether the system reveals to this process which pages of a file are
+// in memory. For files that it neither owns nor may write, Linux claims that all are.
+func canReadResidency(path string, st os.FileInfo) bool {
 	s, ok := st.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Geteuid() || unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK, unix.AT_EACCESS) == nil
 }

@@ -4,8 +4,8 @@ package mapped
 
 import "os"
 
-// Resident says whether the page of that byte is in memory, false where the system does not
-// tell.
+// Resident reports whether the page of that byte is in memory; false if the system does not
+// reveal it.
 func (m *Mapping) Resident(int64) bool { return false }
 
-func tellsResidency(string, os.FileInfo) bool { return false }
+func canReadResidency(string, os.FileInfo) bool { return false }

@@ -19,17 +19,17 @@ const (
 	magic   = "\x93NUMPY\x01\x00"
 	prefix  = len(magic) + 2 // magic, version, length of the literal
 	align   = 64
-	maxAxes = 32 // NumPy's own limit of old
+	maxAxes = 32 // the limit of NumPy before version 2
 )
 
-var errHeader = errors.New("not an .npy header that dsconv writes")
+var errHeader = errors.New("not an .npy header that dsconv can read")
 
 var descr = map[formats.DType]string{
 	formats.Uint8: "|u1", formats.Uint16: "<u2", formats.Int64: "<i8", formats.Float32: "<f4",
 }
 
-// AppendHeader appends the header of an array of t with that shape in C order; no shape
-// is a scalar. The elements follow it as they are. t must be a known type.
+// AppendHeader appends the header of an array of t with that shape in C order; an empty shape
+// is a scalar. The raw elements must follow it. t must be storable.
 func AppendHeader(b []byte, t formats.DType, shape []int) []byte {
 	start := len(b)
 	b = append(b, magic...)
@@ -55,27 +55,27 @@ func AppendHeader(b []byte, t formats.DType, shape []int) []byte {
 	return b
 }
 
-// Parse reads the header at the front of b and gives the offset of the first element.
-// The elements are all of b's rest: an error if the shape does not say so. The error of
-// other people's files (Fortran order, other types) says what is not supported.
+// Parse reads the header at the front of b and returns the offset of the first element.
+// It is an error if the elements are not exactly the rest of b. For files of other programs
+// (Fortran order, other types) the error says what is not supported.
 func Parse(b []byte) (t formats.DType, shape []int, offset int, err error) {
 	if t, shape, offset, err = ParseHeader(b); err != nil {
 		return "", nil, 0, err
 	}
-	if n, ok := elements(shape, t.Size(), len(b)); !ok || n != len(b)-offset {
-		return "", nil, 0, fmt.Errorf("%w: %s of shape %v does not take %d bytes", errHeader, t, shape, len(b)-offset)
+	if n, ok := byteSize(shape, t.Size(), len(b)); !ok || n != len(b)-offset {
+		return "", nil, 0, fmt.Errorf("%w: %s of shape %v does not have %d bytes", errHeader, t, shape, len(b)-offset)
 	}
 	return t, shape, offset, nil
 }
 
-// Parser is Parse for many arrays, most of which have the same header as the one before: to
-// parse it takes longer than to compare it. The zero value is ready. It is safe for concurrent
+// Parser is Parse for many arrays, most of which have the same header as the one before:
+// comparing is faster than parsing. The zero value is ready for use. It is safe for concurrent
 // use.
 type Parser struct {
 	last atomic.Pointer[parsed]
 }
 
-// parsed is a header and what it says.
+// parsed is a header and its parsed values.
 type parsed struct {
 	header string
 	dtype  formats.DType
@@ -83,7 +83,7 @@ type parsed struct {
 	size   int // of header and elements
 }
 
-// Parse is the function of that name; the shape is appended to buf[:0].
+// Parse is the package's Parse; the shape is appended to buf[:0].
 func (p *Parser) Parse(b []byte, buf []int) (t formats.DType, shape []int, offset int, err error) {
 	h := p.last.Load()
 	if h == nil || h.size != len(b) || string(b[:len(h.header)]) != h.header {
@@ -96,15 +96,14 @@ func (p *Parser) Parse(b []byte, buf []int) (t formats.DType, shape []int, offse
 	return h.dtype, append(buf[:0], h.shape...), len(h.header), nil
 }
 
-// ParseHeader is Parse for a header whose elements are elsewhere: what follows it in b
-// does not matter.
+// ParseHeader is Parse for a header whose elements are elsewhere: the rest of b is ignored.
 func ParseHeader(b []byte) (t formats.DType, shape []int, offset int, err error) {
 	if len(b) < prefix || string(b[:len(magic)]) != magic {
 		return "", nil, 0, errHeader
 	}
 	offset = prefix + int(binary.LittleEndian.Uint16(b[len(magic):]))
 	if offset > len(b) {
-		return "", nil, 0, fmt.Errorf("%w: it is cut off", errHeader)
+		return "", nil, 0, fmt.Errorf("%w: it is truncated", errHeader)
 	}
 	if t, shape, err = parseLiteral(string(b[prefix:offset])); err != nil {
 		return "", nil, 0, err
@@ -112,8 +111,8 @@ func ParseHeader(b []byte) (t formats.DType, shape []int, offset int, err error)
 	return t, shape, offset, nil
 }
 
-// elements is the number of bytes of the array; ok is false if it is more than limit.
-func elements(shape []int, size, limit int) (n int, ok bool) {
+// byteSize returns the number of bytes of the array; ok is false if it exceeds limit.
+func byteSize(shape []int, size, limit int) (n int, ok bool) {
 	n = size
 	for _, d := range shape {
 		if d == 0 {
@@ -130,7 +129,7 @@ func elements(shape []int, size, limit int) (n int, ok bool) {
 }
 
 // parseLiteral reads "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2), }" with
-// its entries in any order.
+// the entries in any order.
 func parseLiteral(s string) (t formats.DType, shape []int, err error) {
 	s, ok := strings.CutPrefix(strings.TrimSpace(s), "{")
 	if !ok {
@@ -153,7 +152,7 @@ func parseLiteral(s string) (t formats.DType, shape []int, err error) {
 			t, s, err = parseType(rest)
 		case "'fortran_order'":
 			if s, ok = strings.CutPrefix(rest, "False"); !ok {
-				err = fmt.Errorf("%w: its order is Fortran's", errHeader)
+				err = fmt.Errorf("%w: the array is in Fortran order; save it in C order", errHeader)
 			}
 		case "'shape'":
 			shape, s, err = parseShape(rest)
@@ -176,7 +175,7 @@ func parseType(s string) (formats.DType, string, error) {
 			return t, rest, nil
 		}
 	}
-	return "", "", fmt.Errorf("%w: an element type other than uint8, uint16, int64 and float32", errHeader)
+	return "", "", fmt.Errorf("%w: the element type is not uint8, uint16, int64 or float32", errHeader)
 }
 
 func parseShape(s string) ([]int, string, error) {
@@ -189,11 +188,11 @@ func parseShape(s string) ([]int, string, error) {
 		return nil, "", errHeader
 	}
 	shape := []int{}
-	for part := range strings.SplitSeq(strings.TrimSuffix(body, ","), ",") {
-		if part = strings.TrimSpace(part); part == "" && body == "" {
+	for size := range strings.SplitSeq(strings.TrimSuffix(body, ","), ",") {
+		if size = strings.TrimSpace(size); size == "" && body == "" {
 			break
 		}
-		n, err := strconv.ParseUint(part, 10, 48)
+		n, err := strconv.ParseUint(size, 10, 48)
 		if err != nil || len(shape) == maxAxes {
 			return nil, "", errHeader
 		}

@@ -23,8 +23,8 @@ type dataset struct {
 // Dataset reads plain shards, from mapped memory.
 type Dataset struct{ dataset }
 
-// Compressed reads compressed shards. Each Read decompresses one frame; there is nothing
-// to lend, so it is no Viewer.
+// Compressed reads compressed shards. Each Read decompresses one frame. It is not a Viewer,
+// since it has no memory to lend.
 type Compressed struct {
 	dataset
 	zstd *zstd.Decoder
@@ -40,10 +40,10 @@ var (
 
 	_ formats.Salvager = Format{}
 
-	_ formats.Prefetcher = (*Dataset)(nil)
-	_ formats.Prefetcher = (*Compressed)(nil)
-	_ formats.Stored     = (*Dataset)(nil)
-	_ formats.Stored     = (*Compressed)(nil)
+	_ formats.Prefetcher     = (*Dataset)(nil)
+	_ formats.Prefetcher     = (*Compressed)(nil)
+	_ formats.StorageOrdered = (*Dataset)(nil)
+	_ formats.StorageOrdered = (*Compressed)(nil)
 )
 
 // Open opens the shards at path: a *Dataset, or a *Compressed for .tar.zst.
@@ -62,7 +62,7 @@ func open(path string, records func(path string) (*sharded.Records, error)) (for
 		return nil, err
 	}
 	d := dataset{Records: r}
-	if err := checkKind(path, r); err != nil {
+	if err := checkSuffix(path, r); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	if d.slots, err = layoutOf(r.Meta()); err != nil {
@@ -80,32 +80,32 @@ func open(path string, records func(path string) (*sharded.Records, error)) (for
 	return &Compressed{dataset: d, zstd: z}, nil
 }
 
-// checkKind refuses the description of another format's dataset, and compressed shards that
-// were given the name of plain ones, or the other way round.
-func checkKind(path string, r *sharded.Records) error {
+// checkSuffix rejects a sidecar of another format, and compressed shards that were renamed
+// to plain ones or the reverse.
+func checkSuffix(path string, r *sharded.Records) error {
 	if err := r.CheckFormat(Format{}.Name()); err != nil {
 		return err
 	}
-	for _, name := range r.Written() {
+	for _, name := range r.OriginalNames() {
 		if strings.HasSuffix(name, compressedSuffix) != strings.HasSuffix(path, compressedSuffix) {
-			return fmt.Errorf("%s: %w: it was written as %s: give it a name with that ending", path, formats.ErrNotDataset, name)
+			return fmt.Errorf("%s: %w: it was written as %s; rename it to a name with that extension", path, formats.ErrNotDataset, name)
 		}
 	}
 	return nil
 }
 
-// fill makes s the sample of row i from its record.
+// fill sets s to the sample of row i, decoded from its record.
 func (d *dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
-	d.Table.Fill(i, s)
+	d.Manifest.Fill(i, s)
 	s.Resize(len(d.Meta().Schema))
 	if err := decode(d.slots, rec, s, lend); err != nil {
 		return err
 	}
-	if shape := d.Table.Shape(i); shape != [3]int{} {
+	if shape := d.Manifest.Shape(i); shape != [3]int{} {
 		img := &s.Values[d.slots[0].field]
 		img.Shape = append(img.Shape[:0], shape[:]...)
 	}
-	return d.CheckLabel(i, s)
+	return d.VerifyLabel(i, s)
 }
 
 // read fills s with a copy of the sample of row i and compares it with its checksum.
@@ -113,19 +113,19 @@ func (d *dataset) read(i int, rec []byte, s *formats.Sample) error {
 	if err := d.fill(i, rec, s, false); err != nil {
 		return err
 	}
-	return d.CheckSum(s)
+	return d.VerifyChecksum(s)
 }
 
 // Read fills s with a copy of sample i.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
-	return d.Use(i, func(rec []byte) error {
+	return d.WithRecord(i, func(rec []byte) error {
 		return guard.Do(func() error { return d.read(i, rec, s) })
 	})
 }
 
-// View fills s with sample i in mapped memory; labels alone are the caller's.
+// View fills s with sample i in mapped memory; only labels are copied.
 func (d *Dataset) View(i int, s *formats.Sample) error {
-	return d.Use(i, func(rec []byte) error { return d.fill(i, rec, s, true) })
+	return d.WithRecord(i, func(rec []byte) error { return d.fill(i, rec, s, true) })
 }
 
 // Read fills s with sample i, decompressed.
@@ -139,7 +139,7 @@ func (d *Compressed) Read(i int, s *formats.Sample) error {
 			d.pool.Put(buf)
 		}
 	}()
-	return d.Use(i, func(frame []byte) error {
+	return d.WithRecord(i, func(frame []byte) error {
 		return guard.Do(func() (err error) {
 			if *buf, err = decompress(d.zstd, frame, *buf); err != nil {
 				return err
@@ -149,33 +149,33 @@ func (d *Compressed) Read(i int, s *formats.Sample) error {
 	})
 }
 
-// Close frees the decoder and unmaps the files.
+// Close releases the decoder and unmaps the files.
 func (d *Compressed) Close() error {
 	d.zstd.Close()
 	return d.dataset.Close()
 }
 
-// A record may be of so many bytes, or so many times its frame: what compresses better are
-// pixels of one colour.
+// Bounds of the size of a record: in bytes, and as a multiple of its frame. Only images of one
+// colour compress better.
 const (
 	maxRecord   = 256 << 20
 	recordRatio = 256
 )
 
-// decompress gives what the frame holds, in dst's memory if that is enough. The frame's
-// claimed size must be one that zstd can reach, 128 KiB for each block of at least 4 bytes, and
-// that a record may have; z must be limited to the memory that it is given.
+// decompress returns the frame's content, in dst's memory if that is enough. The declared size
+// must be one that zstd can expand to, 128 KiB for each block of at least 4 bytes, and one that a
+// record may have; z must be limited to the capacity of the slice that it is given.
 func decompress(z *zstd.Decoder, frame, dst []byte) ([]byte, error) {
 	var h zstd.Header
 	if err := h.Decode(frame); err != nil {
-		return dst, formats.Damaged(err)
+		return dst, formats.WrapDamaged(err)
 	}
 	if !h.HasFCS || h.FrameContentSize > min(uint64(len(frame)/4+1)<<17, uint64(max(maxRecord, recordRatio*len(frame)))) {
-		return dst, fmt.Errorf("%w: a frame of %d bytes that claims to hold %d", formats.ErrDamaged, len(frame), h.FrameContentSize)
+		return dst, fmt.Errorf("%w: a zstd frame of %d bytes declares a content of %d", formats.ErrDamaged, len(frame), h.FrameContentSize)
 	}
 	dst, err := z.DecodeAll(frame, slices.Grow(dst[:0], int(h.FrameContentSize)))
 	if err != nil {
-		return dst, formats.Damaged(err)
+		return dst, formats.WrapDamaged(err)
 	}
 	return dst, nil
 }

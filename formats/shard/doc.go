@@ -1,5 +1,5 @@
 // Package shard reads and writes WebDataset shards: tar files (GNU headers) in which the
-// members of one sample lie together.
+// members of a sample are adjacent.
 //
 // # Members
 //
@@ -8,28 +8,28 @@
 //	KEY.jpg             the designated image; .png .bmp .gif .tif .webp .npy .npy.zst by encoding
 //	KEY.cls             the designated label, if it is one index: ASCII; none for NoLabel
 //	KEY.json            an object of the user's columns, if the dataset has any
-//	KEY.NAME.EXT        each further field, in the schema's order
+//	KEY.NAME.EXT        each extra field, in the schema's order
 //
 // where EXT is an image's extension as above, .npy for boxes, arrays and multi-hot labels
 // (the designated one too), .txt, .json, .cls and .bin. A raw+zstd image is two zstd frames,
-// of the .npy header and of the elements, so that `zstd -d` gives an .npy.
+// of the .npy header and of the elements, so that `zstd -d` outputs an .npy file.
 //
-// WebDataset takes what is before the first dot of a path's last element as the sample and
-// the rest as the field: "jpg", "cls", "left.png". So dots in that element are percent-encoded
-// in member names, as are '%' itself, control characters, and the first '_' of a name that
-// starts with "__", which WebDataset would take for its own. The true key is in the manifest.
+// For WebDataset, the sample's name ends at the first dot of a path's last element, and the rest
+// is the field: "jpg", "cls", "left.png". So dots in that element are percent-encoded
+// in member names. So are '%' itself, control characters, and the first '_' of a name that
+// starts with "__", which WebDataset reserves. The true key is in the manifest.
 // Names over 100 bytes are GNU @LongLink members, not PAX records, which DALI does not read.
 // Mode, owner and time of all members are fixed: 0644, 0, 0.
 //
 // # Compression
 //
-// "x.tar.zst" holds one zstd frame a sample and the end of the archive in its own: a valid
-// input of `zstd -d | tar x`, with random access for this package. Frames are checked by
-// their content checksums when read.
+// "x.tar.zst" has one zstd frame per sample and another for the end of the archive: valid
+// input for `zstd -d | tar x`, with random access for this package. Read verifies the frames'
+// content checksums.
 //
 // # Sidecar
 //
-// Beside the shards lies "x.tar.dsconv" with manifest, dataset.json and checksums, and for
-// shards that are not compressed the indexes of other readers: NAME.idx of each shard for
+// Beside the shards is "x.tar.dsconv" with manifest, dataset.json and checksums, and for
+// uncompressed shards the indexes of other programs: NAME.idx of each shard for
 // DALI (version 1.2; spaces in names are %20 there) and wids.json.
 package shard

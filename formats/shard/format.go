@@ -8,12 +8,12 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Format is the format "shard". The zero value is ready.
+// Format is the format "shard". The zero value is ready for use.
 type Format struct{}
 
 var _ formats.WritableFormat = Format{}
 
-// DefaultZstd is the level of "x.tar.zst" where CreateOptions name none.
+// DefaultZstd is the compression level of "x.tar.zst" if CreateOptions has none.
 const DefaultZstd = 3
 
 const (
@@ -24,25 +24,25 @@ const (
 // Name is "shard".
 func (Format) Name() string { return "shard" }
 
-// Match takes "x.tar", "x.tar.zst" and patterns of them, "x-%06d.tar", "x-{000000..000127}.tar".
+// Match matches "x.tar", "x.tar.zst" and patterns such as "x-%06d.tar", "x-{000000..000127}.tar".
 func (Format) Match(path string) bool {
 	base := filepath.Base(path)
 	return strings.HasSuffix(base, plainSuffix) || strings.HasSuffix(base, compressedSuffix)
 }
 
-// Traits are those of a format whose readers go through the file in order.
+// Traits implements formats.WritableFormat.
 func (Format) Traits() formats.Traits { return formats.Traits{Sharded: true, Zstd: true} }
 
-// levelOf is the level at which a dataset at path is compressed, 0 for not.
+// levelOf returns the compression level of a dataset at path, 0 if it is not compressed.
 func levelOf(path string, o formats.CreateOptions) (int, error) {
 	compressed := strings.HasSuffix(path, compressedSuffix)
 	switch {
 	case !compressed && !strings.HasSuffix(path, plainSuffix):
-		return 0, fmt.Errorf("%s: name shards .tar or .tar.zst", path)
+		return 0, fmt.Errorf("%s: the names of shards must end in .tar or .tar.zst", path)
 	case o.Zstd < 0 || o.Zstd > 22:
-		return 0, fmt.Errorf("%s: zstd has the levels 1 to 22, not %d", path, o.Zstd)
+		return 0, fmt.Errorf("%s: the zstd level is %d; choose one from 1 to 22", path, o.Zstd)
 	case !compressed && o.Zstd > 0:
-		return 0, fmt.Errorf("%s: compressed shards are named .tar.zst: %s.zst", path, path)
+		return 0, fmt.Errorf("%s: the names of compressed shards must end in .tar.zst; give %s.zst", path, path)
 	case compressed && o.Zstd == 0:
 		return DefaultZstd, nil
 	}

@@ -65,9 +65,9 @@ func header(name string, size int, kind byte) []byte {
 // resummed is h after edit with a checksum that holds.
 func resummed(h []byte, edit func(h []byte)) []byte {
 	edit(h)
-	copy(h[sumAt:], "        ")
-	octal(h[sumAt:sumAt+6], headerSum(h))
-	h[sumAt+6] = 0
+	copy(h[checksumAt:], "        ")
+	octal(h[checksumAt:checksumAt+6], headerSum(h))
+	h[checksumAt+6] = 0
 	return h
 }
 
@@ -276,11 +276,11 @@ func FuzzDecompress(f *testing.F) {
 
 // FuzzFrames: the header's frame of a raw+zstd image and what follows it.
 func FuzzFrames(f *testing.F) {
-	f.Add(append(appendFrameOf(nil, formats.Uint8, []int{4, 5, 3}), "the elements' frame"...))
+	f.Add(append(appendHeaderFrame(nil, formats.Uint8, []int{4, 5, 3}), "the elements' frame"...))
 	f.Add([]byte(frameMagic + "\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var v formats.Value
-		rest, err := parseFrames(&v, data)
+		rest, err := parseHeaderFrame(&v, data)
 		if err != nil {
 			if !errors.Is(err, formats.ErrDamaged) {
 				t.Fatalf("%v is not ErrDamaged", err)

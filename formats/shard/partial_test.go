@@ -21,7 +21,7 @@ func FuzzPartial(f *testing.F) {
 			{Data: fmt.Appendf([]byte("\xff\xd8\xff"), "image %d", i*i), Encoding: formats.JPEG, Shape: []int{1, 2, 3}}, {},
 		}}
 		s.Values[1].SetInt64(int64(i % 2))
-		s.Sum = checksum.Sum(m.Schema, s)
+		s.Checksum = checksum.SampleChecksum(m.Schema, s)
 		samples[i] = s
 	}
 	formattest.FuzzPartial(f, Format{}, "x-%02d.tar", m, samples, nil)

@@ -49,8 +49,8 @@ func peerSet(t *testing.T, path string) []map[string]any {
 		if err := w.Write(s); err != nil {
 			t.Fatal(err)
 		}
-		if c, ok := w.(formats.Cutter); ok && strings.Contains(path, "%") && i%8 == 7 {
-			if err := c.Cut(); err != nil {
+		if c, ok := w.(formats.ShardEnder); ok && strings.Contains(path, "%") && i%8 == 7 {
+			if err := c.EndShard(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -85,7 +85,7 @@ func peerSample(t *testing.T, schema formats.Schema, key string, i int) *formats
 	s.Values[4] = formats.Value{Data: make([]byte, 16*(i%3)), Encoding: formats.Raw, DType: formats.Float32, Shape: []int{i % 3, 4}}
 	s.Values[5] = formats.Value{Data: []byte("caption " + key), Encoding: formats.Plain}
 	s.Values[6].SetInt64(int64(i))
-	s.Sum = checksum.Sum(schema, s)
+	s.Checksum = checksum.SampleChecksum(schema, s)
 	return s
 }
 

@@ -12,21 +12,22 @@ import (
 const (
 	blockSize = 512
 	nameSize  = 100
-	maxOctal  = 1<<33 - 1 // what 11 octal digits hold
+	maxOctal  = 1<<33 - 1 // the largest number of 11 octal digits
 
-	sizeAt, sumAt, typeAt = 124, 148, 156
+	sizeAt, checksumAt, typeAt = 124, 148, 156
 
 	regular  = '0'
 	longName = 'L'
 )
 
-// longLink is the name of a member that holds the name of the next one.
+// longLink is the name of a member that contains the name of the next one.
 const longLink = "././@LongLink"
 
 var (
 	zeros [2 * blockSize]byte
 
-	// blank is a header without name, size, type and checksum (spaces count in its place).
+	// blank is a header without name, size, type and checksum, which is computed with spaces in
+	// its place.
 	blank = func() (h [blockSize]byte) {
 		copy(h[100:], "0000644\x000000000\x000000000\x00")
 		copy(h[136:], "00000000000\x00        ")
@@ -35,8 +36,8 @@ var (
 	}()
 )
 
-// appendMember appends what goes before the bytes of a member: its header and, for a long
-// name, the member that holds the name.
+// appendMember appends what precedes the bytes of a member: its header and, before that, the
+// member with the name if it is long.
 func appendMember(b, name []byte, size int) []byte {
 	if len(name) > nameSize {
 		b = appendHeader(b, []byte(longLink), len(name)+1, longName)
@@ -47,7 +48,7 @@ func appendMember(b, name []byte, size int) []byte {
 	return appendHeader(b, name, size, regular)
 }
 
-// padding is the number of zeros after a member of that size.
+// padding returns the number of zeros after a member of that size.
 func padding(size int) int { return -size & (blockSize - 1) }
 
 func appendHeader(b, name []byte, size int, kind byte) []byte {
@@ -61,8 +62,8 @@ func appendHeader(b, name []byte, size int, kind byte) []byte {
 		h[sizeAt] = 0x80
 		binary.BigEndian.PutUint64(h[sizeAt+4:], uint64(size))
 	}
-	octal(h[sumAt:sumAt+6], headerSum(h))
-	h[sumAt+6] = 0
+	octal(h[checksumAt:checksumAt+6], headerSum(h))
+	h[checksumAt+6] = 0
 	return b
 }
 
@@ -73,13 +74,14 @@ func octal(digits []byte, x uint64) {
 	}
 }
 
-// checksum adds up a header whose checksum field is spaces, four bytes of each eight at a time.
+// headerSum returns the sum of a header's bytes, with spaces in its checksum field. It adds four
+// bytes of each eight at a time.
 func headerSum(h []byte) uint64 {
-	const odd = 0x00ff00ff00ff00ff
+	const evenBytes = 0x00ff00ff00ff00ff
 	var sum uint64
 	for i := 0; i < blockSize; i += 8 {
 		x := binary.LittleEndian.Uint64(h[i:])
-		sum += x&odd + x>>8&odd // at most 64 * 2 * 255 in each 16 bits
+		sum += x&evenBytes + x>>8&evenBytes // at most 64 * 2 * 255 in each 16 bits
 	}
 	return sum&0xffff + sum>>16&0xffff + sum>>32&0xffff + sum>>48
 }
@@ -90,8 +92,8 @@ type member struct {
 	offset     int // of data in the record
 }
 
-// members goes through the tar headers of one record and trusts none of them: an error,
-// ErrDamaged, ends it.
+// members iterates over the members of one record. It trusts no header: it ends with the first
+// error, ErrDamaged.
 func members(rec []byte) iter.Seq2[member, error] {
 	return func(yield func(member, error) bool) {
 		for at := 0; at < len(rec); {
@@ -112,7 +114,7 @@ func nextMember(rec []byte, at int) (m member, next int, err error) {
 	m.name = rec[at : at+nameSize]
 	if kind == longName {
 		if !bytes.Equal(trimName(m.name), []byte(longLink)) || len(data) < nameSize+2 || bytes.IndexByte(data, 0) != len(data)-1 {
-			return m, 0, fmt.Errorf("%w: a long name of %d bytes", formats.ErrDamaged, len(data))
+			return m, 0, fmt.Errorf("%w: invalid long name of %d bytes", formats.ErrDamaged, len(data))
 		}
 		m.name, at = data[:len(data)-1], next
 		if data, kind, next, err = readBlock(rec, at); err != nil {
@@ -120,7 +122,7 @@ func nextMember(rec []byte, at int) (m member, next int, err error) {
 		}
 	}
 	if kind != regular {
-		return m, 0, fmt.Errorf("%w: a tar member of type %q", formats.ErrDamaged, kind)
+		return m, 0, fmt.Errorf("%w: unexpected tar member of type %q", formats.ErrDamaged, kind)
 	}
 	m.name, m.data, m.offset = trimName(m.name), data, at+blockSize
 	return m, next, nil
@@ -133,32 +135,32 @@ func trimName(name []byte) []byte {
 	return name
 }
 
-// readBlock reads the header at that place and gives its data and the place after it.
+// readBlock reads the header at that offset and returns its data and the offset after it.
 func readBlock(rec []byte, at int) (data []byte, kind byte, next int, err error) {
 	if len(rec)-at < blockSize {
-		return nil, 0, 0, fmt.Errorf("%w: a tar header is cut off", formats.ErrDamaged)
+		return nil, 0, 0, fmt.Errorf("%w: a tar header is truncated", formats.ErrDamaged)
 	}
 	h := rec[at : at+blockSize]
 	at += blockSize
 	size, ok := parseSize(h)
-	if !ok || !checks(h) {
-		return nil, 0, 0, fmt.Errorf("%w: a tar header does not check", formats.ErrDamaged)
+	if !ok || !checksumMatches(h) {
+		return nil, 0, 0, fmt.Errorf("%w: the checksum of a tar header differs", formats.ErrDamaged)
 	}
 	if size > uint64(len(rec)-at) || len(rec)-at-int(size) < padding(int(size)) {
-		return nil, 0, 0, fmt.Errorf("%w: a tar member of %d bytes in a record of %d", formats.ErrDamaged, size, len(rec))
+		return nil, 0, 0, fmt.Errorf("%w: a tar member has %d bytes in a record of %d", formats.ErrDamaged, size, len(rec))
 	}
 	n := int(size)
 	return rec[at : at+n : at+n], h[typeAt], at + n + padding(n), nil
 }
 
-// checks compares the checksum, in the form in which appendHeader writes it.
-func checks(h []byte) bool {
-	want, ok := parseOctal(h[sumAt : sumAt+6])
+// checksumMatches verifies the checksum, in the form that appendHeader writes.
+func checksumMatches(h []byte) bool {
+	want, ok := parseOctal(h[checksumAt : checksumAt+6])
 	sum := headerSum(h)
-	for _, c := range h[sumAt : sumAt+8] {
+	for _, c := range h[checksumAt : checksumAt+8] {
 		sum += ' ' - uint64(c)
 	}
-	return ok && sum == want && h[sumAt+6] == 0 && h[sumAt+7] == ' '
+	return ok && sum == want && h[checksumAt+6] == 0 && h[checksumAt+7] == ' '
 }
 
 func parseSize(h []byte) (uint64, bool) {

@@ -11,35 +11,35 @@ import (
 
 // Writer writes one dataset of shards.
 type Writer struct {
-	shards *staging.Shards
+	*staging.Shards
 	enc    encoder
 	index  indexer
-	zstd   *zstd.Encoder // nil where the shards are not compressed
+	zstd   *zstd.Encoder // nil if the shards are not compressed
 	record []byte        // before compression
 	frame  []byte
 }
 
 var (
-	_ formats.Writer = (*Writer)(nil)
-	_ formats.Cutter = (*Writer)(nil)
-	_ formats.Keeper = (*Writer)(nil)
+	_ formats.Writer     = (*Writer)(nil)
+	_ formats.ShardEnder = (*Writer)(nil)
+	_ formats.FileReuser = (*Writer)(nil)
 
-	_ formats.RemovalWriter = (*Writer)(nil)
-	_ formats.OldKeeper     = (*Writer)(nil)
+	_ formats.RemovalWriter  = (*Writer)(nil)
+	_ formats.PreviousKeeper = (*Writer)(nil)
 )
 
-// Create starts a dataset. A name that ends in .tar.zst is compressed, at DefaultZstd if o
-// has no level; a level with another name is an error.
+// Create starts a dataset. A path that ends in .tar.zst is compressed, at DefaultZstd if o
+// has no level; a level with another extension is an error.
 func (f Format) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
 	m.Format = f.Name()
 	w, end, err := newWriter(path, &m, o)
 	if err != nil {
 		return nil, err
 	}
-	if w.shards, err = staging.CreateShards(path, m, o, end); err != nil {
+	if w.Shards, err = staging.CreateShards(path, m, o, end); err != nil {
 		return nil, err
 	}
-	w.index.shards = w.shards
+	w.index.shards = w.Shards
 	return w, nil
 }
 
@@ -49,19 +49,19 @@ func (f Format) Resume(path string, o formats.CreateOptions) (formats.Writer, fo
 	if err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
-	if w.shards, err = staging.ResumeShards(path, end); err != nil {
+	if w.Shards, err = staging.ResumeShards(path, end); err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
-	st := w.shards.Stage()
-	w.index.shards = w.shards
+	st := w.Stage()
+	w.index.shards = w.Shards
 	if err := w.enc.init(&st.Meta); err != nil {
 		_ = w.Close()
-		return nil, formats.Meta{}, nil, fmt.Errorf("continue %s: %w", path, err)
+		return nil, formats.Meta{}, nil, fmt.Errorf("resume %s: %w", path, err)
 	}
 	return w, st.Meta, st.Note, nil
 }
 
-// newWriter prepares a Writer; m is nil where it is not known yet.
+// newWriter prepares a Writer; m is nil if it is not known yet.
 func newWriter(path string, m *formats.Meta, o formats.CreateOptions) (w *Writer, end []byte, err error) {
 	w = &Writer{}
 	if m != nil {
@@ -73,12 +73,12 @@ func newWriter(path string, m *formats.Meta, o formats.CreateOptions) (w *Writer
 	if err != nil || level == 0 {
 		return w, zeros[:], err
 	}
-	// One goroutine, so that equal samples give equal frames.
+	// One goroutine, so that equal samples produce equal frames.
 	w.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(level)))
 	if err != nil {
 		return nil, nil, err
 	}
-	w.index.off = true
+	w.index.disabled = true
 	return w, w.zstd.EncodeAll(zeros[:], nil), nil
 }
 
@@ -91,10 +91,9 @@ func (e *encoder) init(m *formats.Meta) (err error) {
 	return err
 }
 
-// Write adds s as one record. Its bytes are copied once, into the block that the file is
-// written and summed by.
+// Write adds s as one record. Its bytes are copied once, into the file's current block.
 func (w *Writer) Write(s *formats.Sample) error {
-	st := w.shards.Stage()
+	st := w.Stage()
 	if err := st.CheckSample(s, false); err != nil {
 		return err
 	}
@@ -111,35 +110,20 @@ func (w *Writer) Write(s *formats.Sample) error {
 		w.enc.parts = append(w.enc.parts[:0], w.frame)
 		parts = w.enc.parts
 	}
-	place, err := w.shards.Append(parts...)
+	location, err := w.Append(parts...)
 	if err != nil {
 		return fmt.Errorf("key %q: %w", s.Key, err)
 	}
-	return st.Add(s, place)
+	return st.Add(s, location)
 }
 
-// Cut ends the current shard.
-func (w *Writer) Cut() error {
-	if err := w.shards.Cut(); err != nil {
+// EndShard ends the current shard and builds its index.
+func (w *Writer) EndShard() error {
+	if err := w.Shards.EndShard(); err != nil {
 		return err
 	}
-	return w.index.cut(w.shards.Files())
+	return w.index.endShard(w.Files())
 }
 
-// Keep takes over a shard of the dataset that is replaced.
-func (w *Writer) Keep(i int, change func(*formats.Info)) error { return w.shards.Keep(i, change) }
-
-// SetRemoved implements formats.RemovalWriter.
-func (w *Writer) SetRemoved(list []formats.Removed) { w.shards.Stage().SetRemoved(list) }
-
-// KeepOld implements formats.OldKeeper.
-func (w *Writer) KeepOld() { w.shards.Stage().KeepOld() }
-
-// Checkpoint makes the samples so far survive a kill.
-func (w *Writer) Checkpoint(note []byte) error { return w.shards.Checkpoint(note) }
-
 // Commit ends the last shard, writes the sidecar and publishes all.
-func (w *Writer) Commit() error { return w.shards.Commit(w.index.publish) }
-
-// Close leaves what was checkpointed to Resume.
-func (w *Writer) Close() error { return w.shards.Close() }
+func (w *Writer) Commit() error { return w.Shards.Commit(w.index.publish) }

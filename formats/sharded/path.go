@@ -12,14 +12,14 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// ShardPath names the files of a dataset that has one or many: "out.tar",
+// ShardPath is the parsed path of a dataset of one or many files: "out.tar",
 // "train-%06d.tar", or for reading also "train-{000000..000127}.tar".
 type ShardPath struct {
 	Dir    string
-	Before string // of the file's name, up to the number
-	width  int    // digits of the number, at least; -1 without one
+	Before string // the file name up to the number
+	width  int    // minimum digits of the number; -1 without one
 	after  string
-	lo, hi int // the range of braces; hi < lo without them
+	lo, hi int // the range in braces; hi < lo without one
 }
 
 var (
@@ -27,7 +27,7 @@ var (
 	shardBraces = regexp.MustCompile(`\{(\d+)\.\.(\d+)\}`)
 )
 
-// ParseShardPath takes path apart. The error says what is wrong with a pattern.
+// ParseShardPath parses path. The error says what is wrong with a pattern.
 func ParseShardPath(path string) (ShardPath, error) {
 	dir, base := filepath.Split(path)
 	p := ShardPath{Dir: filepath.Clean(dir), Before: base, width: -1, hi: -1}
@@ -53,42 +53,43 @@ func ParseShardPath(path string) (ShardPath, error) {
 			width, _ = strconv.Atoi(digits)
 		}
 		if width > 18 {
-			return p, fmt.Errorf("%s: a shard number of %d digits; at most 18", path, width)
+			return p, fmt.Errorf("%s: a shard number of %d digits; the limit is 18", path, width)
 		}
 		p.Before, p.width, p.after = base[:at[0]], width, base[at[1]:]
 		return p, nil
 	}
-	return p, fmt.Errorf("%s: more than one shard number; write one %%06d", path)
+	return p, fmt.Errorf("%s: more than one shard number; write only one %%06d", path)
 }
 
-// Many says that the path is a pattern.
-func (p ShardPath) Many() bool { return p.width >= 0 }
+// IsPattern reports whether the path is a pattern of several files.
+func (p ShardPath) IsPattern() bool { return p.width >= 0 }
 
-// Braces is the range of a path with braces.
+// Braces returns the range of a path with braces.
 func (p ShardPath) Braces() (lo, hi int, ok bool) { return p.lo, p.hi, p.hi >= p.lo }
 
-// Name is the name of shard i, without Dir.
+// Name returns the name of shard i, without Dir.
 func (p ShardPath) Name(i int) string {
-	if !p.Many() {
+	if !p.IsPattern() {
 		return p.Before
 	}
 	return fmt.Sprintf("%s%0*d%s", p.Before, p.width, i, p.after)
 }
 
-// joints may stand between a dataset's name and a shard's number.
-const joints = "-_."
+// numberSeparators may separate a dataset's name from a shard's number.
+const numberSeparators = "-_."
 
-// Sidecar is the folder that describes the dataset: "train.tar.dsconv" beside
-// "train-%06d.tar" and beside "train.tar".
+// Sidecar returns the folder that describes the dataset: "train.tar.dsconv" for
+// "train-%06d.tar" and for "train.tar".
 func (p ShardPath) Sidecar() string {
-	return filepath.Join(p.Dir, strings.TrimRight(p.Before, joints)+p.after+sidecarSuffix)
+	return filepath.Join(p.Dir, strings.TrimRight(p.Before, numberSeparators)+p.after+sidecarSuffix)
 }
 
-// sidecarSuffix ends the name of the folder that describes a dataset of shards.
+// sidecarSuffix is the extension of a sidecar.
 const sidecarSuffix = ".dsconv"
 
-// Number finds which shard a file name of the pattern is.
-func (p ShardPath) Number(name string) (int, bool) {
+// ShardNumber returns the number of the shard with that file name; false if the name does not
+// match the pattern.
+func (p ShardPath) ShardNumber(name string) (int, bool) {
 	digits, ok := strings.CutPrefix(name, p.Before)
 	if !ok {
 		return 0, false
@@ -100,20 +101,20 @@ func (p ShardPath) Number(name string) (int, bool) {
 	return i, err == nil && p.Name(i) == name
 }
 
-// ErrForeign is in the error of a path where something lies that dsconv did not write.
-var ErrForeign = fmt.Errorf("%w, and not by dsconv", formats.ErrExists)
+// ErrForeign is the error about a dataset's path that has something dsconv did not write.
+var ErrForeign = fmt.Errorf("%w and was not written by dsconv", formats.ErrExists)
 
-// own lists the sidecar and those of its data files that are replaced with it: they have a
-// name of a pattern with that sidecar, and the table of checksums tells of them.
-func (p ShardPath) own(d Described) ([]string, error) {
-	old := []string{p.Sidecar()} // first: from then on nothing looks finished
-	table := d.Sums.ByName()
+// replacedFiles lists the sidecar and those of its data files that are replaced with it: their
+// names match a pattern with that sidecar, and they are in the table of checksums.
+func (p ShardPath) replacedFiles(d Contents) ([]string, error) {
+	old := []string{p.Sidecar()} // first: without it, nothing looks finished
+	table := d.Checksums.ByName()
 	for i, name := range d.Meta().Files {
 		path := filepath.Join(p.Dir, name)
 		if !p.IsShard(name) && !p.SharesSidecar(name) {
-			continue // it has another dataset's name, or the user's: it stays
+			continue // it has the name of another dataset or of the user's file: it stays
 		}
-		want, err := table.SumsOf(name)
+		want, err := table.ForFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w: %w", path, ErrForeign, err)
 		}
@@ -121,13 +122,13 @@ func (p ShardPath) own(d Described) ([]string, error) {
 		switch {
 		case err != nil:
 		case !st.Mode().IsRegular():
-			// A link may stand for a file that stays; to replace it is refused later.
+			// A link may point to a file that stays; replacing the link fails later.
 			if st.Mode()&os.ModeSymlink == 0 {
 				return nil, fmt.Errorf("%s: %w: it is %s", path, ErrForeign, durable.KindOf(st.Mode()))
 			}
-		case p.IsShard(name) && name == d.AsWritten[i]: // it may be damaged
-		case !want.Recognizes(path, st.Size()):
-			return nil, fmt.Errorf("%s: %w, or so badly damaged that nothing tells: it has %d bytes, the dataset that is replaced has %d under that name; move it away, then the same command goes on",
+		case p.IsShard(name) && name == d.OriginalFiles[i]: // it may be damaged
+		case !want.MaybeSame(path, st.Size()):
+			return nil, fmt.Errorf("%s: %w, or too damaged to tell: it has %d bytes, but the replaced dataset's file of that name has %d; move it away, then repeat the command",
 				path, formats.ErrForeign, st.Size(), want.Size)
 		}
 		old = append(old, path)
@@ -135,23 +136,23 @@ func (p ShardPath) own(d Described) ([]string, error) {
 	return old, nil
 }
 
-// SharesSidecar reports whether a file of that name would be one of a dataset with the same
+// SharesSidecar reports whether a file of that name can belong to a dataset with the same
 // sidecar: "train-00001.tar" and "train.tar" share that of "train-%06d.tar".
 func (p ShardPath) SharesSidecar(name string) bool {
 	if name != filepath.Base(name) {
 		return false
 	}
-	stem := strings.TrimRight(p.Before, joints) + p.after
-	is := func(before, after string) bool {
+	stem := strings.TrimRight(p.Before, numberSeparators) + p.after
+	isStem := func(before, after string) bool {
 		start, ok := strings.CutSuffix(stem, after)
-		return ok && strings.TrimRight(before, joints) == start
+		return ok && strings.TrimRight(before, numberSeparators) == start
 	}
-	if is(name, "") {
+	if isStem(name, "") {
 		return true
 	}
 	for from := range len(name) {
 		for to := from + 1; to <= len(name) && name[to-1] >= '0' && name[to-1] <= '9'; to++ {
-			if is(name[:from], name[to:]) {
+			if isStem(name[:from], name[to:]) {
 				return true
 			}
 		}
@@ -159,29 +160,30 @@ func (p ShardPath) SharesSidecar(name string) bool {
 	return false
 }
 
-// IsShard reports whether a file of that name would be one of the dataset's.
+// IsShard reports whether the name is that of one of the dataset's data files.
 func (p ShardPath) IsShard(name string) bool {
-	_, ok := p.Number(name)
-	return ok || !p.Many() && name == p.Before
+	_, ok := p.ShardNumber(name)
+	return ok || !p.IsPattern() && name == p.Before
 }
 
-// Existing lists the files that a dataset at p would replace: those of the finished
-// dataset there. Files of the pattern without a sidecar are somebody else's: an error.
-func (p ShardPath) Existing() ([]string, error) {
+// ExistingFiles lists the files that a dataset at p would replace: those of the finished
+// dataset there. It is an error if files match the pattern but there is no sidecar: dsconv did
+// not write them.
+func (p ShardPath) ExistingFiles() ([]string, error) {
 	if st, err := os.Lstat(p.Sidecar()); err == nil {
-		d, err := p.Describe()
+		d, err := p.OpenSidecar()
 		if err != nil || !st.IsDir() {
-			return nil, fmt.Errorf("%s: %w", p.Sidecar(), ErrForeign)
+			return nil, fmt.Errorf("%s: %w; choose another path", p.Sidecar(), ErrForeign)
 		}
-		return p.own(d)
+		return p.replacedFiles(d)
 	}
 	entries, err := os.ReadDir(p.Dir)
 	if err != nil {
-		return nil, nil //nolint:nilerr // a folder that is not there holds no files; making it says what is wrong
+		return nil, nil //nolint:nilerr // a missing folder has no files; creating it reports what is wrong
 	}
 	for _, e := range entries {
 		if p.IsShard(e.Name()) {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(p.Dir, e.Name()), ErrForeign)
+			return nil, fmt.Errorf("%s: %w; choose another path", filepath.Join(p.Dir, e.Name()), ErrForeign)
 		}
 	}
 	return nil, nil

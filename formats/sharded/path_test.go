@@ -23,7 +23,7 @@ func FuzzShardPath(f *testing.F) {
 		if strings.ContainsRune(name, '/') || filepath.Dir(p.Sidecar()) != p.Dir {
 			t.Fatalf("%q: shard %q, sidecar %q", path, name, p.Sidecar())
 		}
-		if n, ok := p.Number(name); p.Many() && (!ok || n != i) {
+		if n, ok := p.ShardNumber(name); p.IsPattern() && (!ok || n != i) {
 			t.Fatalf("%q: %q is shard %d, %v", path, name, n, ok)
 		}
 	})

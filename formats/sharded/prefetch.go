@@ -8,33 +8,33 @@ import (
 	"github.com/dsconv/dsconv/formats/mapped"
 )
 
-// looks is the number of records by which Prefetch judges whether all are in memory.
-const looks = 8
+// probeCount is the number of records that Prefetch probes to judge whether all are in memory.
+const probeCount = 8
 
-// Prefetch has the system read the places in files, which it sorts, without waiting, unless
-// those it looks at are in memory; see formats.Prefetcher. A place's Shard is the index in
-// files. Places that are none are passed over.
-func Prefetch(files []*mapped.Mapping, places []manifest.Place) {
-	places = slices.DeleteFunc(places, func(p manifest.Place) bool { return !within(files, p) })
-	if len(places) == 0 || Cached(files, places) {
+// Prefetch asks the system to read the locations in files, without waiting, unless those it
+// probes are in memory; see formats.Prefetcher. It sorts locations. A location's Shard is the
+// index in files. Invalid locations are skipped.
+func Prefetch(files []*mapped.Mapping, locations []manifest.Location) {
+	locations = slices.DeleteFunc(locations, func(p manifest.Location) bool { return !isWithin(files, p) })
+	if len(locations) == 0 || InMemory(files, locations) {
 		return
 	}
-	slices.SortFunc(places, func(a, b manifest.Place) int {
+	slices.SortFunc(locations, func(a, b manifest.Location) int {
 		return cmp.Or(cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Offset, b.Offset))
 	})
-	for len(places) > 0 {
-		shard, from, to := places[0].Shard, mapped.PageOf(places[0].Offset), places[0].Offset+places[0].Length
+	for len(locations) > 0 {
+		shard, from, to := locations[0].Shard, mapped.PageOf(locations[0].Offset), locations[0].Offset+locations[0].Length
 		n := 1
-		for n < len(places) && places[n].Shard == shard && mapped.PageOf(places[n].Offset) <= to {
-			to = max(to, places[n].Offset+places[n].Length)
+		for n < len(locations) && locations[n].Shard == shard && mapped.PageOf(locations[n].Offset) <= to {
+			to = max(to, locations[n].Offset+locations[n].Length)
 			n++
 		}
 		files[shard].WillNeed(from, to)
-		places = places[n:]
+		locations = locations[n:]
 	}
 }
 
-func within(files []*mapped.Mapping, p manifest.Place) bool {
+func isWithin(files []*mapped.Mapping, p manifest.Location) bool {
 	if p.Shard < 0 || p.Shard >= len(files) || p.Offset < 0 || p.Length <= 0 {
 		return false
 	}
@@ -42,12 +42,12 @@ func within(files []*mapped.Mapping, p manifest.Place) bool {
 	return p.Offset < size && p.Length <= size-p.Offset
 }
 
-// Cached says whether the middles of some of the places, at most looks, are all in memory,
-// false where the system does not tell. The places must lie in the files.
-func Cached(files []*mapped.Mapping, places []manifest.Place) bool {
-	n := min(looks, len(places))
+// InMemory reports whether the middles of some of the locations, at most probeCount, are all in
+// memory; false if the system does not reveal it. The locations must lie in the files.
+func InMemory(files []*mapped.Mapping, locations []manifest.Location) bool {
+	n := min(probeCount, len(locations))
 	for k := range n {
-		p := places[k*len(places)/n]
+		p := locations[k*len(locations)/n]
 		if !files[p.Shard].Resident(p.Offset + p.Length/2) {
 			return false
 		}
@@ -57,11 +57,11 @@ func Cached(files []*mapped.Mapping, places []manifest.Place) bool {
 
 // Prefetch implements formats.Prefetcher.
 func (r *Records) Prefetch(indices []int32) {
-	places := make([]manifest.Place, 0, len(indices))
+	locations := make([]manifest.Location, 0, len(indices))
 	for _, i := range indices {
-		if r.Table.InRange(int(i)) == nil {
-			places = append(places, r.Table.Place(int(i)))
+		if r.Manifest.CheckIndex(int(i)) == nil {
+			locations = append(locations, r.Manifest.Location(int(i)))
 		}
 	}
-	Prefetch(r.files, places)
+	Prefetch(r.files, locations)
 }

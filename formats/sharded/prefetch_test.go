@@ -34,7 +34,7 @@ func onDisk(t *testing.T, pages int) *mapped.Mapping {
 func TestPrefetchBringsThePlacesAlone(t *testing.T) {
 	m := onDisk(t, 1024)
 	empty := &mapped.Mapping{}
-	Prefetch([]*mapped.Mapping{empty, m}, []manifest.Place{
+	Prefetch([]*mapped.Mapping{empty, m}, []manifest.Location{
 		{Shard: 1, Offset: 700 * mapped.PageSize, Length: 100}, // a single page
 		{Shard: 1, Offset: 100*mapped.PageSize + 5, Length: 200 * mapped.PageSize},
 		{Shard: 1, Offset: 200 * mapped.PageSize, Length: 101 * mapped.PageSize}, // overlaps
@@ -63,9 +63,9 @@ func TestPrefetchBringsThePlacesAlone(t *testing.T) {
 // Where the system does not tell what is in memory, all is asked for.
 func TestPrefetchWithoutBeingTold(t *testing.T) {
 	m := onDisk(t, 64)
-	m.Tells = false
-	Prefetch([]*mapped.Mapping{m}, []manifest.Place{{Offset: 3 * mapped.PageSize, Length: mapped.PageSize}})
-	m.Tells = true
+	m.ResidencyKnown = false
+	Prefetch([]*mapped.Mapping{m}, []manifest.Location{{Offset: 3 * mapped.PageSize, Length: mapped.PageSize}})
+	m.ResidencyKnown = true
 	for end := time.Now().Add(5 * time.Minute); !m.Resident(3 * mapped.PageSize); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the page was not brought")

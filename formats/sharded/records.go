@@ -19,35 +19,35 @@ import (
 
 // Records reads what Shards wrote, from mapped memory. It is safe for concurrent use.
 type Records struct {
-	Described
-	path   ShardPath
-	files  []*mapped.Mapping
-	others []string // see ForOthers
+	Contents
+	path         ShardPath
+	files        []*mapped.Mapping
+	staleIndexes []string // see StaleIndexFiles
 }
 
-// OpenRecords opens the dataset at path. ErrDamaged if a file is missing or has not the size
-// that was written, or a record's place is none.
+// OpenRecords opens the dataset at path. ErrDamaged if a file is missing or has another size
+// than was written, or a record's location is invalid.
 func OpenRecords(path string) (*Records, error) {
-	return openRecords(path, func(file string, fs checksum.FileSums) (*mapped.Mapping, error) {
+	return openRecords(path, func(file string, fs checksum.FileChecksums) (*mapped.Mapping, error) {
 		m, err := mapped.Map(file)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("%s: %w: %w", file, formats.ErrDamaged, os.ErrNotExist)
 		}
 		if err != nil {
-			return nil, formats.Damaged(err)
+			return nil, formats.WrapDamaged(err)
 		}
 		if int64(len(m.Data)) != fs.Size {
-			err := fmt.Errorf("%s: %w: it has %d bytes, %d were written", file, formats.ErrDamaged, len(m.Data), fs.Size)
+			err := fmt.Errorf("%s: %w: it has %d bytes, but %d were written", file, formats.ErrDamaged, len(m.Data), fs.Size)
 			return nil, errors.Join(err, m.Close())
 		}
 		return m, nil
 	})
 }
 
-// SalvageRecords is OpenRecords that puts up with files that are missing or of another
-// size: what they lack is ErrDamaged when it is read.
+// SalvageRecords is OpenRecords that accepts missing files and files of another size: reading
+// what they lack is ErrDamaged.
 func SalvageRecords(path string) (*Records, error) {
-	return openRecords(path, func(file string, _ checksum.FileSums) (*mapped.Mapping, error) {
+	return openRecords(path, func(file string, _ checksum.FileChecksums) (*mapped.Mapping, error) {
 		m, err := mapped.Map(file)
 		if errors.Is(err, os.ErrNotExist) {
 			return &mapped.Mapping{}, nil
@@ -56,41 +56,41 @@ func SalvageRecords(path string) (*Records, error) {
 	})
 }
 
-func openRecords(path string, open func(file string, fs checksum.FileSums) (*mapped.Mapping, error)) (*Records, error) {
+func openRecords(path string, open func(file string, fs checksum.FileChecksums) (*mapped.Mapping, error)) (*Records, error) {
 	p, err := ParseShardPath(path)
 	if err != nil {
 		return nil, err
 	}
 	r := &Records{path: p}
-	if r.Described, err = p.Describe(); err != nil {
-		return nil, p.notOpen(path, err)
+	if r.Contents, err = p.OpenSidecar(); err != nil {
+		return nil, p.explainOpen(path, err)
 	}
-	if r.elsewhere {
-		return nil, p.otherName(path, &r.Described)
+	if r.otherNames {
+		return nil, p.otherNameError(path, &r.Contents)
 	}
-	if lo, hi, ok := p.Braces(); ok && (lo != 0 || hi != len(r.AsWritten)-1) {
-		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; name them all", path, len(r.AsWritten)-1)
+	if lo, hi, ok := p.Braces(); ok && (lo != 0 || hi != len(r.OriginalFiles)-1) {
+		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; give that range, or a pattern with %%d", path, len(r.OriginalFiles)-1)
 	}
 	sizes, err := r.open(open)
 	if err == nil {
-		if err = r.Table.CheckPlaces(sizes); err != nil {
+		if err = r.Manifest.CheckLocations(sizes); err != nil {
 			err = fmt.Errorf("%s: %w", filepath.Join(p.Sidecar(), sidecar.ManifestName), err)
 		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	r.others, r.Sums = r.forOthers(), nil
+	r.staleIndexes, r.Checksums = r.staleIndexFiles(), nil
 	return r, nil
 }
 
-// open maps the files and gives their sizes as written.
-func (r *Records) open(open func(file string, fs checksum.FileSums) (*mapped.Mapping, error)) ([]int64, error) {
-	files, table := r.Meta().Files, r.Sums.ByName()
+// open maps the files and returns their sizes as written.
+func (r *Records) open(open func(file string, fs checksum.FileChecksums) (*mapped.Mapping, error)) ([]int64, error) {
+	files, table := r.Meta().Files, r.Checksums.ByName()
 	sizes := make([]int64, len(files))
 	var wrong []error
 	for i, name := range files {
-		fs, err := table.SumsOf(name)
+		fs, err := table.ForFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.path.Sidecar(), err)
 		}
@@ -104,44 +104,44 @@ func (r *Records) open(open func(file string, fs checksum.FileSums) (*mapped.Map
 	if len(wrong) == 0 {
 		return sizes, nil
 	}
-	return nil, fmt.Errorf("%w%s", wrong[0], r.howMany(len(wrong), len(files)))
+	return nil, fmt.Errorf("%w%s", wrong[0], r.countWrong(len(wrong), len(files)))
 }
 
-// howMany says how much of a dataset is wrong if it is more than one file of several.
-func (r *Records) howMany(wrong, files int) string {
+// countWrong returns the end of an error about wrong files: how many of the files are wrong.
+func (r *Records) countWrong(wrong, files int) string {
 	side := filepath.Base(r.path.Sidecar())
 	switch {
 	case files == 1 && !r.path.has(r.Meta().Files[0]):
 		return ""
 	case files == 1:
-		return "; it is cut off, or not the file that " + side + " describes"
+		return "; it is truncated, or not the file that " + side + " describes"
 	case wrong == files:
-		return fmt.Sprintf("; none of the %d files is one that %s describes", files, side)
+		return fmt.Sprintf("; none of the %d files is as %s describes it", files, side)
 	case wrong > 1:
 		return fmt.Sprintf("; %d of its %d files are missing or have another size", wrong, files)
 	}
 	return ""
 }
 
-// CheckFormat refuses the description of a dataset of another format.
+// CheckFormat returns an error if the sidecar describes a dataset of another format.
 func (r *Records) CheckFormat(name string) error {
 	if got := r.Meta().Format; got != name {
-		return fmt.Errorf("%s: %w: %s says that its format is %q, its name that it is %q", r.path.Sidecar(), formats.ErrNotDataset, sidecar.MetaName, got, name)
+		return fmt.Errorf("%s: %w: its %s says that the format is %q, but its name is that of the format %q", r.path.Sidecar(), formats.ErrNotDataset, manifest.MetaName, got, name)
 	}
 	return nil
 }
 
-// Written lists the names that the data files had when they were written.
-func (r *Records) Written() []string { return r.AsWritten }
+// OriginalNames lists the names that the data files had when they were written.
+func (r *Records) OriginalNames() []string { return r.OriginalFiles }
 
-// ForOthers lists the files of the dataset's sidecar that other programs read and that tell
-// of the names which the data files had when they were written; none if those are their names.
-func (r *Records) ForOthers() (sidecar string, names []string) {
-	return filepath.Base(r.path.Sidecar()), r.others
+// StaleIndexFiles lists the sidecar's files for other programs that contain the data files'
+// original names, if those differ from the current names.
+func (r *Records) StaleIndexFiles() (folder string, names []string) {
+	return filepath.Base(r.path.Sidecar()), r.staleIndexes
 }
 
-// growing is the path under which the dataset was or is written: braces are for reading.
-func (p ShardPath) growing(path string) string {
+// writePath returns the path under which the dataset is written: braces are for reading only.
+func (p ShardPath) writePath(path string) string {
 	switch _, _, braces := p.Braces(); {
 	case !braces:
 		return path
@@ -151,42 +151,42 @@ func (p ShardPath) growing(path string) string {
 	return filepath.Join(p.Dir, fmt.Sprintf("%s%%0%dd%s", p.Before, p.width, p.after))
 }
 
-// Record is the bytes of the record of row i, in mapped memory. The error names the key.
+// Record returns the bytes of the record of row i, in mapped memory. The error names the key.
 func (r *Records) Record(i int) ([]byte, error) {
-	if err := r.Table.InRange(i); err != nil {
+	if err := r.Manifest.CheckIndex(i); err != nil {
 		return nil, err
 	}
-	at := r.Table.Place(i)
+	at := r.Manifest.Location(i)
 	b, err := r.files[at.Shard].Slice(at.Offset, at.Length)
 	if err != nil {
-		return nil, fmt.Errorf("key %q in %s: %w", r.Table.Key(i), r.Meta().Files[at.Shard], err)
+		return nil, fmt.Errorf("key %q in %s: %w", r.Manifest.Key(i), r.Meta().Files[at.Shard], err)
 	}
 	return b, nil
 }
 
-// Use calls do with the record of row i, in mapped memory. An error, such as that a part of
-// the record cannot be read, says which key and where the record lies.
-func (r *Records) Use(i int, do func(record []byte) error) error {
+// WithRecord calls do with the record of row i, in mapped memory. An error, also one about a
+// page that cannot be read, names the key, the file and the offset.
+func (r *Records) WithRecord(i int, do func(record []byte) error) error {
 	b, err := r.Record(i)
 	if err != nil {
 		return err
 	}
 	mark := guard.Now()
 	if err := guard.Since(mark, b, do(b)); err != nil {
-		at := r.Table.Place(i)
-		return fmt.Errorf("key %q in %s at byte %d: %w", r.Table.Key(i), r.Meta().Files[at.Shard], at.Offset, err)
+		at := r.Manifest.Location(i)
+		return fmt.Errorf("key %q in %s at byte %d: %w", r.Manifest.Key(i), r.Meta().Files[at.Shard], at.Offset, err)
 	}
 	return nil
 }
 
 // Removed implements formats.Removals.
-func (r *Records) Removed() ([]formats.Removed, error) {
+func (r *Records) Removed() ([]formats.RemovedSample, error) {
 	return sidecar.ReadRemoved(r.path.Sidecar(), r.Meta())
 }
 
 // Check implements formats.Checker.
-func (r *Records) Check(ctx context.Context, p formats.Part, workers int, report func(formats.Damage)) error {
-	sums, err := r.table()
+func (r *Records) Check(ctx context.Context, p formats.Portion, workers int, report func(formats.Damage)) error {
+	sums, err := r.readChecksums()
 	if err != nil {
 		return err
 	}
@@ -195,12 +195,12 @@ func (r *Records) Check(ctx context.Context, p formats.Part, workers int, report
 
 // CheckQuick implements formats.Checker.
 func (r *Records) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
-	sums, err := r.table()
+	sums, err := r.readChecksums()
 	if err != nil {
 		return err
 	}
 	data := func(name string) bool { return slices.Contains(r.Meta().Files, name) }
-	large := slices.DeleteFunc(slices.Clone(sums), func(fs checksum.FileSums) bool { return !data(fs.Name) })
+	large := slices.DeleteFunc(slices.Clone(sums), func(fs checksum.FileChecksums) bool { return !data(fs.Name) })
 	if err := large.CheckSizes(r.path.Dir, 0, report); err != nil {
 		return err
 	}
@@ -211,39 +211,43 @@ func (r *Records) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 	return nil
 }
 
-// table reads the table of checksums anew: it may have been damaged since the dataset was opened.
-func (r *Records) table() (checksum.Sums, error) {
-	sums, err := checksum.ReadSums(r.path.Sidecar())
-	return r.path.nowCalled(r.AsWritten, r.Meta().Files, sums), err
+// readChecksums reads the table of checksums again: it may have been damaged since the dataset
+// was opened.
+func (r *Records) readChecksums() (checksum.Checksums, error) {
+	sums, err := checksum.ReadChecksums(r.path.Sidecar())
+	return r.path.renameChecksums(r.OriginalFiles, r.Meta().Files, sums), err
 }
 
-// checkOverlaps reports records that lie in each other.
+// checkOverlaps reports records that overlap.
 func (r *Records) checkOverlaps(report func(formats.Damage)) {
 	order := r.StorageOrder()
 	for k := 1; k < len(order); k++ {
 		i, j := int(order[k-1]), int(order[k])
-		a, b := r.Table.Place(i), r.Table.Place(j)
+		a, b := r.Manifest.Location(i), r.Manifest.Location(j)
 		if a.Shard == b.Shard && a.Offset+a.Length > b.Offset {
 			report(formats.Damage{
 				File: r.Meta().Files[a.Shard], Offset: b.Offset, Length: a.Offset + a.Length - b.Offset,
-				Cause: fmt.Sprintf("the records of the keys %q and %q overlap", r.Table.Key(i), r.Table.Key(j)),
+				Cause: fmt.Sprintf("the records of the keys %q and %q overlap", r.Manifest.Key(i), r.Manifest.Key(j)),
 			})
 		}
 	}
 }
 
-// StorageOrder lists the samples as their records lie in the files one after another.
+// StorageOrder implements formats.StorageOrdered.
 func (r *Records) StorageOrder() []int32 {
 	order := make([]int32, r.Len())
 	for i := range order {
 		order[i] = int32(i)
 	}
 	slices.SortFunc(order, func(i, j int32) int {
-		a, b := r.Table.Place(int(i)), r.Table.Place(int(j))
+		a, b := r.Manifest.Location(int(i)), r.Manifest.Location(int(j))
 		return cmp.Or(cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Offset, b.Offset), cmp.Compare(i, j))
 	})
 	return order
 }
+
+// Location returns the location of the record of row i; i must be in range.
+func (r *Records) Location(i int) manifest.Location { return r.Manifest.Location(i) }
 
 // Close unmaps the files.
 func (r *Records) Close() error {
@@ -254,6 +258,3 @@ func (r *Records) Close() error {
 	r.files = nil
 	return err
 }
-
-// Place is where the record of row i lies; i must be in range.
-func (r *Records) Place(i int) manifest.Place { return r.Table.Place(i) }

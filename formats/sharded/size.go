@@ -5,17 +5,17 @@ import (
 	"path/filepath"
 )
 
-// SizeOfFiles is the number of bytes in the file at path, or in the files below it.
-func SizeOfFiles(path string) (sum int64, err error) {
+// SizeOfFiles returns the number of bytes in the file at path, or in the files below it.
+func SizeOfFiles(path string) (total int64, err error) {
 	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		info, err := d.Info()
 		if err == nil {
-			sum += info.Size()
+			total += info.Size()
 		}
 		return err
 	})
-	return sum, err
+	return total, err
 }

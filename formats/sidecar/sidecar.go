@@ -12,66 +12,65 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// The files of the folder that describes a dataset: the dataset's own for LMDB, one
-// beside the data for tars and TFRecords.
+// The files of the folder that describes a dataset: for LMDB the dataset itself, for tars and
+// TFRecords the sidecar beside the data.
 const (
 	ManifestName = "manifest.parquet"
-	RemovedName  = "removed.parquet" // only where samples were removed by hand
-	MetaName     = "dataset.json"
+	RemovedName  = "removed.parquet" // only if samples were removed by hand
 )
 
-// Suffix is what is appended to a dataset's path to name the folder it grows in.
-const Suffix = ".partial"
+// PartialSuffix is appended to a dataset's path to name its staging folder.
+const PartialSuffix = ".partial"
 
-// ReadSidecar reads manifest and dataset.json of dir and compares them with their
-// checksums. ErrNotDataset if they are not there, ErrDamaged, with the file's name, if they
+// ReadSidecar reads manifest and dataset.json in dir and compares them with their
+// checksums. ErrNotDataset if they are missing; ErrDamaged, with the file's name, if they
 // are not what was written.
-func ReadSidecar(dir string) (manifest.Catalog, error) {
-	c, _, err := SidecarAndSums(dir)
+func ReadSidecar(dir string) (manifest.Description, error) {
+	c, _, err := ReadWithChecksums(dir)
 	return c, err
 }
 
-func SidecarAndSums(dir string) (manifest.Catalog, checksum.Sums, error) {
-	if _, err := os.Stat(filepath.Join(dir, MetaName)); durable.IsMissing(err) {
-		if err := NoDataset(dir); err != nil {
-			return manifest.Catalog{}, nil, err
+func ReadWithChecksums(dir string) (manifest.Description, checksum.Checksums, error) {
+	if _, err := os.Stat(filepath.Join(dir, manifest.MetaName)); durable.IsMissing(err) {
+		if err := ExplainMissing(dir); err != nil {
+			return manifest.Description{}, nil, err
 		}
-		return manifest.Catalog{}, nil, fmt.Errorf("%s: %w: it has no %s", dir, formats.ErrNotDataset, MetaName)
+		return manifest.Description{}, nil, fmt.Errorf("%s: %w: it has no %s", dir, formats.ErrNotDataset, manifest.MetaName)
 	}
-	sums, err := checksum.ReadSums(dir)
+	sums, err := checksum.ReadChecksums(dir)
 	if err != nil {
-		return manifest.Catalog{}, nil, errors.Join(newer(dir), err)
+		return manifest.Description{}, nil, errors.Join(newer(dir), err)
 	}
-	b, err := sums.ReadSmall(dir, MetaName)
+	b, err := sums.ReadSmall(dir, manifest.MetaName)
 	if err != nil {
-		return manifest.Catalog{}, nil, err
+		return manifest.Description{}, nil, err
 	}
 	m, err := manifest.DecodeMeta(b)
 	if err != nil {
-		return manifest.Catalog{}, nil, fmt.Errorf("%s: %w", dir, err)
+		return manifest.Description{}, nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	if b, err = sums.ReadSmall(dir, ManifestName); err != nil {
-		return manifest.Catalog{}, nil, err
+		return manifest.Description{}, nil, err
 	}
-	c, err := manifest.NewCatalog(m, b)
+	c, err := manifest.NewDescription(m, b)
 	if err != nil {
-		return manifest.Catalog{}, nil, fmt.Errorf("%s: %w", filepath.Join(dir, ManifestName), err)
+		return manifest.Description{}, nil, fmt.Errorf("%s: %w", filepath.Join(dir, ManifestName), err)
 	}
 	return c, sums, nil
 }
 
-// GrowsAt says whether a dataset is growing at path, or was when its writer stopped.
-func GrowsAt(path string) bool {
-	_, err := os.Stat(path + Suffix)
+// HasPartial reports whether there is a staging folder for path.
+func HasPartial(path string) bool {
+	_, err := os.Stat(path + PartialSuffix)
 	return err == nil
 }
 
-// newer is ErrNewer if that is what dataset.json says: a later version's table of checksums
-// may be another one.
+// newer returns ErrNewer if dataset.json has a later version, whose table of checksums may
+// have another layout.
 func newer(dir string) error {
-	b, err := os.ReadFile(filepath.Join(dir, MetaName))
+	b, err := os.ReadFile(filepath.Join(dir, manifest.MetaName))
 	if err != nil {
-		return nil //nolint:nilerr // the caller has an error of its own to tell
+		return nil //nolint:nilerr // the caller reports its own error
 	}
 	if _, err = manifest.DecodeMeta(b); errors.Is(err, formats.ErrNewer) {
 		return fmt.Errorf("%s: %w", dir, err)
@@ -79,11 +78,11 @@ func newer(dir string) error {
 	return nil
 }
 
-// ReadRemoved reads the list of the dataset that m describes from its sidecar dir. ErrDamaged
-// if it is not what was written.
-func ReadRemoved(dir string, m *formats.Meta) ([]formats.Removed, error) {
+// ReadRemoved reads the removed samples of the dataset that m describes from its sidecar dir.
+// ErrDamaged if the list is not what was written.
+func ReadRemoved(dir string, m *formats.Meta) ([]formats.RemovedSample, error) {
 	return manifest.DecodeRemoved(m, func() ([]byte, error) {
-		sums, err := checksum.ReadSums(dir)
+		sums, err := checksum.ReadChecksums(dir)
 		if err != nil {
 			return nil, err
 		}
@@ -91,19 +90,19 @@ func ReadRemoved(dir string, m *formats.Meta) ([]formats.Removed, error) {
 	})
 }
 
-// Unfinished is the error of a dataset that is still written, or whose writer was stopped.
-func Unfinished(path string) error {
-	return fmt.Errorf("%s: %w: it is an unfinished pack; the command that began it goes on with it, with --discard it begins anew", path, formats.ErrNotDataset)
+// UnfinishedError is the error about a dataset whose writer is running or was stopped.
+func UnfinishedError(path string) error {
+	return fmt.Errorf("%s: %w: it is unfinished; repeat the command that began it to resume, or add --discard to start over", path, formats.ErrNotDataset)
 }
 
-// NoDataset explains why there is no dataset at path, of a format that is one file or folder;
-// nil if there is something.
-func NoDataset(path string) error {
+// ExplainMissing explains why there is no dataset at path, for formats of one file or folder;
+// nil if the path exists.
+func ExplainMissing(path string) error {
 	switch {
-	case GrowsAt(path) && !durable.Exists(path):
-		return Unfinished(path)
+	case HasPartial(path) && !durable.Exists(path):
+		return UnfinishedError(path)
 	case !durable.Exists(path):
-		return formats.NotThere(path)
+		return formats.NotFound(path)
 	}
 	return nil
 }

@@ -52,16 +52,16 @@ func FuzzJournal(f *testing.F) {
 func FuzzCheckpoint(f *testing.F) {
 	f.Add(encodeCheckpoint(someRows(f, 5), 0, []byte("state"), nil))
 	f.Add(encodeCheckpoint(someRows(f, 5), 5, nil, []byte("note")))
-	f.Add(encodeCheckpoint(manifest.NewTable([]string{"a", "label"}), 0, nil, nil))
+	f.Add(encodeCheckpoint(manifest.NewManifest([]string{"a", "label"}), 0, nil, nil))
 	f.Add([]byte("\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"))
 	f.Fuzz(func(t *testing.T, p []byte) {
-		tab := manifest.NewTable([]string{"a", "label"})
+		tab := manifest.NewManifest([]string{"a", "label"})
 		cp, err := decodeCheckpoint(p, tab)
 		if err != nil {
 			return
 		}
 		b := encodeCheckpoint(tab, 0, cp.state, cp.note)
-		tab2 := manifest.NewTable(tab.Columns)
+		tab2 := manifest.NewManifest(tab.Columns)
 		cp2, err := decodeCheckpoint(b, tab2)
 		if err != nil || !bytes.Equal(encodeCheckpoint(tab2, 0, cp2.state, cp2.note), b) {
 			t.Fatalf("%d rows became %d: %v", tab.Len(), tab2.Len(), err)
@@ -70,18 +70,18 @@ func FuzzCheckpoint(f *testing.F) {
 }
 
 // someRows are n rows of all kinds.
-func someRows(t testing.TB, n int) *manifest.Table {
+func someRows(t testing.TB, n int) *manifest.Manifest {
 	t.Helper()
-	tab := manifest.NewTable([]string{"a", "label"})
+	tab := manifest.NewManifest([]string{"a", "label"})
 	for i := range n {
 		err := tab.Append(&manifest.Row{
 			Info: formats.Info{
 				Key: fmt.Sprintf("class %d/ключ\n%07d", i%7, i), Split: []string{"train", "val", ""}[i%3], Label: int64(i%7) - 1,
 				Size: int64(i * 3), Encoding: []formats.Encoding{formats.JPEG, formats.PNG}[i%2], Shape: [3]int{i, 2 * i, 3},
-				Sum: [16]byte{byte(i), 1}, Columns: []string{fmt.Sprint(i), ""},
+				Checksum: [16]byte{byte(i), 1}, Columns: []string{fmt.Sprint(i), ""},
 				Source: formats.Source{Path: fmt.Sprintf("p%d.jpg", i), Size: int64(i), ModTime: -int64(i), Hash: [16]byte{15: byte(i)}},
 			},
-			Place: manifest.Place{Shard: i % 5, Offset: int64(i) << 33, Length: int64(i)},
+			Location: manifest.Location{Shard: i % 5, Offset: int64(i) << 33, Length: int64(i)},
 		})
 		if err != nil {
 			t.Fatal(err)

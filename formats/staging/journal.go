@@ -19,18 +19,18 @@ import (
 )
 
 // A journal is a sequence of records: length (uint32), CRC-32C of the payload (uint32),
-// payload. The first is the dataset's Meta; each further one is a checkpoint: the rows
-// since the last one, the format's state, the caller's note. A torn record at the end is
-// what a kill leaves: whoever goes on with the journal cuts it off.
+// payload. The first is the dataset's Meta; each later one is a checkpoint: the rows
+// since the last one, the format's state, the caller's note. A kill may leave an incomplete
+// record at the end; resuming cuts it off.
 
 const (
 	recordHeader = 8
-	// maxRecord bounds the memory that a length in a journal can ask for. A checkpoint's
-	// record is a hundred times smaller.
+	// maxRecord bounds the memory that a false length in a journal can allocate. Real
+	// checkpoints are a hundred times smaller.
 	maxRecord = 1 << 30
 )
 
-// checkpoint is the last one of a journal.
+// checkpoint is the last checkpoint of a journal.
 type checkpoint struct {
 	state, note []byte
 	length      int64 // of its record
@@ -39,7 +39,7 @@ type checkpoint struct {
 
 func appendRecord(f *os.File, payload []byte) error {
 	if len(payload) > maxRecord {
-		return fmt.Errorf("a checkpoint of %d bytes, at most %d are possible: make checkpoints more often", len(payload), maxRecord)
+		return fmt.Errorf("a checkpoint has %d bytes, the limit is %d: make checkpoints more often", len(payload), maxRecord)
 	}
 	b := binary.LittleEndian.AppendUint32(make([]byte, 0, recordHeader+len(payload)), uint32(len(payload)))
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(payload, checksum.Castagnoli))
@@ -49,18 +49,18 @@ func appendRecord(f *os.File, payload []byte) error {
 	return f.Sync()
 }
 
-// recordReader gives the whole records of a journal one after another.
+// recordReader reads the complete records of a journal in order.
 type recordReader struct {
 	r     *bufio.Reader
 	left  int64 // bytes
-	whole int64 // bytes of the records so far
+	whole int64 // bytes of the complete records so far
 }
 
 func newRecordReader(r io.Reader, size int64) *recordReader {
 	return &recordReader{r: bufio.NewReader(r), left: size}
 }
 
-// next gives the next record's payload; io.EOF where no whole one follows.
+// next returns the next record's payload; io.EOF if no complete one follows.
 func (r *recordReader) next() ([]byte, error) {
 	var head [recordHeader]byte
 	if r.left < recordHeader {
@@ -70,7 +70,7 @@ func (r *recordReader) next() ([]byte, error) {
 		return nil, tornAsEOF(err)
 	}
 	n := int64(binary.LittleEndian.Uint32(head[:]))
-	// No record is empty, but zeros, which a loss of power can leave, would be one.
+	// No record is empty, but zeros left by a power failure would look like an empty one.
 	if n == 0 || n > maxRecord || n > r.left-recordHeader {
 		return nil, io.EOF
 	}
@@ -86,7 +86,7 @@ func (r *recordReader) next() ([]byte, error) {
 	return p, nil
 }
 
-// tornAsEOF is io.EOF for a file that ends sooner than it said.
+// tornAsEOF turns io.ErrUnexpectedEOF, an incomplete record, into io.EOF.
 func tornAsEOF(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return io.EOF
@@ -94,20 +94,20 @@ func tornAsEOF(err error) error {
 	return err
 }
 
-func encodeCheckpoint(t *manifest.Table, from int, state, note []byte) []byte {
+func encodeCheckpoint(t *manifest.Manifest, from int, state, note []byte) []byte {
 	b := wire.AppendBytes(nil, state)
 	b = wire.AppendBytes(b, note)
 	return t.AppendRows(b, from)
 }
 
-func decodeCheckpoint(p []byte, t *manifest.Table) (checkpoint, error) {
+func decodeCheckpoint(p []byte, t *manifest.Manifest) (checkpoint, error) {
 	c := &wire.Cursor{B: p}
 	cp := checkpoint{state: c.Bytes(), note: c.Bytes()}
 	if err := t.TakeRows(c); err != nil {
 		return cp, err
 	}
 	if c.Failed || len(c.B) != 0 {
-		return cp, fmt.Errorf("%w: a checkpoint does not parse", formats.ErrDamaged)
+		return cp, fmt.Errorf("%w: a checkpoint cannot be parsed", formats.ErrDamaged)
 	}
 	return cp, nil
 }
@@ -122,18 +122,18 @@ func recordsFrom(f *os.File, from int64) (*recordReader, error) {
 	return newRecordReader(io.NewSectionReader(f, from, left), left), nil
 }
 
-// openPlain opens a file, and no link, pipe or folder.
-func openPlain(path string, flag int) (*os.File, os.FileInfo, error) {
+// openRegular opens a regular file; ErrForeign for a link, pipe or folder.
+func openRegular(path string, flag int) (*os.File, os.FileInfo, error) {
 	f, err := os.OpenFile(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, unix.ELOOP) {
-		return nil, nil, foreign(path, "it is a symbolic link, which dsconv did not make")
+		return nil, nil, foreignError(path, "it is a symbolic link")
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	st, err := f.Stat()
 	if err == nil && !st.Mode().IsRegular() {
-		err = foreign(path, "it is "+durable.KindOf(st.Mode())+", which dsconv did not make")
+		err = foreignError(path, "it is "+durable.KindOf(st.Mode()))
 	}
 	if err != nil {
 		_ = f.Close()
@@ -142,9 +142,9 @@ func openPlain(path string, flag int) (*os.File, os.FileInfo, error) {
 	return f, st, nil
 }
 
-// readUpTo reads the first n bytes of a file.
+// readUpTo reads at most the first n bytes of a file.
 func readUpTo(path string, n int64) ([]byte, error) {
-	f, _, err := openPlain(path, os.O_RDONLY)
+	f, _, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -152,8 +152,8 @@ func readUpTo(path string, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, n))
 }
 
-// beginsJournal reports whether f begins with a journal's first record.
-func beginsJournal(f *os.File) (bool, error) {
+// hasJournalStart reports whether f begins with a journal's first record.
+func hasJournalStart(f *os.File) (bool, error) {
 	records, err := recordsFrom(f, 0)
 	if err != nil {
 		return false, err
@@ -169,10 +169,10 @@ func beginsJournal(f *os.File) (bool, error) {
 	return err == nil || errors.Is(err, formats.ErrNewer), nil
 }
 
-// cutJournal leaves the first record of the journal at path, if there is one: it tells whose the
-// folder is.
-func cutJournal(path string) error {
-	f, _, err := openPlain(path, os.O_RDWR)
+// truncateJournal keeps only the first record of the journal at path, if there is one. That
+// record identifies the folder as dsconv's.
+func truncateJournal(path string) error {
+	f, _, err := openRegular(path, os.O_RDWR)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -185,16 +185,16 @@ func cutJournal(path string) error {
 		return err
 	}
 	if _, err := records.next(); errors.Is(err, io.EOF) {
-		return nil // it rotted; as it is, it is still known
+		return nil // it is damaged, but still recognized as it is
 	} else if err != nil {
 		return err
 	}
 	return f.Truncate(records.whole)
 }
 
-// readJournal reads all whole records of the journal at path, which stays as it is.
-func readJournal(path string) (m *formats.Meta, t *manifest.Table, last checkpoint, err error) {
-	f, _, err := openPlain(path, os.O_RDONLY)
+// readJournal reads all complete records of the journal at path and does not change it.
+func readJournal(path string) (m *formats.Meta, t *manifest.Manifest, last checkpoint, err error) {
+	f, _, err := openRegular(path, os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, last, formats.ErrNoPartial
 	}
@@ -216,7 +216,7 @@ func readJournal(path string) (m *formats.Meta, t *manifest.Table, last checkpoi
 	if m, err = manifest.DecodeMeta(p); err != nil {
 		return nil, nil, last, err
 	}
-	t = manifest.NewTableOf(m)
+	t = manifest.NewManifestFor(m)
 	length := int64(len(p))
 	for {
 		p, err := records.next()
@@ -234,17 +234,16 @@ func readJournal(path string) (m *formats.Meta, t *manifest.Table, last checkpoi
 	}
 }
 
-// reopenJournal opens the journal at path to append to it, cuts off what follows its last
-// whole record, and writes that record once more: if the sync after it had failed, the system
-// may take it for written though the disk does not have it, and another sync alone would not
-// write it.
+// reopenJournal opens the journal at path for appending, cuts off what follows its last
+// complete record, and writes that record again. If its fsync had failed, the system may treat
+// the record as written though the disk does not have it, and another fsync would not write it.
 func reopenJournal(path string, last checkpoint) (*os.File, error) {
 	f, err := OpenStaged(path)
 	if err != nil {
 		return nil, err
 	}
 	if err = f.Truncate(last.end); err == nil {
-		err = rewriteEnd(f, last.length)
+		err = rewriteLast(f, last.length)
 	}
 	if err != nil {
 		_ = f.Close()
@@ -253,7 +252,7 @@ func reopenJournal(path string, last checkpoint) (*os.File, error) {
 	return f, nil
 }
 
-func rewriteEnd(f *os.File, length int64) error {
+func rewriteLast(f *os.File, length int64) error {
 	at, err := f.Seek(-length, io.SeekEnd)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ func TestReadingAJournalCutsNothing(t *testing.T) {
 	must(t, err)
 	torn := append(bytes.Clone(whole), 9, 0, 0, 0, 1, 2, 3, 4, 5)
 	must(t, os.WriteFile(s.file(journalName), torn, 0o644))
-	_, err = Unfinished(path)
+	_, err = ReadUnfinished(path)
 	must(t, err)
 	if b, err := os.ReadFile(s.file(journalName)); err != nil || !bytes.Equal(b, torn) {
 		t.Errorf("reading left %d of %d bytes, %v", len(b), len(torn), err)
@@ -74,16 +74,16 @@ func TestRowsOfAJournalAreChecked(t *testing.T) {
 	for name, change := range map[string]func(r *manifest.Row){
 		"a key that leads out":   func(r *manifest.Row) { r.Key = "../../x" },
 		"a split that leads out": func(r *manifest.Row) { r.Split = "../x" },
-		"a negative length":      func(r *manifest.Row) { r.Place.Length = -1 },
-		"a negative offset":      func(r *manifest.Row) { r.Place.Offset = -1 << 62 },
+		"a negative length":      func(r *manifest.Row) { r.Location.Length = -1 },
+		"a negative offset":      func(r *manifest.Row) { r.Location.Offset = -1 << 62 },
 		"a negative size":        func(r *manifest.Row) { r.Size = -1 },
 		"a shape":                func(r *manifest.Row) { r.Shape[0] = -1 },
 	} {
 		r := manifest.Row{Info: formats.Info{Key: "a", Encoding: formats.JPEG}}
 		change(&r)
-		tab := manifest.NewTable(nil)
+		tab := manifest.NewManifest(nil)
 		must(t, tab.Append(&r))
-		if _, err := decodeCheckpoint(encodeCheckpoint(tab, 0, nil, nil), manifest.NewTable(nil)); !errors.Is(err, formats.ErrDamaged) {
+		if _, err := decodeCheckpoint(encodeCheckpoint(tab, 0, nil, nil), manifest.NewManifest(nil)); !errors.Is(err, formats.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -50,7 +50,7 @@ func whole(t *testing.T, path string, n int) {
 		t.Errorf("%s: %d samples, want %d", path, r.Len(), n)
 	}
 	damage := func(d formats.Damage) { t.Errorf("%s: %+v", path, d) }
-	if err := errors.Join(r.Check(context.Background(), formats.Part{}, 2, damage), r.CheckQuick(context.Background(), damage)); err != nil {
+	if err := errors.Join(r.Check(context.Background(), formats.Portion{}, 2, damage), r.CheckQuick(context.Background(), damage)); err != nil {
 		t.Error(err)
 	}
 }
@@ -91,7 +91,7 @@ func keepFirst(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(s.Keep(0, nil), s.Checkpoint(nil), s.Close()); err != nil {
+	if err := errors.Join(s.ReuseFile(0, nil), s.Checkpoint(nil), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if s, err = staging.ResumeShards(path, nil); err != nil {

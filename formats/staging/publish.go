@@ -15,22 +15,22 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// Move is one step of a publication: From, a file or folder of the stage, becomes To, a name
-// of the dataset's.
+// Move is one step of a publication: From, a file or folder of the staging folder, is renamed to
+// To, a path of the dataset.
 type Move struct {
 	From, To string
-	// Old: From is replaced and To is where it goes in the stage. Once it is there, From may
-	// already be the new file.
-	Old bool `json:",omitempty"`
-	// ID tells what lay at From when the list was written, so that nothing else is taken away.
+	// Replaced: From is a file of the replaced dataset and moves to To in the staging folder.
+	// Once To exists, From may already be the new file.
+	Replaced bool `json:"Old,omitempty"`
+	// ID is the fileID of From when the list was written, so that no other file is moved away.
 	ID string `json:",omitempty"`
 }
 
-// Publish makes the dataset visible: old files of a dataset that is replaced go away
-// first, then the moves are done in their order, the one whose target says "finished"
-// last. The list is on the disk before the first step, so that a kill between two steps
-// is made good by ResumeStage. The files must be synced before. Afterwards the stage is
-// gone. What is not dsconv's is neither replaced nor removed: see old.go and carry.go.
+// Publish makes the dataset visible. Old files of a replaced dataset are moved away first; then
+// the moves are done in order, the one that makes the dataset count as finished last. The list
+// is durable before the first step, so that ResumeStage completes the publication after a kill.
+// The files must have been synced. Afterwards the staging folder is gone. Files that are not
+// dsconv's are neither replaced nor removed: see old.go and carry.go.
 func (s *Stage) Publish(old []string, moves []Move) error {
 	if s.failed != nil {
 		return s.failed
@@ -43,18 +43,18 @@ func (s *Stage) Publish(old []string, moves []Move) error {
 	if err != nil {
 		return err
 	}
-	if err := s.dropKept(); err != nil {
+	if err := s.dropPreparedPrevious(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.file(oldName), 0o755); err != nil {
+	if err := os.MkdirAll(s.file(replacedName), 0o755); err != nil {
 		return err
 	}
-	if s.keepOld && len(old) > 0 {
-		if err := s.prepareKept(); err != nil {
+	if s.keepPrevious && len(old) > 0 {
+		if err := s.preparePrevious(); err != nil {
 			return err
 		}
 	}
-	// The names of what the list names come first, then the list.
+	// The names of the files must be durable before the list that names them.
 	if err := syncDirs(s.file(dataName)); err != nil {
 		return err
 	}
@@ -64,7 +64,8 @@ func (s *Stage) Publish(old []string, moves []Move) error {
 	return s.publish()
 }
 
-// steps lays out what is to be done, and refuses what would touch what is not dsconv's.
+// steps returns the steps of the publication; an error if one would touch a file that is not
+// dsconv's.
 func (s *Stage) steps(old []string, moves []Move) ([]Move, error) {
 	steps := make([]Move, 0, len(old)+len(moves))
 	replaced := make(map[string]bool, len(old))
@@ -78,15 +79,15 @@ func (s *Stage) steps(old []string, moves []Move) ([]Move, error) {
 			return nil, err
 		}
 		if st.Mode()&fs.ModeSymlink != 0 {
-			return nil, foreign(path, "it is a symbolic link")
+			return nil, foreignError(path, "it is a symbolic link")
 		}
-		steps = append(steps, Move{From: path, To: filepath.Join(s.file(oldName), filepath.Base(path)), Old: true, ID: identity(st)})
+		steps = append(steps, Move{From: path, To: filepath.Join(s.file(replacedName), filepath.Base(path)), Replaced: true, ID: fileID(st)})
 	}
 	for _, m := range moves {
 		if durable.Exists(m.To) && !replaced[m.To] {
-			return nil, inTheWay(m.To)
+			return nil, inTheWayError(m.To)
 		}
-		if err := s.noConflict(m); err != nil {
+		if err := s.checkConflict(m); err != nil {
 			return nil, err
 		}
 	}
@@ -99,13 +100,12 @@ func (s *Stage) steps(old []string, moves []Move) ([]Move, error) {
 	return steps, nil
 }
 
-func inTheWay(path string) error {
-	return fmt.Errorf("%s: %w: it is where a file of the new version goes; move it away, then the same command goes on", path, formats.ErrForeign)
+func inTheWayError(path string) error {
+	return fmt.Errorf("%s: %w, and a file of the new version needs that path; move it away, then repeat the command", path, formats.ErrForeign)
 }
 
-// encodeList lays steps out. Paths are kept relative to the folder that the dataset lies in,
-// so that another process may go on from another working directory, and none leads out of
-// it.
+// encodeList returns the publish list. Its paths are relative to the dataset's folder, so that a
+// process with another working directory can continue, and none leads out of that folder.
 func (s *Stage) encodeList(steps []Move) ([]byte, error) {
 	root := filepath.Dir(s.dir)
 	list := make([]Move, len(steps))
@@ -115,23 +115,23 @@ func (s *Stage) encodeList(steps []Move) ([]byte, error) {
 		if err := errors.Join(errFrom, errTo); err != nil {
 			return nil, err
 		}
-		list[i] = Move{From: from, To: to, Old: m.Old, ID: m.ID}
+		list[i] = Move{From: from, To: to, Replaced: m.Replaced, ID: m.ID}
 	}
 	return json.Marshal(list)
 }
 
-// decodeList reads what encodeList gave. The list may be anybody's: each step must be one that
-// Publish could have made.
+// decodeList reads what encodeList returned. The list may be forged, so each step must be one
+// that Publish could have planned.
 func (s *Stage) decodeList(b []byte) ([]Move, error) {
 	var steps []Move
 	if err := json.Unmarshal(b, &steps); err != nil {
-		return nil, fmt.Errorf("%s: %w: the list of what to publish does not parse", s.dir, formats.ErrDamaged)
+		return nil, fmt.Errorf("%s: %w: the list of files to publish cannot be parsed", s.dir, formats.ErrDamaged)
 	}
 	root := filepath.Dir(s.dir)
 	for i, m := range steps {
-		steps[i] = Move{From: filepath.Join(root, m.From), To: filepath.Join(root, m.To), Old: m.Old, ID: m.ID}
+		steps[i] = Move{From: filepath.Join(root, m.From), To: filepath.Join(root, m.To), Replaced: m.Replaced, ID: m.ID}
 		if !filepath.IsLocal(m.From) || !filepath.IsLocal(m.To) {
-			return nil, fmt.Errorf("%s: %w: the list of what to publish leads outside", s.dir, formats.ErrDamaged)
+			return nil, fmt.Errorf("%s: %w: the list of files to publish has a path outside the dataset's folder", s.dir, formats.ErrDamaged)
 		}
 		if err := s.checkStep(steps[i]); err != nil {
 			return nil, err
@@ -140,27 +140,27 @@ func (s *Stage) decodeList(b []byte) ([]Move, error) {
 	return steps, nil
 }
 
-// checkStep refuses a step whose names are not those of a publication of this dataset.
+// checkStep rejects a step that cannot be part of a publication of this dataset.
 func (s *Stage) checkStep(m Move) error {
-	from, to := liesIn(s.file(dataName), m.From), s.owns(m.To)
-	if m.Old {
-		from, to = s.owns(m.From) || s.mayOwn(m.From), filepath.Dir(m.To) == s.file(oldName)
+	from, to := isBelow(s.file(dataName), m.From), s.owns(m.To)
+	if m.Replaced {
+		from, to = s.owns(m.From) || s.mayOwn(m.From), filepath.Dir(m.To) == s.file(replacedName)
 	}
 	if !from || !to {
-		return fmt.Errorf("%s: %w: the list of what to publish moves %s to %s, which are not both names of this dataset",
+		return fmt.Errorf("%s: %w: the list of files to publish moves %s to %s, which are not both of this dataset",
 			s.dir, formats.ErrDamaged, m.From, m.To)
 	}
 	return nil
 }
 
-func liesIn(dir, path string) bool {
+func isBelow(dir, path string) bool {
 	return strings.HasPrefix(path, dir+string(filepath.Separator))
 }
 
-// owns reports whether path is a name of this dataset: the dataset itself, its folder of
-// descriptions, or one of its shards.
+// owns reports whether path is a path of this dataset: the dataset itself, its sidecar, or one
+// of its shards.
 func (s *Stage) owns(path string) bool {
-	own := strings.TrimSuffix(s.dir, sidecar.Suffix)
+	own := strings.TrimSuffix(s.dir, sidecar.PartialSuffix)
 	if path == own {
 		return true
 	}
@@ -168,26 +168,26 @@ func (s *Stage) owns(path string) bool {
 	if err != nil || filepath.Dir(path) != filepath.Dir(own) {
 		return false
 	}
-	_, shard := p.Number(filepath.Base(path))
+	_, shard := p.ShardNumber(filepath.Base(path))
 	return shard || path == p.Sidecar()
 }
 
-// mayOwn reports whether path may be a shard of the dataset that is replaced, written with
+// mayOwn reports whether path may be a shard of the replaced dataset if that was written with
 // another pattern.
 func (s *Stage) mayOwn(path string) bool {
-	own := strings.TrimSuffix(s.dir, sidecar.Suffix)
+	own := strings.TrimSuffix(s.dir, sidecar.PartialSuffix)
 	p, err := sharded.ParseShardPath(own)
 	return err == nil && filepath.Dir(path) == filepath.Dir(own) && p.SharesSidecar(filepath.Base(path))
 }
 
-func (s *Stage) writeList(b []byte) error { return durable.WriteFile(s.file(publishName), b) }
+func (s *Stage) writeList(b []byte) error { return durable.WriteFile(s.file(publishListName), b) }
 
-// complete reports whether all that is left to do is to publish the dataset.
-func (s *Stage) complete() bool { return durable.Exists(s.file(publishName)) }
+// isComplete reports whether the dataset only needs to be published.
+func (s *Stage) isComplete() bool { return durable.Exists(s.file(publishListName)) }
 
-// publish does what the list says, again if need be.
+// publish does the steps of the list; it can be repeated.
 func (s *Stage) publish() error {
-	b, err := readUpTo(s.file(publishName), maxList)
+	b, err := readUpTo(s.file(publishListName), maxList)
 	if err != nil {
 		return err
 	}
@@ -196,40 +196,40 @@ func (s *Stage) publish() error {
 		return err
 	}
 	if len(steps) > 0 && durable.Exists(s.file(dataName)) {
-		if err := tidy(s.file(dataName)); err != nil {
+		if err := checkTree(s.file(dataName)); err != nil {
 			return err
 		}
 	}
 	for _, m := range steps {
-		if err := s.do(m); err != nil {
+		if err := s.doStep(m); err != nil {
 			return err
 		}
 	}
-	// From here on the steps must not be taken again: what tells that they were goes now.
+	// From here on the steps must not be repeated: what shows that they were done is removed next.
 	if err := s.writeList([]byte(nothingToPublish)); err != nil {
 		return err
 	}
 	return s.remove()
 }
 
-// nothingToPublish is the list once all is published.
+// nothingToPublish is the list after all is published.
 const nothingToPublish = "[]"
 
-// maxList bounds a list of what to publish: a million shards take less.
+// maxList bounds the size of a publish list: a million shards take less.
 const maxList = 1 << 28
 
-// tidy refuses a folder of the stage in which there is something else than files and folders:
-// a link would lead what is written or moved elsewhere. Files that a kill left half written
-// under names of their own are removed.
-func tidy(dir string) error {
+// checkTree returns an error if a folder of the staging folder has anything but files and
+// folders: through a link, files would be written or moved elsewhere. It removes temporary files
+// that a kill left.
+func checkTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, os.ErrNotExist):
-			return formats.Damaged(err)
+			return formats.WrapDamaged(err)
 		case err != nil || d.IsDir():
 			return err
 		case !d.Type().IsRegular():
-			return foreign(path, "it is "+durable.KindOf(d.Type())+", which dsconv did not make")
+			return foreignError(path, "it is "+durable.KindOf(d.Type()))
 		case durable.IsTemporary(d.Name()):
 			return os.Remove(path)
 		}
@@ -237,23 +237,23 @@ func tidy(dir string) error {
 	})
 }
 
-// do is idempotent: a step whose source is gone, or whose old file is put away, was done.
-func (s *Stage) do(m Move) error {
-	if m.Old && durable.Exists(m.To) {
+// doStep is idempotent: a step whose source is gone, or whose old file was moved away, is done.
+func (s *Stage) doStep(m Move) error {
+	if m.Replaced && durable.Exists(m.To) {
 		return nil
 	}
 	if !durable.Exists(m.From) {
-		if !durable.Exists(m.To) && !m.Old {
-			return fmt.Errorf("publish %s: %s is gone: %w", m.To, m.From, formats.ErrDamaged)
+		if !durable.Exists(m.To) && !m.Replaced {
+			return fmt.Errorf("publish %s: %w: %s is missing", m.To, formats.ErrDamaged, m.From)
 		}
 		return nil
 	}
-	if m.Old {
-		if err := s.isOld(m); err != nil {
+	if m.Replaced {
+		if err := s.checkReplaced(m); err != nil {
 			return err
 		}
 	}
-	if err := moveTo(m.From, m.To); err != nil {
+	if err := renameNoReplace(m.From, m.To); err != nil {
 		return fmt.Errorf("publish %s: %w", m.To, err)
 	}
 	return durable.SyncDir(filepath.Dir(m.To))

@@ -34,7 +34,7 @@ func TestAnUnfinishedPackIsCalledSo(t *testing.T) {
 			}
 		}
 		_, err = sharded.OpenRecords(filepath.Join(dir, open))
-		if !errors.Is(err, formats.ErrNotDataset) || !strings.Contains(err.Error(), "it is an unfinished pack") {
+		if !errors.Is(err, formats.ErrNotDataset) || !strings.Contains(err.Error(), "it is unfinished") {
 			t.Errorf("%s: %v", open, err)
 		}
 	}
@@ -51,43 +51,43 @@ func madeUp(t *testing.T, rows ...manifest.Row) string {
 	if err := errors.Join(os.Mkdir(side, 0o755), os.WriteFile(path, make([]byte, 100), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	sums, err := checksum.SumFile(path, "a.rec", -1)
+	sums, err := checksum.ChecksumFile(path, "a.rec", -1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := staging.Stage{Meta: testMeta, Table: manifest.NewTable(nil)}
+	s := staging.Stage{Meta: testMeta, Manifest: manifest.NewManifest(nil)}
 	s.Meta.Files = []string{"a.rec"}
 	for i := range rows {
-		if err := s.Table.Append(&rows[i]); err != nil {
+		if err := s.Manifest.Append(&rows[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.WriteSidecar(side, "a.rec.dsconv/", checksum.Sums{sums}, nil); err != nil {
+	if err := s.WriteSidecar(side, "a.rec.dsconv/", checksum.Checksums{sums}, nil); err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
 func row(key string, shard int, offset, length int64) manifest.Row {
-	return manifest.Row{Info: formats.Info{Key: key}, Place: manifest.Place{Shard: shard, Offset: offset, Length: length}}
+	return manifest.Row{Info: formats.Info{Key: key}, Location: manifest.Location{Shard: shard, Offset: offset, Length: length}}
 }
 
 func TestRowsThatNoWriterWritesAreRefused(t *testing.T) {
 	for what, bad := range map[string]manifest.Row{
-		"shard 1 of 1":  row("b", 1, 0, 1),
-		"shard -1 of 1": row("b", -1, 0, 1),
-		"101 bytes":     row("b", 0, 0, 101),
-		"at byte -5":    row("b", 0, -5, 1),
-		"-1 bytes":      row("b", 0, 50, -1),
-		"a file of 100": row("b", 0, 1<<62, 1<<62),
-		"NUL":           row("b\x00", 0, 0, 1),
-		"path element":  row("../b", 0, 0, 1),
-		"not valid UTF": row("b\xff", 0, 0, 1),
-		"it is empty":   row("", 0, 0, 1),
-		"512 bytes":     row(strings.Repeat("b", 512), 0, 0, 1),
-		`element ""`:    row("/b", 0, 0, 1),
-		`element "."`:   row("b/.", 0, 0, 1),
-		`element ".."`:  row("b/../c", 0, 0, 1),
+		"in shard 1, but there are 1":  row("b", 1, 0, 1),
+		"in shard -1, but there are 1": row("b", -1, 0, 1),
+		"101 bytes":                    row("b", 0, 0, 101),
+		"at byte -5":                   row("b", 0, -5, 1),
+		"-1 bytes":                     row("b", 0, 50, -1),
+		"but the file has 100 bytes":   row("b", 0, 1<<62, 1<<62),
+		"NUL":                          row("b\x00", 0, 0, 1),
+		"path element":                 row("../b", 0, 0, 1),
+		"not valid UTF":                row("b\xff", 0, 0, 1),
+		"it is empty":                  row("", 0, 0, 1),
+		"512 bytes":                    row(strings.Repeat("b", 512), 0, 0, 1),
+		`element ""`:                   row("/b", 0, 0, 1),
+		`element "."`:                  row("b/.", 0, 0, 1),
+		`element ".."`:                 row("b/../c", 0, 0, 1),
 	} {
 		_, err := sharded.OpenRecords(madeUp(t, row("a", 0, 0, 50), bad))
 		if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "manifest.parquet") {
@@ -122,7 +122,7 @@ func TestCheckQuickFindsRecordsThatOverlap(t *testing.T) {
 // A bit of what describes the dataset that is flipped is an error of Open that names the file.
 func TestOpenChecksWhatDescribesTheDataset(t *testing.T) {
 	path := madeUp(t, row("a", 0, 0, 50))
-	for _, name := range []string{sidecar.ManifestName, sidecar.MetaName, checksum.SumsName} {
+	for _, name := range []string{sidecar.ManifestName, manifest.MetaName, checksum.ChecksumsName} {
 		file := filepath.Join(path+".dsconv", name)
 		content, err := os.ReadFile(file)
 		if err != nil {

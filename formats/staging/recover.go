@@ -6,9 +6,9 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Recover tidies up what a kill left of a new version of the dataset at path: one that was
-// complete but for its publication is published, and remains of nothing go; done says that
-// it was published. What can be gone on with stays. ErrLocked if another process is at it.
+// Recover completes what a kill left of a new version of the dataset at path. A version that
+// only had to be published is published, and done is true. An empty staging folder is removed,
+// one that can be resumed stays. ErrLocked if another process is writing it.
 func Recover(path string) (done bool, err error) {
 	s, err := ResumeStage(path)
 	switch {
@@ -17,7 +17,7 @@ func Recover(path string) (done bool, err error) {
 	case errors.Is(err, formats.ErrPublished):
 		return true, nil
 	case errors.Is(err, formats.ErrNoPartial), errors.Is(err, formats.ErrDamaged):
-		return false, nil // whoever goes on with it says so
+		return false, nil // resuming it reports the damage
 	}
 	return false, err
 }

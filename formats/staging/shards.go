@@ -18,44 +18,44 @@ import (
 )
 
 // Shards appends records to one file after another in a Stage and publishes them with
-// their sidecar. A format puts its record layout on top, and [Records] reads them back. It
-// belongs to one goroutine.
+// their sidecar. The format's Writer embeds it and defines the layout of a record; [Records] reads
+// them back. It belongs to one goroutine.
 type Shards struct {
-	stage   *Stage
-	path    sharded.ShardPath
-	end     []byte // closes each file, such as a tar's two zero blocks
-	old     []string
-	done    checksum.Sums
-	current *File
-	base    *base // what a new version keeps files of; nil until it keeps one
+	stage      *Stage
+	path       sharded.ShardPath
+	end        []byte // ends each file, such as a tar's two zero blocks
+	oldFiles   []string
+	done       checksum.Checksums
+	current    *File
+	oldDataset *oldDataset // whose files are reused; nil until one is
 }
 
-// CreateShards starts a dataset at path; end is appended to each file when it is cut.
+// CreateShards starts a dataset at path; end is appended to each file when it ends.
 func CreateShards(path string, m formats.Meta, o formats.CreateOptions, end []byte) (*Shards, error) {
 	p, err := sharded.ParseShardPath(path)
 	if err != nil {
 		return nil, err
 	}
 	if _, _, ok := p.Braces(); ok {
-		return nil, fmt.Errorf("%s: write %%06d for the shard number; a range is for reading", path)
+		return nil, fmt.Errorf("%s: a range in braces is only for reading; write %%06d for the shard number", path)
 	}
 	s := &Shards{path: p, end: end}
-	// Files without a sidecar may be ours on their way: then the stage says so.
-	if s.old, err = p.Existing(); err != nil && !durable.Exists(filepath.Join(path+sidecar.Suffix, publishName)) {
+	// Files without a sidecar may belong to an interrupted publication: then there is a publish list.
+	if s.oldFiles, err = p.ExistingFiles(); err != nil && !durable.Exists(filepath.Join(path+sidecar.PartialSuffix, publishListName)) {
 		return nil, err
 	}
 	if s.stage, err = CreateStage(path, p.Sidecar(), m, o.Replace); err != nil {
 		return nil, err
 	}
-	// Once more under the lock: another process may have replaced the dataset until now.
-	if s.old, err = p.Existing(); err != nil {
+	// Again under the lock: another process may have replaced the dataset meanwhile.
+	if s.oldFiles, err = p.ExistingFiles(); err != nil {
 		return nil, errors.Join(err, s.stage.remove())
 	}
 	return s, nil
 }
 
-// ResumeShards continues a dataset as of its last checkpoint; what was written before is
-// read and compared with its checksums.
+// ResumeShards continues a dataset as of its last checkpoint; the files written before are
+// read and compared with their checksums.
 func ResumeShards(path string, end []byte) (*Shards, error) {
 	p, err := sharded.ParseShardPath(path)
 	if err != nil {
@@ -65,48 +65,54 @@ func ResumeShards(path string, end []byte) (*Shards, error) {
 	if s.stage, err = ResumeStage(path); err != nil {
 		return nil, err
 	}
-	if s.old, err = p.Existing(); err != nil {
+	if s.oldFiles, err = p.ExistingFiles(); err != nil {
 		return nil, errors.Join(err, s.stage.Close())
 	}
 	if err := s.restore(); err != nil {
-		return nil, errors.Join(fmt.Errorf("continue %s: %w", path, err), s.Close())
+		return nil, errors.Join(fmt.Errorf("resume %s: %w", path, err), s.Close())
 	}
 	return s, nil
 }
 
-// Stage is the stage that the shards grow in.
+// Stage returns the Stage that the shards are written in.
 func (s *Shards) Stage() *Stage { return s.stage }
 
-// Append writes the parts one after another as one record and tells where it lies.
-func (s *Shards) Append(parts ...[]byte) (manifest.Place, error) {
+// SetRemoved implements formats.RemovalWriter.
+func (s *Shards) SetRemoved(list []formats.RemovedSample) { s.stage.SetRemoved(list) }
+
+// KeepPrevious implements formats.PreviousKeeper.
+func (s *Shards) KeepPrevious() { s.stage.KeepPrevious() }
+
+// Append writes the concatenated parts as one record and returns its location.
+func (s *Shards) Append(parts ...[]byte) (manifest.Location, error) {
 	if s.current == nil {
 		name := s.path.Name(len(s.done))
 		f, err := CreateFile(s.stage.Path(name), name)
 		if err != nil {
-			return manifest.Place{}, err
+			return manifest.Location{}, err
 		}
 		s.current = f
 	}
-	at := manifest.Place{Shard: len(s.done), Offset: s.current.Size()}
+	at := manifest.Location{Shard: len(s.done), Offset: s.current.Size()}
 	for _, p := range parts {
 		if _, err := s.current.Write(p); err != nil {
-			return manifest.Place{}, err
+			return manifest.Location{}, err
 		}
 	}
 	at.Length = s.current.Size() - at.Offset
 	return at, nil
 }
 
-// Cut ends the current file; the next record starts another. It is an error where the
-// path names one file.
-func (s *Shards) Cut() error {
-	if !s.path.Many() {
-		return fmt.Errorf("%s: several shards need a pattern such as x-%%06d%s", s.path.Before, filepath.Ext(s.path.Before))
+// EndShard ends the current file; the next record starts another. It is an error if the
+// path names only one file.
+func (s *Shards) EndShard() error {
+	if !s.path.IsPattern() {
+		return fmt.Errorf("%s: the dataset has several shards; give a pattern such as x-%%06d%s", s.path.Before, filepath.Ext(s.path.Before))
 	}
-	return s.cut()
+	return s.endShard()
 }
 
-func (s *Shards) cut() error {
+func (s *Shards) endShard() error {
 	if s.current == nil {
 		return nil
 	}
@@ -116,15 +122,15 @@ func (s *Shards) cut() error {
 	if err := s.current.Sync(); err != nil {
 		return err
 	}
-	s.done = append(s.done, s.current.Sums())
+	s.done = append(s.done, s.current.Checksums())
 	err := s.current.Close()
 	s.current = nil
 	return err
 }
 
-// Checkpoint makes the records so far survive a kill.
+// Checkpoint makes the records so far durable.
 func (s *Shards) Checkpoint(note []byte) error {
-	state := s.appendKept(wire.AppendBytes(nil, s.done.Encode()))
+	state := s.appendReused(wire.AppendBytes(nil, s.done.Encode()))
 	if s.current != nil {
 		if err := s.current.Sync(); err != nil {
 			return err
@@ -142,7 +148,7 @@ func (s *Shards) restore() error {
 		return nil
 	}
 	c := &wire.Cursor{B: s.stage.State}
-	done, err := checksum.DecodeSums(c.Bytes())
+	done, err := checksum.DecodeChecksums(c.Bytes())
 	if err != nil {
 		return err
 	}
@@ -152,22 +158,22 @@ func (s *Shards) restore() error {
 			return err
 		}
 	}
-	if err := s.restoreKept(c); err != nil {
+	if err := s.restoreReused(c); err != nil {
 		return err
 	}
 	for _, want := range done {
-		if s.Kept(want.Name) {
+		if s.Reused(want.Name) {
 			continue
 		}
-		got, err := checksum.SumFile(s.stage.Path(want.Name), want.Name, -1)
+		got, err := checksum.ChecksumFile(s.stage.Path(want.Name), want.Name, -1)
 		if errors.Is(err, os.ErrNotExist) {
-			return formats.Damaged(err)
+			return formats.WrapDamaged(err)
 		}
 		if err != nil {
 			return err
 		}
 		if got.Size != want.Size || !slices.Equal(got.Blocks, want.Blocks) {
-			return fmt.Errorf("%s: %w: it is not what it was at the last checkpoint", want.Name, formats.ErrDamaged)
+			return fmt.Errorf("%s: %w: it was changed since the last checkpoint", want.Name, formats.ErrDamaged)
 		}
 	}
 	if len(c.B) == 0 {
@@ -175,7 +181,7 @@ func (s *Shards) restore() error {
 	}
 	st := FileState{Name: string(c.Bytes()), Size: c.Varint(), Digest: c.Uint32()}
 	if c.Failed {
-		return fmt.Errorf("%w: the last checkpoint does not parse", formats.ErrDamaged)
+		return fmt.Errorf("%w: the last checkpoint cannot be parsed", formats.ErrDamaged)
 	}
 	if err := s.isNamed(st.Name, len(done)); err != nil {
 		return err
@@ -186,26 +192,26 @@ func (s *Shards) restore() error {
 	return s.checkRows(s.current.Size())
 }
 
-// isNamed reports why file i of the last checkpoint is not the dataset's: what is unfinished cannot
-// be gone on with under another name.
+// isNamed returns an error if file i of the last checkpoint does not have the dataset's name: an
+// unfinished dataset cannot be resumed under another name.
 func (s *Shards) isNamed(name string, i int) error {
-	if name == s.path.Name(i) && (i == 0 || s.path.Many()) {
+	if name == s.path.Name(i) && (i == 0 || s.path.IsPattern()) {
 		return nil
 	}
-	return fmt.Errorf("%w: file %d is %s: if the unfinished dataset was renamed, give it back its name", formats.ErrDamaged, i, name)
+	return fmt.Errorf("%w: its file %d is %s: if the unfinished dataset was renamed, undo that", formats.ErrDamaged, i, name)
 }
 
-// checkRows compares the places of the journal's rows with the files; the one that grows has
-// that many bytes.
-func (s *Shards) checkRows(growing int64) error {
+// checkRows compares the locations in the journal's rows with the sizes of the files; current is
+// the size of the current file.
+func (s *Shards) checkRows(current int64) error {
 	sizes := make([]int64, 0, len(s.done)+1)
 	for _, fs := range s.done {
 		sizes = append(sizes, fs.Size)
 	}
-	return s.stage.Table.CheckPlaces(append(sizes, growing))
+	return s.stage.Manifest.CheckLocations(append(sizes, current))
 }
 
-// Files are the names of the files so far; the last one may still grow.
+// Files returns the names of the files so far; the last one may still grow.
 func (s *Shards) Files() []string {
 	var names []string
 	for _, f := range s.done {
@@ -218,15 +224,15 @@ func (s *Shards) Files() []string {
 }
 
 // Commit ends the last file, writes the sidecar and publishes all. A dataset without
-// records has one file that holds the end alone. index writes the files of the sidecar
-// that the format's other readers want and names them; dir is where they go.
+// records has one file that holds only the end. index writes the index files that other
+// programs need into the sidecar dir and returns their names.
 func (s *Shards) Commit(index func(dir string) (names []string, err error)) error {
 	if s.current == nil && len(s.done) == 0 {
 		if _, err := s.Append(); err != nil {
 			return err
 		}
 	}
-	if err := s.cut(); err != nil {
+	if err := s.endShard(); err != nil {
 		return err
 	}
 	s.stage.Meta.Files = s.Files()
@@ -243,16 +249,16 @@ func (s *Shards) Commit(index func(dir string) (names []string, err error)) erro
 	}
 	moves := make([]Move, 0, len(s.done)+1)
 	for _, f := range s.done {
-		if !s.Kept(f.Name) {
+		if !s.Reused(f.Name) {
 			moves = append(moves, Move{From: s.stage.Path(f.Name), To: filepath.Join(s.path.Dir, f.Name)})
 		}
 	}
 	moves = append(moves, Move{From: side, To: s.path.Sidecar()})
-	s.stage.stay = s.staying()
-	return s.stage.Publish(s.replaced(), moves)
+	s.stage.reused = s.reusedFiles()
+	return s.stage.Publish(s.replacedFiles(), moves)
 }
 
-// Close leaves what was checkpointed to ResumeShards.
+// Close closes the files. ResumeShards continues from the last checkpoint.
 func (s *Shards) Close() error {
 	var err error
 	if s.current != nil {

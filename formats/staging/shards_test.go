@@ -25,7 +25,7 @@ var testMeta = formats.Meta{Version: 1, Format: "test", Schema: formats.Schema{{
 func sampleOf(i int) *formats.Sample {
 	data := bytes.Repeat([]byte{byte(i), byte(i >> 8), 7}, 1+(i*7919)%9000)
 	s := &formats.Sample{Key: fmt.Sprintf("k%05d", i), Values: []formats.Value{{Data: data, Encoding: formats.JPEG, Shape: []int{i, 1, 3}}}}
-	s.Sum = checksum.Sum(testMeta.Schema, s)
+	s.Checksum = checksum.SampleChecksum(testMeta.Schema, s)
 	return s
 }
 
@@ -42,7 +42,7 @@ func write(t *testing.T, s *staging.Shards, from, to int) {
 			t.Fatal(err)
 		}
 		if i%100 == 99 {
-			if err := s.Cut(); err != nil {
+			if err := s.EndShard(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -143,11 +143,11 @@ func TestStageRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, s, 0, 5)
-	if r, err := sharded.OpenRecords(path); err != nil || r.Table.Len() != 3 {
+	if r, err := sharded.OpenRecords(path); err != nil || r.Manifest.Len() != 3 {
 		t.Errorf("the old dataset is gone before the new one is there: %v", err)
 	}
 	commit(t, s)
-	if r, err := sharded.OpenRecords(path); err != nil || r.Table.Len() != 5 {
+	if r, err := sharded.OpenRecords(path); err != nil || r.Manifest.Len() != 5 {
 		t.Errorf("the old dataset was not replaced: %v", err)
 	}
 	foreign := filepath.Join(t.TempDir(), "b.rec")
@@ -168,12 +168,12 @@ func TestCheckFindsEveryFlippedBitThatItIsShown(t *testing.T) {
 	}
 	write(t, s, 0, 99)
 	commit(t, s)
-	sums, err := checksum.ReadSums(path + ".dsconv")
+	sums, err := checksum.ReadChecksums(path + ".dsconv")
 	if err != nil {
 		t.Fatal(err)
 	}
 	check := func() (n int) {
-		if err := sums.Check(context.Background(), dir, 0, formats.Part{}, 2, func(formats.Damage) { n++ }); err != nil {
+		if err := sums.Check(context.Background(), dir, 0, formats.Portion{}, 2, func(formats.Damage) { n++ }); err != nil {
 			t.Fatal(err)
 		}
 		return n
@@ -182,11 +182,11 @@ func TestCheckFindsEveryFlippedBitThatItIsShown(t *testing.T) {
 		t.Fatalf("%d damages in a whole dataset", n)
 	}
 	for name, content := range formattest.Tree(t, dir) {
-		if filepath.Base(name) == checksum.SumsName {
+		if filepath.Base(name) == checksum.ChecksumsName {
 			for i := range content {
 				b := []byte(content)
 				b[i] ^= 1 << (i % 8)
-				if _, err := checksum.DecodeSums(b); !errors.Is(err, formats.ErrDamaged) {
+				if _, err := checksum.DecodeChecksums(b); !errors.Is(err, formats.ErrDamaged) {
 					t.Fatalf("bit %d of the table: %v", i, err)
 				}
 			}
@@ -215,7 +215,7 @@ func TestCutNeedsAPattern(t *testing.T) {
 	}
 	defer s.Close()
 	write(t, s, 0, 3)
-	if err := s.Cut(); err == nil {
+	if err := s.EndShard(); err == nil {
 		t.Error("a path that names one file was cut")
 	}
 	commit(t, s)
@@ -281,7 +281,7 @@ func TestRefusedResumeClosesItsFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, s, 0, 3)
-	if err := s.Stage().Add(sampleOf(3), manifest.Place{Offset: 1 << 40, Length: 1}); err != nil {
+	if err := s.Stage().Add(sampleOf(3), manifest.Location{Offset: 1 << 40, Length: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(s.Checkpoint(nil), s.Close()); err != nil {

@@ -13,35 +13,34 @@ import (
 )
 
 // SetRemoved implements formats.RemovalWriter.
-func (s *Stage) SetRemoved(list []formats.Removed) { s.removed = list }
+func (s *Stage) SetRemoved(list []formats.RemovedSample) { s.removed = list }
 
-// Describe fills of Meta what is known now that all is written.
+// Describe sets the fields of Meta that depend on the samples, after all are written.
 func (s *Stage) Describe() {
-	s.Table.Describe(&s.Meta)
+	s.Manifest.Describe(&s.Meta)
 	if len(s.removed) > 0 {
 		if s.Meta.History == nil {
 			s.Meta.History = new(formats.History)
 		}
 		s.Meta.History.Removed = len(s.removed)
 	}
-	s.Meta.Version = s.Meta.Needs()
+	s.Meta.Version = s.Meta.RequiredVersion()
 }
 
-// EncodeRemoved is the file that lists what was removed by hand, nil if nothing was.
+// EncodeRemoved returns the file that lists the samples removed by hand, nil if there are none.
 func (s *Stage) EncodeRemoved() ([]byte, error) { return manifest.EncodeRemoved(s.removed) }
 
 // WriteSidecar writes manifest, dataset.json and checksums into dir and syncs them. data
-// are the sums of the data files. prefix leads from the folder that their names are
-// relative to into dir, "x.tar.dsconv/" or "" if that is dir itself, so that all names in
-// the table are relative to one folder. Further files of dir that readers want (indexes)
-// are named in extra.
-func (s *Stage) WriteSidecar(dir, prefix string, data checksum.Sums, extra []string) error {
-	ranks, err := s.Table.Ranks()
+// are the checksums of the data files. prefix is the path of dir relative to the folder of the
+// data files, "x.tar.dsconv/" or "" if they are the same, so that all names in the table are
+// relative to one folder. extra names other files in dir, such as indexes.
+func (s *Stage) WriteSidecar(dir, prefix string, data checksum.Checksums, extra []string) error {
+	ranks, err := s.Manifest.KeyOrder()
 	if err != nil {
 		return err
 	}
-	var table bytes.Buffer
-	if err := s.Table.WriteManifest(&table, ranks); err != nil {
+	var rows bytes.Buffer
+	if err := s.Manifest.WriteParquet(&rows, ranks); err != nil {
 		return err
 	}
 	s.Describe()
@@ -50,8 +49,8 @@ func (s *Stage) WriteSidecar(dir, prefix string, data checksum.Sums, extra []str
 		return err
 	}
 	if err := errors.Join(
-		durable.WriteFile(filepath.Join(dir, sidecar.ManifestName), table.Bytes()),
-		durable.WriteFile(filepath.Join(dir, sidecar.MetaName), meta),
+		durable.WriteFile(filepath.Join(dir, sidecar.ManifestName), rows.Bytes()),
+		durable.WriteFile(filepath.Join(dir, manifest.MetaName), meta),
 	); err != nil {
 		return err
 	}
@@ -65,13 +64,13 @@ func (s *Stage) WriteSidecar(dir, prefix string, data checksum.Sums, extra []str
 		}
 		extra = append(extra, sidecar.RemovedName)
 	}
-	sums := append(checksum.Sums(nil), data...)
-	for _, name := range append([]string{sidecar.ManifestName, sidecar.MetaName}, extra...) {
-		fs, err := checksum.SumFile(filepath.Join(dir, name), prefix+name, -1)
+	sums := append(checksum.Checksums(nil), data...)
+	for _, name := range append([]string{sidecar.ManifestName, manifest.MetaName}, extra...) {
+		fs, err := checksum.ChecksumFile(filepath.Join(dir, name), prefix+name, -1)
 		if err != nil {
 			return err
 		}
 		sums = append(sums, fs)
 	}
-	return durable.WriteFile(filepath.Join(dir, checksum.SumsName), sums.Encode())
+	return durable.WriteFile(filepath.Join(dir, checksum.ChecksumsName), sums.Encode())
 }

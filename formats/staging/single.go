@@ -10,24 +10,24 @@ import (
 	"github.com/dsconv/dsconv/formats/sharded"
 )
 
-// Single is the Stage of a dataset that is one file or one folder, as Shards is that of
-// many files. A format's Writer stands on it. It belongs to one goroutine.
+// Single is the Stage of a dataset that is one file or one folder; Shards is that of many
+// files. A format builds its Writer on it. It belongs to one goroutine.
 type Single struct {
 	*Stage
-	path   string
-	ours   Ours
-	failed error
+	path      string
+	checkOurs CheckOurs
+	failed    error
 }
 
-// Ours says why what lies at path is not dsconv's and so must not be replaced.
-type Ours func(path string) error
+// CheckOurs reports why the file or folder at path is not dsconv's and must not be replaced.
+type CheckOurs func(path string) error
 
-// Start makes the format's Writer as of the stage's last checkpoint, or an empty one.
-type Start func(s *Single) (formats.Writer, error)
+// StartWriter returns the format's Writer, as of the last checkpoint or empty.
+type StartWriter func(s *Single) (formats.Writer, error)
 
-// CreateSingle is Create of a WritableFormat.
-func CreateSingle(path string, m formats.Meta, o formats.CreateOptions, ours Ours, start Start) (formats.Writer, error) {
-	s := &Single{path: filepath.Clean(path), ours: ours}
+// CreateSingle implements Create of a WritableFormat.
+func CreateSingle(path string, m formats.Meta, o formats.CreateOptions, ours CheckOurs, start StartWriter) (formats.Writer, error) {
+	s := &Single{path: filepath.Clean(path), checkOurs: ours}
 	if _, err := s.existing(); err != nil {
 		return nil, err
 	}
@@ -38,9 +38,9 @@ func CreateSingle(path string, m formats.Meta, o formats.CreateOptions, ours Our
 	return start(s)
 }
 
-// ResumeSingle is Resume of a WritableFormat.
-func ResumeSingle(path string, ours Ours, start Start) (formats.Writer, formats.Meta, []byte, error) {
-	s := &Single{path: filepath.Clean(path), ours: ours}
+// ResumeSingle implements Resume of a WritableFormat.
+func ResumeSingle(path string, ours CheckOurs, start StartWriter) (formats.Writer, formats.Meta, []byte, error) {
+	s := &Single{path: filepath.Clean(path), checkOurs: ours}
 	var err error
 	if s.Stage, err = ResumeStage(s.path); err != nil {
 		return nil, formats.Meta{}, nil, err
@@ -56,19 +56,19 @@ func ResumeSingle(path string, ours Ours, start Start) (formats.Writer, formats.
 func (s *Single) existing() ([]string, error) {
 	st, err := os.Lstat(s.path)
 	if err != nil {
-		return nil, nil //nolint:nilerr // nothing is there, or making it says what is wrong
+		return nil, nil //nolint:nilerr // nothing exists, or creating it reports what is wrong
 	}
 	if st.Mode()&os.ModeSymlink != 0 {
-		return nil, fmt.Errorf("%s: %w: it is a symbolic link; give the path that it leads to", s.path, sharded.ErrForeign)
+		return nil, fmt.Errorf("%s: %w: it is a symbolic link; give the path that it points to", s.path, sharded.ErrForeign)
 	}
-	if err := s.ours(s.path); err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", s.path, sharded.ErrForeign, err)
+	if err := s.checkOurs(s.path); err != nil {
+		return nil, fmt.Errorf("%s: %w; choose another path: %w", s.path, sharded.ErrForeign, err)
 	}
 	return []string{s.path}, nil
 }
 
-// Put is Write of the format's Writer. check says what else than CheckSample the format
-// refuses; put stores the values and is a step of Do.
+// Put implements Write of the format's Writer. check rejects samples for reasons of the format,
+// in addition to CheckSample; put stores the values and is a step like those of Do.
 func (s *Single) Put(smp *formats.Sample, check, put func(smp *formats.Sample) error) error {
 	if s.failed != nil {
 		return s.failed
@@ -79,15 +79,15 @@ func (s *Single) Put(smp *formats.Sample, check, put func(smp *formats.Sample) e
 	if err := check(smp); err != nil {
 		return fmt.Errorf("key %q: %w", smp.Key, err)
 	}
-	if err := s.Add(smp, manifest.Place{}); err != nil {
+	if err := s.Add(smp, manifest.Location{}); err != nil {
 		return err
 	}
 	s.failed = put(smp)
 	return s.failed
 }
 
-// Do takes a step of writing that, if it fails, leaves the files in a state that only
-// Close and Resume can go on from: from then on Do takes no step and gives that error.
+// Do runs a step of writing. If a step fails, the files are in a state from which only Close
+// and Resume work: Do then runs no further step and returns the first error.
 func (s *Single) Do(step func() error) error {
 	if s.failed == nil {
 		s.failed = step()
@@ -95,7 +95,7 @@ func (s *Single) Do(step func() error) error {
 	return s.failed
 }
 
-// Finish publishes a file or folder of the stage as the dataset.
+// Finish publishes a file or folder of the staging folder as the dataset.
 func (s *Single) Finish(path string) error {
 	old, err := s.existing()
 	if err != nil {

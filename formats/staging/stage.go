@@ -15,61 +15,61 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// Stage is the folder DST.partial: a lock, the journal, and data/ with the format's own
+// Stage is the staging folder DST.partial: a lock, the journal, and data/ with the format's
 // files. It belongs to one goroutine.
 type Stage struct {
-	Meta  formats.Meta
-	Table *manifest.Table // rows in the order of writing
-	State []byte          // the format's, of the last checkpoint; nil if there was none
-	Note  []byte          // the caller's, likewise
+	Meta     formats.Meta
+	Manifest *manifest.Manifest // rows in the order of writing
+	State    []byte             // the format's state in the last checkpoint; nil if there was none
+	Note     []byte             // the caller's note in the last checkpoint
 
-	dir      string
-	root     *os.Root // of dir
-	journal  *os.File
-	held     *os.File            // the lock
-	recorded int                 // rows in the journal
-	failed   error               // of the journal: what it holds since is not known
-	old      checksum.SumsByName // of the dataset that is replaced; nil until it is asked for
-	removed  []formats.Removed
-	keepOld  bool     // what is replaced
-	stay     []string // files of what is replaced that the new version has too
+	dir          string
+	root         *os.Root // of dir
+	journal      *os.File
+	lockFile     *os.File                 // the lock
+	recordedRows int                      // number of rows in the journal
+	failed       error                    // a failed write to the journal: what it holds is unknown since
+	oldChecksums checksum.ChecksumsByName // of the replaced dataset; nil until needed
+	removed      []formats.RemovedSample
+	keepPrevious bool     // keep the replaced dataset
+	reused       []string // files of the replaced dataset that the new version reuses
 }
 
-// What lies in the folder besides data/.
+// The names in the staging folder.
 const (
-	lockName    = "lock"
-	journalName = "journal"
-	goneName    = "journal.gone" // what the journal is called while all else is removed
-	publishName = "publish"      // the list of what to publish
-	dataName    = "data"
-	oldName     = "old"   // what is replaced, for a moment
-	undoName    = "undo"  // a file that tells that what is published is a version that was kept
-	olderName   = "older" // the version that was kept before, likewise
-	// ListingName is the caller's own file, which says what the dataset is made from.
-	ListingName = "source"
+	lockName           = "lock"
+	journalName        = "journal"
+	removedJournalName = "journal.gone" // the journal's name while all else is removed
+	publishListName    = "publish"      // the list of files to publish
+	dataName           = "data"
+	replacedName       = "old"   // the replaced dataset, temporarily
+	undoName           = "undo"  // a file that exists while the previous version is published again
+	supersededName     = "older" // the previous version that is replaced, temporarily
+	// SourceListName is the caller's file that lists the source's samples.
+	SourceListName = "source"
 )
 
-// CreateStage starts the stage of a dataset at path. final is the file or folder whose
-// presence says that the dataset is finished; with replace it may be there. The formats'
-// errors ErrExists, ErrPartial and ErrLocked are in the chain of its own.
+// CreateStage creates the staging folder of a dataset at path. final is the file or folder that
+// exists if the dataset is finished; only with replace may it exist. ErrExists, ErrPartial or
+// ErrLocked as in formats.WritableFormat.
 func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, error) {
 	if err := m.Schema.Validate(); err != nil {
 		return nil, err
 	}
-	m.Version = m.Needs()
-	s := &Stage{Meta: m, Table: manifest.NewTableOf(&m), dir: filepath.Clean(path) + sidecar.Suffix}
+	m.Version = m.RequiredVersion()
+	s := &Stage{Meta: m, Manifest: manifest.NewManifestFor(&m), dir: filepath.Clean(path) + sidecar.PartialSuffix}
 	if !durable.Exists(s.dir) && durable.Exists(final) && !replace {
-		return nil, fmt.Errorf("%s: %w", final, formats.ErrExists)
+		return nil, fmt.Errorf("%s: %w; choose another path, or replace it with --force", final, formats.ErrExists)
 	}
 	if err := s.lock(true); err != nil {
 		return nil, err
 	}
-	if err := s.unused(); err != nil {
+	if err := s.checkUnused(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	// Only now: whoever had the lock before may have finished the dataset.
+	// Checked again: the previous holder of the lock may have finished the dataset.
 	if durable.Exists(final) && !replace {
-		return nil, errors.Join(fmt.Errorf("%s: %w", final, formats.ErrExists), s.remove())
+		return nil, errors.Join(fmt.Errorf("%s: %w; choose another path, or replace it with --force", final, formats.ErrExists), s.remove())
 	}
 	if err := s.start(); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -77,9 +77,9 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 	return s, nil
 }
 
-// unused is ErrPartial if there is something to go on with.
-func (s *Stage) unused() error {
-	if s.complete() {
+// checkUnused returns ErrPartial if there is an unfinished dataset to resume.
+func (s *Stage) checkUnused() error {
+	if s.isComplete() {
 		return fmt.Errorf("%s: %w: it is complete", s.dir, formats.ErrPartial)
 	}
 	_, _, _, err := readJournal(s.file(journalName))
@@ -89,16 +89,16 @@ func (s *Stage) unused() error {
 	if !errors.Is(err, formats.ErrNoPartial) {
 		return err
 	}
-	if lost, err := s.lostJournal(); err != nil || !lost {
+	if lost, err := s.journalLost(); err != nil || !lost {
 		return err
 	}
-	return fmt.Errorf("%s: %w", s.dir, formats.ErrPartial) // going on with it says what is wrong
+	return fmt.Errorf("%s: %w", s.dir, formats.ErrPartial) // resuming it reports what is wrong
 }
 
-// start begins with nothing but the lock: what a stage that was removed only in part left
-// must not get into the dataset.
+// start clears the folder except for the lock, since remains of an earlier dataset must not get
+// into this one, and begins the journal.
 func (s *Stage) start() (err error) {
-	if err := s.clear(goneName, lockName); err != nil {
+	if err := s.clear(removedJournalName, lockName); err != nil {
 		return err
 	}
 	if err := os.Mkdir(s.file(dataName), 0o755); err != nil {
@@ -114,18 +114,18 @@ func (s *Stage) start() (err error) {
 	if err := appendRecord(s.journal, b); err != nil {
 		return err
 	}
-	// Until now it told that the folder is dsconv's.
-	if err := removeFiles(s.root, goneName); err != nil {
+	// Until now it identified the folder as dsconv's.
+	if err := removeFiles(s.root, removedJournalName); err != nil {
 		return err
 	}
 	return errors.Join(durable.SyncDir(s.dir), durable.SyncDir(filepath.Dir(s.dir)))
 }
 
-// ResumeStage opens the stage of an unfinished dataset at path as of its last checkpoint.
-// ErrNoPartial if there is none. If all that was left to do was to publish it, that is
-// done and the error is ErrPublished.
+// ResumeStage opens the staging folder of an unfinished dataset at path as of its last
+// checkpoint. ErrNoPartial if there is none. If the dataset only had to be published,
+// ResumeStage does that and the error is ErrPublished.
 func ResumeStage(path string) (*Stage, error) {
-	s := &Stage{dir: filepath.Clean(path) + sidecar.Suffix}
+	s := &Stage{dir: filepath.Clean(path) + sidecar.PartialSuffix}
 	if err := s.lock(false); err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func ResumeStage(path string) (*Stage, error) {
 }
 
 func (s *Stage) reopen() error {
-	if s.complete() {
+	if s.isComplete() {
 		if err := s.publish(); err != nil {
 			return err
 		}
@@ -144,16 +144,16 @@ func (s *Stage) reopen() error {
 	}
 	m, t, last, err := readJournal(s.file(journalName))
 	if errors.Is(err, formats.ErrNoPartial) {
-		if lost, lerr := s.lostJournal(); lerr != nil || lost {
-			return errors.Join(fmt.Errorf("%s: %w: the journal's beginning cannot be read", s.dir, formats.ErrDamaged), lerr)
+		if lost, lerr := s.journalLost(); lerr != nil || lost {
+			return errors.Join(fmt.Errorf("%s: %w: the journal's first record cannot be read; start over with --discard", s.dir, formats.ErrDamaged), lerr)
 		}
 		return errors.Join(fmt.Errorf("%s: %w", s.dir, err), s.remove())
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.dir, err)
 	}
-	s.Meta, s.Table, s.recorded, s.State, s.Note = *m, t, t.Len(), last.state, last.note
-	if err := tidy(s.file(dataName)); err != nil {
+	s.Meta, s.Manifest, s.recordedRows, s.State, s.Note = *m, t, t.Len(), last.state, last.note
+	if err := checkTree(s.file(dataName)); err != nil {
 		return err
 	}
 	s.journal, err = reopenJournal(s.file(journalName), last)
@@ -161,22 +161,22 @@ func (s *Stage) reopen() error {
 }
 
 // Discard removes the unfinished dataset at path, if there is one. ErrLocked if another
-// process is writing it; if all that was left to do was to publish it, that is done and
+// process is writing it. If the dataset only had to be published, Discard does that and
 // the error is ErrPublished.
 func Discard(path string) error {
-	s := &Stage{dir: filepath.Clean(path) + sidecar.Suffix}
+	s := &Stage{dir: filepath.Clean(path) + sidecar.PartialSuffix}
 	if err := s.lock(false); errors.Is(err, formats.ErrNoPartial) {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	if s.complete() {
+	if s.isComplete() {
 		err := s.publish()
 		if err == nil {
 			return formats.ErrPublished
 		}
-		// Of a list that is damaged nothing was done, or else there are old files.
-		if !errors.Is(err, formats.ErrDamaged) || !s.nothingOld() {
+		// If the list is damaged, no step of it was done unless there are old files.
+		if !errors.Is(err, formats.ErrDamaged) || !s.nothingReplaced() {
 			return errors.Join(err, s.Close())
 		}
 	}
@@ -186,9 +186,9 @@ func Discard(path string) error {
 	return nil
 }
 
-// DiscardUnbegun removes the unfinished dataset at path if nothing of it was written yet: then
-// whoever wants to write something else loses nothing. ErrPartial if there is more.
-func DiscardUnbegun(path string) error {
+// DiscardEmpty removes the unfinished dataset at path if nothing was written to it, so that
+// nothing is lost. ErrPartial otherwise.
+func DiscardEmpty(path string) error {
 	s, err := ResumeStage(path)
 	if errors.Is(err, formats.ErrNoPartial) {
 		return nil
@@ -196,36 +196,36 @@ func DiscardUnbegun(path string) error {
 	if err != nil {
 		return err
 	}
-	if s.Table.Len() > 0 || len(s.Note) > 0 {
+	if s.Manifest.Len() > 0 || len(s.Note) > 0 {
 		return errors.Join(fmt.Errorf("%s: %w", s.dir, formats.ErrPartial), s.Close())
 	}
 	return s.remove()
 }
 
-// nothingOld reports whether the stage has nothing of a dataset that is replaced.
-func (s *Stage) nothingOld() bool {
-	entries, err := os.ReadDir(s.file(oldName))
+// nothingReplaced reports whether no file of the replaced dataset is in the staging folder.
+func (s *Stage) nothingReplaced() bool {
+	entries, err := os.ReadDir(s.file(replacedName))
 	return errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0
 }
 
-// Unfinished reads what the unfinished dataset at path holds as of its last checkpoint; it
-// is for whoever has its lock. ErrNoPartial if there is none.
-func Unfinished(path string) (*manifest.Table, error) {
-	_, t, _, err := readJournal(filepath.Join(filepath.Clean(path)+sidecar.Suffix, journalName))
+// ReadUnfinished reads the rows of the unfinished dataset at path as of its last checkpoint. The
+// caller must hold its lock. ErrNoPartial if there is none.
+func ReadUnfinished(path string) (*manifest.Manifest, error) {
+	_, t, _, err := readJournal(filepath.Join(filepath.Clean(path)+sidecar.PartialSuffix, journalName))
 	return t, err
 }
 
 func (s *Stage) file(name string) string { return filepath.Join(s.dir, name) }
 
-// Path is the path of one of the format's own files.
+// Path returns the path of one of the format's files.
 func (s *Stage) Path(name string) string { return filepath.Join(s.dir, dataName, name) }
 
-// Add remembers the manifest's row of smp, whose record went to place.
-func (s *Stage) Add(smp *formats.Sample, place manifest.Place) error {
+// Add appends the manifest's row of smp, whose record was written to location.
+func (s *Stage) Add(smp *formats.Sample, location manifest.Location) error {
 	img := &smp.Values[s.Meta.Schema.ImageIndex()]
-	r := manifest.Row{Place: place, Info: formats.Info{
+	r := manifest.Row{Location: location, Info: formats.Info{
 		Key: smp.Key, Split: smp.Split, Label: formats.NoLabel, Size: int64(len(img.Data)), Encoding: img.Encoding,
-		Sum: smp.Sum, Source: smp.Source, Columns: smp.Columns, Mark: smp.Mark,
+		Checksum: smp.Checksum, Source: smp.Source, Columns: smp.Columns, Provenance: smp.Provenance,
 	}}
 	if len(img.Shape) == 3 {
 		r.Shape = [3]int(img.Shape)
@@ -235,11 +235,11 @@ func (s *Stage) Add(smp *formats.Sample, place manifest.Place) error {
 			r.Label = x
 		}
 	}
-	return s.Table.Append(&r)
+	return s.Manifest.Append(&r)
 }
 
-// CheckSample reports why smp cannot be written: a bad key, values that do not fit the
-// schema, and, where ordered, a key that is not larger than the last one.
+// CheckSample reports why smp cannot be written: a bad key, values that do not match the
+// schema, or, if ordered, a key that is not larger than the last one.
 func (s *Stage) CheckSample(smp *formats.Sample, ordered bool) error {
 	if err := formats.CheckKey(smp.Key); err != nil {
 		return fmt.Errorf("key %q: %w", smp.Key, err)
@@ -255,16 +255,16 @@ func (s *Stage) CheckSample(smp *formats.Sample, ordered bool) error {
 			return fmt.Errorf("key %q: %w", smp.Key, err)
 		}
 	}
-	if n := s.Table.Len(); ordered && n > 0 && smp.Key <= s.Table.Key(n-1) {
-		return fmt.Errorf("key %q after %q: %w", smp.Key, s.Table.Key(n-1), formats.ErrOrder)
+	if n := s.Manifest.Len(); ordered && n > 0 && smp.Key <= s.Manifest.Key(n-1) {
+		return fmt.Errorf("key %q: %w: it comes after %q", smp.Key, formats.ErrOrder, s.Manifest.Key(n-1))
 	}
 	return nil
 }
 
-// Checkpoint records the rows since the last one with the format's state and the caller's
-// note. The format's own files must be on the disk before; their names are made so here.
-// Once it failed it fails for good: what the disk has of the record is not known, so that
-// only Close and ResumeStage are left.
+// Checkpoint records the rows since the last checkpoint with the format's state and the
+// caller's note. The format must have synced its files; Checkpoint syncs their folders.
+// After a failure it fails permanently: what the disk has of the record is unknown, so only
+// Close and ResumeStage may follow.
 func (s *Stage) Checkpoint(state, note []byte) error {
 	if s.failed == nil {
 		s.failed = s.record(state, note)
@@ -276,19 +276,19 @@ func (s *Stage) record(state, note []byte) error {
 	if err := syncDirs(s.file(dataName)); err != nil {
 		return err
 	}
-	if err := appendRecord(s.journal, encodeCheckpoint(s.Table, s.recorded, state, note)); err != nil {
+	if err := appendRecord(s.journal, encodeCheckpoint(s.Manifest, s.recordedRows, state, note)); err != nil {
 		return err
 	}
-	s.recorded, s.State, s.Note = s.Table.Len(), state, note
+	s.recordedRows, s.State, s.Note = s.Manifest.Len(), state, note
 	return nil
 }
 
-// Close gives the lock back and leaves the folder as it is.
+// Close releases the lock and leaves the folder as it is.
 func (s *Stage) Close() error {
 	err := s.closeJournal()
-	if s.held != nil {
-		err = errors.Join(err, s.held.Close())
-		s.held = nil
+	if s.lockFile != nil {
+		err = errors.Join(err, s.lockFile.Close())
+		s.lockFile = nil
 	}
 	if s.root != nil {
 		err = errors.Join(err, s.root.Close())

@@ -47,18 +47,18 @@ func TestPublishingGoesOnFromEveryStep(t *testing.T) {
 		must(t, err)
 		if stop < 10 {
 			// What is done on the way is done by hand, up to the stop; then the process ends.
-			must(t, os.MkdirAll(s.file(oldName), 0o755))
+			must(t, os.MkdirAll(s.file(replacedName), 0o755))
 			must(t, s.writeList(encodeMoves(t, s, steps)))
 			for i := range min(stop, len(steps)) {
-				must(t, s.do(steps[i]))
+				must(t, s.doStep(steps[i]))
 			}
 			switch stop {
 			case 5:
 				must(t, s.writeList([]byte("[]")))
 			case 6, 7, 8, 9: // more and more of the folder is gone
 				must(t, s.writeList([]byte("[]")))
-				must(t, os.Rename(s.file(journalName), s.file(goneName)))
-				for _, name := range []string{oldName, dataName, publishName, goneName}[:stop-6] {
+				must(t, os.Rename(s.file(journalName), s.file(removedJournalName)))
+				for _, name := range []string{replacedName, dataName, publishListName, removedJournalName}[:stop-6] {
 					must(t, os.RemoveAll(s.file(name)))
 				}
 			}
@@ -117,7 +117,7 @@ func TestRemainsCountAsNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	s := newStage(t, path, false)
 	must(t, os.WriteFile(s.Path("left"), nil, 0o644))
-	must(t, os.Rename(s.file(journalName), s.file(goneName)))
+	must(t, os.Rename(s.file(journalName), s.file(removedJournalName)))
 	must(t, s.Close())
 	s = newStage(t, path, false)
 	if durable.Exists(s.Path("left")) {
@@ -179,7 +179,7 @@ func TestFailuresAreForGood(t *testing.T) {
 	if first == nil {
 		t.Fatal("a checkpoint that was not written")
 	}
-	if err := s.Publish(nil, nil); !errors.Is(err, first) || durable.Exists(s.file(publishName)) {
+	if err := s.Publish(nil, nil); !errors.Is(err, first) || durable.Exists(s.file(publishListName)) {
 		t.Errorf("then publish: %v", err)
 	}
 	must(t, s.Close())
@@ -194,7 +194,7 @@ func TestFailuresAreForGood(t *testing.T) {
 // A file of somebody else's in the stage's folder stays, and the next dataset is made there too.
 func TestStageWithAForeignFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
-	mine := filepath.Join(path+sidecar.Suffix, ".DS_Store")
+	mine := filepath.Join(path+sidecar.PartialSuffix, ".DS_Store")
 	unharmed := func() {
 		t.Helper()
 		if b, err := os.ReadFile(mine); err != nil || string(b) != "mine" {
@@ -212,12 +212,12 @@ func TestStageWithAForeignFile(t *testing.T) {
 		if b, err := os.ReadFile(path); err != nil || string(b) != "new" {
 			t.Fatalf("%q, %v", b, err)
 		}
-		names, err := os.ReadDir(path + sidecar.Suffix)
+		names, err := os.ReadDir(path + sidecar.PartialSuffix)
 		must(t, err)
 		if left = len(names); left != 2 {
 			t.Errorf("run %d left %v", i, names)
 		}
-		if st, err := os.Stat(s.file(goneName)); err != nil || st.Size() > 1000 {
+		if st, err := os.Stat(s.file(removedJournalName)); err != nil || st.Size() > 1000 {
 			t.Errorf("run %d: %v, %v", i, st, err)
 		}
 	}
@@ -235,30 +235,30 @@ func TestStageWithAForeignFile(t *testing.T) {
 	unharmed()
 	must(t, os.Remove(mine))
 	must(t, Discard(path))
-	if durable.Exists(path + sidecar.Suffix) {
+	if durable.Exists(path + sidecar.PartialSuffix) {
 		t.Error("it is still there")
 	}
 }
 
 // An earlier version removed the journal before the rest; what a kill left then goes.
 func TestRemovalThatAnEarlierVersionBegan(t *testing.T) {
-	for _, names := range [][]string{{publishName}, {publishName, lockName}, {publishName, lockName, "old/0", "data/x"}} {
+	for _, names := range [][]string{{publishListName}, {publishListName, lockName}, {publishListName, lockName, "old/0", "data/x"}} {
 		for _, foreign := range []bool{false, true} {
 			path := filepath.Join(t.TempDir(), "x")
 			for _, name := range names {
-				name = filepath.Join(path+sidecar.Suffix, name)
+				name = filepath.Join(path+sidecar.PartialSuffix, name)
 				must(t, os.MkdirAll(filepath.Dir(name), 0o755))
 				must(t, os.WriteFile(name, nil, 0o644))
 			}
-			must(t, os.WriteFile(filepath.Join(path+sidecar.Suffix, publishName), []byte("[]"), 0o644))
+			must(t, os.WriteFile(filepath.Join(path+sidecar.PartialSuffix, publishListName), []byte("[]"), 0o644))
 			if foreign {
-				must(t, os.WriteFile(filepath.Join(path+sidecar.Suffix, "mine"), nil, 0o644))
+				must(t, os.WriteFile(filepath.Join(path+sidecar.PartialSuffix, "mine"), nil, 0o644))
 				if _, err := CreateStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrForeign) {
 					t.Errorf("%v: %v", names, err)
 				}
 				continue
 			}
-			if done, err := Recover(path); !done || err != nil || durable.Exists(path+sidecar.Suffix) {
+			if done, err := Recover(path); !done || err != nil || durable.Exists(path+sidecar.PartialSuffix) {
 				t.Errorf("%v: %v, %v", names, done, err)
 			}
 			must(t, newStage(t, path, false).Close())
@@ -276,9 +276,9 @@ func TestAFileInTheWayIsNoDamage(t *testing.T) {
 	side := filepath.Join(dir, "x.dsconv")
 	must(t, os.Mkdir(side, 0o755))
 	must(t, s.WriteSidecar(side, "x.dsconv/", nil, nil)) // its table does not have the file
-	must(t, os.MkdirAll(s.file(oldName), 0o755))
+	must(t, os.MkdirAll(s.file(replacedName), 0o755))
 	must(t, s.writeList(encodeMoves(t, s, []Move{
-		{From: mine, To: filepath.Join(s.file(oldName), "0"), Old: true, ID: "file 1 4 0"}, {From: s.Path("x-0"), To: mine},
+		{From: mine, To: filepath.Join(s.file(replacedName), "0"), Replaced: true, ID: "file 1 4 0"}, {From: s.Path("x-0"), To: mine},
 	})))
 	must(t, s.Close())
 	must(t, os.WriteFile(mine, []byte("mine"), 0o644))

@@ -13,11 +13,12 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// Undo makes the version that was kept the dataset at path, and keeps the present one in its
-// place. The files are linked, so that the kept version is whole until the new one is there.
+// Undo makes the previous version the current one of the dataset, and keeps the current one as
+// the previous version. The files are linked, so that the previous version is complete until it is
+// published.
 func Undo(dataset string, m formats.Meta) error {
 	dataset = filepath.Clean(dataset)
-	k, err := Kept(dataset)
+	k, err := FindPrevious(dataset)
 	if err != nil {
 		return err
 	}
@@ -29,8 +30,8 @@ func Undo(dataset string, m formats.Meta) error {
 	if err != nil {
 		return err
 	}
-	u := &undo{kept: k, dataset: dataset, path: p, stage: s}
-	// Under the lock: nobody replaces either version meanwhile.
+	u := &undo{previous: k, dataset: dataset, path: p, stage: s}
+	// Under the lock, so that no other process replaces either version.
 	if u.present, err = u.replaced(); err != nil {
 		return errors.Join(err, s.remove())
 	}
@@ -40,24 +41,24 @@ func Undo(dataset string, m formats.Meta) error {
 	if err := durable.WriteFile(s.file(undoName), nil); err != nil {
 		return errors.Join(err, s.Close())
 	}
-	s.KeepOld()
+	s.KeepPrevious()
 	return errors.Join(s.Publish(u.present, u.moves), s.Close())
 }
 
 // undo is the state of one Undo.
 type undo struct {
-	kept    *KeptVersion
-	dataset string
-	path    sharded.ShardPath
-	stage   *Stage
-	present []string // files and folders of the dataset
-	moves   []Move
+	previous *PreviousVersion
+	dataset  string
+	path     sharded.ShardPath
+	stage    *Stage
+	present  []string // the dataset's current files and folders
+	moves    []Move
 }
 
-// replaced lists what the kept version takes the place of.
+// replaced lists the files and folders that the previous version replaces.
 func (u *undo) replaced() ([]string, error) {
 	if durable.Exists(u.path.Sidecar()) {
-		return u.path.Existing()
+		return u.path.ExistingFiles()
 	}
 	if durable.Exists(u.dataset) {
 		return []string{u.dataset}, nil
@@ -65,16 +66,16 @@ func (u *undo) replaced() ([]string, error) {
 	return nil, nil
 }
 
-// link puts the kept version's files into the stage, under the names that the dataset has now: both
-// may have been renamed since.
+// link links the previous version's files into the staging folder, under the dataset's current
+// names: either version may have been renamed since.
 func (u *undo) link() error {
 	var last []Move
-	err := u.kept.each(func(name string, folder bool) error {
-		now, err := u.nameNow(name)
+	err := u.previous.eachFile(func(name string, folder bool) error {
+		now, err := u.currentName(name)
 		if err != nil {
 			return err
 		}
-		from, to := filepath.Join(u.kept.dir, name), u.stage.Path(now)
+		from, to := filepath.Join(u.previous.dir, name), u.stage.Path(now)
 		move := Move{From: to, To: filepath.Join(u.path.Dir, now)}
 		if !folder {
 			u.moves = append(u.moves, move)
@@ -87,23 +88,23 @@ func (u *undo) link() error {
 	return err
 }
 
-func (u *undo) nameNow(name string) (string, error) {
-	from := u.kept.from
-	i, shard := from.Number(name)
+func (u *undo) currentName(name string) (string, error) {
+	from := u.previous.from
+	i, shard := from.ShardNumber(name)
 	switch {
-	case name == filepath.Base(u.kept.Path):
+	case name == filepath.Base(u.previous.Path):
 		return filepath.Base(u.dataset), nil
 	case name == filepath.Base(from.Sidecar()):
 		return filepath.Base(u.path.Sidecar()), nil
-	case shard && u.path.Many():
+	case shard && u.path.IsPattern():
 		return u.path.Name(i), nil
 	}
-	return "", fmt.Errorf("%s was kept of %s: give the dataset a name of that kind, with a number of shards or without, as it had", u.kept.dir, filepath.Base(u.kept.Path))
+	return "", fmt.Errorf("%s has the previous version of %s; rename the dataset to a name of that kind, with or without a shard number", u.previous.dir, filepath.Base(u.previous.Path))
 }
 
-// linkFolder gives the stage dsconv's files of a folder, but for the lock of LMDB's readers.
+// linkFolder links dsconv's files of a folder, except LMDB's lock of readers, into the folder to.
 func linkFolder(from, to string) error {
-	own, err := ownIn(from)
+	own, err := ownFilesIn(from)
 	if err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
@@ -121,9 +122,9 @@ func linkFolder(from, to string) error {
 	return nil
 }
 
-// Undoing reports whether an Undo of the dataset was stopped when all that was left to do was to
-// publish it, or to tidy up. Recover does that.
-func Undoing(dataset string) bool {
-	s := Stage{dir: filepath.Clean(dataset) + sidecar.Suffix}
-	return durable.Exists(s.file(undoName)) && (durable.Exists(s.file(publishName)) || !durable.Exists(s.file(journalName)))
+// UndoPending reports whether an Undo of the dataset was interrupted when it only had to publish
+// or to clean up. Recover completes it.
+func UndoPending(dataset string) bool {
+	s := Stage{dir: filepath.Clean(dataset) + sidecar.PartialSuffix}
+	return durable.Exists(s.file(undoName)) && (durable.Exists(s.file(publishListName)) || !durable.Exists(s.file(journalName)))
 }

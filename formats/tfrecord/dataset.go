@@ -21,8 +21,8 @@ var (
 
 	_ formats.Salvager = Format{}
 
-	_ formats.Prefetcher = (*Dataset)(nil)
-	_ formats.Stored     = (*Dataset)(nil)
+	_ formats.Prefetcher     = (*Dataset)(nil)
+	_ formats.StorageOrdered = (*Dataset)(nil)
 )
 
 // Open opens the files at path.
@@ -44,34 +44,33 @@ func open(path string, records func(path string) (*sharded.Records, error)) (for
 	return &Dataset{Records: r, features: layoutOf(r.Meta())}, nil
 }
 
-// Read fills s with a copy of sample i. The frame's and the sample's checksums are checked.
+// Read fills s with a copy of sample i. It verifies the frame's and the sample's checksums.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
-	return d.Use(i, func(rec []byte) error {
+	return d.WithRecord(i, func(rec []byte) error {
 		return guard.Do(func() error {
 			if err := d.fill(i, rec, s, false); err != nil {
 				return err
 			}
-			return d.CheckSum(s)
+			return d.VerifyChecksum(s)
 		})
 	})
 }
 
-// View fills s with sample i in mapped memory; labels and other integers alone are the
-// caller's. Of the frame's checksums only the length's is checked: View does not touch the
-// image's bytes.
+// View fills s with sample i in mapped memory; only labels and other integers are copied. It
+// verifies only the checksum of the frame's length, since it does not touch the image's bytes.
 func (d *Dataset) View(i int, s *formats.Sample) error {
-	return d.Use(i, func(rec []byte) error { return d.fill(i, rec, s, true) })
+	return d.WithRecord(i, func(rec []byte) error { return d.fill(i, rec, s, true) })
 }
 
-// fill makes s the sample of row i from its record.
+// fill sets s to the sample of row i, decoded from its record.
 func (d *Dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
-	d.Table.Fill(i, s)
+	d.Manifest.Fill(i, s)
 	example, err := unframe(rec, !lend)
 	if err != nil {
 		return err
 	}
-	if err := decode(d.Meta().Schema, d.features, example, d.Table.Shape(i), s, lend); err != nil {
+	if err := decode(d.Meta().Schema, d.features, example, d.Manifest.Shape(i), s, lend); err != nil {
 		return err
 	}
-	return d.CheckLabel(i, s)
+	return d.VerifyLabel(i, s)
 }

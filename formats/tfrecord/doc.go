@@ -6,30 +6,30 @@
 //
 //	column/NAME           bytes   a column of the user's
 //	field/NAME            bytes   images, masks, text, JSON, bytes, and tensors of uint8 and uint16
-//	                      float   boxes (x0 y0 x1 y1 of one after another), tensors of float32
+//	                      float   boxes (x0 y0 x1 y1 of each in turn), tensors of float32
 //	                      int64   labels, multi-hot labels (the designated one too), tensors of int64
 //	field/NAME/dtype      bytes   "uint8", ...: of raw pixels and of tensors that are bytes
 //	field/NAME/format     bytes   "jpeg", "png", ..., of images and masks
 //	field/NAME/shape      int64   of raw pixels and tensors
-//	image/channels        int64   of the designated image, with height and width, where known
+//	image/channels        int64   of the designated image, like height and width, if known
 //	image/class/label     int64   the designated label, if it is one index
 //	image/class/text      bytes   its class
 //	image/dtype           bytes   of raw pixels
-//	image/encoded         bytes   the designated image as it is
+//	image/encoded         bytes   the designated image's bytes
 //	image/filename        bytes   path in the source, or the key
 //	image/format          bytes   "jpeg", "png", "bmp", "gif", "tiff", "webp", "raw" or "raw+zstd"
 //	image/height          int64
-//	image/key             bytes   the key, where it is not the filename without extension
+//	image/key             bytes   the key, if it is not the filename without extension
 //	image/width           int64
-//	split                 bytes   where the dataset has splits
+//	split                 bytes   if the dataset has splits
 //
-// A label that a sample does not have is left out. Raw pixels and tensors are little-endian
+// Missing labels are omitted. Raw pixels and tensors are little-endian
 // in C order: tf.io.decode_raw reads them; "raw+zstd" is one zstd frame of them.
 //
 // # Sidecar
 //
-// Beside the files lies "x.tfrecord.dsconv" with manifest, dataset.json, checksums, and
-// for each file NAME.tfindex, lines of "offset length" as the tfrecord package and DALI
+// Beside the files is "x.tfrecord.dsconv" with manifest, dataset.json, checksums, and
+// NAME.tfindex for each file, lines of "offset length" as the tfrecord package and DALI
 // read them.
 //
 // # Sources

@@ -57,9 +57,9 @@ func madeUpAll(t *testing.T, file string, key func(name string) string, records 
 // framed is the record of an example, with checksums that hold; it claims n bytes.
 func framed(example []byte, n uint64) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, n)
-	b = binary.LittleEndian.AppendUint32(b, mask(crc32.Checksum(b, castagnoli)))
+	b = binary.LittleEndian.AppendUint32(b, maskCRC(crc32.Checksum(b, castagnoli)))
 	b = append(b, example...)
-	return binary.LittleEndian.AppendUint32(b, mask(crc32.Checksum(example, castagnoli)))
+	return binary.LittleEndian.AppendUint32(b, maskCRC(crc32.Checksum(example, castagnoli)))
 }
 
 // fields is a message of length-delimited fields of one tag.
@@ -70,7 +70,7 @@ func fields(tag byte, contents ...[]byte) (b []byte) {
 	return b
 }
 
-func entry(name string, kind list, payload []byte) []byte {
+func entry(name string, kind listKind, payload []byte) []byte {
 	return slices.Concat(fields(field1, []byte(name)), fields(field2, fields(byte(kind), fields(field1, payload))))
 }
 
@@ -172,7 +172,7 @@ func FuzzFeatures(f *testing.F) {
 	f.Add(append([]byte{field1}, bytes.Repeat([]byte{0xff}, 10)...))
 	f.Fuzz(func(t *testing.T, example []byte) {
 		size := 0
-		err := features(example, func(name []byte, _ list, payload []byte) error {
+		err := features(example, func(name []byte, _ listKind, payload []byte) error {
 			size += len(name) + len(payload)
 			return nil
 		})

@@ -34,8 +34,8 @@ func peerSet(t *testing.T, path string) (want []map[string]any) {
 		if err := w.Write(s); err != nil {
 			t.Fatal(err)
 		}
-		if c, ok := w.(formats.Cutter); ok && i%8 == 7 {
-			if err := c.Cut(); err != nil {
+		if c, ok := w.(formats.ShardEnder); ok && i%8 == 7 {
+			if err := c.EndShard(); err != nil {
 				t.Fatal(err)
 			}
 		}

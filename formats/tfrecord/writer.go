@@ -13,35 +13,35 @@ import (
 
 // Writer writes one dataset of TFRecord files.
 type Writer struct {
-	shards *staging.Shards
-	enc    encoder
+	*staging.Shards
+	enc encoder
 }
 
 var (
-	_ formats.Writer = (*Writer)(nil)
-	_ formats.Cutter = (*Writer)(nil)
-	_ formats.Keeper = (*Writer)(nil)
+	_ formats.Writer     = (*Writer)(nil)
+	_ formats.ShardEnder = (*Writer)(nil)
+	_ formats.FileReuser = (*Writer)(nil)
 
-	_ formats.RemovalWriter = (*Writer)(nil)
-	_ formats.OldKeeper     = (*Writer)(nil)
+	_ formats.RemovalWriter  = (*Writer)(nil)
+	_ formats.PreviousKeeper = (*Writer)(nil)
 )
 
 // Create starts a dataset.
 func (f Format) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
 	m.Format = f.Name()
-	if err := check(path, o); err != nil {
+	if err := checkOptions(path, o); err != nil {
 		return nil, err
 	}
 	s, err := staging.CreateShards(path, m, o, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{shards: s, enc: encoder{features: layoutOf(&m)}}, nil
+	return &Writer{Shards: s, enc: encoder{features: layoutOf(&m)}}, nil
 }
 
 // Resume continues a dataset.
 func (f Format) Resume(path string, o formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
-	if err := check(path, o); err != nil {
+	if err := checkOptions(path, o); err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
 	s, err := staging.ResumeShards(path, nil)
@@ -49,62 +49,43 @@ func (f Format) Resume(path string, o formats.CreateOptions) (formats.Writer, fo
 		return nil, formats.Meta{}, nil, err
 	}
 	st := s.Stage()
-	return &Writer{shards: s, enc: encoder{features: layoutOf(&st.Meta)}}, st.Meta, st.Note, nil
+	return &Writer{Shards: s, enc: encoder{features: layoutOf(&st.Meta)}}, st.Meta, st.Note, nil
 }
 
-func check(path string, o formats.CreateOptions) error {
+func checkOptions(path string, o formats.CreateOptions) error {
 	switch {
 	case !(Format{}).Match(path):
-		return fmt.Errorf("%s: name TFRecord files .tfrecord", path)
+		return fmt.Errorf("%s: the names of TFRecord files must end in .tfrecord", path)
 	case o.Zstd != 0:
-		return fmt.Errorf("%s: TFRecord files have no zstd compression", path)
+		return fmt.Errorf("%s: TFRecord files cannot be compressed with zstd; leave the level out", path)
 	}
 	return nil
 }
 
-// Write adds s as one example. Its bytes are copied once, into the block that the file is
-// written and summed by.
+// Write adds s as one example. Its bytes are copied once, into the file's current block.
 func (w *Writer) Write(s *formats.Sample) error {
-	st := w.shards.Stage()
+	st := w.Stage()
 	if err := st.CheckSample(s, false); err != nil {
 		return err
 	}
-	place, err := w.shards.Append(w.enc.encode(s)...)
+	location, err := w.Append(w.enc.encode(s)...)
 	if err != nil {
 		return fmt.Errorf("key %q: %w", s.Key, err)
 	}
-	return st.Add(s, place)
+	return st.Add(s, location)
 }
 
-// Cut ends the current file.
-func (w *Writer) Cut() error { return w.shards.Cut() }
-
-// Keep takes over a file of the dataset that is replaced.
-func (w *Writer) Keep(i int, change func(*formats.Info)) error { return w.shards.Keep(i, change) }
-
-// SetRemoved implements formats.RemovalWriter.
-func (w *Writer) SetRemoved(list []formats.Removed) { w.shards.Stage().SetRemoved(list) }
-
-// KeepOld implements formats.OldKeeper.
-func (w *Writer) KeepOld() { w.shards.Stage().KeepOld() }
-
-// Checkpoint makes the samples so far survive a kill.
-func (w *Writer) Checkpoint(note []byte) error { return w.shards.Checkpoint(note) }
-
 // Commit ends the last file, writes the sidecar and publishes all.
-func (w *Writer) Commit() error { return w.shards.Commit(w.writeIndexes) }
+func (w *Writer) Commit() error { return w.Shards.Commit(w.writeIndexes) }
 
-// Close leaves what was checkpointed to Resume.
-func (w *Writer) Close() error { return w.shards.Close() }
-
-// writeIndexes writes each file's places, in the order of the file, into dir.
+// writeIndexes writes the offsets and lengths of each file's records, in order, into dir.
 func (w *Writer) writeIndexes(dir string) (names []string, err error) {
-	st := w.shards.Stage()
+	st := w.Stage()
 	row := 0
 	for i, file := range st.Meta.Files {
 		var b []byte
-		for ; row < st.Table.Len() && st.Table.Place(row).Shard == i; row++ {
-			at := st.Table.Place(row)
+		for ; row < st.Manifest.Len() && st.Manifest.Location(row).Shard == i; row++ {
+			at := st.Manifest.Location(row)
 			b = strconv.AppendInt(b, at.Offset, 10)
 			b = strconv.AppendInt(append(b, ' '), at.Length, 10)
 			b = append(b, '\n')

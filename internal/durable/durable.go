@@ -1,4 +1,4 @@
-// Package durable writes files that are whole or not there, whatever stops the program or
+// Package durable writes files that are either whole or missing, whatever stops the program or
 // the machine. All of dsconv writes such files through it.
 package durable
 
@@ -17,10 +17,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// suffix ends the names of files that are being written; a kill may leave one.
+// suffix ends the names of unfinished files; a kill may leave one.
 const suffix = ".dsconv-new"
 
-// WriteFile makes the file at path of b; see Write.
+// WriteFile writes b to the file at path; see Write.
 func WriteFile(path string, b []byte) error {
 	return Write(path, func(w io.Writer) error {
 		_, err := w.Write(b)
@@ -28,11 +28,10 @@ func WriteFile(path string, b []byte) error {
 	})
 }
 
-// Write makes the file at path of what write writes, in place of the one that is there, if
-// any. The bytes and then the name are on the disk when it returns; before, and after an
-// error, path is what it was. A symbolic link at path is an error, and stays: it is not
-// Write's to replace, nor is what it leads to. A pipe, a device or an open file of the process,
-// such as /dev/stdout, is written to.
+// Write replaces the file at path, if any, by what write writes. When it returns, the bytes and
+// then the name are on the disk; until then, and after an error, path is what it was. A symbolic
+// link at path is an error: Write replaces neither the link nor its target. Write writes into a
+// pipe, a device or an open file of the process, such as /dev/stdout.
 func Write(path string, write func(w io.Writer) error) error {
 	if isStream(path) {
 		return writeTo(path, write)
@@ -57,16 +56,16 @@ func Write(path string, write func(w io.Writer) error) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// Check reports what at path Write would refuse to replace, for whoever has much work to do
-// before it writes.
+// Check returns the error that Write would return because of what exists at path, for callers
+// with much work to do before they write.
 func Check(path string) error {
 	if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() && !isStream(path) {
-		return fmt.Errorf("write %s: it is there and is not a file: give another path", path)
+		return fmt.Errorf("write %s: it exists and is not a file: give another path", path)
 	}
 	return nil
 }
 
-// isStream reports whether path is something that is written to and not replaced.
+// isStream reports whether Write writes into path instead of replacing it.
 func isStream(path string) bool {
 	if _, ok := Descriptor(path); ok {
 		return true
@@ -75,8 +74,8 @@ func isStream(path string) bool {
 	return err == nil && !st.Mode().IsRegular() && !st.IsDir()
 }
 
-// Descriptor is the number of the open file of this process that path, /dev/stdout or another
-// such name, stands for.
+// Descriptor returns the number of the open file of this process that a path such as
+// /dev/stdout names.
 func Descriptor(path string) (fd int, ok bool) {
 	for range 10 { // links
 		switch dir, base := filepath.Split(filepath.Clean(path)); dir {
@@ -104,8 +103,8 @@ func writeTo(path string, write func(w io.Writer) error) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// openStream opens what isStream reports. An open file is gone on with where it stands: to open
-// it anew would write over its beginning.
+// openStream opens a path that isStream reports. An open file is duplicated and keeps its
+// offset: opening it again would overwrite its beginning.
 func openStream(path string) (*os.File, error) {
 	fd, ok := Descriptor(path)
 	if !ok {
@@ -118,7 +117,7 @@ func openStream(path string) (*os.File, error) {
 	return os.NewFile(uintptr(own), path), nil
 }
 
-// create makes a new file beside path, with a name that nothing has.
+// create creates a file beside path with a name that is free.
 func create(path string) (*os.File, error) {
 	dir, base := filepath.Split(path)
 	base = shorten(base, 200) // the whole name must not be longer than a file system allows
@@ -129,11 +128,11 @@ func create(path string) (*os.File, error) {
 			return f, err
 		}
 	}
-	return nil, fmt.Errorf("write %s: no name is free for the new file", path)
+	return nil, fmt.Errorf("write %s: no free name for a temporary file in its folder", path)
 }
 
-// shorten cuts s to n bytes, at the beginning of a character: some file systems refuse half of
-// one.
+// shorten cuts s to at most n bytes without splitting a character: some file systems refuse
+// half of one.
 func shorten(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -144,12 +143,12 @@ func shorten(s string, n int) string {
 	return s[:n]
 }
 
-// IsTemporary reports whether Write gives such a name to a file that it has not finished.
+// IsTemporary reports whether name is one that Write gives to an unfinished file.
 func IsTemporary(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, suffix)
 }
 
-// SyncDir makes the names in a folder survive a loss of power.
+// SyncDir makes the names in a folder survive a power failure.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -28,7 +28,7 @@ func names(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// What a link at the path leads to stays what it is, and so does a file with the name that
+// The target of a link at the path does not change, and neither does a file with the name that
 // earlier versions gave to the unfinished file.
 func TestWriteTouchesNothingElse(t *testing.T) {
 	dir := t.TempDir()
@@ -53,7 +53,7 @@ func TestWriteTouchesNothingElse(t *testing.T) {
 	must(t, WriteFile(os.DevNull, []byte("new")))
 }
 
-func TestFailedWriteLeavesWhatWas(t *testing.T) {
+func TestFailedWriteChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x")
 	must(t, os.WriteFile(path, []byte("old"), 0o644))
@@ -70,7 +70,7 @@ func TestFailedWriteLeavesWhatWas(t *testing.T) {
 	}
 }
 
-// What is open is written to where it stands, under each of its names.
+// An open file is written to at its offset, under each of its names.
 func TestWriteToAnOpenFile(t *testing.T) {
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "r.json"), filepath.Join(dir, "stdout")
@@ -98,7 +98,7 @@ func TestWriteToAnOpenFile(t *testing.T) {
 	}
 }
 
-// Check says before the work what Write says after it.
+// Check returns the error of Write before the work.
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o644))

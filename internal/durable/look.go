@@ -7,18 +7,18 @@ import (
 	"syscall"
 )
 
-// Exists reports whether there is something at path, a symbolic link included.
+// Exists reports whether there is something at path, even a broken symbolic link.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// IsMissing reports whether there is nothing at a path, or no folder where it leads through one.
+// IsMissing reports whether err means that a path, or a folder in it, does not exist.
 func IsMissing(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// KindOf names what lies at a path, for errors.
+// KindOf describes the kind of file for error messages.
 func KindOf(m fs.FileMode) string {
 	switch {
 	case m.IsRegular():

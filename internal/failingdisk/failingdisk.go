@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package failingdisk is a file system for tests whose reads fail at random. It must be served
-// by a process of its own: one that reads its own file system through a mapping cannot answer.
+// Package failingdisk is a file system for tests whose reads fail at random. It must run in a
+// process of its own: a process that reads its own file system through a mapping cannot answer.
 package failingdisk
 
 import (
@@ -21,9 +21,9 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// Serve shows the folder source at mountpoint, read-only, until in ends. It writes a line to out
-// when that is so. Each line of in is the share of reads that fail from then on, with EIO; nothing
-// is in the page cache then, and another line is written to out.
+// Serve mounts the folder source at mountpoint, read-only, until in ends. It writes a line to out
+// once it is mounted. Each line of in is the share of reads that fail from then on, with EIO; Serve
+// then empties the page cache of the files and writes another line to out.
 func Serve(source, mountpoint string, in io.Reader, out io.Writer) error {
 	d := &disk{source: source}
 	server, err := fs.Mount(mountpoint, &folder{disk: d}, &fs.Options{
@@ -65,7 +65,7 @@ type disk struct {
 	files  []*file
 }
 
-// folder is the root, which has all files from the beginning.
+// folder is the root. It has all files from the beginning.
 type folder struct {
 	fs.Inode
 	disk *disk
@@ -116,7 +116,7 @@ var (
 	_ fs.NodeReader    = (*file)(nil)
 )
 
-// Getattr is the source's.
+// Getattr returns the attributes of the source file.
 func (f *file) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	var st syscall.Stat_t
 	if err := syscall.Stat(f.path, &st); err != nil {
@@ -126,12 +126,12 @@ func (f *file) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) sy
 	return 0
 }
 
-// Open keeps what the page cache has.
+// Open keeps the page cache of the file.
 func (f *file) Open(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
 	return nil, fuse.FOPEN_KEEP_CACHE, 0
 }
 
-// Read fails or not.
+// Read reads from the source file or fails at random.
 func (f *file) Read(_ context.Context, _ fs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	if rand.Int64N(scale) < f.disk.share.Load() {
 		return nil, syscall.EIO

@@ -6,7 +6,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// BenchmarkRead is what it costs where nothing goes wrong.
+// BenchmarkRead is the cost when nothing fails.
 func BenchmarkRead(b *testing.B) {
 	memory, n := make([]byte, 100), 0
 	for b.Loop() {
@@ -34,7 +34,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// BenchmarkSampleShortened is what each sample that lies in a whole file costs.
+// BenchmarkSampleShortened is the cost per sample of a file that is whole.
 func BenchmarkSampleShortened(b *testing.B) {
 	_, memory := mapped(b, 3)
 	s := formats.Sample{Values: make([]formats.Value, 2)}

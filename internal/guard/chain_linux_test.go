@@ -13,8 +13,8 @@ import (
 	"github.com/dsconv/dsconv/internal/guard/forward"
 )
 
-// TestForwardingHandler: a fault in memory of others reaches Go, which handled it first, through a
-// handler that was set after ours and calls it, whether we are put before that one again or not.
+// TestForwardingHandler: a fault in other memory reaches Go's handler, the first one, through a
+// handler that was installed after ours and calls ours, whether Renew puts ours in front again or not.
 func TestForwardingHandler(t *testing.T) {
 	if os.Getenv("DSCONV_FORWARD") == "" {
 		c := exec.Command(os.Args[0], "-test.run=^TestForwardingHandler$", "-test.v")
@@ -46,7 +46,7 @@ func TestForwardingHandler(t *testing.T) {
 	}
 }
 
-// faultElsewhere reads memory of a file that was cut and that Map did not map.
+// faultElsewhere reads memory of a shortened file that Map did not map.
 func faultElsewhere(t *testing.T) {
 	t.Helper()
 	f := opened(t, 1)

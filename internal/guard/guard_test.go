@@ -13,7 +13,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// opened is a file of so many pages, none of them zero.
+// opened is a file of so many pages, none of which is all zeros.
 func opened(t testing.TB, pages int) *os.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "data.mdb")
@@ -28,7 +28,7 @@ func opened(t testing.TB, pages int) *os.File {
 	return f
 }
 
-// mapped is such a file in memory.
+// mapped is such a file, mapped.
 func mapped(t testing.TB, pages int) (path string, b []byte) {
 	t.Helper()
 	f := opened(t, pages)
@@ -57,7 +57,7 @@ func use(b []byte) error {
 	return nil
 }
 
-// TestRead: pages that cannot be read are an error that names them, the others are not.
+// TestRead: pages that cannot be read are an error that names them; other pages are not.
 func TestRead(t *testing.T) {
 	path, b := mapped(t, 8)
 	if err := Read(b, func() error { return use(b) }); err != nil {
@@ -82,7 +82,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadAgain: what can be read again is.
+// TestReadAgain: pages are read again once the disk can read them.
 func TestReadAgain(t *testing.T) {
 	path, b := mapped(t, 4)
 	if err := os.Truncate(path, 0); err != nil {
@@ -103,7 +103,7 @@ func TestReadAgain(t *testing.T) {
 	}
 }
 
-// TestZerosAreNoData: of readers of the same page at the same time each is told.
+// TestZerosAreNoData: each of several concurrent readers of a page gets an error.
 func TestZerosAreNoData(t *testing.T) {
 	path, b := mapped(t, 64)
 	for range 50 {
@@ -129,7 +129,7 @@ func TestZerosAreNoData(t *testing.T) {
 	}
 }
 
-// TestReplacedFile: a file that another was renamed over is read as long as it is mapped.
+// TestReplacedFile: a file is readable while it is mapped, though another was renamed over it.
 func TestReplacedFile(t *testing.T) {
 	path, b := mapped(t, 4)
 	if err := os.WriteFile(path+".new", nil, 0o644); err != nil {
@@ -143,7 +143,7 @@ func TestReplacedFile(t *testing.T) {
 	}
 }
 
-// TestManyMappings come and go, and each is known as long as it is there.
+// TestManyMappings: mappings are created and removed, and each is guarded while it exists.
 func TestManyMappings(t *testing.T) {
 	f := opened(t, 1)
 	path := f.Name()
@@ -178,7 +178,7 @@ func TestManyMappings(t *testing.T) {
 	}
 }
 
-// TestDo: a panic is an error with its text and the place, and so is that of an error's.
+// TestDo: a panic is an error with its text and the source line, also if its value is an error.
 func TestDo(t *testing.T) {
 	if err := Do(func() error { return io.EOF }); !errors.Is(err, io.EOF) {
 		t.Errorf("the function's own error: %v", err)

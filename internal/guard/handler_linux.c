@@ -1,8 +1,8 @@
 //go:build cgo
 
-// The handler of SIGBUS, and the table of the memory that it looks after. What is here is called
-// while a signal is handled: it allocates nothing but pages, and takes one lock, which nobody
-// holds who could be interrupted by a signal or touch mapped files.
+// The handler of SIGBUS, and the table of the memory that it guards. While it handles a signal it
+// allocates only pages and takes one lock. Whoever holds the lock cannot be interrupted by a
+// signal and does not touch mapped files.
 
 #define _GNU_SOURCE
 #include "handler.h"
@@ -20,15 +20,15 @@
 
 uint64_t guard_events, guard_replaced;
 
-// The slots, in chunks that never move. A free one has no end.
+// The slots, in chunks that never move. In a free slot to is 0.
 struct region {
   uintptr_t from, to; // whole pages
   int prot;
   int failed;
   // For each page the number of the last event, and whether it is replaced; NULL before the first.
   uint64_t *stamps;
-  // The same file mapped once more, since the first event: pages are mapped anew from there. By
-  // another file descriptor they would be mappings of their own for ever, of which a process may
+  // A second mapping of the same file, since the first event: pages are mapped again from it. By
+  // another file descriptor they would stay separate mappings, of which a process may
   // have some 65,000.
   char *again;
 };
@@ -36,7 +36,7 @@ struct region {
 #define CHUNK 1024
 static struct region *chunks[1024];
 static int slots;  // ever used
-static int vacant; // none before it is free
+static int vacant; // no slot before this one is free
 
 static int locked;
 static uintptr_t page_size;
@@ -48,7 +48,7 @@ static void lock(void) {
 
 static void unlock(void) { __atomic_store_n(&locked, 0, __ATOMIC_RELEASE); }
 
-// Outside of the handler no signal may come while the lock is held.
+// Outside of the handler, signals are blocked while the lock is held.
 static void enter(sigset_t *before) {
   sigset_t all;
   sigfillset(&all);
@@ -75,7 +75,7 @@ static struct region *find(uintptr_t addr) {
   return NULL;
 }
 
-// stamp notes that something happened to a page.
+// stamp records an event of a page.
 static void stamp(struct region *r, size_t page, uint64_t flag) {
   uint64_t number = __atomic_add_fetch(&guard_events, 1, __ATOMIC_SEQ_CST);
   if ((r->stamps[page] & REPLACED) != flag)
@@ -83,7 +83,7 @@ static void stamp(struct region *r, size_t page, uint64_t flag) {
   r->stamps[page] = number | flag;
 }
 
-// prepare_stamps makes what is needed for the region's first event. It gives 0 if it fails.
+// prepare_stamps allocates what the region's first event needs. It returns 0 if it fails.
 static int prepare_stamps(struct region *r) {
   size_t size = (r->to - r->from) / page_size * sizeof *r->stamps;
   void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -97,7 +97,7 @@ static int prepare_stamps(struct region *r) {
   return 1;
 }
 
-// replace puts zeros in the place of the page at addr. It gives 0 if that is not ours, or fails.
+// replace replaces the page at addr by zeros. It returns 0 if the page is in no slot, or on failure.
 static int replace(uintptr_t addr) {
   struct region *r = find(addr);
   if (!r || (!r->stamps && !prepare_stamps(r)))
@@ -113,15 +113,15 @@ static int replace(uintptr_t addr) {
   return 1;
 }
 
-// Who handled SIGBUS before us, the latest last. When we are put before n of them it is by entry n,
-// which calls the one below it: whoever saved that entry, to call it or to put it back, finds the
-// same ones below.
+// The handlers of SIGBUS before ours, the latest last. Entry n is our handler in front of n of them
+// and calls the one below it: whoever saved that entry, to call or to restore it, finds the same
+// handlers below.
 #define LINKS 8
 static struct sigaction chain[LINKS];
 static int links;
 static struct sigaction entries[LINKS + 1]; // of 0 there is none
 
-// A fault that a handler was given and that it did nothing about: it will come again.
+// A fault that another handler got and did not solve: it will come again.
 static struct {
   pid_t thread;
   void *addr;
@@ -151,7 +151,7 @@ static uintptr_t counter(const void *context) {
 }
 
 // die ends the process as the signal does without a handler: now if it was raised, else when the
-// instruction is tried again.
+// instruction runs again.
 static void die(int sig, const siginfo_t *info) {
   struct sigaction standard = {.sa_handler = SIG_DFL};
   sigaction(sig, &standard, NULL);
@@ -159,7 +159,7 @@ static void die(int sig, const siginfo_t *info) {
     raise(sig);
 }
 
-// pass calls the handler below entry n, or, for a fault that it let be, the one before that.
+// pass calls the handler below entry n, or, for a fault that it did not solve, the one before that.
 static void pass(int n, int sig, siginfo_t *info, void *context) {
   pid_t thread = (pid_t)syscall(SYS_gettid);
   int fault = info->si_code > 0, link = n - 1;
@@ -179,8 +179,8 @@ static void pass(int n, int sig, siginfo_t *info, void *context) {
     die(sig, info);
   else if (to.sa_handler != SIG_IGN)
     to.sa_handler(sig);
-  // A handler that has put another in our place did something, as faulthandler does before it
-  // raises the signal anew.
+  // A handler that replaced ours did something, as faulthandler does before it
+  // raises the signal again.
   if (!fault || counter(context) != before || !known || sigaction(sig, NULL, &now) || !same(&was, &now))
     return;
   lock();
@@ -190,7 +190,7 @@ static void pass(int n, int sig, siginfo_t *info, void *context) {
   unlock();
 }
 
-// unreadable reports whether the signal is about memory that there is nothing for.
+// unreadable reports whether the signal is about memory without readable contents.
 static int unreadable(const siginfo_t *info) {
   return info->si_code == BUS_ADRERR || info->si_code == BUS_MCEERR_AR || info->si_code == BUS_OBJERR;
 }
@@ -228,13 +228,13 @@ static void prepare(void) {
   pthread_atfork(NULL, NULL, after_fork);
   for (int i = 0; i < LINKS; i++) {
     entries[i + 1].sa_sigaction = functions[i];
-    entries[i + 1].sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART; // as Go wants it of all handlers
+    entries[i + 1].sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART; // as Go needs from all handlers
     sigfillset(&entries[i + 1].sa_mask);
   }
 }
 
-// remember adds who handles SIGBUS now to the chain. It gives 0 if that is too long: who comes so
-// late stays before us, and calls us if it calls those before it.
+// remember adds the present handler of SIGBUS to the chain. It returns 0 if the chain is too long:
+// then that handler stays in front of ours, and calls ours if it calls its predecessor.
 static int remember(const struct sigaction *now) {
   for (int i = 0; i < links; i++)
     if (same(&chain[i], now)) { // those after it are gone
@@ -267,7 +267,7 @@ int guard_renew(void) {
   return failed;
 }
 
-// spare gives a slot that is free, or -1.
+// spare returns a free slot, or -1.
 static int spare(void) {
   for (; vacant < slots; vacant++)
     if (region_at(vacant)->to == 0)
@@ -294,7 +294,7 @@ int guard_watch(void *at, size_t size, int prot) {
   return slot;
 }
 
-// end_replacing takes the region's pages out of the count of those that are replaced.
+// end_replacing removes the region's pages from the count of replaced pages.
 static void end_replacing(struct region *r) {
   size_t pages = (r->to - r->from) / page_size;
   for (size_t i = 0; r->stamps && i < pages; i++)

@@ -4,13 +4,13 @@ package guard
 
 import "sync/atomic"
 
-// Without a handler every fault is a panic, which Do catches: nothing is ever replaced.
+// Without a handler every fault is a panic, which Do catches, and no page is ever replaced.
 var events, replaced atomic.Uint64
 
 // Renew does nothing here.
 func Renew() {}
 
-// Failed reports whether b, of memory that Map gave for writing, was ever unusable.
+// Failed reports whether b, part of memory from Map for writing, was ever unusable.
 func Failed([]byte) bool { return false }
 
 func watch(*region, int) (int, error) { return 0, nil }

@@ -1,5 +1,5 @@
-// Package hostile makes small image files that claim very large images, for tests of what such
-// files may take.
+// Package hostile creates small image files that claim to be very large images, for tests of the
+// memory and time that such files take.
 package hostile
 
 import (
@@ -18,8 +18,7 @@ const (
 	RGBA      = 6
 )
 
-// zeros is n zero bytes as a zlib stream. They are compressed a block at a time, and most blocks
-// are alike.
+// zeros is n zero bytes as a zlib stream. One block is compressed and repeated.
 func zeros(n int) []byte {
 	const block = 1 << 20
 	var one, rest bytes.Buffer
@@ -34,7 +33,7 @@ func zeros(n int) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(n%65521)<<16|1) // Adler-32 of zeros
 }
 
-// PNG is a sound image of w by h pixels, all of value 0.
+// PNG is a valid image of w by h pixels, all of value 0.
 func PNG(w, h int, bits, color byte) []byte {
 	channels := map[byte]int{Gray: 1, RGB: 3, Palette: 1, GrayAlpha: 2, RGBA: 4}[color]
 	header := binary.BigEndian.AppendUint32(nil, uint32(w))
@@ -122,7 +121,7 @@ func WebP(w, h int) []byte {
 		bits.put(0, 1) // of one bit
 		bits.put(0, 1) // which is 0
 	}
-	bits.put(0, 64-4*8) // slack, for decoders read ahead
+	bits.put(0, 64-4*8) // padding: decoders read past the last code
 	body := bits.b[:len(bits.b)&^1]
 	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(4+8+len(body)))
 	b = binary.LittleEndian.AppendUint32(append(b, "WEBPVP8L"...), uint32(len(body)))

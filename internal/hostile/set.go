@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 )
 
-// Side is that of the largest square within preprocess.DefaultMaxPixels.
+// Side is the side of the largest square within preprocess.DefaultMaxPixels.
 const Side = 13377
 
-// smaller is a side of squares of which many are decoded in a short time, though they take more
-// than their modest share.
+// smaller is the side of squares of which many can be decoded in a short time, though each takes
+// more memory than its share of the budget.
 const smaller = 5000
 
-// Images are files by name, of all kinds. None is more than 2 MB, and most are a few bytes.
+// Images are files by name, of all image formats. No file is larger than 2 MB; most have a few bytes.
 func Images() map[string][]byte {
 	m := map[string][]byte{
 		"wide-million.png":   PNG(1_000_000, 1, 8, Gray),
@@ -36,13 +36,13 @@ func Images() map[string][]byte {
 	for i := range 4 {
 		m[fmt.Sprintf("canvas-%d.gif", i)] = GIF(Side, Side)
 	}
-	for i := range 10 { // each has weights of its own
+	for i := range 10 { // each width has resampling weights of its own
 		m[fmt.Sprintf("wide-%02d.png", i)] = PNG(4_300_000+i, 1, 8, Gray)
 	}
 	return m
 }
 
-// Write puts the images into dir.
+// Write writes the images into dir.
 func Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -1,6 +1,6 @@
-// Package legible writes names and messages that come from data, such as file names, so that a
-// line of text shows them as they are. File names can hold what moves a terminal's cursor, changes
-// its colors, ends a line or turns its text, and bytes that are no text at all.
+// Package legible makes names and messages that come from data, such as file names, printable on
+// one line. File names may contain characters that move a terminal's cursor, change its colors,
+// end a line or reverse the text, and bytes that are not text.
 package legible
 
 import (
@@ -10,23 +10,23 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden reports whether r is no letter, mark, number, sign or space: control characters, those
-// that turn the direction of writing or have no width, and bytes that are no text.
+// Hidden reports whether r is not a letter, mark, number, sign or space: control characters,
+// characters that change the direction of writing or have no width, and bytes that are not text.
 func Hidden(r rune) bool {
-	if ' ' <= r && r < 0x7f { // most are of these, and the tables of Unicode take longer
+	if ' ' <= r && r < 0x7f { // the common case: the tables of Unicode take longer
 		return false
 	}
 	return !unicode.IsGraphic(r) || r == utf8.RuneError
 }
 
 // IsQuoted reports whether Name quotes a name: if something in it is hidden, or if it begins with a
-// quote itself, so that what begins with one is always quoted.
+// quotation mark itself, so that a text that begins with one is always quoted.
 func IsQuoted(name string) bool {
 	return strings.HasPrefix(name, `"`) || strings.ContainsFunc(name, Hidden)
 }
 
-// Name makes a name fit for a line of text: as it is, or quoted as a Go string, "a\xffb". Original
-// undoes it.
+// Name returns a name for a line of text: as it is, or quoted as a Go string, "a\xffb". Original
+// is its inverse.
 func Name(name string) string {
 	if IsQuoted(name) {
 		return quote(name)
@@ -34,7 +34,8 @@ func Name(name string) string {
 	return strings.Clone(name)
 }
 
-// UTF8 makes a name fit for JSON, where only what is no text has to be quoted. Original undoes it.
+// UTF8 returns a name for JSON, where only bytes that are not text must be quoted. Original is its
+// inverse.
 func UTF8(name string) string {
 	if strings.HasPrefix(name, `"`) || !utf8.ValidString(name) {
 		return quote(name)
@@ -42,10 +43,10 @@ func UTF8(name string) string {
 	return name
 }
 
-// quote is strconv.Quote, which leaves the character that stands for bytes that are no text.
+// quote is strconv.Quote, but also quotes the character that stands for bytes that are not text.
 func quote(text string) string { return strings.ReplaceAll(strconv.Quote(text), "\ufffd", `\ufffd`) }
 
-// Original is the name of which Name or UTF8 made text.
+// Original returns the name that Name or UTF8 turned into text.
 func Original(text string) string {
 	if name, err := strconv.Unquote(text); err == nil && text[0] == '"' {
 		return name
@@ -53,10 +54,10 @@ func Original(text string) string {
 	return text
 }
 
-// Line escapes what is hidden in a message, and leaves the rest.
+// Line escapes the hidden characters in a message.
 func Line(message string) string { return Escape(message, Hidden) }
 
-// Escape escapes the characters that is chooses.
+// Escape escapes the characters for which is returns true.
 func Escape(text string, is func(rune) bool) string {
 	return Replace(text, is, func(b *strings.Builder, char string) {
 		quoted := quote(char)
@@ -64,7 +65,7 @@ func Escape(text string, is func(rune) bool) string {
 	})
 }
 
-// Replace lets write put something in the place of each character that is chooses.
+// Replace calls write to write the replacement of each character for which is returns true.
 func Replace(text string, is func(rune) bool, write func(b *strings.Builder, char string)) string {
 	if !strings.ContainsFunc(text, is) {
 		return text

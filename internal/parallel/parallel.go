@@ -1,4 +1,4 @@
-// Package parallel shares independent work out over goroutines.
+// Package parallel distributes independent work over goroutines.
 package parallel
 
 import (
@@ -10,9 +10,10 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// Each calls a worker's function for every index below n, each once, in no order, on workers
-// goroutines (the number of cores if it is below 1), and waits for them. start makes a
-// worker: its function and what frees it. The first error, or panic of the function, ends the run.
+// Each calls a worker's function once for every index below n, in no particular order, on workers
+// goroutines (the number of cores if it is below 1), and waits for them. start returns a
+// worker's function and a function that frees the worker. The first error, or panic of the
+// function, ends the run.
 func Each(ctx context.Context, n, workers int, start func() (do func(i int) error, end func(), err error)) error {
 	if workers < 1 {
 		workers = Cores()

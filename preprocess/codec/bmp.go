@@ -5,7 +5,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// decodeBMP makes dst the pixels of a BMP.
+// decodeBMP decodes a BMP to dst.
 func (d *Decoder) decodeBMP(dst *pixel.Image, data []byte, h pixel.Header, o DecodeOptions) error {
 	b, err := parseBMP(data)
 	if err != nil {
@@ -33,7 +33,7 @@ func (d *Decoder) decodeBMP(dst *pixel.Image, data []byte, h pixel.Header, o Dec
 	return nil
 }
 
-// row is where row i of the file lies in the image.
+// row returns the image row that row i of the file holds.
 func (b *bmpFile) row(i int) int {
 	if b.topDown {
 		return i
@@ -41,9 +41,9 @@ func (b *bmpFile) row(i int) int {
 	return b.h - 1 - i
 }
 
-// unpackBytes takes a row of pixels of 24 or 32 bits to 3 or 4 channels.
+// unpackBytes converts a row of pixels of 24 or 32 bits to 3 or 4 channels.
 func (b *bmpFile) unpackBytes(out, in []byte, channels int) {
-	step, at := b.depth/8, b.places()
+	step, at := b.depth/8, b.channelOffsets()
 	for ; len(out) > 0; out, in = out[channels:], in[step:] {
 		p := in[:step]
 		out[0], out[1], out[2] = p[at[0]], p[at[1]], p[at[2]]
@@ -53,7 +53,7 @@ func (b *bmpFile) unpackBytes(out, in []byte, channels int) {
 	}
 }
 
-// unpack16 takes a row of pixels of 5 bits a channel, or of 6 for green, to RGB.
+// unpack16 converts a row of pixels of 5 bits a channel, 5 or 6 for green, to RGB.
 func (b *bmpFile) unpack16(out, in []byte) {
 	red, green := 10, uint32(31)
 	if b.masks[1] == 0x7E0 {
@@ -67,7 +67,7 @@ func (b *bmpFile) unpack16(out, in []byte) {
 	}
 }
 
-// decodeIndexedBMP makes dst the pixels of a BMP with a palette, or its indices.
+// decodeIndexedBMP decodes a BMP with a palette to dst: colours, or indices with o.Indices.
 func (d *Decoder) decodeIndexedBMP(dst *pixel.Image, data []byte, b *bmpFile, o DecodeOptions) error {
 	indices := &d.scratch[0]
 	if o.Indices {
@@ -92,10 +92,10 @@ func (d *Decoder) decodeIndexedBMP(dst *pixel.Image, data []byte, b *bmpFile, o 
 	return nil
 }
 
-// indices makes dst the colour numbers, one channel.
+// indices decodes the palette indices to dst, one channel.
 func (b *bmpFile) indices(dst *pixel.Image, data []byte) error {
 	if b.compression != bmpRaw {
-		return b.runs(dst, data)
+		return b.decodeRuns(dst, data)
 	}
 	dst.Reset(b.h, b.w, 1, formats.Uint8)
 	n := b.rowBits()
@@ -105,7 +105,7 @@ func (b *bmpFile) indices(dst *pixel.Image, data []byte) error {
 	return nil
 }
 
-// unpackIndices takes a row of pixels of 1, 4 or 8 bits, the first in the high ones, to bytes.
+// unpackIndices converts a row of pixels of 1, 4 or 8 bits, the first in the high bits, to bytes.
 func unpackIndices(out, in []byte, bits int) {
 	if bits == 8 {
 		copy(out, in)
@@ -117,7 +117,7 @@ func unpackIndices(out, in []byte, bits int) {
 	}
 }
 
-// table is the colours as RGB. Those that the palette lacks are black.
+// table returns the palette as RGB. Colours that it lacks are black.
 func (b *bmpFile) table() (t [256][3]byte) {
 	p := b.palette
 	for i := range t {

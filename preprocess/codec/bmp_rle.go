@@ -7,14 +7,14 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// runs makes dst the colour numbers of a BMP compressed in runs. The code is followed once
-// without memory, so that none is given for pixels that it does not have.
-func (b *bmpFile) runs(dst *pixel.Image, data []byte) error {
+// decodeRuns decodes the palette indices of a run-length encoded BMP to dst. A first pass only
+// counts pixels, so that no memory is allocated for pixels that the file does not have.
+func (b *bmpFile) decodeRuns(dst *pixel.Image, data []byte) error {
 	total := b.w * b.h
-	r := bmpRuns{data: data, at: b.pixels, four: b.compression == bmpRLE4, width: b.w, total: total}
+	r := bmpRuns{data: data, at: b.pixels, rle4: b.compression == bmpRLE4, width: b.w, total: total}
 	count := r
 	if count.decode(); count.n < total {
-		return fmt.Errorf("%w: the BMP's runs are %d of %d pixels", pixel.ErrTruncated, count.n, total)
+		return fmt.Errorf("%w: the BMP's runs hold %d of %d pixels", pixel.ErrTruncated, count.n, total)
 	}
 	dst.Reset(b.h, b.w, 1, formats.Uint8)
 	clear(dst.Pix)
@@ -26,7 +26,7 @@ func (b *bmpFile) runs(dst *pixel.Image, data []byte) error {
 	return nil
 }
 
-// flipRows turns m upside down.
+// flipRows flips m top to bottom.
 func flipRows(m *pixel.Image) {
 	n := m.Stride()
 	for rest := m.Pix; len(rest) >= 2*n; rest = rest[n : len(rest)-n] {
@@ -37,13 +37,13 @@ func flipRows(m *pixel.Image) {
 	}
 }
 
-// bmpRuns follows the code of RLE8 and RLE4 as Pillow does: runs end with their row, literal
-// pixels go on in the next one, and what is skipped is colour 0.
+// bmpRuns decodes RLE8 and RLE4 as Pillow does: runs end with their row, literal pixels
+// continue in the next one, and skipped pixels have index 0.
 type bmpRuns struct {
-	data  []byte // the whole file, for literal pixels are padded to an even place in it
+	data  []byte // the whole file: literal pixels are padded to an even offset in it
 	at    int
-	four  bool   // RLE4
-	dst   []byte // zeros; nil to count
+	rle4  bool   // RLE4
+	dst   []byte // zeros; nil to count only
 	n     int    // pixels so far
 	total int
 	width int
@@ -83,11 +83,11 @@ func (r *bmpRuns) decode() {
 	}
 }
 
-// run puts count pixels of one colour, or of two in turn.
+// run writes count pixels of one index, or of two alternating ones.
 func (r *bmpRuns) run(count int, value byte) {
 	if r.dst != nil {
 		even, odd := value, value
-		if r.four {
+		if r.rle4 {
 			even, odd = value>>4, value&15
 		}
 		out := r.dst[r.n:min(r.n+count, r.total)]
@@ -99,11 +99,11 @@ func (r *bmpRuns) run(count int, value byte) {
 	r.n += count
 }
 
-// literal puts up to count pixels that are in the data. It says whether the code goes on.
+// literal writes up to count pixels that are in the data. It reports whether more may follow.
 func (r *bmpRuns) literal(count int) bool {
 	count = min(count, r.total-r.n)
 	size, bits := count, 8
-	if r.four {
+	if r.rle4 {
 		size, bits = (count+1)/2, 4
 	}
 	if size > len(r.data)-r.at {

@@ -16,7 +16,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
-// testBMP says what BMP to write; what it leaves out is as in a plain one.
+// testBMP describes a BMP to write. Zero fields are those of an ordinary one.
 type testBMP struct {
 	name        string
 	header      int // bytes; 0 is 40
@@ -24,14 +24,14 @@ type testBMP struct {
 	compression uint32
 	topDown     bool
 	masks       []uint32
-	colors      int  // that the header claims
-	palette     int  // colours that are there
+	colors      int  // as the header claims
+	palette     int  // colours in the file
 	gray        bool // a palette of greys
 	noOffset    bool
-	code        []byte // in place of random rows
+	code        []byte // instead of random rows
 }
 
-// bytes are the BMP, with random pixels and colours.
+// bytes returns the BMP, with random pixels and colours.
 func (b testBMP) bytes(rng *rand.Rand) []byte {
 	le := binary.LittleEndian
 	head := make([]byte, max(40, b.header))
@@ -81,8 +81,8 @@ func (b testBMP) bytes(rng *rand.Rand) []byte {
 	return slices.Concat(le.AppendUint32(file, offset), head, pixels)
 }
 
-// randomRuns is code of RLE8 or RLE4 with all that there is in it, mostly for a whole image.
-func randomRuns(rng *rand.Rand, w, h int, four bool) (code []byte) {
+// randomRuns is RLE8 or RLE4 data with every kind of run, mostly for a whole image.
+func randomRuns(rng *rand.Rand, w, h int, rle4 bool) (code []byte) {
 	for y := 0; y < h; {
 		for x := 0; x < w; {
 			n := 1 + rng.IntN(min(w-x+rng.IntN(2), 200))
@@ -94,7 +94,7 @@ func randomRuns(rng *rand.Rand, w, h int, four bool) (code []byte) {
 					break
 				}
 				size := n
-				if four {
+				if rle4 {
 					size = (n + 1) / 2
 				}
 				code = append(code, 0, byte(n))
@@ -121,7 +121,7 @@ func randomRuns(rng *rand.Rand, w, h int, four bool) (code []byte) {
 	return append(code, 0, 1)
 }
 
-// sizedBMPs is every kind of BMP in one size.
+// sizedBMPs returns every kind of BMP in one size.
 func sizedBMPs(rng *rand.Rand, w, h int) (list []testBMP) {
 	add := func(b testBMP) {
 		b.name = fmt.Sprintf("%s %dx%d of %d bits, header %d, colours %d of %d, top down %v", b.name, w, h, b.depth, b.header, b.palette, b.colors, b.topDown)
@@ -177,23 +177,23 @@ func sizedBMPs(rng *rand.Rand, w, h int) (list []testBMP) {
 	return list
 }
 
-// bmpJudge compares with Pillow.
-type bmpJudge struct {
+// bmpComparison compares with Pillow.
+type bmpComparison struct {
 	t    *testing.T
 	p    *pixeltest.Pillow
 	d    *Decoder
 	path string
-	n    int // that Pillow reads
+	n    int // images that Pillow reads
 }
 
-func newBMPJudge(t *testing.T) *bmpJudge {
-	j := &bmpJudge{t: t, p: pixeltest.StartPillow(t), d: NewDecoder(), path: filepath.Join(t.TempDir(), "x.bmp")}
+func newBMPComparison(t *testing.T) *bmpComparison {
+	j := &bmpComparison{t: t, p: pixeltest.StartPillow(t), d: NewDecoder(), path: filepath.Join(t.TempDir(), "x.bmp")}
 	t.Cleanup(j.d.Close)
 	return j
 }
 
-// judge reports what is not as Pillow has it: whether there are pixels, and each of them.
-func (j *bmpJudge) judge(name string, data []byte, a pixeltest.Ask, o DecodeOptions) {
+// compare reports differences from Pillow: whether the image is readable, and each pixel.
+func (j *bmpComparison) compare(name string, data []byte, a pixeltest.Ask, o DecodeOptions) {
 	j.t.Helper()
 	if err := os.WriteFile(j.path, data, 0o666); err != nil {
 		j.t.Fatal(err)
@@ -203,7 +203,7 @@ func (j *bmpJudge) judge(name string, data []byte, a pixeltest.Ask, o DecodeOpti
 	var m pixel.Image
 	err := j.d.Decode(&m, &formats.Value{Data: data}, o)
 	if (err != nil) != (want.Error != "") {
-		j.t.Errorf("%s, %v: %v, Pillow says %q", name, o, err, want.Error)
+		j.t.Errorf("%s, %v: %v, Pillow %q", name, o, err, want.Error)
 		return
 	}
 	if err != nil {
@@ -214,33 +214,33 @@ func (j *bmpJudge) judge(name string, data []byte, a pixeltest.Ask, o DecodeOpti
 		want.Shape = append(want.Shape, 1)
 	}
 	if !slices.Equal(want.Shape, []int{m.H, m.W, m.C}) || pixeltest.SHA(&m) != want.SHA {
-		j.t.Errorf("%s, %v: other pixels than Pillow's, %v", name, o, want.Shape)
+		j.t.Errorf("%s, %v: pixels differ from Pillow's, %v", name, o, want.Shape)
 	}
 }
 
 // All kinds of BMP in colour, in grey, and with their alpha or as indices.
 func TestBMPEqualsPillow(t *testing.T) {
-	j := newBMPJudge(t)
+	j := newBMPComparison(t)
 	rng := rand.New(rand.NewPCG(5, 13))
 	n := 0
 	for _, size := range [][2]int{{1, 1}, {3, 2}, {4, 5}, {17, 9}, {33, 17}} {
 		for _, b := range sizedBMPs(rng, size[0], size[1]) {
 			data := b.bytes(rng)
 			n++
-			j.judge(b.name, data, pixeltest.Ask{"op": "convert", "mode": "RGB"}, DecodeOptions{})
-			j.judge(b.name, data, pixeltest.Ask{"op": "convert", "mode": "L"}, DecodeOptions{Color: pixel.ColorGray})
+			j.compare(b.name, data, pixeltest.Ask{"op": "convert", "mode": "RGB"}, DecodeOptions{})
+			j.compare(b.name, data, pixeltest.Ask{"op": "convert", "mode": "L"}, DecodeOptions{Color: pixel.ColorGray})
 			f, err := parseBMP(data)
 			if err == nil && !f.bilevel() { // of which numpy makes truth values
-				j.judge(b.name, data, pixeltest.Ask{"op": "convert", "mode": ""}, DecodeOptions{Color: pixel.ColorKeep, Indices: true})
+				j.compare(b.name, data, pixeltest.Ask{"op": "convert", "mode": ""}, DecodeOptions{Color: pixel.ColorKeep, Indices: true})
 			}
 		}
 	}
 	if j.n < n {
-		t.Errorf("Pillow reads too few of %d: %d", n, j.n/3)
+		t.Errorf("of %d images Pillow reads too few: %d", n, j.n/3)
 	}
 }
 
-// hostileBMPs are small ones of all ways to keep pixels.
+// hostileBMPs are small BMPs of all pixel formats.
 func hostileBMPs(rng *rand.Rand) []testBMP {
 	return []testBMP{
 		{name: "os2", header: 12, w: 5, h: 3, depth: 4, palette: 16},
@@ -253,26 +253,26 @@ func hostileBMPs(rng *rand.Rand) []testBMP {
 	}
 }
 
-// Cut at every length, and with every byte of the headers and of runs changed.
+// BMPs truncated at every length, and with every byte of the headers and of runs changed.
 func TestHostileBMPsEqualPillow(t *testing.T) {
-	j := newBMPJudge(t)
+	j := newBMPComparison(t)
 	rng := rand.New(rand.NewPCG(3, 2))
 	for _, b := range hostileBMPs(rng) {
 		data := b.bytes(rng)
 		for n := range data {
-			j.judge(fmt.Sprintf("%s cut to %d", b.name, n), data[:n], pixeltest.Ask{"op": "judge"}, DecodeOptions{})
+			j.compare(fmt.Sprintf("%s cut to %d", b.name, n), data[:n], pixeltest.Ask{"op": "judge"}, DecodeOptions{})
 			for _, v := range []byte{data[n] ^ 1<<rng.IntN(8), 255} {
 				if n > 140 && v != 255 || b.header != 12 && (n/2 == 10 || n/2 == 12) || b.compression > 0 && (n == 19 || n == 23) {
 					continue // high bytes of the size: Pillow takes seconds for pixels that are not there
 				}
-				j.judge(fmt.Sprintf("%s byte %d is %#x", b.name, n, v), pixeltest.Changed(data, n, v), pixeltest.Ask{"op": "judge"}, DecodeOptions{})
+				j.compare(fmt.Sprintf("%s byte %d is %#x", b.name, n, v), pixeltest.Changed(data, n, v), pixeltest.Ask{"op": "judge"}, DecodeOptions{})
 			}
 		}
 	}
 }
 
-// FuzzBMP: nothing panics, the header's size is that of the pixels, and memory is not given for
-// pixels that the data do not have.
+// FuzzBMP checks that nothing panics, the header's size is that of the pixels, and no memory is
+// allocated for pixels that the file does not have.
 func FuzzBMP(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, b := range slices.Concat(hostileBMPs(rng), sizedBMPs(rng, 5, 3)) {
@@ -290,13 +290,13 @@ func FuzzBMP(f *testing.F) {
 			err := d.Decode(&m, &formats.Value{Data: data}, o)
 			switch {
 			case err != nil && m.Pix != nil:
-				t.Errorf("%d bytes for pixels that are not there: %v", len(m.Pix), err)
+				t.Errorf("%d bytes for missing pixels: %v", len(m.Pix), err)
 			case err == nil && (inspected != nil || m.H != h.H || m.W != h.W || m.Check() != nil):
 				t.Errorf("%dx%dx%d, the header says %+v, %v", m.W, m.H, m.C, h, inspected)
 			case err == nil && o.Color == pixel.ColorKeep && m.C != h.C:
 				t.Errorf("%d channels, the header says %d", m.C, h.C)
 			case inspected != nil && !errors.Is(err, inspected) && err.Error() != inspected.Error():
-				t.Errorf("decoding says %v, the header %v", err, inspected)
+				t.Errorf("decoding: %v, header: %v", err, inspected)
 			}
 		}
 	})

@@ -13,8 +13,8 @@ import (
 	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
-// scaledCorpus writes images of every kind to a folder: what Pillow writes, other samplings and
-// colour spaces of JPEG, interlaced PNGs, and the files of testdata/sound.
+// scaledCorpus writes images of every kind to a folder: those that Pillow can write, other samplings
+// and colour spaces of JPEG, interlaced PNGs, and the files of testdata/sound.
 func scaledCorpus(t *testing.T, p *pixeltest.Pillow) (paths []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -26,14 +26,14 @@ func scaledCorpus(t *testing.T, p *pixeltest.Pillow) (paths []string) {
 	for _, name := range made.Names {
 		paths = append(paths, filepath.Join(dir, name))
 	}
-	for name, data := range unusual(t, dir) {
+	for name, data := range rareImages(t, dir) {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
 		paths = append(paths, path)
 	}
-	for _, name := range pixeltest.SoundNames(t) {
+	for _, name := range pixeltest.IntactNames(t) {
 		if name != "cmyk.tif" && name != "jpeg.tif" { // which are said to be unsupported
 			paths = append(paths, pixeltest.Testdata("sound", name))
 		}
@@ -41,12 +41,12 @@ func scaledCorpus(t *testing.T, p *pixeltest.Pillow) (paths []string) {
 	return paths
 }
 
-// unusual are images that Pillow reads and does not write.
-func unusual(t *testing.T, dir string) map[string][]byte {
+// rareImages are images that Pillow reads but cannot write.
+func rareImages(t *testing.T, dir string) map[string][]byte {
 	list := map[string][]byte{}
 	for _, name := range []string{"cmyk-17x33.jpg", "keeprgb-17x33.jpg"} {
 		data := pixeltest.ReadValue(t, filepath.Join(dir, name)).Data
-		for _, p := range pixeltest.PartsOf(data) {
+		for _, p := range pixeltest.SplitJPEG(data) {
 			if p.Mark == 0xEE {
 				list["without-adobe-"+name] = slices.Concat(data[:p.At], data[p.End:])
 			}
@@ -64,7 +64,7 @@ func interlaced(w, h int, bits, color byte) []byte {
 	binary.BigEndian.PutUint32(header[0:], uint32(w))
 	binary.BigEndian.PutUint32(header[4:], uint32(h))
 	header[8], header[9], header[12] = bits, color, 1
-	_, n := pngSize(header, pixel.Header{W: w, H: h})
+	_, n := filteredSize(header, pixel.Header{W: w, H: h})
 	rows := bytes.Clone(pixeltest.TestImage(n, 1, 1, "uint8").Pix)
 	for i := range rows {
 		rows[i] &= 3 // a filter wherever a row may begin
@@ -72,8 +72,8 @@ func interlaced(w, h int, bits, color byte) []byte {
 	return slices.Concat([]byte(pngMagic), pixeltest.ChunkOf("IHDR", header), pixeltest.ChunkOf("IDAT", pixeltest.ZlibOf(rows)), pixeltest.ChunkOf("IEND", nil))
 }
 
-// Decoding and scaling, smaller, to one pixel and larger, with every filter, in colour and in
-// grey: no element differs from Pillow's.
+// Decoding and scaling down, to one pixel and up, with every filter, in colour and in grey: every
+// element equals Pillow's.
 func TestScaledEqualsPillow(t *testing.T) {
 	pixeltest.Exact(t)
 	p := pixeltest.StartPillow(t)
@@ -93,7 +93,7 @@ func TestScaledEqualsPillow(t *testing.T) {
 		want := p.Ask(pixeltest.Ask{"op": "scaled", "path": path, "sizes": sizes, "filters": filters})
 		for _, color := range []pixel.Color{pixel.ColorRGB, pixel.ColorGray} {
 			if err := d.Decode(&m, v, DecodeOptions{Color: color}); err != nil {
-				t.Fatalf("%s: %v, Pillow says %q", path, err, want.Error)
+				t.Fatalf("%s: %v, Pillow %q", path, err, want.Error)
 			}
 			for _, size := range sizes {
 				for _, f := range filters {
@@ -101,7 +101,7 @@ func TestScaledEqualsPillow(t *testing.T) {
 						t.Fatal(err)
 					}
 					if len(want.Names) == 0 || pixeltest.SHA(&out) != want.Names[0] {
-						t.Fatalf("%s to %v, %s, %s: other pixels than Pillow's %s", path, size, f, color, want.Error)
+						t.Fatalf("%s to %v, %s, %s: pixels differ from Pillow's %s", path, size, f, color, want.Error)
 					}
 					want.Names = want.Names[1:]
 				}

@@ -14,8 +14,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Images that claim much are decoded, or refused as too large, without what they claim beside
-// the budget.
+// Images with large claims are decoded or refused as too large, without memory beyond the Budget.
 func TestHostileImagesAreTooLarge(t *testing.T) {
 	d := NewDecoder()
 	defer d.Close()
@@ -30,11 +29,11 @@ func TestHostileImagesAreTooLarge(t *testing.T) {
 		}
 	}
 	if err := d.Decode(&m, &formats.Value{Data: hostile.TIFF(1000, 1000, 1_000_000)}, DecodeOptions{Color: pixel.ColorKeep}); err != nil {
-		t.Errorf("a sound TIFF: %v", err)
+		t.Errorf("an intact TIFF: %v", err)
 	}
 }
 
-// A zstd frame that does not say its size is decompressed to what its shape takes, and no more.
+// A zstd frame without a size is decompressed to as much memory as its shape takes, and no more.
 func TestZstdFrameWithoutSize(t *testing.T) {
 	var b bytes.Buffer
 	z, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))

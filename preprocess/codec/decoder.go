@@ -14,40 +14,39 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// DecodeOptions say what a Decoder gives. The zero value is Pillow's
+// DecodeOptions choose the pixels that a Decoder returns. The zero value is Pillow's
 // Image.open(p).convert("RGB").
 type DecodeOptions struct {
 	Color pixel.Color
-	// Deep keeps the 16 bits of an image that has 16 bits a channel, whatever Color it is
-	// converted to. Without it Color decides, and the pixels are Pillow's.
+	// Deep keeps 16 bits a channel in images that have them, whatever Color they are converted
+	// to. Without it Color decides, and the pixels are Pillow's.
 	Deep bool
 	// ApplyOrientation turns and flips the image as its EXIF orientation says.
 	ApplyOrientation bool
-	// Indices gives a palette image's indices (H, W, 1) instead of its colours, as
+	// Indices decodes a palette image to its indices (H, W, 1) instead of its colours, as
 	// numpy.asarray(Image.open(p)) does for segmentation masks.
 	Indices bool
 	// MaxPixels is the largest H*W; 0 is DefaultMaxPixels.
 	MaxPixels int
-	// Region is the part that is wanted, of the upright image with ApplyOrientation; the zero
+	// Region is the rectangle to decode, of the upright image with ApplyOrientation; the zero
 	// Rect is all. Of a JPEG little more than that is decoded, so that damage elsewhere is not
-	// found. The pixels are those of the whole image, bit for bit.
+	// found. The pixels equal those of the whole image bit for bit.
 	Region pixel.Rect
-	// Fast decodes JPEGs by the fast DCT, without interpolating colours, and smaller by 2, 4
-	// or 8 as long as Region keeps LeastH by LeastW pixels (0: no smaller): pixels are near
-	// Pillow's and no more. Area tells where the region lies in the result.
-	Fast           bool
-	LeastH, LeastW int
-	// Room is where the caller keeps what the image takes of the Budget until its pixels are
-	// used. Without it the Decoder takes room while it decodes.
-	Room *budget.Room
+	// Fast decodes JPEGs with the fast DCT, without interpolating colours, and scaled down by 2,
+	// 4 or 8 as long as Region keeps at least MinH by MinW pixels (0: not scaled). The pixels are
+	// only close to Pillow's. Area returns where the region lies in the result.
+	Fast       bool
+	MinH, MinW int
+	// Reservation holds the image's memory until the caller releases it, after the pixels are
+	// used. If it is nil, the Decoder reserves memory only while it decodes.
+	Reservation *budget.Reservation
 }
 
-// Decoder decodes images of every encoding. It belongs to one goroutine and is made for
-// long use; Close frees what it holds.
+// Decoder decodes images of every encoding. It is for one goroutine and for many images; Close
+// frees its memory.
 type Decoder struct {
 	jpeg     jpeg.Decoder
-	splicer  jpeg.Splicer
-	png      plainPNG
+	png      simplePNG
 	zstd     *zstd.Decoder
 	scratch  [4]pixel.Image
 	warning  string
@@ -55,16 +54,15 @@ type Decoder struct {
 	header   pixel.Header
 	area     pixel.Area
 	stop     *pixel.Stop
-	// What the image that is decoded takes of the Budget, its bytes in the file and the limit
-	// of pixels.
-	room        *budget.Room
-	own         budget.Room
-	size, limit int
-	taken       int64        // of room before damage is found
-	dst         *pixel.Image // of Decode
+	// The current image: its memory reservation, the bytes of its file, the limit of pixels.
+	reservation         *budget.Reservation
+	ownReservation      budget.Reservation
+	fileSize, maxPixels int
+	reserved            int64        // bytes, before damage is found
+	dst                 *pixel.Image // of Decode
 }
 
-// NewDecoder returns a Decoder; it holds nothing before the first image.
+// NewDecoder returns a Decoder. It allocates nothing before the first image.
 func NewDecoder() *Decoder { return &Decoder{} }
 
 // Close frees the Decoder's memory. It may be used again.
@@ -76,24 +74,24 @@ func (d *Decoder) Close() {
 	*d = Decoder{}
 }
 
-// StopBy lets s end Decode early, from now until Close.
+// StopBy makes s end Decode early, from now until Close.
 func (d *Decoder) StopBy(s *pixel.Stop) { d.stop, d.jpeg.Stop, d.png.stop = s, s, s }
 
-// Warning is what was odd about the last decoded image, "" if nothing was: it was decoded
+// Warning says what was irregular about the last decoded image, "" if nothing was. It was decoded
 // nevertheless, as Pillow does.
 func (d *Decoder) Warning() string { return d.warning }
 
-// Narrowed tells how the last decoded image, of 16 bits a channel, lost some of them to
-// DecodeOptions.Color: NarrowedClipped or NarrowedCut, or "" if it lost none.
+// Narrowed says how the last decoded image, of 16 bits a channel, lost some of them to
+// DecodeOptions.Color: NarrowedClipped, NarrowedCut, or "" if it lost none.
 func (d *Decoder) Narrowed() string { return d.narrowed }
 
-// Header is the header of the image that was decoded last.
+// Header returns the header of the last decoded image.
 func (d *Decoder) Header() pixel.Header { return d.header }
 
-// Decode makes dst the pixels of v, which is an encoded image or raw pixels of v.DType and
-// v.Shape, and reuses dst's memory. The file's own first bytes go before v.Encoding. It
-// keeps nothing of v. ErrTruncated, ErrCorrupt, ErrTooLarge, ErrUnsupported or ErrNotImage
-// is in the chain of an error, or one that EndsRun knows.
+// Decode decodes v, an encoded image or raw pixels of v.DType and v.Shape, to dst and reuses
+// dst's memory. The file's first bytes decide its encoding, before v.Encoding. Decode keeps no
+// reference to v. ErrTruncated, ErrCorrupt, ErrTooLarge, ErrUnsupported or ErrNotImage is in the
+// chain of an error, or EndsRun reports true for it.
 func (d *Decoder) Decode(dst *pixel.Image, v *formats.Value, o DecodeOptions) error {
 	if o.Color == "" {
 		o.Color = pixel.ColorRGB
@@ -102,10 +100,10 @@ func (d *Decoder) Decode(dst *pixel.Image, v *formats.Value, o DecodeOptions) er
 	if err := d.stop.Err(); err != nil {
 		return err
 	}
-	d.room, d.size, d.limit, d.dst = o.Room, len(v.Data), o.MaxPixels, dst
+	d.reservation, d.fileSize, d.maxPixels, d.dst = o.Reservation, len(v.Data), o.MaxPixels, dst
 	defer func() { d.dst = nil }()
-	if o.Room == nil {
-		d.room = &d.own
+	if o.Reservation == nil {
+		d.reservation = &d.ownReservation
 		defer d.free()
 	}
 	decode := d.decodeFile
@@ -124,12 +122,12 @@ func (d *Decoder) Decode(dst *pixel.Image, v *formats.Value, o DecodeOptions) er
 	return nil
 }
 
-// free gives back what the Decoder took for itself.
+// free releases the Decoder's own reservation.
 func (d *Decoder) free() {
-	if d.room.Large() {
+	if d.reservation.Large() {
 		d.Shrink()
 	}
-	d.room.Free()
+	d.reservation.Release()
 }
 
 func (d *Decoder) decodeFile(dst *pixel.Image, v *formats.Value, o DecodeOptions) error {
@@ -141,11 +139,11 @@ func (d *Decoder) decodeFile(dst *pixel.Image, v *formats.Value, o DecodeOptions
 	if err := CheckSize(h, o.MaxPixels); err != nil {
 		return err
 	}
-	region, err := o.region(h)
+	region, err := o.storedRegion(h)
 	if err != nil {
 		return err
 	}
-	if err := d.take(DecodeRoom(v.Data, enc, h, region, o)); err != nil {
+	if err := d.reserve(DecodeMemory(v.Data, enc, h, region, o)); err != nil {
 		return err
 	}
 	target := dst
@@ -158,12 +156,12 @@ func (d *Decoder) decodeFile(dst *pixel.Image, v *formats.Value, o DecodeOptions
 	}
 	if turn {
 		pixel.Orient(dst, target, h.Orientation)
-		d.area = d.area.Orient(target.H, target.W, h.Orientation)
+		d.area = d.area.Oriented(target.H, target.W, h.Orientation)
 	}
 	return nil
 }
 
-// decodeRegion makes dst the part r of data's pixels, as they lie in the file.
+// decodeRegion decodes the rectangle r of data to dst, as the pixels lie in the file.
 func (d *Decoder) decodeRegion(dst *pixel.Image, data []byte, enc formats.Encoding, h pixel.Header, r pixel.Rect, o DecodeOptions) error {
 	switch {
 	case enc == formats.JPEG:
@@ -178,7 +176,7 @@ func (d *Decoder) decodeRegion(dst *pixel.Image, data []byte, enc formats.Encodi
 	return nil
 }
 
-// CheckSize refuses a header that claims more than maxPixels.
+// CheckSize returns an error if a header claims more than maxPixels.
 func CheckSize(h pixel.Header, maxPixels int) error {
 	if maxPixels <= 0 {
 		maxPixels = pixel.DefaultMaxPixels
@@ -189,7 +187,7 @@ func CheckSize(h pixel.Header, maxPixels int) error {
 	return nil
 }
 
-// decodeAs makes dst the pixels of data, which is no JPEG, in o.Color, as they lie in the file.
+// decodeAs decodes data, which is no JPEG, to dst in o.Color, as the pixels lie in the file.
 func (d *Decoder) decodeAs(dst *pixel.Image, data []byte, enc formats.Encoding, h pixel.Header, o DecodeOptions) (err error) {
 	switch enc {
 	case formats.WebP:
@@ -197,11 +195,11 @@ func (d *Decoder) decodeAs(dst *pixel.Image, data []byte, enc formats.Encoding, 
 	case formats.BMP:
 		return d.decodeBMP(dst, data, h, o)
 	case formats.PNG:
-		if d.decodePlainPNG(dst, data, h, o) {
+		if d.decodeSimplePNG(dst, data, h, o) {
 			return nil
 		}
 	}
-	img, warning, err := decodeGeneric(&pixel.StopReader{Reader: *bytes.NewReader(data), Stop: d.stop}, data, enc, h, d.more)
+	img, warning, err := decodeGeneric(&pixel.StopReader{Reader: *bytes.NewReader(data), Stop: d.stop}, data, enc, h, d.reserveMore)
 	if err != nil {
 		return err
 	}

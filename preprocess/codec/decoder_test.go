@@ -15,8 +15,8 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
-// same reports how Decode's pixels differ from Pillow's, and says whether there are any.
-func same(t *testing.T, p *pixeltest.Pillow, d *Decoder, path, mode string, o DecodeOptions) bool {
+// samePillow compares Decode's pixels with Pillow's. It returns false if neither reads the image.
+func samePillow(t *testing.T, p *pixeltest.Pillow, d *Decoder, path, mode string, o DecodeOptions) bool {
 	t.Helper()
 	want := p.Ask(pixeltest.Ask{"op": "convert", "path": path, "mode": mode, "orient": o.ApplyOrientation})
 	var m pixel.Image
@@ -25,14 +25,14 @@ func same(t *testing.T, p *pixeltest.Pillow, d *Decoder, path, mode string, o De
 	case err != nil && want.Error == "":
 		t.Errorf("%s %s: %v; Pillow reads it", filepath.Base(path), o.Color, err)
 	case err == nil && want.Error != "":
-		t.Errorf("%s %s: no error; Pillow says %s", filepath.Base(path), o.Color, want.Error)
+		t.Errorf("%s %s: no error; Pillow %s", filepath.Base(path), o.Color, want.Error)
 	case err == nil:
 		shape := []int{m.H, m.W, m.C}
 		if len(want.Shape) == 2 {
 			want.Shape = append(want.Shape, 1)
 		}
 		if !slices.Equal(shape, want.Shape) || pixeltest.SHA(&m) != want.SHA {
-			t.Errorf("%s %s: other pixels than Pillow's: shape %v, Pillow %v", filepath.Base(path), o.Color, shape, want.Shape)
+			t.Errorf("%s %s: pixels differ from Pillow's: shape %v, Pillow %v", filepath.Base(path), o.Color, shape, want.Shape)
 		}
 	}
 	return err == nil
@@ -51,22 +51,21 @@ func TestDecodeEqualsPillow(t *testing.T) {
 	defer d.Close()
 	for _, name := range made.Names {
 		path := filepath.Join(dir, name)
-		if !same(t, p, d, path, "RGB", DecodeOptions{}) {
+		if !samePillow(t, p, d, path, "RGB", DecodeOptions{}) {
 			t.Errorf("%s: neither reads it", name)
 		}
-		same(t, p, d, path, "L", DecodeOptions{Color: pixel.ColorGray})
-		same(t, p, d, path, "RGB", DecodeOptions{Color: pixel.ColorRGB, ApplyOrientation: true})
+		samePillow(t, p, d, path, "L", DecodeOptions{Color: pixel.ColorGray})
+		samePillow(t, p, d, path, "RGB", DecodeOptions{Color: pixel.ColorRGB, ApplyOrientation: true})
 		if keepsChannels(name) {
-			same(t, p, d, path, "", DecodeOptions{Color: pixel.ColorKeep})
+			samePillow(t, p, d, path, "", DecodeOptions{Color: pixel.ColorKeep})
 		}
 		if strings.HasPrefix(name, "p") && strings.HasSuffix(name, ".png") && !strings.HasPrefix(name, "prog") {
-			same(t, p, d, path, "", DecodeOptions{Color: pixel.ColorKeep, Indices: true})
+			samePillow(t, p, d, path, "", DecodeOptions{Color: pixel.ColorKeep, Indices: true})
 		}
 	}
 }
 
-// keepsChannels says whether ColorKeep means the channels of Pillow's array: it does not
-// where that has indices or CMYK.
+// keepsChannels reports whether ColorKeep has the channels of Pillow's array: not for indices and CMYK.
 func keepsChannels(name string) bool {
 	return !strings.HasPrefix(name, "cmyk") && !strings.HasPrefix(name, "ycck") && !strings.HasPrefix(name, "p-") &&
 		!strings.HasPrefix(name, "p16") && !strings.HasPrefix(name, "p4") && !strings.HasPrefix(name, "ptrns")
@@ -83,7 +82,7 @@ func makeSamplings(t *testing.T, dir string, names *[]string) {
 		out := ""
 		switch kind {
 		case "cmyk":
-			// APP14: transform 2 says that the four components are YCCK.
+			// APP14: transform 2 means that the four components are YCCK.
 			if i := bytes.Index(data, []byte("Adobe")); i > 0 {
 				data[i+11] = 2
 				out = "ycck-" + rest
@@ -105,8 +104,8 @@ func makeSamplings(t *testing.T, dir string, names *[]string) {
 	}
 }
 
-// reframe changes the luma sampling of a JPEG, and its size so that it has as many MCUs, now
-// of w by h pixels, as before.
+// reframe changes the luma sampling of a JPEG, and its size so that it keeps its number of MCUs, now of w
+// by h pixels.
 func reframe(data []byte, sampling byte, w, h int) {
 	f := data[frameAt(data):]
 	oldH, oldW := int(binary.BigEndian.Uint16(f[5:])), int(binary.BigEndian.Uint16(f[7:]))
@@ -130,15 +129,14 @@ func TestPhotosEqualPillow(t *testing.T) {
 	}
 	paths := pixeltest.Photos(t)
 	for i := 0; i < len(paths); i += step {
-		same(t, p, d, paths[i], "RGB", DecodeOptions{})
+		samePillow(t, p, d, paths[i], "RGB", DecodeOptions{})
 		if i%5 == 0 {
-			same(t, p, d, paths[i], "L", DecodeOptions{Color: pixel.ColorGray})
+			samePillow(t, p, d, paths[i], "L", DecodeOptions{Color: pixel.ColorGray})
 		}
 	}
 }
 
-// Cut and scratched photos are refused where Pillow refuses them, and give Pillow's pixels
-// where it does not.
+// Truncated and damaged photos are refused if Pillow refuses them, and otherwise have Pillow's pixels.
 func TestDamagedEqualsPillow(t *testing.T) {
 	pixeltest.Exact(t)
 	p := pixeltest.StartPillow(t)
@@ -161,12 +159,12 @@ func TestDamagedEqualsPillow(t *testing.T) {
 				continue
 			}
 			os.WriteFile(path, data[:n], 0o666)
-			same(t, p, d, path, "RGB", DecodeOptions{})
+			samePillow(t, p, d, path, "RGB", DecodeOptions{})
 			bad := bytes.Clone(data)
 			at := (cut*7919 + i*31) % len(bad)
 			bad[at] ^= byte(1 << (cut % 8))
 			os.WriteFile(path, bad, 0o666)
-			same(t, p, d, path, "RGB", DecodeOptions{})
+			samePillow(t, p, d, path, "RGB", DecodeOptions{})
 			if t.Failed() {
 				t.Fatalf("%s with byte %d of %d changed to %#x: %q", name, at, len(bad), bad[at], d.Warning())
 			}
@@ -214,15 +212,15 @@ func TestDecodeErrors(t *testing.T) {
 			t.Errorf("%s: %d bytes allocated", c.name, cap(out.Pix))
 		}
 	}
-	// The decoder goes on after errors.
+	// The decoder works after errors.
 	var out pixel.Image
 	if err := d.Decode(&out, &formats.Value{Data: jpeg}, DecodeOptions{MaxPixels: 40 * 30}); err != nil || out.W != 40 || out.H != 30 {
 		t.Errorf("after errors: %dx%d, %v", out.W, out.H, err)
 	}
 }
 
-// A JPEG without tables of its own is not decoded with those of the image before it.
-func TestDecodeForgets(t *testing.T) {
+// A JPEG without tables is not decoded with those of the image before it.
+func TestDecodeForgetsTables(t *testing.T) {
 	pixeltest.Exact(t) // image/jpeg takes no tables for tables of zeros
 	d := NewDecoder()
 	defer d.Close()
@@ -254,7 +252,7 @@ func TestDecodeRaw(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !bytes.Equal(out.Pix, m.Pix) || out.H != 7 || out.W != 9 || out.C != c {
-					t.Errorf("raw %s of %d channels, zstd %d: other pixels", typ, c, level)
+					t.Errorf("raw %s of %d channels, zstd %d: pixels differ", typ, c, level)
 				}
 				v.Shape[0]++
 				if err := d.Decode(&out, &v, DecodeOptions{}); err == nil {
@@ -263,4 +261,28 @@ func TestDecodeRaw(t *testing.T) {
 			}
 		}
 	}
+}
+
+// samePixels checks that two images decode to the same pixels without warnings.
+func samePixels(t testing.TB, d *Decoder, data, out []byte) {
+	t.Helper()
+	var want, got pixel.Image
+	for _, o := range []DecodeOptions{{}, {Color: pixel.ColorKeep}, {ApplyOrientation: true}} {
+		err := d.Decode(&want, &formats.Value{Data: data}, o)
+		warning := d.Warning()
+		if err := errors.Join(err, d.Decode(&got, &formats.Value{Data: out}, o)); err != nil {
+			t.Fatal(err)
+		}
+		if warning != "" || d.Warning() != "" {
+			t.Fatalf("warnings %q, %q", warning, d.Warning())
+		}
+		if !slices.Equal(want.Pix, got.Pix) || want.H != got.H || want.W != got.W {
+			t.Fatalf("pixels differ with %+v", o)
+		}
+	}
+}
+
+func decodeOne(d *Decoder, data []byte) (*pixel.Image, error) {
+	var m pixel.Image
+	return &m, d.Decode(&m, &formats.Value{Data: data}, DecodeOptions{})
 }

@@ -7,29 +7,29 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/jpeg"
-	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Encode is the value of --encode. The zero value keeps the source's bytes.
+// Encode is the value of --encode: how images are written. The zero value keeps the source's
+// bytes.
 type Encode struct {
 	Encoding formats.Encoding // JPEG, PNG or Raw; "" keeps
 	Quality  int              // of JPEG, 1 to 100; 0 with Tiled
 	// Sampling of a JPEG's colours; "" is 4:2:0, as Pillow writes it.
 	Sampling jpeg.Sampling
-	// Optimize finds the best Huffman tables of each JPEG; Progressive implies it.
+	// Optimize computes the best Huffman tables for each JPEG; Progressive implies it.
 	Optimize, Progressive bool
-	// Interval is the wanted number of MCUs between a JPEG's restart markers, so that a part of
-	// it can be decoded alone; 0 for none.
+	// Interval is the wanted number of MCUs between a JPEG's restart markers, with which a crop
+	// can be decoded alone; 0 for no markers.
 	Interval int
-	// Tiled keeps a JPEG's coefficients and puts restart markers between them; what is no JPEG
-	// keeps its bytes.
+	// Tiled keeps a JPEG's coefficients and adds restart markers. Other images keep their
+	// bytes.
 	Tiled bool
 }
 
 // DefaultInterval is the number of MCUs between restart markers where none is given.
 const DefaultInterval = 8
 
-// maxInterval is what a JPEG's restart interval can be.
+// maxInterval is the largest restart interval of a JPEG.
 const maxInterval = 65535
 
 const encodeSyntax = "choose keep, jpeg-tiled[:MCUS], jpeg[:QUALITY][:444|422|420][:optimize|progressive][:tile=MCUS], png or raw"
@@ -122,13 +122,14 @@ func (e Encode) String() string {
 	return s
 }
 
-// Built reports which of e's options need another build.
-func (e Encode) Built() error {
-	if e.Tiled || jpeg.CanTile {
+// CheckBuild returns an error if e needs another build.
+func (e Encode) CheckBuild() error {
+	if jpeg.HasLibjpegTurbo {
 		return nil
 	}
 	if e.Optimize || e.Progressive || e.Interval > 0 || e.Sampling != "" && e.Sampling != jpeg.Sampling420 {
-		return fmt.Errorf("%w: encode %s: this build writes JPEGs with a quality and 4:2:0 alone: it lacks libjpeg-turbo (cgo)", pixel.ErrUnsupported, e)
+		return fmt.Errorf("--encode %s needs libjpeg-turbo, which this build of dsconv lacks: build it with CGO_ENABLED=1, "+
+			"or choose --encode keep, jpeg:QUALITY, png or raw", e)
 	}
 	return nil
 }

@@ -7,21 +7,21 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Room is about how many bytes it takes to encode an image, the result among them.
-func (e Encode) Room(h, w, c int, d formats.DType) int64 {
+// Memory estimates the bytes that encoding an image takes, with the result.
+func (e Encode) Memory(h, w, c int, d formats.DType) int64 {
 	switch {
 	case e.Encoding == formats.Raw:
-		return budget.Area(h, w, 2*c*d.Size()) // and a copy that the writer makes
+		return budget.ImageBytes(h, w, 2*c*d.Size()) // and a copy by the writer
 	case e.Encoding == formats.PNG:
-		return budget.Area(pngFilters+3, w, c*d.Size()) // rows
+		return budget.ImageBytes(pngFilters+3, w, c*d.Size()) // rows
 	case e.Optimize || e.Progressive:
-		return budget.Area(h, w, e.coefficients(c))
+		return budget.ImageBytes(h, w, e.coefficientBytes(c))
 	}
 	return 0
 }
 
-// coefficients is how many bytes those of a pixel take.
-func (e Encode) coefficients(channels int) int {
+// coefficientBytes is the memory of a pixel's coefficients.
+func (e Encode) coefficientBytes(channels int) int {
 	switch {
 	case channels == 1:
 		return 2
@@ -33,14 +33,14 @@ func (e Encode) coefficients(channels int) int {
 	return 3
 }
 
-// Shrink drops large buffers.
+// Shrink frees large buffers.
 func (e *Encoder) Shrink() {
 	r := &e.png.rows
-	r.blank = pixel.Shrunk(r.blank)
+	r.blank = pixel.DropLarge(r.blank)
 	for i := range r.out {
-		r.out[i] = pixel.Shrunk(r.out[i])
+		r.out[i] = pixel.DropLarge(r.out[i])
 	}
-	for i := range e.png.wide {
-		e.png.wide[i] = pixel.Shrunk(e.png.wide[i])
+	for i := range e.png.bigEndian {
+		e.png.bigEndian[i] = pixel.DropLarge(e.png.bigEndian[i])
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Encoder encodes images. It belongs to one goroutine and is made for long use; Close frees
-// what it holds.
+// Encoder encodes images. It is for one goroutine and for many images; Close frees its memory.
 type Encoder struct {
 	jpeg  jpeg.Encoder
 	png   pngEncoder
@@ -20,7 +19,7 @@ type Encoder struct {
 	level int
 }
 
-// NewEncoder returns an Encoder; it holds nothing before the first image.
+// NewEncoder returns an Encoder. It allocates nothing before the first image.
 func NewEncoder() *Encoder { return &Encoder{} }
 
 // Close frees the Encoder's memory. It may be used again.
@@ -29,33 +28,33 @@ func (e *Encoder) Close() {
 	*e = Encoder{}
 }
 
-// StopBy lets s end the encoding of a JPEG early, from now until Close.
+// StopBy makes s end the encoding of a JPEG early, from now until Close.
 func (e *Encoder) StopBy(s *pixel.Stop) { e.jpeg.Stop = s }
 
 // AppendJPEG appends m as Pillow's save(quality=, subsampling=, optimize=, progressive=) writes
-// it: JFIF and nothing else, with restart markers if o has an Interval. m is uint8 with 1 or
-// 3 channels. o's Quality, 1 to 100, Sampling, Optimize, Progressive and Interval count.
+// it: JFIF without metadata, with restart markers if o has an Interval. m is uint8 with 1 or 3
+// channels. Of o, Quality (1 to 100), Sampling, Optimize, Progressive and Interval are used.
 func (e *Encoder) AppendJPEG(dst []byte, m *pixel.Image, o Encode) ([]byte, error) {
 	const longest = 65500 // JPEG_MAX_DIMENSION
 	switch err := m.Check(); {
 	case err != nil:
 		return dst, err
 	case m.DType != formats.Uint8 || m.C != 1 && m.C != 3:
-		return dst, fmt.Errorf("%w: JPEG cannot hold %d channels of %s: choose png or raw, or color rgb", pixel.ErrUnsupported, m.C, m.DType)
+		return dst, fmt.Errorf("%w: JPEG cannot hold %d channels of %s: choose --encode png or raw, or --color rgb", pixel.ErrUnsupported, m.C, m.DType)
 	case m.H > longest || m.W > longest:
 		return dst, fmt.Errorf("%w: JPEG cannot hold %dx%d pixels", pixel.ErrUnsupported, m.W, m.H)
 	case o.Progressive && o.Interval > 0:
 		return dst, fmt.Errorf("%w: a progressive JPEG cannot be tiled", pixel.ErrUnsupported)
 	}
 	o.Quality = min(max(o.Quality, 1), 100)
-	if err := o.Built(); err != nil {
+	if err := o.CheckBuild(); err != nil {
 		return dst, err
 	}
 	return e.jpeg.Encode(dst, m, jpeg.EncodeOptions{Quality: o.Quality, Sampling: o.Sampling, Optimize: o.Optimize, Progressive: o.Progressive, Interval: o.Interval})
 }
 
-// AppendPNG appends m, of any shape and type, as PNG, compressed for speed. Its channels and
-// depth are m's. Equal images give equal files.
+// AppendPNG appends m, of any shape and type, as PNG with m's channels and depth, compressed for
+// speed. Equal images give equal files.
 func (e *Encoder) AppendPNG(dst []byte, m *pixel.Image) ([]byte, error) {
 	switch err := m.Check(); {
 	case err != nil:
@@ -66,7 +65,7 @@ func (e *Encoder) AppendPNG(dst []byte, m *pixel.Image) ([]byte, error) {
 	return e.png.encode(dst, m)
 }
 
-// AppendZstd appends raw as one zstd frame that states its size. Equal input gives equal
+// AppendZstd appends raw as one zstd frame that records its size. Equal input gives equal
 // output.
 func (e *Encoder) AppendZstd(dst, raw []byte, level int) ([]byte, error) {
 	if e.zstd == nil || e.level != level {
@@ -80,8 +79,8 @@ func (e *Encoder) AppendZstd(dst, raw []byte, level int) ([]byte, error) {
 	return e.zstd.EncodeAll(raw, dst), nil
 }
 
-// Encode makes v the image m in the given encoding and reuses v's memory. level is zstd's
-// for raw pixels, 0 for none.
+// Encode encodes m to v and reuses v's memory. level is the zstd level for raw pixels, 0 for
+// none.
 func (e *Encoder) Encode(v *formats.Value, m *pixel.Image, enc Encode, level int) (err error) {
 	v.Data = v.Data[:0]
 	switch v.Encoding = enc.Encoding; {

@@ -17,7 +17,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
-// jpegOptions are ways to write a JPEG, as we and as Pillow call them.
+// jpegOptions are options of JPEGs, as ours and as Pillow's.
 var jpegOptions = map[string]struct {
 	ours   Encode
 	pillow pixeltest.Ask
@@ -31,7 +31,7 @@ var jpegOptions = map[string]struct {
 	"444, progressive": {Encode{Sampling: jpeg.Sampling444, Progressive: true}, pixeltest.Ask{"subsampling": 0, "progressive": true}},
 }
 
-// Our file is Pillow's, also where the image before had tables of its own.
+// Our file equals Pillow's, also if the image before had its own tables.
 func TestJPEGEqualsPillow(t *testing.T) {
 	pixeltest.Exact(t)
 	p := pixeltest.StartPillow(t)
@@ -54,7 +54,7 @@ func TestJPEGEqualsPillow(t *testing.T) {
 					}
 					got, err := e.AppendJPEG(nil, m, o.ours)
 					if err != nil || !bytes.Equal(got, want.Pixels) {
-						t.Errorf("%v %s quality %d, %s: other bytes than Pillow's (%v)", size, mode, quality, name, err)
+						t.Errorf("%v %s quality %d, %s: bytes differ from Pillow's (%v)", size, mode, quality, name, err)
 					}
 				}
 			}
@@ -62,7 +62,7 @@ func TestJPEGEqualsPillow(t *testing.T) {
 	}
 }
 
-// Restart markers change no pixel, and stand where restartInterval wants them.
+// Restart markers do not change pixels, and lie at restartInterval.
 func TestJPEGIntervalKeepsPixels(t *testing.T) {
 	pixeltest.Exact(t)
 	e, d := NewEncoder(), NewDecoder()
@@ -79,7 +79,7 @@ func TestJPEGIntervalKeepsPixels(t *testing.T) {
 				plain := decodedJPEG(t, e, d, m, o.ours)
 				o.ours.Interval = 8
 				if !bytes.Equal(decodedJPEG(t, e, d, m, o.ours).Pix, plain.Pix) {
-					t.Errorf("%v, %d channels, %s: other pixels with restart markers", size, c, name)
+					t.Errorf("%v, %d channels, %s: pixels differ with restart markers", size, c, name)
 				}
 			}
 		}
@@ -105,7 +105,7 @@ func decodedJPEG(t *testing.T, e *Encoder, d *Decoder, m *pixel.Image, o Encode)
 	return out
 }
 
-// pngImage is noise, or rows that each filter suits best.
+// pngImage has noise, and rows that suit each filter best.
 func pngImage(w, h, c int, d formats.DType) *pixel.Image {
 	m := pixeltest.TestImage(w, h, c, d)
 	for i := range m.Pix {
@@ -118,7 +118,7 @@ func pngImage(w, h, c int, d formats.DType) *pixel.Image {
 			m.Pix[i] = m.Pix[i-m.Stride()] + m.Pix[i]%3
 		}
 	}
-	if c == 4 { // opaque: the channel must stay all the same
+	if c == 4 { // opaque: the channel must be kept nevertheless
 		n := d.Size()
 		for i := 3 * n; i < len(m.Pix); i += 4 * n {
 			m.Pix[i], m.Pix[i+n-1] = 255, 255
@@ -127,8 +127,8 @@ func pngImage(w, h, c int, d formats.DType) *pixel.Image {
 	return m
 }
 
-// What we write as PNG has the same pixels for us, for Go's decoder and for Pillow, which knows
-// no 16-bit colours.
+// Our PNGs decode to the same pixels with our decoder, with Go's and with Pillow, which has no 16-bit
+// colours.
 func TestPNGRoundTrip(t *testing.T) {
 	e, d := NewEncoder(), NewDecoder()
 	defer e.Close()
@@ -155,7 +155,7 @@ func TestPNGRoundTrip(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got := p.Ask(pixeltest.Ask{"op": "convert", "path": path, "mode": ""}); got.SHA != pixeltest.SHA(m) {
-					t.Errorf("%s: other pixels for Pillow: %v %s", name, got.Shape, got.Error)
+					t.Errorf("%s: pixels differ for Pillow: %v %s", name, got.Shape, got.Error)
 				}
 			}
 		}
@@ -170,18 +170,18 @@ func checkPNGOf(t *testing.T, name string, d *Decoder, m *pixel.Image, v formats
 		t.Fatal(name, err, d.Warning())
 	}
 	if !slices.Equal(v.Shape, []int{m.H, m.W, m.C}) || got.C != m.C || got.DType != m.DType || v.DType != m.DType || !bytes.Equal(got.Pix, m.Pix) {
-		t.Errorf("%s: %v %s: other pixels", name, v.Shape, v.DType)
+		t.Errorf("%s: %v %s: pixels differ", name, v.Shape, v.DType)
 	}
 	img, err := png.Decode(bytes.NewReader(v.Data))
 	if err != nil {
 		t.Fatal(name, err)
 	}
 	if err := pixel.FromStdlib(&std, img, pixel.Header{H: m.H, W: m.W, C: m.C, DType: m.DType}); err != nil || !bytes.Equal(std.Pix, m.Pix) {
-		t.Errorf("%s: other pixels for image/png: %v", name, err)
+		t.Errorf("%s: pixels differ for image/png: %v", name, err)
 	}
 }
 
-// Two encoders give the same bytes, whatever they wrote before.
+// Two encoders write the same bytes, whatever they encoded before.
 func TestPNGIsDeterministic(t *testing.T) {
 	one, other := NewEncoder(), NewEncoder()
 	m := pngImage(61, 47, 3, formats.Uint8)
@@ -193,11 +193,11 @@ func TestPNGIsDeterministic(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b, err := other.AppendPNG(nil, m); err != nil || !bytes.Equal(a[1:], b) {
-		t.Errorf("another encoder gives other bytes: %v", err)
+		t.Errorf("another encoder writes other bytes: %v", err)
 	}
 }
 
-// Any pixels of any shape come back.
+// Pixels of any shape survive a round trip.
 func FuzzPNGRoundTrip(f *testing.F) {
 	f.Add(uint8(3), uint8(1), false, []byte("some pixels that are no pixels"))
 	f.Add(uint8(7), uint8(4), true, bytes.Repeat([]byte{1, 2, 250}, 400))
@@ -239,9 +239,9 @@ func TestEncodeErrors(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// The encoder goes on after errors, and appends.
+	// The encoder works after errors, and appends.
 	out, err := e.AppendJPEG([]byte("x"), pixeltest.TestImage(4, 4, 3, formats.Uint8), Encode{Quality: 90})
-	if err != nil || out[0] != 'x' || CheckStructure(out[1:], formats.JPEG) != nil {
+	if err != nil || out[0] != 'x' || structureError(out[1:], formats.JPEG) != nil {
 		t.Errorf("after errors: %q, %v", out, err)
 	}
 }

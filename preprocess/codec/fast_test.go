@@ -21,8 +21,8 @@ func psnr(a, b *pixel.Image) float64 {
 	return 10 * math.Log10(255*255*float64(len(a.Pix))/sum)
 }
 
-// smooth is a picture without the detail that a smaller one could not show.
-func smooth(w, h int) *pixel.Image {
+// smoothImage is an image without fine detail, which is lost when scaled down.
+func smoothImage(w, h int) *pixel.Image {
 	var m pixel.Image
 	m.Reset(h, w, 3, formats.Uint8)
 	for i := range m.Pix {
@@ -32,20 +32,20 @@ func smooth(w, h int) *pixel.Image {
 	return &m
 }
 
-// TestFastIsNear: what is decoded fast and scaled lies where it lay, and near what is exact.
+// An image decoded fast and scaled has its pixels at the same position, close to exact ones.
 func TestFastIsNear(t *testing.T) {
 	e, d := NewEncoder(), NewDecoder()
 	defer e.Close()
 	defer d.Close()
 	for _, size := range [][2]int{{640, 480}, {641, 475}, {333, 519}} {
-		data, err := e.AppendJPEG(nil, smooth(size[0], size[1]), Encode{Encoding: formats.JPEG, Quality: 95})
+		data, err := e.AppendJPEG(nil, smoothImage(size[0], size[1]), Encode{Encoding: formats.JPEG, Quality: 95})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, region := range []pixel.Rect{{}, {X: 37, Y: 53, W: 251, H: 307}} {
 			exact, fast := scaledDown(t, d, data, region, false), scaledDown(t, d, data, region, true)
 			if p := psnr(exact, fast); p < 38 {
-				t.Errorf("%v, region %+v: %.1f dB from what is exact", size, region, p)
+				t.Errorf("%v, region %+v: %.1f dB from the exact pixels", size, region, p)
 			}
 		}
 	}
@@ -54,12 +54,12 @@ func TestFastIsNear(t *testing.T) {
 // scaledDown decodes a region and scales it to 60x40 pixels.
 func scaledDown(t *testing.T, d *Decoder, data []byte, region pixel.Rect, fast bool) *pixel.Image {
 	t.Helper()
-	o := DecodeOptions{Region: region, Fast: fast, LeastH: 40, LeastW: 60}
+	o := DecodeOptions{Region: region, Fast: fast, MinH: 40, MinW: 60}
 	var m, out pixel.Image
 	if err := d.Decode(&m, &formats.Value{Data: data}, o); err != nil {
 		t.Fatal(err)
 	}
-	if fast && jpeg.CanScale && m.W > 200 {
+	if fast && jpeg.HasLibjpegTurbo && m.W > 200 {
 		t.Errorf("%+v was decoded to %dx%d", region, m.W, m.H)
 	}
 	var r resample.Resampler
@@ -69,7 +69,7 @@ func scaledDown(t *testing.T, d *Decoder, data []byte, region pixel.Rect, fast b
 	return &out
 }
 
-// TestFastRegion: a region that is decoded fast is the fast image's.
+// A region decoded fast equals the region of the whole image decoded fast.
 func TestFastRegion(t *testing.T) {
 	for name, data := range regionFiles(t) {
 		c := newRegionCheck(t, data, DecodeOptions{Fast: true})
@@ -83,20 +83,20 @@ func TestFastRegion(t *testing.T) {
 func (c *regionCheck) fast(name string, n int) {
 	o := c.options
 	w, h := c.whole.W, c.whole.H
-	o.LeastW, o.LeastH = w/n, h/n
+	o.MinW, o.MinH = w/n, h/n
 	var scaled pixel.Image
 	if err := c.decoder.Decode(&scaled, &c.value, o); err != nil {
 		c.t.Fatal(err)
 	}
 	for x := range w - 20 {
 		o.Region = pixel.Rect{X: x, Y: min(x/2, h-16), W: 20, H: 16}
-		o.LeastW, o.LeastH = 20/n, 16/n
+		o.MinW, o.MinH = 20/n, 16/n
 		if err := c.decoder.Decode(&c.got, &c.value, o); err != nil {
 			c.t.Fatal(err)
 		}
-		part, area := o.Region.Shrink(n, h, w)
-		scaled.Crop(&c.want, part)
-		if jpeg.CanScale && (c.decoder.Area() != area || c.got.W != part.W || !bytes.Equal(c.got.Pix, c.want.Pix)) {
+		region, area := o.Region.ScaledDown(n, h, w)
+		scaled.Crop(&c.want, region)
+		if jpeg.HasLibjpegTurbo && (c.decoder.Area() != area || c.got.W != region.W || !bytes.Equal(c.got.Pix, c.want.Pix)) {
 			c.t.Fatalf("%s, region %+v at 1/%d: %+v: %s", name, o.Region, n, c.decoder.Area(), firstDifference(&c.got, &c.want))
 		}
 	}

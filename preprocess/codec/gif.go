@@ -12,34 +12,35 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// gifFrame is the first frame of a GIF, as Pillow finds it: bytes between blocks are passed
-// over, and a frame may reach beyond the canvas, which then grows.
+// gifFrame is the first frame of a GIF, as Pillow finds it: bytes between blocks are skipped, and
+// the canvas grows if the frame reaches beyond it.
 type gifFrame struct {
 	canvas, at  image.Rectangle
 	palette     []byte // RGB triples; nil: indices are grey values
-	transparent byte   // the index that fills what the frame leaves free
+	transparent byte   // the index outside the frame
 	interlaced  bool
 	bits        byte   // of the codes
 	data        []byte // sub-blocks
 }
 
-// gifScan reads a GIF from its front; short is set where it ended too early.
-type gifScan struct {
-	data  []byte
-	short bool
+// gifReader reads a GIF from its start. truncated is set when the data end too early.
+type gifReader struct {
+	data      []byte
+	truncated bool
 }
 
-func (s *gifScan) take(n int) []byte {
+// take returns the next n bytes, fewer at the end of the data.
+func (s *gifReader) take(n int) []byte {
 	if n > len(s.data) {
-		n, s.short = len(s.data), true
+		n, s.truncated = len(s.data), true
 	}
 	b := s.data[:n]
 	s.data = s.data[n:]
 	return b
 }
 
-// block is a sub-block, empty at the end of them.
-func (s *gifScan) block() []byte {
+// block returns the next sub-block, empty after the last.
+func (s *gifReader) block() []byte {
 	n := s.take(1)
 	if len(n) == 0 {
 		return nil
@@ -47,11 +48,12 @@ func (s *gifScan) block() []byte {
 	return s.take(int(n[0]))
 }
 
+// firstFrame finds the first frame.
 func firstFrame(data []byte) (f gifFrame, err error) {
-	s := gifScan{data: data}
+	s := gifReader{data: data}
 	h := s.take(13)
-	if s.short {
-		return f, fmt.Errorf("%w: in the GIF header", pixel.ErrTruncated)
+	if s.truncated {
+		return f, fmt.Errorf("%w: inside the GIF header", pixel.ErrTruncated)
 	}
 	f.canvas.Max = image.Pt(int(binary.LittleEndian.Uint16(h[6:])), int(binary.LittleEndian.Uint16(h[8:])))
 	f.readPalette(&s, h[10])
@@ -70,9 +72,8 @@ func firstFrame(data []byte) (f gifFrame, err error) {
 	return f, fmt.Errorf("%w: before the GIF's image", pixel.ErrTruncated)
 }
 
-// readPalette reads the table of colours that flags announce. One that is the grey ramp
-// says that the image is grey.
-func (f *gifFrame) readPalette(s *gifScan, flags byte) {
+// readPalette reads the palette that flags announce. If it is the grey ramp, the image is grey.
+func (f *gifFrame) readPalette(s *gifReader, flags byte) {
 	if flags&128 == 0 {
 		return
 	}
@@ -85,7 +86,8 @@ func (f *gifFrame) readPalette(s *gifScan, flags byte) {
 	f.palette = nil
 }
 
-func (f *gifFrame) extension(s *gifScan) error {
+// extension reads an extension block, of which only the transparent index is used.
+func (f *gifFrame) extension(s *gifReader) error {
 	kind := s.take(1)
 	block := s.block()
 	if len(kind) == 1 && kind[0] == 0xF9 && len(block) > 0 {
@@ -104,10 +106,11 @@ func (f *gifFrame) extension(s *gifScan) error {
 	return nil
 }
 
-func (f *gifFrame) image(s *gifScan) error {
+// image reads the image descriptor; the pixels follow it.
+func (f *gifFrame) image(s *gifReader) error {
 	d := s.take(9)
 	if len(d) < 9 {
-		return fmt.Errorf("%w: in the GIF's image", pixel.ErrTruncated)
+		return fmt.Errorf("%w: inside the GIF's image", pixel.ErrTruncated)
 	}
 	at := func(i int) int { return int(binary.LittleEndian.Uint16(d[i:])) }
 	f.at = image.Rect(at(0), at(2), at(0)+at(4), at(2)+at(6))
@@ -116,7 +119,7 @@ func (f *gifFrame) image(s *gifScan) error {
 	f.readPalette(s, d[8])
 	bits := s.take(1)
 	if len(bits) == 0 {
-		return fmt.Errorf("%w: in the GIF's image", pixel.ErrTruncated)
+		return fmt.Errorf("%w: inside the GIF's image", pixel.ErrTruncated)
 	}
 	if f.at.Empty() {
 		return fmt.Errorf("%w: a GIF image without pixels", pixel.ErrCorrupt)
@@ -125,21 +128,21 @@ func (f *gifFrame) image(s *gifScan) error {
 	return nil
 }
 
-// decode gives the frame on its canvas. Colours that the table lacks are black.
+// decode returns the frame on its canvas. Colours that the palette lacks are black.
 func (f *gifFrame) decode() (*image.Paletted, error) {
 	if f.bits < 2 || f.bits > 8 {
 		return nil, fmt.Errorf("%w: GIF codes of %d bits", pixel.ErrCorrupt, f.bits)
 	}
-	// A code takes at least 3 bits and stands for at most 4096 pixels, so that an image that
-	// claims far more is not worth allocating for.
+	// A code takes at least 3 bits and stands for at most 4096 pixels: do not allocate for an
+	// image that claims far more.
 	if n := f.at.Dx() * f.at.Dy(); n/4096*3/8 > len(f.data) {
 		return nil, fmt.Errorf("%w: %d bytes cannot hold %d pixels", pixel.ErrTruncated, len(f.data), n)
 	}
 	pix := make([]byte, f.at.Dx()*f.at.Dy())
-	r := lzw.NewReader(&gifBlocks{gifScan{data: f.data}, nil}, lzw.LSB, int(f.bits))
+	r := lzw.NewReader(&gifBlocks{gifReader{data: f.data}, nil}, lzw.LSB, int(f.bits))
 	defer r.Close()
 	if _, err := io.ReadFull(r, pix); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("%w: in the GIF's pixels", pixel.ErrTruncated)
+		return nil, fmt.Errorf("%w: inside the GIF's pixels", pixel.ErrTruncated)
 	} else if err != nil {
 		return nil, fmt.Errorf("%w: GIF: %w", pixel.ErrCorrupt, err)
 	}
@@ -155,7 +158,7 @@ func (f *gifFrame) decode() (*image.Paletted, error) {
 	return m, nil
 }
 
-// rows are the places of the frame's rows in the order of the file.
+// rows are the positions of the frame's rows in the order of the file.
 func (f *gifFrame) rows() []int {
 	rows := make([]int, 0, f.at.Dy())
 	passes := [][2]int{{0, 1}}
@@ -185,17 +188,17 @@ func (f *gifFrame) colors() color.Palette {
 	return p
 }
 
-// gifBlocks reads what is in sub-blocks.
+// gifBlocks reads the contents of sub-blocks.
 type gifBlocks struct {
-	scan gifScan
+	scan gifReader
 	rest []byte
 }
 
-// ReadByte is what lzw reads by, so that it does not buffer.
+// ReadByte lets lzw read without a buffer of its own.
 func (b *gifBlocks) ReadByte() (byte, error) {
 	if len(b.rest) == 0 {
 		// Pillow too decodes whole blocks only.
-		if b.rest = b.scan.block(); len(b.rest) == 0 || b.scan.short {
+		if b.rest = b.scan.block(); len(b.rest) == 0 || b.scan.truncated {
 			b.rest = nil
 			return 0, io.EOF
 		}
@@ -205,7 +208,7 @@ func (b *gifBlocks) ReadByte() (byte, error) {
 	return c, nil
 }
 
-// Read makes it an io.Reader.
+// Read implements io.Reader.
 func (b *gifBlocks) Read(p []byte) (int, error) {
 	c, err := b.ReadByte()
 	if err != nil || len(p) == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Inspect reads an image file's header and no pixels. It is pure Go and allocates nothing.
-// ErrNotImage, ErrTruncated, ErrCorrupt or ErrUnsupported is in the chain of an error.
+// Inspect reads an image file's header and no pixels. It allocates nothing. ErrNotImage,
+// ErrTruncated, ErrCorrupt or ErrUnsupported is in the chain of an error.
 func Inspect(data []byte) (formats.Encoding, pixel.Header, error) {
 	enc := formats.Sniff(data)
 	h, err := inspectAs(data, enc)

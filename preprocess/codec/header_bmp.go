@@ -19,25 +19,25 @@ const (
 	bmpBitfields
 )
 
-// bmpFile is what the headers and the palette of a BMP say, as Pillow reads them
-// (BmpImagePlugin.py): where files contradict themselves its pixels are the ones wanted.
+// bmpFile is what the headers and the palette of a BMP say, read as Pillow does
+// (BmpImagePlugin.py): where a file contradicts itself, Pillow's reading counts.
 type bmpFile struct {
 	w, h        int
 	topDown     bool
 	compression uint32
 	depth       int // bits a pixel in the file
 	stride      int // bytes from row to row
-	pixels      int // where they begin
+	pixels      int // offset of the first
 	masks       [4]uint32
 	palette     bmpPalette
 }
 
-// bmpPalette is the colour table of a BMP of up to 8 bits.
+// bmpPalette is the palette of a BMP of up to 8 bits.
 type bmpPalette struct {
-	colors int    // that the header claims
-	entry  int    // bytes a colour: blue, green, red, and nothing
-	data   []byte // what there is of it
-	gray   bool   // colour i is the grey of value i, or there are but black and white
+	colors int    // as the header claims
+	entry  int    // bytes a colour: blue, green, red, perhaps one unused
+	data   []byte // as much as the file has
+	gray   bool   // colour i is the grey of value i, or there are only black and white
 }
 
 func inspectBMP(data []byte) (pixel.Header, error) {
@@ -52,11 +52,10 @@ func inspectBMP(data []byte) (pixel.Header, error) {
 	return h, nil
 }
 
-// parseBMP reads all that comes before the pixels and says whether they are there, without
-// looking at them.
+// parseBMP reads everything before the pixels and checks that the file is long enough for them.
 func parseBMP(data []byte) (b bmpFile, err error) {
 	if len(data) < 18 {
-		return b, fmt.Errorf("%w: in the BMP header", pixel.ErrTruncated)
+		return b, fmt.Errorf("%w: inside the BMP header", pixel.ErrTruncated)
 	}
 	size := binary.LittleEndian.Uint32(data[14:])
 	if !slices.Contains([]uint32{12, 40, 52, 56, 64, 108, 124}, size) {
@@ -64,9 +63,9 @@ func parseBMP(data []byte) (b bmpFile, err error) {
 	}
 	end := 14 + int(size)
 	if len(data) < end {
-		return b, fmt.Errorf("%w: in the BMP header", pixel.ErrTruncated)
+		return b, fmt.Errorf("%w: inside the BMP header", pixel.ErrTruncated)
 	}
-	if b.fields(data, size); b.w <= 0 || b.h <= 0 {
+	if b.readFields(data, size); b.w <= 0 || b.h <= 0 {
 		return b, fmt.Errorf("%w: size %dx%d", pixel.ErrCorrupt, b.w, b.h)
 	}
 	if !slices.Contains([]int{1, 4, 8, 16, 24, 32}, b.depth) {
@@ -77,7 +76,7 @@ func parseBMP(data []byte) (b bmpFile, err error) {
 	case b.w > math.MaxInt32/max(b.depth, 8):
 		return b, fmt.Errorf("%w: a BMP of %d pixels a row", pixel.ErrUnsupported, b.w)
 	case uint64(offset) > uint64(len(data)):
-		return b, fmt.Errorf("%w: the BMP's pixels lie past the end", pixel.ErrTruncated)
+		return b, fmt.Errorf("%w: the BMP's pixels lie past the end of the file", pixel.ErrTruncated)
 	}
 	b.pixels, b.stride = int(offset), (b.w*b.depth+31)/32*4
 	if b.compression == bmpBitfields {
@@ -97,8 +96,8 @@ func parseBMP(data []byte) (b bmpFile, err error) {
 	return b, err
 }
 
-// fields reads the header, which is OS/2's of 12 bytes or begins as Windows' of 40.
-func (b *bmpFile) fields(data []byte, size uint32) {
+// readFields reads the header: OS/2's of 12 bytes, or one that begins as Windows' of 40.
+func (b *bmpFile) readFields(data []byte, size uint32) {
 	le := binary.LittleEndian
 	if size == 12 {
 		b.w, b.h = int(le.Uint16(data[18:])), int(le.Uint16(data[20:]))
@@ -106,7 +105,7 @@ func (b *bmpFile) fields(data []byte, size uint32) {
 		b.palette.entry = 3
 	} else {
 		b.w, b.h = int(le.Uint32(data[18:])), int(le.Uint32(data[22:]))
-		if data[25] == 255 { // Pillow takes no other height for a negative one
+		if data[25] == 255 { // Pillow does not take other heights for negative ones
 			b.topDown, b.h = true, -int(int32(le.Uint32(data[22:])))
 		}
 		b.depth = int(le.Uint16(data[28:]))
@@ -118,8 +117,8 @@ func (b *bmpFile) fields(data []byte, size uint32) {
 	}
 }
 
-// bmpMasks are the masks of red, green, blue and alpha that Pillow knows. With none at all the
-// bytes are blue, green, red, alpha.
+// bmpMasks are the masks of red, green, blue and alpha that Pillow supports, by depth. If all are
+// 0, the bytes are blue, green, red, alpha.
 var bmpMasks = map[int][][4]uint32{
 	16: {{0xF800, 0x7E0, 0x1F}, {0x7C00, 0x3E0, 0x1F}},
 	24: {{0xFF0000, 0xFF00, 0xFF}},
@@ -135,13 +134,13 @@ var bmpMasks = map[int][][4]uint32{
 	},
 }
 
-// readMasks reads the masks, which are in a header of more than 40 bytes or follow it: both is the
-// same place. It gives the place behind them.
+// readMasks reads the masks and returns the offset after them. They are part of a header of more
+// than 40 bytes, or follow one of 40: at the same offset.
 func (b *bmpFile) readMasks(data []byte, size uint32) (end int, err error) {
 	const at = 54
 	end = max(14+int(size), at+12)
 	if len(data) < end {
-		return end, fmt.Errorf("%w: in the BMP's masks", pixel.ErrTruncated)
+		return end, fmt.Errorf("%w: inside the BMP's masks", pixel.ErrTruncated)
 	}
 	n := 3
 	if size >= 56 && b.depth == 32 {
@@ -159,8 +158,8 @@ func (b *bmpFile) readMasks(data []byte, size uint32) (end int, err error) {
 	return end, nil
 }
 
-// places says at which bytes of a pixel of 24 or 32 bits red, green, blue and alpha are.
-func (b *bmpFile) places() [4]int {
+// channelOffsets returns the bytes of a pixel of 24 or 32 bits that hold red, green, blue and alpha.
+func (b *bmpFile) channelOffsets() [4]int {
 	if b.compression != bmpBitfields {
 		return [4]int{2, 1, 0, 3}
 	}
@@ -171,13 +170,13 @@ func (b *bmpFile) places() [4]int {
 	return at
 }
 
-// readPalette reads the palette at a place and gives the place behind it.
+// readPalette reads the palette at an offset and returns the offset after it.
 func (b *bmpFile) readPalette(data []byte, at int) (end int, err error) {
 	p := &b.palette
 	if p.colors <= 0 || p.colors > 1<<16 {
 		return 0, fmt.Errorf("%w: a BMP of %d colours", pixel.ErrUnsupported, p.colors)
 	}
-	if b.pixels == at { // an offset that forgets the palette
+	if b.pixels == at { // an offset that does not count the palette
 		b.pixels += p.entry * p.colors
 	}
 	end = min(at+p.entry*p.colors, len(data))
@@ -205,11 +204,12 @@ func (p *bmpPalette) isGray() bool {
 	return true
 }
 
-// bilevel says that Pillow takes the image for black and white, one bit a pixel whatever its depth.
+// bilevel reports whether Pillow takes the image for black and white, one bit a pixel whatever its
+// depth.
 func (b *bmpFile) bilevel() bool { return b.palette.gray && b.palette.colors <= 2 }
 
-// rowBits is how many bits Pillow takes for a pixel of a row that is not compressed: of a palette
-// that is grey it takes the number of colours for the depth.
+// rowBits is how many bits Pillow reads for a pixel of an uncompressed row: if the palette is grey,
+// the number of colours decides, not the depth.
 func (b *bmpFile) rowBits() int {
 	switch {
 	case b.bilevel():
@@ -220,13 +220,13 @@ func (b *bmpFile) rowBits() int {
 	return b.depth
 }
 
-// check refuses a compression that is unknown, and pixels that n bytes of file cannot hold. Rows that
-// Pillow takes for wider than they are lie behind each other.
+// check returns an error for an unknown compression, and if a file of n bytes cannot hold the pixels.
+// If Pillow reads rows as wider than stride, they follow each other without padding.
 func (b *bmpFile) check(n int) error {
 	switch {
 	case b.compression == bmpRLE8 || b.compression == bmpRLE4:
 		if b.depth > 8 {
-			return fmt.Errorf("%w: a BMP of %d bits in runs", pixel.ErrUnsupported, b.depth)
+			return fmt.Errorf("%w: a run-length encoded BMP of %d bits", pixel.ErrUnsupported, b.depth)
 		}
 		return nil
 	case b.compression > bmpBitfields:

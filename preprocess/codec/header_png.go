@@ -21,21 +21,21 @@ const (
 	pngRGBA      = 6
 )
 
-// chunk is the PNG chunk at data[i:]; crc is its stored checksum.
+// chunk returns the PNG chunk at data[i:]; crc is its stored checksum.
 func chunk(data []byte, i int) (kind, body []byte, crc uint32, next int, err error) {
 	if len(data)-i < 12 {
-		return nil, nil, 0, 0, fmt.Errorf("%w: in a PNG chunk", pixel.ErrTruncated)
+		return nil, nil, 0, 0, fmt.Errorf("%w: inside a PNG chunk", pixel.ErrTruncated)
 	}
 	n := int64(binary.BigEndian.Uint32(data[i:]))
 	if n > int64(len(data)-i-12) {
-		return nil, nil, 0, 0, fmt.Errorf("%w: in the PNG chunk %q", pixel.ErrTruncated, data[i+4:i+8])
+		return nil, nil, 0, 0, fmt.Errorf("%w: inside the PNG chunk %q", pixel.ErrTruncated, data[i+4:i+8])
 	}
 	end := i + 8 + int(n)
 	return data[i+4 : i+8], data[i+8 : end], binary.BigEndian.Uint32(data[end:]), end + 4, nil
 }
 
-// inspectPNG takes the last header before the pixels, as Pillow does. What else is wrong is
-// for CheckStructure and the decoder to tell.
+// inspectPNG takes the last header before the pixels, as Pillow does. Other errors are left to
+// CheckStructure and the decoder.
 func inspectPNG(data []byte) (h pixel.Header, err error) {
 	orientation := 1
 	var header []byte
@@ -54,7 +54,7 @@ func inspectPNG(data []byte) (h pixel.Header, err error) {
 			h.Orientation = orientation
 			return h, err
 		case len(data)-at-12 < n:
-			return h, fmt.Errorf("%w: in the PNG chunk %q", pixel.ErrTruncated, kind)
+			return h, fmt.Errorf("%w: inside the PNG chunk %q", pixel.ErrTruncated, kind)
 		case string(kind) == "IHDR" && n < 13:
 			return h, fmt.Errorf("%w: a PNG header of %d bytes", pixel.ErrCorrupt, n)
 		case string(kind) == "IHDR":
@@ -66,7 +66,7 @@ func inspectPNG(data []byte) (h pixel.Header, err error) {
 	}
 }
 
-// pngDepth says whether the specification has the colour type with that many bits.
+// pngDepth reports whether the specification allows the colour type with that many bits.
 func pngDepth(bits int, color byte) bool {
 	switch color {
 	case pngGray:
@@ -105,7 +105,7 @@ func pngHeader(body []byte, size int) (pixel.Header, error) {
 	case pngRGBA:
 		h.C, samples = 4, 4
 	}
-	// Deflate packs at most 1032 to 1: a header that claims more is not worth allocating for.
+	// Deflate compresses at most 1032 to 1: do not allocate for a header that claims more.
 	if row := (h.W*samples*bits + 7) / 8; row > 0 && h.H > size*1040/row {
 		return pixel.Header{}, fmt.Errorf("%w: %d bytes cannot hold a PNG of %dx%d pixels", pixel.ErrTruncated, size, h.W, h.H)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
-// Every synthetic file's header is what decoding gives, and its orientation the written one.
+// Every synthetic file's header equals that of decoding, and its orientation the one written.
 func TestHeaders(t *testing.T) {
 	p := pixeltest.StartPillow(t)
 	dir := t.TempDir()
@@ -32,7 +32,7 @@ func TestHeaders(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if err := CheckStructure(v.Data, v.Encoding); err != nil {
+		if err := structureError(v.Data, v.Encoding); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		var m pixel.Image
@@ -53,7 +53,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// imaging says what each orientation means.
+// The package imaging is the reference for orientations.
 func TestOrientEqualsImaging(t *testing.T) {
 	e := NewEncoder()
 	defer e.Close()
@@ -91,7 +91,7 @@ func TestOrient16(t *testing.T) {
 	}
 }
 
-// A box that marks one pixel goes where that pixel goes.
+// A box of one pixel moves with that pixel.
 func TestOrientBox(t *testing.T) {
 	for o := 1; o <= 8; o++ {
 		src, dst := &pixel.Image{}, &pixel.Image{}

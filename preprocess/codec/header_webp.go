@@ -16,10 +16,10 @@ const (
 	webpAlpha    = 0x10
 )
 
-// webpStart is where the first chunk begins: behind RIFF, the size and WEBP.
+// webpStart is the offset of the first chunk: after RIFF, the size and WEBP.
 const webpStart = 12
 
-// webpFrame is the first frame of a WebP: where it lies on the canvas and what it is made of.
+// webpFrame is the first frame of a WebP: its rectangle on the canvas and its chunks.
 type webpFrame struct {
 	x, y, w, h int
 	lossless   bool
@@ -29,10 +29,10 @@ type webpFrame struct {
 
 func le24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
 
-// riffEnd is where the file says that it ends; what is behind doesn't count.
+// riffEnd is the end of the file by its own size field; bytes after it do not count.
 func riffEnd(data []byte) (int, error) {
 	if len(data) < webpStart+8 {
-		return 0, fmt.Errorf("%w: in the WebP header", pixel.ErrTruncated)
+		return 0, fmt.Errorf("%w: inside the WebP header", pixel.ErrTruncated)
 	}
 	n := int64(binary.LittleEndian.Uint32(data[4:])) + 8
 	switch {
@@ -44,24 +44,25 @@ func riffEnd(data []byte) (int, error) {
 	return int(n), nil
 }
 
-// riffChunk is the chunk at data[i:]. Bodies are padded to even lengths.
+// riffChunk returns the chunk at data[i:] and the offset after it. Bodies are padded to even
+// lengths.
 func riffChunk(data []byte, i int) (kind string, body []byte, next int, err error) {
 	if len(data)-i < 8 {
-		return "", nil, 0, fmt.Errorf("%w: in a WebP chunk", pixel.ErrTruncated)
+		return "", nil, 0, fmt.Errorf("%w: inside a WebP chunk", pixel.ErrTruncated)
 	}
 	n := int64(binary.LittleEndian.Uint32(data[i+4:]))
 	if n > int64(len(data)-i-8) {
-		return "", nil, 0, fmt.Errorf("%w: in the WebP chunk %q", pixel.ErrTruncated, data[i:i+4])
+		return "", nil, 0, fmt.Errorf("%w: inside the WebP chunk %q", pixel.ErrTruncated, data[i:i+4])
 	}
 	end := i + 8 + int(n)
 	return string(data[i : i+4]), data[i+8 : end], end + int(n&1), nil
 }
 
-// inspectWebP takes the canvas, as Pillow does: of an animation, too.
+// inspectWebP takes the size of the canvas, as Pillow does, also of an animation.
 func inspectWebP(data []byte) (pixel.Header, error) {
 	h := pixel.Header{C: 3, DType: formats.Uint8, Orientation: 1}
 	if len(data) < webpStart+8+5 {
-		return h, fmt.Errorf("%w: in the WebP header", pixel.ErrTruncated)
+		return h, fmt.Errorf("%w: inside the WebP header", pixel.ErrTruncated)
 	}
 	body := data[webpStart+8:]
 	switch kind := string(data[webpStart : webpStart+4]); kind {
@@ -76,7 +77,7 @@ func inspectWebP(data []byte) (pixel.Header, error) {
 		}
 	case "VP8X":
 		if len(body) < 10 {
-			return h, fmt.Errorf("%w: in the WebP header", pixel.ErrTruncated)
+			return h, fmt.Errorf("%w: inside the WebP header", pixel.ErrTruncated)
 		}
 		if n := binary.LittleEndian.Uint32(data[webpStart+4:]); n != 10 {
 			return h, fmt.Errorf("%w: a WebP header of %d bytes", pixel.ErrCorrupt, n)
@@ -111,9 +112,9 @@ func webpBitstream(kind string, body []byte) (f webpFrame, err error) {
 			return f, nil
 		}
 	default:
-		return f, fmt.Errorf("%w: in the WebP chunk %q", pixel.ErrTruncated, kind)
+		return f, fmt.Errorf("%w: inside the WebP chunk %q", pixel.ErrTruncated, kind)
 	}
-	return f, fmt.Errorf("%w: the WebP chunk %q does not begin a picture", pixel.ErrCorrupt, kind)
+	return f, fmt.Errorf("%w: the WebP chunk %q does not begin an image", pixel.ErrCorrupt, kind)
 }
 
 // webpOrientation is the orientation in the first EXIF chunk, 1 if there is none.
@@ -133,7 +134,7 @@ func webpOrientation(data []byte) int {
 	}
 }
 
-// firstWebPFrame finds the first frame that has a picture.
+// firstWebPFrame finds the first frame that has an image.
 func firstWebPFrame(data []byte) (webpFrame, error) {
 	end, err := riffEnd(data)
 	if err != nil {
@@ -142,9 +143,9 @@ func firstWebPFrame(data []byte) (webpFrame, error) {
 	data = data[:end]
 	animated := string(data[webpStart:webpStart+4]) == "VP8X" && data[webpStart+8]&webpAnimated != 0
 	if !animated {
-		f, err := webpPicture(data[webpStart:])
+		f, err := webpFrameChunks(data[webpStart:])
 		if err == nil && f.bits == nil {
-			err = fmt.Errorf("%w: a WebP without picture", pixel.ErrCorrupt)
+			err = fmt.Errorf("%w: a WebP without an image", pixel.ErrCorrupt)
 		}
 		return f, err
 	}
@@ -154,21 +155,21 @@ func firstWebPFrame(data []byte) (webpFrame, error) {
 		case err != nil:
 			return webpFrame{}, err
 		case kind == "ANMF" && len(body) < 16:
-			return webpFrame{}, fmt.Errorf("%w: in the WebP chunk %q", pixel.ErrTruncated, kind)
+			return webpFrame{}, fmt.Errorf("%w: inside the WebP chunk %q", pixel.ErrTruncated, kind)
 		case kind == "ANMF":
-			if f, err := webpPicture(body[16:]); err != nil || f.bits != nil {
+			if f, err := webpFrameChunks(body[16:]); err != nil || f.bits != nil {
 				f.x, f.y = 2*le24(body), 2*le24(body[3:])
 				return f, err
 			}
 		}
 		i = next
 	}
-	return webpFrame{}, fmt.Errorf("%w: an animated WebP without picture", pixel.ErrCorrupt)
+	return webpFrame{}, fmt.Errorf("%w: an animated WebP without an image", pixel.ErrCorrupt)
 }
 
-// webpPicture reads up to a picture, VP8L or VP8 that ALPH may go before; bits is nil if there
-// is none.
-func webpPicture(data []byte) (f webpFrame, err error) {
+// webpFrameChunks reads the chunks of one frame: VP8L, or VP8 with an optional ALPH before it. bits
+// is nil if there is none.
+func webpFrameChunks(data []byte) (f webpFrame, err error) {
 	var alpha []byte
 	for i := 0; i < len(data); {
 		kind, body, next, err := riffChunk(data, i)
@@ -181,7 +182,7 @@ func webpPicture(data []byte) (f webpFrame, err error) {
 			f, err := webpBitstream(kind, body)
 			f.alpha = alpha
 			if err == nil && f.lossless && alpha != nil {
-				err = fmt.Errorf("%w: a lossless WebP with alpha of its own", pixel.ErrCorrupt)
+				err = fmt.Errorf("%w: a lossless WebP with a separate alpha chunk", pixel.ErrCorrupt)
 			}
 			return f, err
 		}
@@ -190,8 +191,8 @@ func webpPicture(data []byte) (f webpFrame, err error) {
 	return webpFrame{}, nil
 }
 
-// check reports a frame that is not on the canvas, or claims far more than its bytes can hold:
-// every lossy macroblock of 16x16 pixels takes at least 2 bits.
+// check returns an error if the frame is not on the canvas, or claims far more pixels than its bytes
+// can hold: a lossy macroblock of 16x16 pixels takes at least 2 bits.
 func (f webpFrame) check(h pixel.Header) error {
 	switch {
 	case f.w <= 0 || f.h <= 0 || f.x+f.w > h.W || f.y+f.h > h.H:

@@ -15,17 +15,17 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// pngParts are the parts of a PNG that make its pixels, as Pillow finds them: checksums
-// count up to the first IDAT, chunks that are unknown or out of order are passed over.
-type pngParts struct {
+// pngChunks are the chunks of a PNG that define its pixels, as Pillow finds them: checksums are
+// checked up to the first IDAT, chunks that are unknown or out of order are skipped.
+type pngChunks struct {
 	header, palette []byte
 	pixels          []byte // a zlib stream
 	transparent     bool   // it has transparent colours
 	rules           pngRules
 }
 
-// nextChunk is chunk without its checksum. ok is false where Pillow stops reading; a body
-// that is shorter than n is cut.
+// nextChunk is chunk without its checksum. ok is false where Pillow stops reading. A body may be
+// shorter than n at the end of the data.
 func nextChunk(data []byte, i int) (kind, body []byte, n int, ok bool) {
 	if len(data)-i < 8 || !isChunkName(data[i+4:i+8]) {
 		return nil, nil, 0, false
@@ -44,27 +44,28 @@ func isChunkName(b []byte) bool {
 	return true
 }
 
-func readPNG(data []byte) (p pngParts, err error) {
-	at, err := p.readHead(data)
+// readPNG reads all chunks up to IEND.
+func readPNG(data []byte) (p pngChunks, err error) {
+	at, err := p.readBeforePixels(data)
 	if err != nil {
 		return p, err
 	}
 	for {
 		kind, body, n, ok := nextChunk(data, at)
 		if !ok || string(kind) != "IDAT" {
-			return p, p.readTail(data, at)
+			return p, p.readAfterPixels(data, at)
 		}
 		at += 12 + n
 		if p.pixels == nil {
-			p.pixels = body[:len(body):len(body)] // data's memory, which stays as it is
+			p.pixels = body[:len(body):len(body)] // a full slice: append copies it and leaves data alone
 			continue
 		}
 		p.pixels = append(p.pixels, body...)
 	}
 }
 
-// readHead reads up to the first IDAT, which begins at data[at:].
-func (p *pngParts) readHead(data []byte) (at int, err error) {
+// readBeforePixels reads up to the first IDAT, which begins at data[at:].
+func (p *pngChunks) readBeforePixels(data []byte) (at int, err error) {
 	for at = len(pngMagic); ; {
 		kind, body, n, ok := nextChunk(data, at)
 		switch {
@@ -72,8 +73,8 @@ func (p *pngParts) readHead(data []byte) (at int, err error) {
 			return 0, fmt.Errorf("%w: before the PNG's pixels", pixel.ErrTruncated)
 		case !ok:
 			return 0, fmt.Errorf("%w: a PNG chunk called %q", pixel.ErrCorrupt, data[at+4:at+8])
-		case string(kind) == "IDAT" && p.rules.part, string(kind) == "fdAT":
-			return 0, fmt.Errorf("%w: an APNG whose first frame is a part of the image", pixel.ErrUnsupported)
+		case string(kind) == "IDAT" && p.rules.partialFrame, string(kind) == "fdAT":
+			return 0, fmt.Errorf("%w: an APNG whose first frame is smaller than the image", pixel.ErrUnsupported)
 		case string(kind) == "IDAT" && p.header == nil:
 			return 0, fmt.Errorf("%w: a PNG without header", pixel.ErrCorrupt)
 		case string(kind) == "IDAT" && p.header[9] == pngPalette && (p.palette == nil && p.transparent || len(p.palette) >= 3*257):
@@ -83,7 +84,7 @@ func (p *pngParts) readHead(data []byte) (at int, err error) {
 		case string(kind) == "IEND":
 			return 0, fmt.Errorf("%w: a PNG without pixels", pixel.ErrCorrupt)
 		case len(data)-at-12 < n:
-			return 0, fmt.Errorf("%w: in the PNG chunk %q", pixel.ErrTruncated, kind)
+			return 0, fmt.Errorf("%w: inside the PNG chunk %q", pixel.ErrTruncated, kind)
 		}
 		if err := p.take(kind, body); err != nil {
 			return 0, err
@@ -95,7 +96,7 @@ func (p *pngParts) readHead(data []byte) (at int, err error) {
 	}
 }
 
-func (p *pngParts) take(kind, body []byte) error {
+func (p *pngChunks) take(kind, body []byte) error {
 	switch string(kind) {
 	case "IHDR":
 		p.header = body
@@ -107,8 +108,8 @@ func (p *pngParts) take(kind, body []byte) error {
 	return p.rules.check(kind, body, p.header)
 }
 
-// readTail reads what is behind the pixels, which may be wrong too.
-func (p *pngParts) readTail(data []byte, at int) error {
+// readAfterPixels checks the chunks after the pixels.
+func (p *pngChunks) readAfterPixels(data []byte, at int) error {
 	animated := p.rules.animated()
 	for {
 		kind, body, n, ok := nextChunk(data, at)
@@ -116,7 +117,7 @@ func (p *pngParts) readTail(data []byte, at int) error {
 			return nil
 		}
 		if len(body) < n {
-			return fmt.Errorf("%w: in the PNG chunk %q", pixel.ErrTruncated, kind)
+			return fmt.Errorf("%w: inside the PNG chunk %q", pixel.ErrTruncated, kind)
 		}
 		if err := p.rules.check(kind, body, p.header); err != nil {
 			return err
@@ -125,20 +126,20 @@ func (p *pngParts) readTail(data []byte, at int) error {
 	}
 }
 
-// decodePNG gives Pillow's pixels: rows that the stream lacks though it ends well are
-// zeros, which the warning tells. more makes room for n bytes besides the
-// pixels that are made of img.
-func decodePNG(r io.Reader, data []byte, h pixel.Header, more func(n int64) error) (img image.Image, warning string, err error) {
+// decodePNG decodes to Pillow's pixels: if the stream ends properly but lacks rows, they are zeros
+// and there is a warning. reserveMore reserves n bytes in addition to the pixels converted from
+// img.
+func decodePNG(r io.Reader, data []byte, h pixel.Header, reserveMore func(n int64) error) (img image.Image, warning string, err error) {
 	p, err := readPNG(data)
 	if err != nil {
 		return nil, "", err
 	}
-	_, raw := pngSize(p.header, h)
-	once := budget.Area(h.H, h.W, p.pixelSize(h))
+	_, raw := filteredSize(p.header, h)
+	decoded := budget.ImageBytes(h.H, h.W, p.pixelSize(h))
 	if p.header[12] != 0 {
-		once *= 2 // each pass is an image
+		decoded *= 2 // each pass is an image
 	}
-	if err := more(once); err != nil {
+	if err := reserveMore(decoded); err != nil {
 		return nil, "", err
 	}
 	if img, err = png.Decode(r); err == nil {
@@ -146,7 +147,7 @@ func decodePNG(r io.Reader, data []byte, h pixel.Header, more func(n int64) erro
 	} else if pixel.EndsRun(err) {
 		return nil, "", err
 	}
-	if err := more(2*once + int64(raw)); err != nil {
+	if err := reserveMore(2*decoded + int64(raw)); err != nil {
 		return nil, "", err
 	}
 	rows, complete, err := p.inflate(h)
@@ -158,14 +159,15 @@ func decodePNG(r io.Reader, data []byte, h pixel.Header, more func(n int64) erro
 	}
 	warning = "the PNG's chunks are damaged"
 	if !complete {
-		warning = "the PNG has less rows than its header says"
+		warning = "the PNG has fewer rows than its header says"
 	}
 	return img, warning, nil
 }
 
-// inflate gives the filtered rows. A stream that ends well before the last row leaves zeros.
-func (p *pngParts) inflate(h pixel.Header) (rows []byte, complete bool, err error) {
-	row, all := pngSize(p.header, h)
+// inflate returns the filtered rows. If the stream ends properly before the last row, the rest are
+// zeros.
+func (p *pngChunks) inflate(h pixel.Header) (rows []byte, complete bool, err error) {
+	row, all := filteredSize(p.header, h)
 	z, err := zlib.NewReader(bytes.NewReader(p.pixels))
 	n := 0
 	rows = make([]byte, all)
@@ -174,21 +176,21 @@ func (p *pngParts) inflate(h pixel.Header) (rows []byte, complete bool, err erro
 	}
 	cut := errors.Is(err, io.ErrUnexpectedEOF)
 	if n == all && err == nil {
-		_, err = io.ReadFull(z, make([]byte, 1)) // the checksum is there
+		_, err = io.ReadFull(z, make([]byte, 1)) // the checksum follows
 	}
 	switch {
 	case n == all && (err == nil || cut || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
-		return rows, true, nil // what is behind the last row may be cut or too long
+		return rows, true, nil // data after the last row may be truncated or too long
 	case cut || errors.Is(err, io.EOF) && (n == 0 || row == 0 || n%row != 0):
-		return nil, false, fmt.Errorf("%w: in the PNG's pixels", pixel.ErrTruncated)
+		return nil, false, fmt.Errorf("%w: inside the PNG's pixels", pixel.ErrTruncated)
 	case errors.Is(err, io.EOF):
 		return rows, false, nil
 	}
 	return nil, false, fmt.Errorf("%w: PNG: %w", pixel.ErrCorrupt, err)
 }
 
-// pngSize is the size of a filtered row, 0 if the image is interlaced, and that of all.
-func pngSize(header []byte, h pixel.Header) (row, all int) {
+// filteredSize is the size of a filtered row, 0 if the image is interlaced, and that of all rows.
+func filteredSize(header []byte, h pixel.Header) (row, all int) {
 	bits := int(header[8])
 	switch header[9] {
 	case pngRGB:
@@ -213,8 +215,8 @@ func pngSize(header []byte, h pixel.Header) (row, all int) {
 	return 0, all
 }
 
-// pixelSize is the bytes that a pixel takes in an image of the standard library.
-func (p *pngParts) pixelSize(h pixel.Header) int {
+// pixelSize is the bytes of a pixel in an image of the standard library.
+func (p *pngChunks) pixelSize(h pixel.Header) int {
 	switch {
 	case h.Palette:
 		return 1
@@ -224,8 +226,8 @@ func (p *pngParts) pixelSize(h pixel.Header) int {
 	return 4 * h.DType.Size()
 }
 
-// rewritten is a sound PNG of the same pixels. Colours that the palette lacks are black.
-func (p *pngParts) rewritten(rows []byte) io.Reader {
+// rewritten is a valid PNG of the same pixels. Colours that the palette lacks are black.
+func (p *pngChunks) rewritten(rows []byte) io.Reader {
 	header := bytes.Clone(p.header[:13])
 	header[10], header[12] = 0, min(header[12], 1)
 	b := AppendChunk([]byte(pngMagic), "IHDR", header)

@@ -14,12 +14,12 @@ import (
 
 // pngEncoder writes PNGs, compressed for speed. Equal images give equal files.
 type pngEncoder struct {
-	z    *zlib.Writer
-	rows pngRows
-	wide [2][]byte // rows of 16 bits, big-endian
+	z         *zlib.Writer
+	rows      pngRows
+	bigEndian [2][]byte // rows of 16 bits, big-endian
 }
 
-// appendTo is an io.Writer that appends.
+// appendTo is an io.Writer that appends to a slice.
 type appendTo []byte
 
 func (a *appendTo) Write(b []byte) (int, error) {
@@ -27,7 +27,7 @@ func (a *appendTo) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// pngColor are the colour types by the number of channels.
+// pngColor are the colour types by number of channels.
 var pngColor = [5]byte{1: pngGray, 2: pngGrayAlpha, 3: pngRGB, 4: pngRGBA}
 
 func (e *pngEncoder) encode(dst []byte, m *pixel.Image) ([]byte, error) {
@@ -71,20 +71,21 @@ func (e *pngEncoder) compress(out *appendTo, m *pixel.Image) (err error) {
 	return e.z.Close()
 }
 
-// row is row y as a PNG holds it; it is good for two calls.
+// row returns row y as a PNG stores it. It is valid until the call after the next.
 func (e *pngEncoder) row(m *pixel.Image, y int) []byte {
 	pix := m.Pix[y*m.Stride():][:m.Stride()]
 	if m.DType != formats.Uint16 {
 		return pix
 	}
-	wide := pixel.Grow(e.wide[y&1], len(pix))
-	e.wide[y&1] = wide
+	row := pixel.Grow(e.bigEndian[y&1], len(pix))
+	e.bigEndian[y&1] = row
 	for i := 0; i < len(pix); i += 2 {
-		wide[i], wide[i+1] = pix[i+1], pix[i]
+		row[i], row[i+1] = pix[i+1], pix[i]
 	}
-	return wide
+	return row
 }
 
+// AppendChunk appends a chunk with its length and checksum.
 func AppendChunk(b []byte, kind string, body []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, uint32(len(body)))
 	at := len(b)

@@ -16,13 +16,13 @@ const (
 	pngFilters
 )
 
-// pngRows filters rows for compression. Each row gets the filter whose output, as signed
-// bytes, has the least sum of absolute values (PNG specification, 12.7); of equals the first.
-// Eight bytes are worked on at once where the filter allows it.
+// pngRows filters rows for compression. Each row gets the filter whose output, as signed bytes,
+// has the smallest sum of absolute values (PNG specification, 12.7), the first of equal ones.
+// Eight bytes are processed at once where the filter allows it.
 type pngRows struct {
 	size  int // of a pixel in bytes
 	blank []byte
-	out   [pngFilters][]byte // each with the filter's number first
+	out   [pngFilters][]byte // each begins with the filter's number
 }
 
 // reset prepares for rows of n bytes.
@@ -36,8 +36,8 @@ func (r *pngRows) reset(n, pixelSize int) {
 	}
 }
 
-// filter gives the filtered row cur below prev, which is nil for the first. It is good until
-// the next call.
+// filter returns the filtered row cur below prev, which is nil for the first row. The result is
+// valid until the next call.
 func (r *pngRows) filter(cur, prev []byte) []byte {
 	if prev == nil {
 		prev = r.blank
@@ -56,10 +56,10 @@ func (r *pngRows) filter(cur, prev []byte) []byte {
 	subtractMean(r.out[pngAverage][1+n:], cur[n:], left, prev[n:])
 	subtractPaeth(r.out[pngPaeth][1+n:], cur[n:], left, prev[n:], upLeft)
 
-	best, least := 0, magnitude(r.out[0][1:])
-	for i := 1; i < pngFilters && least > 0; i++ {
-		if m := magnitude(r.out[i][1:]); m < least {
-			best, least = i, m
+	best, smallest := 0, sumAbsolute(r.out[0][1:])
+	for i := 1; i < pngFilters && smallest > 0; i++ {
+		if m := sumAbsolute(r.out[i][1:]); m < smallest {
+			best, smallest = i, m
 		}
 	}
 	return r.out[best]
@@ -70,34 +70,36 @@ const (
 	lowBits  = 0x0101010101010101
 )
 
-// minus subtracts each of 8 bytes.
-func minus(a, b uint64) uint64 { return ((a | highBits) - (b &^ highBits)) ^ ((a ^ ^b) & highBits) }
+// subtractBytes subtracts each of 8 bytes.
+func subtractBytes(a, b uint64) uint64 {
+	return ((a | highBits) - (b &^ highBits)) ^ ((a ^ ^b) & highBits)
+}
 
-// subtract makes dst a - b; all are of a length.
+// subtract sets dst to a - b; all have the same length.
 func subtract(dst, a, b []byte) {
 	le, i := binary.LittleEndian, 0
 	for ; i+8 <= len(dst); i += 8 {
-		le.PutUint64(dst[i:], minus(le.Uint64(a[i:]), le.Uint64(b[i:])))
+		le.PutUint64(dst[i:], subtractBytes(le.Uint64(a[i:]), le.Uint64(b[i:])))
 	}
 	for ; i < len(dst); i++ {
 		dst[i] = a[i] - b[i]
 	}
 }
 
-// subtractMean makes dst x - (a+b)/2; all are of a length.
+// subtractMean sets dst to x - (a+b)/2; all have the same length.
 func subtractMean(dst, x, a, b []byte) {
 	le, i := binary.LittleEndian, 0
 	for ; i+8 <= len(dst); i += 8 {
 		p, q := le.Uint64(a[i:]), le.Uint64(b[i:])
-		le.PutUint64(dst[i:], minus(le.Uint64(x[i:]), p&q+(p^q)>>1&^highBits))
+		le.PutUint64(dst[i:], subtractBytes(le.Uint64(x[i:]), p&q+(p^q)>>1&^highBits))
 	}
 	for ; i < len(dst); i++ {
 		dst[i] = x[i] - byte((int(a[i])+int(b[i]))/2)
 	}
 }
 
-// subtractPaeth makes dst x less whichever of a (left), b (above) and c (left above) is nearest
-// to a+b-c; all are of a length.
+// subtractPaeth sets dst to x minus whichever of a (left), b (above) and c (above left) is nearest
+// to a+b-c; all have the same length.
 func subtractPaeth(dst, x, a, b, c []byte) {
 	n := len(dst)
 	x, a, b, c = x[:n], a[:n], b[:n], c[:n]
@@ -106,8 +108,8 @@ func subtractPaeth(dst, x, a, b, c []byte) {
 	}
 }
 
-// paeth is the first of a, b and c that is nearest to a+b-c. Compilers make it of moves, not of
-// branches, which a processor could not foresee.
+// paeth returns the first of a, b and c that is nearest to a+b-c. It compiles to conditional moves:
+// branches would be unpredictable.
 func paeth(a, b, c int) byte {
 	toA, toB := b-c, a-c
 	toC := absolute(toA + toB)
@@ -126,8 +128,8 @@ func absolute(v int) int {
 	return (v ^ sign) - sign
 }
 
-// magnitude is the sum of the absolute values of b's elements as signed bytes.
-func magnitude(b []byte) (sum uint64) {
+// sumAbsolute is the sum of the absolute values of b's elements as signed bytes.
+func sumAbsolute(b []byte) (sum uint64) {
 	const even = 0x00FF00FF00FF00FF
 	le := binary.LittleEndian
 	for len(b) >= 8 {

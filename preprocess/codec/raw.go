@@ -10,7 +10,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// decodeRaw makes dst the pixels of raw or raw+zstd.
+// decodeRaw decodes raw or raw+zstd to dst.
 func (d *Decoder) decodeRaw(dst *pixel.Image, v *formats.Value, o DecodeOptions) error {
 	h, err := RawHeader(v)
 	if err != nil {
@@ -20,11 +20,11 @@ func (d *Decoder) decodeRaw(dst *pixel.Image, v *formats.Value, o DecodeOptions)
 	if err := CheckSize(h, o.MaxPixels); err != nil {
 		return err
 	}
-	region, err := o.region(h)
+	region, err := o.storedRegion(h)
 	if err != nil {
 		return err
 	}
-	if err := d.take(RawRoom(v, h, region, o)); err != nil {
+	if err := d.reserve(RawMemory(v, h, region, o)); err != nil {
 		return err
 	}
 	raw := pixel.Image{Pix: v.Data, H: h.H, W: h.W, C: h.C, DType: h.DType}
@@ -50,17 +50,17 @@ func (d *Decoder) decodeRaw(dst *pixel.Image, v *formats.Value, o DecodeOptions)
 	return nil
 }
 
-// RawRoom is decodeRoom of raw pixels.
-func RawRoom(v *formats.Value, h pixel.Header, r pixel.Rect, o DecodeOptions) int64 {
+// RawMemory is decodeMemory of raw pixels.
+func RawMemory(v *formats.Value, h pixel.Header, r pixel.Rect, o DecodeOptions) int64 {
 	own := h.C * h.DType.Size()
-	n := budget.Area(r.H, r.W, own+o.pixelSize(h))
+	n := budget.ImageBytes(r.H, r.W, own+o.pixelSize(h))
 	if v.Encoding == formats.RawZstd {
-		n += budget.Area(h.H, h.W, own)
+		n += budget.ImageBytes(h.H, h.W, own)
 	}
 	return n
 }
 
-// RawHeader is the header of raw pixels, which their Value holds.
+// RawHeader returns the header of raw pixels, which their Value records.
 func RawHeader(v *formats.Value) (pixel.Header, error) {
 	h := pixel.Header{C: 1, DType: v.DType, Orientation: 1}
 	switch len(v.Shape) {
@@ -76,23 +76,23 @@ func RawHeader(v *formats.Value) (pixel.Header, error) {
 	return h, nil
 }
 
-// Elements gives the elements of a tensor: of a raw one its own bytes, of one that is raw+zstd
-// memory that is valid until the Decoder's next use.
+// Elements returns the elements of a tensor: the bytes of v if it is raw; for raw+zstd, memory that
+// is valid until the Decoder's next use.
 func (d *Decoder) Elements(v *formats.Value) ([]byte, error) {
 	if v.Encoding != formats.RawZstd {
 		return v.Data, nil
 	}
-	want, most := uint64(v.DType.Size()), uint64(max(budget.Modest, budget.ModestRatio*len(v.Data)))
+	want, limit := uint64(v.DType.Size()), uint64(max(budget.UnreservedBytes, budget.UnreservedRatio*len(v.Data)))
 	for _, n := range v.Shape {
-		if n < 0 || n > 0 && want > most/uint64(n) {
-			return nil, fmt.Errorf("%w: a tensor of shape %v of %d bytes", pixel.ErrTooLarge, v.Shape, len(v.Data))
+		if n < 0 || n > 0 && want > limit/uint64(n) {
+			return nil, fmt.Errorf("%w: a tensor of shape %v in %d bytes", pixel.ErrTooLarge, v.Shape, len(v.Data))
 		}
 		want *= uint64(n)
 	}
 	return d.unzstd(v.Data, want)
 }
 
-// unzstd decompresses to scratch memory, never to more than is wanted.
+// unzstd decompresses want bytes to scratch memory, never more.
 func (d *Decoder) unzstd(data []byte, want uint64) ([]byte, error) {
 	var frame zstd.Header
 	if err := frame.Decode(data); err != nil {
@@ -108,8 +108,8 @@ func (d *Decoder) unzstd(data []byte, want uint64) ([]byte, error) {
 		}
 		d.zstd = z
 	}
-	// A frame need not state its size: it is decompressed into what its shape takes and no more.
-	const slack = 64 // with which zstd decodes the last block as fast as the others
+	// A frame need not record its size: it is decompressed into as much memory as its shape takes.
+	const slack = 64 // lets zstd decode the last block as fast as the others
 	d.scratch[0].Pix = pixel.Grow(d.scratch[0].Pix, int(want)+slack)
 	pix, err := d.zstd.DecodeAll(data, d.scratch[0].Pix[:0])
 	if err != nil {

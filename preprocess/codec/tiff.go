@@ -24,51 +24,41 @@ const (
 	tagSampleFormat   = 339
 	tiffRGB           = 2
 	tiffPremultiplied = 1 // alpha, which Pillow divides out
-	typeShort         = 3
-	typeLong          = 4
 	tiffUncompressed  = 1
 	tiffDeflateOld    = 32946
 	tiffPackBits      = 32773
 )
 
-// tiffDir is a TIFF's first directory, with what it says of the strips or tiles.
-type tiffDir struct{ exif.Directory }
+// tiffDirectory is a TIFF's first directory, with what it says of the strips or tiles.
+type tiffDirectory struct{ exif.Directory }
 
-func firstTIFF(data []byte) (tiffDir, error) {
+func firstTIFF(data []byte) (tiffDirectory, error) {
 	d, err := exif.FirstIFD(data)
-	return tiffDir{d}, err
+	return tiffDirectory{d}, err
 }
 
-// find gives the type and count of a tag.
-func (d tiffDir) find(tag uint16) (typ uint16, count int64, ok bool) {
-	for e := d.Entries; len(e) >= 12; e = e[12:] {
-		if d.Order.Uint16(e) == tag {
-			return d.Order.Uint16(e[2:]), int64(d.Order.Uint32(e[4:])), true
-		}
+// find returns the type and count of a tag.
+func (d tiffDirectory) find(tag uint16) (typ uint16, count int64, ok bool) {
+	e := d.Entry(tag)
+	if e == nil {
+		return 0, 0, false
 	}
-	return 0, 0, false
+	return d.Order.Uint16(e[2:]), int64(d.Order.Uint32(e[4:])), true
 }
 
-// list gives the count values of a tag of type SHORT or LONG.
-func (d tiffDir) list(tag uint16, count int64) ([]int64, error) {
+// list returns the count values of a tag of type SHORT or LONG.
+func (d tiffDirectory) list(tag uint16, count int64) ([]int64, error) {
 	typ, n, ok := d.find(tag)
-	if !ok || n != count || typ != typeShort && typ != typeLong {
+	if !ok || n != count || typ != exif.TypeShort && typ != exif.TypeLong {
 		return nil, fmt.Errorf("%w: TIFF tag %d of type %d with %d values", pixel.ErrUnsupported, tag, typ, n)
 	}
-	size := int64(typ-2) * 2
-	var at []byte
-	for e := d.Entries; ; e = e[12:] {
-		if d.Order.Uint16(e) != tag {
-			continue
+	size, at := int64(typ-2)*2, d.Entry(tag)[8:]
+	if size*n > 4 {
+		off := int64(d.Order.Uint32(at))
+		if off+size*n > int64(len(d.Data)) {
+			return nil, fmt.Errorf("%w: the values of TIFF tag %d lie past the end of the file", pixel.ErrTruncated, tag)
 		}
-		if at = e[8:12]; size*n > 4 {
-			off := int64(d.Order.Uint32(at))
-			if off+size*n > int64(len(d.Data)) {
-				return nil, fmt.Errorf("%w: the values of TIFF tag %d", pixel.ErrTruncated, tag)
-			}
-			at = d.Data[off:]
-		}
-		break
+		at = d.Data[off:]
 	}
 	v := make([]int64, n)
 	for i := range v {
@@ -81,8 +71,8 @@ func (d tiffDir) list(tag uint16, count int64) ([]int64, error) {
 	return v, nil
 }
 
-// checkTIFF lets pass what Go's decoder reads as libtiff does. TIFF has thousands of kinds,
-// and what is outside of this one is unsupported rather than read in another way.
+// checkTIFF accepts the TIFFs that Go's decoder reads as libtiff does. TIFF has thousands of variants:
+// the others are unsupported rather than decoded differently.
 func checkTIFF(data []byte) error {
 	d, err := firstTIFF(data)
 	if err != nil {
@@ -115,7 +105,7 @@ func checkTIFF(data []byte) error {
 	return d.strips(samples * bits[0])
 }
 
-func (d tiffDir) sorted() error {
+func (d tiffDirectory) sorted() error {
 	if len(d.Entries)%12 != 0 || len(d.Entries) == 0 {
 		return fmt.Errorf("%w: in the TIFF directory", pixel.ErrTruncated)
 	}
@@ -128,7 +118,7 @@ func (d tiffDir) sorted() error {
 }
 
 // kind checks colours, depth and compression.
-func (d tiffDir) kind(samples, bits int64) error {
+func (d tiffDirectory) kind(samples, bits int64) error {
 	photometric, compression := d.Value(exif.TagPhotometric, -1), d.Value(tagCompression, -1)
 	ok := false
 	switch photometric {
@@ -138,7 +128,7 @@ func (d tiffDir) kind(samples, bits int64) error {
 		ok = (samples == 3 || samples == 4) && (bits == 8 || bits == 16)
 	case exif.Palette:
 		typ, n, _ := d.find(tagColorMap)
-		ok = samples == 1 && bits == 8 && typ == typeShort && n == 3<<bits
+		ok = samples == 1 && bits == 8 && typ == exif.TypeShort && n == 3<<bits
 	}
 	if !ok {
 		return fmt.Errorf("%w: a TIFF of photometric %d, %d samples of %d bits", pixel.ErrUnsupported, photometric, samples, bits)
@@ -147,7 +137,7 @@ func (d tiffDir) kind(samples, bits int64) error {
 	if predictor < 1 || predictor > 2 || planar != 1 || order != 1 {
 		return fmt.Errorf("%w: a TIFF of predictor %d, planar configuration %d, fill order %d", pixel.ErrUnsupported, predictor, planar, order)
 	}
-	if extra, n, found := d.find(exif.TagExtraSamples); found != (samples == 4) || found && (extra != typeShort || n != 1 || d.Value(exif.TagExtraSamples, 0) == tiffPremultiplied) {
+	if extra, n, found := d.find(exif.TagExtraSamples); found != (samples == 4) || found && (extra != exif.TypeShort || n != 1 || d.Value(exif.TagExtraSamples, 0) == tiffPremultiplied) {
 		return fmt.Errorf("%w: a TIFF of %d samples, %d of them extra", pixel.ErrUnsupported, samples, n)
 	}
 	if _, _, found := d.find(tagSampleFormat); found {
@@ -167,7 +157,7 @@ func (d tiffDir) kind(samples, bits int64) error {
 	return nil
 }
 
-// tiffRatio is how many bytes a byte can stand for, 0 if the compression is not supported.
+// tiffRatio is how many bytes a compressed byte can hold, 0 if the compression is not supported.
 func tiffRatio(compression int) int64 {
 	switch compression {
 	case tiffUncompressed:

@@ -22,7 +22,7 @@ type tiffBlocks struct {
 	offsets, sizes []int64
 }
 
-// need is the bytes of block i before compression.
+// need is the uncompressed size of block i.
 func (b *tiffBlocks) need(i int) int64 {
 	if b.tiled {
 		return b.h * b.row
@@ -30,8 +30,8 @@ func (b *tiffBlocks) need(i int) int64 {
 	return min(b.h, b.rows-int64(i)*b.h) * b.row
 }
 
-// blocks finds the blocks of an image of that many bits a pixel.
-func (d tiffDir) blocks(bits int64) (b tiffBlocks, err error) {
+// blocks finds the blocks of an image of bits bits a pixel.
+func (d tiffDirectory) blocks(bits int64) (b tiffBlocks, err error) {
 	w, h := int64(d.Value(exif.TagWidth, 0)), int64(d.Value(exif.TagHeight, 0))
 	b.w, b.h, b.rows = w, min(h, int64(d.Value(tagRowsPerStrip, int(h)))), h
 	offsetTag, sizeTag := uint16(tagStripOffsets), uint16(tagStripSizes)
@@ -50,9 +50,9 @@ func (d tiffDir) blocks(bits int64) (b tiffBlocks, err error) {
 	return b, err
 }
 
-// strips checks that the strips or tiles lie in the file and can hold what they claim, so
-// that nothing is allocated for a claim.
-func (d tiffDir) strips(bits int64) error {
+// strips checks that the strips or tiles lie in the file and can hold the pixels that they claim, so
+// that no memory is allocated for a false claim.
+func (d tiffDirectory) strips(bits int64) error {
 	b, err := d.blocks(bits)
 	if err != nil {
 		return err
@@ -70,33 +70,34 @@ func (d tiffDir) strips(bits int64) error {
 	return nil
 }
 
-// tiffBlockRoom is the memory that decompressing a block takes, which grows by doubling.
-func tiffBlockRoom(d tiffDir) int64 {
+// tiffBlockMemory is the memory that decompressing a block takes; the buffer grows by doubling.
+func tiffBlockMemory(d tiffDirectory) int64 {
 	b, err := d.blocks(d.bitsPerPixel())
 	if err != nil {
-		return 0 // checkTIFF tells
+		return 0 // checkTIFF reports it
 	}
 	return 3 * b.h * b.row
 }
 
-func (d tiffDir) bitsPerPixel() int64 {
+func (d tiffDirectory) bitsPerPixel() int64 {
 	return int64(d.Value(exif.TagSamples, 1)) * int64(d.Value(exif.TagBits, 1))
 }
 
-// checkTIFFBlocks reports a block that decompresses to more than its pixels. golang.org/x/image
-// would take up to 8 bytes a pixel of it. Where even that is modest nothing is decompressed.
+// checkTIFFBlocks returns an error if a block decompresses to more than its pixels: golang.org/x/image
+// would take up to 8 bytes a pixel for it. If even that is within the allowance, nothing is
+// decompressed.
 func checkTIFFBlocks(data []byte) error {
 	d, err := firstTIFF(data)
 	if err != nil {
 		return err
 	}
 	b, err := d.blocks(d.bitsPerPixel())
-	if err != nil || 3*8*b.w*b.h <= max(budget.Modest, budget.Share(len(data))) {
+	if err != nil || 3*8*b.w*b.h <= max(budget.UnreservedBytes, budget.Allowance(len(data))) {
 		return err
 	}
 	compression := d.Value(tagCompression, tiffUncompressed)
 	for i, offset := range b.offsets {
-		most := b.h*b.row + 1<<10 // the last strip may be filled up
+		most := b.h*b.row + 1<<10 // the last strip may be padded
 		n := decompressed(compression, data[offset:offset+b.sizes[i]], most+1)
 		if n > most {
 			return fmt.Errorf("%w: TIFF block %d holds more than its %d bytes of pixels", pixel.ErrTooLarge, i, b.need(i))
@@ -105,7 +106,7 @@ func checkTIFFBlocks(data []byte) error {
 	return nil
 }
 
-// decompressed is how many bytes a block becomes, counted up to limit.
+// decompressed is the decompressed size of a block, counted up to limit.
 func decompressed(compression int, block []byte, limit int64) (n int64) {
 	var r io.ReadCloser
 	var err error
@@ -114,7 +115,7 @@ func decompressed(compression int, block []byte, limit int64) (n int64) {
 		r = lzw.NewReader(bytes.NewReader(block), lzw.MSB, 8)
 	case 8, tiffDeflateOld:
 		if r, err = zlib.NewReader(bytes.NewReader(block)); err != nil {
-			return 0 // the decoder tells
+			return 0 // the decoder reports it
 		}
 	case tiffPackBits:
 		return unpackedBits(block)
@@ -126,7 +127,7 @@ func decompressed(compression int, block []byte, limit int64) (n int64) {
 	return n
 }
 
-// unpackedBits is what PackBits becomes.
+// unpackedBits is the decompressed size of PackBits.
 func unpackedBits(b []byte) (n int64) {
 	for len(b) > 0 {
 		code := int(int8(b[0]))

@@ -2,7 +2,7 @@ package codec
 
 import "github.com/dsconv/dsconv/preprocess/pixel"
 
-// decodeWebP makes dst the first frame on its canvas, which is transparent black elsewhere.
+// decodeWebP decodes the first frame to its canvas, which is transparent black elsewhere.
 func (d *Decoder) decodeWebP(dst *pixel.Image, data []byte, h pixel.Header, c pixel.Color) error {
 	f, err := firstWebPFrame(data)
 	if err == nil {

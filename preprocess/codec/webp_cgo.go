@@ -16,17 +16,17 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// webpPixels decodes the first frame of data to its place on dst, a canvas of 3 or 4 channels.
-// f is for the twin in Go: libwebp finds the frame itself, and checks the others' chunks.
+// webpPixels decodes the first frame of data to its position on dst, a canvas of 3 or 4 channels.
+// Only the pure-Go version needs the frame: libwebp finds it, and checks the other frames' chunks.
 func webpPixels(dst *pixel.Image, data []byte, _ webpFrame) error {
 	switch C.dsconv_webp_decode((*C.uint8_t)(unsafe.SliceData(data)), C.size_t(len(data)),
 		(*C.uint8_t)(unsafe.SliceData(dst.Pix)), C.uint32_t(dst.W), C.uint32_t(dst.H), C.int(dst.C)) {
 	case C.DSCONV_WEBP_OK:
 		return nil
 	case C.DSCONV_WEBP_TRUNCATED:
-		return fmt.Errorf("%w: in the WebP's pixels", pixel.ErrTruncated)
+		return fmt.Errorf("%w: inside the WebP's pixels", pixel.ErrTruncated)
 	case C.DSCONV_WEBP_MEMORY:
 		return fmt.Errorf("%w: libwebp", pixel.ErrMemory)
 	}
-	return fmt.Errorf("%w: libwebp finds no sound picture", pixel.ErrCorrupt)
+	return fmt.Errorf("%w: libwebp finds no valid image", pixel.ErrCorrupt)
 }

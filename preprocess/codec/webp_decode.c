@@ -59,8 +59,8 @@ static int has_memory(size_t n) {
   return p != NULL;
 }
 
-// libwebp calls some images damaged for which it had no memory: a try anew tells them apart, and
-// whether there is memory for what it takes then, as for the alpha channel.
+// libwebp reports some images as damaged when it had no memory. To tell the two apart, decode again, and
+// check whether memory for the alpha channel can be allocated.
 int dsconv_webp_decode(const uint8_t *data, size_t n, uint8_t *dst, uint32_t w, uint32_t h, int channels) {
   int s = decode(data, n, dst, w, h, channels);
   if (s == DSCONV_WEBP_CORRUPT)

@@ -13,17 +13,17 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// goWebPixels decodes f to its place on dst, a canvas of 3 or 4 channels, as libwebp does:
-// golang.org/x/image decodes, and what libwebp does with the smaller colour planes is done here.
+// goWebPixels decodes f to its position on dst, a canvas of 3 or 4 channels, as libwebp does:
+// golang.org/x/image decodes the planes, and upsample enlarges the colour planes as libwebp does.
 func goWebPixels(dst *pixel.Image, f webpFrame) error {
-	img, err := webp.Decode(bytes.NewReader(f.file()))
+	img, err := webp.Decode(bytes.NewReader(f.singleFrameFile()))
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return fmt.Errorf("%w: in the WebP's pixels: %w", pixel.ErrTruncated, err)
+		return fmt.Errorf("%w: inside the WebP's pixels: %w", pixel.ErrTruncated, err)
 	case err != nil:
 		return fmt.Errorf("%w: WebP: %w", pixel.ErrCorrupt, err)
 	case img.Bounds() != image.Rect(0, 0, f.w, f.h):
-		return fmt.Errorf("%w: a WebP of other size than its header says", pixel.ErrCorrupt)
+		return fmt.Errorf("%w: a WebP of another size than its header says", pixel.ErrCorrupt)
 	}
 	switch m := img.(type) {
 	case *image.NRGBA:
@@ -50,13 +50,13 @@ func goWebPixels(dst *pixel.Image, f webpFrame) error {
 	return nil
 }
 
-// row is where row y of the frame begins on the canvas.
+// row returns the canvas from the beginning of row y of the frame.
 func (f webpFrame) row(dst *pixel.Image, y int) []byte {
 	return dst.Pix[(f.y+y)*dst.Stride()+f.x*dst.C:]
 }
 
-// file is a WebP of this frame alone.
-func (f webpFrame) file() []byte {
+// singleFrameFile is a WebP of this frame alone.
+func (f webpFrame) singleFrameFile() []byte {
 	b := append([]byte("RIFF\x00\x00\x00\x00WEBP"), make([]byte, 0, len(f.bits)+len(f.alpha)+64)...)
 	if f.alpha != nil {
 		var size [8]byte
@@ -84,7 +84,7 @@ func appendRIFF(b []byte, kind string, body []byte) []byte {
 	return b
 }
 
-// upsample makes colours of planes with libwebp's "fancy upsampling" (its dsp/upsampling.c):
+// upsample converts planes to colours with libwebp's "fancy upsampling" (its dsp/upsampling.c):
 // a pixel's chroma is (9, 3, 3, 1)/16 of the four samples around it.
 func (f webpFrame) upsample(dst *pixel.Image, m *image.YCbCr) {
 	last := (f.h - 1) / 2

@@ -4,5 +4,5 @@ package codec
 
 import "github.com/dsconv/dsconv/preprocess/pixel"
 
-// webpPixels decodes the first frame of data to its place on dst, a canvas of 3 or 4 channels.
+// webpPixels decodes the first frame of data to its position on dst, a canvas of 3 or 4 channels.
 func webpPixels(dst *pixel.Image, _ []byte, f webpFrame) error { return goWebPixels(dst, f) }

@@ -14,7 +14,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
-// The decoder in Go gives libwebp's pixels.
+// The pure-Go decoder equals libwebp.
 func TestWebPInGo(t *testing.T) {
 	if jpeg.DecoderName != "libjpeg-turbo" {
 		t.Skip("a build without libwebp")
@@ -34,7 +34,7 @@ func TestWebPInGo(t *testing.T) {
 	}
 }
 
-// compareWebP decodes with libwebp and in Go, and says whether the latter did.
+// compareWebP decodes with libwebp and in pure Go, and reports whether the latter succeeded.
 func compareWebP(t *testing.T, name string, data []byte) bool {
 	t.Helper()
 	_, h, err := Inspect(data)
@@ -55,7 +55,7 @@ func compareWebP(t *testing.T, name string, data []byte) bool {
 			return false
 		}
 		if !bytes.Equal(a.Pix, b.Pix) {
-			t.Errorf("%s: other pixels in Go, %d channels", name, channels)
+			t.Errorf("%s: pixels differ in Go, %d channels", name, channels)
 		}
 	}
 	return true
@@ -73,10 +73,10 @@ func TestInspectWebP(t *testing.T) {
 			t.Fatal(err)
 		}
 		enc, h, err := Inspect(data)
-		if enc != formats.WebP || h != want || err != nil || CheckStructure(data, enc) != nil {
+		if enc != formats.WebP || h != want || err != nil || structureError(data, enc) != nil {
 			t.Errorf("%s: %s %+v, %v", name, enc, h, err)
 		}
-		// Pillow reads none that lacks a byte.
+		// Pillow reads no truncated WebP.
 		d := NewDecoder()
 		for n := range len(data) {
 			var m pixel.Image
@@ -88,10 +88,10 @@ func TestInspectWebP(t *testing.T) {
 	}
 }
 
-// What libwebp and the decoder in Go both read has the same pixels, and what is around the frame
-// stays.
+// Images that both libwebp and the pure-Go decoder read have the same pixels, and pixels around the frame
+// do not change.
 func FuzzWebP(f *testing.F) {
-	for _, name := range pixeltest.SoundNames(f) {
+	for _, name := range pixeltest.IntactNames(f) {
 		if strings.HasSuffix(name, ".webp") {
 			data, err := os.ReadFile(pixeltest.Testdata("sound", name))
 			if err != nil {

@@ -26,6 +26,13 @@ const (
 	Palette      = 3
 )
 
+// Types of values.
+const (
+	typeByte  = 1
+	TypeShort = 3
+	TypeLong  = 4
+)
+
 // Directory is the first image file directory of a TIFF.
 type Directory struct {
 	Data    []byte
@@ -35,7 +42,7 @@ type Directory struct {
 
 func FirstIFD(data []byte) (Directory, error) {
 	if len(data) < 8 {
-		return Directory{}, fmt.Errorf("%w: in the TIFF header", pixel.ErrTruncated)
+		return Directory{}, fmt.Errorf("%w: inside the TIFF header", pixel.ErrTruncated)
 	}
 	d := Directory{Data: data}
 	switch string(data[:2]) {
@@ -48,7 +55,7 @@ func FirstIFD(data []byte) (Directory, error) {
 	}
 	at := int64(d.Order.Uint32(data[4:]))
 	if at+2 > int64(len(data)) {
-		return Directory{}, fmt.Errorf("%w: the TIFF directory lies past the end", pixel.ErrTruncated)
+		return Directory{}, fmt.Errorf("%w: the TIFF directory lies past the end of the file", pixel.ErrTruncated)
 	}
 	n := int64(d.Order.Uint16(data[at:]))
 	at += 2
@@ -56,44 +63,51 @@ func FirstIFD(data []byte) (Directory, error) {
 	return d, nil
 }
 
-// Value is the first value of a tag of type BYTE, SHORT or LONG, or def.
-func (d Directory) Value(tag uint16, def int) int {
+// Entry returns the 12 bytes of a tag's entry, nil if there is none.
+func (d Directory) Entry(tag uint16) []byte {
 	for e := d.Entries; len(e) >= 12; e = e[12:] {
-		if d.Order.Uint16(e) != tag {
-			continue
+		if d.Order.Uint16(e) == tag {
+			return e[:12]
 		}
-		count := d.Order.Uint32(e[4:])
-		at := e[8:]
-		var size uint32
-		switch d.Order.Uint16(e[2:]) {
-		case 1:
-			size = 1
-		case 3:
-			size = 2
-		case 4:
-			size = 4
-		default:
-			return def
-		}
-		if uint64(size)*uint64(count) > 4 {
-			off := int64(d.Order.Uint32(at))
-			if off+4 > int64(len(d.Data)) {
-				return def
-			}
-			at = d.Data[off:]
-		}
-		switch size {
-		case 1:
-			return int(at[0])
-		case 2:
-			return int(d.Order.Uint16(at))
-		}
-		return int(min(d.Order.Uint32(at), math.MaxInt32))
 	}
-	return def
+	return nil
 }
 
-// Orientation is the directory's orientation, 1 if there is none or it makes no sense.
+// Value returns the first value of a tag of type BYTE, SHORT or LONG, or def if there is none.
+func (d Directory) Value(tag uint16, def int) int {
+	e := d.Entry(tag)
+	if e == nil {
+		return def
+	}
+	var size uint64
+	switch d.Order.Uint16(e[2:]) {
+	case typeByte:
+		size = 1
+	case TypeShort:
+		size = 2
+	case TypeLong:
+		size = 4
+	default:
+		return def
+	}
+	at := e[8:]
+	if size*uint64(d.Order.Uint32(e[4:])) > 4 {
+		off := int64(d.Order.Uint32(at))
+		if off+4 > int64(len(d.Data)) {
+			return def
+		}
+		at = d.Data[off:]
+	}
+	switch size {
+	case 1:
+		return int(at[0])
+	case 2:
+		return int(d.Order.Uint16(at))
+	}
+	return int(min(d.Order.Uint32(at), math.MaxInt32))
+}
+
+// Orientation is the directory's orientation, 1 if there is none or it is not 1 to 8.
 func (d Directory) Orientation() int {
 	if o := d.Value(TagOrientation, 1); o >= 1 && o <= 8 {
 		return o

@@ -33,13 +33,13 @@ const (
 	markCOM  = 0xFE
 )
 
-// IsSOF says whether a marker begins a frame header.
+// IsSOF reports whether a marker begins a frame header.
 func IsSOF(m byte) bool {
 	return m&0xF0 == MarkSOF0 && m != MarkDHT && m != markJPG && m != markDAC
 }
 
-// NextMarker finds the first marker at or after data[i:] as libjpeg does: other bytes are
-// skipped, fill bytes too. next is the place after it; ok is false at the data's end.
+// NextMarker finds the first marker in data[i:] as libjpeg does: it skips other bytes and fill
+// bytes. next is the offset after the marker; ok is false at the end of the data.
 func NextMarker(data []byte, i int) (mark byte, next int, ok bool) {
 	for i < len(data) {
 		j := bytes.IndexByte(data[i:], 0xFF)
@@ -55,28 +55,29 @@ func NextMarker(data []byte, i int) (mark byte, next int, ok bool) {
 	return 0, len(data), false
 }
 
-// segment is the content of the marker segment whose length field is at data[i:].
-func segment(data []byte, i int) (body []byte, next int, err error) {
+// Segment returns the content of the marker segment whose length field is at data[i:], and the
+// offset after it.
+func Segment(data []byte, i int) (body []byte, next int, err error) {
 	if len(data)-i < 2 {
-		return nil, 0, fmt.Errorf("%w: in a JPEG marker", pixel.ErrTruncated)
+		return nil, 0, fmt.Errorf("%w: inside a JPEG segment", pixel.ErrTruncated)
 	}
 	n := int(binary.BigEndian.Uint16(data[i:]))
 	switch {
-	case n < 2 && MayBeShort(data[i-1]):
+	case n < 2 && IsMetadata(data[i-1]):
 		return nil, i + 2, nil
 	case n < 2:
 		return nil, 0, fmt.Errorf("%w: a JPEG marker of length %d", pixel.ErrCorrupt, n)
 	case n > len(data)-i:
-		return nil, 0, fmt.Errorf("%w: in a JPEG marker", pixel.ErrTruncated)
+		return nil, 0, fmt.Errorf("%w: inside a JPEG segment", pixel.ErrTruncated)
 	}
 	return data[i+2 : i+n], i + n, nil
 }
 
-// MayBeShort says whether libjpeg and Pillow take a length of 0 or 1, which does not even
-// count its own two bytes, for no content.
-func MayBeShort(m byte) bool { return m >= markAPP0 && m <= markAPPF || m == markCOM }
+// IsMetadata reports whether a marker begins an APPn or COM segment. For those, libjpeg and Pillow
+// take a length of 0 or 1, which does not even count its own two bytes, as no content.
+func IsMetadata(m byte) bool { return m >= markAPP0 && m <= markAPPF || m == markCOM }
 
-// Standalone says whether a marker has no segment.
+// Standalone reports whether a marker has no segment.
 func Standalone(m byte) bool {
 	return m == markTEM || m >= MarkRST0 && m <= MarkSOI
 }
@@ -86,7 +87,7 @@ func Inspect(data []byte) (pixel.Header, error) {
 	return h, err
 }
 
-// ReadHeader gives besides the bytes of all of an image's coefficients.
+// ReadHeader also returns the bytes of all of the image's coefficients.
 func ReadHeader(data []byte) (h pixel.Header, coefficients int, err error) {
 	orientation, components := 1, 0
 	for i := 2; ; {
@@ -96,13 +97,13 @@ func ReadHeader(data []byte) (h pixel.Header, coefficients int, err error) {
 			return h, 0, fmt.Errorf("%w: before the JPEG's image data", pixel.ErrTruncated)
 		case mark == MarkEOI:
 			return h, 0, fmt.Errorf("%w: a JPEG without image data", pixel.ErrCorrupt)
-		case mark < MarkSOF0: // TEM too, which libjpeg knows and Pillow does not
+		case mark < MarkSOF0: // also TEM, which libjpeg accepts and Pillow does not
 			return h, 0, fmt.Errorf("%w: the JPEG has a marker %#x", pixel.ErrCorrupt, mark)
 		case Standalone(mark):
 			i = next
 			continue
 		}
-		body, end, err := segment(data, next)
+		body, end, err := Segment(data, next)
 		if err != nil {
 			return h, 0, err
 		}
@@ -111,9 +112,9 @@ func ReadHeader(data []byte) (h pixel.Header, coefficients int, err error) {
 			if h, err = frameHeader(body, mark, len(data)); err != nil {
 				return h, 0, err
 			}
-			components, coefficients = int(body[5]), heldCoefficients(h, body[6:])
+			components, coefficients = int(body[5]), coefficientBytes(h, body[6:])
 			if mark&3 == MarkSOF2&3 {
-				h.Coefficients = coefficients
+				h.CoefficientBytes = coefficients
 			}
 		case mark == markAPP1 && bytes.HasPrefix(body, []byte("Exif\x00\x00")):
 			orientation = exif.Orientation(body[6:])
@@ -122,7 +123,7 @@ func ReadHeader(data []byte) (h pixel.Header, coefficients int, err error) {
 				return h, 0, fmt.Errorf("%w: a JPEG scan without a frame", pixel.ErrCorrupt)
 			}
 			if len(body) > 0 && int(body[0]) < components { // one of several scans
-				h.Coefficients = coefficients
+				h.CoefficientBytes = coefficients
 			}
 			h.Orientation = orientation
 			return h, coefficients, nil
@@ -151,9 +152,9 @@ func frameHeader(body []byte, mark byte, size int) (pixel.Header, error) {
 	default:
 		return pixel.Header{}, fmt.Errorf("%w: JPEG of %d components", pixel.ErrUnsupported, n)
 	}
-	// Huffman coding takes a bit or more for every 8x8 block, so that a header that claims
-	// far more is not worth allocating for. Arithmetic coding has no bound, but pictures that
-	// are all one colour.
+	// Huffman coding takes at least a bit for every 8x8 block: do not allocate for a header that
+	// claims far more. Arithmetic coding has no such limit, but only images of a single colour
+	// come near it.
 	pixelsPerByte := 8 * 64 * 16
 	if mark >= markSOF9 {
 		pixelsPerByte *= 16
@@ -164,9 +165,9 @@ func frameHeader(body []byte, mark byte, size int) (pixel.Header, error) {
 	return h, nil
 }
 
-// heldCoefficients is the memory of all of an image's, of 16 bits each, as its components are
-// sampled (T.81, A.1.1).
-func heldCoefficients(h pixel.Header, components []byte) int {
+// coefficientBytes is the memory of all coefficients of an image, 16 bits each, by the sampling of
+// its components (T.81, A.1.1).
+func coefficientBytes(h pixel.Header, components []byte) int {
 	across, down, sum := 1, 1, 0
 	for ; len(components) >= 3; components = components[3:] {
 		x, y := int(components[1]>>4), int(components[1]&15)

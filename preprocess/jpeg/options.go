@@ -1,6 +1,6 @@
 package jpeg
 
-// EncodeOptions are how an image is encoded: as Encode has them.
+// EncodeOptions are how a JPEG is encoded; see Encode.
 type EncodeOptions struct {
 	Quality               int
 	Sampling              Sampling

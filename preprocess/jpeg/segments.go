@@ -8,19 +8,19 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// jpegParts are the parts of a JPEG that a transcode looks at. They lie in the file.
-type jpegParts struct {
-	Mark     byte     // of the frame
-	frame    []byte   // body of the frame header
-	meta     [][]byte // APPn and COM segments with their markers, in order
-	between  bool     // metadata come after the first scan
-	pictures bool     // further pictures may lie behind this one (CIPA DC-007, Multi-Picture Format)
-	end      int      // where EOI ends
+// jpegSegments are the segments of a JPEG that the transcoder needs. They point into the file.
+type jpegSegments struct {
+	mark         byte     // of the frame
+	frame        []byte   // body of the frame header
+	meta         [][]byte // APPn and COM segments with their markers, in order
+	betweenScans bool     // there is metadata after the first scan
+	multiPicture bool     // more images may follow this one (CIPA DC-007, Multi-Picture Format)
+	end          int      // offset after EOI
+	scans        int      // up to the first broken marker
 }
 
-// Split finds the parts of a JPEG that inspectJPEG took.
-func Split(data []byte) (p jpegParts, err error) {
-	scans := 0
+// findSegments finds the segments of a JPEG that inspectJPEG accepts.
+func findSegments(data []byte) (p jpegSegments, err error) {
 	for i := 2; ; {
 		mark, next, ok := NextMarker(data, i)
 		switch {
@@ -33,27 +33,28 @@ func Split(data []byte) (p jpegParts, err error) {
 			i = next
 			continue
 		}
-		body, end, err := segment(data, next)
+		body, end, err := Segment(data, next)
 		if err != nil {
 			return p, err
 		}
 		switch {
 		case IsSOF(mark) && p.frame == nil:
-			p.Mark, p.frame = mark, body
-		case MayBeShort(mark): // APPn and COM
+			p.mark, p.frame = mark, body
+		case IsMetadata(mark): // APPn and COM
 			p.meta = append(p.meta, data[next-2:end])
-			p.between = p.between || scans > 0
-			p.pictures = p.pictures || bytes.HasPrefix(body, []byte("MPF\x00"))
+			p.betweenScans = p.betweenScans || p.scans > 0
+			p.multiPicture = p.multiPicture || bytes.HasPrefix(body, []byte("MPF\x00"))
 		}
 		if i = end; mark == MarkSOS {
-			scans++
-			i = new(Walk).Entropy(data, i)
+			p.scans++
+			i = new(JpegChecker).SkipScanData(data, i)
 		}
 	}
 }
 
-// blocks is the number of blocks in an MCU of a scan of all components, 0 where there is none.
-func (p *jpegParts) blocks() int {
+// blocksPerMCU is the number of blocks in an MCU of a scan of all components, 0 if the frame is
+// invalid or has a single component.
+func (p *jpegSegments) blocksPerMCU() int {
 	if len(p.frame) < 6 || len(p.frame) != 6+3*int(p.frame[5]) || p.frame[5] < 2 {
 		return 0
 	}
@@ -64,16 +65,17 @@ func (p *jpegParts) blocks() int {
 	return n
 }
 
-func (p *jpegParts) appendMeta(b []byte) []byte {
+// appendMeta appends all metadata segments.
+func (p *jpegSegments) appendMeta(b []byte) []byte {
 	for _, s := range p.meta {
 		b = append(b, s...)
 	}
 	return b
 }
 
-// appendStripped appends what of the metadata decides colours and orientation: JFIF's header
-// without its thumbnail, Adobe's, and an EXIF of one tag.
-func (p *jpegParts) appendStripped(b []byte, orientation int) []byte {
+// appendStripped appends only the metadata that decide colours and orientation: JFIF's header
+// without its thumbnail, Adobe's, and an EXIF block of one tag.
+func (p *jpegSegments) appendStripped(b []byte, orientation int) []byte {
 	const jfif = 14 // the header's length, up to the thumbnail's size
 	for _, s := range p.meta {
 		if body := s[4:]; s[1] == markAPP0 && len(body) >= jfif && bytes.HasPrefix(body, []byte("JFIF\x00")) {
@@ -93,4 +95,16 @@ func (p *jpegParts) appendStripped(b []byte, orientation int) []byte {
 		}
 	}
 	return b
+}
+
+// blocksAcross is the width of an MCU in blocks.
+func (p *jpegSegments) blocksAcross() int {
+	if p.frame[5] == 1 { // a single component is not interleaved: an MCU is a block
+		return 1
+	}
+	h := 1
+	for c := 7; c < len(p.frame); c += 3 {
+		h = max(h, int(p.frame[c]>>4))
+	}
+	return h
 }

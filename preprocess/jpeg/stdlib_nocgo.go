@@ -13,13 +13,13 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// DecoderName says which JPEG decoder is built in: "libjpeg-turbo", whose pixels are
-// Pillow's, or "image/jpeg", whose pixels are a little off.
+// DecoderName is the JPEG decoder of this build: "libjpeg-turbo", whose pixels equal Pillow's,
+// or "image/jpeg", whose pixels differ slightly.
 const DecoderName = "image/jpeg"
 
-// CanTile says whether JPEGs can be written with options besides their quality: sampling,
-// optimal tables, progressive, restart markers. What sets an Interval by default asks it.
-const CanTile = false
+// HasLibjpegTurbo reports whether this build has libjpeg-turbo, and so can decode JPEGs fast and
+// scaled (DecodeOptions.Fast), tile them, and write them with options besides their quality.
+const HasLibjpegTurbo = false
 
 // Decoder decodes with the standard library.
 type Decoder struct {
@@ -27,15 +27,12 @@ type Decoder struct {
 	Stop      *pixel.Stop
 }
 
-// Seeks says whether decode goes to the restart markers that it needs, CanScale whether it
-// knows fast and scale.
-const Seeks, CanScale = false, false
-
 // SlowJPEG says why the JPEG decoder is slower than it could be, "" if it is not.
 func SlowJPEG() string { return "this build lacks libjpeg-turbo (cgo)" }
 
+// Decode decodes all of data and crops it to the region that r asks for.
 func (d *Decoder) Decode(dst *pixel.Image, data []byte, r Request) (warning string, err error) {
-	if err := checkScans(scansOf(data), r.H, r.W); err != nil {
+	if err := checkScans(countScans(data), r.H, r.W); err != nil {
 		return "", err
 	}
 	img, err := jpeg.Decode(&pixel.StopReader{Reader: *bytes.NewReader(data), Stop: d.Stop})
@@ -44,7 +41,7 @@ func (d *Decoder) Decode(dst *pixel.Image, data []byte, r Request) (warning stri
 			return "", stopped
 		}
 		if _, cut := CheckStructure(data); errors.Is(cut, pixel.ErrTruncated) {
-			return "", cut // says more than the decoder
+			return "", cut // it says more than the decoder
 		}
 		return "", fmt.Errorf("%w: %w", pixel.ErrCorrupt, err)
 	}
@@ -59,12 +56,12 @@ func (d *Decoder) Decode(dst *pixel.Image, data []byte, r Request) (warning stri
 	if r.Channels == 1 {
 		color = pixel.ColorGray
 	}
-	if r.Part == (pixel.Rect{W: r.W, H: r.H}) {
+	if r.Region == (pixel.Rect{W: r.W, H: r.H}) {
 		color.Convert(dst, &d.img)
 		return "", nil
 	}
 	color.Convert(&d.full, &d.img)
-	d.full.Crop(dst, r.Part)
+	d.full.Crop(dst, r.Region)
 	return "", nil
 }
 
@@ -86,26 +83,19 @@ func (e *Encoder) Encode(dst []byte, m *pixel.Image, o EncodeOptions) ([]byte, e
 
 func (e *Encoder) Close() {}
 
-// scansOf counts the scans of a JPEG as far as its markers lead.
-func scansOf(data []byte) (scans int) {
-	if bytes.Count(data, []byte{0xFF, MarkSOS}) <= alwaysScans {
+// countScans counts the scans of a JPEG up to the first broken marker; 0 stands for few.
+func countScans(data []byte) int {
+	if bytes.Count(data, []byte{0xFF, MarkSOS}) <= scansOfAnySize {
 		return 0
 	}
-	for i := 2; ; {
-		mark, next, ok := NextMarker(data, i)
-		if !ok || mark == MarkEOI {
-			return scans
-		}
-		if i = next; Standalone(mark) {
-			continue
-		}
-		_, end, err := segment(data, next)
-		if err != nil {
-			return scans
-		}
-		if i = end; mark == MarkSOS {
-			scans++
-			i = new(Walk).Entropy(data, i)
-		}
+	p, _ := findSegments(data) // an error is the decoder's to report
+	return p.scans
+}
+
+// checkScans returns an error if so many scans are too many for a JPEG of w by h pixels.
+func checkScans(scans, h, w int) error {
+	if scans > scansOfAnySize && (scans > maxScans || scans*h*w > maxScanPixels) {
+		return ErrScans
 	}
+	return nil
 }

@@ -7,17 +7,17 @@
 
 #include <jpeglib.h>
 
-#include "entropy.h"
-#include "watch.h"
+#include "huffman_encode.h"
+#include "monitor.h"
 
 struct dsconv_transcoder {
-  struct jpeg_decompress_struct from, back; // the source, and the output read again
-  jvirt_barray_ptr *coefficients, *again;
+  struct jpeg_decompress_struct from, back; // the source, and the output, read again
+  jvirt_barray_ptr *coefficients, *reread;
   struct jpeg_error_mgr err;
-  dsconv_watch watch[2];
+  dsconv_monitor monitor[2];
   const uint32_t *stop;
   jmp_buf jump;
-  int code; // of an error of libjpeg's about the image now
+  int code; // of an error that libjpeg reports now
   char text[JMSG_LENGTH_MAX];
   entropy_coder coder;
   uint8_t *out;
@@ -27,7 +27,7 @@ struct dsconv_transcoder {
 static void on_error(j_common_ptr c) {
   dsconv_transcoder *t = c->client_data;
   c->err->format_message(c, t->text);
-  const int why = dsconv_watch_reason(c == (j_common_ptr)&t->back ? &t->watch[1] : &t->watch[0], c);
+  const int why = dsconv_libjpeg_error(c == (j_common_ptr)&t->back ? &t->monitor[1] : &t->monitor[0], c);
   if (why != DSCONV_CORRUPT)
     t->code = why;
   longjmp(t->jump, 1);
@@ -41,8 +41,8 @@ static void on_message(j_common_ptr c, int level) {
 
 static void ignore_output(j_common_ptr c) { (void)c; }
 
-// keep_memory lets the C library keep what is freed for the next image: glibc gives memory back
-// to the system, to take it anew for the next one, until something as large was freed before.
+// keep_memory makes glibc keep freed memory for the next image. Otherwise it returns memory to the system
+// and allocates it again for every image, until a block as large was freed once.
 static void keep_memory(void) {
   void *volatile large = malloc(16 << 20);
   free(large);
@@ -76,13 +76,13 @@ static int fail(dsconv_transcoder *t, int code, const char *text) {
   return code;
 }
 
-// begin makes a decompressor anew, see jpeg_turbo_decode.c.
-static void begin(dsconv_transcoder *t, struct jpeg_decompress_struct *c, dsconv_watch *w) {
+// begin creates a new decompressor; jpeg_turbo_decode.c says why.
+static void begin(dsconv_transcoder *t, struct jpeg_decompress_struct *c, dsconv_monitor *w) {
   c->err = &t->err;
   c->client_data = t;
   w->reason = DSCONV_OK;
   jpeg_create_decompress(c);
-  dsconv_watch_over(w, (j_common_ptr)c, t->stop);
+  dsconv_monitor_start(w, (j_common_ptr)c, t->stop);
 }
 
 static jvirt_barray_ptr *read_coefficients(struct jpeg_decompress_struct *c, const uint8_t *data, size_t n) {
@@ -91,8 +91,8 @@ static jvirt_barray_ptr *read_coefficients(struct jpeg_decompress_struct *c, con
   return jpeg_read_coefficients(c);
 }
 
-// layout is how the blocks of a component lie in a scan. A scan of one component has no MCUs
-// of several blocks, whatever its sampling.
+// layout is how the blocks of the components are arranged in a scan. A scan of one component has MCUs of
+// one block, whatever its sampling.
 typedef struct {
   JDIMENSION across, rows; // MCUs of a row, and rows of MCUs
   int w[4], h[4];          // blocks of each component in an MCU
@@ -111,8 +111,8 @@ static layout layout_of(const struct jpeg_decompress_struct *c) {
   return l;
 }
 
-// second says whether a component uses the second Huffman tables, as colours do.
-static int second(int component) { return component == 1 || component == 2; }
+// uses_second_tables reports whether a component uses the second Huffman tables, as chroma does.
+static int uses_second_tables(int component) { return component == 1 || component == 2; }
 
 static JBLOCKARRAY rows_of(struct jpeg_decompress_struct *c, jvirt_barray_ptr array, int i, const layout *l,
                            JDIMENSION row) {
@@ -120,9 +120,9 @@ static JBLOCKARRAY rows_of(struct jpeg_decompress_struct *c, jvirt_barray_ptr ar
                                     FALSE);
 }
 
-// take hands all blocks to the coder in the order of one interleaved scan, those that fill up
-// the last MCUs of rows and columns too. It gives DSCONV_OK, or why it ended early.
-static int take(dsconv_transcoder *t, const layout *l, unsigned interval) {
+// code_blocks passes all blocks to the coder in the order of one interleaved scan, with those that pad the
+// last MCUs of rows and columns. It returns DSCONV_OK, or why it ended early.
+static int code_blocks(dsconv_transcoder *t, const layout *l, unsigned interval) {
   struct jpeg_decompress_struct *c = &t->from;
   size_t blocks = 0, mcus = 0;
   int dc[4] = {0};
@@ -131,7 +131,7 @@ static int take(dsconv_transcoder *t, const layout *l, unsigned interval) {
   entropy_begin(&t->coder);
   for (JDIMENSION y = 0; y < l->rows; y++) {
     JBLOCKARRAY rows[4];
-    if (dsconv_watch_stopped(&t->watch[0]))
+    if (dsconv_monitor_stopped(&t->monitor[0]))
       return DSCONV_STOPPED;
     for (int i = 0; i < c->num_components; i++)
       rows[i] = rows_of(c, t->coefficients[i], i, l, y);
@@ -145,7 +145,8 @@ static int take(dsconv_transcoder *t, const layout *l, unsigned interval) {
       for (int i = 0; i < c->num_components; i++)
         for (int v = 0; v < l->h[i]; v++)
           for (int h = 0; h < l->w[i]; h++)
-            entropy_block(&t->coder, rows[i][v][x * (JDIMENSION)l->w[i] + (JDIMENSION)h], second(i), &dc[i]);
+            entropy_block(&t->coder, rows[i][v][x * (JDIMENSION)l->w[i] + (JDIMENSION)h],
+                          uses_second_tables(i), &dc[i]);
     }
   }
   return DSCONV_OK;
@@ -214,7 +215,7 @@ static uint8_t *put_scan(uint8_t *p, const struct jpeg_decompress_struct *c, uns
   *p++ = (uint8_t)n;
   for (int i = 0; i < n; i++) {
     *p++ = (uint8_t)c->comp_info[i].component_id;
-    *p++ = (uint8_t)(second(i) * 0x11);
+    *p++ = (uint8_t)(uses_second_tables(i) * 0x11);
   }
   *p++ = 0;
   *p++ = 63;
@@ -222,8 +223,9 @@ static uint8_t *put_scan(uint8_t *p, const struct jpeg_decompress_struct *c, uns
   return p;
 }
 
-// one_meaning says that no two components use different quantisation tables of one number.
-static int one_meaning(const struct jpeg_decompress_struct *c) {
+// quant_tables_unique reports whether no two components use different quantisation tables of the same
+// number.
+static int quant_tables_unique(const struct jpeg_decompress_struct *c) {
   for (int i = 0; i < c->num_components; i++) {
     const jpeg_component_info *a = &c->comp_info[i];
     if (a->quant_table == NULL)
@@ -275,7 +277,7 @@ static int same_component(const jpeg_component_info *a, const jpeg_component_inf
          memcmp(a->quant_table->quantval, b->quant_table->quantval, sizeof a->quant_table->quantval) == 0;
 }
 
-// same compares all that pixels are made of.
+// same compares everything that decides the pixels.
 static int same(dsconv_transcoder *t, const layout *l, unsigned interval) {
   struct jpeg_decompress_struct *a = &t->from, *b = &t->back;
   if (a->image_width != b->image_width || a->image_height != b->image_height ||
@@ -287,7 +289,7 @@ static int same(dsconv_transcoder *t, const layout *l, unsigned interval) {
       return 0;
     size_t row = (size_t)l->across * (size_t)l->w[i] * sizeof(JBLOCK);
     for (JDIMENSION y = 0; y < l->rows; y++) {
-      JBLOCKARRAY p = rows_of(a, t->coefficients[i], i, l, y), q = rows_of(b, t->again[i], i, l, y);
+      JBLOCKARRAY p = rows_of(a, t->coefficients[i], i, l, y), q = rows_of(b, t->reread[i], i, l, y);
       for (int v = 0; v < l->h[i]; v++)
         if (memcmp(p[v], q[v], row) != 0)
           return 0;
@@ -302,16 +304,16 @@ static int transcode(dsconv_transcoder *t, const uint8_t *data, size_t n, const 
   t->coefficients = read_coefficients(&t->from, data, n);
   if (t->coefficients == NULL)
     return fail(t, DSCONV_CORRUPT, "the data end in the scans");
-  if (t->from.num_components > 4 || !one_meaning(&t->from))
-    return fail(t, TRANSCODE_BEYOND, "two quantisation tables of one number");
+  if (t->from.num_components > 4 || !quant_tables_unique(&t->from))
+    return fail(t, TRANSCODE_BEYOND, "two quantisation tables with the same number");
   layout l = layout_of(&t->from);
-  const int taken = take(t, &l, interval);
-  if (taken != DSCONV_OK)
-    return taken;
+  const int rc = code_blocks(t, &l, interval);
+  if (rc != DSCONV_OK)
+    return rc;
   size_t need = entropy_tables(&t->coder);
   if (need == 0)
     return fail(t, TRANSCODE_BEYOND, "coefficients beyond a baseline JPEG's");
-  enum { HEADERS = 4096 }; // four tables of each kind, and the rest
+  enum { HEADERS = 4096 }; // for four tables of each kind and the other segments
   if (!reserve(t, need + meta_n + HEADERS))
     return DSCONV_MEMORY;
   uint8_t *p = entropy_write(&t->coder, put_headers(t->out, t, meta, meta_n, interval), t->stop);
@@ -320,9 +322,9 @@ static int transcode(dsconv_transcoder *t, const uint8_t *data, size_t n, const 
   p = put2(p, 0xFFD9);
   *out_n = (size_t)(p - t->out);
   t->code = TRANSCODE_DIFFERS;
-  t->again = read_coefficients(&t->back, t->out, *out_n);
-  if (t->again == NULL || !same(t, &l, interval))
-    return fail(t, TRANSCODE_DIFFERS, "its coefficients read back as others");
+  t->reread = read_coefficients(&t->back, t->out, *out_n);
+  if (t->reread == NULL || !same(t, &l, interval))
+    return fail(t, TRANSCODE_DIFFERS, "its coefficients differ");
   return DSCONV_OK;
 }
 
@@ -341,8 +343,8 @@ int dsconv_transcode(dsconv_transcoder *t, const uint8_t *data, size_t n, const 
   if (setjmp(t->jump)) {
     rc = t->code;
   } else {
-    begin(t, &t->from, &t->watch[0]);
-    begin(t, &t->back, &t->watch[1]);
+    begin(t, &t->from, &t->monitor[0]);
+    begin(t, &t->back, &t->monitor[1]);
     rc = transcode(t, data, n, meta, meta_n, interval, out_n);
     *out = t->out;
   }

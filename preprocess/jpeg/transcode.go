@@ -7,31 +7,28 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Transcoder rewrites JPEGs as restart-tiled ones without touching their coefficients: one
-// interleaved Huffman-coded scan with restart markers, so that a part of an image can be
-// decoded alone, and with the best Huffman tables for it. It belongs to one goroutine and is
-// made for long use; Close frees what it holds.
+// Transcoder rewrites JPEGs as restart-tiled ones without changing their coefficients: one
+// interleaved Huffman-coded scan with restart markers, so that a crop can be decoded alone, and the
+// best Huffman tables for it. It is for one goroutine and for many images; Close frees its memory.
+// The zero value is ready.
 type Transcoder struct {
-	Jpeg JpegTranscoder
+	jpeg jpegTranscoder
 	meta []byte
 }
 
-// NewTranscoder returns a Transcoder; it holds nothing before the first image.
-func NewTranscoder() *Transcoder { return &Transcoder{} }
-
 // Close frees the Transcoder's memory. It may be used again.
 func (t *Transcoder) Close() {
-	t.Jpeg.Close()
+	t.jpeg.close()
 	*t = Transcoder{}
 }
 
-// StopBy lets s end Append early, from now until Close.
-func (t *Transcoder) StopBy(s *pixel.Stop) { t.Jpeg.Stop = s }
+// StopBy makes s end Append early, from now until Close.
+func (t *Transcoder) StopBy(s *pixel.Stop) { t.jpeg.stop = s }
 
 // NotTiledError says why an image cannot be tiled and keeps its bytes.
 type NotTiledError struct {
-	Reason string // one of few, for counting
-	Detail string // what is odd about this one; may be ""
+	Reason string // one of a small fixed set, for counting
+	Detail string // about this image; may be ""
 }
 
 func (e *NotTiledError) Error() string {
@@ -43,75 +40,75 @@ func (e *NotTiledError) Error() string {
 
 // Reasons of NotTiledError.
 const (
-	NotJPEG       = "no JPEG"
-	NotArithmetic = "arithmetic coding"
-	NotBaseline   = "neither baseline nor progressive"
-	NotMCU        = "more than 10 blocks an MCU"
-	NotUsual      = "an unusual structure"
-	NotBetween    = "metadata between scans"
-	NotPictures   = "several pictures in one file"
-	NotSound      = "damaged, or libjpeg warns of it"
-	NotRoom       = "it would take too much memory"
-	notRange      = "values beyond a baseline JPEG's"
-	NotScans      = "too many scans"
+	ReasonNotJPEG      = "no JPEG"
+	ReasonArithmetic   = "arithmetic coding"
+	ReasonNotBaseline  = "neither baseline nor progressive"
+	ReasonMCU          = "more than 10 blocks an MCU"
+	ReasonIrregular    = "an unusual structure"
+	ReasonMetadata     = "metadata between scans"
+	ReasonMultiPicture = "several pictures in one file"
+	ReasonDamaged      = "damaged, or libjpeg warns of it"
+	ReasonMemory       = "it would take too much memory"
+	reasonRange        = "values beyond a baseline JPEG's"
+	ReasonScans        = "too many scans"
 )
 
-// Append appends src with a restart marker every interval MCUs or, where rows do not divide
-// so, near to that. APPn and COM segments stay as they are, before all else, and so does
-// what lies behind the image; strip drops them but for JFIF's and Adobe's, by which decoders
-// know the colours, and the EXIF orientation. What Append wrote it reads again and compares:
-// coefficients, quantisation tables, components and size are src's.
+// Append appends src to dst with a restart marker every interval MCUs or, if a row cannot be divided
+// so, close to that. APPn and COM segments stay, before everything else, and so do bytes after the
+// image. strip drops them, except for JFIF's and Adobe's, which decide the colours, and the EXIF
+// orientation. Append reads its output again and compares coefficients, quantisation tables,
+// components and size with src's.
 //
-// A *NotTiledError says that src is to be kept as it is; any other error that the run is to end
-// (EndsRun) or that the check failed. src is within the caller's limit of pixels (Inspect); Append keeps
-// nothing of it.
+// A *NotTiledError means that src must be kept as it is. Any other error ends the run (EndsRun) or
+// means that the comparison failed. The caller must have checked src against its limit of pixels
+// (Inspect). Append keeps no reference to src.
 func (t *Transcoder) Append(dst, src []byte, interval int, strip bool) ([]byte, error) {
 	if formats.Sniff(src) != formats.JPEG {
-		return dst, &NotTiledError{Reason: NotJPEG}
+		return dst, &NotTiledError{Reason: ReasonNotJPEG}
 	}
 	h, err := Inspect(src)
 	if err != nil {
-		return dst, &NotTiledError{Reason: NotSound, Detail: err.Error()}
+		return dst, &NotTiledError{Reason: ReasonDamaged, Detail: err.Error()}
 	}
-	p, err := Split(src)
+	p, err := findSegments(src)
 	if err != nil {
-		return dst, &NotTiledError{Reason: NotSound, Detail: err.Error()}
+		return dst, &NotTiledError{Reason: ReasonDamaged, Detail: err.Error()}
 	}
-	if why := p.untileable(src, strip); why != nil {
+	if why := p.whyNotTiled(src, strip); why != nil {
 		return dst, why
 	}
-	unusual, err := CheckStructure(src)
+	irregular, err := CheckStructure(src)
 	if err != nil {
-		return dst, &NotTiledError{Reason: NotSound, Detail: err.Error()}
+		return dst, &NotTiledError{Reason: ReasonDamaged, Detail: err.Error()}
 	}
-	if unusual != "" {
-		return dst, &NotTiledError{Reason: NotUsual, Detail: unusual}
+	if irregular != "" {
+		return dst, &NotTiledError{Reason: ReasonIrregular, Detail: irregular}
 	}
 	if t.meta = p.appendMeta(t.meta[:0]); strip {
 		t.meta = p.appendStripped(t.meta[:0], h.Orientation)
 	}
-	across, _, _ := sampling(p.frame)
-	row := (h.W + 8*across - 1) / (8 * across)
-	dst, err = t.Jpeg.Append(dst, src, t.meta, restartInterval(row, interval))
+	mcu := 8 * p.blocksAcross()
+	row := (h.W + mcu - 1) / mcu
+	dst, err = t.jpeg.append(dst, src, t.meta, restartInterval(row, interval))
 	if err == nil && !strip {
 		dst = append(dst, src[p.end:]...)
 	}
 	return dst, err
 }
 
-// untileable says why a JPEG of these parts is not to be tiled, nil if it may be.
-func (p *jpegParts) untileable(src []byte, strip bool) *NotTiledError {
+// whyNotTiled returns the reason why a JPEG of these segments cannot be tiled, nil if it can.
+func (p *jpegSegments) whyNotTiled(src []byte, strip bool) *NotTiledError {
 	switch {
-	case p.Mark > markSOF9-1:
-		return &NotTiledError{Reason: NotArithmetic}
-	case p.Mark > MarkSOF2:
-		return &NotTiledError{Reason: NotBaseline}
-	case p.blocks() > 10:
-		return &NotTiledError{Reason: NotMCU}
-	case p.between && !strip:
-		return &NotTiledError{Reason: NotBetween}
-	case p.pictures && p.end < len(src) && !strip:
-		return &NotTiledError{Reason: NotPictures, Detail: fmt.Sprintf("%d bytes behind the first", len(src)-p.end)}
+	case p.mark > markSOF9-1:
+		return &NotTiledError{Reason: ReasonArithmetic}
+	case p.mark > MarkSOF2:
+		return &NotTiledError{Reason: ReasonNotBaseline}
+	case p.blocksPerMCU() > 10:
+		return &NotTiledError{Reason: ReasonMCU}
+	case p.betweenScans && !strip:
+		return &NotTiledError{Reason: ReasonMetadata}
+	case p.multiPicture && p.end < len(src) && !strip:
+		return &NotTiledError{Reason: ReasonMultiPicture, Detail: fmt.Sprintf("%d bytes after the first", len(src)-p.end)}
 	}
 	return nil
 }

@@ -1,10 +1,10 @@
 package pixel
 
-// Area is a part of an image with edges between pixels: from (X0, Y0) to (X1, Y1).
+// Area is a rectangle of an image, from (X0, Y0) to (X1, Y1), whose edges may lie inside pixels.
 type Area struct{ X0, Y0, X1, Y1 float64 }
 
-// Orient moves a area of an h by w image as orient moves its pixels.
-func (b Area) Orient(h, w, orientation int) Area {
+// Oriented moves an area of an h by w image as Orient moves its pixels.
+func (b Area) Oriented(h, w, orientation int) Area {
 	if b == (Area{}) {
 		return b
 	}
@@ -12,7 +12,7 @@ func (b Area) Orient(h, w, orientation int) Area {
 	return Area{t[0], t[1], t[2], t[3]}
 }
 
-// StoredRect finds where the part r of the upright image, which has h by w pixels, is stored.
+// StoredRect returns where the rectangle r of the upright image, of h by w pixels, is stored.
 func StoredRect(r Rect, h, w, orientation int) Rect {
 	inverse := orientation
 	switch orientation {
@@ -25,12 +25,12 @@ func StoredRect(r Rect, h, w, orientation int) Rect {
 	return Rect{X: int(b[0]), Y: int(b[1]), W: int(b[2] - b[0]), H: int(b[3] - b[1])}
 }
 
-// Shrink is the part of the image, scaled to one n-th of h by w pixels, that holds r, and
-// where in it r lies.
-func (r Rect) Shrink(n, h, w int) (Rect, Area) {
+// ScaledDown returns the rectangle that contains r in the image of h by w pixels scaled down by n,
+// and where r lies in it.
+func (r Rect) ScaledDown(n, h, w int) (Rect, Area) {
 	x, y := r.X/n, r.Y/n
 	right, bottom := min((r.X+r.W+n-1)/n, (w+n-1)/n), min((r.Y+r.H+n-1)/n, (h+n-1)/n)
-	part := Rect{X: x, Y: y, W: right - x, H: bottom - y}
+	region := Rect{X: x, Y: y, W: right - x, H: bottom - y}
 	at := func(pixel, from int) float64 { return float64(pixel)/float64(n) - float64(from) }
-	return part, Area{X0: at(r.X, x), Y0: at(r.Y, y), X1: at(r.X+r.W, x), Y1: at(r.Y+r.H, y)}
+	return region, Area{X0: at(r.X, x), Y0: at(r.Y, y), X1: at(r.X+r.W, x), Y1: at(r.Y+r.H, y)}
 }

@@ -2,7 +2,7 @@ package pixel
 
 import "unsafe"
 
-// Grow gives n elements of unspecified content, those of s where it has them.
+// Grow returns n elements of unspecified content, in s's memory if it is large enough.
 func Grow[T any](s []T, n int) []T {
 	if cap(s) < n {
 		s = make([]T, n)
@@ -10,16 +10,16 @@ func Grow[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// KeptBuffer is the largest buffer that is kept after a large image.
-const KeptBuffer = 4 << 20
+// MaxKeptBuffer is the largest buffer that is kept after a large image.
+const MaxKeptBuffer = 4 << 20
 
-// Shrink drops m's memory if it is large.
-func (m *Image) Shrink() { m.Pix = Shrunk(m.Pix) }
+// Shrink frees m's memory if it is large.
+func (m *Image) Shrink() { m.Pix = DropLarge(m.Pix) }
 
-// Shrunk is s, or nil if s is a large buffer.
-func Shrunk[T any](s []T) []T {
+// DropLarge returns s, or nil if s is a large buffer.
+func DropLarge[T any](s []T) []T {
 	var element T
-	if cap(s)*int(unsafe.Sizeof(element)) > KeptBuffer {
+	if cap(s)*int(unsafe.Sizeof(element)) > MaxKeptBuffer {
 		return nil
 	}
 	return s

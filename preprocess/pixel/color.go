@@ -7,7 +7,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Color says which channels an image is decoded to.
+// Color chooses the channels that an image is decoded to.
 type Color string
 
 // The colour conversions. The zero value is ColorRGB.
@@ -26,7 +26,7 @@ func ParseColor(s string) (Color, error) {
 	return "", fmt.Errorf("color %q: choose rgb, gray or keep", s)
 }
 
-// Channels is the number of channels that c makes of an image of n.
+// Channels returns the number of channels of the result for an image of n.
 func (c Color) Channels(n int) int {
 	switch c {
 	case ColorKeep:
@@ -37,14 +37,13 @@ func (c Color) Channels(n int) int {
 	return 3
 }
 
-// Keeps says whether c leaves pixels of a header's channels and type alone.
+// Keeps reports whether c leaves pixels of a header's channels and type as they are.
 func (c Color) Keeps(h Header) bool {
 	return c == ColorKeep || h.DType == formats.Uint8 && c.Channels(h.C) == h.C
 }
 
-// Convert makes dst what c makes of src; dst and src are different images. Sixteen bits
-// become eight as in Pillow: grey values are clipped to 255 (mode I;16), colours keep
-// their high byte.
+// Convert writes src in the colours of c to dst, another image. Sixteen bits become eight as
+// in Pillow: grey values are clipped to 255 (mode I;16), colours keep their high byte.
 func (c Color) Convert(dst, src *Image) {
 	if c.Keeps(Header{C: src.C, DType: src.DType}) {
 		dst.Reset(src.H, src.W, src.C, src.DType)
@@ -77,7 +76,7 @@ func (c Color) Convert(dst, src *Image) {
 	}
 }
 
-// eightBit gives access to the elements of m as 8-bit values.
+// eightBit returns a function that reads element i of m as 8 bits.
 func eightBit(m *Image) func(i int) byte {
 	switch {
 	case m.DType == formats.Uint8:
@@ -89,10 +88,10 @@ func eightBit(m *Image) func(i int) byte {
 }
 
 // Luma is ITU-R 601-2 in the fixed point of Pillow's Convert.c (L24).
-func Luma(r, g, b byte) byte { return byte(weighted(uint32(r), uint32(g), uint32(b))) }
+func Luma(r, g, b byte) byte { return byte(luma16(uint32(r), uint32(g), uint32(b))) }
 
-// weighted is luma of values of up to 16 bits.
-func weighted(r, g, b uint32) uint32 { return (r*19595 + g*38470 + b*7471 + 0x8000) >> 16 }
+// luma16 is luma for values of up to 16 bits.
+func luma16(r, g, b uint32) uint32 { return (r*19595 + g*38470 + b*7471 + 0x8000) >> 16 }
 
 // cmykToRGB converts a pixel as Pillow's Convert.c does.
 func cmykToRGB(c, m, y, k byte) (r, g, b byte) {
@@ -104,8 +103,8 @@ func cmykToRGB(c, m, y, k byte) (r, g, b byte) {
 	return f(c), f(m), f(y)
 }
 
-// ConvertDeep is convert for pixels that keep their 16 bits. Grey of colours is the same sum as at
-// 8 bits.
+// ConvertDeep is convert for pixels that keep their 16 bits. Grey is computed from colours by the
+// same sum as at 8 bits.
 func (c Color) ConvertDeep(dst, src *Image) {
 	dst.Reset(src.H, src.W, c.Channels(src.C), src.DType)
 	in, out, le := src.Pix, dst.Pix, binary.LittleEndian
@@ -115,7 +114,7 @@ func (c Color) ConvertDeep(dst, src *Image) {
 			copy(out[:2], in)
 		case dst.C == 1:
 			r, g, b := uint32(le.Uint16(in)), uint32(le.Uint16(in[2:])), uint32(le.Uint16(in[4:]))
-			le.PutUint16(out, uint16(weighted(r, g, b)))
+			le.PutUint16(out, uint16(luma16(r, g, b)))
 		case src.C < 3:
 			for k := range 3 {
 				copy(out[2*k:2*k+2], in)

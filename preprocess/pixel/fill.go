@@ -7,8 +7,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Fill gives all pixels one value, in the image's own units and cut to what its type holds:
-// one value for all channels or one for each; nil is 0.
+// Fill sets all pixels to one value, in the image's own units and clipped to the range of its
+// type: one for all channels or one for each; nil is 0.
 func (m *Image) Fill(fill []float64) {
 	n := m.PixelSize()
 	if len(fill) == 0 || len(m.Pix) < n {

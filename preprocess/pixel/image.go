@@ -7,28 +7,27 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Errors that callers tell apart; they are wrapped with what was found.
+// Errors that callers distinguish. They are wrapped with details.
 var (
 	// ErrTruncated is returned when the data end before the image does.
 	ErrTruncated = errors.New("image file is truncated")
 	// ErrTooLarge is returned when an image has more pixels than the limit.
 	ErrTooLarge = errors.New("image has too many pixels")
-	// ErrLater is returned where Processor.Hold has no room for an image.
-	ErrLater = errors.New("no room for the image now")
-	// ErrNotImage is returned for data that none of the known formats begins with.
+	// ErrPostponed is returned when Processor.ReserveOutput has no memory for an image now.
+	ErrPostponed = errors.New("no memory for the image now")
+	// ErrNotImage is returned for data that do not begin as any known image format.
 	ErrNotImage = errors.New("not an image of a known format")
 	// ErrCorrupt is returned when the data cannot be decoded.
 	ErrCorrupt = errors.New("image file is damaged")
-	// ErrUnsupported is returned for images that are sound, but of a kind that cannot be
-	// decoded or encoded.
+	// ErrUnsupported is returned for intact images of a kind that cannot be decoded or encoded.
 	ErrUnsupported = errors.New("unsupported image")
 )
 
-// DefaultMaxPixels is the size from which Pillow refuses an image as a decompression bomb.
+// DefaultMaxPixels is the size above which Pillow refuses an image as a decompression bomb.
 const DefaultMaxPixels = 2 * 89478485
 
-// Image is decoded pixels in C order (H, W, C): row y begins at Pix[y*W*C*DType.Size()],
-// rows are contiguous. DType is uint8 or uint16 (little-endian). C is 1 (grey), 2 (grey and
+// Image holds decoded pixels in C order (H, W, C): row y begins at Pix[y*W*C*DType.Size()],
+// without gaps. DType is uint8 or uint16 (little-endian). C is 1 (grey), 2 (grey and
 // alpha), 3 (RGB) or 4 (RGB and alpha, not premultiplied).
 type Image struct {
 	Pix     []byte
@@ -36,20 +35,15 @@ type Image struct {
 	DType   formats.DType
 }
 
-// Reset gives the image a shape and type and Pix that length, with unspecified content;
-// Pix's memory is reused where it is large enough.
+// Reset sets the image's shape and type and the length of Pix, whose content is then unspecified.
+// Pix's memory is reused if it is large enough.
 func (m *Image) Reset(h, w, c int, t formats.DType) {
 	m.H, m.W, m.C, m.DType = h, w, c, t
 	m.Pix = Grow(m.Pix, h*w*c*t.Size())
 }
 
-// Rect is a part of an image in pixels; the zero Rect stands for the whole image.
+// Rect is a rectangle of an image in pixels; the zero Rect stands for the whole image.
 type Rect struct{ X, Y, W, H int }
-
-// Inside says whether r has pixels, all of them in an image of w by h.
-func (r Rect) Inside(w, h int) bool {
-	return r.X >= 0 && r.Y >= 0 && r.W > 0 && r.H > 0 && r.W <= w-r.X && r.H <= h-r.Y
-}
 
 // Stride is the length of a row in bytes.
 func (m *Image) Stride() int { return m.W * m.PixelSize() }
@@ -57,7 +51,7 @@ func (m *Image) Stride() int { return m.W * m.PixelSize() }
 // PixelSize is the length of a pixel in bytes.
 func (m *Image) PixelSize() int { return m.C * m.DType.Size() }
 
-// Check reports why m is no valid image.
+// Check returns an error if m is not a valid image.
 func (m *Image) Check() error {
 	switch {
 	case m.DType != formats.Uint8 && m.DType != formats.Uint16:
@@ -70,7 +64,7 @@ func (m *Image) Check() error {
 	return nil
 }
 
-// Crop makes dst the part r of m.
+// Crop copies the rectangle r of m to dst.
 func (m *Image) Crop(dst *Image, r Rect) {
 	dst.Reset(r.H, r.W, m.C, m.DType)
 	n, step := dst.Stride(), m.Stride()
@@ -78,4 +72,9 @@ func (m *Image) Crop(dst *Image, r Rect) {
 	for y := range r.H {
 		copy(dst.Pix[y*n:(y+1)*n], m.Pix[from+y*step:])
 	}
+}
+
+// Inside reports whether r is not empty and lies inside an image of w by h pixels.
+func (r Rect) Inside(w, h int) bool {
+	return r.X >= 0 && r.Y >= 0 && r.W > 0 && r.H > 0 && r.W <= w-r.X && r.H <= h-r.Y
 }

@@ -8,15 +8,14 @@ import (
 	"syscall"
 )
 
-// ErrMemory is returned when the machine has no memory for the work on an image, which says nothing
-// of the image.
-var ErrMemory = errors.New("out of memory: free some, or let fewer workers run")
+// ErrMemory is returned when the machine has no memory to process an image. The image may be fine.
+var ErrMemory = errors.New("out of memory: free some, or use fewer workers")
 
-// ErrLibrary is returned when the libjpeg that is loaded is not the one that dsconv was built for.
-var ErrLibrary = errors.New("the libjpeg that is loaded is not the one that dsconv was built for")
+// ErrLibrary is returned when the libjpeg that is loaded is not the one dsconv was built for.
+var ErrLibrary = errors.New("the loaded libjpeg is not the one dsconv was built for: install that version, or build dsconv again")
 
-// EndsRun reports whether an error is not about one sample: no other sample would fare better, so
-// that none is to be skipped because of it.
+// EndsRun reports whether an error is not about one sample: other samples would fail as well, so that
+// the run must end instead of skipping them.
 func EndsRun(err error) bool {
 	for _, end := range []error{ErrMemory, ErrLibrary, context.Canceled, context.DeadlineExceeded, syscall.ENOMEM} {
 		if errors.Is(err, end) {
@@ -26,22 +25,22 @@ func EndsRun(err error) bool {
 	return false
 }
 
-// Stop ends the work on images early, also in the middle of one: what has it then returns an error
-// with context.Canceled in the chain. The zero value is ready; many may share one, and nil never
+// Stop ends the processing of images early, also in the middle of one: it then returns an error with
+// context.Canceled in the chain. The zero value is ready. Many users may share a Stop; nil never
 // stops.
 type Stop struct{ set uint32 }
 
-// Set stops all that have s.
+// Set stops all users of s.
 func (s *Stop) Set() { atomic.StoreUint32(&s.set, 1) }
 
-// When stops all that have s when ctx ends, until release is called.
+// When stops all users of s once ctx ends, until release is called.
 func (s *Stop) When(ctx context.Context) (release func()) {
 	stop := context.AfterFunc(ctx, s.Set)
 	return func() { stop() }
 }
 
-// Flag is what C code looks at: not 0 once s is set, nil without a Stop. It is Go's memory, lent for
-// a call.
+// Flag returns the flag that C code reads, which is not 0 once s is set; nil without a Stop. It is Go
+// memory, lent for the duration of a call.
 func (s *Stop) Flag() *uint32 {
 	if s == nil {
 		return nil
@@ -49,7 +48,7 @@ func (s *Stop) Flag() *uint32 {
 	return &s.set
 }
 
-// Err is context.Canceled once s is set.
+// Err returns context.Canceled once s is set.
 func (s *Stop) Err() error {
 	if s != nil && atomic.LoadUint32(&s.set) != 0 {
 		return context.Canceled
@@ -57,7 +56,7 @@ func (s *Stop) Err() error {
 	return nil
 }
 
-// StopReader reads until it is stopped.
+// StopReader is a bytes.Reader that returns an error once it is stopped.
 type StopReader struct {
 	bytes.Reader
 	Stop *Stop

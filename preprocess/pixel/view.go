@@ -1,6 +1,6 @@
 package pixel
 
-// View is an image, or a part of one, whose rows lie stride bytes apart.
+// View is an image, or a rectangle of one, whose rows begin stride bytes apart.
 type View struct {
 	Pix    []byte // from the first pixel to the end of the buffer
 	W, H   int    // in pixels
@@ -14,5 +14,5 @@ func (v View) Crop(r Rect) View {
 	return View{v.Pix[r.Y*v.Stride+r.X*v.Size:], r.W, r.H, v.Size, v.Stride}
 }
 
-// Row is the bytes of row y.
+// Row returns the bytes of row y.
 func (v View) Row(y int) []byte { return v.Pix[y*v.Stride:][:v.W*v.Size] }

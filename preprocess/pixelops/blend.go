@@ -7,44 +7,44 @@ import (
 	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
-// Blend makes each element of dst itself times share plus other's times rest, rounded after
-// each product and after the sum, as torch does. other has as many.
-func Blend(dst, other []float32, share, rest float32) {
-	n := blendFast(formats.Float32, dst, other[:len(dst)], share, rest)
-	blendGo(dst[n:], other[n:], share, rest)
+// Blend sets each element of dst to dst*weight + other*otherWeight, rounded after each product
+// and after the sum, as torch does. other has as many elements.
+func Blend(dst, other []float32, weight, otherWeight float32) {
+	n := blendFast(formats.Float32, dst, other[:len(dst)], weight, otherWeight)
+	blendGo(dst[n:], other[n:], weight, otherWeight)
 }
 
 // BlendHalf is Blend for elements of d's type, float16 or bfloat16.
-func BlendHalf(d formats.DType, dst, other []uint16, share, rest float32) {
-	n := blendFast(d, dst, other[:len(dst)], share, rest)
-	blendHalfGo(d, dst[n:], other[n:], share, rest)
+func BlendHalf(d formats.DType, dst, other []uint16, weight, otherWeight float32) {
+	n := blendFast(d, dst, other[:len(dst)], weight, otherWeight)
+	blendHalfGo(d, dst[n:], other[n:], weight, otherWeight)
 }
 
-func blendGo(dst, other []float32, share, rest float32) {
+func blendGo(dst, other []float32, weight, otherWeight float32) {
 	for i, x := range dst {
-		dst[i] = float32(other[i]*rest) + float32(x*share)
+		dst[i] = float32(other[i]*otherWeight) + float32(x*weight)
 	}
 }
 
-func blendHalfGo(d formats.DType, dst, other []uint16, share, rest float32) {
+func blendHalfGo(d formats.DType, dst, other []uint16, weight, otherWeight float32) {
 	if d == formats.Float16 {
 		for i, x := range dst {
-			a, b := resample.Float16(wide16(x)*share), resample.Float16(wide16(other[i])*rest)
-			dst[i] = resample.Float16(wide16(a) + wide16(b))
+			a, b := resample.ToFloat16(fromFloat16(x)*weight), resample.ToFloat16(fromFloat16(other[i])*otherWeight)
+			dst[i] = resample.ToFloat16(fromFloat16(a) + fromFloat16(b))
 		}
 		return
 	}
 	for i, x := range dst {
-		a, b := resample.BFloat16(wideB16(x)*share), resample.BFloat16(wideB16(other[i])*rest)
-		dst[i] = resample.BFloat16(wideB16(a) + wideB16(b))
+		a, b := resample.ToBFloat16(fromBFloat16(x)*weight), resample.ToBFloat16(fromBFloat16(other[i])*otherWeight)
+		dst[i] = resample.ToBFloat16(fromBFloat16(a) + fromBFloat16(b))
 	}
 }
 
-// wideB16 is the value of a bfloat16.
-func wideB16(x uint16) float32 { return math.Float32frombits(uint32(x) << 16) }
+// fromBFloat16 converts a bfloat16.
+func fromBFloat16(x uint16) float32 { return math.Float32frombits(uint32(x) << 16) }
 
-// wide16 is the value of an IEEE half.
-func wide16(x uint16) float32 {
+// fromFloat16 converts an IEEE half.
+func fromFloat16(x uint16) float32 {
 	sign, exponent, mantissa := uint32(x&0x8000)<<16, uint32(x>>10&31), uint32(x&0x3FF)
 	switch exponent {
 	case 31:

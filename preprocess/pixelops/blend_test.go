@@ -9,8 +9,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// TestBlendTwins holds that vectors and Go blend alike, whatever the bits are.
-func TestBlendTwins(t *testing.T) {
+// TestBlendEqualsPureGo checks that SIMD and pure Go give the same bits for any input.
+func TestBlendEqualsPureGo(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const n = 1<<16 + 5
 	floats, halves, others := make([]float32, n), make([]uint16, n), make([]uint16, n)
@@ -18,23 +18,23 @@ func TestBlendTwins(t *testing.T) {
 		floats[i] = float32(r.NormFloat64() * math.Exp(30*r.NormFloat64()))
 		halves[i], others[i] = uint16(i), uint16(r.Uint32())
 	}
-	for _, share := range []float32{0, 1, 0.3, 0.77, 1e-7} {
+	for _, weight := range []float32{0, 1, 0.3, 0.77, 1e-7} {
 		fast, slow := slices.Clone(floats), slices.Clone(floats)
 		other := append(slices.Clone(floats[7:]), floats[:7]...)
-		Blend(fast, other, share, 1-share)
-		blendGo(slow, other, share, 1-share)
+		Blend(fast, other, weight, 1-weight)
+		blendGo(slow, other, weight, 1-weight)
 		for i := range fast {
 			if math.Float32bits(fast[i]) != math.Float32bits(slow[i]) {
-				t.Fatalf("share %v: %v and %v give %v, in Go %v", share, floats[i], other[i], fast[i], slow[i])
+				t.Fatalf("weight %v: %v and %v give %v, in Go %v", weight, floats[i], other[i], fast[i], slow[i])
 			}
 		}
 		for _, d := range []formats.DType{formats.Float16, formats.BFloat16} {
 			fast, slow := slices.Clone(halves), slices.Clone(halves)
-			BlendHalf(d, fast, others, share, 1-share)
-			blendHalfGo(d, slow, others, share, 1-share)
+			BlendHalf(d, fast, others, weight, 1-weight)
+			blendHalfGo(d, slow, others, weight, 1-weight)
 			for i := range fast {
 				if same := fast[i] == slow[i] || isNaN(d, fast[i]) && isNaN(d, slow[i]); !same {
-					t.Fatalf("%s, share %v: %#x and %#x give %#x, in Go %#x", d, share, halves[i], others[i], fast[i], slow[i])
+					t.Fatalf("%s, weight %v: %#x and %#x give %#x, in Go %#x", d, weight, halves[i], others[i], fast[i], slow[i])
 				}
 			}
 		}

@@ -7,25 +7,25 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// blurring is an image on its way through blur or sharpen to dst.
+// blurring is one call of Blur or Sharpen.
 type blurring struct {
 	dst, src           pixel.View
-	weightsX, weightsY []float32 // from the middle on
+	weightsX, weightsY []float32 // of the kernel, from its centre on
 	factor             float32
 }
 
-// Blur makes dst the part of src (the zero Rect is all of it), convolved with a Gaussian
-// kernel of w by h pixels, both odd, and standard deviation sigma, as torchvision's
-// gaussian_blur does on PIL images: outside, the part is mirrored at its outermost pixels,
-// which must be more than half a kernel. The sums are made in another order than PyTorch's, so
-// that a value at the border of two levels may come out 1 off. dst must be another image.
-func (e *Enhancer) Blur(dst, src *pixel.Image, part pixel.Rect, w, h int, sigma float64) error {
-	b, err := newBlurring(dst, src, part)
+// Blur writes the rectangle region of src (the zero Rect is all of it) to dst, convolved with a
+// Gaussian kernel of w by h pixels, both odd, and standard deviation sigma, as torchvision's
+// gaussian_blur does on PIL images. The region is mirrored at its outermost pixels and must be
+// larger than half the kernel. Sums are added in another order than PyTorch's, so that a value
+// at a rounding boundary may differ by 1. dst must be another image.
+func (e *Enhancer) Blur(dst, src *pixel.Image, region pixel.Rect, w, h int, sigma float64) error {
+	b, err := newBlurring(dst, src, region)
 	switch {
 	case err != nil:
 		return err
 	case w <= 0 || h <= 0 || w%2 == 0 || h%2 == 0 || !(sigma > 0):
-		return fmt.Errorf("blur: kernel of %dx%d pixels with sigma %v: wanted odd sizes and a positive sigma", w, h, sigma)
+		return fmt.Errorf("blur: kernel of %dx%d pixels with sigma %v: choose odd sizes and a positive sigma", w, h, sigma)
 	case w/2 >= b.src.W || h/2 >= b.src.H:
 		return fmt.Errorf("blur: an image of %dx%d pixels is too small for a kernel of %dx%d", b.src.W, b.src.H, w, h)
 	}
@@ -36,11 +36,11 @@ func (e *Enhancer) Blur(dst, src *pixel.Image, part pixel.Rect, w, h int, sigma 
 	return nil
 }
 
-// Sharpen makes dst the part of src (the zero Rect is all of it), blended with its smooth
-// version by factor as Pillow's ImageEnhance.Sharpness does, bit for bit: 0 is smooth, 1 the
-// image, more is sharper. dst must be another image.
-func (e *Enhancer) Sharpen(dst, src *pixel.Image, part pixel.Rect, factor float64) error {
-	b, err := newBlurring(dst, src, part)
+// Sharpen writes the rectangle region of src (the zero Rect is all of it) to dst, blended with
+// its smoothed version by factor as Pillow's ImageEnhance.Sharpness does, bit for bit: 0 is
+// smooth, 1 the image, above 1 sharper. dst must be another image.
+func (e *Enhancer) Sharpen(dst, src *pixel.Image, region pixel.Rect, factor float64) error {
+	b, err := newBlurring(dst, src, region)
 	if err != nil {
 		return err
 	}
@@ -49,21 +49,21 @@ func (e *Enhancer) Sharpen(dst, src *pixel.Image, part pixel.Rect, factor float6
 	return nil
 }
 
-func newBlurring(dst, src *pixel.Image, part pixel.Rect) (b blurring, err error) {
+func newBlurring(dst, src *pixel.Image, region pixel.Rect) (b blurring, err error) {
 	if err := checkColors(src); err != nil {
 		return b, err
 	}
-	if part == (pixel.Rect{}) {
-		part = pixel.Rect{W: src.W, H: src.H}
+	if region == (pixel.Rect{}) {
+		region = pixel.Rect{W: src.W, H: src.H}
 	}
-	if !part.Inside(src.W, src.H) {
-		return b, fmt.Errorf("part %+v is not inside %dx%d", part, src.W, src.H)
+	if !region.Inside(src.W, src.H) {
+		return b, fmt.Errorf("region %+v is not inside %dx%d", region, src.W, src.H)
 	}
-	dst.Reset(part.H, part.W, src.C, src.DType)
-	return blurring{dst: dst.View(), src: src.View().Crop(part)}, nil
+	dst.Reset(region.H, region.W, src.C, src.DType)
+	return blurring{dst: dst.View(), src: src.View().Crop(region)}, nil
 }
 
-// gaussian appends the weights of torchvision's kernel of n pixels, from the middle on.
+// gaussian appends the weights of torchvision's kernel of n pixels, from its centre on.
 func gaussian(to []float32, n int, sigma float64) []float32 {
 	var sum float32
 	from := len(to)

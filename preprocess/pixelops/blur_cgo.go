@@ -24,7 +24,7 @@ func blurC(level C.int32_t) func(*Enhancer, *blurring) {
 	return func(e *Enhancer, b *blurring) {
 		q := b.call(level)
 		e.row = pixel.Grow(e.row, int(C.dsconv_blur_scratch(&q)))
-		C.dsconv_blur(&q, pixelPointer(b.dst.Pix), pixelPointer(b.src.Pix), floatsOf(b.weightsX), floatsOf(b.weightsY), floatsOf(e.row))
+		C.dsconv_blur(&q, pixelPointer(b.dst.Pix), pixelPointer(b.src.Pix), floatPointer(b.weightsX), floatPointer(b.weightsY), floatPointer(e.row))
 	}
 }
 
@@ -43,4 +43,4 @@ func (b *blurring) call(level C.int32_t) C.dsconv_blurring {
 	}
 }
 
-func floatsOf(f []float32) *C.float { return (*C.float)(unsafe.SliceData(f)) }
+func floatPointer(f []float32) *C.float { return (*C.float)(unsafe.SliceData(f)) }

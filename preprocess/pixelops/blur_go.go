@@ -6,8 +6,8 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// blurGo is what the kernels in C are tested against, and is in their place in builds
-// without cgo.
+// blurGo is the pure-Go version of the C kernels: their tests compare with it, and builds
+// without cgo use it.
 func blurGo(e *Enhancer, b *blurring) {
 	c := b.src.Size
 	e.row = pixel.Grow(e.row, b.src.W*c)
@@ -26,7 +26,7 @@ func blurGo(e *Enhancer, b *blurring) {
 	}
 }
 
-// sumVertically makes row the weighted sum of the rows around y. The conversions keep the
+// sumVertically sets row to the weighted sum of the rows around y. The conversions keep the
 // compiler from fusing products into sums.
 func sumVertically(row []float32, b *blurring, y int) {
 	for i, v := range b.src.Row(y) {
@@ -40,7 +40,7 @@ func sumVertically(row []float32, b *blurring, y int) {
 	}
 }
 
-// mirrored is the row or column i of n, or the one that is in its place outside.
+// mirrored returns the row or column i of n, mirrored at the edges.
 func mirrored(i, n int) int {
 	if i < 0 {
 		return -i
@@ -48,7 +48,8 @@ func mirrored(i, n int) int {
 	return min(i, 2*(n-1)-i)
 }
 
-// sharpenGo is blurGo's like. Pillow's filter SMOOTH leaves the outermost pixels as they are.
+// sharpenGo is the pure-Go version of sharpen8. Pillow's filter SMOOTH leaves the outermost
+// pixels as they are.
 func sharpenGo(_ *Enhancer, b *blurring) {
 	c := b.src.Size
 	for y := range b.dst.H {

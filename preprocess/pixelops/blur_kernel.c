@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "../cpu/cpu.h"
+#include "../cpu/level.h"
 
 static const dsconv_blur_kernels *kernels(int level) {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -17,7 +17,7 @@ static size_t row_size(const dsconv_blurring *b) { return (size_t)b->w * (size_t
 
 static size_t margin(const dsconv_blurring *b) { return (size_t)b->reach_x * (size_t)b->channels; }
 
-// The places of the rows of a sum lie behind the row of floats.
+// The scratch memory holds a row of floats, then the offsets of the rows of a sum.
 static size_t row_floats(const dsconv_blurring *b) { return (row_size(b) + 2 * margin(b) + 1) / 2 * 2; }
 
 size_t dsconv_blur_scratch(const dsconv_blurring *b) {
@@ -25,7 +25,7 @@ size_t dsconv_blur_scratch(const dsconv_blurring *b) {
   return row_floats(b) + rows * (sizeof(size_t) / sizeof(float));
 }
 
-// mirrored is the row or column i of n, or the one that is in its place outside.
+// mirrored returns the row or column i of n, mirrored at the edges.
 static size_t mirrored(int i, int n) { return (size_t)(i < 0 ? -i : i < n ? i : 2 * (n - 1) - i); }
 
 // mirror fills the margins of a row.

@@ -20,7 +20,7 @@ static void vertical(float *restrict out, const uint8_t *src, const size_t *rows
   }
 }
 
-// A float of this size has no place for a fraction: adding it rounds.
+// A float of this size has no bits for a fraction: adding it rounds.
 #define WHOLE 0x1.8p23f
 
 static void horizontal(uint8_t *out, const float *in, size_t n, int reach, size_t step,
@@ -34,7 +34,7 @@ static void horizontal(uint8_t *out, const float *in, size_t n, int reach, size_
   }
 }
 
-// The smooth value is the sum's 13th, rounded: never a tie, for 13 is odd.
+// The smooth value is the sum / 13, rounded: never a tie, because 13 is odd.
 static void sharpen(uint8_t *restrict out, const uint8_t *above, const uint8_t *row, const uint8_t *below,
                     size_t n, size_t step, float factor) {
   memcpy(out, row, step);

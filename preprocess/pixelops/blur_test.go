@@ -11,7 +11,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
-// randomBlurring has kernels of all sizes that the part of an image allows.
+// randomBlurring has a kernel of any size that the region of an image allows.
 func randomBlurring(rng *rand.Rand) blurring {
 	w, h, c := 1+rng.IntN(80), 1+rng.IntN(12), 1+2*rng.IntN(2)
 	src := pixeltest.TestImage(w, h, c, formats.Uint8)
@@ -29,7 +29,7 @@ func randomBlurring(rng *rand.Rand) blurring {
 	return b
 }
 
-func checkBlurTwins(t *testing.T, b blurring, reference func(*Enhancer, *blurring), twins map[string]func(*Enhancer, *blurring)) {
+func compareBlur(t *testing.T, b blurring, reference func(*Enhancer, *blurring), kernels map[string]func(*Enhancer, *blurring)) {
 	t.Helper()
 	var e Enhancer
 	made := func(do func(*Enhancer, *blurring)) []byte {
@@ -39,33 +39,33 @@ func checkBlurTwins(t *testing.T, b blurring, reference func(*Enhancer, *blurrin
 		return memory
 	}
 	want := made(reference)
-	for name, do := range twins {
+	for name, do := range kernels {
 		if !bytes.Equal(made(do), want) {
-			t.Errorf("%s: %dx%dx%d by %dx%d: other bytes than the reference's",
+			t.Errorf("%s: %dx%dx%d by %dx%d: bytes differ from pure Go's",
 				name, b.src.W, b.src.H, b.src.Size, 2*len(b.weightsX)-1, 2*len(b.weightsY)-1)
 		}
 	}
 }
 
-func TestBlurTwins(t *testing.T) {
+func TestBlurEqualsPureGo(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 500 {
 		b := randomBlurring(rng)
-		checkBlurTwins(t, b, blurGo, blurTwins)
-		checkBlurTwins(t, b, sharpenGo, sharpenTwins)
+		compareBlur(t, b, blurGo, blurKernels)
+		compareBlur(t, b, sharpenGo, sharpenKernels)
 	}
 }
 
-func FuzzBlurTwins(f *testing.F) {
+func FuzzBlurEqualsPureGo(f *testing.F) {
 	f.Add(uint64(1))
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		b := randomBlurring(rand.New(rand.NewPCG(seed, 9)))
-		checkBlurTwins(t, b, blurGo, blurTwins)
-		checkBlurTwins(t, b, sharpenGo, sharpenTwins)
+		compareBlur(t, b, blurGo, blurKernels)
+		compareBlur(t, b, sharpenGo, sharpenKernels)
 	})
 }
 
-// mirrorRows mirrors an image left to right.
+// mirrorRows flips an image left to right.
 func mirrorRows(m *pixel.Image) *pixel.Image {
 	out := &pixel.Image{}
 	out.Reset(m.H, m.W, m.C, m.DType)
@@ -77,7 +77,7 @@ func mirrorRows(m *pixel.Image) *pixel.Image {
 	return out
 }
 
-// A mirrored image becomes the mirrored result, in every bit.
+// A mirrored image gives the mirrored result, bit for bit.
 func TestBlurCommutesWithMirroring(t *testing.T) {
 	var e Enhancer
 	m := pixeltest.TestImage(61, 40, 3, formats.Uint8)

@@ -8,11 +8,11 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Change is what an Enhancement changes.
+// Change is the kind of an Enhancement.
 type Change uint8
 
-// The changes. The first four are those of Pillow's ImageEnhance, and the hue of torchvision's
-// adjust_hue on PIL images; the others those of Pillow's ImageOps with the same names.
+// The changes. Brightness, Contrast and Saturation are those of Pillow's ImageEnhance, Hue is
+// torchvision's adjust_hue on PIL images, the others are Pillow's ImageOps of the same names.
 const (
 	// Brightness blends black with the image by Factor: 0 is black, 1 the image.
 	Brightness Change = iota
@@ -20,64 +20,62 @@ const (
 	Contrast
 	// Saturation blends the grey version with the image by Factor. A grey image stays.
 	Saturation
-	// Hue turns the colours by Factor of the circle, -0.5 to 0.5. A grey image stays.
+	// Hue shifts the hue by Factor of the colour circle, -0.5 to 0.5. A grey image stays.
 	Hue
-	// Gray makes all channels the grey of the pixel.
+	// Gray sets all channels to the grey of the pixel.
 	Gray
-	// Invert makes a value v 255-v.
+	// Invert replaces a value v by 255-v.
 	Invert
 	// Posterize keeps the highest Factor bits of each value, 0 to 8.
 	Posterize
-	// Solarize inverts the values from Factor on.
+	// Solarize inverts values of Factor or more.
 	Solarize
-	// AutoContrast stretches each channel to 0 to 255.
+	// AutoContrast stretches each channel to the range 0 to 255.
 	AutoContrast
-	// Equalize makes the values of each channel about equally frequent.
+	// Equalize makes all values of each channel about equally frequent.
 	Equalize
 )
 
-// Enhancement is one change of an image's colours. It does not depend on where pixels are.
+// Enhancement is one change of an image's colours. It does not depend on pixel positions.
 type Enhancement struct {
 	Change Change
 	Factor float64
 }
 
-// ErrNotEightBit is returned where the colours of an image with 16 bits a channel were to be
-// changed.
+// ErrNotEightBit is returned for colour changes of an image with 16 bits a channel.
 var ErrNotEightBit = errors.New("colors can be changed only at 8 bits a channel: load images of 16 bits without such transforms, or as uint8")
 
-// Enhancer changes colours as Pillow 13 does, bit for bit. It keeps scratch memory: the zero
-// value is ready, and belongs to one goroutine.
+// Enhancer changes colours as Pillow 13 does, bit for bit. It keeps scratch memory and is for one
+// goroutine. The zero value is ready.
 type Enhancer struct {
-	calls   []changeCall
-	counts  [3]histogram
-	tables  [3]table
-	weights []float32 // of a blur
-	row     []float32
+	kernelChanges []kernelChange
+	counts        [3]histogram
+	tables        [3]table
+	weights       []float32 // of a blur
+	row           []float32
 }
 
-// Shrink drops large buffers.
-func (e *Enhancer) Shrink() { e.row = pixel.Shrunk(e.row) }
+// Shrink frees large buffers.
+func (e *Enhancer) Shrink() { e.row = pixel.DropLarge(e.row) }
 
-// Enhance makes the changes, one after another, to the pixels of m, which must have 1 or 3
-// channels.
+// Enhance applies the changes in order to the pixels of m, which must have 1 or 3 channels.
 func (e *Enhancer) Enhance(m *pixel.Image, list []Enhancement) error {
 	if err := checkColors(m); err != nil {
 		return err
 	}
 	for i := 0; i < len(list); {
-		if n := mixing(m, list[i:]); n > 0 {
+		if n := countRGBChanges(m, list[i:]); n > 0 {
 			enhanceRGB(e, m, list[i:i+n])
 			i += n
 			continue
 		}
-		e.lookUp(m, list[i])
+		e.applyTable(m, list[i])
 		i++
 	}
 	return nil
 }
 
-// checkColors reports images whose colours cannot be changed.
+// checkColors returns an error if the colours of m cannot be changed.
 func checkColors(m *pixel.Image) error {
 	if err := m.Check(); err != nil {
 		return fmt.Errorf("colors: %w", err)
@@ -91,14 +89,14 @@ func checkColors(m *pixel.Image) error {
 	return nil
 }
 
-// mixing is how many of the first enhancements mix the channels of m, or go by calculating
-// faster than by tables.
-func mixing(m *pixel.Image, list []Enhancement) (n int) {
+// countRGBChanges returns how many of the first enhancements mix the channels of m, or are faster
+// computed than looked up in tables.
+func countRGBChanges(m *pixel.Image, list []Enhancement) (n int) {
 	for m.C == 3 && n < len(list) && list[n].Change <= Gray {
 		n++
 	}
 	return n
 }
 
-// hueShift is torchvision's, in 256ths of the circle.
+// hueShift is torchvision's shift, in 256ths of the colour circle.
 func hueShift(factor float64) uint8 { return uint8(int(factor * 255)) }

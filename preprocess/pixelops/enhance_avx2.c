@@ -4,15 +4,15 @@
 #include <immintrin.h>
 #include <string.h>
 
-// Without fma: compilers would fuse products into sums, and round otherwise than Pillow.
+// Without fma: compilers would fuse products into sums and round differently from Pillow.
 #define TARGET __attribute__((target("avx2")))
 #define INLINE TARGET __attribute__((always_inline)) static inline
 
 typedef __m256i ints;
 typedef __m256 floats;
 
-// Eight pixels. Values are whole and from 0 to 255, so that float arithmetic on them is exact
-// wherever Pillow's is in integers.
+// Eight pixels. Values are integers from 0 to 255, so that float arithmetic is exact wherever Pillow
+// computes in integers.
 typedef struct {
   floats r, g, b;
 } rgb;
@@ -56,7 +56,7 @@ INLINE floats luma(rgb v) {
   return truncate(sum);
 }
 
-// mix is blend for factors up to 1, which need not be clipped.
+// mix is blend for factors of 0 to 1, which needs no clipping.
 INLINE floats mix(floats a, floats b, floats factor) {
   return truncate(_mm256_add_ps(a, _mm256_mul_ps(factor, _mm256_sub_ps(b, a))));
 }
@@ -82,16 +82,16 @@ INLINE rgb shaded(rgb v, floats factor) {
   return (rgb){shade(v.r, factor), shade(v.g, factor), shade(v.b, factor)};
 }
 
-// times255 is x*255 rounded towards zero, the product being exact as Pillow's double is:
-// where its rounding to float reached the next number, 256x - n is less than x.
+// times255 is x*255 rounded towards zero, as exact as Pillow's double: where rounding the product to
+// float reached the next integer, 256x - n is less than x.
 INLINE ints times255(floats x) {
   const ints n = _mm256_cvttps_epi32(_mm256_mul_ps(x, F(255)));
   const floats rest = _mm256_sub_ps(_mm256_mul_ps(x, F(256)), _mm256_cvtepi32_ps(n));
   return _mm256_add_epi32(n, _mm256_castps_si256(_mm256_cmp_ps(rest, x, _CMP_LT_OQ)));
 }
 
-// hue is Pillow's 8-bit hue, anything for greys. Which channel is the largest and which the
-// least gives the sixth of the circle and where in it the middle one counts from.
+// hue is Pillow's 8-bit hue, unspecified for greys. Which channels are the largest and the smallest
+// decides the sixth of the circle and from where in it the middle one counts.
 INLINE ints hue(rgb v, floats high, floats span) {
   const floats low = _mm256_sub_ps(high, span), all = _mm256_add_ps(_mm256_add_ps(v.r, v.g), v.b);
   const floats middle = _mm256_sub_ps(_mm256_sub_ps(all, high), low);
@@ -109,10 +109,9 @@ INLINE ints hue(rgb v, floats high, floats span) {
   return times255(_mm256_add_ps(_mm256_div_ps(sixth, F(6)), wrap));
 }
 
-// colour is Pillow's hsv2rgb. Its values between the largest and the least are rounded
-// fractions of whole numbers below 2^24; a test holds that floats give all of them. Of the
-// largest value, the middle and the least, a byte each, sectors choose which is red, green and
-// blue.
+// colour is Pillow's hsv2rgb. The middle and the smallest value are rounded fractions of integers
+// below 2^24; a test checks that floats give all of them. The sector decides which of the largest,
+// middle and smallest value, a byte each, is red, green and blue.
 INLINE rgb colour(ints h, floats s, floats v) {
   const ints six = _mm256_mullo_epi16(h, I(6)),
              sector = _mm256_mulhi_epu16(_mm256_add_epi32(six, I(1)), I(257));
@@ -124,13 +123,13 @@ INLINE rgb colour(ints h, floats s, floats v) {
       _mm256_mul_ps(_mm256_add_ps(_mm256_mul_ps(v, share), F(255 * 255 / 2)), F(1.f / (255 * 255)));
   const floats low =
       _mm256_mul_ps(_mm256_add_ps(_mm256_mul_ps(v, _mm256_sub_ps(F(255), s)), F(127)), F(1.f / 255));
-  ints made = _mm256_or_si256(_mm256_cvttps_epi32(v), _mm256_slli_epi32(_mm256_cvttps_epi32(middle), 8));
-  made = _mm256_or_si256(made, _mm256_slli_epi32(_mm256_cvttps_epi32(low), 16));
+  ints bytes = _mm256_or_si256(_mm256_cvttps_epi32(v), _mm256_slli_epi32(_mm256_cvttps_epi32(middle), 8));
+  bytes = _mm256_or_si256(bytes, _mm256_slli_epi32(_mm256_cvttps_epi32(low), 16));
   const ints orders =
       _mm256_setr_epi32(0x020100, 0x020001, 0x010002, 0x000102, 0x000201, 0x010200, 0x020100, 0);
   const ints pixels = LANES(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12);
-  made = _mm256_shuffle_epi8(made, _mm256_add_epi8(_mm256_permutevar8x32_epi32(orders, sector), pixels));
-  return (rgb){byte(made, 0), byte(made, 1), byte(made, 2)};
+  bytes = _mm256_shuffle_epi8(bytes, _mm256_add_epi8(_mm256_permutevar8x32_epi32(orders, sector), pixels));
+  return (rgb){byte(bytes, 0), byte(bytes, 1), byte(bytes, 2)};
 }
 
 INLINE rgb turn(rgb p, int shift) {
@@ -141,8 +140,8 @@ INLINE rgb turn(rgb p, int shift) {
   return colour(h, s, high);
 }
 
-// CHUNK times eight pixels are changed at a time, by one change after another: their channels
-// stay in the innermost cache.
+// CHUNK times eight pixels are processed at once, one change after another: their channels stay in
+// the L1 cache.
 enum { CHUNK = 16 };
 
 #define EACH(expression)                                                                                     \
@@ -180,7 +179,7 @@ TARGET static void change(rgb *v, size_t n, const dsconv_change *c) {
 TARGET uint64_t dsconv_enhance_avx2(uint8_t *pixels, size_t count, const dsconv_change *changes, int n,
                                     int sum) {
   ints sums = _mm256_setzero_si256();
-  while (count >= 10) { // load reads beyond its eight
+  while (count >= 10) { // load reads past its eight
     rgb v[CHUNK];
     const size_t blocks = (count - 2) / 8 < CHUNK ? (count - 2) / 8 : CHUNK;
     for (size_t i = 0; i < blocks; i++)

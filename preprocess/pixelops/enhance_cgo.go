@@ -14,21 +14,21 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// changeCall is an Enhancement as the kernels take it.
-type changeCall = C.dsconv_change
+// kernelChange is an Enhancement as the C kernels take it.
+type kernelChange = C.dsconv_change
 
 var enhanceRGB = enhanceC(cpu.LevelAVX512)
 
 // enhanceC is enhanceGo in C, one call an image.
 func enhanceC(level C.int) func(*Enhancer, *pixel.Image, []Enhancement) {
 	return func(e *Enhancer, m *pixel.Image, list []Enhancement) {
-		e.calls = e.calls[:0]
+		e.kernelChanges = e.kernelChanges[:0]
 		for _, c := range list {
-			e.calls = append(e.calls, changeCall{
+			e.kernelChanges = append(e.kernelChanges, kernelChange{
 				kind: C.int32_t(c.Change), factor: C.float(c.Factor), shift: C.int32_t(hueShift(c.Factor)),
 			})
 		}
-		C.dsconv_enhance(pixelPointer(m.Pix), C.size_t(m.H*m.W), unsafe.SliceData(e.calls), C.int(len(list)), level)
+		C.dsconv_enhance(pixelPointer(m.Pix), C.size_t(m.H*m.W), unsafe.SliceData(e.kernelChanges), C.int(len(list)), level)
 	}
 }
 
@@ -42,7 +42,7 @@ func replaceValues(m *pixel.Image, tables *[3]table) {
 	C.dsconv_look_up(pixelPointer(m.Pix), C.size_t(m.H*m.W), C.int(m.C), (*[256]C.uint8_t)(unsafe.Pointer(tables)))
 }
 
-// The kernels have the changes' numbers.
+// The kernels number the changes as Go does.
 const (
 	_ = uint(Brightness - C.DSCONV_BRIGHTNESS)
 	_ = uint(C.DSCONV_GRAY - Gray)

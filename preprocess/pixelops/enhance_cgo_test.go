@@ -7,13 +7,13 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// enhanceTwins, blurTwins and sharpenTwins are what must equal the Go references.
+// The kernels that must equal their pure-Go versions.
 var (
-	enhanceTwins = map[string]func(*Enhancer, *pixel.Image, []Enhancement){
+	enhanceKernels = map[string]func(*Enhancer, *pixel.Image, []Enhancement){
 		"portable C": enhanceC(cpu.LevelPortable), "C, AVX2": enhanceC(cpu.LevelAVX2),
 	}
-	blurTwins    = map[string]func(*Enhancer, *blurring){"portable C": blurC(cpu.LevelPortable), "C, AVX2": blurC(cpu.LevelAVX2)}
-	sharpenTwins = map[string]func(*Enhancer, *blurring){
+	blurKernels    = map[string]func(*Enhancer, *blurring){"portable C": blurC(cpu.LevelPortable), "C, AVX2": blurC(cpu.LevelAVX2)}
+	sharpenKernels = map[string]func(*Enhancer, *blurring){
 		"portable C": sharpenC(cpu.LevelPortable), "C, AVX2": sharpenC(cpu.LevelAVX2),
 	}
 )

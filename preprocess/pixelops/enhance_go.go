@@ -7,10 +7,10 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// enhanceGo is what the kernels in C are tested against, and is in their place in builds
-// without cgo. The blends are those of Pillow's ImageEnhance: of the image with a degenerate
-// one (black; the mean grey; its own grey version), in float32 and rounded towards zero as
-// ImagingBlend rounds.
+// enhanceGo is the pure-Go version of the C kernels: their tests compare with it, and builds
+// without cgo use it. The blends are those of Pillow's ImageEnhance: the image is blended with
+// black, the mean grey or its own grey version, in float32 and rounded towards zero as
+// ImagingBlend does.
 func enhanceGo(_ *Enhancer, m *pixel.Image, list []Enhancement) {
 	for _, e := range list {
 		switch f := float32(e.Factor); e.Change {
@@ -48,14 +48,14 @@ func meanLuma(p []byte) uint8 {
 	return uint8(float64(sum)/float64(n) + 0.5)
 }
 
-// blend goes from a to b and, for a factor above 1, beyond. The conversions keep the
+// blend interpolates from a to b and, for a factor above 1, extrapolates beyond. The conversions keep the
 // compiler from fusing the product into the sum.
 func blend(a, b uint8, factor float32) uint8 {
 	v := float32(a) + float32(factor*float32(int32(b)-int32(a)))
 	return uint8(max(0, min(v, 255)))
 }
 
-// turnHue goes to Pillow's 8-bit HSV, adds shift to the hue and goes back.
+// turnHue converts to Pillow's 8-bit HSV, adds shift to the hue and converts back.
 func turnHue(pix []byte, shift uint8) {
 	q := quotients()
 	for p := pix; len(p) >= 3; p = p[3:] {
@@ -89,7 +89,7 @@ func toHSV(r, g, b uint8, q *[256][256]float32) (h, s, v uint8) {
 	return uint8(float64(float32(turn)) * 255), uint8(float64(q[high][high-low]) * 255), high
 }
 
-// quotients holds x/y at [y][x]: dividing is most of what a pixel costs otherwise.
+// quotients holds x/y at [y][x]: division would be most of the cost of a pixel.
 var quotients = sync.OnceValue(func() *[256][256]float32 {
 	q := new([256][256]float32)
 	for y := 1; y < 256; y++ {
@@ -124,11 +124,11 @@ func fromHSV(h, s, v uint8) (r, g, b uint8) {
 	}
 }
 
-// round is C's round for what is not negative.
+// round is C's round for values that are not negative.
 func round(x float64) uint8 { return uint8(x + 0.5) }
 
-// sixths says where in the hexagon of hues each 8-bit hue lies: the sector, how far into
-// it and how far from its end.
+// sixths are the position of each 8-bit hue in the hexagon of hues: the sector, the distance from
+// its start and the distance to its end.
 var sixths = func() (t [256]struct {
 	sector     uint8
 	part, rest float64

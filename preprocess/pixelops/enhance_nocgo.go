@@ -8,5 +8,5 @@ var (
 	replaceValues = replaceGo
 )
 
-// changeCall is for the kernels in C.
-type changeCall struct{}
+// kernelChange is used by the C kernels only.
+type kernelChange struct{}

@@ -4,9 +4,9 @@ package pixelops
 
 import "github.com/dsconv/dsconv/preprocess/pixel"
 
-// enhanceTwins, blurTwins and sharpenTwins are what must equal the Go references.
+// The kernels that must equal their pure-Go versions.
 var (
-	enhanceTwins = map[string]func(*Enhancer, *pixel.Image, []Enhancement){"itself": enhanceGo}
-	blurTwins    = map[string]func(*Enhancer, *blurring){"itself": blurGo}
-	sharpenTwins = map[string]func(*Enhancer, *blurring){"itself": sharpenGo}
+	enhanceKernels = map[string]func(*Enhancer, *pixel.Image, []Enhancement){"itself": enhanceGo}
+	blurKernels    = map[string]func(*Enhancer, *blurring){"itself": blurGo}
+	sharpenKernels = map[string]func(*Enhancer, *blurring){"itself": sharpenGo}
 )

@@ -15,13 +15,13 @@ static void blend_all(uint8_t *p, int grey, float factor) {
     p[c] = blend(grey, p[c], factor);
 }
 
-static int largest(int a, int b) { return a > b ? a : b; }
-static int least(int a, int b) { return a < b ? a : b; }
+static int larger(int a, int b) { return a > b ? a : b; }
+static int smaller(int a, int b) { return a < b ? a : b; }
 
 // turn is Pillow's hsv2rgb of rgb2hsv with a hue that is shift more.
 static void turn(uint8_t *pixel, int shift) {
   const int r = pixel[0], g = pixel[1], b = pixel[2];
-  const int high = largest(r, largest(g, b)), low = least(r, least(g, b));
+  const int high = larger(r, larger(g, b)), low = smaller(r, smaller(g, b));
   if (high == low)
     return;
   const float span = (float)(high - low);
@@ -41,12 +41,12 @@ static void turn(uint8_t *pixel, int shift) {
     pixel[0] = pixel[1] = pixel[2] = (uint8_t)high;
     return;
   }
-  const uint8_t made[3] = {(uint8_t)high, (uint8_t)(v * (1.0 - fs * side) + 0.5),
-                           (uint8_t)(v * (1.0 - fs) + 0.5)};
+  const uint8_t values[3] = {(uint8_t)high, (uint8_t)(v * (1.0 - fs * side) + 0.5),
+                             (uint8_t)(v * (1.0 - fs) + 0.5)};
   static const uint8_t order[7][3] = {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}, {2, 1, 0},
                                       {1, 2, 0}, {0, 2, 1}, {0, 1, 2}};
   for (int c = 0; c < 3; c++)
-    pixel[c] = made[order[sector][c]];
+    pixel[c] = values[order[sector][c]];
 }
 
 static void change(uint8_t *pixel, const dsconv_change *c) {

@@ -2,28 +2,28 @@ package pixelops
 
 import "github.com/dsconv/dsconv/preprocess/pixel"
 
-// table says what becomes of each value.
+// table maps each value to its replacement.
 type table [256]uint8
 
-// lookUp makes a change that treats each channel by itself.
-func (e *Enhancer) lookUp(m *pixel.Image, change Enhancement) {
+// applyTable applies a change that treats each channel separately.
+func (e *Enhancer) applyTable(m *pixel.Image, change Enhancement) {
 	switch change.Change {
 	case Saturation, Hue, Gray: // of a grey image
 		return
 	case AutoContrast, Equalize, Contrast:
 		countValues(m, &e.counts)
 		for c := range m.C {
-			e.tables[c] = statistical(change, &e.counts[c])
+			e.tables[c] = histogramTable(change, &e.counts[c])
 		}
 	default:
-		e.tables[0] = even(change)
+		e.tables[0] = fixedTable(change)
 		e.tables[1], e.tables[2] = e.tables[0], e.tables[0]
 	}
 	replaceValues(m, &e.tables)
 }
 
-// even is the table of a change that does not depend on the image.
-func even(e Enhancement) (t table) {
+// fixedTable is the table of a change that does not depend on the image.
+func fixedTable(e Enhancement) (t table) {
 	for x := range t {
 		v := uint8(x)
 		switch e.Change {
@@ -43,8 +43,8 @@ func even(e Enhancement) (t table) {
 	return t
 }
 
-// statistical is the table of a change that depends on how often each value is there.
-func statistical(e Enhancement, h *histogram) table {
+// histogramTable is the table of a change that depends on how often each value occurs.
+func histogramTable(e Enhancement, h *histogram) table {
 	switch e.Change {
 	case AutoContrast:
 		return h.stretched()
@@ -59,7 +59,7 @@ func statistical(e Enhancement, h *histogram) table {
 	return t
 }
 
-// histogram counts values.
+// histogram counts how often each value occurs.
 type histogram [256]uint32
 
 // countGo counts the values of each of m's channels.
@@ -89,7 +89,7 @@ func (h *histogram) mean() uint8 {
 
 // stretched is the table of ImageOps.autocontrast.
 func (h *histogram) stretched() (t table) {
-	low, high := h.ends()
+	low, high := h.minMax()
 	scale, offset := 1.0, 0.0
 	if low < high {
 		scale = 255 / float64(high-low)
@@ -101,8 +101,8 @@ func (h *histogram) stretched() (t table) {
 	return t
 }
 
-// ends are the least and the largest value that are there.
-func (h *histogram) ends() (low, high int) {
+// minMax are the smallest and the largest value that occur.
+func (h *histogram) minMax() (low, high int) {
 	for low < 255 && h[low] == 0 {
 		low++
 	}
@@ -113,7 +113,7 @@ func (h *histogram) ends() (low, high int) {
 
 // equalized is the table of ImageOps.equalize.
 func (h *histogram) equalized() (t table) {
-	low, high := h.ends()
+	low, high := h.minMax()
 	n := 0
 	for _, count := range h {
 		n += int(count)

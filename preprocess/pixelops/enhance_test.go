@@ -12,10 +12,10 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
-// margin is what a twin must leave alone on both sides of the pixels.
+// margin is the number of bytes on both sides of the pixels that must not change.
 const margin = 40
 
-// guardedPixels has m's pixels in memory with other bytes around them.
+// guardedPixels copies m into memory with other bytes around its pixels.
 func guardedPixels(m *pixel.Image) (memory []byte, copied *pixel.Image) {
 	memory = slices.Repeat([]byte{0xA5}, len(m.Pix)+2*margin)
 	copied = &pixel.Image{Pix: memory[margin:][:len(m.Pix)], H: m.H, W: m.W, C: m.C, DType: m.DType}
@@ -23,23 +23,23 @@ func guardedPixels(m *pixel.Image) (memory []byte, copied *pixel.Image) {
 	return memory, copied
 }
 
-func checkEnhanceTwins(t *testing.T, m *pixel.Image, list []Enhancement) {
+func compareEnhance(t *testing.T, m *pixel.Image, list []Enhancement) {
 	t.Helper()
 	var e Enhancer
 	memory, want := guardedPixels(m)
 	enhanceGo(&e, want, list)
-	for name, do := range enhanceTwins {
+	for name, do := range enhanceKernels {
 		got, copied := guardedPixels(m)
 		do(&e, copied, list)
 		if !bytes.Equal(got, memory) {
-			t.Errorf("%s: %dx%d %+v: other pixels than the reference's", name, m.W, m.H, list)
+			t.Errorf("%s: %dx%d %+v: pixels differ from pure Go's", name, m.W, m.H, list)
 		}
 		exact := &pixel.Image{Pix: slices.Clip(bytes.Clone(m.Pix)), H: m.H, W: m.W, C: m.C, DType: m.DType}
 		do(&e, exact, list) // nothing beside the pixels is read: AddressSanitizer would see it
 	}
 }
 
-// randomEnhancements are up to five of those that mix channels.
+// randomEnhancements are up to five changes that mix channels.
 func randomEnhancements(rng *rand.Rand) []Enhancement {
 	list := make([]Enhancement, rng.IntN(6))
 	for i := range list {
@@ -54,18 +54,18 @@ func randomEnhancements(rng *rand.Rand) []Enhancement {
 	return list
 }
 
-func TestEnhanceTwins(t *testing.T) {
+func TestEnhanceEqualsPureGo(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := range 400 {
 		w, h := 1+rng.IntN(40), 1+rng.IntN(20)
 		if n < 40 {
 			w, h = n+1, 1
 		}
-		checkEnhanceTwins(t, pixeltest.TestImage(w, h, 3, formats.Uint8), randomEnhancements(rng))
+		compareEnhance(t, pixeltest.TestImage(w, h, 3, formats.Uint8), randomEnhancements(rng))
 	}
 }
 
-func FuzzEnhanceTwins(f *testing.F) {
+func FuzzEnhanceEqualsPureGo(f *testing.F) {
 	f.Add([]byte("pixels of an image"), uint64(3))
 	f.Fuzz(func(t *testing.T, pixels []byte, seed uint64) {
 		n := len(pixels) / 3
@@ -73,11 +73,11 @@ func FuzzEnhanceTwins(f *testing.F) {
 			return
 		}
 		m := &pixel.Image{Pix: pixels[:3*n], H: 1, W: n, C: 3, DType: formats.Uint8}
-		checkEnhanceTwins(t, m, randomEnhancements(rand.New(rand.NewPCG(seed, 1))))
+		compareEnhance(t, m, randomEnhancements(rand.New(rand.NewPCG(seed, 1))))
 	})
 }
 
-// The kernel that is used turns every colour there is as the reference does.
+// The kernel in use shifts the hue of every colour as the pure-Go version does.
 func TestHueOfAllColors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("16.7 million colors")
@@ -99,8 +99,8 @@ func TestHueOfAllColors(t *testing.T) {
 	}
 }
 
-// A float has the value between the largest and the least, as the kernels for vectors calculate
-// it, for every hue, saturation and largest value.
+// float32 has exactly the middle value, as the SIMD kernels compute it, for every hue, saturation and
+// largest value.
 func TestFractionsInFloat32(t *testing.T) {
 	const inverse = float32(1) / (255 * 255)
 	for side := range 256 {
@@ -116,7 +116,7 @@ func TestFractionsInFloat32(t *testing.T) {
 	}
 }
 
-// Every blend that a factor can make is the reference's.
+// Every blend equals the pure-Go version's.
 func TestBlendOfAllValues(t *testing.T) {
 	m := &pixel.Image{}
 	m.Reset(256, 256, 3, formats.Uint8)
@@ -125,12 +125,12 @@ func TestBlendOfAllValues(t *testing.T) {
 	}
 	for i := range 9 {
 		for _, c := range []Change{Brightness, Contrast, Saturation} {
-			checkEnhanceTwins(t, m, []Enhancement{{c, float64(i) * 0.277}})
+			compareEnhance(t, m, []Enhancement{{c, float64(i) * 0.277}})
 		}
 	}
 }
 
-// A list gives what its parts do one after another, on grey images too.
+// A list of changes equals separate calls, on grey images too.
 func TestEnhanceOneAfterAnother(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 2))
 	var e Enhancer
@@ -149,12 +149,12 @@ func TestEnhanceOneAfterAnother(t *testing.T) {
 			}
 		}
 		if !bytes.Equal(together.Pix, m.Pix) {
-			t.Errorf("%d channels, %v: other pixels than one after another", m.C, list)
+			t.Errorf("%d channels, %v: pixels differ from separate calls'", m.C, list)
 		}
 	}
 }
 
-func TestTableTwins(t *testing.T) {
+func TestTablesEqualPureGo(t *testing.T) {
 	for n := range 60 {
 		m := pixeltest.TestImage(1+n, 1+n%7, 1+2*(n%2), formats.Uint8)
 		var got, want [3]histogram
@@ -168,9 +168,9 @@ func TestTableTwins(t *testing.T) {
 			tables[i/256][i%256] = byte(i * i)
 		}
 		memory, copied := guardedPixels(m)
-		reference, twin := guardedPixels(m)
+		reference, kernel := guardedPixels(m)
 		replaceValues(copied, &tables)
-		replaceGo(twin, &tables)
+		replaceGo(kernel, &tables)
 		if !bytes.Equal(memory, reference) {
 			t.Errorf("%dx%dx%d: replaced values differ", m.W, m.H, m.C)
 		}

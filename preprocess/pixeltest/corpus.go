@@ -9,33 +9,34 @@ import (
 	"testing"
 )
 
-// Odd is a broken or strange image: its name says which sound one it was and what was done.
-type Odd struct {
+// IrregularImage is a damaged or irregular image. Its name is that of the intact one and what was
+// changed.
+type IrregularImage struct {
 	Name string
 	Data []byte
 }
 
-// corpus is made of the tiny sound files of testdata/sound.
-type corpus struct{ list []Odd }
+// corpus is built from the tiny intact files of testdata/sound.
+type corpus struct{ list []IrregularImage }
 
 func (c *corpus) add(of, what string, data []byte) {
-	c.list = append(c.list, Odd{of + " " + what, data})
+	c.list = append(c.list, IrregularImage{of + " " + what, data})
 }
 
-// Irregular are all broken and strange images, made anew at each call.
-func Irregular(t testing.TB) []Odd {
+// IrregularImages returns all damaged and irregular images, built at each call.
+func IrregularImages(t testing.TB) []IrregularImage {
 	t.Helper()
 	var c corpus
-	c.strangers()
-	sound := map[string][]byte{}
-	for _, name := range SoundNames(t) {
+	c.notImages()
+	intact := map[string][]byte{}
+	for _, name := range IntactNames(t) {
 		data, err := os.ReadFile(Testdata("sound", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		sound[name] = data
+		intact[name] = data
 		c.add(name, "as it is", data)
-		c.around(name, data)
+		c.damageAnywhere(name, data)
 		switch filepath.Ext(name) {
 		case ".jpg":
 			c.jpeg(name, data)
@@ -51,11 +52,11 @@ func Irregular(t testing.TB) []Odd {
 			c.webp(name, data)
 		}
 	}
-	c.polyglots(sound)
+	c.polyglots(intact)
 	return c.list
 }
 
-func SoundNames(t testing.TB) []string {
+func IntactNames(t testing.TB) []string {
 	t.Helper()
 	entries, err := os.ReadDir(Testdata("sound"))
 	if err != nil {
@@ -68,8 +69,8 @@ func SoundNames(t testing.TB) []string {
 	return names
 }
 
-// strangers are no images at all.
-func (c *corpus) strangers() {
+// notImages adds files that are no images at all.
+func (c *corpus) notImages() {
 	for _, s := range []string{
 		"", "\xff", "\xff\xd8", "\xff\xd8\xff", "\xff\xd8\xff\xd9", "BM", "GIF89a", "II*\x00", "MM\x00*", signaturePNG,
 		"This is no image, whatever it is called.", "<html><img src=x></html>", "\x00", "PK\x03\x04", "%PDF-1.4",
@@ -81,8 +82,8 @@ func (c *corpus) strangers() {
 	c.add("nothing", "4096 times 255", bytes.Repeat([]byte{255}, 4096))
 }
 
-// around is what can happen to any file.
-func (c *corpus) around(name string, data []byte) {
+// damageAnywhere adds damage that any file can have.
+func (c *corpus) damageAnywhere(name string, data []byte) {
 	c.add(name, "with bytes behind", slices.Concat(data, []byte("behind\xff\xd8\xff\xe0\x00")))
 	c.add(name, "with zeros behind", slices.Concat(data, make([]byte, 5000)))
 	c.add(name, "with bytes before", slices.Concat([]byte("before"), data))
@@ -102,16 +103,16 @@ func (c *corpus) around(name string, data []byte) {
 	c.add(name, "zeros from the middle", half)
 }
 
-// Changed is data with other bytes at a place.
+// Changed is data with other bytes at an offset.
 func Changed(data []byte, at int, with ...byte) []byte {
 	data = bytes.Clone(data)
 	copy(data[at:], with)
 	return data
 }
 
-// polyglots are two things at once.
-func (c *corpus) polyglots(sound map[string][]byte) {
-	jpeg, png, gif := sound["420.jpg"], sound["rgb.png"], sound["palette.gif"]
+// polyglots adds files of two formats at once.
+func (c *corpus) polyglots(intact map[string][]byte) {
+	jpeg, png, gif := intact["420.jpg"], intact["rgb.png"], intact["palette.gif"]
 	c.add("polyglot", "JPEG and zip", slices.Concat(jpeg, []byte("PK\x05\x06"), make([]byte, 18)))
 	comment := "<html><script>alert(1)</script><!--"
 	html := slices.Concat(jpeg[:2], []byte{0xFF, 0xFE, 0, byte(len(comment) + 2)}, []byte(comment), jpeg[2:], []byte("-->"))
@@ -124,8 +125,25 @@ func (c *corpus) polyglots(sound map[string][]byte) {
 	c.add("polyglot", "JPEG in a JPEG's APP1", slices.Concat(jpeg[:2], SegmentOf(0xE1, jpeg), jpeg[2:]))
 }
 
-// SegmentOf is a JPEG marker segment.
+// SegmentOf returns a JPEG marker segment.
 func SegmentOf(mark byte, body []byte) []byte {
 	n := len(body) + 2
 	return slices.Concat([]byte{0xFF, mark, byte(n >> 8), byte(n)}, body)
+}
+
+// IntactJPEGs returns the JPEGs of testdata/sound.
+func IntactJPEGs(t testing.TB) map[string][]byte {
+	t.Helper()
+	m := map[string][]byte{}
+	for _, name := range IntactNames(t) {
+		if filepath.Ext(name) != ".jpg" {
+			continue
+		}
+		data, err := os.ReadFile(Testdata("sound", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m[name] = data
+	}
+	return m
 }

@@ -9,28 +9,28 @@ import (
 	"github.com/dsconv/dsconv/preprocess/jpeg"
 )
 
-// part is a marker with its segment and, after SOS, the entropy-coded data.
-type part struct {
+// jpegPart is a marker with its segment and, after SOS, the entropy-coded data.
+type jpegPart struct {
 	Mark           byte
 	At, Body, Data int // where the marker, the segment's body and what follows it begin
 	End            int
 }
 
-func PartsOf(data []byte) []part {
-	var list []part
+func SplitJPEG(data []byte) []jpegPart {
+	var list []jpegPart
 	for i := 2; i < len(data); {
 		mark, next, ok := jpeg.NextMarker(data, i)
 		if !ok {
 			break
 		}
-		p := part{Mark: mark, At: next - 2, Body: next, Data: next, End: next}
+		p := jpegPart{Mark: mark, At: next - 2, Body: next, Data: next, End: next}
 		if !jpeg.Standalone(mark) && mark != jpeg.MarkEOI {
 			p.Body = next + 2
 			p.Data = next + int(binary.BigEndian.Uint16(data[next:]))
 			p.End = p.Data
 		}
 		if mark == jpeg.MarkSOS {
-			p.End = new(jpeg.Walk).Entropy(data, p.Data)
+			p.End = new(jpeg.JpegChecker).SkipScanData(data, p.Data)
 		}
 		list = append(list, p)
 		i = p.End
@@ -39,7 +39,7 @@ func PartsOf(data []byte) []part {
 }
 
 func (c *corpus) jpeg(name string, data []byte) {
-	parts := PartsOf(data)
+	parts := SplitJPEG(data)
 	for i, p := range parts {
 		of := fmt.Sprintf("%s, %02X (%d)", name, p.Mark, i)
 		for _, cut := range []int{p.At, p.At + 1, p.At + 2, p.At + 3, p.At + 4, (p.Body + p.Data) / 2, p.Data - 1, p.Data, p.Data + 1, (p.Data + p.End) / 2, p.End - 1} {
@@ -81,8 +81,8 @@ func (c *corpus) jpeg(name string, data []byte) {
 	}
 }
 
-// frame makes odd frame headers.
-func (c *corpus) frame(of string, data []byte, parts []part, p part) {
+// frame adds images with irregular frame headers.
+func (c *corpus) frame(of string, data []byte, parts []jpegPart, p jpegPart) {
 	h := data[p.Body+1 : p.Body+3]
 	for _, size := range [][2]int{{0, 19}, {17, 0}, {0, 0}, {65500, 65500}, {65535, 65535}, {17, 65500}, {65500, 19}, {16, 19}, {18, 19}, {33, 19}, {17, 18}, {17, 40}, {1, 1}} {
 		c.add(of, fmt.Sprintf("claims %dx%d", size[1], size[0]), Changed(data, p.Body+1, byte(size[0]>>8), byte(size[0]), byte(size[1]>>8), byte(size[1])))
@@ -104,8 +104,8 @@ func (c *corpus) frame(of string, data []byte, parts []part, p part) {
 	}
 }
 
-// entropy harms the image data of one scan.
-func (c *corpus) entropy(of string, data []byte, p part) {
+// entropy damages the image data of one scan.
+func (c *corpus) entropy(of string, data []byte, p jpegPart) {
 	n := p.End - p.Data
 	for i := range 24 {
 		at := p.Data + n*i/24

@@ -122,8 +122,8 @@ func (c *corpus) ihdr(of string, data, body []byte, i, next int) {
 	}
 }
 
-// words puts telling values into every 16 and 32-bit field of the first n bytes.
-func (c *corpus) words(name string, data []byte, n int) {
+// wordValues writes extreme values to every 16 and 32-bit field of the first n bytes.
+func (c *corpus) wordValues(name string, data []byte, n int) {
 	for at := range min(n, len(data)-4) {
 		for _, v := range []byte{0, 1, 0x10, 0x7F, 0x80, 0xFF} {
 			c.add(name, fmt.Sprintf("byte %d is %#x", at, v), Changed(data, at, v))
@@ -138,8 +138,8 @@ func (c *corpus) words(name string, data []byte, n int) {
 }
 
 func (c *corpus) bmp(name string, data []byte) {
-	c.words(name, data, 58)
-	c.list = slices.DeleteFunc(c.list, func(o Odd) bool {
+	c.wordValues(name, data, 58)
+	c.list = slices.DeleteFunc(c.list, func(o IrregularImage) bool {
 		if len(o.Data) < 34 || !strings.HasPrefix(string(o.Data), "BM") {
 			return false
 		}
@@ -151,7 +151,7 @@ func (c *corpus) bmp(name string, data []byte) {
 }
 
 func (c *corpus) gif(name string, data []byte) {
-	c.words(name, data, 13)
+	c.wordValues(name, data, 13)
 	table := 13 + 3<<(data[10]&7+1)
 	for i := table; i < len(data); i++ {
 		for _, v := range []byte{0, 1, 2, 9, ';', ',', '!', 0xFF} {
@@ -163,7 +163,7 @@ func (c *corpus) gif(name string, data []byte) {
 }
 
 func (c *corpus) tiff(name string, data []byte) {
-	c.words(name, data, 8)
+	c.wordValues(name, data, 8)
 	at := int(binary.LittleEndian.Uint32(data[4:]))
 	n := int(binary.LittleEndian.Uint16(data[at:]))
 	for i := range n {
@@ -186,9 +186,9 @@ func (c *corpus) tiff(name string, data []byte) {
 	c.add(name, "as BigTIFF", Changed(data, 2, 43))
 }
 
-// webp harms the header, each chunk's name and length, and the chunks' order.
+// webp damages the header, each chunk's name and length, and the order of chunks.
 func (c *corpus) webp(name string, data []byte) {
-	c.words(name, data, 34)
+	c.wordValues(name, data, 34)
 	for i := 12; i < len(data); {
 		kind, body, next, err := splitRIFF(data, i)
 		if err != nil {
@@ -224,7 +224,7 @@ func (c *corpus) webp(name string, data []byte) {
 	}
 }
 
-// pngChunk is the chunk of a PNG at data[i:].
+// pngChunk returns the chunk of a PNG at data[i:].
 func pngChunk(data []byte, i int) (kind, body []byte, crc uint32, next int, err error) {
 	if len(data)-i < 12 {
 		return nil, nil, 0, 0, io.ErrUnexpectedEOF
@@ -237,7 +237,7 @@ func pngChunk(data []byte, i int) (kind, body []byte, crc uint32, next int, err 
 	return data[i+4 : i+8], data[i+8 : end], binary.BigEndian.Uint32(data[end:]), end + 4, nil
 }
 
-// splitRIFF is the chunk of a WebP at data[i:].
+// splitRIFF returns the chunk of a WebP at data[i:].
 func splitRIFF(data []byte, i int) (kind string, body []byte, next int, err error) {
 	if len(data)-i < 8 {
 		return "", nil, 0, io.ErrUnexpectedEOF

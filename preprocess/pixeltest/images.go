@@ -10,7 +10,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// TestImage is an image whose elements differ, the same at each call.
+// TestImage returns an image whose elements differ, the same at each call.
 func TestImage(w, h, c int, d formats.DType) *pixel.Image {
 	m := &pixel.Image{}
 	m.Reset(h, w, c, d)
@@ -22,27 +22,11 @@ func TestImage(w, h, c int, d formats.DType) *pixel.Image {
 	return m
 }
 
-// WithOrientation puts an EXIF block into a JPEG.
+// WithOrientation inserts an EXIF block into a JPEG.
 func WithOrientation(jpeg []byte, o byte) []byte {
 	exif := []byte("\xff\xe1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00")
 	exif[29] = o
 	return slices.Concat(jpeg[:2], exif, jpeg[2:])
-}
-
-func SoundJPEGs(t testing.TB) map[string][]byte {
-	t.Helper()
-	m := map[string][]byte{}
-	for _, name := range SoundNames(t) {
-		if filepath.Ext(name) != ".jpg" {
-			continue
-		}
-		data, err := os.ReadFile(Testdata("sound", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		m[name] = data
-	}
-	return m
 }
 
 func ReadValue(t *testing.T, path string) *formats.Value {

@@ -14,7 +14,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Pillow is a running Python that answers what Pillow makes of an image.
+// Pillow is a running Python that processes images with Pillow.
 type Pillow struct {
 	t   *testing.T
 	in  *json.Encoder
@@ -75,7 +75,7 @@ func (p *Pillow) Ask(a Ask) Answer {
 	return r
 }
 
-// Exact skips tests of pixels that only libjpeg-turbo gives.
+// Exact skips tests of pixels that only libjpeg-turbo decodes exactly.
 func Exact(t *testing.T) {
 	if jpeg.DecoderName != "libjpeg-turbo" {
 		t.Skipf("%s is not exact", jpeg.DecoderName)

@@ -9,36 +9,37 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Affine is a map from the pixels of a result to the places of an image that they show, as
-// Pillow's Image.transform(AFFINE) takes it.
+// Affine maps each pixel of a result to a point of the source image, as Pillow's
+// Image.transform(AFFINE) does.
 type Affine struct {
-	// Matrix says that the pixel with its middle at (x, y) shows what lies at
-	// (M[0]*x + M[1]*y + M[2], M[3]*x + M[4]*y + M[5]).
+	// Matrix maps the pixel with its centre at (x, y) to the point
+	// (M[0]*x + M[1]*y + M[2], M[3]*x + M[4]*y + M[5]) of the source.
 	Matrix [6]float64
-	// Filter is Nearest, Bilinear or Bicubic. None of them widens where the image shrinks.
+	// Filter is Nearest, Bilinear or Bicubic, without antialiasing.
 	Filter Filter
-	// Fill is what lies outside of the image, in the image's own units: one value for all
-	// channels or one for each; nil is 0. Fractions are cut off.
+	// Fill is the value outside the image, in the image's own units: one for all channels or
+	// one for each; nil is 0. Fractions are truncated.
 	Fill []float64
 }
 
-// Check reports a map that Transform cannot carry out on images of c channels.
+// Check returns an error if Transform cannot apply a to images of c channels.
 func (a *Affine) Check(c int) error {
 	for _, v := range a.Matrix {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("affine map %v: not all of it are numbers", a.Matrix)
+			return fmt.Errorf("affine matrix %v: all six values must be finite numbers", a.Matrix)
 		}
 	}
 	if a.Filter != Nearest && a.Filter != Bilinear && a.Filter != Bicubic {
-		return fmt.Errorf("affine map with filter %q: choose %s, %s or %s", a.Filter, Nearest, Bilinear, Bicubic)
+		return fmt.Errorf("affine transform with filter %q: choose %s, %s or %s", a.Filter, Nearest, Bilinear, Bicubic)
 	}
 	return CheckFill(a.Fill, c)
 }
 
-// Transform makes dst, w by h pixels, what a maps to the part crop of src, as Pillow 13 does
-// bit for bit: the part is the whole image, nothing around it counts. The zero crop is all of
-// src. uint16 follows Pillow's mode I;16 for Nearest and its mode I for the others, cut to 16
-// bits, channel by channel. dst has src's channels and type and must be another image.
+// Transform applies a to the rectangle crop of src and writes w by h pixels to dst, equal to
+// Pillow 13's bit for bit. The result is that of an image cropped first: pixels outside crop
+// do not count. The zero crop is all of src. uint16 follows Pillow's mode I;16 for Nearest and
+// its mode I, clipped to 16 bits, for the other filters, channel by channel. dst gets src's
+// channels and type and must be another image.
 func (r *Resampler) Transform(dst, src *pixel.Image, crop pixel.Rect, a *Affine, w, h int) error {
 	if crop == (pixel.Rect{}) {
 		crop = pixel.Rect{W: src.W, H: src.H}
@@ -51,22 +52,22 @@ func (r *Resampler) Transform(dst, src *pixel.Image, crop pixel.Rect, a *Affine,
 	}
 	dst.Reset(h, w, src.C, src.DType)
 	dst.Fill(a.Fill)
-	part := src.View().Crop(crop)
+	in := src.View().Crop(crop)
 	switch {
 	case a.Filter == Nearest:
-		r.at = pixel.Grow(r.at, w)
-		warpNearest(dst.View(), part, a.Matrix, src.DType, r.at)
+		r.offsets = pixel.Grow(r.offsets, w)
+		warpNearest(dst.View(), in, a.Matrix, src.DType, r.offsets)
 	case hasAlpha(src) && src.DType == formats.Uint8:
 		premultiply(&r.pre, src, crop)
 		warp(dst.View(), r.pre.View(), a, src.DType)
 		unpremultiply(dst)
 	default:
-		warp(dst.View(), part, a, src.DType)
+		warp(dst.View(), in, a, src.DType)
 	}
 	return nil
 }
 
-// CheckFill reports a fill that images of c channels cannot be filled with.
+// CheckFill returns an error if images of c channels cannot be filled with fill.
 func CheckFill(fill []float64, c int) error {
 	if len(fill) > 1 && len(fill) != c {
 		return fmt.Errorf("fill %v: %d values for images of %d channels", fill, len(fill), c)

@@ -7,23 +7,24 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// warpNearest is ImagingTransformAffine of Pillow's Geometry.c without a filter. Its ways for
-// maps without rotation, maps that fit into 16.16 bits of fixed point, other maps, and 16-bit
-// images round differently. What m maps outside of src stays. at is memory for a row.
-func warpNearest(dst, src pixel.View, m [6]float64, d formats.DType, at []int) {
+// warpNearest is ImagingTransformAffine of Pillow's Geometry.c without a filter. Pillow rounds
+// differently for matrices without rotation, matrices that fit 16.16 fixed point, other
+// matrices, and 16-bit images. Pixels that map outside src keep their value. offsets is
+// scratch memory for a row.
+func warpNearest(dst, src pixel.View, m [6]float64, d formats.DType, offsets []int) {
 	switch {
 	case d == formats.Uint16:
-		warpEach(dst, src, m, at)
+		warpEach(dst, src, m, offsets)
 	case m[1] == 0 && m[3] == 0:
-		warpScaled(dst, src, m, at)
-	case fixable(m, dst.W, dst.H):
-		warpFixed(dst, src, m, at)
+		warpScaled(dst, src, m, offsets)
+	case fitsFixedPoint(m, dst.W, dst.H):
+		warpFixed(dst, src, m, offsets)
 	default:
-		warpFloat(dst, src, m, at)
+		warpFloat(dst, src, m, offsets)
 	}
 }
 
-// offset is where the pixel around (x, y) begins in v, -1 outside.
+// offset returns the offset in v of the pixel that contains (x, y), -1 outside.
 func offset(v pixel.View, x, y float64) int {
 	if !(0 <= x && x < float64(v.W) && 0 <= y && y < float64(v.H)) {
 		return -1
@@ -35,15 +36,15 @@ func offset(v pixel.View, x, y float64) int {
 func warpEach(dst, src pixel.View, m [6]float64, at []int) {
 	for y := range dst.H {
 		for x := range at {
-			mx, my := mapped(&m, x, y)
+			mx, my := mapPoint(&m, x, y)
 			at[x] = offset(src, mx, my)
 		}
 		gather(dst, y, src, at)
 	}
 }
 
-// mapped is affine_transform. The conversions keep the compiler from fusing.
-func mapped(m *[6]float64, x, y int) (mx, my float64) {
+// mapPoint is affine_transform. The conversions keep the compiler from fusing.
+func mapPoint(m *[6]float64, x, y int) (mx, my float64) {
 	fx, fy := float64(x)+0.5, float64(y)+0.5
 	mx = float64(float64(m[0]*fx)+float64(m[1]*fy)) + m[2]
 	my = float64(float64(m[3]*fx)+float64(m[4]*fy)) + m[5]
@@ -68,8 +69,8 @@ func warpScaled(dst, src pixel.View, m [6]float64, at []int) {
 	}
 }
 
-// fixable is check_fixed for the corners of a result of w by h pixels.
-func fixable(m [6]float64, w, h int) bool {
+// fitsFixedPoint is check_fixed for the corners of a result of w by h pixels.
+func fitsFixedPoint(m [6]float64, w, h int) bool {
 	const limit = 32768
 	for _, corner := range [][2]float64{{0, 0}, {float64(w), float64(h)}, {0, float64(h)}, {float64(w), 0}} {
 		x, y := corner[0], corner[1]
@@ -121,7 +122,8 @@ func warpFloat(dst, src pixel.View, m [6]float64, at []int) {
 	}
 }
 
-// gather makes row y of v the pixels of src at the offsets; at -1 v's stay.
+// gather copies the pixels of src at the offsets to row y of v. Where the offset is -1, the
+// pixel keeps its value.
 func gather(v pixel.View, y int, src pixel.View, at []int) {
 	out, pix := v.Row(y), src.Pix
 	switch v.Size {

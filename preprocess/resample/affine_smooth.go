@@ -9,7 +9,7 @@ import (
 )
 
 // warp is ImagingGenericTransform of Pillow's Geometry.c with its bilinear and bicubic
-// filters, in double precision. What a maps outside of src stays.
+// filters, in double precision. Pixels that map outside src keep their value.
 func warp(dst, src pixel.View, a *Affine, d formats.DType) {
 	taps := 2
 	if a.Filter == Bicubic {
@@ -19,11 +19,11 @@ func warp(dst, src pixel.View, a *Affine, d formats.DType) {
 	for y := range dst.H {
 		out := dst.Row(y)
 		for x := range dst.W {
-			mx, my := mapped(&a.Matrix, x, y)
+			mx, my := mapPoint(&a.Matrix, x, y)
 			if !(0 <= mx && mx < float64(src.W) && 0 <= my && my < float64(src.H)) {
 				continue
 			}
-			n.find(mx-0.5, my-0.5)
+			n.locate(mx-0.5, my-0.5)
 			if taps == 2 {
 				n.bilinear(out[x*dst.Size:][:dst.Size])
 			} else {
@@ -33,20 +33,20 @@ func warp(dst, src pixel.View, a *Affine, d formats.DType) {
 	}
 }
 
-// neighbours are the 2x2 or 4x4 pixels around a place.
+// neighbours are the 2x2 or 4x4 pixels around a point.
 type neighbours struct {
 	src  pixel.View
 	taps int
 	deep bool // 16 bits a value
 
-	rows    [4]int // where they begin
-	columns [4]int // from there
+	rows    [4]int // offsets of the rows
+	columns [4]int // offsets in a row
 	dx, dy  float64
 }
 
-// find takes the pixels around (x, y), counted from the middle of the first pixel. Outside of
-// the image those at the edge repeat.
-func (n *neighbours) find(x, y float64) {
+// locate finds the pixels around (x, y), counted from the centre of the first pixel. Outside
+// the image, those at the edge repeat.
+func (n *neighbours) locate(x, y float64) {
 	fx, fy := math.Floor(x), math.Floor(y)
 	n.dx, n.dy = x-fx, y-fy
 	left, top := int(fx)-(n.taps/2-1), int(fy)-(n.taps/2-1)
@@ -56,16 +56,16 @@ func (n *neighbours) find(x, y float64) {
 	}
 }
 
-// bilinear makes pixel the blend of the neighbours.
+// bilinear interpolates pixel between the 2x2 neighbours.
 func (n *neighbours) bilinear(pixel []byte) {
 	for at := 0; at < len(pixel); at += n.step() {
-		upper := mix(n.load(n.rows[0]+n.columns[0]+at), n.load(n.rows[0]+n.columns[1]+at), n.dx)
-		lower := mix(n.load(n.rows[1]+n.columns[0]+at), n.load(n.rows[1]+n.columns[1]+at), n.dx)
-		n.store(pixel[at:], mix(upper, lower, n.dy))
+		upper := lerp(n.load(n.rows[0]+n.columns[0]+at), n.load(n.rows[0]+n.columns[1]+at), n.dx)
+		lower := lerp(n.load(n.rows[1]+n.columns[0]+at), n.load(n.rows[1]+n.columns[1]+at), n.dx)
+		n.store(pixel[at:], lerp(upper, lower, n.dy))
 	}
 }
 
-// bicubic makes pixel the cubic (a = -1) of the neighbours.
+// bicubic interpolates pixel between the 4x4 neighbours (a = -1).
 func (n *neighbours) bicubic(pixel []byte) {
 	for at := 0; at < len(pixel); at += n.step() {
 		var v [4]float64
@@ -77,7 +77,7 @@ func (n *neighbours) bicubic(pixel []byte) {
 	}
 }
 
-// step is the size of a value.
+// step is the size of a value in bytes.
 func (n *neighbours) step() int {
 	if n.deep {
 		return 2
@@ -85,7 +85,7 @@ func (n *neighbours) step() int {
 	return 1
 }
 
-// load is the value at byte i.
+// load returns the value at byte i.
 func (n *neighbours) load(i int) float64 {
 	if n.deep {
 		return float64(binary.LittleEndian.Uint16(n.src.Pix[i:]))
@@ -93,7 +93,7 @@ func (n *neighbours) load(i int) float64 {
 	return float64(n.src.Pix[i])
 }
 
-// store writes v, cut to a whole number and to what the type holds.
+// store writes v, truncated to an integer and clipped to the range of the type.
 func (n *neighbours) store(p []byte, v float64) {
 	if n.deep {
 		binary.LittleEndian.PutUint16(p, uint16(min(max(int(v), 0), math.MaxUint16)))
@@ -102,10 +102,10 @@ func (n *neighbours) store(p []byte, v float64) {
 	p[0] = uint8(min(max(int(v), 0), math.MaxUint8))
 }
 
-// mix goes from a to b by d. The conversion keeps the compiler from fusing.
-func mix(a, b, d float64) float64 { return a + float64((b-a)*d) }
+// lerp interpolates linearly from a to b by d. The conversion keeps the compiler from fusing.
+func lerp(a, b, d float64) float64 { return a + float64((b-a)*d) }
 
-// cubic is Pillow's polynomial through four values, d behind the second.
+// cubic is Pillow's polynomial through four values at d past the second.
 func cubic(v1, v2, v3, v4, d float64) float64 {
 	p2 := -v1 + v3
 	p3 := float64(2*(v1-v2)) + v3 - v4

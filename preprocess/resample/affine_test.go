@@ -33,7 +33,7 @@ func TestTransformErrors(t *testing.T) {
 	}
 }
 
-// A map by whole pixels is a shift of the crop alone, for every filter and type.
+// Moving by whole pixels is a shift of the crop, for every filter and type.
 func TestTransformShifts(t *testing.T) {
 	crop := pixel.Rect{X: 2, Y: 1, W: 7, H: 6}
 	for _, f := range []Filter{Nearest, Bilinear, Bicubic} {
@@ -53,13 +53,13 @@ func TestTransformShifts(t *testing.T) {
 				copy(want.Pix[(y+1)*want.Stride():], part.Pix[y*part.Stride()+2*n:(y+1)*part.Stride()])
 			}
 			if !slices.Equal(got.Pix, want.Pix) {
-				t.Errorf("%s of %s: other pixels", f, d)
+				t.Errorf("%s of %s: pixels differ", f, d)
 			}
 		}
 	}
 }
 
-// FuzzTransform holds that all comes from the image or is the fill, whatever the map is.
+// FuzzTransform checks that every pixel comes from the image or is the fill, for any matrix.
 func FuzzTransform(f *testing.F) {
 	f.Add(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, uint8(0))
 	f.Add(0.5, 0.1, 3.0, -0.1, 0.5, 1e9, uint8(1))

@@ -2,8 +2,8 @@ package resample
 
 import "github.com/dsconv/dsconv/preprocess/pixel"
 
-// premultiply makes dst the part crop of src with colours multiplied by alpha, as Pillow's
-// conversion to La and RGBa.
+// premultiply writes the rectangle crop of src to dst with colours multiplied by alpha, as
+// Pillow's conversion to La and RGBa does.
 func premultiply(dst, src *pixel.Image, crop pixel.Rect) {
 	src.Crop(dst, crop)
 	c := dst.C
@@ -16,7 +16,7 @@ func premultiply(dst, src *pixel.Image, crop pixel.Rect) {
 	}
 }
 
-// unpremultiply undoes premultiply in place, as Pillow's conversion from La and RGBa.
+// unpremultiply undoes premultiply in place, as Pillow's conversion from La and RGBa does.
 func unpremultiply(m *pixel.Image) {
 	c := m.C
 	for i := 0; i < len(m.Pix); i += c {

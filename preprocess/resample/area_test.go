@@ -10,7 +10,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
-// A fractional area gives what Pillow's resize with a box gives, whichever passes it needs.
+// Resizing a fractional area equals Pillow's resize with a box, for all combinations of passes.
 func TestResizeAreaEqualsPillow(t *testing.T) {
 	p := pixeltest.StartPillow(t)
 	var r Resampler
@@ -38,7 +38,7 @@ func TestResizeAreaEqualsPillow(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(dst.Pix, want.Pixels) {
-				t.Errorf("%s %dx%d %+v to %dx%d %s: other pixels than Pillow's", mode.mode, c.w, c.h, area, c.toW, c.toH, f)
+				t.Errorf("%s %dx%d %+v to %dx%d %s: pixels differ from Pillow's", mode.mode, c.w, c.h, area, c.toW, c.toH, f)
 			}
 		}
 	}

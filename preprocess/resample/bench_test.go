@@ -8,7 +8,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
-// benchResizes are sizes of training and of packing.
+// benchResizes are sizes typical of training and of packing.
 var benchResizes = []struct {
 	name     string
 	w, h     int
@@ -40,11 +40,11 @@ func BenchmarkResize(b *testing.B) {
 	}
 }
 
-// BenchmarkNewAxes is what sizes cost that the Resampler has not seen before.
-func BenchmarkNewAxes(b *testing.B) {
+// BenchmarkNewCoefficients measures sizes that are not in the cache.
+func BenchmarkNewCoefficients(b *testing.B) {
 	b.ReportAllocs()
 	var c coefficients
 	for b.Loop() {
-		c.set(axis{in: 300, to: 300, out: 224, filter: Bilinear, dtype: formats.Uint8})
+		c.compute(axis{in: 300, to: 300, out: 224, filter: Bilinear, dtype: formats.Uint8})
 	}
 }

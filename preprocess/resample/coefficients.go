@@ -8,66 +8,66 @@ import (
 )
 
 // precisionBits is the fixed point of 8-bit coefficients: 8 bits are the result's, and 2
-// are for filters with negative parts (Pillow's Resample.c).
+// are for filters with negative weights (Pillow's Resample.c).
 const precisionBits = 32 - 8 - 2
 
-// axis is what coefficients depend on: in pixels, of which the range [from, to) is scaled to
-// out pixels.
+// axis is what coefficients depend on: a row or column of in pixels, of which the range
+// [from, to) is scaled to out pixels.
 type axis struct {
 	in       int
 	from, to float32
 	out      int
 	filter   Filter
 	dtype    formats.DType
-	// Of the out pixels the n from first on are wanted; 0 stands for all.
+	// Only n of the out pixels are needed, from first on; n = 0 means all.
 	first, n int
 }
 
-// wanted is the range of output pixels that coefficients are made for.
-func (a axis) wanted() (first, end int) {
+// outputRange is the range of output pixels that coefficients are computed for.
+func (a axis) outputRange() (first, end int) {
 	if a.n == 0 {
 		return 0, a.out
 	}
 	return a.first, a.first + a.n
 }
 
-// want is a for n output pixels from first on, or for all where they are few or filter is
-// Nearest's, which has no coefficients to share.
-func (a axis) want(first, n int) axis {
-	if n < a.out && (a.out > wholeAxis || a.filter == Nearest) {
+// limited returns a for n output pixels from first on. A short axis stays whole, so that its
+// coefficients can be shared; Nearest has none to share.
+func (a axis) limited(first, n int) axis {
+	if n < a.out && (a.out > maxWholeAxis || a.filter == Nearest) {
 		a.first, a.n = first, n
 	}
 	return a
 }
 
-// coefficients tell for each wanted pixel of an axis which of in pixels it is made of, and
-// how. Entry 0 is that of output pixel first.
+// coefficients are the weights of the source pixels that each output pixel of an axis is
+// computed from. Entry 0 is that of output pixel first.
 type coefficients struct {
 	in       int
 	first, n int
-	// bounds has the first source pixel and their number, taps of exact are the weights;
-	// they are there for uint16.
+	// For uint16: bounds has the first source pixel and their number, exact has taps weights
+	// for each output pixel.
 	bounds []int32
 	exact  []float64
-	// start is the first source pixel of each pixel's taps weights; they are there for uint8.
-	// A fixed-point weight is split into its low 15 bits and the rest, so that 16-bit
-	// multiplications do. Weights lie in pairs of neighbouring taps, two words each: both
-	// low parts, then both high parts. taps is even and start+taps <= in where in allows, so
-	// that loops have no ends of their own; for the same reason there are group-1 more
-	// pixels, of weight 0.
+	// For uint8: start is the first source pixel of each output pixel's taps weights. A
+	// fixed-point weight is split into its low 15 bits and the rest, so that 16-bit
+	// multiplications suffice. Weights lie in pairs of neighbouring taps, two int32 a pair:
+	// both low parts, then both high parts. taps is even and start+taps <= in where in allows,
+	// so that loops need no special case at the end; for the same reason there are
+	// pixelGroup-1 extra pixels of weight 0.
 	start, weights []int32
 	taps           int
 
-	work []float64
+	scratch []float64
 }
 
-// group is how many pixels the fast loops make at once.
-const group = 4
+// pixelGroup is how many pixels the SIMD loops compute at once.
+const pixelGroup = 4
 
-// set is precompute_coeffs of Pillow's Resample.c. It reuses c's memory.
-func (c *coefficients) set(a axis) {
-	s := newSpread(a)
-	first, end := a.wanted()
+// compute is precompute_coeffs of Pillow's Resample.c. It reuses c's memory.
+func (c *coefficients) compute(a axis) {
+	s := newFilterWindow(a)
+	first, end := a.outputRange()
 	c.in, c.first, c.n = a.in, first, end-first
 	if a.dtype == formats.Uint8 {
 		c.setFixed(a, s)
@@ -76,8 +76,8 @@ func (c *coefficients) set(a axis) {
 	}
 }
 
-// spread is how far the pixels of an axis reach.
-type spread struct {
+// filterWindow is which source pixels an output pixel of an axis is computed from.
+type filterWindow struct {
 	kernel               kernel
 	from, scale, support float64
 	in                   int
@@ -85,23 +85,24 @@ type spread struct {
 	linear               bool
 }
 
-func newSpread(a axis) spread {
+func newFilterWindow(a axis) filterWindow {
 	k := kernels[a.filter]
 	scale := float64(a.to-a.from) / float64(a.out)
 	filterScale := max(scale, 1)
-	return spread{k, float64(a.from), scale, k.support * filterScale, a.in, 1 / filterScale, a.filter == Bilinear}
+	return filterWindow{k, float64(a.from), scale, k.support * filterScale, a.in, 1 / filterScale, a.filter == Bilinear}
 }
 
-// reach gives the centre of pixel i in the source, its first source pixel and their number.
-func (s *spread) reach(i int) (center float64, first, n int) {
+// sourceRange returns the centre of output pixel i in the source, its first source pixel and
+// their number.
+func (s *filterWindow) sourceRange(i int) (center float64, first, n int) {
 	// The conversion keeps compilers from fusing the product into the sum.
 	center = s.from + float64((float64(i)+0.5)*s.scale)
 	first = max(int(center-s.support+0.5), 0)
 	return center, first, min(int(center+s.support+0.5), s.in) - first
 }
 
-// weigh fills in the weights of the pixels from first on.
-func (s *spread) weigh(weights []float64, center float64, first int) {
+// computeWeights fills in the weights of the pixels from first on.
+func (s *filterWindow) computeWeights(weights []float64, center float64, first int) {
 	sum := 0.0
 	if s.linear { // most of all resizes
 		for x := range weights {
@@ -123,39 +124,39 @@ func (s *spread) weigh(weights []float64, center float64, first int) {
 	}
 }
 
-func (c *coefficients) setExact(a axis, s spread) {
+func (c *coefficients) setExact(a axis, s filterWindow) {
 	c.taps = min(int(math.Ceil(s.support))*2+1, a.in)
 	c.bounds, c.exact = make([]int32, 2*c.n), make([]float64, c.taps*c.n)
 	for i := range c.n {
-		center, first, n := s.reach(c.first + i)
+		center, first, n := s.sourceRange(c.first + i)
 		c.bounds[2*i], c.bounds[2*i+1] = int32(first), int32(n)
-		s.weigh(c.exactly(i), center, first)
+		s.computeWeights(c.exactWeights(i), center, first)
 	}
 }
 
-// exactly are the exact weights of entry i.
-func (c *coefficients) exactly(i int) []float64 {
+// exactWeights are the weights of entry i.
+func (c *coefficients) exactWeights(i int) []float64 {
 	return c.exact[i*c.taps:][:c.bounds[2*i+1]]
 }
 
 // setFixed is normalize_coeffs_8bpc of Pillow's Resample.c too.
-func (c *coefficients) setFixed(a axis, s spread) {
-	longest := 0
+func (c *coefficients) setFixed(a axis, s filterWindow) {
+	taps := 0
 	for i := range c.n {
-		_, _, n := s.reach(c.first + i)
-		longest = max(longest, n)
+		_, _, n := s.sourceRange(c.first + i)
+		taps = max(taps, n)
 	}
-	c.taps = (longest + 1) &^ 1
-	c.bounds, c.exact = nil, nil // of an axis for uint16, whose memory this was
-	padded := c.n + group - 1
+	c.taps = (taps + 1) &^ 1
+	c.bounds, c.exact = nil, nil // this memory may have been of an axis for uint16
+	padded := c.n + pixelGroup - 1
 	c.start = pixel.Grow(c.start, padded)
 	c.weights = pixel.Grow(c.weights, padded*c.taps)
 	clear(c.weights)
-	c.work = pixel.Grow(c.work, longest)
+	c.scratch = pixel.Grow(c.scratch, taps)
 	for i := range c.n {
-		center, first, n := s.reach(c.first + i)
-		weights := c.work[:n]
-		s.weigh(weights, center, first)
+		center, first, n := s.sourceRange(c.first + i)
+		weights := c.scratch[:n]
+		s.computeWeights(weights, center, first)
 		start := max(min(first, a.in-c.taps), 0)
 		c.start[i] = int32(start)
 		c.quantize(c.weights[i*c.taps:][:c.taps], weights, first-start)
@@ -165,7 +166,7 @@ func (c *coefficients) setFixed(a axis, s spread) {
 	}
 }
 
-// quantize puts weights into pairs, from tap k on.
+// quantize writes weights in fixed point as pairs, from tap k on.
 func (c *coefficients) quantize(pairs []int32, weights []float64, k int) {
 	for _, w := range weights {
 		fixed := int32(math.Copysign(0.5, w) + w*(1<<precisionBits))
@@ -182,9 +183,9 @@ func (c *coefficients) fixed(i, k int) int32 {
 	return int32(int16(pair[1]>>shift))<<15 + int32(int16(pair[0]>>shift))
 }
 
-// of gives the entries of the output pixels from first up to end, which are among those that
-// c is made for.
-func (c *coefficients) of(first, end int) coefficients {
+// slice returns the entries of the output pixels from first up to end, which must be among
+// c's.
+func (c *coefficients) slice(first, end int) coefficients {
 	from, to := first-c.first, end-c.first
 	p := coefficients{in: c.in, first: first, n: end - first, taps: c.taps}
 	if c.exact != nil {
@@ -195,8 +196,8 @@ func (c *coefficients) of(first, end int) coefficients {
 	return p
 }
 
-// span is the range of source pixels that are used.
-func (c *coefficients) span() (first, end int) {
+// sourceRange is the range of source pixels that are used.
+func (c *coefficients) sourceRange() (first, end int) {
 	if c.exact != nil {
 		return int(c.bounds[0]), int(c.bounds[2*c.n-2] + c.bounds[2*c.n-1])
 	}
@@ -205,5 +206,5 @@ func (c *coefficients) span() (first, end int) {
 
 // bytes is the memory that c holds.
 func (c *coefficients) bytes() int {
-	return 4*(cap(c.bounds)+cap(c.start)+cap(c.weights)) + 8*(cap(c.exact)+cap(c.work))
+	return 4*(cap(c.bounds)+cap(c.start)+cap(c.weights)) + 8*(cap(c.exact)+cap(c.scratch))
 }

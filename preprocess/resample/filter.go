@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// Filter is a resampling filter, as Pillow's Image.Resampling names it.
+// Filter is a resampling filter, named as in Pillow's Image.Resampling.
 type Filter string
 
-// The filters. All but Nearest widen with the scale when they shrink (antialias).
+// The filters. All but Nearest widen with the scale when shrinking (antialiasing).
 const (
 	Nearest  Filter = "nearest"
 	Box      Filter = "box"
@@ -27,7 +27,7 @@ func ParseFilter(s string) (Filter, error) {
 	return "", fmt.Errorf("filter %q: choose nearest, box, bilinear, hamming, bicubic or lanczos", s)
 }
 
-// kernel is a filter's function and the half width of its support in source pixels.
+// kernel is a filter's function and half the width of its support in source pixels.
 type kernel struct {
 	support float64
 	at      func(x float64) float64

@@ -23,14 +23,14 @@ static const dsconv_kernels *kernels(int level) {
 }
 #endif
 
-// Rows of the first pass that are kept for the second: enough that moving them to the front
-// is rare, few enough to stay in the cache, and no more than the source has.
+// kept_rows is how many rows of the first pass are kept for the second: enough that moving them to the
+// front is rare, few enough to stay in the cache, and no more than the source has.
 static size_t kept_rows(const dsconv_resampling *r) {
   const size_t wanted = 2 * (size_t)r->ver_taps + 16, most = (size_t)r->in_h + DSCONV_MAX_ROWS;
   return wanted < most ? wanted : most;
 }
 
-// How many rows of the source are copied at once: an image may be one row of many pixels.
+// copied_rows is how many rows of the source are copied at once: an image may be one row of many pixels.
 static size_t copied_rows(const dsconv_resampling *r) {
   const int rows = r->vertical_first ? r->out_h : r->in_h;
   return rows < DSCONV_MAX_ROWS ? (size_t)rows : DSCONV_MAX_ROWS;
@@ -51,7 +51,7 @@ size_t dsconv_scratch(const dsconv_resampling *r) {
   return n;
 }
 
-// One image on its way.
+// The state of one call.
 typedef struct {
   const dsconv_resampling *r;
   const dsconv_kernels *k;
@@ -63,26 +63,26 @@ typedef struct {
   uint8_t *kept;                                       // kept_rows of them
 } image;
 
-// is_copy says whether rows are stored as they are.
+// is_copy reports whether rows are written as they are.
 static int is_copy(const dsconv_resampling *r) {
   return r->type == DSCONV_UINT8 && !r->flip && (!r->planar || r->channels == 1);
 }
 
-// placed is the row of the result that row y goes to.
-static int placed(const dsconv_resampling *r, int y) { return r->flip_v ? r->out_h - 1 - y : y; }
+// target_row is the row of the result that row y is written to.
+static int target_row(const dsconv_resampling *r, int y) { return r->flip_v ? r->out_h - 1 - y : y; }
 
 static uint8_t *copy_of(const image *m, int y) {
-  return m->sink.dst + (size_t)placed(m->r, y) * (size_t)m->r->out_w * (size_t)m->r->channels;
+  return m->sink.dst + (size_t)target_row(m->r, y) * (size_t)m->r->out_w * (size_t)m->r->channels;
 }
 
 static void put_row(const image *m, int y, const uint8_t *row) {
   if (!is_copy(m->r))
-    m->k->store(&m->sink, placed(m->r, y), row);
+    m->k->store(&m->sink, target_row(m->r, y), row);
   else if (row != copy_of(m, y))
     memcpy(copy_of(m, y), row, (size_t)m->r->out_w * (size_t)m->r->channels);
 }
 
-// readable gives row y of the source with slack behind it: a copy near the end of the buffer.
+// readable returns row y of the source with slack after it: a copy near the end of the buffer.
 static const uint8_t *readable(const image *m, int y, uint8_t *copy) {
   const uint8_t *row = m->src + (size_t)y * m->r->src_stride;
   if ((size_t)(m->src_end - row) >= in_row(m->r))
@@ -91,7 +91,7 @@ static const uint8_t *readable(const image *m, int y, uint8_t *copy) {
   return copy;
 }
 
-// scale_source makes n <= k->rows rows of those of the source from y on.
+// scale_source scales n <= k->rows rows of the source from y on.
 static void scale_source(const image *m, int y, int n, uint8_t *const *out) {
   const uint8_t *in[DSCONV_MAX_ROWS];
   uint8_t *to[DSCONV_MAX_ROWS];
@@ -103,19 +103,19 @@ static void scale_source(const image *m, int y, int n, uint8_t *const *out) {
   m->k->scale(to, in, &m->hor);
 }
 
-static int fewer(int a, int b) { return a < b ? a : b; }
+static int min_int(int a, int b) { return a < b ? a : b; }
 
-// sum_source makes row y of columns of the source, from byte first on.
+// sum_source computes n bytes of row y, from byte first on, from columns of the source.
 static void sum_source(const image *m, int y, uint8_t *out, size_t first, size_t n) {
   const dsconv_resampling *r = m->r;
   const int start = m->ver_start[y];
   m->k->sum(out, m->src + (size_t)start * r->src_stride + first, r->src_stride, n,
-            fewer(r->ver_taps, r->in_h - start), m->ver_weights + (size_t)y * (size_t)r->ver_taps);
+            min_int(r->ver_taps, r->in_h - start), m->ver_weights + (size_t)y * (size_t)r->ver_taps);
 }
 
 static void horizontal(const image *m) {
   for (int y = 0; y < m->r->out_h; y += m->k->rows) {
-    const int n = fewer(m->k->rows, m->r->out_h - y);
+    const int n = min_int(m->k->rows, m->r->out_h - y);
     scale_source(m, y, n, m->out);
     for (int i = 0; i < n; i++)
       put_row(m, y + i, m->out[i]);
@@ -131,17 +131,16 @@ static void vertical(const image *m) {
   }
 }
 
-// vertical_horizontal sums the columns that are needed and scales that while it is in the
-// cache.
+// vertical_horizontal sums the columns that are needed and scales the sums while they are in the cache.
 static void vertical_horizontal(image *m) {
   const dsconv_resampling *r = m->r;
   const size_t c = (size_t)r->channels;
   const int ends = (r->out_w + DSCONV_GROUP - 1) / DSCONV_GROUP * DSCONV_GROUP;
-  const int left = m->hor.start[0], right = fewer(m->hor.start[ends - 1] + r->hor_taps, r->in_w);
+  const int left = m->hor.start[0], right = min_int(m->hor.start[ends - 1] + r->hor_taps, r->in_w);
   m->hor.left = left;
   m->hor.in_w = right - left;
   for (int y = 0; y < r->out_h; y += m->k->rows) {
-    const int n = fewer(m->k->rows, r->out_h - y);
+    const int n = min_int(m->k->rows, r->out_h - y);
     const uint8_t *in[DSCONV_MAX_ROWS];
     uint8_t *out[DSCONV_MAX_ROWS];
     for (int i = 0; i < m->k->rows; i++) {
@@ -157,17 +156,16 @@ static void vertical_horizontal(image *m) {
   }
 }
 
-// horizontal_vertical keeps the last rows of the first pass, those from the source's row
-// first on up to row next.
+// horizontal_vertical keeps the last rows of the first pass: source rows first up to next.
 static void horizontal_vertical(const image *m) {
   const dsconv_resampling *r = m->r;
   const size_t n = (size_t)r->out_w * (size_t)r->channels, stride = out_row(r);
-  const int last = r->out_h - 1, bottom = fewer(m->ver_start[last] + r->ver_taps, r->in_h);
+  const int last = r->out_h - 1, bottom = min_int(m->ver_start[last] + r->ver_taps, r->in_h);
   int first = m->ver_start[0], next = first;
   for (int y = 0; y < r->out_h; y++) {
-    const int start = m->ver_start[y], taps = fewer(r->ver_taps, r->in_h - start);
+    const int start = m->ver_start[y], taps = min_int(r->ver_taps, r->in_h - start);
     while (next < start + taps) {
-      const int rows = fewer(m->k->rows, bottom - next);
+      const int rows = min_int(m->k->rows, bottom - next);
       if ((size_t)(next + rows - first) > kept_rows(r)) {
         const int used = start < next ? next - start : 0;
         memmove(m->kept, m->kept + (size_t)(next - used - first) * stride, (size_t)used * stride);
@@ -186,9 +184,9 @@ static void horizontal_vertical(const image *m) {
   }
 }
 
-// set_masks makes the masks of the store: byte i of register j of 16 pixels in the order of
-// the result comes from byte masks[j][k][i] of register k of 16 pixels of a row, if that is
-// not 0x80. In planes, register j has channel j.
+// set_masks computes the masks of the store: byte i of register j of 16 pixels in the order of the result
+// comes from byte masks[j][k][i] of register k of 16 pixels of a row, unless that is 0x80. In planes,
+// register j has channel j.
 static void set_masks(dsconv_sink *s) {
   const int c = s->r->channels;
   memset(s->masks, 0x80, sizeof s->masks);
@@ -225,7 +223,7 @@ void dsconv_resample(const dsconv_resampling *r, void *dst, const uint8_t *src, 
       put_row(&m, y, src + (size_t)y * r->src_stride);
 }
 
-int dsconv_calculates(const dsconv_values *values, int channels, int type, int level) {
+int dsconv_arithmetic_is_exact(const dsconv_values *values, int channels, int type, int level) {
   const dsconv_kernels *k = kernels(level);
   uint8_t all[256];
   uint32_t got[256], want[256];

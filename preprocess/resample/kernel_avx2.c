@@ -34,7 +34,7 @@ typedef __m256 floats;
 #define f_store32(p, v) _mm256_storeu_ps(p, v)
 #define f_store16(p, v) _mm_storeu_si128((__m128i *)(p), _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT))
 
-// v_rows has 16 bytes of each row, a row in each lane.
+// v_rows loads 16 bytes of each row, a row in each lane.
 INLINE ints v_rows(const uint8_t *const *rows, size_t at) {
   return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(rows[0] + at))),
                                  _mm_loadu_si128((const __m128i *)(rows[1] + at)), 1);
@@ -54,7 +54,7 @@ INLINE void f_store_bfloat(uint16_t *p, floats v) {
 }
 
 #include "kernel_simd.h"
-#include "store_simd.h"
+#include "tensor_simd.h"
 
 const dsconv_kernels dsconv_avx2 = {ROWS, scale, sum, store, convert};
 #endif

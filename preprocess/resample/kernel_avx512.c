@@ -2,7 +2,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #ifdef DSCONV_EMULATE_AVX512
-#include "testdata/avx512_by_simde.h"
+#include "../testdata/avx512_by_simde.h"
 
 #define TARGET
 #else
@@ -40,7 +40,7 @@ typedef __m512 floats;
 #define f_store32(p, v) _mm512_storeu_ps(p, v)
 #define f_store16(p, v) _mm256_storeu_si256((__m256i *)(p), _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT))
 
-// v_rows has 16 bytes of each row, a row in each lane.
+// v_rows loads 16 bytes of each row, a row in each lane.
 INLINE ints v_rows(const uint8_t *const *rows, size_t at) {
   ints v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(rows[0] + at)));
   v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(rows[1] + at)), 1);
@@ -64,7 +64,7 @@ INLINE void f_store_bfloat(uint16_t *p, floats v) {
 }
 
 #include "kernel_simd.h"
-#include "store_simd.h"
+#include "tensor_simd.h"
 
 const dsconv_kernels dsconv_avx512 = {ROWS, scale, sum, store, convert};
 #endif

@@ -4,8 +4,8 @@ package resample
 
 import "github.com/dsconv/dsconv/preprocess/cpu"
 
-// twins are what must equal the Go reference, as far as the processor has them.
-var twins = map[string]resampler8{
+// resampleKernels must equal the pure-Go version. Levels that the processor lacks fall back to lower ones.
+var resampleKernels = map[string]resampler8{
 	"portable C": resampleC(cpu.LevelPortable),
 	"C, AVX2":    resampleC(cpu.LevelAVX2),
 	"C, AVX-512": resampleC(cpu.LevelAVX512),

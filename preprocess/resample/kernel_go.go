@@ -8,16 +8,17 @@ import (
 // passes8 are ImagingResampleHorizontal_8bpc and Vertical_8bpc of Pillow's Resample.c.
 var passes8 = passes{horizontal8, vertical8}
 
-// resampleGo is what resample8 is tested against, and is it in builds without cgo.
+// resampleGo is the pure-Go version of resample8: tests compare with it, and builds without cgo use
+// it.
 func resampleGo(r *Resampler, j *resampling) {
-	part := j.target.Part
-	src := j.src.Crop(keptRect(part, j.src, j.hor, j.ver))
+	region := j.target.Region
+	src := j.src.Crop(sourceRegion(region, j.src, j.hor, j.ver))
 	if j.hor != nil || j.ver != nil {
-		r.scaled.Reset(part.H, part.W, j.src.Size, formats.Uint8)
-		passes8.run(r.scaled.View(), src, columnsOf(part, j.hor), rowsOf(part, j.ver), j.verticalFirst, &r.tmp)
+		r.scaled.Reset(region.H, region.W, j.src.Size, formats.Uint8)
+		passes8.run(r.scaled.View(), src, columnsOf(region, j.hor), rowsOf(region, j.ver), j.verticalFirst, &r.tmp)
 		src = r.scaled.View()
 	}
-	j.target.put8(src)
+	j.target.write8(src)
 }
 
 func horizontal8(dst, src pixel.View, c *coefficients) {
@@ -26,7 +27,7 @@ func horizontal8(dst, src pixel.View, c *coefficients) {
 	}
 }
 
-// scaleRow makes out the horizontally scaled row.
+// scaleRow scales row horizontally to out.
 func scaleRow(out, row []byte, channels int, c *coefficients) {
 	for x := 0; x*channels < len(out); x++ {
 		first := int(c.start[x])
@@ -47,7 +48,7 @@ func vertical8(dst, src pixel.View, c *coefficients, top int) {
 	}
 }
 
-// sumRows makes out the weighted sum of the rows that output row y is made of.
+// sumRows sets out to the weighted sum of the source rows of output row y.
 func sumRows(out, rows []byte, stride int, c *coefficients, y int) {
 	for x := range out {
 		sum := int32(1 << (precisionBits - 1))

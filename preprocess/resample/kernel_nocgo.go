@@ -2,13 +2,13 @@
 
 package resample
 
-// goKernels is 1 where passes keep what is between them as an image.
+// goKernels is 1 if the result of the first pass is kept as an image.
 const goKernels = 1
 
 var resample8 resampler8 = resampleGo
 
-// kernelCall is for the kernels in C.
-type kernelCall struct{}
+// kernelRequest is used by the C kernels only.
+type kernelRequest struct{}
 
-// calculates is for the kernels that calculate.
-func calculates(*storedValues, int, int) bool { return false }
+// arithmeticIsExact is false: the pure-Go version uses tables.
+func arithmeticIsExact(*elementValues, int, int) bool { return false }

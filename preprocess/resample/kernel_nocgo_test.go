@@ -2,5 +2,5 @@
 
 package resample
 
-// twins are what must equal the Go reference.
-var twins = map[string]resampler8{"itself": resampleGo}
+// resampleKernels must equal the pure-Go version.
+var resampleKernels = map[string]resampler8{"itself": resampleGo}

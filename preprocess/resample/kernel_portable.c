@@ -55,7 +55,7 @@ static void store(const dsconv_sink *s, int y, const uint8_t *row) {
   for (int c = 0; c < r->channels; c++) {
     const uint32_t *table = s->values ? s->values->table[c] : NULL;
     for (int x = 0; x < r->out_w; x++)
-      put(s->dst, dsconv_place(r, y, x, c), r->type, row[x * r->channels + c], table);
+      put(s->dst, dsconv_element_offset(r, y, x, c), r->type, row[x * r->channels + c], table);
   }
 }
 

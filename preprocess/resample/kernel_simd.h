@@ -1,9 +1,8 @@
 // The two passes of resampling, for any width of registers: resample_avx2.c and
 // resample_avx512.c define the operations. All of them work in lanes of 16 bytes.
 //
-// The sums are exact: a pair of 16-bit products fits into 32 bits; what may wrap around is
-// the sum of the low and high parts, which comes out right modulo 2^32 because the true sum
-// fits.
+// The sums are exact: a pair of 16-bit products fits into 32 bits. Adding the low and high parts may
+// overflow in between, but is right modulo 2^32 because the true sum fits.
 #include <string.h>
 
 #include "levels.h"
@@ -19,7 +18,7 @@ INLINE ints unpack_mask(int channels, int first) {
   return v_lanes(_mm_loadu_si128((const __m128i *)m));
 }
 
-// pack_mask takes the channels of four pixels of four bytes together.
+// pack_mask packs the channels of four pixels of four bytes.
 INLINE ints pack_mask(int channels) {
   int8_t m[16];
   for (int i = 0; i < 16; i++)
@@ -27,14 +26,14 @@ INLINE ints pack_mask(int channels) {
   return v_lanes(_mm_loadu_si128((const __m128i *)m));
 }
 
-// rounded is the byte of a sum: low and high parts together, without their fixed point.
+// rounded is the byte of a sum: low and high parts added, without the fixed point.
 INLINE ints rounded(ints low, ints high) {
   return v_right32(v_add32(low, v_left32(high, 15)), DSCONV_PRECISION);
 }
 
-// scale_pixels makes a group of pixels of ROWS rows at a time, one row in each lane, so that
-// the weights are read once for all of them. It reads up to 14 bytes past a row's end and
-// writes up to 28 past out's.
+// scale_pixels computes a group of pixels of ROWS rows at a time, one row in each lane, so that the
+// weights are read once for all of them. It reads up to 14 bytes past the end of a row and writes up to
+// 28 past the end of out.
 INLINE void scale_pixels(uint8_t *const *out, const uint8_t *const *in, const dsconv_axis *a, int channels,
                          int taps) {
   const ints first = unpack_mask(channels, 0), second = unpack_mask(channels, 2),
@@ -86,13 +85,13 @@ TARGET static void scale(uint8_t *const *out, const uint8_t *const *in, const ds
   }
 }
 
-// sum_block makes BYTES bytes of pairs pairs of rows, of which there are taps.
+// sum_block computes BYTES bytes from taps rows, in pairs.
 INLINE void sum_block(uint8_t *out, const uint8_t *rows, size_t stride, int taps, int pairs,
                       const int32_t *w) {
   const ints zero = v_zero(), half = v_set32(DSCONV_HALF);
   ints low[4] = {half, half, half, half}, high[4] = {zero, zero, zero, zero};
   for (int i = 0; i < pairs; i++, w += 2) {
-    // The weight of a row that is not there is 0.
+    // The weight of a missing last row is 0.
     const uint8_t *in = rows + 2 * (size_t)i * stride, *next = 2 * i + 1 < taps ? in + stride : in;
     const ints a = v_load(in), b = v_load(next), w0 = v_set32(w[0]), w1 = v_set32(w[1]);
     const ints ab[2] = {v_low8(a, b), v_high8(a, b)};
@@ -107,7 +106,7 @@ INLINE void sum_block(uint8_t *out, const uint8_t *rows, size_t stride, int taps
   v_store(out, v_packus16(v_packs32(low[0], low[1]), v_packs32(low[2], low[3])));
 }
 
-// sum_blocks makes n >= BYTES bytes; the last block overlaps the one before.
+// sum_blocks computes n >= BYTES bytes; the last block overlaps the one before.
 INLINE void sum_blocks(uint8_t *out, const uint8_t *rows, size_t stride, size_t n, int taps, int pairs,
                        const int32_t *w) {
   for (size_t x = 0; x + BYTES <= n; x += BYTES)

@@ -12,11 +12,11 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
-// storeCase is what of a source becomes what of a target.
-type storeCase struct {
+// tensorCase is one resize to a target.
+type tensorCase struct {
 	resizeCase
 	area     pixel.Area // of the crop; zero is all of it
-	part     pixel.Rect // of the result; zero is all of it
+	region   pixel.Rect // of the result; zero is all of it
 	channels int
 	filter   Filter
 	dtype    formats.DType
@@ -25,21 +25,21 @@ type storeCase struct {
 	flipV    bool
 }
 
-func (c storeCase) String() string {
-	return fmt.Sprintf("%s, area %v, part %v, %d channels, %s to %s %s, flip %v %v",
-		c.resizeCase, c.area, c.part, c.channels, c.filter, c.dtype, c.layout, c.flip, c.flipV)
+func (c tensorCase) String() string {
+	return fmt.Sprintf("%s, area %v, region %v, %d channels, %s to %s %s, flip %v %v",
+		c.resizeCase, c.area, c.region, c.channels, c.filter, c.dtype, c.layout, c.flip, c.flipV)
 }
 
 // scaling fills in what is zero.
-func (c storeCase) scaling(src *pixel.Image) (scaling, pixel.Rect) {
+func (c tensorCase) scaling(src *pixel.Image) (scaling, pixel.Rect) {
 	s := cropped(src, c.crop, c.toW, c.toH, c.filter)
 	if c.area != (pixel.Area{}) {
 		s.area = c.area
 	}
-	if c.part != (pixel.Rect{}) {
-		s.part = c.part
+	if c.region != (pixel.Rect{}) {
+		s.region = c.region
 	}
-	return s, s.part
+	return s, s.region
 }
 
 var (
@@ -47,20 +47,20 @@ var (
 	testStd  = []float32{0.229, 0.224, 0.225, 0.25}
 )
 
-func testStore(t testing.TB, c int, d formats.DType, l Layout) *Store {
+func testSpec(t testing.TB, c int, d formats.DType, l Layout) *TensorSpec {
 	t.Helper()
 	mean, std := testMean[:c], testStd[:c]
 	if d == formats.Uint8 {
 		mean, std = nil, nil
 	}
-	s, err := NewStore(c, d, l, mean, std)
+	s, err := NewTensorSpec(c, d, l, mean, std)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// guarded is a target with elements around it that must stay as they are.
+// guarded is a target with elements around it that must not change.
 type guarded struct {
 	Target
 	bytes  []uint8
@@ -70,8 +70,8 @@ type guarded struct {
 
 const guard = 64
 
-func newGuarded(s *Store, n int, flip bool, part pixel.Rect) *guarded {
-	g := &guarded{Target: Target{Store: s, Flip: flip, Part: part}}
+func newGuarded(s *TensorSpec, n int, flip bool, region pixel.Rect) *guarded {
+	g := &guarded{Target: Target{Spec: s, Flip: flip, Region: region}}
 	switch s.dtype {
 	case formats.Uint8:
 		g.bytes = slices.Repeat([]uint8{0xA5}, n+2*guard)
@@ -90,37 +90,37 @@ func (g *guarded) equal(other *guarded) bool {
 	return slices.Equal(g.bytes, other.bytes) && slices.Equal(g.floats, other.floats) && slices.Equal(g.halves, other.halves)
 }
 
-// The C kernels of all levels equal the Go reference, and write nothing else.
-func checkTwins(t *testing.T, src *pixel.Image, c storeCase) {
+// compareKernels checks that the C kernels of all levels equal the pure-Go version, and write nothing else.
+func compareKernels(t *testing.T, src *pixel.Image, c tensorCase) {
 	t.Helper()
-	s, part := c.scaling(src)
-	store := testStore(t, c.channels, c.dtype, c.layout)
+	s, region := c.scaling(src)
+	store := testSpec(t, c.channels, c.dtype, c.layout)
 	run := func(do resampler8, src *pixel.Image) *guarded {
 		var r Resampler
-		g := newGuarded(store, part.W*part.H*c.channels, c.flip, part)
+		g := newGuarded(store, region.W*region.H*c.channels, c.flip, region)
 		g.FlipV = c.flipV
 		hor, ver := r.coefficients(s, formats.Uint8)
 		do(&r, &resampling{src.View().Crop(s.crop), hor, ver, s.verticalFirst(), g.Target})
 		return g
 	}
 	want := run(resampleGo, src)
-	for name, do := range twins {
-		// Nothing after the pixels is read: that would be found by AddressSanitizer.
+	for name, do := range resampleKernels {
+		// Reads past the pixels would be found by AddressSanitizer.
 		got := run(do, &pixel.Image{Pix: slices.Clip(bytes.Clone(src.Pix)), H: src.H, W: src.W, C: src.C, DType: src.DType})
 		if !got.equal(want) {
-			t.Errorf("%s: %s: other elements than the reference's", name, c)
+			t.Errorf("%s: %s: elements differ from pure Go's", name, c)
 		}
 	}
 }
 
-var storeTypes = []formats.DType{formats.Uint8, formats.Float32, formats.Float16, formats.BFloat16}
+var tensorTypes = []formats.DType{formats.Uint8, formats.Float32, formats.Float16, formats.BFloat16}
 
-func TestResizeTwins(t *testing.T) {
+func TestResizeEqualsPureGo(t *testing.T) {
 	for _, size := range resizeCases {
 		for channels := 1; channels <= 4; channels++ {
 			src := pixeltest.TestImage(size.w, size.h, channels, formats.Uint8)
 			for _, f := range filters[1:] {
-				checkTwins(t, src, storeCase{
+				compareKernels(t, src, tensorCase{
 					resizeCase: size, channels: channels, filter: f, dtype: formats.Uint8, layout: NHWC,
 				})
 			}
@@ -128,8 +128,8 @@ func TestResizeTwins(t *testing.T) {
 	}
 }
 
-// Every way to store is used with every order of passes, and with none.
-func TestStoreTwins(t *testing.T) {
+// Every type and layout is written with every order of passes, and without passes.
+func TestStoreEqualsPureGo(t *testing.T) {
 	for _, size := range []resizeCase{
 		{1, 1, pixel.Rect{}, 1, 1},
 		{33, 17, pixel.Rect{}, 33, 17},
@@ -141,44 +141,44 @@ func TestStoreTwins(t *testing.T) {
 	} {
 		for channels := 1; channels <= 4; channels++ {
 			src := pixeltest.TestImage(size.w, size.h, channels, formats.Uint8)
-			for i := range 2 * 2 * 2 * 2 * len(storeTypes) {
-				c := storeCase{resizeCase: size, channels: channels, filter: Bicubic, dtype: storeTypes[i/16], layout: NHWC}
+			for i := range 2 * 2 * 2 * 2 * len(tensorTypes) {
+				c := tensorCase{resizeCase: size, channels: channels, filter: Bicubic, dtype: tensorTypes[i/16], layout: NHWC}
 				c.flip = i&1 == 1
 				c.flipV = i&8 != 0
 				if i&2 != 0 {
 					c.layout = NCHW
 				}
 				if i&4 != 0 {
-					c.part = pixel.Rect{X: c.toW / 3, Y: c.toH / 4, W: (c.toW + 1) / 2, H: (c.toH + 1) / 2}
+					c.region = pixel.Rect{X: c.toW / 3, Y: c.toH / 4, W: (c.toW + 1) / 2, H: (c.toH + 1) / 2}
 				}
-				checkTwins(t, src, c)
+				compareKernels(t, src, c)
 			}
 		}
 	}
 }
 
-func FuzzResizeTwins(f *testing.F) {
+func FuzzResizeEqualsPureGo(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
-		c := randomStore(rand.New(rand.NewPCG(seed, 5)))
-		checkTwins(t, pixeltest.TestImage(c.w, c.h, c.channels, formats.Uint8), c)
+		c := randomTensorCase(rand.New(rand.NewPCG(seed, 5)))
+		compareKernels(t, pixeltest.TestImage(c.w, c.h, c.channels, formats.Uint8), c)
 	})
 }
 
-// randomStore has an area, a part and a flip now and then.
-func randomStore(rng *rand.Rand) storeCase {
-	c := storeCase{
+// randomTensorCase sometimes has an area, a region and a flip.
+func randomTensorCase(rng *rand.Rand) tensorCase {
+	c := tensorCase{
 		resizeCase: randomCase(rng), channels: 1 + rng.IntN(4), filter: filters[1+rng.IntN(len(filters)-1)],
-		dtype: storeTypes[rng.IntN(len(storeTypes))], layout: NHWC, flip: rng.IntN(2) == 0, flipV: rng.IntN(2) == 0,
+		dtype: tensorTypes[rng.IntN(len(tensorTypes))], layout: NHWC, flip: rng.IntN(2) == 0, flipV: rng.IntN(2) == 0,
 	}
 	if rng.IntN(2) == 0 {
 		c.layout = NCHW
 	}
 	if rng.IntN(2) == 0 {
-		c.part.X, c.part.Y = rng.IntN(c.toW), rng.IntN(c.toH)
-		c.part.W, c.part.H = 1+rng.IntN(c.toW-c.part.X), 1+rng.IntN(c.toH-c.part.Y)
+		c.region.X, c.region.Y = rng.IntN(c.toW), rng.IntN(c.toH)
+		c.region.W, c.region.H = 1+rng.IntN(c.toW-c.region.X), 1+rng.IntN(c.toH-c.region.Y)
 	}
 	if rng.IntN(3) == 0 {
 		w, h := c.w, c.h
@@ -190,7 +190,7 @@ func randomStore(rng *rand.Rand) storeCase {
 	return c
 }
 
-// randomArea has edges that float32 can tell.
+// randomArea has edges that float32 can represent.
 func randomArea(rng *rand.Rand, w, h int) pixel.Area {
 	edges := func(n int) (float64, float64) {
 		steps := 16 * n

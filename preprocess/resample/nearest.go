@@ -8,7 +8,7 @@ import (
 // nearest is ImagingScaleAffine of Pillow's Geometry.c for uint8, and for uint16 its
 // generic transform, which rounds a little differently.
 func (r *Resampler) nearest(dst, src *pixel.Image, s scaling) {
-	dst.Reset(s.part.H, s.part.W, src.C, src.DType)
+	dst.Reset(s.region.H, s.region.W, src.C, src.DType)
 	r.xs = nearestTable(r.xs, s.horizontal(src.DType))
 	r.ys = nearestTable(r.ys, s.vertical(src.DType))
 	n, step := src.PixelSize(), src.Stride()
@@ -22,12 +22,12 @@ func (r *Resampler) nearest(dst, src *pixel.Image, s scaling) {
 	}
 }
 
-// nearestTable gives the source pixel of each wanted pixel of the axis.
+// nearestTable returns the source pixel of each needed output pixel of the axis.
 func nearestTable(t []int32, a axis) []int32 {
 	scale := float64(a.to-a.from) / float64(a.out)
 	t = t[:0]
 	at := float64(a.from) + float64(scale*0.5)
-	first, end := a.wanted()
+	first, end := a.outputRange()
 	for i := range end {
 		if a.dtype == formats.Uint16 {
 			at = float64((float64(i)+0.5)*scale) + float64(a.from)

@@ -2,18 +2,18 @@ package resample
 
 import "github.com/dsconv/dsconv/preprocess/pixel"
 
-// passes are the two directions of a separable filter.
+// passes are the two passes of a separable filter.
 type passes struct {
-	// horizontal scales each row of src to dst's width; they have equally many.
+	// horizontal scales each row of src to dst's width. Both have the same number of rows.
 	horizontal func(dst, src pixel.View, c *coefficients)
-	// vertical makes dst's rows of src's, which are equally wide. src begins at the row top
-	// of the image that the coefficients speak of.
+	// vertical computes the rows of dst from those of src, which has the same width. src begins
+	// at row top of the image that the coefficients refer to.
 	vertical func(dst, src pixel.View, c *coefficients, top int)
 }
 
-// run is ImagingResampleInner of Pillow's Resample.c, which rounds between the passes, so
-// that their order matters. A nil direction keeps its size; not both are nil. tmp is memory
-// for what is in between.
+// run is ImagingResampleInner of Pillow's Resample.c, which rounds between the passes, so that
+// their order matters. Nil coefficients keep that size; not both may be nil. tmp is memory for the
+// result of the first pass.
 func (p passes) run(dst, src pixel.View, hor, ver *coefficients, verticalFirst bool, tmp *pixel.Image) {
 	between := func(w, h int) pixel.View {
 		tmp.Pix = pixel.Grow(tmp.Pix, h*w*src.Size)
@@ -25,20 +25,20 @@ func (p passes) run(dst, src pixel.View, hor, ver *coefficients, verticalFirst b
 	case hor == nil:
 		p.vertical(dst, src, ver, 0)
 	case verticalFirst:
-		once := between(src.W, dst.H)
-		p.vertical(once, src, ver, 0)
-		p.horizontal(dst, once, hor)
+		first := between(src.W, dst.H)
+		p.vertical(first, src, ver, 0)
+		p.horizontal(dst, first, hor)
 	default:
-		top, bottom := ver.span()
-		once := between(dst.W, bottom-top)
-		p.horizontal(once, src.Crop(pixel.Rect{Y: top, W: src.W, H: bottom - top}), hor)
-		p.vertical(dst, once, ver, top)
+		top, bottom := ver.sourceRange()
+		first := between(dst.W, bottom-top)
+		p.horizontal(first, src.Crop(pixel.Rect{Y: top, W: src.W, H: bottom - top}), hor)
+		p.vertical(dst, first, ver, top)
 	}
 }
 
-// keptRect is the part of src that the part r of the result is made of, in the directions whose
-// size stays.
-func keptRect(r pixel.Rect, src pixel.View, hor, ver *coefficients) pixel.Rect {
+// sourceRegion is the rectangle of src that the rectangle r of the result is computed from: cropped
+// in the directions whose size stays, whole in the others.
+func sourceRegion(r pixel.Rect, src pixel.View, hor, ver *coefficients) pixel.Rect {
 	if hor != nil {
 		r.X, r.W = 0, src.W
 	}
@@ -48,25 +48,25 @@ func keptRect(r pixel.Rect, src pixel.View, hor, ver *coefficients) pixel.Rect {
 	return r
 }
 
-// columnsOf are the coefficients of r's columns, nil where the width stays.
+// columnsOf returns the coefficients of r's columns, nil if the width stays.
 func columnsOf(r pixel.Rect, hor *coefficients) *coefficients {
 	if hor == nil || hor.first == r.X && hor.n == r.W {
 		return hor
 	}
-	c := hor.of(r.X, r.X+r.W)
+	c := hor.slice(r.X, r.X+r.W)
 	return &c
 }
 
-// rowsOf are the coefficients of r's rows, nil where the height stays.
+// rowsOf returns the coefficients of r's rows, nil if the height stays.
 func rowsOf(r pixel.Rect, ver *coefficients) *coefficients {
 	if ver == nil || ver.first == r.Y && ver.n == r.H {
 		return ver
 	}
-	c := ver.of(r.Y, r.Y+r.H)
+	c := ver.slice(r.Y, r.Y+r.H)
 	return &c
 }
 
-// verticalFirst is Pillow's guess of which order is faster.
+// verticalFirst is Pillow's estimate of which order is faster.
 func verticalFirst(w, h, toW, toH int) bool {
 	return h > toH && h-toH > 2*(w-toW)
 }

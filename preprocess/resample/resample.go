@@ -8,78 +8,76 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// ResamplerName is what a recipe records of how pixels are resized: another resampler may
-// give other pixels.
+// ResamplerName is recorded in recipes that resize: another resampler may give other pixels.
 const ResamplerName = "pillow-13"
 
 // Resampler scales images as Image.resize of Pillow 13 does, bit for bit, for every filter.
 // Pillow before 13 always scaled horizontally first and then vertically; since 13 the
-// vertical pass comes first where the height shrinks by more than twice what the width does.
-// Rounding in between makes some pixels of such images differ by 1 between the two, and by
-// more where bicubic or lanczos overshoot at sharp edges, which is cut off in between.
+// vertical pass comes first if the height shrinks by more than twice as many pixels as the width.
+// For such images some pixels differ between the two by 1, because of rounding between the passes,
+// and by more where bicubic or lanczos overshoot at sharp edges and are clipped between them.
 //
 // uint8 follows Pillow's fixed-point path; images with alpha (2 or 4 channels) are
 // premultiplied for it as Pillow does for LA and RGBA. uint16 follows Pillow's mode I;16,
 // channel by channel (Pillow itself has no 16-bit colour).
 //
-// The zero value is ready; it keeps scratch memory and recent coefficients and belongs to
-// one goroutine.
+// The zero value is ready. A Resampler keeps scratch memory and recent coefficients and is for one
+// goroutine.
 type Resampler struct {
-	axes    axes
-	job     resampling
-	call    *kernelCall
-	scratch []byte      // of the kernels in C
-	tmp     pixel.Image // what the first of two passes gives
-	pre     pixel.Image // premultiplied alpha
-	scaled  pixel.Image // scaled, where the last pass cannot store it
-	plain   Store       // for a Target that is an image
-	xs, ys  []int32
-	at      []int // of Transform: where a row comes from
+	cache     coefficientCache
+	job       resampling
+	call      *kernelRequest
+	scratch   []byte      // of the C kernels
+	tmp       pixel.Image // result of the first of two passes
+	pre       pixel.Image // premultiplied alpha
+	scaled    pixel.Image // scaled image, if the last pass cannot write to the target
+	imageSpec TensorSpec  // of a Target that is an image
+	xs, ys    []int32
+	offsets   []int // of Transform: the source offsets of a row
 }
 
-// scaling is what of an image is made how large: the pixels of area, seen from the corner of
-// crop. No pixel outside crop counts. part is what of the result is wanted; nothing else is
-// computed.
+// scaling is one resize: area, relative to the corner of crop, is scaled to w by h pixels. Pixels
+// outside crop do not count. Only the rectangle region of the result is computed.
 type scaling struct {
 	crop   pixel.Rect
 	area   pixel.Area
 	w, h   int
 	filter Filter
-	part   pixel.Rect
+	region pixel.Rect
 }
 
-// Resize makes dst the part crop of src, scaled to w by h pixels: the same as first to crop
-// and then to resize, but only what is needed is read. The zero crop is all of src. dst has
+// Resize scales the rectangle crop of src to w by h pixels and writes it to dst. It equals cropping
+// and then resizing, but reads only the pixels it needs. The zero crop is all of src. dst gets
 // src's channels and type and must be another image.
 func (r *Resampler) Resize(dst, src *pixel.Image, crop pixel.Rect, w, h int, f Filter) error {
 	return r.resize(dst, src, cropped(src, crop, w, h, f))
 }
 
-// ResizeArea makes dst the area of src, scaled to w by h pixels, as Image.resize with a box:
-// the area's edges may lie inside pixels, and pixels around it count as far as the filter
+// ResizeArea scales the area a of src to w by h pixels and writes it to dst, as Image.resize with a
+// box does: the edges may lie inside pixels, and pixels around the area count as far as the filter
 // reaches. As in Pillow, the edges are rounded to float32.
 func (r *Resampler) ResizeArea(dst, src *pixel.Image, a pixel.Area, w, h int, f Filter) error {
 	return r.resize(dst, src, scaling{pixel.Rect{W: src.W, H: src.H}, a, w, h, f, pixel.Rect{W: w, H: h}})
 }
 
-// ResizePart makes dst the part of what ResizeArea gives, or Resize for the zero Area. Only what
-// that part needs is computed.
-func (r *Resampler) ResizePart(dst, src *pixel.Image, crop pixel.Rect, a pixel.Area, w, h int, part pixel.Rect, f Filter) error {
+// ResizeRegion writes the rectangle region of ResizeArea's result, or of Resize's for the zero Area,
+// to dst. It computes nothing else.
+func (r *Resampler) ResizeRegion(dst, src *pixel.Image, crop pixel.Rect, a pixel.Area, w, h int, region pixel.Rect, f Filter) error {
 	s := cropped(src, crop, w, h, f)
 	if a != (pixel.Area{}) {
 		s.crop, s.area = pixel.Rect{W: src.W, H: src.H}, a
 	}
-	s.part = part
+	s.region = region
 	return r.resize(dst, src, s)
 }
 
-// ResizeTo is Resize, but the result, or the part of it that t wants, goes to t in the last
-// pass. Only what that part needs is computed.
+// ResizeTo is Resize, but the last pass writes the result, or its rectangle t.Region, to t. It
+// computes nothing else.
 func (r *Resampler) ResizeTo(t Target, src *pixel.Image, crop pixel.Rect, w, h int, f Filter) error {
 	return r.resizeTo(t, src, cropped(src, crop, w, h, f))
 }
 
-// ResizeAreaTo is ResizeArea as ResizeTo is Resize.
+// ResizeAreaTo is to ResizeArea what ResizeTo is to Resize.
 func (r *Resampler) ResizeAreaTo(t Target, src *pixel.Image, a pixel.Area, w, h int, f Filter) error {
 	return r.resizeTo(t, src, scaling{pixel.Rect{W: src.W, H: src.H}, a, w, h, f, pixel.Rect{W: w, H: h}})
 }
@@ -91,15 +89,15 @@ func (r *Resampler) resizeTo(t Target, src *pixel.Image, s scaling) error {
 	if err := t.check(src.C, s.w, s.h, src.DType); err != nil {
 		return fmt.Errorf("resize: %w", err)
 	}
-	s.part = t.Part
+	s.region = t.Region
 	switch {
-	case s.keeps():
-		t.Part.X += s.crop.X
-		t.Part.Y += s.crop.Y
+	case s.isCopy():
+		t.Region.X += s.crop.X
+		t.Region.Y += s.crop.Y
 		r.store(t, src)
-	case s.filter == Nearest || src.DType == formats.Uint16 || hasAlpha(src) || t.Store.dtype == formats.Uint16:
+	case s.filter == Nearest || src.DType == formats.Uint16 || hasAlpha(src) || t.Spec.dtype == formats.Uint16:
 		r.run(&r.scaled, src, s)
-		t.Part = pixel.Rect{W: s.part.W, H: s.part.H}
+		t.Region = pixel.Rect{W: s.region.W, H: s.region.H}
 		r.store(t, &r.scaled)
 	default:
 		r.pass(t, src.View().Crop(s.crop), s)
@@ -107,7 +105,7 @@ func (r *Resampler) resizeTo(t Target, src *pixel.Image, s scaling) error {
 	return nil
 }
 
-// StoreTo stores the part of src that t wants.
+// StoreTo writes src, or its rectangle t.Region, to t.
 func (r *Resampler) StoreTo(t Target, src *pixel.Image) error {
 	if err := src.Check(); err != nil {
 		return fmt.Errorf("store: %w", err)
@@ -137,18 +135,18 @@ func (s *scaling) check(src *pixel.Image) error {
 	case !(0 <= a.X0 && a.X0 < a.X1 && a.X1 <= float64(s.crop.W) && 0 <= a.Y0 && a.Y0 < a.Y1 && a.Y1 <= float64(s.crop.H)):
 		return fmt.Errorf("area %+v is not inside %dx%d", a, s.crop.W, s.crop.H)
 	case s.w <= 0 || s.h <= 0:
-		return fmt.Errorf("to %dx%d pixels", s.w, s.h)
+		return fmt.Errorf("cannot scale to %dx%d pixels", s.w, s.h)
 	case s.w > math.MaxInt32 || s.h > math.MaxInt32:
 		return fmt.Errorf("%w: scaled to %dx%d", pixel.ErrTooLarge, s.w, s.h)
-	case !s.part.Inside(s.w, s.h):
-		return fmt.Errorf("part %+v is not inside %dx%d", s.part, s.w, s.h)
+	case !s.region.Inside(s.w, s.h):
+		return fmt.Errorf("region %+v is not inside %dx%d", s.region, s.w, s.h)
 	}
 	_, err := ParseFilter(string(s.filter))
 	return err
 }
 
-// keeps says whether the pixels stay as they are.
-func (s *scaling) keeps() bool { return s.keepsWidth() && s.keepsHeight() }
+// isCopy reports whether the pixels stay as they are.
+func (s *scaling) isCopy() bool { return s.keepsWidth() && s.keepsHeight() }
 
 func (s *scaling) keepsWidth() bool {
 	return s.w == s.crop.W && s.area.X0 == 0 && s.area.X1 == float64(s.w)
@@ -168,36 +166,36 @@ func (r *Resampler) resize(dst, src *pixel.Image, s scaling) error {
 	return nil
 }
 
-// run makes dst what s makes of src.
+// run carries out s from src to dst.
 func (r *Resampler) run(dst, src *pixel.Image, s scaling) {
 	switch {
-	case s.keeps():
-		src.Crop(dst, pixel.Rect{X: s.crop.X + s.part.X, Y: s.crop.Y + s.part.Y, W: s.part.W, H: s.part.H})
+	case s.isCopy():
+		src.Crop(dst, pixel.Rect{X: s.crop.X + s.region.X, Y: s.crop.Y + s.region.Y, W: s.region.W, H: s.region.H})
 		return
 	case s.filter == Nearest:
 		r.nearest(dst, src, s)
 		return
 	}
-	dst.Reset(s.part.H, s.part.W, src.C, src.DType)
-	part := src.View().Crop(s.crop)
+	dst.Reset(s.region.H, s.region.W, src.C, src.DType)
+	in := src.View().Crop(s.crop)
 	if src.DType == formats.Uint16 {
 		hor, ver := r.coefficients(s, src.DType)
-		part = part.Crop(keptRect(s.part, part, hor, ver))
-		passes16.run(dst.View(), part, columnsOf(s.part, hor), rowsOf(s.part, ver), s.verticalFirst(), &r.tmp)
+		in = in.Crop(sourceRegion(s.region, in, hor, ver))
+		passes16.run(dst.View(), in, columnsOf(s.region, hor), rowsOf(s.region, ver), s.verticalFirst(), &r.tmp)
 		return
 	}
 	if hasAlpha(src) {
 		premultiply(&r.pre, src, s.crop)
-		part = r.pre.View()
+		in = r.pre.View()
 	}
-	r.plain = Store{c: src.C, dtype: formats.Uint8, layout: NHWC}
-	r.pass(Target{Store: &r.plain, Part: s.part, Uint8: dst.Pix}, part, s)
+	r.imageSpec = TensorSpec{c: src.C, dtype: formats.Uint8, layout: NHWC}
+	r.pass(Target{Spec: &r.imageSpec, Region: s.region, Uint8: dst.Pix}, in, s)
 	if hasAlpha(src) {
 		unpremultiply(dst)
 	}
 }
 
-// resampling is the way of uint8 pixels through the passes to a target.
+// resampling is one job of the kernels: uint8 pixels go through the passes to a target.
 type resampling struct {
 	src           pixel.View
 	hor, ver      *coefficients // nil where the size stays
@@ -208,14 +206,14 @@ type resampling struct {
 // resampler8 carries out a resampling; r has its scratch memory.
 type resampler8 func(r *Resampler, j *resampling)
 
-// do keeps the job where it need not be allocated.
+// do carries out j. The job is kept in r, so that it is not allocated.
 func (r *Resampler) do(j resampling) {
 	r.job = j
 	resample8(r, &r.job)
 	r.job = resampling{}
 }
 
-// pass scales src, which begins where s.area is seen from.
+// pass scales src, whose first pixel is the corner of s.crop.
 func (r *Resampler) pass(t Target, src pixel.View, s scaling) {
 	hor, ver := r.coefficients(s, formats.Uint8)
 	r.do(resampling{src, hor, ver, s.verticalFirst(), t})
@@ -224,37 +222,37 @@ func (r *Resampler) pass(t Target, src pixel.View, s scaling) {
 func (r *Resampler) store(t Target, src *pixel.Image) {
 	switch {
 	case src.DType == formats.Uint16:
-		t.put16(src.View().Crop(t.Part))
+		t.write16(src.View().Crop(t.Region))
 		return
-	case t.Store.dtype == formats.Uint16:
-		t.put8(src.View().Crop(t.Part))
+	case t.Spec.dtype == formats.Uint16:
+		t.write8(src.View().Crop(t.Region))
 		return
 	case t.copies(src):
-		copy(t.Uint8, src.View().Crop(t.Part).Pix)
+		copy(t.Uint8, src.View().Crop(t.Region).Pix)
 		return
 	}
 	r.do(resampling{src: src.View(), target: t})
 }
 
-// coefficients gives those of both directions, nil where the size stays.
+// coefficients returns those of both directions, nil where the size stays.
 func (r *Resampler) coefficients(s scaling, d formats.DType) (hor, ver *coefficients) {
 	if !s.keepsWidth() {
-		hor = r.axes.get(s.horizontal(d))
+		hor = r.cache.get(s.horizontal(d))
 	}
 	if !s.keepsHeight() {
-		ver = r.axes.get(s.vertical(d))
+		ver = r.cache.get(s.vertical(d))
 	}
 	return hor, ver
 }
 
 func (s *scaling) horizontal(d formats.DType) axis {
 	a := axis{in: s.crop.W, from: float32(s.area.X0), to: float32(s.area.X1), out: s.w, filter: s.filter, dtype: d}
-	return a.want(s.part.X, s.part.W)
+	return a.limited(s.region.X, s.region.W)
 }
 
 func (s *scaling) vertical(d formats.DType) axis {
 	a := axis{in: s.crop.H, from: float32(s.area.Y0), to: float32(s.area.Y1), out: s.h, filter: s.filter, dtype: d}
-	return a.want(s.part.Y, s.part.H)
+	return a.limited(s.region.Y, s.region.H)
 }
 
 func (s *scaling) verticalFirst() bool { return verticalFirst(s.crop.W, s.crop.H, s.w, s.h) }

@@ -54,7 +54,7 @@ var resizeCases = []resizeCase{
 	{300, 200, pixel.Rect{X: 17, Y: 9, W: 251, H: 187}, 97, 101},
 }
 
-// kind is which passes the case needs.
+// kind names the passes that the case needs.
 func (c resizeCase) kind() string {
 	w, h := c.w, c.h
 	if c.crop != (pixel.Rect{}) {
@@ -87,7 +87,7 @@ func TestResizeEqualsPillow(t *testing.T) {
 	}
 }
 
-// Random sizes go through both orders of the passes, and through single passes.
+// Random sizes use both orders of the passes, and single passes.
 func TestRandomResizeEqualsPillow(t *testing.T) {
 	p := pixeltest.StartPillow(t)
 	var r Resampler
@@ -105,7 +105,7 @@ func TestRandomResizeEqualsPillow(t *testing.T) {
 	}
 }
 
-// randomCase has a crop half of the time and keeps each side now and then.
+// randomCase has a crop half of the time and sometimes keeps a side.
 func randomCase(rng *rand.Rand) resizeCase {
 	side := func() int { return int(math.Exp(rng.Float64() * math.Log(250))) }
 	c := resizeCase{w: side(), h: side(), toW: side(), toH: side()}
@@ -144,13 +144,13 @@ func checkPillow(t *testing.T, p *pixeltest.Pillow, r *Resampler, mode string, s
 			t.Fatal(err)
 		}
 		if !bytes.Equal(dst.Pix, want.Pixels) {
-			t.Errorf("%s %s %s: other pixels than Pillow's", mode, c, f)
+			t.Errorf("%s %s %s: pixels differ from Pillow's", mode, c, f)
 		}
 	}
 }
 
-// Two passes are two resizes of one side each, in Pillow's order; the other order gives
-// other pixels.
+// Two passes equal two resizes of one side each, in Pillow's order; the other order gives different
+// pixels.
 func TestPassOrder(t *testing.T) {
 	for _, c := range []struct {
 		w, h, toW, toH int
@@ -196,7 +196,7 @@ func twice(t *testing.T, m *pixel.Image, w, h, toW, toH int) *pixel.Image {
 	return &done
 }
 
-// Pillow has no 16-bit colour: each channel comes out as it does alone.
+// Pillow has no 16-bit colour: each channel equals that of a grey image.
 func TestResize16ByChannel(t *testing.T) {
 	var r Resampler
 	src := pixeltest.TestImage(31, 23, 3, formats.Uint16)

@@ -14,7 +14,7 @@ func horizontal16(dst, src pixel.View, c *coefficients) {
 		out, row := dst.Row(y), src.Row(y)
 		for x := range dst.W {
 			first := int(c.bounds[2*x])
-			weigh16(out[x*dst.Size:(x+1)*dst.Size], row[first*src.Size:], c.exactly(x), src.Size)
+			weigh16(out[x*dst.Size:(x+1)*dst.Size], row[first*src.Size:], c.exactWeights(x), src.Size)
 		}
 	}
 }
@@ -22,11 +22,11 @@ func horizontal16(dst, src pixel.View, c *coefficients) {
 func vertical16(dst, src pixel.View, c *coefficients, top int) {
 	for y := range dst.H {
 		first := int(c.bounds[2*y]) - top
-		weigh16(dst.Row(y), src.Pix[first*src.Stride:], c.exactly(y), src.Stride)
+		weigh16(dst.Row(y), src.Pix[first*src.Stride:], c.exactWeights(y), src.Stride)
 	}
 }
 
-// weigh16 makes each element of out the weighted sum of those at in, in+stride, ...
+// weigh16 sets each element of out to the weighted sum of those at in, in+stride, ...
 func weigh16(out, in []byte, weights []float64, stride int) {
 	for i := 0; i < len(out); i += 2 {
 		sum := 0.0

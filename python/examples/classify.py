@@ -1,4 +1,4 @@
-"""Trains a network to tell classes of images apart, on one device or with DistributedDataParallel on many.
+"""Trains a network to classify images, on one device or with DistributedDataParallel on many.
 
     python classify.py --data-path images/ --model resnet18 --mixup-alpha 0.2 --cutmix-alpha 1.0
     torchrun --nproc-per-node 8 classify.py --data-path images/ --model resnet50
@@ -47,7 +47,7 @@ def transform_eval(size):
 
 
 def get_collate_fn(args, num_classes):
-    """MixUp and CutMix work on batches: they come after the samples were collated."""
+    """MixUp and CutMix work on batches, so they run after the samples are collated."""
     mixers = []
     if args.mixup_alpha > 0:
         mixers.append(v2.MixUp(alpha=args.mixup_alpha, num_classes=num_classes))
@@ -117,13 +117,13 @@ def evaluate(model, criterion, data_loader, device):
         dist.all_reduce(sums)
     loss, correct, samples = sums.tolist()
     if samples != len(data_loader.dataset):
-        log(f"{samples:.0f} samples were evaluated of {len(data_loader.dataset)}: some came twice")
+        log(f"{samples:.0f} of {len(data_loader.dataset)} samples were evaluated: some were used twice")
     log(f"test: loss {loss / samples:.4f} acc@1 {100 * correct / samples:.2f}")
     return 100 * correct / samples
 
 
 def init_distributed_mode(args):
-    """Joins the processes that torchrun has started."""
+    """Joins the other processes of torchrun."""
     args.distributed = "RANK" in os.environ and "WORLD_SIZE" in os.environ
     args.gpu = int(os.environ.get("LOCAL_RANK", 0))
     if args.device == "cuda":
@@ -158,7 +158,7 @@ def main(args):
         model_without_ddp = model.module
 
     def save(epoch, name):
-        """Keeps the state of training that goes on with this epoch."""
+        """Saves the state from which the training resumes with this epoch."""
         checkpoint = {
             "model": model_without_ddp.state_dict(),
             "optimizer": optimizer.state_dict(),
@@ -193,9 +193,9 @@ def get_args_parser():
     parser.add_argument("--data-path", required=True, help="the images")
     parser.add_argument("--model", default="resnet18", help="of torchvision.models, or tiny")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("-b", "--batch-size", default=32, type=int, help="samples a batch, of each process")
+    parser.add_argument("-b", "--batch-size", default=32, type=int, help="samples per batch, per process")
     parser.add_argument("--epochs", default=90, type=int)
-    parser.add_argument("-j", "--workers", default=4, type=int, help="that load the data, of each process")
+    parser.add_argument("-j", "--workers", default=4, type=int, help="that load the data, per process")
     parser.add_argument("--crop-size", default=224, type=int)
     parser.add_argument("--lr", default=0.1, type=float)
     parser.add_argument("--momentum", default=0.9, type=float)
@@ -205,9 +205,9 @@ def get_args_parser():
     parser.add_argument("--cutmix-alpha", default=0.0, type=float)
     parser.add_argument("--clip-grad-norm", default=None, type=float)
     parser.add_argument("--print-freq", default=10, type=int, help="steps between two lines of the log")
-    parser.add_argument("--save-freq", default=0, type=int, help="steps between two checkpoints; 0: one an epoch")
+    parser.add_argument("--save-freq", default=0, type=int, help="steps between two checkpoints; 0: one per epoch")
     parser.add_argument("--output-dir", default="", help="for checkpoints")
-    parser.add_argument("--resume", default="", help="go on from this checkpoint")
+    parser.add_argument("--resume", default="", help="resume from this checkpoint")
     parser.add_argument("--start-epoch", default=0, type=int)
     parser.add_argument("--test-only", action="store_true")
     parser.add_argument("--seed", default=0, type=int)

@@ -1,4 +1,4 @@
-"""What tests share: a folder of photos, the same packed, and the command that makes both."""
+"""Fixtures for all tests: a folder of photos, the packed photos, and the command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from dsconv import _command
 
-# A process that tests start is ended by Ctrl-C, also where the tests were started with SIGINT
+# Ctrl-C must end the processes that tests start, even if the tests themselves were started with SIGINT
 # ignored, as in the background of a script: a child inherits that, but not a handler.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, lambda *_: None)
@@ -32,7 +32,7 @@ def photos(command: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def packed(command: str, photos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An LMDB of photos, byte for byte."""
+    """The photos packed into an LMDB, without changing their bytes."""
     path = tmp_path_factory.mktemp("packed") / "photos.lmdb"
     subprocess.run([command, "pack", str(photos), str(path), "--quiet"], check=True)
     return path
@@ -40,7 +40,7 @@ def packed(command: str, photos: Path, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture
 def one_thread():
-    """PyTorch computes on one thread: several wait for one another where cores are few and busy."""
+    """Makes PyTorch compute on one thread: on few, busy cores several threads wait for each other."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

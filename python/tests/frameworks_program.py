@@ -1,4 +1,4 @@
-"""Training with Lightning and with Accelerate, noting the samples that the loops are given. As a program it does both
+"""Training with Lightning and with Accelerate, recording the samples of the loops. As a program it does both
 in two processes, of which Lightning starts the second.
 
     frameworks_program.py FOLDER DATASET
@@ -28,7 +28,7 @@ def loader(path: str, train: bool = True) -> dsconv.Loader:
 
 
 class Module(lightning.LightningModule):
-    """A layer that learns, and what it was given: of each epoch the indices of each step."""
+    """A trainable layer that records its input: the indices of each step of each epoch."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Arguments that make no sense, and those of a DataLoader that do: told in plain words, before anything is loaded."""
+"""Wrong arguments, and DataLoader's arguments: errors are plain and come before anything is loaded."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import Any
 import dsconv
 import numpy as np
 import pytest
+from dsconv._source import Source
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 CROP = "centercrop:32"
-# What no message may hold: the words of the languages behind it.
+# Terms of Go, JSON and numpy, which no message may contain.
 FOREIGN = ("json:", "unmarshal", "Go struct", "Go value", "numpy", "cannot be interpreted", "NoneType")
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -45,54 +46,78 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"pin_memory": "cuda"}, "pin_memory='cuda': it must be True or False"),
     ({"orientation": "exif"}, "orientation='exif': it must be True or False"),
     ({"strict": 2}, "strict=2: it must be True or False"),
-    ({"split": 1}, "split=1: it must be a text"),
-    ({"cache": 1}, "cache=1: it must be a text"),
-    ({"color": 3}, "color=3: it must be a text"),
-    ({"decode": True}, "decode=True: it must be a text"),
+    ({"split": 1}, "split=1: it must be a string"),
+    ({"cache": 1}, "cache=1: it must be a string"),
+    ({"color": 3}, "color=3: it must be a string"),
+    ({"decode": True}, "decode=True: it must be a string"),
     ({"fields": "image"}, "fields='image': it must be a tuple of names"),
     ({"fields": ()}, "fields=(): it must be a tuple of names"),
     ({"fields": ("image", 2)}, "fields=('image', 2): it must be a tuple of names"),
     ({"fields": ("image", "depth")}, 'there is no field "depth", there are image, label, index, key'),
-    ({"sampler": 5}, "sampler=5: it must give numbers of samples"),
-    ({"collate_fn": 5}, "collate_fn=5: it must be called"),
+    ({"sampler": 5}, "sampler=5: it must be an iterable of sample indices"),
+    ({"collate_fn": 5}, "collate_fn=5: it must be a function"),
     ({"on_error": ["skip"]}, "on_error=['skip']: choose raise, skip or substitute"),
     ({"tail": 1}, "tail=1: choose repeat, pad, drop or uneven"),
     ({"dtype": "int4"}, "dtype='int4': choose uint8, uint16, float32, float16 or bfloat16"),
     ({"dtype": torch.float64}, "dtype='float64': choose uint8"),
-    ({"dtype": 8}, "dtype=8: it must be a type"),
+    ({"dtype": 8}, "dtype=8: it must be a dtype"),
     ({"label_dtype": object()}, "label_dtype="),
     ({"device": "gpu"}, "device='gpu': "),
     ({"device": "cuda:99"}, "device='cuda:99': PyTorch finds"),
-    ({"generator": torch.Generator()}, "seed decides what is drawn"),
-    ({"persistent_workers": True}, "persistent_workers=True: leave it out: there are threads"),
+    ({"generator": torch.Generator()}, "seed sets the random draws"),
+    ({"persistent_workers": True}, "persistent_workers=True: leave it out: the Loader uses threads"),
     ({"batch_sampler": [[1]]}, "batch_sampler=[[1]]: leave it out"),
     ({"batchsize": 4}, "unexpected argument 'batchsize'"),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "message"), WRONG, ids=lambda value: str(value)[:60])
-def test_wrong_arguments_are_told_plainly(packed: Path, arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises((ValueError, TypeError)) as told:
+def test_wrong_arguments_have_plain_errors(packed: Path, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises((ValueError, TypeError)) as raised:
         dsconv.Loader(packed, **{"batch_size": 4, "transforms": CROP, **arguments})
-    assert message in str(told.value)
-    assert not any(word in str(told.value) for word in FOREIGN) or "NoneType" in message
-    assert "\n" not in str(told.value)
+    assert message in str(raised.value)
+    assert not any(word in str(raised.value) for word in FOREIGN) or "NoneType" in message
+    assert "\n" not in str(raised.value)
 
 
-def test_paths_are_told_plainly() -> None:
+def test_defaults_are_the_librarys(packed: Path) -> None:
+    library = Source(path=str(packed), batch=4, augment=CROP).configured
+    python = dsconv.Loader(packed, 4, CROP)._source.configured
+    # PyTorch's layout, and a tail as DistributedSampler's.
+    assert python == library | {"layout": "nchw", "tail": "repeat"}
+    assert dsconv.Loader(packed, 4, CROP).prefetch_factor == library["prefetch"] == 2
+
+
+def test_what_is_asked_for_is_what_the_library_does(packed: Path) -> None:
+    asked = dsconv.Loader(
+        packed, 4, CROP, "block:8:2", seed=9, num_workers=3, prefetch_factor=5, tail="uneven", rank=1, world_size=2,
+        dtype="float32", cache="encoded:8MB", on_error="skip", orientation=True, color="gray",
+        label_dtype="uint8", max_pixels=10000, memory_format=torch.channels_last,
+    )  # fmt: skip
+    assert asked._source.configured == {
+        "batch": 4, "workers": 3, "prefetch": 5, "order": "block:8:2", "seed": 9, "tail": "uneven", "rank": 1,
+        "world_size": 2, "label_dtype": "uint8", "on_error": "skip", "cache": {"kind": "encoded", "limit": 8000000},
+        "augment": CROP, "dtype": "float32", "layout": "nhwc", "color": "gray", "orientation": True,
+        "max_pixels": 10000,
+    }  # fmt: skip
+    fast = dsconv.Loader(packed, 4, CROP, decode="fast")._source.configured
+    assert fast["fast_decode"]
+
+
+def test_wrong_paths_have_plain_errors() -> None:
     for make in (dsconv.Dataset, lambda path: dsconv.Loader(path, 4)):
         with pytest.raises(TypeError, match="path=5: it must be a path"):
             make(5)
 
 
-def test_a_gpu_that_is_not_there_is_told_at_once(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_gpu_is_an_immediate_error(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     for device in ("cuda", torch.device("cuda"), "cuda:0"):
         with pytest.raises(ValueError, match="PyTorch finds no GPU here; device=None"):
             dsconv.Loader(packed, 4, CROP, device=device)
 
 
-def test_arguments_of_other_integer_types_are_taken(packed: Path) -> None:
+def test_arguments_may_have_other_integer_types(packed: Path) -> None:
     def numbers(**more: Any) -> list[int]:
         options = {"transforms": CROP, "shuffle": True, "fields": ("index",), **more}
         return [i for (batch,) in dsconv.Loader(packed, **options) for i in batch.tolist()]
@@ -110,45 +135,45 @@ def test_arguments_of_other_integer_types_are_taken(packed: Path) -> None:
     assert len(list(largest)) == 5 and largest.state_dict()["seed"] == 2**64 - 1
 
 
-def test_what_a_dataloader_takes_as_nothing_is_taken(packed: Path) -> None:
+def test_dataloader_arguments_that_request_nothing_are_accepted(packed: Path) -> None:
     nothing: dict[str, Any] = {
         "num_workers": None, "prefetch_factor": None, "shuffle": None, "sampler": None, "collate_fn": None,
         "drop_last": None, "pin_memory": None, "batch_sampler": None, "generator": None, "worker_init_fn": None,
         "multiprocessing_context": None, "persistent_workers": False, "timeout": 0, "pin_memory_device": "",
         "in_order": True,
     }  # fmt: skip
-    twin = torch.utils.data.DataLoader([1, 2], 2, num_workers=0, **{
+    theirs = torch.utils.data.DataLoader([1, 2], 2, num_workers=0, **{
         k: v for k, v in nothing.items() if k not in ("num_workers", "drop_last", "pin_memory", "in_order")
     })  # fmt: skip
-    assert len(twin) == 1
+    assert len(theirs) == 1
     given = [x for x, _ in dsconv.Loader(packed, 10, CROP, **nothing)]
     want = [x for x, _ in dsconv.Loader(packed, 10, CROP)]
     assert all(torch.equal(a, b) for a, b in zip(given, want))
 
 
-def test_samplers_that_give_no_samples_are_told(packed: Path) -> None:
+def test_wrong_samplers_are_an_error(packed: Path) -> None:
     for sampler, message in (
-        ([0, 48], "it gives 48, but there are 48 samples, numbered from 0"),
-        ([-1], "it gives -1, but"),
-        ([1 << 32], "it gives 4294967296, but"),
-        ([0.5], "it gives 0.5; wanted whole numbers"),
-        ([[1, 2], [3, 4]], r"it gives \[1, 2\]; wanted whole numbers, one"),
+        ([0, 48], "it returned 48, but the dataset has 48 samples, with indices from 0"),
+        ([-1], "it returned -1, but"),
+        ([1 << 32], "it returned 4294967296, but"),
+        ([0.5], "it returned 0.5; wanted one whole number"),
+        ([[1, 2], [3, 4]], r"it returned \[1, 2\]; wanted one whole number"),
     ):
         with pytest.raises((ValueError, TypeError), match=message):
             list(dsconv.Loader(packed, 4, CROP, sampler=sampler))
     assert list(dsconv.Loader(packed, 4, CROP, sampler=[])) == []
 
 
-def test_states_that_are_none_are_told(packed: Path) -> None:
+def test_wrong_states_are_an_error(packed: Path) -> None:
     loader = dsconv.Loader(packed, 4, CROP, shuffle=True)
     state = loader.state_dict()
     for wrong, message in (
-        (None, "None is no state of a Loader, which has epoch, position, seed, order"),
-        ({"epoch": 1}, "no state of a Loader"),
+        (None, "None is not the state of a Loader, which has epoch, position, seed, order"),
+        ({"epoch": 1}, "not the state of a Loader"),
         ({**state, "epoch": "1"}, "epoch='1': it must be a whole number"),
         ({**state, "position": -4}, "position=-4: it must be at least 0"),
         ({**state, "seed": 0.5}, "seed=0.5: it must be a whole number"),
-        ({**state, "order": 7}, "order=7: it must be a text"),
+        ({**state, "order": 7}, "order=7: it must be a string"),
         ({**state, "seed": 5}, "its seed is 5"),
     ):
         with pytest.raises((ValueError, TypeError), match=message):
@@ -163,7 +188,7 @@ def test_states_that_are_none_are_told(packed: Path) -> None:
     assert loader.state_dict()["epoch"] == 2
 
 
-def test_items_of_a_dataset_are_by_whole_numbers(packed: Path) -> None:
+def test_dataset_indices_are_whole_numbers(packed: Path) -> None:
     dataset = dsconv.Dataset(packed)
     assert dataset[np.int64(3)][1] == dataset[torch.tensor(3)][1] == dataset[3 - len(dataset)][1]
     with pytest.raises(TypeError, match="index=1.5: it must be a whole number"):
@@ -191,11 +216,11 @@ def table(command: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_a_column_is_no_field_but_is_had(table: Path) -> None:
-    with pytest.raises(ValueError) as told:
+def test_a_column_is_not_a_field(table: Path) -> None:
+    with pytest.raises(ValueError) as raised:
         dsconv.Loader(table, 4, CROP, fields=("image", "age"))
-    assert 'there is no field "age", there are image, label, index, key' in str(told.value)
-    assert '"age" is a column: loader.dataset.columns["age"]' in str(told.value)
+    assert 'there is no field "age", there are image, label, index, key' in str(raised.value)
+    assert '"age" is a column: loader.dataset.columns["age"]' in str(raised.value)
     loader = dsconv.Loader(table, 4, CROP, split="val", fields=("index", "key"))
     assert "age" in loader.dataset.columns
     every = dsconv.Dataset(table)
@@ -209,9 +234,9 @@ def test_a_column_is_no_field_but_is_had(table: Path) -> None:
 
 
 def test_shuffling_over_all_splits_warns(table: Path) -> None:
-    with pytest.warns(UserWarning, match=r'all splits: train \(16\), val \(8\). .* split="train"') as told:
+    with pytest.warns(UserWarning, match=r'all splits: train \(16\), val \(8\). .* split="train"') as caught:
         loader = dsconv.Loader(table, 4, CROP, shuffle=True, fields=("index",))
-    assert len(told) == 1 and told[0].filename == __file__
+    assert len(caught) == 1 and caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert sorted(i for (batch,) in loader for i in batch.tolist()) == list(range(24))

@@ -1,4 +1,4 @@
-"""What becomes of bad samples: one rule, whether the library cannot use them or a transform in Python."""
+"""Handling of bad samples: the same for those of the library and those of a transform in Python."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def mixed(command: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def small(mixed: Path) -> dict[str, int]:
-    """The keys of the small ones, with their indices."""
+    """The keys of the small images, with their indices."""
     keys = dsconv.Dataset(mixed).keys
     return {key: i for i, key in enumerate(keys) if int(key[-2:]) in SMALL}
 
 
 def crop(image: Image.Image) -> Any:
-    """Fails as the native one does, on small images."""
+    """Fails on small images, as the native crop does."""
     if image.width < 32:
         raise ValueError(f"cannot crop 32x32 from {image.width}x{image.height}")
     return np.array(image)[:32, :32].transpose(2, 0, 1).copy()
@@ -63,7 +63,7 @@ def loader(path: Path, transforms: Any, on_error: str, **more: Any) -> dsconv.Lo
 
 
 def loaded(train: dsconv.Loader) -> tuple[list[Any], list[str]]:
-    """The batches of an epoch, and the warnings that came with them."""
+    """The batches of an epoch, and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         batches = list(train)
@@ -71,7 +71,7 @@ def loaded(train: dsconv.Loader) -> tuple[list[Any], list[str]]:
 
 
 @ways
-def test_skipped_samples_are_counted_named_and_shown_once(mixed: Path, small: dict[str, int], transforms: Any) -> None:
+def test_skipped_samples_are_counted_and_warn_once(mixed: Path, small: dict[str, int], transforms: Any) -> None:
     train = loader(mixed, transforms, "skip")
     batches, shown = loaded(train)
     keys = [key for *_, names in batches for key in names]
@@ -109,7 +109,7 @@ def test_substitutes_keep_batches_full(mixed: Path, small: dict[str, int], trans
 
 @ways
 @pytest.mark.parametrize("on_error", ["skip", "substitute"])
-def test_ranks_have_as_many_batches(mixed: Path, transforms: Any, on_error: str) -> None:
+def test_ranks_have_equally_many_batches(mixed: Path, transforms: Any, on_error: str) -> None:
     parts = [loaded(loader(mixed, transforms, on_error, rank=r, world_size=3))[0] for r in range(3)]
     assert [len(part) for part in parts] == [2, 2, 2]
     counted = [i for part in parts for _, _, index, _ in part for i in index.tolist() if i >= 0]
@@ -118,7 +118,7 @@ def test_ranks_have_as_many_batches(mixed: Path, transforms: Any, on_error: str)
 
 
 @ways
-def test_substitutes_are_of_the_samplers_list(mixed: Path, transforms: Any) -> None:
+def test_substitutes_come_from_the_sampler(mixed: Path, transforms: Any) -> None:
     fold = list(range(0, SAMPLES, 2))
     batches, _ = loaded(loader(mixed, transforms, "substitute", shuffle=False, sampler=fold))
     found = [i for _, _, index, _ in batches for i in index.tolist()]
@@ -126,14 +126,14 @@ def test_substitutes_are_of_the_samplers_list(mixed: Path, transforms: Any) -> N
 
 
 @ways
-def test_collate_fn_gets_what_is_left(mixed: Path, transforms: Any) -> None:
+def test_collate_fn_gets_the_good_samples(mixed: Path, transforms: Any) -> None:
     train = loader(mixed, transforms, "skip", collate_fn=lambda samples: [s[3] for s in samples])
     batches, shown = loaded(train)
     assert sum(len(b) for b in batches) == SAMPLES - len(SMALL) and len(shown) == 1
 
 
 @ways
-def test_without_on_error_the_first_ends_the_epoch(mixed: Path, small: dict[str, int], transforms: Any) -> None:
+def test_by_default_the_first_bad_sample_ends_the_epoch(mixed: Path, small: dict[str, int], transforms: Any) -> None:
     train = loader(mixed, transforms, "raise", shuffle=False)
     with pytest.raises(dsconv.Error, match=next(iter(small))):
         list(train)
@@ -167,7 +167,7 @@ def raises(error: BaseException) -> Callable[[Any], Any]:
 
 @pytest.mark.parametrize("error", [MemoryError("all of it"), KeyboardInterrupt(), torch.OutOfMemoryError("all of it")])
 @pytest.mark.parametrize("on_error", ["skip", "substitute"])
-def test_what_is_no_fault_of_a_sample_ends_the_epoch(mixed: Path, on_error: str, error: BaseException) -> None:
+def test_errors_that_no_sample_causes_end_the_epoch(mixed: Path, on_error: str, error: BaseException) -> None:
     train = loader(mixed, raises(error), on_error)
     with pytest.raises(type(error)):
         list(train)
@@ -175,7 +175,7 @@ def test_what_is_no_fault_of_a_sample_ends_the_epoch(mixed: Path, on_error: str,
 
 
 def test_padding_stays_padding_when_it_is_replaced(mixed: Path) -> None:
-    """Of 3 ranks two have a sample too many at the end of an epoch of 40."""
+    """In an epoch of 40 samples, two of 3 ranks repeat a sample at the end."""
     for transforms in WAYS.values():
         index = []
         for rank in range(3):

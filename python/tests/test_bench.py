@@ -16,7 +16,7 @@ from test_pack import flags_of
 
 @pytest.fixture(scope="module")
 def measured(photos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The JSON of a bench of a folder and tars, as the command writes it."""
+    """The command's JSON of a bench of a folder and a tar."""
     dir = tmp_path_factory.mktemp("bench")
     dsconv.pack(photos, dir / "out.tar", progress=False)
     args = ["--rounds=3", "--size=16", "--batch=8", "--quiet", "--consume=2000/s", "--order=block:4:2"]
@@ -25,7 +25,7 @@ def measured(photos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def loop() -> Report:
-    """A report as a training loop in Python makes it."""
+    """A report like that of a training loop in Python."""
 
     def rounds(seconds: float, *accuracies: float) -> list[Round]:
         return [
@@ -88,7 +88,7 @@ def test_python_computes_what_go_computed(measured: Path) -> None:
 
 
 def flat(value: object, name: str = "") -> dict[str, object]:
-    """The numbers of a JSON by their path."""
+    """The numbers in a JSON value, by their paths."""
     if isinstance(value, dict):
         pairs = value.items()
     elif isinstance(value, list):
@@ -130,7 +130,7 @@ def test_merged_reports_keep_their_ratios(photos: Path, tmp_path: Path) -> None:
     assert [d.path for d in alone.datasets] == ["images", "out.lmdb"] and len(alone.merged) == 1
 
 
-def test_a_loss_that_is_no_number_is_left_out() -> None:
+def test_a_loss_of_nan_is_left_out() -> None:
     report = loop()
     report.datasets[0].loss = report.datasets[0].rounds[0].loss = float("nan")
     data = dsconv.bench(merge=[report]).datasets[0]

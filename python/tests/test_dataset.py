@@ -1,4 +1,4 @@
-"""dsconv.Dataset in ImageFolder's place: what it has, and in a DataLoader's workers."""
+"""dsconv.Dataset as a replacement for ImageFolder: its attributes, and its use in a DataLoader's workers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def folder(photos: Path) -> Any:
     return torchvision.datasets.ImageFolder(str(photos))
 
 
-def test_it_has_what_image_folder_has(packed: Path, photos: Path, folder: Any) -> None:
+def test_it_has_the_attributes_of_image_folder(packed: Path, photos: Path, folder: Any) -> None:
     ours = dsconv.Dataset(packed)
     assert len(ours) == len(folder) == 48
     for name in ("classes", "class_to_idx", "targets"):
@@ -57,7 +57,7 @@ def test_transforms_are_called(packed: Path) -> None:
     assert torch.equal(ours[30][0], pixels(plain[30][0])) and ours[30][1] == -plain[30][1] != 0
 
 
-def test_indices_are_a_lists(packed: Path) -> None:
+def test_indices_are_positions_in_the_lists(packed: Path) -> None:
     ours = dsconv.Dataset(packed)
     everything = list(ours)
     assert len(everything) == 48
@@ -68,7 +68,7 @@ def test_indices_are_a_lists(packed: Path) -> None:
             ours[i]
 
 
-def test_a_bad_sample_is_told_by_its_key(photos: Path, tmp_path: Path) -> None:
+def test_an_error_names_the_bad_sample(photos: Path, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "bad.jpg").write_bytes(next(photos.glob("*/*.jpg")).read_bytes()[:100])
     with pytest.raises(dsconv.Error, match="a/bad"):
@@ -89,7 +89,7 @@ def test_workers_of_a_data_loader(packed: Path, folder: Any, method: str) -> Non
 
 
 def sums(batches: DataLoader) -> list[int]:
-    return [int(x.numpy().sum()) for x, _ in batches]  # torch's own would wait for threads that a fork leaves behind
+    return [int(x.numpy().sum()) for x, _ in batches]  # torch's sum would wait for threads lost in the fork
 
 
 def grandchild(ours: dsconv.Dataset, connection: Any) -> None:

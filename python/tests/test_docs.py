@@ -1,4 +1,4 @@
-"""The sessions in docs/python.md, which must run and print what they say."""
+"""The sessions in docs/python.md must run and print the output that they show."""
 
 from __future__ import annotations
 

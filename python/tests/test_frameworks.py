@@ -32,7 +32,7 @@ def path(photos: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Threads of small multiplications wait for one another most of the time where cores are few and busy."""
+    """On few, busy cores the threads of small multiplications mostly wait for each other."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -47,8 +47,8 @@ def each_once(epochs: list[list[list[int]]]) -> bool:
     return all(sorted(flat(steps)) == list(range(SAMPLES)) for steps in epochs)
 
 
-def test_lightning_goes_on_from_any_checkpoint(path: str, tmp_path: Path) -> None:
-    """Lightning keeps the loader's state in its checkpoints: in the middle of an epoch, and at its end."""
+def test_lightning_resumes_from_any_checkpoint(path: str, tmp_path: Path) -> None:
+    """Lightning stores the loader's state in its checkpoints: in the middle of an epoch, and at its end."""
     steps = ModelCheckpoint(dirpath=tmp_path, filename="{step}", every_n_train_steps=1, save_top_k=-1)
     ends = ModelCheckpoint(dirpath=tmp_path, filename="{epoch}", save_top_k=-1, save_on_train_epoch_end=True)
     whole = Module()

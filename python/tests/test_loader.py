@@ -1,4 +1,4 @@
-"""dsconv.Loader: what its batches are, in which order, and where they go on."""
+"""dsconv.Loader: the content of batches, their order, and resuming."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def loader(path: Path, batch_size: int = 10, transforms: Any = CROP, **more: Any
 
 
 def indices(batches: Any) -> list[int]:
-    """Of an epoch whose batches end with the index."""
+    """The indices of an epoch whose batches end with the index."""
     return [i for batch in batches for i in batch[-1].tolist()]
 
 
 def crop(image: Image.Image) -> np.ndarray:
-    """What CROP does, by the definition of torchvision's CenterCrop, as CHW."""
+    """The result of CROP by the definition of torchvision's CenterCrop, as CHW."""
     top, left = round((image.height - 32) / 2.0), round((image.width - 32) / 2.0)
     return np.array(image)[top : top + 32, left : left + 32].transpose(2, 0, 1)
 
@@ -50,7 +50,7 @@ def images(packed: Path) -> list[tuple[np.ndarray, int]]:
 
 @pytest.fixture(scope="session")
 def fields(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dataset with a field of each kind, see fields/main.go."""
+    """A dataset with a field of each kind: see fields/main.go."""
     go, folder = shutil.which("go"), Path(__file__).parent
     if go is None or not (folder.parents[1] / "go.mod").exists():
         pytest.skip("it needs Go and the project's sources")
@@ -72,7 +72,7 @@ def test_batches_are_the_datasets_images(packed: Path, images: list[tuple[np.nda
             assert np.array_equal(image, images[i][0]) and label == images[i][1]
 
 
-def test_types_and_memory_formats_hold_the_same_pixels(packed: Path) -> None:
+def test_dtypes_and_memory_formats_have_the_same_pixels(packed: Path) -> None:
     want = torch.cat([x for x, _ in loader(packed)])
     for dtype in (torch.float32, "float16", torch.bfloat16, np.float32):
         got = torch.cat([x for x, _ in loader(packed, dtype=dtype)])
@@ -108,7 +108,7 @@ def test_tails(packed: Path) -> None:
     assert sorted(i for part in uneven for i in indices(part)) == list(range(SAMPLES))
 
 
-def test_splits_are_apart(command: str, photos: Path, tmp_path: Path) -> None:
+def test_splits_are_separate(command: str, photos: Path, tmp_path: Path) -> None:
     path = tmp_path / "split.lmdb"
     subprocess.run([command, "pack", str(photos), str(path), "--split", "train=0.75,val=0.25", "--quiet"], check=True)
     keys = {s: [k for batch in loader(path, split=s, fields=("key",)) for k in batch[0]] for s in ("train", "val")}
@@ -175,7 +175,7 @@ def test_collate_fn_gets_samples(packed: Path, images: list[tuple[np.ndarray, in
     assert all(np.array_equal(x, want) and y == label for (x, y), (want, label) in zip(flat, images))
 
 
-def test_python_transforms_give_what_native_ones_do(packed: Path) -> None:
+def test_python_transforms_give_the_same_batches(packed: Path) -> None:
     with pytest.warns(UserWarning, match="crop"):
         python = loader(packed, transforms=crop, shuffle=True, seed=5)
     native = loader(packed, shuffle=True, seed=5)
@@ -186,7 +186,7 @@ def test_python_transforms_give_what_native_ones_do(packed: Path) -> None:
         loader(packed, transforms=crop, strict=True)
 
 
-def test_a_transform_that_fails_names_the_sample(packed: Path) -> None:
+def test_an_error_of_a_transform_names_the_sample(packed: Path) -> None:
     def wrong(image: Any) -> Any:
         raise ZeroDivisionError("by nought")
 
@@ -204,8 +204,8 @@ def test_samplers_decide(packed: Path) -> None:
         RandomSampler(range(SAMPLES), generator=torch.Generator().manual_seed(1)),
         WeightedRandomSampler([1.0] * 24 + [0.0] * 24, 30, generator=torch.Generator().manual_seed(1)),
     ):
-        twin = copy.deepcopy(sampler)
-        assert indices(loader(packed, sampler=sampler, fields=("index",))) == list(twin)
+        expected = copy.deepcopy(sampler)
+        assert indices(loader(packed, sampler=sampler, fields=("index",))) == list(expected)
     parts = []
     for rank in range(3):
         sampler = DistributedSampler(range(SAMPLES), 3, rank, seed=2)
@@ -214,13 +214,13 @@ def test_samplers_decide(packed: Path) -> None:
         parts += indices(train)
         assert sampler.epoch == 1 and len(train) == 2
     assert sorted(parts) == list(range(SAMPLES))
-    with pytest.raises(dsconv.Error, match=r"48.*there are 48"):
+    with pytest.raises(dsconv.Error, match=r"48.*has 48 samples"):
         list(loader(packed, sampler=[0, 48]))
     assert [len(x) for x, _ in loader(packed, sampler=range(25), drop_last=True)] == [10, 10]
     assert list(loader(packed, sampler=[])) == []
 
 
-def test_repeated_samples_are_drawn_anew(packed: Path) -> None:
+def test_repeated_samples_have_their_own_draws(packed: Path) -> None:
     x, _ = next(iter(loader(packed, transforms=RANDOM, sampler=[7] * 10)))
     assert len({image.numpy().tobytes() for image in x}) == 10
 
@@ -236,7 +236,7 @@ def test_ranks_share_an_epoch_in_equal_steps(packed: Path, world: int) -> None:
     assert counts == Counter(range(SAMPLES))
 
 
-def test_the_environment_tells_the_rank(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_sets_the_rank(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANK", "1")
     monkeypatch.setenv("WORLD_SIZE", "3")
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "1000")
@@ -252,9 +252,9 @@ def test_the_environment_tells_the_rank(packed: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.fixture(scope="module")
-def twin(command: str, packed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def other_format(command: str, packed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """packed in another format."""
-    path = tmp_path_factory.mktemp("twin") / "photos.tar"
+    path = tmp_path_factory.mktemp("other_format") / "photos.tar"
     subprocess.run([command, "pack", str(packed), str(path), "--quiet"], check=True)
     return path
 
@@ -265,7 +265,7 @@ def together(batches: Any) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @pytest.mark.parametrize("position", [0, 1, 3, 5])
-def test_a_state_goes_on_with_the_exact_rest(packed: Path, twin: Path, position: int) -> None:
+def test_resume_yields_exactly_the_rest(packed: Path, other_format: Path, position: int) -> None:
     options: dict[str, Any] = {"transforms": RANDOM, "shuffle": True, "fields": ("image", "index")}
     train = loader(packed, **options)
     list(train)
@@ -277,7 +277,7 @@ def test_a_state_goes_on_with_the_exact_rest(packed: Path, twin: Path, position:
     whole.set_epoch(1)
     batches = list(whole)
     rest = batches[position:]
-    for path, size in ((packed, 10), (twin, 10), (packed, 7), (twin, 64)):
+    for path, size in ((packed, 10), (other_format, 10), (packed, 7), (other_format, 64)):
         resumed = loader(path, size, **options)
         resumed.load_state_dict(state)
         resumed.set_epoch(1)  # as training scripts do at the beginning of each epoch
@@ -305,7 +305,7 @@ def test_a_state_of_a_sampler(packed: Path) -> None:
     assert indices(resumed) == sampler[10:]
 
 
-def test_a_state_of_something_else_is_refused(packed: Path) -> None:
+def test_a_state_of_another_order_is_an_error(packed: Path) -> None:
     state = loader(packed, shuffle=True).state_dict()
     for other in (loader(packed), loader(packed, shuffle=True, seed=1), loader(packed, sampler=[1])):
         with pytest.raises(ValueError, match="resume|state"):
@@ -351,7 +351,7 @@ def test_caches_change_nothing(packed: Path, cache: str) -> None:
 # Several at once, wrong use.
 
 
-def test_iterators_do_not_disturb_one_another(packed: Path) -> None:
+def test_iterators_are_independent(packed: Path) -> None:
     train = loader(packed, shuffle=True, fields=("image", "index"))
     first, second = iter(train), iter(train)
     pairs = list(zip(first, second))
@@ -398,7 +398,7 @@ def test_unknown_arguments_are_errors(packed: Path) -> None:
         ({"split": "test"}, "test"),
     ],
 )
-def test_wrong_arguments_are_told(photos: Path, arguments: dict[str, Any], message: str) -> None:
+def test_wrong_arguments_are_an_error(photos: Path, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         dsconv.Loader(photos, **{"batch_size": 4, "transforms": CROP, **arguments})
 
@@ -414,7 +414,7 @@ def test_images_without_transforms_must_have_one_size(command: str, tmp_path: Pa
         list(dsconv.Loader(tmp_path / "two", 2))
 
 
-def test_missing_datasets_are_told(tmp_path: Path) -> None:
+def test_missing_datasets_are_an_error(tmp_path: Path) -> None:
     for make in (dsconv.Dataset, lambda path: loader(path)):
         with pytest.raises(FileNotFoundError, match=r"none\.lmdb"):
             make(tmp_path / "none.lmdb")
@@ -456,7 +456,7 @@ def test_larger_images_are_bad_samples(tmp_path: Path) -> None:
         loader(tmp_path, max_pixels=0)
 
 
-def test_transforms_may_not_make_an_image_far_larger(tmp_path: Path) -> None:
+def test_transforms_have_a_maximum_image_size(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     for i, size in enumerate([(40, 40), (1_000_000, 1)]):
         Image.new("L", size).save(tmp_path / "a" / f"{i}.png")

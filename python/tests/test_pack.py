@@ -1,4 +1,4 @@
-"""dsconv.pack, and how the command is run."""
+"""dsconv.pack, and running the command."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dsconv import _command
 
 
 def flags_of(command: str) -> set[str]:
-    """The long flags of a command, as parameters of a function would be called."""
+    """The long flags of a command, as names of parameters."""
     text = _command.run([command, "--help"]).stdout
     return {name.replace("-", "_") for name in re.findall(r"^\s+--([a-z-]+)", text, re.M)}
 
@@ -45,12 +45,12 @@ def test_options_are_passed_on(photos: Path, tmp_path: Path) -> None:
     assert report.report == str(tmp_path / "table.json")
 
 
-def test_patterns_that_match_nothing_are_named(photos: Path, tmp_path: Path) -> None:
+def test_the_report_names_patterns_that_match_nothing(photos: Path, tmp_path: Path) -> None:
     folder = next(p for p in sorted(photos.iterdir()) if p.is_dir())
     report = dsconv.pack(photos, tmp_path / "a.tar", exclude=[f"{folder.name}/*", "no such/"], progress=False)
     assert report.found == len(list(photos.rglob("*.jpg"))) - len(list(folder.rglob("*.jpg")))
     assert report.details["unmatched"] == {"exclude": ["no such/"]}
-    assert "matches nothing: exclude 'no such/'" in str(report)
+    assert "no file matches exclude 'no such/'" in str(report)
 
 
 def test_bad_images_are_counted(photos: Path, tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_errors_say_what_is_wrong(photos: Path, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="encoding"):
         dsconv.pack(photos, tmp_path / "out.tar", encoding="raw")  # type: ignore[call-arg]
     dsconv.pack(photos, tmp_path / "out.tar", progress=False)
-    with pytest.raises(dsconv.Error, match="already there"):
+    with pytest.raises(dsconv.Error, match="already exists"):
         dsconv.pack(photos, tmp_path / "out.tar")  # with its progress on standard error
     dsconv.pack(photos, tmp_path / "out.tar", force=True, progress=False)
 
@@ -85,11 +85,11 @@ def test_every_flag_is_a_parameter() -> None:
 
 def test_command_that_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("DSCONV_COMMAND", str(tmp_path / "gone"))
-    with pytest.raises(FileNotFoundError, match="DSCONV_COMMAND is .*gone"):
+    with pytest.raises(FileNotFoundError, match="DSCONV_COMMAND=.*gone"):
         _command.path()
     monkeypatch.delenv("DSCONV_COMMAND")
     monkeypatch.setattr(_command, "__file__", str(tmp_path / "_command.py"))
-    with pytest.raises(FileNotFoundError, match="missing from the package: .*bin/dsconv"):
+    with pytest.raises(FileNotFoundError, match="program is missing: .*bin/dsconv"):
         _command.path()
 
 
@@ -99,7 +99,7 @@ def test_console_entry_point() -> None:
     assert done.returncode == 2 and done.stderr.startswith("dsconv: DST is missing")
 
 
-def test_an_exception_while_it_shows_ends_the_command(photos: Path, tmp_path: Path) -> None:
+def test_an_exception_in_the_progress_bar_ends_the_command(photos: Path, tmp_path: Path) -> None:
     def fail(line: str) -> bool:
         raise ZeroDivisionError(line)
 
@@ -109,7 +109,7 @@ def test_an_exception_while_it_shows_ends_the_command(photos: Path, tmp_path: Pa
 
 
 def children() -> list[str]:
-    """The names of this process's children, with those that have ended and that nobody has waited for."""
+    """The names of this process's children, including zombies."""
     names = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -126,9 +126,9 @@ OPTIONS = {"checkpoint": "20KB", "workers": 1, "encode": "png"}
 PACK = f"""
     import json, os, sys
     import dsconv
-    from dsconv import _bar
+    from dsconv import _progress
 
-    class Steps(_bar.Steps):
+    class Steps(_progress.JSONProgress):
         said = False
         def line(self, line):
             if not self.said and line.startswith("{{") and json.loads(line)["done"] >= 40:
@@ -136,7 +136,7 @@ PACK = f"""
                 print("started", flush=True)
             return line.startswith("{{") or super().line(line)
 
-    _bar.Steps = Steps
+    _progress.JSONProgress = Steps
     try:
         dsconv.pack(sys.argv[1], sys.argv[2], **{OPTIONS})
     except KeyboardInterrupt as err:
@@ -146,7 +146,7 @@ PACK = f"""
 
 
 def start_pack(tmp_path: Path) -> subprocess.Popen[str]:
-    """A Python that packs images to out.tar and is at work: there are checkpoints."""
+    """A Python process that packs images to out.tar and has written checkpoints."""
     _command.run(["synth", str(tmp_path / "images"), f"--n={IMAGES}", "--size=160x160", "--quiet"])
     script = [sys.executable, "-c", textwrap.dedent(PACK), str(tmp_path / "images"), str(tmp_path / "out.tar")]
     child = subprocess.Popen(script, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -158,7 +158,7 @@ def pack_again(tmp_path: Path) -> dsconv.PackReport:
     return dsconv.pack(tmp_path / "images", tmp_path / "out.tar", **OPTIONS, progress=False)
 
 
-def test_killed_python_takes_the_command_along(tmp_path: Path) -> None:
+def test_the_command_ends_when_python_is_killed(tmp_path: Path) -> None:
     child = start_pack(tmp_path)
     child.kill()
     child.communicate()
@@ -169,15 +169,15 @@ def test_killed_python_takes_the_command_along(tmp_path: Path) -> None:
         except dsconv.Error as err:
             assert "another process" in str(err)
             time.sleep(0.2)
-    pytest.fail("the command goes on without its Python")
+    pytest.fail("the command still runs without its Python")
 
 
-def test_interrupt_leaves_what_can_be_gone_on_with(tmp_path: Path) -> None:
+def test_interrupted_pack_can_be_resumed(tmp_path: Path) -> None:
     child, out = start_pack(tmp_path), tmp_path / "out.tar"
     child.send_signal(signal.SIGINT)
     said, _ = child.communicate(timeout=600)
     assert child.returncode in (-signal.SIGINT, 130)
-    assert "interrupted: " in said and ".partial has what was done: the same command goes on" in said
+    assert "interrupted: " in said and ".partial is unfinished: repeat the command to resume" in said
     assert (tmp_path / "out.tar.partial").is_dir() and not out.exists()
 
     again = pack_again(tmp_path)
@@ -188,7 +188,7 @@ def test_interrupt_leaves_what_can_be_gone_on_with(tmp_path: Path) -> None:
 
 
 def test_an_error_stops_the_command_where_ctrl_c_is_ignored(tmp_path: Path) -> None:
-    """The command, too, was then started with SIGINT ignored."""
+    """The command then starts with SIGINT ignored, too."""
     images, out = tmp_path / "images", tmp_path / "out.tar"
     _command.run(["synth", str(images), f"--n={IMAGES}", "--size=160x160", "--quiet"])
 
@@ -204,6 +204,6 @@ def test_an_error_stops_the_command_where_ctrl_c_is_ignored(tmp_path: Path) -> N
     assert (tmp_path / "out.tar.partial").is_dir() and not out.exists()
 
 
-def test_a_label_type_that_is_none(tmp_path: Path) -> None:
+def test_an_unknown_label_type(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="label_type=3"):
         dsconv.pack(tmp_path, tmp_path / "x.lmdb", label_type=3)

@@ -1,4 +1,4 @@
-"""Forks, signals, threads, loops that are left: each in a process of its own, where a hang is a failure."""
+"""Forks, signals, threads and abandoned loops, each in a separate process, where a hang is a failure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WITHOUT_ITS_LIKE = not sys.platform.startswith("linux")
 
 
 def run(scenario: str, *arguments: object, status: int = 0, options: tuple[str, ...] = (), imports: str = "") -> str:
-    """What the scenario prints. It must end with this status, and complain of nothing unless it is to fail."""
+    """The output of a scenario. It must end with this status, and write to stderr only if it must fail."""
     process = subprocess.Popen(
         [sys.executable, *options, str(PROGRAM), scenario, *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": str(PACKAGES), "SCENARIO_IMPORTS": imports, "PYTHONFAULTHANDLER": ""},
@@ -43,7 +43,7 @@ pytestmark = pytest.mark.skipif(WITHOUT_ITS_LIKE, reason="threads and files are 
 
 
 @pytest.mark.parametrize("scenario", ["fork_after_use", "fork_during_epoch", "fork_in_thread", "start_methods"])
-def test_forked_processes_load_what_their_parent_does(scenario: str, packed: Path) -> None:
+def test_forked_processes_load_the_same_batches(scenario: str, packed: Path) -> None:
     run(scenario, packed)
 
 
@@ -76,25 +76,25 @@ def test_loops_may_be_left_and_shared(scenario: str, packed: Path) -> None:
     run(scenario, packed)
 
 
-def test_the_interpreter_ends_whatever_is_still_loading(packed: Path) -> None:
+def test_the_interpreter_ends_while_loaders_run(packed: Path) -> None:
     assert run("left_at_exit", packed) == "batches at exit: 5\n"
     for _ in range(3):  # each ends at another moment
         run("daemons_at_exit", packed)
 
 
 @pytest.mark.parametrize("cache", ["", "encoded:16MB", "decoded:16MB"])
-def test_epochs_take_no_more_and_leave_nothing(cache: str, packed: Path) -> None:
+def test_epochs_do_not_leak(cache: str, packed: Path) -> None:
     *_, line = run("epochs", packed, cache).splitlines()
     caches = line.split()[1:]
     assert not cache or caches
     assert not [name for name in caches if Path("/dev/shm", name).exists() and cache]
 
 
-def test_loaders_may_be_opened_without_end(packed: Path) -> None:
+def test_many_loaders_may_be_opened(packed: Path) -> None:
     run("loaders", packed)
 
 
-def test_python_in_its_strictest_mode_has_nothing_to_say(packed: Path) -> None:
+def test_python_dev_mode_has_no_warnings(packed: Path) -> None:
     run("tidy", packed, options=("-X", "dev", "-W", "error", "-b"))
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import dsconv
 import numpy as np
 import pytest
-from dsconv import _timing
+from dsconv import _timed
 
 
 class Clock:
-    """A clock that only sleeping moves."""
+    """A clock that advances only by sleep()."""
 
     now = 0.0
 
@@ -31,7 +31,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 class Batches:
-    """A loader of batches of 4 images, each of which takes a while."""
+    """A loader of slow batches of 4 images."""
 
     path = "out.lmdb"
     num_workers = 3
@@ -55,7 +55,7 @@ class Batches:
 
 
 class Clocked(Batches):
-    """A loader that tells what its workers spent."""
+    """A loader with a clock of its workers."""
 
     spent = 0.0
 
@@ -84,7 +84,7 @@ def test_wait_and_step(clock: Clock) -> None:
     assert "starved" in d.diagnosis
 
 
-def test_the_loader_is_there_as_before() -> None:
+def test_the_loaders_attributes_stay_available() -> None:
     inner = Batches()
     loader = dsconv.timed(inner)
     assert len(loader) == 5 and loader.num_workers == 3 and list(map(len, loader)) == [2] * 5
@@ -117,7 +117,7 @@ def test_leaving_closes_the_iterator(leave: str, clock: Clock) -> None:
     assert report.notes == ["an epoch was left before its end"]
 
 
-def test_an_error_of_the_loader_comes_through() -> None:
+def test_an_error_of_the_loader_is_raised() -> None:
     def broken() -> Iterator[int]:
         yield 1
         raise OSError("the disk is gone")
@@ -128,7 +128,7 @@ def test_an_error_of_the_loader_comes_through() -> None:
 
 def test_warmup_is_not_counted() -> None:
     loader = dsconv.timed(Batches(), warmup=1)
-    with pytest.raises(RuntimeError, match="0 epochs were timed, the first 1 are not counted"):
+    with pytest.raises(RuntimeError, match="0 epochs were timed, and the first 1 are not counted"):
         loader.report()
     list(loader)
     with pytest.raises(RuntimeError):
@@ -136,11 +136,11 @@ def test_warmup_is_not_counted() -> None:
     list(loader)
     list(loader)
     assert len(loader.report().datasets[0].rounds) == 2
-    with pytest.raises(ValueError, match="warmup -1"):
+    with pytest.raises(ValueError, match="warmup=-1"):
         dsconv.timed([], warmup=-1)
 
 
-def test_stages_of_a_loader_that_tells_them() -> None:
+def test_stages_of_a_loader_with_a_clock() -> None:
     loader = dsconv.timed(Clocked())
     list(loader)
     (d,) = loader.report().datasets
@@ -164,10 +164,10 @@ def test_stages_of_a_loader_that_tells_them() -> None:
     ],
 )
 def test_count(batch: Any, images: int) -> None:
-    assert _timing.count(batch) == images
+    assert _timed.count(batch) == images
 
 
-def test_images_of_batches_of_another_kind() -> None:
+def test_batches_of_another_dtype() -> None:
     loader = dsconv.timed([["a", "b"], ["c"]], images=len)
     list(loader)
     assert loader.report().datasets[0].samples == 3

@@ -1,4 +1,4 @@
-"""The reference trainer, before and after: one process, two, and what it writes."""
+"""The reference trainer with DataLoader and dsconv: one process, two processes, and its output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytest.importorskip("torchvision", reason="torchvision is not installed")
 
 import dsconv  # noqa: E402
 from dsconv._report import Report  # noqa: E402
-from dsconv.train import after, before, digits  # noqa: E402
+from dsconv.train import drawn_digits, from_dataloader, from_dsconv  # noqa: E402
 from dsconv.train.__main__ import main  # noqa: E402
 from dsconv.train.arguments import parse  # noqa: E402
 from dsconv.train.distributed import World  # noqa: E402
@@ -23,7 +23,7 @@ from dsconv.train.tutorial import write_pngs  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-TRAIN, VAL = 601, 61  # odd, so that two processes cannot have equal parts
+TRAIN, VAL = 601, 61  # odd, so that two processes have different numbers of samples
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def sides(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The arguments for a folder with two splits, and for the dataset of it."""
     root = tmp_path_factory.mktemp("digits")
     for split, count, seed in (("train", TRAIN, 0), ("val", VAL, 1)):
-        write_pngs(root / "images" / split, *digits.draw(count, seed))
+        write_pngs(root / "images" / split, *drawn_digits.draw(count, seed))
     dsconv.pack(root / "images", root / "packed.lmdb", progress=False)
     return ["--before", str(root / "images"), "--after", str(root / "packed.lmdb"), "--device", "cpu"]
 
@@ -44,7 +44,7 @@ def run(words: list[str], folder: Path) -> Report:
     return Report.load(folder / "report.json")
 
 
-def test_both_learn_alike(sides: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_both_train_alike(sides: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = run([*sides, *MLP, "--epochs", "5", "--batch-size", "32"], tmp_path)
     theirs, ours = report.datasets
     assert (theirs.format, ours.format) == ("ImageFolder", "dsconv")
@@ -65,16 +65,16 @@ def test_both_learn_alike(sides: list[str], tmp_path: Path, capsys: pytest.Captu
 def test_both_evaluate_on_the_same_pixels(sides: list[str]) -> None:
     _, settings = parse([*sides, *MLP])
     world = World(torch.device("cpu"))
-    with before.folder(Path(sides[1]), settings, world).open() as theirs:
+    with from_dataloader.folder(Path(sides[1]), settings, world).open() as theirs:
         images, labels = (torch.cat(parts) for parts in zip(*theirs.val))
-    with after.images(Path(sides[3]), settings, world).open() as ours:
+    with from_dsconv.images(Path(sides[3]), settings, world).open() as ours:
         assert ours.classes == theirs.classes
         same, alike = (torch.cat(parts) for parts in zip(*ours.val))
     assert torch.equal(labels, alike)
     assert torch.allclose(images, same, atol=1e-6)
 
 
-def test_the_report_is_one_that_bench_merges(sides: list[str], tmp_path: Path) -> None:
+def test_bench_merges_the_report(sides: list[str], tmp_path: Path) -> None:
     report = run([*sides, *MLP, "--epochs", "1", "--limit-batches", "2"], tmp_path)
     assert report.options["trainer"]["limit_batches"] == 2
     table = report.table
@@ -102,7 +102,7 @@ def test_two_processes(sides: list[str], tmp_path: Path) -> None:
     words = [*sides, *MLP, "--epochs", "2", "--accumulate", "2", "--batch-size", "16", "--json", str(written)]
     done = subprocess.run([*torchrun, "dsconv.train", *words], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count(": epoch 2: ") == 2, "one process tells, not both"
+    assert done.stdout.count(": epoch 2: ") == 2, "only one process prints"
     report = Report.load(written)
     assert report.options["processes"] == 2
     theirs, ours = report.datasets
@@ -118,9 +118,9 @@ def test_two_processes(sides: list[str], tmp_path: Path) -> None:
     [
         ("", "nothing to train on"),
         ("--preset tutorial --after x.lmdb", "its own data"),
-        ("--preset tutorial --size 32", "no --size"),
-        ("--before nowhere", "no folder is there"),
-        ("--after x.lmdb --epochs 0", "not 1 or more"),
+        ("--preset tutorial --size 32", "leave out --size"),
+        ("--before nowhere", "no such folder"),
+        ("--after x.lmdb --epochs 0", "less than 1"),
         ("--after x.lmdb --data mnist", "for --preset tutorial"),
     ],
 )
@@ -131,8 +131,8 @@ def test_wrong_usage(words: str, message: str, capsys: pytest.CaptureFixture[str
     assert message in capsys.readouterr().err
 
 
-def test_sides_that_differ_are_refused(sides: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_pngs(tmp_path / "other" / "train", *digits.draw(20, 0))
-    write_pngs(tmp_path / "other" / "val", *digits.draw(20, 0))
+def test_different_sides_are_an_error(sides: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_pngs(tmp_path / "other" / "train", *drawn_digits.draw(20, 0))
+    write_pngs(tmp_path / "other" / "val", *drawn_digits.draw(20, 0))
     assert main(["--before", str(tmp_path / "other"), *sides[2:], *MLP]) == 2
     assert re.search(f"{TRAIN} training images, but .* has 20", capsys.readouterr().err)

@@ -11,7 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from dsconv.train import digits, loop  # noqa: E402
+from dsconv.train import drawn_digits, loop  # noqa: E402
 from dsconv.train.clock import Clock  # noqa: E402
 from dsconv.train.data import Data  # noqa: E402
 from dsconv.train.distributed import World  # noqa: E402
@@ -26,7 +26,7 @@ MLP = Settings(model="mlp", size=28, lr=0.05, batch_size=32)
 
 
 def batches(count: int, size: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    images, labels = digits.draw(count, seed=7)
+    images, labels = drawn_digits.draw(count, seed=7)
     images = torch.from_numpy(images).unsqueeze(1).float() / 255
     return list(zip(images.split(size), torch.from_numpy(labels).long().split(size)))
 
@@ -44,7 +44,7 @@ def weights(learner: Learner) -> torch.Tensor:
     return torch.cat([w.detach().flatten() for w in learner.network.state_dict().values()])
 
 
-def test_sides_begin_with_the_same_weights() -> None:
+def test_sides_start_with_the_same_weights() -> None:
     first = weights(Learner(MLP, 10, 1, WORLD))
     torch.rand(100)  # what another side draws changes nothing
     assert torch.equal(first, weights(Learner(MLP, 10, 1, WORLD)))
@@ -70,7 +70,7 @@ def test_accumulated_batches_are_one_of_twice_the_size() -> None:
     assert not torch.allclose(weights(halves), weights(other), atol=1e-4)
 
 
-def test_a_group_that_the_epoch_cuts_short_is_learnt() -> None:
+def test_an_incomplete_group_of_batches_is_trained() -> None:
     halves, whole = Learner(replace(MLP, accumulate=4), 10, 1, WORLD), Learner(MLP, 10, 1, WORLD)
     train(halves, data(64, 32))
     train(whole, data(64, 64))
@@ -93,11 +93,11 @@ def test_epochs_are_counted() -> None:
     assert (epoch.images, epoch.steps, epoch.validated) == (100, 4, False)
     (epoch,) = train(Learner(MLP, 10, 1, WORLD), given, limit=2)
     assert (epoch.images, epoch.steps) == (64, 2)
-    with pytest.raises(ValueError, match="gave no batch"):
+    with pytest.raises(ValueError, match="returned no batch"):
         train(Learner(MLP, 10, 1, WORLD), replace(given, train=[]))
 
 
-def test_time_is_that_of_the_stage_that_took_it() -> None:
+def test_time_counts_for_its_stage() -> None:
     class Slow(list):
         def __iter__(self):
             for batch in super().__iter__():
@@ -111,7 +111,7 @@ def test_time_is_that_of_the_stage_that_took_it() -> None:
     assert epoch.wait_seconds + epoch.transfer_seconds + epoch.step_seconds <= epoch.seconds
 
 
-def test_a_clock_begins_anew() -> None:
+def test_a_clock_starts_again() -> None:
     clock = Clock(WORLD.device)
     clock.start()
     clock.lap("step")
@@ -145,7 +145,7 @@ def test_curves_are_written(tmp_path: Path) -> None:
     assert [event.step for event in curves.Scalars("images_per_second")] == [1, 2]
 
 
-def test_a_compiled_network_learns_the_same() -> None:
+def test_a_compiled_network_trains_the_same() -> None:
     # What inductor makes takes a compiler and minutes; this backend runs the graphs as they were traced.
     compiled, plain = Learner(replace(MLP, compile="aot_eager"), 10, 1, WORLD), Learner(MLP, 10, 1, WORLD)
     assert compiled.forward is not compiled.network
@@ -154,7 +154,7 @@ def test_a_compiled_network_learns_the_same() -> None:
     assert torch.allclose(weights(compiled), weights(plain), atol=1e-5)
 
 
-def test_nothing_is_learnt_from_samples_without_a_label() -> None:
+def test_samples_without_a_label_are_not_trained() -> None:
     ((images, labels),) = batches(8, 8)
     padded, plain = Learner(MLP, 10, 1, WORLD), Learner(MLP, 10, 1, WORLD)
     filled = torch.cat((images, images[:2])), torch.cat((labels, torch.tensor([-1, -1])))

@@ -1,4 +1,4 @@
-"""The reference trainer's tutorial: IDX files, drawn digits, and the table of four rows."""
+"""The reference trainer's tutorial: IDX files, drawn digits, and the table with four rows."""
 
 from __future__ import annotations
 
@@ -12,52 +12,52 @@ pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("torchvision", reason="torchvision is not installed")
 
 from dsconv._report import Report  # noqa: E402
-from dsconv.train import digits, idx  # noqa: E402
+from dsconv.train import drawn_digits, idx_files  # noqa: E402
 from dsconv.train.__main__ import main  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-def test_idx_files_come_back(tmp_path: Path) -> None:
-    images, labels = digits.draw(30, seed=1)
-    idx.write_split(tmp_path, "val", images, labels)
-    read = idx.read_split(tmp_path, "val")
+def test_idx_files_round_trip(tmp_path: Path) -> None:
+    images, labels = drawn_digits.draw(30, seed=1)
+    idx_files.write_split(tmp_path, "val", images, labels)
+    read = idx_files.read_split(tmp_path, "val")
     assert np.array_equal(read[0], images) and np.array_equal(read[1], labels)
     # The header that MNIST's own files have: magic 0x00000803, then the sizes, big-endian.
     written = (tmp_path / "t10k-images-idx3-ubyte").read_bytes()
     assert written[:16] == bytes.fromhex("00000803 0000001e 0000001c 0000001c")
-    for name in idx.NAMES["val"]:
+    for name in idx_files.NAMES["val"]:
         plain = tmp_path / name
         (tmp_path / f"{name}.gz").write_bytes(gzip.compress(plain.read_bytes()))
         plain.unlink()
-    assert np.array_equal(idx.read_split(tmp_path, "val")[0], images)
+    assert np.array_equal(idx_files.read_split(tmp_path, "val")[0], images)
 
 
-def test_broken_idx_files_are_named(tmp_path: Path) -> None:
+def test_errors_name_damaged_idx_files(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="train-images-idx3-ubyte"):
-        idx.read_split(tmp_path, "train")
+        idx_files.read_split(tmp_path, "train")
     path = tmp_path / "cut"
     for content in (b"", b"\x89PNG", bytes.fromhex("00000803 00000002"), bytes.fromhex("00000801 00000002 00")):
         path.write_bytes(content)
         with pytest.raises(ValueError, match="cut"):
-            idx.read(path)
+            idx_files.read(path)
     with pytest.raises(ValueError, match="float32"):
-        idx.write(path, np.zeros(3, np.float32))
+        idx_files.write(path, np.zeros(3, np.float32))
 
 
-def test_drawn_digits_are_the_same_ones(tmp_path: Path) -> None:
-    images, labels = digits.draw(50, seed=3)
-    again, _ = digits.draw(50, seed=3)
+def test_drawn_digits_depend_on_the_seed(tmp_path: Path) -> None:
+    images, labels = drawn_digits.draw(50, seed=3)
+    again, _ = drawn_digits.draw(50, seed=3)
     assert np.array_equal(images, again) and images.shape == (50, 28, 28)
     assert sorted(labels.tolist()) == sorted(list(range(10)) * 5)
-    assert not np.array_equal(images, digits.draw(50, seed=4)[0])
+    assert not np.array_equal(images, drawn_digits.draw(50, seed=4)[0])
 
 
-def test_the_four_rows_learn_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_four_sides_train_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     drawn = tmp_path / "idx"
     drawn.mkdir()
-    idx.write_split(drawn, "train", *digits.draw(1000, seed=0))
-    idx.write_split(drawn, "val", *digits.draw(300, seed=1))
+    idx_files.write_split(drawn, "train", *drawn_digits.draw(1000, seed=0))
+    idx_files.write_split(drawn, "val", *drawn_digits.draw(300, seed=1))
     written = tmp_path / "report.json"
     words = f"--preset tutorial --data {drawn} --num-workers 1 --persistent-workers --epochs 4 --batch-size 32"
     assert main([*words.split(), "--device", "cpu", "--json", str(written)]) == 0

@@ -1,4 +1,4 @@
-"""Wrong usage of python -m dsconv.train: one line that says what is wrong, and the exit code 2, before any training."""
+"""Wrong usage of python -m dsconv.train: a message of one line and exit code 2, before any training."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 @pytest.fixture(scope="module")
 def data(photos: Path, packed: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What may be given, by a name in braces."""
+    """The paths for the names in braces."""
     root = tmp_path_factory.mktemp("usage")
     (root / "flat").mkdir()
     for i in range(4):
@@ -40,8 +40,8 @@ def data(photos: Path, packed: Path, tmp_path_factory: pytest.TempPathFactory) -
         ("--after {root}/none.lmdb", "none.lmdb"),
         ("--after {text}", "text"),
         ("--after {empty}", "empty"),
-        ("--after {nolabels}", "nolabels.lmdb: it has no labels to learn"),
-        ("--before {root}/none", "none: no folder is there"),
+        ("--after {nolabels}", "nolabels.lmdb: the dataset has no labels"),
+        ("--before {root}/none", "none: no such folder"),
         ("--before {empty}", "empty"),
         ("--before {flat}", "flat"),
         ("--before {photos} --after {nolabels}", "nolabels.lmdb"),
@@ -51,16 +51,16 @@ def data(photos: Path, packed: Path, tmp_path_factory: pytest.TempPathFactory) -
         ("--after {packed} --num-workers -2", "--num-workers: -2"),
         ("--before {photos} --num-workers -2", "--num-workers: -2"),
         ("--after {packed} --lr nan", "--lr: nan"),
-        ("--after {packed} --json {root}/none/report.json", "the folder of"),
+        ("--after {packed} --json {root}/none/report.json", "its folder does not exist"),
         ("--after {packed} --json {root}", "is a folder"),
         ("--after {packed} --profile {text}", "text"),
         ("--after {packed} --compile nosuchbackend", "nosuchbackend"),
-        ("--preset tutorial --data {empty}", "empty: there is no train-images-idx3-ubyte"),
-        ("--preset tutorial --batch-size 0", "--batch-size: 0 is not 1 or more"),
+        ("--preset tutorial --data {empty}", "empty: neither train-images-idx3-ubyte nor"),
+        ("--preset tutorial --batch-size 0", "--batch-size: 0 is less than 1"),
         ("", "nothing to train on"),
     ],
 )
-def test_wrong_usage_is_a_line(
+def test_wrong_usage_prints_one_line(
     data: dict[str, str], words: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = words.format(**data).split() if words else []
@@ -82,7 +82,7 @@ def test_a_process_ends_without_a_traceback(data: dict[str, str]) -> None:
     assert "Traceback" not in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-def test_damaged_data_is_no_wrong_usage(photos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_data_is_not_a_usage_error(photos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "bad.jpg").write_bytes(next(photos.glob("*/*.jpg")).read_bytes()[:100])
     assert main(["--after", str(tmp_path), "--device", "cpu", "--model", "mlp"]) == 1

@@ -1,4 +1,4 @@
-"""dsconv.transforms: what they do without torchvision."""
+"""dsconv.transforms without torchvision."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ PIXELS = np.random.default_rng(0).integers(0, 256, (60, 80, 3), dtype=np.uint8)
         (T.RandomChoice([T.MixUp(), T.CutMix(alpha=0.5)]), "mixup:1,cutmix:0.5"),
     ],
 )
-def test_words(transform, word):
+def test_ops(transform, word):
     assert transform.word() == word
     assert pickle.loads(pickle.dumps(transform)) == transform
     if not isinstance(transform, (T.MixUp, T.RandomChoice)):
         floats = word.startswith(("normalize", "erase"))
-        from dsconv._native import Transform
+        from dsconv._native_transform import NativeTransform as Transform
 
         Transform(word, dtype="float32" if floats else "uint8")  # is understood
 
@@ -79,7 +79,7 @@ def test_words(transform, word):
         T.Resize((3, 4), "cubic"),
     ],
 )
-def test_parameters_without_a_native_equal_are_told(transform):
+def test_parameters_without_a_native_equivalent_are_an_error(transform):
     with pytest.raises(ValueError, match="."):
         transform(PIXELS)
 
@@ -91,7 +91,7 @@ def test_arrays_stay_arrays():
     assert np.array_equal(T.Compose([])(PIXELS), PIXELS)
 
 
-def test_what_is_no_image_is_told():
+def test_wrong_images_are_an_error():
     with pytest.raises(TypeError, match="uint8 array"):
         T.RandomInvert()(PIXELS.astype(np.float32))
     with pytest.raises(TypeError, match="Loader"):
@@ -121,7 +121,7 @@ def test_conversion():
 
 
 def test_python_in_between():
-    """What comes after a callable of the user's own does what it does before one."""
+    """Transforms do the same after a user's callable as before one."""
     own = T.Compose([T.CenterCrop(40), lambda image: image, T.ToTensor(), T.Normalize(0.5, 0.5)])
     native = T.Compose([T.CenterCrop(40), T.ToTensor(), T.Normalize(0.5, 0.5)])
     assert np.array_equal(np.asarray(own(PIXELS)), np.asarray(native(PIXELS)))
@@ -130,19 +130,19 @@ def test_python_in_between():
 
 
 class Twice(T.RandomVerticalFlip):
-    """A class of the user's, whose calls are its own."""
+    """A user's subclass with its own __call__."""
 
     def __call__(self, image):
         return super().__call__(super().__call__(image))
 
 
-def test_derived_classes_run_in_python():
+def test_subclasses_run_in_python():
     plan = T.translate([T.CenterCrop(9), Twice(1)])
     assert plan.words == "centercrop:9" and plan.named == ("Twice",)
     assert np.array_equal(T.Compose([Twice(1), T.RandomInvert(1)])(PIXELS), 255 - PIXELS)
 
 
-def test_order_that_cannot_be():
+def test_wrong_orders_of_transforms():
     with pytest.raises(ValueError, match="before ToTensor"):
         T.translate([T.ToTensor(), T.ColorJitter(0.4)])
     with pytest.raises(ValueError, match="mixing must come last"):
@@ -153,7 +153,7 @@ def test_order_that_cannot_be():
         T.translate([lambda image: image, T.CutMix(), T.RandomInvert()])
     plan = T.translate([lambda image: image, T.RandomChoice([T.CutMix(), T.MixUp(alpha=0.5)])])
     assert plan.words == "" and plan.mixers == (T.CutMix(), T.MixUp(alpha=0.5))
-    with pytest.raises(ValueError, match="as likely"):
+    with pytest.raises(ValueError, match="equal weights"):
         T.translate([T.RandomChoice([T.MixUp(), T.CutMix()], p=(1, 2))])
 
 
@@ -180,7 +180,7 @@ def test_torch_seeds():
     assert draw(1) == draw(1) != draw(2)
 
 
-def test_translate_of_words_and_nothing():
+def test_translate_of_ops_and_none():
     assert T.translate(None) == T.Plan("", None, None, None, (), ())
     assert T.translate("rrc:224,flip").words == "rrc:224,flip"
     assert T.translate("rrc:224, normalize:0.5:0.5") == T.Plan("rrc:224, normalize:0.5:0.5", "float32", "tensor")
@@ -192,3 +192,11 @@ def test_bfloat16():
     out = T.ToDtype(torch.bfloat16, scale=True)(PIXELS)
     assert out.dtype == torch.bfloat16
     assert torch.allclose(out.float(), T.ToTensor()(PIXELS), atol=1 / 256)
+
+
+def test_values_that_uint8_cannot_hold_are_an_error():
+    """A transform that is called alone has no other transform after it that would make it native."""
+    with pytest.raises(ValueError, match="scale=True"):
+        T.ToDtype("float32")(PIXELS)
+    with pytest.raises(ValueError, match="uint8"):
+        T.RandomErasing(1, value="random")(PIXELS)

@@ -1,4 +1,4 @@
-"""Translations of Albumentations' pipelines, and their pixels."""
+"""The translation of Albumentations' pipelines, and their pixels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ A = pytest.importorskip("albumentations")
 torch = pytest.importorskip("torch")
 
 from albumentations.pytorch import ToTensorV2  # noqa: E402
-from dsconv.transforms.running import carry_out  # noqa: E402
+from dsconv.transforms.run_on_image import run_on_image  # noqa: E402
 
 PIXELS = np.random.default_rng(4).integers(0, 256, (61, 84, 3), dtype=np.uint8)
 OPENCV = "dsconv.transforms."
@@ -59,12 +59,12 @@ def test_translation(name):
     pickle.loads(pickle.dumps(plan))
 
 
-def test_remedies_are_named():
+def test_notes_name_the_native_transform():
     for t in (A.RandomResizedCrop((8, 8)), A.Resize(8, 8), A.ColorJitter()):
         assert OPENCV in T.translate(A.Compose([t])).notes[0]
 
 
-def test_a_compose_by_chance_is_run_as_it_is():
+def test_a_compose_with_a_probability_runs_in_python():
     compose = A.Compose([A.HorizontalFlip(p=1)], p=0.5)
     plan = T.translate(compose)
     assert plan.words == "" and plan.named == ("albumentations.Compose",)
@@ -87,12 +87,12 @@ def test_pixels(transforms):
     compose = A.Compose(transforms)
     for height, width in itertools.product((60, 61), (83, 84)):
         pixels = PIXELS[:height, :width]
-        got, want = carry_out(T.translate(compose), pixels), compose(image=pixels)["image"]
+        got, want = run_on_image(T.translate(compose), pixels), compose(image=pixels)["image"]
         assert type(got) is type(want) and got.shape == want.shape and got.dtype == want.dtype
         assert abs(np.asarray(got, float) - np.asarray(want, float)).max() < 1e-5
 
 
-def test_random_crop_draws_all_places():
+def test_random_crop_draws_all_offsets():
     compose = A.Compose([A.RandomCrop(58, 84)])
-    rows = {carry_out(T.translate(compose), PIXELS).tobytes() for _ in range(80)}
+    rows = {run_on_image(T.translate(compose), PIXELS).tobytes() for _ in range(80)}
     assert rows == {PIXELS[y : y + 58].tobytes() for y in range(4)}

@@ -1,4 +1,4 @@
-"""Translations of torchvision's pipelines: what is native, what runs in Python, and why."""
+"""The translation of torchvision's pipelines: what is native, what runs in Python, and why."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ NATIVE = {
         [v2.RandomCrop(32, padding=[1, 2, 3, 4], pad_if_needed=True, padding_mode="reflect"), v2.RandAugment()],
         ("crop:32:pad=1/2/3/4:grow:reflect,randaugment:v2", None, "pil"),
     ),
-    "crop behind ToTensor": (
+    "crop after ToTensor": (
         [v1.ToTensor(), v1.RandomCrop(32, padding=4), v1.RandomHorizontalFlip(), v1.Normalize(MEAN, STD)],
         ("crop:32:pad=4,flip,normalize", "float32", "tensor"),
     ),
-    "crop behind Normalize": (
+    "crop after Normalize": (
         [v1.Resize(256), v1.ToTensor(), v1.Normalize(MEAN, STD), v1.CenterCrop(224), v1.RandomVerticalFlip()],
         ("resize:256,centercrop:224,vflip,normalize", "float32", "tensor"),
     ),
@@ -104,7 +104,7 @@ NATIVE = {
         [v2.ToImage(), v2.CenterCrop(9), v2.ColorJitter(0.4), *FLOATS],
         ("centercrop:9,jitter:0.4:0:0,normalize", "float32", "tv_tensor"),
     ),
-    "darker behind a resize": (
+    "darker after a resize": (
         [v1.PILToTensor(), v2.RandomResizedCrop(8), v1.RandomApply([v1.ColorJitter((0.2, 1))])],
         ("rrc:8,apply:0.5:jitter:0.2/1:0:0", "uint8", "tensor"),
     ),
@@ -124,7 +124,7 @@ def test_native(name):
 
 
 class OwnFlip(v2.RandomHorizontalFlip):
-    """A class of the user's, which may do anything."""
+    """A user's subclass, which may do anything."""
 
 
 def own(image):
@@ -146,8 +146,8 @@ PYTHON = {
         [v2.ToImage(), v2.CenterCrop(9), v2.ColorJitter(0.1, 0.1), *FLOATS],
         ("centercrop:9", "uint8", "tv_tensor"),
         ("ColorJitter", "ToDtype", "Normalize"),
-        "torchvision computes contrast by another formula, so that colours differ; native are the pixels of PIL images"
-        ": put it before ToImage",
+        "torchvision computes contrast by another formula, so that colours differ; the native op gives "
+        "the pixels of PIL images: to run it natively, put it before ToImage",
     ),
     "hue on tensors": (
         [v2.ToImage(), v2.ColorJitter(0.1, 0, 0.2, 0.1)],
@@ -159,19 +159,19 @@ PYTHON = {
         [v2.ToImage(), v2.RandomResizedCrop(9), v2.ColorJitter(0.1)],
         ("rrc:9", "uint8", "tv_tensor"),
         ("ColorJitter",),
-        "before it may be one level off, which it may enlarge",
+        "before it may differ by one level on tensors, and it may enlarge that",
     ),
     "changes of tensors by chance": (
         [v2.ToImage(), v2.TrivialAugmentWide(), *FLOATS],
         ("", "uint8", "tv_tensor"),
         ("TrivialAugmentWide", "ToDtype", "Normalize"),
-        "whole pixels may differ",
+        "pixels may differ much",
     ),
     "two resizes of tensors": (
         [v2.ToImage(), v2.Resize(9), v2.Resize(8)],
         ("resize:9", "uint8", "tv_tensor"),
         ("Resize",),
-        "one level off",
+        "differ by one level",
     ),
     "bicubic on tensors": ([v2.ToImage(), v2.Resize(9, 3)], ("", "uint8", "tv_tensor"), ("Resize",), "bilinear"),
     "no antialias": (
@@ -181,13 +181,13 @@ PYTHON = {
         "antialias",
     ),
     "resize of floats": ([v1.ToTensor(), v1.Resize(9)], ("", "float32", "tensor"), ("Resize",), "floats"),
-    "padding behind Normalize": (
+    "padding after Normalize": (
         [v1.ToTensor(), v1.Normalize(MEAN, STD), v1.RandomCrop(8, 4)],
         ("normalize", "float32", "tensor"),
         ("RandomCrop",),
         "normalised",
     ),
-    "small images behind Normalize": (
+    "small images after Normalize": (
         [v1.ToTensor(), v1.Normalize(MEAN, STD), v1.CenterCrop(8)],
         ("normalize", "float32", "tensor"),
         ("CenterCrop",),
@@ -269,16 +269,16 @@ def test_mixing_needs_batches():
         T.translate([own, v2.RandomChoice([v2.MixUp(num_classes=3)]), v2.Lambda(own)])
     with pytest.raises(ValueError, match="as the last of the transforms"):
         T.translate([own, type("Own", (v2.MixUp,), {})(num_classes=3)])
-    with pytest.raises(ValueError, match="of these alone"):
+    with pytest.raises(ValueError, match="no other transforms"):
         T.translate([v2.RandomChoice([v2.MixUp(num_classes=3), v2.Identity()])])
     with pytest.raises(ValueError, match="labels_getter"):
         T.translate([v2.MixUp(num_classes=3, labels_getter=lambda batch: batch[1])])
-    with pytest.raises(ValueError, match="as likely"):
+    with pytest.raises(ValueError, match="equal weights"):
         T.translate([v2.RandomChoice([v2.MixUp(num_classes=3), v2.CutMix(num_classes=3)], p=[0.1, 0.9])])
 
 
 class Preset:
-    """As torchvision's presets are."""
+    """Like the presets of torchvision's scripts."""
 
     def __init__(self):
         self.transforms = v1.Compose([v1.CenterCrop(8), v1.ToTensor()])
@@ -287,7 +287,7 @@ class Preset:
         return self.transforms(image)
 
 
-def test_a_preset_tells_what_to_give_instead():
+def test_the_note_for_a_preset_says_what_to_give():
     plan = T.translate(Preset())
     assert plan.named == ("Preset",) and ".transforms" in plan.notes[0]
     assert T.translate(Preset().transforms).rest is None

@@ -1,4 +1,4 @@
-"""The wheel as users meet it: in an environment without Go, without a compiler, without this checkout.
+"""The wheel as users install it: in an environment without Go, without a compiler, without this checkout.
 
 DSCONV_WHEEL is the wheel, DSCONV_GOLOADER the program of goloader/, DSCONV_PYTHONS interpreters that have numpy.
 """
@@ -27,7 +27,7 @@ def needs(variable: str) -> str:
 
 
 class Environment:
-    """A virtual environment with the wheel, run with nothing else on its PATH. It has no other package of its own, but
+    """A virtual environment with the wheel and an otherwise empty PATH. It has no other package of its own, but
     sees those of interpreter.
     """
 
@@ -40,7 +40,7 @@ class Environment:
         subprocess.run([*pip, "--no-deps", "--disable-pip-version-check", needs("DSCONV_WHEEL")], env=env, check=True)
         where = [interpreter, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
         found = subprocess.run(where, check=True, stdout=subprocess.PIPE, text=True).stdout
-        (self.packages / "further.pth").write_text(found)
+        (self.packages / "extra.pth").write_text(found)
 
     def run(self, *command: str) -> str:
         env = {"PATH": str(self.folder / "bin"), "HOME": str(self.folder)}
@@ -60,7 +60,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Environment:
 
 @pytest.fixture(scope="module")
 def colours(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Images of 40x40 in train/ and val/, in 4 classes that a network learns in seconds by their colours."""
+    """Images of 40x40 in train/ and val/, in 4 classes of different colours that a network learns in seconds."""
     image = pytest.importorskip("PIL.Image")
     np = pytest.importorskip("numpy")
     draw = np.random.default_rng(1)
@@ -89,7 +89,7 @@ def test_command(clean: Environment, dataset: Path) -> None:
 
 @pytest.fixture(scope="module")
 def outcome(clean: Environment, colours: Path, dataset: Path) -> dict[str, object]:
-    """What wheel_program.py found; the batches lie beside the dataset."""
+    """The results of wheel_program.py; its batches are beside the dataset."""
     cases = json.dumps({name: arguments for name, (arguments, _) in CASES.items()})
     return json.loads(clean.run("python", str(PROGRAM), str(colours), str(dataset), str(dataset.parent), cases))
 
@@ -121,7 +121,7 @@ CASES = {
 
 @pytest.mark.usefixtures("outcome")
 @pytest.mark.parametrize("name", CASES)
-def test_batches_equal_the_go_loaders(dataset: Path, name: str) -> None:
+def test_batches_equal_those_of_the_go_loader(dataset: Path, name: str) -> None:
     command = [needs("DSCONV_GOLOADER"), "-epochs=2", *CASES[name][1], str(dataset)]
     want = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     assert len(want) > 100_000

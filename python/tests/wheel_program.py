@@ -1,4 +1,4 @@
-"""What test_wheel.py runs where the wheel is installed and nothing else of dsconv is: FOLDER DATASET RESULTS CASES.
+"""The program that test_wheel.py runs in an environment with only the wheel: FOLDER DATASET RESULTS CASES.
 
 A small network is trained from the folder and from the dataset; both accuracies are printed as JSON. CASES, JSON, are
 arguments of Loaders by name: RESULTS/NAME is given the batches of two epochs, as goloader writes them.
@@ -23,7 +23,7 @@ EPOCHS = 2
 
 
 def accuracy(train: Iterable, validation: Iterable, classes: int) -> float:
-    """That of a small network after two epochs."""
+    """The accuracy of a small network after two epochs."""
     torch.manual_seed(1)
     net = nn.Sequential(nn.Conv2d(3, 8, 3, 2), nn.ReLU(), nn.Conv2d(8, 16, 3, 2), nn.ReLU(), nn.Flatten(),
                         nn.LazyLinear(classes))  # fmt: skip

@@ -30,7 +30,7 @@ const (
 	automatics // how many there are
 )
 
-// signed says whether half of the magnitudes are negative.
+// signed reports whether half of the magnitudes are negative.
 func (a automatic) signed() bool { return shearX <= a && a <= sharpness }
 
 // space is how far the changes go at the most.

@@ -370,7 +370,7 @@ func benchmarkOp(b *testing.B, o Op, m *pixel.Image) {
 	for i := 0; b.Loop(); i++ {
 		rand := random.NewRand(1, 0, i)
 		p.Plan(&plan, m.H, m.W, &rand)
-		if err := r.Apply(&plan, own, true, resample.Target{Store: p.Store()}); err != nil {
+		if err := r.Apply(&plan, own, true, resample.Target{Spec: p.Store()}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -23,7 +23,7 @@ func storedEntry(t *testing.T, m *pixel.Image, layout Layout, seed uint64, ops .
 	p.Plan(&plan, m.H, m.W, &r)
 	shape := p.Shape()
 	out := make([]float32, shape[0]*shape[1]*shape[2])
-	run(t, &plan, m, false, resample.Target{Store: p.Store(), Float32: out})
+	run(t, &plan, m, false, resample.Target{Spec: p.Store(), Float32: out})
 	return out, &plan
 }
 

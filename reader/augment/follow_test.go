@@ -60,7 +60,7 @@ func checkGeometric(t *testing.T, check func(t *testing.T, p *Pipeline, plan *Pl
 func TestMaskFollows(t *testing.T) {
 	checkGeometric(t, func(t *testing.T, p *Pipeline, plan *Plan, m *pixel.Image) {
 		want := make([]uint8, plan.H*plan.W)
-		run(t, plan, m, false, resample.Target{Store: p.Store(), Uint8: want})
+		run(t, plan, m, false, resample.Target{Spec: p.Store(), Uint8: want})
 		plan.Narrow(pixel.Area{X0: 1, Y0: 2, X1: 3, Y1: 4})
 		for i := range plan.steps {
 			plan.steps[i].filter = resample.Lanczos
@@ -168,7 +168,7 @@ func TestNarrowAndWiden(t *testing.T) {
 	checkGeometric(t, func(t *testing.T, p *Pipeline, plan *Plan, m *pixel.Image) {
 		apply := func(m *pixel.Image) []uint8 {
 			out := make([]uint8, plan.H*plan.W)
-			run(t, plan, m, false, resample.Target{Store: p.Store(), Uint8: out})
+			run(t, plan, m, false, resample.Target{Spec: p.Store(), Uint8: out})
 			return out
 		}
 		want := apply(m)

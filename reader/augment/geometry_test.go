@@ -142,7 +142,7 @@ func outcome16(t *testing.T, m *pixel.Image, op Op) []uint16 {
 	p.Plan(&plan, m.H, m.W, &r)
 	shape := p.Shape()
 	out := make([]uint16, shape[0]*shape[1]*shape[2])
-	run(t, &plan, m, false, resample.Target{Store: p.Store(), Half: out})
+	run(t, &plan, m, false, resample.Target{Spec: p.Store(), Half: out})
 	return out
 }
 

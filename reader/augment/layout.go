@@ -13,16 +13,16 @@ const (
 )
 
 // Store is how images become entries of a batch: what the Target of a Runner needs.
-func (p *Pipeline) Store() *resample.Store { return p.store }
+func (p *Pipeline) Store() *resample.TensorSpec { return p.store }
 
 // newStore normalises by n, if ops have one.
-func newStore(p *Pipeline, n *Normalize) (*resample.Store, error) {
+func newStore(p *Pipeline, n *Normalize) (*resample.TensorSpec, error) {
 	if n == nil {
-		return resample.NewStore(p.c, p.dtype, p.layout, nil, nil)
+		return resample.NewTensorSpec(p.c, p.dtype, p.layout, nil, nil)
 	}
 	mean, std := make([]float32, p.c), make([]float32, p.c)
 	for k := range p.c {
 		mean[k], std[k] = n.channel(k)
 	}
-	return resample.NewStore(p.c, p.dtype, p.layout, mean, std)
+	return resample.NewTensorSpec(p.c, p.dtype, p.layout, mean, std)
 }

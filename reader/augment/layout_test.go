@@ -44,14 +44,14 @@ func checkStore(t *testing.T, v view, layout Layout, norm Normalize) {
 	}
 	floats := make([]float32, h*w*c)
 	plan := Plan{window: v.window, flips: v.flips}
-	run(t, &plan, v.image, false, resample.Target{Store: p.Store(), Float32: floats})
+	run(t, &plan, v.image, false, resample.Target{Spec: p.Store(), Float32: floats})
 	bytes := make([]uint8, h*w*c)
 	if v.image.DType == formats.Uint8 {
 		q, err := Compile(nil, h, w, c, formats.Uint8, layout)
 		if err != nil {
 			t.Fatal(err)
 		}
-		run(t, &plan, v.image, false, resample.Target{Store: q.Store(), Uint8: bytes})
+		run(t, &plan, v.image, false, resample.Target{Spec: q.Store(), Uint8: bytes})
 	}
 	for y := range h {
 		for x := range w {
@@ -97,7 +97,7 @@ func BenchmarkTrain(b *testing.B) {
 		rand := random.NewRand(1, 0, i)
 		p.Plan(&plan, m.H, m.W, &rand)
 		entry := batch[i%64*3*224*224:][:3*224*224]
-		if err := r.Apply(&plan, m, false, resample.Target{Store: p.Store(), Float32: entry}); err != nil {
+		if err := r.Apply(&plan, m, false, resample.Target{Spec: p.Store(), Float32: entry}); err != nil {
 			b.Fatal(err)
 		}
 	}

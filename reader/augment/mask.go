@@ -44,7 +44,7 @@ func (r *Runner) moveMask(s *step, in view, last bool, window *pixel.Rect) (*pix
 	}
 	in = r.upright(in)
 	out := r.scratch()
-	err := r.resampler.ResizePart(out, in.image, in.window, pixel.Area{}, s.w, s.h, *window, s.filter)
+	err := r.resampler.ResizeRegion(out, in.image, in.window, pixel.Area{}, s.w, s.h, *window, s.filter)
 	*window = pixel.Rect{W: window.W, H: window.H}
 	return out, err
 }

@@ -31,7 +31,7 @@ func (p *Plan) Room(d formats.DType) int64 {
 			if last {
 				part = p.window
 			}
-			n += resample.ResizeRoom(s.window.H, s.window.W, s.h, s.w, p.C, part, s.filter, d)
+			n += resample.ResizeMemory(s.window.H, s.window.W, s.h, s.w, p.C, part, s.filter, d)
 		}
 		if !last {
 			made += bytesOf(s.h, s.w, p.C, d)

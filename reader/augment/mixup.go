@@ -9,20 +9,19 @@ import (
 	"github.com/dsconv/dsconv/reader/random"
 )
 
-// Mixer is an Op that makes each image of a batch a mixture with the one before it, the first
-// with the last, and its label likewise: torchvision.transforms.v2's MixUp and CutMix. It comes
-// after all that is done to images by themselves. Of several, one is drawn for each batch, as
-// torchvision's RandomChoice does.
+// Mixer is an Op that mixes each image of a batch, and its label, with the one before it, and the
+// first with the last: torchvision.transforms.v2's MixUp and CutMix. It comes after all ops on single
+// images. Of several Mixers one is drawn for each batch, as torchvision's RandomChoice does.
 //
-// The batch is the global one, of all ranks, so that what is drawn and what is mixed does not
-// depend on how many ranks there are.
+// The batch is the global one, of all ranks, so that the result does not depend on the number of
+// ranks.
 type Mixer interface {
 	Op
 	// Mix draws how the images of a batch, h by w pixels each, are mixed.
-	Mix(h, w int, r *random.Rand) Mixture
+	Mix(h, w int, r *random.Rand) Mixing
 }
 
-// apart parts ops into those of images by themselves and the Mixers behind them.
+// apart splits ops into those on single images and the Mixers after them.
 func apart(ops []Op, d formats.DType) (alone []Op, mixers []Mixer, err error) {
 	for _, o := range ops {
 		m, ok := o.(Mixer)
@@ -43,14 +42,14 @@ func apart(ops []Op, d formats.DType) (alone []Op, mixers []Mixer, err error) {
 	return alone, mixers, nil
 }
 
-// Mixture says how much of each image and label stays; the rest is the other's.
-type Mixture struct {
-	// Share, from 0 to 1, of the label that stays, and of each pixel where Part is zero.
+// Mixing is how two images are mixed.
+type Mixing struct {
+	// Share, from 0 to 1, is the weight of the image's own label and, if Cut is false, of its pixels;
+	// the rest comes from the other image.
 	Share float64
-	// Part is what all comes from the other image; zero where all pixels are blended.
-	Part pixel.Rect
-	// Cut says that a part is exchanged, which may be empty, and not blended.
-	Cut bool
+	// Region is copied from the other image if Cut is true. It may be empty.
+	Region pixel.Rect
+	Cut    bool
 }
 
 // MixUp blends images by a share drawn from a beta distribution ("mixup: Beyond Empirical Risk
@@ -65,16 +64,16 @@ func (o MixUp) String() string { return "mixup:" + formatFloat(o.Alpha) }
 // Check implements Op.
 func (o MixUp) Check(int) error { return checkAlpha("mixup", o.Alpha) }
 
-// Plan implements Op; images are mixed when their batch is whole.
+// Plan implements Op; images are mixed when their batch is complete.
 func (o MixUp) Plan(*Plan, *random.Rand) {}
 
 // Mix implements Mixer.
-func (o MixUp) Mix(_, _ int, r *random.Rand) Mixture { return Mixture{Share: r.Beta(o.Alpha)} }
+func (o MixUp) Mix(_, _ int, r *random.Rand) Mixing { return Mixing{Share: r.Beta(o.Alpha)} }
 
-// CutMix puts a part of one image in the place of the other's ("CutMix: Regularization
+// CutMix replaces a region of each image by that of another ("CutMix: Regularization
 // Strategy to Train Strong Classifiers", 2019).
 type CutMix struct {
-	// Alpha is both parameters of the beta distribution of the part's area.
+	// Alpha is both parameters of the beta distribution of the region's area.
 	Alpha float64
 }
 
@@ -83,18 +82,18 @@ func (o CutMix) String() string { return "cutmix:" + formatFloat(o.Alpha) }
 // Check implements Op.
 func (o CutMix) Check(int) error { return checkAlpha("cutmix", o.Alpha) }
 
-// Plan implements Op; images are mixed when their batch is whole.
+// Plan implements Op; images are mixed when their batch is complete.
 func (o CutMix) Plan(*Plan, *random.Rand) {}
 
-// Mix implements Mixer. The part lies around a point drawn evenly and is cut off at the edges.
-func (o CutMix) Mix(h, w int, r *random.Rand) Mixture {
+// Mix implements Mixer. The region lies around a uniformly drawn point and is clipped at the edges.
+func (o CutMix) Mix(h, w int, r *random.Rand) Mixing {
 	share := r.Beta(o.Alpha)
 	x, y := r.IntN(w), r.IntN(h)
 	half := 0.5 * math.Sqrt(1-share)
 	halfW, halfH := int(half*float64(w)), int(half*float64(h))
 	x0, y0 := max(x-halfW, 0), max(y-halfH, 0)
 	p := pixel.Rect{X: x0, Y: y0, W: min(x+halfW, w) - x0, H: min(y+halfH, h) - y0}
-	return Mixture{Share: 1 - float64(p.W*p.H)/float64(w*h), Part: p, Cut: true}
+	return Mixing{Share: 1 - float64(p.W*p.H)/float64(w*h), Region: p, Cut: true}
 }
 
 func checkAlpha(name string, alpha float64) error {

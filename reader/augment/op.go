@@ -45,7 +45,7 @@ func sizingOf(o Op) sizing {
 // ErrSize is returned where the images of a batch would differ in size.
 var ErrSize = errors.New("images differ in size: add a transform that ends in one size (rrc:SIZE, resize:WIDTHxHEIGHT, or resize:SIZE and centercrop:SIZE)")
 
-// FixesSize says whether ops end in one size whatever the images' sizes are.
+// FixesSize reports whether ops end in one size whatever the images' sizes are.
 func FixesSize(ops []Op) bool {
 	fixed := false
 	for _, o := range ops {
@@ -59,7 +59,7 @@ func FixesSize(ops []Op) bool {
 	return fixed
 }
 
-// variesSizes says whether ops may end in several sizes though images have one.
+// variesSizes reports whether ops may end in several sizes though images have one.
 func variesSizes(ops []Op) bool {
 	varies := false
 	for _, o := range ops {

@@ -79,6 +79,18 @@ func parsers() map[string]parser {
 	}
 }
 
+// Ops are transforms that follow each other. Their text, in JSON too, is what Parse reads.
+type Ops []Op
+
+// MarshalText implements encoding.TextMarshaler.
+func (o Ops) MarshalText() ([]byte, error) { return []byte(Format(o)), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (o *Ops) UnmarshalText(text []byte) (err error) {
+	*o, err = Parse(string(text))
+	return err
+}
+
 // Parse reads a list of ops such as "rrc:224,flip,jitter:0.4,normalize"; see Syntax. An
 // empty string is no ops.
 func Parse(s string) ([]Op, error) {

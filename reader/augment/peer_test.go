@@ -190,7 +190,7 @@ func checkEval(t *testing.T, jobs []*job, results [][]byte) {
 		var plan Plan
 		p.Plan(&plan, j.image.H, j.image.W, new(random.Rand))
 		entry := make([]float32, 3*56*56)
-		run(t, &plan, j.image, false, resample.Target{Store: p.Store(), Float32: entry})
+		run(t, &plan, j.image, false, resample.Target{Spec: p.Store(), Float32: entry})
 		got, err := binary.Append(nil, binary.LittleEndian, entry)
 		if err != nil || !bytes.Equal(got, results[i]) {
 			t.Errorf("%dx%d differs; %v", j.image.W, j.image.H, err)

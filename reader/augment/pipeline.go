@@ -18,7 +18,7 @@ type Pipeline struct {
 	h, w, c int // h and w are 0 where each image has a size of its own
 	dtype   formats.DType
 	layout  Layout
-	store   *resample.Store
+	store   *resample.TensorSpec
 }
 
 // Compile checks ops for images of h by w pixels with c channels; h and w are 0 if the

@@ -35,7 +35,7 @@ func (o RandomApply) Check(channels int) error {
 	return checkChance("apply", o.P)
 }
 
-// onPixels says whether o acts on an image and not on what is in the batch.
+// onPixels reports whether o acts on an image and not on what is in the batch.
 func onPixels(o Op) bool {
 	_, inBatch := o.(stored)
 	_, mixes := o.(Mixer)

@@ -27,7 +27,7 @@ type Runner struct {
 // store. If own, src's pixels may be written to; otherwise they are only read. They and p must
 // stay until Store.
 func (r *Runner) Apply(p *Plan, src *pixel.Image, own bool, t resample.Target) error {
-	t.Part, _ = p.input(len(p.steps))
+	t.Region, _ = p.input(len(p.steps))
 	t.Flip, t.FlipV = p.flips.h, p.flips.v
 	r.target, r.rest, r.erasures = t, nil, p.erasures
 	cur := src

@@ -39,7 +39,7 @@ func outcome(t *testing.T, m *pixel.Image, seed uint64, own bool, ops ...Op) []u
 	}
 	shape := p.Shape()
 	out := make([]uint8, shape[0]*shape[1]*shape[2])
-	run(t, &plan, m, own, resample.Target{Store: p.Store(), Uint8: out})
+	run(t, &plan, m, own, resample.Target{Spec: p.Store(), Uint8: out})
 	return out
 }
 

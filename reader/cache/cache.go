@@ -14,14 +14,14 @@ import (
 // Cache is one process's access to a cache. All methods but Close are safe for concurrent
 // use.
 type Cache struct {
-	path  string
-	file  *os.File
-	fd    int    // the file's
-	view  []byte // the file, read-only: who writes into a sample faults
-	room  []byte // the same, to be written
-	head  *header
-	slots []slot
-	end   uint64 // of the arena
+	path     string
+	file     *os.File
+	fd       int    // the file's
+	readable []byte // the file, read-only: writing into a sample faults
+	writable []byte // the same file, writable
+	head     *header
+	slots    []slot
+	end      uint64 // of the arena
 
 	broken atomic.Bool   // see Abandon
 	seen   atomic.Uint64 // the guard.Mark up to which the memory was found usable
@@ -38,10 +38,10 @@ type Cache struct {
 
 // Stats is the state of a cache.
 type Stats struct {
-	// Of the whole node.
-	Limit   int64  // bytes that samples may take
-	Used    int64  // bytes that they take
-	Samples int    // that are there
+	// Of the whole machine.
+	Limit   int64  // maximum bytes of all samples
+	Used    int64  // bytes of all samples
+	Samples int    // number of samples
 	Full    Reason // why a sample was refused; NotFull if none was
 
 	// Of this Cache since Open.
@@ -49,9 +49,9 @@ type Stats struct {
 	Refused      int64 // by Put, because the cache is full
 }
 
-// Open attaches to the cache that c names, or makes it. It is an error if the cache is open
-// with another number of samples or another limit, if the file is another user's, and if the
-// file system has no room for the index.
+// Open attaches to the cache that c names, or creates it. It fails if the cache is open
+// with another number of samples or another limit, if the file belongs to another user, and if the
+// file system has no space for the index.
 func Open(c Config) (*Cache, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -70,7 +70,7 @@ func Open(c Config) (*Cache, error) {
 	return k, nil
 }
 
-// mapFile maps the file twice and checks that it is the one that is wanted.
+// mapFile maps the file twice and checks that it is the wanted cache.
 func (c *Cache) mapFile(want Config) error {
 	st, err := c.file.Stat()
 	if err != nil {
@@ -79,23 +79,23 @@ func (c *Cache) mapFile(want Config) error {
 	if st.Size() < headerSize {
 		return want.checkHeader(&header{}, st.Size())
 	}
-	if c.view, err = guard.Map(c.file, c.path, int(st.Size()), false); err != nil {
+	if c.readable, err = guard.Map(c.file, c.path, int(st.Size()), false); err != nil {
 		return err
 	}
-	if c.room, err = guard.Map(c.file, c.path, int(st.Size()), true); err != nil {
+	if c.writable, err = guard.Map(c.file, c.path, int(st.Size()), true); err != nil {
 		return err
 	}
-	c.head = (*header)(unsafe.Pointer(&c.room[0]))
-	err = guard.Read(c.room[:headerSize], func() error { return want.checkHeader(c.head, st.Size()) })
+	c.head = (*header)(unsafe.Pointer(&c.writable[0]))
+	err = guard.Read(c.writable[:headerSize], func() error { return want.checkHeader(c.head, st.Size()) })
 	if err != nil {
 		return err
 	}
-	c.slots = unsafe.Slice((*slot)(unsafe.Pointer(&c.room[headerSize])), want.Samples)
+	c.slots = unsafe.Slice((*slot)(unsafe.Pointer(&c.writable[headerSize])), want.Samples)
 	c.end = uint64(IndexSize(want.Samples)) + c.head.limit
 	return nil
 }
 
-// Get is sample i if it is there. Its bytes must not be written and are valid until Close.
+// Get returns sample i if it is cached. Its bytes must not be written and are valid until Close.
 func (c *Cache) Get(i int) (data []byte, ok bool) {
 	if uint(i) < uint(len(c.slots)) && !c.failed() {
 		s := &c.slots[i]
@@ -110,47 +110,45 @@ func (c *Cache) Get(i int) (data []byte, ok bool) {
 	return nil, false
 }
 
-// record is the sample of a slot that is ready. ok is false if the slot was damaged.
+// record returns the sample of a ready slot. ok is false if the slot is damaged.
 func (c *Cache) record(s *slot, word uint64) (data []byte, ok bool) {
 	from, size := word&^stateMask, s.size.Load()
 	if !c.holds(from, size) {
 		c.broken.Store(true)
 		return nil, false
 	}
-	return c.view[from : from+size : from+size], true
+	return c.readable[from : from+size : from+size], true
 }
 
-// holds reports whether the arena has a record of that size at from.
+// holds reports whether a record of that size at from lies inside the arena.
 func (c *Cache) holds(from, size uint64) bool {
 	return from >= uint64(IndexSize(len(c.slots))) && from <= c.end && size <= c.end-from
 }
 
-// Abandon ends the use of the cache in this process if file is the cache's, which could not be
-// read or written: from now on nothing is in it, and it takes nothing. It reports whether that is
-// so.
+// Abandon ends the use of the cache in this process if file, which could not be read or written, is
+// the cache's: from now on Get finds nothing and Put stores nothing. It reports whether it did.
 func (c *Cache) Abandon(file string) bool {
 	if file != c.path {
 		return false
 	}
 	if !c.broken.Swap(true) {
-		guard.Forget(c.view)
-		guard.Forget(c.room)
+		guard.Forget(c.readable)
+		guard.Forget(c.writable)
 	}
 	return true
 }
 
-// Shortened is a *guard.ReadError if the file is shorter than it was: of the page that it now
-// ends in, the system shows the rest as zeros and sends no signal. Who used a record asks
-// afterwards.
+// Shortened returns a *guard.ReadError if the file became shorter. The system shows the rest of the
+// page in which the file now ends as zeros, without a signal. So call it after using a record.
 func (c *Cache) Shortened() error {
 	size, err := sizeOf(c.fd)
 	if err != nil {
 		return fmt.Errorf("cache %s: %w", c.path, err)
 	}
-	if size >= int64(len(c.view)) {
+	if size >= int64(len(c.readable)) {
 		return nil
 	}
-	return &guard.ReadError{File: c.path, From: size, To: int64(len(c.view))}
+	return &guard.ReadError{File: c.path, From: size, To: int64(len(c.readable))}
 }
 
 // failed reports whether the cache's file was ever unusable since Open.
@@ -162,7 +160,7 @@ func (c *Cache) failed() bool {
 	if now == c.seen.Load() {
 		return false
 	}
-	if guard.Failed(c.view) || guard.Failed(c.room) {
+	if guard.Failed(c.readable) || guard.Failed(c.writable) {
 		c.broken.Store(true)
 		return true
 	}
@@ -170,14 +168,14 @@ func (c *Cache) failed() bool {
 	return false
 }
 
-// Put puts sample i there, of size bytes: fill writes all of dst, which is not to be kept
-// and may hold anything. The result is as Get's. If the sample is there already it is that,
-// and fill is not called. ok is false without an error if the cache is full, or if somebody
-// else, in this process or another, is about to fill this sample: go on without the cache.
-// An error is fill's, as it is; the sample may be put again.
+// Put caches sample i of size bytes: fill writes all of dst, which may contain anything and must
+// not be used afterwards. The result is as Get's. If the sample is cached already, Put returns it
+// without calling fill. ok is false without an error if the cache is full, or if another goroutine
+// or process is filling this sample: continue without the cache. An error is fill's, unchanged; the
+// sample may be put again.
 func (c *Cache) Put(i, size int, fill func(dst []byte) error) (data []byte, ok bool, err error) {
 	if i < 0 || i >= len(c.slots) || size < 0 {
-		return nil, false, fmt.Errorf("sample %d of %d bytes: the cache is for %d samples", i, size, len(c.slots))
+		return nil, false, fmt.Errorf("cache sample %d of %d bytes: the cache has %d samples", i, size, len(c.slots))
 	}
 	if c.failed() {
 		return nil, false, nil
@@ -215,14 +213,14 @@ func (c *Cache) Put(i, size int, fill func(dst []byte) error) (data []byte, ok b
 	return c.fill(s, from, size, fill)
 }
 
-// fill makes a claimed slot, whose record begins at from, ready or vacant.
+// fill fills the record at from of a claimed slot, and makes the slot ready or, on an error, vacant.
 func (c *Cache) fill(s *slot, from uint64, size int, fill func(dst []byte) error) ([]byte, bool, error) {
 	to := from + uint64(size)
 	if !c.holds(from, uint64(size)) {
 		c.broken.Store(true)
 		return nil, false, nil
 	}
-	dst := c.room[from:to:to]
+	dst := c.writable[from:to:to]
 	if err := fill(dst); err != nil || c.failed() {
 		s.word.Store(from | vacant)
 		return nil, false, err
@@ -231,13 +229,13 @@ func (c *Cache) fill(s *slot, from uint64, size int, fill func(dst []byte) error
 	s.word.Store(from | ready)
 	c.head.held.Add(1)
 	forget(dst) // it is read through the other mapping
-	return c.view[from:to:to], true, nil
+	return c.readable[from:to:to], true, nil
 }
 
 // Stats may be asked at any time before Close.
 func (c *Cache) Stats() Stats {
 	st := Stats{Hits: c.hits.Load(), Misses: c.misses.Load(), Refused: c.refused.Load()}
-	err := guard.Read(c.room[:headerSize], func() error {
+	err := guard.Read(c.writable[:headerSize], func() error {
 		st.Limit, st.Used = int64(c.head.limit), int64(c.head.cursor.Load())-IndexSize(len(c.slots))
 		st.Samples, st.Full = int(c.head.held.Load()), Reason(c.head.full.Load())
 		return nil
@@ -248,15 +246,15 @@ func (c *Cache) Stats() Stats {
 	return st
 }
 
-// Close detaches; what Get and Put gave must no longer be used. The last Cache to close
+// Close detaches; what Get and Put returned must no longer be used. The last Cache to close
 // removes the file. No other method may be running. Closing twice does nothing.
 func (c *Cache) Close() error {
 	if c.file == nil {
 		return nil
 	}
-	view, room, f := c.view, c.room, c.file
-	c.view, c.room, c.head, c.slots, c.file = nil, nil, nil, nil, nil
-	err := errors.Join(guard.Unmap(view), guard.Unmap(room))
+	readable, writable, f := c.readable, c.writable, c.file
+	c.readable, c.writable, c.head, c.slots, c.file = nil, nil, nil, nil, nil
+	err := errors.Join(guard.Unmap(readable), guard.Unmap(writable))
 	if e := release(f, c.path); err == nil {
 		err = e
 	}

@@ -9,22 +9,21 @@ import (
 	"strings"
 )
 
-// Config says which cache to open.
+// Config is which cache to open.
 type Config struct {
-	// Dir is where the file lies; "" means DefaultDir. It should lie in memory, and all ranks
-	// must name the same.
+	// Dir is the file's folder; "" is DefaultDir. It should be in memory, and the same on all ranks.
 	Dir string
-	// Name tells caches apart: a hash of all that decides what the samples are. It consists of
+	// Name identifies the cache: a hash of everything that determines the samples. It consists of
 	// at most 128 letters, digits, '.', '-' and '_'.
 	Name string
-	// Limit is the bytes of content, each sample counted as RecordSize says. 0 takes the limit
-	// of the cache that is there; whoever makes it takes half of what Free says.
+	// Limit is the maximum number of bytes of all samples, counted by RecordSize. 0 is the limit of
+	// the existing cache or, for a new one, half of Free.
 	Limit int64
-	// Samples is how many there are, the indices that Get and Put take.
+	// Samples is the number of samples, which Get and Put take by index.
 	Samples int
 }
 
-// maxLimit is what two mappings can have of the addresses of a process.
+// maxLimit is the size of which two mappings fit into a process's address space.
 const maxLimit = 1 << 45
 
 // DefaultDir is /dev/shm where there is one, else the folder for temporary files.
@@ -43,9 +42,9 @@ func (c Config) withDefaults() (Config, error) {
 	case c.Name == "" || len(c.Name) > 128 || strings.ContainsFunc(c.Name, notInName):
 		return c, fmt.Errorf("the name %q of a cache is not 1 to 128 letters, digits, '.', '-' or '_'", c.Name)
 	case c.Samples <= 0 || c.Samples > maxLimit/slotSize:
-		return c, fmt.Errorf("a cache of %d samples", c.Samples)
+		return c, fmt.Errorf("a cache of %d samples: wanted 1 to %d", c.Samples, maxLimit/slotSize)
 	case c.Limit < 0 || c.Limit > maxLimit:
-		return c, fmt.Errorf("a cache's limit of %d bytes", c.Limit)
+		return c, fmt.Errorf("a cache limit of %d bytes: wanted 0 to %d", c.Limit, int64(maxLimit))
 	}
 	return c, nil
 }
@@ -71,7 +70,7 @@ func (c Config) limit() (int64, error) {
 	}
 	limit := min(free.Bytes()/2, maxLimit)
 	if limit <= 0 {
-		return 0, errors.New("no memory is free for a cache")
+		return 0, errors.New("no free memory for a cache")
 	}
 	return limit, nil
 }

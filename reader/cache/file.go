@@ -17,22 +17,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The rules by which the file comes and goes:
+// The rules for creating and removing the file:
 //
-//   - It gets its name when it is whole and its maker has a shared lock on it.
-//   - Whoever uses it has a shared lock that was taken before its name was checked.
-//   - Only who has the exclusive lock removes the name. So the file that a locked name is
-//     checked to belong to stays there as long as the lock.
+//   - It gets its name when it is complete and its creator has a shared lock on it.
+//   - Every user takes a shared lock before it checks the name.
+//   - Only the holder of the exclusive lock removes the name. So a file whose name was checked under
+//     a lock keeps its name as long as the lock is held.
 
 const (
 	tries = 2000
 	pause = 2 * time.Millisecond
 )
 
-// errAgain means that another process removed or made the file meanwhile.
-var errAgain = errors.New("it is made and removed again and again")
+// errAgain means that another process removed or created the file meanwhile.
+var errAgain = errors.New("other processes create and remove it again and again")
 
-// attach opens the cache's file, made if need be, with a shared lock on it.
+// attach opens or creates the cache's file, with a shared lock on it.
 func attach(c Config) (f *os.File, err error) {
 	for range tries {
 		f, err = open(c.path())
@@ -47,7 +47,7 @@ func attach(c Config) (f *os.File, err error) {
 	return nil, err
 }
 
-// open opens a file that is in use. One that nobody uses is removed, and errAgain.
+// open opens a file that is in use. It removes a file that nobody uses, and returns errAgain.
 func open(path string) (*os.File, error) {
 	f, err := openOwn(path)
 	if err != nil {
@@ -57,15 +57,15 @@ func open(path string) (*os.File, error) {
 		return f, nil
 	}
 	if !isCache(f) {
-		return nil, errors.Join(fmt.Errorf("%s is no cache of dsconv's: move it away", path), f.Close())
+		return nil, errors.Join(fmt.Errorf("%s is not a cache of dsconv: move it away", path), f.Close())
 	}
 	if err := release(f, path); err != nil {
-		return nil, fmt.Errorf("remove what was left behind: %w", err)
+		return nil, fmt.Errorf("remove the unused cache: %w", err)
 	}
 	return nil, errAgain
 }
 
-// openOwn opens a plain file of this user's.
+// openOwn opens a regular file of this user.
 func openOwn(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -73,7 +73,7 @@ func openOwn(path string) (*os.File, error) {
 	}
 	st, err := f.Stat()
 	if err == nil && !st.Mode().IsRegular() {
-		err = errors.New("it is no plain file")
+		err = errors.New("it is not a regular file")
 	}
 	if err == nil && st.Sys().(*syscall.Stat_t).Uid != uint32(os.Geteuid()) {
 		err = errors.New("it belongs to another user")
@@ -85,8 +85,8 @@ func openOwn(path string) (*os.File, error) {
 	return f, nil
 }
 
-// isCache reports whether f begins as a cache of any version does, or holds nothing yet. Other
-// files with such a name are not dsconv's to remove.
+// isCache reports whether f starts as a cache of any version, or is empty. Other files with such a
+// name must not be removed.
 func isCache(f *os.File) bool {
 	var begin [8]byte
 	n, err := f.ReadAt(begin[:], 0)
@@ -96,7 +96,7 @@ func isCache(f *os.File) bool {
 	return n == 0 || begin == [8]byte{} || bytes.HasPrefix(begin[:], []byte("dscache"))
 }
 
-// create makes a file and gives it its name; errAgain if another process was first.
+// create creates a file and gives it its name; errAgain if another process was first.
 func create(c Config) (*os.File, error) {
 	limit, err := c.limit()
 	if err != nil {
@@ -106,9 +106,9 @@ func create(c Config) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // its first name
+	defer func() { _ = os.Remove(f.Name()) }() // its temporary name
 	if flock(f, unix.LOCK_SH) != nil {
-		err = errAgain // taken for one that was left behind
+		err = errAgain // another process took it for an unused one
 	} else if err = format(f, c.Samples, limit); err == nil {
 		err = os.Link(f.Name(), c.path())
 		if errors.Is(err, os.ErrExist) || errors.Is(err, os.ErrNotExist) {
@@ -122,14 +122,14 @@ func create(c Config) (*os.File, error) {
 	return f, nil
 }
 
-// format makes f an empty cache. What nobody wrote to is zero.
+// format makes f an empty cache. Bytes that were not written are zero.
 func format(f *os.File, samples int, limit int64) error {
 	if err := f.Truncate(fileSize(uint64(samples), uint64(limit))); err != nil {
 		return err
 	}
 	index := IndexSize(samples)
 	if err := allocate(f, 0, index); err != nil {
-		return fmt.Errorf("make an index of %d bytes: %w", index, err)
+		return fmt.Errorf("allocate an index of %d bytes: %w", index, err)
 	}
 	h := header{magic: magic, samples: uint64(samples), limit: uint64(limit)}
 	h.cursor.Store(uint64(index))
@@ -171,7 +171,7 @@ func removeStale(c Config) {
 	}
 }
 
-// flock takes a lock, in the place of the one that is held, if that can be done at once.
+// flock replaces the lock that is held by another one, without waiting.
 func flock(f *os.File, how int) error {
 	for {
 		if err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); !errors.Is(err, unix.EINTR) {
@@ -180,7 +180,7 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// isAt says whether f is the file that path names now.
+// isAt reports whether path names f now.
 func isAt(f *os.File, path string) bool {
 	a, err := f.Stat()
 	if err != nil {
@@ -190,7 +190,7 @@ func isAt(f *os.File, path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// forget takes the pages of b out of the process, which would count them twice; the file
+// forget unmaps the pages of b from the process, which would count them twice; the file
 // keeps them.
 func forget(b []byte) {
 	page := uintptr(os.Getpagesize())

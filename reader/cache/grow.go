@@ -6,14 +6,14 @@ import (
 	"syscall"
 )
 
-// Reason is why a cache takes no more.
+// Reason is why a cache takes no more samples.
 type Reason uint32
 
 // The reasons.
 const (
 	NotFull  Reason = iota
 	AtLimit         // a sample did not fit under the limit; a smaller one still may
-	NoSpace         // the file system has no more room
+	NoSpace         // the file system is full
 	NoMemory        // the machine or the cgroup has no more memory
 	Unusable        // the cache's file could not be read or written
 )
@@ -32,14 +32,14 @@ const (
 	spare  = 256 << 20 // what is left of the memory for others
 )
 
-// stopped says that the arena is not backed any further than it is.
+// stopped reports whether the arena can get no more memory.
 func (c *Cache) stopped() bool {
 	r := Reason(c.head.full.Load())
 	return r == NoSpace || r == NoMemory
 }
 
-// mayFit is false if a sample of so many bytes does not fit: a look that changes nothing,
-// since a full cache is asked for every sample of every epoch.
+// mayFit reports whether a sample of that size may fit. It writes nothing shared, since a full cache
+// is asked for every sample of every epoch.
 func (c *Cache) mayFit(size int) bool {
 	end := c.head.cursor.Load() + uint64(RecordSize(min(size, 2*maxLimit)))
 	if end > c.end {
@@ -49,7 +49,7 @@ func (c *Cache) mayFit(size int) bool {
 	return end <= c.head.backed.Load() || !c.stopped()
 }
 
-// reserve takes a record from the arena that has memory behind it.
+// reserve allocates a record in the arena, backed by memory.
 func (c *Cache) reserve(size int) (from uint64, ok bool) {
 	for c.mayFit(size) {
 		from := c.head.cursor.Load()
@@ -67,7 +67,7 @@ func (c *Cache) reserve(size int) (from uint64, ok bool) {
 	return 0, false
 }
 
-// grow backs the arena up to an offset at least, and says whether it could.
+// grow backs the arena up at least to an offset, and reports whether it could.
 func (c *Cache) grow(to uint64) bool {
 	c.growing.Lock()
 	defer c.growing.Unlock()
@@ -75,23 +75,23 @@ func (c *Cache) grow(to uint64) bool {
 	if to <= backed {
 		return true
 	}
-	if c.stopped() || to > uint64(len(c.room)) {
+	if c.stopped() || to > uint64(len(c.writable)) {
 		return false
 	}
-	least := align(to-backed, pageSize)
-	if free, err := c.freeMemory(); err == nil && free < int64(least)+spare {
+	needed := align(to-backed, pageSize)
+	if free, err := c.freeMemory(); err == nil && free < int64(needed)+spare {
 		c.head.full.Store(uint32(NoMemory))
 		return false
 	}
 	for step := uint64(growth); ; step /= 2 {
-		n := min(max(step, least), uint64(len(c.room))-backed)
+		n := min(max(step, needed), uint64(len(c.writable))-backed)
 		err := allocate(c.file, int64(backed), int64(n))
 		if err == nil {
 			c.raise(backed + n)
 			return true
 		}
-		// A signal interrupts, and undoes, what takes long: a profiler would do so for ever.
-		if n == least && !errors.Is(err, syscall.EINTR) {
+		// A signal interrupts and undoes a long allocation: with a profiler, it would never end.
+		if n == needed && !errors.Is(err, syscall.EINTR) {
 			c.head.full.Store(uint32(NoSpace))
 			return false
 		}

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// magic begins the file and names the version of its layout.
+// magic is the start of the file, with the version of its layout.
 var magic = binary.NativeEndian.Uint64([]byte("dscache1"))
 
 const (
@@ -18,45 +18,45 @@ const (
 	alignment  = 64 // of records
 )
 
-// header is the beginning of the file. Offsets count from there.
+// header is the start of the file. Offsets count from there.
 type header struct {
 	magic, samples, limit uint64 // never change
 	_                     [40]byte
 
-	cursor atomic.Uint64 // offset of the first byte that no record has
-	backed atomic.Uint64 // offset up to which memory is there
+	cursor atomic.Uint64 // offset of the first free byte
+	backed atomic.Uint64 // offset up to which memory is allocated
 	held   atomic.Int64  // samples that are ready
 	full   atomic.Uint32 // a Reason
 }
 
-// slot is where a sample lies: the offset of its record, whose low bits are the state.
+// slot locates a sample: word is the offset of its record, with the state in the low bits.
 type slot struct {
 	word atomic.Uint64
-	size atomic.Uint64 // of the sample; of the room while the slot is vacant
+	size atomic.Uint64 // of the sample; of the record's memory while the slot is vacant
 }
 
 const (
 	empty   = iota
-	claimed // somebody fills it, or was killed doing so
-	vacant  // it has a record, but filling that failed
+	claimed // it is being filled, or the process that did was killed
+	vacant  // it has a record, but filling it failed
 	ready
 	stateMask = alignment - 1
 )
 
-// RecordSize is what a sample of so many bytes takes of the limit.
+// RecordSize is the size that a sample counts toward the limit.
 func RecordSize(size int) int64 { return int64(align(uint64(size), alignment)) }
 
-// IndexSize is the memory that a cache takes besides the limit.
+// IndexSize is the memory that a cache takes in addition to the limit.
 func IndexSize(samples int) int64 {
 	return int64(align(headerSize+uint64(samples)*uint64(slotSize), pageSize))
 }
 
 func align(n, to uint64) uint64 { return (n + to - 1) &^ (to - 1) }
 
-// checkHeader says why a file of that size with header h is not the cache that c wants.
+// checkHeader returns an error if a file of that size with header h is not the cache of c.
 func (c Config) checkHeader(h *header, size int64) error {
 	if h.magic != magic || size != fileSize(h.samples, h.limit) {
-		return errors.New("it is no cache of this version of dsconv")
+		return errors.New("it is not a cache of this version of dsconv")
 	}
 	if h.samples != uint64(c.Samples) {
 		return fmt.Errorf("it is open elsewhere with %d samples, here with %d", h.samples, c.Samples)

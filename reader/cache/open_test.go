@@ -48,8 +48,8 @@ func TestOpenErrors(t *testing.T) {
 		{"path as name", func(c *Config) { c.Name = "../a" }, "name"},
 		{"long name", func(c *Config) { c.Name = strings.Repeat("a", 129) }, "name"},
 		{"no folder", func(c *Config) { c.Dir = filepath.Join(dir, "none") }, "no such file"},
-		{"empty file", func(c *Config) { c.Name = "empty" }, "no cache of this version"},
-		{"another file", func(c *Config) { c.Name = "zeros" }, "no cache of this version"},
+		{"empty file", func(c *Config) { c.Name = "empty" }, "not a cache of this version"},
+		{"another file", func(c *Config) { c.Name = "zeros" }, "not a cache of this version"},
 		{"link", func(c *Config) { c.Name = "link" }, "link"},
 		{"folder", func(c *Config) { c.Name = "folder" }, "directory"},
 	} {

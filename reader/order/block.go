@@ -2,19 +2,18 @@ package order
 
 import "github.com/dsconv/dsconv/reader/random"
 
-// layout is how a dataset is cut for a block shuffle, the same in each epoch. The blocks
-// come in slots, the last of which holds what is left by the full ones; the windows are runs
-// of slots, as even as can be, so that the last of them mixes as well as the others.
+// layout is how a dataset is cut for a block shuffle, the same in each epoch. Each block takes a
+// slot; the last slot holds the short block, if there is one. The windows are runs of slots of
+// lengths as even as possible, so that the last window is shuffled as well as the others.
 type layout struct {
 	n, block, full int
 	windows        int
 	short, longer  int // slots in a window; that many windows, the first ones, have one more
 	among          domain
-	storage        []int32
 }
 
-func newLayout(d Data, block, window int) *layout {
-	l := &layout{n: d.Samples, storage: d.Storage, block: min(block, max(d.Samples, 1))}
+func newLayout(n, block, window int) *layout {
+	l := &layout{n: n, block: min(block, max(n, 1))}
 	l.full = l.n / l.block
 	slots := (l.n + l.block - 1) / l.block
 	l.windows = max((slots+window-1)/window, 1)
@@ -23,7 +22,7 @@ func newLayout(d Data, block, window int) *layout {
 	return l
 }
 
-// window is the one that a position lies in, and where it begins and how long it is.
+// window returns the number of the window that holds a position, its first position and its length.
 func (l *layout) window(position int) (w, first, size int) {
 	slot := position / l.block
 	if l.longer*(l.short+1) > slot {
@@ -40,19 +39,19 @@ func (l *layout) window(position int) (w, first, size int) {
 	return w, first, min(end*l.block, l.n) - first
 }
 
-// blocks shuffles blocks of consecutive samples, and samples within a window of blocks. The
-// blocks are cut from the storage bent to a ring and turned by a draw: all samples are alike
-// to it, those of the short block too, and from epoch to epoch other neighbours part.
+// blocks shuffles blocks of consecutive samples, and samples within a window of blocks. Storage is
+// treated as circular and rotated by a random offset each epoch, so that no sample is always at a
+// block boundary or in the short block.
 type blocks struct {
 	*layout
-	turn   int
-	slots  network // permutes the full blocks
-	within network // permutes a window's samples
+	rotation int
+	slots    network // permutes the full blocks
+	within   network // permutes a window's samples
 }
 
 func newBlocks(l *layout, seed uint64, epoch int) *blocks {
 	r := random.NewRand(seed, epoch, blockKey)
-	return &blocks{layout: l, turn: r.IntN(l.n), slots: newNetwork(&r), within: newNetwork(&r)}
+	return &blocks{layout: l, rotation: r.IntN(l.n), slots: newNetwork(&r), within: newNetwork(&r)}
 }
 
 func (o *blocks) Len() int { return o.n }
@@ -64,15 +63,12 @@ func (o *blocks) At(position int) int {
 	if block < o.full {
 		block = o.slots.at(o.among, 0, block)
 	}
-	place := block*o.block + rest + o.turn
-	if place >= o.n {
-		place -= o.n
+	index := block*o.block + rest + o.rotation
+	if index >= o.n {
+		index -= o.n
 	}
-	if o.storage == nil {
-		return place
-	}
-	return int(o.storage[place])
+	return index
 }
 
-// tweak makes the permutation of each window another.
+// tweak makes the permutation of each window different.
 func tweak(w int) uint64 { return random.Mix(uint64(w)) }

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// TestWindowsAreRunsOfBlocks holds that windows come one behind the other, are at most so many
-// blocks long and no shorter than half, and that each touches so many blocks of neighbours.
+// TestWindowsAreRunsOfBlocks checks that windows follow one another, have at most window blocks and
+// at least half as many, and that each has the samples of at most so many blocks.
 func TestWindowsAreRunsOfBlocks(t *testing.T) {
 	for _, c := range []struct{ n, block, window int }{
 		{1000, 10, 4}, {1000, 7, 5}, {999, 10, 3}, {1001, 10, 100}, {1001, 10, 101}, {10, 20, 1}, {100, 1, 3}, {641, 64, 2},
 	} {
-		l := newLayout(Data{Samples: c.n}, c.block, c.window)
+		l := newLayout(c.n, c.block, c.window)
 		for epoch := range 5 {
 			o := newBlocks(l, 7, epoch)
 			for position := 0; position < c.n; {
@@ -22,40 +22,40 @@ func TestWindowsAreRunsOfBlocks(t *testing.T) {
 				if l.windows > 1 && size < c.block*c.window/2-c.block {
 					t.Errorf("%+v: window %d has only %d samples", c, w, size)
 				}
-				var places []int
+				var indices []int
 				for ; position < first+size; position++ {
 					if v, f, s := l.window(position); v != w || f != first || s != size {
 						t.Fatalf("%+v: position %d is in window %d", c, position, v)
 					}
-					places = append(places, o.At(position))
+					indices = append(indices, o.At(position))
 				}
-				if got := runs(places, c.n); got > c.window {
-					t.Errorf("%+v: window %d lies in %d places", c, w, got)
+				if got := runs(indices, c.n); got > c.window {
+					t.Errorf("%+v: window %d lies in %d indices", c, w, got)
 				}
 			}
 		}
 	}
 }
 
-// runs is the number of runs of neighbours on a ring of n places.
-func runs(places []int, n int) int {
-	slices.Sort(places)
+// runs is the number of runs of consecutive indices, circular, of n.
+func runs(indices []int, n int) int {
+	slices.Sort(indices)
 	count := 0
-	for i, p := range places {
-		before := places[(i+len(places)-1)%len(places)]
-		if (before+1)%n != p || len(places) == 1 {
+	for i, p := range indices {
+		before := indices[(i+len(indices)-1)%len(indices)]
+		if (before+1)%n != p || len(indices) == 1 {
 			count++
 		}
 	}
 	return max(count, 1)
 }
 
-// TestShortBlockFavoursNobody holds that the block that is not full is anywhere, though it
-// always comes last.
-func TestShortBlockFavoursNobody(t *testing.T) {
+// TestShortBlockIsRandom checks that every sample is equally often in the short block, which
+// is always the last.
+func TestShortBlockIsRandom(t *testing.T) {
 	const n, epochs = 23, 20_000
 	last := make([]int, n)
-	l := newLayout(Data{Samples: n}, 5, 1) // its windows are blocks, the last has 3 samples
+	l := newLayout(n, 5, 1) // its windows are blocks, the last has 3 samples
 	for epoch := range epochs {
 		o := newBlocks(l, 1, epoch)
 		for position := 20; position < n; position++ {
@@ -63,22 +63,4 @@ func TestShortBlockFavoursNobody(t *testing.T) {
 		}
 	}
 	checkEven(t, "in the last block", last, epochs*3./n, 0)
-}
-
-func TestBlocksOfStorage(t *testing.T) {
-	storage := make([]int32, 100)
-	for i := range storage {
-		storage[i] = int32(i * 37 % 100)
-	}
-	plain := mustPlan(t, "block:10:3", Data{Samples: 100})
-	stored := mustPlan(t, "block:10:3", Data{Samples: 100, Storage: storage})
-	a, b := plain.Epoch(1, 2), stored.Epoch(1, 2)
-	for p := range 100 {
-		if want := int(storage[a.At(p)]); b.At(p) != want {
-			t.Fatalf("position %d is %d, stored at its place is %d", p, b.At(p), want)
-		}
-	}
-	if plain.String() == stored.String() {
-		t.Error("the order of storage is not told")
-	}
 }

@@ -1,13 +1,11 @@
-// Package order says which sample stands at which position of an epoch, and which positions
-// are a rank's batches.
+// Package order decides which sample is at which position of an epoch, and which positions
+// are in a rank's batches ([RankBatches]).
 //
-// A [Plan] is made once, by [New] or [Mix]; [Plan.Epoch] is then the [Order] of an epoch, a
-// pure function of (seed, epoch, position). So an epoch can be begun anywhere, by any number
-// of workers and ranks, and nothing is kept but a few words; weighted draws keep a table of 8
-// bytes a sample, and a [Subset] or an order of storage 4.
+// [New] or [PlanMixture] makes a [Plan] once; [Plan.Epoch] is then the [Order] of an epoch, a
+// pure function of (seed, epoch, position). So an epoch can be started at any position, by any
+// number of workers and ranks, and takes a few bytes of memory; weighted sampling takes a table of 8
+// bytes a sample, and a [Subset] 4.
 //
-// A [Share] is a rank's part of the positions.
-//
-// Random numbers are [augment.NewRand]'s, of samples below 0: no sample of a dataset draws
-// them for its augmentation.
+// Random numbers are those of [augment.NewRand] for negative sample indices, which no augmentation
+// uses.
 package order

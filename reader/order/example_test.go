@@ -15,7 +15,7 @@ func Example() {
 	}
 	epoch := plan.Epoch(42, 0)
 	for rank := range 2 {
-		share := order.Share{Len: epoch.Len(), Batch: 3, Rank: rank, World: 2, Tail: order.Uneven}
+		share := order.RankBatches{Len: epoch.Len(), Batch: 3, Rank: rank, World: 2, Tail: order.Uneven}
 		for k := range share.Batches() {
 			first, size := share.Span(k)
 			fmt.Printf("rank %d:", rank)

@@ -1,7 +1,6 @@
 package order
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -27,10 +26,7 @@ type Plan struct {
 // Len is the number of positions of an epoch.
 func (p *Plan) Len() int { return p.positions }
 
-// Samples is the number of samples that the orders choose from: those are 0 to Samples()-1.
-func (p *Plan) Samples() int { return p.samples }
-
-// Repeats says whether a sample may come more than once in an epoch. What it draws for its
+// Repeats reports whether a sample may come more than once in an epoch. What it draws for its
 // augmentation should then be keyed by its position, or it looks the same each time.
 func (p *Plan) Repeats() bool { return p.repeats }
 
@@ -45,9 +41,6 @@ func (p *Plan) Epoch(seed uint64, epoch int) Order { return p.epoch(seed, epoch)
 type Data struct {
 	// Samples is their number, at most 2^31-1.
 	Samples int
-	// Storage is the sample at each place of the storage, for orders that follow the storage
-	// (None and Block). Where it is nil, samples are stored in order of number.
-	Storage []int32
 	// Weight of a sample, for Weighted: not negative, and not all are 0. It is called three
 	// times a sample.
 	Weight func(sample int) float64
@@ -70,7 +63,7 @@ func New(s Spec, d Data) (*Plan, error) {
 	case Weighted, Balanced:
 		return planWeighted(s, d)
 	default:
-		return planStored(s, d)
+		return planStored(s, d), nil
 	}
 }
 
@@ -85,38 +78,16 @@ func planFull(s Spec, d Data) *Plan {
 	}
 }
 
-// planStored plans the orders that follow the storage.
-func planStored(s Spec, d Data) (*Plan, error) {
+// planStored plans the orders that follow the storage, in which samples lie in order of number.
+func planStored(s Spec, d Data) *Plan {
 	p := &Plan{positions: d.Samples, samples: d.Samples, name: fmt.Sprintf("%s of %d", s, d.Samples)}
-	if d.Storage != nil {
-		if err := checkStorage(d); err != nil {
-			return nil, err
-		}
-		p.name += fmt.Sprintf(", storage %016x", digest(d.Storage))
-	}
 	if s.Kind == Block {
-		l := newLayout(d, s.Block, s.Window)
+		l := newLayout(d.Samples, s.Block, s.Window)
 		p.epoch = func(seed uint64, epoch int) Order { return newBlocks(l, seed, epoch) }
-		return p, nil
+		return p
 	}
-	o := &sequential{n: d.Samples, storage: d.Storage}
-	p.epoch = func(uint64, int) Order { return o }
-	return p, nil
-}
-
-// checkStorage holds that each sample has one place.
-func checkStorage(d Data) error {
-	if len(d.Storage) != d.Samples {
-		return fmt.Errorf("order of storage: %d places for %d samples", len(d.Storage), d.Samples)
-	}
-	seen := make([]uint64, (d.Samples+63)/64)
-	for _, s := range d.Storage {
-		if s < 0 || int(s) >= d.Samples || seen[s/64]>>(s%64)&1 == 1 {
-			return errors.New("order of storage: it is no permutation of the samples")
-		}
-		seen[s/64] |= 1 << (s % 64)
-	}
-	return nil
+	p.epoch = func(uint64, int) Order { return sequential(d.Samples) }
+	return p
 }
 
 // full is each sample once, at any position.
@@ -128,17 +99,8 @@ type full struct {
 func (o *full) Len() int            { return int(o.among.n) }
 func (o *full) At(position int) int { return o.network.at(o.among, 0, position) }
 
-// sequential is the samples as they are stored.
-type sequential struct {
-	n       int
-	storage []int32
-}
+// sequential is so many samples as they are stored.
+type sequential int
 
-func (o *sequential) Len() int { return o.n }
-
-func (o *sequential) At(position int) int {
-	if o.storage == nil {
-		return position
-	}
-	return int(o.storage[position])
-}
+func (o sequential) Len() int            { return int(o) }
+func (o sequential) At(position int) int { return position }

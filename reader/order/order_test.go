@@ -2,7 +2,6 @@ package order
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -72,35 +71,15 @@ func TestOrdersArePermutations(t *testing.T) {
 	for n := range 70 {
 		sizes = append(sizes, n)
 	}
-	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range sizes {
-		storage := make([]int32, n)
-		for i, s := range r.Perm(n) {
-			storage[i] = int32(s)
-		}
 		for _, spec := range []string{"none", "full", "block:1:1", "block:1:5", "block:7:1", "block:4:3", "block:16:4", "block:2000000000:2000000000"} {
-			for _, d := range []Data{{Samples: n}, {Samples: n, Storage: storage}} {
-				p := mustPlan(t, spec, d)
-				if p.Repeats() || p.Samples() != n {
-					t.Fatalf("%s: repeats %t, samples %d", p, p.Repeats(), p.Samples())
-				}
-				for epoch := range 3 {
-					checkPermutation(t, p.Epoch(42, epoch), n)
-				}
+			p := mustPlan(t, spec, Data{Samples: n})
+			if p.Repeats() || p.samples != n {
+				t.Fatalf("%s: repeats %t, samples %d", p, p.Repeats(), p.samples)
 			}
-		}
-	}
-}
-
-func TestOrdersFollowTheStorage(t *testing.T) {
-	storage := []int32{3, 1, 4, 0, 2}
-	p := mustPlan(t, "none", Data{Samples: 5, Storage: storage})
-	if got := list(p.Epoch(1, 1)); !slices.Equal(got, []int{3, 1, 4, 0, 2}) {
-		t.Errorf("none: %v", got)
-	}
-	for _, bad := range [][]int32{{0, 1, 2, 3}, {0, 1, 2, 3, 3}, {0, 1, 2, 3, 5}, {0, 1, 2, 3, -1}} {
-		if _, err := New(Spec{}, Data{Samples: 5, Storage: bad}); err == nil {
-			t.Errorf("storage %v is taken", bad)
+			for epoch := range 3 {
+				checkPermutation(t, p.Epoch(42, epoch), n)
+			}
 		}
 	}
 }
@@ -109,7 +88,7 @@ func TestOrdersFollowTheStorage(t *testing.T) {
 // and the same is the same.
 func TestEpochsDiffer(t *testing.T) {
 	const n = 600
-	mixed, err := Mix([]Part{{Samples: 200, Weight: 1}, {Samples: 400, Weight: 2}}, 0)
+	mixed, err := PlanMixture([]WeightedDataset{{Samples: 200, Weight: 1}, {Samples: 400, Weight: 2}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +164,7 @@ func TestPermutationsOfFewAreAllThere(t *testing.T) {
 		return x
 	}
 	full := mustPlan(t, "full", Data{Samples: n})
-	windows := newBlocks(newLayout(Data{Samples: n * draws}, 1, n), 5, 0)
+	windows := newBlocks(newLayout(n*draws, 1, n), 5, 0)
 	epochs, tweaks := make([]int, 24), make([]int, 24)
 	for i := range draws {
 		epochs[index(list(full.Epoch(5, i)))]++
@@ -231,31 +210,19 @@ func TestAtAllocatesNothing(t *testing.T) {
 // benchmarked is an order of each kind.
 func benchmarked(t testing.TB, n int) map[string]Order {
 	d := Data{
-		Samples: n, Storage: make([]int32, n),
-		Label:  func(i int) int64 { return int64(i % 1000) },
-		Weight: func(i int) float64 { return float64(i%10 + 1) },
-	}
-	for i := range d.Storage {
-		d.Storage[i] = int32(n - 1 - i)
+		Samples: n,
+		Label:   func(i int) int64 { return int64(i % 1000) },
+		Weight:  func(i int) float64 { return float64(i%10 + 1) },
 	}
 	orders := map[string]Order{}
 	for _, spec := range []string{"none", "full", "block:256:64", "weighted", "balanced"} {
 		orders[strings.ReplaceAll(spec, ":", "-")] = mustPlan(t, spec, d).Epoch(1, 0)
 	}
-	mixed, err := Mix([]Part{{n / 2, 7}, {n / 3, 2}, {n / 4, 1}}, 0)
+	mixed, err := PlanMixture([]WeightedDataset{{n / 2, 7}, {n / 3, 2}, {n / 4, 1}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	orders["mix"] = mixed.Epoch(1, 0)
-	half, err := Select(n, func(i int) bool { return i%2 == 0 })
-	if err != nil {
-		t.Fatal(err)
-	}
-	sub, err := Over(mustPlan(t, "full", Data{Samples: half.Len()}), half)
-	if err != nil {
-		t.Fatal(err)
-	}
-	orders["full-of-subset"] = sub.Epoch(1, 0)
 	return orders
 }
 

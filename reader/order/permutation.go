@@ -6,7 +6,7 @@ import (
 	"github.com/dsconv/dsconv/reader/random"
 )
 
-// What random numbers are for, as augment.NewRand's sample.
+// The uses of random numbers, in place of augment.NewRand's sample index.
 const (
 	fullKey = -1 - iota
 	blockKey
@@ -20,10 +20,10 @@ const (
 // were visibly uneven with eight rounds and are not with twelve.
 const rounds = 16
 
-// network is a family of keyed permutations in a few words of memory: a Feistel network over
-// the smallest power of two that holds a domain, which is applied again while the result is
-// not in the domain ("cycle walking", Black and Rogaway: "Ciphers with Arbitrary Finite
-// Domains", CT-RSA 2002). Fewer than two applications are needed on average.
+// network is a family of keyed permutations: a Feistel network over the smallest power of two that
+// holds a domain. It is applied again while the result is not in the domain ("cycle walking", Black
+// and Rogaway: "Ciphers with Arbitrary Finite Domains", CT-RSA 2002). On average that takes fewer
+// than two applications.
 type network struct {
 	keys [rounds]uint64
 }
@@ -49,7 +49,7 @@ func domainOf(n int) domain {
 	return domain{n: uint64(n), low: low, lowMask: 1<<low - 1, highMask: 1<<(width/2) - 1}
 }
 
-// at is where a permutation of d takes x; each tweak is another permutation.
+// at returns the image of x under a permutation of d; each tweak gives a different permutation.
 func (f *network) at(d domain, tweak uint64, x int) int {
 	y := f.permute(d, tweak, uint64(x))
 	for y >= d.n {
@@ -58,8 +58,8 @@ func (f *network) at(d domain, tweak uint64, x int) int {
 	return int(y)
 }
 
-// permute is a bijection of the numbers of so many bits; the halves change in turn, so
-// that they may differ in width.
+// permute is a bijection of the numbers of the domain's width in bits. The halves change in turn, so
+// they may differ in width.
 func (f *network) permute(d domain, tweak, x uint64) uint64 {
 	left, right := x>>d.low, x&d.lowMask
 	for i := 0; i < rounds; i += 2 {
@@ -69,7 +69,7 @@ func (f *network) permute(d domain, tweak, x uint64) uint64 {
 	return left<<d.low | right
 }
 
-// digest tells lists apart.
+// digest is a hash of a list.
 func digest(list []int32) uint64 {
 	h := uint64(len(list))
 	for _, x := range list {

@@ -15,12 +15,12 @@ const (
 	None Kind = iota
 	// Full gives each sample once, shuffled.
 	Full
-	// Block gives each sample once: blocks of neighbours come shuffled, and the samples of
-	// some blocks that follow each other are shuffled with one another.
+	// Block gives each sample once: blocks of neighbours are shuffled, then the samples within
+	// each window of successive blocks.
 	Block
 	// Weighted draws samples by weight, with replacement.
 	Weighted
-	// Balanced draws samples so that all classes are as frequent, with replacement.
+	// Balanced draws samples so that all classes are equally frequent, with replacement.
 	Balanced
 )
 
@@ -34,7 +34,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// Spec says how the epochs of a dataset are ordered. The zero value is None.
+// Spec is the kind of order of a dataset's epochs. The zero value is None.
 type Spec struct {
 	Kind Kind
 	// Block is the number of neighbours that stay together, Window the number of blocks that
@@ -58,6 +58,15 @@ func (s Spec) String() string {
 	}
 }
 
+// MarshalText implements encoding.TextMarshaler.
+func (s Spec) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *Spec) UnmarshalText(text []byte) (err error) {
+	*s, err = Parse(string(text))
+	return err
+}
+
 // Parse reads what String writes.
 func Parse(text string) (Spec, error) {
 	name, rest, some := strings.Cut(text, ":")
@@ -71,7 +80,7 @@ func Parse(text string) (Spec, error) {
 		}
 		return s, nil
 	}
-	return Spec{}, fmt.Errorf("order %q: there are %s, %s, %s:BLOCK:WINDOW, %s[:DRAWS] and %s[:DRAWS]",
+	return Spec{}, fmt.Errorf("order %q: unknown; use %s, %s, %s:BLOCK:WINDOW, %s[:DRAWS] or %s[:DRAWS]",
 		text, None, Full, Block, Weighted, Balanced)
 }
 
@@ -82,7 +91,7 @@ func parseNumbers(k Kind, text string, some bool) (Spec, error) {
 		for field := range strings.SplitSeq(text, ":") {
 			n, err := strconv.ParseUint(field, 10, 31)
 			if err != nil || n == 0 {
-				return Spec{}, fmt.Errorf("%q is no number from 1 to %d", field, math.MaxInt32)
+				return Spec{}, fmt.Errorf("%q is not a number from 1 to %d", field, math.MaxInt32)
 			}
 			numbers = append(numbers, int(n))
 		}
@@ -92,14 +101,14 @@ func parseNumbers(k Kind, text string, some bool) (Spec, error) {
 		s.Block, s.Window = numbers[0], numbers[1]
 		return s, nil
 	case k == Block:
-		return s, fmt.Errorf("it is written %s:BLOCK:WINDOW", k)
+		return s, fmt.Errorf("write %s:BLOCK:WINDOW", k)
 	case len(numbers) == 0:
 		return s, nil
 	case len(numbers) == 1 && (k == Weighted || k == Balanced):
 		s.Draws = numbers[0]
 		return s, nil
 	default:
-		return s, fmt.Errorf("%q is too much", text)
+		return s, fmt.Errorf("it takes no %q", text)
 	}
 }
 
@@ -112,7 +121,7 @@ func (s Spec) check() error {
 	case s.Kind == Block && (outside(s.Block) || outside(s.Window)):
 		return fmt.Errorf("block order: block %d and window %d must be from 1 to %d", s.Block, s.Window, math.MaxInt32)
 	case s.Kind != Block && (s.Block != 0 || s.Window != 0):
-		return fmt.Errorf("%s order: a block and a window are of %s order", s.Kind, Block)
+		return fmt.Errorf("%s order: Block and Window are for %s order", s.Kind, Block)
 	case s.Draws != 0 && (!draws || outside(s.Draws)):
 		return fmt.Errorf("%s order of %d draws", s.Kind, s.Draws)
 	default:

@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// Subset is some of a dataset's samples, numbered from 0 in order of their index: 4 bytes
-// each, or nothing where it is all of them.
+// Subset is some of a dataset's samples, numbered from 0 in order of their index. It takes 4 bytes
+// a sample, or nothing if it is the whole dataset.
 type Subset struct {
 	n, of   int
 	indices []int32 // nil if it is all
 }
 
-// All is the whole of a dataset.
+// All is the whole dataset.
 func All(n int) Subset { return Subset{n: n, of: n} }
 
-// Select is the samples that keep says yes to, of n, at most 2^31-1.
+// Select is the samples for which keep is true, of n, at most 2^31-1.
 func Select(n int, keep func(index int) bool) (Subset, error) {
 	if n < 0 || n > math.MaxInt32 {
-		return Subset{}, fmt.Errorf("subset of %d samples: there may be %d", n, math.MaxInt32)
+		return Subset{}, fmt.Errorf("subset of %d samples: at most %d are supported", n, math.MaxInt32)
 	}
 	var indices []int32
 	for i := range n {
@@ -33,12 +33,13 @@ func Select(n int, keep func(index int) bool) (Subset, error) {
 	return Subset{n: len(indices), of: n, indices: slices.Clip(indices)}, nil
 }
 
-// Pick is the samples of those indices, which must ascend, of n. It keeps the slice.
+// Pick is the samples with the given indices, which must be in ascending order, of n. It keeps the
+// slice.
 func Pick(n int, indices []int32) (Subset, error) {
 	before := int32(-1)
 	for _, i := range indices {
 		if i <= before || int(i) >= n {
-			return Subset{}, fmt.Errorf("subset of %d samples: index %d behind %d", n, i, before)
+			return Subset{}, fmt.Errorf("subset of %d samples: index %d after %d: indices must ascend and be below the number of samples", n, i, before)
 		}
 		before = i
 	}
@@ -59,29 +60,10 @@ func (s Subset) At(i int) int {
 	return int(s.indices[i])
 }
 
-// String tells subsets apart: those of equal strings are equal.
+// String identifies the subset: subsets with equal strings are equal.
 func (s Subset) String() string {
 	if s.n == s.of {
 		return fmt.Sprintf("all of %d", s.of)
 	}
 	return fmt.Sprintf("%d of %d, subset %016x", s.n, s.of, digest(s.indices))
 }
-
-// Over is p, a plan for the samples of s, as a plan for the dataset: its orders give indices.
-func Over(p *Plan, s Subset) (*Plan, error) {
-	if p.samples != s.n {
-		return nil, fmt.Errorf("order of %d samples over a subset of %d", p.samples, s.n)
-	}
-	q := *p
-	q.samples = s.of
-	q.name += "; " + s.String()
-	q.epoch = func(seed uint64, epoch int) Order { return over{p.epoch(seed, epoch), s} }
-	return &q, nil
-}
-
-type over struct {
-	Order
-	subset Subset
-}
-
-func (o over) At(position int) int { return o.subset.At(o.Order.At(position)) }

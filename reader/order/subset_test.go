@@ -41,30 +41,3 @@ func TestSubset(t *testing.T) {
 		}
 	}
 }
-
-// TestOver holds for a subset's orders that they are those of its samples.
-func TestOver(t *testing.T) {
-	odd, err := Select(101, func(i int) bool { return i%2 == 1 })
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, spec := range []string{"none", "full", "block:4:2"} {
-		inner := mustPlan(t, spec, Data{Samples: odd.Len()})
-		p, err := Over(inner, odd)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p.Samples() != 101 || p.Len() != 50 {
-			t.Errorf("%s: %d of %d", p, p.Len(), p.Samples())
-		}
-		a, b := list(inner.Epoch(1, 1)), list(p.Epoch(1, 1))
-		for i := range a {
-			if b[i] != 2*a[i]+1 {
-				t.Fatalf("%s: position %d is %d, sample %d", p, i, b[i], a[i])
-			}
-		}
-	}
-	if _, err := Over(mustPlan(t, "full", Data{Samples: 51}), odd); err == nil {
-		t.Error("an order of 51 samples is taken for 50")
-	}
-}

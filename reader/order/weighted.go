@@ -12,12 +12,12 @@ func planWeighted(s Spec, d Data) (*Plan, error) {
 	weight := d.Weight
 	if s.Kind == Balanced {
 		if d.Label == nil {
-			return nil, errors.New("balanced order: there are no labels")
+			return nil, errors.New("balanced order: the dataset has no class labels")
 		}
 		weight = balance(d)
 	}
 	if weight == nil {
-		return nil, errors.New("weighted order: there are no weights")
+		return nil, errors.New("weighted order: no weights are given")
 	}
 	t, err := newTable(d.Samples, weight)
 	if err != nil {
@@ -37,7 +37,7 @@ func planWeighted(s Spec, d Data) (*Plan, error) {
 	}, nil
 }
 
-// balance weighs samples so that all classes are drawn alike.
+// balance returns weights with which all classes are drawn equally often.
 func balance(d Data) func(sample int) float64 {
 	counts := map[int64]int{}
 	for i := range d.Samples {
@@ -52,7 +52,7 @@ func balance(d Data) func(sample int) float64 {
 	}
 }
 
-// draws are independent of each other: position p's is a hash of (key, p).
+// draws is an order of independent draws: that at position p is a hash of (key, p).
 type draws struct {
 	n     int
 	key   uint64

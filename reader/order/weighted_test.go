@@ -112,8 +112,8 @@ func TestDrawsFollowTheWeights(t *testing.T) {
 	}
 	weight := func(i int) float64 { return weights[i] }
 	p := mustPlan(t, fmt.Sprintf("weighted:%d", draws), Data{Samples: n, Weight: weight})
-	if p.Len() != draws || p.Samples() != n || !p.Repeats() {
-		t.Fatalf("%s: %d positions, %d samples, repeats %t", p, p.Len(), p.Samples(), p.Repeats())
+	if p.Len() != draws || p.samples != n || !p.Repeats() {
+		t.Fatalf("%s: %d positions, %d samples, repeats %t", p, p.Len(), p.samples, p.Repeats())
 	}
 	within, across := make([]int, n), make([]int, n)
 	o := p.Epoch(11, 0)

@@ -104,7 +104,7 @@ func sample(i int) (*formats.Sample, error) {
 		},
 	}
 	s.Source = formats.Source{Path: s.Key + ".jpg", Size: int64(len(left.Data)), ModTime: 1_700_000_000_000_000_000, Hash: atrest.Hash(left.Data)}
-	s.Sum = atrest.Sum(schema(), s)
+	s.Checksum = atrest.SampleChecksum(schema(), s)
 	return s, nil
 }
 

@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// decode reads what encode made. The tensors' data are parts of b.
+// decode parses what encode wrote. The tensors' data point into b.
 func decode(b []byte) (*File, error) {
 	if len(b) < 8 {
 		return nil, fmt.Errorf("%d bytes", len(b))
@@ -30,20 +30,17 @@ func decode(b []byte) (*File, error) {
 		return nil, fmt.Errorf("metadata: %w", err)
 	}
 	delete(header, metadataKey)
-	if err := checkSeal(b, 8+len(text), f.Metadata[ChecksumKey]); err != nil {
+	if err := checkSum(b, 8+len(text), f.Metadata[ChecksumKey]); err != nil {
 		return nil, err
 	}
 	delete(f.Metadata, ChecksumKey)
-	return f, f.place(header, data)
+	return f, f.setTensors(header, data)
 }
 
-// checkSeal compares the checksum of the file with the digest in its header.
-func checkSeal(b []byte, header int, digest string) error {
-	if len(digest) != len(blank) {
-		return errors.New("no checksum")
-	}
+// checkSum compares the checksum of the file with the digest in its header.
+func checkSum(b []byte, header int, digest string) error {
 	at := digestAt(b[:header], digest)
-	if at < 0 {
+	if len(digest) != len(blank) || at < 0 {
 		return errors.New("no checksum")
 	}
 	h := sha256.New()
@@ -56,27 +53,27 @@ func checkSeal(b []byte, header int, digest string) error {
 	return nil
 }
 
-// place finds the tensors in data, which they fill without gaps.
-func (f *File) place(header map[string]json.RawMessage, data []byte) error {
-	type placed struct {
+// setTensors finds the header's tensors in data, which they fill without gaps.
+func (f *File) setTensors(header map[string]json.RawMessage, data []byte) error {
+	type named struct {
 		name string
 		entry
 	}
-	entries := make([]placed, 0, len(header))
+	entries := make([]named, 0, len(header))
 	for name, text := range header {
-		e := placed{name: name}
+		e := named{name: name}
 		if err := json.Unmarshal(text, &e.entry); err != nil {
 			return fmt.Errorf("tensor %q: %w", name, err)
 		}
 		entries = append(entries, e)
 	}
-	slices.SortFunc(entries, func(a, b placed) int {
+	slices.SortFunc(entries, func(a, b named) int {
 		return cmp.Or(slices.Compare(a.Offsets[:], b.Offsets[:]), cmp.Compare(a.name, b.name))
 	})
 	at := 0
 	for _, e := range entries {
 		if e.Offsets[0] != at || e.Offsets[1] < at || e.Offsets[1] > len(data) {
-			return fmt.Errorf("tensor %q: bytes %d to %d of %d, after %d", e.name, e.Offsets[0], e.Offsets[1], len(data), at)
+			return fmt.Errorf("tensor %q: bytes %d to %d of %d, want them from %d", e.name, e.Offsets[0], e.Offsets[1], len(data), at)
 		}
 		t := Tensor{Name: e.name, DType: e.DType, Shape: e.Shape, Data: data[at:e.Offsets[1]:e.Offsets[1]]}
 		if err := t.check(); err != nil {
@@ -86,7 +83,7 @@ func (f *File) place(header map[string]json.RawMessage, data []byte) error {
 		at = e.Offsets[1]
 	}
 	if at != len(data) {
-		return fmt.Errorf("%d bytes of no tensor", len(data)-at)
+		return fmt.Errorf("%d bytes belong to no tensor", len(data)-at)
 	}
 	return nil
 }

@@ -13,23 +13,23 @@ import (
 	"strings"
 )
 
-// metadataKey is the header's entry that is no tensor.
+// metadataKey is the header's entry that is not a tensor.
 const metadataKey = "__metadata__"
 
-// blank is what the checksum is made with in its own place.
+// blank stands in the header for the checksum while that is computed.
 var blank = strings.Repeat("0", hex.EncodedLen(sha256.Size))
 
-// entry is a tensor in the header. Begin and end count from the end of the header.
+// entry is a tensor in the header. Offsets count from the end of the header.
 type entry struct {
 	DType   string `json:"dtype"`
 	Shape   []int  `json:"shape"`
 	Offsets [2]int `json:"data_offsets"`
 }
 
-// encode gives the file in parts: the header, then each tensor's data.
+// encode returns the file in parts: the header, then each tensor's data.
 func (f *File) encode() ([][]byte, error) {
 	tensors := slices.Clone(f.Tensors)
-	// Large elements first, as the format's own writer has it: all are then aligned.
+	// Large elements first, as in the format's own writer: then all are aligned.
 	slices.SortFunc(tensors, func(a, b Tensor) int {
 		return cmp.Or(cmp.Compare(dtypes[b.DType], dtypes[a.DType]), cmp.Compare(a.Name, b.Name))
 	})
@@ -44,7 +44,7 @@ func (f *File) encode() ([][]byte, error) {
 			return nil, err
 		}
 		if _, twice := header[t.Name]; twice {
-			return nil, fmt.Errorf("tensor %q: the name is taken", t.Name)
+			return nil, fmt.Errorf("two tensors are called %q", t.Name)
 		}
 		header[t.Name] = entry{t.DType, append([]int{}, t.Shape...), [2]int{at, at + len(t.Data)}}
 		parts = append(parts, t.Data)
@@ -56,11 +56,11 @@ func (f *File) encode() ([][]byte, error) {
 	}
 	text = append(text, bytes.Repeat([]byte{' '}, -len(text)&7)...)
 	parts[0] = append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)
-	seal(parts)
+	setSum(parts)
 	return parts, nil
 }
 
-// check reports a tensor whose data are not what its type and shape say.
+// check reports a tensor whose data do not fit its type and shape.
 func (t *Tensor) check() error {
 	size, ok := dtypes[t.DType]
 	if !ok {
@@ -79,17 +79,16 @@ func (t *Tensor) check() error {
 	return nil
 }
 
-// seal puts the checksum into the header.
-func seal(parts [][]byte) {
-	at := digestAt(parts[0], blank)
+// setSum puts the checksum into the header.
+func setSum(parts [][]byte) {
 	h := sha256.New()
 	for _, p := range parts {
 		h.Write(p)
 	}
-	hex.Encode(parts[0][at:], h.Sum(nil))
+	hex.Encode(parts[0][digestAt(parts[0], blank):], h.Sum(nil))
 }
 
-// digestAt finds the digest in the header, -1 if it is not there. Quotes within a JSON
+// digestAt is the digest's index in the header, -1 if it is not there. Quotes within a JSON
 // string are escaped, so that it cannot be found elsewhere.
 func digestAt(b []byte, digest string) int {
 	key := `"` + ChecksumKey + `":"`

@@ -12,8 +12,8 @@ import (
 // ChecksumKey is the metadata's key of the file's checksum, 64 hexadecimal digits.
 const ChecksumKey = "sha256"
 
-// ErrDamaged is in the chain of the error for a file that is not as Write left it.
-var ErrDamaged = errors.New("damaged, or not a file of this kind")
+// ErrDamaged is in the chain of the error for a file that is not as Write wrote it.
+var ErrDamaged = errors.New("damaged, or not such a file")
 
 // Tensor is an array with a name.
 type Tensor struct {
@@ -23,7 +23,7 @@ type Tensor struct {
 	Data  []byte // little-endian, row-major
 }
 
-// File is what a file holds.
+// File is the contents of a file.
 type File struct {
 	Metadata map[string]string // without the checksum
 	Tensors  []Tensor
@@ -35,7 +35,7 @@ var dtypes = map[string]int{
 	"U32": 4, "I32": 4, "F32": 4, "U64": 8, "I64": 8, "F64": 8,
 }
 
-// Write makes the file at path, in place of the one that is there, if any. Whatever stops
+// Write writes the file at path and replaces one that exists. Whatever stops
 // it, path is the old file or the new one, whole.
 func Write(path string, f *File) error {
 	parts, err := f.encode()
@@ -52,8 +52,8 @@ func Write(path string, f *File) error {
 	})
 }
 
-// Read reads the file at path. ErrDamaged is in the error's chain unless it is a file that
-// Write made and nothing changed; fs.ErrNotExist if there is none.
+// Read reads the file at path. ErrDamaged is in the error's chain if Write did not write the
+// file or it was changed since; fs.ErrNotExist if there is none.
 func Read(path string) (*File, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

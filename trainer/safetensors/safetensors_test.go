@@ -38,7 +38,7 @@ func whole(t testing.TB, f *File) []byte {
 	return bytes.Join(parts, nil)
 }
 
-// byName makes files comparable whatever the order of their tensors.
+// byName sorts a file's tensors, so that files can be compared.
 func byName(f *File) map[string]Tensor {
 	m := map[string]Tensor{}
 	for _, t := range f.Tensors {
@@ -89,7 +89,7 @@ func TestAligned(t *testing.T) {
 	}
 }
 
-// Whatever bit is flipped and wherever the end is lost, Read says so.
+// Read reports every flipped bit and every lost end.
 func TestDamage(t *testing.T) {
 	b := whole(t, sample())
 	for i := range 8 * len(b) {
@@ -142,7 +142,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// The format's own reader, in Python, opens what is written.
+// The format's own reader, in Python, opens the files.
 func TestReference(t *testing.T) {
 	python := os.Getenv("DSCONV_TORCH_PYTHON")
 	if python == "" {
@@ -171,7 +171,7 @@ with safe_open(sys.argv[1], framework="np") as f:
 	}
 }
 
-// What decodes is in order, and encodes to the same tensors.
+// A file that decodes is valid and encodes to the same tensors.
 func FuzzDecode(f *testing.F) {
 	f.Add(whole(f, sample()))
 	f.Add(whole(f, &File{}))
@@ -191,7 +191,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// reseal makes the checksum right, where there is one, so that fuzzing gets past it.
+// reseal corrects the checksum, if there is one, so that fuzzing gets past it.
 func reseal(b []byte) {
 	at := bytes.Index(b, []byte(`"`+ChecksumKey+`":"`))
 	if at < 0 || at+len(ChecksumKey)+5+len(blank) > len(b) {
@@ -199,6 +199,6 @@ func reseal(b []byte) {
 	}
 	copy(b[at+len(ChecksumKey)+4:], blank)
 	if digestAt(b, blank) >= 0 {
-		seal([][]byte{b})
+		setSum([][]byte{b})
 	}
 }

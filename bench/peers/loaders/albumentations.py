@@ -1,4 +1,4 @@
-"""Albumentations, which works on OpenCV, in DataLoader's workers; with ColorJitter, as the tutorial has it."""
+"""Albumentations, which uses OpenCV, in a DataLoader's workers, with ColorJitter as in its tutorial."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from torchvision.datasets import ImageFolder
 from loaders import pytorch
 from loaders.work import JITTER, LONGER, MEAN, SIZE, STD, Epoch
 
-os.environ["NO_ALBUMENTATIONS_UPDATE"] = "1"  # or it asks PyPI for a later version
+os.environ["NO_ALBUMENTATIONS_UPDATE"] = "1"  # otherwise it looks for a later version on PyPI
 import albumentations as A  # noqa: E402
 
 
@@ -25,7 +25,7 @@ def folder(images: Path, scratch: Path, workers: int) -> Epoch:
 
 
 def raw(images: Path, scratch: Path, workers: int) -> Epoch:
-    """On pixels of small images, which lie in a file that is mapped into memory."""
+    """Reads pixels of small images from a memory-mapped file."""
     cv2.setNumThreads(0)
     return pytorch.epochs(Pixels(ImageFolder(str(images)).samples, scratch / "pixels"), workers)
 
@@ -49,7 +49,7 @@ def ops() -> Callable[[np.ndarray], torch.Tensor]:
 
 
 class Pixels(Dataset):
-    """The images one after another in one file."""
+    """Writes the images one after another into one file."""
 
     def __init__(self, samples: list[tuple[str, int]], file: Path) -> None:
         self.labels = [label for _, label in samples]

@@ -1,4 +1,4 @@
-"""NVIDIA DALI without a GPU: only the crop is decoded."""
+"""NVIDIA DALI without a GPU. It decodes only the crop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nvidia.dali import fn, pipeline_def, types
 
 from loaders.work import BATCH, MEAN, SIZE, STD, Epoch, of_255, timed
 
-# Batches that are made ahead, also between epochs.
+# Prefetched batches, also between epochs.
 READY = 2
 
 

@@ -1,4 +1,4 @@
-"""dsconv's Python package, with the transforms of a training on torchvision."""
+"""dsconv's Python package, with torchvision's transforms."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from loaders.work import BATCH, JITTER, MEAN, SIZE, STD, Epoch, timed
 
 
 def floats(dataset: Path, scratch: Path, workers: int) -> Epoch:
-    """Normalised, in planes."""
+    """Normalised floats, NCHW."""
     return epochs(dataset, workers, pillow_ops())
 
 
 def colour(dataset: Path, scratch: Path, workers: int) -> Epoch:
-    """With ColorJitter."""
+    """Normalised floats with ColorJitter, NCHW."""
     ops = [*crop(), transforms.ColorJitter(*JITTER), transforms.ToTensor(), transforms.Normalize(MEAN, STD)]
     return epochs(dataset, workers, transforms.Compose(ops))
 
 
 def floats_last(dataset: Path, scratch: Path, workers: int) -> Epoch:
-    """Normalised, with the channels together."""
+    """Normalised floats, NHWC."""
     return epochs(dataset, workers, pillow_ops(), memory_format=torch.channels_last)
 
 
 def uint8_last(dataset: Path, scratch: Path, workers: int) -> Epoch:
-    """As they are, with the channels together."""
+    """uint8, NHWC."""
     return epochs(dataset, workers, transforms.Compose(crop()), memory_format=torch.channels_last)
 
 
@@ -38,6 +38,6 @@ def crop() -> list:
 
 
 def epochs(dataset: Path, workers: int, ops: transforms.Compose, **options: object) -> Epoch:
-    """Shuffled epochs; strict, so that all of the transforms run natively."""
+    """Shuffled epochs. strict asserts that all transforms run natively."""
     loader = Loader(dataset, BATCH, ops, shuffle=True, num_workers=workers, strict=True, **options)
     return lambda: timed(len(labels) for _, labels in loader)

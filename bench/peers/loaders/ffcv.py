@@ -1,4 +1,4 @@
-"""FFCV, with as many threads: a .beton of the original JPEGs, and one of small images as pixels."""
+"""FFCV with equally many threads: a .beton file of the original JPEGs, and one of small images as pixels."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from loaders.work import BATCH, LONGER, MEAN, SIZE, STD, Epoch, of_255, timed
 
 
 def jpeg(images: Path, scratch: Path, workers: int) -> Epoch:
-    """Of the same files, normalised."""
+    """The original JPEGs, normalised."""
     return epochs(write(ImageFolder(str(images)).samples, verbatim(), scratch, workers), workers, normalised=True)
 
 
 def raw(images: Path, scratch: Path, workers: int) -> Epoch:
-    """Of pixels, normalised."""
+    """Pixels, normalised."""
     return epochs(write(ImageFolder(str(images)), pixels(), scratch, workers), workers, normalised=True)
 
 
 def raw_uint8(images: Path, scratch: Path, workers: int) -> Epoch:
-    """Of pixels, as they are."""
+    """Pixels, as uint8."""
     return epochs(write(ImageFolder(str(images)), pixels(), scratch, workers), workers, normalised=False)
 
 
 def epochs(beton: Path, workers: int, normalised: bool) -> Epoch:
-    """The images stay as they lie, channels last."""
+    """Epochs of images in FFCV's own layout, NHWC."""
     ops = [RandomResizedCropRGBImageDecoder((SIZE, SIZE)), RandomHorizontalFlip()]
     if normalised:
         ops.append(NormalizeImage(np.array(of_255(MEAN)), np.array(of_255(STD)), np.float32))
@@ -63,7 +63,7 @@ def pixels() -> RGBImageField:
 
 
 def verbatim() -> RGBImageField:
-    """A field of paths. FFCV encodes JPEGs anew; this keeps the files' bytes, so that all read the same images."""
+    """A field for paths. FFCV encodes JPEGs again; this keeps their bytes, so that all tools read the same images."""
 
     def keep(self, destination, path, malloc):
         data = np.fromfile(path, np.uint8)

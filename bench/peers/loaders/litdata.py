@@ -1,4 +1,4 @@
-"""LitData: local optimized chunks of the same files, which it decodes to tensors; transformed by torchvision."""
+"""LitData: local optimized chunks of the same files. LitData decodes them to tensors, torchvision transforms them."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def chunks(images: Path, scratch: Path, workers: int) -> Epoch:
 
 
 def sample(item: tuple[str, int]) -> tuple[Image.Image, int]:
-    """Of an image that came from a file, the file's bytes are kept."""
+    """LitData stores the file's bytes for an image that was opened from a file."""
     path, label = item
     return Image.open(path), label

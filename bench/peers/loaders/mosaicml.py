@@ -26,7 +26,7 @@ def shards(images: Path, scratch: Path, workers: int) -> Epoch:
     pytorch.one_thread()
     with MDSWriter(out=str(scratch / "mds"), columns={"image": "jpeg", "label": "int"}) as writer:
         for path, label in ImageFolder(str(images)).samples:
-            with Image.open(path) as image:  # of an image that came from a file, the file's bytes are kept
+            with Image.open(path) as image:  # the file's bytes are stored for an image opened from a file
                 writer.write({"image": image, "label": label})
     data = Images(scratch / "mds")
     return pytorch.of(StreamingDataLoader(data, batch_size=BATCH, num_workers=workers, persistent_workers=True))

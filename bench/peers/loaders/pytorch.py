@@ -1,4 +1,4 @@
-"""PyTorch's DataLoader with worker processes, which live on between epochs, on the folder itself."""
+"""PyTorch's DataLoader with persistent workers, on the folder itself."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from loaders.work import BATCH, MEAN, SIZE, STD, Epoch, timed
 
 
 def image_folder(images: Path, scratch: Path, workers: int) -> Epoch:
-    """The usual training input: Pillow, and torchvision's transforms on its images."""
+    """The usual training input: torchvision's transforms on Pillow's images."""
     return epochs(ImageFolder(str(images), pillow_ops()), workers)
 
 
 def tensors(images: Path, scratch: Path, workers: int) -> Epoch:
-    """torchvision's own decoder, and its second transforms, on tensors."""
+    """torchvision's own decoder, and its v2 transforms on tensors."""
     return epochs(ImageFolder(str(images), tensor_ops(), loader=decode), workers)
 
 
@@ -51,7 +51,7 @@ def tensor_ops() -> v2.Compose:
 
 
 def epochs(data: Dataset, workers: int) -> Epoch:
-    """Shuffled epochs of data, whose items are an image and its label."""
+    """Shuffled epochs of data, whose samples are an image and its label."""
     one_thread()
     return of(DataLoader(data, batch_size=BATCH, shuffle=True, num_workers=workers, persistent_workers=True))
 
@@ -61,5 +61,5 @@ def of(loader: DataLoader) -> Epoch:
 
 
 def one_thread() -> None:
-    """DataLoader does so in its workers; the main process has nothing to compute."""
+    """Limits torch to one thread. DataLoader does it in its workers; the main process computes nothing."""
     torch.set_num_threads(1)

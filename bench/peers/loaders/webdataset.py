@@ -10,14 +10,14 @@ from torchvision.datasets import ImageFolder
 from loaders import pytorch
 from loaders.work import BATCH, Epoch
 
-# Shards, which the workers share evenly.
+# The number of shards, which the workers share evenly.
 SHARDS = 8
-# Samples that are held to draw from.
+# The size of the shuffle buffer, in samples.
 BUFFER = 1000
 
 
 def shards(images: Path, scratch: Path, workers: int) -> Epoch:
-    """Each worker makes batches of its own shards, as is usual."""
+    """Each worker makes batches of its own shards, as usual."""
     pytorch.one_thread()
     write(ImageFolder(str(images)).samples, scratch)
     urls = sorted(str(path) for path in scratch.glob("*.tar"))

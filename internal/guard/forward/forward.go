@@ -1,7 +1,7 @@
 //go:build linux && cgo
 
-// Package forward has a handler of SIGBUS such as other libraries bring, for tests: it calls the
-// one that it found.
+// Package forward installs a handler of SIGBUS as other libraries do, for tests: it calls the
+// handler that it found.
 package forward
 
 /*
@@ -26,13 +26,13 @@ import "C"
 
 import "errors"
 
-// Install puts the handler before all others.
+// Install makes the handler the first that is called.
 func Install() error {
 	if C.install() != 0 {
-		return errors.New("the handler cannot be set")
+		return errors.New("cannot install the handler of SIGBUS")
 	}
 	return nil
 }
 
-// Calls is how often it was called.
+// Calls is how often the handler was called.
 func Calls() int { return int(C.count()) }

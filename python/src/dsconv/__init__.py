@@ -1,4 +1,4 @@
-"""Images, packed and loaded faster than training needs them.
+"""Packs images into datasets and loads them for training.
 
     import dsconv
 
@@ -6,8 +6,8 @@
     for x, y in dsconv.Loader("out.lmdb", batch_size=256, transforms=tf, shuffle=True):
         ...
 
-`Loader` takes the place of a DataLoader, `Dataset` that of an ImageFolder; `pack` and `bench` are dsconv's commands,
-`timed` measures a loop of your own.
+`Loader` replaces a DataLoader and `Dataset` replaces an ImageFolder. `pack` and `bench` call the commands of the same
+names. `timed` measures your own training loop.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.7.0"
 
-# Names and where they are: imported when they are used, so that `import dsconv` takes no time.
+# The modules of the public names. They are imported at the first use, so that `import dsconv` is fast.
 _NAMES = {
     "Dataset": "dataset",
-    "Error": "_native",
+    "Error": "_errors",
     "Loader": "loader",
-    "PackReport": "_packing",
+    "PackReport": "_pack",
     "Report": "_report",
-    "bench": "_benching",
-    "pack": "_packing",
-    "timed": "_timing",
+    "bench": "_bench",
+    "pack": "_pack",
+    "timed": "_timed",
 }
 
 __all__ = [
@@ -35,11 +35,11 @@ __all__ = [
 
 if TYPE_CHECKING:
     from . import transforms
-    from ._benching import bench
-    from ._native import Error
-    from ._packing import PackReport, pack
+    from ._bench import bench
+    from ._errors import Error
+    from ._pack import PackReport, pack
     from ._report import Report
-    from ._timing import timed
+    from ._timed import timed
     from .dataset import Dataset
     from .loader import Loader
 

@@ -1,4 +1,4 @@
-"""Arguments as callers give them, made what the library takes, or refused in plain words."""
+"""Checks arguments and converts them to what the library takes."""
 
 from __future__ import annotations
 
@@ -9,61 +9,61 @@ from typing import Any
 
 import numpy as np
 
-from ._native import ArgumentError, ArgumentTypeError
+from ._errors import ArgumentError, ArgumentTypeError
 
 LARGEST = (1 << 31) - 1
 LARGEST_INT64 = (1 << 63) - 1
-LARGEST_SEED = (1 << 64) - 1  # of the library's random numbers
+LARGEST_SEED = (1 << 64) - 1
 
 
 def path(value: Any) -> str:
-    """A path as text."""
+    """A path as a str."""
     try:
         return os.fsdecode(value)
     except TypeError:
-        raise ArgumentTypeError(f"path={_shown(value)}: it must be a path, as text or an os.PathLike") from None
+        raise ArgumentTypeError(f"path={_shown(value)}: it must be a path, as a str or an os.PathLike") from None
 
 
-def whole(name: str, value: Any, least: int = 0, most: int = LARGEST) -> int:
-    """An integer of whatever type, numpy's too, within bounds."""
+def whole(name: str, value: Any, minimum: int = 0, maximum: int = LARGEST) -> int:
+    """An integer within bounds, of any integer type, also numpy's."""
     if isinstance(value, (bool, np.bool_)):
         raise ArgumentTypeError(f"{name}={value}: it must be a whole number")
     try:
         number = operator.index(value)
     except TypeError:
         raise ArgumentTypeError(f"{name}={_shown(value)}: it must be a whole number") from None
-    if number < least:
-        raise ArgumentError(f"{name}={number}: it must be at least {least}")
-    if number > most:
-        raise ArgumentError(f"{name}={number}: it must be at most {most}")
+    if number < minimum:
+        raise ArgumentError(f"{name}={number}: it must be at least {minimum}")
+    if number > maximum:
+        raise ArgumentError(f"{name}={number}: it must be at most {maximum}")
     return number
 
 
 def flag(name: str, value: Any) -> bool:
-    """True or False; None, as a DataLoader takes it, is False."""
+    """A bool. None is False, as in a DataLoader."""
     if value is None or isinstance(value, (bool, np.bool_)) or isinstance(value, int) and value in (0, 1):
         return bool(value)
     raise ArgumentTypeError(f"{name}={_shown(value)}: it must be True or False")
 
 
 def text(name: str, value: Any, default: str = "") -> str:
-    """A text, or default where it is None."""
+    """A str; default for None."""
     if value is None:
         return default
     if not isinstance(value, str):
-        raise ArgumentTypeError(f"{name}={_shown(value)}: it must be a text")
+        raise ArgumentTypeError(f"{name}={_shown(value)}: it must be a string")
     return value
 
 
-def choice(name: str, value: Any, known: Sequence[str]) -> str:
-    """One of the known texts."""
-    if value not in known or not isinstance(value, str):
-        raise ArgumentError(f"{name}={_shown(value)}: choose {', '.join(known[:-1])} or {known[-1]}")
+def choice(name: str, value: Any, allowed: Sequence[str]) -> str:
+    """One of the allowed strings."""
+    if value not in allowed or not isinstance(value, str):
+        raise ArgumentError(f"{name}={_shown(value)}: choose {', '.join(allowed[:-1])} or {allowed[-1]}")
     return value
 
 
 def names(name: str, value: Any) -> tuple[str, ...]:
-    """Several texts, at least one."""
+    """One or more strings."""
     listed = not isinstance(value, str) and hasattr(value, "__iter__")
     found = tuple(value) if listed else ()
     if not found or not all(isinstance(v, str) for v in found):
@@ -72,16 +72,16 @@ def names(name: str, value: Any) -> tuple[str, ...]:
 
 
 def order(shuffle: Any) -> str:
-    """The library's word for an order; None, as a DataLoader takes it, is not shuffled."""
+    """The library's name of an order. None is no shuffling, as in a DataLoader."""
     if isinstance(shuffle, str):
         return shuffle
     if shuffle is None or isinstance(shuffle, (bool, np.bool_)) or isinstance(shuffle, int) and shuffle in (0, 1):
         return "full" if shuffle else "none"
-    raise ArgumentTypeError(f"shuffle={_shown(shuffle)}: it must be True, False, or an order in words")
+    raise ArgumentTypeError(f"shuffle={_shown(shuffle)}: it must be True, False, or the name of an order")
 
 
 def channels_last(memory_format: Any) -> bool:
-    """Whether a memory format is NHWC."""
+    """Reports whether a memory format is NHWC."""
     name = str(memory_format)
     if name in ("torch.channels_last", "channels_last"):
         return True
@@ -91,33 +91,35 @@ def channels_last(memory_format: Any) -> bool:
 
 
 def pixel_limit(max_pixels: Any) -> int:
-    """The library's number for a limit of pixels; its 0 is the default."""
+    """The library's limit of pixels; 0 is its default."""
     return 0 if max_pixels is None else whole("max_pixels", max_pixels, 1, LARGEST_INT64)
 
 
-def drawn(sampler: Any, samples: int) -> np.ndarray:
-    """The samples that a sampler gives, int32. They are numbers of a dataset of so many samples."""
+def sampled(sampler: Any, samples: int) -> np.ndarray:
+    """The indices that a sampler returns, int32, checked against the number of samples."""
     listed = list(sampler)
     numbers = np.asarray(listed) if listed else np.empty(0, np.int64)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-        raise ArgumentTypeError(f"sampler: it gives {_shown(listed[0])}; wanted whole numbers, one for each sample")
+        raise ArgumentTypeError(f"sampler: it returned {_shown(listed[0])}; wanted one whole number for each sample")
     wrong = numbers[(numbers < 0) | (numbers >= samples)]
     if len(wrong):
-        raise ArgumentError(f"sampler: it gives {wrong[0]}, but there are {samples} samples, numbered from 0")
+        raise ArgumentError(
+            f"sampler: it returned {wrong[0]}, but the dataset has {samples} samples, with indices from 0"
+        )
     return numbers.astype(np.int32)
 
 
 TAILS = ("repeat", "pad", "drop", "uneven")
 
 
-def together(sampler: Any, order: str, drop_last: bool, tail: Any, collate_fn: Any) -> None:
-    """Refuses what does not go together, and what is not of its kind."""
+def check_combination(sampler: Any, order: str, drop_last: bool, tail: Any, collate_fn: Any) -> None:
+    """Raises an error for arguments that exclude each other or have wrong types."""
     if sampler is not None and order != "none":
         raise ArgumentError("sampler and shuffle exclude each other")
     if sampler is not None and not hasattr(sampler, "__iter__"):
-        raise ArgumentTypeError(f"sampler={sampler!r}: it must give numbers of samples when it is iterated")
+        raise ArgumentTypeError(f"sampler={sampler!r}: it must be an iterable of sample indices")
     if collate_fn is not None and not callable(collate_fn):
-        raise ArgumentTypeError(f"collate_fn={collate_fn!r}: it must be called with a list of samples")
+        raise ArgumentTypeError(f"collate_fn={collate_fn!r}: it must be a function that takes a list of samples")
     if tail is not None:
         choice("tail", tail, TAILS)
     if drop_last and tail not in (None, "drop"):
@@ -128,29 +130,29 @@ STATE = ("epoch", "position", "seed", "order")
 
 
 def state(value: Any) -> dict[str, Any]:
-    """What a Loader's state_dict gave."""
+    """A state from a Loader's state_dict()."""
     if not hasattr(value, "keys") or not all(name in value for name in STATE):
-        raise ArgumentError(f"resume: {_shown(value)} is no state of a Loader, which has {', '.join(STATE)}")
+        raise ArgumentError(f"resume: {_shown(value)} is not the state of a Loader, which has {', '.join(STATE)}")
     bounds = {"epoch": LARGEST, "position": LARGEST_INT64, "seed": LARGEST_SEED}
-    numbers = {name: whole(f"resume: {name}", value[name], 0, most) for name, most in bounds.items()}
+    numbers = {name: whole(f"resume: {name}", value[name], 0, maximum) for name, maximum in bounds.items()}
     return {**numbers, "order": text("resume: order", value["order"])}
 
 
-# What a DataLoader takes besides, and why it is not asked for here.
+# DataLoader's other arguments, and what to do instead.
 _OF_DATALOADER = {
     "batch_sampler": "give batch_size, and a sampler or shuffle",
-    "generator": "seed decides what is drawn",
+    "generator": "seed sets the random draws",
     "in_order": "batches always come in order",
-    "multiprocessing_context": "there are threads in place of worker processes",
-    "persistent_workers": "there are threads in place of worker processes",
+    "multiprocessing_context": "the Loader uses threads instead of worker processes",
+    "persistent_workers": "the Loader uses threads instead of worker processes",
     "pin_memory_device": "give device",
     "timeout": "there are no worker processes to wait for",
-    "worker_init_fn": "there are threads in place of worker processes",
+    "worker_init_fn": "the Loader uses threads instead of worker processes",
 }
 
 
-def of_dataloader(given: dict[str, Any]) -> None:
-    """Takes a DataLoader's other arguments where they have the values that ask for nothing, and refuses the rest."""
+def check_dataloader_arguments(given: dict[str, Any]) -> None:
+    """Accepts DataLoader's other arguments only with values that request nothing."""
     for name, value in given.items():
         if name not in _OF_DATALOADER:
             raise TypeError(f"Loader() got an unexpected argument {name!r}")
@@ -160,7 +162,7 @@ def of_dataloader(given: dict[str, Any]) -> None:
 
 
 def _shown(value: Any) -> str:
-    """A value in a message: never the elements of a tensor."""
+    """A value for a message, without the elements of a tensor."""
     if hasattr(value, "shape") and getattr(value, "shape", ()) != ():
         return f"{type(value).__name__} of shape {tuple(value.shape)}"
     shown = repr(value)

@@ -1,16 +1,16 @@
-"""Batches on their way to a device, one ahead of the loop."""
+"""Copies batches to a device, one batch ahead of the loop."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
-from ._native import ArgumentError
+from ._errors import ArgumentError
 from ._tensors import torch_or_none
 
 
-def checked(device: Any) -> Any:
-    """A device that batches can go to; None where they stay.
+def check_device(device: Any) -> Any:
+    """The torch.device of that name; None for None.
 
     Raises:
         ValueError: there is no such device.
@@ -25,7 +25,7 @@ def checked(device: Any) -> Any:
         count = torch.cuda.device_count() if found.type == "cuda" else None
         if count is None:
             torch.empty(0, device=found)
-    except Exception as error:  # of whatever type a device's library raises
+    except Exception as error:  # its type depends on the device's library
         raise ArgumentError(f"device={device!r}: {str(error).splitlines()[0]}") from None
     if count is not None and count <= (found.index or 0):
         there = f"{count} of them" if count else "no GPU"
@@ -33,11 +33,17 @@ def checked(device: Any) -> Any:
     return found
 
 
-def to_device(batches: Iterator[tuple[Any, Any]], device: Any) -> Iterator[tuple[Any, Any]]:
-    """Moves the first of each pair, a batch, to the device; the second stays as it is.
+def has_cuda(device: Any) -> bool:
+    """Reports whether CUDA is available and device, a torch.device or None, does not exclude it."""
+    torch = torch_or_none()
+    return torch is not None and torch.cuda.is_available() and (device is None or device.type == "cuda")
 
-    On CUDA the copy of the next batch runs on a stream of its own while the loop works on the one before. From pinned
-    memory it needs no thread; the memory is used again when the copy has ended, which PyTorch's allocator knows.
+
+def to_device(batches: Iterator[tuple[Any, Any]], device: Any) -> Generator[tuple[Any, Any], None, None]:
+    """Moves the first item of each pair, a batch, to the device; the second is returned as it is.
+
+    On CUDA the next batch is copied on a separate stream while the loop uses the batch before. A copy from pinned
+    memory needs no thread. PyTorch's allocator uses that memory again only after the copy has ended.
     """
     import torch
 
@@ -61,7 +67,7 @@ def to_device(batches: Iterator[tuple[Any, Any]], device: Any) -> Iterator[tuple
 
 
 def _arrived(batch: Any, rest: Any, event: Any) -> tuple[Any, Any]:
-    """A batch whose copy the current stream waits for, and which that may use from now on."""
+    """Makes the current stream wait for the batch's copy, so that it may use the batch."""
     import torch
 
     def use(value: Any) -> Any:
@@ -73,8 +79,8 @@ def _arrived(batch: Any, rest: Any, event: Any) -> tuple[Any, Any]:
     return _each(batch, use), rest
 
 
-def pinned(batch: Any) -> Any:
-    """The batch with its tensors in pinned memory."""
+def pin(batch: Any) -> Any:
+    """Copies the batch's tensors to pinned memory."""
     return _each(batch, lambda value: value.pin_memory())
 
 
@@ -83,7 +89,7 @@ def _moved(batch: Any, device: Any, non_blocking: bool) -> Any:
 
 
 def _each(batch: Any, change: Callable[[Any], Any]) -> Any:
-    """The batch with its tensors changed: a tuple, or the lists and dicts that a collate_fn may give."""
+    """The batch with each tensor changed. A batch may be nested tuples, lists and dicts, as a collate_fn returns."""
     import torch
 
     if isinstance(batch, torch.Tensor):

@@ -1,20 +1,21 @@
-"""Which part of an epoch is this process's, and how many threads."""
+"""The rank and world size of this process, and its number of threads."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from . import _native
+from . import _library
 from ._arguments import whole
+from ._errors import ArgumentError
 
-MOST_THREADS = 4096
+MAX_THREADS = 4096
 
 
 def rank_and_world(rank: int | None, world_size: int | None) -> tuple[int, int]:
-    """What the caller gives, else what torch.distributed says, else what torchrun has set, else one process."""
+    """The rank and world size: given, else of torch.distributed, else of torchrun's environment, else 0 and 1."""
     if (rank is None) != (world_size is None):
-        raise _native.ArgumentError("rank and world_size go together: give both or none")
+        raise ArgumentError("rank and world_size go together: give both or none")
     if rank is not None and world_size is not None:
         world_size = whole("world_size", world_size, 1)
         return whole("rank", rank, 0, world_size - 1), world_size
@@ -27,9 +28,9 @@ def rank_and_world(rank: int | None, world_size: int | None) -> tuple[int, int]:
 
 
 def threads(num_workers: int | None) -> int:
-    """How many threads load: num_workers, or, where that is None or 0, this process's share of the machine's cores."""
-    asked = 0 if num_workers is None else whole("num_workers", num_workers, 0, MOST_THREADS)
-    return asked or max(1, _native.call("cores") // _number("LOCAL_WORLD_SIZE", 1))
+    """The number of threads: num_workers; for None or 0, this process's share of the machine's cores."""
+    wanted = 0 if num_workers is None else whole("num_workers", num_workers, 0, MAX_THREADS)
+    return wanted or max(1, _library.call("cores") // _number("LOCAL_WORLD_SIZE", 1))
 
 
 def _number(variable: str, default: int) -> int:
@@ -37,4 +38,4 @@ def _number(variable: str, default: int) -> int:
     try:
         return int(text) if text else default
     except ValueError:
-        raise ValueError(f"the environment variable {variable}={text!r} is no number") from None
+        raise ValueError(f"the environment variable {variable}={text!r} is not a number") from None

@@ -1,7 +1,7 @@
-"""The report of a measurement, field for field what `dsconv bench --json` writes.
+"""The report of a measurement, with the same fields as the JSON of `dsconv bench --json`.
 
-`dsconv.bench`, `dsconv.timed` and `python -m dsconv.train` all give one. The command reads
-those of the others with ``dsconv bench --merge FILE``.
+`dsconv.bench`, `dsconv.timed` and `python -m dsconv.train` all return one. ``dsconv bench --merge FILE`` reads the
+reports of all three.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
-# The share of an epoch below which a consumer that waited was not starved.
-FED = 0.05
+# The stages of a loader's workers, which are summed over them.
+WORKER_STAGES = ("read", "decode", "augment", "collate")
+
+# A loop that waits for a smaller share of the epoch is not starved.
+STARVED = 0.05
 
 
 def _optional(default: Any = None, factory: Callable[[], Any] | None = None) -> Any:
-    """A field that is left out of the JSON where it says nothing."""
+    """A field that is left out of the JSON if it has its default."""
     if factory is not None:
         return field(default_factory=factory, metadata={"optional": True})
     return field(default=default, metadata={"optional": True})
@@ -30,7 +33,7 @@ def _optional(default: Any = None, factory: Callable[[], Any] | None = None) -> 
 
 @dataclass
 class Machine:
-    """Where it was measured, without anything that names the machine."""
+    """The machine of the measurement, without its name."""
 
     cores: int = 0
     gomaxprocs: int = 0  # cores that the process may use
@@ -40,15 +43,15 @@ class Machine:
     arch: str = ""
     python: str = _optional("")
     torch: str = _optional("")
-    device: str = _optional("")  # that the model ran on, such as a GPU's name
+    device: str = _optional("")  # of the model, such as a GPU's name
 
     @classmethod
     def this(cls, torch: str = "", device: str = "") -> Machine:
-        """The machine that runs this."""
+        """The machine of this process."""
         cores = os.cpu_count() or 1
         try:
             usable = len(os.sched_getaffinity(0))
-        except AttributeError:  # not on every system
+        except AttributeError:  # Linux only
             usable = cores
         return cls(
             cores=cores,
@@ -63,8 +66,8 @@ class Machine:
 
 @dataclass
 class Stages:
-    """Times by what they were spent on: seconds in a `Round`, microseconds an image in a
-    `DatasetReport`. Step is the loop's, the rest are summed over the loader's workers."""
+    """The time of each stage: seconds in a `Round`, microseconds per image in a `DatasetReport`. The step is the
+    loop's; the other stages are summed over the loader's workers."""
 
     read: float = 0.0
     decode: float = 0.0
@@ -73,8 +76,8 @@ class Stages:
     step: float = 0.0
 
     def largest(self) -> str:
-        """The workers' stage that takes most, "" if none was measured."""
-        spent = {name: getattr(self, name) for name in ("read", "decode", "augment", "collate")}
+        """The workers' stage that takes the most time; "" if none was measured."""
+        spent = {name: getattr(self, name) for name in WORKER_STAGES}
         name = max(spent, key=spent.__getitem__)
         return name if spent[name] > 0 else ""
 
@@ -83,13 +86,13 @@ class Stages:
 class Round:
     """One dataset's turn in a round: `epochs` epochs. Times are in seconds."""
 
-    images: int = 0  # that the loop took
-    loaded: int = 0  # by the workers; more than images where epochs end early
-    bytes: int = 0  # of loaded, as stored
+    images: int = 0  # that the loop used
+    loaded: int = 0  # by the workers; more than images if epochs end early
+    bytes: int = 0  # stored size of the loaded images
     epochs: int = 1
     seconds: float = 0.0  # wall time
     wait_seconds: float = 0.0  # in which the loop waited for data
-    cpu_seconds: float = 0.0  # of the process; 0 if not known
+    cpu_seconds: float = 0.0  # of the process; 0 if unknown
     stage_seconds: Stages = field(default_factory=Stages)
     queue_depth: float = 0.0
     ratio: float = 0.0  # images/s divided by those of the first dataset in this round
@@ -104,8 +107,8 @@ class Round:
 
 @dataclass
 class DatasetReport:
-    """What was measured on one dataset: medians over its rounds, but for `accuracy` and
-    `loss`, which are those of the last round that has them."""
+    """The measurement of one dataset: medians over its rounds. `accuracy` and `loss` are of the last round that has
+    them."""
 
     path: str = ""
     format: str = ""
@@ -129,17 +132,17 @@ class DatasetReport:
     mixing: dict[str, Any] | None = _optional()
     cached_bytes: int = _optional(0)
     bad_samples: int = _optional(0)
-    narrowed: int = _optional(0)  # how often an image of 16 bits a channel lost some of them, and how
+    narrowed: int = _optional(0)  # how often an image with 16 bits per channel was converted to 8
     narrowed_how: str = _optional("")
-    transfer_seconds: float = _optional(0.0)  # an epoch
+    transfer_seconds: float = _optional(0.0)  # per epoch
     accuracy: float | None = _optional()
     loss: float | None = _optional()
-    settings: dict[str, Any] = _optional(factory=dict)  # what was chosen for this dataset alone
+    settings: dict[str, Any] = _optional(factory=dict)  # of this dataset alone
     diagnosis: str = ""
     rounds: list[Round] = field(default_factory=list)
 
     def summarise(self) -> None:
-        """Fills in the medians from the rounds."""
+        """Computes the medians from the rounds."""
         over = self._over
         self.epoch_seconds = over(lambda r: _ratio(r.seconds, r.epochs))
         self.images_per_second = over(lambda r: r.images_per_second)
@@ -149,13 +152,12 @@ class DatasetReport:
         self.busy_cores = over(lambda r: _ratio(r.cpu_seconds, r.seconds))
         self.queue_depth = over(lambda r: r.queue_depth)
         self.transfer_seconds = over(lambda r: _ratio(r.transfer_seconds, r.epochs))
-        self.stage_us_per_image = Stages(
-            read=over(lambda r: 1e6 * _ratio(r.stage_seconds.read, r.loaded)),
-            decode=over(lambda r: 1e6 * _ratio(r.stage_seconds.decode, r.loaded)),
-            augment=over(lambda r: 1e6 * _ratio(r.stage_seconds.augment, r.loaded)),
-            collate=over(lambda r: 1e6 * _ratio(r.stage_seconds.collate, r.loaded)),
-            step=over(lambda r: 1e6 * _ratio(r.stage_seconds.step, r.images)),
-        )
+
+        def us_per_image(stage: str) -> float:
+            return over(lambda r: 1e6 * _ratio(getattr(r.stage_seconds, stage), r.loaded))
+
+        step = over(lambda r: 1e6 * _ratio(r.stage_seconds.step, r.images))
+        self.stage_us_per_image = Stages(**{stage: us_per_image(stage) for stage in WORKER_STAGES}, step=step)
         for r in self.rounds:
             self.accuracy = self.accuracy if r.accuracy is None else r.accuracy
             self.loss = self.loss if r.loss is None else r.loss
@@ -166,7 +168,7 @@ class DatasetReport:
 
     def _diagnose(self) -> str:
         share = f"{100 * self.starved:.0f} %"
-        if self.starved < FED:
+        if self.starved < STARVED:
             return (
                 f"the loop starved only {share} of the epoch: its own step takes the time, "
                 "and faster data would not help"
@@ -178,16 +180,15 @@ class DatasetReport:
 
 @dataclass
 class Report:
-    """The outcome of a measurement.
+    """The result of a measurement.
 
-    `str(report)` is the table that ``dsconv bench`` prints, a notebook shows it in HTML.
-    Ratios are to the first dataset of the same report; `merged` are reports of other runs,
-    each with its own ratios.
+    `str(report)` is the table that ``dsconv bench`` prints; a notebook shows it in HTML. Ratios are to the first
+    dataset of the same report. `merged` are reports of other runs, each with its own ratios.
     """
 
     machine: Machine = field(default_factory=Machine)
     options: dict[str, Any] = field(default_factory=dict)  # rounds, epochs, batch, workers, dtype, ...
-    consumer: str = ""  # what took the batches, in words
+    consumer: str = ""  # description of what used the batches
     memory_of_process: bool = _optional(False)
     datasets: list[DatasetReport] = field(default_factory=list)
     notes: list[str] = _optional(factory=list)
@@ -195,7 +196,7 @@ class Report:
     merged: list[Report] = _optional(factory=list)
 
     def summarise(self) -> Report:
-        """Fills in the ratios and medians of the datasets from their rounds; gives itself."""
+        """Computes the ratios and medians of the datasets from their rounds. Returns itself."""
         for d in self.datasets:
             first = self.datasets[0].rounds
             base = statistics.median(r.images_per_second for r in first) if first else 0.0
@@ -207,7 +208,7 @@ class Report:
 
     @property
     def table(self) -> str:
-        """The table as text, as the `dsconv` command prints it."""
+        """The table as text, as the command `dsconv bench` prints it."""
         from dsconv import _command
 
         return _command.run(["bench", "--merge", "-"], stdin=self.to_json()).stdout
@@ -231,13 +232,13 @@ class Report:
         return json.dumps(self.to_dict(), indent=2) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the JSON to path, with all rounds."""
+        """Writes the report with all rounds to path, as JSON."""
         with open(path, "w", encoding="utf-8") as f:
             f.write(self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Report:
-        """Reads a JSON that `save` or ``dsconv bench --json`` wrote."""
+        """Reads a JSON file of `save` or ``dsconv bench --json``."""
         with open(path, encoding="utf-8") as f:
             return cls.from_dict(json.load(f))
 
@@ -246,7 +247,7 @@ def _ratio(a: float, b: float) -> float:
     return a / b if b else 0.0
 
 
-# What the fields hold whose values are objects with fields of their own.
+# The classes of the fields whose values are objects.
 _NESTED: dict[str, type] = {
     "machine": Machine,
     "stage_seconds": Stages,
@@ -258,7 +259,7 @@ _NESTED: dict[str, type] = {
 
 
 def _from_dict(cls: type, data: dict[str, Any]) -> Any:
-    """The object that the JSON object describes; fields of later versions are left out."""
+    """The object for a JSON object. Unknown fields, of later versions, are left out."""
     values = {}
     for f in dataclasses.fields(cls):
         if f.name not in data:
@@ -277,20 +278,20 @@ def _to_dict(value: Any) -> Any:
     if isinstance(value, list):
         return [_to_dict(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):
-        return None  # the loss of a training that diverged; JSON has no NaN
+        return None  # the loss of a diverged training; JSON has no NaN
     if not dataclasses.is_dataclass(value):
         return value
     pairs = [(f, _to_dict(getattr(value, f.name))) for f in dataclasses.fields(value)]
-    return {f.name: v for f, v in pairs if not _says_nothing(f, v)}
+    return {f.name: v for f, v in pairs if not _is_omitted(f, v)}
 
 
-def _says_nothing(f: dataclasses.Field[Any], value: Any) -> bool:
-    """As Go's omitempty; accuracy and loss, which can be 0, are None where unknown."""
+def _is_omitted(f: dataclasses.Field[Any], value: Any) -> bool:
+    """Reports whether the JSON leaves the field out, as Go's omitempty. Accuracy and loss can be 0; unknown is None."""
     return bool(f.metadata.get("optional")) and (value == f.default or value in ([], {}))
 
 
 def _html(report: Report) -> str:
-    """A table with a row for each dataset, those of merged reports under their source."""
+    """A table with a row for each dataset. Those of merged reports are below their source."""
     runs = [report, *report.merged]
     datasets = [d for r in runs for d in r.datasets]
     columns: list[tuple[str, Callable[[DatasetReport], str]]] = [

@@ -1,4 +1,4 @@
-"""From what the library gives to the tensors of a batch."""
+"""Turns the library's batches into tuples of tensors."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from . import _native
-from ._memory import Memory, Pages, Pinned
-from ._native import ArgumentError, ArgumentTypeError
-from ._source import Part, Source
-from ._stream import Raw
+from . import _fields
+from ._batch_memory import Memory, Pages, Pinned
+from ._batch_stream import RawBatch
+from ._errors import ArgumentError, ArgumentTypeError
+from ._fields import Field
+from ._source import Source
 
 
 @functools.cache
 def torch_or_none() -> Any:
-    """torch, if it can be imported."""
+    """The module torch, or None if it cannot be imported."""
     try:
         import torch
     except ImportError:
@@ -28,132 +29,150 @@ def torch_or_none() -> Any:
 
 
 def dtype_name(dtype: Any, argument: str = "dtype") -> str:
-    """The name of a type given as "float32", torch.float32 or numpy.float32."""
+    """The name of a dtype, which is given as "float32", torch.float32 or numpy.float32."""
     if isinstance(dtype, str):
         return dtype
     text = str(dtype)
     try:
         return text[len("torch.") :] if text.startswith("torch.") else np.dtype(dtype).name
     except TypeError:
-        raise ArgumentTypeError(f'{argument}={dtype!r}: it must be a type, such as "float32"') from None
+        raise ArgumentTypeError(f'{argument}={dtype!r}: it must be a dtype, such as "float32"') from None
 
 
-class Frame:
-    """How batches become tuples of tensors: torch's where it is installed, else numpy's.
+class BatchFields:
+    """The fields of a batch, as a tuple of torch tensors, or of numpy arrays if torch is not installed.
 
     Args:
-        source: that makes the batches.
-        fields: names of what a batch has, in its order.
-        channels_last: images lie in memory as NHWC, though their dimensions are NCHW.
+        source: the dataset.
+        names: of the fields, in their order in the batch.
+        channels_last: images are NHWC in memory, with dimensions NCHW.
     """
 
-    def __init__(self, source: Source, fields: Sequence[str], channels_last: bool) -> None:
+    def __init__(self, source: Source, names: Sequence[str], channels_last: bool) -> None:
         self._source = source
         self._channels_last = channels_last
-        self.parts = [find_part(source.parts, name) for name in fields]
-        bits = [p.name for p in self.parts if p is not None and p.dtype == "bfloat16"]
+        self.fields = [find_field(source.fields, name) for name in names]
+        bits = [f.name for f in self.fields if f is not None and f.dtype == "bfloat16"]
         if bits and self._torch is None:
-            raise ArgumentError(f"{bits[0]} as bfloat16: numpy has no such type; install torch or choose another")
+            raise ArgumentError(f'{bits[0]}: numpy has no dtype "bfloat16": install torch or choose another dtype')
 
     @property
     def _torch(self) -> Any:
         return torch_or_none()  # a module cannot be pickled
 
     def memory(self, pin: bool) -> Memory:
-        """Where the images are to be made."""
+        """The memory for the images."""
         description = self._source.describe()
         size = description["block_size"]
         return Pinned(size) if pin else Pages(size, description["slots"] + 2)
 
-    def make(self, raw: Raw) -> tuple[Any, ...]:
-        """The batch that the library has given last."""
-        return tuple(self._part(part, raw) for part in self.parts)
+    def convert(self, raw: RawBatch) -> tuple[Any, ...]:
+        """The tuple for the batch that the library has produced last."""
+        return tuple(self._field(field, raw) for field in self.fields)
 
-    def _part(self, part: Part | None, raw: Raw) -> Any:
-        if part is None:
+    def _field(self, field: Field | None, raw: RawBatch) -> Any:
+        if field is None:
             return self.keys(raw.handle, raw.n)
-        if part.kind == "image" and part.number == 0:
-            return self._images(part, raw)
-        if part.shape is None:
-            return self._ragged(part, raw)
-        values = self.tensor(_native.part(raw.handle, part.number, part.dtype, (raw.n, *part.shape)), part.dtype)
-        if part.kind == "mask" and part.shape[-1] == 1:
+        if field.kind == "image" and field.number == 0:
+            return self._images(field, raw)
+        if field.shape is None:
+            return self._ragged(field, raw)
+        values = self.tensor(_fields.read(raw.handle, field.number, field.dtype, (raw.n, *field.shape)), field.dtype)
+        if field.kind == "mask" and field.shape[-1] == 1:
             return values[..., 0]
-        return self._planes(values) if part.kind == "image" and self._channels_last else values
+        return self._planes(values) if field.kind == "image" and self._channels_last else values
 
-    def _images(self, part: Part, raw: Raw) -> Any:
-        assert part.shape is not None
-        shape = (raw.n, *part.shape)
-        count = math.prod(shape) * _native.numpy_dtype(part.dtype).itemsize
+    def _images(self, field: Field, raw: RawBatch) -> Any:
+        assert field.shape is not None
+        shape = (raw.n, *field.shape)
+        size = math.prod(shape) * _fields.numpy_dtype(field.dtype).itemsize
         if isinstance(raw.images, np.ndarray):
-            flat = raw.images[:count].view(_native.numpy_dtype(part.dtype))
-            images = self.tensor(flat.reshape(shape), part.dtype)
+            flat = raw.images[:size].view(_fields.numpy_dtype(field.dtype))
+            images = self.tensor(flat.reshape(shape), field.dtype)
         else:
-            images = raw.images[:count].view(getattr(self._torch, part.dtype)).view(shape)
+            images = raw.images[:size].view(getattr(self._torch, field.dtype)).view(shape)
         return self._planes(images) if self._channels_last else images
 
     def _planes(self, images: Any) -> Any:
-        """NHWC seen as NCHW."""
+        """A view of NHWC images as NCHW."""
         return images.transpose(0, 3, 1, 2) if isinstance(images, np.ndarray) else images.permute(0, 3, 1, 2)
 
     def tensor(self, values: np.ndarray, dtype: str) -> Any:
-        """values as a tensor, in the same memory."""
+        """values as a tensor that shares their memory."""
         if self._torch is None:
             return values
         tensor = self._torch.from_numpy(values)
         return tensor.view(self._torch.bfloat16) if dtype == "bfloat16" else tensor
 
-    def _ragged(self, part: Part, raw: Raw) -> list[Any]:
-        """Values whose shapes differ, in a list."""
-        data, shapes = _native.part_bytes(raw.handle, part.number), _native.shapes(raw.handle, part.number)
+    def _ragged(self, field: Field, raw: RawBatch) -> list[Any]:
+        """A list of values whose shapes differ."""
+        data, shapes = _fields.read_bytes(raw.handle, field.number), _fields.shapes(raw.handle, field.number)
         values, at = [], 0
-        size = _native.numpy_dtype(part.dtype).itemsize
+        size = _fields.numpy_dtype(field.dtype).itemsize
         for shape in shapes:
             end = at + math.prod(shape) * size
-            values.append(self.value(part, data[at:end], shape))
+            values.append(self.value(field, data[at:end], shape))
             at = end
         return values
 
-    def value(self, part: Part, data: np.ndarray, shape: tuple[int, ...]) -> Any:
-        """One value: a text, what a JSON text means, bytes, or a tensor."""
-        if part.kind == "text":
+    def value(self, field: Field, data: np.ndarray, shape: tuple[int, ...]) -> Any:
+        """One value: a text, parsed JSON, bytes, or a tensor."""
+        if field.kind == "text":
             return data.tobytes().decode()
-        if part.kind == "json":
+        if field.kind == "json":
             return json.loads(data.tobytes())
-        if part.kind == "bytes":
+        if field.kind == "bytes":
             return data.tobytes()
-        elements = data.view(_native.numpy_dtype(part.dtype)).reshape(shape)
-        return self.tensor(elements, part.dtype)
+        elements = data.view(_fields.numpy_dtype(field.dtype)).reshape(shape)
+        return self.tensor(elements, field.dtype)
 
     def keys(self, handle: int, n: int) -> list[str]:
-        """The keys of the n samples that a handle has by now; "" of padding."""
-        index = next(p.number for p in self._source.parts if p.kind == "index")
-        return self._source.call("keys_at", indices=_native.part(handle, index, "int64", (n,)).tolist())
+        """The keys of the n samples behind a handle; "" for padding."""
+        index = next(f.number for f in self._source.fields if f.kind == "index")
+        keys: list[str] = self._source.call("keys_at", indices=_fields.read(handle, index, "int64", (n,)).tolist())
+        return keys
 
 
-def find_part(parts: Sequence[Part], name: str) -> Part | None:
-    """The part that a field's name means; None is the samples' keys."""
-    for part in parts:
-        if part.name == name:
-            return part
+def find_field(fields: Sequence[Field], name: str) -> Field | None:
+    """The field of that name; None for the samples' keys."""
+    for field in fields:
+        if field.name == name:
+            return field
     if name == "key":
         return None
     kinds = {"image": ("image",), "label": ("label", "multihot", "number", "soft")}.get(name, ())
-    for part in parts:
-        if part.kind in kinds:
-            return part
+    for field in fields:
+        if field.kind in kinds:
+            return field
     if name == "label":
         raise ArgumentError('the dataset has no labels: leave "label" out, as in fields=("image",)')
-    raise ArgumentError(f"fields: there is no {name!r}; there are {', '.join(p.name for p in parts)}, key")
+    raise ArgumentError(f"unknown field {name!r}; the dataset has {', '.join(f.name for f in fields)}, key")
 
 
-def further_fields(fields: Sequence[str]) -> list[str]:
-    """The names of fields that the library is to be asked for besides image, label and index."""
-    return [name for name in fields if name not in ("image", "label", "index", "key")]
+def extra_fields(names: Sequence[str]) -> list[str]:
+    """The names of the fields that the library does not add by itself."""
+    return [name for name in names if name not in ("image", "label", "index", "key")]
+
+
+def with_image_format(
+    batch: tuple[Any, ...], names: Sequence[str], dtype: str | None, channels_last: bool
+) -> tuple[Any, ...]:
+    """The batch with its images in a dtype and memory format."""
+    torch = torch_or_none()
+    if torch is None:
+        return batch
+    values = list(batch)
+    for k, name in enumerate(names):
+        if name == "image" and isinstance(values[k], torch.Tensor):
+            if dtype is not None:
+                values[k] = values[k].to(getattr(torch, dtype))
+            if channels_last:
+                values[k] = values[k].contiguous(memory_format=torch.channels_last)
+    return tuple(values)
 
 
 def collates_by_default(collate_fn: Any) -> bool:
-    """Whether collate_fn is torch's default, which gives what a batch is already."""
+    """Reports whether collate_fn is torch's default_collate. A batch is then complete without it."""
     if torch_or_none() is None:
         return False
     from torch.utils.data import default_collate

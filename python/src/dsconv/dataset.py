@@ -1,4 +1,4 @@
-"""A dataset of single samples, in ImageFolder's place."""
+"""Dataset: single samples, as a replacement for torchvision's ImageFolder."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import _arguments, _native
-from ._native import ArgumentError
+from . import _arguments, _fields
+from ._errors import ArgumentError
 from ._source import Source
 
 if TYPE_CHECKING:
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 class Dataset:
     """Single samples: `Dataset("out.lmdb", transform=tf)` for `ImageFolder("images/", tf)`.
 
-    Item i is (image, target): a PIL image, RGB, of the pixels that Pillow decodes, and the class's number (-1 where
-    there is none), each after its transform. Where labels are numbers to predict the target is a float, nan where there
-    is none. Samples come in bytewise order of key: class by class, as ImageFolder's.
+    Item i is (image, target), each after its transform. The image is an RGB PIL image with Pillow's pixels. The target
+    is the class index, or -1 for no label. If labels are numbers to predict, it is a float, or nan for no label.
+    Samples are in the order of their keys' bytes: class by class, as in ImageFolder.
 
     It is safe to use from several threads, and in the workers of a DataLoader, forked or spawned: each process opens
-    the dataset for itself. `Loader` is several times as fast.
+    the dataset itself. `Loader` is several times as fast.
 
     Args:
         path: of the dataset, see `Loader`.
-        split: only this split; None is all.
+        split: use only this split; None uses all samples.
         transform: called with the image.
         target_transform: called with the target.
-        max_pixels: an item of more pixels raises; None is Pillow's limit, 178,956,970.
+        max_pixels: reading a larger image raises an error; None is Pillow's limit, 178,956,970.
 
     Raises:
-        FileNotFoundError: there is no such dataset.
-        dsconv.Error: of an item, with its key.
+        FileNotFoundError: the dataset does not exist.
+        dsconv.Error: a sample cannot be read; the message has its key.
     """
 
     def __init__(
@@ -50,15 +50,14 @@ class Dataset:
         self._source = Source(
             path=self.root,
             split=_arguments.text("split", split),
-            batch_size=1,
-            order="none",
+            batch=1,
             any_size=True,
             max_pixels=_arguments.pixel_limit(max_pixels),
         )
         self._targets: list[Any] | None = None
-        label = next((p for p in self._source.parts if p.kind in ("label", "multihot", "number")), None)
+        label = next((f for f in self._source.fields if f.kind in ("label", "multihot", "number")), None)
         if label is not None and label.kind == "multihot":
-            raise ArgumentError(f"{self.root}: its labels are multi-hot: use dsconv.Loader")
+            raise ArgumentError(f"{self.root}: the labels are multi-hot: use dsconv.Loader")
         self._label = label
 
     def __len__(self) -> int:
@@ -68,10 +67,10 @@ class Dataset:
         n = len(self)
         number = _arguments.whole("index", i, -_arguments.LARGEST_INT64, _arguments.LARGEST_INT64)
         if not -n <= number < n:
-            raise IndexError(f"sample {number}: there are {n}")
+            raise IndexError(f"index {number}: the dataset has {n} samples")
         picked = self._source.pick(number % n, 0)
         try:
-            pixels = _native.part(picked, 0, "uint8", _native.shapes(picked, 0)[0])
+            pixels = _fields.read(picked, 0, "uint8", _fields.shapes(picked, 0)[0])
             target = self._target(picked)
         finally:
             self._source.drop(picked)
@@ -83,7 +82,8 @@ class Dataset:
     def _target(self, picked: int) -> int | float:
         if self._label is None:
             return -1
-        return _native.part(picked, self._label.number, self._label.dtype, ()).item()
+        target: int | float = _fields.read(picked, self._label.number, self._label.dtype, ()).item()
+        return target
 
     @property
     def classes(self) -> list[str]:
@@ -92,12 +92,12 @@ class Dataset:
 
     @property
     def class_to_idx(self) -> dict[str, int]:
-        """Each class's target."""
+        """The target of each class."""
         return {name: i for i, name in enumerate(self.classes)}
 
     @property
     def targets(self) -> list[Any]:
-        """The targets of all samples, before target_transform: the classes' numbers, or floats."""
+        """The targets of all samples, before target_transform: class indices, or floats."""
         if self._targets is None:
             numbers = self._label is not None and self._label.kind == "number"
             self._targets = self._source.numbers() if numbers else self._source.labels().tolist()
@@ -105,26 +105,28 @@ class Dataset:
 
     @property
     def keys(self) -> list[str]:
-        """The keys of all samples: paths of the sources without extension."""
-        return self._source.call("keys")
+        """The keys of all samples: the paths of their source files without extension."""
+        keys: list[str] = self._source.call("keys")
+        return keys
 
     @property
     def samples(self) -> list[tuple[str, Any]]:
-        """The path of each sample's source, relative to the folder that it came from, and its target."""
+        """The path of each sample's source file, relative to the source folder, and its target."""
         return list(zip(self._source.call("sources"), self.targets))
 
     @property
     def columns(self) -> dict[str, list[str]]:
-        """The columns of the table that the samples were packed with, by name: each sample's text."""
-        return self._source.call("columns")
+        """The columns of the label table that the dataset was packed with: by name, the text of each sample."""
+        columns: dict[str, list[str]] = self._source.call("columns")
+        return columns
 
     @property
     def imgs(self) -> list[tuple[str, Any]]:
-        """`samples`, by ImageFolder's other name for it."""
+        """The same as `samples`, for code that uses ImageFolder's other name."""
         return self.samples
 
     def close(self) -> None:
-        """Closes the dataset, which opens again when it is used."""
+        """Closes the dataset. The next use opens it again."""
         self._source.close()
 
     def __repr__(self) -> str:
@@ -136,5 +138,5 @@ def _pil(pixels: Any) -> Image.Image:
     try:
         from PIL import Image
     except ImportError as missing:
-        raise ImportError("Dataset gives PIL images: pip install Pillow, or use dsconv.Loader") from missing
+        raise ImportError("Dataset returns PIL images: install Pillow, or use dsconv.Loader") from missing
     return Image.fromarray(pixels)

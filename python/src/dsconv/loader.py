@@ -1,4 +1,4 @@
-"""The loader: batches for a training loop, with a DataLoader's names and meanings."""
+"""Loader: batches for a training loop, with the parameters of torch's DataLoader."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _arguments
-from ._bad import Bad
-from ._chosen import Chosen
-from ._device import checked, pinned, to_device
-from ._epochs import Epochs
-from ._generators import Generators, warn_of_others
-from ._mixing import Mixing
-from ._native import ArgumentError
+from ._bad_samples import BadSamples
+from ._batch_stream import BatchStream
+from ._device import check_device, has_cuda, pin, to_device
+from ._epoch_counter import Batches, EpochCounter
+from ._epoch_order import EpochOrder
+from ._errors import ArgumentError
+from ._mixup import BatchMixer
+from ._python_transforms import PythonTransforms, stack
 from ._ranks import rank_and_world, threads
-from ._samples import Samples, stack
+from ._seeding import Generators, warn_of_unseeded
 from ._source import Source
-from ._stream import Stream
-from ._tensors import Frame, collates_by_default, dtype_name, further_fields, torch_or_none
+from ._tensors import BatchFields, collates_by_default, dtype_name, extra_fields, with_image_format
 from ._warnings import all_splits, narrowed, python_runs
 
 if TYPE_CHECKING:
@@ -33,68 +33,72 @@ _DTYPES = ("uint8", "uint16", "float32", "float16", "bfloat16")
 class Loader:
     """Batches of a dataset: `for x, y in Loader("out.lmdb", batch_size=256, shuffle=True)`.
 
-    A batch is a tuple of tensors in the order of `fields` (numpy arrays where torch is not installed), which belong to
-    the caller: images of shape (N, C, H, W), uint8 unless the transforms or `dtype` say otherwise, and labels, int64;
-    float32 where they are numbers to predict.
-    Threads of the library read, decode and transform into their memory while the loop works; there are no worker
-    processes. What an epoch draws depends on the seed, the epoch and the sample alone, not on the number of threads,
-    of ranks or the format, whether transforms run natively or in Python: for each sample the generators of Python,
-    numpy and torch, and those that a transform holds, are seeded and then given back as they were (docs/python.md).
+    A batch is a tuple of tensors in the order of `fields` (numpy arrays if torch is not installed), which belong to the
+    caller. Images have the shape (N, C, H, W) and are uint8 unless the transforms or `dtype` change that. Labels are
+    int64, or float32 if they are numbers to predict.
 
-    Iterating is one epoch; each goes on to the next one, or to that of `set_epoch`. Several iterators may be in use.
-    An abandoned one is ended with its threads. A Loader may be pickled, and used in a forked process.
+    The library's threads read, decode and transform the next batches while the loop works; there are no worker
+    processes. The random draws of an epoch depend only on the seed, the epoch and the sample, not on the format or the
+    number of threads and ranks. This holds for transforms in Python too: for each sample, the generators of Python,
+    numpy and torch, and those that a transform holds, are seeded and afterwards restored (docs/python.md).
+
+    Each iteration is one epoch: the next one, or the one given to `set_epoch`. Several iterators may be used at the
+    same time. An abandoned iterator stops its threads. A Loader can be pickled, and used in a forked process.
 
     Args:
-        path: of the dataset: an LMDB, an HDF5, tar or TFRecord shards (a pattern), or a folder of images.
-        batch_size: samples a batch, of this rank.
-        transforms: what makes the images one size: torchvision's (v1 or v2), Albumentations', `dsconv.transforms`, any
-            callable of a PIL image, or words such as "rrc:224,flip,normalize". What is known runs natively; from the
-            first unknown one on Python runs them, and a warning says which: torchvision's and Albumentations' on the
-            threads, from the first of your own on in the thread that iterates. None: the images have one size.
-        shuffle: True, False, or an order in words, such as "block:64:1024" or "balanced".
-        seed: of the order and of what transforms draw.
+        path: of the dataset: an LMDB, an HDF5 file, tar or TFRecord shards (a pattern), or a folder of images.
+        batch_size: samples per batch, for each rank.
+        transforms: give all images the same size: transforms of torchvision (v1 or v2), Albumentations or
+            `dsconv.transforms`, any callable that takes a PIL image, or ops such as "rrc:224,flip,normalize". The first
+            transform without a native equivalent and all after it run in Python, and a warning names them: those of
+            torchvision and Albumentations on the threads, from the first of your own on in the iterating thread. None:
+            the images have one size.
+        shuffle: True, False, or the name of an order, such as "block:64:1024" or "balanced".
+        seed: of the order and of the transforms.
         num_workers: threads; None or 0 is the number of cores, divided by LOCAL_WORLD_SIZE.
-        prefetch_factor: batches made ahead of the loop; None is 2.
-        pin_memory: make batches in pinned memory, where there is CUDA.
-        drop_last: leave out the samples that fill no batch on every rank. Otherwise the last batch is smaller; where
-            ranks would differ, up to world_size - 1 samples are repeated, as by DistributedSampler, with the index -1.
-        split: load this split of the dataset; None loads all, and warns if they are shuffled.
-        fields: what a batch has, by name: "image", "label", "index" (the sample's number in `loader.dataset`; -1
-            is padding), "key", and the dataset's further fields. Masks, boxes and further images are transformed as
-            the image is.
-        sampler: of a torch sampler's kind: its indices, those of `loader.dataset`, are this rank's epoch. Its
-            set_epoch is called if it has one.
-        collate_fn: called with a list of samples, tuples as a DataLoader gives them; what it returns is the batch. It
-            runs in the loop's thread, and takes a batch apart that was whole: MixUp is faster among the transforms.
-            What it draws depends on the seed, the epoch, the batch's place and the rank.
-        rank, world_size: of the processes that share an epoch; None asks torch.distributed, then the environment, when
-            an epoch begins.
-        dtype: of the images: "uint8", "uint16", "float32", "float16", "bfloat16" or torch's; floats are from 0 to 1, or
-            normalised where the transforms say so. "uint16" keeps images of 16 bits a channel as they are, and 8-bit
-            values become 257 times as much. Any other type has Pillow's 8 bits: grey values above 255 become 255, of
-            colors the high byte stays, and a warning at the end of the epoch says so.
+        prefetch_factor: batches to prefetch; None is 2.
+        pin_memory: put batches in pinned memory if CUDA is available.
+        drop_last: leave out the last samples that fill no batch on every rank. Without it, the last batch is smaller.
+            Ranks then repeat up to world_size - 1 samples to have equally many, as DistributedSampler does; the
+            repeated samples have the index -1.
+        split: load this split of the dataset. None loads all samples, and warns if splits are shuffled together.
+        fields: names of the fields of a batch: "image", "label", "index" (of the sample in `loader.dataset`; -1 is
+            padding), "key", and the dataset's extra fields. Masks, boxes and extra images are transformed together
+            with the image.
+        sampler: an iterable of indices in `loader.dataset`, such as a torch sampler: this rank's epoch. Its set_epoch
+            is called if it has one.
+        collate_fn: called with a list of samples, which are tuples as in a DataLoader; returns the batch. It runs in
+            the loop's thread and needs the batch to be split into samples first, so MixUp among the transforms is
+            faster. Its random draws depend on the seed, the epoch, the batch's position and the rank.
+        rank, world_size: of the processes that share an epoch. None takes them from torch.distributed, else from the
+            environment, at the start of each epoch.
+        dtype: of the images: "uint8", "uint16", "float32", "float16", "bfloat16" or torch's. Floats are from 0 to 1,
+            or normalised if the transforms do that. "uint16" keeps all bits of 16-bit images, and multiplies 8-bit
+            values by 257. All other dtypes convert 16-bit images to 8 bits as Pillow does: grey values above 255
+            become 255, colours keep their high byte, and the end of the epoch warns of it.
         memory_format: torch.channels_last, or None.
-        device: where the batches are wanted. Copies to CUDA run on a side stream, one batch ahead.
-        cache: "encoded" or "decoded" keeps samples in memory, once a machine; "decoded:8GB" up to that.
-        on_error: what becomes of a sample that cannot be read, decoded or transformed: "raise", "skip" (the batch is
-            smaller) or "substitute" (by another of the epoch). A warning tells the cause of the first one, `bad()` all.
-            A batch of which nothing is left is an error all the same, and so is a sample without a substitute.
-        strict: raise where transforms would run in Python.
-        decode: "exact" (Pillow's pixels), or "fast": JPEGs no larger than needed.
-        orientation: turn images as EXIF says, which Pillow and ImageFolder do not.
+        device: of the batches. Copies to CUDA run on a separate stream, one batch ahead.
+        cache: "encoded" or "decoded" keeps samples in memory, once per machine; "decoded:8GB" limits the memory.
+        on_error: the handling of a sample that cannot be read, decoded or transformed: "raise", "skip" (the batch is
+            smaller) or "substitute" (by another sample of the epoch). A warning has the cause of the first one, and
+            `bad()` lists all. A batch without any good sample is always an error, and so is a sample for which no
+            substitute is found.
+        strict: raise an error if transforms would run in Python.
+        decode: "exact" (Pillow's pixels), or "fast": decode JPEGs at a reduced size if that is large enough.
+        orientation: rotate images as their EXIF data says. Pillow and ImageFolder do not.
         color: "rgb" or "gray".
-        tail: instead of drop_last: "repeat", the default; "drop"; "pad", which takes the label of repeated samples, too
-            (it is -1); or "uneven", which evaluates each sample once on any number of ranks.
-        label_dtype: of the labels: "int64", the default, "uint8" or "uint16". Numbers to predict are float32.
-        max_pixels: an image of more pixels is a bad sample; it bounds the memory that an image may take, too. None is
-            Pillow's limit, 178,956,970.
+        tail: used instead of drop_last: "repeat" (the default); "drop"; "pad", as "repeat", but repeated samples also
+            have the label -1; or "uneven", which evaluates each sample once on any number of ranks.
+        label_dtype: of the labels: "int64" (the default), "uint8" or "uint16". Numbers to predict are float32.
+        max_pixels: a larger image is a bad sample. This also limits the memory for an image. None is Pillow's limit,
+            178,956,970.
 
-    DataLoader's other arguments may be given as None, False, 0 or "": they ask for nothing then.
+    DataLoader's other arguments are accepted only with a value that requests nothing: None, False, 0 or "".
 
     Raises:
-        FileNotFoundError: there is no such dataset.
-        ValueError, TypeError: arguments make no sense, or not with this dataset.
-        dsconv.Error: any other, and what is wrong with a sample, when its batch is asked for.
+        FileNotFoundError: the dataset does not exist.
+        ValueError, TypeError: an argument is wrong, or does not fit the dataset.
+        dsconv.Error: any other error. Errors of a sample are raised with its batch.
     """
 
     def __init__(
@@ -131,41 +135,41 @@ class Loader:
     ) -> None:
         from .transforms import translate
 
-        _arguments.of_dataloader(dataloader)
+        _arguments.check_dataloader_arguments(dataloader)
         order, drop_last = _arguments.order(shuffle), _arguments.flag("drop_last", drop_last)
-        _arguments.together(sampler, order, drop_last, tail, collate_fn)
+        _arguments.check_combination(sampler, order, drop_last, tail, collate_fn)
         _arguments.choice("on_error", on_error, list(_ON_ERROR))
         self.path, self.split = _arguments.path(path), _arguments.text("split", split) or None
         self.batch_size = _arguments.whole("batch_size", batch_size, 1)
         self.drop_last = drop_last or tail == "drop"
         self.seed = _arguments.whole("seed", seed, 0, _arguments.LARGEST_SEED)
         self.prefetch_factor = 2 if prefetch_factor is None else _arguments.whole("prefetch_factor", prefetch_factor, 1)
-        self.device = checked(device)
+        self.device = check_device(device)
         self.collate_fn = None if collates_by_default(collate_fn) else collate_fn
         self.num_workers = threads(num_workers)
         self.fields = _arguments.names("fields", fields)
         self._sampler, self._on_error = sampler, on_error
         plan = translate(transforms)
         python_runs(plan, _arguments.flag("strict", strict))
-        warn_of_others(plan.rest, self.collate_fn, stacklevel=2)
+        warn_of_unseeded(plan.rest, self.collate_fn, stacklevel=2)
         self._python = plan.rest is not None
         self._channels_last = _arguments.channels_last(memory_format)
         self._dtype = None if dtype is None else _arguments.choice("dtype", dtype_name(dtype), _DTYPES)
-        # Arrays, which Albumentations ends in without ToTensorV2, stay as a DataLoader would collate them.
-        together = self._channels_last or plan.kind == "array"
-        native = {"dtype": self._dtype or plan.dtype or "uint8", "layout": "nhwc" if together else "nchw"}
+        # Albumentations without ToTensorV2 returns HWC arrays, which a DataLoader collates to NHWC.
+        nhwc = self._channels_last or plan.kind == "array"
+        native = {"dtype": self._dtype or plan.dtype or "uint8", "layout": "nhwc" if nhwc else "nchw"}
         if self._python:
             if self._dtype == "uint16":
                 names = ", ".join(plan.named)
-                raise ArgumentError(f'dtype="uint16": transforms that Python runs ({names}) get 8-bit images')
+                raise ArgumentError(f'dtype="uint16": transforms that run in Python ({names}) get 8-bit images')
             tensor = plan.kind in ("tensor", "tv_tensor")
             native = {"dtype": plan.dtype or "uint8", "layout": "nchw" if tensor else "nhwc"}
-        self._told_narrowed = False
+        self._warned_narrowed = False
         self._given_rank = rank is not None
         self.rank, self.world_size = rank_and_world(rank, world_size)
         self._source = Source(
             path=self.path,
-            batch_size=self.batch_size,
+            batch=self.batch_size,
             workers=self.num_workers,
             prefetch=self.prefetch_factor,
             order=order,
@@ -174,11 +178,11 @@ class Loader:
             rank=self.rank,
             world_size=self.world_size,
             split=self.split or "",
-            fields=further_fields(self.fields),
+            fields=extra_fields(self.fields),
             label_dtype="" if label_dtype is None else dtype_name(label_dtype, "label_dtype"),
             on_error=_ON_ERROR[on_error],
             cache=_arguments.text("cache", cache),
-            transforms=plan.words,
+            augment=plan.words,
             color=_arguments.text("color", color),
             orientation=_arguments.flag("orientation", orientation),
             decode=_arguments.text("decode", decode),
@@ -187,19 +191,19 @@ class Loader:
             **native,
         )
         planes = self._channels_last and not self._python and plan.kind != "array"
-        self._frame = Frame(self._source, self.fields, channels_last=planes)
-        self.pin_memory = _arguments.flag("pin_memory", pin_memory) and _has_cuda(self.device)
-        self._memory = None if self._python else self._frame.memory(self.pin_memory and self.collate_fn is None)
-        self._bad = Bad(self._source)
-        self._samples = None
+        self._fields = BatchFields(self._source, self.fields, channels_last=planes)
+        self.pin_memory = _arguments.flag("pin_memory", pin_memory) and has_cuda(self.device)
+        self._memory = None if self._python else self._fields.memory(self.pin_memory and self.collate_fn is None)
+        self._bad = BadSamples(self._source)
+        self._python_transforms = None
         if plan.rest is not None:
-            self._samples = Samples(
+            self._python_transforms = PythonTransforms(
                 self._source,
-                self._frame,
+                self._fields,
                 plan.rest,
                 plan.kind,
                 threads=self.num_workers,
-                ahead=self.prefetch_factor,
+                prefetch=self.prefetch_factor,
                 on_error=on_error,
                 seed=self.seed,
                 bad=self._bad,
@@ -207,16 +211,16 @@ class Loader:
             )
         if order != "none":
             all_splits(self.path, self.split, self._source.splits)
-        self._mixing = None
+        self._mixer = None
         if plan.mixers:
-            self._mixing = Mixing(plan.mixers, self._source, self._frame.parts, seed=self.seed)
-        self._epochs = Epochs()
+            self._mixer = BatchMixer(plan.mixers, self._source, self._fields.fields, seed=self.seed)
+        self._epochs = EpochCounter()
         self._dataset: Dataset | None = None
 
-    # What there is to load.
+    # The dataset.
 
     def __len__(self) -> int:
-        """Batches in an epoch of this rank."""
+        """The number of this rank's batches in an epoch."""
         self._join()
         if self._sampler is None:
             return self._source.batches
@@ -225,17 +229,17 @@ class Loader:
 
     @property
     def classes(self) -> list[str]:
-        """The names of the classes; a label is an index into them."""
+        """The names of the classes; a label is an index into this list."""
         return self._source.classes
 
     @property
     def class_to_idx(self) -> dict[str, int]:
-        """Each class's label."""
+        """The label of each class."""
         return {name: i for i, name in enumerate(self.classes)}
 
     @property
     def dataset(self) -> Dataset:
-        """The samples that this loads, as an ImageFolder has them, without transforms."""
+        """The same samples one at a time, as an ImageFolder, without transforms."""
         from .dataset import Dataset
 
         if self._dataset is None:
@@ -244,59 +248,63 @@ class Loader:
 
     @property
     def sampler(self) -> Any:
-        """What set_epoch is to be called on, for frameworks that look for it: the sampler, or this Loader."""
+        """The sampler, else this Loader: the object whose set_epoch frameworks call."""
         return self if self._sampler is None else self._sampler
 
     @property
     def batch_sampler(self) -> None:
-        """A DataLoader's; there is none here."""
+        """None; it exists because frameworks look for a DataLoader's."""
         return None
 
     def clock(self) -> dict[str, float]:
-        """Where the library's time went so far, in seconds: read, decode, augment, collate (summed over threads), wait
-        (of the loop); images and bytes that came through; depth, the mean number of batches that were ready."""
-        return self._source.call("clock")
+        """Measurements so far. In seconds: read, decode, augment and collate, summed over the threads, and wait, of the
+        loop. Also the numbers of images and bytes, and depth, the mean number of batches that were ready."""
+        clock: dict[str, float] = self._source.call("clock")
+        return clock
 
     def estimate(self) -> dict[str, int]:
-        """What memory an epoch takes, in bytes: workers, batches, cache, order, and batch_bytes, one batch."""
+        """The memory of an epoch, in bytes: workers, batches, cache, order; and batch_bytes, the size of one batch."""
         if self._python:
-            raise ArgumentError("an estimate of transforms that run in Python: their memory is not known")
-        return self._source.call("estimate")
+            raise ArgumentError("estimate: the memory of transforms that run in Python is unknown")
+        estimate: dict[str, int] = self._source.call("estimate")
+        return estimate
 
     def bad(self) -> dict[str, Any]:
-        """How many times a bad sample was skipped or replaced, and the first thousand of them.
+        """Counts the skipped or replaced samples, and lists the first thousand of them.
 
-        That is {"times": ..., "samples": [...]}; a sample is {"index": its number in `loader.dataset`, "key": ...,
+        The result is {"times": ..., "samples": [...]}. A sample is {"index": its index in `loader.dataset`, "key": ...,
         "message": the cause}."""
-        return self._source.call("bad")
+        bad: dict[str, Any] = self._source.call("bad")
+        return bad
 
     # Epochs.
 
     def set_epoch(self, epoch: int) -> None:
-        """The next iteration is this epoch, counted from 0: another order, other augmentations."""
+        """Makes the next iteration this epoch, counted from 0. Each epoch has its own order and augmentations."""
         self._epochs.set(epoch)
         if self._sampler is not None and hasattr(self._sampler, "set_epoch"):
             self._sampler.set_epoch(epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the training stands, after the batch that was given last: to be kept beside the model's weights."""
+        """The state after the last batch of the loop. Save it with the weights of the model."""
         epoch, position = self._epochs.reached
         if self._sampler is not None:
             return {"epoch": epoch, "position": position, "seed": self.seed, "order": "sampler"}
-        return self._source.call("state", epoch=epoch, position=position)
+        state: dict[str, Any] = self._source.call("state", epoch=epoch, position=position)
+        return state
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on from there: the next iteration gives what is left of that epoch, also with another batch size,
-        number of ranks or format. With a sampler, what is left of the list that it gives for that epoch.
+        """Resumes from a state: the next iteration is the rest of its epoch. Batch size, number of ranks and format may
+        differ from before. With a sampler, it is the rest of the sampler's indices for that epoch.
 
         Raises:
-            ValueError: the state is of another order, seed or set of samples.
+            ValueError: the state has another order, seed or set of samples.
         """
         state = _arguments.state(state)
         if self._sampler is None:
             self._source.call("check", **state)
         elif state["order"] != "sampler" or state["seed"] != self.seed:
-            raise ArgumentError("resume: the state is not of a Loader with a sampler and this seed")
+            raise ArgumentError("resume: the state is not from a Loader with a sampler and this seed")
         self._epochs.resume(state["epoch"], state["position"])
 
     def __iter__(self) -> Iterator[Any]:
@@ -304,60 +312,60 @@ class Loader:
         return self._epochs.iterate(self._batches)
 
     def _join(self) -> None:
-        """Takes this process's part if processes have come together since this was made, as in Lightning's fit()."""
+        """Updates rank and world size: Lightning's fit() starts the other processes after the constructor."""
         found = (self.rank, self.world_size) if self._given_rank else rank_and_world(None, None)
         if found != (self.rank, self.world_size):
             self.rank, self.world_size = found
             self._source.change(rank=self.rank, world_size=self.world_size)
 
-    def _batches(self, epoch: int, position: int) -> Iterator[tuple[Any, int]]:
+    def _batches(self, epoch: int, position: int) -> Batches:
         batches = self._python_batches(epoch, position) if self._python else self._native_batches(epoch, position)
         return batches if self.device is None else to_device(batches, self.device)
 
-    def _native_batches(self, epoch: int, position: int) -> Iterator[tuple[Any, int]]:
+    def _native_batches(self, epoch: int, position: int) -> Batches:
         assert self._memory is not None
-        # Begun here, not in the generator: its threads work while the loop makes ready.
-        stream = Stream(self._source, self._memory, epoch, position, self._drawn(epoch))
+        # Started here, not in the generator: its threads work while the loop prepares.
+        stream = BatchStream(self._source, self._memory, epoch, position, self._sampled())
         return self._collated(stream, self._collator(epoch))
 
-    def _collated(self, stream: Stream, collate: Callable[[Any, int], Any] | None) -> Iterator[tuple[Any, int]]:
+    def _collated(self, stream: BatchStream, collate: Callable[[Any, int], Any] | None) -> Batches:
         try:
             for raw in stream:
-                batch = self._frame.make(raw)
+                batch = self._fields.convert(raw)
                 if raw.bad:
                     self._bad.warn("skipped" if self._on_error == "skip" else "replaced")
                 yield (batch if collate is None else collate(list(zip(*batch)), raw.end)), raw.end
-                del batch, raw  # their block is free once the loop has no tensor of it
-            self._tell_narrowed()
+                del batch, raw  # their block is free when the loop has no tensor of it any more
+            self._warn_narrowed()
         finally:
             stream.close()
 
-    def _python_batches(self, epoch: int, position: int) -> Iterator[tuple[Any, int]]:
-        assert self._samples is not None
-        chosen = Chosen(self._source, self._drawn(epoch), epoch, position, self.world_size)
+    def _python_batches(self, epoch: int, position: int) -> Batches:
+        assert self._python_transforms is not None
+        order = EpochOrder(self._source, self._sampled(), epoch, position, self.world_size)
         collate = self._collator(epoch)
-        for samples, padding, end in self._samples.epoch(chosen, self.batch_size, self.drop_last):
-            if self._mixing is not None:
-                batch = self._mixing(self._shaped(stack(samples)), padding, epoch, end)
+        for samples, padding, end in self._python_transforms.epoch(order, self.batch_size, self.drop_last):
+            if self._mixer is not None:
+                batch = self._mixer(self._collated_here(samples), padding, epoch, end)
                 samples = list(zip(*batch)) if collate is not None else samples
             elif collate is None:
-                batch = self._shaped(stack(samples))
+                batch = self._collated_here(samples)
             if collate is None:
-                yield (pinned(batch) if self.pin_memory else batch), end
+                yield (pin(batch) if self.pin_memory else batch), end
             else:
                 yield collate(samples, end), end
-        self._tell_narrowed()
+        self._warn_narrowed()
 
-    def _tell_narrowed(self) -> None:
-        """Warns, once, of 16-bit images that became 8-bit."""
+    def _warn_narrowed(self) -> None:
+        """Warns once of 16-bit images that were converted to 8 bits."""
         found = self._source.call("narrowed")
-        if found["times"] and not self._told_narrowed:
-            self._told_narrowed = True
+        if found["times"] and not self._warned_narrowed:
+            self._warned_narrowed = True
             narrowed(found)
 
     def _collator(self, epoch: int) -> Callable[[Any, int], Any] | None:
-        """What makes a batch of samples by collate_fn, if there is one, in pinned memory if that was asked for. What
-        it draws depends on the seed, the epoch, the position behind the batch and the rank."""
+        """A function that calls collate_fn and pins the batch; None without collate_fn. Its random draws depend on the
+        seed, the epoch, the position after the batch and the rank."""
         collate_fn, rank = self.collate_fn, self.rank
         if collate_fn is None:
             return None
@@ -367,35 +375,19 @@ class Loader:
             with generators.borrowed():
                 generators.seed(epoch, "batch", end, rank)
                 batch = collate_fn(samples)
-            return pinned(batch) if self.pin_memory else batch
+            return pin(batch) if self.pin_memory else batch
 
         return collate
 
-    def _shaped(self, batch: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The batch with its images in the type and memory format that were asked for."""
-        torch = torch_or_none()
-        if torch is None:
-            return batch
-        values = list(batch)
-        for k, name in enumerate(self.fields):
-            if name == "image" and isinstance(values[k], torch.Tensor):
-                if self._dtype is not None:
-                    values[k] = values[k].to(getattr(torch, self._dtype))
-                if self._channels_last:
-                    values[k] = values[k].contiguous(memory_format=torch.channels_last)
-        return tuple(values)
+    def _collated_here(self, samples: list[Any]) -> tuple[Any, ...]:
+        return with_image_format(stack(samples), self.fields, self._dtype, self._channels_last)
 
-    def _drawn(self, epoch: int) -> np.ndarray | None:
-        """The sampler's samples."""
-        return None if self._sampler is None else _arguments.drawn(self._sampler, self._source.samples)
+    def _sampled(self) -> np.ndarray | None:
+        """The indices that the sampler returns; None without a sampler."""
+        return None if self._sampler is None else _arguments.sampled(self._sampler, self._source.samples)
 
     def close(self) -> None:
-        """Ends what is running and closes the dataset, which opens again when it is used."""
+        """Stops all iterators and closes the dataset. The next use opens it again."""
         self._source.close()
         if self._dataset is not None:
             self._dataset.close()
-
-
-def _has_cuda(device: Any) -> bool:
-    torch = torch_or_none()
-    return torch is not None and torch.cuda.is_available() and (device is None or device.type == "cuda")

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command failingdisk shows the folder FOLDER at MOUNTPOINT; see failingdisk.Serve.
+// Command failingdisk mounts the folder FOLDER at MOUNTPOINT: see failingdisk.Serve.
 package main
 
 import (

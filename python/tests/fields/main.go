@@ -1,5 +1,5 @@
 // Command fields writes a dataset with a field of each kind, for the Python loader's tests: 12
-// samples, whose values are their number.
+// samples, whose values are their index.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Command goloader writes what reader.Loader gives: what the Python loader's batches are
-// compared with. For each batch of each epoch: the number of images and the number of their
-// bytes as uint64, those bytes, the labels as int64; little-endian all.
+// Command goloader writes the batches of reader.Loader, with which the Python loader's batches are
+// compared. For each batch of each epoch it writes the number of images and the number of their
+// bytes as uint64, those bytes, and the labels as int64, all little-endian.
 package main
 
 import (

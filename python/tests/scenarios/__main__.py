@@ -1,4 +1,4 @@
-"""Scenarios of test_processes.py, each in a process of its own: python scenarios SCENARIO DATASET [ARGUMENT].
+"""Scenarios of test_processes.py, each in a separate process: python scenarios SCENARIO DATASET [ARGUMENT].
 
 What a scenario asserts fails the process.
 """

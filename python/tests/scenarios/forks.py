@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 import dsconv
-from dsconv import _native
+from dsconv import _library
 from shared import digest, expected, forked, loader
 
 
@@ -19,7 +19,7 @@ def fork_after_use(path: str) -> None:
     def child(depth: int) -> list[str]:
         train.set_epoch(0)
         deeper = forked(lambda: child(depth - 1)) if depth > 1 else []
-        return [digest(train), expected(path), *deeper]  # the parent's object and one of its own
+        return [digest(train), expected(path), *deeper]  # the parent's object and a new one
 
     assert forked(lambda: child(3)) == [want] * 6
     train.set_epoch(0)
@@ -51,7 +51,7 @@ def fork_during_epoch(path: str) -> None:
 
 
 def fork_in_thread(path: str) -> None:
-    """A fork while other threads use the library, from a thread that does, too."""
+    """Forks while other threads use the library, from a thread that uses it too."""
     train, stop = loader(path), threading.Event()
     want = expected(path)
     images = dsconv.Dataset(path)
@@ -59,7 +59,7 @@ def fork_in_thread(path: str) -> None:
     def work() -> None:
         while not stop.is_set():
             images[3]
-            _native.call("cores")
+            _library.call("cores")
 
     busy = [threading.Thread(target=work) for _ in range(3)]
     for thread in busy:
@@ -80,7 +80,7 @@ def in_child(train: dsconv.Loader, images: dsconv.Dataset, path: str, connection
 
 
 def start_methods(path: str) -> None:
-    """multiprocessing's processes, with a Loader and a Dataset that the parent has used."""
+    """Uses a Loader and a Dataset of the parent in processes of multiprocessing."""
     train, images = loader(path, cache="encoded:16MB"), dsconv.Dataset(path)
     want, pixels = digest(train), images[7][0].tobytes()
     train.set_epoch(0)

@@ -1,4 +1,4 @@
-"""What many epochs and Loaders leave, and what stays of their batches."""
+"""Many epochs and Loaders must not leak, and kept batches must stay valid."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from contextlib import closing
 
 import dsconv
 import numpy as np
-from dsconv import _native, _stream
+from dsconv import _batch_stream, _library
 from shared import FEW, WORDS, digest, expected, files, forked, loader, resident, threads
 
 
 def epochs(path: str, cache: str) -> None:
-    """20 epochs: no more threads, open files and memory than at their beginning."""
+    """After 20 epochs there are no more threads, open files and memory than before."""
     train = loader(path, cache=cache or None, transforms="rrc:224,normalize")
     caches = {name for name in os.listdir("/dev/shm")} if cache else set()
     seen = []
@@ -32,7 +32,7 @@ def epochs(path: str, cache: str) -> None:
 
 
 def loaders(path: str) -> None:
-    """200 Loaders opened and closed, and as many that are only dropped."""
+    """Opens and closes 200 Loaders, and drops 200 without closing them."""
     for _ in range(5):
         with closing(loader(path)) as train:
             next(iter(train))
@@ -47,13 +47,13 @@ def loaders(path: str) -> None:
         if k == 50:
             memory = resident()
     assert files() == opened and threads() <= idle + FEW, (opened, files(), idle, threads())
-    assert not _stream._in_use
+    assert not _batch_stream._in_use
     print("memory, kB:", memory, resident())
     assert resident() <= 1.1 * memory
 
 
 def kept_batches(path: str) -> None:
-    """Batches stay as they are while somebody has them, also when their Loader is gone."""
+    """Batches stay unchanged while they are referenced, also after their Loader is gone."""
     train = loader(path)
     want = [digest([batch]) for batch in train]
     train.set_epoch(0)
@@ -73,7 +73,7 @@ def kept_batches(path: str) -> None:
 
 
 def concurrent(path: str) -> None:
-    """Threads that use one Loader and one Dataset, which are opened by all of them at once."""
+    """Threads that share a Loader and a Dataset, and open them at the same time."""
     want, samples = expected(path), 48
     train, images = loader(path), dsconv.Dataset(path)
     pixels = [np.asarray(images[i][0]) for i in range(samples)]
@@ -115,12 +115,12 @@ def tidy(path: str) -> None:
 
 
 def with_torch(path: str, order: str) -> None:
-    """torch loaded before the library, or after it."""
+    """Imports torch before the library, or after it."""
     if order == "first":
         import torch
     train = dsconv.Dataset(path)
     assert len(train) == 48
-    _native.call("cores")
+    _library.call("cores")
     import torch
 
     batches = dsconv.Loader(path, 8, WORDS, num_workers=2)

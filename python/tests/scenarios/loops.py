@@ -1,4 +1,4 @@
-"""Loops that do not come to their end, and an interpreter that does."""
+"""Loops that are left early, and the end of the interpreter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import dsconv
 import numpy as np
-from dsconv import _stream
+from dsconv import _batch_stream
 from shared import FEW, digest, expected, files, loader, threads
 
 
@@ -48,7 +48,7 @@ def abandoned(path: str) -> None:
         del both
     gc.collect()
     assert threads() <= idle + FEW and files() == opened, (idle, threads(), opened, files())
-    assert not _stream._in_use  # all that was lent to the library came back
+    assert not _batch_stream._in_use  # all that was lent to the library came back
     train.set_epoch(0)
     assert digest(train) == want
     held = iter(train)
@@ -66,7 +66,7 @@ kept: list[Any] = []
 
 
 def left_at_exit(path: str) -> None:
-    """Iterators in all states when the interpreter ends, in globals, cycles and a handler of atexit's."""
+    """Leaves iterators in all states at the interpreter's end: in globals, reference cycles and an atexit handler."""
     train = loader(path)
     started, fresh = iter(train), iter(train)
     kept.extend([next(started), started, fresh, train, iter(loader(path)), dsconv.Dataset(path)])
@@ -76,7 +76,7 @@ def left_at_exit(path: str) -> None:
 
 
 def daemons_at_exit(path: str) -> None:
-    """Threads that nobody waits for load for ever."""
+    """Daemon threads that load without end."""
     train, images = loader(path), dsconv.Dataset(path)
     python = loader(path, transforms=lambda image: np.asarray(image))
     begun = threading.Barrier(5)

@@ -1,4 +1,4 @@
-"""What scenarios share. What hangs is ended by a timer, which shows where each thread is."""
+"""Helpers of the scenarios. A timer ends a process that hangs, and prints the stack of each thread."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ import numpy as np  # noqa: E402
 warnings.filterwarnings("ignore", "Python runs these transforms")
 
 WORDS = "rrc:32,flip"
-FEW = 20  # threads that Go starts anew while others wait in the kernel, and keeps
+FEW = 20  # threads that Go starts while others wait in the kernel, and keeps
 Batch = tuple  # of arrays
 
 
@@ -34,7 +34,7 @@ def loader(path: str, **more: Any) -> dsconv.Loader:
 
 
 def digest(batches: Iterable[Batch]) -> str:
-    """Tells batches from others."""
+    """A hash of the batches."""
     h = hashlib.sha256()
     for images, index in batches:
         h.update(np.ascontiguousarray(images))
@@ -49,7 +49,7 @@ def expected(path: str, epoch: int = 0) -> str:
 
 
 def forked(work: Callable[[], Any]) -> Any:
-    """What work gives in a forked process."""
+    """The result of work in a forked process."""
     receiver, sender = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -77,5 +77,5 @@ def files() -> int:
 
 
 def resident() -> int:
-    """Memory of this process that is not files', in kB."""
+    """This process's memory without file mappings, in kB."""
     return sum(int(line.split()[1]) for line in Path("/proc/self/status").open() if line.startswith("RssAnon"))

@@ -28,7 +28,7 @@ def interrupt_after(seconds: float) -> Iterator[None]:
 
 
 def interrupted(work: Callable[[], Any], after: float = 0.3) -> None:
-    """Holds that Ctrl-C ends work before it has ended itself."""
+    """Asserts that Ctrl-C ends work before it ends by itself."""
     try:
         with interrupt_after(after):
             work()
@@ -38,7 +38,7 @@ def interrupted(work: Callable[[], Any], after: float = 0.3) -> None:
 
 
 def interrupt_slow_batch(path: str) -> None:
-    """path is of large images: one batch of these many would take an hour. The process would be ended before."""
+    """path has large images: a batch of so many would take an hour, and the timer would end the process first."""
     slow = dsconv.Loader(path, 200000, "resize:4x4", sampler=[0, 1] * 100000, num_workers=1)
     with closing(slow):
         interrupted(lambda: next(iter(slow)))
@@ -69,7 +69,7 @@ def interrupt_body(path: str) -> None:
 
 
 def interrupt_anywhere(path: str) -> None:
-    """Ctrl-C at any moment of many loops: nothing is written where something else lies, nothing is left over."""
+    """Ctrl-C at any moment of many loops: no memory is overwritten, and nothing leaks."""
     sys.unraisablehook = lambda _: None  # Python swallows what comes in a __del__
     train, count, moments = loader(path), 0, random.Random(1)
     want = [expected(path, epoch) for epoch in range(2)]
@@ -98,7 +98,7 @@ def interrupt_anywhere(path: str) -> None:
 
 
 def interrupt_main(path: str) -> None:
-    """Nobody catches it: the process ends as one that Ctrl-C ended."""
+    """Without a handler, the process ends with the status of Ctrl-C."""
     train = loader(path)
     with interrupt_after(0.3):
         while True:
@@ -107,7 +107,7 @@ def interrupt_main(path: str) -> None:
 
 
 def terminate(path: str) -> None:
-    """SIGTERM ends the process at once, as the library has no handler of its own for it."""
+    """SIGTERM ends the process at once, as the library has no handler for it."""
     epoch = iter(loader(path))
     next(epoch)
     os.kill(os.getpid(), signal.SIGTERM)
@@ -115,7 +115,7 @@ def terminate(path: str) -> None:
 
 
 def other_signals(path: str) -> None:
-    """Handlers of Python's work as they did, before and after the library is loaded, and in a forked process."""
+    """Python's signal handlers work before and after the library is loaded, and in a forked process."""
     seen: list[int] = []
     for number in (signal.SIGCHLD, signal.SIGUSR1, signal.SIGHUP):
         signal.signal(number, lambda n, _: seen.append(n))
@@ -148,7 +148,7 @@ def other_signals(path: str) -> None:
 
 
 def many_signals(path: str) -> None:
-    """Signals that keep coming interrupt no call of the library's for good, and lose no batch."""
+    """Repeated signals do not stop calls of the library and lose no batch."""
     want = expected(path)
     ticks = []
     signal.signal(signal.SIGALRM, lambda *_: ticks.append(1))
@@ -163,7 +163,7 @@ def many_signals(path: str) -> None:
 
 
 def crash(path: str) -> None:
-    """A crash is told by faulthandler, which was there first."""
+    """faulthandler, which was enabled first, reports a crash."""
     faulthandler.enable()
     digest(loader(path))
     faulthandler._sigsegv()  # type: ignore[attr-defined]

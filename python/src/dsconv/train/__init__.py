@@ -1,4 +1,4 @@
-"""The reference trainer: one training loop, fed by torch's DataLoader and by dsconv in turn.
+"""The reference trainer: compares torch's DataLoader with dsconv in the same training loop.
 
-`python -m dsconv.train --help` says how to run it.
+`python -m dsconv.train --help` lists its options.
 """

@@ -1,4 +1,4 @@
-"""python -m dsconv.train: see --help."""
+"""The command python -m dsconv.train."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from dsconv._native import Error
-from dsconv.train import after, before, tutorial
+from dsconv._errors import Error
+from dsconv.train import from_dataloader, from_dsconv, tutorial
 from dsconv.train.arguments import PROGRAM, UsageError, line, parse, usage
 from dsconv.train.compare import compare
 from dsconv.train.data import Side
@@ -20,10 +20,10 @@ from dsconv.train.settings import Settings
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the comparison and gives the exit code: 2 for wrong usage, 1 for what fails on the way."""
-    asked, settings = parse(argv)
+    """Runs the comparison and returns the exit code: 2 for wrong usage, 1 for any other failure."""
+    arguments, settings = parse(argv)
     try:
-        run(asked, settings)
+        run(arguments, settings)
     except (Error, OSError, UsageError) as failed:
         print(f"{PROGRAM}: error: {line(failed)}", file=sys.stderr)
         return 2 if isinstance(failed, UsageError) else 1
@@ -37,9 +37,9 @@ def run(asked: argparse.Namespace, settings: Settings) -> None:
             if asked.preset:
                 sides = experiment(asked, settings, world, stack)
             else:
-                sides = [before.folder(Path(asked.before), settings, world)] if asked.before else []
-                sides += [after.images(Path(path), settings, world) for path in asked.after]
-        report = compare(sides, settings, world, tell)
+                sides = [from_dataloader.folder(Path(asked.before), settings, world)] if asked.before else []
+                sides += [from_dsconv.images(Path(path), settings, world) for path in asked.after]
+        report = compare(sides, settings, world, print_epoch)
         if world.rank > 0:
             return
         if asked.json:
@@ -48,23 +48,23 @@ def run(asked: argparse.Namespace, settings: Settings) -> None:
 
 
 def experiment(asked: argparse.Namespace, settings: Settings, world: World, stack: ExitStack) -> list[Side]:
-    """The tutorial's sides. Its scratch folder goes with the stack."""
+    """The sides of the tutorial. The stack removes its scratch folder."""
     if world.size > 1:
         raise ValueError("--preset tutorial runs in one process")
     scratch = Path(stack.enter_context(TemporaryDirectory(prefix="dsconv-digits-")))
     folder = Path(asked.data) if asked.data else scratch
     if not asked.data:
-        print(f"drawing {asked.digits} digits in the place of MNIST's (--data DIR takes its IDX files)")
+        print(f"drawing {asked.digits} digits to use instead of MNIST (--data DIR uses MNIST's IDX files)")
         tutorial.draw(folder, asked.digits, settings.seed)
     return tutorial.sides(folder, tutorial.pack(folder, scratch), settings, world)
 
 
-def tell(name: str, number: int, epoch: Epoch) -> None:
-    of = "validation" if epoch.validated else "training"
+def print_epoch(name: str, number: int, epoch: Epoch) -> None:
+    split = "validation" if epoch.validated else "training"
     print(
         f"{name}: epoch {number}: {epoch.seconds:.2f} s, {epoch.images_per_second:.0f} images/s; "
         f"waited {epoch.wait_seconds:.2f} s, transfer {epoch.transfer_seconds:.2f} s, step {epoch.step_seconds:.2f} s; "
-        f"loss {epoch.loss:.3f}, {of} accuracy {epoch.accuracy:.1%}",
+        f"loss {epoch.loss:.3f}, {split} accuracy {epoch.accuracy:.1%}",
         flush=True,
     )
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 
-from dsconv._native import Error
+from dsconv._errors import Error
 from dsconv.train.models import MODELS, RATES, SIZES
 from dsconv.train.settings import Settings
 
-ABOUT = """Trains one network by one loop, fed by ImageFolder and torch's DataLoader, and by dsconv, and
-says what each epoch took and gave. The sides begin with the same weights and take turns, an epoch at a time."""
+ABOUT = """Trains the same network in the same loop with ImageFolder and torch's DataLoader, and with dsconv.
+Prints the times, loss and accuracy of each epoch. All sides start with the same weights and take turns by epochs."""
 
 EXAMPLES = """examples:
   python -m dsconv.train --before images/ --after out.lmdb --model resnet18 --num-workers 8 --pin-memory
@@ -27,46 +27,46 @@ PROGRAM = "python -m dsconv.train"
 
 
 class UsageError(ValueError):
-    """What was asked for cannot be: the message says what is wrong with it."""
+    """The arguments are wrong, or do not fit the data."""
 
 
 @contextmanager
 def usage() -> Iterator[None]:
-    """Makes what fails inside, where arguments are put to use, a UsageError of one line."""
+    """Turns errors of the code inside, which uses the arguments, into a UsageError of one line."""
     try:
         yield
-    except (Error, OSError, ValueError, ImportError) as wrong:
-        raise UsageError(line(wrong)) from wrong
+    except (Error, OSError, ValueError, ImportError) as error:
+        raise UsageError(line(error)) from error
 
 
 def line(error: BaseException) -> str:
-    """An error's message in one line."""
+    """An error's message as one line."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def parse(argv: Sequence[str] | None = None) -> tuple[argparse.Namespace, Settings]:
-    """What was asked for, and the settings in it, with the model's own defaults filled in. Exits on wrong usage."""
+    """The parsed arguments, and the settings with the model's defaults. Exits on wrong usage."""
     parser = commands()
     asked = parser.parse_args(argv)
     tutorial = asked.preset == "tutorial"
     if tutorial and (asked.before or asked.after):
-        parser.error("--preset tutorial has its own data: --data DIR, not --before or --after")
+        parser.error("--preset tutorial has its own data: use --data DIR instead of --before and --after")
     if not tutorial and not (asked.before or asked.after):
-        parser.error("nothing to train on: --before DIR, --after DATASET or --preset tutorial")
+        parser.error("nothing to train on: give --before DIR, --after DATASET or --preset tutorial")
     if asked.data and not tutorial:
         parser.error("--data DIR is for --preset tutorial")
     if tutorial and (asked.size or asked.augment is not None):
-        parser.error("--preset tutorial takes digits as they are: no --size and no --augment")
+        parser.error("--preset tutorial does not change the digits: leave out --size and --augment")
     for folder in (asked.before, asked.data):
         if folder and not os.path.isdir(folder):
-            parser.error(f"{folder}: no folder is there")
+            parser.error(f"{folder}: no such folder")
     for flag, path in (("--profile", asked.profile), ("--tensorboard", asked.tensorboard)):
         if path and os.path.exists(path) and not os.path.isdir(path):
-            parser.error(f"{flag} {path}: it is no folder")
+            parser.error(f"{flag} {path}: it is not a folder")
     if asked.json and os.path.isdir(asked.json):
         parser.error(f"--json {asked.json}: it is a folder, not a file")
     if asked.json and not os.path.isdir(os.path.dirname(asked.json) or "."):
-        parser.error(f"--json {asked.json}: the folder of it is not there")
+        parser.error(f"--json {asked.json}: its folder does not exist")
     defaults = {
         "model": "mlp" if tutorial else "resnet18",
         "num_workers": 8 if tutorial else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4,
@@ -83,33 +83,44 @@ def parse(argv: Sequence[str] | None = None) -> tuple[argparse.Namespace, Settin
 def commands() -> argparse.ArgumentParser:
     plain = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(PROGRAM, description=ABOUT, epilog=EXAMPLES, formatter_class=plain)
-    what = parser.add_argument_group("what is compared")
+    what = parser.add_argument_group("sides to compare")
     what.add_argument("--before", metavar="DIR", help="folder of images, for ImageFolder and DataLoader")
-    what.add_argument("--after", metavar="DATASET", action="append", default=[], help="for dsconv, repeatable")
-    what.add_argument("--preset", choices=["tutorial"], help="MNIST: 0 workers; 8; 8 pinned, non-blocking; dsconv")
-    what.add_argument("--data", metavar="DIR", help="of MNIST's IDX files, for the tutorial (default: drawn digits)")
-    what.add_argument("--digits", type=positive, default=60000, metavar="N", help="drawn to train on (default: 60000)")
+    what.add_argument(
+        "--after", metavar="DATASET", action="append", default=[], help="for dsconv; repeat it for several datasets"
+    )
+    what.add_argument("--preset", choices=["tutorial"], help="MNIST: 0 workers; 8; 8 with pinned memory; dsconv")
+    what.add_argument(
+        "--data", metavar="DIR", help="folder of MNIST's IDX files, for the tutorial (default: drawn digits)"
+    )
+    what.add_argument(
+        "--digits", type=positive, default=60000, metavar="N", help="number of drawn training digits (default: 60000)"
+    )
     learning(parser.add_argument_group("training"))
-    loading(parser.add_argument_group("loading, for each process"))
+    loading(parser.add_argument_group("loading, per process"))
     output = parser.add_argument_group("output")
-    output.add_argument("--profile", metavar="DIR", help="write torch.profiler's traces of the first steps to DIR")
-    output.add_argument("--tensorboard", metavar="DIR", help="write TensorBoard's curves to DIR")
-    output.add_argument("--json", metavar="FILE", help="write the report, with all epochs, to FILE")
+    output.add_argument("--profile", metavar="DIR", help="write traces of the first steps by torch.profiler to DIR")
+    output.add_argument("--tensorboard", metavar="DIR", help="write curves for TensorBoard to DIR")
+    output.add_argument("--json", metavar="FILE", help="write the report with all epochs to FILE")
     return parser
 
 
 def learning(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--model", choices=MODELS, help="(default: resnet18; in the tutorial mlp)")
+    group.add_argument("--model", choices=MODELS, help="(default: resnet18; mlp in the tutorial)")
     group.add_argument("--epochs", type=positive, default=3, metavar="N", help="(default: 3)")
-    group.add_argument("--batch-size", type=positive, default=64, metavar="N", help="a process (default: 64)")
-    group.add_argument("--size", type=positive, metavar="N", help="side of the images (default: 224; mlp: 28)")
+    group.add_argument("--batch-size", type=positive, default=64, metavar="N", help="per process (default: 64)")
+    group.add_argument(
+        "--size", type=positive, metavar="N", help="width and height of the images (default: 224; mlp: 28)"
+    )
     group.add_argument(
         "--augment",
         action=argparse.BooleanOptionalAction,
-        help="train on random crops, flipped or not, as torchvision's reference does (the default), or on the middle",
+        help="train on random crops and flips, as torchvision's reference scripts (default), or on the image's center",
     )
     group.add_argument(
-        "--lr", type=rate, metavar="RATE", help="of SGD with momentum (default: the model's, by images a step)"
+        "--lr",
+        type=rate,
+        metavar="RATE",
+        help="of SGD with momentum (default: depends on the model and the images per step)",
     )
     group.add_argument(
         "--precision",
@@ -118,31 +129,37 @@ def learning(group: argparse._ArgumentGroup) -> None:
         help="fp16: autocast and GradScaler; bf16: autocast (default: fp32)",
     )
     group.add_argument(
-        "--accumulate", type=positive, default=1, metavar="N", help="gradients of N batches a step (default: 1)"
+        "--accumulate",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="sum the gradients of N batches in each step (default: 1)",
     )
-    group.add_argument("--channels-last", action="store_true", help="images and weights in the layout NHWC")
+    group.add_argument("--channels-last", action="store_true", help="use the layout NHWC for images and weights")
     group.add_argument("--compile", nargs="?", const="inductor", metavar="BACKEND", help="torch.compile the network")
     group.add_argument("--device", help="cpu, cuda, cuda:1 (default: a GPU if there is one)")
-    group.add_argument("--seed", type=int, default=0, help="of weights, order and augmentation (default: 0)")
-    group.add_argument("--limit-batches", type=positive, metavar="N", help="end each epoch after N batches")
+    group.add_argument("--seed", type=int, default=0, help="of the weights, order and augmentation (default: 0)")
+    group.add_argument("--limit-batches", type=positive, metavar="N", help="stop each epoch after N batches")
 
 
 def loading(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--num-workers", type=count, metavar="N", help="DataLoader's (default: the cores; tutorial: 8)")
-    group.add_argument("--pin-memory", action=argparse.BooleanOptionalAction, default=False, help="DataLoader's")
     group.add_argument(
-        "--persistent-workers", action=argparse.BooleanOptionalAction, default=False, help="DataLoader's"
+        "--num-workers", type=count, metavar="N", help="of the DataLoader (default: number of cores; tutorial: 8)"
+    )
+    group.add_argument("--pin-memory", action=argparse.BooleanOptionalAction, default=False, help="of the DataLoader")
+    group.add_argument(
+        "--persistent-workers", action=argparse.BooleanOptionalAction, default=False, help="of the DataLoader"
     )
     group.add_argument(
-        "--prefetch-factor", type=positive, default=2, metavar="N", help="batches made ahead (default: 2)"
+        "--prefetch-factor", type=positive, default=2, metavar="N", help="batches to prefetch (default: 2)"
     )
-    group.add_argument("--threads", type=positive, metavar="N", help="dsconv's (default: the cores)")
+    group.add_argument("--threads", type=positive, metavar="N", help="of dsconv (default: number of cores)")
 
 
 def positive(text: str) -> int:
     value = int(text)
     if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
     return value
 
 
@@ -156,5 +173,5 @@ def count(text: str) -> int:
 def rate(text: str) -> float:
     value = float(text)
     if not (math.isfinite(value) and value > 0):
-        raise argparse.ArgumentTypeError(f"{text} is no number above 0")
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
     return value

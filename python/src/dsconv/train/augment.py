@@ -1,4 +1,4 @@
-"""What becomes of images on their way into the network: torchvision's transforms, the same for all loaders."""
+"""torchvision's transforms of the images, the same for all loaders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 def training(size: int) -> Any:
-    """A random part of the image, flipped or not, as torchvision's reference trains."""
+    """Random crops and flips, as in torchvision's reference scripts."""
     from torchvision import transforms
 
     crops = [transforms.RandomResizedCrop(size), transforms.RandomHorizontalFlip()]
@@ -17,7 +17,7 @@ def training(size: int) -> Any:
 
 
 def evaluation(size: int) -> Any:
-    """The middle of the image."""
+    """The center of the image."""
     from torchvision import transforms
 
     crops = [transforms.Resize(size * 8 // 7), transforms.CenterCrop(size)]

@@ -1,4 +1,4 @@
-"""The time of an epoch by what it was spent on, without holding a GPU up while it runs."""
+"""Measures the stages of an epoch without stopping the GPU."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ STAGES = ("wait", "transfer", "step")
 
 
 class Clock:
-    """Laps of an epoch: each ends a stage and begins the next.
+    """The laps of an epoch. Each lap ends a stage and begins the next one.
 
-    On a GPU a lap is an event in the stream that computes, and the events are read when the epoch has ended: no lap
-    waits for the GPU. The wait for data is then that of the GPU, from the end of a step until the next batch is there,
-    and not that of the Python loop, which runs ahead. On a CPU laps are read off the system's clock.
+    On a GPU, a lap is an event in the computing stream. The events are read at the end of the epoch, so no lap waits
+    for the GPU. The wait for data is then the GPU's, from the end of a step until the next batch has arrived, not that
+    of the Python loop, which is ahead of the GPU. On a CPU, laps use the system's clock.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -23,17 +23,17 @@ class Clock:
         self.marks: list[tuple[str, Any]] = []
 
     def start(self) -> None:
-        """Begins an epoch."""
+        """Starts an epoch."""
         self._finish()
         self.began = time.perf_counter()
         self.marks = [("", self._now())]
 
     def lap(self, stage: str) -> None:
-        """Says that the time since the last lap was the stage's."""
+        """Assigns the time since the last lap to a stage."""
         self.marks.append((stage, self._now()))
 
     def stop(self) -> tuple[float, dict[str, float]]:
-        """Ends the epoch: its seconds, and those of each stage. What is missing between them is the loop's own."""
+        """Ends the epoch. Returns its seconds and those of each stage. The rest is the loop's own time."""
         self._finish()
         seconds = time.perf_counter() - self.began
         stages = dict.fromkeys(STAGES, 0.0)
@@ -50,7 +50,8 @@ class Clock:
         return event
 
     def _between(self, before: Any, after: Any) -> float:
-        return before.elapsed_time(after) / 1000 if self.device.type == "cuda" else after - before
+        seconds: float = before.elapsed_time(after) / 1000 if self.device.type == "cuda" else after - before
+        return seconds
 
     def _finish(self) -> None:
         if self.device.type == "cuda":

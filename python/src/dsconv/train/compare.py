@@ -1,4 +1,4 @@
-"""Trainings of the same network, each fed by another loader, in turns of an epoch."""
+"""Trains the same network with several loaders, which take turns epoch by epoch."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from dsconv.train.report import report
 from dsconv.train.settings import Settings
 from dsconv.train.trace import Board, Trace, slug
 
-Told = Callable[[str, int, Epoch], None]
+OnEpoch = Callable[[str, int, Epoch], None]  # the side's name, the number of the epoch
 
 
-def compare(sides: Sequence[Side], settings: Settings, world: World, tell: Told) -> Report:
-    """Trains a network on each side, from the same weights, and gives what it took.
+def compare(sides: Sequence[Side], settings: Settings, world: World, on_epoch: OnEpoch) -> Report:
+    """Trains a network on each side, from the same weights, and returns the measurements.
 
-    The sides take turns, an epoch at a time, so that a machine that slows down slows all of them down. Tell is
-    called after each epoch, in the first process.
+    The sides take turns epoch by epoch, so that a slower machine slows down all of them. on_epoch is called after each
+    epoch, in the first process.
     """
     with ExitStack() as stack:
         with usage():
@@ -39,13 +39,13 @@ def compare(sides: Sequence[Side], settings: Settings, world: World, tell: Told)
             for side, turn, done in zip(sides, turns, epochs):
                 done.append(next(turn))
                 if world.rank == 0:
-                    tell(side.name, number, done[-1])
+                    on_epoch(side.name, number, done[-1])
         samples = [data.samples for data in opened]
     return report(sides, samples, epochs, settings, world)
 
 
 def run(number: int, side: Side, data: Data, settings: Settings, world: World, stack: ExitStack) -> Iterator[Epoch]:
-    """The epochs of one side, each when it is asked for."""
+    """The epochs of one side. Each runs when it is requested."""
     name = f"{number}-{slug(side.name)}"
     traced = Path(settings.profile, f"{name}-rank{world.rank}.json") if settings.profile else None
     board = Board(Path(settings.tensorboard, name) if settings.tensorboard and world.rank == 0 else None)
@@ -58,26 +58,26 @@ def run(number: int, side: Side, data: Data, settings: Settings, world: World, s
 
 
 def check(sides: Sequence[Side], opened: Sequence[Data]) -> None:
-    """Refuses to compare trainings of different classes or lengths."""
+    """Raises ValueError if the sides have different classes or numbers of samples."""
     for side, data in zip(sides, opened):
         if not data.classes:
-            raise ValueError(f"{side.name}: it has no labels to learn")
+            raise ValueError(f"{side.name}: the dataset has no labels")
         if data.classes != opened[0].classes:
-            raise ValueError(f"{side.name}: its {len(data.classes)} classes are not those of {sides[0].name}")
+            raise ValueError(f"{side.name}: its {len(data.classes)} classes are not the same as in {sides[0].name}")
         if data.samples != opened[0].samples:
             raise ValueError(
                 f"{side.name}: {data.samples} training images, but {sides[0].name} has {opened[0].samples}"
             )
         if (data.val is None) != (opened[0].val is None):
-            raise ValueError(f"{side.name} and {sides[0].name}: only one of them has a split to evaluate on")
+            raise ValueError(f"{side.name} and {sides[0].name}: only one of them has a split for evaluation")
 
 
 def check_backend(settings: Settings) -> None:
-    """Refuses a compiler's backend that torch does not know."""
+    """Raises ValueError for a compiler backend that torch does not have."""
     if settings.compile is None:
         return
     from torch._dynamo import list_backends
 
     known = list_backends(exclude_tags=())
     if settings.compile not in known:
-        raise ValueError(f"--compile {settings.compile}: torch knows {', '.join(known)}")
+        raise ValueError(f"--compile {settings.compile}: choose one of {', '.join(known)}")

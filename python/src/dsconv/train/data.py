@@ -1,4 +1,4 @@
-"""What a training gets its batches from: one contract for all loaders."""
+"""The interface between a training and its loader."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Batch = tuple[torch.Tensor, torch.Tensor]
 
 
 class Batches(Sized, Iterable[Batch], Protocol):
-    """Pairs of images (N, C, H, W) and labels (N), as often as asked; len is the number of batches."""
+    """Pairs of images (N, C, H, W) and labels (N). It can be iterated many times; len is the number of batches."""
 
 
 @dataclass(frozen=True)
@@ -21,20 +21,20 @@ class Data:
     """The batches of one side of a comparison, in this process."""
 
     train: Batches
-    val: Batches | None  # what accuracy is measured on; None: the dataset has no such split
+    val: Batches | None  # for the accuracy; None if the dataset has no such split
     classes: tuple[str, ...]
     samples: int  # of the training split, over all processes
     set_epoch: Callable[[int], None]
-    non_blocking: bool = False  # batches are in pinned memory, and copies of them need not be waited for
+    non_blocking: bool = False  # batches are in pinned memory, so their copies need no wait
     channels: int = 3
-    clock: Callable[[], dict[str, float]] = dict  # seconds so far of read, decode, augment, collate, where known
+    clock: Callable[[], dict[str, float]] = dict  # seconds so far of read, decode, augment, collate, if known
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of what is compared: a name for the table, and how to open it. Leaving the context ends its workers."""
+    """One side of a comparison. `open` returns a context, whose end stops the loader's workers."""
 
-    name: str
+    name: str  # in the table
     format: str
     open: Callable[[], AbstractContextManager[Data]]
-    settings: dict[str, Any]  # of its loader alone
+    settings: dict[str, Any]  # of its loader only

@@ -1,4 +1,4 @@
-"""What is measured of an epoch."""
+"""The measurements of an epoch."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Epoch:
-    """What an epoch took and gave, over all processes.
+    """The measurements of an epoch, over all processes.
 
-    Seconds are those of the slowest process; the others, and the three stages, are means of the processes.
+    `seconds` is of the slowest process. The three stages are means over the processes.
     """
 
     images: int
@@ -19,9 +19,9 @@ class Epoch:
     transfer_seconds: float
     step_seconds: float
     loss: float  # mean over the training images
-    accuracy: float  # of the training images while they were learnt, or of the validation split
-    validated: bool = False  # which of the two
-    # Seconds of the loaders, summed over processes and threads: read, decode, augment, collate; empty if not known.
+    accuracy: float  # of the validation split, or of the training images during training
+    validated: bool = False  # accuracy is of the validation split
+    # Seconds of read, decode, augment and collate, summed over processes and threads; empty if unknown.
     loader: dict[str, float] = field(default_factory=dict)
 
     @property

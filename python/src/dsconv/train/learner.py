@@ -1,4 +1,4 @@
-"""The network and how it learns from a batch."""
+"""The network and its training step."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from dsconv.train.distributed import World
 from dsconv.train.models import build
 from dsconv.train.settings import Settings
 
-UNKNOWN = -1  # the label of samples that have none: nothing is learnt from them
+UNKNOWN = -1  # the label of samples without label, which the training ignores
 AUTOCAST = {"fp16": torch.float16, "bf16": torch.bfloat16}
 
 
 class Learner:
-    """A network, its copies in other processes, and its optimiser: SGD with momentum.
+    """A network, its copies in other processes, and its optimizer: SGD with momentum.
 
-    The weights that it begins with depend on the settings alone. `begin` comes before the first batch.
+    The initial weights depend only on the settings. `begin` must be called before the first batch.
     """
 
     def __init__(self, settings: Settings, classes: int, channels: int, world: World) -> None:
@@ -33,33 +33,33 @@ class Learner:
         if world.size > 1:
             ids = [self.device.index] if self.device.type == "cuda" else None
             self.copies = DistributedDataParallel(self.network, device_ids=ids)
-        whole = self.copies or self.network
-        self.forward = torch.compile(whole, backend=settings.compile) if settings.compile else whole
+        network = self.copies or self.network
+        self.forward = torch.compile(network, backend=settings.compile) if settings.compile else network
         self.optimizer = torch.optim.SGD(self.network.parameters(), settings.lr, momentum=0.9, weight_decay=1e-4)
-        # Of fp16 alone: small gradients of it would be 0.
+        # Only for fp16, in which small gradients would become 0.
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=settings.precision == "fp16")
 
     def begin(self, steps: int) -> None:
-        """Says how many steps there will be: the learning rate falls to 0 over them, as half a cosine."""
+        """Sets the number of steps. The learning rate falls to 0 over them, as half a cosine."""
         self.steps, self.done = steps, 0
 
     def take(self, images: torch.Tensor, labels: torch.Tensor, non_blocking: bool) -> tuple[torch.Tensor, torch.Tensor]:
-        """The batch on the device. What is there already stays as it is."""
+        """Copies the batch to the device if it is not there yet."""
         images = images.to(self.device, non_blocking=non_blocking, memory_format=self.layout)
         return images, labels.to(self.device, non_blocking=non_blocking)
 
     def learn(self, images: torch.Tensor, labels: torch.Tensor, group: int = 1, last: bool = True) -> torch.Tensor:
-        """Adds the gradients of one of a group of batches; the last of a group moves the weights.
+        """Adds the gradients of one batch of a group. The last batch of a group updates the weights.
 
-        Gives what `sums` does.
+        Returns the same as `sums`.
         """
-        # The copies exchange gradients once a group.
+        # The copies exchange gradients once per group.
         with self.copies.no_sync() if self.copies and not last else nullcontext():
             with self.autocast():
                 scores = self.forward(images)
                 loss = functional.cross_entropy(scores, labels, ignore_index=UNKNOWN, reduction="sum")
-            known = (labels != UNKNOWN).sum()
-            self.scaler.scale(loss / known.clamp(min=1) / group).backward()
+            labelled = (labels != UNKNOWN).sum()
+            self.scaler.scale(loss / labelled.clamp(min=1) / group).backward()
         if last:
             self.scaler.step(self.optimizer)
             self.scaler.update()
@@ -68,12 +68,11 @@ class Learner:
             self.optimizer.param_groups[0]["lr"] = (
                 self.settings.lr * (1 + math.cos(math.pi * self.done / self.steps)) / 2
             )
-        return sums(scores, labels, loss, known)
+        return sums(scores, labels, loss, labelled)
 
-    @torch.no_grad()
-    def guess(self, images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """The `sums` of images to evaluate on."""
-        with self.autocast():
+    def evaluate(self, images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """The `sums` of a batch, without training."""
+        with torch.no_grad(), self.autocast():
             scores = self.network(images)
             loss = functional.cross_entropy(scores, labels, ignore_index=UNKNOWN, reduction="sum")
         return sums(scores, labels, loss, (labels != UNKNOWN).sum())
@@ -83,8 +82,9 @@ class Learner:
         return torch.autocast(self.device.type, AUTOCAST.get(precision), enabled=precision in AUTOCAST)
 
 
-@torch.no_grad()
-def sums(scores: torch.Tensor, labels: torch.Tensor, loss: torch.Tensor, known: torch.Tensor) -> torch.Tensor:
-    """Of a batch: how many samples it has, the sum of their losses, how many were guessed. It is on the device."""
-    guessed = (scores.argmax(1) == labels).sum()
-    return torch.stack((known.double(), loss.double(), guessed.double()))
+def sums(scores: torch.Tensor, labels: torch.Tensor, loss: torch.Tensor, labelled: torch.Tensor) -> torch.Tensor:
+    """The number of labelled samples of a batch, the sum of their losses and the number of correct predictions, in one
+    tensor on the device."""
+    with torch.no_grad():
+        correct = (scores.argmax(1) == labels).sum()
+        return torch.stack((labelled.double(), loss.double(), correct.double()))

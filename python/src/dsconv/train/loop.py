@@ -10,6 +10,7 @@ from itertools import islice
 import torch
 from torch.profiler import record_function
 
+from dsconv._report import WORKER_STAGES
 from dsconv.train.clock import Clock
 from dsconv.train.data import Batch, Batches, Data
 from dsconv.train.distributed import World
@@ -17,27 +18,25 @@ from dsconv.train.epoch import Epoch
 from dsconv.train.learner import Learner
 from dsconv.train.trace import Trace
 
-LOADER = ("read", "decode", "augment", "collate")
-
 
 class Tally:
-    """Samples, losses and guesses, summed on the device: reading them at every step would hold a GPU up."""
+    """Sums of samples, losses and correct predictions, on the device: reading them in every step would stop the GPU."""
 
     def __init__(self, device: torch.device) -> None:
         self.sums = torch.zeros(3, dtype=torch.float64, device=device)
 
     def add(self, sums: torch.Tensor) -> None:
-        """Adds a batch's."""
+        """Adds the sums of a batch."""
         self.sums += sums
 
     def means(self, world: World) -> tuple[int, float, float]:
-        """The samples of all processes, their mean loss and the share of them that were guessed."""
-        samples, loss, guessed = world.sum(*self.sums.tolist())
-        return int(samples), loss / max(samples, 1), guessed / max(samples, 1)
+        """The number of samples of all processes, their mean loss, and the accuracy."""
+        samples, loss, correct = world.sum(*self.sums.tolist())
+        return int(samples), loss / max(samples, 1), correct / max(samples, 1)
 
 
 def train(learner: Learner, data: Data, world: World, epochs: int, limit: int | None, trace: Trace) -> Iterator[Epoch]:
-    """Trains, and gives each epoch when it has ended. Limit is of batches an epoch."""
+    """Trains, and yields each epoch after its end. limit is the maximum number of batches in an epoch."""
     clock = Clock(world.device)
     learner.begin(epochs * math.ceil(count(data, limit) / learner.settings.accumulate))
     for number in range(epochs):
@@ -48,12 +47,12 @@ def train(learner: Learner, data: Data, world: World, epochs: int, limit: int | 
         trace.stop()
         epoch = replace(epoch, loader=spent(before, data.clock(), world))
         if data.val is not None:
-            epoch = replace(epoch, accuracy=evaluate(learner, data, world), validated=True)
+            epoch = replace(epoch, accuracy=evaluate(learner, data.val, data.non_blocking, world), validated=True)
         yield epoch
 
 
 def learn(
-    learner: Learner, data: Data, world: World, clock: Clock, limit: int | None, stepped: Callable[[], None]
+    learner: Learner, data: Data, world: World, clock: Clock, limit: int | None, on_step: Callable[[], None]
 ) -> Epoch:
     """One epoch of training, of at most limit batches."""
     steps = count(data, limit)
@@ -71,39 +70,39 @@ def learn(
         with record_function("dsconv.step"):
             tally.add(learner.learn(images, labels, group, n + 1 == first + group))
         clock.lap("step")
-        stepped()
+        on_step()
     seconds, stages = clock.stop()
     images, loss, accuracy = tally.means(world)
     if images == 0:
-        raise ValueError("training: the loader gave no batch")
+        raise ValueError("training: the loader returned no batch")
     wait, transfer, step = world.mean(stages["wait"], stages["transfer"], stages["step"])
     return Epoch(images, steps, world.longest(seconds), wait, transfer, step, loss, accuracy)
 
 
 def spent(before: dict[str, float], after: dict[str, float], world: World) -> dict[str, float]:
-    """What the loaders of all processes took between two readings of their clocks; empty if they have none."""
-    known = [stage for stage in LOADER if stage in after]
-    return dict(zip(known, world.sum(*(after[stage] - before[stage] for stage in known)))) if known else {}
+    """The seconds of all processes' loaders between two readings of their clocks; empty without clocks."""
+    stages = [stage for stage in WORKER_STAGES if stage in after]
+    return dict(zip(stages, world.sum(*(after[stage] - before[stage] for stage in stages)))) if stages else {}
 
 
-def evaluate(learner: Learner, data: Data, world: World) -> float:
-    """The share of the validation images whose label is guessed."""
+def evaluate(learner: Learner, batches: Batches, non_blocking: bool, world: World) -> float:
+    """The accuracy on the validation images."""
     tally = Tally(world.device)
     learner.network.eval()
-    for images, labels in data.val:
-        images, labels = learner.take(images, labels, data.non_blocking)
-        tally.add(learner.guess(images, labels))
+    for images, labels in batches:
+        images, labels = learner.take(images, labels, non_blocking)
+        tally.add(learner.evaluate(images, labels))
     _, _, accuracy = tally.means(world)
     return accuracy
 
 
 def count(data: Data, limit: int | None) -> int:
-    """The batches of an epoch."""
+    """The number of batches in an epoch."""
     return min(len(data.train), limit or len(data.train))
 
 
 def waited(batches: Batches, steps: int) -> Iterator[Batch]:
-    """The first batches, whose making is a range of its own in a profiler's trace."""
+    """The first batches. The wait for each is a separate range in a profiler's trace."""
     iterator = islice(iter(batches), steps)
     while True:
         with record_function("dsconv.wait"):

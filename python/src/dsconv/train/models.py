@@ -1,17 +1,17 @@
-"""The networks that are trained, by name."""
+"""The networks, by name."""
 
 from __future__ import annotations
 
 from torch import nn
 
 MODELS = ("mlp", "resnet18", "resnet50")
-# Sides of the networks' input images, and learning rates for SGD with momentum and steps of 256 images.
+# Width and height of the input images, and learning rates for SGD with momentum and 256 images per step.
 SIZES = {"mlp": 28, "resnet18": 224, "resnet50": 224}
 RATES = {"mlp": 0.24, "resnet18": 0.1, "resnet50": 0.1}
 
 
 def build(name: str, classes: int, channels: int, size: int) -> nn.Module:
-    """A network for images of channels x size x size, with torch's random weights as they come next."""
+    """A network for images of channels x size x size, with weights from torch's random generator."""
     if name == "mlp":
         return mlp(classes, channels, size)
     from torchvision import models

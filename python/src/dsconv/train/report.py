@@ -1,4 +1,4 @@
-"""What a comparison took, as the report that `dsconv bench` writes and merges."""
+"""The measurements of a comparison, as a report like that of `dsconv bench`, which can merge it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dsconv.train.settings import Settings
 def report(
     sides: Sequence[Side], samples: Sequence[int], epochs: Sequence[Sequence[Epoch]], settings: Settings, world: World
 ) -> Report:
-    """A dataset for each side, a round for each of its epochs."""
+    """A report with a dataset for each side and a round for each of its epochs."""
     datasets = [
         DatasetReport(
             path=side.name, format=side.format, samples=count, settings=side.settings, rounds=[turn(e) for e in done]
@@ -24,14 +24,14 @@ def report(
         for side, count, done in zip(sides, samples, epochs)
     ]
     gpu = world.device.type == "cuda"
-    made = Report(
+    result = Report(
         machine=Machine.this(torch.__version__, torch.cuda.get_device_name(world.device) if gpu else "cpu"),
         options=options(settings, world),
         consumer=f"{settings.model} in PyTorch, {world.size} process(es)",
         datasets=datasets,
         notes=notes(sides, epochs, settings, world),
     )
-    return made.summarise()
+    return result.summarise()
 
 
 def turn(epoch: Epoch) -> Round:
@@ -48,7 +48,7 @@ def turn(epoch: Epoch) -> Round:
 
 
 def options(settings: Settings, world: World) -> dict[str, object]:
-    """Those of `dsconv bench` by its names, then the trainer's own."""
+    """The options that `dsconv bench` has too, under its names, and the trainer's own."""
     shared = {
         "rounds": settings.epochs,
         "epochs": 1,
@@ -63,14 +63,14 @@ def options(settings: Settings, world: World) -> dict[str, object]:
 
 
 def notes(sides: Sequence[Side], epochs: Sequence[Sequence[Epoch]], settings: Settings, world: World) -> list[str]:
-    """What the figures mean where that is not plain."""
-    told = []
+    """Explanations of figures that could be misunderstood."""
+    found = []
     if not epochs[0][-1].validated:
-        told.append("accuracy is that of the training images, while they were learnt: there is no split to evaluate on")
+        found.append("accuracy is of the training images during training: the dataset has no split for evaluation")
     if world.device.type == "cpu" and any(side.settings.get("pin_memory") for side in sides):
-        told.append("pinned memory does nothing without a GPU")
+        found.append("pinned memory does nothing without a GPU")
     if settings.compile:
-        told.append("the first epoch has the compilation in it")
+        found.append("the first epoch includes the compilation")
     if settings.profile:
-        told.append("the first steps of the first epoch are slower for being profiled")
-    return told
+        found.append("the profiler slows down the first steps of the first epoch")
+    return found

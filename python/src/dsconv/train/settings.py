@@ -1,4 +1,4 @@
-"""What is the same for all that are compared."""
+"""The settings that all sides of a comparison share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Settings:
-    """Of a training, whichever loader feeds it. Batches and workers are those of each process."""
+    """The settings of a training. Batch size and workers are per process."""
 
     model: str = "resnet18"
     epochs: int = 1

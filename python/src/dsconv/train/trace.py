@@ -1,4 +1,4 @@
-"""What shows a training's course: a profiler's trace and TensorBoard's curves."""
+"""A profiler's trace and TensorBoard's curves of a training."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from torch import profiler
 
 from dsconv.train.epoch import Epoch
 
-STEPS = 20  # that are profiled: a trace of more is too large to look at
+STEPS = 20  # are profiled: a trace of more would be too large to look at
 
 
 class Trace:
-    """torch.profiler's trace of a training's first steps, in Chrome's format. Without a path it does nothing."""
+    """torch.profiler's trace of the first steps of a training, in Chrome's format. Without a path it does nothing."""
 
     def __init__(self, path: Path | None, device: torch.device) -> None:
         self.path, self.device = path, device
@@ -23,7 +23,7 @@ class Trace:
         self.steps = 0
 
     def start(self) -> None:
-        """Begins with the first epoch; later ones are not profiled."""
+        """Starts the profiler in the first epoch. Later epochs are not profiled."""
         if self.path is None or self.steps > 0:
             return
         activities = [profiler.ProfilerActivity.CPU]
@@ -38,7 +38,7 @@ class Trace:
             self.stop()
 
     def stop(self) -> None:
-        """Writes the trace, unless that was done. No two traces can be taken at a time, so an epoch's end stops it."""
+        """Writes the trace once. It is called at the epoch's end at the latest, as only one trace can run at a time."""
         if self.profile is None or self.path is None:
             return
         self.profile.stop()
@@ -48,7 +48,7 @@ class Trace:
 
 
 class Board:
-    """TensorBoard's curves of a training. Without a folder it does nothing."""
+    """The curves of a training for TensorBoard. Without a folder it does nothing."""
 
     def __init__(self, folder: Path | None) -> None:
         self.writer: Any = None
@@ -58,7 +58,7 @@ class Board:
             self.writer = SummaryWriter(str(folder))
 
     def add(self, number: int, epoch: Epoch) -> None:
-        """Adds the epoch of that number to the curves."""
+        """Adds an epoch to the curves."""
         if self.writer is None:
             return
         for curve in ("loss", "accuracy", "seconds", "wait_seconds", "transfer_seconds", "step_seconds"):
@@ -71,5 +71,5 @@ class Board:
 
 
 def slug(name: str) -> str:
-    """The name as one of a file."""
+    """The name with only those characters that are safe in file names."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-")

@@ -1,4 +1,4 @@
-"""The tutorials' experiment: MNIST by DataLoader as it comes, with workers, with pinned memory, and by dsconv."""
+"""The preset tutorial: MNIST with a DataLoader without workers, with workers, with pinned memory, and with dsconv."""
 
 from __future__ import annotations
 
@@ -7,48 +7,48 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from torch.utils.data import Dataset
 
-from dsconv.train import after, augment, before, digits, idx
+from dsconv.train import augment, drawn_digits, from_dataloader, from_dsconv, idx_files
 from dsconv.train.data import Data, Side
 from dsconv.train.distributed import World
 from dsconv.train.settings import Settings
 
-# Mean and standard deviation of MNIST, as the tutorials have them.
+# Mean and standard deviation of MNIST, as in PyTorch's tutorials.
 MEAN, STD = (0.1307,), (0.3081,)
 CLASSES = tuple("0123456789")
 
 
-class Digits(Dataset):
-    """A split of IDX files, as torchvision.datasets.MNIST gives it: a PIL image through the transforms, and an int."""
+class Digits:
+    """A split of IDX files, like torchvision.datasets.MNIST: a transformed PIL image and an int."""
 
-    def __init__(self, folder: Path, split: str, transform: Callable) -> None:
-        self.images, self.labels = idx.read_split(folder, split)
+    def __init__(self, folder: Path, split: str, transform: Callable[[Any], Any]) -> None:
+        self.images, self.labels = idx_files.read_split(folder, split)
         self.transform = transform
 
     def __len__(self) -> int:
         return len(self.images)
 
-    def __getitem__(self, index: int) -> tuple[object, int]:
+    def __getitem__(self, index: int, /) -> tuple[Any, int]:
         from PIL import Image
 
         return self.transform(Image.fromarray(self.images[index])), int(self.labels[index])
 
 
 def draw(folder: Path, count: int, seed: int) -> None:
-    """Writes drawn digits as MNIST's files: so many to train on, and a sixth of that to evaluate on."""
-    idx.write_split(folder, "train", *digits.draw(count, seed))
-    idx.write_split(folder, "val", *digits.draw(max(count // 6, 1), seed + 1))
+    """Writes drawn digits as MNIST's files: count for training, and a sixth of that for evaluation."""
+    idx_files.write_split(folder, "train", *drawn_digits.draw(count, seed))
+    idx_files.write_split(folder, "val", *drawn_digits.draw(max(count // 6, 1), seed + 1))
 
 
 def pack(folder: Path, scratch: Path) -> Path:
-    """The IDX files in a dataset of raw pixels, made in the folder scratch by way of PNGs in folders of classes."""
+    """Packs the IDX files into a dataset of raw pixels in the folder scratch, with PNGs as the intermediate step."""
     import dsconv
 
-    for split in idx.NAMES:
-        write_pngs(scratch / "images" / split, *idx.read_split(folder, split))
+    for split in idx_files.NAMES:
+        write_pngs(scratch / "images" / split, *idx_files.read_split(folder, split))
     packed = scratch / "digits.lmdb"
     dsconv.pack(scratch / "images", packed, encode="raw", color="gray", progress=False)
     return packed
@@ -64,25 +64,31 @@ def write_pngs(root: Path, images: np.ndarray, labels: np.ndarray) -> None:
 
 
 def sides(folder: Path, packed: Path, settings: Settings, world: World) -> list[Side]:
-    """The four rows of the table."""
+    """The four sides, in the order of the table's rows."""
     plain = replace(settings, num_workers=0, pin_memory=False)
     workers = replace(settings, pin_memory=False)
     pinned = replace(settings, pin_memory=True)
     rows = [
-        Side(f"DataLoader, {before.workers(way)}", "IDX", partial(dataloader, folder, way, world), before.options(way))
+        Side(
+            f"DataLoader, {from_dataloader.workers(way)}",
+            "IDX",
+            partial(dataloader, folder, way, world),
+            from_dataloader.options(way),
+        )
         for way in (plain, workers, pinned)
     ]
     transforms = grey()
-    return [*rows, after.dataset("dsconv", packed, settings, world, (transforms, transforms), color="gray")]
+    return [*rows, from_dsconv.dataset("dsconv", packed, settings, world, (transforms, transforms), color="gray")]
 
 
 @contextmanager
 def dataloader(folder: Path, settings: Settings, world: World) -> Iterator[Data]:
-    train, val = (Digits(folder, split, grey()) for split in idx.NAMES)
-    yield replace(before.loaded(train, val, CLASSES, settings, world), channels=1)
+    train, val = (Digits(folder, split, grey()) for split in idx_files.NAMES)
+    yield replace(from_dataloader.loaded(train, val, CLASSES, settings, world), channels=1)
 
 
-def grey() -> Callable:
+def grey() -> Callable[[Any], Any]:
     from torchvision import transforms
 
-    return transforms.Compose(augment.normalised(MEAN, STD))
+    transform: Callable[[Any], Any] = transforms.Compose(augment.normalised(MEAN, STD))
+    return transform

@@ -1,11 +1,10 @@
-"""Transforms with torchvision's names, parameters and meanings, carried out natively.
+"""Transforms with torchvision's names, parameters and meanings that run natively.
 
 >>> from dsconv import transforms as T
 >>> T.translate(T.Compose([T.RandomResizedCrop(224), T.RandomHorizontalFlip(), T.ToTensor()])).words
 'rrc:224,flip'
 
-They need neither torch nor torchvision. ``translate`` also takes torchvision's and Albumentations'
-transforms, see there.
+They need neither torch nor torchvision. ``translate`` also takes torchvision's and Albumentations' transforms.
 """
 
 from __future__ import annotations

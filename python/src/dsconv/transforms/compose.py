@@ -1,27 +1,25 @@
-"""Transforms of transforms."""
+"""Compose and RandomApply: transforms of transforms."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .base import Transform, is_image, is_ours
-from .conversion import Normalize, RandomErasing
-from .drawing import drawn
-from .mixing import MixUp
+from .choose_native import choose_native, list_steps
+from .mixing import mixers_of
+from .native_ops import NativeOps
+from .nesting import AppliedAtRandom, Container, flat
 from .not_native import NotNative
-from .words import number
+from .plan import Plan
+from .run_on_image import is_image
+from .seeds import new_generator
 
 
 @dataclass(frozen=True)
-class Compose(Transform):
-    """Does ``transforms`` one after another: natively up to the first that is not of this module's."""
-
-    transforms: Sequence[Any]
-
-    def word(self) -> str:
-        raise NotNative("several transforms")
+class Compose(Container):
+    """Runs ``transforms`` one after another: natively up to the first that has no native op."""
 
     def __call__(self, image: Any) -> Any:
         if is_image(image):
@@ -30,37 +28,26 @@ class Compose(Transform):
             image = t(image)
         return image
 
+    @functools.cached_property
+    def _plan(self) -> Plan:
+        for t in flat(self.transforms):
+            if mixers_of(t):
+                raise TypeError(f"{type(t).__name__} mixes whole batches: give it to dsconv.Loader")
+        return choose_native(list(list_steps(list(self.transforms), compose)), NativeOps("pil"))
+
 
 @dataclass(frozen=True)
-class RandomApply(Transform):
-    """Does all of ``transforms`` with probability ``p``, else none."""
-
-    transforms: Sequence[Any]
-    p: float = 0.5
-
-    def word(self) -> str:
-        words = []
-        for t in flat(self.transforms):
-            outside = isinstance(t, (RandomApply, Normalize, RandomErasing, MixUp))
-            word = "" if outside or not is_ours(t) else t.word()
-            if not word or "," in word:
-                raise NotNative(f"{type(t).__name__} inside of RandomApply")
-            words.append(word)
-        if not 0 <= self.p <= 1 or not words:
-            raise NotNative(f"RandomApply of {len(words)} transforms with p={self.p}")
-        return f"apply:{number(self.p)}:" + "+".join(words)
+class RandomApply(AppliedAtRandom):
+    """Runs all of ``transforms`` with probability ``p``, else none."""
 
     def __call__(self, image: Any) -> Any:
         try:
             self.word()
         except NotNative:
-            return Compose(self.transforms)(image) if drawn().random() < self.p else image
+            return Compose(self.transforms)(image) if new_generator().random() < self.p else image
         return super().__call__(image)
 
 
-def flat(transforms: Sequence[Any]) -> list[Any]:
-    """transforms with those inside of Compose in its place."""
-    found = []
-    for t in transforms:
-        found += flat(t.transforms) if isinstance(t, Compose) else [t]
-    return found
+def compose(transforms: Sequence[Any]) -> Callable[[Any], Any]:
+    """Joins several of this package's transforms into one."""
+    return Compose(tuple(transforms))

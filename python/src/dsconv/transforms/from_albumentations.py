@@ -1,7 +1,7 @@
-"""Albumentations' transforms as ours. Albumentations is not imported: who gives its objects has.
+"""Translates Albumentations' transforms to ours, without importing Albumentations.
 
-OpenCV resizes and recolours otherwise than Pillow does, so that only what moves whole pixels or
-normalises is native.
+OpenCV resizes and changes colours differently from Pillow. So only transforms that move whole pixels or normalise are
+native.
 """
 
 from __future__ import annotations
@@ -36,12 +36,18 @@ def is_compose(t: Any) -> bool:
 
 
 def steps(compose: Any) -> list[Step]:
-    """The transforms of a Compose; the Compose as a whole where it does more than one after another."""
+    """The steps of a Compose; one step if it does more than to run its transforms one after another."""
     if compose.p < 1 or getattr(compose, "processors", None):
-        return [Step(None, Composed(compose), f"a Compose with p={compose.p}, or with boxes or keypoints")]
+        return [
+            Step(
+                None,
+                Composed(compose),
+                f"only with p=1 and without boxes and keypoints is a Compose native; p={compose.p}",
+            )
+        ]
 
     def join(rest: Sequence[Any]) -> Composed:
-        """A Compose of what is left of this one."""
+        """A Compose of the last transforms of this one."""
         return Composed(type(compose)(list(rest), seed=getattr(compose, "seed", None)))
 
     return [s for t in compose.transforms for s in _steps(t, join)]
@@ -53,47 +59,43 @@ def _steps(t: Any, join: Callable[[Sequence[Any]], Composed]) -> list[Step]:
     if name == "NoOp":
         return []
     try:
-        if name not in _EQUALS:
-            raise NotNative(_REMEDIES.get(name, "it has no native equal"))
-        op = _EQUALS[name](t)
+        if name not in _EQUIVALENTS:
+            raise NotNative(_REMEDIES.get(name, "it has no native equivalent"))
+        op = _EQUIVALENTS[name](t)
         op.word()
         return [Step(op, t, library="albumentations", join=join)]
     except NotNative as e:
         return [Step(None, t, str(e), "albumentations", join)]
     except (AttributeError, TypeError):  # of another version
-        return [
-            Step(
-                None, t, "its parameters are not those of the Albumentations that is known here", "albumentations", join
-            )
-        ]
+        return [Step(None, t, "this version of Albumentations has other parameters for it", "albumentations", join)]
 
 
 def _always(t: Any) -> None:
     if t.p < 1:
-        raise NotNative(f"p={t.p}: natively it is done always")
+        raise NotNative(f"p={t.p}: only p=1 is native")
 
 
 def _crop(cls: Callable[[tuple[int, int]], Transform]) -> Callable[[Any], Transform]:
-    def equal(t: Any) -> Transform:
+    def equivalent(t: Any) -> Transform:
         _always(t)
         if t.pad_if_needed:
-            raise NotNative("pad_if_needed")
+            raise NotNative("pad_if_needed=True is not native")
         return cls((t.height, t.width))
 
-    return equal
+    return equivalent
 
 
 def _normalize(t: Any) -> Transform:
     _always(t)
     if t.normalization != "standard" or t.max_pixel_value != 255:
-        raise NotNative(f"normalization={t.normalization!r} with max_pixel_value={t.max_pixel_value}")
+        raise NotNative("only normalization='standard' with max_pixel_value=255 is native")
     return conversion.Normalize(t.mean, t.std)
 
 
 def _to_float(t: Any) -> Transform:
     _always(t)
     if t.max_value not in (None, 255):
-        raise NotNative(f"max_value={t.max_value}")
+        raise NotNative(f"max_value={t.max_value}: only 255 is native")
     return conversion.Converts("array", "float32")
 
 
@@ -102,7 +104,7 @@ def _to_tensor(t: Any) -> Transform:
     return conversion.Converts("tensor", None)
 
 
-_EQUALS: dict[str, Callable[[Any], Transform]] = {
+_EQUIVALENTS: dict[str, Callable[[Any], Transform]] = {
     "HorizontalFlip": lambda t: geometry.RandomHorizontalFlip(t.p),
     "VerticalFlip": lambda t: geometry.RandomVerticalFlip(t.p),
     "CenterCrop": _crop(geometry.FlooredCenterCrop),
@@ -115,7 +117,7 @@ _EQUALS: dict[str, Callable[[Any], Transform]] = {
 
 
 def _remedy(name: str) -> str:
-    return f"OpenCV gives other pixels than Pillow: dsconv.transforms.{name} is native"
+    return f"OpenCV gives other pixels than Pillow; dsconv.transforms.{name} is native"
 
 
 _REMEDIES = {

@@ -1,62 +1,64 @@
-"""torchvision's transforms, v1 and v2, as ours. torchvision is not imported: who gives its objects has."""
+"""Translates torchvision's transforms, v1 and v2, to ours, without importing torchvision."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import automatic, color, conversion, geometry, mixing
 from .base import Transform
-from .compose import RandomApply
+from .nesting import AppliedAtRandom
 from .not_native import NotNative
+from .op_parameters import fill_values
 from .steps import Step
-from .words import fill_values
+
+ListSteps = Callable[[Any], Iterable[Step]]
 
 
 def is_container(t: Any) -> bool:
-    """Whether t is a Compose, an nn.Sequential, an evaluation preset or nothing at all."""
+    """Reports whether t is a Compose, an nn.Sequential or ModuleList, or an evaluation preset."""
     return _name(t) in ("Compose", "ImageClassification") or _torch_name(t) in ("Sequential", "ModuleList")
 
 
 def inside(t: Any) -> Sequence[Any]:
-    """The transforms inside of a container."""
+    """The transforms in a container."""
     if _name(t) == "Compose":
-        return t.transforms
+        return list(t.transforms)
     return _preset(t) if _name(t) == "ImageClassification" else list(t)
 
 
-def steps(t: Any) -> list[Step]:
-    """One transform that is no container, as a step; none if it does nothing."""
+def steps(t: Any, list_steps: ListSteps) -> list[Step]:
+    """The step of one transform that is not a container; [] if it does nothing. list_steps gives those of a list."""
     if _name(t) == "Identity" or _torch_name(t) == "Identity":
         return []
-    equal = _EQUALS.get(_name(t))
-    if equal is None:
+    equivalent = _EQUIVALENTS.get(_name(t))
+    if equivalent is None and _name(t) not in _NESTED:
         return [Step(None, t, _why_unknown(t))]
     try:
-        op = equal(t)
+        op = equivalent(t) if equivalent else _NESTED[_name(t)](t, list_steps)
         op.word()
         return [Step(op, t, library="torchvision")]
     except NotNative as e:
         return [Step(None, t, str(e))]
     except (AttributeError, TypeError):  # of another version
-        return [Step(None, t, "its parameters are not those of the torchvision that is known here")]
+        return [Step(None, t, "this version of torchvision has other parameters for it")]
 
 
 def _why_unknown(t: Any) -> str:
-    inner = getattr(t, "transforms", None)  # as torchvision's presets have, which are classes of a script's own
+    inner = getattr(t, "transforms", None)  # as in the presets of torchvision's reference scripts
     if inner is not None and is_container(inner):
-        return f"it cannot be looked into: give its {type(inner).__name__}, .transforms, to have that run natively"
-    return "it has no native equal"
+        return f"its class is unknown: to run its {type(inner).__name__} natively, give .transforms instead"
+    return "it has no native equivalent"
 
 
 def is_mixer(t: Any) -> bool:
-    """Whether t is torchvision's MixUp or CutMix, or derived from one."""
+    """Reports whether t is torchvision's MixUp or CutMix, or of a subclass."""
     return any(c.__name__ == "_BaseMixUpCutMix" for c in type(t).__mro__)
 
 
 def _name(t: Any) -> str:
-    """The name of torchvision's own classes, but not of those that others derive from them."""
+    """The name of t's class if torchvision defines it; "" for others, subclasses too."""
     inner = type(t).__module__.startswith("torchvision.transforms.")
     return type(t).__name__ if inner else ""
 
@@ -70,7 +72,7 @@ def _is_v2(t: Any) -> bool:
 
 
 def _preset(t: Any) -> list[Any]:
-    """What the transforms() of pretrained weights do."""
+    """The steps of the transforms() of pretrained weights."""
     import torch
     from torchvision.transforms import v2
 
@@ -93,7 +95,7 @@ def _random_crop(t: Any) -> Transform:
         left, right, top, bottom = padding
         padding = (left, top, right, bottom)
     elif padding is not None and t.pad_if_needed and mode in ("reflect", "symmetric"):
-        raise NotNative("it mirrors what was padded before")
+        raise NotNative("it mirrors the padding")
     return geometry.RandomCrop(t.size, padding, t.pad_if_needed, _fill(t), mode)
 
 
@@ -122,21 +124,19 @@ def _rand_augment(t: Any) -> Transform:
     return cls(t.num_ops, t.magnitude, t.num_magnitude_bins, t.interpolation, _fill(t))
 
 
-def _random_apply(t: Any) -> Transform:
-    from .translating import flatten
-
+def _random_apply(t: Any, list_steps: ListSteps) -> Transform:
     ops = []
-    for step in flatten(list(t.transforms)):
+    for step in list_steps(list(t.transforms)):
         if step.op is None:
-            raise NotNative(f"{step.name} in it: {step.why}")
+            raise NotNative(f"its {step.name}: {step.why}")
         ops.append(step.op)
-    return RandomApply(tuple(ops), t.p)
+    return AppliedAtRandom(tuple(ops), t.p)
 
 
-def _random_choice(t: Any) -> Transform:
+def _random_choice(t: Any, list_steps: ListSteps) -> Transform:
     choices = []
     for inner in t.transforms:
-        found = [] if isinstance(inner, Transform) else steps(inner)
+        found = [] if isinstance(inner, Transform) else steps(inner, list_steps)
         choices.append(found[0].op if found and found[0].op else inner)
     return mixing.RandomChoice(choices, t.p)
 
@@ -150,7 +150,7 @@ def _to_tensor(t: Any) -> Transform:
 def _to_dtype(t: Any) -> Transform:
     dtype, scale = t.dtype, getattr(t, "scale", True)
     if isinstance(dtype, dict):
-        raise NotNative("a dtype for each type: with one for all it is native")
+        raise NotNative("it has a dtype for each type: only one dtype for all is native")
     return conversion.Converts(None, conversion.dtype_name(dtype), scale)
 
 
@@ -159,15 +159,15 @@ def _random_erasing(t: Any) -> Transform:
 
 
 def _mixer(cls: type[mixing.MixUp]) -> Callable[[Any], Transform]:
-    def equal(t: Any) -> Transform:
+    def equivalent(t: Any) -> Transform:
         if getattr(t._labels_getter, "__name__", "") != "_find_labels_default_heuristic":
-            raise ValueError(f"{type(t).__name__} with a labels_getter of its own cannot mix a loader's batches")
+            raise ValueError(f"{type(t).__name__}: leave labels_getter out: the loader finds the labels itself")
         return cls(alpha=t.alpha, num_classes=t.num_classes)
 
-    return equal
+    return equivalent
 
 
-_EQUALS: dict[str, Callable[[Any], Transform]] = {
+_EQUIVALENTS: dict[str, Callable[[Any], Transform]] = {
     "RandomResizedCrop": _random_resized_crop,
     "Resize": lambda t: geometry.Resize(t.size, t.interpolation, t.max_size, t.antialias),
     "CenterCrop": lambda t: geometry.CenterCrop(t.size),
@@ -187,8 +187,6 @@ _EQUALS: dict[str, Callable[[Any], Transform]] = {
     "RandomEqualize": lambda t: color.RandomEqualize(t.p),
     "TrivialAugmentWide": _trivial_augment,
     "RandAugment": _rand_augment,
-    "RandomApply": _random_apply,
-    "RandomChoice": _random_choice,
     "ToTensor": _to_tensor,
     "PILToTensor": lambda t: conversion.PILToTensor(),
     "ToImage": lambda t: conversion.ToImage(),
@@ -199,4 +197,10 @@ _EQUALS: dict[str, Callable[[Any], Transform]] = {
     "RandomErasing": _random_erasing,
     "MixUp": _mixer(mixing.MixUp),
     "CutMix": _mixer(mixing.CutMix),
+}
+
+# Those that contain other transforms.
+_NESTED: dict[str, Callable[[Any, ListSteps], Transform]] = {
+    "RandomApply": _random_apply,
+    "RandomChoice": _random_choice,
 }

@@ -9,7 +9,18 @@ from typing import Any, Union
 from .base import Transform
 from .interpolation import InterpolationMode
 from .not_native import NotNative
-from .words import AFFINE, chance, fill_word, filter_word, number, numbers, option, sides, size_word, whole
+from .op_parameters import (
+    AFFINE,
+    fill_option,
+    filter_option,
+    number,
+    numbers,
+    probability,
+    range_option,
+    sides,
+    size_text,
+    whole,
+)
 
 Size = Union[int, Sequence[int]]
 Fill = Union[int, Sequence[int], None]
@@ -18,8 +29,8 @@ Mode = Union[InterpolationMode, str, int]
 
 @dataclass(frozen=True)
 class RandomResizedCrop(Transform):
-    """Cuts out a part of random area and aspect ratio and resizes it to ``size``, (height, width) or one
-    number for a square."""
+    """Crops a rectangle of random area and aspect ratio and resizes it to ``size``: (height, width), or one number for
+    a square."""
 
     size: Size
     scale: tuple[float, float] = (0.08, 1.0)
@@ -30,14 +41,14 @@ class RandomResizedCrop(Transform):
     def word(self) -> str:
         if not 0 < self.scale[0] <= self.scale[1] <= 1 or not 0 < self.ratio[0] <= self.ratio[1]:
             raise NotNative(f"scale={self.scale}, ratio={self.ratio}: wanted 0 < low <= high, scale at most 1")
-        s = "rrc:" + size_word(self.size) + option("scale", self.scale, (0.08, 1.0))
-        return s + option("ratio", self.ratio, (3 / 4, 4 / 3)) + filter_word(self.interpolation, "bilinear")
+        s = "rrc:" + size_text(self.size) + range_option("scale", self.scale, (0.08, 1.0))
+        return s + range_option("ratio", self.ratio, (3 / 4, 4 / 3)) + filter_option(self.interpolation, "bilinear")
 
 
 @dataclass(frozen=True)
 class Resize(Transform):
-    """Resizes to ``size``, (height, width); one number is for the shorter side, the longer one in
-    proportion and at most ``max_size``."""
+    """Resizes to ``size``: (height, width), or one number for the shorter side. The longer side is then in proportion,
+    and at most ``max_size``."""
 
     size: Size
     interpolation: Mode = InterpolationMode.BILINEAR
@@ -45,15 +56,15 @@ class Resize(Transform):
     antialias: bool | None = True
 
     def shorter(self) -> int:
-        """What the shorter side becomes, 0 where both sides are given."""
+        """The new length of the shorter side; 0 if both sides are given."""
         if self.size is None:
-            raise NotNative("a size of None")
+            raise NotNative("size=None")
         if isinstance(self.size, Sequence) and len(self.size) == 2:
             return 0
         return sides(self.size)[0]
 
     def word(self) -> str:
-        shorter, filter = self.shorter(), filter_word(self.interpolation, "bilinear")
+        shorter, filter = self.shorter(), filter_option(self.interpolation, "bilinear")
         if shorter == 0:
             height, width = sides(self.size)
             if self.max_size is not None:
@@ -68,17 +79,17 @@ class Resize(Transform):
 
 @dataclass(frozen=True)
 class CenterCrop(Transform):
-    """Keeps the middle; what is smaller is put in the middle of black first."""
+    """Crops the middle of the image. A smaller image is first padded with black on all sides."""
 
     size: Size
 
     def word(self) -> str:
-        return "centercrop:" + size_word(self.size)
+        return "centercrop:" + size_text(self.size)
 
 
 @dataclass(frozen=True)
 class FlooredCenterCrop(CenterCrop):
-    """Albumentations' CenterCrop, whose place is rounded down."""
+    """Albumentations' CenterCrop, whose offset is rounded down."""
 
     def word(self) -> str:
         return super().word() + ":floor"
@@ -86,8 +97,8 @@ class FlooredCenterCrop(CenterCrop):
 
 @dataclass(frozen=True)
 class RandomCrop(Transform):
-    """Keeps a part of ``size`` at a random place. ``padding`` is one number, (left and right, top and
-    bottom) or (left, top, right, bottom)."""
+    """Crops a rectangle of ``size`` at a random offset. ``padding`` is added first: one number, (left and right, top
+    and bottom) or (left, top, right, bottom)."""
 
     size: Size
     padding: int | Sequence[int] | None = None
@@ -104,8 +115,8 @@ class RandomCrop(Transform):
 
     def word(self) -> str:
         if self.padding_mode not in ("constant", "edge", "reflect", "symmetric"):
-            raise NotNative(f"padding_mode={self.padding_mode!r}")
-        s, p = "crop:" + size_word(self.size), self.borders()
+            raise NotNative(f"padding_mode={self.padding_mode!r}: choose constant, edge, reflect or symmetric")
+        s, p = "crop:" + size_text(self.size), self.borders()
         if any(p):
             s += f":pad={numbers(p)}"
         if self.pad_if_needed:
@@ -114,7 +125,7 @@ class RandomCrop(Transform):
             return s
         if self.padding_mode != "constant":
             return f"{s}:{self.padding_mode}"
-        return s + fill_word(self.fill)
+        return s + fill_option(self.fill)
 
 
 @dataclass(frozen=True)
@@ -124,7 +135,7 @@ class RandomHorizontalFlip(Transform):
     p: float = 0.5
 
     def word(self) -> str:
-        return "flip" + chance(self.p)
+        return "flip" + probability(self.p)
 
 
 @dataclass(frozen=True)
@@ -134,12 +145,12 @@ class RandomVerticalFlip(Transform):
     p: float = 0.5
 
     def word(self) -> str:
-        return "vflip" + chance(self.p)
+        return "vflip" + probability(self.p)
 
 
 @dataclass(frozen=True)
 class RandomRotation(Transform):
-    """Turns by an angle of ``degrees``, (low, high) or one number for (-degrees, degrees), positive
+    """Rotates by a random angle of ``degrees``: (low, high), or one number for (-degrees, degrees). Positive angles are
     counter-clockwise; ``center`` is (x, y)."""
 
     degrees: float | Sequence[float]
@@ -154,9 +165,9 @@ class RandomRotation(Transform):
         if not low <= high:
             raise NotNative(f"degrees={d!r}: wanted low <= high")
         s = "rotate:" + (number(high) if low == -high else numbers((low, high)))
-        s += filter_word(self.interpolation, "nearest", AFFINE)
+        s += filter_option(self.interpolation, "nearest", AFFINE)
         if self.expand:
             s += ":expand"
         if self.center is not None:
             s += f":center={numbers(self.center)}"
-        return s + fill_word(self.fill)
+        return s + fill_option(self.fill)

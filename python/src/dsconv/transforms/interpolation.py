@@ -20,17 +20,17 @@ class InterpolationMode(enum.Enum):
     LANCZOS = "lanczos"
 
 
-# As Pillow's Image.Resampling counts them.
+# In the order of Pillow's Image.Resampling.
 _PILLOW = ("nearest", "lanczos", "bilinear", "bicubic", "box", "hamming")
 
 
 def interpolation_name(mode: Any) -> str:
-    """The value of a mode given as ours or torchvision's enum, as its value, or as Pillow's number."""
+    """The filter's name. mode is InterpolationMode or torchvision's enum, the name, or Pillow's number."""
     if isinstance(mode, int) and 0 <= mode < len(_PILLOW):
         return _PILLOW[mode]
     name = getattr(mode, "value", mode)
     if not isinstance(name, str):
-        raise NotNative(f"interpolation {mode!r} is no InterpolationMode")
+        raise NotNative(f"interpolation {mode!r} is not an InterpolationMode")
     if name not in {m.value for m in InterpolationMode}:
         raise NotNative(f"interpolation {name!r}: choose one of InterpolationMode")
     return name

@@ -1,4 +1,4 @@
-"""Transforms of whole batches. They come at the end of what is given to a Loader."""
+"""Transforms of whole batches: they must be the last of a Loader's transforms."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from .base import Transform
-from .drawing import drawn
 from .not_native import NotNative
-from .words import number
+from .op_parameters import number
+from .seeds import new_generator
 
 
 @dataclass(frozen=True, init=False)
 class MixUp(Transform):
-    """Blends each image and label of a batch with the one before it, by a share drawn from a beta
-    distribution of ``alpha``. It needs floats."""
+    """Blends each image and label of a batch with the previous sample's. The weight is drawn from a beta distribution
+    with ``alpha``. The images must be floats."""
 
     alpha: float
     num_classes: int | None
@@ -36,8 +36,8 @@ class MixUp(Transform):
 
 @dataclass(frozen=True, init=False)
 class CutMix(MixUp):
-    """Puts a part of the image before it in the place of each image's own, and mixes labels by its area,
-    which is drawn from a beta distribution of ``alpha``."""
+    """Replaces a rectangle of each image by that of the batch's previous image, and mixes the labels by its area, which
+    is drawn from a beta distribution with ``alpha``."""
 
     def word(self) -> str:
         return "cutmix:" + _alpha(self.alpha)
@@ -51,32 +51,32 @@ def _alpha(alpha: float) -> str:
 
 @dataclass(frozen=True)
 class RandomChoice(Transform):
-    """One of ``transforms``, drawn with the weights ``p``. Natively it chooses between MixUp and CutMix,
-    evenly, once a batch."""
+    """Runs one of ``transforms``, drawn with the weights ``p``. Natively it chooses between MixUp and CutMix for each
+    batch, with equal weights."""
 
     transforms: Sequence[Any]
     p: Sequence[float] | None = None
 
     def mixers(self) -> list[MixUp]:
-        """All of the transforms, if they are native mixers; none if none is."""
+        """The transforms if all are MixUp or CutMix; [] if none is."""
         found = [t for t in self.transforms if isinstance(t, MixUp)]
         if not found:
             return []
         if len(found) < len(self.transforms) or self.p is not None and len(set(self.p)) > 1:
-            raise ValueError("RandomChoice of MixUp and CutMix must be of these alone, each as likely as the other")
+            raise ValueError("RandomChoice of MixUp and CutMix must have no other transforms, and equal weights")
         return found
 
     def word(self) -> str:
         if not self.mixers():
-            raise NotNative("a choice between transforms")
+            raise NotNative("only a choice of MixUp and CutMix is native")
         return ",".join(m.word() for m in self.mixers())
 
     def __call__(self, image: Any) -> Any:
-        return drawn().choices(self.transforms, self.p)[0](image)
+        return new_generator().choices(self.transforms, self.p)[0](image)
 
 
 def mixers_of(op: Transform | None) -> tuple[MixUp, ...]:
-    """Those of which op is one or a choice; none where it is something else."""
+    """The MixUp and CutMix transforms that op is, or chooses from."""
     if isinstance(op, MixUp):
         return (op,)
     return tuple(op.mixers()) if isinstance(op, RandomChoice) else ()

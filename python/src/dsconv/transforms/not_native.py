@@ -1,5 +1,5 @@
-"""Why a transform runs in Python."""
+"""The reason why a transform runs in Python."""
 
 
 class NotNative(ValueError):
-    """Raised where a transform, or a parameter of it, has no native equal; says why."""
+    """A transform, or one of its parameters, has no native equivalent; the message says why."""

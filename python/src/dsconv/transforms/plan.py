@@ -1,33 +1,39 @@
-"""What a translation gives."""
+"""The result of `translate`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from .mixing import MixUp
+
+class Mixer(Protocol):
+    """MixUp or CutMix: the name of the class says which."""
+
+    @property
+    def alpha(self) -> float: ...
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How transforms are carried out: natively as ``words`` say, then by ``rest`` in Python.
+    """How transforms are carried out: first natively, as ``words`` say, then by ``rest`` in Python.
 
-    words   what the native transforms are made from, "" for none
-    dtype   the elements that the native part ends in: "uint8", "float32", "float16" or "bfloat16"; None
-            where the transforms don't say, which is uint8
-    kind    of image that the native part ends in: "pil", "tensor" (a CHW torch tensor), "tv_tensor" (a
-            torchvision.tv_tensors.Image) or "array" (HWC numpy); None where there are no transforms
-    rest    what Python runs on one image of that kind, None if all is native
-    mixers  mix whole batches of what rest gives, one of them a batch; empty where none is or they are native
-    named   the transforms that Python runs
-    notes   why, and what could be done about it
+    words   the native ops, such as "rrc:224,flip"; "" for none
+    dtype   the dtype that the native ops produce: "uint8", "float32", "float16" or "bfloat16"; None
+            where the transforms don't set it, which means uint8
+    kind    the kind of image that the native ops produce: "pil", "tensor" (a CHW torch tensor),
+            "tv_tensor" (a torchvision.tv_tensors.Image) or "array" (HWC numpy); None without transforms
+    rest    what Python runs on one image of that kind; None if all transforms are native
+    mixers  mix whole batches after ``rest``, one of them for each batch; empty if there are none or
+            they are native
+    named   the names of the transforms that Python runs
+    notes   why Python runs them, and what to change
     """
 
     words: str = ""
     dtype: str | None = None
     kind: str | None = None
     rest: Callable[[Any], Any] | None = None
-    mixers: tuple[MixUp, ...] = ()
+    mixers: tuple[Mixer, ...] = ()
     named: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

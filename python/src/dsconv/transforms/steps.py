@@ -1,4 +1,4 @@
-"""One transform after another, as whatever library's."""
+"""A list of transforms, of any library, as steps that may have native ops."""
 
 from __future__ import annotations
 
@@ -7,33 +7,34 @@ from dataclasses import dataclass
 from typing import Any
 
 from .base import Transform
-from .compose import Compose
+
+Join = Callable[[Sequence[Any]], Callable[[Any], Any]]
 
 
 @dataclass(frozen=True)
 class Step:
-    """A transform on its way to be native, or not.
+    """One transform of a list.
 
-    op      its native equal on PIL images, None if there is none
+    op      its native equivalent on PIL images; None if there is none
     call    the transform itself
-    why     there is no native equal, "" where nothing is to be said
-    library "dsconv", "torchvision" or "albumentations", "" of none of them
-    join    makes one transform of several in a row that share it, as a Compose of theirs does
+    why     the reason why there is no native equivalent, or ""
+    library "dsconv", "torchvision" or "albumentations"; "" for any other
+    join    makes one callable of several consecutive transforms whose steps have the same join
     """
 
     op: Transform | None
     call: Callable[[Any], Any]
     why: str = ""
     library: str = ""
-    join: Callable[[Sequence[Any]], Callable[[Any], Any]] | None = None
+    join: Join | None = None
 
     @property
     def name(self) -> str:
-        return getattr(self.call, "__name__", type(self.call).__name__)
+        return str(getattr(self.call, "__name__", type(self.call).__name__))
 
 
 class Chain:
-    """Calls one after another. It can be pickled if they can."""
+    """Calls several callables one after another. It can be pickled if they can."""
 
     def __init__(self, calls: Sequence[Callable[[Any], Any]]) -> None:
         self.calls = tuple(calls)
@@ -48,7 +49,7 @@ class Chain:
 
 
 def chain(steps: Sequence[Step]) -> Callable[[Any], Any] | None:
-    """All of steps as one callable, None for none. Those in a row that can be joined are."""
+    """All steps as one callable, None for no steps. Consecutive steps with the same join become one call."""
     calls: list[Callable[[Any], Any]] = []
     for i, s in enumerate(steps):
         if s.join is None:
@@ -63,8 +64,3 @@ def chain(steps: Sequence[Step]) -> Callable[[Any], Any] | None:
     if not calls:
         return None
     return calls[0] if len(calls) == 1 else Chain(calls)
-
-
-def compose(transforms: Sequence[Any]) -> Callable[[Any], Any]:
-    """What makes one of several transforms of ours."""
-    return Compose(tuple(transforms))

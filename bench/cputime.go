@@ -1,0 +1,15 @@
+package bench
+
+import (
+	"syscall"
+	"time"
+)
+
+// cpuTime is the CPU time of the process so far, user and system.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,250 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dsconv/dsconv/internal/legible"
+)
+
+// nameWidth is the largest width of a dataset's name in a table of 100 columns.
+const nameWidth = 32
+
+// unknown is the cell of a figure that was not measured.
+const unknown = "-"
+
+// WriteTable writes the report as text: tables of at most 100 columns of the epochs, the stages
+// and the results of training loops, and sentences for each dataset. In each table merged
+// reports follow.
+func (r *Report) WriteTable(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString(r.setup())
+	if r.Options.AugmentText != "" {
+		fmt.Fprintf(&b, "\n%s", printable(r.Options.AugmentText))
+	}
+	b.WriteByte('\n')
+	if r.Options.FastDecode {
+		b.WriteString("JPEGs decoded fast: pixels are close to Pillow's, not equal\n")
+	}
+	fmt.Fprintf(&b, "%s\n\n", r.medianOf())
+	r.epochs(&b)
+	b.WriteString("\nmicroseconds per image, by stage\n")
+	r.stages(&b)
+	r.training(&b)
+	b.WriteByte('\n')
+	for _, run := range r.runs() {
+		if run != r {
+			fmt.Fprintf(&b, "%s\n", run.setup())
+		}
+		run.sentences(&b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// setup describes the consumer, the machine and the batches, as far as known, and the file
+// that the report was read from.
+func (r *Report) setup() string {
+	o := &r.Options
+	parts := []string{printable(r.Consumer)}
+	if r.Source != "" {
+		parts[0] = printable(r.Source) + ": " + parts[0]
+	}
+	if o.Workers > 0 {
+		parts = append(parts, fmt.Sprintf("%d workers on %d cores", o.Workers, r.Machine.GOMAXPROCS))
+	} else {
+		parts = append(parts, fmt.Sprintf("%d cores", r.Machine.GOMAXPROCS))
+	}
+	if r.Machine.Device != "" {
+		parts = append(parts, printable(r.Machine.Device))
+	}
+	if o.BatchSize > 0 {
+		batches := fmt.Sprintf("batches of %d", o.BatchSize)
+		for _, s := range []string{string(o.DType), string(o.Layout)} {
+			if s != "" {
+				batches += ", " + printable(s)
+			}
+		}
+		parts = append(parts, batches)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// medianOf says how many rounds there were.
+func (r *Report) medianOf() string {
+	if r.Options.Rounds == 0 {
+		return fmt.Sprintf("medians of %d epoch(s)", len(r.Datasets[0].Rounds))
+	}
+	return fmt.Sprintf("medians of %d rounds, each of %d epoch(s) a dataset, interleaved", r.Options.Rounds, r.Options.Epochs)
+}
+
+// rows are the head and a row for each dataset of the runs; a merged run begins with a
+// line of its own.
+func (r *Report) rows(runs []*Report, head []string, row func(run *Report, d *Dataset) []string) [][]string {
+	rows := [][]string{head}
+	for _, run := range runs {
+		if run != r {
+			rows = append(rows, []string{run.setup()})
+		}
+		for i := range run.Datasets {
+			d := &run.Datasets[i]
+			rows = append(rows, append([]string{shorten(d.Path)}, row(run, d)...))
+		}
+	}
+	return rows
+}
+
+func (r *Report) epochs(b *strings.Builder) {
+	head := []string{"dataset", "epoch s", "images/s", "ratio", "starved", "peak MB", "mapped MB", "on disk MB"}
+	align(b, r.rows(r.runs(), head, func(run *Report, d *Dataset) []string {
+		starved := percent(d.Starved)
+		if run.Consumer == loaderAlone {
+			starved = unknown // a consumer that does nothing only waits
+		}
+		peak, mapped, disk := unknown, unknown, unknown
+		if d.PeakMemory > 0 {
+			peak, mapped = megabytes(d.PeakMemory), megabytes(d.Mapped)
+		}
+		if d.Disk > 0 {
+			disk = megabytes(d.Disk)
+		}
+		return []string{decimals(d.EpochSeconds), fmt.Sprintf("%.0f", d.ImagesPerSecond), fmt.Sprintf("%.2f", d.Ratio), starved, peak, mapped, disk}
+	}))
+}
+
+func (r *Report) stages(b *strings.Builder) {
+	head := []string{"dataset", "read", "decode", "augment", "collate", "step", "all CPU"}
+	align(b, r.rows(r.runs(), head, func(_ *Report, d *Dataset) []string {
+		var row []string
+		for _, us := range []float64{d.Stages.Read, d.Stages.Decode, d.Stages.Augment, d.Stages.Collate} {
+			if d.Stages.workers() == 0 {
+				row = append(row, unknown)
+			} else {
+				row = append(row, decimals(us))
+			}
+		}
+		cpu := unknown
+		if d.CPU > 0 {
+			cpu = decimals(d.CPU)
+		}
+		return append(row, decimals(d.Stages.Step), cpu)
+	}))
+}
+
+// training writes the table of training loops, if there are any.
+func (r *Report) training(b *strings.Builder) {
+	trained := func(d Dataset) bool { return d.Transfer > 0 || d.Accuracy != nil || d.Loss != nil }
+	var runs []*Report
+	for _, run := range r.runs() {
+		if slices.ContainsFunc(run.Datasets, trained) {
+			runs = append(runs, run)
+		}
+	}
+	if len(runs) == 0 {
+		return
+	}
+	b.WriteString("\ntraining loop: seconds per epoch, loss and accuracy\n")
+	head := []string{"dataset", "wait s", "transfer s", "step s", "loss", "accuracy"}
+	align(b, r.rows(runs, head, func(_ *Report, d *Dataset) []string {
+		transfer, loss, accuracy := unknown, unknown, unknown
+		if d.Transfer > 0 {
+			transfer = decimals(d.Transfer)
+		}
+		if d.Loss != nil {
+			loss = fmt.Sprintf("%.4g", *d.Loss)
+		}
+		if d.Accuracy != nil {
+			accuracy = fmt.Sprintf("%.2f %%", 100**d.Accuracy)
+		}
+		step := func(r *Round) float64 { return ratio(r.Stages.Step, float64(r.Epochs)) }
+		return []string{decimals(d.Starved * d.EpochSeconds), transfer, decimals(d.median(step)), loss, accuracy}
+	}))
+}
+
+// sentences writes each dataset's diagnosis and remarks.
+func (r *Report) sentences(b *strings.Builder) {
+	for i := range r.Datasets {
+		d := &r.Datasets[i]
+		name := printable(d.Path)
+		fmt.Fprintf(b, "%s: %s\n", name, printable(d.Diagnosis))
+		if len(d.Settings) > 0 {
+			fmt.Fprintf(b, "%s: with %s\n", name, settings(d.Settings))
+		}
+		if d.ShuffleQuality != nil {
+			fmt.Fprintf(b, "%s: order %s: %s\n", name, printable(r.Options.OrderText), d.ShuffleQuality)
+		}
+		if d.Narrowed > 0 {
+			fmt.Fprintf(b, "%s: %s\n", name, printable(d.NarrowedHow))
+		}
+		if d.Bad > 0 {
+			fmt.Fprintf(b, "%s: %d reads of bad samples\n", name, d.Bad)
+		}
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(b, "note: %s\n", printable(note))
+	}
+}
+
+// settings lists the values by name.
+func settings(values map[string]any) string {
+	list := make([]string, 0, len(values))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		list = append(list, printable(fmt.Sprintf("%s=%v", name, values[name])))
+	}
+	return strings.Join(list, ", ")
+}
+
+// align writes the rows with the first column to the left and the others to the right; a row
+// of one cell is a line of its own.
+func align(b *strings.Builder, rows [][]string) {
+	width := make([]int, len(rows[0]))
+	for _, row := range rows {
+		if len(row) == 1 {
+			continue
+		}
+		for i, cell := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		if len(row) == 1 {
+			fmt.Fprintf(b, "%s\n", row[0])
+			continue
+		}
+		fmt.Fprintf(b, "%-*s", width[0], row[0])
+		for i, cell := range row[1:] {
+			fmt.Fprintf(b, "  %*s", width[i+1], cell)
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// shorten returns the text of a cell for a path: quoted if it is not printable, and only the end
+// of a long one.
+func shorten(name string) string {
+	name = printable(name)
+	r := []rune(name)
+	if len(r) <= nameWidth {
+		return name
+	}
+	return "..." + string(r[len(r)-nameWidth+3:])
+}
+
+func printable(name string) string { return legible.Name(name) }
+
+// decimals is x with about three digits.
+func decimals(x float64) string {
+	switch {
+	case x >= 99.95:
+		return fmt.Sprintf("%.0f", x)
+	case x >= 9.995:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.2f", x)
+}
+
+func megabytes(n int64) string { return decimals(float64(n) / 1e6) }

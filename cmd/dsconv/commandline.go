@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// flagsFirst moves a command's flags before its arguments. urfave/cli would take a flag after an
+// argument as another argument, without an error.
+func flagsFirst(app *cli.App, args []string) ([]string, error) {
+	if len(args) < 2 {
+		return args, nil
+	}
+	cmd := app.Command(args[1])
+	if cmd == nil {
+		return args, nil
+	}
+	var flags, rest []string
+	for i := 2; i < len(args); i++ {
+		a := args[i]
+		if a == "--" {
+			rest = append(rest, args[i+1:]...)
+			break
+		}
+		if len(a) < 2 || a[0] != '-' {
+			rest = append(rest, a)
+			continue
+		}
+		flags = append(flags, a)
+		name, _, hasValue := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		if hasValue || !takesValue(cmd, name) {
+			continue
+		}
+		if i+1 == len(args) {
+			return nil, usageErrorf("flag needs an argument: %s: see dsconv %s --help", a, cmd.Name)
+		}
+		i++
+		flags = append(flags, args[i])
+	}
+	// "--" keeps a file called "-x" an argument.
+	return slices.Concat(args[:2], flags, []string{"--"}, rest), nil
+}
+
+func takesValue(cmd *cli.Command, name string) bool {
+	for _, f := range cmd.Flags {
+		if slices.Contains(f.Names(), name) {
+			_, isBool := f.(*cli.BoolFlag)
+			return !isBool
+		}
+	}
+	return false // unknown flag: urfave/cli returns an error; help and version take no value
+}
+
+// arguments returns the arguments and checks their number. names are their names for messages.
+func arguments(cc *cli.Context, names ...string) ([]string, error) {
+	args, err := argumentsOrMore(cc, names...)
+	if err == nil && len(args) > len(names) {
+		return nil, usageErrorf("one argument too many, %q: see dsconv %s --help", args[len(names)], cc.Command.Name)
+	}
+	return args, err
+}
+
+// argumentsOrMore is arguments where the last one may be repeated.
+func argumentsOrMore(cc *cli.Context, names ...string) ([]string, error) {
+	args := cc.Args().Slice()
+	if len(args) < len(names) {
+		return nil, usageErrorf("%s is missing: see dsconv %s --help", names[len(args)], cc.Command.Name)
+	}
+	for i, arg := range args {
+		if arg == "" { // for instance an unset variable in a script
+			return nil, usageErrorf("%s is empty: see dsconv %s --help", names[min(i, len(names)-1)], cc.Command.Name)
+		}
+	}
+	return args, nil
+}
+
+type commandLineKey struct{}
+
+// withCommandLine stores the command line in ctx, for messages about unfinished datasets.
+func withCommandLine(ctx context.Context, args []string) context.Context {
+	return context.WithValue(ctx, commandLineKey{}, args)
+}
+
+// maxCommandLine is the most bytes of a command line that are stored: it may have a thousand keys.
+const maxCommandLine = 500
+
+// commandLine returns the command line as it can be typed again, without --discard: with that it
+// would not resume.
+func commandLine(ctx context.Context) string {
+	args, _ := ctx.Value(commandLineKey{}).([]string)
+	if len(args) == 0 {
+		return ""
+	}
+	words := []string{"dsconv"}
+	for _, word := range args[1:] {
+		if word != "--discard" {
+			words = append(words, shellWord(word))
+		}
+	}
+	text := strings.Join(words, " ")
+	if len(text) > maxCommandLine {
+		return strings.ToValidUTF8(text[:maxCommandLine], "") + " ..."
+	}
+	return text
+}
+
+// shellWord quotes s for a shell, if necessary.
+func shellWord(s string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=@%+"
+	if s != "" && strings.Trim(s, plain) == "" {
+		return s
+	}
+	return fmt.Sprintf("'%s'", strings.ReplaceAll(s, "'", `'\''`))
+}

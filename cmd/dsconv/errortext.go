@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/sidecar"
+	"github.com/dsconv/dsconv/internal/legible"
+)
+
+var errInterrupted = errors.New("interrupted")
+
+// errorLines returns the text of an error as lines. Lines end between joined errors and before a
+// hint. A newline anywhere else comes from a name and is escaped.
+func errorLines(err error) []string {
+	text := err.Error()
+	var inner []string
+	core := text
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var texts []string
+		for _, one := range joined.Unwrap() {
+			texts = append(texts, one.Error())
+			inner = append(inner, errorLines(one)...)
+		}
+		core = strings.Join(texts, "\n")
+	} else if one := errors.Unwrap(err); one != nil {
+		core, inner = one.Error(), errorLines(one)
+	}
+	before, after, found := strings.Cut(text, core)
+	if inner == nil || !found || core == "" {
+		return []string{legible.Line(text)}
+	}
+	inner[0] = legible.Line(before) + inner[0]
+	after, hint, more := strings.Cut(after, "\n")
+	inner[len(inner)-1] += legible.Line(after)
+	if more {
+		inner = append(inner, legible.Line(hint))
+	}
+	return inner
+}
+
+// withHint adds to the error of a run that writes a dataset at path what the user can do.
+func withHint(err error, path string) error {
+	switch {
+	case errors.Is(err, formats.ErrExists):
+		return fmt.Errorf("%w: choose another name, or use --force to replace a dataset that dsconv wrote", err)
+	case errors.Is(err, convert.ErrSourceChanged):
+		return fmt.Errorf("%w\nrestore the source as it was, or start over with --discard", err)
+	case errors.Is(err, convert.ErrCannotResume):
+		return fmt.Errorf("%w\nrepeat the command that started it, or start over with --discard", err)
+	case errors.Is(err, formats.ErrPartial), errors.Is(err, formats.ErrLocked), errors.Is(err, formats.ErrNotBuilt),
+		errors.Is(err, formats.ErrForeign):
+		return err
+	case errors.Is(err, context.Canceled):
+		return stoppedError{err, path}
+	}
+	return fmt.Errorf("%w%s", err, hint(stoppedError{err, path}))
+}
+
+// stoppedError is the error of a run that may have left DST.partial.
+type stoppedError struct {
+	error
+	path string
+}
+
+func (e stoppedError) Unwrap() error { return e.error }
+
+// stoppedUnpackError is the error of an unpack that left an incomplete folder.
+type stoppedUnpackError struct {
+	error
+	dir string
+}
+
+func (e stoppedUnpackError) Unwrap() error { return e.error }
+
+func (e stoppedUnpackError) Error() string { return e.error.Error() + e.hint() }
+
+func (e stoppedUnpackError) hint() string {
+	return fmt.Sprintf("\n%s is not complete (it has the file %s): repeat the command to resume", e.dir, markerName)
+}
+
+// hint says how to resume a stopped pack or unpack, if err is about one.
+func hint(err error) string {
+	var u stoppedUnpackError
+	if errors.As(err, &u) {
+		return u.hint()
+	}
+	var p stoppedError
+	if !errors.As(err, &p) || !isDir(p.path+sidecar.PartialSuffix) {
+		return ""
+	}
+	return fmt.Sprintf("\n%s%s is unfinished: repeat the command to resume from its last checkpoint, or start over with --discard",
+		p.path, sidecar.PartialSuffix)
+}

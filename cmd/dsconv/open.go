@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/all"
+	"github.com/dsconv/dsconv/formats/folder"
+)
+
+// detectFormat returns the format of the dataset at path.
+func detectFormat(path string) (formats.Format, error) {
+	f, err := all.Formats().ByExistingPath(path)
+	if errors.Is(err, formats.ErrUnknownFormat) || errors.Is(err, formats.ErrRemote) {
+		return nil, usageError{err}
+	}
+	return f, err
+}
+
+// writableFormat returns the format to write dst in: the one of that name, or by dst's suffix.
+func writableFormat(dst, format string) (formats.WritableFormat, error) {
+	var f formats.Format
+	var err error
+	if format != "" {
+		f, err = all.Formats().ByName(format)
+	} else {
+		f, err = all.Formats().ByPath(dst)
+	}
+	if err != nil {
+		return nil, usageError{fmt.Errorf("%w: use one of the suffixes .lmdb, .h5, .tar, .tfrecord for DST, or --format", err)}
+	}
+	w, ok := f.(formats.WritableFormat)
+	if !ok {
+		return nil, usageErrorf("%s: use one of the suffixes .lmdb, .h5, .tar, .tfrecord for DST, or --format (to write a folder use dsconv unpack)", dst)
+	}
+	return w, nil
+}
+
+func isDir(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}
+
+// openSource opens a dataset, or a folder with cfg.
+func openSource(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
+	if err := formats.CheckLocal(path); err != nil {
+		return nil, err
+	}
+	if f, err := all.Formats().ByPath(path); err == nil && f.Name() != "folder" {
+		if cfg.Labels != "" || cfg.ClassOrder != "" {
+			return nil, usageErrorf("%s is a dataset with labels: --labels and --class-order are for folders", path)
+		}
+		return f.Open(path)
+	}
+	return folder.Open(ctx, path, cfg)
+}
+
+// checkOutside returns an error if dst is in the folder src: the next run would read it as images.
+func checkOutside(dst, src string) error {
+	from, err := filepath.EvalSymlinks(src)
+	if err != nil || !isDir(from) {
+		return nil //nolint:nilerr // a pattern of shards is not a folder
+	}
+	if from, err = filepath.Abs(from); err != nil {
+		return err
+	}
+	to, err := filepath.Abs(dst)
+	if err != nil {
+		return err
+	}
+	// DST may not exist yet: resolve links in its nearest existing parent.
+	for up := to; ; up = filepath.Dir(up) {
+		if real, err := filepath.EvalSymlinks(up); err == nil {
+			to = filepath.Join(real, strings.TrimPrefix(to, up))
+			break
+		}
+		if up == filepath.Dir(up) {
+			break
+		}
+	}
+	if to == from || strings.HasPrefix(to, from+string(filepath.Separator)) {
+		return usageErrorf("%s is inside SRC %s: choose a path outside", dst, src)
+	}
+	return nil
+}
+
+// folderConfig returns how the folder of a dataset was read, by the dataset's recipe.
+func folderConfig(m *formats.Meta) folder.Config {
+	return folder.Config{
+		Labels: m.Recipe["labels"], LabelColumns: splitList(m.Recipe["label-columns"]), LabelSep: m.Recipe["label-sep"],
+		LabelType: m.Recipe["label-type"], ClassOrder: m.Recipe["class-order"], Like: m.Schema,
+		Patterns: formats.PatternsFromRecipe(m.Recipe),
+	}
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/bytesize"
+)
+
+// writeOptions are the options of the commands that write a dataset.
+type writeOptions struct {
+	format              string        // pack only
+	folder              folder.Config // pack only
+	convert             convert.Options
+	dryRun, json, quiet bool
+	progressJSON        bool
+	report              string
+}
+
+// writeFlags returns flags and the flags of every command that writes a dataset.
+func writeFlags(flags ...cli.Flag) []cli.Flag {
+	return append(flags,
+		keepOldFlag(),
+		&cli.BoolFlag{Name: "discard", Usage: "drop the unfinished dataset of an interrupted command and start over"},
+		&cli.StringFlag{Name: "checkpoint", Usage: "write about `SIZE` between two checkpoints", DefaultText: "256MiB"},
+		workersFlag("goroutines that decode and encode"),
+		&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done, and change nothing"},
+		&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+		progressFlag(),
+		quietFlag(),
+	)
+}
+
+// parseWriteFlags parses the flags of writeFlags.
+func parseWriteFlags(cc *cli.Context) (*writeOptions, error) {
+	asJSON, err := progressAsJSON(cc)
+	if err != nil {
+		return nil, err
+	}
+	o := &writeOptions{
+		dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"), progressJSON: asJSON,
+		convert: convert.Options{Workers: cc.Int("workers"), Discard: cc.Bool("discard"), KeepOld: cc.Bool("keep-old")},
+	}
+	return o, parseSize(cc, "checkpoint", &o.convert.Checkpoint)
+}
+
+// parseSize sets to to the size in the flag, if it has one.
+func parseSize(cc *cli.Context, flag string, to *int64) (err error) {
+	if size := cc.String(flag); size != "" {
+		if *to, err = bytesize.Parse(size); err != nil {
+			return usageErrorf("--%s: %w", flag, err)
+		}
+	}
+	return nil
+}
+
+// parseOnError parses the flag --on-error of pack and add.
+func (o *writeOptions) parseOnError(on string) error {
+	dir, quarantine := strings.CutPrefix(on, "quarantine:")
+	switch {
+	case on == "skip":
+	case on == "fail":
+		o.convert.Fail = true
+	case quarantine && dir != "":
+		o.convert.Quarantine = dir
+	default:
+		return usageErrorf("--on-error %s: use skip, fail or quarantine:DIR", on)
+	}
+	return nil
+}
+
+func workersFlag(usage string) cli.Flag {
+	return &cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: usage, DefaultText: "the number of cores"}
+}
+
+func quietFlag() cli.Flag { return &cli.BoolFlag{Name: "quiet", Usage: "print errors only"} }
+
+func keepOldFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "keep-old", Usage: "keep the previous version in DATASET.old/, for dsconv undo; changed files need their space twice"}
+}
+
+// checkSplit returns an error if the dataset lacks the split of the flag --split.
+func checkSplit(cc *cli.Context, ds formats.Dataset) error {
+	name := cc.String("split")
+	if !cc.IsSet("split") || name == "" {
+		return nil
+	}
+	var names []string
+	for _, s := range ds.Meta().Splits {
+		names = append(names, s.Name)
+	}
+	switch {
+	case names == nil:
+		return usageErrorf("--split %s: the dataset has no splits", name)
+	case !slices.Contains(names, name):
+		return usageErrorf("--split %s: unknown split; the dataset has the splits %s", name, printable(strings.Join(names, ", ")))
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package convert
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// Skip.Action: what happened to an input that the report names.
+const (
+	ActionSkipped     = "skipped"
+	ActionQuarantined = "quarantined" // skipped, and copied to Options.Quarantine
+	ActionWritten     = "written"     // with a warning
+	ActionFailed      = "failed"      // its error ended the run
+)
+
+// handleBad handles a bad sample as Options say: it returns an error that ends the run, or lists
+// the sample as skipped and copies it to the quarantine folder. An error that is not the sample's
+// fault always ends the run.
+func (r *run) handleBad(j *job, path string) error {
+	if errors.Is(j.err, context.Canceled) {
+		return fmt.Errorf("%s: %w", path, j.err)
+	}
+	bad := Skip{Path: path, Cause: j.err.Error(), Action: ActionSkipped}
+	if r.o.Fail || pixel.EndsRun(j.err) || r.isReady(int(r.order[j.pos])) {
+		bad.Action = ActionFailed
+		r.report.Failure = &bad
+		return fmt.Errorf("%s: %w", path, j.err)
+	}
+	if r.o.Quarantine != "" {
+		copied, err := r.quarantine(j, path)
+		if err != nil {
+			return fmt.Errorf("quarantine %s: %w", path, err)
+		}
+		if copied {
+			bad.Action = ActionQuarantined
+		}
+	}
+	r.state.Skipped = append(r.state.Skipped, bad)
+	return nil
+}
+
+// quarantine copies the source's bytes to a file of the same relative path. copied is false if
+// the source cannot be read. A copy from before a resume is left as it is.
+func (r *run) quarantine(j *job, path string) (copied bool, err error) {
+	var s formats.Sample
+	if err := guard.Do(func() error { return r.src.Read(int(r.order[j.pos]), &s) }); err != nil {
+		return false, nil //nolint:nilerr // the report has the cause
+	}
+	rel, err := filepath.Localize(path)
+	if err != nil {
+		return false, fmt.Errorf("its path is not inside the folder: %w", err)
+	}
+	to, data := filepath.Join(r.o.Quarantine, rel), s.Values[r.schema.ImageIndex()].Data
+	switch was, err := os.ReadFile(to); {
+	case err == nil && bytes.Equal(was, data):
+		return true, nil
+	case err == nil:
+		return false, fmt.Errorf("%s exists with other content: choose another quarantine folder", to)
+	case !errors.Is(err, fs.ErrNotExist):
+		return false, err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return false, err
+	}
+	return true, durable.WriteFile(to, data)
+}

@@ -1,0 +1,91 @@
+package convert
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// checkpoint is the state of a run that a checkpoint stores: its position in the plan, and its results so far.
+type checkpoint struct {
+	Fingerprint uint64    `json:"fingerprint"`
+	Next        int       `json:"next"` // the position to resume from
+	Written     int       `json:"written"`
+	BytesIn     int64     `json:"bytes_in"`
+	BytesOut    int64     `json:"bytes_out"`
+	Skipped     []Skip    `json:"skipped,omitempty"`
+	Warnings    []Warning `json:"warnings,omitempty"`
+	Narrowed    []span    `json:"narrowed,omitempty"`
+	Oriented    int       `json:"oriented,omitempty"`
+	Tiling
+	// Command started the unfinished dataset; messages name it.
+	Command string `json:"command,omitempty"`
+	Shape   []int  `json:"shape,omitempty"` // of the first raw image
+	Varying bool   `json:"varying,omitempty"`
+}
+
+// span is a range of positions, From to To-1, whose images lost bits in the same way. If one image
+// of a dataset does, most do: a list of paths would make each checkpoint as long as the dataset.
+type span struct {
+	From int    `json:"from"`
+	To   int    `json:"to"`
+	How  string `json:"how"`
+}
+
+// addNarrowed adds a position to the last span, or starts another span.
+func (n *checkpoint) addNarrowed(pos int, how string) {
+	if k := len(n.Narrowed) - 1; k >= 0 && n.Narrowed[k].To == pos && n.Narrowed[k].How == how {
+		n.Narrowed[k].To++
+		return
+	}
+	n.Narrowed = append(n.Narrowed, span{From: pos, To: pos + 1, How: how})
+}
+
+// narrowed lists the images that lost bits.
+func (r *run) narrowed() (list []Warning) {
+	for _, s := range r.state.Narrowed {
+		for pos := max(s.From, 0); pos < min(s.To, r.Len()); pos++ {
+			path, err := r.pathAt(pos)
+			if err != nil {
+				path = fmt.Sprintf("image %d", pos)
+			}
+			list = append(list, Warning{Path: path, Cause: s.How})
+		}
+	}
+	return list
+}
+
+// ErrCannotResume is returned for an unfinished dataset that this plan cannot finish: it was
+// packed with another recipe, its source changed, or it is damaged. Options.Discard drops it.
+// errors.Is reports true for formats.ErrPartial too.
+var ErrCannotResume error = cannotResumeError{}
+
+// ErrSourceChanged is the ErrCannotResume of a source that has changed.
+var ErrSourceChanged = fmt.Errorf("%w: the source has changed", ErrCannotResume)
+
+type cannotResumeError struct{}
+
+func (cannotResumeError) Error() string { return "cannot resume" }
+
+func (cannotResumeError) Is(target error) bool { return target == formats.ErrPartial }
+
+func (n *checkpoint) encode() ([]byte, error) {
+	b, err := json.Marshal(n)
+	if err != nil {
+		return nil, fmt.Errorf("encode a checkpoint: %w", err)
+	}
+	return b, nil
+}
+
+// decodeCheckpoint decodes a checkpoint. Without one the run is at its start.
+func decodeCheckpoint(b []byte, fingerprint uint64) (checkpoint, error) {
+	n := checkpoint{Fingerprint: fingerprint}
+	if len(b) == 0 {
+		return n, nil
+	}
+	if err := json.Unmarshal(b, &n); err != nil {
+		return n, fmt.Errorf("%w: cannot read the last checkpoint: %w", formats.ErrDamaged, err)
+	}
+	return n, nil
+}

@@ -1,0 +1,44 @@
+package convert
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/dsconv/dsconv/internal/legible"
+)
+
+// JSON is UTF-8, but a path may have any bytes. legible.UTF8 encodes it; legible.Original decodes it.
+
+type (
+	skipFields    Skip
+	warningFields Warning
+)
+
+// isInvalidUTF8 reports whether r is what bytes that are not UTF-8 decode to.
+func isInvalidUTF8(r rune) bool { return r == utf8.RuneError }
+
+// MarshalJSON encodes k with its path as UTF-8.
+func (k Skip) MarshalJSON() ([]byte, error) {
+	k.Path, k.Cause = legible.UTF8(k.Path), legible.Escape(k.Cause, isInvalidUTF8)
+	return json.Marshal(skipFields(k))
+}
+
+// UnmarshalJSON decodes what MarshalJSON encoded.
+func (k *Skip) UnmarshalJSON(b []byte) error {
+	err := json.Unmarshal(b, (*skipFields)(k))
+	k.Path = legible.Original(k.Path)
+	return err
+}
+
+// MarshalJSON encodes w with its path as UTF-8.
+func (w Warning) MarshalJSON() ([]byte, error) {
+	w.Path = legible.UTF8(w.Path)
+	return json.Marshal(warningFields(w))
+}
+
+// UnmarshalJSON decodes what MarshalJSON encoded.
+func (w *Warning) UnmarshalJSON(b []byte) error {
+	err := json.Unmarshal(b, (*warningFields)(w))
+	w.Path = legible.Original(w.Path)
+	return err
+}

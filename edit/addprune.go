@@ -1,0 +1,87 @@
+package edit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// collection has the samples of the dataset that came from one source.
+type collection struct {
+	matched int // samples that the source has
+	absent  []*pair
+}
+
+// prune drops the samples that the source lacks, or counts them. It also determines which collection
+// the source is: the one of most of its samples, or a new one.
+func (a *adder) prune() error {
+	collections, err := a.collections()
+	if err != nil {
+		return err
+	}
+	a.origin = uint16(min(len(collections), 1<<16-1))
+	most, absent := 0, 0
+	for origin, c := range collections {
+		if c.matched > most {
+			a.origin, most = uint16(origin), c.matched
+		}
+		absent += len(c.absent)
+	}
+	a.found.Absent = absent
+	if !a.o.Prune && !a.o.PruneAll || absent == 0 {
+		return nil
+	}
+	if most == 0 && !a.o.PruneAll {
+		return fmt.Errorf("%s: --prune: the source has none of its samples: is it the right folder, and mounted? --prune-all drops them anyway", a.target.Path)
+	}
+	for _, c := range collections {
+		switch total := c.matched + len(c.absent); {
+		case a.o.PruneAll || 2*len(c.absent) <= total:
+			a.dropPairs(c.absent)
+		case c.matched > 0:
+			return fmt.Errorf("%s: --prune: the source lacks %d of the %d samples that came from it: is it the right folder, and completely mounted? --prune-all drops them anyway",
+				a.target.Path, len(c.absent), total)
+		}
+	}
+	if a.found.Pruned == a.target.Len() && a.found.New == 0 {
+		return fmt.Errorf("%s: no sample would be left: delete the dataset instead", a.target.Path)
+	}
+	return nil
+}
+
+// collections groups the pairs by the origin of the dataset's sample.
+func (a *adder) collections() ([]collection, error) {
+	var list []collection
+	err := a.eachOld(func(p *pair, in *formats.Info) {
+		for len(list) <= int(in.Provenance.Origin) {
+			list = append(list, collection{})
+		}
+		c := &list[in.Provenance.Origin]
+		switch {
+		case p.src >= 0 || a.unread(in.Source.Path):
+			c.matched++
+		case a.o.Excluded == nil || !a.o.Excluded(in.Source.Path):
+			c.absent = append(c.absent, p)
+		}
+	})
+	return list, err
+}
+
+// unread reports whether path is one that could not be read in the source.
+func (a *adder) unread(path string) bool {
+	for _, u := range a.o.Unread {
+		if path == u || strings.HasPrefix(path, u+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *adder) dropPairs(absent []*pair) {
+	for _, p := range absent {
+		p.dropped = true
+	}
+	a.found.Pruned += len(absent)
+	a.found.Absent -= len(absent)
+}

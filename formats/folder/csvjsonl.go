@@ -1,0 +1,112 @@
+package folder
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// readCSV reads a header and rows with as many cells.
+func readCSV(b []byte, comma rune) (*sheet, error) {
+	r := csv.NewReader(bytes.NewReader(b))
+	r.Comma = comma
+	r.LazyQuotes = comma == '\t'
+	r.FieldsPerRecord = -1
+	s := new(sheet)
+	var err error
+	if s.header, err = r.Read(); errors.Is(err, io.EOF) {
+		return nil, errors.New("it is empty")
+	} else if err != nil {
+		return nil, err
+	}
+	if err := checkColumnCount(len(s.header)); err != nil {
+		return nil, err
+	}
+	for i, name := range s.header {
+		s.header[i] = strings.TrimSpace(name)
+	}
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return s, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		line, _ := r.FieldPos(0)
+		if len(row) != len(s.header) {
+			return nil, fmt.Errorf("line %d: %d cells, the header has %d", line, len(row), len(s.header))
+		}
+		s.rows, s.lines = append(s.rows, row), append(s.lines, line)
+	}
+}
+
+func checkColumnCount(n int) error {
+	if n > maxColumns {
+		return fmt.Errorf("it has %d columns, the limit is %d", n, maxColumns)
+	}
+	return nil
+}
+
+// readJSONL reads one object per line. Lines may have different names; the columns are all of
+// them, sorted, because objects are unordered.
+func readJSONL(b []byte) (*sheet, error) {
+	s := &sheet{nested: map[string]int{}}
+	var objects []map[string]json.RawMessage
+	names := map[string]bool{}
+	line := 0
+	for text := range bytes.Lines(b) {
+		if line++; len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal(text, &object); err != nil {
+			return nil, fmt.Errorf("line %d: not a JSON object such as {\"path\": \"a.jpg\"}: %w", line, err)
+		}
+		objects, s.lines = append(objects, object), append(s.lines, line)
+		for name, raw := range object {
+			names[name] = true
+			if _, known := s.nested[name]; !known && (raw[0] == '{' || raw[0] == '[') {
+				s.nested[name] = line
+			}
+		}
+		// Every object becomes a row of all columns, which must not need much more memory than the file.
+		if err := checkColumnCount(len(names)); err != nil {
+			return nil, err
+		}
+		if len(names)*len(objects) > 4*len(b)+1<<16 {
+			return nil, fmt.Errorf("line %d: %d different names so far: too many for a table", line, len(names))
+		}
+	}
+	if len(objects) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	s.header = slices.Sorted(maps.Keys(names))
+	for i, object := range objects {
+		row := make([]string, len(s.header))
+		for k, name := range s.header {
+			if row[k] = cell(object[name]); strings.IndexByte(row[k], 0) >= 0 {
+				return nil, fmt.Errorf("line %d: %s has a NUL character", s.lines[i], name)
+			}
+		}
+		s.rows = append(s.rows, row)
+	}
+	return s, nil
+}
+
+func cell(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	if string(raw) == "null" {
+		return ""
+	}
+	return string(raw)
+}

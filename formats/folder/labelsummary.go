@@ -1,0 +1,97 @@
+package folder
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/labels"
+)
+
+// LabelColumn summarizes how a label column of the table was interpreted.
+type LabelColumn struct {
+	Column  string      `json:"column"`
+	Type    labels.Type `json:"as"`
+	Classes int         `json:"classes,omitempty"`
+	// Min and Max are the smallest and the largest number; nil if there is none.
+	Min *float32 `json:"least,omitempty"`
+	Max *float32 `json:"most,omitempty"`
+	// WithoutLabel is the number of images without a label.
+	WithoutLabel int `json:"without_label"`
+	// MovedClass is the first class whose name is a number but not its index, and Index its
+	// index; "" if there is none.
+	MovedClass string `json:"moved,omitempty"`
+	Index      int    `json:"index,omitempty"`
+	// Summary is all that as a sentence.
+	Summary string `json:"said"`
+}
+
+// LabelColumns summarizes the label columns; none without a table.
+func (d *Dataset) LabelColumns() []LabelColumn { return d.columns }
+
+func (c *LabelColumn) describe() string {
+	s := c.Column + ": "
+	switch {
+	case c.Type == labels.Float && c.Min == nil:
+		s += "numbers (float32)"
+	case c.Type == labels.Float:
+		s += fmt.Sprintf("numbers from %s to %s (float32)", labels.FormatFloat(*c.Min), labels.FormatFloat(*c.Max))
+	case c.Type == labels.Index && c.Classes > 0:
+		s += fmt.Sprintf("%d classes, the indices 0 to %d as they are", c.Classes, c.Classes-1)
+	case c.Classes == 0:
+		s += "no classes"
+	default:
+		s += fmt.Sprintf("%d classes by name", c.Classes)
+	}
+	if c.MovedClass != "" {
+		s += fmt.Sprintf(" (the index of %s is %d)", c.MovedClass, c.Index)
+	}
+	if c.WithoutLabel > 0 {
+		s += fmt.Sprintf("; %d without a label", c.WithoutLabel)
+	}
+	return s
+}
+
+// describeLabels summarizes the label columns of all images.
+func (d *Dataset) describeLabels(l *labeler) {
+	for k, f := range l.fields {
+		c := LabelColumn{Column: f.name, Type: f.Type, Classes: len(f.Classes)}
+		for i := range d.samples {
+			c.count(&f, d.samples[i].labels, k)
+		}
+		for i, name := range f.Classes {
+			if n, err := strconv.Atoi(name); err == nil && n != i && c.MovedClass == "" {
+				c.MovedClass, c.Index = name, i
+			}
+		}
+		c.Summary = c.describe()
+		d.columns = append(d.columns, c)
+	}
+}
+
+// count adds an image's label of field k.
+func (c *LabelColumn) count(f *labelField, of []int64, k int) {
+	switch {
+	case f.Sep != "":
+		if len(of) == 0 {
+			c.WithoutLabel++
+		}
+	case f.Type != labels.Float:
+		if of[k] == formats.NoLabel {
+			c.WithoutLabel++
+		}
+	default:
+		x := math.Float32frombits(uint32(of[k]))
+		if math.IsNaN(float64(x)) {
+			c.WithoutLabel++
+			return
+		}
+		if c.Min == nil || x < *c.Min {
+			c.Min = &x
+		}
+		if c.Max == nil || x > *c.Max {
+			c.Max = &x
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package folder
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+func utf16Of(s string, bom bool) string {
+	var b []byte
+	if bom {
+		b = []byte("\xff\xfe")
+	}
+	for _, u := range utf16.Encode([]rune(s)) {
+		b = append(b, byte(u), byte(u>>8))
+	}
+	return string(b)
+}
+
+// Tables that cannot be read say in which file, in which line and what was expected.
+func TestBadTables(t *testing.T) {
+	root := tree(t, "1.jpg", "2.jpg")
+	var wide strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&wide, "c%d,", i)
+	}
+	var sparse strings.Builder
+	for i := range 9000 {
+		fmt.Fprintf(&sparse, "{\"path\":\"%d.jpg\",\"c%d\":1}\n", i, i)
+	}
+	for name, c := range map[string]struct {
+		file, table string
+		cfg         Config
+		want        string
+	}{
+		"utf-16":           {"l.csv", utf16Of("path,label\n", true), Config{}, "UTF-16: save it as UTF-8"},
+		"utf-16, big end":  {"l.csv", "\xfe\xff\x00p", Config{}, "UTF-16: save it as UTF-8"},
+		"utf-16, unmarked": {"l.tsv", utf16Of("path\tlabel\n", false), Config{}, "UTF-16: save it as UTF-8"},
+		"latin-1":          {"l.csv", "path,label\n1.jpg,a\n2.jpg,caf\xe9\n", Config{}, "line 3: the byte 0xe9 is not UTF-8 (is it Latin-1?)"},
+		"NUL":              {"l.csv", "path,label\n1.jpg,a\x00b\n", Config{}, "line 2: a NUL byte"},
+		"empty":            {"l.csv", "", Config{}, "it is empty"},
+		"empty lines":      {"l.jsonl", "\n\n", Config{}, "it is empty"},
+		"header":           {"l.csv", "path,label\n", Config{}, "no rows"},
+		"short row":        {"l.csv", "path,label\n1.jpg,a\n2.jpg\n", Config{}, "line 3: 1 cells, the header has 2"},
+		"long row":         {"l.tsv", "path\tlabel\n\n1.jpg\ta\tb\n", Config{}, "line 3: 3 cells, the header has 2"},
+		"quote":            {"l.csv", "path,label\n1.jpg,a\"b\n", Config{}, "line 2"},
+		"open quote":       {"l.csv", "path,label\n1.jpg,\"a\n2.jpg,b\n", Config{}, "line 3"},
+		"twice":            {"l.csv", "path,label\n1.jpg,a\n2.jpg,b\n./1.jpg,b\n", Config{}, `line 4: the path "1.jpg" is a duplicate of line 2`},
+		"no path":          {"l.csv", "path,label\n,a\n", Config{}, "line 2: the path is empty"},
+		"no name":          {"l.csv", "path,label,\n1.jpg,a,\n", Config{}, "column 3 of 3 has no name"},
+		"columns twice":    {"l.csv", "path,a,a\n1.jpg,a,b\n", Config{}, `two columns are named "a"`},
+		"too many columns": {"l.csv", "path," + wide.String() + "\n", Config{}, "200002 columns, the limit is 10000"},
+		"a name a line":    {"l.jsonl", sparse.String(), Config{}, "different names so far"},
+		"not an object":    {"l.jsonl", "{\"path\":\"1.jpg\"}\n[1]\n", Config{}, "line 2: not a JSON object such as"},
+		"two on a line":    {"l.jsonl", "{\"path\":\"1.jpg\"} {\"path\":\"2.jpg\"}\n", Config{}, "line 1: not a JSON object such as"},
+		"null":             {"l.jsonl", "{\"path\":\"1.jpg\"}\nnull\n", Config{}, "line 2: the path is empty"},
+		"nested path":      {"l.jsonl", "{\"path\":[\"1.jpg\"]}\n", Config{}, "line 1: path is a list or an object"},
+		"nested label":     {"l.jsonl", "{\"path\":\"1.jpg\",\"label\":\"a\"}\n{\"path\":\"2.jpg\",\"label\":{\"id\":1}}\n", Config{}, "line 2: label is a list or an object"},
+		"deep":             {"l.jsonl", "{\"path\":" + strings.Repeat("[", 1_000_000), Config{}, "line 1"},
+		"escaped NUL":      {"l.jsonl", "{\"path\":\"1.jpg\",\"label\":\"a\\u0000b\"}\n", Config{}, "line 1: label has a NUL"},
+		"same field":       {"l.csv", "path,a b,a_b\n1.jpg,x,y\n", Config{LabelColumns: []string{"a b", "a_b"}}, `two fields named "a_b"`},
+		"field image":      {"l.csv", "path,image\n1.jpg,x\n", Config{LabelColumns: []string{"image"}}, `two fields named "image"`},
+		"escapes":          {"l.csv", "\x1b[31m,label\n1.jpg,x\n", Config{}, `among "\x1b[31m", label`},
+		"nothing is there": {"l.csv", "path,label\nx.jpg,a\n", Config{}, "no image to read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.cfg.Labels = filepath.Join(t.TempDir(), c.file)
+			must(t, os.WriteFile(c.cfg.Labels, []byte(c.table), 0o644))
+			_, err := Open(context.Background(), root, c.cfg)
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.cfg.Labels) || len(err.Error()) > 1000 {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestOddTablesAreRead(t *testing.T) {
+	root := tree(t, "1.jpg", "a b/2.jpg")
+	absolute := filepath.Join(root, "1.jpg")
+	for name, table := range map[string]string{
+		"the line ends of an old Mac": "path,label\r1.jpg,x\ra b/2.jpg,y\r",
+		"of Windows":                  "path,label\r\n1.jpg,x\r\na b/2.jpg,y\r\n",
+		"without the last one":        "path,label\n1.jpg,x\na b/2.jpg,y",
+		"an absolute path":            "path,label\n" + absolute + ",x\n./a b//2.jpg,y\n",
+		"spaces in the header":        " path , label \n1.jpg,x\na b/2.jpg,y\n",
+		"a huge cell":                 "path,label,note\n1.jpg,x," + strings.Repeat("n", 5_000_000) + "\na b/2.jpg,y,\n",
+	} {
+		file := filepath.Join(t.TempDir(), "l.csv")
+		must(t, os.WriteFile(file, []byte(table), 0o644))
+		d := open(t, root, Config{Labels: file})
+		if got := strings.Join(listing(t, d), "|"); got != "1  x|a b/2  y" || len(d.Skips()) != 0 {
+			t.Errorf("%s: %q, skipped %v", name, got, d.Skips())
+		}
+	}
+	wd, err := os.Getwd()
+	must(t, err)
+	rel, err := filepath.Rel(wd, root)
+	must(t, err)
+	file := filepath.Join(t.TempDir(), "l.csv")
+	must(t, os.WriteFile(file, []byte("path,label\n"+absolute+",x\n"), 0o644))
+	if d := open(t, rel, Config{Labels: file}); d.Len() != 1 {
+		t.Errorf("an absolute path in a relative folder: %d images", d.Len())
+	}
+}
+
+// Every line of a table ends as a sample or as a skip with its reason.
+func TestListedPathsThatAreNoSamples(t *testing.T) {
+	root := tree(t, "in/1.jpg", "in/notes.txt", "in/x.heic", "outside.jpg", "in/folder/")
+	want := map[string]string{
+		"../outside.jpg": "outside the folder", "../../../../../../../../etc/passwd": "outside the folder", "gone.jpg": "does not exist",
+		"a\\1.jpg": "write paths with /", "notes.txt": "no extension of an image", "folder": "no extension of an image", "x.heic": "heic",
+		strings.Repeat("k", 65536): "does not exist",
+	}
+	table := "path,label\n1.jpg,a\n" + filepath.Join(filepath.Dir(root), "other.jpg") + ",a\n"
+	for p := range want {
+		table += p + ",b\n"
+	}
+	file := filepath.Join(t.TempDir(), "l.csv")
+	must(t, os.WriteFile(file, []byte(table), 0o644))
+	d := open(t, filepath.Join(root, "in"), Config{Labels: file})
+	got := skipped(d)
+	for p, cause := range want {
+		if !strings.Contains(got[p], cause) {
+			t.Errorf("%.50q: %q, want %q", p, got[p], cause)
+		}
+	}
+	if d.Len() != 1 || len(got) != len(want)+1 {
+		t.Errorf("%d samples, %d skipped: %.300q", d.Len(), len(got), got)
+	}
+}
+
+func TestClassOrders(t *testing.T) {
+	root := tree(t, "a/1.jpg", "b/1.jpg")
+	for name, c := range map[string]struct{ content, want string }{
+		"twice":      {"b\na\n\nb\n", `line 4: the class "b" is a duplicate of line 1`},
+		"missing":    {"b\n", `the class "a" is missing; add it on a line of its own`},
+		"empty":      {"", `the class "a" is missing`},
+		"utf-16":     {utf16Of("a\nb\n", true), "UTF-16"},
+		"latin-1":    {"a\nb\n\xe9\n", "line 3: the byte 0xe9"},
+		"more":       {"\ufeffc\r\nb\r\na\r\n", ""},
+		"old Mac":    {"c\rb\ra", ""},
+		"many lines": {"c\nb\na\n" + manyLines(20_000), ""},
+	} {
+		file := filepath.Join(t.TempDir(), "order.txt")
+		must(t, os.WriteFile(file, []byte(c.content), 0o644))
+		d, err := Open(context.Background(), root, Config{ClassOrder: file})
+		if c.want == "" {
+			must(t, err)
+			if got := d.Meta().Classes(); got[0] != "c" || got[2] != "a" {
+				t.Errorf("%s: classes %.30q", name, got)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Open(context.Background(), root, Config{ClassOrder: "nofile"}); err == nil || !strings.Contains(err.Error(), "nofile") {
+		t.Errorf("%v", err)
+	}
+}
+
+func manyLines(n int) string {
+	var b bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&b, "class %d\n", i)
+	}
+	return b.String()
+}
+
+// FuzzLabels: a file of labels or of classes, whatever is in it, is an error or gives
+// samples that fit the schema.
+func FuzzLabels(f *testing.F) {
+	f.Add([]byte("path,label\n1.jpg,a\nd/2.jpg,b;c\n"), byte(0), "label", ";", "")
+	f.Add([]byte("\ufefffile_name\tkind\tage\r\n./1.jpg\t\"a\t7\r\n"), byte(1), "kind,age", "", "natural")
+	f.Add([]byte("{\"path\":\"1.jpg\",\"label\":3}\n{\"path\":\"d/2.jpg\",\"x\":[1,{}],\"label\":null}\n"), byte(2), "", "", "")
+	f.Add([]byte("path,label\r1.jpg,2\rd/2.jpg,10\r../x.jpg,a\r"), byte(0), "", ",", "c\na\nb")
+	f.Add([]byte("\xff\xfep\x00a\x00"), byte(0), "", "", "a\na")
+	f.Add([]byte("path,label\n/1.jpg,café\n1.jpg,\"a\nb\"\n"), byte(0), "label", "é", "\x00")
+	root := f.TempDir()
+	for _, name := range []string{"1.jpg", "d/2.jpg"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
+			f.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), nil, 0o644); err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte, ext byte, columns, sep, order string) {
+		dir := t.TempDir()
+		cfg := Config{Labels: filepath.Join(dir, "l"+[]string{".csv", ".tsv", ".jsonl"}[ext%3]), LabelSep: sep}
+		must(t, os.WriteFile(cfg.Labels, b, 0o644))
+		if columns != "" {
+			cfg.LabelColumns = strings.Split(columns, ",")
+		}
+		if cfg.ClassOrder = order; order != "" && order != "natural" {
+			cfg.ClassOrder = filepath.Join(dir, "order")
+			must(t, os.WriteFile(cfg.ClassOrder, []byte(order), 0o644))
+		}
+		d, err := Open(context.Background(), root, cfg)
+		if err != nil {
+			return
+		}
+		schema := d.Meta().Schema
+		must(t, schema.Validate())
+		var s formats.Sample
+		for i := range d.Len() {
+			must(t, d.Read(i, &s))
+			if len(s.Values) != len(schema) || len(s.Columns) != len(d.Meta().Columns) {
+				t.Fatalf("%d values, %d columns", len(s.Values), len(s.Columns))
+			}
+			for k, field := range schema {
+				if x, ok := s.Values[k].Int64(); ok && (x < formats.NoLabel || x >= int64(len(field.Classes))) {
+					t.Fatalf("label %d of %d classes", x, len(field.Classes))
+				}
+			}
+		}
+		if d.Len()+len(d.Skips()) < 2 {
+			t.Fatalf("%d samples and %d skipped of 2 files", d.Len(), len(d.Skips()))
+		}
+	})
+}

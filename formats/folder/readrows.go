@@ -1,0 +1,56 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Rows is a table about samples of an existing dataset.
+type Rows struct {
+	By      string              // the column that identifies the sample
+	Columns []string            // the others, in the file's order
+	Rows    map[string][]string // by the cell of By
+}
+
+// ReadRows reads a .csv, .tsv or .jsonl file. The first of the columns by that the file has
+// identifies the samples. Errors name the file, the line and what was expected.
+func ReadRows(file string, by ...string) (*Rows, error) {
+	b, err := readText(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the labels: %w", err)
+	}
+	s, err := parseSheet(b, strings.ToLower(path.Ext(file)))
+	if err == nil {
+		var r *Rows
+		if r, err = s.by(by); err == nil {
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: %w", file, err)
+}
+
+func (s *sheet) by(names []string) (*Rows, error) {
+	i := slices.IndexFunc(names, func(name string) bool { return slices.Contains(s.header, name) })
+	switch {
+	case i < 0:
+		return nil, fmt.Errorf("no column %s among %s", strings.Join(names, ", "), listNames(s.header))
+	case len(s.rows) == 0:
+		return nil, errors.New("it has a header and no rows")
+	}
+	if err := unique(s.header); err != nil {
+		return nil, err
+	}
+	at := slices.Index(s.header, names[i])
+	r := &Rows{By: names[i], Columns: slices.Delete(slices.Clone(s.header), at, at+1), Rows: make(map[string][]string, len(s.rows))}
+	for k, row := range s.rows {
+		name := row[at]
+		if _, twice := r.Rows[name]; twice {
+			return nil, fmt.Errorf("line %d: duplicate %s %q", s.lines[k], r.By, name)
+		}
+		r.Rows[name] = slices.Delete(slices.Clone(row), at, at+1)
+	}
+	return r, nil
+}

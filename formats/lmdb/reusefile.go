@@ -1,0 +1,61 @@
+//go:build cgo
+
+package lmdb
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/staging"
+	"github.com/dsconv/dsconv/internal/durable"
+)
+
+var _ formats.FileReuser = (*writer)(nil)
+
+// ReuseFile implements formats.FileReuser: file 0 is the whole environment, which is reused with
+// all its values. change may alter what is in the manifest: source, a designated label of kind
+// Label, split and columns.
+func (w *writer) ReuseFile(i int, change func(*formats.Info)) error {
+	if i != 0 || w.reused != nil || w.Manifest.Len() > 0 {
+		return errors.New("an LMDB dataset has one file: it is either reused or written again, not both")
+	}
+	old, sums, err := w.Replaced()
+	if err != nil {
+		return err
+	}
+	for _, fs := range sums {
+		if fs.Name == dataName || fs.Name == fieldsName+"/"+dataName {
+			w.reused = append(w.reused, fs)
+		}
+	}
+	return old.CopyRows(w.Manifest, change)
+}
+
+// linkReused links the old data files into the staging folder, which takes no time and no space,
+// or copies them if the file system has no hard links.
+func (w *writer) linkReused() error {
+	for _, s := range w.stores() {
+		if err := s.close(); err != nil {
+			return err
+		}
+		if err := os.RemoveAll(filepath.Join(s.dir, lockName)); err != nil {
+			return err
+		}
+	}
+	for _, fs := range w.reused {
+		from, to := w.ReplacedPath(fs.Name), filepath.Join(w.Path(stagedName), filepath.FromSlash(fs.Name))
+		if err := os.Remove(to); err != nil {
+			return err
+		}
+		if err := staging.LinkOrCopy(from, to); err != nil {
+			return fmt.Errorf("reuse %s: %w", from, err)
+		}
+		if err := durable.SyncDir(filepath.Dir(to)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

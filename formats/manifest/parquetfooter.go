@@ -1,0 +1,176 @@
+package manifest
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// chunk is a column chunk of a row group: consecutive pages.
+type chunk struct {
+	rows   int
+	codec  int64  // Parquet's CompressionCodec
+	offset int64  // of pages in the file
+	pages  []byte // headers and bodies
+}
+
+// footer is the part of a Parquet file's metadata that the reader needs. The columns' own
+// metadata describes their pages, so the schema is not read.
+type footer struct {
+	rows     int
+	chunks   map[string][]chunk // of the wanted columns, one per row group
+	optional []string           // columns that the file may lack
+}
+
+const parquetMagic = "PAR1"
+
+// parseFooter reads the footer of the file b and finds the chunks of the wanted columns, and
+// of optional ones, which either all row groups have or none.
+// It checks that all chunks together are not larger than the file.
+func parseFooter(b []byte, wanted []string, optional ...string) (*footer, error) {
+	tail := len(b) - 8
+	if tail < 4 || string(b[:4]) != parquetMagic || string(b[tail+4:]) != parquetMagic {
+		return nil, fmt.Errorf("its %d bytes are not a Parquet file", len(b))
+	}
+	n := int64(binary.LittleEndian.Uint32(b[tail:]))
+	if n > int64(tail-4) {
+		return nil, fmt.Errorf("a footer of %d bytes in a file of %d", n, len(b))
+	}
+	data := b[:tail-int(n)]
+	f := &footer{chunks: make(map[string][]chunk, len(wanted)), optional: optional}
+	for _, name := range slices.Concat(wanted, optional) {
+		f.chunks[name] = nil
+	}
+	t := &thriftReader{b: b[len(data):tail]}
+	p := footerParser{footer: f, thrift: t, data: data, left: int64(len(data))}
+	rows := int64(-1)
+	t.fields(func(id int64, kind byte) bool {
+		switch {
+		case id == 3:
+			return t.integer(kind, &rows)
+		case id == 4 && kind == thriftList:
+			t.list(thriftStruct, p.rowGroup)
+			return true
+		}
+		return false
+	})
+	if err := cmp.Or(p.err, t.err); err != nil {
+		return nil, fmt.Errorf("the footer: %w", err)
+	}
+	if int64(f.rows) != rows {
+		return nil, fmt.Errorf("the row groups have %d rows, the footer says %d", f.rows, rows)
+	}
+	return f, nil
+}
+
+// footerParser fills a footer.
+type footerParser struct {
+	*footer
+	thrift *thriftReader
+	data   []byte // the file before its footer
+	left   int64  // bytes of it that belong to no chunk so far
+	groups int
+	err    error // the first
+}
+
+func (p *footerParser) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf(format, args...)
+	}
+	p.thrift.fail()
+}
+
+func (p *footerParser) rowGroup() {
+	rows := int64(-1)
+	p.thrift.fields(func(id int64, kind byte) bool {
+		switch {
+		case id == 1 && kind == thriftList:
+			p.thrift.list(thriftStruct, p.columnChunk)
+			return true
+		case id == 3:
+			return p.thrift.integer(kind, &rows)
+		}
+		return false
+	})
+	p.groups++
+	// Other code counts rows in 32 bits.
+	if rows < 0 || rows > math.MaxInt32-int64(p.rows) {
+		p.fail("row group %d says that it has %d rows", p.groups, rows)
+		return
+	}
+	p.rows += int(rows)
+	for name, chunks := range p.chunks {
+		if len(chunks) == 0 && slices.Contains(p.optional, name) {
+			continue
+		}
+		if len(chunks) != p.groups {
+			p.fail("row group %d has %d chunks of the column %s, want 1", p.groups, len(chunks)-p.groups+1, name)
+			return
+		}
+		c := &chunks[p.groups-1]
+		if int64(c.rows) != rows {
+			p.fail("the column %s has %d values for %d rows", name, c.rows, rows)
+			return
+		}
+	}
+}
+
+func (p *footerParser) columnChunk() {
+	t := p.thrift
+	t.fields(func(id int64, kind byte) bool {
+		if id == 3 && kind == thriftStruct {
+			p.columnMetaData()
+			return true
+		}
+		return false
+	})
+}
+
+func (p *footerParser) columnMetaData() {
+	t := p.thrift
+	var codec, values, size, data, dictionary int64
+	var path []string
+	t.fields(func(id int64, kind byte) bool {
+		switch id {
+		case 3:
+			if kind != thriftList {
+				return false
+			}
+			t.list(thriftBinary, func() { path = append(path, unsafeString(t.take(t.size()))) })
+			return true
+		case 4:
+			return t.integer(kind, &codec)
+		case 5:
+			return t.integer(kind, &values)
+		case 7:
+			return t.integer(kind, &size)
+		case 9:
+			return t.integer(kind, &data)
+		case 11:
+			return t.integer(kind, &dictionary)
+		}
+		return false
+	})
+	name := strings.Join(path, ".")
+	chunks, wanted := p.chunks[name]
+	if !wanted || len(path) != 1 {
+		return // a column of a later version or another tool
+	}
+	from := data
+	if dictionary > 0 {
+		from = min(from, dictionary)
+	}
+	if from < 0 || size < 0 || from > int64(len(p.data)) || size > int64(len(p.data))-from || size > p.left {
+		p.fail("the column %s has %d bytes at byte %d in a file of %d", name, size, from, len(p.data))
+		return
+	}
+	if values < 0 || values > math.MaxInt32 {
+		p.fail("the column %s says that it has %d values", name, values)
+		return
+	}
+	p.left -= size
+	p.chunks[name] = append(chunks, chunk{rows: int(values), codec: codec, offset: from, pages: p.data[from : from+size]})
+}

@@ -1,0 +1,78 @@
+package manifest
+
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
+)
+
+// ValueReader implements Read and View for formats that find each value in their own memory,
+// by key or by row, such as LMDB and HDF5. It is as safe for concurrent use as Lend is.
+type ValueReader struct {
+	Description
+	Path string
+	// Lend returns the value of field k of sample i: Data is memory of the dataset, Shape is
+	// appended to shape[:0]. It is not called for a designated label of kind Label, which the
+	// manifest has. It returns an error if memory that it needs cannot be read (see package
+	// guard).
+	Lend func(i, k int, shape []int) (formats.Value, error)
+}
+
+// Read implements formats.Dataset. It compares the sample with its checksum.
+func (r *ValueReader) Read(i int, s *formats.Sample) error {
+	if err := r.Manifest.CheckIndex(i); err != nil {
+		return fmt.Errorf("read %s: %w", r.Path, err)
+	}
+	err := guard.Do(func() error {
+		if err := r.fill(i, s, false); err != nil {
+			return err
+		}
+		return r.VerifyChecksum(s)
+	})
+	if err != nil {
+		return fmt.Errorf("read %s: key %q: %w", r.Path, r.Manifest.Key(i), err)
+	}
+	return nil
+}
+
+// View implements formats.Viewer.
+func (r *ValueReader) View(i int, s *formats.Sample) error {
+	if err := r.Manifest.CheckIndex(i); err != nil {
+		return fmt.Errorf("view %s: %w", r.Path, err)
+	}
+	if err := r.fill(i, s, true); err != nil {
+		return fmt.Errorf("view %s: key %q: %w", r.Path, r.Manifest.Key(i), err)
+	}
+	return nil
+}
+
+// fill sets s to sample i; with lend, Data is not copied.
+func (r *ValueReader) fill(i int, s *formats.Sample, lend bool) error {
+	r.Manifest.Fill(i, s)
+	s.Resize(len(r.meta.Schema))
+	for k, f := range r.meta.Schema {
+		v := &s.Values[k]
+		if f.Kind == formats.Label && k == r.meta.Schema.LabelIndex() {
+			v.SetLabel(r.Manifest.Label(i), lend)
+			continue
+		}
+		mark := guard.Now()
+		lent, err := r.Lend(i, k, v.Shape)
+		if err != nil {
+			return fmt.Errorf("field %s: %w", f.Name, err)
+		}
+		if lend {
+			*v = lent
+			v.Lend(lent.Data)
+		} else {
+			data := append(v.Buffer(), lent.Data...)
+			if err := guard.Check(mark, lent.Data); err != nil {
+				return fmt.Errorf("field %s: %w", f.Name, err)
+			}
+			lent.Data = data
+			*v = lent
+		}
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package staging
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
+)
+
+// DST.partial is dsconv's staging folder if it is a folder, not a link to one, and one of these
+// holds:
+//   - its journal begins like a journal, even with a damaged bit;
+//   - it is empty, which a kill leaves before the journal begins or after all else was removed;
+//   - its publish list is empty and all names in it are dsconv's.
+//
+// Anything else of that name is the user's: an error names it, and nothing in it is changed or
+// removed.
+
+// The names of folders and files in a staging folder.
+var (
+	stageFolders = []string{dataName, replacedName, supersededName}
+	stageFiles   = []string{lockName, journalName, removedJournalName, publishListName, undoName, SourceListName}
+)
+
+// foreignError is the error about a file or folder that is not dsconv's.
+func foreignError(path, what string) error {
+	return fmt.Errorf("%s: %w: %s; move it away or choose another name", path, formats.ErrForeign, what)
+}
+
+// openFolder opens the staging folder without following a link; with create it makes the
+// folder. Files in it are removed through the open folder.
+func (s *Stage) openFolder(create bool) (*os.Root, error) {
+	if create {
+		if err := os.MkdirAll(filepath.Dir(s.dir), 0o755); err != nil {
+			return nil, err
+		}
+		if err := os.Mkdir(s.dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+			return nil, err
+		}
+	}
+	st, err := os.Lstat(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	if !st.IsDir() {
+		return nil, foreignError(s.dir, "it is "+durable.KindOf(st.Mode())+", not a folder")
+	}
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := root.Stat("."); err != nil || !os.SameFile(st, now) {
+		_ = root.Close()
+		return nil, fmt.Errorf("%s: another process replaced it while it was opened; repeat the command", s.dir)
+	}
+	return root, nil
+}
+
+// checkOwned reports why the folder is not dsconv's staging folder.
+func (s *Stage) checkOwned() error {
+	entries, err := fs.ReadDir(s.root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := s.checkKind(e.Name(), e.Type()); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{journalName, removedJournalName} {
+		if ok, err := looksLikeJournal(s.file(name)); ok || err != nil {
+			return err
+		}
+	}
+	if ok, err := s.isLegacyRemains(entries); ok || err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if empty, err := s.isEmptyRemains(e.Name(), e.IsDir()); err != nil {
+			return err
+		} else if !empty {
+			return foreignError(s.dir, fmt.Sprintf("it has no dsconv journal, but it has %s", e.Name()))
+		}
+	}
+	return nil
+}
+
+// isLegacyRemains reports whether the folder is what an earlier version left when it was killed:
+// that version removed the journal first and then the rest, with an empty publish list. All names
+// in the folder are dsconv's.
+func (s *Stage) isLegacyRemains(entries []fs.DirEntry) (bool, error) {
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !isStageName(e.Name()) }) {
+		return false, nil
+	}
+	b, err := readUpTo(s.file(publishListName), maxList)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return string(b) == nothingToPublish, err
+}
+
+// checkKind returns an error if an entry with a name of the staging folder is of the wrong type,
+// such as a link.
+func (s *Stage) checkKind(name string, m fs.FileMode) error {
+	folder, file := slices.Contains(stageFolders, name), slices.Contains(stageFiles, name)
+	if folder && !m.IsDir() || file && !m.IsRegular() {
+		return foreignError(s.file(name), "it is "+durable.KindOf(m))
+	}
+	return nil
+}
+
+// isEmptyRemains reports whether the entry can be left by a kill before the journal was written
+// or after it was removed.
+func (s *Stage) isEmptyRemains(name string, dir bool) (bool, error) {
+	switch {
+	case dir && slices.Contains(stageFolders, name):
+		entries, err := os.ReadDir(s.file(name))
+		return len(entries) == 0, err
+	case name == journalName || name == removedJournalName:
+		return tornJournal(s.file(name))
+	case name == lockName:
+		st, err := os.Lstat(s.file(name))
+		return err == nil && st.Size() == 0, err
+	}
+	return false, nil
+}
+
+// metaPrefix begins a journal after the record's header: the first bytes of a Meta as JSON.
+var metaPrefix = []byte(`{"version":`)
+
+// tornJournal reports whether the file is what a power failure leaves of a journal's first
+// record: nothing, zeros, or its beginning.
+func tornJournal(path string) (bool, error) {
+	b, err := readUpTo(path, 1<<20)
+	if err != nil {
+		return false, err
+	}
+	payload := b[min(recordHeader, len(b)):]
+	begun := len(payload) > 0 && bytes.HasPrefix(payload, metaPrefix[:min(len(payload), len(metaPrefix))])
+	return begun || len(bytes.Trim(b, "\x00")) == 0, nil
+}
+
+// looksLikeJournal reports whether the file at path is a journal: its first record is whole or
+// begins correctly, or a second record follows at the offset that the first one's length gives.
+func looksLikeJournal(path string) (bool, error) {
+	f, _, err := openRegular(path, os.O_RDONLY)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if ok, err := hasJournalStart(f); ok || err != nil {
+		return ok, err
+	}
+	head := make([]byte, recordHeader+len(metaPrefix))
+	if _, err := f.ReadAt(head, 0); err != nil {
+		return false, nil // it is shorter than any journal
+	}
+	if bytes.HasSuffix(head, metaPrefix) {
+		return true, nil
+	}
+	r, err := recordsFrom(f, recordHeader+int64(binary.LittleEndian.Uint32(head)))
+	if err == nil {
+		_, err = r.next()
+	}
+	if errors.Is(err, io.EOF) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// journalLost reports whether the journal cannot be read though data was written.
+func (s *Stage) journalLost() (bool, error) {
+	if !durable.Exists(s.file(journalName)) || !durable.Exists(s.file(dataName)) {
+		return false, nil
+	}
+	empty, err := s.isEmptyRemains(dataName, true)
+	return !empty, err
+}
+
+// isStageName reports whether dsconv uses the name at the top of a staging folder.
+func isStageName(name string) bool {
+	return slices.Contains(stageFolders, name) || slices.Contains(stageFiles, name) || durable.IsTemporary(name)
+}

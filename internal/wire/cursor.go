@@ -1,0 +1,62 @@
+package wire
+
+import "encoding/binary"
+
+// Cursor reads values from the front of b. A read past the end sets failed and returns
+// zeros, so that callers check once.
+type Cursor struct {
+	B      []byte
+	Failed bool
+}
+
+func (c *Cursor) take(n int) []byte {
+	if n < 0 || n > len(c.B) {
+		c.Failed, c.B = true, nil
+		return nil
+	}
+	p := c.B[:n]
+	c.B = c.B[n:]
+	return p
+}
+
+func (c *Cursor) Uvarint() uint64 {
+	x, n := binary.Uvarint(c.B)
+	if n <= 0 {
+		c.Failed, c.B = true, nil
+		return 0
+	}
+	c.B = c.B[n:]
+	return x
+}
+
+func (c *Cursor) Varint() int64 { return int64(c.Uvarint()) }
+
+// Length reads a count of items of at least each bytes. A count that the rest of b cannot hold
+// is a failure, so that a false header cannot cause a large allocation.
+func (c *Cursor) Length(each int) int {
+	n := c.Uvarint()
+	if n > uint64(len(c.B)/each) {
+		c.Failed, c.B = true, nil
+		return 0
+	}
+	return int(n)
+}
+
+func (c *Cursor) Bytes() []byte { return c.take(c.Length(1)) }
+
+func (c *Cursor) Uint32() uint32 {
+	if p := c.take(4); p != nil {
+		return binary.LittleEndian.Uint32(p)
+	}
+	return 0
+}
+
+func (c *Cursor) Hash128() (s [16]byte) {
+	copy(s[:], c.take(16))
+	return s
+}
+
+func AppendBytes[T ~string | ~[]byte](b []byte, p T) []byte {
+	b = binary.AppendUvarint(b, uint64(len(p)))
+	return append(b, p...)
+}

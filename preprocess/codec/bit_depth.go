@@ -1,0 +1,63 @@
+package codec
+
+import (
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// The ways an image of 16 bits a channel can lose some of them; see Decoder.Narrowed.
+const (
+	// NarrowedClipped is for grey images, as Pillow's mode I;16: values above 255 became 255.
+	NarrowedClipped = "16-bit grey became 8-bit: values above 255 are 255, as in Pillow"
+	// NarrowedCut is for colour, and for grey with alpha: Pillow reads the high byte alone.
+	NarrowedCut = "16 bits a channel became 8: the high byte is kept, as in Pillow"
+)
+
+// narrowed says how pixels of 16 bits lose values as 8 bits, "" if they don't.
+func narrowed(m *pixel.Image) string {
+	if m.DType != formats.Uint16 {
+		return ""
+	}
+	for i := 0; i < len(m.Pix); i += 2 {
+		switch low, high := m.Pix[i], m.Pix[i+1]; {
+		case m.C == 1 && high > 0:
+			return NarrowedClipped
+		case m.C > 1 && low != high: // equal in an image converted from 8 bits
+			return NarrowedCut
+		}
+	}
+	return ""
+}
+
+// keepsDepth reports whether 16 bits a channel are kept, though the channels may change.
+func (o DecodeOptions) keepsDepth(d formats.DType) bool { return o.Deep && d == formats.Uint16 }
+
+// keeps reports whether pixels of a header's channels and type stay as they are.
+func (o DecodeOptions) keeps(h pixel.Header) bool {
+	return o.Color.Keeps(h) || o.keepsDepth(h.DType) && o.Color.Channels(h.C) == h.C
+}
+
+// pixelSize is the length in bytes of a converted pixel.
+func (o DecodeOptions) pixelSize(h pixel.Header) int {
+	n := o.Color.Channels(h.C)
+	if o.keepsDepth(h.DType) {
+		n *= h.DType.Size()
+	}
+	return n
+}
+
+// convert writes src with the channels and depth of o to dst, another image.
+func (d *Decoder) convert(dst, src *pixel.Image, o DecodeOptions) {
+	switch {
+	case o.Color == pixel.ColorKeep || !o.keepsDepth(src.DType):
+		if o.Color != pixel.ColorKeep {
+			d.narrowed = narrowed(src)
+		}
+		o.Color.Convert(dst, src)
+	case o.Color.Channels(src.C) == src.C:
+		dst.Reset(src.H, src.W, src.C, src.DType)
+		copy(dst.Pix, src.Pix)
+	default:
+		o.Color.ConvertDeep(dst, src)
+	}
+}

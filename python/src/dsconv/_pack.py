@@ -1,0 +1,160 @@
+"""dsconv.pack: calls the command `dsconv pack`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Union
+
+from dsconv import _command, _progress
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+@dataclass(frozen=True)
+class PackReport:
+    """The result of `pack`: found = written + skipped + failed."""
+
+    found: int
+    written: int
+    skipped: int
+    failed: int
+    bytes: int  # of the written images
+    seconds: float
+    report: str  # path of the CSV table of skipped images and warnings
+    paths: tuple[str, ...]  # of the written datasets
+    details: dict[str, Any]  # the whole output of ``dsconv pack --json``
+
+    def __str__(self) -> str:
+        counts = f"found {self.found} = written {self.written} + skipped {self.skipped} + failed {self.failed}"
+        rate = self.written / self.seconds if self.seconds else 0.0
+        size = f"{self.bytes / 1e6:.3g} MB, {self.seconds:.1f} s, {rate:.0f} images/s"
+        text = f"{counts}; {size}: {', '.join(self.paths)}"
+        for column in self.details.get("labels", []):
+            text += f"\n{column['said']}"
+        for option, patterns in self.details.get("unmatched", {}).items():
+            text += f"\nno file matches {option} {', '.join(map(repr, patterns))}"
+        narrowed = sum(len(d.get("narrowed", ())) for d in self.details["datasets"])
+        if narrowed:
+            text += f"\n{narrowed} images with 16 bits per channel lost bits: see {self.report}"
+        return text + (f"\nthe skipped images are listed in {self.report}" if self.skipped else "")
+
+
+def pack(
+    src: Path,
+    dst: Path,
+    *,
+    format: str | None = None,
+    resize: str | None = None,
+    upscale: bool = False,
+    filter: str | None = None,
+    encode: str | None = None,
+    no_tile: bool = False,
+    strip: bool = False,
+    decode: str | None = None,
+    color: str | None = None,
+    exif: str | None = None,
+    compress: str | None = None,
+    split: str | None = None,
+    labels: Path | None = None,
+    label_columns: Sequence[str] | None = None,
+    label_sep: str | None = None,
+    label_type: str | Mapping[str, str] | None = None,
+    class_order: str | None = None,
+    include: str | Sequence[str] | None = None,
+    exclude: str | Sequence[str] | None = None,
+    limit: int | None = None,
+    max_pixels: int | None = None,
+    on_error: str | None = None,
+    check: str | None = None,
+    strict: bool = False,
+    shard_size: str | None = None,
+    shard_count: int | None = None,
+    min_shards: int | None = None,
+    order: str | None = None,
+    workers: int | None = None,
+    io_workers: int | None = None,
+    checkpoint: str | None = None,
+    force: bool = False,
+    keep_old: bool = False,
+    discard: bool = False,
+    report: Path | None = None,
+    progress: bool = True,
+) -> PackReport:
+    """Converts src, a folder of images or a dataset, into the dataset dst.
+
+    The suffix of dst is the format: .lmdb, .h5, .tar, .tar.zst, .tfrecord. A pattern such as "train-%06d.tar" writes
+    several shards. The options are the flags of ``dsconv pack``, and its ``--help`` explains them; None is the
+    command's default.
+
+    `encode` is "keep" (no byte changes), "jpeg-tiled" (no pixel changes, and random crops are decoded alone),
+    "jpeg:90", "png" or "raw". `resize` is "shorter:256", "longer:N", "exact:WxH", "fit:WxH" or "cover:WxH". `split` is
+    "auto", "none", "train=0.9,val=0.1" or the name of a column of the labels.
+
+    `labels` is a table: .csv, .tsv or .jsonl. Numbers in a label column are class indices if all of 0 to n-1 occur.
+    Other numbers are an error unless `label_type` gives their type: "index", "name" or "float" (numbers to predict), or
+    a type for each column, {"age": "float", "class": "name"}. ``str(report)`` and ``report.details["labels"]`` say
+    how each column was read.
+
+    `include` and `exclude` are patterns for paths in src, such as "*.png", "train/" (the folder with all its content),
+    "test/*" or "**/x/*". The report names patterns that match no file.
+
+    Bad images are skipped, counted and listed in the report's table, unless `on_error` is "fail" or "quarantine:DIR".
+
+    A progress bar is shown, tqdm's if it is installed; progress=False shows none. Ctrl-C stops `pack` safely: the same
+    call resumes from the last checkpoint, and discard=True starts over. `pack` may be called from any thread, but
+    Ctrl-C reaches only the main thread. With `force`, `keep_old` keeps the replaced dataset for ``dsconv undo``.
+
+    Raises:
+        ValueError: options are wrong.
+        dsconv.Error: any other error, with the command's message.
+    """
+    options = _command.flags(
+        format=format, resize=resize, upscale=upscale, filter=filter, encode=encode, no_tile=no_tile, strip=strip,
+        decode=decode, color=color, exif=exif, compress=compress, split=split, labels=labels,
+        label_columns=_joined(label_columns), label_sep=label_sep, label_type=_typed(label_type),
+        class_order=class_order, include=_listed(include), exclude=_listed(exclude), limit=limit,
+        max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, shard_size=shard_size,
+        shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
+        checkpoint=checkpoint, force=force, keep_old=keep_old, discard=discard, report=report,
+    )  # fmt: skip
+    arguments = ["pack", "--json", "--progress=json", *options, "--", os.fspath(src), os.fspath(dst)]
+    done = _progress.run_command(arguments, unit="image", drawn=progress)
+    return _report(json.loads(done.stdout))
+
+
+def _joined(names: Sequence[str] | None) -> str | None:
+    return names if names is None or isinstance(names, str) else ",".join(names)
+
+
+def _typed(types: str | Mapping[str, str] | None) -> str | None:
+    if types is None or isinstance(types, str):
+        return types
+    if not isinstance(types, Mapping):
+        raise TypeError(
+            f'label_type={types!r}: it must be "index", "name", "float", or a dict with one for each column'
+        )
+    return ",".join(f"{k}={v}" for k, v in types.items())
+
+
+def _listed(patterns: str | Sequence[str] | None) -> list[str]:
+    if patterns is None:
+        return []
+    return [patterns] if isinstance(patterns, str) else list(patterns)
+
+
+def _report(details: dict[str, Any]) -> PackReport:
+    datasets = details["datasets"]
+    return PackReport(
+        found=details["found"],
+        written=details["written"],
+        skipped=len(details["skipped"]),
+        failed=details["failed"],
+        bytes=sum(d["bytes_out"] for d in datasets),
+        seconds=sum(d["seconds"] for d in datasets),
+        report=details["report"],
+        paths=tuple(d["path"] for d in datasets),
+        details=details,
+    )

@@ -1,0 +1,242 @@
+"""Produces batches whose transforms run in Python: reads single samples from the library on Python threads."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from . import _fields
+from ._bad_samples import BadSamples, ends_run
+from ._epoch_order import Entry, EpochOrder
+from ._errors import Error
+from ._fields import Field
+from ._seeding import Generators
+from ._short_messages import short_message
+from ._source import Source
+from ._tensors import BatchFields
+from ._thread_transforms import ThreadTransforms, count_for_threads
+from .transforms.steps import Chain
+
+# How many other samples are tried in place of a bad one, as in the library.
+_MAX_SUBSTITUTES = 16
+
+
+class PythonTransforms:
+    """Produces the batches of an epoch one sample at a time. The library reads, decodes and transforms a sample as far
+    as it can; then `rest` runs in Python.
+
+    `threads` threads, which an epoch starts and at its end waits for, run the transforms of known libraries. From the
+    first callable of the user's own on, `rest` runs in the iterating thread: it draws from generators of the process,
+    which the loop uses too, so it must run while the loop waits.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        fields: BatchFields,
+        rest: Callable[[Any], Any],
+        kind: str | None,
+        *,
+        threads: int,
+        prefetch: int,
+        on_error: str,
+        seed: int,
+        bad: BadSamples,
+        pads: bool,
+    ) -> None:
+        self.source, self.fields, self.kind, self.bad = source, fields, kind, bad
+        self.calls = rest.calls if isinstance(rest, Chain) else (rest,)
+        self.threads, self.prefetch, self.on_error, self.seed = threads, prefetch, on_error, seed
+        self.pads = pads  # padding has no label
+        self.image = next((k for k, f in enumerate(fields.fields) if f is not None and f.number == 0), None)
+
+    def epoch(self, order: EpochOrder, size: int, drop_last: bool) -> Iterator[tuple[list[Any], list[bool], int]]:
+        """The samples of each batch, a flag for each that is padding, and the position after the batch."""
+        epoch = _Epoch(self, order)
+        pool = ThreadPoolExecutor(self.threads, thread_name_prefix="dsconv")
+        pending: deque[tuple[list[Entry], list[Future[Any]], int]] = deque()
+
+        def finish() -> tuple[list[Any], list[bool], int]:
+            entries, futures, end = pending.popleft()
+            return *epoch.batch(entries, futures), end
+
+        try:
+            for entries, end in order.batches(size, drop_last):
+                pending.append((entries, [_begin(pool, epoch.read, entry) for entry in entries], end))
+                if len(pending) > self.prefetch:
+                    yield finish()
+            while pending:
+                yield finish()
+        finally:
+            for _, futures, _ in pending:
+                for future in futures:
+                    future.cancel()
+            pool.shutdown(wait=True)
+
+
+def _begin(pool: ThreadPoolExecutor, work: Callable[[Entry], Any], entry: Entry) -> Future[Any]:
+    try:
+        return pool.submit(work, entry)
+    except RuntimeError as error:
+        if threading.current_thread().daemon and "shutdown" in str(error):
+            raise SystemExit from None  # the interpreter ends: a daemon thread ends with it, without a traceback
+        raise
+
+
+class _Epoch:
+    """The samples of one epoch."""
+
+    def __init__(self, settings: PythonTransforms, order: EpochOrder) -> None:
+        self._settings, self._order, self._source = settings, order, settings.source
+        self._on_threads, self._rest = _split(settings)
+        self._generators = Generators(settings.seed, self._rest)
+
+    def read(self, entry: Entry) -> list[Any]:
+        """Reads a sample's fields. It may run on any thread."""
+        picked = self._source.pick(entry.sample, self._order.epoch, entry.position)
+        try:
+            values = [self._value(field, picked, entry.padding) for field in self._settings.fields.fields]
+        finally:
+            self._source.drop(picked)
+        image = self._settings.image
+        if image is not None:
+            values[image] = as_kind(values[image], self._settings.kind)
+            if self._on_threads is not None:
+                key = self._order.key(entry)
+                with self._naming(entry):
+                    values[image] = self._on_threads(values[image], key)
+        return values
+
+    def batch(self, entries: list[Entry], futures: list[Future[Any]]) -> tuple[list[Any], list[bool]]:
+        """The samples of a batch, and a flag for each that is padding. It runs in the iterating thread."""
+        kept: list[Any] = []
+        padding: list[bool] = []
+        first = None
+        with self._generators.borrowed() if self._rest else contextlib.nullcontext():
+            for entry, future in zip(entries, futures):
+                try:
+                    kept.append(self._finished(entry, future.result()))
+                except Exception as error:
+                    self._note(entry, error)
+                    first = first or error
+                    if self._settings.on_error == "skip":
+                        continue
+                    kept.append(self._substitute(entry, error))
+                padding.append(entry.padding)
+        if first is not None:
+            if not kept:
+                raise Error(f"all {len(entries)} samples of a batch are bad; the first: {first}") from first
+            self._settings.bad.warn("skipped" if self._settings.on_error == "skip" else "replaced")
+        return kept, padding
+
+    def _note(self, entry: Entry, error: Exception) -> None:
+        """Counts a bad sample. Raises the error if it ends the epoch."""
+        if self._settings.on_error == "raise" or ends_run(error):
+            raise error
+        self._settings.bad.note(entry.sample, error)
+
+    def _substitute(self, entry: Entry, error: Exception) -> tuple[Any, ...]:
+        """Another sample in place of a bad one. The choice depends on the seed."""
+        others = random.Random(f"{self._settings.seed} {self._order.key(entry)}")
+        for _ in range(_MAX_SUBSTITUTES):
+            other = replace(entry, sample=self._order.other(others.getrandbits(63)))
+            try:
+                return self._finished(other, self.read(other))
+            except Exception as another:
+                self._note(other, another)
+        raise Error(f"{_MAX_SUBSTITUTES} samples drawn as substitutes are bad too: {error}") from error
+
+    def _finished(self, entry: Entry, values: list[Any]) -> tuple[Any, ...]:
+        image = self._settings.image
+        if image is not None and self._rest:
+            self._generators.seed(*self._order.key(entry))
+            with self._naming(entry):
+                for call in self._rest:
+                    values[image] = call(values[image])
+        return tuple(values)
+
+    @contextlib.contextmanager
+    def _naming(self, entry: Entry) -> Iterator[None]:
+        """Adds the sample's key to an error of a transform."""
+        try:
+            yield
+        except Exception as error:
+            if ends_run(error):
+                raise
+            key = self._source.call("keys", samples=[entry.sample])[0]
+            raise Error(f"transform {key}: {type(error).__name__}: {short_message(error)}") from error
+
+    def _value(self, field: Field | None, picked: int, padding: bool) -> Any:
+        fields = self._settings.fields
+        if field is None:
+            return fields.keys(picked, 1)[0]
+        if field.number == 0:
+            image = _fields.read(picked, 0, field.dtype, _fields.shapes(picked, 0)[0])
+            return fields.tensor(image, field.dtype) if self._settings.kind in ("tensor", "tv_tensor") else image
+        if field.shape is None:
+            shape = _fields.shapes(picked, field.number)[0]
+            return fields.value(field, _fields.read_bytes(picked, field.number), shape)
+        value = _fields.read(picked, field.number, field.dtype, field.shape)
+        if padding and (field.kind == "index" or self._settings.pads and field.number == 1):
+            value = np.full_like(value, no_value(field.kind, value.dtype))
+        # Only int64 may become a Python number: default_collate makes int64 or float64 of any number.
+        return value.item() if value.ndim == 0 and field.dtype == "int64" else fields.tensor(value, field.dtype)
+
+
+def _split(settings: PythonTransforms) -> tuple[ThreadTransforms | None, tuple[Callable[[Any], Any], ...]]:
+    """The transforms that can run on any thread, and those after them."""
+    n = count_for_threads(settings.calls)
+    if n > 0:
+        with contextlib.suppress(Exception):  # some cannot be copied
+            return ThreadTransforms(settings.calls[:n], settings.seed, settings.threads), settings.calls[n:]
+    return None, settings.calls
+
+
+def no_value(kind: str, dtype: Any) -> Any:
+    """The value for no label, or the index of padding."""
+    if kind == "number":
+        return np.nan
+    return np.int64(0 if kind == "multihot" else -1).astype(dtype)  # -1 becomes the largest value of an unsigned dtype
+
+
+def as_kind(image: Any, kind: str | None) -> Any:
+    """An array or a tensor as the kind of image that the Python transforms take: see `dsconv.transforms.Plan`."""
+    if kind == "pil" or kind is None:
+        from PIL import Image
+
+        return Image.fromarray(image[:, :, 0] if image.shape[2] == 1 else image)
+    if kind == "tv_tensor":
+        from torchvision import tv_tensors
+
+        return tv_tensors.Image(image)
+    return image
+
+
+def stack(samples: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Collates samples by torch's default_collate; without torch, stacks numpy arrays."""
+    try:
+        from torch.utils.data import default_collate
+    except ImportError:
+        return tuple(_stack_column(list(column)) for column in zip(*samples))
+    return tuple(default_collate(list(column)) if _collates(column) else list(column) for column in zip(*samples))
+
+
+def _collates(column: tuple[Any, ...]) -> bool:
+    """Reports whether all values have the same shape. Others, such as boxes and texts, stay a list."""
+    if isinstance(column[0], (str, bytes, dict, list)) or column[0] is None:
+        return False
+    return len({getattr(value, "shape", None) for value in column}) == 1
+
+
+def _stack_column(values: list[Any]) -> Any:
+    if isinstance(values[0], (np.ndarray, int, float)) and _collates(tuple(values)):
+        return np.stack([np.asarray(value) for value in values])
+    return values

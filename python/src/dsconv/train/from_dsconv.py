@@ -1,0 +1,78 @@
+"""The side of a comparison that dsconv.Loader feeds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from dsconv._ranks import threads
+from dsconv.train import augment
+from dsconv.train.data import Data, Side
+from dsconv.train.distributed import World
+from dsconv.train.from_dataloader import VAL
+from dsconv.train.settings import Settings
+
+
+def images(path: Path, settings: Settings, world: World) -> Side:
+    """A dataset, with the same transforms as for ImageFolder."""
+    plain = augment.evaluation(settings.size)
+    train = augment.training(settings.size) if settings.augment else plain
+    return dataset(os.fspath(path), path, settings, world, (train, plain))
+
+
+def dataset(
+    name: str, path: Path, settings: Settings, world: World, transforms: tuple[Any, Any], color: str = "rgb"
+) -> Side:
+    """A dataset with a name, and its transforms for training and for evaluation."""
+
+    @contextmanager
+    def opened() -> Iterator[Data]:
+        import dsconv
+
+        names = splits(path)
+        common: dict[str, Any] = {
+            "batch_size": settings.batch_size,
+            "num_workers": settings.threads,
+            "prefetch_factor": settings.prefetch_factor,
+            "device": world.device if world.device.type == "cuda" else None,
+            "memory_format": torch.channels_last if settings.channels_last else None,
+            "seed": settings.seed,
+            "rank": world.rank,
+            "world_size": world.size,
+            "color": color,
+        }
+        held_out = next((name for name in VAL if "train" in names and name in names), None)
+        split = "train" if "train" in names else None
+        train = dsconv.Loader(path, transforms=transforms[0], shuffle=True, split=split, **common)
+        val = None
+        if held_out is not None:
+            # Each sample is evaluated exactly once: ranks may have different numbers of samples.
+            val = dsconv.Loader(path, transforms=transforms[1], split=held_out, tail="uneven", **common)
+        try:
+            channels = 1 if color == "gray" else 3
+            samples = len(train.dataset)
+            yield Data(train, val, tuple(train.classes), samples, train.set_epoch, True, channels, train.clock)
+        finally:
+            for loader in (train, val):
+                if loader is not None:
+                    loader.close()
+
+    options = {"threads": threads(settings.threads), "prefetch_factor": settings.prefetch_factor}
+    return Side(name, "dsconv", opened, options)
+
+
+def splits(path: Path) -> list[str]:
+    """The names of a dataset's splits. Raises ValueError if it has no classes to learn."""
+    from dsconv import Dataset
+
+    with closing(Dataset(path)) as dataset:
+        if not dataset.classes and dataset._label is None:
+            raise ValueError(f"{path}: the dataset has no labels")
+        if not dataset.classes:
+            raise ValueError(f"{path}: the labels are numbers, but this trainer learns classes")
+        return list(dataset._source.splits)

@@ -1,0 +1,51 @@
+"""The package's modules import each other in one direction, so that each can be read with those below it alone."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import dsconv
+
+ROOT = Path(dsconv.__file__).parent
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in ROOT.rglob("*.py")}
+
+
+def imported(name: str, path: Path) -> Iterator[str]:
+    """The package's modules that a module imports anywhere, except for type checkers alone."""
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    waiting: list[ast.AST] = [ast.parse(path.read_text())]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            waiting += node.orelse
+            continue
+        waiting += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+            source = ".".join([*base, *filter(None, [node.module])])
+            for alias in node.names:
+                found = f"{source}.{alias.name}"
+                yield from (m for m in (found if found in MODULES else source,) if m in MODULES)
+
+
+def test_imports_have_no_cycle() -> None:
+    graph = {name: {other for other in imported(name, path) if other != name} for name, path in MODULES.items()}
+    assert graph["dsconv.transforms.compose"] > {"dsconv.transforms.nesting", "dsconv.transforms.plan"}
+    assert "dsconv.dataset" in graph["dsconv.loader"]  # which a function imports
+    try:
+        order = list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        raise AssertionError(f"these modules import each other: {' <- '.join(error.args[1])}") from None
+    assert len(order) == len(MODULES)

@@ -1,0 +1,197 @@
+package reader
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"strings"
+	"time"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/bytesize"
+	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/reader/cache"
+)
+
+// Cache configures the cache of samples in memory. There is one per machine: all Loaders of the
+// same dataset share it, also those of other ranks and processes (see package cache). The zero value
+// is no cache: packed datasets are mapped, and the system's page cache keeps what was read.
+type Cache struct {
+	Kind CacheKind `json:"kind,omitempty"`
+	// Limit is the maximum number of bytes of all samples; 0 is half of the free memory.
+	Limit int64 `json:"limit,omitempty"`
+	// Dir is the folder of the shared file; "" is cache.DefaultDir.
+	Dir string `json:"dir,omitempty"`
+}
+
+// CacheKind is the form in which samples are cached.
+type CacheKind string
+
+const (
+	// NoCache caches nothing.
+	NoCache CacheKind = ""
+	// Encoded caches samples as they are stored: no files are opened and read any more.
+	Encoded CacheKind = "encoded"
+	// Decoded caches the images' pixels: nothing is decoded any more. Pixels take some ten times
+	// as much memory.
+	Decoded CacheKind = "decoded"
+)
+
+// ParseCache reads "encoded" or "decoded:8GB"; "" is none.
+func ParseCache(text string) (c Cache, err error) {
+	kind, size, limited := strings.Cut(text, ":")
+	if c.Kind = CacheKind(kind); limited {
+		c.Limit, err = bytesize.Parse(size)
+	}
+	if err == nil {
+		err = c.check()
+	}
+	return c, err
+}
+
+func (c Cache) check() error {
+	switch c.Kind {
+	case NoCache, Encoded, Decoded:
+	default:
+		return fmt.Errorf("cache %q: wanted %s or %s, or one of them with :SIZE", c.Kind, Encoded, Decoded)
+	}
+	if c.Limit < 0 {
+		return fmt.Errorf("cache of %d bytes: the number must be positive", c.Limit)
+	}
+	return nil
+}
+
+// openCache attaches to the machine's cache of the dataset.
+func (l *Loader) openCache() error {
+	c := l.config.Cache
+	if c.Kind == NoCache || l.dataset.Len() == 0 {
+		return nil
+	}
+	name, err := l.cacheName()
+	if err != nil {
+		return fmt.Errorf("cache: %w", err)
+	}
+	l.cache, err = cache.Open(cache.Config{Dir: c.Dir, Name: name, Limit: c.Limit, Samples: l.dataset.Len()})
+	return err
+}
+
+// cacheName is a hash of everything that determines what is in the cache.
+func (l *Loader) cacheName() (string, error) {
+	h := sha256.New()
+	e := json.NewEncoder(h)
+	c := &l.config
+	err := e.Encode([]any{l.dataset.Meta(), c.Cache.Kind, c.Color, c.deep(), c.ApplyOrientation, c.FastDecode, c.MaxPixels, c.Fields, jpeg.DecoderVersion()})
+	if err != nil {
+		return "", err
+	}
+	if d, ok := l.dataset.(formats.Identifier); ok {
+		if err := d.Identify(h); err != nil {
+			return "", err
+		}
+	}
+	for i := range l.dataset.Len() {
+		if err := hashInfo(h, l.dataset, i); err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16]), nil
+}
+
+func hashInfo(h hash.Hash, ds formats.Dataset, i int) error {
+	in, err := ds.Info(i)
+	if err != nil {
+		return err
+	}
+	var b [512 + 64]byte
+	p := append(b[:0], in.Key...)
+	p = append(p, in.Checksum[:]...)
+	for _, x := range []int64{int64(len(in.Key)), in.Label, in.Size, in.Source.Size, in.Source.ModTime} {
+		p = binary.LittleEndian.AppendUint64(p, uint64(x))
+	}
+	_, err = h.Write(p)
+	return err
+}
+
+// fetch reads sample i into the worker: from the cache, or from the dataset and then into the cache.
+// It returns the time.
+func (w *worker) fetch(i int, start time.Duration) (time.Duration, error) {
+	l := w.loader
+	if l.cache != nil {
+		if b, ok := l.cache.Get(i); ok {
+			w.cached = b
+			w.orientation = l.record.view(b, &w.sample)
+			return w.lap(stageRead, start), nil
+		}
+	}
+	if err := l.read(i, &w.sample); err != nil {
+		return start, fmt.Errorf("read sample %d: %w", i, err)
+	}
+	w.fetched = true
+	now := w.lap(stageRead, start)
+	w.bytes.Add(int64(len(w.sample.Values[l.image].Data)))
+	if err := w.orient(); err != nil {
+		return now, err
+	}
+	if l.cache == nil || l.cache.Stats().Full != cache.NotFull {
+		return now, nil
+	}
+	return w.keep(i, now)
+}
+
+// orient finds the orientation of the designated image if extra fields need it.
+func (w *worker) orient() error {
+	w.orientation = 1
+	if !w.loader.config.ApplyOrientation || len(w.loader.frame.fields) == 0 {
+		return nil
+	}
+	h, err := w.decoder.Inspect(&w.sample.Values[w.loader.image])
+	if err != nil {
+		return fmt.Errorf("decode %s: %w", w.sample.Key, err)
+	}
+	w.orientation = h.Orientation
+	return nil
+}
+
+// keep puts sample i, which the worker has read, into the cache.
+func (w *worker) keep(i int, start time.Duration) (time.Duration, error) {
+	l := w.loader
+	stage := stageRead
+	if v := &w.sample.Values[l.image]; l.config.Cache.Kind == Decoded && !w.lends(v) {
+		stage = stageDecode
+		o := w.options()
+		o.Reservation = &w.room
+		if err := w.decoder.Decode(&w.pixels, v, o); err != nil {
+			w.free()
+			return start, fmt.Errorf("decode %s: %w", w.sample.Key, err)
+		}
+		if how := w.decoder.Narrowed(); how != "" {
+			l.narrowed.note(w.sample.Key, how)
+		}
+		if err := w.intact(); err != nil {
+			return start, fmt.Errorf("decode %s: %w", w.sample.Key, err)
+		}
+		if w.room.Held() { // so large an image is decoded each time
+			w.free()
+			return w.lap(stage, start), nil
+		}
+		m := &w.pixels
+		*v = formats.Value{Encoding: formats.Raw, DType: m.DType, Shape: append(v.Shape[:0], m.H, m.W, m.C)}
+		v.Lend(m.Pix)
+	}
+	b, ok, err := l.cache.Put(i, l.record.size(&w.sample), func(dst []byte) error {
+		l.record.put(dst, &w.sample, w.orientation)
+		// What is kept must be the dataset's, and no zeros in its place.
+		return w.intact()
+	})
+	if err != nil {
+		return start, fmt.Errorf("cache %s: %w", w.sample.Key, err)
+	}
+	if ok {
+		w.cached = b
+		l.record.view(b, &w.sample)
+	}
+	return w.lap(stage, start), nil
+}

@@ -1,0 +1,94 @@
+package reader
+
+import (
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/preprocess/pixelops"
+	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/random"
+)
+
+// batchMixer applies MixUp and CutMix to the batches of an epoch. It is safe for concurrent use.
+type batchMixer struct {
+	frame  *frame
+	mixers []augment.Mixer
+	seed   uint64
+}
+
+// mix mixes each of b's entries with the one before it, and the first with that of before. The
+// global batch starts at position.
+func (m *batchMixer) mix(b, before *Batch, epoch, position int) {
+	r := random.NewRand(m.seed^mixUpStream, epoch, position)
+	mixer := m.mixers[0]
+	if len(m.mixers) > 1 {
+		mixer = m.mixers[r.IntN(len(m.mixers))]
+	}
+	f := m.frame
+	how := mixer.Mix(f.shape[0], f.shape[1], &r)
+	f.soften(b)
+	f.soften(before)
+	for i := b.N - 1; i >= 0; i-- {
+		from, k := b, i-1
+		if i == 0 {
+			from, k = before, 0
+		}
+		f.mixEntry(b, i, from, k, &how)
+	}
+}
+
+// soften sets the soft labels of b's entries from their own labels.
+func (f *frame) soften(b *Batch) {
+	if f.soft == 0 {
+		return // the labels are numbers
+	}
+	clear(b.Soft)
+	for i := range b.N {
+		row := b.Soft[i*f.soft:][:f.soft]
+		if f.columns > 0 {
+			for k, v := range b.MultiHot[i*f.columns:][:f.columns] {
+				row[k] = float32(v)
+			}
+		} else if x := b.Label(i); x >= 0 && x < int64(len(row)) {
+			row[x] = 1
+		}
+	}
+}
+
+// mixEntry mixes entry i of b with entry k of from.
+func (f *frame) mixEntry(b *Batch, i int, from *Batch, k int, how *augment.Mixing) {
+	pixelops.Blend(b.Soft[i*f.soft:][:f.soft], from.Soft[k*f.soft:][:f.soft], float32(how.Share), float32(1-how.Share))
+	if f.numbers() {
+		pixelops.Blend(b.Numbers[i:i+1], from.Numbers[k:k+1], float32(how.Share), float32(1-how.Share))
+	}
+	n := f.entry()
+	if how.Cut {
+		paste(f, b.Uint8, i, from.Uint8, k, how.Region)
+		paste(f, b.Uint16, i, from.Uint16, k, how.Region)
+		paste(f, b.Float32, i, from.Float32, k, how.Region)
+		paste(f, b.Half, i, from.Half, k, how.Region)
+		return
+	}
+	if f.dtype == formats.Float32 {
+		pixelops.Blend(b.Float32[i*n:][:n], from.Float32[k*n:][:n], float32(how.Share), float32(1-how.Share))
+		return
+	}
+	pixelops.BlendHalf(f.dtype, b.Half[i*n:][:n], from.Half[k*n:][:n], float32(how.Share), float32(1-how.Share))
+}
+
+// paste copies region p of entry k of src into entry i of dst.
+func paste[T any](f *frame, dst []T, i int, src []T, k int, p pixel.Rect) {
+	if dst == nil {
+		return
+	}
+	n, planes, pixel := f.entry(), 1, f.shape[2]
+	if f.layout == augment.NCHW {
+		planes, pixel = f.shape[2], 1
+	}
+	h, w := f.shape[0], f.shape[1]
+	for c := range planes {
+		for y := p.Y; y < p.Y+p.H; y++ {
+			at := ((c*h+y)*w + p.X) * pixel
+			copy(dst[i*n+at:][:p.W*pixel], src[k*n+at:])
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package order
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dsconv/dsconv/reader/random"
+)
+
+// Probe configures Measure.
+type Probe struct {
+	// Label returns a sample's label; nil if the dataset has none.
+	Label func(sample int) int64
+	// Batch is the number of entries of a batch.
+	Batch int
+	// Entries limits the work: the number of entries that are measured, at least one batch, and
+	// with labels as many again of a full shuffle. 0 is 100,000, which takes some 50 ms.
+	Entries int
+	Seed    uint64
+}
+
+// ShuffleQuality is how well an order shuffles what is stored side by side: batches of the order
+// compared with as many of a full shuffle of the same samples.
+type ShuffleQuality struct {
+	Batches int `json:"batches"` // measured
+	// Classes is the number of classes in a batch, Entropy the entropy of the class frequencies in
+	// a batch, in bits: means over the batches. Both are 0 without labels.
+	Classes     float64 `json:"classes"`
+	FullClasses float64 `json:"full_classes"` // of a full shuffle
+	Entropy     float64 `json:"entropy"`
+	FullEntropy float64 `json:"full_entropy"` // of a full shuffle
+	// Neighbours compares how often two samples less than a batch apart in storage share a batch
+	// with a full shuffle: 1 is equally often, 10 ten times as often, 0 that there are no pairs.
+	Neighbours float64 `json:"neighbours"`
+}
+
+// String is one line for a user.
+func (m ShuffleQuality) String() string {
+	s := fmt.Sprintf("neighbours share a batch %.3g times as often as in a full shuffle", m.Neighbours)
+	if m.FullClasses == 0 {
+		return s
+	}
+	entropy := "" // 0 if all labels are equal
+	if m.FullEntropy > 0 {
+		entropy = fmt.Sprintf(", entropy %.2f of %.2f bits (%.0f %%)", m.Entropy, m.FullEntropy, 100*m.Entropy/m.FullEntropy)
+	}
+	return fmt.Sprintf("%.1f classes a batch, %.1f in a full shuffle (%.0f %%)%s; %s",
+		m.Classes, m.FullClasses, 100*m.Classes/m.FullClasses, entropy, s)
+}
+
+// epochsMeasured is how many epochs Measure takes batches of.
+const epochsMeasured = 4
+
+// Measure measures whole batches at random positions of a few epochs.
+func Measure(p *Plan, probe Probe) ShuffleQuality {
+	probe.Batch = min(probe.Batch, p.positions)
+	if probe.Batch < 1 || p.samples < 1 {
+		return ShuffleQuality{}
+	}
+	if probe.Entries == 0 {
+		probe.Entries = 100_000
+	}
+	m := tally{probe: probe}
+	m.sample(p)
+	reference := tally{probe: probe}
+	if probe.Label != nil {
+		reference.sample(planFull(Spec{Kind: Full}, Data{Samples: p.samples}))
+	}
+	out := ShuffleQuality{
+		Batches: m.batches,
+		Classes: m.mean(m.classes), FullClasses: reference.mean(reference.classes),
+		Entropy: m.mean(m.entropy), FullEntropy: reference.mean(reference.entropy),
+	}
+	if pairs := float64(probe.Batch * (probe.Batch - 1) / 2); pairs > 0 && p.samples > 1 {
+		out.Neighbours = m.mean(m.near) / (pairs * nearShare(p.samples, probe.Batch))
+	}
+	return out
+}
+
+// nearShare is the fraction of all pairs of n storage indices that are less than a distance apart.
+func nearShare(n, distance int) float64 {
+	d := float64(min(distance, n) - 1)
+	return d * (2*float64(n) - d - 1) / (float64(n) * float64(n-1))
+}
+
+// tally sums up the figures of batches.
+type tally struct {
+	probe   Probe
+	batches int
+	classes float64
+	entropy float64
+	near    float64 // pairs that lie less than a batch apart
+
+	labels  []int64 // of one batch's samples
+	samples []int
+}
+
+func (t *tally) mean(sum float64) float64 { return sum / float64(max(t.batches, 1)) }
+
+// sample measures equally many batches of each epoch, each at a random position of its own stretch
+// of the epoch.
+func (t *tally) sample(p *Plan) {
+	size := min(t.probe.Batch, p.positions)
+	available, wanted := p.positions/size, max(t.probe.Entries/size, 1)
+	r := random.NewRand(t.probe.Seed, 0, measureKey)
+	for epoch := range epochsMeasured {
+		o := p.Epoch(t.probe.Seed, epoch)
+		take := min(wanted*(epoch+1)/epochsMeasured-wanted*epoch/epochsMeasured, available)
+		for k := range take {
+			from, to := k*available/take, (k+1)*available/take
+			t.add(o, (from+r.IntN(to-from))*size, size)
+		}
+	}
+}
+
+// add measures one batch.
+func (t *tally) add(o Order, first, size int) {
+	t.batches++
+	t.labels, t.samples = t.labels[:0], t.samples[:0]
+	for position := first; position < first+size; position++ {
+		sample := o.At(position)
+		if t.probe.Label != nil {
+			t.labels = append(t.labels, t.probe.Label(sample))
+		}
+		t.samples = append(t.samples, sample)
+	}
+	t.countClasses()
+	t.countNear(size)
+}
+
+func (t *tally) countClasses() {
+	slices.Sort(t.labels)
+	for from := 0; from < len(t.labels); {
+		to := from + 1
+		for to < len(t.labels) && t.labels[to] == t.labels[from] {
+			to++
+		}
+		share := float64(to-from) / float64(len(t.labels))
+		t.classes++
+		t.entropy -= share * math.Log2(share)
+		from = to
+	}
+}
+
+func (t *tally) countNear(distance int) {
+	slices.Sort(t.samples)
+	from := 0
+	for i, sample := range t.samples {
+		for sample-t.samples[from] >= distance {
+			from++
+		}
+		t.near += float64(i - from)
+	}
+}

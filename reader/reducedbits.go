@@ -1,0 +1,32 @@
+package reader
+
+import "sync"
+
+// Narrowed are images of 16 bits a channel that lost some of them, because the batches' type or
+// color is of 8 bits.
+type Narrowed struct {
+	Times int64  `json:"times"` // an image counts each time that it is decoded
+	Key   string `json:"key"`   // of one of them
+	How   string `json:"how"`   // preprocess.NarrowedClipped or preprocess.NarrowedCut
+}
+
+// Narrowed tells of those that were met since the Loader was made.
+func (l *Loader) Narrowed() Narrowed {
+	l.narrowed.mu.Lock()
+	defer l.narrowed.mu.Unlock()
+	return l.narrowed.seen
+}
+
+// narrowings counts what workers meet.
+type narrowings struct {
+	mu   sync.Mutex
+	seen Narrowed
+}
+
+func (n *narrowings) note(key, how string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.seen.Times++; n.seen.Times == 1 {
+		n.seen.Key, n.seen.How = key, how
+	}
+}

@@ -1,0 +1,60 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+)
+
+// State is the progress in an epoch: enough to resume with exactly the samples that are left, with
+// any number of workers and ranks and any batch size. Keep it as JSON beside the model's weights.
+type State struct {
+	Epoch int `json:"epoch"`
+	// Position is the number of the epoch's samples that all ranks together have taken.
+	Position int    `json:"position"`
+	Seed     uint64 `json:"seed"`
+	// Order is everything else that determines the epoch's order.
+	Order string `json:"order"`
+}
+
+// ErrState is in the chain of the error for a State of another order than this Loader's.
+var ErrState = errors.New("the state belongs to another order")
+
+// State is the State of an epoch after b, which must still be valid.
+func (l *Loader) State(epoch int, b *Batch) State { return l.StateAt(epoch, b.End) }
+
+// StateAt is the State of an epoch at a position that was a Batch's End.
+func (l *Loader) StateAt(epoch, position int) State {
+	return State{Epoch: epoch, Position: position, Seed: l.config.Seed, Order: l.orderName()}
+}
+
+// Resume ranges over what is left of the epoch, as Epoch does. ErrState is in the chain of
+// its first error if s is not from a Loader of the same samples, order and seed.
+func (l *Loader) Resume(ctx context.Context, s State) iter.Seq2[*Batch, error] {
+	if err := l.CheckState(s); err != nil {
+		return func(yield func(*Batch, error) bool) { yield(nil, err) }
+	}
+	return l.from(ctx, s.Epoch, s.Position)
+}
+
+// Left is the number of batches that Resume yields.
+func (l *Loader) Left(s State) int { return l.rankBatches(s.Position).Batches() }
+
+// CheckState returns the error that Resume would: it has ErrState in its chain.
+func (l *Loader) CheckState(s State) error {
+	switch {
+	case s.Seed != l.config.Seed:
+		return fmt.Errorf("%w: its seed is %d, the loader's is %d", ErrState, s.Seed, l.config.Seed)
+	case s.Order != l.orderName():
+		return fmt.Errorf("%w: its order is %q, the loader's is %q", ErrState, s.Order, l.orderName())
+	case s.Epoch < 0:
+		return fmt.Errorf("%w: epoch %d", ErrState, s.Epoch)
+	case s.Position < 0 || s.Position > l.plan.Len():
+		return fmt.Errorf("%w: position %d of %d", ErrState, s.Position, l.plan.Len())
+	}
+	return nil
+}
+
+// orderName identifies the order, apart from the seed.
+func (l *Loader) orderName() string { return l.plan.String() + "; " + l.samples.String() }
