@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -85,18 +86,10 @@ type outside struct {
 	Fill []float64
 }
 
-func (o *outside) filter() resample.Filter {
-	if o.Filter == "" {
-		return resample.Nearest
-	}
-	return o.Filter
-}
+func (o *outside) filter() resample.Filter { return cmp.Or(o.Filter, resample.Nearest) }
 
 func (o *outside) format() string {
-	if o.filter() == resample.Nearest {
-		return formatFill(o.Fill)
-	}
-	return ":" + string(o.Filter) + formatFill(o.Fill)
+	return formatFilter(o.Filter, resample.Nearest) + formatValues("fill", o.Fill)
 }
 
 func (o *outside) check(name string, bins, channels int) error {

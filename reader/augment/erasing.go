@@ -1,9 +1,9 @@
 package augment
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -34,32 +34,16 @@ var (
 	zeroValue   = []float64{0}
 )
 
-func (o RandomErasing) scale() [2]float64 { return orElse(o.Scale, erasedScale) }
-func (o RandomErasing) ratio() [2]float64 { return orElse(o.Ratio, erasedRatio) }
-
-func orElse(r, other [2]float64) [2]float64 {
-	if r == [2]float64{} {
-		return other
-	}
-	return r
-}
+func (o RandomErasing) scale() [2]float64 { return cmp.Or(o.Scale, erasedScale) }
+func (o RandomErasing) ratio() [2]float64 { return cmp.Or(o.Ratio, erasedRatio) }
 
 func (o RandomErasing) String() string {
-	var s strings.Builder
-	s.WriteString(formatChance("erase", o.P))
-	if o.scale() != erasedScale {
-		s.WriteString(":scale=" + formatRange(o.Scale))
+	value := formatValues("value", o.Value)
+	if o.Random {
+		value = ":value=random"
 	}
-	if o.ratio() != erasedRatio {
-		s.WriteString(":ratio=" + formatRange(o.Ratio))
-	}
-	switch {
-	case o.Random:
-		s.WriteString(":value=random")
-	case o.Value != nil:
-		s.WriteString(":value=" + formatFloats(o.Value))
-	}
-	return s.String()
+	return formatChance("erase", o.P) + formatOption("scale", o.Scale, erasedScale, formatRange) +
+		formatOption("ratio", o.Ratio, erasedRatio, formatRange) + value
 }
 
 // Check implements Op.

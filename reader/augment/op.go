@@ -81,10 +81,9 @@ func checkSize(name string, h, w int) error {
 	return nil
 }
 
-// formatSize is a size as Parse reads it: N for a square, else WIDTHxHEIGHT.
-func formatSize(h, w int) string {
-	if h == w {
-		return fmt.Sprint(h)
+func checkChance(name string, p float64) error {
+	if !(0 <= p && p <= 1) {
+		return fmt.Errorf("%s: probability %v is not between 0 and 1", name, p)
 	}
-	return fmt.Sprintf("%dx%d", w, h)
+	return nil
 }

@@ -1,7 +1,9 @@
 package augment
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 
 	"github.com/dsconv/dsconv/preprocess/resample"
 	"github.com/dsconv/dsconv/reader/random"
@@ -33,7 +35,7 @@ func (o RandAugment) filled() RandAugment {
 	if o.Ops == 0 && o.Magnitude == 0 && o.Bins == 0 {
 		o.Ops, o.Magnitude = defaultRandAugment.Ops, defaultRandAugment.Magnitude
 	}
-	o.Bins = binsOr(o.Bins)
+	o.Bins = cmp.Or(o.Bins, defaultBins)
 	return o
 }
 
@@ -47,7 +49,7 @@ func (o RandAugment) String() string {
 		s += fmt.Sprintf(":magnitude=%d", o.Magnitude)
 	}
 	moved := o.outside()
-	return s + formatBins(o.Bins) + moved.format() + formatV2(o.V2)
+	return s + formatOption("bins", o.Bins, defaultBins, strconv.Itoa) + moved.format() + formatFlag("v2", o.V2)
 }
 
 func (o RandAugment) outside() outside { return outside{o.Filter, o.Fill} }
