@@ -86,13 +86,13 @@ type outside struct {
 	Fill []float64
 }
 
-func (o *outside) filter() resample.Filter { return cmp.Or(o.Filter, resample.Nearest) }
+func (o outside) filter() resample.Filter { return cmp.Or(o.Filter, resample.Nearest) }
 
-func (o *outside) format() string {
+func (o outside) format() string {
 	return formatFilter(o.Filter, resample.Nearest) + formatValues("fill", o.Fill)
 }
 
-func (o *outside) check(name string, bins, channels int) error {
+func (o outside) check(name string, bins, channels int) error {
 	if bins < 2 {
 		return fmt.Errorf("%s: %d bins: wanted 2 or more", name, bins)
 	}
@@ -104,7 +104,7 @@ func (o *outside) check(name string, bins, channels int) error {
 }
 
 // plan is torchvision's _apply_op.
-func (o *outside) plan(p *Plan, a automatic, magnitude float64) {
+func (o outside) plan(p *Plan, a automatic, magnitude float64) {
 	move := func(m [6]float64) { p.Affine(m, o.filter(), o.Fill) }
 	switch a {
 	case shearX:

@@ -36,7 +36,7 @@ func Compile(ops []Op, h, w, c int, dtype formats.DType, layout Layout) (*Pipeli
 		}
 		h, w = maxSide, maxSide
 	}
-	if variesSizes(ops) {
+	if sizingOfAll(ops) == variesSize {
 		return nil, ErrSize
 	}
 	var plan Plan

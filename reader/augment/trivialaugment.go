@@ -31,14 +31,12 @@ var wide = space{shear: 0.99, translateX: 32, translateY: 32, turn: 135, blend: 
 func (o TrivialAugmentWide) outside() outside { return outside{o.Filter, o.Fill} }
 
 func (o TrivialAugmentWide) String() string {
-	s := o.outside()
-	return "trivialaugment" + formatOption("bins", o.Bins, defaultBins, strconv.Itoa) + s.format() + formatFlag("v2", o.V2)
+	return "trivialaugment" + formatOption("bins", o.Bins, defaultBins, strconv.Itoa) + o.outside().format() + formatFlag("v2", o.V2)
 }
 
 // Check implements Op.
 func (o TrivialAugmentWide) Check(channels int) error {
-	s := o.outside()
-	return s.check("trivialaugment", cmp.Or(o.Bins, defaultBins), channels)
+	return o.outside().check("trivialaugment", cmp.Or(o.Bins, defaultBins), channels)
 }
 
 // Plan implements Op.
@@ -51,6 +49,5 @@ func (o TrivialAugmentWide) Plan(p *Plan, r *random.Rand) {
 	if a.signed() && r.IntN(2) == 1 {
 		magnitude = -magnitude
 	}
-	moved := o.outside()
-	moved.plan(p, a, magnitude)
+	o.outside().plan(p, a, magnitude)
 }
