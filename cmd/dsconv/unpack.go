@@ -91,7 +91,7 @@ func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers 
 	}
 	defer u.marker.close()
 	if err := u.run(ctx, workers); err != nil {
-		return nil, stoppedUnpackError{err, dir}
+		return nil, stoppedError{err, fmt.Sprintf("\n%s is not complete (it has the file %s): repeat the command to resume", dir, markerName)}
 	}
 	return u, nil
 }
