@@ -115,11 +115,8 @@ func (r *run) published() (*Report, error) {
 }
 
 func (r *run) finish(err error) {
-	r.report.Written, r.report.BytesIn, r.report.BytesOut = r.state.Written, r.state.BytesIn, r.state.BytesOut
+	r.report.Results, r.report.Narrowed = r.state.Results, r.narrowed()
 	r.report.Varying = r.state.Varying && r.o.Recipe.Encode.Encoding == formats.Raw
-	r.report.Skipped, r.report.Warnings, r.report.Oriented = r.state.Skipped, r.state.Warnings, r.state.Oriented
-	r.report.Narrowed = r.narrowed()
-	r.report.Tiling = r.state.Tiling
 	if err != nil {
 		r.report.Failed = r.report.Found - r.report.Written - len(r.report.Skipped)
 	}

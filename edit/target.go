@@ -17,7 +17,7 @@ type Target struct {
 	Path   string
 	Format formats.WritableFormat
 	formats.Dataset
-	base string // the version: see atrest.VersionAt
+	base string // the version: see staging.VersionAt
 }
 
 // Open opens the dataset at path to edit it. If an earlier edit was complete but killed before it was

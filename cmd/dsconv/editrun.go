@@ -47,8 +47,8 @@ type editResult struct {
 	Details any             `json:"what,omitempty"`
 	Report  *convert.Report `json:"report,omitempty"`
 	// Skipped are bad inputs, and Table is the report file that lists them.
-	Skipped []convert.Skip `json:"skipped,omitempty"`
-	Table   string         `json:"table,omitempty"`
+	Skipped []convert.Problem `json:"skipped,omitempty"`
+	Table   string            `json:"table,omitempty"`
 	// Unmatched are the patterns of --include and --exclude that match nothing.
 	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
 	// Labels describes the label columns of the source's table.
