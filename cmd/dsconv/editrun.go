@@ -154,10 +154,7 @@ func keptFilesText(p *convert.Plan) string {
 
 // runPlan runs a plan and shows its progress. Its error has a hint.
 func runPlan(ctx context.Context, c *console, p *convert.Plan, o *writeOptions) (*convert.Report, error) {
-	show, end := func(convert.Progress) {}, func() {}
-	if !o.quiet && p.Len() > 0 {
-		show, end = c.progress(p.Path, p.Len(), o.progressJSON)
-	}
+	show, end := c.progress(p.Path, p.Len(), o.quiet || p.Len() == 0, o.progressJSON)
 	defer end()
 	r, err := p.OnProgress(show).WithCommand(commandLine(ctx)).Run(ctx)
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -205,11 +206,7 @@ func outputs(dst, format string, splits []string) ([]output, error) {
 		if err := formats.CheckSplit(split); err != nil {
 			return nil, usageError{err}
 		}
-		name := split
-		if name == "" {
-			name = "data"
-		}
-		outs = append(outs, output{format: f, path: filepath.Join(dst, name+outputSuffixes[f.Name()]), only: []string{split}})
+		outs = append(outs, output{format: f, path: filepath.Join(dst, cmp.Or(split, "data")+outputSuffixes[f.Name()]), only: []string{split}})
 	}
 	return outs, nil
 }
