@@ -197,11 +197,11 @@ func (r *run) dispatch(ctx context.Context) error {
 const progressInterval = 100 * time.Millisecond
 
 func (r *run) showProgress(last bool) {
-	if r.o.Progress == nil || !last && time.Since(r.shown) < progressInterval {
+	if r.Progress == nil || !last && time.Since(r.shown) < progressInterval {
 		return
 	}
 	r.shown = time.Now()
-	r.o.Progress(Progress{
+	r.Progress(Progress{
 		Done: r.state.Next, Total: r.Len(), Skipped: len(r.state.Skipped), BytesIn: r.state.BytesIn, Elapsed: time.Since(r.started),
 	})
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -56,6 +58,25 @@ func (s *summary) add(r *convert.Report) {
 	s.Failed += r.Failed
 	s.Skipped = append(s.Skipped, r.Skipped...)
 	s.Datasets = append(s.Datasets, r)
+}
+
+// run runs the plans that have no report in done, and writes the report of bad inputs, by default beside
+// dst.
+func (s *summary) run(ctx context.Context, c *console, dst string, plans []*convert.Plan, done []*convert.Report, o *writeOptions) error {
+	if err := checkReportPath(o.report, dst); err != nil {
+		return err
+	}
+	for i, p := range plans {
+		r, err := done[i], error(nil)
+		if r == nil {
+			r, err = runPlan(ctx, c, p, o)
+		}
+		s.add(r)
+		if err != nil {
+			return errors.Join(err, s.writePartialTable(o.report, dst))
+		}
+	}
+	return s.writeTable(o.report, dst)
 }
 
 // table returns the rows of the report: skipped and failed inputs and warnings.
