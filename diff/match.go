@@ -129,7 +129,7 @@ func (m match) comparable(a, b formats.Schema) bool {
 	})
 }
 
-// summed is the fields that the checksum of a sample covers (see atrest.Sum).
+// summed is the fields that the checksum of a sample covers (see checksum.SampleChecksum).
 func summed(s formats.Schema) []int {
 	var list []int
 	for i, f := range s {

@@ -78,12 +78,3 @@ func relaxShapes(s, other formats.Schema) {
 
 // listNames lists names for a message.
 func listNames(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
-
-// uniteColumns returns the user's columns of several datasets, each once.
-func uniteColumns(first []string, others ...[]string) []string {
-	all := slices.Clone(first)
-	for _, o := range others {
-		all = appendClasses(all, o)
-	}
-	return all
-}

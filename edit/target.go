@@ -17,21 +17,26 @@ type Target struct {
 	Path   string
 	Format formats.WritableFormat
 	formats.Dataset
-	base string // the version: see atrest.VersionAt
+	base string // the version: see staging.VersionAt
 }
 
 // Open opens the dataset at path to edit it. If an earlier edit was complete but killed before it was
 // published, it is published first.
 func Open(f formats.Format, path string) (*Target, error) {
+	return openTarget(f, path, "changed", f.Open)
+}
+
+// openTarget opens the dataset at path with open, nil if its format has no such function. done is what is done to it, for errors.
+func openTarget(f formats.Format, path, done string, open func(string) (formats.Dataset, error)) (*Target, error) {
 	w, ok := f.(formats.WritableFormat)
-	if !ok {
-		return nil, fmt.Errorf("%s: a %s cannot be changed; only a dataset that dsconv packed can%s", path, f.Name(), sharded.SuggestDatasets(path))
+	if !ok || open == nil {
+		return nil, fmt.Errorf("%s: a %s cannot be %s; only a dataset that dsconv packed can%s", path, f.Name(), done, sharded.SuggestDatasets(path))
 	}
 	if _, err := staging.Recover(path); err != nil {
 		return nil, err
 	}
 	base := staging.VersionAt(path)
-	ds, err := f.Open(path)
+	ds, err := open(path)
 	if err != nil {
 		return nil, err
 	}

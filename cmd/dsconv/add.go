@@ -11,7 +11,6 @@ import (
 
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder"
 )
 
 func addCommand(c *console) *cli.Command {
@@ -63,8 +62,9 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *writeOpt
 	if (cc.Bool("prune") || cc.Bool("prune-all")) && (cc.IsSet("include") || cc.IsSet("exclude")) {
 		return usageErrorf("--prune drops what SRC lacks, so it needs all of SRC: leave out --include and --exclude")
 	}
-	cfg, err := addConfig(cc, t.Meta())
-	if err != nil {
+	cfg := packedConfig(cc, t.Meta())
+	var err error
+	if cfg.Patterns, err = addPatterns(cc, t.Meta().Recipe); err != nil {
 		return err
 	}
 	src, err := openSource(cc.Context, from, cfg)
@@ -73,7 +73,10 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *writeOpt
 	}
 	defer src.Close()
 	o.report = cc.String("report")
-	if err := addOptions(cc, o); err != nil {
+	if err := o.parseOnError(cc.String("on-error")); err != nil {
+		return err
+	}
+	if err := parseSize(cc, "shard-size", &o.convert.Shards.Size); err != nil {
 		return err
 	}
 	if dir := o.convert.Quarantine; dir != "" {
@@ -147,39 +150,4 @@ func addedText(found *edit.Added, from string) string {
 		}
 	}
 	return said
-}
-
-// addConfig returns how to read the folder: by the flags, else by the dataset's recipe.
-func addConfig(cc *cli.Context, m *formats.Meta) (cfg folder.Config, err error) {
-	cfg = folderConfig(m)
-	if cc.IsSet("labels") && folder.IsDescription(cc.String("labels")) { // a description replaces these
-		cfg.LabelColumns, cfg.LabelSep, cfg.LabelType, cfg.ClassOrder = nil, "", "", ""
-	}
-	cfg.Patterns, err = addPatterns(cc, m.Recipe)
-	for flag, set := range map[string]func(){
-		"labels":        func() { cfg.Labels = cc.String("labels") },
-		"label-columns": func() { cfg.LabelColumns = splitList(cc.String("label-columns")) },
-		"label-sep":     func() { cfg.LabelSep = cc.String("label-sep") },
-		"label-type":    func() { cfg.LabelType = cc.String("label-type") },
-	} {
-		if cc.IsSet(flag) {
-			set()
-		}
-	}
-	return cfg, err
-}
-
-// splitList splits a list of a recipe.
-func splitList(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return strings.Split(s, ",")
-}
-
-func addOptions(cc *cli.Context, o *writeOptions) error {
-	if err := o.parseOnError(cc.String("on-error")); err != nil {
-		return err
-	}
-	return parseSize(cc, "shard-size", &o.convert.Shards.Size)
 }

@@ -45,8 +45,13 @@ Augmentations:
 			if err := durable.Check(cc.String("json")); err != nil { // before anything is measured
 				return err
 			}
-			if len(cc.StringSlice("merge")) > 0 && !cc.Args().Present() {
-				return showReports(cc, c)
+			others, err := readReports(c, cc.StringSlice("merge")) // before anything is measured
+			if err != nil {
+				return err
+			}
+			if len(others) > 0 && !cc.Args().Present() { // the reports alone
+				others[0].Merge(others[1:]...)
+				return writeBench(cc, c, others[0])
 			}
 			paths, err := argumentsOrMore(cc, "SRC")
 			if err != nil {
@@ -56,7 +61,7 @@ Augmentations:
 			if err != nil {
 				return usageError{err}
 			}
-			return runBench(cc, c, paths, o)
+			return runBench(cc, c, paths, o, others)
 		},
 	}
 }
@@ -100,11 +105,7 @@ func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 	return o, o.Validate()
 }
 
-func runBench(cc *cli.Context, c *console, paths []string, o bench.Options) error {
-	others, err := readReports(c, cc.StringSlice("merge")) // before anything is measured
-	if err != nil {
-		return err
-	}
+func runBench(cc *cli.Context, c *console, paths []string, o bench.Options, others []*bench.Report) error {
 	show, err := c.benchProgress(cc, len(paths))
 	if err != nil {
 		return err
@@ -118,16 +119,6 @@ func runBench(cc *cli.Context, c *console, paths []string, o bench.Options) erro
 	}
 	report.Merge(others...)
 	return writeBench(cc, c, &report)
-}
-
-// showReports prints merged reports without measuring.
-func showReports(cc *cli.Context, c *console) error {
-	reports, err := readReports(c, cc.StringSlice("merge"))
-	if err != nil {
-		return err
-	}
-	reports[0].Merge(reports[1:]...)
-	return writeBench(cc, c, reports[0])
 }
 
 func readReports(c *console, files []string) ([]*bench.Report, error) {
@@ -171,13 +162,9 @@ func writeBench(cc *cli.Context, c *console, r *bench.Report) error {
 			return err
 		}
 	}
-	if file != "" {
-		return writeReport(file, r)
+	if file == "" {
+		return nil
 	}
-	return nil
-}
-
-func writeReport(file string, r *bench.Report) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 type console struct {
 	in       io.Reader
 	out, err io.Writer
+	args     []string // the command line, for messages about unfinished datasets
 }
 
 // printf prints a command's result.

@@ -67,7 +67,7 @@ type unpacker struct {
 	ds      formats.Dataset
 	dir     string
 	root    *os.Root
-	marker  *unpackMarker
+	marker  *os.File
 	plan    *unpackPlan
 	written atomic.Int64
 }
@@ -89,9 +89,9 @@ func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers 
 	if u.marker, err = createMarker(u.root, dir, plan.fingerprint); err != nil {
 		return nil, err
 	}
-	defer u.marker.close()
+	defer u.marker.Close()
 	if err := u.run(ctx, workers); err != nil {
-		return nil, stoppedUnpackError{err, dir}
+		return nil, stoppedError{err, fmt.Sprintf("\n%s is not complete (it has the file %s): repeat the command to resume", dir, markerName)}
 	}
 	return u, nil
 }
@@ -110,7 +110,10 @@ func (u *unpacker) run(ctx context.Context, workers int) error {
 			return err
 		}
 	}
-	return u.marker.remove()
+	if err := syncDisk(u.marker); err != nil { // the marker stays until everything is on the disk
+		return err
+	}
+	return u.root.Remove(markerName)
 }
 
 func (u *unpacker) print(c *console) {
