@@ -118,7 +118,7 @@ func (r *Runner) resample(out *pixel.Image, s *step, in view, a pixel.Area) (err
 	return nil
 }
 
-// upright is v, a mirrored copy of it if it is to be mirrored.
+// upright returns v, or a mirrored copy if v has flips.
 func (r *Runner) upright(v view) view {
 	if v.flips == (flips{}) {
 		return v
