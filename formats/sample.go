@@ -137,7 +137,7 @@ type Sample struct {
 	Source     Source
 	Columns    []string // the user's columns, one per Meta.Columns
 	Provenance Provenance
-	Checksum   [16]byte // atrest.SampleChecksum of the values, as in the manifest
+	Checksum   [16]byte // checksum.SampleChecksum of the values, as in the manifest
 }
 
 // Info describes a sample without its values.

@@ -19,7 +19,7 @@ func folderDataset(t *testing.T, s *Stage, dir, data string) {
 	var sums checksum.Checksums
 	for _, name := range []string{"data.mdb", "fields/data.mdb"} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644))
-		fs, err := checksum.ChecksumFile(filepath.Join(dir, name), name, -1)
+		fs, err := checksum.OfFile(filepath.Join(dir, name), name, -1)
 		must(t, err)
 		sums = append(sums, fs)
 	}
@@ -141,7 +141,7 @@ func listOfEarlierVersion(t *testing.T, name string) {
 	must(t, os.Mkdir(side, 0o755))
 	shard := filepath.Join(dir, "x-0.tar")
 	must(t, os.WriteFile(shard, []byte("old"), 0o644))
-	fs, err := checksum.ChecksumFile(shard, "x-0.tar", -1)
+	fs, err := checksum.OfFile(shard, "x-0.tar", -1)
 	must(t, err)
 	must(t, s.WriteSidecar(side, "x.tar.dsconv/", checksum.Checksums{fs}, nil))
 	must(t, os.WriteFile(s.Path(first), []byte("new"), 0o644))
