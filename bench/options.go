@@ -124,7 +124,7 @@ func (o *Options) trainDefaults() error {
 func ParseRate(s string) (float64, error) {
 	rate, err := strconv.ParseFloat(strings.TrimSuffix(s, "/s"), 64)
 	if err != nil || !(rate > 0) || math.IsInf(rate, 1) {
-		return 0, fmt.Errorf("rate %q: write images a second as 3000/s", s)
+		return 0, fmt.Errorf("rate %q: write images per second, such as 3000/s", s)
 	}
 	return rate, nil
 }

@@ -15,7 +15,7 @@ import (
 // Labels is a table of new labels.
 type Labels struct {
 	ByPath  bool     // rows are found by the sample's source path, else by its key
-	Columns []string // names of label fields ("label" is the main one), of the user's columns, or "split"
+	Columns []string // names of label fields ("label" is the designated one), of the user's columns, or "split"
 	Rows    map[string][]string
 	Sep     string // between several labels of a multi-hot field
 	Types   labels.Types

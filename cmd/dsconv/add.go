@@ -22,8 +22,8 @@ func addCommand(c *console) *cli.Command {
 			"Options for labels can be changed by flags. Labels, splits and columns become those of SRC. A file of\n" +
 			"the same size and time counts as unchanged; if the time differs, its bytes are compared. New classes\n" +
 			"come after the old ones. In a sharded dataset new images go to new shards; LMDB, HDF5 and single files\n" +
-			"are written again, without decoding their images. An image that was packed and is damaged in SRC now\n" +
-			"is skipped, and removed from the dataset.\n\n" +
+			"are written again, without decoding their images. If the file of a packed image is damaged now, the\n" +
+			"image is skipped, and its sample is removed from the dataset.\n\n" +
 			"Edits are kept: a sample that rm removed is not added again, even if its file was renamed, and labels\n" +
 			"that relabel set stay, even if the image changes. --reset-edits drops these edits.\n\n" +
 			"Samples that SRC lacks stay, unless --prune drops them. So if a class folder was renamed, its samples\n" +

@@ -26,11 +26,12 @@ func benchCommand(c *console) *cli.Command {
 		Description: `Loads epochs of each dataset or folder with the same loader, augmentations and batches, in
 interleaved rounds. The ratio compares a dataset with the first one. Batches are dropped,
 or used by the trainer (--train) or by a simulated GPU (--consume); starved is the share of
-the epoch that it waited for data. A sentence for each dataset names its bottleneck.
+the epoch in which the trainer or the GPU waited for data. A sentence for each dataset names
+its bottleneck.
 
 --merge prints reports of other runs below the table: earlier runs of bench, dsconv.timed or
-python -m dsconv.train. Their ratios compare with their own first row. Without a SRC only
-these reports are printed. - reads a report from standard input.
+python -m dsconv.train. The ratios of a report compare with the first row of that report.
+Without a SRC only these reports are printed. --merge - reads a report from standard input.
 
 Examples:
    dsconv bench images/ out.lmdb 'out-%06d.tar'
@@ -68,14 +69,14 @@ Augmentations:
 
 func benchFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "turns of each dataset, after one that warms up"},
-		&cli.IntFlag{Name: "epochs", Value: 1, Usage: "epochs a turn"},
+		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "how often each dataset is measured, after one round to warm up"},
+		&cli.IntFlag{Name: "epochs", Value: 1, Usage: "epochs per dataset and round"},
 		&cli.IntFlag{Name: "limit-batches", Usage: "end each epoch after `N` batches", DefaultText: "all"},
 		&cli.StringFlag{Name: "layout", Usage: "nchw or nhwc", DefaultText: "nchw; with --train nhwc"},
 		&cli.StringFlag{Name: "consume", Usage: "let a consumer take at most `RATE`, such as 3000/s"},
 		&cli.StringFlag{Name: "train", Usage: "train mlp or cnn on the batches"},
-		&cli.StringFlag{Name: "backend", Usage: "of the trainer: go, or xla:`PLUGIN`", DefaultText: "go"},
-		&cli.StringSliceFlag{Name: "merge", Usage: "put the report in `FILE`, as --json writes it, under the table"},
+		&cli.StringFlag{Name: "backend", Usage: "the trainer's backend: go, or xla:`PLUGIN`", DefaultText: "go"},
+		&cli.StringSliceFlag{Name: "merge", Usage: "print the report in `FILE`, written by --json, below the table"},
 		&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`"},
 		progressFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "no progress"},

@@ -17,17 +17,17 @@ import (
 // defaults of --batch, --size, --augment and --dtype, which each command chooses itself.
 func loaderFlags(batch, size, ops, dtype string) []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "batch", Usage: "images a batch", DefaultText: batch},
+		&cli.IntFlag{Name: "batch", Usage: "images per batch", DefaultText: batch},
 		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that read and decode", DefaultText: "the number of cores"},
 		&cli.IntFlag{Name: "size", Usage: "side of the images in a batch", DefaultText: size},
-		&cli.StringFlag{Name: "augment", Usage: "`OPS` instead, such as rrc:224,flip,normalize", DefaultText: ops},
+		&cli.StringFlag{Name: "augment", Usage: "augment with `OPS`, such as rrc:224,flip,normalize", DefaultText: ops},
 		&cli.StringFlag{Name: "dtype", Usage: "float32 or uint8; without a trainer also float16, bfloat16 or uint16", DefaultText: dtype},
-		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "exact (Pillow's pixels), or fast: JPEGs no larger than needed, near Pillow's pixels"},
+		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "exact (Pillow's pixels), or fast: JPEGs at a reduced size if that is enough, pixels close to Pillow's"},
 		&cli.StringFlag{Name: "split", Usage: "read this `SPLIT`", DefaultText: "train if there is one, else all"},
-		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of order, augmentation and the trainer's weights"},
-		&cli.StringFlag{Name: "order", Value: order.Full.String(), Usage: "of the images: none, full (shuffled), block:`BLOCK:WINDOW`, balanced"},
+		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the order, the augmentation and the trainer's weights"},
+		&cli.StringFlag{Name: "order", Value: order.Full.String(), Usage: "order of the images: none, full (shuffled), block:`BLOCK:WINDOW` or balanced"},
 		&cli.IntFlag{Name: "prefetch", Usage: "batches to prefetch", DefaultText: fmt.Sprint(reader.DefaultPrefetch)},
-		&cli.StringFlag{Name: "cache", Usage: "keep images in memory, once a machine: encoded or decoded, with `:SIZE` up to that", DefaultText: "none"},
+		&cli.StringFlag{Name: "cache", Usage: "keep images in memory, shared by all processes of a machine: encoded or decoded, or with a limit: encoded`:SIZE`", DefaultText: "none"},
 		&cli.StringFlag{Name: "on-error", Value: string(reader.Fail), Usage: "what to do with a bad image: fail, skip or substitute"},
 		&cli.IntFlag{Name: "max-pixels", Usage: "an image of more than `N` pixels is bad", DefaultText: "Pillow's limit"},
 	}

@@ -26,7 +26,7 @@ separate dataset: OUT/train.lmdb, OUT/val.lmdb.
 
 Labels from a table (--labels): white space around a cell is ignored. An empty cell and -1
 mean no label. Whole numbers are class indices if every number from 0 to n-1 occurs.
-Other numbers are an error until --label-type says what they are:
+Other numbers are an error unless --label-type says what they are:
 
    index    class indices, which may have gaps
    name     each number is the name of a class, also -1
@@ -39,9 +39,11 @@ that are numbers are sorted by value. The summary says how each column was inter
          jpeg-tiled[:MCUS]  add restart markers to JPEGs and improve their Huffman tables;
                     their coefficients, and so their pixels, do not change. A region
                     can then be decoded alone, so random crops are faster. Images that
-                    cannot be tiled are copied and counted. MCUS between two markers: 8
+                    cannot be tiled are copied and counted. MCUS is the number of MCUs
+                    between two markers (default: 8)
          jpeg[:QUALITY][:444|422|420][:optimize|progressive][:tile=MCUS]
-                    quality 90, 4:2:0; also tiled, unless progressive or --no-tile
+                    default: quality 90, 4:2:0, and restart markers as in jpeg-tiled;
+                    progressive JPEGs and --no-tile have none
          png, raw   lossless
 
 An interrupted pack leaves DST.partial. Repeat the command to resume from its last

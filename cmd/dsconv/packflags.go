@@ -21,7 +21,7 @@ func packFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "force", Usage: "replace DST if it is a dataset that dsconv wrote"},
 		&cli.StringFlag{Name: "split", Value: "auto", Usage: "auto, none, train=0.9,val=0.1 or a `COLUMN` of the labels"},
 		&cli.StringFlag{Name: "labels", Usage: "table of labels: `FILE`.csv, .tsv or .jsonl with path or file_name, and label; or labels.json of unpack"},
-		&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table; the first is the main one"},
+		&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table; the first is the designated label"},
 		&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image (multi-label)"},
 		&cli.StringFlag{Name: "label-type", Usage: "`TYPE` of the label columns: index, name or float, or A=float,B=name; see above", DefaultText: "by the cells"},
 		&cli.StringFlag{Name: "class-order", Usage: "natural, or a `FILE` with one class per line", DefaultText: "as ImageFolder's"},

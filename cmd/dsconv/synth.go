@@ -16,7 +16,7 @@ func synthCommand(c *console) *cli.Command {
 		Usage:     "write a folder of synthetic photo-like images",
 		ArgsUsage: "DIR",
 		Description: "Writes class folders of JPEGs with the size, decoding cost and entropy of photos. A small network\n" +
-			"learns the classes, which single pixels do not show.\n\n" +
+			"can learn the classes, but no single pixel tells them apart.\n\n" +
 			"Example:\n   dsconv synth images/ --n 2000 --classes 10 --split val=0.2\n\n" + exitCodes,
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "n", Value: synth.DefaultN, Usage: "number of images"},

@@ -27,8 +27,8 @@ func unpackCommand(c *console) *cli.Command {
 			"the image nor a label become files beside the image. If class folders cannot represent the labels,\n" +
 			"splits and columns, the table labels.csv has them, and labels.json describes the table:\n" +
 			"   dsconv pack DIR DST --labels DIR/labels.json\n" +
-			"packs the same samples again, with the same keys, labels, classes, splits and columns. Without a\n" +
-			"table dsconv pack DIR DST does that. Nothing is written outside DIR, and no file is replaced.\n\n" +
+			"packs the same samples again, with the same keys, labels, classes, splits and columns. If\n" +
+			"there is no table, dsconv pack DIR DST is enough. Nothing is written outside DIR, and no file is replaced.\n\n" +
 			"Until DIR is complete it has a file " + markerName + ". After an interruption repeat the command to\n" +
 			"resume it.\n\n" +
 			"Example:\n   dsconv unpack out.lmdb images/\n\n" + exitCodes,

@@ -29,7 +29,7 @@ func folderDataset(t *testing.T, s *Stage, dir, data string) {
 var usersFiles = []string{"NOTES.md", "eval/results.txt", "fields/notes.txt", "data.mdb.bak"}
 
 // A publication that replaces a folder with files of a user's in it is stopped after each of
-// its steps, and while those files are carried over: going on ends with the new version and
+// its steps, and while those files are carried over: resuming ends with the new version and
 // all of them.
 func TestCarryingGoesOnFromEveryStep(t *testing.T) {
 	const stops = 9
@@ -128,7 +128,7 @@ func TestListsOfEarlierVersions(t *testing.T) {
 	}
 }
 
-// listOfEarlierVersion goes on with the publication of a dataset of that name in place of
+// listOfEarlierVersion resumes the publication of a dataset of that name in place of
 // x-%d.tar.
 func listOfEarlierVersion(t *testing.T, name string) {
 	dir := t.TempDir()

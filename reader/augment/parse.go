@@ -8,25 +8,26 @@ import (
 	"strings"
 )
 
-// Syntax is what Parse reads, one form a line, for help texts.
+// Syntax is what Parse reads, one form per line, for help texts.
 const Syntax = `train:SIZE                 rrc:SIZE,flip
 eval:SIZE                  resize of the shorter side to 8/7 of SIZE, centercrop:SIZE
 rrc:SIZE[:scale=LOW-HIGH][:ratio=LOW-HIGH][:FILTER]
 resize:WIDTHxHEIGHT[:FILTER]
 resize:SHORTER[:max=LONGER][:FILTER]
-centercrop:SIZE[:floor]    floor rounds the place down, not half to even
+centercrop:SIZE[:floor]    floor rounds the offset down; without it half an offset is rounded to even
 crop:SIZE[:pad=N][:grow][:fill=VALUES][:MODE]
-                           a random place; pad=X/Y or pad=LEFT/TOP/RIGHT/BOTTOM too;
-                           grow pads what is too small; MODE constant, edge, reflect, symmetric
+                           at a random offset; pad also as X/Y or LEFT/TOP/RIGHT/BOTTOM;
+                           grow pads images that are smaller than SIZE;
+                           MODE is constant, edge, reflect or symmetric
 flip[:PROBABILITY]         left to right
 vflip[:PROBABILITY]        top to bottom
 rotate:DEGREES[:FILTER][:expand][:center=X/Y][:fill=VALUES]
                            DEGREES is N for -N to N, or LOW/HIGH
 jitter:ALL                 jitter:BRIGHTNESS:CONTRAST:SATURATION[:HUE], each N for 1-N to 1+N
                            (hue: -N to N) or LOW/HIGH
-gray[:PROBABILITY]         always if left out
+gray[:PROBABILITY]         always gray without PROBABILITY
 blur:KERNEL[:sigma=LOW-HIGH]
-                           KERNEL in pixels, as SIZE, odd
+                           KERNEL is written as SIZE and must be odd
 sharpness:FACTOR[:PROBABILITY]
 posterize:BITS[:PROBABILITY]
 solarize:THRESHOLD[:PROBABILITY]
@@ -34,12 +35,13 @@ invert[:PROBABILITY]       autocontrast[:PROBABILITY], equalize[:PROBABILITY]
 trivialaugment[:bins=N][:FILTER][:fill=VALUES][:v2]
 randaugment[:ops=N][:magnitude=N][:bins=N][:FILTER][:fill=VALUES][:v2]
                            v2: solarize as rounded by torchvision.transforms.v2
-normalize[:MEAN:STD]       values a channel joined by '/'; ImageNet's if left out
+normalize[:MEAN:STD]       one value per channel, joined by '/'; by default ImageNet's
 erase[:PROBABILITY][:scale=LOW-HIGH][:ratio=LOW-HIGH][:value=VALUES|random]
-                           a random part, after normalize
+                           erases a random region; must come after normalize
 apply:PROBABILITY:TRANSFORM[+TRANSFORM...]
-mixup:ALPHA                of a batch's images, at the end; cutmix:ALPHA; of both, one a batch
-SIZE is N for a square or WIDTHxHEIGHT; VALUES is one or one a channel joined by '/'`
+mixup:ALPHA                mixes the images of a batch; must come last
+cutmix:ALPHA               the same; with mixup and cutmix each batch gets one of them
+SIZE is N for a square or WIDTHxHEIGHT; VALUES is one value, or one per channel, joined by '/'`
 
 // parser reads the arguments of a transform.
 type parser func(args []string) ([]Op, error)

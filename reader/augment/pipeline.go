@@ -105,7 +105,7 @@ func (p *Pipeline) check() (*Normalize, error) {
 	return norm, nil
 }
 
-// Mixers are the ops that mix a batch, of which one is to be drawn for each.
+// Mixers are the ops that mix a batch. For each batch one of them is drawn.
 func (p *Pipeline) Mixers() []Mixer { return p.mixers }
 
 // Shape is H, W, C of an entry, whatever the layout.

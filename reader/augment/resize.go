@@ -38,7 +38,7 @@ func (o Resize) Check(int) error {
 		return err
 	}
 	if o.Max != 0 && o.Max <= o.Shorter || o.Max != 0 && o.Shorter == 0 {
-		return fmt.Errorf("resize: at most %d pixels: that must be more than the shorter side's %d", o.Max, o.Shorter)
+		return fmt.Errorf("resize: max=%d: the shorter side is %d, but must be at least 1 and less than max", o.Max, o.Shorter)
 	}
 	if o.Shorter == 0 {
 		return checkSize("resize", o.H, o.W)

@@ -115,7 +115,7 @@ func (s *step) named(err error) error {
 	return err
 }
 
-// upright is v, a mirrored copy of it if it is to be mirrored.
+// upright returns v, or a mirrored copy if v has flips.
 func (r *Runner) upright(v view) view {
 	if v.flips == (flips{}) {
 		return v
