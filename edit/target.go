@@ -3,7 +3,6 @@ package edit
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
@@ -45,7 +44,7 @@ func openTarget(f formats.Format, path, done string, open func(string) (formats.
 
 // Removed implements formats.Removals.
 func (t *Target) Removed() ([]formats.RemovedSample, error) {
-	list, err := removedFrom(t.Dataset)
+	list, err := formats.RemovedFrom(t.Dataset)
 	if errors.Is(err, formats.ErrDamaged) {
 		err = fmt.Errorf("%w: the list of removed samples is lost; dsconv verify --repair SRC repairs the dataset without it", err)
 	}
@@ -62,11 +61,6 @@ func (t *Target) hasShards() bool {
 // written again.
 func (t *Target) inOneFile() bool {
 	return !t.hasShards() && t.Format.Traits().Sharded && len(t.Meta().Files) == 1
-}
-
-// dataDamaged reports whether a data file is damaged.
-func (t *Target) dataDamaged(damage []formats.Damage) bool {
-	return slices.ContainsFunc(t.Meta().Files, func(name string) bool { return isDamaged(name, damage) })
 }
 
 // samplesByFile returns the samples of each file in the file's order.

@@ -79,10 +79,8 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *writeOpt
 	if err := parseSize(cc, "shard-size", &o.convert.Shards.Size); err != nil {
 		return err
 	}
-	if dir := o.convert.Quarantine; dir != "" {
-		if err := checkOutside(dir, from); err != nil {
-			return err
-		}
+	if err := checkOutside(o.convert.Quarantine, from); err != nil {
+		return err
 	}
 	table, err := newSummary(src, parsePatterns(cc)) // patterns of the recipe may match nothing here
 	if err != nil {

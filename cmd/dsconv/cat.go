@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -22,11 +21,7 @@ func catCommand(c *console) *cli.Command {
 			"Example:\n   dsconv cat out.lmdb cat/0001 > 0001.jpg\n\n" + exitCodes,
 		Flags: []cli.Flag{&cli.StringFlag{Name: "field", Usage: "write this `FIELD` of the sample", DefaultText: "the image"}},
 		Action: func(cc *cli.Context) error {
-			args, err := arguments(cc, "DATASET", "KEY")
-			if err != nil {
-				return err
-			}
-			ds, err := openSource(cc.Context, args[0], folder.Config{})
+			ds, args, err := openFirst(cc, "DATASET", "KEY")
 			if err != nil {
 				return err
 			}
