@@ -54,11 +54,11 @@ func OpenDamaged(f formats.Format, path string) (*Target, error) {
 // does not for all samples, the plan is nil. all is set if the checksums are damaged themselves, so
 // that every file must be checked sample by sample.
 func Repair(ctx context.Context, t *Target, damage []formats.Damage, all bool, src formats.Dataset, o convert.Options) (*convert.Plan, *Repaired, error) {
-	recipe, err := recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd)
+	recipe, _, err := recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", t.Path, err)
 	}
-	r := &repairer{target: t, src: src, recipe: recipe.Recipe}
+	r := &repairer{target: t, src: src, recipe: recipe}
 	v := t.subset(func(int) bool { return true })
 	if err := r.selectFiles(v, damage, all); err != nil {
 		return nil, nil, err

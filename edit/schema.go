@@ -51,11 +51,7 @@ func sameFields(a, b formats.Schema) error {
 	case len(missing) > 0:
 		return fmt.Errorf("%w: it has no field %s", formats.ErrSchema, strings.Join(missing, ", "))
 	case len(extra) > 0:
-		var names []string
-		for _, f := range a {
-			names = append(names, f.Name)
-		}
-		return fmt.Errorf("%w: unknown field %s; the dataset has %s", formats.ErrSchema, strings.Join(extra, ", "), listNames(names))
+		return fmt.Errorf("%w: unknown field %s; the dataset has %s", formats.ErrSchema, strings.Join(extra, ", "), listNames(a.Names()))
 	}
 	return nil
 }

@@ -87,12 +87,10 @@ type locator interface {
 }
 
 // options returns the options of a new version: o, and those of the dataset's recipe.
-func (t *Target) options(o convert.Options) (convert.Options, error) {
-	recipe, err := recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd)
-	if err != nil {
+func (t *Target) options(o convert.Options) (_ convert.Options, err error) {
+	if o.Recipe, o.Create.Zstd, err = recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd); err != nil {
 		return o, fmt.Errorf("%s: %w", t.Path, err)
 	}
-	o.Recipe, o.Create.Zstd = recipe.Recipe, recipe.filesZstd
 	if o.Order, err = convert.ParseOrder(t.Meta().Recipe["order"]); err != nil {
 		return o, fmt.Errorf("%s: its recipe: %w", t.Path, err)
 	}
