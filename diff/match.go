@@ -29,14 +29,9 @@ func Layouts(a, b *formats.Meta) (onlyA, onlyB Layout) {
 	return onlyA, onlyB
 }
 
-func missing(names, among []string) []string {
-	var list []string
-	for _, name := range names {
-		if !slices.Contains(among, name) {
-			list = append(list, name)
-		}
-	}
-	return list
+// missing returns the names that are not in some.
+func missing(names, some []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(some, name) })
 }
 
 // match is which fields and columns of two datasets are compared with each other.

@@ -36,17 +36,8 @@ func uniteSchemas(first formats.Schema, others []formats.Schema, name func(i int
 
 // sameFields returns an error if b does not have the fields of a, the dataset.
 func sameFields(a, b formats.Schema) error {
-	var missing, extra []string
-	for _, f := range a {
-		if b.Index(f.Name) < 0 {
-			missing = append(missing, f.Name)
-		}
-	}
-	for _, f := range b {
-		if a.Index(f.Name) < 0 {
-			extra = append(extra, f.Name)
-		}
-	}
+	missing := slices.DeleteFunc(a.Names(), func(name string) bool { return b.Index(name) >= 0 })
+	extra := slices.DeleteFunc(b.Names(), func(name string) bool { return a.Index(name) >= 0 })
 	switch {
 	case len(missing) > 0:
 		return fmt.Errorf("%w: it has no field %s", formats.ErrSchema, strings.Join(missing, ", "))
