@@ -75,11 +75,8 @@ func New(src formats.Dataset, splits, only []string, f formats.WritableFormat, p
 
 // copyHistory copies the source's record of edits to the plan.
 func (p *Plan) copyHistory() (err error) {
-	if p.Meta.History = p.src.Meta().History; p.Meta.History == nil {
-		return nil
-	}
-	if r, ok := p.src.(formats.Removals); ok {
-		p.removed, err = r.Removed()
+	if p.Meta.History = p.src.Meta().History; p.Meta.History != nil {
+		p.removed, err = formats.RemovedFrom(p.src)
 	}
 	return err
 }

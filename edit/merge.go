@@ -130,7 +130,7 @@ type merger struct {
 func (m *merger) mergeRemoved() error {
 	u := m.union
 	for k := range u.sources {
-		removed, err := removedFrom(u.sources[k].Dataset)
+		removed, err := formats.RemovedFrom(u.sources[k].Dataset)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.names[k], err)
 		}

@@ -54,11 +54,11 @@ func OpenDamaged(f formats.Format, path string) (*Target, error) {
 // does not for all samples, the plan is nil. all is set if the checksums are damaged themselves, so
 // that every file must be checked sample by sample.
 func Repair(ctx context.Context, t *Target, damage []formats.Damage, all bool, src formats.Dataset, o convert.Options) (*convert.Plan, *Repaired, error) {
-	recipe, err := recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd)
+	recipe, _, err := recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", t.Path, err)
 	}
-	r := &repairer{target: t, src: src, recipe: recipe.Recipe}
+	r := &repairer{target: t, src: src, recipe: recipe}
 	v := t.subset(func(int) bool { return true })
 	if err := r.selectFiles(v, damage, all); err != nil {
 		return nil, nil, err
@@ -93,7 +93,7 @@ type repairer struct {
 // selectFiles decides which files are written again, and which samples are in them.
 func (r *repairer) selectFiles(v *version, damage []formats.Damage, all bool) error {
 	if !r.target.hasShards() {
-		if !all && r.target.inOneFile() && !r.target.dataDamaged(damage) {
+		if !all && r.target.inOneFile() && !slices.ContainsFunc(r.target.Meta().Files, func(name string) bool { return isDamaged(name, damage) }) {
 			v.keepData, r.found.Files = true, []string{}
 			return nil
 		}
@@ -121,7 +121,7 @@ func (r *repairer) selectFiles(v *version, damage []formats.Damage, all bool) er
 
 // copyRemoved copies the list of samples removed by hand.
 func (r *repairer) copyRemoved(v *version) (err error) {
-	v.union.removed, err = removedFrom(r.target.Dataset)
+	v.union.removed, err = formats.RemovedFrom(r.target.Dataset)
 	if errors.Is(err, formats.ErrDamaged) {
 		r.found.Forgotten, err = r.target.Meta().History.Removed, nil
 	}

@@ -3,7 +3,6 @@ package edit
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
@@ -45,7 +44,7 @@ func openTarget(f formats.Format, path, done string, open func(string) (formats.
 
 // Removed implements formats.Removals.
 func (t *Target) Removed() ([]formats.RemovedSample, error) {
-	list, err := removedFrom(t.Dataset)
+	list, err := formats.RemovedFrom(t.Dataset)
 	if errors.Is(err, formats.ErrDamaged) {
 		err = fmt.Errorf("%w: the list of removed samples is lost; dsconv verify --repair SRC repairs the dataset without it", err)
 	}
@@ -62,11 +61,6 @@ func (t *Target) hasShards() bool {
 // written again.
 func (t *Target) inOneFile() bool {
 	return !t.hasShards() && t.Format.Traits().Sharded && len(t.Meta().Files) == 1
-}
-
-// dataDamaged reports whether a data file is damaged.
-func (t *Target) dataDamaged(damage []formats.Damage) bool {
-	return slices.ContainsFunc(t.Meta().Files, func(name string) bool { return isDamaged(name, damage) })
 }
 
 // samplesByFile returns the samples of each file in the file's order.
@@ -93,12 +87,10 @@ type locator interface {
 }
 
 // options returns the options of a new version: o, and those of the dataset's recipe.
-func (t *Target) options(o convert.Options) (convert.Options, error) {
-	recipe, err := recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd)
-	if err != nil {
+func (t *Target) options(o convert.Options) (_ convert.Options, err error) {
+	if o.Recipe, o.Create.Zstd, err = recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd); err != nil {
 		return o, fmt.Errorf("%s: %w", t.Path, err)
 	}
-	o.Recipe, o.Create.Zstd = recipe.Recipe, recipe.filesZstd
 	if o.Order, err = convert.ParseOrder(t.Meta().Recipe["order"]); err != nil {
 		return o, fmt.Errorf("%s: its recipe: %w", t.Path, err)
 	}

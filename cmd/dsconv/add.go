@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/edit"
-	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 func addCommand(c *console) *cli.Command {
@@ -79,18 +79,19 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *writeOpt
 	if err := parseSize(cc, "shard-size", &o.convert.Shards.Size); err != nil {
 		return err
 	}
-	if dir := o.convert.Quarantine; dir != "" {
-		if err := checkOutside(dir, from); err != nil {
-			return err
-		}
+	if err := checkOutside(o.convert.Quarantine, from); err != nil {
+		return err
 	}
 	table, err := newSummary(src, parsePatterns(cc)) // patterns of the recipe may match nothing here
 	if err != nil {
 		return err
 	}
-	excluded, err := excludedFrom(from, cfg.Patterns)
+	patterns, err := cfg.Patterns.Compile()
 	if err != nil {
 		return err
+	}
+	excluded := func(path string) bool {
+		return path != "" && !patterns.IncludesFile(path) && durable.Exists(filepath.Join(from, filepath.FromSlash(path)))
 	}
 	p, found, err := edit.Add(cc.Context, t, src, edit.AddOptions{
 		Options: o.convert, Hash: cc.Bool("hash"), ResetEdits: cc.Bool("reset-edits"),
@@ -111,22 +112,6 @@ func unread(s *summary, from string) []string {
 		}
 	}
 	return paths
-}
-
-// excludedFrom returns a function that reports whether the folder from has a file at path that the
-// patterns exclude.
-func excludedFrom(from string, patterns formats.Patterns) (func(path string) bool, error) {
-	c, err := patterns.Compile()
-	if err != nil {
-		return nil, err
-	}
-	return func(path string) bool {
-		if path == "" || c.IncludesFile(path) {
-			return false
-		}
-		_, err := os.Lstat(filepath.Join(from, filepath.FromSlash(path)))
-		return err == nil
-	}, nil
 }
 
 func addedText(found *edit.Added, from string) string {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -122,33 +124,26 @@ func runBench(cc *cli.Context, c *console, paths []string, o bench.Options, othe
 	return writeBench(cc, c, &report)
 }
 
-func readReports(c *console, files []string) ([]*bench.Report, error) {
-	var reports []*bench.Report
+// readReports reads reports. A report without a source gets its file as its source.
+func readReports(c *console, files []string) (reports []*bench.Report, err error) {
 	for _, file := range files {
-		r, err := readReport(c, file)
+		in := io.NopCloser(c.in)
+		if file != "-" {
+			if in, err = os.Open(file); err != nil {
+				return nil, fmt.Errorf("merge %s: %w", file, err)
+			}
+		}
+		r, err := bench.ReadReport(in)
+		in.Close()
 		if err != nil {
 			return nil, fmt.Errorf("merge %s: %w", file, err)
+		}
+		if file != "-" {
+			r.Source = cmp.Or(r.Source, file)
 		}
 		reports = append(reports, r)
 	}
 	return reports, nil
-}
-
-// readReport reads a report, and sets its source to file if it has none.
-func readReport(c *console, file string) (*bench.Report, error) {
-	if file == "-" {
-		return bench.ReadReport(c.in)
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r, err := bench.ReadReport(f)
-	if err == nil && r.Source == "" {
-		r.Source = file
-	}
-	return r, err
 }
 
 // writeBench prints the table, and writes the JSON if --json is given.

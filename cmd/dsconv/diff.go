@@ -29,11 +29,7 @@ func diffCommand(c *console) *cli.Command {
 			workersFlag("goroutines that read"),
 		},
 		Action: func(cc *cli.Context) error {
-			args, err := arguments(cc, "A", "B")
-			if err != nil {
-				return err
-			}
-			a, err := openSource(cc.Context, args[0], folder.Config{})
+			a, args, err := openFirst(cc, "A", "B")
 			if err != nil {
 				return err
 			}

@@ -62,10 +62,11 @@ func openSource(ctx context.Context, path string, cfg folder.Config) (formats.Da
 	return folder.Open(ctx, path, cfg)
 }
 
-// checkOutside returns an error if dst is in the folder src: the next run would read it as images.
+// checkOutside returns an error if dst, unless it is "", is in the folder src: the next run would read it
+// as images.
 func checkOutside(dst, src string) error {
 	from, err := filepath.EvalSymlinks(src)
-	if err != nil || !isDir(from) {
+	if err != nil || dst == "" || !isDir(from) {
 		return nil //nolint:nilerr // a pattern of shards is not a folder
 	}
 	if from, err = filepath.Abs(from); err != nil {

@@ -81,10 +81,8 @@ func pack(cc *cli.Context, c *console) error {
 	if err := checkOutside(args[1], args[0]); err != nil {
 		return err
 	}
-	if dir := o.convert.Quarantine; dir != "" {
-		if err := checkOutside(dir, args[0]); err != nil {
-			return err
-		}
+	if err := checkOutside(o.convert.Quarantine, args[0]); err != nil {
+		return err
 	}
 	plans, err := makePlans(src, args[1], o)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 )
@@ -37,18 +36,14 @@ func unpackCommand(c *console) *cli.Command {
 			workersFlag("goroutines that read and write"),
 		},
 		Action: func(cc *cli.Context) error {
-			args, err := arguments(cc, "DATASET", "DIR")
-			if err != nil {
-				return err
-			}
-			if err := formats.CheckLocal(args[1]); err != nil {
-				return err
-			}
-			ds, err := openSource(cc.Context, args[0], folder.Config{})
+			ds, args, err := openFirst(cc, "DATASET", "DIR")
 			if err != nil {
 				return err
 			}
 			defer ds.Close()
+			if err := formats.CheckLocal(args[1]); err != nil {
+				return err
+			}
 			if err := checkSplit(cc, ds); err != nil {
 				return err
 			}
