@@ -104,7 +104,7 @@ func (o Options) withDefaults() (Options, error) {
 // trainDefaults fills in what the model takes: NHWC and small images.
 func (o *Options) trainDefaults() error {
 	if o.Consume != 0 {
-		return errors.New("a simulated consumer and the trainer at once: choose one")
+		return errors.New("a simulated consumer and the trainer exclude each other: choose one")
 	}
 	input, err := trainer.InputOf(o.Train)
 	if err != nil {

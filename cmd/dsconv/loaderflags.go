@@ -39,7 +39,7 @@ func loaderConfig(cc *cli.Context) (c reader.Config, err error) {
 		return c, err
 	}
 	if cc.IsSet("size") && cc.IsSet("augment") {
-		return c, errors.New("--size and --augment at once: write the size into the ops")
+		return c, errors.New("--size and --augment exclude each other: write the size into the ops")
 	}
 	c = reader.Config{
 		BatchSize: cc.Int("batch"), Workers: cc.Int("workers"), Prefetch: cc.Int("prefetch"), Seed: cc.Uint64("seed"),

@@ -55,7 +55,7 @@ func (o RandomErasing) Check(channels int) error {
 	case !(0 < r[0] && r[0] <= r[1] && r[1] <= 1e6):
 		return fmt.Errorf("erase: ratio %s: wanted 0 < low <= high", formatRange(r))
 	case o.Random && o.Value != nil:
-		return fmt.Errorf("erase: either random or the value %v", o.Value)
+		return fmt.Errorf("erase: the value is %v and random at once; give one of them", o.Value)
 	}
 	if err := resample.CheckFill(o.Value, channels); err != nil {
 		return fmt.Errorf("erase: %w", err)

@@ -100,7 +100,7 @@ const maxSide = 1 << 16
 func parseSide(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n <= 0 || n > maxSide {
-		return 0, fmt.Errorf("%q is no size: wanted 1 to %d", s, maxSide)
+		return 0, fmt.Errorf("%q is not a size: wanted 1 to %d", s, maxSide)
 	}
 	return n, nil
 }
@@ -108,7 +108,7 @@ func parseSide(s string) (int, error) {
 func parseFloat(s string) (float64, error) {
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no number", s)
+		return 0, fmt.Errorf("%q is not a number", s)
 	}
 	return x, nil
 }
@@ -116,7 +116,7 @@ func parseFloat(s string) (float64, error) {
 func parseRange(s string) (r [2]float64, err error) {
 	low, high, ok := strings.Cut(s, "-")
 	if !ok {
-		return r, fmt.Errorf("%q is no range: wanted LOW-HIGH", s)
+		return r, fmt.Errorf("%q is not a range: wanted LOW-HIGH", s)
 	}
 	if r[0], err = parseFloat(low); err != nil {
 		return r, err

@@ -57,7 +57,7 @@ func (o RandAugment) outside() outside { return outside{o.Filter, o.Fill} }
 func (o RandAugment) Check(channels int) error {
 	o = o.filled()
 	if o.Ops < 0 || o.Ops > maxOps || o.Magnitude < 0 || o.Magnitude >= o.Bins {
-		return fmt.Errorf("randaugment: %d changes by magnitude %d of %d: wanted up to %d changes, and a magnitude below the number of bins",
+		return fmt.Errorf("randaugment: ops=%d, magnitude=%d, bins=%d: wanted at most %d ops, and a magnitude below bins",
 			o.Ops, o.Magnitude, o.Bins, maxOps)
 	}
 	return o.outside().check("randaugment", o.Bins, channels)

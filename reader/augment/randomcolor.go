@@ -125,7 +125,7 @@ func (o RandomAdjustSharpness) String() string {
 // Check implements Op.
 func (o RandomAdjustSharpness) Check(channels int) error {
 	if !(0 <= o.Factor && o.Factor <= 1e6) {
-		return fmt.Errorf("sharpness: factor %v is negative or no number", o.Factor)
+		return fmt.Errorf("sharpness: factor %v is negative or not a number", o.Factor)
 	}
 	return checkRandomColors("sharpness", o.P, channels)
 }

@@ -45,7 +45,7 @@ func (o RandomRotation) Check(channels int) error {
 	}
 	for _, v := range o.Center {
 		if !(math.Abs(v) <= 1e6) {
-			return fmt.Errorf("rotate: center %v is far away", o.Center)
+			return fmt.Errorf("rotate: center %v is too far from the image", o.Center)
 		}
 	}
 	a := resample.Affine{Filter: o.filter(), Fill: o.Fill}
