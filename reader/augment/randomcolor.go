@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/dsconv/dsconv/preprocess/pixelops"
@@ -153,8 +154,5 @@ func checkColors(name string, channels int) error {
 }
 
 func checkRandomColors(name string, p float64, channels int) error {
-	if err := checkChance(name, p); err != nil {
-		return err
-	}
-	return checkColors(name, channels)
+	return cmp.Or(checkChance(name, p), checkColors(name, channels))
 }
