@@ -56,7 +56,7 @@ func TestMergedTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("the table differs (-want +got); -update writes it anew:\n%s", diff)
+		t.Errorf("the table differs (-want +got); -update writes it again:\n%s", diff)
 	}
 }
 

@@ -104,7 +104,7 @@ func (o Options) withDefaults() (Options, error) {
 // trainDefaults fills in what the model takes: NHWC and small images.
 func (o *Options) trainDefaults() error {
 	if o.Consume != 0 {
-		return errors.New("a simulated consumer and the trainer at once: choose one")
+		return errors.New("a simulated consumer and the trainer exclude each other: choose one")
 	}
 	input, err := trainer.InputOf(o.Train)
 	if err != nil {
@@ -124,7 +124,7 @@ func (o *Options) trainDefaults() error {
 func ParseRate(s string) (float64, error) {
 	rate, err := strconv.ParseFloat(strings.TrimSuffix(s, "/s"), 64)
 	if err != nil || !(rate > 0) || math.IsInf(rate, 1) {
-		return 0, fmt.Errorf("rate %q: write images a second as 3000/s", s)
+		return 0, fmt.Errorf("rate %q: write images per second, such as 3000/s", s)
 	}
 	return rate, nil
 }

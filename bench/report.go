@@ -20,7 +20,7 @@ type Report struct {
 	// Notes are reasons why the figures are hard to compare.
 	Notes []string `json:"notes,omitempty"`
 	// Source is the file that a merged report was read from. Merged are the reports of other
-	// runs, whose ratios are to their own first dataset.
+	// runs, whose ratios compare with their own first dataset.
 	Source string   `json:"source,omitempty"`
 	Merged []Report `json:"merged,omitempty"`
 }

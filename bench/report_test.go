@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // round is a round of 1,000 images.
 func round(seconds, waited, cpu float64, s Stages) Round {
@@ -80,7 +80,7 @@ func TestTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(want), b.String()); diff != "" {
-			t.Errorf("%s: the table differs (-want +got); -update writes it anew:\n%s", name, diff)
+			t.Errorf("%s: the table differs (-want +got); -update writes it again:\n%s", name, diff)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (a *adder) prune() error {
 		return nil
 	}
 	if most == 0 && !a.o.PruneAll {
-		return fmt.Errorf("%s: --prune: the source has none of its samples: is it the right folder, and mounted? --prune-all drops them anyway", a.target.Path)
+		return fmt.Errorf("%s: --prune: the source has none of the samples of the dataset: is it the right folder, and mounted? --prune-all drops them anyway", a.target.Path)
 	}
 	for _, c := range collections {
 		switch total := c.matched + len(c.absent); {

@@ -201,7 +201,7 @@ func TestPruneOfAnotherSource(t *testing.T) {
 			t.Errorf("%v does not say %q", err, says)
 		}
 	}
-	refused(other.root, "none of its samples")
+	refused(other.root, "none of the samples")
 	for i := range 8 {
 		f.must(os.Remove(filepath.Join(f.root, fmt.Sprintf("cat/%03d.jpg", i))))
 	}

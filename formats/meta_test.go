@@ -2,8 +2,8 @@ package formats
 
 import "testing"
 
-// A dataset has the oldest version that knows what is in it, so that an earlier dsconv goes on
-// reading those that hold nothing new.
+// A dataset has the oldest version that supports its content, so that an earlier dsconv can still
+// read datasets that hold nothing new.
 func TestNeeds(t *testing.T) {
 	for want, s := range map[int]Schema{
 		1: {{Name: "image", Kind: Image}, {Name: "label", Kind: Label}, {Name: "tags", Kind: MultiHot}, {Name: "x", Kind: Array, DType: Float32}},

@@ -25,6 +25,9 @@ const (
 // ImageEncodings are the encodings of images.
 var ImageEncodings = []Encoding{JPEG, PNG, Raw, RawZstd, BMP, GIF, TIFF, WebP}
 
+// IsRaw reports whether the data are pixels rather than an image file.
+func (e Encoding) IsRaw() bool { return e == Raw || e == RawZstd }
+
 // Extension returns the encoding's usual file extension with its dot. Raw tensors are stored
 // in files as .npy.
 func (e Encoding) Extension() string {
@@ -137,7 +140,7 @@ type Sample struct {
 	Source     Source
 	Columns    []string // the user's columns, one per Meta.Columns
 	Provenance Provenance
-	Checksum   [16]byte // atrest.SampleChecksum of the values, as in the manifest
+	Checksum   [16]byte // checksum.SampleChecksum of the values, as in the manifest
 }
 
 // Info describes a sample without its values.

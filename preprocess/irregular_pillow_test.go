@@ -20,7 +20,7 @@ import (
 func TestIrregularEqualsPillow(t *testing.T) {
 	pixeltest.Exact(t)
 	p := pixeltest.StartPillow(t)
-	path := filepath.Join(t.TempDir(), "odd")
+	path := filepath.Join(t.TempDir(), "irregular")
 	d := codec.NewDecoder()
 	defer d.Close()
 	schema := formats.Schema{{Name: "image", Kind: formats.Image}}

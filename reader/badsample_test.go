@@ -38,7 +38,7 @@ func damaged(t testing.TB, n int, bad ...int) (*memory, []string) {
 	return ds, names
 }
 
-// unsized hides sizes, so that New does not find the odd one.
+// unsized hides sizes, so that New does not find the one of another size.
 type unsized struct{ *memory }
 
 func (d unsized) Info(i int) (formats.Info, error) {
@@ -113,7 +113,7 @@ func TestSkipLeavesTheRestAsItIs(t *testing.T) {
 			}
 			for i, index := range b.Indices {
 				if !bytes.Equal(b.Uint8[i*48:][:48], sound.samples[index].Values[0].Data) || b.Labels[i] != int64(index%10) {
-					t.Fatalf("batch %d: sample %d has not its own pixels and label", k, index)
+					t.Fatalf("batch %d: sample %d has the pixels or the label of another", k, index)
 				}
 			}
 			checkFields(t, &b, want)
@@ -315,7 +315,7 @@ func TestBadSamplesAreNotMixed(t *testing.T) {
 	}
 }
 
-// TestKindsOfDamage: each is an error that names the key, for each way to go on.
+// TestKindsOfDamage: each is an error that names the key, for each way to handle bad samples.
 func TestKindsOfDamage(t *testing.T) {
 	var small bytes.Buffer
 	if err := png.Encode(&small, image.NewGray(image.Rect(0, 0, 2, 2))); err != nil {

@@ -59,7 +59,7 @@ func assorted(t testing.TB, n int) *memory {
 		ds.samples[i].Values[0] = compressed(t, deepImages(1, 30+i%23, 40+i%17, 3).samples[0].Values[0])
 	}
 	ds.addField(formats.Field{Name: "text", Kind: formats.Text}, func(i int) formats.Value { return plain(strings.Repeat("x", i)) })
-	ds.addField(formats.Field{Name: "further", Kind: formats.Image}, func(i int) formats.Value { return ds.samples[i].Values[0] })
+	ds.addField(formats.Field{Name: "extra", Kind: formats.Image}, func(i int) formats.Value { return ds.samples[i].Values[0] })
 	return ds
 }
 
@@ -79,7 +79,7 @@ func TestCachesGiveTheSameBatches(t *testing.T) {
 	for _, color := range []pixel.Color{pixel.ColorRGB, pixel.ColorGray} {
 		for _, d := range []formats.DType{formats.Uint8, formats.Float16} {
 			c := cachedConfig(t, NoCache)
-			c.Color, c.DType, c.Fields = color, d, []string{"further", "text"}
+			c.Color, c.DType, c.Fields = color, d, []string{"extra", "text"}
 			if color == pixel.ColorGray {
 				c.Transforms = augment.Train(16)
 			}

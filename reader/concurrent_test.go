@@ -52,7 +52,7 @@ func TestManyEpochsAtOnce(t *testing.T) {
 	}
 }
 
-// loopOnce goes on with an epoch from some step, perhaps not to its end.
+// loopOnce continues an epoch from some step, perhaps not to its end.
 func loopOnce(t *testing.T, l *reader.Loader, epoch int, want []step, r *rand.Rand, lent chan<- kept) {
 	begin, end := r.IntN(3), 1+r.IntN(2*len(want))
 	k := begin

@@ -33,7 +33,7 @@ func makeMixture(t *testing.T, datasets []WeightedDataset, c Config) *Loader {
 	return l
 }
 
-// TestMixtureByWeight, evenly, each sample once in a pass over its part; a pass goes on
+// TestMixtureByWeight, evenly, each sample once in a pass over its part; a pass continues
 // in the next epoch.
 func TestMixtureByWeight(t *testing.T) {
 	datasets := []WeightedDataset{{Dataset: numbered(10, 1), Weight: 1}, {Dataset: numbered(90, 2), Weight: 3}}

@@ -194,7 +194,7 @@ func TestFurtherImagesLookAsTheDesignatedOne(t *testing.T) {
 				t.Errorf("%s, %s: the twin looks otherwise", d, layout)
 			}
 			if !slices.Equal(f.Shape, b.Shape[1:]) || f.DType != d {
-				t.Errorf("%s, %s: a further image of %s and the shape %v", d, layout, f.DType, f.Shape)
+				t.Errorf("%s, %s: an extra image of %s and the shape %v", d, layout, f.DType, f.Shape)
 			}
 		}
 	}
@@ -397,14 +397,14 @@ func TestBadFieldsNameKeyAndField(t *testing.T) {
 		{formats.Field{Kind: formats.Array, DType: formats.Float32, Shape: []int{-1, 4}}, floats, cut, "zstd"},
 	} {
 		t.Run(fmt.Sprint(tt.field.Kind, " ", tt.want), func(t *testing.T) {
-			tt.field.Name = "further"
+			tt.field.Name = "extra"
 			ds := rawImages(3, 4, 4, 3)
 			ds.addField(tt.field, func(i int) formats.Value { return []formats.Value{tt.good, tt.bad, tt.good}[i] })
-			n, err := drain(makeLoader(t, ds, Config{BatchSize: 1, Fields: []string{"further"}}))
+			n, err := drain(makeLoader(t, ds, Config{BatchSize: 1, Fields: []string{"extra"}}))
 			if n != 1 || err == nil {
 				t.Fatalf("%d batches, error %v", n, err)
 			}
-			for _, part := range []string{ds.samples[1].Key, "further", tt.want} {
+			for _, part := range []string{ds.samples[1].Key, "extra", tt.want} {
 				if !strings.Contains(err.Error(), part) {
 					t.Errorf("error %q lacks %q", err, part)
 				}

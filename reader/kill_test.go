@@ -102,8 +102,8 @@ func upTo(log string, s reader.State, begun bool) string {
 	return log[:at]
 }
 
-// TestTrainingIsKilled: a training that is killed at any moments, and goes on each time with
-// another number of workers from another format, sees what one sees that is left alone.
+// TestTrainingIsKilled: a training that is killed at random moments, and resumes each time with
+// another number of workers from another format, gets the samples of one that is not killed.
 func TestTrainingIsKilled(t *testing.T) {
 	if given := os.Getenv(trainee); given != "" {
 		var s session
@@ -171,7 +171,7 @@ func newSessions(t *testing.T, world int) []session {
 	return sessions
 }
 
-// killedTraining goes on with a training until it is done, and gives the number of kills.
+// killedTraining kills and resumes a training until it is done, and returns the number of kills.
 func killedTraining(t *testing.T, c *corpus, r *rand.Rand, want []string) (kills int) {
 	t.Helper()
 	sessions := newSessions(t, len(want))

@@ -40,7 +40,7 @@ func checkLabels(d formats.DType, classes int) error {
 		return fmt.Errorf("label type %s: unknown; use %s, %s or %s", d, formats.Int64, formats.Uint8, formats.Uint16)
 	}
 	if classes > limit {
-		return fmt.Errorf("label type %s: it holds %d classes, the dataset has %d", d, limit, classes)
+		return fmt.Errorf("label type %s: it can hold %d classes, but the dataset has %d", d, limit, classes)
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func (l *Loader) compile() error {
 // compileEach compiles the pipeline for images of different sizes.
 func (l *Loader) compileEach() (err error) {
 	if l.channels == 0 {
-		return fmt.Errorf("images of any size: the color must be %s or %s", pixel.ColorRGB, pixel.ColorGray)
+		return fmt.Errorf("for images of different sizes choose the color %s or %s", pixel.ColorRGB, pixel.ColorGray)
 	}
 	c := &l.config
 	l.pipeline, err = augment.CompileEach(c.Transforms, l.channels, c.DType, c.Layout)

@@ -34,7 +34,7 @@ func checkNumbers(t *testing.T, l *Loader, ds *memory, batches []Batch) {
 	}
 }
 
-// described tells all that there is to tell of a sample, what it is cached by too.
+// described is a summed dataset whose Info has the label too.
 type described struct{ summed }
 
 func (d described) Info(i int) (formats.Info, error) {

@@ -37,7 +37,7 @@ func (g leg) String() string {
 	return fmt.Sprintf("%d ranks, batch %d, tail %v, %d workers", c.WorldSize, c.BatchSize, c.Tail, c.Workers)
 }
 
-// run goes on from s for so many steps, -1 for all that is left, on all ranks. It gives the
+// run resumes at s for that many steps, -1 for all that is left, on all ranks. It gives the
 // samples in order and the state then.
 func (g leg) run(t *testing.T, s reader.State, steps int) ([]entry, reader.State) {
 	t.Helper()
@@ -85,7 +85,7 @@ func joined(perStep map[int][][]entry) (all []entry) {
 }
 
 // TestResumedEpochHasEachSampleLeft: an epoch that is stopped after any steps, again and again,
-// and goes on in any other way has the samples of one that is not, with the same pixels.
+// and resumed with other settings, has the samples and pixels of an epoch that is not stopped.
 func TestResumedEpochHasEachSampleLeft(t *testing.T) {
 	datasets := newCorpus(t, 60, packings()).datasets(t)
 	r := rand.New(rand.NewPCG(6, 1))
@@ -177,7 +177,7 @@ func TestResumedMixturesAreTheSame(t *testing.T) {
 	}
 }
 
-// TestStateOfAnotherOrderIsRefused: going on with it would lose samples and repeat others.
+// TestStateOfAnotherOrderIsRefused: resuming it would lose samples and repeat others.
 func TestStateOfAnotherOrderIsRefused(t *testing.T) {
 	ds := newCorpus(t, 30, nil).datasets(t)[0]
 	base := reader.Config{BatchSize: 4, Shuffle: true, Seed: 5, Transforms: augment.Train(8)}

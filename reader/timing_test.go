@@ -12,7 +12,7 @@ import (
 // total is the time of all stages.
 func (c Clock) total() time.Duration { return c.Read + c.Decode + c.Augment + c.Collate }
 
-// ticking is a clock that goes on by one tick each time it is read, and by nothing else: what a
+// ticking is a clock that advances by one tick each time it is read, and only then: what a
 // Loader's clock tells then does not depend on the machine.
 type ticking struct {
 	tick time.Duration
@@ -74,7 +74,7 @@ func TestStagesAddUp(t *testing.T) {
 	}
 }
 
-// slowing is a dataset whose samples take a time of the clock to be read: the odd hundreds.
+// slowing is a dataset whose samples take time on the clock to be read: those of every second hundred.
 type slowing struct {
 	viewed
 	clock *ticking

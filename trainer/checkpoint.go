@@ -125,7 +125,7 @@ func (t *Trainer) Load(path string) (p Progress, err error) {
 	return h.Progress, nil
 }
 
-// differences are clauses on how a checkpoint differs from the training that is to be resumed.
+// differences are clauses on how a checkpoint differs from the training that resumes from it.
 type differences []string
 
 func (d *differences) compare(what string, saved, now any) {

@@ -106,7 +106,7 @@ func parse(args []string) (*settings, error) {
 	f.StringVar(&s.work, "work", "", "folder for the datasets, about 2 GB with 1000 images")
 	f.StringVar(&s.Images, "images", "", "folder of images to use; if empty, dsconv synth writes them")
 	f.IntVar(&s.N, "n", 1000, "images to use")
-	f.IntVar(&s.Rounds, "rounds", 9, "turns of each side")
+	f.IntVar(&s.Rounds, "rounds", 9, "how often each side is measured")
 	f.IntVar(&s.Workers, "workers", 2, "goroutines that read and decode")
 	f.StringVar(&s.json, "json", "", "write the report with all turns to this file")
 	only := f.String("only", "", "measure only cases whose names match this regular expression")

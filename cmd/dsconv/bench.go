@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -26,11 +28,12 @@ func benchCommand(c *console) *cli.Command {
 		Description: `Loads epochs of each dataset or folder with the same loader, augmentations and batches, in
 interleaved rounds. The ratio compares a dataset with the first one. Batches are dropped,
 or used by the trainer (--train) or by a simulated GPU (--consume); starved is the share of
-the epoch that it waited for data. A sentence for each dataset names its bottleneck.
+the epoch in which the trainer or the GPU waited for data. A sentence for each dataset names
+its bottleneck.
 
 --merge prints reports of other runs below the table: earlier runs of bench, dsconv.timed or
-python -m dsconv.train. Their ratios compare with their own first row. Without a SRC only
-these reports are printed. - reads a report from standard input.
+python -m dsconv.train. The ratios of a report compare with the first row of that report.
+Without a SRC only these reports are printed. --merge - reads a report from standard input.
 
 Examples:
    dsconv bench images/ out.lmdb 'out-%06d.tar'
@@ -45,8 +48,13 @@ Augmentations:
 			if err := durable.Check(cc.String("json")); err != nil { // before anything is measured
 				return err
 			}
-			if len(cc.StringSlice("merge")) > 0 && !cc.Args().Present() {
-				return showReports(cc, c)
+			others, err := readReports(c, cc.StringSlice("merge")) // before anything is measured
+			if err != nil {
+				return err
+			}
+			if len(others) > 0 && !cc.Args().Present() { // the reports alone
+				others[0].Merge(others[1:]...)
+				return writeBench(cc, c, others[0])
 			}
 			paths, err := argumentsOrMore(cc, "SRC")
 			if err != nil {
@@ -56,21 +64,21 @@ Augmentations:
 			if err != nil {
 				return usageError{err}
 			}
-			return runBench(cc, c, paths, o)
+			return runBench(cc, c, paths, o, others)
 		},
 	}
 }
 
 func benchFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "turns of each dataset, after one that warms up"},
-		&cli.IntFlag{Name: "epochs", Value: 1, Usage: "epochs a turn"},
+		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "how often each dataset is measured, after one round to warm up"},
+		&cli.IntFlag{Name: "epochs", Value: 1, Usage: "epochs per dataset and round"},
 		&cli.IntFlag{Name: "limit-batches", Usage: "end each epoch after `N` batches", DefaultText: "all"},
 		&cli.StringFlag{Name: "layout", Usage: "nchw or nhwc", DefaultText: "nchw; with --train nhwc"},
 		&cli.StringFlag{Name: "consume", Usage: "let a consumer take at most `RATE`, such as 3000/s"},
 		&cli.StringFlag{Name: "train", Usage: "train mlp or cnn on the batches"},
-		&cli.StringFlag{Name: "backend", Usage: "of the trainer: go, or xla:`PLUGIN`", DefaultText: "go"},
-		&cli.StringSliceFlag{Name: "merge", Usage: "put the report in `FILE`, as --json writes it, under the table"},
+		&cli.StringFlag{Name: "backend", Usage: "the trainer's backend: go, or xla:`PLUGIN`", DefaultText: "go"},
+		&cli.StringSliceFlag{Name: "merge", Usage: "print the report in `FILE`, written by --json, below the table"},
 		&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`"},
 		progressFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "no progress"},
@@ -100,11 +108,7 @@ func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 	return o, o.Validate()
 }
 
-func runBench(cc *cli.Context, c *console, paths []string, o bench.Options) error {
-	others, err := readReports(c, cc.StringSlice("merge")) // before anything is measured
-	if err != nil {
-		return err
-	}
+func runBench(cc *cli.Context, c *console, paths []string, o bench.Options, others []*bench.Report) error {
 	show, err := c.benchProgress(cc, len(paths))
 	if err != nil {
 		return err
@@ -120,43 +124,26 @@ func runBench(cc *cli.Context, c *console, paths []string, o bench.Options) erro
 	return writeBench(cc, c, &report)
 }
 
-// showReports prints merged reports without measuring.
-func showReports(cc *cli.Context, c *console) error {
-	reports, err := readReports(c, cc.StringSlice("merge"))
-	if err != nil {
-		return err
-	}
-	reports[0].Merge(reports[1:]...)
-	return writeBench(cc, c, reports[0])
-}
-
-func readReports(c *console, files []string) ([]*bench.Report, error) {
-	var reports []*bench.Report
+// readReports reads reports. A report without a source gets its file as its source.
+func readReports(c *console, files []string) (reports []*bench.Report, err error) {
 	for _, file := range files {
-		r, err := readReport(c, file)
+		in := io.NopCloser(c.in)
+		if file != "-" {
+			if in, err = os.Open(file); err != nil {
+				return nil, fmt.Errorf("merge %s: %w", file, err)
+			}
+		}
+		r, err := bench.ReadReport(in)
+		in.Close()
 		if err != nil {
 			return nil, fmt.Errorf("merge %s: %w", file, err)
+		}
+		if file != "-" {
+			r.Source = cmp.Or(r.Source, file)
 		}
 		reports = append(reports, r)
 	}
 	return reports, nil
-}
-
-// readReport reads a report, and sets its source to file if it has none.
-func readReport(c *console, file string) (*bench.Report, error) {
-	if file == "-" {
-		return bench.ReadReport(c.in)
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r, err := bench.ReadReport(f)
-	if err == nil && r.Source == "" {
-		r.Source = file
-	}
-	return r, err
 }
 
 // writeBench prints the table, and writes the JSON if --json is given.
@@ -171,13 +158,9 @@ func writeBench(cc *cli.Context, c *console, r *bench.Report) error {
 			return err
 		}
 	}
-	if file != "" {
-		return writeReport(file, r)
+	if file == "" {
+		return nil
 	}
-	return nil
-}
-
-func writeReport(file string, r *bench.Report) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err

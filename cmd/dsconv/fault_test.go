@@ -68,7 +68,7 @@ func TestInterruptedAndKilled(t *testing.T) {
 					t.Fatalf("left: %v %v", entries, err)
 				}
 				if code, said := packTo(t, src, filepath.Join(dir, name), flags...); code != exitDone {
-					t.Fatalf("going on: exit code %d: %s", code, said)
+					t.Fatalf("resuming: exit code %d: %s", code, said)
 				}
 				formattest.SameTrees(t, formattest.Tree(t, dir), formattest.Tree(t, whole))
 			})

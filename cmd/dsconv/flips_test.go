@@ -58,15 +58,15 @@ func variants(t *testing.T) []variant {
 		{"tar of raw pixels", "x.tar", pack(raw...)},
 		{"tar.zst", "x.tar.zst", pack("--compress", "zstd")},
 		{"shards", "x-%03d.tar", pack("--shard-count", "3")},
-		{"tar with further fields", "x.tar", withFields},
+		{"tar with extra fields", "x.tar", withFields},
 		{"tfrecord", "x.tfrecord", pack()},
-		{"tfrecord with further fields", "x-%d.tfrecord", withFields},
+		{"tfrecord with extra fields", "x-%d.tfrecord", withFields},
 	}
 	if cgo {
 		vs = append(
-			vs, variant{"lmdb", "x.lmdb", pack()}, variant{"lmdb with further fields", "x.lmdb", withFields},
+			vs, variant{"lmdb", "x.lmdb", pack()}, variant{"lmdb with extra fields", "x.lmdb", withFields},
 			variant{"hdf5 of raw pixels", "x.h5", pack(raw...)}, variant{"hdf5 of encoded images", "x.h5", pack()},
-			variant{"hdf5 with further fields", "x.h5", withFields},
+			variant{"hdf5 with extra fields", "x.h5", withFields},
 		)
 	}
 	return vs

@@ -28,7 +28,7 @@ func dsconvSays(args ...string) (code int, said string) {
 // checksums.
 func rewrite(t *testing.T, side, key string, change func(m *formats.Meta)) {
 	t.Helper()
-	c, err := sidecar.ReadSidecar(side)
+	c, err := sidecar.Read(side)
 	must(t, err)
 	m := *c.Meta()
 	change(&m)
@@ -55,7 +55,7 @@ func rewrite(t *testing.T, side, key string, change func(m *formats.Meta)) {
 	must(t, err)
 	for i, f := range sums {
 		if base := filepath.Base(f.Name); base == sidecar.ManifestName || base == manifest.MetaName {
-			sums[i], err = checksum.ChecksumFile(filepath.Join(side, base), f.Name, -1)
+			sums[i], err = checksum.OfFile(filepath.Join(side, base), f.Name, -1)
 			must(t, err)
 		}
 	}

@@ -17,17 +17,17 @@ import (
 // defaults of --batch, --size, --augment and --dtype, which each command chooses itself.
 func loaderFlags(batch, size, ops, dtype string) []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "batch", Usage: "images a batch", DefaultText: batch},
+		&cli.IntFlag{Name: "batch", Usage: "images per batch", DefaultText: batch},
 		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that read and decode", DefaultText: "the number of cores"},
 		&cli.IntFlag{Name: "size", Usage: "side of the images in a batch", DefaultText: size},
-		&cli.StringFlag{Name: "augment", Usage: "`OPS` instead, such as rrc:224,flip,normalize", DefaultText: ops},
+		&cli.StringFlag{Name: "augment", Usage: "augment with `OPS`, such as rrc:224,flip,normalize", DefaultText: ops},
 		&cli.StringFlag{Name: "dtype", Usage: "float32 or uint8; without a trainer also float16, bfloat16 or uint16", DefaultText: dtype},
-		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "exact (Pillow's pixels), or fast: JPEGs no larger than needed, near Pillow's pixels"},
+		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "exact (Pillow's pixels), or fast: JPEGs at a reduced size if that is enough, pixels close to Pillow's"},
 		&cli.StringFlag{Name: "split", Usage: "read this `SPLIT`", DefaultText: "train if there is one, else all"},
-		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of order, augmentation and the trainer's weights"},
-		&cli.StringFlag{Name: "order", Value: order.Full.String(), Usage: "of the images: none, full (shuffled), block:`BLOCK:WINDOW`, balanced"},
+		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the order, the augmentation and the trainer's weights"},
+		&cli.StringFlag{Name: "order", Value: order.Full.String(), Usage: "order of the images: none, full (shuffled), block:`BLOCK:WINDOW` or balanced"},
 		&cli.IntFlag{Name: "prefetch", Usage: "batches to prefetch", DefaultText: fmt.Sprint(reader.DefaultPrefetch)},
-		&cli.StringFlag{Name: "cache", Usage: "keep images in memory, once a machine: encoded or decoded, with `:SIZE` up to that", DefaultText: "none"},
+		&cli.StringFlag{Name: "cache", Usage: "keep images in memory, shared by all processes of a machine: encoded or decoded, or with a limit: encoded`:SIZE`", DefaultText: "none"},
 		&cli.StringFlag{Name: "on-error", Value: string(reader.Fail), Usage: "what to do with a bad image: fail, skip or substitute"},
 		&cli.IntFlag{Name: "max-pixels", Usage: "an image of more than `N` pixels is bad", DefaultText: "Pillow's limit"},
 	}
@@ -39,28 +39,22 @@ func loaderConfig(cc *cli.Context) (c reader.Config, err error) {
 		return c, err
 	}
 	if cc.IsSet("size") && cc.IsSet("augment") {
-		return c, errors.New("--size and --augment at once: write the size into the ops")
+		return c, errors.New("--size and --augment exclude each other: write the size into the ops")
 	}
 	c = reader.Config{
 		BatchSize: cc.Int("batch"), Workers: cc.Int("workers"), Prefetch: cc.Int("prefetch"), Seed: cc.Uint64("seed"),
 		Split: cc.String("split"), DType: formats.DType(cc.String("dtype")), MaxPixels: cc.Int("max-pixels"),
 	}
-	if c.Order, err = order.Parse(cc.String("order")); err != nil {
-		return c, err
-	}
-	if c.Order.Kind == order.Weighted {
+	parseFlag(cc, "order", &c.Order, order.Parse, &err)
+	if err == nil && c.Order.Kind == order.Weighted {
 		return c, fmt.Errorf("--order %s: there are no weights; balanced goes by the classes", c.Order)
 	}
-	if c.OnError, err = reader.ParseOnError(cc.String("on-error")); err != nil {
-		return c, err
+	parseFlag(cc, "on-error", &c.OnError, reader.ParseOnError, &err)
+	parseFlag(cc, "cache", &c.Cache, reader.ParseCache, &err)
+	parseFlag(cc, "decode", &c.FastDecode, preprocess.ParseDecode, &err)
+	if err == nil {
+		c.Transforms, err = augment.Parse(cc.String("augment"))
 	}
-	if c.Cache, err = reader.ParseCache(cc.String("cache")); err != nil {
-		return c, err
-	}
-	if c.FastDecode, err = preprocess.ParseDecode(cc.String("decode")); err != nil {
-		return c, err
-	}
-	c.Transforms, err = augment.Parse(cc.String("augment"))
 	return c, err
 }
 

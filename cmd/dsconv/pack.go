@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,7 +26,7 @@ separate dataset: OUT/train.lmdb, OUT/val.lmdb.
 
 Labels from a table (--labels): white space around a cell is ignored. An empty cell and -1
 mean no label. Whole numbers are class indices if every number from 0 to n-1 occurs.
-Other numbers are an error until --label-type says what they are:
+Other numbers are an error unless --label-type says what they are:
 
    index    class indices, which may have gaps
    name     each number is the name of a class, also -1
@@ -39,9 +39,11 @@ that are numbers are sorted by value. The summary says how each column was inter
          jpeg-tiled[:MCUS]  add restart markers to JPEGs and improve their Huffman tables;
                     their coefficients, and so their pixels, do not change. A region
                     can then be decoded alone, so random crops are faster. Images that
-                    cannot be tiled are copied and counted. MCUS between two markers: 8
+                    cannot be tiled are copied and counted. MCUS is the number of MCUs
+                    between two markers (default: 8)
          jpeg[:QUALITY][:444|422|420][:optimize|progressive][:tile=MCUS]
-                    quality 90, 4:2:0; also tiled, unless progressive or --no-tile
+                    default: quality 90, 4:2:0, and restart markers as in jpeg-tiled;
+                    progressive JPEGs and --no-tile have none
          png, raw   lossless
 
 An interrupted pack leaves DST.partial. Repeat the command to resume from its last
@@ -79,10 +81,8 @@ func pack(cc *cli.Context, c *console) error {
 	if err := checkOutside(args[1], args[0]); err != nil {
 		return err
 	}
-	if dir := o.convert.Quarantine; dir != "" {
-		if err := checkOutside(dir, args[0]); err != nil {
-			return err
-		}
+	if err := checkOutside(o.convert.Quarantine, args[0]); err != nil {
+		return err
 	}
 	plans, err := makePlans(src, args[1], o)
 	if err != nil {
@@ -127,22 +127,7 @@ func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*conv
 	if err := os.MkdirAll(filepath.Dir(plans[0].Path), 0o755); err != nil {
 		return err
 	}
-	if err := checkReportPath(o.report, plans[0].Path); err != nil {
-		return err
-	}
-	done := finishedReports(plans, o)
-	for i, p := range plans {
-		if done[i] != nil {
-			s.add(done[i])
-			continue
-		}
-		r, err := runPlan(ctx, c, p, o)
-		s.add(r)
-		if err != nil {
-			return errors.Join(err, s.writePartialTable(o.report, plans[0].Path))
-		}
-	}
-	if err := s.writeTable(o.report, plans[0].Path); err != nil {
+	if err := s.run(ctx, c, plans[0].Path, plans, finishedReports(plans, o), o); err != nil {
 		return err
 	}
 	if err := s.print(c, o); err != nil {
@@ -205,11 +190,7 @@ func outputs(dst, format string, splits []string) ([]output, error) {
 		if err := formats.CheckSplit(split); err != nil {
 			return nil, usageError{err}
 		}
-		name := split
-		if name == "" {
-			name = "data"
-		}
-		outs = append(outs, output{format: f, path: filepath.Join(dst, name+outputSuffixes[f.Name()]), only: []string{split}})
+		outs = append(outs, output{format: f, path: filepath.Join(dst, cmp.Or(split, "data")+outputSuffixes[f.Name()]), only: []string{split}})
 	}
 	return outs, nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
@@ -22,7 +21,7 @@ func packFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "force", Usage: "replace DST if it is a dataset that dsconv wrote"},
 		&cli.StringFlag{Name: "split", Value: "auto", Usage: "auto, none, train=0.9,val=0.1 or a `COLUMN` of the labels"},
 		&cli.StringFlag{Name: "labels", Usage: "table of labels: `FILE`.csv, .tsv or .jsonl with path or file_name, and label; or labels.json of unpack"},
-		&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table; the first is the main one"},
+		&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table; the first is the designated label"},
 		&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image (multi-label)"},
 		&cli.StringFlag{Name: "label-type", Usage: "`TYPE` of the label columns: index, name or float, or A=float,B=name; see above", DefaultText: "by the cells"},
 		&cli.StringFlag{Name: "class-order", Usage: "natural, or a `FILE` with one class per line", DefaultText: "as ImageFolder's"},
@@ -59,10 +58,8 @@ func parsePackFlags(cc *cli.Context) (*writeOptions, error) {
 	}
 	o.format, o.report = cc.String("format"), cc.String("report")
 	patterns := parsePatterns(cc)
-	o.folder = folder.Config{
-		Labels: cc.String("labels"), LabelColumns: splitList(cc.String("label-columns")), LabelSep: cc.String("label-sep"),
-		LabelType: cc.String("label-type"), ClassOrder: cc.String("class-order"), Patterns: patterns,
-	}
+	o.folder = folderConfig(cc.String)
+	o.folder.Patterns = patterns
 	if o.folder.Labels == "" && (o.folder.LabelSep != "" || o.folder.LabelType != "" || len(o.folder.LabelColumns) > 0) {
 		return nil, usageErrorf("--label-columns, --label-sep and --label-type need --labels")
 	}
@@ -71,10 +68,8 @@ func parsePackFlags(cc *cli.Context) (*writeOptions, error) {
 	}
 	o.convert.Patterns, o.convert.Limit, o.convert.IOWorkers = patterns, cc.Int("limit"), cc.Int("io-workers")
 	o.convert.Create = formats.CreateOptions{Replace: cc.Bool("force")}
-	for _, n := range []string{"limit", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"} {
-		if cc.IsSet(n) && cc.Int(n) < 1 {
-			return nil, usageErrorf("--%s %d: it must be at least 1", n, cc.Int(n))
-		}
+	if err := positive(cc, "limit", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"); err != nil {
+		return nil, usageError{err}
 	}
 	if err := parsePackSyntax(cc, o); err != nil {
 		return nil, usageError{err}

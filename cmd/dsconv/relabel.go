@@ -16,14 +16,14 @@ func relabelCommand(c *console) *cli.Command {
 		Usage:     "change labels, splits or columns of samples",
 		ArgsUsage: "DATASET LABELS",
 		Description: "LABELS is a table, .csv, .tsv or .jsonl. Its column key, path or file_name names the sample. The\n" +
-			"other columns have the names of the dataset's label fields (label is the main one), of its own\n" +
-			"columns, or split. Cells are parsed like the dataset's labels: as class indices, names of classes or\n" +
-			"numbers to predict. An empty cell means no label, and so does -1 except in numbers to predict.\n" +
+			"other columns have the names of the dataset's label fields (label is the designated one), of its\n" +
+			"own columns, or split. Cells are parsed like the dataset's labels: as class indices, names of classes\n" +
+			"or numbers to predict. An empty cell means no label; -1 means no label too, except in numbers to predict.\n" +
 			"New classes come after the old ones. If the dataset's classes have names, a table of numbers is an\n" +
 			"error, unless --label-type name says that the numbers are names.\n\n" +
-			"No image is decoded. LMDB's data file does not change if only the main label does; shards without any\n" +
-			"of the samples are not written again. A row without a sample is an error, and nothing is changed.\n" +
-			"dsconv add keeps these labels even if the source has other ones.\n\n" +
+			"No image is decoded. If only the designated label changes, LMDB's data file stays as it is. Shards\n" +
+			"without any of the samples are not written again. A row whose sample is not in the dataset is an\n" +
+			"error, and nothing is changed. dsconv add keeps these labels even if the source has other ones.\n\n" +
 			"Example:\n   dsconv relabel out.lmdb labels.csv\n\n" + editExitCodes,
 		Flags: writeFlags(&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image", DefaultText: "as packed"}, labelTypeFlag()),
 		Action: func(cc *cli.Context) error {
@@ -36,11 +36,8 @@ func relabelCommand(c *console) *cli.Command {
 				return err
 			}
 			return withTarget(cc, args[0], func(t *edit.Target, o *writeOptions) error {
-				given := edit.Labels{ByPath: table.By != "key", Columns: table.Columns, Rows: table.Rows, Sep: t.Meta().Recipe["label-sep"]}
-				if cc.IsSet("label-sep") {
-					given.Sep = cc.String("label-sep")
-				}
-				if given.Types, err = labelTypes(cc, t.Meta().Recipe); err != nil {
+				given := edit.Labels{ByPath: table.By != "key", Columns: table.Columns, Rows: table.Rows, Sep: packedOption(cc, t.Meta(), "label-sep")}
+				if given.Types, err = labels.ParseTypes(packedOption(cc, t.Meta(), "label-type")); err != nil {
 					return usageError{err}
 				}
 				p, found, err := edit.Relabel(t, given, o.convert)
@@ -63,14 +60,6 @@ func relabelCommand(c *console) *cli.Command {
 // labelTypeFlag is the flag --label-type of add and relabel.
 func labelTypeFlag() cli.Flag {
 	return &cli.StringFlag{
-		Name: "label-type", Usage: "`TYPE` of numbers that are no class of the dataset yet: index (may have gaps) or name", DefaultText: "as packed",
+		Name: "label-type", Usage: "`TYPE` of numbers that are not yet classes of the dataset: index (may have gaps) or name", DefaultText: "as packed",
 	}
-}
-
-// labelTypes returns the types of the flag, else those of the dataset's recipe.
-func labelTypes(cc *cli.Context, recipe map[string]string) (labels.Types, error) {
-	if cc.IsSet("label-type") {
-		return labels.ParseTypes(cc.String("label-type"))
-	}
-	return labels.ParseTypes(recipe["label-type"])
 }

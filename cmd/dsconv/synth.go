@@ -16,7 +16,7 @@ func synthCommand(c *console) *cli.Command {
 		Usage:     "write a folder of synthetic photo-like images",
 		ArgsUsage: "DIR",
 		Description: "Writes class folders of JPEGs with the size, decoding cost and entropy of photos. A small network\n" +
-			"learns the classes, which single pixels do not show.\n\n" +
+			"can learn the classes, but no single pixel tells them apart.\n\n" +
 			"Example:\n   dsconv synth images/ --n 2000 --classes 10 --split val=0.2\n\n" + exitCodes,
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "n", Value: synth.DefaultN, Usage: "number of images"},
@@ -53,10 +53,7 @@ func synthOptions(cc *cli.Context) (o synth.Options, err error) {
 }
 
 func makeSamples(cc *cli.Context, c *console, dir string, o synth.Options) error {
-	show, end := func(convert.Progress) {}, func() {}
-	if !cc.Bool("quiet") {
-		show, end = c.progress(dir, o.N, false)
-	}
+	show, end := c.progress(dir, o.N, cc.Bool("quiet"), false)
 	start := time.Now()
 	err := synth.Write(cc.Context, dir, o, func(done int) {
 		show(convert.Progress{Done: done, Total: o.N, Elapsed: time.Since(start)})

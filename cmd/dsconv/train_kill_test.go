@@ -79,7 +79,7 @@ func TestTrainingIsKilled(t *testing.T) {
 			t.Fatal("it is always done before it can be stopped")
 		}
 		if said := p.said.String(); len(stopped) > 1 && !strings.Contains(said, "resumes in epoch") && !strings.Contains(said, "is finished") {
-			t.Errorf("it did not go on: %s", said)
+			t.Errorf("it did not resume: %s", said)
 		}
 		if d := cmp.Diff(figures, figuresOf(t, p)); d != "" {
 			t.Error(d)

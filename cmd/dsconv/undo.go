@@ -18,8 +18,8 @@ func undoCommand(c *console) *cli.Command {
 		ArgsUsage: "DATASET",
 		Description: "An edit with --keep-old keeps the previous version in the folder DATASET.old/, where it is a complete\n" +
 			"dataset. undo exchanges it with the present version, so a second undo reverts the first one. Only one\n" +
-			"version is kept: the next --keep-old replaces it. Edits without --keep-old do not change it; undo then\n" +
-			"reverts them too. Files that both versions share are stored once (hard links). To delete the kept\n" +
+			"version is kept: the next --keep-old replaces it. Edits without --keep-old leave the kept version as it\n" +
+			"is, so undo reverts them too. Files that both versions share are stored once (hard links). To delete the kept\n" +
 			"version and free its space, remove the folder.\n\n" +
 			"Example:\n   dsconv rm out.lmdb --key train/cat/12 --keep-old\n   dsconv undo out.lmdb\n\n" + exitCodes,
 		Flags: []cli.Flag{

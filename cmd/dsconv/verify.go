@@ -24,24 +24,24 @@ func verifyCommand(c *console) *cli.Command {
 		ArgsUsage: "DATASET",
 		Description: "Reads every block of every file and compares it with its checksum, so every flipped bit is found.\n" +
 			"Looks up every sample by its key, parses it and compares it with the manifest: order, label, size,\n" +
-			"encoding, checksum. Damage is reported with file, offset and key; if many samples are damaged, the\n" +
-			"first of them and the number for each cause (--json lists all). A dataset that was copied or renamed\n" +
-			"is checked under the present names of its files.\n\n" +
+			"encoding, checksum. Damage is reported with file, offset and key. If many samples are damaged, the\n" +
+			"first ones are listed, and all are counted by cause (--json lists all). A dataset that was copied or\n" +
+			"renamed is checked under the present names of its files.\n\n" +
 			"--quick reads no images: it checks the checksums file, the names and sizes of the files, the metadata,\n" +
 			"and that no two records overlap.\n\n" +
 			"--repair SRC restores damaged samples from the folder that the dataset was packed from, or from any\n" +
-			"dataset with the same samples. SRC must give the same bytes that were written, or nothing is changed.\n" +
+			"dataset with the same samples. If SRC does not give the bytes that were written, nothing is changed.\n" +
 			"Only damaged files are written again; the dataset does not change until they are complete. After a\n" +
 			"rename it also updates the names in the index files for other programs.\n\n" +
-			"--parity SRC checks no files. Pillow, and torchvision if it is installed, decode and resize the images\n" +
-			"of SRC, and so does dsconv. For each way to load pixels it prints how many images differ, the largest\n" +
-			"difference, and the PSNR in dB over all images and of the worst one. The default ways differ by 0; a\n" +
-			"lossy encoding shows its loss. --python names a Python 3.9 or later with Pillow 13. The result does\n" +
-			"not depend on the number of workers.\n\n" +
+			"--parity SRC checks no files. It decodes and resizes the images of SRC with dsconv, with Pillow, and\n" +
+			"with torchvision if it is installed. For each way to load pixels it prints how many images differ, the\n" +
+			"largest difference, and the PSNR in dB over all images and of the worst one. With default options the\n" +
+			"difference is 0; with a lossy encoding it is the encoding's loss. --python names a Python 3.9 or later\n" +
+			"with Pillow 13. The result does not depend on the number of workers.\n\n" +
 			"Examples:\n   dsconv verify out.lmdb\n   dsconv verify out.lmdb --repair images/\n" +
 			"   dsconv verify --parity images/ out.lmdb\n\n" +
-			"Exit codes: 0 no damage (left), or no difference; 1 damage, a difference, or the command failed;\n" +
-			"2 wrong usage.",
+			"Exit codes: 0 no damage, all damage repaired, or no difference; 1 damage, a difference, or the command\n" +
+			"failed; 2 wrong usage.",
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "quick", Usage: "check the structure without reading images"},
 			&cli.StringFlag{Name: "repair", Usage: "restore damaged samples from `SRC`"},
@@ -93,7 +93,7 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	}
 	done := verifyResult{Report: found}
 	if from != "" && (!found.Sound() || len(found.Notes) > 0) {
-		if done.Repaired, err = repair(cc.Context, c, f, args[0], from, found, convert.Options{
+		if done.Repaired, err = repair(cc, c, f, args[0], from, found, convert.Options{
 			Workers: o.Workers, KeepOld: cc.Bool("keep-old"),
 		}, dry); err != nil {
 			return err

@@ -81,7 +81,7 @@ func workersFlag(usage string) cli.Flag {
 func quietFlag() cli.Flag { return &cli.BoolFlag{Name: "quiet", Usage: "print errors only"} }
 
 func keepOldFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "keep-old", Usage: "keep the previous version in DATASET.old/, for dsconv undo; changed files need their space twice"}
+	return &cli.BoolFlag{Name: "keep-old", Usage: "keep the previous version in DATASET.old/, for dsconv undo; disk space is needed for both versions of changed files"}
 }
 
 // checkSplit returns an error if the dataset lacks the split of the flag --split.

@@ -19,6 +19,7 @@ const BlockSize = 1 << 20
 
 const checksumsMagic = "DSCSUMS1"
 
+// Castagnoli is the table of CRC-32C.
 var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // FileChecksums are the CRC-32C checksums of one file's blocks; the last block may be short.
@@ -81,9 +82,9 @@ func DecodeChecksums(b []byte) (Checksums, error) {
 	return s, nil
 }
 
-// ChecksumFile reads the file at path and computes its checksums; name goes into the result.
+// OfFile reads the file at path and computes its checksums; name goes into the result.
 // limit, if not negative, is the number of bytes to cover.
-func ChecksumFile(path, name string, limit int64) (FileChecksums, error) {
+func OfFile(path, name string, limit int64) (FileChecksums, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return FileChecksums{}, err

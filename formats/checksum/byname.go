@@ -9,6 +9,7 @@ import (
 // ChecksumsByName maps file names to checksums.
 type ChecksumsByName map[string]FileChecksums
 
+// ByName returns the checksums of each file by its name.
 func (s Checksums) ByName() ChecksumsByName {
 	m := make(ChecksumsByName, len(s))
 	for _, fs := range s {

@@ -60,7 +60,7 @@ func TestCheckReportsEveryDamageOnce(t *testing.T) {
 		if err := os.WriteFile(file, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		fs, err := ChecksumFile(file, name, -1)
+		fs, err := OfFile(file, name, -1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -103,7 +103,7 @@ func TestLayouts(t *testing.T) {
 			[]string{"c"},
 		},
 		"a link to a class": {[]string{"a/1.jpg", "b -> a"}, []string{"a/1  a", "b/1  b"}, []string{"a", "b"}},
-		"odd names": {
+		"irregular names": {
 			[]string{"a b/x\ny.jpg", "a b/v1.2.jpg", "a b/日本.jpg"},
 			[]string{"a b/v1.2  a b", "a b/x\ny  a b", "a b/日本  a b"},
 			[]string{"a b"},

@@ -43,7 +43,7 @@ func TestLabelTypes(t *testing.T) {
 		"white space":              {[]string{" 1", "0 ", "\u00a02", "  "}, Config{}, []int64{1, 0, 2, -1}, indices, "label: 3 classes, the indices 0 to 2 as they are; 1 without a label"},
 		"only -1":                  {cells("-1,-1"), Config{}, []int64{-1, -1}, nil, "label: no classes; 2 without a label"},
 		"names":                    {cells("dog,cat,Dog,,-1"), Config{}, []int64{2, 1, 0, -1, -1}, cells("Dog,cat,dog"), "label: 3 classes by name; 2 without a label"},
-		"an odd cell":              {cells("-1,0,1,2,10,unknown"), Config{}, []int64{-1, 0, 1, 2, 3, 4}, cells("0,1,2,10,unknown"), "label: 5 classes by name (the index of 10 is 3); 1 without a label"},
+		"a text cell":              {cells("-1,0,1,2,10,unknown"), Config{}, []int64{-1, 0, 1, 2, 3, 4}, cells("0,1,2,10,unknown"), "label: 5 classes by name (the index of 10 is 3); 1 without a label"},
 		"names that are numbers":   {cells("#a,404,3M,é"), Config{}, []int64{0, 2, 1, 3}, cells("#a,3M,404,é"), "label: 4 classes by name (the index of 404 is 2)"},
 		"leading zeros":            {cells("007,01,1"), Config{}, []int64{0, 1, 2}, cells("007,01,1"), "label: 3 classes by name (the index of 007 is 0)"},
 		"years":                    {cells("2017,2018"), Config{}, nil, nil, `column "label": it has 2 different numbers from 2017 to 2018, but class indices would be all of 0 to n-1: there is no 0 (line 3 has 2018). Choose what they are: ` + ask},

@@ -145,7 +145,7 @@ func GoOn(format formats.WritableFormat, path string, samples []*formats.Sample)
 	return errors.Join(w.Commit(), w.Close())
 }
 
-// FuzzPartial changes parts of an unfinished dataset: going on is an error, or gives a dataset
+// FuzzPartial changes parts of an unfinished dataset: resuming it is an error, or gives a dataset
 // that opens; nothing panics or crashes, and nothing beside the dataset changes. believable
 // makes the format's own checksums fit, if it is not nil.
 func FuzzPartial(f *testing.F, format formats.WritableFormat, name string, m formats.Meta, samples []*formats.Sample, believable func(p *Partial)) {
@@ -168,7 +168,7 @@ func FuzzPartial(f *testing.F, format formats.WritableFormat, name string, m for
 	})
 }
 
-// GoesOnOrNot goes on with what may be made up.
+// GoesOnOrNot resumes an unfinished dataset that a fuzzer may have made up.
 func GoesOnOrNot(t *testing.T, format formats.WritableFormat, path string, samples []*formats.Sample) {
 	t.Helper()
 	victim := filepath.Join(filepath.Dir(path), "victim")

@@ -145,8 +145,8 @@ func (s suite) lost(t *testing.T, c set) {
 	sameFolders(t, dirs[1], dirs[0])
 }
 
-// kill: what lies on the disk while the writer is at work is enough to go on. A kill is
-// taken as a copy of the folder, without the process's locks.
+// kill: what is on the disk while the writer works is enough to resume. A kill is simulated by a
+// copy of the folder, without the process's locks.
 func (s suite) kill(t *testing.T) {
 	c := photos(90)
 	want := s.undisturbed(t, c)

@@ -103,7 +103,7 @@ func kindSets() map[string]set {
 	}
 }
 
-// numbers is an image with a number to predict, which some have not, and further ones.
+// numbers are images with a number to predict, which some lack, and with extra fields of numbers.
 func numbers(n int) set {
 	schema := formats.Schema{
 		{Name: "image", Kind: formats.Image},

@@ -13,11 +13,11 @@ import (
 	"github.com/dsconv/dsconv/formats/mapped"
 )
 
-// fixture is a small file of further fields of both layouts. It is in the repository, for
-// builds without cgo cannot write one; go test -update writes it anew.
+// fixture is a small file with extra fields of both layouts. It is in the repository because
+// builds without cgo cannot write one; go test -update writes it again.
 const fixture = "testdata/small.h5"
 
-var update = flag.Bool("update", false, "write "+fixture+" anew")
+var update = flag.Bool("update", false, "write "+fixture+" again")
 
 const fixtureCount = 6
 

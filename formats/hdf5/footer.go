@@ -11,7 +11,7 @@ import (
 	"github.com/dsconv/dsconv/formats/checksum"
 )
 
-// The file ends with the table of block checksums (atrest.Checksums) of all that HDF5 wrote, the
+// The file ends with the table of block checksums (checksum.Checksums) of all that HDF5 wrote, the
 // table of extents (see extents.go) and a trailer that locates them:
 //
 //	offset  uint64  of the table of checksums: HDF5's own end of file

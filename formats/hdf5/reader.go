@@ -47,7 +47,7 @@ func (d *dataset) Removed() ([]formats.RemovedSample, error) {
 	return list, nil
 }
 
-// lend returns a value in the mapping; see atrest.ValueReader.
+// lend returns a value in the mapping; see manifest.ValueReader.
 func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 	c := d.fields[k]
 	if c == nil {

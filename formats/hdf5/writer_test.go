@@ -24,7 +24,7 @@ import (
 )
 
 // bigMeta and bigSample are a dataset whose images take several blocks of checksums, with
-// further fields of both layouts and with names of our own.
+// extra fields of both layouts and with names of our own.
 var bigMeta = formats.Meta{Version: formats.Version, Format: "hdf5", Schema: formats.Schema{
 	{Name: "image", Kind: formats.Image},
 	{Name: "label", Kind: formats.Label, Classes: []string{"a", "b"}},
@@ -108,7 +108,7 @@ func TestImagesAreWrittenOnce(t *testing.T) {
 	}
 }
 
-// TestKilledInCommit goes on after a Commit that got as far as each of its steps.
+// TestKilledInCommit resumes after a Commit that stopped after each of its steps.
 func TestKilledInCommit(t *testing.T) {
 	want := filepath.Join(t.TempDir(), "x.h5")
 	if err := big.Run(want, io.Discard); err != nil {

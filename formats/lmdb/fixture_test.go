@@ -17,10 +17,10 @@ import (
 )
 
 // fixture is a small dataset whose trees have branches, leaves and overflow pages. It is in
-// the repository, for builds without cgo cannot write one; go test -update writes it anew.
+// the repository because builds without cgo cannot write one; go test -update writes it again.
 const fixture = "testdata/small.lmdb"
 
-var update = flag.Bool("update", false, "write "+fixture+" anew")
+var update = flag.Bool("update", false, "write "+fixture+" again")
 
 const fixtureCount = 24
 

@@ -210,7 +210,7 @@ func TestTrustOfALargeFile(t *testing.T) {
 }
 
 // FuzzPartial changes files of a stage and what its journal says of them, and puts all
-// checksums right: going on is an error or gives a dataset; nothing panics or crashes.
+// checksums right: resuming is an error or gives a dataset; nothing panics or crashes.
 func FuzzPartial(f *testing.F) {
 	whole := partialOf(f)
 	f.Add(byte(0), uint32(0x2010), []byte{0xff, 0xff}, byte(0), uint32(0), []byte{})

@@ -61,7 +61,7 @@ func (Format) Salvage(path string) (formats.Dataset, error) {
 // the files that describe the dataset.
 func open(path string) (d *dataset, damage, err error) {
 	path = filepath.Clean(path)
-	description, err := sidecar.ReadSidecar(path)
+	description, err := sidecar.Read(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,7 +113,7 @@ func (d *dataset) Removed() ([]formats.RemovedSample, error) {
 	return sidecar.ReadRemoved(d.Path, d.Meta())
 }
 
-// lend returns a value in the mapped file; see atrest.ValueReader.
+// lend returns a value in the mapped file; see manifest.ValueReader.
 func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {
 	mark := guard.Now()
 	field := &d.Meta().Schema[k]

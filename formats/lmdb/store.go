@@ -280,7 +280,7 @@ func (s *store) finish(name string) (sums checksum.FileChecksums, err error) {
 	if err := shrinkMapSize(s.data()); err != nil {
 		return sums, err
 	}
-	head, err := checksum.ChecksumFile(s.data(), name, checksum.BlockSize)
+	head, err := checksum.OfFile(s.data(), name, checksum.BlockSize)
 	if err == nil {
 		copy(sums.Blocks, head.Blocks)
 	}

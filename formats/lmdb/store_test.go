@@ -18,7 +18,7 @@ import (
 	"github.com/dsconv/dsconv/formats/sidecar"
 )
 
-// bigMeta and bigSample are a dataset with further fields whose samples take many pages,
+// bigMeta and bigSample are a dataset with extra fields whose samples take many pages,
 // sometimes more than a whole transaction.
 var bigMeta = formats.Meta{Version: formats.Version, Format: "lmdb", Schema: formats.Schema{
 	{Name: "image", Kind: formats.Image},
@@ -95,7 +95,7 @@ func newBig(t *testing.T, path string) *writer {
 	return small(t, w)
 }
 
-// TestKilledBetweenTransactions goes on from copies of the stage taken while many
+// TestKilledBetweenTransactions resumes from copies of the stage taken while many
 // transactions are past the last checkpoint, and wants the bytes of an undisturbed run.
 func TestKilledBetweenTransactions(t *testing.T) {
 	want := filepath.Join(t.TempDir(), "x.lmdb")

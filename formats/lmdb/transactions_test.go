@@ -118,7 +118,7 @@ var shapes = map[string]shape{
 	"many":                  {keys: 60_000, commits: 2, key: numbered, size: upTo(40), ordered: true},
 	"long keys":             {keys: 1500, commits: 4, key: anyLength, size: upTo(3000)},
 	"longest keys":          {keys: 900, commits: 1, size: upTo(100), key: func(_ *rand.Rand, i int) string { return fmt.Sprintf("%0511d", i) }},
-	"odd keys rewritten":    {keys: 2000, commits: 12, key: anyBytes, size: upTo(9000), rewrite: true},
+	"binary keys rewritten": {keys: 2000, commits: 12, key: anyBytes, size: upTo(9000), rewrite: true},
 	"named":                 {keys: 2000, commits: 5, key: numbered, size: upTo(6000), names: []string{"mask", "a", "caption"}, rewrite: true},
 	"hundred names":         {keys: 3, commits: 1, key: numbered, size: upTo(100), names: manyNames(100)},
 }

@@ -48,7 +48,7 @@ func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, form
 
 // checkOurs reports why the file or folder at path is not dsconv's.
 func checkOurs(path string) error {
-	_, err := sidecar.ReadSidecar(path)
+	_, err := sidecar.Read(path)
 	return err
 }
 

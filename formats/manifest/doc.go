@@ -1,4 +1,5 @@
-// Package manifest has the table of a dataset's samples: a row each, in memory ([Table]) and as
-// manifest.parquet, which it writes and reads; the catalog of an open dataset ([Catalog]); and the list
-// of samples that were removed. docs/formats.md describes the files byte by byte.
+// Package manifest has the table of a dataset's samples, one row for each: in memory ([Manifest]) and
+// as manifest.parquet, which it writes and reads. [Description] is what an open dataset knows without
+// its data, [ValueReader] reads samples of formats that locate values themselves. docs/formats.md
+// describes the files byte by byte.
 package manifest

@@ -116,6 +116,7 @@ func (t *Manifest) Info(i int) (formats.Info, error) {
 	return in, nil
 }
 
+// CheckIndex returns an error if i is not the index of a sample.
 func (t *Manifest) CheckIndex(i int) error {
 	if i < 0 || i >= t.Len() {
 		return fmt.Errorf("index %d out of range: the dataset has %d samples", i, t.Len())

@@ -1,3 +1,3 @@
-// Package mapped maps files into memory and tells the system which pages will be needed. Whoever uses
-// the memory must expect that a page cannot be read; see package internal/guard.
+// Package mapped maps files into memory and tells the system which pages will be needed. Reading a page
+// can fail: use the memory through package internal/guard.
 package mapped

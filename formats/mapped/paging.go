@@ -11,8 +11,10 @@ import (
 // read-ahead window, 128 KiB by default.
 const adviceLength = 128 << 10
 
+// PageSize is the size of a page of memory in bytes.
 var PageSize = int64(os.Getpagesize())
 
+// PageOf returns the offset at which the page of byte off begins.
 func PageOf(off int64) int64 { return off &^ (PageSize - 1) }
 
 // WillNeed tells the system that the bytes from from, the beginning of a page, up to to will be

@@ -1,3 +1,3 @@
-// Package sidecar reads the folder that describes a dataset: dataset.json, manifest and checksums. It
-// is the dataset's own folder for LMDB and lies beside the data for tars and TFRecords.
+// Package sidecar reads the folder that describes a dataset: dataset.json, manifest and checksums. For
+// LMDB it is the dataset's own folder; for tars and TFRecords it lies beside the data.
 package sidecar

@@ -22,14 +22,15 @@ const (
 // PartialSuffix is appended to a dataset's path to name its staging folder.
 const PartialSuffix = ".partial"
 
-// ReadSidecar reads manifest and dataset.json in dir and compares them with their
+// Read reads manifest and dataset.json in dir and compares them with their
 // checksums. ErrNotDataset if they are missing; ErrDamaged, with the file's name, if they
 // are not what was written.
-func ReadSidecar(dir string) (manifest.Description, error) {
+func Read(dir string) (manifest.Description, error) {
 	c, _, err := ReadWithChecksums(dir)
 	return c, err
 }
 
+// ReadWithChecksums is Read that returns the table of checksums too.
 func ReadWithChecksums(dir string) (manifest.Description, checksum.Checksums, error) {
 	if _, err := os.Stat(filepath.Join(dir, manifest.MetaName)); durable.IsMissing(err) {
 		if err := ExplainMissing(dir); err != nil {

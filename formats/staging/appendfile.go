@@ -92,7 +92,7 @@ func (w *File) restore(st FileState) error {
 		}
 	}
 	if got := w.State(); got != st {
-		return fmt.Errorf("%s: %w: it is not what it was at the last checkpoint", w.f.Name(), formats.ErrDamaged)
+		return fmt.Errorf("%s: %w: it has changed since the last checkpoint", w.f.Name(), formats.ErrDamaged)
 	}
 	if err := w.f.Truncate(st.Size); err != nil {
 		return err

@@ -19,7 +19,7 @@ func folderDataset(t *testing.T, s *Stage, dir, data string) {
 	var sums checksum.Checksums
 	for _, name := range []string{"data.mdb", "fields/data.mdb"} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644))
-		fs, err := checksum.ChecksumFile(filepath.Join(dir, name), name, -1)
+		fs, err := checksum.OfFile(filepath.Join(dir, name), name, -1)
 		must(t, err)
 		sums = append(sums, fs)
 	}
@@ -29,7 +29,7 @@ func folderDataset(t *testing.T, s *Stage, dir, data string) {
 var usersFiles = []string{"NOTES.md", "eval/results.txt", "fields/notes.txt", "data.mdb.bak"}
 
 // A publication that replaces a folder with files of a user's in it is stopped after each of
-// its steps, and while those files are carried over: going on ends with the new version and
+// its steps, and while those files are carried over: resuming ends with the new version and
 // all of them.
 func TestCarryingGoesOnFromEveryStep(t *testing.T) {
 	const stops = 9
@@ -128,7 +128,7 @@ func TestListsOfEarlierVersions(t *testing.T) {
 	}
 }
 
-// listOfEarlierVersion goes on with the publication of a dataset of that name in place of
+// listOfEarlierVersion resumes the publication of a dataset of that name in place of
 // x-%d.tar.
 func listOfEarlierVersion(t *testing.T, name string) {
 	dir := t.TempDir()
@@ -141,7 +141,7 @@ func listOfEarlierVersion(t *testing.T, name string) {
 	must(t, os.Mkdir(side, 0o755))
 	shard := filepath.Join(dir, "x-0.tar")
 	must(t, os.WriteFile(shard, []byte("old"), 0o644))
-	fs, err := checksum.ChecksumFile(shard, "x-0.tar", -1)
+	fs, err := checksum.OfFile(shard, "x-0.tar", -1)
 	must(t, err)
 	must(t, s.WriteSidecar(side, "x.tar.dsconv/", checksum.Checksums{fs}, nil))
 	must(t, os.WriteFile(s.Path(first), []byte("new"), 0o644))

@@ -13,7 +13,7 @@ import (
 	"github.com/dsconv/dsconv/formats/manifest"
 )
 
-// Reading an unfinished dataset leaves its journal as it is; only going on with it, which
+// Reading an unfinished dataset leaves its journal as it is; only resuming it, which
 // holds the lock, cuts off what a kill left.
 func TestReadingAJournalCutsNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
@@ -36,7 +36,7 @@ func TestReadingAJournalCutsNothing(t *testing.T) {
 	}
 	must(t, s.Close())
 	if b, err := os.ReadFile(s.file(journalName)); err != nil || !bytes.Equal(b, whole) {
-		t.Errorf("going on left %d bytes of %d, %v", len(b), len(whole), err)
+		t.Errorf("resuming left %d bytes of %d, %v", len(b), len(whole), err)
 	}
 }
 

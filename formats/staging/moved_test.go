@@ -160,7 +160,7 @@ func TestRenamedShardsOwnOnlyWhatIsTheirs(t *testing.T) {
 	}
 }
 
-// An unfinished dataset goes on under its own name only, and says so.
+// An unfinished dataset resumes only under its own name; the error says so.
 func TestRenamedPartial(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "x-%02d.rec"), filepath.Join(dir, "y-%02d.rec")

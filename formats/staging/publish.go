@@ -30,7 +30,7 @@ type Move struct {
 // the moves are done in order, the one that makes the dataset count as finished last. The list
 // is durable before the first step, so that ResumeStage completes the publication after a kill.
 // The files must have been synced. Afterwards the staging folder is gone. Files that are not
-// dsconv's are neither replaced nor removed: see old.go and carry.go.
+// dsconv's are neither replaced nor removed: see replacedfiles.go and foreignfiles.go.
 func (s *Stage) Publish(old []string, moves []Move) error {
 	if s.failed != nil {
 		return s.failed

@@ -51,7 +51,7 @@ func madeUp(t *testing.T, rows ...manifest.Row) string {
 	if err := errors.Join(os.Mkdir(side, 0o755), os.WriteFile(path, make([]byte, 100), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	sums, err := checksum.ChecksumFile(path, "a.rec", -1)
+	sums, err := checksum.OfFile(path, "a.rec", -1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func (s *Stage) checkReplaced(m Move) error {
 // table of checksums.
 func (s *Stage) checkInTable(path string, st os.FileInfo, compareBytes bool) error {
 	if st.IsDir() && s.owns(path) {
-		_, err := sidecar.ReadSidecar(path)
+		_, err := sidecar.Read(path)
 		return err
 	}
 	if !st.Mode().IsRegular() {
@@ -92,7 +92,7 @@ func (s *Stage) checkInTable(path string, st os.FileInfo, compareBytes bool) err
 	if !compareBytes {
 		return nil
 	}
-	got, err := checksum.ChecksumFile(path, want.Name, -1)
+	got, err := checksum.OfFile(path, want.Name, -1)
 	if err == nil && !slices.Equal(got.Blocks, want.Blocks) {
 		err = errors.New("its content differs from what was written")
 	}

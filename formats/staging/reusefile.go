@@ -178,7 +178,7 @@ func (s *Shards) replacedFiles() []string {
 
 // Replaced returns the description and checksums of the dataset, a folder, that is replaced.
 func (s *Single) Replaced() (manifest.Description, checksum.Checksums, error) {
-	c, err := sidecar.ReadSidecar(s.path)
+	c, err := sidecar.Read(s.path)
 	if err != nil {
 		return manifest.Description{}, nil, err
 	}

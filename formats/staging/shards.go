@@ -165,7 +165,7 @@ func (s *Shards) restore() error {
 		if s.Reused(want.Name) {
 			continue
 		}
-		got, err := checksum.ChecksumFile(s.stage.Path(want.Name), want.Name, -1)
+		got, err := checksum.OfFile(s.stage.Path(want.Name), want.Name, -1)
 		if errors.Is(err, os.ErrNotExist) {
 			return formats.WrapDamaged(err)
 		}

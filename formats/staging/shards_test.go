@@ -272,7 +272,7 @@ func makeShards(t *testing.T, path string, replace bool) {
 	commit(t, s)
 }
 
-// A checkpoint that cannot be gone on with leaves no file open.
+// A checkpoint that cannot be resumed from leaves no file open.
 func TestRefusedResumeClosesItsFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.rec")

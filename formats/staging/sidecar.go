@@ -66,7 +66,7 @@ func (s *Stage) WriteSidecar(dir, prefix string, data checksum.Checksums, extra 
 	}
 	sums := append(checksum.Checksums(nil), data...)
 	for _, name := range append([]string{sidecar.ManifestName, manifest.MetaName}, extra...) {
-		fs, err := checksum.ChecksumFile(filepath.Join(dir, name), prefix+name, -1)
+		fs, err := checksum.OfFile(filepath.Join(dir, name), prefix+name, -1)
 		if err != nil {
 			return err
 		}

@@ -87,7 +87,7 @@ func (s *Single) Put(smp *formats.Sample, check, put func(smp *formats.Sample) e
 }
 
 // Do runs a step of writing. If a step fails, the files are in a state from which only Close
-// and Resume work: Do then runs no further step and returns the first error.
+// and Resume work: Do then runs no more steps and returns the first error.
 func (s *Single) Do(step func() error) error {
 	if s.failed == nil {
 		s.failed = step()

@@ -28,7 +28,7 @@ func newStage(t *testing.T, path string, replace bool) *Stage {
 }
 
 // A publication that replaces two files is stopped after each of its steps and again while
-// its folder is removed: going on always ends with the new files, never with the old ones
+// its folder is removed: resuming always ends with the new files, never with the old ones
 // or none.
 func TestPublishingGoesOnFromEveryStep(t *testing.T) {
 	for stop := range 12 {

@@ -19,6 +19,7 @@ func (c *Cursor) take(n int) []byte {
 	return p
 }
 
+// Uvarint takes an unsigned varint.
 func (c *Cursor) Uvarint() uint64 {
 	x, n := binary.Uvarint(c.B)
 	if n <= 0 {
@@ -29,6 +30,7 @@ func (c *Cursor) Uvarint() uint64 {
 	return x
 }
 
+// Varint takes a number that was appended as an unsigned varint.
 func (c *Cursor) Varint() int64 { return int64(c.Uvarint()) }
 
 // Length reads a count of items of at least each bytes. A count that the rest of b cannot hold
@@ -42,8 +44,10 @@ func (c *Cursor) Length(each int) int {
 	return int(n)
 }
 
+// Bytes takes a length and that many bytes, which stay the cursor's memory.
 func (c *Cursor) Bytes() []byte { return c.take(c.Length(1)) }
 
+// Uint32 takes four bytes, little-endian.
 func (c *Cursor) Uint32() uint32 {
 	if p := c.take(4); p != nil {
 		return binary.LittleEndian.Uint32(p)
@@ -51,11 +55,13 @@ func (c *Cursor) Uint32() uint32 {
 	return 0
 }
 
+// Hash128 takes 16 bytes.
 func (c *Cursor) Hash128() (s [16]byte) {
 	copy(s[:], c.take(16))
 	return s
 }
 
+// AppendBytes appends the length of p and p, as Cursor.Bytes takes them.
 func AppendBytes[T ~string | ~[]byte](b []byte, p T) []byte {
 	b = binary.AppendUvarint(b, uint64(len(p)))
 	return append(b, p...)

@@ -1,2 +1,3 @@
-// Package wire reads and appends the values of dsconv's small binary files, within their bounds.
+// Package wire appends and reads the numbers and strings of dsconv's own small binary files, with bounds
+// checks.
 package wire

@@ -38,6 +38,7 @@ const (
 	tooManyBytes = 1 << 60
 )
 
+// Shared is the Budget that all images of the process share.
 var Shared = semaphore.NewWeighted(Budget)
 
 // Reservation is an image's share of the Budget while it is processed. It is for one goroutine. The
@@ -64,7 +65,7 @@ func (r *Reservation) ReserveImage(n int64, size, maxPixels int) error {
 // dropper owns buffers that memory was reserved for.
 type dropper interface{ Drop() }
 
-// reserveImage is ReserveImage; d drops its buffers if r must wait.
+// ReserveImageOr is ReserveImage; d drops its buffers if r must wait.
 func (r *Reservation) ReserveImageOr(n int64, size, maxPixels int, d dropper) error {
 	n, err := r.Amount(n, size, maxPixels)
 	if err != nil {

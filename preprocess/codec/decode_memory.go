@@ -18,7 +18,7 @@ func (d *Decoder) reserveMore(n int64) error {
 	return d.reservation.ReserveImageOr(d.reserved+n, d.fileSize, d.maxPixels, d)
 }
 
-// drop frees the buffers that memory was reserved for.
+// Drop frees the buffers that memory was reserved for.
 func (d *Decoder) Drop() {
 	d.Shrink()
 	d.dst.Shrink()

@@ -74,7 +74,7 @@ func parseBMP(data []byte) (b bmpFile, err error) {
 	offset := binary.LittleEndian.Uint32(data[10:])
 	switch {
 	case b.w > math.MaxInt32/max(b.depth, 8):
-		return b, fmt.Errorf("%w: a BMP of %d pixels a row", pixel.ErrUnsupported, b.w)
+		return b, fmt.Errorf("%w: a BMP with %d pixels per row", pixel.ErrUnsupported, b.w)
 	case uint64(offset) > uint64(len(data)):
 		return b, fmt.Errorf("%w: the BMP's pixels lie past the end of the file", pixel.ErrTruncated)
 	}

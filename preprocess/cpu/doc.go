@@ -1,3 +1,2 @@
-// Package cpu tells which vector instructions the processor has. The kernels in C ask it too, by
-// cpu.h.
+// Package cpu reports which vector instructions the processor has. The C kernels ask it through level.h.
 package cpu

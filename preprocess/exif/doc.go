@@ -1,3 +1,3 @@
-// Package exif reads the first directory of a TIFF, which is also what an EXIF block is: in it is
-// the orientation of a photo.
+// Package exif reads the first directory of a TIFF. An EXIF block is one too: it has the orientation of a
+// photo.
 package exif

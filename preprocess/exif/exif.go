@@ -40,6 +40,8 @@ type Directory struct {
 	Entries []byte
 }
 
+// FirstIFD returns the first directory of a TIFF or EXIF block. ErrTruncated or ErrCorrupt is in the
+// chain of its error.
 func FirstIFD(data []byte) (Directory, error) {
 	if len(data) < 8 {
 		return Directory{}, fmt.Errorf("%w: inside the TIFF header", pixel.ErrTruncated)

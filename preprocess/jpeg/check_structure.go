@@ -8,10 +8,10 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// JpegChecker follows a JPEG's markers and the tables that they define. What ordinary encoders
+// Checker follows a JPEG's markers and the tables that they define. What ordinary encoders
 // write passes. Anything else is reported as irregular: only a decoder can tell whether it is
 // damaged.
-type JpegChecker struct {
+type Checker struct {
 	components  int
 	ids         [4]byte
 	progressive bool
@@ -26,7 +26,7 @@ type JpegChecker struct {
 }
 
 // report keeps the first irregularity.
-func (w *JpegChecker) report(what string) {
+func (w *Checker) report(what string) {
 	if w.irregular == "" {
 		w.irregular = what
 	}
@@ -35,7 +35,7 @@ func (w *JpegChecker) report(what string) {
 // CheckStructure follows the markers to EOI. inspectJPEG has checked that there is a frame and a scan,
 // in order.
 func CheckStructure(data []byte) (irregular string, err error) {
-	var w JpegChecker
+	var w Checker
 	for i := 2; ; {
 		mark, next, ok := NextMarker(data, i)
 		if !ok {
@@ -66,7 +66,7 @@ func CheckStructure(data []byte) (irregular string, err error) {
 	}
 }
 
-func (w *JpegChecker) segment(mark byte, body []byte) {
+func (w *Checker) segment(mark byte, body []byte) {
 	var ok bool
 	switch {
 	case mark == MarkDQT:
@@ -88,7 +88,7 @@ func (w *JpegChecker) segment(mark byte, body []byte) {
 	}
 }
 
-func (w *JpegChecker) quantization(body []byte) bool {
+func (w *Checker) quantization(body []byte) bool {
 	for len(body) > 0 {
 		precision, n := body[0]>>4, 1+64*(1+int(body[0]>>4))
 		if precision > 1 || body[0]&15 > 3 || len(body) < n {
@@ -102,7 +102,7 @@ func (w *JpegChecker) quantization(body []byte) bool {
 
 // huffmanTables checks what libjpeg does (jdhuff.c): codes that fit their length, none of them
 // all ones, and DC symbols of at most 15.
-func (w *JpegChecker) huffmanTables(body []byte) bool {
+func (w *Checker) huffmanTables(body []byte) bool {
 	for len(body) > 0 {
 		if len(body) < 17 || body[0]>>4 > 1 || body[0]&15 > 3 {
 			return false
@@ -128,7 +128,7 @@ func (w *JpegChecker) huffmanTables(body []byte) bool {
 	return true
 }
 
-func (w *JpegChecker) frame(mark byte, body []byte) bool {
+func (w *Checker) frame(mark byte, body []byte) bool {
 	if w.components > 0 || mark > MarkSOF2 || len(body) < 6 || len(body) != 6+3*int(body[5]) || body[5] > 4 {
 		return false
 	}
@@ -155,7 +155,7 @@ func (w *JpegChecker) frame(mark byte, body []byte) bool {
 	return blocks <= 10 || w.components == 1
 }
 
-func (w *JpegChecker) scan(body []byte) bool {
+func (w *Checker) scan(body []byte) bool {
 	if len(body) < 4 || body[0] < 1 || body[0] > 4 || len(body) != 4+2*int(body[0]) {
 		return false
 	}
@@ -196,7 +196,7 @@ func (w *JpegChecker) scan(body []byte) bool {
 }
 
 // finish also reports missing scans.
-func (w *JpegChecker) finish() string {
+func (w *Checker) finish() string {
 	for i := range w.components {
 		for _, b := range w.missingBits[i] {
 			if b != 1 {
@@ -208,7 +208,7 @@ func (w *JpegChecker) finish() string {
 }
 
 // SkipScanData returns the end of the entropy-coded data that begin at data[i:].
-func (w *JpegChecker) SkipScanData(data []byte, i int) (end int) {
+func (w *Checker) SkipScanData(data []byte, i int) (end int) {
 	for {
 		j := bytes.IndexByte(data[i:], 0xFF)
 		if j < 0 || i+j+1 >= len(data) {

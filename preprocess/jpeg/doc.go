@@ -1,7 +1,7 @@
 // Package jpeg decodes, encodes and inspects JPEGs, decodes a region of one, and rewrites JPEGs as
-// restart-tiled ones without loss ([Transcoder]). It goes through libjpeg-turbo by cgo, with a Huffman
-// decoder of its own where libjpeg's layout allows; a build without cgo uses image/jpeg, whose
-// pixels are a little off ([DecoderName]).
+// restart-tiled ones without loss ([Transcoder]). It uses libjpeg-turbo through cgo, with a Huffman
+// decoder of its own if libjpeg's layout allows. A build without cgo uses image/jpeg, whose pixels
+// differ slightly ([DecoderName]).
 //
-// Decoders and encoders hold C memory: one for each goroutine, used for many images, closed at the end.
+// Decoders and encoders hold C memory. Use one a goroutine for many images, and close it at the end.
 package jpeg

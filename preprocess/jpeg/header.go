@@ -82,6 +82,7 @@ func Standalone(m byte) bool {
 	return m == markTEM || m >= MarkRST0 && m <= MarkSOI
 }
 
+// Inspect reads the header of a JPEG; see codec.Inspect.
 func Inspect(data []byte) (pixel.Header, error) {
 	h, _, err := ReadHeader(data)
 	return h, err

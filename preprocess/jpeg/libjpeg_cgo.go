@@ -81,6 +81,7 @@ func (d *Decoder) Decode(dst *pixel.Image, data []byte, r Request) (warning stri
 	return "", libjpegError(rc, C.dsconv_jpeg_decoder_error(d.c))
 }
 
+// Close frees the C memory. The value may be used again.
 func (d *Decoder) Close() {
 	C.dsconv_jpeg_decoder_free(d.c)
 	d.c = nil
@@ -144,6 +145,7 @@ func cInt(b bool) C.int {
 	return 0
 }
 
+// Close frees the C memory. The value may be used again.
 func (e *Encoder) Close() {
 	C.dsconv_jpeg_encoder_free(e.c)
 	e.c = nil

@@ -15,5 +15,6 @@ const (
 	maxScanPixels  = 4 << 30 // of all scans together
 )
 
+// ErrScans is returned for a JPEG with so many scans that decoding it would take too long.
 var ErrScans = fmt.Errorf("%w: a JPEG with more than %d scans, or more than %d that have more than %d million pixels together",
 	pixel.ErrUnsupported, maxScans, scansOfAnySize, maxScanPixels/1_000_000)

@@ -47,7 +47,7 @@ func findSegments(data []byte) (p jpegSegments, err error) {
 		}
 		if i = end; mark == MarkSOS {
 			p.scans++
-			i = new(JpegChecker).SkipScanData(data, i)
+			i = new(Checker).SkipScanData(data, i)
 		}
 	}
 }

@@ -69,6 +69,7 @@ func (r *StopReader) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
+// ReadAt implements io.ReaderAt.
 func (r *StopReader) ReadAt(p []byte, off int64) (int, error) {
 	if err := r.Stop.Err(); err != nil {
 		return 0, err

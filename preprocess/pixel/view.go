@@ -8,8 +8,10 @@ type View struct {
 	Stride int
 }
 
+// View returns the whole image as a View.
 func (m *Image) View() View { return View{m.Pix, m.W, m.H, m.PixelSize(), m.Stride()} }
 
+// Crop returns the rectangle r of v.
 func (v View) Crop(r Rect) View {
 	return View{v.Pix[r.Y*v.Stride+r.X*v.Size:], r.W, r.H, v.Size, v.Stride}
 }

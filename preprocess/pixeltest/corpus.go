@@ -56,6 +56,7 @@ func IrregularImages(t testing.TB) []IrregularImage {
 	return c.list
 }
 
+// IntactNames lists the files of testdata/sound, which are intact.
 func IntactNames(t testing.TB) []string {
 	t.Helper()
 	entries, err := os.ReadDir(Testdata("sound"))

@@ -16,6 +16,7 @@ type jpegPart struct {
 	End            int
 }
 
+// SplitJPEG returns the markers of a JPEG with their segments.
 func SplitJPEG(data []byte) []jpegPart {
 	var list []jpegPart
 	for i := 2; i < len(data); {
@@ -30,7 +31,7 @@ func SplitJPEG(data []byte) []jpegPart {
 			p.End = p.Data
 		}
 		if mark == jpeg.MarkSOS {
-			p.End = new(jpeg.JpegChecker).SkipScanData(data, p.Data)
+			p.End = new(jpeg.Checker).SkipScanData(data, p.Data)
 		}
 		list = append(list, p)
 		i = p.End

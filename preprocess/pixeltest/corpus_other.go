@@ -11,6 +11,7 @@ import (
 	"strings"
 )
 
+// ChunkOf returns a PNG chunk.
 func ChunkOf(kind string, body []byte) []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
 	b = append(append(b, kind...), body...)
@@ -20,10 +21,11 @@ func ChunkOf(kind string, body []byte) []byte {
 // bomb is small and decompresses to 40 MiB.
 var bomb = ZlibOf(make([]byte, 40<<20))
 
+// ZlibOf compresses data.
 func ZlibOf(data []byte) []byte {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
-	w.Write(data)
+	_, _ = w.Write(data)
 	w.Close()
 	return b.Bytes()
 }

@@ -29,6 +29,7 @@ func WithOrientation(jpeg []byte, o byte) []byte {
 	return slices.Concat(jpeg[:2], exif, jpeg[2:])
 }
 
+// ReadValue reads an image file.
 func ReadValue(t *testing.T, path string) *formats.Value {
 	t.Helper()
 	data, err := os.ReadFile(path)

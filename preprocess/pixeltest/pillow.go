@@ -21,8 +21,10 @@ type Pillow struct {
 	out *bufio.Scanner
 }
 
+// Ask is a question to Pillow: an operation and its arguments.
 type Ask map[string]any
 
+// Answer is what Pillow returns; Error is not empty if it refused.
 type Answer struct {
 	Shape  []int
 	SHA    string
@@ -52,14 +54,15 @@ func StartPillow(t *testing.T) *Pillow {
 	}
 	t.Cleanup(func() {
 		in.Close()
-		io.Copy(io.Discard, out)
-		cmd.Wait()
+		_, _ = io.Copy(io.Discard, out)
+		_ = cmd.Wait()
 	})
 	scanner := bufio.NewScanner(out)
 	scanner.Buffer(nil, 64<<20)
 	return &Pillow{t, json.NewEncoder(in), scanner}
 }
 
+// Ask asks Pillow and returns its answer.
 func (p *Pillow) Ask(a Ask) Answer {
 	p.t.Helper()
 	if err := p.in.Encode(a); err != nil {
@@ -82,6 +85,7 @@ func Exact(t *testing.T) {
 	}
 }
 
+// SHA returns the SHA-256 of the pixels of m.
 func SHA(m *pixel.Image) string {
 	sum := sha256.Sum256(m.Pix)
 	return hex.EncodeToString(sum[:])

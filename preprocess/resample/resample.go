@@ -77,7 +77,7 @@ func (r *Resampler) ResizeTo(t Target, src *pixel.Image, crop pixel.Rect, w, h i
 	return r.resizeTo(t, src, cropped(src, crop, w, h, f))
 }
 
-// ResizeAreaTo is to ResizeArea what ResizeTo is to Resize.
+// ResizeAreaTo does what ResizeArea does and writes the result to t, as ResizeTo does.
 func (r *Resampler) ResizeAreaTo(t Target, src *pixel.Image, a pixel.Area, w, h int, f Filter) error {
 	return r.resizeTo(t, src, scaling{pixel.Rect{W: src.W, H: src.H}, a, w, h, f, pixel.Rect{W: w, H: h}})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/dsconv/dsconv/reader/random"
 )
 
-// comparison is jobs for a peer and the ops that are to give the same.
+// comparison is jobs for a peer and the ops that must give the same pixels.
 type comparison struct {
 	jobs []*job
 	ops  []Op

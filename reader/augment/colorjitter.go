@@ -41,7 +41,7 @@ func (o ColorJitter) String() string {
 func (o ColorJitter) Check(channels int) error {
 	for _, x := range o.strengths() {
 		if !(0 <= x && x <= 1e6) {
-			return fmt.Errorf("jitter: strength %v is negative or no number", x)
+			return fmt.Errorf("jitter: strength %v is negative or not a number", x)
 		}
 	}
 	if o.Hue > 0.5 {

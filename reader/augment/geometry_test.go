@@ -24,7 +24,7 @@ var affineFilters = []resample.Filter{resample.Nearest, resample.Bilinear, resam
 // fillOf has a value for each of c channels.
 func fillOf(c int) []float64 { return []float64{200, 0, 19, 90}[:c] }
 
-// move is a job and the op that is to do the same.
+// move is a job and the op that must do the same.
 type move struct {
 	*job
 	op Op

@@ -6,8 +6,8 @@ import (
 	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
-// Plan is what is to be done to one image, and to the masks and boxes that belong to it. Crops
-// and flips are kept back as long as they can be: they become the window of the next resample
+// Plan lists the operations on one image and on the masks and boxes that belong to it. Crops
+// and flips are delayed as long as possible: they become the window of the next resample
 // or of the last pass. The zero value is made ready by Reset and can be used again and again.
 type Plan struct {
 	// H, W, C is the image's shape after what was planned so far.

@@ -83,7 +83,7 @@ func (p *process) kill(t *testing.T) {
 	_ = p.Wait()
 }
 
-// end lets p go on and waits for it.
+// end lets p continue and waits for its end.
 func (p *process) end(t *testing.T) {
 	t.Helper()
 	_ = p.in.Close()

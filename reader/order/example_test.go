@@ -22,12 +22,12 @@ func Example() {
 			for position := first; position < first+size; position++ {
 				fmt.Print(" ", epoch.At(position))
 			}
-			fmt.Println(", go on from", share.End(k))
+			fmt.Println(", resume from", share.End(k))
 		}
 	}
 	// Output:
-	// rank 0: 8 1 4, go on from 6
-	// rank 0: 5 7, go on from 10
-	// rank 1: 9 6 2, go on from 6
-	// rank 1: 3 0, go on from 10
+	// rank 0: 8 1 4, resume from 6
+	// rank 0: 5 7, resume from 10
+	// rank 1: 9 6 2, resume from 6
+	// rank 1: 3 0, resume from 10
 }

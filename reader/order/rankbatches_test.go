@@ -87,8 +87,8 @@ func TestRanksHaveEqualBatches(t *testing.T) {
 	}
 }
 
-// TestResume holds that what is left at the end of any step comes once, on whatever number of
-// ranks and with whatever batches it goes on, several times over.
+// TestResume checks that the samples left after any step come exactly once, for any number of
+// ranks and any batch size with which the epoch resumes, several times over.
 func TestResume(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	plan := mustPlan(t, "block:8:3", Data{Samples: 300})

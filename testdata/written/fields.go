@@ -1,5 +1,5 @@
 // Command written completes an archive of datasets (see README.md): it writes, into the folder
-// that it is given, datasets with further fields of every kind, which no command writes, and
+// that it is given, datasets with extra fields of every kind, which no command writes, and
 // expected.json, what this version reads from every dataset there.
 package main
 

@@ -90,7 +90,7 @@ func pack(t *testing.T, src formats.Dataset, recipe map[string]string) *memory {
 	return m
 }
 
-// corpus is a folder of images of every kind and of odd sizes.
+// corpus is a folder of images of every kind and of irregular sizes.
 func corpus(t *testing.T) formats.Dataset {
 	t.Helper()
 	dir := t.TempDir()

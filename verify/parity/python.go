@@ -189,7 +189,7 @@ func (p answers) answer(line []byte) {
 	err := json.Unmarshal(line, &a)
 	switch {
 	case err == nil && a.Error != "":
-		p.fail(failure{fmt.Errorf("no Pillow (%s): install it there (pip install Pillow), or name a Python that has it by --python", a.Error)})
+		p.fail(failure{fmt.Errorf("the Python has no Pillow (%s): install it (pip install Pillow), or use --python to name a Python that has it", a.Error)})
 	case err == nil && a.Text != "":
 		p.result = &a.Result
 	case err == nil && a.Sample != nil && p.compared(*a.Sample):

@@ -38,8 +38,8 @@ def bench(
 ) -> Report:
     """Measures the time of an epoch on several datasets or folders of images.
 
-    All are read with the same loader, augmentations and batch size, in interleaved rounds. Ratios are to the first
-    dataset. The options are the flags of ``dsconv bench``, and its ``--help`` explains them; None is the command's
+    All are read with the same loader, augmentations and batch size, in interleaved rounds. Ratios compare with the
+    first dataset. The options are the flags of ``dsconv bench``, and its ``--help`` explains them; None is the command's
     default. `consume` is the rate, in images/s, of a simulated GPU; `train` is the model ("mlp", "cnn") of the
     command's own trainer.
 

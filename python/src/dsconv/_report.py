@@ -182,8 +182,8 @@ class DatasetReport:
 class Report:
     """The result of a measurement.
 
-    `str(report)` is the table that ``dsconv bench`` prints; a notebook shows it in HTML. Ratios are to the first
-    dataset of the same report. `merged` are reports of other runs, each with its own ratios.
+    `str(report)` is the table that ``dsconv bench`` prints; a notebook shows it in HTML. Ratios compare with the
+    first dataset of the same report. `merged` are reports of other runs, each with its own ratios.
     """
 
     machine: Machine = field(default_factory=Machine)

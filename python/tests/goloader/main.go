@@ -20,7 +20,7 @@ import (
 
 func main() {
 	c := reader.Config{Layout: augment.NCHW}
-	flag.IntVar(&c.BatchSize, "batch", 8, "images a batch")
+	flag.IntVar(&c.BatchSize, "batch", 8, "images per batch")
 	flag.IntVar(&c.Rank, "rank", 0, "of the processes")
 	flag.IntVar(&c.WorldSize, "world", 1, "how many processes share an epoch")
 	flag.BoolVar(&c.Shuffle, "shuffle", false, "")

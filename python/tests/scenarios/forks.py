@@ -39,7 +39,7 @@ def fork_during_epoch(path: str) -> None:
         except dsconv.Error as error:
             assert "forked" in str(error)
         else:
-            raise AssertionError("an epoch of the parent's went on in the child")
+            raise AssertionError("the child could continue an epoch of the parent")
         train.set_epoch(0)
         assert digest(train) == want
         assert digest(loader(path)) == want

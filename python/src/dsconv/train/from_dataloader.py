@@ -43,7 +43,7 @@ def folder(root: Path, settings: Settings, world: World) -> Side:
         if split != root:
             val = next((ImageFolder(str(root / name), plain) for name in VAL if (root / name).is_dir()), None)
         if val is not None and val.classes != train.classes:
-            raise ValueError(f"{root}: the evaluation images have other classes than {split}")
+            raise ValueError(f"{root}: the evaluation images and {split} have different classes")
         yield loaded(train, val, tuple(train.classes), settings, world)
 
     return Side(f"{root} ({workers(settings)})", "ImageFolder", opened, options(settings))

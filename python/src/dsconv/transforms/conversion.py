@@ -16,7 +16,7 @@ from .run_on_image import is_image
 _DTYPES = ("uint8", "float32", "float16", "bfloat16")
 
 
-LEVELS = "it makes floats of 0 to 255, which is native only with scale=True or right before Normalize"
+LEVELS = "it makes floats from 0 to 255, which is native only with scale=True or right before Normalize"
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def check_uint8_erasing(e: RandomErasing) -> None:
     """Raises NotNative if uint8 images cannot hold e's values."""
     values = e.values()
     if values is None or any(v != int(v) or not 0 <= v <= 255 for v in values):
-        raise NotNative(f"value={e.value!r} for uint8 images")
+        raise NotNative(f"value={e.value!r}: uint8 images need whole numbers from 0 to 255")
 
 
 def _values(v: Any) -> tuple[float, ...]:

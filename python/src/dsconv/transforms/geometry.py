@@ -73,7 +73,7 @@ class Resize(Transform):
         if self.max_size is None:
             return f"resize:{shorter}{filter}"
         if whole(self.max_size) <= shorter:
-            raise NotNative(f"max_size={self.max_size} is not more than the shorter side's {shorter}")
+            raise NotNative(f"max_size={self.max_size} must be larger than the shorter side, {shorter}")
         return f"resize:{shorter}:max={whole(self.max_size)}{filter}"
 
 

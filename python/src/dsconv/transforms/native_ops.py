@@ -112,7 +112,7 @@ class NativeOps:
         if self.kind == "pil" and step.library != "dsconv":
             raise NotNative("it takes tensors, not PIL images")
         if self.levels:
-            raise NotNative("it changes floats of 0 to 255")
+            raise NotNative("it would erase in floats from 0 to 255")
         if self.dtype == "uint8":
             check_uint8_erasing(op)
         self.erasures.append(op)

@@ -20,7 +20,7 @@ class Container(Transform):
     transforms: Sequence[Any]
 
     def word(self) -> str:
-        raise NotNative("several transforms are not one op")
+        raise NotNative("a list of transforms is not a single native op")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class AppliedAtRandom(Transform):
                 raise NotNative(f"{'RandomApply' if inner else type(t).__name__} inside RandomApply")
             words.append(word)
         if not 0 <= self.p <= 1 or not words:
-            raise NotNative(f"RandomApply of {len(words)} transforms with p={self.p}")
+            raise NotNative(f"RandomApply needs at least one transform and 0 <= p <= 1, not {len(words)} and p={self.p}")
         return f"apply:{number(self.p)}:" + "+".join(words)
 
 
