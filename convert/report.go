@@ -36,7 +36,7 @@ type Report struct {
 	Failed   int       `json:"failed"`
 	Skipped  []Skip    `json:"skipped,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
-	// Narrowed lists images of 16 bits a channel that were reduced to 8 bits.
+	// Narrowed lists images of 16 bits per channel that were reduced to 8 bits.
 	Narrowed []Warning `json:"narrowed,omitempty"`
 	Failure  *Skip     `json:"failure,omitempty"`  // the input whose error ended the run
 	Oriented int       `json:"oriented,omitempty"` // images whose EXIF orientation is not 1

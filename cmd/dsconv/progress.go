@@ -76,7 +76,7 @@ func (c *console) progress(title string, total int, asJSON bool) (show func(conv
 	}, func() {}
 }
 
-// jsonProgress prints at most ten lines a second, and always the last one.
+// jsonProgress prints at most ten lines per second, and always the last one.
 func (c *console) jsonProgress(title string) func(convert.Progress) {
 	var last time.Time
 	return func(p convert.Progress) {
