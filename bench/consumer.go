@@ -47,7 +47,7 @@ func (t training) close() error { return t.Close() }
 
 // paced works on each batch as long as its images take at the rate, like a GPU.
 type paced struct {
-	rate     float64   // images a second
+	rate     float64   // images per second
 	due, end time.Time // of the last take: when it should have ended, and did
 }
 

@@ -34,7 +34,7 @@ type Options struct {
 	OrderText   string `json:"order"`
 	AugmentText string `json:"augment"`
 
-	// Consume is the most images a second that the consumer takes; 0 is no limit.
+	// Consume is the most images per second that the consumer takes; 0 is no limit.
 	Consume float64 `json:"consume_images_per_second,omitempty"`
 	// Train is the trainer's model that consumes the batches, on Backend; "" is none.
 	Train   string `json:"train,omitempty"`
@@ -120,7 +120,7 @@ func (o *Options) trainDefaults() error {
 	return trainer.CheckDType(o.DType)
 }
 
-// ParseRate reads a consumer's rate, images a second: "3000/s" or "3000".
+// ParseRate reads a consumer's rate, images per second: "3000/s" or "3000".
 func ParseRate(s string) (float64, error) {
 	rate, err := strconv.ParseFloat(strings.TrimSuffix(s, "/s"), 64)
 	if err != nil || !(rate > 0) || math.IsInf(rate, 1) {

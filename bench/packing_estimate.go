@@ -20,7 +20,7 @@ const (
 type images struct {
 	side    int // that is enough for the loader
 	color   pixel.Color
-	deep    bool  // some have 16 bits a channel, and the batches keep them
+	deep    bool  // some have 16 bits per channel, and the batches keep them
 	shorter []int // shorter sides of some images, sorted
 	same    bool  // all have the same size
 	memory  int64 // of the machine, 0 if unknown

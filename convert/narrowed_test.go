@@ -19,7 +19,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// deep is a dataset in which every other image has 16 bits a channel.
+// deep is a dataset in which every other image has 16 bits per channel.
 type deep struct {
 	*memory
 	kinds [][]byte
@@ -53,7 +53,7 @@ func (d deep) Read(i int, s *formats.Sample) error {
 	return err
 }
 
-// The report lists the images that were reduced from 16 bits a channel to 8, and no others, also after
+// The report lists the images that were reduced from 16 bits per channel to 8, and no others, also after
 // resumes.
 func TestReportNamesWhatLosesBits(t *testing.T) {
 	const n = 200

@@ -29,7 +29,7 @@ type Report struct {
 	Found  int    `json:"found"`
 	Failed int    `json:"failed"`
 	Results
-	// Narrowed lists images of 16 bits a channel that were reduced to 8 bits.
+	// Narrowed lists images of 16 bits per channel that were reduced to 8 bits.
 	Narrowed []Problem `json:"narrowed,omitempty"`
 	Failure  *Problem  `json:"failure,omitempty"` // the input whose error ended the run
 	Resumed  int       `json:"resumed,omitempty"` // positions that an earlier run did

@@ -76,7 +76,7 @@ func TestDamageReservesMore(t *testing.T) {
 	for name, c := range map[string]struct {
 		data    []byte
 		region  pixel.Rect
-		minimum int64 // bytes a pixel
+		minimum int64 // bytes per pixel
 	}{
 		"transparent colour": {slices.Concat(png[:head], codec.AppendChunk(nil, "tRNS", make([]byte, 6)), codec.AppendChunk(nil, "eXIf", exif), png[head:]), pixel.Rect{}, 4 + 2*3},
 		"damaged region":     {pixeltest.WithOrientation(photo, 6), pixel.Rect{W: h - 8, H: w - 8}, 3*3 - 1},

@@ -70,7 +70,7 @@ func (p *Processor) Close() {
 // dsconv read it nevertheless.
 func (p *Processor) Warning() string { return p.warning }
 
-// Narrowed says how an image of the last sample, of 16 bits a channel, lost some of them, as
+// Narrowed says how an image of the last sample, of 16 bits per channel, lost some of them, as
 // Decoder.Narrowed does; "" if none did.
 func (p *Processor) Narrowed() string { return p.narrowed }
 

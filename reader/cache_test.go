@@ -48,7 +48,7 @@ func (d viewed) View(i int, s *formats.Sample) error {
 	return nil
 }
 
-// assorted is photos, grey ones and ones of 16 bits a channel, with a mask and a text each.
+// assorted is photos, grey ones and ones of 16 bits per channel, with a mask and a text each.
 func assorted(t testing.TB, n int) *memory {
 	t.Helper()
 	ds := photos(t, n)

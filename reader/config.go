@@ -64,7 +64,7 @@ type Config struct {
 	DType formats.DType `json:"dtype"`
 	// Layout of the batches: augment.NHWC, the default, or augment.NCHW.
 	Layout augment.Layout `json:"layout"`
-	// Color that images are decoded to; "" is preprocess.ColorRGB. Images of 16 bits a channel become
+	// Color that images are decoded to; "" is preprocess.ColorRGB. Images of 16 bits per channel become
 	// 8 bits as in Pillow, unless DType is Uint16 or Color is ColorKeep.
 	Color pixel.Color `json:"color"`
 	// ApplyOrientation applies the EXIF orientation, which ImageFolder and Pillow do not.
@@ -77,7 +77,7 @@ type Config struct {
 	MaxPixels int `json:"max_pixels,omitempty"`
 }
 
-// deep reports whether images of 16 bits a channel stay so in any color.
+// deep reports whether images of 16 bits per channel stay so in any color.
 func (c *Config) deep() bool { return c.DType == formats.Uint16 }
 
 // WithDefaults fills in the defaults and checks all that can be checked without the dataset.

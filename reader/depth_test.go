@@ -15,7 +15,7 @@ import (
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
-// deepFile is an image file of 16 bits a channel, and its grey and red, green, blue.
+// deepFile is an image file of 16 bits per channel, and its grey and red, green, blue.
 type deepFile struct {
 	name string
 	v    formats.Value
@@ -25,7 +25,7 @@ type deepFile struct {
 
 const deepH, deepW = 9, 11
 
-// deepFiles are the kinds of files that hold 16 bits a channel.
+// deepFiles are the kinds of files that hold 16 bits per channel.
 func deepFiles(t *testing.T) []deepFile {
 	t.Helper()
 	r := image.Rect(0, 0, deepW, deepH)
@@ -97,7 +97,7 @@ func TestBatchesOfUint16KeepDepthInAnyColor(t *testing.T) {
 			want  []uint16
 		}{{pixel.ColorGray, 1, f.gray}, {pixel.ColorRGB, 3, f.rgb}} {
 			cache := Cache{Kind: Decoded, Dir: t.TempDir(), Limit: 1 << 20}
-			shared := makeLoader(t, ds, Config{BatchSize: 1, Color: o.color, Cache: cache}) // has 8 bits a channel
+			shared := makeLoader(t, ds, Config{BatchSize: 1, Color: o.color, Cache: cache}) // has 8 bits per channel
 			collect(t, shared, 0)
 			l := makeLoader(t, ds, Config{BatchSize: 1, DType: formats.Uint16, Color: o.color, Cache: cache})
 			for epoch := range 2 {

@@ -16,7 +16,7 @@ import (
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
-// deepImages is n raw images of 16 bits a channel.
+// deepImages is n raw images of 16 bits per channel.
 func deepImages(n, h, w, c int) *memory {
 	d := newMemory()
 	for i := range n {

@@ -28,7 +28,7 @@ func addCommand(c *console) *cli.Command {
 			"that relabel set stay, even if the image changes. --reset-edits drops these edits.\n\n" +
 			"Samples that SRC lacks stay, unless --prune drops them. So if a class folder was renamed, its samples\n" +
 			"are in the dataset twice without --prune. --prune keeps samples that came from another folder or\n" +
-			"dataset, and is an error if SRC lacks more than half of the samples that came from it. --prune-all\n" +
+			"dataset, and is an error if SRC lacks more than half of the samples that came from SRC. --prune-all\n" +
 			"drops all samples that SRC lacks.\n\n" + patternHelp + "\n\n" +
 			"Example:\n   dsconv add out.lmdb images/\n\n" + strings.Replace(editExitCodes, "0 done", "0 done, 3 some skipped", 1),
 		Flags: writeFlags(

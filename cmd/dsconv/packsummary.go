@@ -177,7 +177,7 @@ func printReport(c *console, r *convert.Report) {
 	printTiled(c, r)
 	printNarrowed(c, r)
 	if r.Varying {
-		c.printf("  the raw images have different shapes; --resize cover:WxH gives all the same, so that a batch is read at once\n")
+		c.printf("  the raw images have different shapes; --resize cover:WxH gives all images the same shape, so that a batch is read in one step\n")
 	}
 	printFirst(c, r.Warnings, 10, " warnings (--json lists them all)", func(w convert.Problem) string {
 		return "  warning: " + printable(w.Path) + ": " + legible.Line(w.Cause)

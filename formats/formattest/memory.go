@@ -31,7 +31,7 @@ func WriteAllocatesNothing(t *testing.T, f formats.WritableFormat, name string, 
 			t.Fatal(err)
 		}
 	}); n > 0 {
-		t.Errorf("%s: %v allocations a sample", name, n)
+		t.Errorf("%s: %v allocations per sample", name, n)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 // be recovered from. Therefore parquet-go only writes manifests; this reader allocates nothing
 // on the basis of a declared size alone. The keys are read first, page by page: there are as
 // many rows as there are different keys, in order. The other fixed-size columns then take 250
-// bytes a row, half of them only until all are read.
+// bytes per row, half of them only until all are read.
 // A page has at most maxPage bytes before compression, and not more than Zstandard can expand
 // to; pages do not overlap. All strings together have at most maxText bytes, or textRatio times
 // the file's size.

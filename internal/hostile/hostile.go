@@ -107,7 +107,7 @@ func BMP(w, h int) []byte {
 	return append(b, runs...)
 }
 
-// WebP is a lossless image of w by h pixels of one colour, which takes no bits a pixel.
+// WebP is a lossless image of w by h pixels of one colour, which takes no bits per pixel.
 func WebP(w, h int) []byte {
 	var bits bitWriter
 	bits.put(0x2F, 8)

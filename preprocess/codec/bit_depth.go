@@ -5,12 +5,12 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// The ways an image of 16 bits a channel can lose some of them; see Decoder.Narrowed.
+// The ways an image of 16 bits per channel can lose some of them; see Decoder.Narrowed.
 const (
 	// NarrowedClipped is for grey images, as Pillow's mode I;16: values above 255 became 255.
 	NarrowedClipped = "16-bit grey became 8-bit: values above 255 are 255, as in Pillow"
 	// NarrowedCut is for colour, and for grey with alpha: Pillow reads the high byte alone.
-	NarrowedCut = "16 bits a channel became 8: the high byte is kept, as in Pillow"
+	NarrowedCut = "16 bits per channel became 8: the high byte is kept, as in Pillow"
 )
 
 // narrowed says how pixels of 16 bits lose values as 8 bits, "" if they don't.
@@ -29,7 +29,7 @@ func narrowed(m *pixel.Image) string {
 	return ""
 }
 
-// keepsDepth reports whether 16 bits a channel are kept, though the channels may change.
+// keepsDepth reports whether 16 bits per channel are kept, though the channels may change.
 func (o DecodeOptions) keepsDepth(d formats.DType) bool { return o.Deep && d == formats.Uint16 }
 
 // keeps reports whether pixels of a header's channels and type stay as they are.

@@ -53,7 +53,7 @@ func (b *bmpFile) unpackBytes(out, in []byte, channels int) {
 	}
 }
 
-// unpack16 converts a row of pixels of 5 bits a channel, 5 or 6 for green, to RGB.
+// unpack16 converts a row of pixels of 5 bits per channel, 5 or 6 for green, to RGB.
 func (b *bmpFile) unpack16(out, in []byte) {
 	red, green := 10, uint32(31)
 	if b.masks[1] == 0x7E0 {

@@ -18,7 +18,7 @@ import (
 // Image.open(p).convert("RGB").
 type DecodeOptions struct {
 	Color pixel.Color
-	// Deep keeps 16 bits a channel in images that have them, whatever Color they are converted
+	// Deep keeps 16 bits per channel in images that have them, whatever Color they are converted
 	// to. Without it Color decides, and the pixels are Pillow's.
 	Deep bool
 	// ApplyOrientation turns and flips the image as its EXIF orientation says.
@@ -81,7 +81,7 @@ func (d *Decoder) StopBy(s *pixel.Stop) { d.stop, d.jpeg.Stop, d.png.stop = s, s
 // nevertheless, as Pillow does.
 func (d *Decoder) Warning() string { return d.warning }
 
-// Narrowed says how the last decoded image, of 16 bits a channel, lost some of them to
+// Narrowed says how the last decoded image, of 16 bits per channel, lost some of them to
 // DecodeOptions.Color: NarrowedClipped, NarrowedCut, or "" if it lost none.
 func (d *Decoder) Narrowed() string { return d.narrowed }
 

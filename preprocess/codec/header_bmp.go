@@ -25,7 +25,7 @@ type bmpFile struct {
 	w, h        int
 	topDown     bool
 	compression uint32
-	depth       int // bits a pixel in the file
+	depth       int // bits per pixel in the file
 	stride      int // bytes from row to row
 	pixels      int // offset of the first
 	masks       [4]uint32

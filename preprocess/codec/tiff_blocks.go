@@ -30,7 +30,7 @@ func (b *tiffBlocks) need(i int) int64 {
 	return min(b.h, b.rows-int64(i)*b.h) * b.row
 }
 
-// blocks finds the blocks of an image of bits bits a pixel.
+// blocks finds the blocks of an image of bits bits per pixel.
 func (d tiffDirectory) blocks(bits int64) (b tiffBlocks, err error) {
 	w, h := int64(d.Value(exif.TagWidth, 0)), int64(d.Value(exif.TagHeight, 0))
 	b.w, b.h, b.rows = w, min(h, int64(d.Value(tagRowsPerStrip, int(h)))), h
@@ -84,7 +84,7 @@ func (d tiffDirectory) bitsPerPixel() int64 {
 }
 
 // checkTIFFBlocks returns an error if a block decompresses to more than its pixels: golang.org/x/image
-// would take up to 8 bytes a pixel for it. If even that is within the allowance, nothing is
+// would take up to 8 bytes per pixel for it. If even that is within the allowance, nothing is
 // decompressed.
 func checkTIFFBlocks(data []byte) error {
 	d, err := firstTIFF(data)

@@ -42,8 +42,8 @@ type Enhancement struct {
 	Factor float64
 }
 
-// ErrNotEightBit is returned for colour changes of an image with 16 bits a channel.
-var ErrNotEightBit = errors.New("colors can be changed only at 8 bits a channel: load images of 16 bits without such transforms, or as uint8")
+// ErrNotEightBit is returned for colour changes of an image with 16 bits per channel.
+var ErrNotEightBit = errors.New("colors can be changed only at 8 bits per channel: load images of 16 bits without such transforms, or as uint8")
 
 // Enhancer changes colours as Pillow 13 does, bit for bit. It keeps scratch memory and is for one
 // goroutine. The zero value is ready.

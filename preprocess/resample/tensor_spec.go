@@ -40,7 +40,7 @@ type elementValues struct {
 var elementTypes = []formats.DType{formats.Uint8, formats.Float32, formats.Float16, formats.BFloat16, formats.Uint16}
 
 // NewTensorSpec returns a TensorSpec for images of c channels, 1 to 4. With formats.Uint8 pixels of 8
-// bits stay as they are. With formats.Uint16 those of 16 bits do, and 8 bits a channel are
+// bits stay as they are. With formats.Uint16 those of 16 bits do, and 8 bits per channel are
 // multiplied by 257, so that white stays white. With formats.Float32 pixels are scaled to [0, 1],
 // minus mean, divided by std, rounded at each step as torchvision's ToTensor and Normalize do.
 // With formats.Float16 and formats.BFloat16 that is rounded to the nearest, ties to even, as torch
@@ -133,7 +133,7 @@ func (t *Target) check(c, w, h int, d formats.DType) error {
 	case c != s.c:
 		return fmt.Errorf("image of %d channels for a batch of %d", c, s.c)
 	case d == formats.Uint16 && s.dtype == formats.Uint8:
-		return fmt.Errorf("image of 16 bits a channel for a batch of %s", s.dtype)
+		return fmt.Errorf("image of 16 bits per channel for a batch of %s", s.dtype)
 	case !p.Inside(w, h):
 		return fmt.Errorf("region %+v is not inside %dx%d", p, w, h)
 	case have != p.W*p.H*c:

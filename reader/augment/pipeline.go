@@ -133,7 +133,7 @@ func (p *Pipeline) Fits(m *pixel.Image, plan *Plan) error {
 	case m.C != p.c:
 		return fmt.Errorf("it has %d channels, the batch %d: choose the color rgb or gray", m.C, p.c)
 	case m.DType == formats.Uint16 && p.dtype == formats.Uint8:
-		return errors.New("it has 16 bits a channel: use uint16, float32, float16 or bfloat16 batches")
+		return errors.New("it has 16 bits per channel: use uint16, float32, float16 or bfloat16 batches")
 	case m.DType != formats.Uint8 && m.DType != formats.Uint16:
 		return fmt.Errorf("its elements are %s: only uint8 and uint16 can be transformed", m.DType)
 	case p.h > 0 && (plan.H != p.h || plan.W != p.w):

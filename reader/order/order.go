@@ -42,10 +42,10 @@ type Data struct {
 	// Samples is their number, at most 2^31-1.
 	Samples int
 	// Weight of a sample, for Weighted: not negative, and not all are 0. It is called three
-	// times a sample.
+	// times per sample.
 	Weight func(sample int) float64
 	// Label of a sample, for Balanced. Samples of a label below 0 are never drawn. It is
-	// called up to four times a sample.
+	// called up to four times per sample.
 	Label func(sample int) int64
 }
 

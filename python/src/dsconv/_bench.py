@@ -39,9 +39,9 @@ def bench(
     """Measures the time of an epoch on several datasets or folders of images.
 
     All are read with the same loader, augmentations and batch size, in interleaved rounds. Ratios compare with the
-    first dataset. The options are the flags of ``dsconv bench``, and its ``--help`` explains them; None is the command's
-    default. `consume` is the rate, in images/s, of a simulated GPU; `train` is the model ("mlp", "cnn") of the
-    command's own trainer.
+    first dataset. The options are the flags of ``dsconv bench``, and its ``--help`` explains them; None is the
+    command's default. `consume` is the rate, in images/s, of a simulated GPU; `train` is the model ("mlp", "cnn") of
+    the command's own trainer.
 
     `merge` takes reports of other runs, or their files: of `timed`, of ``python -m dsconv.train``, of an earlier
     `bench`. They are added below the table with their own ratios. Without datasets the report consists of them alone.

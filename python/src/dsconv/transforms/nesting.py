@@ -39,7 +39,9 @@ class AppliedAtRandom(Transform):
                 raise NotNative(f"{'RandomApply' if inner else type(t).__name__} inside RandomApply")
             words.append(word)
         if not 0 <= self.p <= 1 or not words:
-            raise NotNative(f"RandomApply needs at least one transform and 0 <= p <= 1, not {len(words)} and p={self.p}")
+            raise NotNative(
+                f"RandomApply needs at least one transform and 0 <= p <= 1, not {len(words)} and p={self.p}"
+            )
         return f"apply:{number(self.p)}:" + "+".join(words)
 
 
