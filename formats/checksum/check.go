@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -50,21 +49,18 @@ func (s Checksums) Check(ctx context.Context, dir string, tail int64, p formats.
 	return errors.Join(sc.failed, ctx.Err())
 }
 
-// CheckSizes is Check of only the files' names and sizes.
-func (s Checksums) CheckSizes(dir string, tail int64, report func(formats.Damage)) error {
-	for i := range s {
-		if _, err := s[i].checkSize(dir, tail, report); err != nil {
+// CheckQuick is Check of only the names and sizes of the data files, for which data returns true,
+// and of the other files, the small ones that describe the dataset.
+func (s Checksums) CheckQuick(ctx context.Context, dir string, data func(name string) bool, report func(formats.Damage)) error {
+	var small Checksums
+	for _, fs := range s {
+		if !data(fs.Name) {
+			small = append(small, fs)
+		} else if _, err := fs.checkSize(dir, 0, report); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// CheckFiles is Check of only those files of the table for which small returns true: the small
-// ones that describe the dataset.
-func (s Checksums) CheckFiles(ctx context.Context, dir string, small func(name string) bool, report func(formats.Damage)) error {
-	some := slices.DeleteFunc(slices.Clone(s), func(fs FileChecksums) bool { return !small(fs.Name) })
-	return some.Check(ctx, dir, 0, formats.Portion{}, 1, report)
+	return small.Check(ctx, dir, 0, formats.Portion{}, 1, report)
 }
 
 func (fs FileChecksums) path(dir string) string {

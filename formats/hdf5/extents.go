@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // The table of extents has the location of each contiguous dataset in the file, so that the
@@ -63,8 +64,7 @@ func (p extents) encode() []byte {
 }
 
 func (p *extent) append(b []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(len(p.name)))
-	b = append(b, p.name...)
+	b = wire.AppendBytes(b, p.name)
 	b = binary.AppendUvarint(b, uint64(slices.Index(typeCodes, p.dtype)))
 	b = binary.AppendUvarint(b, uint64(p.offset))
 	b = binary.AppendUvarint(b, uint64(len(p.dims)))
@@ -84,70 +84,38 @@ func decodeExtents(b []byte, end int64) (extents, error) {
 	if !ok || len(body) < 4 || crc32.Checksum(b[:len(b)-4], castagnoli) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
 		return nil, fmt.Errorf("%w: the footer's table of datasets is not what was written", formats.ErrDamaged)
 	}
-	r := &cursor{b: body[:len(body)-4]}
+	r := &wire.Cursor{B: body[:len(body)-4]}
 	var all extents
-	for range r.number(int64(len(body))) {
-		p := r.extent(end)
-		if r.failed || len(all) > 0 && p.name <= all[len(all)-1].name {
+	for range r.Number(int64(len(body))) {
+		p := takeExtent(r, end)
+		if r.Failed || len(all) > 0 && p.name <= all[len(all)-1].name {
 			return nil, fmt.Errorf("%w: dataset %d in the footer's table is invalid", formats.ErrDamaged, len(all))
 		}
 		all = append(all, p)
 	}
-	if r.failed || len(r.b) != 0 {
+	if r.Failed || len(r.B) != 0 {
 		return nil, fmt.Errorf("%w: the footer's table of datasets has another length than it says", formats.ErrDamaged)
 	}
 	return all, nil
 }
 
-// cursor reads values from the front of b. An invalid value sets failed and returns zeros.
-type cursor struct {
-	b      []byte
-	failed bool
-}
-
-func (r *cursor) fail() { r.failed, r.b = true, nil }
-
-func (r *cursor) take(n int) []byte {
-	if n > len(r.b) {
-		r.fail()
-		return nil
-	}
-	p := r.b[:n]
-	r.b = r.b[n:]
-	return p
-}
-
-// number reads a number of at most limit.
-func (r *cursor) number(limit int64) int64 {
-	x, n := binary.Uvarint(r.b)
-	if n <= 0 || limit < 0 || x > uint64(limit) {
-		r.fail()
-		return 0
-	}
-	r.b = r.b[n:]
-	return int64(x)
-}
-
-// extent reads an extent within the first end bytes of the file.
-func (r *cursor) extent(end int64) extent {
-	p := extent{name: string(r.take(int(r.number(int64(len(r.b))))))}
-	p.dtype = typeCodes[r.number(int64(len(typeCodes)-1))]
-	p.offset = r.number(end)
-	p.dims = make([]int, r.number(maxDims))
+// takeExtent reads an extent within the first end bytes of the file.
+func takeExtent(r *wire.Cursor, end int64) extent {
+	p := extent{name: string(r.Bytes())}
+	p.dtype = typeCodes[r.Number(int64(len(typeCodes)-1))]
+	p.offset = r.Number(end)
+	p.dims = make([]int, r.Number(maxDims))
 	for i := range p.dims {
-		p.dims[i] = int(r.number(1 << 62))
+		p.dims[i] = int(r.Number(1 << 62))
 	}
-	if r.number(1) == 1 {
-		p.hasChecksum = true
-		if sum := r.take(4); sum != nil {
-			p.checksum = binary.LittleEndian.Uint32(sum)
-		}
+	if r.Number(1) == 1 {
+		p.hasChecksum, p.checksum = true, r.Uint32()
 	}
 	size := int64(p.dtype.Size())
 	if size == 0 || len(p.dims) == 0 {
-		r.failed = true
+		r.Fail()
 	} else if _, ok := elements(p.dims, (end-p.offset)/size); !ok {
-		r.failed = true
+		r.Fail()
 	}
 	return p
 }

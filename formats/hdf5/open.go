@@ -13,26 +13,20 @@ import (
 )
 
 // Open implements formats.Format. It reads and verifies all but the values themselves.
-func (Format) Open(path string) (formats.Dataset, error) {
-	if err := sidecar.ExplainMissing(path); err != nil {
-		return nil, err
-	}
-	d, err := open(path, false)
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	return d, nil
-}
+func (Format) Open(path string) (formats.Dataset, error) { return openNamed("open", path, false) }
 
 // Salvage implements formats.Salvager. HDF5's own structures may be damaged, and the offsets,
 // shapes and types of values, but not the footer: a file whose end is cut off is lost.
-func (Format) Salvage(path string) (formats.Dataset, error) {
+func (Format) Salvage(path string) (formats.Dataset, error) { return openNamed("salvage", path, true) }
+
+// openNamed is open with errors that name the action and the path.
+func openNamed(action, path string, salvage bool) (formats.Dataset, error) {
 	if err := sidecar.ExplainMissing(path); err != nil {
 		return nil, err
 	}
-	d, err := open(path, true)
+	d, err := open(path, salvage)
 	if err != nil {
-		return nil, fmt.Errorf("salvage %s: %w", path, err)
+		return nil, fmt.Errorf("%s %s: %w", action, path, err)
 	}
 	return d, nil
 }

@@ -16,20 +16,11 @@ import (
 // headSize is the space for HDF5's header before the images' bytes.
 const headSize = 64 << 10
 
-// hole is a dataset of the skeleton whose bytes the library does not write.
-type hole struct {
-	name   string
-	source string // a staged file
-	from   int64  // in source
-	to     int64  // in the HDF5 file
-	length int64
-}
-
 // skeleton is an HDF5 file that is being written.
 type skeleton struct {
 	file  *hdf5.File
 	plain *hdf5.PropList
-	holes []hole   // that of the images first
+	holes []span   // datasets whose bytes the library does not write; the images first
 	names []string // of all contiguous datasets
 }
 
@@ -54,7 +45,7 @@ type staged struct {
 
 // buildSkeleton writes the file at path and returns the holes for the bytes of images and fields,
 // and the extents of all datasets.
-func buildSkeleton(path string, c *content) (regions []hole, p extents, err error) {
+func buildSkeleton(path string, c *content) (regions []span, p extents, err error) {
 	err = locked(func() error {
 		name, t, dims := c.images.shape(imagesName, bytesName)
 		if err := createFile(path, headSize, name, t, dims); err != nil {
@@ -146,7 +137,7 @@ func (k *skeleton) locateAll() (extents, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.hasChecksum = !slices.ContainsFunc(k.holes, func(r hole) bool { return r.name == name })
+		p.hasChecksum = !slices.ContainsFunc(k.holes, func(r span) bool { return r.name == name })
 		all = append(all, p)
 	}
 	return all, nil
@@ -161,7 +152,7 @@ func (k *skeleton) addHole(d *hdf5.Dataset, name string, s *staged) error {
 	if n != s.rows.size() {
 		return fmt.Errorf("HDF5 reserved %d bytes for the %d bytes of %s", n, s.rows.size(), name)
 	}
-	k.holes = append(k.holes, hole{name: name, source: s.source, from: s.from, to: off, length: n})
+	k.holes = append(k.holes, span{name: name, source: s.source, from: s.from, to: off, length: n})
 	return nil
 }
 

@@ -285,7 +285,7 @@ func (w *writer) stagedImages() (staged, error) {
 // which are then so few bytes that HDF5 does not align them, are copied into the skeleton.
 func (w *writer) build(c *content, sums checksum.FileChecksums) (string, error) {
 	skeleton := w.Path(skeletonFile)
-	regions, p, err := buildSkeleton(skeleton, c)
+	spans, p, err := buildSkeleton(skeleton, c)
 	if err != nil {
 		return "", err
 	}
@@ -293,12 +293,8 @@ func (w *writer) build(c *content, sums checksum.FileChecksums) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	var spans []span
-	for _, r := range regions {
-		spans = append(spans, span{source: r.source, from: r.from, to: r.to, length: r.length})
-	}
 	target, from, to := skeleton, int64(0), int64(0)
-	if images := regions[0]; images.to == headSize && images.length > 0 {
+	if images := spans[0]; images.to == headSize && images.length > 0 {
 		target, from, to = w.Path(dataFile), images.to, images.to+images.length
 		holes := slices.Clone(spans)
 		slices.SortFunc(holes, func(a, b span) int { return cmp.Compare(a.to, b.to) })

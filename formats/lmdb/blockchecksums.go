@@ -4,7 +4,6 @@ package lmdb
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -151,18 +150,3 @@ func pageList(list []byte) []byte {
 	list = list[8:]
 	return list[:8*min(n, uint64(len(list)/8))]
 }
-
-// checksumsAt reads the file of a snapshot up to its size and compares it with the digest; the
-// error is errAltered if it differs.
-func checksumsAt(f io.ReaderAt, size int64, free []uint64, digest uint32) (blockChecksums, error) {
-	p, err := (&blockChecksums{}).next(f, size, free)
-	if err != nil {
-		return p, err
-	}
-	if p.digest() != digest {
-		return p, errAltered
-	}
-	return p, nil
-}
-
-var errAltered = errors.New("it was changed since the last checkpoint")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/checksum"
@@ -29,11 +28,7 @@ func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 		return err
 	}
 	data := func(name string) bool { return path.Base(name) == dataName }
-	large := slices.DeleteFunc(slices.Clone(sums), func(fs checksum.FileChecksums) bool { return !data(fs.Name) })
-	if err := large.CheckSizes(d.Path, 0, report); err != nil {
-		return err
-	}
-	if err := sums.CheckFiles(ctx, d.Path, func(name string) bool { return !data(name) }, report); err != nil {
+	if err := sums.CheckQuick(ctx, d.Path, data, report); err != nil {
 		return err
 	}
 	for _, e := range d.environments() {

@@ -99,12 +99,12 @@ func (s snapshot) checkFile(f *os.File, names []string, entries int) error {
 }
 
 func (s snapshot) write(f *os.File) (blockChecksums, error) {
-	sums, err := checksumsAt(f, s.Size, s.Free, s.Digest)
-	if errors.Is(err, errAltered) {
-		err = formats.WrapDamaged(err)
-	}
+	sums, err := new(blockChecksums).next(f, s.Size, s.Free)
 	if err != nil {
 		return sums, err
+	}
+	if sums.digest() != s.Digest {
+		return sums, fmt.Errorf("%w: it was changed since the last checkpoint", formats.ErrDamaged)
 	}
 	if err := f.Truncate(s.Size); err != nil {
 		return sums, err

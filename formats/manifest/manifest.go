@@ -220,20 +220,18 @@ func (t *Manifest) checkKeysIn(from, to int) error {
 
 // CheckLocations reports the first record that does not lie within a file of those sizes.
 func (t *Manifest) CheckLocations(sizes []int64) error {
-	return t.inParallel(func(from, to int) error { return t.checkLocationsIn(from, to, sizes) })
-}
-
-func (t *Manifest) checkLocationsIn(from, to int, sizes []int64) error {
-	for i := from; i < to; i++ {
-		at := t.Location(i)
-		if at.Shard < 0 || at.Shard >= len(sizes) {
-			return fmt.Errorf("key %q: %w: its record is in shard %d, but there are %d shards", t.Key(i), formats.ErrDamaged, at.Shard, len(sizes))
+	return t.inParallel(func(from, to int) error {
+		for i := from; i < to; i++ {
+			at := t.Location(i)
+			if at.Shard < 0 || at.Shard >= len(sizes) {
+				return fmt.Errorf("key %q: %w: its record is in shard %d, but there are %d shards", t.Key(i), formats.ErrDamaged, at.Shard, len(sizes))
+			}
+			if size := sizes[at.Shard]; at.Offset < 0 || at.Length < 0 || at.Offset > size || at.Length > size-at.Offset {
+				return fmt.Errorf("key %q: %w: its record has %d bytes at byte %d, but the file has %d bytes", t.Key(i), formats.ErrDamaged, at.Length, at.Offset, size)
+			}
 		}
-		if size := sizes[at.Shard]; at.Offset < 0 || at.Length < 0 || at.Offset > size || at.Length > size-at.Offset {
-			return fmt.Errorf("key %q: %w: its record has %d bytes at byte %d, but the file has %d bytes", t.Key(i), formats.ErrDamaged, at.Length, at.Offset, size)
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // Describe sets the fields of m that follow from the rows: count, splits, statistics, edits. Only

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // chunk is a column chunk of a row group: consecutive pages.
@@ -44,7 +46,7 @@ func parseFooter(b []byte, wanted []string, optional ...string) (*footer, error)
 	for _, name := range slices.Concat(wanted, optional) {
 		f.chunks[name] = nil
 	}
-	t := &thriftReader{b: b[len(data):tail]}
+	t := &thriftReader{wire.Cursor{B: b[len(data):tail]}}
 	p := footerParser{footer: f, thrift: t, data: data, left: int64(len(data))}
 	rows := int64(-1)
 	t.fields(func(id int64, kind byte) bool {
@@ -57,7 +59,8 @@ func parseFooter(b []byte, wanted []string, optional ...string) (*footer, error)
 		}
 		return false
 	})
-	if err := cmp.Or(p.err, t.err); err != nil {
+	if err := p.err; err != nil || t.Failed {
+		err = cmp.Or(err, errThrift)
 		return nil, fmt.Errorf("the footer: %w", err)
 	}
 	if int64(f.rows) != rows {
@@ -80,7 +83,7 @@ func (p *footerParser) fail(format string, args ...any) {
 	if p.err == nil {
 		p.err = fmt.Errorf(format, args...)
 	}
-	p.thrift.fail()
+	p.thrift.Fail()
 }
 
 func (p *footerParser) rowGroup() {
@@ -139,7 +142,7 @@ func (p *footerParser) columnMetaData() {
 			if kind != thriftList {
 				return false
 			}
-			t.list(thriftBinary, func() { path = append(path, unsafeString(t.take(t.size()))) })
+			t.list(thriftBinary, func() { path = append(path, unsafeString(t.Take(t.size()))) })
 			return true
 		case 4:
 			return t.integer(kind, &codec)

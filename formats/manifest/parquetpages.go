@@ -7,6 +7,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // maxString is the length limit of a string in a column.
@@ -34,7 +36,7 @@ type page struct {
 func nextPage(b []byte) (p page, rest []byte, err error) {
 	p.packed = true
 	var size, stored, values, levels int64 = -1, -1, -1, 0
-	t := &thriftReader{b: b}
+	t := &thriftReader{wire.Cursor{B: b}}
 	data := func(id int64, kind byte) bool {
 		switch id {
 		case 1:
@@ -70,17 +72,17 @@ func nextPage(b []byte) (p page, rest []byte, err error) {
 		return false
 	})
 	switch {
-	case t.err != nil:
-		return p, nil, t.err
-	case stored < 0 || stored > int64(len(t.b)):
-		return p, nil, fmt.Errorf("a page of %d bytes where %d are left", stored, len(t.b))
+	case t.Failed:
+		return p, nil, errThrift
+	case stored < 0 || stored > int64(len(t.B)):
+		return p, nil, fmt.Errorf("a page of %d bytes where %d are left", stored, len(t.B))
 	case size < 0 || size > maxPage:
 		return p, nil, fmt.Errorf("a page declares %d bytes", size)
 	case values < 0 || values > maxPage || levels != 0:
 		return p, nil, fmt.Errorf("a page of kind %d declares %d values and levels of %d bytes", p.kind, values, levels)
 	}
-	p.size, p.values, p.body = int(size), int(values), t.take(int(stored))
-	return p, t.b, nil
+	p.size, p.values, p.body = int(size), int(values), t.Take(int(stored))
+	return p, t.B, nil
 }
 
 // inflater decompresses pages, on as many cores as the machine has.

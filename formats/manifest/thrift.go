@@ -1,8 +1,9 @@
 package manifest
 
 import (
-	"encoding/binary"
 	"errors"
+
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // Kinds of values in Thrift's compact protocol.
@@ -28,56 +29,24 @@ var errThrift = errors.New("the metadata is not valid Thrift")
 
 // thriftReader reads Thrift's compact protocol, the encoding of Parquet's metadata. It allocates
 // nothing: sizes larger than the rest of the input are errors, and bytes are slices of the input.
-// After the first error every value is zero and err stays set.
-type thriftReader struct {
-	b   []byte // what is left
-	err error
-}
-
-func (t *thriftReader) fail() {
-	t.b, t.err = nil, errThrift
-}
+// After the first error every value is zero and Failed stays set.
+type thriftReader struct{ wire.Cursor }
 
 func (t *thriftReader) byte() byte {
-	if len(t.b) == 0 {
-		t.fail()
-		return 0
+	if p := t.Take(1); p != nil {
+		return p[0]
 	}
-	v := t.b[0]
-	t.b = t.b[1:]
-	return v
+	return 0
 }
 
+// varint reads a zigzag-encoded number.
 func (t *thriftReader) varint() int64 {
-	v, n := binary.Varint(t.b)
-	if n <= 0 {
-		t.fail()
-		return 0
-	}
-	t.b = t.b[n:]
-	return v
+	x := t.Uvarint()
+	return int64(x>>1) ^ -int64(x&1)
 }
 
 // size reads the length of a byte string or list; elements have at least one byte.
-func (t *thriftReader) size() int {
-	v, n := binary.Uvarint(t.b)
-	if n <= 0 || v > uint64(len(t.b)-n) {
-		t.fail()
-		return 0
-	}
-	t.b = t.b[n:]
-	return int(v)
-}
-
-func (t *thriftReader) take(n int) []byte {
-	if n > len(t.b) {
-		t.fail()
-		return nil
-	}
-	v := t.b[:n]
-	t.b = t.b[n:]
-	return v
-}
+func (t *thriftReader) size() int { return t.Length(1) }
 
 // integer reads a field into v; false if the kind is not an integer's.
 func (t *thriftReader) integer(kind byte, v *int64) bool {
@@ -111,9 +80,9 @@ func (t *thriftReader) fields(field func(id int64, kind byte) bool) {
 func (t *thriftReader) list(kind byte, each func()) {
 	n, k := t.listHead()
 	if n > 0 && k != kind {
-		t.fail()
+		t.Fail()
 	}
-	for ; n > 0 && t.err == nil; n-- {
+	for ; n > 0 && !t.Failed; n-- {
 		each()
 	}
 }
@@ -129,7 +98,7 @@ func (t *thriftReader) listHead() (n int, kind byte) {
 // skip skips a field's value, nested at most depth levels.
 func (t *thriftReader) skip(kind byte, depth int) {
 	if depth == 0 {
-		t.fail()
+		t.Fail()
 		return
 	}
 	switch kind {
@@ -139,9 +108,9 @@ func (t *thriftReader) skip(kind byte, depth int) {
 	case thriftInt16, thriftInt32, thriftInt64:
 		t.varint()
 	case thriftDouble:
-		t.take(8)
+		t.Take(8)
 	case thriftBinary:
-		t.take(t.size())
+		t.Take(t.size())
 	case thriftList, thriftSet:
 		n, k := t.listHead()
 		t.skipElements(n, depth, k)
@@ -158,12 +127,12 @@ func (t *thriftReader) skip(kind byte, depth int) {
 			t.skip(head&15, depth-1)
 		}
 	default:
-		t.fail()
+		t.Fail()
 	}
 }
 
 func (t *thriftReader) skipElements(n, depth int, kinds ...byte) {
-	for ; n > 0 && t.err == nil; n-- {
+	for ; n > 0 && !t.Failed; n-- {
 		for _, k := range kinds {
 			if k == thriftTrue || k == thriftFalse {
 				k = thriftInt8 // a boolean in a list takes one byte

@@ -200,11 +200,7 @@ func (r *Records) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 		return err
 	}
 	data := func(name string) bool { return slices.Contains(r.Meta().Files, name) }
-	large := slices.DeleteFunc(slices.Clone(sums), func(fs checksum.FileChecksums) bool { return !data(fs.Name) })
-	if err := large.CheckSizes(r.path.Dir, 0, report); err != nil {
-		return err
-	}
-	if err := sums.CheckFiles(ctx, r.path.Dir, func(name string) bool { return !data(name) }, report); err != nil {
+	if err := sums.CheckQuick(ctx, r.path.Dir, data, report); err != nil {
 		return err
 	}
 	r.checkOverlaps(report)

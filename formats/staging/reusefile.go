@@ -178,12 +178,7 @@ func (s *Shards) replacedFiles() []string {
 
 // Replaced returns the description and checksums of the dataset, a folder, that is replaced.
 func (s *Single) Replaced() (manifest.Description, checksum.Checksums, error) {
-	c, err := sidecar.Read(s.path)
-	if err != nil {
-		return manifest.Description{}, nil, err
-	}
-	sums, err := checksum.ReadChecksums(s.path)
-	return c, sums, err
+	return sidecar.ReadWithChecksums(s.path)
 }
 
 // ReplacedPath returns the path of a file of the dataset that is replaced.

@@ -9,9 +9,12 @@ type Cursor struct {
 	Failed bool
 }
 
-func (c *Cursor) take(n int) []byte {
+// Fail makes this and all later reads fail.
+func (c *Cursor) Fail() { c.Failed, c.B = true, nil }
+
+func (c *Cursor) Take(n int) []byte {
 	if n < 0 || n > len(c.B) {
-		c.Failed, c.B = true, nil
+		c.Fail()
 		return nil
 	}
 	p := c.B[:n]
@@ -23,11 +26,21 @@ func (c *Cursor) take(n int) []byte {
 func (c *Cursor) Uvarint() uint64 {
 	x, n := binary.Uvarint(c.B)
 	if n <= 0 {
-		c.Failed, c.B = true, nil
+		c.Fail()
 		return 0
 	}
 	c.B = c.B[n:]
 	return x
+}
+
+// Number reads a number of at most limit.
+func (c *Cursor) Number(limit int64) int64 {
+	x := c.Uvarint()
+	if limit < 0 || x > uint64(limit) {
+		c.Fail()
+		return 0
+	}
+	return int64(x)
 }
 
 // Varint takes a number that was appended as an unsigned varint.
@@ -38,18 +51,18 @@ func (c *Cursor) Varint() int64 { return int64(c.Uvarint()) }
 func (c *Cursor) Length(each int) int {
 	n := c.Uvarint()
 	if n > uint64(len(c.B)/each) {
-		c.Failed, c.B = true, nil
+		c.Fail()
 		return 0
 	}
 	return int(n)
 }
 
 // Bytes takes a length and that many bytes, which stay the cursor's memory.
-func (c *Cursor) Bytes() []byte { return c.take(c.Length(1)) }
+func (c *Cursor) Bytes() []byte { return c.Take(c.Length(1)) }
 
 // Uint32 takes four bytes, little-endian.
 func (c *Cursor) Uint32() uint32 {
-	if p := c.take(4); p != nil {
+	if p := c.Take(4); p != nil {
 		return binary.LittleEndian.Uint32(p)
 	}
 	return 0
@@ -57,7 +70,7 @@ func (c *Cursor) Uint32() uint32 {
 
 // Hash128 takes 16 bytes.
 func (c *Cursor) Hash128() (s [16]byte) {
-	copy(s[:], c.take(16))
+	copy(s[:], c.Take(16))
 	return s
 }
 
