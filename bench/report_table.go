@@ -17,6 +17,13 @@ const nameWidth = 32
 // unknown is the cell of a figure that was not measured.
 const unknown = "-"
 
+func cell(measured bool, figure string) string {
+	if !measured {
+		return unknown
+	}
+	return figure
+}
+
 // WriteTable writes the report as text: tables of at most 100 columns of the epochs, the stages
 // and the results of training loops, and sentences for each dataset. In each table merged
 // reports follow.
@@ -101,18 +108,11 @@ func (r *Report) rows(runs []*Report, head []string, row func(run *Report, d *Da
 func (r *Report) epochs(b *strings.Builder) {
 	head := []string{"dataset", "epoch s", "images/s", "ratio", "starved", "peak MB", "mapped MB", "on disk MB"}
 	align(b, r.rows(r.runs(), head, func(run *Report, d *Dataset) []string {
-		starved := percent(d.Starved)
-		if run.Consumer == loaderAlone {
-			starved = unknown // a consumer that does nothing only waits
+		return []string{
+			decimals(d.EpochSeconds), fmt.Sprintf("%.0f", d.ImagesPerSecond), fmt.Sprintf("%.2f", d.Ratio),
+			cell(run.Consumer != loaderAlone, percent(d.Starved)), // a consumer that does nothing only waits
+			cell(d.PeakMemory > 0, megabytes(d.PeakMemory)), cell(d.PeakMemory > 0, megabytes(d.Mapped)), cell(d.Disk > 0, megabytes(d.Disk)),
 		}
-		peak, mapped, disk := unknown, unknown, unknown
-		if d.PeakMemory > 0 {
-			peak, mapped = megabytes(d.PeakMemory), megabytes(d.Mapped)
-		}
-		if d.Disk > 0 {
-			disk = megabytes(d.Disk)
-		}
-		return []string{decimals(d.EpochSeconds), fmt.Sprintf("%.0f", d.ImagesPerSecond), fmt.Sprintf("%.2f", d.Ratio), starved, peak, mapped, disk}
 	}))
 }
 
@@ -121,17 +121,9 @@ func (r *Report) stages(b *strings.Builder) {
 	align(b, r.rows(r.runs(), head, func(_ *Report, d *Dataset) []string {
 		var row []string
 		for _, us := range []float64{d.Stages.Read, d.Stages.Decode, d.Stages.Augment, d.Stages.Collate} {
-			if d.Stages.workers() == 0 {
-				row = append(row, unknown)
-			} else {
-				row = append(row, decimals(us))
-			}
+			row = append(row, cell(d.Stages.workers() != 0, decimals(us)))
 		}
-		cpu := unknown
-		if d.CPU > 0 {
-			cpu = decimals(d.CPU)
-		}
-		return append(row, decimals(d.Stages.Step), cpu)
+		return append(row, decimals(d.Stages.Step), cell(d.CPU > 0, decimals(d.CPU)))
 	}))
 }
 
@@ -150,10 +142,7 @@ func (r *Report) training(b *strings.Builder) {
 	b.WriteString("\ntraining loop: seconds per epoch, loss and accuracy\n")
 	head := []string{"dataset", "wait s", "transfer s", "step s", "loss", "accuracy"}
 	align(b, r.rows(runs, head, func(_ *Report, d *Dataset) []string {
-		transfer, loss, accuracy := unknown, unknown, unknown
-		if d.Transfer > 0 {
-			transfer = decimals(d.Transfer)
-		}
+		loss, accuracy := unknown, unknown
 		if d.Loss != nil {
 			loss = fmt.Sprintf("%.4g", *d.Loss)
 		}
@@ -161,7 +150,7 @@ func (r *Report) training(b *strings.Builder) {
 			accuracy = fmt.Sprintf("%.2f %%", 100**d.Accuracy)
 		}
 		step := func(r *Round) float64 { return ratio(r.Stages.Step, float64(r.Epochs)) }
-		return []string{decimals(d.Starved * d.EpochSeconds), transfer, decimals(d.median(step)), loss, accuracy}
+		return []string{decimals(d.Starved * d.EpochSeconds), cell(d.Transfer > 0, decimals(d.Transfer)), decimals(d.median(step)), loss, accuracy}
 	}))
 }
 

@@ -71,14 +71,6 @@ func noteBad(l *loader, a struct {
 	return nil, l.ReportBad(a.Sample, errors.New(a.Message))
 }
 
-// keysAt returns the keys of samples by their indices in batches.
-func keysAt(l *loader, a struct {
-	Indices []int `json:"indices"`
-},
-) (any, error) {
-	return keysOf(l, selection{a.Indices})
-}
-
 // selection lists samples of the split by index; nil is all. -1 is padding, whose texts are "".
 type selection struct {
 	Samples []int `json:"samples"`

@@ -22,7 +22,6 @@ var methods = map[string]func(arguments []byte) (any, error){
 	"narrowed":  ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Narrowed(), nil }),
 	"note":      ofLoader(noteBad),
 	"keys":      ofLoader(keysOf),
-	"keys_at":   ofLoader(keysAt),
 	"sources":   ofLoader(sourcesOf),
 	"columns":   ofLoader(columnsOf),
 	"numbers":   ofLoader(numbersOf),

@@ -15,7 +15,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Skip.Action: what happened to an input that the report names.
+// Problem.Action: what happened to an input that the report names.
 const (
 	ActionSkipped     = "skipped"
 	ActionQuarantined = "quarantined" // skipped, and copied to Options.Quarantine
@@ -30,7 +30,7 @@ func (r *run) handleBad(j *job, path string) error {
 	if errors.Is(j.err, context.Canceled) {
 		return fmt.Errorf("%s: %w", path, j.err)
 	}
-	bad := Skip{Path: path, Cause: j.err.Error(), Action: ActionSkipped}
+	bad := Problem{Path: path, Cause: j.err.Error(), Action: ActionSkipped}
 	if r.o.Fail || pixel.EndsRun(j.err) || r.isReady(int(r.order[j.pos])) {
 		bad.Action = ActionFailed
 		r.report.Failure = &bad

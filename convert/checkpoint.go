@@ -9,20 +9,13 @@ import (
 
 // checkpoint is the state of a run that a checkpoint stores: its position in the plan, and its results so far.
 type checkpoint struct {
-	Fingerprint uint64    `json:"fingerprint"`
-	Next        int       `json:"next"` // the position to resume from
-	Written     int       `json:"written"`
-	BytesIn     int64     `json:"bytes_in"`
-	BytesOut    int64     `json:"bytes_out"`
-	Skipped     []Skip    `json:"skipped,omitempty"`
-	Warnings    []Warning `json:"warnings,omitempty"`
-	Narrowed    []span    `json:"narrowed,omitempty"`
-	Oriented    int       `json:"oriented,omitempty"`
-	Tiling
+	Fingerprint uint64 `json:"fingerprint"`
+	Next        int    `json:"next"` // the position to resume from
+	Results
+	Narrowed []span `json:"narrowed,omitempty"`
 	// Command started the unfinished dataset; messages name it.
 	Command string `json:"command,omitempty"`
 	Shape   []int  `json:"shape,omitempty"` // of the first raw image
-	Varying bool   `json:"varying,omitempty"`
 }
 
 // span is a range of positions, From to To-1, whose images lost bits in the same way. If one image
@@ -43,14 +36,14 @@ func (n *checkpoint) addNarrowed(pos int, how string) {
 }
 
 // narrowed lists the images that lost bits.
-func (r *run) narrowed() (list []Warning) {
+func (r *run) narrowed() (list []Problem) {
 	for _, s := range r.state.Narrowed {
 		for pos := max(s.From, 0); pos < min(s.To, r.Len()); pos++ {
 			path, err := r.pathAt(pos)
 			if err != nil {
 				path = fmt.Sprintf("image %d", pos)
 			}
-			list = append(list, Warning{Path: path, Cause: s.How})
+			list = append(list, Problem{Path: path, Cause: s.How})
 		}
 	}
 	return list
@@ -69,14 +62,6 @@ type cannotResumeError struct{}
 func (cannotResumeError) Error() string { return "cannot resume" }
 
 func (cannotResumeError) Is(target error) bool { return target == formats.ErrPartial }
-
-func (n *checkpoint) encode() ([]byte, error) {
-	b, err := json.Marshal(n)
-	if err != nil {
-		return nil, fmt.Errorf("encode a checkpoint: %w", err)
-	}
-	return b, nil
-}
 
 // decodeCheckpoint decodes a checkpoint. Without one the run is at its start.
 func decodeCheckpoint(b []byte, fingerprint uint64) (checkpoint, error) {

@@ -3,6 +3,7 @@ package convert
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -120,7 +121,7 @@ func (r *run) commit(j *job) error {
 	}
 	r.state.Varying = r.state.Varying || !slices.Equal(r.state.Shape, img.Shape)
 	if j.warning != "" {
-		r.state.Warnings = append(r.state.Warnings, Warning{Path: path, Cause: j.warning})
+		r.state.Warnings = append(r.state.Warnings, Problem{Path: path, Cause: j.warning})
 	}
 	if j.narrowed != "" {
 		r.state.addNarrowed(j.pos, j.narrowed)
@@ -128,7 +129,7 @@ func (r *run) commit(j *job) error {
 	if j.orientation > 1 {
 		r.state.Oriented++
 	}
-	r.state.add(j.tiled, j.untiled)
+	r.state.addTiled(j.tiled, j.untiled)
 	return nil
 }
 
@@ -150,9 +151,9 @@ func (r *run) pathAt(pos int) (string, error) {
 }
 
 func (r *run) checkpoint() error {
-	b, err := r.state.encode()
+	b, err := json.Marshal(&r.state)
 	if err != nil {
-		return err
+		return fmt.Errorf("encode a checkpoint: %w", err)
 	}
 	return r.w.Checkpoint(b)
 }

@@ -16,10 +16,10 @@ func (p *Plan) Finished() (r *Report, ok bool) {
 	}
 	defer ds.Close()
 	m := ds.Meta()
-	if !sameRecipe(m.Recipe, p.Meta.Recipe) || !sameSchema(m.Schema, p.Meta.Schema) {
+	if recipeDiff(m.Recipe, p.Meta.Recipe) != "" || !sameSchema(m.Schema, p.Meta.Schema) {
 		return nil, false
 	}
-	r = &Report{Path: p.Path, Shards: p.Shards, Found: p.Len(), Written: ds.Len(), Resumed: p.Len()}
+	r = &Report{Path: p.Path, Shards: p.Shards, Found: p.Len(), Resumed: p.Len(), Results: Results{Written: ds.Len()}}
 	order := slices.Sorted(slices.Values(p.order))
 	at := 0
 	for _, i := range order {
@@ -36,7 +36,7 @@ func (p *Plan) Finished() (r *Report, ok bool) {
 			continue
 		}
 		e := sourceEntry{key: in.Key, path: in.Source.Path}
-		r.Skipped = append(r.Skipped, Skip{Path: e.name(), Cause: "skipped when " + p.Path + " was packed", Action: ActionSkipped})
+		r.Skipped = append(r.Skipped, Problem{Path: e.name(), Cause: "skipped when " + p.Path + " was packed", Action: ActionSkipped})
 	}
 	return r, at == ds.Len()
 }

@@ -59,9 +59,9 @@ func TestReportNamesWhatLosesBits(t *testing.T) {
 	const n = 200
 	src := newDeep(t, n)
 	raw := codec.Encode{Encoding: formats.Raw}
-	var clipped, cut []Skip
+	var clipped, cut []Problem
 	for i := range n {
-		row := Skip{Path: fmt.Sprintf("k%05d.jpg", i), Action: ActionWritten}
+		row := Problem{Path: fmt.Sprintf("k%05d.jpg", i), Action: ActionWritten}
 		switch i % 4 {
 		case 1:
 			row.Cause = codec.NarrowedClipped
@@ -82,13 +82,13 @@ func TestReportNamesWhatLosesBits(t *testing.T) {
 	} {
 		o := Options{Recipe: c.recipe, Order: Order{Set: true}}
 		r := afterStops(t, src, filepath.Join(t.TempDir(), "x.tar"), o)
-		got := map[string][]Skip{}
+		got := map[string][]Problem{}
 		for _, row := range r.Table() {
 			got[row.Cause] = append(got[row.Cause], row)
 		}
-		want := map[string][]Skip{}
+		want := map[string][]Problem{}
 		if c.lost {
-			want = map[string][]Skip{codec.NarrowedClipped: clipped, codec.NarrowedCut: cut}
+			want = map[string][]Problem{codec.NarrowedClipped: clipped, codec.NarrowedCut: cut}
 		}
 		if r.Written != n || !reflect.DeepEqual(got, want) {
 			t.Errorf("%v: written %d; table %v", c.recipe.Map(), r.Written, got)

@@ -33,9 +33,6 @@ type Options struct {
 	Fail bool
 	// Quarantine is a folder to which bad images are copied, under their relative paths, or "".
 	Quarantine string
-	// Progress, if not nil, is called every 100 ms, and once at the end, by the goroutine that
-	// commits.
-	Progress func(Progress)
 }
 
 // Sharding limits the files of a sharded format. Shards are planned by the number of samples, so

@@ -22,6 +22,11 @@ type Plan struct {
 	Shards        int          // number of files
 	// Samples is the number of samples of the output if none is skipped.
 	Samples int
+	// Command is the command that starts the plan. Messages about the unfinished dataset name it.
+	Command string
+	// Progress, if not nil, is called every 100 ms, and once at the end, by the goroutine that
+	// commits.
+	Progress func(Progress)
 
 	src    formats.Dataset
 	format formats.WritableFormat
@@ -35,7 +40,6 @@ type Plan struct {
 
 	removed []formats.RemovedSample // samples removed by hand; the dataset records them
 
-	command     string // see WithCommand
 	fingerprint uint64 // of the source's samples in this order
 	interval    int    // positions between two checkpoints
 }
@@ -71,11 +75,8 @@ func New(src formats.Dataset, splits, only []string, f formats.WritableFormat, p
 
 // copyHistory copies the source's record of edits to the plan.
 func (p *Plan) copyHistory() (err error) {
-	if p.Meta.History = p.src.Meta().History; p.Meta.History == nil {
-		return nil
-	}
-	if r, ok := p.src.(formats.Removals); ok {
-		p.removed, err = r.Removed()
+	if p.Meta.History = p.src.Meta().History; p.Meta.History != nil {
+		p.removed, err = formats.RemovedFrom(p.src)
 	}
 	return err
 }
@@ -300,18 +301,6 @@ func (p *Plan) checkpointInterval() int {
 		return int(min(max(p.o.Checkpoint/each, 1), 1<<16))
 	}
 	return int(min(max(defaultCheckpointBytes/each, 64), 1<<16))
-}
-
-// OnProgress sets the plan's progress function.
-func (p *Plan) OnProgress(f func(Progress)) *Plan {
-	p.o.Progress = f
-	return p
-}
-
-// WithCommand records the command that starts the plan. Messages about the unfinished dataset name it.
-func (p *Plan) WithCommand(command string) *Plan {
-	p.command = command
-	return p
 }
 
 // SplitCounts returns the splits of the selected samples.

@@ -15,69 +15,63 @@ import (
 	"github.com/dsconv/dsconv/internal/legible"
 )
 
-// Skip is an input that is not in the dataset, and the cause.
-type Skip struct {
+// Problem is an input that is not in the dataset, or that was packed although it is irregular, and the
+// cause.
+type Problem struct {
 	Path   string `json:"path"`
 	Cause  string `json:"cause"`
-	Action string `json:"action"` // ActionSkipped, ...
-}
-
-// Warning is an input that was packed although it is irregular.
-type Warning struct {
-	Path  string `json:"path"`
-	Cause string `json:"cause"`
+	Action string `json:"action,omitempty"` // ActionSkipped, ...; "" in a list of warnings
 }
 
 // Report is the result of a run. Found = Written + len(Skipped) + Failed.
 type Report struct {
-	Path     string    `json:"path"`
-	Found    int       `json:"found"`
-	Written  int       `json:"written"`
-	Failed   int       `json:"failed"`
-	Skipped  []Skip    `json:"skipped,omitempty"`
-	Warnings []Warning `json:"warnings,omitempty"`
+	Path   string `json:"path"`
+	Found  int    `json:"found"`
+	Failed int    `json:"failed"`
+	Results
 	// Narrowed lists images of 16 bits per channel that were reduced to 8 bits.
-	Narrowed []Warning `json:"narrowed,omitempty"`
-	Failure  *Skip     `json:"failure,omitempty"`  // the input whose error ended the run
-	Oriented int       `json:"oriented,omitempty"` // images whose EXIF orientation is not 1
-	Tiling
-	Resumed  int     `json:"resumed,omitempty"` // positions that an earlier run did
-	BytesIn  int64   `json:"bytes_in"`
-	BytesOut int64   `json:"bytes_out"` // of the images as written
-	Shards   int     `json:"shards"`
-	Varying  bool    `json:"varying,omitempty"` // raw images have more than one shape
-	Seconds  float64 `json:"seconds"`
+	Narrowed []Problem `json:"narrowed,omitempty"`
+	Failure  *Problem  `json:"failure,omitempty"` // the input whose error ended the run
+	Resumed  int       `json:"resumed,omitempty"` // positions that an earlier run did
+	Shards   int       `json:"shards"`
+	Seconds  float64   `json:"seconds"`
 	// Stages are seconds of work, summed over goroutines; Waited is how long the writer waited
 	// for images.
 	Stages Stages `json:"stages"`
 }
 
-// Tiling counts images that got restart markers, in a run with Encode.Tiled.
-type Tiling struct {
-	Tiled   int            `json:"tiled,omitempty"`   // images that got restart markers
-	Untiled map[string]int `json:"untiled,omitempty"` // images that keep their bytes, by reason
+// Results are the parts of a Report that a checkpoint stores too.
+type Results struct {
+	Written  int            `json:"written"`
+	BytesIn  int64          `json:"bytes_in"`
+	BytesOut int64          `json:"bytes_out"` // of the images as written
+	Skipped  []Problem      `json:"skipped,omitempty"`
+	Warnings []Problem      `json:"warnings,omitempty"`
+	Oriented int            `json:"oriented,omitempty"` // images whose EXIF orientation is not 1
+	Tiled    int            `json:"tiled,omitempty"`    // images that got restart markers, with Encode.Tiled
+	Untiled  map[string]int `json:"untiled,omitempty"`  // images that keep their bytes then, by reason
+	Varying  bool           `json:"varying,omitempty"`  // images have more than one shape; in a Report: raw images
 }
 
-func (t *Tiling) add(tiled int, untiled []string) {
-	t.Tiled += tiled
+func (s *Results) addTiled(tiled int, untiled []string) {
+	s.Tiled += tiled
 	for _, why := range untiled {
-		if t.Untiled == nil {
-			t.Untiled = map[string]int{}
+		if s.Untiled == nil {
+			s.Untiled = map[string]int{}
 		}
-		t.Untiled[why]++
+		s.Untiled[why]++
 	}
 }
 
 // Table lists every skipped or failed input and every warning.
-func (r *Report) Table() []Skip {
+func (r *Report) Table() []Problem {
 	rows := slices.Clone(r.Skipped)
 	if r.Failure != nil {
 		rows = append(rows, *r.Failure)
 	}
-	for _, list := range [][]Warning{r.Warnings, r.Narrowed} {
-		for _, w := range list {
-			rows = append(rows, Skip{Path: w.Path, Cause: w.Cause, Action: ActionWritten})
-		}
+	for _, w := range slices.Concat(r.Warnings, r.Narrowed) {
+		w.Action = ActionWritten
+		rows = append(rows, w)
 	}
 	return rows
 }
@@ -85,7 +79,7 @@ func (r *Report) Table() []Skip {
 // WriteTable writes rows to file: as JSON if its name ends in .json, else as CSV with a header. Both
 // are UTF-8, with paths as legible.UTF8 and legible.Name encode them. The file is complete or not
 // there.
-func WriteTable(file string, rows []Skip) error {
+func WriteTable(file string, rows []Problem) error {
 	var b bytes.Buffer
 	encode := encodeCSV
 	if strings.EqualFold(filepath.Ext(file), ".json") {
@@ -100,13 +94,13 @@ func WriteTable(file string, rows []Skip) error {
 	return nil
 }
 
-func encodeJSON(b *bytes.Buffer, rows []Skip) error {
+func encodeJSON(b *bytes.Buffer, rows []Problem) error {
 	enc := json.NewEncoder(b)
 	enc.SetIndent("", "  ")
-	return enc.Encode(append([]Skip{}, rows...)) // [] rather than null
+	return enc.Encode(append([]Problem{}, rows...)) // [] rather than null
 }
 
-func encodeCSV(b *bytes.Buffer, rows []Skip) error {
+func encodeCSV(b *bytes.Buffer, rows []Problem) error {
 	w := csv.NewWriter(b)
 	err := w.Write([]string{"path", "cause", "action"})
 	for _, k := range rows {

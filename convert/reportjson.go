@@ -9,36 +9,20 @@ import (
 
 // JSON is UTF-8, but a path may have any bytes. legible.UTF8 encodes it; legible.Original decodes it.
 
-type (
-	skipFields    Skip
-	warningFields Warning
-)
+type problemFields Problem
 
 // isInvalidUTF8 reports whether r is what bytes that are not UTF-8 decode to.
 func isInvalidUTF8(r rune) bool { return r == utf8.RuneError }
 
 // MarshalJSON encodes k with its path as UTF-8.
-func (k Skip) MarshalJSON() ([]byte, error) {
+func (k Problem) MarshalJSON() ([]byte, error) {
 	k.Path, k.Cause = legible.UTF8(k.Path), legible.Escape(k.Cause, isInvalidUTF8)
-	return json.Marshal(skipFields(k))
+	return json.Marshal(problemFields(k))
 }
 
 // UnmarshalJSON decodes what MarshalJSON encoded.
-func (k *Skip) UnmarshalJSON(b []byte) error {
-	err := json.Unmarshal(b, (*skipFields)(k))
+func (k *Problem) UnmarshalJSON(b []byte) error {
+	err := json.Unmarshal(b, (*problemFields)(k))
 	k.Path = legible.Original(k.Path)
-	return err
-}
-
-// MarshalJSON encodes w with its path as UTF-8.
-func (w Warning) MarshalJSON() ([]byte, error) {
-	w.Path = legible.UTF8(w.Path)
-	return json.Marshal(warningFields(w))
-}
-
-// UnmarshalJSON decodes what MarshalJSON encoded.
-func (w *Warning) UnmarshalJSON(b []byte) error {
-	err := json.Unmarshal(b, (*warningFields)(w))
-	w.Path = legible.Original(w.Path)
 	return err
 }

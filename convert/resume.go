@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -39,7 +40,7 @@ func (p *Plan) open() (w formats.Writer, n checkpoint, err error) {
 			if err := p.writeSourceList(); err != nil {
 				return nil, n, errors.Join(err, w.Close())
 			}
-			return w, checkpoint{Fingerprint: p.fingerprint, Command: p.command}, nil
+			return w, checkpoint{Fingerprint: p.fingerprint, Command: p.Command}, nil
 		}
 		if !errors.Is(err, formats.ErrPartial) {
 			return nil, n, err
@@ -95,7 +96,7 @@ func (p *Plan) addCommand(note []byte, err error) error {
 	if nerr != nil || n.Command == "" || !errors.Is(err, ErrCannotResume) {
 		return err
 	}
-	if p.change != nil || verb(n.Command) != verb(p.command) {
+	if p.change != nil || verb(n.Command) != verb(p.Command) {
 		return fmt.Errorf("%w: it was started by: %s", ErrCannotResume, n.Command)
 	}
 	if errors.Is(err, ErrSourceChanged) {
@@ -132,7 +133,7 @@ func (p *Plan) checkSamePlan(was *formats.Meta, b []byte) (checkpoint, error) {
 	if changes == "" && !sameSchema(was.Schema, p.Meta.Schema) {
 		changes = "other classes or fields"
 	}
-	if changes == "" && !sameHistory(was.History, p.Meta.History) {
+	if changes == "" && !reflect.DeepEqual(was.History, p.Meta.History) {
 		changes = "other edits by hand"
 	}
 	if changes != "" {
@@ -148,14 +149,6 @@ func sameSchema(a, b formats.Schema) bool {
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
-
-// sameHistory reports whether two versions record the same number of edits.
-func sameHistory(a, b *formats.History) bool {
-	return a == b || a != nil && b != nil && *a == *b
-}
-
-// sameRecipe reports whether two recipes produce the same bytes.
-func sameRecipe(was, now map[string]string) bool { return recipeDiff(was, now) == "" }
 
 // recipeDiff describes the differences of two recipes. A recipe of an older dsconv lacks the version
 // of its decoder or the rule of its patterns; that is no difference, since the samples are compared

@@ -115,11 +115,8 @@ func (r *run) published() (*Report, error) {
 }
 
 func (r *run) finish(err error) {
-	r.report.Written, r.report.BytesIn, r.report.BytesOut = r.state.Written, r.state.BytesIn, r.state.BytesOut
+	r.report.Results, r.report.Narrowed = r.state.Results, r.narrowed()
 	r.report.Varying = r.state.Varying && r.o.Recipe.Encode.Encoding == formats.Raw
-	r.report.Skipped, r.report.Warnings, r.report.Oriented = r.state.Skipped, r.state.Warnings, r.state.Oriented
-	r.report.Narrowed = r.narrowed()
-	r.report.Tiling = r.state.Tiling
 	if err != nil {
 		r.report.Failed = r.report.Found - r.report.Written - len(r.report.Skipped)
 	}
@@ -200,11 +197,11 @@ func (r *run) dispatch(ctx context.Context) error {
 const progressInterval = 100 * time.Millisecond
 
 func (r *run) showProgress(last bool) {
-	if r.o.Progress == nil || !last && time.Since(r.shown) < progressInterval {
+	if r.Progress == nil || !last && time.Since(r.shown) < progressInterval {
 		return
 	}
 	r.shown = time.Now()
-	r.o.Progress(Progress{
+	r.Progress(Progress{
 		Done: r.state.Next, Total: r.Len(), Skipped: len(r.state.Skipped), BytesIn: r.state.BytesIn, Elapsed: time.Since(r.started),
 	})
 }

@@ -1,9 +1,7 @@
 package convert
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -72,17 +70,17 @@ func (p *Plan) compareInOrder(next int) (d *sourceDiff, touched []int, err error
 	defer l.close()
 	d = &sourceDiff{}
 	for pos := 0; ; pos++ {
-		was, err := l.next()
-		if errors.Is(err, io.EOF) && pos == len(p.order) {
+		was, listed, err := l.next()
+		if err != nil {
+			return nil, nil, err
+		}
+		if !listed && pos == len(p.order) {
 			if l.layout != p.layout() {
 				d.changed = append(d.changed, "the division into files")
 			}
 			return d, touched, nil
 		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, nil, err
-		}
-		if errors.Is(err, io.EOF) || pos == len(p.order) {
+		if !listed || pos == len(p.order) {
 			break
 		}
 		now, err := p.entry(pos)
@@ -92,8 +90,7 @@ func (p *Plan) compareInOrder(next int) (d *sourceDiff, touched []int, err error
 		if was.key != now.key {
 			break
 		}
-		why := was.differs(&now)
-		if why != "" {
+		if why := was.differs(&now); why != "" {
 			d.changed = append(d.changed, now.name()+" ("+why+")")
 		} else if was.modTime != now.modTime && now.sum == [16]byte{} && pos < next {
 			touched = append(touched, pos)
@@ -136,12 +133,12 @@ func (p *Plan) compareByKey() (*sourceDiff, error) {
 	defer l.close()
 	old := map[string]sourceEntry{}
 	for {
-		e, err := l.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+		e, listed, err := l.next()
 		if err != nil {
 			return nil, err
+		}
+		if !listed {
+			break
 		}
 		old[e.key] = e
 	}

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -61,12 +62,7 @@ func (p *Plan) entry(pos int) (sourceEntry, error) {
 }
 
 // name returns the sample's name for messages: its path, or its key.
-func (e *sourceEntry) name() string {
-	if e.path != "" {
-		return e.path
-	}
-	return e.key
-}
+func (e *sourceEntry) name() string { return cmp.Or(e.path, e.key) }
 
 // layout hashes the files of the output and which of them are kept.
 func (p *Plan) layout() uint64 {
@@ -158,10 +154,10 @@ func (l *sourceListReader) close() {
 	_ = l.f.Close()
 }
 
-// next returns the next entry, and io.EOF after the last one.
-func (l *sourceListReader) next() (e sourceEntry, err error) {
+// next returns the next entry; ok is false after the last one.
+func (l *sourceListReader) next() (e sourceEntry, ok bool, err error) {
 	if _, err := l.r.Peek(1); errors.Is(err, io.EOF) {
-		return e, io.EOF
+		return e, false, nil
 	}
 	text := func() string {
 		n, e := binary.ReadUvarint(l.r)
@@ -188,7 +184,7 @@ func (l *sourceListReader) next() (e sourceEntry, err error) {
 	copy(e.sum[:], end[:])
 	e.ready = end[16] == 1
 	if errors.Join(err, short) != nil {
-		return e, errSourceList
+		return e, false, errSourceList
 	}
-	return e, nil
+	return e, true, nil
 }

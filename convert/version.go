@@ -18,7 +18,7 @@ type Version struct {
 	Ready func(i int) bool
 	// Change edits the samples of files that are kept; see formats.FileReuser.
 	Change func(*formats.Info)
-	// Base is what atrest.VersionAt returned before the dataset was read. Another version is not
+	// Base is what staging.VersionAt returned before the dataset was read. Another version is not
 	// replaced.
 	Base string
 }

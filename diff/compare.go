@@ -70,30 +70,22 @@ type queue struct {
 	ordered chan *task
 }
 
-// finished is the done channel of tasks that need no reading.
-var finished = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
-
-func (q queue) report(c Change) error { return q.send(q.ordered, &task{change: c, done: finished}) }
-
-func (q queue) read(t *task) error {
+// send sends t to the report and, if its samples must be read, to the readers.
+func (q queue) send(t *task, read bool) error {
 	t.done = make(chan struct{})
-	if err := q.send(q.ordered, t); err != nil {
-		return err
+	to := []chan *task{q.ordered, q.work}
+	if !read {
+		close(t.done)
+		to = to[:1]
 	}
-	return q.send(q.work, t)
-}
-
-func (q queue) send(to chan *task, t *task) error {
-	select {
-	case to <- t:
-		return nil
-	case <-q.ctx.Done():
-		return q.ctx.Err()
+	for _, queue := range to {
+		select {
+		case queue <- t:
+		case <-q.ctx.Done():
+			return q.ctx.Err()
+		}
 	}
+	return nil
 }
 
 func (q queue) close() {
@@ -103,7 +95,7 @@ func (q queue) close() {
 
 // join walks both datasets by key and sends the samples that differ, or may, to q.
 func (c *comparison) join(q queue) error {
-	a, b := cursor{ds: c.a, name: "first"}, cursor{ds: c.b, name: "second"}
+	a, b := cursor{ds: c.a, name: "first", at: -1}, cursor{ds: c.b, name: "second", at: -1}
 	if err := a.next(); err != nil {
 		return err
 	}
@@ -119,9 +111,9 @@ func (c *comparison) join(q queue) error {
 		var err error
 		switch {
 		case onlyA:
-			err = q.report(Change{Key: a.info.Key, Kind: Removed})
+			err = q.send(&task{change: Change{Key: a.info.Key, Kind: Removed}}, false)
 		case onlyB:
-			err = q.report(Change{Key: b.info.Key, Kind: Added})
+			err = q.send(&task{change: Change{Key: b.info.Key, Kind: Added}}, false)
 		default:
 			c.common++
 			err = c.both(q, &a, &b)
@@ -142,13 +134,11 @@ func (c *comparison) join(q queue) error {
 // both handles a key that both datasets have.
 func (c *comparison) both(q queue, a, b *cursor) error {
 	change := Change{Key: a.info.Key, Kind: Changed, What: c.described(&a.info, &b.info)}
-	if c.sameValues(&a.info, &b.info) {
-		if len(change.What) == 0 {
-			return nil
-		}
-		return q.report(change)
+	same := c.sameValues(&a.info, &b.info)
+	if same && len(change.What) == 0 {
+		return nil
 	}
-	return q.read(&task{change: change, i: a.at, j: b.at, a: a.info, b: b.info})
+	return q.send(&task{change: change, i: a.at, j: b.at, a: a.info, b: b.info}, !same)
 }
 
 // read is one reader: it completes tasks until none is left.
@@ -169,31 +159,27 @@ func (c *comparison) read(work <-chan *task) error {
 	return nil
 }
 
-// cursor walks a dataset's samples. It starts before the first one.
+// cursor walks a dataset's samples. It starts before the first one, at -1.
 type cursor struct {
-	ds      formats.Dataset
-	name    string
-	at      int
-	info    formats.Info
-	started bool
-	end     bool
+	ds   formats.Dataset
+	name string
+	at   int
+	info formats.Info
+	end  bool
 }
 
 // next advances to the next sample. The comparison relies on ascending keys, so it checks them.
 func (c *cursor) next() (err error) {
 	before := c.info.Key
-	if c.started {
-		c.at++
-	}
+	c.at++
 	if c.end = c.at >= c.ds.Len(); c.end {
 		return nil
 	}
 	if c.info, err = c.ds.Info(c.at); err != nil {
 		return fmt.Errorf("the %s dataset: %w", c.name, err)
 	}
-	if c.started && c.info.Key <= before {
+	if c.at > 0 && c.info.Key <= before {
 		return fmt.Errorf("the %s dataset: %w: the key %q comes after %q", c.name, formats.ErrDamaged, c.info.Key, before)
 	}
-	c.started = true
 	return nil
 }

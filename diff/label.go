@@ -8,14 +8,6 @@ import (
 	"github.com/dsconv/dsconv/formats/labels"
 )
 
-// className is the name of a class, or its index if only one of the datasets has names.
-func className(f *formats.Field, class int64, named bool) string {
-	if named && class >= 0 && class < int64(len(f.Classes)) {
-		return f.Classes[class]
-	}
-	return strconv.FormatInt(class, 10)
-}
-
 // labelNames are the classes that a value of a label field holds, sorted by name, or its number.
 func labelNames(f *formats.Field, v *formats.Value, named bool) []string {
 	switch f.Kind {
@@ -29,18 +21,22 @@ func labelNames(f *formats.Field, v *formats.Value, named bool) []string {
 	var names []string
 	for i, hot := range v.Data {
 		if hot != 0 {
-			names = append(names, className(f, int64(i), named))
+			names = append(names, oneLabel(f, int64(i), named)...)
 		}
 	}
 	slices.Sort(names)
 	return names
 }
 
+// oneLabel is the name of a class, or its index if only one of the datasets has names.
 func oneLabel(f *formats.Field, x int64, named bool) []string {
-	if x == formats.NoLabel {
+	switch {
+	case x == formats.NoLabel:
 		return nil
+	case named && x >= 0 && x < int64(len(f.Classes)):
+		return []string{f.Classes[x]}
 	}
-	return []string{className(f, x, named)}
+	return []string{strconv.FormatInt(x, 10)}
 }
 
 // labelDifference compares two lists of classes.

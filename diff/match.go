@@ -20,28 +20,18 @@ func (l Layout) Empty() bool { return len(l.Fields)+len(l.Columns) == 0 }
 // else. The names of the designated image and the designated label may differ.
 func Layouts(a, b *formats.Meta) (onlyA, onlyB Layout) {
 	m := matchOf(a, b)
-	for i, f := range a.Schema {
-		if !slices.ContainsFunc(m.fields, func(p pair) bool { return p.a == i }) {
-			onlyA.Fields = append(onlyA.Fields, f.Name)
-		}
+	var inA, inB []string
+	for _, p := range m.fields {
+		inA, inB = append(inA, a.Schema[p.a].Name), append(inB, b.Schema[p.b].Name)
 	}
-	for i, f := range b.Schema {
-		if !slices.ContainsFunc(m.fields, func(p pair) bool { return p.b == i }) {
-			onlyB.Fields = append(onlyB.Fields, f.Name)
-		}
-	}
+	onlyA.Fields, onlyB.Fields = missing(a.Schema.Names(), inA), missing(b.Schema.Names(), inB)
 	onlyA.Columns, onlyB.Columns = missing(a.Columns, b.Columns), missing(b.Columns, a.Columns)
 	return onlyA, onlyB
 }
 
-func missing(names, among []string) []string {
-	var list []string
-	for _, name := range names {
-		if !slices.Contains(among, name) {
-			list = append(list, name)
-		}
-	}
-	return list
+// missing returns the names that are not in some.
+func missing(names, some []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(some, name) })
 }
 
 // match is which fields and columns of two datasets are compared with each other.
@@ -129,7 +119,7 @@ func (m match) comparable(a, b formats.Schema) bool {
 	})
 }
 
-// summed is the fields that the checksum of a sample covers (see atrest.Sum).
+// summed is the fields that the checksum of a sample covers (see checksum.SampleChecksum).
 func summed(s formats.Schema) []int {
 	var list []int
 	for i, f := range s {

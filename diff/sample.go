@@ -44,10 +44,8 @@ func listOf(s string) []string {
 // do not contain the shape, so it is compared too.
 func (c *comparison) sameValues(a, b *formats.Info) bool {
 	return c.match.sums && a.Checksum != [16]byte{} && a.Checksum == b.Checksum && a.Size == b.Size && a.Encoding == b.Encoding &&
-		(!isRaw(a.Encoding) || a.Shape == b.Shape)
+		(!a.Encoding.IsRaw() || a.Shape == b.Shape)
 }
-
-func isRaw(e formats.Encoding) bool { return e == formats.Raw || e == formats.RawZstd }
 
 // reader compares the values of samples. It belongs to one goroutine, which uses it for many samples.
 type reader struct {
@@ -127,7 +125,7 @@ func (r *reader) images(name string, kind formats.Kind, a, b *formats.Value) ([]
 	switch {
 	case a.Encoding != b.Encoding || !bytes.Equal(a.Data, b.Data):
 		list = append(list, Difference{Aspect: Bytes, Field: name})
-	case !isRaw(a.Encoding) || a.DType == b.DType && slices.Equal(a.Shape, b.Shape):
+	case !a.Encoding.IsRaw() || a.DType == b.DType && slices.Equal(a.Shape, b.Shape):
 		return nil, nil
 	}
 	o := codec.DecodeOptions{Color: pixel.ColorKeep, Indices: kind == formats.Mask}

@@ -133,7 +133,7 @@ func (a *adder) findMoved() (*movedFiles, error) {
 
 // hashNew hashes the new files of the sizes in m, and returns the hashes by index of the pair. A file
 // that cannot be read has no hash; the run reports its error.
-func (a *adder) hashNew(ctx context.Context, m *movedFiles) (map[int][16]byte, error) {
+func (a *adder) hashNew(ctx context.Context, m *movedFiles) ([][16]byte, error) {
 	var pairs []int
 	if err := a.eachNew(func(k int, _ *pair, in *formats.Info) error {
 		if m.sizes[in.Source.Size] {
@@ -143,17 +143,18 @@ func (a *adder) hashNew(ctx context.Context, m *movedFiles) (map[int][16]byte, e
 	}); err != nil {
 		return nil, err
 	}
-	found := make([][16]byte, len(pairs))
+	hashes := make([][16]byte, len(a.pairs))
 	image := a.src.Meta().Schema.ImageIndex()
-	err := parallel.Each(ctx, len(pairs), a.o.Workers, func() (func(int) error, func(), error) {
+	return hashes, parallel.Each(ctx, len(pairs), a.o.Workers, func() (func(int) error, func(), error) {
 		var s formats.Sample
 		return func(i int) error {
-			index := int(a.pairs[pairs[i]].src)
+			k := pairs[i]
+			index := int(a.pairs[k].src)
 			in, err := a.src.Info(index)
 			if err != nil {
 				return err
 			}
-			if found[i] = in.Source.Hash; found[i] != [16]byte{} {
+			if hashes[k] = in.Source.Hash; hashes[k] != [16]byte{} {
 				return nil
 			}
 			err = guard.Do(func() error { return a.src.Read(index, &s) })
@@ -161,16 +162,11 @@ func (a *adder) hashNew(ctx context.Context, m *movedFiles) (map[int][16]byte, e
 				return fmt.Errorf("key %q: %w", in.Key, err)
 			}
 			if err == nil {
-				found[i] = checksum.Hash(s.Values[image].Data)
+				hashes[k] = checksum.Hash(s.Values[image].Data)
 			}
 			return nil
 		}, func() {}, nil
 	})
-	hashes := make(map[int][16]byte, len(pairs))
-	for i, k := range pairs {
-		hashes[k] = found[i]
-	}
-	return hashes, err
 }
 
 // moveEdits gives the new sample of p the edits by hand of sample i of the target.

@@ -63,14 +63,6 @@ func (u *union) countEdits() error {
 	return nil
 }
 
-// removedFrom returns the samples that were removed from ds by hand.
-func removedFrom(ds formats.Dataset) ([]formats.RemovedSample, error) {
-	if r, ok := ds.(formats.Removals); ok {
-		return r.Removed()
-	}
-	return nil, nil
-}
-
 // edited returns the mark bits of the fields and columns that c sets.
 func (c *change) edited(meta *formats.Meta) (bits uint16) {
 	if c.split != nil {
@@ -95,11 +87,5 @@ func (c *change) drop(bits uint16, meta *formats.Meta) (any bool) {
 	}
 	maps.DeleteFunc(c.labels, func(k int, _ formats.Value) bool { return bits&meta.EditedField(k) != 0 })
 	maps.DeleteFunc(c.columns, func(j int, _ string) bool { return bits&meta.EditedColumn(j) != 0 })
-	if len(c.labels) == 0 {
-		c.labels = nil
-	}
-	if len(c.columns) == 0 {
-		c.columns = nil
-	}
 	return true
 }

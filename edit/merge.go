@@ -77,8 +77,10 @@ func mergedUnion(sources []formats.Dataset, names []string) (*union, error) {
 	var schemas []formats.Schema
 	for _, ds := range sources[1:] {
 		schemas = append(schemas, ds.Meta().Schema)
-		meta.Columns = uniteColumns(meta.Columns, ds.Meta().Columns)
-		meta.Recipe = sharedEntries(meta.Recipe, recipeMap(ds.Meta()))
+		meta.Columns = appendClasses(slices.Clone(meta.Columns), ds.Meta().Columns)
+		theirs := recipeMap(ds.Meta())
+		meta.Recipe = maps.Clone(meta.Recipe)
+		maps.DeleteFunc(meta.Recipe, func(k, v string) bool { return theirs[k] != v })
 	}
 	var err error
 	if meta.Schema, err = uniteSchemas(meta.Schema, schemas, func(i int) string { return names[i+1] }); err != nil {
@@ -117,13 +119,6 @@ func recipeMap(m *formats.Meta) map[string]string {
 	return m.Recipe
 }
 
-// sharedEntries returns the entries that are equal in two recipes.
-func sharedEntries(a, b map[string]string) map[string]string {
-	m := maps.Clone(a)
-	maps.DeleteFunc(m, func(k, v string) bool { return b[k] != v })
-	return m
-}
-
 type merger struct {
 	union *union
 	names []string
@@ -135,7 +130,7 @@ type merger struct {
 func (m *merger) mergeRemoved() error {
 	u := m.union
 	for k := range u.sources {
-		removed, err := removedFrom(u.sources[k].Dataset)
+		removed, err := formats.RemovedFrom(u.sources[k].Dataset)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.names[k], err)
 		}

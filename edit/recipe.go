@@ -11,29 +11,21 @@ import (
 	"github.com/dsconv/dsconv/preprocess/jpeg"
 )
 
-// packed has the options of a dataset's recipe.
-type packed struct {
-	preprocess.Recipe
-	filesZstd int // zstd level of its files
-}
-
-// recipeOf parses a dataset's recipe. If this build would produce other pixels than the build that
-// packed the dataset, it is an error: the dataset would mix both.
-func recipeOf(m map[string]string, compressesFiles bool) (packed, error) {
-	var p packed
-	var err error
-	if p.Recipe, err = preprocess.ParseRecipe(m); err != nil {
-		return p, fmt.Errorf("its recipe: %w", err)
+// recipeOf parses a dataset's recipe; filesZstd is the zstd level of its files. If this build would produce
+// other pixels than the build that packed the dataset, it is an error: the dataset would mix both.
+func recipeOf(m map[string]string, compressesFiles bool) (r preprocess.Recipe, filesZstd int, err error) {
+	if r, err = preprocess.ParseRecipe(m); err != nil {
+		return r, 0, fmt.Errorf("its recipe: %w", err)
 	}
 	if compressesFiles {
-		p.filesZstd, p.Zstd = p.Zstd, 0
+		filesZstd, r.Zstd = r.Zstd, 0
 	}
-	for key, now := range p.Map() {
+	for key, now := range r.Map() {
 		if was := m[key]; was != now && (key == "decoder" || key == "resampler") {
-			return p, fmt.Errorf("it was packed with the %s %s, but this dsconv has %s: pack it again", key, was, now)
+			return r, 0, fmt.Errorf("it was packed with the %s %s, but this dsconv has %s: pack it again", key, was, now)
 		}
 	}
-	return p, nil
+	return r, filesZstd, nil
 }
 
 // withDecoder returns the recipe of a dataset to which images are added: the recipe lists all

@@ -3,6 +3,7 @@ package edit
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -123,10 +124,10 @@ func (r *relabeler) validColumns() []string {
 	return append(append(names, r.meta.Columns...), splitColumn)
 }
 
-// rows returns the table's row of each sample, nil if it has none.
+// rows returns the table's row of each sample, nil if it has none. A row without a sample is an error.
 func (r *relabeler) rows() ([][]string, error) {
 	rows := make([][]string, r.target.Len())
-	used := 0
+	unused := maps.Clone(r.table.Rows)
 	for i := range rows {
 		in, err := r.target.Info(i)
 		if err != nil {
@@ -136,38 +137,18 @@ func (r *relabeler) rows() ([][]string, error) {
 		if r.table.ByPath {
 			name = in.Source.Path
 		}
-		if row, ok := r.table.Rows[name]; ok {
-			rows[i] = row
-			used++
+		row, ok := r.table.Rows[name]
+		if _, first := unused[name]; ok && !first {
+			return nil, fmt.Errorf("%w: the dataset has several samples of the path %q: name them by key", formats.ErrKey, name)
 		}
+		rows[i] = row
+		delete(unused, name)
 	}
-	if used == len(r.table.Rows) {
-		return rows, nil
+	if len(unused) > 0 {
+		return nil, fmt.Errorf("%w: the table has %d keys or paths that are not in the dataset, such as %q",
+			formats.ErrKey, len(unused), slices.Min(slices.Collect(maps.Keys(unused))))
 	}
-	return nil, r.unknownRows()
-}
-
-// unknownRows returns an error that names a row without a sample.
-func (r *relabeler) unknownRows() error {
-	there := make(map[string]bool, r.target.Len())
-	for i := range r.target.Len() {
-		in, err := r.target.Info(i)
-		if err != nil {
-			return err
-		}
-		there[in.Key], there[in.Source.Path] = true, true
-	}
-	var names []string
-	for name := range r.table.Rows {
-		if !there[name] {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	if len(names) == 0 {
-		return fmt.Errorf("%w: the table has two rows for the same sample", formats.ErrKey)
-	}
-	return fmt.Errorf("%w: the table has %d keys or paths that are not in the dataset, such as %q", formats.ErrKey, len(names), names[0])
+	return rows, nil
 }
 
 // readLabels parses the table's labels. The dataset's classes keep their indices; new classes come

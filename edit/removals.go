@@ -15,37 +15,26 @@ func sortRemoved(list []formats.RemovedSample) []formats.RemovedSample {
 
 // removals finds samples of the source in the list of samples removed by hand.
 type removals struct {
-	list     []formats.RemovedSample // by key
-	byPath   []int32                 // indices into list, sorted by path
-	restored []bool                  // by index into list: the sample is added again
+	list          []formats.RemovedSample
+	byKey, byPath map[string]int // indices into list
+	restored      []bool         // by index into list: the sample is added again
 }
 
 func newRemovals(list []formats.RemovedSample) *removals {
-	r := &removals{list: list, byPath: make([]int32, len(list)), restored: make([]bool, len(list))}
-	for i := range r.byPath {
-		r.byPath[i] = int32(i)
+	r := &removals{list: list, byKey: map[string]int{}, byPath: map[string]int{}, restored: make([]bool, len(list))}
+	for i := range list {
+		r.byKey[list[i].Key], r.byPath[list[i].Source.Path] = i, i
 	}
-	slices.SortFunc(r.byPath, func(a, b int32) int { return strings.Compare(list[a].Source.Path, list[b].Source.Path) })
+	delete(r.byPath, "") // not a path
 	return r
 }
 
 // find returns the index in the list of the sample with that key or path.
-func (r *removals) find(in *formats.Info) (int, bool) {
-	if i, ok := slices.BinarySearchFunc(r.list, in.Key, func(e formats.RemovedSample, key string) int {
-		return strings.Compare(e.Key, key)
-	}); ok {
-		return i, true
+func (r *removals) find(in *formats.Info) (i int, ok bool) {
+	if i, ok = r.byKey[in.Key]; !ok {
+		i, ok = r.byPath[in.Source.Path]
 	}
-	if in.Source.Path == "" {
-		return 0, false
-	}
-	k, ok := slices.BinarySearchFunc(r.byPath, in.Source.Path, func(i int32, path string) int {
-		return strings.Compare(r.list[i].Source.Path, path)
-	})
-	if !ok {
-		return 0, false
-	}
-	return int(r.byPath[k]), true
+	return i, ok
 }
 
 // remaining returns the samples that stay removed.

@@ -12,8 +12,6 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/checksum"
-	"github.com/dsconv/dsconv/formats/sharded"
-	"github.com/dsconv/dsconv/formats/staging"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
@@ -38,20 +36,17 @@ type Lost struct {
 
 // OpenDamaged opens the damaged dataset at path as far as possible, to repair it.
 func OpenDamaged(f formats.Format, path string) (*Target, error) {
-	w, ok := f.(formats.WritableFormat)
-	s, can := f.(formats.Salvager)
-	if !ok || !can {
-		return nil, fmt.Errorf("%s: a %s cannot be repaired; only a dataset that dsconv packed can%s", path, f.Name(), sharded.SuggestDatasets(path))
+	var open func(string) (formats.Dataset, error)
+	if s, ok := f.(formats.Salvager); ok {
+		open = func(path string) (formats.Dataset, error) {
+			ds, err := s.Salvage(path)
+			if err != nil {
+				err = fmt.Errorf("%w: the dataset's description is lost: pack it again", err)
+			}
+			return ds, err
+		}
 	}
-	if _, err := staging.Recover(path); err != nil {
-		return nil, err
-	}
-	base := staging.VersionAt(path)
-	ds, err := s.Salvage(path)
-	if err != nil {
-		return nil, fmt.Errorf("%w: the dataset's description is lost: pack it again", err)
-	}
-	return &Target{Path: path, Format: w, Dataset: ds, base: base}, nil
+	return openTarget(f, path, "repaired", open)
 }
 
 // Repair plans t as it was before the damage. Damaged files are written again, from their undamaged
@@ -59,11 +54,11 @@ func OpenDamaged(f formats.Format, path string) (*Target, error) {
 // does not for all samples, the plan is nil. all is set if the checksums are damaged themselves, so
 // that every file must be checked sample by sample.
 func Repair(ctx context.Context, t *Target, damage []formats.Damage, all bool, src formats.Dataset, o convert.Options) (*convert.Plan, *Repaired, error) {
-	recipe, err := recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd)
+	recipe, _, err := recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", t.Path, err)
 	}
-	r := &repairer{target: t, src: src, recipe: recipe.Recipe}
+	r := &repairer{target: t, src: src, recipe: recipe}
 	v := t.subset(func(int) bool { return true })
 	if err := r.selectFiles(v, damage, all); err != nil {
 		return nil, nil, err
@@ -87,19 +82,18 @@ func Repair(ctx context.Context, t *Target, damage []formats.Damage, all bool, s
 }
 
 type repairer struct {
-	target      *Target
-	src         formats.Dataset
-	recipe      preprocess.Recipe
-	suspect     []int32                   // samples in damaged files
-	sourceIndex func(*formats.Info) int32 // index of a lost sample in the source, or -1
-	mu          sync.Mutex
-	found       Repaired
+	target  *Target
+	src     formats.Dataset
+	recipe  preprocess.Recipe
+	suspect []int32 // samples in damaged files
+	mu      sync.Mutex
+	found   Repaired
 }
 
 // selectFiles decides which files are written again, and which samples are in them.
 func (r *repairer) selectFiles(v *version, damage []formats.Damage, all bool) error {
 	if !r.target.hasShards() {
-		if !all && r.target.inOneFile() && !r.target.dataDamaged(damage) {
+		if !all && r.target.inOneFile() && !slices.ContainsFunc(r.target.Meta().Files, func(name string) bool { return isDamaged(name, damage) }) {
 			v.keepData, r.found.Files = true, []string{}
 			return nil
 		}
@@ -127,7 +121,7 @@ func (r *repairer) selectFiles(v *version, damage []formats.Damage, all bool) er
 
 // copyRemoved copies the list of samples removed by hand.
 func (r *repairer) copyRemoved(v *version) (err error) {
-	v.union.removed, err = removedFrom(r.target.Dataset)
+	v.union.removed, err = formats.RemovedFrom(r.target.Dataset)
 	if errors.Is(err, formats.ErrDamaged) {
 		r.found.Forgotten, err = r.target.Meta().History.Removed, nil
 	}
@@ -161,7 +155,14 @@ func (r *repairer) restoreAll(ctx context.Context, v *version, workers int) erro
 	if err != nil {
 		return err
 	}
-	if err := r.findInSource(lost); err != nil {
+	infos := make([]formats.Info, len(lost))
+	for k, i := range lost {
+		if infos[k], err = r.target.Info(int(i)); err != nil {
+			return err
+		}
+	}
+	at, err := formats.Locate(r.src, infos)
+	if err != nil {
 		return err
 	}
 	err = parallel.Each(ctx, len(lost), workers, func() (func(int) error, func(), error) {
@@ -170,22 +171,18 @@ func (r *repairer) restoreAll(ctx context.Context, v *version, workers int) erro
 			return nil, nil, err
 		}
 		var s, out formats.Sample
-		return func(k int) error { return r.restoreOne(v, lost[k], proc, &s, &out) }, proc.Close, nil
+		return func(k int) error { return r.restoreOne(&v.union.samples[lost[k]], &infos[k], at[k], proc, &s, &out) }, proc.Close, nil
 	})
 	slices.Sort(r.found.Restored)
 	slices.SortFunc(r.found.Lost, func(a, b Lost) int { return cmp.Compare(a.Key, b.Key) })
 	return err
 }
 
-// restoreOne replaces sample i by the source's, or records that it is lost.
-func (r *repairer) restoreOne(v *version, i int32, proc *preprocess.Processor, s, out *formats.Sample) error {
-	in, err := r.target.Info(int(i))
-	if err != nil {
-		return err
-	}
+// restoreOne sets to to sample at of the source, or records that the damaged sample in is lost.
+func (r *repairer) restoreOne(to *unionSample, in *formats.Info, at int, proc *preprocess.Processor, s, out *formats.Sample) error {
 	var it unionSample
-	err = guard.Do(func() (err error) {
-		it, err = r.restore(proc, &in, s, out)
+	err := guard.Do(func() (err error) {
+		it, err = r.restore(proc, in, at, s, out)
 		return err
 	})
 	// An error that is not the sample's fault must not make the user remove the sample.
@@ -199,49 +196,17 @@ func (r *repairer) restoreOne(v *version, i int32, proc *preprocess.Processor, s
 		return nil
 	}
 	r.found.Restored = append(r.found.Restored, in.Key)
-	v.union.samples[i] = it
+	*to = it
 	return nil
 }
 
-// findInSource finds the lost samples in the source: by path, else by key.
-func (r *repairer) findInSource(lost []int32) error {
-	byPath, byKey := map[string]int32{}, map[string]int32{}
-	for _, i := range lost {
-		in, err := r.target.Info(int(i))
-		if err != nil {
-			return err
-		}
-		byPath[in.Source.Path], byKey[in.Key] = -1, -1
-	}
-	for k := range r.src.Len() {
-		in, err := r.src.Info(k)
-		if err != nil {
-			return err
-		}
-		if _, ok := byPath[in.Source.Path]; ok && in.Source.Path != "" {
-			byPath[in.Source.Path] = int32(k)
-		}
-		if _, ok := byKey[in.Key]; ok {
-			byKey[in.Key] = int32(k)
-		}
-	}
-	r.sourceIndex = func(in *formats.Info) int32 {
-		if k := byPath[in.Source.Path]; in.Source.Path != "" && k >= 0 {
-			return k
-		}
-		return byKey[in.Key]
-	}
-	return nil
-}
-
-// restore builds the sample in from the source.
-func (r *repairer) restore(proc *preprocess.Processor, in *formats.Info, s, out *formats.Sample) (unionSample, error) {
-	at := r.sourceIndex(in)
+// restore builds the sample in from sample at of the source.
+func (r *repairer) restore(proc *preprocess.Processor, in *formats.Info, at int, s, out *formats.Sample) (unionSample, error) {
 	if at < 0 {
 		return unionSample{}, errors.New("it is not in the source")
 	}
-	it := unionSample{source: 1, index: at, change: r.manifestChange(in)}
-	if err := r.src.Read(int(at), s); err != nil {
+	it := unionSample{source: 1, index: int32(at), change: r.manifestChange(in)}
+	if err := r.src.Read(at, s); err != nil {
 		return it, err
 	}
 	schema := r.src.Meta().Schema

@@ -36,26 +36,13 @@ func uniteSchemas(first formats.Schema, others []formats.Schema, name func(i int
 
 // sameFields returns an error if b does not have the fields of a, the dataset.
 func sameFields(a, b formats.Schema) error {
-	var missing, extra []string
-	for _, f := range a {
-		if b.Index(f.Name) < 0 {
-			missing = append(missing, f.Name)
-		}
-	}
-	for _, f := range b {
-		if a.Index(f.Name) < 0 {
-			extra = append(extra, f.Name)
-		}
-	}
+	missing := slices.DeleteFunc(a.Names(), func(name string) bool { return b.Index(name) >= 0 })
+	extra := slices.DeleteFunc(b.Names(), func(name string) bool { return a.Index(name) >= 0 })
 	switch {
 	case len(missing) > 0:
 		return fmt.Errorf("%w: it has no field %s", formats.ErrSchema, strings.Join(missing, ", "))
 	case len(extra) > 0:
-		var names []string
-		for _, f := range a {
-			names = append(names, f.Name)
-		}
-		return fmt.Errorf("%w: unknown field %s; the dataset has %s", formats.ErrSchema, strings.Join(extra, ", "), listNames(names))
+		return fmt.Errorf("%w: unknown field %s; the dataset has %s", formats.ErrSchema, strings.Join(extra, ", "), listNames(a.Names()))
 	}
 	return nil
 }
@@ -78,12 +65,3 @@ func relaxShapes(s, other formats.Schema) {
 
 // listNames lists names for a message.
 func listNames(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
-
-// uniteColumns returns the user's columns of several datasets, each once.
-func uniteColumns(first []string, others ...[]string) []string {
-	all := slices.Clone(first)
-	for _, o := range others {
-		all = appendClasses(all, o)
-	}
-	return all
-}

@@ -3,7 +3,6 @@ package edit
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
@@ -17,21 +16,26 @@ type Target struct {
 	Path   string
 	Format formats.WritableFormat
 	formats.Dataset
-	base string // the version: see atrest.VersionAt
+	base string // the version: see staging.VersionAt
 }
 
 // Open opens the dataset at path to edit it. If an earlier edit was complete but killed before it was
 // published, it is published first.
 func Open(f formats.Format, path string) (*Target, error) {
+	return openTarget(f, path, "changed", f.Open)
+}
+
+// openTarget opens the dataset at path with open, nil if its format has no such function. done is what is done to it, for errors.
+func openTarget(f formats.Format, path, done string, open func(string) (formats.Dataset, error)) (*Target, error) {
 	w, ok := f.(formats.WritableFormat)
-	if !ok {
-		return nil, fmt.Errorf("%s: a %s cannot be changed; only a dataset that dsconv packed can%s", path, f.Name(), sharded.SuggestDatasets(path))
+	if !ok || open == nil {
+		return nil, fmt.Errorf("%s: a %s cannot be %s; only a dataset that dsconv packed can%s", path, f.Name(), done, sharded.SuggestDatasets(path))
 	}
 	if _, err := staging.Recover(path); err != nil {
 		return nil, err
 	}
 	base := staging.VersionAt(path)
-	ds, err := f.Open(path)
+	ds, err := open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +44,7 @@ func Open(f formats.Format, path string) (*Target, error) {
 
 // Removed implements formats.Removals.
 func (t *Target) Removed() ([]formats.RemovedSample, error) {
-	list, err := removedFrom(t.Dataset)
+	list, err := formats.RemovedFrom(t.Dataset)
 	if errors.Is(err, formats.ErrDamaged) {
 		err = fmt.Errorf("%w: the list of removed samples is lost; dsconv verify --repair SRC repairs the dataset without it", err)
 	}
@@ -57,11 +61,6 @@ func (t *Target) hasShards() bool {
 // written again.
 func (t *Target) inOneFile() bool {
 	return !t.hasShards() && t.Format.Traits().Sharded && len(t.Meta().Files) == 1
-}
-
-// dataDamaged reports whether a data file is damaged.
-func (t *Target) dataDamaged(damage []formats.Damage) bool {
-	return slices.ContainsFunc(t.Meta().Files, func(name string) bool { return isDamaged(name, damage) })
 }
 
 // samplesByFile returns the samples of each file in the file's order.
@@ -88,12 +87,10 @@ type locator interface {
 }
 
 // options returns the options of a new version: o, and those of the dataset's recipe.
-func (t *Target) options(o convert.Options) (convert.Options, error) {
-	recipe, err := recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd)
-	if err != nil {
+func (t *Target) options(o convert.Options) (_ convert.Options, err error) {
+	if o.Recipe, o.Create.Zstd, err = recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd); err != nil {
 		return o, fmt.Errorf("%s: %w", t.Path, err)
 	}
-	o.Recipe, o.Create.Zstd = recipe.Recipe, recipe.filesZstd
 	if o.Order, err = convert.ParseOrder(t.Meta().Recipe["order"]); err != nil {
 		return o, fmt.Errorf("%s: its recipe: %w", t.Path, err)
 	}

@@ -84,7 +84,7 @@ func (u *union) ready(i int) bool { return u.sources[u.samples[i].source].ready 
 // Removed implements formats.Removals.
 func (u *union) Removed() ([]formats.RemovedSample, error) { return u.removed, nil }
 
-// Info implements formats.Dataset. The Sum is that of the source's values.
+// Info implements formats.Dataset. The Checksum is that of the source's values.
 func (u *union) Info(i int) (formats.Info, error) {
 	it := &u.samples[i]
 	p := &u.sources[it.source]

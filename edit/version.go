@@ -128,7 +128,7 @@ func (v *version) unchangedExcept(i int32, but func(*change) bool) bool {
 	return it.source == 0 && p.identical && (it.change == nil || but(it.change))
 }
 
-func (c *change) sourceOnly() bool { return c.labels == nil && c.split == nil && c.columns == nil }
+func (c *change) sourceOnly() bool { return c.split == nil && len(c.labels)+len(c.columns) == 0 }
 
 // newFiles distributes the added samples, in the dataset's order, over files of the size that o asks
 // for, by default about that of the largest file.

@@ -53,3 +53,11 @@ type RemovalWriter interface {
 	// SetRemoved is called before Commit with the list in the order of keys.
 	SetRemoved(list []RemovedSample)
 }
+
+// RemovedFrom returns the samples that were removed from ds by hand.
+func RemovedFrom(ds Dataset) ([]RemovedSample, error) {
+	if r, ok := ds.(Removals); ok {
+		return r.Removed()
+	}
+	return nil, nil
+}

@@ -90,6 +90,15 @@ func (s Schema) LabelIndex() int {
 // IsLabel reports whether values of the kind are labels.
 func (k Kind) IsLabel() bool { return k == Label || k == MultiHot || k == Number }
 
+// Names returns the names of the fields.
+func (s Schema) Names() []string {
+	names := make([]string, len(s))
+	for i := range s {
+		names[i] = s[i].Name
+	}
+	return names
+}
+
 // Index returns the position of the named field, or -1.
 func (s Schema) Index(name string) int {
 	return slices.IndexFunc(s, func(f Field) bool { return f.Name == name })

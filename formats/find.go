@@ -26,3 +26,32 @@ func Find(ds Dataset, key string) (int, error) {
 	}
 	return 0, fmt.Errorf("%w: there is no sample with the key %q", ErrKey, key)
 }
+
+// Locate returns the index in src of each of the samples: the one with the path of its source file,
+// else the one with its key, -1 if there is none.
+func Locate(src Dataset, samples []Info) ([]int, error) {
+	byPath, byKey := map[string]int{}, map[string]int{}
+	for _, in := range samples {
+		byPath[in.Source.Path], byKey[in.Key] = -1, -1
+	}
+	for i := range src.Len() {
+		in, err := src.Info(i)
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := byPath[in.Source.Path]; ok {
+			byPath[in.Source.Path] = i
+		}
+		if _, ok := byKey[in.Key]; ok {
+			byKey[in.Key] = i
+		}
+	}
+	byPath[""] = -1 // not a path
+	at := make([]int, len(samples))
+	for k, in := range samples {
+		if at[k] = byPath[in.Source.Path]; at[k] < 0 {
+			at[k] = byKey[in.Key]
+		}
+	}
+	return at, nil
+}

@@ -25,6 +25,9 @@ const (
 // ImageEncodings are the encodings of images.
 var ImageEncodings = []Encoding{JPEG, PNG, Raw, RawZstd, BMP, GIF, TIFF, WebP}
 
+// IsRaw reports whether the data are pixels rather than an image file.
+func (e Encoding) IsRaw() bool { return e == Raw || e == RawZstd }
+
 // Extension returns the encoding's usual file extension with its dot. Raw tensors are stored
 // in files as .npy.
 func (e Encoding) Extension() string {

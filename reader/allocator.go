@@ -14,7 +14,7 @@ type Allocator func(size int) []byte
 
 // MemorySize is the size in bytes of a batch's images: what an Allocator is asked for.
 func (l *Loader) MemorySize() int {
-	return l.config.BatchSize * l.frame.entry() * l.frame.dtype.Size()
+	return l.config.BatchSize * l.frame.entryBytes()
 }
 
 // Slots is the maximum number of batches that are being built at a time.

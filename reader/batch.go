@@ -114,7 +114,11 @@ func (f *frame) numbers() bool { return f.label == formats.Float32 }
 // entry is the number of elements of one image.
 func (f *frame) entry() int { return f.shape[0] * f.shape[1] * f.shape[2] }
 
-// reset gives b n entries, in the memory it has if that is enough.
+// entryBytes is the number of bytes of one image.
+func (f *frame) entryBytes() int { return f.entry() * f.dtype.Size() }
+
+// reset gives b n entries, in the memory it has if that is enough. What the first n entries held
+// stays.
 func (f *frame) reset(b *Batch, n int) {
 	size := n * f.entry()
 	b.Uint8 = resize(b.Uint8, f.dtype == formats.Uint8, size)
@@ -129,24 +133,12 @@ func (f *frame) reset(b *Batch, n int) {
 	b.MultiHot = resize(b.MultiHot, f.columns > 0, n*f.columns)
 	b.Soft = resize(b.Soft, f.soft > 0, n*f.soft)
 	f.resetFields(b, n)
-	b.Skipped, b.Substituted = 0, 0
-	f.shorten(b, n)
-}
-
-// shorten cuts b to its first n entries.
-func (f *frame) shorten(b *Batch, n int) {
-	b.N = n
+	b.N, b.Skipped, b.Substituted = n, 0, 0
 	h, w, c := f.shape[0], f.shape[1], f.shape[2]
 	b.Shape = [4]int{n, h, w, c}
 	if f.layout == augment.NCHW {
 		b.Shape = [4]int{n, c, h, w}
 	}
-	size := n * f.entry()
-	b.Uint8, b.Uint16, b.Float32, b.Half = cut(b.Uint8, size), cut(b.Uint16, size), cut(b.Float32, size), cut(b.Half, size)
-	b.Labels, b.Labels8, b.Labels16 = cut(b.Labels, n), cut(b.Labels8, n), cut(b.Labels16, n)
-	b.Numbers = cut(b.Numbers, n)
-	b.Indices, b.MultiHot, b.Soft = cut(b.Indices, n), cut(b.MultiHot, n*f.columns), cut(b.Soft, n*f.soft)
-	f.shortenFields(b, n)
 }
 
 // move moves entry from of b to entry to. Entry from is undefined afterwards.
@@ -157,11 +149,7 @@ func (f *frame) move(b *Batch, to, from int) {
 
 // copyEntry copies entry from of src to entry to of dst, without extra fields.
 func (f *frame) copyEntry(dst *Batch, to int, src *Batch, from int) {
-	n := f.entry()
-	copyRow(dst.Uint8, to, src.Uint8, from, n)
-	copyRow(dst.Uint16, to, src.Uint16, from, n)
-	copyRow(dst.Float32, to, src.Float32, from, n)
-	copyRow(dst.Half, to, src.Half, from, n)
+	copyRow(dst.ImageBytes(), to, src.ImageBytes(), from, f.entryBytes())
 	copyRow(dst.Labels, to, src.Labels, from, 1)
 	copyRow(dst.Labels8, to, src.Labels8, from, 1)
 	copyRow(dst.Labels16, to, src.Labels16, from, 1)
@@ -172,7 +160,7 @@ func (f *frame) copyEntry(dst *Batch, to int, src *Batch, from int) {
 
 // bytes is the memory of a batch of n entries, without fields whose size varies.
 func (f *frame) bytes(n int) int64 {
-	entry := f.entry()*f.dtype.Size() + f.label.Size() + 8 + f.columns + 4*f.soft
+	entry := f.entryBytes() + f.label.Size() + 8 + f.columns + 4*f.soft
 	for k := range f.fields {
 		entry += f.fields[k].size
 	}
@@ -186,14 +174,6 @@ func resize[T any](s []T, used bool, n int) []T {
 		return nil
 	case cap(s) < n:
 		return make([]T, n)
-	}
-	return s[:n]
-}
-
-// cut is the first n elements of s, none if s is nil.
-func cut[T any](s []T, n int) []T {
-	if s == nil {
-		return nil
 	}
 	return s[:n]
 }

@@ -26,7 +26,7 @@ func TestManyEpochsAtOnce(t *testing.T) {
 	}
 	for _, ds := range datasets {
 		c := training(bothMixers...)
-		c.Shuffle, c.BatchSize, c.Workers, c.Prefetch, c.Fields = true, 5, 2, 3, furtherFields
+		c.Shuffle, c.BatchSize, c.Workers, c.Prefetch, c.Fields = true, 5, 2, 3, extraFields
 		l := newLoader(t, ds, c)
 		var want [3][]step
 		for epoch := range want {

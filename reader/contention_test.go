@@ -60,7 +60,7 @@ func TestNoLockInTheSamplePath(t *testing.T) {
 func waitsOf(t *testing.T, ds formats.Dataset) (waits []string) {
 	t.Helper()
 	config := training()
-	config.Shuffle, config.Workers, config.Fields = true, 8, furtherFields
+	config.Shuffle, config.Workers, config.Fields = true, 8, extraFields
 	l := newLoader(t, ds, config)
 	before := contention(t)
 	for epoch := range 4 {

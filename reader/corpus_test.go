@@ -167,8 +167,8 @@ type annotated struct {
 	meta formats.Meta
 }
 
-// furtherFields are the names of the fields that annotate adds.
-var furtherFields = []string{"mask", "boxes", "depth", "caption", "points", "quality", "tags"}
+// extraFields are the names of the fields that annotate adds.
+var extraFields = []string{"mask", "boxes", "depth", "caption", "points", "quality", "tags"}
 
 func annotate(ds formats.Dataset) annotated {
 	d := annotated{ds, *ds.Meta()}
@@ -196,7 +196,7 @@ func (d annotated) Read(i int, s *formats.Sample) error {
 	}
 	w, h := sizeOf(number)
 	s.Resize(len(d.meta.Schema))
-	further := s.Values[len(s.Values)-len(furtherFields):]
+	extra := s.Values[len(s.Values)-len(extraFields):]
 	pixels := func(channels int) formats.Value {
 		v := formats.Value{Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{h, w, channels}}
 		for k := range h * w * channels {
@@ -212,13 +212,13 @@ func (d annotated) Read(i int, s *formats.Sample) error {
 	for k := range 3 {
 		points.Data = binary.LittleEndian.AppendUint16(points.Data, uint16(number*1000+k))
 	}
-	further[0].Set(pixels(1))
-	further[1].Set(boxes)
-	further[2].Set(pixels(3))
-	further[3].Set(formats.Value{Encoding: formats.Plain, Data: fmt.Appendf(nil, "picture %d", number*number)})
-	further[4].Set(points)
-	further[5].SetInt64(int64(number % 2))
-	further[6].Set(formats.Value{Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{3}, Data: []byte{1, byte(number & 1), byte(number >> 1 & 1)}})
+	extra[0].Set(pixels(1))
+	extra[1].Set(boxes)
+	extra[2].Set(pixels(3))
+	extra[3].Set(formats.Value{Encoding: formats.Plain, Data: fmt.Appendf(nil, "picture %d", number*number)})
+	extra[4].Set(points)
+	extra[5].SetInt64(int64(number % 2))
+	extra[6].Set(formats.Value{Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{3}, Data: []byte{1, byte(number & 1), byte(number >> 1 & 1)}})
 	return nil
 }
 

@@ -223,15 +223,6 @@ func (f *frame) joinFields(b *Batch) {
 	}
 }
 
-func (f *frame) shortenFields(b *Batch, n int) {
-	for k := range b.Fields {
-		to := &b.Fields[k]
-		if to.Offsets = to.Offsets[:n+1]; f.fields[k].shape != nil {
-			to.Data = to.Data[:n*f.fields[k].size]
-		}
-	}
-}
-
 func (f *frame) moveFields(b *Batch, to, from int) {
 	for k := range b.Fields {
 		field := &b.Fields[k]

@@ -30,7 +30,7 @@ func TestBatchesAreTheSameFromAnyFormat(t *testing.T) {
 		order  string
 		change func(*reader.Config)
 	}{
-		{"full", func(c *reader.Config) { c.Fields = furtherFields }},
+		{"full", func(c *reader.Config) { c.Fields = extraFields }},
 		{"block:5:3", func(*reader.Config) {}},
 		{"none", func(c *reader.Config) {
 			c.DType, c.Layout, c.Transforms = formats.Uint8, augment.NHWC, augment.Train(20)
@@ -92,7 +92,7 @@ func TestCachedBatchesAreTheSame(t *testing.T) {
 	for d, ds := range c.datasets(t) {
 		for _, kind := range []reader.CacheKind{reader.NoCache, reader.Encoded, reader.Decoded} {
 			config := training(bothMixers...)
-			config.Order, config.Workers, config.Fields = order.Spec{Kind: order.Full}, 3, furtherFields
+			config.Order, config.Workers, config.Fields = order.Spec{Kind: order.Full}, 3, extraFields
 			config.Cache = reader.Cache{Kind: kind, Limit: 64 << 20, Dir: t.TempDir()}
 			l := newLoader(t, ds, config)
 			for range 2 { // the second time from the cache
@@ -114,7 +114,7 @@ func TestAtIsTheEpochsSample(t *testing.T) {
 	c := newCorpus(t, 24, packings())
 	for d, ds := range c.datasets(t) {
 		config := training()
-		config.Order, config.Fields = order.Spec{Kind: order.Block, Block: 4, Window: 2}, furtherFields
+		config.Order, config.Fields = order.Spec{Kind: order.Block, Block: 4, Window: 2}, extraFields
 		l := newLoader(t, ds, config)
 		var b reader.Batch
 		for _, s := range collect(t, l.Epoch(t.Context(), 0)) {

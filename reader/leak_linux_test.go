@@ -156,7 +156,7 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 	c := newCorpus(t, 40, packings())
 	for _, s := range c.stored {
 		config := training(bothMixers...)
-		config.Shuffle, config.Workers, config.Fields = true, 3, furtherFields
+		config.Shuffle, config.Workers, config.Fields = true, 3, extraFields
 		l := newLoader(t, c.open(t, s), config)
 		loop := func(from, to int) {
 			for epoch := from; epoch < to; epoch++ {

@@ -62,10 +62,7 @@ func (f *frame) mixEntry(b *Batch, i int, from *Batch, k int, how *augment.Mixin
 	}
 	n := f.entry()
 	if how.Cut {
-		paste(f, b.Uint8, i, from.Uint8, k, how.Region)
-		paste(f, b.Uint16, i, from.Uint16, k, how.Region)
-		paste(f, b.Float32, i, from.Float32, k, how.Region)
-		paste(f, b.Half, i, from.Half, k, how.Region)
+		f.paste(b, i, from, k, how.Region)
 		return
 	}
 	if f.dtype == formats.Float32 {
@@ -76,19 +73,17 @@ func (f *frame) mixEntry(b *Batch, i int, from *Batch, k int, how *augment.Mixin
 }
 
 // paste copies region p of entry k of src into entry i of dst.
-func paste[T any](f *frame, dst []T, i int, src []T, k int, p pixel.Rect) {
-	if dst == nil {
-		return
-	}
-	n, planes, pixel := f.entry(), 1, f.shape[2]
+func (f *frame) paste(dst *Batch, i int, src *Batch, k int, p pixel.Rect) {
+	planes, pixel := 1, f.shape[2]*f.dtype.Size()
 	if f.layout == augment.NCHW {
-		planes, pixel = f.shape[2], 1
+		planes, pixel = f.shape[2], f.dtype.Size()
 	}
+	n, to, from := f.entryBytes(), dst.ImageBytes(), src.ImageBytes()
 	h, w := f.shape[0], f.shape[1]
 	for c := range planes {
 		for y := p.Y; y < p.Y+p.H; y++ {
 			at := ((c*h+y)*w + p.X) * pixel
-			copy(dst[i*n+at:][:p.W*pixel], src[k*n+at:])
+			copy(to[i*n+at:][:p.W*pixel], from[k*n+at:])
 		}
 	}
 }

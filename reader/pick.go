@@ -16,7 +16,7 @@ func (w *worker) checkBudget(f *frame) error {
 	if pixels > budget.Budget {
 		return fmt.Errorf("%w: the transforms enlarge it to %dx%d", pixel.ErrTooLarge, f.shape[1], f.shape[0])
 	}
-	entry := budget.Reservation{Extra: int64(f.entry()) * int64(f.dtype.Size())}
+	entry := budget.Reservation{Extra: int64(f.entryBytes())}
 	defer entry.Release()
 	v := &w.sample.Values[w.loader.image]
 	return entry.ReserveImage(0, len(v.Data), w.loader.config.MaxPixels)
@@ -59,7 +59,7 @@ func (l *Loader) pick(d draw, b *Batch) error {
 			}
 		}
 		f.reset(b, 1)
-		return w.render(b, 0, f.entry(), now)
+		return w.render(b, 0, f.entryBytes(), now)
 	})
 	if err != nil {
 		return err

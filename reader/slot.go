@@ -87,7 +87,7 @@ func (s *slot) closeGaps(f *frame) {
 		s.complete = append(s.complete, i)
 	}
 	if n := len(s.complete); n < s.size {
-		f.shorten(s.batch, n)
+		f.reset(s.batch, n)
 		s.batch.Skipped = s.size - n
 	}
 }

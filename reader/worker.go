@@ -56,7 +56,7 @@ func (w *worker) fill(b *Batch, i int, d draw) error {
 		if err != nil {
 			return err
 		}
-		return w.render(b, i, w.loader.frame.entry(), now)
+		return w.render(b, i, w.loader.frame.entryBytes(), now)
 	})
 }
 
@@ -97,9 +97,9 @@ func (w *worker) freeStored() {
 	w.room.Extra = extra
 }
 
-// render stores the sample that was taken in entry i of b, whose images have n elements.
+// render stores the sample that was taken in entry i of b, whose images have n bytes.
 func (w *worker) render(b *Batch, i, n int, now time.Duration) error {
-	now, err := w.renderImage(&w.sample.Values[w.loader.image], w.target(b, i, n), now)
+	now, err := w.renderImage(&w.sample.Values[w.loader.image], w.loader.target(b.ImageBytes()[i*n:][:n]), now)
 	if err != nil {
 		return err
 	}
@@ -189,19 +189,16 @@ func (w *worker) lend(v *formats.Value) (*pixel.Image, error) {
 	return &w.lent, nil
 }
 
-// target is entry i of b, of n elements.
-func (w *worker) target(b *Batch, i, n int) resample.Target {
-	l := w.loader
+// target is an image of a batch or of an extra field, in the memory dst.
+func (l *Loader) target(dst []byte) resample.Target {
 	t := resample.Target{Spec: l.pipeline.Store()}
 	switch l.frame.dtype {
 	case formats.Uint8:
-		t.Uint8 = b.Uint8[i*n:][:n]
+		t.Uint8 = dst
 	case formats.Float32:
-		t.Float32 = b.Float32[i*n:][:n]
-	case formats.Uint16:
-		t.Half = b.Uint16[i*n:][:n]
+		t.Float32 = Elements[float32](dst)
 	default:
-		t.Half = b.Half[i*n:][:n]
+		t.Half = Elements[uint16](dst)
 	}
 	return t
 }

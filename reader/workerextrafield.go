@@ -8,7 +8,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // fields stores the sample's extra fields in entry i, transformed as the image.
@@ -91,16 +90,7 @@ func (w *worker) extraImage(v *formats.Value, dst []byte) error {
 	if err := l.pipeline.Fits(m, &w.plan); err != nil {
 		return err
 	}
-	t := resample.Target{Spec: l.pipeline.Store()}
-	switch l.frame.dtype {
-	case formats.Uint8:
-		t.Uint8 = dst
-	case formats.Float32:
-		t.Float32 = Elements[float32](dst)
-	default:
-		t.Half = Elements[uint16](dst)
-	}
-	if err := w.runner.Apply(&w.plan, m, own, t); err != nil {
+	if err := w.runner.Apply(&w.plan, m, own, l.target(dst)); err != nil {
 		return err
 	}
 	return w.runner.Store()

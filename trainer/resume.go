@@ -37,9 +37,6 @@ func (r *training) resume() error {
 	if c.Every < 0 {
 		return fmt.Errorf("a checkpoint every %d steps: the number must not be negative", c.Every)
 	}
-	if _, ok := r.train.(Resumable); !ok {
-		return fmt.Errorf("checkpoint: a %T cannot resume in the middle of an epoch", r.train)
-	}
 	r.progress.Classes, r.progress.Recipe = r.train.Classes(), c.Recipe
 	if c.Discard {
 		return checkFolder(c.Path)
@@ -109,8 +106,8 @@ func (r *training) epoch(ctx context.Context) error {
 
 // batches are those that are left of the epoch.
 func (r *training) batches(ctx context.Context) iter.Seq2[*reader.Batch, error] {
-	if l, ok := r.train.(Resumable); ok && r.progress.Steps > 0 {
-		return l.Resume(ctx, r.progress.State)
+	if r.progress.Steps > 0 {
+		return r.train.Resume(ctx, r.progress.State)
 	}
 	return r.train.Epoch(ctx, len(r.progress.Epochs))
 }
@@ -128,9 +125,7 @@ func (r *training) stepped(b *reader.Batch) error {
 	p := &r.progress
 	p.Steps++
 	r.unsaved = true
-	if l, ok := r.train.(Resumable); ok {
-		p.State = l.State(len(p.Epochs), b)
-	}
+	p.State = r.train.State(len(p.Epochs), b)
 	if every := r.config.Checkpoint.Every; every == 0 || p.Steps%every != 0 {
 		return nil
 	}

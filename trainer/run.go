@@ -11,7 +11,8 @@ import (
 	"github.com/dsconv/dsconv/reader"
 )
 
-// Loader is where batches come from; *reader.Loader is one.
+// Loader is where batches come from, which can resume in the middle of an epoch; *reader.Loader is
+// one.
 type Loader interface {
 	// Len is the number of batches in an epoch, Samples the number of samples.
 	Len() int
@@ -21,18 +22,13 @@ type Loader interface {
 	ImageShape() [3]int
 	// Epoch gives the batches of an epoch, each valid until the loop's body ends.
 	Epoch(ctx context.Context, epoch int) iter.Seq2[*reader.Batch, error]
-}
-
-// Resumable is a Loader that can resume in the middle of an epoch; *reader.Loader is one.
-type Resumable interface {
-	Loader
 	// State is where the epoch stands after b, which is still valid.
 	State(epoch int, b *reader.Batch) reader.State
 	// Resume gives the batches that are left of the State's epoch, as Epoch does.
 	Resume(ctx context.Context, s reader.State) iter.Seq2[*reader.Batch, error]
 }
 
-var _ Resumable = (*reader.Loader)(nil)
+var _ Loader = (*reader.Loader)(nil)
 
 // Metrics are those of a network on some samples.
 type Metrics struct {
@@ -76,9 +72,9 @@ type Result struct {
 //
 // With c.Checkpoint a stopped run is resumed with the samples that are left of its epoch. On
 // the pure-Go backend weights and metrics end as those of a run that was never stopped, bit for
-// bit, as long as the sizes of the batches are the same. train must be Resumable then. Result
-// includes the earlier epochs; onEpoch is not called for them. A finished run is not repeated;
-// with a larger c.Epochs it continues.
+// bit, as long as the sizes of the batches are the same. Result includes the earlier epochs;
+// onEpoch is not called for them. A finished run is not repeated; with a larger c.Epochs it
+// continues.
 func Run(ctx context.Context, train, val Loader, c Config, onEpoch func(Epoch)) (Result, error) {
 	start := time.Now()
 	if c.Epochs < 1 {

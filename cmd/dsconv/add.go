@@ -10,8 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/edit"
-	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 func addCommand(c *console) *cli.Command {
@@ -63,8 +62,9 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *writeOpt
 	if (cc.Bool("prune") || cc.Bool("prune-all")) && (cc.IsSet("include") || cc.IsSet("exclude")) {
 		return usageErrorf("--prune drops what SRC lacks, so it needs all of SRC: leave out --include and --exclude")
 	}
-	cfg, err := addConfig(cc, t.Meta())
-	if err != nil {
+	cfg := packedConfig(cc, t.Meta())
+	var err error
+	if cfg.Patterns, err = addPatterns(cc, t.Meta().Recipe); err != nil {
 		return err
 	}
 	src, err := openSource(cc.Context, from, cfg)
@@ -73,21 +73,25 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *writeOpt
 	}
 	defer src.Close()
 	o.report = cc.String("report")
-	if err := addOptions(cc, o); err != nil {
+	if err := o.parseOnError(cc.String("on-error")); err != nil {
 		return err
 	}
-	if dir := o.convert.Quarantine; dir != "" {
-		if err := checkOutside(dir, from); err != nil {
-			return err
-		}
+	if err := parseSize(cc, "shard-size", &o.convert.Shards.Size); err != nil {
+		return err
+	}
+	if err := checkOutside(o.convert.Quarantine, from); err != nil {
+		return err
 	}
 	table, err := newSummary(src, parsePatterns(cc)) // patterns of the recipe may match nothing here
 	if err != nil {
 		return err
 	}
-	excluded, err := excludedFrom(from, cfg.Patterns)
+	patterns, err := cfg.Patterns.Compile()
 	if err != nil {
 		return err
+	}
+	excluded := func(path string) bool {
+		return path != "" && !patterns.IncludesFile(path) && durable.Exists(filepath.Join(from, filepath.FromSlash(path)))
 	}
 	p, found, err := edit.Add(cc.Context, t, src, edit.AddOptions{
 		Options: o.convert, Hash: cc.Bool("hash"), ResetEdits: cc.Bool("reset-edits"),
@@ -108,22 +112,6 @@ func unread(s *summary, from string) []string {
 		}
 	}
 	return paths
-}
-
-// excludedFrom returns a function that reports whether the folder from has a file at path that the
-// patterns exclude.
-func excludedFrom(from string, patterns formats.Patterns) (func(path string) bool, error) {
-	c, err := patterns.Compile()
-	if err != nil {
-		return nil, err
-	}
-	return func(path string) bool {
-		if path == "" || c.IncludesFile(path) {
-			return false
-		}
-		_, err := os.Lstat(filepath.Join(from, filepath.FromSlash(path)))
-		return err == nil
-	}, nil
 }
 
 func addedText(found *edit.Added, from string) string {
@@ -147,39 +135,4 @@ func addedText(found *edit.Added, from string) string {
 		}
 	}
 	return said
-}
-
-// addConfig returns how to read the folder: by the flags, else by the dataset's recipe.
-func addConfig(cc *cli.Context, m *formats.Meta) (cfg folder.Config, err error) {
-	cfg = folderConfig(m)
-	if cc.IsSet("labels") && folder.IsDescription(cc.String("labels")) { // a description replaces these
-		cfg.LabelColumns, cfg.LabelSep, cfg.LabelType, cfg.ClassOrder = nil, "", "", ""
-	}
-	cfg.Patterns, err = addPatterns(cc, m.Recipe)
-	for flag, set := range map[string]func(){
-		"labels":        func() { cfg.Labels = cc.String("labels") },
-		"label-columns": func() { cfg.LabelColumns = splitList(cc.String("label-columns")) },
-		"label-sep":     func() { cfg.LabelSep = cc.String("label-sep") },
-		"label-type":    func() { cfg.LabelType = cc.String("label-type") },
-	} {
-		if cc.IsSet(flag) {
-			set()
-		}
-	}
-	return cfg, err
-}
-
-// splitList splits a list of a recipe.
-func splitList(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return strings.Split(s, ",")
-}
-
-func addOptions(cc *cli.Context, o *writeOptions) error {
-	if err := o.parseOnError(cc.String("on-error")); err != nil {
-		return err
-	}
-	return parseSize(cc, "shard-size", &o.convert.Shards.Size)
 }

@@ -9,7 +9,7 @@ import (
 // run executes the command line args and returns the exit code.
 func run(ctx context.Context, args []string, c *console) int {
 	app := newApp(c)
-	ctx = withCommandLine(ctx, args)
+	c.args = args
 	args, err := flagsFirst(app, args)
 	if err == nil {
 		err = app.RunContext(ctx, args)

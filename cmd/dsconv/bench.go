@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -46,8 +48,13 @@ Augmentations:
 			if err := durable.Check(cc.String("json")); err != nil { // before anything is measured
 				return err
 			}
-			if len(cc.StringSlice("merge")) > 0 && !cc.Args().Present() {
-				return showReports(cc, c)
+			others, err := readReports(c, cc.StringSlice("merge")) // before anything is measured
+			if err != nil {
+				return err
+			}
+			if len(others) > 0 && !cc.Args().Present() { // the reports alone
+				others[0].Merge(others[1:]...)
+				return writeBench(cc, c, others[0])
 			}
 			paths, err := argumentsOrMore(cc, "SRC")
 			if err != nil {
@@ -57,7 +64,7 @@ Augmentations:
 			if err != nil {
 				return usageError{err}
 			}
-			return runBench(cc, c, paths, o)
+			return runBench(cc, c, paths, o, others)
 		},
 	}
 }
@@ -101,11 +108,7 @@ func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 	return o, o.Validate()
 }
 
-func runBench(cc *cli.Context, c *console, paths []string, o bench.Options) error {
-	others, err := readReports(c, cc.StringSlice("merge")) // before anything is measured
-	if err != nil {
-		return err
-	}
+func runBench(cc *cli.Context, c *console, paths []string, o bench.Options, others []*bench.Report) error {
 	show, err := c.benchProgress(cc, len(paths))
 	if err != nil {
 		return err
@@ -121,43 +124,26 @@ func runBench(cc *cli.Context, c *console, paths []string, o bench.Options) erro
 	return writeBench(cc, c, &report)
 }
 
-// showReports prints merged reports without measuring.
-func showReports(cc *cli.Context, c *console) error {
-	reports, err := readReports(c, cc.StringSlice("merge"))
-	if err != nil {
-		return err
-	}
-	reports[0].Merge(reports[1:]...)
-	return writeBench(cc, c, reports[0])
-}
-
-func readReports(c *console, files []string) ([]*bench.Report, error) {
-	var reports []*bench.Report
+// readReports reads reports. A report without a source gets its file as its source.
+func readReports(c *console, files []string) (reports []*bench.Report, err error) {
 	for _, file := range files {
-		r, err := readReport(c, file)
+		in := io.NopCloser(c.in)
+		if file != "-" {
+			if in, err = os.Open(file); err != nil {
+				return nil, fmt.Errorf("merge %s: %w", file, err)
+			}
+		}
+		r, err := bench.ReadReport(in)
+		in.Close()
 		if err != nil {
 			return nil, fmt.Errorf("merge %s: %w", file, err)
+		}
+		if file != "-" {
+			r.Source = cmp.Or(r.Source, file)
 		}
 		reports = append(reports, r)
 	}
 	return reports, nil
-}
-
-// readReport reads a report, and sets its source to file if it has none.
-func readReport(c *console, file string) (*bench.Report, error) {
-	if file == "-" {
-		return bench.ReadReport(c.in)
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r, err := bench.ReadReport(f)
-	if err == nil && r.Source == "" {
-		r.Source = file
-	}
-	return r, err
 }
 
 // writeBench prints the table, and writes the JSON if --json is given.
@@ -172,13 +158,9 @@ func writeBench(cc *cli.Context, c *console, r *bench.Report) error {
 			return err
 		}
 	}
-	if file != "" {
-		return writeReport(file, r)
+	if file == "" {
+		return nil
 	}
-	return nil
-}
-
-func writeReport(file string, r *bench.Report) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err

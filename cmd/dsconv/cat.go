@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -22,11 +21,7 @@ func catCommand(c *console) *cli.Command {
 			"Example:\n   dsconv cat out.lmdb cat/0001 > 0001.jpg\n\n" + exitCodes,
 		Flags: []cli.Flag{&cli.StringFlag{Name: "field", Usage: "write this `FIELD` of the sample", DefaultText: "the image"}},
 		Action: func(cc *cli.Context) error {
-			args, err := arguments(cc, "DATASET", "KEY")
-			if err != nil {
-				return err
-			}
-			ds, err := openSource(cc.Context, args[0], folder.Config{})
+			ds, args, err := openFirst(cc, "DATASET", "KEY")
 			if err != nil {
 				return err
 			}
@@ -69,15 +64,11 @@ func readValue(ds formats.Dataset, key, field string) (*formats.Value, error) {
 
 // unknownFieldError returns the error for an unknown field. A likely mistake is the name of a column.
 func unknownFieldError(m *formats.Meta, field string) error {
-	names := make([]string, 0, len(m.Schema))
-	for _, f := range m.Schema {
-		names = append(names, f.Name)
-	}
 	hint := ""
 	if slices.Contains(m.Columns, field) {
 		hint = fmt.Sprintf("; %q is a column: dsconv ls --json prints columns", field)
 	}
-	return fmt.Errorf("unknown field %q; the dataset has %s%s", field, strings.Join(names, ", "), hint)
+	return fmt.Errorf("unknown field %q; the dataset has %s%s", field, strings.Join(m.Schema.Names(), ", "), hint)
 }
 
 // pngCoder converts raw pixels to PNG. It belongs to one goroutine.
@@ -98,7 +89,7 @@ func (p *pngCoder) close() {
 
 // toPNG converts v to PNG if it is raw pixels.
 func (p *pngCoder) toPNG(v *formats.Value) error {
-	if v.Encoding != formats.Raw && v.Encoding != formats.RawZstd {
+	if !v.Encoding.IsRaw() {
 		return nil
 	}
 	if err := p.dec.Decode(&p.img, v, codec.DecodeOptions{Color: pixel.ColorKeep}); err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,25 +77,14 @@ func argumentsOrMore(cc *cli.Context, names ...string) ([]string, error) {
 	return args, nil
 }
 
-type commandLineKey struct{}
-
-// withCommandLine stores the command line in ctx, for messages about unfinished datasets.
-func withCommandLine(ctx context.Context, args []string) context.Context {
-	return context.WithValue(ctx, commandLineKey{}, args)
-}
-
 // maxCommandLine is the most bytes of a command line that are stored: it may have a thousand keys.
 const maxCommandLine = 500
 
 // commandLine returns the command line as it can be typed again, without --discard: with that it
 // would not resume.
-func commandLine(ctx context.Context) string {
-	args, _ := ctx.Value(commandLineKey{}).([]string)
-	if len(args) == 0 {
-		return ""
-	}
+func (c *console) commandLine() string {
 	words := []string{"dsconv"}
-	for _, word := range args[1:] {
+	for _, word := range c.args[1:] {
 		if word != "--discard" {
 			words = append(words, shellWord(word))
 		}

@@ -13,6 +13,7 @@ import (
 type console struct {
 	in       io.Reader
 	out, err io.Writer
+	args     []string // the command line, for messages about unfinished datasets
 }
 
 // printf prints a command's result.
@@ -59,15 +60,12 @@ func shortList(names []string, n int) string {
 
 // formatBytes formats a size in powers of ten, as disks are sold.
 func formatBytes(n int64) string {
-	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
-	x := float64(n)
-	i := 0
-	for x >= 999.5 && i < len(units)-1 {
-		x /= 1000
-		i++
-	}
-	if i == 0 {
+	if n < 1000 {
 		return fmt.Sprintf("%d B", n)
 	}
-	return fmt.Sprintf("%.3g %s", x, units[i])
+	x, i := float64(n), 0
+	for ; x >= 999.5 && i < 5; i++ {
+		x /= 1000
+	}
+	return fmt.Sprintf("%.3g %cB", x, " kMGTP"[i])
 }

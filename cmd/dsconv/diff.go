@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"errors"
-	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -30,11 +29,7 @@ func diffCommand(c *console) *cli.Command {
 			workersFlag("goroutines that read"),
 		},
 		Action: func(cc *cli.Context) error {
-			args, err := arguments(cc, "A", "B")
-			if err != nil {
-				return err
-			}
-			a, err := openSource(cc.Context, args[0], folder.Config{})
+			a, args, err := openFirst(cc, "A", "B")
 			if err != nil {
 				return err
 			}
@@ -45,7 +40,7 @@ func diffCommand(c *console) *cli.Command {
 			}
 			defer b.Close()
 			w := bufio.NewWriter(c.out)
-			err = compare(cc, &differences{w: w, json: cc.Bool("json"), quiet: cc.Bool("quiet")}, a, b)
+			err = compare(cc, &differences{console{out: w}, cc.Bool("json"), cc.Bool("quiet")}, a, b)
 			return errors.Join(err, w.Flush())
 		},
 	}
@@ -60,34 +55,24 @@ func compare(cc *cli.Context, d *differences, a, b formats.Dataset) error {
 		return err
 	}
 	d.summary(&sum, onlyA, onlyB)
-	if d.err == nil && (!sum.Empty() || !onlyA.Empty() || !onlyB.Empty()) {
+	if !sum.Empty() || !onlyA.Empty() || !onlyB.Empty() {
 		return errors.New("the datasets differ")
 	}
-	return d.err
+	return nil
 }
 
-// differences writes the differences as lines of text or of JSON.
+// differences writes the differences as lines of text or of JSON. Its output is buffered; flushing it
+// returns the error of an earlier write.
 type differences struct {
-	w           io.Writer
-	json, quiet bool
-	err         error
+	console
+	asJSON, quiet bool
 }
 
-func (d *differences) printf(format string, args ...any) {
-	if d.err == nil {
-		d.err = printTo(d.w, format, args...)
-	}
-}
-
-func (d *differences) object(v any) {
-	if d.err == nil {
-		d.err = writeJSON(d.w, v, "")
-	}
-}
+func (d *differences) object(v any) { _ = writeJSON(d.out, v, "") }
 
 // layout writes the fields and columns that only one side has. JSON has them in the summary.
 func (d *differences) layout(sign string, l diff.Layout) {
-	if d.json {
+	if d.asJSON {
 		return
 	}
 	for _, name := range l.Fields {
@@ -101,7 +86,7 @@ func (d *differences) layout(sign string, l diff.Layout) {
 func (d *differences) change(c diff.Change) {
 	switch {
 	case d.quiet:
-	case d.json:
+	case d.asJSON:
 		d.object(c)
 	case c.Kind == diff.Added:
 		d.printf("+ %s\n", printable(c.Key))
@@ -138,7 +123,7 @@ func listText(values []string) string {
 }
 
 func (d *differences) summary(s *diff.Summary, onlyA, onlyB diff.Layout) {
-	if d.json {
+	if d.asJSON {
 		d.object(map[string]any{"summary": s, "only_a": onlyA, "only_b": onlyB})
 		return
 	}

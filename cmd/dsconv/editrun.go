@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -47,8 +46,8 @@ type editResult struct {
 	Details any             `json:"what,omitempty"`
 	Report  *convert.Report `json:"report,omitempty"`
 	// Skipped are bad inputs, and Table is the report file that lists them.
-	Skipped []convert.Skip `json:"skipped,omitempty"`
-	Table   string         `json:"table,omitempty"`
+	Skipped []convert.Problem `json:"skipped,omitempty"`
+	Table   string            `json:"table,omitempty"`
 	// Unmatched are the patterns of --include and --exclude that match nothing.
 	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
 	// Labels describes the label columns of the source's table.
@@ -103,25 +102,16 @@ func runEdit(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o
 
 // run runs the plan, if there is one, and writes the report of bad inputs.
 func (a *editOutcome) run(ctx context.Context, c *console, path string, p *convert.Plan, o *writeOptions) error {
-	in := a.inputs
-	if p == nil && (in == nil || len(in.Skipped) == 0) {
-		return nil
-	}
-	if in == nil {
+	switch in := a.inputs; {
+	case in == nil && p != nil:
 		_, err := runPlan(ctx, c, p, o)
 		return err
+	case p != nil:
+		return in.run(ctx, c, path, []*convert.Plan{p}, make([]*convert.Report, 1), o)
+	case in != nil && len(in.Skipped) > 0:
+		return in.run(ctx, c, path, nil, nil, o)
 	}
-	if err := checkReportPath(o.report, path); err != nil {
-		return err
-	}
-	if p != nil {
-		r, err := runPlan(ctx, c, p, o)
-		in.add(r)
-		if err != nil {
-			return errors.Join(err, in.writePartialTable(o.report, path))
-		}
-	}
-	return in.writeTable(o.report, path)
+	return nil
 }
 
 func (a *editOutcome) print(c *console, t *edit.Target, p *convert.Plan, o *writeOptions, done *editResult) {
@@ -154,12 +144,10 @@ func keptFilesText(p *convert.Plan) string {
 
 // runPlan runs a plan and shows its progress. Its error has a hint.
 func runPlan(ctx context.Context, c *console, p *convert.Plan, o *writeOptions) (*convert.Report, error) {
-	show, end := func(convert.Progress) {}, func() {}
-	if !o.quiet && p.Len() > 0 {
-		show, end = c.progress(p.Path, p.Len(), o.progressJSON)
-	}
+	show, end := c.progress(p.Path, p.Len(), o.quiet || p.Len() == 0, o.progressJSON)
 	defer end()
-	r, err := p.OnProgress(show).WithCommand(commandLine(ctx)).Run(ctx)
+	p.Progress, p.Command = show, c.commandLine()
+	r, err := p.Run(ctx)
 	if err != nil {
 		err = withHint(err, p.Path)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -55,44 +54,25 @@ func withHint(err error, path string) error {
 	case errors.Is(err, formats.ErrPartial), errors.Is(err, formats.ErrLocked), errors.Is(err, formats.ErrNotBuilt),
 		errors.Is(err, formats.ErrForeign):
 		return err
-	case errors.Is(err, context.Canceled):
-		return stoppedError{err, path}
 	}
-	return fmt.Errorf("%w%s", err, hint(stoppedError{err, path}))
+	return stoppedError{err, resumeHint(path)}
 }
 
-// stoppedError is the error of a run that may have left DST.partial.
+// stoppedError is the error of a command that can be resumed as hint says; "" if nothing is left to resume.
 type stoppedError struct {
 	error
-	path string
+	hint string
 }
 
 func (e stoppedError) Unwrap() error { return e.error }
 
-// stoppedUnpackError is the error of an unpack that left an incomplete folder.
-type stoppedUnpackError struct {
-	error
-	dir string
-}
+func (e stoppedError) Error() string { return e.error.Error() + e.hint }
 
-func (e stoppedUnpackError) Unwrap() error { return e.error }
-
-func (e stoppedUnpackError) Error() string { return e.error.Error() + e.hint() }
-
-func (e stoppedUnpackError) hint() string {
-	return fmt.Sprintf("\n%s is not complete (it has the file %s): repeat the command to resume", e.dir, markerName)
-}
-
-// hint says how to resume a stopped pack or unpack, if err is about one.
-func hint(err error) string {
-	var u stoppedUnpackError
-	if errors.As(err, &u) {
-		return u.hint()
-	}
-	var p stoppedError
-	if !errors.As(err, &p) || !isDir(p.path+sidecar.PartialSuffix) {
+// resumeHint says how to resume the pack or edit of the dataset at path, if it is unfinished.
+func resumeHint(path string) string {
+	if !isDir(path + sidecar.PartialSuffix) {
 		return ""
 	}
 	return fmt.Sprintf("\n%s%s is unfinished: repeat the command to resume from its last checkpoint, or start over with --discard",
-		p.path, sidecar.PartialSuffix)
+		path, sidecar.PartialSuffix)
 }

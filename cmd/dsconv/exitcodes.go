@@ -37,7 +37,9 @@ func exitCodeFor(ctx context.Context, c *console, err error) int {
 		c.printError(err)
 		return exitUsage
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		err = fmt.Errorf("%w%s", errInterrupted, hint(err))
+		var stopped stoppedError
+		errors.As(err, &stopped)
+		err = stoppedError{errInterrupted, stopped.hint}
 	}
 	c.printError(err)
 	return exitFailed

@@ -19,7 +19,7 @@ func infoCommand(c *console) *cli.Command {
 		Description: "Example:\n   dsconv info out.lmdb\n\n" + exitCodes,
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print dataset.json"}},
 		Action: func(cc *cli.Context) error {
-			ds, err := openArgument(cc, "DATASET")
+			ds, args, err := openFirst(cc, "DATASET")
 			if err != nil {
 				return err
 			}
@@ -28,7 +28,7 @@ func infoCommand(c *console) *cli.Command {
 				return c.json(ds.Meta())
 			}
 			printInfo(c, ds.Meta())
-			if k, err := staging.FindPrevious(cc.Args().First()); err == nil {
+			if k, err := staging.FindPrevious(args[0]); err == nil {
 				c.printf("previous   the previous version is kept in %s: see dsconv undo\n", printable(k.Path))
 			}
 			return nil
@@ -36,13 +36,14 @@ func infoCommand(c *console) *cli.Command {
 	}
 }
 
-// openArgument opens the dataset that is the command's only argument.
-func openArgument(cc *cli.Context, name string) (formats.Dataset, error) {
-	args, err := arguments(cc, name)
+// openFirst returns the arguments, and opens the dataset that is the first of them.
+func openFirst(cc *cli.Context, names ...string) (formats.Dataset, []string, error) {
+	args, err := arguments(cc, names...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return openSource(cc.Context, args[0], folder.Config{})
+	ds, err := openSource(cc.Context, args[0], folder.Config{})
+	return ds, args, err
 }
 
 func printInfo(c *console, m *formats.Meta) {

@@ -45,22 +45,16 @@ func loaderConfig(cc *cli.Context) (c reader.Config, err error) {
 		BatchSize: cc.Int("batch"), Workers: cc.Int("workers"), Prefetch: cc.Int("prefetch"), Seed: cc.Uint64("seed"),
 		Split: cc.String("split"), DType: formats.DType(cc.String("dtype")), MaxPixels: cc.Int("max-pixels"),
 	}
-	if c.Order, err = order.Parse(cc.String("order")); err != nil {
-		return c, err
-	}
-	if c.Order.Kind == order.Weighted {
+	parseFlag(cc, "order", &c.Order, order.Parse, &err)
+	if err == nil && c.Order.Kind == order.Weighted {
 		return c, fmt.Errorf("--order %s: there are no weights; balanced goes by the classes", c.Order)
 	}
-	if c.OnError, err = reader.ParseOnError(cc.String("on-error")); err != nil {
-		return c, err
+	parseFlag(cc, "on-error", &c.OnError, reader.ParseOnError, &err)
+	parseFlag(cc, "cache", &c.Cache, reader.ParseCache, &err)
+	parseFlag(cc, "decode", &c.FastDecode, preprocess.ParseDecode, &err)
+	if err == nil {
+		c.Transforms, err = augment.Parse(cc.String("augment"))
 	}
-	if c.Cache, err = reader.ParseCache(cc.String("cache")); err != nil {
-		return c, err
-	}
-	if c.FastDecode, err = preprocess.ParseDecode(cc.String("decode")); err != nil {
-		return c, err
-	}
-	c.Transforms, err = augment.Parse(cc.String("augment"))
 	return c, err
 }
 

@@ -45,7 +45,7 @@ func lsCommand(c *console) *cli.Command {
 			&cli.StringFlag{Name: "split", Usage: "list only this `SPLIT`"},
 		},
 		Action: func(cc *cli.Context) error {
-			ds, err := openArgument(cc, "DATASET")
+			ds, _, err := openFirst(cc, "DATASET")
 			if err != nil {
 				return err
 			}

@@ -71,10 +71,9 @@ func merge(cc *cli.Context, c *console) (err error) {
 func mergeOptions(cc *cli.Context, o *writeOptions) (err error) {
 	o.convert.Fail = true // no sample may be lost by merging
 	o.convert.Create.Replace = cc.Bool("force")
-	if o.convert.Create.Zstd, err = preprocess.ParseZstd(cc.String("compress")); err != nil {
-		return err
-	}
-	if o.convert.Order, err = convert.ParseOrder(cc.String("order")); err != nil {
+	parseFlag(cc, "compress", &o.convert.Create.Zstd, preprocess.ParseZstd, &err)
+	parseFlag(cc, "order", &o.convert.Order, convert.ParseOrder, &err)
+	if err != nil {
 		return err
 	}
 	return parseSize(cc, "shard-size", &o.convert.Shards.Size)

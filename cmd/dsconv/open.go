@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/folder"
@@ -60,10 +62,11 @@ func openSource(ctx context.Context, path string, cfg folder.Config) (formats.Da
 	return folder.Open(ctx, path, cfg)
 }
 
-// checkOutside returns an error if dst is in the folder src: the next run would read it as images.
+// checkOutside returns an error if dst, unless it is "", is in the folder src: the next run would read it
+// as images.
 func checkOutside(dst, src string) error {
 	from, err := filepath.EvalSymlinks(src)
-	if err != nil || !isDir(from) {
+	if err != nil || dst == "" || !isDir(from) {
 		return nil //nolint:nilerr // a pattern of shards is not a folder
 	}
 	if from, err = filepath.Abs(from); err != nil {
@@ -89,11 +92,40 @@ func checkOutside(dst, src string) error {
 	return nil
 }
 
-// folderConfig returns how the folder of a dataset was read, by the dataset's recipe.
-func folderConfig(m *formats.Meta) folder.Config {
+// folderConfig returns how to read a folder by options of pack. option returns the value of each: of a
+// flag, or of a dataset's recipe.
+func folderConfig(option func(name string) string) folder.Config {
 	return folder.Config{
-		Labels: m.Recipe["labels"], LabelColumns: splitList(m.Recipe["label-columns"]), LabelSep: m.Recipe["label-sep"],
-		LabelType: m.Recipe["label-type"], ClassOrder: m.Recipe["class-order"], Like: m.Schema,
-		Patterns: formats.PatternsFromRecipe(m.Recipe),
+		Labels: option("labels"), LabelColumns: splitList(option("label-columns")), LabelSep: option("label-sep"),
+		LabelType: option("label-type"), ClassOrder: option("class-order"),
 	}
+}
+
+// packedConfig returns how the source of a dataset is read: by the flags that are set, else as it was packed.
+func packedConfig(cc *cli.Context, m *formats.Meta) folder.Config {
+	described := cc.IsSet("labels") && folder.IsDescription(cc.String("labels"))
+	cfg := folderConfig(func(name string) string {
+		if described && !cc.IsSet(name) {
+			return "" // a description replaces the recipe's options
+		}
+		return packedOption(cc, m, name)
+	})
+	cfg.Like, cfg.Patterns = m.Schema, formats.PatternsFromRecipe(m.Recipe)
+	return cfg
+}
+
+// packedOption returns the flag if it is set, else the option that the dataset was packed with.
+func packedOption(cc *cli.Context, m *formats.Meta, name string) string {
+	if cc.IsSet(name) {
+		return cc.String(name)
+	}
+	return m.Recipe[name]
+}
+
+// splitList splits a list of a recipe.
+func splitList(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, ",")
 }

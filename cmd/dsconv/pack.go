@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,10 +81,8 @@ func pack(cc *cli.Context, c *console) error {
 	if err := checkOutside(args[1], args[0]); err != nil {
 		return err
 	}
-	if dir := o.convert.Quarantine; dir != "" {
-		if err := checkOutside(dir, args[0]); err != nil {
-			return err
-		}
+	if err := checkOutside(o.convert.Quarantine, args[0]); err != nil {
+		return err
 	}
 	plans, err := makePlans(src, args[1], o)
 	if err != nil {
@@ -129,22 +127,7 @@ func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*conv
 	if err := os.MkdirAll(filepath.Dir(plans[0].Path), 0o755); err != nil {
 		return err
 	}
-	if err := checkReportPath(o.report, plans[0].Path); err != nil {
-		return err
-	}
-	done := finishedReports(plans, o)
-	for i, p := range plans {
-		if done[i] != nil {
-			s.add(done[i])
-			continue
-		}
-		r, err := runPlan(ctx, c, p, o)
-		s.add(r)
-		if err != nil {
-			return errors.Join(err, s.writePartialTable(o.report, plans[0].Path))
-		}
-	}
-	if err := s.writeTable(o.report, plans[0].Path); err != nil {
+	if err := s.run(ctx, c, plans[0].Path, plans, finishedReports(plans, o), o); err != nil {
 		return err
 	}
 	if err := s.print(c, o); err != nil {
@@ -207,11 +190,7 @@ func outputs(dst, format string, splits []string) ([]output, error) {
 		if err := formats.CheckSplit(split); err != nil {
 			return nil, usageError{err}
 		}
-		name := split
-		if name == "" {
-			name = "data"
-		}
-		outs = append(outs, output{format: f, path: filepath.Join(dst, name+outputSuffixes[f.Name()]), only: []string{split}})
+		outs = append(outs, output{format: f, path: filepath.Join(dst, cmp.Or(split, "data")+outputSuffixes[f.Name()]), only: []string{split}})
 	}
 	return outs, nil
 }

@@ -114,7 +114,7 @@ func (d *dryRun) printSkips(c *console) {
 	if len(d.Skipped) > 0 {
 		c.printf("would skip %d:\n", len(d.Skipped))
 	}
-	printFirst(c, d.Skipped, 10, " (--json lists them all)", func(s convert.Skip) string {
+	printFirst(c, d.Skipped, 10, " (--json lists them all)", func(s convert.Problem) string {
 		return "  " + printable(s.Path) + ": " + legible.Line(s.Cause)
 	})
 }

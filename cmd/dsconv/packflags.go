@@ -7,7 +7,6 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
@@ -59,10 +58,8 @@ func parsePackFlags(cc *cli.Context) (*writeOptions, error) {
 	}
 	o.format, o.report = cc.String("format"), cc.String("report")
 	patterns := parsePatterns(cc)
-	o.folder = folder.Config{
-		Labels: cc.String("labels"), LabelColumns: splitList(cc.String("label-columns")), LabelSep: cc.String("label-sep"),
-		LabelType: cc.String("label-type"), ClassOrder: cc.String("class-order"), Patterns: patterns,
-	}
+	o.folder = folderConfig(cc.String)
+	o.folder.Patterns = patterns
 	if o.folder.Labels == "" && (o.folder.LabelSep != "" || o.folder.LabelType != "" || len(o.folder.LabelColumns) > 0) {
 		return nil, usageErrorf("--label-columns, --label-sep and --label-type need --labels")
 	}
@@ -71,10 +68,8 @@ func parsePackFlags(cc *cli.Context) (*writeOptions, error) {
 	}
 	o.convert.Patterns, o.convert.Limit, o.convert.IOWorkers = patterns, cc.Int("limit"), cc.Int("io-workers")
 	o.convert.Create = formats.CreateOptions{Replace: cc.Bool("force")}
-	for _, n := range []string{"limit", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"} {
-		if cc.IsSet(n) && cc.Int(n) < 1 {
-			return nil, usageErrorf("--%s %d: it must be at least 1", n, cc.Int(n))
-		}
+	if err := positive(cc, "limit", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"); err != nil {
+		return nil, usageError{err}
 	}
 	if err := parsePackSyntax(cc, o); err != nil {
 		return nil, usageError{err}

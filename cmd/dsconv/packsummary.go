@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -17,12 +19,12 @@ import (
 
 // summary is the result of a pack, over all datasets that it wrote.
 type summary struct {
-	Found   int            `json:"found"`
-	Written int            `json:"written"`
-	Failed  int            `json:"failed"`
-	Skipped []convert.Skip `json:"skipped"`
-	Ignored int            `json:"ignored,omitempty"` // files whose names are not those of images
-	Renamed []string       `json:"keep_extension,omitempty"`
+	Found   int               `json:"found"`
+	Written int               `json:"written"`
+	Failed  int               `json:"failed"`
+	Skipped []convert.Problem `json:"skipped"`
+	Ignored int               `json:"ignored,omitempty"` // files whose names are not those of images
+	Renamed []string          `json:"keep_extension,omitempty"`
 	// Labels describes how the label columns of a table were interpreted.
 	Labels   []folder.LabelColumn `json:"labels,omitempty"`
 	Report   string               `json:"report,omitempty"`
@@ -30,17 +32,17 @@ type summary struct {
 	// Unmatched are the patterns of --include and --exclude that match nothing.
 	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
 	// UnusedTable is a table of unpack that is in the folder but was not given by --labels.
-	UnusedTable      string         `json:"untaken,omitempty"`
-	skippedByListing []convert.Skip // skipped when the folder was listed
+	UnusedTable      string            `json:"untaken,omitempty"`
+	skippedByListing []convert.Problem // skipped when the folder was listed
 }
 
 // newSummary returns the summary of a command before it reads images. It packs what the patterns
 // select from src.
 func newSummary(src formats.Dataset, patterns formats.Patterns) (s *summary, err error) {
-	s = &summary{Skipped: []convert.Skip{}}
+	s = &summary{Skipped: []convert.Problem{}}
 	if f, ok := src.(*folder.Dataset); ok {
 		for _, k := range f.Skips() {
-			s.skippedByListing = append(s.skippedByListing, convert.Skip{Path: k.Path, Cause: k.Cause, Action: convert.ActionSkipped})
+			s.skippedByListing = append(s.skippedByListing, convert.Problem{Path: k.Path, Cause: k.Cause, Action: convert.ActionSkipped})
 		}
 		s.Skipped = append(s.Skipped, s.skippedByListing...)
 		s.Found, s.Ignored, s.Renamed = len(f.Skips()), f.Ignored(), f.KeepExtension()
@@ -58,8 +60,27 @@ func (s *summary) add(r *convert.Report) {
 	s.Datasets = append(s.Datasets, r)
 }
 
+// run runs the plans that have no report in done, and writes the report of bad inputs, by default beside
+// dst.
+func (s *summary) run(ctx context.Context, c *console, dst string, plans []*convert.Plan, done []*convert.Report, o *writeOptions) error {
+	if err := checkReportPath(o.report, dst); err != nil {
+		return err
+	}
+	for i, p := range plans {
+		r, err := done[i], error(nil)
+		if r == nil {
+			r, err = runPlan(ctx, c, p, o)
+		}
+		s.add(r)
+		if err != nil {
+			return errors.Join(err, s.writePartialTable(o.report, dst))
+		}
+	}
+	return s.writeTable(o.report, dst)
+}
+
 // table returns the rows of the report: skipped and failed inputs and warnings.
-func (s *summary) table() []convert.Skip {
+func (s *summary) table() []convert.Problem {
 	rows := slices.Clone(s.skippedByListing)
 	for _, r := range s.Datasets {
 		rows = append(rows, r.Table()...)
@@ -158,7 +179,7 @@ func printReport(c *console, r *convert.Report) {
 	if r.Varying {
 		c.printf("  the raw images have different shapes; --resize cover:WxH gives all images the same shape, so that a batch is read in one step\n")
 	}
-	printFirst(c, r.Warnings, 10, " warnings (--json lists them all)", func(w convert.Warning) string {
+	printFirst(c, r.Warnings, 10, " warnings (--json lists them all)", func(w convert.Problem) string {
 		return "  warning: " + printable(w.Path) + ": " + legible.Line(w.Cause)
 	})
 }
@@ -209,7 +230,7 @@ func (s *summary) printNotices(c *console) {
 	if len(s.Renamed) > 0 {
 		c.printf("%d images have the same name but for the extension, so their keys keep it, such as %s\n", len(s.Renamed), printable(s.Renamed[0]))
 	}
-	printFirst(c, s.Skipped, 10, "", func(k convert.Skip) string {
+	printFirst(c, s.Skipped, 10, "", func(k convert.Problem) string {
 		return "  " + k.Action + " " + printable(k.Path) + ": " + legible.Line(k.Cause)
 	})
 	if s.Report != "" && len(s.table()) > 0 {

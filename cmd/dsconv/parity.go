@@ -36,7 +36,7 @@ func compareWithPillow(cc *cli.Context, c *console, path string) error {
 		return err
 	}
 	defer dst.Close()
-	src, err := openSource(cc.Context, cc.String("parity"), folderConfig(dst.Meta()))
+	src, err := openSource(cc.Context, cc.String("parity"), packedConfig(cc, dst.Meta()))
 	if err != nil {
 		return err
 	}

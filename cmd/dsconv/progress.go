@@ -58,34 +58,29 @@ func (c *console) progressLine(v any) {
 }
 
 // progress shows the progress of a run of total steps: as a bar on a terminal, else as a line every
-// few seconds, or as JSON. The caller calls show with each state, and end once.
-func (c *console) progress(title string, total int, asJSON bool) (show func(convert.Progress), end func()) {
-	switch {
-	case asJSON:
-		return c.jsonProgress(title), func() {}
-	case c.isTerminal():
-		return c.bar(title, total)
-	}
+// few seconds, or as JSON, up to ten lines per second and always the last one. The caller calls show with
+// each state, and end once.
+func (c *console) progress(title string, total int, quiet, asJSON bool) (show func(convert.Progress), end func()) {
 	last := time.Now()
-	return func(p convert.Progress) {
-		if time.Since(last) < 5*time.Second {
-			return
-		}
-		last = time.Now()
-		c.logf("%s: %s", printable(title), progressText(p))
-	}, func() {}
-}
-
-// jsonProgress prints at most ten lines per second, and always the last one.
-func (c *console) jsonProgress(title string) func(convert.Progress) {
-	var last time.Time
-	return func(p convert.Progress) {
-		if p.Done < p.Total && time.Since(last) < 100*time.Millisecond {
-			return
-		}
-		last = time.Now()
-		c.progressLine(progressJSON{Dataset: title, Done: p.Done, Total: p.Total, Skipped: p.Skipped, Bytes: p.BytesIn, Seconds: p.Elapsed.Seconds()})
+	switch {
+	case quiet:
+		return func(convert.Progress) {}, func() {}
+	case !asJSON && c.isTerminal():
+		return c.bar(title, total)
+	case asJSON:
+		last = time.Time{} // the first line at once
 	}
+	return func(p convert.Progress) {
+		switch since := time.Since(last); {
+		case asJSON && (p.Done == p.Total || since >= 100*time.Millisecond):
+			c.progressLine(progressJSON{Dataset: title, Done: p.Done, Total: p.Total, Skipped: p.Skipped, Bytes: p.BytesIn, Seconds: p.Elapsed.Seconds()})
+		case !asJSON && since >= 5*time.Second:
+			c.logf("%s: %s", printable(title), progressText(p))
+		default:
+			return
+		}
+		last = time.Now()
+	}, func() {}
 }
 
 // benchProgress shows the turns of a bench as they end.

@@ -36,11 +36,8 @@ func relabelCommand(c *console) *cli.Command {
 				return err
 			}
 			return withTarget(cc, args[0], func(t *edit.Target, o *writeOptions) error {
-				given := edit.Labels{ByPath: table.By != "key", Columns: table.Columns, Rows: table.Rows, Sep: t.Meta().Recipe["label-sep"]}
-				if cc.IsSet("label-sep") {
-					given.Sep = cc.String("label-sep")
-				}
-				if given.Types, err = labelTypes(cc, t.Meta().Recipe); err != nil {
+				given := edit.Labels{ByPath: table.By != "key", Columns: table.Columns, Rows: table.Rows, Sep: packedOption(cc, t.Meta(), "label-sep")}
+				if given.Types, err = labels.ParseTypes(packedOption(cc, t.Meta(), "label-type")); err != nil {
 					return usageError{err}
 				}
 				p, found, err := edit.Relabel(t, given, o.convert)
@@ -65,12 +62,4 @@ func labelTypeFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "label-type", Usage: "`TYPE` of numbers that are not yet classes of the dataset: index (may have gaps) or name", DefaultText: "as packed",
 	}
-}
-
-// labelTypes returns the types of the flag, else those of the dataset's recipe.
-func labelTypes(cc *cli.Context, recipe map[string]string) (labels.Types, error) {
-	if cc.IsSet("label-type") {
-		return labels.ParseTypes(cc.String("label-type"))
-	}
-	return labels.ParseTypes(recipe["label-type"])
 }

@@ -36,7 +36,7 @@ func TestReportsOfBadNames(t *testing.T) {
 		want = append(want, "a/"+name)
 	}
 	slices.Sort(want)
-	same := func(what string, rows []convert.Skip) {
+	same := func(what string, rows []convert.Problem) {
 		t.Helper()
 		var got []string
 		for _, row := range rows {
@@ -57,9 +57,9 @@ func TestReportsOfBadNames(t *testing.T) {
 	}
 	rows, err := csv.NewReader(bytes.NewReader(table)).ReadAll()
 	must(t, err)
-	var skips []convert.Skip
+	var skips []convert.Problem
 	for _, row := range rows[1:] {
-		skips = append(skips, convert.Skip{Path: legible.Original(row[0])})
+		skips = append(skips, convert.Problem{Path: legible.Original(row[0])})
 	}
 	same("CSV", skips)
 

@@ -53,10 +53,7 @@ func synthOptions(cc *cli.Context) (o synth.Options, err error) {
 }
 
 func makeSamples(cc *cli.Context, c *console, dir string, o synth.Options) error {
-	show, end := func(convert.Progress) {}, func() {}
-	if !cc.Bool("quiet") {
-		show, end = c.progress(dir, o.N, false)
-	}
+	show, end := c.progress(dir, o.N, cc.Bool("quiet"), false)
 	start := time.Now()
 	err := synth.Write(cc.Context, dir, o, func(done int) {
 		show(convert.Progress{Done: done, Total: o.N, Elapsed: time.Since(start)})

@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 )
@@ -37,18 +36,14 @@ func unpackCommand(c *console) *cli.Command {
 			workersFlag("goroutines that read and write"),
 		},
 		Action: func(cc *cli.Context) error {
-			args, err := arguments(cc, "DATASET", "DIR")
-			if err != nil {
-				return err
-			}
-			if err := formats.CheckLocal(args[1]); err != nil {
-				return err
-			}
-			ds, err := openSource(cc.Context, args[0], folder.Config{})
+			ds, args, err := openFirst(cc, "DATASET", "DIR")
 			if err != nil {
 				return err
 			}
 			defer ds.Close()
+			if err := formats.CheckLocal(args[1]); err != nil {
+				return err
+			}
 			if err := checkSplit(cc, ds); err != nil {
 				return err
 			}
@@ -67,7 +62,7 @@ type unpacker struct {
 	ds      formats.Dataset
 	dir     string
 	root    *os.Root
-	marker  *unpackMarker
+	marker  *os.File
 	plan    *unpackPlan
 	written atomic.Int64
 }
@@ -89,9 +84,9 @@ func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers 
 	if u.marker, err = createMarker(u.root, dir, plan.fingerprint); err != nil {
 		return nil, err
 	}
-	defer u.marker.close()
+	defer u.marker.Close()
 	if err := u.run(ctx, workers); err != nil {
-		return nil, stoppedUnpackError{err, dir}
+		return nil, stoppedError{err, fmt.Sprintf("\n%s is not complete (it has the file %s): repeat the command to resume", dir, markerName)}
 	}
 	return u, nil
 }
@@ -110,7 +105,10 @@ func (u *unpacker) run(ctx context.Context, workers int) error {
 			return err
 		}
 	}
-	return u.marker.remove()
+	if err := syncDisk(u.marker); err != nil { // the marker stays until everything is on the disk
+		return err
+	}
+	return u.root.Remove(markerName)
 }
 
 func (u *unpacker) print(c *console) {

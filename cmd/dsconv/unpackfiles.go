@@ -104,7 +104,7 @@ func fieldFileData(f *formats.Field, v *formats.Value, coder *pngCoder) ([]byte,
 
 // fileEncoding returns the encoding of the file that an image of encoding e is written to.
 func fileEncoding(e formats.Encoding) formats.Encoding {
-	if e == formats.Raw || e == formats.RawZstd {
+	if e.IsRaw() {
 		return formats.PNG
 	}
 	return e

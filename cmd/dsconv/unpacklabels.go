@@ -6,15 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // unpackTable is the table of labels, one row per sample, and the description of its columns.
@@ -25,7 +20,7 @@ type unpackTable struct {
 	used   map[string]bool
 }
 
-// writeTable writes the table and its description, each completely or not at all.
+// writeTable writes the table and its description.
 func (u *unpacker) writeTable() error {
 	t := &unpackTable{unpackPlan: u.plan, used: map[string]bool{}}
 	t.describe()
@@ -33,49 +28,11 @@ func (u *unpacker) writeTable() error {
 	if err != nil {
 		return err
 	}
-	if err := u.clearTemporary(t.table, t.description()); err != nil {
-		return err
-	}
-	if err := u.writeWhole(t.table, t.rows); err != nil {
-		return err
-	}
-	return u.writeWhole(t.description(), func(w io.Writer) error {
-		_, err := w.Write(described)
-		return err
-	})
-}
-
-// writeWhole writes a file completely or not at all. An existing file with the same content is from an
-// earlier run; with other content it is an error.
-func (u *unpacker) writeWhole(name string, write func(io.Writer) error) error {
-	to := filepath.Join(u.dir, name)
-	if _, err := os.Lstat(to); errors.Is(err, os.ErrNotExist) {
-		return durable.Write(to, write)
-	}
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		return err
-	}
-	if was, err := os.ReadFile(to); err != nil || !bytes.Equal(was, b.Bytes()) {
-		return errors.Join(foreignFileError(u.dir, name), err)
-	}
-	return nil
-}
-
-// clearTemporary removes the temporary files of a run that was killed while it wrote those files.
-func (u *unpacker) clearTemporary(names ...string) error {
-	entries, err := fs.ReadDir(u.root.FS(), ".")
+	rows, err := t.rows()
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		for _, name := range names {
-			if durable.IsTemporary(e.Name()) && strings.HasPrefix(e.Name(), "."+name+".") {
-				err = errors.Join(err, u.root.Remove(e.Name()))
-			}
-		}
-	}
-	return err
+	return errors.Join(u.write(t.table, rows, 0), u.write(t.description(), described, 0))
 }
 
 // describe names the table's columns, each differently.
@@ -119,23 +76,33 @@ func (t *unpackTable) column(name string) string {
 	return free
 }
 
-// rows writes the table's rows.
-func (t *unpackTable) rows(w io.Writer) error {
-	write, flush := csvRows(w, t.header)
-	if strings.HasSuffix(t.table, ".jsonl") {
-		write, flush = jsonRows(w, t.header)
+// rows returns the table as CSV or as JSON lines.
+func (t *unpackTable) rows() ([]byte, error) {
+	var b bytes.Buffer
+	lines, objects := csv.NewWriter(&b), json.NewEncoder(&b)
+	objects.SetEscapeHTML(false)
+	asJSON := strings.HasSuffix(t.table, ".jsonl")
+	if !asJSON {
+		_ = lines.Write(t.header) // lines.Error returns the error
 	}
 	var s formats.Sample
 	for at := range t.indices {
 		row, err := t.row(at, &s)
-		if err == nil {
-			err = write(row)
+		if err == nil && asJSON {
+			object := make(map[string]string, len(row))
+			for i, name := range t.header {
+				object[name] = row[i]
+			}
+			err = objects.Encode(object)
+		} else if err == nil {
+			err = lines.Write(row)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return flush()
+	lines.Flush()
+	return b.Bytes(), lines.Error()
 }
 
 func (t *unpackTable) row(at int, s *formats.Sample) ([]string, error) {
@@ -164,25 +131,4 @@ func (t *unpackTable) row(at int, s *formats.Sample) ([]string, error) {
 		}
 	}
 	return append(row, in.Columns...), nil
-}
-
-func csvRows(w io.Writer, header []string) (row func([]string) error, flush func() error) {
-	c := csv.NewWriter(w)
-	failed := c.Write(header)
-	return c.Write, func() error {
-		c.Flush()
-		return errors.Join(failed, c.Error())
-	}
-}
-
-func jsonRows(w io.Writer, header []string) (row func([]string) error, flush func() error) {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return func(cells []string) error {
-		object := make(map[string]string, len(header))
-		for i, name := range header {
-			object[name] = cells[i]
-		}
-		return e.Encode(object)
-	}, func() error { return nil }
 }

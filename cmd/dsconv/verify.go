@@ -93,7 +93,7 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	}
 	done := verifyResult{Report: found}
 	if from != "" && (!found.Sound() || len(found.Notes) > 0) {
-		if done.Repaired, err = repair(cc.Context, c, f, args[0], from, found, convert.Options{
+		if done.Repaired, err = repair(cc, c, f, args[0], from, found, convert.Options{
 			Workers: o.Workers, KeepOld: cc.Bool("keep-old"),
 		}, dry); err != nil {
 			return err

@@ -1,8 +1,9 @@
 package main
 
 import (
-	"context"
 	"fmt"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
@@ -12,22 +13,22 @@ import (
 
 // repair restores the damaged samples of the dataset at path from its source, or from any dataset with
 // the same samples.
-func repair(ctx context.Context, c *console, f formats.Format, path, from string, found *verify.Report, o convert.Options, dry bool) (*edit.Repaired, error) {
+func repair(cc *cli.Context, c *console, f formats.Format, path, from string, found *verify.Report, o convert.Options, dry bool) (*edit.Repaired, error) {
 	t, err := edit.OpenDamaged(f, path)
 	if err != nil {
 		return nil, err
 	}
 	defer t.Close()
-	src, err := openSource(ctx, from, folderConfig(t.Meta()))
+	src, err := openSource(cc.Context, from, packedConfig(cc, t.Meta()))
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	p, done, err := edit.Repair(ctx, t, found.Blocks, found.NoTable, src, o)
+	p, done, err := edit.Repair(cc.Context, t, found.Blocks, found.NoTable, src, o)
 	if err != nil || p == nil || dry {
 		return done, err
 	}
-	if _, err := runPlan(ctx, c, p, &writeOptions{}); err != nil {
+	if _, err := runPlan(cc.Context, c, p, &writeOptions{}); err != nil {
 		return done, fmt.Errorf("%w\n%s is unchanged", err, path)
 	}
 	return done, nil

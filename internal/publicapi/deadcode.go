@@ -7,5 +7,5 @@ package main
 import "github.com/dsconv/dsconv/reader"
 
 func main() {
-	_, _ = reader.NewMix(nil, reader.Config{}) // docs/loader.md
+	_, _ = reader.NewMixture(nil, reader.Config{}) // docs/loader.md
 }

@@ -2,7 +2,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #ifdef DSCONV_EMULATE_AVX512
-#include "../testdata/avx512_by_simde.h"
+#include "testdata/avx512_by_simde.h"
 
 #define TARGET
 #else

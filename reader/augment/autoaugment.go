@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -85,21 +86,13 @@ type outside struct {
 	Fill []float64
 }
 
-func (o *outside) filter() resample.Filter {
-	if o.Filter == "" {
-		return resample.Nearest
-	}
-	return o.Filter
+func (o outside) filter() resample.Filter { return cmp.Or(o.Filter, resample.Nearest) }
+
+func (o outside) format() string {
+	return formatFilter(o.Filter, resample.Nearest) + formatValues("fill", o.Fill)
 }
 
-func (o *outside) format() string {
-	if o.filter() == resample.Nearest {
-		return formatFill(o.Fill)
-	}
-	return ":" + string(o.Filter) + formatFill(o.Fill)
-}
-
-func (o *outside) check(name string, bins, channels int) error {
+func (o outside) check(name string, bins, channels int) error {
 	if bins < 2 {
 		return fmt.Errorf("%s: %d bins: wanted 2 or more", name, bins)
 	}
@@ -111,7 +104,7 @@ func (o *outside) check(name string, bins, channels int) error {
 }
 
 // plan is torchvision's _apply_op.
-func (o *outside) plan(p *Plan, a automatic, magnitude float64) {
+func (o outside) plan(p *Plan, a automatic, magnitude float64) {
 	move := func(m [6]float64) { p.Affine(m, o.filter(), o.Fill) }
 	switch a {
 	case shearX:

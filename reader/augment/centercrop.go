@@ -16,11 +16,7 @@ type CenterCrop struct {
 }
 
 func (o CenterCrop) String() string {
-	s := "centercrop:" + formatSize(o.H, o.W)
-	if o.Floor {
-		s += ":floor"
-	}
-	return s
+	return "centercrop:" + formatSize(o.H, o.W) + formatFlag("floor", o.Floor)
 }
 
 // Check implements Op.

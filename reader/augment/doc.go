@@ -3,7 +3,7 @@
 //
 // The ops have the semantics and the distributions of torchvision.transforms on PIL
 // images. What they draw comes from a counter-based generator keyed by (seed, epoch,
-// sample), see [Rand], never from a worker: an epoch's pixels are the same for any number
+// sample), see [random.Rand], never from a worker: an epoch's pixels are the same for any number
 // of workers, ranks and any format.
 //
 // An [Op] only plans: it adds crops, resizes, flips and colour changes to a [Plan]. A [Runner] then

@@ -1,9 +1,9 @@
 package augment
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -34,32 +34,16 @@ var (
 	zeroValue   = []float64{0}
 )
 
-func (o RandomErasing) scale() [2]float64 { return orElse(o.Scale, erasedScale) }
-func (o RandomErasing) ratio() [2]float64 { return orElse(o.Ratio, erasedRatio) }
-
-func orElse(r, other [2]float64) [2]float64 {
-	if r == [2]float64{} {
-		return other
-	}
-	return r
-}
+func (o RandomErasing) scale() [2]float64 { return cmp.Or(o.Scale, erasedScale) }
+func (o RandomErasing) ratio() [2]float64 { return cmp.Or(o.Ratio, erasedRatio) }
 
 func (o RandomErasing) String() string {
-	var s strings.Builder
-	s.WriteString(formatChance("erase", o.P))
-	if o.scale() != erasedScale {
-		s.WriteString(":scale=" + formatRange(o.Scale))
+	value := formatValues("value", o.Value)
+	if o.Random {
+		value = ":value=random"
 	}
-	if o.ratio() != erasedRatio {
-		s.WriteString(":ratio=" + formatRange(o.Ratio))
-	}
-	switch {
-	case o.Random:
-		s.WriteString(":value=random")
-	case o.Value != nil:
-		s.WriteString(":value=" + formatFloats(o.Value))
-	}
-	return s.String()
+	return formatChance("erase", o.P) + formatOption("scale", o.Scale, erasedScale, formatRange) +
+		formatOption("ratio", o.Ratio, erasedRatio, formatRange) + value
 }
 
 // Check implements Op.
@@ -122,4 +106,30 @@ func (o RandomErasing) draw(h, w int, r *random.Rand) (pixel.Rect, bool) {
 		}
 	}
 	return pixel.Rect{}, false
+}
+
+// erasure overwrites a part of a stored entry.
+type erasure struct {
+	part   pixel.Rect
+	values []float64 // one for all channels or one for each; nil is Gaussian noise
+	noise  random.Rand
+}
+
+// Erase overwrites the part r of the stored entry, in its type and after Normalize, with
+// values: one for all channels or one for each. nil is noise of mean 0 and standard deviation
+// 1, keyed by one draw from noise. p keeps values.
+func (p *Plan) Erase(r pixel.Rect, values []float64, noise *random.Rand) {
+	e := erasure{part: r, values: values}
+	if values == nil {
+		e.noise = random.Rand{State: noise.Uint64()}
+	}
+	p.erasures = append(p.erasures, e)
+}
+
+func (e *erasure) erase(t *resample.Target) error {
+	if e.values == nil {
+		noise := e.noise
+		return t.Erase(e.part, func(int) float32 { return float32(noise.Normal()) })
+	}
+	return t.Erase(e.part, func(k int) float32 { return float32(e.values[min(k, len(e.values)-1)]) })
 }

@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/dsconv/dsconv/reader/random"
@@ -17,19 +18,10 @@ type GaussianBlur struct {
 
 var defaultSigma = [2]float64{0.1, 2}
 
-func (o GaussianBlur) sigma() [2]float64 {
-	if o.Sigma == [2]float64{} {
-		return defaultSigma
-	}
-	return o.Sigma
-}
+func (o GaussianBlur) sigma() [2]float64 { return cmp.Or(o.Sigma, defaultSigma) }
 
 func (o GaussianBlur) String() string {
-	s := "blur:" + formatSize(o.H, o.W)
-	if o.sigma() != defaultSigma {
-		s += ":sigma=" + formatRange(o.Sigma)
-	}
-	return s
+	return "blur:" + formatSize(o.H, o.W) + formatOption("sigma", o.Sigma, defaultSigma, formatRange)
 }
 
 // Check implements Op.

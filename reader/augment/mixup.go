@@ -102,13 +102,3 @@ func checkAlpha(name string, alpha float64) error {
 	}
 	return nil
 }
-
-func parseMixer(op func(alpha float64) Op) parser {
-	return func(args []string) ([]Op, error) {
-		if len(args) != 1 {
-			return nil, errArguments
-		}
-		alpha, err := parseFloat(args[0])
-		return []Op{op(alpha)}, err
-	}
-}

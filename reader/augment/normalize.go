@@ -2,7 +2,6 @@ package augment
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader/random"
@@ -59,12 +58,4 @@ func (o Normalize) Plan(*Plan, *random.Rand) {}
 // channel is mean and standard deviation of channel c.
 func (o Normalize) channel(c int) (mean, std float32) {
 	return float32(o.Mean[min(c, len(o.Mean)-1)]), float32(o.Std[min(c, len(o.Std)-1)])
-}
-
-func formatFloats(v []float64) string {
-	s := make([]string, len(v))
-	for i, x := range v {
-		s[i] = formatFloat(x)
-	}
-	return strings.Join(s, "/")
 }

@@ -46,31 +46,17 @@ func sizingOf(o Op) sizing {
 var ErrSize = errors.New("images differ in size: add a transform that ends in one size (rrc:SIZE, resize:WIDTHxHEIGHT, or resize:SIZE and centercrop:SIZE)")
 
 // FixesSize reports whether ops end in one size whatever the images' sizes are.
-func FixesSize(ops []Op) bool {
-	fixed := false
-	for _, o := range ops {
-		switch sizingOf(o) {
-		case fixesSize:
-			fixed = true
-		case variesSize:
-			fixed = false
-		}
-	}
-	return fixed
-}
+func FixesSize(ops []Op) bool { return sizingOfAll(ops) == fixesSize }
 
-// variesSizes reports whether ops may end in several sizes though images have one.
-func variesSizes(ops []Op) bool {
-	varies := false
+// sizingOfAll is what ops do to sizes one after another, followsSize being the same as keepsSize.
+func sizingOfAll(ops []Op) sizing {
+	all := keepsSize
 	for _, o := range ops {
-		switch sizingOf(o) {
-		case fixesSize:
-			varies = false
-		case variesSize:
-			varies = true
+		if s := sizingOf(o); s == fixesSize || s == variesSize {
+			all = s
 		}
 	}
-	return varies
+	return all
 }
 
 // checkSize reports a size that is not positive.
@@ -81,10 +67,9 @@ func checkSize(name string, h, w int) error {
 	return nil
 }
 
-// formatSize is a size as Parse reads it: N for a square, else WIDTHxHEIGHT.
-func formatSize(h, w int) string {
-	if h == w {
-		return fmt.Sprint(h)
+func checkChance(name string, p float64) error {
+	if !(0 <= p && p <= 1) {
+		return fmt.Errorf("%s: probability %v is not between 0 and 1", name, p)
 	}
-	return fmt.Sprintf("%dx%d", w, h)
+	return nil
 }

@@ -10,6 +10,16 @@ import (
 	"github.com/dsconv/dsconv/reader/random"
 )
 
+// Layout is the order of a batch's dimensions.
+type Layout = resample.Layout
+
+// The layouts. An entry of NHWC has its channels together, as images lie in files; one of
+// NCHW is a plane per channel, as PyTorch wants it.
+const (
+	NHWC = resample.NHWC
+	NCHW = resample.NCHW
+)
+
 // Pipeline is a checked list of ops and the batch entry that they end in. It is safe for
 // concurrent use.
 type Pipeline struct {
@@ -36,7 +46,7 @@ func Compile(ops []Op, h, w, c int, dtype formats.DType, layout Layout) (*Pipeli
 		}
 		h, w = maxSide, maxSide
 	}
-	if variesSizes(ops) {
+	if sizingOfAll(ops) == variesSize {
 		return nil, ErrSize
 	}
 	var plan Plan
@@ -130,4 +140,19 @@ func (p *Pipeline) Fits(m *pixel.Image, plan *Plan) error {
 		return fmt.Errorf("it becomes %dx%d, the batch holds %dx%d: %w", plan.W, plan.H, p.w, p.h, ErrSize)
 	}
 	return nil
+}
+
+// Store is how images become entries of a batch: what the Target of a Runner needs.
+func (p *Pipeline) Store() *resample.TensorSpec { return p.store }
+
+// newStore normalises by n, if ops have one.
+func newStore(p *Pipeline, n *Normalize) (*resample.TensorSpec, error) {
+	if n == nil {
+		return resample.NewTensorSpec(p.c, p.dtype, p.layout, nil, nil)
+	}
+	mean, std := make([]float32, p.c), make([]float32, p.c)
+	for k := range p.c {
+		mean[k], std[k] = n.channel(k)
+	}
+	return resample.NewTensorSpec(p.c, p.dtype, p.layout, mean, std)
 }

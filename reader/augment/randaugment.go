@@ -1,7 +1,9 @@
 package augment
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 
 	"github.com/dsconv/dsconv/preprocess/resample"
 	"github.com/dsconv/dsconv/reader/random"
@@ -33,7 +35,7 @@ func (o RandAugment) filled() RandAugment {
 	if o.Ops == 0 && o.Magnitude == 0 && o.Bins == 0 {
 		o.Ops, o.Magnitude = defaultRandAugment.Ops, defaultRandAugment.Magnitude
 	}
-	o.Bins = binsOr(o.Bins)
+	o.Bins = cmp.Or(o.Bins, defaultBins)
 	return o
 }
 
@@ -46,8 +48,7 @@ func (o RandAugment) String() string {
 	if o.Magnitude != defaultRandAugment.Magnitude {
 		s += fmt.Sprintf(":magnitude=%d", o.Magnitude)
 	}
-	moved := o.outside()
-	return s + formatBins(o.Bins) + moved.format() + formatV2(o.V2)
+	return s + formatOption("bins", o.Bins, defaultBins, strconv.Itoa) + o.outside().format() + formatFlag("v2", o.V2)
 }
 
 func (o RandAugment) outside() outside { return outside{o.Filter, o.Fill} }
@@ -59,8 +60,7 @@ func (o RandAugment) Check(channels int) error {
 		return fmt.Errorf("randaugment: ops=%d, magnitude=%d, bins=%d: wanted at most %d ops, and a magnitude below bins",
 			o.Ops, o.Magnitude, o.Bins, maxOps)
 	}
-	s := o.outside()
-	return s.check("randaugment", o.Bins, channels)
+	return o.outside().check("randaugment", o.Bins, channels)
 }
 
 // Plan implements Op.
@@ -71,13 +71,12 @@ func (o RandAugment) Plan(p *Plan, r *random.Rand) {
 		shear: 0.3, translateX: reach * float64(p.W), translateY: reach * float64(p.H),
 		turn: 30, blend: 0.9, bits: 4, v2: o.V2,
 	}
-	moved := o.outside()
 	for range o.Ops {
 		a := automatic(r.IntN(int(automatics)))
 		magnitude := s.magnitude(a, o.Magnitude, o.Bins)
 		if a.signed() && r.IntN(2) == 1 {
 			magnitude = -magnitude
 		}
-		moved.plan(p, a, magnitude)
+		o.outside().plan(p, a, magnitude)
 	}
 }

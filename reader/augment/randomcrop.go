@@ -2,7 +2,6 @@ package augment
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/preprocess/resample"
@@ -26,18 +25,8 @@ type RandomCrop struct {
 }
 
 func (o RandomCrop) String() string {
-	var s strings.Builder
-	s.WriteString("crop:" + formatSize(o.H, o.W))
-	if o.Padding != [4]int{} {
-		s.WriteString(":pad=" + formatPadding(o.Padding))
-	}
-	if o.Grow {
-		s.WriteString(":grow")
-	}
-	if o.Mode != "" && o.Mode != PadConstant {
-		s.WriteString(":" + string(o.Mode))
-	}
-	return s.String() + formatFill(o.Fill)
+	return "crop:" + formatSize(o.H, o.W) + formatOption("pad", o.Padding, [4]int{}, formatPadding) + formatFlag("grow", o.Grow) +
+		formatFlag(string(o.Mode), o.Mode != "" && o.Mode != PadConstant) + formatValues("fill", o.Fill)
 }
 
 // Check implements Op.
@@ -85,12 +74,4 @@ func formatPadding(p [4]int) string {
 		return fmt.Sprintf("%d/%d", p[0], p[1])
 	}
 	return fmt.Sprint(p[0])
-}
-
-// formatFill leaves out black.
-func formatFill(fill []float64) string {
-	if len(fill) == 0 {
-		return ""
-	}
-	return ":fill=" + formatFloats(fill)
 }

@@ -1,9 +1,9 @@
 package augment
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/preprocess/resample"
@@ -27,29 +27,12 @@ var (
 	defaultRatio = [2]float64{3. / 4., 4. / 3.}
 )
 
-func (o RandomResizedCrop) scale() [2]float64 {
-	if o.Scale == [2]float64{} {
-		return defaultScale
-	}
-	return o.Scale
-}
-
-func (o RandomResizedCrop) ratio() [2]float64 {
-	if o.Ratio == [2]float64{} {
-		return defaultRatio
-	}
-	return o.Ratio
-}
+func (o RandomResizedCrop) scale() [2]float64 { return cmp.Or(o.Scale, defaultScale) }
+func (o RandomResizedCrop) ratio() [2]float64 { return cmp.Or(o.Ratio, defaultRatio) }
 
 func (o RandomResizedCrop) String() string {
-	s := "rrc:" + formatSize(o.H, o.W)
-	if o.scale() != defaultScale {
-		s += ":scale=" + formatRange(o.Scale)
-	}
-	if o.ratio() != defaultRatio {
-		s += ":ratio=" + formatRange(o.Ratio)
-	}
-	return s + formatFilter(o.Filter)
+	return "rrc:" + formatSize(o.H, o.W) + formatOption("scale", o.Scale, defaultScale, formatRange) +
+		formatOption("ratio", o.Ratio, defaultRatio, formatRange) + formatFilter(o.Filter, resample.Bilinear)
 }
 
 // Check implements Op.
@@ -70,7 +53,7 @@ func (o RandomResizedCrop) Check(int) error {
 // Plan implements Op.
 func (o RandomResizedCrop) Plan(p *Plan, r *random.Rand) {
 	p.Crop(o.draw(p.H, p.W, r))
-	p.Resize(o.H, o.W, bilinearIfEmpty(o.Filter))
+	p.Resize(o.H, o.W, cmp.Or(o.Filter, resample.Bilinear))
 }
 
 func (RandomResizedCrop) sizing() sizing { return fixesSize }
@@ -103,12 +86,4 @@ func drawSides(area int, scale, ratio [2]float64, r *random.Rand) (a, b int) {
 	target := float64(area) * r.Uniform(scale[0], scale[1])
 	aspect := math.Exp(r.Uniform(math.Log(ratio[0]), math.Log(ratio[1])))
 	return int(math.RoundToEven(math.Sqrt(target * aspect))), int(math.RoundToEven(math.Sqrt(target / aspect)))
-}
-
-func formatRange(r [2]float64) string {
-	return formatFloat(r[0]) + "-" + formatFloat(r[1])
-}
-
-func formatFloat(x float64) string {
-	return strconv.FormatFloat(x, 'f', -1, 64)
 }

@@ -1,9 +1,11 @@
 package augment
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/dsconv/dsconv/preprocess/resample"
 	"github.com/dsconv/dsconv/reader/random"
@@ -23,14 +25,11 @@ type Resize struct {
 }
 
 func (o Resize) String() string {
+	size := fmt.Sprintf("%dx%d", o.W, o.H)
 	if o.Shorter != 0 {
-		s := fmt.Sprintf("resize:%d", o.Shorter)
-		if o.Max != 0 {
-			s += fmt.Sprintf(":max=%d", o.Max)
-		}
-		return s + formatFilter(o.Filter)
+		size = strconv.Itoa(o.Shorter) + formatOption("max", o.Max, 0, strconv.Itoa)
 	}
-	return fmt.Sprintf("resize:%dx%d", o.W, o.H) + formatFilter(o.Filter)
+	return "resize:" + size + formatFilter(o.Filter, resample.Bilinear)
 }
 
 // Check implements Op.
@@ -60,7 +59,7 @@ func (o Resize) Plan(p *Plan, _ *random.Rand) {
 	default:
 		h, w = o.sides(p.H, p.W)
 	}
-	p.Resize(h, w, bilinearIfEmpty(o.Filter))
+	p.Resize(h, w, cmp.Or(o.Filter, resample.Bilinear))
 }
 
 // sides gives what a shorter and a longer side become.
@@ -84,23 +83,9 @@ var filters = []resample.Filter{
 	resample.Hamming, resample.Bicubic, resample.Lanczos,
 }
 
-func bilinearIfEmpty(f resample.Filter) resample.Filter {
-	if f == "" {
-		return resample.Bilinear
-	}
-	return f
-}
-
 func checkFilter(name string, f resample.Filter) error {
 	if f != "" && !slices.Contains(filters, f) {
 		return fmt.Errorf("%s: unknown filter %q; known: %v", name, f, filters)
 	}
 	return nil
-}
-
-func formatFilter(f resample.Filter) string {
-	if bilinearIfEmpty(f) == resample.Bilinear {
-		return ""
-	}
-	return ":" + string(f)
 }

@@ -1,9 +1,9 @@
 package augment
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/dsconv/dsconv/preprocess/resample"
 	"github.com/dsconv/dsconv/reader/random"
@@ -25,31 +25,15 @@ type RandomRotation struct {
 }
 
 func (o RandomRotation) String() string {
-	var s strings.Builder
-	s.WriteString("rotate:")
+	degrees := formatFloats([]float64{o.Low, o.High})
 	if o.Low == -o.High {
-		s.WriteString(formatFloat(o.High))
-	} else {
-		s.WriteString(formatFloats([]float64{o.Low, o.High}))
+		degrees = formatFloat(o.High)
 	}
-	if f := o.filter(); f != resample.Nearest {
-		s.WriteString(":" + string(f))
-	}
-	if o.Expand {
-		s.WriteString(":expand")
-	}
-	if o.Center != nil {
-		s.WriteString(":center=" + formatFloats(o.Center))
-	}
-	return s.String() + formatFill(o.Fill)
+	return "rotate:" + degrees + formatFilter(o.Filter, resample.Nearest) + formatFlag("expand", o.Expand) +
+		formatValues("center", o.Center) + formatValues("fill", o.Fill)
 }
 
-func (o RandomRotation) filter() resample.Filter {
-	if o.Filter == "" {
-		return resample.Nearest
-	}
-	return o.Filter
-}
+func (o RandomRotation) filter() resample.Filter { return cmp.Or(o.Filter, resample.Nearest) }
 
 // Check implements Op.
 func (o RandomRotation) Check(channels int) error {

@@ -72,16 +72,10 @@ func (r *Runner) Store() error {
 
 func (r *Runner) resampleTo(s *step, in view, a pixel.Area) error {
 	in = r.upright(in)
-	var err error
 	if a != (pixel.Area{}) {
-		err = r.resampler.ResizeAreaTo(r.target, in.image, a, s.w, s.h, s.filter)
-	} else {
-		err = r.resampler.ResizeTo(r.target, in.image, in.window, s.w, s.h, s.filter)
+		return s.named(r.resampler.ResizeAreaTo(r.target, in.image, a, s.w, s.h, s.filter))
 	}
-	if err != nil {
-		return fmt.Errorf("resize to %dx%d: %w", s.w, s.h, err)
-	}
-	return nil
+	return s.named(r.resampler.ResizeTo(r.target, in.image, in.window, s.w, s.h, s.filter))
 }
 
 // move carries out a step that moves pixels. The area, where there is one, is what of the image
@@ -106,16 +100,19 @@ func (r *Runner) move(s *step, in view, a pixel.Area) (*pixel.Image, error) {
 	return out, nil
 }
 
-func (r *Runner) resample(out *pixel.Image, s *step, in view, a pixel.Area) (err error) {
+func (r *Runner) resample(out *pixel.Image, s *step, in view, a pixel.Area) error {
 	if a != (pixel.Area{}) {
-		err = r.resampler.ResizeArea(out, in.image, a, s.w, s.h, s.filter)
-	} else {
-		err = r.resampler.Resize(out, in.image, in.window, s.w, s.h, s.filter)
+		return s.named(r.resampler.ResizeArea(out, in.image, a, s.w, s.h, s.filter))
 	}
+	return s.named(r.resampler.Resize(out, in.image, in.window, s.w, s.h, s.filter))
+}
+
+// named is the error of a resize, if there is one, with its size.
+func (s *step) named(err error) error {
 	if err != nil {
-		return fmt.Errorf("resize to %dx%d: %w", s.w, s.h, err)
+		err = fmt.Errorf("resize to %dx%d: %w", s.w, s.h, err)
 	}
-	return nil
+	return err
 }
 
 // upright returns v, or a mirrored copy if v has flips.

@@ -1,7 +1,8 @@
 package augment
 
 import (
-	"fmt"
+	"cmp"
+	"strconv"
 
 	"github.com/dsconv/dsconv/preprocess/resample"
 	"github.com/dsconv/dsconv/reader/random"
@@ -25,52 +26,28 @@ type TrivialAugmentWide struct {
 
 const defaultBins = 31
 
-func binsOr(n int) int {
-	if n == 0 {
-		return defaultBins
-	}
-	return n
-}
-
-func formatBins(n int) string {
-	if binsOr(n) == defaultBins {
-		return ""
-	}
-	return fmt.Sprintf(":bins=%d", n)
-}
-
-func formatV2(v2 bool) string {
-	if v2 {
-		return ":v2"
-	}
-	return ""
-}
-
 var wide = space{shear: 0.99, translateX: 32, translateY: 32, turn: 135, blend: 0.99, bits: 6}
 
 func (o TrivialAugmentWide) outside() outside { return outside{o.Filter, o.Fill} }
 
 func (o TrivialAugmentWide) String() string {
-	s := o.outside()
-	return "trivialaugment" + formatBins(o.Bins) + s.format() + formatV2(o.V2)
+	return "trivialaugment" + formatOption("bins", o.Bins, defaultBins, strconv.Itoa) + o.outside().format() + formatFlag("v2", o.V2)
 }
 
 // Check implements Op.
 func (o TrivialAugmentWide) Check(channels int) error {
-	s := o.outside()
-	return s.check("trivialaugment", binsOr(o.Bins), channels)
+	return o.outside().check("trivialaugment", cmp.Or(o.Bins, defaultBins), channels)
 }
 
 // Plan implements Op.
 func (o TrivialAugmentWide) Plan(p *Plan, r *random.Rand) {
 	a := automatic(r.IntN(int(automatics)))
-	bins := binsOr(o.Bins)
+	bins := cmp.Or(o.Bins, defaultBins)
 	s := wide
 	s.v2 = o.V2
 	magnitude := s.magnitude(a, r.IntN(bins), bins)
 	if a.signed() && r.IntN(2) == 1 {
 		magnitude = -magnitude
 	}
-	moved := o.outside()
-	moved.plan(p, a, magnitude)
+	o.outside().plan(p, a, magnitude)
 }

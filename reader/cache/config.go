@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -35,9 +36,7 @@ func DefaultDir() string {
 }
 
 func (c Config) withDefaults() (Config, error) {
-	if c.Dir == "" {
-		c.Dir = DefaultDir()
-	}
+	c.Dir = cmp.Or(c.Dir, DefaultDir())
 	switch {
 	case c.Name == "" || len(c.Name) > 128 || strings.ContainsFunc(c.Name, notInName):
 		return c, fmt.Errorf("the name %q of a cache is not 1 to 128 letters, digits, '.', '-' or '_'", c.Name)
@@ -73,4 +72,28 @@ func (c Config) limit() (int64, error) {
 		return 0, errors.New("no free memory for a cache")
 	}
 	return limit, nil
+}
+
+// Available is how much a cache may grow, in bytes.
+type Available struct {
+	Memory int64 // that this process can have without swapping: the machine's and its cgroup's
+	Space  int64 // in the file system; a container's /dev/shm is often small
+}
+
+// Bytes is what fits.
+func (a Available) Bytes() int64 { return min(a.Memory, a.Space) }
+
+// Free returns how much memory and space a new cache in dir can have; "" is DefaultDir. What open
+// caches use is not counted as free.
+func Free(dir string) (Available, error) {
+	dir = cmp.Or(dir, DefaultDir())
+	memory, err := freeMemory()
+	if err != nil {
+		return Available{}, err
+	}
+	space, err := FreeSpace(dir)
+	if err != nil {
+		return Available{}, err
+	}
+	return Available{Memory: memory, Space: space}, nil
 }

@@ -15,10 +15,6 @@ func release(*os.File, string) error { return errors.ErrUnsupported }
 
 func removeStale(Config) {}
 
-func mapShared(*os.File, int, bool) ([]byte, error) { return nil, errors.ErrUnsupported }
-
-func unmap(...[]byte) error { return errors.ErrUnsupported }
-
 func forget([]byte) {}
 
 func allocate(*os.File, int64, int64) error { return errors.ErrUnsupported }

@@ -1,6 +1,7 @@
 package order
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -53,10 +54,7 @@ func PlanMixture(datasets []WeightedDataset, draws int) (*Plan, error) {
 		fmt.Fprintf(&name, " %dx%d", c, datasets[k].Samples)
 	}
 	m.among = domainOf(m.cycle)
-	m.n = draws
-	if m.n == 0 {
-		m.n = m.samples
-	}
+	m.n = cmp.Or(draws, m.samples)
 	return &Plan{
 		positions: m.n, samples: m.samples, repeats: true,
 		name:  fmt.Sprintf("mix:%d of%s", m.n, name.String()),

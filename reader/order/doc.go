@@ -6,6 +6,6 @@
 // number of workers and ranks, and takes a few bytes of memory; weighted sampling takes a table of 8
 // bytes per sample, and a [Subset] 4.
 //
-// Random numbers are those of [augment.NewRand] for negative sample indices, which no augmentation
+// Random numbers are those of [random.NewRand] for negative sample indices, which no augmentation
 // uses.
 package order

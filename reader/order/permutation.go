@@ -6,7 +6,7 @@ import (
 	"github.com/dsconv/dsconv/reader/random"
 )
 
-// The uses of random numbers, in place of augment.NewRand's sample index.
+// The uses of random numbers, in place of random.NewRand's sample index.
 const (
 	fullKey = -1 - iota
 	blockKey

@@ -1,5 +1,10 @@
 package order
 
+import (
+	"fmt"
+	"slices"
+)
+
 // Tail is how the samples at an epoch's end that do not fill a step are handled.
 type Tail uint8
 
@@ -17,6 +22,21 @@ const (
 	// Repeat is Pad for loops that do not know padding: the repeated samples keep their labels.
 	Repeat
 )
+
+var tailNames = [...]string{Pad: "pad", Drop: "drop", Uneven: "uneven", Repeat: "repeat"}
+
+// MarshalText implements encoding.TextMarshaler.
+func (t Tail) MarshalText() ([]byte, error) { return []byte(tailNames[t]), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (t *Tail) UnmarshalText(text []byte) error {
+	k := slices.Index(tailNames[:], string(text))
+	if k < 0 {
+		return fmt.Errorf("tail %q: wanted repeat, pad, drop or uneven", text)
+	}
+	*t = Tail(k)
+	return nil
+}
 
 // RankBatches divides an epoch of Len positions into the batches of one rank. A step takes
 // World*Batch positions, of which the r-th Batch is rank r's. So the position at the end of a step

@@ -1,6 +1,7 @@
 package order
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -58,9 +59,7 @@ func Measure(p *Plan, probe Probe) ShuffleQuality {
 	if probe.Batch < 1 || p.samples < 1 {
 		return ShuffleQuality{}
 	}
-	if probe.Entries == 0 {
-		probe.Entries = 100_000
-	}
+	probe.Entries = cmp.Or(probe.Entries, 100_000)
 	m := tally{probe: probe}
 	m.sample(p)
 	reference := tally{probe: probe}

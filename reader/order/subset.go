@@ -27,10 +27,7 @@ func Select(n int, keep func(index int) bool) (Subset, error) {
 			indices = append(indices, int32(i))
 		}
 	}
-	if len(indices) == n {
-		return All(n), nil
-	}
-	return Subset{n: len(indices), of: n, indices: slices.Clip(indices)}, nil
+	return Pick(n, slices.Clip(indices))
 }
 
 // Pick is the samples with the given indices, which must be in ascending order, of n. It keeps the

@@ -1,6 +1,7 @@
 package order
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -23,10 +24,7 @@ func planWeighted(s Spec, d Data) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s order: %w", s.Kind, err)
 	}
-	n := s.Draws
-	if n == 0 {
-		n = d.Samples
-	}
+	n := cmp.Or(s.Draws, d.Samples)
 	return &Plan{
 		positions: n, samples: d.Samples, repeats: true,
 		name: fmt.Sprintf("%s of %d, table %016x", s, d.Samples, t.digest()),

@@ -20,7 +20,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/all"
-	"github.com/dsconv/dsconv/formats/atrest"
+	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
@@ -103,8 +103,8 @@ func sample(i int) (*formats.Sample, error) {
 			plain([]string{"", "two cats, one \"table\"", "zwei\nZeilen"}[i%3]), plain(fmt.Sprintf(`{"n":%d}`, i)), plain(strings.Repeat("\x00\xff", i*300)),
 		},
 	}
-	s.Source = formats.Source{Path: s.Key + ".jpg", Size: int64(len(left.Data)), ModTime: 1_700_000_000_000_000_000, Hash: atrest.Hash(left.Data)}
-	s.Checksum = atrest.SampleChecksum(schema(), s)
+	s.Source = formats.Source{Path: s.Key + ".jpg", Size: int64(len(left.Data)), ModTime: 1_700_000_000_000_000_000, Hash: checksum.Hash(left.Data)}
+	s.Checksum = checksum.SampleChecksum(schema(), s)
 	return s, nil
 }
 

@@ -136,7 +136,7 @@ func (m *maker) sendSource(k int, v *formats.Value) error {
 	if err := m.sendResized(k, "resize", m.exact, v); err != nil {
 		return err
 	}
-	if m.fast == nil || isRaw(v) || formats.Sniff(v.Data) != formats.JPEG {
+	if m.fast == nil || v.Encoding.IsRaw() || formats.Sniff(v.Data) != formats.JPEG {
 		return nil
 	}
 	return m.sendResized(k, "fast", m.fast, v)
@@ -179,7 +179,7 @@ func (m *maker) sendStored(k int, key string, v *formats.Value) error {
 // sendFile sends an image as it is stored, for Pillow to decode, or its pixels if it is raw.
 func (m *maker) sendFile(k int, name string, v *formats.Value, o codec.DecodeOptions) {
 	msg := image{Sample: k, Name: name, Color: cmp.Or(o.Color, pixel.ColorRGB), Orient: o.ApplyOrientation}
-	if !isRaw(v) {
+	if !v.Encoding.IsRaw() {
 		m.python.send(msg, v.Data)
 		return
 	}
@@ -206,8 +206,6 @@ func (m *maker) sendImage(msg image, pixels *pixel.Image, err error) error {
 	m.python.send(msg, pixels.Pix)
 	return nil
 }
-
-func isRaw(v *formats.Value) bool { return v.Encoding == formats.Raw || v.Encoding == formats.RawZstd }
 
 // randomCrop is a region of an image as RandomResizedCrop draws it, by key.
 func randomCrop(seed uint64, key string, h, w int) pixel.Rect {

@@ -30,29 +30,22 @@ func choose(n, sample int, seed uint64) []int {
 func match(src, dst formats.Dataset, chosen []int) (pairs []pair, missing []string, err error) {
 	missing = []string{}
 	infos := make([]formats.Info, len(chosen))
-	byPath, byKey := map[string]int{}, map[string]int{} // indices in the source, -1 for those that are not there
 	for k, i := range chosen {
 		if infos[k], err = dst.Info(i); err != nil {
 			return nil, nil, err
 		}
-		byPath[infos[k].Source.Path], byKey[infos[k].Key] = -1, -1
 	}
-	byPath[""] = -1
-	files, err := locate(src, byPath, byKey)
+	at, err := formats.Locate(src, infos)
 	if err != nil {
 		return nil, nil, err
 	}
 	for k, in := range infos {
-		at := byPath[in.Source.Path]
-		if at < 0 {
-			at = byKey[in.Key]
-		}
-		if at < 0 {
+		if at[k] < 0 {
 			missing = append(missing, in.Key)
 			continue
 		}
-		p := pair{key: in.Key, dst: chosen[k], src: at}
-		if files {
+		p := pair{key: in.Key, dst: chosen[k], src: at[k]}
+		if src.Meta().Format == "folder" {
 			p.hash = in.Source.Hash
 		}
 		pairs = append(pairs, p)
@@ -61,24 +54,4 @@ func match(src, dst formats.Dataset, chosen []int) (pairs []pair, missing []stri
 		return nil, nil, ErrUnmatched
 	}
 	return pairs, missing, nil
-}
-
-// locate sets the indices of the paths and keys that src has. files reports whether src is a
-// folder of files, whose hashes can be compared.
-func locate(src formats.Dataset, byPath, byKey map[string]int) (files bool, err error) {
-	files = true
-	for k := range src.Len() {
-		in, err := src.Info(k)
-		if err != nil {
-			return false, err
-		}
-		files = files && in.Checksum == [16]byte{}
-		if _, ok := byPath[in.Source.Path]; ok && in.Source.Path != "" {
-			byPath[in.Source.Path] = k
-		}
-		if _, ok := byKey[in.Key]; ok {
-			byKey[in.Key] = k
-		}
-	}
-	return files, nil
 }

@@ -55,12 +55,7 @@ func Run(ctx context.Context, src, dst formats.Dataset, o Options) (*Result, err
 	if o.Workers < 1 {
 		o.Workers = parallel.Cores()
 	}
-	if o.Python == "" {
-		o.Python = "python3"
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = 2 * time.Minute
-	}
+	o.Python, o.Timeout = cmp.Or(o.Python, "python3"), cmp.Or(o.Timeout, 2*time.Minute)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	p, err := startPython(ctx, cancel, o)

@@ -129,7 +129,7 @@ class BatchFields:
     def keys(self, handle: int, n: int) -> list[str]:
         """The keys of the n samples behind a handle; "" for padding."""
         index = next(f.number for f in self._source.fields if f.kind == "index")
-        keys: list[str] = self._source.call("keys_at", indices=_fields.read(handle, index, "int64", (n,)).tolist())
+        keys: list[str] = self._source.call("keys", samples=_fields.read(handle, index, "int64", (n,)).tolist())
         return keys
 
 

@@ -1,0 +1,168 @@
+package labels
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Source is a label column of a table, before its cells are interpreted.
+type Source struct {
+	Column string
+	Cells  []string
+	Where  func(i int) string // the location of cell i for messages: "line 7"
+	Type   Type
+	Sep    string // separates several labels of a cell; "" if each cell is one label
+	// Order returns class names in another order than the package's, perhaps with extra
+	// names. Nil is the package's order.
+	Order func(names []string) ([]string, error)
+	// Like is the label field of the dataset that the column is added to; nil for a new dataset.
+	Like *formats.Field
+}
+
+// Column is a label column whose cells have been interpreted.
+type Column struct {
+	Type    Type // never Auto
+	Sep     string
+	Classes []string
+
+	requested Type             // by the caller
+	index     map[string]int64 // class indices by text
+	existing  map[string]int64 // class indices of the dataset that the column is added to
+}
+
+// texts are the different labels of a column and the first cell of each.
+type texts struct {
+	list  []string
+	first map[string]int
+}
+
+// Read interprets the column's cells. An error names the column, the line and the cell.
+func (s *Source) Read() (*Column, error) {
+	c := &Column{Type: s.Type, Sep: s.Sep, requested: s.Type}
+	if s.Like != nil {
+		if s.Type == Float && s.Like.Kind != formats.Number {
+			return nil, fmt.Errorf("column %q: the dataset's labels are classes, not numbers to predict; choose another --label-type than float", s.Column)
+		}
+		if s.Like.Kind == formats.Number && s.Type != Auto && s.Type != Float {
+			return nil, fmt.Errorf("column %q: the dataset's labels are numbers to predict, not classes; use --label-type float", s.Column)
+		}
+		c.Classes, c.existing = s.Like.Classes, IndexOf(s.Like.Classes)
+		if s.Like.Kind == formats.Number {
+			c.Type = Float
+		}
+	}
+	var err error
+	if c.Type == Float {
+		err = s.checkNumbers()
+	} else {
+		err = s.classes(c, s.distinct(c))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("column %q: %w", s.Column, err)
+	}
+	return c, nil
+}
+
+// distinct returns the column's different labels.
+func (s *Source) distinct(c *Column) texts {
+	t := texts{first: map[string]int{}}
+	for i, cell := range s.Cells {
+		for _, text := range c.split(cell) {
+			if _, seen := t.first[text]; !seen {
+				t.first[text] = i
+				t.list = append(t.list, text)
+			}
+		}
+	}
+	return t
+}
+
+// split returns the labels of a cell.
+func (c *Column) split(cell string) []string {
+	if _, ok := c.existing[cell]; ok && c.Sep == "" {
+		return []string{cell} // an earlier dsconv did not trim white space
+	}
+	if c.Sep == "" {
+		if cell = strings.TrimSpace(cell); c.isNoLabel(cell) {
+			return nil
+		}
+		return []string{cell}
+	}
+	var names []string
+	for name := range strings.SplitSeq(cell, c.Sep) {
+		if name = strings.TrimSpace(name); !c.isNoLabel(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// isNoLabel reports whether text means "no label".
+func (c *Column) isNoLabel(text string) bool {
+	if text == "" {
+		return true
+	}
+	_, class := c.existing[text]
+	if c.requested == Name || class {
+		return false
+	}
+	if c.requested == Index {
+		x, ok := parseNumber(text)
+		return ok && x == -1
+	}
+	return text == "-1"
+}
+
+func (s *Source) checkNumbers() error {
+	if s.Sep != "" {
+		return fmt.Errorf("a column of numbers to predict cannot have several values per cell; leave out --label-sep %q", s.Sep)
+	}
+	for i, cell := range s.Cells {
+		if text := strings.TrimSpace(cell); !isFloat(text) {
+			return fmt.Errorf("%s: %q is not a float32 number (with a decimal point); leave the cell empty if there is no number", s.Where(i), text)
+		}
+	}
+	return nil
+}
+
+func isFloat(text string) bool {
+	_, ok := parseFloat(text)
+	return ok
+}
+
+// Indices returns the class indices of a cell: none, one, or with a separator several.
+func (c *Column) Indices(cell string) []int64 {
+	var list []int64
+	for _, text := range c.split(cell) {
+		list = append(list, c.index[text])
+	}
+	return list
+}
+
+// Has reports whether a cell has a label.
+func (c *Column) Has(cell string) bool {
+	if c.Type == Float {
+		return !math.IsNaN(float64(c.Number(cell)))
+	}
+	return len(c.split(cell)) > 0
+}
+
+// Number returns the number in a cell of the type Float; NaN if the cell is empty.
+func (c *Column) Number(cell string) float32 {
+	x, _ := parseFloat(strings.TrimSpace(cell))
+	return x
+}
+
+// Field returns the field for the column, with that name.
+func (c *Column) Field(name string) formats.Field {
+	switch {
+	case c.Type == Float:
+		return formats.Field{Name: name, Kind: formats.Number, DType: formats.Float32}
+	case c.Sep != "":
+		return formats.Field{Name: name, Kind: formats.MultiHot, DType: formats.Uint8, Shape: []int{len(c.Classes)}, Classes: c.Classes}
+	}
+	return formats.Field{Name: name, Kind: formats.Label, DType: formats.Int64, Classes: c.Classes}
+}
