@@ -58,7 +58,7 @@ func (c *console) progressLine(v any) {
 }
 
 // progress shows the progress of a run of total steps: as a bar on a terminal, else as a line every
-// few seconds, or as JSON, up to ten lines a second and always the last one. The caller calls show with
+// few seconds, or as JSON, up to ten lines per second and always the last one. The caller calls show with
 // each state, and end once.
 func (c *console) progress(title string, total int, quiet, asJSON bool) (show func(convert.Progress), end func()) {
 	last := time.Now()
