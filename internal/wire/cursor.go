@@ -12,6 +12,7 @@ type Cursor struct {
 // Fail makes this and all later reads fail.
 func (c *Cursor) Fail() { c.Failed, c.B = true, nil }
 
+// Take takes the next n bytes, which stay the cursor's memory. It fails if there are fewer.
 func (c *Cursor) Take(n int) []byte {
 	if n < 0 || n > len(c.B) {
 		c.Fail()

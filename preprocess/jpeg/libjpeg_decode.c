@@ -1,7 +1,7 @@
 #include "libjpeg.h"
 
-#include "libjpeg_layout.h"
 #include "huffman_decode.h"
+#include "libjpeg_layout.h"
 #include "monitor.h"
 
 #include <setjmp.h>

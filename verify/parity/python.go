@@ -167,7 +167,7 @@ func (p answers) Write(b []byte) (int, error) {
 	p.line = append(p.line, b...)
 	for {
 		if len(p.line) > 0 && p.line[0] != '{' {
-			p.fail(failure{fmt.Errorf("Python printed this instead of a result: %.80q", p.line)})
+			p.fail(failure{fmt.Errorf("the Python process printed this instead of a result: %.80q", p.line)})
 			return len(b), nil
 		}
 		line, rest, whole := bytes.Cut(p.line, []byte{'\n'})
@@ -194,7 +194,7 @@ func (p answers) answer(line []byte) {
 		p.result = &a.Result
 	case err == nil && a.Sample != nil && p.compared(*a.Sample):
 	default:
-		p.fail(failure{fmt.Errorf("Python printed this instead of a result: %.80q", line)})
+		p.fail(failure{fmt.Errorf("the Python process printed this instead of a result: %.80q", line)})
 	}
 }
 
