@@ -123,7 +123,7 @@ func TestUnpackResumes(t *testing.T) {
 	cut := map[string]string{names[0]: a[:100], names[1]: b[:100] + strings.Repeat("\x00", 50), names[2]: whole[names[2]], names[3]: ""}
 	for name, files := range map[string]map[string]string{
 		"nothing": nil, "cut files": cut, "the table": {"labels.csv": whole["labels.csv"]},
-		"a cut table":    {"labels.csv": whole["labels.csv"][:20], "labels.json": "{"},
+		"a kill's file":  {".labels.json.6550c852.dsconv-new": "{", ".labels.csv.ea91390a.dsconv-new": "path"},
 		"no description": {"labels.csv": whole["labels.csv"], names[0]: a},
 	} {
 		t.Run(name, func(t *testing.T) {

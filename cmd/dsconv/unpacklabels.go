@@ -6,10 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // unpackTable is the table of labels, one row per sample, and the description of its columns.
@@ -28,11 +33,49 @@ func (u *unpacker) writeTable() error {
 	if err != nil {
 		return err
 	}
-	rows, err := t.rows()
+	if err := u.clearTemporary(t.table, t.description()); err != nil {
+		return err
+	}
+	if err := u.writeWhole(t.table, t.rows); err != nil {
+		return err
+	}
+	return u.writeWhole(t.description(), func(w io.Writer) error {
+		_, err := w.Write(described)
+		return err
+	})
+}
+
+// writeWhole writes a file that is complete or absent. An existing file is from an earlier run if it
+// has the same content.
+func (u *unpacker) writeWhole(name string, write func(io.Writer) error) error {
+	to := filepath.Join(u.dir, name)
+	if _, err := os.Lstat(to); errors.Is(err, os.ErrNotExist) {
+		return durable.Write(to, write)
+	}
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	if was, err := os.ReadFile(to); err != nil || !bytes.Equal(was, b.Bytes()) {
+		return errors.Join(foreignFileError(u.dir, name), err)
+	}
+	return nil
+}
+
+// clearTemporary removes what a kill left while one of those files was written.
+func (u *unpacker) clearTemporary(names ...string) error {
+	entries, err := fs.ReadDir(u.root.FS(), ".")
 	if err != nil {
 		return err
 	}
-	return errors.Join(u.write(t.table, rows, 0), u.write(t.description(), described, 0))
+	for _, e := range entries {
+		for _, name := range names {
+			if durable.IsTemporary(e.Name()) && strings.HasPrefix(e.Name(), "."+name+".") {
+				err = errors.Join(err, u.root.Remove(e.Name()))
+			}
+		}
+	}
+	return err
 }
 
 // describe names the table's columns, each differently.
@@ -76,10 +119,9 @@ func (t *unpackTable) column(name string) string {
 	return free
 }
 
-// rows returns the table as CSV or as JSON lines.
-func (t *unpackTable) rows() ([]byte, error) {
-	var b bytes.Buffer
-	lines, objects := csv.NewWriter(&b), json.NewEncoder(&b)
+// rows writes the table as CSV or as JSON lines.
+func (t *unpackTable) rows(w io.Writer) error {
+	lines, objects := csv.NewWriter(w), json.NewEncoder(w)
 	objects.SetEscapeHTML(false)
 	asJSON := strings.HasSuffix(t.table, ".jsonl")
 	if !asJSON {
@@ -98,11 +140,11 @@ func (t *unpackTable) rows() ([]byte, error) {
 			err = lines.Write(row)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	lines.Flush()
-	return b.Bytes(), lines.Error()
+	return lines.Error()
 }
 
 func (t *unpackTable) row(at int, s *formats.Sample) ([]string, error) {
