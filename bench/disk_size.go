@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/sharded"
-	"github.com/dsconv/dsconv/reader/cache"
+	"github.com/dsconv/dsconv/internal/cache"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
 // diskSize is the number of bytes in the files of the dataset at path: only the images of a

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
-	"github.com/dsconv/dsconv/preprocess/jpeg"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

@@ -21,9 +21,9 @@ import (
 	"github.com/dsconv/dsconv/formats/formattest"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/formats/tfrecord"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
-	"github.com/dsconv/dsconv/preprocess/jpeg"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/dsconv/dsconv/formats/sharded"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/preprocess"
 )
 

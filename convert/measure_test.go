@@ -13,11 +13,11 @@ import (
 	"github.com/dsconv/dsconv/formats/hdf5"
 	"github.com/dsconv/dsconv/formats/lmdb"
 	"github.com/dsconv/dsconv/formats/shard"
-	"github.com/dsconv/dsconv/formats/sharded"
 	"github.com/dsconv/dsconv/formats/tfrecord"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
-	"github.com/dsconv/dsconv/preprocess/jpeg"
 )
 
 // The size measured on some samples is about the size of the packed dataset.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )

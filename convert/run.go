@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/budget"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
-	"github.com/dsconv/dsconv/preprocess/budget"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

@@ -14,9 +14,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/sidecar"
-	"github.com/dsconv/dsconv/formats/staging"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
+	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 // The source list is a file of DST.partial that records the samples of the plan, one for each

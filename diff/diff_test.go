@@ -17,7 +17,7 @@ import (
 
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

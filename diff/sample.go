@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/formats/sidecar"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // An edit does nothing if another process has replaced the version that it was planned from: it would

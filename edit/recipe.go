@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess"
-	"github.com/dsconv/dsconv/preprocess/jpeg"
 )
 
 // recipeOf parses a dataset's recipe; filesZstd is the zstd level of its files. If this build would produce

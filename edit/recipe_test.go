@@ -3,8 +3,8 @@ package edit
 import (
 	"testing"
 
+	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess"
-	"github.com/dsconv/dsconv/preprocess/jpeg"
 )
 
 // The recipe names every version of the decoder that read an image of the dataset.

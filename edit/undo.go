@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/staging"
+	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 // Undone is the result of Undo.

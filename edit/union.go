@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 // union is a dataset of samples from several datasets, in key order, with one schema. It is safe for

@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/pixeltest"
+	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/pixeltest"
-	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 func BenchmarkPhotos(b *testing.B) {

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
 // Damaged and irregular images are refused if Pillow refuses them, and otherwise have its pixels.

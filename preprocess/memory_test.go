@@ -6,7 +6,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/hostile"
-	"github.com/dsconv/dsconv/preprocess/budget"
+	"github.com/dsconv/dsconv/internal/image/budget"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )

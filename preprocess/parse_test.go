@@ -3,9 +3,9 @@ package preprocess
 import (
 	"testing"
 
+	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // FuzzParse checks that parsed options print as the same text, and that a recipe with them is valid or

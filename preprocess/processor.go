@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess/budget"
+	"github.com/dsconv/dsconv/internal/image/budget"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
+	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/codec"
-	"github.com/dsconv/dsconv/preprocess/jpeg"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // Processor applies a Recipe to samples. It is for one goroutine and for many samples; Close frees

@@ -4,11 +4,11 @@ import (
 	"runtime/debug"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess/budget"
+	"github.com/dsconv/dsconv/internal/image/budget"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
+	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/codec"
-	"github.com/dsconv/dsconv/preprocess/jpeg"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // maxOutputPixels is the largest number of pixels of a resized image, 0 if that depends on the

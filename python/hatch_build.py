@@ -65,7 +65,7 @@ class Build:
         exports.write_text("{ global: " + "".join(f"{name}; " for name in self.exported()) + "local: *; };\n")
         # The library's HDF5 and libjpeg must not mix with others in the process.
         linker = f"-s -w -extldflags=-Wl,--version-script={shlex.quote(str(exports))}"
-        self.go("build", "-buildmode=c-shared", f"-ldflags={linker}", "-o", str(folder / "libdsconv.so"), "./capi")
+        self.go("build", "-buildmode=c-shared", f"-ldflags={linker}", "-o", str(folder / "libdsconv.so"), "./internal/capi")
         (folder / "libdsconv.h").unlink(missing_ok=True)
         linker = f"-s -w -X main.release={version}"
         self.go("build", f"-ldflags={linker}", "-o", str(folder / "bin" / "dsconv"), "./cmd/dsconv")
@@ -74,7 +74,7 @@ class Build:
 
     def exported(self) -> list[str]:
         """The functions of the C ABI."""
-        sources = sorted((self.root / "capi").glob("*.go"))
+        sources = sorted((self.root / "internal" / "capi").glob("*.go"))
         return [name for s in sources for name in re.findall(r"^//export (\w+)$", s.read_text(), re.MULTILINE)]
 
     def go(self, *arguments: str) -> str:
@@ -131,7 +131,7 @@ class Build:
     def licences(self) -> str:
         """The licence texts of dsconv, of the Go modules, and of the archives if they are linked in."""
         each = "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}|{{.Dir}}{{end}}{{end}}"
-        listed = self.go("list", "-deps", f"-f={each}", "./capi", "./cmd/dsconv").split("\n")
+        listed = self.go("list", "-deps", f"-f={each}", "./internal/capi", "./cmd/dsconv").split("\n")
         texts = {"dsconv": self.root / "LICENSE", "Go": Path(self.go("env", "GOROOT").strip(), "LICENSE")}
         for line in sorted(filter(None, set(listed))):
             name, _, folder = line.partition("|")

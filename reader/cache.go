@@ -12,8 +12,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/bytesize"
-	"github.com/dsconv/dsconv/preprocess/jpeg"
-	"github.com/dsconv/dsconv/reader/cache"
+	"github.com/dsconv/dsconv/internal/cache"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
 )
 
 // Cache configures the cache of samples in memory. There is one per machine: all Loaders of the

@@ -15,9 +15,9 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/cache"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
-	"github.com/dsconv/dsconv/reader/cache"
 )
 
 // summed is memory that knows the checksums of its samples, as packed datasets do, and whose

@@ -16,9 +16,9 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats/all"
+	"github.com/dsconv/dsconv/internal/cache"
 	"github.com/dsconv/dsconv/internal/failingdisk"
 	"github.com/dsconv/dsconv/reader"
-	"github.com/dsconv/dsconv/reader/cache"
 )
 
 // diskConfig reads the images and labels, which every format has.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/cache"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
-	"github.com/dsconv/dsconv/reader/cache"
 	"github.com/dsconv/dsconv/reader/order"
 )
 

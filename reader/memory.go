@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/reader/cache"
+	"github.com/dsconv/dsconv/internal/cache"
 )
 
 // Memory is what a Loader takes while an epoch runs, in bytes, without the dataset itself, the

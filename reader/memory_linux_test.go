@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess/codec"
-	"github.com/dsconv/dsconv/preprocess/jpeg"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )

@@ -3,7 +3,7 @@ package reader
 import (
 	"fmt"
 
-	"github.com/dsconv/dsconv/preprocess/budget"
+	"github.com/dsconv/dsconv/internal/image/budget"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/tensors"
 
-	"github.com/dsconv/dsconv/trainer/safetensors"
+	"github.com/dsconv/dsconv/internal/safetensors"
 )
 
 // Checkpointing is where and when Run saves the state of a training, so that a stopped or killed

@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/dsconv/dsconv/internal/safetensors"
 	"github.com/dsconv/dsconv/reader"
-	"github.com/dsconv/dsconv/trainer/safetensors"
 )
 
 // errKilled stands for the end of a process: Run stops there.

@@ -72,7 +72,7 @@ def compare_pixels(args: argparse.Namespace, shared: tuple, parts: list[str]) ->
     from workbench import PixelBench, build
 
     if args.pixels is None:
-        raise SystemExit("--pixels is missing: give the program that go build creates from bench/pixels")
+        raise SystemExit("--pixels is missing: give the program that go build creates from bench/internal/pixels")
     scratch = args.scratch.resolve()
     bench = PixelBench(*shared, pixels=args.pixels.resolve(), turbo=build(scratch, "turbo", "-ljpeg"))
     return pixels.compare(bench, parts)
@@ -89,7 +89,7 @@ def arguments() -> argparse.Namespace:
     choices = [name for section, parts in SECTIONS.items() for name in [section, *parts]]
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--dsconv", type=Path, required=True, help="the dsconv program")
-    p.add_argument("--pixels", type=Path, help="the program bench/pixels, for the section of that name")
+    p.add_argument("--pixels", type=Path, help="the program bench/internal/pixels, for the section of that name")
     p.add_argument("--images", type=Path, required=True, help="folder of class folders of JPEGs")
     p.add_argument("--scratch", type=Path, required=True, help="folder for all output")
     p.add_argument("--json", type=Path, help="file for the results of every round")

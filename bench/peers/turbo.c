@@ -1,4 +1,4 @@
-// Measures libjpeg-turbo alone, in C and in one thread, on images in memory. Like bench/pixels,
+// Measures libjpeg-turbo alone, in C and in one thread, on images in memory. Like bench/internal/pixels,
 // it processes all images for each line of its input and answers with a line of JSON.
 //
 //   turbo decode IMAGES

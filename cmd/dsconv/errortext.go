@@ -7,8 +7,8 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/sidecar"
 	"github.com/dsconv/dsconv/internal/legible"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 var errInterrupted = errors.New("interrupted")

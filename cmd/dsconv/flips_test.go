@@ -16,8 +16,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/all"
-	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 // flipsOf is the number of bits that are flipped in each variant: 200, or DSCONV_FLIPS.

@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
-	"github.com/dsconv/dsconv/formats/manifest"
-	"github.com/dsconv/dsconv/formats/sidecar"
 	"github.com/dsconv/dsconv/internal/legible"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // dsconvSays runs a command line and returns its exit code and its output.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/formats/staging"
+	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 func infoCommand(c *console) *cli.Command {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats/formattest"
-	"github.com/dsconv/dsconv/formats/sharded"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
 // copyNames returns the name of a dataset's copy: another word, and another width of the shard number.

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats/formattest"
-	"github.com/dsconv/dsconv/formats/sharded"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
 // sidecarOf is the folder that belongs to a dataset: its own, or the one beside it.

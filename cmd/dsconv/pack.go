@@ -11,7 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/sidecar"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 func packCommand(c *console) *cli.Command {

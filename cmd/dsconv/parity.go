@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/dsconv/dsconv/verify/parity"
+	"github.com/dsconv/dsconv/internal/parity"
 )
 
 func parityFlags() []cli.Flag {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/formats/shard"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 // A split's name becomes part of a path. Names that lead elsewhere are refused, and nothing is written

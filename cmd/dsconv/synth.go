@@ -6,8 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/dsconv/dsconv/bench/synth"
 	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/internal/synth"
 )
 
 func synthCommand(c *console) *cli.Command {

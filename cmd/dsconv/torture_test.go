@@ -19,8 +19,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/all"
-	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 // packing is a way to pack that is disturbed: a DST and flags that give many checkpoints.

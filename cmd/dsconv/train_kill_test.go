@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/dsconv/dsconv/internal/safetensors"
 	"github.com/dsconv/dsconv/trainer"
-	"github.com/dsconv/dsconv/trainer/safetensors"
 )
 
 // trainings is a dataset as a folder and packed, and how to train on it: 24 steps in 3 epochs.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/staging"
+	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 func undoCommand(c *console) *cli.Command {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/npy"
+	"github.com/dsconv/dsconv/internal/storage/npy"
 )
 
 // write writes a file in the folder. An existing file is completed if an interrupted unpack left it;

@@ -17,7 +17,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/all"
-	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 // BenchmarkVerify compares verify of a dataset in the page cache with memcpy on as many

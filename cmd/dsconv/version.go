@@ -3,7 +3,7 @@ package main
 import (
 	"runtime/debug"
 
-	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
 )
 
 // release is the version that the linker sets in builds without a module version, such as a wheel.

@@ -17,7 +17,7 @@ import (
 	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/sharded"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
 // Dataset is a folder of images. It is safe for concurrent use.

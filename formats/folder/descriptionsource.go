@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/npy"
+	"github.com/dsconv/dsconv/internal/storage/npy"
 )
 
 // descriptionSource gives each image the fields and columns of a table with a description.

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
-	"github.com/dsconv/dsconv/formats/manifest"
-	"github.com/dsconv/dsconv/formats/sidecar"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // flips is the number of bits that are flipped in each file.

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 // set is what a dataset is made of.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 // span is a byte range of one file that is copied into another.

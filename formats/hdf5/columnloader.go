@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
-	"github.com/dsconv/dsconv/formats/manifest"
-	"github.com/dsconv/dsconv/formats/mapped"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
 )
 
 // loader loads the columns from the datasets in a mapped file.

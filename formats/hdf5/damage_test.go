@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 // TestEveryBit flips each bit of all that Open reads, and of the rest of the file some: Open

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 // The file ends with the table of block checksums (checksum.Checksums) of all that HDF5 wrote, the

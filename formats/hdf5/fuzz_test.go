@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 func FuzzFooter(f *testing.F) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/sidecar"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // dsconv's own names in the file.

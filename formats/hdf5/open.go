@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/mapped"
-	"github.com/dsconv/dsconv/formats/sidecar"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // Open implements formats.Format. It reads and verifies all but the values themselves.

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/formats/formattest"
-	"github.com/dsconv/dsconv/formats/sidecar"
-	"github.com/dsconv/dsconv/formats/staging"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
+	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 func partialSamples() []*formats.Sample {

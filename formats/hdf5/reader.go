@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
-	"github.com/dsconv/dsconv/formats/manifest"
-	"github.com/dsconv/dsconv/formats/mapped"
-	"github.com/dsconv/dsconv/formats/sharded"
-	"github.com/dsconv/dsconv/formats/value"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
+	"github.com/dsconv/dsconv/internal/storage/value"
 )
 
 // dataset is an open HDF5 dataset.

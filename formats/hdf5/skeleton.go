@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/hdf5"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/manifest"
+	"github.com/dsconv/dsconv/internal/storage/manifest"
 )
 
 // headSize is the space for HDF5's header before the images' bytes.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/bmatsuo/lmdb-go/lmdb"
 
-	"github.com/dsconv/dsconv/formats/checksum"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

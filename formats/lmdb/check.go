@@ -7,8 +7,8 @@ import (
 	"path"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 // Check implements formats.Checker.

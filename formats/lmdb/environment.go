@@ -8,8 +8,8 @@ import (
 	"unsafe"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/mapped"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
 )
 
 // environment is one LMDB environment, opened for reading. It is safe for concurrent use.

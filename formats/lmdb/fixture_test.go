@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
-	"github.com/dsconv/dsconv/formats/mapped"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
 )
 
 // fixture is a small dataset whose trees have branches, leaves and overflow pages. It is in

@@ -17,8 +17,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/formattest"
-	"github.com/dsconv/dsconv/formats/sidecar"
-	"github.com/dsconv/dsconv/formats/staging"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
+	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 // partial is an unfinished dataset in memory, whose checksums are put right after it was

@@ -3,10 +3,10 @@ package lmdb
 import (
 	"sync"
 
-	"github.com/dsconv/dsconv/formats/manifest"
-	"github.com/dsconv/dsconv/formats/mapped"
-	"github.com/dsconv/dsconv/formats/sharded"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
 // prefetchState is what Prefetch remembers of a database between calls.

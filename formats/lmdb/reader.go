@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
-	"github.com/dsconv/dsconv/formats/manifest"
-	"github.com/dsconv/dsconv/formats/npy"
-	"github.com/dsconv/dsconv/formats/sidecar"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/npy"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // dataset is an open LMDB dataset.

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/staging"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 var _ formats.FileReuser = (*writer)(nil)

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/manifest"
-	"github.com/dsconv/dsconv/formats/sidecar"
+	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // TestSalvage: whatever happens to a data file, all samples are known, those that are read

@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/mapped"
-	"github.com/dsconv/dsconv/formats/staging"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
+	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 // snapshot is the state of an environment in a checkpoint. Restoring the file's length and both

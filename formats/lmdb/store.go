@@ -13,8 +13,8 @@ import (
 	"github.com/bmatsuo/lmdb-go/lmdb"
 	"golang.org/x/sys/unix"
 
-	"github.com/dsconv/dsconv/formats/checksum"
-	"github.com/dsconv/dsconv/formats/staging"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 const (

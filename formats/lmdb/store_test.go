@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/formats/formattest"
-	"github.com/dsconv/dsconv/formats/sidecar"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // bigMeta and bigSample are a dataset with extra fields whose samples take many pages,

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/npy"
-	"github.com/dsconv/dsconv/formats/value"
+	"github.com/dsconv/dsconv/internal/storage/npy"
+	"github.com/dsconv/dsconv/internal/storage/value"
 )
 
 // A skippable zstd frame is a magic number, the length of its content, and the content; see

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
-	"github.com/dsconv/dsconv/formats/sidecar"
-	"github.com/dsconv/dsconv/formats/staging"
-	"github.com/dsconv/dsconv/formats/value"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
+	"github.com/dsconv/dsconv/internal/storage/staging"
+	"github.com/dsconv/dsconv/internal/storage/value"
 )
 
 // stagedName is the folder in the staging folder that becomes the dataset.

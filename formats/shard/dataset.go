@@ -10,8 +10,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/sharded"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
 // dataset is what plain and compressed shards have in common.

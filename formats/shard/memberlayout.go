@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/npy"
+	"github.com/dsconv/dsconv/internal/storage/npy"
 )
 
 // columns is slot.field of the member with the user's columns.

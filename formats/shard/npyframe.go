@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/npy"
+	"github.com/dsconv/dsconv/internal/storage/npy"
 )
 
 // A raw+zstd tensor is two zstd frames: this one with the .npy header, and the value's own.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 // FuzzPartial: see formattest.

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 // peerKeys are keys that other people's readers might group wrongly.

@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dsconv/dsconv/formats/mapped"
-	"github.com/dsconv/dsconv/formats/staging"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
+	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 // widsName is the sidecar's file that the `wids` library reads.

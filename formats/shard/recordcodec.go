@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/npy"
+	"github.com/dsconv/dsconv/internal/storage/npy"
 )
 
 // encoder encodes samples as tar members. It reuses its memory for each sample.

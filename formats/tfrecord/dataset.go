@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/sharded"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
 // Dataset reads TFRecord files that a Writer wrote, from mapped memory.

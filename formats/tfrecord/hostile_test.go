@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/staging"
+	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 // madeUp is a dataset of one record, whatever that is, with a sidecar that agrees with it.

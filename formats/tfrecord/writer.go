@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/staging"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 // Writer writes one dataset of TFRecord files.

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
 // testBMP describes a BMP to write. Zero fields are those of an ordinary one.

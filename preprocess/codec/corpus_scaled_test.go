@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dsconv/dsconv/internal/image/pixeltest"
+	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/pixeltest"
-	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // scaledCorpus writes images of every kind to a folder: those that Pillow can write, other samplings

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess/budget"
-	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/internal/image/budget"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/image/tiff"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess/exif"
+	"github.com/dsconv/dsconv/internal/image/exif"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
 // samePillow compares Decode's pixels with Pillow's. It returns false if neither reads the image.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
 )
 
 // Encode is the value of --encode: how images are written. The zero value keeps the source's

@@ -7,7 +7,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

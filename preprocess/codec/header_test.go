@@ -11,8 +11,8 @@ import (
 	"github.com/disintegration/imaging"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
 // Every synthetic file's header equals that of decoding, and its orientation the one written.

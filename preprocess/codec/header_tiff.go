@@ -2,7 +2,7 @@ package codec
 
 import (
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess/exif"
+	"github.com/dsconv/dsconv/internal/image/exif"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess/exif"
+	"github.com/dsconv/dsconv/internal/image/exif"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
+	"github.com/dsconv/dsconv/internal/image/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
 // asLibjpeg decodes data with our Huffman decoder and with libjpeg alone, and compares.

@@ -11,7 +11,7 @@ import (
 	"image/png"
 	"io"
 
-	"github.com/dsconv/dsconv/preprocess/budget"
+	"github.com/dsconv/dsconv/internal/image/budget"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"testing"
 
-	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

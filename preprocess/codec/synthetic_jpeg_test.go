@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
 )
 
 // choose returns a number below n, from a random source or a fuzzer's bytes.

@@ -3,7 +3,7 @@ package codec
 import (
 	"fmt"
 
-	"github.com/dsconv/dsconv/preprocess/exif"
+	"github.com/dsconv/dsconv/internal/image/exif"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

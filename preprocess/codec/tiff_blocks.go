@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/image/tiff/lzw"
 
-	"github.com/dsconv/dsconv/preprocess/budget"
-	"github.com/dsconv/dsconv/preprocess/exif"
+	"github.com/dsconv/dsconv/internal/image/budget"
+	"github.com/dsconv/dsconv/internal/image/exif"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

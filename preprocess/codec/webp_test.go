@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess/jpeg"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
+	"github.com/dsconv/dsconv/internal/image/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/pixeltest"
 )
 
 // The pure-Go decoder equals libwebp.

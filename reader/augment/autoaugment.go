@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dsconv/dsconv/preprocess/pixelops"
-	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/internal/image/pixelops"
+	"github.com/dsconv/dsconv/internal/image/resample"
 )
 
 // automatic is one of the changes that TrivialAugmentWide and RandAugment choose from, in

@@ -3,8 +3,8 @@ package augment
 import (
 	"fmt"
 
-	"github.com/dsconv/dsconv/preprocess/pixelops"
-	"github.com/dsconv/dsconv/reader/random"
+	"github.com/dsconv/dsconv/internal/image/pixelops"
+	"github.com/dsconv/dsconv/internal/random"
 )
 
 // ColorJitter changes brightness, contrast, saturation and hue in random order by random

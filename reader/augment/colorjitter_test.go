@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dsconv/dsconv/preprocess/pixelops"
-	"github.com/dsconv/dsconv/reader/random"
+	"github.com/dsconv/dsconv/internal/image/pixelops"
+	"github.com/dsconv/dsconv/internal/random"
 )
 
 // TestJitterRanges holds that factors come from all of their range, evenly, and from nowhere else.

@@ -1,9 +1,9 @@
 package augment
 
 import (
+	"github.com/dsconv/dsconv/internal/image/pixelops"
+	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/pixelops"
-	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // Step is one thing that a plan does to an image, with what was drawn for it. Its numbers are of

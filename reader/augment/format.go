@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/internal/image/resample"
 )
 
 // The functions of this file write the parts of an op as Parse reads them. What is usual is

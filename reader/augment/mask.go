@@ -3,8 +3,8 @@ package augment
 import (
 	"fmt"
 
+	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // Mask makes dst what p makes of a mask of the whole image that p was Reset to: pixels move as

@@ -2,8 +2,8 @@ package augment
 
 import (
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // fewPixels is a size of images that needs no counting: all that a plan makes of them is small.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/internal/image/resample"
 )
 
 func TestParse(t *testing.T) {

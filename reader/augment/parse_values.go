@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/internal/image/resample"
 )
 
 // options are what reads the arguments of a transform: NAME=VALUE under "NAME=", a word under

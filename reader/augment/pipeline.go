@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/internal/random"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/resample"
-	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Layout is the order of a batch's dimensions.

@@ -1,9 +1,9 @@
 package augment
 
 import (
+	"github.com/dsconv/dsconv/internal/image/pixelops"
+	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/pixelops"
-	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // Plan lists the operations on one image and on the masks and boxes that belong to it. Crops

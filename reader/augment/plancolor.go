@@ -1,8 +1,8 @@
 package augment
 
 import (
+	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/pixelops"
 )
 
 // Steps of colours don't move pixels, and give the mirrored result of a mirrored image: a

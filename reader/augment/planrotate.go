@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/dsconv/dsconv/preprocess/resample"
+	"github.com/dsconv/dsconv/internal/image/resample"
 )
 
 // Rotate turns the image counter-clockwise about center (x, y), nil for its middle, as Pillow's

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/dsconv/dsconv/preprocess/resample"
-	"github.com/dsconv/dsconv/reader/random"
+	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/internal/random"
 )
 
 // RandAugment makes Ops changes one after another, each chosen evenly from 14, all by the same

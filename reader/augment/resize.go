@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/dsconv/dsconv/preprocess/resample"
-	"github.com/dsconv/dsconv/reader/random"
+	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/internal/random"
 )
 
 // Resize resamples the whole image, as torchvision.transforms.Resize on a PIL image does:

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dsconv/dsconv/preprocess/resample"
-	"github.com/dsconv/dsconv/reader/random"
+	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/internal/random"
 )
 
 // RandomRotation turns the image by an angle drawn evenly from Low to High degrees, positive

@@ -3,9 +3,9 @@ package augment
 import (
 	"fmt"
 
+	"github.com/dsconv/dsconv/internal/image/pixelops"
+	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/preprocess/pixelops"
-	"github.com/dsconv/dsconv/preprocess/resample"
 )
 
 // Runner carries out plans. It keeps scratch memory and the resampler's coefficients

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strconv"
 
-	"github.com/dsconv/dsconv/preprocess/resample"
-	"github.com/dsconv/dsconv/reader/random"
+	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/internal/random"
 )
 
 // TrivialAugmentWide makes one change, chosen evenly from 14, by a magnitude chosen evenly

@@ -20,8 +20,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/all"
-	"github.com/dsconv/dsconv/formats/checksum"
 	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 func main() {

@@ -19,7 +19,7 @@ Int = ctypes.c_int64
 
 
 class BatchInfo(ctypes.Structure):
-    """The description of a batch that dsconv_next writes: see capi/batch.h."""
+    """The description of a batch that dsconv_next writes: see internal/capi/batch.h."""
 
     _fields_ = [("images", Pointer), ("n", Int), ("end", Int), ("skipped", Int), ("substituted", Int)]
 

@@ -24,7 +24,7 @@ class FieldDescription(TypedDict):
 
 
 class Description(TypedDict):
-    """The library's description of a loader: see capi/loader.go."""
+    """The library's description of a loader: see internal/capi/loader.go."""
 
     loader: int
     config: dict[str, Any]  # the JSON of reader.Config

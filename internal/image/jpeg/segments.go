@@ -1,0 +1,110 @@
+package jpeg
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/dsconv/dsconv/internal/image/exif"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// jpegSegments are the segments of a JPEG that the transcoder needs. They point into the file.
+type jpegSegments struct {
+	mark         byte     // of the frame
+	frame        []byte   // body of the frame header
+	meta         [][]byte // APPn and COM segments with their markers, in order
+	betweenScans bool     // there is metadata after the first scan
+	multiPicture bool     // more images may follow this one (CIPA DC-007, Multi-Picture Format)
+	end          int      // offset after EOI
+	scans        int      // up to the first broken marker
+}
+
+// findSegments finds the segments of a JPEG that inspectJPEG accepts.
+func findSegments(data []byte) (p jpegSegments, err error) {
+	for i := 2; ; {
+		mark, next, ok := NextMarker(data, i)
+		switch {
+		case !ok:
+			return p, fmt.Errorf("%w: the JPEG has no end marker", pixel.ErrTruncated)
+		case mark == MarkEOI:
+			p.end = next
+			return p, nil
+		case Standalone(mark):
+			i = next
+			continue
+		}
+		body, end, err := Segment(data, next)
+		if err != nil {
+			return p, err
+		}
+		switch {
+		case IsSOF(mark) && p.frame == nil:
+			p.mark, p.frame = mark, body
+		case IsMetadata(mark): // APPn and COM
+			p.meta = append(p.meta, data[next-2:end])
+			p.betweenScans = p.betweenScans || p.scans > 0
+			p.multiPicture = p.multiPicture || bytes.HasPrefix(body, []byte("MPF\x00"))
+		}
+		if i = end; mark == MarkSOS {
+			p.scans++
+			i = new(Checker).SkipScanData(data, i)
+		}
+	}
+}
+
+// blocksPerMCU is the number of blocks in an MCU of a scan of all components, 0 if the frame is
+// invalid or has a single component.
+func (p *jpegSegments) blocksPerMCU() int {
+	if len(p.frame) < 6 || len(p.frame) != 6+3*int(p.frame[5]) || p.frame[5] < 2 {
+		return 0
+	}
+	n := 0
+	for c := 7; c < len(p.frame); c += 3 {
+		n += int(p.frame[c]>>4) * int(p.frame[c]&15)
+	}
+	return n
+}
+
+// appendMeta appends all metadata segments.
+func (p *jpegSegments) appendMeta(b []byte) []byte {
+	for _, s := range p.meta {
+		b = append(b, s...)
+	}
+	return b
+}
+
+// appendStripped appends only the metadata that decide colours and orientation: JFIF's header
+// without its thumbnail, Adobe's, and an EXIF block of one tag.
+func (p *jpegSegments) appendStripped(b []byte, orientation int) []byte {
+	const jfif = 14 // the header's length, up to the thumbnail's size
+	for _, s := range p.meta {
+		if body := s[4:]; s[1] == markAPP0 && len(body) >= jfif && bytes.HasPrefix(body, []byte("JFIF\x00")) {
+			b = append(b, 0xFF, markAPP0, 0, 2+jfif)
+			b = append(append(b, body[:jfif-2]...), 0, 0)
+			break
+		}
+	}
+	if orientation != 1 {
+		b = append(b, 0xFF, markAPP1, 0, 34)
+		b = append(b, "Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01"...)
+		b = append(b, exif.TagOrientation>>8, exif.TagOrientation&255, 0, 3, 0, 0, 0, 1, 0, byte(orientation), 0, 0, 0, 0, 0, 0)
+	}
+	for _, s := range p.meta {
+		if s[1] == markAPPE && bytes.HasPrefix(s[4:], []byte("Adobe")) {
+			b = append(b, s...)
+		}
+	}
+	return b
+}
+
+// blocksAcross is the width of an MCU in blocks.
+func (p *jpegSegments) blocksAcross() int {
+	if p.frame[5] == 1 { // a single component is not interleaved: an MCU is a block
+		return 1
+	}
+	h := 1
+	for c := 7; c < len(p.frame); c += 3 {
+		h = max(h, int(p.frame[c]>>4))
+	}
+	return h
+}

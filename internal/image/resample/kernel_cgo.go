@@ -1,0 +1,88 @@
+//go:build cgo
+
+package resample
+
+/*
+#cgo CFLAGS: -O3 -Wall
+#include "kernel.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/dsconv/dsconv/internal/image/cpu"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// kernelRequest is the argument of the kernels. It has no pointers.
+type kernelRequest = C.dsconv_resampling
+
+// goKernels is 1 if the result of the first pass is kept as an image.
+const goKernels = 0
+
+var resample8 = resampleC(cpu.LevelAVX512)
+
+// resampleC is resampleGo in C, one call an image.
+func resampleC(level int) resampler8 {
+	return func(r *Resampler, j *resampling) {
+		spec := j.target.Spec
+		src, region := j.src, j.target.Region
+		if r.call == nil {
+			r.call = new(kernelRequest)
+		}
+		q := r.call
+		*q = kernelRequest{
+			channels: C.int32_t(src.Size), out_w: C.int32_t(region.W), out_h: C.int32_t(region.H),
+			_type: C.int32_t(spec.typeIndex()), planar: cInt32(spec.layout == NCHW), flip: cInt32(j.target.Flip), flip_v: cInt32(j.target.FlipV),
+			arithmetic: cInt32(spec.arithmetic), level: C.int32_t(level), vertical_first: cInt32(j.verticalFirst),
+		}
+		var hor, ver axisPointers
+		if j.hor != nil {
+			hor, q.hor_taps = pointers(j.hor, region.X), C.int32_t(j.hor.taps)
+		} else {
+			src = src.Crop(pixel.Rect{X: region.X, W: region.W, H: src.H})
+		}
+		if j.ver != nil {
+			ver, q.ver_taps = pointers(j.ver, region.Y), C.int32_t(j.ver.taps)
+		} else {
+			src = src.Crop(pixel.Rect{Y: region.Y, W: src.W, H: region.H})
+		}
+		q.in_w, q.in_h = C.int32_t(src.W), C.int32_t(src.H)
+		q.src_len, q.src_stride = C.size_t(len(src.Pix)), C.size_t(src.Stride)
+		r.scratch = pixel.Grow(r.scratch, int(C.dsconv_scratch(q)))
+		C.dsconv_resample(q, j.target.memory(), bytePointer(src.Pix), hor.start, hor.weights, ver.start, ver.weights,
+			(*C.dsconv_values)(unsafe.Pointer(spec.values)), bytePointer(r.scratch))
+	}
+}
+
+// axisPointers are the coefficients from an output pixel on.
+type axisPointers struct{ start, weights *C.int32_t }
+
+func pointers(c *coefficients, from int) axisPointers {
+	from -= c.first
+	return axisPointers{int32Pointer(c.start[from:]), int32Pointer(c.weights[from*c.taps:])}
+}
+
+// arithmeticIsExact reports whether the kernels' arithmetic gives exactly the values in the table, for
+// a type of elements.
+func arithmeticIsExact(v *elementValues, channels, typeIndex int) bool {
+	return C.dsconv_arithmetic_is_exact((*C.dsconv_values)(unsafe.Pointer(v)), C.int(channels), C.int(typeIndex), cpu.LevelAVX512) != 0
+}
+
+// elementValues has the layout of the C struct.
+const (
+	_ = uint(unsafe.Sizeof(elementValues{}) - C.sizeof_dsconv_values)
+	_ = uint(C.sizeof_dsconv_values - unsafe.Sizeof(elementValues{}))
+)
+
+func bytePointer(b []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(b)) }
+
+func int32Pointer(v []int32) *C.int32_t { return (*C.int32_t)(unsafe.SliceData(v)) }
+
+func cInt32(b bool) C.int32_t {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,86 @@
+package parity
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
+	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/internal/parallel"
+	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// Options of Run. The zero value is usual.
+type Options struct {
+	Python  string        // the interpreter that has Pillow, "" is python3
+	Sample  int           // how many images are chosen by Seed; 0 is all
+	Seed    uint64        // decides which, and the crops
+	Workers int           // goroutines here and threads in Python; the number of cores if it is below 1
+	Timeout time.Duration // how long one image may take, 0 is two minutes: Python may read torch before the first
+}
+
+// ErrUnmatched is returned when the source has none of the chosen samples.
+var ErrUnmatched = errors.New("the source has none of the dataset's samples: is it what the dataset was packed from?")
+
+// run is one Run.
+type run struct {
+	python   *process
+	src, dst formats.Dataset
+	pairs    []pair
+	seed     uint64
+	recipe   preprocess.Recipe // the dataset's, with the exact decoder
+	resize   preprocess.Recipe // of the path resize: raw pixels
+}
+
+// Run compares the dataset dst, which was packed from src, with what Pillow makes of the same
+// images. An error is about the comparison itself; a difference is in the certificate, which
+// does not depend on the number of workers.
+func Run(ctx context.Context, src, dst formats.Dataset, o Options) (*Result, error) {
+	recipe, err := preprocess.ParseRecipe(dst.Meta().Recipe)
+	if err != nil {
+		return nil, fmt.Errorf("the dataset's recipe: %w", err)
+	}
+	recipe.Fast, recipe.Strict = false, false // fast is a path of its own; irregular files are compared too
+	chosen := choose(dst.Len(), o.Sample, o.Seed)
+	pairs, missing, err := match(src, dst, chosen)
+	if err != nil {
+		return nil, err
+	}
+	if o.Workers < 1 {
+		o.Workers = parallel.Cores()
+	}
+	o.Python, o.Timeout = cmp.Or(o.Python, "python3"), cmp.Or(o.Timeout, 2*time.Minute)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	p, err := startPython(ctx, cancel, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{python: p, src: src, dst: dst, pairs: pairs, seed: o.Seed, recipe: recipe, resize: resizing(recipe)}
+	p.send(map[string]any{
+		"samples": dst.Len(), "chosen": len(chosen), "missing": missing, "seed": o.Seed, "workers": o.Workers,
+		"recipe": dst.Meta().Recipe, "resize": r.described(), "max_pixels": cmp.Or(recipe.MaxPixels, pixel.DefaultMaxPixels),
+		"dsconv": map[string]string{
+			"decoder": jpeg.DecoderName, "decoder_version": jpeg.DecoderVersion(), "resampler": resample.ResamplerName,
+		},
+	}, nil)
+	err = parallel.Each(ctx, len(pairs), min(o.Workers, len(pairs)), func() (func(k int) error, func(), error) {
+		m, err := r.newMaker()
+		if err != nil {
+			return nil, nil, err
+		}
+		return func(k int) error {
+			key := pairs[k].key
+			return p.compare(k, key, func() error {
+				return guard.For(fmt.Sprintf("key %q", key), func() error { return m.sample(k) })
+			})
+		}, m.close, nil
+	})
+	return p.finish(err)
+}

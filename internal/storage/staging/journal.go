@@ -1,0 +1,268 @@
+package staging
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/wire"
+)
+
+// A journal is a sequence of records: length (uint32), CRC-32C of the payload (uint32),
+// payload. The first is the dataset's Meta; each later one is a checkpoint: the rows
+// since the last one, the format's state, the caller's note. A kill may leave an incomplete
+// record at the end; resuming cuts it off.
+
+const (
+	recordHeader = 8
+	// maxRecord bounds the memory that a false length in a journal can allocate. Real
+	// checkpoints are a hundred times smaller.
+	maxRecord = 1 << 30
+)
+
+// checkpoint is the last checkpoint of a journal.
+type checkpoint struct {
+	state, note []byte
+	length      int64 // of its record
+	end         int64 // of the record in the journal
+}
+
+func appendRecord(f *os.File, payload []byte) error {
+	if len(payload) > maxRecord {
+		return fmt.Errorf("a checkpoint has %d bytes, the limit is %d: make checkpoints more often, with a smaller --checkpoint", len(payload), maxRecord)
+	}
+	b := binary.LittleEndian.AppendUint32(make([]byte, 0, recordHeader+len(payload)), uint32(len(payload)))
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(payload, checksum.Castagnoli))
+	if _, err := f.Write(append(b, payload...)); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// recordReader reads the complete records of a journal in order.
+type recordReader struct {
+	r     *bufio.Reader
+	left  int64 // bytes
+	whole int64 // bytes of the complete records so far
+}
+
+func newRecordReader(r io.Reader, size int64) *recordReader {
+	return &recordReader{r: bufio.NewReader(r), left: size}
+}
+
+// next returns the next record's payload; io.EOF if no complete one follows.
+func (r *recordReader) next() ([]byte, error) {
+	var head [recordHeader]byte
+	if r.left < recordHeader {
+		return nil, io.EOF
+	}
+	if _, err := io.ReadFull(r.r, head[:]); err != nil {
+		return nil, tornAsEOF(err)
+	}
+	n := int64(binary.LittleEndian.Uint32(head[:]))
+	// No record is empty, but zeros left by a power failure would look like an empty one.
+	if n == 0 || n > maxRecord || n > r.left-recordHeader {
+		return nil, io.EOF
+	}
+	p := make([]byte, n)
+	if _, err := io.ReadFull(r.r, p); err != nil {
+		return nil, tornAsEOF(err)
+	}
+	if crc32.Checksum(p, checksum.Castagnoli) != binary.LittleEndian.Uint32(head[4:]) {
+		return nil, io.EOF
+	}
+	r.left -= recordHeader + n
+	r.whole += recordHeader + n
+	return p, nil
+}
+
+// tornAsEOF turns io.ErrUnexpectedEOF, an incomplete record, into io.EOF.
+func tornAsEOF(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return io.EOF
+	}
+	return err
+}
+
+func encodeCheckpoint(t *manifest.Manifest, from int, state, note []byte) []byte {
+	b := wire.AppendBytes(nil, state)
+	b = wire.AppendBytes(b, note)
+	return t.AppendRows(b, from)
+}
+
+func decodeCheckpoint(p []byte, t *manifest.Manifest) (checkpoint, error) {
+	c := &wire.Cursor{B: p}
+	cp := checkpoint{state: c.Bytes(), note: c.Bytes()}
+	if err := t.TakeRows(c); err != nil {
+		return cp, err
+	}
+	if c.Failed || len(c.B) != 0 {
+		return cp, fmt.Errorf("%w: a checkpoint cannot be parsed", formats.ErrDamaged)
+	}
+	return cp, nil
+}
+
+// recordsFrom reads the records of a journal that begin at byte from.
+func recordsFrom(f *os.File, from int64) (*recordReader, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	left := max(0, st.Size()-from)
+	return newRecordReader(io.NewSectionReader(f, from, left), left), nil
+}
+
+// openRegular opens a regular file; ErrForeign for a link, pipe or folder.
+func openRegular(path string, flag int) (*os.File, os.FileInfo, error) {
+	f, err := os.OpenFile(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if errors.Is(err, unix.ELOOP) {
+		return nil, nil, foreignError(path, "it is a symbolic link")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = foreignError(path, "it is "+durable.KindOf(st.Mode()))
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
+	return f, st, nil
+}
+
+// readUpTo reads at most the first n bytes of a file.
+func readUpTo(path string, n int64) ([]byte, error) {
+	f, _, err := openRegular(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, n))
+}
+
+// hasJournalStart reports whether f begins with a journal's first record.
+func hasJournalStart(f *os.File) (bool, error) {
+	records, err := recordsFrom(f, 0)
+	if err != nil {
+		return false, err
+	}
+	p, err := records.next()
+	if errors.Is(err, io.EOF) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	_, err = manifest.DecodeMeta(p)
+	return err == nil || errors.Is(err, formats.ErrNewer), nil
+}
+
+// truncateJournal keeps only the first record of the journal at path, if there is one. That
+// record identifies the folder as dsconv's.
+func truncateJournal(path string) error {
+	f, _, err := openRegular(path, os.O_RDWR)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	records, err := recordsFrom(f, 0)
+	if err != nil {
+		return err
+	}
+	if _, err := records.next(); errors.Is(err, io.EOF) {
+		return nil // it is damaged, but still recognized as it is
+	} else if err != nil {
+		return err
+	}
+	return f.Truncate(records.whole)
+}
+
+// readJournal reads all complete records of the journal at path and does not change it.
+func readJournal(path string) (m *formats.Meta, t *manifest.Manifest, last checkpoint, err error) {
+	f, _, err := openRegular(path, os.O_RDONLY)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil, last, formats.ErrNoPartial
+	}
+	if err != nil {
+		return nil, nil, last, err
+	}
+	defer f.Close()
+	records, err := recordsFrom(f, 0)
+	if err != nil {
+		return nil, nil, last, err
+	}
+	p, err := records.next()
+	if errors.Is(err, io.EOF) {
+		return nil, nil, last, formats.ErrNoPartial
+	}
+	if err != nil {
+		return nil, nil, last, err
+	}
+	if m, err = manifest.DecodeMeta(p); err != nil {
+		return nil, nil, last, err
+	}
+	t = manifest.NewManifestFor(m)
+	length := int64(len(p))
+	for {
+		p, err := records.next()
+		if errors.Is(err, io.EOF) {
+			last.length, last.end = recordHeader+length, records.whole
+			return m, t, last, nil
+		}
+		if err == nil {
+			last, err = decodeCheckpoint(p, t)
+		}
+		if err != nil {
+			return nil, nil, last, fmt.Errorf("read %s: %w", path, err)
+		}
+		length = int64(len(p))
+	}
+}
+
+// reopenJournal opens the journal at path for appending, cuts off what follows its last
+// complete record, and writes that record again. If its fsync had failed, the system may treat
+// the record as written though the disk does not have it, and another fsync would not write it.
+func reopenJournal(path string, last checkpoint) (*os.File, error) {
+	f, err := OpenStaged(path)
+	if err != nil {
+		return nil, err
+	}
+	if err = f.Truncate(last.end); err == nil {
+		err = rewriteLast(f, last.length)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func rewriteLast(f *os.File, length int64) error {
+	at, err := f.Seek(-length, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	b := make([]byte, length)
+	if _, err := f.ReadAt(b, at); err != nil {
+		return err
+	}
+	if _, err := f.Write(b); err != nil {
+		return err
+	}
+	return f.Sync()
+}

@@ -1,0 +1,206 @@
+package staging
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
+	"github.com/dsconv/dsconv/internal/wire"
+)
+
+// oldDataset is the dataset that a new version replaces, and which of its files are reused.
+type oldDataset struct {
+	sharded.Contents
+	byName checksum.ChecksumsByName
+	rows   [][]int32       // of each file, by offset
+	reused map[string]bool // names of the reused files
+}
+
+// openOldDataset reads the description of the dataset at p.
+func openOldDataset(p sharded.ShardPath) (*oldDataset, error) {
+	c, err := p.OpenSidecar()
+	if err != nil {
+		return nil, err
+	}
+	b := &oldDataset{Contents: c, byName: c.Checksums.ByName(), reused: map[string]bool{}, rows: make([][]int32, len(c.OriginalFiles))}
+	for i := range c.Len() {
+		shard := c.Manifest.Location(i).Shard
+		if shard < 0 || shard >= len(b.rows) {
+			return nil, fmt.Errorf("%s: %w: key %q is in shard %d of %d", p.Sidecar(), formats.ErrDamaged, c.Manifest.Key(i), shard, len(b.rows))
+		}
+		b.rows[shard] = append(b.rows[shard], int32(i))
+	}
+	for _, rows := range b.rows {
+		slices.SortFunc(rows, func(x, y int32) int {
+			return cmp.Compare(c.Manifest.Location(int(x)).Offset, c.Manifest.Location(int(y)).Offset)
+		})
+	}
+	return b, nil
+}
+
+// ReuseFile implements formats.FileReuser: the file stays where it is. change may alter only a
+// sample's source.
+func (s *Shards) ReuseFile(i int, change func(*formats.Info)) error {
+	if err := s.endShard(); err != nil {
+		return err
+	}
+	if err := s.loadOldDataset(); err != nil {
+		return err
+	}
+	if i < len(s.done) || i >= len(s.oldDataset.rows) {
+		return fmt.Errorf("cannot reuse file %d of %d as file %d: files are reused in order, with their numbers", i, len(s.oldDataset.rows), len(s.done))
+	}
+	// Empty files replace files that lost all samples, so that later files keep their numbers.
+	for len(s.done) < i {
+		if _, err := s.Append(); err != nil {
+			return err
+		}
+		if err := s.endShard(); err != nil {
+			return err
+		}
+	}
+	name := s.path.Name(i)
+	fs, err := s.oldDataset.byName.ForFile(name)
+	if err != nil {
+		return fmt.Errorf("reuse %s: %w", name, err)
+	}
+	for _, row := range s.oldDataset.rows[i] {
+		r, err := s.oldDataset.Row(int(row), change)
+		if err != nil {
+			return err
+		}
+		if err := s.stage.Manifest.Append(&r); err != nil {
+			return err
+		}
+	}
+	s.oldDataset.reused[name] = true
+	s.done = append(s.done, fs)
+	return nil
+}
+
+func (s *Shards) loadOldDataset() (err error) {
+	if s.oldDataset == nil {
+		s.oldDataset, err = openOldDataset(s.path)
+	}
+	return err
+}
+
+// Reused reports whether the file is reused from the dataset that is replaced.
+func (s *Shards) Reused(name string) bool { return s.oldDataset != nil && s.oldDataset.reused[name] }
+
+// Path returns the current path of the named data file.
+func (s *Shards) Path(name string) string {
+	if s.Reused(name) {
+		return filepath.Join(s.path.Dir, name)
+	}
+	return s.stage.Path(name)
+}
+
+// ReusedIndex returns the index file of the reused file i. nameOf derives its name from the
+// file's original name. ok is false if the index is missing or damaged and must be rebuilt.
+func (s *Shards) ReusedIndex(i int, nameOf func(file string) string) (b []byte, ok bool) {
+	dir, name := s.path.Sidecar(), nameOf(s.oldDataset.OriginalFiles[i])
+	want, err := s.oldDataset.byName.ForFile(filepath.Base(dir) + "/" + name)
+	if err != nil {
+		return nil, false
+	}
+	b, err = os.ReadFile(filepath.Join(dir, name))
+	return b, err == nil && want.Verify(b) == nil
+}
+
+// appendReused adds the numbers of the reused files to a checkpoint's state.
+func (s *Shards) appendReused(b []byte) []byte {
+	var kept []int
+	for i, f := range s.done {
+		if s.Reused(f.Name) {
+			kept = append(kept, i)
+		}
+	}
+	b = binary.AppendUvarint(b, uint64(len(kept)))
+	for _, i := range kept {
+		b = binary.AppendUvarint(b, uint64(i))
+	}
+	return b
+}
+
+// restoreReused reads what appendReused wrote. The reused files are not read: their checksums
+// are still in the old dataset's table.
+func (s *Shards) restoreReused(c *wire.Cursor) error {
+	for range c.Length(1) {
+		i := c.Uvarint()
+		if c.Failed || i >= uint64(len(s.done)) {
+			break
+		}
+		if err := s.loadOldDataset(); err != nil {
+			return err
+		}
+		fs := s.done[i]
+		was, err := s.oldDataset.byName.ForFile(fs.Name)
+		if err != nil {
+			return err
+		}
+		if fs.Size != was.Size || !slices.Equal(fs.Blocks, was.Blocks) {
+			return fmt.Errorf("%s: %w: its checksums differ from those in the last checkpoint", fs.Name, formats.ErrDamaged)
+		}
+		if st, err := os.Stat(filepath.Join(s.path.Dir, fs.Name)); err != nil {
+			return err
+		} else if st.Size() != fs.Size {
+			return fmt.Errorf("%s: %w: it has %d bytes, but had %d at the last checkpoint", fs.Name, formats.ErrDamaged, st.Size(), fs.Size)
+		}
+		s.oldDataset.reused[fs.Name] = true
+	}
+	if c.Failed {
+		return fmt.Errorf("%w: the last checkpoint cannot be parsed", formats.ErrDamaged)
+	}
+	return nil
+}
+
+// reusedFiles returns the files of the old dataset that the new one has too.
+func (s *Shards) reusedFiles() []string {
+	return slices.DeleteFunc(slices.Clone(s.oldFiles), func(path string) bool { return !s.Reused(filepath.Base(path)) })
+}
+
+// replacedFiles returns the files of the old dataset that are not reused.
+func (s *Shards) replacedFiles() []string {
+	return slices.DeleteFunc(slices.Clone(s.oldFiles), func(path string) bool { return s.Reused(filepath.Base(path)) })
+}
+
+// Replaced returns the description and checksums of the dataset, a folder, that is replaced.
+func (s *Single) Replaced() (manifest.Description, checksum.Checksums, error) {
+	return sidecar.ReadWithChecksums(s.path)
+}
+
+// ReplacedPath returns the path of a file of the dataset that is replaced.
+func (s *Single) ReplacedPath(name string) string {
+	return filepath.Join(s.path, filepath.FromSlash(name))
+}
+
+// LinkOrCopy creates the file to as a hard link to from, or as a copy if that is not possible.
+func LinkOrCopy(from, to string) error {
+	// A link to a symbolic link would be one itself.
+	if st, err := os.Lstat(from); err == nil && st.Mode().IsRegular() {
+		if err := os.Link(from, to); err == nil || errors.Is(err, os.ErrExist) {
+			return err
+		}
+	}
+	src, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	return durable.Write(to, func(w io.Writer) error {
+		_, err := io.Copy(w, src)
+		return err
+	})
+}

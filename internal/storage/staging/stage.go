@@ -1,0 +1,307 @@
+package staging
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
+	"github.com/dsconv/dsconv/internal/storage/value"
+)
+
+// Stage is the staging folder DST.partial: a lock, the journal, and data/ with the format's
+// files. It belongs to one goroutine.
+type Stage struct {
+	Meta     formats.Meta
+	Manifest *manifest.Manifest // rows in the order of writing
+	State    []byte             // the format's state in the last checkpoint; nil if there was none
+	Note     []byte             // the caller's note in the last checkpoint
+
+	dir          string
+	root         *os.Root // of dir
+	journal      *os.File
+	lockFile     *os.File                 // the lock
+	recordedRows int                      // number of rows in the journal
+	failed       error                    // a failed write to the journal: what it holds is unknown since
+	oldChecksums checksum.ChecksumsByName // of the replaced dataset; nil until needed
+	removed      []formats.RemovedSample
+	keepPrevious bool     // keep the replaced dataset
+	reused       []string // files of the replaced dataset that the new version reuses
+}
+
+// The names in the staging folder.
+const (
+	lockName           = "lock"
+	journalName        = "journal"
+	removedJournalName = "journal.gone" // the journal's name while all else is removed
+	publishListName    = "publish"      // the list of files to publish
+	dataName           = "data"
+	replacedName       = "old"   // the replaced dataset, temporarily
+	undoName           = "undo"  // a file that exists while the previous version is published again
+	supersededName     = "older" // the previous version that is replaced, temporarily
+	// SourceListName is the caller's file that lists the source's samples.
+	SourceListName = "source"
+)
+
+// CreateStage creates the staging folder of a dataset at path. final is the file or folder that
+// exists if the dataset is finished; only with replace may it exist. ErrExists, ErrPartial or
+// ErrLocked as in formats.WritableFormat.
+func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, error) {
+	if err := m.Schema.Validate(); err != nil {
+		return nil, err
+	}
+	m.Version = m.RequiredVersion()
+	s := &Stage{Meta: m, Manifest: manifest.NewManifestFor(&m), dir: filepath.Clean(path) + sidecar.PartialSuffix}
+	if !durable.Exists(s.dir) && durable.Exists(final) && !replace {
+		return nil, fmt.Errorf("%s: %w; choose another path, or replace it with --force", final, formats.ErrExists)
+	}
+	if err := s.lock(true); err != nil {
+		return nil, err
+	}
+	if err := s.checkUnused(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	// Checked again: the previous holder of the lock may have finished the dataset.
+	if durable.Exists(final) && !replace {
+		return nil, errors.Join(fmt.Errorf("%s: %w; choose another path, or replace it with --force", final, formats.ErrExists), s.remove())
+	}
+	if err := s.start(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// checkUnused returns ErrPartial if there is an unfinished dataset to resume.
+func (s *Stage) checkUnused() error {
+	if s.isComplete() {
+		return fmt.Errorf("%s: %w: it is complete", s.dir, formats.ErrPartial)
+	}
+	_, _, _, err := readJournal(s.file(journalName))
+	if err == nil {
+		return fmt.Errorf("%s: %w", s.dir, formats.ErrPartial)
+	}
+	if !errors.Is(err, formats.ErrNoPartial) {
+		return err
+	}
+	if lost, err := s.journalLost(); err != nil || !lost {
+		return err
+	}
+	return fmt.Errorf("%s: %w", s.dir, formats.ErrPartial) // resuming it reports what is wrong
+}
+
+// start clears the folder except for the lock, since remains of an earlier dataset must not get
+// into this one, and begins the journal.
+func (s *Stage) start() (err error) {
+	if err := s.clear(removedJournalName, lockName); err != nil {
+		return err
+	}
+	if err := os.Mkdir(s.file(dataName), 0o755); err != nil {
+		return err
+	}
+	if s.journal, err = os.OpenFile(s.file(journalName), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644); err != nil {
+		return err
+	}
+	b, err := json.Marshal(s.Meta)
+	if err != nil {
+		return err
+	}
+	if err := appendRecord(s.journal, b); err != nil {
+		return err
+	}
+	// Until now it identified the folder as dsconv's.
+	if err := removeFiles(s.root, removedJournalName); err != nil {
+		return err
+	}
+	return errors.Join(durable.SyncDir(s.dir), durable.SyncDir(filepath.Dir(s.dir)))
+}
+
+// ResumeStage opens the staging folder of an unfinished dataset at path as of its last
+// checkpoint. ErrNoPartial if there is none. If the dataset only had to be published,
+// ResumeStage does that and the error is ErrPublished.
+func ResumeStage(path string) (*Stage, error) {
+	s := &Stage{dir: filepath.Clean(path) + sidecar.PartialSuffix}
+	if err := s.lock(false); err != nil {
+		return nil, err
+	}
+	if err := s.reopen(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Stage) reopen() error {
+	if s.isComplete() {
+		if err := s.publish(); err != nil {
+			return err
+		}
+		return formats.ErrPublished
+	}
+	m, t, last, err := readJournal(s.file(journalName))
+	if errors.Is(err, formats.ErrNoPartial) {
+		if lost, lerr := s.journalLost(); lerr != nil || lost {
+			return errors.Join(fmt.Errorf("%s: %w: the journal's first record cannot be read; start over with --discard", s.dir, formats.ErrDamaged), lerr)
+		}
+		return errors.Join(fmt.Errorf("%s: %w", s.dir, err), s.remove())
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.dir, err)
+	}
+	s.Meta, s.Manifest, s.recordedRows, s.State, s.Note = *m, t, t.Len(), last.state, last.note
+	if err := checkTree(s.file(dataName)); err != nil {
+		return err
+	}
+	s.journal, err = reopenJournal(s.file(journalName), last)
+	return err
+}
+
+// Discard removes the unfinished dataset at path, if there is one. ErrLocked if another
+// process is writing it. If the dataset only had to be published, Discard does that and
+// the error is ErrPublished.
+func Discard(path string) error {
+	s := &Stage{dir: filepath.Clean(path) + sidecar.PartialSuffix}
+	if err := s.lock(false); errors.Is(err, formats.ErrNoPartial) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if s.isComplete() {
+		err := s.publish()
+		if err == nil {
+			return formats.ErrPublished
+		}
+		// If the list is damaged, no step of it was done unless there are old files.
+		if !errors.Is(err, formats.ErrDamaged) || !s.nothingReplaced() {
+			return errors.Join(err, s.Close())
+		}
+	}
+	if err := s.remove(); err != nil {
+		return errors.Join(fmt.Errorf("discard %s: %w", s.dir, err), s.Close())
+	}
+	return nil
+}
+
+// DiscardEmpty removes the unfinished dataset at path if nothing was written to it, so that
+// nothing is lost. ErrPartial otherwise.
+func DiscardEmpty(path string) error {
+	s, err := ResumeStage(path)
+	if errors.Is(err, formats.ErrNoPartial) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if s.Manifest.Len() > 0 || len(s.Note) > 0 {
+		return errors.Join(fmt.Errorf("%s: %w", s.dir, formats.ErrPartial), s.Close())
+	}
+	return s.remove()
+}
+
+// nothingReplaced reports whether no file of the replaced dataset is in the staging folder.
+func (s *Stage) nothingReplaced() bool {
+	entries, err := os.ReadDir(s.file(replacedName))
+	return errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0
+}
+
+// ReadUnfinished reads the rows of the unfinished dataset at path as of its last checkpoint. The
+// caller must hold its lock. ErrNoPartial if there is none.
+func ReadUnfinished(path string) (*manifest.Manifest, error) {
+	_, t, _, err := readJournal(filepath.Join(filepath.Clean(path)+sidecar.PartialSuffix, journalName))
+	return t, err
+}
+
+func (s *Stage) file(name string) string { return filepath.Join(s.dir, name) }
+
+// Path returns the path of one of the format's files.
+func (s *Stage) Path(name string) string { return filepath.Join(s.dir, dataName, name) }
+
+// Add appends the manifest's row of smp, whose record was written to location.
+func (s *Stage) Add(smp *formats.Sample, location manifest.Location) error {
+	img := &smp.Values[s.Meta.Schema.ImageIndex()]
+	r := manifest.Row{Location: location, Info: formats.Info{
+		Key: smp.Key, Split: smp.Split, Label: formats.NoLabel, Size: int64(len(img.Data)), Encoding: img.Encoding,
+		Checksum: smp.Checksum, Source: smp.Source, Columns: smp.Columns, Provenance: smp.Provenance,
+	}}
+	if len(img.Shape) == 3 {
+		r.Shape = [3]int(img.Shape)
+	}
+	if i := s.Meta.Schema.LabelIndex(); i >= 0 && s.Meta.Schema[i].Kind == formats.Label {
+		if x, ok := smp.Values[i].Int64(); ok {
+			r.Label = x
+		}
+	}
+	return s.Manifest.Append(&r)
+}
+
+// CheckSample reports why smp cannot be written: a bad key, values that do not match the
+// schema, or, if ordered, a key that is not larger than the last one.
+func (s *Stage) CheckSample(smp *formats.Sample, ordered bool) error {
+	if err := formats.CheckKey(smp.Key); err != nil {
+		return fmt.Errorf("key %q: %w", smp.Key, err)
+	}
+	if len(smp.Values) != len(s.Meta.Schema) {
+		return fmt.Errorf("key %q: %w: %d values for %d fields", smp.Key, formats.ErrSchema, len(smp.Values), len(s.Meta.Schema))
+	}
+	if len(smp.Columns) != len(s.Meta.Columns) {
+		return fmt.Errorf("key %q: %w: %d user columns, the dataset has %d", smp.Key, formats.ErrSchema, len(smp.Columns), len(s.Meta.Columns))
+	}
+	for i := range smp.Values {
+		if err := value.CheckValue(&s.Meta.Schema[i], &smp.Values[i]); err != nil {
+			return fmt.Errorf("key %q: %w", smp.Key, err)
+		}
+	}
+	if n := s.Manifest.Len(); ordered && n > 0 && smp.Key <= s.Manifest.Key(n-1) {
+		return fmt.Errorf("key %q: %w: it comes after %q", smp.Key, formats.ErrOrder, s.Manifest.Key(n-1))
+	}
+	return nil
+}
+
+// Checkpoint records the rows since the last checkpoint with the format's state and the
+// caller's note. The format must have synced its files; Checkpoint syncs their folders.
+// After a failure it fails permanently: what the disk has of the record is unknown, so only
+// Close and ResumeStage may follow.
+func (s *Stage) Checkpoint(state, note []byte) error {
+	if s.failed == nil {
+		s.failed = s.record(state, note)
+	}
+	return s.failed
+}
+
+func (s *Stage) record(state, note []byte) error {
+	if err := syncDirs(s.file(dataName)); err != nil {
+		return err
+	}
+	if err := appendRecord(s.journal, encodeCheckpoint(s.Manifest, s.recordedRows, state, note)); err != nil {
+		return err
+	}
+	s.recordedRows, s.State, s.Note = s.Manifest.Len(), state, note
+	return nil
+}
+
+// Close releases the lock and leaves the folder as it is.
+func (s *Stage) Close() error {
+	err := s.closeJournal()
+	if s.lockFile != nil {
+		err = errors.Join(err, s.lockFile.Close())
+		s.lockFile = nil
+	}
+	if s.root != nil {
+		err = errors.Join(err, s.root.Close())
+		s.root = nil
+	}
+	return err
+}
+
+func (s *Stage) closeJournal() error {
+	if s.journal == nil {
+		return nil
+	}
+	err := s.journal.Close()
+	s.journal = nil
+	return err
+}
