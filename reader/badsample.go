@@ -3,8 +3,8 @@ package reader
 import (
 	"fmt"
 
-	"github.com/dsconv/dsconv/internal/random"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // OnError says what happens to samples that cannot be read, decoded or transformed. Errors that are

@@ -6,7 +6,7 @@ import (
 	"io"
 	"iter"
 
-	"github.com/dsconv/dsconv/internal/random"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Epoch ranges over this rank's batches of an epoch, in order. A batch is valid until the

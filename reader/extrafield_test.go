@@ -17,8 +17,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/random"
 	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // addField gives all samples an extra field.

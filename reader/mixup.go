@@ -3,9 +3,9 @@ package reader
 import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/pixelops"
-	"github.com/dsconv/dsconv/internal/random"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // batchMixer applies MixUp and CutMix to the batches of an epoch. It is safe for concurrent use.

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/random"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // noisy is n raw images of noise, of the classes i%10, so that neighbours differ in both.

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/random"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // predicted is raw images with those numbers to predict.

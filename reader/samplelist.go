@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/dsconv/dsconv/internal/random"
 	"github.com/dsconv/dsconv/reader/order"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Entries is the number of entries that Order yields.

@@ -3,8 +3,8 @@ package augment
 import (
 	"math"
 
-	"github.com/dsconv/dsconv/internal/random"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // CenterCrop keeps the middle H by W pixels; an image that is smaller is put in the

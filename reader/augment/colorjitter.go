@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/internal/image/pixelops"
-	"github.com/dsconv/dsconv/internal/random"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // ColorJitter changes brightness, contrast, saturation and hue in random order by random

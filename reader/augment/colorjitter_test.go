@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/internal/image/pixelops"
-	"github.com/dsconv/dsconv/internal/random"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // TestJitterRanges holds that factors come from all of their range, evenly, and from nowhere else.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/random"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 const draws = 40_000

@@ -1,6 +1,6 @@
 package augment
 
-import "github.com/dsconv/dsconv/internal/random"
+import "github.com/dsconv/dsconv/reader/random"
 
 // RandomHorizontalFlip mirrors the image left to right with probability P:
 // torchvision.transforms.RandomHorizontalFlip.

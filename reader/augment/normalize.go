@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/random"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Normalize subtracts Mean from each channel and divides by Std, after the pixels were

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/dsconv/dsconv/internal/image/resample"
-	"github.com/dsconv/dsconv/internal/random"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // RandAugment makes Ops changes one after another, each chosen evenly from 14, all by the same

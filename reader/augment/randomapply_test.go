@@ -3,8 +3,8 @@ package augment
 import (
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/random"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // All ops are done or none.

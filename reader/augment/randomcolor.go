@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/internal/image/pixelops"
-	"github.com/dsconv/dsconv/internal/random"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // The ops of this file change an image's colours with a probability, else not at all.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/internal/image/resample"
-	"github.com/dsconv/dsconv/internal/random"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // RandomCrop keeps H by W pixels at a random place: torchvision.transforms.RandomCrop. An image

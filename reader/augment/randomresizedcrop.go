@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/dsconv/dsconv/internal/image/resample"
-	"github.com/dsconv/dsconv/internal/random"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // RandomResizedCrop cuts out a part of random area and aspect ratio and resizes it to H

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/random"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 func TestRandomResizedCropDistribution(t *testing.T) {

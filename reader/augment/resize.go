@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/dsconv/dsconv/internal/image/resample"
-	"github.com/dsconv/dsconv/internal/random"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Resize resamples the whole image, as torchvision.transforms.Resize on a PIL image does:

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/dsconv/dsconv/internal/image/resample"
-	"github.com/dsconv/dsconv/internal/random"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // RandomRotation turns the image by an angle drawn evenly from Low to High degrees, positive

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/dsconv/dsconv/internal/image/resample"
-	"github.com/dsconv/dsconv/internal/random"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // TrivialAugmentWide makes one change, chosen evenly from 14, by a magnitude chosen evenly

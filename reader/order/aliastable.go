@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/dsconv/dsconv/internal/random"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // bucket of an alias table: of 2^32 draws, threshold give the bucket's own item, the rest give

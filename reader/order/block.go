@@ -1,6 +1,6 @@
 package order
 
-import "github.com/dsconv/dsconv/internal/random"
+import "github.com/dsconv/dsconv/reader/random"
 
 // layout is how a dataset is cut for a block shuffle, the same in each epoch. Each block takes a
 // slot; the last slot holds the short block, if there is one. The windows are runs of slots of

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dsconv/dsconv/internal/random"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Order is the order of an epoch. It is safe for concurrent use.

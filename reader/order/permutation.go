@@ -3,7 +3,7 @@ package order
 import (
 	"math/bits"
 
-	"github.com/dsconv/dsconv/internal/random"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // The uses of random numbers, in place of random.NewRand's sample index.

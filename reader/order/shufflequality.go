@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dsconv/dsconv/internal/random"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Probe configures Measure.

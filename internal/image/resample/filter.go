@@ -1,31 +1,6 @@
 package resample
 
-import (
-	"fmt"
-	"math"
-)
-
-// Filter is a resampling filter, named as in Pillow's Image.Resampling.
-type Filter string
-
-// The filters. All but Nearest widen with the scale when shrinking (antialiasing).
-const (
-	Nearest  Filter = "nearest"
-	Box      Filter = "box"
-	Bilinear Filter = "bilinear"
-	Hamming  Filter = "hamming"
-	Bicubic  Filter = "bicubic"
-	Lanczos  Filter = "lanczos"
-)
-
-// ParseFilter reads the value of --filter.
-func ParseFilter(s string) (Filter, error) {
-	f := Filter(s)
-	if _, ok := kernels[f]; ok || f == Nearest {
-		return f, nil
-	}
-	return "", fmt.Errorf("filter %q: choose nearest, box, bilinear, hamming, bicubic or lanczos", s)
-}
+import "math"
 
 // kernel is a filter's function and half the width of its support in source pixels.
 type kernel struct {

@@ -9,16 +9,6 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Layout is the order of a batch's dimensions.
-type Layout string
-
-// The layouts. In NHWC the channels of a pixel are together, as in image files; in NCHW each channel
-// is a plane, as in PyTorch.
-const (
-	NHWC Layout = "nhwc"
-	NCHW Layout = "nchw"
-)
-
 // TensorSpec is how pixels become elements of a batch. It is safe for concurrent use.
 type TensorSpec struct {
 	c          int
