@@ -79,7 +79,7 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	o.Size = cmp.Or(o.Size, 224)
 	o.DType = cmp.Or(o.DType, formats.Float32)
-	o.Layout = cmp.Or(o.Layout, augment.NCHW)
+	o.Layout = cmp.Or(o.Layout, pixel.NCHW)
 	filled, err := o.WithDefaults()
 	if err != nil {
 		return o, err
@@ -112,10 +112,10 @@ func (o *Options) trainDefaults() error {
 	}
 	o.Size = cmp.Or(o.Size, input.Size)
 	o.DType = cmp.Or(o.DType, formats.Uint8)
-	o.Layout = cmp.Or(o.Layout, augment.NHWC)
+	o.Layout = cmp.Or(o.Layout, pixel.NHWC)
 	o.Color = cmp.Or(o.Color, input.Color)
-	if o.Layout != augment.NHWC {
-		return fmt.Errorf("layout %s: the trainer takes %s", o.Layout, augment.NHWC)
+	if o.Layout != pixel.NHWC {
+		return fmt.Errorf("layout %s: the trainer takes %s", o.Layout, pixel.NHWC)
 	}
 	return trainer.CheckDType(o.DType)
 }

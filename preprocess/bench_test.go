@@ -66,7 +66,7 @@ func BenchmarkCodecs(b *testing.B) {
 		b.Fatal(err)
 	}
 	var r resample.Resampler
-	if err := r.Resize(&m, &photo, pixel.Rect{}, 341, 256, resample.Bilinear); err != nil {
+	if err := r.Resize(&m, &photo, pixel.Rect{}, 341, 256, pixel.Bilinear); err != nil {
 		b.Fatal(err)
 	}
 	for _, enc := range []codec.Encode{{Encoding: formats.JPEG, Quality: 90}, {Encoding: formats.PNG}, {Encoding: formats.Raw}} {

@@ -56,7 +56,7 @@ func ExampleResampler_Resize() {
 	}
 	var r resample.Resampler
 	part := pixel.Rect{X: 100, Y: 30, W: 300, H: 280}
-	if err := r.Resize(&crop, &image, part, 224, 224, resample.Bilinear); err != nil {
+	if err := r.Resize(&crop, &image, part, 224, 224, pixel.Bilinear); err != nil {
 		fmt.Println(err)
 		return
 	}

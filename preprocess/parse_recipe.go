@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -20,7 +19,7 @@ func ParseRecipe(m map[string]string) (r Recipe, err error) {
 	}
 	parse("encode", func(v string) (err error) { r.Encode, err = codec.ParseEncode(v); return err })
 	parse("resize", func(v string) (err error) { r.Resize, err = ParseResize(v); return err })
-	parse("filter", func(v string) (err error) { r.Filter, err = resample.ParseFilter(v); return err })
+	parse("filter", func(v string) (err error) { r.Filter, err = pixel.ParseFilter(v); return err })
 	parse("color", func(v string) (err error) { r.Color, err = pixel.ParseColor(v); return err })
 	parse("exif", func(v string) (err error) { r.EXIF, err = ParseEXIF(v); return err })
 	parse("decode", func(v string) (err error) { r.Fast, err = ParseDecode(v); return err })

@@ -3,7 +3,6 @@ package preprocess
 import (
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -38,7 +37,7 @@ func FuzzParse(f *testing.F) {
 		if err == nil && string(c) != s {
 			t.Errorf("color %q is %q", s, c)
 		}
-		x, err := resample.ParseFilter(s)
+		x, err := pixel.ParseFilter(s)
 		if err == nil && string(x) != s {
 			t.Errorf("filter %q is %q", s, x)
 		}

@@ -245,7 +245,7 @@ func (p *Processor) processImage(out, in *formats.Value, kind formats.Kind, g *g
 	o := codec.DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
 	filter, enc := p.recipe.filter(), p.recipe.Encode
 	if kind == formats.Mask {
-		o.Color, o.Indices, filter = pixel.ColorKeep, true, resample.Nearest
+		o.Color, o.Indices, filter = pixel.ColorKeep, true, pixel.Nearest
 		if enc.Encoding == formats.JPEG {
 			enc = codec.Encode{Encoding: formats.PNG}
 		}

@@ -25,7 +25,7 @@ func (r Resize) maxOutputPixels() int {
 
 // reserve plans the memory of an image's processing, without decoding, and asks ReserveOutput for
 // that of the result.
-func (p *Processor) reserve(v *formats.Value, o codec.DecodeOptions, g *geometry, enc codec.Encode, f resample.Filter) error {
+func (p *Processor) reserve(v *formats.Value, o codec.DecodeOptions, g *geometry, enc codec.Encode, f pixel.Filter) error {
 	h, err := p.decoder.Inspect(v)
 	if err != nil {
 		return err

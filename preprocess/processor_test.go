@@ -98,7 +98,7 @@ func TestProcessGeometry(t *testing.T) {
 	mask := pixeltest.TestImage(100, 60, 1, formats.Uint16)
 	var want, cut pixel.Image
 	var r resample.Resampler
-	if err := r.Resize(&want, mask, pixel.Rect{}, 50, 30, resample.Nearest); err != nil {
+	if err := r.Resize(&want, mask, pixel.Rect{}, 50, 30, pixel.Nearest); err != nil {
 		t.Fatal(err)
 	}
 	want.Crop(&cut, pixel.Rect{X: 10, Y: 0, W: 30, H: 30})
@@ -290,14 +290,14 @@ func TestProcessEqualsPillow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := newProcessor(t, Recipe{Resize: resize, Filter: resample.Bicubic, Encode: codec.Encode{Encoding: formats.Raw}}, schema)
+			p := newProcessor(t, Recipe{Resize: resize, Filter: pixel.Bicubic, Encode: codec.Encode{Encoding: formats.Raw}}, schema)
 			var out formats.Sample
 			if err := p.Process(in, &out); err != nil {
 				t.Fatal(err)
 			}
 			w, ht, keep := resize.Plan(h.W, h.H, false)
 			want := pil.Ask(pixeltest.Ask{
-				"op": "recipe", "path": path, "to": []int{w, ht}, "filter": resample.Bicubic,
+				"op": "recipe", "path": path, "to": []int{w, ht}, "filter": pixel.Bicubic,
 				"keep": []int{keep.X, keep.Y, keep.W, keep.H},
 			})
 			v := out.Values[0]

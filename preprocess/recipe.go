@@ -65,8 +65,8 @@ func ParseZstd(s string) (level int, err error) {
 // unchanged.
 type Recipe struct {
 	Resize    Resize
-	Upscale   bool            // lets shorter, longer and fit enlarge
-	Filter    resample.Filter // "" is Bilinear; masks always use Nearest
+	Upscale   bool         // lets shorter, longer and fit enlarge
+	Filter    pixel.Filter // "" is Bilinear; masks always use Nearest
 	Encode    codec.Encode
 	Color     pixel.Color // "" is ColorRGB; masks are always kept
 	EXIF      string      // EXIFKeep or EXIFApply, "" is EXIFKeep
@@ -126,15 +126,15 @@ func (r Recipe) Validate() error {
 	// The parsers check the value of each field.
 	_, errResize := ParseResize(r.Resize.String())
 	_, errEncode := codec.ParseEncode(r.Encode.String())
-	_, errFilter := resample.ParseFilter(string(r.filter()))
+	_, errFilter := pixel.ParseFilter(string(r.filter()))
 	_, errColor := pixel.ParseColor(string(r.color()))
 	_, errEXIF := ParseEXIF(r.exif())
 	return errors.Join(errResize, errEncode, errFilter, errColor, errEXIF, r.Encode.CheckBuild())
 }
 
-func (r Recipe) filter() resample.Filter {
+func (r Recipe) filter() pixel.Filter {
 	if r.Filter == "" {
-		return resample.Bilinear
+		return pixel.Bilinear
 	}
 	return r.Filter
 }

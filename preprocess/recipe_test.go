@@ -7,7 +7,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
-	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -46,7 +45,7 @@ func TestParsersRefuse(t *testing.T) {
 			t.Errorf("compress %q: %d", s, l)
 		}
 	}
-	if _, err := resample.ParseFilter("sharp"); err == nil {
+	if _, err := pixel.ParseFilter("sharp"); err == nil {
 		t.Error("filter sharp")
 	}
 	if _, err := pixel.ParseColor("bgr"); err == nil {
@@ -64,7 +63,7 @@ func TestValidate(t *testing.T) {
 	for name, r := range map[string]Recipe{
 		"nothing":       {},
 		"tiled":         {Encode: tiled, Strip: true},
-		"all defaults":  {Filter: resample.Bilinear, Color: pixel.ColorRGB, EXIF: EXIFKeep},
+		"all defaults":  {Filter: pixel.Bilinear, Color: pixel.ColorRGB, EXIF: EXIFKeep},
 		"resize":        {Resize: shorter, Encode: asJPEG},
 		"raw zstd":      {Encode: raw, Zstd: 5, Color: pixel.ColorKeep},
 		"oriented":      {Encode: asJPEG, EXIF: EXIFApply},
@@ -120,7 +119,7 @@ func TestMap(t *testing.T) {
 	if got, err := ParseRecipe(want); err != nil || got != tiled {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got := (Recipe{Filter: resample.Lanczos}).Map(); !maps.Equal(got, map[string]string{"encode": "keep"}) {
+	if got := (Recipe{Filter: pixel.Lanczos}).Map(); !maps.Equal(got, map[string]string{"encode": "keep"}) {
 		t.Errorf("passthrough: %v", got)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // Batch is N images with their labels. It belongs to the Loader: it is valid, and may be written
@@ -101,7 +101,7 @@ func (l *Loader) Frame() Frame {
 type frame struct {
 	shape   [3]int // H, W, C
 	dtype   formats.DType
-	layout  augment.Layout
+	layout  pixel.Layout
 	label   formats.DType
 	columns int // of MultiHot
 	soft    int // columns of Soft
@@ -136,7 +136,7 @@ func (f *frame) reset(b *Batch, n int) {
 	b.N, b.Skipped, b.Substituted = n, 0, 0
 	h, w, c := f.shape[0], f.shape[1], f.shape[2]
 	b.Shape = [4]int{n, h, w, c}
-	if f.layout == augment.NCHW {
+	if f.layout == pixel.NCHW {
 		b.Shape = [4]int{n, c, h, w}
 	}
 }

@@ -62,8 +62,8 @@ type Config struct {
 	Transforms augment.Ops `json:"augment,omitempty"`
 	// DType of the batches: formats.Uint8, the default, Uint16, Float32, Float16 or BFloat16.
 	DType formats.DType `json:"dtype"`
-	// Layout of the batches: augment.NHWC, the default, or augment.NCHW.
-	Layout augment.Layout `json:"layout"`
+	// Layout of the batches: pixel.NHWC, the default, or pixel.NCHW.
+	Layout pixel.Layout `json:"layout"`
 	// Color that images are decoded to; "" is preprocess.ColorRGB. Images of 16 bits per channel become
 	// 8 bits as in Pillow, unless DType is Uint16 or Color is ColorKeep.
 	Color pixel.Color `json:"color"`
@@ -86,7 +86,7 @@ func (c Config) WithDefaults() (Config, error) {
 	c.Prefetch = cmp.Or(c.Prefetch, DefaultPrefetch)
 	c.WorldSize = cmp.Or(c.WorldSize, 1)
 	c.DType = cmp.Or(c.DType, formats.Uint8)
-	c.Layout = cmp.Or(c.Layout, augment.NHWC)
+	c.Layout = cmp.Or(c.Layout, pixel.NHWC)
 	c.Color = cmp.Or(c.Color, pixel.ColorRGB)
 	c.OnError = cmp.Or(c.OnError, Fail)
 	if c.Order == (order.Spec{}) && c.Shuffle {

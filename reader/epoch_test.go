@@ -10,10 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -82,7 +84,7 @@ func indices(batches []Batch) (all []int) {
 func TestEpochIsTheSameForAnyWorkers(t *testing.T) {
 	ds := photos(t, 61)
 	ops := append(augment.Train(24), augment.ColorJitter{Brightness: 0.4, Contrast: 0.4, Saturation: 0.4, Hue: 0.1}, augment.ImageNet)
-	c := Config{BatchSize: 8, Shuffle: true, Seed: 7, Transforms: ops, DType: formats.Float32, Layout: augment.NCHW}
+	c := Config{BatchSize: 8, Shuffle: true, Seed: 7, Transforms: ops, DType: formats.Float32, Layout: pixel.NCHW}
 	var want [2][]Batch
 	for _, workers := range []int{1, 2, 7} {
 		for _, prefetch := range []int{1, 2, 20} {

@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 )
@@ -42,7 +43,7 @@ func Example() {
 	}
 	loader, err := reader.New(squares{}, reader.Config{
 		BatchSize: 4, Shuffle: true, Seed: 1, Transforms: ops,
-		DType: formats.Float32, Layout: augment.NCHW,
+		DType: formats.Float32, Layout: pixel.NCHW,
 	})
 	if err != nil {
 		log.Fatal(err)

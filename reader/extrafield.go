@@ -7,7 +7,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/reader/augment"
 )
 
 // Field is an extra field of a batch. Its values have one shape, or a shape each. Masks, boxes
@@ -156,7 +155,7 @@ func fixed(shape []int) []int {
 // imageShape is the shape of one image in the batch's layout.
 func (f *frame) imageShape() []int {
 	h, w, c := f.shape[0], f.shape[1], f.shape[2]
-	if f.layout == augment.NCHW {
+	if f.layout == pixel.NCHW {
 		return []int{c, h, w}
 	}
 	return []int{h, w, c}

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/random"
 )
@@ -130,7 +131,7 @@ func TestMasksKeepTheirValues(t *testing.T) {
 		return formats.Value{Data: buf.Bytes(), Encoding: formats.PNG}
 	})
 	for _, ops := range [][]augment.Op{augment.Train(24), augment.Eval(24), {augment.RandomCrop{H: 28, W: 28, Padding: [4]int{3, 3, 3, 3}}}} {
-		l := makeLoader(t, ds, Config{BatchSize: 8, Fields: []string{"mask"}, Transforms: ops, DType: formats.Float32, Layout: augment.NCHW})
+		l := makeLoader(t, ds, Config{BatchSize: 8, Fields: []string{"mask"}, Transforms: ops, DType: formats.Float32, Layout: pixel.NCHW})
 		f := &collect(t, l, 0)[0].Fields[0]
 		count := map[byte]int{}
 		for _, x := range f.Data {
@@ -177,7 +178,7 @@ func TestFurtherImagesLookAsTheDesignatedOne(t *testing.T) {
 	ds.addField(formats.Field{Name: "twin", Kind: formats.Image}, func(i int) formats.Value { return ds.samples[i].Values[0] })
 	ops := append(augment.Train(16), augment.ColorJitter{Brightness: 0.4, Contrast: 0.4, Saturation: 0.4, Hue: 0.1})
 	for _, d := range []formats.DType{formats.Uint8, formats.Uint16, formats.Float32, formats.Float16} {
-		for _, layout := range []augment.Layout{augment.NHWC, augment.NCHW} {
+		for _, layout := range []pixel.Layout{pixel.NHWC, pixel.NCHW} {
 			c := Config{BatchSize: 16, Workers: 2, Fields: []string{"twin"}, DType: d, Layout: layout, Transforms: ops}
 			if d.Size() == 4 {
 				c.Transforms = append(slices.Clone(ops), augment.ImageNet)

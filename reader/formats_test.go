@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
@@ -14,7 +15,7 @@ import (
 func training(mixers ...augment.Op) reader.Config {
 	ops := append(augment.Train(20), augment.ColorJitter{Brightness: 0.4, Contrast: 0.4, Saturation: 0.4, Hue: 0.1}, augment.ImageNet)
 	return reader.Config{
-		BatchSize: 8, Seed: 11, Transforms: append(ops, mixers...), DType: formats.Float32, Layout: augment.NCHW,
+		BatchSize: 8, Seed: 11, Transforms: append(ops, mixers...), DType: formats.Float32, Layout: pixel.NCHW,
 		Weight: func(in formats.Info) float64 { return float64(in.Label + 1) },
 	}
 }
@@ -33,7 +34,7 @@ func TestBatchesAreTheSameFromAnyFormat(t *testing.T) {
 		{"full", func(c *reader.Config) { c.Fields = extraFields }},
 		{"block:5:3", func(*reader.Config) {}},
 		{"none", func(c *reader.Config) {
-			c.DType, c.Layout, c.Transforms = formats.Uint8, augment.NHWC, augment.Train(20)
+			c.DType, c.Layout, c.Transforms = formats.Uint8, pixel.NHWC, augment.Train(20)
 		}},
 		{"balanced", func(c *reader.Config) { c.Transforms = training(bothMixers...).Transforms }},
 		{"weighted:77", func(c *reader.Config) { c.DType, c.LabelDType = formats.BFloat16, formats.Uint8 }},

@@ -46,7 +46,7 @@ func TestLentPixelsAreNotWrittenTo(t *testing.T) {
 func TestLayoutAndNormalisation(t *testing.T) {
 	ds := rawImages(3, 4, 5, 3)
 	l := makeLoader(t, ds, Config{
-		BatchSize: 3, DType: formats.Float32, Layout: augment.NCHW,
+		BatchSize: 3, DType: formats.Float32, Layout: pixel.NCHW,
 		Transforms: []augment.Op{augment.ImageNet},
 	})
 	b := collect(t, l, 0)[0]
@@ -69,7 +69,7 @@ func TestLayoutAndNormalisation(t *testing.T) {
 // bfloat16 is the upper half of float32, rounded.
 func TestHalfBatches(t *testing.T) {
 	c := Config{
-		BatchSize: 3, Seed: 2, Layout: augment.NCHW, DType: formats.Float32,
+		BatchSize: 3, Seed: 2, Layout: pixel.NCHW, DType: formats.Float32,
 		Transforms: append(augment.Train(20), augment.ImageNet),
 	}
 	ds := rawImages(3, 40, 50, 3)

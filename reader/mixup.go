@@ -74,16 +74,16 @@ func (f *frame) mixEntry(b *Batch, i int, from *Batch, k int, how *augment.Mixin
 
 // paste copies region p of entry k of src into entry i of dst.
 func (f *frame) paste(dst *Batch, i int, src *Batch, k int, p pixel.Rect) {
-	planes, pixel := 1, f.shape[2]*f.dtype.Size()
-	if f.layout == augment.NCHW {
-		planes, pixel = f.shape[2], f.dtype.Size()
+	planes, size := 1, f.shape[2]*f.dtype.Size()
+	if f.layout == pixel.NCHW {
+		planes, size = f.shape[2], f.dtype.Size()
 	}
 	n, to, from := f.entryBytes(), dst.ImageBytes(), src.ImageBytes()
 	h, w := f.shape[0], f.shape[1]
 	for c := range planes {
 		for y := p.Y; y < p.Y+p.H; y++ {
-			at := ((c*h+y)*w + p.X) * pixel
-			copy(to[i*n+at:][:p.W*pixel], from[k*n+at:])
+			at := ((c*h+y)*w + p.X) * size
+			copy(to[i*n+at:][:p.W*size], from[k*n+at:])
 		}
 	}
 }

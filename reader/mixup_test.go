@@ -64,7 +64,7 @@ func TestMixUpByDefinition(t *testing.T) {
 	ds := noisy(22, imageSide, imageSide+3)
 	for _, d := range []formats.DType{formats.Float32, formats.Float16, formats.BFloat16} {
 		rounding := map[formats.DType]float64{formats.Float32: 0x1p-23, formats.Float16: 0x1p-9, formats.BFloat16: 0x1p-6}[d]
-		for _, layout := range []augment.Layout{augment.NHWC, augment.NCHW} {
+		for _, layout := range []pixel.Layout{pixel.NHWC, pixel.NCHW} {
 			c := Config{BatchSize: 5, Workers: 3, Seed: 4, DType: d, Layout: layout}
 			apart, mixed := both(t, ds, c, 1, augment.MixUp{Alpha: 1})
 			for k := range mixed {
@@ -117,7 +117,7 @@ func TestCutMixByDefinition(t *testing.T) {
 	ds := noisy(22, imageSide, imageSide+3)
 	parts := map[pixel.Rect]bool{}
 	for _, d := range []formats.DType{formats.Uint8, formats.Uint16, formats.Float32, formats.BFloat16} {
-		for _, layout := range []augment.Layout{augment.NHWC, augment.NCHW} {
+		for _, layout := range []pixel.Layout{pixel.NHWC, pixel.NCHW} {
 			c := Config{BatchSize: 6, Workers: 3, Seed: 4, DType: d, Layout: layout}
 			apart, mixed := both(t, ds, c, 1, augment.CutMix{Alpha: 1})
 			for k := range mixed {
@@ -137,14 +137,14 @@ func TestCutMixByDefinition(t *testing.T) {
 }
 
 // checkCut gives the part that comes from the image before.
-func checkCut(t *testing.T, apart, mixed *Batch, d formats.DType, layout augment.Layout) pixel.Rect {
+func checkCut(t *testing.T, apart, mixed *Batch, d formats.DType, layout pixel.Layout) pixel.Rect {
 	t.Helper()
 	const h, w = imageSide, imageSide + 3
 	own, got := elements(apart, d), elements(mixed, d)
 	pixelAt := func(x []float32, i, p int) (v [3]float32) {
 		for c := range v {
 			at := p*3 + c
-			if layout == augment.NCHW {
+			if layout == pixel.NCHW {
 				at = c*h*w + p
 			}
 			v[c] = x[i*h*w*3+at]

@@ -227,7 +227,7 @@ func TestListErrors(t *testing.T) {
 // TestAnySize: images keep their sizes, and make no batches.
 func TestAnySize(t *testing.T) {
 	ds := photos(t, 9)
-	l := makeLoader(t, ds, Config{BatchSize: 2, AnySize: true, DType: formats.Float32, Layout: augment.NCHW})
+	l := makeLoader(t, ds, Config{BatchSize: 2, AnySize: true, DType: formats.Float32, Layout: pixel.NCHW})
 	d := codec.NewDecoder()
 	defer d.Close()
 	var b Batch

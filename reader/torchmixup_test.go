@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -56,7 +57,7 @@ func TestMixingAsTorchvision(t *testing.T) {
 // newTorchJob writes down a batch of epoch 0 and what the seed draws for it.
 func newTorchJob(t *testing.T, op augment.Mixer, d formats.DType, seed uint64) torchJob {
 	t.Helper()
-	c := Config{BatchSize: 7, Seed: seed, DType: d, Layout: augment.NCHW}
+	c := Config{BatchSize: 7, Seed: seed, DType: d, Layout: pixel.NCHW}
 	if d != formats.Uint8 {
 		c.Transforms = []augment.Op{augment.ImageNet}
 	}

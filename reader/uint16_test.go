@@ -62,7 +62,7 @@ func TestDeepImagesAsTheyAre(t *testing.T) {
 			{[]augment.Op{augment.CenterCrop{H: 3, W: 5}}, pixel.Rect{X: 2, Y: 2, W: 5, H: 3}, false},
 			{[]augment.Op{augment.CenterCrop{H: 3, W: 5}, augment.RandomHorizontalFlip{P: 1}}, pixel.Rect{X: 2, Y: 2, W: 5, H: 3}, true},
 		} {
-			for _, layout := range []augment.Layout{augment.NHWC, augment.NCHW} {
+			for _, layout := range []pixel.Layout{pixel.NHWC, pixel.NCHW} {
 				l := makeLoader(t, ds, Config{BatchSize: 3, DType: formats.Uint16, Layout: layout, Color: pixel.ColorKeep, Transforms: tt.ops})
 				b := collect(t, l, 0)[0]
 				if b.Uint8 != nil || b.Half != nil || b.Float32 != nil {
@@ -71,7 +71,7 @@ func TestDeepImagesAsTheyAre(t *testing.T) {
 				n := tt.part.W * tt.part.H * c
 				for i := range 3 {
 					want := part(words(ds.samples[i].Values[0].Data), w, c, tt.part, tt.mirror)
-					if layout == augment.NCHW {
+					if layout == pixel.NCHW {
 						want = planar(want, c)
 					}
 					if !slices.Equal(b.Uint16[i*n:][:n], want) {
@@ -105,7 +105,7 @@ func TestDeepImagesAreResizedAtFullDepth(t *testing.T) {
 	var want pixel.Image
 	for i, s := range ds.samples {
 		m := pixel.Image{Pix: s.Values[0].Data, H: 31, W: 40, C: 3, DType: formats.Uint16}
-		if err := r.Resize(&want, &m, pixel.Rect{}, 17, 12, resample.Bilinear); err != nil {
+		if err := r.Resize(&want, &m, pixel.Rect{}, 17, 12, pixel.Bilinear); err != nil {
 			t.Fatal(err)
 		}
 		if n := 12 * 17 * 3; !slices.Equal(b.Uint16[i*n:][:n], words(want.Pix)) {
@@ -119,7 +119,7 @@ func TestShallowImagesBecome257Times(t *testing.T) {
 	ds := photos(t, 12)
 	jitter := augment.ColorJitter{Brightness: 0.4, Contrast: 0.4, Saturation: 0.4, Hue: 0.1}
 	for _, ops := range [][]augment.Op{augment.Train(16), augment.Eval(16), append(augment.Train(16), jitter)} {
-		for _, layout := range []augment.Layout{augment.NHWC, augment.NCHW} {
+		for _, layout := range []pixel.Layout{pixel.NHWC, pixel.NCHW} {
 			c := Config{BatchSize: 12, Seed: 3, Transforms: ops, Layout: layout}
 			bytes := collect(t, makeLoader(t, ds, c), 1)[0].Uint8
 			c.DType = formats.Uint16

@@ -16,6 +16,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -99,7 +100,7 @@ func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 	if o.Config, err = loaderConfig(cc); err != nil {
 		return o, err
 	}
-	o.Layout = augment.Layout(cc.String("layout"))
+	o.Layout = pixel.Layout(cc.String("layout"))
 	if cc.IsSet("consume") {
 		if o.Consume, err = bench.ParseRate(cc.String("consume")); err != nil {
 			return o, err

@@ -9,7 +9,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
-	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -102,7 +101,7 @@ func parsePackSyntax(cc *cli.Context, o *writeOptions) (err error) {
 	noTile := cc.Bool("no-tile")
 	parseFlag(cc, "encode", &r.Encode, func(s string) (codec.Encode, error) { return parseEncode(s, noTile) }, &err)
 	parseFlag(cc, "decode", &r.Fast, preprocess.ParseDecode, &err)
-	parseFlag(cc, "filter", &r.Filter, resample.ParseFilter, &err)
+	parseFlag(cc, "filter", &r.Filter, pixel.ParseFilter, &err)
 	parseFlag(cc, "color", &r.Color, pixel.ParseColor, &err)
 	parseFlag(cc, "exif", &r.EXIF, preprocess.ParseEXIF, &err)
 	// convert.New decides whether the level applies to the files or to raw pixels.

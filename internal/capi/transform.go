@@ -23,15 +23,15 @@ import (
 type transform struct {
 	pipeline *augment.Pipeline
 	dtype    formats.DType
-	layout   augment.Layout
+	layout   pixel.Layout
 	channels int
 }
 
 type transformArguments struct {
-	Ops      augment.Ops    `json:"words"`
-	DType    formats.DType  `json:"dtype"`
-	Layout   augment.Layout `json:"layout"`
-	Channels int            `json:"channels"`
+	Ops      augment.Ops   `json:"words"`
+	DType    formats.DType `json:"dtype"`
+	Layout   pixel.Layout  `json:"layout"`
+	Channels int           `json:"channels"`
 }
 
 // openTransform returns a handle, which forget closes.
@@ -130,7 +130,7 @@ func (t *transform) apply(m *pixel.Image, d *draw, b *reader.Batch) error {
 	}
 	n := p.H * p.W * t.channels
 	b.N, b.Shape = 1, [4]int{1, p.H, p.W, t.channels}
-	if t.layout == augment.NCHW {
+	if t.layout == pixel.NCHW {
 		b.Shape = [4]int{1, t.channels, p.H, p.W}
 	}
 	b.Uint8, b.Uint16, b.Float32, b.Half = nil, nil, nil, nil

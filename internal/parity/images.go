@@ -32,7 +32,7 @@ func resizing(r preprocess.Recipe) preprocess.Recipe {
 	if r.Resize.Mode == preprocess.ResizeNone {
 		r.Resize, r.Upscale = preprocess.Resize{Mode: preprocess.ResizeShorter, W: usualResize}, true
 	}
-	r.Filter = cmp.Or(r.Filter, resample.Bilinear)
+	r.Filter = cmp.Or(r.Filter, pixel.Bilinear)
 	return r
 }
 
@@ -169,7 +169,7 @@ func (m *maker) sendStored(k int, key string, v *formats.Value) error {
 	if e := m.sendImage(msg, &m.region, err); e != nil || err != nil {
 		return e
 	}
-	err = m.resizer.Resize(&m.scaled, &m.region, pixel.Rect{}, usualCrop, usualCrop, resample.Bilinear)
+	err = m.resizer.Resize(&m.scaled, &m.region, pixel.Rect{}, usualCrop, usualCrop, pixel.Bilinear)
 	if err != nil {
 		return err
 	}

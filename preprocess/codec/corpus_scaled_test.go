@@ -80,7 +80,7 @@ func TestScaledEqualsPillow(t *testing.T) {
 	d := NewDecoder()
 	defer d.Close()
 	var r resample.Resampler
-	filters := []resample.Filter{resample.Nearest, resample.Box, resample.Bilinear, resample.Hamming, resample.Bicubic, resample.Lanczos}
+	filters := []pixel.Filter{pixel.Nearest, pixel.Box, pixel.Bilinear, pixel.Hamming, pixel.Bicubic, pixel.Lanczos}
 	paths := scaledCorpus(t, p)
 	for _, path := range paths {
 		var m, out pixel.Image

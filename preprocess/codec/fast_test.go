@@ -63,7 +63,7 @@ func scaledDown(t *testing.T, d *Decoder, data []byte, region pixel.Rect, fast b
 		t.Errorf("%+v was decoded to %dx%d", region, m.W, m.H)
 	}
 	var r resample.Resampler
-	if err := r.ResizeArea(&out, &m, d.Area(), 60, 40, resample.Bilinear); err != nil {
+	if err := r.ResizeArea(&out, &m, d.Area(), 60, 40, pixel.Bilinear); err != nil {
 		t.Fatal(err)
 	}
 	return &out

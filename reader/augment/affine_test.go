@@ -35,7 +35,7 @@ func affineMatrices() [][6]float64 {
 func BenchmarkAffine(b *testing.B) {
 	m := smooth(224, 224, 3)
 	s, c := math.Sincos(0.4)
-	for _, f := range []resample.Filter{resample.Nearest, resample.Bilinear, resample.Bicubic} {
+	for _, f := range []pixel.Filter{pixel.Nearest, pixel.Bilinear, pixel.Bicubic} {
 		b.Run(string(f), func(b *testing.B) {
 			a := resample.Affine{Matrix: [6]float64{c, s, -30, -s, c, 50}, Filter: f}
 			var r resample.Resampler

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // automatic is one of the changes that TrivialAugmentWide and RandAugment choose from, in
@@ -80,16 +81,16 @@ func linear(start, end float64, i, n int) float64 {
 // outside is how the changes that move pixels take them.
 type outside struct {
 	// Filter is nearest, bilinear or bicubic; nearest if empty.
-	Filter resample.Filter
+	Filter pixel.Filter
 	// Fill is for what lies outside of the image, of 0 to 255: one value for all channels or
 	// one for each; nil is 0.
 	Fill []float64
 }
 
-func (o outside) filter() resample.Filter { return cmp.Or(o.Filter, resample.Nearest) }
+func (o outside) filter() pixel.Filter { return cmp.Or(o.Filter, pixel.Nearest) }
 
 func (o outside) format() string {
-	return formatFilter(o.Filter, resample.Nearest) + formatValues("fill", o.Fill)
+	return formatFilter(o.Filter, pixel.Nearest) + formatValues("fill", o.Fill)
 }
 
 func (o outside) check(name string, bins, channels int) error {

@@ -270,7 +270,7 @@ func TestColorsOneAfterAnother(t *testing.T) {
 		"stretch crop stretch":   {stretch, crop, stretch},
 		"pad equalize":           {CenterCrop{H: 70, W: 80}, hist, flip, spatial},
 		"gray blur crop gray":    {RandomGrayscale{P: 1}, spatial, crop, RandomGrayscale{P: 1}},
-		"affine between changes": {dark, planned(func(p *Plan) { p.Affine([6]float64{1, 0.2, 0, 0, 1, 0}, resample.Nearest, nil) }), even},
+		"affine between changes": {dark, planned(func(p *Plan) { p.Affine([6]float64{1, 0.2, 0, 0, 1, 0}, pixel.Nearest, nil) }), even},
 	} {
 		for _, c := range []int{1, 3} {
 			m := noise(48, 61, c, 1)
@@ -317,7 +317,7 @@ func TestColorChecks(t *testing.T) {
 		RandomGrayscale{P: 2},
 		RandomInvert{P: -1},
 		TrivialAugmentWide{Bins: 1},
-		TrivialAugmentWide{Filter: resample.Lanczos},
+		TrivialAugmentWide{Filter: pixel.Lanczos},
 		TrivialAugmentWide{Fill: []float64{1, 2}},
 		RandAugment{Ops: 2, Magnitude: 31},
 		RandAugment{Ops: -1, Magnitude: 1},
@@ -334,7 +334,7 @@ func TestColorChecks(t *testing.T) {
 }
 
 func TestBlurOfTooFewPixels(t *testing.T) {
-	if _, err := Compile([]Op{GaussianBlur{H: 23, W: 3}}, 11, 40, 3, formats.Uint8, NHWC); err == nil {
+	if _, err := Compile([]Op{GaussianBlur{H: 23, W: 3}}, 11, 40, 3, formats.Uint8, pixel.NHWC); err == nil {
 		t.Error("no error for an image that cannot be mirrored")
 	}
 	m := &pixel.Image{}
@@ -360,7 +360,7 @@ func BenchmarkColors(b *testing.B) {
 }
 
 func benchmarkOp(b *testing.B, o Op, m *pixel.Image) {
-	p, err := Compile([]Op{o}, m.H, m.W, m.C, formats.Uint8, NHWC)
+	p, err := Compile([]Op{o}, m.H, m.W, m.C, formats.Uint8, pixel.NHWC)
 	if err != nil {
 		b.Fatal(err)
 	}

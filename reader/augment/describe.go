@@ -2,7 +2,6 @@ package augment
 
 import (
 	"github.com/dsconv/dsconv/internal/image/pixelops"
-	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -16,8 +15,8 @@ type Step struct {
 	// Part is left, top, width, height: of crop and erase.
 	Part []int `json:"part,omitempty"`
 	// Size is height and width of the result, or, of blur, of the kernel.
-	Size   []int           `json:"size,omitempty"`
-	Filter resample.Filter `json:"filter,omitempty"`
+	Size   []int        `json:"size,omitempty"`
+	Filter pixel.Filter `json:"filter,omitempty"`
 	// Border is left and top of pad.
 	Border []int   `json:"border,omitempty"`
 	Mode   PadMode `json:"mode,omitempty"`

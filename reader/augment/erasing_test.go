@@ -12,7 +12,7 @@ import (
 )
 
 // storedEntry is a float32 entry of m, with the plan that made it.
-func storedEntry(t *testing.T, m *pixel.Image, layout Layout, seed uint64, ops ...Op) ([]float32, *Plan) {
+func storedEntry(t *testing.T, m *pixel.Image, layout pixel.Layout, seed uint64, ops ...Op) ([]float32, *Plan) {
 	t.Helper()
 	p, err := Compile(ops, m.H, m.W, m.C, formats.Float32, layout)
 	if err != nil {
@@ -31,9 +31,9 @@ func storedEntry(t *testing.T, m *pixel.Image, layout Layout, seed uint64, ops .
 func TestErasing(t *testing.T) {
 	m := noise(30, 40, 3, 1)
 	for _, before := range [][]Op{{ImageNet}, {Resize{H: 24, W: 25}, RandomHorizontalFlip{P: 1}, ImageNet}, {CenterCrop{H: 20, W: 22}}} {
-		clean, _ := storedEntry(t, m, NHWC, 4, before...)
+		clean, _ := storedEntry(t, m, pixel.NHWC, 4, before...)
 		for name, values := range map[string][]float64{"none": nil, "one": {7.5}, "channels": {-3, 0, 300}} {
-			got, plan := storedEntry(t, m, NHWC, 4, append(slices.Clone(before), RandomErasing{P: 1, Value: values})...)
+			got, plan := storedEntry(t, m, pixel.NHWC, 4, append(slices.Clone(before), RandomErasing{P: 1, Value: values})...)
 			if len(plan.erasures) != 1 {
 				t.Fatalf("%s: %d erasures", name, len(plan.erasures))
 			}
@@ -59,8 +59,8 @@ func TestErasing(t *testing.T) {
 func TestErasingByNoise(t *testing.T) {
 	m := noise(200, 200, 3, 1)
 	op := RandomErasing{P: 1, Scale: [2]float64{0.3, 0.4}, Random: true}
-	nhwc, plan := storedEntry(t, m, NHWC, 4, op)
-	nchw, _ := storedEntry(t, m, NCHW, 4, op)
+	nhwc, plan := storedEntry(t, m, pixel.NHWC, 4, op)
+	nchw, _ := storedEntry(t, m, pixel.NCHW, 4, op)
 	part := plan.erasures[0].part
 	var values []float64
 	for y := part.Y; y < part.Y+part.H; y++ {
@@ -78,10 +78,10 @@ func TestErasingByNoise(t *testing.T) {
 	if tolerance := 5 / math.Sqrt(float64(len(values))); math.Abs(mean) > tolerance || math.Abs(deviation-1) > tolerance {
 		t.Errorf("mean %.4f, deviation %.4f of %d values", mean, deviation, len(values))
 	}
-	if again, _ := storedEntry(t, m, NHWC, 4, op); !slices.Equal(nhwc, again) {
+	if again, _ := storedEntry(t, m, pixel.NHWC, 4, op); !slices.Equal(nhwc, again) {
 		t.Error("the same draw gives other noise")
 	}
-	if other, _ := storedEntry(t, m, NHWC, 5, op); slices.Equal(nhwc, other) {
+	if other, _ := storedEntry(t, m, pixel.NHWC, 5, op); slices.Equal(nhwc, other) {
 		t.Error("another draw gives the same noise")
 	}
 }

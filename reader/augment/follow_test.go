@@ -33,7 +33,7 @@ func compiled(t *testing.T, s string, m *pixel.Image) *Pipeline {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Compile(ops, m.H, m.W, m.C, formats.Uint8, NHWC)
+	p, err := Compile(ops, m.H, m.W, m.C, formats.Uint8, pixel.NHWC)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestMaskFollows(t *testing.T) {
 		run(t, plan, m, false, resample.Target{Spec: p.Store(), Uint8: want})
 		plan.Narrow(pixel.Area{X0: 1, Y0: 2, X1: 3, Y1: 4})
 		for i := range plan.steps {
-			plan.steps[i].filter = resample.Lanczos
+			plan.steps[i].filter = pixel.Lanczos
 		}
 		plan.Enhance(pixelops.Invert, 0)
 		var r Runner
@@ -139,14 +139,14 @@ func TestBoxes(t *testing.T) {
 		"crop":    {func(p *Plan) { p.Crop(pixel.Rect{X: 30, Y: 5, W: 50, H: 40}) }, []float32{0, 15, 10, 40, 50, 40, 50, 40, 0, 0, 50, 40}},
 		"flip":    {func(p *Plan) { p.Flip() }, []float32{60, 20, 90, 60, 1, 80, 10, 80, 0, 0, 100, 80}},
 		"vflip":   {func(p *Plan) { p.FlipV() }, []float32{10, 20, 40, 60, 90, 0, 99, 0, 0, 0, 100, 80}},
-		"resize":  {func(p *Plan) { p.Resize(160, 50, resample.Bilinear) }, []float32{5, 40, 20, 120, 45, 160, 49.5, 160, 0, 0, 50, 160}},
+		"resize":  {func(p *Plan) { p.Resize(160, 50, pixel.Bilinear) }, []float32{5, 40, 20, 120, 45, 160, 49.5, 160, 0, 0, 50, 160}},
 		"pad":     {func(p *Plan) { p.Pad(1, 2, 3, 4, "", nil) }, []float32{11, 22, 41, 62, 91, 82, 100, 82, 1, 2, 101, 82}},
 		"turn": {
-			func(p *Plan) { p.Rotate(90, resample.Nearest, true, nil, nil) },
+			func(p *Plan) { p.Rotate(90, pixel.Nearest, true, nil, nil) },
 			[]float32{20, 60, 60, 90, 80, 1, 80, 10, 0, 0, 80, 100},
 		},
 		"shift": {
-			func(p *Plan) { p.Affine([6]float64{1, 0, 20, 0, 1, -10}, resample.Nearest, nil) },
+			func(p *Plan) { p.Affine([6]float64{1, 0, 20, 0, 1, -10}, pixel.Nearest, nil) },
 			[]float32{0, 30, 20, 70, 70, 80, 79, 80, 0, 10, 80, 80},
 		},
 	} {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // The functions of this file write the parts of an op as Parse reads them. What is usual is
@@ -62,6 +62,6 @@ func formatValues(name string, v []float64) string {
 	return ":" + name + "=" + formatFloats(v)
 }
 
-func formatFilter(f, usual resample.Filter) string {
+func formatFilter(f, usual pixel.Filter) string {
 	return formatFlag(string(f), f != "" && f != usual)
 }

@@ -19,7 +19,7 @@ func (planned) String() string                 { return "planned" }
 func (planned) Check(int) error                { return nil }
 func (o planned) Plan(p *Plan, _ *random.Rand) { o(p) }
 
-var affineFilters = []resample.Filter{resample.Nearest, resample.Bilinear, resample.Bicubic}
+var affineFilters = []pixel.Filter{pixel.Nearest, pixel.Bilinear, pixel.Bicubic}
 
 // fillOf has a value for each of c channels.
 func fillOf(c int) []float64 { return []float64{200, 0, 19, 90}[:c] }
@@ -133,7 +133,7 @@ func deep(m *pixel.Image) *pixel.Image {
 // outcome16 is what op makes of the 16-bit image m.
 func outcome16(t *testing.T, m *pixel.Image, op Op) []uint16 {
 	t.Helper()
-	p, err := Compile([]Op{op}, m.H, m.W, m.C, formats.Uint16, NHWC)
+	p, err := Compile([]Op{op}, m.H, m.W, m.C, formats.Uint16, pixel.NHWC)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,9 +152,9 @@ func TestDeepPixelsMoveAlike(t *testing.T) {
 		"pad":       planned(func(p *Plan) { p.Pad(1, 2, 3, 4, PadReflect, nil) }),
 		"fill":      planned(func(p *Plan) { p.Pad(1, 2, 3, 4, "", []float64{0}) }),
 		"flips":     planned(func(p *Plan) { p.Flip(); p.FlipV() }),
-		"turn":      planned(func(p *Plan) { p.FlipV(); p.Rotate(90, resample.Nearest, true, nil, nil) }),
+		"turn":      planned(func(p *Plan) { p.FlipV(); p.Rotate(90, pixel.Nearest, true, nil, nil) }),
 		"crop":      RandomCrop{H: 5, W: 6, Padding: [4]int{2, 2, 2, 2}},
-		"affine":    planned(func(p *Plan) { p.Affine([6]float64{0.9, 0.2, 1, -0.2, 0.9, 3}, resample.Nearest, nil) }),
+		"affine":    planned(func(p *Plan) { p.Affine([6]float64{0.9, 0.2, 1, -0.2, 0.9, 3}, pixel.Nearest, nil) }),
 		"flip crop": planned(func(p *Plan) { p.FlipV(); p.Crop(pixel.Rect{X: 1, Y: 2, W: 5, H: 3}) }),
 	} {
 		for _, c := range []int{1, 3} {
@@ -170,7 +170,7 @@ func TestDeepPixelsMoveAlike(t *testing.T) {
 }
 
 func TestSmallImagesCannotBeCropped(t *testing.T) {
-	p, err := Compile([]Op{RandomCrop{H: 8, W: 8, Padding: [4]int{1, 1, 1, 1}}, RandomHorizontalFlip{P: 1}}, 0, 0, 3, formats.Uint8, NHWC)
+	p, err := Compile([]Op{RandomCrop{H: 8, W: 8, Padding: [4]int{1, 1, 1, 1}}, RandomHorizontalFlip{P: 1}}, 0, 0, 3, formats.Uint8, pixel.NHWC)
 	if err != nil || p.Shape() != [3]int{8, 8, 3} {
 		t.Fatalf("shape %v, %v", p.Shape(), err)
 	}
@@ -183,7 +183,7 @@ func TestSmallImagesCannotBeCropped(t *testing.T) {
 			t.Errorf("%d pixels: %v", size, err)
 		}
 	}
-	if _, err := Compile([]Op{RandomCrop{H: 8, W: 8}}, 5, 5, 3, formats.Uint8, NHWC); err == nil {
+	if _, err := Compile([]Op{RandomCrop{H: 8, W: 8}}, 5, 5, 3, formats.Uint8, pixel.NHWC); err == nil {
 		t.Error("images that are all too small are taken")
 	}
 }

@@ -19,7 +19,7 @@ func TestStore(t *testing.T) {
 		if c == 3 {
 			norm = ImageNet
 		}
-		for _, layout := range []Layout{NHWC, NCHW} {
+		for _, layout := range []pixel.Layout{pixel.NHWC, pixel.NCHW} {
 			for _, flip := range []bool{false, true} {
 				for _, dtype := range []formats.DType{formats.Uint8, formats.Uint16} {
 					t.Run(fmt.Sprintf("%d/%s/%v/%s", c, layout, flip, dtype), func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-func checkStore(t *testing.T, v view, layout Layout, norm Normalize) {
+func checkStore(t *testing.T, v view, layout pixel.Layout, norm Normalize) {
 	w, h, c := v.window.W, v.window.H, v.image.C
 	p, err := Compile([]Op{norm}, h, w, c, formats.Float32, layout)
 	if err != nil {
@@ -57,7 +57,7 @@ func checkStore(t *testing.T, v view, layout Layout, norm Normalize) {
 		for x := range w {
 			for k := range c {
 				at := (y*w+x)*c + k
-				if layout == NCHW {
+				if layout == pixel.NCHW {
 					at = (k*h+y)*w + x
 				}
 				sx := x
@@ -86,7 +86,7 @@ func checkStore(t *testing.T, v view, layout Layout, norm Normalize) {
 // BenchmarkTrain is what a training image costs from its pixels to the batch.
 func BenchmarkTrain(b *testing.B) {
 	m := smooth(375, 500, 3)
-	p, err := Compile(append(Train(224), ImageNet), 0, 0, 3, formats.Float32, NCHW)
+	p, err := Compile(append(Train(224), ImageNet), 0, 0, 3, formats.Float32, pixel.NCHW)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package augment
 import (
 	"fmt"
 
-	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -23,7 +22,7 @@ func (r *Runner) Mask(p *Plan, mask, dst *pixel.Image) error {
 			cur = in
 			continue
 		}
-		s.filter, s.affine.Filter = resample.Nearest, resample.Nearest
+		s.filter, s.affine.Filter = pixel.Nearest, pixel.Nearest
 		s.border.fill, s.affine.Fill = nil, nil
 		m, err := r.moveMask(&s, in, i == len(p.steps)-1, &window)
 		if err != nil {

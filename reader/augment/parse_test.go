@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 func TestParse(t *testing.T) {
@@ -25,13 +25,13 @@ func TestParse(t *testing.T) {
 		},
 		{
 			"rrc:32x24:scale=0.5-1:ratio=1-2:bicubic",
-			[]Op{RandomResizedCrop{H: 24, W: 32, Scale: [2]float64{0.5, 1}, Ratio: [2]float64{1, 2}, Filter: resample.Bicubic}},
+			[]Op{RandomResizedCrop{H: 24, W: 32, Scale: [2]float64{0.5, 1}, Ratio: [2]float64{1, 2}, Filter: pixel.Bicubic}},
 		},
 		{"resize:256, centercrop:224x200", []Op{Resize{Shorter: 256}, CenterCrop{H: 200, W: 224}}},
-		{"resize:64x64:lanczos,flip:0.25", []Op{Resize{H: 64, W: 64, Filter: resample.Lanczos}, RandomHorizontalFlip{P: 0.25}}},
+		{"resize:64x64:lanczos,flip:0.25", []Op{Resize{H: 64, W: 64, Filter: pixel.Lanczos}, RandomHorizontalFlip{P: 0.25}}},
 		{"jitter:0.1:0.2:0.3:0.05", []Op{ColorJitter{Brightness: 0.1, Contrast: 0.2, Saturation: 0.3, Hue: 0.05}}},
 		{"normalize:0.5/0.4/0.3:0.25", []Op{Normalize{Mean: []float64{0.5, 0.4, 0.3}, Std: []float64{0.25}}}},
-		{"resize:256:max=400:box", []Op{Resize{Shorter: 256, Max: 400, Filter: resample.Box}}},
+		{"resize:256:max=400:box", []Op{Resize{Shorter: 256, Max: 400, Filter: pixel.Box}}},
 		{"crop:32:pad=4,vflip", []Op{RandomCrop{H: 32, W: 32, Padding: [4]int{4, 4, 4, 4}}, RandomVerticalFlip{P: 0.5}}},
 		{
 			"crop:32x24:pad=1/2:grow:fill=3/4/5,crop:8:pad=1/2/3/4:reflect",
@@ -44,7 +44,7 @@ func TestParse(t *testing.T) {
 			"rotate:30,rotate:-10/20.5:bilinear:expand:center=1/2:fill=9",
 			[]Op{
 				RandomRotation{Low: -30, High: 30},
-				RandomRotation{Low: -10, High: 20.5, Filter: resample.Bilinear, Expand: true, Center: []float64{1, 2}, Fill: []float64{9}},
+				RandomRotation{Low: -10, High: 20.5, Filter: pixel.Bilinear, Expand: true, Center: []float64{1, 2}, Fill: []float64{9}},
 			},
 		},
 		{"mixup:0.2,cutmix:1", []Op{MixUp{0.2}, CutMix{1}}},
@@ -75,7 +75,7 @@ func TestParse(t *testing.T) {
 		{"invert,autocontrast:1,equalize:0.1", []Op{RandomInvert{P: 0.5}, RandomAutocontrast{P: 1}, RandomEqualize{P: 0.1}}},
 		{
 			"trivialaugment,trivialaugment:bins=11:bilinear:fill=1/2/3",
-			[]Op{TrivialAugmentWide{}, TrivialAugmentWide{Bins: 11, Filter: resample.Bilinear, Fill: []float64{1, 2, 3}}},
+			[]Op{TrivialAugmentWide{}, TrivialAugmentWide{Bins: 11, Filter: pixel.Bilinear, Fill: []float64{1, 2, 3}}},
 		},
 		{
 			"jitter:0.5/1.5:0.2:0/0.5:-0.1/0.2",
@@ -84,7 +84,7 @@ func TestParse(t *testing.T) {
 		{"centercrop:10x9:floor", []Op{CenterCrop{H: 9, W: 10, Floor: true}}},
 		{"trivialaugment:v2,randaugment:bilinear:v2", []Op{
 			TrivialAugmentWide{V2: true},
-			RandAugment{Ops: 2, Magnitude: 9, Filter: resample.Bilinear, Bins: 31, V2: true},
+			RandAugment{Ops: 2, Magnitude: 9, Filter: pixel.Bilinear, Bins: 31, V2: true},
 		}},
 		{"randaugment:magnitude=5", []Op{RandAugment{Ops: 2, Magnitude: 5, Bins: 31}}},
 		{"train:224", Train(224)},

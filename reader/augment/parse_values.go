@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // options are what reads the arguments of a transform: NAME=VALUE under "NAME=", a word under
@@ -50,9 +50,9 @@ func to[T any](v *T, parse func(string) (T, error)) func(string) error {
 	}
 }
 
-func toFilter(op string, f *resample.Filter) func(string) error {
+func toFilter(op string, f *pixel.Filter) func(string) error {
 	return func(s string) error {
-		*f = resample.Filter(s)
+		*f = pixel.Filter(s)
 		return checkFilter(op, *f)
 	}
 }

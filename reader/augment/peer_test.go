@@ -182,7 +182,7 @@ func evalJobs() []*job {
 
 // checkEval compares whole float32 NCHW entries bit for bit.
 func checkEval(t *testing.T, jobs []*job, results [][]byte) {
-	p, err := Compile(append(Eval(56), ImageNet), 0, 0, 3, formats.Float32, NCHW)
+	p, err := Compile(append(Eval(56), ImageNet), 0, 0, 3, formats.Float32, pixel.NCHW)
 	if err != nil {
 		t.Fatal(err)
 	}

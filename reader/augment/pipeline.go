@@ -10,16 +10,6 @@ import (
 	"github.com/dsconv/dsconv/reader/random"
 )
 
-// Layout is the order of a batch's dimensions.
-type Layout = resample.Layout
-
-// The layouts. An entry of NHWC has its channels together, as images lie in files; one of
-// NCHW is a plane per channel, as PyTorch wants it.
-const (
-	NHWC = resample.NHWC
-	NCHW = resample.NCHW
-)
-
 // Pipeline is a checked list of ops and the batch entry that they end in. It is safe for
 // concurrent use.
 type Pipeline struct {
@@ -27,7 +17,7 @@ type Pipeline struct {
 	mixers  []Mixer
 	h, w, c int // h and w are 0 where each image has a size of its own
 	dtype   formats.DType
-	layout  Layout
+	layout  pixel.Layout
 	store   *resample.TensorSpec
 }
 
@@ -35,7 +25,7 @@ type Pipeline struct {
 // images differ in size, which is ErrSize unless the ops end in one size. dtype is
 // formats.Uint8 (the pixels as they are) or formats.Float32, Float16 or BFloat16 (scaled to
 // [0, 1], and normalised where ops say so).
-func Compile(ops []Op, h, w, c int, dtype formats.DType, layout Layout) (*Pipeline, error) {
+func Compile(ops []Op, h, w, c int, dtype formats.DType, layout pixel.Layout) (*Pipeline, error) {
 	p, err := CompileEach(ops, c, dtype, layout)
 	if err != nil {
 		return nil, err
@@ -59,7 +49,7 @@ func Compile(ops []Op, h, w, c int, dtype formats.DType, layout Layout) (*Pipeli
 }
 
 // CompileEach is Compile for images each of which ends in a size of its own.
-func CompileEach(ops []Op, c int, dtype formats.DType, layout Layout) (*Pipeline, error) {
+func CompileEach(ops []Op, c int, dtype formats.DType, layout pixel.Layout) (*Pipeline, error) {
 	alone, mixers, err := apart(ops, dtype)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
 )
@@ -42,7 +41,7 @@ func TestCompileRefuses(t *testing.T) {
 		{[]Op{RandomCrop{H: 9, W: 9, Fill: []float64{1, 2}}}, 9, 3, u8, "2 values"},
 		{[]Op{RandomCrop{H: 10, W: 9}}, 9, 3, u8, "smaller than the crop"},
 		{[]Op{RandomRotation{Low: 2, High: 1}}, 9, 3, u8, "low <= high"},
-		{[]Op{RandomRotation{High: 1, Filter: resample.Box}}, 9, 3, u8, "bilinear"},
+		{[]Op{RandomRotation{High: 1, Filter: pixel.Box}}, 9, 3, u8, "bilinear"},
 		{[]Op{RandomRotation{High: 1, Center: []float64{1}}}, 9, 3, u8, "x and y"},
 		{[]Op{RandomRotation{High: 1, Expand: true}}, 9, 3, u8, "differ in size"},
 		{[]Op{CenterCrop{H: 8, W: 8}, RandomRotation{High: 1, Expand: true}}, 0, 3, u8, "differ in size"},
@@ -55,7 +54,7 @@ func TestCompileRefuses(t *testing.T) {
 		{[]Op{RandomErasing{P: 1, Value: []float64{256}}}, 9, 3, u8, "outside of uint8"},
 		{[]Op{RandomErasing{P: 1, Scale: [2]float64{0.5, 0.1}}}, 9, 3, u8, "low <= high"},
 	} {
-		_, err := Compile(tt.ops, tt.h, tt.h, tt.c, tt.dtype, NHWC)
+		_, err := Compile(tt.ops, tt.h, tt.h, tt.c, tt.dtype, pixel.NHWC)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want one with %q", Format(tt.ops), err, tt.want)
 		}
@@ -83,7 +82,7 @@ func TestShape(t *testing.T) {
 		{[]Op{RandomRotation{High: 90, Expand: true}, RandomCrop{H: 9, W: 9}}, 0, 0, [3]int{9, 9, 3}},
 		{Eval(224), 0, 0, [3]int{224, 224, 3}},
 	} {
-		p, err := Compile(tt.ops, tt.h, tt.w, 3, formats.Uint8, NHWC)
+		p, err := Compile(tt.ops, tt.h, tt.w, 3, formats.Uint8, pixel.NHWC)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +93,7 @@ func TestShape(t *testing.T) {
 }
 
 func TestFits(t *testing.T) {
-	p, err := Compile(nil, 4, 5, 3, formats.Uint8, NHWC)
+	p, err := Compile(nil, 4, 5, 3, formats.Uint8, pixel.NHWC)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ type step struct {
 	flips  flips // mirror the window first
 
 	h, w   int             // of the result
-	filter resample.Filter // resample
+	filter pixel.Filter    // resample
 	border border          // pad
 	affine resample.Affine // affine
 	color  recoloring      // enhance, blur, sharpen
@@ -130,7 +130,7 @@ func (p *Plan) FlipV() { p.flips.v = !p.flips.v }
 // Resize resamples the image to h by w pixels; an image of that size stays as it is.
 // Mirroring does not commute exactly with Pillow's fixed-point resampling, so a flip that
 // was planned before is carried out first.
-func (p *Plan) Resize(h, w int, f resample.Filter) {
+func (p *Plan) Resize(h, w int, f pixel.Filter) {
 	if h == p.H && w == p.W {
 		return
 	}
@@ -150,7 +150,7 @@ func (p *Plan) Pad(left, top, right, bottom int, mode PadMode, fill []float64) {
 // maps it to; the size stays. f is nearest, bilinear or bicubic. Outside of the image lies
 // fill: one value for all channels or one for each, in the image's own units; nil is 0. p keeps
 // fill.
-func (p *Plan) Affine(m [6]float64, f resample.Filter, fill []float64) {
+func (p *Plan) Affine(m [6]float64, f pixel.Filter, fill []float64) {
 	p.warp(resample.Affine{Matrix: m, Filter: f, Fill: fill}, p.H, p.W)
 }
 

@@ -5,13 +5,14 @@ import (
 	"strconv"
 
 	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // Rotate turns the image counter-clockwise about center (x, y), nil for its middle, as Pillow's
 // Image.rotate does. The size stays; if expand, it grows so that all of the image is seen, where
 // the center is the middle. Turns by right angles about the middle move whole pixels. f and fill
 // are as for Affine.
-func (p *Plan) Rotate(degrees float64, f resample.Filter, expand bool, center, fill []float64) {
+func (p *Plan) Rotate(degrees float64, f pixel.Filter, expand bool, center, fill []float64) {
 	degrees = math.Mod(degrees, 360)
 	if degrees < 0 {
 		degrees += 360

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
 )
 
@@ -17,7 +17,7 @@ type RandAugment struct {
 	// from 0. If all three are 0 they are 2, 9 and 31; Bins alone is 31 if 0.
 	Ops, Magnitude, Bins int
 	// Filter is nearest, bilinear or bicubic; nearest if empty.
-	Filter resample.Filter
+	Filter pixel.Filter
 	// Fill is for what lies outside of the image, of 0 to 255: one value for all channels or
 	// one for each; nil is 0.
 	Fill []float64

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
 )
@@ -19,7 +18,7 @@ type RandomResizedCrop struct {
 	// Ratio bounds width/height, drawn uniformly on a log scale; zero is (3/4, 4/3).
 	Ratio [2]float64
 	// Filter is bilinear with antialias if empty.
-	Filter resample.Filter
+	Filter pixel.Filter
 }
 
 var (
@@ -32,7 +31,7 @@ func (o RandomResizedCrop) ratio() [2]float64 { return cmp.Or(o.Ratio, defaultRa
 
 func (o RandomResizedCrop) String() string {
 	return "rrc:" + formatSize(o.H, o.W) + formatOption("scale", o.Scale, defaultScale, formatRange) +
-		formatOption("ratio", o.Ratio, defaultRatio, formatRange) + formatFilter(o.Filter, resample.Bilinear)
+		formatOption("ratio", o.Ratio, defaultRatio, formatRange) + formatFilter(o.Filter, pixel.Bilinear)
 }
 
 // Check implements Op.
@@ -53,7 +52,7 @@ func (o RandomResizedCrop) Check(int) error {
 // Plan implements Op.
 func (o RandomResizedCrop) Plan(p *Plan, r *random.Rand) {
 	p.Crop(o.draw(p.H, p.W, r))
-	p.Resize(o.H, o.W, cmp.Or(o.Filter, resample.Bilinear))
+	p.Resize(o.H, o.W, cmp.Or(o.Filter, pixel.Bilinear))
 }
 
 func (RandomResizedCrop) sizing() sizing { return fixesSize }

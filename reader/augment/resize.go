@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
 )
 
@@ -21,7 +21,7 @@ type Resize struct {
 	// made smaller. It must be more than Shorter.
 	Max int
 	// Filter is bilinear with antialias if empty.
-	Filter resample.Filter
+	Filter pixel.Filter
 }
 
 func (o Resize) String() string {
@@ -29,7 +29,7 @@ func (o Resize) String() string {
 	if o.Shorter != 0 {
 		size = strconv.Itoa(o.Shorter) + formatOption("max", o.Max, 0, strconv.Itoa)
 	}
-	return "resize:" + size + formatFilter(o.Filter, resample.Bilinear)
+	return "resize:" + size + formatFilter(o.Filter, pixel.Bilinear)
 }
 
 // Check implements Op.
@@ -59,7 +59,7 @@ func (o Resize) Plan(p *Plan, _ *random.Rand) {
 	default:
 		h, w = o.sides(p.H, p.W)
 	}
-	p.Resize(h, w, cmp.Or(o.Filter, resample.Bilinear))
+	p.Resize(h, w, cmp.Or(o.Filter, pixel.Bilinear))
 }
 
 // sides gives what a shorter and a longer side become.
@@ -78,12 +78,12 @@ func (o Resize) sizing() sizing {
 	return followsSize
 }
 
-var filters = []resample.Filter{
-	resample.Nearest, resample.Box, resample.Bilinear,
-	resample.Hamming, resample.Bicubic, resample.Lanczos,
+var filters = []pixel.Filter{
+	pixel.Nearest, pixel.Box, pixel.Bilinear,
+	pixel.Hamming, pixel.Bicubic, pixel.Lanczos,
 }
 
-func checkFilter(name string, f resample.Filter) error {
+func checkFilter(name string, f pixel.Filter) error {
 	if f != "" && !slices.Contains(filters, f) {
 		return fmt.Errorf("%s: unknown filter %q; known: %v", name, f, filters)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
 )
 
@@ -14,7 +15,7 @@ import (
 type RandomRotation struct {
 	Low, High float64
 	// Filter is nearest, bilinear or bicubic; nearest if empty.
-	Filter resample.Filter
+	Filter pixel.Filter
 	// Expand makes the image large enough to hold all of the turned one.
 	Expand bool
 	// Center is the pivot, x and y from the upper left corner; nil is the middle.
@@ -29,11 +30,11 @@ func (o RandomRotation) String() string {
 	if o.Low == -o.High {
 		degrees = formatFloat(o.High)
 	}
-	return "rotate:" + degrees + formatFilter(o.Filter, resample.Nearest) + formatFlag("expand", o.Expand) +
+	return "rotate:" + degrees + formatFilter(o.Filter, pixel.Nearest) + formatFlag("expand", o.Expand) +
 		formatValues("center", o.Center) + formatValues("fill", o.Fill)
 }
 
-func (o RandomRotation) filter() resample.Filter { return cmp.Or(o.Filter, resample.Nearest) }
+func (o RandomRotation) filter() pixel.Filter { return cmp.Or(o.Filter, pixel.Nearest) }
 
 // Check implements Op.
 func (o RandomRotation) Check(channels int) error {

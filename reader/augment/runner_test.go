@@ -27,7 +27,7 @@ func noise(h, w, c int, seed uint64) *pixel.Image {
 // outcome is what ops make of m, as uint8 NHWC.
 func outcome(t *testing.T, m *pixel.Image, seed uint64, own bool, ops ...Op) []uint8 {
 	t.Helper()
-	p, err := Compile(ops, m.H, m.W, m.C, formats.Uint8, NHWC)
+	p, err := Compile(ops, m.H, m.W, m.C, formats.Uint8, pixel.NHWC)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func run(t testing.TB, p *Plan, m *pixel.Image, own bool, to resample.Target) {
 func oneByOne(t *testing.T, m *pixel.Image, ops ...Op) []uint8 {
 	t.Helper()
 	for _, o := range ops {
-		p, err := Compile([]Op{o}, m.H, m.W, m.C, formats.Uint8, NHWC)
+		p, err := Compile([]Op{o}, m.H, m.W, m.C, formats.Uint8, pixel.NHWC)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,8 +86,8 @@ func (o fixedAdjust) Plan(p *Plan, _ *random.Rand) { p.Enhance(o.change, 0.7) }
 func TestFusedIsOneAfterAnother(t *testing.T) {
 	flip := RandomHorizontalFlip{P: 1}
 	vflip := RandomVerticalFlip{P: 1}
-	quarter := planned(func(p *Plan) { p.Rotate(90, resample.Nearest, true, nil, nil) })
-	turn := planned(func(p *Plan) { p.Rotate(20, resample.Bilinear, false, nil, fillOf(p.C)) })
+	quarter := planned(func(p *Plan) { p.Rotate(90, pixel.Nearest, true, nil, nil) })
+	turn := planned(func(p *Plan) { p.Rotate(20, pixel.Bilinear, false, nil, fillOf(p.C)) })
 	reflect := planned(func(p *Plan) { p.Pad(3, 4, 5, 6, PadReflect, nil) })
 	crop := fixedCrop{X: 5, Y: 7, W: 33, H: 20}
 	dark, grey := fixedAdjust{pixelops.Brightness}, fixedAdjust{pixelops.Contrast}
@@ -95,7 +95,7 @@ func TestFusedIsOneAfterAnother(t *testing.T) {
 		"crop resize flip":     {crop, Resize{H: 16, W: 24}, flip},
 		"flip crop":            {flip, crop},
 		"flip resize":          {flip, Resize{H: 17, W: 23}},
-		"flip crop resize":     {flip, crop, Resize{Shorter: 11, Filter: resample.Bicubic}},
+		"flip crop resize":     {flip, crop, Resize{Shorter: 11, Filter: pixel.Bicubic}},
 		"resize centercrop":    {Resize{Shorter: 31}, CenterCrop{H: 20, W: 28}},
 		"flip odd centercrop":  {flip, CenterCrop{H: 12, W: 20}, flip},
 		"pad flip crop":        {CenterCrop{H: 70, W: 80}, flip, crop},
@@ -143,7 +143,7 @@ func TestCropsAndFlipsAreNoPasses(t *testing.T) {
 		{Eval(24), 1},
 		{[]Op{Resize{H: 48, W: 61}}, 0},
 	} {
-		p, err := Compile(tt.ops, 48, 61, 3, formats.Uint8, NHWC)
+		p, err := Compile(tt.ops, 48, 61, 3, formats.Uint8, pixel.NHWC)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func TestFlipProbability(t *testing.T) {
 
 func TestPlanDoesNotAllocate(t *testing.T) {
 	ops := append(Train(24), ColorJitter{Brightness: 0.4, Contrast: 0.4, Saturation: 0.4, Hue: 0.1})
-	p, err := Compile(ops, 0, 0, 3, formats.Uint8, NHWC)
+	p, err := Compile(ops, 0, 0, 3, formats.Uint8, pixel.NHWC)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -70,7 +69,7 @@ func randomBoxJob(rng *rand.Rand) *boxJob {
 		switch rng.IntN(6) {
 		case 0:
 			j.add(func(p *Plan) { p.Crop(pixel.Rect{X: a, Y: b, W: 9, H: 8}) }, "crop", b, a, 8, 9)
-			j.add(func(p *Plan) { p.Resize(40, 50, resample.Bilinear) }, "resize", 40, 50)
+			j.add(func(p *Plan) { p.Resize(40, 50, pixel.Bilinear) }, "resize", 40, 50)
 		case 1:
 			j.add(func(p *Plan) { p.Flip() }, "flip")
 		case 2:
@@ -78,10 +77,10 @@ func randomBoxJob(rng *rand.Rand) *boxJob {
 		case 3:
 			j.add(func(p *Plan) { p.Pad(a, b, 3, 0, PadConstant, nil) }, "pad", a, b, 3, 0)
 		case 4:
-			j.add(func(p *Plan) { p.Rotate(angle, resample.Nearest, false, nil, nil) }, "rotate", angle, false, nil)
+			j.add(func(p *Plan) { p.Rotate(angle, pixel.Nearest, false, nil, nil) }, "rotate", angle, false, nil)
 		case 5:
 			c := []float64{float64(a), float64(b)}
-			j.add(func(p *Plan) { p.Rotate(angle, resample.Nearest, false, c, nil) }, "rotate", angle, false, c)
+			j.add(func(p *Plan) { p.Rotate(angle, pixel.Nearest, false, c, nil) }, "rotate", angle, false, c)
 		}
 	}
 	return j

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
-	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
 )
 
@@ -15,7 +15,7 @@ type TrivialAugmentWide struct {
 	// Bins is the number of magnitudes; 31 if 0.
 	Bins int
 	// Filter is nearest, bilinear or bicubic; nearest if empty.
-	Filter resample.Filter
+	Filter pixel.Filter
 	// Fill is for what lies outside of the image, of 0 to 255: one value for all channels or
 	// one for each; nil is 0.
 	Fill []float64

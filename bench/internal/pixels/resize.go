@@ -29,7 +29,7 @@ func resize(from, to string, times int) (pass, result, error) {
 	r := result{Images: times}
 	return func() (result, error) {
 		for range times {
-			if err := resampler.Resize(&dst, &src, pixel.Rect{}, toW, toH, resample.Bilinear); err != nil {
+			if err := resampler.Resize(&dst, &src, pixel.Rect{}, toW, toH, pixel.Bilinear); err != nil {
 				return r, err
 			}
 		}

@@ -16,7 +16,7 @@ type Affine struct {
 	// (M[0]*x + M[1]*y + M[2], M[3]*x + M[4]*y + M[5]) of the source.
 	Matrix [6]float64
 	// Filter is Nearest, Bilinear or Bicubic, without antialiasing.
-	Filter Filter
+	Filter pixel.Filter
 	// Fill is the value outside the image, in the image's own units: one for all channels or
 	// one for each; nil is 0. Fractions are truncated.
 	Fill []float64
@@ -29,8 +29,8 @@ func (a *Affine) Check(c int) error {
 			return fmt.Errorf("affine matrix %v: all six values must be finite numbers", a.Matrix)
 		}
 	}
-	if a.Filter != Nearest && a.Filter != Bilinear && a.Filter != Bicubic {
-		return fmt.Errorf("affine transform with filter %q: choose %s, %s or %s", a.Filter, Nearest, Bilinear, Bicubic)
+	if a.Filter != pixel.Nearest && a.Filter != pixel.Bilinear && a.Filter != pixel.Bicubic {
+		return fmt.Errorf("affine transform with filter %q: choose %s, %s or %s", a.Filter, pixel.Nearest, pixel.Bilinear, pixel.Bicubic)
 	}
 	return CheckFill(a.Fill, c)
 }
@@ -54,7 +54,7 @@ func (r *Resampler) Transform(dst, src *pixel.Image, crop pixel.Rect, a *Affine,
 	dst.Fill(a.Fill)
 	in := src.View().Crop(crop)
 	switch {
-	case a.Filter == Nearest:
+	case a.Filter == pixel.Nearest:
 		r.offsets = pixel.Grow(r.offsets, w)
 		warpNearest(dst.View(), in, a.Matrix, src.DType, r.offsets)
 	case hasAlpha(src) && src.DType == formats.Uint8:

@@ -12,7 +12,7 @@ import (
 // filters, in double precision. Pixels that map outside src keep their value.
 func warp(dst, src pixel.View, a *Affine, d formats.DType) {
 	taps := 2
-	if a.Filter == Bicubic {
+	if a.Filter == pixel.Bicubic {
 		taps = 4
 	}
 	n := neighbours{src: src, taps: taps, deep: d == formats.Uint16}

@@ -12,10 +12,10 @@ import (
 
 func TestTransformErrors(t *testing.T) {
 	src := pixeltest.TestImage(10, 8, 3, formats.Uint8)
-	plain := Affine{Matrix: [6]float64{1, 0, 0, 0, 1, 0}, Filter: Nearest}
+	plain := Affine{Matrix: [6]float64{1, 0, 0, 0, 1, 0}, Filter: pixel.Nearest}
 	nan, filter, fill := plain, plain, plain
 	nan.Matrix[2] = math.NaN()
-	filter.Filter = Lanczos
+	filter.Filter = pixel.Lanczos
 	fill.Fill = []float64{1, 2}
 	var r Resampler
 	var dst pixel.Image
@@ -36,7 +36,7 @@ func TestTransformErrors(t *testing.T) {
 // Moving by whole pixels is a shift of the crop, for every filter and type.
 func TestTransformShifts(t *testing.T) {
 	crop := pixel.Rect{X: 2, Y: 1, W: 7, H: 6}
-	for _, f := range []Filter{Nearest, Bilinear, Bicubic} {
+	for _, f := range []pixel.Filter{pixel.Nearest, pixel.Bilinear, pixel.Bicubic} {
 		for _, d := range []formats.DType{formats.Uint8, formats.Uint16} {
 			src := pixeltest.TestImage(10, 8, 3, d)
 			var r Resampler
@@ -66,7 +66,7 @@ func FuzzTransform(f *testing.F) {
 	f.Add(65535.0, 1e-9, -32767.0, 1.0, 1e300, -1e300, uint8(0))
 	f.Add(-2.5, 7.0, 30.0, 0.3, -1.0, 9.0, uint8(2))
 	f.Fuzz(func(t *testing.T, a, b, c, d, e, g float64, kind uint8) {
-		filters := []Filter{Nearest, Bilinear, Bicubic}
+		filters := []pixel.Filter{pixel.Nearest, pixel.Bilinear, pixel.Bicubic}
 		m := Affine{Matrix: [6]float64{a, b, c, d, e, g}, Filter: filters[kind%3], Fill: []float64{200}}
 		if m.Check(3) != nil {
 			return

@@ -49,7 +49,7 @@ func TestResizeAreaErrors(t *testing.T) {
 	var r Resampler
 	var dst pixel.Image
 	for _, a := range []pixel.Area{{}, {X0: 0, Y0: 0, X1: 10.5, Y1: 8}, {X0: -1, Y0: 0, X1: 4, Y1: 4}, {X0: 3, Y0: 3, X1: 3, Y1: 5}, {X0: 5, Y0: 5, X1: 2, Y1: 6}} {
-		if err := r.ResizeArea(&dst, src, a, 4, 4, Bilinear); err == nil {
+		if err := r.ResizeArea(&dst, src, a, 4, 4, pixel.Bilinear); err == nil {
 			t.Errorf("%+v: no error", a)
 		}
 	}

@@ -14,15 +14,15 @@ var benchResizes = []struct {
 	w, h     int
 	crop     pixel.Rect
 	toW, toH int
-	f        Filter
+	f        pixel.Filter
 }{
-	{"350x260-224x224", 500, 375, pixel.Rect{X: 40, Y: 50, W: 350, H: 260}, 224, 224, Bilinear},
-	{"500x375-341x256", 500, 375, pixel.Rect{}, 341, 256, Bilinear},
-	{"500x375-224x224", 500, 375, pixel.Rect{}, 224, 224, Bilinear},
-	{"225x375-224x224", 500, 375, pixel.Rect{X: 100, Y: 0, W: 225, H: 375}, 224, 224, Bilinear},
-	{"1024x768-256x192", 1024, 768, pixel.Rect{}, 256, 192, Bilinear},
-	{"3000x2000-384x256", 3000, 2000, pixel.Rect{}, 384, 256, Bilinear},
-	{"350x260-224x224-bicubic", 500, 375, pixel.Rect{X: 40, Y: 50, W: 350, H: 260}, 224, 224, Bicubic},
+	{"350x260-224x224", 500, 375, pixel.Rect{X: 40, Y: 50, W: 350, H: 260}, 224, 224, pixel.Bilinear},
+	{"500x375-341x256", 500, 375, pixel.Rect{}, 341, 256, pixel.Bilinear},
+	{"500x375-224x224", 500, 375, pixel.Rect{}, 224, 224, pixel.Bilinear},
+	{"225x375-224x224", 500, 375, pixel.Rect{X: 100, Y: 0, W: 225, H: 375}, 224, 224, pixel.Bilinear},
+	{"1024x768-256x192", 1024, 768, pixel.Rect{}, 256, 192, pixel.Bilinear},
+	{"3000x2000-384x256", 3000, 2000, pixel.Rect{}, 384, 256, pixel.Bilinear},
+	{"350x260-224x224-bicubic", 500, 375, pixel.Rect{X: 40, Y: 50, W: 350, H: 260}, 224, 224, pixel.Bicubic},
 }
 
 func BenchmarkResize(b *testing.B) {
@@ -45,6 +45,6 @@ func BenchmarkNewCoefficients(b *testing.B) {
 	b.ReportAllocs()
 	var c coefficients
 	for b.Loop() {
-		c.compute(axis{in: 300, to: 300, out: 224, filter: Bilinear, dtype: formats.Uint8})
+		c.compute(axis{in: 300, to: 300, out: 224, filter: pixel.Bilinear, dtype: formats.Uint8})
 	}
 }

@@ -14,7 +14,7 @@ func TestCoefficientCacheIsLimitedByBytes(t *testing.T) {
 	var x coefficientCache
 	for i := range 40 {
 		in := 200_000 + i
-		a := axis{in: in, to: float32(in), out: 256, filter: Bilinear, dtype: formats.Uint8}
+		a := axis{in: in, to: float32(in), out: 256, filter: pixel.Bilinear, dtype: formats.Uint8}
 		got := x.get(a)
 		var fresh coefficients
 		fresh.compute(a)
@@ -32,8 +32,8 @@ func TestCoefficientCacheIsLimitedByBytes(t *testing.T) {
 	if len(x.entries) < 2 {
 		t.Errorf("%d entries are kept", len(x.entries))
 	}
-	wide := x.get(axis{in: 5_000_000, to: 5_000_000, out: 64, filter: Lanczos, dtype: formats.Uint8})
-	if _, kept := x.entries[axis{in: 5_000_000, to: 5_000_000, out: 64, filter: Lanczos, dtype: formats.Uint8}]; kept || wide.n != 64 {
+	wide := x.get(axis{in: 5_000_000, to: 5_000_000, out: 64, filter: pixel.Lanczos, dtype: formats.Uint8})
+	if _, kept := x.entries[axis{in: 5_000_000, to: 5_000_000, out: 64, filter: pixel.Lanczos, dtype: formats.Uint8}]; kept || wide.n != 64 {
 		t.Error("an axis larger than the cache is kept")
 	}
 }
@@ -52,7 +52,7 @@ func TestResizeRegion(t *testing.T) {
 	}
 }
 
-func checkResizeRegion(t *testing.T, src *pixel.Image, w, h int, region pixel.Rect, f Filter) {
+func checkResizeRegion(t *testing.T, src *pixel.Image, w, h int, region pixel.Rect, f pixel.Filter) {
 	t.Helper()
 	var r Resampler
 	var all, want, got pixel.Image
@@ -89,7 +89,7 @@ func FuzzResizeRegion(f *testing.F) {
 func TestShrinkDropsCoefficients(t *testing.T) {
 	var r Resampler
 	var dst pixel.Image
-	if err := r.Resize(&dst, pixeltest.TestImage(5_000_000, 1, 1, formats.Uint8), pixel.Rect{}, 256, 1, Bilinear); err != nil {
+	if err := r.Resize(&dst, pixeltest.TestImage(5_000_000, 1, 1, formats.Uint8), pixel.Rect{}, 256, 1, pixel.Bilinear); err != nil {
 		t.Fatal(err)
 	}
 	r.Shrink()

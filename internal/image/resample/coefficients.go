@@ -17,7 +17,7 @@ type axis struct {
 	in       int
 	from, to float32
 	out      int
-	filter   Filter
+	filter   pixel.Filter
 	dtype    formats.DType
 	// Only n of the out pixels are needed, from first on; n = 0 means all.
 	first, n int
@@ -34,7 +34,7 @@ func (a axis) outputRange() (first, end int) {
 // limited returns a for n output pixels from first on. A short axis stays whole, so that its
 // coefficients can be shared; Nearest has none to share.
 func (a axis) limited(first, n int) axis {
-	if n < a.out && (a.out > maxWholeAxis || a.filter == Nearest) {
+	if n < a.out && (a.out > maxWholeAxis || a.filter == pixel.Nearest) {
 		a.first, a.n = first, n
 	}
 	return a
@@ -89,7 +89,7 @@ func newFilterWindow(a axis) filterWindow {
 	k := kernels[a.filter]
 	scale := float64(a.to-a.from) / float64(a.out)
 	filterScale := max(scale, 1)
-	return filterWindow{k, float64(a.from), scale, k.support * filterScale, a.in, 1 / filterScale, a.filter == Bilinear}
+	return filterWindow{k, float64(a.from), scale, k.support * filterScale, a.in, 1 / filterScale, a.filter == pixel.Bilinear}
 }
 
 // sourceRange returns the centre of output pixel i in the source, its first source pixel and

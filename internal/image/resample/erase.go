@@ -36,7 +36,7 @@ func erase[T any](dst []T, t *Target, r pixel.Rect, value func(channel int) T) {
 		for y := r.Y; y < r.Y+r.H; y++ {
 			for x := r.X; x < r.X+r.W; x++ {
 				at := (y*w+x)*c + k
-				if t.Spec.layout == NCHW {
+				if t.Spec.layout == pixel.NCHW {
 					at = (k*h+y)*w + x
 				}
 				dst[at] = value(k)

@@ -1,6 +1,10 @@
 package resample
 
-import "math"
+import (
+	"math"
+
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
 
 // kernel is a filter's function and half the width of its support in source pixels.
 type kernel struct {
@@ -9,12 +13,12 @@ type kernel struct {
 }
 
 // kernels are those of Pillow's Resample.c.
-var kernels = map[Filter]kernel{
-	Box:      {0.5, boxAt},
-	Bilinear: {1, bilinearAt},
-	Hamming:  {1, hammingAt},
-	Bicubic:  {2, bicubicAt},
-	Lanczos:  {3, lanczosAt},
+var kernels = map[pixel.Filter]kernel{
+	pixel.Box:      {0.5, boxAt},
+	pixel.Bilinear: {1, bilinearAt},
+	pixel.Hamming:  {1, hammingAt},
+	pixel.Bicubic:  {2, bicubicAt},
+	pixel.Lanczos:  {3, lanczosAt},
 }
 
 func boxAt(x float64) float64 {

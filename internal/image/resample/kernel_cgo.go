@@ -34,7 +34,7 @@ func resampleC(level int) resampler8 {
 		q := r.call
 		*q = kernelRequest{
 			channels: C.int32_t(src.Size), out_w: C.int32_t(region.W), out_h: C.int32_t(region.H),
-			_type: C.int32_t(spec.typeIndex()), planar: cInt32(spec.layout == NCHW), flip: cInt32(j.target.Flip), flip_v: cInt32(j.target.FlipV),
+			_type: C.int32_t(spec.typeIndex()), planar: cInt32(spec.layout == pixel.NCHW), flip: cInt32(j.target.Flip), flip_v: cInt32(j.target.FlipV),
 			arithmetic: cInt32(spec.arithmetic), level: C.int32_t(level), vertical_first: cInt32(j.verticalFirst),
 		}
 		var hor, ver axisPointers

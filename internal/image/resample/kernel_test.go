@@ -18,9 +18,9 @@ type tensorCase struct {
 	area     pixel.Area // of the crop; zero is all of it
 	region   pixel.Rect // of the result; zero is all of it
 	channels int
-	filter   Filter
+	filter   pixel.Filter
 	dtype    formats.DType
-	layout   Layout
+	layout   pixel.Layout
 	flip     bool
 	flipV    bool
 }
@@ -47,7 +47,7 @@ var (
 	testStd  = []float32{0.229, 0.224, 0.225, 0.25}
 )
 
-func testSpec(t testing.TB, c int, d formats.DType, l Layout) *TensorSpec {
+func testSpec(t testing.TB, c int, d formats.DType, l pixel.Layout) *TensorSpec {
 	t.Helper()
 	mean, std := testMean[:c], testStd[:c]
 	if d == formats.Uint8 {
@@ -121,7 +121,7 @@ func TestResizeEqualsPureGo(t *testing.T) {
 			src := pixeltest.TestImage(size.w, size.h, channels, formats.Uint8)
 			for _, f := range filters[1:] {
 				compareKernels(t, src, tensorCase{
-					resizeCase: size, channels: channels, filter: f, dtype: formats.Uint8, layout: NHWC,
+					resizeCase: size, channels: channels, filter: f, dtype: formats.Uint8, layout: pixel.NHWC,
 				})
 			}
 		}
@@ -142,11 +142,11 @@ func TestStoreEqualsPureGo(t *testing.T) {
 		for channels := 1; channels <= 4; channels++ {
 			src := pixeltest.TestImage(size.w, size.h, channels, formats.Uint8)
 			for i := range 2 * 2 * 2 * 2 * len(tensorTypes) {
-				c := tensorCase{resizeCase: size, channels: channels, filter: Bicubic, dtype: tensorTypes[i/16], layout: NHWC}
+				c := tensorCase{resizeCase: size, channels: channels, filter: pixel.Bicubic, dtype: tensorTypes[i/16], layout: pixel.NHWC}
 				c.flip = i&1 == 1
 				c.flipV = i&8 != 0
 				if i&2 != 0 {
-					c.layout = NCHW
+					c.layout = pixel.NCHW
 				}
 				if i&4 != 0 {
 					c.region = pixel.Rect{X: c.toW / 3, Y: c.toH / 4, W: (c.toW + 1) / 2, H: (c.toH + 1) / 2}
@@ -171,10 +171,10 @@ func FuzzResizeEqualsPureGo(f *testing.F) {
 func randomTensorCase(rng *rand.Rand) tensorCase {
 	c := tensorCase{
 		resizeCase: randomCase(rng), channels: 1 + rng.IntN(4), filter: filters[1+rng.IntN(len(filters)-1)],
-		dtype: tensorTypes[rng.IntN(len(tensorTypes))], layout: NHWC, flip: rng.IntN(2) == 0, flipV: rng.IntN(2) == 0,
+		dtype: tensorTypes[rng.IntN(len(tensorTypes))], layout: pixel.NHWC, flip: rng.IntN(2) == 0, flipV: rng.IntN(2) == 0,
 	}
 	if rng.IntN(2) == 0 {
-		c.layout = NCHW
+		c.layout = pixel.NCHW
 	}
 	if rng.IntN(2) == 0 {
 		c.region.X, c.region.Y = rng.IntN(c.toW), rng.IntN(c.toH)

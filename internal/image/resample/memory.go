@@ -10,27 +10,27 @@ import (
 
 // ResizeMemory estimates the bytes that scaling an image of h by w pixels of c channels to toH by toW
 // takes, of which region is computed, without the image and the result.
-func ResizeMemory(h, w, toH, toW, c int, region pixel.Rect, f Filter, d formats.DType) int64 {
+func ResizeMemory(h, w, toH, toW, c int, region pixel.Rect, f pixel.Filter, d formats.DType) int64 {
 	if h == toH && w == toW {
 		return 0
 	}
 	n := int64(0)
-	pixel := c * d.Size()
+	size := c * d.Size()
 	if c == 2 || c == 4 {
-		n += budget.ImageBytes(h, w, pixel) // premultiplied
+		n += budget.ImageBytes(h, w, size) // premultiplied
 	}
-	if f == Nearest {
+	if f == pixel.Nearest {
 		return n + 4*int64(region.W+region.H)
 	}
 	n += weightsMemory(w, toW, region.W, f, d) + weightsMemory(h, toH, region.H, f, d)
 	if d == formats.Uint16 {
-		return n + max(budget.ImageBytes(h, region.W, pixel), budget.ImageBytes(region.H, w, pixel))
+		return n + max(budget.ImageBytes(h, region.W, size), budget.ImageBytes(region.H, w, size))
 	}
-	return n + max(kernelMemory(h, w, toH, toW, c, region, f), budget.ImageBytes(h, region.W, pixel)*int64(goKernels))
+	return n + max(kernelMemory(h, w, toH, toW, c, region, f), budget.ImageBytes(h, region.W, size)*int64(goKernels))
 }
 
 // weightsMemory is the memory of an axis's coefficients.
-func weightsMemory(in, out, needed int, f Filter, d formats.DType) int64 {
+func weightsMemory(in, out, needed int, f pixel.Filter, d formats.DType) int64 {
 	if in == out {
 		return 0
 	}
@@ -46,13 +46,13 @@ func weightsMemory(in, out, needed int, f Filter, d formats.DType) int64 {
 }
 
 // maxTaps is the largest number of source pixels of an output pixel.
-func maxTaps(in, out int, f Filter) int {
+func maxTaps(in, out int, f pixel.Filter) int {
 	reach := kernels[f].support * max(float64(in)/float64(out), 1)
 	return min(2*int(math.Ceil(reach))+2, in+1)
 }
 
 // kernelMemory is dsconv_scratch of the C kernels.
-func kernelMemory(h, w, toH, toW, c int, region pixel.Rect, f Filter) int64 {
+func kernelMemory(h, w, toH, toW, c int, region pixel.Rect, f pixel.Filter) int64 {
 	const rows = 4 // DSCONV_MAX_ROWS
 	first := verticalFirst(w, h, toW, toH)
 	copied := min(rows, h)

@@ -42,27 +42,27 @@ type scaling struct {
 	crop   pixel.Rect
 	area   pixel.Area
 	w, h   int
-	filter Filter
+	filter pixel.Filter
 	region pixel.Rect
 }
 
 // Resize scales the rectangle crop of src to w by h pixels and writes it to dst. It equals cropping
 // and then resizing, but reads only the pixels it needs. The zero crop is all of src. dst gets
 // src's channels and type and must be another image.
-func (r *Resampler) Resize(dst, src *pixel.Image, crop pixel.Rect, w, h int, f Filter) error {
+func (r *Resampler) Resize(dst, src *pixel.Image, crop pixel.Rect, w, h int, f pixel.Filter) error {
 	return r.resize(dst, src, cropped(src, crop, w, h, f))
 }
 
 // ResizeArea scales the area a of src to w by h pixels and writes it to dst, as Image.resize with a
 // box does: the edges may lie inside pixels, and pixels around the area count as far as the filter
 // reaches. As in Pillow, the edges are rounded to float32.
-func (r *Resampler) ResizeArea(dst, src *pixel.Image, a pixel.Area, w, h int, f Filter) error {
+func (r *Resampler) ResizeArea(dst, src *pixel.Image, a pixel.Area, w, h int, f pixel.Filter) error {
 	return r.resize(dst, src, scaling{pixel.Rect{W: src.W, H: src.H}, a, w, h, f, pixel.Rect{W: w, H: h}})
 }
 
 // ResizeRegion writes the rectangle region of ResizeArea's result, or of Resize's for the zero Area,
 // to dst. It computes nothing else.
-func (r *Resampler) ResizeRegion(dst, src *pixel.Image, crop pixel.Rect, a pixel.Area, w, h int, region pixel.Rect, f Filter) error {
+func (r *Resampler) ResizeRegion(dst, src *pixel.Image, crop pixel.Rect, a pixel.Area, w, h int, region pixel.Rect, f pixel.Filter) error {
 	s := cropped(src, crop, w, h, f)
 	if a != (pixel.Area{}) {
 		s.crop, s.area = pixel.Rect{W: src.W, H: src.H}, a
@@ -73,12 +73,12 @@ func (r *Resampler) ResizeRegion(dst, src *pixel.Image, crop pixel.Rect, a pixel
 
 // ResizeTo is Resize, but the last pass writes the result, or its rectangle t.Region, to t. It
 // computes nothing else.
-func (r *Resampler) ResizeTo(t Target, src *pixel.Image, crop pixel.Rect, w, h int, f Filter) error {
+func (r *Resampler) ResizeTo(t Target, src *pixel.Image, crop pixel.Rect, w, h int, f pixel.Filter) error {
 	return r.resizeTo(t, src, cropped(src, crop, w, h, f))
 }
 
 // ResizeAreaTo does what ResizeArea does and writes the result to t, as ResizeTo does.
-func (r *Resampler) ResizeAreaTo(t Target, src *pixel.Image, a pixel.Area, w, h int, f Filter) error {
+func (r *Resampler) ResizeAreaTo(t Target, src *pixel.Image, a pixel.Area, w, h int, f pixel.Filter) error {
 	return r.resizeTo(t, src, scaling{pixel.Rect{W: src.W, H: src.H}, a, w, h, f, pixel.Rect{W: w, H: h}})
 }
 
@@ -95,7 +95,7 @@ func (r *Resampler) resizeTo(t Target, src *pixel.Image, s scaling) error {
 		t.Region.X += s.crop.X
 		t.Region.Y += s.crop.Y
 		r.store(t, src)
-	case s.filter == Nearest || src.DType == formats.Uint16 || hasAlpha(src) || t.Spec.dtype == formats.Uint16:
+	case s.filter == pixel.Nearest || src.DType == formats.Uint16 || hasAlpha(src) || t.Spec.dtype == formats.Uint16:
 		r.run(&r.scaled, src, s)
 		t.Region = pixel.Rect{W: s.region.W, H: s.region.H}
 		r.store(t, &r.scaled)
@@ -117,7 +117,7 @@ func (r *Resampler) StoreTo(t Target, src *pixel.Image) error {
 	return nil
 }
 
-func cropped(src *pixel.Image, crop pixel.Rect, w, h int, f Filter) scaling {
+func cropped(src *pixel.Image, crop pixel.Rect, w, h int, f pixel.Filter) scaling {
 	if crop == (pixel.Rect{}) {
 		crop = pixel.Rect{W: src.W, H: src.H}
 	}
@@ -141,7 +141,7 @@ func (s *scaling) check(src *pixel.Image) error {
 	case !s.region.Inside(s.w, s.h):
 		return fmt.Errorf("region %+v is not inside %dx%d", s.region, s.w, s.h)
 	}
-	_, err := ParseFilter(string(s.filter))
+	_, err := pixel.ParseFilter(string(s.filter))
 	return err
 }
 
@@ -172,7 +172,7 @@ func (r *Resampler) run(dst, src *pixel.Image, s scaling) {
 	case s.isCopy():
 		src.Crop(dst, pixel.Rect{X: s.crop.X + s.region.X, Y: s.crop.Y + s.region.Y, W: s.region.W, H: s.region.H})
 		return
-	case s.filter == Nearest:
+	case s.filter == pixel.Nearest:
 		r.nearest(dst, src, s)
 		return
 	}
@@ -188,7 +188,7 @@ func (r *Resampler) run(dst, src *pixel.Image, s scaling) {
 		premultiply(&r.pre, src, s.crop)
 		in = r.pre.View()
 	}
-	r.imageSpec = TensorSpec{c: src.C, dtype: formats.Uint8, layout: NHWC}
+	r.imageSpec = TensorSpec{c: src.C, dtype: formats.Uint8, layout: pixel.NHWC}
 	r.pass(Target{Spec: &r.imageSpec, Region: s.region, Uint8: dst.Pix}, in, s)
 	if hasAlpha(src) {
 		unpremultiply(dst)

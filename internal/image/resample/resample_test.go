@@ -13,7 +13,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-var filters = []Filter{Nearest, Box, Bilinear, Hamming, Bicubic, Lanczos}
+var filters = []pixel.Filter{pixel.Nearest, pixel.Box, pixel.Bilinear, pixel.Hamming, pixel.Bicubic, pixel.Lanczos}
 
 // modes are Pillow's names of our channels and types.
 var modes = []struct {
@@ -187,10 +187,10 @@ func twice(t *testing.T, m *pixel.Image, w, h, toW, toH int) *pixel.Image {
 	t.Helper()
 	var r Resampler
 	var once, done pixel.Image
-	if err := r.Resize(&once, m, pixel.Rect{}, w, h, Bicubic); err != nil {
+	if err := r.Resize(&once, m, pixel.Rect{}, w, h, pixel.Bicubic); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Resize(&done, &once, pixel.Rect{}, toW, toH, Bicubic); err != nil {
+	if err := r.Resize(&done, &once, pixel.Rect{}, toW, toH, pixel.Bicubic); err != nil {
 		t.Fatal(err)
 	}
 	return &done
@@ -234,16 +234,16 @@ func TestResizeErrors(t *testing.T) {
 		src  *pixel.Image
 		crop pixel.Rect
 		w, h int
-		f    Filter
+		f    pixel.Filter
 	}{
-		{"crop too wide", src, pixel.Rect{X: 1, Y: 0, W: 10, H: 8}, 4, 4, Bilinear},
-		{"crop before the image", src, pixel.Rect{X: -1, Y: 0, W: 5, H: 5}, 4, 4, Bilinear},
-		{"empty crop", src, pixel.Rect{X: 2, Y: 2, W: 0, H: 3}, 4, 4, Bilinear},
-		{"overflowing crop", src, pixel.Rect{X: math.MaxInt, Y: 0, W: 5, H: 5}, 4, 4, Bilinear},
-		{"no width", src, pixel.Rect{}, 0, 4, Bilinear},
+		{"crop too wide", src, pixel.Rect{X: 1, Y: 0, W: 10, H: 8}, 4, 4, pixel.Bilinear},
+		{"crop before the image", src, pixel.Rect{X: -1, Y: 0, W: 5, H: 5}, 4, 4, pixel.Bilinear},
+		{"empty crop", src, pixel.Rect{X: 2, Y: 2, W: 0, H: 3}, 4, 4, pixel.Bilinear},
+		{"overflowing crop", src, pixel.Rect{X: math.MaxInt, Y: 0, W: 5, H: 5}, 4, 4, pixel.Bilinear},
+		{"no width", src, pixel.Rect{}, 0, 4, pixel.Bilinear},
 		{"no such filter", src, pixel.Rect{}, 4, 4, "sharp"},
-		{"too few pixels", &short, pixel.Rect{}, 4, 4, Bilinear},
-		{"no image", &pixel.Image{}, pixel.Rect{}, 4, 4, Bilinear},
+		{"too few pixels", &short, pixel.Rect{}, 4, 4, pixel.Bilinear},
+		{"no image", &pixel.Image{}, pixel.Rect{}, 4, 4, pixel.Bilinear},
 	} {
 		if err := r.Resize(&dst, c.src, c.crop, c.w, c.h, c.f); err == nil {
 			t.Errorf("%s: no error", c.name)

@@ -13,7 +13,7 @@ import (
 type TensorSpec struct {
 	c          int
 	dtype      formats.DType
-	layout     Layout
+	layout     pixel.Layout
 	mean, std  [4]float32
 	values     *elementValues // nil for integers
 	arithmetic bool
@@ -35,15 +35,15 @@ var elementTypes = []formats.DType{formats.Uint8, formats.Float32, formats.Float
 // minus mean, divided by std, rounded at each step as torchvision's ToTensor and Normalize do.
 // With formats.Float16 and formats.BFloat16 that is rounded to the nearest, ties to even, as torch
 // does. mean and std have a value for each channel; nil is 0 and 1.
-func NewTensorSpec(c int, d formats.DType, l Layout, mean, std []float32) (*TensorSpec, error) {
+func NewTensorSpec(c int, d formats.DType, l pixel.Layout, mean, std []float32) (*TensorSpec, error) {
 	s := &TensorSpec{c: c, dtype: d, layout: l, std: [4]float32{1, 1, 1, 1}}
 	copy(s.mean[:], mean)
 	copy(s.std[:], std)
 	switch {
 	case c < 1 || c > 4:
 		return nil, fmt.Errorf("batches of images of %d channels: choose 1 to 4", c)
-	case l != NHWC && l != NCHW:
-		return nil, fmt.Errorf("unknown layout %q: choose %s or %s", l, NHWC, NCHW)
+	case l != pixel.NHWC && l != pixel.NCHW:
+		return nil, fmt.Errorf("unknown layout %q: choose %s or %s", l, pixel.NHWC, pixel.NCHW)
 	case s.typeIndex() < 0:
 		return nil, fmt.Errorf("batches of %q: choose one of %s", d, elementTypes)
 	case mean != nil && len(mean) != c || std != nil && len(std) != c:
@@ -135,7 +135,7 @@ func (t *Target) check(c, w, h int, d formats.DType) error {
 // copies reports whether the target is a contiguous range of src's bytes, which is copied at once.
 func (t *Target) copies(src *pixel.Image) bool {
 	s := t.Spec
-	return s.dtype == formats.Uint8 && (s.layout == NHWC || s.c == 1) && !t.Flip && !t.FlipV &&
+	return s.dtype == formats.Uint8 && (s.layout == pixel.NHWC || s.c == 1) && !t.Flip && !t.FlipV &&
 		src.DType == formats.Uint8 && t.Region.W == src.W
 }
 

@@ -68,7 +68,7 @@ func TestInexactNormalisation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for i := range 300 {
 		mean, std := []float32{rng.Float32()}, []float32{float32(math.Ldexp(rng.Float64()+0.1, rng.IntN(280)-140))}
-		s, err := NewTensorSpec(1, tensorTypes[1+i%3], NHWC, mean, std)
+		s, err := NewTensorSpec(1, tensorTypes[1+i%3], pixel.NHWC, mean, std)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,10 +88,10 @@ func TestInexactNormalisation(t *testing.T) {
 
 func TestTensorSpecErrors(t *testing.T) {
 	for name, err := range map[string]error{
-		"no channels":    errOf(NewTensorSpec(0, formats.Uint8, NHWC, nil, nil)),
-		"int64":          errOf(NewTensorSpec(3, formats.Int64, NHWC, nil, nil)),
+		"no channels":    errOf(NewTensorSpec(0, formats.Uint8, pixel.NHWC, nil, nil)),
+		"int64":          errOf(NewTensorSpec(3, formats.Int64, pixel.NHWC, nil, nil)),
 		"another layout": errOf(NewTensorSpec(3, formats.Uint8, "chw", nil, nil)),
-		"two means":      errOf(NewTensorSpec(3, formats.Float32, NHWC, []float32{1, 2}, nil)),
+		"two means":      errOf(NewTensorSpec(3, formats.Float32, pixel.NHWC, []float32{1, 2}, nil)),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)
@@ -99,15 +99,15 @@ func TestTensorSpecErrors(t *testing.T) {
 	}
 	var r Resampler
 	src, deep := pixeltest.TestImage(10, 8, 3, formats.Uint8), pixeltest.TestImage(10, 8, 3, formats.Uint16)
-	s := testSpec(t, 3, formats.Uint8, NHWC)
+	s := testSpec(t, 3, formats.Uint8, pixel.NHWC)
 	for name, err := range map[string]error{
 		"too small":       r.StoreTo(Target{Spec: s, Uint8: make([]uint8, 239)}, src),
 		"another type":    r.StoreTo(Target{Spec: s, Float32: make([]float32, 240)}, src),
 		"part outside":    r.StoreTo(Target{Spec: s, Region: pixel.Rect{X: 8, Y: 0, W: 3, H: 1}, Uint8: make([]uint8, 9)}, src),
 		"16 bits":         r.StoreTo(Target{Spec: s, Uint8: make([]uint8, 240)}, deep),
-		"other channels":  r.ResizeTo(Target{Spec: s, Uint8: make([]uint8, 16)}, pixeltest.TestImage(9, 9, 1, formats.Uint8), pixel.Rect{}, 4, 4, Box),
-		"crop outside":    r.ResizeTo(Target{Spec: s, Uint8: make([]uint8, 48)}, src, pixel.Rect{X: 0, Y: 0, W: 11, H: 1}, 4, 4, Box),
-		"part of resized": r.ResizeTo(Target{Spec: s, Region: pixel.Rect{X: 0, Y: 0, W: 5, H: 5}, Uint8: make([]uint8, 75)}, src, pixel.Rect{}, 4, 4, Box),
+		"other channels":  r.ResizeTo(Target{Spec: s, Uint8: make([]uint8, 16)}, pixeltest.TestImage(9, 9, 1, formats.Uint8), pixel.Rect{}, 4, 4, pixel.Box),
+		"crop outside":    r.ResizeTo(Target{Spec: s, Uint8: make([]uint8, 48)}, src, pixel.Rect{X: 0, Y: 0, W: 11, H: 1}, 4, 4, pixel.Box),
+		"part of resized": r.ResizeTo(Target{Spec: s, Region: pixel.Rect{X: 0, Y: 0, W: 5, H: 5}, Uint8: make([]uint8, 75)}, src, pixel.Rect{}, 4, 4, pixel.Box),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)
@@ -153,7 +153,7 @@ func TestResizeToIsResizeAndStore(t *testing.T) {
 // Coefficients stay valid as long as a resize needs them, however many others are computed.
 func TestCoefficientsStayValid(t *testing.T) {
 	var x coefficientCache
-	one := axis{in: 100, to: 100, out: 50, filter: Bilinear, dtype: formats.Uint8}
+	one := axis{in: 100, to: 100, out: 50, filter: pixel.Bilinear, dtype: formats.Uint8}
 	for i := range 3 * maxCachedAxes {
 		hor := x.get(one)
 		first := append([]int32(nil), hor.weights...)

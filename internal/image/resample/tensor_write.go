@@ -53,12 +53,12 @@ func writePixels[T any](dst []T, t *Target, v pixel.View, value func(pixel []byt
 			if t.Flip {
 				at = y*v.W + v.W - 1 - x
 			}
-			pixel := row[x*v.Size:][:v.Size]
+			one := row[x*v.Size:][:v.Size]
 			for k := range c {
-				if t.Spec.layout == NCHW {
-					dst[k*plane+at] = value(pixel, k)
+				if t.Spec.layout == pixel.NCHW {
+					dst[k*plane+at] = value(one, k)
 				} else {
-					dst[at*c+k] = value(pixel, k)
+					dst[at*c+k] = value(one, k)
 				}
 			}
 		}

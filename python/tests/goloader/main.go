@@ -13,13 +13,14 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/all"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
 )
 
 func main() {
-	c := reader.Config{Layout: augment.NCHW}
+	c := reader.Config{Layout: pixel.NCHW}
 	flag.IntVar(&c.BatchSize, "batch", 8, "images per batch")
 	flag.IntVar(&c.Rank, "rank", 0, "of the processes")
 	flag.IntVar(&c.WorldSize, "world", 1, "how many processes share an epoch")

@@ -1,4 +1,4 @@
-package resample
+package pixel
 
 // Layout is the order of a batch's dimensions.
 type Layout string
