@@ -6,32 +6,32 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Mask makes dst what p makes of a mask of the whole image that p was Reset to: pixels move as
+// Mask makes dst what s makes of a mask of the whole image that s was Reset to: pixels move as
 // the image's do, but each is taken as it is (nearest), what comes from outside is 0, and
-// nothing changes colour or is erased. Narrow does not matter. dst becomes p.H by p.W with
+// nothing changes colour or is erased. Narrow does not matter. dst becomes s.H by s.W with
 // mask's channels and type, uint8 or uint16; it must be another image.
-func (r *Runner) Mask(p *Plan, mask, dst *pixel.Image) error {
-	if mask.H != p.fromH || mask.W != p.fromW {
-		return fmt.Errorf("the mask is %dx%d, its image %dx%d", mask.W, mask.H, p.fromW, p.fromH)
+func (r *Runner) Mask(s *Steps, mask, dst *pixel.Image) error {
+	if mask.H != s.fromH || mask.W != s.fromW {
+		return fmt.Errorf("the mask is %dx%d, its image %dx%d", mask.W, mask.H, s.fromW, s.fromH)
 	}
-	cur, window := whole(mask), p.window
-	for i := range p.steps {
-		s := p.steps[i]
-		in := cur.part(s.window, s.flips)
-		if s.kind >= enhance {
+	cur, window := whole(mask), s.window
+	for i := range s.steps {
+		st := s.steps[i]
+		in := cur.part(st.window, st.flips)
+		if st.kind >= enhance {
 			cur = in
 			continue
 		}
-		s.filter, s.affine.Filter = pixel.Nearest, pixel.Nearest
-		s.border.fill, s.affine.Fill = nil, nil
-		m, err := r.moveMask(&s, in, i == len(p.steps)-1, &window)
+		st.filter, st.affine.Filter = pixel.Nearest, pixel.Nearest
+		st.border.fill, st.affine.Fill = nil, nil
+		m, err := r.moveMask(&st, in, i == len(s.steps)-1, &window)
 		if err != nil {
 			return fmt.Errorf("mask: %w", err)
 		}
 		cur = whole(m)
 	}
-	dst.Reset(p.H, p.W, mask.C, mask.DType)
-	cur.part(window, p.flips).place(dst, 0, 0)
+	dst.Reset(s.H, s.W, mask.C, mask.DType)
+	cur.part(window, s.flips).place(dst, 0, 0)
 	return nil
 }
 

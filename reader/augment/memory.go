@@ -9,32 +9,32 @@ import (
 // fewPixels is a size of images that needs no counting: all that a plan makes of them is small.
 const fewPixels = 1 << 18
 
-// Room is about how many bytes it takes to carry out p on an image of p's channels, besides the
+// Room is about how many bytes it takes to carry out s on an image of s's channels, besides the
 // image and the entry.
-func (p *Plan) Room(d formats.DType) int64 {
-	if p.isSmall() {
+func (s *Steps) Room(d formats.DType) int64 {
+	if s.isSmall() {
 		return 0
 	}
 	sum, largest, n := int64(0), int64(0), int64(0)
-	for i := range p.steps {
-		s := &p.steps[i]
+	for i := range s.steps {
+		st := &s.steps[i]
 		made := int64(0)
-		if s.flips != (flips{}) || s.kind >= enhance {
-			made += bytesOf(s.window.H, s.window.W, p.C, d)
+		if st.flips != (flips{}) || st.kind >= enhance {
+			made += bytesOf(st.window.H, st.window.W, s.C, d)
 		}
-		if s.kind == blur {
-			n += bytesOf(1, s.window.W+s.color.w, p.C, formats.Float32)
+		if st.kind == blur {
+			n += bytesOf(1, st.window.W+st.color.w, s.C, formats.Float32)
 		}
-		last := s.kind == resizing && i == len(p.steps)-1
-		if s.kind == resizing {
-			part := pixel.Rect{W: s.w, H: s.h}
+		last := st.kind == resizing && i == len(s.steps)-1
+		if st.kind == resizing {
+			part := pixel.Rect{W: st.w, H: st.h}
 			if last {
-				part = p.window
+				part = s.window
 			}
-			n += resample.ResizeMemory(s.window.H, s.window.W, s.h, s.w, p.C, part, s.filter, d)
+			n += resample.ResizeMemory(st.window.H, st.window.W, st.h, st.w, s.C, part, st.filter, d)
 		}
 		if !last {
-			made += bytesOf(s.h, s.w, p.C, d)
+			made += bytesOf(st.h, st.w, s.C, d)
 		}
 		sum, largest = sum+min(made, huge), max(largest, min(made, huge))
 		sum = min(sum, huge)
@@ -45,13 +45,13 @@ func (p *Plan) Room(d formats.DType) int64 {
 // huge stands for all larger numbers of bytes.
 const huge = 1 << 55
 
-func (p *Plan) isSmall() bool {
-	if p.fromH*p.fromW > fewPixels {
+func (s *Steps) isSmall() bool {
+	if s.fromH*s.fromW > fewPixels {
 		return false
 	}
-	for i := range p.steps {
-		s := &p.steps[i]
-		if s.h > fewPixels || s.w > fewPixels || s.h*s.w > fewPixels {
+	for i := range s.steps {
+		st := &s.steps[i]
+		if st.h > fewPixels || st.w > fewPixels || st.h*st.w > fewPixels {
 			return false
 		}
 	}
