@@ -11,7 +11,7 @@ import (
 func TestParse(t *testing.T) {
 	for _, tt := range []struct {
 		in   string
-		want []Op
+		want Ops
 	}{
 		{"", nil},
 		{
