@@ -113,8 +113,8 @@ type fixedAutomatic struct {
 	magnitude float64
 }
 
-func (fixedAutomatic) String() string                 { return "automatic" }
-func (fixedAutomatic) Check(int) error                { return nil }
+func (fixedAutomatic) String() string                   { return "automatic" }
+func (fixedAutomatic) Check(int) error                  { return nil }
 func (o fixedAutomatic) AddTo(s *Steps, _ *random.Rand) { o.plan(s, o.a, o.magnitude) }
 
 // automaticJobs are all changes by some of their magnitudes.

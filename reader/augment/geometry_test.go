@@ -15,8 +15,8 @@ import (
 // planned is an Op that plans what a function says, for tests.
 type planned func(p *Steps)
 
-func (planned) String() string                 { return "planned" }
-func (planned) Check(int) error                { return nil }
+func (planned) String() string                   { return "planned" }
+func (planned) Check(int) error                  { return nil }
 func (o planned) AddTo(s *Steps, _ *random.Rand) { o(s) }
 
 var affineFilters = []pixel.Filter{pixel.Nearest, pixel.Bilinear, pixel.Bicubic}

@@ -14,17 +14,17 @@ func (r *Runner) Mask(s *Steps, mask, dst *pixel.Image) error {
 	if mask.H != s.fromH || mask.W != s.fromW {
 		return fmt.Errorf("the mask is %dx%d, its image %dx%d", mask.W, mask.H, s.fromW, s.fromH)
 	}
-	cur, window := whole(mask), s.window
+	cur, window := whole(mask), s.windowOf(len(s.steps))
 	for i := range s.steps {
 		st := s.steps[i]
-		in := cur.part(st.window, st.flips)
+		in := cur.part(s.windowOf(i), st.flips)
 		if st.kind >= enhance {
 			cur = in
 			continue
 		}
 		st.filter, st.affine.Filter = pixel.Nearest, pixel.Nearest
 		st.border.fill, st.affine.Fill = nil, nil
-		m, err := r.moveMask(&st, in, i == len(s.steps)-1, &window)
+		m, err := r.moveMask(s, i, &st, in, &window)
 		if err != nil {
 			return fmt.Errorf("mask: %w", err)
 		}
@@ -35,15 +35,20 @@ func (r *Runner) Mask(s *Steps, mask, dst *pixel.Image) error {
 	return nil
 }
 
-// moveMask carries out a step. Where the last one is a resample, only the window of its result is
-// made, which then is all of it.
-func (r *Runner) moveMask(s *step, in view, last bool, window *pixel.Rect) (*pixel.Image, error) {
-	if s.kind != resizing || !last {
-		return r.move(s, in, pixel.Area{})
+// moveMask carries out step i as st says. Where the last one is a resample, only the window of its
+// result is made, which then is all of it.
+func (r *Runner) moveMask(s *Steps, i int, st *step, in view, window *pixel.Rect) (*pixel.Image, error) {
+	if st.kind == affine {
+		needed, m := s.mapping(i)
+		m.Affine = &st.affine
+		return r.warp(in.within(needed), &m)
+	}
+	if st.kind != resizing || i < len(s.steps)-1 {
+		return r.move(st, in, pixel.Area{})
 	}
 	in = r.upright(in)
 	out := r.scratch()
-	err := r.resampler.ResizeRegion(out, in.image, in.window, pixel.Area{}, s.w, s.h, *window, s.filter)
+	err := r.resampler.ResizeRegion(out, in.image, in.window, pixel.Area{}, st.w, st.h, *window, st.filter)
 	*window = pixel.Rect{W: window.W, H: window.H}
 	return out, err
 }

@@ -17,29 +17,35 @@ func (s *Steps) Room(d formats.DType) int64 {
 	}
 	sum, largest, n := int64(0), int64(0), int64(0)
 	for i := range s.steps {
-		st := &s.steps[i]
-		made := int64(0)
-		if st.flips != (flips{}) || st.kind >= enhance {
-			made += bytesOf(st.window.H, st.window.W, s.C, d)
-		}
-		if st.kind == blur {
-			n += bytesOf(1, st.window.W+st.color.w, s.C, formats.Float32)
-		}
-		last := st.kind == resizing && i == len(s.steps)-1
-		if st.kind == resizing {
-			part := pixel.Rect{W: st.w, H: st.h}
-			if last {
-				part = s.window
-			}
-			n += resample.ResizeMemory(st.window.H, st.window.W, st.h, st.w, s.C, part, st.filter, d)
-		}
-		if !last {
-			made += bytesOf(st.h, st.w, s.C, d)
-		}
+		made, scratch := s.stepRoom(i, d)
+		n += scratch
 		sum, largest = sum+min(made, huge), max(largest, min(made, huge))
 		sum = min(sum, huge)
 	}
 	return n + min(sum, int64(len(Runner{}.bufs))*largest)
+}
+
+// stepRoom is how many bytes of images step i makes, and how many it takes besides.
+func (s *Steps) stepRoom(i int, d formats.DType) (made, scratch int64) {
+	st := &s.steps[i]
+	in, out := st.window, pixel.Rect{W: st.w, H: st.h}
+	switch {
+	case st.kind == blur:
+		scratch = bytesOf(1, in.W+st.color.w, s.C, formats.Float32)
+	case st.kind == affine:
+		in, _ = s.mapping(i)
+		out = s.windowAfter(i)
+		scratch = bytesOf(in.H, in.W, s.C, d) // premultiplied, if it has an alpha channel
+	case st.kind == resizing && i == len(s.steps)-1:
+		scratch = resample.ResizeMemory(in.H, in.W, st.h, st.w, s.C, s.window, st.filter, d)
+		out = pixel.Rect{}
+	case st.kind == resizing:
+		scratch = resample.ResizeMemory(in.H, in.W, st.h, st.w, s.C, out, st.filter, d)
+	}
+	if st.flips != (flips{}) || st.kind >= enhance {
+		made = bytesOf(in.H, in.W, s.C, d)
+	}
+	return made + bytesOf(out.H, out.W, s.C, d), scratch
 }
 
 // huge stands for all larger numbers of bytes.

@@ -41,6 +41,12 @@ func (r *Runner) Apply(s *Steps, src *pixel.Image, own bool, t resample.Target) 
 			return r.resampleTo(st, in, area)
 		case st.kind >= enhance:
 			cur, err = r.recolor(s, st, in, own)
+		case st.kind == affine:
+			needed, m := s.mapping(i)
+			if i > 0 || !s.narrowed { // else it holds no more
+				in = in.within(needed)
+			}
+			cur, err = r.warp(in, &m)
 		default:
 			cur, err = r.move(st, in, area)
 		}
@@ -88,8 +94,6 @@ func (r *Runner) move(s *step, in view, a pixel.Area) (*pixel.Image, error) {
 	switch s.kind {
 	case resizing:
 		return out, r.resample(out, s, in, a)
-	case affine:
-		return out, r.resampler.Transform(out, in.image, in.window, &s.affine, s.w, s.h)
 	case transpose:
 		out.Reset(s.h, s.w, in.image.C, in.image.DType)
 		in.transpose(out)
@@ -98,6 +102,13 @@ func (r *Runner) move(s *step, in view, a pixel.Area) (*pixel.Image, error) {
 		s.border.pad(out, in)
 	}
 	return out, nil
+}
+
+// warp maps in, which holds what m needs.
+func (r *Runner) warp(in view, m *resample.Mapping) (*pixel.Image, error) {
+	in = r.upright(in)
+	out := r.scratch()
+	return out, r.resampler.TransformRegion(out, in.image, in.window, m)
 }
 
 func (r *Runner) resample(out *pixel.Image, s *step, in view, a pixel.Area) error {

@@ -72,15 +72,15 @@ func oneByOne(t *testing.T, m *pixel.Image, ops ...Op) []uint8 {
 // fixedCrop crops to a given part.
 type fixedCrop pixel.Rect
 
-func (fixedCrop) String() string                 { return "fixed" }
-func (fixedCrop) Check(int) error                { return nil }
+func (fixedCrop) String() string                   { return "fixed" }
+func (fixedCrop) Check(int) error                  { return nil }
 func (o fixedCrop) AddTo(s *Steps, _ *random.Rand) { s.Crop(pixel.Rect(o)) }
 
 // fixedAdjust darkens.
 type fixedAdjust struct{ change pixelops.Change }
 
-func (fixedAdjust) String() string                 { return "adjust" }
-func (fixedAdjust) Check(int) error                { return nil }
+func (fixedAdjust) String() string                   { return "adjust" }
+func (fixedAdjust) Check(int) error                  { return nil }
 func (o fixedAdjust) AddTo(s *Steps, _ *random.Rand) { s.Enhance(o.change, 0.7) }
 
 func TestFusedIsOneAfterAnother(t *testing.T) {
