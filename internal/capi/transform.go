@@ -128,10 +128,11 @@ func (t *transform) apply(m *pixel.Image, d *draw, b *reader.Batch) error {
 	if err := t.pipeline.Fits(m, &s); err != nil {
 		return err
 	}
-	n := s.H * s.W * t.channels
-	b.N, b.Shape = 1, [4]int{1, s.H, s.W, t.channels}
+	h, w := s.Size()
+	n := h * w * t.channels
+	b.N, b.Shape = 1, [4]int{1, h, w, t.channels}
 	if t.layout == pixel.NCHW {
-		b.Shape = [4]int{1, t.channels, s.H, s.W}
+		b.Shape = [4]int{1, t.channels, h, w}
 	}
 	b.Uint8, b.Uint16, b.Float32, b.Half = nil, nil, nil, nil
 	target := resample.Target{Spec: t.pipeline.Store()}

@@ -46,7 +46,10 @@ func sizingOf(o Op) sizing {
 var ErrSize = errors.New("images differ in size: add a transform that ends in one size (rrc:SIZE, resize:WIDTHxHEIGHT, or resize:SIZE and centercrop:SIZE)")
 
 // FixesSize reports whether ops end in one size whatever the images' sizes are.
-func FixesSize(ops []Op) bool { return sizingOfAll(ops) == fixesSize }
+func FixesSize(ops []Op) bool {
+	ops, err := plainOps(ops)
+	return err == nil && sizingOfAll(ops) == fixesSize
+}
 
 // sizingOfAll is what ops do to sizes one after another, followsSize being the same as keepsSize.
 func sizingOfAll(ops []Op) sizing {
@@ -59,10 +62,10 @@ func sizingOfAll(ops []Op) sizing {
 	return all
 }
 
-// checkSize reports a size that is not positive.
+// checkSize reports a size that is not positive, or too large.
 func checkSize(name string, h, w int) error {
-	if h <= 0 || w <= 0 {
-		return fmt.Errorf("%s: size %dx%d: width and height must be positive", name, w, h)
+	if h <= 0 || w <= 0 || h > maxSide || w > maxSide {
+		return fmt.Errorf("%s: size %dx%d: width and height must be positive, and at most %d", name, w, h, maxSide)
 	}
 	return nil
 }
@@ -72,17 +75,4 @@ func checkChance(name string, p float64) error {
 		return fmt.Errorf("%s: probability %v is not between 0 and 1", name, p)
 	}
 	return nil
-}
-
-// text is the text of o, also of one that is nil or whose String panics.
-func text(o Op) (s string) {
-	if o == nil {
-		return "nil"
-	}
-	defer func() {
-		if recover() != nil {
-			s = fmt.Sprintf("%T", o)
-		}
-	}()
-	return o.String()
 }
