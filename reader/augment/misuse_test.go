@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"errors"
 	"math"
 	"reflect"
 	"strings"
@@ -128,5 +129,25 @@ func TestPointersAreOps(t *testing.T) {
 		if reflect.TypeOf(o).Kind() == reflect.Pointer {
 			t.Errorf("%s stays a pointer", o)
 		}
+	}
+}
+
+// corner is an op of one's own that makes all images one size, or does not say so.
+type corner struct{ says bool }
+
+func (corner) String() string    { return "corner" }
+func (corner) Check(int) error   { return nil }
+func (o corner) FixesSize() bool { return o.says }
+func (corner) AddTo(s *Steps, _ *random.Rand) {
+	s.Crop(pixel.Rect{W: 4, H: 4})
+}
+
+func TestOwnOpFixesSize(t *testing.T) {
+	p, err := Compile([]Op{corner{true}}, 0, 0, 3, formats.Uint8, pixel.NHWC)
+	if err != nil || p.Shape() != [3]int{4, 4, 3} {
+		t.Errorf("%v, %v", p, err)
+	}
+	if _, err := Compile([]Op{corner{false}}, 0, 0, 3, formats.Uint8, pixel.NHWC); !errors.Is(err, ErrSize) {
+		t.Errorf("%v is not ErrSize", err)
 	}
 }
