@@ -85,8 +85,8 @@ func ExampleFunc() {
 	if err := noise.Apply(m, &r); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(m.Pix)
+	fmt.Println("pixel", m.Pix)
 	// Output:
 	// rrc:224,flip,func:noise
-	// [97 99 102]
+	// pixel [97 99 102]
 }
