@@ -85,8 +85,8 @@ func ExampleFunc() {
 	if err := noise.Apply(m, &r); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("pixel", m.Pix)
+	fmt.Println("values", m.Pix[0], m.Pix[1], m.Pix[2])
 	// Output:
 	// rrc:224,flip,func:noise
-	// pixel [97 99 102]
+	// values 97 99 102
 }
