@@ -134,14 +134,10 @@ func formatOf(t *testing.T, path string) formats.WritableFormat {
 func (v variant) pack(t *testing.T, root string, cfg folder.Config) string {
 	t.Helper()
 	src := openFolder(t, root, cfg)
-	splits, err := convert.Split{}.Assign(src)
-	if err != nil {
-		t.Fatal(err)
-	}
 	path := filepath.Join(t.TempDir(), v.name)
 	o := convert.Options{Recipe: v.recipe}
 	o.Shards.Count = v.shards
-	p, err := convert.New(src, splits, nil, formatOf(t, path), path, o)
+	p, err := convert.New(t.Context(), src, formatOf(t, path), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,9 +80,7 @@ func newCorpus(t testing.TB, n int, ways []packing) *corpus {
 func (c *corpus) pack(t testing.TB, p packing) {
 	t.Helper()
 	path := filepath.Join(c.root, p.file)
-	plan, err := convert.New(c.open(t, c.stored[0]), make([]string, c.samples), nil, p.format, path, p.options)
-	must(t, err)
-	report, err := plan.Run(t.Context())
+	report, err := convert.Run(t.Context(), c.open(t, c.stored[0]), p.format, path, p.options)
 	if errors.Is(err, formats.ErrNotBuilt) {
 		t.Logf("without %s: %v", p.name, err)
 		return

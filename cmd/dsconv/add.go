@@ -55,7 +55,7 @@ func add(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	return withTarget(cc, args[0], func(t *edit.Target, o *writeOptions) error { return addTo(cc, c, t, args[1], o) })
+	return withTarget(cc, c, args[0], func(t *edit.Target, o *writeOptions) error { return addTo(cc, c, t, args[1], o) })
 }
 
 func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *writeOptions) error {

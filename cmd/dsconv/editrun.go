@@ -17,8 +17,8 @@ const editExitCodes = "The dataset does not change until the new version is comp
 	"command to resume it.\n\n" + exitCodes
 
 // withTarget opens a dataset to change it, calls do and closes the dataset.
-func withTarget(cc *cli.Context, path string, do func(t *edit.Target, o *writeOptions) error) error {
-	o, err := parseWriteFlags(cc)
+func withTarget(cc *cli.Context, c *console, path string, do func(t *edit.Target, o *writeOptions) error) error {
+	o, err := parseWriteFlags(cc, c)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func runEdit(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o
 func (a *editOutcome) run(ctx context.Context, c *console, path string, p *convert.Plan, o *writeOptions) error {
 	switch in := a.inputs; {
 	case in == nil && p != nil:
-		_, err := runPlan(ctx, c, p, o)
+		_, err := runPlan(ctx, p, o)
 		return err
 	case p != nil:
 		return in.run(ctx, c, path, []*convert.Plan{p}, make([]*convert.Report, 1), o)
@@ -143,10 +143,8 @@ func keptFilesText(p *convert.Plan) string {
 }
 
 // runPlan runs a plan and shows its progress. Its error has a hint.
-func runPlan(ctx context.Context, c *console, p *convert.Plan, o *writeOptions) (*convert.Report, error) {
-	show, end := c.progress(p.Path, p.Len(), o.quiet || p.Len() == 0, o.progressJSON)
-	defer end()
-	p.Progress, p.Command = show, c.commandLine()
+func runPlan(ctx context.Context, p *convert.Plan, o *writeOptions) (*convert.Report, error) {
+	defer o.progress.end()
 	r, err := p.Run(ctx)
 	if err != nil {
 		err = withHint(err, p.Path)

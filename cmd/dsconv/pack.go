@@ -69,7 +69,7 @@ func pack(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	o, err := parsePackFlags(cc)
+	o, err := parsePackFlags(cc, c)
 	if err != nil {
 		return err
 	}
@@ -97,9 +97,6 @@ func pack(cc *cli.Context, c *console) error {
 // makePlans returns one plan for a single DST, or one for each split.
 func makePlans(src formats.Dataset, dst string, o *writeOptions) ([]*convert.Plan, error) {
 	splits, err := o.convert.Split.Assign(src)
-	if err == nil {
-		err = convert.CheckSplits(src, splits)
-	}
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -109,7 +106,8 @@ func makePlans(src formats.Dataset, dst string, o *writeOptions) ([]*convert.Pla
 	}
 	plans := make([]*convert.Plan, 0, len(outs))
 	for _, out := range outs {
-		p, err := convert.New(src, splits, out.only, out.format, out.path, o.convert)
+		o.convert.Only = out.only
+		p, err := convert.New(context.Background(), src, out.format, out.path, o.convert)
 		if err != nil {
 			return nil, usageError{err}
 		}

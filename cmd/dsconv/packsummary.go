@@ -69,7 +69,7 @@ func (s *summary) run(ctx context.Context, c *console, dst string, plans []*conv
 	for i, p := range plans {
 		r, err := done[i], error(nil)
 		if r == nil {
-			r, err = runPlan(ctx, c, p, o)
+			r, err = runPlan(ctx, p, o)
 		}
 		s.add(r)
 		if err != nil {
@@ -231,7 +231,7 @@ func (s *summary) printNotices(c *console) {
 		c.printf("%d images have the same name but for the extension, so their keys keep it, such as %s\n", len(s.Renamed), printable(s.Renamed[0]))
 	}
 	printFirst(c, s.Skipped, 10, "", func(k convert.Problem) string {
-		return "  " + k.Action + " " + printable(k.Path) + ": " + legible.Line(k.Cause)
+		return "  " + string(k.Action) + " " + printable(k.Path) + ": " + legible.Line(k.Cause)
 	})
 	if s.Report != "" && len(s.table()) > 0 {
 		c.printf("report of skipped images and warnings: %s\n", printable(s.Report))
