@@ -36,8 +36,6 @@ func (r *run) readSample(pos int, s *formats.Sample) error {
 		return fmt.Errorf("%w: the source's Read gave the sample the key %q, but its Info has %q", formats.ErrKey, s.Key, in.Key)
 	case len(s.Values) != len(r.schema):
 		return fmt.Errorf("key %q: %w: the source's Read gave %d values for %d fields", in.Key, formats.ErrSchema, len(s.Values), len(r.schema))
-	case len(s.Values[r.schema.ImageIndex()].Data) == 0:
-		return fmt.Errorf("key %q: %w: the source's Read gave no bytes of the image", in.Key, formats.ErrSchema)
 	}
 	return nil
 }
