@@ -195,7 +195,7 @@ func (p *Plan) estimate(size int64) int64 {
 
 func (p *Plan) planShards() error {
 	if len(p.order) == 0 {
-		return fmt.Errorf("%s: no samples are selected: check --include, --exclude, --limit and --split", p.Path)
+		return fmt.Errorf("%s: no samples are selected: check the patterns, the limit and the splits", p.Path)
 	}
 	if err := p.countShards(); err != nil {
 		return err

@@ -17,9 +17,9 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/hdf5"
 	"github.com/dsconv/dsconv/formats/lmdb"
 	"github.com/dsconv/dsconv/formats/shard"
@@ -95,7 +95,7 @@ func (c *corpus) pack(t testing.TB, p packing) {
 // open opens the corpus, the folder with extra fields, until the test ends.
 func (c *corpus) open(t testing.TB, s stored) formats.Dataset {
 	t.Helper()
-	ds, err := all.Formats().Open(s.path)
+	ds, err := dsconv.Formats().Open(s.path)
 	must(t, err)
 	t.Cleanup(func() { must(t, ds.Close()) })
 	if s.name == "folder" {
