@@ -267,13 +267,16 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 		return err
 	}
 	s.Key, s.Split, s.Source, s.Checksum = in.Key, in.Split, in.Source, in.Checksum
-	s.Columns = append(s.Columns[:0], in.Columns...)
+	s.SetColumns(in.Columns...)
 	s.Resize(len(d.meta.Schema))
 	v := &s.Values[d.meta.Schema.ImageIndex()]
-	if v.Data, err = readFile(filepath.Join(d.root, filepath.FromSlash(in.Source.Path)), in.Size, in.Source.ModTime, v.Buffer()); err != nil {
+	data, err := readFile(filepath.Join(d.root, filepath.FromSlash(in.Source.Path)), in.Size, in.Source.ModTime, v.Buffer())
+	v.SetOwn(data)
+	if err != nil {
 		return fmt.Errorf("read %s: %w", in.Source.Path, err)
 	}
-	v.Encoding, v.DType, v.Shape = formats.Sniff(v.Data), "", v.Shape[:0]
+	v.Encoding, v.DType = formats.Sniff(v.Data), ""
+	v.SetShape()
 	if d.description != nil {
 		return d.description.read(d.root, &d.samples[i], s.Values)
 	}
@@ -298,11 +301,12 @@ func (d *Dataset) setLabels(it *sample, values []formats.Value) {
 
 // setMultiHot sets v to the multi-hot label of n classes of which those in list are set.
 func setMultiHot(v *formats.Value, list []int64, n int) {
-	v.Data = append(v.Buffer(), make([]byte, n)...)
+	clear(v.Alloc(n))
 	for _, class := range list {
 		v.Data[class] = 1
 	}
-	v.Encoding, v.DType, v.Shape = formats.Raw, formats.Uint8, append(v.Shape[:0], n)
+	v.Encoding, v.DType = formats.Raw, formats.Uint8
+	v.SetShape(n)
 }
 
 // Close does nothing: no file stays open.

@@ -102,8 +102,7 @@ func (d *dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
 		return err
 	}
 	if shape := d.Manifest.Shape(i); shape != [3]int{} {
-		img := &s.Values[d.slots[0].field]
-		img.Shape = append(img.Shape[:0], shape[:]...)
+		s.Values[d.slots[0].field].SetShape(shape[:]...)
 	}
 	return d.VerifyLabel(i, s)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/value"
 )
 
 // ValueReader implements Read and View for formats that find each value in their own memory,
@@ -54,24 +55,23 @@ func (r *ValueReader) fill(i int, s *formats.Sample, lend bool) error {
 	for k, f := range r.meta.Schema {
 		v := &s.Values[k]
 		if f.Kind == formats.Label && k == r.meta.Schema.LabelIndex() {
-			v.SetLabel(r.Manifest.Label(i), lend)
+			value.SetLabel(v, r.Manifest.Label(i), lend)
 			continue
 		}
 		mark := guard.Now()
+		v.SetShape()
 		lent, err := r.Lend(i, k, v.Shape)
 		if err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
 		}
+		v.Data, v.Encoding, v.DType = lent.Data, lent.Encoding, lent.DType
+		v.SetShape(lent.Shape...)
 		if lend {
-			*v = lent
-			v.Lend(lent.Data)
-		} else {
-			data := append(v.Buffer(), lent.Data...)
-			if err := guard.Check(mark, lent.Data); err != nil {
-				return fmt.Errorf("field %s: %w", f.Name, err)
-			}
-			lent.Data = data
-			*v = lent
+			continue
+		}
+		v.Copy(lent.Data)
+		if err := guard.Check(mark, lent.Data); err != nil {
+			return fmt.Errorf("field %s: %w", f.Name, err)
 		}
 	}
 	return nil
