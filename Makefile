@@ -9,6 +9,8 @@ LINT   := $(BUILD)/bin/golangci-lint
 LINT_VERSION := v2.15.0
 DEADCODE := $(BUILD)/bin/deadcode
 DEADCODE_VERSION := v0.52.0
+APIDIFF := $(BUILD)/bin/apidiff
+APIDIFF_VERSION := v0.0.0-20261014143641-f0251eb4aa3e
 export GOMLX_NO_AUTO_INSTALL := 1
 # LMDB's C sources have a warning that says nothing about this project.
 export CGO_CFLAGS := -O2 -g -Wno-implicit-fallthrough
@@ -153,6 +155,13 @@ $(LINT):
 
 $(DEADCODE):
 	GOBIN=$(BUILD)/bin go install golang.org/x/tools/cmd/deadcode@$(DEADCODE_VERSION)
+
+$(APIDIFF):
+	GOBIN=$(BUILD)/bin go install golang.org/x/exp/cmd/apidiff@$(APIDIFF_VERSION)
+
+.PHONY: api
+api: deps $(APIDIFF) ## how the Go API differs from the last release's, or BASE's; a break must be in the changelog
+	scripts/api $(APIDIFF) $(if $(filter command environment,$(origin BASE)),$(BASE))
 
 .PHONY: lint
 lint: deps $(LINT) $(DEADCODE) $(VENV)/.done ## golangci-lint, gofumpt, dead code, clang-format, ruff, mypy, vulture
