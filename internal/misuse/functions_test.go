@@ -3,12 +3,12 @@ package misuse_test
 import (
 	"reflect"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/hdf5"
 	"github.com/dsconv/dsconv/formats/labels"
@@ -28,12 +28,14 @@ import (
 
 // functions are the exported functions that the test calls with nonsense; generic ones for one type.
 var functions = []any{
-	all.Formats,
-	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Format, augment.Parse, augment.Train,
+	convert.Run, convert.Shuffled,
+	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack,
+	dsconv.Samples, dsconv.TablePath,
+	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Parse, augment.Train,
 	bench.ParseRate, bench.ReadReport, bench.Run,
 	codec.AppendChunk, codec.CheckSize, codec.CheckStructure, codec.DecodeMemory, codec.Inspect, codec.NewDecoder, codec.NewEncoder,
 	codec.ParseEncode, codec.RawHeader, codec.RawMemory,
-	convert.CheckSplits, convert.New, convert.NewVersion, convert.ParseOrder, convert.ParseSplit, convert.SplitNames, convert.WriteTable,
+	convert.New, convert.NewVersion, convert.SplitNames, convert.WriteTable,
 	diff.Compare, diff.Layouts,
 	edit.Add, edit.Merge, edit.Open, edit.OpenDamaged, edit.Relabel, edit.Remove, edit.Repair, edit.Undo,
 	folder.DescribeField, folder.IsDescription, folder.NewPreview, folder.Open, folder.ReadRows,
@@ -52,6 +54,10 @@ var functions = []any{
 
 // types are those whose exported methods the test calls with nonsense.
 var types = []reflect.Type{
+	reflect.TypeFor[*augment.Steps](),
+	reflect.TypeFor[*convert.Splitter](),
+	reflect.TypeFor[*dsconv.PackPlan](),
+	reflect.TypeFor[*dsconv.Report](),
 	reflect.TypeFor[augment.CenterCrop](),
 	reflect.TypeFor[augment.ColorJitter](),
 	reflect.TypeFor[augment.CutMix](),
@@ -60,7 +66,6 @@ var types = []reflect.Type{
 	reflect.TypeFor[augment.Normalize](),
 	reflect.TypeFor[*augment.Ops](),
 	reflect.TypeFor[*augment.Pipeline](),
-	reflect.TypeFor[*augment.Plan](),
 	reflect.TypeFor[augment.RandAugment](),
 	reflect.TypeFor[augment.RandomAdjustSharpness](),
 	reflect.TypeFor[augment.RandomApply](),
@@ -88,7 +93,6 @@ var types = []reflect.Type{
 	reflect.TypeFor[*convert.Plan](),
 	reflect.TypeFor[*convert.Problem](),
 	reflect.TypeFor[*convert.Report](),
-	reflect.TypeFor[convert.Split](),
 	reflect.TypeFor[diff.Layout](),
 	reflect.TypeFor[*diff.Summary](),
 	reflect.TypeFor[*edit.Added](),
@@ -137,13 +141,8 @@ var types = []reflect.Type{
 	reflect.TypeFor[*reader.Loader](),
 	reflect.TypeFor[reader.Memory](),
 	reflect.TypeFor[*reader.Run](),
-	reflect.TypeFor[*shard.Compressed](),
-	reflect.TypeFor[*shard.Dataset](),
 	reflect.TypeFor[shard.Format](),
-	reflect.TypeFor[*shard.Writer](),
-	reflect.TypeFor[*tfrecord.Dataset](),
 	reflect.TypeFor[tfrecord.Format](),
-	reflect.TypeFor[*tfrecord.Writer](),
 	reflect.TypeFor[*trainer.Trainer](),
 	reflect.TypeFor[*verify.Report](),
 }

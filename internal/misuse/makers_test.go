@@ -8,10 +8,10 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/preprocess"
@@ -25,7 +25,7 @@ import (
 // makers make what is neither a number nor a text: the first whose result fits is taken.
 var makers = []any{
 	func(w *world) context.Context { return w.t.Context() },
-	func(w *world) formats.Registry { return all.Formats() },
+	func(w *world) formats.Registry { return dsconv.Formats() },
 	func(w *world) formats.Dataset { return w.open(w.tar) },
 	func(*world) formats.WritableFormat { return shard.Format{} },
 	func(w *world) *formats.Meta { return w.open(w.tar).Meta() },
@@ -38,6 +38,10 @@ var makers = []any{
 	func(w *world) *reader.Loader { return w.loader() },
 	func(w *world) *reader.Run { return w.run() },
 	func(w *world) *reader.Batch { return made(w.run().Next(w.t.Context()))(w) },
+	func(*world) formats.DType { return formats.Uint8 },
+	func(*world) pixel.Layout { return pixel.NHWC },
+	func(*world) pixel.Color { return pixel.ColorRGB },
+	func(*world) pixel.Filter { return pixel.Bilinear },
 	func(*world) augment.Op { return augment.Resize{H: 8, W: 8} },
 	func(w *world) *augment.Pipeline {
 		return made(augment.Compile(usualConfig.Transforms, 16, 24, 3, formats.Uint8, pixel.NHWC))(w)
@@ -52,7 +56,7 @@ var makers = []any{
 	},
 
 	func(w *world) *convert.Plan {
-		return made(convert.New(w.open(w.images), nil, nil, shard.Format{}, filepath.Join(w.t.TempDir(), "new.tar"), convert.Options{}))(w)
+		return made(convert.New(w.t.Context(), w.open(w.images), shard.Format{}, filepath.Join(w.t.TempDir(), "new.tar"), convert.Options{}))(w)
 	},
 	func(w *world) *edit.Target {
 		target := made(edit.Open(shard.Format{}, w.tar))(w)
@@ -89,7 +93,7 @@ func made[T any](v T, err error) func(*world) T {
 }
 
 func (w *world) open(path string) formats.Dataset {
-	ds := made(all.Formats().Open(path))(w)
+	ds := made(dsconv.Formats().Open(path))(w)
 	w.t.Cleanup(func() { _ = ds.Close() })
 	return ds
 }
@@ -107,7 +111,8 @@ func (w *world) loader() *reader.Loader {
 }
 
 func (w *world) run() *reader.Run {
-	run := made(w.loader().Start(reader.State{}, nil))(w)
+	l := w.loader()
+	run := made(l.Start(l.StateAt(0, 0), nil))(w)
 	w.t.Cleanup(run.Stop)
 	return run
 }

@@ -19,7 +19,10 @@ type world struct {
 	image       []byte
 }
 
-var contextType = reflect.TypeFor[context.Context]()
+var (
+	contextType = reflect.TypeFor[context.Context]()
+	errorType   = reflect.TypeFor[error]()
+)
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
