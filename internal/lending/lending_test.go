@@ -172,6 +172,16 @@ func users() map[string]func(t *testing.T, d *dataset) {
 			load(t, viewer{d}, reader.Cache{Kind: reader.Decoded, Dir: t.TempDir()})
 		},
 	}
+	all["load with another"] = func(t *testing.T, d *dataset) {
+		other, err := shard.Format{}.Open(pack(t, d, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close()
+		epochs(t, func(c reader.Config) (*reader.Loader, error) {
+			return reader.NewMixture([]reader.WeightedDataset{{Dataset: d, Weight: 1}, {Dataset: other, Weight: 1}}, c)
+		}, reader.Cache{})
+	}
 	for name, recipe := range map[string]map[string]string{
 		"keep": nil, "tile": {"encode": "jpeg-tiled"}, "resize": {"encode": "raw", "resize": "exact:16x16"},
 	} {
@@ -196,7 +206,12 @@ func pack(t *testing.T, d *dataset, options map[string]string) string {
 
 func load(t *testing.T, d formats.Dataset, c reader.Cache) {
 	t.Helper()
-	l, err := reader.New(d, reader.Config{
+	epochs(t, func(c reader.Config) (*reader.Loader, error) { return reader.New(d, c) }, c)
+}
+
+func epochs(t *testing.T, load func(reader.Config) (*reader.Loader, error), c reader.Cache) {
+	t.Helper()
+	l, err := load(reader.Config{
 		BatchSize: 4, Workers: 3, Shuffle: true, Cache: c, Fields: []string{"boxes", "mask", "caption"},
 		Transforms: augment.Ops{augment.Resize{H: 12, W: 12}, augment.RandomHorizontalFlip{P: 0.5}},
 	})
