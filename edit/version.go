@@ -10,7 +10,7 @@ import (
 
 // version is a new version of target: the samples of union.
 type version struct {
-	target *Target
+	target *target
 	union  *union
 	// newIndex maps a sample of the target to its sample in union, -1 if it is removed.
 	newIndex []int32
@@ -45,10 +45,10 @@ func (v *version) plan(o convert.Options) (*convert.Plan, error) {
 		next.Meta.Recipe = withShards(next.Meta.Recipe, len(next.Files))
 	case v.keepData:
 		next.Files = []convert.File{{Keep: true}}
-	case !v.rewriteAll && v.target.Format.Traits().LabelsInManifest && v.manifestOnly():
+	case !v.rewriteAll && v.target.format.Traits().LabelsInManifest && v.manifestOnly():
 		next.Files = []convert.File{{Keep: true}}
 	}
-	return convert.NewVersion(v.union, next, v.target.Format, v.target.Path, o)
+	return convert.NewVersion(v.union, next, v.target.format, v.target.path, o)
 }
 
 // changes returns the function that applies changes to samples of kept files.

@@ -10,6 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/edit"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
@@ -55,16 +57,25 @@ func add(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	return withTarget(cc, args[0], func(t *edit.Target, o *writeOptions) error { return addTo(cc, c, t, args[1], o) })
+	o, err := parseWriteFlags(cc)
+	if err != nil {
+		return err
+	}
+	m, err := edit.Describe(cc.Context, all.Formats(), args[0])
+	if err != nil {
+		return editError(err, false, args[0])
+	}
+	return addTo(cc, c, args[0], m, args[1], o)
 }
 
-func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *writeOptions) error {
+// addTo adds the folder or dataset from to the dataset at path, which m describes.
+func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from string, o *writeOptions) error {
 	if (cc.Bool("prune") || cc.Bool("prune-all")) && (cc.IsSet("include") || cc.IsSet("exclude")) {
 		return usageErrorf("--prune drops what SRC lacks, so it needs all of SRC: leave out --include and --exclude")
 	}
-	cfg := packedConfig(cc, t.Meta())
+	cfg := packedConfig(cc, m)
 	var err error
-	if cfg.Patterns, err = addPatterns(cc, t.Meta().Recipe); err != nil {
+	if cfg.Patterns, err = addPatterns(cc, m.Recipe); err != nil {
 		return err
 	}
 	src, err := openSource(cc.Context, from, cfg)
@@ -93,14 +104,54 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *writeOpt
 	excluded := func(path string) bool {
 		return path != "" && !patterns.IncludesFile(path) && durable.Exists(filepath.Join(from, filepath.FromSlash(path)))
 	}
-	p, found, err := edit.Add(cc.Context, t, src, edit.AddOptions{
-		Options: o.convert, Hash: cc.Bool("hash"), ResetEdits: cc.Bool("reset-edits"),
-		Prune: cc.Bool("prune"), PruneAll: cc.Bool("prune-all"), Unread: unread(table, from), Excluded: excluded,
+	if !o.dryRun {
+		if err := checkReportPath(o.report, path); err != nil {
+			return fmt.Errorf("%w\n%s is unchanged", err, path)
+		}
+	}
+	opts, end := o.editing(c, path)
+	r, err := edit.Add(cc.Context, all.Formats(), path, src, edit.AddOptions{
+		Options: opts, Fail: o.convert.Fail, Quarantine: o.convert.Quarantine, ShardSize: o.convert.Shards.Size,
+		Hash: cc.Bool("hash"), ResetEdits: cc.Bool("reset-edits"),
+		Prune: pruning(cc), Unread: unread(table, from), Excluded: excluded,
 	})
-	if err != nil {
+	end()
+	if r == nil {
+		return editError(err, false, path)
+	}
+	if err := table.finishEdit(&r.Report, err, path, o); err != nil {
 		return err
 	}
-	return runEdit(cc.Context, c, t, p, o, editOutcome{summary: addedText(found, from), details: found, inputs: table})
+	return printEdit(c, &r.Report, o, editOutcome{summary: addedText(&r.Added, from), details: r.Added, inputs: table})
+}
+
+func pruning(cc *cli.Context) edit.Prune {
+	switch {
+	case cc.Bool("prune-all"):
+		return edit.PruneAll
+	case cc.Bool("prune"):
+		return edit.PruneSource
+	}
+	return edit.PruneNone
+}
+
+// finishEdit adds the report of an edit that was run to s, and writes the report of bad inputs. err is the error
+// of the edit.
+func (s *summary) finishEdit(r *edit.Report, err error, path string, o *writeOptions) error {
+	if r.Run != nil {
+		s.add(r.Run)
+	}
+	switch {
+	case err != nil:
+		err = editError(err, !r.Published, path)
+		if !r.Published {
+			err = errors.Join(err, s.writePartialTable(o.report, path))
+		}
+		return err
+	case r.Run != nil || len(s.Skipped) > 0 && !o.dryRun:
+		return s.writeTable(o.report, path)
+	}
+	return nil
 }
 
 // unread returns the existing paths in the folder from that were skipped when it was listed.

@@ -83,6 +83,22 @@ func (c *console) progress(title string, total int, quiet, asJSON bool) (show fu
 	}, func() {}
 }
 
+// lateProgress is progress of a run whose number of steps is known once it starts. A run of no steps
+// shows nothing.
+func (c *console) lateProgress(title string, quiet, asJSON bool) (show func(convert.Progress), end func()) {
+	var started func(convert.Progress)
+	ended := func() {}
+	return func(p convert.Progress) {
+		if p.Total == 0 {
+			return
+		}
+		if started == nil {
+			started, ended = c.progress(title, p.Total, quiet, asJSON)
+		}
+		started(p)
+	}, func() { ended() }
+}
+
 // benchProgress shows the turns of a bench as they end.
 func (c *console) benchProgress(cc *cli.Context, datasets int) (func(bench.Progress), error) {
 	asJSON, err := progressAsJSON(cc)

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/edit"
+	"github.com/dsconv/dsconv/formats/all"
 )
 
 func removeCommand(c *console) *cli.Command {
@@ -32,14 +33,18 @@ func removeCommand(c *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return withTarget(cc, args[0], func(t *edit.Target, o *writeOptions) error {
-				p, err := edit.Remove(t, keys, o.convert)
-				if err != nil {
-					return err
-				}
-				return runEdit(cc.Context, c, t, p, o, editOutcome{
-					summary: fmt.Sprintf("%d sample(s) removed", len(keys)), details: map[string]int{"removed": len(keys)},
-				})
+			o, err := parseWriteFlags(cc)
+			if err != nil {
+				return err
+			}
+			opts, end := o.editing(c, args[0])
+			r, err := edit.Remove(cc.Context, all.Formats(), args[0], keys, opts)
+			end()
+			if err != nil {
+				return editError(err, r != nil && !r.Published, args[0])
+			}
+			return printEdit(c, &r.Report, o, editOutcome{
+				summary: fmt.Sprintf("%d sample(s) removed", r.Removed), details: map[string]int{"removed": r.Removed},
 			})
 		},
 	}
