@@ -51,7 +51,9 @@ func (r *run) commitAll(ctx context.Context) error {
 				return err
 			}
 		}
-		r.showProgress(false)
+		if err := r.showProgress(false); err != nil {
+			return err
+		}
 	}
 }
 

@@ -16,9 +16,9 @@ import (
 // AddOptions are the options of Add. The zero value is usual.
 type AddOptions struct {
 	Options
-	// Fail ends the run at the first bad image instead of skipping it.
-	Fail bool
-	// Quarantine is a folder to which bad images are copied, under their relative paths, or "".
+	// OnError says what happens to bad images: convert.Skip, which is the default, convert.Fail or
+	// convert.Quarantine. Quarantine is the folder for copies of them.
+	OnError    convert.OnError
 	Quarantine string
 	// ShardSize is about how many bytes a new shard has; 0 is the size of the largest one.
 	ShardSize int64
@@ -82,7 +82,7 @@ func (a *Added) nothing() bool { return a.New+a.Changed+a.Relabelled+a.Pruned+a.
 // A dataset that was packed from a table of labels needs src to be opened with the same table, and with
 // folder.Config's Like set to the dataset's schema: then class indices are read as they were.
 //
-// Bad images are skipped and listed in the report's Run, unless Fail is set. With an error of the run comes
+// Bad images are skipped and listed in the report's Run, unless OnError is convert.Fail. With an error of the run comes
 // a report. Adding a dataset to itself does nothing.
 func Add(ctx context.Context, reg formats.Registry, path string, src formats.Dataset, o AddOptions) (*AddReport, error) {
 	if err := o.check(ctx, reg, path, src); err != nil {
@@ -114,13 +114,14 @@ func (o *AddOptions) check(ctx context.Context, reg formats.Registry, path strin
 
 func (o *AddOptions) converting() convert.Options {
 	c := o.Options.converting()
-	c.Fail, c.Quarantine, c.Shards.Size = o.Fail, o.Quarantine, o.ShardSize
+	c.OnError, c.Quarantine, c.Shards.Size = o.OnError, o.Quarantine, o.ShardSize
 	return c
 }
 
 // plan plans the new version. The plan is nil if there is nothing to do.
-func (a *adder) plan(ctx context.Context) (_ *convert.Plan, err error) {
-	if a.split, err = convert.ParseSplit(a.target.Meta().Recipe["split"]); err != nil {
+func (a *adder) plan(ctx context.Context) (*convert.Plan, error) {
+	a.split = convert.Splitter(a.target.Meta().Recipe["split"])
+	if err := a.split.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: its recipe: %w", a.target.path, err)
 	}
 	if err := a.buildUnion(); err != nil {
@@ -143,7 +144,7 @@ func (a *adder) plan(ctx context.Context) (_ *convert.Plan, err error) {
 	if err := a.assignSplits(v); err != nil {
 		return nil, err
 	}
-	return v.plan(a.o.converting())
+	return v.plan(ctx, a.o.converting())
 }
 
 // adder is the state of a call of Add.
@@ -153,7 +154,7 @@ type adder struct {
 	o      *AddOptions
 	union  *union
 	pairs  []pair
-	split  convert.Split // of the target's recipe
+	split  convert.Splitter // of the target's recipe
 	found  Added
 
 	removals *removals

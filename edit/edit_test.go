@@ -14,9 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dsconv/dsconv"
+
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/formattest"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
@@ -84,7 +85,7 @@ func TestRemove(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 20)
 		path := v.pack(t, f.root, folder.Config{})
-		if _, err := edit.Remove(ctx, all.Formats(), path, []string{"cat/001", "cat/none"}, edit.Options{}); !errors.Is(err, formats.ErrKey) {
+		if _, err := edit.Remove(ctx, dsconv.Formats(), path, []string{"cat/001", "cat/none"}, edit.Options{}); !errors.Is(err, formats.ErrKey) {
 			t.Errorf("an unknown key is removed: %v", err)
 		}
 		keys := []string{"cat/001", "dog/007", "dog/008"}
@@ -109,7 +110,7 @@ func TestRemoveAShard(t *testing.T) {
 		f.must(err)
 		keys = append(keys, in.Key)
 	}
-	r, err := edit.Remove(ctx, all.Formats(), path, keys, edit.Options{})
+	r, err := edit.Remove(ctx, dsconv.Formats(), path, keys, edit.Options{})
 	f.must(err)
 	if r.FilesKept != 2 || r.Files != 3 || r.Removed != 4 || r.Samples != 8 {
 		t.Errorf("%+v", r)
@@ -147,7 +148,7 @@ func TestRelabel(t *testing.T) {
 		for name, label := range now {
 			rows[name] = []string{label}
 		}
-		found, err := edit.Relabel(ctx, all.Formats(), path, edit.Labels{ByPath: true, Columns: []string{"label"}, Rows: rows}, edit.Options{})
+		found, err := edit.Relabel(ctx, dsconv.Formats(), path, edit.Labels{ByPath: true, Columns: []string{"label"}, Rows: rows}, edit.Options{})
 		f.must(err)
 		wrote(t, found.Report, err)
 		if found.Changed != 3 || found.Unchanged != 1 || !slices.Equal(found.NewClasses, []string{"axolotl"}) {
@@ -168,7 +169,7 @@ func TestRelabel(t *testing.T) {
 			t.Errorf("found %+v", found)
 		}
 		same(t, path, v.pack(t, f.root, cfg))
-		_, err = edit.Relabel(ctx, all.Formats(), path, edit.Labels{Columns: []string{"label"}, Rows: map[string][]string{"no/such": {"x"}}}, edit.Options{})
+		_, err = edit.Relabel(ctx, dsconv.Formats(), path, edit.Labels{Columns: []string{"label"}, Rows: map[string][]string{"no/such": {"x"}}}, edit.Options{})
 		if !errors.Is(err, formats.ErrKey) || !strings.Contains(err.Error(), "no/such") {
 			t.Errorf("a row of no sample: %v", err)
 		}
@@ -188,7 +189,7 @@ func TestMerge(t *testing.T) {
 		first, second := v.pack(t, a.root, folder.Config{}), v.pack(t, b.root, folder.Config{})
 		path := filepath.Join(t.TempDir(), v.name)
 		sources := []formats.Dataset{open(t, first).Dataset, open(t, second).Dataset}
-		found, err := edit.Merge(ctx, all.Formats(), path, sources, edit.MergeOptions{})
+		found, err := edit.Merge(ctx, dsconv.Formats(), path, sources, edit.MergeOptions{})
 		both.must(err)
 		if found.Twice != 1 || found.PerSource[0] != 20 || found.PerSource[1] != 10 || found.Samples != 30 {
 			t.Errorf("found %+v", found)
@@ -206,7 +207,7 @@ func TestMerge(t *testing.T) {
 	v := variant{name: "x.tar"}
 	first, second := v.pack(t, a.root, folder.Config{}), v.pack(t, other.root, folder.Config{})
 	path := filepath.Join(t.TempDir(), v.name)
-	_, err := edit.Merge(ctx, all.Formats(), path, []formats.Dataset{open(t, first).Dataset, open(t, second).Dataset}, edit.MergeOptions{})
+	_, err := edit.Merge(ctx, dsconv.Formats(), path, []formats.Dataset{open(t, first).Dataset, open(t, second).Dataset}, edit.MergeOptions{})
 	if !errors.Is(err, formats.ErrKey) || !strings.Contains(err.Error(), "source 1 and source 2 both have the key \"cat/005\"") {
 		t.Errorf("two samples of one key: %v", err)
 	}
@@ -253,7 +254,7 @@ func TestAddResumes(t *testing.T) {
 			ctx, cancel := context.WithCancel(ctx)
 			s := stopping{src, new(atomic.Int64), func() bool { return hasCheckpoint(path) }, cancel}
 			s.left.Store(after)
-			r, err := edit.Add(ctx, all.Formats(), path, s, o)
+			r, err := edit.Add(ctx, dsconv.Formats(), path, s, o)
 			if !errors.Is(err, context.Canceled) || r == nil || r.Published || r.Samples != 40 {
 				t.Fatalf("stopped: %+v, %v", r, err)
 			}
@@ -266,10 +267,10 @@ func TestAddResumes(t *testing.T) {
 		}
 		in, err := open(t, path).Info(0)
 		f.must(err)
-		if _, err := edit.Remove(ctx, all.Formats(), path, []string{in.Key}, o.Options); !errors.Is(err, formats.ErrPartial) {
+		if _, err := edit.Remove(ctx, dsconv.Formats(), path, []string{in.Key}, o.Options); !errors.Is(err, formats.ErrPartial) {
 			t.Errorf("something else is done over an unfinished addition: %v", err)
 		}
-		r, err := edit.Add(ctx, all.Formats(), path, src, o)
+		r, err := edit.Add(ctx, dsconv.Formats(), path, src, o)
 		f.must(err)
 		if r.Run.Resumed == 0 {
 			t.Error("it started over")
@@ -304,7 +305,7 @@ func TestSplitsOfEarlierVersions(t *testing.T) {
 
 	both := filepath.Join(t.TempDir(), "both.tar")
 	merge := func() error {
-		_, err := edit.Merge(ctx, all.Formats(), both, []formats.Dataset{open(t, path).Dataset}, edit.MergeOptions{Options: edit.Options{DryRun: true}})
+		_, err := edit.Merge(ctx, dsconv.Formats(), both, []formats.Dataset{open(t, path).Dataset}, edit.MergeOptions{Options: edit.Options{DryRun: true}})
 		return err
 	}
 	if err := merge(); !errors.Is(err, formats.ErrSplit) || !strings.Contains(err.Error(), "dsconv relabel") || strings.Contains(err.Error(), "--split") {

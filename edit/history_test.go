@@ -11,17 +11,18 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/dsconv/dsconv"
+
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
 func addWith(t *testing.T, path, root string, o edit.AddOptions) *edit.AddReport {
 	t.Helper()
-	r, err := edit.Add(ctx, all.Formats(), path, openFolder(t, root, folder.Config{}), o)
+	r, err := edit.Add(ctx, dsconv.Formats(), path, openFolder(t, root, folder.Config{}), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func addWith(t *testing.T, path, root string, o edit.AddOptions) *edit.AddReport
 
 func remove(t *testing.T, path string, keys ...string) {
 	t.Helper()
-	r, err := edit.Remove(ctx, all.Formats(), path, keys, edit.Options{})
+	r, err := edit.Remove(ctx, dsconv.Formats(), path, keys, edit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func remove(t *testing.T, path string, keys ...string) {
 
 func relabel(t *testing.T, path string, columns []string, rows map[string][]string) {
 	t.Helper()
-	r, err := edit.Relabel(ctx, all.Formats(), path, edit.Labels{Columns: columns, Rows: rows}, edit.Options{})
+	r, err := edit.Relabel(ctx, dsconv.Formats(), path, edit.Labels{Columns: columns, Rows: rows}, edit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +196,7 @@ func TestPruneOfAnotherSource(t *testing.T) {
 	before := formattest.Tree(t, filepath.Dir(path))
 	refused := func(root, says string) {
 		t.Helper()
-		_, err := edit.Add(ctx, all.Formats(), path, openFolder(t, root, folder.Config{}), edit.AddOptions{Prune: edit.PruneSource})
+		_, err := edit.Add(ctx, dsconv.Formats(), path, openFolder(t, root, folder.Config{}), edit.AddOptions{Prune: edit.PruneSource})
 		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "--prune-all") {
 			t.Errorf("%v does not say %q", err, says)
 		}
@@ -242,7 +243,7 @@ func TestMergeKeepsEdits(t *testing.T) {
 		relabel(t, second, []string{"label"}, map[string][]string{"bee/002": {"cat"}})
 		remove(t, second, "bee/003")
 		path := filepath.Join(t.TempDir(), v.name)
-		r, err := edit.Merge(ctx, all.Formats(), path, []formats.Dataset{open(t, first).Dataset, open(t, second).Dataset}, edit.MergeOptions{})
+		r, err := edit.Merge(ctx, dsconv.Formats(), path, []formats.Dataset{open(t, first).Dataset, open(t, second).Dataset}, edit.MergeOptions{})
 		a.must(err)
 		wrote(t, r.Report, err)
 		wantHistory(t, path, &formats.History{Edited: 1, Removed: 2, Origins: 1}, 2)
@@ -270,9 +271,7 @@ func TestPackKeepsEdits(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		again := filepath.Join(t.TempDir(), v.name)
 		d := open(t, path).Dataset
-		splits, err := convert.Split{}.Assign(d)
-		f.must(err)
-		p, err := convert.New(d, splits, nil, formatOf(t, again), again, convert.Options{})
+		p, err := convert.New(ctx, d, formatOf(t, again), again, convert.Options{})
 		f.must(err)
 		run(t, p)
 		wantHistory(t, again, &formats.History{Edited: 1, Removed: 1}, 2)
@@ -293,11 +292,11 @@ func TestRemovedListIsDamaged(t *testing.T) {
 	f.must(err)
 	b[len(b)/2] ^= 1
 	f.must(os.WriteFile(list, b, 0o644))
-	_, err = edit.Add(ctx, all.Formats(), path, openFolder(t, f.root, folder.Config{}), edit.AddOptions{})
+	_, err = edit.Add(ctx, dsconv.Formats(), path, openFolder(t, f.root, folder.Config{}), edit.AddOptions{})
 	if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "removed.parquet") {
 		t.Errorf("add: %v", err)
 	}
-	found, err := edit.Repair(ctx, all.Formats(), path, openFolder(t, f.root, folder.Config{}), edit.RepairOptions{})
+	found, err := edit.Repair(ctx, dsconv.Formats(), path, openFolder(t, f.root, folder.Config{}), edit.RepairOptions{})
 	f.must(err)
 	wrote(t, found.Report, err)
 	if found.Forgotten != 1 {
@@ -322,15 +321,15 @@ func TestAddResumesWithEdits(t *testing.T) {
 		stopped, cancel := context.WithCancel(ctx)
 		s := stopping{openFolder(t, f.root, folder.Config{}), new(atomic.Int64), func() bool { return hasCheckpoint(path) }, cancel}
 		s.left.Store(12)
-		if _, err := edit.Add(stopped, all.Formats(), path, s, o); !errors.Is(err, context.Canceled) {
+		if _, err := edit.Add(stopped, dsconv.Formats(), path, s, o); !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped: %v", err)
 		}
 		o.ResetEdits = true
-		if _, err := edit.Add(ctx, all.Formats(), path, openFolder(t, f.root, folder.Config{}), o); !errors.Is(err, formats.ErrPartial) {
+		if _, err := edit.Add(ctx, dsconv.Formats(), path, openFolder(t, f.root, folder.Config{}), o); !errors.Is(err, formats.ErrPartial) {
 			t.Errorf("edits are reset over an unfinished addition: %v", err)
 		}
 		o.ResetEdits = false
-		r, err := edit.Add(ctx, all.Formats(), path, openFolder(t, f.root, folder.Config{}), o)
+		r, err := edit.Add(ctx, dsconv.Formats(), path, openFolder(t, f.root, folder.Config{}), o)
 		f.must(err)
 		if r.Run.Resumed == 0 {
 			t.Error("it started over")

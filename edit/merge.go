@@ -90,7 +90,7 @@ func (o *MergeOptions) check(ctx context.Context, reg formats.Registry, dst stri
 
 func (o *MergeOptions) converting() convert.Options {
 	c := o.Options.converting()
-	c.Fail = true // no sample may be lost by merging
+	c.OnError = convert.Fail // no sample may be lost by merging
 	c.Order, c.Shards.Size = o.Order, o.ShardSize
 	c.Create.Replace, c.Create.Zstd = o.Replace, o.Zstd
 	return c
@@ -109,11 +109,10 @@ func (m *merger) plan(ctx context.Context, sources []formats.Dataset, f formats.
 	if err := m.mergeRemoved(); err != nil {
 		return nil, err
 	}
-	splits, err := m.splits()
-	if err != nil {
+	if err := m.checkSplits(); err != nil {
 		return nil, err
 	}
-	p, err := convert.New(u, splits, nil, f, dst, o)
+	p, err := convert.New(ctx, u, f, dst, o)
 	if err != nil {
 		return nil, err
 	}
@@ -121,22 +120,20 @@ func (m *merger) plan(ctx context.Context, sources []formats.Dataset, f formats.
 	return p, nil
 }
 
-// splits returns the split of each sample, which must be a name that can be written.
-func (m *merger) splits() ([]string, error) {
+// checkSplits returns an error if a sample's split is a name that cannot be written.
+func (m *merger) checkSplits() error {
 	u := m.union
-	splits := make([]string, u.Len())
-	for i := range splits {
+	for i := range u.Len() {
 		in, err := u.Info(i)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		splits[i] = in.Split
 		if err := formats.CheckSplit(in.Split); err != nil {
-			return nil, fmt.Errorf("%s: key %q: %w: rename the split first with dsconv relabel and a table of key and split",
+			return fmt.Errorf("%s: key %q: %w: rename the split first with dsconv relabel and a table of key and split",
 				m.names[u.samples[i].source], in.Key, err)
 		}
 	}
-	return splits, nil
+	return nil
 }
 
 // mergedRecipe returns the recipe of the merged dataset: the options that all sources were packed

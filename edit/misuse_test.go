@@ -9,10 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsconv/dsconv"
+
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/formattest"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
@@ -60,25 +61,25 @@ func TestMisuse(t *testing.T) {
 	cancel()
 	for name, do := range all4 {
 		for says, err := range map[string]error{
-			"ctx is nil":                      do(none, all.Formats(), path, usual),
+			"ctx is nil":                      do(none, dsconv.Formats(), path, usual),
 			"the registry has no formats":     do(ctx, nil, path, usual),
 			"format 0 of the registry is nil": do(ctx, formats.Registry{nil}, path, usual),
-			" is empty: give the path":        do(ctx, all.Formats(), "", usual),
-			"Options.Workers is -3":           do(ctx, all.Formats(), path, edit.Options{Workers: -3}),
-			"Options.Checkpoint is -1":        do(ctx, all.Formats(), path, edit.Options{Checkpoint: -1}),
+			" is empty: give the path":        do(ctx, dsconv.Formats(), "", usual),
+			"Options.Workers is -3":           do(ctx, dsconv.Formats(), path, edit.Options{Workers: -3}),
+			"Options.Checkpoint is -1":        do(ctx, dsconv.Formats(), path, edit.Options{Checkpoint: -1}),
 		} {
 			if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "edit."+name+": ") {
 				t.Errorf("%s: %v does not say %q", name, err, says)
 			}
 		}
-		if err := do(cancelled, all.Formats(), path, usual); !errors.Is(err, context.Canceled) {
+		if err := do(cancelled, dsconv.Formats(), path, usual); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: cancelled: %v", name, err)
 		}
-		if err := do(ctx, all.Formats(), f.root, usual); err == nil {
+		if err := do(ctx, dsconv.Formats(), f.root, usual); err == nil {
 			t.Errorf("%s: a folder of images is changed", name)
 		}
 		if missing := filepath.Join(f.root, "none.tar"); name != "Merge" {
-			if err := do(ctx, all.Formats(), missing, usual); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), missing) {
+			if err := do(ctx, dsconv.Formats(), missing, usual); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), missing) {
 				t.Errorf("%s: a missing path: %v", name, err)
 			}
 		}
@@ -91,7 +92,7 @@ func TestMisuseOfOneEdit(t *testing.T) {
 	f := pets(t, 2)
 	path := variant{name: "x.tar"}.pack(t, f.root, folder.Config{})
 	before := formattest.Tree(t, filepath.Dir(path))
-	src, reg := openFolder(t, f.root, folder.Config{}), all.Formats()
+	src, reg := openFolder(t, f.root, folder.Config{}), dsconv.Formats()
 	add := func(src formats.Dataset, o edit.AddOptions) error {
 		_, err := edit.Add(ctx, reg, path, src, o)
 		return err
@@ -152,7 +153,7 @@ func TestMisuseOfOneEdit(t *testing.T) {
 }
 
 func removeNone(path string) error {
-	r, err := edit.Remove(ctx, all.Formats(), path, nil, edit.Options{})
+	r, err := edit.Remove(ctx, dsconv.Formats(), path, nil, edit.Options{})
 	if err == nil && !r.UpToDate {
 		err = errors.New("something was written")
 	}
@@ -170,21 +171,17 @@ func TestCancelledEdit(t *testing.T) {
 		if name == "Repair" {
 			continue // there is no damage
 		}
-		if err := do(ctx, all.Formats(), path, edit.Options{DryRun: true, KeepOld: true}); err != nil {
+		if err := do(ctx, dsconv.Formats(), path, edit.Options{DryRun: true, KeepOld: true}); err != nil {
 			t.Errorf("%s: dry run: %v", name, err)
 		}
 		formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(path)), before)
 		stopped, cancel := context.WithCancel(ctx)
 		o := edit.Options{Workers: 1, Discard: true, Checkpoint: 1, Progress: func(convert.Progress) { cancel() }}
-		err := do(stopped, all.Formats(), path, o)
-		if cancel(); err != nil && !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v", name, err)
+		err := do(stopped, dsconv.Formats(), path, o)
+		if cancel(); !errors.Is(err, context.Canceled) {
+			t.Fatalf("%s: %v", name, err)
 		}
-		if err != nil {
-			if err := os.RemoveAll(path + sidecar.PartialSuffix); err != nil {
-				t.Error(err)
-			}
-			formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(path)), before)
-		}
+		f.must(os.RemoveAll(path + sidecar.PartialSuffix))
+		formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(path)), before)
 	}
 }

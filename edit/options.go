@@ -42,5 +42,5 @@ func (o *Options) check(ctx context.Context, function string, reg formats.Regist
 
 // converting returns the options of the conversion that makes the new version.
 func (o *Options) converting() convert.Options {
-	return convert.Options{Workers: o.Workers, Checkpoint: o.Checkpoint, Discard: o.Discard, KeepOld: o.KeepOld}
+	return convert.Options{Workers: o.Workers, Checkpoint: o.Checkpoint, Discard: o.Discard, KeepOld: o.KeepOld, Progress: o.Progress, Command: o.Command}
 }

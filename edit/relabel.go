@@ -101,7 +101,7 @@ func (r *relabeler) plan(ctx context.Context, o convert.Options) (*convert.Plan,
 	if l := t.Meta().Schema.LabelIndex(); l >= 0 {
 		r.found.NewClasses = r.meta.Classes()[len(t.Meta().Classes()):]
 	}
-	return v.plan(o)
+	return v.plan(ctx, o)
 }
 
 // asPacked sets what the table leaves open to what the dataset was packed with.

@@ -28,7 +28,7 @@ func Remove(ctx context.Context, reg formats.Registry, path string, keys []strin
 		return nil, err
 	}
 	defer t.Close()
-	p, n, err := t.planRemoval(keys, o.converting())
+	p, n, err := t.planRemoval(ctx, keys, o.converting())
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func Remove(ctx context.Context, reg formats.Registry, path string, keys []strin
 
 // planRemoval plans a version of t without the samples of those keys, and returns how many they are. The
 // plan is nil if there are none.
-func (t *target) planRemoval(keys []string, o convert.Options) (*convert.Plan, int, error) {
+func (t *target) planRemoval(ctx context.Context, keys []string, o convert.Options) (*convert.Plan, int, error) {
 	if len(keys) == 0 {
 		return nil, 0, nil
 	}
@@ -67,7 +67,7 @@ func (t *target) planRemoval(keys []string, o convert.Options) (*convert.Plan, i
 	}
 	v := t.subset(func(i int) bool { return !gone[i] })
 	v.union.removed = sortRemoved(removed)
-	p, err := v.plan(o)
+	p, err := v.plan(ctx, o)
 	return p, len(gone), err
 }
 

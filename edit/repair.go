@@ -108,8 +108,8 @@ func (r *repairer) plan(ctx context.Context, found *verify.Report, o convert.Opt
 	if len(r.found.Lost) > 0 {
 		return nil, nil
 	}
-	o.Fail = true
-	return v.plan(o)
+	o.OnError = convert.Fail
+	return v.plan(ctx, o)
 }
 
 type repairer struct {

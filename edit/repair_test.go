@@ -11,9 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dsconv/dsconv"
+
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/formattest"
 	"github.com/dsconv/dsconv/internal/guard"
@@ -34,7 +35,7 @@ func TestDamageIsNotCopied(t *testing.T) {
 			f.must(err)
 			keys = append(keys, in.Key)
 		}
-		if _, err := edit.Remove(ctx, all.Formats(), path, keys, edit.Options{}); !errors.Is(err, formats.ErrDamaged) {
+		if _, err := edit.Remove(ctx, dsconv.Formats(), path, keys, edit.Options{}); !errors.Is(err, formats.ErrDamaged) {
 			t.Errorf("damaged samples were written again: %v", err)
 		}
 		f.must(d.Close())
@@ -76,7 +77,7 @@ func TestRepair(t *testing.T) {
 		before := formattest.Tree(t, filepath.Dir(path))
 		f.put("cat/001.jpg", 4711) // not what it was
 		backup := filepath.Join(t.TempDir(), "backup-%03d.tar")
-		_, err := edit.Merge(ctx, all.Formats(), backup, []formats.Dataset{open(t, path).Dataset}, edit.MergeOptions{})
+		_, err := edit.Merge(ctx, dsconv.Formats(), backup, []formats.Dataset{open(t, path).Dataset}, edit.MergeOptions{})
 		f.must(err)
 		rot(t, largest(t, filepath.Dir(path)))
 
@@ -103,7 +104,7 @@ func TestRepair(t *testing.T) {
 
 func repair(t *testing.T, path string, src formats.Dataset, dry bool) *edit.RepairReport {
 	t.Helper()
-	r, err := edit.Repair(ctx, all.Formats(), path, src, edit.RepairOptions{Options: edit.Options{DryRun: dry}})
+	r, err := edit.Repair(ctx, dsconv.Formats(), path, src, edit.RepairOptions{Options: edit.Options{DryRun: dry}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,12 +154,12 @@ func TestWhatIsNotTheSamplesFaultEndsTheRun(t *testing.T) {
 	}
 	f.touch("cat/001.jpg", time.Now())
 	now := openFolder(t, f.root, folder.Config{})
-	if found, err := edit.Add(ctx, all.Formats(), path, ending{now, memory}, edit.AddOptions{}); !errors.Is(err, memory) {
+	if found, err := edit.Add(ctx, dsconv.Formats(), path, ending{now, memory}, edit.AddOptions{}); !errors.Is(err, memory) {
 		t.Errorf("add: found %+v, %v", found, err)
 	}
 	rot(t, largest(t, filepath.Dir(path)))
 	for _, cause := range []error{memory, pixel.ErrMemory, nil} {
-		found, err := edit.Repair(ctx, all.Formats(), path, ending{src, cause}, edit.RepairOptions{})
+		found, err := edit.Repair(ctx, dsconv.Formats(), path, ending{src, cause}, edit.RepairOptions{})
 		if panicked := new(guard.PanicError); err == nil || cause != nil && !errors.Is(err, cause) || cause == nil && !errors.As(err, &panicked) {
 			t.Errorf("repair, %v: found %+v, %v", cause, found, err)
 		}

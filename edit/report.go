@@ -50,12 +50,15 @@ func finish(ctx context.Context, p *convert.Plan, f formats.WritableFormat, path
 	case o.DryRun:
 		r.Samples = p.Samples
 	default:
-		p.Progress, p.Command = o.Progress, o.Command
 		r.Run, err = p.Run(ctx)
-		r.Written = r.Run.Written
 		if err != nil {
+			r.Written = 0
+			if r.Run != nil {
+				r.Written = r.Run.Written
+			}
 			return r, err
 		}
+		r.Written = r.Run.Written
 		r.Published = true
 		if r.Samples, err = count(f, path); err != nil {
 			return r, fmt.Errorf("the edit is done, but the dataset does not open: %w", err)

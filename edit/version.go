@@ -2,6 +2,7 @@ package edit
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/dsconv/dsconv/convert"
@@ -25,7 +26,7 @@ type version struct {
 }
 
 // plan decides which files are kept and which samples the others have.
-func (v *version) plan(o convert.Options) (*convert.Plan, error) {
+func (v *version) plan(ctx context.Context, o convert.Options) (*convert.Plan, error) {
 	o, err := v.target.options(o)
 	if err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func (v *version) plan(o convert.Options) (*convert.Plan, error) {
 	case !v.rewriteAll && v.target.format.Traits().LabelsInManifest && v.manifestOnly():
 		next.Files = []convert.File{{Keep: true}}
 	}
-	return convert.NewVersion(v.union, next, v.target.format, v.target.path, o)
+	return convert.NewVersion(ctx, v.union, next, v.target.format, v.target.path, o)
 }
 
 // changes returns the function that applies changes to samples of kept files.

@@ -6,7 +6,7 @@
 // live beside it, one folder each, and never import each other. What their files have in common
 // (the staging folder, the manifest, block checksums) is in packages beside them: staging,
 // sharded, sidecar, manifest, checksum, mapped, value. The list of formats
-// is in formats/all: there is no registration by side effect.
+// is dsconv.Formats: there is no registration by side effect.
 //
 // # Index
 //

@@ -18,6 +18,9 @@ var (
 	ErrPublished = errors.New("it was complete and is now published")
 	// ErrLocked is returned when another process is writing the dataset.
 	ErrLocked = errors.New("another process is writing it")
+	// ErrClosed is returned by everything that is used after its Close: a Dataset, a Writer, a
+	// Loader. The data is sound; open it again.
+	ErrClosed = errors.New("it is closed")
 	// ErrDamaged is returned when stored bytes are not those that were written.
 	ErrDamaged = errors.New("damaged")
 	// ErrForeign is returned when dsconv would have to replace something that it cannot prove

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"context"
+	"errors"
 	"io"
 )
 
@@ -169,4 +170,17 @@ type CreateOptions struct {
 	Zstd int
 	// Replace allows Commit to replace a finished dataset that dsconv wrote.
 	Replace bool
+}
+
+// CheckBuilt returns an error with ErrNotBuilt in its chain if this program was built without the
+// writer of f, before anything is written. A format whose writer may be missing has a method
+// Built() error that says so.
+func CheckBuilt(f WritableFormat) error {
+	if f == nil {
+		return errors.New("formats: CheckBuilt of no format: give one, such as lmdb.Format{}")
+	}
+	if b, ok := f.(interface{ Built() error }); ok {
+		return b.Built()
+	}
+	return nil
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 )
 
 func TestCheckKey(t *testing.T) {
@@ -57,7 +57,7 @@ func TestValues(t *testing.T) {
 }
 
 func TestRegistry(t *testing.T) {
-	r := all.Formats()
+	r := dsconv.Formats()
 	for path, want := range map[string]string{
 		"a.lmdb": "lmdb", "a.h5": "hdf5", "a.hdf5": "hdf5", "a.tar": "shard", "d/t-%06d.tar": "shard", "t-{000..007}.tar.zst": "shard",
 		"a.tfrecord": "tfrecord", t.TempDir(): "folder",

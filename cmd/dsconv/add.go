@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dsconv/dsconv"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/outside"
 )
 
 func addCommand(c *console) *cli.Command {
@@ -57,11 +59,11 @@ func add(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	o, err := parseWriteFlags(cc)
+	o, err := parseWriteFlags(cc, c)
 	if err != nil {
 		return err
 	}
-	m, err := edit.Describe(cc.Context, all.Formats(), args[0])
+	m, err := edit.Describe(cc.Context, dsconv.Formats(), args[0])
 	if err != nil {
 		return editError(err, false, args[0])
 	}
@@ -90,7 +92,7 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from strin
 	if err := parseSize(cc, "shard-size", &o.convert.Shards.Size); err != nil {
 		return err
 	}
-	if err := checkOutside(o.convert.Quarantine, from); err != nil {
+	if err := outside.Check(o.convert.Quarantine, from); err != nil {
 		return err
 	}
 	table, err := newSummary(src, parsePatterns(cc)) // patterns of the recipe may match nothing here
@@ -104,22 +106,20 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from strin
 	excluded := func(path string) bool {
 		return path != "" && !patterns.IncludesFile(path) && durable.Exists(filepath.Join(from, filepath.FromSlash(path)))
 	}
-	if !o.dryRun {
-		if err := checkReportPath(o.report, path); err != nil {
-			return fmt.Errorf("%w\n%s is unchanged", err, path)
-		}
+	reportFile, err := dsconv.TablePath(o.report, path)
+	if err != nil && !o.dryRun {
+		return fmt.Errorf("%w\n%s is unchanged", err, path)
 	}
-	opts, end := o.editing(c, path)
-	r, err := edit.Add(cc.Context, all.Formats(), path, src, edit.AddOptions{
-		Options: opts, Fail: o.convert.Fail, Quarantine: o.convert.Quarantine, ShardSize: o.convert.Shards.Size,
+	r, err := edit.Add(cc.Context, dsconv.Formats(), path, src, edit.AddOptions{
+		Options: o.editing(), OnError: o.convert.OnError, Quarantine: o.convert.Quarantine, ShardSize: o.convert.Shards.Size,
 		Hash: cc.Bool("hash"), ResetEdits: cc.Bool("reset-edits"),
 		Prune: pruning(cc), Unread: unread(table, from), Excluded: excluded,
 	})
-	end()
+	o.progress.end()
 	if r == nil {
 		return editError(err, false, path)
 	}
-	if err := table.finishEdit(&r.Report, err, path, o); err != nil {
+	if err := table.finishEdit(&r.Report, err, reportFile, o); err != nil {
 		return err
 	}
 	return printEdit(c, &r.Report, o, editOutcome{summary: addedText(&r.Added, from), details: r.Added, inputs: table})
@@ -135,29 +135,24 @@ func pruning(cc *cli.Context) edit.Prune {
 	return edit.PruneNone
 }
 
-// finishEdit adds the report of an edit that was run to s, and writes the report of bad inputs. err is the error
-// of the edit.
-func (s *summary) finishEdit(r *edit.Report, err error, path string, o *writeOptions) error {
+// finishEdit adds the report of an edit, whose error is err, to s, and writes the table of bad inputs to file.
+func (s *summary) finishEdit(r *edit.Report, err error, file string, o *writeOptions) error {
 	if r.Run != nil {
-		s.add(r.Run)
+		s.Add(r.Run)
 	}
-	switch {
-	case err != nil:
-		err = editError(err, !r.Published, path)
-		if !r.Published {
-			err = errors.Join(err, s.writePartialTable(o.report, path))
-		}
+	if err != nil {
+		err = editError(err, !r.Published, r.Path)
+	}
+	if r.Run == nil && (len(s.Skipped) == 0 || o.dryRun) {
 		return err
-	case r.Run != nil || len(s.Skipped) > 0 && !o.dryRun:
-		return s.writeTable(o.report, path)
 	}
-	return nil
+	return errors.Join(err, s.WriteTable(file, err))
 }
 
 // unread returns the existing paths in the folder from that were skipped when it was listed.
 func unread(s *summary, from string) []string {
 	var paths []string
-	for _, k := range s.skippedByListing {
+	for _, k := range s.Listed {
 		if _, err := os.Lstat(filepath.Join(from, filepath.FromSlash(k.Path))); !errors.Is(err, os.ErrNotExist) {
 			paths = append(paths, k.Path)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -15,14 +14,12 @@ import (
 const editExitCodes = "The dataset does not change until the new version is complete. After an interruption repeat the\n" +
 	"command to resume it.\n\n" + exitCodes
 
-// editing returns the options of an edit of the dataset at path, and a function that ends the display of
-// its progress.
-func (o *writeOptions) editing(c *console, path string) (edit.Options, func()) {
-	show, end := c.lateProgress(path, o.quiet, o.progressJSON)
+// editing returns the options that edits have in common.
+func (o *writeOptions) editing() edit.Options {
 	return edit.Options{
 		Workers: o.convert.Workers, Checkpoint: o.convert.Checkpoint, Discard: o.convert.Discard, KeepOld: o.convert.KeepOld,
-		DryRun: o.dryRun, Progress: show, Command: c.commandLine(),
-	}, end
+		DryRun: o.dryRun, Progress: o.convert.Progress, Command: o.convert.Command,
+	}
 }
 
 // editError is the error of an edit of the dataset at path. began: the new version was begun and not
@@ -34,7 +31,7 @@ func editError(err error, began bool, path string) error {
 	case errors.Is(err, formats.ErrUnknownFormat), errors.Is(err, formats.ErrRemote):
 		return usageError{err}
 	}
-	return err
+	return asUsage(err)
 }
 
 // editResult is the result of a command that edits a dataset, for --json.
@@ -70,7 +67,7 @@ func printEdit(c *console, r *edit.Report, o *writeOptions, a editOutcome) error
 		Path: r.Path, DryRun: r.DryRun, Samples: r.Samples, Written: r.Written, Files: r.Files, Kept: r.FilesKept, Old: r.Old, Details: a.details,
 	}
 	if in := a.inputs; in != nil {
-		done.Skipped, done.Table, done.Unmatched, done.Labels, done.Report = in.Skipped, in.Report, in.Unmatched, in.Labels, r.Run
+		done.Skipped, done.Table, done.Unmatched, done.Labels, done.Report = in.Skipped, in.Table, in.Unmatched, in.Labels, r.Run
 	}
 	switch {
 	case o.json:
@@ -123,16 +120,4 @@ func printOld(c *console, r *edit.Report) {
 	default:
 		c.printf("the previous version is kept in %s and needs %s; dsconv undo restores it\n", r.Old.Path, formatBytes(r.Old.Bytes))
 	}
-}
-
-// runPlan runs a plan and shows its progress. Its error has a hint.
-func runPlan(ctx context.Context, c *console, p *convert.Plan, o *writeOptions) (*convert.Report, error) {
-	show, end := c.progress(p.Path, p.Len(), o.quiet || p.Len() == 0, o.progressJSON)
-	defer end()
-	p.Progress, p.Command = show, c.commandLine()
-	r, err := p.Run(ctx)
-	if err != nil {
-		err = withHint(err, p.Path)
-	}
-	return r, err
 }

@@ -2,13 +2,15 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dsconv/dsconv"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/preprocess"
 )
@@ -37,7 +39,7 @@ func merge(cc *cli.Context, c *console) (err error) {
 	if err != nil {
 		return err
 	}
-	o, err := parseWriteFlags(cc)
+	o, err := parseWriteFlags(cc, c)
 	if err != nil {
 		return err
 	}
@@ -56,12 +58,16 @@ func merge(cc *cli.Context, c *console) (err error) {
 		defer ds.Close()
 		sources = append(sources, ds)
 	}
-	opts, end := o.editing(c, args[0])
-	r, err := edit.Merge(cc.Context, all.Formats(), args[0], sources, edit.MergeOptions{
-		Options: opts, Names: args[1:], Replace: o.convert.Create.Replace, Zstd: o.convert.Create.Zstd,
+	if !o.dryRun {
+		if err := os.MkdirAll(filepath.Dir(args[0]), 0o755); err != nil {
+			return err
+		}
+	}
+	r, err := edit.Merge(cc.Context, dsconv.Formats(), args[0], sources, edit.MergeOptions{
+		Options: o.editing(), Names: args[1:], Replace: o.convert.Create.Replace, Zstd: o.convert.Create.Zstd,
 		Order: o.convert.Order, ShardSize: o.convert.Shards.Size,
 	})
-	end()
+	o.progress.end()
 	if err != nil {
 		return editError(err, r != nil && !r.Published, args[0])
 	}
@@ -75,7 +81,7 @@ func merge(cc *cli.Context, c *console) (err error) {
 func mergeOptions(cc *cli.Context, o *writeOptions) (err error) {
 	o.convert.Create.Replace = cc.Bool("force")
 	parseFlag(cc, "compress", &o.convert.Create.Zstd, preprocess.ParseZstd, &err)
-	parseFlag(cc, "order", &o.convert.Order, convert.ParseOrder, &err)
+	parseFlag(cc, "order", &o.convert.Order, parseOrder, &err)
 	if err != nil {
 		return err
 	}

@@ -83,20 +83,30 @@ func (c *console) progress(title string, total int, quiet, asJSON bool) (show fu
 	}, func() {}
 }
 
-// lateProgress is progress of a run whose number of steps is known once it starts. A run of no steps
-// shows nothing.
-func (c *console) lateProgress(title string, quiet, asJSON bool) (show func(convert.Progress), end func()) {
-	var started func(convert.Progress)
-	ended := func() {}
-	return func(p convert.Progress) {
-		if p.Total == 0 {
-			return
-		}
-		if started == nil {
-			started, ended = c.progress(title, p.Total, quiet, asJSON)
-		}
-		started(p)
-	}, func() { ended() }
+// runProgress shows the progress of runs one after another.
+type runProgress struct {
+	c             *console
+	quiet, asJSON bool
+	path          string // of the dataset that is shown
+	update        func(convert.Progress)
+	stop          func()
+}
+
+func (r *runProgress) show(p convert.Progress) {
+	if p.Path != r.path || r.update == nil {
+		r.end()
+		r.path = p.Path
+		r.update, r.stop = r.c.progress(p.Path, p.Total, r.quiet || p.Total == 0, r.asJSON)
+	}
+	r.update(p)
+}
+
+// end ends what is shown.
+func (r *runProgress) end() {
+	if r.stop != nil {
+		r.stop()
+	}
+	r.update, r.stop = nil, nil
 }
 
 // benchProgress shows the turns of a bench as they end.

@@ -3,10 +3,11 @@ package main
 import (
 	"fmt"
 
+	"github.com/dsconv/dsconv"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/edit"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/labels"
 )
@@ -36,7 +37,7 @@ func relabelCommand(c *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			o, err := parseWriteFlags(cc)
+			o, err := parseWriteFlags(cc, c)
 			if err != nil {
 				return err
 			}
@@ -47,9 +48,8 @@ func relabelCommand(c *console) *cli.Command {
 				Name: args[1], ByPath: table.By != "key", Columns: table.Columns, Rows: table.Rows,
 				Sep: cc.String("label-sep"), Type: cc.String("label-type"),
 			}
-			opts, end := o.editing(c, args[0])
-			r, err := edit.Relabel(cc.Context, all.Formats(), args[0], given, opts)
-			end()
+			r, err := edit.Relabel(cc.Context, dsconv.Formats(), args[0], given, o.editing())
+			o.progress.end()
 			if err != nil {
 				return editError(err, r != nil && !r.Published, args[0])
 			}

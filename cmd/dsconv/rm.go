@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/dsconv/dsconv"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/edit"
-	"github.com/dsconv/dsconv/formats/all"
 )
 
 func removeCommand(c *console) *cli.Command {
@@ -33,13 +34,12 @@ func removeCommand(c *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			o, err := parseWriteFlags(cc)
+			o, err := parseWriteFlags(cc, c)
 			if err != nil {
 				return err
 			}
-			opts, end := o.editing(c, args[0])
-			r, err := edit.Remove(cc.Context, all.Formats(), args[0], keys, opts)
-			end()
+			r, err := edit.Remove(cc.Context, dsconv.Formats(), args[0], keys, o.editing())
+			o.progress.end()
 			if err != nil {
 				return editError(err, r != nil && !r.Published, args[0])
 			}

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dsconv/dsconv"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 )
 
 func undoCommand(c *console) *cli.Command {
@@ -36,7 +37,7 @@ func undo(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	u, err := edit.Undo(cc.Context, all.Formats(), args[0], edit.UndoOptions{DryRun: cc.Bool("dry-run")})
+	u, err := edit.Undo(cc.Context, dsconv.Formats(), args[0], edit.UndoOptions{DryRun: cc.Bool("dry-run")})
 	if errors.Is(err, formats.ErrPartial) {
 		return fmt.Errorf("%w: repeat that command first to finish it, or with --discard to drop it", err)
 	}

@@ -9,11 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsconv/dsconv"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/verify"
 )
 
@@ -80,7 +81,7 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	if o.Quick && from != "" {
 		return usageErrorf("--quick does not find all damage that --repair restores: leave one of them out")
 	}
-	found, err := verify.Run(cc.Context, all.Formats(), args[0], o)
+	found, err := verify.Run(cc.Context, dsconv.Formats(), args[0], o)
 	if errors.Is(err, verify.ErrNoChecksums) {
 		return usageError{err}
 	}
@@ -96,7 +97,7 @@ func verifyDataset(cc *cli.Context, c *console) error {
 		}
 		done.DryRun = dry
 		if len(done.Repaired.Lost) == 0 && !dry {
-			if done.Report, err = verify.Run(cc.Context, all.Formats(), args[0], o); err != nil {
+			if done.Report, err = verify.Run(cc.Context, dsconv.Formats(), args[0], o); err != nil {
 				return err
 			}
 		}

@@ -3,11 +3,12 @@ package main
 import (
 	"fmt"
 
+	"github.com/dsconv/dsconv"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 )
 
 // repair restores the damaged samples of the dataset at path from its source, or from any dataset with
@@ -22,10 +23,10 @@ func repair(cc *cli.Context, c *console, path, from string, o edit.RepairOptions
 		return nil, err
 	}
 	defer src.Close()
-	show, end := c.lateProgress(path, false, false)
-	o.Progress, o.Command = show, c.commandLine()
-	r, err := edit.Repair(cc.Context, all.Formats(), path, src, o)
-	end()
+	show := &runProgress{c: c}
+	o.Progress, o.Command = show.show, c.commandLine()
+	r, err := edit.Repair(cc.Context, dsconv.Formats(), path, src, o)
+	show.end()
 	if err != nil {
 		return nil, editError(err, r != nil && !r.Published, path)
 	}
