@@ -14,6 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/diff"
+	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/preprocess"
@@ -181,6 +183,36 @@ func users() map[string]func(t *testing.T, d *dataset) {
 		epochs(t, func(c reader.Config) (*reader.Loader, error) {
 			return reader.NewMixture([]reader.WeightedDataset{{Dataset: d, Weight: 1}, {Dataset: other, Weight: 1}}, c)
 		}, reader.Cache{})
+	}
+	all["compare"] = func(t *testing.T, d *dataset) {
+		other, err := shard.Format{}.Open(pack(t, d, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close()
+		for _, pair := range [][2]formats.Dataset{{d, other}, {other, d}, {d, d}} {
+			r, err := diff.Run(t.Context(), pair[0], pair[1], diff.Options{})
+			if err != nil || r.Common != count {
+				t.Fatalf("diff: %v %+v", err, r)
+			}
+		}
+	}
+	all["edit"] = func(t *testing.T, d *dataset) {
+		path := pack(t, d, nil)
+		older := *d
+		d = &older // with half of the labels and notes changed
+		d.items = slices.Clone(d.items)
+		for i := range d.items {
+			if i%2 == 0 {
+				item := &d.items[i]
+				item.Values = slices.Clone(item.Values)
+				item.Values[1].SetInt64(int64(i+1) % 3)
+				item.Columns = []string{"another note"}
+			}
+		}
+		if _, err := edit.Add(t.Context(), formats.Registry{shard.Format{}}, path, d, edit.AddOptions{Hash: true}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for name, recipe := range map[string]map[string]string{
 		"keep": nil, "tile": {"encode": "jpeg-tiled"}, "resize": {"encode": "raw", "resize": "exact:16x16"},
