@@ -37,7 +37,7 @@ type Config struct {
 	Seed uint64 `json:"seed"`
 	// Tail says what happens to the samples that do not fill a batch on every rank; the default is
 	// order.Pad.
-	Tail order.Tail `json:"tail,omitempty"`
+	Tail order.Tail `json:"tail,omitzero"`
 	// Rank, from 0, of WorldSize processes that share an epoch; WorldSize 0 is 1.
 	Rank      int `json:"rank,omitempty"`
 	WorldSize int `json:"world_size,omitempty"`

@@ -8,7 +8,7 @@ import (
 	"sort"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/reader/order"
+	"github.com/dsconv/dsconv/internal/sampleorder"
 )
 
 // WeightedDataset is one dataset of a mixture.
@@ -32,7 +32,7 @@ func NewMixture(datasets []WeightedDataset, c Config) (*Loader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mixture of datasets: %w", err)
 	}
-	indices, weighted := []int32{}, make([]order.WeightedDataset, len(datasets))
+	indices, weighted := []int32{}, make([]sampleorder.WeightedDataset, len(datasets))
 	for k, d := range datasets {
 		s, err := selectSamples(d.Dataset, d.Split, nil)
 		if err != nil {
@@ -41,15 +41,15 @@ func NewMixture(datasets []WeightedDataset, c Config) (*Loader, error) {
 		for i := range s.Len() {
 			indices = append(indices, int32(ds.first[k]+s.At(i)))
 		}
-		weighted[k] = order.WeightedDataset{Samples: s.Len(), Weight: d.Weight}
+		weighted[k] = sampleorder.WeightedDataset{Samples: s.Len(), Weight: d.Weight}
 	}
-	samples, err := order.Pick(ds.Len(), indices)
+	samples, err := sampleorder.Pick(ds.Len(), indices)
 	if err != nil {
 		return nil, fmt.Errorf("mixture of datasets: %w", err)
 	}
 	return newLoader(ds, samples, c, func(l *Loader) error {
 		var err error
-		l.plan, err = order.PlanMixture(weighted, c.Order.Draws)
+		l.plan, err = sampleorder.PlanMixture(weighted, c.Order.Draws)
 		return err
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/cache"
+	"github.com/dsconv/dsconv/internal/sampleorder"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
@@ -21,8 +22,8 @@ type Loader struct {
 	read       func(i int, s *formats.Sample) error
 	prefetcher formats.Prefetcher // nil if the dataset has none
 	config     Config
-	samples    order.Subset
-	plan       *order.Plan
+	samples    sampleorder.Subset
+	plan       *sampleorder.Plan
 	cache      *cache.Cache // nil without one
 	record     record
 
@@ -71,7 +72,7 @@ func New(ds formats.Dataset, c Config) (*Loader, error) {
 }
 
 // newLoader makes a Loader of some samples of ds; plan plans their order.
-func newLoader(ds formats.Dataset, samples order.Subset, c Config, plan func(*Loader) error) (*Loader, error) {
+func newLoader(ds formats.Dataset, samples sampleorder.Subset, c Config, plan func(*Loader) error) (*Loader, error) {
 	c, err := c.WithDefaults()
 	if err != nil {
 		return nil, err
@@ -242,9 +243,9 @@ func (l *Loader) pixelDType() formats.DType {
 func (l *Loader) acceptsChannels(channels int) bool { return l.channels == 0 || l.channels == channels }
 
 // rankBatches is this rank's batches from a position on.
-func (l *Loader) rankBatches(position int) order.RankBatches {
+func (l *Loader) rankBatches(position int) sampleorder.RankBatches {
 	c := &l.config
-	return order.RankBatches{Len: l.plan.Len(), Start: position, Batch: c.BatchSize, Rank: c.Rank, World: c.WorldSize, Tail: c.Tail}
+	return sampleorder.RankBatches{Len: l.plan.Len(), Start: position, Batch: c.BatchSize, Rank: c.Rank, World: c.WorldSize, Tail: c.Tail}
 }
 
 // Config returns the description of the Loader with the defaults filled in.
@@ -281,7 +282,7 @@ func (l *Loader) CacheStats() cache.Stats {
 
 // ShuffleQuality measures how well the order mixes what is stored side by side.
 func (l *Loader) ShuffleQuality() order.ShuffleQuality {
-	probe := order.Probe{Batch: l.config.BatchSize * l.config.WorldSize, Seed: l.config.Seed}
+	probe := sampleorder.Probe{Batch: l.config.BatchSize * l.config.WorldSize, Seed: l.config.Seed}
 	if l.classified() {
 		probe.Label = func(sample int) int64 {
 			in, err := l.dataset.Info(l.samples.At(sample))
@@ -291,7 +292,7 @@ func (l *Loader) ShuffleQuality() order.ShuffleQuality {
 			return in.Label
 		}
 	}
-	return order.Measure(l.plan, probe)
+	return sampleorder.Measure(l.plan, probe)
 }
 
 // Clock sums up where the time went since the Loader was opened.

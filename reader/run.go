@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/sampleorder"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/reader/order"
 )
 
 // Run is a running epoch, for callers that cannot range over it. It belongs to one goroutine at a
@@ -18,8 +18,8 @@ import (
 // to the workers; the ring of slots limits how far they run ahead of the loop.
 type Run struct {
 	loader       *Loader
-	order        order.Order
-	rank         order.RankBatches
+	order        sampleorder.Order
+	rank         sampleorder.RankBatches
 	allocate     Allocator // nil for the Loader's own memory
 	epoch        int
 	batches      int

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/dsconv/dsconv/reader/order"
+	"github.com/dsconv/dsconv/internal/sampleorder"
 	"github.com/dsconv/dsconv/reader/random"
 )
 
@@ -55,7 +55,7 @@ func (l *Loader) StartList(list []int32, epoch, position int, allocate Allocator
 	c := &l.config
 	return l.run(&Run{
 		allocate: allocate, order: listed{list}, epoch: epoch, repeats: repeats,
-		rank:    order.RankBatches{Len: len(list), Start: position, Batch: c.BatchSize, World: 1, Tail: c.Tail},
+		rank:    sampleorder.RankBatches{Len: len(list), Start: position, Batch: c.BatchSize, World: 1, Tail: c.Tail},
 		rankKey: listRank(c.Rank),
 	})
 }

@@ -1,9 +1,11 @@
-package order
+package sampleorder
 
 import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/dsconv/dsconv/reader/order"
 )
 
 // rankedSteps is the positions of each step, all ranks together, in their order.
@@ -39,7 +41,7 @@ func rankedSteps(t *testing.T, s RankBatches) (steps [][]int) {
 func TestRankBatches(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 10_000 {
-		s := RankBatches{Len: r.IntN(200), Batch: 1 + r.IntN(20), World: 1 + r.IntN(9), Tail: Tail(r.IntN(3))}
+		s := RankBatches{Len: r.IntN(200), Batch: 1 + r.IntN(20), World: 1 + r.IntN(9), Tail: []order.Tail{order.Pad, order.Drop, order.Uneven}[r.IntN(3)]}
 		s.Start = r.IntN(s.Len + 1)
 		next, padding := s.Start, 0
 		for k, step := range rankedSteps(t, s) {
@@ -58,9 +60,9 @@ func TestRankBatches(t *testing.T) {
 		}
 		left := s.Len - next
 		switch {
-		case s.Tail == Drop && (padding > 0 || left >= s.Batch*s.World),
-			s.Tail == Pad && (padding >= s.World || left > 0),
-			s.Tail == Uneven && (padding > 0 || left > 0):
+		case s.Tail == order.Drop && (padding > 0 || left >= s.Batch*s.World),
+			s.Tail == order.Pad && (padding >= s.World || left > 0),
+			s.Tail == order.Uneven && (padding > 0 || left > 0):
 			t.Fatalf("%+v: %d padding, %d left", s, padding, left)
 		}
 	}
@@ -71,14 +73,14 @@ func TestRankBatches(t *testing.T) {
 func TestRanksHaveEqualBatches(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 5000 {
-		s := RankBatches{Len: r.IntN(200), Batch: 1 + r.IntN(20), World: 1 + r.IntN(9), Tail: Tail(r.IntN(3))}
+		s := RankBatches{Len: r.IntN(200), Batch: 1 + r.IntN(20), World: 1 + r.IntN(9), Tail: []order.Tail{order.Pad, order.Drop, order.Uneven}[r.IntN(3)]}
 		var batches, sizes []int
 		for s.Rank = range s.World {
 			batches = append(batches, s.Batches())
 			sizes = append(sizes, s.Entries())
 		}
 		differ := 0
-		if s.Tail == Uneven {
+		if s.Tail == order.Uneven {
 			differ = 1
 		}
 		if slices.Max(batches)-slices.Min(batches) > differ || slices.Max(sizes)-slices.Min(sizes) > differ {
@@ -97,7 +99,7 @@ func TestResume(t *testing.T) {
 		seen := make([]int, o.Len())
 		start := 0
 		for start < o.Len() {
-			s := RankBatches{Len: o.Len(), Start: start, Batch: 1 + r.IntN(20), World: 1 + r.IntN(5), Tail: Pad}
+			s := RankBatches{Len: o.Len(), Start: start, Batch: 1 + r.IntN(20), World: 1 + r.IntN(5), Tail: order.Pad}
 			steps := rankedSteps(t, s)
 			stop := r.IntN(len(steps)) // the last step that is taken
 			for _, step := range steps[:stop+1] {

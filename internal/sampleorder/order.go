@@ -1,9 +1,10 @@
-package order
+package sampleorder
 
 import (
 	"fmt"
 	"math"
 
+	"github.com/dsconv/dsconv/reader/order"
 	"github.com/dsconv/dsconv/reader/random"
 )
 
@@ -50,24 +51,24 @@ type Data struct {
 }
 
 // New plans the epochs of d.
-func New(s Spec, d Data) (*Plan, error) {
-	if err := s.check(); err != nil {
+func New(s order.Spec, d Data) (*Plan, error) {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	if d.Samples < 0 || d.Samples > math.MaxInt32 {
 		return nil, fmt.Errorf("order of %d samples: from 0 to %d can be ordered", d.Samples, math.MaxInt32)
 	}
 	switch s.Kind {
-	case Full:
+	case order.Full:
 		return planFull(s, d), nil
-	case Weighted, Balanced:
+	case order.Weighted, order.Balanced:
 		return planWeighted(s, d)
 	default:
 		return planStored(s, d), nil
 	}
 }
 
-func planFull(s Spec, d Data) *Plan {
+func planFull(s order.Spec, d Data) *Plan {
 	among := domainOf(d.Samples)
 	return &Plan{
 		positions: d.Samples, samples: d.Samples, name: fmt.Sprintf("%s of %d", s, d.Samples),
@@ -79,9 +80,9 @@ func planFull(s Spec, d Data) *Plan {
 }
 
 // planStored plans the orders that follow the storage, in which samples lie in order of number.
-func planStored(s Spec, d Data) *Plan {
+func planStored(s order.Spec, d Data) *Plan {
 	p := &Plan{positions: d.Samples, samples: d.Samples, name: fmt.Sprintf("%s of %d", s, d.Samples)}
-	if s.Kind == Block {
+	if s.Kind == order.Block {
 		l := newLayout(d.Samples, s.Block, s.Window)
 		p.epoch = func(seed uint64, epoch int) Order { return newBlocks(l, seed, epoch) }
 		return p

@@ -1,9 +1,11 @@
-package order
+package sampleorder
 
 import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/dsconv/dsconv/reader/order"
 )
 
 // sorted is a dataset of 100 classes, stored one behind the other.
@@ -14,7 +16,7 @@ func sortedLabel(sample int) int64 { return int64(sample / 1000) }
 // TestMeasure holds what is known beforehand: a full shuffle by probability, storage order by its
 // definition, and blocks in between, the better the more of them.
 func TestMeasure(t *testing.T) {
-	measure := func(spec string) ShuffleQuality {
+	measure := func(spec string) order.ShuffleQuality {
 		p := mustPlan(t, spec, Data{Samples: sorted, Label: sortedLabel})
 		return Measure(p, Probe{Label: sortedLabel, Batch: 256, Seed: 1})
 	}

@@ -1,16 +1,18 @@
-package order
+package sampleorder
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dsconv/dsconv/reader/order"
 )
 
 // mustPlan is New that must go well.
 func mustPlan(t testing.TB, spec string, d Data) *Plan {
 	t.Helper()
-	s, err := Parse(spec)
+	s, err := order.Parse(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,5 +236,11 @@ func BenchmarkAt(b *testing.B) {
 				o.At(i % n)
 			}
 		})
+	}
+}
+
+func TestNegativeNumberOfSamples(t *testing.T) {
+	if _, err := New(order.Spec{}, Data{Samples: -1}); err == nil {
+		t.Error("-1 samples are taken")
 	}
 }

@@ -1,21 +1,22 @@
-package order_test
+package sampleorder_test
 
 import (
 	"fmt"
 
+	"github.com/dsconv/dsconv/internal/sampleorder"
 	"github.com/dsconv/dsconv/reader/order"
 )
 
 // Two ranks go through an epoch of ten shuffled samples.
 func Example() {
-	plan, err := order.New(order.Spec{Kind: order.Full}, order.Data{Samples: 10})
+	plan, err := sampleorder.New(order.Spec{Kind: order.Full}, sampleorder.Data{Samples: 10})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	epoch := plan.Epoch(42, 0)
 	for rank := range 2 {
-		share := order.RankBatches{Len: epoch.Len(), Batch: 3, Rank: rank, World: 2, Tail: order.Uneven}
+		share := sampleorder.RankBatches{Len: epoch.Len(), Batch: 3, Rank: rank, World: 2, Tail: order.Uneven}
 		for k := range share.Batches() {
 			first, size := share.Span(k)
 			fmt.Printf("rank %d:", rank)

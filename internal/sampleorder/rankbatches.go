@@ -1,42 +1,6 @@
-package order
+package sampleorder
 
-import (
-	"fmt"
-	"slices"
-)
-
-// Tail is how the samples at an epoch's end that do not fill a step are handled.
-type Tail uint8
-
-const (
-	// Pad splits them evenly, so that all ranks get batches of the same size. Up to World-1
-	// entries have no sample left: their positions are Len and above, and wrap around to the
-	// start of the epoch (position modulo Len). The caller must mark them as padding.
-	Pad Tail = iota
-	// Drop skips them.
-	Drop
-	// Uneven splits them as evenly as possible without padding, each sample once: for
-	// evaluation. Sizes differ by at most one. If fewer samples than ranks are left, the
-	// last ranks have one batch less than the others.
-	Uneven
-	// Repeat is Pad for loops that do not know padding: the repeated samples keep their labels.
-	Repeat
-)
-
-var tailNames = [...]string{Pad: "pad", Drop: "drop", Uneven: "uneven", Repeat: "repeat"}
-
-// MarshalText implements encoding.TextMarshaler.
-func (t Tail) MarshalText() ([]byte, error) { return []byte(tailNames[t]), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (t *Tail) UnmarshalText(text []byte) error {
-	k := slices.Index(tailNames[:], string(text))
-	if k < 0 {
-		return fmt.Errorf("tail %q: wanted repeat, pad, drop or uneven", text)
-	}
-	*t = Tail(k)
-	return nil
-}
+import "github.com/dsconv/dsconv/reader/order"
 
 // RankBatches divides an epoch of Len positions into the batches of one rank. A step takes
 // World*Batch positions, of which the r-th Batch is rank r's. So the position at the end of a step
@@ -47,14 +11,14 @@ type RankBatches struct {
 	Batch int // entries of a batch
 	Rank  int // 0 <= Rank < World
 	World int
-	Tail  Tail
+	Tail  order.Tail
 }
 
 // Batches is the number of batches. It is the same for every rank, except with Uneven.
 func (s RankBatches) Batches() int {
 	left := max(s.Len-s.Start, 0)
 	steps, rest := left/s.step(), left%s.step()
-	if s.Tail == Drop || rest == 0 || s.Tail == Uneven && s.Rank >= rest {
+	if s.Tail == order.Drop || rest == 0 || s.Tail == order.Uneven && s.Rank >= rest {
 		return steps
 	}
 	return steps + 1
@@ -68,7 +32,7 @@ func (s RankBatches) Span(k int) (first, size int) {
 	switch {
 	case left >= s.step():
 		return start + s.Rank*s.Batch, s.Batch
-	case s.Tail == Uneven:
+	case s.Tail == order.Uneven:
 		size, longer := left/s.World, left%s.World
 		first = start + s.Rank*size + min(s.Rank, longer)
 		if s.Rank < longer {

@@ -1,17 +1,18 @@
-package order
+package sampleorder
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
 
+	"github.com/dsconv/dsconv/reader/order"
 	"github.com/dsconv/dsconv/reader/random"
 )
 
 // planWeighted plans draws with replacement.
-func planWeighted(s Spec, d Data) (*Plan, error) {
+func planWeighted(s order.Spec, d Data) (*Plan, error) {
 	weight := d.Weight
-	if s.Kind == Balanced {
+	if s.Kind == order.Balanced {
 		if d.Label == nil {
 			return nil, errors.New("balanced order: the dataset has no class labels")
 		}
