@@ -223,14 +223,14 @@ func TestMisuse(t *testing.T) {
 		{open(""), "path is empty", convert.ErrOptions},
 		{open(missing), missing, fs.ErrNotExist},
 		{open("s3://bucket/x.tar"), "s3://", formats.ErrRemote},
-		{source(nil, src, folder.Config{}), "context is nil", convert.ErrOptions}, //nolint:staticcheck // what happens then
+		{source(nil, src, folder.Config{}), "context is nil", convert.ErrOptions},
 		{source(t.Context(), "", folder.Config{}), "path is empty", convert.ErrOptions},
 		{source(t.Context(), missing, folder.Config{}), missing, fs.ErrNotExist},
 		{source(t.Context(), filepath.Join(dir, "x.lmdb"), folder.Config{Labels: "x.csv"}), "are for folders", convert.ErrOptions},
 		{load("", reader.Config{}), "path is empty", convert.ErrOptions},
 		{load(missing, reader.Config{}), missing, fs.ErrNotExist},
 		{load(src, reader.Config{BatchSize: -1}), "-1", nil},
-		{pack(nil, src, tar, dsconv.Options{}), "context is nil", convert.ErrOptions}, //nolint:staticcheck // what happens then
+		{pack(nil, src, tar, dsconv.Options{}), "context is nil", convert.ErrOptions},
 		{pack(t.Context(), "", tar, dsconv.Options{}), "path is empty", convert.ErrOptions},
 		{pack(t.Context(), src, "", dsconv.Options{}), "output is empty", convert.ErrOptions},
 		{pack(t.Context(), missing, tar, dsconv.Options{}), missing, fs.ErrNotExist},
@@ -243,7 +243,7 @@ func TestMisuse(t *testing.T) {
 		{pack(t.Context(), src, filepath.Join(missing, "x.tar"), dsconv.Options{}), missing, fs.ErrNotExist},
 		{pack(t.Context(), src, tar, bad), "Options.Workers is -3", convert.ErrOptions},
 		{pack(t.Context(), src, tar, both), "Source.Patterns", convert.ErrOptions},
-		{dataset(nil, ds, tar), "context is nil", convert.ErrOptions}, //nolint:staticcheck // what happens then
+		{dataset(nil, ds, tar), "context is nil", convert.ErrOptions},
 		{dataset(t.Context(), nil, tar), "source is nil", convert.ErrOptions},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) || c.is != nil && !errors.Is(c.err, c.is) {
