@@ -51,15 +51,50 @@ func ExampleRun_cancel() {
 	// 10 written, <nil>
 }
 
+// Bad images are left out and copied to a folder; the report names them.
+func ExampleReport() {
+	dir := tempDir()
+	defer os.RemoveAll(dir)
+	o := convert.Options{
+		Order: convert.KeyOrder, Split: convert.NoSplits,
+		OnError: convert.Quarantine, Quarantine: filepath.Join(dir, "bad"),
+	}
+	report, err := convert.Run(context.Background(), cut{tiles{10}}, shard.Format{}, filepath.Join(dir, "out.tar"), o)
+	if err != nil {
+		log.Panic(err)
+	}
+	for _, problem := range report.Table() {
+		fmt.Println(problem.Path, problem.Action == convert.ActionQuarantined)
+	}
+	fmt.Println(report.Written, "written")
+	// Output:
+	// 0003 true
+	// 9 written
+}
+
+// cut is tiles with a file that is cut off.
+type cut struct{ tiles }
+
+func (d cut) Read(i int, s *formats.Sample) error {
+	err := d.tiles.Read(i, s)
+	if i == 3 {
+		s.Values[0].Data = s.Values[0].Data[:20]
+	}
+	return err
+}
+
 // A plan says what a conversion would write.
 func ExampleNew() {
-	o := convert.Options{Split: "train=0.8,val=0.2", Only: []string{"train"}, Shards: convert.Sharding{Count: 3}}
+	o := convert.Options{
+		Split: "train=0.8,val=0.2", Only: []string{"train"},
+		Order: convert.Shuffled(7), Shards: convert.Sharding{Count: 3},
+	}
 	plan, err := convert.New(context.Background(), tiles{10}, shard.Format{}, "out-%02d.tar", o)
 	if err != nil {
 		log.Panic(err)
 	}
 	fmt.Println(plan.Len(), "samples in", plan.Shards, "files:", plan.Meta.Recipe["order"])
-	// Output: 8 samples in 3 files: shuffle:0
+	// Output: 8 samples in 3 files: shuffle:7
 }
 
 // tiles is a Dataset of n gray images that are drawn when they are read.
