@@ -9,8 +9,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/parallel"
-	"github.com/dsconv/dsconv/preprocess/codec"
 )
 
 // Compare reports, in key order, every sample that only A has, that only B has, or that both have

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )

@@ -69,7 +69,7 @@ type Config struct {
 	Color pixel.Color `json:"color"`
 	// ApplyOrientation applies the EXIF orientation, which ImageFolder and Pillow do not.
 	ApplyOrientation bool `json:"orientation,omitempty"`
-	// FastDecode decodes JPEGs as preprocess.DecodeOptions.Fast does, reduced by 2, 4 or 8 if the first
+	// FastDecode decodes JPEGs as codec.Fast does, reduced by 2, 4 or 8 if the first
 	// transform reduces them more: the pixels are near Pillow's, not equal.
 	FastDecode bool `json:"fast_decode,omitempty"`
 	// MaxPixels is the most pixels that an image may have, and bounds the memory that it may use; 0
@@ -108,7 +108,7 @@ func (c Config) WithDefaults() (Config, error) {
 	case c.FastDecode && !jpeg.HasLibjpegTurbo:
 		return c, fmt.Errorf("%w: fast decode: this build lacks libjpeg-turbo (cgo)", pixel.ErrUnsupported)
 	}
-	_, err := pixel.ParseColor(string(c.Color))
+	err := c.Color.UnmarshalText([]byte(c.Color))
 	if err == nil {
 		_, err = ParseOnError(string(c.OnError))
 	}

@@ -2,7 +2,7 @@ package reader
 
 import (
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/internal/image/codec"
 )
 
 // acquire takes a worker from the pool, or makes one.

@@ -71,7 +71,7 @@ func merge(cc *cli.Context, c *console) (err error) {
 func mergeOptions(cc *cli.Context, o *writeOptions) (err error) {
 	o.convert.Fail = true // no sample may be lost by merging
 	o.convert.Create.Replace = cc.Bool("force")
-	parseFlag(cc, "compress", &o.convert.Create.Zstd, preprocess.ParseZstd, &err)
+	parseText(cc, "compress", (*preprocess.Zstd)(&o.convert.Create.Zstd), &err)
 	parseFlag(cc, "order", &o.convert.Order, convert.ParseOrder, &err)
 	if err != nil {
 		return err

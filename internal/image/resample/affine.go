@@ -1,11 +1,12 @@
 package resample
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/buffer"
+	"github.com/dsconv/dsconv/internal/image/view"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -39,30 +40,35 @@ func (a *Affine) Check(c int) error {
 // Pillow 13's bit for bit. The result is that of an image cropped first: pixels outside crop
 // do not count. The zero crop is all of src. uint16 follows Pillow's mode I;16 for Nearest and
 // its mode I, clipped to 16 bits, for the other filters, channel by channel. dst gets src's
-// channels and type and must be another image.
+// channels and type; it is an error if it shares memory with src.
 func (r *Resampler) Transform(dst, src *pixel.Image, crop pixel.Rect, a *Affine, w, h int) error {
+	if err := checkImages(dst, src); err != nil {
+		return fmt.Errorf("transform: %w", err)
+	}
+	if err := a.Check(src.C); err != nil {
+		return fmt.Errorf("transform: %w", err)
+	}
 	if crop == (pixel.Rect{}) {
 		crop = pixel.Rect{W: src.W, H: src.H}
-	}
-	if err := errors.Join(src.Check(), a.Check(src.C)); err != nil {
-		return fmt.Errorf("transform: %w", err)
 	}
 	if !crop.Inside(src.W, src.H) || w <= 0 || h <= 0 {
 		return fmt.Errorf("transform %+v of %dx%d to %dx%d pixels", crop, src.W, src.H, w, h)
 	}
 	dst.Reset(h, w, src.C, src.DType)
-	dst.Fill(a.Fill)
-	in := src.View().Crop(crop)
+	if err := dst.Fill(a.Fill); err != nil {
+		return fmt.Errorf("transform: %w", err)
+	}
+	in := view.Of(src).Crop(crop)
 	switch {
 	case a.Filter == pixel.Nearest:
-		r.offsets = pixel.Grow(r.offsets, w)
-		warpNearest(dst.View(), in, a.Matrix, src.DType, r.offsets)
+		r.offsets = buffer.Grow(r.offsets, w)
+		warpNearest(view.Of(dst), in, a.Matrix, src.DType, r.offsets)
 	case hasAlpha(src) && src.DType == formats.Uint8:
 		premultiply(&r.pre, src, crop)
-		warp(dst.View(), r.pre.View(), a, src.DType)
+		warp(view.Of(dst), view.Of(&r.pre), a, src.DType)
 		unpremultiply(dst)
 	default:
-		warp(dst.View(), in, a, src.DType)
+		warp(view.Of(dst), in, a, src.DType)
 	}
 	return nil
 }

@@ -4,14 +4,14 @@ import (
 	"math"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/internal/image/view"
 )
 
 // warpNearest is ImagingTransformAffine of Pillow's Geometry.c without a filter. Pillow rounds
 // differently for matrices without rotation, matrices that fit 16.16 fixed point, other
 // matrices, and 16-bit images. Pixels that map outside src keep their value. offsets is
 // scratch memory for a row.
-func warpNearest(dst, src pixel.View, m [6]float64, d formats.DType, offsets []int) {
+func warpNearest(dst, src view.View, m [6]float64, d formats.DType, offsets []int) {
 	switch {
 	case d == formats.Uint16:
 		warpEach(dst, src, m, offsets)
@@ -25,7 +25,7 @@ func warpNearest(dst, src pixel.View, m [6]float64, d formats.DType, offsets []i
 }
 
 // offset returns the offset in v of the pixel that contains (x, y), -1 outside.
-func offset(v pixel.View, x, y float64) int {
+func offset(v view.View, x, y float64) int {
 	if !(0 <= x && x < float64(v.W) && 0 <= y && y < float64(v.H)) {
 		return -1
 	}
@@ -33,7 +33,7 @@ func offset(v pixel.View, x, y float64) int {
 }
 
 // warpEach is ImagingGenericTransform with nearest_filter16.
-func warpEach(dst, src pixel.View, m [6]float64, at []int) {
+func warpEach(dst, src view.View, m [6]float64, at []int) {
 	for y := range dst.H {
 		for x := range at {
 			mx, my := mapPoint(&m, x, y)
@@ -52,7 +52,7 @@ func mapPoint(m *[6]float64, x, y int) (mx, my float64) {
 }
 
 // warpScaled is ImagingScaleAffine.
-func warpScaled(dst, src pixel.View, m [6]float64, at []int) {
+func warpScaled(dst, src view.View, m [6]float64, at []int) {
 	mx := m[2] + float64(m[0]*0.5)
 	for x := range at {
 		at[x] = offset(src, mx, 0)
@@ -82,7 +82,7 @@ func fitsFixedPoint(m [6]float64, w, h int) bool {
 }
 
 // warpFixed is affine_fixed.
-func warpFixed(dst, src pixel.View, m [6]float64, at []int) {
+func warpFixed(dst, src view.View, m [6]float64, at []int) {
 	fix := func(v float64) int32 { return int32(math.Floor(float64(v*65536) + 0.5)) }
 	dx, dy := fix(m[0]), fix(m[3])
 	downX, downY := fix(m[1]), fix(m[4])
@@ -106,7 +106,7 @@ func warpFixed(dst, src pixel.View, m [6]float64, at []int) {
 }
 
 // warpFloat is the rest of ImagingTransformAffine.
-func warpFloat(dst, src pixel.View, m [6]float64, at []int) {
+func warpFloat(dst, src view.View, m [6]float64, at []int) {
 	startX := m[2] + float64(m[1]*0.5) + float64(m[0]*0.5)
 	startY := m[5] + float64(m[4]*0.5) + float64(m[3]*0.5)
 	for y := range dst.H {
@@ -124,7 +124,7 @@ func warpFloat(dst, src pixel.View, m [6]float64, at []int) {
 
 // gather copies the pixels of src at the offsets to row y of v. Where the offset is -1, the
 // pixel keeps its value.
-func gather(v pixel.View, y int, src pixel.View, at []int) {
+func gather(v view.View, y int, src view.View, at []int) {
 	out, pix := v.Row(y), src.Pix
 	switch v.Size {
 	case 1:

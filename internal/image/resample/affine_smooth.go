@@ -5,12 +5,13 @@ import (
 	"math"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/view"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // warp is ImagingGenericTransform of Pillow's Geometry.c with its bilinear and bicubic
 // filters, in double precision. Pixels that map outside src keep their value.
-func warp(dst, src pixel.View, a *Affine, d formats.DType) {
+func warp(dst, src view.View, a *Affine, d formats.DType) {
 	taps := 2
 	if a.Filter == pixel.Bicubic {
 		taps = 4
@@ -35,7 +36,7 @@ func warp(dst, src pixel.View, a *Affine, d formats.DType) {
 
 // neighbours are the 2x2 or 4x4 pixels around a point.
 type neighbours struct {
-	src  pixel.View
+	src  view.View
 	taps int
 	deep bool // 16 bits a value
 
