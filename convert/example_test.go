@@ -29,12 +29,7 @@ func Example() {
 
 	src, err := folder.Open(context.Background(), filepath.Join(dir, "images"), folder.Config{})
 	check(err)
-	var o convert.Options
-	splits, err := o.Split.Assign(src)
-	check(err)
-	plan, err := convert.New(src, splits, nil, shard.Format{}, filepath.Join(dir, "out.tar"), o)
-	check(err)
-	report, err := plan.Run(context.Background())
+	report, err := convert.Run(context.Background(), src, shard.Format{}, filepath.Join(dir, "out.tar"), convert.Options{})
 	check(err)
 	fmt.Println(report.Found, "found,", report.Written, "written,", len(report.Skipped), "skipped")
 	// Output: 2 found, 2 written, 0 skipped

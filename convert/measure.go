@@ -80,7 +80,7 @@ func (t *trial) overhead() int64 { return t.disk - t.report.BytesOut }
 func (p *Plan) packSome(ctx context.Context, dir string, n int) (*trial, error) {
 	some := *p
 	some.Path = filepath.Join(dir, filepath.Base(p.Path))
-	some.o.Fail, some.o.Quarantine, some.Progress = false, "", nil
+	some.o.OnError, some.o.Quarantine, some.o.Progress = Skip, "", nil
 	some.order, some.Bytes, some.ExpectedBytes = nil, 0, 0
 	h := newFingerprint()
 	for k := range n {

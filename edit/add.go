@@ -56,7 +56,8 @@ func (a *Added) Nothing() bool { return a.New+a.Changed+a.Relabelled+a.Pruned+a.
 func Add(ctx context.Context, t *Target, src formats.Dataset, o AddOptions) (*convert.Plan, *Added, error) {
 	a := &adder{target: t, src: src, o: &o}
 	var err error
-	if a.split, err = convert.ParseSplit(t.Meta().Recipe["split"]); err != nil {
+	a.split = convert.Splitter(t.Meta().Recipe["split"])
+	if err := a.split.Validate(); err != nil {
 		return nil, nil, fmt.Errorf("%s: its recipe: %w", t.Path, err)
 	}
 	if err := a.buildUnion(); err != nil {
@@ -90,7 +91,7 @@ type adder struct {
 	o      *AddOptions
 	union  *union
 	pairs  []pair
-	split  convert.Split // of the target's recipe
+	split  convert.Splitter // of the target's recipe
 	found  Added
 
 	removals *removals

@@ -191,7 +191,7 @@ func TestMerge(t *testing.T) {
 		first, second := v.pack(t, a.root, folder.Config{}), v.pack(t, b.root, folder.Config{})
 		path := filepath.Join(t.TempDir(), v.name)
 		sources := []formats.Dataset{target(t, first), target(t, second)}
-		p, found, err := edit.Merge(sources, []string{first, second}, formatOf(t, path), path, convert.Options{Fail: true})
+		p, found, err := edit.Merge(sources, []string{first, second}, formatOf(t, path), path, convert.Options{OnError: convert.Fail})
 		both.must(err)
 		if found.Twice != 1 || found.Samples[0] != 20 || found.Samples[1] != 10 {
 			t.Errorf("found %+v", found)
@@ -312,7 +312,7 @@ func TestSplitsOfEarlierVersions(t *testing.T) {
 
 	both := filepath.Join(t.TempDir(), "both.tar")
 	merge := func() (*convert.Plan, error) {
-		p, _, err := edit.Merge([]formats.Dataset{target(t, path)}, []string{path}, formatOf(t, both), both, convert.Options{Fail: true})
+		p, _, err := edit.Merge([]formats.Dataset{target(t, path)}, []string{path}, formatOf(t, both), both, convert.Options{OnError: convert.Fail})
 		return p, err
 	}
 	if _, err := merge(); !errors.Is(err, formats.ErrSplit) || !strings.Contains(err.Error(), "dsconv relabel") || strings.Contains(err.Error(), "--split") {

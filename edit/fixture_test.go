@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
@@ -94,7 +94,7 @@ func variants(t *testing.T) []variant {
 
 // writable reports whether this build writes the format of that name.
 func writable(name string) bool {
-	f, err := all.Formats().ByPath(name)
+	f, err := dsconv.Formats().ByPath(name)
 	if err != nil {
 		return false
 	}
@@ -120,7 +120,7 @@ func forEach(t *testing.T, test func(t *testing.T, v variant)) {
 
 func formatOf(t *testing.T, path string) formats.WritableFormat {
 	t.Helper()
-	f, err := all.Formats().ByPath(path)
+	f, err := dsconv.Formats().ByPath(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,14 +131,10 @@ func formatOf(t *testing.T, path string) formats.WritableFormat {
 func (v variant) pack(t *testing.T, root string, cfg folder.Config) string {
 	t.Helper()
 	src := openFolder(t, root, cfg)
-	splits, err := convert.Split{}.Assign(src)
-	if err != nil {
-		t.Fatal(err)
-	}
 	path := filepath.Join(t.TempDir(), v.name)
 	o := convert.Options{Recipe: v.recipe}
 	o.Shards.Count = v.shards
-	p, err := convert.New(src, splits, nil, formatOf(t, path), path, o)
+	p, err := convert.New(t.Context(), src, formatOf(t, path), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}

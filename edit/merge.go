@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -33,19 +34,17 @@ func Merge(sources []formats.Dataset, names []string, f formats.WritableFormat, 
 	if err := m.mergeRemoved(); err != nil {
 		return nil, nil, err
 	}
-	splits := make([]string, u.Len())
-	for i := range splits {
+	for i := range u.Len() {
 		in, err := u.Info(i)
 		if err != nil {
 			return nil, nil, err
 		}
-		splits[i] = in.Split
 		if err := formats.CheckSplit(in.Split); err != nil {
 			return nil, nil, fmt.Errorf("%s: key %q: %w: rename the split first with dsconv relabel and a table of key and split",
 				names[u.samples[i].source], in.Key, err)
 		}
 	}
-	p, err := convert.New(u, splits, nil, f, path, o)
+	p, err := convert.New(context.Background(), u, f, path, o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -76,7 +76,7 @@ func Repair(ctx context.Context, t *Target, damage []formats.Damage, all bool, s
 	if len(r.found.Lost) > 0 {
 		return nil, &r.found, nil
 	}
-	o.Fail = true
+	o.OnError = convert.Fail
 	p, err := v.plan(o)
 	return p, &r.found, err
 }

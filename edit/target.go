@@ -91,7 +91,8 @@ func (t *Target) options(o convert.Options) (_ convert.Options, err error) {
 	if o.Recipe, o.Create.Zstd, err = recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd); err != nil {
 		return o, fmt.Errorf("%s: %w", t.Path, err)
 	}
-	if o.Order, err = convert.ParseOrder(t.Meta().Recipe["order"]); err != nil {
+	o.Order = convert.Order(t.Meta().Recipe["order"])
+	if err := o.Order.Validate(); err != nil {
 		return o, fmt.Errorf("%s: its recipe: %w", t.Path, err)
 	}
 	return o, nil

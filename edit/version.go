@@ -2,6 +2,7 @@ package edit
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/dsconv/dsconv/convert"
@@ -48,7 +49,7 @@ func (v *version) plan(o convert.Options) (*convert.Plan, error) {
 	case !v.rewriteAll && v.target.Format.Traits().LabelsInManifest && v.manifestOnly():
 		next.Files = []convert.File{{Keep: true}}
 	}
-	return convert.NewVersion(v.union, next, v.target.Format, v.target.Path, o)
+	return convert.NewVersion(context.Background(), v.union, next, v.target.Format, v.target.Path, o)
 }
 
 // changes returns the function that applies changes to samples of kept files.

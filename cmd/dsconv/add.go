@@ -11,6 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/outside"
 )
 
 func addCommand(c *console) *cli.Command {
@@ -55,7 +56,7 @@ func add(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	return withTarget(cc, args[0], func(t *edit.Target, o *writeOptions) error { return addTo(cc, c, t, args[1], o) })
+	return withTarget(cc, c, args[0], func(t *edit.Target, o *writeOptions) error { return addTo(cc, c, t, args[1], o) })
 }
 
 func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *writeOptions) error {
@@ -79,8 +80,8 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *writeOpt
 	if err := parseSize(cc, "shard-size", &o.convert.Shards.Size); err != nil {
 		return err
 	}
-	if err := checkOutside(o.convert.Quarantine, from); err != nil {
-		return err
+	if err := outside.Check(o.convert.Quarantine, from); err != nil {
+		return usageError{err}
 	}
 	table, err := newSummary(src, parsePatterns(cc)) // patterns of the recipe may match nothing here
 	if err != nil {
@@ -106,7 +107,7 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *writeOpt
 // unread returns the existing paths in the folder from that were skipped when it was listed.
 func unread(s *summary, from string) []string {
 	var paths []string
-	for _, k := range s.skippedByListing {
+	for _, k := range s.Listed {
 		if _, err := os.Lstat(filepath.Join(from, filepath.FromSlash(k.Path))); !errors.Is(err, os.ErrNotExist) {
 			paths = append(paths, k.Path)
 		}

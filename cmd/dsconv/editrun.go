@@ -17,8 +17,8 @@ const editExitCodes = "The dataset does not change until the new version is comp
 	"command to resume it.\n\n" + exitCodes
 
 // withTarget opens a dataset to change it, calls do and closes the dataset.
-func withTarget(cc *cli.Context, path string, do func(t *edit.Target, o *writeOptions) error) error {
-	o, err := parseWriteFlags(cc)
+func withTarget(cc *cli.Context, c *console, path string, do func(t *edit.Target, o *writeOptions) error) error {
+	o, err := parseWriteFlags(cc, c)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ type editOutcome struct {
 // runEdit runs the plan of an edit, nil if there is nothing to do, and prints the result.
 func runEdit(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *writeOptions, a editOutcome) (err error) {
 	if !o.dryRun {
-		if err := a.run(ctx, c, t.Path, p, o); err != nil {
+		if err := a.run(ctx, t.Path, p, o); err != nil {
 			return fmt.Errorf("%w\n%s is unchanged", err, t.Path)
 		}
 	}
@@ -81,7 +81,7 @@ func runEdit(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o
 		}
 	}
 	if in := a.inputs; in != nil {
-		done.Skipped, done.Table, done.Unmatched, done.Labels = in.Skipped, in.Report, in.Unmatched, in.Labels
+		done.Skipped, done.Table, done.Unmatched, done.Labels = in.Skipped, in.Table, in.Unmatched, in.Labels
 		if len(in.Datasets) > 0 {
 			done.Report, done.Written = in.Datasets[0], in.Datasets[0].Written
 		}
@@ -101,15 +101,15 @@ func runEdit(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o
 }
 
 // run runs the plan, if there is one, and writes the report of bad inputs.
-func (a *editOutcome) run(ctx context.Context, c *console, path string, p *convert.Plan, o *writeOptions) error {
+func (a *editOutcome) run(ctx context.Context, path string, p *convert.Plan, o *writeOptions) error {
 	switch in := a.inputs; {
 	case in == nil && p != nil:
-		_, err := runPlan(ctx, c, p, o)
+		_, err := runPlan(ctx, p, o)
 		return err
 	case p != nil:
-		return in.run(ctx, c, path, []*convert.Plan{p}, make([]*convert.Report, 1), o)
+		return in.run(ctx, path, p, o)
 	case in != nil && len(in.Skipped) > 0:
-		return in.run(ctx, c, path, nil, nil, o)
+		return in.run(ctx, path, nil, o)
 	}
 	return nil
 }
@@ -143,10 +143,8 @@ func keptFilesText(p *convert.Plan) string {
 }
 
 // runPlan runs a plan and shows its progress. Its error has a hint.
-func runPlan(ctx context.Context, c *console, p *convert.Plan, o *writeOptions) (*convert.Report, error) {
-	show, end := c.progress(p.Path, p.Len(), o.quiet || p.Len() == 0, o.progressJSON)
-	defer end()
-	p.Progress, p.Command = show, c.commandLine()
+func runPlan(ctx context.Context, p *convert.Plan, o *writeOptions) (*convert.Report, error) {
+	defer o.progress.end()
 	r, err := p.Run(ctx)
 	if err != nil {
 		err = withHint(err, p.Path)

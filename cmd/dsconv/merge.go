@@ -36,7 +36,7 @@ func merge(cc *cli.Context, c *console) (err error) {
 	if err != nil {
 		return err
 	}
-	o, err := parseWriteFlags(cc)
+	o, err := parseWriteFlags(cc, c)
 	if err != nil {
 		return err
 	}
@@ -69,10 +69,10 @@ func merge(cc *cli.Context, c *console) (err error) {
 }
 
 func mergeOptions(cc *cli.Context, o *writeOptions) (err error) {
-	o.convert.Fail = true // no sample may be lost by merging
+	o.convert.OnError = convert.Fail // no sample may be lost by merging
 	o.convert.Create.Replace = cc.Bool("force")
 	parseText(cc, "compress", (*preprocess.Zstd)(&o.convert.Create.Zstd), &err)
-	parseFlag(cc, "order", &o.convert.Order, convert.ParseOrder, &err)
+	parseFlag(cc, "order", &o.convert.Order, parseOrder, &err)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func relabelCommand(c *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return withTarget(cc, args[0], func(t *edit.Target, o *writeOptions) error {
+			return withTarget(cc, c, args[0], func(t *edit.Target, o *writeOptions) error {
 				given := edit.Labels{ByPath: table.By != "key", Columns: table.Columns, Rows: table.Rows, Sep: packedOption(cc, t.Meta(), "label-sep")}
 				if given.Types, err = labels.ParseTypes(packedOption(cc, t.Meta(), "label-type")); err != nil {
 					return usageError{err}

@@ -32,7 +32,7 @@ func removeCommand(c *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return withTarget(cc, args[0], func(t *edit.Target, o *writeOptions) error {
+			return withTarget(cc, c, args[0], func(t *edit.Target, o *writeOptions) error {
 				p, err := edit.Remove(t, keys, o.convert)
 				if err != nil {
 					return err

@@ -24,11 +24,13 @@ func repair(cc *cli.Context, c *console, f formats.Format, path, from string, fo
 		return nil, err
 	}
 	defer src.Close()
+	show := &runProgress{c: c}
+	o.Progress, o.Command = show.show, c.commandLine()
 	p, done, err := edit.Repair(cc.Context, t, found.Blocks, found.NoTable, src, o)
 	if err != nil || p == nil || dry {
 		return done, err
 	}
-	if _, err := runPlan(cc.Context, c, p, &writeOptions{}); err != nil {
+	if _, err := runPlan(cc.Context, p, &writeOptions{progress: show}); err != nil {
 		return done, fmt.Errorf("%w\n%s is unchanged", err, path)
 	}
 	return done, nil

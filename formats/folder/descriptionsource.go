@@ -192,10 +192,13 @@ func readFieldFile(in filesystem, name string, kind formats.Kind, v *formats.Val
 	if !st.Mode().IsRegular() || st.Size() > maxFile {
 		return fmt.Errorf("%s: not a regular file of at most %d bytes", name, int64(maxFile))
 	}
-	if v.Data, err = in.read(name, st.Size(), modTimeOf(st), v.Buffer()); err != nil {
+	data, err := in.read(name, st.Size(), modTimeOf(st), v.Buffer())
+	v.SetOwn(data)
+	if err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
 	}
-	v.Encoding, v.DType, v.Shape = formats.Plain, "", v.Shape[:0]
+	v.Encoding, v.DType = formats.Plain, ""
+	v.SetShape()
 	switch kind {
 	case formats.Image, formats.Mask:
 		v.Encoding = formats.Sniff(v.Data)
@@ -204,8 +207,8 @@ func readFieldFile(in filesystem, name string, kind formats.Kind, v *formats.Val
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		v.Encoding, v.DType, v.Shape = formats.Raw, t, append(v.Shape[:0], shape...)
-		v.Data = append(v.Data[:0], v.Data[offset:]...)
+		v.Data, v.Encoding, v.DType = v.Data[offset:], formats.Raw, t
+		v.SetShape(shape...)
 	}
 	return nil
 }

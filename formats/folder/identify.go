@@ -17,6 +17,9 @@ var _ formats.Identifier = (*Dataset)(nil)
 // may have files of the same names, sizes and times, and two tables may give the same files other
 // labels.
 func (d *Dataset) Identify(w io.Writer) error {
+	if err := d.gate.Check(); err != nil {
+		return err
+	}
 	if err := d.in.identify(w); err != nil {
 		return err
 	}

@@ -56,8 +56,8 @@ func (o ColorJitter) Check(channels int) error {
 	return checkColors("jitter", channels)
 }
 
-// Plan implements Op.
-func (o ColorJitter) Plan(p *Plan, r *random.Rand) {
+// AddTo implements Op.
+func (o ColorJitter) AddTo(s *Steps, r *random.Rand) {
 	type jitter struct {
 		change pixelops.Change
 		varies bool
@@ -75,7 +75,7 @@ func (o ColorJitter) Plan(p *Plan, r *random.Rand) {
 	}
 	for _, j := range jitters {
 		if j.varies {
-			p.Enhance(j.change, j.factor)
+			s.Enhance(j.change, j.factor)
 		}
 	}
 }

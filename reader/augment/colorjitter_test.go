@@ -18,10 +18,10 @@ func TestJitterRanges(t *testing.T) {
 	sums := map[pixelops.Change]float64{}
 	const n = 4000
 	for i := range n {
-		var p Plan
+		var p Steps
 		p.Reset(8, 8, 3)
 		r := random.NewRand(3, 0, i)
-		o.Plan(&p, &r)
+		o.AddTo(&p, &r)
 		if len(p.changes) != 4 {
 			t.Fatalf("%d changes, want 4", len(p.changes))
 		}
@@ -48,13 +48,13 @@ func TestJitterRangeErrors(t *testing.T) {
 }
 
 func TestCenterCropFloor(t *testing.T) {
-	var p Plan
+	var p Steps
 	for _, tt := range []struct {
 		floor bool
 		x, y  int
 	}{{false, 2, 0}, {true, 1, 0}} {
 		p.Reset(11, 13, 3)
-		CenterCrop{H: 10, W: 10, Floor: tt.floor}.Plan(&p, nil)
+		CenterCrop{H: 10, W: 10, Floor: tt.floor}.AddTo(&p, nil)
 		if p.window.X != tt.x || p.window.Y != tt.y {
 			t.Errorf("floor %v: at %d, %d, want %d, %d", tt.floor, p.window.X, p.window.Y, tt.x, tt.y)
 		}

@@ -22,22 +22,22 @@ type Step struct {
 	Mode   PadMode `json:"mode,omitempty"`
 	// Values are what fills, or what erases; none is 0, or, of erase, noise.
 	Values []float64 `json:"values,omitempty"`
-	Matrix []float64 `json:"matrix,omitempty"` // of affine, see Plan.Affine
+	Matrix []float64 `json:"matrix,omitempty"` // of affine, see Steps.Affine
 	Amount float64   `json:"amount,omitempty"` // the factor of a change, the sigma of a blur
 }
 
-// Steps tells what p will do, in order: for those who want to do the same by other means.
-func (p *Plan) Steps() []Step {
+// List tells what s will do, in order: for those who want to do the same by other means.
+func (s *Steps) List() []Step {
 	var all []Step
-	h, w := p.fromH, p.fromW
-	for i := range p.steps {
-		s := &p.steps[i]
-		all = appendView(all, h, w, s.window, s.flips)
-		all = append(all, p.describe(s)...)
-		h, w = s.h, s.w
+	h, w := s.fromH, s.fromW
+	for i := range s.steps {
+		st := &s.steps[i]
+		all = appendView(all, h, w, st.window, st.flips)
+		all = append(all, s.describe(st)...)
+		h, w = st.h, st.w
 	}
-	all = appendView(all, h, w, p.window, p.flips)
-	for _, e := range p.erasures {
+	all = appendView(all, h, w, s.window, s.flips)
+	for _, e := range s.erasures {
 		all = append(all, Step{Name: "erase", Part: partOf(e.part), Values: e.values})
 	}
 	return all
@@ -57,26 +57,26 @@ func appendView(all []Step, h, w int, window pixel.Rect, f flips) []Step {
 	return all
 }
 
-func (p *Plan) describe(s *step) []Step {
-	size := []int{s.h, s.w}
-	switch s.kind {
+func (s *Steps) describe(st *step) []Step {
+	size := []int{st.h, st.w}
+	switch st.kind {
 	case resizing:
-		return []Step{{Name: "resize", Size: size, Filter: s.filter}}
+		return []Step{{Name: "resize", Size: size, Filter: st.filter}}
 	case pad:
-		b := &s.border
+		b := &st.border
 		return []Step{{Name: "pad", Size: size, Border: []int{b.left, b.top}, Mode: b.mode, Values: b.fill}}
 	case transpose:
 		return []Step{{Name: "transpose", Size: size}}
 	case affine:
-		a := &s.affine
+		a := &st.affine
 		return []Step{{Name: "affine", Size: size, Filter: a.Filter, Values: a.Fill, Matrix: a.Matrix[:]}}
 	case blur:
-		return []Step{{Name: "blur", Size: []int{s.color.h, s.color.w}, Amount: s.color.amount}}
+		return []Step{{Name: "blur", Size: []int{st.color.h, st.color.w}, Amount: st.color.amount}}
 	case sharpen:
-		return []Step{{Name: "sharpen", Amount: s.color.amount}}
+		return []Step{{Name: "sharpen", Amount: st.color.amount}}
 	}
 	var changes []Step
-	for _, c := range p.changes[s.color.from:s.color.to] {
+	for _, c := range s.changes[st.color.from:st.color.to] {
 		changes = append(changes, Step{Name: changeNames[c.Change], Amount: c.Factor})
 	}
 	return changes

@@ -6,7 +6,7 @@
 // sample), see [random.Rand], never from a worker: an epoch's pixels are the same for any number
 // of workers, ranks and any format.
 //
-// An [Op] only plans: it adds crops, resizes, flips and colour changes to a [Plan]. A [Runner] then
+// An [Op] only plans: it adds crops, resizes, flips and colour changes to a [Steps]. A [Runner] then
 // carries the plan out in as few passes over the pixels as possible, with exactly the result of
 // applying the ops one after another. A crop before a resize is the source region of the
 // resample; a crop after it, flips, normalisation, layout and element type are part of the last
@@ -14,8 +14,8 @@
 // and one store; no op at all is one copy. Rotations by right angles move whole pixels; others
 // resample the image once more. Successive colour changes are one call, on what the crops left.
 //
-// Extra fields follow the same plan: images by [Runner.Apply], after [Plan.Widen]; masks by
-// [Runner.Mask], which takes the nearest pixel and keeps values; boxes by [Plan.Boxes]. As in
+// Extra fields follow the same plan: images by [Runner.Apply], after [Steps.Widen]; masks by
+// [Runner.Mask], which takes the nearest pixel and keeps values; boxes by [Steps.Boxes]. As in
 // torchvision.transforms.v2, RandomErasing does not change masks and boxes. Unlike there, masks are
 // 0 outside the image, whatever the fill is.
 //

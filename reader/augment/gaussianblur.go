@@ -36,13 +36,13 @@ func (o GaussianBlur) Check(channels int) error {
 	return checkColors("blur", channels)
 }
 
-// Plan implements Op. An image of up to half a kernel has too few pixels to mirror.
-func (o GaussianBlur) Plan(p *Plan, r *random.Rand) {
-	s := o.sigma()
-	sigma := r.Uniform(s[0], s[1])
-	if o.H/2 >= p.H || o.W/2 >= p.W {
-		p.Fail(fmt.Errorf("%s: an image of %dx%d pixels is too small", o, p.W, p.H))
+// AddTo implements Op. An image of up to half a kernel has too few pixels to mirror.
+func (o GaussianBlur) AddTo(s *Steps, r *random.Rand) {
+	sigmas := o.sigma()
+	sigma := r.Uniform(sigmas[0], sigmas[1])
+	if o.H/2 >= s.H || o.W/2 >= s.W {
+		s.Fail(fmt.Errorf("%s: an image of %dx%d pixels is too small", o, s.W, s.H))
 		return
 	}
-	p.Blur(o.H, o.W, sigma)
+	s.Blur(o.H, o.W, sigma)
 }

@@ -64,8 +64,8 @@ func (o MixUp) String() string { return "mixup:" + formatFloat(o.Alpha) }
 // Check implements Op.
 func (o MixUp) Check(int) error { return checkAlpha("mixup", o.Alpha) }
 
-// Plan implements Op; images are mixed when their batch is complete.
-func (o MixUp) Plan(*Plan, *random.Rand) {}
+// AddTo implements Op; images are mixed when their batch is complete.
+func (o MixUp) AddTo(*Steps, *random.Rand) {}
 
 // Mix implements Mixer.
 func (o MixUp) Mix(_, _ int, r *random.Rand) Mixing { return Mixing{Share: r.Beta(o.Alpha)} }
@@ -82,8 +82,8 @@ func (o CutMix) String() string { return "cutmix:" + formatFloat(o.Alpha) }
 // Check implements Op.
 func (o CutMix) Check(int) error { return checkAlpha("cutmix", o.Alpha) }
 
-// Plan implements Op; images are mixed when their batch is complete.
-func (o CutMix) Plan(*Plan, *random.Rand) {}
+// AddTo implements Op; images are mixed when their batch is complete.
+func (o CutMix) AddTo(*Steps, *random.Rand) {}
 
 // Mix implements Mixer. The region lies around a uniformly drawn point and is clipped at the edges.
 func (o CutMix) Mix(h, w int, r *random.Rand) Mixing {

@@ -52,8 +52,8 @@ func (o Normalize) checkBatch(d formats.DType) error {
 	return nil
 }
 
-// Plan implements Op; the last pass normalises.
-func (o Normalize) Plan(*Plan, *random.Rand) {}
+// AddTo implements Op; the last pass normalises.
+func (o Normalize) AddTo(*Steps, *random.Rand) {}
 
 // channel is mean and standard deviation of channel c.
 func (o Normalize) channel(c int) (mean, std float32) {

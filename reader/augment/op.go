@@ -15,9 +15,9 @@ type Op interface {
 	// Check reports parameters that make no sense, and images of the given number of
 	// channels that the op is not made for.
 	Check(channels int) error
-	// Plan adds to p what the op does to an image of the size that p has by now, drawing
+	// AddTo adds to s what the op does to an image of the size that s has by now, drawing
 	// what is random from r.
-	Plan(p *Plan, r *random.Rand)
+	AddTo(s *Steps, r *random.Rand)
 }
 
 // sizing is what an Op does to the sizes of images.
@@ -72,4 +72,17 @@ func checkChance(name string, p float64) error {
 		return fmt.Errorf("%s: probability %v is not between 0 and 1", name, p)
 	}
 	return nil
+}
+
+// text is the text of o, also of one that is nil or whose String panics.
+func text(o Op) (s string) {
+	if o == nil {
+		return "nil"
+	}
+	defer func() {
+		if recover() != nil {
+			s = fmt.Sprintf("%T", o)
+		}
+	}()
+	return o.String()
 }

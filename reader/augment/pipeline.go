@@ -39,12 +39,12 @@ func Compile(ops []Op, h, w, c int, dtype formats.DType, layout pixel.Layout) (*
 	if sizingOfAll(ops) == variesSize {
 		return nil, ErrSize
 	}
-	var plan Plan
-	p.Plan(&plan, h, w, new(random.Rand))
-	if plan.err != nil {
-		return nil, fmt.Errorf("an image of %dx%d: %w", w, h, plan.err)
+	var steps Steps
+	p.Draw(&steps, h, w, new(random.Rand))
+	if steps.err != nil {
+		return nil, fmt.Errorf("an image of %dx%d: %w", w, h, steps.err)
 	}
-	p.h, p.w = plan.H, plan.W
+	p.h, p.w = steps.H, steps.W
 	return p, nil
 }
 
@@ -101,33 +101,33 @@ func (p *Pipeline) Mixers() []Mixer { return p.mixers }
 // Shape is H, W, C of an entry, whatever the layout.
 func (p *Pipeline) Shape() [3]int { return [3]int{p.h, p.w, p.c} }
 
-// Plan plans the ops for an image of h by w pixels, drawing from r.
-func (p *Pipeline) Plan(plan *Plan, h, w int, r *random.Rand) {
-	plan.Reset(h, w, p.c)
+// Draw makes steps those of the ops for an image of h by w pixels, drawing from r.
+func (p *Pipeline) Draw(steps *Steps, h, w int, r *random.Rand) {
+	steps.Reset(h, w, p.c)
 	if h < 1 || w < 1 {
-		plan.err = fmt.Errorf("an image of %dx%d has no pixels", w, h)
+		steps.err = fmt.Errorf("an image of %dx%d has no pixels", w, h)
 	}
 	for _, o := range p.ops {
-		if plan.err == nil {
-			o.Plan(plan, r)
+		if steps.err == nil {
+			o.AddTo(steps, r)
 		}
 	}
 }
 
 // Fits reports an image that the pipeline cannot make a batch entry of, by its own shape
-// and the one its plan ends in.
-func (p *Pipeline) Fits(m *pixel.Image, plan *Plan) error {
+// and the one that its steps end in.
+func (p *Pipeline) Fits(m *pixel.Image, steps *Steps) error {
 	switch {
-	case plan.err != nil:
-		return plan.err
+	case steps.err != nil:
+		return steps.err
 	case m.C != p.c:
 		return fmt.Errorf("it has %d channels, the batch %d: choose the color rgb or gray", m.C, p.c)
 	case m.DType == formats.Uint16 && p.dtype == formats.Uint8:
 		return errors.New("it has 16 bits per channel: use uint16, float32, float16 or bfloat16 batches")
 	case m.DType != formats.Uint8 && m.DType != formats.Uint16:
 		return fmt.Errorf("its elements are %s: only uint8 and uint16 can be transformed", m.DType)
-	case p.h > 0 && (plan.H != p.h || plan.W != p.w):
-		return fmt.Errorf("it becomes %dx%d, the batch holds %dx%d: %w", plan.W, plan.H, p.w, p.h, ErrSize)
+	case p.h > 0 && (steps.H != p.h || steps.W != p.w):
+		return fmt.Errorf("it becomes %dx%d, the batch holds %dx%d: %w", steps.W, steps.H, p.w, p.h, ErrSize)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package augment
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/dsconv/dsconv/reader/random"
 )
@@ -15,11 +14,7 @@ type RandomApply struct {
 }
 
 func (o RandomApply) String() string {
-	s := make([]string, len(o.Ops))
-	for i, op := range o.Ops {
-		s[i] = op.String()
-	}
-	return "apply:" + formatFloat(o.P) + ":" + strings.Join(s, "+")
+	return "apply:" + formatFloat(o.P) + ":" + join(o.Ops, "+")
 }
 
 // Check implements Op.
@@ -42,14 +37,14 @@ func onPixels(o Op) bool {
 	return !inBatch && !mixes
 }
 
-// Plan implements Op.
-func (o RandomApply) Plan(p *Plan, r *random.Rand) {
+// AddTo implements Op.
+func (o RandomApply) AddTo(s *Steps, r *random.Rand) {
 	if r.Float64() >= o.P {
 		return
 	}
 	for _, op := range o.Ops {
-		if p.err == nil {
-			op.Plan(p, r)
+		if s.err == nil {
+			op.AddTo(s, r)
 		}
 	}
 }

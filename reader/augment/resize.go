@@ -49,17 +49,17 @@ func (o Resize) Check(int) error {
 	return checkSize("resize", o.Shorter, o.Shorter)
 }
 
-// Plan implements Op.
-func (o Resize) Plan(p *Plan, _ *random.Rand) {
+// AddTo implements Op.
+func (o Resize) AddTo(s *Steps, _ *random.Rand) {
 	h, w := o.H, o.W
 	switch {
 	case o.Shorter == 0:
-	case p.W <= p.H:
-		w, h = o.sides(p.W, p.H)
+	case s.W <= s.H:
+		w, h = o.sides(s.W, s.H)
 	default:
-		h, w = o.sides(p.H, p.W)
+		h, w = o.sides(s.H, s.W)
 	}
-	p.Resize(h, w, cmp.Or(o.Filter, pixel.Bilinear))
+	s.Resize(h, w, cmp.Or(o.Filter, pixel.Bilinear))
 }
 
 // sides gives what a shorter and a longer side become.

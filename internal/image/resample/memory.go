@@ -73,5 +73,6 @@ func (r *Resampler) Shrink() {
 		m.Shrink()
 	}
 	r.cache.inUse = nil // it may be too large for the cache
-	r.scratch, r.xs, r.ys, r.offsets = buffer.DropLarge(r.scratch), buffer.DropLarge(r.xs), buffer.DropLarge(r.ys), buffer.DropLarge(r.offsets)
+	r.scratch, r.xs, r.ys, r.columns = buffer.DropLarge(r.scratch), buffer.DropLarge(r.xs), buffer.DropLarge(r.ys), buffer.DropLarge(r.columns)
+	r.offsets, r.warping = buffer.DropLarge(r.offsets), warping{}
 }

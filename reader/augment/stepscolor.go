@@ -18,37 +18,37 @@ type recoloring struct {
 
 // Enhance makes a change that does not depend on where pixels are. Changes one after another
 // become one step.
-func (p *Plan) Enhance(c pixelops.Change, factor float64) {
-	last := len(p.steps) - 1
-	whole := p.window == pixel.Rect{W: p.W, H: p.H}
-	p.changes = append(p.changes, pixelops.Enhancement{Change: c, Factor: factor})
-	n := len(p.changes)
-	if last >= 0 && p.steps[last].kind == enhance && whole && p.steps[last].h == p.H && p.steps[last].w == p.W {
-		p.steps[last].color.to = n
+func (s *Steps) Enhance(c pixelops.Change, factor float64) {
+	last := len(s.steps) - 1
+	whole := s.window == pixel.Rect{W: s.W, H: s.H}
+	s.changes = append(s.changes, pixelops.Enhancement{Change: c, Factor: factor})
+	n := len(s.changes)
+	if last >= 0 && s.steps[last].kind == enhance && whole && s.steps[last].h == s.H && s.steps[last].w == s.W {
+		s.steps[last].color.to = n
 		return
 	}
-	p.recolor(enhance, recoloring{from: n - 1, to: n})
+	s.recolor(enhance, recoloring{from: n - 1, to: n})
 }
 
 // Blur convolves with a Gaussian kernel of h by w pixels, see preprocess.Enhancer.
-func (p *Plan) Blur(h, w int, sigma float64) {
-	p.recolor(blur, recoloring{h: h, w: w, amount: sigma})
+func (s *Steps) Blur(h, w int, sigma float64) {
+	s.recolor(blur, recoloring{h: h, w: w, amount: sigma})
 }
 
 // Sharpen blends the image's smooth version with the image, see preprocess.Enhancer.
-func (p *Plan) Sharpen(factor float64) {
-	p.recolor(sharpen, recoloring{amount: factor})
+func (s *Steps) Sharpen(factor float64) {
+	s.recolor(sharpen, recoloring{amount: factor})
 }
 
-func (p *Plan) recolor(k kind, c recoloring) {
-	p.steps = append(p.steps, step{kind: k, window: p.window, h: p.H, w: p.W, color: c})
-	p.resized(p.H, p.W)
+func (s *Steps) recolor(k kind, c recoloring) {
+	s.steps = append(s.steps, step{kind: k, window: s.window, h: s.H, w: s.W, color: c})
+	s.resized(s.H, s.W)
 }
 
 // recolor carries out a step of colours.
-func (r *Runner) recolor(p *Plan, s *step, in view, own bool) (*pixel.Image, error) {
-	m, c := in.image, &s.color
-	switch s.kind {
+func (r *Runner) recolor(s *Steps, st *step, in view, own bool) (*pixel.Image, error) {
+	m, c := in.image, &st.color
+	switch st.kind {
 	case blur:
 		out := r.scratch()
 		return out, r.enhancer.Blur(out, m, in.window, c.w, c.h, c.amount)
@@ -59,5 +59,5 @@ func (r *Runner) recolor(p *Plan, s *step, in view, own bool) (*pixel.Image, err
 	if !own || in.window.W != m.W || in.window.H != m.H {
 		m = r.copy(in)
 	}
-	return m, r.enhancer.Enhance(m, p.changes[c.from:c.to])
+	return m, r.enhancer.Enhance(m, s.changes[c.from:c.to])
 }
