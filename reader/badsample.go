@@ -8,7 +8,7 @@ import (
 )
 
 // OnError says what happens to samples that cannot be read, decoded or transformed. Errors that are
-// not the sample's fault (preprocess.EndsRun) always end the epoch.
+// not the sample's fault (pixel.EndsRun) always end the epoch.
 type OnError string
 
 const (

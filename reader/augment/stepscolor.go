@@ -30,12 +30,12 @@ func (s *Steps) Enhance(c pixelops.Change, factor float64) {
 	s.recolor(enhance, recoloring{from: n - 1, to: n})
 }
 
-// Blur convolves with a Gaussian kernel of h by w pixels, see preprocess.Enhancer.
+// Blur convolves with a Gaussian kernel of h by w pixels.
 func (s *Steps) Blur(h, w int, sigma float64) {
 	s.recolor(blur, recoloring{h: h, w: w, amount: sigma})
 }
 
-// Sharpen blends the image's smooth version with the image, see preprocess.Enhancer.
+// Sharpen blends the image's smooth version with the image.
 func (s *Steps) Sharpen(factor float64) {
 	s.recolor(sharpen, recoloring{amount: factor})
 }
