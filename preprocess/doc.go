@@ -1,24 +1,38 @@
-// Package preprocess turns the bytes of an image into pixels and back: header and
-// structure checks, decoding, EXIF orientation, crop and resize, encoding. A [Recipe] says
-// what is done to a dataset's images, a [Processor] applies it to one sample.
+// Package preprocess says what happens to the images of a dataset when it is packed, and makes
+// thumbnails.
+//
+// A [Recipe] has the steps: decode, turn upright, scale, crop, encode. Package convert applies it to a
+// dataset; a [Processor] applies it to one sample:
+//
+//	recipe := preprocess.Recipe{
+//		Resize: preprocess.Resize{Mode: preprocess.ResizeShorter, W: 256},
+//		Encode: codec.EncodeOptions{Encoding: formats.JPEG, Quality: 90},
+//	}
+//	p, err := preprocess.NewProcessor(recipe, schema)
+//	...
+//	defer p.Close()
+//	err = p.Process(&in, &out)
+//
+// [Thumbnail] makes a small image of a file for people to look at, fast:
+//
+//	img, err := preprocess.Thumbnail(file, preprocess.ThumbnailOptions{W: 200, H: 200})
+//
+// Package codec decodes and encodes single images, package pixel has the images themselves.
 //
 // # Same pixels
 //
-// The pixels equal Pillow's bit for bit: PIL.Image.open(p).convert("RGB") for
-// [pixel.ColorRGB], .convert("L") for [pixel.ColorGray], the file's own channels and depth for
-// [pixel.ColorKeep]; Image.resize for [resample.Resampler]; Image.save(quality=Q) for JPEG. JPEGs are decoded
-// and encoded by libjpeg-turbo with the accurate DCT and fancy upsampling. A build with
-// CGO_ENABLED=0 decodes with image/jpeg instead, whose pixels differ slightly: [jpeg.DecoderName]
-// names the decoder, and a recipe records it.
+// The pixels of a recipe equal Pillow's bit for bit, those of Image.open(p).convert, Image.resize and
+// Image.save. A build with CGO_ENABLED=0 decodes JPEGs with image/jpeg instead of libjpeg-turbo, whose
+// pixels differ slightly; a recipe records the decoder. Thumbnails are not meant to equal anything.
 //
-// A [resample.Resampler] can write to a batch: its last pass flips, normalises and converts the pixels as
-// a [resample.TensorSpec] says and writes them to a [resample.Target]. The C kernels have versions for AVX2,
-// AVX-512 and any processor; the best that the processor has is chosen. All of them, and the
-// pure-Go version in builds without cgo, give the same bits.
+// # Texts
+//
+// The options have the texts of the command's flags: they implement encoding.TextMarshaler and
+// encoding.TextUnmarshaler. [Recipe.Map] and [ParseRecipe] are the form in which a dataset stores its
+// recipe.
 //
 // # Threads and lifetime
 //
-// [codec.Decoder], [codec.Encoder], [resample.Resampler] and [Processor] hold scratch memory and C handles. Use one a
-// goroutine for many images, and close it at the end. An [pixel.Image] owns its pixels and reuses
-// their memory from image to image.
+// A Processor holds scratch memory and memory of C. Use one a goroutine for many samples, and close it
+// at the end. The functions are for any goroutine.
 package preprocess

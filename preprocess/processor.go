@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/forgotten"
 	"github.com/dsconv/dsconv/internal/image/budget"
 	inner "github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
@@ -14,21 +15,18 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Processor applies a Recipe to samples. It is for one goroutine and for many samples; Close frees
-// its memory.
+// Processor applies a Recipe to samples. It is for one goroutine and for many samples. Close frees its
+// memory; one that is forgotten is freed once it is unreachable.
 type Processor struct {
-	recipe  Recipe
-	schema  formats.Schema
-	image   int
-	decoder inner.Decoder
-	encoder inner.Encoder
+	recipe Recipe
+	schema formats.Schema
+	image  int
+	*tools
 	resizer resample.Resampler
 	// The image moves from one buffer to the next.
 	decoded, turned, scaled pixel.Image
 
-	transcoder  jpeg.Transcoder
-	reservation budget.Reservation
-	dropEarly   bool // all buffers together would exceed the image's limit
+	dropEarly bool // all buffers together would exceed the image's limit
 
 	// ReserveOutput, if not nil, is called before an output of n bytes that is far larger than its
 	// file. If it returns false, Process returns ErrPostponed.
@@ -41,6 +39,21 @@ type Processor struct {
 	untiled     []string
 }
 
+// tools are what a Processor must free. They do not refer to it.
+type tools struct {
+	decoder     inner.Decoder
+	encoder     inner.Encoder
+	transcoder  jpeg.Transcoder
+	reservation budget.Reservation
+	open        *forgotten.Open
+}
+
+func (t *tools) close() {
+	t.decoder.Close()
+	t.encoder.Close()
+	t.transcoder.Close()
+}
+
 // NewProcessor returns a Processor for samples of a schema, or an error about the recipe or the
 // schema.
 func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
@@ -50,21 +63,30 @@ func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
 	if err := schema.Validate(); err != nil {
 		return nil, err
 	}
-	return &Processor{recipe: r, schema: schema, image: schema.ImageIndex(), reservation: budget.Reservation{OutputPixels: r.Resize.maxOutputPixels()}}, nil
+	t := &tools{reservation: budget.Reservation{OutputPixels: r.Resize.maxOutputPixels()}}
+	p := &Processor{recipe: r, schema: schema, image: schema.ImageIndex(), tools: t}
+	t.open = forgotten.Track(p, "image processor", t.close)
+	return p, nil
 }
 
 // StopBy makes s end Process early, from now until Close.
 func (p *Processor) StopBy(s *pixel.Stop) {
+	if p == nil || p.tools == nil {
+		return
+	}
 	p.decoder.StopBy(s)
 	p.encoder.StopBy(s)
 	p.transcoder.StopBy(s)
 }
 
-// Close frees the Processor's memory.
+// Close frees the Processor's memory. It may be closed again; Process then returns an error.
 func (p *Processor) Close() {
-	p.decoder.Close()
-	p.encoder.Close()
-	p.transcoder.Close()
+	if p == nil || p.tools == nil {
+		return
+	}
+	p.open.Done()
+	p.close()
+	p.tools = nil
 }
 
 // Warning says what was irregular about an image of the last sample, "" if nothing was. Pillow and
@@ -93,6 +115,14 @@ func (p *Processor) Tiled() (n int, untiled []string) { return p.tiled, p.untile
 // channels and depth, and are written raw if the images are, otherwise as PNG. Boxes are scaled,
 // shifted and clipped to the image. An error names the field.
 func (p *Processor) Process(in, out *formats.Sample) error {
+	switch {
+	case p == nil || p.tools == nil:
+		return fmt.Errorf("preprocess: Process: the Processor did not come from NewProcessor, or %w", formats.ErrClosed)
+	case in == nil || out == nil:
+		return errors.New("preprocess: Process: one of the samples is nil")
+	case in == out:
+		return errors.New("preprocess: Process: in and out are the same sample: pass another one")
+	}
 	p.warning, p.narrowed, p.orientation, p.tiled, p.untiled = "", "", 1, 0, p.untiled[:0]
 	if len(in.Values) != len(p.schema) {
 		return fmt.Errorf("%w: %d values for %d fields", formats.ErrSchema, len(in.Values), len(p.schema))

@@ -66,7 +66,7 @@ type Config struct {
 	DType formats.DType `json:"dtype"`
 	// Layout of the batches: pixel.NHWC, the default, or pixel.NCHW.
 	Layout pixel.Layout `json:"layout"`
-	// Color that images are decoded to; "" is preprocess.ColorRGB. Images of 16 bits per channel become
+	// Color that images are decoded to; "" is pixel.ColorRGB. Images of 16 bits per channel become
 	// 8 bits as in Pillow, unless DType is Uint16 or Color is ColorKeep.
 	Color pixel.Color `json:"color"`
 	// ApplyOrientation applies the EXIF orientation, which ImageFolder and Pillow do not.
@@ -75,7 +75,7 @@ type Config struct {
 	// transform reduces them more: the pixels are near Pillow's, not equal.
 	FastDecode bool `json:"fast_decode,omitempty"`
 	// MaxPixels is the most pixels that an image may have, and bounds the memory that it may use; 0
-	// is preprocess.DefaultMaxPixels. Larger images are bad samples.
+	// is pixel.DefaultMaxPixels. Larger images are bad samples.
 	MaxPixels int `json:"max_pixels,omitempty"`
 }
 

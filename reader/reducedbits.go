@@ -10,7 +10,7 @@ import (
 type Narrowed struct {
 	Times int64  `json:"times"` // an image counts each time that it is decoded
 	Key   string `json:"key"`   // of one of them
-	How   string `json:"how"`   // preprocess.NarrowedClipped or preprocess.NarrowedCut
+	How   string `json:"how"`   // how it lost them, as preprocess.Processor.Narrowed says
 }
 
 // Narrowed tells of those that were met since the Loader was made.

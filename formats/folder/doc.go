@@ -1,5 +1,9 @@
 // Package folder reads the images that users start from: in class folders, like torchvision's
-// ImageFolder, or listed in a table of labels. It is read-only.
+// ImageFolder, or listed in a table of labels. It is read-only. The folder is one of the disk, or the
+// root of an fs.FS:
+//
+//	d, err := folder.Open(ctx, "photos", folder.Config{})
+//	d, err := folder.OpenFS(ctx, embedded, folder.Config{Labels: "labels.csv"})
 //
 // The class and split of a file:
 //

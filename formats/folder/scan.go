@@ -41,7 +41,7 @@ var (
 // the network, not for a core.
 const maxListings = 16
 
-// maxFile bounds the size of an image file: no encoding of preprocess.DefaultMaxPixels pixels
+// maxFile bounds the size of an image file: no encoding of pixel.DefaultMaxPixels pixels
 // needs more.
 const maxFile = 2 << 30
 

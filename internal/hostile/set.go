@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// Side is the side of the largest square within preprocess.DefaultMaxPixels.
+// Side is the side of the largest square within pixel.DefaultMaxPixels.
 const Side = 13377
 
 // smaller is the side of squares of which many can be decoded in a short time, though each takes

@@ -74,8 +74,7 @@ func (d *Decoder) decodeSimplePNG(dst *pixel.Image, data []byte, h pixel.Header,
 	if !d.png.decode(&d.scratch[0], data, h) {
 		return false
 	}
-	d.convert(dst, &d.scratch[0], o)
-	return true
+	return d.convert(dst, &d.scratch[0], o) == nil
 }
 
 // open starts the decompression of p.in.

@@ -22,7 +22,10 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	if r == nil {
 		return nil, errors.New("codec: the reader is nil")
 	}
-	if limit <= 0 {
+	switch {
+	case limit < 0:
+		return nil, fmt.Errorf("codec: MaxBytes %d: it must not be negative", limit)
+	case limit == 0:
 		limit = DefaultMaxBytes
 	}
 	var b bytes.Buffer

@@ -1,0 +1,53 @@
+package codec_test
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"log"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// A part of an image is decoded alone, and written as a JPEG.
+func Example() {
+	var photo bytes.Buffer // the bytes of any image file
+	if err := codec.EncodeImage(&photo, image.NewGray(image.Rect(0, 0, 500, 375)), codec.EncodeOptions{Encoding: formats.PNG}); err != nil {
+		log.Fatal(err)
+	}
+	crop, err := codec.DecodeFrom(&photo, codec.DecodeOptions{Region: pixel.Rect{X: 100, Y: 50, W: 224, H: 224}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := codec.Encode(&out, crop, codec.EncodeOptions{Encoding: formats.JPEG, Quality: 85}); err != nil {
+		log.Fatal(err)
+	}
+	enc, h, err := codec.Inspect(out.Bytes())
+	fmt.Println(enc, h.W, h.H, h.C, err)
+	// Output: jpeg 224 224 3 <nil>
+}
+
+// A Decoder is for many images on one goroutine.
+func ExampleDecoder() {
+	var file bytes.Buffer
+	if err := codec.EncodeImage(&file, image.NewRGBA(image.Rect(0, 0, 20, 10)), codec.EncodeOptions{Encoding: formats.PNG}); err != nil {
+		log.Fatal(err)
+	}
+	d := codec.NewDecoder()
+	defer d.Close()
+	var m pixel.Image // its memory is used again
+	for range 3 {
+		if err := d.Decode(&m, file.Bytes(), codec.DecodeOptions{Color: pixel.ColorGray}); err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(m.W, m.H, m.C)
+	}
+	// Output:
+	// 20 10 1
+	// 20 10 1
+	// 20 10 1
+}
