@@ -19,6 +19,9 @@ func (d *Dataset) Identify(w io.Writer) error {
 	if err := d.gate.Check(); err != nil {
 		return err
 	}
+	if w == nil {
+		return fmt.Errorf("%s: Identify into a nil io.Writer", d.root)
+	}
 	root, err := filepath.Abs(d.root)
 	if err != nil {
 		return err
