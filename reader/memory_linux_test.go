@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -165,7 +166,7 @@ func TestEstimatedProcess(t *testing.T) {
 		c.Transforms = []augment.Op{augment.Resize{H: 224, W: 224}}
 	}
 	l := makeLoader(t, ds, c)
-	estimate, err := l.Estimate()
+	estimate, err := l.Estimate(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
