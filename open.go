@@ -29,7 +29,7 @@ func OpenSource(ctx context.Context, path string, cfg folder.Config) (formats.Da
 	case path == "":
 		return nil, wrongOptions{errors.New("dsconv.OpenSource: the path is empty")}
 	}
-	if err := formats.CheckLocal(path); err != nil {
+	if err := formats.CheckPath(path); err != nil {
 		return nil, err
 	}
 	if f, err := Formats().ByPath(path); err == nil && f.Name() != "folder" {

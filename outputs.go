@@ -33,7 +33,7 @@ func outputs(src formats.Dataset, dst string, o *Options) (*outputList, error) {
 	if dst == "" {
 		return nil, wrongOptions{errors.New("dsconv: the path of the output is empty")}
 	}
-	if err := formats.CheckLocal(dst); err != nil {
+	if err := formats.CheckPath(dst); err != nil {
 		return nil, err
 	}
 	f, err := writableFormat(dst, o.Format)

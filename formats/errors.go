@@ -3,6 +3,7 @@ package formats
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 )
 
 // Errors that callers distinguish. They are wrapped with the operation, the file and the key.
@@ -11,8 +12,9 @@ var (
 	ErrExists = errors.New("already exists")
 	// ErrPartial is returned by Create when an unfinished dataset exists.
 	ErrPartial = errors.New("unfinished dataset")
-	// ErrNoPartial is returned by Resume when no unfinished dataset exists.
-	ErrNoPartial = errors.New("no unfinished dataset to resume")
+	// ErrNoPartial is returned by Resume when no unfinished dataset exists. It is an
+	// fs.ErrNotExist too.
+	ErrNoPartial error = noPartial{}
 	// ErrPublished is returned by Resume when only the last step, publishing the dataset, was
 	// missing. Resume has done that, and nothing is left to resume.
 	ErrPublished = errors.New("it was complete and is now published")
@@ -44,6 +46,12 @@ var (
 	// ErrUnknownFormat is returned when no format matches a name or path.
 	ErrUnknownFormat = errors.New("unknown format")
 )
+
+type noPartial struct{}
+
+func (noPartial) Error() string { return "no unfinished dataset to resume" }
+
+func (noPartial) Is(target error) bool { return target == fs.ErrNotExist }
 
 // WrapDamaged returns err with ErrDamaged in its chain; the text says "damaged" only once.
 func WrapDamaged(err error) error {

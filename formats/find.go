@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 )
@@ -8,6 +9,9 @@ import (
 // Find returns the index of the sample with the key, by binary search; ErrKey if there is
 // none.
 func Find(ds Dataset, key string) (int, error) {
+	if ds == nil {
+		return 0, errors.New("formats.Find: the dataset is nil")
+	}
 	var failed error
 	i := sort.Search(ds.Len(), func(i int) bool {
 		in, err := ds.Info(i)
@@ -30,6 +34,9 @@ func Find(ds Dataset, key string) (int, error) {
 // Locate returns the index in src of each of the samples: the one with the path of its source file,
 // else the one with its key, -1 if there is none.
 func Locate(src Dataset, samples []Info) ([]int, error) {
+	if src == nil {
+		return nil, errors.New("formats.Locate: the dataset is nil")
+	}
 	byPath, byKey := map[string]int{}, map[string]int{}
 	for _, in := range samples {
 		byPath[in.Source.Path], byKey[in.Key] = -1, -1

@@ -3,6 +3,7 @@ package formats
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -65,7 +66,7 @@ type StorageOrdered interface {
 // Checker is a Dataset with checksums of its files.
 type Checker interface {
 	// Check reads portion p of the dataset's files on up to workers goroutines and reports each
-	// damaged block. The error is about the check itself (a file that cannot be read, a damaged
+	// damaged block. Fewer workers than 1 are 1. The error is about the check itself (a file that cannot be read, a damaged
 	// table of checksums), not about the damage it reports. report is not called concurrently.
 	Check(ctx context.Context, p Portion, workers int, report func(Damage)) error
 	// CheckQuick is Check without reading the data. It verifies the table of checksums, compares
@@ -76,6 +77,14 @@ type Checker interface {
 
 // Portion is one of Count about equal portions, with Index from 0; the zero value is the whole.
 type Portion struct{ Index, Count int }
+
+// Validate returns an error if there is no such portion.
+func (p Portion) Validate() error {
+	if p != (Portion{}) && (p.Index < 0 || p.Index >= p.Count) {
+		return fmt.Errorf("portion %d of %d: count from 0 to the number of portions minus 1", p.Index, p.Count)
+	}
+	return nil
+}
 
 // Range returns which of n items belong to the portion: from (inclusive) to to (exclusive).
 func (p Portion) Range(n int) (from, to int) {
@@ -141,6 +150,7 @@ type Format interface {
 	// Match reports whether path names a dataset of this format, judged by the name and, if
 	// that does not decide, by the file or folder at path.
 	Match(path string) bool
+	// Open opens the dataset at path; fs.ErrNotExist if nothing is there.
 	Open(path string) (Dataset, error)
 }
 
@@ -149,7 +159,7 @@ type WritableFormat interface {
 	Format
 	// Traits describes what the format requires of the caller of its Writer.
 	Traits() Traits
-	// Create starts a dataset at path. ErrExists if there is a finished one, ErrPartial if
+	// Create starts a dataset at path, in a folder that exists (fs.ErrNotExist). ErrExists if there is a finished one, ErrPartial if
 	// there is an unfinished one, ErrLocked if another process is writing it.
 	Create(path string, m Meta, o CreateOptions) (Writer, error)
 	// Resume opens an unfinished dataset as of its last checkpoint and returns that

@@ -10,6 +10,9 @@ import (
 // NotFound returns the error for a path that does not exist. It names files in the same folder
 // with nearly the same name. errors.Is finds ErrNotDataset and fs.ErrNotExist in it.
 func NotFound(path string) error {
+	if path == "" {
+		return errNoPath
+	}
 	path = filepath.Clean(path)
 	dir := filepath.Dir(path)
 	if st, err := os.Stat(dir); err != nil {
@@ -23,6 +26,9 @@ func NotFound(path string) error {
 	}
 	return notFound(text)
 }
+
+// errNoPath is the error about an empty path.
+const errNoPath = notFound("the path is empty: give the path of a dataset")
 
 type notFound string
 

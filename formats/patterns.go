@@ -29,7 +29,7 @@ const PatternRuleKey = "pattern-rule"
 
 // PatternsFromRecipe reads what Patterns.Recipe of this or an older version wrote.
 func PatternsFromRecipe(recipe map[string]string) Patterns {
-	split := SplitPatterns
+	split := ParsePatterns
 	p := Patterns{Legacy: recipe[PatternRuleKey] == ""}
 	if p.Legacy {
 		split = func(list string) []string { return strings.Split(list, ",") }
@@ -76,8 +76,8 @@ func (p Patterns) Validate() error {
 	return err
 }
 
-// SplitPatterns splits a list at its commas, except those in {a,b}, in [,] and in "\,".
-func SplitPatterns(list string) []string {
+// ParsePatterns splits a list at its commas, except those in {a,b}, in [,] and in "\,".
+func ParsePatterns(list string) []string {
 	var patterns []string
 	from := 0
 	for _, at := range separatorCommas(list) {

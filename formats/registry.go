@@ -1,9 +1,11 @@
 package formats
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +14,9 @@ type Registry []Format
 
 // ByName finds a format by its name. The error of an unknown name lists the known ones.
 func (r Registry) ByName(name string) (Format, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
 	for _, f := range r {
 		if f.Name() == name {
 			return f, nil
@@ -22,7 +27,7 @@ func (r Registry) ByName(name string) (Format, error) {
 
 // ByPath finds the first format that matches path.
 func (r Registry) ByPath(path string) (Format, error) {
-	if err := CheckLocal(path); err != nil {
+	if err := cmp.Or(r.check(), CheckPath(path)); err != nil {
 		return nil, err
 	}
 	for _, f := range r {
@@ -60,9 +65,23 @@ func (r Registry) names() []string {
 	return names
 }
 
-// CheckLocal rejects a URL of an object store (s3://, gs://, ...), so that no folder of that
-// name is ever created.
-func CheckLocal(path string) error {
+// check returns an error if the registry has nothing to open datasets with.
+func (r Registry) check() error {
+	if len(r) == 0 {
+		return errors.New("formats: the registry has no formats: give dsconv.Formats()")
+	}
+	if i := slices.Index(r, nil); i >= 0 {
+		return fmt.Errorf("formats: format %d of the registry is nil: leave it out", i)
+	}
+	return nil
+}
+
+// CheckPath rejects the empty path and a URL of an object store (s3://, gs://, ...), so that no
+// folder of that name is ever created.
+func CheckPath(path string) error {
+	if path == "" {
+		return errNoPath
+	}
 	if scheme, _, ok := strings.Cut(path, "://"); ok && !strings.ContainsAny(scheme, "/\\") {
 		return fmt.Errorf("%s: %w", path, ErrRemote)
 	}

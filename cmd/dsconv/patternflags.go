@@ -27,7 +27,7 @@ func parsePatterns(cc *cli.Context) formats.Patterns {
 func splitPatternFlag(cc *cli.Context, flag string) []string {
 	var patterns []string
 	for _, list := range cc.StringSlice(flag) {
-		for _, p := range formats.SplitPatterns(list) {
+		for _, p := range formats.ParsePatterns(list) {
 			patterns = append(patterns, strings.TrimSpace(p))
 		}
 	}

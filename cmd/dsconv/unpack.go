@@ -41,7 +41,7 @@ func unpackCommand(c *console) *cli.Command {
 				return err
 			}
 			defer ds.Close()
-			if err := formats.CheckLocal(args[1]); err != nil {
+			if err := formats.CheckPath(args[1]); err != nil {
 				return err
 			}
 			if err := checkSplit(cc, ds); err != nil {

@@ -82,7 +82,10 @@ func (Format) Open(path string) (formats.Dataset, error) {
 // that cannot be part of the dataset. The error is about the whole: no folder, no image, an
 // invalid table.
 func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
-	if err := formats.CheckLocal(root); err != nil {
+	if ctx == nil {
+		return nil, errors.New("folder.Open: ctx is nil: give context.Background()")
+	}
+	if err := formats.CheckPath(root); err != nil {
 		return nil, err
 	}
 	filter, err := cfg.Patterns.Compile()

@@ -20,6 +20,9 @@ func (d *Dataset) Identify(w io.Writer) error {
 	if err := d.gate.Check(); err != nil {
 		return err
 	}
+	if w == nil {
+		return fmt.Errorf("%s: Identify into a nil io.Writer", d.in)
+	}
 	if err := d.in.identify(w); err != nil {
 		return err
 	}

@@ -26,6 +26,9 @@ func Bench(b *testing.B, f formats.WritableFormat, name string) {
 		b.ReportAllocs()
 		dir, order := b.TempDir(), c.order(f.Traits().Ordered)
 		for b.Loop() {
+			if err := os.Mkdir(filepath.Join(dir, "d"), 0o755); err != nil {
+				b.Fatal(err)
+			}
 			w := s.create(b, s.path(filepath.Join(dir, "d")), c, formats.CreateOptions{})
 			for _, i := range order {
 				if err := w.Write(&c.samples[i]); err != nil {

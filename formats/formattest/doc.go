@@ -1,15 +1,24 @@
-// Package formattest is the conformance suite of written formats. A format passes it in
-// one line:
+// Package formattest is the conformance suite of written formats. A format of one's own, in
+// whichever module, passes it in one line:
 //
-//	func TestConformance(t *testing.T) { formattest.Run(t, lmdb.Format{}, "x.lmdb") }
-//	func BenchmarkFormat(b *testing.B) { formattest.Bench(b, lmdb.Format{}, "x.lmdb") }
+//	func TestConformance(t *testing.T) { formattest.Run(t, myformat.Format{}, "x.mine") }
+//	func BenchmarkFormat(b *testing.B) { formattest.Bench(b, myformat.Format{}, "x.mine") }
 //
-// Each property is a sub-test, one function each: what comes back is what was written
-// (keys, values, splits, sources, columns, for every kind of field), index is rank, reads
-// are safe side by side, a View writes to no buffer of the caller's and a Read into what
-// View filled to no memory of the dataset, a resumed run gives the same bytes as an
-// undisturbed one, damage is found, the documented errors are returned. There are no exceptions for a format: the
-// only thing a format may lack is the Viewer.
+// The name is that of the datasets which the suite writes, in temporary folders. A format of several
+// files passes it a second time with a pattern, "x-%03d.mine". Run it with -race.
+//
+// Each property is a sub-test, one function each, so that -run TestConformance/RoundTrip checks one:
+//
+//   - What comes back is what was written: keys, values, splits, sources, columns, for every kind of
+//     field. Index i is the rank of the key.
+//   - Reads are safe side by side and beside Close. A View writes to no memory of the caller's, and a
+//     Read into what View filled to none of the dataset's.
+//   - After Close, and after a Writer's Commit, everything is formats.ErrClosed; a lease keeps what
+//     View lent; what is forgotten is closed.
+//   - A resumed run gives the same bytes as an undisturbed one. Damage is found.
+//   - Nil, nonsense and missing paths are the documented errors.
+//
+// There are no exceptions for a format: the only thing that it may lack is formats.Viewer.
 //
 // What comes back is a sample equal to the written one, with one freedom: DType and Shape
 // of an image that is not raw may be left empty, except for the designated image's Shape,

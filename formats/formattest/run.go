@@ -33,6 +33,8 @@ func Run(t *testing.T, f formats.WritableFormat, name string) {
 		{"Lease", suite.lease},
 		{"ClosedWriter", suite.closedWriter},
 		{"Forgotten", suite.forgotten},
+		{"Nonsense", suite.nonsense},
+		{"MissingPaths", suite.missingPaths},
 		{"SameBytes", suite.sameBytes},
 		{"Resume", suite.resume},
 		{"Kill", suite.kill},

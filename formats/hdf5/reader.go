@@ -142,6 +142,9 @@ func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, rep
 		return err
 	}
 	defer d.Gate.Leave(0)
+	if err := checksum.Arguments(ctx, d.Path, p, report); err != nil {
+		return err
+	}
 	if whole, err := d.checkFooter(report); err != nil || !whole {
 		return err
 	}
@@ -156,6 +159,9 @@ func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 		return err
 	}
 	defer d.Gate.Leave(0)
+	if err := checksum.Arguments(ctx, d.Path, formats.Portion{}, report); err != nil {
+		return err
+	}
 	if whole, err := d.checkFooter(report); err != nil || !whole {
 		return err
 	}

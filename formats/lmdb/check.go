@@ -17,6 +17,9 @@ func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, rep
 		return err
 	}
 	defer d.Gate.Leave(0)
+	if err := checksum.Arguments(ctx, d.Path, p, report); err != nil {
+		return err
+	}
 	sums, err := checksum.ReadChecksums(d.Path)
 	if err != nil {
 		return err
@@ -31,6 +34,9 @@ func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 		return err
 	}
 	defer d.Gate.Leave(0)
+	if err := checksum.Arguments(ctx, d.Path, formats.Portion{}, report); err != nil {
+		return err
+	}
 	sums, err := checksum.ReadChecksums(d.Path)
 	if err != nil {
 		return err

@@ -60,6 +60,9 @@ func (Format) Salvage(path string) (formats.Dataset, error) {
 // open opens the dataset at path as far as possible; damage is about the data files, err about
 // the files that describe the dataset.
 func open(path string) (d *dataset, damage, err error) {
+	if err := formats.CheckPath(path); err != nil {
+		return nil, nil, err
+	}
 	path = filepath.Clean(path)
 	description, err := sidecar.Read(path)
 	if err != nil {

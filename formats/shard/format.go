@@ -13,8 +13,8 @@ type Format struct{}
 
 var _ formats.WritableFormat = Format{}
 
-// DefaultZstd is the compression level of "x.tar.zst" if CreateOptions has none.
-const DefaultZstd = 3
+// defaultZstd is the compression level of "x.tar.zst" if CreateOptions has none.
+const defaultZstd = 3
 
 const (
 	plainSuffix      = ".tar"
@@ -44,7 +44,7 @@ func levelOf(path string, o formats.CreateOptions) (int, error) {
 	case !compressed && o.Zstd > 0:
 		return 0, fmt.Errorf("%s: the names of compressed shards must end in .tar.zst; give %s.zst", path, path)
 	case compressed && o.Zstd == 0:
-		return DefaultZstd, nil
+		return defaultZstd, nil
 	}
 	return o.Zstd, nil
 }

@@ -28,7 +28,7 @@ var (
 	_ formats.PreviousKeeper = (*writer)(nil)
 )
 
-// Create starts a dataset. A path that ends in .tar.zst is compressed, at DefaultZstd if o
+// Create starts a dataset. A path that ends in .tar.zst is compressed, at defaultZstd if o
 // has no level; a level with another extension is an error.
 func (f Format) Create(path string, m formats.Meta, o formats.CreateOptions) (formats.Writer, error) {
 	m.Format = f.Name()

@@ -29,6 +29,9 @@ var (
 
 // ParseShardPath parses path. The error says what is wrong with a pattern.
 func ParseShardPath(path string) (ShardPath, error) {
+	if err := formats.CheckPath(path); err != nil {
+		return ShardPath{}, err
+	}
 	dir, base := filepath.Split(path)
 	p := ShardPath{Dir: filepath.Clean(dir), Before: base, width: -1, hi: -1}
 	if dir == "" {

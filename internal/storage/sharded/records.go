@@ -233,6 +233,9 @@ func (r *Records) Check(ctx context.Context, p formats.Portion, workers int, rep
 		return err
 	}
 	defer r.gate.Leave(0)
+	if err := checksum.Arguments(ctx, r.name, p, report); err != nil {
+		return err
+	}
 	sums, err := r.readChecksums()
 	if err != nil {
 		return err
@@ -246,6 +249,9 @@ func (r *Records) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 		return err
 	}
 	defer r.gate.Leave(0)
+	if err := checksum.Arguments(ctx, r.name, formats.Portion{}, report); err != nil {
+		return err
+	}
 	sums, err := r.readChecksums()
 	if err != nil {
 		return err

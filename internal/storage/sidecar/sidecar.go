@@ -99,6 +99,9 @@ func UnfinishedError(path string) error {
 // ExplainMissing explains why there is no dataset at path, for formats of one file or folder;
 // nil if the path exists.
 func ExplainMissing(path string) error {
+	if err := formats.CheckPath(path); err != nil {
+		return err
+	}
 	switch {
 	case HasPartial(path) && !durable.Exists(path):
 		return UnfinishedError(path)

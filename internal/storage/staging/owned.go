@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
@@ -39,9 +38,6 @@ func foreignError(path, what string) error {
 // folder. Files in it are removed through the open folder.
 func (s *Stage) openFolder(create bool) (*os.Root, error) {
 	if create {
-		if err := os.MkdirAll(filepath.Dir(s.dir), 0o755); err != nil {
-			return nil, err
-		}
 		if err := os.Mkdir(s.dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 			return nil, err
 		}

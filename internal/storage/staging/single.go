@@ -27,6 +27,12 @@ type StartWriter func(s *Single) (formats.Writer, error)
 
 // CreateSingle implements Create of a WritableFormat.
 func CreateSingle(path string, m formats.Meta, o formats.CreateOptions, ours CheckOurs, start StartWriter) (formats.Writer, error) {
+	if err := formats.CheckPath(path); err != nil {
+		return nil, err
+	}
+	if o.Zstd != 0 {
+		return nil, fmt.Errorf("%s: the files of this format cannot be compressed with zstd; leave the level out", path)
+	}
 	s := &Single{path: filepath.Clean(path), checkOurs: ours}
 	if _, err := s.existing(); err != nil {
 		return nil, err
@@ -40,6 +46,9 @@ func CreateSingle(path string, m formats.Meta, o formats.CreateOptions, ours Che
 
 // ResumeSingle implements Resume of a WritableFormat.
 func ResumeSingle(path string, ours CheckOurs, start StartWriter) (formats.Writer, formats.Meta, []byte, error) {
+	if err := formats.CheckPath(path); err != nil {
+		return nil, formats.Meta{}, nil, err
+	}
 	s := &Single{path: filepath.Clean(path), checkOurs: ours}
 	var err error
 	if s.Stage, err = ResumeStage(s.path); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,6 +65,9 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 	if !durable.Exists(s.dir) && durable.Exists(final) && !replace {
 		return nil, fmt.Errorf("%s: %w; choose another path, or replace it with --force", final, formats.ErrExists)
 	}
+	if folder := filepath.Dir(s.dir); durable.IsMissing(second(os.Stat(folder))) {
+		return nil, fmt.Errorf("%s: the folder %s is missing: correct the path, or create the folder first: %w", path, folder, fs.ErrNotExist)
+	}
 	if err := s.lock(true); err != nil {
 		return nil, err
 	}
@@ -95,6 +99,8 @@ func (s *Stage) CheckOpen() error {
 	}
 	return nil
 }
+
+func second[T any](_ T, err error) error { return err }
 
 // checkUnused returns ErrPartial if there is an unfinished dataset to resume.
 func (s *Stage) checkUnused() error {
@@ -275,6 +281,9 @@ func (s *Stage) CheckSample(smp *formats.Sample, ordered bool) error {
 	}
 	if len(smp.Columns) != len(s.Meta.Columns) {
 		return fmt.Errorf("key %q: %w: %d user columns, the dataset has %d", smp.Key, formats.ErrSchema, len(smp.Columns), len(s.Meta.Columns))
+	}
+	if err := formats.CheckSplit(smp.Split); err != nil {
+		return fmt.Errorf("key %q: %w", smp.Key, err)
 	}
 	for i := range smp.Values {
 		if err := value.CheckValue(&s.Meta.Schema[i], &smp.Values[i]); err != nil {
