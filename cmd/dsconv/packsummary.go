@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,20 +21,6 @@ type summary struct{ *dsconv.Report }
 func newSummary(src formats.Dataset, patterns formats.Patterns) (*summary, error) {
 	r, err := dsconv.NewReport(src, patterns)
 	return &summary{r}, err
-}
-
-// run runs the plan of an edit of the dataset dst, unless it is nil, and writes the table of bad inputs.
-func (s *summary) run(ctx context.Context, dst string, p *convert.Plan, o *writeOptions) error {
-	table, err := dsconv.TablePath(o.report, dst)
-	if err != nil {
-		return err
-	}
-	if p != nil {
-		var r *convert.Report
-		r, err = runPlan(ctx, p, o)
-		s.Add(r)
-	}
-	return errors.Join(err, s.WriteTable(table, err))
 }
 
 // counts says what became of the images.
