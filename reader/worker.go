@@ -7,8 +7,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/image/budget"
+	"github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/image/resample"
-	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/random"
@@ -99,7 +99,7 @@ func (w *worker) freeStored() {
 
 // render stores the sample that was taken in entry i of b, whose images have n bytes.
 func (w *worker) render(b *Batch, i, n int, now time.Duration) error {
-	now, err := w.renderImage(&w.sample.Values[w.loader.image], w.loader.target(b.ImageBytes()[i*n:][:n]), now)
+	now, err := w.renderImage(&w.sample.Values[w.loader.image], w.loader.target(b.images[i*n:][:n]), now)
 	if err != nil {
 		return err
 	}

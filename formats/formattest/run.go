@@ -32,6 +32,7 @@ func Run(t *testing.T, f formats.WritableFormat, name string) {
 		{"ClosedWhileUsed", suite.closedWhileUsed},
 		{"Lease", suite.lease},
 		{"ClosedWriter", suite.closedWriter},
+		{"Forgotten", suite.forgotten},
 		{"SameBytes", suite.sameBytes},
 		{"Resume", suite.resume},
 		{"Kill", suite.kill},

@@ -128,23 +128,24 @@ func (t *transform) apply(m *pixel.Image, d *draw, b *reader.Batch) error {
 	if err := t.pipeline.Fits(m, &s); err != nil {
 		return err
 	}
-	n := s.H * s.W * t.channels
-	b.N, b.Shape = 1, [4]int{1, s.H, s.W, t.channels}
+	h, w := s.Size()
+	shape := [4]int{1, h, w, t.channels}
 	if t.layout == pixel.NCHW {
-		b.Shape = [4]int{1, t.channels, s.H, s.W}
+		shape = [4]int{1, t.channels, h, w}
 	}
-	b.Uint8, b.Uint16, b.Float32, b.Half = nil, nil, nil, nil
+	made, err := reader.NewBatch(shape, t.dtype, "")
+	if err != nil {
+		return err
+	}
+	*b = *made
 	target := resample.Target{Spec: t.pipeline.Store()}
 	switch t.dtype {
 	case formats.Uint8:
-		b.Uint8 = make([]uint8, n)
-		target.Uint8 = b.Uint8
+		target.Uint8 = reader.Pixels[uint8](b)
 	case formats.Float32:
-		b.Float32 = make([]float32, n)
-		target.Float32 = b.Float32
+		target.Float32 = reader.Pixels[float32](b)
 	default:
-		b.Half = make([]uint16, n)
-		target.Half = b.Half
+		target.Half = reader.Pixels[uint16](b)
 	}
 	var r augment.Runner
 	if err := r.Apply(&s, m, false, target); err != nil {

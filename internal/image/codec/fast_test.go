@@ -1,0 +1,103 @@
+package codec
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
+	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// psnr is the peak signal-to-noise ratio of two images of a shape, in dB.
+func psnr(a, b *pixel.Image) float64 {
+	sum := 0.0
+	for i := range a.Pix {
+		d := float64(a.Pix[i]) - float64(b.Pix[i])
+		sum += d * d
+	}
+	return 10 * math.Log10(255*255*float64(len(a.Pix))/sum)
+}
+
+// smoothImage is an image without fine detail, which is lost when scaled down.
+func smoothImage(w, h int) *pixel.Image {
+	var m pixel.Image
+	m.Reset(h, w, 3, formats.Uint8)
+	for i := range m.Pix {
+		x, y, c := float64(i/3%w), float64(i/3/w), float64(i%3)
+		m.Pix[i] = byte(128 + 60*math.Sin(x/(23+c)) + 60*math.Cos(y/(19-c)))
+	}
+	return &m
+}
+
+// An image decoded fast and scaled has its pixels at the same position, close to exact ones.
+func TestFastIsNear(t *testing.T) {
+	e, d := NewEncoder(), NewDecoder()
+	defer e.Close()
+	defer d.Close()
+	for _, size := range [][2]int{{640, 480}, {641, 475}, {333, 519}} {
+		data, err := e.AppendJPEG(nil, smoothImage(size[0], size[1]), Encode{Encoding: formats.JPEG, Quality: 95})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, region := range []pixel.Rect{{}, {X: 37, Y: 53, W: 251, H: 307}} {
+			exact, fast := scaledCrop(t, d, data, region, false), scaledCrop(t, d, data, region, true)
+			if p := psnr(exact, fast); p < 38 {
+				t.Errorf("%v, region %+v: %.1f dB from the exact pixels", size, region, p)
+			}
+		}
+	}
+}
+
+// scaledCrop decodes a region and scales it to 60x40 pixels.
+func scaledCrop(t *testing.T, d *Decoder, data []byte, region pixel.Rect, fast bool) *pixel.Image {
+	t.Helper()
+	o := DecodeOptions{Region: region, Fast: fast, MinH: 40, MinW: 60}
+	var m, out pixel.Image
+	if err := d.Decode(&m, &formats.Value{Data: data}, o); err != nil {
+		t.Fatal(err)
+	}
+	if fast && jpeg.HasLibjpegTurbo && m.W > 200 {
+		t.Errorf("%+v was decoded to %dx%d", region, m.W, m.H)
+	}
+	var r resample.Resampler
+	if err := r.ResizeArea(&out, &m, d.Area(), 60, 40, pixel.Bilinear); err != nil {
+		t.Fatal(err)
+	}
+	return &out
+}
+
+// A region decoded fast equals the region of the whole image decoded fast.
+func TestFastRegion(t *testing.T) {
+	for name, data := range regionFiles(t) {
+		c := newRegionCheck(t, data, DecodeOptions{Fast: true})
+		for _, n := range []int{1, 2, 4} {
+			c.fast(name, n)
+		}
+		c.decoder.Close()
+	}
+}
+
+func (c *regionCheck) fast(name string, n int) {
+	o := c.options
+	w, h := c.whole.W, c.whole.H
+	o.MinW, o.MinH = w/n, h/n
+	var scaled pixel.Image
+	if err := c.decoder.Decode(&scaled, &c.value, o); err != nil {
+		c.t.Fatal(err)
+	}
+	for x := range w - 20 {
+		o.Region = pixel.Rect{X: x, Y: min(x/2, h-16), W: 20, H: 16}
+		o.MinW, o.MinH = 20/n, 16/n
+		if err := c.decoder.Decode(&c.got, &c.value, o); err != nil {
+			c.t.Fatal(err)
+		}
+		region, area := scaledDown(o.Region, n, h, w)
+		scaled.Crop(&c.want, region)
+		if jpeg.HasLibjpegTurbo && (c.decoder.Area() != area || c.got.W != region.W || !bytes.Equal(c.got.Pix, c.want.Pix)) {
+			c.t.Fatalf("%s, region %+v at 1/%d: %+v: %s", name, o.Region, n, c.decoder.Area(), firstDifference(&c.got, &c.want))
+		}
+	}
+}
