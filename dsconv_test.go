@@ -18,7 +18,6 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/internal/outside"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -215,6 +214,12 @@ func TestMisuse(t *testing.T) {
 	both := dsconv.Options{Source: folder.Config{Patterns: formats.Patterns{Include: []string{"a"}}}}
 	both.Patterns.Include = []string{"b"}
 	missing := filepath.Join(dir, "missing")
+	empty := new(dsconv.PackPlan)
+	_, run := empty.Run(t.Context())
+	_, report := dsconv.NewReport(nil, formats.Patterns{})
+	_, table := dsconv.TablePath("", "")
+	must(t, empty.Close())
+	new(dsconv.Report).Add(nil)
 	for i, c := range []struct {
 		err  error
 		want string
@@ -245,6 +250,9 @@ func TestMisuse(t *testing.T) {
 		{pack(t.Context(), src, tar, both), "Source.Patterns", convert.ErrOptions},
 		{dataset(nil, ds, tar), "context is nil", convert.ErrOptions},
 		{dataset(t.Context(), nil, tar), "source is nil", convert.ErrOptions},
+		{run, "plan is empty", convert.ErrOptions},
+		{report, "source is nil", convert.ErrOptions},
+		{table, "path of the table", convert.ErrOptions},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) || c.is != nil && !errors.Is(c.err, c.is) {
 			t.Errorf("%d: %v, want %q", i, c.err, c.want)
@@ -269,7 +277,15 @@ func TestPackOntoItsSource(t *testing.T) {
 			t.Errorf("%s: %v", dst, err)
 		}
 	}
-	if err := outside.Check("", tar); err != nil {
-		t.Errorf("no path: %v", err)
+	// What is open is read to its end, whatever replaces it.
+	ds, err := dsconv.Open(tar)
+	must(t, err)
+	r, err := dsconv.PackDataset(t.Context(), ds, tar, o)
+	if err != nil || r.Written != 4 {
+		t.Errorf("an open dataset: %v, %+v", err, r)
+	}
+	must(t, ds.Close())
+	if ds, err = dsconv.Open(tar); err != nil || ds.Len() != 4 {
+		t.Errorf("afterwards: %v", err)
 	}
 }

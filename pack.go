@@ -149,7 +149,10 @@ func planDataset(ctx context.Context, src formats.Dataset, dst string, o Options
 // error it has the work until then.
 func (p *PackPlan) Run(ctx context.Context) (*Report, error) {
 	if ctx == nil {
-		return p.Report, errNilContext("PackPlan.Run")
+		return &Report{}, errNilContext("PackPlan.Run")
+	}
+	if len(p.Datasets) == 0 {
+		return &Report{}, wrongOptions{errors.New("dsconv.PackPlan.Run: the plan is empty: PlanPack makes one")}
 	}
 	r, err := NewReport(p.src, p.options.Patterns)
 	if err != nil {
@@ -177,7 +180,12 @@ func (p *PackPlan) Run(ctx context.Context) (*Report, error) {
 }
 
 // Close closes the source, if PlanPack opened it.
-func (p *PackPlan) Close() error { return p.src.Close() }
+func (p *PackPlan) Close() error {
+	if p.src == nil {
+		return nil
+	}
+	return p.src.Close()
+}
 
 // finished returns the reports of the datasets that an interrupted run of the same plan finished, nil
 // for the others. It is a new run, without such reports, if all are finished, or with Create.Replace if

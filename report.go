@@ -42,6 +42,9 @@ type Report struct {
 // NewReport returns what is known about src, of which the patterns are packed, before an image is read.
 func NewReport(src formats.Dataset, patterns formats.Patterns) (r *Report, err error) {
 	r = &Report{Skipped: []convert.Problem{}}
+	if src == nil {
+		return r, wrongOptions{errors.New("dsconv.NewReport: the source is nil: open one first")}
+	}
 	if f, ok := src.(*folder.Dataset); ok {
 		for _, k := range f.Skips() {
 			r.Listed = append(r.Listed, convert.Problem{Path: k.Path, Cause: k.Cause, Action: convert.ActionSkipped})
@@ -54,8 +57,11 @@ func NewReport(src formats.Dataset, patterns formats.Patterns) (r *Report, err e
 	return r, err
 }
 
-// Add adds the report on one dataset to the totals.
+// Add adds the report on one dataset, unless it is nil, to the totals.
 func (r *Report) Add(one *convert.Report) {
+	if one == nil {
+		return
+	}
 	r.Found += one.Found
 	r.Written += one.Written
 	r.Failed += one.Failed
@@ -91,6 +97,9 @@ func (r *Report) WriteTable(file string, failed error) error {
 // the dataset dst. The error is formats.ErrForeign if another program's file is there.
 func TablePath(file, dst string) (string, error) {
 	name := file
+	if file == "" && dst == "" {
+		return "", wrongOptions{errors.New("dsconv.TablePath: give the path of the table or of the dataset")}
+	}
 	if file == "" {
 		name = strings.TrimRight(dst, "/") + ".report.csv"
 	}
@@ -118,9 +127,6 @@ func TablePath(file, dst string) (string, error) {
 func unmatched(src formats.Dataset, patterns formats.Patterns) (*formats.Patterns, error) {
 	if len(patterns.Include)+len(patterns.Exclude) == 0 {
 		return nil, nil
-	}
-	if src == nil {
-		return nil, wrongOptions{errors.New("dsconv.NewReport: the source is nil: open one first")}
 	}
 	var left formats.Patterns
 	if f, ok := src.(*folder.Dataset); ok {

@@ -31,7 +31,7 @@ func asOptions(err error) error {
 	return optionError{err}
 }
 
-// checkArguments checks the arguments of New.
+// checkArguments checks the arguments of New and NewVersion.
 func checkArguments(ctx context.Context, src formats.Dataset, f formats.WritableFormat, dst string) error {
 	switch {
 	case ctx == nil:

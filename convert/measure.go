@@ -30,6 +30,9 @@ type Measurement struct {
 // extrapolates the size of the whole output. The result is exact if the plan has no more samples
 // than that. Nothing is written to the plan's path.
 func (p *Plan) Measure(ctx context.Context) (m Measurement, err error) {
+	if err := p.checkRun(ctx); err != nil {
+		return m, err
+	}
 	dir, err := os.MkdirTemp("", "dsconv-measure-")
 	if err != nil {
 		return m, fmt.Errorf("create a temporary folder to measure the size of %s: %w", p.Path, err)

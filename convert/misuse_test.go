@@ -156,8 +156,33 @@ func TestRunBeforeAnythingIsWritten(t *testing.T) {
 	if _, err := New(ctx, src, shard.Format{}, filepath.Join(dir, "x.tar"), Options{}); !errors.Is(err, context.Canceled) || errors.Is(err, ErrOptions) {
 		t.Errorf("planning is cancelled: %v", err)
 	}
-	if _, err := new(Plan).Run(t.Context()); err == nil {
-		t.Error("an empty plan runs")
+	empty := new(Plan)
+	if _, err := empty.Run(t.Context()); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "the plan is empty") {
+		t.Errorf("an empty plan: %v", err)
+	}
+	if _, err := empty.Measure(t.Context()); !errors.Is(err, ErrOptions) {
+		t.Errorf("an empty plan is measured: %v", err)
+	}
+	if _, done := empty.Finished(); done || empty.Len()+empty.Kept()+len(empty.SplitCounts()) != 0 {
+		t.Error("an empty plan is finished, or has samples")
+	}
+	if head, err := p.Head(-1); err != nil || len(head) > 0 {
+		t.Errorf("the first -1 samples: %v, %v", head, err)
+	}
+	if _, err := p.Measure(nil); !errors.Is(err, ErrOptions) { //nolint:staticcheck // what happens then
+		t.Errorf("measured without a context: %v", err)
+	}
+	if _, err := NoSplits.Assign(nil); err == nil {
+		t.Error("splits of no dataset")
+	}
+	if _, err := NewVersion(t.Context(), nil, Version{}, shard.Format{}, "x.tar", Options{}); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "source is nil") {
+		t.Errorf("a new version of nothing: %v", err)
+	}
+	if _, err := NewVersion(t.Context(), src, Version{}, shard.Format{}, "x.tar", Options{Workers: -3}); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "-3") {
+		t.Errorf("a new version by -3 workers: %v", err)
+	}
+	if err := WriteTable("", nil); err == nil {
+		t.Error("a table without a path is written")
 	}
 	wantEmpty(t, dir)
 }

@@ -297,7 +297,7 @@ func (p *Plan) Len() int { return len(p.order) }
 // Head returns the Info of the first n samples in the order of writing.
 func (p *Plan) Head(n int) ([]formats.Info, error) {
 	var head []formats.Info
-	for _, i := range p.order[:min(n, len(p.order))] {
+	for _, i := range p.order[:min(max(n, 0), len(p.order))] {
 		in, err := p.src.Info(int(i))
 		if err != nil {
 			return nil, err

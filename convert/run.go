@@ -77,13 +77,7 @@ func Run(ctx context.Context, src formats.Dataset, f formats.WritableFormat, dst
 func (p *Plan) Run(ctx context.Context) (*Report, error) {
 	r := &run{Plan: p, started: time.Now()}
 	r.report = Report{Path: p.Path, Shards: p.Shards, Found: p.Len(), NotReached: p.Len()}
-	if ctx == nil {
-		return &r.report, optionError{errors.New("convert.Run: the context is nil: give context.Background()")}
-	}
-	if p.src == nil {
-		return &r.report, optionError{errors.New("convert.Run: the plan is empty: New makes one")}
-	}
-	if err := errors.Join(ctx.Err(), checkParent(p.Path)); err != nil {
+	if err := errors.Join(p.checkRun(ctx), checkParent(p.Path)); err != nil {
 		return &r.report, err
 	}
 	r.schema = p.src.Meta().Schema
@@ -107,6 +101,17 @@ func (p *Plan) Run(ctx context.Context) (*Report, error) {
 	err = errors.Join(err, r.w.Close())
 	r.finish()
 	return &r.report, errors.Join(err, r.showProgress(true))
+}
+
+// checkRun returns an error if the plan cannot run.
+func (p *Plan) checkRun(ctx context.Context) error {
+	switch {
+	case ctx == nil:
+		return optionError{errors.New("convert: the context is nil: give context.Background()")}
+	case p.src == nil:
+		return optionError{errors.New("convert: the plan is empty: New makes one")}
+	}
+	return ctx.Err()
 }
 
 // checkParent returns an error if the folder in which path is does not exist: a mistyped path should

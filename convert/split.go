@@ -75,6 +75,9 @@ func (sp Splitter) Column() string {
 
 // Assign returns the split of every sample of src, by index.
 func (sp Splitter) Assign(src formats.Dataset) ([]string, error) {
+	if src == nil {
+		return nil, errors.New("convert.Splitter.Assign: the source is nil: open one first")
+	}
 	shares, err := sp.shares()
 	if err != nil {
 		return nil, err

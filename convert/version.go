@@ -35,6 +35,9 @@ type File struct {
 // is complete. src must have all samples of the files that are written; those of kept files may
 // be missing.
 func NewVersion(ctx context.Context, src formats.Dataset, v Version, f formats.WritableFormat, path string, o Options) (*Plan, error) {
+	if err := checkArguments(ctx, src, f, path); err != nil {
+		return nil, asOptions(err)
+	}
 	if err := o.validate(); err != nil {
 		return nil, optionError{err}
 	}
