@@ -32,8 +32,8 @@ func TestMisuse(t *testing.T) {
 		"rounds -1":                    run(t.Context(), paths, func(o *Options) { o.Rounds = -1 }),
 		"epochs -1":                    run(t.Context(), paths, func(o *Options) { o.Epochs = -1 }),
 		"size -1":                      run(t.Context(), paths, func(o *Options) { o.Size = -1 }),
-		"Consume is -1":                run(t.Context(), paths, func(o *Options) { o.Consume = -1 }),
-		"Consume is NaN":               run(t.Context(), paths, func(o *Options) { o.Consume = math.NaN() }),
+		"consume -1":                   run(t.Context(), paths, func(o *Options) { o.Consume = -1 }),
+		"consume NaN":                  run(t.Context(), paths, func(o *Options) { o.Consume = math.NaN() }),
 		`unknown model "resnet"`:       run(t.Context(), paths, func(o *Options) { o.Train = "resnet" }),
 		"bench b: ":                    run(t.Context(), []string{"b"}, usual),
 	} {

@@ -77,7 +77,7 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("rounds %d, epochs %d, batches %d, size %d: the numbers must not be negative", o.Rounds, o.Epochs, o.LimitBatches, o.Size)
 	}
 	if !(o.Consume >= 0) || math.IsInf(o.Consume, 0) {
-		return o, fmt.Errorf("Consume is %v: give images per second, or 0 for no limit", o.Consume)
+		return o, fmt.Errorf("consume %v: give images per second, or 0 for no limit", o.Consume)
 	}
 	if o.Train != "" {
 		if err := o.trainDefaults(); err != nil {
