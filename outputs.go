@@ -66,7 +66,7 @@ func selectedSplits(src formats.Dataset, o *Options) ([]string, error) {
 	names := convert.SplitNames(all)
 	for _, name := range o.Only {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("Options.Only: no sample has the split %q; the splits are %q", name, names)
+			return nil, fmt.Errorf("dsconv: Options.Only: no sample has the split %q; the splits are %q", name, names)
 		}
 	}
 	if len(names) == 0 {

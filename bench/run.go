@@ -138,11 +138,14 @@ func (b *bench) add(ctx context.Context, path string) error {
 		return err
 	}
 	s.consumer = consumer
-	if s.result.Memory, err = s.loader.Estimate(); err != nil {
+	if s.result.Memory, err = s.loader.Estimate(ctx); err != nil {
 		return err
 	}
 	if config.Order.Kind != order.Full {
-		quality := s.loader.ShuffleQuality()
+		quality, err := s.loader.ShuffleQuality()
+		if err != nil {
+			return err
+		}
 		s.result.ShuffleQuality = &quality
 	}
 	return s.result.describe(ds, config.Split, s.loader.Samples())

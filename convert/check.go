@@ -70,17 +70,17 @@ func (o *Options) validate() error {
 		{"Create.Zstd", int64(o.Create.Zstd)},
 	} {
 		if n.value < 0 {
-			return fmt.Errorf("Options.%s is %d: use 0 for the default, or a number above 0", n.field, n.value)
+			return fmt.Errorf("convert.New: Options.%s is %d: use 0 for the default, or a number above 0", n.field, n.value)
 		}
 	}
 	if s := o.Shards; s.Count > 0 && s.Size > 0 {
-		return fmt.Errorf("Options.Shards.Count is %d and Options.Shards.Size is %d: use only one of them", s.Count, s.Size)
+		return fmt.Errorf("convert.New: Options.Shards.Count is %d and Options.Shards.Size is %d: use only one of them", s.Count, s.Size)
 	}
 	if err := o.Order.Validate(); err != nil {
-		return fmt.Errorf("Options.Order: %w", err)
+		return fmt.Errorf("convert.New: Options.Order: %w", err)
 	}
 	if err := o.Split.Validate(); err != nil {
-		return fmt.Errorf("Options.Split: %w", err)
+		return fmt.Errorf("convert.New: Options.Split: %w", err)
 	}
 	return o.validateOnError()
 }
@@ -89,10 +89,10 @@ func (o *Options) validateOnError() error {
 	switch o.OnError {
 	case "", Skip, Fail, Quarantine:
 	default:
-		return fmt.Errorf("Options.OnError is %q: use %q, %q or %q", string(o.OnError), string(Skip), string(Fail), string(Quarantine))
+		return fmt.Errorf("convert.New: Options.OnError is %q: use %q, %q or %q", string(o.OnError), string(Skip), string(Fail), string(Quarantine))
 	}
 	if has := o.Quarantine != ""; has != (o.OnError == Quarantine) {
-		return fmt.Errorf("Options.OnError is %q and Options.Quarantine is %q: a folder and %q need each other", string(o.OnError), o.Quarantine, string(Quarantine))
+		return fmt.Errorf("convert.New: Options.OnError is %q and Options.Quarantine is %q: a folder and %q need each other", string(o.OnError), o.Quarantine, string(Quarantine))
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func checkOnly(only, splits []string) error {
 	names := SplitNames(splits)
 	for _, name := range only {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("Options.Only: no sample has the split %q; the splits are %q", name, names)
+			return fmt.Errorf("convert.New: Options.Only: no sample has the split %q; the splits are %q", name, names)
 		}
 	}
 	return nil

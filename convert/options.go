@@ -57,13 +57,12 @@ const (
 // Sharding limits the files of a sharded format. Shards are planned by the number of samples, so
 // they do not depend on skipped samples or on timing.
 type Sharding struct {
-	Size  int64 // bytes of a file, estimated from the source; 0 means DefaultShardSize
+	Size  int64 // bytes of a file, estimated from the source; 0 means 1 GB
 	Count int   // exactly this many files, if not 0; then Size must be 0
 	Min   int   // at least this many files
 }
 
-// DefaultShardSize is the default size of a shard in bytes.
-const DefaultShardSize = 1e9
+const defaultShardSize = 1e9 // bytes
 
 // Progress is the progress of a run.
 type Progress struct {

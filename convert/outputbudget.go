@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/preprocess"
 )
@@ -76,7 +77,7 @@ func (h *outputBudget) release(j *job) {
 		return
 	}
 	for i := range j.out.Values {
-		j.out.Values[i].Data = nil
+		j.out.Values[i] = formats.Value{}
 	}
 	h.mu.Lock()
 	h.used -= j.reserved

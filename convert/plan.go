@@ -21,7 +21,7 @@ type Plan struct {
 	Path          string       // of the output dataset
 	Meta          formats.Meta // of the output dataset, as far as it is known before the run
 	Bytes         int64        // of the source's images
-	ExpectedBytes int64        // bytes of the output's images: exact if they are copied, else an estimate
+	expectedBytes int64        // bytes of the output's images: exact if they are copied, else an estimate
 	Shards        int          // number of files
 	// Samples is the number of samples of the output if none is skipped.
 	Samples int
@@ -160,9 +160,9 @@ func (p *Plan) addInfo(i int, in *formats.Info, h *fingerprint) {
 	p.order = append(p.order, int32(i))
 	p.Bytes += in.Size
 	if ready {
-		p.ExpectedBytes += in.Size
+		p.expectedBytes += in.Size
 	} else {
-		p.ExpectedBytes += p.estimate(in.Size)
+		p.expectedBytes += p.estimate(in.Size)
 	}
 	h.sample(in, p.splits[i], ready)
 }
@@ -228,9 +228,9 @@ func (p *Plan) countShards() error {
 	}
 	size := s.Size
 	if size == 0 {
-		size = DefaultShardSize
+		size = defaultShardSize
 	}
-	p.Shards = max(1, s.Min, int((p.ExpectedBytes+size-1)/size))
+	p.Shards = max(1, s.Min, int((p.expectedBytes+size-1)/size))
 	if s.Count > 0 {
 		p.Shards = s.Count
 	}
@@ -314,7 +314,7 @@ const defaultCheckpointBytes = 256 << 20
 // checkpointInterval returns the number of positions between two checkpoints. It depends only on
 // the plan, because an LMDB's bytes depend on where it commits.
 func (p *Plan) checkpointInterval() int {
-	each := max(1, p.ExpectedBytes/int64(max(1, len(p.order))))
+	each := max(1, p.expectedBytes/int64(max(1, len(p.order))))
 	if p.o.Checkpoint > 0 {
 		return int(min(max(p.o.Checkpoint/each, 1), 1<<16))
 	}

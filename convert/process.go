@@ -101,7 +101,7 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 func (r *run) pass(j *job) {
 	j.warning, j.narrowed, j.orientation, j.tiled, j.untiled = "", "", 1, 0, j.untiled[:0]
 	j.out.Key, j.out.Split, j.out.Source, j.out.Provenance = j.in.Key, j.in.Split, j.in.Source, j.in.Provenance
-	j.out.Columns = append(j.out.Columns[:0], j.in.Columns...)
-	j.in.Values, j.out.Values = j.out.Values, j.in.Values
+	j.out.SetColumns(j.in.Columns...)
+	j.out.SwapValues(&j.in)
 	j.out.Checksum = checksum.SampleChecksum(r.schema, &j.out)
 }

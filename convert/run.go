@@ -209,7 +209,7 @@ func (r *run) pipeline(ctx context.Context) error {
 // stop the readers; few for large ones, to save memory.
 func (r *run) jobs(goroutines int) int {
 	const memory = 8 << 20
-	each := max(1, (r.Bytes+r.ExpectedBytes)/int64(max(1, r.Len())))
+	each := max(1, (r.Bytes+r.expectedBytes)/int64(max(1, r.Len())))
 	return max(goroutines+2, int(min(memory/each, 512)))
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )
@@ -90,9 +89,10 @@ func (w *worker) name() string {
 
 // renew replaces everything that a panic may have left inconsistent.
 func (w *worker) renew() {
-	_ = guard.Do(func() error { w.decoder.Close(); return nil })
-	w.decoder = codec.NewDecoder()
+	held := w.loader.held
+	_ = guard.Do(func() error { held.drop(w.decoder); return nil })
+	w.decoder = held.decoder()
 	w.stopBy(w.stop)
-	w.runner, w.plan, w.sample = augment.Runner{}, augment.Plan{}, formats.Sample{}
+	w.runner, w.steps, w.sample = augment.Runner{}, augment.Steps{}, formats.Sample{}
 	w.pixels, w.lent, w.masked, w.turned = pixel.Image{}, pixel.Image{}, pixel.Image{}, pixel.Image{}
 }

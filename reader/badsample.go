@@ -1,14 +1,16 @@
 package reader
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
 )
 
 // OnError says what happens to samples that cannot be read, decoded or transformed. Errors that are
-// not the sample's fault (preprocess.EndsRun) always end the epoch.
+// not the sample's fault (pixel.EndsRun, formats.ErrClosed) always end the epoch.
 type OnError string
 
 const (
@@ -30,6 +32,9 @@ func ParseOnError(s string) (OnError, error) {
 	}
 	return "", fmt.Errorf("on error %q: unknown; use %s, %s or %s", s, Fail, Skip, Substitute)
 }
+
+// endsRun reports whether err is not the sample's fault.
+func endsRun(err error) bool { return pixel.EndsRun(err) || errors.Is(err, formats.ErrClosed) }
 
 // substitutes is how many other samples are tried in place of a bad one. That many bad ones in a row
 // are no accident.
@@ -78,11 +83,11 @@ func (l *Loader) reportBad(index int, err error) {
 
 // fill stores the sample at a position of the epoch in entry i of b, in slot s. A bad sample is
 // handled as OnError says.
-func (r *Run) fill(w *worker, s *slot, b *Batch, i, position int) error {
+func (r *running) fill(w *worker, s *slot, b *Batch, i, position int) error {
 	l := r.loader
 	d := r.draw(position)
 	err := w.fill(b, i, d)
-	if err == nil || l.config.OnError == Fail || pixel.EndsRun(err) {
+	if err == nil || l.config.OnError == Fail || endsRun(err) {
 		return err
 	}
 	r.note(s, b, d, err)
@@ -96,7 +101,7 @@ func (r *Run) fill(w *worker, s *slot, b *Batch, i, position int) error {
 		if other == nil {
 			s.substitute(b)
 			return nil
-		} else if pixel.EndsRun(other) {
+		} else if endsRun(other) {
 			return other
 		}
 		r.note(s, b, d, other)
@@ -106,7 +111,7 @@ func (r *Run) fill(w *worker, s *slot, b *Batch, i, position int) error {
 
 // note lists a bad sample of b. The sample that the first entry is mixed with is counted in its own
 // batch.
-func (r *Run) note(s *slot, b *Batch, d draw, err error) {
+func (r *running) note(s *slot, b *Batch, d draw, err error) {
 	if b == s.batch {
 		r.loader.reportBad(d.sample, err)
 	}

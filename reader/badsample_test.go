@@ -105,18 +105,18 @@ func TestSkipLeavesTheRestAsItIs(t *testing.T) {
 			if !slices.Equal(b.Indices, left[k]) {
 				t.Fatalf("batch %d has %v, want %v", k, b.Indices, left[k])
 			}
-			if b.N != len(left[k]) || b.Shape != [4]int{b.N, 4, 4, 3} || len(b.Uint8) != b.N*48 || len(b.Labels) != b.N || b.Substituted != 0 {
-				t.Fatalf("batch %d: N %d, shape %v, %d pixels, %d labels", k, b.N, b.Shape, len(b.Uint8), len(b.Labels))
+			if b.N != len(left[k]) || b.Shape != [4]int{b.N, 4, 4, 3} || len(Pixels[uint8](b)) != b.N*48 || len(Labels[int64](b)) != b.N || b.Substituted != 0 {
+				t.Fatalf("batch %d: N %d, shape %v, %d pixels, %d labels", k, b.N, b.Shape, len(Pixels[uint8](b)), len(Labels[int64](b)))
 			}
 			if missing := len(order[k*5:min(k*5+5, 23)]) - b.N; b.Skipped != missing {
 				t.Fatalf("batch %d: skipped %d, %d are missing", k, b.Skipped, missing)
 			}
 			for i, index := range b.Indices {
-				if !bytes.Equal(b.Uint8[i*48:][:48], sound.samples[index].Values[0].Data) || b.Labels[i] != int64(index%10) {
+				if !bytes.Equal(Pixels[uint8](b)[i*48:][:48], sound.samples[index].Values[0].Data) || Labels[int64](b)[i] != int64(index%10) {
 					t.Fatalf("batch %d: sample %d has the pixels or the label of another", k, index)
 				}
 			}
-			checkFields(t, &b, want)
+			checkFields(t, b, want)
 		}
 		checkBad(t, l, ds, 6, bad)
 	}
@@ -181,7 +181,7 @@ func TestSubstitutesAreTheSameForAnyWorkers(t *testing.T) {
 	ds, _ := damaged(t, 23, bad...)
 	c := Config{BatchSize: 5, Seed: 8, Shuffle: true, Fields: names, OnError: Substitute}
 	order := indices(collect(t, makeLoader(t, sound, c), 1))
-	var first []Batch
+	var first []*Batch
 	for _, c.Workers = range []int{1, 2, 7} {
 		l := makeLoader(t, unsized{ds}, c)
 		got := collect(t, l, 1)
@@ -198,14 +198,14 @@ func TestSubstitutesAreTheSameForAnyWorkers(t *testing.T) {
 				} else if index != was {
 					t.Fatalf("sample %d is in the place of %d, which is sound", index, was)
 				}
-				if slices.Contains(bad, index) || !bytes.Equal(b.Uint8[i*48:][:48], sound.samples[index].Values[0].Data) {
+				if slices.Contains(bad, index) || !bytes.Equal(Pixels[uint8](b)[i*48:][:48], sound.samples[index].Values[0].Data) {
 					t.Fatalf("the pixels of entry %d are not those of sample %d", i, index)
 				}
 			}
 			if b.N != min(5, 23-5*k) || b.Substituted != substituted || b.Skipped != 0 {
 				t.Fatalf("batch %d: N %d, %d substituted, want %d", k, b.N, b.Substituted, substituted)
 			}
-			checkFields(t, &b, want)
+			checkFields(t, b, want)
 		}
 		if _, samples := l.Bad(); len(samples) != len(bad) {
 			t.Errorf("%d bad samples are known, want %d", len(samples), len(bad))
@@ -288,7 +288,7 @@ func TestBadSamplesAreNotMixed(t *testing.T) {
 		c := Config{BatchSize: 7, Workers: 3, DType: formats.Float32, OnError: Skip, Transforms: []augment.Op{augment.MixUp{Alpha: 1}}}
 		l := makeLoader(t, ds, c)
 		got, want := collect(t, l, 0)[0], collect(t, makeLoader(t, left, c), 0)[0]
-		if !slices.Equal(got.Float32, want.Float32) || !slices.Equal(got.Soft, want.Soft) || got.Skipped != len(bad) {
+		if !slices.Equal(Pixels[float32](got), Pixels[float32](want)) || !slices.Equal(got.Soft, want.Soft) || got.Skipped != len(bad) {
 			t.Errorf("%v bad: %d skipped, soft labels %v, want %v", bad, got.Skipped, got.Soft, want.Soft)
 		}
 		checkBad(t, l, ds, int64(len(bad)), bad)
@@ -305,10 +305,10 @@ func TestBadSamplesAreNotMixed(t *testing.T) {
 		if !slices.Equal(apart.Indices, b.Indices) {
 			t.Errorf("%v bad: mixed batches have the substitutes %v, others %v", bad, b.Indices, apart.Indices)
 		}
-		size := len(b.Float32) / 7
-		for i, x := range b.Float32 {
-			other := apart.Float32[(i+6*size)%(7*size)]
-			if y := float32(share)*apart.Float32[i] + float32(1-share)*other; x-y > 1e-6 || y-x > 1e-6 {
+		size := len(Pixels[float32](b)) / 7
+		for i, x := range Pixels[float32](b) {
+			other := Pixels[float32](apart)[(i+6*size)%(7*size)]
+			if y := float32(share)*Pixels[float32](apart)[i] + float32(1-share)*other; x-y > 1e-6 || y-x > 1e-6 {
 				t.Fatalf("%v bad: element %d is %v, want %v", bad, i, x, y)
 			}
 		}

@@ -1,43 +1,41 @@
 package reader
 
 import (
-	"sync/atomic"
+	"fmt"
+	"math"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Batch is N images with their labels. It belongs to the Loader: it is valid, and may be written
-// to, until the loop's body ends, or until Release if Keep was called.
+// Batch is N images with their labels.
+//
+// One that an epoch gives belongs to the Loader. It is valid, and may be written to, until the loop's
+// body ends (with a Run until the next call of Next), or until Release if Keep was called. What its
+// slices held is another batch's afterwards: the fields are nil then, and Pixels, Labels, Keep and
+// Clone panic. One that the caller made, that Pick filled or that Clone returned is the caller's, for
+// ever.
+//
+// Keep, Release and Clone may be called from any goroutine; the rest belongs to one at a time.
 type Batch struct {
-	// Uint8, Uint16, Float32 or Half holds the images, as Config.DType says; the others are
-	// nil. Half has the bits of float16 or bfloat16 values.
-	Uint8   []uint8
-	Uint16  []uint16
-	Float32 []float32
-	Half    []uint16
 	// Shape is (N, H, W, C) or (N, C, H, W), as Config.Layout says.
 	Shape [4]int
-	// Labels, Labels8 or Labels16 holds the designated labels, as Config.LabelDType says; the
-	// others are nil. formats.NoLabel (-1), 255 or 65535 stands for a sample without one, for
-	// padding unless order.Repeat keeps its label, and throughout where the label is multi-hot.
-	Labels   []int64
-	Labels8  []uint8
-	Labels16 []uint16
-	// Numbers holds the designated labels where they are numbers to predict; Labels, Labels8 and
-	// Labels16 are nil then. NaN stands for a sample without one, and for padding as above.
-	Numbers []float32
+	// DType is the type of the images, which Pixels returns.
+	DType formats.DType
+	// LabelDType is the type of the designated labels, which Labels returns: formats.Float32 of
+	// numbers to predict.
+	LabelDType formats.DType
 	// MultiHot has a row of one column per class for each image where the designated label
 	// is multi-hot; nil otherwise. Rows of padding are 0.
 	MultiHot []uint8
 	// Soft are the labels of images that MixUp or CutMix mixed: a row of one column per class for
 	// each image; nil without those ops. Rows of padding are 0, and images without a label add 0.
-	// Labels that are numbers are mixed in Numbers; NaN makes the result NaN.
+	// Labels that are numbers are mixed in Labels; NaN makes the result NaN.
 	Soft []float32
 	// Fields are the extra fields that Config.Fields names, in its order.
 	Fields []Field
-	// Indices number the samples as Pick, InfoOf, Order and StartList do: among the Loader's, in
-	// order of key, from 0. With Config.Split those are the split's samples. -1 marks padding, a
+	// Indices number the samples as Pick, InfoOf, Order and RunOptions.List do: among the Loader's,
+	// in order of key, from 0. With Config.Split those are the split's samples. -1 marks padding, a
 	// repeated sample that should not be counted (see the package's section on order).
 	Indices []int
 	N       int
@@ -48,29 +46,73 @@ type Batch struct {
 	// to: where Resume continues.
 	End int
 
-	loader *Loader // that lends it
-	slot   *slot   // that it was built in, nil once it is kept
-
-	released *atomic.Bool // of a batch that is kept
+	images []byte // elements of DType
+	labels []byte // elements of LabelDType
+	lease  *lease // nil of the caller's own
 }
 
-// Keep keeps the batch valid until Release. Call it in the loop's body. Each batch that is kept
-// takes memory of its own.
-func (b *Batch) Keep() {
-	if b.slot != nil {
-		b.slot.batch, b.slot, b.released = nil, nil, new(atomic.Bool)
+// NewBatch makes a batch of the caller's own, for what takes batches that no Loader made: Shape[0]
+// images and labels that are 0, with the indices from 0 on. labels may be "" for none.
+func NewBatch(shape [4]int, dtype, labels formats.DType) (*Batch, error) {
+	b := &Batch{Shape: shape, DType: dtype, LabelDType: labels, N: shape[0]}
+	size := dtype.Size()
+	for _, n := range shape {
+		if n < 0 || n > 0 && size > math.MaxInt32*1024/n {
+			return nil, fmt.Errorf("batch of shape %v: the sizes must not be negative, nor all of it so large", shape)
+		}
+		size *= n
+	}
+	if err := checkDType(dtype); err != nil {
+		return nil, fmt.Errorf("batch: %w", err)
+	}
+	if labels != formats.Float32 && labels != "" {
+		if err := checkLabels(labels, 0); err != nil {
+			return nil, fmt.Errorf("batch: %w", err)
+		}
+	}
+	b.images, b.labels = aligned(nil, size), aligned(nil, b.N*labels.Size())
+	b.Indices = make([]int, b.N)
+	for i := range b.Indices {
+		b.Indices[i] = i
+	}
+	return b, nil
+}
+
+// Pixels is the batch's images, one after another, as Shape says; it is no copy. T follows
+// Batch.DType: uint8, uint16 (also of float16 and bfloat16, whose bits it holds) or float32. It is nil
+// after TakeImages. Pixels panics for another T, and for a batch that is no longer valid.
+func Pixels[T uint8 | uint16 | float32](b *Batch) []T {
+	checkElements[T]("Pixels", "DType", b.DType)
+	images, _ := b.memory("Pixels")
+	return Elements[T](images)
+}
+
+// Labels is the designated labels, one per image; it is no copy. T follows Batch.LabelDType: int64,
+// uint8 or uint16 of classes, float32 of numbers to predict. formats.NoLabel (-1), 255, 65535 or NaN
+// stands for a sample without one, for padding unless order.Repeat keeps its label, and, but for
+// numbers, throughout where the label is multi-hot. Labels panics for another T, and for a batch that
+// is no longer valid.
+func Labels[T int64 | uint8 | uint16 | float32](b *Batch) []T {
+	checkElements[T]("Labels", "LabelDType", b.LabelDType)
+	_, labels := b.memory("Labels")
+	return Elements[T](labels)
+}
+
+// checkElements panics if T does not hold elements of type d.
+func checkElements[T uint8 | uint16 | int64 | float32](function, field string, d formats.DType) {
+	var zero T
+	if got, wanted := fmt.Sprintf("%T", zero), elementType(d); got != wanted {
+		panic(fmt.Sprintf("reader: %s[%s] of a batch whose %s is %q: use %s[%s], or set Config.%s", function, got, field, d, function, wanted, field))
 	}
 }
 
-// Release gives back a batch that was kept. It must not be used from then on. Any goroutine may call
-// it. Releasing a batch again, or one that was not kept, does nothing.
-func (b *Batch) Release() {
-	if b.released == nil || b.released.Swap(true) {
-		return
+// elementType is the Go type of elements of type d.
+func elementType(d formats.DType) string {
+	switch d {
+	case formats.Float16, formats.BFloat16:
+		return string(formats.Uint16)
 	}
-	reused := *b // another Batch with the same memory: b itself stays released
-	reused.released = nil
-	b.loader.releaseBatch(&reused)
+	return string(d)
 }
 
 // Frame is what all batches of a Loader have in common.
@@ -120,15 +162,9 @@ func (f *frame) entryBytes() int { return f.entry() * f.dtype.Size() }
 // reset gives b n entries, in the memory it has if that is enough. What the first n entries held
 // stays.
 func (f *frame) reset(b *Batch, n int) {
-	size := n * f.entry()
-	b.Uint8 = resize(b.Uint8, f.dtype == formats.Uint8, size)
-	b.Uint16 = resize(b.Uint16, f.dtype == formats.Uint16, size)
-	b.Float32 = resize(b.Float32, f.dtype == formats.Float32, size)
-	b.Half = resize(b.Half, f.dtype == formats.Float16 || f.dtype == formats.BFloat16, size)
-	b.Labels = resize(b.Labels, f.label == formats.Int64, n)
-	b.Labels8 = resize(b.Labels8, f.label == formats.Uint8, n)
-	b.Labels16 = resize(b.Labels16, f.label == formats.Uint16, n)
-	b.Numbers = resize(b.Numbers, f.numbers(), n)
+	b.DType, b.LabelDType = f.dtype, f.label
+	b.images = aligned(b.images, n*f.entryBytes())
+	b.labels = aligned(b.labels, n*f.label.Size())
 	b.Indices = resize(b.Indices, true, n)
 	b.MultiHot = resize(b.MultiHot, f.columns > 0, n*f.columns)
 	b.Soft = resize(b.Soft, f.soft > 0, n*f.soft)
@@ -149,11 +185,8 @@ func (f *frame) move(b *Batch, to, from int) {
 
 // copyEntry copies entry from of src to entry to of dst, without extra fields.
 func (f *frame) copyEntry(dst *Batch, to int, src *Batch, from int) {
-	copyRow(dst.ImageBytes(), to, src.ImageBytes(), from, f.entryBytes())
-	copyRow(dst.Labels, to, src.Labels, from, 1)
-	copyRow(dst.Labels8, to, src.Labels8, from, 1)
-	copyRow(dst.Labels16, to, src.Labels16, from, 1)
-	copyRow(dst.Numbers, to, src.Numbers, from, 1)
+	copyRow(dst.images, to, src.images, from, f.entryBytes())
+	copyRow(dst.labels, to, src.labels, from, f.label.Size())
 	copyRow(dst.Indices, to, src.Indices, from, 1)
 	copyRow(dst.MultiHot, to, src.MultiHot, from, f.columns)
 }

@@ -64,6 +64,37 @@ func (c Cache) check() error {
 	return nil
 }
 
+// CacheStats is the state of a cache. All but Hits, Misses and Refused are those of the machine, whose
+// processes share it.
+type CacheStats struct {
+	Limit   int64 // maximum bytes of all samples
+	Used    int64 // bytes of all samples
+	Samples int   // that are in it
+	// Full is why samples were not taken: full, or no memory; "" if all were.
+	Full string
+	// Hits and Misses are this Loader's samples that were in it and that were not, Refused those that
+	// it did not take.
+	Hits, Misses, Refused int64
+}
+
+// CacheStats is the state of the cache, after Close that before it; zeros without one.
+func (l *Loader) CacheStats() CacheStats {
+	var s cache.Stats
+	if err := l.enter(); err != nil {
+		s = l.held.statsAtClose()
+	} else {
+		defer l.leave()
+		if l.cache != nil {
+			s = l.cache.Stats()
+		}
+	}
+	c := CacheStats{Limit: s.Limit, Used: s.Used, Samples: s.Samples, Hits: s.Hits, Misses: s.Misses, Refused: s.Refused}
+	if s.Full != cache.NotFull {
+		c.Full = s.Full.String()
+	}
+	return c
+}
+
 // openCache attaches to the machine's cache of the dataset.
 func (l *Loader) openCache() error {
 	c := l.config.Cache
@@ -74,8 +105,12 @@ func (l *Loader) openCache() error {
 	if err != nil {
 		return fmt.Errorf("cache: %w", err)
 	}
-	l.cache, err = cache.Open(cache.Config{Dir: c.Dir, Name: name, Limit: c.Limit, Samples: l.dataset.Len()})
-	return err
+	opened, err := cache.Open(cache.Config{Dir: c.Dir, Name: name, Limit: c.Limit, Samples: l.dataset.Len()})
+	if err != nil {
+		return err
+	}
+	l.cache, l.held.cache = opened, opened
+	return nil
 }
 
 // cacheName is a hash of everything that determines what is in the cache.
@@ -159,6 +194,7 @@ func (w *worker) orient() error {
 func (w *worker) keep(i int, start time.Duration) (time.Duration, error) {
 	l := w.loader
 	stage := stageRead
+	w.sample.Resize(len(w.sample.Values)) // they may be the dataset's
 	if v := &w.sample.Values[l.image]; l.config.Cache.Kind == Decoded && !w.lends(v) {
 		stage = stageDecode
 		o := w.options()
@@ -178,8 +214,8 @@ func (w *worker) keep(i int, start time.Duration) (time.Duration, error) {
 			return w.lap(stage, start), nil
 		}
 		m := &w.pixels
-		*v = formats.Value{Encoding: formats.Raw, DType: m.DType, Shape: append(v.Shape[:0], m.H, m.W, m.C)}
-		v.Lend(m.Pix)
+		v.Data, v.Encoding, v.DType = m.Pix, formats.Raw, m.DType
+		v.SetShape(m.H, m.W, m.C)
 	}
 	b, ok, err := l.cache.Put(i, l.record.size(&w.sample), func(dst []byte) error {
 		l.record.put(dst, &w.sample, w.orientation)

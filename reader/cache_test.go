@@ -15,7 +15,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/internal/cache"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )
@@ -42,8 +41,8 @@ func (d viewed) View(i int, s *formats.Sample) error {
 	s.Resize(len(from.Values))
 	for k, v := range from.Values {
 		to := &s.Values[k]
-		to.Encoding, to.DType, to.Shape = v.Encoding, v.DType, append(to.Shape[:0], v.Shape...)
-		to.Lend(v.Data)
+		to.Data, to.Encoding, to.DType = v.Data, v.Encoding, v.DType
+		to.SetShape(v.Shape...)
 	}
 	return nil
 }
@@ -84,7 +83,7 @@ func TestCachesGiveTheSameBatches(t *testing.T) {
 				c.Transforms = augment.Train(16)
 			}
 			l := makeLoader(t, ds, c)
-			want := [3][]Batch{collect(t, l, 0), collect(t, l, 1), collect(t, l, 2)}
+			want := [3][]*Batch{collect(t, l, 0), collect(t, l, 1), collect(t, l, 2)}
 			for _, c.Cache.Kind = range []CacheKind{Encoded, Decoded} {
 				for _, c.Cache.Limit = range []int64{1 << 24, 40_000} {
 					for name, from := range map[string]formats.Dataset{"reads": summed{ds}, "lends": viewed{summed{ds}}} {
@@ -94,7 +93,7 @@ func TestCachesGiveTheSameBatches(t *testing.T) {
 								t.Fatalf("%s, %s, cache %+v of a dataset that %s: epoch %d differs", color, d, c.Cache, name, epoch)
 							}
 						}
-						if s := l.CacheStats(); (s.Full != cache.NotFull) != (c.Cache.Limit < 1<<20) || s.Samples == 0 {
+						if s := l.CacheStats(); (s.Full != "") != (c.Cache.Limit < 1<<20) || s.Samples == 0 {
 							t.Errorf("%+v: %+v", c.Cache, s)
 						}
 						if err := l.Close(); err != nil {
@@ -343,7 +342,7 @@ func TestCacheErrors(t *testing.T) {
 		}
 	}
 	l := makeLoader(t, rawImages(0, 2, 2, 3), Config{BatchSize: 1, Transforms: augment.Train(2), Cache: Cache{Kind: Encoded, Dir: t.TempDir()}})
-	if len(collect(t, l, 0)) != 0 || l.CacheStats() != (cache.Stats{}) {
+	if len(collect(t, l, 0)) != 0 || l.CacheStats() != (CacheStats{}) {
 		t.Error("an empty dataset has a cache")
 	}
 }

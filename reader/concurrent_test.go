@@ -71,7 +71,7 @@ func loopOnce(t *testing.T, l *reader.Loader, epoch int, want []step, r *rand.Ra
 			b.Keep()
 			lent <- kept{b, want[k]}
 		case 1:
-			clear(b.Float32) // it may be written to
+			clear(reader.Pixels[float32](b)) // it may be written to
 		}
 		if k++; k == end {
 			return

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
@@ -29,7 +30,8 @@ type Config struct {
 
 	// Shuffle shuffles all samples of each epoch, as order.Full; otherwise they come in key order.
 	Shuffle bool `json:"-"`
-	// Order, unless it is the zero value, takes precedence over Shuffle: see package order.
+	// Order is the order of the samples, see package order. With Shuffle it must be left out, or be
+	// order.Full.
 	Order order.Spec `json:"order"`
 	// Weight returns a sample's weight for the order Weighted.
 	Weight func(formats.Info) float64 `json:"-"`
@@ -37,7 +39,7 @@ type Config struct {
 	Seed uint64 `json:"seed"`
 	// Tail says what happens to the samples that do not fill a batch on every rank; the default is
 	// order.Pad.
-	Tail order.Tail `json:"tail,omitempty"`
+	Tail order.Tail `json:"tail,omitzero"`
 	// Rank, from 0, of WorldSize processes that share an epoch; WorldSize 0 is 1.
 	Rank      int `json:"rank,omitempty"`
 	WorldSize int `json:"world_size,omitempty"`
@@ -103,17 +105,48 @@ func (c Config) WithDefaults() (Config, error) {
 		return c, fmt.Errorf("rank %d of %d: it must be from 0 to the world size minus 1", c.Rank, c.WorldSize)
 	case c.MaxPixels < 0:
 		return c, fmt.Errorf("max pixels %d: the number must not be negative", c.MaxPixels)
+	case c.Shuffle && c.Order.Kind != order.Full:
+		return c, fmt.Errorf("shuffle with the order %q: shuffle is the order %q; leave out one of them", c.Order, order.Full)
 	case c.FastDecode && c.Cache.Kind == Decoded:
 		return c, errors.New("fast decode with a cache of decoded images: their pixels would depend on what is in the cache")
 	case c.FastDecode && !jpeg.HasLibjpegTurbo:
 		return c, fmt.Errorf("%w: fast decode: this build lacks libjpeg-turbo (cgo)", pixel.ErrUnsupported)
 	}
-	_, err := pixel.ParseColor(string(c.Color))
-	if err == nil {
-		_, err = ParseOnError(string(c.OnError))
+	return c, c.checkNames()
+}
+
+// checkNames checks the fields that take one of a few values, and the transforms.
+func (c *Config) checkNames() error {
+	_, color := pixel.ParseColor(string(c.Color))
+	_, onError := ParseOnError(string(c.OnError))
+	_, tail := order.ParseTail(string(c.Tail))
+	spec := c.Order
+	if spec.Kind == "" {
+		spec.Draws = 0 // of NewMixture
 	}
-	if err == nil {
-		err = c.Cache.check()
+	for _, err := range []error{color, onError, tail, spec.Check(), c.Cache.check(), checkDType(c.DType)} {
+		if err != nil {
+			return err
+		}
 	}
-	return c, err
+	if c.Layout != pixel.NHWC && c.Layout != pixel.NCHW {
+		return fmt.Errorf("layout %q: unknown; use %s or %s", c.Layout, pixel.NHWC, pixel.NCHW)
+	}
+	if k := slices.Index(c.Transforms, nil); k >= 0 {
+		return fmt.Errorf("transforms: op %d is nil", k)
+	}
+	if c.LabelDType == "" || c.LabelDType == formats.Float32 {
+		return nil
+	}
+	return checkLabels(c.LabelDType, 0)
+}
+
+// checkDType returns an error for a type that images cannot have.
+func checkDType(d formats.DType) error {
+	switch d {
+	case formats.Uint8, formats.Uint16, formats.Float32, formats.Float16, formats.BFloat16:
+		return nil
+	}
+	return fmt.Errorf("type %q of the images: unknown; use %s, %s, %s, %s or %s", d,
+		formats.Uint8, formats.Uint16, formats.Float32, formats.Float16, formats.BFloat16)
 }

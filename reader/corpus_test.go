@@ -246,16 +246,7 @@ func stepOf(b *reader.Batch) step {
 // appendEntry appends all there is of entry i but its index.
 func appendEntry(buf []byte, b *reader.Batch, i int) []byte {
 	buf = fmt.Append(buf, b.Shape[1:], b.Label(i), row(b.MultiHot, b.N, i))
-	buf = append(buf, row(b.Uint8, b.N, i)...)
-	for _, x := range row(b.Uint16, b.N, i) {
-		buf = binary.LittleEndian.AppendUint16(buf, x)
-	}
-	for _, x := range row(b.Half, b.N, i) {
-		buf = binary.LittleEndian.AppendUint16(buf, x)
-	}
-	for _, x := range row(b.Float32, b.N, i) {
-		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(x))
-	}
+	buf = append(buf, row(b.ImageBytes(), b.N, i)...)
 	for _, x := range row(b.Soft, b.N, i) {
 		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(x))
 	}

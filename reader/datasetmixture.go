@@ -8,7 +8,7 @@ import (
 	"sort"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/reader/order"
+	"github.com/dsconv/dsconv/internal/sampleorder"
 )
 
 // WeightedDataset is one dataset of a mixture.
@@ -28,11 +28,19 @@ func NewMixture(datasets []WeightedDataset, c Config) (*Loader, error) {
 	if c.Split != "" || c.Select != nil {
 		return nil, errors.New("mixture of datasets: set the split of each dataset; Config.Split and Config.Select must be left out")
 	}
+	if len(datasets) == 0 {
+		return nil, errors.New("mixture of datasets: there are none")
+	}
+	for k, d := range datasets {
+		if d.Dataset == nil {
+			return nil, fmt.Errorf("mixture of datasets: dataset %d is nil", k)
+		}
+	}
 	ds, err := concatenate(datasets)
 	if err != nil {
 		return nil, fmt.Errorf("mixture of datasets: %w", err)
 	}
-	indices, weighted := []int32{}, make([]order.WeightedDataset, len(datasets))
+	indices, weighted := []int32{}, make([]sampleorder.WeightedDataset, len(datasets))
 	for k, d := range datasets {
 		s, err := selectSamples(d.Dataset, d.Split, nil)
 		if err != nil {
@@ -41,15 +49,15 @@ func NewMixture(datasets []WeightedDataset, c Config) (*Loader, error) {
 		for i := range s.Len() {
 			indices = append(indices, int32(ds.first[k]+s.At(i)))
 		}
-		weighted[k] = order.WeightedDataset{Samples: s.Len(), Weight: d.Weight}
+		weighted[k] = sampleorder.WeightedDataset{Samples: s.Len(), Weight: d.Weight}
 	}
-	samples, err := order.Pick(ds.Len(), indices)
+	samples, err := sampleorder.Pick(ds.Len(), indices)
 	if err != nil {
 		return nil, fmt.Errorf("mixture of datasets: %w", err)
 	}
-	return newLoader(ds, samples, c, func(l *Loader) error {
+	return newLoader(ds, samples, c, "a mixture of datasets", func(l *Loader) error {
 		var err error
-		l.plan, err = order.PlanMixture(weighted, c.Order.Draws)
+		l.plan, err = sampleorder.PlanMixture(weighted, c.Order.Draws)
 		return err
 	})
 }
@@ -117,6 +125,27 @@ func (d *concatenation) locate(i int) (k, index int) {
 func (d *concatenation) Meta() *formats.Meta { return &d.meta }
 func (d *concatenation) Len() int            { return d.meta.Count }
 func (d *concatenation) Close() error        { return nil }
+
+// Lease leases the datasets that can be.
+func (d *concatenation) Lease() (release func(), err error) {
+	var all []func()
+	release = func() {
+		for _, release := range all {
+			release()
+		}
+	}
+	for _, one := range d.datasets {
+		if l, ok := one.(leaser); ok {
+			free, err := l.Lease()
+			if err != nil {
+				release()
+				return nil, err
+			}
+			all = append(all, free)
+		}
+	}
+	return release, nil
+}
 
 // Identify implements formats.Identifier for the datasets that have no checksums.
 func (d *concatenation) Identify(w io.Writer) error {

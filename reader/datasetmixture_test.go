@@ -52,8 +52,8 @@ func TestMixtureByWeight(t *testing.T) {
 				} else {
 					part, large = 2, append(large, index)
 				}
-				if b.Uint8[i*12] != part {
-					t.Fatalf("index %d has the pixels of part %d", index, b.Uint8[i*12])
+				if Pixels[uint8](b)[i*12] != part {
+					t.Fatalf("index %d has the pixels of part %d", index, Pixels[uint8](b)[i*12])
 				}
 			}
 			if n := len(small) - before; n != 5 {
@@ -104,7 +104,7 @@ func TestRepeatedSamplesLookDifferent(t *testing.T) {
 	l := makeMixture(t, []WeightedDataset{{Dataset: ds, Weight: 1}}, Config{BatchSize: 8, Order: order.Spec{Draws: 8}, Transforms: augment.Train(8)})
 	b := collect(t, l, 0)[0]
 	looks := map[string]bool{}
-	for entry := range slices.Chunk(b.Uint8, len(b.Uint8)/8) {
+	for entry := range slices.Chunk(Pixels[uint8](b), len(Pixels[uint8](b))/8) {
 		looks[string(entry)] = true
 	}
 	if len(looks) < 7 {
@@ -121,12 +121,12 @@ func TestMixtureIsTheSameForAnyWorkersAndRanks(t *testing.T) {
 		t.Error("7 workers' epoch differs from one's")
 	}
 	c.BatchSize, c.WorldSize = 4, 2
-	ranks := [2][]Batch{}
+	ranks := [2][]*Batch{}
 	for c.Rank = range ranks {
 		ranks[c.Rank] = collect(t, makeMixture(t, datasets, c), 1)
 	}
 	for k := range want {
-		if got := append(slices.Clone(ranks[0][k].Uint8), ranks[1][k].Uint8...); !slices.Equal(got, want[k].Uint8) {
+		if got := append(slices.Clone(Pixels[uint8](ranks[0][k])), Pixels[uint8](ranks[1][k])...); !slices.Equal(got, Pixels[uint8](want[k])) {
 			t.Errorf("batch %d of two ranks differs", k)
 		}
 	}

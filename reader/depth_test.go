@@ -101,13 +101,13 @@ func TestBatchesOfUint16KeepDepthInAnyColor(t *testing.T) {
 			collect(t, shared, 0)
 			l := makeLoader(t, ds, Config{BatchSize: 1, DType: formats.Uint16, Color: o.color, Cache: cache})
 			for epoch := range 2 {
-				if got := collect(t, l, epoch)[0].Uint16; !slices.Equal(got, o.want) {
+				if got := Pixels[uint16](collect(t, l, epoch)[0]); !slices.Equal(got, o.want) {
 					t.Errorf("%s as %s, epoch %d: %v..., want %v...", f.name, o.color, epoch, got[:6], o.want[:6])
 				}
 			}
 			c := Config{BatchSize: 1, DType: formats.Uint16, Color: o.color, Transforms: cropped}
 			want := cut16(o.want, o.c, part)
-			if got := collect(t, makeLoader(t, ds, c), 0)[0].Uint16; !slices.Equal(got, want) {
+			if got := Pixels[uint16](collect(t, makeLoader(t, ds, c), 0)[0]); !slices.Equal(got, want) {
 				t.Errorf("%s as %s, cropped and flipped: %v..., want %v...", f.name, o.color, got[:6], want[:6])
 			}
 		}

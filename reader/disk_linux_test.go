@@ -186,13 +186,13 @@ func (e *epoch) run(t *testing.T) (failed int) {
 // single picks each sample by itself.
 func (e *epoch) single(t *testing.T, l *reader.Loader) (failed int) {
 	t.Helper()
-	var b reader.Batch
+	b := new(reader.Batch)
 	for i := range len(e.want) {
-		switch err := l.Pick(i, 1, &b); {
+		switch err := l.Pick(i, 1, b); {
 		case err != nil:
 			e.checkError(t, err)
 			failed++
-		case e.exact && stepOf(&b).Entries[0] != e.want[i]:
+		case e.exact && stepOf(b).Entries[0] != e.want[i]:
 			t.Errorf("sample %d is not what was stored", i)
 		}
 	}

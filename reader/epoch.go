@@ -9,24 +9,37 @@ import (
 	"github.com/dsconv/dsconv/reader/random"
 )
 
-// Epoch ranges over this rank's batches of an epoch, in order. A batch is valid until the
+// Epoch ranges over this rank's batches of an epoch, from 0, in order. A batch is valid until the
 // loop's body ends, or until it is released if it is kept. An error comes with a nil batch and
-// ends the range: that of ctx, or of a sample, with its key. The batches before it still come.
+// ends the range: that of ctx, of a sample, with its key, or formats.ErrClosed after the Loader's
+// Close. The batches before it still come.
 func (l *Loader) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] {
-	return l.from(ctx, epoch, 0)
+	return l.batchesOf(ctx, func() (RunOptions, error) { return RunOptions{Epoch: epoch}, nil })
 }
 
-// from is Epoch from a position on.
-func (l *Loader) from(ctx context.Context, epoch, position int) iter.Seq2[*Batch, error] {
+// Resume ranges over what is left of the epoch, as Epoch does. ErrState is in the chain of
+// its first error if s is not from a Loader of the same samples, order and seed.
+func (l *Loader) Resume(ctx context.Context, s State) iter.Seq2[*Batch, error] {
+	return l.batchesOf(ctx, func() (RunOptions, error) {
+		return RunOptions{Epoch: s.Epoch, Position: s.Position}, l.CheckState(s)
+	})
+}
+
+// batchesOf ranges over the batches of a run.
+func (l *Loader) batchesOf(ctx context.Context, options func() (RunOptions, error)) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
-		r, err := l.start(epoch, position, nil)
+		o, err := options()
+		var r *running
+		if err == nil {
+			r, err = l.start(ctx, o)
+		}
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		defer r.Stop()
+		defer r.leave()
 		for {
-			b, err := r.Next(ctx)
+			b, err := r.nextBatch(ctx)
 			if errors.Is(err, io.EOF) || !yield(b, err) || err != nil {
 				return
 			}
@@ -41,7 +54,7 @@ type draw struct {
 }
 
 // draw is the draw at a position; positions after the last wrap around.
-func (r *Run) draw(position int) draw {
+func (r *running) draw(position int) draw {
 	position %= r.order.Len()
 	sample := r.order.At(position)
 	return r.loader.draw(sample, position, r.epoch, r.repeats, r.rankKey)

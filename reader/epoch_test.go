@@ -35,38 +35,15 @@ func makeLoader(t testing.TB, ds formats.Dataset, c Config) *Loader {
 	return l
 }
 
-// clone copies a batch, for it is valid in the loop's body only.
-func clone(b *Batch) Batch {
-	c := *b
-	c.loader, c.slot, c.released = nil, nil, nil
-	c.Uint16, c.Soft = slices.Clone(b.Uint16), slices.Clone(b.Soft)
-	c.Numbers = slices.Clone(b.Numbers)
-	c.Labels8, c.Labels16 = slices.Clone(b.Labels8), slices.Clone(b.Labels16)
-	c.Fields = nil
-	for _, f := range b.Fields {
-		f.Data, f.Offsets, f.values = slices.Clone(f.Data), slices.Clone(f.Offsets), nil
-		shapes := f.Shapes
-		f.Shapes = nil
-		for _, shape := range shapes {
-			f.Shapes = append(f.Shapes, slices.Clone(shape))
-		}
-		c.Fields = append(c.Fields, f)
-	}
-	c.Uint8, c.Float32, c.Half = slices.Clone(b.Uint8), slices.Clone(b.Float32), slices.Clone(b.Half)
-	c.Labels, c.Indices = slices.Clone(b.Labels), slices.Clone(b.Indices)
-	c.MultiHot = slices.Clone(b.MultiHot)
-	return c
-}
-
 // collect is all batches of an epoch.
-func collect(t testing.TB, l *Loader, epoch int) []Batch {
+func collect(t testing.TB, l *Loader, epoch int) []*Batch {
 	t.Helper()
-	var all []Batch
+	var all []*Batch
 	for b, err := range l.Epoch(t.Context(), epoch) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, clone(b))
+		all = append(all, b.Clone())
 	}
 	if len(all) != l.Len() {
 		t.Fatalf("%d batches, Len says %d", len(all), l.Len())
@@ -74,7 +51,7 @@ func collect(t testing.TB, l *Loader, epoch int) []Batch {
 	return all
 }
 
-func indices(batches []Batch) (all []int) {
+func indices(batches []*Batch) (all []int) {
 	for _, b := range batches {
 		all = append(all, b.Indices...)
 	}
@@ -85,7 +62,7 @@ func TestEpochIsTheSameForAnyWorkers(t *testing.T) {
 	ds := photos(t, 61)
 	ops := append(augment.Train(24), augment.ColorJitter{Brightness: 0.4, Contrast: 0.4, Saturation: 0.4, Hue: 0.1}, augment.ImageNet)
 	c := Config{BatchSize: 8, Shuffle: true, Seed: 7, Transforms: ops, DType: formats.Float32, Layout: pixel.NCHW}
-	var want [2][]Batch
+	var want [2][]*Batch
 	for _, workers := range []int{1, 2, 7} {
 		for _, prefetch := range []int{1, 2, 20} {
 			c.Workers, c.Prefetch = workers, prefetch
@@ -100,7 +77,7 @@ func TestEpochIsTheSameForAnyWorkers(t *testing.T) {
 			}
 		}
 	}
-	if slices.Equal(want[0][0].Float32, want[1][0].Float32) {
+	if slices.Equal(Pixels[float32](want[0][0]), Pixels[float32](want[1][0])) {
 		t.Error("two epochs are the same")
 	}
 }
@@ -114,8 +91,8 @@ func TestEvaluationTakesEachSampleOnceInOrder(t *testing.T) {
 		}
 	}
 	last := all[len(all)-1]
-	if last.N != 3 || last.Shape != [4]int{3, 3, 4, 3} || len(last.Uint8) != 3*36 || len(last.Labels) != 3 {
-		t.Errorf("last batch: N %d, shape %v, %d bytes, labels %v", last.N, last.Shape, len(last.Uint8), last.Labels)
+	if last.N != 3 || last.Shape != [4]int{3, 3, 4, 3} || len(Pixels[uint8](last)) != 3*36 || len(Labels[int64](last)) != 3 {
+		t.Errorf("last batch: N %d, shape %v, %d bytes, labels %v", last.N, last.Shape, len(Pixels[uint8](last)), Labels[int64](last))
 	}
 	l = makeLoader(t, rawImages(23, 3, 4, 3), Config{BatchSize: 5, Tail: order.Drop})
 	if all := collect(t, l, 0); len(all) != 4 || len(indices(all)) != 20 {
@@ -131,7 +108,7 @@ func TestRanksShareOneEpoch(t *testing.T) {
 			single := c
 			single.BatchSize = 12
 			want := indices(collect(t, makeLoader(t, ds, single), 5))
-			var steps [][]Batch
+			var steps [][]*Batch
 			for rank := range 3 {
 				c.Rank, c.WorldSize, c.Workers = rank, 3, 1+rank
 				steps = append(steps, collect(t, makeLoader(t, ds, c), 5))
@@ -143,7 +120,7 @@ func TestRanksShareOneEpoch(t *testing.T) {
 						t.Fatalf("n=%d: batch %d has %d entries on rank %d, %d on rank 0", n, k, steps[rank][k].N, rank, steps[0][k].N)
 					}
 					got = append(got, steps[rank][k].Indices...)
-					checkPadding(t, &steps[rank][k])
+					checkPadding(t, steps[rank][k])
 				}
 			}
 			got = slices.DeleteFunc(got, func(i int) bool { return i < 0 })
@@ -158,10 +135,10 @@ func checkPadding(t *testing.T, b *Batch) {
 	t.Helper()
 	for i, index := range b.Indices {
 		switch {
-		case index < 0 && b.Labels[i] != formats.NoLabel:
-			t.Fatalf("padding has label %d", b.Labels[i])
-		case index >= 0 && b.Labels[i] != int64(index%10):
-			t.Fatalf("sample %d has label %d", index, b.Labels[i])
+		case index < 0 && Labels[int64](b)[i] != formats.NoLabel:
+			t.Fatalf("padding has label %d", Labels[int64](b)[i])
+		case index >= 0 && Labels[int64](b)[i] != int64(index%10):
+			t.Fatalf("sample %d has label %d", index, Labels[int64](b)[i])
 		}
 	}
 }
@@ -273,12 +250,12 @@ func TestBatchIsValidUntilTheBodyEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			before := clone(b)
+			before := b.Clone()
 			time.Sleep(time.Millisecond) // workers go ahead as far as they can
-			if !reflect.DeepEqual(before, clone(b)) {
+			if !reflect.DeepEqual(before, b.Clone()) {
 				t.Fatal("the batch changed while it was in use")
 			}
-			clear(b.Uint8) // it may be written to
+			clear(Pixels[uint8](b)) // it may be written to
 		}
 	}
 	if n := len(l.batches); n != 2 {
@@ -347,16 +324,16 @@ func (d viewOnly) View(i int, s *formats.Sample) error {
 func TestPaddingIsMarked(t *testing.T) {
 	l := makeLoader(t, rawImages(5, 2, 2, 3), Config{BatchSize: 2, WorldSize: 3, Rank: 2})
 	b := collect(t, l, 0)[0]
-	if !slices.Equal(b.Indices, []int{4, -1}) || !slices.Equal(b.Labels, []int64{4, -1}) {
-		t.Errorf("indices %v, labels %v", b.Indices, b.Labels)
+	if !slices.Equal(b.Indices, []int{4, -1}) || !slices.Equal(Labels[int64](b), []int64{4, -1}) {
+		t.Errorf("indices %v, labels %v", b.Indices, Labels[int64](b))
 	}
-	var first Batch
-	if err := l.At(0, &first); err != nil || !slices.Equal(b.Uint8[12:], first.Uint8) {
+	first := new(Batch)
+	if err := l.At(0, first); err != nil || !slices.Equal(Pixels[uint8](b)[12:], Pixels[uint8](first)) {
 		t.Error("the padding is not the epoch's first sample")
 	}
 	l = makeLoader(t, rawImages(5, 2, 2, 3), Config{BatchSize: 2, WorldSize: 3, Rank: 2, Tail: order.Repeat})
 	b = collect(t, l, 0)[0]
-	if !slices.Equal(b.Indices, []int{4, -1}) || !slices.Equal(b.Labels, []int64{4, 0}) {
-		t.Errorf("padding with labels: indices %v, labels %v", b.Indices, b.Labels)
+	if !slices.Equal(b.Indices, []int{4, -1}) || !slices.Equal(Labels[int64](b), []int64{4, 0}) {
+		t.Errorf("padding with labels: indices %v, labels %v", b.Indices, Labels[int64](b))
 	}
 }

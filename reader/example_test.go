@@ -56,7 +56,7 @@ func Example() {
 				log.Print(err)
 				return
 			}
-			// batch.Float32 and batch.Labels go to the model here.
+			// reader.Pixels[float32](batch) and reader.Labels[int64](batch) go to the model here.
 			fmt.Println(batch.Shape)
 			images += batch.N
 		}

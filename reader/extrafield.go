@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -35,6 +36,15 @@ type fieldValue struct {
 
 // Value is value i, of the batch's memory.
 func (f *Field) Value(i int) []byte { return f.Data[f.Offsets[i]:f.Offsets[i+1]] }
+
+// copyValues gives f memory of its own.
+func (f *Field) copyValues() {
+	f.Data, f.Offsets, f.values = cloneAligned(f.Data), slices.Clone(f.Offsets), nil
+	f.Shape, f.Shapes = slices.Clone(f.Shape), slices.Clone(f.Shapes)
+	for i := range f.Shapes {
+		f.Shapes[i] = slices.Clone(f.Shapes[i])
+	}
+}
 
 // Elements returns b, a Field's Data or one of its values, as elements of type T, without a copy.
 func Elements[T uint8 | uint16 | int64 | float32](b []byte) []T {

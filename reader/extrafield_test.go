@@ -89,8 +89,8 @@ func TestMasksMoveAsTheirImages(t *testing.T) {
 	} {
 		l := makeLoader(t, noisyPairs(9, 18, 23, 3, formats.Mask), Config{BatchSize: 4, Workers: 3, Fields: []string{"twin"}, Transforms: ops})
 		for _, b := range collect(t, l, 0) {
-			f := &b.Fields[0]
-			if !bytes.Equal(f.Data, b.Uint8) {
+			f := b.Fields[0]
+			if !bytes.Equal(f.Data, Pixels[uint8](b)) {
 				t.Fatalf("%v: the mask is not where its image is", ops)
 			}
 			if want := b.Shape[1:]; !slices.Equal(f.Shape, want) || f.Kind != formats.Mask || f.DType != formats.Uint8 || f.Shapes != nil {
@@ -106,7 +106,7 @@ func TestColoursDoNotChangeMasks(t *testing.T) {
 	want := collect(t, makeLoader(t, ds, c), 0)[0]
 	c.Transforms = append(c.Transforms, augment.ColorJitter{Brightness: 0.8, Hue: 0.4}, augment.RandomErasing{P: 1})
 	got := collect(t, makeLoader(t, ds, c), 0)[0]
-	if bytes.Equal(got.Uint8, want.Uint8) {
+	if bytes.Equal(Pixels[uint8](got), Pixels[uint8](want)) {
 		t.Error("the colours did not change")
 	}
 	if !bytes.Equal(got.Fields[0].Data, want.Fields[0].Data) {
@@ -184,14 +184,8 @@ func TestFurtherImagesLookAsTheDesignatedOne(t *testing.T) {
 				c.Transforms = append(slices.Clone(ops), augment.ImageNet)
 			}
 			b := collect(t, makeLoader(t, ds, c), 1)[0]
-			f := &b.Fields[0]
-			same := map[formats.DType]bool{
-				formats.Uint8:   bytes.Equal(f.Data, b.Uint8),
-				formats.Uint16:  slices.Equal(Elements[uint16](f.Data), b.Uint16),
-				formats.Float32: slices.Equal(Elements[float32](f.Data), b.Float32),
-				formats.Float16: slices.Equal(Elements[uint16](f.Data), b.Half),
-			}
-			if !same[d] {
+			f := b.Fields[0]
+			if !bytes.Equal(f.Data, b.ImageBytes()) {
 				t.Errorf("%s, %s: the twin looks otherwise", d, layout)
 			}
 			if !slices.Equal(f.Shape, b.Shape[1:]) || f.DType != d {
@@ -213,7 +207,7 @@ func TestBoxesMoveAndKeepTheirNumber(t *testing.T) {
 	// Off by (5, 5), cut at 20x10, mirrored, twice as high and three times as wide.
 	want := [][]float32{{}, {42, 0, 60, 14}, {0, 0, 60, 20, 0, 20, 0, 20}, {51, 2, 57, 8}}
 	b := collect(t, l, 0)[0]
-	f := &b.Fields[0]
+	f := b.Fields[0]
 	for i := range want {
 		if got := Elements[float32](f.Value(i)); !slices.Equal(got, want[i]) {
 			t.Errorf("boxes %d are %v, want %v", i, got, want[i])
@@ -283,7 +277,7 @@ func TestFieldsThatDoNotMove(t *testing.T) {
 				if len(b.Fields) != len(names) {
 					t.Fatalf("%d fields, want %d", len(b.Fields), len(names))
 				}
-				checkFields(t, &b, want)
+				checkFields(t, b, want)
 			}
 		}
 	}
@@ -293,7 +287,7 @@ func TestFieldsThatDoNotMove(t *testing.T) {
 func checkFields(t *testing.T, b *Batch, want func(name string, i int) ([]byte, []int)) {
 	t.Helper()
 	for k := range b.Fields {
-		f := &b.Fields[k]
+		f := b.Fields[k]
 		if len(f.Offsets) != b.N+1 || f.Offsets[b.N] != len(f.Data) || f.Shape == nil && len(f.Shapes) != b.N {
 			t.Fatalf("%s: %d offsets, %d shapes, %d bytes for %d samples", f.Name, len(f.Offsets), len(f.Shapes), len(f.Data), b.N)
 		}
@@ -317,7 +311,7 @@ func TestFieldsComeInTheOrderAskedFor(t *testing.T) {
 	if b.Fields[0].Name != "caption" || b.Fields[1].Name != "matrix" || len(b.Fields) != 2 {
 		t.Fatalf("fields %+v", b.Fields)
 	}
-	checkFields(t, &b, want)
+	checkFields(t, b, want)
 }
 
 // TestElementsOfAllTypes reads elements in place; the race detector's build also checks that
@@ -326,11 +320,11 @@ func TestElementsOfAllTypes(t *testing.T) {
 	ds, names, _ := furnished(t, 7)
 	for _, b := range collect(t, makeLoader(t, ds, Config{BatchSize: 3, Fields: names}), 0) {
 		for k := range b.Fields {
-			f := &b.Fields[k]
+			f := b.Fields[k]
 			for i := range b.N {
-				checkElements(t, f.DType, f.Value(i))
+				sameElements(t, f.DType, f.Value(i))
 			}
-			checkElements(t, f.DType, f.Data)
+			sameElements(t, f.DType, f.Data)
 		}
 	}
 	for n := range 40 {
@@ -338,11 +332,11 @@ func TestElementsOfAllTypes(t *testing.T) {
 		if len(b) != n {
 			t.Fatalf("%d bytes, want %d", len(b), n)
 		}
-		checkElements(t, formats.Int64, b[:n&^7])
+		sameElements(t, formats.Int64, b[:n&^7])
 	}
 }
 
-func checkElements(t *testing.T, d formats.DType, b []byte) {
+func sameElements(t *testing.T, d formats.DType, b []byte) {
 	t.Helper()
 	var got any
 	switch d {
@@ -423,7 +417,7 @@ func TestFieldsOfPadding(t *testing.T) {
 		t.Fatalf("indices %v, want padding", b.Indices)
 	}
 	b.Indices = []int{0, 1}
-	checkFields(t, &b, want)
+	checkFields(t, b, want)
 }
 
 func TestFieldsLeaveNothingOfALargerBatch(t *testing.T) {
@@ -431,7 +425,7 @@ func TestFieldsLeaveNothingOfALargerBatch(t *testing.T) {
 	l := makeLoader(t, ds, Config{BatchSize: 10, Prefetch: 1, Workers: 1, Fields: names})
 	for epoch := range 3 {
 		for _, b := range collect(t, l, epoch) {
-			checkFields(t, &b, want)
+			checkFields(t, b, want)
 		}
 	}
 }
@@ -439,12 +433,12 @@ func TestFieldsLeaveNothingOfALargerBatch(t *testing.T) {
 func TestAtHasFields(t *testing.T) {
 	ds, names, want := furnished(t, 9)
 	l := makeLoader(t, ds, Config{BatchSize: 4, Fields: names})
-	var b Batch
+	b := new(Batch)
 	for _, i := range []int{3, 0, 8} {
-		if err := l.At(i, &b); err != nil {
+		if err := l.At(i, b); err != nil {
 			t.Fatal(err)
 		}
-		checkFields(t, &b, want)
+		checkFields(t, b, want)
 	}
 }
 

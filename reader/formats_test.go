@@ -117,11 +117,11 @@ func TestAtIsTheEpochsSample(t *testing.T) {
 		config := training()
 		config.Order, config.Fields = order.Spec{Kind: order.Block, Block: 4, Window: 2}, extraFields
 		l := newLoader(t, ds, config)
-		var b reader.Batch
+		b := new(reader.Batch)
 		for _, s := range collect(t, l.Epoch(t.Context(), 0)) {
 			for _, want := range s.Entries {
-				must(t, l.At(want.Index, &b))
-				if got := stepOf(&b).Entries; len(got) != 1 || got[0] != want {
+				must(t, l.At(want.Index, b))
+				if got := stepOf(b).Entries; len(got) != 1 || got[0] != want {
 					t.Fatalf("%s: At gives %v, the epoch %v", c.stored[d].name, got, want)
 				}
 			}

@@ -28,12 +28,12 @@ func TestKeptBatchesStay(t *testing.T) {
 			b.Keep() // once is enough
 			kept = append(kept, b)
 		} else {
-			clear(b.Float32)
+			clear(Pixels[float32](b))
 		}
 	}
 	collect(t, l, 1)
 	for i, b := range kept {
-		if !reflect.DeepEqual(clone(b), want[2*i+1]) {
+		if !reflect.DeepEqual(b.Clone(), want[2*i+1]) {
 			t.Errorf("kept batch %d changed", i)
 		}
 	}
@@ -61,7 +61,7 @@ func TestReleasedBatchesAreUsedAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen[&b.Uint8[0]] = true
+			seen[&Pixels[uint8](b)[0]] = true
 			b.Keep()
 			if last != nil {
 				last.Release()
@@ -87,10 +87,10 @@ func TestReleaseTwice(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if seen[&b.Uint8[0]] {
+			if seen[&Pixels[uint8](b)[0]] {
 				t.Fatalf("epoch %d: two batches lie in the same memory", epoch)
 			}
-			seen[&b.Uint8[0]] = true
+			seen[&Pixels[uint8](b)[0]] = true
 			b.Release() // which is not kept yet
 			b.Keep()
 			kept = append(kept, b)
@@ -119,9 +119,9 @@ func TestKeepAndLeaveTheLoop(t *testing.T) {
 		kept = b
 		break
 	}
-	want := clone(kept)
+	want := kept.Clone()
 	collect(t, l, 1)
-	if !reflect.DeepEqual(clone(kept), want) {
+	if !reflect.DeepEqual(kept.Clone(), want) {
 		t.Error("a batch kept before the loop was left changed")
 	}
 	kept.Release()

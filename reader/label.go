@@ -50,42 +50,43 @@ var noNumber = math.Float32frombits(0x7fc00000)
 
 // setLabel sets the label of entry i to class x; if labels are numbers, to none.
 func (b *Batch) setLabel(i int, x int64) error {
-	switch {
-	case b.Labels8 != nil:
+	switch b.LabelDType {
+	case formats.Uint8:
 		if x != formats.NoLabel && (x < 0 || x >= math.MaxUint8) {
 			return fmt.Errorf("%w: class %d does not fit into %s", formats.ErrSchema, x, formats.Uint8)
 		}
-		b.Labels8[i] = uint8(x)
-	case b.Labels16 != nil:
+		b.labels[i] = uint8(x)
+	case formats.Uint16:
 		if x != formats.NoLabel && (x < 0 || x >= math.MaxUint16) {
 			return fmt.Errorf("%w: class %d does not fit into %s", formats.ErrSchema, x, formats.Uint16)
 		}
-		b.Labels16[i] = uint16(x)
-	case b.Numbers != nil:
-		b.Numbers[i] = noNumber
+		Elements[uint16](b.labels)[i] = uint16(x)
+	case formats.Float32:
+		Elements[float32](b.labels)[i] = noNumber
 	default:
-		b.Labels[i] = x
+		Elements[int64](b.labels)[i] = x
 	}
 	return nil
 }
 
 // Label is the class of entry i, formats.NoLabel if it has none, whatever the labels' type.
 func (b *Batch) Label(i int) int64 {
-	switch {
-	case b.Labels8 != nil:
-		if b.Labels8[i] == math.MaxUint8 {
+	switch b.LabelDType {
+	case formats.Uint8:
+		if b.labels[i] == math.MaxUint8 {
 			return formats.NoLabel
 		}
-		return int64(b.Labels8[i])
-	case b.Labels16 != nil:
-		if b.Labels16[i] == math.MaxUint16 {
+		return int64(b.labels[i])
+	case formats.Uint16:
+		x := Elements[uint16](b.labels)[i]
+		if x == math.MaxUint16 {
 			return formats.NoLabel
 		}
-		return int64(b.Labels16[i])
-	case b.Numbers != nil:
+		return int64(x)
+	case formats.Float32, "":
 		return formats.NoLabel
 	}
-	return b.Labels[i]
+	return Elements[int64](b.labels)[i]
 }
 
 // label stores the designated label of the worker's sample in entry i.
@@ -102,14 +103,17 @@ func (w *worker) label(b *Batch, i int) error {
 		copy(b.MultiHot[i*k:], v.Data)
 		return nil
 	}
-	if b.Numbers != nil {
+	if l.frame.numbers() {
 		x, err := w.labelNumber()
-		b.Numbers[i] = x
+		Elements[float32](b.labels)[i] = x
 		return err
 	}
 	x, ok := v.Int64()
 	if !ok {
 		return fmt.Errorf("%w: the label is not an int64", formats.ErrSchema)
+	}
+	if n := len(l.classes); n > 0 && x != formats.NoLabel && (x < 0 || x >= int64(n)) {
+		return fmt.Errorf("%w: it is class %d, and the dataset has %d classes, from 0 on", formats.ErrSchema, x, n)
 	}
 	return b.setLabel(i, x)
 }

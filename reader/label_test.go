@@ -30,6 +30,7 @@ func classes(n int) (names []string) {
 func TestLabelTypes(t *testing.T) {
 	labels := []int64{0, 254, formats.NoLabel, 1, 7}
 	ds := labelled(labels...)
+	ds.meta.Schema[1].Classes = classes(255)
 	for _, d := range []formats.DType{"", formats.Int64, formats.Uint8, formats.Uint16} {
 		b := collect(t, makeLoader(t, ds, Config{BatchSize: 5, LabelDType: d}), 0)[0]
 		for i, want := range labels {
@@ -39,16 +40,16 @@ func TestLabelTypes(t *testing.T) {
 		}
 		switch d {
 		case formats.Uint8:
-			if !slices.Equal(b.Labels8, []uint8{0, 254, 255, 1, 7}) || b.Labels != nil || b.Labels16 != nil {
-				t.Errorf("%v, %v, %v", b.Labels8, b.Labels, b.Labels16)
+			if !slices.Equal(Labels[uint8](b), []uint8{0, 254, 255, 1, 7}) {
+				t.Errorf("%v", Labels[uint8](b))
 			}
 		case formats.Uint16:
-			if !slices.Equal(b.Labels16, []uint16{0, 254, 65535, 1, 7}) || b.Labels != nil || b.Labels8 != nil {
-				t.Errorf("%v, %v, %v", b.Labels16, b.Labels, b.Labels8)
+			if !slices.Equal(Labels[uint16](b), []uint16{0, 254, 65535, 1, 7}) {
+				t.Errorf("%v", Labels[uint16](b))
 			}
 		default:
-			if !slices.Equal(b.Labels, labels) || b.Labels8 != nil || b.Labels16 != nil {
-				t.Errorf("%v, %v, %v", b.Labels, b.Labels8, b.Labels16)
+			if !slices.Equal(Labels[int64](b), labels) {
+				t.Errorf("%v", Labels[int64](b))
 			}
 		}
 	}

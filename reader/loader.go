@@ -9,25 +9,29 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/cache"
+	"github.com/dsconv/dsconv/internal/sampleorder"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
 )
 
-// Loader loads a dataset in batches.
+// Loader loads a dataset in batches. It is safe for concurrent use, Close included: what is called
+// after that returns formats.ErrClosed, unless it only tells what the Loader knows by itself. A Loader
+// that is forgotten is closed by the garbage collector.
 type Loader struct {
 	dataset    formats.Dataset
-	owned      bool // Close closes dataset
 	read       func(i int, s *formats.Sample) error
 	prefetcher formats.Prefetcher // nil if the dataset has none
 	config     Config
-	samples    order.Subset
-	plan       *order.Plan
+	samples    sampleorder.Subset
+	plan       *sampleorder.Plan
 	cache      *cache.Cache // nil without one
 	record     record
 
-	image, label int // among the fields; label is -1 if there is none
-	channels     int // of Config.Color, 0 for any
+	name         string   // in errors
+	classes      []string // of the designated label
+	image, label int      // among the fields; label is -1 if there is none
+	channels     int      // of Config.Color, 0 for any
 	pipeline     *augment.Pipeline
 	mixer        *batchMixer // nil without MixUp and CutMix
 	frame        frame
@@ -36,6 +40,8 @@ type Loader struct {
 	now          func() time.Duration
 	wait         atomic.Int64 // of the loop, in nanoseconds
 	asked, ready atomic.Int64 // see Clock
+
+	lifetime
 
 	mu       sync.Mutex
 	workers  []*worker // all there are
@@ -51,32 +57,45 @@ func Open(reg formats.Registry, path string, c Config) (*Loader, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := New(ds, c)
+	l, err := newFor(ds, c, path)
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", path, errors.Join(err, ds.Close()))
 	}
-	l.owned = true
+	l.held.own(ds)
 	return l, nil
 }
 
-// New makes a Loader of ds, which stays the caller's and must outlive it. If neither
-// the transforms nor the color determine the shape of the batches, the first sample is
-// decoded to find it.
+// New makes a Loader of ds, which stays the caller's and should be closed after it: reading a dataset
+// that was closed before ends an epoch with formats.ErrClosed. If neither the transforms nor the color
+// determine the shape of the batches, the first sample is decoded to find it.
 func New(ds formats.Dataset, c Config) (*Loader, error) {
+	if ds == nil {
+		return nil, errNoDataset
+	}
+	return newFor(ds, c, "a dataset")
+}
+
+func newFor(ds formats.Dataset, c Config, name string) (*Loader, error) {
 	samples, err := selectSamples(ds, c.Split, c.Select)
 	if err != nil {
 		return nil, err
 	}
-	return newLoader(ds, samples, c, (*Loader).planOrder)
+	return newLoader(ds, samples, c, name, (*Loader).planOrder)
 }
 
+var errNoDataset = errors.New("reader: the dataset is nil: open one with a format's or a Registry's Open")
+
 // newLoader makes a Loader of some samples of ds; plan plans their order.
-func newLoader(ds formats.Dataset, samples order.Subset, c Config, plan func(*Loader) error) (*Loader, error) {
+func newLoader(ds formats.Dataset, samples sampleorder.Subset, c Config, name string, plan func(*Loader) error) (*Loader, error) {
 	c, err := c.WithDefaults()
 	if err != nil {
 		return nil, err
 	}
-	l := &Loader{dataset: ds, read: ds.Read, config: c, samples: samples, now: sinceStarted}
+	l := &Loader{dataset: ds, read: ds.Read, config: c, samples: samples, now: sinceStarted, name: "the loader of " + name}
+	if err := l.hold(ds); err != nil {
+		return nil, err
+	}
+	l.classes = ds.Meta().Classes()
 	if v, ok := ds.(formats.Viewer); ok {
 		l.read = v.View
 	}
@@ -196,7 +215,7 @@ func (l *Loader) firstReadable(see func(w *worker) error) error {
 		if failed == nil {
 			failed = err
 		}
-		if l.config.OnError == Fail || pixel.EndsRun(err) || s == substitutes {
+		if l.config.OnError == Fail || endsRun(err) || s == substitutes {
 			break
 		}
 	}
@@ -242,9 +261,9 @@ func (l *Loader) pixelDType() formats.DType {
 func (l *Loader) acceptsChannels(channels int) bool { return l.channels == 0 || l.channels == channels }
 
 // rankBatches is this rank's batches from a position on.
-func (l *Loader) rankBatches(position int) order.RankBatches {
+func (l *Loader) rankBatches(position int) sampleorder.RankBatches {
 	c := &l.config
-	return order.RankBatches{Len: l.plan.Len(), Start: position, Batch: c.BatchSize, Rank: c.Rank, World: c.WorldSize, Tail: c.Tail}
+	return sampleorder.RankBatches{Len: l.plan.Len(), Start: position, Batch: c.BatchSize, Rank: c.Rank, World: c.WorldSize, Tail: c.Tail}
 }
 
 // Config returns the description of the Loader with the defaults filled in.
@@ -258,30 +277,30 @@ func (l *Loader) Samples() int { return l.samples.Len() }
 
 // Classes is the class names of the designated label, by index; nil without one. The caller must
 // not change it.
-func (l *Loader) Classes() []string { return l.dataset.Meta().Classes() }
+func (l *Loader) Classes() []string { return l.classes }
 
 // ImageShape is height, width and channels of a batch's images, whatever the layout.
 func (l *Loader) ImageShape() [3]int { return l.frame.shape }
 
 // InfoOf is the dataset's Info of sample i of the split, in key order.
 func (l *Loader) InfoOf(i int) (formats.Info, error) {
+	if err := l.enter(); err != nil {
+		return formats.Info{}, err
+	}
+	defer l.leave()
 	if i < 0 || i >= l.samples.Len() {
 		return formats.Info{}, fmt.Errorf("sample %d: the indices are 0 to %d", i, l.samples.Len()-1)
 	}
 	return l.dataset.Info(l.samples.At(i))
 }
 
-// CacheStats is the state of the cache; zeros without one.
-func (l *Loader) CacheStats() cache.Stats {
-	if l.cache == nil {
-		return cache.Stats{}
+// ShuffleQuality measures how well the order mixes what is stored side by side. It takes some 50 ms.
+func (l *Loader) ShuffleQuality() (order.ShuffleQuality, error) {
+	if err := l.enter(); err != nil {
+		return order.ShuffleQuality{}, err
 	}
-	return l.cache.Stats()
-}
-
-// ShuffleQuality measures how well the order mixes what is stored side by side.
-func (l *Loader) ShuffleQuality() order.ShuffleQuality {
-	probe := order.Probe{Batch: l.config.BatchSize * l.config.WorldSize, Seed: l.config.Seed}
+	defer l.leave()
+	probe := sampleorder.Probe{Batch: l.config.BatchSize * l.config.WorldSize, Seed: l.config.Seed}
 	if l.classified() {
 		probe.Label = func(sample int) int64 {
 			in, err := l.dataset.Info(l.samples.At(sample))
@@ -291,7 +310,7 @@ func (l *Loader) ShuffleQuality() order.ShuffleQuality {
 			return in.Label
 		}
 	}
-	return order.Measure(l.plan, probe)
+	return sampleorder.Measure(l.plan, probe), nil
 }
 
 // Clock sums up where the time went since the Loader was opened.
@@ -303,25 +322,4 @@ func (l *Loader) Clock() Clock {
 		w.addTo(&c)
 	}
 	return c
-}
-
-// Close frees the decoders, detaches from the cache and, if Open opened it, closes the dataset. No
-// epoch may be running.
-func (l *Loader) Close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, w := range l.idle {
-		w.decoder.Close()
-	}
-	l.idle, l.batches = nil, nil
-	var err error
-	if l.cache != nil {
-		err = l.cache.Close()
-		l.cache = nil
-	}
-	if l.owned {
-		l.owned = false
-		err = errors.Join(err, l.dataset.Close())
-	}
-	return err
 }

@@ -20,7 +20,7 @@ func TestRawImagesAreCopiedAsTheyAre(t *testing.T) {
 		l := makeLoader(t, d, Config{BatchSize: 4, Workers: 2})
 		for _, b := range collect(t, l, 0) {
 			for i, index := range b.Indices {
-				if !slices.Equal(b.Uint8[i*105:][:105], ds.samples[index].Values[0].Data) {
+				if !slices.Equal(Pixels[uint8](b)[i*105:][:105], ds.samples[index].Values[0].Data) {
 					t.Fatalf("%s: the pixels of sample %d are not its own", name, index)
 				}
 			}
@@ -50,15 +50,15 @@ func TestLayoutAndNormalisation(t *testing.T) {
 		Transforms: []augment.Op{augment.ImageNet},
 	})
 	b := collect(t, l, 0)[0]
-	if b.Shape != [4]int{3, 3, 4, 5} || b.Uint8 != nil {
-		t.Fatalf("shape %v, %d bytes", b.Shape, len(b.Uint8))
+	if b.Shape != [4]int{3, 3, 4, 5} || b.DType != formats.Float32 {
+		t.Fatalf("shape %v, %d bytes", b.Shape, len(Pixels[uint8](b)))
 	}
 	for i := range 3 {
 		for c := range 3 {
 			for p := range 20 {
 				x := ds.samples[i].Values[0].Data[p*3+c]
 				want := (float32(x)/255 - float32(augment.ImageNet.Mean[c])) / float32(augment.ImageNet.Std[c])
-				if got := b.Float32[(i*3+c)*20+p]; got != want {
+				if got := Pixels[float32](b)[(i*3+c)*20+p]; got != want {
 					t.Fatalf("image %d, channel %d, pixel %d: %v, want %v", i, c, p, got, want)
 				}
 			}
@@ -73,14 +73,14 @@ func TestHalfBatches(t *testing.T) {
 		Transforms: append(augment.Train(20), augment.ImageNet),
 	}
 	ds := rawImages(3, 40, 50, 3)
-	floats := collect(t, makeLoader(t, ds, c), 1)[0].Float32
+	floats := Pixels[float32](collect(t, makeLoader(t, ds, c), 1)[0])
 	c.DType = formats.BFloat16
 	b := collect(t, makeLoader(t, ds, c), 1)[0]
-	if b.Uint8 != nil || b.Float32 != nil || len(b.Half) != len(floats) {
-		t.Fatalf("%d uint8, %d float32, %d halves", len(b.Uint8), len(b.Float32), len(b.Half))
+	if b.DType != formats.BFloat16 || len(Pixels[uint16](b)) != len(floats) {
+		t.Fatalf("%d uint8, %d float32, %d halves", len(Pixels[uint8](b)), len(Pixels[float32](b)), len(Pixels[uint16](b)))
 	}
 	for i, x := range floats {
-		got := math.Float32frombits(uint32(b.Half[i]) << 16)
+		got := math.Float32frombits(uint32(Pixels[uint16](b)[i]) << 16)
 		if math.Abs(float64(got-x)) > math.Abs(float64(x))/256 {
 			t.Fatalf("element %d: %v for %v", i, got, x)
 		}
@@ -121,7 +121,7 @@ func TestSplitDrawsAsADatasetOfItsOwn(t *testing.T) {
 	c.Split = "val"
 	got := collect(t, makeLoader(t, ds, c), 2)
 	for k := range want {
-		if !slices.Equal(got[k].Uint8, want[k].Uint8) || !slices.Equal(got[k].Labels, want[k].Labels) {
+		if !slices.Equal(Pixels[uint8](got[k]), Pixels[uint8](want[k])) || !slices.Equal(Labels[int64](got[k]), Labels[int64](want[k])) {
 			t.Fatalf("batch %d differs", k)
 		}
 	}
@@ -130,18 +130,18 @@ func TestSplitDrawsAsADatasetOfItsOwn(t *testing.T) {
 func TestAt(t *testing.T) {
 	l := makeLoader(t, photos(t, 9), Config{BatchSize: 4, Workers: 2, Transforms: augment.Train(8)})
 	want := collect(t, l, 0)
-	var b Batch
+	b := new(Batch)
 	for i := range 9 {
-		if err := l.At(i, &b); err != nil {
+		if err := l.At(i, b); err != nil {
 			t.Fatal(err)
 		}
-		n := len(b.Uint8)
+		n := len(Pixels[uint8](b))
 		from := want[i/4]
-		if b.N != 1 || b.Indices[0] != i || b.Labels[0] != int64(i) || !slices.Equal(b.Uint8, from.Uint8[i%4*n:][:n]) {
-			t.Fatalf("sample %d: %d entries, index %d, label %d", i, b.N, b.Indices[0], b.Labels[0])
+		if b.N != 1 || b.Indices[0] != i || Labels[int64](b)[0] != int64(i) || !slices.Equal(Pixels[uint8](b), Pixels[uint8](from)[i%4*n:][:n]) {
+			t.Fatalf("sample %d: %d entries, index %d, label %d", i, b.N, b.Indices[0], Labels[int64](b)[0])
 		}
 	}
-	if l.At(9, &b) == nil || l.At(-1, &b) == nil {
+	if l.At(9, b) == nil || l.At(-1, b) == nil {
 		t.Error("an index outside is taken")
 	}
 }
@@ -172,8 +172,8 @@ func TestChannels(t *testing.T) {
 			t.Errorf("color %q: shape %v", tt.color, got)
 		}
 		b := collect(t, l, 0)[0]
-		if b.Uint8[tt.want] != ds.samples[0].Values[0].Data[1] {
-			t.Errorf("color %q: pixels %v", tt.color, b.Uint8[:6])
+		if Pixels[uint8](b)[tt.want] != ds.samples[0].Values[0].Data[1] {
+			t.Errorf("color %q: pixels %v", tt.color, Pixels[uint8](b)[:6])
 		}
 	}
 	ds.samples[1].Values[0] = rawImages(1, 3, 3, 3).samples[0].Values[0]
@@ -191,8 +191,8 @@ func TestMultiHot(t *testing.T) {
 	}
 	l := makeLoader(t, ds, Config{BatchSize: 2, WorldSize: 3, Rank: 2})
 	b := collect(t, l, 0)[0]
-	if !slices.Equal(b.MultiHot, []uint8{1, 0, 0, 0, 0, 0}) || !slices.Equal(b.Labels, []int64{-1, -1}) {
-		t.Errorf("multi-hot %v, labels %v", b.MultiHot, b.Labels)
+	if !slices.Equal(b.MultiHot, []uint8{1, 0, 0, 0, 0, 0}) || !slices.Equal(Labels[int64](b), []int64{-1, -1}) {
+		t.Errorf("multi-hot %v, labels %v", b.MultiHot, Labels[int64](b))
 	}
 	ds.samples[4].Values[1].Data = []byte{1}
 	if _, err := drain(l); err == nil || !strings.Contains(err.Error(), ds.samples[4].Key) {
@@ -204,8 +204,8 @@ func TestNoLabels(t *testing.T) {
 	ds := rawImages(2, 2, 2, 3)
 	ds.meta.Schema = ds.meta.Schema[:1]
 	b := collect(t, makeLoader(t, ds, Config{BatchSize: 2}), 0)[0]
-	if !slices.Equal(b.Labels, []int64{-1, -1}) || b.MultiHot != nil {
-		t.Errorf("labels %v, multi-hot %v", b.Labels, b.MultiHot)
+	if !slices.Equal(Labels[int64](b), []int64{-1, -1}) || b.MultiHot != nil {
+		t.Errorf("labels %v, multi-hot %v", Labels[int64](b), b.MultiHot)
 	}
 }
 
@@ -299,7 +299,7 @@ func TestFastDecode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return slices.Clone(b.Uint8)
+			return slices.Clone(Pixels[uint8](b))
 		}
 		return nil
 	}

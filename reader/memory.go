@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
@@ -31,14 +32,21 @@ const maxInspected = 64
 
 // Estimate returns, before the first epoch, the memory that it will take. If images are encoded it
 // reads a few: to find whether JPEGs are progressive and, of a folder, how large the images are.
-func (l *Loader) Estimate() (Memory, error) {
+func (l *Loader) Estimate(ctx context.Context) (Memory, error) {
+	if ctx == nil {
+		return Memory{}, errNoContext
+	}
+	if err := l.enter(); err != nil {
+		return Memory{}, err
+	}
+	defer l.leave()
 	c := &l.config
 	m := Memory{BatchBytes: l.frame.bytes(c.BatchSize)}
 	m.Batches = m.BatchBytes * int64(min(c.Prefetch+1, max(l.Len(), 1)))
 	if l.mixer != nil {
 		m.Batches += l.frame.bytes(1) * int64(c.Prefetch+1)
 	}
-	images, err := l.measure()
+	images, err := l.measure(ctx)
 	if err != nil {
 		return m, fmt.Errorf("estimate memory: %w", err)
 	}
@@ -64,7 +72,7 @@ type imageSizes struct {
 }
 
 // measure sums up the sizes of all samples, or of some if the dataset does not record them.
-func (l *Loader) measure() (imageSizes, error) {
+func (l *Loader) measure(ctx context.Context) (imageSizes, error) {
 	m := imageSizes{raw: true}
 	_, m.lent = l.dataset.(formats.Viewer)
 	seen, pixels, stored := 0, int64(0), int64(0)
@@ -88,7 +96,7 @@ func (l *Loader) measure() (imageSizes, error) {
 	}
 	if sized := seen > 0; !sized || !m.raw {
 		m.raw = false
-		err := l.inspect(func(h, w, size, held int) {
+		err := l.inspect(ctx, func(h, w, size, held int) {
 			m.held = max(m.held, held/(h*w))
 			if !sized {
 				see(h, w, size)
@@ -113,13 +121,16 @@ func (l *Loader) measure() (imageSizes, error) {
 const recordOverhead = 128
 
 // inspect calls see with the headers of some samples, evenly spread. Bad ones are left out.
-func (l *Loader) inspect(see func(h, w, size, held int)) error {
+func (l *Loader) inspect(ctx context.Context, see func(h, w, size, held int)) error {
 	w := l.acquire()
 	defer l.release(w)
 	n := l.dataset.Len()
 	var failed error
 	seen := 0
 	for k := range min(n, maxInspected) {
+		if err := l.goesOn(ctx); err != nil {
+			return err
+		}
 		err := w.see(k*n/min(n, maxInspected), func() error {
 			v := &w.sample.Values[l.image]
 			head, err := w.decoder.Inspect(v)

@@ -83,7 +83,7 @@ func newMemory() *memory {
 	return &memory{meta: formats.Meta{
 		Schema: formats.Schema{
 			{Name: "image", Kind: formats.Image},
-			{Name: "label", Kind: formats.Label, Classes: []string{"cat", "dog"}},
+			{Name: "label", Kind: formats.Label, Classes: classes(10)},
 		},
 		Splits: []formats.Split{{Name: "train"}, {Name: "val"}},
 	}}

@@ -58,7 +58,7 @@ func (f *frame) soften(b *Batch) {
 func (f *frame) mixEntry(b *Batch, i int, from *Batch, k int, how *augment.Mixing) {
 	pixelops.Blend(b.Soft[i*f.soft:][:f.soft], from.Soft[k*f.soft:][:f.soft], float32(how.Share), float32(1-how.Share))
 	if f.numbers() {
-		pixelops.Blend(b.Numbers[i:i+1], from.Numbers[k:k+1], float32(how.Share), float32(1-how.Share))
+		pixelops.Blend(Elements[float32](b.labels)[i:i+1], Elements[float32](from.labels)[k:k+1], float32(how.Share), float32(1-how.Share))
 	}
 	n := f.entry()
 	if how.Cut {
@@ -66,10 +66,10 @@ func (f *frame) mixEntry(b *Batch, i int, from *Batch, k int, how *augment.Mixin
 		return
 	}
 	if f.dtype == formats.Float32 {
-		pixelops.Blend(b.Float32[i*n:][:n], from.Float32[k*n:][:n], float32(how.Share), float32(1-how.Share))
+		pixelops.Blend(Elements[float32](b.images)[i*n:][:n], Elements[float32](from.images)[k*n:][:n], float32(how.Share), float32(1-how.Share))
 		return
 	}
-	pixelops.BlendHalf(f.dtype, b.Half[i*n:][:n], from.Half[k*n:][:n], float32(how.Share), float32(1-how.Share))
+	pixelops.BlendHalf(f.dtype, Elements[uint16](b.images)[i*n:][:n], Elements[uint16](from.images)[k*n:][:n], float32(how.Share), float32(1-how.Share))
 }
 
 // paste copies region p of entry k of src into entry i of dst.
@@ -78,7 +78,7 @@ func (f *frame) paste(dst *Batch, i int, src *Batch, k int, p pixel.Rect) {
 	if f.layout == pixel.NCHW {
 		planes, size = f.shape[2], f.dtype.Size()
 	}
-	n, to, from := f.entryBytes(), dst.ImageBytes(), src.ImageBytes()
+	n, to, from := f.entryBytes(), dst.images, src.images
 	h, w := f.shape[0], f.shape[1]
 	for c := range planes {
 		for y := p.Y; y < p.Y+p.H; y++ {

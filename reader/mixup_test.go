@@ -26,16 +26,23 @@ func noisy(n, h, w int) *memory {
 
 // elements are a batch's images as numbers.
 func elements(b *Batch, d formats.DType) (x []float32) {
-	for _, v := range b.Uint8 {
-		x = append(x, float32(v))
+	switch d {
+	case formats.Uint8:
+		for _, v := range Pixels[uint8](b) {
+			x = append(x, float32(v))
+		}
+	case formats.Uint16:
+		for _, v := range Pixels[uint16](b) {
+			x = append(x, float32(v))
+		}
+	case formats.Float32:
+		x = Pixels[float32](b)
+	default:
+		for _, v := range Pixels[uint16](b) {
+			x = append(x, halfValue(d, v))
+		}
 	}
-	for _, v := range b.Uint16 {
-		x = append(x, float32(v))
-	}
-	for _, v := range b.Half {
-		x = append(x, halfValue(d, v))
-	}
-	return append(x, b.Float32...)
+	return x
 }
 
 // mixture is what the seed draws for the batch at a position, by the definition in package
@@ -53,7 +60,7 @@ func mixture(c *Config, epoch, position int, ops []augment.Mixer) augment.Mixing
 const imageSide = 8 // images of these tests are imageSide by imageSide+3
 
 // both collects an epoch as it is and mixed.
-func both(t *testing.T, ds formats.Dataset, c Config, epoch int, mixers ...augment.Op) (apart, mixed []Batch) {
+func both(t *testing.T, ds formats.Dataset, c Config, epoch int, mixers ...augment.Op) (apart, mixed []*Batch) {
 	t.Helper()
 	apart = collect(t, makeLoader(t, ds, c), epoch)
 	c.Transforms = append(slices.Clone(c.Transforms), mixers...)
@@ -68,12 +75,12 @@ func TestMixUpByDefinition(t *testing.T) {
 			c := Config{BatchSize: 5, Workers: 3, Seed: 4, DType: d, Layout: layout}
 			apart, mixed := both(t, ds, c, 1, augment.MixUp{Alpha: 1})
 			for k := range mixed {
-				b, n := &mixed[k], mixed[k].N
-				share := float64(b.Soft[int(b.Labels[0])])
+				b, n := mixed[k], mixed[k].N
+				share := float64(b.Soft[int(Labels[int64](b)[0])])
 				if want := mixture(&c, 1, 5*k, []augment.Mixer{augment.MixUp{Alpha: 1}}).Share; math.Abs(share-want) > 1e-6 {
 					t.Fatalf("batch %d keeps a share of %v, want %v", k, share, want)
 				}
-				from, got := elements(&apart[k], d), elements(b, d)
+				from, got := elements(apart[k], d), elements(b, d)
 				size := len(got) / n
 				for i, x := range got {
 					other := from[(i/size+n-1)%n*size+i%size]
@@ -97,8 +104,8 @@ func checkSoft(t *testing.T, b *Batch, columns int, share float64) {
 	for i := range b.N {
 		sum := 0.0
 		want := make([]float64, columns)
-		want[b.Labels[i]] += share
-		want[b.Labels[(i+b.N-1)%b.N]] += 1 - share
+		want[Labels[int64](b)[i]] += share
+		want[Labels[int64](b)[(i+b.N-1)%b.N]] += 1 - share
 		for c, x := range b.Soft[i*columns:][:columns] {
 			sum += float64(x)
 			if math.Abs(float64(x)-want[c]) > 1e-6 {
@@ -121,10 +128,10 @@ func TestCutMixByDefinition(t *testing.T) {
 			c := Config{BatchSize: 6, Workers: 3, Seed: 4, DType: d, Layout: layout}
 			apart, mixed := both(t, ds, c, 1, augment.CutMix{Alpha: 1})
 			for k := range mixed {
-				p := checkCut(t, &apart[k], &mixed[k], d, layout)
+				p := checkCut(t, apart[k], mixed[k], d, layout)
 				parts[p] = true
 				area := float64(p.W*p.H) / (imageSide * (imageSide + 3))
-				checkSoft(t, &mixed[k], 10, 1-area)
+				checkSoft(t, mixed[k], 10, 1-area)
 				if want := mixture(&c, 1, 6*k, []augment.Mixer{augment.CutMix{Alpha: 1}}).Region; p != want && want.W*want.H > 0 {
 					t.Fatalf("part %+v, want %+v", p, want)
 				}
@@ -184,18 +191,18 @@ func TestMixingTheGlobalBatch(t *testing.T) {
 	c := Config{BatchSize: 6, Shuffle: true, Seed: 9, DType: formats.Float32, Transforms: mixers}
 	whole := collect(t, makeLoader(t, ds, c), 2)
 	c.BatchSize, c.WorldSize = 3, 2
-	var ranks [2][]Batch
+	var ranks [2][]*Batch
 	for c.Rank = range ranks {
 		ranks[c.Rank] = collect(t, makeLoader(t, ds, c), 2)
 	}
 	for k := range 3 { // the fourth is shorter, and another number of images is mixed
-		pixels := append(slices.Clone(ranks[0][k].Float32), ranks[1][k].Float32...)
+		pixels := append(slices.Clone(Pixels[float32](ranks[0][k])), Pixels[float32](ranks[1][k])...)
 		soft := append(slices.Clone(ranks[0][k].Soft), ranks[1][k].Soft...)
-		if !slices.Equal(pixels, whole[k].Float32) || !slices.Equal(soft, whole[k].Soft) {
+		if !slices.Equal(pixels, Pixels[float32](whole[k])) || !slices.Equal(soft, whole[k].Soft) {
 			t.Errorf("batch %d of two ranks is not the whole one's", k)
 		}
 	}
-	last := &ranks[1][3]
+	last := ranks[1][3]
 	n := len(last.Soft) / last.N
 	if at := last.N - 1; last.Indices[at] != -1 || slices.Max(last.Soft[at*n:]) != 0 || slices.Max(last.Soft[:n]) == 0 {
 		t.Errorf("indices %v, soft labels %v", last.Indices, last.Soft)
@@ -208,14 +215,14 @@ func TestMixingIsTheSameForAnyWorkers(t *testing.T) {
 		augment.Train(12), augment.ImageNet, augment.MixUp{Alpha: 0.2}, augment.CutMix{Alpha: 1},
 	)}
 	ds.meta.Schema[1].Classes = classes(10)
-	var want []Batch
+	var want []*Batch
 	for _, c.Workers = range []int{1, 2, 7} {
 		got := collect(t, makeLoader(t, ds, c), 3)
 		if want == nil {
 			want = got
 		}
 		for k := range got {
-			if !slices.Equal(got[k].Half, want[k].Half) || !slices.Equal(got[k].Soft, want[k].Soft) {
+			if !slices.Equal(Pixels[uint16](got[k]), Pixels[uint16](want[k])) || !slices.Equal(got[k].Soft, want[k].Soft) {
 				t.Fatalf("%d workers: batch %d differs from one worker's", c.Workers, k)
 			}
 		}
@@ -229,13 +236,13 @@ func TestOneOfSeveralMixersIsDrawn(t *testing.T) {
 	cuts, blends := 0, 0
 	for k := range mixed {
 		same := 0
-		for i, x := range mixed[k].Float32 {
-			n := len(mixed[k].Float32) / 2
-			if x == apart[k].Float32[i] || x == apart[k].Float32[(i+n)%(2*n)] {
+		for i, x := range Pixels[float32](mixed[k]) {
+			n := len(Pixels[float32](mixed[k])) / 2
+			if x == Pixels[float32](apart[k])[i] || x == Pixels[float32](apart[k])[(i+n)%(2*n)] {
 				same++
 			}
 		}
-		if same == len(mixed[k].Float32) {
+		if same == len(Pixels[float32](mixed[k])) {
 			cuts++
 		} else {
 			blends++
@@ -282,7 +289,7 @@ func TestUnlabelledImagesAddNothing(t *testing.T) {
 func TestABatchOfOneIsMixedWithItself(t *testing.T) {
 	ds := noisy(1, imageSide, imageSide+3)
 	apart, mixed := both(t, ds, Config{BatchSize: 1}, 0, augment.CutMix{Alpha: 1})
-	if !slices.Equal(apart[0].Uint8, mixed[0].Uint8) || mixed[0].Soft[0] < 1-1e-6 {
+	if !slices.Equal(Pixels[uint8](apart[0]), Pixels[uint8](mixed[0])) || mixed[0].Soft[0] < 1-1e-6 {
 		t.Errorf("soft labels %v", mixed[0].Soft)
 	}
 }
@@ -290,14 +297,14 @@ func TestABatchOfOneIsMixedWithItself(t *testing.T) {
 func TestAtIsNotMixed(t *testing.T) {
 	ds := noisy(3, imageSide, imageSide+3)
 	l := makeLoader(t, ds, Config{BatchSize: 3, Transforms: []augment.Op{augment.CutMix{Alpha: 1}}})
-	var b Batch
+	b := new(Batch)
 	for i := range 3 {
-		if err := l.At(i, &b); err != nil {
+		if err := l.At(i, b); err != nil {
 			t.Fatal(err)
 		}
 		want := make([]float32, 10)
 		want[i] = 1
-		if !slices.Equal(b.Soft, want) || !slices.Equal(b.Uint8, ds.samples[i].Values[0].Data) {
+		if !slices.Equal(b.Soft, want) || !slices.Equal(Pixels[uint8](b), ds.samples[i].Values[0].Data) {
 			t.Errorf("sample %d: soft labels %v", i, b.Soft)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // checkNumbers holds that the indices of batches are those that InfoOf takes. A sample's label is
 // its place in ds.
-func checkNumbers(t *testing.T, l *Loader, ds *memory, batches []Batch) {
+func checkNumbers(t *testing.T, l *Loader, ds *memory, batches []*Batch) {
 	t.Helper()
 	samples := 0
 	for _, b := range batches {
@@ -23,7 +23,7 @@ func checkNumbers(t *testing.T, l *Loader, ds *memory, batches []Batch) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := ds.samples[b.Labels[i]].Key; info.Key != want {
+			if want := ds.samples[Labels[int64](b)[i]].Key; info.Key != want {
 				t.Fatalf("index %d is %s, the batch has %s", index, info.Key, want)
 			}
 			samples++
@@ -75,13 +75,13 @@ func TestIndicesNumberTheLoadersSamples(t *testing.T) {
 				checkNumbers(t, l, ds, collect(t, l, epoch))
 			}
 			for i := range l.Samples() {
-				var b Batch
-				if err := l.Pick(i, 0, &b); err != nil || b.Indices[0] != i {
+				b := new(Batch)
+				if err := l.Pick(i, 0, b); err != nil || b.Indices[0] != i {
 					t.Fatalf("sample %d has the index %v: %v", i, b.Indices, err)
 				}
 			}
 			list := []int32{3, 0, 1}
-			r, err := l.StartList(list, 0, 0, nil)
+			r, err := l.StartWith(t.Context(), RunOptions{List: list})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,13 @@ import (
 // Numbers reads the labels of the split's samples, in key order, if they are numbers (regression);
 // NaN means no label. The images are not decoded.
 func (l *Loader) Numbers(ctx context.Context) ([]float32, error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
+	if err := l.enter(); err != nil {
+		return nil, err
+	}
+	defer l.leave()
 	if !l.frame.numbers() {
 		return nil, fmt.Errorf("%w: the labels are not numbers", formats.ErrSchema)
 	}
@@ -17,7 +24,7 @@ func (l *Loader) Numbers(ctx context.Context) ([]float32, error) {
 	defer l.release(w)
 	list := make([]float32, l.samples.Len())
 	for i := range list {
-		if err := ctx.Err(); err != nil {
+		if err := l.goesOn(ctx); err != nil {
 			return nil, err
 		}
 		err := w.see(l.samples.At(i), func() (err error) {

@@ -36,9 +36,9 @@ func TestNumbersAreLabels(t *testing.T) {
 		for epoch := range 2 { // the second of the cache
 			var got []float32
 			for _, b := range collect(t, l, epoch) {
-				got = append(got, b.Numbers...)
-				if b.Labels != nil || b.Label(0) != formats.NoLabel {
-					t.Errorf("labels %v, %d", b.Labels, b.Label(0))
+				got = append(got, Labels[float32](b)...)
+				if b.LabelDType != formats.Float32 || b.Label(0) != formats.NoLabel {
+					t.Errorf("labels %v, %d", Labels[int64](b), b.Label(0))
 				}
 			}
 			if !sameNumbers(got, []float32{0.5, -3, nan, 1e-40, 7, nan}[:len(got)]) || len(got) < 5 {
@@ -60,8 +60,8 @@ func TestPaddingOfNumbers(t *testing.T) {
 	for tail, want := range map[order.Tail]float32{order.Pad: nan, order.Repeat: 3} {
 		l := makeLoader(t, predicted(3, 4, 5, 6), Config{BatchSize: 1, WorldSize: 3, Rank: 1, Tail: tail})
 		b := collect(t, l, 0)[1]
-		if b.Indices[0] != -1 || !sameNumbers(b.Numbers, []float32{want}) {
-			t.Errorf("tail %v: index %d, %v", tail, b.Indices[0], b.Numbers)
+		if b.Indices[0] != -1 || !sameNumbers(Labels[float32](b), []float32{want}) {
+			t.Errorf("tail %v: index %d, %v", tail, b.Indices[0], Labels[float32](b))
 		}
 	}
 }
@@ -74,7 +74,7 @@ func TestNumbersAreMixed(t *testing.T) {
 		for k, b := range collect(t, makeLoader(t, predicted(numbers...), c), 0) {
 			r := random.NewRand(c.Seed^mixUpStream, 0, 4*k)
 			share := op.(augment.Mixer).Mix(4, 4, &r).Share
-			for i, got := range b.Numbers {
+			for i, got := range Labels[float32](b) {
 				own, other := float64(numbers[4*k+i]), float64(numbers[4*k+(i+3)%4])
 				want := share*own + (1-share)*other
 				if math.IsNaN(want) != math.IsNaN(float64(got)) || math.Abs(want-float64(got)) > 1e-4 {

@@ -41,7 +41,7 @@ func TestMasksAndBoxesStandUpright(t *testing.T) {
 				Cache: Cache{Kind: kind, Limit: 1 << 20, Dir: t.TempDir()},
 			})
 			for range 2 { // read, then from the cache
-				checkUpright(t, orientation, &collect(t, l, 0)[0])
+				checkUpright(t, orientation, collect(t, l, 0)[0])
 			}
 		}
 	}
@@ -54,8 +54,8 @@ func checkUpright(t *testing.T, orientation int, b *Batch) {
 	for i, v := range b.Fields[0].Value(0) {
 		x, y := float32(i%width), float32(i/width)
 		inside := box[0] <= x && x < box[2] && box[1] <= y && y < box[3]
-		if (v == 255) != inside || (b.Uint8[i] > 128) != inside {
-			t.Fatalf("orientation %d: at (%v, %v) the mask is %d, the image %d, the box %v", orientation, x, y, v, b.Uint8[i], box)
+		if (v == 255) != inside || (Pixels[uint8](b)[i] > 128) != inside {
+			t.Fatalf("orientation %d: at (%v, %v) the mask is %d, the image %d, the box %v", orientation, x, y, v, Pixels[uint8](b)[i], box)
 		}
 	}
 }

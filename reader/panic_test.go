@@ -54,8 +54,8 @@ func TestPanicIsTheSamplesError(t *testing.T) {
 		if text := failed.Error(); on == Fail && !strings.Contains(text, key) || !strings.Contains(text, "a bug") || !strings.Contains(text, "panic_test.go") {
 			t.Errorf("%s: %v", on, failed)
 		}
-		var b Batch
-		if err := l.At(20, &b); err == nil || !strings.Contains(err.Error(), ds.samples[20].Key) {
+		b := new(Batch)
+		if err := l.At(20, b); err == nil || !strings.Contains(err.Error(), ds.samples[20].Key) {
 			t.Errorf("%s: a single sample: %v", on, err)
 		}
 	}

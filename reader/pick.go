@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dsconv/dsconv/internal/image/budget"
@@ -24,14 +25,22 @@ func (w *worker) checkBudget(f *frame) error {
 
 // Pick loads a single sample into b: sample i of the split in key order, 0 <= i < Samples(),
 // transformed as in that epoch, without MixUp and CutMix. With Config.AnySize its shape is
-// the image's own. b's memory is reused and stays the caller's.
+// the image's own. b, which may be empty, must be the caller's own; its memory is used again.
 func (l *Loader) Pick(i, epoch int, b *Batch) error {
+	if err := l.enter(); err != nil {
+		return err
+	}
+	defer l.leave()
 	return l.pick(l.draw(i, i, epoch, l.plan.Repeats(), 0), b)
 }
 
 // PickAt is Pick of a sample that may come more than once in an epoch: its transforms are seeded by
-// its position there, in the Loader's order or in a list for StartList.
+// its position there, in the Loader's order or in a RunOptions.List.
 func (l *Loader) PickAt(i, position, epoch int, b *Batch) error {
+	if err := l.enter(); err != nil {
+		return err
+	}
+	defer l.leave()
 	var rank uint64
 	if !l.plan.Repeats() {
 		rank = listRank(l.config.Rank)
@@ -40,6 +49,12 @@ func (l *Loader) PickAt(i, position, epoch int, b *Batch) error {
 }
 
 func (l *Loader) pick(d draw, b *Batch) error {
+	switch {
+	case b == nil:
+		return errors.New("reader: Pick: the batch is nil: use new(reader.Batch)")
+	case b.lease != nil:
+		return errors.New("reader: Pick: the batch is an epoch's: use new(reader.Batch), or a Clone")
+	}
 	if d.sample < 0 || d.sample >= l.samples.Len() {
 		return fmt.Errorf("sample %d: the indices are 0 to %d", d.sample, l.samples.Len()-1)
 	}
@@ -53,7 +68,7 @@ func (l *Loader) pick(d draw, b *Batch) error {
 			return err
 		}
 		if l.config.AnySize {
-			f.shape[0], f.shape[1] = w.plan.H, w.plan.W
+			f.shape[0], f.shape[1] = w.steps.Size()
 			if err := w.checkBudget(&f); err != nil {
 				return fmt.Errorf("transform %s: %w", w.sample.Key, err)
 			}

@@ -2,7 +2,6 @@ package reader
 
 import (
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/preprocess/codec"
 )
 
 // acquire takes a worker from the pool, or makes one.
@@ -15,7 +14,7 @@ func (l *Loader) acquire() *worker {
 		l.idle = l.idle[:n-1]
 		return w
 	}
-	w := &worker{loader: l, decoder: codec.NewDecoder()}
+	w := &worker{loader: l, decoder: l.held.decoder()}
 	w.now = l.now
 	l.workers = append(l.workers, w)
 	return w
@@ -34,15 +33,21 @@ func (l *Loader) acquireBatch() *Batch {
 	defer l.mu.Unlock()
 	n := len(l.batches)
 	if n == 0 {
-		return &Batch{loader: l}
+		return &Batch{}
 	}
 	b := l.batches[n-1]
 	l.batches = l.batches[:n-1]
 	return b
 }
 
-func (l *Loader) releaseBatch(b *Batch) {
+// releaseBatch puts b back into the pool; lent are images that are not the Loader's.
+func (l *Loader) releaseBatch(b *Batch, lent bool) {
+	if lent {
+		b.images = nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.batches = append(l.batches, b)
+	if !l.closing.Load() {
+		l.batches = append(l.batches, b)
+	}
 }

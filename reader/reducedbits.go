@@ -1,6 +1,9 @@
 package reader
 
-import "sync"
+import (
+	"strings"
+	"sync"
+)
 
 // Narrowed are images of 16 bits per channel that lost some of them, because the batches' type or
 // color is of 8 bits.
@@ -27,6 +30,6 @@ func (n *narrowings) note(key, how string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.seen.Times++; n.seen.Times == 1 {
-		n.seen.Key, n.seen.How = key, how
+		n.seen.Key, n.seen.How = strings.Clone(key), how // the key may lie in the cache's memory
 	}
 }

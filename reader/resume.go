@@ -1,10 +1,8 @@
 package reader
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"iter"
 )
 
 // State is the progress in an epoch: enough to resume with exactly the samples that are left, with
@@ -27,15 +25,6 @@ func (l *Loader) State(epoch int, b *Batch) State { return l.StateAt(epoch, b.En
 // StateAt is the State of an epoch at a position that was a Batch's End.
 func (l *Loader) StateAt(epoch, position int) State {
 	return State{Epoch: epoch, Position: position, Seed: l.config.Seed, Order: l.orderName()}
-}
-
-// Resume ranges over what is left of the epoch, as Epoch does. ErrState is in the chain of
-// its first error if s is not from a Loader of the same samples, order and seed.
-func (l *Loader) Resume(ctx context.Context, s State) iter.Seq2[*Batch, error] {
-	if err := l.CheckState(s); err != nil {
-		return func(yield func(*Batch, error) bool) { yield(nil, err) }
-	}
-	return l.from(ctx, s.Epoch, s.Position)
 }
 
 // Left is the number of batches that Resume yields.

@@ -195,13 +195,13 @@ func TestStateOfAnotherOrderIsRefused(t *testing.T) {
 	}
 	for name, change := range map[string]func(*reader.Config, *reader.State){
 		"seed":   func(c *reader.Config, _ *reader.State) { c.Seed++ },
-		"order":  func(c *reader.Config, _ *reader.State) { c.Order = order.Spec{Kind: order.Block, Block: 2, Window: 2} },
+		"order":  func(c *reader.Config, _ *reader.State) { c.Shuffle, c.Order = false, order.Spec{Kind: order.Block, Block: 2, Window: 2} },
 		"stored": func(c *reader.Config, _ *reader.State) { c.Shuffle = false },
 		"fewer":  func(c *reader.Config, _ *reader.State) { c.Select = some(ds, 29) },
 		"split": func(c *reader.Config, _ *reader.State) {
 			c.Select = func(in formats.Info) bool { return in.Label == 0 }
 		},
-		"draws":        func(c *reader.Config, _ *reader.State) { c.Order = order.Spec{Kind: order.Balanced} },
+		"draws":        func(c *reader.Config, _ *reader.State) { c.Shuffle, c.Order = false, order.Spec{Kind: order.Balanced} },
 		"none":         func(_ *reader.Config, s *reader.State) { *s = reader.State{} },
 		"below zero":   func(_ *reader.Config, s *reader.State) { s.Position = -1 },
 		"past the end": func(_ *reader.Config, s *reader.State) { s.Position = 31 },

@@ -78,11 +78,11 @@ func TestLargeMask(t *testing.T) {
 func TestPickOfALargeImage(t *testing.T) {
 	d := large(t)
 	l := makeLoader(t, d, Config{BatchSize: 1, AnySize: true, Transforms: []augment.Op{augment.Resize{Shorter: 256}}})
-	var b Batch
-	if err := l.Pick(1, 0, &b); !errors.Is(err, pixel.ErrTooLarge) || !strings.Contains(err.Error(), "sample00001") {
+	b := new(Batch)
+	if err := l.Pick(1, 0, b); !errors.Is(err, pixel.ErrTooLarge) || !strings.Contains(err.Error(), "sample00001") {
 		t.Errorf("%v", err)
 	}
-	if err := l.Pick(0, 0, &b); err != nil {
+	if err := l.Pick(0, 0, b); err != nil {
 		t.Error(err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // pull is all batches that a run has left, with the memory that their images were in.
-func pull(t *testing.T, r *Run) (all []Batch, taken [][]byte) {
+func pull(t *testing.T, r *Run) (all []*Batch, taken [][]byte) {
 	t.Helper()
 	for {
 		b, err := r.Next(t.Context())
@@ -28,7 +28,7 @@ func pull(t *testing.T, r *Run) (all []Batch, taken [][]byte) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, clone(b))
+		all = append(all, b.Clone())
 		taken = append(taken, b.TakeImages())
 	}
 }
@@ -39,11 +39,11 @@ func TestRunMakesBatchesInTheCallersMemory(t *testing.T) {
 		l := makeLoader(t, photos(t, 23), Config{BatchSize: 4, Workers: 3, Shuffle: true, DType: dtype, Transforms: augment.Train(8)})
 		want := collect(t, l, 1)
 		lent := map[*byte]bool{}
-		r, err := l.Start(l.StateAt(1, 0), func(size int) []byte {
+		r, err := l.StartWith(t.Context(), RunOptions{Epoch: 1, Allocate: func(size int) []byte {
 			block := aligned(nil, size)
 			lent[unsafe.SliceData(block)] = true
 			return block
-		})
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,9 +58,7 @@ func TestRunMakesBatchesInTheCallersMemory(t *testing.T) {
 			} else {
 				delete(lent, first)
 			}
-			var now Batch
-			now.Uint8, now.Uint16, now.Float32, now.Half = want[k].Uint8, want[k].Uint16, want[k].Float32, want[k].Half
-			if !slices.Equal(b, now.TakeImages()) {
+			if !slices.Equal(b, want[k].ImageBytes()) {
 				t.Errorf("%s: batch %d changed after it was taken", dtype, k)
 			}
 		}
@@ -74,10 +72,10 @@ func TestRunMakesBatchesInTheCallersMemory(t *testing.T) {
 func TestStoppedRunLeavesTheCallersMemory(t *testing.T) {
 	l := makeLoader(t, rawImages(40, 4, 4, 3), Config{BatchSize: 2, Workers: 2, Prefetch: 4})
 	var blocks [][]byte
-	r, err := l.Start(l.StateAt(0, 0), func(size int) []byte {
+	r, err := l.StartWith(t.Context(), RunOptions{Epoch: 0, Allocate: func(size int) []byte {
 		blocks = append(blocks, make([]byte, size))
 		return blocks[len(blocks)-1]
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +98,7 @@ func TestStoppedRunLeavesTheCallersMemory(t *testing.T) {
 func TestNextWaitsAgain(t *testing.T) {
 	ds := &stuck{memory: rawImages(4, 2, 2, 3), release: make(chan struct{})}
 	l := makeLoader(t, ds, Config{BatchSize: 4, Workers: 2, Transforms: augment.Train(2)})
-	r, err := l.Start(l.StateAt(0, 0), nil)
+	r, err := l.Start(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +126,7 @@ func TestNextKeepsTheErrorOfASample(t *testing.T) {
 	ds := rawImages(8, 2, 2, 3)
 	ds.broken = map[int]error{3: formats.ErrDamaged}
 	l := makeLoader(t, ds, Config{BatchSize: 2, Workers: 2})
-	r, err := l.Start(l.StateAt(0, 0), nil)
+	r, err := l.Start(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +145,7 @@ func TestStartRefusesAnotherOrdersState(t *testing.T) {
 	l := makeLoader(t, rawImages(8, 2, 2, 3), Config{BatchSize: 2})
 	s := l.StateAt(0, 2)
 	s.Seed++
-	if _, err := l.Start(s, nil); !errors.Is(err, ErrState) {
+	if _, err := l.StartWith(t.Context(), RunOptions{State: s}); !errors.Is(err, ErrState) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -177,10 +175,10 @@ func TestListGivesItsSamples(t *testing.T) {
 	ds := photos(t, 12)
 	l := makeLoader(t, ds, Config{BatchSize: 3, Workers: 2, Transforms: augment.Train(8)})
 	inOrder := collect(t, l, 5)
-	view := func(batches []Batch, i int) []uint8 { return batches[i/3].Uint8[i%3*192:][:192] }
+	view := func(batches []*Batch, i int) []uint8 { return Pixels[uint8](batches[i/3])[i%3*192:][:192] }
 
 	list := []int32{7, 0, 11, 3, 4, 1, 9}
-	r, err := l.StartList(list, 5, 0, nil)
+	r, err := l.StartWith(t.Context(), RunOptions{List: list, Epoch: 5, Position: 0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +189,7 @@ func TestListGivesItsSamples(t *testing.T) {
 			t.Errorf("entry %d is not sample %d as in an epoch", i, sample)
 		}
 	}
-	r, err = l.StartList(list, 5, 3, nil)
+	r, err = l.StartWith(t.Context(), RunOptions{List: list, Epoch: 5, Position: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +199,7 @@ func TestListGivesItsSamples(t *testing.T) {
 		t.Error("the list from position 3 on is another one")
 	}
 
-	r, err = l.StartList([]int32{2, 2, 2}, 0, 0, nil)
+	r, err = l.StartWith(t.Context(), RunOptions{List: []int32{2, 2, 2}, Epoch: 0, Position: 0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,11 +213,11 @@ func TestListGivesItsSamples(t *testing.T) {
 func TestListErrors(t *testing.T) {
 	l := makeLoader(t, rawImages(4, 2, 2, 3), Config{BatchSize: 2})
 	for _, list := range [][]int32{{4}, {-1}} {
-		if _, err := l.StartList(list, 0, 0, nil); err == nil {
+		if _, err := l.StartWith(t.Context(), RunOptions{List: list, Epoch: 0, Position: 0}); err == nil {
 			t.Errorf("the list %v is taken", list)
 		}
 	}
-	if _, err := l.StartList([]int32{1}, 0, 2, nil); err == nil {
+	if _, err := l.StartWith(t.Context(), RunOptions{List: []int32{1}, Epoch: 0, Position: 2}); err == nil {
 		t.Error("a position behind the list is taken")
 	}
 }
@@ -230,14 +228,14 @@ func TestAnySize(t *testing.T) {
 	l := makeLoader(t, ds, Config{BatchSize: 2, AnySize: true, DType: formats.Float32, Layout: pixel.NCHW})
 	d := codec.NewDecoder()
 	defer d.Close()
-	var b Batch
+	b := new(Batch)
 	for i := range 9 {
-		if err := l.Pick(i, 0, &b); err != nil {
+		if err := l.Pick(i, 0, b); err != nil {
 			t.Fatal(err)
 		}
 		h, w, err := d.Size(&ds.samples[i].Values[0], codec.DecodeOptions{})
-		if err != nil || b.Shape != [4]int{1, 3, h, w} || len(b.Float32) != 3*h*w || b.Labels[0] != int64(i) {
-			t.Errorf("sample %d of %dx%d: shape %v, label %d", i, w, h, b.Shape, b.Labels[0])
+		if err != nil || b.Shape != [4]int{1, 3, h, w} || len(Pixels[float32](b)) != 3*h*w || Labels[int64](b)[0] != int64(i) {
+			t.Errorf("sample %d of %dx%d: shape %v, label %d", i, w, h, b.Shape, Labels[int64](b)[0])
 		}
 	}
 	if _, err := drain(l); err == nil {
@@ -260,12 +258,12 @@ func TestPickDrawsAsTheEpochDoes(t *testing.T) {
 	want := collect(t, makeLoader(t, ds, c), 3)[0]
 	c.AnySize = true
 	l := makeLoader(t, ds, c)
-	var b Batch
+	b := new(Batch)
 	for i := range 6 {
-		if err := l.Pick(i, 3, &b); err != nil {
+		if err := l.Pick(i, 3, b); err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(b.Uint8, want.Uint8[i*192:][:192]) {
+		if !slices.Equal(Pixels[uint8](b), Pixels[uint8](want)[i*192:][:192]) {
 			t.Errorf("sample %d looks otherwise in epoch 3", i)
 		}
 	}
@@ -280,13 +278,13 @@ func TestPickAtDrawsAsAnEpochThatRepeats(t *testing.T) {
 	want := collect(t, weighted, 3)[0]
 	c.AnySize = true
 	picks := makeLoader(t, ds, c)
-	var b Batch
+	b := new(Batch)
 	k, size := 0, 8*8*3
 	for e := range picks.Order(3, 0) {
-		if err := picks.PickAt(e.Sample, e.Position, 3, &b); err != nil {
+		if err := picks.PickAt(e.Sample, e.Position, 3, b); err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(b.Uint8, want.Uint8[k*size:][:size]) {
+		if !slices.Equal(Pixels[uint8](b), Pixels[uint8](want)[k*size:][:size]) {
 			t.Errorf("entry %d, sample %d, is not the epoch's", k, e.Sample)
 		}
 		k++
@@ -297,7 +295,7 @@ func TestPickAtDrawsAsAnEpochThatRepeats(t *testing.T) {
 	c.Order, c.Rank, c.WorldSize = order.Spec{}, 1, 2
 	listed := makeLoader(t, ds, c)
 	c.AnySize = false
-	r, err := makeLoader(t, ds, c).StartList([]int32{2, 2, 2}, 3, 0, nil)
+	r, err := makeLoader(t, ds, c).StartWith(t.Context(), RunOptions{List: []int32{2, 2, 2}, Epoch: 3, Position: 0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,11 +305,11 @@ func TestPickAtDrawsAsAnEpochThatRepeats(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k := range 3 {
-		if err := listed.PickAt(2, k, 3, &b); err != nil || !slices.Equal(b.Uint8, batch.Uint8[k*size:][:size]) {
+		if err := listed.PickAt(2, k, 3, b); err != nil || !slices.Equal(Pixels[uint8](b), Pixels[uint8](batch)[k*size:][:size]) {
 			t.Errorf("entry %d of a list is not the run's (%v)", k, err)
 		}
 	}
-	if err := listed.PickAt(6, 0, 0, &b); err == nil {
+	if err := listed.PickAt(6, 0, 0, b); err == nil {
 		t.Error("sample 6 of 6 is picked")
 	}
 }

@@ -1,10 +1,8 @@
 package reader
 
 import (
-	"fmt"
 	"iter"
 
-	"github.com/dsconv/dsconv/reader/order"
 	"github.com/dsconv/dsconv/reader/random"
 )
 
@@ -34,30 +32,6 @@ func (l *Loader) Order(epoch, position int) iter.Seq[Entry] {
 			}
 		}
 	}
-}
-
-// StartList starts an epoch over the given samples (indices as At's) in the given order, from a
-// position on: for an external sampler. The list is this rank's alone. Transforms are seeded as in
-// Epoch. list must not change until the run is stopped. allocate is as Start's.
-func (l *Loader) StartList(list []int32, epoch, position int, allocate Allocator) (*Run, error) {
-	seen := make([]uint64, (l.samples.Len()+63)/64)
-	repeats := false
-	for _, s := range list {
-		if s < 0 || int(s) >= l.samples.Len() {
-			return nil, fmt.Errorf("sample %d in a list: the indices are 0 to %d", s, l.samples.Len()-1)
-		}
-		repeats = repeats || seen[s/64]>>(s%64)&1 == 1
-		seen[s/64] |= 1 << (s % 64)
-	}
-	if position < 0 || position > len(list) {
-		return nil, fmt.Errorf("position %d of a list of %d samples", position, len(list))
-	}
-	c := &l.config
-	return l.run(&Run{
-		allocate: allocate, order: listed{list}, epoch: epoch, repeats: repeats,
-		rank:    order.RankBatches{Len: len(list), Start: position, Batch: c.BatchSize, World: 1, Tail: c.Tail},
-		rankKey: listRank(c.Rank),
-	})
 }
 
 // listRank makes the random draws of different ranks' lists differ.

@@ -6,18 +6,19 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/sampleorder"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
 )
 
 // selectSamples returns the samples of a split for which keep is true, or all if keep is nil. The
 // error for an unknown split lists the splits.
-func selectSamples(ds formats.Dataset, split string, keep func(formats.Info) bool) (order.Subset, error) {
+func selectSamples(ds formats.Dataset, split string, keep func(formats.Info) bool) (sampleorder.Subset, error) {
 	if split == "" && keep == nil {
-		return order.All(ds.Len()), nil
+		return sampleorder.All(ds.Len()), nil
 	}
 	var failed error
-	s, err := order.Select(ds.Len(), func(i int) bool {
+	s, err := sampleorder.Select(ds.Len(), func(i int) bool {
 		info, err := ds.Info(i)
 		if err != nil && failed == nil {
 			failed = fmt.Errorf("select samples: sample %d: %w", i, err)
@@ -62,7 +63,7 @@ func noneInSplit(ds formats.Dataset, split string) error {
 // planOrder plans the order of the loader's samples.
 func (l *Loader) planOrder() error {
 	c := &l.config
-	d := order.Data{Samples: l.samples.Len()}
+	d := sampleorder.Data{Samples: l.samples.Len()}
 	info := func(sample int) formats.Info {
 		in, err := l.dataset.Info(l.samples.At(sample))
 		if err != nil {
@@ -79,13 +80,13 @@ func (l *Loader) planOrder() error {
 	if l.classified() {
 		d.Label = func(sample int) int64 { return info(sample).Label }
 	}
-	plan, err := order.New(c.Order, d)
+	plan, err := sampleorder.New(c.Order, d)
 	l.plan = plan
 	return err
 }
 
 // checkUniform returns an error for the first sample whose recorded size differs from the first one's.
-func checkUniform(ds formats.Dataset, samples order.Subset) error {
+func checkUniform(ds formats.Dataset, samples sampleorder.Subset) error {
 	var first formats.Info
 	for i := range samples.Len() {
 		info, err := ds.Info(samples.At(i))

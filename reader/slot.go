@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/order"
 )
 
@@ -45,11 +44,11 @@ func (s *slot) fail(entry int, err error) {
 }
 
 // finish completes the slot's batch after the last of its entries.
-func (r *Run) finish(s *slot) {
+func (r *running) finish(s *slot) {
 	// Sorted by entry, so that nothing depends on timing.
 	slices.SortFunc(s.failed, func(a, b failure) int { return a.entry - b.entry })
 	for _, f := range s.failed {
-		if r.loader.config.OnError != Skip || pixel.EndsRun(f.err) {
+		if r.loader.config.OnError != Skip || endsRun(f.err) {
 			s.err = f.err
 			return
 		}
@@ -94,7 +93,7 @@ func (s *slot) closeGaps(f *frame) {
 
 // mix applies MixUp or CutMix to the slot's batch. If the image before the first one is bad, the
 // first is mixed with the last of its own batch.
-func (r *Run) mix(s *slot) {
+func (r *running) mix(s *slot) {
 	f := &r.loader.frame
 	if k := len(s.failed); k > 0 && s.failed[k-1].entry == s.size {
 		f.copyEntry(&s.previous, 0, s.batch, s.batch.N-1)

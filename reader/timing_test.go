@@ -34,11 +34,11 @@ func fillAlone(t testing.TB, l *Loader, images int) Clock {
 	t.Helper()
 	w := l.acquire()
 	defer l.release(w)
-	var b Batch
-	l.frame.reset(&b, 1)
+	b := new(Batch)
+	l.frame.reset(b, 1)
 	before := l.Clock()
 	for k := range images {
-		if err := w.fill(&b, 0, l.draw(k%l.Samples(), k, 0, false, 0)); err != nil {
+		if err := w.fill(b, 0, l.draw(k%l.Samples(), k, 0, false, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -116,7 +116,7 @@ func TestDepthOfASlowLoop(t *testing.T) {
 	ready := 4 // at first no slot is the loop's
 	for k := range l.Len() {
 		goal := int64(min(ready, l.Len()-k))
-		for r.ready.Load() < goal {
+		for r.running.ready.Load() < goal {
 			time.Sleep(time.Millisecond)
 		}
 		if _, err := r.Next(t.Context()); err != nil {
@@ -162,7 +162,7 @@ func TestDepthOfAFastLoop(t *testing.T) {
 
 func startEpoch(t *testing.T, l *Loader) *Run {
 	t.Helper()
-	r, err := l.Start(l.StateAt(0, 0), nil)
+	r, err := l.Start(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

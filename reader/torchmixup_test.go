@@ -17,7 +17,7 @@ import (
 type torchJob struct {
 	name   string
 	folder string
-	mixed  Batch
+	mixed  *Batch
 }
 
 // TestMixingAsTorchvision compares with torchvision.transforms.v2, bit for bit, for the same
@@ -49,7 +49,7 @@ func TestMixingAsTorchvision(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, j := range jobs {
-		j.compare(t, "mixed.bin", stored(t, &j.mixed))
+		j.compare(t, "mixed.bin", stored(t, j.mixed))
 		j.compare(t, "soft.bin", littleEndian(t, j.mixed.Soft))
 	}
 }
@@ -62,7 +62,7 @@ func newTorchJob(t *testing.T, op augment.Mixer, d formats.DType, seed uint64) t
 		c.Transforms = []augment.Op{augment.ImageNet}
 	}
 	apart, mixed := both(t, noisy(7, imageSide, imageSide+3), c, 0, op)
-	b, how := &apart[0], mixture(&c, 0, 0, []augment.Mixer{op})
+	b, how := apart[0], mixture(&c, 0, 0, []augment.Mixer{op})
 	job := map[string]any{"dtype": d, "shape": b.Shape, "classes": 10, "op": "MixUp", "params": map[string]any{"lam": how.Share}}
 	if p := how.Region; how.Cut {
 		job["op"] = "CutMix"
@@ -73,7 +73,7 @@ func newTorchJob(t *testing.T, op augment.Mixer, d formats.DType, seed uint64) t
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for name, data := range map[string][]byte{"job.json": text, "images.bin": stored(t, b), "labels.bin": littleEndian(t, b.Labels)} {
+	for name, data := range map[string][]byte{"job.json": text, "images.bin": stored(t, b), "labels.bin": littleEndian(t, Labels[int64](b))} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -94,11 +94,12 @@ func (j *torchJob) compare(t *testing.T, name string, got []byte) {
 
 // stored are the bytes of a batch's images.
 func stored(t *testing.T, b *Batch) []byte {
-	switch {
-	case b.Uint8 != nil:
-		return b.Uint8
-	case b.Float32 != nil:
-		return littleEndian(t, b.Float32)
+	t.Helper()
+	switch b.DType {
+	case formats.Uint8:
+		return Pixels[uint8](b)
+	case formats.Float32:
+		return littleEndian(t, Pixels[float32](b))
 	}
-	return littleEndian(t, b.Half)
+	return littleEndian(t, Pixels[uint16](b))
 }

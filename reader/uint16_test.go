@@ -65,7 +65,7 @@ func TestDeepImagesAsTheyAre(t *testing.T) {
 			for _, layout := range []pixel.Layout{pixel.NHWC, pixel.NCHW} {
 				l := makeLoader(t, ds, Config{BatchSize: 3, DType: formats.Uint16, Layout: layout, Color: pixel.ColorKeep, Transforms: tt.ops})
 				b := collect(t, l, 0)[0]
-				if b.Uint8 != nil || b.Half != nil || b.Float32 != nil {
+				if b.DType != formats.Uint16 {
 					t.Fatal("a batch of uint16 has other elements too")
 				}
 				n := tt.part.W * tt.part.H * c
@@ -74,7 +74,7 @@ func TestDeepImagesAsTheyAre(t *testing.T) {
 					if layout == pixel.NCHW {
 						want = planar(want, c)
 					}
-					if !slices.Equal(b.Uint16[i*n:][:n], want) {
+					if !slices.Equal(Pixels[uint16](b)[i*n:][:n], want) {
 						t.Fatalf("%d channels, %v, %s: image %d is not its own", c, tt.ops, layout, i)
 					}
 				}
@@ -108,7 +108,7 @@ func TestDeepImagesAreResizedAtFullDepth(t *testing.T) {
 		if err := r.Resize(&want, &m, pixel.Rect{}, 17, 12, pixel.Bilinear); err != nil {
 			t.Fatal(err)
 		}
-		if n := 12 * 17 * 3; !slices.Equal(b.Uint16[i*n:][:n], words(want.Pix)) {
+		if n := 12 * 17 * 3; !slices.Equal(Pixels[uint16](b)[i*n:][:n], words(want.Pix)) {
 			t.Errorf("image %d differs from what the resampler makes of it", i)
 		}
 	}
@@ -121,9 +121,9 @@ func TestShallowImagesBecome257Times(t *testing.T) {
 	for _, ops := range [][]augment.Op{augment.Train(16), augment.Eval(16), append(augment.Train(16), jitter)} {
 		for _, layout := range []pixel.Layout{pixel.NHWC, pixel.NCHW} {
 			c := Config{BatchSize: 12, Seed: 3, Transforms: ops, Layout: layout}
-			bytes := collect(t, makeLoader(t, ds, c), 1)[0].Uint8
+			bytes := Pixels[uint8](collect(t, makeLoader(t, ds, c), 1)[0])
 			c.DType = formats.Uint16
-			got := collect(t, makeLoader(t, ds, c), 1)[0].Uint16
+			got := Pixels[uint16](collect(t, makeLoader(t, ds, c), 1)[0])
 			for i, x := range bytes {
 				if got[i] != 257*uint16(x) {
 					t.Fatalf("%v, %s: element %d is %d for %d", ops, layout, i, got[i], x)
@@ -145,7 +145,7 @@ func TestDeepPNGs(t *testing.T) {
 	ds := newMemory()
 	ds.add("train", formats.Value{Data: buf.Bytes(), Encoding: formats.PNG})
 	b := collect(t, makeLoader(t, ds, Config{BatchSize: 1, DType: formats.Uint16, Color: pixel.ColorKeep}), 0)[0]
-	for i, x := range b.Uint16 {
+	for i, x := range Pixels[uint16](b) {
 		if want := binary.BigEndian.Uint16(m.Pix[2*i:]); x != want {
 			t.Fatalf("pixel %d is %d, want %d", i, x, want)
 		}
@@ -159,7 +159,7 @@ func TestDeepImagesAsFloats(t *testing.T) {
 	ds := deepImages(2, 5, 6, 3)
 	norm := augment.ImageNet
 	c := Config{BatchSize: 2, Color: pixel.ColorKeep, DType: formats.Float32, Transforms: []augment.Op{norm}}
-	floats := collect(t, makeLoader(t, ds, c), 0)[0].Float32
+	floats := Pixels[float32](collect(t, makeLoader(t, ds, c), 0)[0])
 	for i, s := range ds.samples {
 		for j, x := range words(s.Values[0].Data) {
 			want := (float32(x)/65535 - float32(norm.Mean[j%3])) / float32(norm.Std[j%3])
@@ -170,7 +170,7 @@ func TestDeepImagesAsFloats(t *testing.T) {
 	}
 	for d, bits := range map[formats.DType]float64{formats.Float16: 11, formats.BFloat16: 8} {
 		c.DType = d
-		half := collect(t, makeLoader(t, ds, c), 0)[0].Half
+		half := Pixels[uint16](collect(t, makeLoader(t, ds, c), 0)[0])
 		for i, x := range floats {
 			got := float64(halfValue(d, half[i]))
 			if off := math.Abs(got - float64(x)); off > math.Abs(float64(x))*math.Pow(2, -bits)+0x1p-25 {

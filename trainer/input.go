@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -21,7 +22,7 @@ type feed struct {
 // It reports whether the tensors have a new shape, which needs another graph.
 func (f *feed) fill(b *reader.Batch) (resized bool, err error) {
 	dtype := dtypes.Uint8
-	if b.Uint8 == nil {
+	if b.DType == formats.Float32 {
 		dtype = dtypes.Float32
 	}
 	if f.images == nil || b.Shape[0] > f.rows || dtype != f.images.DType() {
@@ -33,9 +34,9 @@ func (f *feed) fill(b *reader.Batch) (resized bool, err error) {
 		resized = true
 	}
 	if dtype == dtypes.Uint8 {
-		err = fillPixels(f.images, b.Uint8)
+		err = fillPixels(f.images, reader.Pixels[uint8](b))
 	} else {
-		err = fillPixels(f.images, b.Float32)
+		err = fillPixels(f.images, reader.Pixels[float32](b))
 	}
 	if err != nil {
 		return resized, err
@@ -110,14 +111,16 @@ func checkBatch(b *reader.Batch, shape [3]int, classes int) error {
 	if want := ([4]int{b.Shape[0], shape[0], shape[1], shape[2]}); b.Shape != want {
 		return fmt.Errorf("%w: shape %v, want NHWC %v", ErrBatch, b.Shape, want)
 	}
-	if b.Numbers != nil {
+	if b.LabelDType == formats.Float32 {
 		return errNumbers
 	}
+	if b.DType != formats.Uint8 && b.DType != formats.Float32 {
+		return fmt.Errorf("%w: pixels of type %q, want %s or %s", ErrBatch, b.DType, formats.Uint8, formats.Float32)
+	}
 	rows, size := b.Shape[0], b.Shape[0]*shape[0]*shape[1]*shape[2]
-	labels := max(len(b.Labels), len(b.Labels8), len(b.Labels16))
-	if rows == 0 || labels < rows || len(b.Indices) < rows || max(len(b.Uint8), len(b.Float32)) != size {
-		return fmt.Errorf("%w: %d pixels, %d labels, %d indices for shape %v", ErrBatch,
-			max(len(b.Uint8), len(b.Float32)), labels, len(b.Indices), b.Shape)
+	pixels, labels := len(b.ImageBytes())/b.DType.Size(), len(b.LabelBytes())/max(b.LabelDType.Size(), 1)
+	if rows == 0 || labels < rows || len(b.Indices) < rows || pixels != size {
+		return fmt.Errorf("%w: %d pixels, %d labels, %d indices for shape %v", ErrBatch, pixels, labels, len(b.Indices), b.Shape)
 	}
 	if b.Soft != nil && len(b.Soft) != rows*classes {
 		return fmt.Errorf("%w: %d soft labels, want %d for each of %d images", ErrBatch, len(b.Soft), classes, rows)

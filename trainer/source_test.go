@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -72,22 +73,30 @@ func (m *memory) collate(order []int) *reader.Batch {
 	if m.pad {
 		rows = m.batch
 	}
-	b := &reader.Batch{
-		Shape: [4]int{rows, m.side, m.side, 3}, N: len(order),
-		Uint8: make([]uint8, rows*size), Labels: make([]int64, rows), Indices: make([]int, rows),
-	}
+	b := newBatch([4]int{rows, m.side, m.side, 3}, formats.Int64)
+	b.N = len(order)
+	labels := reader.Labels[int64](b)
 	for i := range rows {
-		pixels := b.Uint8[i*size : (i+1)*size]
+		pixels := reader.Pixels[uint8](b)[i*size : (i+1)*size]
 		if i >= len(order) {
-			b.Indices[i], b.Labels[i] = -1, -1
+			b.Indices[i], labels[i] = -1, -1
 			for j := range pixels {
 				pixels[j] = uint8(j * 31)
 			}
 			continue
 		}
 		index := m.offset + order[i]
-		b.Indices[i], b.Labels[i] = index, int64(index%m.classes)
+		b.Indices[i], labels[i] = index, int64(index%m.classes)
 		m.draw(m, pixels, index)
+	}
+	return b
+}
+
+// newBatch is a batch of uint8 pixels.
+func newBatch(shape [4]int, labels formats.DType) *reader.Batch {
+	b, err := reader.NewBatch(shape, formats.Uint8, labels)
+	if err != nil {
+		panic(err)
 	}
 	return b
 }

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -80,14 +81,17 @@ func TestPaddingAlone(t *testing.T) {
 func TestFloat32Batch(t *testing.T) {
 	m := &memory{samples: 6, batch: 6, side: 9, classes: 3, draw: stripes}
 	b := m.collate([]int{0, 1, 2, 3, 4, 5})
-	f := *b
-	f.Uint8, f.Float32 = nil, make([]float32, len(b.Uint8))
-	for i, v := range b.Uint8 {
-		f.Float32[i] = (float32(v) - 127.5) / 64
+	f, err := reader.NewBatch(b.Shape, formats.Float32, formats.Int64)
+	if err != nil {
+		t.Fatal(err)
 	}
+	for i, v := range reader.Pixels[uint8](b) {
+		reader.Pixels[float32](f)[i] = (float32(v) - 127.5) / 64
+	}
+	copy(reader.Labels[int64](f), reader.Labels[int64](b))
 	for _, model := range Models() {
 		c := Config{Model: model, Seed: 1}
-		if a, b := step(t, newTrainer(t, c, 9, 3), b), step(t, newTrainer(t, c, 9, 3), &f); !near(a, b) {
+		if a, b := step(t, newTrainer(t, c, 9, 3), b), step(t, newTrainer(t, c, 9, 3), f); !near(a, b) {
 			t.Errorf("%s: loss %v of uint8, %v of float32", model, a, b)
 		}
 	}
@@ -103,14 +107,15 @@ func TestSoftLabels(t *testing.T) {
 		return step(t, newTrainer(t, Config{Seed: 2}, 8, 3), b)
 	}
 	soften := func(b *reader.Batch, share float32, shift int) {
-		for i, label := range b.Labels[:b.N] {
+		for i, label := range reader.Labels[int64](b)[:b.N] {
 			b.Soft[3*i+(int(label)+shift)%3] += share
 		}
 	}
 	hard := loss(func(*reader.Batch) {})
 	next := loss(func(b *reader.Batch) {
 		for i := range b.N {
-			b.Labels[i] = (b.Labels[i] + 1) % 3
+			labels := reader.Labels[int64](b)
+			labels[i] = (labels[i] + 1) % 3
 		}
 	})
 	if got := loss(func(b *reader.Batch) { b.Soft = make([]float32, 24); soften(b, 1, 0) }); got != hard {
@@ -126,10 +131,12 @@ func TestSoftLabels(t *testing.T) {
 func TestLabelTypes(t *testing.T) {
 	m := &memory{samples: 6, batch: 6, side: 8, classes: 3, draw: ramps}
 	wide, narrow := m.collate([]int{0, 1, 2, 3, 4, 5}), m.collate([]int{0, 1, 2, 3, 4, 5})
-	for _, x := range narrow.Labels {
-		narrow.Labels8 = append(narrow.Labels8, uint8(x))
+	pixels := reader.Pixels[uint8](narrow)
+	narrow = newBatch(narrow.Shape, formats.Uint8)
+	copy(reader.Pixels[uint8](narrow), pixels)
+	for i, x := range reader.Labels[int64](wide) {
+		reader.Labels[uint8](narrow)[i] = uint8(x)
 	}
-	narrow.Labels = nil
 	if a, b := step(t, newTrainer(t, Config{}, 8, 3), wide), step(t, newTrainer(t, Config{}, 8, 3), narrow); a != b {
 		t.Errorf("loss %v, with labels of a byte %v", a, b)
 	}
@@ -139,15 +146,15 @@ func TestBadBatch(t *testing.T) {
 	m := &memory{samples: 4, batch: 4, side: 8, classes: 2, draw: ramps}
 	tr := newTrainer(t, Config{Model: "mlp"}, 8, 2)
 	for name, spoil := range map[string]func(b *reader.Batch){
-		"NCHW":          func(b *reader.Batch) { b.Shape = [4]int{4, 3, 8, 8} },
-		"pixels":        func(b *reader.Batch) { b.Uint8 = b.Uint8[1:] },
-		"labels":        func(b *reader.Batch) { b.Labels = b.Labels[:3] },
-		"empty":         func(b *reader.Batch) { *b = reader.Batch{Shape: [4]int{0, 8, 8, 3}} },
-		"no label":      func(b *reader.Batch) { b.Labels[2] = -1 },
-		"beyond":        func(b *reader.Batch) { b.Labels[2] = 2 },
-		"multi-hot":     func(b *reader.Batch) { b.MultiHot = make([]uint8, 8) },
-		"soft":          func(b *reader.Batch) { b.Soft = make([]float32, 7) },
-		"both, neither": func(b *reader.Batch) { b.Uint8 = nil },
+		"NCHW":      func(b *reader.Batch) { b.Shape = [4]int{4, 3, 8, 8} },
+		"pixels":    func(b *reader.Batch) { *b = *newBatch([4]int{4, 8, 7, 3}, formats.Int64); b.Shape[2] = 8 },
+		"labels":    func(b *reader.Batch) { *b = *newBatch(b.Shape, "") },
+		"empty":     func(b *reader.Batch) { *b = reader.Batch{Shape: [4]int{0, 8, 8, 3}} },
+		"no label":  func(b *reader.Batch) { reader.Labels[int64](b)[2] = -1 },
+		"beyond":    func(b *reader.Batch) { reader.Labels[int64](b)[2] = 2 },
+		"multi-hot": func(b *reader.Batch) { b.MultiHot = make([]uint8, 8) },
+		"soft":      func(b *reader.Batch) { b.Soft = make([]float32, 7) },
+		"no pixels": func(b *reader.Batch) { b.TakeImages() },
 	} {
 		b := m.collate([]int{0, 1, 2, 3})
 		spoil(b)
@@ -178,10 +185,7 @@ func TestParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tr.Close()
-	step(t, tr, &reader.Batch{
-		Uint8: make([]uint8, 784), Shape: [4]int{1, 28, 28, 1}, N: 1,
-		Labels: []int64{3}, Indices: []int{0},
-	})
+	step(t, tr, newBatch([4]int{1, 28, 28, 1}, formats.Int64))
 	if n, want := tr.Parameters(), 784*128+128+128*64+64+64*10+10; n != want {
 		t.Errorf("%d parameters, want %d", n, want)
 	}

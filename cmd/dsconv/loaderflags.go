@@ -25,7 +25,7 @@ func loaderFlags(batch, size, ops, dtype string) []cli.Flag {
 		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "exact (Pillow's pixels), or fast: JPEGs at a reduced size if that is enough, pixels close to Pillow's"},
 		&cli.StringFlag{Name: "split", Usage: "read this `SPLIT`", DefaultText: "train if there is one, else all"},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the order, the augmentation and the trainer's weights"},
-		&cli.StringFlag{Name: "order", Value: order.Full.String(), Usage: "order of the images: none, full (shuffled), block:`BLOCK:WINDOW` or balanced"},
+		&cli.StringFlag{Name: "order", Value: string(order.Full), Usage: "order of the images: none, full (shuffled), block:`BLOCK:WINDOW` or balanced"},
 		&cli.IntFlag{Name: "prefetch", Usage: "batches to prefetch", DefaultText: fmt.Sprint(reader.DefaultPrefetch)},
 		&cli.StringFlag{Name: "cache", Usage: "keep images in memory, shared by all processes of a machine: encoded or decoded, or with a limit: encoded`:SIZE`", DefaultText: "none"},
 		&cli.StringFlag{Name: "on-error", Value: string(reader.Fail), Usage: "what to do with a bad image: fail, skip or substitute"},

@@ -32,7 +32,7 @@ func main() {
 			if err != nil {
 				log.Panic(err)
 			}
-			_ = batch.Float32 // your step; shape batch.Shape, labels batch.Labels
+			_ = reader.Pixels[float32](batch) // your step; shape batch.Shape, labels reader.Labels[int64](batch)
 		}
 		fmt.Printf("epoch %d: %d batches of %v\n", epoch, loader.Len(), loader.ImageShape())
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ var methods = map[string]func(arguments []byte) (any, error){
 	"open":      method(openLoader),
 	"close":     method(closeLoader),
 	"clock":     ofLoader(clockOf),
-	"estimate":  ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Estimate() }),
+	"estimate":  ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Estimate(context.Background()) }),
 	"bad":       ofLoader(badOf),
 	"narrowed":  ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Narrowed(), nil }),
 	"note":      ofLoader(noteBad),

@@ -77,23 +77,11 @@ func labelPart(name string, f *reader.Frame) part {
 	if f.Label == formats.Float32 {
 		kind = formats.Number
 	}
-	return part{Name: name, Kind: kind, DType: f.Label, Shape: []int{}, bytes: labelsOf}
-}
-
-func labelsOf(b *reader.Batch) []byte {
-	switch {
-	case b.Labels8 != nil:
-		return b.Labels8
-	case b.Labels16 != nil:
-		return bytesOf(b.Labels16)
-	case b.Numbers != nil:
-		return bytesOf(b.Numbers)
-	}
-	return bytesOf(b.Labels)
+	return part{Name: name, Kind: kind, DType: f.Label, Shape: []int{}, bytes: (*reader.Batch).LabelBytes}
 }
 
 // bytesOf returns the memory of s as bytes.
-func bytesOf[T uint16 | int | int64 | float32](s []T) []byte {
+func bytesOf[T int | float32](s []T) []byte {
 	var zero T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(zero)))
 }

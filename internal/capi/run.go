@@ -28,8 +28,7 @@ type running struct {
 	blocks blocks
 	run    *reader.Run
 	batch  *reader.Batch
-	list   []int32 // of StartList
-	leave  func()  // leaves the loader
+	leave  func() // leaves the loader
 }
 
 func (r *running) current() (*reader.Batch, []part) {
@@ -90,14 +89,15 @@ func start(handle int64, epoch, position int, list []C.int32_t, lent []unsafe.Po
 		}
 		r.blocks.lend(b)
 	}
-	if list == nil {
-		r.run, err = l.Start(l.StateAt(epoch, position), r.blocks.get)
-	} else {
-		for _, i := range list {
-			r.list = append(r.list, int32(i))
+	o := reader.RunOptions{State: l.StateAt(epoch, position), Allocate: r.blocks.get}
+	if list != nil {
+		o.State, o.Epoch, o.Position = reader.State{}, epoch, position
+		o.List = make([]int32, len(list))
+		for k, i := range list {
+			o.List[k] = int32(i)
 		}
-		r.run, err = l.StartList(r.list, epoch, position, r.blocks.get)
 	}
+	r.run, err = l.StartWith(context.Background(), o)
 	if err != nil {
 		return 0, err
 	}

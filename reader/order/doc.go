@@ -1,11 +1,11 @@
-// Package order decides which sample is at which position of an epoch, and which positions
-// are in a rank's batches ([RankBatches]).
+// Package order says how a Loader orders the samples of an epoch: [Spec], and what happens to those
+// at its end that do not fill a batch: [Tail].
 //
-// [New] or [PlanMixture] makes a [Plan] once; [Plan.Epoch] is then the [Order] of an epoch, a
-// pure function of (seed, epoch, position). So an epoch can be started at any position, by any
-// number of workers and ranks, and takes a few bytes of memory; weighted sampling takes a table of 8
-// bytes per sample, and a [Subset] 4.
+//	spec, err := order.Parse("block:256:64")
+//	...
+//	loader, err := reader.Open(formats, path, reader.Config{BatchSize: 64, Order: spec, Tail: order.Drop})
 //
-// Random numbers are those of [random.NewRand] for negative sample indices, which no augmentation
-// uses.
+// The order of an epoch is a pure function of (seed, epoch, position). So an epoch can be started at
+// any position, by any number of workers and ranks, and takes a few bytes of memory; weighted
+// sampling takes a table of 8 bytes per sample. [ShuffleQuality] tells how well it shuffles.
 package order

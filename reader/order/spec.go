@@ -1,38 +1,30 @@
 package order
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// Kind is a way to order an epoch.
-type Kind uint8
+// Kind is a way to order an epoch; "" is None.
+type Kind string
 
 const (
-	// None gives each sample once, as they are stored.
-	None Kind = iota
+	// None gives each sample once, in order of key.
+	None Kind = "none"
 	// Full gives each sample once, shuffled.
-	Full
+	Full Kind = "full"
 	// Block gives each sample once: blocks of neighbours are shuffled, then the samples within
 	// each window of successive blocks.
-	Block
+	Block Kind = "block"
 	// Weighted draws samples by weight, with replacement.
-	Weighted
+	Weighted Kind = "weighted"
 	// Balanced draws samples so that all classes are equally frequent, with replacement.
-	Balanced
+	Balanced Kind = "balanced"
 )
-
-var kindNames = [...]string{None: "none", Full: "full", Block: "block", Weighted: "weighted", Balanced: "balanced"}
-
-// String is the kind's name.
-func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
-}
 
 // Spec is the kind of order of a dataset's epochs. The zero value is None.
 type Spec struct {
@@ -54,7 +46,7 @@ func (s Spec) String() string {
 	case s.Draws > 0:
 		return fmt.Sprintf("%s:%d", s.Kind, s.Draws)
 	default:
-		return s.Kind.String()
+		return string(cmp.Or(s.Kind, None))
 	}
 }
 
@@ -70,11 +62,9 @@ func (s *Spec) UnmarshalText(text []byte) (err error) {
 // Parse reads what String writes.
 func Parse(text string) (Spec, error) {
 	name, rest, some := strings.Cut(text, ":")
-	for k, known := range kindNames {
-		if name != known {
-			continue
-		}
-		s, err := parseNumbers(Kind(k), rest, some)
+	switch kind := Kind(name); kind {
+	case None, Full, Block, Weighted, Balanced:
+		s, err := parseNumbers(kind, rest, some)
 		if err != nil {
 			return Spec{}, fmt.Errorf("order %q: %w", text, err)
 		}
@@ -112,18 +102,19 @@ func parseNumbers(k Kind, text string, some bool) (Spec, error) {
 	}
 }
 
-func (s Spec) check() error {
+// Check returns an error for an unknown Kind, and for numbers that it does not take.
+func (s Spec) Check() error {
 	draws := s.Kind == Weighted || s.Kind == Balanced
 	outside := func(x int) bool { return x < 1 || x > math.MaxInt32 }
 	switch {
-	case int(s.Kind) >= len(kindNames):
-		return fmt.Errorf("order of unknown kind %d", s.Kind)
+	case !slices.Contains([]Kind{"", None, Full, Block, Weighted, Balanced}, s.Kind):
+		return fmt.Errorf("order %q: unknown; use %s, %s, %s, %s or %s", s.Kind, None, Full, Block, Weighted, Balanced)
 	case s.Kind == Block && (outside(s.Block) || outside(s.Window)):
 		return fmt.Errorf("block order: block %d and window %d must be from 1 to %d", s.Block, s.Window, math.MaxInt32)
 	case s.Kind != Block && (s.Block != 0 || s.Window != 0):
-		return fmt.Errorf("%s order: Block and Window are for %s order", s.Kind, Block)
+		return fmt.Errorf("%s order: Block and Window are for %s order", cmp.Or(s.Kind, None), Block)
 	case s.Draws != 0 && (!draws || outside(s.Draws)):
-		return fmt.Errorf("%s order of %d draws", s.Kind, s.Draws)
+		return fmt.Errorf("%s order of %d draws", cmp.Or(s.Kind, None), s.Draws)
 	default:
 		return nil
 	}

@@ -63,17 +63,9 @@ func write(w io.Writer, path string, c reader.Config, words string, epochs int) 
 }
 
 func writeBatch(w io.Writer, b *reader.Batch) error {
-	var pixels any
-	switch {
-	case b.Uint8 != nil:
-		pixels = b.Uint8
-	case b.Float32 != nil:
-		pixels = b.Float32
-	default:
-		pixels = b.Half
-	}
-	sizes := [2]uint64{uint64(b.N), uint64(binary.Size(pixels))}
-	for _, part := range []any{sizes, pixels, b.Labels} {
+	pixels := b.ImageBytes()
+	sizes := [2]uint64{uint64(b.N), uint64(len(pixels))}
+	for _, part := range []any{sizes, pixels, reader.Labels[int64](b)} {
 		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
 			return err
 		}
