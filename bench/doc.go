@@ -2,6 +2,12 @@
 // same loader, augmentations, batches and order on each dataset, also on a folder of images, so
 // that all differences come from the format.
 //
+//	report, err := bench.Run(ctx, []string{"images", "out.lmdb"}, bench.Options{})
+//	...
+//	for _, d := range report.Datasets {
+//		fmt.Println(d.Path, d.ImagesPerSecond, d.Ratio, d.Diagnosis)
+//	}
+//
 // [Run] opens the datasets one after another and reads each once to warm up. The rounds that
 // follow are interleaved (A B C A B C), so that a machine that slows down for a while slows
 // down all. A dataset's ratio to the first is the median of the ratios within each

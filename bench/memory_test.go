@@ -73,7 +73,7 @@ func (m *memory) Close() error {
 }
 
 // opener opens the datasets by their names.
-func opener(t *testing.T, datasets ...*memory) (paths []string, open Opener) {
+func opener(t *testing.T, datasets ...*memory) (paths []string, open openFunc) {
 	t.Helper()
 	t.Cleanup(func() {
 		for _, m := range datasets {

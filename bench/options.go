@@ -2,11 +2,10 @@ package bench
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -37,8 +36,13 @@ type Options struct {
 	// Consume is the most images per second that the consumer takes; 0 is no limit.
 	Consume float64 `json:"consume_images_per_second,omitempty"`
 	// Train is the trainer's model that consumes the batches, on Backend; "" is none.
-	Train   string `json:"train,omitempty"`
-	Backend string `json:"backend,omitempty"`
+	Train   trainer.Model `json:"train,omitempty"`
+	Backend string        `json:"backend,omitempty"`
+
+	// Open opens the dataset or folder at a path; nil is dsconv.OpenSource. Run closes it.
+	Open func(ctx context.Context, path string) (formats.Dataset, error) `json:"-"`
+	// Progress, if not nil, is called after each turn, on the caller's goroutine.
+	Progress func(Progress) `json:"-"`
 }
 
 // alone reports whether only the loader is measured.
@@ -48,7 +52,7 @@ func (o *Options) alone() bool { return o.Consume == 0 && o.Train == "" }
 func (o *Options) consumer() string {
 	switch {
 	case o.Train != "":
-		return "trainer " + o.Train
+		return "trainer " + string(o.Train)
 	case o.Consume != 0:
 		return fmt.Sprintf("a consumer of %g images/s", o.Consume)
 	}
@@ -58,7 +62,7 @@ func (o *Options) consumer() string {
 // loaderAlone is the consumer that drops the batches.
 const loaderAlone = "loader alone"
 
-// Validate checks the options.
+// Validate returns the error that Run would return for the options.
 func (o Options) Validate() error {
 	_, err := o.withDefaults()
 	return err
@@ -71,6 +75,9 @@ func (o Options) withDefaults() (Options, error) {
 	o.BatchSize = cmp.Or(o.BatchSize, 64)
 	if o.Rounds < 0 || o.Epochs < 0 || o.LimitBatches < 0 || o.Size < 0 {
 		return o, fmt.Errorf("rounds %d, epochs %d, batches %d, size %d: the numbers must not be negative", o.Rounds, o.Epochs, o.LimitBatches, o.Size)
+	}
+	if !(o.Consume >= 0) || math.IsInf(o.Consume, 0) {
+		return o, fmt.Errorf("consume %v: give images per second, or 0 for no limit", o.Consume)
 	}
 	if o.Train != "" {
 		if err := o.trainDefaults(); err != nil {
@@ -118,13 +125,4 @@ func (o *Options) trainDefaults() error {
 		return fmt.Errorf("layout %s: the trainer takes %s", o.Layout, pixel.NHWC)
 	}
 	return trainer.CheckDType(o.DType)
-}
-
-// ParseRate reads a consumer's rate, images per second: "3000/s" or "3000".
-func ParseRate(s string) (float64, error) {
-	rate, err := strconv.ParseFloat(strings.TrimSuffix(s, "/s"), 64)
-	if err != nil || !(rate > 0) || math.IsInf(rate, 1) {
-		return 0, fmt.Errorf("rate %q: write images per second, such as 3000/s", s)
-	}
-	return rate, nil
 }

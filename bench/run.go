@@ -8,13 +8,13 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/order"
 )
-
-// Opener opens the dataset at a path.
-type Opener func(ctx context.Context, path string) (formats.Dataset, error)
 
 // Progress is a dataset's turn that has just ended.
 type Progress struct {
@@ -25,38 +25,58 @@ type Progress struct {
 	ImagesPerSecond float64
 }
 
-// Run measures the datasets at paths and compares them with the first. progress, which may be
-// nil, is called after each turn. Cancelling ctx ends the
-// run between two batches. Errors name the dataset.
-func Run(ctx context.Context, paths []string, o Options, open Opener, progress func(Progress)) (r Report, err error) {
-	if len(paths) == 0 {
-		return r, errors.New("no dataset to measure")
+// Run measures the datasets at paths and compares them with the first. Cancelling ctx ends the
+// run between two batches. Errors name the dataset. A path may be given twice.
+func Run(ctx context.Context, paths []string, o Options) (_ *Report, err error) {
+	if err := checkArguments(ctx, paths); err != nil {
+		return nil, err
 	}
 	if o, err = o.withDefaults(); err != nil {
-		return r, err
+		return nil, err
 	}
-	if progress == nil {
-		progress = func(Progress) {}
+	b := bench{options: o}
+	if b.options.Open == nil {
+		b.options.Open = openAny
 	}
-	b := bench{options: o, open: open, progress: progress}
 	defer func() { err = errors.Join(err, b.close()) }()
 	if err := b.prepare(ctx, paths); err != nil {
-		return r, err
+		return nil, err
 	}
 	for round := 1; round <= o.Rounds; round++ {
 		for _, s := range b.subjects {
 			if err := b.turn(ctx, s, round); err != nil {
-				return r, fmt.Errorf("bench %s: %w", s.result.Path, err)
+				return nil, fmt.Errorf("bench %s: %w", s.result.Path, err)
 			}
 		}
 	}
-	return b.report(ctx), ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r := b.report(ctx)
+	return r, ctx.Err()
+}
+
+func openAny(ctx context.Context, path string) (formats.Dataset, error) {
+	return dsconv.OpenSource(ctx, path, folder.Config{})
+}
+
+func checkArguments(ctx context.Context, paths []string) error {
+	if err := misuse.Context("bench.Run", ctx); err != nil {
+		return err
+	}
+	if len(paths) == 0 {
+		return errors.New("bench.Run: paths is empty: give the path of at least one dataset to measure")
+	}
+	for i, path := range paths {
+		if err := misuse.Path("bench.Run", fmt.Sprintf("paths[%d]", i), path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type bench struct {
 	options         Options
-	open            Opener
-	progress        func(Progress)
 	subjects        []*subject
 	memoryOfProcess bool
 }
@@ -97,7 +117,7 @@ func (b *bench) prepare(ctx context.Context, paths []string) error {
 
 // add opens the dataset at path.
 func (b *bench) add(ctx context.Context, path string) error {
-	ds, err := b.open(ctx, path)
+	ds, err := b.options.Open(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -160,10 +180,12 @@ func (b *bench) turn(ctx context.Context, s *subject, round int) error {
 	if round > 0 {
 		s.result.Rounds = append(s.result.Rounds, m)
 	}
-	b.progress(Progress{
-		Dataset: s.result.Path, Round: round, Rounds: b.options.Rounds,
-		Seconds: m.Seconds / float64(m.Epochs), ImagesPerSecond: m.imagesPerSecond(),
-	})
+	if b.options.Progress != nil {
+		b.options.Progress(Progress{
+			Dataset: s.result.Path, Round: round, Rounds: b.options.Rounds,
+			Seconds: m.Seconds / float64(m.Epochs), ImagesPerSecond: m.imagesPerSecond(),
+		})
+	}
 	return nil
 }
 
@@ -214,10 +236,11 @@ func (s *subject) epoch(ctx context.Context, epoch, limit int, m *Round, wait, s
 	return nil
 }
 
-func (b *bench) report(ctx context.Context) Report {
-	r := Report{
+func (b *bench) report(ctx context.Context) *Report {
+	r := &Report{
 		Machine: thisMachine(), Options: b.options, Consumer: b.options.consumer(), MemoryOfProcess: b.memoryOfProcess,
 	}
+	r.Options.Open, r.Options.Progress = nil, nil // a report has no functions
 	list := make([]*images, 0, len(b.subjects))
 	for _, s := range b.subjects {
 		s.result.Cached = s.loader.CacheStats().Used

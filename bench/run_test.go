@@ -17,6 +17,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+type openFunc = func(ctx context.Context, path string) (formats.Dataset, error)
+
+// measure is Run with callbacks.
+func measure(ctx context.Context, paths []string, o Options, open openFunc, progress func(Progress)) (*Report, error) {
+	o.Open, o.Progress = open, progress
+	return Run(ctx, paths, o)
+}
+
 func small() Options {
 	return Options{Size: 8, Config: reader.Config{BatchSize: 4, Workers: 2, Seed: 3, Shuffle: true}}
 }
@@ -25,7 +33,7 @@ func TestRoundsAreInterleaved(t *testing.T) {
 	var l log
 	paths, open := opener(t, newMemory("a", 16, &l), newMemory("b", 16, &l), newMemory("c", 16, &l))
 	var turns []string
-	r, err := Run(t.Context(), paths, small(), open, func(p Progress) {
+	r, err := measure(t.Context(), paths, small(), open, func(p Progress) {
 		turns = append(turns, fmt.Sprintf("%s%d", p.Dataset, p.Round))
 	})
 	if err != nil {
@@ -56,7 +64,7 @@ func TestEpochsAndLimit(t *testing.T) {
 	paths, open := opener(t, newMemory("a", 16, &log{}))
 	o := small()
 	o.Rounds, o.Epochs, o.LimitBatches, o.Split = 1, 2, 1, "val"
-	r, err := Run(t.Context(), paths, o, open, nil)
+	r, err := measure(t.Context(), paths, o, open, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +81,7 @@ func TestTrain(t *testing.T) {
 	paths, open := opener(t, newMemory("a", 16, &log{}))
 	o := small()
 	o.Train, o.Rounds = "mlp", 1
-	r, err := Run(t.Context(), paths, o, open, nil)
+	r, err := measure(t.Context(), paths, o, open, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +94,7 @@ func TestConsumerLimitsTheRate(t *testing.T) {
 	paths, open := opener(t, newMemory("a", 64, &log{}))
 	o := small()
 	o.Consume, o.Rounds = 400, 2
-	r, err := Run(t.Context(), paths, o, open, nil)
+	r, err := measure(t.Context(), paths, o, open, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +115,7 @@ func TestCancellation(t *testing.T) {
 		o := small()
 		o.Consume, o.Rounds = consume, 1_000_000
 		time.AfterFunc(50*time.Millisecond, cancel)
-		if _, err := Run(ctx, paths, o, open, nil); !errors.Is(err, context.Canceled) {
+		if _, err := measure(ctx, paths, o, open, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("consume %g: error %v, want context.Canceled", consume, err)
 		}
 	}
@@ -140,21 +148,12 @@ func TestErrors(t *testing.T) {
 			}
 			return nil, formats.ErrNotDataset
 		}
-		_, err := Run(t.Context(), c.paths, c.o, open, nil)
+		_, err := measure(t.Context(), c.paths, c.o, open, nil)
 		if err == nil || c.want != nil && !errors.Is(err, c.want) {
 			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
 		}
 		if len(l.names) > 0 && !all["a"].closed {
 			t.Errorf("%s: the dataset that was opened is still open", c.name)
-		}
-	}
-}
-
-func TestParseRate(t *testing.T) {
-	for s, want := range map[string]float64{"3000/s": 3000, "0.5": 0.5, "": 0, "0": 0, "-1/s": 0, "NaN": 0, "Inf": 0, "3000/min": 0} {
-		got, err := ParseRate(s)
-		if got != want || (err == nil) != (want > 0) {
-			t.Errorf("ParseRate(%q) = %g, %v, want %g", s, got, err, want)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func TestXLA(t *testing.T) {
 	for _, model := range Models() {
 		train := &memory{samples: 400, batch: 32, side: 16, classes: 4, draw: ramps}
 		val := &memory{samples: 100, batch: 32, side: 16, classes: 4, draw: ramps, offset: 1000}
-		r, err := Run(t.Context(), train, val, Config{Model: model, Backend: "xla:" + plugin, Epochs: 5}, nil)
+		r, err := runWith(t.Context(), train, val, Config{Model: model, Backend: "xla:" + plugin, Epochs: 5}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

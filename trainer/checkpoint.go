@@ -50,7 +50,7 @@ const (
 
 // settings decide what the weights and Adam's state mean.
 type settings struct {
-	Model        string  `json:"model"`
+	Model        Model   `json:"model"`
 	Shape        [3]int  `json:"shape"` // H,W,C
 	Classes      int     `json:"classes"`
 	LearningRate float64 `json:"learning_rate"`

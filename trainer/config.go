@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -26,8 +27,8 @@ var (
 
 // Config is how to train. Its zero value is the cnn on the pure-Go backend.
 type Config struct {
-	// Model is one of Models; "" is "cnn".
-	Model string `json:"model"`
+	// Model is the network; "" is ModelCNN.
+	Model Model `json:"model"`
 	// Backend is "go" (or ""), GoMLX's pure-Go backend, or "xla:PLUGIN" with the path of a
 	// PJRT plugin, to which go-xla's options may be added after a comma.
 	Backend string `json:"backend"`
@@ -39,26 +40,45 @@ type Config struct {
 	Seed uint64 `json:"seed"`
 	// Checkpoint is where Run saves the training's state.
 	Checkpoint Checkpointing `json:"-"`
+	// OnEpoch, if not nil, is called by Run after each epoch, on its caller's goroutine.
+	OnEpoch func(Epoch) `json:"-"`
 }
 
-// Models lists the names that Config.Model takes, sorted.
-func Models() []string {
+// Model is a network's name.
+type Model string
+
+// The models: a small convolutional network, and a perceptron with two hidden layers.
+const (
+	ModelCNN Model = "cnn"
+	ModelMLP Model = "mlp"
+)
+
+// Models lists the models, sorted.
+func Models() []Model {
 	return slices.Sorted(maps.Keys(architectures))
+}
+
+func listModels() string {
+	var names []string
+	for _, m := range Models() {
+		names = append(names, string(m))
+	}
+	return strings.Join(names, ", ")
 }
 
 // architecture looks up the model and fills in the defaults.
 func (c *Config) architecture() (architecture, error) {
 	if c.Model == "" {
-		c.Model = "cnn"
+		c.Model = ModelCNN
 	}
 	if c.Backend == "" {
 		c.Backend = "go"
 	}
 	a, ok := architectures[c.Model]
 	if !ok {
-		return a, fmt.Errorf("%w %q: choose one of %s", ErrUnknownModel, c.Model, strings.Join(Models(), ", "))
+		return a, fmt.Errorf("%w %q: choose one of %s", ErrUnknownModel, c.Model, listModels())
 	}
-	if c.LearningRate < 0 {
+	if !(c.LearningRate >= 0) || math.IsInf(c.LearningRate, 0) {
 		return a, fmt.Errorf("learning rate %g: it must be positive, or 0 for the model's own", c.LearningRate)
 	}
 	if c.LearningRate == 0 {

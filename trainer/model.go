@@ -20,25 +20,27 @@ type architecture struct {
 	logits func(scope *model.Scope, x *graph.Node, classes int, conv convolution) *graph.Node
 }
 
-var architectures = map[string]architecture{
-	"cnn": {learningRate: 3e-3, minSide: 8, input: Input{Size: 32, Batch: 32, Color: pixel.ColorRGB}, logits: cnn},
-	"mlp": {learningRate: 1e-3, minSide: 1, input: Input{Size: 28, Batch: 64, Color: pixel.ColorGray}, logits: mlp},
+var architectures = map[Model]architecture{
+	ModelCNN: {learningRate: 3e-3, minSide: 8, input: Input{Size: 32, Batch: 32, Color: pixel.ColorRGB}, logits: cnn},
+	ModelMLP: {learningRate: 1e-3, minSide: 1, input: Input{Size: 28, Batch: 64, Color: pixel.ColorGray}, logits: mlp},
 }
 
-// Input is a model's default input: batches of square images.
+// Input is what a model is made for: batches of square images. It takes others too, see New.
 type Input struct {
-	Size  int // side of the images
-	Batch int // images
-	Color pixel.Color
+	Size  int         // side of the images, in pixels
+	Batch int         // images
+	Color pixel.Color // three channels, or one
 }
 
-// InputOf returns a model's Input; "" is the default model. The error lists the models.
-func InputOf(model string) (Input, error) {
+// InputOf returns a model's Input, to configure its loader; "" is ModelCNN. The error of an unknown model
+// (ErrUnknownModel) lists the models.
+func InputOf(model Model) (Input, error) {
 	a, err := (&Config{Model: model}).architecture()
 	return a.input, err
 }
 
-// CheckDType reports a dtype of batches that the models do not take.
+// CheckDType returns an error for a dtype of batches that the models do not take: they take uint8 and
+// float32.
 func CheckDType(d formats.DType) error {
 	if d != formats.Uint8 && d != formats.Float32 {
 		return fmt.Errorf("batches of %s: the trainer takes %s or %s", d, formats.Uint8, formats.Float32)

@@ -19,7 +19,6 @@ type training struct {
 	trainer    *Trainer
 	train, val Loader
 	config     Config
-	onEpoch    func(Epoch)
 
 	progress Progress
 	unsaved  bool // the checkpoint is behind progress
@@ -98,8 +97,8 @@ func (r *training) epoch(ctx context.Context) error {
 	}
 	r.progress.finish(val)
 	r.unsaved = true
-	if r.onEpoch != nil {
-		r.onEpoch(r.progress.Epochs[len(r.progress.Epochs)-1])
+	if r.config.OnEpoch != nil {
+		r.config.OnEpoch(r.progress.Epochs[len(r.progress.Epochs)-1])
 	}
 	return r.save()
 }

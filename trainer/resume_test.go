@@ -24,7 +24,7 @@ import (
 var errKilled = errors.New("killed")
 
 // resumable is a small set and the settings to train on it, with a checkpoint in dir.
-func resumable(t *testing.T, model string, every int) (train, val *memory, c Config) {
+func resumable(t *testing.T, model Model, every int) (train, val *memory, c Config) {
 	t.Helper()
 	train = &memory{samples: 22, batch: 4, side: 8, classes: 3, draw: stripes}
 	val = &memory{samples: 7, batch: 4, side: 8, classes: 3, draw: stripes, offset: 100}
@@ -34,7 +34,7 @@ func resumable(t *testing.T, model string, every int) (train, val *memory, c Con
 }
 
 // figures are a run's results without its times.
-func figures(r Result) (f []string) {
+func figures(r *Result) (f []string) {
 	for _, e := range r.Epochs {
 		f = append(f, fmt.Sprint(e.Number, e.Train, *e.Val))
 	}
@@ -65,7 +65,7 @@ func TestResume(t *testing.T) {
 		train, val, c := resumable(t, model, 0)
 		var order []int
 		train.onSamples = func(s []int) { order = append(order, s...) }
-		whole, err := Run(t.Context(), train, val, c, nil)
+		whole, err := runWith(t.Context(), train, val, c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestResume(t *testing.T) {
 }
 
 // until runs until that many steps are done in all, and records their samples.
-func until(ctx context.Context, train, val *memory, c Config, stop int, seen *[]int) (Result, int, error) {
+func until(ctx context.Context, train, val *memory, c Config, stop int, seen *[]int) (*Result, int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	steps := 0
@@ -118,14 +118,14 @@ func until(ctx context.Context, train, val *memory, c Config, stop int, seen *[]
 		steps++
 		*seen = append(*seen, s...)
 	}
-	r, err := Run(ctx, train, val, c, nil)
+	r, err := runWith(ctx, train, val, c, nil)
 	return r, steps, err
 }
 
 // Steps after the last checkpoint are lost with the process, and done again.
 func TestKilledBetweenCheckpoints(t *testing.T) {
 	train, val, c := resumable(t, "mlp", 0)
-	whole, err := Run(t.Context(), train, val, c, nil)
+	whole, err := runWith(t.Context(), train, val, c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,13 +142,13 @@ func TestKilledBetweenCheckpoints(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := Run(t.Context(), train, val, c, nil); !errors.Is(err, errKilled) {
+		if _, err := runWith(t.Context(), train, val, c, nil); !errors.Is(err, errKilled) {
 			t.Fatal(err)
 		}
 		train.onBatch = nil
 		c.Checkpoint.Path = killed
 		c.Checkpoint.OnResume = func(p Progress) { at = p }
-		r, err := Run(t.Context(), train, val, c, nil)
+		r, err := runWith(t.Context(), train, val, c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,19 +175,19 @@ func TestCheckpointAfterError(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := Run(t.Context(), train, val, c, nil); !errors.Is(err, broken) {
+	if _, err := runWith(t.Context(), train, val, c, nil); !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
 	train.onBatch = nil
 	at := -1
 	c.Checkpoint.OnResume = func(p Progress) { at = p.State.Position }
-	if _, err := Run(t.Context(), train, val, c, nil); err != nil || at != 8 {
+	if _, err := runWith(t.Context(), train, val, c, nil); err != nil || at != 8 {
 		t.Errorf("resumed from %d: %v", at, err)
 	}
 
 	_, _, c = resumable(t, "mlp", 1)
 	c.LearningRate = 1e30
-	if _, err := Run(t.Context(), train, nil, c, nil); !errors.Is(err, ErrDiverged) {
+	if _, err := runWith(t.Context(), train, nil, c, nil); !errors.Is(err, ErrDiverged) {
 		t.Fatal(err)
 	}
 	f, err := safetensors.Read(c.Checkpoint.Path)
@@ -203,7 +203,7 @@ func TestCheckpointAfterError(t *testing.T) {
 // A run that is stopped while it evaluates does not train on the epoch again.
 func TestStoppedInEvaluation(t *testing.T) {
 	train, val, c := resumable(t, "mlp", 0)
-	whole, err := Run(t.Context(), train, val, c, nil)
+	whole, err := runWith(t.Context(), train, val, c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,13 +211,13 @@ func TestStoppedInEvaluation(t *testing.T) {
 	_, _, c = resumable(t, "mlp", 0)
 	ctx, cancel := context.WithCancel(t.Context())
 	val.onSamples = func([]int) { cancel() }
-	if _, err := Run(ctx, train, val, c, nil); !errors.Is(err, context.Canceled) {
+	if _, err := runWith(ctx, train, val, c, nil); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	val.onSamples = nil
 	batches := 0
 	train.onBatch = func(int) error { batches++; return nil }
-	r, err := Run(t.Context(), train, val, c, nil)
+	r, err := runWith(t.Context(), train, val, c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,11 +235,11 @@ func TestFinished(t *testing.T) {
 	long := c
 	long.Checkpoint.Path += "2"
 	long.Epochs = 5
-	want, err := Run(t.Context(), train, val, long, nil)
+	want, err := runWith(t.Context(), train, val, long, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), train, val, c, nil); err != nil {
+	if _, err := runWith(t.Context(), train, val, c, nil); err != nil {
 		t.Fatal(err)
 	}
 	before, err := os.ReadFile(c.Checkpoint.Path)
@@ -247,7 +247,7 @@ func TestFinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	train.onBatch = func(int) error { return errors.New("nothing may be read") }
-	r, err := Run(t.Context(), train, val, c, func(Epoch) { t.Error("an epoch was done again") })
+	r, err := runWith(t.Context(), train, val, c, func(Epoch) { t.Error("an epoch was done again") })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +260,7 @@ func TestFinished(t *testing.T) {
 	}
 	train.onBatch = nil
 	c.Epochs = 5
-	if r, err = Run(t.Context(), train, val, c, nil); err != nil {
+	if r, err = runWith(t.Context(), train, val, c, nil); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(figures(want), figures(r)); d != "" {
@@ -272,7 +272,7 @@ func TestCheckpointRefuses(t *testing.T) {
 	train, val, c := resumable(t, "mlp", 2)
 	c.Epochs = 1
 	c.Checkpoint.Recipe = map[string]string{"batch": "4"}
-	if _, err := Run(t.Context(), train, val, c, nil); err != nil {
+	if _, err := runWith(t.Context(), train, val, c, nil); err != nil {
 		t.Fatal(err)
 	}
 	path := c.Checkpoint.Path
@@ -308,7 +308,7 @@ func TestCheckpointRefuses(t *testing.T) {
 		train, c := *train, c
 		c.Epochs = 2
 		x.spoil(&train, &c)
-		_, err := Run(t.Context(), &train, nil, c, nil)
+		_, err := runWith(t.Context(), &train, nil, c, nil)
 		if !errors.Is(err, ErrCheckpoint) {
 			t.Errorf("%s: error %v", x.name, err)
 			continue
@@ -320,22 +320,22 @@ func TestCheckpointRefuses(t *testing.T) {
 		}
 	}
 	c.Checkpoint.Path = filepath.Join(t.TempDir(), "none", "x")
-	if _, err := Run(t.Context(), train, nil, c, nil); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := runWith(t.Context(), train, nil, c, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
 	c.Checkpoint.Path = filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(path, c.Checkpoint.Path); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := Run(t.Context(), train, nil, c, nil); err == nil || r.Steps != 0 || !strings.Contains(err.Error(), c.Checkpoint.Path) {
+	if r, err := runWith(t.Context(), train, nil, c, nil); err == nil || r.Steps != 0 || !strings.Contains(err.Error(), c.Checkpoint.Path) {
 		t.Errorf("a link: %d steps, %v", r.Steps, err)
 	}
 	c.Checkpoint.Path, c.Checkpoint.Discard = damaged, true
-	if r, err := Run(t.Context(), train, val, c, nil); err != nil || r.Steps != 6 {
+	if r, err := runWith(t.Context(), train, val, c, nil); err != nil || r.Steps != 6 {
 		t.Errorf("discard: %d steps, %v", r.Steps, err)
 	}
 	c.Checkpoint.Every = -1
-	if _, err := Run(t.Context(), train, nil, c, nil); err == nil {
+	if _, err := runWith(t.Context(), train, nil, c, nil); err == nil {
 		t.Error("every -1 steps: no error")
 	}
 }

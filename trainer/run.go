@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -66,32 +68,41 @@ type Result struct {
 }
 
 // Run trains a model on train for c.Epochs epochs and evaluates it on val, which may be
-// nil, after each; onEpoch, which may be nil, is called then. The loader's epochs are
+// nil, after each; then it calls c.OnEpoch. The loader's epochs are
 // numbered from 0. Cancelling ctx ends the run between two steps. With an error comes the
-// Result of the epochs that were finished.
+// Result of the epochs that were finished; it is nil only if the arguments make no sense. The loaders
+// stay open.
 //
 // With c.Checkpoint a stopped run is resumed with the samples that are left of its epoch. On
 // the pure-Go backend weights and metrics end as those of a run that was never stopped, bit for
 // bit, as long as the sizes of the batches are the same. Result includes the earlier epochs;
-// onEpoch is not called for them. A finished run is not repeated; with a larger c.Epochs it
+// c.OnEpoch is not called for them. A finished run is not repeated; with a larger c.Epochs it
 // continues.
-func Run(ctx context.Context, train, val Loader, c Config, onEpoch func(Epoch)) (Result, error) {
+func Run(ctx context.Context, train, val Loader, c Config) (*Result, error) {
 	start := time.Now()
+	if err := cmp.Or(misuse.Context("trainer.Run", ctx), misuse.Nil("trainer.Run", "the loader train", train)); err != nil {
+		return nil, err
+	}
+	if val != nil {
+		if err := misuse.Nil("trainer.Run", "the loader val", val); err != nil {
+			return nil, err
+		}
+	}
 	if c.Epochs < 1 {
-		return Result{Config: c}, fmt.Errorf("%d epochs: at least 1 is needed", c.Epochs)
+		return nil, fmt.Errorf("%d epochs: at least 1 is needed", c.Epochs)
 	}
 	if err := checkLoaders(train, val); err != nil {
-		return Result{Config: c}, err
+		return nil, err
 	}
 	t, err := New(c, train.ImageShape(), len(train.Classes()))
 	if err != nil {
-		return Result{Config: c}, err
+		return nil, err
 	}
-	r := training{trainer: t, train: train, val: val, config: t.config, onEpoch: onEpoch}
+	r := training{trainer: t, train: train, val: val, config: t.config}
 	if err = r.resume(); err == nil {
 		err = r.epochs(ctx)
 	}
-	result := Result{Config: t.config, Parameters: t.Parameters(), Steps: r.progress.Steps, Epochs: r.progress.Epochs}
+	result := &Result{Config: t.config, Parameters: t.Parameters(), Steps: r.progress.Steps, Epochs: r.progress.Epochs}
 	err = errors.Join(err, t.Close())
 	result.Seconds = time.Since(start).Seconds()
 	return result, err
@@ -100,6 +111,9 @@ func Run(ctx context.Context, train, val Loader, c Config, onEpoch func(Epoch)) 
 // Evaluate measures the network on the loader's epoch 0 and does not change it.
 // Cancelling ctx ends it between two batches.
 func (t *Trainer) Evaluate(ctx context.Context, l Loader) (Metrics, error) {
+	if err := cmp.Or(misuse.Context("trainer.Evaluate", ctx), misuse.Nil("trainer.Evaluate", "the loader", l)); err != nil {
+		return Metrics{}, err
+	}
 	var sum Tally
 	if err := t.pass(ctx, &t.eval, l.Epoch(ctx, 0), &sum, nil); err != nil {
 		return Metrics{}, fmt.Errorf("evaluate: %w", err)

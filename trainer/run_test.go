@@ -8,23 +8,29 @@ import (
 	"testing"
 )
 
+// runWith is Run with a callback.
+func runWith(ctx context.Context, train, val Loader, c Config, onEpoch func(Epoch)) (*Result, error) {
+	c.OnEpoch = onEpoch
+	return Run(ctx, train, val, c)
+}
+
 func TestRunLearns(t *testing.T) {
 	if underRace {
 		t.Skip("GoMLX is 30 times slower under the race detector, and the other tests run the same code")
 	}
 	for _, c := range []struct {
-		model string
+		model Model
 		draw  func(*memory, []uint8, int)
 		steps int
 	}{
 		{"cnn", stripes, 5},
 		{"mlp", ramps, 3},
 	} {
-		t.Run(c.model, func(t *testing.T) {
+		t.Run(string(c.model), func(t *testing.T) {
 			train := &memory{samples: 400, batch: 32, side: 16, classes: 4, draw: c.draw}
 			val := &memory{samples: 100, batch: 32, side: 16, classes: 4, draw: c.draw, offset: 1000, pad: true}
 			var seen []Epoch
-			r, err := Run(t.Context(), train, val, Config{Model: c.model, Epochs: c.steps, Seed: 1},
+			r, err := runWith(t.Context(), train, val, Config{Model: c.model, Epochs: c.steps, Seed: 1},
 				func(e Epoch) { seen = append(seen, e) })
 			if err != nil {
 				t.Fatal(err)
@@ -52,7 +58,7 @@ func TestRunLearns(t *testing.T) {
 func TestRunIsDeterministic(t *testing.T) {
 	losses := func(seed uint64) (l []float64) {
 		train := &memory{samples: 40, batch: 32, side: 16, classes: 4, draw: stripes}
-		r, err := Run(t.Context(), train, train, Config{Epochs: 2, Seed: seed}, nil)
+		r, err := runWith(t.Context(), train, train, Config{Epochs: 2, Seed: seed}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +88,7 @@ func TestRunCancels(t *testing.T) {
 		}
 		return nil
 	}
-	r, err := Run(ctx, train, nil, Config{Model: "mlp", Epochs: 100}, nil)
+	r, err := runWith(ctx, train, nil, Config{Model: "mlp", Epochs: 100}, nil)
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "epoch 2") {
 		t.Errorf("error %v", err)
 	}
@@ -100,7 +106,7 @@ func TestRunReportsLoader(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := Run(t.Context(), train, nil, Config{Model: "mlp", Epochs: 1}, nil); !errors.Is(err, broken) {
+	if _, err := runWith(t.Context(), train, nil, Config{Model: "mlp", Epochs: 1}, nil); !errors.Is(err, broken) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -127,7 +133,7 @@ func TestRunRefuses(t *testing.T) {
 			if c.val != nil {
 				val = c.val
 			}
-			_, err := Run(t.Context(), c.train, val, c.config, nil)
+			_, err := runWith(t.Context(), c.train, val, c.config, nil)
 			if err == nil {
 				t.Fatal("no error")
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -132,6 +133,12 @@ func (t *Trainer) Close() (err error) {
 // run runs the program on the batch and checks the batch and the result.
 func (t *Trainer) run(p *program, b *reader.Batch) (s sums, err error) {
 	defer caught(&err)
+	if t.backend.IsFinalized() {
+		return s, fmt.Errorf("the trainer: %w: make another one with trainer.New", formats.ErrClosed)
+	}
+	if b == nil {
+		return s, fmt.Errorf("%w: it is nil", ErrBatch)
+	}
 	if err := checkBatch(b, t.shape, t.classes); err != nil {
 		return s, err
 	}

@@ -243,7 +243,7 @@ func BenchmarkStep(b *testing.B) {
 	for _, backend := range backends {
 		for _, model := range Models() {
 			kind, _, _ := strings.Cut(backend, ":")
-			b.Run(model+"/"+kind, func(b *testing.B) {
+			b.Run(string(model)+"/"+kind, func(b *testing.B) {
 				t, err := New(Config{Model: model, Backend: backend}, m.ImageShape(), m.classes)
 				if err != nil {
 					b.Fatal(err)

@@ -2,22 +2,22 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/bench"
-	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/trainer"
 )
 
 func benchCommand(c *console) *cli.Command {
@@ -95,18 +95,27 @@ func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 	}
 	o = bench.Options{
 		Rounds: cc.Int("rounds"), Epochs: cc.Int("epochs"), LimitBatches: cc.Int("limit-batches"),
-		Size: cc.Int("size"), Train: cc.String("train"), Backend: cc.String("backend"),
+		Size: cc.Int("size"), Train: trainer.Model(cc.String("train")), Backend: cc.String("backend"),
 	}
 	if o.Config, err = loaderConfig(cc); err != nil {
 		return o, err
 	}
 	o.Layout = pixel.Layout(cc.String("layout"))
 	if cc.IsSet("consume") {
-		if o.Consume, err = bench.ParseRate(cc.String("consume")); err != nil {
+		if o.Consume, err = parseRate(cc.String("consume")); err != nil {
 			return o, err
 		}
 	}
 	return o, o.Validate()
+}
+
+// parseRate reads a consumer's rate, images per second: "3000/s" or "3000".
+func parseRate(s string) (float64, error) {
+	rate, err := strconv.ParseFloat(strings.TrimSuffix(s, "/s"), 64)
+	if err != nil || !(rate > 0) || math.IsInf(rate, 1) {
+		return 0, fmt.Errorf("rate %q: write images per second, such as 3000/s", s)
+	}
+	return rate, nil
 }
 
 func runBench(cc *cli.Context, c *console, paths []string, o bench.Options, others []*bench.Report) error {
@@ -114,15 +123,13 @@ func runBench(cc *cli.Context, c *console, paths []string, o bench.Options, othe
 	if err != nil {
 		return err
 	}
-	open := func(ctx context.Context, path string) (formats.Dataset, error) {
-		return openSource(ctx, path, folder.Config{})
-	}
-	report, err := bench.Run(cc.Context, paths, o, open, show)
+	o.Progress = show
+	report, err := bench.Run(cc.Context, paths, o)
 	if err != nil {
 		return err
 	}
 	report.Merge(others...)
-	return writeBench(cc, c, &report)
+	return writeBench(cc, c, report)
 }
 
 // readReports reads reports. A report without a source gets its file as its source.

@@ -83,7 +83,7 @@ func trainConfig(cc *cli.Context) (conf trainer.Config, err error) {
 		}
 	}
 	return trainer.Config{
-		Model: cc.String("model"), Backend: cc.String("backend"), Epochs: cc.Int("epochs"), LearningRate: cc.Float64("lr"), Seed: cc.Uint64("seed"),
+		Model: trainer.Model(cc.String("model")), Backend: cc.String("backend"), Epochs: cc.Int("epochs"), LearningRate: cc.Float64("lr"), Seed: cc.Uint64("seed"),
 		Checkpoint: trainer.Checkpointing{Path: cc.String("checkpoint"), Every: cc.Int("checkpoint-every"), Discard: cc.Bool("discard")},
 	}, nil
 }
@@ -112,7 +112,7 @@ func train(cc *cli.Context, c *console, path string, learn reader.Config, conf t
 	defer func() { err = errors.Join(err, trainLoader.Close()) }()
 	var val trainer.Loader
 	if split := reader.FirstSplit(held.Meta(), "val", "valid", "validation", "test"); cc.IsSet("val") || split != "" {
-		l, err := reader.New(held, judgeConfig(cc.String("model"), learn, trainLoader.ImageShape(), split))
+		l, err := reader.New(held, judgeConfig(trainer.Model(cc.String("model")), learn, trainLoader.ImageShape(), split))
 		if err != nil {
 			return err
 		}
@@ -142,11 +142,12 @@ func warnOfSplits(c *console, m *formats.Meta, split string) {
 func trainOn(cc *cli.Context, c *console, learn, val trainer.Loader, conf trainer.Config) error {
 	asJSON := cc.Bool("json")
 	conf.Checkpoint.OnResume = func(p trainer.Progress) { c.logf("%s", resumed(p, &conf)) }
-	result, err := trainer.Run(cc.Context, learn, val, conf, func(e trainer.Epoch) {
+	conf.OnEpoch = func(e trainer.Epoch) {
 		if !asJSON {
 			c.printf("%s\n", epochLine(&e))
 		}
-	})
+	}
+	result, err := trainer.Run(cc.Context, learn, val, conf)
 	switch {
 	case err == nil && asJSON:
 		return c.json(result)
@@ -154,7 +155,7 @@ func trainOn(cc *cli.Context, c *console, learn, val trainer.Loader, conf traine
 		return usageError{err}
 	case errors.Is(err, trainer.ErrCheckpoint):
 		return fmt.Errorf("%w; start over with --discard", err)
-	case err != nil && result.Steps > 0 && isFile(conf.Checkpoint.Path):
+	case err != nil && result != nil && result.Steps > 0 && isFile(conf.Checkpoint.Path):
 		c.logf("%s has the last checkpoint: repeat the command to resume", printable(conf.Checkpoint.Path))
 	}
 	return err

@@ -17,7 +17,7 @@ import (
 
 // learnConfig returns the loader of the training batches.
 func learnConfig(cc *cli.Context) (c reader.Config, err error) {
-	model := cc.String("model")
+	model := trainer.Model(cc.String("model"))
 	input, err := trainer.InputOf(model)
 	if err != nil {
 		return c, err
@@ -45,8 +45,8 @@ func modelDefaults() (batch, size string) {
 }
 
 // learnOps returns a model's default augmentations.
-func learnOps(model string, size int) []augment.Op {
-	if model == "mlp" {
+func learnOps(model trainer.Model, size int) []augment.Op {
+	if model == trainer.ModelMLP {
 		return []augment.Op{augment.Resize{H: size, W: size}}
 	}
 	// Crops of half to three quarters of the area: a network this small does not learn from crops
@@ -57,11 +57,11 @@ func learnOps(model string, size int) []augment.Op {
 
 // judgeConfig returns the loader of the validation batches: in order, not augmented, with the shape
 // (H,W,C) of the training batches.
-func judgeConfig(model string, learn reader.Config, shape [3]int, split string) reader.Config {
+func judgeConfig(model trainer.Model, learn reader.Config, shape [3]int, split string) reader.Config {
 	conf := learn
 	conf.Split, conf.Order = split, order.Spec{}
 	conf.Transforms = []augment.Op{augment.Resize{H: shape[0], W: shape[1]}}
-	if model == "cnn" && shape[0] == shape[1] {
+	if model == trainer.ModelCNN && shape[0] == shape[1] {
 		conf.Transforms = augment.Eval(shape[0])
 	}
 	for _, op := range learn.Transforms {

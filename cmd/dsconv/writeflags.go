@@ -75,7 +75,15 @@ func (o *writeOptions) parseOnError(on string) error {
 }
 
 func workersFlag(usage string) cli.Flag {
-	return &cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: usage, DefaultText: "the number of cores"}
+	return &cli.IntFlag{
+		Name: "workers", Aliases: []string{"j"}, Usage: usage, DefaultText: "the number of cores",
+		Action: func(_ *cli.Context, n int) error {
+			if n < 0 {
+				return usageErrorf("--workers %d: give the number of goroutines, or 0 for the number of cores", n)
+			}
+			return nil
+		},
+	}
 }
 
 func quietFlag() cli.Flag { return &cli.BoolFlag{Name: "quiet", Usage: "print errors only"} }

@@ -1,0 +1,70 @@
+package trainer_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/dsconv/dsconv"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/trainer"
+)
+
+// A small network learns to tell bright images from dark ones.
+func Example() {
+	dir, err := os.MkdirTemp("", "example")
+	check(err)
+	defer os.RemoveAll(dir)
+	for i := range 16 {
+		putImage(filepath.Join(dir, "bright", fmt.Sprint(i, ".jpg")), uint8(200+i))
+		putImage(filepath.Join(dir, "dark", fmt.Sprint(i, ".jpg")), uint8(20+i))
+	}
+	input, err := trainer.InputOf(trainer.ModelMLP)
+	check(err)
+	loader, err := dsconv.NewLoader(dir, reader.Config{
+		BatchSize: 8, Shuffle: true, Color: input.Color, Layout: pixel.NHWC,
+		Transforms: []augment.Op{augment.Resize{H: input.Size, W: input.Size}},
+	})
+	check(err)
+	defer loader.Close()
+
+	result, err := trainer.Run(context.Background(), loader, nil, trainer.Config{
+		Model: trainer.ModelMLP, Epochs: 4,
+		OnEpoch: func(e trainer.Epoch) { fmt.Println("epoch", e.Number, "of", e.Train.Samples, "images") },
+	})
+	check(err)
+	last := result.Epochs[len(result.Epochs)-1]
+	fmt.Println("learnt:", last.Train.Accuracy > 0.9)
+	// Output:
+	// epoch 1 of 32 images
+	// epoch 2 of 32 images
+	// epoch 3 of 32 images
+	// epoch 4 of 32 images
+	// learnt: true
+}
+
+func putImage(file string, grey uint8) {
+	m := image.NewGray(image.Rect(0, 0, 32, 32))
+	for i := range m.Pix {
+		m.Pix[i] = grey
+	}
+	m.SetGray(0, 0, color.Gray{Y: 128})
+	var b bytes.Buffer
+	check(jpeg.Encode(&b, m, nil))
+	check(os.MkdirAll(filepath.Dir(file), 0o755))
+	check(os.WriteFile(file, b.Bytes(), 0o644))
+}
+
+func check(err error) {
+	if err != nil {
+		log.Panic(err)
+	}
+}
