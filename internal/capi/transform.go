@@ -128,9 +128,10 @@ func (t *transform) apply(m *pixel.Image, d *draw, b *reader.Batch) error {
 	if err := t.pipeline.Fits(m, &s); err != nil {
 		return err
 	}
-	shape := [4]int{1, s.H, s.W, t.channels}
+	h, w := s.Size()
+	shape := [4]int{1, h, w, t.channels}
 	if t.layout == pixel.NCHW {
-		shape = [4]int{1, t.channels, s.H, s.W}
+		shape = [4]int{1, t.channels, h, w}
 	}
 	made, err := reader.NewBatch(shape, t.dtype, "")
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -120,20 +119,20 @@ func (o outside) plan(s *Steps, a automatic, magnitude float64) {
 	case turn:
 		s.Rotate(magnitude, o.filter(), false, nil, o.Fill)
 	case brightness:
-		s.Enhance(pixelops.Brightness, 1+magnitude)
+		s.Enhance(Brightness, 1+magnitude)
 	case saturation:
-		s.Enhance(pixelops.Saturation, 1+magnitude)
+		s.Enhance(Saturation, 1+magnitude)
 	case contrast:
-		s.Enhance(pixelops.Contrast, 1+magnitude)
+		s.Enhance(Contrast, 1+magnitude)
 	case sharpness:
 		s.Sharpen(1 + magnitude)
 	case posterize:
-		s.Enhance(pixelops.Posterize, magnitude)
+		s.Enhance(Posterize, magnitude)
 	case solarize:
-		s.Enhance(pixelops.Solarize, magnitude)
+		s.Enhance(Solarize, magnitude)
 	case autocontrast:
-		s.Enhance(pixelops.AutoContrast, 0)
+		s.Enhance(AutoContrast, 0)
 	case equalize:
-		s.Enhance(pixelops.Equalize, 0)
+		s.Enhance(Equalize, 0)
 	}
 }

@@ -24,13 +24,13 @@ func (o CenterCrop) Check(int) error { return checkSize("centercrop", o.H, o.W) 
 
 // AddTo implements Op.
 func (o CenterCrop) AddTo(s *Steps, _ *random.Rand) {
-	if s.H < o.H || s.W < o.W {
-		h, w := max(0, o.H-s.H), max(0, o.W-s.W)
+	if s.h < o.H || s.w < o.W {
+		h, w := max(0, o.H-s.h), max(0, o.W-s.w)
 		s.Pad(w/2, h/2, w-w/2, h-h/2, PadConstant, nil)
 	}
-	r := pixel.Rect{X: middle(s.W, o.W), Y: middle(s.H, o.H), W: o.W, H: o.H}
+	r := pixel.Rect{X: middle(s.w, o.W), Y: middle(s.h, o.H), W: o.W, H: o.H}
 	if o.Floor {
-		r.X, r.Y = (s.W-o.W)/2, (s.H-o.H)/2
+		r.X, r.Y = (s.w-o.W)/2, (s.h-o.H)/2
 	}
 	s.Crop(r)
 }

@@ -42,7 +42,7 @@ func (c *comparison) check(t *testing.T, results [][]byte) {
 }
 
 // change is an Op of one enhancement.
-func change(c pixelops.Change, factor float64) Op {
+func change(c Change, factor float64) Op {
 	return planned(func(p *Steps) { p.Enhance(c, factor) })
 }
 
@@ -62,13 +62,13 @@ func colorImages() []*pixel.Image {
 func colorJobs(prefix string) (c comparison) {
 	for _, m := range colorImages() {
 		for _, f := range []float64{0, 0.3, 0.77, 1, 1.4, 2.5} {
-			c.add(newJob(prefix+"brightness", m, f), change(pixelops.Brightness, f))
-			c.add(newJob(prefix+"contrast", m, f), change(pixelops.Contrast, f))
-			c.add(newJob(prefix+"saturation", m, f), change(pixelops.Saturation, f))
+			c.add(newJob(prefix+"brightness", m, f), change(Brightness, f))
+			c.add(newJob(prefix+"contrast", m, f), change(Contrast, f))
+			c.add(newJob(prefix+"saturation", m, f), change(Saturation, f))
 			c.add(newJob(prefix+"sharpness", m, f), RandomAdjustSharpness{Factor: f, P: 1})
 		}
 		for _, f := range []float64{-0.5, -0.1, 0, 0.003, 0.25, 0.5} {
-			c.add(newJob(prefix+"hue", m, f), change(pixelops.Hue, f))
+			c.add(newJob(prefix+"hue", m, f), change(Hue, f))
 		}
 		for bits := 1; bits <= 8; bits++ {
 			c.add(newJob(prefix+"posterize", m, bits), RandomPosterize{Bits: bits, P: 1})
@@ -216,11 +216,7 @@ func soleStep(s *Steps) string {
 	case st.kind == sharpen:
 		return "sharpen"
 	case st.kind == enhance:
-		return map[pixelops.Change]string{
-			pixelops.Brightness: "brightness", pixelops.Contrast: "contrast", pixelops.Saturation: "saturation",
-			pixelops.Posterize: "posterize", pixelops.Solarize: "solarize",
-			pixelops.AutoContrast: "autocontrast", pixelops.Equalize: "equalize",
-		}[s.changes[st.color.from].Change]
+		return string(changes[s.changes[st.color.from].Change])
 	case st.kind != affine || m[0] != 1 || m[4] != 1:
 		return "rotate"
 	case m[1] > 0 || m[3] > 0:
@@ -258,10 +254,10 @@ func TestColorsOneAfterAnother(t *testing.T) {
 	upside := RandomVerticalFlip{P: 1}
 	crop := fixedCrop{X: 5, Y: 7, W: 33, H: 20}
 	spatial := planned(fixedSpatial)
-	dark, even := change(pixelops.Brightness, 0.6), change(pixelops.Contrast, 1.5)
+	dark, even := change(Brightness, 0.6), change(Contrast, 1.5)
 	stretch, hist := RandomAutocontrast{P: 1}, RandomEqualize{P: 1}
 	for name, ops := range map[string][]Op{
-		"changes":                {dark, even, change(pixelops.Hue, 0.2), stretch, dark},
+		"changes":                {dark, even, change(Hue, 0.2), stretch, dark},
 		"flip blur":              {flip, upside, spatial, crop},
 		"crop blur flip":         {crop, spatial, flip, spatial},
 		"crop between":           {even, crop, even, hist},
@@ -300,7 +296,7 @@ func TestChangesAreOneStep(t *testing.T) {
 		t.Errorf("%d steps, want 1 of 5 changes", len(p.steps))
 	}
 	p.Crop(pixel.Rect{X: 1, W: 29, H: 20})
-	p.Enhance(pixelops.Contrast, 2)
+	p.Enhance(Contrast, 2)
 	if len(p.steps) != 2 {
 		t.Errorf("%d steps, want another one for what is cropped", len(p.steps))
 	}
@@ -341,7 +337,7 @@ func TestBlurOfTooFewPixels(t *testing.T) {
 	m.Reset(8, 8, 3, formats.Uint16)
 	var p Steps
 	p.Reset(8, 8, 3)
-	p.Enhance(pixelops.Invert, 0)
+	p.Enhance(Invert, 0)
 	var r Runner
 	if err := r.Apply(&p, m, true, resample.Target{}); !errors.Is(err, pixelops.ErrNotEightBit) {
 		t.Errorf("16 bits: %v", err)

@@ -3,7 +3,6 @@ package augment
 import (
 	"fmt"
 
-	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/reader/random"
 )
 
@@ -59,11 +58,11 @@ func (o ColorJitter) Check(channels int) error {
 // AddTo implements Op.
 func (o ColorJitter) AddTo(s *Steps, r *random.Rand) {
 	type jitter struct {
-		change pixelops.Change
+		change Change
 		varies bool
 		factor float64
 	}
-	changes := [4]pixelops.Change{pixelops.Brightness, pixelops.Contrast, pixelops.Saturation, pixelops.Hue}
+	changes := [4]Change{Brightness, Contrast, Saturation, Hue}
 	var jitters [4]jitter
 	for i, c := range changes {
 		low, high := o.bounds(i)

@@ -4,18 +4,17 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/reader/random"
 )
 
 // TestJitterRanges holds that factors come from all of their range, evenly, and from nowhere else.
 func TestJitterRanges(t *testing.T) {
 	o := ColorJitter{Brightness: 0.3, Ranges: [4][2]float64{1: {0.2, 0.4}, 2: {3, 3}, 3: {-0.1, 0.3}}}
-	want := map[pixelops.Change][2]float64{
-		pixelops.Brightness: {0.7, 1.3}, pixelops.Contrast: {0.2, 0.4},
-		pixelops.Saturation: {3, 3}, pixelops.Hue: {-0.1, 0.3},
+	want := map[Change][2]float64{
+		Brightness: {0.7, 1.3}, Contrast: {0.2, 0.4},
+		Saturation: {3, 3}, Hue: {-0.1, 0.3},
 	}
-	sums := map[pixelops.Change]float64{}
+	sums := map[Change]float64{}
 	const n = 4000
 	for i := range n {
 		var p Steps
@@ -26,10 +25,11 @@ func TestJitterRanges(t *testing.T) {
 			t.Fatalf("%d changes, want 4", len(p.changes))
 		}
 		for _, e := range p.changes {
-			if b := want[e.Change]; e.Factor < b[0] || e.Factor > b[1] {
-				t.Fatalf("change %v by %v, outside of %v", e.Change, e.Factor, b)
+			change := changes[e.Change]
+			if b := want[change]; e.Factor < b[0] || e.Factor > b[1] {
+				t.Fatalf("change %v by %v, outside of %v", change, e.Factor, b)
 			}
-			sums[e.Change] += e.Factor
+			sums[change] += e.Factor
 		}
 	}
 	for c, b := range want {

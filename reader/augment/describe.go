@@ -1,15 +1,14 @@
 package augment
 
 import (
-	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // Step is one thing that a plan does to an image, with what was drawn for it. Its numbers are of
 // the image as the steps before it leave it.
 type Step struct {
-	// Name is crop, flip, vflip, resize, pad, transpose, affine, blur, sharpen, erase or a
-	// preprocess.Change: brightness, contrast, saturation, hue, gray, invert, posterize, solarize,
+	// Name is crop, flip, vflip, resize, pad, transpose, affine, blur, sharpen, func, erase or a
+	// [Change]: brightness, contrast, saturation, hue, gray, invert, posterize, solarize,
 	// autocontrast, equalize.
 	Name string `json:"step"`
 	// Part is left, top, width, height: of crop and erase.
@@ -23,6 +22,7 @@ type Step struct {
 	// Values are what fills, or what erases; none is 0, or, of erase, noise.
 	Values []float64 `json:"values,omitempty"`
 	Matrix []float64 `json:"matrix,omitempty"` // of affine, see Steps.Affine
+	Func   string    `json:"func,omitempty"`   // the name of a Func
 	Amount float64   `json:"amount,omitempty"` // the factor of a change, the sigma of a blur
 }
 
@@ -72,27 +72,16 @@ func (s *Steps) describe(st *step) []Step {
 		return []Step{{Name: "affine", Size: size, Filter: a.Filter, Values: a.Fill, Matrix: a.Matrix[:]}}
 	case blur:
 		return []Step{{Name: "blur", Size: []int{st.color.h, st.color.w}, Amount: st.color.amount}}
+	case custom:
+		return []Step{{Name: funcPrefix, Func: st.call.by.Name}}
 	case sharpen:
 		return []Step{{Name: "sharpen", Amount: st.color.amount}}
 	}
-	var changes []Step
+	var list []Step
 	for _, c := range s.changes[st.color.from:st.color.to] {
-		changes = append(changes, Step{Name: changeNames[c.Change], Amount: c.Factor})
+		list = append(list, Step{Name: string(changes[c.Change]), Amount: c.Factor})
 	}
-	return changes
-}
-
-var changeNames = map[pixelops.Change]string{
-	pixelops.Brightness:   "brightness",
-	pixelops.Contrast:     "contrast",
-	pixelops.Saturation:   "saturation",
-	pixelops.Hue:          "hue",
-	pixelops.Gray:         "gray",
-	pixelops.Invert:       "invert",
-	pixelops.Posterize:    "posterize",
-	pixelops.Solarize:     "solarize",
-	pixelops.AutoContrast: "autocontrast",
-	pixelops.Equalize:     "equalize",
+	return list
 }
 
 func partOf(r pixel.Rect) []int { return []int{r.X, r.Y, r.W, r.H} }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
@@ -59,19 +58,19 @@ func checkGeometric(t *testing.T, check func(t *testing.T, p *Pipeline, plan *St
 // between does not matter.
 func TestMaskFollows(t *testing.T) {
 	checkGeometric(t, func(t *testing.T, p *Pipeline, plan *Steps, m *pixel.Image) {
-		want := make([]uint8, plan.H*plan.W)
+		want := make([]uint8, plan.h*plan.w)
 		run(t, plan, m, false, resample.Target{Spec: p.Store(), Uint8: want})
 		plan.Narrow(pixel.Area{X0: 1, Y0: 2, X1: 3, Y1: 4})
 		for i := range plan.steps {
 			plan.steps[i].filter = pixel.Lanczos
 		}
-		plan.Enhance(pixelops.Invert, 0)
+		plan.Enhance(Invert, 0)
 		var r Runner
 		var got pixel.Image
 		if err := r.Mask(plan, m, &got); err != nil {
 			t.Fatal(err)
 		}
-		if got.H != plan.H || got.W != plan.W || !bytes.Equal(got.Pix, want) {
+		if got.H != plan.h || got.W != plan.w || !bytes.Equal(got.Pix, want) {
 			t.Errorf("%dx%d: the mask differs from the image", got.W, got.H)
 		}
 		if err := r.Mask(plan, noise(48, 60, 1, 1), &got); err == nil {
@@ -167,7 +166,7 @@ func TestBoxes(t *testing.T) {
 func TestNarrowAndWiden(t *testing.T) {
 	checkGeometric(t, func(t *testing.T, p *Pipeline, plan *Steps, m *pixel.Image) {
 		apply := func(m *pixel.Image) []uint8 {
-			out := make([]uint8, plan.H*plan.W)
+			out := make([]uint8, plan.h*plan.w)
 			run(t, plan, m, false, resample.Target{Spec: p.Store(), Uint8: out})
 			return out
 		}

@@ -28,8 +28,8 @@ func (o GaussianBlur) String() string {
 func (o GaussianBlur) Check(channels int) error {
 	s := o.sigma()
 	switch {
-	case o.H <= 0 || o.W <= 0 || o.H%2 == 0 || o.W%2 == 0:
-		return fmt.Errorf("blur: kernel %s: width and height must be odd", formatSize(o.H, o.W))
+	case min(o.H, o.W) <= 0 || max(o.H, o.W) > maxSide || o.H%2 == 0 || o.W%2 == 0:
+		return fmt.Errorf("blur: kernel %s: width and height must be odd, from 1 to %d", formatSize(o.H, o.W), maxSide)
 	case !(0 < s[0] && s[0] <= s[1] && s[1] <= 1e6):
 		return fmt.Errorf("blur: sigma %s: wanted 0 < low <= high", formatRange(s))
 	}
@@ -39,10 +39,5 @@ func (o GaussianBlur) Check(channels int) error {
 // AddTo implements Op. An image of up to half a kernel has too few pixels to mirror.
 func (o GaussianBlur) AddTo(s *Steps, r *random.Rand) {
 	sigmas := o.sigma()
-	sigma := r.Uniform(sigmas[0], sigmas[1])
-	if o.H/2 >= s.H || o.W/2 >= s.W {
-		s.Fail(fmt.Errorf("%s: an image of %dx%d pixels is too small", o, s.W, s.H))
-		return
-	}
-	s.Blur(o.H, o.W, sigma)
+	s.Blur(o.H, o.W, r.Uniform(sigmas[0], sigmas[1]))
 }

@@ -19,7 +19,7 @@ func (r *Runner) Mask(s *Steps, mask, dst *pixel.Image) error {
 		st := s.steps[i]
 		in := cur.part(s.windowOf(i), st.flips)
 		if st.kind >= enhance {
-			cur = in
+			cur = r.upright(in)
 			continue
 		}
 		st.filter, st.affine.Filter = pixel.Nearest, pixel.Nearest
@@ -30,7 +30,7 @@ func (r *Runner) Mask(s *Steps, mask, dst *pixel.Image) error {
 		}
 		cur = whole(m)
 	}
-	dst.Reset(s.H, s.W, mask.C, mask.DType)
+	dst.Reset(s.h, s.w, mask.C, mask.DType)
 	cur.part(window, s.flips).place(dst, 0, 0)
 	return nil
 }

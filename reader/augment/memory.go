@@ -31,21 +31,21 @@ func (s *Steps) stepRoom(i int, d formats.DType) (made, scratch int64) {
 	in, out := st.window, pixel.Rect{W: st.w, H: st.h}
 	switch {
 	case st.kind == blur:
-		scratch = bytesOf(1, in.W+st.color.w, s.C, formats.Float32)
+		scratch = bytesOf(1, in.W+st.color.w, s.c, formats.Float32)
 	case st.kind == affine:
 		in, _ = s.mapping(i)
 		out = s.windowAfter(i)
-		scratch = bytesOf(in.H, in.W, s.C, d) // premultiplied, if it has an alpha channel
+		scratch = bytesOf(in.H, in.W, s.c, d) // premultiplied, if it has an alpha channel
 	case st.kind == resizing && i == len(s.steps)-1:
-		scratch = resample.ResizeMemory(in.H, in.W, st.h, st.w, s.C, s.window, st.filter, d)
+		scratch = resample.ResizeMemory(in.H, in.W, st.h, st.w, s.c, s.window, st.filter, d)
 		out = pixel.Rect{}
 	case st.kind == resizing:
-		scratch = resample.ResizeMemory(in.H, in.W, st.h, st.w, s.C, out, st.filter, d)
+		scratch = resample.ResizeMemory(in.H, in.W, st.h, st.w, s.c, out, st.filter, d)
 	}
 	if st.flips != (flips{}) || st.kind >= enhance {
-		made = bytesOf(in.H, in.W, s.C, d)
+		made = bytesOf(in.H, in.W, s.c, d)
 	}
-	return made + bytesOf(out.H, out.W, s.C, d), scratch
+	return made + bytesOf(out.H, out.W, s.c, d), scratch
 }
 
 // huge stands for all larger numbers of bytes.

@@ -29,7 +29,7 @@ func apart(ops []Op, d formats.DType) (alone []Op, mixers []Mixer, err error) {
 		case ok && blends && (d == formats.Uint8 || d == formats.Uint16):
 			return nil, nil, fmt.Errorf("mixup needs batches of floats, not of %s", d)
 		case ok:
-			if err := o.Check(0); err != nil {
+			if err := checkOp(o, 0); err != nil {
 				return nil, nil, err
 			}
 			mixers = append(mixers, m)

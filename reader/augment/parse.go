@@ -118,15 +118,36 @@ func Parse(s string) (Ops, error) {
 // parseOp reads one word of a list.
 func parseOp(word string) ([]Op, error) {
 	args := strings.Split(strings.TrimSpace(word), ":")
+	if args[0] == funcPrefix {
+		return nil, fmt.Errorf("transform %q: %w", word, errFunc)
+	}
 	parse, ok := parsers()[args[0]]
 	if !ok {
 		return nil, fmt.Errorf("unknown transform %q; known: %s", args[0], strings.Join(slices.Sorted(maps.Keys(parsers())), ", "))
 	}
 	ops, err := parse(args[1:])
+	if err == nil {
+		err = checkParsed(ops)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("transform %q: %w", word, err)
 	}
 	return ops, nil
+}
+
+// checkParsed reports values that make no sense, whatever images ops are for.
+func checkParsed(ops []Op) (err error) {
+	for _, o := range ops {
+		for _, channels := range []int{4, 2, 1, 3} {
+			if err = o.Check(channels); err == nil {
+				break
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // join is the text of ops one after another.

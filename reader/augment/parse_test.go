@@ -158,12 +158,12 @@ func FuzzParse(f *testing.F) {
 				return
 			}
 		}
-		again, err := Parse(Ops(ops).String())
+		again, err := Parse(ops.String())
 		if err != nil {
-			t.Fatalf("%q becomes %q: %v", s, Ops(ops).String(), err)
+			t.Fatalf("%q becomes %q: %v", s, ops.String(), err)
 		}
-		if Ops(again).String() != Ops(ops).String() {
-			t.Fatalf("%q becomes %q, then %q", s, Ops(ops).String(), Ops(again).String())
+		if again.String() != ops.String() {
+			t.Fatalf("%q becomes %q, then %q", s, ops.String(), again.String())
 		}
 	})
 }

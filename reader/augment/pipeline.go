@@ -30,6 +30,9 @@ func Compile(ops []Op, h, w, c int, dtype formats.DType, layout pixel.Layout) (*
 	if err != nil {
 		return nil, err
 	}
+	if h < 0 || w < 0 || h > maxResult || w > maxResult {
+		return nil, fmt.Errorf("images of %dx%d pixels: wanted 1 to %d, or 0 if they differ in size", w, h, maxResult)
+	}
 	if h == 0 || w == 0 {
 		if !FixesSize(ops) {
 			return nil, ErrSize
@@ -44,12 +47,16 @@ func Compile(ops []Op, h, w, c int, dtype formats.DType, layout pixel.Layout) (*
 	if steps.err != nil {
 		return nil, fmt.Errorf("an image of %dx%d: %w", w, h, steps.err)
 	}
-	p.h, p.w = steps.H, steps.W
+	p.h, p.w = steps.h, steps.w
 	return p, nil
 }
 
 // CompileEach is Compile for images each of which ends in a size of its own.
 func CompileEach(ops []Op, c int, dtype formats.DType, layout pixel.Layout) (*Pipeline, error) {
+	ops, err := plainOps(ops)
+	if err != nil {
+		return nil, err
+	}
 	alone, mixers, err := apart(ops, dtype)
 	if err != nil {
 		return nil, err
@@ -74,7 +81,7 @@ func (p *Pipeline) check() (*Normalize, error) {
 	var norm *Normalize
 	var last Op
 	for _, o := range p.ops {
-		if err := o.Check(p.c); err != nil {
+		if err := checkOp(o, p.c); err != nil {
 			return nil, err
 		}
 		if _, erases := o.(RandomErasing); last != nil && !erases {
@@ -109,8 +116,19 @@ func (p *Pipeline) Draw(steps *Steps, h, w int, r *random.Rand) {
 	}
 	for _, o := range p.ops {
 		if steps.err == nil {
-			o.AddTo(steps, r)
+			add(o, steps, r)
 		}
+	}
+}
+
+// add adds o to s. An error of s, which a panic becomes too, names o.
+func add(o Op, s *Steps, r *random.Rand) {
+	err := called(o, func() error {
+		o.AddTo(s, r)
+		return s.err
+	})
+	if err != nil {
+		s.err = err
 	}
 }
 
@@ -126,8 +144,8 @@ func (p *Pipeline) Fits(m *pixel.Image, steps *Steps) error {
 		return errors.New("it has 16 bits per channel: use uint16, float32, float16 or bfloat16 batches")
 	case m.DType != formats.Uint8 && m.DType != formats.Uint16:
 		return fmt.Errorf("its elements are %s: only uint8 and uint16 can be transformed", m.DType)
-	case p.h > 0 && (steps.H != p.h || steps.W != p.w):
-		return fmt.Errorf("it becomes %dx%d, the batch holds %dx%d: %w", steps.W, steps.H, p.w, p.h, ErrSize)
+	case p.h > 0 && (steps.h != p.h || steps.w != p.w):
+		return fmt.Errorf("it becomes %dx%d, the batch holds %dx%d: %w", steps.w, steps.h, p.w, p.h, ErrSize)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func TestCompileRefuses(t *testing.T) {
 		{[]Op{ImageNet, CenterCrop{H: 8, W: 8}}, 9, 3, f32, "last"},
 		{[]Op{ImageNet}, 9, 3, u8, "float32"},
 		{[]Op{ImageNet}, 9, 1, f32, "3 values for images of 1 channels"},
-		{[]Op{Normalize{[]float64{0}, []float64{0}}}, 9, 1, f32, "not positive"},
+		{[]Op{Normalize{[]float64{0}, []float64{0}}}, 9, 1, f32, "is not positive"},
 		{[]Op{Resize{}}, 9, 3, u8, "positive"},
 		{[]Op{Resize{Shorter: 3, H: 4, W: 4}}, 9, 3, u8, "not both"},
 		{[]Op{Resize{Shorter: 3, Filter: "cubic"}}, 9, 3, u8, "bicubic"},

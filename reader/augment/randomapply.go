@@ -19,7 +19,10 @@ func (o RandomApply) String() string {
 
 // Check implements Op.
 func (o RandomApply) Check(channels int) error {
-	for _, op := range o.Ops {
+	for i, op := range o.Ops {
+		if op == nil {
+			return fmt.Errorf("apply: transform %d of %d is nil", i+1, len(o.Ops))
+		}
 		if !onPixels(op) {
 			return fmt.Errorf("apply: %s acts on what is in the batch and cannot be left out", op)
 		}

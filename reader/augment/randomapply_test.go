@@ -39,8 +39,8 @@ func TestRandomCropGrows(t *testing.T) {
 		p.Reset(8, 20, 3)
 		r := random.NewRand(5, 1, i)
 		o.AddTo(&p, &r)
-		if p.H != 10 || p.W != 12 || p.err != nil {
-			t.Fatalf("%dx%d, %v", p.W, p.H, p.err)
+		if p.h != 10 || p.w != 12 || p.err != nil {
+			t.Fatalf("%dx%d, %v", p.w, p.h, p.err)
 		}
 		if b := p.steps[0].border; b.left != 1 || b.top != 2 || p.steps[0].h != 12 || p.steps[0].w != 21 {
 			t.Fatalf("padded to %dx%d at %+v", p.steps[0].w, p.steps[0].h, b)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/reader/random"
 )
 
@@ -26,7 +25,7 @@ func (o RandomGrayscale) String() string {
 func (o RandomGrayscale) Check(channels int) error { return checkRandomColors("gray", o.P, channels) }
 
 // AddTo implements Op.
-func (o RandomGrayscale) AddTo(s *Steps, r *random.Rand) { s.maybeEnhance(o.P, pixelops.Gray, 0, r) }
+func (o RandomGrayscale) AddTo(s *Steps, r *random.Rand) { s.maybeEnhance(o.P, Gray, 0, r) }
 
 // RandomInvert makes a negative of the image with probability P:
 // torchvision.transforms.RandomInvert.
@@ -38,7 +37,7 @@ func (o RandomInvert) String() string { return formatChance("invert", o.P) }
 func (o RandomInvert) Check(channels int) error { return checkRandomColors("invert", o.P, channels) }
 
 // AddTo implements Op.
-func (o RandomInvert) AddTo(s *Steps, r *random.Rand) { s.maybeEnhance(o.P, pixelops.Invert, 0, r) }
+func (o RandomInvert) AddTo(s *Steps, r *random.Rand) { s.maybeEnhance(o.P, Invert, 0, r) }
 
 // RandomAutocontrast stretches the values of each channel to 0 to 255 with probability P:
 // torchvision.transforms.RandomAutocontrast.
@@ -53,7 +52,7 @@ func (o RandomAutocontrast) Check(channels int) error {
 
 // AddTo implements Op.
 func (o RandomAutocontrast) AddTo(s *Steps, r *random.Rand) {
-	s.maybeEnhance(o.P, pixelops.AutoContrast, 0, r)
+	s.maybeEnhance(o.P, AutoContrast, 0, r)
 }
 
 // RandomEqualize makes the values of each channel about equally frequent with probability P:
@@ -68,7 +67,7 @@ func (o RandomEqualize) Check(channels int) error {
 }
 
 // AddTo implements Op.
-func (o RandomEqualize) AddTo(s *Steps, r *random.Rand) { s.maybeEnhance(o.P, pixelops.Equalize, 0, r) }
+func (o RandomEqualize) AddTo(s *Steps, r *random.Rand) { s.maybeEnhance(o.P, Equalize, 0, r) }
 
 // RandomPosterize keeps the highest Bits bits of each value, 1 to 8, with probability P:
 // torchvision.transforms.RandomPosterize.
@@ -91,7 +90,7 @@ func (o RandomPosterize) Check(channels int) error {
 
 // AddTo implements Op.
 func (o RandomPosterize) AddTo(s *Steps, r *random.Rand) {
-	s.maybeEnhance(o.P, pixelops.Posterize, float64(o.Bits), r)
+	s.maybeEnhance(o.P, Posterize, float64(o.Bits), r)
 }
 
 // RandomSolarize inverts the values from Threshold on, of 0 to 255, with probability P:
@@ -112,7 +111,7 @@ func (o RandomSolarize) Check(channels int) error {
 
 // AddTo implements Op.
 func (o RandomSolarize) AddTo(s *Steps, r *random.Rand) {
-	s.maybeEnhance(o.P, pixelops.Solarize, o.Threshold, r)
+	s.maybeEnhance(o.P, Solarize, o.Threshold, r)
 }
 
 // RandomAdjustSharpness changes the sharpness by Factor with probability P: 0 is smooth, 1 the
@@ -139,7 +138,7 @@ func (o RandomAdjustSharpness) AddTo(s *Steps, r *random.Rand) {
 }
 
 // maybeEnhance makes the change with the given probability.
-func (s *Steps) maybeEnhance(chance float64, c pixelops.Change, factor float64, r *random.Rand) {
+func (s *Steps) maybeEnhance(chance float64, c Change, factor float64, r *random.Rand) {
 	if r.Float64() < chance {
 		s.Enhance(c, factor)
 	}

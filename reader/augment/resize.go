@@ -37,6 +37,9 @@ func (o Resize) Check(int) error {
 	if err := checkFilter("resize", o.Filter); err != nil {
 		return err
 	}
+	if o.Max < 0 || o.Max > maxSide {
+		return fmt.Errorf("resize: max=%d: wanted at most %d", o.Max, maxSide)
+	}
 	if o.Max != 0 && o.Max <= o.Shorter || o.Max != 0 && o.Shorter == 0 {
 		return fmt.Errorf("resize: max=%d: the shorter side is %d, but must be at least 1 and less than max", o.Max, o.Shorter)
 	}
@@ -54,10 +57,10 @@ func (o Resize) AddTo(s *Steps, _ *random.Rand) {
 	h, w := o.H, o.W
 	switch {
 	case o.Shorter == 0:
-	case s.W <= s.H:
-		w, h = o.sides(s.W, s.H)
+	case s.w <= s.h:
+		w, h = o.sides(s.w, s.h)
 	default:
-		h, w = o.sides(s.H, s.W)
+		h, w = o.sides(s.h, s.w)
 	}
 	s.Resize(h, w, cmp.Or(o.Filter, pixel.Bilinear))
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Runner carries out plans. It keeps scratch memory and the resampler's coefficients
@@ -19,6 +20,9 @@ type Runner struct {
 	target   resample.Target
 	rest     *pixel.Image // what Store stores, nil where that is done
 	erasures []erasure    // what Store does then
+
+	shown pixel.Image // to a Func, and what it draws from
+	rand  random.Rand
 }
 
 // Apply carries out s on src, which has the shape that s was Reset to, or the one that Narrow
@@ -39,6 +43,8 @@ func (r *Runner) Apply(s *Steps, src *pixel.Image, own bool, t resample.Target) 
 		switch {
 		case st.kind == resizing && i == len(s.steps)-1:
 			return r.resampleTo(st, in, area)
+		case st.kind == custom:
+			cur, err = r.do(&st.call, in, own)
 		case st.kind >= enhance:
 			cur, err = r.recolor(s, st, in, own)
 		case st.kind == affine:

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
@@ -77,7 +76,7 @@ func (fixedCrop) Check(int) error                  { return nil }
 func (o fixedCrop) AddTo(s *Steps, _ *random.Rand) { s.Crop(pixel.Rect(o)) }
 
 // fixedAdjust darkens.
-type fixedAdjust struct{ change pixelops.Change }
+type fixedAdjust struct{ change Change }
 
 func (fixedAdjust) String() string                   { return "adjust" }
 func (fixedAdjust) Check(int) error                  { return nil }
@@ -87,10 +86,10 @@ func TestFusedIsOneAfterAnother(t *testing.T) {
 	flip := RandomHorizontalFlip{P: 1}
 	vflip := RandomVerticalFlip{P: 1}
 	quarter := planned(func(p *Steps) { p.Rotate(90, pixel.Nearest, true, nil, nil) })
-	turn := planned(func(p *Steps) { p.Rotate(20, pixel.Bilinear, false, nil, fillOf(p.C)) })
+	turn := planned(func(p *Steps) { p.Rotate(20, pixel.Bilinear, false, nil, fillOf(p.c)) })
 	reflect := planned(func(p *Steps) { p.Pad(3, 4, 5, 6, PadReflect, nil) })
 	crop := fixedCrop{X: 5, Y: 7, W: 33, H: 20}
-	dark, grey := fixedAdjust{pixelops.Brightness}, fixedAdjust{pixelops.Contrast}
+	dark, grey := fixedAdjust{Brightness}, fixedAdjust{Contrast}
 	for name, ops := range map[string][]Op{
 		"crop resize flip":     {crop, Resize{H: 16, W: 24}, flip},
 		"flip crop":            {flip, crop},

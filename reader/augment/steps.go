@@ -1,17 +1,24 @@
 package augment
 
 import (
+	"cmp"
+	"fmt"
+
 	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Steps lists the operations on one image and on the masks and boxes that belong to it. Crops
-// and flips are delayed as long as possible: they become the window of the next resample
-// or of the last pass. The zero value is made ready by Reset and can be used again and again.
+// Steps are what ops do to one image, and to the masks and boxes that belong to it. An [Op] adds to them
+// by the methods from Crop to Do; each acts on the image as the steps before leave it, and what cannot be
+// done to that image, such as a crop that is not inside, is the image's error: see Fail. [Steps.List]
+// shows what was added. The other methods are for package reader.
+//
+// Crops and flips are delayed as long as possible: they become the window of the next resample
+// or of the last pass. The zero value is made ready by Reset and can be used again and again. Steps belong
+// to one goroutine.
 type Steps struct {
-	// H, W, C is the image's shape after what was planned so far.
-	H, W, C int
+	h, w, c int // the image's shape after the steps so far
 
 	fromH, fromW int        // of the image that Reset was told of
 	window       pixel.Rect // what is left of the last step's image
@@ -39,6 +46,7 @@ type step struct {
 	border border          // pad
 	affine resample.Affine // affine
 	color  recoloring      // enhance, blur, sharpen
+	call   call            // custom
 }
 
 type kind uint8
@@ -51,108 +59,47 @@ const (
 	enhance // this and the following are of colors alone
 	blur
 	sharpen
+	custom
 )
 
-// Reset starts the plan of an image of h by w pixels with c channels.
+// Reset removes all steps: the image is one of h by w pixels with c channels.
 func (s *Steps) Reset(h, w, c int) {
-	*s = Steps{C: c, fromH: h, fromW: w, steps: s.steps[:0], changes: s.changes[:0], erasures: s.erasures[:0]}
+	*s = Steps{c: c, fromH: h, fromW: w, steps: s.steps[:0], changes: s.changes[:0], erasures: s.erasures[:0]}
 	s.resized(h, w)
 }
 
-// Fail says why the image cannot be transformed; the first such error is Pipeline.Fits's.
+// Size is the image's height and width after the steps so far, in pixels.
+func (s *Steps) Size() (h, w int) { return s.h, s.w }
+
+// Channels is the image's number of channels: 1 (grey), 2 (grey and alpha), 3 (RGB) or 4 (RGB and alpha).
+func (s *Steps) Channels() int { return s.c }
+
+// Fail says why the image cannot be transformed: it is a bad sample then, with the first such error.
+// Ops that follow are not asked.
 func (s *Steps) Fail(err error) {
 	if s.err == nil {
 		s.err = err
 	}
 }
 
-// Source is the part of the image that the steps use.
-func (s *Steps) Source() pixel.Rect {
-	r := s.windowAfter(-1)
-	if len(s.steps) > 0 && s.steps[0].kind == affine {
-		in, _ := s.mapping(0)
-		r = pixel.Rect{X: r.X + in.X, Y: r.Y + in.Y, W: in.W, H: in.H}
-	}
-	return r
-}
-
-// windowAfter is the part of step i's result that is used after it; -1 stands for the image.
-func (s *Steps) windowAfter(i int) pixel.Rect {
-	if i+1 < len(s.steps) {
-		return s.steps[i+1].window
-	}
-	return s.window
-}
-
-// mapping is how step i, an affine one, maps the part of its window that it needs, which is that window
-// mirrored if the step begins with that; needed is where that part lies in the window as it is.
-func (s *Steps) mapping(i int) (needed pixel.Rect, m resample.Mapping) {
-	st := &s.steps[i]
-	m = resample.Mapping{
-		Affine: &st.affine, ImageH: st.window.H, ImageW: st.window.W, H: st.h, W: st.w, Region: s.windowAfter(i),
-	}
-	needed = m.Source()
-	m.Left, m.Top = needed.X, needed.Y
-	if st.flips.h {
-		needed.X = st.window.W - needed.X - needed.W
-	}
-	if st.flips.v {
-		needed.Y = st.window.H - needed.Y - needed.H
-	}
-	return needed, m
-}
-
-// Least is the height and width that Source may be scaled down to before the plan is applied,
-// because it is resampled to that size; 0 if it must not be.
-func (s *Steps) Least() (h, w int) {
-	if len(s.steps) == 0 || s.steps[0].kind != resizing || s.steps[0].flips != (flips{}) {
-		return 0, 0
-	}
-	return s.steps[0].h, s.steps[0].w
-}
-
-// Narrow says that the image that Apply gets next is Source alone, or one in which Source,
-// scaled down but not below Least, is the area a. Nothing else of s changes: masks and boxes
-// are those of the whole image.
-func (s *Steps) Narrow(a pixel.Area) { s.narrowed, s.area = true, a }
-
-// Widen takes Narrow back: the image that Apply gets next is whole.
-func (s *Steps) Widen() { s.narrowed, s.area = false, pixel.Area{} }
-
-// windowOf is the part of what it gets that step i uses, the last pass being the step after all others.
-// An affine step computes no more than what is used of it.
-func (s *Steps) windowOf(i int) pixel.Rect {
-	r := s.windowAfter(i - 1)
-	if i > 0 && s.steps[i-1].kind == affine {
-		r.X, r.Y = 0, 0
-	}
-	return r
-}
-
-// input is windowOf, or the area of the image that is resampled, where that is not the part.
-func (s *Steps) input(i int) (pixel.Rect, pixel.Area) {
-	if i > 0 || !s.narrowed {
-		return s.windowOf(i), pixel.Area{}
-	}
-	r := s.Source()
-	r.X, r.Y = 0, 0
-	if s.area == (pixel.Area{X1: float64(r.W), Y1: float64(r.H)}) {
-		return r, pixel.Area{}
-	}
-	return r, s.area
-}
+// Err is the first error that Fail was told, nil if the image can be transformed so far.
+func (s *Steps) Err() error { return s.err }
 
 // Crop keeps the part r of the image, which must lie inside it.
 func (s *Steps) Crop(r pixel.Rect) {
+	if !r.Inside(s.w, s.h) {
+		s.Fail(fmt.Errorf("crop of %dx%d at %d,%d: it is not inside the image of %dx%d", r.W, r.H, r.X, r.Y, s.w, s.h))
+		return
+	}
 	x, y := r.X, r.Y
 	if s.flips.h {
-		x = s.W - r.X - r.W
+		x = s.w - r.X - r.W
 	}
 	if s.flips.v {
-		y = s.H - r.Y - r.H
+		y = s.h - r.Y - r.H
 	}
 	s.window = pixel.Rect{X: s.window.X + x, Y: s.window.Y + y, W: r.W, H: r.H}
-	s.H, s.W = r.H, r.W
+	s.h, s.w = r.H, r.W
 }
 
 // Flip mirrors the image left to right.
@@ -161,35 +108,51 @@ func (s *Steps) Flip() { s.flips.h = !s.flips.h }
 // FlipV mirrors the image top to bottom.
 func (s *Steps) FlipV() { s.flips.v = !s.flips.v }
 
-// Resize resamples the image to h by w pixels; an image of that size stays as it is.
-// Mirroring does not commute exactly with Pillow's fixed-point resampling, so a flip that
+// Resize resamples the image to h by w pixels by the filter f, bilinear if empty, with antialiasing; an
+// image of that size stays as it is. Mirroring does not commute exactly with Pillow's fixed-point resampling, so a flip that
 // was planned before is carried out first.
 func (s *Steps) Resize(h, w int, f pixel.Filter) {
-	if h == s.H && w == s.W {
+	if err := checkFilter("resize", f); err != nil {
+		s.Fail(err)
 		return
 	}
-	s.add(step{kind: resizing, h: h, w: w, filter: f})
+	if h == s.h && w == s.w {
+		return
+	}
+	s.add(step{kind: resizing, h: h, w: w, filter: cmp.Or(f, pixel.Bilinear)})
 }
 
 // Pad puts borders of so many pixels around the image, filled as mode says: with fill, which
 // is as that of Affine, or with pixels of the image.
 func (s *Steps) Pad(left, top, right, bottom int, mode PadMode, fill []float64) {
+	err := cmp.Or(checkPadMode("pad", mode), resample.CheckFill(fill, s.c))
+	if err == nil && (min(left, top, right, bottom) < 0 || max(left, top, right, bottom) > maxResult) {
+		err = fmt.Errorf("pad by %d, %d, %d and %d pixels: wanted 0 to %d", left, top, right, bottom, maxResult)
+	}
+	if err != nil {
+		s.Fail(err)
+		return
+	}
 	s.add(step{
-		kind: pad, h: top + s.H + bottom, w: left + s.W + right,
+		kind: pad, h: top + s.h + bottom, w: left + s.w + right,
 		border: border{left: left, top: top, mode: mode, fill: fill},
 	})
 }
 
 // Affine makes each pixel of the image what m, as Pillow's Image.transform(AFFINE) takes it,
-// maps it to; the size stays. f is nearest, bilinear or bicubic. Outside of the image lies
+// maps it to; the size stays. f is nearest, bilinear or bicubic; nearest if empty. Outside of the image lies
 // fill: one value for all channels or one for each, in the image's own units; nil is 0. s keeps
 // fill.
 func (s *Steps) Affine(m [6]float64, f pixel.Filter, fill []float64) {
-	s.warp(resample.Affine{Matrix: m, Filter: f, Fill: fill}, s.H, s.W)
+	s.warp(resample.Affine{Matrix: m, Filter: cmp.Or(f, pixel.Nearest), Fill: fill}, s.h, s.w)
 }
 
 // warp is Affine with a result of another size.
 func (s *Steps) warp(a resample.Affine, h, w int) {
+	if err := a.Check(s.c); err != nil {
+		s.Fail(err)
+		return
+	}
 	s.add(step{kind: affine, h: h, w: w, affine: a})
 }
 
@@ -197,12 +160,19 @@ func (s *Steps) warp(a resample.Affine, h, w int) {
 func (s *Steps) Transpose() {
 	after := flips{h: s.flips.v, v: s.flips.h}
 	s.flips = flips{}
-	s.add(step{kind: transpose, h: s.W, w: s.H})
+	s.add(step{kind: transpose, h: s.w, w: s.h})
 	s.flips = after
 }
 
+// maxResult keeps sizes within what can be multiplied.
+const maxResult = 1 << 28
+
 // add adds a step that what was kept back is done before.
 func (s *Steps) add(st step) {
+	if st.h < 1 || st.w < 1 || st.h > maxResult || st.w > maxResult {
+		s.Fail(fmt.Errorf("an image of %dx%d pixels: wanted 1 to %d", st.w, st.h, maxResult))
+		return
+	}
 	st.window, st.flips = s.window, s.flips
 	s.steps = append(s.steps, st)
 	s.flips = flips{}
@@ -210,6 +180,6 @@ func (s *Steps) add(st step) {
 }
 
 func (s *Steps) resized(h, w int) {
-	s.H, s.W = h, w
+	s.h, s.w = h, w
 	s.window = pixel.Rect{W: w, H: h}
 }

@@ -1,6 +1,8 @@
 package augment
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -13,6 +15,10 @@ import (
 // the center is the middle. Turns by right angles about the middle move whole pixels. f and fill
 // are as for Affine.
 func (s *Steps) Rotate(degrees float64, f pixel.Filter, expand bool, center, fill []float64) {
+	if !(math.Abs(degrees) <= maxAmount) || center != nil && len(center) != 2 {
+		s.Fail(fmt.Errorf("rotate by %v degrees about %v: wanted a number and x and y", degrees, center))
+		return
+	}
 	degrees = math.Mod(degrees, 360)
 	if degrees < 0 {
 		degrees += 360
@@ -20,13 +26,13 @@ func (s *Steps) Rotate(degrees float64, f pixel.Filter, expand bool, center, fil
 	if center == nil && s.turn(degrees, expand) {
 		return
 	}
-	m := rotation(degrees, s.H, s.W, center)
-	h, w := s.H, s.W
+	m := rotation(degrees, s.h, s.w, center)
+	h, w := s.h, s.w
 	if expand {
 		h, w = expanded(m, h, w)
-		m[2], m[5] = apply(m, -float64(w-s.W)/2, -float64(h-s.H)/2)
+		m[2], m[5] = apply(m, -float64(w-s.w)/2, -float64(h-s.h)/2)
 	}
-	s.warp(resample.Affine{Matrix: m, Filter: f, Fill: fill}, h, w)
+	s.warp(resample.Affine{Matrix: m, Filter: cmp.Or(f, pixel.Nearest), Fill: fill}, h, w)
 }
 
 // turn turns by right angles, where the result has the size that is wanted.
@@ -36,10 +42,10 @@ func (s *Steps) turn(degrees float64, expand bool) bool {
 	case degrees == 180:
 		s.Flip()
 		s.FlipV()
-	case degrees == 90 && (expand || s.H == s.W):
+	case degrees == 90 && (expand || s.h == s.w):
 		s.Transpose()
 		s.FlipV()
-	case degrees == 270 && (expand || s.H == s.W):
+	case degrees == 270 && (expand || s.h == s.w):
 		s.Transpose()
 		s.Flip()
 	default:

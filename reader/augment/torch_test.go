@@ -102,8 +102,8 @@ func TestTorchvisionBoxes(t *testing.T) {
 		p.Reset(j.H, j.W, 3)
 		j.plan(&p)
 		got := p.Boxes(nil, j.Boxes)
-		if want[i].Size != [2]int{p.H, p.W} || len(got) != len(want[i].Boxes) {
-			t.Fatalf("%v: %dx%d, want %v", j.Ops, p.H, p.W, want[i].Size)
+		if want[i].Size != [2]int{p.h, p.w} || len(got) != len(want[i].Boxes) {
+			t.Fatalf("%v: %dx%d, want %v", j.Ops, p.h, p.w, want[i].Size)
 		}
 		for k, v := range got {
 			if math.Abs(float64(v)-want[i].Boxes[k]) > 1e-3 {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
@@ -29,7 +28,7 @@ func TestOnlyTheWindowIsTurned(t *testing.T) {
 		p.Draw(&steps, m.H, m.W, &r)
 		window := steps.windowAfter(0)
 		var runner Runner
-		out := make([]uint8, steps.H*steps.W*3)
+		out := make([]uint8, steps.h*steps.w*3)
 		if err := runner.Apply(&steps, m, false, resample.Target{Spec: p.Store(), Uint8: out}); err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +68,7 @@ func randomMover(r *rand.Rand, h, w int) mover {
 		{func(s *Steps) { s.FlipV() }, "vflip"},
 		{func(s *Steps) { s.Transpose() }, "transpose"},
 		{func(s *Steps) { s.Resize(toH, toW, pixel.Bilinear) }, fmt.Sprintf("resize %d %d", toH, toW)},
-		{func(s *Steps) { s.Enhance(pixelops.Contrast, 1.5) }, "contrast"},
+		{func(s *Steps) { s.Enhance(Contrast, 1.5) }, "contrast"},
 	}
 	return all[r.IntN(len(all))]
 }
@@ -85,7 +84,7 @@ func TestRandomStepsAreOneAfterAnother(t *testing.T) {
 		var steps Steps
 		steps.Reset(m.H, m.W, m.C)
 		for range 1 + r.IntN(5) {
-			o := randomMover(r, steps.H, steps.W)
+			o := randomMover(r, steps.h, steps.w)
 			if o.text == "contrast" && m.C%2 == 0 {
 				continue
 			}
@@ -120,7 +119,7 @@ func ofSource(t *testing.T, m *pixel.Image, ops []Op) ([]uint8, bool) {
 	var part pixel.Image
 	m.Crop(&part, source)
 	steps.Narrow(pixel.Area{X1: float64(source.W), Y1: float64(source.H)})
-	out := make([]uint8, steps.H*steps.W*m.C)
+	out := make([]uint8, steps.h*steps.w*m.C)
 	run(t, &steps, &part, false, resample.Target{Spec: p.Store(), Uint8: out})
 	return out, source.W*source.H < m.W*m.H
 }

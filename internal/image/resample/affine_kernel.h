@@ -19,15 +19,16 @@ enum {
 // first is (left, top) of the image. The result is the part of w by h pixels from (x, y) on.
 typedef struct {
   double matrix[6];
-  size_t src_stride;      // distance of rows in bytes; those of the result have no gaps
+  size_t src_stride;        // distance of rows in bytes; those of the result have no gaps
   int32_t image_w, image_h; // of the whole image
   int32_t left, top, src_w, src_h;
   int32_t x, y, w, h;
   int32_t pixel; // its size in bytes
   int32_t deep;  // 16 bits a value
   int32_t way;
-  int32_t level;          // the highest level to use
-  int32_t start[2], right[2], down[2]; // of DSCONV_WARP_FIXED: x and y of the first pixel, and steps, in 16.16
+  int32_t level; // the highest level to use
+  int32_t start[2], right[2],
+      down[2]; // of DSCONV_WARP_FIXED: x and y of the first pixel, and steps, in 16.16
 } dsconv_warping;
 
 // dsconv_warp writes the pixels that map into the image; the others keep their value. columns are the

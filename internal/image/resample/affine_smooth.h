@@ -48,8 +48,10 @@ INLINE lanes cubic(lanes v1, lanes v2, lanes v3, lanes v4, lanes d) {
 INLINE void bilinear(uint8_t *dst, const uint8_t *src, const point *p, const int channels, const int deep) {
   const uint8_t *upper = src + p->rows[0], *lower = src + p->rows[1];
   const lanes dx = l_set(p->dx);
-  const lanes a = lerp(l_load(upper + p->columns[0], channels, deep), l_load(upper + p->columns[1], channels, deep), dx);
-  const lanes b = lerp(l_load(lower + p->columns[0], channels, deep), l_load(lower + p->columns[1], channels, deep), dx);
+  const lanes a =
+      lerp(l_load(upper + p->columns[0], channels, deep), l_load(upper + p->columns[1], channels, deep), dx);
+  const lanes b =
+      lerp(l_load(lower + p->columns[0], channels, deep), l_load(lower + p->columns[1], channels, deep), dx);
   l_store(dst, lerp(a, b, l_set(p->dy)), channels, deep);
 }
 
@@ -58,14 +60,15 @@ INLINE void bicubic(uint8_t *dst, const uint8_t *src, const point *p, const int 
   lanes v[4];
   for (int i = 0; i < 4; i++) {
     const uint8_t *row = src + p->rows[i];
-    v[i] = cubic(l_load(row + p->columns[0], channels, deep), l_load(row + p->columns[1], channels, deep),
-                 l_load(row + p->columns[2], channels, deep), l_load(row + p->columns[3], channels, deep), dx);
+    v[i] =
+        cubic(l_load(row + p->columns[0], channels, deep), l_load(row + p->columns[1], channels, deep),
+              l_load(row + p->columns[2], channels, deep), l_load(row + p->columns[3], channels, deep), dx);
   }
   l_store(dst, cubic(v[0], v[1], v[2], v[3], l_set(p->dy)), channels, deep);
 }
 
-INLINE void warp_by(const dsconv_warping *q, uint8_t *dst, const uint8_t *src, const int taps, const int channels,
-                 const int deep) {
+INLINE void warp_by(const dsconv_warping *q, uint8_t *dst, const uint8_t *src, const int taps,
+                    const int channels, const int deep) {
   point p;
   for (int32_t y = 0; y < q->h; y++)
     for (int32_t x = 0; x < q->w; x++, dst += channels << deep)
