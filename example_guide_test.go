@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/dsconv/dsconv"
@@ -153,4 +154,16 @@ func (s *imageServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _ = w.Write(sample.Values[s.ds.Meta().Schema.ImageIndex()].Data)
+}
+
+// squaresFormat opens files that end in .squares.
+type squaresFormat struct{}
+
+func (squaresFormat) Name() string                         { return "squares" }
+func (squaresFormat) Match(path string) bool               { return strings.HasSuffix(path, ".squares") }
+func (squaresFormat) Open(string) (formats.Dataset, error) { return newSquares(10), nil }
+
+func guideFormat() (*reader.Loader, error) {
+	all := append(formats.Registry{squaresFormat{}}, dsconv.Formats()...) // the folder comes last: it takes any directory
+	return reader.Open(all, "ten.squares", reader.Config{BatchSize: 4})
 }
