@@ -1,4 +1,4 @@
-package misuse_test
+package nonsense_test
 
 import (
 	"reflect"
@@ -28,6 +28,7 @@ import (
 
 // functions are the exported functions that the test calls with nonsense; generic ones for one type.
 var functions = []any{
+	diff.Run, edit.Describe, reader.Labels, reader.NewBatch, reader.Pixels,
 	convert.Run, convert.Shuffled,
 	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack,
 	dsconv.Samples, dsconv.TablePath,
@@ -36,8 +37,8 @@ var functions = []any{
 	codec.AppendChunk, codec.CheckSize, codec.CheckStructure, codec.DecodeMemory, codec.Inspect, codec.NewDecoder, codec.NewEncoder,
 	codec.ParseEncode, codec.RawHeader, codec.RawMemory,
 	convert.New, convert.NewVersion, convert.SplitNames, convert.WriteTable,
-	diff.Compare, diff.Layouts,
-	edit.Add, edit.Merge, edit.Open, edit.OpenDamaged, edit.Relabel, edit.Remove, edit.Repair, edit.Undo,
+
+	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.Repair, edit.Undo,
 	folder.DescribeField, folder.IsDescription, folder.NewPreview, folder.Open, folder.ReadRows,
 	formats.CheckBuilt, formats.CheckKey, formats.CheckLocal, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound, formats.PatternsFromRecipe,
 	formats.RemovedFrom, formats.Sniff, formats.SplitPatterns, formats.WrapDamaged,
@@ -54,6 +55,9 @@ var functions = []any{
 
 // types are those whose exported methods the test calls with nonsense.
 var types = []reflect.Type{
+	reflect.TypeFor[*augment.Func](),
+	reflect.TypeFor[*diff.OneSided](),
+	reflect.TypeFor[*diff.Report](),
 	reflect.TypeFor[*augment.Steps](),
 	reflect.TypeFor[*convert.Splitter](),
 	reflect.TypeFor[*dsconv.PackPlan](),
@@ -93,10 +97,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[*convert.Plan](),
 	reflect.TypeFor[*convert.Problem](),
 	reflect.TypeFor[*convert.Report](),
-	reflect.TypeFor[diff.Layout](),
-	reflect.TypeFor[*diff.Summary](),
 	reflect.TypeFor[*edit.Added](),
-	reflect.TypeFor[*edit.Target](),
 	reflect.TypeFor[*folder.Dataset](),
 	reflect.TypeFor[*folder.Description](),
 	reflect.TypeFor[*folder.FieldColumn](),

@@ -1,4 +1,4 @@
-package misuse_test
+package nonsense_test
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
-	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/shard"
@@ -57,11 +56,6 @@ var makers = []any{
 
 	func(w *world) *convert.Plan {
 		return made(convert.New(w.t.Context(), w.open(w.images), shard.Format{}, filepath.Join(w.t.TempDir(), "new.tar"), convert.Options{}))(w)
-	},
-	func(w *world) *edit.Target {
-		target := made(edit.Open(shard.Format{}, w.tar))(w)
-		w.t.Cleanup(func() { _ = target.Close() })
-		return target
 	},
 	func(w *world) *trainer.Trainer {
 		training := made(trainer.New(trainer.Config{}, [3]int{8, 8, 3}, 2))(w)
@@ -112,7 +106,7 @@ func (w *world) loader() *reader.Loader {
 
 func (w *world) run() *reader.Run {
 	l := w.loader()
-	run := made(l.Start(l.StateAt(0, 0), nil))(w)
+	run := made(l.Start(w.t.Context(), 0))(w)
 	w.t.Cleanup(run.Stop)
 	return run
 }
