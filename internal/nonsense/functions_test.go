@@ -28,7 +28,7 @@ import (
 
 // functions are the exported functions that the test calls with nonsense; generic ones for one type.
 var functions = []any{
-	diff.Run, edit.Describe, reader.Labels, reader.NewBatch, reader.Pixels,
+	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8],
 	convert.Run, convert.Shuffled,
 	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack,
 	dsconv.Samples, dsconv.TablePath,
