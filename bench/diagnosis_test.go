@@ -203,7 +203,7 @@ func TestInspect(t *testing.T) {
 	if want := min(shape[0], shape[1]); len(m.shorter) != inspected || m.shorter[0] != want || !m.same || m.side != 8 || m.deep {
 		t.Errorf("%d images, shorter sides %v, one size: %v, wanted %d", len(m.shorter), m.shorter, m.same, want)
 	}
-	raw := preprocess.Recipe{Encode: codec.Encode{Encoding: formats.Raw}}
+	raw := preprocess.Recipe{Encode: codec.EncodeOptions{Encoding: formats.Raw}}
 	if size, ok := m.sizeOf(raw); !ok || size != int64(100*3*shape[0]*shape[1]) {
 		t.Errorf("raw pixels of 100 images of %v are %d bytes", shape, size)
 	}

@@ -49,11 +49,11 @@ func (m *images) packings(encoding, stage string) []packing {
 	side := m.side
 	shorter := preprocess.Resize{Mode: preprocess.ResizeShorter, W: side, H: side}
 	cover := preprocess.Resize{Mode: preprocess.ResizeCover, W: side, H: side}
-	photos := codec.Encode{Encoding: formats.JPEG, Quality: 90}
+	photos := codec.EncodeOptions{Encoding: formats.JPEG, Quality: 90}
 	if jpeg.HasLibjpegTurbo {
 		photos.Interval = codec.DefaultInterval
 	}
-	raw := codec.Encode{Encoding: formats.Raw}
+	raw := codec.EncodeOptions{Encoding: formats.Raw}
 	isRaw := encoding == string(formats.Raw) || encoding == string(formats.RawZstd)
 	smaller := m.mostTooLarge()
 	switch {
@@ -81,7 +81,7 @@ func (m *images) packings(encoding, stage string) []packing {
 	return list
 }
 
-func (m *images) packing(r preprocess.Resize, e codec.Encode, extra string) packing {
+func (m *images) packing(r preprocess.Resize, e codec.EncodeOptions, extra string) packing {
 	color := m.color
 	if m.deep {
 		color = pixel.ColorKeep

@@ -88,7 +88,7 @@ func plan(t testing.TB, src formats.Dataset, f formats.WritableFormat, path stri
 }
 
 var resized = preprocess.Recipe{
-	Resize: preprocess.Resize{Mode: preprocess.ResizeShorter, W: 16, H: 16}, Encode: codec.Encode{Encoding: formats.JPEG, Quality: 90},
+	Resize: preprocess.Resize{Mode: preprocess.ResizeShorter, W: 16, H: 16}, Encode: codec.EncodeOptions{Encoding: formats.JPEG, Quality: 90},
 }
 
 func TestSameBytesForAnyWorkersAndAfterAnyStop(t *testing.T) {
@@ -96,7 +96,7 @@ func TestSameBytesForAnyWorkersAndAfterAnyStop(t *testing.T) {
 	for name, o := range map[string]Options{
 		"keep":   {Shards: Sharding{Count: 3}},
 		"resize": {Recipe: resized, Shards: Sharding{Count: 3}},
-		"tiled":  {Recipe: preprocess.Recipe{Encode: codec.Encode{Tiled: true, Interval: 3}}, Shards: Sharding{Count: 3}},
+		"tiled":  {Recipe: preprocess.Recipe{Encode: codec.EncodeOptions{Tiled: true, Interval: 3}}, Shards: Sharding{Count: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if o.Recipe.Encode.Tiled && !jpeg.HasLibjpegTurbo {
@@ -291,7 +291,7 @@ func TestTiledCounts(t *testing.T) {
 	}
 	src := newMemory(t, 20, 0)
 	src.photo = slices.Concat(src.photo[:2], []byte{0xFF}, src.photo[2:])
-	o := Options{Recipe: preprocess.Recipe{Encode: codec.Encode{Tiled: true, Interval: 3}}}
+	o := Options{Recipe: preprocess.Recipe{Encode: codec.EncodeOptions{Tiled: true, Interval: 3}}}
 	r, err := plan(t, src, tfrecord.Format{}, filepath.Join(t.TempDir(), "x.tfrecord"), o).Run(context.Background())
 	if err != nil || r.Tiled != 0 || !reflect.DeepEqual(r.Untiled, map[string]int{"an unusual structure": 20}) || r.Written != 20 {
 		t.Errorf("%+v, %v", r, err)

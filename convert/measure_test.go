@@ -22,14 +22,14 @@ import (
 
 // The size measured on some samples is about the size of the packed dataset.
 func TestMeasurePredictsThePack(t *testing.T) {
-	raw := codec.Encode{Encoding: formats.Raw}
+	raw := codec.EncodeOptions{Encoding: formats.Raw}
 	fixed := preprocess.Recipe{Resize: preprocess.Resize{Mode: preprocess.ResizeCover, W: 16, H: 16}, Encode: raw}
 	for name, c := range map[string]struct {
 		recipe preprocess.Recipe
 		within float64
 	}{
 		"keep":  {preprocess.Recipe{}, 0.03},
-		"tiled": {preprocess.Recipe{Encode: codec.Encode{Tiled: true, Interval: 3}}, 0.03},
+		"tiled": {preprocess.Recipe{Encode: codec.EncodeOptions{Tiled: true, Interval: 3}}, 0.03},
 		"raw":   {preprocess.Recipe{Encode: raw}, 0.03},
 		"cover": {fixed, 0.03},
 		"jpeg":  {resized, 0.03},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/shard"
+	inner "github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -58,16 +59,16 @@ func (d deep) Read(i int, s *formats.Sample) error {
 func TestReportNamesWhatLosesBits(t *testing.T) {
 	const n = 200
 	src := newDeep(t, n)
-	raw := codec.Encode{Encoding: formats.Raw}
+	raw := codec.EncodeOptions{Encoding: formats.Raw}
 	var clipped, cut []Problem
 	for i := range n {
 		row := Problem{Path: fmt.Sprintf("k%05d.jpg", i), Action: ActionWritten}
 		switch i % 4 {
 		case 1:
-			row.Cause = codec.NarrowedClipped
+			row.Cause = inner.NarrowedClipped
 			clipped = append(clipped, row)
 		case 2:
-			row.Cause = codec.NarrowedCut
+			row.Cause = inner.NarrowedCut
 			cut = append(cut, row)
 		}
 	}
@@ -88,7 +89,7 @@ func TestReportNamesWhatLosesBits(t *testing.T) {
 		}
 		want := map[string][]Problem{}
 		if c.lost {
-			want = map[string][]Problem{codec.NarrowedClipped: clipped, codec.NarrowedCut: cut}
+			want = map[string][]Problem{inner.NarrowedClipped: clipped, inner.NarrowedCut: cut}
 		}
 		if r.Written != n || !reflect.DeepEqual(got, want) {
 			t.Errorf("%v: written %d; table %v", c.recipe.Map(), r.Written, got)

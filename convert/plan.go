@@ -106,7 +106,7 @@ func compress(o *Options, f formats.WritableFormat) error {
 	case o.Create.Zstd == 0 || f.Traits().Zstd:
 		return nil
 	case o.Recipe.Encode.Encoding == formats.Raw:
-		o.Recipe.Zstd, o.Create.Zstd = o.Create.Zstd, 0
+		o.Recipe.Zstd, o.Create.Zstd = preprocess.Zstd(o.Create.Zstd), 0
 		return nil
 	}
 	return fmt.Errorf("compress: zstd is for tars and for --encode raw; JPEG and PNG are compressed already")

@@ -75,12 +75,9 @@ type variant struct {
 }
 
 func variants(t *testing.T) []variant {
-	small, err := preprocess.ParseResize("exact:12x10")
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw := preprocess.Recipe{Resize: small, Encode: codec.Encode{Encoding: formats.Raw}}
-	q := preprocess.Recipe{Resize: small, Encode: codec.Encode{Encoding: formats.JPEG, Quality: 80}}
+	small := preprocess.Resize{Mode: preprocess.ResizeExact, W: 12, H: 10}
+	raw := preprocess.Recipe{Resize: small, Encode: codec.EncodeOptions{Encoding: formats.Raw}}
+	q := preprocess.Recipe{Resize: small, Encode: codec.EncodeOptions{Encoding: formats.JPEG, Quality: 80}}
 	list := []variant{
 		{name: "x.tar"},
 		{name: "x.tar.zst", recipe: q},

@@ -18,7 +18,7 @@ func recipeOf(m map[string]string, compressesFiles bool) (r preprocess.Recipe, f
 		return r, 0, fmt.Errorf("its recipe: %w", err)
 	}
 	if compressesFiles {
-		filesZstd, r.Zstd = r.Zstd, 0
+		filesZstd, r.Zstd = int(r.Zstd), 0
 	}
 	for key, now := range r.Map() {
 		if was := m[key]; was != now && (key == "decoder" || key == "resampler") {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	inner "github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/image/pixeltest"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/codec"
@@ -23,12 +24,12 @@ func BenchmarkPhotos(b *testing.B) {
 		bytes += int64(len(data))
 	}
 	b.Run("Decode", func(b *testing.B) {
-		d := codec.NewDecoder()
+		d := inner.NewDecoder()
 		defer d.Close()
 		var m pixel.Image
 		for b.Loop() {
 			for i := range values {
-				if err := d.Decode(&m, &values[i], codec.DecodeOptions{}); err != nil {
+				if err := d.Decode(&m, &values[i], inner.DecodeOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -39,7 +40,7 @@ func BenchmarkPhotos(b *testing.B) {
 		b.SetBytes(bytes)
 		for b.Loop() {
 			for i := range values {
-				if _, err := codec.CheckStructure(values[i].Data, formats.JPEG); err != nil {
+				if _, err := inner.CheckStructure(values[i].Data, formats.JPEG); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -48,7 +49,7 @@ func BenchmarkPhotos(b *testing.B) {
 	b.Run("Inspect", func(b *testing.B) {
 		for b.Loop() {
 			for i := range values {
-				if _, _, err := codec.Inspect(values[i].Data); err != nil {
+				if _, _, err := inner.Inspect(values[i].Data); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -58,22 +59,22 @@ func BenchmarkPhotos(b *testing.B) {
 }
 
 func BenchmarkCodecs(b *testing.B) {
-	d, e := codec.NewDecoder(), codec.NewEncoder()
+	d, e := inner.NewDecoder(), inner.NewEncoder()
 	defer d.Close()
 	defer e.Close()
 	var photo, m pixel.Image
-	if err := d.Decode(&photo, &formats.Value{Data: readFile(b, pixeltest.Photos(b)[0])}, codec.DecodeOptions{}); err != nil {
+	if err := d.Decode(&photo, &formats.Value{Data: readFile(b, pixeltest.Photos(b)[0])}, inner.DecodeOptions{}); err != nil {
 		b.Fatal(err)
 	}
 	var r resample.Resampler
 	if err := r.Resize(&m, &photo, pixel.Rect{}, 341, 256, pixel.Bilinear); err != nil {
 		b.Fatal(err)
 	}
-	for _, enc := range []codec.Encode{{Encoding: formats.JPEG, Quality: 90}, {Encoding: formats.PNG}, {Encoding: formats.Raw}} {
+	for _, enc := range []codec.EncodeOptions{{Encoding: formats.JPEG, Quality: 90}, {Encoding: formats.PNG}, {Encoding: formats.Raw}} {
 		var v formats.Value
 		b.Run("Encode/"+enc.String(), func(b *testing.B) {
 			for b.Loop() {
-				if err := e.Encode(&v, &m, enc, 0); err != nil {
+				if err := e.Encode(&v, &m, inner.Encode(enc), 0); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -82,7 +83,7 @@ func BenchmarkCodecs(b *testing.B) {
 		b.Run("Decode/"+enc.String(), func(b *testing.B) {
 			var out pixel.Image
 			for b.Loop() {
-				if err := d.Decode(&out, &v, codec.DecodeOptions{}); err != nil {
+				if err := d.Decode(&out, &v, inner.DecodeOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -107,7 +108,7 @@ func readFile(b *testing.B, path string) []byte {
 // BenchmarkProcess measures what packing one photo costs.
 func BenchmarkProcess(b *testing.B) {
 	p, err := NewProcessor(Recipe{
-		Resize: Resize{Mode: ResizeShorter, W: 256}, Encode: codec.Encode{Encoding: formats.JPEG, Quality: 90},
+		Resize: Resize{Mode: ResizeShorter, W: 256}, Encode: codec.EncodeOptions{Encoding: formats.JPEG, Quality: 90},
 	}, formats.Schema{{Name: "image", Kind: formats.Image}})
 	if err != nil {
 		b.Fatal(err)

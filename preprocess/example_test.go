@@ -1,28 +1,32 @@
 package preprocess_test
 
 import (
+	"bytes"
 	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"io/fs"
 	"log"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
-	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Options of the command line become a recipe, which prepares an image for training.
+// A recipe prepares a sample for training: scaled to cover 224 by 224 pixels, and stored raw.
 func ExampleProcessor() {
-	resize, err := preprocess.ParseResize("cover:224x224")
-	if err != nil {
-		log.Fatal(err)
-	}
-	encode, err := codec.ParseEncode("raw")
-	if err != nil {
-		log.Fatal(err)
+	recipe := preprocess.Recipe{
+		Resize: preprocess.Resize{Mode: preprocess.ResizeCover, W: 224, H: 224},
+		Encode: codec.EncodeOptions{Encoding: formats.Raw},
 	}
 	schema := formats.Schema{{Name: "image", Kind: formats.Image}, {Name: "label", Kind: formats.Label}}
-	p, err := preprocess.NewProcessor(preprocess.Recipe{Resize: resize, Encode: encode}, schema)
+	p, err := preprocess.NewProcessor(recipe, schema)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -44,34 +48,91 @@ func ExampleProcessor() {
 	// [224 224 3]
 }
 
-// A random crop as in a loader: decode once, crop and scale in one pass.
-func ExampleResampler_Resize() {
-	d := codec.NewDecoder()
-	defer d.Close()
-	var image, crop pixel.Image
-	v := formats.Value{Data: jpegFile(500, 375), Encoding: formats.JPEG}
-	if err := d.Decode(&image, &v, codec.DecodeOptions{Color: pixel.ColorRGB}); err != nil {
-		fmt.Println(err)
-		return
+// The options of a recipe have the texts of the command line's flags.
+func ExampleRecipe() {
+	var r preprocess.Recipe
+	if err := r.Resize.UnmarshalText([]byte("shorter:256")); err != nil {
+		log.Fatal(err)
 	}
-	var r resample.Resampler
-	part := pixel.Rect{X: 100, Y: 30, W: 300, H: 280}
-	if err := r.Resize(&crop, &image, part, 224, 224, pixel.Bilinear); err != nil {
-		fmt.Println(err)
-		return
+	if err := r.Encode.UnmarshalText([]byte("jpeg:85")); err != nil {
+		log.Fatal(err)
 	}
-	fmt.Println(crop.H, crop.W, crop.C, crop.DType)
-	// Output: 224 224 3 uint8
+	fmt.Println(r.Resize, r.Encode, r.Validate())
+	fmt.Println(r.Map()["filter"], r.Map()["exif"])
+	// Output:
+	// shorter:256 jpeg:85 <nil>
+	// bilinear keep
+}
+
+func ExampleThumbnail() {
+	file := bytes.NewReader(jpegFile(500, 375)) // or an *os.File, or the body of a request
+	img, err := preprocess.Thumbnail(file, preprocess.ThumbnailOptions{W: 100, H: 100})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(img.Bounds().Size())
+	// Output: (100,75)
+}
+
+// The thumbnails of a folder, on four goroutines.
+func ExampleThumbnail_folder() {
+	src, dst := exampleFolder(), exampleFolder()
+	defer os.RemoveAll(src)
+	defer os.RemoveAll(dst)
+
+	var pool errgroup.Group
+	pool.SetLimit(4)
+	err := filepath.WalkDir(src, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		pool.Go(func() error {
+			in, err := os.Open(path)
+			if err != nil {
+				return err
+			}
+			defer in.Close()
+			img, err := preprocess.Thumbnail(in, preprocess.ThumbnailOptions{W: 64, H: 64, Mode: preprocess.ThumbnailFill, Sharpen: 0.5})
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			out, err := os.Create(filepath.Join(dst, e.Name()+".png"))
+			if err != nil {
+				return err
+			}
+			defer out.Close()
+			return png.Encode(out, img)
+		})
+		return nil
+	})
+	if err == nil {
+		err = pool.Wait()
+	}
+	made, _ := filepath.Glob(filepath.Join(dst, "*.png"))
+	fmt.Println(len(made), err)
+	// Output: 3 <nil>
+}
+
+// exampleFolder returns a new folder with three JPEGs.
+func exampleFolder() string {
+	dir, err := os.MkdirTemp("", "thumbnails")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range 3 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.jpg", i)), jpegFile(300+i, 200), 0o666); err != nil {
+			log.Fatal(err)
+		}
+	}
+	return dir
 }
 
 func jpegFile(w, h int) []byte {
-	var m pixel.Image
-	m.Reset(h, w, 3, formats.Uint8)
-	e := codec.NewEncoder()
-	defer e.Close()
-	data, err := e.AppendJPEG(nil, &m, codec.Encode{Quality: 90})
-	if err != nil {
-		panic(err)
+	img := image.NewRGBA(image.Rect(0, 0, w, h))
+	draw.Draw(img, img.Rect, image.NewUniform(color.RGBA{200, 100, 50, 255}), image.Point{}, draw.Src)
+	var b bytes.Buffer
+	if err := codec.EncodeImage(&b, img, codec.EncodeOptions{Encoding: formats.JPEG}); err != nil {
+		log.Fatal(err)
 	}
-	return data
+	return b.Bytes()
 }

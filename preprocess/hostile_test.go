@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	inner "github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/image/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/codec"
@@ -67,13 +68,13 @@ func falseClaims(t *testing.T) map[string][]byte {
 
 // No memory is allocated for what a header merely claims.
 func TestFalseClaimsTakeNoMemory(t *testing.T) {
-	d := codec.NewDecoder()
+	d := inner.NewDecoder()
 	defer d.Close()
 	for name, data := range falseClaims(t) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		var m pixel.Image
-		err := d.Decode(&m, &formats.Value{Data: data}, codec.DecodeOptions{})
+		err := d.Decode(&m, &formats.Value{Data: data}, inner.DecodeOptions{})
 		runtime.ReadMemStats(&after)
 		if err == nil {
 			t.Errorf("%s: %dx%d pixels of %d bytes", name, m.W, m.H, len(data))
@@ -101,12 +102,12 @@ func TestStrict(t *testing.T) {
 		warns  bool
 	}{
 		"sound":                   {data, Recipe{}, false, false},
-		"sound, strict":           {data, Recipe{Strict: true, Decode: true}, false, false},
+		"sound, strict":           {data, Recipe{Strict: true, Check: CheckDecode}, false, false},
 		"cut inside":              {cut, Recipe{}, false, false},
-		"cut inside, decoded":     {cut, Recipe{Decode: true}, false, true},
-		"cut inside, strict":      {cut, Recipe{Decode: true, Strict: true}, true, false},
-		"cut inside, new, strict": {cut, Recipe{Encode: codec.Encode{Encoding: formats.PNG}, Strict: true}, true, false},
-		"cut inside, new":         {cut, Recipe{Encode: codec.Encode{Encoding: formats.PNG}}, false, true},
+		"cut inside, decoded":     {cut, Recipe{Check: CheckDecode}, false, true},
+		"cut inside, strict":      {cut, Recipe{Check: CheckDecode, Strict: true}, true, false},
+		"cut inside, new, strict": {cut, Recipe{Encode: codec.EncodeOptions{Encoding: formats.PNG}, Strict: true}, true, false},
+		"cut inside, new":         {cut, Recipe{Encode: codec.EncodeOptions{Encoding: formats.PNG}}, false, true},
 		"without an end":          {late, Recipe{}, false, true},
 		"without an end, strict":  {late, Recipe{Strict: true}, true, false},
 	} {

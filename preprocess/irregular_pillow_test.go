@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	inner "github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/image/pixeltest"
-	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -21,10 +21,10 @@ func TestIrregularEqualsPillow(t *testing.T) {
 	pixeltest.Exact(t)
 	p := pixeltest.StartPillow(t)
 	path := filepath.Join(t.TempDir(), "irregular")
-	d := codec.NewDecoder()
+	d := inner.NewDecoder()
 	defer d.Close()
 	schema := formats.Schema{{Name: "image", Kind: formats.Image}}
-	keep, deep := newProcessor(t, Recipe{}, schema), newProcessor(t, Recipe{Decode: true}, schema)
+	keep, deep := newProcessor(t, Recipe{}, schema), newProcessor(t, Recipe{Check: CheckDecode}, schema)
 	step, known := 61, map[string]int{}
 	if os.Getenv("DSCONV_ALL_IRREGULAR") != "" {
 		step = 1
@@ -37,7 +37,7 @@ func TestIrregularEqualsPillow(t *testing.T) {
 		}
 		want := p.Ask(pixeltest.Ask{"op": "judge", "path": path})
 		var m pixel.Image
-		err := d.Decode(&m, &formats.Value{Data: o.Data}, codec.DecodeOptions{})
+		err := d.Decode(&m, &formats.Value{Data: o.Data}, inner.DecodeOptions{})
 		found := verdict{o, d.Header(), want, err, d.Warning(), process(keep, o.Data), process(deep, o.Data)}
 		what := found.difference(&m)
 		if what == "" {

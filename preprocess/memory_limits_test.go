@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/hostile"
+	inner "github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/image/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/codec"
@@ -32,7 +33,7 @@ func processOne(t *testing.T, r Recipe, data []byte) (*formats.Value, error) {
 
 // A large output size does not raise the limit of the decoded image.
 func TestResizeKeepsTheLimit(t *testing.T) {
-	raw := codec.Encode{Encoding: formats.Raw}
+	raw := codec.EncodeOptions{Encoding: formats.Raw}
 	for name, c := range map[string]struct {
 		recipe Recipe
 		data   []byte
@@ -45,7 +46,7 @@ func TestResizeKeepsTheLimit(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	large := Recipe{MaxPixels: 50000, Resize: Resize{Mode: ResizeExact, W: 4000, H: 3000}, Encode: codec.Encode{Encoding: formats.PNG}}
+	large := Recipe{MaxPixels: 50000, Resize: Resize{Mode: ResizeExact, W: 4000, H: 3000}, Encode: codec.EncodeOptions{Encoding: formats.PNG}}
 	if _, err := processOne(t, large, hostile.PNG(200, 200, 8, hostile.RGB)); err != nil {
 		t.Errorf("an output larger than the limit: %v", err)
 	}
@@ -53,7 +54,7 @@ func TestResizeKeepsTheLimit(t *testing.T) {
 
 // ReserveOutput is not called for an image that is refused.
 func TestReserveOutputAfterTheLimit(t *testing.T) {
-	p, err := NewProcessor(Recipe{EXIF: EXIFApply, Encode: codec.Encode{Encoding: formats.Raw}}, formats.Schema{{Name: "image", Kind: formats.Image}})
+	p, err := NewProcessor(Recipe{EXIF: pixel.EXIFApply, Encode: codec.EncodeOptions{Encoding: formats.Raw}}, formats.Schema{{Name: "image", Kind: formats.Image}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,24 +77,24 @@ func TestTurnedPhotosWithinTheLimit(t *testing.T) {
 		t.Skip("the standard library cannot write such JPEGs, and takes more memory to decode one")
 	}
 	const limit = 12_000_000
-	e := codec.NewEncoder()
+	e := inner.NewEncoder()
 	defer e.Close()
 	for _, c := range []struct {
 		w, h   int
-		encode codec.Encode
+		encode codec.EncodeOptions
 	}{
-		{4000, 3000, codec.Encode{Quality: 90, Progressive: true}},
-		{4000, 3000, codec.Encode{Quality: 90, Optimize: true}},
-		{3000, 2400, codec.Encode{Encoding: formats.Raw}},
+		{4000, 3000, codec.EncodeOptions{Quality: 90, Progressive: true}},
+		{4000, 3000, codec.EncodeOptions{Quality: 90, Optimize: true}},
+		{3000, 2400, codec.EncodeOptions{Encoding: formats.Raw}},
 	} {
-		jpeg, err := e.AppendJPEG(nil, &pixel.Image{Pix: make([]byte, 3*c.w*c.h), H: c.h, W: c.w, C: 3, DType: formats.Uint8}, codec.Encode{Quality: 90})
+		jpeg, err := e.AppendJPEG(nil, &pixel.Image{Pix: make([]byte, 3*c.w*c.h), H: c.h, W: c.w, C: 3, DType: formats.Uint8}, inner.Encode{Quality: 90})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if c.encode.Encoding == "" {
 			c.encode.Encoding = formats.JPEG
 		}
-		r := Recipe{EXIF: EXIFApply, Encode: c.encode}
+		r := Recipe{EXIF: pixel.EXIFApply, Encode: c.encode}
 		want, err := processOne(t, r, pixeltest.WithOrientation(jpeg, 6))
 		if err != nil {
 			t.Fatal(err)

@@ -7,13 +7,15 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/hostile"
 	"github.com/dsconv/dsconv/internal/image/budget"
+	"github.com/dsconv/dsconv/internal/image/buffer"
+	inner "github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // Cropping a very wide image to a small one takes little memory: cropped pixels are not computed.
 func TestCoverOfWideImage(t *testing.T) {
-	p, err := NewProcessor(Recipe{Resize: Resize{Mode: ResizeCover, W: 256, H: 256}, Encode: codec.Encode{Encoding: formats.Raw}},
+	p, err := NewProcessor(Recipe{Resize: Resize{Mode: ResizeCover, W: 256, H: 256}, Encode: codec.EncodeOptions{Encoding: formats.Raw}},
 		formats.Schema{{Name: "image", Kind: formats.Image}})
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +44,7 @@ func allocated() uint64 {
 // After an image of a few megapixels no collection is forced and its buffers stay; after a large one they
 // are freed.
 func TestOrdinaryImagesKeepTheirBuffers(t *testing.T) {
-	p, err := NewProcessor(Recipe{Resize: Resize{Mode: ResizeExact, W: 8, H: 8}, Encode: codec.Encode{Encoding: formats.Raw}},
+	p, err := NewProcessor(Recipe{Resize: Resize{Mode: ResizeExact, W: 8, H: 8}, Encode: codec.EncodeOptions{Encoding: formats.Raw}},
 		formats.Schema{{Name: "image", Kind: formats.Image}})
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +65,7 @@ func TestOrdinaryImagesKeepTheirBuffers(t *testing.T) {
 		if err := p.Process(&in, &out); err != nil {
 			t.Fatal(err)
 		}
-		if n := forced() - before; (n == 0) != c.kept || (cap(p.decoded.Pix) > pixel.MaxKeptBuffer) != c.kept {
+		if n := forced() - before; (n == 0) != c.kept || (cap(p.decoded.Pix) > buffer.MaxKept) != c.kept {
 			t.Errorf("%s: %d forced collections, a buffer of %d bytes", c.name, n, cap(p.decoded.Pix))
 		}
 	}
@@ -87,8 +89,8 @@ func TestLargeFilesTakeTheBudget(t *testing.T) {
 		{178_000_000, 1, 25 << 20, true},
 	} {
 		var r budget.Reservation
-		if err := r.ReserveImage(codec.DecodeMemory(nil, formats.PNG, pixel.Header{H: c.h, W: c.w, C: 3, DType: formats.Uint8, Orientation: 1},
-			pixel.Rect{W: c.w, H: c.h}, codec.DecodeOptions{Color: pixel.ColorRGB}), c.size, 0); err != nil || r.Held() != c.held {
+		if err := r.ReserveImage(inner.DecodeMemory(nil, formats.PNG, pixel.Header{H: c.h, W: c.w, C: 3, DType: formats.Uint8, Orientation: 1},
+			pixel.Rect{W: c.w, H: c.h}, inner.DecodeOptions{Color: pixel.ColorRGB}), c.size, 0); err != nil || r.Held() != c.held {
 			t.Errorf("%+v: %v", c, err)
 		}
 		r.Release()

@@ -12,9 +12,9 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/hostile"
 	"github.com/dsconv/dsconv/internal/image/budget"
+	inner "github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/image/pixeltest"
-	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -39,14 +39,14 @@ func live() uint64 {
 func TestWaitingFreesBuffers(t *testing.T) {
 	const side = 6000
 	v := &formats.Value{Data: wrongChecksum(hostile.PNG(side, side, 8, hostile.Gray))}
-	d := codec.NewDecoder()
+	d := inner.NewDecoder()
 	defer d.Close()
 	var m pixel.Image
 	var others budget.Reservation
 	before := live()
 	others.Set(budget.Budget-2*side*side+1, nil) // there is res to decode, and none for what the damage takes
 	done := make(chan error)
-	go func() { done <- d.Decode(&m, v, codec.DecodeOptions{Color: pixel.ColorKeep}) }()
+	go func() { done <- d.Decode(&m, v, inner.DecodeOptions{Color: pixel.ColorKeep}) }()
 	for budget.Shared.TryAcquire(1) { // until the other one waits
 		budget.Shared.Release(1)
 		time.Sleep(time.Millisecond)
@@ -66,9 +66,9 @@ func TestDamageReservesMore(t *testing.T) {
 	png := hostile.PNG(w, h, 8, hostile.RGB)
 	const head = 8 + 25
 	exif := []byte("MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00")
-	e := codec.NewEncoder()
+	e := inner.NewEncoder()
 	defer e.Close()
-	photo, err := e.AppendJPEG(nil, &pixel.Image{Pix: make([]byte, 3*w*h), H: h, W: w, C: 3, DType: formats.Uint8}, codec.Encode{Quality: 90})
+	photo, err := e.AppendJPEG(nil, &pixel.Image{Pix: make([]byte, 3*w*h), H: h, W: w, C: 3, DType: formats.Uint8}, inner.Encode{Quality: 90})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestDamageReservesMore(t *testing.T) {
 		region  pixel.Rect
 		minimum int64 // bytes per pixel
 	}{
-		"transparent colour": {slices.Concat(png[:head], codec.AppendChunk(nil, "tRNS", make([]byte, 6)), codec.AppendChunk(nil, "eXIf", exif), png[head:]), pixel.Rect{}, 4 + 2*3},
+		"transparent colour": {slices.Concat(png[:head], inner.AppendChunk(nil, "tRNS", make([]byte, 6)), inner.AppendChunk(nil, "eXIf", exif), png[head:]), pixel.Rect{}, 4 + 2*3},
 		"damaged region":     {pixeltest.WithOrientation(photo, 6), pixel.Rect{W: h - 8, H: w - 8}, 3*3 - 1},
 	} {
 		if name == "damaged region" && !jpeg.HasLibjpegTurbo {
@@ -86,9 +86,9 @@ func TestDamageReservesMore(t *testing.T) {
 		}
 		var res budget.Reservation
 		var m pixel.Image
-		d := codec.NewDecoder()
+		d := inner.NewDecoder()
 		defer d.Close()
-		o := codec.DecodeOptions{ApplyOrientation: true, Region: c.region, Reservation: &res}
+		o := inner.DecodeOptions{ApplyOrientation: true, Region: c.region, Reservation: &res}
 		if err := d.Decode(&m, &formats.Value{Data: c.data}, o); err != nil || d.Header().Orientation != 6 {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/budget"
+	inner "github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/codec"
@@ -19,8 +20,8 @@ type Processor struct {
 	recipe  Recipe
 	schema  formats.Schema
 	image   int
-	decoder codec.Decoder
-	encoder codec.Encoder
+	decoder inner.Decoder
+	encoder inner.Encoder
 	resizer resample.Resampler
 	// The image moves from one buffer to the next.
 	decoded, turned, scaled pixel.Image
@@ -189,22 +190,22 @@ func (p *Processor) tile(v, spare *formats.Value) (err error) {
 // is decoded: only what Pillow cannot read counts as damaged.
 func (p *Processor) checkedHeader(v *formats.Value) (pixel.Header, error) {
 	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
-		h, err := codec.RawHeader(v)
+		h, err := inner.RawHeader(v)
 		if want := h.H * h.W * h.C * h.DType.Size(); err == nil && v.Encoding == formats.Raw && len(v.Data) != want {
 			err = fmt.Errorf("%w: %d raw bytes for shape %v of %s", pixel.ErrTruncated, len(v.Data), v.Shape, v.DType)
 		}
 		return h, err
 	}
-	enc, h, err := codec.Inspect(v.Data)
+	enc, h, err := inner.Inspect(v.Data)
 	if err != nil {
 		return h, err
 	}
 	v.Encoding = enc
-	if err := codec.CheckSize(h, p.recipe.MaxPixels); err != nil {
+	if err := inner.CheckSize(h, p.recipe.MaxPixels); err != nil {
 		return h, err
 	}
-	irregular, structureErr := codec.CheckStructure(v.Data, enc)
-	if irregular == "" && structureErr == nil && !p.recipe.Decode {
+	irregular, structureErr := inner.CheckStructure(v.Data, enc)
+	if irregular == "" && structureErr == nil && p.recipe.Check != CheckDecode {
 		return h, nil
 	}
 	return h, p.checkDecodes(v, structureErr)
@@ -213,7 +214,7 @@ func (p *Processor) checkedHeader(v *formats.Value) (pixel.Header, error) {
 // checkDecodes returns an error if an image that is passed through cannot be decoded, and warns of
 // what is irregular about it. An image of an unsupported kind passes with a warning.
 func (p *Processor) checkDecodes(v *formats.Value, structureErr error) error {
-	o := codec.DecodeOptions{Color: pixel.ColorKeep, MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
+	o := inner.DecodeOptions{Color: pixel.ColorKeep, MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
 	defer p.free()
 	err := p.decoder.Decode(&p.decoded, v, o)
 	switch {
@@ -246,12 +247,12 @@ func (p *Processor) warn(what string) error {
 // processImage decodes, turns, scales and encodes one image or mask. The main image comes first and
 // decides g.
 func (p *Processor) processImage(out, in *formats.Value, kind formats.Kind, g *geometry) error {
-	o := codec.DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
+	o := inner.DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
 	filter, enc := p.recipe.filter(), p.recipe.Encode
 	if kind == formats.Mask {
 		o.Color, o.Indices, filter = pixel.ColorKeep, true, pixel.Nearest
 		if enc.Encoding == formats.JPEG {
-			enc = codec.Encode{Encoding: formats.PNG}
+			enc = codec.EncodeOptions{Encoding: formats.PNG}
 		}
 	}
 	if !g.planned {
@@ -259,7 +260,7 @@ func (p *Processor) processImage(out, in *formats.Value, kind formats.Kind, g *g
 			return err
 		}
 	}
-	if o.Fast = p.recipe.Fast && kind == formats.Image; o.Fast {
+	if o.Fast = p.recipe.fast() && kind == formats.Image; o.Fast {
 		o.MinH, o.MinW = pixel.OrientedSize(g.h, g.w, g.orientation)
 	}
 	defer p.free()
@@ -279,7 +280,9 @@ func (p *Processor) processImage(out, in *formats.Value, kind formats.Kind, g *g
 	area := p.decoder.Area().Oriented(p.decoded.H, p.decoded.W, g.orientation)
 	m := &p.decoded
 	if g.orientation != 1 {
-		pixel.Orient(&p.turned, m, g.orientation)
+		if err := pixel.Orient(&p.turned, m, g.orientation); err != nil {
+			return err
+		}
 		m = &p.turned
 		p.dropUsed(&p.decoded)
 	}
@@ -290,13 +293,15 @@ func (p *Processor) processImage(out, in *formats.Value, kind formats.Kind, g *g
 		}
 		m = &p.scaled
 	case g.cut:
-		m.Crop(&p.scaled, g.keep)
+		if err := m.Crop(&p.scaled, g.keep); err != nil {
+			return err
+		}
 		m = &p.scaled
 	}
 	if m == &p.scaled {
 		p.dropUsed(&p.decoded, &p.turned)
 	}
-	return p.encoder.Encode(out, m, enc, p.recipe.Zstd)
+	return p.encoder.Encode(out, m, inner.Encode(enc), int(p.recipe.Zstd))
 }
 
 // planGeometry plans the geometry of a sample's images by the header of the main one.
@@ -338,7 +343,7 @@ func (r Recipe) output(f formats.Field) (d formats.DType, shape []int) {
 	switch {
 	case r.Resize.Mode == ResizeExact || r.Resize.Mode == ResizeCover:
 		h, w = r.Resize.H, r.Resize.W
-	case r.Resize.Mode != ResizeNone || r.exif() == EXIFApply:
+	case r.Resize.Mode != ResizeNone || r.exif() == pixel.EXIFApply:
 		return d, nil
 	}
 	if r.Encode.Encoding != formats.Raw || r.Zstd != 0 || h < 0 || w < 0 || c < 0 {

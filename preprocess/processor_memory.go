@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/budget"
+	inner "github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/codec"
@@ -25,12 +26,12 @@ func (r Resize) maxOutputPixels() int {
 
 // reserve plans the memory of an image's processing, without decoding, and asks ReserveOutput for
 // that of the result.
-func (p *Processor) reserve(v *formats.Value, o codec.DecodeOptions, g *geometry, enc codec.Encode, f pixel.Filter) error {
+func (p *Processor) reserve(v *formats.Value, o inner.DecodeOptions, g *geometry, enc codec.EncodeOptions, f pixel.Filter) error {
 	h, err := p.decoder.Inspect(v)
 	if err != nil {
 		return err
 	}
-	if err := codec.CheckSize(h, o.MaxPixels); err != nil {
+	if err := inner.CheckSize(h, o.MaxPixels); err != nil {
 		return err
 	}
 	c := o.Color.Channels(h.C)
@@ -55,7 +56,7 @@ func (p *Processor) reserve(v *formats.Value, o codec.DecodeOptions, g *geometry
 		}
 		w.step(budget.ImageBytes(outH, outW, c*d.Size()), scaling)
 	}
-	w.step(0, enc.Memory(outH, outW, c, d))
+	w.step(0, inner.Encode(enc).Memory(outH, outW, c, d))
 	p.chooseBuffers(w, len(v.Data), o.MaxPixels)
 	if out := budget.ImageBytes(outH, outW, c*d.Size()); enc.Encoding == formats.Raw && p.recipe.Zstd == 0 && p.ReserveOutput != nil &&
 		out > max(budget.UnreservedOutput, budget.Allowance(len(v.Data))) && !p.ReserveOutput(out) {
@@ -69,12 +70,12 @@ func (p *Processor) reserve(v *formats.Value, o codec.DecodeOptions, g *geometry
 type memoryEstimate struct{ decoding, rest, peak, last int64 }
 
 // newMemoryEstimate begins with the decoding of v, whose pixels take n bytes.
-func newMemoryEstimate(v *formats.Value, h pixel.Header, o codec.DecodeOptions, n int64) memoryEstimate {
+func newMemoryEstimate(v *formats.Value, h pixel.Header, o inner.DecodeOptions, n int64) memoryEstimate {
 	decoding := int64(0)
 	if all := (pixel.Rect{W: h.W, H: h.H}); v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
-		decoding = codec.RawMemory(v, h, all, o)
+		decoding = inner.RawMemory(v, h, all, o)
 	} else {
-		decoding = codec.DecodeMemory(v.Data, formats.Sniff(v.Data), h, all, o)
+		decoding = inner.DecodeMemory(v.Data, formats.Sniff(v.Data), h, all, o)
 	}
 	return memoryEstimate{decoding: decoding, peak: decoding, last: n}
 }

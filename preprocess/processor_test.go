@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	inner "github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/image/pixeltest"
 	"github.com/dsconv/dsconv/internal/image/resample"
@@ -28,17 +29,17 @@ var stereo = formats.Schema{
 // stereoSample has a pair of 100x60, a 16-bit mask and two boxes.
 func stereoSample(t *testing.T) *formats.Sample {
 	t.Helper()
-	e := codec.NewEncoder()
+	e := inner.NewEncoder()
 	defer e.Close()
 	s := &formats.Sample{Key: "a/b", Split: "train", Columns: []string{"x"}}
 	s.Resize(len(stereo))
 	img := pixeltest.TestImage(100, 60, 3, formats.Uint8)
-	for i, enc := range []codec.Encode{{Encoding: formats.JPEG, Quality: 90}, {Encoding: formats.PNG}} {
-		if err := e.Encode(&s.Values[i], img, enc, 0); err != nil {
+	for i, enc := range []codec.EncodeOptions{{Encoding: formats.JPEG, Quality: 90}, {Encoding: formats.PNG}} {
+		if err := e.Encode(&s.Values[i], img, inner.Encode(enc), 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := e.Encode(&s.Values[2], pixeltest.TestImage(100, 60, 1, formats.Uint16), codec.Encode{Encoding: formats.PNG}, 0); err != nil {
+	if err := e.Encode(&s.Values[2], pixeltest.TestImage(100, 60, 1, formats.Uint16), inner.Encode{Encoding: formats.PNG}, 0); err != nil {
 		t.Fatal(err)
 	}
 	s.Values[3] = boxes(10, 20, 50, 40, 90, 0, 100, 60)
@@ -66,7 +67,7 @@ func newProcessor(t *testing.T, r Recipe, schema formats.Schema) *Processor {
 }
 
 func TestProcessGeometry(t *testing.T) {
-	p := newProcessor(t, Recipe{Resize: Resize{ResizeCover, 30, 30}, Encode: codec.Encode{Encoding: formats.Raw}}, stereo)
+	p := newProcessor(t, Recipe{Resize: Resize{ResizeCover, 30, 30}, Encode: codec.EncodeOptions{Encoding: formats.Raw}}, stereo)
 	var in *formats.Sample
 	var out formats.Sample
 	for range 2 { // the second time into reused memory
@@ -109,13 +110,13 @@ func TestProcessGeometry(t *testing.T) {
 
 func TestProcessJPEGKeepsMasksLossless(t *testing.T) {
 	in := stereoSample(t)
-	p := newProcessor(t, Recipe{Resize: Resize{Mode: ResizeShorter, W: 30}, Encode: codec.Encode{Encoding: formats.JPEG, Quality: 90}}, stereo)
+	p := newProcessor(t, Recipe{Resize: Resize{Mode: ResizeShorter, W: 30}, Encode: codec.EncodeOptions{Encoding: formats.JPEG, Quality: 90}}, stereo)
 	var out formats.Sample
 	if err := p.Process(in, &out); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []formats.Encoding{formats.JPEG, formats.JPEG, formats.PNG} {
-		enc, h, err := codec.Inspect(out.Values[i].Data)
+		enc, h, err := inner.Inspect(out.Values[i].Data)
 		if err != nil || enc != want || out.Values[i].Encoding != want || h.H != 30 || h.W != 50 {
 			t.Errorf("%s: %s %+v %v", stereo[i].Name, enc, h, err)
 		}
@@ -154,8 +155,8 @@ func TestProcessPassthrough(t *testing.T) {
 // JPEGs of image fields are tiled, other values keep their bytes.
 func TestProcessTiles(t *testing.T) {
 	pixeltest.Exact(t)
-	p := newProcessor(t, Recipe{Encode: codec.Encode{Tiled: true, Interval: 4}}, stereo)
-	d := codec.NewDecoder()
+	p := newProcessor(t, Recipe{Encode: codec.EncodeOptions{Tiled: true, Interval: 4}}, stereo)
+	d := inner.NewDecoder()
 	defer d.Close()
 	var out formats.Sample
 	for range 3 { // buffers are swapped
@@ -187,8 +188,8 @@ func TestProcessTiles(t *testing.T) {
 func TestProcessTilesIrregular(t *testing.T) {
 	pixeltest.Exact(t)
 	schema := formats.Schema{{Name: "image", Kind: formats.Image}}
-	p := newProcessor(t, Recipe{Encode: codec.Encode{Tiled: true, Interval: 4}}, schema)
-	strict := newProcessor(t, Recipe{Encode: codec.Encode{Tiled: true, Interval: 4}, Strict: true}, schema)
+	p := newProcessor(t, Recipe{Encode: codec.EncodeOptions{Tiled: true, Interval: 4}}, schema)
+	strict := newProcessor(t, Recipe{Encode: codec.EncodeOptions{Tiled: true, Interval: 4}, Strict: true}, schema)
 	plain := pixeltest.IntactJPEGs(t)["444.jpg"]
 	parts := pixeltest.SplitJPEG(plain)
 	scan := parts[len(parts)-2]
@@ -209,7 +210,7 @@ func TestProcessTilesIrregular(t *testing.T) {
 }
 
 func TestProcessRefusesDamage(t *testing.T) {
-	for name, recipe := range map[string]Recipe{"keep": {}, "png": {Encode: codec.Encode{Encoding: formats.PNG}}} {
+	for name, recipe := range map[string]Recipe{"keep": {}, "png": {Encode: codec.EncodeOptions{Encoding: formats.PNG}}} {
 		p := newProcessor(t, recipe, stereo)
 		var out formats.Sample
 		for field, want := range map[int]error{0: pixel.ErrTruncated, 2: pixel.ErrTruncated} {
@@ -251,15 +252,15 @@ func TestProcessOrientation(t *testing.T) {
 	in := stereoSample(t)
 	in.Values[0].Data = pixeltest.WithOrientation(in.Values[0].Data, 6)
 	var out formats.Sample
-	for exif, want := range map[string][]int{EXIFKeep: {60, 100, 3}, EXIFApply: {100, 60, 3}} {
-		p := newProcessor(t, Recipe{Encode: codec.Encode{Encoding: formats.Raw}, EXIF: exif}, stereo)
+	for exif, want := range map[pixel.EXIF][]int{pixel.EXIFKeep: {60, 100, 3}, pixel.EXIFApply: {100, 60, 3}} {
+		p := newProcessor(t, Recipe{Encode: codec.EncodeOptions{Encoding: formats.Raw}, EXIF: exif}, stereo)
 		if err := p.Process(in, &out); err != nil {
 			t.Fatal(err)
 		}
 		if p.Orientation() != 6 || !slices.Equal(out.Values[0].Shape, want) || !slices.Equal(out.Values[2].Shape[:2], want[:2]) {
 			t.Errorf("exif %s: orientation %d, shapes %v and %v", exif, p.Orientation(), out.Values[0].Shape, out.Values[2].Shape)
 		}
-		if exif == EXIFApply { // lies on its left side: (x, y) goes to (60-y, x)
+		if exif == pixel.EXIFApply { // lies on its left side: (x, y) goes to (60-y, x)
 			if want := boxes(20, 10, 40, 50, 0, 90, 60, 100); !bytes.Equal(out.Values[3].Data, want.Data) {
 				t.Errorf("boxes %x, want %x", out.Values[3].Data, want.Data)
 			}
@@ -281,16 +282,16 @@ func TestProcessEqualsPillow(t *testing.T) {
 			continue
 		}
 		in := &formats.Sample{Values: []formats.Value{*pixeltest.ReadValue(t, path)}}
-		_, h, err := codec.Inspect(in.Values[0].Data)
+		_, h, err := inner.Inspect(in.Values[0].Data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, spec := range []string{"shorter:256", "longer:200", "exact:123x77", "fit:128x128", "cover:224x224"} {
-			resize, err := ParseResize(spec)
+			resize, err := parseResize(spec)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := newProcessor(t, Recipe{Resize: resize, Filter: pixel.Bicubic, Encode: codec.Encode{Encoding: formats.Raw}}, schema)
+			p := newProcessor(t, Recipe{Resize: resize, Filter: pixel.Bicubic, Encode: codec.EncodeOptions{Encoding: formats.Raw}}, schema)
 			var out formats.Sample
 			if err := p.Process(in, &out); err != nil {
 				t.Fatal(err)
@@ -309,7 +310,7 @@ func TestProcessEqualsPillow(t *testing.T) {
 }
 
 func TestOutputSchema(t *testing.T) {
-	raw := codec.Encode{Encoding: formats.Raw}
+	raw := codec.EncodeOptions{Encoding: formats.Raw}
 	cover := Resize{ResizeCover, 224, 160}
 	for _, c := range []struct {
 		name  string
@@ -323,10 +324,10 @@ func TestOutputSchema(t *testing.T) {
 		{"cover raw keep", Recipe{Resize: cover, Encode: raw, Color: pixel.ColorKeep}, nil, nil, ""},
 		{"cover raw keep of known", Recipe{Resize: cover, Encode: raw, Color: pixel.ColorKeep}, []int{9, 9, 4}, []int{160, 224, 4}, ""},
 		{"cover zstd", Recipe{Resize: cover, Encode: raw, Zstd: 3}, nil, nil, formats.Uint8},
-		{"cover jpeg", Recipe{Resize: cover, Encode: codec.Encode{Encoding: formats.JPEG, Quality: 90}}, nil, nil, formats.Uint8},
+		{"cover jpeg", Recipe{Resize: cover, Encode: codec.EncodeOptions{Encoding: formats.JPEG, Quality: 90}}, nil, nil, formats.Uint8},
 		{"shorter raw", Recipe{Resize: Resize{Mode: ResizeShorter, W: 9}, Encode: raw}, []int{9, 9, 3}, nil, formats.Uint8},
 		{"raw of known", Recipe{Encode: raw}, []int{9, 8, 4}, []int{9, 8, 3}, formats.Uint8},
-		{"raw of known, oriented", Recipe{Encode: raw, EXIF: EXIFApply}, []int{9, 8, 4}, nil, formats.Uint8},
+		{"raw of known, oriented", Recipe{Encode: raw, EXIF: pixel.EXIFApply}, []int{9, 8, 4}, nil, formats.Uint8},
 	} {
 		p := newProcessor(t, c.r, formats.Schema{{Name: "image", Kind: formats.Image, Shape: c.in}})
 		f := p.OutputSchema()[0]
@@ -337,10 +338,10 @@ func TestOutputSchema(t *testing.T) {
 }
 
 // sameDecoded checks that two images decode to the same pixels without warnings.
-func sameDecoded(t testing.TB, d *codec.Decoder, data, out []byte) {
+func sameDecoded(t testing.TB, d *inner.Decoder, data, out []byte) {
 	t.Helper()
 	var want, got pixel.Image
-	for _, o := range []codec.DecodeOptions{{}, {Color: pixel.ColorKeep}, {ApplyOrientation: true}} {
+	for _, o := range []inner.DecodeOptions{{}, {Color: pixel.ColorKeep}, {ApplyOrientation: true}} {
 		err := d.Decode(&want, &formats.Value{Data: data}, o)
 		warning := d.Warning()
 		if err := errors.Join(err, d.Decode(&got, &formats.Value{Data: out}, o)); err != nil {

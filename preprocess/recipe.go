@@ -1,6 +1,7 @@
 package preprocess
 
 import (
+	"encoding"
 	"errors"
 	"fmt"
 	"strconv"
@@ -13,52 +14,66 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// The ways to treat the EXIF orientation.
+// Check is how images that keep their bytes are checked. "" is CheckStructure.
+type Check string
+
+// The ways to check images.
 const (
-	// EXIFKeep ignores it, as ImageFolder does. Images whose bytes pass through keep it; images
-	// that are encoded again have no EXIF, so that it is lost.
-	EXIFKeep = "keep"
-	// EXIFApply turns and flips the pixels, masks and boxes.
-	EXIFApply = "apply"
+	// CheckStructure checks the structure of the file, and decodes it only if that looks damaged.
+	CheckStructure Check = "structure"
+	// CheckDecode decodes the image.
+	CheckDecode Check = "decode"
 )
 
-// ParseEXIF reads the value of --exif.
-func ParseEXIF(s string) (string, error) {
-	if s == EXIFKeep || s == EXIFApply {
-		return s, nil
+// MarshalText implements encoding.TextMarshaler.
+func (c Check) MarshalText() ([]byte, error) { return []byte(c), nil }
+
+// UnmarshalText reads the value of --check; "" is the default.
+func (c *Check) UnmarshalText(text []byte) error {
+	switch check := Check(text); check {
+	case "", CheckStructure, CheckDecode:
+		*c = check
+		return nil
 	}
-	return "", fmt.Errorf("exif %q: choose keep or apply", s)
+	return fmt.Errorf("check %q: choose structure or decode", text)
 }
 
-// The ways to decode JPEGs.
-const (
-	// DecodeExact gives Pillow's pixels.
-	DecodeExact = "exact"
-	// DecodeFast gives pixels close to them; see DecodeOptions.Fast.
-	DecodeFast = "fast"
-)
+// Zstd is a level of compression, 1 to 22; 0 is none. Its text is the value of --compress: "" for none,
+// zstd or zstd:LEVEL.
+type Zstd int
 
-// ParseDecode reads the value of --decode and reports whether it is fast.
-func ParseDecode(s string) (fast bool, err error) {
-	if s == DecodeExact || s == DecodeFast {
-		return s == DecodeFast, nil
+// defaultZstd is the level where none is given.
+const defaultZstd Zstd = 3
+
+// MarshalText implements encoding.TextMarshaler.
+func (z Zstd) MarshalText() ([]byte, error) { return []byte(z.String()), nil }
+
+// String is what UnmarshalText reads.
+func (z Zstd) String() string {
+	if z == 0 {
+		return ""
 	}
-	return false, fmt.Errorf("decode %q: choose exact or fast", s)
+	return fmt.Sprintf("zstd:%d", int(z))
 }
 
-// ParseZstd reads the value of --compress: "" for none, zstd or zstd:LEVEL (1 to 22).
-func ParseZstd(s string) (level int, err error) {
-	switch name, l, has := strings.Cut(s, ":"); {
-	case s == "":
-		return 0, nil
-	case s == "zstd":
-		return 3, nil
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (z *Zstd) UnmarshalText(text []byte) error {
+	name, l, has := strings.Cut(string(text), ":")
+	level := defaultZstd
+	switch {
+	case len(text) == 0:
+		level = 0
 	case name == "zstd" && has:
-		if n, err := strconv.Atoi(l); err == nil && n >= 1 && n <= 22 {
-			return n, nil
+		n, err := strconv.Atoi(l)
+		if level = Zstd(n); err != nil || n < 1 || n > 22 {
+			name = ""
 		}
 	}
-	return 0, fmt.Errorf("compress %q: choose zstd or zstd:LEVEL with a level of 1 to 22", s)
+	if len(text) > 0 && name != "zstd" {
+		return fmt.Errorf("compress %q: choose zstd or zstd:LEVEL with a level of 1 to 22", text)
+	}
+	*z = level
+	return nil
 }
 
 // Recipe is what is done to every image of a dataset. The zero value passes everything through
@@ -67,15 +82,15 @@ type Recipe struct {
 	Resize    Resize
 	Upscale   bool         // lets shorter, longer and fit enlarge
 	Filter    pixel.Filter // "" is Bilinear; masks always use Nearest
-	Encode    codec.Encode
+	Encode    codec.EncodeOptions
 	Color     pixel.Color // "" is ColorRGB; masks are always kept
-	EXIF      string      // EXIFKeep or EXIFApply, "" is EXIFKeep
-	Zstd      int         // level for raw pixels, 0 for none
-	MaxPixels int         // 0 is DefaultMaxPixels
-	// Decode checks images that pass through by decoding them, not by their structure alone.
-	Decode bool
-	// Fast decodes JPEGs as DecodeOptions.Fast does, scaled down as far as the new size allows.
-	Fast bool
+	EXIF      pixel.EXIF  // "" is EXIFKeep
+	Zstd      Zstd        // level for raw pixels, 0 for none
+	MaxPixels int         // 0 is pixel.DefaultMaxPixels
+	// Check says how images that pass through are checked.
+	Check Check
+	// Decode is how JPEGs are decoded; codec.Fast scales them down as far as the new size allows.
+	Decode codec.Mode
 	// Strict treats irregular images, such as those libjpeg warns about, as damaged.
 	Strict bool
 	// Strip drops the metadata of JPEGs that Encode.Tiled rewrites, also the colour profile (ICC),
@@ -104,32 +119,35 @@ func (r Recipe) Validate() error {
 	switch {
 	case r.keepsPixels() && r.Resize.Mode != ResizeNone:
 		return fmt.Errorf("resize %s changes pixels%s: choose an encoding for them: --encode jpeg:90, png or raw", r.Resize, r.kept())
-	case r.keepsPixels() && r.EXIF == EXIFApply:
+	case r.keepsPixels() && r.EXIF == pixel.EXIFApply:
 		return fmt.Errorf("exif apply changes pixels%s: choose an encoding for them: --encode jpeg:90, png or raw", r.kept())
 	case r.keepsPixels() && r.Color == pixel.ColorGray:
 		return fmt.Errorf("color gray changes pixels%s: choose an encoding for them: --encode jpeg:90, png or raw", r.kept())
 	case r.Strip && !r.Encode.Tiled:
 		return errors.New("strip is for --encode jpeg-tiled: --encode keep keeps every byte, and other encodings write no metadata")
-	case r.Passthrough() && r.Fast:
+	case r.Passthrough() && r.fast():
 		return errors.New("decode fast is for recipes that decode: choose --encode jpeg:90, png or raw")
-	case r.Fast && !jpeg.HasLibjpegTurbo:
+	case r.fast() && !jpeg.HasLibjpegTurbo:
 		return fmt.Errorf("%w: decode fast needs libjpeg-turbo, which this build lacks: build dsconv with CGO_ENABLED=1", pixel.ErrUnsupported)
 	case r.Zstd != 0 && r.Encode.Encoding != formats.Raw:
 		return errors.New("compress zstd is for raw pixels: choose --encode raw")
 	case r.Zstd < 0 || r.Zstd > 22:
-		return fmt.Errorf("zstd level %d: choose 1 to 22", r.Zstd)
+		return fmt.Errorf("zstd level %d: choose 1 to 22", int(r.Zstd))
 	case r.Upscale && r.Resize.Mode == ResizeNone:
 		return errors.New("upscale needs --resize with a size")
 	case r.MaxPixels < 0:
 		return fmt.Errorf("max-pixels %d: choose a positive number", r.MaxPixels)
 	}
-	// The parsers check the value of each field.
-	_, errResize := ParseResize(r.Resize.String())
-	_, errEncode := codec.ParseEncode(r.Encode.String())
-	_, errFilter := pixel.ParseFilter(string(r.filter()))
-	_, errColor := pixel.ParseColor(string(r.color()))
-	_, errEXIF := ParseEXIF(r.exif())
-	return errors.Join(errResize, errEncode, errFilter, errColor, errEXIF, r.Encode.CheckBuild())
+	// Reading the text of each field checks its value.
+	var errs []error
+	for _, field := range []interface {
+		encoding.TextMarshaler
+		encoding.TextUnmarshaler
+	}{&r.Resize, &r.Filter, &r.Color, &r.EXIF, &r.Check, &r.Decode} {
+		text, err := field.MarshalText()
+		errs = append(errs, err, field.UnmarshalText(text))
+	}
+	return errors.Join(append(errs, r.Encode.Validate())...)
 }
 
 func (r Recipe) filter() pixel.Filter {
@@ -146,12 +164,14 @@ func (r Recipe) color() pixel.Color {
 	return r.Color
 }
 
-func (r Recipe) exif() string {
+func (r Recipe) exif() pixel.EXIF {
 	if r.EXIF == "" {
-		return EXIFKeep
+		return pixel.EXIFKeep
 	}
 	return r.EXIF
 }
+
+func (r Recipe) fast() bool { return r.Decode == codec.Fast }
 
 // DecoderVersionKey is the key in Map of the decoder's version. It is only recorded, and ParseRecipe
 // does not read it: versions of one decoder are meant to give equal pixels, and older datasets have
@@ -165,8 +185,8 @@ func (r Recipe) Map() map[string]string {
 	if r.Strict {
 		m["strict"] = "true"
 	}
-	if r.Decode && r.keepsPixels() {
-		m["check"] = "decode"
+	if r.Check == CheckDecode && r.keepsPixels() {
+		m["check"] = string(CheckDecode)
 	}
 	if r.MaxPixels > 0 && r.MaxPixels != pixel.DefaultMaxPixels {
 		m["max-pixels"] = strconv.Itoa(r.MaxPixels)
@@ -181,9 +201,9 @@ func (r Recipe) Map() map[string]string {
 	if r.keepsPixels() {
 		return m
 	}
-	m["color"], m["exif"] = string(r.color()), r.exif()
-	if r.Fast {
-		m["decode"] = DecodeFast
+	m["color"], m["exif"] = string(r.color()), string(r.exif())
+	if r.fast() {
+		m["decode"] = string(codec.Fast)
 	}
 	if r.Resize.Mode != ResizeNone {
 		m["resize"], m["filter"], m["resampler"] = r.Resize.String(), string(r.filter()), resample.ResamplerName
@@ -192,7 +212,7 @@ func (r Recipe) Map() map[string]string {
 		}
 	}
 	if r.Zstd > 0 {
-		m["compress"] = fmt.Sprintf("zstd:%d", r.Zstd)
+		m["compress"] = r.Zstd.String()
 	}
 	return m
 }

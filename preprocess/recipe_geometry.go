@@ -23,7 +23,7 @@ type geometry struct {
 // geometry plans the transform of an image that is stored as h by w.
 func (r Recipe) geometry(h, w, orientation int) geometry {
 	g := geometry{planned: true, inH: h, inW: w, orientation: 1}
-	if r.exif() == EXIFApply {
+	if r.exif() == pixel.EXIFApply {
 		g.orientation = orientation
 	}
 	th, tw := pixel.OrientedSize(h, w, g.orientation)

@@ -13,17 +13,17 @@ import (
 
 func TestParseString(t *testing.T) {
 	for _, s := range []string{"", "shorter:256", "longer:1", "exact:224x160", "fit:640x480", "cover:224x224"} {
-		if r, err := ParseResize(s); err != nil || r.String() != s {
+		if r, err := parseResize(s); err != nil || r.String() != s {
 			t.Errorf("resize %q: %q, %v", s, r, err)
 		}
 	}
 	for _, s := range []string{"keep", "jpeg:90", "jpeg:1", "png", "raw"} {
-		if e, err := codec.ParseEncode(s); err != nil || e.String() != s {
+		if e, err := parsed[codec.EncodeOptions](s); err != nil || e.String() != s {
 			t.Errorf("encode %q: %q, %v", s, e, err)
 		}
 	}
-	for s, want := range map[string]int{"": 0, "zstd": 3, "zstd:19": 19} {
-		if level, err := ParseZstd(s); err != nil || level != want {
+	for s, want := range map[string]Zstd{"": 0, "zstd": 3, "zstd:19": 19} {
+		if level, err := parsed[Zstd](s); err != nil || level != want {
 			t.Errorf("compress %q: %d, %v", s, level, err)
 		}
 	}
@@ -31,42 +31,42 @@ func TestParseString(t *testing.T) {
 
 func TestParsersRefuse(t *testing.T) {
 	for _, s := range []string{"256", "shorter", "shorter:0", "shorter:-4", "shorter:2x2", "exact:224", "cover:224x", "fit:x3", "exact:1x2x3", "exact:99999x1", "bigger:2"} {
-		if r, err := ParseResize(s); err == nil {
+		if r, err := parseResize(s); err == nil {
 			t.Errorf("resize %q: %v", s, r)
 		}
 	}
 	for _, s := range []string{"", "jpg", "jpeg:", "jpeg:0", "jpeg:101", "png:3", "webp"} {
-		if e, err := codec.ParseEncode(s); err == nil {
+		if e, err := parsed[codec.EncodeOptions](s); err == nil {
 			t.Errorf("encode %q: %v", s, e)
 		}
 	}
 	for _, s := range []string{"gzip", "zstd:", "zstd:0", "zstd:23"} {
-		if l, err := ParseZstd(s); err == nil {
+		if l, err := parsed[Zstd](s); err == nil {
 			t.Errorf("compress %q: %d", s, l)
 		}
 	}
-	if _, err := pixel.ParseFilter("sharp"); err == nil {
+	if _, err := parsed[pixel.Filter]("sharp"); err == nil {
 		t.Error("filter sharp")
 	}
-	if _, err := pixel.ParseColor("bgr"); err == nil {
+	if _, err := parsed[pixel.Color]("bgr"); err == nil {
 		t.Error("color bgr")
 	}
-	if _, err := ParseEXIF("drop"); err == nil {
+	if _, err := parsed[pixel.EXIF]("drop"); err == nil {
 		t.Error("exif drop")
 	}
 }
 
 func TestValidate(t *testing.T) {
-	asJPEG := codec.Encode{Encoding: formats.JPEG, Quality: 90}
-	raw, tiled := codec.Encode{Encoding: formats.Raw}, codec.Encode{Tiled: true, Interval: 8}
+	asJPEG := codec.EncodeOptions{Encoding: formats.JPEG, Quality: 90}
+	raw, tiled := codec.EncodeOptions{Encoding: formats.Raw}, codec.EncodeOptions{Tiled: true, Interval: 8}
 	shorter := Resize{Mode: ResizeShorter, W: 256}
 	for name, r := range map[string]Recipe{
 		"nothing":       {},
 		"tiled":         {Encode: tiled, Strip: true},
-		"all defaults":  {Filter: pixel.Bilinear, Color: pixel.ColorRGB, EXIF: EXIFKeep},
+		"all defaults":  {Filter: pixel.Bilinear, Color: pixel.ColorRGB, EXIF: pixel.EXIFKeep},
 		"resize":        {Resize: shorter, Encode: asJPEG},
 		"raw zstd":      {Encode: raw, Zstd: 5, Color: pixel.ColorKeep},
-		"oriented":      {Encode: asJPEG, EXIF: EXIFApply},
+		"oriented":      {Encode: asJPEG, EXIF: pixel.EXIFApply},
 		"upscale cover": {Encode: raw, Resize: Resize{ResizeCover, 3, 4}, Upscale: true},
 	} {
 		if err := r.Validate(); (err == nil) != (jpeg.HasLibjpegTurbo || !r.Encode.Tiled) {
@@ -76,12 +76,12 @@ func TestValidate(t *testing.T) {
 	for name, r := range map[string]Recipe{
 		"keep and resize":  {Resize: shorter},
 		"tiled and resize": {Resize: shorter, Encode: tiled},
-		"tiled and exif":   {EXIF: EXIFApply, Encode: tiled},
+		"tiled and exif":   {EXIF: pixel.EXIFApply, Encode: tiled},
 		"tiled and gray":   {Color: pixel.ColorGray, Encode: tiled},
 		"tiled and zstd":   {Zstd: 3, Encode: tiled},
 		"strip and keep":   {Strip: true},
 		"strip and jpeg":   {Strip: true, Encode: asJPEG},
-		"keep and exif":    {EXIF: EXIFApply},
+		"keep and exif":    {EXIF: pixel.EXIFApply},
 		"keep and gray":    {Color: pixel.ColorGray},
 		"zstd of jpeg":     {Encode: asJPEG, Zstd: 3},
 		"zstd level":       {Encode: raw, Zstd: 23},
@@ -89,8 +89,8 @@ func TestValidate(t *testing.T) {
 		"filter":           {Encode: raw, Filter: "sharp"},
 		"color":            {Encode: raw, Color: "bgr"},
 		"exif":             {Encode: raw, EXIF: "drop"},
-		"quality":          {Encode: codec.Encode{Encoding: formats.JPEG}},
-		"encoding":         {Encode: codec.Encode{Encoding: formats.GIF}},
+		"quality":          {Encode: codec.EncodeOptions{Encoding: formats.JPEG}},
+		"encoding":         {Encode: codec.EncodeOptions{Encoding: formats.GIF}},
 		"empty resize":     {Encode: raw, Resize: Resize{Mode: ResizeExact, W: 3}},
 		"negative maximum": {Encode: raw, MaxPixels: -1},
 	} {
@@ -101,7 +101,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestMap(t *testing.T) {
-	r := Recipe{Resize: Resize{Mode: ResizeShorter, W: 256}, Encode: codec.Encode{Encoding: formats.JPEG, Quality: 90}}
+	r := Recipe{Resize: Resize{Mode: ResizeShorter, W: 256}, Encode: codec.EncodeOptions{Encoding: formats.JPEG, Quality: 90}}
 	want := map[string]string{
 		"encode": "jpeg:90", "resize": "shorter:256", "filter": "bilinear", "color": "rgb", "exif": "keep",
 		"decoder": jpeg.DecoderName, "decoder-version": jpeg.DecoderVersion(), "resampler": "pillow-13",
@@ -109,7 +109,7 @@ func TestMap(t *testing.T) {
 	if got := r.Map(); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	tiled := Recipe{Encode: codec.Encode{Tiled: true, Interval: 8}, Strip: true, Decode: true}
+	tiled := Recipe{Encode: codec.EncodeOptions{Tiled: true, Interval: 8}, Strip: true, Check: CheckDecode}
 	want = map[string]string{
 		"encode": "jpeg-tiled:8", "strip": "true", "check": "decode", "decoder": jpeg.DecoderName, "decoder-version": jpeg.DecoderVersion(),
 	}
@@ -151,7 +151,7 @@ func TestPlan(t *testing.T) {
 		{"cover:3x4", 3, 5, false, 3, 5, pixel.Rect{X: 0, Y: 0, W: 3, H: 4}},
 		{"", 31, 7, false, 31, 7, pixel.Rect{X: 0, Y: 0, W: 31, H: 7}},
 	} {
-		r, err := ParseResize(c.resize)
+		r, err := parseResize(c.resize)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestPlanProperties(t *testing.T) {
 // Options that need another build are refused before the first image.
 func TestOptionsOfTheBuild(t *testing.T) {
 	for _, s := range []string{"jpeg-tiled", "jpeg:90:444", "jpeg:90:optimize", "jpeg:90:progressive", "jpeg:90:tile=8"} {
-		e, err := codec.ParseEncode(s)
+		e, err := parsed[codec.EncodeOptions](s)
 		if err != nil {
 			t.Fatal(err)
 		}

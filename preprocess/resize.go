@@ -22,14 +22,26 @@ const (
 	ResizeCover   ResizeMode = "cover"   // the smallest size that covers W by H, aspect kept, cropped to W by H around the centre
 )
 
-// Resize is the value of --resize. Shorter and longer use W alone.
+// Resize is how images are scaled. Shorter and longer use W alone. Its text is the value of --resize:
+// shorter:N, longer:N, exact:WxH, fit:WxH, cover:WxH or "" for none.
 type Resize struct {
 	Mode ResizeMode
 	W, H int
 }
 
-// ParseResize reads shorter:N, longer:N, exact:WxH, fit:WxH, cover:WxH or "" for none.
-func ParseResize(s string) (Resize, error) {
+// UnmarshalText implements encoding.TextUnmarshaler: see Resize.
+func (r *Resize) UnmarshalText(text []byte) error {
+	parsed, err := parseResize(string(text))
+	if err == nil {
+		*r = parsed
+	}
+	return err
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (r Resize) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+func parseResize(s string) (Resize, error) {
 	if s == "" {
 		return Resize{}, nil
 	}
@@ -61,7 +73,7 @@ func parseSide(s string) (int, bool) {
 	return n, err == nil && n > 0 && n <= maxSide
 }
 
-// String is what ParseResize reads.
+// String is what UnmarshalText reads.
 func (r Resize) String() string {
 	switch r.Mode {
 	case ResizeNone:

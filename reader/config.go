@@ -71,7 +71,7 @@ type Config struct {
 	Color pixel.Color `json:"color"`
 	// ApplyOrientation applies the EXIF orientation, which ImageFolder and Pillow do not.
 	ApplyOrientation bool `json:"orientation,omitempty"`
-	// FastDecode decodes JPEGs as preprocess.DecodeOptions.Fast does, reduced by 2, 4 or 8 if the first
+	// FastDecode decodes JPEGs as codec.Fast does, reduced by 2, 4 or 8 if the first
 	// transform reduces them more: the pixels are near Pillow's, not equal.
 	FastDecode bool `json:"fast_decode,omitempty"`
 	// MaxPixels is the most pixels that an image may have, and bounds the memory that it may use; 0
@@ -117,7 +117,7 @@ func (c Config) WithDefaults() (Config, error) {
 
 // checkNames checks the fields that take one of a few values, and the transforms.
 func (c *Config) checkNames() error {
-	_, color := pixel.ParseColor(string(c.Color))
+	color := c.Color.UnmarshalText([]byte(c.Color))
 	_, onError := ParseOnError(string(c.OnError))
 	_, tail := order.ParseTail(string(c.Tail))
 	spec := c.Order

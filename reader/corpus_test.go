@@ -24,8 +24,8 @@ import (
 	"github.com/dsconv/dsconv/formats/lmdb"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/formats/tfrecord"
-	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 )
@@ -38,7 +38,7 @@ type packing struct {
 }
 
 func packings() []packing {
-	raw := preprocess.Recipe{Color: pixel.ColorKeep, Encode: codec.Encode{Encoding: formats.Raw}}
+	raw := preprocess.Recipe{Color: pixel.ColorKeep, Encode: codec.EncodeOptions{Encoding: formats.Raw}}
 	return []packing{
 		{"LMDB", "x.lmdb", lmdb.Format{}, convert.Options{}},
 		{"HDF5", "x.h5", hdf5.Format{}, convert.Options{}},

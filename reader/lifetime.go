@@ -12,7 +12,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/cache"
 	"github.com/dsconv/dsconv/internal/forgotten"
-	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/internal/image/codec"
 )
 
 // lifetime is what lets a Loader be closed while it is used.

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
-	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )
@@ -117,7 +117,7 @@ func encoded(t *testing.T, m *pixel.Image, progressive bool) []byte {
 	t.Helper()
 	enc := codec.NewEncoder()
 	defer enc.Close()
-	data, err := enc.AppendJPEG(nil, m, codec.Encode{Encoding: formats.JPEG, Quality: 75, Sampling: jpeg.Sampling444, Progressive: progressive})
+	data, err := enc.AppendJPEG(nil, m, codec.Encode{Encoding: formats.JPEG, Quality: 75, Sampling: pixel.Sampling444, Progressive: progressive})
 	if err != nil {
 		t.Fatal(err)
 	}

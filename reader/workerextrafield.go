@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -124,6 +124,6 @@ func (w *worker) upright(m *pixel.Image) *pixel.Image {
 	if w.orientation == 1 {
 		return m
 	}
-	pixel.Orient(&w.turned, m, w.orientation)
+	_ = pixel.Orient(&w.turned, m, w.orientation) // cannot fail: it was decoded
 	return &w.turned
 }

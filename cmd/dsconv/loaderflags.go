@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
@@ -51,7 +51,9 @@ func loaderConfig(cc *cli.Context) (c reader.Config, err error) {
 	}
 	parseFlag(cc, "on-error", &c.OnError, reader.ParseOnError, &err)
 	parseFlag(cc, "cache", &c.Cache, reader.ParseCache, &err)
-	parseFlag(cc, "decode", &c.FastDecode, preprocess.ParseDecode, &err)
+	var mode codec.Mode
+	parseText(cc, "decode", &mode, &err)
+	c.FastDecode = mode == codec.Fast
 	if err == nil {
 		c.Transforms, err = augment.Parse(cc.String("augment"))
 	}

@@ -80,7 +80,7 @@ func merge(cc *cli.Context, c *console) (err error) {
 
 func mergeOptions(cc *cli.Context, o *writeOptions) (err error) {
 	o.convert.Create.Replace = cc.Bool("force")
-	parseFlag(cc, "compress", &o.convert.Create.Zstd, preprocess.ParseZstd, &err)
+	parseText(cc, "compress", (*preprocess.Zstd)(&o.convert.Create.Zstd), &err)
 	parseFlag(cc, "order", &o.convert.Order, parseOrder, &err)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -11,7 +12,6 @@ import (
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
-	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 func packFlags() []cli.Flag {
@@ -99,16 +99,16 @@ func parsePackSyntax(cc *cli.Context, o *writeOptions) (err error) {
 	r := &o.convert.Recipe
 	r.Upscale, r.MaxPixels, r.Strip = cc.Bool("upscale"), cc.Int("max-pixels"), cc.Bool("strip")
 	if cc.String("resize") != "" {
-		parseFlag(cc, "resize", &r.Resize, preprocess.ParseResize, &err)
+		parseText(cc, "resize", &r.Resize, &err)
 	}
 	noTile := cc.Bool("no-tile")
-	parseFlag(cc, "encode", &r.Encode, func(s string) (codec.Encode, error) { return parseEncode(s, noTile) }, &err)
-	parseFlag(cc, "decode", &r.Fast, preprocess.ParseDecode, &err)
-	parseFlag(cc, "filter", &r.Filter, pixel.ParseFilter, &err)
-	parseFlag(cc, "color", &r.Color, pixel.ParseColor, &err)
-	parseFlag(cc, "exif", &r.EXIF, preprocess.ParseEXIF, &err)
+	parseFlag(cc, "encode", &r.Encode, func(s string) (codec.EncodeOptions, error) { return parseEncode(s, noTile) }, &err)
+	parseText(cc, "decode", &r.Decode, &err)
+	parseText(cc, "filter", &r.Filter, &err)
+	parseText(cc, "color", &r.Color, &err)
+	parseText(cc, "exif", &r.EXIF, &err)
 	// convert.New decides whether the level applies to the files or to raw pixels.
-	parseFlag(cc, "compress", &o.convert.Create.Zstd, preprocess.ParseZstd, &err)
+	parseText(cc, "compress", (*preprocess.Zstd)(&o.convert.Create.Zstd), &err)
 	return err
 }
 
@@ -127,12 +127,19 @@ func parseFlag[T any](cc *cli.Context, flag string, to *T, parse func(string) (T
 	}
 }
 
+// parseText is parseFlag for values that read their own text.
+func parseText(cc *cli.Context, flag string, to encoding.TextUnmarshaler, err *error) {
+	if *err == nil {
+		*err = to.UnmarshalText([]byte(cc.String(flag)))
+	}
+}
+
 // parseCheck parses --check and --strict.
 func (o *writeOptions) parseCheck(cc *cli.Context) error {
 	switch check := cc.String("check"); check {
 	case "structure":
 	case "decode":
-		o.convert.Recipe.Decode = true
+		o.convert.Recipe.Check = preprocess.CheckDecode
 	default:
 		return fmt.Errorf("--check %s: use structure or decode", check)
 	}
@@ -142,8 +149,9 @@ func (o *writeOptions) parseCheck(cc *cli.Context) error {
 
 // parseEncode parses --encode. JPEGs that are encoded are tiled by default, unless noTile is set or
 // they are progressive.
-func parseEncode(s string, noTile bool) (codec.Encode, error) {
-	e, err := codec.ParseEncode(s)
+func parseEncode(s string, noTile bool) (codec.EncodeOptions, error) {
+	var e codec.EncodeOptions
+	err := e.UnmarshalText([]byte(s))
 	isJPEG := e.Encoding == formats.JPEG
 	switch {
 	case err != nil:

@@ -1,9 +1,7 @@
 package folder
 
 import (
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,17 +17,16 @@ type layout struct {
 	names []string // of the classes, in the order of their indices
 }
 
-// subfolders returns the names of the folders (or links to folders) in root/rel that the filter
+// subfolders returns the names of the folders (or links to folders) in rel that the filter
 // includes.
-func subfolders(root, rel string, filter *formats.FileFilter) ([]string, error) {
-	dir := filepath.Join(root, rel)
-	entries, err := os.ReadDir(dir)
+func subfolders(in filesystem, rel string, filter *formats.FileFilter) ([]string, error) {
+	entries, err := in.readDir(rel)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
 	for _, e := range entries {
-		if st, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && st.IsDir() && filter.IncludesFolder(path.Join(rel, e.Name())) {
+		if st, err := in.stat(path.Join(rel, e.Name())); err == nil && st.IsDir() && filter.IncludesFolder(path.Join(rel, e.Name())) {
 			names = append(names, e.Name())
 		}
 	}
@@ -37,12 +34,13 @@ func subfolders(root, rel string, filter *formats.FileFilter) ([]string, error) 
 }
 
 // layoutOf finds splits and classes. As in ImageFolder, an empty folder is a class too.
-func layoutOf(root, order string, filter *formats.FileFilter) (layout, error) {
-	return newLayout(func(dir string) ([]string, error) { return subfolders(root, dir, filter) }, order)
+func layoutOf(in filesystem, order string, filter *formats.FileFilter) (layout, error) {
+	return newLayout(in, func(dir string) ([]string, error) { return subfolders(in, dir, filter) }, order)
 }
 
-// newLayout finds the layout of the folders that below returns; "" is the root.
-func newLayout(below func(dir string) ([]string, error), order string) (layout, error) {
+// newLayout finds the layout of the folders that below returns; "" is the root. in has the file of
+// the order, if that is one.
+func newLayout(in filesystem, below func(dir string) ([]string, error), order string) (layout, error) {
 	var l layout
 	first, err := below("")
 	if err != nil {
@@ -61,7 +59,7 @@ func newLayout(below func(dir string) ([]string, error), order string) (layout, 
 		}
 	}
 	l.class = len(found) > 0
-	l.names, err = orderClasses(found, order)
+	l.names, err = orderClasses(in, found, order)
 	return l, err
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // orderClasses returns the different names in the order of their class indices.
-func orderClasses(names []string, order string) ([]string, error) {
+func orderClasses(in filesystem, names []string, order string) ([]string, error) {
 	names = slices.Clone(names)
 	switch order {
 	case "":
@@ -15,15 +15,15 @@ func orderClasses(names []string, order string) ([]string, error) {
 	case "natural":
 		slices.SortFunc(names, compareNatural)
 	default:
-		return classesFrom(order, names)
+		return classesFrom(in, order, names)
 	}
 	return slices.Compact(names), nil
 }
 
 // classesFrom reads the classes' order from a file, which must name all classes found and may
 // name more.
-func classesFrom(file string, found []string) ([]string, error) {
-	b, err := readText(file)
+func classesFrom(in filesystem, file string, found []string) ([]string, error) {
+	b, err := readText(in, file)
 	if err != nil {
 		return nil, fmt.Errorf("read the class order: %w", err)
 	}

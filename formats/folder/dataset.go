@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io/fs"
 	"iter"
 	"maps"
 	"math"
@@ -21,9 +22,9 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
-// Dataset is a folder of images. It is safe for concurrent use.
+// Dataset is a folder of images, on the disk or in an fs.FS. It is safe for concurrent use.
 type Dataset struct {
-	root          string
+	in            filesystem
 	gate          lifetime.Gate
 	meta          formats.Meta
 	samples       []sample // in key order
@@ -50,7 +51,7 @@ type source interface {
 	// files returns the found files that are images of samples.
 	files(found []file) []file
 	label(it *sample) (why string)
-	missing(root string) []Skip
+	missing(in filesystem) []Skip
 	schema() formats.Schema
 	userColumns() []string
 }
@@ -94,34 +95,57 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	if _, err := os.Lstat(filepath.Join(root, UnfinishedName)); err == nil {
 		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: repeat the unpack command to finish it, which removes the file %s", root, UnfinishedName)
 	}
-	s := &scan{root: root, filter: filter}
+	return openIn(ctx, disk(root), filter, cfg)
+}
+
+// OpenFS is Open for a file system: an embed.FS, a *zip.Reader, an os.DirFS, a fstest.MapFS. The root of
+// fsys is the folder; Config.Labels and the file of Config.ClassOrder are paths in fsys. Keys, labels,
+// skips and samples are those of the same files on the disk. Files need no time. fsys must allow
+// concurrent reads, as all of these do, and must not be closed before the Dataset.
+func OpenFS(ctx context.Context, fsys fs.FS, cfg Config) (*Dataset, error) {
+	if fsys == nil {
+		return nil, errors.New("folder: OpenFS of a nil file system")
+	}
+	filter, err := cfg.Patterns.Compile()
+	if err != nil {
+		return nil, err
+	}
+	in := virtual{fsys}
+	if _, err := in.lstat(UnfinishedName); err == nil {
+		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: it has the file %s", in, UnfinishedName)
+	}
+	return openIn(ctx, in, filter, cfg)
+}
+
+func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg Config) (_ *Dataset, err error) {
+	s := &scan{in: in, filter: filter}
 	if err := s.walk(ctx); err != nil {
 		return nil, err
 	}
-	d := &Dataset{root: root, skips: s.skips, ignored: s.ignored, unmatched: filter.Unmatched()}
+	d := &Dataset{in: in, skips: s.skips, ignored: s.ignored, unmatched: filter.Unmatched()}
 	var l source
 	if IsDescription(cfg.Labels) {
-		d.description, err = newDescriptionSource(root, &cfg)
+		d.description, err = newDescriptionSource(in, &cfg)
 		l = d.description
 	} else {
-		l, err = newLabeler(root, &cfg, filter)
+		l, err = newLabeler(in, &cfg, filter)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if d.description != nil {
-		d.ignored = max(0, d.ignored-d.description.countKnownFiles(root))
+		d.ignored = max(0, d.ignored-d.description.countKnownFiles(in))
 	}
 	d.add(l.files(s.files), l)
-	d.skips = append(d.skips, l.missing(root)...)
+	d.skips = append(d.skips, l.missing(in)...)
 	slices.SortFunc(d.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
 	if len(d.samples) == 0 {
 		return nil, d.empty()
 	}
 	d.describe(l, &cfg)
-	d.gate.Open(root, nil)
-	if file := filepath.Join(root, "labels.json"); cfg.Labels == "" {
-		if _, err := readDescription(file); err == nil {
+	d.gate.Open(in.String(), nil)
+	if file := in.join("labels.json"); cfg.Labels == "" {
+		if _, err := readDescription(in, file); err == nil {
 			d.unusedDescription = file
 		}
 	}
@@ -133,14 +157,17 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 func (d *Dataset) UnusedDescription() string { return d.unusedDescription }
 
 func (d *Dataset) empty() error {
-	err := fmt.Errorf("%s: no image to read in this folder", d.root)
+	err := fmt.Errorf("%s: no image to read in this folder", d.in)
 	if len(d.skips) > 0 {
 		err = fmt.Errorf("%w (%d skipped, such as %s: %s)", err, len(d.skips), d.skips[0].Path, d.skips[0].Cause)
 	}
 	if patterns := d.unmatched.String(); patterns != "" {
 		err = fmt.Errorf("%w; nothing matches %s", err, patterns)
 	}
-	return fmt.Errorf("%w%s", err, sharded.SuggestDatasets(d.root))
+	if root, onDisk := d.in.(disk); onDisk {
+		err = fmt.Errorf("%w%s", err, sharded.SuggestDatasets(string(root)))
+	}
+	return err
 }
 
 // add adds the samples, in key order. A key is the path without extension. It keeps the extension
@@ -238,7 +265,7 @@ func (d *Dataset) Info(i int) (formats.Info, error) {
 		return formats.Info{}, err
 	}
 	if i < 0 || i >= len(d.samples) {
-		return formats.Info{}, fmt.Errorf("%s: index %d out of range: the folder has %d samples", d.root, i, len(d.samples))
+		return formats.Info{}, fmt.Errorf("%s: index %d out of range: the folder has %d samples", d.in, i, len(d.samples))
 	}
 	it := &d.samples[i]
 	in := formats.Info{
@@ -273,13 +300,13 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 		return err
 	}
 	if s == nil {
-		return fmt.Errorf("%s: sample %d: there is nothing to read it into: the *formats.Sample is nil", d.root, i)
+		return fmt.Errorf("%s: sample %d: there is nothing to read it into: the *formats.Sample is nil", d.in, i)
 	}
 	s.Key, s.Split, s.Source, s.Checksum = in.Key, in.Split, in.Source, in.Checksum
 	s.SetColumns(in.Columns...)
 	s.Resize(len(d.meta.Schema))
 	v := &s.Values[d.meta.Schema.ImageIndex()]
-	data, err := readFile(filepath.Join(d.root, filepath.FromSlash(in.Source.Path)), in.Size, in.Source.ModTime, v.Buffer())
+	data, err := d.in.read(in.Source.Path, in.Size, in.Source.ModTime, v.Buffer())
 	v.SetOwn(data)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", in.Source.Path, err)
@@ -287,7 +314,7 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	v.Encoding, v.DType = formats.Sniff(v.Data), ""
 	v.SetShape()
 	if d.description != nil {
-		return d.description.read(d.root, &d.samples[i], s.Values)
+		return d.description.read(d.in, &d.samples[i], s.Values)
 	}
 	d.setLabels(&d.samples[i], s.Values[1:])
 	return nil

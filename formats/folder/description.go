@@ -53,8 +53,8 @@ type UserColumn struct {
 // IsDescription reports whether a file of labels is a Description.
 func IsDescription(file string) bool { return strings.EqualFold(filepath.Ext(file), ".json") }
 
-func readDescription(file string) (*Description, error) {
-	b, err := readText(file)
+func readDescription(in filesystem, file string) (*Description, error) {
+	b, err := readText(in, file)
 	if err != nil {
 		return nil, fmt.Errorf("read the labels: %w", err)
 	}

@@ -3,7 +3,6 @@ package folder
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,17 +26,17 @@ type descriptionSource struct {
 	fieldFiles map[string]bool
 }
 
-func newDescriptionSource(root string, cfg *Config) (*descriptionSource, error) {
+func newDescriptionSource(in filesystem, cfg *Config) (*descriptionSource, error) {
 	if len(cfg.LabelColumns) > 0 || cfg.LabelSep != "" || cfg.ClassOrder != "" || cfg.LabelType != "" {
 		return nil, fmt.Errorf("%s already describes the columns: leave out --label-columns, --label-sep, --label-type and --class-order", cfg.Labels)
 	}
-	desc, err := readDescription(cfg.Labels)
+	desc, err := readDescription(in, cfg.Labels)
 	if err != nil {
 		return nil, err
 	}
 	d := &descriptionSource{Description: desc, file: filepath.Join(filepath.Dir(cfg.Labels), desc.Table), image: desc.Schema().ImageIndex()}
 	d.designated = desc.Schema().LabelIndex()
-	if d.table, err = readTable(d.file, root); err != nil {
+	if d.table, err = readTable(in, d.file); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(d.findColumns(), d.check()); err != nil {
@@ -115,17 +114,27 @@ func (d *descriptionSource) files(found []file) []file {
 
 // countKnownFiles returns the number of files in the folder that are not images by name and
 // belong to the description.
-func (d *descriptionSource) countKnownFiles(root string) int {
+func (d *descriptionSource) countKnownFiles(in filesystem) int {
 	n := 0
 	for name := range d.fieldFiles {
 		if ext := strings.ToLower(filepath.Ext(name)); !slices.Contains(readExtensions, ext) && !slices.Contains(unreadExtensions, ext) {
 			n++
 		}
 	}
-	if rel, err := filepath.Rel(root, d.file); err == nil && filepath.IsLocal(rel) {
+	if isInside(in, d.file) {
 		n += 2 // the table and its description
 	}
 	return n
+}
+
+// isInside reports whether a file that the Config names lies in the folder.
+func isInside(in filesystem, file string) bool {
+	root, onDisk := in.(disk)
+	if !onDisk {
+		return true
+	}
+	rel, err := filepath.Rel(string(root), file)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // label sets key, split, labels and columns of it, or returns why it is skipped.
@@ -155,7 +164,7 @@ func (d *descriptionSource) label(it *sample) (why string) {
 }
 
 // read sets the values of it except the designated image.
-func (d *descriptionSource) read(root string, it *sample, values []formats.Value) error {
+func (d *descriptionSource) read(in filesystem, it *sample, values []formats.Value) error {
 	for i, at := range d.cells {
 		if at < 0 {
 			continue
@@ -165,7 +174,7 @@ func (d *descriptionSource) read(root string, it *sample, values []formats.Value
 		if f.Kind.IsLabel() {
 			err = d.labels[i].set(v, cell)
 		} else {
-			err = readFieldFile(root, cell, f.Kind, v)
+			err = readFieldFile(in, cell, f.Kind, v)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", it.path, f.Column, err)
@@ -175,16 +184,15 @@ func (d *descriptionSource) read(root string, it *sample, values []formats.Value
 }
 
 // readFieldFile reads the file of a field that is neither the designated image nor a label.
-func readFieldFile(root, name string, kind formats.Kind, v *formats.Value) error {
-	full := filepath.Join(root, filepath.FromSlash(name))
-	st, err := os.Stat(full)
+func readFieldFile(in filesystem, name string, kind formats.Kind, v *formats.Value) error {
+	st, err := in.stat(name)
 	if err != nil {
 		return err
 	}
 	if !st.Mode().IsRegular() || st.Size() > maxFile {
 		return fmt.Errorf("%s: not a regular file of at most %d bytes", name, int64(maxFile))
 	}
-	data, err := readFile(full, st.Size(), st.ModTime().UnixNano(), v.Buffer())
+	data, err := in.read(name, st.Size(), modTimeOf(st), v.Buffer())
 	v.SetOwn(data)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
@@ -205,7 +213,7 @@ func readFieldFile(root, name string, kind formats.Kind, v *formats.Value) error
 	return nil
 }
 
-func (d *descriptionSource) missing(root string) []Skip { return missingFiles(d.table, d.file, root) }
+func (d *descriptionSource) missing(in filesystem) []Skip { return missingFiles(d.table, d.file, in) }
 
 func (d *descriptionSource) schema() formats.Schema { return d.Schema() }
 

@@ -3,6 +3,7 @@ package folder
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -19,7 +20,35 @@ func (d *Dataset) Identify(w io.Writer) error {
 	if err := d.gate.Check(); err != nil {
 		return err
 	}
-	root, err := filepath.Abs(d.root)
+	if err := d.in.identify(w); err != nil {
+		return err
+	}
+	for i := range d.samples {
+		if _, err := fmt.Fprintln(w, d.samples[i].labels, d.samples[i].columns); err != nil {
+			return err
+		}
+		if err := d.identifyContent(w, &d.samples[i].file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// identifyContent writes a file that has no time: its size alone does not tell that it is the same.
+func (d *Dataset) identifyContent(w io.Writer, f *file) error {
+	if f.modTime != 0 {
+		return nil
+	}
+	data, err := d.in.read(f.path, f.size, f.modTime, nil)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", f.path, err)
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+func (d disk) identify(w io.Writer) error {
+	root, err := filepath.Abs(string(d))
 	if err != nil {
 		return err
 	}
@@ -27,17 +56,23 @@ func (d *Dataset) Identify(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var inode any // another folder may have been moved to the same path
-	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-		inode = sys.Ino
-	}
-	if _, err := fmt.Fprintf(w, "%q %v\n", root, inode); err != nil {
+	_, err = fmt.Fprintf(w, "%q %v\n", root, inodeOf(st))
+	return err
+}
+
+func (v virtual) identify(w io.Writer) error {
+	st, err := v.stat("")
+	if err != nil {
 		return err
 	}
-	for i := range d.samples {
-		if _, err := fmt.Fprintln(w, d.samples[i].labels, d.samples[i].columns); err != nil {
-			return err
-		}
+	_, err = fmt.Fprintf(w, "%T %v\n", v.FS, inodeOf(st))
+	return err
+}
+
+// inodeOf returns the number of a folder of the disk: another one may have been moved to the same path.
+func inodeOf(st fs.FileInfo) any {
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		return sys.Ino
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -32,12 +31,12 @@ type labelField struct {
 	column int
 }
 
-func newLabeler(root string, cfg *Config, filter *formats.FileFilter) (*labeler, error) {
+func newLabeler(in filesystem, cfg *Config, filter *formats.FileFilter) (*labeler, error) {
 	order := cfg.ClassOrder
 	if cfg.Labels != "" {
 		order = "" // it orders the table's classes, not the folders'
 	}
-	lay, err := layoutOf(root, order, filter)
+	lay, err := layoutOf(in, order, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -45,17 +44,17 @@ func newLabeler(root string, cfg *Config, filter *formats.FileFilter) (*labeler,
 	if cfg.Labels == "" {
 		return l, nil
 	}
-	if l.table, err = readTable(cfg.Labels, root); err != nil {
+	if l.table, err = readTable(in, cfg.Labels); err != nil {
 		return nil, err
 	}
-	if err := l.choose(cfg); err != nil {
+	if err := l.choose(in, cfg); err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Labels, err)
 	}
 	return l, nil
 }
 
 // choose finds the label columns of the table and their classes.
-func (l *labeler) choose(cfg *Config) error {
+func (l *labeler) choose(in filesystem, cfg *Config) error {
 	names := cfg.LabelColumns
 	if len(names) == 0 && slices.Contains(l.table.columns, "label") {
 		names = []string{"label"}
@@ -71,7 +70,7 @@ func (l *labeler) choose(cfg *Config) error {
 		return err
 	}
 	for _, name := range names {
-		f, err := l.read(name, types.For(name), cfg)
+		f, err := l.read(in, name, types.For(name), cfg)
 		if err != nil {
 			return err
 		}
@@ -99,7 +98,7 @@ func checkOrder(columns []string, types labels.Types, cfg *Config) error {
 }
 
 // read interprets the cells of a label column.
-func (l *labeler) read(name string, t labels.Type, cfg *Config) (*labelField, error) {
+func (l *labeler) read(in filesystem, name string, t labels.Type, cfg *Config) (*labelField, error) {
 	at, err := l.table.column(name)
 	if err != nil {
 		return nil, err
@@ -118,7 +117,7 @@ func (l *labeler) read(name string, t labels.Type, cfg *Config) (*labelField, er
 		src.Like = &cfg.Like[k]
 	}
 	if cfg.ClassOrder != "" {
-		src.Order = func(names []string) ([]string, error) { return orderClasses(names, cfg.ClassOrder) }
+		src.Order = func(names []string) ([]string, error) { return orderClasses(in, names, cfg.ClassOrder) }
 		if _, err := src.Order([]string{"-1"}); t == labels.Auto && cfg.ClassOrder != "natural" && err == nil {
 			src.Type = labels.Name // the file says that -1 is a class
 		}
@@ -171,17 +170,17 @@ func (f *labelField) labels(row []string) []int64 {
 }
 
 // missing lists the table's files that the scan of the folder cannot have found.
-func (l *labeler) missing(root string) []Skip {
+func (l *labeler) missing(in filesystem) []Skip {
 	if l.table == nil {
 		return nil
 	}
-	return missingFiles(l.table, l.file, root)
+	return missingFiles(l.table, l.file, in)
 }
 
-func missingFiles(t *table, file, root string) []Skip {
+func missingFiles(t *table, file string, in filesystem) []Skip {
 	var skips []Skip
 	for _, p := range t.paths {
-		if why := whyNotFound(p, root); why != "" {
+		if why := whyNotFound(p, in); why != "" {
 			skips = append(skips, Skip{Path: p, Cause: "it is listed in " + file + " but " + why})
 		}
 	}
@@ -191,11 +190,11 @@ func missingFiles(t *table, file, root string) []Skip {
 func (l *labeler) files(found []file) []file { return found }
 
 // whyNotFound returns why the scan of the folder cannot have found p, "" if it has.
-func whyNotFound(p, root string) string {
+func whyNotFound(p string, in filesystem) string {
 	if !filepath.IsLocal(filepath.FromSlash(p)) {
 		return "is outside the folder"
 	}
-	if _, err := os.Lstat(filepath.Join(root, filepath.FromSlash(p))); err != nil {
+	if _, err := in.lstat(p); err != nil {
 		if strings.Contains(p, "\\") {
 			return "does not exist: write paths with /"
 		}

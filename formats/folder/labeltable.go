@@ -31,24 +31,24 @@ const maxColumns = 10_000
 
 // readTable reads a .csv, .tsv or .jsonl file. Errors name the file, the line and what
 // was expected.
-func readTable(file, root string) (*table, error) {
-	b, err := readText(file)
+func readTable(in filesystem, file string) (*table, error) {
+	b, err := readText(in, file)
 	if err != nil {
 		return nil, fmt.Errorf("read the labels: %w", err)
 	}
-	t, err := parseTable(b, strings.ToLower(path.Ext(file)), root)
+	t, err := parseTable(b, strings.ToLower(path.Ext(file)), in)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return t, nil
 }
 
-func parseTable(b []byte, ext, root string) (*table, error) {
+func parseTable(b []byte, ext string, in filesystem) (*table, error) {
 	s, err := parseSheet(b, ext)
 	if err != nil {
 		return nil, err
 	}
-	return newTable(s, root)
+	return newTable(s, in)
 }
 
 func parseSheet(b []byte, ext string) (*sheet, error) {
@@ -63,7 +63,7 @@ func parseSheet(b []byte, ext string) (*sheet, error) {
 	return nil, errors.New("unknown extension for labels: give a .csv, .tsv or .jsonl file")
 }
 
-func newTable(s *sheet, root string) (*table, error) {
+func newTable(s *sheet, in filesystem) (*table, error) {
 	at := slices.Index(s.header, "path")
 	if at < 0 {
 		at = slices.Index(s.header, "file_name")
@@ -83,7 +83,7 @@ func newTable(s *sheet, root string) (*table, error) {
 	}
 	first := make(map[string]int, len(s.rows))
 	for i, row := range s.rows {
-		p, err := relative(row[at], root)
+		p, err := relative(in, row[at])
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", s.lines[i], err)
 		}
@@ -111,24 +111,16 @@ func unique(header []string) error {
 	return nil
 }
 
-// relative returns a table's path relative to root. It may lead outside: then no file of the
+// relative returns a table's path relative to the root. It may lead outside: then no file of the
 // folder has it.
-func relative(p, root string) (string, error) {
+func relative(in filesystem, p string) (string, error) {
 	if p == "" {
 		return "", errors.New("the path is empty")
 	}
 	if !filepath.IsAbs(p) {
 		return path.Clean(p), nil
 	}
-	root, err := filepath.Abs(root)
-	if err != nil {
-		return "", err
-	}
-	rel, err := filepath.Rel(root, p)
-	if err != nil {
-		return "", err
-	}
-	return filepath.ToSlash(rel), nil
+	return in.relative(p)
 }
 
 // column returns the position of the named column; the error lists the existing ones.

@@ -41,7 +41,7 @@ func NewPreview(paths, folders []string) *Preview {
 		below[dir] = slices.Compact(names)
 	}
 	p := &Preview{taken: taken}
-	p.layout, _ = newLayout(func(dir string) ([]string, error) { return below[dir], nil }, "") // the function never fails
+	p.layout, _ = newLayout(nil, func(dir string) ([]string, error) { return below[dir], nil }, "") // the function never fails
 	p.index = labels.IndexOf(p.layout.names)
 	return p
 }

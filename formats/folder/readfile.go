@@ -2,6 +2,8 @@ package folder
 
 import (
 	"errors"
+	"io"
+	"io/fs"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -59,4 +61,44 @@ func retry(call func() (int, error)) (int, error) {
 			return n, err
 		}
 	}
+}
+
+// readAll appends all bytes of r, about size of them, to buf.
+func readAll(r io.Reader, size int64, buf []byte) ([]byte, error) {
+	if int64(cap(buf)) <= size {
+		buf = make([]byte, 0, size+size/4+512)
+	}
+	for {
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if errors.Is(err, io.EOF) {
+			return buf, nil
+		}
+		if err != nil || int64(len(buf)) > size { // one byte more than listed is enough to know
+			return buf, err
+		}
+		if len(buf) == cap(buf) {
+			buf = slices.Grow(buf, len(buf))
+		}
+	}
+}
+
+// unchanged is checkUnchanged for a file of an fs.FS.
+func unchanged(f fs.File, size, modTime, got int64) error {
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if st.Size() != size || got != size || modTimeOf(st) != modTime {
+		return errChanged
+	}
+	return nil
+}
+
+// modTimeOf returns a file's time in ns, 0 if it has none.
+func modTimeOf(st fs.FileInfo) int64 {
+	if t := st.ModTime(); !t.IsZero() {
+		return t.UnixNano()
+	}
+	return 0
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -54,7 +53,7 @@ const maxVisits = 100
 type inode struct{ device, number uint64 }
 
 type scan struct {
-	root    string
+	in      filesystem
 	filter  *formats.FileFilter
 	sem     *semaphore.Weighted
 	wg      sync.WaitGroup
@@ -68,12 +67,15 @@ type scan struct {
 
 // walk lists all files below root, following links, in no particular order.
 func (s *scan) walk(ctx context.Context) error {
-	st, err := os.Stat(s.root)
+	st, err := s.in.stat("")
 	if err != nil {
-		return fmt.Errorf("open the folder %s: %w", s.root, errors.Unwrap(err))
+		if inner := errors.Unwrap(err); inner != nil {
+			err = inner // without the path
+		}
+		return fmt.Errorf("open the folder %s: %w", s.in, err)
 	}
 	if !st.IsDir() {
-		return fmt.Errorf("%s is not a folder", s.root)
+		return fmt.Errorf("%s is not a folder", s.in)
 	}
 	s.sem = semaphore.NewWeighted(maxListings)
 	s.wg.Add(1)
@@ -92,7 +94,7 @@ func (s *scan) dir(ctx context.Context, rel string, chain []fs.FileInfo) {
 		return
 	}
 	defer s.sem.Release(1)
-	entries, err := os.ReadDir(filepath.Join(s.root, filepath.FromSlash(rel)))
+	entries, err := s.in.readDir(rel)
 	if err != nil {
 		if rel == "" {
 			s.fail(err)
@@ -107,14 +109,13 @@ func (s *scan) dir(ctx context.Context, rel string, chain []fs.FileInfo) {
 }
 
 func (s *scan) entry(ctx context.Context, rel string, e fs.DirEntry, chain []fs.FileInfo) {
-	full := filepath.Join(s.root, filepath.FromSlash(rel))
 	if !e.IsDir() && e.Type()&fs.ModeSymlink == 0 && !s.isWanted(rel) {
 		return
 	}
-	st, err := os.Stat(full) // follows links
+	st, err := s.in.stat(rel) // follows links
 	if err != nil {
 		if s.isWanted(rel) {
-			s.skip(rel, cause(err))
+			s.skip(rel, whyUnread(rel, err))
 		}
 		return
 	}
@@ -124,6 +125,10 @@ func (s *scan) entry(ctx context.Context, rel string, e fs.DirEntry, chain []fs.
 		}
 		if slices.ContainsFunc(chain, func(up fs.FileInfo) bool { return os.SameFile(up, st) }) {
 			s.skip(rel, "a link to a folder above it (a loop)")
+			return
+		}
+		if e.Type()&fs.ModeSymlink != 0 && !s.in.follows(st) {
+			s.skip(rel, "a link to a folder, in a file system that cannot tell whether that is a loop")
 			return
 		}
 		if !s.visit(st) {
@@ -147,7 +152,7 @@ func (s *scan) entry(ctx context.Context, rel string, e fs.DirEntry, chain []fs.
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.files = append(s.files, file{path: rel, size: st.Size(), modTime: st.ModTime().UnixNano()})
+	s.files = append(s.files, file{path: rel, size: st.Size(), modTime: modTimeOf(st)})
 }
 
 // visit counts a visit of a folder and reports whether it may be listed again.
@@ -206,4 +211,12 @@ func cause(err error) string {
 		return pe.Err.Error()
 	}
 	return err.Error()
+}
+
+// whyUnread returns why the file rel cannot be read. An fs.FS opens no names that are not UTF-8.
+func whyUnread(rel string, err error) string {
+	if bad := formats.CheckKey(stem(rel)); bad != nil && !fs.ValidPath(rel) {
+		return bad.Error()
+	}
+	return cause(err)
 }

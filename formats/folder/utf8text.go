@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"unicode/utf8"
 )
 
@@ -12,8 +11,8 @@ var errUTF16 = errors.New("it is UTF-16: save it as UTF-8")
 
 // readText reads a text file without its byte order mark, with lines that end in \n.
 // It is an error, which names the file and the encoding found, if the text is not UTF-8.
-func readText(file string) ([]byte, error) {
-	b, err := os.ReadFile(file)
+func readText(in filesystem, file string) ([]byte, error) {
+	b, err := in.readText(file)
 	if err != nil {
 		return nil, err
 	}

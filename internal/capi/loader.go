@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,7 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -79,9 +78,11 @@ func openLoader(a openArguments) (_ any, err error) {
 	if a.Config.Cache, err = reader.ParseCache(a.Cache); err != nil {
 		return nil, fmt.Errorf("%w: %w", errValue, err)
 	}
-	if a.FastDecode, err = preprocess.ParseDecode(cmp.Or(a.Decode, "exact")); err != nil {
+	var mode codec.Mode
+	if err := mode.UnmarshalText([]byte(a.Decode)); err != nil {
 		return nil, fmt.Errorf("%w: %w", errValue, err)
 	}
+	a.FastDecode = mode == codec.Fast
 	l := &loader{runs: map[int64]*running{}}
 	if l.dataset, err = dsconv.Formats().Open(a.Path); err != nil {
 		return nil, err

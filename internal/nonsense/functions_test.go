@@ -28,14 +28,15 @@ import (
 
 // functions are the exported functions that the test calls with nonsense; generic ones for one type.
 var functions = []any{
+	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, folder.OpenFS, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
 	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8],
 	convert.Run, convert.Shuffled,
 	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack,
 	dsconv.Samples, dsconv.TablePath,
 	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Parse, augment.Train,
 	bench.ParseRate, bench.ReadReport, bench.Run,
-	codec.AppendChunk, codec.CheckSize, codec.CheckStructure, codec.DecodeMemory, codec.Inspect, codec.NewDecoder, codec.NewEncoder,
-	codec.ParseEncode, codec.RawHeader, codec.RawMemory,
+	codec.Inspect, codec.NewDecoder, codec.NewEncoder,
+
 	convert.New, convert.NewVersion, convert.SplitNames, convert.WriteTable,
 
 	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.Repair, edit.Undo,
@@ -44,9 +45,9 @@ var functions = []any{
 	formats.RemovedFrom, formats.Sniff, formats.SplitPatterns, formats.WrapDamaged,
 	labels.FormatFloat, labels.IndexOf, labels.NaN, labels.ParseTypes,
 	order.Parse, order.ParseTail,
-	pixel.DropLarge[byte], pixel.EndsRun, pixel.FromStdlib, pixel.Grow[byte], pixel.Luma, pixel.Orient, pixel.OrientBox[float32], pixel.OrientBoxes,
-	pixel.OrientedSize, pixel.ParseColor, pixel.ParseFilter, pixel.StoredRect, pixel.ToStdlib,
-	preprocess.NewProcessor, preprocess.ParseDecode, preprocess.ParseEXIF, preprocess.ParseRecipe, preprocess.ParseResize, preprocess.ParseZstd,
+	pixel.EndsRun, pixel.Orient, pixel.OrientBox[float32], pixel.OrientBoxes,
+	pixel.OrientedSize,
+	preprocess.NewProcessor, preprocess.ParseRecipe,
 	random.Mix, random.NewRand,
 	reader.Elements[uint8], reader.FirstSplit, reader.New, reader.NewMixture, reader.Open, reader.ParseCache, reader.ParseOnError, reader.TrainSplit,
 	trainer.CheckDType, trainer.InputOf, trainer.Models, trainer.New, trainer.Run,
@@ -55,6 +56,15 @@ var functions = []any{
 
 // types are those whose exported methods the test calls with nonsense.
 var types = []reflect.Type{
+	reflect.TypeFor[*codec.EncodeOptions](),
+	reflect.TypeFor[*codec.Mode](),
+	reflect.TypeFor[*pixel.Color](),
+	reflect.TypeFor[*pixel.EXIF](),
+	reflect.TypeFor[*pixel.Filter](),
+	reflect.TypeFor[*pixel.Sampling](),
+	reflect.TypeFor[*preprocess.Check](),
+	reflect.TypeFor[*preprocess.Resize](),
+	reflect.TypeFor[*preprocess.Zstd](),
 	reflect.TypeFor[*augment.Func](),
 	reflect.TypeFor[*diff.OneSided](),
 	reflect.TypeFor[*diff.Report](),
@@ -91,7 +101,6 @@ var types = []reflect.Type{
 	reflect.TypeFor[bench.Options](),
 	reflect.TypeFor[*bench.Report](),
 	reflect.TypeFor[*codec.Decoder](),
-	reflect.TypeFor[codec.Encode](),
 	reflect.TypeFor[*codec.Encoder](),
 	reflect.TypeFor[convert.Order](),
 	reflect.TypeFor[*convert.Plan](),
@@ -129,8 +138,6 @@ var types = []reflect.Type{
 	reflect.TypeFor[*pixel.Image](),
 	reflect.TypeFor[pixel.Rect](),
 	reflect.TypeFor[*pixel.Stop](),
-	reflect.TypeFor[*pixel.StopReader](),
-	reflect.TypeFor[pixel.View](),
 	reflect.TypeFor[*preprocess.Processor](),
 	reflect.TypeFor[preprocess.Recipe](),
 	reflect.TypeFor[preprocess.Resize](),

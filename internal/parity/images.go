@@ -9,11 +9,12 @@ import (
 	"math/rand/v2"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/preprocess"
-	"github.com/dsconv/dsconv/preprocess/codec"
+	public "github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -28,7 +29,7 @@ const (
 
 // resizing is the recipe of the path resize: r's or the usual evaluation's, as raw pixels.
 func resizing(r preprocess.Recipe) preprocess.Recipe {
-	r.Encode, r.Zstd = codec.Encode{Encoding: formats.Raw}, 0
+	r.Encode, r.Zstd = public.EncodeOptions{Encoding: formats.Raw}, 0
 	if r.Resize.Mode == preprocess.ResizeNone {
 		r.Resize, r.Upscale = preprocess.Resize{Mode: preprocess.ResizeShorter, W: usualResize}, true
 	}
@@ -85,7 +86,7 @@ func (r *run) newMaker() (*maker, error) {
 	recipe := r.resize
 	var err error
 	if m.exact, err = preprocess.NewProcessor(recipe, schema); err == nil && jpeg.HasLibjpegTurbo {
-		recipe.Fast = true
+		recipe.Decode = public.Fast
 		m.fast, err = preprocess.NewProcessor(recipe, schema)
 	}
 	return m, err
@@ -122,7 +123,7 @@ func (m *maker) sample(k int) error {
 
 func (m *maker) sendSource(k int, v *formats.Value) error {
 	o := codec.DecodeOptions{
-		Color: m.recipe.Color, ApplyOrientation: m.recipe.EXIF == preprocess.EXIFApply, MaxPixels: m.recipe.MaxPixels,
+		Color: m.recipe.Color, ApplyOrientation: m.recipe.EXIF == pixel.EXIFApply, MaxPixels: m.recipe.MaxPixels,
 	}
 	m.sendFile(k, "source file", v, o)
 	err := m.dec.Decode(&m.decoded, v, o)

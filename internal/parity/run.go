@@ -13,6 +13,7 @@ import (
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -46,7 +47,7 @@ func Run(ctx context.Context, src, dst formats.Dataset, o Options) (*Result, err
 	if err != nil {
 		return nil, fmt.Errorf("the dataset's recipe: %w", err)
 	}
-	recipe.Fast, recipe.Strict = false, false // fast is a path of its own; irregular files are compared too
+	recipe.Decode, recipe.Strict = codec.Exact, false // fast is a path of its own; irregular files are compared too
 	chosen := choose(dst.Len(), o.Sample, o.Seed)
 	pairs, missing, err := match(src, dst, chosen)
 	if err != nil {

@@ -1,135 +1,89 @@
 package codec
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
-	"strconv"
-	"strings"
+	"image"
+	"io"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/jpeg"
+	"github.com/dsconv/dsconv/internal/forgotten"
+	inner "github.com/dsconv/dsconv/internal/image/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Encode is the value of --encode: how images are written. The zero value keeps the source's
-// bytes.
-type Encode struct {
-	Encoding formats.Encoding // JPEG, PNG or Raw; "" keeps
-	Quality  int              // of JPEG, 1 to 100; 0 with Tiled
-	// Sampling of a JPEG's colours; "" is 4:2:0, as Pillow writes it.
-	Sampling jpeg.Sampling
-	// Optimize computes the best Huffman tables for each JPEG; Progressive implies it.
-	Optimize, Progressive bool
-	// Interval is the wanted number of MCUs between a JPEG's restart markers, with which a crop
-	// can be decoded alone; 0 for no markers.
-	Interval int
-	// Tiled keeps a JPEG's coefficients and adds restart markers. Other images keep their
-	// bytes.
-	Tiled bool
-}
-
-// DefaultInterval is the number of MCUs between restart markers where none is given.
-const DefaultInterval = 8
-
-// maxInterval is the largest restart interval of a JPEG.
-const maxInterval = 65535
-
-const encodeSyntax = "choose keep, jpeg-tiled[:MCUS], jpeg[:QUALITY][:444|422|420][:optimize|progressive][:tile=MCUS], png or raw"
-
-// ParseEncode reads keep, jpeg-tiled[:MCUS], jpeg[:QUALITY][:444|422|420][:optimize|progressive]
-// [:tile=MCUS] (a quality of 90 if left out), png or raw.
-func ParseEncode(s string) (Encode, error) {
-	name, rest, has := strings.Cut(s, ":")
-	var e Encode
-	ok := true
-	switch {
-	case s == "keep":
-	case s == "png":
-		e.Encoding = formats.PNG
-	case s == "raw":
-		e.Encoding = formats.Raw
-	case name == "jpeg-tiled":
-		e = Encode{Tiled: true, Interval: DefaultInterval}
-		if has {
-			e.Interval, ok = parseInterval(rest)
-		}
-	case name == "jpeg":
-		e = Encode{Encoding: formats.JPEG, Quality: 90}
-		for has && ok {
-			name, rest, has = strings.Cut(rest, ":")
-			ok = e.parseJPEG(name)
-		}
-	default:
-		ok = false
+// Encode writes m as o says: as JPEG, which holds 1 or 3 channels of 8 bits, as PNG, or raw. A JPEG is
+// what Pillow's save(quality=, subsampling=, optimize=, progressive=) writes; a quality of 0 is
+// DefaultQuality. A PNG has m's channels and depth and is compressed for speed; equal images give equal
+// files.
+func Encode(w io.Writer, m *pixel.Image, o EncodeOptions) error {
+	if w == nil {
+		return errors.New("codec: Encode: the writer is nil")
 	}
-	if ok && e.Progressive && e.Interval > 0 {
-		return Encode{}, fmt.Errorf("encode %q: a progressive JPEG cannot be tiled", s)
+	e := NewEncoder()
+	defer e.Close()
+	data, err := e.Append(nil, m, o)
+	if err != nil {
+		return err
 	}
-	if !ok {
-		return Encode{}, fmt.Errorf("encode %q: %s", s, encodeSyntax)
-	}
-	return e, nil
-}
-
-// parseJPEG reads one of jpeg's options.
-func (e *Encode) parseJPEG(s string) (ok bool) {
-	tile, isTile := strings.CutPrefix(s, "tile=")
-	switch sampling := jpeg.Sampling(s); {
-	case sampling == jpeg.Sampling444 || sampling == jpeg.Sampling422 || sampling == jpeg.Sampling420:
-		e.Sampling = sampling
-		return true
-	case s == "optimize":
-		e.Optimize = true
-		return true
-	case s == "progressive":
-		e.Progressive = true
-		return true
-	case isTile:
-		e.Interval, ok = parseInterval(tile)
-		return ok
-	}
-	q, err := strconv.Atoi(s)
-	e.Quality = q
-	return err == nil && q >= 1 && q <= 100
-}
-
-func parseInterval(s string) (int, bool) {
-	n, err := strconv.Atoi(s)
-	return n, err == nil && n >= 1 && n <= maxInterval
-}
-
-// String is what ParseEncode reads.
-func (e Encode) String() string {
-	switch {
-	case e.Tiled:
-		return fmt.Sprintf("jpeg-tiled:%d", e.Interval)
-	case e.Encoding == "":
-		return "keep"
-	case e.Encoding != formats.JPEG:
-		return string(e.Encoding)
-	}
-	s := fmt.Sprintf("jpeg:%d", e.Quality)
-	if e.Sampling != "" {
-		s += ":" + string(e.Sampling)
-	}
-	if e.Optimize {
-		s += ":optimize"
-	}
-	if e.Progressive {
-		s += ":progressive"
-	}
-	if e.Interval > 0 {
-		s += fmt.Sprintf(":tile=%d", e.Interval)
-	}
-	return s
-}
-
-// CheckBuild returns an error if e needs another build.
-func (e Encode) CheckBuild() error {
-	if jpeg.HasLibjpegTurbo {
-		return nil
-	}
-	if e.Optimize || e.Progressive || e.Interval > 0 || e.Sampling != "" && e.Sampling != jpeg.Sampling420 {
-		return fmt.Errorf("--encode %s needs libjpeg-turbo, which this build of dsconv lacks: build it with CGO_ENABLED=1, "+
-			"or choose --encode keep, jpeg:QUALITY, png or raw", e)
+	if _, err := w.Write(data); err != nil {
+		return fmt.Errorf("write the image: %w", err)
 	}
 	return nil
+}
+
+// EncodeImage is Encode for an image of the standard library; see pixel.FromImage for its pixels.
+func EncodeImage(w io.Writer, img image.Image, o EncodeOptions) error {
+	m, err := pixel.FromImage(img)
+	if err != nil {
+		return err
+	}
+	return Encode(w, m, o)
+}
+
+// Encoder encodes images and keeps its memory from image to image. It is for one goroutine. Close frees
+// its memory; one that is forgotten is freed once it is unreachable. The zero value is ready.
+type Encoder struct {
+	in   *inner.Encoder
+	open *forgotten.Open
+}
+
+// NewEncoder returns an Encoder. It allocates nothing before the first image.
+func NewEncoder() *Encoder { return new(Encoder) }
+
+// Close frees the Encoder's memory. It may be used again, and closed again.
+func (e *Encoder) Close() {
+	if e == nil || e.in == nil {
+		return
+	}
+	e.open.Done()
+	e.in.Close()
+	e.in = nil
+}
+
+// Append appends m to dst, encoded as by Encode. After an error it returns dst as it was.
+func (e *Encoder) Append(dst []byte, m *pixel.Image, o EncodeOptions) ([]byte, error) {
+	if e == nil {
+		return dst, errors.New("codec: the Encoder is nil: use NewEncoder")
+	}
+	if o.Encoding == formats.JPEG {
+		o.Quality = cmp.Or(o.Quality, DefaultQuality)
+	}
+	if err := errors.Join(m.Check(), o.Validate()); err != nil {
+		return dst, fmt.Errorf("codec: encode: %w", err)
+	}
+	if e.in == nil {
+		e.in = inner.NewEncoder()
+		e.open = forgotten.Track(e, "image encoder", e.in.Close)
+	}
+	switch o.Encoding {
+	case formats.JPEG:
+		return e.in.AppendJPEG(dst, m, inner.Encode(o))
+	case formats.PNG:
+		return e.in.AppendPNG(dst, m)
+	case formats.Raw:
+		return append(dst, m.Pix...), nil
+	}
+	return dst, fmt.Errorf("codec: encode to %q: set EncodeOptions.Encoding to formats.JPEG, PNG or Raw", o)
 }

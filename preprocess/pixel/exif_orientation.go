@@ -1,8 +1,18 @@
 package pixel
 
+import "fmt"
+
 // Orient turns and flips src upright, for an EXIF orientation of 1 to 8, as Pillow's
-// ImageOps.exif_transpose does, and writes it to dst, another image.
-func Orient(dst, src *Image, orientation int) {
+// ImageOps.exif_transpose does, and writes it to dst, which may be src. 0 stands for 1. It is an error
+// if src is not a valid image, dst is nil or there is no such orientation.
+func Orient(dst, src *Image, orientation int) error {
+	src, err := source("orient", dst, src)
+	if err != nil {
+		return err
+	}
+	if orientation < 0 || orientation > 8 {
+		return fmt.Errorf("pixel: orient: no EXIF orientation is %d: choose 1 to 8", orientation)
+	}
 	h, w := OrientedSize(src.H, src.W, orientation)
 	dst.Reset(h, w, src.C, src.DType)
 	n := src.PixelSize()
@@ -41,6 +51,7 @@ func Orient(dst, src *Image, orientation int) {
 			at += stepX
 		}
 	}
+	return nil
 }
 
 // OrientedSize is the size of an h by w image after Orient.

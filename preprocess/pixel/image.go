@@ -3,6 +3,9 @@ package pixel
 import (
 	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/dsconv/dsconv/internal/image/buffer"
 
 	"github.com/dsconv/dsconv/formats"
 )
@@ -36,10 +39,13 @@ type Image struct {
 }
 
 // Reset sets the image's shape and type and the length of Pix, whose content is then unspecified.
-// Pix's memory is reused if it is large enough.
+// Pix's memory is reused if it is large enough. A negative size panics.
 func (m *Image) Reset(h, w, c int, t formats.DType) {
+	if h < 0 || w < 0 || c < 0 {
+		panic(fmt.Sprintf("pixel: Reset to %dx%dx%d: no size may be negative", h, w, c))
+	}
 	m.H, m.W, m.C, m.DType = h, w, c, t
-	m.Pix = Grow(m.Pix, h*w*c*t.Size())
+	m.Pix = buffer.Grow(m.Pix, h*w*c*t.Size())
 }
 
 // Rect is a rectangle of an image in pixels; the zero Rect stands for the whole image.
@@ -51,9 +57,12 @@ func (m *Image) Stride() int { return m.W * m.PixelSize() }
 // PixelSize is the length of a pixel in bytes.
 func (m *Image) PixelSize() int { return m.C * m.DType.Size() }
 
-// Check returns an error if m is not a valid image.
+// Check returns an error if m is not a valid image: ErrUnsupported if it is nil or has another type or
+// shape, ErrCorrupt if Pix has another length than the shape needs.
 func (m *Image) Check() error {
 	switch {
+	case m == nil:
+		return fmt.Errorf("%w: the image is nil", ErrUnsupported)
 	case m.DType != formats.Uint8 && m.DType != formats.Uint16:
 		return fmt.Errorf("%w: element type %q", ErrUnsupported, m.DType)
 	case m.H <= 0 || m.W <= 0 || m.C < 1 || m.C > 4:
@@ -64,14 +73,43 @@ func (m *Image) Check() error {
 	return nil
 }
 
-// Crop copies the rectangle r of m to dst.
-func (m *Image) Crop(dst *Image, r Rect) {
+// Crop copies the rectangle r of m, all of it for the zero Rect, to dst, which may be m. It is an error
+// if m is not a valid image, dst is nil or r is not inside m.
+func (m *Image) Crop(dst *Image, r Rect) error {
+	m, err := source("crop", dst, m)
+	if err != nil {
+		return err
+	}
+	if r == (Rect{}) {
+		r = Rect{W: m.W, H: m.H}
+	}
+	if !r.Inside(m.W, m.H) {
+		return fmt.Errorf("pixel: crop: the rectangle %+v is not inside an image of %dx%d", r, m.W, m.H)
+	}
 	dst.Reset(r.H, r.W, m.C, m.DType)
 	n, step := dst.Stride(), m.Stride()
 	from := r.Y*step + r.X*m.PixelSize()
 	for y := range r.H {
 		copy(dst.Pix[y*n:(y+1)*n], m.Pix[from+y*step:])
 	}
+	return nil
+}
+
+// source returns src, which is to be read while dst is written: a copy if they share memory. It is an
+// error, which names what is done, if that is not possible.
+func source(what string, dst, src *Image) (*Image, error) {
+	if dst == nil {
+		return nil, fmt.Errorf("pixel: %s: the destination is nil: pass the address of an Image, such as new(pixel.Image)", what)
+	}
+	if err := src.Check(); err != nil {
+		return nil, fmt.Errorf("pixel: %s: %w", what, err)
+	}
+	if dst == src || buffer.Overlap(dst.Pix, src.Pix) {
+		m := *src
+		m.Pix = slices.Clone(src.Pix)
+		return &m, nil
+	}
+	return src, nil
 }
 
 // Inside reports whether r is not empty and lies inside an image of w by h pixels.

@@ -1,7 +1,6 @@
 package pixel
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -54,25 +53,4 @@ func (s *Stop) Err() error {
 		return context.Canceled
 	}
 	return nil
-}
-
-// StopReader is a bytes.Reader that returns an error once it is stopped.
-type StopReader struct {
-	bytes.Reader
-	Stop *Stop
-}
-
-func (r *StopReader) Read(p []byte) (int, error) {
-	if err := r.Stop.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
-}
-
-// ReadAt implements io.ReaderAt.
-func (r *StopReader) ReadAt(p []byte, off int64) (int, error) {
-	if err := r.Stop.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.ReadAt(p, off)
 }

@@ -39,7 +39,7 @@ type border struct {
 func (b *border) pad(out *pixel.Image, v view) {
 	constant := b.mode == PadConstant || b.mode == ""
 	if constant {
-		out.Fill(b.fill)
+		_ = out.Fill(b.fill) // cannot fail: the image has its size
 	}
 	v.place(out, b.top, b.left)
 	if constant {

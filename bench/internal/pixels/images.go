@@ -1,14 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/preprocess"
-	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -80,12 +81,6 @@ func process(folder, resize, encode, decode string) (pass, result, error) {
 }
 
 func parseRecipe(resize, encode, decode string) (r preprocess.Recipe, err error) {
-	if r.Resize, err = preprocess.ParseResize(resize); err != nil {
-		return r, err
-	}
-	if r.Encode, err = codec.ParseEncode(encode); err != nil {
-		return r, err
-	}
-	r.Fast, err = preprocess.ParseDecode(decode)
+	err = errors.Join(r.Resize.UnmarshalText([]byte(resize)), r.Encode.UnmarshalText([]byte(encode)), r.Decode.UnmarshalText([]byte(decode)))
 	return r, err
 }

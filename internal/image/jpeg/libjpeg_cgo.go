@@ -104,7 +104,7 @@ func (e *Encoder) Encode(dst []byte, m *pixel.Image, o EncodeOptions) ([]byte, e
 			return dst, fmt.Errorf("%w: JPEG encoder", pixel.ErrMemory)
 		}
 	}
-	h, v := o.Sampling.luma(m.C)
+	h, v := lumaSampling(o.Sampling, m.C)
 	options := C.dsconv_jpeg_options{
 		quality: C.int(o.Quality), h: C.int(h), v: C.int(v), optimize: cInt(o.Optimize), progressive: cInt(o.Progressive),
 	}
@@ -127,12 +127,12 @@ func (e *Encoder) Encode(dst []byte, m *pixel.Image, o EncodeOptions) ([]byte, e
 	return append(dst, unsafe.Slice((*byte)(out), int(n))...), nil
 }
 
-// luma returns how many luma blocks an MCU of an image of so many channels has, across and down.
-func (s Sampling) luma(channels int) (h, v int) {
+// lumaSampling returns how many luma blocks an MCU of an image of so many channels has, across and down.
+func lumaSampling(s pixel.Sampling, channels int) (h, v int) {
 	switch {
-	case channels == 1 || s == Sampling444:
+	case channels == 1 || s == pixel.Sampling444:
 		return 1, 1
-	case s == Sampling422:
+	case s == pixel.Sampling422:
 		return 2, 1
 	}
 	return 2, 2

@@ -10,6 +10,8 @@ import (
 	"image/jpeg"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/goimage"
+	"github.com/dsconv/dsconv/internal/image/stoppable"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -35,7 +37,7 @@ func (d *Decoder) Decode(dst *pixel.Image, data []byte, r Request) (warning stri
 	if err := checkScans(countScans(data), r.H, r.W); err != nil {
 		return "", err
 	}
-	img, err := jpeg.Decode(&pixel.StopReader{Reader: *bytes.NewReader(data), Stop: d.Stop})
+	img, err := jpeg.Decode(&stoppable.Reader{Reader: *bytes.NewReader(data), Stop: d.Stop})
 	if err != nil {
 		if stopped := d.Stop.Err(); stopped != nil {
 			return "", stopped
@@ -49,7 +51,7 @@ func (d *Decoder) Decode(dst *pixel.Image, data []byte, r Request) (warning stri
 	if _, gray := img.(*image.Gray); gray {
 		channels = 1
 	}
-	if err := pixel.FromStdlib(&d.img, img, pixel.Header{H: r.H, W: r.W, C: channels, DType: formats.Uint8}); err != nil {
+	if err := goimage.Read(&d.img, img, pixel.Header{H: r.H, W: r.W, C: channels, DType: formats.Uint8}); err != nil {
 		return "", err
 	}
 	color := pixel.ColorRGB
@@ -57,12 +59,12 @@ func (d *Decoder) Decode(dst *pixel.Image, data []byte, r Request) (warning stri
 		color = pixel.ColorGray
 	}
 	if r.Region == (pixel.Rect{W: r.W, H: r.H}) {
-		color.Convert(dst, &d.img)
-		return "", nil
+		return "", color.Convert(dst, &d.img)
 	}
-	color.Convert(&d.full, &d.img)
-	d.full.Crop(dst, r.Region)
-	return "", nil
+	if err := color.Convert(&d.full, &d.img); err != nil {
+		return "", err
+	}
+	return "", d.full.Crop(dst, r.Region)
 }
 
 func (d *Decoder) Close() {}
@@ -75,7 +77,7 @@ func (e *Encoder) Encode(dst []byte, m *pixel.Image, o EncodeOptions) ([]byte, e
 	if err := e.Stop.Err(); err != nil {
 		return dst, err
 	}
-	if err := jpeg.Encode(b, pixel.ToStdlib(m), &jpeg.Options{Quality: o.Quality}); err != nil {
+	if err := jpeg.Encode(b, goimage.New(m), &jpeg.Options{Quality: o.Quality}); err != nil {
 		return dst, fmt.Errorf("encode JPEG: %w", err)
 	}
 	return b.Bytes(), nil

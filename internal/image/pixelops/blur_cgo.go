@@ -10,8 +10,8 @@ import "C"
 import (
 	"unsafe"
 
+	"github.com/dsconv/dsconv/internal/image/buffer"
 	"github.com/dsconv/dsconv/internal/image/cpu"
-	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 var (
@@ -23,7 +23,7 @@ var (
 func blurC(level C.int32_t) func(*Enhancer, *blurring) {
 	return func(e *Enhancer, b *blurring) {
 		q := b.call(level)
-		e.row = pixel.Grow(e.row, int(C.dsconv_blur_scratch(&q)))
+		e.row = buffer.Grow(e.row, int(C.dsconv_blur_scratch(&q)))
 		C.dsconv_blur(&q, pixelPointer(b.dst.Pix), pixelPointer(b.src.Pix), floatPointer(b.weightsX), floatPointer(b.weightsY), floatPointer(e.row))
 	}
 }

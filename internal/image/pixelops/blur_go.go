@@ -3,14 +3,14 @@ package pixelops
 import (
 	"math"
 
-	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/internal/image/buffer"
 )
 
 // blurGo is the pure-Go version of the C kernels: their tests compare with it, and builds
 // without cgo use it.
 func blurGo(e *Enhancer, b *blurring) {
 	c := b.src.Size
-	e.row = pixel.Grow(e.row, b.src.W*c)
+	e.row = buffer.Grow(e.row, b.src.W*c)
 	for y := range b.dst.H {
 		sumVertically(e.row, b, y)
 		out := b.dst.Row(y)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/pixeltest"
+	"github.com/dsconv/dsconv/internal/image/view"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -34,7 +35,7 @@ func compareBlur(t *testing.T, b blurring, reference func(*Enhancer, *blurring),
 	var e Enhancer
 	made := func(do func(*Enhancer, *blurring)) []byte {
 		memory, m := guardedPixels(&pixel.Image{Pix: make([]byte, len(b.dst.Pix)), H: b.dst.H, W: b.dst.W, C: b.dst.Size, DType: formats.Uint8})
-		b.dst = m.View()
+		b.dst = view.Of(m)
 		do(&e, &b)
 		return memory
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/buffer"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -56,7 +57,7 @@ type Enhancer struct {
 }
 
 // Shrink frees large buffers.
-func (e *Enhancer) Shrink() { e.row = pixel.DropLarge(e.row) }
+func (e *Enhancer) Shrink() { e.row = buffer.DropLarge(e.row) }
 
 // Enhance applies the changes in order to the pixels of m, which must have 1 or 3 channels.
 func (e *Enhancer) Enhance(m *pixel.Image, list []Enhancement) error {

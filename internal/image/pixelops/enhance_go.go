@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/dsconv/dsconv/internal/image/luma"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -20,13 +21,13 @@ func enhanceGo(_ *Enhancer, m *pixel.Image, list []Enhancement) {
 			blendAll(m.Pix, meanLuma(m.Pix), f)
 		case Saturation:
 			for p := m.Pix; len(p) >= 3; p = p[3:] {
-				blendAll(p[:3], pixel.Luma(p[0], p[1], p[2]), f)
+				blendAll(p[:3], luma.Of(p[0], p[1], p[2]), f)
 			}
 		case Hue:
 			turnHue(m.Pix, hueShift(e.Factor))
 		default:
 			for p := m.Pix; len(p) >= 3; p = p[3:] {
-				grey := pixel.Luma(p[0], p[1], p[2])
+				grey := luma.Of(p[0], p[1], p[2])
 				p[0], p[1], p[2] = grey, grey, grey
 			}
 		}
@@ -43,7 +44,7 @@ func meanLuma(p []byte) uint8 {
 	var sum uint64
 	n := len(p) / 3
 	for ; len(p) >= 3; p = p[3:] {
-		sum += uint64(pixel.Luma(p[0], p[1], p[2]))
+		sum += uint64(luma.Of(p[0], p[1], p[2]))
 	}
 	return uint8(float64(sum)/float64(n) + 0.5)
 }

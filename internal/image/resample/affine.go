@@ -1,11 +1,11 @@
 package resample
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/view"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -62,21 +62,26 @@ type Mapping struct {
 // result. The rectangle part of src holds at least what m.Source returns of the image, from m.Left and
 // m.Top on.
 func (r *Resampler) TransformRegion(dst, src *pixel.Image, part pixel.Rect, m *Mapping) error {
-	if err := errors.Join(src.Check(), m.Check(src.C)); err != nil {
+	if err := checkImages(dst, src); err != nil {
+		return fmt.Errorf("transform: %w", err)
+	}
+	if err := m.Check(src.C); err != nil {
 		return fmt.Errorf("transform: %w", err)
 	}
 	if !part.Inside(src.W, src.H) || !m.Region.Inside(m.W, m.H) || max(m.W, m.H, m.ImageW, m.ImageH) > math.MaxInt32 {
 		return fmt.Errorf("transform %+v of %dx%d to %+v of %dx%d pixels", part, src.W, src.H, m.Region, m.W, m.H)
 	}
 	dst.Reset(m.Region.H, m.Region.W, src.C, src.DType)
-	dst.Fill(m.Fill)
+	if err := dst.Fill(m.Fill); err != nil {
+		return fmt.Errorf("transform: %w", err)
+	}
 	alpha := m.Filter != pixel.Nearest && hasAlpha(src) && src.DType == formats.Uint8
-	in := src.View().Crop(part)
+	in := view.Of(src).Crop(part)
 	if alpha {
 		premultiply(&r.pre, src, part)
-		in = r.pre.View()
+		in = view.Of(&r.pre)
 	}
-	r.warping.set(dst.View(), in, m, src.DType)
+	r.warping.set(view.Of(dst), in, m, src.DType)
 	warp(r, &r.warping)
 	r.warping = warping{} // the pixels are the caller's
 	if alpha {

@@ -1,10 +1,10 @@
 package resample
 
-import "github.com/dsconv/dsconv/preprocess/pixel"
+import "github.com/dsconv/dsconv/internal/image/buffer"
 
 // warpGo is the pure-Go version of the C kernels.
 func warpGo(r *Resampler, w *warping) {
-	r.offsets = pixel.Grow(r.offsets, w.dst.W)
+	r.offsets = buffer.Grow(r.offsets, w.dst.W)
 	switch w.way {
 	case scaled:
 		r.columns = w.columns(r.columns)

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/internal/image/view"
 )
 
 // smooth interpolates with the bilinear or the bicubic filter.
@@ -32,7 +32,7 @@ func (w *warping) smooth() {
 
 // neighbours are the 2x2 or 4x4 pixels around a point.
 type neighbours struct {
-	src       pixel.View
+	src       view.View
 	left, top int // of src in the image
 	taps      int
 	deep      bool // 16 bits a value

@@ -5,7 +5,7 @@ import "github.com/dsconv/dsconv/preprocess/pixel"
 // premultiply writes the rectangle crop of src to dst with colours multiplied by alpha, as
 // Pillow's conversion to La and RGBa does.
 func premultiply(dst, src *pixel.Image, crop pixel.Rect) {
-	src.Crop(dst, crop)
+	_ = src.Crop(dst, crop) // cannot fail: both were checked
 	c := dst.C
 	for i := 0; i < len(dst.Pix); i += c {
 		p := dst.Pix[i : i+c]

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/buffer"
 	"github.com/dsconv/dsconv/internal/image/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -93,7 +94,7 @@ func TestShrinkDropsCoefficients(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Shrink()
-	if c := r.cache.inUse; c != nil && c.bytes() > pixel.MaxKeptBuffer {
+	if c := r.cache.inUse; c != nil && c.bytes() > buffer.MaxKept {
 		t.Errorf("%d bytes stay", c.bytes())
 	}
 	for _, c := range r.cache.entries {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/buffer"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -149,10 +150,10 @@ func (c *coefficients) setFixed(a axis, s filterWindow) {
 	c.taps = (taps + 1) &^ 1
 	c.bounds, c.exact = nil, nil // this memory may have been of an axis for uint16
 	padded := c.n + pixelGroup - 1
-	c.start = pixel.Grow(c.start, padded)
-	c.weights = pixel.Grow(c.weights, padded*c.taps)
+	c.start = buffer.Grow(c.start, padded)
+	c.weights = buffer.Grow(c.weights, padded*c.taps)
 	clear(c.weights)
-	c.scratch = pixel.Grow(c.scratch, taps)
+	c.scratch = buffer.Grow(c.scratch, taps)
 	for i := range c.n {
 		center, first, n := s.sourceRange(c.first + i)
 		weights := c.scratch[:n]

@@ -11,6 +11,7 @@ import "C"
 import (
 	"unsafe"
 
+	"github.com/dsconv/dsconv/internal/image/buffer"
 	"github.com/dsconv/dsconv/internal/image/cpu"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -50,7 +51,7 @@ func resampleC(level int) resampler8 {
 		}
 		q.in_w, q.in_h = C.int32_t(src.W), C.int32_t(src.H)
 		q.src_len, q.src_stride = C.size_t(len(src.Pix)), C.size_t(src.Stride)
-		r.scratch = pixel.Grow(r.scratch, int(C.dsconv_scratch(q)))
+		r.scratch = buffer.Grow(r.scratch, int(C.dsconv_scratch(q)))
 		C.dsconv_resample(q, j.target.memory(), bytePointer(src.Pix), hor.start, hor.weights, ver.start, ver.weights,
 			(*C.dsconv_values)(unsafe.Pointer(spec.values)), bytePointer(r.scratch))
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/budget"
+	"github.com/dsconv/dsconv/internal/image/buffer"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -72,6 +73,6 @@ func (r *Resampler) Shrink() {
 		m.Shrink()
 	}
 	r.cache.inUse = nil // it may be too large for the cache
-	r.scratch, r.xs, r.ys, r.columns = pixel.DropLarge(r.scratch), pixel.DropLarge(r.xs), pixel.DropLarge(r.ys), pixel.DropLarge(r.columns)
-	r.offsets, r.warping = pixel.DropLarge(r.offsets), warping{}
+	r.scratch, r.xs, r.ys, r.columns = buffer.DropLarge(r.scratch), buffer.DropLarge(r.xs), buffer.DropLarge(r.ys), buffer.DropLarge(r.columns)
+	r.offsets, r.warping = buffer.DropLarge(r.offsets), warping{}
 }

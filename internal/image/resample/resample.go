@@ -1,10 +1,14 @@
 package resample
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/buffer"
+	"github.com/dsconv/dsconv/internal/image/view"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -103,7 +107,7 @@ func (r *Resampler) resizeTo(t Target, src *pixel.Image, s scaling) error {
 		t.Region = pixel.Rect{W: s.region.W, H: s.region.H}
 		r.store(t, &r.scaled)
 	default:
-		r.pass(t, src.View().Crop(s.crop), s)
+		r.pass(t, view.Of(src).Crop(s.crop), s)
 	}
 	return nil
 }
@@ -144,8 +148,8 @@ func (s *scaling) check(src *pixel.Image) error {
 	case !s.region.Inside(s.w, s.h):
 		return fmt.Errorf("region %+v is not inside %dx%d", s.region, s.w, s.h)
 	}
-	_, err := pixel.ParseFilter(string(s.filter))
-	return err
+	s.filter = cmp.Or(s.filter, pixel.Bilinear)
+	return s.filter.UnmarshalText([]byte(s.filter))
 }
 
 // isCopy reports whether the pixels stay as they are.
@@ -165,7 +169,23 @@ func (r *Resampler) resize(dst, src *pixel.Image, s scaling) error {
 	if err := s.check(src); err != nil {
 		return fmt.Errorf("resize: %w", err)
 	}
+	if err := checkImages(dst, src); err != nil {
+		return fmt.Errorf("resize: %w", err)
+	}
 	r.run(dst, src, s)
+	return nil
+}
+
+// checkImages returns an error if dst cannot be written while src is read.
+func checkImages(dst, src *pixel.Image) error {
+	switch err := src.Check(); {
+	case err != nil:
+		return err
+	case dst == nil:
+		return errors.New("the destination is nil")
+	case dst == src || buffer.Overlap(dst.Pix, src.Pix):
+		return errors.New("the destination shares memory with the source: pass another image")
+	}
 	return nil
 }
 
@@ -173,23 +193,23 @@ func (r *Resampler) resize(dst, src *pixel.Image, s scaling) error {
 func (r *Resampler) run(dst, src *pixel.Image, s scaling) {
 	switch {
 	case s.isCopy():
-		src.Crop(dst, pixel.Rect{X: s.crop.X + s.region.X, Y: s.crop.Y + s.region.Y, W: s.region.W, H: s.region.H})
+		_ = src.Crop(dst, pixel.Rect{X: s.crop.X + s.region.X, Y: s.crop.Y + s.region.Y, W: s.region.W, H: s.region.H}) // cannot fail: both were checked
 		return
 	case s.filter == pixel.Nearest:
 		r.nearest(dst, src, s)
 		return
 	}
 	dst.Reset(s.region.H, s.region.W, src.C, src.DType)
-	in := src.View().Crop(s.crop)
+	in := view.Of(src).Crop(s.crop)
 	if src.DType == formats.Uint16 {
 		hor, ver := r.coefficients(s, src.DType)
 		in = in.Crop(sourceRegion(s.region, in, hor, ver))
-		passes16.run(dst.View(), in, columnsOf(s.region, hor), rowsOf(s.region, ver), s.verticalFirst(), &r.tmp)
+		passes16.run(view.Of(dst), in, columnsOf(s.region, hor), rowsOf(s.region, ver), s.verticalFirst(), &r.tmp)
 		return
 	}
 	if hasAlpha(src) {
 		premultiply(&r.pre, src, s.crop)
-		in = r.pre.View()
+		in = view.Of(&r.pre)
 	}
 	r.imageSpec = TensorSpec{c: src.C, dtype: formats.Uint8, layout: pixel.NHWC}
 	r.pass(Target{Spec: &r.imageSpec, Region: s.region, Uint8: dst.Pix}, in, s)
@@ -200,7 +220,7 @@ func (r *Resampler) run(dst, src *pixel.Image, s scaling) {
 
 // resampling is one job of the kernels: uint8 pixels go through the passes to a target.
 type resampling struct {
-	src           pixel.View
+	src           view.View
 	hor, ver      *coefficients // nil where the size stays
 	verticalFirst bool
 	target        Target
@@ -217,7 +237,7 @@ func (r *Resampler) do(j resampling) {
 }
 
 // pass scales src, whose first pixel is the corner of s.crop.
-func (r *Resampler) pass(t Target, src pixel.View, s scaling) {
+func (r *Resampler) pass(t Target, src view.View, s scaling) {
 	hor, ver := r.coefficients(s, formats.Uint8)
 	r.do(resampling{src, hor, ver, s.verticalFirst(), t})
 }
@@ -225,16 +245,16 @@ func (r *Resampler) pass(t Target, src pixel.View, s scaling) {
 func (r *Resampler) store(t Target, src *pixel.Image) {
 	switch {
 	case src.DType == formats.Uint16:
-		t.write16(src.View().Crop(t.Region))
+		t.write16(view.Of(src).Crop(t.Region))
 		return
 	case t.Spec.dtype == formats.Uint16:
-		t.write8(src.View().Crop(t.Region))
+		t.write8(view.Of(src).Crop(t.Region))
 		return
 	case t.copies(src):
-		copy(t.Uint8, src.View().Crop(t.Region).Pix)
+		copy(t.Uint8, view.Of(src).Crop(t.Region).Pix)
 		return
 	}
-	r.do(resampling{src: src.View(), target: t})
+	r.do(resampling{src: view.Of(src), target: t})
 }
 
 // coefficients returns those of both directions, nil where the size stays.

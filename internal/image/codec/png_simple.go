@@ -9,6 +9,7 @@ import (
 	"github.com/klauspost/compress/zlib"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/buffer"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -36,8 +37,8 @@ func (p *simplePNG) decode(dst *pixel.Image, data []byte, h pixel.Header) (ok bo
 	}
 	dst.Reset(h.H, h.W, h.C, h.DType)
 	n := dst.Stride()
-	p.row = pixel.Grow(p.row, 1+n)
-	above := pixel.Grow(p.zeroRow, n)
+	p.row = buffer.Grow(p.row, 1+n)
+	above := buffer.Grow(p.zeroRow, n)
 	clear(above)
 	p.zeroRow = above
 	for y := range h.H {

@@ -23,7 +23,7 @@ func (d *Decoder) decodeWebP(dst *pixel.Image, data []byte, h pixel.Header, c pi
 		return err
 	}
 	if target != dst {
-		c.Convert(dst, target)
+		return c.Convert(dst, target)
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package codec
 import (
 	"encoding/binary"
 
-	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/internal/image/buffer"
 )
 
 // The filters of PNG rows (PNG specification, 9.2).
@@ -28,10 +28,10 @@ type pngRows struct {
 // reset prepares for rows of n bytes.
 func (r *pngRows) reset(n, pixelSize int) {
 	r.size = pixelSize
-	r.blank = pixel.Grow(r.blank, n)
+	r.blank = buffer.Grow(r.blank, n)
 	clear(r.blank)
 	for i := range r.out {
-		r.out[i] = pixel.Grow(r.out[i], 1+n)
+		r.out[i] = buffer.Grow(r.out[i], 1+n)
 		r.out[i][0] = byte(i)
 	}
 }

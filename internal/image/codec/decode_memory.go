@@ -3,6 +3,7 @@ package codec
 import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/budget"
+	"github.com/dsconv/dsconv/internal/image/buffer"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -97,7 +98,7 @@ func (d *Decoder) Shrink() {
 	for i := range d.scratch {
 		d.scratch[i].Shrink()
 	}
-	d.png.row, d.png.zeroRow = pixel.DropLarge(d.png.row), pixel.DropLarge(d.png.zeroRow)
+	d.png.row, d.png.zeroRow = buffer.DropLarge(d.png.row), buffer.DropLarge(d.png.zeroRow)
 	if d.zstd != nil { // it keeps a reference to its last output
 		d.zstd.Close()
 		d.zstd = nil

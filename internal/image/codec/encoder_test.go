@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/jpeg"
+	"github.com/dsconv/dsconv/internal/image/goimage"
 	"github.com/dsconv/dsconv/internal/image/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -23,12 +23,12 @@ var jpegOptions = map[string]struct {
 	pillow pixeltest.Ask
 }{
 	"plain":            {Encode{}, pixeltest.Ask{}},
-	"420":              {Encode{Sampling: jpeg.Sampling420}, pixeltest.Ask{"subsampling": 2}},
-	"422":              {Encode{Sampling: jpeg.Sampling422}, pixeltest.Ask{"subsampling": 1}},
-	"444":              {Encode{Sampling: jpeg.Sampling444}, pixeltest.Ask{"subsampling": 0}},
+	"420":              {Encode{Sampling: pixel.Sampling420}, pixeltest.Ask{"subsampling": 2}},
+	"422":              {Encode{Sampling: pixel.Sampling422}, pixeltest.Ask{"subsampling": 1}},
+	"444":              {Encode{Sampling: pixel.Sampling444}, pixeltest.Ask{"subsampling": 0}},
 	"optimize":         {Encode{Optimize: true}, pixeltest.Ask{"optimize": true}},
 	"progressive":      {Encode{Progressive: true}, pixeltest.Ask{"progressive": true}},
-	"444, progressive": {Encode{Sampling: jpeg.Sampling444, Progressive: true}, pixeltest.Ask{"subsampling": 0, "progressive": true}},
+	"444, progressive": {Encode{Sampling: pixel.Sampling444, Progressive: true}, pixeltest.Ask{"subsampling": 0, "progressive": true}},
 }
 
 // Our file equals Pillow's, also if the image before had its own tables.
@@ -176,7 +176,7 @@ func checkPNGOf(t *testing.T, name string, d *Decoder, m *pixel.Image, v formats
 	if err != nil {
 		t.Fatal(name, err)
 	}
-	if err := pixel.FromStdlib(&std, img, pixel.Header{H: m.H, W: m.W, C: m.C, DType: m.DType}); err != nil || !bytes.Equal(std.Pix, m.Pix) {
+	if err := goimage.Read(&std, img, pixel.Header{H: m.H, W: m.W, C: m.C, DType: m.DType}); err != nil || !bytes.Equal(std.Pix, m.Pix) {
 		t.Errorf("%s: pixels differ for image/png: %v", name, err)
 	}
 }

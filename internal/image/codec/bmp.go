@@ -2,6 +2,7 @@ package codec
 
 import (
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/luma"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -28,7 +29,7 @@ func (d *Decoder) decodeBMP(dst *pixel.Image, data []byte, h pixel.Header, o Dec
 		}
 	}
 	if target != dst {
-		o.Color.Convert(dst, target)
+		return o.Color.Convert(dst, target)
 	}
 	return nil
 }
@@ -81,7 +82,7 @@ func (d *Decoder) decodeIndexedBMP(dst *pixel.Image, data []byte, b *bmpFile, o 
 		dst.Reset(b.h, b.w, 1, formats.Uint8)
 		for i, v := range indices.Pix {
 			c := &table[v]
-			dst.Pix[i] = pixel.Luma(c[0], c[1], c[2])
+			dst.Pix[i] = luma.Of(c[0], c[1], c[2])
 		}
 		return nil
 	}

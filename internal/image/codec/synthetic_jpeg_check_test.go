@@ -39,7 +39,7 @@ func (c *syntheticCheck) check(t *testing.T, j *syntheticJPEG) {
 	asLibjpeg(t, &c.decoder.jpeg, j.out, q)
 	small := q
 	small.Fast, small.Scale = true, 1<<j.choose(4)
-	small.Region, _ = j.region().ScaledDown(small.Scale, j.h, j.w)
+	small.Region, _ = scaledDown(j.region(), small.Scale, j.h, j.w)
 	if small.Scale < 8 || !j.subsampled() {
 		asLibjpeg(t, &c.decoder.jpeg, j.out, small)
 	}

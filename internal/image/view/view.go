@@ -1,4 +1,7 @@
-package pixel
+// Package view has rectangles of images, without a copy.
+package view
+
+import "github.com/dsconv/dsconv/preprocess/pixel"
 
 // View is an image, or a rectangle of one, whose rows begin stride bytes apart.
 type View struct {
@@ -8,11 +11,11 @@ type View struct {
 	Stride int
 }
 
-// View returns the whole image as a View.
-func (m *Image) View() View { return View{m.Pix, m.W, m.H, m.PixelSize(), m.Stride()} }
+// Of returns the whole image as a View.
+func Of(m *pixel.Image) View { return View{m.Pix, m.W, m.H, m.PixelSize(), m.Stride()} }
 
 // Crop returns the rectangle r of v.
-func (v View) Crop(r Rect) View {
+func (v View) Crop(r pixel.Rect) View {
 	return View{v.Pix[r.Y*v.Stride+r.X*v.Size:], r.W, r.H, v.Size, v.Stride}
 }
 

@@ -3,7 +3,7 @@ package codec
 import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/budget"
-	"github.com/dsconv/dsconv/internal/image/jpeg"
+	"github.com/dsconv/dsconv/internal/image/buffer"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -25,9 +25,9 @@ func (e Encode) coefficientBytes(channels int) int {
 	switch {
 	case channels == 1:
 		return 2
-	case e.Sampling == jpeg.Sampling444:
+	case e.Sampling == pixel.Sampling444:
 		return 2 * 3
-	case e.Sampling == jpeg.Sampling422:
+	case e.Sampling == pixel.Sampling422:
 		return 2 * 2
 	}
 	return 3
@@ -36,11 +36,11 @@ func (e Encode) coefficientBytes(channels int) int {
 // Shrink frees large buffers.
 func (e *Encoder) Shrink() {
 	r := &e.png.rows
-	r.blank = pixel.DropLarge(r.blank)
+	r.blank = buffer.DropLarge(r.blank)
 	for i := range r.out {
-		r.out[i] = pixel.DropLarge(r.out[i])
+		r.out[i] = buffer.DropLarge(r.out[i])
 	}
 	for i := range e.png.bigEndian {
-		e.png.bigEndian[i] = pixel.DropLarge(e.png.bigEndian[i])
+		e.png.bigEndian[i] = buffer.DropLarge(e.png.bigEndian[i])
 	}
 }

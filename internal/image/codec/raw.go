@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/budget"
+	"github.com/dsconv/dsconv/internal/image/buffer"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -40,14 +41,15 @@ func (d *Decoder) decodeRaw(dst *pixel.Image, v *formats.Value, o DecodeOptions)
 		return err
 	}
 	if region != (pixel.Rect{W: h.W, H: h.H}) {
-		raw.Crop(&d.scratch[3], region)
+		if err := raw.Crop(&d.scratch[3], region); err != nil {
+			return err
+		}
 		raw = d.scratch[3]
 	}
 	if o.Indices {
 		o.Color = pixel.ColorKeep
 	}
-	d.convert(dst, &raw, o)
-	return nil
+	return d.convert(dst, &raw, o)
 }
 
 // RawMemory is decodeMemory of raw pixels.
@@ -110,7 +112,7 @@ func (d *Decoder) unzstd(data []byte, want uint64) ([]byte, error) {
 	}
 	// A frame need not record its size: it is decompressed into as much memory as its shape takes.
 	const slack = 64 // lets zstd decode the last block as fast as the others
-	d.scratch[0].Pix = pixel.Grow(d.scratch[0].Pix, int(want)+slack)
+	d.scratch[0].Pix = buffer.Grow(d.scratch[0].Pix, int(want)+slack)
 	pix, err := d.zstd.DecodeAll(data, d.scratch[0].Pix[:0])
 	if err != nil {
 		return nil, fmt.Errorf("%w: raw+zstd: %w", pixel.ErrCorrupt, err)

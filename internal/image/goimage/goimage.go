@@ -1,4 +1,5 @@
-package pixel
+// Package goimage turns images of the standard library into pixels and back.
+package goimage
 
 import (
 	"encoding/binary"
@@ -9,13 +10,14 @@ import (
 	"github.com/disintegration/imaging"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// FromStdlib converts img to dst with the size, channels and depth of h. An img of another size is
+// Read converts img to dst with the size, channels and depth of h. An img of another size is
 // an error.
-func FromStdlib(dst *Image, img image.Image, h Header) error {
+func Read(dst *pixel.Image, img image.Image, h pixel.Header) error {
 	if b := img.Bounds(); b.Dx() != h.W || b.Dy() != h.H {
-		return fmt.Errorf("%w: %dx%d pixels where the header says %dx%d", ErrCorrupt, b.Dx(), b.Dy(), h.W, h.H)
+		return fmt.Errorf("%w: %dx%d pixels where the header says %dx%d", pixel.ErrCorrupt, b.Dx(), b.Dy(), h.W, h.H)
 	}
 	dst.Reset(h.H, h.W, h.C, h.DType)
 	switch m := img.(type) {
@@ -68,7 +70,7 @@ func sourceChannel(c, channels, n int) int {
 }
 
 // copyRows converts rows of 8-bit pixels of n channels to dst's channels and depth.
-func copyRows(dst *Image, pix []byte, stride, n int) {
+func copyRows(dst *pixel.Image, pix []byte, stride, n int) {
 	for y := range dst.H {
 		row, out := pix[y*stride:], dst.Pix[y*dst.Stride():][:dst.Stride()]
 		switch {
@@ -97,7 +99,7 @@ func widenRow(out, row []byte, channels, n int) {
 }
 
 // copyRows16 is copyRows for 16-bit big-endian pixels.
-func copyRows16(dst *Image, pix []byte, stride, n int) {
+func copyRows16(dst *pixel.Image, pix []byte, stride, n int) {
 	out := dst.Pix
 	for y := range dst.H {
 		row := pix[y*stride:]
@@ -117,7 +119,7 @@ func copyRows16(dst *Image, pix []byte, stride, n int) {
 }
 
 // copyPaletted converts indices to colours without alpha.
-func copyPaletted(dst *Image, m *image.Paletted) {
+func copyPaletted(dst *pixel.Image, m *image.Paletted) {
 	var table [256][3]byte
 	for i, c := range m.Palette[:min(len(m.Palette), len(table))] {
 		n := color.NRGBAModel.Convert(c).(color.NRGBA) // what the model gives
@@ -132,7 +134,7 @@ func copyPaletted(dst *Image, m *image.Paletted) {
 }
 
 // copyCMYK converts CMYK to RGB.
-func copyCMYK(dst *Image, m *image.CMYK) {
+func copyCMYK(dst *pixel.Image, m *image.CMYK) {
 	for y := range dst.H {
 		in := m.Pix[y*m.Stride:]
 		out := dst.Pix[y*dst.Stride():]
@@ -143,8 +145,18 @@ func copyCMYK(dst *Image, m *image.CMYK) {
 	}
 }
 
-// ToStdlib returns m, uint8 of 1 or 3 channels, as an image of the standard library.
-func ToStdlib(m *Image) image.Image {
+// cmykToRGB converts a pixel as Pillow's Convert.c does.
+func cmykToRGB(c, m, y, k byte) (r, g, b byte) {
+	nk := uint32(255 - k)
+	f := func(v byte) byte {
+		t := uint32(v)*nk + 128
+		return byte(nk - ((t>>8)+t)>>8)
+	}
+	return f(c), f(m), f(y)
+}
+
+// New returns m, uint8 of 1 or 3 channels, as an image that the standard library's encoders write fast.
+func New(m *pixel.Image) image.Image {
 	r := image.Rect(0, 0, m.W, m.H)
 	if m.C == 1 {
 		return &image.Gray{Pix: m.Pix, Stride: m.W, Rect: r}

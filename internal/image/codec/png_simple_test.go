@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/goimage"
 	"github.com/dsconv/dsconv/internal/image/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -35,7 +36,7 @@ func compareSimple(t *testing.T, name string, data []byte) bool {
 		return false
 	}
 	img, warning, err := decodePNG(bytes.NewReader(data), data, h, func(int64) error { return nil })
-	if err != nil || warning != "" || pixel.FromStdlib(&want, img, h) != nil {
+	if err != nil || warning != "" || goimage.Read(&want, img, h) != nil {
 		t.Errorf("%s: simple, but decodePNG: %v, %q", name, err, warning)
 	} else if !bytes.Equal(m.Pix, want.Pix) {
 		t.Errorf("%s: pixels differ", name)

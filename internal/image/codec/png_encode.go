@@ -9,6 +9,7 @@ import (
 	"github.com/klauspost/compress/zlib"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/buffer"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -77,7 +78,7 @@ func (e *pngEncoder) row(m *pixel.Image, y int) []byte {
 	if m.DType != formats.Uint16 {
 		return pix
 	}
-	row := pixel.Grow(e.bigEndian[y&1], len(pix))
+	row := buffer.Grow(e.bigEndian[y&1], len(pix))
 	e.bigEndian[y&1] = row
 	for i := 0; i < len(pix); i += 2 {
 		row[i], row[i+1] = pix[i+1], pix[i]

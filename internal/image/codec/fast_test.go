@@ -43,7 +43,7 @@ func TestFastIsNear(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, region := range []pixel.Rect{{}, {X: 37, Y: 53, W: 251, H: 307}} {
-			exact, fast := scaledDown(t, d, data, region, false), scaledDown(t, d, data, region, true)
+			exact, fast := scaledCrop(t, d, data, region, false), scaledCrop(t, d, data, region, true)
 			if p := psnr(exact, fast); p < 38 {
 				t.Errorf("%v, region %+v: %.1f dB from the exact pixels", size, region, p)
 			}
@@ -51,8 +51,8 @@ func TestFastIsNear(t *testing.T) {
 	}
 }
 
-// scaledDown decodes a region and scales it to 60x40 pixels.
-func scaledDown(t *testing.T, d *Decoder, data []byte, region pixel.Rect, fast bool) *pixel.Image {
+// scaledCrop decodes a region and scales it to 60x40 pixels.
+func scaledCrop(t *testing.T, d *Decoder, data []byte, region pixel.Rect, fast bool) *pixel.Image {
 	t.Helper()
 	o := DecodeOptions{Region: region, Fast: fast, MinH: 40, MinW: 60}
 	var m, out pixel.Image
@@ -94,7 +94,7 @@ func (c *regionCheck) fast(name string, n int) {
 		if err := c.decoder.Decode(&c.got, &c.value, o); err != nil {
 			c.t.Fatal(err)
 		}
-		region, area := o.Region.ScaledDown(n, h, w)
+		region, area := scaledDown(o.Region, n, h, w)
 		scaled.Crop(&c.want, region)
 		if jpeg.HasLibjpegTurbo && (c.decoder.Area() != area || c.got.W != region.W || !bytes.Equal(c.got.Pix, c.want.Pix)) {
 			c.t.Fatalf("%s, region %+v at 1/%d: %+v: %s", name, o.Region, n, c.decoder.Area(), firstDifference(&c.got, &c.want))

@@ -1,7 +1,10 @@
 package codec
 
 import (
+	"encoding/binary"
+
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/luma"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -47,17 +50,41 @@ func (o DecodeOptions) pixelSize(h pixel.Header) int {
 }
 
 // convert writes src with the channels and depth of o to dst, another image.
-func (d *Decoder) convert(dst, src *pixel.Image, o DecodeOptions) {
+func (d *Decoder) convert(dst, src *pixel.Image, o DecodeOptions) error {
 	switch {
 	case o.Color == pixel.ColorKeep || !o.keepsDepth(src.DType):
 		if o.Color != pixel.ColorKeep {
 			d.narrowed = narrowed(src)
 		}
-		o.Color.Convert(dst, src)
+		return o.Color.Convert(dst, src)
 	case o.Color.Channels(src.C) == src.C:
 		dst.Reset(src.H, src.W, src.C, src.DType)
 		copy(dst.Pix, src.Pix)
 	default:
-		o.Color.ConvertDeep(dst, src)
+		convertDeep(o.Color, dst, src)
+	}
+	return nil
+}
+
+// convertDeep is Color.Convert for pixels that keep their 16 bits. Grey is computed from colours by the
+// same sum as at 8 bits.
+func convertDeep(c pixel.Color, dst, src *pixel.Image) {
+	dst.Reset(src.H, src.W, c.Channels(src.C), src.DType)
+	in, out, le := src.Pix, dst.Pix, binary.LittleEndian
+	for range src.H * src.W {
+		switch {
+		case dst.C == 1 && src.C < 3:
+			copy(out[:2], in)
+		case dst.C == 1:
+			r, g, b := uint32(le.Uint16(in)), uint32(le.Uint16(in[2:])), uint32(le.Uint16(in[4:]))
+			le.PutUint16(out, uint16(luma.Sum(r, g, b)))
+		case src.C < 3:
+			for k := range 3 {
+				copy(out[2*k:2*k+2], in)
+			}
+		default:
+			copy(out[:6], in)
+		}
+		in, out = in[src.PixelSize():], out[dst.PixelSize():]
 	}
 }

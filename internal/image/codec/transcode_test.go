@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/goimage"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/image/pixeltest"
-	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // tiledAs transcodes data and checks the output except for its pixels. It returns nil if data cannot be
@@ -316,7 +316,7 @@ func TestTranscodePhotos(t *testing.T) {
 	before, after := 0, 0
 	for i := 0; i < len(list); i += step {
 		data := pixeltest.ReadValue(t, list[i]).Data
-		out := tiledAs(t, tr, data, DefaultInterval, false)
+		out := tiledAs(t, tr, data, 8, false)
 		if out == nil {
 			continue
 		}
@@ -334,7 +334,7 @@ func FuzzTranscode(f *testing.F) {
 		f.Add(data, uint16(3), false)
 	}
 	var b bytes.Buffer
-	if err := stdjpeg.Encode(&b, pixel.ToStdlib(pixeltest.TestImage(40, 30, 3, formats.Uint8)), nil); err != nil {
+	if err := stdjpeg.Encode(&b, goimage.New(pixeltest.TestImage(40, 30, 3, formats.Uint8)), nil); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes(), uint16(1), true)
@@ -365,7 +365,7 @@ func BenchmarkTranscode(b *testing.B) {
 	var out []byte
 	for b.Loop() {
 		var err error
-		if out, err = tr.Append(out[:0], v.Data, DefaultInterval, false); err != nil {
+		if out, err = tr.Append(out[:0], v.Data, 8, false); err != nil {
 			b.Fatal(err)
 		}
 	}

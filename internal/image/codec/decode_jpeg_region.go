@@ -49,7 +49,7 @@ func (o DecodeOptions) storedRegion(h pixel.Header) (pixel.Rect, error) {
 	if !o.Region.Inside(uprightW, uprightH) {
 		return pixel.Rect{}, fmt.Errorf("region %+v is not inside %dx%d", o.Region, uprightW, uprightH)
 	}
-	return pixel.StoredRect(o.Region, uprightH, uprightW, orientation), nil
+	return storedRect(o.Region, uprightH, uprightW, orientation), nil
 }
 
 // scaleDenominator is by how much an image may be scaled down while decoding so that its rectangle r
@@ -72,7 +72,7 @@ func (o DecodeOptions) scaleDenominator(r pixel.Rect) int {
 func (d *Decoder) decodeJPEG(dst *pixel.Image, data []byte, h pixel.Header, r pixel.Rect, o DecodeOptions) (err error) {
 	n := o.scaleDenominator(r)
 	q := jpeg.Request{W: h.W, H: h.H, Channels: o.Color.Channels(h.C), Scale: n, Fast: o.Fast}
-	q.Region, d.area = r.ScaledDown(n, h.H, h.W)
+	q.Region, d.area = scaledDown(r, n, h.H, h.W)
 	all := pixel.Rect{W: (h.W + n - 1) / n, H: (h.H + n - 1) / n}
 	if q.Region == all {
 		d.warning, err = d.jpeg.Decode(dst, data, q)
@@ -89,6 +89,5 @@ func (d *Decoder) decodeJPEG(dst *pixel.Image, data []byte, h pixel.Header, r pi
 	if d.warning, err = d.jpeg.Decode(&d.scratch[3], data, q); err != nil {
 		return err
 	}
-	d.scratch[3].Crop(dst, region)
-	return nil
+	return d.scratch[3].Crop(dst, region)
 }

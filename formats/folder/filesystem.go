@@ -1,0 +1,108 @@
+package folder
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// filesystem is where the files of a Dataset lie. Names are relative to its root, with slashes; "" is the
+// root.
+type filesystem interface {
+	// stat follows links, lstat does not.
+	stat(name string) (fs.FileInfo, error)
+	lstat(name string) (fs.FileInfo, error)
+	readDir(name string) ([]fs.DirEntry, error)
+	// read reads a file that was listed with that size and time into buf, growing it.
+	read(name string, size, modTime int64, buf []byte) ([]byte, error)
+	// join returns the name of a file in the root for readText, and for messages.
+	join(name string) string
+	// readText reads a file that the Config names: a table, a description or an order of classes.
+	readText(name string) ([]byte, error)
+	// relative returns a table's absolute path relative to the root.
+	relative(p string) (string, error)
+	// follows reports whether a link to the folder with this info can be followed without a loop.
+	follows(dir fs.FileInfo) bool
+	// identify writes what tells the root from others.
+	identify(w io.Writer) error
+	// String names the root in messages.
+	String() string
+}
+
+// disk is the folder at a path.
+type disk string
+
+func (d disk) path(name string) string { return filepath.Join(string(d), filepath.FromSlash(name)) }
+
+func (d disk) stat(name string) (fs.FileInfo, error) { return os.Stat(d.path(name)) }
+
+func (d disk) lstat(name string) (fs.FileInfo, error) { return os.Lstat(d.path(name)) }
+
+func (d disk) readDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(d.path(name)) }
+
+func (d disk) read(name string, size, modTime int64, buf []byte) ([]byte, error) {
+	return readFile(d.path(name), size, modTime, buf)
+}
+
+func (d disk) join(name string) string { return filepath.Join(string(d), name) }
+
+func (d disk) readText(name string) ([]byte, error) { return os.ReadFile(name) }
+
+func (d disk) relative(p string) (string, error) {
+	root, err := filepath.Abs(string(d))
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(root, p)
+	if err != nil {
+		return "", err
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+func (d disk) follows(fs.FileInfo) bool { return true }
+
+func (d disk) String() string { return string(d) }
+
+// virtual is an fs.FS.
+type virtual struct{ fs.FS }
+
+// at returns the name as an fs.FS takes it.
+func at(name string) string { return path.Clean("./" + name) }
+
+func (v virtual) stat(name string) (fs.FileInfo, error) { return fs.Stat(v.FS, at(name)) }
+
+func (v virtual) lstat(name string) (fs.FileInfo, error) { return fs.Lstat(v.FS, at(name)) }
+
+func (v virtual) readDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(v.FS, at(name)) }
+
+func (v virtual) read(name string, size, modTime int64, buf []byte) ([]byte, error) {
+	f, err := v.Open(at(name))
+	if err != nil {
+		return buf[:0], err
+	}
+	buf, err = readAll(f, size, buf[:0])
+	if err == nil {
+		err = unchanged(f, size, modTime, int64(len(buf)))
+	}
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	return buf, err
+}
+
+func (v virtual) join(name string) string { return name }
+
+func (v virtual) readText(name string) ([]byte, error) { return fs.ReadFile(v.FS, at(name)) }
+
+func (v virtual) relative(p string) (string, error) {
+	return "", fmt.Errorf("%q is an absolute path: write paths from the root of the file system", p)
+}
+
+// follows is false if loops cannot be told: os.SameFile compares only folders of the disk.
+func (v virtual) follows(dir fs.FileInfo) bool { return os.SameFile(dir, dir) }
+
+func (v virtual) String() string { return fmt.Sprintf("the file system (%T)", v.FS) }

@@ -1,0 +1,237 @@
+package codec
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/budget"
+	"github.com/dsconv/dsconv/internal/image/exif"
+	"github.com/dsconv/dsconv/internal/image/goimage"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
+	"github.com/dsconv/dsconv/internal/image/stoppable"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// DecodeOptions choose the pixels that a Decoder returns. The zero value is Pillow's
+// Image.open(p).convert("RGB").
+type DecodeOptions struct {
+	Color pixel.Color
+	// Deep keeps 16 bits per channel in images that have them, whatever Color they are converted
+	// to. Without it Color decides, and the pixels are Pillow's.
+	Deep bool
+	// ApplyOrientation turns and flips the image as its EXIF orientation says.
+	ApplyOrientation bool
+	// Indices decodes a palette image to its indices (H, W, 1) instead of its colours, as
+	// numpy.asarray(Image.open(p)) does for segmentation masks.
+	Indices bool
+	// MaxPixels is the largest H*W; 0 is DefaultMaxPixels.
+	MaxPixels int
+	// Region is the rectangle to decode, of the upright image with ApplyOrientation; the zero
+	// Rect is all. Of a JPEG little more than that is decoded, so that damage elsewhere is not
+	// found. The pixels equal those of the whole image bit for bit.
+	Region pixel.Rect
+	// Fast decodes JPEGs with the fast DCT, without interpolating colours, and scaled down by 2,
+	// 4 or 8 as long as Region keeps at least MinH by MinW pixels (0: not scaled). The pixels are
+	// only close to Pillow's. Area returns where the region lies in the result.
+	Fast       bool
+	MinH, MinW int
+	// Reservation holds the image's memory until the caller releases it, after the pixels are
+	// used. If it is nil, the Decoder reserves memory only while it decodes.
+	Reservation *budget.Reservation
+}
+
+// Decoder decodes images of every encoding. It is for one goroutine and for many images; Close
+// frees its memory.
+type Decoder struct {
+	jpeg     jpeg.Decoder
+	png      simplePNG
+	zstd     *zstd.Decoder
+	scratch  [4]pixel.Image
+	warning  string
+	narrowed string
+	header   pixel.Header
+	area     pixel.Area
+	stop     *pixel.Stop
+	// The current image: its memory reservation, the bytes of its file, the limit of pixels.
+	reservation         *budget.Reservation
+	ownReservation      budget.Reservation
+	fileSize, maxPixels int
+	reserved            int64        // bytes, before damage is found
+	dst                 *pixel.Image // of Decode
+}
+
+// NewDecoder returns a Decoder. It allocates nothing before the first image.
+func NewDecoder() *Decoder { return &Decoder{} }
+
+// Close frees the Decoder's memory. It may be used again.
+func (d *Decoder) Close() {
+	d.jpeg.Close()
+	if d.zstd != nil {
+		d.zstd.Close()
+	}
+	*d = Decoder{}
+}
+
+// StopBy makes s end Decode early, from now until Close.
+func (d *Decoder) StopBy(s *pixel.Stop) { d.stop, d.jpeg.Stop, d.png.stop = s, s, s }
+
+// Warning says what was irregular about the last decoded image, "" if nothing was. It was decoded
+// nevertheless, as Pillow does.
+func (d *Decoder) Warning() string { return d.warning }
+
+// Narrowed says how the last decoded image, of 16 bits per channel, lost some of them to
+// DecodeOptions.Color: NarrowedClipped, NarrowedCut, or "" if it lost none.
+func (d *Decoder) Narrowed() string { return d.narrowed }
+
+// Header returns the header of the last decoded image.
+func (d *Decoder) Header() pixel.Header { return d.header }
+
+// Decode decodes v, an encoded image or raw pixels of v.DType and v.Shape, to dst and reuses
+// dst's memory. The file's first bytes decide its encoding, before v.Encoding. Decode keeps no
+// reference to v. ErrTruncated, ErrCorrupt, ErrTooLarge, ErrUnsupported or ErrNotImage is in the
+// chain of an error, or EndsRun reports true for it.
+func (d *Decoder) Decode(dst *pixel.Image, v *formats.Value, o DecodeOptions) error {
+	if o.Color == "" {
+		o.Color = pixel.ColorRGB
+	}
+	d.warning, d.narrowed, d.header, d.area = "", "", pixel.Header{}, pixel.Area{}
+	if err := d.stop.Err(); err != nil {
+		return err
+	}
+	d.reservation, d.fileSize, d.maxPixels, d.dst = o.Reservation, len(v.Data), o.MaxPixels, dst
+	defer func() { d.dst = nil }()
+	if o.Reservation == nil {
+		d.reservation = &d.ownReservation
+		defer d.free()
+	}
+	decode := d.decodeFile
+	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
+		decode = d.decodeRaw
+	}
+	if err := decode(dst, v, o); err != nil {
+		if stopped := d.stop.Err(); stopped != nil {
+			return stopped
+		}
+		return err
+	}
+	if d.area == (pixel.Area{}) {
+		d.area = pixel.Area{X1: float64(dst.W), Y1: float64(dst.H)}
+	}
+	return nil
+}
+
+// free releases the Decoder's own reservation.
+func (d *Decoder) free() {
+	if d.reservation.Large() {
+		d.Shrink()
+	}
+	d.reservation.Release()
+}
+
+func (d *Decoder) decodeFile(dst *pixel.Image, v *formats.Value, o DecodeOptions) error {
+	enc, h, err := Inspect(v.Data)
+	if err != nil {
+		return err
+	}
+	d.header = h
+	if err := CheckSize(h, o.MaxPixels); err != nil {
+		return err
+	}
+	region, err := o.storedRegion(h)
+	if err != nil {
+		return err
+	}
+	turn := o.ApplyOrientation && h.Orientation != 1
+	if turn {
+		o.MinH, o.MinW = pixel.OrientedSize(o.MinH, o.MinW, h.Orientation) // as the image is stored
+	}
+	if err := d.reserve(DecodeMemory(v.Data, enc, h, region, o)); err != nil {
+		return err
+	}
+	target := dst
+	if turn {
+		target = &d.scratch[1]
+	}
+	if err := d.decodeRegion(target, v.Data, enc, h, region, o); err != nil {
+		return err
+	}
+	if turn {
+		if err := pixel.Orient(dst, target, h.Orientation); err != nil {
+			return err
+		}
+		d.area = d.area.Oriented(target.H, target.W, h.Orientation)
+	}
+	return nil
+}
+
+// decodeRegion decodes the rectangle r of data to dst, as the pixels lie in the file.
+func (d *Decoder) decodeRegion(dst *pixel.Image, data []byte, enc formats.Encoding, h pixel.Header, r pixel.Rect, o DecodeOptions) error {
+	switch {
+	case enc == formats.JPEG:
+		return d.decodeJPEG(dst, data, h, r, o)
+	case r == pixel.Rect{W: h.W, H: h.H}:
+		return d.decodeAs(dst, data, enc, h, o)
+	}
+	if err := d.decodeAs(&d.scratch[3], data, enc, h, o); err != nil {
+		return err
+	}
+	return d.scratch[3].Crop(dst, r)
+}
+
+// CheckSize returns an error if a header claims more than maxPixels.
+func CheckSize(h pixel.Header, maxPixels int) error {
+	if maxPixels <= 0 {
+		maxPixels = pixel.DefaultMaxPixels
+	}
+	if h.H > maxPixels/h.W {
+		return fmt.Errorf("%w: %dx%d, the limit is %d", pixel.ErrTooLarge, h.W, h.H, maxPixels)
+	}
+	return nil
+}
+
+// decodeAs decodes data, which is no JPEG, to dst in o.Color, as the pixels lie in the file.
+func (d *Decoder) decodeAs(dst *pixel.Image, data []byte, enc formats.Encoding, h pixel.Header, o DecodeOptions) (err error) {
+	switch enc {
+	case formats.WebP:
+		return d.decodeWebP(dst, data, h, o.Color)
+	case formats.BMP:
+		return d.decodeBMP(dst, data, h, o)
+	case formats.PNG:
+		if d.decodeSimplePNG(dst, data, h, o) {
+			return nil
+		}
+	}
+	img, warning, err := decodeGeneric(&stoppable.Reader{Reader: *bytes.NewReader(data), Stop: d.stop}, data, enc, h, d.reserveMore)
+	if err != nil {
+		return err
+	}
+	d.warning = warning
+	if p, ok := img.(*image.Paletted); ok && o.Indices {
+		h.C, h.DType = 1, formats.Uint8
+		img = &image.Gray{Pix: p.Pix, Stride: p.Stride, Rect: p.Rect}
+		o.Color = pixel.ColorKeep
+	}
+	turn := 1
+	if enc == formats.TIFF { // see Header.Orientation
+		turn = exif.Orientation(data)
+		h.H, h.W = pixel.OrientedSize(h.H, h.W, turn)
+	}
+	if o.keeps(h) && turn == 1 {
+		return goimage.Read(dst, img, h)
+	}
+	pixels := &d.scratch[0]
+	if err := goimage.Read(pixels, img, h); err != nil {
+		return err
+	}
+	if turn != 1 {
+		pixels = &d.scratch[2]
+		if err := pixel.Orient(pixels, &d.scratch[0], turn); err != nil {
+			return err
+		}
+	}
+	return d.convert(dst, pixels, o)
+}
