@@ -1,11 +1,50 @@
 //go:build deadcode
 
 // Command publicapi is never run: it tells scripts/deadcode which functions are there for users of
-// the Go packages alone, so that dsconv's programs don't call them. Each names where it is documented.
+// the Go packages alone, so that dsconv's programs don't call them. Each is in docs/go.md or in an example of its package.
 package main
 
-import "github.com/dsconv/dsconv/reader"
+import (
+	"context"
+	"os"
+
+	"github.com/dsconv/dsconv"
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader"
+)
 
 func main() {
-	_, _ = reader.NewMixture(nil, reader.Config{}) // docs/loader.md
+	ctx := context.Background()
+	_, _ = dsconv.Open("")
+	_ = dsconv.Samples(nil)
+	_, _ = dsconv.Pack(ctx, "", "", dsconv.Options{})
+	_, _ = dsconv.PackDataset(ctx, nil, "", dsconv.Options{})
+	_, _ = dsconv.NewLoader("", reader.Config{})
+	_, _ = convert.Run(ctx, nil, nil, "", convert.Options{})
+	_, _ = folder.OpenFS(ctx, os.DirFS(""), folder.Config{})
+	_, _ = reader.NewMixture(nil, reader.Config{})
+	images()
+}
+
+func images() {
+	_, _ = codec.Decode(nil, codec.DecodeOptions{})
+	_, _ = codec.DecodeFrom(nil, codec.DecodeOptions{})
+	_, _ = codec.DecodeImage(nil, codec.DecodeOptions{})
+	_, _, _ = codec.Inspect(nil)
+	_ = codec.Encode(nil, nil, codec.EncodeOptions{})
+	_ = codec.EncodeImage(nil, nil, codec.EncodeOptions{})
+	d := codec.NewDecoder()
+	defer d.Close()
+	_, _, _, _ = d.Decode, d.DecodeValue, d.Header, d.Warning
+	_ = d.Area
+	e := codec.NewEncoder()
+	defer e.Close()
+	_ = e.Append
+	_, _ = pixel.FromImage(nil)
+	_, _ = preprocess.Thumbnail(nil, preprocess.ThumbnailOptions{})
+	_, _ = preprocess.ThumbnailOf(nil, preprocess.ThumbnailOptions{})
 }

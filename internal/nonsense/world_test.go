@@ -1,4 +1,4 @@
-package misuse_test
+package nonsense_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package misuse_test
+package nonsense_test
 
 import (
 	"reflect"
@@ -28,17 +28,23 @@ import (
 
 // functions are the exported functions that the test calls with nonsense; generic ones for one type.
 var functions = []any{
+	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, folder.OpenFS, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
+	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8],
 	convert.Run, convert.Shuffled,
 	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack,
 	dsconv.Samples, dsconv.TablePath,
 	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Parse, augment.Train,
-	bench.ReadReport, bench.Run,
+	codec.Inspect, codec.NewDecoder, codec.NewEncoder,
+
 	convert.New, convert.NewVersion, convert.SplitNames, convert.WriteTable,
-	diff.Run,
-	edit.Add, edit.Describe, edit.Merge, edit.Relabel, edit.Remove, edit.Repair, edit.Undo,
+
+	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.Repair, edit.Undo,
 	folder.DescribeField, folder.IsDescription, folder.NewPreview, folder.Open, folder.ReadRows,
 	labels.FormatFloat, labels.IndexOf, labels.NaN, labels.ParseTypes,
 	order.Parse, order.ParseTail,
+	pixel.EndsRun, pixel.Orient, pixel.OrientBox[float32], pixel.OrientBoxes,
+	pixel.OrientedSize,
+	preprocess.NewProcessor, preprocess.ParseRecipe,
 	random.Mix, random.NewRand,
 	reader.Elements[uint8], reader.FirstSplit, reader.New, reader.NewMixture, reader.Open, reader.ParseCache, reader.ParseOnError, reader.TrainSplit,
 	trainer.CheckDType, trainer.InputOf, trainer.Models, trainer.New, trainer.Run,
@@ -47,6 +53,18 @@ var functions = []any{
 
 // types are those whose exported methods the test calls with nonsense.
 var types = []reflect.Type{
+	reflect.TypeFor[*codec.EncodeOptions](),
+	reflect.TypeFor[*codec.Mode](),
+	reflect.TypeFor[*pixel.Color](),
+	reflect.TypeFor[*pixel.EXIF](),
+	reflect.TypeFor[*pixel.Filter](),
+	reflect.TypeFor[*pixel.Sampling](),
+	reflect.TypeFor[*preprocess.Check](),
+	reflect.TypeFor[*preprocess.Resize](),
+	reflect.TypeFor[*preprocess.Zstd](),
+	reflect.TypeFor[*augment.Func](),
+	reflect.TypeFor[*diff.OneSided](),
+	reflect.TypeFor[*diff.Report](),
 	reflect.TypeFor[*augment.Steps](),
 	reflect.TypeFor[*convert.Splitter](),
 	reflect.TypeFor[*dsconv.PackPlan](),
@@ -85,8 +103,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[*convert.Plan](),
 	reflect.TypeFor[*convert.Problem](),
 	reflect.TypeFor[*convert.Report](),
-	reflect.TypeFor[diff.OneSided](),
-	reflect.TypeFor[*diff.Report](),
+	reflect.TypeFor[*edit.Added](),
 	reflect.TypeFor[*folder.Dataset](),
 	reflect.TypeFor[*folder.Description](),
 	reflect.TypeFor[*folder.FieldColumn](),

@@ -1,0 +1,83 @@
+package dsconv_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// A Go snippet in a document is a piece of an example that is compiled: its lines follow one another in one file. A line
+// "// ..." stands for lines that are left out.
+func TestSnippetsInDocumentsCompile(t *testing.T) {
+	programs := examplePrograms(t)
+	documents, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, document := range append(documents, "README.md") {
+		for _, snippet := range goSnippet.FindAllStringSubmatch(read(t, document), -1) {
+			count++
+			if !isPieceOfOne(snippet[1], programs) {
+				t.Errorf("%s: this is in no example*_test.go and in no program of examples/:\n%s", document, snippet[1])
+			}
+		}
+	}
+	if count < 10 {
+		t.Errorf("only %d snippets were found", count)
+	}
+}
+
+var goSnippet = regexp.MustCompile("(?s)```go\n(.*?)```")
+
+// examplePrograms returns the text of the examples' files, without indentation.
+func examplePrograms(t *testing.T) []string {
+	t.Helper()
+	var list []string
+	for _, pattern := range []string{"example*_test.go", "*/example*_test.go", "*/*/example*_test.go", "examples/*/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			list = append(list, "\n"+withoutIndent(read(t, file)))
+		}
+	}
+	return list
+}
+
+func isPieceOfOne(snippet string, programs []string) bool {
+	for _, program := range programs {
+		found := true
+		for part := range strings.SplitSeq(withoutIndent(snippet), "// ...\n") {
+			at := strings.Index(program, "\n"+part)
+			if found = at >= 0; !found {
+				break
+			}
+			program = program[at+len(part):]
+		}
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+func withoutIndent(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		out.WriteString(strings.TrimLeft(line, "\t"))
+	}
+	return out.String()
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
