@@ -194,8 +194,10 @@ func TestStateOfAnotherOrderIsRefused(t *testing.T) {
 		t.Fatalf("%d batches after the first of %d", len(got), l.Len())
 	}
 	for name, change := range map[string]func(*reader.Config, *reader.State){
-		"seed":   func(c *reader.Config, _ *reader.State) { c.Seed++ },
-		"order":  func(c *reader.Config, _ *reader.State) { c.Shuffle, c.Order = false, order.Spec{Kind: order.Block, Block: 2, Window: 2} },
+		"seed": func(c *reader.Config, _ *reader.State) { c.Seed++ },
+		"order": func(c *reader.Config, _ *reader.State) {
+			c.Shuffle, c.Order = false, order.Spec{Kind: order.Block, Block: 2, Window: 2}
+		},
 		"stored": func(c *reader.Config, _ *reader.State) { c.Shuffle = false },
 		"fewer":  func(c *reader.Config, _ *reader.State) { c.Select = some(ds, 29) },
 		"split": func(c *reader.Config, _ *reader.State) {
