@@ -9,6 +9,8 @@ LINT   := $(BUILD)/bin/golangci-lint
 LINT_VERSION := v2.15.0
 DEADCODE := $(BUILD)/bin/deadcode
 DEADCODE_VERSION := v0.52.0
+APIDIFF := $(BUILD)/bin/apidiff
+APIDIFF_VERSION := v0.0.0-20261014143641-f0251eb4aa3e
 export GOMLX_NO_AUTO_INSTALL := 1
 # LMDB's C sources have a warning that says nothing about this project.
 export CGO_CFLAGS := -O2 -g -Wno-implicit-fallthrough
@@ -115,6 +117,7 @@ test: announce-test test-deps $(VENV)/.done $(TORCH)/.done photos ## all tests: 
 	CGO_CFLAGS="-O2 -w -DDSCONV_EMULATE_AVX512" go test -run 'Equals?PureGo' ./internal/image/resample ./internal/image/pixelops # AVX-512 where there is none
 	$(TEST_ENV) go test -race -short $(RACE) ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... ./bench/...
 	$(TEST_ENV) CGO_ENABLED=0 go test -short ./preprocess/... ./formats/lmdb/... ./formats/hdf5/... ./reader/... ./convert/... ./edit/... ./cmd/...
+	$(MAKE) examples
 	$(MAKE) python-test
 
 # With the C libraries where they are installed, without cgo where they are not.
@@ -125,6 +128,11 @@ test-quick: ## Go tests that need nothing but Go: no Python, torch or sudo; abou
 	@echo "Skipped: tests that run Python, tests with real photos, the Python package, -race. make test runs all of them."
 	@if [ $(QUICK_CGO) = 0 ]; then echo "Without cgo LMDB and HDF5 are not written, and JPEGs are decoded by Go; make deps installs what is missing."; fi
 	env -u DSCONV_PYTHON -u DSCONV_TORCH_PYTHON -u DSCONV_PHOTOS CGO_ENABLED=$(QUICK_CGO) go test -short -timeout 20m $(or $(ONLY),./...)
+
+.PHONY: examples
+examples: deps ## build the programs under examples/, a module of their own, and run each on images
+	go vet -C examples ./...
+	go test -C examples ./...
 
 .PHONY: torture
 torture: test-deps ## kills, failing disks and flipped bits, many of each (an hour)
@@ -148,9 +156,18 @@ $(LINT):
 $(DEADCODE):
 	GOBIN=$(BUILD)/bin go install golang.org/x/tools/cmd/deadcode@$(DEADCODE_VERSION)
 
+$(APIDIFF):
+	GOBIN=$(BUILD)/bin go install golang.org/x/exp/cmd/apidiff@$(APIDIFF_VERSION)
+
+.PHONY: api
+api: deps $(APIDIFF) ## how the Go API differs from the last release's, or BASE's; a break must be in the changelog
+	scripts/api $(APIDIFF) $(if $(filter command environment,$(origin BASE)),$(BASE))
+
 .PHONY: lint
 lint: deps $(LINT) $(DEADCODE) $(VENV)/.done ## golangci-lint, gofumpt, dead code, clang-format, ruff, mypy, vulture
 	$(LINT) run ./...
+	cd examples && $(LINT) run ./...
+	cd scripts/exported && $(LINT) run ./...
 	scripts/deadcode $(DEADCODE)
 	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
 	$(VENV)/bin/ruff check .

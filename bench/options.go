@@ -95,7 +95,7 @@ func (o Options) withDefaults() (Options, error) {
 			o.Transforms = append(o.Transforms, normalize)
 		}
 	}
-	o.OrderText, o.AugmentText = o.Order.String(), augment.Format(o.Transforms)
+	o.OrderText, o.AugmentText = o.Order.String(), o.Transforms.String()
 	// Do color, transforms, dtype and layout fit together?
 	_, err = augment.Compile(o.Transforms, o.Size, o.Size, channels, o.DType, o.Layout)
 	return o, err

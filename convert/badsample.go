@@ -15,12 +15,15 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Problem.Action: what happened to an input that the report names.
+// Action is what happened to an input that the report names.
+type Action string
+
+// What happened to an input.
 const (
-	ActionSkipped     = "skipped"
-	ActionQuarantined = "quarantined" // skipped, and copied to Options.Quarantine
-	ActionWritten     = "written"     // with a warning
-	ActionFailed      = "failed"      // its error ended the run
+	ActionSkipped     Action = "skipped"
+	ActionQuarantined Action = "quarantined" // skipped, and copied to Options.Quarantine
+	ActionWritten     Action = "written"     // with a warning
+	ActionFailed      Action = "failed"      // its error ended the run
 )
 
 // handleBad handles a bad sample as Options say: it returns an error that ends the run, or lists
@@ -31,7 +34,7 @@ func (r *run) handleBad(j *job, path string) error {
 		return fmt.Errorf("%s: %w", path, j.err)
 	}
 	bad := Problem{Path: path, Cause: j.err.Error(), Action: ActionSkipped}
-	if r.o.Fail || pixel.EndsRun(j.err) || r.isReady(int(r.order[j.pos])) {
+	if r.o.OnError == Fail || pixel.EndsRun(j.err) || errors.Is(j.err, formats.ErrClosed) || r.isReady(int(r.order[j.pos])) {
 		bad.Action = ActionFailed
 		r.report.Failure = &bad
 		return fmt.Errorf("%s: %w", path, j.err)
@@ -53,7 +56,7 @@ func (r *run) handleBad(j *job, path string) error {
 // the source cannot be read. A copy from before a resume is left as it is.
 func (r *run) quarantine(j *job, path string) (copied bool, err error) {
 	var s formats.Sample
-	if err := guard.Do(func() error { return r.src.Read(int(r.order[j.pos]), &s) }); err != nil {
+	if err := guard.Do(func() error { return r.readSample(j.pos, &s) }); err != nil {
 		return false, nil //nolint:nilerr // the report has the cause
 	}
 	rel, err := filepath.Localize(path)

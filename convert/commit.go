@@ -41,7 +41,7 @@ func (r *run) commitAll(ctx context.Context) error {
 		}
 		if r.o.Recipe.Passthrough() || r.isReady(int(r.order[j.pos])) {
 			// The Processor swapped the buffers. Swap them back, so that a job needs memory for one image.
-			j.in.Values, j.out.Values = j.out.Values, j.in.Values
+			j.out.SwapValues(&j.in)
 		}
 		r.budget.release(j)
 		r.room.Release()
@@ -51,7 +51,9 @@ func (r *run) commitAll(ctx context.Context) error {
 				return err
 			}
 		}
-		r.showProgress(false)
+		if err := r.showProgress(false); err != nil {
+			return err
+		}
 	}
 }
 

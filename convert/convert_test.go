@@ -80,11 +80,7 @@ func (m *memory) Read(i int, s *formats.Sample) error {
 
 func plan(t testing.TB, src formats.Dataset, f formats.WritableFormat, path string, o Options) *Plan {
 	t.Helper()
-	splits, err := o.Split.Assign(src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := New(src, splits, nil, f, path, o)
+	p, err := New(t.Context(), src, f, path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,11 +300,11 @@ func TestTiledCounts(t *testing.T) {
 
 func TestFailEndsAtTheFirstBadImage(t *testing.T) {
 	src := newMemory(t, 100, 50)
-	r, err := plan(t, src, tfrecord.Format{}, filepath.Join(t.TempDir(), "x.tfrecord"), Options{Fail: true, Order: Order{Set: true}}).Run(context.Background())
+	r, err := plan(t, src, tfrecord.Format{}, filepath.Join(t.TempDir(), "x.tfrecord"), Options{OnError: Fail, Order: KeyOrder}).Run(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "k00049.jpg") {
 		t.Fatalf("got %v", err)
 	}
-	if r.Found != r.Written+len(r.Skipped)+r.Failed || r.Written != 49 {
+	if r.Found != r.Written+len(r.Skipped)+r.Failed+r.NotReached || r.Written != 49 || r.Failed != 1 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -316,11 +312,11 @@ func TestFailEndsAtTheFirstBadImage(t *testing.T) {
 func TestOrderIsAPermutationThatTheSeedDecides(t *testing.T) {
 	src := newMemory(t, 100, 0)
 	orderOf := func(o Options) []int32 { return plan(t, src, tfrecord.Format{}, "x.tfrecord", o).order }
-	a, b := orderOf(Options{}), orderOf(Options{Order: Order{Set: true, Shuffle: true, Seed: 1}})
-	if reflect.DeepEqual(a, b) || !reflect.DeepEqual(a, orderOf(Options{Order: Order{Set: true, Shuffle: true}})) {
+	a, b := orderOf(Options{}), orderOf(Options{Order: Shuffled(1)})
+	if reflect.DeepEqual(a, b) || !reflect.DeepEqual(a, orderOf(Options{Order: "shuffle"})) {
 		t.Error("the seed does not decide the order")
 	}
-	for i, x := range orderOf(Options{Order: Order{Set: true}, Limit: 7}) {
+	for i, x := range orderOf(Options{Order: KeyOrder, Limit: 7}) {
 		if int(x) != i || i >= 7 {
 			t.Error("order key with a limit")
 		}
@@ -339,11 +335,7 @@ func TestSplits(t *testing.T) {
 	for spec, want := range map[string]map[string]int{
 		"train=0.9,val=0.1": {"train": 2700, "val": 300}, "part": {"p0": 1500, "p1": 1500}, "none": {"": 3000}, "auto": {"": 3000},
 	} {
-		sp, err := ParseSplit(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		splits, err := sp.Assign(src)
+		splits, err := Splitter(spec).Assign(src)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -360,19 +352,18 @@ func TestSplits(t *testing.T) {
 		}
 	}
 	for _, spec := range []string{"train=0.9", "train=2,val=-1", "=1", "a=x,b=0"} {
-		if _, err := ParseSplit(spec); err == nil {
+		if Splitter(spec).Validate() == nil {
 			t.Errorf("%q is accepted", spec)
 		}
 	}
-	sp, _ := ParseSplit("nope")
-	if _, err := sp.Assign(src); err == nil || !strings.Contains(err.Error(), "part") {
+	if _, err := Splitter("nope").Assign(src); err == nil || !strings.Contains(err.Error(), "part") {
 		t.Errorf("an unknown column: %v", err)
 	}
 }
 
 func TestParse(t *testing.T) {
 	for s, ok := range map[string]bool{"key": true, "shuffle": true, "shuffle:7": true, "": true, "shuffle:x": false, "random": false} {
-		if _, err := ParseOrder(s); (err == nil) != ok {
+		if err := Order(s).Validate(); (err == nil) != ok {
 			t.Errorf("order %q: %v", s, err)
 		}
 	}

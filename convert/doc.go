@@ -1,8 +1,15 @@
 // Package convert turns any dataset into any other: source -> preprocess -> writer.
 //
-// A [Plan] fixes everything that decides the output's bytes before the first image is read:
-// which samples, in what order, where shards end, where checkpoints fall. Run then reads and
-// processes on many goroutines and commits in the plan's order on one goroutine. So the output
-// does not depend on timing, and a pack that was killed resumes from its last checkpoint and
-// ends with the same bytes.
+//	src, err := folder.Open(ctx, "images", folder.Config{})
+//	defer src.Close()
+//	report, err := convert.Run(ctx, src, shard.Format{}, "out.tar", convert.Options{})
+//
+// A [Plan], which New makes and Run runs, fixes everything that decides the output's bytes before the
+// first image is read: which samples, in what order, where shards end, where checkpoints fall. Run then
+// reads and processes on many goroutines and commits in the plan's order on one goroutine. So the output
+// does not depend on timing. A run that was cancelled or killed leaves DST.partial, from which a run with
+// the same arguments resumes, and ends with the same bytes.
+//
+// The source may be a formats.Dataset of the caller's own. It is read on several goroutines at once. A
+// sample whose Read panics or breaks the contract is a bad image (see OnError).
 package convert

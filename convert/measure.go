@@ -62,7 +62,7 @@ func (p *Plan) Measure(ctx context.Context) (m Measurement, err error) {
 
 // measureCount returns how many samples Measure packs: an even number, or all.
 func (p *Plan) measureCount() int {
-	each := max(1, max(p.ExpectedBytes, p.Bytes)/int64(p.Len()))
+	each := max(1, max(p.expectedBytes, p.Bytes)/int64(p.Len()))
 	return min(p.Len(), 2*int(min(max(maxMeasuredBytes/each, 8), maxMeasured)/2))
 }
 
@@ -80,8 +80,8 @@ func (t *trial) overhead() int64 { return t.disk - t.report.BytesOut }
 func (p *Plan) packSome(ctx context.Context, dir string, n int) (*trial, error) {
 	some := *p
 	some.Path = filepath.Join(dir, filepath.Base(p.Path))
-	some.o.Fail, some.o.Quarantine, some.Progress = false, "", nil
-	some.order, some.Bytes, some.ExpectedBytes = nil, 0, 0
+	some.o.OnError, some.o.Quarantine, some.o.Progress = Skip, "", nil
+	some.order, some.Bytes, some.expectedBytes = nil, 0, 0
 	h := newFingerprint()
 	for k := range n {
 		if err := some.addSample(int(p.order[k*p.Len()/n]), h); err != nil {

@@ -110,7 +110,7 @@ func TestMeasureOfFewIsExact(t *testing.T) {
 
 // The measurement skips a share of the bad samples.
 func TestMeasureCountsWhatIsSkipped(t *testing.T) {
-	p := plan(t, newMemory(t, 1500, 17), shard.Format{}, filepath.Join(t.TempDir(), "x.tar"), Options{Fail: true})
+	p := plan(t, newMemory(t, 1500, 17), shard.Format{}, filepath.Join(t.TempDir(), "x.tar"), Options{OnError: Fail})
 	m, err := p.Measure(t.Context())
 	if err != nil {
 		t.Fatal(err)

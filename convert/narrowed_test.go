@@ -80,7 +80,7 @@ func TestReportNamesWhatLosesBits(t *testing.T) {
 		{preprocess.Recipe{Encode: raw, Color: pixel.ColorKeep}, false},
 		{preprocess.Recipe{}, false},
 	} {
-		o := Options{Recipe: c.recipe, Order: Order{Set: true}}
+		o := Options{Recipe: c.recipe, Order: KeyOrder}
 		r := afterStops(t, src, filepath.Join(t.TempDir(), "x.tar"), o)
 		got := map[string][]Problem{}
 		for _, row := range r.Table() {

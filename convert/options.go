@@ -1,19 +1,20 @@
 package convert
 
 import (
-	"fmt"
-	"math/rand/v2"
-	"strconv"
-	"strings"
+	"time"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
 // Options are the options of a Plan. The zero value copies the bytes in the format's default order.
+// New returns an ErrOptions for values that have no meaning.
 type Options struct {
 	Recipe preprocess.Recipe
-	Split  Split
+	// Split assigns splits to the samples. Only are the splits whose samples are written, all if it
+	// is empty.
+	Split  Splitter
+	Only   []string
 	Order  Order
 	Shards Sharding
 	Create formats.CreateOptions
@@ -29,62 +30,45 @@ type Options struct {
 	KeepOld bool
 	// Workers process images, IOWorkers read them; 0 chooses by the number of cores.
 	Workers, IOWorkers int
-	// Fail ends the run at the first bad image instead of skipping it.
-	Fail bool
-	// Quarantine is a folder to which bad images are copied, under their relative paths, or "".
+	// OnError says what happens to bad images. Quarantine is the folder for copies of them; it is
+	// created when it is needed.
+	OnError    OnError
 	Quarantine string
+	// Progress, if not nil, is called about every 100 ms, and once at the end. The calls come one after
+	// another, from the goroutine that writes, which waits meanwhile. If Progress panics, the run
+	// ends with an error.
+	Progress func(Progress)
+	// Command is what the user typed or called to start the conversion. Messages about the unfinished
+	// dataset name it. It may be empty.
+	Command string
 }
+
+// OnError says what happens to a bad image: one that cannot be read or decoded. Errors that are not
+// about one image, such as a full disk, always end the run.
+type OnError string
+
+// What happens to a bad image. The report names it in any case.
+const (
+	Skip       OnError = "skip"       // it is left out; the default, as is ""
+	Fail       OnError = "fail"       // the run ends with its error
+	Quarantine OnError = "quarantine" // it is left out, and its file is copied to Options.Quarantine under its relative path
+)
 
 // Sharding limits the files of a sharded format. Shards are planned by the number of samples, so
 // they do not depend on skipped samples or on timing.
 type Sharding struct {
-	Size  int64 // bytes of a file, estimated from the source; 0 means DefaultShardSize
-	Count int   // exactly this many files, if not 0
+	Size  int64 // bytes of a file, estimated from the source; 0 means 1 GB
+	Count int   // exactly this many files, if not 0; then Size must be 0
 	Min   int   // at least this many files
 }
 
-// DefaultShardSize is the default size of a shard in bytes.
-const DefaultShardSize = 1e9
+const defaultShardSize = 1e9 // bytes
 
-// Order is the order of samples in formats without random access.
-type Order struct {
-	Set     bool // false: the format's default
-	Shuffle bool
-	Seed    uint64
-}
-
-// ParseOrder parses key, shuffle or shuffle:SEED.
-func ParseOrder(s string) (Order, error) {
-	name, seed, has := strings.Cut(s, ":")
-	switch {
-	case s == "":
-		return Order{}, nil
-	case s == "key":
-		return Order{Set: true}, nil
-	case s == "shuffle":
-		return Order{Set: true, Shuffle: true}, nil
-	case name == "shuffle" && has:
-		if n, err := strconv.ParseUint(seed, 10, 64); err == nil {
-			return Order{Set: true, Shuffle: true, Seed: n}, nil
-		}
-	}
-	return Order{}, fmt.Errorf("order %q: use key or shuffle:SEED", s)
-}
-
-// Arrange reorders indices, which are in key order, into the order of writing of a format without
-// random access.
-func (o Order) Arrange(order []int32) {
-	if o.Set && !o.Shuffle {
-		return
-	}
-	r := rand.New(rand.NewPCG(o.Seed, 0x6473636f6e76)) // an order, not a secret
-	r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-}
-
-// String returns the form that ParseOrder parses.
-func (o Order) String() string {
-	if o.Shuffle {
-		return fmt.Sprintf("shuffle:%d", o.Seed)
-	}
-	return "key"
+// Progress is the progress of a run.
+type Progress struct {
+	Path        string // of the dataset that is written
+	Done, Total int    // samples of the plan
+	Skipped     int
+	BytesIn     int64 // of the images read so far
+	Elapsed     time.Duration
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/preprocess"
 )
@@ -76,7 +77,7 @@ func (h *outputBudget) release(j *job) {
 		return
 	}
 	for i := range j.out.Values {
-		j.out.Values[i].Data = nil
+		j.out.Values[i] = formats.Value{}
 	}
 	h.mu.Lock()
 	h.used -= j.reserved
@@ -96,7 +97,7 @@ func (r *run) processDeferred(j *job) (err error) {
 	}
 	j.deferred = false
 	if err := guard.Do(func() error {
-		if j.err = r.src.Read(int(r.order[j.pos]), &j.in); j.err == nil {
+		if j.err = r.readSample(j.pos, &j.in); j.err == nil {
 			r.processOne(r.deferredProc, j)
 		}
 		return nil

@@ -17,26 +17,27 @@ func FuzzParse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if o, err := ParseOrder(s); err == nil && o.Set {
-			if again, err := ParseOrder(o.String()); err != nil || again != o {
-				t.Errorf("order %q is %q: %+v, %v", s, o, again, err)
+		if o := Order(s); o.Validate() == nil {
+			again := Order(o.recipe())
+			if was, _ := o.seed(); again.Validate() != nil || again.recipe() != o.recipe() || again != KeyOrder && again != Shuffled(was) {
+				t.Errorf("order %q is recorded as %q", s, again)
 			}
 		}
 		if n, err := bytesize.Parse(s); err == nil && (n < 1 || n >= 1<<62) {
 			t.Errorf("size %q is %d", s, n)
 		}
-		sp, err := ParseSplit(s)
+		shares, err := Splitter(s).shares()
 		if err != nil {
 			return
 		}
 		total := 0.0
-		for _, p := range sp.shares {
+		for _, p := range shares {
 			if p.name == "" || strings.ContainsAny(p.name, "/\\") || !(p.fraction > 0) {
 				t.Errorf("split %q has the part %+v", s, p)
 			}
 			total += p.fraction
 		}
-		if sp.shares != nil && math.Abs(total-1) > 1e-6 {
+		if shares != nil && math.Abs(total-1) > 1e-6 {
 			t.Errorf("split %q adds up to %g", s, total)
 		}
 	})

@@ -1,6 +1,8 @@
 package convert
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -8,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -18,15 +21,10 @@ type Plan struct {
 	Path          string       // of the output dataset
 	Meta          formats.Meta // of the output dataset, as far as it is known before the run
 	Bytes         int64        // of the source's images
-	ExpectedBytes int64        // bytes of the output's images: exact if they are copied, else an estimate
+	expectedBytes int64        // bytes of the output's images: exact if they are copied, else an estimate
 	Shards        int          // number of files
 	// Samples is the number of samples of the output if none is skipped.
 	Samples int
-	// Command is the command that starts the plan. Messages about the unfinished dataset name it.
-	Command string
-	// Progress, if not nil, is called every 100 ms, and once at the end, by the goroutine that
-	// commits.
-	Progress func(Progress)
 
 	src    formats.Dataset
 	format formats.WritableFormat
@@ -44,22 +42,42 @@ type Plan struct {
 	interval    int    // positions between two checkpoints
 }
 
-// New plans the conversion of the samples of src whose split is in only (all, if only is empty)
-// into a dataset of format f at path. splits has the split of each sample: see Split.Assign.
-func New(src formats.Dataset, splits, only []string, f formats.WritableFormat, path string, o Options) (*Plan, error) {
-	if err := compress(&o, f); err != nil {
+// New plans the conversion of src into a dataset of format f at path dst, and writes nothing. Errors
+// about what was asked for are ErrOptions. The plan uses src until the end of Run; closing it is left
+// to the caller.
+func New(ctx context.Context, src formats.Dataset, f formats.WritableFormat, dst string, o Options) (*Plan, error) {
+	var p *Plan
+	err := guard.Do(func() (err error) { // src may be anybody's
+		p, err = newPlan(ctx, src, f, dst, o)
+		return err
+	})
+	if err != nil {
+		return nil, asOptions(err)
+	}
+	return p, nil
+}
+
+func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat, dst string, o Options) (*Plan, error) {
+	if err := checkArguments(ctx, src, f, dst); err != nil {
 		return nil, err
 	}
-	if err := CheckSplits(src, splits); err != nil {
+	if err := errors.Join(o.validate(), compress(&o, f)); err != nil {
 		return nil, err
 	}
-	p := &Plan{Path: path, src: src, format: f, o: o, splits: splits}
+	splits, err := o.Split.Assign(src)
+	if err == nil {
+		err = checkOnly(o.Only, splits)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Path: dst, src: src, format: f, o: o, splits: splits}
 	proc, err := preprocess.NewProcessor(o.Recipe, src.Meta().Schema)
 	if err != nil {
 		return nil, err
 	}
 	defer proc.Close()
-	if err := p.selectSamples(only); err != nil {
+	if err := p.selectSamples(ctx); err != nil {
 		return nil, err
 	}
 	if err := p.planShards(); err != nil {
@@ -67,7 +85,7 @@ func New(src formats.Dataset, splits, only []string, f formats.WritableFormat, p
 	}
 	p.interval = p.checkpointInterval()
 	p.Meta = formats.Meta{
-		Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(only),
+		Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(),
 	}
 	p.Samples = len(p.order)
 	return p, p.copyHistory()
@@ -95,28 +113,29 @@ func compress(o *Options, f formats.WritableFormat) error {
 }
 
 // selectSamples selects the samples and puts their indices into the order of writing.
-func (p *Plan) selectSamples(only []string) error {
+func (p *Plan) selectSamples(ctx context.Context) error {
 	h := newFingerprint()
 	patterns, err := p.o.Patterns.Compile()
 	if err != nil {
 		return err
 	}
+	var keys keyOrder
 	for i := range p.src.Len() {
 		if p.o.Limit > 0 && i >= p.o.Limit {
 			break
 		}
-		if len(only) > 0 && !slices.Contains(only, p.splits[i]) {
+		if len(p.o.Only) > 0 && !slices.Contains(p.o.Only, p.splits[i]) {
 			continue
 		}
 		in, err := p.src.Info(i)
+		if err == nil {
+			err = errors.Join(ctx.Err(), keys.check(i, in.Key))
+		}
 		if err != nil {
 			return err
 		}
-		if !patterns.IncludesFile(in.Name()) {
-			continue
-		}
-		if err := p.addSample(i, h); err != nil {
-			return err
+		if patterns.IncludesFile(in.Name()) {
+			p.addInfo(i, &in, h)
 		}
 	}
 	p.fingerprint = h.sum()
@@ -129,19 +148,23 @@ func (p *Plan) selectSamples(only []string) error {
 // addSample appends sample i of the source to the order.
 func (p *Plan) addSample(i int, h *fingerprint) error {
 	in, err := p.src.Info(i)
-	if err != nil {
-		return err
+	if err == nil {
+		p.addInfo(i, &in, h)
 	}
+	return err
+}
+
+// addInfo is addSample for a sample whose Info is in.
+func (p *Plan) addInfo(i int, in *formats.Info, h *fingerprint) {
 	ready := p.isReady(i)
 	p.order = append(p.order, int32(i))
 	p.Bytes += in.Size
 	if ready {
-		p.ExpectedBytes += in.Size
+		p.expectedBytes += in.Size
 	} else {
-		p.ExpectedBytes += p.estimate(in.Size)
+		p.expectedBytes += p.estimate(in.Size)
 	}
-	h.sample(&in, p.splits[i], ready)
-	return nil
+	h.sample(in, p.splits[i], ready)
 }
 
 // isReady reports whether sample i of the source can be copied without processing.
@@ -149,12 +172,7 @@ func (p *Plan) isReady(i int) bool { return p.ready != nil && p.ready(i) }
 
 // shuffled reports whether samples are written in shuffled order: the default for formats without
 // random access.
-func (p *Plan) shuffled() bool {
-	if p.format.Traits().Ordered {
-		return false
-	}
-	return p.o.Order.Shuffle || !p.o.Order.Set
-}
+func (p *Plan) shuffled() bool { return !p.format.Traits().Ordered && p.o.Order != KeyOrder }
 
 // estimate returns the expected size of an output image from the size of its source.
 func (p *Plan) estimate(size int64) int64 {
@@ -177,7 +195,7 @@ func (p *Plan) estimate(size int64) int64 {
 
 func (p *Plan) planShards() error {
 	if len(p.order) == 0 {
-		return fmt.Errorf("%s: no samples are selected: check --include, --exclude, --limit and --split", p.Path)
+		return fmt.Errorf("%s: no samples are selected: check the patterns, the limit and the splits", p.Path)
 	}
 	if err := p.countShards(); err != nil {
 		return err
@@ -210,9 +228,9 @@ func (p *Plan) countShards() error {
 	}
 	size := s.Size
 	if size == 0 {
-		size = DefaultShardSize
+		size = defaultShardSize
 	}
-	p.Shards = max(1, s.Min, int((p.ExpectedBytes+size-1)/size))
+	p.Shards = max(1, s.Min, int((p.expectedBytes+size-1)/size))
 	if s.Count > 0 {
 		p.Shards = s.Count
 	}
@@ -227,7 +245,7 @@ func patternFor(path string) string {
 }
 
 // recipe returns Meta.Recipe: all options that decide the bytes.
-func (p *Plan) recipe(only []string) map[string]string {
+func (p *Plan) recipe() map[string]string {
 	m := maps.Clone(p.o.Recipe.Map())
 	for k, v := range p.src.Meta().Recipe {
 		if p.src.Meta().Format == "folder" {
@@ -241,14 +259,14 @@ func (p *Plan) recipe(only []string) map[string]string {
 		m["limit"] = fmt.Sprint(p.o.Limit)
 	}
 	m["source.format"] = p.src.Meta().Format
-	if p.o.Split.spec != "" && p.o.Split.spec != "auto" {
-		m["split"] = p.o.Split.spec
+	if !p.o.Split.FromSource() {
+		m["split"] = string(p.o.Split)
 	}
-	if len(only) > 0 {
-		m["only"] = strings.Join(only, ",")
+	if len(p.o.Only) > 0 {
+		m["only"] = strings.Join(p.o.Only, ",")
 	}
 	if !p.format.Traits().Ordered {
-		m["order"] = Order{Shuffle: p.shuffled(), Seed: p.o.Order.Seed}.String()
+		m["order"] = p.o.Order.recipe()
 	}
 	if p.Shards > 1 {
 		m["shards"] = fmt.Sprint(p.Shards)
@@ -296,7 +314,7 @@ const defaultCheckpointBytes = 256 << 20
 // checkpointInterval returns the number of positions between two checkpoints. It depends only on
 // the plan, because an LMDB's bytes depend on where it commits.
 func (p *Plan) checkpointInterval() int {
-	each := max(1, p.ExpectedBytes/int64(max(1, len(p.order))))
+	each := max(1, p.expectedBytes/int64(max(1, len(p.order))))
 	if p.o.Checkpoint > 0 {
 		return int(min(max(p.o.Checkpoint/each, 1), 1<<16))
 	}

@@ -2,8 +2,10 @@ package convert
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/preprocess"
@@ -13,10 +15,29 @@ import (
 func (r *run) readAll() {
 	for j := range r.read {
 		start := time.Now()
-		j.err = guard.Do(func() error { return r.src.Read(int(r.order[j.pos]), &j.in) })
+		j.err = guard.Do(func() error { return r.readSample(j.pos, &j.in) })
 		r.readNS.Add(int64(time.Since(start)))
 		r.process <- j
 	}
+}
+
+// readSample reads the sample at position pos, and checks what a Dataset that is not dsconv's own may
+// get wrong.
+func (r *run) readSample(pos int, s *formats.Sample) error {
+	i := int(r.order[pos])
+	if err := r.src.Read(i, s); err != nil {
+		return err
+	}
+	in, err := r.src.Info(i)
+	switch {
+	case err != nil:
+		return err
+	case s.Key != in.Key:
+		return fmt.Errorf("%w: the source's Read gave the sample the key %q, but its Info has %q", formats.ErrKey, s.Key, in.Key)
+	case len(s.Values) != len(r.schema):
+		return fmt.Errorf("key %q: %w: the source's Read gave %d values for %d fields", in.Key, formats.ErrSchema, len(s.Values), len(r.schema))
+	}
+	return nil
 }
 
 func (r *run) processAll() error {
@@ -80,7 +101,7 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 func (r *run) pass(j *job) {
 	j.warning, j.narrowed, j.orientation, j.tiled, j.untiled = "", "", 1, 0, j.untiled[:0]
 	j.out.Key, j.out.Split, j.out.Source, j.out.Provenance = j.in.Key, j.in.Split, j.in.Source, j.in.Provenance
-	j.out.Columns = append(j.out.Columns[:0], j.in.Columns...)
-	j.in.Values, j.out.Values = j.out.Values, j.in.Values
+	j.out.SetColumns(j.in.Columns...)
+	j.out.SwapValues(&j.in)
 	j.out.Checksum = checksum.SampleChecksum(r.schema, &j.out)
 }

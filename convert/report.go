@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/legible"
@@ -20,14 +19,16 @@ import (
 type Problem struct {
 	Path   string `json:"path"`
 	Cause  string `json:"cause"`
-	Action string `json:"action,omitempty"` // ActionSkipped, ...; "" in a list of warnings
+	Action Action `json:"action,omitempty"` // "" in a list of warnings
 }
 
-// Report is the result of a run. Found = Written + len(Skipped) + Failed.
+// Report is the result of a run. Found = Written + len(Skipped) + Failed + NotReached.
 type Report struct {
 	Path   string `json:"path"`
 	Found  int    `json:"found"`
-	Failed int    `json:"failed"`
+	Failed int    `json:"failed"` // samples whose error ended the run
+	// NotReached are the samples that a cancelled or failed run did not come to.
+	NotReached int `json:"not_reached,omitempty"`
 	Results
 	// Narrowed lists images of 16 bits per channel that were reduced to 8 bits.
 	Narrowed []Problem `json:"narrowed,omitempty"`
@@ -104,7 +105,7 @@ func encodeCSV(b *bytes.Buffer, rows []Problem) error {
 	w := csv.NewWriter(b)
 	err := w.Write([]string{"path", "cause", "action"})
 	for _, k := range rows {
-		err = errors.Join(err, w.Write([]string{legible.Name(k.Path), legible.Line(k.Cause), k.Action}))
+		err = errors.Join(err, w.Write([]string{legible.Name(k.Path), legible.Line(k.Cause), string(k.Action)}))
 	}
 	w.Flush()
 	return errors.Join(err, w.Error())
@@ -116,12 +117,4 @@ type Stages struct {
 	Process float64 `json:"process"`
 	Write   float64 `json:"write"`
 	Waited  float64 `json:"waited"`
-}
-
-// Progress is the progress of a run.
-type Progress struct {
-	Done, Total int // positions of the plan
-	Skipped     int
-	BytesIn     int64
-	Elapsed     time.Duration
 }

@@ -40,7 +40,7 @@ func (p *Plan) open() (w formats.Writer, n checkpoint, err error) {
 			if err := p.writeSourceList(); err != nil {
 				return nil, n, errors.Join(err, w.Close())
 			}
-			return w, checkpoint{Fingerprint: p.fingerprint, Command: p.Command}, nil
+			return w, checkpoint{Fingerprint: p.fingerprint, Command: p.o.Command}, nil
 		}
 		if !errors.Is(err, formats.ErrPartial) {
 			return nil, n, err
@@ -96,7 +96,7 @@ func (p *Plan) addCommand(note []byte, err error) error {
 	if nerr != nil || n.Command == "" || !errors.Is(err, ErrCannotResume) {
 		return err
 	}
-	if p.change != nil || verb(n.Command) != verb(p.Command) {
+	if p.change != nil || verb(n.Command) != verb(p.o.Command) {
 		return fmt.Errorf("%w: it was started by: %s", ErrCannotResume, n.Command)
 	}
 	if errors.Is(err, ErrSourceChanged) {

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/image/budget"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
@@ -55,12 +59,34 @@ type run struct {
 	writeNS, waitNS   int64
 }
 
+// Run plans and runs a conversion: see New and Plan.Run.
+func Run(ctx context.Context, src formats.Dataset, f formats.WritableFormat, dst string, o Options) (*Report, error) {
+	p, err := New(ctx, src, f, dst, o)
+	if err != nil {
+		return &Report{Path: dst}, err
+	}
+	return p.Run(ctx)
+}
+
 // Run executes the plan. It returns a report also with an error: of the work until then. When ctx
 // ends, the work until the last checkpoint stays in DST.partial, and a later Run of an equal plan
-// resumes it.
+// resumes it. The folder that DST is in must exist; the error for a missing one is fs.ErrNotExist.
+//
+// A Plan may run more than once, but writes its dataset once: while one Run writes, others return
+// formats.ErrLocked, and afterwards formats.ErrExists, unless Options.Create.Replace is set.
 func (p *Plan) Run(ctx context.Context) (*Report, error) {
-	r := &run{Plan: p, schema: p.src.Meta().Schema, started: time.Now()}
-	r.report = Report{Path: p.Path, Shards: p.Shards, Found: p.Len()}
+	r := &run{Plan: p, started: time.Now()}
+	r.report = Report{Path: p.Path, Shards: p.Shards, Found: p.Len(), NotReached: p.Len()}
+	if ctx == nil {
+		return &r.report, optionError{errors.New("convert.Run: the context is nil: give context.Background()")}
+	}
+	if p.src == nil {
+		return &r.report, optionError{errors.New("convert.Run: the plan is empty: New makes one")}
+	}
+	if err := errors.Join(ctx.Err(), checkParent(p.Path)); err != nil {
+		return &r.report, err
+	}
+	r.schema = p.src.Meta().Schema
 	var err error
 	if r.w, r.state, err = p.open(); errors.Is(err, formats.ErrPublished) {
 		return r.published()
@@ -79,8 +105,18 @@ func (p *Plan) Run(ctx context.Context) (*Report, error) {
 		err = r.timedWrite(r.commitDataset)
 	}
 	err = errors.Join(err, r.w.Close())
-	r.finish(err)
-	return &r.report, err
+	r.finish()
+	return &r.report, errors.Join(err, r.showProgress(true))
+}
+
+// checkParent returns an error if the folder in which path is does not exist: a mistyped path should
+// not become a tree of folders.
+func checkParent(path string) error {
+	dir := filepath.Dir(filepath.Clean(path))
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: the folder %s is missing: correct the path, or create the folder first: %w", path, dir, fs.ErrNotExist)
+	}
+	return nil
 }
 
 // commitDataset publishes the dataset, with its record of edits.
@@ -110,22 +146,23 @@ func (r *run) published() (*Report, error) {
 	}
 	r.state.Next, r.state.Written = r.Len(), ds.Len()
 	r.report.Found, r.report.Resumed = ds.Len(), ds.Len()
-	r.finish(nil)
-	return &r.report, ds.Close()
+	r.finish()
+	return &r.report, errors.Join(ds.Close(), r.showProgress(true))
 }
 
-func (r *run) finish(err error) {
+// finish completes the report.
+func (r *run) finish() {
 	r.report.Results, r.report.Narrowed = r.state.Results, r.narrowed()
 	r.report.Varying = r.state.Varying && r.o.Recipe.Encode.Encoding == formats.Raw
-	if err != nil {
-		r.report.Failed = r.report.Found - r.report.Written - len(r.report.Skipped)
+	if r.report.Failure != nil {
+		r.report.Failed = 1
 	}
+	r.report.NotReached = r.report.Found - r.report.Written - len(r.report.Skipped) - r.report.Failed
 	elapsed := time.Since(r.started)
 	r.report.Seconds = elapsed.Seconds()
 	r.report.Stages = Stages{
 		Read: seconds(r.readNS.Load()), Process: seconds(r.processNS.Load()), Write: seconds(r.writeNS), Waited: seconds(r.waitNS),
 	}
-	r.showProgress(true)
 }
 
 func seconds(ns int64) float64 { return time.Duration(ns).Seconds() }
@@ -164,7 +201,7 @@ func (r *run) pipeline(ctx context.Context) error {
 	for range workers {
 		g.Go(r.processAll)
 	}
-	g.Go(func() error { return r.commitAll(ctx) })
+	g.Go(func() error { return guard.Do(func() error { return r.commitAll(ctx) }) })
 	return g.Wait()
 }
 
@@ -172,7 +209,7 @@ func (r *run) pipeline(ctx context.Context) error {
 // stop the readers; few for large ones, to save memory.
 func (r *run) jobs(goroutines int) int {
 	const memory = 8 << 20
-	each := max(1, (r.Bytes+r.ExpectedBytes)/int64(max(1, r.Len())))
+	each := max(1, (r.Bytes+r.expectedBytes)/int64(max(1, r.Len())))
 	return max(goroutines+2, int(min(memory/each, 512)))
 }
 
@@ -196,12 +233,21 @@ func (r *run) dispatch(ctx context.Context) error {
 // progressInterval is the time between two calls of Progress.
 const progressInterval = 100 * time.Millisecond
 
-func (r *run) showProgress(last bool) {
-	if r.Progress == nil || !last && time.Since(r.shown) < progressInterval {
-		return
+// showProgress calls Options.Progress, unless it was called a moment ago and this is not the last call.
+func (r *run) showProgress(last bool) error {
+	if r.o.Progress == nil || !last && time.Since(r.shown) < progressInterval {
+		return nil
 	}
 	r.shown = time.Now()
-	r.Progress(Progress{
-		Done: r.state.Next, Total: r.Len(), Skipped: len(r.state.Skipped), BytesIn: r.state.BytesIn, Elapsed: time.Since(r.started),
+	err := guard.Do(func() error {
+		r.o.Progress(Progress{
+			Path: r.Path, Done: r.state.Next, Total: r.Len(), Skipped: len(r.state.Skipped), BytesIn: r.state.BytesIn, Elapsed: time.Since(r.started),
+		})
+		return nil
 	})
+	var panicked *guard.PanicError
+	if errors.As(err, &panicked) {
+		return fmt.Errorf("Options.Progress panicked: %v (%s)", panicked.Value, panicked.Stack)
+	}
+	return err
 }

@@ -15,89 +15,102 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Split assigns a split to each sample.
-type Split struct {
-	spec   string // as it is written in the recipe
-	none   bool
-	column string
-	shares []share
-}
+// Splitter assigns a split to each sample:
+//
+//	""                     the source's own splits; "auto" means the same
+//	"none"                 no splits
+//	"train=0.9,val=0.1"    by shares of each class, decided by hashes of the keys
+//	"fold"                 the splits in the source's column of that name
+type Splitter string
+
+// NoSplits assigns no splits.
+const NoSplits Splitter = "none"
 
 type share struct {
 	name     string
 	fraction float64
 }
 
-// ParseSplit parses auto (the source's own splits), none, train=0.9,val=0.1 (by hashes of keys,
-// stratified by class), or the name of a column of the source.
-func ParseSplit(s string) (Split, error) {
-	switch {
-	case s == "" || s == "auto":
-		return Split{spec: "auto"}, nil
-	case s == "none":
-		return Split{spec: s, none: true}, nil
-	case !strings.Contains(s, "="):
-		return Split{spec: s, column: s}, nil
+// Validate returns an error if sp cannot be read. Whether the source has the column is checked by Assign.
+func (sp Splitter) Validate() error {
+	_, err := sp.shares()
+	return err
+}
+
+// shares returns the shares of the splits, nil if they are not assigned by shares.
+func (sp Splitter) shares() ([]share, error) {
+	if !sp.ByShares() {
+		return nil, nil
 	}
-	sp := Split{spec: s}
+	var list []share
 	total := 0.0
-	for p := range strings.SplitSeq(s, ",") {
+	for p := range strings.SplitSeq(string(sp), ",") {
 		name, text, _ := strings.Cut(p, "=")
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(x > 0 && x <= 1) || name == "" || strings.Contains(name, " ") || formats.CheckSplit(name) != nil {
-			return sp, fmt.Errorf("split %q: write it as train=0.9,val=0.1", s)
+			return nil, fmt.Errorf("split %q: write it as train=0.9,val=0.1", string(sp))
 		}
-		sp.shares = append(sp.shares, share{name, x})
+		list = append(list, share{name, x})
 		total += x
 	}
 	if math.Abs(total-1) > 1e-6 {
-		return sp, fmt.Errorf("split %q: the shares add up to %g, not to 1", s, total)
+		return nil, fmt.Errorf("split %q: the shares add up to %g, not to 1", string(sp), total)
 	}
-	return sp, nil
+	return list, nil
 }
 
 // ByShares reports whether splits are assigned by shares, such as train=0.9.
-func (sp Split) ByShares() bool { return sp.shares != nil }
-
-// Column returns the name of the column that has the split, "" if none has.
-func (sp Split) Column() string { return sp.column }
+func (sp Splitter) ByShares() bool { return strings.Contains(string(sp), "=") }
 
 // FromSource reports whether samples keep the splits of the source.
-func (sp Split) FromSource() bool { return sp.shares == nil && !sp.none && sp.column == "" }
+func (sp Splitter) FromSource() bool { return sp == "" || sp == "auto" }
+
+// Column returns the name of the column that has the split, "" if none has.
+func (sp Splitter) Column() string {
+	if sp.FromSource() || sp == NoSplits || sp.ByShares() {
+		return ""
+	}
+	return string(sp)
+}
 
 // Assign returns the split of every sample of src, by index.
-func (sp Split) Assign(src formats.Dataset) ([]string, error) {
+func (sp Splitter) Assign(src formats.Dataset) ([]string, error) {
+	shares, err := sp.shares()
+	if err != nil {
+		return nil, err
+	}
 	column := -1
-	if sp.column != "" {
-		if column = slices.Index(src.Meta().Columns, sp.column); column < 0 {
-			return nil, fmt.Errorf("split %q: the source has no column of that name; its columns: %s", sp.column, cmp.Or(strings.Join(src.Meta().Columns, ", "), "none"))
+	if name := sp.Column(); name != "" {
+		if column = slices.Index(src.Meta().Columns, name); column < 0 {
+			return nil, fmt.Errorf("split %q: the source has no column of that name; its columns: %s", name, cmp.Or(strings.Join(src.Meta().Columns, ", "), "none"))
 		}
 	}
 	splits := make([]string, src.Len())
 	classes := map[int64][]hashedSample{}
 	for i := range splits {
 		in, err := src.Info(i)
-		if err != nil {
-			return nil, err
-		}
 		switch {
-		case sp.none:
+		case err != nil:
+			return nil, err
+		case sp == NoSplits:
+		case column >= len(in.Columns):
+			return nil, fmt.Errorf("key %q: it has %d columns, the source's Meta has %d", in.Key, len(in.Columns), len(src.Meta().Columns))
 		case column >= 0:
 			splits[i] = in.Columns[column]
-		case sp.shares != nil:
+		case shares != nil:
 			classes[in.Label] = append(classes[in.Label], hashedSample{splitHash(in.Key), i})
 		default:
 			splits[i] = in.Split
 		}
 	}
 	for _, members := range classes {
-		sp.stratify(members, splits)
+		stratify(members, shares, splits)
 	}
-	return splits, nil
+	return splits, checkSplits(src, splits)
 }
 
-// CheckSplits returns an error if a name in splits, the splits of src's samples, is not valid.
-func CheckSplits(src formats.Dataset, splits []string) error {
+// checkSplits returns an error if a name in splits, the splits of src's samples, is not valid.
+func checkSplits(src formats.Dataset, splits []string) error {
 	checked := map[string]bool{}
 	for i, name := range splits {
 		if checked[name] {
@@ -124,13 +137,13 @@ func splitHash(key string) uint64 {
 }
 
 // stratify divides the samples of one class among the splits by their shares.
-func (sp Split) stratify(members []hashedSample, splits []string) {
+func stratify(members []hashedSample, shares []share, splits []string) {
 	slices.SortFunc(members, func(a, b hashedSample) int {
 		return cmp.Or(cmp.Compare(a.hash, b.hash), a.index-b.index)
 	})
 	upTo := 0.0
 	from := 0
-	for _, p := range sp.shares {
+	for _, p := range shares {
 		upTo += p.fraction
 		to := min(len(members), int(math.Round(upTo*float64(len(members)))))
 		for _, m := range members[from:to] {

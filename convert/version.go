@@ -1,6 +1,8 @@
 package convert
 
 import (
+	"context"
+
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
 )
@@ -32,7 +34,10 @@ type File struct {
 // NewVersion plans a new version of the dataset at path, which stays readable until the new one
 // is complete. src must have all samples of the files that are written; those of kept files may
 // be missing.
-func NewVersion(src formats.Dataset, v Version, f formats.WritableFormat, path string, o Options) (*Plan, error) {
+func NewVersion(ctx context.Context, src formats.Dataset, v Version, f formats.WritableFormat, path string, o Options) (*Plan, error) {
+	if err := o.validate(); err != nil {
+		return nil, optionError{err}
+	}
 	o.Create.Replace = true
 	p := &Plan{Path: path, Meta: v.Meta, src: src, format: f, o: o, ready: v.Ready, change: v.Change, base: v.Base, Samples: src.Len()}
 	p.Meta.Format = f.Name()
@@ -49,7 +54,7 @@ func NewVersion(src formats.Dataset, v Version, f formats.WritableFormat, path s
 		p.splits = append(p.splits, in.Split)
 	}
 	if v.Files == nil {
-		if err := p.selectSamples(nil); err != nil {
+		if err := p.selectSamples(ctx); err != nil {
 			return nil, err
 		}
 		if err := p.planShards(); err != nil {

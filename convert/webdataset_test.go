@@ -47,13 +47,9 @@ distance = lambda b: sum(abs(b.count(c) / len(b) - 0.1) for c in range(10)) / 2
 json.dump([len(labels), sum(map(distance, batches)) / len(batches)], sys.stdout)
 `
 	src := sorted{newMemory(t, 5000, 0), 10}
-	distance := func(order string) float64 {
-		o, err := ParseOrder(order)
-		if err != nil {
-			t.Fatal(err)
-		}
+	distance := func(order Order) float64 {
 		path := filepath.Join(t.TempDir(), "x-%d.tar")
-		if _, err := plan(t, src, shard.Format{}, path, Options{Order: o, Shards: Sharding{Count: 4}}).Run(context.Background()); err != nil {
+		if _, err := plan(t, src, shard.Format{}, path, Options{Order: order, Shards: Sharding{Count: 4}}).Run(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		out := formattest.Python(t, script, filepath.Join(filepath.Dir(path), "x-{0..3}.tar"))
@@ -63,7 +59,7 @@ json.dump([len(labels), sum(map(distance, batches)) / len(batches)], sys.stdout)
 		}
 		return got[1]
 	}
-	ours, byKey := distance(""), distance("key")
+	ours, byKey := distance(""), distance(KeyOrder)
 	t.Logf("distance from the uniform mix: %.3f as packed, %.3f in key order", ours, byKey)
 	if ours > 0.17 || byKey < 2*ours {
 		t.Errorf("distance from the uniform mix: %.3f as packed, %.3f in key order", ours, byKey)

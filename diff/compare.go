@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,19 +10,55 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess/codec"
 )
 
-// Compare reports, in key order, every sample that only A has, that only B has, or that both have
-// with differences. Up to workers goroutines (the number of cores if it is below 1) read samples;
-// report is called in the caller's own goroutine. Memory is needed for a few samples per worker. A
-// read error ends the comparison; it names the dataset and the key.
-func Compare(ctx context.Context, a, b formats.Dataset, workers int, report func(Change)) (Summary, error) {
-	if workers < 1 {
-		workers = parallel.Cores()
+// Options are the options of Run. The zero value is usual.
+type Options struct {
+	// Workers is how many goroutines read samples; 0 is the number of cores.
+	Workers int
+	// OnStart, if not nil, is called once, before any OnChange, with the fields and columns that only
+	// one dataset has.
+	OnStart func(onlyA, onlyB OneSided)
+	// OnChange, if not nil, is called for each change, in key order.
+	OnChange func(Change)
+}
+
+// Run finds, in key order, every sample that only A has, that only B has, or that both have with
+// differences. The callbacks are called on the caller's goroutine. Memory is needed for a few samples
+// per worker. The datasets may be the same one; they stay open.
+//
+// A read error ends the run; it names the dataset and the key. It does so too when ctx ends: the error
+// is then the context's.
+func Run(ctx context.Context, a, b formats.Dataset, o Options) (*Report, error) {
+	if err := cmp.Or(misuse.Context("diff.Run", ctx), misuse.Dataset("diff.Run", "the dataset a", a), misuse.Dataset("diff.Run", "the dataset b", b),
+		misuse.Negative("diff.Run", "Options.Workers", o.Workers)); err != nil {
+		return nil, err
 	}
 	c := &comparison{a: a, b: b, match: matchOf(a.Meta(), b.Meta())}
+	r := &Report{Aspects: map[Aspect]int{}}
+	r.OnlyA, r.OnlyB = c.oneSided(a.Meta(), b.Meta())
+	if o.OnStart != nil {
+		o.OnStart(r.OnlyA, r.OnlyB)
+	}
+	if err := c.run(ctx, cmp.Or(o.Workers, parallel.Cores()), func(change *Change) {
+		r.add(change)
+		if o.OnChange != nil {
+			o.OnChange(*change)
+		}
+	}); err != nil {
+		return nil, err
+	}
+	r.Common = c.common
+	return r, nil
+}
+
+// run calls found for each change, on the caller's goroutine. If found panics, no goroutine is left.
+func (c *comparison) run(ctx context.Context, workers int, found func(*Change)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	g, ctx := errgroup.WithContext(ctx)
 	q := queue{ctx: ctx, work: make(chan *task), ordered: make(chan *task, 4*workers)}
 	g.Go(func() error {
@@ -31,21 +68,25 @@ func Compare(ctx context.Context, a, b formats.Dataset, workers int, report func
 	for range workers {
 		g.Go(func() error { return c.read(q.work) })
 	}
-	sum := Summary{Aspects: map[Aspect]int{}}
+	finished := false
+	defer func() {
+		if !finished { // found panicked
+			cancel()
+			_ = g.Wait()
+		}
+	}()
 	for t := range q.ordered {
 		select {
 		case <-t.done:
 		case <-ctx.Done():
 			continue
 		}
-		if t.change.Kind != Changed || len(t.change.What) > 0 {
-			sum.add(&t.change)
-			report(t.change)
+		if t.change.Kind != ChangeModified || len(t.change.What) > 0 {
+			found(&t.change)
 		}
 	}
-	err := g.Wait()
-	sum.Common = c.common
-	return sum, err
+	finished = true
+	return g.Wait()
 }
 
 // comparison is two datasets and their fields that are compared.
@@ -65,7 +106,7 @@ type task struct {
 
 // queue sends tasks to the readers, as they are free, and to the report, in key order.
 type queue struct {
-	ctx     context.Context // of one Compare, as the channels
+	ctx     context.Context // of one Run, as the channels
 	work    chan *task
 	ordered chan *task
 }
@@ -111,9 +152,9 @@ func (c *comparison) join(q queue) error {
 		var err error
 		switch {
 		case onlyA:
-			err = q.send(&task{change: Change{Key: a.info.Key, Kind: Removed}}, false)
+			err = q.send(&task{change: Change{Key: a.info.Key, Kind: ChangeRemoved}}, false)
 		case onlyB:
-			err = q.send(&task{change: Change{Key: b.info.Key, Kind: Added}}, false)
+			err = q.send(&task{change: Change{Key: b.info.Key, Kind: ChangeAdded}}, false)
 		default:
 			c.common++
 			err = c.both(q, &a, &b)
@@ -133,7 +174,7 @@ func (c *comparison) join(q queue) error {
 
 // both handles a key that both datasets have.
 func (c *comparison) both(q queue, a, b *cursor) error {
-	change := Change{Key: a.info.Key, Kind: Changed, What: c.described(&a.info, &b.info)}
+	change := Change{Key: a.info.Key, Kind: ChangeModified, What: c.described(&a.info, &b.info)}
 	same := c.sameValues(&a.info, &b.info)
 	if same && len(change.What) == 0 {
 		return nil

@@ -126,7 +126,7 @@ func pixels(t *testing.T, h, w int, grey uint8, level png.CompressionLevel) (asP
 func found(t *testing.T, a, b formats.Dataset) []string {
 	t.Helper()
 	var list []string
-	sum, err := diff.Compare(context.Background(), a, b, 3, func(c diff.Change) {
+	sum, err := diff.Run(context.Background(), a, b, diff.Options{Workers: 3, OnChange: func(c diff.Change) {
 		line := string(c.Kind) + " " + c.Key
 		for _, d := range c.What {
 			line += fmt.Sprintf("; %s", d.Aspect)
@@ -138,7 +138,7 @@ func found(t *testing.T, a, b formats.Dataset) []string {
 			}
 		}
 		list = append(list, line)
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,42 +280,83 @@ func TestErrors(t *testing.T) {
 		}
 		return m
 	}
-	nothing := func(diff.Change) {}
 	bad := fill(raw, 200)
 	bad.fails = "120"
-	_, err := diff.Compare(context.Background(), fill(grey, 200), bad, 4, nothing)
+	_, err := diff.Run(context.Background(), fill(grey, 200), bad, diff.Options{Workers: 4})
 	if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), `the second dataset: key "120"`) {
 		t.Errorf("%v", err)
 	}
 	bad.fails, bad.panics = "", "121"
-	_, err = diff.Compare(context.Background(), fill(grey, 200), bad, 4, nothing)
+	_, err = diff.Run(context.Background(), fill(grey, 200), bad, diff.Options{Workers: 4})
 	if err == nil || !strings.Contains(err.Error(), `key "121"`) || !strings.Contains(err.Error(), "a bug") {
 		t.Errorf("a panic: %v", err)
 	}
 	mixed := dataset(imageField).add("b", grey).add("a", grey)
-	if _, err := diff.Compare(context.Background(), mixed, fill(grey, 2), 1, nothing); !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), `the key "a" comes after "b"`) {
+	if _, err := diff.Run(context.Background(), mixed, fill(grey, 2), diff.Options{Workers: 1}); !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), `the key "a" comes after "b"`) {
 		t.Errorf("keys out of order: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	n := 0
-	_, err = diff.Compare(ctx, fill(grey, 5000), fill(raw, 5000), 2, func(diff.Change) {
+	_, err = diff.Run(ctx, fill(grey, 5000), fill(raw, 5000), diff.Options{Workers: 2, OnChange: func(diff.Change) {
 		if n++; n == 10 {
 			cancel()
 		}
-	})
+	}})
 	if !errors.Is(err, context.Canceled) || n > 100 {
 		t.Errorf("cancelled: %v after %d changes", err, n)
 	}
 }
 
-func TestLayouts(t *testing.T) {
-	a := formats.Meta{Schema: formats.Schema{imageField, labelField, {Name: "x", Kind: formats.Text}, {Name: "m", Kind: formats.Mask}}, Columns: []string{"c", "d"}}
-	b := formats.Meta{Schema: formats.Schema{{Name: "photo", Kind: formats.Image}, {Name: "x", Kind: formats.Image}}, Columns: []string{"d", "e"}}
-	onlyA, onlyB := diff.Layouts(&a, &b)
-	if want := (diff.Layout{Fields: []string{"label", "x", "m"}, Columns: []string{"c"}}); !reflect.DeepEqual(onlyA, want) {
-		t.Errorf("only A: %+v", onlyA)
+func TestOneSided(t *testing.T) {
+	a := dataset(imageField, labelField, formats.Field{Name: "x", Kind: formats.Text}, formats.Field{Name: "m", Kind: formats.Mask})
+	b := dataset(formats.Field{Name: "photo", Kind: formats.Image}, formats.Field{Name: "x", Kind: formats.Image})
+	a.meta.Columns, b.meta.Columns = []string{"c", "d"}, []string{"d", "e"}
+	var started [2]diff.OneSided
+	r, err := diff.Run(context.Background(), a, b, diff.Options{OnStart: func(onlyA, onlyB diff.OneSided) { started = [2]diff.OneSided{onlyA, onlyB} }})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if want := (diff.Layout{Fields: []string{"x"}, Columns: []string{"e"}}); !reflect.DeepEqual(onlyB, want) {
-		t.Errorf("only B: %+v", onlyB)
+	want := [2]diff.OneSided{{Fields: []string{"label", "x", "m"}, Columns: []string{"c"}}, {Fields: []string{"x"}, Columns: []string{"e"}}}
+	if got := [2]diff.OneSided{r.OnlyA, r.OnlyB}; !reflect.DeepEqual(got, want) || !reflect.DeepEqual(started, want) || r.Same() {
+		t.Errorf("%+v, first %+v", got, started)
 	}
 }
+
+// Arguments that make no sense are errors that name them.
+func TestMisuse(t *testing.T) {
+	grey, raw := pixels(t, 2, 2, 1, png.DefaultCompression)
+	a, ctx := dataset(imageField).add("a", grey), context.Background()
+	var none context.Context
+	for says, run := range map[string]func() (*diff.Report, error){
+		"ctx is nil":                 func() (*diff.Report, error) { return diff.Run(none, a, a, diff.Options{}) },
+		"the dataset a is nil":       func() (*diff.Report, error) { return diff.Run(ctx, nil, a, diff.Options{}) },
+		"the dataset b is nil":       func() (*diff.Report, error) { return diff.Run(ctx, a, nil, diff.Options{}) },
+		"a nil *diff_test.memory":    func() (*diff.Report, error) { return diff.Run(ctx, a, (*memory)(nil), diff.Options{}) },
+		"Options.Workers is -3":      func() (*diff.Report, error) { return diff.Run(ctx, a, a, diff.Options{Workers: -3}) },
+		"the dataset b has no Meta:": func() (*diff.Report, error) { return diff.Run(ctx, a, noMeta{a}, diff.Options{}) },
+	} {
+		if r, err := run(); err == nil || r != nil || !strings.Contains(err.Error(), "diff.Run: ") || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v does not say %q", err, says)
+		}
+	}
+	if r, err := diff.Run(ctx, a, a, diff.Options{}); err != nil || !r.Same() || r.Common != 1 {
+		t.Errorf("a dataset and itself: %+v, %v", r, err)
+	}
+	// A callback that panics leaves no goroutine; TestMain looks for them.
+	b := dataset(imageField)
+	for i := range 1000 {
+		b.add(fmt.Sprintf("%04d", i), raw)
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the callback's panic is lost")
+			}
+		}()
+		_, _ = diff.Run(ctx, a, b, diff.Options{OnChange: func(diff.Change) { panic("of the callback") }})
+	}()
+}
+
+type noMeta struct{ *memory }
+
+func (noMeta) Meta() *formats.Meta { return nil }

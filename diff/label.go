@@ -44,7 +44,7 @@ func labelDifference(name string, from, to []string) []Difference {
 	if slices.Equal(from, to) {
 		return nil
 	}
-	return []Difference{{Aspect: Label, Field: name, From: from, To: to}}
+	return []Difference{{Aspect: AspectLabel, Field: name, From: from, To: to}}
 }
 
 // bothNamed reports whether classes can be compared by name.

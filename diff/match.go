@@ -6,22 +6,19 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// Layout is the fields and columns that only one of two datasets has.
-type Layout struct {
+// OneSided is the names of fields and columns that only one of two datasets has. They are not compared.
+type OneSided struct {
 	Fields  []string `json:"fields,omitempty"`
 	Columns []string `json:"columns,omitempty"`
 }
 
 // Empty reports whether there are none.
-func (l Layout) Empty() bool { return len(l.Fields)+len(l.Columns) == 0 }
+func (l OneSided) Empty() bool { return len(l.Fields)+len(l.Columns) == 0 }
 
-// Layouts returns the fields and columns that only one of two datasets has; Compare skips them.
-// Two fields match if they have the same name and are of the same sort: pixels, labels or anything
-// else. The names of the designated image and the designated label may differ.
-func Layouts(a, b *formats.Meta) (onlyA, onlyB Layout) {
-	m := matchOf(a, b)
+// oneSided returns the fields and columns that only one of two datasets has.
+func (c *comparison) oneSided(a, b *formats.Meta) (onlyA, onlyB OneSided) {
 	var inA, inB []string
-	for _, p := range m.fields {
+	for _, p := range c.match.fields {
 		inA, inB = append(inA, a.Schema[p.a].Name), append(inB, b.Schema[p.b].Name)
 	}
 	onlyA.Fields, onlyB.Fields = missing(a.Schema.Names(), inA), missing(b.Schema.Names(), inB)
@@ -34,7 +31,9 @@ func missing(names, some []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(some, name) })
 }
 
-// match is which fields and columns of two datasets are compared with each other.
+// match is which fields and columns of two datasets are compared with each other. Two fields match if
+// they have the same name and are of the same sort: pixels, labels or anything else. The names of the
+// designated image and the designated label may differ.
 type match struct {
 	fields  []pair
 	columns []pair

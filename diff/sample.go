@@ -23,11 +23,11 @@ func (c *comparison) described(a, b *formats.Info) []Difference {
 		}
 	}
 	if a.Split != b.Split {
-		list = append(list, Difference{Aspect: Split, From: listOf(a.Split), To: listOf(b.Split)})
+		list = append(list, Difference{Aspect: AspectSplit, From: listOf(a.Split), To: listOf(b.Split)})
 	}
 	for _, p := range c.match.columns {
 		if x, y := a.Columns[p.a], b.Columns[p.b]; x != y {
-			list = append(list, Difference{Aspect: Column, Field: p.name, From: listOf(x), To: listOf(y)})
+			list = append(list, Difference{Aspect: AspectColumn, Field: p.name, From: listOf(x), To: listOf(y)})
 		}
 	}
 	return list
@@ -113,7 +113,7 @@ func (r *reader) compare() ([]Difference, error) {
 			}
 			list = append(list, found...)
 		case !bytes.Equal(va.Data, vb.Data) || va.DType != vb.DType || !slices.Equal(va.Shape, vb.Shape):
-			list = append(list, Difference{Aspect: Bytes, Field: p.name})
+			list = append(list, Difference{Aspect: AspectBytes, Field: p.name})
 		}
 	}
 	return list, nil
@@ -124,7 +124,7 @@ func (r *reader) images(name string, kind formats.Kind, a, b *formats.Value) ([]
 	var list []Difference
 	switch {
 	case a.Encoding != b.Encoding || !bytes.Equal(a.Data, b.Data):
-		list = append(list, Difference{Aspect: Bytes, Field: name})
+		list = append(list, Difference{Aspect: AspectBytes, Field: name})
 	case !a.Encoding.IsRaw() || a.DType == b.DType && slices.Equal(a.Shape, b.Shape):
 		return nil, nil
 	}
@@ -134,7 +134,7 @@ func (r *reader) images(name string, kind formats.Kind, a, b *formats.Value) ([]
 		return nil, err
 	}
 	if (errA == nil) != (errB == nil) || errA == nil && !samePixels(&r.pa, &r.pb) {
-		list = append(list, Difference{Aspect: Pixels, Field: name})
+		list = append(list, Difference{Aspect: AspectPixels, Field: name})
 	}
 	return list, nil
 }

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,17 +10,22 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/misuse"
 )
 
-// AddOptions are the options of Add.
+// AddOptions are the options of Add. The zero value is usual.
 type AddOptions struct {
-	convert.Options // workers, bad images, size of new shards, progress
+	Options
+	// OnError says what happens to bad images: convert.Skip, which is the default, convert.Fail or
+	// convert.Quarantine. Quarantine is the folder for copies of them.
+	OnError    convert.OnError
+	Quarantine string
+	// ShardSize is about how many bytes a new shard has; 0 is the size of the largest one.
+	ShardSize int64
 	// Hash compares the bytes of files even if their size and time are unchanged.
 	Hash bool
-	// Prune drops samples that came from this source and are not in it any more. It is an error
-	// if they are more than half of them. PruneAll drops all samples that the source lacks,
-	// wherever they came from.
-	Prune, PruneAll bool
+	// Prune says which samples are dropped because the source lacks them; "" drops none.
+	Prune Prune
 	// Unread are paths of the source's files and folders that could not be read: samples packed
 	// from there are not dropped.
 	Unread []string
@@ -30,7 +36,26 @@ type AddOptions struct {
 	ResetEdits bool
 }
 
-// Added is the result of Add.
+// Prune says which samples Add drops.
+type Prune string
+
+// The values of AddOptions.Prune.
+const (
+	PruneNone Prune = ""
+	// PruneSource drops samples that came from this source and are not in it any more. It is an error if
+	// they are more than half of those that came from it.
+	PruneSource Prune = "source"
+	// PruneAll drops all samples that the source lacks, wherever they came from.
+	PruneAll Prune = "all"
+)
+
+// AddReport is the result of Add.
+type AddReport struct {
+	Report
+	Added `json:"what"`
+}
+
+// Added counts what Add found. With Options.DryRun nothing was changed.
 type Added struct {
 	New        int `json:"new"`
 	Changed    int `json:"changed"`    // the image changed
@@ -47,29 +72,69 @@ type Added struct {
 	NewClasses []string `json:"new_classes,omitempty"`
 }
 
-// Nothing reports whether there is nothing to do.
-func (a *Added) Nothing() bool { return a.New+a.Changed+a.Relabelled+a.Pruned+a.Reset == 0 }
+// nothing reports whether there is nothing to do.
+func (a *Added) nothing() bool { return a.New+a.Changed+a.Relabelled+a.Pruned+a.Reset == 0 }
 
-// Add plans a version of t with the new and changed samples of src, processed by the recipe that t
-// was packed with. A file of the same size and time is unchanged; if the time differs, its bytes
-// are compared. Edits by hand are kept. The plan is nil if there is nothing to do.
-func Add(ctx context.Context, t *Target, src formats.Dataset, o AddOptions) (*convert.Plan, *Added, error) {
+// Add adds the new and changed samples of src to the dataset at path, processed by the recipe that the
+// dataset was packed with. A file of the same size and time is unchanged; if the time differs, its
+// bytes are compared. Labels, splits and columns become those of src; edits by hand are kept. src stays open.
+//
+// A dataset that was packed from a table of labels needs src to be opened with the same table, and with
+// folder.Config's Like set to the dataset's schema: then class indices are read as they were.
+//
+// Bad images are skipped and listed in the report's Run, unless OnError is convert.Fail. With an error of the run comes
+// a report. Adding a dataset to itself does nothing.
+func Add(ctx context.Context, reg formats.Registry, path string, src formats.Dataset, o AddOptions) (*AddReport, error) {
+	if err := o.check(ctx, reg, path, src); err != nil {
+		return nil, err
+	}
+	t, err := open(reg, path)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
 	a := &adder{target: t, src: src, o: &o}
-	var err error
-	if a.split, err = convert.ParseSplit(t.Meta().Recipe["split"]); err != nil {
-		return nil, nil, fmt.Errorf("%s: its recipe: %w", t.Path, err)
+	p, err := a.plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := finish(ctx, p, t.format, path, t.Len(), &o.Options)
+	return &AddReport{Report: *r, Added: a.found}, err
+}
+
+func (o *AddOptions) check(ctx context.Context, reg formats.Registry, path string, src formats.Dataset) error {
+	switch o.Prune {
+	case PruneNone, PruneSource, PruneAll:
+	default:
+		return fmt.Errorf("edit.Add: Prune is %q: give PruneNone, PruneSource or PruneAll", o.Prune)
+	}
+	return cmp.Or(misuse.Dataset("edit.Add", "src", src), misuse.Negative("edit.Add", "ShardSize", o.ShardSize),
+		o.Options.check(ctx, "edit.Add", reg, "path", path))
+}
+
+func (o *AddOptions) converting() convert.Options {
+	c := o.Options.converting()
+	c.OnError, c.Quarantine, c.Shards.Size = o.OnError, o.Quarantine, o.ShardSize
+	return c
+}
+
+// plan plans the new version. The plan is nil if there is nothing to do.
+func (a *adder) plan(ctx context.Context) (*convert.Plan, error) {
+	a.split = convert.Splitter(a.target.Meta().Recipe["split"])
+	if err := a.split.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: its recipe: %w", a.target.path, err)
 	}
 	if err := a.buildUnion(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := a.compare(ctx); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := a.prune(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if a.found.Nothing() {
-		return nil, &a.found, nil
+	if a.found.nothing() {
+		return nil, nil
 	}
 	a.union.removed = a.removals.remaining()
 	if a.found.New+a.found.Changed > 0 {
@@ -77,20 +142,19 @@ func Add(ctx context.Context, t *Target, src formats.Dataset, o AddOptions) (*co
 	}
 	v := a.newVersion()
 	if err := a.assignSplits(v); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	p, err := v.plan(o.Options)
-	return p, &a.found, err
+	return v.plan(ctx, a.o.converting())
 }
 
 // adder is the state of a call of Add.
 type adder struct {
-	target *Target
+	target *target
 	src    formats.Dataset
 	o      *AddOptions
 	union  *union
 	pairs  []pair
-	split  convert.Split // of the target's recipe
+	split  convert.Splitter // of the target's recipe
 	found  Added
 
 	removals *removals

@@ -29,23 +29,23 @@ func (a *adder) prune() error {
 		absent += len(c.absent)
 	}
 	a.found.Absent = absent
-	if !a.o.Prune && !a.o.PruneAll || absent == 0 {
+	if a.o.Prune == PruneNone || absent == 0 {
 		return nil
 	}
-	if most == 0 && !a.o.PruneAll {
-		return fmt.Errorf("%s: --prune: the source has none of the samples of the dataset: is it the right folder, and mounted? --prune-all drops them anyway", a.target.Path)
+	if most == 0 && a.o.Prune != PruneAll {
+		return fmt.Errorf("%s: --prune: the source has none of the samples of the dataset: is it the right folder, and mounted? --prune-all drops them anyway", a.target.path)
 	}
 	for _, c := range collections {
 		switch total := c.matched + len(c.absent); {
-		case a.o.PruneAll || 2*len(c.absent) <= total:
+		case a.o.Prune == PruneAll || 2*len(c.absent) <= total:
 			a.dropPairs(c.absent)
 		case c.matched > 0:
 			return fmt.Errorf("%s: --prune: the source lacks %d of the %d samples that came from it: is it the right folder, and completely mounted? --prune-all drops them anyway",
-				a.target.Path, len(c.absent), total)
+				a.target.path, len(c.absent), total)
 		}
 	}
 	if a.found.Pruned == a.target.Len() && a.found.New == 0 {
-		return fmt.Errorf("%s: no sample would be left: delete the dataset instead", a.target.Path)
+		return fmt.Errorf("%s: no sample would be left: delete the dataset instead", a.target.path)
 	}
 	return nil
 }

@@ -1,9 +1,20 @@
-// Package edit makes new versions of a dataset: samples are added, removed, relabelled, merged from
-// several datasets, or restored from their source.
+// Package edit changes a dataset that dsconv packed: samples are added, removed, relabelled, merged from
+// several datasets, or restored from their source; and what was changed is undone.
 //
-// A new version is a conversion of the old version with changes applied. Unchanged samples are
-// copied as they are stored; files without changes are kept. So an edit works like a pack: it has
-// checkpoints, it can be resumed, and the old version stays until the new one is complete.
+//	report, err := edit.Remove(ctx, dsconv.Formats(), "out.lmdb", []string{"cat/12"}, edit.Options{KeepOld: true})
+//	...
+//	fmt.Println(report.Removed, "removed;", report.Samples, "are left")
+//	_, err = edit.Undo(ctx, dsconv.Formats(), "out.lmdb", edit.UndoOptions{})
+//
+// [Add], [Remove], [Relabel], [Merge] and [Repair] write a new version: a conversion of the old version
+// with changes applied. Unchanged samples are copied as they are stored; files without changes are
+// kept. So an edit works like a pack: it has checkpoints, it can be resumed, and the old version stays
+// until the new one is complete. If an edit fails or its context ends, the dataset is what it was; the work until the last
+// checkpoint is in the folder DATASET.partial, and the same call resumes from it.
+// Options.DryRun plans an edit and changes nothing.
+//
+// Readers that have the old version open keep it. Two edits of a dataset at the same time do not mix:
+// one of them fails with formats.ErrLocked, or because the version that it was planned from was replaced.
 //
 // A dataset records what was removed and set by hand, so that adding its source again does not
 // undo that (formats.Provenance, formats.Removals).

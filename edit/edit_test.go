@@ -14,13 +14,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv"
+
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/formattest"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
+
+var ctx = context.Background()
 
 // Adding a folder gives the same samples as packing it, however its files changed. Classes keep their
 // indices, and shards without changes are not written.
@@ -35,10 +38,10 @@ func TestAdd(t *testing.T) {
 		f.touch("cat/001.jpg", time.Now())
 		found := add(t, path, f.root, folder.Config{})
 		want := edit.Added{New: 3, Unchanged: 40, NewClasses: []string{"ant"}}
-		if fmt.Sprint(*found) != fmt.Sprint(want) {
-			t.Errorf("found %+v, want %+v", *found, want)
+		if fmt.Sprint(found.Added) != fmt.Sprint(want) {
+			t.Errorf("found %+v, want %+v", found.Added, want)
 		}
-		d := target(t, path)
+		d := open(t, path)
 		if got := d.Meta().Classes(); !slices.Equal(got, []string{"cat", "dog", "ant"}) {
 			t.Errorf("classes %q", got)
 		}
@@ -46,7 +49,7 @@ func TestAdd(t *testing.T) {
 		if v.shards > 0 {
 			stays(t, path, before, v.shards, 1)
 		}
-		if found := add(t, path, f.root, folder.Config{}); !found.Nothing() {
+		if found := add(t, path, f.root, folder.Config{}); !found.UpToDate {
 			t.Errorf("added twice: %+v", found)
 		}
 		f.put("cat/002.jpg", 555) // another picture
@@ -82,15 +85,11 @@ func TestRemove(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 20)
 		path := v.pack(t, f.root, folder.Config{})
-		if _, err := edit.Remove(target(t, path), []string{"cat/001", "cat/none"}, convert.Options{}); err == nil {
-			t.Error("an unknown key is removed")
+		if _, err := edit.Remove(ctx, dsconv.Formats(), path, []string{"cat/001", "cat/none"}, edit.Options{}); !errors.Is(err, formats.ErrKey) {
+			t.Errorf("an unknown key is removed: %v", err)
 		}
 		keys := []string{"cat/001", "dog/007", "dog/008"}
-		p, err := edit.Remove(target(t, path), keys, convert.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		run(t, p)
+		remove(t, path, append(keys, keys[0])...)
 		for _, key := range keys {
 			f.must(os.Remove(filepath.Join(f.root, key+".jpg")))
 		}
@@ -103,7 +102,7 @@ func TestRemoveAShard(t *testing.T) {
 	f := pets(t, 6)
 	v := variant{name: "x-%03d.tar", shards: 3}
 	path := v.pack(t, f.root, folder.Config{})
-	d := target(t, path)
+	d := open(t, path)
 	placer := d.Dataset.(interface{ StorageOrder() []int32 })
 	var keys []string
 	for _, i := range placer.StorageOrder()[4:8] { // the second of three
@@ -111,12 +110,11 @@ func TestRemoveAShard(t *testing.T) {
 		f.must(err)
 		keys = append(keys, in.Key)
 	}
-	p, err := edit.Remove(d, keys, convert.Options{})
+	r, err := edit.Remove(ctx, dsconv.Formats(), path, keys, edit.Options{})
 	f.must(err)
-	if p.Kept() != 2 {
-		t.Errorf("%d files stay, want 2", p.Kept())
+	if r.FilesKept != 2 || r.Files != 3 || r.Removed != 4 || r.Samples != 8 {
+		t.Errorf("%+v", r)
 	}
-	run(t, p)
 	for _, key := range keys {
 		f.must(os.Remove(filepath.Join(f.root, key+".jpg")))
 	}
@@ -150,18 +148,18 @@ func TestRelabel(t *testing.T) {
 		for name, label := range now {
 			rows[name] = []string{label}
 		}
-		p, found, err := edit.Relabel(target(t, path), edit.Labels{ByPath: true, Columns: []string{"label"}, Rows: rows}, convert.Options{})
+		found, err := edit.Relabel(ctx, dsconv.Formats(), path, edit.Labels{ByPath: true, Columns: []string{"label"}, Rows: rows}, edit.Options{})
 		f.must(err)
+		wrote(t, found.Report, err)
 		if found.Changed != 3 || found.Unchanged != 1 || !slices.Equal(found.NewClasses, []string{"axolotl"}) {
 			t.Errorf("found %+v", found)
 		}
-		if strings.HasSuffix(path, ".lmdb") && p.Kept() != 1 {
+		if strings.HasSuffix(path, ".lmdb") && found.FilesKept != 1 {
 			t.Error("the LMDB is written again")
 		}
-		run(t, p)
 		labels(now)
 		same(t, path, v.pack(t, f.root, cfg))
-		if got := target(t, path).Meta().Classes(); !slices.Equal(got, []string{"cat", "dog", "axolotl"}) {
+		if got := open(t, path).Meta().Classes(); !slices.Equal(got, []string{"cat", "dog", "axolotl"}) {
 			t.Errorf("classes %q", got)
 		}
 		// A table that changed does the same by way of add.
@@ -171,8 +169,8 @@ func TestRelabel(t *testing.T) {
 			t.Errorf("found %+v", found)
 		}
 		same(t, path, v.pack(t, f.root, cfg))
-		_, _, err = edit.Relabel(target(t, path), edit.Labels{Columns: []string{"label"}, Rows: map[string][]string{"no/such": {"x"}}}, convert.Options{})
-		if err == nil || !strings.Contains(err.Error(), "no/such") {
+		_, err = edit.Relabel(ctx, dsconv.Formats(), path, edit.Labels{Columns: []string{"label"}, Rows: map[string][]string{"no/such": {"x"}}}, edit.Options{})
+		if !errors.Is(err, formats.ErrKey) || !strings.Contains(err.Error(), "no/such") {
 			t.Errorf("a row of no sample: %v", err)
 		}
 	})
@@ -190,13 +188,13 @@ func TestMerge(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		first, second := v.pack(t, a.root, folder.Config{}), v.pack(t, b.root, folder.Config{})
 		path := filepath.Join(t.TempDir(), v.name)
-		sources := []formats.Dataset{target(t, first), target(t, second)}
-		p, found, err := edit.Merge(sources, []string{first, second}, formatOf(t, path), path, convert.Options{Fail: true})
+		sources := []formats.Dataset{open(t, first).Dataset, open(t, second).Dataset}
+		found, err := edit.Merge(ctx, dsconv.Formats(), path, sources, edit.MergeOptions{})
 		both.must(err)
-		if found.Twice != 1 || found.Samples[0] != 20 || found.Samples[1] != 10 {
+		if found.Twice != 1 || found.PerSource[0] != 20 || found.PerSource[1] != 10 || found.Samples != 30 {
 			t.Errorf("found %+v", found)
 		}
-		run(t, p)
+		wrote(t, found.Report, err)
 		whole := v.pack(t, both.root, folder.Config{})
 		same(t, path, whole)
 		both.put("cat/999.jpg", 999)
@@ -209,8 +207,8 @@ func TestMerge(t *testing.T) {
 	v := variant{name: "x.tar"}
 	first, second := v.pack(t, a.root, folder.Config{}), v.pack(t, other.root, folder.Config{})
 	path := filepath.Join(t.TempDir(), v.name)
-	_, _, err := edit.Merge([]formats.Dataset{target(t, first), target(t, second)}, []string{"A", "B"}, formatOf(t, path), path, convert.Options{})
-	if err == nil || !strings.Contains(err.Error(), "cat/005") {
+	_, err := edit.Merge(ctx, dsconv.Formats(), path, []formats.Dataset{open(t, first).Dataset, open(t, second).Dataset}, edit.MergeOptions{})
+	if !errors.Is(err, formats.ErrKey) || !strings.Contains(err.Error(), "source 1 and source 2 both have the key \"cat/005\"") {
 		t.Errorf("two samples of one key: %v", err)
 	}
 }
@@ -250,16 +248,15 @@ func TestAddResumes(t *testing.T) {
 		for i := range 20 {
 			f.put(fmt.Sprintf("emu/%03d.jpg", i), 77+i)
 		}
-		o := edit.AddOptions{Options: convert.Options{Checkpoint: 2000, Workers: 1}}
+		o := edit.AddOptions{Options: edit.Options{Checkpoint: 2000, Workers: 1}}
 		src := openFolder(t, f.root, folder.Config{})
 		for _, after := range []int64{12, 6} {
-			ctx, cancel := context.WithCancel(context.Background())
+			ctx, cancel := context.WithCancel(ctx)
 			s := stopping{src, new(atomic.Int64), func() bool { return hasCheckpoint(path) }, cancel}
 			s.left.Store(after)
-			p, _, err := edit.Add(ctx, target(t, path), s, o)
-			f.must(err)
-			if _, err := p.Run(ctx); !errors.Is(err, context.Canceled) {
-				t.Fatalf("stopped: %v", err)
+			r, err := edit.Add(ctx, dsconv.Formats(), path, s, o)
+			if !errors.Is(err, context.Canceled) || r == nil || r.Published || r.Samples != 40 {
+				t.Fatalf("stopped: %+v, %v", r, err)
 			}
 			now := formattest.Tree(t, filepath.Dir(path))
 			for name, content := range old {
@@ -268,18 +265,14 @@ func TestAddResumes(t *testing.T) {
 				}
 			}
 		}
-		in, err := target(t, path).Info(0)
+		in, err := open(t, path).Info(0)
 		f.must(err)
-		p, err := edit.Remove(target(t, path), []string{in.Key}, o.Options)
-		f.must(err)
-		if _, err := p.Run(context.Background()); !errors.Is(err, formats.ErrPartial) {
+		if _, err := edit.Remove(ctx, dsconv.Formats(), path, []string{in.Key}, o.Options); !errors.Is(err, formats.ErrPartial) {
 			t.Errorf("something else is done over an unfinished addition: %v", err)
 		}
-		p, _, err = edit.Add(context.Background(), target(t, path), src, o)
+		r, err := edit.Add(ctx, dsconv.Formats(), path, src, o)
 		f.must(err)
-		r, err := p.Run(context.Background())
-		f.must(err)
-		if r.Resumed == 0 {
+		if r.Run.Resumed == 0 {
 			t.Error("it started over")
 		}
 		same(t, path, v.pack(t, f.root, folder.Config{}))
@@ -290,12 +283,12 @@ func TestAddResumes(t *testing.T) {
 // an error, the error's advice works.
 func TestSplitsOfEarlierVersions(t *testing.T) {
 	f := pets(t, 2)
-	packed := target(t, variant{name: "x.tar"}.pack(t, f.root, folder.Config{}))
+	packed := open(t, variant{name: "x.tar"}.pack(t, f.root, folder.Config{}))
 	path := filepath.Join(t.TempDir(), "x.tar")
 	meta := *packed.Meta()
 	meta.Recipe = maps.Clone(meta.Recipe)
 	meta.Recipe["split"] = "train=0.9,val=0.1"
-	w, err := packed.Format.Create(path, meta, formats.CreateOptions{})
+	w, err := formatOf(t, path).Create(path, meta, formats.CreateOptions{})
 	f.must(err)
 	var s formats.Sample
 	for i := range packed.Len() {
@@ -311,24 +304,20 @@ func TestSplitsOfEarlierVersions(t *testing.T) {
 	}
 
 	both := filepath.Join(t.TempDir(), "both.tar")
-	merge := func() (*convert.Plan, error) {
-		p, _, err := edit.Merge([]formats.Dataset{target(t, path)}, []string{path}, formatOf(t, both), both, convert.Options{Fail: true})
-		return p, err
+	merge := func() error {
+		_, err := edit.Merge(ctx, dsconv.Formats(), both, []formats.Dataset{open(t, path).Dataset}, edit.MergeOptions{Options: edit.Options{DryRun: true}})
+		return err
 	}
-	if _, err := merge(); !errors.Is(err, formats.ErrSplit) || !strings.Contains(err.Error(), "dsconv relabel") || strings.Contains(err.Error(), "--split") {
+	if err := merge(); !errors.Is(err, formats.ErrSplit) || !strings.Contains(err.Error(), "dsconv relabel") || strings.Contains(err.Error(), "--split") {
 		t.Errorf("merge: %v", err)
 	}
-	d := target(t, path)
+	d := open(t, path)
 	rows := map[string][]string{}
 	for i := range d.Len() {
 		in, err := d.Info(i)
 		f.must(err)
 		rows[in.Key] = []string{"one"}
 	}
-	p, _, err := edit.Relabel(d, edit.Labels{Columns: []string{"split"}, Rows: rows}, convert.Options{})
-	f.must(err)
-	run(t, p)
-	p, err = merge()
-	f.must(err)
-	run(t, p)
+	relabel(t, path, []string{"split"}, rows)
+	f.must(merge())
 }

@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
@@ -97,7 +97,7 @@ func variants(t *testing.T) []variant {
 
 // writable reports whether this build writes the format of that name.
 func writable(name string) bool {
-	f, err := all.Formats().ByPath(name)
+	f, err := dsconv.Formats().ByPath(name)
 	if err != nil {
 		return false
 	}
@@ -123,7 +123,7 @@ func forEach(t *testing.T, test func(t *testing.T, v variant)) {
 
 func formatOf(t *testing.T, path string) formats.WritableFormat {
 	t.Helper()
-	f, err := all.Formats().ByPath(path)
+	f, err := dsconv.Formats().ByPath(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,14 +134,10 @@ func formatOf(t *testing.T, path string) formats.WritableFormat {
 func (v variant) pack(t *testing.T, root string, cfg folder.Config) string {
 	t.Helper()
 	src := openFolder(t, root, cfg)
-	splits, err := convert.Split{}.Assign(src)
-	if err != nil {
-		t.Fatal(err)
-	}
 	path := filepath.Join(t.TempDir(), v.name)
 	o := convert.Options{Recipe: v.recipe}
 	o.Shards.Count = v.shards
-	p, err := convert.New(src, splits, nil, formatOf(t, path), path, o)
+	p, err := convert.New(t.Context(), src, formatOf(t, path), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,47 +165,62 @@ func run(t *testing.T, p *convert.Plan) {
 	}
 }
 
-func target(t *testing.T, path string) *edit.Target {
-	t.Helper()
-	d, err := edit.Open(formatOf(t, path), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.Close() })
-	return d
+// dataset is an open dataset and its path.
+type dataset struct {
+	path string
+	formats.Dataset
 }
 
-func add(t *testing.T, path, root string, cfg folder.Config) *edit.Added {
+func open(t *testing.T, path string) dataset {
 	t.Helper()
-	p, found, err := edit.Add(context.Background(), target(t, path), openFolder(t, root, cfg), edit.AddOptions{})
+	ds, err := formatOf(t, path).Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p != nil {
-		run(t, p)
+	t.Cleanup(func() { _ = ds.Close() })
+	return dataset{path, ds}
+}
+
+// wrote checks that an edit ran to its end and skipped nothing.
+func wrote(t *testing.T, r edit.Report, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return found
+	if !r.UpToDate && (r.Run == nil || len(r.Run.Skipped) > 0 || !r.Published) {
+		t.Fatalf("not written, or not all: %+v", r.Run)
+	}
+}
+
+func add(t *testing.T, path, root string, cfg folder.Config) *edit.AddReport {
+	t.Helper()
+	r, err := edit.Add(context.Background(), dsconv.Formats(), path, openFolder(t, root, cfg), edit.AddOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrote(t, r.Report, err)
+	return r
 }
 
 // same checks that two datasets do not differ, and that the first is sound.
 func same(t *testing.T, path, other string) {
 	t.Helper()
-	a, b := target(t, path), target(t, other)
+	a, b := open(t, path), open(t, other)
 	var lines []string
-	s, err := diff.Compare(context.Background(), a, b, 0, func(c diff.Change) { lines = append(lines, fmt.Sprintf("%+v", c)) })
+	s, err := diff.Run(context.Background(), a, b, diff.Options{OnChange: func(c diff.Change) { lines = append(lines, fmt.Sprintf("%+v", c)) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.Empty() {
+	if s.Added+s.Removed+s.Changed > 0 {
 		t.Errorf("%s differs from %s:\n%s", path, other, strings.Join(lines, "\n"))
 	}
 	sound(t, a)
 }
 
 // sound checks every block and every sample, and the order of keys.
-func sound(t *testing.T, d *edit.Target) {
+func sound(t *testing.T, d dataset) {
 	t.Helper()
-	report := func(x formats.Damage) { t.Errorf("%s: %+v", d.Path, x) }
+	report := func(x formats.Damage) { t.Errorf("%s: %+v", d.path, x) }
 	if err := d.Dataset.(formats.Checker).Check(context.Background(), formats.Portion{}, 2, report); err != nil {
 		t.Error(err)
 	}
@@ -227,7 +238,7 @@ func sound(t *testing.T, d *edit.Target) {
 		}
 		before = s.Key
 	}
-	if _, err := os.Stat(d.Path + ".partial"); err == nil {
-		t.Errorf("%s.partial is left", d.Path)
+	if _, err := os.Stat(d.path + ".partial"); err == nil {
+		t.Errorf("%s.partial is left", d.path)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/dsconv/dsconv"
+
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
@@ -18,40 +20,38 @@ import (
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
-func addWith(t *testing.T, path, root string, o edit.AddOptions) *edit.Added {
+func addWith(t *testing.T, path, root string, o edit.AddOptions) *edit.AddReport {
 	t.Helper()
-	p, found, err := edit.Add(context.Background(), target(t, path), openFolder(t, root, folder.Config{}), o)
+	r, err := edit.Add(ctx, dsconv.Formats(), path, openFolder(t, root, folder.Config{}), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p != nil {
-		run(t, p)
-	}
-	return found
+	wrote(t, r.Report, err)
+	return r
 }
 
 func remove(t *testing.T, path string, keys ...string) {
 	t.Helper()
-	p, err := edit.Remove(target(t, path), keys, convert.Options{})
+	r, err := edit.Remove(ctx, dsconv.Formats(), path, keys, edit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, p)
+	wrote(t, r.Report, err)
 }
 
 func relabel(t *testing.T, path string, columns []string, rows map[string][]string) {
 	t.Helper()
-	p, _, err := edit.Relabel(target(t, path), edit.Labels{Columns: columns, Rows: rows}, convert.Options{})
+	r, err := edit.Relabel(ctx, dsconv.Formats(), path, edit.Labels{Columns: columns, Rows: rows}, edit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, p)
+	wrote(t, r.Report, err)
 }
 
 // labelOf returns the name of a sample's class and its split, "" if there is no such sample.
 func labelOf(t *testing.T, path, key string) string {
 	t.Helper()
-	d := target(t, path)
+	d := open(t, path)
 	i, err := formats.Find(d, key)
 	if err != nil {
 		return ""
@@ -74,7 +74,7 @@ func wantLabels(t *testing.T, path string, want map[string]string) {
 
 func wantHistory(t *testing.T, path string, want *formats.History, version int) {
 	t.Helper()
-	m := target(t, path).Meta()
+	m := open(t, path).Meta()
 	if fmt.Sprint(m.History) != fmt.Sprint(want) || m.Version != version {
 		t.Errorf("version %d remembers %v, want version %d and %v", m.Version, m.History, version, want)
 	}
@@ -91,7 +91,7 @@ func TestAddKeepsEdits(t *testing.T) {
 		relabel(t, path, []string{"label", "split"}, map[string][]string{"cat/003": {"dog", "val"}, "cat/004": {"emu", ""}, "cat/005": {"cat", ""}})
 		wantHistory(t, path, &formats.History{Edited: 2, Removed: 2}, 2)
 		found := addWith(t, path, f.root, edit.AddOptions{})
-		if !found.Nothing() || found.KeptOut != 2 || found.KeptEdits != 2 || found.Unchanged != 14 {
+		if !found.UpToDate || found.KeptOut != 2 || found.KeptEdits != 2 || found.Unchanged != 14 {
 			t.Errorf("added again: %+v", found)
 		}
 		f.put("cat/003.jpg", 333) // another picture
@@ -104,7 +104,7 @@ func TestAddKeepsEdits(t *testing.T) {
 			"cat/001": "", "dog/002": "", "cat/003": "dog val", "cat/004": "emu ", "cat/005": "cat ", "emu/000": "emu ",
 		})
 		wantHistory(t, path, &formats.History{Edited: 2, Removed: 2}, 2)
-		sound(t, target(t, path))
+		sound(t, open(t, path))
 		found = addWith(t, path, f.root, edit.AddOptions{ResetEdits: true})
 		if found.New != 2 || found.Relabelled != 2 || found.Reset != 4 {
 			t.Errorf("reset: %+v", found)
@@ -140,7 +140,7 @@ func TestAddKeepsEditsOfAllColumns(t *testing.T) {
 		if found.Changed != 1 || found.Relabelled != 7 || found.KeptEdits != 1 {
 			t.Errorf("found %+v", found)
 		}
-		d := target(t, path)
+		d := open(t, path)
 		var s formats.Sample
 		for i, want := range map[int]string{0: "green [m0 m]", 1: "blue [mine m]"} {
 			f.must(d.Read(i, &s))
@@ -168,21 +168,21 @@ func TestPrune(t *testing.T) {
 		remove(t, path, "cat/001")
 		relabel(t, path, []string{"label"}, map[string][]string{"cat/002": {"dog"}})
 		f.must(os.Rename(filepath.Join(f.root, "cat"), filepath.Join(f.root, "kitty")))
-		found := addWith(t, path, f.root, edit.AddOptions{Prune: true})
+		found := addWith(t, path, f.root, edit.AddOptions{Prune: edit.PruneSource})
 		want := edit.Added{New: 7, Unchanged: 8, Absent: 3, Pruned: 7, KeptOut: 1, KeptEdits: 1, NewClasses: []string{"kitty"}}
-		if fmt.Sprint(*found) != fmt.Sprint(want) {
-			t.Errorf("found %+v, want %+v", *found, want)
+		if fmt.Sprint(found.Added) != fmt.Sprint(want) {
+			t.Errorf("found %+v, want %+v", found.Added, want)
 		}
 		wantLabels(t, path, map[string]string{
 			"cat/000": "", "cat/002": "", "kitty/000": "kitty ", "kitty/001": "", "kitty/002": "dog ", "fox/001": "fox ",
 		})
-		sound(t, target(t, path))
+		sound(t, open(t, path))
 		// What prune dropped may come back, what rm dropped may not.
 		f.must(os.Rename(filepath.Join(f.root, "kitty"), filepath.Join(f.root, "cat")))
-		if found := addWith(t, path, f.root, edit.AddOptions{Prune: true}); found.New != 7 || found.Pruned != 7 || found.KeptOut != 1 {
+		if found := addWith(t, path, f.root, edit.AddOptions{Prune: edit.PruneSource}); found.New != 7 || found.Pruned != 7 || found.KeptOut != 1 {
 			t.Errorf("named back: %+v", found)
 		}
-		if found := addWith(t, path, other.root, edit.AddOptions{Prune: true}); !found.Nothing() || found.Absent != 15 {
+		if found := addWith(t, path, other.root, edit.AddOptions{Prune: edit.PruneSource}); !found.UpToDate || found.Absent != 15 {
 			t.Errorf("the other folder: %+v", found)
 		}
 	})
@@ -196,7 +196,7 @@ func TestPruneOfAnotherSource(t *testing.T) {
 	before := formattest.Tree(t, filepath.Dir(path))
 	refused := func(root, says string) {
 		t.Helper()
-		_, _, err := edit.Add(context.Background(), target(t, path), openFolder(t, root, folder.Config{}), edit.AddOptions{Prune: true})
+		_, err := edit.Add(ctx, dsconv.Formats(), path, openFolder(t, root, folder.Config{}), edit.AddOptions{Prune: edit.PruneSource})
 		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "--prune-all") {
 			t.Errorf("%v does not say %q", err, says)
 		}
@@ -208,11 +208,11 @@ func TestPruneOfAnotherSource(t *testing.T) {
 	f.must(os.Remove(filepath.Join(f.root, "dog/000.jpg")))
 	refused(f.root, "lacks 9 of the 16")
 	formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(path)), before)
-	found := addWith(t, path, f.root, edit.AddOptions{Prune: true, Unread: []string{"cat"}})
+	found := addWith(t, path, f.root, edit.AddOptions{Prune: edit.PruneSource, Unread: []string{"cat"}})
 	if found.Pruned != 1 || found.Absent != 0 {
 		t.Errorf("a folder that cannot be read: %+v", found)
 	}
-	if found := addWith(t, path, f.root, edit.AddOptions{PruneAll: true}); found.Pruned != 8 {
+	if found := addWith(t, path, f.root, edit.AddOptions{Prune: edit.PruneAll}); found.Pruned != 8 {
 		t.Errorf("all: %+v", found)
 	}
 	same(t, path, variant{name: "x.tar"}.pack(t, f.root, folder.Config{}))
@@ -243,22 +243,22 @@ func TestMergeKeepsEdits(t *testing.T) {
 		relabel(t, second, []string{"label"}, map[string][]string{"bee/002": {"cat"}})
 		remove(t, second, "bee/003")
 		path := filepath.Join(t.TempDir(), v.name)
-		p, _, err := edit.Merge([]formats.Dataset{target(t, first), target(t, second)}, []string{first, second}, formatOf(t, path), path, convert.Options{Fail: true})
+		r, err := edit.Merge(ctx, dsconv.Formats(), path, []formats.Dataset{open(t, first).Dataset, open(t, second).Dataset}, edit.MergeOptions{})
 		a.must(err)
-		run(t, p)
+		wrote(t, r.Report, err)
 		wantHistory(t, path, &formats.History{Edited: 1, Removed: 2, Origins: 1}, 2)
 		wantLabels(t, path, map[string]string{"cat/000": "", "cat/001": "cat ", "bee/002": "cat ", "bee/003": ""})
-		removed, err := target(t, path).Dataset.(formats.Removals).Removed()
+		removed, err := open(t, path).Dataset.(formats.Removals).Removed()
 		a.must(err)
 		keys := []string{removed[0].Key, removed[1].Key}
 		if !slices.Equal(keys, []string{"bee/003", "cat/000"}) || removed[0].Source.Path != "bee/003.jpg" || removed[0].Source.Size == 0 {
 			t.Errorf("removed: %+v", removed)
 		}
-		found := addWith(t, path, b.root, edit.AddOptions{Prune: true})
-		if !found.Nothing() || found.KeptOut != 1 || found.KeptEdits != 1 {
+		found := addWith(t, path, b.root, edit.AddOptions{Prune: edit.PruneSource})
+		if !found.UpToDate || found.KeptOut != 1 || found.KeptEdits != 1 {
 			t.Errorf("added: %+v", found)
 		}
-		sound(t, target(t, path))
+		sound(t, open(t, path))
 	})
 }
 
@@ -270,14 +270,12 @@ func TestPackKeepsEdits(t *testing.T) {
 	relabel(t, path, []string{"label"}, map[string][]string{"cat/002": {"dog"}})
 	forEach(t, func(t *testing.T, v variant) {
 		again := filepath.Join(t.TempDir(), v.name)
-		d := target(t, path)
-		splits, err := convert.Split{}.Assign(d)
-		f.must(err)
-		p, err := convert.New(d, splits, nil, formatOf(t, again), again, convert.Options{})
+		d := open(t, path).Dataset
+		p, err := convert.New(ctx, d, formatOf(t, again), again, convert.Options{})
 		f.must(err)
 		run(t, p)
 		wantHistory(t, again, &formats.History{Edited: 1, Removed: 1}, 2)
-		if found := addWith(t, again, f.root, edit.AddOptions{}); !found.Nothing() || found.KeptOut != 1 || found.KeptEdits != 1 {
+		if found := addWith(t, again, f.root, edit.AddOptions{}); !found.UpToDate || found.KeptOut != 1 || found.KeptEdits != 1 {
 			t.Errorf("added: %+v", found)
 		}
 	})
@@ -294,21 +292,18 @@ func TestRemovedListIsDamaged(t *testing.T) {
 	f.must(err)
 	b[len(b)/2] ^= 1
 	f.must(os.WriteFile(list, b, 0o644))
-	_, _, err = edit.Add(context.Background(), target(t, path), openFolder(t, f.root, folder.Config{}), edit.AddOptions{})
+	_, err = edit.Add(ctx, dsconv.Formats(), path, openFolder(t, f.root, folder.Config{}), edit.AddOptions{})
 	if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "removed.parquet") {
 		t.Errorf("add: %v", err)
 	}
-	salvaged, err := edit.OpenDamaged(formatOf(t, path), path)
+	found, err := edit.Repair(ctx, dsconv.Formats(), path, openFolder(t, f.root, folder.Config{}), edit.RepairOptions{})
 	f.must(err)
-	p, found, err := edit.Repair(context.Background(), salvaged, nil, true, openFolder(t, f.root, folder.Config{}), convert.Options{})
-	f.must(err)
-	defer salvaged.Close()
+	wrote(t, found.Report, err)
 	if found.Forgotten != 1 {
 		t.Errorf("found %+v", found)
 	}
-	run(t, p)
 	wantHistory(t, path, nil, 1)
-	sound(t, target(t, path))
+	sound(t, open(t, path))
 }
 
 // An addition that is stopped after a checkpoint resumes with the edits recorded until then; one
@@ -322,32 +317,26 @@ func TestAddResumesWithEdits(t *testing.T) {
 		for i := range 20 {
 			f.put(fmt.Sprintf("cow/%03d.jpg", i), 77+i)
 		}
-		o := edit.AddOptions{Options: convert.Options{Checkpoint: 2000, Workers: 1}}
-		ctx, cancel := context.WithCancel(context.Background())
+		o := edit.AddOptions{Options: edit.Options{Checkpoint: 2000, Workers: 1}}
+		stopped, cancel := context.WithCancel(ctx)
 		s := stopping{openFolder(t, f.root, folder.Config{}), new(atomic.Int64), func() bool { return hasCheckpoint(path) }, cancel}
 		s.left.Store(12)
-		p, _, err := edit.Add(ctx, target(t, path), s, o)
-		f.must(err)
-		if _, err := p.Run(ctx); !errors.Is(err, context.Canceled) {
+		if _, err := edit.Add(stopped, dsconv.Formats(), path, s, o); !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped: %v", err)
 		}
 		o.ResetEdits = true
-		p, _, err = edit.Add(context.Background(), target(t, path), openFolder(t, f.root, folder.Config{}), o)
-		f.must(err)
-		if _, err := p.Run(context.Background()); !errors.Is(err, formats.ErrPartial) {
+		if _, err := edit.Add(ctx, dsconv.Formats(), path, openFolder(t, f.root, folder.Config{}), o); !errors.Is(err, formats.ErrPartial) {
 			t.Errorf("edits are reset over an unfinished addition: %v", err)
 		}
 		o.ResetEdits = false
-		p, _, err = edit.Add(context.Background(), target(t, path), openFolder(t, f.root, folder.Config{}), o)
+		r, err := edit.Add(ctx, dsconv.Formats(), path, openFolder(t, f.root, folder.Config{}), o)
 		f.must(err)
-		r, err := p.Run(context.Background())
-		f.must(err)
-		if r.Resumed == 0 {
+		if r.Run.Resumed == 0 {
 			t.Error("it started over")
 		}
 		wantHistory(t, path, &formats.History{Edited: 2, Removed: 2}, 2)
 		wantLabels(t, path, map[string]string{"cat/001": "", "cat/002": "dog ", "dog/018": "cat ", "dog/019": "", "cow/007": "cow "})
-		if found := addWith(t, path, f.root, edit.AddOptions{}); !found.Nothing() || found.KeptEdits != 2 || found.KeptOut != 2 {
+		if found := addWith(t, path, f.root, edit.AddOptions{}); !found.UpToDate || found.KeptEdits != 2 || found.KeptOut != 2 {
 			t.Errorf("added again: %+v", found)
 		}
 	})

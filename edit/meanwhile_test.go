@@ -1,11 +1,11 @@
 package edit_test
 
 import (
-	"context"
 	"os"
 	"testing"
 
-	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv"
+
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
@@ -17,12 +17,13 @@ func TestEditOfReplacedVersion(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 10)
 		path := v.pack(t, f.root, folder.Config{})
-		late, err := edit.Remove(target(t, path), []string{"dog/007"}, convert.Options{})
+		late, end, err := edit.PlanRemoval(ctx, dsconv.Formats(), path, []string{"dog/007"})
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer end()
 		remove(t, path, "cat/001")
-		if _, err := late.Run(context.Background()); err == nil {
+		if err := late(ctx); err == nil {
 			t.Error("it ran")
 		}
 		if got := labelOf(t, path, "cat/001"); got != "" {

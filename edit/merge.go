@@ -1,6 +1,9 @@
 package edit
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -8,49 +11,129 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/misuse"
 )
 
-// Merged is the result of Merge.
+// MergeOptions are the options of Merge. The zero value is usual.
+type MergeOptions struct {
+	Options
+	// Names are the sources' names in errors, such as their paths; nil is source 1, source 2, ...
+	Names []string
+	// Replace replaces a dataset at dst that dsconv wrote.
+	Replace bool
+	// Zstd is the level by which tars are compressed, 1 to 22; 0 is none.
+	Zstd int
+	// Order is the order of samples in tars and TFRecords.
+	Order convert.Order
+	// ShardSize is about how many bytes a shard has, if dst is a pattern; 0 is 1 GB.
+	ShardSize int64
+}
+
+// MergeReport is the result of Merge.
+type MergeReport struct {
+	Report
+	Merged `json:"what"`
+}
+
+// Merged counts what Merge found.
 type Merged struct {
-	Samples []int `json:"samples"` // of each source
+	PerSource []int `json:"samples"` // of each source, without those that an earlier one has too
 	// Twice counts samples that another source has too, with the same bytes and labels: they are
 	// written once.
 	Twice int `json:"twice"`
 }
 
-// Merge plans a dataset at path with the samples of several datasets, copied as they are stored.
-// names are the sources' names for errors. Two sources may have the same key only if bytes, labels,
-// split and columns are equal.
-func Merge(sources []formats.Dataset, names []string, f formats.WritableFormat, path string, o convert.Options) (*convert.Plan, *Merged, error) {
-	u, err := mergedUnion(sources, names)
-	if err != nil {
-		return nil, nil, err
+// Merge writes a dataset at dst, in the format of reg that its name tells, with the samples of several
+// datasets. They are copied as they are stored, but for those of a folder of images, which get the bytes
+// of their files. The sources must have the same fields; classes are merged by name. Two
+// sources may have the same key only if bytes, labels, split and columns are equal, so that a dataset and
+// itself are one. No sample is skipped: a bad one ends the run. The sources stay open. With an error of the run comes a report.
+func Merge(ctx context.Context, reg formats.Registry, dst string, sources []formats.Dataset, o MergeOptions) (*MergeReport, error) {
+	if err := o.check(ctx, reg, dst, sources); err != nil {
+		return nil, err
 	}
-	m := &merger{union: u, names: names}
-	if err := m.merge(); err != nil {
-		return nil, nil, err
+	f, err := reg.ByPath(dst)
+	if err != nil {
+		return nil, err
+	}
+	w, ok := f.(formats.WritableFormat)
+	if !ok {
+		return nil, fmt.Errorf("%s: a %s cannot be written by a merge: give a name such as data.lmdb or data.tar", dst, f.Name())
+	}
+	m := &merger{names: o.Names}
+	for i := len(m.names); i < len(sources); i++ {
+		m.names = append(m.names, fmt.Sprintf("source %d", i+1))
+	}
+	p, err := m.plan(ctx, sources, w, dst, o.converting())
+	if err != nil {
+		return nil, err
+	}
+	r, err := finish(ctx, p, w, dst, 0, &o.Options)
+	return &MergeReport{Report: *r, Merged: m.found}, err
+}
+
+func (o *MergeOptions) check(ctx context.Context, reg formats.Registry, dst string, sources []formats.Dataset) error {
+	if len(sources) == 0 {
+		return errors.New("edit.Merge: there are no sources: give at least one dataset")
+	}
+	if o.Names != nil && len(o.Names) != len(sources) {
+		return fmt.Errorf("edit.Merge: Names has %d names for %d sources: give one for each, or nil", len(o.Names), len(sources))
+	}
+	for i, ds := range sources {
+		if err := misuse.Dataset("edit.Merge", fmt.Sprintf("source %d", i+1), ds); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(misuse.Negative("edit.Merge", "Zstd", o.Zstd), misuse.Negative("edit.Merge", "ShardSize", o.ShardSize),
+		o.Options.check(ctx, "edit.Merge", reg, "dst", dst))
+}
+
+func (o *MergeOptions) converting() convert.Options {
+	c := o.Options.converting()
+	c.OnError = convert.Fail // no sample may be lost by merging
+	c.Order, c.Shards.Size = o.Order, o.ShardSize
+	c.Create.Replace, c.Create.Zstd = o.Replace, o.Zstd
+	return c
+}
+
+// plan plans the merged dataset.
+func (m *merger) plan(ctx context.Context, sources []formats.Dataset, f formats.WritableFormat, dst string, o convert.Options) (*convert.Plan, error) {
+	u, err := mergedUnion(sources, m.names)
+	if err != nil {
+		return nil, err
+	}
+	m.union = u
+	if err := m.merge(ctx); err != nil {
+		return nil, err
 	}
 	if err := m.mergeRemoved(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	splits := make([]string, u.Len())
-	for i := range splits {
-		in, err := u.Info(i)
-		if err != nil {
-			return nil, nil, err
-		}
-		splits[i] = in.Split
-		if err := formats.CheckSplit(in.Split); err != nil {
-			return nil, nil, fmt.Errorf("%s: key %q: %w: rename the split first with dsconv relabel and a table of key and split",
-				names[u.samples[i].source], in.Key, err)
-		}
+	if err := m.checkSplits(); err != nil {
+		return nil, err
 	}
-	p, err := convert.New(u, splits, nil, f, path, o)
+	p, err := convert.New(ctx, u, f, dst, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	p.Meta.Recipe = mergedRecipe(u.meta.Recipe, p.Meta.Recipe)
-	return p, &m.found, nil
+	return p, nil
+}
+
+// checkSplits returns an error if a sample's split is a name that cannot be written.
+func (m *merger) checkSplits() error {
+	u := m.union
+	for i := range u.Len() {
+		in, err := u.Info(i)
+		if err != nil {
+			return err
+		}
+		if err := formats.CheckSplit(in.Split); err != nil {
+			return fmt.Errorf("%s: key %q: %w: rename the split first with dsconv relabel and a table of key and split",
+				m.names[u.samples[i].source], in.Key, err)
+		}
+	}
+	return nil
 }
 
 // mergedRecipe returns the recipe of the merged dataset: the options that all sources were packed
@@ -146,11 +229,14 @@ func (m *merger) mergeRemoved() error {
 }
 
 // merge puts the samples of all sources into key order.
-func (m *merger) merge() error {
+func (m *merger) merge(ctx context.Context) error {
 	u := m.union
 	next := make([]int, len(u.sources))
-	m.found.Samples = make([]int, len(u.sources))
+	m.found.PerSource = make([]int, len(u.sources))
 	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		first, key := -1, ""
 		for k := range u.sources {
 			in, ok, err := infoAt(&u.sources[k], next[k])
@@ -165,7 +251,7 @@ func (m *merger) merge() error {
 			return nil
 		}
 		u.samples = append(u.samples, unionSample{source: int32(first), index: int32(next[first])})
-		m.found.Samples[first]++
+		m.found.PerSource[first]++
 		next[first]++
 		for k := range u.sources {
 			in, ok, err := infoAt(&u.sources[k], next[k])

@@ -1,6 +1,8 @@
 package edit
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,14 +16,26 @@ import (
 
 // Labels is a table of new labels.
 type Labels struct {
+	// Name is that of the table in errors, such as its file; "" is none.
+	Name    string
 	ByPath  bool     // rows are found by the sample's source path, else by its key
 	Columns []string // names of label fields ("label" is the designated one), of the user's columns, or "split"
-	Rows    map[string][]string
-	Sep     string // between several labels of a multi-hot field
-	Types   labels.Types
+	// Rows are the cells of each sample, one for each column, by its key or path.
+	Rows map[string][]string
+	// Sep is between several labels of a multi-hot field; "" is what the dataset was packed with.
+	Sep string
+	// Type says what numbers are that are not yet classes of the dataset: "index" or "name", or
+	// "COLUMN=TYPE,COLUMN=TYPE" for some columns; "" is as the dataset was packed.
+	Type string
 }
 
-// Relabelled is the result of Relabel.
+// RelabelReport is the result of Relabel.
+type RelabelReport struct {
+	Report
+	Relabelled `json:"what"`
+}
+
+// Relabelled counts what Relabel found. With Options.DryRun nothing was changed.
 type Relabelled struct {
 	Changed    int      `json:"changed"`
 	Unchanged  int      `json:"unchanged"`     // rows that change nothing
@@ -29,54 +43,104 @@ type Relabelled struct {
 	NewClasses []string `json:"new_classes,omitempty"`
 }
 
-// Relabel plans a version of t with the labels of a table. The version records what was changed, so
-// that Add keeps it. New classes are appended; samples that are not in the table keep their labels.
-// A row without a sample is an error. The plan is nil if there is nothing to do.
-func Relabel(t *Target, table Labels, o convert.Options) (*convert.Plan, *Relabelled, error) {
+// Relabel sets the labels, splits and columns of a table in the dataset at path. The dataset records what
+// was changed, so that Add keeps it. New classes come after the old ones; samples that are not in
+// the table keep their labels. No image is decoded.
+//
+// A row without a sample is an error (formats.ErrKey), and nothing is changed. With an error of the run
+// comes a report.
+func Relabel(ctx context.Context, reg formats.Registry, path string, table Labels, o Options) (*RelabelReport, error) {
+	if err := o.check(ctx, "edit.Relabel", reg, "path", path); err != nil {
+		return nil, err
+	}
+	t, err := open(reg, path)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
 	r := &relabeler{target: t, table: &table, meta: *t.Meta(), labels: map[int]*labels.Column{}}
+	p, err := r.plan(ctx, o.converting())
+	if err != nil {
+		if table.Name != "" {
+			err = fmt.Errorf("%s: %w", table.Name, err)
+		}
+		return nil, err
+	}
+	done, err := finish(ctx, p, t.format, path, t.Len(), &o)
+	return &RelabelReport{Report: *done, Relabelled: r.found}, err
+}
+
+// plan plans the new version. The plan is nil if there is nothing to do.
+func (r *relabeler) plan(ctx context.Context, o convert.Options) (*convert.Plan, error) {
+	if err := r.asPacked(); err != nil {
+		return nil, err
+	}
 	if err := r.columns(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	rows, err := r.rows()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := r.readLabels(rows); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	t := r.target
 	v := t.subset(func(int) bool { return true })
-	before := t.Meta()
 	v.union.meta = r.meta
 	v.union.sources[0] = newUnionSource(t.Dataset, true, &r.meta)
 	if v.union.removed, err = t.Removed(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	if err := r.changes(ctx, v, rows); err != nil {
+		return nil, err
+	}
+	if r.found.Changed == 0 {
+		return nil, nil
+	}
+	if l := t.Meta().Schema.LabelIndex(); l >= 0 {
+		r.found.NewClasses = r.meta.Classes()[len(t.Meta().Classes()):]
+	}
+	return v.plan(ctx, o)
+}
+
+// asPacked sets what the table leaves open to what the dataset was packed with.
+func (r *relabeler) asPacked() (err error) {
+	recipe := r.target.Meta().Recipe
+	if r.table.Sep == "" {
+		r.table.Sep = recipe["label-sep"]
+	}
+	r.types, err = labels.ParseTypes(cmp.Or(r.table.Type, recipe["label-type"]))
+	return err
+}
+
+// changes sets the change of each sample of v that has a row.
+func (r *relabeler) changes(ctx context.Context, v *version, rows [][]string) error {
 	for i, row := range rows {
 		if row == nil {
 			continue
 		}
-		if v.union.samples[i].change, err = r.change(i, row); err != nil {
-			return nil, nil, err
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		if v.union.samples[i].change == nil {
+		c, err := r.change(i, row)
+		if err != nil {
+			return err
+		}
+		v.union.samples[i].change = c
+		if c == nil {
 			r.found.Unchanged++
 		} else {
 			r.found.Changed++
 		}
 	}
-	if r.found.Changed == 0 {
-		return nil, &r.found, nil
-	}
-	if l := before.Schema.LabelIndex(); l >= 0 {
-		r.found.NewClasses = r.meta.Classes()[len(before.Classes()):]
-	}
-	p, err := v.plan(o)
-	return p, &r.found, err
+	return nil
 }
 
 type relabeler struct {
-	target *Target
+	target *target
 	table  *Labels
+	types  labels.Types
 	meta   formats.Meta           // of the new version
 	field  []int                  // by column of the table: its field, or -1
 	column []int                  // by column of the table: the user's column, or -1
@@ -141,6 +205,10 @@ func (r *relabeler) rows() ([][]string, error) {
 		if _, first := unused[name]; ok && !first {
 			return nil, fmt.Errorf("%w: the dataset has several samples of the path %q: name them by key", formats.ErrKey, name)
 		}
+		if ok && len(row) != len(r.table.Columns) {
+			return nil, fmt.Errorf("%w: the row of %q has %d cells, the table has %d columns besides the key or path",
+				formats.ErrKey, name, len(row), len(r.table.Columns))
+		}
 		rows[i] = row
 		delete(unused, name)
 	}
@@ -159,7 +227,7 @@ func (r *relabeler) readLabels(rows [][]string) error {
 			continue
 		}
 		f := &r.meta.Schema[k]
-		src := labels.Source{Column: r.table.Columns[c], Type: r.table.Types.For(f.Name), Like: f}
+		src := labels.Source{Column: r.table.Columns[c], Type: r.types.For(f.Name), Like: f}
 		if f.Kind == formats.MultiHot {
 			src.Sep = r.table.Sep
 		}

@@ -12,17 +12,33 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/verify"
 )
 
-// Repaired is the result of Repair.
+// RepairOptions are the options of Repair. The zero value is usual.
+type RepairOptions struct {
+	Options
+	// Found is what verify.Run found, without its Quick; nil lets Repair call it.
+	Found *verify.Report
+}
+
+// RepairReport is the result of Repair.
+type RepairReport struct {
+	Report
+	Repaired `json:"what"`
+}
+
+// Repaired is what Repair found. With Options.DryRun nothing was changed.
 type Repaired struct {
 	Restored []string `json:"restored"` // keys of samples taken from the source
-	Lost     []Lost   `json:"lost"`     // samples that the source cannot restore; if there are any, there is no plan
-	Files    []string `json:"files"`    // files that are written again; null means all
+	Lost     []Lost   `json:"lost"`     // samples that the source cannot restore; if there are any, nothing was changed
+	// Rewritten are the data files that are written again; nil means all, empty only the metadata.
+	Rewritten []string `json:"files"`
 	// Forgotten is the number of samples in the list of samples removed by hand, if that list is
 	// damaged. No source has it, so the repaired dataset lacks it.
 	Forgotten int `json:"forgotten,omitempty"`
@@ -34,55 +50,70 @@ type Lost struct {
 	Cause string `json:"cause"`
 }
 
-// OpenDamaged opens the damaged dataset at path as far as possible, to repair it.
-func OpenDamaged(f formats.Format, path string) (*Target, error) {
-	var open func(string) (formats.Dataset, error)
-	if s, ok := f.(formats.Salvager); ok {
-		open = func(path string) (formats.Dataset, error) {
-			ds, err := s.Salvage(path)
-			if err != nil {
-				err = fmt.Errorf("%w: the dataset's description is lost: pack it again", err)
-			}
-			return ds, err
+// Repair restores the dataset at path as it was before the damage. Damaged files are written again, from
+// their undamaged samples and from src for the others: the images that the dataset was packed from, or any
+// dataset with the same samples. It must give the same bytes by the dataset's recipe. If it does not for
+// all samples, the report lists them as Lost, and nothing is changed. src stays open.
+//
+// A dataset without damage is not written, unless the names in its index files for other programs are
+// outdated (verify.Report's Notes). With an error of the run comes a report.
+func Repair(ctx context.Context, reg formats.Registry, path string, src formats.Dataset, o RepairOptions) (*RepairReport, error) {
+	if err := cmp.Or(misuse.Dataset("edit.Repair", "src", src), o.check(ctx, "edit.Repair", reg, "path", path)); err != nil {
+		return nil, err
+	}
+	found := o.Found
+	if found == nil {
+		var err error
+		if found, err = verify.Run(ctx, reg, path, verify.Options{Workers: o.Workers}); err != nil {
+			return nil, err
 		}
 	}
-	return openTarget(f, path, "repaired", open)
+	t, err := openDamaged(reg, path)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	r := &repairer{target: t, src: src}
+	var p *convert.Plan
+	if !found.Sound() || len(found.Notes) > 0 {
+		if p, err = r.plan(ctx, found, o.converting()); err != nil {
+			return nil, err
+		}
+	}
+	done, err := finish(ctx, p, t.format, path, t.Len(), &o.Options)
+	done.UpToDate = done.UpToDate && len(r.found.Lost) == 0
+	return &RepairReport{Report: *done, Repaired: r.found}, err
 }
 
-// Repair plans t as it was before the damage. Damaged files are written again, from their undamaged
-// samples and from the source of the others, which must give the same bytes by t's recipe. If it
-// does not for all samples, the plan is nil. all is set if the checksums are damaged themselves, so
-// that every file must be checked sample by sample.
-func Repair(ctx context.Context, t *Target, damage []formats.Damage, all bool, src formats.Dataset, o convert.Options) (*convert.Plan, *Repaired, error) {
-	recipe, _, err := recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", t.Path, err)
+// plan plans the dataset as it was. The plan is nil if samples are lost.
+func (r *repairer) plan(ctx context.Context, found *verify.Report, o convert.Options) (_ *convert.Plan, err error) {
+	t := r.target
+	if r.recipe, _, err = recipeOf(t.Meta().Recipe, t.format.Traits().Zstd); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.path, err)
 	}
-	r := &repairer{target: t, src: src, recipe: recipe}
 	v := t.subset(func(int) bool { return true })
-	if err := r.selectFiles(v, damage, all); err != nil {
-		return nil, nil, err
+	if err := r.selectFiles(v, found.Blocks, found.NoTable); err != nil {
+		return nil, err
 	}
 	if err := r.copyRemoved(v); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if err := sameFields(t.Meta().Schema, src.Meta().Schema); err != nil {
-		return nil, nil, fmt.Errorf("the source: %w", err)
+	if err := sameFields(t.Meta().Schema, r.src.Meta().Schema); err != nil {
+		return nil, fmt.Errorf("the source: %w", err)
 	}
-	v.union.sources = append(v.union.sources, newUnionSource(src, false, &v.union.meta), newUnionSource(src, true, &v.union.meta))
+	v.union.sources = append(v.union.sources, newUnionSource(r.src, false, &v.union.meta), newUnionSource(r.src, true, &v.union.meta))
 	if err := r.restoreAll(ctx, v, o.Workers); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if len(r.found.Lost) > 0 {
-		return nil, &r.found, nil
+		return nil, nil
 	}
-	o.Fail = true
-	p, err := v.plan(o)
-	return p, &r.found, err
+	o.OnError = convert.Fail
+	return v.plan(ctx, o)
 }
 
 type repairer struct {
-	target  *Target
+	target  *target
 	src     formats.Dataset
 	recipe  preprocess.Recipe
 	suspect []int32 // samples in damaged files
@@ -94,7 +125,7 @@ type repairer struct {
 func (r *repairer) selectFiles(v *version, damage []formats.Damage, all bool) error {
 	if !r.target.hasShards() {
 		if !all && r.target.inOneFile() && !slices.ContainsFunc(r.target.Meta().Files, func(name string) bool { return isDamaged(name, damage) }) {
-			v.keepData, r.found.Files = true, []string{}
+			v.keepData, r.found.Rewritten = true, []string{}
 			return nil
 		}
 		for i := range r.target.Len() {
@@ -107,13 +138,13 @@ func (r *repairer) selectFiles(v *version, damage []formats.Damage, all bool) er
 	if err != nil {
 		return err
 	}
-	v.rewriteFiles, r.found.Files = map[int]bool{}, []string{}
+	v.rewriteFiles, r.found.Rewritten = map[int]bool{}, []string{}
 	for i, name := range r.target.Meta().Files {
 		if !all && !isDamaged(name, damage) {
 			continue
 		}
 		v.rewriteFiles[i] = true
-		r.found.Files = append(r.found.Files, name)
+		r.found.Rewritten = append(r.found.Rewritten, name)
 		r.suspect = append(r.suspect, samples[i]...)
 	}
 	return nil
@@ -144,7 +175,7 @@ func (r *repairer) restoreAll(ctx context.Context, v *version, workers int) erro
 				return nil
 			}
 			if pixel.EndsRun(err) {
-				return fmt.Errorf("%s: %w", r.target.Path, err)
+				return fmt.Errorf("%s: %w", r.target.path, err)
 			}
 			r.mu.Lock()
 			defer r.mu.Unlock()

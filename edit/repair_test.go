@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv"
+
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
@@ -27,16 +28,14 @@ func TestDamageIsNotCopied(t *testing.T) {
 		f := pets(t, 20)
 		path := v.pack(t, f.root, folder.Config{})
 		rot(t, largest(t, filepath.Dir(path)))
-		d := target(t, path)
+		d := open(t, path)
 		var keys []string
 		for i := range d.Len() / 2 {
 			in, err := d.Info(2 * i)
 			f.must(err)
 			keys = append(keys, in.Key)
 		}
-		p, err := edit.Remove(d, keys, convert.Options{})
-		f.must(err)
-		if _, err := p.Run(context.Background()); !errors.Is(err, formats.ErrDamaged) {
+		if _, err := edit.Remove(ctx, dsconv.Formats(), path, keys, edit.Options{}); !errors.Is(err, formats.ErrDamaged) {
 			t.Errorf("damaged samples were written again: %v", err)
 		}
 		f.must(d.Close())
@@ -78,12 +77,11 @@ func TestRepair(t *testing.T) {
 		before := formattest.Tree(t, filepath.Dir(path))
 		f.put("cat/001.jpg", 4711) // not what it was
 		backup := filepath.Join(t.TempDir(), "backup-%03d.tar")
-		p, _, err := edit.Merge([]formats.Dataset{target(t, path)}, []string{"A"}, formatOf(t, backup), backup, convert.Options{})
+		_, err := edit.Merge(ctx, dsconv.Formats(), backup, []formats.Dataset{open(t, path).Dataset}, edit.MergeOptions{})
 		f.must(err)
-		run(t, p)
 		rot(t, largest(t, filepath.Dir(path)))
 
-		_, found, _ := repair(t, path, openFolder(t, f.root, folder.Config{}))
+		found := repair(t, path, openFolder(t, f.root, folder.Config{}), true)
 		if len(found.Restored)+len(found.Lost) == 0 {
 			t.Fatal("no damage was found")
 		}
@@ -92,35 +90,25 @@ func TestRepair(t *testing.T) {
 				t.Errorf("lost: %+v", l)
 			}
 		}
-		p, found, d := repair(t, path, target(t, backup))
+		found = repair(t, path, open(t, backup).Dataset, false)
 		if len(found.Lost) > 0 || len(found.Restored) == 0 {
 			t.Fatalf("found %+v", found)
 		}
-		run(t, p)
-		f.must(d.Close())
-		sound(t, target(t, path))
+		wrote(t, found.Report, nil)
+		sound(t, open(t, path))
 		if !strings.HasSuffix(path, ".lmdb") {
 			formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(path)), before)
 		}
 	})
 }
 
-func repair(t *testing.T, path string, src formats.Dataset) (*convert.Plan, *edit.Repaired, *edit.Target) {
+func repair(t *testing.T, path string, src formats.Dataset, dry bool) *edit.RepairReport {
 	t.Helper()
-	d, err := edit.OpenDamaged(formatOf(t, path), path)
+	r, err := edit.Repair(ctx, dsconv.Formats(), path, src, edit.RepairOptions{Options: edit.Options{DryRun: dry}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = d.Close() })
-	var damage []formats.Damage
-	if err := d.Dataset.(formats.Checker).Check(context.Background(), formats.Portion{}, 2, func(x formats.Damage) { damage = append(damage, x) }); err != nil {
-		t.Fatal(err)
-	}
-	p, found, err := edit.Repair(context.Background(), d, damage, false, src, convert.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p, found, d
+	return r
 }
 
 // ending is a source whose samples cannot be read, for a reason that is not the samples' fault.
@@ -142,11 +130,13 @@ func (s ending) CheckQuick(context.Context, func(formats.Damage)) error { return
 
 // opening is a format whose dataset is s.
 type opening struct {
-	formats.Format
+	formats.WritableFormat
 	s ending
 }
 
 func (o opening) Open(string) (formats.Dataset, error) { return o.s, nil }
+
+func (o opening) Salvage(string) (formats.Dataset, error) { return o.s, nil }
 
 // An error that is not a sample's fault ends the command. No sample then counts as lost, changed or
 // damaged, which would make the user remove it or pack it again.
@@ -158,26 +148,24 @@ func TestWhatIsNotTheSamplesFaultEndsTheRun(t *testing.T) {
 	memory := fmt.Errorf("read: %w", syscall.ENOMEM)
 	ds, err := formatOf(t, path).Open(path)
 	f.must(err)
-	if r, err := verify.Run(context.Background(), opening{s: ending{ds, memory}}, path, verify.Options{}); !errors.Is(err, memory) {
+	unreadable := formats.Registry{opening{formatOf(t, path), ending{ds, memory}}}
+	if r, err := verify.Run(ctx, unreadable, path, verify.Options{}); !errors.Is(err, memory) {
 		t.Errorf("verify: %+v, %v", r, err)
 	}
 	f.touch("cat/001.jpg", time.Now())
 	now := openFolder(t, f.root, folder.Config{})
-	if _, found, err := edit.Add(context.Background(), target(t, path), ending{now, memory}, edit.AddOptions{}); !errors.Is(err, memory) {
+	if found, err := edit.Add(ctx, dsconv.Formats(), path, ending{now, memory}, edit.AddOptions{}); !errors.Is(err, memory) {
 		t.Errorf("add: found %+v, %v", found, err)
 	}
 	rot(t, largest(t, filepath.Dir(path)))
-	d, err := edit.OpenDamaged(formatOf(t, path), path)
-	f.must(err)
-	defer d.Close()
 	for _, cause := range []error{memory, pixel.ErrMemory, nil} {
-		_, found, err := edit.Repair(context.Background(), d, nil, true, ending{src, cause}, convert.Options{})
+		found, err := edit.Repair(ctx, dsconv.Formats(), path, ending{src, cause}, edit.RepairOptions{})
 		if panicked := new(guard.PanicError); err == nil || cause != nil && !errors.Is(err, cause) || cause == nil && !errors.As(err, &panicked) {
 			t.Errorf("repair, %v: found %+v, %v", cause, found, err)
 		}
 	}
-	_, found, err := edit.Repair(context.Background(), &edit.Target{Path: path, Format: d.Format, Dataset: ending{d.Dataset, memory}}, nil, true, src, convert.Options{})
-	if !errors.Is(err, memory) {
+	o := edit.RepairOptions{Found: &verify.Report{Dataset: []string{"damaged"}, NoTable: true}}
+	if found, err := edit.Repair(ctx, unreadable, path, src, o); !errors.Is(err, memory) {
 		t.Errorf("repair of what cannot be read: found %+v, %v", found, err)
 	}
 }

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -11,22 +12,61 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
-// Target is a dataset that is edited.
-type Target struct {
-	Path   string
-	Format formats.WritableFormat
+// target is a dataset that is edited.
+type target struct {
+	path   string
+	format formats.WritableFormat
 	formats.Dataset
 	base string // the version: see staging.VersionAt
 }
 
-// Open opens the dataset at path to edit it. If an earlier edit was complete but killed before it was
-// published, it is published first.
-func Open(f formats.Format, path string) (*Target, error) {
+// open opens the dataset at path to edit it.
+func open(reg formats.Registry, path string) (*target, error) {
+	f, err := reg.ByExistingPath(path)
+	if err != nil {
+		return nil, err
+	}
 	return openTarget(f, path, "changed", f.Open)
 }
 
-// openTarget opens the dataset at path with open, nil if its format has no such function. done is what is done to it, for errors.
-func openTarget(f formats.Format, path, done string, open func(string) (formats.Dataset, error)) (*Target, error) {
+// Describe returns what describes the dataset at path, which is about to be edited: its source for Add is
+// opened by its Schema (folder.Config's Like) and its Recipe. A new version that was complete
+// but not published is published first, as each edit does.
+func Describe(ctx context.Context, reg formats.Registry, path string) (*formats.Meta, error) {
+	if err := new(Options).check(ctx, "edit.Describe", reg, "path", path); err != nil {
+		return nil, err
+	}
+	t, err := open(reg, path)
+	if err != nil {
+		return nil, err
+	}
+	m := *t.Meta()
+	return &m, t.Close()
+}
+
+// openDamaged opens the damaged dataset at path as far as possible, to repair it.
+func openDamaged(reg formats.Registry, path string) (*target, error) {
+	f, err := reg.ByExistingPath(path)
+	if err != nil {
+		return nil, err
+	}
+	var open func(string) (formats.Dataset, error)
+	if s, ok := f.(formats.Salvager); ok {
+		open = func(path string) (formats.Dataset, error) {
+			ds, err := s.Salvage(path)
+			if err != nil {
+				err = fmt.Errorf("%w: the dataset's description is lost: pack it again", err)
+			}
+			return ds, err
+		}
+	}
+	return openTarget(f, path, "repaired", open)
+}
+
+// openTarget opens the dataset at path with open, nil if its format has no such function. done is what is
+// done to it, for errors. If an earlier edit was complete but killed before it was published, it is
+// published first.
+func openTarget(f formats.Format, path, done string, open func(string) (formats.Dataset, error)) (*target, error) {
 	w, ok := f.(formats.WritableFormat)
 	if !ok || open == nil {
 		return nil, fmt.Errorf("%s: a %s cannot be %s; only a dataset that dsconv packed can%s", path, f.Name(), done, sharded.SuggestDatasets(path))
@@ -39,11 +79,11 @@ func openTarget(f formats.Format, path, done string, open func(string) (formats.
 	if err != nil {
 		return nil, err
 	}
-	return &Target{Path: path, Format: w, Dataset: ds, base: base}, nil
+	return &target{path: path, format: w, Dataset: ds, base: base}, nil
 }
 
 // Removed implements formats.Removals.
-func (t *Target) Removed() ([]formats.RemovedSample, error) {
+func (t *target) Removed() ([]formats.RemovedSample, error) {
 	list, err := formats.RemovedFrom(t.Dataset)
 	if errors.Is(err, formats.ErrDamaged) {
 		err = fmt.Errorf("%w: the list of removed samples is lost; dsconv verify --repair SRC repairs the dataset without it", err)
@@ -52,28 +92,28 @@ func (t *Target) Removed() ([]formats.RemovedSample, error) {
 }
 
 // hasShards reports whether the dataset has several files, so that files without changes can be kept.
-func (t *Target) hasShards() bool {
-	p, err := sharded.ParseShardPath(t.Path)
-	return err == nil && p.IsPattern() && t.Format.Traits().Sharded && len(t.Meta().Files) > 0
+func (t *target) hasShards() bool {
+	p, err := sharded.ParseShardPath(t.path)
+	return err == nil && p.IsPattern() && t.format.Traits().Sharded && len(t.Meta().Files) > 0
 }
 
 // inOneFile reports whether all samples are in one data file, which can be kept when the sidecar is
 // written again.
-func (t *Target) inOneFile() bool {
-	return !t.hasShards() && t.Format.Traits().Sharded && len(t.Meta().Files) == 1
+func (t *target) inOneFile() bool {
+	return !t.hasShards() && t.format.Traits().Sharded && len(t.Meta().Files) == 1
 }
 
 // samplesByFile returns the samples of each file in the file's order.
-func (t *Target) samplesByFile() ([][]int32, error) {
+func (t *target) samplesByFile() ([][]int32, error) {
 	d, ok := t.Dataset.(locator)
 	if !ok {
-		return nil, fmt.Errorf("%s: the dataset does not record in which file a sample is", t.Path)
+		return nil, fmt.Errorf("%s: the dataset does not record in which file a sample is", t.path)
 	}
 	files := make([][]int32, len(t.Meta().Files))
 	for _, i := range d.StorageOrder() {
 		shard := d.Location(int(i)).Shard
 		if shard < 0 || shard >= len(files) {
-			return nil, fmt.Errorf("%s: %w: sample %d is in file %d of %d", t.Path, formats.ErrDamaged, i, shard, len(files))
+			return nil, fmt.Errorf("%s: %w: sample %d is in file %d of %d", t.path, formats.ErrDamaged, i, shard, len(files))
 		}
 		files[shard] = append(files[shard], i)
 	}
@@ -87,12 +127,13 @@ type locator interface {
 }
 
 // options returns the options of a new version: o, and those of the dataset's recipe.
-func (t *Target) options(o convert.Options) (_ convert.Options, err error) {
-	if o.Recipe, o.Create.Zstd, err = recipeOf(t.Meta().Recipe, t.Format.Traits().Zstd); err != nil {
-		return o, fmt.Errorf("%s: %w", t.Path, err)
+func (t *target) options(o convert.Options) (_ convert.Options, err error) {
+	if o.Recipe, o.Create.Zstd, err = recipeOf(t.Meta().Recipe, t.format.Traits().Zstd); err != nil {
+		return o, fmt.Errorf("%s: %w", t.path, err)
 	}
-	if o.Order, err = convert.ParseOrder(t.Meta().Recipe["order"]); err != nil {
-		return o, fmt.Errorf("%s: its recipe: %w", t.Path, err)
+	o.Order = convert.Order(t.Meta().Recipe["order"])
+	if err := o.Order.Validate(); err != nil {
+		return o, fmt.Errorf("%s: its recipe: %w", t.path, err)
 	}
 	return o, nil
 }

@@ -164,6 +164,8 @@ func (u *union) Read(i int, s *formats.Sample) error {
 	if err := p.Read(int(it.index), s); err != nil {
 		return err
 	}
+	s.Resize(len(s.Values)) // they may be the source's
+	s.SetColumns(s.Columns...)
 	if p.ready && s.Checksum != [16]byte{} && checksum.SampleChecksum(p.Meta().Schema, s) != s.Checksum {
 		return fmt.Errorf("key %q: %w: its bytes do not match their checksum", s.Key, formats.ErrDamaged)
 	}

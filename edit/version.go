@@ -2,6 +2,7 @@ package edit
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/dsconv/dsconv/convert"
@@ -10,7 +11,7 @@ import (
 
 // version is a new version of target: the samples of union.
 type version struct {
-	target *Target
+	target *target
 	union  *union
 	// newIndex maps a sample of the target to its sample in union, -1 if it is removed.
 	newIndex []int32
@@ -25,7 +26,7 @@ type version struct {
 }
 
 // plan decides which files are kept and which samples the others have.
-func (v *version) plan(o convert.Options) (*convert.Plan, error) {
+func (v *version) plan(ctx context.Context, o convert.Options) (*convert.Plan, error) {
 	o, err := v.target.options(o)
 	if err != nil {
 		return nil, err
@@ -45,10 +46,10 @@ func (v *version) plan(o convert.Options) (*convert.Plan, error) {
 		next.Meta.Recipe = withShards(next.Meta.Recipe, len(next.Files))
 	case v.keepData:
 		next.Files = []convert.File{{Keep: true}}
-	case !v.rewriteAll && v.target.Format.Traits().LabelsInManifest && v.manifestOnly():
+	case !v.rewriteAll && v.target.format.Traits().LabelsInManifest && v.manifestOnly():
 		next.Files = []convert.File{{Keep: true}}
 	}
-	return convert.NewVersion(v.union, next, v.target.Format, v.target.Path, o)
+	return convert.NewVersion(ctx, v.union, next, v.target.format, v.target.path, o)
 }
 
 // changes returns the function that applies changes to samples of kept files.

@@ -6,7 +6,7 @@
 // live beside it, one folder each, and never import each other. What their files have in common
 // (the staging folder, the manifest, block checksums) is in packages beside them: staging,
 // sharded, sidecar, manifest, checksum, mapped, value. The list of formats
-// is in formats/all: there is no registration by side effect.
+// is dsconv.Formats: there is no registration by side effect.
 //
 // # Index
 //
@@ -15,7 +15,11 @@
 //
 // # Lifetime and threads
 //
-// A Dataset is safe for concurrent use. [Dataset.Read] fills buffers that belong to the
-// caller's Sample and reuses them. [Viewer.View] lends memory of the dataset itself,
-// read-only, valid until Close. A Writer belongs to one goroutine.
+// A Dataset is safe for concurrent use, also with its Close. [Dataset.Read] fills memory of the
+// caller's Sample and uses it again. [Viewer.View] lends memory of the dataset itself, read-only,
+// valid until Close or, with a [Viewer.Lease], until that is released. A [Sample] and a [Value] write
+// only to memory that they made: what is assigned to Data, Shape, Values or Columns stays as it is,
+// so a Dataset of one's own may give away its items. What is used after Close returns [ErrClosed].
+// A dataset that is forgotten without Close is closed once unreachable, unless View lent memory
+// of it without a lease. A Writer belongs to one goroutine.
 package formats

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"context"
+	"errors"
 	"io"
 )
 
@@ -13,21 +14,28 @@ type Dataset interface {
 	Len() int
 	// Info describes sample i without reading its values.
 	Info(i int) (Info, error)
-	// Read fills s with sample i, one value per field of the schema, and reuses s's buffers
-	// (Value.Buffer).
-	// An error names the sample's key; ErrDamaged is in its chain if the stored bytes are
+	// Read fills s with sample i, one value per field of the schema. What it sets is s's own
+	// memory (Sample.Resize, Value.Copy), which it uses again, or memory of the dataset that never
+	// changes. An error names the sample's key; ErrDamaged is in its chain if the stored bytes are
 	// not those that were written.
 	Read(i int, s *Sample) error
+	// Close releases what the dataset holds. It waits for the methods that are running, so none of
+	// them may call it. A second Close does nothing and returns nil. Afterwards Meta and Len can
+	// still be used, every other method returns ErrClosed, and those without an error do nothing.
 	Close() error
 }
 
 // Viewer is a Dataset that can lend its own memory instead of copying.
 type Viewer interface {
 	// View is Read, but the values' Data may point into memory of the dataset: read-only,
-	// valid until Close. Buffers of an earlier Read into s are dropped, not written to. Lent
-	// memory is marked (Value.Lend), so that a later Read into s does not write there. Only
-	// Read compares the bytes with the sample's checksum.
+	// valid until Close. It does not write to the Data of an earlier Read into s. Only Read
+	// compares the bytes with the sample's checksum.
 	View(i int, s *Sample) error
+	// Lease keeps what View lends valid after Close too, until release is called. Until then Close
+	// only refuses new calls, and the last release frees the memory. release may be called again
+	// and from any goroutine. ErrClosed if the dataset is closed. A dataset whose memory is Go's
+	// own returns a function that does nothing.
+	Lease() (release func(), err error)
 }
 
 // Prefetcher is a Dataset that can be told what will be read soon.
@@ -36,7 +44,7 @@ type Prefetcher interface {
 	// cache, in the order of their offsets, and does not wait. It is a hint without a result:
 	// indices may come in any order and more than once, and invalid ones are skipped. If a few
 	// of the samples that it probes are in memory it does nothing, in a few microseconds. It
-	// does not keep indices and is safe for concurrent use, but not with Close.
+	// does not keep indices and is safe for concurrent use.
 	Prefetch(indices []int32)
 }
 
@@ -105,7 +113,8 @@ type Writer interface {
 	// Commit finishes the dataset and makes it visible at its path.
 	Commit() error
 	// Close releases the Writer's resources. Before Commit it leaves DST.partial, which Resume
-	// continues, and nothing that looks finished. After Commit it does nothing.
+	// continues, and nothing that looks finished. After Commit, or a second time, it does nothing.
+	// After Close and after Commit every other method returns ErrClosed.
 	Close() error
 }
 
@@ -169,4 +178,17 @@ type CreateOptions struct {
 	Zstd int
 	// Replace allows Commit to replace a finished dataset that dsconv wrote.
 	Replace bool
+}
+
+// CheckBuilt returns an error with ErrNotBuilt in its chain if this program was built without the
+// writer of f, before anything is written. A format whose writer may be missing has a method
+// Built() error that says so.
+func CheckBuilt(f WritableFormat) error {
+	if f == nil {
+		return errors.New("formats: CheckBuilt of no format: give one, such as lmdb.Format{}")
+	}
+	if b, ok := f.(interface{ Built() error }); ok {
+		return b.Built()
+	}
+	return nil
 }

@@ -2,12 +2,12 @@ package formats_test
 
 import (
 	"errors"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 )
 
 func TestCheckKey(t *testing.T) {
@@ -48,7 +48,7 @@ func TestValues(t *testing.T) {
 	w := formats.Value{Data: []byte{1, 2}, Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{2}}
 	v.Set(w)
 	w.Data[0], w.Shape[0] = 9, 9
-	if !reflect.DeepEqual(v, formats.Value{Data: []byte{1, 2}, Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{2}}) {
+	if string(v.Data) != "\x01\x02" || v.Encoding != formats.Raw || v.DType != formats.Uint8 || !slices.Equal(v.Shape, []int{2}) {
 		t.Errorf("Set keeps the other's memory: %v", v)
 	}
 	if _, ok := v.Int64(); ok {
@@ -57,7 +57,7 @@ func TestValues(t *testing.T) {
 }
 
 func TestRegistry(t *testing.T) {
-	r := all.Formats()
+	r := dsconv.Formats()
 	for path, want := range map[string]string{
 		"a.lmdb": "lmdb", "a.h5": "hdf5", "a.hdf5": "hdf5", "a.tar": "shard", "d/t-%06d.tar": "shard", "t-{000..007}.tar.zst": "shard",
 		"a.tfrecord": "tfrecord", t.TempDir(): "folder",

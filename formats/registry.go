@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Registry is an ordered list of formats; formats/all has the full one.
+// Registry is an ordered list of formats; dsconv.Formats returns the full one.
 type Registry []Format
 
 // ByName finds a format by its name. The error of an unknown name lists the known ones.

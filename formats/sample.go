@@ -3,6 +3,7 @@ package formats
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 )
 
 // Encoding is how a value's Data is encoded.
@@ -53,6 +54,11 @@ func (e Encoding) Extension() string {
 }
 
 // Value is one field of one sample.
+//
+// Data and Shape are whatever was assigned to them last, and a Value never writes to memory that it
+// did not make: a Dataset may assign a slice of its own, also one of read-only memory, and stays
+// its owner. The methods Set, Copy, Alloc, SetOwn and SetShape use the Value's own memory, which it
+// uses again the next time. A copy of a Value has none until such a method makes it.
 type Value struct {
 	Data     []byte
 	Encoding Encoding
@@ -62,40 +68,66 @@ type Value struct {
 	DType DType
 	Shape []int
 
-	lent bool // Data is memory of a dataset
+	own *valueMemory
 }
 
-// Lend sets v's Data to b, memory of a dataset that nobody may write to.
-func (v *Value) Lend(b []byte) { v.Data, v.lent = b, true }
+// valueMemory is what a Value made and may overwrite.
+type valueMemory struct {
+	of    *Value // a copy of that Value has the same pointer, but is another
+	data  []byte
+	shape []int
+}
 
-// Buffer returns v's own memory with length 0, to append the next Data to: never lent memory.
-func (v *Value) Buffer() []byte {
-	if v.lent {
-		v.Data, v.lent = nil, false
+// memory returns v's own memory.
+func (v *Value) memory() *valueMemory {
+	if v.own == nil || v.own.of != v {
+		v.own = &valueMemory{of: v}
 	}
-	return v.Data[:0]
+	return v.own
 }
 
-// Set makes v a copy of w, reusing v's memory.
+// Buffer returns v's own memory with length 0, to append to; SetOwn takes the result.
+func (v *Value) Buffer() []byte { return v.memory().data[:0] }
+
+// SetOwn sets Data to b and makes b, usually what was appended to Buffer, v's own memory: v writes
+// there the next time, so nobody else may use b. Assign to Data what belongs to someone else.
+func (v *Value) SetOwn(b []byte) { v.memory().data, v.Data = b, b }
+
+// Alloc sets Data to n bytes of v's own memory, with any content, and returns it.
+func (v *Value) Alloc(n int) []byte {
+	v.SetOwn(slices.Grow(v.Buffer(), n)[:n])
+	return v.Data
+}
+
+// Copy sets Data to a copy of b in v's own memory.
+func (v *Value) Copy(b []byte) { v.SetOwn(append(v.Buffer(), b...)) }
+
+// SetShape sets Shape to a copy of dims in v's own memory.
+func (v *Value) SetShape(dims ...int) {
+	own := v.memory()
+	own.shape = append(own.shape[:0], dims...)
+	v.Shape = own.shape
+}
+
+// Swap swaps v and w, and the memory that is their own.
+func (v *Value) Swap(w *Value) {
+	a, b := v.memory(), w.memory()
+	a.of, b.of = w, v
+	*v, *w = *w, *v
+}
+
+// Set makes v a copy of w in v's own memory.
 func (v *Value) Set(w Value) {
-	v.Data = append(v.Buffer(), w.Data...)
+	v.Copy(w.Data)
 	v.Encoding, v.DType = w.Encoding, w.DType
-	v.Shape = append(v.Shape[:0], w.Shape...)
+	v.SetShape(w.Shape...)
 }
 
 // SetInt64 sets v to the scalar x, the form of labels: 8 bytes, little-endian, no shape.
 func (v *Value) SetInt64(x int64) {
-	v.Data = binary.LittleEndian.AppendUint64(v.Buffer(), uint64(x))
-	v.Encoding, v.DType, v.Shape = Raw, Int64, v.Shape[:0]
-}
-
-// SetLabel sets v to the class index x. With lent, the sample's other values are lent memory, and
-// SetLabel allocates instead of writing to the buffer of an earlier Read.
-func (v *Value) SetLabel(x int64, lent bool) {
-	if lent {
-		v.Data = nil
-	}
-	v.SetInt64(x)
+	v.SetOwn(binary.LittleEndian.AppendUint64(v.Buffer(), uint64(x)))
+	v.Encoding, v.DType = Raw, Int64
+	v.SetShape()
 }
 
 // Int64 returns the scalar in v; ok is false if v is not an int64 scalar.
@@ -108,8 +140,9 @@ func (v *Value) Int64() (x int64, ok bool) {
 
 // SetFloat32 sets v to the scalar x, the form of numbers: 4 bytes, little-endian, no shape.
 func (v *Value) SetFloat32(x float32) {
-	v.Data = binary.LittleEndian.AppendUint32(v.Buffer(), math.Float32bits(x))
-	v.Encoding, v.DType, v.Shape = Raw, Float32, v.Shape[:0]
+	v.SetOwn(binary.LittleEndian.AppendUint32(v.Buffer(), math.Float32bits(x)))
+	v.Encoding, v.DType = Raw, Float32
+	v.SetShape()
 }
 
 // Float32 returns the scalar in v; ok is false if v is not a float32 scalar.
@@ -131,7 +164,8 @@ type Source struct {
 	Hash    [16]byte // XXH3-128 of the file's bytes
 }
 
-// Sample is one item of a dataset: an image, usually its label, and any extra fields.
+// Sample is one item of a dataset: an image, usually its label, and any extra fields. Like a Value
+// it never writes to memory that it did not make, so Values and Columns may be a dataset's own.
 type Sample struct {
 	Key    string  // see CheckKey
 	Split  string  // "" where the dataset has no splits
@@ -140,7 +174,23 @@ type Sample struct {
 	Source     Source
 	Columns    []string // the user's columns, one per Meta.Columns
 	Provenance Provenance
-	Checksum   [16]byte // checksum.SampleChecksum of the values, as in the manifest
+	Checksum   [16]byte // of the values, as in the manifest; zero if unknown
+
+	own *sampleMemory
+}
+
+// sampleMemory is what a Sample made and may overwrite.
+type sampleMemory struct {
+	of      *Sample // a copy of that Sample has the same pointer, but is another
+	values  []Value
+	columns []string
+}
+
+func (s *Sample) memory() *sampleMemory {
+	if s.own == nil || s.own.of != s {
+		s.own = &sampleMemory{of: s}
+	}
+	return s.own
 }
 
 // Info describes a sample without its values.
@@ -165,10 +215,37 @@ func (in *Info) Name() string {
 	return in.Key
 }
 
-// Resize gives s n values and keeps their buffers. Readers call it before they fill the values.
+// Resize gives s n values in memory of its own. Values that s has stay, with their memory if they are
+// s's own. Readers call it before they fill the values, and whoever changes the values of a sample
+// that it did not read itself calls it before that.
 func (s *Sample) Resize(n int) {
-	for cap(s.Values) < n {
-		s.Values = append(s.Values[:cap(s.Values)], Value{})
+	own := s.memory()
+	given := s.Values
+	if cap(own.values) < n {
+		own.values = make([]Value, n)
 	}
-	s.Values = s.Values[:n]
+	s.Values = own.values[:n]
+	if n == 0 || len(given) == 0 || &given[0] == &s.Values[0] {
+		return
+	}
+	for i := range min(n, len(given)) {
+		mine := s.Values[i].own
+		s.Values[i] = given[i]
+		s.Values[i].own = mine
+	}
+}
+
+// SetColumns sets Columns to a copy of columns in memory of s's own.
+func (s *Sample) SetColumns(columns ...string) {
+	own := s.memory()
+	own.columns = append(own.columns[:0], columns...)
+	s.Columns = own.columns
+}
+
+// SwapValues swaps the values of s and o, and the memory that is their own.
+func (s *Sample) SwapValues(o *Sample) {
+	s.Resize(len(s.Values))
+	o.Resize(len(o.Values))
+	s.own.values, o.own.values = o.own.values, s.own.values
+	s.Values, o.Values = o.Values, s.Values
 }

@@ -97,7 +97,8 @@ func (p *Processor) Process(in, out *formats.Sample) error {
 		return fmt.Errorf("%w: %d values for %d fields", formats.ErrSchema, len(in.Values), len(p.schema))
 	}
 	out.Key, out.Split, out.Source, out.Checksum, out.Provenance = in.Key, in.Split, in.Source, in.Checksum, in.Provenance
-	out.Columns = append(out.Columns[:0], in.Columns...)
+	out.SetColumns(in.Columns...)
+	in.Resize(len(in.Values)) // they may be the dataset's
 	out.Resize(len(in.Values))
 	if p.recipe.keepsPixels() {
 		return p.passThrough(in, out)
@@ -115,7 +116,7 @@ func (p *Processor) Process(in, out *formats.Sample) error {
 		case f.Kind == formats.Boxes:
 			err = g.boxes(&out.Values[i], &in.Values[i])
 		default:
-			out.Values[i], in.Values[i] = in.Values[i], out.Values[i]
+			out.Values[i].Swap(&in.Values[i])
 		}
 		if err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
@@ -127,7 +128,7 @@ func (p *Processor) Process(in, out *formats.Sample) error {
 // passThrough swaps the values and fills in types and shapes from the images' headers. It tiles
 // JPEGs if the recipe asks for it.
 func (p *Processor) passThrough(in, out *formats.Sample) error {
-	in.Values, out.Values = out.Values, in.Values
+	out.SwapValues(in)
 	for i, f := range p.schema {
 		if f.Kind != formats.Image && f.Kind != formats.Mask {
 			continue
@@ -140,7 +141,7 @@ func (p *Processor) passThrough(in, out *formats.Sample) error {
 			h.C, h.DType = 1, formats.Uint8
 		}
 		out.Values[i].DType = h.DType
-		out.Values[i].Shape = append(out.Values[i].Shape[:0], h.H, h.W, h.C)
+		out.Values[i].SetShape(h.H, h.W, h.C)
 		if i == p.image {
 			p.orientation = h.Orientation
 		}
@@ -163,11 +164,14 @@ func (p *Processor) tile(v, spare *formats.Value) (err error) {
 		return nil
 	}
 	defer p.free()
-	spare.Data, err = p.transcoder.Append(spare.Data[:0], v.Data, p.recipe.Encode.Interval, p.recipe.Strip)
+	data, err := p.transcoder.Append(spare.Buffer(), v.Data, p.recipe.Encode.Interval, p.recipe.Strip)
+	spare.SetOwn(data)
 	var not *jpeg.NotTiledError
 	switch {
 	case err == nil:
-		v.Data, spare.Data = spare.Data, v.Data
+		v.Swap(spare)
+		v.Encoding, v.DType = spare.Encoding, spare.DType
+		v.SetShape(spare.Shape...)
 		p.tiled++
 		return nil
 	case !errors.As(err, &not):

@@ -65,7 +65,8 @@ class Build:
         exports.write_text("{ global: " + "".join(f"{name}; " for name in self.exported()) + "local: *; };\n")
         # The library's HDF5 and libjpeg must not mix with others in the process.
         linker = f"-s -w -extldflags=-Wl,--version-script={shlex.quote(str(exports))}"
-        self.go("build", "-buildmode=c-shared", f"-ldflags={linker}", "-o", str(folder / "libdsconv.so"), "./internal/capi")
+        library = str(folder / "libdsconv.so")
+        self.go("build", "-buildmode=c-shared", f"-ldflags={linker}", "-o", library, "./internal/capi")
         (folder / "libdsconv.h").unlink(missing_ok=True)
         linker = f"-s -w -X main.release={version}"
         self.go("build", f"-ldflags={linker}", "-o", str(folder / "bin" / "dsconv"), "./cmd/dsconv")

@@ -93,6 +93,6 @@ func (w *worker) renew() {
 	_ = guard.Do(func() error { held.drop(w.decoder); return nil })
 	w.decoder = held.decoder()
 	w.stopBy(w.stop)
-	w.runner, w.plan, w.sample = augment.Runner{}, augment.Plan{}, formats.Sample{}
+	w.runner, w.steps, w.sample = augment.Runner{}, augment.Steps{}, formats.Sample{}
 	w.pixels, w.lent, w.masked, w.turned = pixel.Image{}, pixel.Image{}, pixel.Image{}, pixel.Image{}
 }

@@ -194,6 +194,7 @@ func (w *worker) orient() error {
 func (w *worker) keep(i int, start time.Duration) (time.Duration, error) {
 	l := w.loader
 	stage := stageRead
+	w.sample.Resize(len(w.sample.Values)) // they may be the dataset's
 	if v := &w.sample.Values[l.image]; l.config.Cache.Kind == Decoded && !w.lends(v) {
 		stage = stageDecode
 		o := w.options()
@@ -213,8 +214,8 @@ func (w *worker) keep(i int, start time.Duration) (time.Duration, error) {
 			return w.lap(stage, start), nil
 		}
 		m := &w.pixels
-		*v = formats.Value{Encoding: formats.Raw, DType: m.DType, Shape: append(v.Shape[:0], m.H, m.W, m.C)}
-		v.Lend(m.Pix)
+		v.Data, v.Encoding, v.DType = m.Pix, formats.Raw, m.DType
+		v.SetShape(m.H, m.W, m.C)
 	}
 	b, ok, err := l.cache.Put(i, l.record.size(&w.sample), func(dst []byte) error {
 		l.record.put(dst, &w.sample, w.orientation)

@@ -41,8 +41,8 @@ func (d viewed) View(i int, s *formats.Sample) error {
 	s.Resize(len(from.Values))
 	for k, v := range from.Values {
 		to := &s.Values[k]
-		to.Encoding, to.DType, to.Shape = v.Encoding, v.DType, append(to.Shape[:0], v.Shape...)
-		to.Lend(v.Data)
+		to.Data, to.Encoding, to.DType = v.Data, v.Encoding, v.DType
+		to.SetShape(v.Shape...)
 	}
 	return nil
 }

@@ -78,12 +78,13 @@ func (r *record) view(b []byte, s *formats.Sample) (orientation int) {
 		v.Encoding, v.DType = recordEncodings[b[0]], recordTypes[b[1]]
 		dims, n := int(b[2]), int(binary.NativeEndian.Uint64(b[8:]))
 		b = b[valueHead:]
-		v.Shape = v.Shape[:0]
+		v.SetShape()
 		for range dims {
 			v.Shape = append(v.Shape, int(binary.NativeEndian.Uint64(b)))
 			b = b[8:]
 		}
-		v.Lend(b[:n:n])
+		v.SetShape(v.Shape...)
+		v.Data = b[:n:n]
 		b = b[padded(n):]
 	}
 	return orientation

@@ -17,9 +17,9 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/hdf5"
 	"github.com/dsconv/dsconv/formats/lmdb"
 	"github.com/dsconv/dsconv/formats/shard"
@@ -80,9 +80,7 @@ func newCorpus(t testing.TB, n int, ways []packing) *corpus {
 func (c *corpus) pack(t testing.TB, p packing) {
 	t.Helper()
 	path := filepath.Join(c.root, p.file)
-	plan, err := convert.New(c.open(t, c.stored[0]), make([]string, c.samples), nil, p.format, path, p.options)
-	must(t, err)
-	report, err := plan.Run(t.Context())
+	report, err := convert.Run(t.Context(), c.open(t, c.stored[0]), p.format, path, p.options)
 	if errors.Is(err, formats.ErrNotBuilt) {
 		t.Logf("without %s: %v", p.name, err)
 		return
@@ -97,7 +95,7 @@ func (c *corpus) pack(t testing.TB, p packing) {
 // open opens the corpus, the folder with extra fields, until the test ends.
 func (c *corpus) open(t testing.TB, s stored) formats.Dataset {
 	t.Helper()
-	ds, err := all.Formats().Open(s.path)
+	ds, err := dsconv.Formats().Open(s.path)
 	must(t, err)
 	t.Cleanup(func() { must(t, ds.Close()) })
 	if s.name == "folder" {

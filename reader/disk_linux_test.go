@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsconv/dsconv/formats/all"
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/internal/cache"
 	"github.com/dsconv/dsconv/internal/failingdisk"
 	"github.com/dsconv/dsconv/reader"
@@ -31,7 +31,7 @@ func diskConfig(on reader.OnError) reader.Config {
 // truth is what each sample is in an epoch on a disk that works.
 func truth(t *testing.T, path string, c reader.Config) map[int]entry {
 	t.Helper()
-	l, err := reader.Open(all.Formats(), path, c)
+	l, err := reader.Open(dsconv.Formats(), path, c)
 	must(t, err)
 	defer l.Close()
 	entries := map[int]entry{}
@@ -152,7 +152,7 @@ type epoch struct {
 // run goes through the epoch and gives how many samples failed, at least.
 func (e *epoch) run(t *testing.T) (failed int) {
 	t.Helper()
-	l, err := reader.Open(all.Formats(), e.path, diskConfig(e.on))
+	l, err := reader.Open(dsconv.Formats(), e.path, diskConfig(e.on))
 	must(t, err)
 	defer func() { must(t, l.Close()) }()
 	seen, left, replaced, step := 0, 0, 0, 0
@@ -296,7 +296,7 @@ func TestDamagedCache(t *testing.T) {
 			for range moments() {
 				dir := t.TempDir()
 				config.Cache = reader.Cache{Kind: kind, Limit: 32 << 20, Dir: dir}
-				l, err := reader.Open(all.Formats(), s.path, config)
+				l, err := reader.Open(dsconv.Formats(), s.path, config)
 				must(t, err)
 				cutAt, size, step := rand.IntN(30), rand.Int64N(1<<rand.IntN(20)), 0
 				for range 3 {
@@ -335,7 +335,7 @@ func TestCacheCutInsideAPage(t *testing.T) {
 		for _, missing := range []int64{1, 9, 64, 200, 1000} {
 			dir := t.TempDir()
 			config.Cache = reader.Cache{Kind: kind, Limit: 32 << 20, Dir: dir}
-			l, err := reader.Open(all.Formats(), path, config)
+			l, err := reader.Open(dsconv.Formats(), path, config)
 			must(t, err)
 			collect(t, l.Epoch(t.Context(), 1))
 			end := cache.IndexSize(20) + l.CacheStats().Used
@@ -360,7 +360,7 @@ func TestNoZerosAreCached(t *testing.T) {
 		for moment := range int64(moments()) {
 			config.Cache = reader.Cache{Kind: reader.Encoded, Limit: 32 << 20, Dir: t.TempDir()}
 			path := copyDataset(t, s.path)
-			l, err := reader.Open(all.Formats(), path, config)
+			l, err := reader.Open(dsconv.Formats(), path, config)
 			must(t, err)
 			must(t, dataFiles(path, func(file string, size int64) error { return os.Truncate(file, size*(moment+1)/21) }))
 			for range 2 {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 )
@@ -64,7 +64,7 @@ func contentOf(b *reader.Batch) uint64 { return xxh3.Hash(append(b.ImageBytes(),
 // expect notes what the batches of an orderly Loader are.
 func (m *misuse) expect(t *testing.T) {
 	t.Helper()
-	l, err := reader.Open(all.Formats(), m.path, m.config)
+	l, err := reader.Open(dsconv.Formats(), m.path, m.config)
 	must(t, err)
 	for epoch := range misusedEpochs {
 		for b, err := range l.Epoch(t.Context(), epoch) {
@@ -85,7 +85,7 @@ func (m *misuse) round(t *testing.T, seed uint64) {
 	t.Helper()
 	var err error
 	m.config.Prefetch = 1 + int(seed%3)
-	m.loader, err = reader.Open(all.Formats(), m.path, m.config)
+	m.loader, err = reader.Open(dsconv.Formats(), m.path, m.config)
 	must(t, err)
 	m.runs, m.epochs, m.taken = nil, map[*reader.Run]int{}, nil
 	var all sync.WaitGroup

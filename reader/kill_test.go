@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsconv/dsconv/formats/all"
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -34,7 +34,7 @@ type session struct {
 func (s session) run(t *testing.T) {
 	c := training(bothMixers...)
 	c.Shuffle, c.BatchSize, c.WorldSize, c.Rank, c.Workers = true, 4/s.World, s.World, s.Rank, s.Workers
-	l, err := reader.Open(all.Formats(), s.Dataset, c)
+	l, err := reader.Open(dsconv.Formats(), s.Dataset, c)
 	must(t, err)
 	defer l.Close()
 	state, begun := readState(t, s.State)

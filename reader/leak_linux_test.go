@@ -13,7 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/dsconv/dsconv/formats/all"
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 )
@@ -117,7 +117,7 @@ func TestNothingIsLeft(t *testing.T) {
 					config := training()
 					config.BatchSize, config.Workers, config.Color = 2, 5, way.color
 					config.Cache = reader.Cache{Kind: kind, Limit: 32 << 20, Dir: cached}
-					l, err := reader.Open(all.Formats(), s.path, config)
+					l, err := reader.Open(dsconv.Formats(), s.path, config)
 					must(t, err)
 					if (s.name != "folder" || kind != reader.NoCache) && len(inUse(t, c.root)) == 0 {
 						t.Error("nothing is in use before the epoch: this test would not see it")
@@ -132,7 +132,7 @@ func TestNothingIsLeft(t *testing.T) {
 				})
 			}
 		}
-		if l, err := reader.Open(all.Formats(), s.path, reader.Config{BatchSize: 1, Fields: []string{"none"}}); err == nil {
+		if l, err := reader.Open(dsconv.Formats(), s.path, reader.Config{BatchSize: 1, Fields: []string{"none"}}); err == nil {
 			t.Errorf("%s: %v of a field that is not there", s.name, l)
 		}
 		nothingInUse(t, c.root)

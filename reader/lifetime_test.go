@@ -189,6 +189,8 @@ func (d *lasting) Lease() (func(), error) {
 	return func() { d.leases.Add(-1) }, nil
 }
 
+func (d *lasting) View(i int, s *formats.Sample) error { return d.Read(i, s) }
+
 func (d *lasting) Read(i int, s *formats.Sample) error {
 	if d.shut.Load() {
 		return formats.ErrClosed

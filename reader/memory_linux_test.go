@@ -255,8 +255,8 @@ func (d *mapped) View(i int, s *formats.Sample) error {
 	s.Key = fmt.Sprintf("%06d", i)
 	s.Resize(2)
 	v := &s.Values[0]
-	v.Encoding, v.DType, v.Shape = d.Form, formats.Uint8, append(v.Shape[:0], d.Shape[:]...)
-	v.Lend(d.data)
+	v.Data, v.Encoding, v.DType = d.data, d.Form, formats.Uint8
+	v.SetShape(d.Shape[:]...)
 	s.Values[1].SetInt64(1)
 	return nil
 }

@@ -20,7 +20,7 @@ type worker struct {
 	loader  *Loader
 	decoder *codec.Decoder
 	runner  augment.Runner
-	plan    augment.Plan
+	steps   augment.Steps
 	rand    random.Rand
 	sample  formats.Sample
 	index   int         // of the sample in the dataset
@@ -72,8 +72,8 @@ func (w *worker) take(d draw) (time.Duration, error) {
 	if w.h, w.w, err = w.decoder.Size(&w.sample.Values[l.image], w.options()); err != nil {
 		return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 	}
-	l.pipeline.Plan(&w.plan, w.h, w.w, &w.rand)
-	w.room.Extra = w.plan.Room(l.pixelDType())
+	l.pipeline.Draw(&w.steps, w.h, w.w, &w.rand)
+	w.room.Extra = w.steps.Room(l.pixelDType())
 	return now, nil
 }
 
@@ -118,15 +118,15 @@ func (w *worker) render(b *Batch, i, n int, now time.Duration) error {
 // time.
 func (w *worker) renderImage(v *formats.Value, t resample.Target, now time.Duration) (time.Duration, error) {
 	l := w.loader
-	m, own, err := w.decodeFor(v, &w.plan)
+	m, own, err := w.decodeFor(v, &w.steps)
 	if err != nil {
 		return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 	}
 	now = w.lap(stageDecode, now)
-	if err := l.pipeline.Fits(m, &w.plan); err != nil {
+	if err := l.pipeline.Fits(m, &w.steps); err != nil {
 		return now, fmt.Errorf("transform %s: %w", w.sample.Key, err)
 	}
-	if err := w.runner.Apply(&w.plan, m, own, t); err != nil {
+	if err := w.runner.Apply(&w.steps, m, own, t); err != nil {
 		return now, fmt.Errorf("transform %s: %w", w.sample.Key, err)
 	}
 	now = w.lap(stageAugment, now)
@@ -136,17 +136,17 @@ func (w *worker) renderImage(v *formats.Value, t resample.Target, now time.Durat
 	return now, nil
 }
 
-// decodeFor returns the pixels that plan needs, and whether they belong to the worker.
-func (w *worker) decodeFor(v *formats.Value, plan *augment.Plan) (m *pixel.Image, own bool, err error) {
+// decodeFor returns the pixels that steps need, and whether they belong to the worker.
+func (w *worker) decodeFor(v *formats.Value, steps *augment.Steps) (m *pixel.Image, own bool, err error) {
 	o := w.options()
 	byRegion := v.Encoding == formats.JPEG
 	if byRegion {
-		o.Region = plan.Source()
-		o.MinH, o.MinW = plan.Least()
+		o.Region = steps.Source()
+		o.MinH, o.MinW = steps.Least()
 	}
 	m, own, err = w.decode(v, o)
 	if err == nil && byRegion {
-		plan.Narrow(w.decoder.Area())
+		steps.Narrow(w.decoder.Area())
 	}
 	return m, own, err
 }

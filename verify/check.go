@@ -122,7 +122,7 @@ func (c *check) sample(i int, s *formats.Sample) error {
 	if wrong != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.report.Samples = append(c.report.Samples, Sample{in.Key, causeIn(in.Key, wrong)})
+		c.report.Samples = append(c.report.Samples, DamagedSample{in.Key, causeIn(in.Key, wrong)})
 	}
 	return nil
 }

@@ -9,23 +9,30 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
-// Report lists the damage of a dataset.
+// Report lists the damage of a dataset. Its lists are sorted and do not depend on the number of
+// workers; they are empty, not nil, if there is none.
 type Report struct {
 	Dataset []string         `json:"damaged_dataset"` // why it does not open, or not as a whole
-	Blocks  []formats.Damage `json:"damaged_blocks"`
-	Samples []Sample         `json:"damaged_samples"`
-	Checked int              `json:"samples_checked"`
+	Blocks  []formats.Damage `json:"damaged_blocks"`  // by file and offset in bytes
+	Samples []DamagedSample  `json:"damaged_samples"` // by key
+	Checked int              `json:"samples_checked"` // 0 if nothing could be opened
 	// Notes are about what is not damage but may matter to other programs.
 	Notes []string `json:"notes,omitempty"`
-	// NoTable: the table of checksums cannot be used, so Blocks is incomplete.
+	// NoTable: the table with the checksums of the blocks is damaged itself, so Blocks is incomplete
+	// and a repair must check the samples of all files. Samples have their own checksums and are all
+	// checked.
 	NoTable bool `json:"-"`
+	// Meta describes the dataset, as it was packed; nil if that is lost. The source for a repair is
+	// opened by its Recipe.
+	Meta *formats.Meta `json:"-"`
 }
 
-// Sample is a damaged sample.
-type Sample struct {
+// DamagedSample is a sample that is not what was written.
+type DamagedSample struct {
 	Key   string `json:"key"`
 	Cause string `json:"cause"`
 }
@@ -33,22 +40,36 @@ type Sample struct {
 // Sound reports whether there is no damage.
 func (r *Report) Sound() bool { return len(r.Dataset)+len(r.Blocks)+len(r.Samples) == 0 }
 
-// Options of Run.
+// Options are the options of Run. The zero value reads everything.
 type Options struct {
-	Quick   bool // reads no images
-	Workers int  // goroutines; the number of cores if it is below 1
+	// Quick reads no images: only the table of checksums, the names and sizes of the files, and the
+	// metadata are checked.
+	Quick bool
+	// Workers is how many goroutines read; 0 is the number of cores.
+	Workers int
 }
 
 // ErrNoChecksums is returned for a folder, which has nothing to compare with.
 var ErrNoChecksums = errors.New("it has no checksums to verify")
 
-// Run opens the dataset at path, or what is left of it, and checks it. The error is about the check
-// itself; damage is in the report, in an order that does not depend on the number of workers.
-func Run(ctx context.Context, f formats.Format, path string, o Options) (*Report, error) {
-	if o.Workers < 1 {
-		o.Workers = parallel.Cores()
+// Run opens the dataset at path with the format of reg that matches, or opens what is left of it, and
+// checks it. Nothing is changed. Damage is in the report; the error is about the check itself: a path that
+// does not exist (fs.ErrNotExist), a folder (ErrNoChecksums), a file that cannot be read, a context
+// that ended.
+func Run(ctx context.Context, reg formats.Registry, path string, o Options) (*Report, error) {
+	if err := cmp.Or(misuse.Context("verify.Run", ctx), misuse.Registry("verify.Run", reg), misuse.Path("verify.Run", "path", path),
+		misuse.Negative("verify.Run", "Options.Workers", o.Workers)); err != nil {
+		return nil, err
 	}
-	r := &Report{Dataset: []string{}, Blocks: []formats.Damage{}, Samples: []Sample{}}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	f, err := reg.ByExistingPath(path)
+	if err != nil {
+		return nil, err
+	}
+	o.Workers = cmp.Or(o.Workers, parallel.Cores())
+	r := &Report{Dataset: []string{}, Blocks: []formats.Damage{}, Samples: []DamagedSample{}}
 	ds, err := f.Open(path)
 	if errors.Is(err, formats.ErrDamaged) {
 		r.Dataset = append(r.Dataset, causeOf(err))
@@ -59,6 +80,8 @@ func Run(ctx context.Context, f formats.Format, path string, o Options) (*Report
 		return nil, err
 	}
 	defer ds.Close()
+	meta := *ds.Meta()
+	r.Meta = &meta
 	checker, ok := ds.(formats.Checker)
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", path, ErrNoChecksums)
@@ -89,7 +112,7 @@ func (r *Report) sort() {
 	slices.SortFunc(r.Blocks, func(a, b formats.Damage) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Cause, b.Cause))
 	})
-	slices.SortFunc(r.Samples, func(a, b Sample) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(r.Samples, func(a, b DamagedSample) int { return cmp.Compare(a.Key, b.Key) })
 }
 
 // note names the files for other programs that contain outdated names of data files.

@@ -7,10 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dsconv/dsconv"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/edit"
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/outside"
 )
 
 func addCommand(c *console) *cli.Command {
@@ -55,16 +59,25 @@ func add(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	return withTarget(cc, args[0], func(t *edit.Target, o *writeOptions) error { return addTo(cc, c, t, args[1], o) })
+	o, err := parseWriteFlags(cc, c)
+	if err != nil {
+		return err
+	}
+	m, err := edit.Describe(cc.Context, dsconv.Formats(), args[0])
+	if err != nil {
+		return editError(err, false, args[0])
+	}
+	return addTo(cc, c, args[0], m, args[1], o)
 }
 
-func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *writeOptions) error {
+// addTo adds the folder or dataset from to the dataset at path, which m describes.
+func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from string, o *writeOptions) error {
 	if (cc.Bool("prune") || cc.Bool("prune-all")) && (cc.IsSet("include") || cc.IsSet("exclude")) {
 		return usageErrorf("--prune drops what SRC lacks, so it needs all of SRC: leave out --include and --exclude")
 	}
-	cfg := packedConfig(cc, t.Meta())
+	cfg := packedConfig(cc, m)
 	var err error
-	if cfg.Patterns, err = addPatterns(cc, t.Meta().Recipe); err != nil {
+	if cfg.Patterns, err = addPatterns(cc, m.Recipe); err != nil {
 		return err
 	}
 	src, err := openSource(cc.Context, from, cfg)
@@ -79,7 +92,7 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *writeOpt
 	if err := parseSize(cc, "shard-size", &o.convert.Shards.Size); err != nil {
 		return err
 	}
-	if err := checkOutside(o.convert.Quarantine, from); err != nil {
+	if err := outside.Check(o.convert.Quarantine, from); err != nil {
 		return err
 	}
 	table, err := newSummary(src, parsePatterns(cc)) // patterns of the recipe may match nothing here
@@ -93,20 +106,53 @@ func addTo(cc *cli.Context, c *console, t *edit.Target, from string, o *writeOpt
 	excluded := func(path string) bool {
 		return path != "" && !patterns.IncludesFile(path) && durable.Exists(filepath.Join(from, filepath.FromSlash(path)))
 	}
-	p, found, err := edit.Add(cc.Context, t, src, edit.AddOptions{
-		Options: o.convert, Hash: cc.Bool("hash"), ResetEdits: cc.Bool("reset-edits"),
-		Prune: cc.Bool("prune"), PruneAll: cc.Bool("prune-all"), Unread: unread(table, from), Excluded: excluded,
+	reportFile, err := dsconv.TablePath(o.report, path)
+	if err != nil && !o.dryRun {
+		return fmt.Errorf("%w\n%s is unchanged", err, path)
+	}
+	r, err := edit.Add(cc.Context, dsconv.Formats(), path, src, edit.AddOptions{
+		Options: o.editing(), OnError: o.convert.OnError, Quarantine: o.convert.Quarantine, ShardSize: o.convert.Shards.Size,
+		Hash: cc.Bool("hash"), ResetEdits: cc.Bool("reset-edits"),
+		Prune: pruning(cc), Unread: unread(table, from), Excluded: excluded,
 	})
-	if err != nil {
+	o.progress.end()
+	if r == nil {
+		return editError(err, false, path)
+	}
+	if err := table.finishEdit(&r.Report, err, reportFile, o); err != nil {
 		return err
 	}
-	return runEdit(cc.Context, c, t, p, o, editOutcome{summary: addedText(found, from), details: found, inputs: table})
+	return printEdit(c, &r.Report, o, editOutcome{summary: addedText(&r.Added, from), details: r.Added, inputs: table})
+}
+
+func pruning(cc *cli.Context) edit.Prune {
+	switch {
+	case cc.Bool("prune-all"):
+		return edit.PruneAll
+	case cc.Bool("prune"):
+		return edit.PruneSource
+	}
+	return edit.PruneNone
+}
+
+// finishEdit adds the report of an edit, whose error is err, to s, and writes the table of bad inputs to file.
+func (s *summary) finishEdit(r *edit.Report, err error, file string, o *writeOptions) error {
+	if r.Run != nil {
+		s.Add(r.Run)
+	}
+	if err != nil {
+		err = editError(err, !r.Published, r.Path)
+	}
+	if r.Run == nil && (len(s.Skipped) == 0 || o.dryRun) {
+		return err
+	}
+	return errors.Join(err, s.WriteTable(file, err))
 }
 
 // unread returns the existing paths in the folder from that were skipped when it was listed.
 func unread(s *summary, from string) []string {
 	var paths []string
-	for _, k := range s.skippedByListing {
+	for _, k := range s.Listed {
 		if _, err := os.Lstat(filepath.Join(from, filepath.FromSlash(k.Path))); !errors.Is(err, os.ErrNotExist) {
 			paths = append(paths, k.Path)
 		}

@@ -47,15 +47,15 @@ func diffCommand(c *console) *cli.Command {
 }
 
 func compare(cc *cli.Context, d *differences, a, b formats.Dataset) error {
-	onlyA, onlyB := diff.Layouts(a.Meta(), b.Meta())
-	d.layout("-", onlyA)
-	d.layout("+", onlyB)
-	sum, err := diff.Compare(cc.Context, a, b, cc.Int("workers"), d.change)
+	r, err := diff.Run(cc.Context, a, b, diff.Options{Workers: cc.Int("workers"), OnChange: d.change, OnStart: func(onlyA, onlyB diff.OneSided) {
+		d.oneSided("-", onlyA)
+		d.oneSided("+", onlyB)
+	}})
 	if err != nil {
 		return err
 	}
-	d.summary(&sum, onlyA, onlyB)
-	if !sum.Empty() || !onlyA.Empty() || !onlyB.Empty() {
+	d.summary(r)
+	if !r.Same() {
 		return errors.New("the datasets differ")
 	}
 	return nil
@@ -70,8 +70,8 @@ type differences struct {
 
 func (d *differences) object(v any) { _ = writeJSON(d.out, v, "") }
 
-// layout writes the fields and columns that only one side has. JSON has them in the summary.
-func (d *differences) layout(sign string, l diff.Layout) {
+// oneSided writes the fields and columns that only one side has. JSON has them in the summary.
+func (d *differences) oneSided(sign string, l diff.OneSided) {
 	if d.asJSON {
 		return
 	}
@@ -88,9 +88,9 @@ func (d *differences) change(c diff.Change) {
 	case d.quiet:
 	case d.asJSON:
 		d.object(c)
-	case c.Kind == diff.Added:
+	case c.Kind == diff.ChangeAdded:
 		d.printf("+ %s\n", printable(c.Key))
-	case c.Kind == diff.Removed:
+	case c.Kind == diff.ChangeRemoved:
 		d.printf("- %s\n", printable(c.Key))
 	default:
 		what := make([]string, len(c.What))
@@ -103,7 +103,7 @@ func (d *differences) change(c diff.Change) {
 
 func differenceText(d *diff.Difference) string {
 	text := string(d.Aspect)
-	if d.Aspect == diff.Bytes || d.Aspect == diff.Pixels {
+	if d.Aspect == diff.AspectBytes || d.Aspect == diff.AspectPixels {
 		if d.Field != "" {
 			text += " of " + printable(d.Field)
 		}
@@ -122,15 +122,15 @@ func listText(values []string) string {
 	return printable(strings.Join(values, ";"))
 }
 
-func (d *differences) summary(s *diff.Summary, onlyA, onlyB diff.Layout) {
+func (d *differences) summary(r *diff.Report) {
 	if d.asJSON {
-		d.object(map[string]any{"summary": s, "only_a": onlyA, "only_b": onlyB})
+		d.object(map[string]any{"summary": r, "only_a": r.OnlyA, "only_b": r.OnlyB})
 		return
 	}
-	d.printf("%d keys in both; %d added, %d removed, %d changed", s.Common, s.Added, s.Removed, s.Changed)
+	d.printf("%d keys in both; %d added, %d removed, %d changed", r.Common, r.Added, r.Removed, r.Changed)
 	sep := ": "
-	for _, a := range []diff.Aspect{diff.Bytes, diff.Pixels, diff.Label, diff.Split, diff.Column} {
-		if n := s.Aspects[a]; n > 0 {
+	for _, a := range []diff.Aspect{diff.AspectBytes, diff.AspectPixels, diff.AspectLabel, diff.AspectSplit, diff.AspectColumn} {
+		if n := r.Aspects[a]; n > 0 {
 			d.printf("%s%d %s", sep, n, a)
 			sep = ", "
 		}

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
+	"errors"
 	"fmt"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
@@ -16,35 +14,37 @@ import (
 const editExitCodes = "The dataset does not change until the new version is complete. After an interruption repeat the\n" +
 	"command to resume it.\n\n" + exitCodes
 
-// withTarget opens a dataset to change it, calls do and closes the dataset.
-func withTarget(cc *cli.Context, path string, do func(t *edit.Target, o *writeOptions) error) error {
-	o, err := parseWriteFlags(cc)
-	if err != nil {
-		return err
+// editing returns the options that edits have in common.
+func (o *writeOptions) editing() edit.Options {
+	return edit.Options{
+		Workers: o.convert.Workers, Checkpoint: o.convert.Checkpoint, Discard: o.convert.Discard, KeepOld: o.convert.KeepOld,
+		DryRun: o.dryRun, Progress: o.convert.Progress, Command: o.convert.Command,
 	}
-	f, err := detectFormat(path)
-	if err != nil {
-		return err
+}
+
+// editError is the error of an edit of the dataset at path. began: the new version was begun and not
+// finished.
+func editError(err error, began bool, path string) error {
+	switch {
+	case began:
+		return fmt.Errorf("%w\n%s is unchanged", withHint(err, path), path)
+	case errors.Is(err, formats.ErrUnknownFormat), errors.Is(err, formats.ErrRemote):
+		return usageError{err}
 	}
-	t, err := edit.Open(f, path)
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	return do(t, o)
+	return asUsage(err)
 }
 
 // editResult is the result of a command that edits a dataset, for --json.
 type editResult struct {
-	Path    string          `json:"path"`
-	DryRun  bool            `json:"dry_run,omitempty"` // nothing was changed: this is what would be done
-	Samples int             `json:"samples"`
-	Written int             `json:"written"`
-	Files   int             `json:"files,omitempty"`
-	Kept    int             `json:"files_kept"`
-	Old     *oldVersion     `json:"old,omitempty"` // the previous version, if it is kept
-	Details any             `json:"what,omitempty"`
-	Report  *convert.Report `json:"report,omitempty"`
+	Path    string           `json:"path"`
+	DryRun  bool             `json:"dry_run,omitempty"` // nothing was changed: this is what would be done
+	Samples int              `json:"samples"`
+	Written int              `json:"written"`
+	Files   int              `json:"files,omitempty"`
+	Kept    int              `json:"files_kept"`
+	Old     *edit.OldVersion `json:"old,omitempty"` // the previous version, if it is kept
+	Details any              `json:"what,omitempty"`
+	Report  *convert.Report  `json:"report,omitempty"`
 	// Skipped are bad inputs, and Table is the report file that lists them.
 	Skipped []convert.Problem `json:"skipped,omitempty"`
 	Table   string            `json:"table,omitempty"`
@@ -61,30 +61,13 @@ type editOutcome struct {
 	inputs  *summary // skipped inputs; nil if the command reads no images
 }
 
-// runEdit runs the plan of an edit, nil if there is nothing to do, and prints the result.
-func runEdit(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o *writeOptions, a editOutcome) (err error) {
-	if !o.dryRun {
-		if err := a.run(ctx, c, t.Path, p, o); err != nil {
-			return fmt.Errorf("%w\n%s is unchanged", err, t.Path)
-		}
-	}
-	done := editResult{Path: t.Path, DryRun: o.dryRun, Samples: t.Len(), Details: a.details}
-	if p != nil {
-		done.Samples, done.Written, done.Files, done.Kept = p.Samples, p.Len(), p.Shards, p.Kept()
-		if !o.dryRun {
-			if done.Samples, err = countSamples(t.Format, t.Path); err != nil {
-				return err
-			}
-		}
-		if err := done.findOld(o); err != nil {
-			return err
-		}
+// printEdit prints the result of an edit.
+func printEdit(c *console, r *edit.Report, o *writeOptions, a editOutcome) error {
+	done := editResult{
+		Path: r.Path, DryRun: r.DryRun, Samples: r.Samples, Written: r.Written, Files: r.Files, Kept: r.FilesKept, Old: r.Old, Details: a.details,
 	}
 	if in := a.inputs; in != nil {
-		done.Skipped, done.Table, done.Unmatched, done.Labels = in.Skipped, in.Report, in.Unmatched, in.Labels
-		if len(in.Datasets) > 0 {
-			done.Report, done.Written = in.Datasets[0], in.Datasets[0].Written
-		}
+		done.Skipped, done.Table, done.Unmatched, done.Labels, done.Report = in.Skipped, in.Table, in.Unmatched, in.Labels, r.Run
 	}
 	switch {
 	case o.json:
@@ -92,7 +75,7 @@ func runEdit(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o
 			return err
 		}
 	case !o.quiet:
-		a.print(c, t, p, o, &done)
+		a.print(c, r, done.Labels)
 	}
 	if len(done.Skipped) > 0 && !o.dryRun {
 		return errSkipped
@@ -100,32 +83,18 @@ func runEdit(ctx context.Context, c *console, t *edit.Target, p *convert.Plan, o
 	return nil
 }
 
-// run runs the plan, if there is one, and writes the report of bad inputs.
-func (a *editOutcome) run(ctx context.Context, c *console, path string, p *convert.Plan, o *writeOptions) error {
-	switch in := a.inputs; {
-	case in == nil && p != nil:
-		_, err := runPlan(ctx, c, p, o)
-		return err
-	case p != nil:
-		return in.run(ctx, c, path, []*convert.Plan{p}, make([]*convert.Report, 1), o)
-	case in != nil && len(in.Skipped) > 0:
-		return in.run(ctx, c, path, nil, nil, o)
-	}
-	return nil
-}
-
-func (a *editOutcome) print(c *console, t *edit.Target, p *convert.Plan, o *writeOptions, done *editResult) {
-	c.printf("%s: %s\n", t.Path, a.summary)
-	printLabels(c, done.Labels, "  ")
+func (a *editOutcome) print(c *console, r *edit.Report, labels []folder.LabelColumn) {
+	c.printf("%s: %s\n", r.Path, a.summary)
+	printLabels(c, labels, "  ")
 	switch {
-	case p == nil:
+	case r.UpToDate:
 		c.printf("already up to date\n")
-	case o.dryRun:
-		c.printf("would write %d samples%s; %d samples afterwards\n", p.Len(), keptFilesText(p), p.Samples)
+	case r.DryRun:
+		c.printf("would write %d samples%s; %d samples afterwards\n", r.Written, keptFilesText(r), r.Samples)
 	default:
-		c.printf("now %d samples, %d of them written%s\n", done.Samples, done.Written, keptFilesText(p))
+		c.printf("now %d samples, %d of them written%s\n", r.Samples, r.Written, keptFilesText(r))
 	}
-	done.Old.print(c, o)
+	printOld(c, r)
 	if a.inputs != nil {
 		for _, r := range a.inputs.Datasets {
 			printTiled(c, r)
@@ -135,29 +104,20 @@ func (a *editOutcome) print(c *console, t *edit.Target, p *convert.Plan, o *writ
 	}
 }
 
-func keptFilesText(p *convert.Plan) string {
-	if p.Kept() == 0 {
+func keptFilesText(r *edit.Report) string {
+	if r.FilesKept == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d of %d file(s) unchanged", p.Kept(), p.Shards)
+	return fmt.Sprintf("; %d of %d file(s) unchanged", r.FilesKept, r.Files)
 }
 
-// runPlan runs a plan and shows its progress. Its error has a hint.
-func runPlan(ctx context.Context, c *console, p *convert.Plan, o *writeOptions) (*convert.Report, error) {
-	show, end := c.progress(p.Path, p.Len(), o.quiet || p.Len() == 0, o.progressJSON)
-	defer end()
-	p.Progress, p.Command = show, c.commandLine()
-	r, err := p.Run(ctx)
-	if err != nil {
-		err = withHint(err, p.Path)
+// printOld prints where the replaced version is, if it is kept.
+func printOld(c *console, r *edit.Report) {
+	switch {
+	case r.Old == nil:
+	case r.DryRun:
+		c.printf("would keep the previous version in %s\n", r.Old.Path)
+	default:
+		c.printf("the previous version is kept in %s and needs %s; dsconv undo restores it\n", r.Old.Path, formatBytes(r.Old.Bytes))
 	}
-	return r, err
-}
-
-func countSamples(f formats.Format, path string) (int, error) {
-	ds, err := f.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	return ds.Len(), ds.Close()
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/dsconv/dsconv/convert"
 )
 
 // The exit codes of all commands.
@@ -21,6 +23,14 @@ const exitCodes = "Exit codes: 0 done, 1 failed, 2 wrong usage."
 type usageError struct{ error }
 
 func usageErrorf(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// asUsage makes an error about what was asked for a usageError.
+func asUsage(err error) error {
+	if errors.Is(err, convert.ErrOptions) {
+		return usageError{err}
+	}
+	return err
+}
 
 // errSkipped makes a command exit with exitSkipped. It is not printed.
 var errSkipped = errors.New("some inputs were skipped")

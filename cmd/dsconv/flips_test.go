@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/formattest"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
@@ -81,7 +81,7 @@ func withFields(t *testing.T, path string) {
 		{Name: "caption", Kind: formats.Text},
 		{Name: "extra", Kind: formats.Array, DType: formats.Float32, Shape: []int{4}},
 	}
-	f, err := all.Formats().ByPath(path)
+	f, err := dsconv.Formats().ByPath(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,10 +2,13 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dsconv/dsconv"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
@@ -36,15 +39,14 @@ func merge(cc *cli.Context, c *console) (err error) {
 	if err != nil {
 		return err
 	}
-	o, err := parseWriteFlags(cc)
+	o, err := parseWriteFlags(cc, c)
 	if err != nil {
 		return err
 	}
 	if err := mergeOptions(cc, o); err != nil {
 		return usageError{err}
 	}
-	f, err := writableFormat(args[0], "")
-	if err != nil {
+	if _, err := writableFormat(args[0], ""); err != nil {
 		return err
 	}
 	var sources []formats.Dataset
@@ -56,23 +58,30 @@ func merge(cc *cli.Context, c *console) (err error) {
 		defer ds.Close()
 		sources = append(sources, ds)
 	}
-	p, found, err := edit.Merge(sources, args[1:], f, args[0], o.convert)
+	if !o.dryRun {
+		if err := os.MkdirAll(filepath.Dir(args[0]), 0o755); err != nil {
+			return err
+		}
+	}
+	r, err := edit.Merge(cc.Context, dsconv.Formats(), args[0], sources, edit.MergeOptions{
+		Options: o.editing(), Names: args[1:], Replace: o.convert.Create.Replace, Zstd: o.convert.Create.Zstd,
+		Order: o.convert.Order, ShardSize: o.convert.Shards.Size,
+	})
+	o.progress.end()
 	if err != nil {
-		return err
+		return editError(err, r != nil && !r.Published, args[0])
 	}
-	t := &edit.Target{Path: args[0], Format: f, Dataset: sources[0]}
-	said := fmt.Sprintf("%d samples of %d datasets", p.Len(), len(sources))
-	if found.Twice > 0 {
-		said += fmt.Sprintf(" (%d duplicates with the same bytes and labels left out)", found.Twice)
+	said := fmt.Sprintf("%d samples of %d datasets", r.Written, len(sources))
+	if r.Twice > 0 {
+		said += fmt.Sprintf(" (%d duplicates with the same bytes and labels left out)", r.Twice)
 	}
-	return runEdit(cc.Context, c, t, p, o, editOutcome{summary: said, details: found})
+	return printEdit(c, &r.Report, o, editOutcome{summary: said, details: r.Merged})
 }
 
 func mergeOptions(cc *cli.Context, o *writeOptions) (err error) {
-	o.convert.Fail = true // no sample may be lost by merging
 	o.convert.Create.Replace = cc.Bool("force")
 	parseFlag(cc, "compress", &o.convert.Create.Zstd, preprocess.ParseZstd, &err)
-	parseFlag(cc, "order", &o.convert.Order, convert.ParseOrder, &err)
+	parseFlag(cc, "order", &o.convert.Order, parseOrder, &err)
 	if err != nil {
 		return err
 	}

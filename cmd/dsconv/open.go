@@ -5,19 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/folder"
 )
 
 // detectFormat returns the format of the dataset at path.
 func detectFormat(path string) (formats.Format, error) {
-	f, err := all.Formats().ByExistingPath(path)
+	f, err := dsconv.Formats().ByExistingPath(path)
 	if errors.Is(err, formats.ErrUnknownFormat) || errors.Is(err, formats.ErrRemote) {
 		return nil, usageError{err}
 	}
@@ -29,9 +28,9 @@ func writableFormat(dst, format string) (formats.WritableFormat, error) {
 	var f formats.Format
 	var err error
 	if format != "" {
-		f, err = all.Formats().ByName(format)
+		f, err = dsconv.Formats().ByName(format)
 	} else {
-		f, err = all.Formats().ByPath(dst)
+		f, err = dsconv.Formats().ByPath(dst)
 	}
 	if err != nil {
 		return nil, usageError{fmt.Errorf("%w: use one of the suffixes .lmdb, .h5, .tar, .tfrecord for DST, or --format", err)}
@@ -50,46 +49,8 @@ func isDir(path string) bool {
 
 // openSource opens a dataset, or a folder with cfg.
 func openSource(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
-	if err := formats.CheckLocal(path); err != nil {
-		return nil, err
-	}
-	if f, err := all.Formats().ByPath(path); err == nil && f.Name() != "folder" {
-		if cfg.Labels != "" || cfg.ClassOrder != "" {
-			return nil, usageErrorf("%s is a dataset with labels: --labels and --class-order are for folders", path)
-		}
-		return f.Open(path)
-	}
-	return folder.Open(ctx, path, cfg)
-}
-
-// checkOutside returns an error if dst, unless it is "", is in the folder src: the next run would read it
-// as images.
-func checkOutside(dst, src string) error {
-	from, err := filepath.EvalSymlinks(src)
-	if err != nil || dst == "" || !isDir(from) {
-		return nil //nolint:nilerr // a pattern of shards is not a folder
-	}
-	if from, err = filepath.Abs(from); err != nil {
-		return err
-	}
-	to, err := filepath.Abs(dst)
-	if err != nil {
-		return err
-	}
-	// DST may not exist yet: resolve links in its nearest existing parent.
-	for up := to; ; up = filepath.Dir(up) {
-		if real, err := filepath.EvalSymlinks(up); err == nil {
-			to = filepath.Join(real, strings.TrimPrefix(to, up))
-			break
-		}
-		if up == filepath.Dir(up) {
-			break
-		}
-	}
-	if to == from || strings.HasPrefix(to, from+string(filepath.Separator)) {
-		return usageErrorf("%s is inside SRC %s: choose a path outside", dst, src)
-	}
-	return nil
+	ds, err := dsconv.OpenSource(ctx, path, cfg)
+	return ds, asUsage(err)
 }
 
 // folderConfig returns how to read a folder by options of pack. option returns the value of each: of a

@@ -1,17 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/dsconv/dsconv/convert"
-	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/storage/sidecar"
+	"github.com/dsconv/dsconv"
 )
 
 func packCommand(c *console) *cli.Command {
@@ -69,66 +65,33 @@ func pack(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	o, err := parsePackFlags(cc)
+	o, err := parsePackFlags(cc, c)
 	if err != nil {
 		return err
 	}
-	src, err := openSource(cc.Context, args[0], o.folder)
+	p, err := dsconv.PlanPack(cc.Context, args[0], args[1], dsconv.Options{
+		Options: o.convert, Format: o.format, Source: o.folder, Table: o.report,
+	})
 	if err != nil {
-		return err
+		return asUsage(err)
 	}
-	defer src.Close()
-	if err := checkOutside(args[1], args[0]); err != nil {
-		return err
-	}
-	if err := checkOutside(o.convert.Quarantine, args[0]); err != nil {
-		return err
-	}
-	plans, err := makePlans(src, args[1], o)
-	if err != nil {
-		return err
-	}
+	defer p.Close()
 	if o.dryRun {
-		return packDryRun(cc.Context, c, src, plans, o)
+		return packDryRun(cc.Context, c, p, o)
 	}
-	return packAll(cc.Context, c, src, plans, o)
+	return runPack(cc.Context, c, p, o)
 }
 
-// makePlans returns one plan for a single DST, or one for each split.
-func makePlans(src formats.Dataset, dst string, o *writeOptions) ([]*convert.Plan, error) {
-	splits, err := o.convert.Split.Assign(src)
-	if err == nil {
-		err = convert.CheckSplits(src, splits)
-	}
-	if err != nil {
-		return nil, usageError{err}
-	}
-	outs, err := outputs(dst, o.format, convert.SplitNames(splits))
-	if err != nil {
-		return nil, err
-	}
-	plans := make([]*convert.Plan, 0, len(outs))
-	for _, out := range outs {
-		p, err := convert.New(src, splits, out.only, out.format, out.path, o.convert)
-		if err != nil {
-			return nil, usageError{err}
-		}
-		plans = append(plans, p)
-	}
-	return plans, nil
-}
-
-// packAll runs the plans one after another, and prints the summary and writes the report.
-func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*convert.Plan, o *writeOptions) error {
-	s, err := newSummary(src, o.convert.Patterns)
-	if err != nil {
+// runPack packs, and prints the summary.
+func runPack(ctx context.Context, c *console, p *dsconv.PackPlan, o *writeOptions) error {
+	if err := os.MkdirAll(filepath.Dir(p.Datasets[0].Path), 0o755); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(plans[0].Path), 0o755); err != nil {
-		return err
-	}
-	if err := s.run(ctx, c, plans[0].Path, plans, finishedReports(plans, o), o); err != nil {
-		return err
+	r, err := p.Run(ctx)
+	o.progress.end()
+	s := &summary{r}
+	if err != nil {
+		return s.failed(c, err, o)
 	}
 	if err := s.print(c, o); err != nil {
 		return err
@@ -139,58 +102,13 @@ func packAll(ctx context.Context, c *console, src formats.Dataset, plans []*conv
 	return nil
 }
 
-// finishedReports returns the reports of the plans that an interrupted run of the same command
-// finished, nil for the other plans. It is a new run, without such reports, if all plans are finished,
-// or with --force if none is unfinished.
-func finishedReports(plans []*convert.Plan, o *writeOptions) []*convert.Report {
-	done := make([]*convert.Report, len(plans))
-	interrupted := false
-	for i, p := range plans {
-		unfinished := isDir(p.Path + sidecar.PartialSuffix)
-		if r, ok := p.Finished(); ok && !unfinished {
-			done[i] = r
-			continue
-		}
-		interrupted = interrupted || unfinished || !o.convert.Create.Replace
+// failed prints how far a pack came that ended with err, and returns err with a hint.
+func (s *summary) failed(c *console, err error, o *writeOptions) error {
+	if len(s.Datasets) == 0 {
+		return err
 	}
-	if !interrupted {
-		clear(done)
+	if !o.quiet && s.Written > 0 {
+		c.logf("%s", s.counts())
 	}
-	return done
-}
-
-// output is one dataset that pack writes.
-type output struct {
-	format formats.WritableFormat
-	path   string
-	only   []string // the splits that it has; all if empty
-}
-
-// outputSuffixes are the suffixes of datasets in a folder OUT/, by format.
-var outputSuffixes = map[string]string{"lmdb": ".lmdb", "hdf5": ".h5", "shard": "-%06d.tar", "tfrecord": "-%06d.tfrecord"}
-
-// outputs returns the datasets that DST stands for: one by its name, or with a format and a folder one
-// for each split.
-func outputs(dst, format string, splits []string) ([]output, error) {
-	if err := formats.CheckLocal(dst); err != nil {
-		return nil, err
-	}
-	f, err := writableFormat(dst, format)
-	if err != nil {
-		return nil, err
-	}
-	if f.Match(dst) {
-		return []output{{format: f, path: filepath.Clean(dst)}}, nil
-	}
-	if format == "" || filepath.Ext(dst) != "" && !isDir(dst) && !strings.HasSuffix(dst, "/") {
-		return nil, usageErrorf("%s: the name does not match the format %s; use for example %s", dst, f.Name(), "data"+outputSuffixes[f.Name()])
-	}
-	outs := make([]output, 0, len(splits))
-	for _, split := range splits {
-		if err := formats.CheckSplit(split); err != nil {
-			return nil, usageError{err}
-		}
-		outs = append(outs, output{format: f, path: filepath.Join(dst, cmp.Or(split, "data")+outputSuffixes[f.Name()]), only: []string{split}})
-	}
-	return outs, nil
+	return withHint(err, s.Datasets[len(s.Datasets)-1].Path)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/legible"
@@ -36,18 +37,13 @@ type drySample struct {
 }
 
 // packDryRun prints what would be done. The expected size is measured on some of the samples.
-func packDryRun(ctx context.Context, c *console, src formats.Dataset, plans []*convert.Plan, o *writeOptions) error {
-	s, err := newSummary(src, o.convert.Patterns)
-	if err != nil {
-		return err
-	}
-	d := dryRun{DryRun: true, summary: s}
-	for _, p := range plans {
-		ds, err := describePlan(ctx, p)
+func packDryRun(ctx context.Context, c *console, p *dsconv.PackPlan, o *writeOptions) error {
+	d := dryRun{DryRun: true, summary: &summary{p.Report}}
+	for _, one := range p.Datasets {
+		ds, err := describePlan(ctx, one)
 		if err != nil {
 			return err
 		}
-		d.Found += p.Len()
 		d.Datasets = append(d.Datasets, ds)
 	}
 	if o.json {

@@ -50,8 +50,8 @@ func packFlags() []cli.Flag {
 	)
 }
 
-func parsePackFlags(cc *cli.Context) (*writeOptions, error) {
-	o, err := parseWriteFlags(cc)
+func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
+	o, err := parseWriteFlags(cc, c)
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +91,11 @@ func parsePackSyntax(cc *cli.Context, o *writeOptions) (err error) {
 		return err
 	}
 	o.convert.Shards.Count, o.convert.Shards.Min = cc.Int("shard-count"), cc.Int("min-shards")
-	parseFlag(cc, "split", &o.convert.Split, convert.ParseSplit, &err)
-	parseFlag(cc, "order", &o.convert.Order, convert.ParseOrder, &err)
+	if o.convert.Shards.Count > 0 {
+		o.convert.Shards.Size = 0 // the count overrides it
+	}
+	parseFlag(cc, "split", &o.convert.Split, parseSplitter, &err)
+	parseFlag(cc, "order", &o.convert.Order, parseOrder, &err)
 	r := &o.convert.Recipe
 	r.Upscale, r.MaxPixels, r.Strip = cc.Bool("upscale"), cc.Int("max-pixels"), cc.Bool("strip")
 	if cc.String("resize") != "" {
@@ -107,6 +110,14 @@ func parsePackSyntax(cc *cli.Context, o *writeOptions) (err error) {
 	// convert.New decides whether the level applies to the files or to raw pixels.
 	parseFlag(cc, "compress", &o.convert.Create.Zstd, preprocess.ParseZstd, &err)
 	return err
+}
+
+func parseSplitter(s string) (convert.Splitter, error) {
+	return convert.Splitter(s), convert.Splitter(s).Validate()
+}
+
+func parseOrder(s string) (convert.Order, error) {
+	return convert.Order(s), convert.Order(s).Validate()
 }
 
 // parseFlag sets to to the parsed value of a flag, unless err is set; it sets err if parsing fails.

@@ -1,142 +1,35 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/legible"
 )
 
-// summary is the result of a pack, over all datasets that it wrote.
-type summary struct {
-	Found   int               `json:"found"`
-	Written int               `json:"written"`
-	Failed  int               `json:"failed"`
-	Skipped []convert.Problem `json:"skipped"`
-	Ignored int               `json:"ignored,omitempty"` // files whose names are not those of images
-	Renamed []string          `json:"keep_extension,omitempty"`
-	// Labels describes how the label columns of a table were interpreted.
-	Labels   []folder.LabelColumn `json:"labels,omitempty"`
-	Report   string               `json:"report,omitempty"`
-	Datasets []*convert.Report    `json:"datasets"`
-	// Unmatched are the patterns of --include and --exclude that match nothing.
-	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
-	// UnusedTable is a table of unpack that is in the folder but was not given by --labels.
-	UnusedTable      string            `json:"untaken,omitempty"`
-	skippedByListing []convert.Problem // skipped when the folder was listed
-}
+// summary is the result of a pack, over all datasets that it wrote, as it is printed.
+type summary struct{ *dsconv.Report }
 
 // newSummary returns the summary of a command before it reads images. It packs what the patterns
 // select from src.
-func newSummary(src formats.Dataset, patterns formats.Patterns) (s *summary, err error) {
-	s = &summary{Skipped: []convert.Problem{}}
-	if f, ok := src.(*folder.Dataset); ok {
-		for _, k := range f.Skips() {
-			s.skippedByListing = append(s.skippedByListing, convert.Problem{Path: k.Path, Cause: k.Cause, Action: convert.ActionSkipped})
-		}
-		s.Skipped = append(s.Skipped, s.skippedByListing...)
-		s.Found, s.Ignored, s.Renamed = len(f.Skips()), f.Ignored(), f.KeepExtension()
-		s.Labels, s.UnusedTable = f.LabelColumns(), f.UnusedDescription()
-	}
-	s.Unmatched, err = findUnmatched(src, patterns)
-	return s, err
+func newSummary(src formats.Dataset, patterns formats.Patterns) (*summary, error) {
+	r, err := dsconv.NewReport(src, patterns)
+	return &summary{r}, err
 }
 
-func (s *summary) add(r *convert.Report) {
-	s.Found += r.Found
-	s.Written += r.Written
-	s.Failed += r.Failed
-	s.Skipped = append(s.Skipped, r.Skipped...)
-	s.Datasets = append(s.Datasets, r)
-}
-
-// run runs the plans that have no report in done, and writes the report of bad inputs, by default beside
-// dst.
-func (s *summary) run(ctx context.Context, c *console, dst string, plans []*convert.Plan, done []*convert.Report, o *writeOptions) error {
-	if err := checkReportPath(o.report, dst); err != nil {
-		return err
+// counts says what became of the images.
+func (s *summary) counts() string {
+	text := fmt.Sprintf("found %d = written %d + skipped %d + failed %d", s.Found, s.Written, len(s.Skipped), s.Failed)
+	if s.NotReached > 0 {
+		text += fmt.Sprintf(", %d not reached", s.NotReached)
 	}
-	for i, p := range plans {
-		r, err := done[i], error(nil)
-		if r == nil {
-			r, err = runPlan(ctx, c, p, o)
-		}
-		s.add(r)
-		if err != nil {
-			return errors.Join(err, s.writePartialTable(o.report, dst))
-		}
-	}
-	return s.writeTable(o.report, dst)
-}
-
-// table returns the rows of the report: skipped and failed inputs and warnings.
-func (s *summary) table() []convert.Problem {
-	rows := slices.Clone(s.skippedByListing)
-	for _, r := range s.Datasets {
-		rows = append(rows, r.Table()...)
-	}
-	return rows
-}
-
-// writePartialTable writes the report of a pack that failed or was interrupted. If the pack did
-// nothing, an earlier report is not replaced.
-func (s *summary) writePartialTable(file, dst string) error {
-	if s.Written == 0 && len(s.Skipped) == len(s.skippedByListing) && !slices.ContainsFunc(s.Datasets, func(r *convert.Report) bool { return r.Failure != nil }) {
-		return nil
-	}
-	return s.writeTable(file, dst)
-}
-
-// reportPath returns file, or the default path beside DST.
-func reportPath(file, dst string) string {
-	if file != "" {
-		return file
-	}
-	return strings.TrimRight(dst, "/") + ".report.csv"
-}
-
-// checkReportPath returns an error if the report's default path is that of a file that dsconv did not
-// write.
-func checkReportPath(file, dst string) error {
-	name := reportPath(file, dst)
-	if err := durable.Check(name); err != nil {
-		return err
-	}
-	if st, err := os.Stat(name); file != "" || err != nil || !st.Mode().IsRegular() {
-		return nil // writing it returns the error
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	const header = "path,cause"
-	head := make([]byte, len(header))
-	if n, _ := io.ReadFull(f, head); n > 0 && string(head) != header {
-		return fmt.Errorf("%s: %w: the report of skipped images would replace it; move it away, or use another name with --report",
-			name, formats.ErrForeign)
-	}
-	return nil
-}
-
-// writeTable writes the report to file, or beside DST.
-func (s *summary) writeTable(file, dst string) error {
-	file = reportPath(file, dst)
-	if err := convert.WriteTable(file, s.table()); err != nil {
-		return err
-	}
-	s.Report = file
-	return nil
+	return text
 }
 
 func (s *summary) print(c *console, o *writeOptions) error {
@@ -146,7 +39,7 @@ func (s *summary) print(c *console, o *writeOptions) error {
 	if o.quiet {
 		return nil
 	}
-	c.printf("found %d = written %d + skipped %d + failed %d\n", s.Found, s.Written, len(s.Skipped), s.Failed)
+	c.printf("%s\n", s.counts())
 	printLabels(c, s.Labels, "")
 	for _, r := range s.Datasets {
 		printReport(c, r)
@@ -227,13 +120,13 @@ func (s *summary) printNotices(c *console) {
 	if s.Ignored > 0 {
 		c.printf("%d other files are not images and were ignored\n", s.Ignored)
 	}
-	if len(s.Renamed) > 0 {
-		c.printf("%d images have the same name but for the extension, so their keys keep it, such as %s\n", len(s.Renamed), printable(s.Renamed[0]))
+	if len(s.KeepExtension) > 0 {
+		c.printf("%d images have the same name but for the extension, so their keys keep it, such as %s\n", len(s.KeepExtension), printable(s.KeepExtension[0]))
 	}
 	printFirst(c, s.Skipped, 10, "", func(k convert.Problem) string {
-		return "  " + k.Action + " " + printable(k.Path) + ": " + legible.Line(k.Cause)
+		return "  " + string(k.Action) + " " + printable(k.Path) + ": " + legible.Line(k.Cause)
 	})
-	if s.Report != "" && len(s.table()) > 0 {
-		c.printf("report of skipped images and warnings: %s\n", printable(s.Report))
+	if s.Table != "" && len(s.Rows()) > 0 {
+		c.printf("report of skipped images and warnings: %s\n", printable(s.Table))
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder"
 )
 
 // patternHelp explains --include and --exclude; see formats.Patterns.
@@ -52,34 +51,6 @@ func addPatterns(cc *cli.Context, recipe map[string]string) (formats.Patterns, e
 		return now, usageErrorf("the dataset was packed with %s by an older dsconv, whose patterns did not match folders: give this option too", kept)
 	}
 	return now, nil
-}
-
-// findUnmatched returns the patterns that match no image or folder of the source, nil if all match.
-func findUnmatched(src formats.Dataset, patterns formats.Patterns) (*formats.Patterns, error) {
-	if len(patterns.Include)+len(patterns.Exclude) == 0 {
-		return nil, nil
-	}
-	var left formats.Patterns
-	if f, ok := src.(*folder.Dataset); ok {
-		left = f.Unmatched()
-	} else {
-		c, err := patterns.Compile()
-		if err != nil {
-			return nil, err
-		}
-		for i := range src.Len() {
-			in, err := src.Info(i)
-			if err != nil {
-				return nil, err
-			}
-			c.IncludesFile(in.Name())
-		}
-		left = c.Unmatched()
-	}
-	if len(left.Include)+len(left.Exclude) == 0 {
-		return nil, nil
-	}
-	return &left, nil
 }
 
 // printUnmatched prints the patterns that match nothing.

@@ -83,6 +83,32 @@ func (c *console) progress(title string, total int, quiet, asJSON bool) (show fu
 	}, func() {}
 }
 
+// runProgress shows the progress of runs one after another.
+type runProgress struct {
+	c             *console
+	quiet, asJSON bool
+	path          string // of the dataset that is shown
+	update        func(convert.Progress)
+	stop          func()
+}
+
+func (r *runProgress) show(p convert.Progress) {
+	if p.Path != r.path || r.update == nil {
+		r.end()
+		r.path = p.Path
+		r.update, r.stop = r.c.progress(p.Path, p.Total, r.quiet || p.Total == 0, r.asJSON)
+	}
+	r.update(p)
+}
+
+// end ends what is shown.
+func (r *runProgress) end() {
+	if r.stop != nil {
+		r.stop()
+	}
+	r.update, r.stop = nil, nil
+}
+
 // benchProgress shows the turns of a bench as they end.
 func (c *console) benchProgress(cc *cli.Context, datasets int) (func(bench.Progress), error) {
 	asJSON, err := progressAsJSON(cc)

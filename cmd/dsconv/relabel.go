@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 
+	"github.com/dsconv/dsconv"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/edit"
@@ -35,26 +37,36 @@ func relabelCommand(c *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return withTarget(cc, args[0], func(t *edit.Target, o *writeOptions) error {
-				given := edit.Labels{ByPath: table.By != "key", Columns: table.Columns, Rows: table.Rows, Sep: packedOption(cc, t.Meta(), "label-sep")}
-				if given.Types, err = labels.ParseTypes(packedOption(cc, t.Meta(), "label-type")); err != nil {
-					return usageError{err}
-				}
-				p, found, err := edit.Relabel(t, given, o.convert)
-				if err != nil {
-					return fmt.Errorf("%s: %w", args[1], err)
-				}
-				said := fmt.Sprintf("%d relabelled, %d unchanged", found.Changed, found.Unchanged)
-				if len(found.NewClasses) > 0 {
-					said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))
-				}
-				if found.Without > 0 {
-					said += fmt.Sprintf("; %d without a label", found.Without)
-				}
-				return runEdit(cc.Context, c, t, p, o, editOutcome{summary: said, details: found})
-			})
+			o, err := parseWriteFlags(cc, c)
+			if err != nil {
+				return err
+			}
+			if _, err := labels.ParseTypes(cc.String("label-type")); err != nil {
+				return usageError{err}
+			}
+			given := edit.Labels{
+				Name: args[1], ByPath: table.By != "key", Columns: table.Columns, Rows: table.Rows,
+				Sep: cc.String("label-sep"), Type: cc.String("label-type"),
+			}
+			r, err := edit.Relabel(cc.Context, dsconv.Formats(), args[0], given, o.editing())
+			o.progress.end()
+			if err != nil {
+				return editError(err, r != nil && !r.Published, args[0])
+			}
+			return printEdit(c, &r.Report, o, editOutcome{summary: relabelledText(&r.Relabelled), details: r.Relabelled})
 		},
 	}
+}
+
+func relabelledText(found *edit.Relabelled) string {
+	said := fmt.Sprintf("%d relabelled, %d unchanged", found.Changed, found.Unchanged)
+	if len(found.NewClasses) > 0 {
+		said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))
+	}
+	if found.Without > 0 {
+		said += fmt.Sprintf("; %d without a label", found.Without)
+	}
+	return said
 }
 
 // labelTypeFlag is the flag --label-type of add and relabel.

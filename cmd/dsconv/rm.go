@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/dsconv/dsconv"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/edit"
@@ -32,14 +34,17 @@ func removeCommand(c *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return withTarget(cc, args[0], func(t *edit.Target, o *writeOptions) error {
-				p, err := edit.Remove(t, keys, o.convert)
-				if err != nil {
-					return err
-				}
-				return runEdit(cc.Context, c, t, p, o, editOutcome{
-					summary: fmt.Sprintf("%d sample(s) removed", len(keys)), details: map[string]int{"removed": len(keys)},
-				})
+			o, err := parseWriteFlags(cc, c)
+			if err != nil {
+				return err
+			}
+			r, err := edit.Remove(cc.Context, dsconv.Formats(), args[0], keys, o.editing())
+			o.progress.end()
+			if err != nil {
+				return editError(err, r != nil && !r.Published, args[0])
+			}
+			return printEdit(c, &r.Report, o, editOutcome{
+				summary: fmt.Sprintf("%d sample(s) removed", r.Removed), details: map[string]int{"removed": r.Removed},
 			})
 		},
 	}

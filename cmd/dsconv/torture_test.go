@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/formattest"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
@@ -222,7 +222,7 @@ func (p *process) kill() bool {
 // state opens DST and returns its number of samples, or -1 if it is missing. The error is that of a
 // dataset that opens and is not complete.
 func state(dst string) (int, error) {
-	ds, err := all.Formats().Open(dst)
+	ds, err := dsconv.Formats().Open(dst)
 	if errors.Is(err, formats.ErrNotDataset) {
 		return -1, nil
 	}

@@ -79,7 +79,7 @@ func recipeOf(conf reader.Config) map[string]string {
 		decode = "fast"
 	}
 	return map[string]string{
-		"--batch": strconv.Itoa(conf.BatchSize), "--augment": augment.Format(conf.Transforms),
+		"--batch": strconv.Itoa(conf.BatchSize), "--augment": conf.Transforms.String(),
 		"--dtype": string(conf.DType), "--decode": decode, "--on-error": string(conf.OnError),
 	}
 }

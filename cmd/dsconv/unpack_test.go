@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsconv/dsconv/formats/all"
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats/formattest"
 )
 
@@ -92,7 +92,7 @@ func refusesUnfinished(t *testing.T, dir string, whole map[string]string) (finis
 // unfinished writes what an interrupted unpack leaves: the marker and some files.
 func unfinished(t *testing.T, dataset string, files map[string]string) (dir string) {
 	t.Helper()
-	ds, err := all.Formats().Open(dataset)
+	ds, err := dsconv.Formats().Open(dataset)
 	must(t, err)
 	defer ds.Close()
 	p, err := planUnpack(ds, "")

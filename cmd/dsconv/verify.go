@@ -9,9 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsconv/dsconv"
+
 	"github.com/urfave/cli/v2"
 
-	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/verify"
@@ -80,27 +81,23 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	if o.Quick && from != "" {
 		return usageErrorf("--quick does not find all damage that --repair restores: leave one of them out")
 	}
-	f, err := detectFormat(args[0])
-	if err != nil {
-		return err
-	}
-	found, err := verify.Run(cc.Context, f, args[0], o)
+	found, err := verify.Run(cc.Context, dsconv.Formats(), args[0], o)
 	if errors.Is(err, verify.ErrNoChecksums) {
 		return usageError{err}
 	}
 	if err != nil {
-		return err
+		return editError(err, false, args[0])
 	}
 	done := verifyResult{Report: found}
 	if from != "" && (!found.Sound() || len(found.Notes) > 0) {
-		if done.Repaired, err = repair(cc, c, f, args[0], from, found, convert.Options{
-			Workers: o.Workers, KeepOld: cc.Bool("keep-old"),
-		}, dry); err != nil {
+		if done.Repaired, err = repair(cc, c, args[0], from, edit.RepairOptions{
+			Options: edit.Options{Workers: o.Workers, KeepOld: cc.Bool("keep-old"), DryRun: dry}, Found: found,
+		}); err != nil {
 			return err
 		}
 		done.DryRun = dry
 		if len(done.Repaired.Lost) == 0 && !dry {
-			if done.Report, err = verify.Run(cc.Context, f, args[0], o); err != nil {
+			if done.Report, err = verify.Run(cc.Context, dsconv.Formats(), args[0], o); err != nil {
 				return err
 			}
 		}
@@ -155,7 +152,7 @@ func (v *verifyResult) print(c *console, quick bool) {
 func (v *verifyResult) printSamples(c *console) {
 	all := len(v.Samples) == v.Checked && len(v.Samples) > maxLines
 	if !all {
-		printFirst(c, v.Samples, maxLines, " damaged samples (--json lists all)", func(s verify.Sample) string {
+		printFirst(c, v.Samples, maxLines, " damaged samples (--json lists all)", func(s verify.DamagedSample) string {
 			return fmt.Sprintf("damaged sample: %s: %s", printable(s.Key), printable(s.Cause))
 		})
 	}

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
@@ -88,7 +88,7 @@ func copyParallel(to, from []byte) {
 func writeRandom(b *testing.B, path string, content []byte) {
 	b.Helper()
 	const each = 110_000
-	f, err := all.Formats().ByPath(path)
+	f, err := dsconv.Formats().ByPath(path)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -3,35 +3,34 @@ package main
 import (
 	"fmt"
 
+	"github.com/dsconv/dsconv"
+
 	"github.com/urfave/cli/v2"
 
-	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/verify"
 )
 
 // repair restores the damaged samples of the dataset at path from its source, or from any dataset with
 // the same samples.
-func repair(cc *cli.Context, c *console, f formats.Format, path, from string, found *verify.Report, o convert.Options, dry bool) (*edit.Repaired, error) {
-	t, err := edit.OpenDamaged(f, path)
-	if err != nil {
-		return nil, err
+func repair(cc *cli.Context, c *console, path, from string, o edit.RepairOptions) (*edit.Repaired, error) {
+	m := o.Found.Meta
+	if m == nil {
+		m = &formats.Meta{} // edit.Repair says that it is lost
 	}
-	defer t.Close()
-	src, err := openSource(cc.Context, from, packedConfig(cc, t.Meta()))
+	src, err := openSource(cc.Context, from, packedConfig(cc, m))
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	p, done, err := edit.Repair(cc.Context, t, found.Blocks, found.NoTable, src, o)
-	if err != nil || p == nil || dry {
-		return done, err
+	show := &runProgress{c: c}
+	o.Progress, o.Command = show.show, c.commandLine()
+	r, err := edit.Repair(cc.Context, dsconv.Formats(), path, src, o)
+	show.end()
+	if err != nil {
+		return nil, editError(err, r != nil && !r.Published, path)
 	}
-	if _, err := runPlan(cc.Context, c, p, &writeOptions{}); err != nil {
-		return done, fmt.Errorf("%w\n%s is unchanged", err, path)
-	}
-	return done, nil
+	return &r.Repaired, nil
 }
 
 func printRepaired(c *console, r *edit.Repaired) {
@@ -43,11 +42,11 @@ func printRepaired(c *console, r *edit.Repaired) {
 	switch {
 	case len(r.Lost) > 0:
 		c.printf("nothing was changed: %d samples cannot be restored from this source; remove them with dsconv rm, or use another source\n", len(r.Lost))
-	case r.Files == nil:
+	case r.Rewritten == nil:
 		c.printf("written again: all files\n")
-	case len(r.Files) == 0:
+	case len(r.Rewritten) == 0:
 		c.printf("written again: the metadata; all data files are unchanged\n")
 	default:
-		c.printf("written again: %s\n", shortList(r.Files, maxLines))
+		c.printf("written again: %s\n", shortList(r.Rewritten, maxLines))
 	}
 }

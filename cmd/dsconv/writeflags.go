@@ -18,8 +18,8 @@ type writeOptions struct {
 	folder              folder.Config // pack only
 	convert             convert.Options
 	dryRun, json, quiet bool
-	progressJSON        bool
 	report              string
+	progress            *runProgress
 }
 
 // writeFlags returns flags and the flags of every command that writes a dataset.
@@ -37,14 +37,15 @@ func writeFlags(flags ...cli.Flag) []cli.Flag {
 }
 
 // parseWriteFlags parses the flags of writeFlags.
-func parseWriteFlags(cc *cli.Context) (*writeOptions, error) {
+func parseWriteFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 	asJSON, err := progressAsJSON(cc)
 	if err != nil {
 		return nil, err
 	}
+	show := &runProgress{c: c, quiet: cc.Bool("quiet"), asJSON: asJSON}
 	o := &writeOptions{
-		dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"), progressJSON: asJSON,
-		convert: convert.Options{Workers: cc.Int("workers"), Discard: cc.Bool("discard"), KeepOld: cc.Bool("keep-old")},
+		dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"), progress: show,
+		convert: convert.Options{Workers: cc.Int("workers"), Discard: cc.Bool("discard"), KeepOld: cc.Bool("keep-old"), Progress: show.show, Command: c.commandLine()},
 	}
 	return o, parseSize(cc, "checkpoint", &o.convert.Checkpoint)
 }
@@ -63,11 +64,10 @@ func parseSize(cc *cli.Context, flag string, to *int64) (err error) {
 func (o *writeOptions) parseOnError(on string) error {
 	dir, quarantine := strings.CutPrefix(on, "quarantine:")
 	switch {
-	case on == "skip":
-	case on == "fail":
-		o.convert.Fail = true
+	case on == "skip", on == "fail":
+		o.convert.OnError = convert.OnError(on)
 	case quarantine && dir != "":
-		o.convert.Quarantine = dir
+		o.convert.OnError, o.convert.Quarantine = convert.Quarantine, dir
 	default:
 		return usageErrorf("--on-error %s: use skip, fail or quarantine:DIR", on)
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/dsconv/dsconv/formats/all"
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats/formattest"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
@@ -92,7 +92,7 @@ func succeeds(t *testing.T, args ...string) string {
 
 func described(t *testing.T, path string) formattest.Description {
 	t.Helper()
-	ds, err := all.Formats().Open(path)
+	ds, err := dsconv.Formats().Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func (w *written) loads(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := reader.Open(all.Formats(), w.path(name), reader.Config{BatchSize: 7, Shuffle: true, Transforms: transforms, OnError: reader.Skip})
+	l, err := reader.Open(dsconv.Formats(), w.path(name), reader.Config{BatchSize: 7, Shuffle: true, Transforms: transforms, OnError: reader.Skip})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
@@ -19,7 +19,7 @@ import (
 func main() {
 	// Images are decoded in C; workers that come back from there need a free place.
 	runtime.GOMAXPROCS(4 * runtime.GOMAXPROCS(0))
-	loader, err := reader.Open(all.Formats(), os.Args[1], reader.Config{
+	loader, err := reader.Open(dsconv.Formats(), os.Args[1], reader.Config{
 		BatchSize: 64, Shuffle: true, Seed: 1, DType: formats.Float32, Layout: pixel.NCHW,
 		Transforms: append(augment.Train(224), augment.ImageNet),
 	})

@@ -17,12 +17,14 @@ import (
 	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
 // Dataset is a folder of images. It is safe for concurrent use.
 type Dataset struct {
 	root          string
+	gate          lifetime.Gate
 	meta          formats.Meta
 	samples       []sample // in key order
 	skips         []Skip
@@ -117,6 +119,7 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 		return nil, d.empty()
 	}
 	d.describe(l, &cfg)
+	d.gate.Open(root, nil)
 	if file := filepath.Join(root, "labels.json"); cfg.Labels == "" {
 		if _, err := readDescription(file); err == nil {
 			d.unusedDescription = file
@@ -231,6 +234,9 @@ func (d *Dataset) KeepExtension() []string { return d.keepExtension }
 
 // Info returns what the listing of the folder has about sample i.
 func (d *Dataset) Info(i int) (formats.Info, error) {
+	if err := d.gate.Check(); err != nil {
+		return formats.Info{}, err
+	}
 	if i < 0 || i >= len(d.samples) {
 		return formats.Info{}, fmt.Errorf("%s: index %d out of range: the folder has %d samples", d.root, i, len(d.samples))
 	}
@@ -266,14 +272,20 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	if err != nil {
 		return err
 	}
+	if s == nil {
+		return fmt.Errorf("%s: sample %d: there is nothing to read it into: the *formats.Sample is nil", d.root, i)
+	}
 	s.Key, s.Split, s.Source, s.Checksum = in.Key, in.Split, in.Source, in.Checksum
-	s.Columns = append(s.Columns[:0], in.Columns...)
+	s.SetColumns(in.Columns...)
 	s.Resize(len(d.meta.Schema))
 	v := &s.Values[d.meta.Schema.ImageIndex()]
-	if v.Data, err = readFile(filepath.Join(d.root, filepath.FromSlash(in.Source.Path)), in.Size, in.Source.ModTime, v.Buffer()); err != nil {
+	data, err := readFile(filepath.Join(d.root, filepath.FromSlash(in.Source.Path)), in.Size, in.Source.ModTime, v.Buffer())
+	v.SetOwn(data)
+	if err != nil {
 		return fmt.Errorf("read %s: %w", in.Source.Path, err)
 	}
-	v.Encoding, v.DType, v.Shape = formats.Sniff(v.Data), "", v.Shape[:0]
+	v.Encoding, v.DType = formats.Sniff(v.Data), ""
+	v.SetShape()
 	if d.description != nil {
 		return d.description.read(d.root, &d.samples[i], s.Values)
 	}
@@ -298,12 +310,13 @@ func (d *Dataset) setLabels(it *sample, values []formats.Value) {
 
 // setMultiHot sets v to the multi-hot label of n classes of which those in list are set.
 func setMultiHot(v *formats.Value, list []int64, n int) {
-	v.Data = append(v.Buffer(), make([]byte, n)...)
+	clear(v.Alloc(n))
 	for _, class := range list {
 		v.Data[class] = 1
 	}
-	v.Encoding, v.DType, v.Shape = formats.Raw, formats.Uint8, append(v.Shape[:0], n)
+	v.Encoding, v.DType = formats.Raw, formats.Uint8
+	v.SetShape(n)
 }
 
-// Close does nothing: no file stays open.
-func (d *Dataset) Close() error { return nil }
+// Close implements formats.Dataset. No file is open between reads.
+func (d *Dataset) Close() error { return d.gate.Close() }

@@ -184,10 +184,13 @@ func readFieldFile(root, name string, kind formats.Kind, v *formats.Value) error
 	if !st.Mode().IsRegular() || st.Size() > maxFile {
 		return fmt.Errorf("%s: not a regular file of at most %d bytes", name, int64(maxFile))
 	}
-	if v.Data, err = readFile(full, st.Size(), st.ModTime().UnixNano(), v.Buffer()); err != nil {
+	data, err := readFile(full, st.Size(), st.ModTime().UnixNano(), v.Buffer())
+	v.SetOwn(data)
+	if err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
 	}
-	v.Encoding, v.DType, v.Shape = formats.Plain, "", v.Shape[:0]
+	v.Encoding, v.DType = formats.Plain, ""
+	v.SetShape()
 	switch kind {
 	case formats.Image, formats.Mask:
 		v.Encoding = formats.Sniff(v.Data)
@@ -196,8 +199,8 @@ func readFieldFile(root, name string, kind formats.Kind, v *formats.Value) error
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		v.Encoding, v.DType, v.Shape = formats.Raw, t, append(v.Shape[:0], shape...)
-		v.Data = append(v.Data[:0], v.Data[offset:]...)
+		v.Data, v.Encoding, v.DType = v.Data[offset:], formats.Raw, t
+		v.SetShape(shape...)
 	}
 	return nil
 }

@@ -16,6 +16,9 @@ var _ formats.Identifier = (*Dataset)(nil)
 // may have files of the same names, sizes and times, and two tables may give the same files other
 // labels.
 func (d *Dataset) Identify(w io.Writer) error {
+	if err := d.gate.Check(); err != nil {
+		return err
+	}
 	root, err := filepath.Abs(d.root)
 	if err != nil {
 		return err

@@ -13,6 +13,9 @@ import (
 func NotBuilt(t *testing.T, f formats.WritableFormat, path string) {
 	_, create := f.Create(path, formats.Meta{}, formats.CreateOptions{})
 	_, _, _, resume := f.Resume(path, formats.CreateOptions{})
+	if err := formats.CheckBuilt(f); !errors.Is(err, formats.ErrNotBuilt) || !strings.Contains(err.Error(), "CGO_ENABLED=1") {
+		t.Errorf("CheckBuilt: %v", err)
+	}
 	for _, err := range []error{create, resume} {
 		if !errors.Is(err, formats.ErrNotBuilt) || !strings.Contains(err.Error(), "CGO_ENABLED=1") || !strings.Contains(err.Error(), path) {
 			t.Errorf("got %v", err)

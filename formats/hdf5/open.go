@@ -45,6 +45,7 @@ func open(path string, salvage bool) (*dataset, error) {
 	if err := guard.Read(m.Data, func() error { return d.load(salvage) }); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
+	d.Gate.Open(path, m.Close)
 	return d, nil
 }
 

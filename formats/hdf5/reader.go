@@ -40,6 +40,10 @@ var (
 
 // Removed implements formats.Removals.
 func (d *dataset) Removed() ([]formats.RemovedSample, error) {
+	if err := d.Gate.Enter(0); err != nil {
+		return nil, err
+	}
+	defer d.Gate.Leave(0)
 	list, err := manifest.DecodeRemoved(d.Meta(), d.removed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Path, err)
@@ -63,6 +67,10 @@ func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
 
 // Prefetch implements formats.Prefetcher.
 func (d *dataset) Prefetch(indices []int32) {
+	if d.Gate.Enter(0) != nil {
+		return
+	}
+	defer d.Gate.Leave(0)
 	var locations []manifest.Location
 	// If a page cannot be read here, reading its values reports it.
 	_ = guard.Do(func() error {
@@ -95,7 +103,7 @@ func (d *dataset) image(i int, shape []int) (formats.Value, error) {
 	if err != nil {
 		return formats.Value{}, err
 	}
-	in, err := d.Info(i)
+	in, err := d.Manifest.Info(i)
 	if err != nil {
 		return formats.Value{}, err
 	}
@@ -130,6 +138,10 @@ func imageType(f *formats.Field, in *formats.Info) formats.DType {
 
 // Check implements formats.Checker.
 func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, report func(formats.Damage)) error {
+	if err := d.Gate.Enter(0); err != nil {
+		return err
+	}
+	defer d.Gate.Leave(0)
 	if whole, err := d.checkFooter(report); err != nil || !whole {
 		return err
 	}
@@ -140,6 +152,10 @@ func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, rep
 
 // CheckQuick implements formats.Checker: it verifies all datasets but the values.
 func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
+	if err := d.Gate.Enter(0); err != nil {
+		return err
+	}
+	defer d.Gate.Leave(0)
 	if whole, err := d.checkFooter(report); err != nil || !whole {
 		return err
 	}
@@ -201,6 +217,3 @@ func (d *dataset) checkFooter(report func(formats.Damage)) (whole bool, err erro
 	}
 	return true, nil
 }
-
-// Close implements formats.Dataset.
-func (d *dataset) Close() error { return d.mapping.Close() }

@@ -13,6 +13,10 @@ import (
 
 // Check implements formats.Checker.
 func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, report func(formats.Damage)) error {
+	if err := d.Gate.Enter(0); err != nil {
+		return err
+	}
+	defer d.Gate.Leave(0)
 	sums, err := checksum.ReadChecksums(d.Path)
 	if err != nil {
 		return err
@@ -23,6 +27,10 @@ func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, rep
 // CheckQuick implements formats.Checker: it looks each key up in the trees, which have few
 // pages, and does not touch the pages of the values.
 func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
+	if err := d.Gate.Enter(0); err != nil {
+		return err
+	}
+	defer d.Gate.Leave(0)
 	sums, err := checksum.ReadChecksums(d.Path)
 	if err != nil {
 		return err

@@ -8,16 +8,17 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-func notBuilt(action, path string) error {
-	return fmt.Errorf("%s %s: writing LMDB is %w: install gcc (apt-get install gcc) and build with CGO_ENABLED=1", action, path, formats.ErrNotBuilt)
+// Built returns formats.ErrNotBuilt; see formats.CheckBuilt.
+func (Format) Built() error {
+	return fmt.Errorf("writing LMDB is %w: install gcc (apt-get install gcc) and build with CGO_ENABLED=1", formats.ErrNotBuilt)
 }
 
 // Create returns formats.ErrNotBuilt.
-func (Format) Create(path string, _ formats.Meta, _ formats.CreateOptions) (formats.Writer, error) {
-	return nil, notBuilt("create", path)
+func (f Format) Create(path string, _ formats.Meta, _ formats.CreateOptions) (formats.Writer, error) {
+	return nil, fmt.Errorf("create %s: %w", path, f.Built())
 }
 
 // Resume returns formats.ErrNotBuilt.
-func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
-	return nil, formats.Meta{}, nil, notBuilt("resume", path)
+func (f Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
+	return nil, formats.Meta{}, nil, fmt.Errorf("resume %s: %w", path, f.Built())
 }

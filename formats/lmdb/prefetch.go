@@ -26,6 +26,10 @@ func (a *prefetchState) swap(pending []int32) []int32 {
 // Prefetch implements formats.Prefetcher. The location of a value is in the leaf of its key: if
 // the leaf is on the disk, Prefetch requests the leaf now and the value at the next call.
 func (d *dataset) Prefetch(indices []int32) {
+	if d.Gate.Enter(0) != nil {
+		return
+	}
+	defer d.Gate.Leave(0)
 	valid := make([]int32, 0, len(indices))
 	for _, i := range indices {
 		if i >= 0 && int(i) < d.Len() {

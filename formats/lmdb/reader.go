@@ -77,7 +77,14 @@ func open(path string) (d *dataset, damage, err error) {
 		d.fields, more = openEnvironment(path, fieldsName+"/"+dataName, fieldNames(meta.Schema, d.extra))
 		damage = errors.Join(damage, more)
 	}
-	for _, e := range d.environments() {
+	environments := d.environments()
+	d.Gate.Open(path, func() (err error) {
+		for _, e := range environments {
+			err = errors.Join(err, e.close())
+		}
+		return err
+	})
+	for _, e := range environments {
 		e.buildIndexes(d.Len(), d.Manifest.Key)
 	}
 	return d, damage, nil
@@ -110,6 +117,9 @@ func (d *dataset) checkSizes() error {
 
 // Removed implements formats.Removals.
 func (d *dataset) Removed() ([]formats.RemovedSample, error) {
+	if err := d.Gate.Check(); err != nil {
+		return nil, err
+	}
 	return sidecar.ReadRemoved(d.Path, d.Meta())
 }
 
@@ -124,7 +134,7 @@ func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {
 		}
 		v, err = parseField(field, b, shape, &d.headers[k])
 	} else {
-		in, missing := d.Info(i)
+		in, missing := d.Manifest.Info(i)
 		if missing != nil {
 			return v, missing
 		}
@@ -134,13 +144,4 @@ func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {
 		v, err = parseImage(field, &in, b, shape, &d.headers[k])
 	}
 	return v, guard.Since(mark, b, err)
-}
-
-// Close implements formats.Dataset.
-func (d *dataset) Close() error {
-	var err error
-	for _, e := range d.environments() {
-		err = errors.Join(err, e.close())
-	}
-	return err
 }

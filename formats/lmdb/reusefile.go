@@ -19,6 +19,9 @@ var _ formats.FileReuser = (*writer)(nil)
 // all its values. change may alter what is in the manifest: source, a designated label of kind
 // Label, split and columns.
 func (w *writer) ReuseFile(i int, change func(*formats.Info)) error {
+	if err := w.CheckOpen(); err != nil {
+		return err
+	}
 	if i != 0 || w.reused != nil || w.Manifest.Len() > 0 {
 		return errors.New("an LMDB dataset has one file: it is either reused or written again, not both")
 	}

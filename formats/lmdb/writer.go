@@ -89,14 +89,12 @@ func (w *writer) stores() []*store {
 }
 
 // Write implements formats.Writer.
-func (w *writer) Write(s *formats.Sample) error {
-	if w.reused != nil {
-		return fmt.Errorf("key %q: the old environment is reused, so no sample can be written to it", s.Key)
-	}
-	return w.Put(s, w.check, w.put)
-}
+func (w *writer) Write(s *formats.Sample) error { return w.Put(s, w.check, w.put) }
 
 func (w *writer) check(s *formats.Sample) error {
+	if w.reused != nil {
+		return errors.New("the old environment is reused, so no sample can be written to it")
+	}
 	schema := w.Meta.Schema
 	image := schema.ImageIndex()
 	err := value.CheckFrame(&schema[image], &s.Values[image])

@@ -20,33 +20,33 @@ type dataset struct {
 	slots []slot
 }
 
-// Dataset reads plain shards, from mapped memory.
-type Dataset struct{ dataset }
+// plain reads plain shards, from mapped memory.
+type plain struct{ dataset }
 
-// Compressed reads compressed shards. Each Read decompresses one frame. It is not a Viewer,
+// compressed reads compressed shards. Each Read decompresses one frame. It is not a Viewer,
 // since it has no memory to lend.
-type Compressed struct {
+type compressed struct {
 	dataset
 	zstd *zstd.Decoder
 	pool sync.Pool // of *[]byte: decompressed records
 }
 
 var (
-	_ formats.Dataset = (*Dataset)(nil)
-	_ formats.Viewer  = (*Dataset)(nil)
-	_ formats.Checker = (*Dataset)(nil)
-	_ formats.Dataset = (*Compressed)(nil)
-	_ formats.Checker = (*Compressed)(nil)
+	_ formats.Dataset = (*plain)(nil)
+	_ formats.Viewer  = (*plain)(nil)
+	_ formats.Checker = (*plain)(nil)
+	_ formats.Dataset = (*compressed)(nil)
+	_ formats.Checker = (*compressed)(nil)
 
 	_ formats.Salvager = Format{}
 
-	_ formats.Prefetcher     = (*Dataset)(nil)
-	_ formats.Prefetcher     = (*Compressed)(nil)
-	_ formats.StorageOrdered = (*Dataset)(nil)
-	_ formats.StorageOrdered = (*Compressed)(nil)
+	_ formats.Prefetcher     = (*plain)(nil)
+	_ formats.Prefetcher     = (*compressed)(nil)
+	_ formats.StorageOrdered = (*plain)(nil)
+	_ formats.StorageOrdered = (*compressed)(nil)
 )
 
-// Open opens the shards at path: a *Dataset, or a *Compressed for .tar.zst.
+// Open opens the shards at path: a *plain, or a *compressed for .tar.zst.
 func (f Format) Open(path string) (formats.Dataset, error) {
 	return open(path, sharded.OpenRecords)
 }
@@ -70,14 +70,14 @@ func open(path string, records func(path string) (*sharded.Records, error)) (for
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	if !strings.HasSuffix(path, compressedSuffix) {
-		return &Dataset{d}, nil
+		return &plain{d}, nil
 	}
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
 		_ = r.Close()
 		return nil, err
 	}
-	return &Compressed{dataset: d, zstd: z}, nil
+	return &compressed{dataset: d, zstd: z}, nil
 }
 
 // checkSuffix rejects a sidecar of another format, and compressed shards that were renamed
@@ -102,8 +102,7 @@ func (d *dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
 		return err
 	}
 	if shape := d.Manifest.Shape(i); shape != [3]int{} {
-		img := &s.Values[d.slots[0].field]
-		img.Shape = append(img.Shape[:0], shape[:]...)
+		s.Values[d.slots[0].field].SetShape(shape[:]...)
 	}
 	return d.VerifyLabel(i, s)
 }
@@ -117,19 +116,19 @@ func (d *dataset) read(i int, rec []byte, s *formats.Sample) error {
 }
 
 // Read fills s with a copy of sample i.
-func (d *Dataset) Read(i int, s *formats.Sample) error {
-	return d.WithRecord(i, func(rec []byte) error {
+func (d *plain) Read(i int, s *formats.Sample) error {
+	return d.ReadRecord(i, s, func(rec []byte) error {
 		return guard.Do(func() error { return d.read(i, rec, s) })
 	})
 }
 
 // View fills s with sample i in mapped memory; only labels are copied.
-func (d *Dataset) View(i int, s *formats.Sample) error {
-	return d.WithRecord(i, func(rec []byte) error { return d.fill(i, rec, s, true) })
+func (d *plain) View(i int, s *formats.Sample) error {
+	return d.ViewRecord(i, s, func(rec []byte) error { return d.fill(i, rec, s, true) })
 }
 
 // Read fills s with sample i, decompressed.
-func (d *Compressed) Read(i int, s *formats.Sample) error {
+func (d *compressed) Read(i int, s *formats.Sample) error {
 	buf, _ := d.pool.Get().(*[]byte)
 	if buf == nil {
 		buf = new([]byte)
@@ -139,7 +138,7 @@ func (d *Compressed) Read(i int, s *formats.Sample) error {
 			d.pool.Put(buf)
 		}
 	}()
-	return d.WithRecord(i, func(frame []byte) error {
+	return d.ReadRecord(i, s, func(frame []byte) error {
 		return guard.Do(func() (err error) {
 			if *buf, err = decompress(d.zstd, frame, *buf); err != nil {
 				return err
@@ -147,12 +146,6 @@ func (d *Compressed) Read(i int, s *formats.Sample) error {
 			return d.read(i, *buf, s)
 		})
 	})
-}
-
-// Close releases the decoder and unmaps the files.
-func (d *Compressed) Close() error {
-	d.zstd.Close()
-	return d.dataset.Close()
 }
 
 // Bounds of the size of a record: in bytes, and as a multiple of its frame. Only images of one

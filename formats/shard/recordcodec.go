@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/npy"
+	"github.com/dsconv/dsconv/internal/storage/value"
 )
 
 // encoder encodes samples as tar members. It reuses its memory for each sample.
@@ -139,7 +140,7 @@ func (sl *slot) setMissing(s *formats.Sample, lend bool) error {
 	if !sl.optional {
 		return fmt.Errorf("%w: the tar member %q is missing", formats.ErrDamaged, sl.suffix)
 	}
-	s.Values[sl.field].SetLabel(formats.NoLabel, lend)
+	value.SetLabel(&s.Values[sl.field], formats.NoLabel, lend)
 	return nil
 }
 
@@ -148,7 +149,8 @@ func (sl *slot) decode(data []byte, enc formats.Encoding, s *formats.Sample, len
 		return nil // the manifest has them
 	}
 	v := &s.Values[sl.field]
-	v.Encoding, v.DType, v.Shape = enc, "", v.Shape[:0]
+	v.Encoding, v.DType = enc, ""
+	v.SetShape()
 	var err error
 	switch {
 	case sl.kind == formats.Label:
@@ -156,7 +158,7 @@ func (sl *slot) decode(data []byte, enc formats.Encoding, s *formats.Sample, len
 		if err != nil {
 			return fmt.Errorf("%w: the label %q is not a number", formats.ErrDamaged, data)
 		}
-		v.SetLabel(x, lend)
+		value.SetLabel(v, x, lend)
 		return nil
 	case enc == formats.Raw:
 		data, err = sl.parseRaw(v, data)
@@ -167,9 +169,9 @@ func (sl *slot) decode(data []byte, enc formats.Encoding, s *formats.Sample, len
 		return err
 	}
 	if lend {
-		v.Lend(data)
+		v.Data = data
 	} else {
-		v.Data = append(v.Buffer(), data...)
+		v.Copy(data)
 	}
 	return nil
 }
@@ -177,8 +179,10 @@ func (sl *slot) decode(data []byte, enc formats.Encoding, s *formats.Sample, len
 // parseRaw reads the .npy header of data into v and returns the rest.
 func (sl *slot) parseRaw(v *formats.Value, data []byte) (_ []byte, err error) {
 	var offset int
-	if v.DType, v.Shape, offset, err = sl.headers.Parse(data, v.Shape); err != nil {
+	var shape []int
+	if v.DType, shape, offset, err = sl.headers.Parse(data, v.Shape); err != nil {
 		return nil, formats.WrapDamaged(err)
 	}
+	v.SetShape(shape...)
 	return data[offset:], nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
-// Writer writes one dataset of shards.
-type Writer struct {
+// writer writes one dataset of shards.
+type writer struct {
 	*staging.Shards
 	enc    encoder
 	index  indexer
@@ -20,12 +20,12 @@ type Writer struct {
 }
 
 var (
-	_ formats.Writer     = (*Writer)(nil)
-	_ formats.ShardEnder = (*Writer)(nil)
-	_ formats.FileReuser = (*Writer)(nil)
+	_ formats.Writer     = (*writer)(nil)
+	_ formats.ShardEnder = (*writer)(nil)
+	_ formats.FileReuser = (*writer)(nil)
 
-	_ formats.RemovalWriter  = (*Writer)(nil)
-	_ formats.PreviousKeeper = (*Writer)(nil)
+	_ formats.RemovalWriter  = (*writer)(nil)
+	_ formats.PreviousKeeper = (*writer)(nil)
 )
 
 // Create starts a dataset. A path that ends in .tar.zst is compressed, at DefaultZstd if o
@@ -62,8 +62,8 @@ func (f Format) Resume(path string, o formats.CreateOptions) (formats.Writer, fo
 }
 
 // newWriter prepares a Writer; m is nil if it is not known yet.
-func newWriter(path string, m *formats.Meta, o formats.CreateOptions) (w *Writer, end []byte, err error) {
-	w = &Writer{}
+func newWriter(path string, m *formats.Meta, o formats.CreateOptions) (w *writer, end []byte, err error) {
+	w = &writer{}
 	if m != nil {
 		if err := w.enc.init(m); err != nil {
 			return nil, nil, err
@@ -92,7 +92,7 @@ func (e *encoder) init(m *formats.Meta) (err error) {
 }
 
 // Write adds s as one record. Its bytes are copied once, into the file's current block.
-func (w *Writer) Write(s *formats.Sample) error {
+func (w *writer) Write(s *formats.Sample) error {
 	st := w.Stage()
 	if err := st.CheckSample(s, false); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (w *Writer) Write(s *formats.Sample) error {
 }
 
 // EndShard ends the current shard and builds its index.
-func (w *Writer) EndShard() error {
+func (w *writer) EndShard() error {
 	if err := w.Shards.EndShard(); err != nil {
 		return err
 	}
@@ -126,4 +126,4 @@ func (w *Writer) EndShard() error {
 }
 
 // Commit ends the last shard, writes the sidecar and publishes all.
-func (w *Writer) Commit() error { return w.Shards.Commit(w.index.publish) }
+func (w *writer) Commit() error { return w.Shards.Commit(w.index.publish) }

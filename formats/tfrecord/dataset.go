@@ -8,21 +8,21 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
-// Dataset reads TFRecord files that a Writer wrote, from mapped memory.
-type Dataset struct {
+// dataset reads TFRecord files that a Writer wrote, from mapped memory.
+type dataset struct {
 	*sharded.Records
 	features []feature
 }
 
 var (
-	_ formats.Dataset = (*Dataset)(nil)
-	_ formats.Viewer  = (*Dataset)(nil)
-	_ formats.Checker = (*Dataset)(nil)
+	_ formats.Dataset = (*dataset)(nil)
+	_ formats.Viewer  = (*dataset)(nil)
+	_ formats.Checker = (*dataset)(nil)
 
 	_ formats.Salvager = Format{}
 
-	_ formats.Prefetcher     = (*Dataset)(nil)
-	_ formats.StorageOrdered = (*Dataset)(nil)
+	_ formats.Prefetcher     = (*dataset)(nil)
+	_ formats.StorageOrdered = (*dataset)(nil)
 )
 
 // Open opens the files at path.
@@ -41,12 +41,12 @@ func open(path string, records func(path string) (*sharded.Records, error)) (for
 	if err := r.CheckFormat(Format{}.Name()); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	return &Dataset{Records: r, features: layoutOf(r.Meta())}, nil
+	return &dataset{Records: r, features: layoutOf(r.Meta())}, nil
 }
 
 // Read fills s with a copy of sample i. It verifies the frame's and the sample's checksums.
-func (d *Dataset) Read(i int, s *formats.Sample) error {
-	return d.WithRecord(i, func(rec []byte) error {
+func (d *dataset) Read(i int, s *formats.Sample) error {
+	return d.ReadRecord(i, s, func(rec []byte) error {
 		return guard.Do(func() error {
 			if err := d.fill(i, rec, s, false); err != nil {
 				return err
@@ -58,12 +58,12 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 
 // View fills s with sample i in mapped memory; only labels and other integers are copied. It
 // verifies only the checksum of the frame's length, since it does not touch the image's bytes.
-func (d *Dataset) View(i int, s *formats.Sample) error {
-	return d.WithRecord(i, func(rec []byte) error { return d.fill(i, rec, s, true) })
+func (d *dataset) View(i int, s *formats.Sample) error {
+	return d.ViewRecord(i, s, func(rec []byte) error { return d.fill(i, rec, s, true) })
 }
 
 // fill sets s to the sample of row i, decoded from its record.
-func (d *Dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
+func (d *dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
 	d.Manifest.Fill(i, s)
 	example, err := unframe(rec, !lend)
 	if err != nil {

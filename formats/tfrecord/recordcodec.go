@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/value"
 )
 
 // encoder encodes samples as frames. It reuses its memory for each sample.
@@ -59,9 +60,10 @@ func decode(schema formats.Schema, fs []feature, example []byte, shape [3]int, s
 	s.Resize(len(schema))
 	for i := range s.Values {
 		v := &s.Values[i]
-		v.Encoding, v.DType, v.Shape = "", "", v.Shape[:0]
+		v.Encoding, v.DType = "", ""
+		v.SetShape()
 		if schema[i].Kind == formats.Label {
-			v.SetLabel(formats.NoLabel, lend)
+			value.SetLabel(v, formats.NoLabel, lend)
 		}
 	}
 	next := 0
@@ -89,8 +91,8 @@ func decode(schema formats.Schema, fs []feature, example []byte, shape [3]int, s
 			return fmt.Errorf("%w: the feature %s is missing", formats.ErrDamaged, fs[next].name)
 		}
 	}
-	if img := &s.Values[schema.ImageIndex()]; shape != [3]int{} {
-		img.Shape = append(img.Shape[:0], shape[:]...)
+	if shape != [3]int{} {
+		s.Values[schema.ImageIndex()].SetShape(shape[:]...)
 	}
 	return checkTensors(schema, s)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/value"
 )
 
 // The features with a field's value. i is the field's position in the schema.
@@ -17,11 +18,10 @@ func content(i int, name string, kind listKind, when func(v *formats.Value) bool
 			return nil, s.Values[i].Data, when(&s.Values[i])
 		},
 		set: func(s *formats.Sample, payload []byte, lend bool) error {
-			v := &s.Values[i]
 			if lend {
-				v.Lend(payload)
+				s.Values[i].Data = payload
 			} else {
-				v.Data = append(v.Buffer(), payload...)
+				s.Values[i].Copy(payload)
 			}
 			return nil
 		},
@@ -71,7 +71,8 @@ func floats(i int, name string) feature {
 	f.set = func(set func(*formats.Sample, []byte, bool) error) func(*formats.Sample, []byte, bool) error {
 		return func(s *formats.Sample, payload []byte, lend bool) error {
 			v := &s.Values[i]
-			v.Encoding, v.DType, v.Shape = formats.Raw, formats.Float32, append(v.Shape[:0], len(payload)/16, 4)
+			v.Encoding, v.DType = formats.Raw, formats.Float32
+			v.SetShape(len(payload)/16, 4)
 			return set(s, payload, lend)
 		}
 	}(f.set)
@@ -84,7 +85,8 @@ func number(i int, name string) feature {
 	f.required = true
 	f.set = withStep(f.set, func(s *formats.Sample) {
 		v := &s.Values[i]
-		v.Encoding, v.DType, v.Shape = formats.Raw, formats.Float32, v.Shape[:0]
+		v.Encoding, v.DType = formats.Raw, formats.Float32
+		v.SetShape()
 	})
 	return f
 }
@@ -118,7 +120,8 @@ func integers(i int, name string, when func(v *formats.Value) bool) feature {
 			return b, nil, when(&s.Values[i])
 		},
 		set: func(s *formats.Sample, payload []byte, lend bool) error {
-			b := ownBuffer(&s.Values[i], lend)
+			v := &s.Values[i]
+			b := buffer(v, lend)
 			for len(payload) > 0 {
 				x, rest, err := nextInt(payload)
 				if err != nil {
@@ -126,18 +129,26 @@ func integers(i int, name string, when func(v *formats.Value) bool) feature {
 				}
 				b, payload = binary.LittleEndian.AppendUint64(b, uint64(x)), rest
 			}
-			s.Values[i].Data = b
+			set(v, b, lend)
 			return nil
 		},
 	}
 }
 
-// ownBuffer returns memory for v's Data; with lend not the buffer of an earlier Read.
-func ownBuffer(v *formats.Value, lend bool) []byte {
+// buffer returns memory for v's Data, which set then sets; with lend not that of an earlier Read.
+func buffer(v *formats.Value, lend bool) []byte {
 	if lend {
-		v.Data = nil
+		return nil
 	}
 	return v.Buffer()
+}
+
+func set(v *formats.Value, b []byte, lend bool) {
+	if lend {
+		v.Data = b
+	} else {
+		v.SetOwn(b)
+	}
 }
 
 func label(i int, name string) feature {
@@ -150,7 +161,7 @@ func label(i int, name string) feature {
 		if err != nil || len(rest) > 0 {
 			return errExample
 		}
-		s.Values[i].SetLabel(x, lend)
+		value.SetLabel(&s.Values[i], x, lend)
 		return nil
 	}
 	return f
@@ -167,7 +178,7 @@ func multiHot(i int, name string) feature {
 		},
 		set: func(s *formats.Sample, payload []byte, lend bool) error {
 			v := &s.Values[i]
-			b := ownBuffer(v, lend)
+			b := buffer(v, lend)
 			for len(payload) > 0 {
 				x, rest, err := nextInt(payload)
 				if err != nil || x < 0 || x > 255 {
@@ -175,7 +186,9 @@ func multiHot(i int, name string) feature {
 				}
 				b, payload = append(b, byte(x)), rest
 			}
-			v.Data, v.Encoding, v.DType, v.Shape = b, formats.Raw, formats.Uint8, append(v.Shape[:0], len(b))
+			set(v, b, lend)
+			v.Encoding, v.DType = formats.Raw, formats.Uint8
+			v.SetShape(len(b))
 			return nil
 		},
 	}
@@ -210,13 +223,14 @@ func shape(i int, name string) feature {
 		},
 		set: func(s *formats.Sample, payload []byte, _ bool) error {
 			v := &s.Values[i]
-			for v.Shape = v.Shape[:0]; len(payload) > 0; {
+			for v.SetShape(); len(payload) > 0; {
 				x, rest, err := nextInt(payload)
 				if err != nil || x < 0 || x > 1<<40 {
 					return errExample
 				}
 				v.Shape, payload = append(v.Shape, int(x)), rest
 			}
+			v.SetShape(v.Shape...)
 			return nil
 		},
 	}

@@ -11,19 +11,19 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
-// Writer writes one dataset of TFRecord files.
-type Writer struct {
+// writer writes one dataset of TFRecord files.
+type writer struct {
 	*staging.Shards
 	enc encoder
 }
 
 var (
-	_ formats.Writer     = (*Writer)(nil)
-	_ formats.ShardEnder = (*Writer)(nil)
-	_ formats.FileReuser = (*Writer)(nil)
+	_ formats.Writer     = (*writer)(nil)
+	_ formats.ShardEnder = (*writer)(nil)
+	_ formats.FileReuser = (*writer)(nil)
 
-	_ formats.RemovalWriter  = (*Writer)(nil)
-	_ formats.PreviousKeeper = (*Writer)(nil)
+	_ formats.RemovalWriter  = (*writer)(nil)
+	_ formats.PreviousKeeper = (*writer)(nil)
 )
 
 // Create starts a dataset.
@@ -36,7 +36,7 @@ func (f Format) Create(path string, m formats.Meta, o formats.CreateOptions) (fo
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{Shards: s, enc: encoder{features: layoutOf(&m)}}, nil
+	return &writer{Shards: s, enc: encoder{features: layoutOf(&m)}}, nil
 }
 
 // Resume continues a dataset.
@@ -49,7 +49,7 @@ func (f Format) Resume(path string, o formats.CreateOptions) (formats.Writer, fo
 		return nil, formats.Meta{}, nil, err
 	}
 	st := s.Stage()
-	return &Writer{Shards: s, enc: encoder{features: layoutOf(&st.Meta)}}, st.Meta, st.Note, nil
+	return &writer{Shards: s, enc: encoder{features: layoutOf(&st.Meta)}}, st.Meta, st.Note, nil
 }
 
 func checkOptions(path string, o formats.CreateOptions) error {
@@ -63,7 +63,7 @@ func checkOptions(path string, o formats.CreateOptions) error {
 }
 
 // Write adds s as one example. Its bytes are copied once, into the file's current block.
-func (w *Writer) Write(s *formats.Sample) error {
+func (w *writer) Write(s *formats.Sample) error {
 	st := w.Stage()
 	if err := st.CheckSample(s, false); err != nil {
 		return err
@@ -76,10 +76,10 @@ func (w *Writer) Write(s *formats.Sample) error {
 }
 
 // Commit ends the last file, writes the sidecar and publishes all.
-func (w *Writer) Commit() error { return w.Shards.Commit(w.writeIndexes) }
+func (w *writer) Commit() error { return w.Shards.Commit(w.writeIndexes) }
 
 // writeIndexes writes the offsets and lengths of each file's records, in order, into dir.
-func (w *Writer) writeIndexes(dir string) (names []string, err error) {
+func (w *writer) writeIndexes(dir string) (names []string, err error) {
 	st := w.Stage()
 	row := 0
 	for i, file := range st.Meta.Files {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader"
 )
@@ -83,7 +83,7 @@ func openLoader(a openArguments) (_ any, err error) {
 		return nil, fmt.Errorf("%w: %w", errValue, err)
 	}
 	l := &loader{runs: map[int64]*running{}}
-	if l.dataset, err = all.Formats().Open(a.Path); err != nil {
+	if l.dataset, err = dsconv.Formats().Open(a.Path); err != nil {
 		return nil, err
 	}
 	if err := l.open(a.Config); err != nil {

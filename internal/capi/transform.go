@@ -65,10 +65,10 @@ func (d *draw) check() error {
 	return nil
 }
 
-// plan draws what the transform does to an image.
-func (t *transform) plan(p *augment.Plan, d *draw) {
+// draw draws what the transform does to an image.
+func (t *transform) draw(s *augment.Steps, d *draw) {
 	r := random.NewRand(d.Seed, d.Epoch, d.Sample)
-	t.pipeline.Plan(p, d.Height, d.Width, &r)
+	t.pipeline.Draw(s, d.Height, d.Width, &r)
 }
 
 // planOf returns the steps that the transform does to an image, with what it draws.
@@ -80,9 +80,9 @@ func planOf(d draw) (any, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	var p augment.Plan
-	t.plan(&p, &d)
-	return p.Steps(), nil
+	var s augment.Steps
+	t.draw(&s, &d)
+	return s.List(), nil
 }
 
 // dsconv_transform transforms the height*width*channels pixels at src, which it does not change. *out
@@ -123,14 +123,15 @@ var imagePart = []part{{
 
 // apply makes b a batch of one image: m, transformed.
 func (t *transform) apply(m *pixel.Image, d *draw, b *reader.Batch) error {
-	var p augment.Plan
-	t.plan(&p, d)
-	if err := t.pipeline.Fits(m, &p); err != nil {
+	var s augment.Steps
+	t.draw(&s, d)
+	if err := t.pipeline.Fits(m, &s); err != nil {
 		return err
 	}
-	shape := [4]int{1, p.H, p.W, t.channels}
+	h, w := s.Size()
+	shape := [4]int{1, h, w, t.channels}
 	if t.layout == pixel.NCHW {
-		shape = [4]int{1, t.channels, p.H, p.W}
+		shape = [4]int{1, t.channels, h, w}
 	}
 	made, err := reader.NewBatch(shape, t.dtype, "")
 	if err != nil {
@@ -147,7 +148,7 @@ func (t *transform) apply(m *pixel.Image, d *draw, b *reader.Batch) error {
 		target.Half = reader.Pixels[uint16](b)
 	}
 	var r augment.Runner
-	if err := r.Apply(&p, m, false, target); err != nil {
+	if err := r.Apply(&s, m, false, target); err != nil {
 		return err
 	}
 	return r.Store()

@@ -82,21 +82,22 @@ func (e *Encoder) AppendZstd(dst, raw []byte, level int) ([]byte, error) {
 // Encode encodes m to v and reuses v's memory. level is the zstd level for raw pixels, 0 for
 // none.
 func (e *Encoder) Encode(v *formats.Value, m *pixel.Image, enc Encode, level int) (err error) {
-	v.Data = v.Data[:0]
+	data := v.Buffer()
 	switch v.Encoding = enc.Encoding; {
 	case enc.Encoding == formats.JPEG:
-		v.Data, err = e.AppendJPEG(v.Data, m, enc)
+		data, err = e.AppendJPEG(data, m, enc)
 	case enc.Encoding == formats.PNG:
-		v.Data, err = e.AppendPNG(v.Data, m)
+		data, err = e.AppendPNG(data, m)
 	case enc.Encoding == formats.Raw && level > 0:
 		v.Encoding = formats.RawZstd
-		v.Data, err = e.AppendZstd(v.Data, m.Pix, level)
+		data, err = e.AppendZstd(data, m.Pix, level)
 	case enc.Encoding == formats.Raw:
-		v.Data = append(v.Data, m.Pix...)
+		data = append(data, m.Pix...)
 	default:
 		return fmt.Errorf("%w: encoding %q", pixel.ErrUnsupported, enc.Encoding)
 	}
+	v.SetOwn(data)
 	v.DType = m.DType
-	v.Shape = append(v.Shape[:0], m.H, m.W, m.C)
+	v.SetShape(m.H, m.W, m.C)
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -105,8 +104,8 @@ func (o outside) check(name string, bins, channels int) error {
 }
 
 // plan is torchvision's _apply_op.
-func (o outside) plan(p *Plan, a automatic, magnitude float64) {
-	move := func(m [6]float64) { p.Affine(m, o.filter(), o.Fill) }
+func (o outside) plan(s *Steps, a automatic, magnitude float64) {
+	move := func(m [6]float64) { s.Affine(m, o.filter(), o.Fill) }
 	switch a {
 	case shearX:
 		move([6]float64{1, math.Tan(math.Atan(magnitude)), 0, 0, 1, 0})
@@ -118,22 +117,22 @@ func (o outside) plan(p *Plan, a automatic, magnitude float64) {
 	case translateY:
 		move([6]float64{1, 0, 0, 0, 1, -math.Trunc(magnitude)})
 	case turn:
-		p.Rotate(magnitude, o.filter(), false, nil, o.Fill)
+		s.Rotate(magnitude, o.filter(), false, nil, o.Fill)
 	case brightness:
-		p.Enhance(pixelops.Brightness, 1+magnitude)
+		s.Enhance(Brightness, 1+magnitude)
 	case saturation:
-		p.Enhance(pixelops.Saturation, 1+magnitude)
+		s.Enhance(Saturation, 1+magnitude)
 	case contrast:
-		p.Enhance(pixelops.Contrast, 1+magnitude)
+		s.Enhance(Contrast, 1+magnitude)
 	case sharpness:
-		p.Sharpen(1 + magnitude)
+		s.Sharpen(1 + magnitude)
 	case posterize:
-		p.Enhance(pixelops.Posterize, magnitude)
+		s.Enhance(Posterize, magnitude)
 	case solarize:
-		p.Enhance(pixelops.Solarize, magnitude)
+		s.Enhance(Solarize, magnitude)
 	case autocontrast:
-		p.Enhance(pixelops.AutoContrast, 0)
+		s.Enhance(AutoContrast, 0)
 	case equalize:
-		p.Enhance(pixelops.Equalize, 0)
+		s.Enhance(Equalize, 0)
 	}
 }

@@ -2,19 +2,19 @@ package augment
 
 import "github.com/dsconv/dsconv/preprocess/pixel"
 
-// Boxes appends to dst what p makes of boxes (N,4), each x0 y0 x1 y1 in pixels of the image
-// that p was Reset to, and gives the result. Crops shift them and cut them at the edges; what
+// Boxes appends to dst what s makes of boxes (N,4), each x0 y0 x1 y1 in pixels of the image
+// that s was Reset to, and gives the result. Crops shift them and cut them at the edges; what
 // lies outside becomes empty but stays: the number of boxes is the same. A rotated box becomes
 // the smallest upright one that encloses it, as in torchvision.transforms.v2. dst may be
 // boxes[:0].
-func (p *Plan) Boxes(dst, boxes []float32) []float32 {
+func (s *Steps) Boxes(dst, boxes []float32) []float32 {
 	for at := 0; at+4 <= len(boxes); at += 4 {
 		b := box{float64(boxes[at]), float64(boxes[at+1]), float64(boxes[at+2]), float64(boxes[at+3])}
-		for i := range p.steps {
-			s := &p.steps[i]
-			b = b.crop(s.window).flip(s.flips, s.window).step(s)
+		for i := range s.steps {
+			st := &s.steps[i]
+			b = b.crop(st.window).flip(st.flips, st.window).step(st)
 		}
-		b = b.crop(p.window).flip(p.flips, p.window)
+		b = b.crop(s.window).flip(s.flips, s.window)
 		dst = append(dst, float32(b.x0), float32(b.y0), float32(b.x1), float32(b.y1))
 	}
 	return dst

@@ -22,17 +22,17 @@ func (o CenterCrop) String() string {
 // Check implements Op.
 func (o CenterCrop) Check(int) error { return checkSize("centercrop", o.H, o.W) }
 
-// Plan implements Op.
-func (o CenterCrop) Plan(p *Plan, _ *random.Rand) {
-	if p.H < o.H || p.W < o.W {
-		h, w := max(0, o.H-p.H), max(0, o.W-p.W)
-		p.Pad(w/2, h/2, w-w/2, h-h/2, PadConstant, nil)
+// AddTo implements Op.
+func (o CenterCrop) AddTo(s *Steps, _ *random.Rand) {
+	if s.h < o.H || s.w < o.W {
+		h, w := max(0, o.H-s.h), max(0, o.W-s.w)
+		s.Pad(w/2, h/2, w-w/2, h-h/2, PadConstant, nil)
 	}
-	r := pixel.Rect{X: middle(p.W, o.W), Y: middle(p.H, o.H), W: o.W, H: o.H}
+	r := pixel.Rect{X: middle(s.w, o.W), Y: middle(s.h, o.H), W: o.W, H: o.H}
 	if o.Floor {
-		r.X, r.Y = (p.W-o.W)/2, (p.H-o.H)/2
+		r.X, r.Y = (s.w-o.W)/2, (s.h-o.H)/2
 	}
-	p.Crop(r)
+	s.Crop(r)
 }
 
 func (CenterCrop) sizing() sizing { return fixesSize }

@@ -42,8 +42,8 @@ func (c *comparison) check(t *testing.T, results [][]byte) {
 }
 
 // change is an Op of one enhancement.
-func change(c pixelops.Change, factor float64) Op {
-	return planned(func(p *Plan) { p.Enhance(c, factor) })
+func change(c Change, factor float64) Op {
+	return planned(func(p *Steps) { p.Enhance(c, factor) })
 }
 
 // colorImages have many colours, the colours of photos, greys, and hardly any pixels.
@@ -62,13 +62,13 @@ func colorImages() []*pixel.Image {
 func colorJobs(prefix string) (c comparison) {
 	for _, m := range colorImages() {
 		for _, f := range []float64{0, 0.3, 0.77, 1, 1.4, 2.5} {
-			c.add(newJob(prefix+"brightness", m, f), change(pixelops.Brightness, f))
-			c.add(newJob(prefix+"contrast", m, f), change(pixelops.Contrast, f))
-			c.add(newJob(prefix+"saturation", m, f), change(pixelops.Saturation, f))
+			c.add(newJob(prefix+"brightness", m, f), change(Brightness, f))
+			c.add(newJob(prefix+"contrast", m, f), change(Contrast, f))
+			c.add(newJob(prefix+"saturation", m, f), change(Saturation, f))
 			c.add(newJob(prefix+"sharpness", m, f), RandomAdjustSharpness{Factor: f, P: 1})
 		}
 		for _, f := range []float64{-0.5, -0.1, 0, 0.003, 0.25, 0.5} {
-			c.add(newJob(prefix+"hue", m, f), change(pixelops.Hue, f))
+			c.add(newJob(prefix+"hue", m, f), change(Hue, f))
 		}
 		for bits := 1; bits <= 8; bits++ {
 			c.add(newJob(prefix+"posterize", m, bits), RandomPosterize{Bits: bits, P: 1})
@@ -113,9 +113,9 @@ type fixedAutomatic struct {
 	magnitude float64
 }
 
-func (fixedAutomatic) String() string                 { return "automatic" }
-func (fixedAutomatic) Check(int) error                { return nil }
-func (o fixedAutomatic) Plan(p *Plan, _ *random.Rand) { o.plan(p, o.a, o.magnitude) }
+func (fixedAutomatic) String() string                   { return "automatic" }
+func (fixedAutomatic) Check(int) error                  { return nil }
+func (o fixedAutomatic) AddTo(s *Steps, _ *random.Rand) { o.plan(s, o.a, o.magnitude) }
 
 // automaticJobs are all changes by some of their magnitudes.
 func automaticJobs() (c comparison) {
@@ -177,10 +177,10 @@ func TestAutomaticDraws(t *testing.T) {
 	const n = 28_000
 	kinds := map[string]int{}
 	for i := range n {
-		var p Plan
+		var p Steps
 		p.Reset(40, 50, 3)
 		r := random.NewRand(3, 0, i)
-		TrivialAugmentWide{}.Plan(&p, &r)
+		TrivialAugmentWide{}.AddTo(&p, &r)
 		kinds[soleStep(&p)]++
 	}
 	// Magnitudes of 0 turn nothing: what rotates is seen in 30 of 31 draws.
@@ -205,23 +205,19 @@ func TestAutomaticDraws(t *testing.T) {
 	}
 }
 
-// soleStep names the only step of p.
-func soleStep(p *Plan) string {
-	if len(p.steps) == 0 {
+// soleStep names the only step of s.
+func soleStep(s *Steps) string {
+	if len(s.steps) == 0 {
 		return "nothing"
 	}
-	s := &p.steps[0]
-	m := s.affine.Matrix
+	st := &s.steps[0]
+	m := st.affine.Matrix
 	switch {
-	case s.kind == sharpen:
+	case st.kind == sharpen:
 		return "sharpen"
-	case s.kind == enhance:
-		return map[pixelops.Change]string{
-			pixelops.Brightness: "brightness", pixelops.Contrast: "contrast", pixelops.Saturation: "saturation",
-			pixelops.Posterize: "posterize", pixelops.Solarize: "solarize",
-			pixelops.AutoContrast: "autocontrast", pixelops.Equalize: "equalize",
-		}[p.changes[s.color.from].Change]
-	case s.kind != affine || m[0] != 1 || m[4] != 1:
+	case st.kind == enhance:
+		return string(changes[s.changes[st.color.from].Change])
+	case st.kind != affine || m[0] != 1 || m[4] != 1:
 		return "rotate"
 	case m[1] > 0 || m[3] > 0:
 		return "shear, positive"
@@ -233,10 +229,10 @@ func soleStep(p *Plan) string {
 
 func TestRandAugmentMakesSoManyChanges(t *testing.T) {
 	for i := range 200 {
-		var p Plan
+		var p Steps
 		p.Reset(40, 50, 3)
 		r := random.NewRand(3, 0, i)
-		RandAugment{Ops: 5, Magnitude: 30}.Plan(&p, &r)
+		RandAugment{Ops: 5, Magnitude: 30}.AddTo(&p, &r)
 		steps := 0
 		for _, s := range p.steps {
 			steps += max(1, s.color.to-s.color.from)
@@ -248,9 +244,9 @@ func TestRandAugmentMakesSoManyChanges(t *testing.T) {
 }
 
 // fixedSpatial blurs and sharpens.
-func fixedSpatial(p *Plan) {
-	p.Blur(3, 5, 1.2)
-	p.Sharpen(1.7)
+func fixedSpatial(s *Steps) {
+	s.Blur(3, 5, 1.2)
+	s.Sharpen(1.7)
 }
 
 func TestColorsOneAfterAnother(t *testing.T) {
@@ -258,10 +254,10 @@ func TestColorsOneAfterAnother(t *testing.T) {
 	upside := RandomVerticalFlip{P: 1}
 	crop := fixedCrop{X: 5, Y: 7, W: 33, H: 20}
 	spatial := planned(fixedSpatial)
-	dark, even := change(pixelops.Brightness, 0.6), change(pixelops.Contrast, 1.5)
+	dark, even := change(Brightness, 0.6), change(Contrast, 1.5)
 	stretch, hist := RandomAutocontrast{P: 1}, RandomEqualize{P: 1}
 	for name, ops := range map[string][]Op{
-		"changes":                {dark, even, change(pixelops.Hue, 0.2), stretch, dark},
+		"changes":                {dark, even, change(Hue, 0.2), stretch, dark},
 		"flip blur":              {flip, upside, spatial, crop},
 		"crop blur flip":         {crop, spatial, flip, spatial},
 		"crop between":           {even, crop, even, hist},
@@ -270,7 +266,7 @@ func TestColorsOneAfterAnother(t *testing.T) {
 		"stretch crop stretch":   {stretch, crop, stretch},
 		"pad equalize":           {CenterCrop{H: 70, W: 80}, hist, flip, spatial},
 		"gray blur crop gray":    {RandomGrayscale{P: 1}, spatial, crop, RandomGrayscale{P: 1}},
-		"affine between changes": {dark, planned(func(p *Plan) { p.Affine([6]float64{1, 0.2, 0, 0, 1, 0}, pixel.Nearest, nil) }), even},
+		"affine between changes": {dark, planned(func(p *Steps) { p.Affine([6]float64{1, 0.2, 0, 0, 1, 0}, pixel.Nearest, nil) }), even},
 	} {
 		for _, c := range []int{1, 3} {
 			m := noise(48, 61, c, 1)
@@ -290,17 +286,17 @@ func TestColorsOneAfterAnother(t *testing.T) {
 
 // Changes one after another are one step, and one call.
 func TestChangesAreOneStep(t *testing.T) {
-	p := Plan{}
+	p := Steps{}
 	p.Reset(20, 30, 3)
 	r := random.NewRand(1, 1, 1)
-	ColorJitter{Brightness: 0.4, Contrast: 0.4, Saturation: 0.4, Hue: 0.1}.Plan(&p, &r)
+	ColorJitter{Brightness: 0.4, Contrast: 0.4, Saturation: 0.4, Hue: 0.1}.AddTo(&p, &r)
 	p.Flip()
-	RandomGrayscale{P: 1}.Plan(&p, &r)
+	RandomGrayscale{P: 1}.AddTo(&p, &r)
 	if len(p.steps) != 1 || p.steps[0].color.to != 5 {
 		t.Errorf("%d steps, want 1 of 5 changes", len(p.steps))
 	}
 	p.Crop(pixel.Rect{X: 1, W: 29, H: 20})
-	p.Enhance(pixelops.Contrast, 2)
+	p.Enhance(Contrast, 2)
 	if len(p.steps) != 2 {
 		t.Errorf("%d steps, want another one for what is cropped", len(p.steps))
 	}
@@ -339,9 +335,9 @@ func TestBlurOfTooFewPixels(t *testing.T) {
 	}
 	m := &pixel.Image{}
 	m.Reset(8, 8, 3, formats.Uint16)
-	var p Plan
+	var p Steps
 	p.Reset(8, 8, 3)
-	p.Enhance(pixelops.Invert, 0)
+	p.Enhance(Invert, 0)
 	var r Runner
 	if err := r.Apply(&p, m, true, resample.Target{}); !errors.Is(err, pixelops.ErrNotEightBit) {
 		t.Errorf("16 bits: %v", err)
@@ -364,12 +360,12 @@ func benchmarkOp(b *testing.B, o Op, m *pixel.Image) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var plan Plan
+	var plan Steps
 	var r Runner
 	own := &pixel.Image{Pix: slices.Clone(m.Pix), H: m.H, W: m.W, C: m.C, DType: m.DType}
 	for i := 0; b.Loop(); i++ {
 		rand := random.NewRand(1, 0, i)
-		p.Plan(&plan, m.H, m.W, &rand)
+		p.Draw(&plan, m.H, m.W, &rand)
 		if err := r.Apply(&plan, own, true, resample.Target{Spec: p.Store()}); err != nil {
 			b.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package augment
 import (
 	"fmt"
 
-	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/reader/random"
 )
 
@@ -56,14 +55,14 @@ func (o ColorJitter) Check(channels int) error {
 	return checkColors("jitter", channels)
 }
 
-// Plan implements Op.
-func (o ColorJitter) Plan(p *Plan, r *random.Rand) {
+// AddTo implements Op.
+func (o ColorJitter) AddTo(s *Steps, r *random.Rand) {
 	type jitter struct {
-		change pixelops.Change
+		change Change
 		varies bool
 		factor float64
 	}
-	changes := [4]pixelops.Change{pixelops.Brightness, pixelops.Contrast, pixelops.Saturation, pixelops.Hue}
+	changes := [4]Change{Brightness, Contrast, Saturation, Hue}
 	var jitters [4]jitter
 	for i, c := range changes {
 		low, high := o.bounds(i)
@@ -75,7 +74,7 @@ func (o ColorJitter) Plan(p *Plan, r *random.Rand) {
 	}
 	for _, j := range jitters {
 		if j.varies {
-			p.Enhance(j.change, j.factor)
+			s.Enhance(j.change, j.factor)
 		}
 	}
 }

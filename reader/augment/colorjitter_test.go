@@ -4,32 +4,32 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/reader/random"
 )
 
 // TestJitterRanges holds that factors come from all of their range, evenly, and from nowhere else.
 func TestJitterRanges(t *testing.T) {
 	o := ColorJitter{Brightness: 0.3, Ranges: [4][2]float64{1: {0.2, 0.4}, 2: {3, 3}, 3: {-0.1, 0.3}}}
-	want := map[pixelops.Change][2]float64{
-		pixelops.Brightness: {0.7, 1.3}, pixelops.Contrast: {0.2, 0.4},
-		pixelops.Saturation: {3, 3}, pixelops.Hue: {-0.1, 0.3},
+	want := map[Change][2]float64{
+		Brightness: {0.7, 1.3}, Contrast: {0.2, 0.4},
+		Saturation: {3, 3}, Hue: {-0.1, 0.3},
 	}
-	sums := map[pixelops.Change]float64{}
+	sums := map[Change]float64{}
 	const n = 4000
 	for i := range n {
-		var p Plan
+		var p Steps
 		p.Reset(8, 8, 3)
 		r := random.NewRand(3, 0, i)
-		o.Plan(&p, &r)
+		o.AddTo(&p, &r)
 		if len(p.changes) != 4 {
 			t.Fatalf("%d changes, want 4", len(p.changes))
 		}
 		for _, e := range p.changes {
-			if b := want[e.Change]; e.Factor < b[0] || e.Factor > b[1] {
-				t.Fatalf("change %v by %v, outside of %v", e.Change, e.Factor, b)
+			change := changes[e.Change]
+			if b := want[change]; e.Factor < b[0] || e.Factor > b[1] {
+				t.Fatalf("change %v by %v, outside of %v", change, e.Factor, b)
 			}
-			sums[e.Change] += e.Factor
+			sums[change] += e.Factor
 		}
 	}
 	for c, b := range want {
@@ -48,13 +48,13 @@ func TestJitterRangeErrors(t *testing.T) {
 }
 
 func TestCenterCropFloor(t *testing.T) {
-	var p Plan
+	var p Steps
 	for _, tt := range []struct {
 		floor bool
 		x, y  int
 	}{{false, 2, 0}, {true, 1, 0}} {
 		p.Reset(11, 13, 3)
-		CenterCrop{H: 10, W: 10, Floor: tt.floor}.Plan(&p, nil)
+		CenterCrop{H: 10, W: 10, Floor: tt.floor}.AddTo(&p, nil)
 		if p.window.X != tt.x || p.window.Y != tt.y {
 			t.Errorf("floor %v: at %d, %d, want %d, %d", tt.floor, p.window.X, p.window.Y, tt.x, tt.y)
 		}

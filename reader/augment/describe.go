@@ -1,15 +1,14 @@
 package augment
 
 import (
-	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // Step is one thing that a plan does to an image, with what was drawn for it. Its numbers are of
 // the image as the steps before it leave it.
 type Step struct {
-	// Name is crop, flip, vflip, resize, pad, transpose, affine, blur, sharpen, erase or a
-	// preprocess.Change: brightness, contrast, saturation, hue, gray, invert, posterize, solarize,
+	// Name is crop, flip, vflip, resize, pad, transpose, affine, blur, sharpen, func, erase or a
+	// [Change]: brightness, contrast, saturation, hue, gray, invert, posterize, solarize,
 	// autocontrast, equalize.
 	Name string `json:"step"`
 	// Part is left, top, width, height: of crop and erase.
@@ -22,22 +21,23 @@ type Step struct {
 	Mode   PadMode `json:"mode,omitempty"`
 	// Values are what fills, or what erases; none is 0, or, of erase, noise.
 	Values []float64 `json:"values,omitempty"`
-	Matrix []float64 `json:"matrix,omitempty"` // of affine, see Plan.Affine
+	Matrix []float64 `json:"matrix,omitempty"` // of affine, see Steps.Affine
+	Func   string    `json:"func,omitempty"`   // the name of a Func
 	Amount float64   `json:"amount,omitempty"` // the factor of a change, the sigma of a blur
 }
 
-// Steps tells what p will do, in order: for those who want to do the same by other means.
-func (p *Plan) Steps() []Step {
+// List tells what s will do, in order: for those who want to do the same by other means.
+func (s *Steps) List() []Step {
 	var all []Step
-	h, w := p.fromH, p.fromW
-	for i := range p.steps {
-		s := &p.steps[i]
-		all = appendView(all, h, w, s.window, s.flips)
-		all = append(all, p.describe(s)...)
-		h, w = s.h, s.w
+	h, w := s.fromH, s.fromW
+	for i := range s.steps {
+		st := &s.steps[i]
+		all = appendView(all, h, w, st.window, st.flips)
+		all = append(all, s.describe(st)...)
+		h, w = st.h, st.w
 	}
-	all = appendView(all, h, w, p.window, p.flips)
-	for _, e := range p.erasures {
+	all = appendView(all, h, w, s.window, s.flips)
+	for _, e := range s.erasures {
 		all = append(all, Step{Name: "erase", Part: partOf(e.part), Values: e.values})
 	}
 	return all
@@ -57,42 +57,31 @@ func appendView(all []Step, h, w int, window pixel.Rect, f flips) []Step {
 	return all
 }
 
-func (p *Plan) describe(s *step) []Step {
-	size := []int{s.h, s.w}
-	switch s.kind {
+func (s *Steps) describe(st *step) []Step {
+	size := []int{st.h, st.w}
+	switch st.kind {
 	case resizing:
-		return []Step{{Name: "resize", Size: size, Filter: s.filter}}
+		return []Step{{Name: "resize", Size: size, Filter: st.filter}}
 	case pad:
-		b := &s.border
+		b := &st.border
 		return []Step{{Name: "pad", Size: size, Border: []int{b.left, b.top}, Mode: b.mode, Values: b.fill}}
 	case transpose:
 		return []Step{{Name: "transpose", Size: size}}
 	case affine:
-		a := &s.affine
+		a := &st.affine
 		return []Step{{Name: "affine", Size: size, Filter: a.Filter, Values: a.Fill, Matrix: a.Matrix[:]}}
 	case blur:
-		return []Step{{Name: "blur", Size: []int{s.color.h, s.color.w}, Amount: s.color.amount}}
+		return []Step{{Name: "blur", Size: []int{st.color.h, st.color.w}, Amount: st.color.amount}}
+	case custom:
+		return []Step{{Name: funcPrefix, Func: st.call.by.Name}}
 	case sharpen:
-		return []Step{{Name: "sharpen", Amount: s.color.amount}}
+		return []Step{{Name: "sharpen", Amount: st.color.amount}}
 	}
-	var changes []Step
-	for _, c := range p.changes[s.color.from:s.color.to] {
-		changes = append(changes, Step{Name: changeNames[c.Change], Amount: c.Factor})
+	var list []Step
+	for _, c := range s.changes[st.color.from:st.color.to] {
+		list = append(list, Step{Name: string(changes[c.Change]), Amount: c.Factor})
 	}
-	return changes
-}
-
-var changeNames = map[pixelops.Change]string{
-	pixelops.Brightness:   "brightness",
-	pixelops.Contrast:     "contrast",
-	pixelops.Saturation:   "saturation",
-	pixelops.Hue:          "hue",
-	pixelops.Gray:         "gray",
-	pixelops.Invert:       "invert",
-	pixelops.Posterize:    "posterize",
-	pixelops.Solarize:     "solarize",
-	pixelops.AutoContrast: "autocontrast",
-	pixelops.Equalize:     "equalize",
+	return list
 }
 
 func partOf(r pixel.Rect) []int { return []int{r.X, r.Y, r.W, r.H} }

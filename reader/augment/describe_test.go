@@ -40,13 +40,13 @@ func TestSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var p Plan
+		var p Steps
 		p.Reset(40, 50, 3)
 		r := random.NewRand(0, 0, 0)
 		for _, o := range ops {
-			o.Plan(&p, &r)
+			o.AddTo(&p, &r)
 		}
-		got := p.Steps()
+		got := p.List()
 		if strings.HasPrefix(words, "crop") { // at a random place
 			got[1].Part[0], got[1].Part[1] = 0, 0
 		}

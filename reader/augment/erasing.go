@@ -80,12 +80,12 @@ func (o RandomErasing) checkBatch(d formats.DType) error {
 	return nil
 }
 
-// Plan implements Op.
-func (o RandomErasing) Plan(p *Plan, r *random.Rand) {
+// AddTo implements Op.
+func (o RandomErasing) AddTo(s *Steps, r *random.Rand) {
 	if r.Float64() >= o.P {
 		return
 	}
-	part, ok := o.draw(p.H, p.W, r)
+	part, ok := o.draw(s.h, s.w, r)
 	if !ok {
 		return
 	}
@@ -93,7 +93,7 @@ func (o RandomErasing) Plan(p *Plan, r *random.Rand) {
 	if value == nil && !o.Random {
 		value = zeroValue
 	}
-	p.Erase(part, value, r)
+	s.Erase(part, value, r)
 }
 
 // draw is torchvision's get_params: ten tries, then nothing is erased.
@@ -117,13 +117,17 @@ type erasure struct {
 
 // Erase overwrites the part r of the stored entry, in its type and after Normalize, with
 // values: one for all channels or one for each. nil is noise of mean 0 and standard deviation
-// 1, keyed by one draw from noise. p keeps values.
-func (p *Plan) Erase(r pixel.Rect, values []float64, noise *random.Rand) {
+// 1, keyed by one draw from noise. s keeps values.
+func (s *Steps) Erase(r pixel.Rect, values []float64, noise *random.Rand) {
+	if err := resample.CheckFill(values, s.c); err != nil || !r.Inside(s.w, s.h) {
+		s.Fail(cmp.Or(err, fmt.Errorf("erase %dx%d at %d,%d: it is not inside the image of %dx%d", r.W, r.H, r.X, r.Y, s.w, s.h)))
+		return
+	}
 	e := erasure{part: r, values: values}
 	if values == nil {
 		e.noise = random.Rand{State: noise.Uint64()}
 	}
-	p.erasures = append(p.erasures, e)
+	s.erasures = append(s.erasures, e)
 }
 
 func (e *erasure) erase(t *resample.Target) error {

@@ -12,15 +12,15 @@ import (
 )
 
 // storedEntry is a float32 entry of m, with the plan that made it.
-func storedEntry(t *testing.T, m *pixel.Image, layout pixel.Layout, seed uint64, ops ...Op) ([]float32, *Plan) {
+func storedEntry(t *testing.T, m *pixel.Image, layout pixel.Layout, seed uint64, ops ...Op) ([]float32, *Steps) {
 	t.Helper()
 	p, err := Compile(ops, m.H, m.W, m.C, formats.Float32, layout)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var plan Plan
+	var plan Steps
 	r := random.NewRand(seed, 0, 0)
-	p.Plan(&plan, m.H, m.W, &r)
+	p.Draw(&plan, m.H, m.W, &r)
 	shape := p.Shape()
 	out := make([]float32, shape[0]*shape[1]*shape[2])
 	run(t, &plan, m, false, resample.Target{Spec: p.Store(), Float32: out})
@@ -39,7 +39,7 @@ func TestErasing(t *testing.T) {
 			}
 			part := plan.erasures[0].part
 			for i, v := range got {
-				x, y, k := i/3%plan.W, i/3/plan.W, i%3
+				x, y, k := i/3%plan.w, i/3/plan.w, i%3
 				want := clean[i]
 				if part.X <= x && x < part.X+part.W && part.Y <= y && y < part.Y+part.H {
 					want = 0
@@ -48,7 +48,7 @@ func TestErasing(t *testing.T) {
 					}
 				}
 				if v != want {
-					t.Fatalf("%s, %s: (%d,%d,%d) is %v, want %v; erased %+v", Format(before), name, x, y, k, v, want, part)
+					t.Fatalf("%s, %s: (%d,%d,%d) is %v, want %v; erased %+v", Ops(before).String(), name, x, y, k, v, want, part)
 				}
 			}
 		}
@@ -90,10 +90,10 @@ func TestErasingProbability(t *testing.T) {
 	const n = 20_000
 	erased := 0
 	for i := range n {
-		var p Plan
+		var p Steps
 		p.Reset(64, 64, 3)
 		r := random.NewRand(5, 1, i)
-		RandomErasing{P: 0.3}.Plan(&p, &r)
+		RandomErasing{P: 0.3}.AddTo(&p, &r)
 		erased += len(p.erasures)
 	}
 	if share := float64(erased) / n; share < 0.285 || share > 0.315 {

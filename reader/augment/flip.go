@@ -11,10 +11,10 @@ func (o RandomHorizontalFlip) String() string { return formatChance("flip", o.P)
 // Check implements Op.
 func (o RandomHorizontalFlip) Check(int) error { return checkChance("flip", o.P) }
 
-// Plan implements Op.
-func (o RandomHorizontalFlip) Plan(p *Plan, r *random.Rand) {
+// AddTo implements Op.
+func (o RandomHorizontalFlip) AddTo(s *Steps, r *random.Rand) {
 	if r.Float64() < o.P {
-		p.Flip()
+		s.Flip()
 	}
 }
 
@@ -27,9 +27,9 @@ func (o RandomVerticalFlip) String() string { return formatChance("vflip", o.P) 
 // Check implements Op.
 func (o RandomVerticalFlip) Check(int) error { return checkChance("vflip", o.P) }
 
-// Plan implements Op.
-func (o RandomVerticalFlip) Plan(p *Plan, r *random.Rand) {
+// AddTo implements Op.
+func (o RandomVerticalFlip) AddTo(s *Steps, r *random.Rand) {
 	if r.Float64() < o.P {
-		p.FlipV()
+		s.FlipV()
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
@@ -40,15 +39,15 @@ func compiled(t *testing.T, s string, m *pixel.Image) *Pipeline {
 	return p
 }
 
-func checkGeometric(t *testing.T, check func(t *testing.T, p *Pipeline, plan *Plan, m *pixel.Image)) {
+func checkGeometric(t *testing.T, check func(t *testing.T, p *Pipeline, plan *Steps, m *pixel.Image)) {
 	for _, s := range geometric {
 		m := noise(48, 61, 1, 1)
 		for seed := range uint64(5) {
 			t.Run(fmt.Sprintf("%s/%d", s, seed), func(t *testing.T) {
 				p := compiled(t, s, m)
-				var plan Plan
+				var plan Steps
 				r := random.NewRand(seed, 0, 0)
-				p.Plan(&plan, m.H, m.W, &r)
+				p.Draw(&plan, m.H, m.W, &r)
 				check(t, p, &plan, m)
 			})
 		}
@@ -58,20 +57,20 @@ func checkGeometric(t *testing.T, check func(t *testing.T, p *Pipeline, plan *Pl
 // A mask moves as an image does whose ops take the nearest pixel; a change of colours in
 // between does not matter.
 func TestMaskFollows(t *testing.T) {
-	checkGeometric(t, func(t *testing.T, p *Pipeline, plan *Plan, m *pixel.Image) {
-		want := make([]uint8, plan.H*plan.W)
+	checkGeometric(t, func(t *testing.T, p *Pipeline, plan *Steps, m *pixel.Image) {
+		want := make([]uint8, plan.h*plan.w)
 		run(t, plan, m, false, resample.Target{Spec: p.Store(), Uint8: want})
 		plan.Narrow(pixel.Area{X0: 1, Y0: 2, X1: 3, Y1: 4})
 		for i := range plan.steps {
 			plan.steps[i].filter = pixel.Lanczos
 		}
-		plan.Enhance(pixelops.Invert, 0)
+		plan.Enhance(Invert, 0)
 		var r Runner
 		var got pixel.Image
 		if err := r.Mask(plan, m, &got); err != nil {
 			t.Fatal(err)
 		}
-		if got.H != plan.H || got.W != plan.W || !bytes.Equal(got.Pix, want) {
+		if got.H != plan.h || got.W != plan.w || !bytes.Equal(got.Pix, want) {
 			t.Errorf("%dx%d: the mask differs from the image", got.W, got.H)
 		}
 		if err := r.Mask(plan, noise(48, 60, 1, 1), &got); err == nil {
@@ -82,7 +81,7 @@ func TestMaskFollows(t *testing.T) {
 
 // A box holds what it held before; unless it was turned, it is the smallest one.
 func TestBoxesFollow(t *testing.T) {
-	checkGeometric(t, func(t *testing.T, _ *Pipeline, plan *Plan, m *pixel.Image) {
+	checkGeometric(t, func(t *testing.T, _ *Pipeline, plan *Steps, m *pixel.Image) {
 		turned := slices.ContainsFunc(plan.steps, func(s step) bool { return s.kind == affine })
 		filled := slices.ContainsFunc(plan.steps, func(s step) bool { return s.kind == pad && s.border.mode != "" })
 		if filled {
@@ -132,25 +131,25 @@ func enclosing(m *pixel.Image) [4]float64 {
 func TestBoxes(t *testing.T) {
 	boxes := []float32{10, 20, 40, 60, 90, 90, 99, 99, -5, -5, 200, 200}
 	for name, tt := range map[string]struct {
-		plan func(p *Plan)
+		plan func(p *Steps)
 		want []float32
 	}{
-		"nothing": {func(*Plan) {}, []float32{10, 20, 40, 60, 90, 80, 99, 80, 0, 0, 100, 80}},
-		"crop":    {func(p *Plan) { p.Crop(pixel.Rect{X: 30, Y: 5, W: 50, H: 40}) }, []float32{0, 15, 10, 40, 50, 40, 50, 40, 0, 0, 50, 40}},
-		"flip":    {func(p *Plan) { p.Flip() }, []float32{60, 20, 90, 60, 1, 80, 10, 80, 0, 0, 100, 80}},
-		"vflip":   {func(p *Plan) { p.FlipV() }, []float32{10, 20, 40, 60, 90, 0, 99, 0, 0, 0, 100, 80}},
-		"resize":  {func(p *Plan) { p.Resize(160, 50, pixel.Bilinear) }, []float32{5, 40, 20, 120, 45, 160, 49.5, 160, 0, 0, 50, 160}},
-		"pad":     {func(p *Plan) { p.Pad(1, 2, 3, 4, "", nil) }, []float32{11, 22, 41, 62, 91, 82, 100, 82, 1, 2, 101, 82}},
+		"nothing": {func(*Steps) {}, []float32{10, 20, 40, 60, 90, 80, 99, 80, 0, 0, 100, 80}},
+		"crop":    {func(p *Steps) { p.Crop(pixel.Rect{X: 30, Y: 5, W: 50, H: 40}) }, []float32{0, 15, 10, 40, 50, 40, 50, 40, 0, 0, 50, 40}},
+		"flip":    {func(p *Steps) { p.Flip() }, []float32{60, 20, 90, 60, 1, 80, 10, 80, 0, 0, 100, 80}},
+		"vflip":   {func(p *Steps) { p.FlipV() }, []float32{10, 20, 40, 60, 90, 0, 99, 0, 0, 0, 100, 80}},
+		"resize":  {func(p *Steps) { p.Resize(160, 50, pixel.Bilinear) }, []float32{5, 40, 20, 120, 45, 160, 49.5, 160, 0, 0, 50, 160}},
+		"pad":     {func(p *Steps) { p.Pad(1, 2, 3, 4, "", nil) }, []float32{11, 22, 41, 62, 91, 82, 100, 82, 1, 2, 101, 82}},
 		"turn": {
-			func(p *Plan) { p.Rotate(90, pixel.Nearest, true, nil, nil) },
+			func(p *Steps) { p.Rotate(90, pixel.Nearest, true, nil, nil) },
 			[]float32{20, 60, 60, 90, 80, 1, 80, 10, 0, 0, 80, 100},
 		},
 		"shift": {
-			func(p *Plan) { p.Affine([6]float64{1, 0, 20, 0, 1, -10}, pixel.Nearest, nil) },
+			func(p *Steps) { p.Affine([6]float64{1, 0, 20, 0, 1, -10}, pixel.Nearest, nil) },
 			[]float32{0, 30, 20, 70, 70, 80, 79, 80, 0, 10, 80, 80},
 		},
 	} {
-		var p Plan
+		var p Steps
 		p.Reset(80, 100, 3)
 		tt.plan(&p)
 		if got := p.Boxes(nil, boxes); !slices.Equal(got, tt.want) {
@@ -165,9 +164,9 @@ func TestBoxes(t *testing.T) {
 
 // A narrowed plan is for the part that it uses; widened it is for the whole image again.
 func TestNarrowAndWiden(t *testing.T) {
-	checkGeometric(t, func(t *testing.T, p *Pipeline, plan *Plan, m *pixel.Image) {
+	checkGeometric(t, func(t *testing.T, p *Pipeline, plan *Steps, m *pixel.Image) {
 		apply := func(m *pixel.Image) []uint8 {
-			out := make([]uint8, plan.H*plan.W)
+			out := make([]uint8, plan.h*plan.w)
 			run(t, plan, m, false, resample.Target{Spec: p.Store(), Uint8: out})
 			return out
 		}

@@ -28,21 +28,16 @@ func (o GaussianBlur) String() string {
 func (o GaussianBlur) Check(channels int) error {
 	s := o.sigma()
 	switch {
-	case o.H <= 0 || o.W <= 0 || o.H%2 == 0 || o.W%2 == 0:
-		return fmt.Errorf("blur: kernel %s: width and height must be odd", formatSize(o.H, o.W))
+	case min(o.H, o.W) <= 0 || max(o.H, o.W) > maxSide || o.H%2 == 0 || o.W%2 == 0:
+		return fmt.Errorf("blur: kernel %s: width and height must be odd, from 1 to %d", formatSize(o.H, o.W), maxSide)
 	case !(0 < s[0] && s[0] <= s[1] && s[1] <= 1e6):
 		return fmt.Errorf("blur: sigma %s: wanted 0 < low <= high", formatRange(s))
 	}
 	return checkColors("blur", channels)
 }
 
-// Plan implements Op. An image of up to half a kernel has too few pixels to mirror.
-func (o GaussianBlur) Plan(p *Plan, r *random.Rand) {
-	s := o.sigma()
-	sigma := r.Uniform(s[0], s[1])
-	if o.H/2 >= p.H || o.W/2 >= p.W {
-		p.Fail(fmt.Errorf("%s: an image of %dx%d pixels is too small", o, p.W, p.H))
-		return
-	}
-	p.Blur(o.H, o.W, sigma)
+// AddTo implements Op. An image of up to half a kernel has too few pixels to mirror.
+func (o GaussianBlur) AddTo(s *Steps, r *random.Rand) {
+	sigmas := o.sigma()
+	s.Blur(o.H, o.W, r.Uniform(sigmas[0], sigmas[1]))
 }

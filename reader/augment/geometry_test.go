@@ -13,11 +13,11 @@ import (
 )
 
 // planned is an Op that plans what a function says, for tests.
-type planned func(p *Plan)
+type planned func(p *Steps)
 
-func (planned) String() string                 { return "planned" }
-func (planned) Check(int) error                { return nil }
-func (o planned) Plan(p *Plan, _ *random.Rand) { o(p) }
+func (planned) String() string                   { return "planned" }
+func (planned) Check(int) error                  { return nil }
+func (o planned) AddTo(s *Steps, _ *random.Rand) { o(s) }
 
 var affineFilters = []pixel.Filter{pixel.Nearest, pixel.Bilinear, pixel.Bicubic}
 
@@ -68,7 +68,7 @@ func affineMoves() (moves []move) {
 			for c := 1; c <= 4; c++ {
 				moves = append(moves, move{
 					newJob("affine", noise(48, 61, c, 9), matrix, f, fillOf(c)),
-					planned(func(p *Plan) { p.Affine(matrix, f, fillOf(c)) }),
+					planned(func(p *Steps) { p.Affine(matrix, f, fillOf(c)) }),
 				})
 			}
 		}
@@ -81,7 +81,7 @@ func deepMoves() (moves []move) {
 		for _, f := range affineFilters {
 			moves = append(moves, move{
 				newJob("affine16", noise(48, 61, 2, 9), matrix, f, []int{40000}),
-				planned(func(p *Plan) { p.Affine(matrix, f, []float64{40000}) }),
+				planned(func(p *Steps) { p.Affine(matrix, f, []float64{40000}) }),
 			})
 		}
 	}
@@ -96,7 +96,7 @@ func rotations() (moves []move) {
 					f, fill := affineFilters[len(moves)%3], fillOf(size[2])
 					moves = append(moves, move{
 						newJob("rotate", noise(size[0], size[1], size[2], 9), angle, f, expand, center, fill),
-						planned(func(p *Plan) { p.Rotate(angle, f, expand, center, fill) }),
+						planned(func(p *Steps) { p.Rotate(angle, f, expand, center, fill) }),
 					})
 				}
 			}
@@ -112,7 +112,7 @@ func paddings() (moves []move) {
 				fill := fillOf(size[2])
 				moves = append(moves, move{
 					newJob("pad", noise(size[0], size[1], size[2], 9), b[0], b[1], b[2], b[3], mode, fill),
-					planned(func(p *Plan) { p.Pad(b[0], b[1], b[2], b[3], mode, fill) }),
+					planned(func(p *Steps) { p.Pad(b[0], b[1], b[2], b[3], mode, fill) }),
 				})
 			}
 		}
@@ -137,9 +137,9 @@ func outcome16(t *testing.T, m *pixel.Image, op Op) []uint16 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var plan Plan
+	var plan Steps
 	r := random.NewRand(0, 0, 0)
-	p.Plan(&plan, m.H, m.W, &r)
+	p.Draw(&plan, m.H, m.W, &r)
 	shape := p.Shape()
 	out := make([]uint16, shape[0]*shape[1]*shape[2])
 	run(t, &plan, m, false, resample.Target{Spec: p.Store(), Half: out})
@@ -149,13 +149,13 @@ func outcome16(t *testing.T, m *pixel.Image, op Op) []uint16 {
 // What moves whole pixels moves 16-bit pixels just so.
 func TestDeepPixelsMoveAlike(t *testing.T) {
 	for name, op := range map[string]Op{
-		"pad":       planned(func(p *Plan) { p.Pad(1, 2, 3, 4, PadReflect, nil) }),
-		"fill":      planned(func(p *Plan) { p.Pad(1, 2, 3, 4, "", []float64{0}) }),
-		"flips":     planned(func(p *Plan) { p.Flip(); p.FlipV() }),
-		"turn":      planned(func(p *Plan) { p.FlipV(); p.Rotate(90, pixel.Nearest, true, nil, nil) }),
+		"pad":       planned(func(p *Steps) { p.Pad(1, 2, 3, 4, PadReflect, nil) }),
+		"fill":      planned(func(p *Steps) { p.Pad(1, 2, 3, 4, "", []float64{0}) }),
+		"flips":     planned(func(p *Steps) { p.Flip(); p.FlipV() }),
+		"turn":      planned(func(p *Steps) { p.FlipV(); p.Rotate(90, pixel.Nearest, true, nil, nil) }),
 		"crop":      RandomCrop{H: 5, W: 6, Padding: [4]int{2, 2, 2, 2}},
-		"affine":    planned(func(p *Plan) { p.Affine([6]float64{0.9, 0.2, 1, -0.2, 0.9, 3}, pixel.Nearest, nil) }),
-		"flip crop": planned(func(p *Plan) { p.FlipV(); p.Crop(pixel.Rect{X: 1, Y: 2, W: 5, H: 3}) }),
+		"affine":    planned(func(p *Steps) { p.Affine([6]float64{0.9, 0.2, 1, -0.2, 0.9, 3}, pixel.Nearest, nil) }),
+		"flip crop": planned(func(p *Steps) { p.FlipV(); p.Crop(pixel.Rect{X: 1, Y: 2, W: 5, H: 3}) }),
 	} {
 		for _, c := range []int{1, 3} {
 			m := noise(9, 14, c, 3)
@@ -174,11 +174,11 @@ func TestSmallImagesCannotBeCropped(t *testing.T) {
 	if err != nil || p.Shape() != [3]int{8, 8, 3} {
 		t.Fatalf("shape %v, %v", p.Shape(), err)
 	}
-	var plan Plan
+	var plan Steps
 	for size, fits := range map[int]bool{5: false, 6: true, 20: true} {
 		m := noise(size, size, 3, 1)
 		r := random.NewRand(1, 2, 3)
-		p.Plan(&plan, size, size, &r)
+		p.Draw(&plan, size, size, &r)
 		if err := p.Fits(m, &plan); (err == nil) != fits {
 			t.Errorf("%d pixels: %v", size, err)
 		}

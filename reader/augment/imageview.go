@@ -21,6 +21,9 @@ func (v view) part(r pixel.Rect, f flips) view {
 	return view{v.image, r, f}
 }
 
+// within is the part r of v, counted in the window as it is before it is mirrored; the flips stay.
+func (v view) within(r pixel.Rect) view { return v.part(r, v.flips) }
+
 // place copies v into m at (left, top).
 func (v view) place(m *pixel.Image, top, left int) {
 	pixel := m.C * m.DType.Size()

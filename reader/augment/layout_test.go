@@ -43,7 +43,7 @@ func checkStore(t *testing.T, v view, layout pixel.Layout, norm Normalize) {
 		t.Fatal(err)
 	}
 	floats := make([]float32, h*w*c)
-	plan := Plan{window: v.window, flips: v.flips}
+	plan := Steps{window: v.window, flips: v.flips}
 	run(t, &plan, v.image, false, resample.Target{Spec: p.Store(), Float32: floats})
 	bytes := make([]uint8, h*w*c)
 	if v.image.DType == formats.Uint8 {
@@ -92,10 +92,10 @@ func BenchmarkTrain(b *testing.B) {
 	}
 	batch := make([]float32, 64*3*224*224)
 	var r Runner
-	var plan Plan
+	var plan Steps
 	for i := 0; b.Loop(); i++ {
 		rand := random.NewRand(1, 0, i)
-		p.Plan(&plan, m.H, m.W, &rand)
+		p.Draw(&plan, m.H, m.W, &rand)
 		entry := batch[i%64*3*224*224:][:3*224*224]
 		if err := r.Apply(&plan, m, false, resample.Target{Spec: p.Store(), Float32: entry}); err != nil {
 			b.Fatal(err)

@@ -29,7 +29,7 @@ func apart(ops []Op, d formats.DType) (alone []Op, mixers []Mixer, err error) {
 		case ok && blends && (d == formats.Uint8 || d == formats.Uint16):
 			return nil, nil, fmt.Errorf("mixup needs batches of floats, not of %s", d)
 		case ok:
-			if err := o.Check(0); err != nil {
+			if err := checkOp(o, 0); err != nil {
 				return nil, nil, err
 			}
 			mixers = append(mixers, m)
@@ -64,8 +64,8 @@ func (o MixUp) String() string { return "mixup:" + formatFloat(o.Alpha) }
 // Check implements Op.
 func (o MixUp) Check(int) error { return checkAlpha("mixup", o.Alpha) }
 
-// Plan implements Op; images are mixed when their batch is complete.
-func (o MixUp) Plan(*Plan, *random.Rand) {}
+// AddTo implements Op; images are mixed when their batch is complete.
+func (o MixUp) AddTo(*Steps, *random.Rand) {}
 
 // Mix implements Mixer.
 func (o MixUp) Mix(_, _ int, r *random.Rand) Mixing { return Mixing{Share: r.Beta(o.Alpha)} }
@@ -82,8 +82,8 @@ func (o CutMix) String() string { return "cutmix:" + formatFloat(o.Alpha) }
 // Check implements Op.
 func (o CutMix) Check(int) error { return checkAlpha("cutmix", o.Alpha) }
 
-// Plan implements Op; images are mixed when their batch is complete.
-func (o CutMix) Plan(*Plan, *random.Rand) {}
+// AddTo implements Op; images are mixed when their batch is complete.
+func (o CutMix) AddTo(*Steps, *random.Rand) {}
 
 // Mix implements Mixer. The region lies around a uniformly drawn point and is clipped at the edges.
 func (o CutMix) Mix(h, w int, r *random.Rand) Mixing {

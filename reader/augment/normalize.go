@@ -2,6 +2,7 @@ package augment
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader/random"
@@ -35,9 +36,14 @@ func (o Normalize) Check(channels int) error {
 			return fmt.Errorf("normalize: %d values for images of %d channels", len(v), channels)
 		}
 	}
+	for _, m := range o.Mean {
+		if math.IsNaN(m) || math.IsInf(m, 0) {
+			return fmt.Errorf("normalize: mean %v is not a finite number", m)
+		}
+	}
 	for _, s := range o.Std {
-		if !(s > 0) {
-			return fmt.Errorf("normalize: standard deviation %v is not positive", s)
+		if !(s > 0) || math.IsInf(s, 0) {
+			return fmt.Errorf("normalize: standard deviation %v is not positive and finite", s)
 		}
 	}
 	return nil
@@ -52,8 +58,8 @@ func (o Normalize) checkBatch(d formats.DType) error {
 	return nil
 }
 
-// Plan implements Op; the last pass normalises.
-func (o Normalize) Plan(*Plan, *random.Rand) {}
+// AddTo implements Op; the last pass normalises.
+func (o Normalize) AddTo(*Steps, *random.Rand) {}
 
 // channel is mean and standard deviation of channel c.
 func (o Normalize) channel(c int) (mean, std float32) {

@@ -7,17 +7,30 @@ import (
 	"github.com/dsconv/dsconv/reader/random"
 )
 
-// Op is one transform of a pipeline. It is a value without state and safe for concurrent
-// use.
+// Op is one transform. It is a value without state and safe for concurrent use: many workers ask it at
+// once, each for other images.
+//
+// A type of one's own is an op if it has these methods. So that an epoch comes out the same however it is
+// loaded, and resumed, AddTo must depend on the op's fields, on the image's size and channels and on r alone:
+// not on the time, on variables or on how often it was called. It may draw as often as it likes, and more for
+// one image than for another; ops after it then draw other numbers.
+//
+// If an op makes all images one size, as a crop to 224x224 does, it should also have the method
+//
+//	FixesSize() bool
+//
+// that returns true. Without one, images that differ in size need another op after it that does so.
 type Op interface {
-	// String is the op as Parse reads it.
+	// String is the op's text in reports and checkpoints: for an op of this package, as [Parse] reads it.
+	// One's own should have all parameters in it, and no comma or plus sign.
 	String() string
 	// Check reports parameters that make no sense, and images of the given number of
 	// channels that the op is not made for.
 	Check(channels int) error
-	// Plan adds to p what the op does to an image of the size that p has by now, drawing
-	// what is random from r.
-	Plan(p *Plan, r *random.Rand)
+	// AddTo adds to s what the op does to an image of the size that s has by now, drawing
+	// what is random from r. An image for which that is not possible fails by s.Fail, or by a panic. When the ops
+	// are compiled, it is also called for an image of the largest size.
+	AddTo(s *Steps, r *random.Rand)
 }
 
 // sizing is what an Op does to the sizes of images.
@@ -30,7 +43,7 @@ const (
 	followsSize               // as keepsSize, but to another size
 )
 
-// sizer is an Op that changes the size.
+// sizer is an Op of this package that changes the size.
 type sizer interface {
 	sizing() sizing
 }
@@ -39,6 +52,9 @@ func sizingOf(o Op) sizing {
 	if s, ok := o.(sizer); ok {
 		return s.sizing()
 	}
+	if f, ok := o.(interface{ FixesSize() bool }); ok && f.FixesSize() {
+		return fixesSize
+	}
 	return keepsSize
 }
 
@@ -46,7 +62,10 @@ func sizingOf(o Op) sizing {
 var ErrSize = errors.New("images differ in size: add a transform that ends in one size (rrc:SIZE, resize:WIDTHxHEIGHT, or resize:SIZE and centercrop:SIZE)")
 
 // FixesSize reports whether ops end in one size whatever the images' sizes are.
-func FixesSize(ops []Op) bool { return sizingOfAll(ops) == fixesSize }
+func FixesSize(ops []Op) bool {
+	ops, err := plainOps(ops)
+	return err == nil && sizingOfAll(ops) == fixesSize
+}
 
 // sizingOfAll is what ops do to sizes one after another, followsSize being the same as keepsSize.
 func sizingOfAll(ops []Op) sizing {
@@ -59,10 +78,10 @@ func sizingOfAll(ops []Op) sizing {
 	return all
 }
 
-// checkSize reports a size that is not positive.
+// checkSize reports a size that is not positive, or too large.
 func checkSize(name string, h, w int) error {
-	if h <= 0 || w <= 0 {
-		return fmt.Errorf("%s: size %dx%d: width and height must be positive", name, w, h)
+	if h <= 0 || w <= 0 || h > maxSide || w > maxSide {
+		return fmt.Errorf("%s: size %dx%d: width and height must be positive, and at most %d", name, w, h, maxSide)
 	}
 	return nil
 }

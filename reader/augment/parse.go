@@ -85,8 +85,12 @@ var errArguments = errors.New("wrong number of arguments")
 // Ops are transforms that follow each other. Their text, in JSON too, is what Parse reads.
 type Ops []Op
 
-// MarshalText implements encoding.TextMarshaler.
-func (o Ops) MarshalText() ([]byte, error) { return []byte(Format(o)), nil }
+// String is the text that Parse reads o from: "rrc:224,flip". An op that was written in Go and is not
+// in Syntax has the text of its own String method there, which Parse refuses.
+func (o Ops) String() string { return join(o, ",") }
+
+// MarshalText implements encoding.TextMarshaler: String.
+func (o Ops) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (o *Ops) UnmarshalText(text []byte) (err error) {
@@ -96,8 +100,8 @@ func (o *Ops) UnmarshalText(text []byte) (err error) {
 
 // Parse reads a list of ops such as "rrc:224,flip,jitter:0.4,normalize"; see Syntax. An
 // empty string is no ops.
-func Parse(s string) ([]Op, error) {
-	var ops []Op
+func Parse(s string) (Ops, error) {
+	var ops Ops
 	if s == "" {
 		return ops, nil
 	}
@@ -114,22 +118,43 @@ func Parse(s string) ([]Op, error) {
 // parseOp reads one word of a list.
 func parseOp(word string) ([]Op, error) {
 	args := strings.Split(strings.TrimSpace(word), ":")
+	if args[0] == funcPrefix {
+		return nil, fmt.Errorf("transform %q: %w", word, errFunc)
+	}
 	parse, ok := parsers()[args[0]]
 	if !ok {
 		return nil, fmt.Errorf("unknown transform %q; known: %s", args[0], strings.Join(slices.Sorted(maps.Keys(parsers())), ", "))
 	}
 	ops, err := parse(args[1:])
+	if err == nil {
+		err = checkParsed(ops)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("transform %q: %w", word, err)
 	}
 	return ops, nil
 }
 
-// Format is the string that Parse reads ops from.
-func Format(ops []Op) string {
+// checkParsed reports values that make no sense, whatever images ops are for.
+func checkParsed(ops []Op) (err error) {
+	for _, o := range ops {
+		for _, channels := range []int{4, 2, 1, 3} {
+			if err = o.Check(channels); err == nil {
+				break
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join is the text of ops one after another.
+func join(ops []Op, separator string) string {
 	s := make([]string, len(ops))
 	for i, o := range ops {
-		s[i] = o.String()
+		s[i] = text(o)
 	}
-	return strings.Join(s, ",")
+	return strings.Join(s, separator)
 }

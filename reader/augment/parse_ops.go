@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-func preset(ops func(int) []Op) parser {
+func preset(ops func(int) Ops) parser {
 	return func(args []string) ([]Op, error) {
 		if len(args) != 1 {
 			return nil, errArguments

@@ -11,7 +11,7 @@ import (
 func TestParse(t *testing.T) {
 	for _, tt := range []struct {
 		in   string
-		want []Op
+		want Ops
 	}{
 		{"", nil},
 		{
@@ -141,7 +141,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that what Format writes of parsed ops gives the same ops again.
+// FuzzParse holds that what String writes of parsed ops gives the same ops again.
 func FuzzParse(f *testing.F) {
 	f.Add("rrc:224x100:scale=0.00001-1:ratio=0.5-2:box,flip,jitter:0.4,normalize")
 	f.Add("crop:9:pad=1/2:grow:edge:fill=1/2/3,vflip,rotate:-1/2:expand:center=3/4:fill=0.5,erase:value=random,apply:1:flip+vflip")
@@ -158,12 +158,12 @@ func FuzzParse(f *testing.F) {
 				return
 			}
 		}
-		again, err := Parse(Format(ops))
+		again, err := Parse(ops.String())
 		if err != nil {
-			t.Fatalf("%q becomes %q: %v", s, Format(ops), err)
+			t.Fatalf("%q becomes %q: %v", s, ops.String(), err)
 		}
-		if Format(again) != Format(ops) {
-			t.Fatalf("%q becomes %q, then %q", s, Format(ops), Format(again))
+		if again.String() != ops.String() {
+			t.Fatalf("%q becomes %q, then %q", s, ops.String(), again.String())
 		}
 	})
 }

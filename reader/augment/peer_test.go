@@ -187,8 +187,8 @@ func checkEval(t *testing.T, jobs []*job, results [][]byte) {
 		t.Fatal(err)
 	}
 	for i, j := range jobs {
-		var plan Plan
-		p.Plan(&plan, j.image.H, j.image.W, new(random.Rand))
+		var plan Steps
+		p.Draw(&plan, j.image.H, j.image.W, new(random.Rand))
 		entry := make([]float32, 3*56*56)
 		run(t, &plan, j.image, false, resample.Target{Spec: p.Store(), Float32: entry})
 		got, err := binary.Append(nil, binary.LittleEndian, entry)

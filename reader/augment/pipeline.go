@@ -30,6 +30,9 @@ func Compile(ops []Op, h, w, c int, dtype formats.DType, layout pixel.Layout) (*
 	if err != nil {
 		return nil, err
 	}
+	if h < 0 || w < 0 || h > maxResult || w > maxResult {
+		return nil, fmt.Errorf("images of %dx%d pixels: wanted 1 to %d, or 0 if they differ in size", w, h, maxResult)
+	}
 	if h == 0 || w == 0 {
 		if !FixesSize(ops) {
 			return nil, ErrSize
@@ -39,17 +42,21 @@ func Compile(ops []Op, h, w, c int, dtype formats.DType, layout pixel.Layout) (*
 	if sizingOfAll(ops) == variesSize {
 		return nil, ErrSize
 	}
-	var plan Plan
-	p.Plan(&plan, h, w, new(random.Rand))
-	if plan.err != nil {
-		return nil, fmt.Errorf("an image of %dx%d: %w", w, h, plan.err)
+	var steps Steps
+	p.Draw(&steps, h, w, new(random.Rand))
+	if steps.err != nil {
+		return nil, fmt.Errorf("an image of %dx%d: %w", w, h, steps.err)
 	}
-	p.h, p.w = plan.H, plan.W
+	p.h, p.w = steps.h, steps.w
 	return p, nil
 }
 
 // CompileEach is Compile for images each of which ends in a size of its own.
 func CompileEach(ops []Op, c int, dtype formats.DType, layout pixel.Layout) (*Pipeline, error) {
+	ops, err := plainOps(ops)
+	if err != nil {
+		return nil, err
+	}
 	alone, mixers, err := apart(ops, dtype)
 	if err != nil {
 		return nil, err
@@ -74,7 +81,7 @@ func (p *Pipeline) check() (*Normalize, error) {
 	var norm *Normalize
 	var last Op
 	for _, o := range p.ops {
-		if err := o.Check(p.c); err != nil {
+		if err := checkOp(o, p.c); err != nil {
 			return nil, err
 		}
 		if _, erases := o.(RandomErasing); last != nil && !erases {
@@ -101,33 +108,44 @@ func (p *Pipeline) Mixers() []Mixer { return p.mixers }
 // Shape is H, W, C of an entry, whatever the layout.
 func (p *Pipeline) Shape() [3]int { return [3]int{p.h, p.w, p.c} }
 
-// Plan plans the ops for an image of h by w pixels, drawing from r.
-func (p *Pipeline) Plan(plan *Plan, h, w int, r *random.Rand) {
-	plan.Reset(h, w, p.c)
+// Draw makes steps those of the ops for an image of h by w pixels, drawing from r.
+func (p *Pipeline) Draw(steps *Steps, h, w int, r *random.Rand) {
+	steps.Reset(h, w, p.c)
 	if h < 1 || w < 1 {
-		plan.err = fmt.Errorf("an image of %dx%d has no pixels", w, h)
+		steps.err = fmt.Errorf("an image of %dx%d has no pixels", w, h)
 	}
 	for _, o := range p.ops {
-		if plan.err == nil {
-			o.Plan(plan, r)
+		if steps.err == nil {
+			add(o, steps, r)
 		}
 	}
 }
 
+// add adds o to s. An error of s, which a panic becomes too, names o.
+func add(o Op, s *Steps, r *random.Rand) {
+	err := called(o, func() error {
+		o.AddTo(s, r)
+		return s.err
+	})
+	if err != nil {
+		s.err = err
+	}
+}
+
 // Fits reports an image that the pipeline cannot make a batch entry of, by its own shape
-// and the one its plan ends in.
-func (p *Pipeline) Fits(m *pixel.Image, plan *Plan) error {
+// and the one that its steps end in.
+func (p *Pipeline) Fits(m *pixel.Image, steps *Steps) error {
 	switch {
-	case plan.err != nil:
-		return plan.err
+	case steps.err != nil:
+		return steps.err
 	case m.C != p.c:
 		return fmt.Errorf("it has %d channels, the batch %d: choose the color rgb or gray", m.C, p.c)
 	case m.DType == formats.Uint16 && p.dtype == formats.Uint8:
 		return errors.New("it has 16 bits per channel: use uint16, float32, float16 or bfloat16 batches")
 	case m.DType != formats.Uint8 && m.DType != formats.Uint16:
 		return fmt.Errorf("its elements are %s: only uint8 and uint16 can be transformed", m.DType)
-	case p.h > 0 && (plan.H != p.h || plan.W != p.w):
-		return fmt.Errorf("it becomes %dx%d, the batch holds %dx%d: %w", plan.W, plan.H, p.w, p.h, ErrSize)
+	case p.h > 0 && (steps.h != p.h || steps.w != p.w):
+		return fmt.Errorf("it becomes %dx%d, the batch holds %dx%d: %w", steps.w, steps.h, p.w, p.h, ErrSize)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func TestCompileRefuses(t *testing.T) {
 		{[]Op{ImageNet, CenterCrop{H: 8, W: 8}}, 9, 3, f32, "last"},
 		{[]Op{ImageNet}, 9, 3, u8, "float32"},
 		{[]Op{ImageNet}, 9, 1, f32, "3 values for images of 1 channels"},
-		{[]Op{Normalize{[]float64{0}, []float64{0}}}, 9, 1, f32, "not positive"},
+		{[]Op{Normalize{[]float64{0}, []float64{0}}}, 9, 1, f32, "is not positive"},
 		{[]Op{Resize{}}, 9, 3, u8, "positive"},
 		{[]Op{Resize{Shorter: 3, H: 4, W: 4}}, 9, 3, u8, "not both"},
 		{[]Op{Resize{Shorter: 3, Filter: "cubic"}}, 9, 3, u8, "bicubic"},
@@ -56,7 +56,7 @@ func TestCompileRefuses(t *testing.T) {
 	} {
 		_, err := Compile(tt.ops, tt.h, tt.h, tt.c, tt.dtype, pixel.NHWC)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: error %v, want one with %q", Format(tt.ops), err, tt.want)
+			t.Errorf("%s: error %v, want one with %q", Ops(tt.ops).String(), err, tt.want)
 		}
 	}
 	if _, err := Compile(nil, 9, 9, 3, u8, "chw"); err == nil {
@@ -87,7 +87,7 @@ func TestShape(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p.Shape() != tt.want {
-			t.Errorf("%s of %dx%d: shape %v, want %v", Format(tt.ops), tt.w, tt.h, p.Shape(), tt.want)
+			t.Errorf("%s of %dx%d: shape %v, want %v", Ops(tt.ops).String(), tt.w, tt.h, p.Shape(), tt.want)
 		}
 	}
 }
@@ -103,8 +103,8 @@ func TestFits(t *testing.T) {
 		{H: 4, W: 5, C: 3, DType: formats.Float32},
 		{H: 5, W: 4, C: 3, DType: formats.Uint8},
 	} {
-		var plan Plan
-		p.Plan(&plan, m.H, m.W, new(random.Rand))
+		var plan Steps
+		p.Draw(&plan, m.H, m.W, new(random.Rand))
 		if err := p.Fits(&m, &plan); err == nil {
 			t.Errorf("%+v is taken", m)
 		} else if m.H == 5 && !errors.Is(err, ErrSize) {

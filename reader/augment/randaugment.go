@@ -63,20 +63,20 @@ func (o RandAugment) Check(channels int) error {
 	return o.outside().check("randaugment", o.Bins, channels)
 }
 
-// Plan implements Op.
-func (o RandAugment) Plan(p *Plan, r *random.Rand) {
+// AddTo implements Op.
+func (o RandAugment) AddTo(s *Steps, r *random.Rand) {
 	o = o.filled()
 	const reach = 150.0 / 331.0
-	s := space{
-		shear: 0.3, translateX: reach * float64(p.W), translateY: reach * float64(p.H),
+	most := space{
+		shear: 0.3, translateX: reach * float64(s.w), translateY: reach * float64(s.h),
 		turn: 30, blend: 0.9, bits: 4, v2: o.V2,
 	}
 	for range o.Ops {
 		a := automatic(r.IntN(int(automatics)))
-		magnitude := s.magnitude(a, o.Magnitude, o.Bins)
+		magnitude := most.magnitude(a, o.Magnitude, o.Bins)
 		if a.signed() && r.IntN(2) == 1 {
 			magnitude = -magnitude
 		}
-		o.outside().plan(p, a, magnitude)
+		o.outside().plan(s, a, magnitude)
 	}
 }

@@ -2,7 +2,6 @@ package augment
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/dsconv/dsconv/reader/random"
 )
@@ -15,16 +14,15 @@ type RandomApply struct {
 }
 
 func (o RandomApply) String() string {
-	s := make([]string, len(o.Ops))
-	for i, op := range o.Ops {
-		s[i] = op.String()
-	}
-	return "apply:" + formatFloat(o.P) + ":" + strings.Join(s, "+")
+	return "apply:" + formatFloat(o.P) + ":" + join(o.Ops, "+")
 }
 
 // Check implements Op.
 func (o RandomApply) Check(channels int) error {
-	for _, op := range o.Ops {
+	for i, op := range o.Ops {
+		if op == nil {
+			return fmt.Errorf("apply: transform %d of %d is nil", i+1, len(o.Ops))
+		}
 		if !onPixels(op) {
 			return fmt.Errorf("apply: %s acts on what is in the batch and cannot be left out", op)
 		}
@@ -42,14 +40,14 @@ func onPixels(o Op) bool {
 	return !inBatch && !mixes
 }
 
-// Plan implements Op.
-func (o RandomApply) Plan(p *Plan, r *random.Rand) {
+// AddTo implements Op.
+func (o RandomApply) AddTo(s *Steps, r *random.Rand) {
 	if r.Float64() >= o.P {
 		return
 	}
 	for _, op := range o.Ops {
-		if p.err == nil {
-			op.Plan(p, r)
+		if s.err == nil {
+			op.AddTo(s, r)
 		}
 	}
 }

@@ -13,10 +13,10 @@ func TestRandomApply(t *testing.T) {
 	o := RandomApply{P: 0.3, Ops: []Op{RandomHorizontalFlip{P: 1}, RandomVerticalFlip{P: 1}}}
 	applied := 0
 	for i := range n {
-		var p Plan
+		var p Steps
 		p.Reset(4, 4, 3)
 		r := random.NewRand(5, 1, i)
-		o.Plan(&p, &r)
+		o.AddTo(&p, &r)
 		switch p.flips {
 		case flips{true, true}:
 			applied++
@@ -35,12 +35,12 @@ func TestRandomCropGrows(t *testing.T) {
 	o := RandomCrop{H: 10, W: 12, Padding: [4]int{1, 0, 0, 0}, Grow: true}
 	places := map[pixel.Rect]int{}
 	for i := range 2000 {
-		var p Plan
+		var p Steps
 		p.Reset(8, 20, 3)
 		r := random.NewRand(5, 1, i)
-		o.Plan(&p, &r)
-		if p.H != 10 || p.W != 12 || p.err != nil {
-			t.Fatalf("%dx%d, %v", p.W, p.H, p.err)
+		o.AddTo(&p, &r)
+		if p.h != 10 || p.w != 12 || p.err != nil {
+			t.Fatalf("%dx%d, %v", p.w, p.h, p.err)
 		}
 		if b := p.steps[0].border; b.left != 1 || b.top != 2 || p.steps[0].h != 12 || p.steps[0].w != 21 {
 			t.Fatalf("padded to %dx%d at %+v", p.steps[0].w, p.steps[0].h, b)
@@ -51,9 +51,9 @@ func TestRandomCropGrows(t *testing.T) {
 		t.Errorf("%d places, want 30", len(places))
 	}
 	o.Grow = false
-	var p Plan
+	var p Steps
 	p.Reset(8, 20, 3)
-	o.Plan(&p, new(random.Rand))
+	o.AddTo(&p, new(random.Rand))
 	if p.err == nil {
 		t.Error("an image that is too small is taken")
 	}

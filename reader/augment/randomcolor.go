@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/reader/random"
 )
 
@@ -25,8 +24,8 @@ func (o RandomGrayscale) String() string {
 // Check implements Op.
 func (o RandomGrayscale) Check(channels int) error { return checkRandomColors("gray", o.P, channels) }
 
-// Plan implements Op.
-func (o RandomGrayscale) Plan(p *Plan, r *random.Rand) { p.maybeEnhance(o.P, pixelops.Gray, 0, r) }
+// AddTo implements Op.
+func (o RandomGrayscale) AddTo(s *Steps, r *random.Rand) { s.maybeEnhance(o.P, Gray, 0, r) }
 
 // RandomInvert makes a negative of the image with probability P:
 // torchvision.transforms.RandomInvert.
@@ -37,8 +36,8 @@ func (o RandomInvert) String() string { return formatChance("invert", o.P) }
 // Check implements Op.
 func (o RandomInvert) Check(channels int) error { return checkRandomColors("invert", o.P, channels) }
 
-// Plan implements Op.
-func (o RandomInvert) Plan(p *Plan, r *random.Rand) { p.maybeEnhance(o.P, pixelops.Invert, 0, r) }
+// AddTo implements Op.
+func (o RandomInvert) AddTo(s *Steps, r *random.Rand) { s.maybeEnhance(o.P, Invert, 0, r) }
 
 // RandomAutocontrast stretches the values of each channel to 0 to 255 with probability P:
 // torchvision.transforms.RandomAutocontrast.
@@ -51,9 +50,9 @@ func (o RandomAutocontrast) Check(channels int) error {
 	return checkRandomColors("autocontrast", o.P, channels)
 }
 
-// Plan implements Op.
-func (o RandomAutocontrast) Plan(p *Plan, r *random.Rand) {
-	p.maybeEnhance(o.P, pixelops.AutoContrast, 0, r)
+// AddTo implements Op.
+func (o RandomAutocontrast) AddTo(s *Steps, r *random.Rand) {
+	s.maybeEnhance(o.P, AutoContrast, 0, r)
 }
 
 // RandomEqualize makes the values of each channel about equally frequent with probability P:
@@ -67,8 +66,8 @@ func (o RandomEqualize) Check(channels int) error {
 	return checkRandomColors("equalize", o.P, channels)
 }
 
-// Plan implements Op.
-func (o RandomEqualize) Plan(p *Plan, r *random.Rand) { p.maybeEnhance(o.P, pixelops.Equalize, 0, r) }
+// AddTo implements Op.
+func (o RandomEqualize) AddTo(s *Steps, r *random.Rand) { s.maybeEnhance(o.P, Equalize, 0, r) }
 
 // RandomPosterize keeps the highest Bits bits of each value, 1 to 8, with probability P:
 // torchvision.transforms.RandomPosterize.
@@ -89,9 +88,9 @@ func (o RandomPosterize) Check(channels int) error {
 	return checkRandomColors("posterize", o.P, channels)
 }
 
-// Plan implements Op.
-func (o RandomPosterize) Plan(p *Plan, r *random.Rand) {
-	p.maybeEnhance(o.P, pixelops.Posterize, float64(o.Bits), r)
+// AddTo implements Op.
+func (o RandomPosterize) AddTo(s *Steps, r *random.Rand) {
+	s.maybeEnhance(o.P, Posterize, float64(o.Bits), r)
 }
 
 // RandomSolarize inverts the values from Threshold on, of 0 to 255, with probability P:
@@ -110,9 +109,9 @@ func (o RandomSolarize) Check(channels int) error {
 	return checkRandomColors("solarize", o.P, channels)
 }
 
-// Plan implements Op.
-func (o RandomSolarize) Plan(p *Plan, r *random.Rand) {
-	p.maybeEnhance(o.P, pixelops.Solarize, o.Threshold, r)
+// AddTo implements Op.
+func (o RandomSolarize) AddTo(s *Steps, r *random.Rand) {
+	s.maybeEnhance(o.P, Solarize, o.Threshold, r)
 }
 
 // RandomAdjustSharpness changes the sharpness by Factor with probability P: 0 is smooth, 1 the
@@ -131,17 +130,17 @@ func (o RandomAdjustSharpness) Check(channels int) error {
 	return checkRandomColors("sharpness", o.P, channels)
 }
 
-// Plan implements Op.
-func (o RandomAdjustSharpness) Plan(p *Plan, r *random.Rand) {
+// AddTo implements Op.
+func (o RandomAdjustSharpness) AddTo(s *Steps, r *random.Rand) {
 	if r.Float64() < o.P {
-		p.Sharpen(o.Factor)
+		s.Sharpen(o.Factor)
 	}
 }
 
 // maybeEnhance makes the change with the given probability.
-func (p *Plan) maybeEnhance(chance float64, c pixelops.Change, factor float64, r *random.Rand) {
+func (s *Steps) maybeEnhance(chance float64, c Change, factor float64, r *random.Rand) {
 	if r.Float64() < chance {
-		p.Enhance(c, factor)
+		s.Enhance(c, factor)
 	}
 }
 

@@ -49,10 +49,10 @@ func (o RandomResizedCrop) Check(int) error {
 	return checkSize("rrc", o.H, o.W)
 }
 
-// Plan implements Op.
-func (o RandomResizedCrop) Plan(p *Plan, r *random.Rand) {
-	p.Crop(o.draw(p.H, p.W, r))
-	p.Resize(o.H, o.W, cmp.Or(o.Filter, pixel.Bilinear))
+// AddTo implements Op.
+func (o RandomResizedCrop) AddTo(s *Steps, r *random.Rand) {
+	s.Crop(o.draw(s.h, s.w, r))
+	s.Resize(o.H, o.W, cmp.Or(o.Filter, pixel.Bilinear))
 }
 
 func (RandomResizedCrop) sizing() sizing { return fixesSize }

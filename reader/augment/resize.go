@@ -37,6 +37,9 @@ func (o Resize) Check(int) error {
 	if err := checkFilter("resize", o.Filter); err != nil {
 		return err
 	}
+	if o.Max < 0 || o.Max > maxSide {
+		return fmt.Errorf("resize: max=%d: wanted at most %d", o.Max, maxSide)
+	}
 	if o.Max != 0 && o.Max <= o.Shorter || o.Max != 0 && o.Shorter == 0 {
 		return fmt.Errorf("resize: max=%d: the shorter side is %d, but must be at least 1 and less than max", o.Max, o.Shorter)
 	}
@@ -49,17 +52,17 @@ func (o Resize) Check(int) error {
 	return checkSize("resize", o.Shorter, o.Shorter)
 }
 
-// Plan implements Op.
-func (o Resize) Plan(p *Plan, _ *random.Rand) {
+// AddTo implements Op.
+func (o Resize) AddTo(s *Steps, _ *random.Rand) {
 	h, w := o.H, o.W
 	switch {
 	case o.Shorter == 0:
-	case p.W <= p.H:
-		w, h = o.sides(p.W, p.H)
+	case s.w <= s.h:
+		w, h = o.sides(s.w, s.h)
 	default:
-		h, w = o.sides(p.H, p.W)
+		h, w = o.sides(s.h, s.w)
 	}
-	p.Resize(h, w, cmp.Or(o.Filter, pixel.Bilinear))
+	s.Resize(h, w, cmp.Or(o.Filter, pixel.Bilinear))
 }
 
 // sides gives what a shorter and a longer side become.

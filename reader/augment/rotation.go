@@ -56,9 +56,9 @@ func (o RandomRotation) Check(channels int) error {
 	return nil
 }
 
-// Plan implements Op.
-func (o RandomRotation) Plan(p *Plan, r *random.Rand) {
-	p.Rotate(r.Uniform(o.Low, o.High), o.filter(), o.Expand, o.Center, o.Fill)
+// AddTo implements Op.
+func (o RandomRotation) AddTo(s *Steps, r *random.Rand) {
+	s.Rotate(r.Uniform(o.Low, o.High), o.filter(), o.Expand, o.Center, o.Fill)
 }
 
 func (o RandomRotation) sizing() sizing {

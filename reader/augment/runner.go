@@ -6,6 +6,7 @@ import (
 	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
 // Runner carries out plans. It keeps scratch memory and the resampler's coefficients
@@ -19,30 +20,41 @@ type Runner struct {
 	target   resample.Target
 	rest     *pixel.Image // what Store stores, nil where that is done
 	erasures []erasure    // what Store does then
+
+	shown pixel.Image // to a Func, and what it draws from
+	rand  random.Rand
 }
 
-// Apply carries out p on src, which has the shape that p was Reset to, or the one that Narrow
+// Apply carries out s on src, which has the shape that s was Reset to, or the one that Narrow
 // tells of, but for the last pass into the entry t and what is erased there, which Store does;
-// t's Part and flips are the plan's. Where p ends in a resample, that is one pass with the
-// store. If own, src's pixels may be written to; otherwise they are only read. They and p must
+// t's Part and flips are the plan's. Where s ends in a resample, that is one pass with the
+// store. If own, src's pixels may be written to; otherwise they are only read. They and s must
 // stay until Store.
-func (r *Runner) Apply(p *Plan, src *pixel.Image, own bool, t resample.Target) error {
-	t.Region, _ = p.input(len(p.steps))
-	t.Flip, t.FlipV = p.flips.h, p.flips.v
-	r.target, r.rest, r.erasures = t, nil, p.erasures
+func (r *Runner) Apply(s *Steps, src *pixel.Image, own bool, t resample.Target) error {
+	t.Region, _ = s.input(len(s.steps))
+	t.Flip, t.FlipV = s.flips.h, s.flips.v
+	r.target, r.rest, r.erasures = t, nil, s.erasures
 	cur := src
-	for i := range p.steps {
-		s := &p.steps[i]
-		window, area := p.input(i)
-		in := view{cur, window, s.flips}
+	for i := range s.steps {
+		st := &s.steps[i]
+		window, area := s.input(i)
+		in := view{cur, window, st.flips}
 		var err error
 		switch {
-		case s.kind == resizing && i == len(p.steps)-1:
-			return r.resampleTo(s, in, area)
-		case s.kind >= enhance:
-			cur, err = r.recolor(p, s, in, own)
+		case st.kind == resizing && i == len(s.steps)-1:
+			return r.resampleTo(st, in, area)
+		case st.kind == custom:
+			cur, err = r.do(&st.call, in, own)
+		case st.kind >= enhance:
+			cur, err = r.recolor(s, st, in, own)
+		case st.kind == affine:
+			needed, m := s.mapping(i)
+			if i > 0 || !s.narrowed { // else it holds no more
+				in = in.within(needed)
+			}
+			cur, err = r.warp(in, &m)
 		default:
-			cur, err = r.move(s, in, area)
+			cur, err = r.move(st, in, area)
 		}
 		if err != nil {
 			return err
@@ -88,8 +100,6 @@ func (r *Runner) move(s *step, in view, a pixel.Area) (*pixel.Image, error) {
 	switch s.kind {
 	case resizing:
 		return out, r.resample(out, s, in, a)
-	case affine:
-		return out, r.resampler.Transform(out, in.image, in.window, &s.affine, s.w, s.h)
 	case transpose:
 		out.Reset(s.h, s.w, in.image.C, in.image.DType)
 		in.transpose(out)
@@ -98,6 +108,13 @@ func (r *Runner) move(s *step, in view, a pixel.Area) (*pixel.Image, error) {
 		s.border.pad(out, in)
 	}
 	return out, nil
+}
+
+// warp maps in, which holds what m needs.
+func (r *Runner) warp(in view, m *resample.Mapping) (*pixel.Image, error) {
+	in = r.upright(in)
+	out := r.scratch()
+	return out, r.resampler.TransformRegion(out, in.image, in.window, m)
 }
 
 func (r *Runner) resample(out *pixel.Image, s *step, in view, a pixel.Area) error {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
@@ -31,9 +30,9 @@ func outcome(t *testing.T, m *pixel.Image, seed uint64, own bool, ops ...Op) []u
 	if err != nil {
 		t.Fatal(err)
 	}
-	var plan Plan
+	var plan Steps
 	r := random.NewRand(seed, 0, 0)
-	p.Plan(&plan, m.H, m.W, &r)
+	p.Draw(&plan, m.H, m.W, &r)
 	if err := p.Fits(m, &plan); err != nil {
 		t.Fatal(err)
 	}
@@ -44,10 +43,10 @@ func outcome(t *testing.T, m *pixel.Image, seed uint64, own bool, ops ...Op) []u
 }
 
 // run carries a plan out to the end.
-func run(t testing.TB, p *Plan, m *pixel.Image, own bool, to resample.Target) {
+func run(t testing.TB, s *Steps, m *pixel.Image, own bool, to resample.Target) {
 	t.Helper()
 	var r Runner
-	if err := r.Apply(p, m, own, to); err != nil {
+	if err := r.Apply(s, m, own, to); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Store(); err != nil {
@@ -72,25 +71,25 @@ func oneByOne(t *testing.T, m *pixel.Image, ops ...Op) []uint8 {
 // fixedCrop crops to a given part.
 type fixedCrop pixel.Rect
 
-func (fixedCrop) String() string                 { return "fixed" }
-func (fixedCrop) Check(int) error                { return nil }
-func (o fixedCrop) Plan(p *Plan, _ *random.Rand) { p.Crop(pixel.Rect(o)) }
+func (fixedCrop) String() string                   { return "fixed" }
+func (fixedCrop) Check(int) error                  { return nil }
+func (o fixedCrop) AddTo(s *Steps, _ *random.Rand) { s.Crop(pixel.Rect(o)) }
 
 // fixedAdjust darkens.
-type fixedAdjust struct{ change pixelops.Change }
+type fixedAdjust struct{ change Change }
 
-func (fixedAdjust) String() string                 { return "adjust" }
-func (fixedAdjust) Check(int) error                { return nil }
-func (o fixedAdjust) Plan(p *Plan, _ *random.Rand) { p.Enhance(o.change, 0.7) }
+func (fixedAdjust) String() string                   { return "adjust" }
+func (fixedAdjust) Check(int) error                  { return nil }
+func (o fixedAdjust) AddTo(s *Steps, _ *random.Rand) { s.Enhance(o.change, 0.7) }
 
 func TestFusedIsOneAfterAnother(t *testing.T) {
 	flip := RandomHorizontalFlip{P: 1}
 	vflip := RandomVerticalFlip{P: 1}
-	quarter := planned(func(p *Plan) { p.Rotate(90, pixel.Nearest, true, nil, nil) })
-	turn := planned(func(p *Plan) { p.Rotate(20, pixel.Bilinear, false, nil, fillOf(p.C)) })
-	reflect := planned(func(p *Plan) { p.Pad(3, 4, 5, 6, PadReflect, nil) })
+	quarter := planned(func(p *Steps) { p.Rotate(90, pixel.Nearest, true, nil, nil) })
+	turn := planned(func(p *Steps) { p.Rotate(20, pixel.Bilinear, false, nil, fillOf(p.c)) })
+	reflect := planned(func(p *Steps) { p.Pad(3, 4, 5, 6, PadReflect, nil) })
 	crop := fixedCrop{X: 5, Y: 7, W: 33, H: 20}
-	dark, grey := fixedAdjust{pixelops.Brightness}, fixedAdjust{pixelops.Contrast}
+	dark, grey := fixedAdjust{Brightness}, fixedAdjust{Contrast}
 	for name, ops := range map[string][]Op{
 		"crop resize flip":     {crop, Resize{H: 16, W: 24}, flip},
 		"flip crop":            {flip, crop},
@@ -147,10 +146,10 @@ func TestCropsAndFlipsAreNoPasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var plan Plan
-		p.Plan(&plan, 48, 61, new(random.Rand))
+		var plan Steps
+		p.Draw(&plan, 48, 61, new(random.Rand))
 		if len(plan.steps) != tt.passes {
-			t.Errorf("%s takes %d passes before the last, want %d", Format(tt.ops), len(plan.steps), tt.passes)
+			t.Errorf("%s takes %d passes before the last, want %d", Ops(tt.ops).String(), len(plan.steps), tt.passes)
 		}
 	}
 }
@@ -167,10 +166,10 @@ func TestFlipProbability(t *testing.T) {
 	const n = 20_000
 	flipped := 0
 	for i := range n {
-		var p Plan
+		var p Steps
 		p.Reset(4, 4, 3)
 		r := random.NewRand(5, 1, i)
-		RandomHorizontalFlip{P: 0.3}.Plan(&p, &r)
+		RandomHorizontalFlip{P: 0.3}.AddTo(&p, &r)
 		if p.flips.h {
 			flipped++
 		}
@@ -186,9 +185,9 @@ func TestPlanDoesNotAllocate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var plan Plan
+	var plan Steps
 	r := random.NewRand(1, 1, 1)
-	if n := testing.AllocsPerRun(100, func() { p.Plan(&plan, 100, 120, &r) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { p.Draw(&plan, 100, 120, &r) }); n > 0 {
 		t.Errorf("%v allocations a plan", n)
 	}
 }

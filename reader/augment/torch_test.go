@@ -43,17 +43,17 @@ type boxJob struct {
 	W     int       `json:"w"`
 	Ops   [][]any   `json:"ops"`
 
-	plan func(p *Plan)
+	plan func(p *Steps)
 }
 
-func (j *boxJob) add(plan func(p *Plan), op ...any) {
+func (j *boxJob) add(plan func(s *Steps), op ...any) {
 	before := j.plan
 	j.Ops = append(j.Ops, op)
-	j.plan = func(p *Plan) {
+	j.plan = func(s *Steps) {
 		if before != nil {
-			before(p)
+			before(s)
 		}
-		plan(p)
+		plan(s)
 	}
 }
 
@@ -68,19 +68,19 @@ func randomBoxJob(rng *rand.Rand) *boxJob {
 		a, b, angle := rng.IntN(10), rng.IntN(9), rng.Float64()*720-360
 		switch rng.IntN(6) {
 		case 0:
-			j.add(func(p *Plan) { p.Crop(pixel.Rect{X: a, Y: b, W: 9, H: 8}) }, "crop", b, a, 8, 9)
-			j.add(func(p *Plan) { p.Resize(40, 50, pixel.Bilinear) }, "resize", 40, 50)
+			j.add(func(p *Steps) { p.Crop(pixel.Rect{X: a, Y: b, W: 9, H: 8}) }, "crop", b, a, 8, 9)
+			j.add(func(p *Steps) { p.Resize(40, 50, pixel.Bilinear) }, "resize", 40, 50)
 		case 1:
-			j.add(func(p *Plan) { p.Flip() }, "flip")
+			j.add(func(p *Steps) { p.Flip() }, "flip")
 		case 2:
-			j.add(func(p *Plan) { p.FlipV() }, "vflip")
+			j.add(func(p *Steps) { p.FlipV() }, "vflip")
 		case 3:
-			j.add(func(p *Plan) { p.Pad(a, b, 3, 0, PadConstant, nil) }, "pad", a, b, 3, 0)
+			j.add(func(p *Steps) { p.Pad(a, b, 3, 0, PadConstant, nil) }, "pad", a, b, 3, 0)
 		case 4:
-			j.add(func(p *Plan) { p.Rotate(angle, pixel.Nearest, false, nil, nil) }, "rotate", angle, false, nil)
+			j.add(func(p *Steps) { p.Rotate(angle, pixel.Nearest, false, nil, nil) }, "rotate", angle, false, nil)
 		case 5:
 			c := []float64{float64(a), float64(b)}
-			j.add(func(p *Plan) { p.Rotate(angle, pixel.Nearest, false, c, nil) }, "rotate", angle, false, c)
+			j.add(func(p *Steps) { p.Rotate(angle, pixel.Nearest, false, c, nil) }, "rotate", angle, false, c)
 		}
 	}
 	return j
@@ -98,12 +98,12 @@ func TestTorchvisionBoxes(t *testing.T) {
 	}
 	torch(t, jobs, &want, "boxes.py")
 	for i, j := range jobs {
-		var p Plan
+		var p Steps
 		p.Reset(j.H, j.W, 3)
 		j.plan(&p)
 		got := p.Boxes(nil, j.Boxes)
-		if want[i].Size != [2]int{p.H, p.W} || len(got) != len(want[i].Boxes) {
-			t.Fatalf("%v: %dx%d, want %v", j.Ops, p.H, p.W, want[i].Size)
+		if want[i].Size != [2]int{p.h, p.w} || len(got) != len(want[i].Boxes) {
+			t.Fatalf("%v: %dx%d, want %v", j.Ops, p.h, p.w, want[i].Size)
 		}
 		for k, v := range got {
 			if math.Abs(float64(v)-want[i].Boxes[k]) > 1e-3 {

@@ -39,15 +39,15 @@ func (o TrivialAugmentWide) Check(channels int) error {
 	return o.outside().check("trivialaugment", cmp.Or(o.Bins, defaultBins), channels)
 }
 
-// Plan implements Op.
-func (o TrivialAugmentWide) Plan(p *Plan, r *random.Rand) {
+// AddTo implements Op.
+func (o TrivialAugmentWide) AddTo(s *Steps, r *random.Rand) {
 	a := automatic(r.IntN(int(automatics)))
 	bins := cmp.Or(o.Bins, defaultBins)
-	s := wide
-	s.v2 = o.V2
-	magnitude := s.magnitude(a, r.IntN(bins), bins)
+	most := wide
+	most.v2 = o.V2
+	magnitude := most.magnitude(a, r.IntN(bins), bins)
 	if a.signed() && r.IntN(2) == 1 {
 		magnitude = -magnitude
 	}
-	o.outside().plan(p, a, magnitude)
+	o.outside().plan(s, a, magnitude)
 }

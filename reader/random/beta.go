@@ -1,9 +1,17 @@
 package random
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
-// Beta draws from the beta distribution whose parameters are both alpha.
+// Beta draws from the beta distribution whose parameters are both alpha: a number from 0 to 1, near 0 or
+// 1 for alpha < 1, near the middle for alpha > 1. The number of draws varies. It panics unless alpha is
+// positive and finite.
 func (r *Rand) Beta(alpha float64) float64 {
+	if !(alpha > 0 && alpha <= math.MaxFloat64) {
+		panic(fmt.Sprintf("random: Beta(%v): the parameter must be positive and finite", alpha))
+	}
 	a, b := r.logGamma(alpha), r.logGamma(alpha)
 	return 1 / (1 + math.Exp(b-a))
 }

@@ -2,6 +2,7 @@ package random
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -54,5 +55,23 @@ func TestUniformStaysInRange(t *testing.T) {
 	}
 	if mean := sum / 10_000; math.Abs(mean-0.5) > 0.1 {
 		t.Errorf("mean %v, want 0.5", mean)
+	}
+}
+
+// What has no numbers to draw panics, and does not hang.
+func TestNothingToDraw(t *testing.T) {
+	var r Rand
+	for name, draw := range map[string]func(){
+		"IntN(0)": func() { r.IntN(0) }, "IntN(-3)": func() { r.IntN(-3) },
+		"Beta(0)": func() { r.Beta(0) }, "Beta(NaN)": func() { r.Beta(math.NaN()) }, "Beta(+Inf)": func() { r.Beta(math.Inf(1)) },
+	} {
+		func() {
+			defer func() {
+				if p, ok := recover().(string); !ok || !strings.Contains(p, name) {
+					t.Errorf("%s: panic %q", name, p)
+				}
+			}()
+			draw()
+		}()
 	}
 }

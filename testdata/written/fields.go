@@ -18,8 +18,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/formats/formattest"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
@@ -44,7 +44,7 @@ func complete(root string) error {
 }
 
 func writeFields(path string) (err error) {
-	f, err := all.Formats().ByPath(path)
+	f, err := dsconv.Formats().ByPath(path)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func describeAll(root string) error {
 	for _, folder := range folders {
 		for _, name := range []string{"x.lmdb", "x.h5", "x.tar", "x.tar.zst", "x.tfrecord", "three-%03d.tar", "three-%03d.tfrecord"} {
 			path := filepath.Join(folder, name)
-			ds, err := all.Formats().Open(path)
+			ds, err := dsconv.Formats().Open(path)
 			if errors.Is(err, formats.ErrNotDataset) || errors.Is(err, os.ErrNotExist) {
 				continue
 			}

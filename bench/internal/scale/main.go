@@ -24,8 +24,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
@@ -153,7 +153,7 @@ func (s *settings) measure(name string) ([]measurements, error) {
 }
 
 func formatOf(name string) (formats.WritableFormat, error) {
-	for _, f := range all.Formats() {
+	for _, f := range dsconv.Formats() {
 		if w, ok := f.(formats.WritableFormat); ok && f.Name() == name {
 			return w, nil
 		}

@@ -120,10 +120,10 @@ func (s *settings) sample(smp *formats.Sample, i int, jpeg []byte, random *rand.
 	name := className(i % classes)
 	size := s.MinBytes + random.IntN(s.MaxBytes-s.MinBytes+1)
 	image := &smp.Values[0]
-	image.Data = append(image.Buffer(), jpeg...)
 	at := random.IntN(1 << 20)
-	image.Data = append(image.Data, pool[at:at+size-len(image.Data)]...)
-	image.Encoding, image.Shape = formats.JPEG, append(image.Shape[:0], side, side, 3)
+	image.SetOwn(append(append(image.Buffer(), jpeg...), pool[at:at+size-len(jpeg)]...))
+	image.Encoding = formats.JPEG
+	image.SetShape(side, side, 3)
 	smp.Values[1].SetInt64(int64(i % classes))
 	smp.Key = fmt.Sprintf("train/%s/%s_%d", name, name, 10_000+i/classes)
 	smp.Source = formats.Source{

@@ -44,27 +44,76 @@ func (r *Resampler) Transform(dst, src *pixel.Image, crop pixel.Rect, a *Affine,
 	if crop == (pixel.Rect{}) {
 		crop = pixel.Rect{W: src.W, H: src.H}
 	}
-	if err := errors.Join(src.Check(), a.Check(src.C)); err != nil {
+	of := Mapping{Affine: a, ImageH: crop.H, ImageW: crop.W, H: h, W: w, Region: pixel.Rect{W: w, H: h}}
+	return r.TransformRegion(dst, src, crop, &of)
+}
+
+// Mapping is an affine transform of an image of which only a part is computed, from a part of the
+// image.
+type Mapping struct {
+	*Affine
+	ImageH, ImageW int        // of the whole image
+	H, W           int        // of the whole result
+	Region         pixel.Rect // what of the result is computed
+	Left, Top      int        // where the part of the image begins; see Source
+}
+
+// TransformRegion is Transform for the region of m alone: dst becomes exactly that part of the whole
+// result. The rectangle part of src holds at least what m.Source returns of the image, from m.Left and
+// m.Top on.
+func (r *Resampler) TransformRegion(dst, src *pixel.Image, part pixel.Rect, m *Mapping) error {
+	if err := errors.Join(src.Check(), m.Check(src.C)); err != nil {
 		return fmt.Errorf("transform: %w", err)
 	}
-	if !crop.Inside(src.W, src.H) || w <= 0 || h <= 0 {
-		return fmt.Errorf("transform %+v of %dx%d to %dx%d pixels", crop, src.W, src.H, w, h)
+	if !part.Inside(src.W, src.H) || !m.Region.Inside(m.W, m.H) || max(m.W, m.H, m.ImageW, m.ImageH) > math.MaxInt32 {
+		return fmt.Errorf("transform %+v of %dx%d to %+v of %dx%d pixels", part, src.W, src.H, m.Region, m.W, m.H)
 	}
-	dst.Reset(h, w, src.C, src.DType)
-	dst.Fill(a.Fill)
-	in := src.View().Crop(crop)
-	switch {
-	case a.Filter == pixel.Nearest:
-		r.offsets = pixel.Grow(r.offsets, w)
-		warpNearest(dst.View(), in, a.Matrix, src.DType, r.offsets)
-	case hasAlpha(src) && src.DType == formats.Uint8:
-		premultiply(&r.pre, src, crop)
-		warp(dst.View(), r.pre.View(), a, src.DType)
+	dst.Reset(m.Region.H, m.Region.W, src.C, src.DType)
+	dst.Fill(m.Fill)
+	alpha := m.Filter != pixel.Nearest && hasAlpha(src) && src.DType == formats.Uint8
+	in := src.View().Crop(part)
+	if alpha {
+		premultiply(&r.pre, src, part)
+		in = r.pre.View()
+	}
+	r.warping.set(dst.View(), in, m, src.DType)
+	warp(r, &r.warping)
+	r.warping = warping{} // the pixels are the caller's
+	if alpha {
 		unpremultiply(dst)
-	default:
-		warp(dst.View(), in, a, src.DType)
 	}
 	return nil
+}
+
+// Source is the part of the image that the region of m is computed from, or a larger one.
+func (m *Mapping) Source() pixel.Rect {
+	all := pixel.Rect{W: m.ImageW, H: m.ImageH}
+	if !fitsFixedPoint(m.Matrix, m.W, m.H) {
+		return all // what rounding adds up to is not known
+	}
+	// Fixed point errs by 2^-17 for each pixel to the right and down; filters reach two pixels.
+	slack := 3 + float64(m.W+m.H)/(1<<17)
+	region, t := m.Region, m.Matrix
+	x0, x1 := extent(t[0], t[1], t[2], region)
+	y0, y1 := extent(t[3], t[4], t[5], region)
+	left, width := between(x0-slack, x1+slack, m.ImageW)
+	top, height := between(y0-slack, y1+slack, m.ImageH)
+	return pixel.Rect{X: left, Y: top, W: width, H: height}
+}
+
+// extent is how far a coordinate a*x + b*y + c goes in a region.
+func extent(a, b, c float64, r pixel.Rect) (low, high float64) {
+	x0, x1, y0, y1 := float64(r.X), float64(r.X+r.W), float64(r.Y), float64(r.Y+r.H)
+	low = min(a*x0, a*x1) + min(b*y0, b*y1) + c
+	high = max(a*x0, a*x1) + max(b*y0, b*y1) + c
+	return low, high
+}
+
+// between is the part of n pixels from low to high, at least one pixel.
+func between(low, high float64, n int) (from, size int) {
+	last := float64(n - 1)
+	from = int(min(max(low, 0), last))
+	return from, int(min(max(high, 0), last)) - from + 1
 }
 
 // CheckFill returns an error if images of c channels cannot be filled with fill.

@@ -1,149 +1,124 @@
 package resample
 
-import (
-	"math"
+import "github.com/dsconv/dsconv/preprocess/pixel"
 
-	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/preprocess/pixel"
-)
-
-// warpNearest is ImagingTransformAffine of Pillow's Geometry.c without a filter. Pillow rounds
-// differently for matrices without rotation, matrices that fit 16.16 fixed point, other
-// matrices, and 16-bit images. Pixels that map outside src keep their value. offsets is
-// scratch memory for a row.
-func warpNearest(dst, src pixel.View, m [6]float64, d formats.DType, offsets []int) {
-	switch {
-	case d == formats.Uint16:
-		warpEach(dst, src, m, offsets)
-	case m[1] == 0 && m[3] == 0:
-		warpScaled(dst, src, m, offsets)
-	case fitsFixedPoint(m, dst.W, dst.H):
-		warpFixed(dst, src, m, offsets)
+// warpGo is the pure-Go version of the C kernels.
+func warpGo(r *Resampler, w *warping) {
+	r.offsets = pixel.Grow(r.offsets, w.dst.W)
+	switch w.way {
+	case scaled:
+		r.columns = w.columns(r.columns)
+		w.scaled(r.columns, r.offsets)
+	case fixed:
+		w.fixed(r.offsets)
+	case added:
+		w.added(r.offsets)
+	case mapped:
+		w.mapped(r.offsets)
 	default:
-		warpFloat(dst, src, m, offsets)
+		w.smooth()
 	}
 }
 
-// offset returns the offset in v of the pixel that contains (x, y), -1 outside.
-func offset(v pixel.View, x, y float64) int {
-	if !(0 <= x && x < float64(v.W) && 0 <= y && y < float64(v.H)) {
+// pixel returns the offset in src of pixel (x, y) of the image, -1 outside.
+func (w *warping) pixel(x, y int) int {
+	x, y = x-w.left, y-w.top
+	if uint(x) >= uint(w.src.W) || uint(y) >= uint(w.src.H) {
 		return -1
 	}
-	return int(y)*v.Stride + int(x)*v.Size
+	return y*w.src.Stride + x*w.src.Size
 }
 
-// warpEach is ImagingGenericTransform with nearest_filter16.
-func warpEach(dst, src pixel.View, m [6]float64, at []int) {
-	for y := range dst.H {
+// inside reports whether a point lies in the image.
+func (w *warping) inside(x, y float64) bool {
+	return 0 <= x && x < float64(w.imageW) && 0 <= y && y < float64(w.imageH)
+}
+
+// offset returns the offset in src of the pixel that contains (x, y), -1 outside.
+func (w *warping) offset(x, y float64) int {
+	if !w.inside(x, y) {
+		return -1
+	}
+	return w.pixel(int(x), int(y))
+}
+
+// mapped computes each point by itself.
+func (w *warping) mapped(at []int) {
+	for y := range w.dst.H {
 		for x := range at {
-			mx, my := mapPoint(&m, x, y)
-			at[x] = offset(src, mx, my)
+			at[x] = w.offset(w.point(x, y))
 		}
-		gather(dst, y, src, at)
+		w.gather(y, at)
 	}
 }
 
-// mapPoint is affine_transform. The conversions keep the compiler from fusing.
-func mapPoint(m *[6]float64, x, y int) (mx, my float64) {
-	fx, fy := float64(x)+0.5, float64(y)+0.5
+// point is affine_transform of a pixel of dst. The conversions keep the compiler from fusing.
+func (w *warping) point(x, y int) (mx, my float64) {
+	m, fx, fy := &w.matrix, float64(w.x+x)+0.5, float64(w.y+y)+0.5
 	mx = float64(float64(m[0]*fx)+float64(m[1]*fy)) + m[2]
 	my = float64(float64(m[3]*fx)+float64(m[4]*fy)) + m[5]
 	return mx, my
 }
 
-// warpScaled is ImagingScaleAffine.
-func warpScaled(dst, src pixel.View, m [6]float64, at []int) {
-	mx := m[2] + float64(m[0]*0.5)
-	for x := range at {
-		at[x] = offset(src, mx, 0)
-		mx += m[0]
-	}
-	my := m[5] + float64(m[4]*0.5)
-	for y := range dst.H {
-		if 0 <= my && my < float64(src.H) {
-			row := src
-			row.Pix = src.Pix[int(my)*src.Stride:]
-			gather(dst, y, row, at)
+// scaled takes the same columns in each row.
+func (w *warping) scaled(columns []int32, at []int) {
+	my := w.matrix[5] + float64(w.matrix[4]*0.5)
+	for y := range w.y + w.dst.H {
+		if y >= w.y && 0 <= my && my < float64(w.imageH) {
+			for x, column := range columns {
+				at[x] = w.pixel(int(column), int(my))
+			}
+			w.gather(y-w.y, at)
 		}
-		my += m[4]
+		my += w.matrix[4] // one by one, as Pillow rounds
 	}
 }
 
-// fitsFixedPoint is check_fixed for the corners of a result of w by h pixels.
-func fitsFixedPoint(m [6]float64, w, h int) bool {
-	const limit = 32768
-	for _, corner := range [][2]float64{{0, 0}, {float64(w), float64(h)}, {0, float64(h)}, {float64(w), 0}} {
-		x, y := corner[0], corner[1]
-		if !(math.Abs(float64(x*m[0])+float64(y*m[1])+m[2]) < limit && math.Abs(float64(x*m[3])+float64(y*m[4])+m[5]) < limit) {
-			return false
-		}
-	}
-	return true
-}
-
-// warpFixed is affine_fixed.
-func warpFixed(dst, src pixel.View, m [6]float64, at []int) {
-	fix := func(v float64) int32 { return int32(math.Floor(float64(v*65536) + 0.5)) }
-	dx, dy := fix(m[0]), fix(m[3])
-	downX, downY := fix(m[1]), fix(m[4])
-	startX := fix(m[2] + float64(m[0]*0.5) + float64(m[1]*0.5))
-	startY := fix(m[5] + float64(m[3]*0.5) + float64(m[4]*0.5))
-	w, h := uint32(src.W), uint32(src.H)
-	for y := range dst.H {
+// fixed computes in 16.16 fixed point.
+func (w *warping) fixed(at []int) {
+	startX, startY := w.start[0], w.start[1]
+	for y := range w.dst.H {
 		mx, my := startX, startY
 		for x := range at {
-			at[x] = -1
-			if px, py := uint32(mx>>16), uint32(my>>16); px < w && py < h {
-				at[x] = int(py)*src.Stride + int(px)*src.Size
-			}
-			mx += dx
-			my += dy
+			at[x] = w.pixel(int(mx>>16), int(my>>16))
+			mx += w.right[0]
+			my += w.right[1]
 		}
-		gather(dst, y, src, at)
-		startX += downX
-		startY += downY
+		w.gather(y, at)
+		startX += w.down[0]
+		startY += w.down[1]
 	}
 }
 
-// warpFloat is the rest of ImagingTransformAffine.
-func warpFloat(dst, src pixel.View, m [6]float64, at []int) {
+// added adds step to step, as Pillow rounds.
+func (w *warping) added(at []int) {
+	m := &w.matrix
 	startX := m[2] + float64(m[1]*0.5) + float64(m[0]*0.5)
 	startY := m[5] + float64(m[4]*0.5) + float64(m[3]*0.5)
-	for y := range dst.H {
-		mx, my := startX, startY
-		for x := range at {
-			at[x] = offset(src, mx, my)
-			mx += m[0]
-			my += m[3]
+	for y := range w.y + w.dst.H {
+		if y >= w.y {
+			mx, my := startX, startY
+			for x := range w.x + len(at) {
+				if x >= w.x {
+					at[x-w.x] = w.offset(mx, my)
+				}
+				mx += m[0]
+				my += m[3]
+			}
+			w.gather(y-w.y, at)
 		}
-		gather(dst, y, src, at)
 		startX += m[1]
 		startY += m[4]
 	}
 }
 
-// gather copies the pixels of src at the offsets to row y of v. Where the offset is -1, the
+// gather copies the pixels of src at the offsets to row y of dst. Where the offset is -1, the
 // pixel keeps its value.
-func gather(v pixel.View, y int, src pixel.View, at []int) {
-	out, pix := v.Row(y), src.Pix
-	switch v.Size {
-	case 1:
-		for x, i := range at {
-			if i >= 0 {
-				out[x] = pix[i]
-			}
-		}
-	case 3:
-		for x, i := range at {
-			if i >= 0 {
-				*(*[3]byte)(out[3*x:]) = [3]byte(pix[i:])
-			}
-		}
-	default:
-		for x, i := range at {
-			if i >= 0 {
-				copy(out[x*v.Size:][:v.Size], pix[i:])
-			}
+func (w *warping) gather(y int, at []int) {
+	out, pix, size := w.dst.Row(y), w.src.Pix, w.dst.Size
+	for x, i := range at {
+		if i >= 0 {
+			copy(out[x*size:][:size], pix[i:])
 		}
 	}
 }

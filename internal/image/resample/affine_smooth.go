@@ -4,30 +4,27 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// warp is ImagingGenericTransform of Pillow's Geometry.c with its bilinear and bicubic
-// filters, in double precision. Pixels that map outside src keep their value.
-func warp(dst, src pixel.View, a *Affine, d formats.DType) {
-	taps := 2
-	if a.Filter == pixel.Bicubic {
-		taps = 4
+// smooth interpolates with the bilinear or the bicubic filter.
+func (w *warping) smooth() {
+	n := neighbours{src: w.src, left: w.left, top: w.top, taps: 2, deep: w.deep}
+	if w.way == bicubic {
+		n.taps = 4
 	}
-	n := neighbours{src: src, taps: taps, deep: d == formats.Uint16}
-	for y := range dst.H {
-		out := dst.Row(y)
-		for x := range dst.W {
-			mx, my := mapPoint(&a.Matrix, x, y)
-			if !(0 <= mx && mx < float64(src.W) && 0 <= my && my < float64(src.H)) {
+	for y := range w.dst.H {
+		out := w.dst.Row(y)
+		for x := range w.dst.W {
+			mx, my := w.point(x, y)
+			if !w.inside(mx, my) {
 				continue
 			}
 			n.locate(mx-0.5, my-0.5)
-			if taps == 2 {
-				n.bilinear(out[x*dst.Size:][:dst.Size])
+			if n.taps == 2 {
+				n.bilinear(out[x*w.dst.Size:][:w.dst.Size])
 			} else {
-				n.bicubic(out[x*dst.Size:][:dst.Size])
+				n.bicubic(out[x*w.dst.Size:][:w.dst.Size])
 			}
 		}
 	}
@@ -35,9 +32,10 @@ func warp(dst, src pixel.View, a *Affine, d formats.DType) {
 
 // neighbours are the 2x2 or 4x4 pixels around a point.
 type neighbours struct {
-	src  pixel.View
-	taps int
-	deep bool // 16 bits a value
+	src       pixel.View
+	left, top int // of src in the image
+	taps      int
+	deep      bool // 16 bits a value
 
 	rows    [4]int // offsets of the rows
 	columns [4]int // offsets in a row
@@ -49,7 +47,7 @@ type neighbours struct {
 func (n *neighbours) locate(x, y float64) {
 	fx, fy := math.Floor(x), math.Floor(y)
 	n.dx, n.dy = x-fx, y-fy
-	left, top := int(fx)-(n.taps/2-1), int(fy)-(n.taps/2-1)
+	left, top := int(fx)-(n.taps/2-1)-n.left, int(fy)-(n.taps/2-1)-n.top
 	for i := range n.taps {
 		n.rows[i] = min(max(top+i, 0), n.src.H-1) * n.src.Stride
 		n.columns[i] = min(max(left+i, 0), n.src.W-1) * n.src.Size

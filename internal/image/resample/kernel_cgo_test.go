@@ -10,3 +10,8 @@ var resampleKernels = map[string]resampler8{
 	"C, AVX2":    resampleC(cpu.LevelAVX2),
 	"C, AVX-512": resampleC(cpu.LevelAVX512),
 }
+
+var warpKernels = map[string]warper{
+	"portable C": warpC(cpu.LevelPortable),
+	"C, AVX2":    warpC(cpu.LevelAVX2),
+}

@@ -72,5 +72,6 @@ func (r *Resampler) Shrink() {
 		m.Shrink()
 	}
 	r.cache.inUse = nil // it may be too large for the cache
-	r.scratch, r.xs, r.ys, r.offsets = pixel.DropLarge(r.scratch), pixel.DropLarge(r.xs), pixel.DropLarge(r.ys), pixel.DropLarge(r.offsets)
+	r.scratch, r.xs, r.ys, r.columns = pixel.DropLarge(r.scratch), pixel.DropLarge(r.xs), pixel.DropLarge(r.ys), pixel.DropLarge(r.columns)
+	r.offsets, r.warping = pixel.DropLarge(r.offsets), warping{}
 }

@@ -27,13 +27,16 @@ type Resampler struct {
 	cache     coefficientCache
 	job       resampling
 	call      *kernelRequest
+	warpCall  *warpRequest
+	warping   warping
+	columns   []int32     // of the affine transform
 	scratch   []byte      // of the C kernels
 	tmp       pixel.Image // result of the first of two passes
 	pre       pixel.Image // premultiplied alpha
 	scaled    pixel.Image // scaled image, if the last pass cannot write to the target
 	imageSpec TensorSpec  // of a Target that is an image
 	xs, ys    []int32
-	offsets   []int // of Transform: the source offsets of a row
+	offsets   []int // of the affine transform in pure Go: the source offsets of a row
 }
 
 // scaling is one resize: area, relative to the corner of crop, is scaled to w by h pixels. Pixels

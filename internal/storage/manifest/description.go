@@ -39,6 +39,14 @@ func (c Description) Len() int { return c.Manifest.Len() }
 // Info implements formats.Dataset.
 func (c Description) Info(i int) (formats.Info, error) { return c.Manifest.Info(i) }
 
+// CheckRead returns an error if sample i cannot be read into s.
+func (c Description) CheckRead(i int, s *formats.Sample) error {
+	if s == nil {
+		return fmt.Errorf("sample %d: there is nothing to read it into: the *formats.Sample is nil", i)
+	}
+	return c.Manifest.CheckIndex(i)
+}
+
 // VerifyChecksum compares a sample that was read with its checksum in the manifest.
 func (c Description) VerifyChecksum(s *formats.Sample) error {
 	if s.Checksum != [16]byte{} && checksum.SampleChecksum(c.meta.Schema, s) != s.Checksum {

@@ -156,10 +156,11 @@ func (t *Manifest) Shape(i int) [3]int { return t.rows.at(i).dims() }
 func (t *Manifest) Fill(i int, s *formats.Sample) {
 	r := t.rows.at(i)
 	s.Key, s.Split, s.Checksum, s.Source, s.Provenance = t.key(r), t.splits[r.split], r.checksum, t.source(r), r.provenance
-	s.Columns = s.Columns[:0]
+	s.SetColumns()
 	for j := range t.user {
 		s.Columns = append(s.Columns, t.user[j].at(i))
 	}
+	s.SetColumns(s.Columns...)
 }
 
 // KeyOrder returns the rows' numbers in the order of their keys. ErrKey if two rows have the

@@ -5,13 +5,16 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/lifetime"
+	"github.com/dsconv/dsconv/internal/storage/value"
 )
 
-// ValueReader implements Read and View for formats that find each value in their own memory,
-// by key or by row, such as LMDB and HDF5. It is as safe for concurrent use as Lend is.
+// ValueReader implements Info, Read, View, Lease and Close for formats that find each value in their
+// own memory, by key or by row, such as LMDB and HDF5. It is as safe for concurrent use as Lend is.
 type ValueReader struct {
 	Description
 	Path string
+	Gate lifetime.Gate // Open opens it
 	// Lend returns the value of field k of sample i: Data is memory of the dataset, Shape is
 	// appended to shape[:0]. It is not called for a designated label of kind Label, which the
 	// manifest has. It returns an error if memory that it needs cannot be read (see package
@@ -19,9 +22,31 @@ type ValueReader struct {
 	Lend func(i, k int, shape []int) (formats.Value, error)
 }
 
+// Info implements formats.Dataset.
+func (r *ValueReader) Info(i int) (formats.Info, error) {
+	if err := r.Gate.Check(); err != nil {
+		return formats.Info{}, err
+	}
+	in, err := r.Manifest.Info(i)
+	if err != nil {
+		return in, fmt.Errorf("%s: %w", r.Path, err)
+	}
+	return in, nil
+}
+
+// Lease implements formats.Viewer.
+func (r *ValueReader) Lease() (release func(), err error) { return r.Gate.Lease() }
+
+// Close implements formats.Dataset.
+func (r *ValueReader) Close() error { return r.Gate.Close() }
+
 // Read implements formats.Dataset. It compares the sample with its checksum.
 func (r *ValueReader) Read(i int, s *formats.Sample) error {
-	if err := r.Manifest.CheckIndex(i); err != nil {
+	if err := r.Gate.Enter(i); err != nil {
+		return err
+	}
+	defer r.Gate.Leave(i)
+	if err := r.CheckRead(i, s); err != nil {
 		return fmt.Errorf("read %s: %w", r.Path, err)
 	}
 	err := guard.Do(func() error {
@@ -38,9 +63,14 @@ func (r *ValueReader) Read(i int, s *formats.Sample) error {
 
 // View implements formats.Viewer.
 func (r *ValueReader) View(i int, s *formats.Sample) error {
-	if err := r.Manifest.CheckIndex(i); err != nil {
+	if err := r.Gate.Enter(i); err != nil {
+		return err
+	}
+	defer r.Gate.Leave(i)
+	if err := r.CheckRead(i, s); err != nil {
 		return fmt.Errorf("view %s: %w", r.Path, err)
 	}
+	r.Gate.Lend()
 	if err := r.fill(i, s, true); err != nil {
 		return fmt.Errorf("view %s: key %q: %w", r.Path, r.Manifest.Key(i), err)
 	}
@@ -54,24 +84,23 @@ func (r *ValueReader) fill(i int, s *formats.Sample, lend bool) error {
 	for k, f := range r.meta.Schema {
 		v := &s.Values[k]
 		if f.Kind == formats.Label && k == r.meta.Schema.LabelIndex() {
-			v.SetLabel(r.Manifest.Label(i), lend)
+			value.SetLabel(v, r.Manifest.Label(i), lend)
 			continue
 		}
 		mark := guard.Now()
+		v.SetShape()
 		lent, err := r.Lend(i, k, v.Shape)
 		if err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
 		}
+		v.Data, v.Encoding, v.DType = lent.Data, lent.Encoding, lent.DType
+		v.SetShape(lent.Shape...)
 		if lend {
-			*v = lent
-			v.Lend(lent.Data)
-		} else {
-			data := append(v.Buffer(), lent.Data...)
-			if err := guard.Check(mark, lent.Data); err != nil {
-				return fmt.Errorf("field %s: %w", f.Name, err)
-			}
-			lent.Data = data
-			*v = lent
+			continue
+		}
+		v.Copy(lent.Data)
+		if err := guard.Check(mark, lent.Data); err != nil {
+			return fmt.Errorf("field %s: %w", f.Name, err)
 		}
 	}
 	return nil

@@ -57,6 +57,10 @@ func InMemory(files []*mapped.Mapping, locations []manifest.Location) bool {
 
 // Prefetch implements formats.Prefetcher.
 func (r *Records) Prefetch(indices []int32) {
+	if r.gate.Enter(0) != nil {
+		return
+	}
+	defer r.gate.Leave(0)
 	locations := make([]manifest.Location, 0, len(indices))
 	for _, i := range indices {
 		if r.Manifest.CheckIndex(int(i)) == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
@@ -20,7 +21,9 @@ import (
 // Records reads what Shards wrote, from mapped memory. It is safe for concurrent use.
 type Records struct {
 	Contents
+	name         string // the path as it was given
 	path         ShardPath
+	gate         lifetime.Gate
 	files        []*mapped.Mapping
 	staleIndexes []string // see StaleIndexFiles
 }
@@ -61,7 +64,7 @@ func openRecords(path string, open func(file string, fs checksum.FileChecksums) 
 	if err != nil {
 		return nil, err
 	}
-	r := &Records{path: p}
+	r := &Records{name: path, path: p}
 	if r.Contents, err = p.OpenSidecar(); err != nil {
 		return nil, p.explainOpen(path, err)
 	}
@@ -72,6 +75,13 @@ func openRecords(path string, open func(file string, fs checksum.FileChecksums) 
 		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; give that range, or a pattern with %%d", path, len(r.OriginalFiles)-1)
 	}
 	sizes, err := r.open(open)
+	files := r.files
+	r.gate.Open(path, func() (err error) {
+		for _, m := range files {
+			err = errors.Join(err, m.Close())
+		}
+		return err
+	})
 	if err == nil {
 		if err = r.Manifest.CheckLocations(sizes); err != nil {
 			err = fmt.Errorf("%s: %w", filepath.Join(p.Sidecar(), sidecar.ManifestName), err)
@@ -151,11 +161,8 @@ func (p ShardPath) writePath(path string) string {
 	return filepath.Join(p.Dir, fmt.Sprintf("%s%%0%dd%s", p.Before, p.width, p.after))
 }
 
-// Record returns the bytes of the record of row i, in mapped memory. The error names the key.
-func (r *Records) Record(i int) ([]byte, error) {
-	if err := r.Manifest.CheckIndex(i); err != nil {
-		return nil, err
-	}
+// record returns the bytes of the record of row i, in mapped memory. The error names the key.
+func (r *Records) record(i int) ([]byte, error) {
 	at := r.Manifest.Location(i)
 	b, err := r.files[at.Shard].Slice(at.Offset, at.Length)
 	if err != nil {
@@ -164,10 +171,31 @@ func (r *Records) Record(i int) ([]byte, error) {
 	return b, nil
 }
 
-// WithRecord calls do with the record of row i, in mapped memory. An error, also one about a
-// page that cannot be read, names the key, the file and the offset.
-func (r *Records) WithRecord(i int, do func(record []byte) error) error {
-	b, err := r.Record(i)
+// ReadRecord implements Read: it calls do with the record of row i, in mapped memory, to fill s. An
+// error, also one about a page that cannot be read, names the key, the file and the offset.
+func (r *Records) ReadRecord(i int, s *formats.Sample, do func(record []byte) error) error {
+	if err := r.gate.Enter(i); err != nil {
+		return err
+	}
+	defer r.gate.Leave(i)
+	return r.withRecord(i, s, do)
+}
+
+// ViewRecord is ReadRecord for View: s may point into the record afterwards.
+func (r *Records) ViewRecord(i int, s *formats.Sample, do func(record []byte) error) error {
+	if err := r.gate.Enter(i); err != nil {
+		return err
+	}
+	defer r.gate.Leave(i)
+	r.gate.Lend()
+	return r.withRecord(i, s, do)
+}
+
+func (r *Records) withRecord(i int, s *formats.Sample, do func(record []byte) error) error {
+	if err := r.CheckRead(i, s); err != nil {
+		return fmt.Errorf("%s: %w", r.name, err)
+	}
+	b, err := r.record(i)
 	if err != nil {
 		return err
 	}
@@ -179,13 +207,32 @@ func (r *Records) WithRecord(i int, do func(record []byte) error) error {
 	return nil
 }
 
+// Info implements formats.Dataset.
+func (r *Records) Info(i int) (formats.Info, error) {
+	if err := r.gate.Check(); err != nil {
+		return formats.Info{}, err
+	}
+	in, err := r.Manifest.Info(i)
+	if err != nil {
+		return in, fmt.Errorf("%s: %w", r.name, err)
+	}
+	return in, nil
+}
+
 // Removed implements formats.Removals.
 func (r *Records) Removed() ([]formats.RemovedSample, error) {
+	if err := r.gate.Check(); err != nil {
+		return nil, err
+	}
 	return sidecar.ReadRemoved(r.path.Sidecar(), r.Meta())
 }
 
 // Check implements formats.Checker.
 func (r *Records) Check(ctx context.Context, p formats.Portion, workers int, report func(formats.Damage)) error {
+	if err := r.gate.Enter(0); err != nil {
+		return err
+	}
+	defer r.gate.Leave(0)
 	sums, err := r.readChecksums()
 	if err != nil {
 		return err
@@ -195,6 +242,10 @@ func (r *Records) Check(ctx context.Context, p formats.Portion, workers int, rep
 
 // CheckQuick implements formats.Checker.
 func (r *Records) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
+	if err := r.gate.Enter(0); err != nil {
+		return err
+	}
+	defer r.gate.Leave(0)
 	sums, err := r.readChecksums()
 	if err != nil {
 		return err
@@ -216,7 +267,7 @@ func (r *Records) readChecksums() (checksum.Checksums, error) {
 
 // checkOverlaps reports records that overlap.
 func (r *Records) checkOverlaps(report func(formats.Damage)) {
-	order := r.StorageOrder()
+	order := r.storageOrder()
 	for k := 1; k < len(order); k++ {
 		i, j := int(order[k-1]), int(order[k])
 		a, b := r.Manifest.Location(i), r.Manifest.Location(j)
@@ -229,8 +280,15 @@ func (r *Records) checkOverlaps(report func(formats.Damage)) {
 	}
 }
 
-// StorageOrder implements formats.StorageOrdered.
+// StorageOrder implements formats.StorageOrdered: nil after Close.
 func (r *Records) StorageOrder() []int32 {
+	if r.gate.Check() != nil {
+		return nil
+	}
+	return r.storageOrder()
+}
+
+func (r *Records) storageOrder() []int32 {
 	order := make([]int32, r.Len())
 	for i := range order {
 		order[i] = int32(i)
@@ -245,12 +303,8 @@ func (r *Records) StorageOrder() []int32 {
 // Location returns the location of the record of row i; i must be in range.
 func (r *Records) Location(i int) manifest.Location { return r.Manifest.Location(i) }
 
-// Close unmaps the files.
-func (r *Records) Close() error {
-	var err error
-	for _, m := range r.files {
-		err = errors.Join(err, m.Close())
-	}
-	r.files = nil
-	return err
-}
+// Lease keeps the files mapped after Close until release is called; see formats.Viewer.
+func (r *Records) Lease() (release func(), err error) { return r.gate.Lease() }
+
+// Close implements formats.Dataset.
+func (r *Records) Close() error { return r.gate.Close() }

@@ -52,6 +52,9 @@ func openOldDataset(p sharded.ShardPath) (*oldDataset, error) {
 // ReuseFile implements formats.FileReuser: the file stays where it is. change may alter only a
 // sample's source.
 func (s *Shards) ReuseFile(i int, change func(*formats.Info)) error {
+	if err := s.stage.CheckOpen(); err != nil {
+		return err
+	}
 	if err := s.endShard(); err != nil {
 		return err
 	}

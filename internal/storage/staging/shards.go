@@ -106,6 +106,9 @@ func (s *Shards) Append(parts ...[]byte) (manifest.Location, error) {
 // EndShard ends the current file; the next record starts another. It is an error if the
 // path names only one file.
 func (s *Shards) EndShard() error {
+	if err := s.stage.CheckOpen(); err != nil {
+		return err
+	}
 	if !s.path.IsPattern() {
 		return fmt.Errorf("%s: the dataset has several shards; give a pattern such as x-%%06d%s", s.path.Before, filepath.Ext(s.path.Before))
 	}
@@ -130,6 +133,9 @@ func (s *Shards) endShard() error {
 
 // Checkpoint makes the records so far durable.
 func (s *Shards) Checkpoint(note []byte) error {
+	if err := s.stage.CheckOpen(); err != nil {
+		return err
+	}
 	state := s.appendReused(wire.AppendBytes(nil, s.done.Encode()))
 	if s.current != nil {
 		if err := s.current.Sync(); err != nil {
@@ -227,6 +233,9 @@ func (s *Shards) Files() []string {
 // records has one file that holds only the end. index writes the index files that other
 // programs need into the sidecar dir and returns their names.
 func (s *Shards) Commit(index func(dir string) (names []string, err error)) error {
+	if err := s.stage.CheckOpen(); err != nil {
+		return err
+	}
 	if s.current == nil && len(s.done) == 0 {
 		if _, err := s.Append(); err != nil {
 			return err

@@ -70,11 +70,11 @@ func (s *Single) existing() ([]string, error) {
 // Put implements Write of the format's Writer. check rejects samples for reasons of the format,
 // in addition to CheckSample; put stores the values and is a step like those of Do.
 func (s *Single) Put(smp *formats.Sample, check, put func(smp *formats.Sample) error) error {
-	if s.failed != nil {
-		return s.failed
-	}
 	if err := s.CheckSample(smp, true); err != nil {
 		return err
+	}
+	if s.failed != nil {
+		return s.failed
 	}
 	if err := check(smp); err != nil {
 		return fmt.Errorf("key %q: %w", smp.Key, err)
@@ -89,6 +89,9 @@ func (s *Single) Put(smp *formats.Sample, check, put func(smp *formats.Sample) e
 // Do runs a step of writing. If a step fails, the files are in a state from which only Close
 // and Resume work: Do then runs no more steps and returns the first error.
 func (s *Single) Do(step func() error) error {
+	if err := s.CheckOpen(); err != nil {
+		return err
+	}
 	if s.failed == nil {
 		s.failed = step()
 	}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/forgotten"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
@@ -33,6 +35,7 @@ type Stage struct {
 	removed      []formats.RemovedSample
 	keepPrevious bool     // keep the replaced dataset
 	reused       []string // files of the replaced dataset that the new version reuses
+	open         *forgotten.Open
 }
 
 // The names in the staging folder.
@@ -74,7 +77,23 @@ func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 	if err := s.start(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	s.track()
 	return s, nil
+}
+
+// track records that the Stage is open. If it is forgotten, its files, and so its lock, are closed
+// by the runtime.
+func (s *Stage) track() { s.open = forgotten.Track(s, "writer of "+s.target(), func() {}) }
+
+// target is the dataset's path.
+func (s *Stage) target() string { return strings.TrimSuffix(s.dir, sidecar.PartialSuffix) }
+
+// CheckOpen returns ErrClosed after Close and after a successful Publish.
+func (s *Stage) CheckOpen() error {
+	if s.lockFile == nil {
+		return fmt.Errorf("%s: the writer cannot be used any more: %w", s.target(), formats.ErrClosed)
+	}
+	return nil
 }
 
 // checkUnused returns ErrPartial if there is an unfinished dataset to resume.
@@ -132,6 +151,7 @@ func ResumeStage(path string) (*Stage, error) {
 	if err := s.reopen(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	s.track()
 	return s, nil
 }
 
@@ -238,9 +258,15 @@ func (s *Stage) Add(smp *formats.Sample, location manifest.Location) error {
 	return s.Manifest.Append(&r)
 }
 
-// CheckSample reports why smp cannot be written: a bad key, values that do not match the
-// schema, or, if ordered, a key that is not larger than the last one.
+// CheckSample reports why smp cannot be written: the Stage is closed, a bad key, values that do not
+// match the schema, or, if ordered, a key that is not larger than the last one.
 func (s *Stage) CheckSample(smp *formats.Sample, ordered bool) error {
+	if err := s.CheckOpen(); err != nil {
+		return err
+	}
+	if smp == nil {
+		return fmt.Errorf("%s: there is no sample to write: the *formats.Sample is nil", s.target())
+	}
 	if err := formats.CheckKey(smp.Key); err != nil {
 		return fmt.Errorf("key %q: %w", smp.Key, err)
 	}
@@ -266,6 +292,9 @@ func (s *Stage) CheckSample(smp *formats.Sample, ordered bool) error {
 // After a failure it fails permanently: what the disk has of the record is unknown, so only
 // Close and ResumeStage may follow.
 func (s *Stage) Checkpoint(state, note []byte) error {
+	if err := s.CheckOpen(); err != nil {
+		return err
+	}
 	if s.failed == nil {
 		s.failed = s.record(state, note)
 	}
@@ -285,6 +314,7 @@ func (s *Stage) record(state, note []byte) error {
 
 // Close releases the lock and leaves the folder as it is.
 func (s *Stage) Close() error {
+	s.open.Done()
 	err := s.closeJournal()
 	if s.lockFile != nil {
 		err = errors.Join(err, s.lockFile.Close())

@@ -9,8 +9,8 @@ import (
 	"log"
 	"os"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 )
 
 const samples, side = 12, 8
@@ -35,7 +35,7 @@ func main() {
 }
 
 func write(path string) error {
-	format, err := all.Formats().ByPath(path)
+	format, err := dsconv.Formats().ByPath(path)
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 	"log"
 	"os"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/all"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
@@ -44,7 +44,7 @@ func write(w io.Writer, path string, c reader.Config, words string, epochs int) 
 	if c.Transforms, err = augment.Parse(words); err != nil {
 		return err
 	}
-	l, err := reader.Open(all.Formats(), path, c)
+	l, err := reader.Open(dsconv.Formats(), path, c)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package augment
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -12,36 +14,40 @@ import (
 // Image.rotate does. The size stays; if expand, it grows so that all of the image is seen, where
 // the center is the middle. Turns by right angles about the middle move whole pixels. f and fill
 // are as for Affine.
-func (p *Plan) Rotate(degrees float64, f pixel.Filter, expand bool, center, fill []float64) {
+func (s *Steps) Rotate(degrees float64, f pixel.Filter, expand bool, center, fill []float64) {
+	if !(math.Abs(degrees) <= maxAmount) || center != nil && len(center) != 2 {
+		s.Fail(fmt.Errorf("rotate by %v degrees about %v: wanted a number and x and y", degrees, center))
+		return
+	}
 	degrees = math.Mod(degrees, 360)
 	if degrees < 0 {
 		degrees += 360
 	}
-	if center == nil && p.turn(degrees, expand) {
+	if center == nil && s.turn(degrees, expand) {
 		return
 	}
-	m := rotation(degrees, p.H, p.W, center)
-	h, w := p.H, p.W
+	m := rotation(degrees, s.h, s.w, center)
+	h, w := s.h, s.w
 	if expand {
 		h, w = expanded(m, h, w)
-		m[2], m[5] = apply(m, -float64(w-p.W)/2, -float64(h-p.H)/2)
+		m[2], m[5] = apply(m, -float64(w-s.w)/2, -float64(h-s.h)/2)
 	}
-	p.warp(resample.Affine{Matrix: m, Filter: f, Fill: fill}, h, w)
+	s.warp(resample.Affine{Matrix: m, Filter: cmp.Or(f, pixel.Nearest), Fill: fill}, h, w)
 }
 
 // turn turns by right angles, where the result has the size that is wanted.
-func (p *Plan) turn(degrees float64, expand bool) bool {
+func (s *Steps) turn(degrees float64, expand bool) bool {
 	switch {
 	case degrees == 0:
 	case degrees == 180:
-		p.Flip()
-		p.FlipV()
-	case degrees == 90 && (expand || p.H == p.W):
-		p.Transpose()
-		p.FlipV()
-	case degrees == 270 && (expand || p.H == p.W):
-		p.Transpose()
-		p.Flip()
+		s.Flip()
+		s.FlipV()
+	case degrees == 90 && (expand || s.h == s.w):
+		s.Transpose()
+		s.FlipV()
+	case degrees == 270 && (expand || s.h == s.w):
+		s.Transpose()
+		s.Flip()
 	default:
 		return false
 	}

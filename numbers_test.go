@@ -1,4 +1,4 @@
-package all
+package dsconv_test
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/formattest"
 )
@@ -42,7 +43,7 @@ func TestPythonReadsNumbers(t *testing.T) {
 	}
 	for _, name := range []string{"x.lmdb", "x.h5", "x.tar", "x.tfrecord"} {
 		path := filepath.Join(t.TempDir(), name)
-		f, err := Formats().ByPath(path)
+		f, err := dsconv.Formats().ByPath(path)
 		if err != nil {
 			t.Fatal(err)
 		}

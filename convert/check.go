@@ -1,0 +1,126 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// ErrOptions is in the chain of New's errors about what the caller asked for: options, names, a
+// source that cannot be packed like that. Nothing was written then.
+var ErrOptions = errors.New("wrong options")
+
+// optionError is an ErrOptions; its text is the error's own.
+type optionError struct{ error }
+
+func (e optionError) Unwrap() error { return e.error }
+
+func (optionError) Is(target error) bool { return target == ErrOptions }
+
+// asOptions adds ErrOptions to the chain of err, unless err says that New was cancelled or that a
+// format's writer is missing.
+func asOptions(err error) error {
+	for _, other := range []error{context.Canceled, context.DeadlineExceeded, formats.ErrNotBuilt, formats.ErrClosed} {
+		if errors.Is(err, other) {
+			return err
+		}
+	}
+	return optionError{err}
+}
+
+// checkArguments checks the arguments of New.
+func checkArguments(ctx context.Context, src formats.Dataset, f formats.WritableFormat, dst string) error {
+	switch {
+	case ctx == nil:
+		return errors.New("convert.New: the context is nil: give context.Background()")
+	case src == nil:
+		return errors.New("convert.New: the source is nil: open one first, for instance with folder.Open")
+	case f == nil:
+		return errors.New("convert.New: the format is nil: give one, such as shard.Format{}")
+	case dst == "":
+		return errors.New("convert.New: the path of the output is empty")
+	case src.Meta() == nil:
+		return errors.New("convert.New: the source's Meta is nil: a Dataset must describe its fields")
+	}
+	if err := formats.CheckBuilt(f); err != nil {
+		return fmt.Errorf("%s: %w", dst, err)
+	}
+	if err := src.Meta().Schema.Validate(); err != nil {
+		return fmt.Errorf("convert.New: the source's Meta: %w", err)
+	}
+	return nil
+}
+
+// validate returns an error that names the first field whose value has no meaning.
+func (o *Options) validate() error {
+	for _, n := range []struct {
+		field string
+		value int64
+	}{
+		{"Limit", int64(o.Limit)},
+		{"Checkpoint", o.Checkpoint},
+		{"Workers", int64(o.Workers)},
+		{"IOWorkers", int64(o.IOWorkers)},
+		{"Shards.Size", o.Shards.Size},
+		{"Shards.Count", int64(o.Shards.Count)},
+		{"Shards.Min", int64(o.Shards.Min)},
+		{"Create.Zstd", int64(o.Create.Zstd)},
+	} {
+		if n.value < 0 {
+			return fmt.Errorf("convert.New: Options.%s is %d: use 0 for the default, or a number above 0", n.field, n.value)
+		}
+	}
+	if s := o.Shards; s.Count > 0 && s.Size > 0 {
+		return fmt.Errorf("convert.New: Options.Shards.Count is %d and Options.Shards.Size is %d: use only one of them", s.Count, s.Size)
+	}
+	if err := o.Order.Validate(); err != nil {
+		return fmt.Errorf("convert.New: Options.Order: %w", err)
+	}
+	if err := o.Split.Validate(); err != nil {
+		return fmt.Errorf("convert.New: Options.Split: %w", err)
+	}
+	return o.validateOnError()
+}
+
+func (o *Options) validateOnError() error {
+	switch o.OnError {
+	case "", Skip, Fail, Quarantine:
+	default:
+		return fmt.Errorf("convert.New: Options.OnError is %q: use %q, %q or %q", string(o.OnError), string(Skip), string(Fail), string(Quarantine))
+	}
+	if has := o.Quarantine != ""; has != (o.OnError == Quarantine) {
+		return fmt.Errorf("convert.New: Options.OnError is %q and Options.Quarantine is %q: a folder and %q need each other", string(o.OnError), o.Quarantine, string(Quarantine))
+	}
+	return nil
+}
+
+// checkOnly returns an error if no sample has one of the splits only.
+func checkOnly(only, splits []string) error {
+	if len(only) == 0 {
+		return nil
+	}
+	names := SplitNames(splits)
+	for _, name := range only {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("convert.New: Options.Only: no sample has the split %q; the splits are %q", name, names)
+		}
+	}
+	return nil
+}
+
+// keyOrder checks that a source's keys come in order.
+type keyOrder struct{ last string }
+
+func (k *keyOrder) check(i int, key string) error {
+	if err := formats.CheckKey(key); err != nil {
+		return fmt.Errorf("sample %d of the source: %w", i, err)
+	}
+	if i > 0 && key <= k.last {
+		return fmt.Errorf("sample %d of the source: %w: %q follows %q: a Dataset's keys must be unique and in bytewise order", i, formats.ErrOrder, key, k.last)
+	}
+	k.last = key
+	return nil
+}

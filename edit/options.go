@@ -1,0 +1,46 @@
+package edit
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/misuse"
+)
+
+// Options are the options of every edit. The zero value is usual.
+type Options struct {
+	// Workers is how many goroutines decode and encode images; 0 is the number of cores.
+	Workers int
+	// Checkpoint is about how many bytes are written between two checkpoints; 0 is 256 MiB.
+	Checkpoint int64
+	// Discard drops an unfinished new version, which an interrupted edit left, instead of resuming it.
+	Discard bool
+	// KeepOld keeps the replaced version in the folder DATASET.old, for Undo. Disk space is needed for
+	// both versions of changed files.
+	KeepOld bool
+	// DryRun plans the edit and changes nothing: the report tells what would be done.
+	DryRun bool
+	// Progress, if not nil, is called every 100 ms and once at the end, by one goroutine at a time. It is
+	// not called while the edit is planned.
+	Progress func(convert.Progress)
+	// Command is what the user repeats to resume the edit; messages about an unfinished version name
+	// it. It may be "".
+	Command string
+}
+
+// check returns an error if an argument that each edit has makes no sense.
+func (o *Options) check(ctx context.Context, function string, reg formats.Registry, argument, path string) error {
+	err := cmp.Or(misuse.Context(function, ctx), misuse.Registry(function, reg), misuse.Path(function, argument, path),
+		misuse.Negative(function, "Options.Workers", o.Workers), misuse.Negative(function, "Options.Checkpoint", o.Checkpoint))
+	if err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// converting returns the options of the conversion that makes the new version.
+func (o *Options) converting() convert.Options {
+	return convert.Options{Workers: o.Workers, Checkpoint: o.Checkpoint, Discard: o.Discard, KeepOld: o.KeepOld, Progress: o.Progress, Command: o.Command}
+}

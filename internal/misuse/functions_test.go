@@ -1,0 +1,151 @@
+package misuse_test
+
+import (
+	"reflect"
+
+	"github.com/dsconv/dsconv"
+	"github.com/dsconv/dsconv/bench"
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/diff"
+	"github.com/dsconv/dsconv/edit"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/hdf5"
+	"github.com/dsconv/dsconv/formats/labels"
+	"github.com/dsconv/dsconv/formats/lmdb"
+	"github.com/dsconv/dsconv/formats/shard"
+	"github.com/dsconv/dsconv/formats/tfrecord"
+	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/order"
+	"github.com/dsconv/dsconv/reader/random"
+	"github.com/dsconv/dsconv/trainer"
+	"github.com/dsconv/dsconv/verify"
+)
+
+// functions are the exported functions that the test calls with nonsense; generic ones for one type.
+var functions = []any{
+	convert.Run, convert.Shuffled,
+	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack,
+	dsconv.Samples, dsconv.TablePath,
+	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Parse, augment.Train,
+	bench.ParseRate, bench.ReadReport, bench.Run,
+	codec.AppendChunk, codec.CheckSize, codec.CheckStructure, codec.DecodeMemory, codec.Inspect, codec.NewDecoder, codec.NewEncoder,
+	codec.ParseEncode, codec.RawHeader, codec.RawMemory,
+	convert.New, convert.NewVersion, convert.SplitNames, convert.WriteTable,
+	diff.Compare, diff.Layouts,
+	edit.Add, edit.Merge, edit.Open, edit.OpenDamaged, edit.Relabel, edit.Remove, edit.Repair, edit.Undo,
+	folder.DescribeField, folder.IsDescription, folder.NewPreview, folder.Open, folder.ReadRows,
+	formats.CheckBuilt, formats.CheckKey, formats.CheckLocal, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound, formats.PatternsFromRecipe,
+	formats.RemovedFrom, formats.Sniff, formats.SplitPatterns, formats.WrapDamaged,
+	labels.FormatFloat, labels.IndexOf, labels.NaN, labels.ParseTypes,
+	order.Parse, order.ParseTail,
+	pixel.DropLarge[byte], pixel.EndsRun, pixel.FromStdlib, pixel.Grow[byte], pixel.Luma, pixel.Orient, pixel.OrientBox[float32], pixel.OrientBoxes,
+	pixel.OrientedSize, pixel.ParseColor, pixel.ParseFilter, pixel.StoredRect, pixel.ToStdlib,
+	preprocess.NewProcessor, preprocess.ParseDecode, preprocess.ParseEXIF, preprocess.ParseRecipe, preprocess.ParseResize, preprocess.ParseZstd,
+	random.Mix, random.NewRand,
+	reader.Elements[uint8], reader.FirstSplit, reader.New, reader.NewMixture, reader.Open, reader.ParseCache, reader.ParseOnError, reader.TrainSplit,
+	trainer.CheckDType, trainer.InputOf, trainer.Models, trainer.New, trainer.Run,
+	verify.Run,
+}
+
+// types are those whose exported methods the test calls with nonsense.
+var types = []reflect.Type{
+	reflect.TypeFor[*augment.Steps](),
+	reflect.TypeFor[*convert.Splitter](),
+	reflect.TypeFor[*dsconv.PackPlan](),
+	reflect.TypeFor[*dsconv.Report](),
+	reflect.TypeFor[augment.CenterCrop](),
+	reflect.TypeFor[augment.ColorJitter](),
+	reflect.TypeFor[augment.CutMix](),
+	reflect.TypeFor[augment.GaussianBlur](),
+	reflect.TypeFor[augment.MixUp](),
+	reflect.TypeFor[augment.Normalize](),
+	reflect.TypeFor[*augment.Ops](),
+	reflect.TypeFor[*augment.Pipeline](),
+	reflect.TypeFor[augment.RandAugment](),
+	reflect.TypeFor[augment.RandomAdjustSharpness](),
+	reflect.TypeFor[augment.RandomApply](),
+	reflect.TypeFor[augment.RandomAutocontrast](),
+	reflect.TypeFor[augment.RandomCrop](),
+	reflect.TypeFor[augment.RandomEqualize](),
+	reflect.TypeFor[augment.RandomErasing](),
+	reflect.TypeFor[augment.RandomGrayscale](),
+	reflect.TypeFor[augment.RandomHorizontalFlip](),
+	reflect.TypeFor[augment.RandomInvert](),
+	reflect.TypeFor[augment.RandomPosterize](),
+	reflect.TypeFor[augment.RandomResizedCrop](),
+	reflect.TypeFor[augment.RandomRotation](),
+	reflect.TypeFor[augment.RandomSolarize](),
+	reflect.TypeFor[augment.RandomVerticalFlip](),
+	reflect.TypeFor[augment.Resize](),
+	reflect.TypeFor[*augment.Runner](),
+	reflect.TypeFor[augment.TrivialAugmentWide](),
+	reflect.TypeFor[bench.Options](),
+	reflect.TypeFor[*bench.Report](),
+	reflect.TypeFor[*codec.Decoder](),
+	reflect.TypeFor[codec.Encode](),
+	reflect.TypeFor[*codec.Encoder](),
+	reflect.TypeFor[convert.Order](),
+	reflect.TypeFor[*convert.Plan](),
+	reflect.TypeFor[*convert.Problem](),
+	reflect.TypeFor[*convert.Report](),
+	reflect.TypeFor[diff.Layout](),
+	reflect.TypeFor[*diff.Summary](),
+	reflect.TypeFor[*edit.Added](),
+	reflect.TypeFor[*edit.Target](),
+	reflect.TypeFor[*folder.Dataset](),
+	reflect.TypeFor[*folder.Description](),
+	reflect.TypeFor[*folder.FieldColumn](),
+	reflect.TypeFor[folder.Format](),
+	reflect.TypeFor[*folder.Preview](),
+	reflect.TypeFor[formats.DType](),
+	reflect.TypeFor[formats.Encoding](),
+	reflect.TypeFor[*formats.FileFilter](),
+	reflect.TypeFor[*formats.Info](),
+	reflect.TypeFor[formats.Kind](),
+	reflect.TypeFor[*formats.Meta](),
+	reflect.TypeFor[formats.Patterns](),
+	reflect.TypeFor[formats.Portion](),
+	reflect.TypeFor[formats.Registry](),
+	reflect.TypeFor[*formats.Sample](),
+	reflect.TypeFor[formats.Schema](),
+	reflect.TypeFor[*formats.Value](),
+	reflect.TypeFor[hdf5.Format](),
+	reflect.TypeFor[*labels.Column](),
+	reflect.TypeFor[*labels.Source](),
+	reflect.TypeFor[labels.Types](),
+	reflect.TypeFor[lmdb.Format](),
+	reflect.TypeFor[order.Kind](),
+	reflect.TypeFor[order.ShuffleQuality](),
+	reflect.TypeFor[*order.Spec](),
+	reflect.TypeFor[*order.Tail](),
+	reflect.TypeFor[pixel.Area](),
+	reflect.TypeFor[pixel.Color](),
+	reflect.TypeFor[*pixel.Image](),
+	reflect.TypeFor[pixel.Rect](),
+	reflect.TypeFor[*pixel.Stop](),
+	reflect.TypeFor[*pixel.StopReader](),
+	reflect.TypeFor[pixel.View](),
+	reflect.TypeFor[*preprocess.Processor](),
+	reflect.TypeFor[preprocess.Recipe](),
+	reflect.TypeFor[preprocess.Resize](),
+	reflect.TypeFor[*random.Rand](),
+	reflect.TypeFor[*reader.Batch](),
+	reflect.TypeFor[reader.Clock](),
+	reflect.TypeFor[reader.Config](),
+	reflect.TypeFor[*reader.Field](),
+	reflect.TypeFor[*reader.Loader](),
+	reflect.TypeFor[reader.Memory](),
+	reflect.TypeFor[*reader.Run](),
+	reflect.TypeFor[shard.Format](),
+	reflect.TypeFor[tfrecord.Format](),
+	reflect.TypeFor[*trainer.Trainer](),
+	reflect.TypeFor[*verify.Report](),
+}
+
+// harmless take nothing that could be wrong.
+var harmless = map[string]bool{}

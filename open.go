@@ -1,0 +1,53 @@
+package dsconv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+)
+
+// Open opens the dataset at path: one that dsconv wrote in any format, or a folder of images. If
+// nothing is there the error is fs.ErrNotExist. A large folder takes a while to list; OpenSource can
+// be cancelled.
+func Open(path string) (formats.Dataset, error) {
+	if path == "" {
+		return nil, wrongOptions{errors.New("dsconv.Open: the path is empty")}
+	}
+	return Formats().Open(path)
+}
+
+// OpenSource opens what a dataset is packed from: a folder of images, read as cfg says, or another
+// dataset, for which cfg must name no labels or classes.
+func OpenSource(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
+	switch {
+	case ctx == nil:
+		return nil, errNilContext("OpenSource")
+	case path == "":
+		return nil, wrongOptions{errors.New("dsconv.OpenSource: the path is empty")}
+	}
+	if err := formats.CheckLocal(path); err != nil {
+		return nil, err
+	}
+	if f, err := Formats().ByPath(path); err == nil && f.Name() != "folder" {
+		if cfg.Labels != "" || cfg.ClassOrder != "" {
+			return nil, wrongOptions{fmt.Errorf("%s is a dataset with labels: a table of labels and an order of classes are for folders", path)}
+		}
+		return f.Open(path)
+	}
+	return folder.Open(ctx, path, cfg)
+}
+
+// wrongOptions is a convert.ErrOptions; its text is the error's own.
+type wrongOptions struct{ error }
+
+func (e wrongOptions) Unwrap() error { return e.error }
+
+func (wrongOptions) Is(target error) bool { return target == convert.ErrOptions }
+
+func errNilContext(function string) error {
+	return wrongOptions{fmt.Errorf("dsconv.%s: the context is nil: give context.Background()", function)}
+}

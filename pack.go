@@ -1,0 +1,205 @@
+package dsconv
+
+import (
+	"context"
+	"errors"
+	"os"
+	"reflect"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/outside"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
+)
+
+// Options say how a dataset is packed. The zero value copies the images' bytes into the format that
+// the suffix of the destination names.
+type Options struct {
+	convert.Options
+	// Format is the name of the format: "lmdb", "hdf5", "shard" or "tfrecord"; "" goes by the suffix of
+	// the destination. With Format the destination may be a folder, in which each split becomes a dataset.
+	Format string
+	// Source says how a folder of images is read. Its Patterns are those of Options if they are empty.
+	Source folder.Config
+	// Table is the file for the list of what was skipped, failed or irregular: CSV, or JSON by its
+	// name. "" is DST.report.csv beside the first dataset.
+	Table string
+}
+
+// Pack converts src, a folder of images or a dataset, into the dataset dst: see PlanPack. The Report is
+// never nil. With an error it has the work until then; a later Pack with the same arguments resumes it.
+func Pack(ctx context.Context, src, dst string, o Options) (*Report, error) {
+	p, err := PlanPack(ctx, src, dst, o)
+	if err != nil {
+		return &Report{}, err
+	}
+	r, err := p.Run(ctx)
+	return r, errors.Join(err, p.Close())
+}
+
+// PackDataset is Pack for a Dataset that is open, perhaps one of the caller's own. It stays open.
+// Options.Source is not used.
+func PackDataset(ctx context.Context, src formats.Dataset, dst string, o Options) (*Report, error) {
+	p, err := planDataset(ctx, src, dst, o)
+	if err != nil {
+		return &Report{}, err
+	}
+	return p.Run(ctx)
+}
+
+// PackPlan is a pack that has not started yet.
+type PackPlan struct {
+	Datasets []*convert.Plan // what will be written
+	Report   *Report         // what is known before an image is read; Found counts all images
+	src      formats.Dataset
+	options  Options
+	folder   string // to create; "" if the destination is one dataset
+}
+
+// PlanPack plans what Pack does and writes nothing. dst is the path of one dataset. If o.Format is set,
+// dst may also be a folder: then each split becomes a dataset in it, such as dst/train.lmdb and
+// dst/val.lmdb. It is created if it is missing; the folder above dst must exist. dst must not be in the
+// folder src. Errors about what was asked for are convert.ErrOptions. The caller must close the plan.
+func PlanPack(ctx context.Context, src, dst string, o Options) (*PackPlan, error) {
+	if ctx == nil {
+		return nil, errNilContext("PlanPack")
+	}
+	if err := o.sharePatterns(); err != nil {
+		return nil, err
+	}
+	ds, err := OpenSource(ctx, src, o.Source)
+	if err != nil {
+		return nil, err
+	}
+	p, err := planFrom(ctx, ds, src, dst, o)
+	if err != nil {
+		return nil, errors.Join(err, ds.Close())
+	}
+	return p, nil
+}
+
+// planFrom plans to pack ds, the dataset at the path src.
+func planFrom(ctx context.Context, ds formats.Dataset, src, dst string, o Options) (*PackPlan, error) {
+	if err := errors.Join(outside.Check(dst, src), outside.Check(o.Quarantine, src)); err != nil {
+		return nil, wrongOptions{err}
+	}
+	p, err := planDataset(ctx, ds, dst, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range p.Datasets {
+		if err := outside.Check(one.Path, src); err != nil {
+			return nil, wrongOptions{err}
+		}
+	}
+	return p, nil
+}
+
+// sharePatterns makes the patterns of the source and of the conversion the same.
+func (o *Options) sharePatterns() error {
+	none := func(p formats.Patterns) bool { return len(p.Include)+len(p.Exclude) == 0 }
+	switch {
+	case none(o.Source.Patterns):
+		o.Source.Patterns = o.Patterns
+	case none(o.Patterns):
+		o.Patterns = o.Source.Patterns
+	case !reflect.DeepEqual(o.Patterns, o.Source.Patterns):
+		return wrongOptions{errors.New("dsconv: Options.Patterns and Options.Source.Patterns differ: set only one of them")}
+	}
+	return nil
+}
+
+func planDataset(ctx context.Context, src formats.Dataset, dst string, o Options) (*PackPlan, error) {
+	switch {
+	case ctx == nil:
+		return nil, errNilContext("PackDataset")
+	case src == nil:
+		return nil, wrongOptions{errors.New("dsconv.PackDataset: the source is nil: open one first, for instance with dsconv.Open")}
+	}
+	var outs *outputList
+	err := guard.Do(func() (err error) { // src may be anybody's
+		outs, err = outputs(src, dst, &o)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := &PackPlan{src: src, options: o, folder: outs.folder}
+	if p.Report, err = NewReport(src, o.Patterns); err != nil {
+		return nil, err
+	}
+	for _, out := range outs.list {
+		if outs.folder != "" {
+			o.Only = []string{out.split}
+		}
+		one, err := convert.New(ctx, src, outs.format, out.path, o.Options)
+		if err != nil {
+			return nil, err
+		}
+		p.Datasets = append(p.Datasets, one)
+		p.Report.Found += one.Len()
+	}
+	return p, nil
+}
+
+// Run packs the datasets one after another, and writes the table of what was skipped. Datasets that an
+// interrupted Pack of the same plan finished are not written again. The Report is never nil; with an
+// error it has the work until then.
+func (p *PackPlan) Run(ctx context.Context) (*Report, error) {
+	if ctx == nil {
+		return p.Report, errNilContext("PackPlan.Run")
+	}
+	r, err := NewReport(p.src, p.options.Patterns)
+	if err != nil {
+		return r, err
+	}
+	table, err := TablePath(p.options.Table, p.Datasets[0].Path)
+	if err == nil && p.folder != "" {
+		err = createFolder(p.folder)
+	}
+	if err != nil {
+		return r, err
+	}
+	done := p.finished()
+	for i, one := range p.Datasets {
+		if done[i] == nil && err == nil {
+			done[i], err = one.Run(ctx)
+		} else if done[i] == nil {
+			r.Found += one.Len()
+			r.NotReached += one.Len()
+			continue
+		}
+		r.Add(done[i])
+	}
+	return r, errors.Join(err, r.WriteTable(table, err))
+}
+
+// Close closes the source, if PlanPack opened it.
+func (p *PackPlan) Close() error { return p.src.Close() }
+
+// finished returns the reports of the datasets that an interrupted run of the same plan finished, nil
+// for the others. It is a new run, without such reports, if all are finished, or with Create.Replace if
+// none is unfinished.
+func (p *PackPlan) finished() []*convert.Report {
+	done := make([]*convert.Report, len(p.Datasets))
+	interrupted := false
+	for i, one := range p.Datasets {
+		unfinished := isDir(one.Path + sidecar.PartialSuffix)
+		if r, ok := one.Finished(); ok && !unfinished {
+			done[i] = r
+			continue
+		}
+		interrupted = interrupted || unfinished || !p.options.Create.Replace
+	}
+	if !interrupted {
+		clear(done)
+	}
+	return done
+}
+
+func isDir(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}

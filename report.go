@@ -1,0 +1,146 @@
+package dsconv
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/durable"
+)
+
+// Report is the result of a pack, over all datasets that it writes.
+// Found = Written + len(Skipped) + Failed + NotReached.
+type Report struct {
+	Found   int `json:"found"` // images
+	Written int `json:"written"`
+	Failed  int `json:"failed"` // images whose error ended the pack
+	// NotReached are the images that a cancelled or failed pack did not come to.
+	NotReached int `json:"not_reached,omitempty"`
+	// Skipped are the images that are not in the datasets, with the cause. Listed are those of them
+	// that were skipped when the folder was listed.
+	Skipped []convert.Problem `json:"skipped"`
+	Listed  []convert.Problem `json:"-"`
+	Ignored int               `json:"ignored,omitempty"` // files whose names are not those of images
+	// KeepExtension are images whose keys keep the extension, because they differ only in it.
+	KeepExtension []string `json:"keep_extension,omitempty"`
+	// Labels describes how the label columns of a table were interpreted.
+	Labels   []folder.LabelColumn `json:"labels,omitempty"`
+	Table    string               `json:"report,omitempty"` // the file that lists what was skipped, failed or irregular
+	Datasets []*convert.Report    `json:"datasets"`
+	// Unmatched are the patterns that match nothing.
+	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
+	// UnusedTable is a table of dsconv unpack that is in the folder but was not given as Source.Labels.
+	UnusedTable string `json:"untaken,omitempty"`
+}
+
+// NewReport returns what is known about src, of which the patterns are packed, before an image is read.
+func NewReport(src formats.Dataset, patterns formats.Patterns) (r *Report, err error) {
+	r = &Report{Skipped: []convert.Problem{}}
+	if f, ok := src.(*folder.Dataset); ok {
+		for _, k := range f.Skips() {
+			r.Listed = append(r.Listed, convert.Problem{Path: k.Path, Cause: k.Cause, Action: convert.ActionSkipped})
+		}
+		r.Skipped = append(r.Skipped, r.Listed...)
+		r.Found, r.Ignored, r.KeepExtension = len(f.Skips()), f.Ignored(), f.KeepExtension()
+		r.Labels, r.UnusedTable = f.LabelColumns(), f.UnusedDescription()
+	}
+	r.Unmatched, err = unmatched(src, patterns)
+	return r, err
+}
+
+// Add adds the report on one dataset to the totals.
+func (r *Report) Add(one *convert.Report) {
+	r.Found += one.Found
+	r.Written += one.Written
+	r.Failed += one.Failed
+	r.NotReached += one.NotReached
+	r.Skipped = append(r.Skipped, one.Skipped...)
+	r.Datasets = append(r.Datasets, one)
+}
+
+// Rows lists what is not in the datasets, and what was written with a warning.
+func (r *Report) Rows() []convert.Problem {
+	rows := slices.Clone(r.Listed)
+	for _, one := range r.Datasets {
+		rows = append(rows, one.Table()...)
+	}
+	return rows
+}
+
+// WriteTable writes Rows to file, as convert.WriteTable does. failed is the error of the run, or nil: if a
+// run failed before it did anything, the table of an earlier one is not replaced.
+func (r *Report) WriteTable(file string, failed error) error {
+	nothing := r.Written == 0 && len(r.Skipped) == len(r.Listed) && r.Failed == 0
+	if failed != nil && nothing {
+		return nil
+	}
+	if err := convert.WriteTable(file, r.Rows()); err != nil {
+		return err
+	}
+	r.Table = file
+	return nil
+}
+
+// TablePath returns where the table of what was skipped is written: file, or if that is "" a file beside
+// the dataset dst. The error is formats.ErrForeign if another program's file is there.
+func TablePath(file, dst string) (string, error) {
+	name := file
+	if file == "" {
+		name = strings.TrimRight(dst, "/") + ".report.csv"
+	}
+	if err := durable.Check(name); err != nil {
+		return name, err
+	}
+	if st, err := os.Stat(name); file != "" || err != nil || !st.Mode().IsRegular() {
+		return name, nil // writing it returns the error
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return name, err
+	}
+	defer f.Close()
+	const header = "path,cause"
+	head := make([]byte, len(header))
+	if n, _ := io.ReadFull(f, head); n > 0 && string(head) != header {
+		return name, fmt.Errorf("%s: %w: the report of skipped images would replace it; move it away, or choose another file for the report",
+			name, formats.ErrForeign)
+	}
+	return name, nil
+}
+
+// unmatched returns the patterns that match no image or folder of the source, nil if all match.
+func unmatched(src formats.Dataset, patterns formats.Patterns) (*formats.Patterns, error) {
+	if len(patterns.Include)+len(patterns.Exclude) == 0 {
+		return nil, nil
+	}
+	if src == nil {
+		return nil, wrongOptions{errors.New("dsconv.NewReport: the source is nil: open one first")}
+	}
+	var left formats.Patterns
+	if f, ok := src.(*folder.Dataset); ok {
+		left = f.Unmatched()
+	} else {
+		c, err := patterns.Compile()
+		if err != nil {
+			return nil, err
+		}
+		for i := range src.Len() {
+			in, err := src.Info(i)
+			if err != nil {
+				return nil, err
+			}
+			c.IncludesFile(in.Name())
+		}
+		left = c.Unmatched()
+	}
+	if len(left.Include)+len(left.Exclude) == 0 {
+		return nil, nil
+	}
+	return &left, nil
+}
