@@ -20,7 +20,7 @@ import (
 // interleavings is how many there are over all formats.
 const interleavings = 100
 
-// TestRandomInterleavings of Close, Stop, Keep, Release, Clone, Next and Pick on several goroutines, over
+// TestRandomInterleavings of Close, of the dataset's Close, Stop, Keep, Release, Clone, Next and Pick on several goroutines, over
 // each format: they are errors or panics of the caller's, never a crash, a hang or a wrong byte.
 func TestRandomInterleavings(t *testing.T) {
 	c := newCorpus(t, 30, packings())
@@ -44,11 +44,12 @@ type misuse struct {
 	batches map[[2]int]uint64 // by epoch and end
 	samples map[int]uint64
 
-	loader *reader.Loader
-	mu     sync.Mutex
-	runs   []*reader.Run
-	epochs map[*reader.Run]int
-	taken  []taken
+	dataset formats.Dataset // that the Loader is of; in every second round one of the caller's
+	loader  *reader.Loader
+	mu      sync.Mutex
+	runs    []*reader.Run
+	epochs  map[*reader.Run]int
+	taken   []taken
 }
 
 // taken is a batch that a run gave, valid or not.
@@ -85,7 +86,13 @@ func (m *misuse) round(t *testing.T, seed uint64) {
 	t.Helper()
 	var err error
 	m.config.Prefetch = 1 + int(seed%3)
-	m.loader, err = reader.Open(dsconv.Formats(), m.path, m.config)
+	if m.dataset = nil; seed%2 == 0 {
+		m.loader, err = reader.Open(dsconv.Formats(), m.path, m.config)
+	} else {
+		m.dataset, err = dsconv.Formats().Open(m.path)
+		must(t, err)
+		m.loader, err = reader.New(m.dataset, m.config)
+	}
 	must(t, err)
 	m.runs, m.epochs, m.taken = nil, map[*reader.Run]int{}, nil
 	var all sync.WaitGroup
@@ -99,6 +106,9 @@ func (m *misuse) round(t *testing.T, seed uint64) {
 	}
 	all.Wait()
 	must(t, m.loader.Close())
+	if m.dataset != nil {
+		must(t, m.dataset.Close())
+	}
 	for _, run := range m.runs {
 		if _, err := run.Next(t.Context()); err == nil {
 			t.Error("a run gives a batch after Close")
@@ -132,6 +142,10 @@ func (m *misuse) act(t *testing.T, r *rand.Rand) {
 		run.Stop()
 	case x < 96:
 		m.leave(t, r.IntN(misusedEpochs))
+	case x == 98 && m.dataset != nil: // too early
+		if err := m.dataset.Close(); err != nil {
+			t.Error(err)
+		}
 	case x == 99 && r.IntN(4) == 0:
 		if err := m.loader.Close(); err != nil {
 			t.Error(err)

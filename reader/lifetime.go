@@ -109,7 +109,7 @@ func (l *Loader) hold(ds formats.Dataset) error {
 		held.release = release
 	}
 	l.held, l.runs = held, map[*running]struct{}{}
-	l.lifetime.open = forgotten.Track(l, l.name, func() { _ = held.free() })
+	l.open = forgotten.Track(l, l.name, func() { _ = held.free() })
 	return nil
 }
 
