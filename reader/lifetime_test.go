@@ -237,7 +237,7 @@ func TestDatasetClosedTooEarly(t *testing.T) {
 func TestNarrowedAfterClose(t *testing.T) {
 	ds := newMemory()
 	ds.add("train", deepFiles(t)[0].v)
-	l, err := New(ds, Config{BatchSize: 1, Cache: Cache{Kind: Encoded, Limit: 1 << 20, Dir: t.TempDir()}})
+	l, err := New(ds, Config{BatchSize: 1, Transforms: augment.Train(4), Cache: Cache{Kind: Encoded, Limit: 1 << 20, Dir: t.TempDir()}})
 	if err != nil {
 		t.Fatal(err)
 	}
