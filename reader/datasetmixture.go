@@ -135,7 +135,7 @@ func (d *concatenation) Lease() (release func(), err error) {
 		}
 	}
 	for _, one := range d.datasets {
-		if l, ok := one.(leaser); ok {
+		if l, ok := one.(formats.Viewer); ok {
 			free, err := l.Lease()
 			if err != nil {
 				release()

@@ -4,7 +4,15 @@
 // A [Loader] is opened once; [Loader.Epoch] is then a range over the batches of an epoch:
 // workers decode samples directly into pooled batches, and prefetch a few batches.
 // Leaving the loop, cancelling its context and an error all stop every goroutine and
-// wait for it. A batch is valid in the loop's body, or longer with [Batch.Keep].
+// wait for it. A batch is valid in the loop's body, longer with [Batch.Keep], and for
+// ever as a [Batch.Clone]. [Pixels] and [Labels] are its images and labels.
+//
+//	for batch, err := range loader.Epoch(ctx, epoch) {
+//		if err != nil {
+//			return err
+//		}
+//		step(reader.Pixels[float32](batch), reader.Labels[int64](batch))
+//	}
 //
 // # Order
 //
@@ -26,8 +34,8 @@
 // come, with the same pixels. (MixUp and CutMix mix within the global batch: its size must stay the
 // same for the same pixels.)
 //
-// [Loader.Start] gives the same batches one by one, in the caller's memory if it provides some, and
-// [Loader.StartList] those of a list of samples; [Loader.Pick] gives single samples.
+// [Loader.Start] gives the same batches one by one; with [RunOptions] in the caller's memory, or those
+// of a list of samples. [Loader.Pick] gives single samples.
 //
 // # Memory
 //
@@ -52,5 +60,7 @@
 //
 // # Threads
 //
-// A Loader is safe for concurrent use, several epochs at once included, except Close.
+// A Loader is safe for concurrent use, several epochs at once and Close included. Close ends the epochs;
+// what is called afterwards is formats.ErrClosed. Lifetimes are checked: a batch that is used after the
+// loop's body, or after Release, panics with a sentence, on the caller's goroutine.
 package reader

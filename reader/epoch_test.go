@@ -182,7 +182,7 @@ func TestBreakAndCancelStopAllGoroutines(t *testing.T) {
 func checkNoWorkers(t *testing.T) {
 	t.Helper()
 	buf := make([]byte, 1<<20)
-	if stacks := string(buf[:runtime.Stack(buf, true)]); strings.Contains(stacks, "(*Run).work") {
+	if stacks := string(buf[:runtime.Stack(buf, true)]); strings.Contains(stacks, "(*running).work") {
 		t.Error("workers are still there")
 	}
 }

@@ -99,11 +99,12 @@ func (b *Batch) TakeImages() []byte {
 	return images
 }
 
-// giveBack ends the batch at the end of the loop's body, unless it is kept.
+// giveBack ends the batch at the end of the loop's body. It returns false if the memory is not the
+// run's any more: the batch is kept, or was released, which put the memory into the pool.
 func (b *Batch) giveBack() (free bool) {
 	b.lease.mu.Lock()
 	defer b.lease.mu.Unlock()
-	if b.lease.state == kept {
+	if b.lease.state != inLoop {
 		return false
 	}
 	b.end()

@@ -97,16 +97,11 @@ func (l *Loader) remove(r *running) {
 	delete(l.runs, r)
 }
 
-// leaser is a dataset whose memory stays mapped until the lease is released, although it is closed.
-// What is read after Close fails with formats.ErrClosed.
-type leaser interface {
-	Lease() (release func(), err error)
-}
-
-// hold makes the Loader keep what must be freed.
+// hold makes the Loader keep what must be freed, and a lease of ds: its memory stays although it is
+// closed.
 func (l *Loader) hold(ds formats.Dataset) error {
 	held := &resources{decoders: map[*codec.Decoder]struct{}{}, release: func() {}}
-	if d, ok := ds.(leaser); ok {
+	if d, ok := ds.(formats.Viewer); ok {
 		release, err := d.Lease()
 		if err != nil {
 			return err
@@ -114,7 +109,7 @@ func (l *Loader) hold(ds formats.Dataset) error {
 		held.release = release
 	}
 	l.held, l.runs = held, map[*running]struct{}{}
-	l.lifetime.open = forgotten.Track(l, l.name, func() { _ = held.free() })
+	l.open = forgotten.Track(l, l.name, func() { _ = held.free() })
 	return nil
 }
 

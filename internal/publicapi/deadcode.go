@@ -28,6 +28,7 @@ func main() {
 	_, _ = folder.OpenFS(ctx, os.DirFS(""), folder.Config{})
 	_, _ = reader.NewMixture(nil, reader.Config{})
 	images()
+	loading()
 }
 
 func images() {
@@ -47,4 +48,15 @@ func images() {
 	_, _ = pixel.FromImage(nil)
 	_, _ = preprocess.Thumbnail(nil, preprocess.ThumbnailOptions{})
 	_, _ = preprocess.ThumbnailOf(nil, preprocess.ThumbnailOptions{})
+}
+
+func loading() {
+	var l reader.Loader
+	if run, err := l.Start(context.Background(), 0); err == nil { // reader's package comment
+		_, _ = run.Next(context.Background())
+		run.Stop()
+	}
+	new(reader.Batch).Keep() // reader's package comment
+	new(reader.Batch).Release()
+	new(reader.Batch).Clone()
 }
