@@ -4,10 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+
+	"github.com/dsconv/dsconv/internal/misuse"
 )
 
 // ReadReport reads the JSON of a report: of [Run], or of a loop in Python.
 func ReadReport(in io.Reader) (*Report, error) {
+	if err := misuse.Nil("bench.ReadReport", "in", in); err != nil {
+		return nil, err
+	}
 	var r Report
 	if err := json.NewDecoder(in).Decode(&r); err != nil {
 		return nil, err

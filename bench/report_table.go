@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dsconv/dsconv/internal/legible"
+	"github.com/dsconv/dsconv/internal/misuse"
 )
 
 // nameWidth is the largest width of a dataset's name in a table of 100 columns.
@@ -28,6 +30,12 @@ func cell(measured bool, figure string) string {
 // and the results of training loops, and sentences for each dataset. In each table merged
 // reports follow.
 func (r *Report) WriteTable(w io.Writer) error {
+	if err := misuse.Nil("bench.Report.WriteTable", "w", w); err != nil {
+		return err
+	}
+	if len(r.Datasets) == 0 {
+		return errors.New("bench.Report.WriteTable: the report has no datasets")
+	}
 	var b strings.Builder
 	b.WriteString(r.setup())
 	if r.Options.AugmentText != "" {

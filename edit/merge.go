@@ -139,7 +139,8 @@ func (m *merger) checkSplits() error {
 // mergedRecipe returns the recipe of the merged dataset: the options that all sources were packed
 // with, and those that decide the files of the new dataset.
 func mergedRecipe(sources, files map[string]string) map[string]string {
-	m := maps.Clone(sources)
+	m := map[string]string{} // a dataset of somebody's own may have no recipe
+	maps.Copy(m, sources)
 	delete(m, "order")
 	delete(m, "shards")
 	for _, key := range []string{"order", "shards", "compress"} {
