@@ -167,3 +167,7 @@ func guideFormat() (*reader.Loader, error) {
 	all := append(formats.Registry{squaresFormat{}}, dsconv.Formats()...) // the folder comes last: it takes any directory
 	return reader.Open(all, "ten.squares", reader.Config{BatchSize: 4})
 }
+
+var _ = []any{
+	guideOpen, guidePack, guideLoad, guideResume, guideFunc, guideCheck, http.Handler(new(imageServer)), guideFormat,
+}
