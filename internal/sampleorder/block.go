@@ -51,7 +51,8 @@ type blocks struct {
 
 func newBlocks(l *layout, seed uint64, epoch int) *blocks {
 	r := random.NewRand(seed, epoch, blockKey)
-	return &blocks{layout: l, rotation: r.IntN(l.n), slots: newNetwork(&r), within: newNetwork(&r)}
+	rotation := r.IntN(max(1, l.n)) // without samples there is nothing to rotate
+	return &blocks{layout: l, rotation: rotation, slots: newNetwork(&r), within: newNetwork(&r)}
 }
 
 func (o *blocks) Len() int { return o.n }
