@@ -261,6 +261,7 @@ func openFolder(t *testing.T, dir string, c Config) *Loader {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = ds.Close() }) // after the Loader
 	return makeLoader(t, ds, c)
 }
 

@@ -13,12 +13,15 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/forgotten/forgottentest"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(forgottentest.Exit("forgotten.lmdb"))) // of TestForgotten
+}
 
 // makeLoader makes a Loader that is closed at the test's end.
 func makeLoader(t testing.TB, ds formats.Dataset, c Config) *Loader {
