@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/forgotten/forgottentest"
 )
 
 func TestMain(m *testing.M) {
@@ -19,7 +20,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	os.Exit(m.Run())
+	forgottentest.Exit("orgotten")(m.Run()) // of formattest's test
 }
 
 func writeFixture() error {

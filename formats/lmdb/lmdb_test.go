@@ -11,6 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/forgotten/forgottentest"
 )
 
 func TestMain(m *testing.M) {
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.Cleanup(forgottentest.Exit("orgotten"))) // of formattest's test
 }
 
 func writeFixture() error {
