@@ -174,6 +174,9 @@ func (s suite) lease(t *testing.T) {
 	}
 	v, ok := ds.(formats.Viewer)
 	if !ok {
+		if err := ds.Close(); err != nil {
+			t.Error(err)
+		}
 		t.Skip("not a Viewer")
 	}
 	release, err := v.Lease()
