@@ -1,11 +1,16 @@
 // Package formattest is the conformance suite of written formats. A format of one's own, in
-// whichever module, passes it in one line:
+// whichever module, passes it by a call of [Run]; [Bench] measures it:
 //
-//	func TestConformance(t *testing.T) { formattest.Run(t, myformat.Format{}, "x.mine") }
-//	func BenchmarkFormat(b *testing.B) { formattest.Bench(b, myformat.Format{}, "x.mine") }
+//	func TestConformance(t *testing.T) {
+//		for _, name := range []string{"x.lines", "x-%03d.lines"} {
+//			t.Run(name, func(t *testing.T) { formattest.Run(t, Format{}, name) })
+//		}
+//	}
+//
+//	func BenchmarkFormat(b *testing.B) { formattest.Bench(b, Format{}, "x.lines") }
 //
 // The name is that of the datasets which the suite writes, in temporary folders. A format of several
-// files passes it a second time with a pattern, "x-%03d.mine". Run it with -race.
+// files passes it a second time with a pattern, such as "x-%03d.lines". Run it with -race.
 //
 // Each property is a sub-test, one function each, so that -run TestConformance/RoundTrip checks one:
 //

@@ -36,9 +36,6 @@ func (s suite) nonsense(t *testing.T) {
 	s.add(t, w, c, 0, 2)
 	named("Write of nil", w.Write(nil))
 	named("Write of an empty sample", w.Write(new(formats.Sample)))
-	bad := c.samples[c.order(s.format.Traits().Ordered)[2]]
-	bad.Split = "a/b"
-	wants(t, "Write of a bad split", w.Write(&bad), formats.ErrSplit)
 	s.add(t, w, c, 2, 4)
 	commit(t, w)
 	ds := s.open(t, path)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
 )
@@ -91,6 +92,9 @@ func inMemory(t testing.TB, images, fields []byte) *dataset {
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
+	d.Gate = lifetime.Gate{}
+	d.Gate.Open(fixture, nil)
+	t.Cleanup(func() { _ = d.Close() })
 	d.images, _ = newEnvironment(dataName, images, nil)
 	d.fields, _ = newEnvironment("fields", fields, fieldNames(fixtureMeta.Schema, d.extra))
 	return d

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"syscall"
 
@@ -126,7 +127,11 @@ func (s *store) open() (err error) {
 	if s.file, err = os.Open(s.data()); err != nil {
 		return err
 	}
-	s.pin, err = s.env.BeginTxn(nil, lmdb.Readonly)
+	if s.pin, err = s.env.BeginTxn(nil, lmdb.Readonly); err == nil {
+		// lmdb-go's own finalizer prints that the transaction of a forgotten writer is aborted.
+		runtime.SetFinalizer(s.pin, nil)
+		runtime.SetFinalizer(s.pin, (*lmdb.Txn).Abort)
+	}
 	return err
 }
 

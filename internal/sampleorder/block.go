@@ -51,7 +51,7 @@ type blocks struct {
 
 func newBlocks(l *layout, seed uint64, epoch int) *blocks {
 	r := random.NewRand(seed, epoch, blockKey)
-	return &blocks{layout: l, rotation: r.IntN(l.n), slots: newNetwork(&r), within: newNetwork(&r)}
+	return &blocks{layout: l, rotation: r.IntN(max(l.n, 1)), slots: newNetwork(&r), within: newNetwork(&r)}
 }
 
 func (o *blocks) Len() int { return o.n }

@@ -282,9 +282,6 @@ func (s *Stage) CheckSample(smp *formats.Sample, ordered bool) error {
 	if len(smp.Columns) != len(s.Meta.Columns) {
 		return fmt.Errorf("key %q: %w: %d user columns, the dataset has %d", smp.Key, formats.ErrSchema, len(smp.Columns), len(s.Meta.Columns))
 	}
-	if err := formats.CheckSplit(smp.Split); err != nil {
-		return fmt.Errorf("key %q: %w", smp.Key, err)
-	}
 	for i := range smp.Values {
 		if err := value.CheckValue(&s.Meta.Schema[i], &smp.Values[i]); err != nil {
 			return fmt.Errorf("key %q: %w", smp.Key, err)
