@@ -65,7 +65,6 @@ var types = []reflect.Type{
 	reflect.TypeFor[*preprocess.Resize](),
 	reflect.TypeFor[*preprocess.Zstd](),
 	reflect.TypeFor[*augment.Func](),
-	reflect.TypeFor[*diff.OneSided](),
 	reflect.TypeFor[*diff.Report](),
 	reflect.TypeFor[*augment.Steps](),
 	reflect.TypeFor[*convert.Splitter](),
