@@ -123,7 +123,8 @@ func ExampleLoader_CacheStats() {
 		BatchSize: 5, Cache: reader.Cache{Kind: reader.Encoded, Limit: 1 << 20, Dir: dir},
 	})
 	if err != nil {
-		log.Fatal(err)
+		log.Print(err)
+		return
 	}
 	defer loader.Close()
 	for epoch := range 2 {

@@ -25,8 +25,8 @@ func ExampleDecodeOptions_indices() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(m.Pix, m.C)
-	// Output: [0 2] 1
+	fmt.Println("indices", m.Pix[0], m.Pix[1], "channels", m.C)
+	// Output: indices 0 2 channels 1
 }
 
 // Depth maps and medical images keep their 16 bits per channel.
