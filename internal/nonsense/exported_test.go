@@ -1,6 +1,7 @@
 package nonsense_test
 
 import (
+	"errors"
 	"go/ast"
 	"go/build"
 	"go/parser"
@@ -74,7 +75,8 @@ func exportedFunctions(t *testing.T) []string {
 			return filepath.SkipDir
 		}
 		p, err := build.ImportDir(dir, 0)
-		if _, none := err.(*build.NoGoError); none || err == nil && p.Name == "main" {
+		var none *build.NoGoError
+		if errors.As(err, &none) || err == nil && p.Name == "main" {
 			return nil
 		}
 		if err != nil {
