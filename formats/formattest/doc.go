@@ -28,8 +28,4 @@
 // What comes back is a sample equal to the written one, with one freedom: DType and Shape
 // of an image that is not raw may be left empty, except for the designated image's Shape,
 // which the manifest keeps.
-//
-// Beside the suite are what the tests of formats and of their callers share: trees of
-// files that must be the same ([SameTrees]), a writer that is killed ([Pack]), Python
-// ([Python]).
 package formattest
