@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -34,6 +35,22 @@ func TestNamesInDocumentsExist(t *testing.T) {
 	}
 	if count < 50 {
 		t.Errorf("only %d names were found", count)
+	}
+}
+
+// The tree in docs/design.md names every package.
+func TestTheTreeNamesEveryPackage(t *testing.T) {
+	tree := read(t, "docs/design.md")
+	for _, root := range []string{"formats", "preprocess", "reader", "internal", "internal/storage", "internal/image"} {
+		entries, err := os.ReadDir(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if e.IsDir() && e.Name() != "testdata" && !strings.Contains(tree, " "+e.Name()+"/") {
+				t.Errorf("docs/design.md does not name the folder %s/%s", root, e.Name())
+			}
+		}
 	}
 }
 

@@ -16,7 +16,12 @@ import (
 
 // programs are the examples with their arguments, IMAGES being a folder of images and WORK an empty one.
 var programs = map[string]string{
-	"trainloop": "IMAGES",
+	"owndataset": "WORK/out.tar",
+	"ownop":      "-seed 2 IMAGES",
+	"pack":       "IMAGES WORK/out.tar",
+	"thumbnails": "IMAGES/train/red WORK",
+	"train":      "IMAGES WORK/state.json 0 1",
+	"trainloop":  "IMAGES",
 }
 
 // Each example runs from beginning to end on a folder of images, and says something.

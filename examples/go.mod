@@ -3,7 +3,10 @@ module example.com/dsconv-examples
 
 go 1.26.5
 
-require github.com/dsconv/dsconv v0.0.0
+require (
+	github.com/dsconv/dsconv v0.0.0
+	golang.org/x/sync v0.24.0
+)
 
 require (
 	github.com/andybalholm/brotli v1.1.1 // indirect
@@ -20,7 +23,6 @@ require (
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect
 	golang.org/x/image v0.47.0 // indirect
-	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	gonum.org/v1/hdf5 v0.0.0-20210714002203-8c5d23bc6946 // indirect
 	google.golang.org/protobuf v1.36.11 // indirect
