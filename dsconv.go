@@ -2,14 +2,27 @@
 // LMDB, HDF5, tar shards, TFRecord, and folders.
 //
 //	report, err := dsconv.Pack(ctx, "images", "train.lmdb", dsconv.Options{})
+//	...
 //
 //	loader, err := dsconv.NewLoader("train.lmdb", reader.Config{BatchSize: 64, Shuffle: true})
+//	...
 //	defer loader.Close()
-//	for batch, err := range loader.Epoch(ctx, 0) { ... }
+//	for batch, err := range loader.Epoch(ctx, 0) {
+//		if err != nil {
+//			return err
+//		}
+//		fmt.Println(batch.Shape, reader.Labels[int64](batch))
+//	}
 //
 //	ds, err := dsconv.Open("train.lmdb")
+//	...
 //	defer ds.Close()
-//	for sample, err := range dsconv.Samples(ds) { ... }
+//	for sample, err := range dsconv.Samples(ds) {
+//		if err != nil {
+//			return err
+//		}
+//		fmt.Println(sample.Key)
+//	}
 //
 // # Packages
 //

@@ -7,8 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image/jpeg"
+	"io"
 	"log"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 
@@ -18,6 +21,7 @@ import (
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
@@ -42,7 +46,7 @@ func guideOpen() error {
 
 func guidePack(ctx context.Context) error {
 	var o dsconv.Options
-	o.Recipe.Resize = preprocess.Resize{Mode: preprocess.ResizeShorter, W: 256, H: 256}
+	o.Recipe.Resize = preprocess.Resize{Mode: preprocess.ResizeShorter, W: 256}
 	o.Recipe.Encode.Encoding = formats.JPEG
 	o.Progress = func(p convert.Progress) { log.Printf("%d of %d", p.Done, p.Total) }
 	report, err := dsconv.Pack(ctx, "images", "out.lmdb", o)
@@ -51,6 +55,31 @@ func guidePack(ctx context.Context) error {
 	}
 	fmt.Println(report.Found, report.Written, report.Skipped, report.Failed, report.NotReached)
 	return err
+}
+
+func guideThumbnail(path string, out io.Writer) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	img, err := preprocess.Thumbnail(in, preprocess.ThumbnailOptions{W: 200, H: 200}) // upright, 200 by 200 at most
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return jpeg.Encode(out, img, nil)
+}
+
+func guideImage(data []byte, out io.Writer) error {
+	m, err := codec.Decode(data, codec.DecodeOptions{Region: pixel.Rect{X: 10, Y: 10, W: 64, H: 64}})
+	if errors.Is(err, pixel.ErrTruncated) {
+		return fmt.Errorf("the file is cut off: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	m.Pix[0] = 255 // row by row, W*C bytes each
+	return codec.Encode(out, m, codec.EncodeOptions{Encoding: formats.JPEG, Quality: 90})
 }
 
 func guideLoad(ctx context.Context, step func(pixels []float32, labels []int64)) error {
@@ -166,4 +195,8 @@ func (squaresFormat) Open(string) (formats.Dataset, error) { return newSquares(1
 func guideFormat() (*reader.Loader, error) {
 	all := append(formats.Registry{squaresFormat{}}, dsconv.Formats()...) // the folder comes last: it takes any directory
 	return reader.Open(all, "ten.squares", reader.Config{BatchSize: 4})
+}
+
+var _ = []any{
+	guideOpen, guidePack, guideLoad, guideResume, guideThumbnail, guideImage, guideFunc, guideCheck, http.Handler(new(imageServer)), guideFormat,
 }

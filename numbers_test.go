@@ -8,7 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 const readNumbers = `
@@ -71,7 +71,7 @@ func TestPythonReadsNumbers(t *testing.T) {
 		if name == "x.tfrecord" {
 			want = "float32 [0.5, nan, -3.0] 2\nfloat32 [0.0, 1.0, 2.0] 2\n" // a feature is a list
 		}
-		if got := formattest.Python(t, readNumbers, path); got != want {
+		if got := formatcheck.Python(t, readNumbers, path); got != want {
 			t.Errorf("%s: python says\n%s\nwant\n%s", name, got, want)
 		}
 		ds, err := f.Open(path)

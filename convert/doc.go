@@ -1,8 +1,11 @@
 // Package convert turns any dataset into any other: source -> preprocess -> writer.
 //
 //	src, err := folder.Open(ctx, "images", folder.Config{})
+//	...
 //	defer src.Close()
 //	report, err := convert.Run(ctx, src, shard.Format{}, "out.tar", convert.Options{})
+//	...
+//	fmt.Println(report.Written, "of", report.Found)
 //
 // A [Plan], which New makes and Run runs, fixes everything that decides the output's bytes before the
 // first image is read: which samples, in what order, where shards end, where checkpoints fall. Run then

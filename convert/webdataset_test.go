@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
 	"github.com/dsconv/dsconv/formats/shard"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // sorted is a source whose samples are sorted by class, as from class folders.
@@ -33,7 +33,7 @@ func (s sorted) Read(i int, smp *formats.Sample) error {
 // batches are nearly as mixed as random draws from all samples; over shards in key order they have
 // few classes.
 func TestWebDatasetBatchesAreMixed(t *testing.T) {
-	formattest.Python(t, "import webdataset")
+	formatcheck.Python(t, "import webdataset")
 	// The figure is the mean distance (total variation) between a batch's classes and the
 	// uniform mix; for 64 independent draws from ten classes it is about 0.14.
 	const script = `
@@ -52,7 +52,7 @@ json.dump([len(labels), sum(map(distance, batches)) / len(batches)], sys.stdout)
 		if _, err := plan(t, src, shard.Format{}, path, Options{Order: order, Shards: Sharding{Count: 4}}).Run(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		out := formattest.Python(t, script, filepath.Join(filepath.Dir(path), "x-{0..3}.tar"))
+		out := formatcheck.Python(t, script, filepath.Join(filepath.Dir(path), "x-{0..3}.tar"))
 		var got [2]float64
 		if err := json.Unmarshal([]byte(out), &got); err != nil || got[0] != 5000 {
 			t.Fatalf("%s: %v", out, err)

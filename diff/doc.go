@@ -4,7 +4,7 @@
 //
 //	a, err := dsconv.Open("monday.lmdb")
 //	...
-//	b, err := dsconv.Open("images/") // a folder, too
+//	b, err := dsconv.Open("images") // a folder, too
 //	...
 //	report, err := diff.Run(ctx, a, b, diff.Options{OnChange: func(c diff.Change) {
 //		fmt.Println(c.Kind, c.Key, c.What)

@@ -12,8 +12,8 @@ type OneSided struct {
 	Columns []string `json:"columns,omitempty"`
 }
 
-// Empty reports whether there are none.
-func (l OneSided) Empty() bool { return len(l.Fields)+len(l.Columns) == 0 }
+// empty reports whether there are none.
+func (l OneSided) empty() bool { return len(l.Fields)+len(l.Columns) == 0 }
 
 // oneSided returns the fields and columns that only one of two datasets has.
 func (c *comparison) oneSided(a, b *formats.Meta) (onlyA, onlyB OneSided) {

@@ -15,7 +15,7 @@ type Report struct {
 
 // Same reports whether nothing differs: no sample, no field and no column.
 func (r *Report) Same() bool {
-	return r.Added+r.Removed+r.Changed == 0 && r.OnlyA.Empty() && r.OnlyB.Empty()
+	return r.Added+r.Removed+r.Changed == 0 && r.OnlyA.empty() && r.OnlyB.empty()
 }
 
 func (r *Report) add(c *Change) {

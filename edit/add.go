@@ -24,14 +24,9 @@ type AddOptions struct {
 	ShardSize int64
 	// Hash compares the bytes of files even if their size and time are unchanged.
 	Hash bool
-	// Prune says which samples are dropped because the source lacks them; "" drops none.
+	// Prune says which samples are dropped because the source lacks them; "" drops none. Samples whose
+	// files the source has but could not read or excludes stay: see formats.Incomplete.
 	Prune Prune
-	// Unread are paths of the source's files and folders that could not be read: samples packed
-	// from there are not dropped.
-	Unread []string
-	// Excluded reports whether the source has the file at path but excludes it by its patterns;
-	// nil if it has no patterns.
-	Excluded func(path string) bool
 	// ResetEdits drops the edits by hand (removed samples, labels) of samples that the source has.
 	ResetEdits bool
 }
@@ -108,7 +103,14 @@ func (o *AddOptions) check(ctx context.Context, reg formats.Registry, path strin
 	default:
 		return fmt.Errorf("edit.Add: Prune is %q: give PruneNone, PruneSource or PruneAll", o.Prune)
 	}
-	return cmp.Or(misuse.Dataset("edit.Add", "src", src), misuse.Negative("edit.Add", "ShardSize", o.ShardSize),
+	if err := misuse.Dataset("edit.Add", "src", src); err != nil {
+		return err
+	}
+	if _, tells := src.(formats.Incomplete); o.Prune != PruneNone && !tells && src.Meta().Format == "folder" {
+		return errors.New("edit.Add: Prune with a folder in a wrapper that hides which files could not be read: " +
+			"give the *folder.Dataset itself, or a wrapper with the methods of formats.Incomplete")
+	}
+	return cmp.Or(misuse.Negative("edit.Add", "ShardSize", o.ShardSize),
 		o.Options.check(ctx, "edit.Add", reg, "path", path))
 }
 
@@ -149,13 +151,14 @@ func (a *adder) plan(ctx context.Context) (*convert.Plan, error) {
 
 // adder is the state of a call of Add.
 type adder struct {
-	target *target
-	src    formats.Dataset
-	o      *AddOptions
-	union  *union
-	pairs  []pair
-	split  convert.Splitter // of the target's recipe
-	found  Added
+	target     *target
+	src        formats.Dataset
+	o          *AddOptions
+	union      *union
+	pairs      []pair
+	unreadable []string         // paths of files and folders that the source could not read
+	split      convert.Splitter // of the target's recipe
+	found      Added
 
 	removals *removals
 	origin   uint16 // of new samples

@@ -53,6 +53,10 @@ func (a *adder) prune() error {
 // collections groups the pairs by the origin of the dataset's sample.
 func (a *adder) collections() ([]collection, error) {
 	var list []collection
+	excludes := func(string) bool { return false }
+	if in, ok := a.src.(formats.Incomplete); ok {
+		a.unreadable, excludes = in.Unreadable(), in.Excludes
+	}
 	err := a.eachOld(func(p *pair, in *formats.Info) {
 		for len(list) <= int(in.Provenance.Origin) {
 			list = append(list, collection{})
@@ -61,7 +65,7 @@ func (a *adder) collections() ([]collection, error) {
 		switch {
 		case p.src >= 0 || a.unread(in.Source.Path):
 			c.matched++
-		case a.o.Excluded == nil || !a.o.Excluded(in.Source.Path):
+		case !excludes(in.Source.Path):
 			c.absent = append(c.absent, p)
 		}
 	})
@@ -70,7 +74,7 @@ func (a *adder) collections() ([]collection, error) {
 
 // unread reports whether path is one that could not be read in the source.
 func (a *adder) unread(path string) bool {
-	for _, u := range a.o.Unread {
+	for _, u := range a.unreadable {
 		if path == u || strings.HasPrefix(path, u+"/") {
 			return true
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // A source that was closed is an error that says so, not damage; nothing is changed.
@@ -18,7 +18,7 @@ func TestClosedSource(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 4)
 		path := v.pack(t, f.root, folder.Config{})
-		before := formattest.Tree(t, filepath.Dir(path))
+		before := formatcheck.Tree(t, filepath.Dir(path))
 		f.put("cat/new.jpg", 77)
 		other := v.pack(t, f.root, folder.Config{})
 		closed, err := formatOf(t, other).Open(other)
@@ -33,6 +33,6 @@ func TestClosedSource(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(path)), before)
+		formatcheck.SameTrees(t, formatcheck.Tree(t, filepath.Dir(path)), before)
 	})
 }

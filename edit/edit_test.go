@@ -19,7 +19,7 @@ import (
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
@@ -31,7 +31,7 @@ func TestAdd(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 20)
 		path := v.pack(t, f.root, folder.Config{})
-		before := formattest.Tree(t, filepath.Dir(path))
+		before := formatcheck.Tree(t, filepath.Dir(path))
 		f.put("ant/000.jpg", 7) // sorts before all other classes
 		f.put("cat/zzz.jpg", 8)
 		f.put("dog/0000.jpg", 9)
@@ -66,7 +66,7 @@ func TestAdd(t *testing.T) {
 // stays checks that the first n files are unchanged and that there are more new ones.
 func stays(t *testing.T, path string, before map[string]string, n, more int) {
 	t.Helper()
-	after := formattest.Tree(t, filepath.Dir(path))
+	after := formatcheck.Tree(t, filepath.Dir(path))
 	for i := range n + more {
 		name := fmt.Sprintf(filepath.Base(path), i)
 		if i < n && after[name] != before[name] {
@@ -244,7 +244,7 @@ func TestAddResumes(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 20)
 		path := v.pack(t, f.root, folder.Config{})
-		old := formattest.Tree(t, filepath.Dir(path))
+		old := formatcheck.Tree(t, filepath.Dir(path))
 		for i := range 20 {
 			f.put(fmt.Sprintf("emu/%03d.jpg", i), 77+i)
 		}
@@ -258,7 +258,7 @@ func TestAddResumes(t *testing.T) {
 			if !errors.Is(err, context.Canceled) || r == nil || r.Published || r.Samples != 40 {
 				t.Fatalf("stopped: %+v, %v", r, err)
 			}
-			now := formattest.Tree(t, filepath.Dir(path))
+			now := formatcheck.Tree(t, filepath.Dir(path))
 			for name, content := range old {
 				if now[name] != content {
 					t.Fatalf("%s is not what it was", name)

@@ -15,7 +15,7 @@ import (
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
@@ -49,7 +49,7 @@ func calls(src formats.Dataset) map[string]call {
 func TestMisuse(t *testing.T) {
 	f := pets(t, 2)
 	path := variant{name: "x.tar"}.pack(t, f.root, folder.Config{})
-	before := formattest.Tree(t, filepath.Dir(path))
+	before := formatcheck.Tree(t, filepath.Dir(path))
 	src := openFolder(t, f.root, folder.Config{})
 	all4, usual := calls(src), edit.Options{}
 	all4["Merge"] = func(ctx context.Context, reg formats.Registry, path string, o edit.Options) error {
@@ -84,14 +84,14 @@ func TestMisuse(t *testing.T) {
 			}
 		}
 	}
-	formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(path)), before)
+	formatcheck.SameTrees(t, formatcheck.Tree(t, filepath.Dir(path)), before)
 }
 
 // What only one edit takes.
 func TestMisuseOfOneEdit(t *testing.T) {
 	f := pets(t, 2)
 	path := variant{name: "x.tar"}.pack(t, f.root, folder.Config{})
-	before := formattest.Tree(t, filepath.Dir(path))
+	before := formatcheck.Tree(t, filepath.Dir(path))
 	src, reg := openFolder(t, f.root, folder.Config{}), dsconv.Formats()
 	add := func(src formats.Dataset, o edit.AddOptions) error {
 		_, err := edit.Add(ctx, reg, path, src, o)
@@ -140,7 +140,7 @@ func TestMisuseOfOneEdit(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(path)), before)
+	formatcheck.SameTrees(t, formatcheck.Tree(t, filepath.Dir(path)), before)
 	// A dataset and itself are one.
 	a := open(t, path).Dataset
 	twice := filepath.Join(t.TempDir(), "twice.tar")
@@ -165,7 +165,7 @@ func removeNone(path string) error {
 func TestCancelledEdit(t *testing.T) {
 	f := pets(t, 20)
 	path := variant{name: "x.tar"}.pack(t, f.root, folder.Config{})
-	before := formattest.Tree(t, filepath.Dir(path))
+	before := formatcheck.Tree(t, filepath.Dir(path))
 	f.put("cat/new.jpg", 7)
 	for name, do := range calls(openFolder(t, f.root, folder.Config{})) {
 		if name == "Repair" {
@@ -174,7 +174,7 @@ func TestCancelledEdit(t *testing.T) {
 		if err := do(ctx, dsconv.Formats(), path, edit.Options{DryRun: true, KeepOld: true}); err != nil {
 			t.Errorf("%s: dry run: %v", name, err)
 		}
-		formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(path)), before)
+		formatcheck.SameTrees(t, formatcheck.Tree(t, filepath.Dir(path)), before)
 		stopped, cancel := context.WithCancel(ctx)
 		o := edit.Options{Workers: 1, Discard: true, Checkpoint: 1, Progress: func(convert.Progress) { cancel() }}
 		err := do(stopped, dsconv.Formats(), path, o)
@@ -182,6 +182,6 @@ func TestCancelledEdit(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		f.must(os.RemoveAll(path + sidecar.PartialSuffix))
-		formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(path)), before)
+		formatcheck.SameTrees(t, formatcheck.Tree(t, filepath.Dir(path)), before)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/verify"
@@ -46,7 +46,7 @@ func TestDamageIsNotCopied(t *testing.T) {
 func largest(t *testing.T, dir string) string {
 	t.Helper()
 	name, size := "", 0
-	for n, content := range formattest.Tree(t, dir) {
+	for n, content := range formatcheck.Tree(t, dir) {
 		if len(content) > size && !strings.Contains(n, "manifest") {
 			name, size = n, len(content)
 		}
@@ -74,7 +74,7 @@ func TestRepair(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
 		f := pets(t, 20)
 		path := v.pack(t, f.root, folder.Config{})
-		before := formattest.Tree(t, filepath.Dir(path))
+		before := formatcheck.Tree(t, filepath.Dir(path))
 		f.put("cat/001.jpg", 4711) // not what it was
 		backup := filepath.Join(t.TempDir(), "backup-%03d.tar")
 		_, err := edit.Merge(ctx, dsconv.Formats(), backup, []formats.Dataset{open(t, path).Dataset}, edit.MergeOptions{})
@@ -97,7 +97,7 @@ func TestRepair(t *testing.T) {
 		wrote(t, found.Report, nil)
 		sound(t, open(t, path))
 		if !strings.HasSuffix(path, ".lmdb") {
-			formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(path)), before)
+			formatcheck.SameTrees(t, formatcheck.Tree(t, filepath.Dir(path)), before)
 		}
 	})
 }

@@ -2,11 +2,20 @@
 // user starts from and every format dsconv writes is a [Dataset]; every format is written
 // through a [Writer]. A conversion is Dataset -> preprocess -> Writer for any pair.
 //
+//	ds, err := dsconv.Formats().Open("out.lmdb") // or of another formats.Registry
+//	...
+//	defer ds.Close()
+//	var s formats.Sample
+//	for i := range ds.Len() {
+//		if err := ds.Read(i, &s); err != nil {
+//			return err
+//		}
+//		fmt.Println(s.Key, len(s.Values[ds.Meta().Schema.ImageIndex()].Data))
+//	}
+//
 // The package imports only the standard library and a matcher of file patterns. Implementations
-// live beside it, one folder each, and never import each other. What their files have in common
-// (the staging folder, the manifest, block checksums) is in packages beside them: staging,
-// sharded, sidecar, manifest, checksum, mapped, value. The list of formats
-// is dsconv.Formats: there is no registration by side effect.
+// live beside it, one folder each, and never import each other. The list of formats is
+// dsconv.Formats: there is no registration by side effect.
 //
 // # Index
 //

@@ -38,7 +38,9 @@ type History struct {
 	Origins int `json:"origins"` // collections that were added after the first
 }
 
-// Removals is a Dataset that records which samples were removed from it by hand.
+// Removals is a Dataset that records which samples were removed from it by hand. A wrapper that embeds a
+// Dataset as this package's interface hides the method: what is written from it forgets the list, so
+// that edit.Add adds those samples again. Give it a Removed of its own that returns RemovedFrom.
 type Removals interface {
 	// Removed lists them by key. The caller owns the slice.
 	Removed() ([]RemovedSample, error)

@@ -56,6 +56,18 @@ type Identifier interface {
 	Identify(w io.Writer) error
 }
 
+// Incomplete is a Dataset that may lack samples although their files are there, such as a folder of which
+// a part cannot be read. edit.Add asks it before it drops samples. A wrapper that embeds a Dataset as this
+// package's interface hides both methods, and must have its own that call them.
+type Incomplete interface {
+	// Unreadable lists the files and folders that are there but could not be read, as paths like those
+	// of Source.Path. Their samples are not known.
+	Unreadable() []string
+	// Excludes reports whether the file at path is there, but left out by the options that the Dataset
+	// was opened with.
+	Excludes(path string) bool
+}
+
 // StorageOrdered is a Dataset whose samples are not stored in key order.
 type StorageOrdered interface {
 	// StorageOrder lists the indices of all samples in the order of their records in the

@@ -11,7 +11,9 @@
 //	p, err := preprocess.NewProcessor(recipe, schema)
 //	...
 //	defer p.Close()
-//	err = p.Process(&in, &out)
+//	if err := p.Process(in, out); err != nil {
+//		return err
+//	}
 //
 // [Thumbnail] makes a small image of a file for people to look at, fast:
 //

@@ -109,6 +109,19 @@ func writeThumbnail(to, from string) error {
 	return errors.Join(err, out.Close())
 }
 
+// A square picture of a person, of a file that a stranger sent.
+func ExampleThumbnail_fill() {
+	img, err := preprocess.Thumbnail(bytes.NewReader(jpegFile(300, 400)), preprocess.ThumbnailOptions{
+		W: 64, H: 64, Mode: preprocess.ThumbnailFill, Anchor: preprocess.AnchorTop, // heads are at the top
+		MaxPixels: 20_000_000, MaxBytes: 10_000_000,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(img.Bounds().Size())
+	// Output: (64,64)
+}
+
 // The thumbnails of a folder, on four goroutines.
 func ExampleThumbnail_folder() {
 	src, dst := exampleFolder(), exampleFolder()

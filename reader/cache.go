@@ -17,13 +17,14 @@ import (
 )
 
 // Cache configures the cache of samples in memory. There is one per machine: all Loaders of the
-// same dataset share it, also those of other ranks and processes (see package cache). The zero value
-// is no cache: packed datasets are mapped, and the system's page cache keeps what was read.
+// same dataset share it, also those of other ranks and processes. The zero value is no
+// cache: packed datasets are mapped, and the system's page cache keeps what was read.
 type Cache struct {
 	Kind CacheKind `json:"kind,omitempty"`
 	// Limit is the maximum number of bytes of all samples; 0 is half of the free memory.
 	Limit int64 `json:"limit,omitempty"`
-	// Dir is the folder of the shared file; "" is cache.DefaultDir.
+	// Dir is the folder of the shared file; "" is /dev/shm where there is one, else the folder for
+	// temporary files.
 	Dir string `json:"dir,omitempty"`
 }
 

@@ -317,7 +317,7 @@ func (l *Loader) ShuffleQuality() (order.ShuffleQuality, error) {
 func (l *Loader) Clock() Clock {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := Clock{Wait: time.Duration(l.wait.Load()), Asked: l.asked.Load(), Ready: l.ready.Load()}
+	c := Clock{Wait: time.Duration(l.wait.Load()), asked: l.asked.Load(), ready: l.ready.Load()}
 	for _, w := range l.workers {
 		w.addTo(&c)
 	}

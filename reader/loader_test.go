@@ -12,6 +12,7 @@ import (
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/order"
 )
 
 func TestRawImagesAreCopiedAsTheyAre(t *testing.T) {
@@ -245,6 +246,15 @@ func TestConfigErrors(t *testing.T) {
 		{func(c *Config) { c.FastDecode, c.Cache.Kind = true, Decoded }, "depend on what is in the cache"},
 		{func(c *Config) { c.Layout = "hwc" }, "hwc"},
 		{func(c *Config) { c.Transforms = []augment.Op{augment.ImageNet} }, "float32"},
+		{func(c *Config) { c.Transforms = []augment.Op{augment.Resize{H: 2, W: 2}, nil} }, "op 1 is nil"},
+		{func(c *Config) { c.Transforms = []augment.Op{(*augment.Resize)(nil)} }, "transform 1 of 1 is nil"},
+		{func(c *Config) { c.Tail = "77" }, `"77"`},
+		{func(c *Config) { c.Shuffle, c.Order.Kind = true, order.Block }, "leave out one of them"},
+		{func(c *Config) { c.Order.Kind = "sorted" }, "sorted"},
+		{func(c *Config) { c.Cache.Limit = -1 }, "cache of -1 bytes"},
+		{func(c *Config) { c.MaxPixels = -1 }, "max pixels -1"},
+		{func(c *Config) { c.LabelDType = formats.BFloat16 }, "bfloat16"},
+		{func(c *Config) { c.OnError = "ignore" }, "ignore"},
 	} {
 		c := Config{BatchSize: 2}
 		tt.change(&c)

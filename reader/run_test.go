@@ -117,8 +117,8 @@ func TestNextWaitsAgain(t *testing.T) {
 	if _, err := r.Next(t.Context()); !errors.Is(err, io.EOF) {
 		t.Errorf("behind the last batch: %v", err)
 	}
-	if c := l.Clock(); c.Asked != 1 {
-		t.Errorf("asked %d times, want once", c.Asked)
+	if c := l.Clock(); c.asked != 1 {
+		t.Errorf("asked %d times, want once", c.asked)
 	}
 }
 

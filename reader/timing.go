@@ -15,10 +15,8 @@ type Clock struct {
 	Wait    time.Duration // of the loop for the next batch
 	Images  int64         // that were loaded
 	Bytes   int64         // of them as stored, that were not in the cache
-	// Asked is how often the loop asked for a batch, Ready the sum of the batches that were ready
-	// then: Ready/Asked is the mean depth of the queue. It is near Config.Prefetch+1 if the loop
-	// is slower, and near 0 if the Loader is.
-	Asked, Ready int64
+	// asked is how often the loop asked for a batch, ready the sum of the batches that were ready then.
+	asked, ready int64
 }
 
 // Sub is the difference to an earlier Clock.
@@ -27,16 +25,17 @@ func (c Clock) Sub(then Clock) Clock {
 		Read: c.Read - then.Read, Decode: c.Decode - then.Decode,
 		Augment: c.Augment - then.Augment, Collate: c.Collate - then.Collate,
 		Wait: c.Wait - then.Wait, Images: c.Images - then.Images, Bytes: c.Bytes - then.Bytes,
-		Asked: c.Asked - then.Asked, Ready: c.Ready - then.Ready,
+		asked: c.asked - then.asked, ready: c.ready - then.ready,
 	}
 }
 
-// Depth is the mean number of batches that were ready when the loop asked for one.
+// Depth is the mean number of batches that were ready when the loop asked for one. It is near
+// Config.Prefetch+1 if the loop is slower, and near 0 if the Loader is.
 func (c Clock) Depth() float64 {
-	if c.Asked == 0 {
+	if c.asked == 0 {
 		return 0
 	}
-	return float64(c.Ready) / float64(c.Asked)
+	return float64(c.ready) / float64(c.asked)
 }
 
 // stages of a worker, in the order in which a sample passes through them.

@@ -124,8 +124,8 @@ func TestDepthOfASlowLoop(t *testing.T) {
 		}
 		ready = 3
 	}
-	if c := l.Clock(); c.Asked != 20 || c.Ready < 3*17 || c.Ready > 4*20 {
-		t.Errorf("asked %d times for 20 batches, %d were ready", c.Asked, c.Ready)
+	if c := l.Clock(); c.asked != 20 || c.ready < 3*17 || c.ready > 4*20 {
+		t.Errorf("asked %d times for 20 batches, %d were ready", c.asked, c.ready)
 	}
 }
 
@@ -155,8 +155,8 @@ func TestDepthOfAFastLoop(t *testing.T) {
 		}
 	}
 	// A batch may come between the moment it is asked for and the one the ready are counted.
-	if c := l.Clock(); c.Asked != 40 || c.Ready > c.Asked {
-		t.Errorf("asked %d times for 40 batches, %d were ready", c.Asked, c.Ready)
+	if c := l.Clock(); c.asked != 40 || c.ready > c.asked {
+		t.Errorf("asked %d times for 40 batches, %d were ready", c.asked, c.ready)
 	}
 }
 

@@ -15,8 +15,6 @@ var (
 	ErrUnknownModel = errors.New("unknown model")
 	// ErrUnknownBackend is returned for a Config.Backend that is neither "go" nor "xla:PLUGIN".
 	ErrUnknownBackend = errors.New("unknown backend")
-	// ErrNotBuilt is returned for the XLA backend in a build without cgo.
-	ErrNotBuilt = errors.New("not built in")
 	// ErrBatch is returned for a batch that does not fit the Trainer.
 	ErrBatch = errors.New("bad batch")
 	// ErrDiverged is returned when the loss is no longer a finite number.

@@ -3,6 +3,12 @@
 // computed. It shows how a dataset's format changes the time of an epoch, with a step that
 // is the same for all formats.
 //
+//	result, err := trainer.Run(ctx, train, val, trainer.Config{Model: trainer.ModelCNN, Epochs: 3})
+//	...
+//	for _, e := range result.Epochs {
+//		fmt.Println(e.Number, e.Val.Accuracy, "waited", e.WaitSeconds, "of", e.Seconds)
+//	}
+//
 // The models are built with GoMLX and run on its pure-Go backend, or on XLA through a
 // PJRT plugin (see [Config.Backend]); XLA needs cgo and a plugin that is already on
 // disk: nothing is downloaded.

@@ -3,6 +3,7 @@ package trainer_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -49,6 +50,70 @@ func Example() {
 	// epoch 3 of 32 images
 	// epoch 4 of 32 images
 	// learnt: true
+}
+
+// A loop of one's own, which keeps its state in a file.
+func ExampleTrainer() {
+	dir, err := os.MkdirTemp("", "example")
+	check(err)
+	defer os.RemoveAll(dir)
+	for i := range 8 {
+		putImage(filepath.Join(dir, "images", "bright", fmt.Sprint(i, ".jpg")), uint8(200+i))
+		putImage(filepath.Join(dir, "images", "dark", fmt.Sprint(i, ".jpg")), uint8(20+i))
+	}
+	loader, err := dsconv.NewLoader(filepath.Join(dir, "images"), reader.Config{BatchSize: 4, Shuffle: true})
+	check(err)
+	defer loader.Close()
+	ctx, config := context.Background(), trainer.Config{Model: trainer.ModelMLP}
+	network, err := trainer.New(config, loader.ImageShape(), len(loader.Classes()))
+	check(err)
+	defer network.Close()
+
+	var progress trainer.Progress
+	for batch, err := range loader.Epoch(ctx, 0) {
+		check(err)
+		switch _, err := network.Step(batch); {
+		case errors.Is(err, trainer.ErrBatch):
+			continue // it does not fit the network, which is as it was
+		case errors.Is(err, trainer.ErrDiverged):
+			log.Print(err) // start over with a lower Config.LearningRate
+			return
+		case err != nil:
+			log.Print(err)
+			return
+		}
+		progress.Steps++
+		progress.State = loader.State(0, batch)
+		if progress.Steps == 3 {
+			break
+		}
+	}
+	file := filepath.Join(dir, "checkpoint.safetensors")
+	check(network.Save(file, progress))
+
+	again, err := trainer.New(config, loader.ImageShape(), len(loader.Classes()))
+	check(err)
+	defer again.Close()
+	resumed, err := again.Load(file)
+	check(err)
+	for batch, err := range loader.Resume(ctx, resumed.State) {
+		check(err)
+		_, err := again.Step(batch)
+		check(err)
+		resumed.Steps++
+	}
+	m, err := again.Evaluate(ctx, loader)
+	check(err)
+	fmt.Println(resumed.Steps, "steps,", m.Samples, "images,", again.Parameters(), "weights")
+	// Output:
+	// 4 steps, 16 images, 401730 weights
+}
+
+// A name that a user gave is checked before anything is loaded.
+func ExampleInputOf() {
+	_, err := trainer.InputOf("resnet50")
+	fmt.Println(errors.Is(err, trainer.ErrUnknownModel), trainer.Models())
+	// Output: true [cnn mlp]
 }
 
 func putImage(file string, grey uint8) {

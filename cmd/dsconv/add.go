@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/dsconv/dsconv"
@@ -13,7 +11,6 @@ import (
 
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/outside"
 )
 
@@ -99,13 +96,6 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from strin
 	if err != nil {
 		return err
 	}
-	patterns, err := cfg.Patterns.Compile()
-	if err != nil {
-		return err
-	}
-	excluded := func(path string) bool {
-		return path != "" && !patterns.IncludesFile(path) && durable.Exists(filepath.Join(from, filepath.FromSlash(path)))
-	}
 	reportFile, err := dsconv.TablePath(o.report, path)
 	if err != nil && !o.dryRun {
 		return fmt.Errorf("%w\n%s is unchanged", err, path)
@@ -113,7 +103,7 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from strin
 	r, err := edit.Add(cc.Context, dsconv.Formats(), path, src, edit.AddOptions{
 		Options: o.editing(), OnError: o.convert.OnError, Quarantine: o.convert.Quarantine, ShardSize: o.convert.Shards.Size,
 		Hash: cc.Bool("hash"), ResetEdits: cc.Bool("reset-edits"),
-		Prune: pruning(cc), Unread: unread(table, from), Excluded: excluded,
+		Prune: pruning(cc),
 	})
 	o.progress.end()
 	if r == nil {
@@ -147,17 +137,6 @@ func (s *summary) finishEdit(r *edit.Report, err error, file string, o *writeOpt
 		return err
 	}
 	return errors.Join(err, s.WriteTable(file, err))
-}
-
-// unread returns the existing paths in the folder from that were skipped when it was listed.
-func unread(s *summary, from string) []string {
-	var paths []string
-	for _, k := range s.Listed {
-		if _, err := os.Lstat(filepath.Join(from, filepath.FromSlash(k.Path))); !errors.Is(err, os.ErrNotExist) {
-			paths = append(paths, k.Path)
-		}
-	}
-	return paths
 }
 
 func addedText(found *edit.Added, from string) string {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // While a dataset is edited, it is at each moment the old version, the new one or none. The same command
@@ -58,7 +58,7 @@ func killedWhileEditing(t *testing.T, src, old, name string, r *rand.Rand) {
 		t.Fatal(p.said.String())
 	}
 	took := time.Since(start)
-	want := formattest.Tree(t, whole)
+	want := formatcheck.Tree(t, whole)
 	enough := kills(t)
 	if quick() {
 		enough = 3
@@ -83,7 +83,7 @@ func killedWhileEditing(t *testing.T, src, old, name string, r *rand.Rand) {
 			}
 		}
 		w.end(t)
-		formattest.SameTrees(t, formattest.Tree(t, dir), want)
+		formatcheck.SameTrees(t, formatcheck.Tree(t, dir), want)
 	}
 }
 

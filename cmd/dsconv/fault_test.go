@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // outputsOf lists a DST of every format that is built in.
@@ -70,7 +70,7 @@ func TestInterruptedAndKilled(t *testing.T) {
 				if code, said := packTo(t, src, filepath.Join(dir, name), flags...); code != exitDone {
 					t.Fatalf("resuming: exit code %d: %s", code, said)
 				}
-				formattest.SameTrees(t, formattest.Tree(t, dir), formattest.Tree(t, whole))
+				formatcheck.SameTrees(t, formatcheck.Tree(t, dir), formatcheck.Tree(t, whole))
 			})
 		}
 	}

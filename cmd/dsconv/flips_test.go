@@ -16,7 +16,7 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
@@ -121,7 +121,7 @@ func newVictim(t *testing.T, v variant) *victim {
 	t.Helper()
 	d := &victim{path: filepath.Join(t.TempDir(), v.path)}
 	v.make(t, d.path)
-	d.files = formattest.Tree(t, filepath.Dir(d.path))
+	d.files = formatcheck.Tree(t, filepath.Dir(d.path))
 	code, said := d.run("ls", d.path)
 	if code != exitDone {
 		t.Fatal(said)

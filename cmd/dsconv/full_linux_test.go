@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 func TestFullDisk(t *testing.T) {
@@ -40,7 +40,7 @@ func TestFullDisk(t *testing.T) {
 			if code, said := packTo(t, src, filepath.Join(whole, name)); code != exitDone {
 				t.Fatal(said)
 			}
-			formattest.SameTrees(t, formattest.Tree(t, disk), formattest.Tree(t, whole))
+			formatcheck.SameTrees(t, formatcheck.Tree(t, disk), formatcheck.Tree(t, whole))
 		})
 	}
 }
@@ -60,5 +60,5 @@ func TestUnpackOntoFullDisk(t *testing.T) {
 	refusesUnfinished(t, dir, whole)
 	must(t, syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=64m"))
 	succeeds(t, "unpack", dataset, dir)
-	formattest.SameTrees(t, formattest.Tree(t, dir), whole)
+	formatcheck.SameTrees(t, formatcheck.Tree(t, dir), whole)
 }

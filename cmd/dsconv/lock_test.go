@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // If processes pack into the same DST at the same time, one writes; the others are refused or find it
@@ -20,11 +20,11 @@ func TestPacksAtTheSameTime(t *testing.T) {
 			if code, said := packTo(t, src, filepath.Join(whole, name), flags...); code != exitDone {
 				t.Fatal(said)
 			}
-			want := formattest.Tree(t, whole)
+			want := formatcheck.Tree(t, whole)
 			for round := range 6 {
 				dir := t.TempDir()
 				together(t, src, filepath.Join(dir, name), flags)
-				formattest.SameTrees(t, formattest.Tree(t, dir), want)
+				formatcheck.SameTrees(t, formatcheck.Tree(t, dir), want)
 				if t.Failed() {
 					t.Fatalf("in round %d", round)
 				}
@@ -74,7 +74,7 @@ func TestDiscard(t *testing.T) {
 			if code, said := packTo(t, src, filepath.Join(whole, name), "--limit=20"); code != exitDone {
 				t.Fatal(said)
 			}
-			formattest.SameTrees(t, formattest.Tree(t, dir), formattest.Tree(t, whole))
+			formatcheck.SameTrees(t, formatcheck.Tree(t, dir), formatcheck.Tree(t, whole))
 		})
 	}
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/dsconv/dsconv"
 
@@ -34,7 +32,7 @@ func mergeCommand(c *console) *cli.Command {
 	}
 }
 
-func merge(cc *cli.Context, c *console) (err error) {
+func merge(cc *cli.Context, c *console) (failed error) {
 	args, err := argumentsOrMore(cc, "DST", "SRC", "SRC")
 	if err != nil {
 		return err
@@ -59,9 +57,15 @@ func merge(cc *cli.Context, c *console) (err error) {
 		sources = append(sources, ds)
 	}
 	if !o.dryRun {
-		if err := os.MkdirAll(filepath.Dir(args[0]), 0o755); err != nil {
+		discard, err := makeParents(args[0])
+		if err != nil {
 			return err
 		}
+		defer func() {
+			if failed != nil {
+				discard()
+			}
+		}()
 	}
 	r, err := edit.Merge(cc.Context, dsconv.Formats(), args[0], sources, edit.MergeOptions{
 		Options: o.editing(), Names: args[1:], Replace: o.convert.Create.Replace, Zstd: o.convert.Create.Zstd,

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
@@ -106,7 +106,7 @@ func (c *renamed) test(t *testing.T) {
 // others returns the files beside the copy.
 func (c *renamed) others(t *testing.T) map[string]string {
 	t.Helper()
-	files := formattest.Tree(t, filepath.Dir(c.path))
+	files := formatcheck.Tree(t, filepath.Dir(c.path))
 	maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasPrefix(name, "copy") })
 	return files
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
@@ -140,13 +140,13 @@ func TestFilesOfUsersAreNotReplaced(t *testing.T) {
 	}
 	mine := filepath.Join(dir, "x-02.tfrecord")
 	must(t, os.WriteFile(mine, []byte("mine"), 0o644))
-	before := formattest.Tree(t, dir)
+	before := formatcheck.Tree(t, dir)
 	code, said := dsconvSays("pack", src, dst, "--force", reportAside(t), "--shard-count=4")
 	if code != exitFailed || !strings.Contains(said, mine) || !strings.Contains(said, "move it away") {
 		t.Errorf("exit code %d: %s", code, said)
 	}
 	must(t, os.RemoveAll(dst+".partial"))
-	formattest.SameTrees(t, formattest.Tree(t, dir), before)
+	formatcheck.SameTrees(t, formatcheck.Tree(t, dir), before)
 }
 
 // everything returns all files below dir with their bytes, and links with their targets.

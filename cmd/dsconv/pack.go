@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -84,13 +82,15 @@ func pack(cc *cli.Context, c *console) error {
 
 // runPack packs, and prints the summary.
 func runPack(ctx context.Context, c *console, p *dsconv.PackPlan, o *writeOptions) error {
-	if err := os.MkdirAll(filepath.Dir(p.Datasets[0].Path), 0o755); err != nil {
+	discard, err := makeParents(p.Datasets[0].Path)
+	if err != nil {
 		return err
 	}
 	r, err := p.Run(ctx)
 	o.progress.end()
 	s := &summary{r}
 	if err != nil {
+		discard()
 		return s.failed(c, err, o)
 	}
 	if err := s.print(c, o); err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // Real photos are packed into every format and unpacked with the same bytes.
@@ -17,7 +17,7 @@ func TestPhotosComeBack(t *testing.T) {
 	if photos == "" {
 		t.Skip("DSCONV_PHOTOS is not set")
 	}
-	want := formattest.Tree(t, photos)
+	want := formatcheck.Tree(t, photos)
 	for name := range want {
 		if !strings.HasSuffix(name, ".jpg") {
 			delete(want, name)
@@ -35,7 +35,7 @@ func TestPhotosComeBack(t *testing.T) {
 					t.Fatalf("%s: exit code %d: %s", args[0], code, said.String())
 				}
 			}
-			formattest.SameTrees(t, formattest.Tree(t, filepath.Join(dir, "back")), want)
+			formatcheck.SameTrees(t, formatcheck.Tree(t, filepath.Join(dir, "back")), want)
 		})
 	}
 }

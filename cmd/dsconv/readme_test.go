@@ -7,13 +7,13 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // The README's Python examples, unchanged, read what pack writes.
 func TestREADMEPythonReadsWhatPackWrites(t *testing.T) {
 	const imports = "import lmdb, h5py, webdataset\nfrom io import BytesIO\nfrom PIL import Image\nfrom tfrecord import tfrecord_loader\n"
-	formattest.Python(t, imports) // skips before anything is packed
+	formatcheck.Python(t, imports) // skips before anything is packed
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestREADMEPythonReadsWhatPackWrites(t *testing.T) {
 				t.Skipf("%s is not built in", name)
 			}
 			// The last image that a block gave must be a whole photo.
-			formattest.Python(t, imports+string(b[1])+`
+			formatcheck.Python(t, imports+string(b[1])+`
 image = image if "image" in dir() else images["banded_disc/000000"]
 assert image.convert("RGB").size == (64, 48), image
 assert "images" not in dir() or len(images) == 20

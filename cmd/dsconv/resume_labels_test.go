@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // A resume notices a label that has changed since, of any type and in any column, and another label
@@ -70,7 +70,7 @@ func TestLabelChangesAreNoticed(t *testing.T) {
 				t.Fatalf("exit code %d: %s", code, said)
 			}
 			must(t, os.Remove(table))
-			formattest.SameTrees(t, formattest.Tree(t, dir), formattest.Tree(t, filepath.Dir(fresh)))
+			formatcheck.SameTrees(t, formatcheck.Tree(t, dir), formatcheck.Tree(t, filepath.Dir(fresh)))
 		})
 	}
 }

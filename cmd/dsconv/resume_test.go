@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // often makes many checkpoints. In key order the last image is read last.
@@ -95,7 +95,7 @@ func TestNothingIsCheckpointedYet(t *testing.T) {
 	if code, said := packTo(t, src, fresh); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
-	formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(dst)), formattest.Tree(t, filepath.Dir(fresh)))
+	formatcheck.SameTrees(t, formatcheck.Tree(t, filepath.Dir(dst)), formatcheck.Tree(t, filepath.Dir(fresh)))
 }
 
 // A pack into one dataset per split is resumed too: finished datasets stay.
@@ -106,7 +106,7 @@ func TestFinishedSplitsStay(t *testing.T) {
 	if code, said := packTo(t, src, dir, flags...); code != exitDone {
 		t.Fatal(said)
 	}
-	want := formattest.Tree(t, dir)
+	want := formatcheck.Tree(t, dir)
 	for _, name := range filesOf(t, dir) {
 		if strings.HasPrefix(name, "c") {
 			must(t, os.RemoveAll(filepath.Join(dir, strings.Split(name, "/")[0])))
@@ -116,7 +116,7 @@ func TestFinishedSplitsStay(t *testing.T) {
 	if code, said := packTo(t, src, dir, flags...); code != exitDone || !strings.Contains(said, "found 60 = written 60") {
 		t.Errorf("exit code %d: %s", code, said)
 	}
-	formattest.SameTrees(t, formattest.Tree(t, dir), want)
+	formatcheck.SameTrees(t, formatcheck.Tree(t, dir), want)
 	if identity(filepath.Join(dir, "a")) != before {
 		t.Error("what was done was written again")
 	}
@@ -136,7 +136,7 @@ func TestRottenPartial(t *testing.T) {
 			if code, said := packTo(t, src, filepath.Join(whole, name), often...); code != exitDone {
 				t.Fatal(said)
 			}
-			want := formattest.Tree(t, whole)
+			want := formatcheck.Tree(t, whole)
 			rotten := t.TempDir()
 			interrupt(t, src, filepath.Join(rotten, name))
 			noticed, flips := 0, 0
@@ -158,11 +158,11 @@ func TestRottenPartial(t *testing.T) {
 					}
 					switch {
 					case code == exitDone:
-						got := formattest.Tree(t, dir)
+						got := formatcheck.Tree(t, dir)
 						if filepath.Base(file) == "data.mdb" {
 							revertFreePage(t, filepath.Join(dir, name), got, want, at, bit)
 						}
-						formattest.SameTrees(t, got, want)
+						formatcheck.SameTrees(t, got, want)
 					case code != exitFailed || !strings.Contains(said, "damaged") || !strings.Contains(said, "--discard"):
 						t.Errorf("exit code %d: %s", code, said)
 					case inData:
@@ -227,7 +227,7 @@ func TestFileSizeLimit(t *testing.T) {
 				if code, said := packTo(t, src, dst, often...); code != exitDone {
 					t.Errorf("%d blocks, then: exit code %d: %s", blocks, code, said)
 				}
-				formattest.SameTrees(t, formattest.Tree(t, dir), formattest.Tree(t, whole))
+				formatcheck.SameTrees(t, formatcheck.Tree(t, dir), formatcheck.Tree(t, whole))
 			}
 		})
 	}
@@ -319,7 +319,7 @@ func imagesOf(t *testing.T, src string) []string {
 func filesOf(t *testing.T, dir string) []string {
 	t.Helper()
 	var names []string
-	for name := range formattest.Tree(t, dir) {
+	for name := range formatcheck.Tree(t, dir) {
 		names = append(names, name)
 	}
 	slices.Sort(names)

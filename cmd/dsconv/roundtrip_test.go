@@ -18,7 +18,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // TestRoundTrips packs random folders and tables of labels, edits the dataset, unpacks it and packs
@@ -277,7 +277,7 @@ func (c *collection) edit(dst string) {
 }
 
 // relabel changes a sample's split and, if it has them, its label and columns.
-func (c *collection) relabel(dst string, d *formattest.Description) {
+func (c *collection) relabel(dst string, d *formatcheck.Description) {
 	samples := described(c.t, dst).Samples
 	s := samples[c.r.IntN(len(samples))]
 	header, row := []string{"key", "split"}, []string{s.Key, c.one([]string{"train", "new split", ""})}

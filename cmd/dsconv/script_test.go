@@ -20,7 +20,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // asProgram is the environment variable that makes the test binary run as dsconv.
@@ -96,9 +96,9 @@ func exitCode(ts *testscript.TestScript, _ bool, args []string) {
 
 // sameTree compares two folders: names and bytes.
 func sameTree(ts *testscript.TestScript, neg bool, args []string) {
-	a, err := formattest.ReadTree(ts.MkAbs(args[0]))
+	a, err := formatcheck.ReadTree(ts.MkAbs(args[0]))
 	ts.Check(err)
-	b, err := formattest.ReadTree(ts.MkAbs(args[1]))
+	b, err := formatcheck.ReadTree(ts.MkAbs(args[1]))
 	ts.Check(err)
 	if same := maps.Equal(a, b); same == neg {
 		ts.Fatalf("%s has %d files, %s has %d; same: %v", args[0], len(a), args[1], len(b), same)

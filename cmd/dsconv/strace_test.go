@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // strace makes chosen system calls fail, or kills the process at them, in Go and in C libraries.
@@ -323,7 +323,7 @@ func (e experiment) each(t *testing.T, n int, force bool, r *rand.Rand, disturb 
 	e.whole = t.TempDir()
 	prepare(e.whole)
 	all := points(traced(t, e.src, e.whole, e.v))
-	want := formattest.Tree(t, e.whole)
+	want := formatcheck.Tree(t, e.whole)
 	for _, p := range chosen(t, all, n, r) {
 		e.dir = t.TempDir()
 		e.dst = filepath.Join(e.dir, e.v.dst)
@@ -336,7 +336,7 @@ func (e experiment) each(t *testing.T, n int, force bool, r *rand.Rand, disturb 
 		if code := again.wait(); code != exitDone && !strings.Contains(again.said.String(), formats.ErrExists.Error()) {
 			t.Errorf("%v, then exit code %d: %s", p, code, again.said.String())
 		}
-		formattest.SameTrees(t, formattest.Tree(t, e.dir), want)
+		formatcheck.SameTrees(t, formatcheck.Tree(t, e.dir), want)
 		if t.Failed() {
 			t.Fatalf("at %+v", p)
 		}

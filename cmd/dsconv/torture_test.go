@@ -19,7 +19,7 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
@@ -109,7 +109,7 @@ func tortured(t *testing.T, src string, v packing, r *rand.Rand, before func(dst
 		t.Fatal(p.said.String())
 	}
 	took := time.Since(start)
-	want := formattest.Tree(t, whole)
+	want := formatcheck.Tree(t, whole)
 	dir := t.TempDir()
 	dst := filepath.Join(dir, v.dst)
 	before(dst)
@@ -132,7 +132,7 @@ func tortured(t *testing.T, src string, v packing, r *rand.Rand, before func(dst
 		if code := p.code; code != exitDone && !strings.Contains(p.said.String(), formats.ErrExists.Error()) {
 			t.Fatalf("exit code %d: %s", code, p.said.String())
 		}
-		formattest.SameTrees(t, formattest.Tree(t, dir), want)
+		formatcheck.SameTrees(t, formatcheck.Tree(t, dir), want)
 		w.end(t)
 		dir = t.TempDir()
 		dst = filepath.Join(dir, v.dst)
@@ -142,7 +142,7 @@ func tortured(t *testing.T, src string, v packing, r *rand.Rand, before func(dst
 	if p := startPack(t, src, dst, v.flags); p.wait() != exitDone && !strings.Contains(p.said.String(), formats.ErrExists.Error()) {
 		t.Fatal(p.said.String())
 	}
-	formattest.SameTrees(t, formattest.Tree(t, dir), want)
+	formatcheck.SameTrees(t, formatcheck.Tree(t, dir), want)
 	w.end(t)
 	t.Logf("an undisturbed run took %v; %d kills, %d runs ended after a resume", took.Round(time.Millisecond), killed, resumed)
 }

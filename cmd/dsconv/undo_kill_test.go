@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // An edit with --keep-old and its undo may be killed at any step. The dataset is at each moment one of the
@@ -46,7 +46,7 @@ func TestKilledWhileKeeping(t *testing.T) {
 // isUndone checks that the dataset is the old version, and that the edited one is kept.
 func isUndone(t *testing.T, undone, old, edited, dst string) {
 	t.Helper()
-	got, was, now := formattest.Tree(t, undone), formattest.Tree(t, old), formattest.Tree(t, edited)
+	got, was, now := formatcheck.Tree(t, undone), formatcheck.Tree(t, old), formatcheck.Tree(t, edited)
 	kept := map[string]string{}
 	maps.DeleteFunc(got, func(name, text string) bool {
 		rest, ok := strings.CutPrefix(name, dst+".old"+string(filepath.Separator))
@@ -55,11 +55,11 @@ func isUndone(t *testing.T, undone, old, edited, dst string) {
 		}
 		return ok
 	})
-	formattest.SameTrees(t, got, was)
+	formatcheck.SameTrees(t, got, was)
 	maps.DeleteFunc(now, func(name, _ string) bool {
 		return strings.HasPrefix(name, dst+".old") || strings.Contains(name, "NOTES.md") || strings.Contains(name, "results.txt")
 	})
-	formattest.SameTrees(t, kept, now)
+	formatcheck.SameTrees(t, kept, now)
 }
 
 func ends(t *testing.T, args []string) {
@@ -78,7 +78,7 @@ type keeping struct {
 // killed kills a command that makes the folder to of the folder from, at some of its steps or all.
 func (k keeping) killed(t *testing.T, command func(dst string) []string, from, to string, samples int) {
 	t.Helper()
-	want := formattest.Tree(t, to)
+	want := formatcheck.Tree(t, to)
 	const calls = "renameat,renameat2,linkat,unlinkat,rmdir,mkdirat,fsync"
 	steps := slices.Collect(func(yield func(int) bool) {
 		for n := 1; n <= 60 && yield(n); n++ {
@@ -107,7 +107,7 @@ func (k keeping) killed(t *testing.T, command func(dst string) []string, from, t
 			ends(t, command(dst))
 		}
 		w.end(t)
-		formattest.SameTrees(t, formattest.Tree(t, dir), want)
+		formatcheck.SameTrees(t, formatcheck.Tree(t, dir), want)
 		if t.Failed() {
 			t.Fatalf("killed at call %d: %s", n, p.said.String())
 		}

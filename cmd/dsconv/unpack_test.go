@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // labelled packs n images with a table of labels. It returns the dataset, and the folder that unpack
@@ -38,7 +38,7 @@ func labelled(t *testing.T, n, size string) (dataset string, whole map[string]st
 	}
 	dir := filepath.Join(t.TempDir(), "back")
 	succeeds(t, "unpack", dataset, dir)
-	return dataset, formattest.Tree(t, dir)
+	return dataset, formatcheck.Tree(t, dir)
 }
 
 // An unpack that is killed leaves a folder that every command refuses as incomplete, and the same command
@@ -68,7 +68,7 @@ func TestKilledWhileUnpacking(t *testing.T) {
 	if !refusesUnfinished(t, dir, whole) {
 		succeeds(t, "unpack", dataset, dir)
 	}
-	formattest.SameTrees(t, formattest.Tree(t, dir), whole)
+	formatcheck.SameTrees(t, formatcheck.Tree(t, dir), whole)
 }
 
 // refusesUnfinished checks that a folder is complete, or that packing it is refused. It reports which.
@@ -80,7 +80,7 @@ func refusesUnfinished(t *testing.T, dir string, whole map[string]string) (finis
 	}
 	must(t, err)
 	if !slices.ContainsFunc(entries, isMarker) {
-		formattest.SameTrees(t, formattest.Tree(t, dir), whole)
+		formatcheck.SameTrees(t, formatcheck.Tree(t, dir), whole)
 		return true
 	}
 	if code, said := packTo(t, dir, filepath.Join(t.TempDir(), "x.tar")); code != exitFailed || !strings.Contains(said, "unfinished") {
@@ -129,7 +129,7 @@ func TestUnpackResumes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := unfinished(t, dataset, files)
 			succeeds(t, "unpack", dataset, dir)
-			formattest.SameTrees(t, formattest.Tree(t, dir), whole)
+			formatcheck.SameTrees(t, formatcheck.Tree(t, dir), whole)
 		})
 	}
 	for name, files := range map[string]map[string]string{
@@ -151,7 +151,7 @@ func TestUnpackResumes(t *testing.T) {
 				must(t, os.Remove(filepath.Join(dir, name)))
 			}
 			succeeds(t, "unpack", dataset, dir)
-			formattest.SameTrees(t, formattest.Tree(t, dir), whole)
+			formatcheck.SameTrees(t, formatcheck.Tree(t, dir), whole)
 		})
 	}
 	t.Run("another dataset", func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/dsconv/dsconv"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 )
@@ -40,7 +40,7 @@ func TestWritten(t *testing.T) {
 // written is an unpacked archive.
 type written struct {
 	dir      string
-	expected map[string]formattest.Description // by the dataset's path in dir
+	expected map[string]formatcheck.Description // by the dataset's path in dir
 }
 
 func newWritten(t *testing.T, archive string) *written {
@@ -90,13 +90,13 @@ func succeeds(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-func described(t *testing.T, path string) formattest.Description {
+func described(t *testing.T, path string) formatcheck.Description {
 	t.Helper()
 	ds, err := dsconv.Formats().Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := formattest.Describe(ds)
+	d, err := formatcheck.Describe(ds)
 	if err := errors.Join(err, ds.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func described(t *testing.T, path string) formattest.Description {
 }
 
 // throughJSON converts d to JSON and back, as expected.json is.
-func throughJSON(t *testing.T, d formattest.Description) (same formattest.Description) {
+func throughJSON(t *testing.T, d formatcheck.Description) (same formatcheck.Description) {
 	t.Helper()
 	b, err := json.Marshal(d)
 	if err := errors.Join(err, json.Unmarshal(b, &same)); err != nil {
@@ -159,7 +159,7 @@ func (w *written) unpacks(t *testing.T, name string) {
 	default:
 		return
 	}
-	for file, want := range formattest.Tree(t, w.path(source)) {
+	for file, want := range formatcheck.Tree(t, w.path(source)) {
 		got, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(file)))
 		if err != nil || string(got) != want {
 			t.Errorf("%s is not as it was packed: %v", file, err)
@@ -204,7 +204,7 @@ func (w *written) edits(t *testing.T, name string) {
 		t.Errorf("%d samples after the edits, want %d", len(after.Samples), n)
 	}
 	for _, s := range want {
-		i := slices.IndexFunc(after.Samples, func(a formattest.DescribedSample) bool { return a.Key == s.Key })
+		i := slices.IndexFunc(after.Samples, func(a formatcheck.DescribedSample) bool { return a.Key == s.Key })
 		if i < 0 || !reflect.DeepEqual(after.Samples[i], s) {
 			t.Errorf("sample %q was changed", s.Key)
 		}
@@ -227,8 +227,8 @@ func (w *written) oneMore(t *testing.T, source string, flat bool) int {
 	return 1
 }
 
-func without(samples []formattest.DescribedSample, key string) []formattest.DescribedSample {
-	return slices.DeleteFunc(slices.Clone(samples), func(s formattest.DescribedSample) bool { return s.Key == key })
+func without(samples []formatcheck.DescribedSample, key string) []formatcheck.DescribedSample {
+	return slices.DeleteFunc(slices.Clone(samples), func(s formatcheck.DescribedSample) bool { return s.Key == key })
 }
 
 // repairs damages one data file and restores it from the source.

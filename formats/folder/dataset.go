@@ -33,6 +33,8 @@ type Dataset struct {
 	columns       []LabelColumn
 	keepExtension []string // keys with their extension, because two files share a stem
 
+	filter            *formats.FileFilter
+	unreadable        []string
 	unmatched         formats.Patterns
 	description       *descriptionSource // nil unless Config.Labels is a description
 	unusedDescription string             // a description in the folder, if no table was given
@@ -125,7 +127,7 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	if err := s.walk(ctx); err != nil {
 		return nil, err
 	}
-	d := &Dataset{in: in, skips: s.skips, ignored: s.ignored, unmatched: filter.Unmatched()}
+	d := &Dataset{in: in, skips: s.skips, ignored: s.ignored, filter: filter, unmatched: filter.Unmatched()}
 	var l source
 	if IsDescription(cfg.Labels) {
 		d.description, err = newDescriptionSource(in, &cfg)
@@ -142,6 +144,7 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	d.add(l.files(s.files), l)
 	d.skips = append(d.skips, l.missing(in)...)
 	slices.SortFunc(d.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
+	d.listUnreadable(s.dangling)
 	if len(d.samples) == 0 {
 		return nil, d.empty()
 	}

@@ -82,11 +82,11 @@ func (d *Description) validate() error {
 			return fmt.Errorf("the multi-hot field %s has no separator (%q) or an impossible size: %d for %d classes", f.Name, f.Sep, r.width(), len(f.Classes))
 		}
 	}
-	return d.Schema().Validate()
+	return d.schema().Validate()
 }
 
-// Schema returns the dataset's schema.
-func (d *Description) Schema() formats.Schema {
+// schema returns the dataset's schema.
+func (d *Description) schema() formats.Schema {
 	schema := make(formats.Schema, len(d.Fields))
 	for i := range d.Fields {
 		schema[i] = d.Fields[i].Field

@@ -34,8 +34,8 @@ func newDescriptionSource(in filesystem, cfg *Config) (*descriptionSource, error
 	if err != nil {
 		return nil, err
 	}
-	d := &descriptionSource{Description: desc, file: filepath.Join(filepath.Dir(cfg.Labels), desc.Table), image: desc.Schema().ImageIndex()}
-	d.designated = desc.Schema().LabelIndex()
+	d := &descriptionSource{Description: desc, file: filepath.Join(filepath.Dir(cfg.Labels), desc.Table), image: desc.schema().ImageIndex()}
+	d.designated = desc.schema().LabelIndex()
 	if d.table, err = readTable(in, d.file); err != nil {
 		return nil, err
 	}
@@ -214,8 +214,6 @@ func readFieldFile(in filesystem, name string, kind formats.Kind, v *formats.Val
 }
 
 func (d *descriptionSource) missing(in filesystem) []Skip { return missingFiles(d.table, d.file, in) }
-
-func (d *descriptionSource) schema() formats.Schema { return d.Schema() }
 
 func (d *descriptionSource) userColumns() []string {
 	var names []string

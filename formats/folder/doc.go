@@ -2,8 +2,12 @@
 // ImageFolder, or listed in a table of labels. It is read-only. The folder is one of the disk, or the
 // root of an fs.FS:
 //
-//	d, err := folder.Open(ctx, "photos", folder.Config{})
-//	d, err := folder.OpenFS(ctx, embedded, folder.Config{Labels: "labels.csv"})
+//	ds, err := folder.Open(ctx, "photos", folder.Config{})
+//	...
+//	defer ds.Close()
+//	fmt.Println(ds.Len(), "images", ds.Meta().Classes())
+//
+//	other, err := folder.OpenFS(ctx, embedded, folder.Config{Labels: "labels.csv"})
 //
 // The class and split of a file:
 //

@@ -53,16 +53,17 @@ const maxVisits = 100
 type inode struct{ device, number uint64 }
 
 type scan struct {
-	in      filesystem
-	filter  *formats.FileFilter
-	sem     *semaphore.Weighted
-	wg      sync.WaitGroup
-	mu      sync.Mutex
-	visits  map[inode]int // of folders
-	files   []file
-	skips   []Skip
-	ignored int // files whose names are not those of images
-	err     error
+	in       filesystem
+	filter   *formats.FileFilter
+	sem      *semaphore.Weighted
+	wg       sync.WaitGroup
+	mu       sync.Mutex
+	visits   map[inode]int // of folders
+	files    []file
+	skips    []Skip
+	dangling []string // links to nothing, which may have been links to folders
+	ignored  int      // files whose names are not those of images
+	err      error
 }
 
 // walk lists all files below root, following links, in no particular order.
@@ -114,9 +115,7 @@ func (s *scan) entry(ctx context.Context, rel string, e fs.DirEntry, chain []fs.
 	}
 	st, err := s.in.stat(rel) // follows links
 	if err != nil {
-		if s.isWanted(rel) {
-			s.skip(rel, whyUnread(rel, err))
-		}
+		s.unread(rel, e, err)
 		return
 	}
 	if st.IsDir() {
@@ -153,6 +152,22 @@ func (s *scan) entry(ctx context.Context, rel string, e fs.DirEntry, chain []fs.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.files = append(s.files, file{path: rel, size: st.Size(), modTime: modTimeOf(st)})
+}
+
+// unread records an entry that cannot be looked at because of err: a file, a folder, or a link to nothing.
+func (s *scan) unread(rel string, e fs.DirEntry, err error) {
+	switch {
+	case e.IsDir():
+		if s.filter.IncludesFolder(rel) {
+			s.skip(rel, cause(err))
+		}
+	case s.isWanted(rel):
+		s.skip(rel, whyUnread(rel, err))
+	default:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.dangling = append(s.dangling, rel)
+	}
 }
 
 // visit counts a visit of a folder and reports whether it may be listed again.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
@@ -19,7 +20,7 @@ func (s suite) truncatedWhileOpen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := s.write(t, c)
 			dir := filepath.Dir(path)
-			files := Tree(t, dir)
+			files := formatcheck.Tree(t, dir)
 			for _, file := range slices.Sorted(maps.Keys(files)) {
 				content := []byte(files[file])
 				for tenth := range 10 {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
@@ -26,7 +27,7 @@ func (s suite) flippedBits(t *testing.T) {
 	path := s.write(t, c)
 	undamaged(t, s.open(t, path))
 	dir := filepath.Dir(path)
-	files := Tree(t, dir)
+	files := formatcheck.Tree(t, dir)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		content := files[name]
 		for k := range min(flips, len(content)) {
@@ -81,7 +82,7 @@ func (s suite) truncated(t *testing.T) {
 	c := stereo(40)
 	path := s.write(t, c)
 	dir := filepath.Dir(path)
-	files := Tree(t, dir)
+	files := formatcheck.Tree(t, dir)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		content, file := files[name], filepath.Join(dir, name)
 		for _, n := range []int{0, 1, len(content) / 3, len(content) - 1} {

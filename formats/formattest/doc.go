@@ -1,11 +1,16 @@
 // Package formattest is the conformance suite of written formats. A format of one's own, in
-// whichever module, passes it in one line:
+// whichever module, passes it by a call of [Run]; [Bench] measures it:
 //
-//	func TestConformance(t *testing.T) { formattest.Run(t, myformat.Format{}, "x.mine") }
-//	func BenchmarkFormat(b *testing.B) { formattest.Bench(b, myformat.Format{}, "x.mine") }
+//	func TestConformance(t *testing.T) {
+//		for _, name := range []string{"x.lines", "x-%03d.lines"} {
+//			t.Run(name, func(t *testing.T) { formattest.Run(t, Format{}, name) })
+//		}
+//	}
+//
+//	func BenchmarkFormat(b *testing.B) { formattest.Bench(b, Format{}, "x.lines") }
 //
 // The name is that of the datasets which the suite writes, in temporary folders. A format of several
-// files passes it a second time with a pattern, "x-%03d.mine". Run it with -race.
+// files passes it a second time with a pattern, such as "x-%03d.lines". Run it with -race.
 //
 // Each property is a sub-test, one function each, so that -run TestConformance/RoundTrip checks one:
 //
@@ -23,8 +28,4 @@
 // What comes back is a sample equal to the written one, with one freedom: DType and Shape
 // of an image that is not raw may be left empty, except for the designated image's Shape,
 // which the manifest keeps.
-//
-// Beside the suite are what the tests of formats and of their callers share: trees of
-// files that must be the same ([SameTrees]), a writer that is killed ([Pack]), Python
-// ([Python]).
 package formattest

@@ -119,8 +119,10 @@ func parse(record []byte, s *formats.Sample) error {
 	return nil
 }
 
-func TestConformanceOfTheFormatInTheGuide(t *testing.T) {
+func TestConformance(t *testing.T) {
 	for _, name := range []string{"x.lines", "x-%03d.lines"} {
 		t.Run(name, func(t *testing.T) { formattest.Run(t, Format{}, name) })
 	}
 }
+
+func BenchmarkFormat(b *testing.B) { formattest.Bench(b, Format{}, "x.lines") }

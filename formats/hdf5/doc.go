@@ -1,4 +1,13 @@
-// Package hdf5 stores a dataset in one HDF5 file that h5py and the HDF5 tools read:
+// Package hdf5 stores a dataset in one HDF5 file that h5py and the HDF5 tools read.
+//
+//	report, err := convert.Run(ctx, src, hdf5.Format{}, "out.h5", convert.Options{})
+//	...
+//	fmt.Println(report.Written)
+//	ds, err := hdf5.Format{}.Open("out.h5")
+//
+// # Layout
+//
+// The file has these datasets:
 //
 //	images            (N, H, W, C) raw images of one shape and element type; otherwise
 //	bytes             all images' bytes concatenated, uint8,

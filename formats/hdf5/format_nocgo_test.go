@@ -5,7 +5,7 @@ package hdf5
 import (
 	"testing"
 
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
-func TestNotBuiltSaysWhatToDo(t *testing.T) { formattest.NotBuilt(t, Format{}, "x.h5") }
+func TestNotBuiltSaysWhatToDo(t *testing.T) { formatcheck.NotBuilt(t, Format{}, "x.h5") }

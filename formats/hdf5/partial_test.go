@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/storage/staging"
@@ -26,7 +26,7 @@ func partialSamples() []*formats.Sample {
 }
 
 // believable makes the checksums of the last checkpoint those of the files as they are.
-func believable(p *formattest.Partial) {
+func believable(p *formatcheck.Partial) {
 	var states []staging.FileState
 	if json.Unmarshal(p.State, &states) != nil {
 		return
@@ -54,15 +54,15 @@ func believable(p *formattest.Partial) {
 // What a journal or a field's index says of values is compared with the files before HDF5's
 // library makes datasets of it.
 func TestMadeUpStages(t *testing.T) {
-	whole := formattest.Stopped(t, Format{}, "x.h5", fixtureMeta, partialSamples())
+	whole := formatcheck.Stopped(t, Format{}, "x.h5", fixtureMeta, partialSamples())
 	index := filepath.Join("data", "field2.index")
-	for name, change := range map[string]func(p *formattest.Partial){
-		"a value larger than its file":    func(p *formattest.Partial) { p.Files[index] = formattest.Over(p.Files[index], 0, []byte{0x7f}) },
-		"a raw value of another shape":    func(p *formattest.Partial) { p.Files[index] = formattest.Over(p.Files[index], 5, []byte{0x7f}) },
-		"more dimensions than HDF5 takes": func(p *formattest.Partial) { p.Files[index] = formattest.Over(p.Files[index], 3, []byte{0xff}) },
-		"a length before the beginning":   func(p *formattest.Partial) { p.State = []byte(`[{"Name":"images","Size":-5}]`) },
-		"fewer files":                     func(p *formattest.Partial) { p.State = []byte(`[]`) },
-		"fewer rows":                      func(p *formattest.Partial) { p.Rest = append(p.Rest[:5:5], 0) },
+	for name, change := range map[string]func(p *formatcheck.Partial){
+		"a value larger than its file":    func(p *formatcheck.Partial) { p.Files[index] = formatcheck.Over(p.Files[index], 0, []byte{0x7f}) },
+		"a raw value of another shape":    func(p *formatcheck.Partial) { p.Files[index] = formatcheck.Over(p.Files[index], 5, []byte{0x7f}) },
+		"more dimensions than HDF5 takes": func(p *formatcheck.Partial) { p.Files[index] = formatcheck.Over(p.Files[index], 3, []byte{0xff}) },
+		"a length before the beginning":   func(p *formatcheck.Partial) { p.State = []byte(`[{"Name":"images","Size":-5}]`) },
+		"fewer files":                     func(p *formatcheck.Partial) { p.State = []byte(`[]`) },
+		"fewer rows":                      func(p *formatcheck.Partial) { p.Rest = append(p.Rest[:5:5], 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := whole.Clone()
@@ -70,7 +70,7 @@ func TestMadeUpStages(t *testing.T) {
 			believable(p)
 			path := filepath.Join(t.TempDir(), "x.h5")
 			p.Store(t, path+sidecar.PartialSuffix)
-			if err := formattest.GoOn(Format{}, path, partialSamples()); !errors.Is(err, formats.ErrDamaged) {
+			if err := formatcheck.GoOn(Format{}, path, partialSamples()); !errors.Is(err, formats.ErrDamaged) {
 				t.Errorf("%v, want ErrDamaged", err)
 			}
 			if err := staging.Discard(path); err != nil {
@@ -82,12 +82,12 @@ func TestMadeUpStages(t *testing.T) {
 	believable(p)
 	path := filepath.Join(t.TempDir(), "x.h5")
 	p.Store(t, path+sidecar.PartialSuffix)
-	if err := formattest.GoOn(Format{}, path, partialSamples()); err != nil {
+	if err := formatcheck.GoOn(Format{}, path, partialSamples()); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // FuzzPartial: see formattest.
 func FuzzPartial(f *testing.F) {
-	formattest.FuzzPartial(f, Format{}, "x.h5", fixtureMeta, partialSamples(), believable)
+	formatcheck.FuzzPartial(f, Format{}, "x.h5", fixtureMeta, partialSamples(), believable)
 }

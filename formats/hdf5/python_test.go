@@ -12,12 +12,12 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 func python(t *testing.T, script string, args ...string) string {
 	t.Helper()
-	return formattest.Python(t, "import sys, io, json, h5py, numpy as np\nfrom PIL import Image\n"+script, args...)
+	return formatcheck.Python(t, "import sys, io, json, h5py, numpy as np\nfrom PIL import Image\n"+script, args...)
 }
 
 func TestPythonReadsVaryingImages(t *testing.T) {

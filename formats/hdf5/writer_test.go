@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 )
@@ -51,12 +51,12 @@ func bigSample(i int) *formats.Sample {
 	return s
 }
 
-var big = formattest.Pack{Format: Format{}, Meta: bigMeta, Sample: bigSample, Count: 400, Every: 60}
+var big = formatcheck.Pack{Format: Format{}, Meta: bigMeta, Sample: bigSample, Count: 400, Every: 60}
 
 // sameFile wants two files with the same bytes and nothing beside them.
 func sameFile(t *testing.T, got, want string) {
 	t.Helper()
-	formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(got)), formattest.Tree(t, filepath.Dir(want)))
+	formatcheck.SameTrees(t, formatcheck.Tree(t, filepath.Dir(got)), formatcheck.Tree(t, filepath.Dir(want)))
 }
 
 // write makes a dataset of the samples.

@@ -1,5 +1,15 @@
 // Package labels decides what the cells of a table's label columns mean: class indices, class
-// names or numbers to predict. The rules for a column without an explicit type:
+// names or numbers to predict.
+//
+//	source := labels.Source{
+//		Column: "class", Cells: cells, // such as "cat", "dog", "cat"
+//		Where: func(i int) string { return fmt.Sprintf("line %d", i+2) },
+//	}
+//	column, err := source.Read()
+//	...
+//	fmt.Println(column.Indices("dog"))
+//
+// The rules for a column without an explicit type:
 //
 //   - White space around a cell is ignored. An empty cell and -1 are "no label".
 //   - Whole numbers are class indices if all from 0 to n-1 occur.

@@ -1,4 +1,13 @@
-// Package lmdb stores a dataset in a directory DST.lmdb that any LMDB reader opens:
+// Package lmdb stores a dataset in a directory DST.lmdb that any LMDB reader opens.
+//
+//	report, err := convert.Run(ctx, src, lmdb.Format{}, "out.lmdb", convert.Options{})
+//	...
+//	fmt.Println(report.Written)
+//	ds, err := lmdb.Format{}.Open("out.lmdb")
+//
+// # Layout
+//
+// On the disk it is
 //
 //	data.mdb          main database: key -> the designated image's bytes, unchanged;
 //	                  raw pixels as .npy, so numpy.load(BytesIO(v)) reads them

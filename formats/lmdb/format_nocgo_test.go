@@ -5,7 +5,7 @@ package lmdb
 import (
 	"testing"
 
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
-func TestNotBuiltSaysWhatToDo(t *testing.T) { formattest.NotBuilt(t, Format{}, "x.lmdb") }
+func TestNotBuiltSaysWhatToDo(t *testing.T) { formatcheck.NotBuilt(t, Format{}, "x.lmdb") }

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
@@ -24,14 +24,14 @@ import (
 // partial is an unfinished dataset in memory, whose checksums are put right after it was
 // changed.
 type partial struct {
-	*formattest.Partial
+	*formatcheck.Partial
 	state state
 }
 
 // partialOf stops a pack of some samples after a checkpoint that free pages come before.
 func partialOf(t testing.TB) *partial {
 	t.Helper()
-	p := &partial{Partial: formattest.Stopped(t, Format{}, "x.lmdb", fixtureMeta, fixtureSamples())}
+	p := &partial{Partial: formatcheck.Stopped(t, Format{}, "x.lmdb", fixtureMeta, fixtureSamples())}
 	must(t, json.Unmarshal(p.State, &p.state))
 	return p
 }
@@ -140,7 +140,7 @@ func TestMadeUpStages(t *testing.T) {
 			p := whole.clone()
 			change(p)
 			p.store(t, path+sidecar.PartialSuffix)
-			if err := formattest.GoOn(Format{}, path, fixtureSamples()); !errors.Is(err, formats.ErrDamaged) {
+			if err := formatcheck.GoOn(Format{}, path, fixtureSamples()); !errors.Is(err, formats.ErrDamaged) {
 				t.Fatalf("%v, want ErrDamaged", err)
 			}
 			must(t, staging.Discard(path))
@@ -151,7 +151,7 @@ func TestMadeUpStages(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "x.lmdb")
 	whole.clone().store(t, path+sidecar.PartialSuffix)
-	must(t, formattest.GoOn(Format{}, path, fixtureSamples()))
+	must(t, formatcheck.GoOn(Format{}, path, fixtureSamples()))
 }
 
 // Whatever LMDB writes is trusted: trees of all shapes, with and without free pages.
@@ -224,7 +224,7 @@ func FuzzPartial(f *testing.F) {
 		p.change(what2, at2, with2)
 		path := filepath.Join(t.TempDir(), "x.lmdb")
 		p.store(t, path+sidecar.PartialSuffix)
-		formattest.GoesOnOrNot(t, Format{}, path, fixtureSamples())
+		formatcheck.GoesOnOrNot(t, Format{}, path, fixtureSamples())
 	})
 }
 
@@ -233,11 +233,11 @@ func (p *partial) change(what byte, at uint32, with []byte) {
 	switch what % 7 {
 	case 0, 1:
 		name, _ := p.data(what%7 == 1)
-		p.Files[name] = formattest.Over(p.Files[name], at, with)
+		p.Files[name] = formatcheck.Over(p.Files[name], at, with)
 	case 2, 3:
 		_, s := p.data(what%7 == 3)
 		for i := range s.Metas {
-			s.Metas[i] = formattest.Over(s.Metas[i], at, with)
+			s.Metas[i] = formatcheck.Over(s.Metas[i], at, with)
 		}
 	case 4:
 		_, s := p.data(at%2 == 1)

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // TestPythonReads: the tutorial's LMDBDataset and numpy read what is written.
@@ -46,7 +46,7 @@ func TestPythonReads(t *testing.T) {
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	got := formattest.Python(t, `
+	got := formatcheck.Python(t, `
 import sys, io, hashlib, lmdb, numpy as np
 from PIL import Image
 env = lmdb.open(sys.argv[1], readonly=True, lock=False)

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
@@ -49,7 +49,7 @@ func bigSample(i int) *formats.Sample {
 	return s
 }
 
-var big = formattest.Pack{Format: Format{}, Meta: bigMeta, Sample: bigSample, Count: 400, Every: 60, Prepare: shrink}
+var big = formatcheck.Pack{Format: Format{}, Meta: bigMeta, Sample: bigSample, Count: 400, Every: 60, Prepare: shrink}
 
 // shrink makes transactions and the memory map so small that both come to their limits.
 func shrink(w formats.Writer) error {
@@ -72,7 +72,7 @@ func small(t *testing.T, w formats.Writer) *writer {
 
 func sameTree(t *testing.T, got, want string) {
 	t.Helper()
-	formattest.SameTrees(t, formattest.Tree(t, got), formattest.Tree(t, want))
+	formatcheck.SameTrees(t, formatcheck.Tree(t, got), formatcheck.Tree(t, want))
 }
 
 // feed writes all samples from that one on and commits; before is that of Pack.Write.

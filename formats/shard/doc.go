@@ -1,6 +1,12 @@
 // Package shard reads and writes WebDataset shards: tar files (GNU headers) in which the
 // members of a sample are adjacent.
 //
+//	o := convert.Options{Shards: convert.Sharding{Size: 1 << 30}}
+//	report, err := convert.Run(ctx, src, shard.Format{}, "out-%06d.tar", o)
+//	...
+//	fmt.Println(report.Written)
+//	ds, err := shard.Format{}.Open("out-%06d.tar")
+//
 // # Members
 //
 // A sample of key KEY has, in this order,

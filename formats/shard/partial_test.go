@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
@@ -24,5 +24,5 @@ func FuzzPartial(f *testing.F) {
 		s.Checksum = checksum.SampleChecksum(m.Schema, s)
 		samples[i] = s
 	}
-	formattest.FuzzPartial(f, Format{}, "x-%02d.tar", m, samples, nil)
+	formatcheck.FuzzPartial(f, Format{}, "x-%02d.tar", m, samples, nil)
 }

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
@@ -155,7 +155,7 @@ print("ok", len(got))
 
 func TestPythonReaders(t *testing.T) {
 	dir := t.TempDir()
-	formattest.PythonAgrees(t, peerScript, dir, peerSet(t, filepath.Join(dir, "x-%03d.tar")))
+	formatcheck.PythonAgrees(t, peerScript, dir, peerSet(t, filepath.Join(dir, "x-%03d.tar")))
 }
 
 func TestTarAndZstdTools(t *testing.T) {

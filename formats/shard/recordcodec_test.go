@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 var fuzzMeta = formats.Meta{
@@ -160,7 +160,7 @@ func FuzzRecord(f *testing.F) {
 		if formats.CheckKey(key) != nil {
 			return
 		}
-		formattest.LentAsCopied(t, func(s *formats.Sample, lend bool) error {
+		formatcheck.LentAsCopied(t, func(s *formats.Sample, lend bool) error {
 			s.Key = key
 			s.Resize(5)
 			return decode(slots, rec, s, lend)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 func TestConformance(t *testing.T) {
@@ -17,7 +18,7 @@ func TestWriteAllocatesNothing(t *testing.T) {
 	s := stereoSample("")
 	s.Columns = nil
 	for _, name := range []string{"x.tar", "x.tar.zst"} {
-		formattest.WriteAllocatesNothing(t, Format{}, name, formats.Meta{Schema: fuzzMeta.Schema}, s)
+		formatcheck.WriteAllocatesNothing(t, Format{}, name, formats.Meta{Schema: fuzzMeta.Schema}, s)
 	}
 }
 

@@ -1,5 +1,11 @@
 // Package tfrecord reads and writes TFRecord files of tf.train.Example.
 //
+//	o := convert.Options{Shards: convert.Sharding{Count: 16}}
+//	report, err := convert.Run(ctx, src, tfrecord.Format{}, "out-%05d.tfrecord", o)
+//	...
+//	fmt.Println(report.Written)
+//	ds, err := tfrecord.Format{}.Open("out-%05d.tfrecord")
+//
 // # Features
 //
 // The features of an example are sorted by name:

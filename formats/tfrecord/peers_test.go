@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // peerSet writes samples into files of eight and gives their true values for Python.
@@ -108,5 +108,5 @@ print("ok", i)
 
 func TestPythonReaders(t *testing.T) {
 	dir := t.TempDir()
-	formattest.PythonAgrees(t, peerScript, dir, peerSet(t, filepath.Join(dir, "x-%05d.tfrecord")))
+	formatcheck.PythonAgrees(t, peerScript, dir, peerSet(t, filepath.Join(dir, "x-%05d.tfrecord")))
 }

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 var testMeta = formats.Meta{
@@ -124,7 +124,7 @@ func FuzzRecord(f *testing.F) {
 	s.Values[3] = formats.Value{Encoding: formats.Raw, DType: formats.Float32, Shape: []int{0, 4}}
 	seed(s)
 	f.Fuzz(func(t *testing.T, example []byte) {
-		formattest.LentAsCopied(t, func(s *formats.Sample, lend bool) error {
+		formatcheck.LentAsCopied(t, func(s *formats.Sample, lend bool) error {
 			return decode(testMeta.Schema, fs, example, [3]int{300, 200, 3}, s, lend)
 		})
 	})

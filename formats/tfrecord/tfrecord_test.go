@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 func TestConformance(t *testing.T) {
@@ -13,7 +14,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestWriteAllocatesNothing(t *testing.T) {
-	formattest.WriteAllocatesNothing(t, Format{}, "x.tfrecord", testMeta, testSample())
+	formatcheck.WriteAllocatesNothing(t, Format{}, "x.tfrecord", testMeta, testSample())
 }
 
 func BenchmarkFormat(b *testing.B) { formattest.Bench(b, Format{}, "x-%05d.tfrecord") }

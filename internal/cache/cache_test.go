@@ -52,7 +52,7 @@ func openCache(t testing.TB, conf Config) *Cache {
 // memoryDir is an empty folder in memory where there is such a file system.
 func memoryDir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp(DefaultDir(), "dsconv-test-")
+	dir, err := os.MkdirTemp(defaultDir(), "dsconv-test-")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,13 +12,13 @@ import (
 
 // Config is which cache to open.
 type Config struct {
-	// Dir is the file's folder; "" is DefaultDir. It should be in memory, and the same on all ranks.
+	// Dir is the file's folder; "" is /dev/shm where there is one. It should be in memory, and the same on all ranks.
 	Dir string
 	// Name identifies the cache: a hash of everything that determines the samples. It consists of
 	// at most 128 letters, digits, '.', '-' and '_'.
 	Name string
 	// Limit is the maximum number of bytes of all samples, counted by RecordSize. 0 is the limit of
-	// the existing cache or, for a new one, half of Free.
+	// the existing cache or, for a new one, half of what is free.
 	Limit int64
 	// Samples is the number of samples, which Get and Put take by index.
 	Samples int
@@ -27,8 +27,8 @@ type Config struct {
 // maxLimit is the size of which two mappings fit into a process's address space.
 const maxLimit = 1 << 45
 
-// DefaultDir is /dev/shm where there is one, else the folder for temporary files.
-func DefaultDir() string {
+// defaultDir is /dev/shm where there is one, else the folder for temporary files.
+func defaultDir() string {
 	if st, err := os.Stat("/dev/shm"); err == nil && st.IsDir() {
 		return "/dev/shm"
 	}
@@ -36,7 +36,7 @@ func DefaultDir() string {
 }
 
 func (c Config) withDefaults() (Config, error) {
-	c.Dir = cmp.Or(c.Dir, DefaultDir())
+	c.Dir = cmp.Or(c.Dir, defaultDir())
 	switch {
 	case c.Name == "" || len(c.Name) > 128 || strings.ContainsFunc(c.Name, notInName):
 		return c, fmt.Errorf("the name %q of a cache is not 1 to 128 letters, digits, '.', '-' or '_'", c.Name)
@@ -63,37 +63,33 @@ func (c Config) limit() (int64, error) {
 	if c.Limit > 0 {
 		return c.Limit, nil
 	}
-	free, err := Free(c.Dir)
+	free, err := roomIn(c.Dir)
 	if err != nil {
 		return 0, err
 	}
-	limit := min(free.Bytes()/2, maxLimit)
+	limit := min(free.fits()/2, maxLimit)
 	if limit <= 0 {
 		return 0, errors.New("no free memory for a cache")
 	}
 	return limit, nil
 }
 
-// Available is how much a cache may grow, in bytes.
-type Available struct {
-	Memory int64 // that this process can have without swapping: the machine's and its cgroup's
-	Space  int64 // in the file system; a container's /dev/shm is often small
+// room is how much a cache may grow, in bytes.
+type room struct {
+	memory int64 // that this process can have without swapping: the machine's and its cgroup's
+	space  int64 // in the file system; a container's /dev/shm is often small
 }
 
-// Bytes is what fits.
-func (a Available) Bytes() int64 { return min(a.Memory, a.Space) }
+// fits is how much of both there is.
+func (r room) fits() int64 { return min(r.memory, r.space) }
 
-// Free returns how much memory and space a new cache in dir can have; "" is DefaultDir. What open
-// caches use is not counted as free.
-func Free(dir string) (Available, error) {
-	dir = cmp.Or(dir, DefaultDir())
+// roomIn returns how much memory and space a new cache in dir can have. What open caches use is
+// not counted as free.
+func roomIn(dir string) (room, error) {
 	memory, err := freeMemory()
 	if err != nil {
-		return Available{}, err
+		return room{}, err
 	}
 	space, err := FreeSpace(dir)
-	if err != nil {
-		return Available{}, err
-	}
-	return Available{Memory: memory, Space: space}, nil
+	return room{memory, space}, err
 }

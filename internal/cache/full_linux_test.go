@@ -50,9 +50,9 @@ func TestFullDisk(t *testing.T) {
 	if s.Full != NoSpace || s.Samples != held || s.Refused+b.Stats().Refused != int64(conf.Samples-held) {
 		t.Errorf("%+v, %v", s, s.Full)
 	}
-	room, err := Free(conf.Dir)
-	if err != nil || room.Space > 2*size || room.Bytes() != room.Space || room.Memory <= 0 {
-		t.Errorf("%+v %v", room, err)
+	left, err := roomIn(conf.Dir)
+	if err != nil || left.space > 2*size || left.fits() != left.space || left.memory <= 0 {
+		t.Errorf("%+v %v", left, err)
 	}
 	conf.Name = "b"
 	conf.Samples = 1 << 20

@@ -13,8 +13,8 @@ import (
 const (
 	Gray      = 0
 	RGB       = 2
-	Palette   = 3
-	GrayAlpha = 4
+	palette   = 3
+	grayAlpha = 4
 	RGBA      = 6
 )
 
@@ -35,11 +35,11 @@ func zeros(n int) []byte {
 
 // PNG is a valid image of w by h pixels, all of value 0.
 func PNG(w, h int, bits, color byte) []byte {
-	channels := map[byte]int{Gray: 1, RGB: 3, Palette: 1, GrayAlpha: 2, RGBA: 4}[color]
+	channels := map[byte]int{Gray: 1, RGB: 3, palette: 1, grayAlpha: 2, RGBA: 4}[color]
 	header := binary.BigEndian.AppendUint32(nil, uint32(w))
 	header = append(binary.BigEndian.AppendUint32(header, uint32(h)), bits, color, 0, 0, 0)
 	b := chunk([]byte("\x89PNG\r\n\x1a\n"), "IHDR", header)
-	if color == Palette {
+	if color == palette {
 		b = chunk(b, "PLTE", []byte{1, 2, 3, 4, 5, 6})
 	}
 	row := 1 + (w*channels*int(bits)+7)/8
@@ -87,8 +87,8 @@ func TIFF(w, h, strip int) []byte {
 	return le.AppendUint32(b, 0)
 }
 
-// BMP is an image of 8 bits in runs, most of whose w by h pixels are skipped.
-func BMP(w, h int) []byte {
+// bmp is an image of 8 bits in runs, most of whose w by h pixels are skipped.
+func bmp(w, h int) []byte {
 	le := binary.LittleEndian
 	var runs []byte
 	for y := 0; y < h; y += 255 {

@@ -27,10 +27,10 @@ func Images() map[string][]byte {
 		"square-rgb.png":     PNG(Side, Side, 8, RGB),
 		"square-rgba.png":    PNG(smaller, smaller, 8, RGBA),
 		"square-16.png":      PNG(Side, Side, 16, RGBA),
-		"square-palette.png": PNG(smaller, smaller, 1, Palette),
+		"square-palette.png": PNG(smaller, smaller, 1, palette),
 		"strip.tif":          TIFF(Side, Side, 8*Side*Side),
 		"honest.tif":         TIFF(smaller, smaller, smaller*smaller),
-		"runs.bmp":           BMP(smaller, smaller),
+		"runs.bmp":           bmp(smaller, smaller),
 		"lossless.webp":      WebP(16383, 10900),
 	}
 	for i := range 4 {

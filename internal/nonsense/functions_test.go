@@ -30,7 +30,9 @@ import (
 var functions = []any{
 	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, folder.OpenFS, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
 	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8],
-	convert.Run, convert.Shuffled,
+	bench.ReadReport, bench.Run, convert.Run, convert.Shuffled,
+	formats.CheckBuilt, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound,
+	formats.ParsePatterns, formats.PatternsFromRecipe, formats.RemovedFrom, formats.Sniff, formats.WrapDamaged,
 	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack,
 	dsconv.Samples, dsconv.TablePath,
 	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Parse, augment.Train,
@@ -63,7 +65,6 @@ var types = []reflect.Type{
 	reflect.TypeFor[*preprocess.Resize](),
 	reflect.TypeFor[*preprocess.Zstd](),
 	reflect.TypeFor[*augment.Func](),
-	reflect.TypeFor[*diff.OneSided](),
 	reflect.TypeFor[*diff.Report](),
 	reflect.TypeFor[*augment.Steps](),
 	reflect.TypeFor[*convert.Splitter](),

@@ -164,7 +164,7 @@ func (m *maker) sendStored(k int, key string, v *formats.Value) error {
 	if e := m.sendPixels(k, "stored", &m.decoded, err); e != nil || err != nil {
 		return e
 	}
-	o.Region = randomCrop(m.seed, key, m.decoded.H, m.decoded.W)
+	o.Region = randomCrop(key, m.decoded.H, m.decoded.W)
 	err = m.dec.Decode(&m.region, v, o)
 	msg := image{Sample: k, Name: "region", Region: [4]int{o.Region.X, o.Region.Y, o.Region.W, o.Region.H}}
 	if e := m.sendImage(msg, &m.region, err); e != nil || err != nil {
@@ -209,7 +209,7 @@ func (m *maker) sendImage(msg image, pixels *pixel.Image, err error) error {
 }
 
 // randomCrop is a region of an image as RandomResizedCrop draws it, by key.
-func randomCrop(seed uint64, key string, h, w int) pixel.Rect {
+func randomCrop(key string, h, w int) pixel.Rect {
 	sum := fnv.New64a()
 	sum.Write([]byte(key))
 	rng := rand.New(rand.NewPCG(seed, sum.Sum64()))

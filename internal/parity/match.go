@@ -16,7 +16,7 @@ type pair struct {
 }
 
 // choose gives the indices of the samples that are compared, in order: all if sample is 0.
-func choose(n, sample int, seed uint64) []int {
+func choose(n, sample int) []int {
 	chosen := rand.New(rand.NewPCG(seed, 0)).Perm(n)
 	if sample > 0 {
 		chosen = chosen[:min(sample, n)]
@@ -51,7 +51,7 @@ func match(src, dst formats.Dataset, chosen []int) (pairs []pair, missing []stri
 		pairs = append(pairs, p)
 	}
 	if len(pairs) == 0 {
-		return nil, nil, ErrUnmatched
+		return nil, nil, errUnmatched
 	}
 	return pairs, missing, nil
 }

@@ -71,7 +71,7 @@ func startPython(ctx context.Context, fail context.CancelCauseFunc, o Options) (
 		return nil, err
 	}
 	p := &process{
-		python: o.Python, timeout: o.Timeout, ctx: ctx, fail: fail,
+		python: o.Python, timeout: o.timeout, ctx: ctx, fail: fail,
 		ended: make(chan struct{}), waiting: map[int]chan struct{}{},
 	}
 	cmd := exec.CommandContext(ctx, o.Python, "-c", bootstrap)

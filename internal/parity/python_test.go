@@ -82,7 +82,7 @@ func TestPythonFails(t *testing.T) {
 			}
 			for {
 				path, pids := fakePython(t, c.body)
-				_, err := parity.Run(context.Background(), src, src, parity.Options{Python: path, Timeout: timeout, Workers: workers})
+				_, err := parity.Run(context.Background(), src, src, parity.Options{Python: path, Workers: workers}.WithTimeout(timeout))
 				want := strings.ReplaceAll(c.want, "TIMEOUT", timeout.String())
 				if err != nil && strings.Contains(err.Error(), want) && strings.Contains(err.Error(), path) {
 					ended(t, pids())

@@ -20,21 +20,22 @@ import (
 // Options of Run. The zero value is usual.
 type Options struct {
 	Python  string        // the interpreter that has Pillow, "" is python3
-	Sample  int           // how many images are chosen by Seed; 0 is all
-	Seed    uint64        // decides which, and the crops
+	Sample  int           // how many images are chosen; 0 is all
 	Workers int           // goroutines here and threads in Python; the number of cores if it is below 1
-	Timeout time.Duration // how long one image may take, 0 is two minutes: Python may read torch before the first
+	timeout time.Duration // how long one image may take, 0 is two minutes: Python may read torch before the first
 }
 
-// ErrUnmatched is returned when the source has none of the chosen samples.
-var ErrUnmatched = errors.New("the source has none of the dataset's samples: is it what the dataset was packed from?")
+// seed decides which images are chosen, and the crops.
+const seed uint64 = 0
+
+// errUnmatched is returned when the source has none of the chosen samples.
+var errUnmatched = errors.New("the source has none of the dataset's samples: is it what the dataset was packed from?")
 
 // run is one Run.
 type run struct {
 	python   *process
 	src, dst formats.Dataset
 	pairs    []pair
-	seed     uint64
 	recipe   preprocess.Recipe // the dataset's, with the exact decoder
 	resize   preprocess.Recipe // of the path resize: raw pixels
 }
@@ -48,7 +49,7 @@ func Run(ctx context.Context, src, dst formats.Dataset, o Options) (*Result, err
 		return nil, fmt.Errorf("the dataset's recipe: %w", err)
 	}
 	recipe.Decode, recipe.Strict = codec.Exact, false // fast is a path of its own; irregular files are compared too
-	chosen := choose(dst.Len(), o.Sample, o.Seed)
+	chosen := choose(dst.Len(), o.Sample)
 	pairs, missing, err := match(src, dst, chosen)
 	if err != nil {
 		return nil, err
@@ -56,16 +57,16 @@ func Run(ctx context.Context, src, dst formats.Dataset, o Options) (*Result, err
 	if o.Workers < 1 {
 		o.Workers = parallel.Cores()
 	}
-	o.Python, o.Timeout = cmp.Or(o.Python, "python3"), cmp.Or(o.Timeout, 2*time.Minute)
+	o.Python, o.timeout = cmp.Or(o.Python, "python3"), cmp.Or(o.timeout, 2*time.Minute)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	p, err := startPython(ctx, cancel, o)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{python: p, src: src, dst: dst, pairs: pairs, seed: o.Seed, recipe: recipe, resize: resizing(recipe)}
+	r := &run{python: p, src: src, dst: dst, pairs: pairs, recipe: recipe, resize: resizing(recipe)}
 	p.send(map[string]any{
-		"samples": dst.Len(), "chosen": len(chosen), "missing": missing, "seed": o.Seed, "workers": o.Workers,
+		"samples": dst.Len(), "chosen": len(chosen), "missing": missing, "seed": seed, "workers": o.Workers,
 		"recipe": dst.Meta().Recipe, "resize": r.described(), "max_pixels": cmp.Or(recipe.MaxPixels, pixel.DefaultMaxPixels),
 		"dsconv": map[string]string{
 			"decoder": jpeg.DecoderName, "decoder_version": jpeg.DecoderVersion(), "resampler": resample.ResamplerName,

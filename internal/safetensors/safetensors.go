@@ -4,7 +4,7 @@
 // are there in Python, Rust and elsewhere.
 //
 // A file that this package writes has its own checksum among the metadata, under
-// [ChecksumKey]: SHA-256 of the whole file with '0' in the digest's place. [Read] takes
+// [checksumKey]: SHA-256 of the whole file with '0' in the digest's place. [Read] takes
 // only files whose checksum is right, so a flipped bit or a lost end is found. Other
 // readers pass over it.
 package safetensors
@@ -27,8 +27,8 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// ChecksumKey is the metadata's key of the file's checksum, 64 hexadecimal digits.
-const ChecksumKey = "sha256"
+// checksumKey is the metadata's key of the file's checksum, 64 hexadecimal digits.
+const checksumKey = "sha256"
 
 // ErrDamaged is in the chain of the error for a file that is not as Write wrote it.
 var ErrDamaged = errors.New("damaged, or not such a file")
@@ -108,7 +108,7 @@ func (f *File) encode() ([][]byte, error) {
 	if metadata == nil {
 		metadata = map[string]string{}
 	}
-	metadata[ChecksumKey] = blank
+	metadata[checksumKey] = blank
 	header, parts, at := map[string]any{metadataKey: metadata}, [][]byte{nil}, 0
 	for _, t := range tensors {
 		if err := t.check(); err != nil {
@@ -165,7 +165,7 @@ func sum(parts ...[]byte) string {
 // digestAt is the digest's index in the header, -1 if it is not there. Quotes within a JSON
 // string are escaped, so that it cannot be found elsewhere.
 func digestAt(b []byte, digest string) int {
-	key := `"` + ChecksumKey + `":"`
+	key := `"` + checksumKey + `":"`
 	if at := bytes.Index(b, []byte(key+digest+`"`)); at >= 0 {
 		return at + len(key)
 	}
@@ -191,10 +191,10 @@ func decode(b []byte) (*File, error) {
 		return nil, fmt.Errorf("metadata: %w", err)
 	}
 	delete(header, metadataKey)
-	if err := checkSum(b, 8+len(text), f.Metadata[ChecksumKey]); err != nil {
+	if err := checkSum(b, 8+len(text), f.Metadata[checksumKey]); err != nil {
 		return nil, err
 	}
-	delete(f.Metadata, ChecksumKey)
+	delete(f.Metadata, checksumKey)
 	return f, f.setTensors(header, data)
 }
 

@@ -193,11 +193,11 @@ func FuzzDecode(f *testing.F) {
 
 // reseal corrects the checksum, if there is one, so that fuzzing gets past it.
 func reseal(b []byte) {
-	at := bytes.Index(b, []byte(`"`+ChecksumKey+`":"`))
-	if at < 0 || at+len(ChecksumKey)+5+len(blank) > len(b) {
+	at := bytes.Index(b, []byte(`"`+checksumKey+`":"`))
+	if at < 0 || at+len(checksumKey)+5+len(blank) > len(b) {
 		return
 	}
-	copy(b[at+len(ChecksumKey)+4:], blank)
+	copy(b[at+len(checksumKey)+4:], blank)
 	if digestAt(b, blank) >= 0 {
 		setSum([][]byte{b})
 	}

@@ -51,8 +51,7 @@ type blocks struct {
 
 func newBlocks(l *layout, seed uint64, epoch int) *blocks {
 	r := random.NewRand(seed, epoch, blockKey)
-	rotation := r.IntN(max(1, l.n)) // without samples there is nothing to rotate
-	return &blocks{layout: l, rotation: rotation, slots: newNetwork(&r), within: newNetwork(&r)}
+	return &blocks{layout: l, rotation: r.IntN(max(l.n, 1)), slots: newNetwork(&r), within: newNetwork(&r)}
 }
 
 func (o *blocks) Len() int { return o.n }

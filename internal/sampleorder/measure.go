@@ -15,9 +15,9 @@ type Probe struct {
 	Label func(sample int) int64
 	// Batch is the number of entries of a batch.
 	Batch int
-	// Entries limits the work: the number of entries that are measured, at least one batch, and
+	// entries limits the work: the number of entries that are measured, at least one batch, and
 	// with labels as many again of a full shuffle. 0 is 100,000, which takes some 50 ms.
-	Entries int
+	entries int
 	Seed    uint64
 }
 
@@ -30,7 +30,7 @@ func Measure(p *Plan, probe Probe) order.ShuffleQuality {
 	if probe.Batch < 1 || p.samples < 1 {
 		return order.ShuffleQuality{}
 	}
-	probe.Entries = cmp.Or(probe.Entries, 100_000)
+	probe.entries = cmp.Or(probe.entries, 100_000)
 	m := tally{probe: probe}
 	m.sample(p)
 	reference := tally{probe: probe}
@@ -72,7 +72,7 @@ func (t *tally) mean(sum float64) float64 { return sum / float64(max(t.batches, 
 // of the epoch.
 func (t *tally) sample(p *Plan) {
 	size := min(t.probe.Batch, p.positions)
-	available, wanted := p.positions/size, max(t.probe.Entries/size, 1)
+	available, wanted := p.positions/size, max(t.probe.entries/size, 1)
 	r := random.NewRand(t.probe.Seed, 0, measureKey)
 	for epoch := range epochsMeasured {
 		o := p.Epoch(t.probe.Seed, epoch)

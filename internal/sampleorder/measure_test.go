@@ -73,7 +73,7 @@ func TestNearPairs(t *testing.T) {
 
 func TestMeasureBoundsItsWork(t *testing.T) {
 	calls := 0
-	probe := Probe{Batch: 100, Entries: 1000, Label: func(int) int64 { calls++; return 1 }}
+	probe := Probe{Batch: 100, entries: 1000, Label: func(int) int64 { calls++; return 1 }}
 	m := Measure(mustPlan(t, "full", Data{Samples: sorted}), probe)
 	if calls != 2000 || m.Batches != 10 {
 		t.Errorf("%d calls, %d batches", calls, m.Batches)

@@ -28,7 +28,7 @@ const maxCycle = 4096
 // positions in every cycle; the positions of a cycle are shuffled. The epochs are one sequence:
 // each dataset is sampled without replacement, pass after pass, in another order each pass, and
 // an epoch continues where the previous one ended. So at the end of any cycle the samples of a
-// dataset have been used equally often, give or take one. The Orders are of type *Mixture.
+// dataset have been used equally often, give or take one.
 func PlanMixture(datasets []WeightedDataset, draws int) (*Plan, error) {
 	if draws < 0 {
 		return nil, fmt.Errorf("mixture of %d draws: the number must not be negative", draws)
@@ -138,30 +138,30 @@ type mixtureDataset struct {
 	among domain
 }
 
-// Mixture is the order of an epoch over several datasets.
-type Mixture struct {
+// mixture is the order of an epoch over several datasets.
+type mixture struct {
 	*mixturePlan
 	start  int     // the epoch's first position in the sequence
 	cycles network // permutes the positions of a cycle
 	passes network // permutes the samples of a dataset
 }
 
-func newMixture(m *mixturePlan, seed uint64, epoch int) *Mixture {
+func newMixture(m *mixturePlan, seed uint64, epoch int) *mixture {
 	r := random.NewRand(seed, 0, mixtureKey) // the same in all epochs
-	return &Mixture{mixturePlan: m, start: epoch * m.n, cycles: newNetwork(&r), passes: newNetwork(&r)}
+	return &mixture{mixturePlan: m, start: epoch * m.n, cycles: newNetwork(&r), passes: newNetwork(&r)}
 }
 
 // Len is the number of positions.
-func (o *Mixture) Len() int { return o.n }
+func (o *mixture) Len() int { return o.n }
 
 // At is the sample at a position, numbered through all datasets.
-func (o *Mixture) At(position int) int {
-	dataset, sample := o.Locate(position)
+func (o *mixture) At(position int) int {
+	dataset, sample := o.locate(position)
 	return o.datasets[dataset].first + sample
 }
 
-// Locate returns the dataset of a position's sample, and the sample's number in it.
-func (o *Mixture) Locate(position int) (dataset, sample int) {
+// locate returns the dataset of a position's sample, and the sample's number in it.
+func (o *mixture) locate(position int) (dataset, sample int) {
 	position += o.start
 	cycle := position / o.cycle
 	slot := o.cycles.at(o.among, random.Mix(uint64(cycle)), position%o.cycle)

@@ -67,8 +67,8 @@ func TestMixtureIsExact(t *testing.T) {
 	taken := [][]int{make([]int, 37), make([]int, 400), make([]int, 1)}
 	inCycle := make([]int, 3)
 	for i := range 50 * 123 {
-		o := p.Epoch(3, i/123).(*Mixture)
-		dataset, sample := o.Locate(i % 123)
+		o := p.Epoch(3, i/123).(*mixture)
+		dataset, sample := o.locate(i % 123)
 		if o.At(i%123) != first[dataset]+sample {
 			t.Fatalf("position %d: %d is not sample %d of dataset %d", i, o.At(i%123), sample, dataset)
 		}
@@ -94,11 +94,11 @@ func TestMixtureIsExact(t *testing.T) {
 func TestMixtureIsShuffled(t *testing.T) {
 	const passes = 20_000
 	p := mustPlanMixture(t, []WeightedDataset{{Samples: 3, Weight: 1}, {Samples: 3, Weight: 1}, {Samples: 3, Weight: 1}}, 9*passes)
-	o := p.Epoch(8, 0).(*Mixture)
+	o := p.Epoch(8, 0).(*mixture)
 	place, sample := make([]int, 9), make([]int, 9)
 	var taken [3]int
 	for position := range 9 * passes {
-		dataset, s := o.Locate(position)
+		dataset, s := o.locate(position)
 		place[position%3*3+dataset]++
 		if dataset == 1 {
 			sample[taken[dataset]%3*3+s]++

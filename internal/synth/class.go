@@ -2,9 +2,9 @@ package synth
 
 import "math"
 
-// MaxClasses is the number of distinct classes: a shape, a pattern on it, and from the
+// maxClasses is the number of distinct classes: a shape, a pattern on it, and from the
 // 85th class on an emblem, which is a plain smaller shape in the middle.
-const MaxClasses = len(shapes) * len(patterns) * (1 + len(shapes))
+const maxClasses = len(shapes) * len(patterns) * (1 + len(shapes))
 
 // class is what the label names: nothing else in an image depends on it.
 type class struct {

@@ -8,7 +8,7 @@ import (
 
 func TestClassesAreDistinct(t *testing.T) {
 	seen := map[string]int{}
-	for c := range MaxClasses {
+	for c := range maxClasses {
 		name := classOf(c).String()
 		if before, ok := seen[name]; ok {
 			t.Fatalf("classes %d and %d are both %s", before, c, name)
@@ -73,7 +73,7 @@ func TestPatterns(t *testing.T) {
 
 // TestEmblemsShow: every shape shows its emblem, also one with a hole.
 func TestEmblemsShow(t *testing.T) {
-	for c := len(shapes) * len(patterns); c < MaxClasses; c += 5 {
+	for c := len(shapes) * len(patterns); c < maxClasses; c += 5 {
 		k, shown := classOf(c), 0
 		grid(func(x, y float32) {
 			if whole, emblem := k.distance(x, y); emblem < 0 && whole < 0 {

@@ -8,7 +8,7 @@ func TestPaintAnySize(t *testing.T) {
 	for _, size := range [][2]int{{16, 16}, {17, 300}, {300, 17}, {64, 48}} {
 		o := Options{Width: size[0], Height: size[1]}
 		p := newPainter(o.Width, o.Height)
-		for i := range MaxClasses / 5 {
+		for i := range maxClasses / 5 {
 			m := p.paint(newScene(o, i, 5*i))
 			dark, light := uint8(255), uint8(0)
 			for j := 0; j < len(m.Pix); j += 4 {

@@ -26,11 +26,11 @@ import (
 const (
 	DefaultN       = 2000
 	DefaultClasses = 10
-	DefaultWidth   = 500
-	DefaultHeight  = 375
+	defaultWidth   = 500
+	defaultHeight  = 375
 
-	MinSide = 16
-	MaxSide = 16384
+	minSide = 16
+	maxSide = 16384
 )
 
 // quality is that of Go's encoder, whose tables are libjpeg's; photo collections
@@ -40,9 +40,9 @@ const quality = 95
 // Options are those of [Write]. Zero fields other than Seed take the defaults.
 type Options struct {
 	N       int    // images in all, spread evenly over the classes
-	Classes int    // at least 1, at most [MaxClasses]
-	Width   int    // pixels, from MinSide to MaxSide
-	Height  int    // pixels, from MinSide to MaxSide
+	Classes int    // at least 1, at most [maxClasses]
+	Width   int    // pixels, from minSide to maxSide
+	Height  int    // pixels, from minSide to maxSide
 	Seed    uint64 // another seed gives other images of the same classes
 	// Splits maps a split to its share of each class; what is left goes to "train".
 	// Empty: class folders without splits. See [ParseSplits].
@@ -57,8 +57,8 @@ func (o Options) withDefaults() Options {
 	}{
 		{&o.N, DefaultN},
 		{&o.Classes, DefaultClasses},
-		{&o.Width, DefaultWidth},
-		{&o.Height, DefaultHeight},
+		{&o.Width, defaultWidth},
+		{&o.Height, defaultHeight},
 	} {
 		if *f.field == 0 {
 			*f.field = f.value
@@ -69,12 +69,12 @@ func (o Options) withDefaults() Options {
 
 func (o Options) validate() error {
 	switch {
-	case o.Classes < 1 || o.Classes > MaxClasses:
-		return fmt.Errorf("synth: %d classes: want 1 to %d", o.Classes, MaxClasses)
+	case o.Classes < 1 || o.Classes > maxClasses:
+		return fmt.Errorf("synth: %d classes: want 1 to %d", o.Classes, maxClasses)
 	case o.N < o.Classes:
 		return fmt.Errorf("synth: %d images cannot fill %d classes", o.N, o.Classes)
-	case min(o.Width, o.Height) < MinSide || max(o.Width, o.Height) > MaxSide:
-		return fmt.Errorf("synth: size %dx%d: want sides of %d to %d pixels", o.Width, o.Height, MinSide, MaxSide)
+	case min(o.Width, o.Height) < minSide || max(o.Width, o.Height) > maxSide:
+		return fmt.Errorf("synth: size %dx%d: want sides of %d to %d pixels", o.Width, o.Height, minSide, maxSide)
 	case o.Workers < 0:
 		return fmt.Errorf("synth: %d workers", o.Workers)
 	}

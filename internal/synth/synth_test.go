@@ -138,9 +138,9 @@ func TestWriteTarget(t *testing.T) {
 
 func TestWriteRefusesOptions(t *testing.T) {
 	for want, o := range map[string]Options{
-		"classes":     {Classes: MaxClasses + 1},
+		"classes":     {Classes: maxClasses + 1},
 		"cannot fill": {N: 3, Classes: 4},
-		"size":        {Width: MaxSide + 1},
+		"size":        {Width: maxSide + 1},
 		"size 500x8":  {Height: 8},
 		"workers":     {Workers: -1},
 		"empty":       {N: 10, Classes: 5, Splits: map[string]float64{"val": 0.1}},
@@ -177,8 +177,8 @@ func ExampleParseSplits() {
 
 func BenchmarkImage(b *testing.B) {
 	root := b.TempDir()
-	p := newPainter(DefaultWidth, DefaultHeight)
-	o := Options{Width: DefaultWidth, Height: DefaultHeight}
+	p := newPainter(defaultWidth, defaultHeight)
+	o := Options{Width: defaultWidth, Height: defaultHeight}
 	i := 0
 	for b.Loop() {
 		if err := writeImage(root, file{path: "a.jpg"}, p, newScene(o, i, i%DefaultClasses)); err != nil {

@@ -3,6 +3,7 @@
 // [pixel.Image].
 //
 //	img, err := codec.DecodeImage(file, codec.DecodeOptions{EXIF: pixel.EXIFApply}) // an image.Image
+//	...
 //
 //	m, err := codec.Decode(data, codec.DecodeOptions{Region: pixel.Rect{X: 10, Y: 10, W: 64, H: 64}})
 //	...

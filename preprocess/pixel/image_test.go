@@ -104,7 +104,7 @@ func TestToImage(t *testing.T) {
 			}
 			out := image.NewNRGBA64(img.Bounds())
 			draw.Draw(out, out.Rect, img, image.Point{}, draw.Src)
-			fromImage, first := out.NRGBA64At(0, 0).R, uint16(m.Pix[0]) * 0x101
+			fromImage, first := out.NRGBA64At(0, 0).R, uint16(m.Pix[0])*0x101
 			if d == formats.Uint16 {
 				first = binary.LittleEndian.Uint16(m.Pix)
 			}

@@ -4,15 +4,15 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Step is one thing that a plan does to an image, with what was drawn for it. Its numbers are of
+// Step is one thing that the ops do to an image, with what was drawn for it. Its numbers are of
 // the image as the steps before it leave it.
 type Step struct {
 	// Name is crop, flip, vflip, resize, pad, transpose, affine, blur, sharpen, func, erase or a
 	// [Change]: brightness, contrast, saturation, hue, gray, invert, posterize, solarize,
 	// autocontrast, equalize.
 	Name string `json:"step"`
-	// Part is left, top, width, height: of crop and erase.
-	Part []int `json:"part,omitempty"`
+	// Region is left, top, width, height: of crop and erase.
+	Region []int `json:"part,omitempty"`
 	// Size is height and width of the result, or, of blur, of the kernel.
 	Size   []int        `json:"size,omitempty"`
 	Filter pixel.Filter `json:"filter,omitempty"`
@@ -38,7 +38,7 @@ func (s *Steps) List() []Step {
 	}
 	all = appendView(all, h, w, s.window, s.flips)
 	for _, e := range s.erasures {
-		all = append(all, Step{Name: "erase", Part: partOf(e.part), Values: e.values})
+		all = append(all, Step{Name: "erase", Region: partOf(e.part), Values: e.values})
 	}
 	return all
 }
@@ -46,7 +46,7 @@ func (s *Steps) List() []Step {
 // appendView adds the crop and the flips of a window of an image of h by w pixels.
 func appendView(all []Step, h, w int, window pixel.Rect, f flips) []Step {
 	if (window != pixel.Rect{W: w, H: h}) {
-		all = append(all, Step{Name: "crop", Part: partOf(window)})
+		all = append(all, Step{Name: "crop", Region: partOf(window)})
 	}
 	if f.h {
 		all = append(all, Step{Name: "flip"})

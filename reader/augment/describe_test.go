@@ -13,14 +13,14 @@ func TestSteps(t *testing.T) {
 	for words, want := range map[string][]Step{
 		"": nil,
 		"vflip:1,centercrop:20x10,flip:1": {
-			{Name: "crop", Part: []int{15, 15, 20, 10}},
+			{Name: "crop", Region: []int{15, 15, 20, 10}},
 			{Name: "flip"},
 			{Name: "vflip"},
 		},
 		"flip:1,resize:20x10:box,centercrop:6": {
 			{Name: "flip"},
 			{Name: "resize", Size: []int{10, 20}, Filter: "box"},
-			{Name: "crop", Part: []int{7, 2, 6, 6}},
+			{Name: "crop", Region: []int{7, 2, 6, 6}},
 		},
 		"jitter:0:0:0:0.25/0.25,posterize:3:1,blur:5x3:sigma=2-2,sharpness:3:1": {
 			{Name: "hue", Amount: 0.25},
@@ -30,7 +30,7 @@ func TestSteps(t *testing.T) {
 		},
 		"crop:60x60:grow:fill=7,rotate:90/90:expand": {
 			{Name: "pad", Size: []int{80, 70}, Border: []int{10, 20}, Values: []float64{7}},
-			{Name: "crop", Part: []int{0, 0, 60, 60}},
+			{Name: "crop", Region: []int{0, 0, 60, 60}},
 			{Name: "transpose", Size: []int{60, 60}},
 			{Name: "vflip"},
 		},
@@ -48,7 +48,7 @@ func TestSteps(t *testing.T) {
 		}
 		got := p.List()
 		if strings.HasPrefix(words, "crop") { // at a random place
-			got[1].Part[0], got[1].Part[1] = 0, 0
+			got[1].Region[0], got[1].Region[1] = 0, 0
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %+v, want %+v", words, got, want)

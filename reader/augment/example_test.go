@@ -63,7 +63,7 @@ func ExampleOp() {
 	steps.Reset(100, 120, 3)
 	r := random.NewRand(1, 0, 7) // seed, epoch, sample
 	ops[0].AddTo(&steps, &r)
-	fmt.Println(steps.List()[0].Name, steps.List()[0].Part)
+	fmt.Println(steps.List()[0].Name, steps.List()[0].Region)
 	// Output:
 	// cornercrop:64,flip
 	// crop [0 36 64 64]

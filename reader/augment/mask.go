@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -11,6 +12,9 @@ import (
 // nothing changes colour or is erased. Narrow does not matter. dst becomes s.H by s.W with
 // mask's channels and type, uint8 or uint16; it must be another image.
 func (r *Runner) Mask(s *Steps, mask, dst *pixel.Image) error {
+	if s == nil || mask == nil || dst == nil {
+		return errors.New("augment: Runner.Mask: the steps, the mask or dst is nil")
+	}
 	if mask.H != s.fromH || mask.W != s.fromW {
 		return fmt.Errorf("the mask is %dx%d, its image %dx%d", mask.W, mask.H, s.fromW, s.fromH)
 	}

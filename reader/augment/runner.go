@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dsconv/dsconv/internal/image/pixelops"
@@ -31,6 +32,9 @@ type Runner struct {
 // store. If own, src's pixels may be written to; otherwise they are only read. They and s must
 // stay until Store.
 func (r *Runner) Apply(s *Steps, src *pixel.Image, own bool, t resample.Target) error {
+	if s == nil || src == nil {
+		return errors.New("augment: Runner.Apply: the steps or the image is nil")
+	}
 	t.Region, _ = s.input(len(s.steps))
 	t.Flip, t.FlipV = s.flips.h, s.flips.v
 	r.target, r.rest, r.erasures = t, nil, s.erasures

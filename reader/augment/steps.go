@@ -169,8 +169,12 @@ const maxResult = 1 << 28
 
 // add adds a step that what was kept back is done before.
 func (s *Steps) add(st step) {
-	if st.h < 1 || st.w < 1 || st.h > maxResult || st.w > maxResult {
-		s.Fail(fmt.Errorf("an image of %dx%d pixels: wanted 1 to %d", st.w, st.h, maxResult))
+	switch {
+	case st.h < 1 || st.w < 1:
+		s.Fail(fmt.Errorf("an image of %dx%d has no pixels", st.w, st.h))
+		return
+	case st.h > maxResult || st.w > maxResult:
+		s.Fail(fmt.Errorf("%w: an image of %dx%d; at most %d are allowed on a side", pixel.ErrTooLarge, st.w, st.h, maxResult))
 		return
 	}
 	st.window, st.flips = s.window, s.flips

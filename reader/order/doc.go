@@ -3,7 +3,7 @@
 //
 //	spec, err := order.Parse("block:256:64")
 //	...
-//	loader, err := reader.Open(formats, path, reader.Config{BatchSize: 64, Order: spec, Tail: order.Drop})
+//	loader, err := dsconv.NewLoader("out.lmdb", reader.Config{BatchSize: 64, Order: spec, Tail: order.Drop})
 //
 // The order of an epoch is a pure function of (seed, epoch, position). So an epoch can be started at
 // any position, by any number of workers and ranks, and takes a few bytes of memory; weighted

@@ -34,6 +34,8 @@ func (u *uses) add(p *packages.Package) {
 				u.mark(p.TypesInfo.Uses[n])
 			case *ast.CompositeLit:
 				u.markUnkeyed(p.TypesInfo.TypeOf(n), n)
+			case *ast.CallExpr:
+				u.markConverted(p.TypesInfo, n)
 			}
 			return true
 		})
@@ -72,6 +74,17 @@ func (u *uses) markUnkeyed(t types.Type, literal *ast.CompositeLit) {
 	if under, ok := t.Underlying().(*types.Struct); ok {
 		for f := range under.Fields() {
 			u.mark(f)
+		}
+	}
+}
+
+// markConverted marks the fields of a struct that another one is converted to: both need the same.
+func (u *uses) markConverted(info *types.Info, call *ast.CallExpr) {
+	if to := info.Types[call.Fun]; to.IsType() && to.Type != nil {
+		if under, ok := to.Type.Underlying().(*types.Struct); ok {
+			for f := range under.Fields() {
+				u.mark(f)
+			}
 		}
 	}
 }

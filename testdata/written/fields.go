@@ -20,7 +20,7 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
@@ -137,9 +137,9 @@ func floats(shape []int) formats.Value {
 	return v
 }
 
-// describeAll writes expected.json: path to formattest.Description.
+// describeAll writes expected.json: path to formatcheck.Description.
 func describeAll(root string) error {
-	expected := map[string]formattest.Description{}
+	expected := map[string]formatcheck.Description{}
 	folders, err := filepath.Glob(filepath.Join(root, "*/"))
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func describeAll(root string) error {
 			if err != nil {
 				return err
 			}
-			d, err := formattest.Describe(ds)
+			d, err := formatcheck.Describe(ds)
 			if err := errors.Join(err, ds.Close()); err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}

@@ -65,9 +65,9 @@ func (e *Encoder) AppendPNG(dst []byte, m *pixel.Image) ([]byte, error) {
 	return e.png.encode(dst, m)
 }
 
-// AppendZstd appends raw as one zstd frame that records its size. Equal input gives equal
+// appendZstd appends raw as one zstd frame that records its size. Equal input gives equal
 // output.
-func (e *Encoder) AppendZstd(dst, raw []byte, level int) ([]byte, error) {
+func (e *Encoder) appendZstd(dst, raw []byte, level int) ([]byte, error) {
 	if e.zstd == nil || e.level != level {
 		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1),
 			zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(level)))
@@ -90,7 +90,7 @@ func (e *Encoder) Encode(v *formats.Value, m *pixel.Image, enc Encode, level int
 		data, err = e.AppendPNG(data, m)
 	case enc.Encoding == formats.Raw && level > 0:
 		v.Encoding = formats.RawZstd
-		data, err = e.AppendZstd(data, m.Pix, level)
+		data, err = e.appendZstd(data, m.Pix, level)
 	case enc.Encoding == formats.Raw:
 		data = append(data, m.Pix...)
 	default:

@@ -69,6 +69,41 @@ func scaledCrop(t *testing.T, d *Decoder, data []byte, region pixel.Rect, fast b
 	return &out
 }
 
+// The least size is that of the upright image: an image that lies on its side is reduced as far as
+// the same one that stands.
+func TestFastOfTurnedImages(t *testing.T) {
+	if !jpeg.HasLibjpegTurbo {
+		t.Skip("only libjpeg-turbo scales")
+	}
+	for orientation := 1; orientation <= 8; orientation++ {
+		h, w := pixel.OrientedSize(640, 160, orientation) // upright it is 640 high
+		e := NewEncoder()
+		data, err := e.AppendJPEG(nil, smoothImage(w, h), Encode{Encoding: formats.JPEG, Quality: 95})
+		e.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := NewDecoder()
+		var m pixel.Image
+		o := DecodeOptions{Fast: true, ApplyOrientation: true, MinH: 160, MinW: 40}
+		if err := d.Decode(&m, &formats.Value{Data: turned(data, orientation)}, o); err != nil {
+			t.Fatal(err)
+		}
+		if m.H != 160 || m.W != 40 {
+			t.Errorf("orientation %d: decoded to %dx%d, want 40x160", orientation, m.W, m.H)
+		}
+		d.Close()
+	}
+}
+
+// turned is a JPEG with an EXIF orientation.
+func turned(data []byte, orientation int) []byte {
+	exif := []byte("Exif\x00\x00II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00")
+	exif = append(exif, byte(orientation), 0, 0, 0, 0, 0, 0, 0)
+	marked := append([]byte{0xff, 0xd8, 0xff, 0xe1, 0, byte(len(exif) + 2)}, exif...)
+	return append(marked, data[2:]...)
+}
+
 // A region decoded fast equals the region of the whole image decoded fast.
 func TestFastRegion(t *testing.T) {
 	for name, data := range regionFiles(t) {

@@ -28,14 +28,14 @@ func (t *Transcoder) StopBy(s *pixel.Stop) { t.jpeg.stop = s }
 // NotTiledError says why an image cannot be tiled and keeps its bytes.
 type NotTiledError struct {
 	Reason string // one of a small fixed set, for counting
-	Detail string // about this image; may be ""
+	detail string // about this image; may be ""
 }
 
 func (e *NotTiledError) Error() string {
-	if e.Detail == "" {
+	if e.detail == "" {
 		return "not tiled: " + e.Reason
 	}
-	return "not tiled: " + e.Reason + ": " + e.Detail
+	return "not tiled: " + e.Reason + ": " + e.detail
 }
 
 // Reasons of NotTiledError.
@@ -68,21 +68,21 @@ func (t *Transcoder) Append(dst, src []byte, interval int, strip bool) ([]byte, 
 	}
 	h, err := Inspect(src)
 	if err != nil {
-		return dst, &NotTiledError{Reason: ReasonDamaged, Detail: err.Error()}
+		return dst, &NotTiledError{Reason: ReasonDamaged, detail: err.Error()}
 	}
 	p, err := findSegments(src)
 	if err != nil {
-		return dst, &NotTiledError{Reason: ReasonDamaged, Detail: err.Error()}
+		return dst, &NotTiledError{Reason: ReasonDamaged, detail: err.Error()}
 	}
 	if why := p.whyNotTiled(src, strip); why != nil {
 		return dst, why
 	}
 	irregular, err := CheckStructure(src)
 	if err != nil {
-		return dst, &NotTiledError{Reason: ReasonDamaged, Detail: err.Error()}
+		return dst, &NotTiledError{Reason: ReasonDamaged, detail: err.Error()}
 	}
 	if irregular != "" {
-		return dst, &NotTiledError{Reason: ReasonIrregular, Detail: irregular}
+		return dst, &NotTiledError{Reason: ReasonIrregular, detail: irregular}
 	}
 	if t.meta = p.appendMeta(t.meta[:0]); strip {
 		t.meta = p.appendStripped(t.meta[:0], h.Orientation)
@@ -108,7 +108,7 @@ func (p *jpegSegments) whyNotTiled(src []byte, strip bool) *NotTiledError {
 	case p.betweenScans && !strip:
 		return &NotTiledError{Reason: ReasonMetadata}
 	case p.multiPicture && p.end < len(src) && !strip:
-		return &NotTiledError{Reason: ReasonMultiPicture, Detail: fmt.Sprintf("%d bytes after the first", len(src)-p.end)}
+		return &NotTiledError{Reason: ReasonMultiPicture, detail: fmt.Sprintf("%d bytes after the first", len(src)-p.end)}
 	}
 	return nil
 }

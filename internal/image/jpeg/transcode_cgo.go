@@ -41,9 +41,9 @@ func (t *jpegTranscoder) append(dst, src, meta []byte, interval int) ([]byte, er
 	case C.DSCONV_OK:
 		return append(dst, unsafe.Slice((*byte)(out), int(n))...), nil
 	case C.DSCONV_CORRUPT:
-		return dst, &NotTiledError{Reason: ReasonDamaged, Detail: C.GoString(C.dsconv_transcoder_text(t.c))}
+		return dst, &NotTiledError{Reason: ReasonDamaged, detail: C.GoString(C.dsconv_transcoder_text(t.c))}
 	case C.TRANSCODE_BEYOND:
-		return dst, &NotTiledError{Reason: reasonRange, Detail: C.GoString(C.dsconv_transcoder_text(t.c))}
+		return dst, &NotTiledError{Reason: reasonRange, detail: C.GoString(C.dsconv_transcoder_text(t.c))}
 	case C.DSCONV_SCANS:
 		return dst, &NotTiledError{Reason: ReasonScans}
 	case C.TRANSCODE_DIFFERS:

@@ -117,12 +117,12 @@ func (fs FileChecksums) Verify(content []byte) error {
 	if int64(len(content)) != fs.Size {
 		return fmt.Errorf("%w: it has %d bytes, but %d were written", formats.ErrDamaged, len(content), fs.Size)
 	}
-	return fs.VerifyRange(content, 0, fs.Size)
+	return fs.verifyRange(content, 0, fs.Size)
 }
 
-// VerifyRange is Verify of only the blocks that contain the n bytes at off; content begins
+// verifyRange is Verify of only the blocks that contain the n bytes at off; content begins
 // with the file's first byte.
-func (fs FileChecksums) VerifyRange(content []byte, off, n int64) error {
+func (fs FileChecksums) verifyRange(content []byte, off, n int64) error {
 	if off < 0 || n < 0 || off > fs.Size || n > fs.Size-off || fs.Size > int64(len(content)) {
 		return fmt.Errorf("%w: the file ends before byte %d", formats.ErrDamaged, off+n)
 	}

@@ -79,12 +79,12 @@ func TestCheckReportsEveryDamageOnce(t *testing.T) {
 	if err := sums[1].Verify(content); !errors.Is(err, formats.ErrDamaged) {
 		t.Errorf("Verify: %v", err)
 	}
-	if err := errors.Join(sums[1].VerifyRange(content, BlockSize, 16*BlockSize), sums[1].VerifyRange(content, 5, 0)); err != nil {
+	if err := errors.Join(sums[1].verifyRange(content, BlockSize, 16*BlockSize), sums[1].verifyRange(content, 5, 0)); err != nil {
 		t.Error(err)
 	}
 	for _, r := range [][2]int64{{3, 1}, {16 * BlockSize, BlockSize + 1}, {-1, 1}, {0, int64(len(content)) + 1}} {
-		if err := sums[1].VerifyRange(content, r[0], r[1]); !errors.Is(err, formats.ErrDamaged) {
-			t.Errorf("VerifyRange %v: %v", r, err)
+		if err := sums[1].verifyRange(content, r[0], r[1]); !errors.Is(err, formats.ErrDamaged) {
+			t.Errorf("verifyRange %v: %v", r, err)
 		}
 	}
 	err := errors.Join(

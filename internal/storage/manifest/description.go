@@ -17,7 +17,7 @@ type Description struct {
 // NewDescription reads the manifest of the dataset that m describes. ErrDamaged if a key is
 // invalid or the keys are not in order, which formats.Find relies on.
 func NewDescription(m *formats.Meta, manifest []byte) (Description, error) {
-	t, err := ReadManifest(manifest, m.Columns)
+	t, err := readManifest(manifest, m.Columns)
 	if err != nil {
 		return Description{}, err
 	}

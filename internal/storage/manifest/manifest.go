@@ -29,7 +29,7 @@ type Row struct {
 
 // Manifest holds the manifest's rows, each contiguous in memory, so that a read touches two
 // cache lines of it. While a dataset is written, the rows are in the order of writing; after
-// ReadManifest they are in key order. It is safe for concurrent reads; Append is for one
+// readManifest they are in key order. It is safe for concurrent reads; Append is for one
 // goroutine.
 type Manifest struct {
 	Columns       []string // names of the user's columns

@@ -53,7 +53,7 @@ func TestSplitsOfAManifest(t *testing.T) {
 		tab := NewManifest(nil)
 		noError(t, tab.Append(&Row{Info: formats.Info{Key: "a", Split: name}}))
 		b, _ := encodeTable(t, tab)
-		if _, err := ReadManifest(b, nil); (err == nil) != ok || err != nil && !errors.Is(err, formats.ErrDamaged) {
+		if _, err := readManifest(b, nil); (err == nil) != ok || err != nil && !errors.Is(err, formats.ErrDamaged) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

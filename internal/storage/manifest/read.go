@@ -14,7 +14,7 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/mapped"
 )
 
-// ReadManifest reads the manifest in b and does not keep b. columns are the user's columns
+// readManifest reads the manifest in b and does not keep b. columns are the user's columns
 // that it must have (Meta.Columns); others are skipped. ErrDamaged unless the file is as
 // WriteParquet writes it: flat, without nulls, each column in its one encoding.
 //
@@ -26,7 +26,7 @@ import (
 // A page has at most maxPage bytes before compression, and not more than Zstandard can expand
 // to; pages do not overlap. All strings together have at most maxText bytes, or textRatio times
 // the file's size.
-func ReadManifest(b []byte, columns []string) (*Manifest, error) {
+func readManifest(b []byte, columns []string) (*Manifest, error) {
 	t := NewManifest(slices.Clone(columns))
 	c := &columnSet{manifest: t}
 	reads := c.reads()

@@ -136,7 +136,7 @@ func memoryBound(n int) uint64 { return 64<<20 + 64*uint64(n) }
 func checkRefused(t *testing.T, b []byte) {
 	t.Helper()
 	var err error
-	if got := allocated(func() { _, err = ReadManifest(b, nil) }); got > memoryBound(len(b)) {
+	if got := allocated(func() { _, err = readManifest(b, nil) }); got > memoryBound(len(b)) {
 		t.Errorf("%d bytes took %d of memory", len(b), got)
 	}
 	if !errors.Is(err, formats.ErrDamaged) {
@@ -211,7 +211,7 @@ var claims = map[string]func(m *madeFile){
 
 func TestManifestThatClaimsTooMuch(t *testing.T) {
 	whole, _ := encodeTable(t, tableOf(t, 10))
-	if got, err := ReadManifest(takeApart(t, whole).together(t), nil); err != nil || got.Len() != 10 {
+	if got, err := readManifest(takeApart(t, whole).together(t), nil); err != nil || got.Len() != 10 {
 		t.Fatalf("the parts put together again: %v", err)
 	}
 	for _, what := range slices.Sorted(maps.Keys(claims)) {
@@ -249,12 +249,12 @@ func TestManifestFooterThatIsNone(t *testing.T) {
 	for what, n := range map[string]uint32{"4 GB": 1<<32 - 1, "one byte more than there is": uint32(len(whole)) - 11} {
 		b := bytes.Clone(whole)
 		binary.LittleEndian.PutUint32(b[len(b)-8:], n)
-		if _, err := ReadManifest(b, nil); !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "a footer of") {
+		if _, err := readManifest(b, nil); !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "a footer of") {
 			t.Errorf("a footer of %s: %v", what, err)
 		}
 	}
 	for n := range whole {
-		if _, err := ReadManifest(whole[:n], nil); !errors.Is(err, formats.ErrDamaged) {
+		if _, err := readManifest(whole[:n], nil); !errors.Is(err, formats.ErrDamaged) {
 			t.Fatalf("the first %d bytes: %v", n, err)
 		}
 	}
@@ -286,7 +286,7 @@ func TestManifestThatCompressesWell(t *testing.T) {
 			}
 		}
 		b, _ := encodeTable(t, tab)
-		got, err := ReadManifest(b, tab.Columns)
+		got, err := readManifest(b, tab.Columns)
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			continue
@@ -314,7 +314,7 @@ func checkEqualTables(t *testing.T, what string, got, want *Manifest) {
 	}
 }
 
-// parquet-go reads from the file what ReadManifest reads.
+// parquet-go reads from the file what readManifest reads.
 func TestManifestReadsAsParquetDoes(t *testing.T) {
 	const n = 5000
 	tab := NewManifest(nil)
@@ -329,7 +329,7 @@ func TestManifestReadsAsParquetDoes(t *testing.T) {
 		}
 	}
 	b, _ := encodeTable(t, tab)
-	got, err := ReadManifest(b, nil)
+	got, err := readManifest(b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,7 +381,7 @@ func FuzzManifest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var tab *Manifest
 		var err error
-		if got := allocated(func() { tab, err = ReadManifest(b, nil) }); got > memoryBound(len(b)) {
+		if got := allocated(func() { tab, err = readManifest(b, nil) }); got > memoryBound(len(b)) {
 			t.Fatalf("%d bytes took %d of memory", len(b), got)
 		}
 		if err != nil {
@@ -416,7 +416,7 @@ func TestLongStrings(t *testing.T) {
 	p.header.UncompressedPageSize = int32(len(content))
 	p.header.DataPageHeaderV2.V.NumValues, p.header.DataPageHeaderV2.V.NumRows = 1, 1
 	m.chunks[m.names["source_path"]] = slices.Repeat([]madePage{*p}, n-2)
-	if got, err := ReadManifest(m.together(t), nil); err == nil || got != nil || strings.Contains(err.Error(), "strings of") {
+	if got, err := readManifest(m.together(t), nil); err == nil || got != nil || strings.Contains(err.Error(), "strings of") {
 		t.Errorf("fewer strings: %v", err)
 	}
 	m.chunks[m.names["source_path"]] = slices.Repeat([]madePage{*p}, n)

@@ -41,7 +41,7 @@ func EncodeRemoved(removed []formats.RemovedSample) ([]byte, error) {
 }
 
 // DecodeRemoved parses the list that read returns. It calls read only if m says that there is a
-// list. As in ReadManifest, the file may be malicious.
+// list. As in readManifest, the file may be malicious.
 func DecodeRemoved(m *formats.Meta, read func() ([]byte, error)) ([]formats.RemovedSample, error) {
 	if m.History == nil || m.History.Removed == 0 {
 		return nil, nil

@@ -83,7 +83,7 @@ func TestMarks(t *testing.T) {
 	journal := NewManifestFor(meta)
 	noError(t, journal.TakeRows(&wire.Cursor{B: tab.AppendRows(nil, 0)}))
 	b, ranks := encodeTable(t, journal)
-	read, err := ReadManifest(b, plain.Columns)
+	read, err := readManifest(b, plain.Columns)
 	noError(t, err)
 	for r, i := range ranks {
 		if got, want := read.rows.at(r).provenance, tab.rows.at(int(i)).provenance; got != want {

@@ -58,7 +58,7 @@ func TestManifestGivesBackEveryRowInRankOrder(t *testing.T) {
 			t.Fatal("two runs differ")
 		}
 		start := time.Now()
-		got, err := ReadManifest(b, tab.Columns)
+		got, err := readManifest(b, tab.Columns)
 		if err != nil {
 			t.Fatalf("%d rows: %v", n, err)
 		}
@@ -112,7 +112,7 @@ func BenchmarkOpenMillionRows(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	sorted, err := ReadManifest(file, nil)
+	sorted, err := readManifest(file, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

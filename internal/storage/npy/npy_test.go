@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 var cases = []struct {
@@ -65,7 +65,7 @@ func TestNumPyReadsAndWrites(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		got := formattest.Python(t, "import numpy as np,sys; a=np.load(sys.argv[1]); print(a.dtype, a.shape); np.save(sys.argv[1], a)", path)
+		got := formatcheck.Python(t, "import numpy as np,sys; a=np.load(sys.argv[1]); print(a.dtype, a.shape); np.save(sys.argv[1], a)", path)
 		if got != c.numpy+"\n" {
 			t.Errorf("numpy says %q, want %q", got, c.numpy)
 		}

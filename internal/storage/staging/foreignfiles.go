@@ -215,7 +215,7 @@ func (c *foreignMover) eachForeign(dir string, do func(name string, folder bool)
 
 // checkConflict returns an error if a file that is not dsconv's, in the folder that m replaces,
 // has the name of a file of the new folder.
-func (s *Stage) checkConflict(m Move) error {
+func (s *Stage) checkConflict(m step) error {
 	st, err := os.Lstat(m.To)
 	if err != nil || !st.IsDir() {
 		return nil //nolint:nilerr // no folder is replaced

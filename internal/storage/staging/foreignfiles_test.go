@@ -44,7 +44,7 @@ func TestCarryingGoesOnFromEveryStep(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(path, "lock.mdb"), nil, 0o644)) // of LMDB's readers
 		staged := s.Path("dataset")
 		folderDataset(t, s, staged, "new")
-		steps, err := s.steps([]string{path}, []Move{{From: staged, To: path}})
+		steps, err := s.steps([]string{path}, []step{{From: staged, To: path}})
 		must(t, err)
 		must(t, os.MkdirAll(s.file(replacedName), 0o755))
 		must(t, s.writeList(encodeMoves(t, s, steps)))
@@ -66,7 +66,7 @@ func TestCarryingGoesOnFromEveryStep(t *testing.T) {
 			}
 		}
 		must(t, s.Close())
-		if _, err := ResumeStage(path); !errors.Is(err, formats.ErrPublished) {
+		if _, err := resumeStage(path); !errors.Is(err, formats.ErrPublished) {
 			t.Errorf("stop %d: %v", stop, err)
 		}
 		for _, name := range usersFiles {
@@ -96,18 +96,18 @@ func TestFilesOfUsersInTheWay(t *testing.T) {
 	must(t, os.WriteFile(mine, []byte("mine"), 0o644))
 	staged := s.Path("dataset")
 	folderDataset(t, s, staged, "new")
-	publish := func() error { return s.Publish([]string{path}, []Move{{From: staged, To: path}}) }
+	publish := func() error { return s.startPublishing([]string{path}, []step{{From: staged, To: path}}) }
 	if err := publish(); !errors.Is(err, formats.ErrForeign) || durable.Exists(s.file(publishListName)) {
 		t.Fatalf("%v, list: %v", err, durable.Exists(s.file(publishListName)))
 	}
 	must(t, os.Remove(mine))
-	steps, err := s.steps([]string{path}, []Move{{From: staged, To: path}})
+	steps, err := s.steps([]string{path}, []step{{From: staged, To: path}})
 	must(t, err)
 	must(t, os.MkdirAll(s.file(replacedName), 0o755))
 	must(t, s.writeList(encodeMoves(t, s, steps)))
 	must(t, os.WriteFile(mine, []byte("mine"), 0o644))
 	must(t, s.Close())
-	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrForeign) {
+	if _, err := resumeStage(path); !errors.Is(err, formats.ErrForeign) {
 		t.Fatal(err)
 	}
 	kept := filepath.Join(s.file(replacedName), filepath.Base(path), "data.mdb")
@@ -115,7 +115,7 @@ func TestFilesOfUsersInTheWay(t *testing.T) {
 		t.Fatalf("%q, %v", b, err)
 	}
 	must(t, os.Rename(kept, filepath.Join(path, "mine")))
-	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrPublished) || durable.Exists(s.dir) {
+	if _, err := resumeStage(path); !errors.Is(err, formats.ErrPublished) || durable.Exists(s.dir) {
 		t.Fatal(err)
 	}
 }
@@ -147,7 +147,7 @@ func listOfEarlierVersion(t *testing.T, name string) {
 	must(t, os.WriteFile(s.Path(first), []byte("new"), 0o644))
 	must(t, os.Mkdir(s.Path("x.tar.dsconv"), 0o755))
 	must(t, s.WriteSidecar(s.Path("x.tar.dsconv"), "x.tar.dsconv/", checksum.Checksums{fs}, nil))
-	steps, err := s.steps([]string{side, shard}, []Move{{From: s.Path(first), To: filepath.Join(dir, first)}, {From: s.Path("x.tar.dsconv"), To: side}})
+	steps, err := s.steps([]string{side, shard}, []step{{From: s.Path(first), To: filepath.Join(dir, first)}, {From: s.Path("x.tar.dsconv"), To: side}})
 	must(t, err)
 	for i := range steps {
 		steps[i].ID = ""
@@ -156,11 +156,11 @@ func listOfEarlierVersion(t *testing.T, name string) {
 	must(t, s.writeList(encodeMoves(t, s, steps)))
 	must(t, s.Close())
 	must(t, os.WriteFile(shard, []byte("mine"), 0o644))
-	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrForeign) {
+	if _, err := resumeStage(path); !errors.Is(err, formats.ErrForeign) {
 		t.Fatalf("a file that is not what the table says: %v", err)
 	}
 	must(t, os.WriteFile(shard, []byte("old"), 0o644))
-	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrPublished) {
+	if _, err := resumeStage(path); !errors.Is(err, formats.ErrPublished) {
 		t.Fatal(err)
 	}
 	if b, err := os.ReadFile(filepath.Join(dir, first)); err != nil || string(b) != "new" {

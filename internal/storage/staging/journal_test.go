@@ -29,7 +29,7 @@ func TestReadingAJournalCutsNothing(t *testing.T) {
 	if b, err := os.ReadFile(s.file(journalName)); err != nil || !bytes.Equal(b, torn) {
 		t.Errorf("reading left %d of %d bytes, %v", len(b), len(torn), err)
 	}
-	s, err = ResumeStage(path)
+	s, err = resumeStage(path)
 	must(t, err)
 	if string(s.Note) != "note" {
 		t.Errorf("note %q", s.Note)
@@ -55,7 +55,7 @@ func TestLengthsInAJournalAreNotBelieved(t *testing.T) {
 			must(t, os.Truncate(s.file(journalName), 1<<40)) // a hole
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			s, err = ResumeStage(path)
+			s, err = resumeStage(path)
 			must(t, err)
 			runtime.ReadMemStats(&after)
 			if got := after.TotalAlloc - before.TotalAlloc; got > 64<<20 {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/staging"
@@ -78,7 +78,7 @@ func TestRenamedShards(t *testing.T) {
 				keepFirst(t, path)
 				whole(t, path, 101)
 				makeShards(t, filepath.Join(fresh, to), false)
-				formattest.SameTrees(t, formattest.Tree(t, dir), formattest.Tree(t, fresh))
+				formatcheck.SameTrees(t, formatcheck.Tree(t, dir), formatcheck.Tree(t, fresh))
 			})
 		}
 	}

@@ -15,10 +15,11 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
-// Move is one step of a publication: From, a file or folder of the staging folder, is renamed to
+// step is one of a publication: From, a file or folder of the staging folder, is renamed to
 // To, a path of the dataset.
-type Move struct {
-	From, To string
+type step struct {
+	From string `json:"From"`
+	To   string `json:"To"`
 	// Replaced: From is a file of the replaced dataset and moves to To in the staging folder.
 	// Once To exists, From may already be the new file.
 	Replaced bool `json:"Old,omitempty"`
@@ -26,12 +27,12 @@ type Move struct {
 	ID string `json:",omitempty"`
 }
 
-// Publish makes the dataset visible. Old files of a replaced dataset are moved away first; then
+// startPublishing makes the dataset visible. Old files of a replaced dataset are moved away first; then
 // the moves are done in order, the one that makes the dataset count as finished last. The list
-// is durable before the first step, so that ResumeStage completes the publication after a kill.
+// is durable before the first step, so that resumeStage completes the publication after a kill.
 // The files must have been synced. Afterwards the staging folder is gone. Files that are not
 // dsconv's are neither replaced nor removed: see replacedfiles.go and foreignfiles.go.
-func (s *Stage) Publish(old []string, moves []Move) error {
+func (s *Stage) startPublishing(old []string, moves []step) error {
 	if s.failed != nil {
 		return s.failed
 	}
@@ -66,8 +67,8 @@ func (s *Stage) Publish(old []string, moves []Move) error {
 
 // steps returns the steps of the publication; an error if one would touch a file that is not
 // dsconv's.
-func (s *Stage) steps(old []string, moves []Move) ([]Move, error) {
-	steps := make([]Move, 0, len(old)+len(moves))
+func (s *Stage) steps(old []string, moves []step) ([]step, error) {
+	steps := make([]step, 0, len(old)+len(moves))
 	replaced := make(map[string]bool, len(old))
 	for _, path := range old {
 		replaced[path] = true
@@ -81,7 +82,7 @@ func (s *Stage) steps(old []string, moves []Move) ([]Move, error) {
 		if st.Mode()&fs.ModeSymlink != 0 {
 			return nil, foreignError(path, "it is a symbolic link")
 		}
-		steps = append(steps, Move{From: path, To: filepath.Join(s.file(replacedName), filepath.Base(path)), Replaced: true, ID: fileID(st)})
+		steps = append(steps, step{From: path, To: filepath.Join(s.file(replacedName), filepath.Base(path)), Replaced: true, ID: fileID(st)})
 	}
 	for _, m := range moves {
 		if durable.Exists(m.To) && !replaced[m.To] {
@@ -106,30 +107,30 @@ func inTheWayError(path string) error {
 
 // encodeList returns the publish list. Its paths are relative to the dataset's folder, so that a
 // process with another working directory can continue, and none leads out of that folder.
-func (s *Stage) encodeList(steps []Move) ([]byte, error) {
+func (s *Stage) encodeList(steps []step) ([]byte, error) {
 	root := filepath.Dir(s.dir)
-	list := make([]Move, len(steps))
+	list := make([]step, len(steps))
 	for i, m := range steps {
 		from, errFrom := filepath.Rel(root, m.From)
 		to, errTo := filepath.Rel(root, m.To)
 		if err := errors.Join(errFrom, errTo); err != nil {
 			return nil, err
 		}
-		list[i] = Move{From: from, To: to, Replaced: m.Replaced, ID: m.ID}
+		list[i] = step{From: from, To: to, Replaced: m.Replaced, ID: m.ID}
 	}
 	return json.Marshal(list)
 }
 
 // decodeList reads what encodeList returned. The list may be forged, so each step must be one
-// that Publish could have planned.
-func (s *Stage) decodeList(b []byte) ([]Move, error) {
-	var steps []Move
+// that startPublishing could have planned.
+func (s *Stage) decodeList(b []byte) ([]step, error) {
+	var steps []step
 	if err := json.Unmarshal(b, &steps); err != nil {
 		return nil, fmt.Errorf("%s: %w: the list of files to publish cannot be parsed", s.dir, formats.ErrDamaged)
 	}
 	root := filepath.Dir(s.dir)
 	for i, m := range steps {
-		steps[i] = Move{From: filepath.Join(root, m.From), To: filepath.Join(root, m.To), Replaced: m.Replaced, ID: m.ID}
+		steps[i] = step{From: filepath.Join(root, m.From), To: filepath.Join(root, m.To), Replaced: m.Replaced, ID: m.ID}
 		if !filepath.IsLocal(m.From) || !filepath.IsLocal(m.To) {
 			return nil, fmt.Errorf("%s: %w: the list of files to publish has a path outside the dataset's folder", s.dir, formats.ErrDamaged)
 		}
@@ -141,7 +142,7 @@ func (s *Stage) decodeList(b []byte) ([]Move, error) {
 }
 
 // checkStep rejects a step that cannot be part of a publication of this dataset.
-func (s *Stage) checkStep(m Move) error {
+func (s *Stage) checkStep(m step) error {
 	from, to := isBelow(s.file(dataName), m.From), s.owns(m.To)
 	if m.Replaced {
 		from, to = s.owns(m.From) || s.mayOwn(m.From), filepath.Dir(m.To) == s.file(replacedName)
@@ -238,7 +239,7 @@ func checkTree(dir string) error {
 }
 
 // doStep is idempotent: a step whose source is gone, or whose old file was moved away, is done.
-func (s *Stage) doStep(m Move) error {
+func (s *Stage) doStep(m step) error {
 	if m.Replaced && durable.Exists(m.To) {
 		return nil
 	}

@@ -49,7 +49,7 @@ func VersionAt(path string) string {
 // dataset. It may if it is the file for which the list was written. Lists of earlier dsconv
 // versions do not identify it, and a dataset may have been copied since: then the dataset's table
 // of checksums decides.
-func (s *Stage) checkReplaced(m Move) error {
+func (s *Stage) checkReplaced(m step) error {
 	st, err := os.Lstat(m.From)
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ func CreateShards(path string, m formats.Meta, o formats.CreateOptions, end []by
 	if s.oldFiles, err = p.ExistingFiles(); err != nil && !durable.Exists(filepath.Join(path+sidecar.PartialSuffix, publishListName)) {
 		return nil, err
 	}
-	if s.stage, err = CreateStage(path, p.Sidecar(), m, o.Replace); err != nil {
+	if s.stage, err = createStage(path, p.Sidecar(), m, o.Replace); err != nil {
 		return nil, err
 	}
 	// Again under the lock: another process may have replaced the dataset meanwhile.
@@ -62,7 +62,7 @@ func ResumeShards(path string, end []byte) (*Shards, error) {
 		return nil, err
 	}
 	s := &Shards{path: p, end: end}
-	if s.stage, err = ResumeStage(path); err != nil {
+	if s.stage, err = resumeStage(path); err != nil {
 		return nil, err
 	}
 	if s.oldFiles, err = p.ExistingFiles(); err != nil {
@@ -256,15 +256,15 @@ func (s *Shards) Commit(index func(dir string) (names []string, err error)) erro
 	if err := s.stage.WriteSidecar(side, filepath.Base(side)+"/", s.done, extra); err != nil {
 		return err
 	}
-	moves := make([]Move, 0, len(s.done)+1)
+	moves := make([]step, 0, len(s.done)+1)
 	for _, f := range s.done {
 		if !s.Reused(f.Name) {
-			moves = append(moves, Move{From: s.stage.Path(f.Name), To: filepath.Join(s.path.Dir, f.Name)})
+			moves = append(moves, step{From: s.stage.Path(f.Name), To: filepath.Join(s.path.Dir, f.Name)})
 		}
 	}
-	moves = append(moves, Move{From: side, To: s.path.Sidecar()})
+	moves = append(moves, step{From: side, To: s.path.Sidecar()})
 	s.stage.reused = s.reusedFiles()
-	return s.stage.Publish(s.replacedFiles(), moves)
+	return s.stage.startPublishing(s.replacedFiles(), moves)
 }
 
 // Close closes the files. ResumeShards continues from the last checkpoint.

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/formattest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
@@ -114,11 +114,11 @@ func TestShardsAreReadBackAndResumeToTheSameBytes(t *testing.T) {
 	}
 	write(t, s, from, 250)
 	commit(t, s)
-	want := formattest.Tree(t, filepath.Dir(whole))
+	want := formatcheck.Tree(t, filepath.Dir(whole))
 	if len(want) != 3+4 {
 		t.Fatalf("%d files", len(want))
 	}
-	formattest.SameTrees(t, formattest.Tree(t, filepath.Dir(torn)), want)
+	formatcheck.SameTrees(t, formatcheck.Tree(t, filepath.Dir(torn)), want)
 }
 
 func TestStageRefuses(t *testing.T) {
@@ -186,7 +186,7 @@ func TestCheckFindsEveryFlippedBitThatItIsShown(t *testing.T) {
 	if n := check(); n != 0 {
 		t.Fatalf("%d damages in a whole dataset", n)
 	}
-	for name, content := range formattest.Tree(t, dir) {
+	for name, content := range formatcheck.Tree(t, dir) {
 		if filepath.Base(name) == checksum.ChecksumsName {
 			for i := range content {
 				b := []byte(content)
@@ -246,7 +246,7 @@ func replaceShards(t *testing.T, from, to string) {
 	}
 	makeShards(t, filepath.Join(dir, to), true)
 	makeShards(t, filepath.Join(fresh, to), false)
-	got, want := formattest.Tree(t, dir), formattest.Tree(t, fresh)
+	got, want := formatcheck.Tree(t, dir), formatcheck.Tree(t, fresh)
 	if want["x-2020.rec"] = "mine"; !maps.Equal(got, want) {
 		t.Errorf("%q, want %q", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 	}

@@ -38,7 +38,7 @@ func CreateSingle(path string, m formats.Meta, o formats.CreateOptions, ours Che
 		return nil, err
 	}
 	var err error
-	if s.Stage, err = CreateStage(s.path, s.path, m, o.Replace); err != nil {
+	if s.Stage, err = createStage(s.path, s.path, m, o.Replace); err != nil {
 		return nil, err
 	}
 	return start(s)
@@ -51,7 +51,7 @@ func ResumeSingle(path string, ours CheckOurs, start StartWriter) (formats.Write
 	}
 	s := &Single{path: filepath.Clean(path), checkOurs: ours}
 	var err error
-	if s.Stage, err = ResumeStage(s.path); err != nil {
+	if s.Stage, err = resumeStage(s.path); err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
 	w, err := start(s)
@@ -113,5 +113,5 @@ func (s *Single) Finish(path string) error {
 	if err != nil {
 		return err
 	}
-	return s.Publish(old, []Move{{From: path, To: s.path}})
+	return s.startPublishing(old, []step{{From: path, To: s.path}})
 }

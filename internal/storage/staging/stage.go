@@ -52,10 +52,10 @@ const (
 	SourceListName = "source"
 )
 
-// CreateStage creates the staging folder of a dataset at path. final is the file or folder that
+// createStage creates the staging folder of a dataset at path. final is the file or folder that
 // exists if the dataset is finished; only with replace may it exist. ErrExists, ErrPartial or
 // ErrLocked as in formats.WritableFormat.
-func CreateStage(path, final string, m formats.Meta, replace bool) (*Stage, error) {
+func createStage(path, final string, m formats.Meta, replace bool) (*Stage, error) {
 	if err := m.Schema.Validate(); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s *Stage) track() { s.open = forgotten.Track(s, "writer of "+s.target(), f
 // target is the dataset's path.
 func (s *Stage) target() string { return strings.TrimSuffix(s.dir, sidecar.PartialSuffix) }
 
-// CheckOpen returns ErrClosed after Close and after a successful Publish.
+// CheckOpen returns ErrClosed after Close and after a successful publication.
 func (s *Stage) CheckOpen() error {
 	if s.lockFile == nil {
 		return fmt.Errorf("%s: the writer cannot be used any more: %w", s.target(), formats.ErrClosed)
@@ -143,10 +143,10 @@ func (s *Stage) start() (err error) {
 	return errors.Join(durable.SyncDir(s.dir), durable.SyncDir(filepath.Dir(s.dir)))
 }
 
-// ResumeStage opens the staging folder of an unfinished dataset at path as of its last
+// resumeStage opens the staging folder of an unfinished dataset at path as of its last
 // checkpoint. ErrNoPartial if there is none. If the dataset only had to be published,
-// ResumeStage does that and the error is ErrPublished.
-func ResumeStage(path string) (*Stage, error) {
+// resumeStage does that and the error is ErrPublished.
+func resumeStage(path string) (*Stage, error) {
 	s := &Stage{dir: filepath.Clean(path) + sidecar.PartialSuffix}
 	if err := s.lock(false); err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func Discard(path string) error {
 // DiscardEmpty removes the unfinished dataset at path if nothing was written to it, so that
 // nothing is lost. ErrPartial otherwise.
 func DiscardEmpty(path string) error {
-	s, err := ResumeStage(path)
+	s, err := resumeStage(path)
 	if errors.Is(err, formats.ErrNoPartial) {
 		return nil
 	}
@@ -293,7 +293,7 @@ func (s *Stage) CheckSample(smp *formats.Sample, ordered bool) error {
 // Checkpoint records the rows since the last checkpoint with the format's state and the
 // caller's note. The format must have synced its files; Checkpoint syncs their folders.
 // After a failure it fails permanently: what the disk has of the record is unknown, so only
-// Close and ResumeStage may follow.
+// Close and resumeStage may follow.
 func (s *Stage) Checkpoint(state, note []byte) error {
 	if err := s.CheckOpen(); err != nil {
 		return err

@@ -22,7 +22,7 @@ func must(t *testing.T, err error) {
 
 func newStage(t *testing.T, path string, replace bool) *Stage {
 	t.Helper()
-	s, err := CreateStage(path, path, stageMeta, replace)
+	s, err := createStage(path, path, stageMeta, replace)
 	must(t, err)
 	return s
 }
@@ -36,12 +36,12 @@ func TestPublishingGoesOnFromEveryStep(t *testing.T) {
 		path := filepath.Join(dir, "x-%d")
 		s := newStage(t, path, true)
 		var old []string
-		var moves []Move
+		var moves []step
 		for _, name := range []string{"x-0", "x-1"} {
 			must(t, os.WriteFile(filepath.Join(dir, name), []byte("old"), 0o644))
 			must(t, os.WriteFile(s.Path(name), []byte("new"), 0o644))
 			old = append(old, filepath.Join(dir, name))
-			moves = append(moves, Move{From: s.Path(name), To: filepath.Join(dir, name)})
+			moves = append(moves, step{From: s.Path(name), To: filepath.Join(dir, name)})
 		}
 		steps, err := s.steps(old, moves)
 		must(t, err)
@@ -63,14 +63,14 @@ func TestPublishingGoesOnFromEveryStep(t *testing.T) {
 				}
 			}
 			must(t, s.Close())
-			_, err := ResumeStage(path)
+			_, err := resumeStage(path)
 			if want := formats.ErrPublished; stop < 9 && !errors.Is(err, want) {
 				t.Errorf("stop %d: %v, want %v", stop, err, want)
 			} else if stop == 9 && !errors.Is(err, formats.ErrNoPartial) {
 				t.Errorf("stop %d: %v", stop, err)
 			}
 		} else {
-			must(t, s.Publish(old, moves))
+			must(t, s.startPublishing(old, moves))
 		}
 		for _, name := range []string{"x-0", "x-1"} {
 			if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(b) != "new" {
@@ -83,7 +83,7 @@ func TestPublishingGoesOnFromEveryStep(t *testing.T) {
 	}
 }
 
-func encodeMoves(t *testing.T, s *Stage, steps []Move) []byte {
+func encodeMoves(t *testing.T, s *Stage, steps []step) []byte {
 	t.Helper()
 	b, err := s.encodeList(steps)
 	must(t, err)
@@ -102,7 +102,7 @@ func TestPublishingStaysInside(t *testing.T) {
 		must(t, os.WriteFile(s.Path("f"), []byte("new"), 0o644))
 		must(t, s.writeList([]byte(list)))
 		must(t, s.Close())
-		if _, err := ResumeStage(filepath.Join(dir, "x")); !errors.Is(err, formats.ErrDamaged) {
+		if _, err := resumeStage(filepath.Join(dir, "x")); !errors.Is(err, formats.ErrDamaged) {
 			t.Errorf("%s: %v", list, err)
 		}
 		if b, err := os.ReadFile(victim); err != nil || string(b) != "precious" {
@@ -125,12 +125,12 @@ func TestRemainsCountAsNothing(t *testing.T) {
 	}
 	must(t, os.Truncate(s.file(journalName), 12)) // power was lost while it was begun
 	must(t, s.Close())
-	if _, err := ResumeStage(path); !errors.Is(err, formats.ErrNoPartial) || durable.Exists(s.dir) {
+	if _, err := resumeStage(path); !errors.Is(err, formats.ErrNoPartial) || durable.Exists(s.dir) {
 		t.Errorf("resume: %v; still there: %v", err, durable.Exists(s.dir))
 	}
 	must(t, os.WriteFile(path, nil, 0o644))
 	must(t, os.Mkdir(s.dir, 0o755))
-	if _, err := CreateStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrExists) || durable.Exists(s.dir) {
+	if _, err := createStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrExists) || durable.Exists(s.dir) {
 		t.Errorf("create: %v; still there: %v", err, durable.Exists(s.dir))
 	}
 }
@@ -149,7 +149,7 @@ func TestDiscard(t *testing.T) {
 	}
 	s = newStage(t, path, false)
 	must(t, os.WriteFile(s.Path("x"), []byte("new"), 0o644))
-	must(t, s.writeList(encodeMoves(t, s, []Move{{From: s.Path("x"), To: path}})))
+	must(t, s.writeList(encodeMoves(t, s, []step{{From: s.Path("x"), To: path}})))
 	must(t, s.Close())
 	if err := Discard(path); !errors.Is(err, formats.ErrPublished) || !durable.Exists(path) || durable.Exists(s.dir) {
 		t.Errorf("of what is complete: %v", err)
@@ -179,11 +179,11 @@ func TestFailuresAreForGood(t *testing.T) {
 	if first == nil {
 		t.Fatal("a checkpoint that was not written")
 	}
-	if err := s.Publish(nil, nil); !errors.Is(err, first) || durable.Exists(s.file(publishListName)) {
+	if err := s.startPublishing(nil, nil); !errors.Is(err, first) || durable.Exists(s.file(publishListName)) {
 		t.Errorf("then publish: %v", err)
 	}
 	must(t, s.Close())
-	s, err = ResumeStage(path)
+	s, err = resumeStage(path)
 	must(t, err)
 	if s.Note != nil {
 		t.Errorf("note %q", s.Note)
@@ -207,7 +207,7 @@ func TestStageWithAForeignFile(t *testing.T) {
 		must(t, os.WriteFile(mine, []byte("mine"), 0o644))
 		must(t, os.WriteFile(s.Path("x"), []byte("new"), 0o644))
 		must(t, s.Checkpoint(nil, make([]byte, 10000)))
-		must(t, s.Publish([]string{path}, []Move{{From: s.Path("x"), To: path}}))
+		must(t, s.startPublishing([]string{path}, []step{{From: s.Path("x"), To: path}}))
 		unharmed()
 		if b, err := os.ReadFile(path); err != nil || string(b) != "new" {
 			t.Fatalf("%q, %v", b, err)
@@ -229,7 +229,7 @@ func TestStageWithAForeignFile(t *testing.T) {
 	must(t, s.Close())
 	must(t, Discard(path))
 	unharmed()
-	if _, err := CreateStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrExists) {
+	if _, err := createStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrExists) {
 		t.Error(err)
 	}
 	unharmed()
@@ -253,7 +253,7 @@ func TestRemovalThatAnEarlierVersionBegan(t *testing.T) {
 			must(t, os.WriteFile(filepath.Join(path+sidecar.PartialSuffix, publishListName), []byte("[]"), 0o644))
 			if foreign {
 				must(t, os.WriteFile(filepath.Join(path+sidecar.PartialSuffix, "mine"), nil, 0o644))
-				if _, err := CreateStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrForeign) {
+				if _, err := createStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrForeign) {
 					t.Errorf("%v: %v", names, err)
 				}
 				continue
@@ -277,7 +277,7 @@ func TestAFileInTheWayIsNoDamage(t *testing.T) {
 	must(t, os.Mkdir(side, 0o755))
 	must(t, s.WriteSidecar(side, "x.dsconv/", nil, nil)) // its table does not have the file
 	must(t, os.MkdirAll(s.file(replacedName), 0o755))
-	must(t, s.writeList(encodeMoves(t, s, []Move{
+	must(t, s.writeList(encodeMoves(t, s, []step{
 		{From: mine, To: filepath.Join(s.file(replacedName), "0"), Replaced: true, ID: "file 1 4 0"}, {From: s.Path("x-0"), To: mine},
 	})))
 	must(t, s.Close())

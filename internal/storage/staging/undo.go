@@ -26,7 +26,7 @@ func Undo(dataset string, m formats.Meta) error {
 	if err != nil {
 		return err
 	}
-	s, err := CreateStage(dataset, dataset, m, true)
+	s, err := createStage(dataset, dataset, m, true)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func Undo(dataset string, m formats.Meta) error {
 		return errors.Join(err, s.Close())
 	}
 	s.KeepPrevious()
-	return errors.Join(s.Publish(u.present, u.moves), s.Close())
+	return errors.Join(s.startPublishing(u.present, u.moves), s.Close())
 }
 
 // undo is the state of one Undo.
@@ -52,7 +52,7 @@ type undo struct {
 	path     sharded.ShardPath
 	stage    *Stage
 	present  []string // the dataset's current files and folders
-	moves    []Move
+	moves    []step
 }
 
 // replaced lists the files and folders that the previous version replaces.
@@ -69,14 +69,14 @@ func (u *undo) replaced() ([]string, error) {
 // link links the previous version's files into the staging folder, under the dataset's current
 // names: either version may have been renamed since.
 func (u *undo) link() error {
-	var last []Move
+	var last []step
 	err := u.previous.eachFile(func(name string, folder bool) error {
 		now, err := u.currentName(name)
 		if err != nil {
 			return err
 		}
 		from, to := filepath.Join(u.previous.dir, name), u.stage.Path(now)
-		move := Move{From: to, To: filepath.Join(u.path.Dir, now)}
+		move := step{From: to, To: filepath.Join(u.path.Dir, now)}
 		if !folder {
 			u.moves = append(u.moves, move)
 			return LinkOrCopy(from, to)

@@ -1,4 +1,4 @@
-package formattest
+package formatcheck
 
 import (
 	"encoding/binary"
@@ -23,8 +23,8 @@ type Partial struct {
 	head  []byte            // the journal's records before
 }
 
-// LoadPartial reads DST.partial, whose journal has a checkpoint.
-func LoadPartial(t testing.TB, dir string) *Partial {
+// loadPartial reads DST.partial, whose journal has a checkpoint.
+func loadPartial(t testing.TB, dir string) *Partial {
 	t.Helper()
 	p := &Partial{Files: map[string][]byte{}}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -127,7 +127,7 @@ func Stopped(t testing.TB, format formats.WritableFormat, name string, m formats
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return LoadPartial(t, path+".partial")
+	return loadPartial(t, path+".partial")
 }
 
 // GoOn resumes the dataset at path, writes what of the samples comes after the last

@@ -1,4 +1,4 @@
-package formattest
+package formatcheck
 
 import (
 	"io/fs"
@@ -49,24 +49,4 @@ func SameTrees(t testing.TB, got, want map[string]string) {
 			t.Errorf("%s is in one run only", name)
 		}
 	}
-}
-
-// sameFolders is SameTrees of two folders.
-func sameFolders(t testing.TB, got, want string) {
-	t.Helper()
-	SameTrees(t, Tree(t, got), Tree(t, want))
-}
-
-// entries are the names in a folder.
-func entries(t testing.TB, dir string) []string {
-	t.Helper()
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := make([]string, len(list))
-	for i, e := range list {
-		names[i] = e.Name()
-	}
-	return names
 }

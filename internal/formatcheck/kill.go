@@ -1,4 +1,4 @@
-package formattest
+package formatcheck
 
 import (
 	"bufio"
@@ -106,7 +106,7 @@ func (p Pack) Kill(t *testing.T, name string) {
 			}
 		}
 		t.Logf("round %d: killed %d times", round, kills)
-		sameFolders(t, dir, want)
+		SameTrees(t, Tree(t, dir), Tree(t, want))
 	}
 }
 

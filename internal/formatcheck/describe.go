@@ -1,4 +1,4 @@
-package formattest
+package formatcheck
 
 import (
 	"crypto/sha256"
@@ -11,27 +11,29 @@ import (
 // Description is what a dataset holds, without the way it is stored: what one version reads from
 // a dataset can be compared with what another reads.
 type Description struct {
-	Schema  formats.Schema
-	Splits  []formats.Split
-	Columns []string
-	Samples []DescribedSample
+	Schema  formats.Schema    `json:"Schema"`
+	Splits  []formats.Split   `json:"Splits"`
+	Columns []string          `json:"Columns"`
+	Samples []DescribedSample `json:"Samples"`
 }
 
 // DescribedSample is one sample of a Description.
 type DescribedSample struct {
-	Key, Split, Source string
-	Label              int64
-	Shape              [3]int
-	Columns            []string
-	Values             []DescribedValue
+	Key     string           `json:"Key"`
+	Split   string           `json:"Split"`
+	Source  string           `json:"Source"`
+	Label   int64            `json:"Label"`
+	Shape   [3]int           `json:"Shape"`
+	Columns []string         `json:"Columns"`
+	Values  []DescribedValue `json:"Values"`
 }
 
 // DescribedValue is one value; SHA256 is of its bytes, in hexadecimal digits.
 type DescribedValue struct {
-	Encoding formats.Encoding
-	DType    formats.DType
-	Shape    []int
-	SHA256   string
+	Encoding formats.Encoding `json:"Encoding"`
+	DType    formats.DType    `json:"DType"`
+	Shape    []int            `json:"Shape"`
+	SHA256   string           `json:"SHA256"`
 }
 
 // Describe reads all samples of ds.
