@@ -24,8 +24,25 @@
 //		fmt.Println(sample.Key)
 //	}
 //
-// The package knows all formats. Programs that need only some use the packages below it: formats for
-// what a dataset is, convert for conversions, reader for batches.
+// # Packages
+//
+// This package knows all formats. Programs that need only some use the packages below it:
+//
+//   - github.com/dsconv/dsconv/formats: what a dataset is, its samples, errors and options
+//   - github.com/dsconv/dsconv/formats/folder: folders of images; beside it lmdb, hdf5, shard and tfrecord
+//   - github.com/dsconv/dsconv/convert: conversions of any dataset into another, in one format
+//   - github.com/dsconv/dsconv/preprocess: recipes (resize, crop, encode) and thumbnails
+//   - github.com/dsconv/dsconv/preprocess/codec: single images, decoded and encoded
+//   - github.com/dsconv/dsconv/preprocess/pixel: images in memory, colours, layouts and filters
+//   - github.com/dsconv/dsconv/reader: the Loader, which loads batches for training
+//   - github.com/dsconv/dsconv/reader/augment: random crops, flips and other transforms of a Loader
+//   - github.com/dsconv/dsconv/reader/order: the order of the samples of an epoch
+//   - github.com/dsconv/dsconv/reader/random: the random numbers of transforms and orders
+//   - github.com/dsconv/dsconv/edit: samples added, removed, relabelled, merged; edits undone
+//   - github.com/dsconv/dsconv/diff: what differs between two datasets
+//   - github.com/dsconv/dsconv/verify: whether a dataset is whole, and equal to its source
+//   - github.com/dsconv/dsconv/trainer: a small network that is trained on a dataset
+//   - github.com/dsconv/dsconv/bench: how fast datasets are loaded
 package dsconv
 
 import (

@@ -263,6 +263,16 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
+// TestClosedPlan: it says so, and may be closed again.
+func TestClosedPlan(t *testing.T) {
+	p, err := dsconv.PlanPack(t.Context(), pets(t, 2), filepath.Join(t.TempDir(), "x.tar"), dsconv.Options{})
+	must(t, err)
+	must(t, errors.Join(p.Close(), p.Close()))
+	if _, err := p.Run(t.Context()); !errors.Is(err, formats.ErrClosed) || !strings.Contains(err.Error(), "the plan is closed") {
+		t.Error(err)
+	}
+}
+
 // TestPackOntoItsSource: a dataset does not replace itself, under any of its names.
 func TestPackOntoItsSource(t *testing.T) {
 	tar := filepath.Join(t.TempDir(), "x.tar")

@@ -30,13 +30,14 @@ func ExamplePack() {
 	// Output: 4 found, 4 written
 }
 
-// A pack shows its progress and is cancelled. The same call resumes it.
+// A pack shows its progress and is cancelled. The same call goes on from the last checkpoint; here, with
+// less than Options.Checkpoint bytes, from the start.
 func ExamplePack_progress() {
 	dir := exampleFolder()
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithCancel(context.Background())
 	var o dsconv.Options
-	o.Recipe.Resize = preprocess.Resize{Mode: preprocess.ResizeShorter, W: 8, H: 8}
+	o.Recipe.Resize = preprocess.Resize{Mode: preprocess.ResizeShorter, W: 8}
 	o.Recipe.Encode.Encoding = formats.PNG
 	var last convert.Progress
 	o.Progress = func(p convert.Progress) {
@@ -46,12 +47,12 @@ func ExamplePack_progress() {
 	images, dst := filepath.Join(dir, "images"), filepath.Join(dir, "pets.tar")
 	report, err := dsconv.Pack(ctx, images, dst, o)
 	fmt.Println("cancelled:", errors.Is(err, context.Canceled), report.Found == report.Written+report.NotReached)
-	fmt.Println("images:", last.Total)
+	fmt.Println("images:", last.Total, "- need not be done again:", report.Datasets[0].Resumable)
 	report, err = dsconv.Pack(context.Background(), images, dst, o)
 	fmt.Println(report.Written, "written,", err)
 	// Output:
 	// cancelled: true true
-	// images: 4
+	// images: 4 - need not be done again: 0
 	// 4 written, <nil>
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // outputList is what the destination of a pack stands for.
@@ -105,7 +106,7 @@ func createFolder(path string) error {
 	case errors.Is(err, fs.ErrExist):
 		return nil // if it is no folder, writing into it returns an error
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: the folder %s is missing: correct the path, or create the folder first: %w", path, filepath.Dir(path), fs.ErrNotExist)
+		return cmp.Or(durable.CheckParent(path), err)
 	}
 	return err
 }

@@ -15,7 +15,13 @@ import (
 )
 
 // Options say how a dataset is packed. The zero value copies the images' bytes into the format that
-// the suffix of the destination names.
+// the suffix of the destination names. The options of package convert are embedded, and set through
+// their fields or as a whole:
+//
+//	var o dsconv.Options
+//	o.Split = "train=0.9,val=0.1"
+//
+//	o := dsconv.Options{Format: "lmdb", Options: convert.Options{Split: "train=0.9,val=0.1"}}
 type Options struct {
 	convert.Options
 	// Format is the name of the format: "lmdb", "hdf5", "shard" or "tfrecord"; "" goes by the suffix of
@@ -29,7 +35,15 @@ type Options struct {
 }
 
 // Pack converts src, a folder of images or a dataset, into the dataset dst: see PlanPack. The Report is
-// never nil. With an error it has the work until then; a later Pack with the same arguments resumes it.
+// never nil; with an error it has the work until then.
+//
+// When ctx ends, the error has ctx.Err() in its chain. A cancelled run keeps what was written until its
+// last checkpoint: below Options.Checkpoint bytes, 256 MiB by default, nothing. A later Pack with the same
+// arguments goes on from there, or from the start, and ends with the same bytes.
+//
+// The error is formats.ErrExists if a finished dataset is at dst and Options.Create.Replace is not set, and
+// convert.ErrOptions if what was asked for is impossible; nothing is written then. Bad images are no error
+// unless Options.OnError is convert.Fail: Report.Skipped lists them.
 func Pack(ctx context.Context, src, dst string, o Options) (*Report, error) {
 	p, err := PlanPack(ctx, src, dst, o)
 	if err != nil {
@@ -56,6 +70,7 @@ type PackPlan struct {
 	src      formats.Dataset
 	options  Options
 	folder   string // to create; "" if the destination is one dataset
+	closed   bool
 }
 
 // PlanPack plans what Pack does and writes nothing. dst is the path of one dataset. If o.Format is set,
@@ -151,6 +166,9 @@ func (p *PackPlan) Run(ctx context.Context) (*Report, error) {
 	if ctx == nil {
 		return &Report{}, errNilContext("PackPlan.Run")
 	}
+	if p.closed {
+		return &Report{}, closedPlan{errors.New("dsconv.PackPlan.Run: the plan is closed: PlanPack makes another")}
+	}
 	if len(p.Datasets) == 0 {
 		return &Report{}, wrongOptions{errors.New("dsconv.PackPlan.Run: the plan is empty: PlanPack makes one")}
 	}
@@ -179,11 +197,17 @@ func (p *PackPlan) Run(ctx context.Context) (*Report, error) {
 	return r, errors.Join(err, r.WriteTable(table, err))
 }
 
-// Close closes the source, if PlanPack opened it.
+// closedPlan is a formats.ErrClosed; its text is the error's own.
+type closedPlan struct{ error }
+
+func (closedPlan) Is(target error) bool { return target == formats.ErrClosed }
+
+// Close closes the source. A second Close does nothing.
 func (p *PackPlan) Close() error {
-	if p.src == nil {
+	if p.src == nil || p.closed {
 		return nil
 	}
+	p.closed = true
 	return p.src.Close()
 }
 

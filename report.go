@@ -20,7 +20,8 @@ type Report struct {
 	Found   int `json:"found"` // images
 	Written int `json:"written"`
 	Failed  int `json:"failed"` // images whose error ended the pack
-	// NotReached are the images that a cancelled or failed pack did not come to.
+	// NotReached are the images that a cancelled or failed pack did not come to. A repeated pack also does
+	// those after the last checkpoint again: see convert.Report.Resumable.
 	NotReached int `json:"not_reached,omitempty"`
 	// Skipped are the images that are not in the datasets, with the cause. Listed are those of them
 	// that were skipped when the folder was listed.

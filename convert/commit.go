@@ -157,5 +157,9 @@ func (r *run) checkpoint() error {
 	if err != nil {
 		return fmt.Errorf("encode a checkpoint: %w", err)
 	}
-	return r.w.Checkpoint(b)
+	if err := r.w.Checkpoint(b); err != nil {
+		return err
+	}
+	r.kept = r.state.Next
+	return nil
 }

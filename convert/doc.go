@@ -10,8 +10,11 @@
 // A [Plan], which New makes and Run runs, fixes everything that decides the output's bytes before the
 // first image is read: which samples, in what order, where shards end, where checkpoints fall. Run then
 // reads and processes on many goroutines and commits in the plan's order on one goroutine. So the output
-// does not depend on timing. A run that was cancelled or killed leaves DST.partial, from which a run with
-// the same arguments resumes, and ends with the same bytes.
+// does not depend on timing.
+//
+// A run that was cancelled or killed keeps what was written until its last checkpoint, in DST.partial:
+// below Options.Checkpoint bytes (256 MiB by default) nothing. A run with the same arguments goes on from
+// there, or from the start, and ends with the same bytes.
 //
 // The source may be a formats.Dataset of the caller's own. It is read on several goroutines at once. A
 // sample whose Read panics or breaks the contract is a bad image (see OnError).

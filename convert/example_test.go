@@ -29,7 +29,8 @@ func ExampleRun() {
 	// Output: 10 found, 10 written, 0 skipped
 }
 
-// A conversion shows its progress and is cancelled; the same call resumes it.
+// A conversion shows its progress and is cancelled; the same call goes on from the last checkpoint, or
+// from the start.
 func ExampleRun_cancel() {
 	dir := tempDir()
 	defer os.RemoveAll(dir)

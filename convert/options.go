@@ -22,7 +22,8 @@ type Options struct {
 	Patterns formats.Patterns
 	Limit    int
 	// Checkpoint is about how many bytes are written between two checkpoints; 0 means 256 MiB,
-	// and at least 64 samples.
+	// and at least 64 samples. A cancelled run keeps what was written until its last checkpoint: below
+	// Checkpoint bytes nothing. An equal value gives equal bytes; an LMDB's depend on it.
 	Checkpoint int64
 	// Discard drops an unfinished dataset at the plan's path instead of resuming it.
 	Discard bool
@@ -68,7 +69,7 @@ const defaultShardSize = 1e9 // bytes
 type Progress struct {
 	Path        string // of the dataset that is written
 	Done, Total int    // samples of the plan
-	Skipped     int
-	BytesIn     int64 // of the images read so far
+	Skipped     int    // samples of the plan; not the files that were skipped when a folder was listed
+	BytesIn     int64  // of the images read so far
 	Elapsed     time.Duration
 }

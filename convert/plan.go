@@ -109,7 +109,7 @@ func compress(o *Options, f formats.WritableFormat) error {
 		o.Recipe.Zstd, o.Create.Zstd = preprocess.Zstd(o.Create.Zstd), 0
 		return nil
 	}
-	return fmt.Errorf("compress: zstd is for tars and for --encode raw; JPEG and PNG are compressed already")
+	return fmt.Errorf("compress: zstd is for tars and for raw pixels; JPEG and PNG are compressed already")
 }
 
 // selectSamples selects the samples and puts their indices into the order of writing.

@@ -27,15 +27,20 @@ type Report struct {
 	Path   string `json:"path"`
 	Found  int    `json:"found"`
 	Failed int    `json:"failed"` // samples whose error ended the run
-	// NotReached are the samples that a cancelled or failed run did not come to.
+	// NotReached are the samples that a cancelled or failed run did not come to. More are done again when
+	// it is repeated: see Resumable.
 	NotReached int `json:"not_reached,omitempty"`
 	Results
 	// Narrowed lists images of 16 bits per channel that were reduced to 8 bits.
 	Narrowed []Problem `json:"narrowed,omitempty"`
 	Failure  *Problem  `json:"failure,omitempty"` // the input whose error ended the run
 	Resumed  int       `json:"resumed,omitempty"` // positions that an earlier run did
-	Shards   int       `json:"shards"`
-	Seconds  float64   `json:"seconds"`
+	// Resumable is the number of positions that a repeated run need not do again: those until the last
+	// checkpoint of a run that ended with an error. Found, Written and the others count also what came after
+	// it, which is lost. Below Options.Checkpoint bytes it is 0.
+	Resumable int     `json:"resumable,omitempty"`
+	Shards    int     `json:"shards"`
+	Seconds   float64 `json:"seconds"`
 	// Stages are seconds of work, summed over goroutines; Waited is how long the writer waited
 	// for images.
 	Stages Stages `json:"stages"`

@@ -59,7 +59,7 @@ func (p *Plan) resume() (formats.Writer, checkpoint, error) {
 	w, was, b, err := p.format.Resume(p.Path, p.o.Create)
 	if err != nil {
 		if errors.Is(err, formats.ErrDamaged) {
-			err = fmt.Errorf("%w: %w", ErrCannotResume, err)
+			err = p.startOver(fmt.Errorf("%w: %w", ErrCannotResume, err))
 		}
 		return nil, checkpoint{}, err
 	}
@@ -75,9 +75,19 @@ func (p *Plan) resume() (formats.Writer, checkpoint, error) {
 	}
 	n, err := p.checkSamePlan(&was, b)
 	if err != nil {
-		return nil, n, errors.Join(fmt.Errorf("%s%s: %w", p.Path, sidecar.PartialSuffix, p.addCommand(b, err)), w.Close())
+		err = fmt.Errorf("%s%s: %w", p.Path, sidecar.PartialSuffix, p.addCommand(b, err))
+		return nil, n, errors.Join(p.startOver(err), w.Close())
 	}
 	return w, n, nil
+}
+
+// startOver adds to err, that the unfinished dataset cannot be resumed, what a program can do. A
+// command says that itself.
+func (p *Plan) startOver(err error) error {
+	if p.o.Command != "" || !errors.Is(err, ErrCannotResume) {
+		return err
+	}
+	return fmt.Errorf("%w; to start over, set Options.Discard", err)
 }
 
 // checkUnchanged returns an error if the dataset is not the version that the plan was made from:

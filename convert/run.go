@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/image/budget"
 	"github.com/dsconv/dsconv/internal/parallel"
@@ -48,6 +46,8 @@ type run struct {
 	report  Report
 	started time.Time
 	shown   time.Time
+	kept    int  // positions at the last checkpoint
+	silent  bool // Progress panicked: it is not called again
 
 	idle, read, process, ordered chan *job
 	budget                       outputBudget
@@ -69,15 +69,17 @@ func Run(ctx context.Context, src formats.Dataset, f formats.WritableFormat, dst
 }
 
 // Run executes the plan. It returns a report also with an error: of the work until then. When ctx
-// ends, the work until the last checkpoint stays in DST.partial, and a later Run of an equal plan
-// resumes it. The folder that DST is in must exist; the error for a missing one is fs.ErrNotExist.
+// ends, the error has ctx.Err() in its chain. A cancelled run keeps what was written until its last
+// checkpoint, in DST.partial: below Options.Checkpoint bytes nothing. A later Run of an equal plan goes
+// on from there; Report.Resumable says how much that is. The folder that DST is in must exist; the error
+// for a missing one is fs.ErrNotExist.
 //
 // A Plan may run more than once, but writes its dataset once: while one Run writes, others return
 // formats.ErrLocked, and afterwards formats.ErrExists, unless Options.Create.Replace is set.
 func (p *Plan) Run(ctx context.Context) (*Report, error) {
 	r := &run{Plan: p, started: time.Now()}
 	r.report = Report{Path: p.Path, Shards: p.Shards, Found: p.Len(), NotReached: p.Len()}
-	if err := errors.Join(p.checkRun(ctx), checkParent(p.Path)); err != nil {
+	if err := errors.Join(p.checkRun(ctx), durable.CheckParent(p.Path)); err != nil {
 		return &r.report, err
 	}
 	r.schema = p.src.Meta().Schema
@@ -87,11 +89,11 @@ func (p *Plan) Run(ctx context.Context) (*Report, error) {
 	} else if err != nil {
 		return &r.report, err
 	}
-	r.report.Resumed = r.state.Next
+	r.report.Resumed, r.kept = r.state.Next, r.state.Next
 	if r.file = -1; r.state.Next > 0 {
 		r.file = r.fileOf(r.state.Next-1, 0)
 	}
-	err = r.pipeline(ctx)
+	err = r.stopped(ctx, r.pipeline(ctx))
 	if err == nil {
 		err = r.keepFilesBefore(len(r.files))
 	}
@@ -99,8 +101,20 @@ func (p *Plan) Run(ctx context.Context) (*Report, error) {
 		err = r.timedWrite(r.commitDataset)
 	}
 	err = errors.Join(err, r.w.Close())
+	if err != nil {
+		r.report.Resumable = r.kept
+	}
 	r.finish()
 	return &r.report, errors.Join(err, r.showProgress(true))
+}
+
+// stopped returns err, the error of the pipeline. If ctx ended it, it says how far the run came.
+func (r *run) stopped(ctx context.Context, err error) error {
+	cause := ctx.Err()
+	if cause == nil || !errors.Is(err, cause) && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%s: stopped at %d of %d: %w", r.Path, r.state.Next, r.Len(), cause)
 }
 
 // checkRun returns an error if the plan cannot run.
@@ -112,16 +126,6 @@ func (p *Plan) checkRun(ctx context.Context) error {
 		return optionError{errors.New("convert: the plan is empty: New makes one")}
 	}
 	return ctx.Err()
-}
-
-// checkParent returns an error if the folder in which path is does not exist: a mistyped path should
-// not become a tree of folders.
-func checkParent(path string) error {
-	dir := filepath.Dir(filepath.Clean(path))
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: the folder %s is missing: correct the path, or create the folder first: %w", path, dir, fs.ErrNotExist)
-	}
-	return nil
 }
 
 // commitDataset publishes the dataset, with its record of edits.
@@ -240,7 +244,7 @@ const progressInterval = 100 * time.Millisecond
 
 // showProgress calls Options.Progress, unless it was called a moment ago and this is not the last call.
 func (r *run) showProgress(last bool) error {
-	if r.o.Progress == nil || !last && time.Since(r.shown) < progressInterval {
+	if r.o.Progress == nil || r.silent || !last && time.Since(r.shown) < progressInterval {
 		return nil
 	}
 	r.shown = time.Now()
@@ -252,6 +256,7 @@ func (r *run) showProgress(last bool) error {
 	})
 	var panicked *guard.PanicError
 	if errors.As(err, &panicked) {
+		r.silent = true
 		return fmt.Errorf("Options.Progress panicked: %v (%s)", panicked.Value, panicked.Stack)
 	}
 	return err

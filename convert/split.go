@@ -122,7 +122,7 @@ func checkSplits(src formats.Dataset, splits []string) error {
 		checked[name] = true
 		if err := formats.CheckSplit(name); err != nil {
 			in, ierr := src.Info(i)
-			return errors.Join(fmt.Errorf("key %q: %w: rename the split, or pack without splits (--split none)", in.Key, err), ierr)
+			return errors.Join(fmt.Errorf("key %q: %w: rename the split, or pack without splits (split none)", in.Key, err), ierr)
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@
 // with changes applied. Unchanged samples are copied as they are stored; files without changes are
 // kept. So an edit works like a pack: it has checkpoints, it can be resumed, and the old version stays
 // until the new one is complete. If an edit fails or its context ends, the dataset is what it was; the work until the last
-// checkpoint is in the folder DATASET.partial, and the same call resumes from it.
+// checkpoint is in the folder DATASET.partial, and the same call resumes from it; below Options.Checkpoint bytes that is nothing.
 // Options.DryRun plans an edit and changes nothing.
 //
 // Readers that have the old version open keep it. Two edits of a dataset at the same time do not mix:

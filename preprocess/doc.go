@@ -19,7 +19,8 @@
 //
 //	img, err := preprocess.Thumbnail(file, preprocess.ThumbnailOptions{W: 200, H: 200})
 //
-// Package codec decodes and encodes single images, package pixel has the images themselves.
+// Package github.com/dsconv/dsconv/preprocess/codec decodes and encodes single images, package
+// github.com/dsconv/dsconv/preprocess/pixel has the images themselves.
 //
 // # Same pixels
 //

@@ -2,6 +2,7 @@ package preprocess_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -72,6 +73,40 @@ func ExampleThumbnail() {
 	}
 	fmt.Println(img.Bounds().Size())
 	// Output: (100,75)
+}
+
+// A file's thumbnail is written to another file, over white where it is transparent.
+func ExampleThumbnail_file() {
+	dir := exampleFolder()
+	defer os.RemoveAll(dir)
+	if err := writeThumbnail(filepath.Join(dir, "thumbnail.jpg"), filepath.Join(dir, "1.jpg")); err != nil {
+		log.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "thumbnail.jpg"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	encoding, header, err := codec.Inspect(data)
+	fmt.Println(encoding, header.W, header.H, err)
+	// Output: jpeg 120 79 <nil>
+}
+
+func writeThumbnail(to, from string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	img, err := preprocess.Thumbnail(in, preprocess.ThumbnailOptions{W: 120, Background: color.White})
+	if err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	err = codec.EncodeImage(out, img, codec.EncodeOptions{Encoding: formats.JPEG})
+	return errors.Join(err, out.Close())
 }
 
 // A square picture of a person, of a file that a stranger sent.

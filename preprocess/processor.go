@@ -1,6 +1,7 @@
 package preprocess
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -62,6 +63,9 @@ func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
 	}
 	if err := schema.Validate(); err != nil {
 		return nil, err
+	}
+	if r.Encode.Encoding == formats.JPEG {
+		r.Encode.Quality = cmp.Or(r.Encode.Quality, codec.DefaultQuality)
 	}
 	t := &tools{reservation: budget.Reservation{OutputPixels: r.Resize.maxOutputPixels()}}
 	p := &Processor{recipe: r, schema: schema, image: schema.ImageIndex(), tools: t}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	inner "github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/codec"
@@ -79,14 +80,17 @@ func (z *Zstd) UnmarshalText(text []byte) error {
 // Recipe is what is done to every image of a dataset. The zero value passes everything through
 // unchanged.
 type Recipe struct {
-	Resize    Resize
-	Upscale   bool         // lets shorter, longer and fit enlarge
-	Filter    pixel.Filter // "" is Bilinear; masks always use Nearest
-	Encode    codec.EncodeOptions
-	Color     pixel.Color // "" is ColorRGB; masks are always kept
-	EXIF      pixel.EXIF  // "" is EXIFKeep
-	Zstd      Zstd        // level for raw pixels, 0 for none
-	MaxPixels int         // 0 is pixel.DefaultMaxPixels
+	Resize  Resize
+	Upscale bool         // lets shorter, longer and fit enlarge
+	Filter  pixel.Filter // "" is Bilinear; masks always use Nearest
+	Encode  codec.EncodeOptions
+	Color   pixel.Color // "" is ColorRGB; masks are always kept
+	// EXIF is what is done with the orientation in a file's EXIF data; "" is EXIFKeep, which leaves the
+	// pixels as they are stored. An image that is encoded again has no EXIF data, so that its
+	// orientation is lost then, unless EXIFApply turns the pixels.
+	EXIF      pixel.EXIF
+	Zstd      Zstd // level for raw pixels, 0 for none
+	MaxPixels int  // 0 is pixel.DefaultMaxPixels
 	// Check says how images that pass through are checked.
 	Check Check
 	// Decode is how JPEGs are decoded; codec.Fast scales them down as far as the new size allows.
@@ -108,33 +112,36 @@ func (r Recipe) keepsPixels() bool { return r.Encode.Encoding == "" }
 // kept is the end of an error: which encoding keeps pixels.
 func (r Recipe) kept() string {
 	if r.Encode.Tiled {
-		return ", which --encode jpeg-tiled keeps"
+		return ", which the encoding jpeg-tiled keeps"
 	}
 	return ""
 }
 
-// Validate returns an error if options of the recipe contradict each other, have invalid values or
-// need another build.
+// Validate returns an error if options of the recipe contradict each other, have invalid values or no
+// effect, or need another build.
 func (r Recipe) Validate() error {
+	if err := errors.Join(r.Resize.check(), inner.Encode(r.Encode).Check("Recipe.Encode")); err != nil {
+		return err
+	}
 	switch {
 	case r.keepsPixels() && r.Resize.Mode != ResizeNone:
-		return fmt.Errorf("resize %s changes pixels%s: choose an encoding for them: --encode jpeg:90, png or raw", r.Resize, r.kept())
+		return fmt.Errorf("resize %s changes pixels%s: choose an encoding for them, such as jpeg:90, png or raw", r.Resize, r.kept())
 	case r.keepsPixels() && r.EXIF == pixel.EXIFApply:
-		return fmt.Errorf("exif apply changes pixels%s: choose an encoding for them: --encode jpeg:90, png or raw", r.kept())
+		return fmt.Errorf("exif apply changes pixels%s: choose an encoding for them, such as jpeg:90, png or raw", r.kept())
 	case r.keepsPixels() && r.Color == pixel.ColorGray:
-		return fmt.Errorf("color gray changes pixels%s: choose an encoding for them: --encode jpeg:90, png or raw", r.kept())
+		return fmt.Errorf("color gray changes pixels%s: choose an encoding for them, such as jpeg:90, png or raw", r.kept())
 	case r.Strip && !r.Encode.Tiled:
-		return errors.New("strip is for --encode jpeg-tiled: --encode keep keeps every byte, and other encodings write no metadata")
+		return errors.New("strip is for the encoding jpeg-tiled: keep keeps every byte, and other encodings write no metadata")
 	case r.Passthrough() && r.fast():
-		return errors.New("decode fast is for recipes that decode: choose --encode jpeg:90, png or raw")
+		return errors.New("decode fast is for recipes that decode: choose the encoding jpeg:90, png or raw")
 	case r.fast() && !jpeg.HasLibjpegTurbo:
 		return fmt.Errorf("%w: decode fast needs libjpeg-turbo, which this build lacks: build dsconv with CGO_ENABLED=1", pixel.ErrUnsupported)
 	case r.Zstd != 0 && r.Encode.Encoding != formats.Raw:
-		return errors.New("compress zstd is for raw pixels: choose --encode raw")
+		return errors.New("compress zstd is for raw pixels: choose the encoding raw")
 	case r.Zstd < 0 || r.Zstd > 22:
 		return fmt.Errorf("zstd level %d: choose 1 to 22", int(r.Zstd))
 	case r.Upscale && r.Resize.Mode == ResizeNone:
-		return errors.New("upscale needs --resize with a size")
+		return errors.New("upscale needs a resize with a size")
 	case r.MaxPixels < 0:
 		return fmt.Errorf("max-pixels %d: choose a positive number", r.MaxPixels)
 	}

@@ -89,7 +89,7 @@ func TestValidate(t *testing.T) {
 		"filter":           {Encode: raw, Filter: "sharp"},
 		"color":            {Encode: raw, Color: "bgr"},
 		"exif":             {Encode: raw, EXIF: "drop"},
-		"quality":          {Encode: codec.EncodeOptions{Encoding: formats.JPEG}},
+		"quality":          {Encode: codec.EncodeOptions{Encoding: formats.JPEG, Quality: -1}},
 		"encoding":         {Encode: codec.EncodeOptions{Encoding: formats.GIF}},
 		"empty resize":     {Encode: raw, Resize: Resize{Mode: ResizeExact, W: 3}},
 		"negative maximum": {Encode: raw, MaxPixels: -1},

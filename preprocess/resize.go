@@ -22,7 +22,7 @@ const (
 	ResizeCover   ResizeMode = "cover"   // the smallest size that covers W by H, aspect kept, cropped to W by H around the centre
 )
 
-// Resize is how images are scaled. Shorter and longer use W alone. Its text is the value of --resize:
+// Resize is how images are scaled. Shorter and longer use W alone; H is then 0 or W. Its text is the value of --resize:
 // shorter:N, longer:N, exact:WxH, fit:WxH, cover:WxH or "" for none.
 type Resize struct {
 	Mode ResizeMode
@@ -71,6 +71,21 @@ const maxSide = 65535
 func parseSide(s string) (int, bool) {
 	n, err := strconv.Atoi(s)
 	return n, err == nil && n > 0 && n <= maxSide
+}
+
+// check returns an error about a size that has no effect.
+func (r Resize) check() error {
+	switch r.Mode {
+	case ResizeNone:
+		if r.W != 0 || r.H != 0 {
+			return fmt.Errorf("Recipe.Resize is %dx%d without a Mode: choose one, such as ResizeCover", r.W, r.H)
+		}
+	case ResizeShorter, ResizeLonger:
+		if r.H != 0 && r.H != r.W {
+			return fmt.Errorf("Recipe.Resize.H is %d: %s uses W alone, which is %d: leave out H", r.H, r.Mode, r.W)
+		}
+	}
+	return nil
 }
 
 // String is what UnmarshalText reads.

@@ -1,8 +1,11 @@
 package preprocess
 
 import (
+	"cmp"
 	"fmt"
 	"image"
+	"image/color"
+	"image/draw"
 	"io"
 
 	"github.com/disintegration/imaging"
@@ -18,7 +21,8 @@ type ThumbnailMode string
 
 // The modes of thumbnails.
 const (
-	// ThumbnailFit shows the whole image, as large as W by H allow. Smaller images keep their size.
+	// ThumbnailFit shows the whole image, as large as W by H allow: they are maxima, and a W or H of 0 is
+	// no limit to that side. Smaller images keep their size.
 	ThumbnailFit ThumbnailMode = "fit"
 	// ThumbnailFill is exactly W by H: the image is scaled to cover that, and the rest is cut off.
 	ThumbnailFill ThumbnailMode = "fill"
@@ -42,9 +46,16 @@ var anchors = map[Anchor]imaging.Anchor{
 
 // ThumbnailOptions say what a thumbnail looks like.
 type ThumbnailOptions struct {
-	W, H   int // in pixels, each at least 1
-	Mode   ThumbnailMode
-	Anchor Anchor // of ThumbnailFill
+	// W and H are in pixels: the largest size with ThumbnailFit, where one of them may be 0 for no limit, and
+	// the exact size with ThumbnailFill.
+	W, H int
+	// Mode is ThumbnailFit ("", "fit") or ThumbnailFill ("fill").
+	Mode ThumbnailMode
+	// Anchor is what ThumbnailFill keeps: AnchorCenter ("", "center"), AnchorTop, AnchorBottom, AnchorLeft or
+	// AnchorRight.
+	Anchor Anchor
+	// Background is drawn behind transparent pixels, as a JPEG needs it; nil keeps them transparent.
+	Background color.Color
 	// Sharpen is the strength that the thumbnail is sharpened with, about 0.5 to 1; 0 is none.
 	Sharpen float64
 	// MaxPixels is the most pixels that the image may have; 0 is pixel.DefaultMaxPixels. MaxBytes is the
@@ -55,9 +66,12 @@ type ThumbnailOptions struct {
 
 func (o ThumbnailOptions) check() error {
 	_, known := anchors[o.Anchor]
+	fill := o.Mode == ThumbnailFill
 	switch {
-	case o.W < 1 || o.H < 1 || o.W > maxSide || o.H > maxSide:
-		return fmt.Errorf("thumbnail of %dx%d pixels: choose W and H from 1 to %d", o.W, o.H, maxSide)
+	case o.W < 0 || o.H < 0 || o.W > maxSide || o.H > maxSide || o.W == 0 && o.H == 0:
+		return fmt.Errorf("thumbnail of %dx%d pixels: choose W and H from 1 to %d, or 0 for one of them", o.W, o.H, maxSide)
+	case fill && (o.W == 0 || o.H == 0):
+		return fmt.Errorf("thumbnail of %dx%d pixels: fill needs both W and H, from 1 to %d", o.W, o.H, maxSide)
 	case o.Mode != "" && o.Mode != ThumbnailFit && o.Mode != ThumbnailFill:
 		return fmt.Errorf("thumbnail mode %q: choose fit or fill", o.Mode)
 	case !known:
@@ -99,7 +113,7 @@ func Thumbnail(r io.Reader, o ThumbnailOptions) (*image.NRGBA, error) {
 
 // scaled returns the size that an image of w by h is scaled to, before ThumbnailFill cuts off the rest.
 func (o ThumbnailOptions) scaled(w, h int) (int, int) {
-	mode := ResizeFit
+	mode, o := ResizeFit, o.limited(w, h)
 	if o.Mode == ThumbnailFill {
 		mode = ResizeCover
 	}
@@ -120,13 +134,26 @@ func ThumbnailOf(img image.Image, o ThumbnailOptions) (*image.NRGBA, error) {
 	return o.make(m), nil
 }
 
+// limited returns o with the sides of an image of w by h instead of limits that are not set.
+func (o ThumbnailOptions) limited(w, h int) ThumbnailOptions {
+	o.W, o.H = cmp.Or(o.W, w), cmp.Or(o.H, h)
+	return o
+}
+
 // make returns the thumbnail of m.
 func (o ThumbnailOptions) make(m *pixel.Image) (out *image.NRGBA) {
+	o = o.limited(m.W, m.H)
 	pixels := nrgba(m)
 	if o.Mode == ThumbnailFill {
 		out = imaging.Fill(pixels, o.W, o.H, anchors[o.Anchor], imaging.Lanczos)
 	} else {
 		out = imaging.Fit(pixels, o.W, o.H, imaging.Lanczos)
+	}
+	if o.Background != nil {
+		front := out
+		out = image.NewNRGBA(front.Rect)
+		draw.Draw(out, out.Rect, image.NewUniform(o.Background), image.Point{}, draw.Src)
+		draw.Draw(out, out.Rect, front, front.Rect.Min, draw.Over)
 	}
 	if o.Sharpen > 0 {
 		out = imaging.Sharpen(out, o.Sharpen)

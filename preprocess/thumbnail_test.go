@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"image"
+	"image/color"
 	"runtime"
 	"slices"
 	"strings"
@@ -44,6 +45,9 @@ func TestThumbnail(t *testing.T) {
 		"fit":             {halves(t, 800, 400, 1), ThumbnailOptions{W: 100, H: 100}, 100, 50, false, true},
 		"fit, turned":     {halves(t, 800, 400, 6), ThumbnailOptions{W: 100, H: 100}, 50, 100, false, false},
 		"fit, mirrored":   {halves(t, 800, 400, 2), ThumbnailOptions{W: 100, H: 100}, 100, 50, true, false},
+		"fit, width":      {halves(t, 800, 400, 1), ThumbnailOptions{W: 100}, 100, 50, false, true},
+		"fit, height":     {halves(t, 4000, 400, 1), ThumbnailOptions{H: 50}, 500, 50, false, true},
+		"turned height":   {halves(t, 800, 400, 6), ThumbnailOptions{H: 100}, 50, 100, false, false},
 		"fit, small":      {halves(t, 20, 10, 1), ThumbnailOptions{W: 100, H: 100}, 20, 10, false, true},
 		"fill":            {halves(t, 800, 400, 1), ThumbnailOptions{W: 60, H: 60, Mode: ThumbnailFill, Sharpen: 0.5}, 60, 60, false, true},
 		"fill left":       {halves(t, 800, 200, 1), ThumbnailOptions{W: 60, H: 60, Mode: ThumbnailFill, Anchor: AnchorLeft}, 60, 60, false, false},
@@ -101,10 +105,36 @@ func TestThumbnailOfAllChannels(t *testing.T) {
 	}
 }
 
+// A background is drawn behind what is transparent, so that the thumbnail can be written as a JPEG.
+func TestThumbnailBackground(t *testing.T) {
+	clear := image.NewNRGBA(image.Rect(0, 0, 8, 8))
+	for i := range clear.Pix {
+		clear.Pix[i] = []byte{200, 100, 50, 51}[i%4]
+	}
+	asJPEG := codec.EncodeOptions{Encoding: formats.JPEG}
+	with, err := ThumbnailOf(clear, ThumbnailOptions{W: 4, Background: color.White})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := with.NRGBAAt(1, 1); got != (color.NRGBA{244, 224, 214, 255}) {
+		t.Errorf("over white: %v", got)
+	}
+	if err := codec.EncodeImage(new(bytes.Buffer), with, asJPEG); err != nil {
+		t.Error(err)
+	}
+	without, err := ThumbnailOf(clear, ThumbnailOptions{W: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := codec.EncodeImage(new(bytes.Buffer), without, asJPEG); without.NRGBAAt(1, 1).A != 51 || err == nil || !strings.Contains(err.Error(), "draw it over a background") {
+		t.Errorf("without a background: %v, %v", without.NRGBAAt(1, 1), err)
+	}
+}
+
 func TestThumbnailMisuse(t *testing.T) {
 	data := halves(t, 40, 20, 1)
 	for name, o := range map[string]ThumbnailOptions{
-		"no size": {}, "negative": {W: -3, H: 5}, "huge": {W: 1 << 20, H: 1}, "mode": {W: 5, H: 5, Mode: "squeeze"}, "anchor": {W: 5, H: 5, Anchor: "middle"},
+		"no size": {}, "fill without height": {W: 5, Mode: ThumbnailFill}, "negative": {W: -3, H: 5}, "huge": {W: 1 << 20, H: 1}, "mode": {W: 5, H: 5, Mode: "squeeze"}, "anchor": {W: 5, H: 5, Anchor: "middle"},
 		"sharpen": {W: 5, H: 5, Sharpen: -1}, "pixels": {W: 5, H: 5, MaxPixels: -1}, "bytes": {W: 5, H: 5, MaxBytes: -1},
 	} {
 		if _, err := Thumbnail(bytes.NewReader(data), o); err == nil {

@@ -30,7 +30,7 @@ type Config struct {
 
 	// Shuffle shuffles all samples of each epoch, as order.Full; otherwise they come in key order.
 	Shuffle bool `json:"-"`
-	// Order is the order of the samples, see package order. With Shuffle it must be left out, or be
+	// Order is the order of the samples, see package github.com/dsconv/dsconv/reader/order. With Shuffle it must be left out, or be
 	// order.Full.
 	Order order.Spec `json:"order"`
 	// Weight returns a sample's weight for the order Weighted.
@@ -60,7 +60,7 @@ type Config struct {
 	// AnySize lets images differ in size after the transforms. There are no batches then: Pick reads
 	// samples.
 	AnySize bool `json:"any_size,omitempty"`
-	// Transforms make all images one size; see package augment.
+	// Transforms make all images one size; see package github.com/dsconv/dsconv/reader/augment.
 	Transforms augment.Ops `json:"augment,omitempty"`
 	// DType of the batches: formats.Uint8, the default, Uint16, Float32, Float16 or BFloat16.
 	DType formats.DType `json:"dtype"`

@@ -16,7 +16,7 @@
 //
 // # Order
 //
-// The order of an epoch is a function of (seed, epoch, position), see package order, and the
+// The order of an epoch is a function of (seed, epoch, position), see package github.com/dsconv/dsconv/reader/order, and the
 // augmentation of a sample depends on (seed, epoch, the sample's index in its split)
 // alone. So batches are the same, bit for bit, for any number of workers and any format. (If
 // an order repeats samples, the position replaces the index: otherwise they would look

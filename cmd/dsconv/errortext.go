@@ -46,7 +46,7 @@ func errorLines(err error) []string {
 func withHint(err error, path string) error {
 	switch {
 	case errors.Is(err, formats.ErrExists):
-		return fmt.Errorf("%w: choose another name, or use --force to replace a dataset that dsconv wrote", err)
+		return fmt.Errorf("%w (--force)", err)
 	case errors.Is(err, convert.ErrSourceChanged):
 		return fmt.Errorf("%w\nrestore the source as it was, or start over with --discard", err)
 	case errors.Is(err, convert.ErrCannotResume):

@@ -2,8 +2,10 @@ package durable
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -17,6 +19,21 @@ func Exists(path string) bool {
 func IsMissing(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
+
+// CheckParent returns an error that is fs.ErrNotExist if the folder that path is in does not exist: a
+// mistyped path should not become a tree of folders.
+func CheckParent(path string) error {
+	folder := filepath.Dir(filepath.Clean(path))
+	if _, err := os.Stat(folder); err == nil || !IsMissing(err) {
+		return nil // writing there returns other errors
+	}
+	return missingFolder{fmt.Errorf("%s: the folder %s is missing: correct the path, or create the folder first", path, folder)}
+}
+
+// missingFolder is an fs.ErrNotExist; its text is the error's own.
+type missingFolder struct{ error }
+
+func (missingFolder) Is(target error) bool { return target == fs.ErrNotExist }
 
 // KindOf describes the kind of file for error messages.
 func KindOf(m fs.FileMode) string {

@@ -27,5 +27,7 @@
 // # Errors
 //
 // [pixel.ErrNotImage], [pixel.ErrTruncated], [pixel.ErrCorrupt], [pixel.ErrTooLarge] and
-// [pixel.ErrUnsupported] are about the image; for others [pixel.EndsRun] reports true.
+// [pixel.ErrUnsupported] are about the image: skip it. Errors of a reader or writer that is given, such as an
+// *fs.PathError, are passed on in the chain. For what other images would meet as well, such as a lack of
+// memory, [pixel.EndsRun] reports true.
 package codec

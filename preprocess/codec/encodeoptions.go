@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -16,7 +17,7 @@ import (
 // jpeg[:QUALITY][:444|422|420][:optimize|progressive][:tile=MCUS].
 type EncodeOptions struct {
 	Encoding formats.Encoding // JPEG, PNG or Raw; "" keeps, which only a recipe can
-	Quality  int              // of JPEG, 1 to 100; 0 with Tiled
+	Quality  int              // of JPEG, 1 to 100; 0 is DefaultQuality
 	// Sampling of a JPEG's colours; "" is 4:2:0, as Pillow writes it.
 	Sampling pixel.Sampling
 	// Optimize computes the best Huffman tables for each JPEG; Progressive implies it.
@@ -113,7 +114,7 @@ func (o EncodeOptions) String() string {
 	case o.Encoding != formats.JPEG:
 		return string(o.Encoding)
 	}
-	s := fmt.Sprintf("jpeg:%d", o.Quality)
+	s := fmt.Sprintf("jpeg:%d", cmp.Or(o.Quality, DefaultQuality))
 	if o.Sampling != "" {
 		s += ":" + string(o.Sampling)
 	}
@@ -132,14 +133,14 @@ func (o EncodeOptions) String() string {
 // MarshalText implements encoding.TextMarshaler.
 func (o EncodeOptions) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// Validate returns an error if a value is invalid or needs another build.
+// Validate returns an error if a value is invalid, has no effect or needs another build.
 func (o EncodeOptions) Validate() error {
-	if err := new(EncodeOptions).UnmarshalText([]byte(o.String())); err != nil {
+	if err := inner.Encode(o).Check("EncodeOptions"); err != nil {
 		return err
 	}
 	if !jpeg.HasLibjpegTurbo && inner.Encode(o).CheckBuild() != nil {
-		return fmt.Errorf("--encode %s needs libjpeg-turbo, which this build of dsconv lacks: build it with CGO_ENABLED=1, "+
-			"or choose --encode keep, jpeg:QUALITY, png or raw", o)
+		return fmt.Errorf("encode %s needs libjpeg-turbo, which this build of dsconv lacks: build it with CGO_ENABLED=1, "+
+			"or choose keep, jpeg:QUALITY, png or raw", o)
 	}
 	return nil
 }

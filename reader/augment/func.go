@@ -22,7 +22,8 @@ import (
 //	config.Transforms = append(augment.Train(224), darken)
 //
 // It is done exactly where it stands among the ops, to the pixels that those before it leave; size and
-// channels stay. Masks and boxes stay as they are. For what moves pixels write an [Op], whose steps masks
+// channels stay. Put it before Normalize: only RandomErasing may follow that. It is told nothing of the
+// sample but the random draws. Masks and boxes stay as they are. For what moves pixels write an [Op], whose steps masks
 // and boxes follow.
 //
 // Its text is func:NAME, in JSON and reports too. Parse refuses that text: a function cannot be read from
@@ -31,8 +32,9 @@ type Func struct {
 	// Name is for texts: letters, digits, '-', '_' and '.'.
 	Name string
 	// Apply changes the image m: m.H rows of m.W pixels of m.C channels, of uint8, or of uint16
-	// (little-endian) in images of 16 bits. m and its memory are valid until Apply returns. Apply must change no
-	// other field than Pix, draw from r alone, and be safe for concurrent use. An error makes the image a bad
+	// (little-endian) in images of 16 bits. m and its memory are valid until Apply returns. Apply may
+	// overwrite the bytes of Pix, or set Pix to other memory of the same length, which is copied at once. It must
+	// change no other field, draw from r alone, and be safe for concurrent use. An error makes the image a bad
 	// sample, and so does a panic.
 	Apply func(m *pixel.Image, r *random.Rand) error
 }

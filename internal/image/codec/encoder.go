@@ -40,7 +40,7 @@ func (e *Encoder) AppendJPEG(dst []byte, m *pixel.Image, o Encode) ([]byte, erro
 	case err != nil:
 		return dst, err
 	case m.DType != formats.Uint8 || m.C != 1 && m.C != 3:
-		return dst, fmt.Errorf("%w: JPEG cannot hold %d channels of %s: choose --encode png or raw, or --color rgb", pixel.ErrUnsupported, m.C, m.DType)
+		return dst, fmt.Errorf("%w: JPEG cannot hold %d channels of %s: use PNG or raw pixels, decode it as RGB, or draw it over a background (package image/draw)", pixel.ErrUnsupported, m.C, m.DType)
 	case m.H > longest || m.W > longest:
 		return dst, fmt.Errorf("%w: JPEG cannot hold %dx%d pixels", pixel.ErrUnsupported, m.W, m.H)
 	case o.Progressive && o.Interval > 0:

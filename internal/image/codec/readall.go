@@ -16,8 +16,8 @@ const DefaultMaxBytes = 256 << 20
 // sniffed is how many bytes tell whether data are an image.
 const sniffed = 512
 
-// ReadAll returns all bytes of r, at most limit of them, or DefaultMaxBytes if limit is 0. Data that do not begin as an image are refused
-// at once.
+// ReadAll returns all bytes of r, at most limit of them, or DefaultMaxBytes if limit is 0. Data that do not
+// begin as an image are refused at once.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	if r == nil {
 		return nil, errors.New("codec: the reader is nil")
@@ -43,7 +43,7 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("read the image: %w", err)
 	}
 	if int64(b.Len()) > limit {
-		return nil, fmt.Errorf("%w: a file of more than %d bytes; MaxBytes sets the limit", pixel.ErrTooLarge, limit)
+		return nil, fmt.Errorf("%w: the file is larger than %d bytes (MaxBytes)", pixel.ErrTooLarge, limit)
 	}
 	return b.Bytes(), nil
 }

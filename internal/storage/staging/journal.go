@@ -39,7 +39,7 @@ type checkpoint struct {
 
 func appendRecord(f *os.File, payload []byte) error {
 	if len(payload) > maxRecord {
-		return fmt.Errorf("a checkpoint has %d bytes, the limit is %d: make checkpoints more often, with a smaller --checkpoint", len(payload), maxRecord)
+		return fmt.Errorf("a checkpoint has %d bytes, the limit is %d: make checkpoints more often, with a smaller number of bytes between them", len(payload), maxRecord)
 	}
 	b := binary.LittleEndian.AppendUint32(make([]byte, 0, recordHeader+len(payload)), uint32(len(payload)))
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(payload, checksum.Castagnoli))

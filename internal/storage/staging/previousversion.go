@@ -44,7 +44,7 @@ type PreviousVersion struct {
 type noPreviousError string
 
 func (e noPreviousError) Error() string {
-	return string(e) + ": no previous version was kept in " + string(e) + PreviousSuffix + "; use --keep-old when you edit a dataset to keep one"
+	return string(e) + ": no previous version was kept in " + string(e) + PreviousSuffix + "; to have one, choose to keep it when you edit the dataset"
 }
 
 func (noPreviousError) Is(target error) bool { return target == formats.ErrNotDataset }

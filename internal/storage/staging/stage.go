@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,10 +62,10 @@ func createStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 	m.Version = m.RequiredVersion()
 	s := &Stage{Meta: m, Manifest: manifest.NewManifestFor(&m), dir: filepath.Clean(path) + sidecar.PartialSuffix}
 	if !durable.Exists(s.dir) && durable.Exists(final) && !replace {
-		return nil, fmt.Errorf("%s: %w; choose another path, or replace it with --force", final, formats.ErrExists)
+		return nil, fmt.Errorf("%s: %w: choose another path, or allow replacing it", final, formats.ErrExists)
 	}
-	if folder := filepath.Dir(s.dir); durable.IsMissing(second(os.Stat(folder))) {
-		return nil, fmt.Errorf("%s: the folder %s is missing: correct the path, or create the folder first: %w", path, folder, fs.ErrNotExist)
+	if err := durable.CheckParent(path); err != nil {
+		return nil, err
 	}
 	if err := s.lock(true); err != nil {
 		return nil, err
@@ -76,7 +75,7 @@ func createStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 	}
 	// Checked again: the previous holder of the lock may have finished the dataset.
 	if durable.Exists(final) && !replace {
-		return nil, errors.Join(fmt.Errorf("%s: %w; choose another path, or replace it with --force", final, formats.ErrExists), s.remove())
+		return nil, errors.Join(fmt.Errorf("%s: %w: choose another path, or allow replacing it", final, formats.ErrExists), s.remove())
 	}
 	if err := s.start(); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -99,8 +98,6 @@ func (s *Stage) CheckOpen() error {
 	}
 	return nil
 }
-
-func second[T any](_ T, err error) error { return err }
 
 // checkUnused returns ErrPartial if there is an unfinished dataset to resume.
 func (s *Stage) checkUnused() error {
@@ -171,7 +168,7 @@ func (s *Stage) reopen() error {
 	m, t, last, err := readJournal(s.file(journalName))
 	if errors.Is(err, formats.ErrNoPartial) {
 		if lost, lerr := s.journalLost(); lerr != nil || lost {
-			return errors.Join(fmt.Errorf("%s: %w: the journal's first record cannot be read; start over with --discard", s.dir, formats.ErrDamaged), lerr)
+			return errors.Join(fmt.Errorf("%s: %w: the journal's first record cannot be read; discard it to start over", s.dir, formats.ErrDamaged), lerr)
 		}
 		return errors.Join(fmt.Errorf("%s: %w", s.dir, err), s.remove())
 	}
