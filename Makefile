@@ -169,6 +169,7 @@ lint: deps $(LINT) $(DEADCODE) $(VENV)/.done ## golangci-lint, gofumpt, dead cod
 	cd examples && $(LINT) run ./...
 	cd scripts/exported && $(LINT) run ./...
 	scripts/deadcode $(DEADCODE)
+	go -C scripts/exported run . $(CURDIR) # exported names that nothing else uses
 	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
