@@ -80,11 +80,11 @@ func ExampleThumbnail_file() {
 	dir := exampleFolder()
 	defer os.RemoveAll(dir)
 	if err := writeThumbnail(filepath.Join(dir, "thumbnail.jpg"), filepath.Join(dir, "1.jpg")); err != nil {
-		log.Fatal(err)
+		log.Panic(err)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "thumbnail.jpg"))
 	if err != nil {
-		log.Fatal(err)
+		log.Panic(err)
 	}
 	encoding, header, err := codec.Inspect(data)
 	fmt.Println(encoding, header.W, header.H, err)

@@ -33,11 +33,13 @@ func Compile(ops []Op, h, w, c int, dtype formats.DType, layout pixel.Layout) (*
 	if h < 0 || w < 0 || h > maxResult || w > maxResult {
 		return nil, fmt.Errorf("images of %dx%d pixels: wanted 1 to %d, or 0 if they differ in size", w, h, maxResult)
 	}
+	size := fmt.Sprintf("an image of %dx%d", w, h)
 	if h == 0 || w == 0 {
 		if !FixesSize(ops) {
 			return nil, ErrSize
 		}
 		h, w = maxSide, maxSide
+		size = fmt.Sprintf("an image of the largest size, %dx%d", w, h)
 	}
 	if sizingOfAll(ops) == variesSize {
 		return nil, ErrSize
@@ -45,7 +47,7 @@ func Compile(ops []Op, h, w, c int, dtype formats.DType, layout pixel.Layout) (*
 	var steps Steps
 	p.Draw(&steps, h, w, new(random.Rand))
 	if steps.err != nil {
-		return nil, fmt.Errorf("an image of %dx%d: %w", w, h, steps.err)
+		return nil, fmt.Errorf("%s: %w", size, steps.err)
 	}
 	p.h, p.w = steps.h, steps.w
 	return p, nil
