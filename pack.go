@@ -30,6 +30,7 @@ type Options struct {
 
 // Pack converts src, a folder of images or a dataset, into the dataset dst: see PlanPack. The Report is
 // never nil. With an error it has the work until then; a later Pack with the same arguments resumes it.
+// Package formats/folder says which folders give the images labels and splits.
 func Pack(ctx context.Context, src, dst string, o Options) (*Report, error) {
 	p, err := PlanPack(ctx, src, dst, o)
 	if err != nil {
@@ -40,7 +41,8 @@ func Pack(ctx context.Context, src, dst string, o Options) (*Report, error) {
 }
 
 // PackDataset is Pack for a Dataset that is open, perhaps one of the caller's own. It stays open.
-// Options.Source is not used.
+// Options.Source is not used. An interrupted pack resumes if keys, sizes and times in Info are unchanged;
+// a Dataset whose Read may change must implement formats.Identifier, or set Options.Discard.
 func PackDataset(ctx context.Context, src formats.Dataset, dst string, o Options) (*Report, error) {
 	p, err := planDataset(ctx, src, dst, o)
 	if err != nil {
