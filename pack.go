@@ -44,6 +44,8 @@ type Options struct {
 // The error is formats.ErrExists if a finished dataset is at dst and Options.Create.Replace is not set, and
 // convert.ErrOptions if what was asked for is impossible; nothing is written then. Bad images are no error
 // unless Options.OnError is convert.Fail: Report.Skipped lists them.
+//
+// Package formats/folder says which folders give the images labels and splits.
 func Pack(ctx context.Context, src, dst string, o Options) (*Report, error) {
 	p, err := PlanPack(ctx, src, dst, o)
 	if err != nil {
@@ -54,7 +56,8 @@ func Pack(ctx context.Context, src, dst string, o Options) (*Report, error) {
 }
 
 // PackDataset is Pack for a Dataset that is open, perhaps one of the caller's own. It stays open.
-// Options.Source is not used.
+// Options.Source is not used. An interrupted pack resumes if keys, sizes and times in Info are unchanged;
+// a Dataset whose Read may change must implement formats.Identifier, or set Options.Discard.
 func PackDataset(ctx context.Context, src formats.Dataset, dst string, o Options) (*Report, error) {
 	p, err := planDataset(ctx, src, dst, o)
 	if err != nil {

@@ -34,7 +34,7 @@ func (r *run) handleBad(j *job, path string) error {
 		return fmt.Errorf("%s: %w", path, j.err)
 	}
 	bad := Problem{Path: path, Cause: j.err.Error(), Action: ActionSkipped}
-	if r.o.OnError == Fail || pixel.EndsRun(j.err) || errors.Is(j.err, formats.ErrClosed) || r.isReady(int(r.order[j.pos])) {
+	if r.o.OnError == Fail || endsRun(j.err) || r.isReady(int(r.order[j.pos])) {
 		bad.Action = ActionFailed
 		r.report.Failure = &bad
 		return fmt.Errorf("%s: %w", path, j.err)
@@ -50,6 +50,15 @@ func (r *run) handleBad(j *job, path string) error {
 	}
 	r.state.Skipped = append(r.state.Skipped, bad)
 	return nil
+}
+
+// endsRun reports whether err is not about one image.
+func endsRun(err error) bool {
+	if errors.As(err, &contractError{}) || pixel.EndsRun(err) || errors.Is(err, formats.ErrClosed) {
+		return true
+	}
+	panicked := new(guard.PanicError)
+	return errors.As(err, &panicked) && panicked.Foreign
 }
 
 // quarantine copies the source's bytes to a file of the same relative path. copied is false if

@@ -31,7 +31,8 @@ type Options struct {
 	KeepOld bool
 	// Workers process images, IOWorkers read them; 0 chooses by the number of cores.
 	Workers, IOWorkers int
-	// OnError says what happens to bad images. Quarantine is the folder for copies of them; it is
+	// OnError says what happens to bad images. They are skipped and listed in Report.Skipped, and the
+	// error is nil, unless OnError is Fail. Quarantine is the folder for copies of them; it is
 	// created when it is needed.
 	OnError    OnError
 	Quarantine string
@@ -45,7 +46,8 @@ type Options struct {
 }
 
 // OnError says what happens to a bad image: one that cannot be read or decoded. Errors that are not
-// about one image, such as a full disk, always end the run.
+// about one image, such as a full disk, always end the run, and so does a Dataset whose Read breaks its
+// contract.
 type OnError string
 
 // What happens to a bad image. The report names it in any case.

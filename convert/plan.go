@@ -36,6 +36,8 @@ type Plan struct {
 	change func(*formats.Info) // likewise
 	base   string              // likewise
 
+	version bool // NewVersion made it
+
 	removed []formats.RemovedSample // samples removed by hand; the dataset records them
 
 	fingerprint uint64 // of the source's samples in this order
@@ -128,10 +130,10 @@ func (p *Plan) selectSamples(ctx context.Context) error {
 			continue
 		}
 		in, err := p.src.Info(i)
-		if err == nil {
-			err = errors.Join(ctx.Err(), keys.check(i, in.Key))
-		}
 		if err != nil {
+			return fmt.Errorf("sample %d of the source: %w", i, err)
+		}
+		if err := errors.Join(ctx.Err(), keys.check(i, in.Key)); err != nil {
 			return err
 		}
 		if patterns.IncludesFile(in.Name()) {

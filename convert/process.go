@@ -25,19 +25,15 @@ func (r *run) readAll() {
 // get wrong.
 func (r *run) readSample(pos int, s *formats.Sample) error {
 	i := int(r.order[pos])
+	blank(s)
 	if err := r.src.Read(i, s); err != nil {
 		return err
 	}
 	in, err := r.src.Info(i)
-	switch {
-	case err != nil:
-		return err
-	case s.Key != in.Key:
-		return fmt.Errorf("%w: the source's Read gave the sample the key %q, but its Info has %q", formats.ErrKey, s.Key, in.Key)
-	case len(s.Values) != len(r.schema):
-		return fmt.Errorf("key %q: %w: the source's Read gave %d values for %d fields", in.Key, formats.ErrSchema, len(s.Values), len(r.schema))
+	if err != nil {
+		return fmt.Errorf("sample %d of the source: %w", i, err)
 	}
-	return nil
+	return r.checkSample(&in, s, r.isReady(i))
 }
 
 func (r *run) processAll() error {

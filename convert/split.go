@@ -94,7 +94,7 @@ func (sp Splitter) Assign(src formats.Dataset) ([]string, error) {
 		in, err := src.Info(i)
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, fmt.Errorf("sample %d of the source: %w", i, err)
 		case sp == NoSplits:
 		case column >= len(in.Columns):
 			return nil, fmt.Errorf("key %q: it has %d columns, the source's Meta has %d", in.Key, len(in.Columns), len(src.Meta().Columns))

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
@@ -42,7 +43,7 @@ func NewVersion(ctx context.Context, src formats.Dataset, v Version, f formats.W
 		return nil, optionError{err}
 	}
 	o.Create.Replace = true
-	p := &Plan{Path: path, Meta: v.Meta, src: src, format: f, o: o, ready: v.Ready, change: v.Change, base: v.Base, Samples: src.Len()}
+	p := &Plan{Path: path, Meta: v.Meta, src: src, format: f, o: o, ready: v.Ready, change: v.Change, base: v.Base, Samples: src.Len(), version: true}
 	p.Meta.Format = f.Name()
 	proc, err := preprocess.NewProcessor(o.Recipe, src.Meta().Schema)
 	if err != nil {
@@ -52,7 +53,7 @@ func NewVersion(ctx context.Context, src formats.Dataset, v Version, f formats.W
 	for i := range src.Len() {
 		in, err := src.Info(i)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("sample %d of the source: %w", i, err)
 		}
 		p.splits = append(p.splits, in.Split)
 	}

@@ -9,15 +9,20 @@ import (
 
 // Dataset is a set of samples that can be read in any order. It is safe for concurrent
 // use. Index i, from 0 to Len()-1, is the position of the sample's key in bytewise order.
+//
+// A Dataset of one's own sets in Read the sample's Key, its Values and, where it has them, Split and
+// Columns. An image is Data and Encoding; pixels (Raw) also have DType (Uint8 or Uint16) and Shape:
+// height, width and channels, or height and width of one channel. SetInt64 makes a label.
 type Dataset interface {
-	// Meta describes the dataset. The caller must not change what it points to.
+	// Meta describes the dataset. The caller must not change what it points to. A Dataset of one's own
+	// must set Schema, and Splits and Columns if it has any; the rest may be left out.
 	Meta() *Meta
 	Len() int
 	// Info describes sample i without reading its values.
 	Info(i int) (Info, error)
 	// Read fills s with sample i, one value per field of the schema. What it sets is s's own
 	// memory (Sample.Resize, Value.Copy), which it uses again, or memory of the dataset that never
-	// changes. An error names the sample's key; ErrDamaged is in its chain if the stored bytes are
+	// changes: it may assign s.Values = []Value{...}. An error names the sample's key; ErrDamaged is in its chain if the stored bytes are
 	// not those that were written.
 	Read(i int, s *Sample) error
 	// Close releases what the dataset holds. It waits for the methods that are running, so none of
@@ -49,7 +54,9 @@ type Prefetcher interface {
 	Prefetch(indices []int32)
 }
 
-// Identifier is a Dataset that has no checksums, such as a folder.
+// Identifier is a Dataset that has no checksums, such as a folder. An interrupted pack resumes if keys,
+// sizes and times in Info are unchanged. A Dataset whose Read may give something else then must be an
+// Identifier, or be packed with Options.Discard.
 type Identifier interface {
 	// Identify writes bytes that differ between datasets whose samples have the same keys,
 	// sizes and times.

@@ -193,7 +193,8 @@ func (s *Sample) memory() *sampleMemory {
 	return s.own
 }
 
-// Info describes a sample without its values.
+// Info describes a sample without its values. A Dataset of one's own must set Key. Split and Label must
+// equal those that Read gives; no label is NoLabel, not 0. The rest may be left out.
 type Info struct {
 	Key        string
 	Split      string
@@ -215,9 +216,9 @@ func (in *Info) Name() string {
 	return in.Key
 }
 
-// Resize gives s n values in memory of its own. Values that s has stay, with their memory if they are
-// s's own. Readers call it before they fill the values, and whoever changes the values of a sample
-// that it did not read itself calls it before that.
+// Resize makes s.Values n long, in memory that s uses again for the next sample. What the values hold
+// stays. Call it in Read before you fill the values, and before you change values that someone else put
+// into s: a Dataset's own slice is then copied, not changed.
 func (s *Sample) Resize(n int) {
 	own := s.memory()
 	given := s.Values

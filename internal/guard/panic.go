@@ -3,18 +3,28 @@ package guard
 import (
 	"fmt"
 	"path"
+	"reflect"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // PanicError is a panic that Do has caught.
 type PanicError struct {
 	Value any
 	Stack string // the innermost calls, on one line
+	// Foreign is set if a function of the program panicked, which called dsconv or which dsconv called,
+	// such as a Dataset's Read.
+	Foreign bool
+	place   string // of the innermost call that is not a library's
 }
 
 func (e *PanicError) Error() string {
+	if e.Foreign {
+		return fmt.Sprintf("%s panicked: %v", e.place, e.Value)
+	}
 	return fmt.Sprintf("internal error, please report it: panic: %v (%s)", e.Value, e.Stack)
 }
 
@@ -53,29 +63,75 @@ func caught(value any) error {
 			return err
 		}
 	}
-	return &PanicError{Value: value, Stack: stack()}
+	frames := panicking()
+	e := &PanicError{Value: value, Stack: joined(frames)}
+	if k := slices.IndexFunc(frames, func(f runtime.Frame) bool { return !library(&f) }); k >= 0 {
+		f := &frames[k]
+		e.Foreign, e.place = foreign(f.Function), fmt.Sprintf("%s (%s:%d)", path.Base(f.Function), path.Base(f.File), f.Line)
+	}
+	return e
 }
 
 // calls is the largest number of calls in a PanicError.
 const calls = 8
 
-// stack lists the calls that led to the panic, the innermost first.
-func stack() string {
+// panicking lists the calls that led to the panic, the innermost first.
+func panicking() (list []runtime.Frame) {
 	pc := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(0, pc)])
-	var list []string
-	for panicked := false; len(list) < calls; {
+	for panicked := false; ; {
 		f, more := frames.Next()
-		name := path.Base(f.Function)
 		switch {
-		case name == "runtime.gopanic":
+		case f.Function == "runtime.gopanic":
 			panicked, list = true, nil
-		case panicked && !strings.HasPrefix(name, "runtime."):
-			list = append(list, fmt.Sprintf("%s %s:%d", name, path.Base(f.File), f.Line))
+		case panicked && !strings.HasPrefix(f.Function, "runtime."):
+			list = append(list, f)
 		}
 		if !more {
-			break
+			return list
 		}
 	}
+}
+
+func joined(frames []runtime.Frame) string {
+	var list []string
+	for _, f := range frames[:min(calls, len(frames))] {
+		list = append(list, fmt.Sprintf("%s %s:%d", path.Base(f.Function), path.Base(f.File), f.Line))
+	}
 	return strings.Join(list, ", ")
+}
+
+// module is dsconv's own path; modules begins those of what it uses.
+const module = "github.com/dsconv/dsconv"
+
+var modules = []string{
+	"golang.org/x/", "gonum.org/", "github.com/klauspost/", "github.com/zeebo/", "github.com/bmatcuk/", "github.com/bmatsuo/", "github.com/disintegration/",
+}
+
+// library reports whether a call is in the standard library or another that dsconv uses. Its caller made
+// the mistake.
+func library(f *runtime.Frame) bool {
+	if slices.ContainsFunc(modules, func(prefix string) bool { return strings.HasPrefix(f.Function, prefix) }) {
+		return true
+	}
+	if src := goSource(); src != "" {
+		return strings.HasPrefix(f.File, src)
+	}
+	first, _, deeper := strings.Cut(f.Function, "/") // of the standard library it has no domain
+	return deeper && !strings.Contains(first, ".")
+}
+
+// goSource is the folder of the standard library's sources, "" if the build left out the paths.
+var goSource = sync.OnceValue(func() string {
+	f, _ := runtime.CallersFrames([]uintptr{reflect.ValueOf(strings.Cut).Pointer() + 1}).Next()
+	return strings.TrimSuffix(f.File, "strings/strings.go")
+})
+
+// foreign reports whether a function is the program's, not dsconv's. Tests that use a package from outside
+// are programs.
+func foreign(function string) bool {
+	slash := strings.LastIndexByte(function, '/') + 1
+	name, _, _ := strings.Cut(function[slash:], ".")
+	pkg := function[:slash] + name
+	return pkg != module && !strings.HasPrefix(pkg, module+"/") || strings.HasSuffix(pkg, "_test")
 }
