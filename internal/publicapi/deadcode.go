@@ -11,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/forgotten"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -29,6 +30,8 @@ func main() {
 	_, _ = reader.NewMixture(nil, reader.Config{})
 	images()
 	loading()
+	// What names, in tests, what they forgot to close: internal/forgotten/forgottentest.
+	_, _ = forgotten.StillOpen(), forgotten.Closed()
 }
 
 func images() {
