@@ -12,8 +12,8 @@ import (
 //
 // One that an epoch gives belongs to the Loader. It is valid, and may be written to, until the loop's
 // body ends (with a Run until the next call of Next), or until Release if Keep was called. What its
-// slices held is another batch's afterwards: the fields are nil then, and Pixels, Labels, Keep and
-// Clone panic. One that the caller made, that Pick filled or that Clone returned is the caller's, for
+// slices held is another batch's afterwards: the fields are nil then, and Pixels, Labels, Label,
+// Keep and Clone panic; Shape, the types, N and End stay. One that the caller made, that Pick filled or that Clone returned is the caller's, for
 // ever.
 //
 // Keep, Release and Clone may be called from any goroutine; the rest belongs to one at a time.
@@ -82,8 +82,8 @@ func NewBatch(shape [4]int, dtype, labels formats.DType) (*Batch, error) {
 // Batch.DType: uint8, uint16 (also of float16 and bfloat16, whose bits it holds) or float32. It is nil
 // after TakeImages. Pixels panics for another T, and for a batch that is no longer valid.
 func Pixels[T uint8 | uint16 | float32](b *Batch) []T {
-	checkElements[T]("Pixels", "DType", b.DType)
 	images, _ := b.memory("Pixels")
+	checkElements[T]("Pixels", "DType", b.DType)
 	return Elements[T](images)
 }
 
@@ -93,8 +93,8 @@ func Pixels[T uint8 | uint16 | float32](b *Batch) []T {
 // numbers, throughout where the label is multi-hot. Labels panics for another T, and for a batch that
 // is no longer valid.
 func Labels[T int64 | uint8 | uint16 | float32](b *Batch) []T {
-	checkElements[T]("Labels", "LabelDType", b.LabelDType)
 	_, labels := b.memory("Labels")
+	checkElements[T]("Labels", "LabelDType", b.LabelDType)
 	return Elements[T](labels)
 }
 

@@ -162,8 +162,8 @@ func (w *worker) fetch(i int, start time.Duration) (time.Duration, error) {
 			return w.lap(stageRead, start), nil
 		}
 	}
-	if err := l.read(i, &w.sample); err != nil {
-		return start, fmt.Errorf("read sample %d: %w", i, err)
+	if err := w.readSample(i); err != nil {
+		return start, err
 	}
 	w.fetched = true
 	now := w.lap(stageRead, start)

@@ -28,9 +28,9 @@ type Config struct {
 	// Prefetch is how many batches are loaded before they are asked for; 0 is DefaultPrefetch.
 	Prefetch int `json:"prefetch,omitempty"`
 
-	// Shuffle shuffles all samples of each epoch, as order.Full; otherwise they come in key order.
+	// Shuffle shuffles all samples of each epoch, as order.Full of package reader/order; otherwise they come in key order.
 	Shuffle bool `json:"-"`
-	// Order is the order of the samples, see package github.com/dsconv/dsconv/reader/order. With Shuffle it must be left out, or be
+	// Order is the order of the samples, see package reader/order. With Shuffle it must be left out, or be
 	// order.Full.
 	Order order.Spec `json:"order"`
 	// Weight returns a sample's weight for the order Weighted.
@@ -60,7 +60,8 @@ type Config struct {
 	// AnySize lets images differ in size after the transforms. There are no batches then: Pick reads
 	// samples.
 	AnySize bool `json:"any_size,omitempty"`
-	// Transforms make all images one size; see package github.com/dsconv/dsconv/reader/augment.
+	// Transforms make all images one size, such as augment.Train(224), or what augment.Parse reads; see
+	// package reader/augment.
 	Transforms augment.Ops `json:"augment,omitempty"`
 	// DType of the batches: formats.Uint8, the default, Uint16, Float32, Float16 or BFloat16.
 	DType formats.DType `json:"dtype"`
@@ -71,7 +72,7 @@ type Config struct {
 	Color pixel.Color `json:"color"`
 	// ApplyOrientation applies the EXIF orientation, which ImageFolder and Pillow do not.
 	ApplyOrientation bool `json:"orientation,omitempty"`
-	// FastDecode decodes JPEGs as codec.Fast does, reduced by 2, 4 or 8 if the first
+	// FastDecode decodes JPEGs as Fast of package preprocess/codec does, reduced by 2, 4 or 8 if the first
 	// transform reduces them more: the pixels are near Pillow's, not equal.
 	FastDecode bool `json:"fast_decode,omitempty"`
 	// MaxPixels is the most pixels that an image may have, and bounds the memory that it may use; 0
@@ -91,6 +92,7 @@ func (c Config) WithDefaults() (Config, error) {
 	c.Layout = cmp.Or(c.Layout, pixel.NHWC)
 	c.Color = cmp.Or(c.Color, pixel.ColorRGB)
 	c.OnError = cmp.Or(c.OnError, Fail)
+	c.Tail = cmp.Or(c.Tail, order.Pad)
 	if c.Order == (order.Spec{}) && c.Shuffle {
 		c.Order = order.Spec{Kind: order.Full}
 	}

@@ -16,7 +16,7 @@
 //
 // # Order
 //
-// The order of an epoch is a function of (seed, epoch, position), see package github.com/dsconv/dsconv/reader/order, and the
+// The order of an epoch is a function of (seed, epoch, position), see package reader/order, and the
 // augmentation of a sample depends on (seed, epoch, the sample's index in its split)
 // alone. So batches are the same, bit for bit, for any number of workers and any format. (If
 // an order repeats samples, the position replaces the index: otherwise they would look
@@ -55,7 +55,10 @@
 // Only the region of a JPEG that the transforms use is decoded; of a tiled JPEG, only the tiles
 // that overlap it. Decoding is C: a worker that returns from C waits, its core idle, until fewer
 // than GOMAXPROCS goroutines run. A program that loads images should set GOMAXPROCS to a
-// few times the number of cores, as dsconv's command does; that made loading a third faster.
+// few times the number of cores, as dsconv's command does; that made loading a third faster:
+//
+//	runtime.GOMAXPROCS(4 * runtime.GOMAXPROCS(0))
+//
 // [Loader.Clock] says where the time goes.
 //
 // # Threads

@@ -12,7 +12,8 @@ import (
 // Epoch ranges over this rank's batches of an epoch, from 0, in order. A batch is valid until the
 // loop's body ends, or until it is released if it is kept. An error comes with a nil batch and
 // ends the range: that of ctx, of a sample, with its key, or formats.ErrClosed after the Loader's
-// Close. The batches before it still come.
+// Close. The batches before it still come. With several ranks, entries whose Batch.Indices are below 0
+// are padding: do not count them in a mean.
 func (l *Loader) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] {
 	return l.batchesOf(ctx, func() (RunOptions, error) { return RunOptions{Epoch: epoch}, nil })
 }

@@ -21,9 +21,11 @@ func (squares) Meta() *formats.Meta {
 		{Name: "label", Kind: formats.Label, Classes: []string{"even", "odd"}},
 	}}
 }
-func (squares) Len() int                       { return 10 }
-func (squares) Info(int) (formats.Info, error) { return formats.Info{}, nil }
-func (squares) Close() error                   { return nil }
+func (squares) Len() int     { return 10 }
+func (squares) Close() error { return nil }
+func (squares) Info(i int) (formats.Info, error) {
+	return formats.Info{Key: fmt.Sprintf("square%d", i), Label: int64(i % 2)}, nil
+}
 func (squares) Read(i int, s *formats.Sample) error {
 	s.Key = fmt.Sprintf("square%d", i)
 	s.Resize(2)

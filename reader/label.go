@@ -69,8 +69,12 @@ func (b *Batch) setLabel(i int, x int64) error {
 	return nil
 }
 
-// Label is the class of entry i, formats.NoLabel if it has none, whatever the labels' type.
+// Label is the class of entry i, formats.NoLabel if it has none, whatever the labels' type. It panics for
+// a batch that is no longer valid.
 func (b *Batch) Label(i int) int64 {
+	if b.labels == nil {
+		b.memory("Label")
+	}
 	switch b.LabelDType {
 	case formats.Uint8:
 		if b.labels[i] == math.MaxUint8 {

@@ -72,6 +72,9 @@ func New(ds formats.Dataset, c Config) (*Loader, error) {
 	if ds == nil {
 		return nil, errNoDataset
 	}
+	if ds.Meta() == nil {
+		return nil, errors.New("reader: the dataset's Meta is nil: a Dataset must describe its fields")
+	}
 	return newFor(ds, c, "a dataset")
 }
 
@@ -222,12 +225,36 @@ func (l *Loader) firstReadable(see func(w *worker) error) error {
 	return failed
 }
 
+// readSample reads sample i of the dataset, and checks what a Dataset that is not dsconv's own may get
+// wrong. Those that lend their memory are dsconv's.
+func (w *worker) readSample(i int) error {
+	l, s := w.loader, &w.sample
+	s.Key = ""
+	if err := l.read(i, s); err != nil {
+		return fmt.Errorf("read sample %d: %w", i, err)
+	}
+	if n := len(l.dataset.Meta().Schema); len(s.Values) != n {
+		return fmt.Errorf("read sample %d, key %q: %w: the dataset's Read gave %d values for %d fields", i, s.Key, formats.ErrSchema, len(s.Values), n)
+	}
+	if _, ok := l.dataset.(formats.Viewer); ok {
+		return nil
+	}
+	in, err := l.dataset.Info(i)
+	if err == nil && s.Key != in.Key {
+		err = fmt.Errorf("%w: the dataset's Read gave the key %q, but its Info has %q", formats.ErrKey, s.Key, in.Key)
+	}
+	if err != nil {
+		return fmt.Errorf("read sample %d: %w", i, err)
+	}
+	return nil
+}
+
 // see reads sample i of the dataset and calls do.
 func (w *worker) see(i int, do func() error) error {
 	w.index = i
 	return w.use(func() error {
-		if err := w.loader.read(i, &w.sample); err != nil {
-			return fmt.Errorf("read sample %d: %w", i, err)
+		if err := w.readSample(i); err != nil {
+			return err
 		}
 		w.fetched = true
 		if err := do(); err != nil {

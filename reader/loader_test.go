@@ -203,7 +203,7 @@ func TestMultiHot(t *testing.T) {
 
 func TestNoLabels(t *testing.T) {
 	ds := rawImages(2, 2, 2, 3)
-	ds.meta.Schema = ds.meta.Schema[:1]
+	ds.dropLabels()
 	b := collect(t, makeLoader(t, ds, Config{BatchSize: 2}), 0)[0]
 	if !slices.Equal(Labels[int64](b), []int64{-1, -1}) || b.MultiHot != nil {
 		t.Errorf("labels %v, multi-hot %v", Labels[int64](b), b.MultiHot)

@@ -102,6 +102,14 @@ func rawImages(n, h, w, c int) *memory {
 	return d
 }
 
+// dropLabels leaves the image alone.
+func (d *memory) dropLabels() {
+	d.meta.Schema = d.meta.Schema[:1]
+	for i := range d.samples {
+		d.samples[i].Values = d.samples[i].Values[:1]
+	}
+}
+
 // photos is n pictures of different sizes, JPEG and PNG in turn.
 func photos(t testing.TB, n int) *memory {
 	t.Helper()

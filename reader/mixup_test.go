@@ -312,7 +312,7 @@ func TestAtIsNotMixed(t *testing.T) {
 
 func TestWhatMixingRefuses(t *testing.T) {
 	unlabelled := noisy(2, imageSide, imageSide+3)
-	unlabelled.meta.Schema = unlabelled.meta.Schema[:1]
+	unlabelled.dropLabels()
 	up, cut := augment.MixUp{Alpha: 1}, augment.CutMix{Alpha: 1}
 	for want, c := range map[string]Config{
 		"not of uint8":         {Transforms: []augment.Op{up}},

@@ -6,7 +6,12 @@ import (
 )
 
 // State is the progress in an epoch: enough to resume with exactly the samples that are left, with
-// any number of workers and ranks and any batch size. Keep it as JSON beside the model's weights.
+// any number of workers and ranks and any batch size. Keep it as JSON beside the model's weights: write
+// both to other files, and rename those.
+//
+// The zero State is the beginning of epoch 0, State{Epoch: e} that of epoch e; from the end of an epoch
+// nothing is left. All ranks must resume from the same State: that of the last step that all have
+// finished.
 type State struct {
 	Epoch int `json:"epoch"`
 	// Position is the number of the epoch's samples that all ranks together have taken.
@@ -16,10 +21,11 @@ type State struct {
 	Order string `json:"order"`
 }
 
-// ErrState is in the chain of the error for a State of another order than this Loader's.
+// ErrState is in the chain of the error for a State of another order than this Loader's: the number of
+// samples, the split, the order and the seed are compared. Keys and transforms are not.
 var ErrState = errors.New("the state belongs to another order")
 
-// State is the State of an epoch after b, which must still be valid.
+// State is the State of an epoch after b, which may be over.
 func (l *Loader) State(epoch int, b *Batch) State { return l.StateAt(epoch, b.End) }
 
 // StateAt is the State of an epoch at a position that was a Batch's End.
@@ -32,7 +38,12 @@ func (l *Loader) Left(s State) int { return l.rankBatches(s.Position).Batches() 
 
 // CheckState returns the error that Resume would: it has ErrState in its chain.
 func (l *Loader) CheckState(s State) error {
+	if l == nil || l.dataset == nil {
+		return errNotOpened
+	}
 	switch {
+	case s.Epoch >= 0 && s == State{Epoch: s.Epoch}:
+		return nil
 	case s.Seed != l.config.Seed:
 		return fmt.Errorf("%w: its seed is %d, the loader's is %d", ErrState, s.Seed, l.config.Seed)
 	case s.Order != l.orderName():

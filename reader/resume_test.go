@@ -204,7 +204,7 @@ func TestStateOfAnotherOrderIsRefused(t *testing.T) {
 			c.Select = func(in formats.Info) bool { return in.Label == 0 }
 		},
 		"draws":        func(c *reader.Config, _ *reader.State) { c.Shuffle, c.Order = false, order.Spec{Kind: order.Balanced} },
-		"none":         func(_ *reader.Config, s *reader.State) { *s = reader.State{} },
+		"no order":     func(_ *reader.Config, s *reader.State) { s.Order = "" },
 		"below zero":   func(_ *reader.Config, s *reader.State) { s.Position = -1 },
 		"past the end": func(_ *reader.Config, s *reader.State) { s.Position = 31 },
 		"no epoch":     func(_ *reader.Config, s *reader.State) { s.Epoch = -1 },

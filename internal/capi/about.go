@@ -153,6 +153,9 @@ func stateOf(l *loader, a struct {
 
 // checkState reports a state of another order than the loader's.
 func checkState(l *loader, s reader.State) (any, error) {
+	if s.Order == "" { // Python's states have one
+		return nil, fmt.Errorf("resume: %w: it has no order", reader.ErrState)
+	}
 	if err := l.CheckState(s); err != nil {
 		return nil, fmt.Errorf("resume: %w", err)
 	}
