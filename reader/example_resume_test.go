@@ -11,8 +11,8 @@ import (
 	"github.com/dsconv/dsconv/reader"
 )
 
-// A training that was stopped goes on with the samples that are left.
-func ExampleLoader_Resume() {
+// A program that trains goes on where it was stopped, with the state that it keeps in a file.
+func ExampleLoader_Resume_program() {
 	dir, err := os.MkdirTemp("", "resume")
 	if err != nil {
 		log.Panic(err)
