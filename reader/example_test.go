@@ -26,6 +26,7 @@ func (squares) Close() error { return nil }
 func (squares) Info(i int) (formats.Info, error) {
 	return formats.Info{Key: fmt.Sprintf("square%d", i), Label: int64(i % 2)}, nil
 }
+
 func (squares) Read(i int, s *formats.Sample) error {
 	s.Key = fmt.Sprintf("square%d", i)
 	s.Resize(2)
