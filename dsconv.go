@@ -40,7 +40,7 @@
 //   - github.com/dsconv/dsconv/reader/random: the random numbers of transforms and orders
 //   - github.com/dsconv/dsconv/edit: samples added, removed, relabelled, merged; edits undone
 //   - github.com/dsconv/dsconv/diff: what differs between two datasets
-//   - github.com/dsconv/dsconv/verify: whether a dataset is whole, and equal to its source
+//   - github.com/dsconv/dsconv/verify: whether a dataset is whole
 //   - github.com/dsconv/dsconv/trainer: a small network that is trained on a dataset
 //   - github.com/dsconv/dsconv/bench: how fast datasets are loaded
 package dsconv

@@ -61,6 +61,7 @@ func (m *memory) Read(i int, s *formats.Sample) error {
 	if m.fail != nil {
 		return m.fail
 	}
+	s.Key = fmt.Sprintf("%04d", i)
 	s.Resize(2)
 	s.Values[0].Set(formats.Value{Data: make([]byte, 12*10*3), Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{12, 10, 3}})
 	s.Values[1].SetInt64(int64(i % 2))
