@@ -51,13 +51,6 @@ func ExampleDecodeOptions_limits() {
 	// Output: image has too many pixels: 500x375, the limit is 1000
 }
 
-// A JPEG for people to look at, with all colours, and small.
-func ExampleEncodeOptions() {
-	o := codec.EncodeOptions{Encoding: formats.JPEG, Quality: codec.DefaultQuality, Sampling: pixel.Sampling444, Optimize: true}
-	fmt.Println(o, o.Validate())
-	// Output: jpeg:90:444:optimize <nil>
-}
-
 func encoded(img image.Image, o codec.EncodeOptions) []byte {
 	var b bytes.Buffer
 	if err := codec.EncodeImage(&b, img, o); err != nil {
