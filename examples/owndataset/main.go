@@ -13,10 +13,12 @@ import (
 
 type set struct{ formats.Schema }
 
-func (s set) Meta() *formats.Meta            { return &formats.Meta{Schema: s.Schema} }
-func (set) Len() int                         { return 26 }
-func (set) Close() error                     { return nil }
-func (set) Info(i int) (formats.Info, error) { return formats.Info{Key: string(rune('a' + i))}, nil }
+func (s set) Meta() *formats.Meta { return &formats.Meta{Schema: s.Schema} }
+func (set) Len() int              { return 26 }
+func (set) Close() error          { return nil }
+func (set) Info(i int) (formats.Info, error) {
+	return formats.Info{Key: string(rune('a' + i)), Label: int64(i % 2)}, nil
+}
 
 func (set) Read(i int, s *formats.Sample) error {
 	pixel := formats.Value{Data: []byte{byte(200 - 150*(i%2) + i)}, Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{1, 1, 1}}
