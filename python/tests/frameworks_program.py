@@ -79,6 +79,7 @@ def main(folder: str, path: str) -> None:
     os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE="2")  # as accelerate launch does
     result = {"lightning": list(module.seen.values()), "accelerate": accelerate(path, 2), "rank": train.rank}
     Path(folder, f"{rank}.json").write_text(json.dumps(result))
+    torch.distributed.destroy_process_group()  # a process that ends with its threads may abort
 
 
 if __name__ == "__main__":
