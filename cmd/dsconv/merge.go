@@ -44,7 +44,7 @@ func merge(cc *cli.Context, c *console) (failed error) {
 	if err := mergeOptions(cc, o); err != nil {
 		return usageError{err}
 	}
-	if _, err := writableFormat(args[0], ""); err != nil {
+	if err := checkWritable(args[0]); err != nil {
 		return err
 	}
 	var sources []formats.Dataset

@@ -23,23 +23,17 @@ func detectFormat(path string) (formats.Format, error) {
 	return f, err
 }
 
-// writableFormat returns the format to write dst in: the one of that name, or by dst's suffix.
-func writableFormat(dst, format string) (formats.WritableFormat, error) {
-	var f formats.Format
-	var err error
-	if format != "" {
-		f, err = dsconv.Formats().ByName(format)
-	} else {
-		f, err = dsconv.Formats().ByPath(dst)
-	}
+// checkWritable returns an error if dst's suffix is not of a format that can be written.
+func checkWritable(dst string) error {
+	const use = "use one of the suffixes .lmdb, .h5, .tar, .tfrecord for DST"
+	f, err := dsconv.Formats().ByPath(dst)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("%w: use one of the suffixes .lmdb, .h5, .tar, .tfrecord for DST, or --format", err)}
+		return usageError{fmt.Errorf("%w: %s", err, use)}
 	}
-	w, ok := f.(formats.WritableFormat)
-	if !ok {
-		return nil, usageErrorf("%s: use one of the suffixes .lmdb, .h5, .tar, .tfrecord for DST, or --format (to write a folder use dsconv unpack)", dst)
+	if _, ok := f.(formats.WritableFormat); !ok {
+		return usageErrorf("%s: %s (to write a folder use dsconv unpack)", dst, use)
 	}
-	return w, nil
+	return nil
 }
 
 func isDir(path string) bool {
