@@ -11,21 +11,14 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
 
-// Location is the location of a sample's record. Formats that find a record by its key
-// leave it zero.
-type Location struct {
-	Shard  int   // index into Meta.Files
-	Offset int64 // of the record's first byte
-	Length int64 // of the whole record
-}
-
-// Row is one row of the manifest.
-type Row struct {
-	formats.Info
-	Location Location
-}
+// Location and Row are those of the index.
+type (
+	Location = sampleindex.Location
+	Row      = sampleindex.Row
+)
 
 // Manifest holds the manifest's rows, each contiguous in memory, so that a read touches two
 // cache lines of it. While a dataset is written, the rows are in the order of writing; after
