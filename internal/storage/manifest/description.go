@@ -17,15 +17,18 @@ type Description struct {
 // NewDescription reads the manifest of the dataset that m describes. ErrDamaged if a key is
 // invalid or the keys are not in order, which formats.Find relies on.
 func NewDescription(m *formats.Meta, manifest []byte) (Description, error) {
-	t, err := readManifest(manifest, m.Columns)
+	t := NewManifest(m.Columns)
+	err := Read(manifest, m.Columns, func(r *Row) error {
+		if err := t.Append(r); err != nil {
+			return fmt.Errorf("%w: %w", formats.ErrDamaged, err)
+		}
+		return nil
+	})
 	if err != nil {
 		return Description{}, err
 	}
 	if t.Len() != m.Count {
 		return Description{}, fmt.Errorf("%w: it has %d rows, %s says %d samples", formats.ErrDamaged, t.Len(), MetaName, m.Count)
-	}
-	if err := t.checkKeys(); err != nil {
-		return Description{}, err
 	}
 	return Description{Manifest: t, meta: m}, nil
 }

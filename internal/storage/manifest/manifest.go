@@ -3,6 +3,7 @@ package manifest
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"math"
 	"runtime"
 	"slices"
@@ -22,7 +23,7 @@ type (
 
 // Manifest holds the manifest's rows, each contiguous in memory, so that a read touches two
 // cache lines of it. While a dataset is written, the rows are in the order of writing; after
-// readManifest they are in key order. It is safe for concurrent reads; Append is for one
+// NewDescription they are in key order. It is safe for concurrent reads; Append is for one
 // goroutine.
 type Manifest struct {
 	Columns       []string // names of the user's columns
@@ -52,11 +53,11 @@ func (t *Manifest) Len() int { return t.rows.n }
 
 // Append adds a row; it copies r.
 func (t *Manifest) Append(r *Row) error {
-	if len(r.Columns) != len(t.Columns) {
-		return fmt.Errorf("key %q: %w: %d user columns, the dataset has %d", r.Key, formats.ErrSchema, len(r.Columns), len(t.Columns))
+	if err := CheckRow(r, t.Columns); err != nil {
+		return err
 	}
-	if err := t.checkLimits(r); err != nil {
-		return fmt.Errorf("key %q: %w: %w", r.Key, formats.ErrSchema, err)
+	if len(t.splits) > math.MaxUint16 && !slices.Contains(t.splits, r.Split) {
+		return fmt.Errorf("key %q: %w: the split %q is one too many: the limit is %d splits", r.Key, formats.ErrSchema, r.Split, math.MaxUint16+1)
 	}
 	last := t.rows.last()
 	*t.rows.add() = row{
@@ -69,23 +70,6 @@ func (t *Manifest) Append(r *Row) error {
 	t.keys, t.paths = append(t.keys, r.Key...), append(t.paths, r.Source.Path...)
 	for i, v := range r.Columns {
 		t.user[i].append(v)
-	}
-	return nil
-}
-
-// checkLimits reports why the manifest cannot hold a row, so that a pack fails at once and not
-// at its end.
-func (t *Manifest) checkLimits(r *Row) error {
-	if len(r.Source.Path) > maxString {
-		return fmt.Errorf("the source path has %d bytes, the limit is %d", len(r.Source.Path), maxString)
-	}
-	for i, v := range r.Columns {
-		if len(v) > maxString {
-			return fmt.Errorf("the value of column %s has %d bytes, the limit is %d", t.Columns[i], len(v), maxString)
-		}
-	}
-	if len(t.splits) > math.MaxUint16 && !slices.Contains(t.splits, r.Split) {
-		return fmt.Errorf("the split %q is one too many: the limit is %d splits", r.Split, math.MaxUint16+1)
 	}
 	return nil
 }
@@ -107,6 +91,23 @@ func (t *Manifest) Info(i int) (formats.Info, error) {
 		}
 	}
 	return in, nil
+}
+
+func (t *Manifest) rowAt(i int) Row {
+	in, _ := t.Info(i)
+	return Row{Info: in, Location: t.Location(i)}
+}
+
+// WriteParquet writes the rows in the given order (see KeyOrder) as manifest.parquet.
+func (t *Manifest) WriteParquet(w io.Writer, ranks []int32) error {
+	m := NewWriter(w, t.Columns, t.history() != nil)
+	for _, i := range ranks {
+		r := t.rowAt(int(i))
+		if err := m.Append(&r); err != nil {
+			return err
+		}
+	}
+	return m.Close()
 }
 
 // CheckIndex returns an error if i is not the index of a sample.
@@ -175,10 +176,6 @@ func (t *Manifest) KeyOrder() ([]int32, error) {
 	return order, nil
 }
 
-// checkKeys reports the first key that CheckKey rejects or that is not larger than the one
-// before.
-func (t *Manifest) checkKeys() error { return t.inParallel(t.checkKeysIn) }
-
 // inParallel runs check on all cores, each with a range of rows that excludes to. It returns the
 // error of the first range that has one.
 func (t *Manifest) inParallel(check func(from, to int) error) error {
@@ -191,25 +188,6 @@ func (t *Manifest) inParallel(check func(from, to int) error) error {
 	}
 	ranges.Wait()
 	return cmp.Or(errs...)
-}
-
-// checkKeysIn is checkKeys of the rows in the range that excludes to.
-func (t *Manifest) checkKeysIn(from, to int) error {
-	last := ""
-	if from > 0 {
-		last = t.Key(from - 1)
-	}
-	for i := from; i < to; i++ {
-		key := t.Key(i)
-		if err := formats.CheckKey(key); err != nil {
-			return fmt.Errorf("row %d: %w: %w", i, formats.ErrDamaged, err)
-		}
-		if key <= last {
-			return fmt.Errorf("row %d: %w: the key %q comes after %q", i, formats.ErrDamaged, key, last)
-		}
-		last = key
-	}
-	return nil
 }
 
 // CheckLocations reports the first record that does not lie within a file of those sizes.

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/storage/mapped"
 )
 
 // row is a row of a Manifest: what reading an image needs is in the first cache line of 64
@@ -59,13 +58,6 @@ func (r *rows) add() *row {
 	}
 	r.n++
 	return r.at(r.n - 1)
-}
-
-// reserve allocates all n rows at once.
-func (r *rows) reserve(n int) {
-	all := make([]row, n)
-	mapped.AdviseHugePages(all)
-	*r = rows{n: n, chunks: slices.Collect(slices.Chunk(all, chunkRows))}
 }
 
 // dictionary holds the different values of a column that has few.
