@@ -66,7 +66,7 @@ func (d *dataset) checkTrees(ctx context.Context, e *environment, report func(fo
 				return ctx.Err()
 			}
 			for db := range e.databases {
-				if err := e.check(db, d.Manifest.Key(i)); err != nil && !reported[err.Error()] {
+				if err := e.check(db, d.Index().Key(i)); err != nil && !reported[err.Error()] {
 					reported[err.Error()] = true
 					report(e.damage(err))
 				}

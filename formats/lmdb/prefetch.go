@@ -4,8 +4,8 @@ import (
 	"sync"
 
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
@@ -43,7 +43,7 @@ func (d *dataset) Prefetch(indices []int32) {
 	_ = guard.Do(func() error {
 		for _, e := range d.environments() {
 			for i := range e.databases {
-				e.prefetch(&e.databases[i], valid, d.Manifest.Key)
+				e.prefetch(&e.databases[i], valid, d.Index().Key)
 			}
 		}
 		return nil
@@ -52,7 +52,7 @@ func (d *dataset) Prefetch(indices []int32) {
 
 // prefetchBranches requests the parents of the leaves.
 func (e *environment) prefetchBranches(ix *leafIndex) {
-	locations := make([]manifest.Location, 0, len(ix.branches.page))
+	locations := make([]sampleindex.Location, 0, len(ix.branches.page))
 	for _, page := range ix.branches.page {
 		locations = append(locations, e.pageLocation(min(page, e.count)))
 	}
@@ -78,7 +78,7 @@ func (e *environment) inMemory(ix *leafIndex, indices []int32, key func(index in
 	for k := range min(probeCount, len(indices)) {
 		index := indices[k*len(indices)/min(probeCount, len(indices))]
 		page, _, ok := ix.leaf(int(index))
-		if !ok || page >= e.count || !sharded.InMemory(files, []manifest.Location{e.pageLocation(page)}) {
+		if !ok || page >= e.count || !sharded.InMemory(files, []sampleindex.Location{e.pageLocation(page)}) {
 			return false
 		}
 		if value := e.valueLocations(ix, []int32{index}, key); len(value) > 0 && !sharded.InMemory(files, value) {
@@ -92,14 +92,14 @@ func (e *environment) inMemory(ix *leafIndex, indices []int32, key func(index in
 const probeCount = 4
 
 // valueLocations reads the leaves and returns the locations of the values outside them.
-func (e *environment) valueLocations(ix *leafIndex, indices []int32, key func(index int) string) []manifest.Location {
-	locations := make([]manifest.Location, 0, len(indices))
+func (e *environment) valueLocations(ix *leafIndex, indices []int32, key func(index int) string) []sampleindex.Location {
+	locations := make([]sampleindex.Location, 0, len(indices))
 	for _, i := range indices {
 		n, ok := ix.find(int(i), key(int(i)))
 		if !ok {
 			continue
 		}
-		p := manifest.Location{Length: pageHeader + int64(n.size())}
+		p := sampleindex.Location{Length: pageHeader + int64(n.size())}
 		if no, _, err := n.valueLocation(); err == nil && no < e.count {
 			p.Offset = int64(no) * int64(e.size)
 			if p.Offset+p.Length <= int64(len(e.data)) {
@@ -113,7 +113,7 @@ func (e *environment) valueLocations(ix *leafIndex, indices []int32, key func(in
 // splitByLeaf separates the indices whose leaves are in memory from those whose leaves are not,
 // and requests the latter.
 func (e *environment) splitByLeaf(ix *leafIndex, indices []int32) (ready, late []int32) {
-	leaves := make([]manifest.Location, 0, len(indices))
+	leaves := make([]sampleindex.Location, 0, len(indices))
 	found := make([]int32, 0, len(indices))
 	for _, i := range indices {
 		if page, _, ok := ix.leaf(int(i)); ok && page < e.count {
@@ -136,6 +136,6 @@ func (e *environment) splitByLeaf(ix *leafIndex, indices []int32) (ready, late [
 }
 
 // pageLocation returns the location of a page in the file.
-func (e *environment) pageLocation(page uint64) manifest.Location {
-	return manifest.Location{Offset: int64(page) * int64(e.size), Length: int64(e.size)}
+func (e *environment) pageLocation(page uint64) sampleindex.Location {
+	return sampleindex.Location{Offset: int64(page) * int64(e.size), Length: int64(e.size)}
 }

@@ -9,14 +9,16 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/description"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/npy"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // dataset is an open LMDB dataset.
 type dataset struct {
-	manifest.ValueReader
+	description.ValueReader
 	extra   []int        // positions in the schema
 	headers []npy.Parser // of each field's raw values
 	images  *environment
@@ -35,7 +37,7 @@ var (
 
 // Open implements formats.Format.
 func (Format) Open(path string) (formats.Dataset, error) {
-	d, damage, err := open(path)
+	d, damage, err := open(path, false)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +52,7 @@ func (Format) Open(path string) (formats.Dataset, error) {
 
 // Salvage implements formats.Salvager.
 func (Format) Salvage(path string) (formats.Dataset, error) {
-	d, _, err := open(path) // reads of damaged samples report the damage
+	d, _, err := open(path, true) // reads of damaged samples report the damage
 	if err != nil {
 		return nil, err
 	}
@@ -59,21 +61,24 @@ func (Format) Salvage(path string) (formats.Dataset, error) {
 
 // open opens the dataset at path as far as possible; damage is about the data files, err about
 // the files that describe the dataset.
-func open(path string) (d *dataset, damage, err error) {
+func open(path string, salvage bool) (d *dataset, damage, err error) {
 	if err := formats.CheckPath(path); err != nil {
 		return nil, nil, err
 	}
 	path = filepath.Clean(path)
-	description, err := sidecar.Read(path)
+	meta, sums, err := sidecar.Read(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	meta := description.Meta()
 	if meta.Format != (Format{}).Name() {
 		return nil, nil, fmt.Errorf("%s: %w: its %s says that the format is %q, not lmdb", path, formats.ErrNotDataset, manifest.MetaName, meta.Format)
 	}
 	d = &dataset{extra: extraFields(meta.Schema), headers: make([]npy.Parser, len(meta.Schema))}
-	d.ValueReader = manifest.ValueReader{Description: description, Path: path, Lend: d.lend}
+	index, err := sidecar.Describe(path, meta, sums, sidecar.Places{}, salvage)
+	if err != nil {
+		return nil, nil, err
+	}
+	d.ValueReader = description.ValueReader{Description: index, Path: path, Lend: d.lend}
 	d.images, damage = openEnvironment(path, dataName, nil)
 	if len(d.extra) > 0 {
 		var more error
@@ -85,10 +90,10 @@ func open(path string) (d *dataset, damage, err error) {
 		for _, e := range environments {
 			err = errors.Join(err, e.close())
 		}
-		return err
+		return errors.Join(err, index.CloseIndex())
 	})
 	for _, e := range environments {
-		e.buildIndexes(d.Len(), d.Manifest.Key)
+		e.buildIndexes(d.Len(), d.Index().Key)
 	}
 	return d, damage, nil
 }
@@ -127,17 +132,17 @@ func (d *dataset) Removed() ([]formats.RemovedSample, error) {
 }
 
 // lend returns a value in the mapped file; see manifest.ValueReader.
-func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {
+func (d *dataset) lend(i int, _ sampleindex.Entry, k int, shape []int) (v formats.Value, err error) {
 	mark := guard.Now()
 	field := &d.Meta().Schema[k]
 	var b []byte
 	if db := slices.Index(d.extra, k); db >= 0 {
-		if b, err = d.fields.getByIndex(db, i, d.Manifest.Key(i)); err != nil {
+		if b, err = d.fields.getByIndex(db, i, d.Index().Key(i)); err != nil {
 			return v, err
 		}
 		v, err = parseField(field, b, shape, &d.headers[k])
 	} else {
-		in, missing := d.Manifest.Info(i)
+		in, missing := d.Index().Info(i)
 		if missing != nil {
 			return v, missing
 		}

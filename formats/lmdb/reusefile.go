@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
@@ -22,10 +23,10 @@ func (w *writer) ReuseFile(i int, change func(*formats.Info)) error {
 	if err := w.CheckOpen(); err != nil {
 		return err
 	}
-	if i != 0 || w.reused != nil || w.Manifest.Len() > 0 {
+	if i != 0 || w.reused != nil || w.Len() > 0 {
 		return errors.New("an LMDB dataset has one file: it is either reused or written again, not both")
 	}
-	old, sums, err := w.Replaced()
+	old, sums, err := w.Replaced(sidecar.Places{})
 	if err != nil {
 		return err
 	}
@@ -34,7 +35,7 @@ func (w *writer) ReuseFile(i int, change func(*formats.Info)) error {
 			w.reused = append(w.reused, fs)
 		}
 	}
-	return old.CopyRows(w.Manifest, change)
+	return errors.Join(old.EachRow(change, w.AppendRow), old.CloseIndex())
 }
 
 // linkReused links the old data files into the staging folder, which takes no time and no space,

@@ -82,3 +82,17 @@ func (c Description) Row(i int, change func(*formats.Info)) (sampleindex.Row, er
 	}
 	return sampleindex.Row{Info: in, Location: e.Location()}, err
 }
+
+// EachRow calls yield with the row of each sample after change, which may be nil, has altered it.
+func (c Description) EachRow(change func(*formats.Info), yield func(r *sampleindex.Row) error) error {
+	for i := range c.Len() {
+		r, err := c.Row(i, change)
+		if err != nil {
+			return err
+		}
+		if err := yield(&r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -90,7 +90,7 @@ func cachePath(id sampleindex.ID) string {
 func (s *Source) make(path, cached string) (*File, error) {
 	var failed error
 	for _, place := range []string{path, cached} {
-		if place == "" || !replaceable(place) {
+		if place == "" || !Replaceable(place) {
 			continue
 		}
 		err := s.write(place)
@@ -109,8 +109,8 @@ func (s *Source) make(path, cached string) (*File, error) {
 	return x, nil
 }
 
-// replaceable reports whether nothing is at path but an index.
-func replaceable(path string) bool {
+// Replaceable reports whether nothing is at path but an index.
+func Replaceable(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)

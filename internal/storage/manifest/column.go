@@ -3,7 +3,12 @@ package manifest
 import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
+
+// Row is a row of the manifest: that of the index without Fields.
+type Row = sampleindex.Row
 
 // column is a column of a Parquet file, and where its value of the present row is: it is written
 // from there and read into it.

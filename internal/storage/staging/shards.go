@@ -254,7 +254,7 @@ func (s *Shards) Commit(index func(dir string) (names []string, err error)) erro
 	if err != nil {
 		return err
 	}
-	if err := s.stage.WriteSidecar(side, filepath.Base(side)+"/", s.done, extra); err != nil {
+	if err := s.stage.WriteSidecar(side, filepath.Base(side)+"/", s.done, extra, sidecar.Places{}); err != nil {
 		return err
 	}
 	moves := make([]step, 0, len(s.done)+1)
@@ -274,6 +274,10 @@ func (s *Shards) Close() error {
 	if s.current != nil {
 		err = s.current.Close()
 		s.current = nil
+	}
+	if s.oldDataset != nil {
+		err = errors.Join(err, s.oldDataset.CloseIndex())
+		s.oldDataset = nil
 	}
 	return errors.Join(err, s.stage.Close())
 }
