@@ -2,9 +2,11 @@ package lmdb
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -12,44 +14,27 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// walk visits all keys of a database in the tree's order. It ends after as many pages as
-// there are: in a damaged tree one page may be under many.
+// walk visits all keys of a database that are not damaged, in their order.
 func (e *environment) walk(db int, visit func(key, value []byte)) error {
 	d := e.databases[db]
-	if d.err != nil || d.root == noPage {
+	if d.err != nil {
 		return d.err
 	}
-	left := e.count
-	return e.walkPage(d.root, 0, &left, visit)
-}
-
-func (e *environment) walkPage(no uint64, depth int, left *uint64, visit func(key, value []byte)) error {
-	if depth == maxDepth || *left == 0 {
-		return damagedPage(no, "the tree has no end")
-	}
-	*left--
-	page, err := e.treePage(no)
-	if err != nil {
-		return err
-	}
-	for i := range page.nodes {
-		n, err := page.node(i)
-		if err != nil {
-			return err
+	var damaged error
+	for c := newCursor(&e.pages, d.root); ; {
+		n, err := c.next()
+		if err == io.EOF {
+			return damaged
 		}
-		if !page.leaf {
-			if err := e.walkPage(n.child(), depth+1, left, visit); err != nil {
-				return err
-			}
-			continue
+		var value []byte
+		if err == nil {
+			value, err = e.value(&n)
 		}
-		value, err := e.value(&n)
-		if err != nil {
-			return err
+		if err == nil {
+			visit(n.key(), value)
 		}
-		visit(n.key(), value)
+		damaged = cmp.Or(damaged, err)
 	}
-	return nil
 }
 
 // made is a data.mdb of pages of 512 bytes: two meta pages, a branch over two leaves, a

@@ -27,8 +27,8 @@ func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, rep
 	return sums.Check(ctx, d.Path, 0, p, workers, report)
 }
 
-// CheckQuick implements formats.Checker: it looks each key up in the trees, which have few
-// pages, and does not touch the pages of the values.
+// CheckQuick implements formats.Checker: it compares the keys of the trees, which have few pages, with the
+// dataset's, and does not touch the pages of the values.
 func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
 	if err := d.Gate.Enter(0); err != nil {
 		return err
@@ -53,26 +53,21 @@ func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 	return nil
 }
 
-// checkTrees reports each damaged page of e's trees once, and each missing key.
+// checkTrees reports each damaged page of e's trees, each missing key, and keys that are not the dataset's.
 func (d *dataset) checkTrees(ctx context.Context, e *environment, report func(formats.Damage)) error {
+	wrong := func(err error) error {
+		report(e.damage(err))
+		return ctx.Err()
+	}
 	if e.metaErr != nil {
 		report(e.damage(e.metaErr))
 	}
-	reported := map[string]bool{}
 	mark := guard.Now()
-	err := guard.Do(func() error {
-		for i := range d.Len() {
-			if i%1024 == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			for db := range e.databases {
-				if err := e.check(db, d.Manifest.Key(i)); err != nil && !reported[err.Error()] {
-					reported[err.Error()] = true
-					report(e.damage(err))
-				}
-			}
+	err := guard.Do(func() (err error) {
+		for db := range e.databases {
+			err = errors.Join(err, d.checkTree(ctx, e, db, wrong))
 		}
-		return nil
+		return err
 	})
 	if unreadable := guard.Check(mark, e.data); unreadable != nil {
 		report(e.damage(unreadable))
@@ -80,20 +75,20 @@ func (d *dataset) checkTrees(ctx context.Context, e *environment, report func(fo
 	return err
 }
 
-// check looks key up and reports what is wrong with its value's location.
-func (e *environment) check(db int, key string) error {
-	d := &e.databases[db]
-	if d.err != nil {
-		return d.err
+func (d *dataset) checkTree(ctx context.Context, e *environment, db int, wrong func(error) error) error {
+	if err := e.databases[db].err; err != nil {
+		return wrong(err)
 	}
-	n, err := e.find(d.root, []byte(key))
-	if errors.Is(err, errNoKey) {
-		return fmt.Errorf("%w: the key %q is missing", formats.ErrDamaged, key)
+	s := newScan(&e.pages, e.databases[db].root, wrong)
+	for i := range d.Len() {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if _, err := s.locate(d.Manifest.Key(i)); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	return e.checkValueLocation(&n)
+	return s.finish()
 }
 
 // damage returns err as a formats.Damage, with the offset of the page if it is about one.
