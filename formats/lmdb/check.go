@@ -9,6 +9,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
 
 // Check implements formats.Checker.
@@ -45,50 +46,67 @@ func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 	if err := sums.CheckQuick(ctx, d.Path, data, report); err != nil {
 		return err
 	}
-	for _, e := range d.environments() {
-		if err := d.checkTrees(ctx, e, report); err != nil {
-			return fmt.Errorf("check %s: %w", d.Path, err)
-		}
+	if err := d.checkTrees(ctx, report); err != nil {
+		return fmt.Errorf("check %s: %w", d.Path, err)
 	}
 	return nil
 }
 
-// checkTrees reports each damaged page of e's trees, each missing key, and keys that are not the dataset's.
-func (d *dataset) checkTrees(ctx context.Context, e *environment, report func(formats.Damage)) error {
-	wrong := func(err error) error {
-		report(e.damage(err))
-		return ctx.Err()
-	}
-	if e.metaErr != nil {
-		report(e.damage(e.metaErr))
-	}
+// checkTrees reports each damaged page of the trees, each missing key, keys that are not the dataset's, and
+// values that are not where the index has them.
+func (d *dataset) checkTrees(ctx context.Context, report func(formats.Damage)) error {
 	mark := guard.Now()
-	err := guard.Do(func() (err error) {
-		for db := range e.databases {
-			err = errors.Join(err, d.checkTree(ctx, e, db, wrong))
+	err := guard.Do(func() error { return d.compareTrees(ctx, report) })
+	for _, e := range d.environments() {
+		if e.metaErr != nil {
+			report(e.damage(e.metaErr))
 		}
-		return err
-	})
-	if unreadable := guard.Check(mark, e.data); unreadable != nil {
-		report(e.damage(unreadable))
+		if unreadable := guard.Check(mark, e.data); unreadable != nil {
+			report(e.damage(unreadable))
+		}
 	}
 	return err
 }
 
-func (d *dataset) checkTree(ctx context.Context, e *environment, db int, wrong func(error) error) error {
-	if err := e.databases[db].err; err != nil {
-		return wrong(err)
+func (d *dataset) compareTrees(ctx context.Context, report func(formats.Damage)) error {
+	l, err := newLocator(d.environments(), func(e *environment, err error) error {
+		report(e.damage(err))
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
 	}
-	s := newScan(&e.pages, e.databases[db].root, wrong)
+	var found, recorded sampleindex.Row
 	for i := range d.Len() {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if _, err := s.locate(d.Manifest.Key(i)); err != nil {
+		if found.Key, err = d.key(i); err != nil {
 			return err
 		}
+		if err := l.locate(&found); err != nil {
+			return err
+		}
+		if err := d.locations(i, &recorded); err != nil {
+			return err
+		}
+		d.compareLocations(&found, &recorded, report)
 	}
-	return s.finish()
+	return l.finish()
+}
+
+// compareLocations reports the values of a sample that are not where the index has them.
+func (d *dataset) compareLocations(found, recorded *sampleindex.Row, report func(formats.Damage)) {
+	differ := func(e *environment, at, want sampleindex.Location) {
+		if at != want && at.Offset != 0 {
+			report(formats.Damage{File: e.name, Offset: at.Offset, Length: at.Length, Cause: fmt.Sprintf(
+				"%v: the value of key %q is here, but the index has it at byte %d with %d bytes", formats.ErrDamaged, found.Key, want.Offset, want.Length)})
+		}
+	}
+	differ(d.images, found.Location, recorded.Location)
+	for k, at := range found.Fields {
+		differ(d.fields, at, recorded.Fields[k])
+	}
 }
 
 // damage returns err as a formats.Damage, with the offset of the page if it is about one.

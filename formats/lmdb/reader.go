@@ -11,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/npy"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
@@ -21,6 +22,7 @@ type dataset struct {
 	headers []npy.Parser // of each field's raw values
 	images  *environment
 	fields  *environment // nil without extra fields
+	rows    []sampleindex.Row
 }
 
 var (
@@ -87,11 +89,39 @@ func open(path string) (d *dataset, damage, err error) {
 		}
 		return err
 	})
-	for _, e := range environments {
-		e.buildIndexes(d.Len(), d.Manifest.Key)
+	if err := d.findValues(); err != nil {
+		return nil, nil, errors.Join(err, d.Close())
 	}
 	return d, damage, nil
 }
+
+// findValues finds where the values are.
+func (d *dataset) findValues() error {
+	return guard.Do(func() error {
+		l, err := newLocator(d.environments(), func(*environment, error) error { return nil })
+		if err != nil {
+			return err
+		}
+		d.rows = make([]sampleindex.Row, d.Len())
+		for i := range d.rows {
+			d.rows[i].Key = d.Manifest.Key(i)
+			if err := l.locate(&d.rows[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// locations sets r to the locations of the values of sample i.
+func (d *dataset) locations(i int, r *sampleindex.Row) error {
+	if err := d.Manifest.CheckIndex(i); err != nil {
+		return err
+	}
+	r.Location, r.Fields = d.rows[i].Location, append(r.Fields[:0], d.rows[i].Fields...)
+	return nil
+}
+func (d *dataset) key(i int) (string, error) { return d.Manifest.Key(i), nil }
 
 func (d *dataset) environments() []*environment {
 	if d.fields == nil {
@@ -132,7 +162,7 @@ func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {
 	field := &d.Meta().Schema[k]
 	var b []byte
 	if db := slices.Index(d.extra, k); db >= 0 {
-		if b, err = d.fields.getByIndex(db, i, d.Manifest.Key(i)); err != nil {
+		if b, err = d.fields.getAt(db, d.rows[i].Fields[db], d.Manifest.Key(i)); err != nil {
 			return v, err
 		}
 		v, err = parseField(field, b, shape, &d.headers[k])
@@ -141,7 +171,7 @@ func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {
 		if missing != nil {
 			return v, missing
 		}
-		if b, err = d.images.getByIndex(0, i, in.Key); err != nil {
+		if b, err = d.images.getAt(0, d.rows[i].Location, in.Key); err != nil {
 			return v, err
 		}
 		v, err = parseImage(field, &in, b, shape, &d.headers[k])
