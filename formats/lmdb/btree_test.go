@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
 
 // walk visits all keys of a database that are not damaged, in their order.
@@ -325,6 +326,7 @@ func FuzzPages(f *testing.F) {
 		}
 		for db := range e.databases {
 			_ = e.walk(db, within)
+			within(nil, someValue(e, db, uint(cut)))
 			for i := range 10 {
 				for _, key := range []string{fmt.Sprintf("k%d", i), fixtureSample(4 * i).Key, "", strings.Repeat("z", 4*i)} {
 					value, err := e.get(db, key)
@@ -336,4 +338,15 @@ func FuzzPages(f *testing.F) {
 			}
 		}
 	})
+}
+
+// someValue is a value at a location that is made up from n, or at a key's.
+func someValue(e *environment, db int, n uint) []byte {
+	key := fixtureSample(int(n % fixtureCount)).Key
+	at := sampleindex.Location{Offset: int64(n * 37), Length: int64(n % 300)}
+	if s := newScan(&e.pages, e.databases[db].root, func(error) error { return nil }); n%2 == 0 && e.databases[db].err == nil {
+		at, _ = s.locate(key)
+	}
+	value, _ := e.getAt(db, at, key)
+	return value
 }
