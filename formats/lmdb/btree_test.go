@@ -22,7 +22,7 @@ func (e *environment) walk(db int, visit func(key, value []byte)) error {
 		return d.err
 	}
 	var damaged error
-	for c := newCursor(&e.pages, d.root); ; {
+	for c := newCursor(e, db); ; {
 		n, err := c.next()
 		if err == io.EOF {
 			return damaged
@@ -344,7 +344,7 @@ func FuzzPages(f *testing.F) {
 func someValue(e *environment, db int, n uint) []byte {
 	key := fixtureSample(int(n % fixtureCount)).Key
 	at := sampleindex.Location{Offset: int64(n * 37), Length: int64(n % 300)}
-	if s := newScan(&e.pages, e.databases[db].root, func(error) error { return nil }); n%2 == 0 && e.databases[db].err == nil {
+	if s := newScan(e, db, func(error) error { return nil }); n%2 == 0 && e.databases[db].err == nil {
 		at, _ = s.locate(key)
 	}
 	value, _ := e.getAt(db, at, key)

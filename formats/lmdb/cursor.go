@@ -7,7 +7,9 @@ import (
 	"io"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
 // cursor visits the nodes of a tree's leaves in the order of their keys. It trusts no page, and ends in
@@ -15,6 +17,7 @@ import (
 // grow with the tree.
 type cursor struct {
 	*pages
+	mapping *mapped.Mapping
 	path    []position // from the root to the leaf
 	child   uint64     // the page to be visited next; noPage if there is none
 	left    uint64     // pages that may still be visited
@@ -28,7 +31,9 @@ type position struct {
 	next int
 }
 
-func newCursor(p *pages, root uint64) *cursor { return &cursor{pages: p, child: root, left: p.count} }
+func newCursor(e *environment, db int) *cursor {
+	return &cursor{pages: &e.pages, mapping: e.mapping, child: e.databases[db].root, left: e.count}
+}
 
 // next returns the next node of a leaf, io.EOF after the last one. If a page is damaged, it returns that
 // error once; the next call continues after the page and what is under it.
@@ -72,7 +77,22 @@ func (c *cursor) enter() error {
 		return err
 	}
 	c.path = append(c.path, position{treePage: t})
+	if !t.leaf {
+		c.prefetch(&t)
+	}
 	return nil
+}
+
+// prefetch requests the pages under a branch, which are scattered among those of the values.
+func (c *cursor) prefetch(t *treePage) {
+	size := int64(c.size)
+	locations := make([]sampleindex.Location, 0, t.nodes)
+	for i := range t.nodes {
+		if n, err := t.node(i); err == nil {
+			locations = append(locations, sampleindex.Location{Offset: int64(n.child()) * size, Length: size})
+		}
+	}
+	sharded.Prefetch([]*mapped.Mapping{c.mapping}, locations)
 }
 
 // step returns the next node of a page. Each key must come after the one before; the first one of a branch
@@ -103,8 +123,8 @@ type scan struct {
 	wrong func(error) error
 }
 
-func newScan(p *pages, root uint64, wrong func(error) error) *scan {
-	return &scan{cursor: *newCursor(p, root), wrong: wrong}
+func newScan(e *environment, db int, wrong func(error) error) *scan {
+	return &scan{cursor: *newCursor(e, db), wrong: wrong}
 }
 
 // locate returns the location of the value of key, which comes after those of earlier calls; zero if the

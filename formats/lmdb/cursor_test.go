@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
 
@@ -28,7 +29,7 @@ func TestLocations(t *testing.T) {
 			must(t, err)
 			defer ours.close()
 			for db := range theirs.dbis {
-				sc := newScan(&ours.pages, ours.databases[db].root, func(err error) error { return err })
+				sc := newScan(ours, db, func(err error) error { return err })
 				theirs.each(t, db, func(key, value []byte) {
 					at, err := sc.locate(string(key))
 					must(t, err)
@@ -81,7 +82,7 @@ func TestScanComparesKeys(t *testing.T) {
 	must(t, err)
 	defer e.close()
 	var wrong []string
-	sc := newScan(&e.pages, e.databases[0].root, func(err error) error { wrong = append(wrong, err.Error()); return nil })
+	sc := newScan(e, 0, func(err error) error { wrong = append(wrong, err.Error()); return nil })
 	for i := range 998 {
 		key := numbered(nil, i)
 		if i == 1 || i == 500 {
@@ -123,7 +124,7 @@ func TestDamagedPageOnce(t *testing.T) {
 	must(t, err)
 	clear(b[int(leaf.page)*whole.size:][:whole.size])
 	var wrong []error
-	sc := newScan(&whole.pages, whole.databases[0].root, func(err error) error { wrong = append(wrong, err); return nil })
+	sc := newScan(whole, 0, func(err error) error { wrong = append(wrong, err); return nil })
 	lost := 0
 	for i := range 5000 {
 		if at, _ := sc.locate(numbered(nil, i)); at.Offset == 0 {
@@ -158,7 +159,9 @@ func TestSharedChildren(t *testing.T) {
 			binary.NativeEndian.PutUint16(p[pageFlags:], uint16(kind))
 			nodes(p, list)
 		}
-		c := newCursor(&pages{data: b, size: size, count: metaPages + levels}, metaPages)
+		c := newCursor(&environment{
+			pages: pages{data: b, size: size, count: metaPages + levels}, mapping: &mapped.Mapping{Data: b}, databases: []database{{root: metaPages}},
+		}, 0)
 		found, damaged := 0, 0
 		for {
 			n, err := c.next()

@@ -13,10 +13,10 @@ type locator struct {
 func newLocator(environments []*environment, wrong func(*environment, error) error) (*locator, error) {
 	l := &locator{environments: environments, scans: make([][]*scan, len(environments))}
 	for k, e := range environments {
-		for _, d := range e.databases {
+		for db, d := range e.databases {
 			var s *scan
 			if d.err == nil {
-				s = newScan(&e.pages, d.root, func(err error) error { return wrong(e, err) })
+				s = newScan(e, db, func(err error) error { return wrong(e, err) })
 			} else if err := wrong(e, d.err); err != nil {
 				return nil, err
 			}
