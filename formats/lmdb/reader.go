@@ -74,28 +74,57 @@ func open(path string, salvage bool) (d *dataset, damage, err error) {
 		return nil, nil, fmt.Errorf("%s: %w: its %s says that the format is %q, not lmdb", path, formats.ErrNotDataset, manifest.MetaName, meta.Format)
 	}
 	d = &dataset{extra: extraFields(meta.Schema), headers: make([]npy.Parser, len(meta.Schema))}
-	index, err := sidecar.Describe(path, meta, sums, sidecar.Places{}, salvage)
+	environments, damage := openEnvironments(path, meta.Schema)
+	if d.images = environments[0]; len(d.extra) > 0 {
+		d.fields = environments[1]
+	}
+	index, err := sidecar.Describe(path, meta, sums, places(environments, len(d.extra)), salvage)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, errors.Join(err, closeAll(environments))
 	}
 	d.ValueReader = description.ValueReader{Description: index, Path: path, Lend: d.lend}
-	d.images, damage = openEnvironment(path, dataName, nil)
-	if len(d.extra) > 0 {
-		var more error
-		d.fields, more = openEnvironment(path, fieldsName+"/"+dataName, fieldNames(meta.Schema, d.extra))
-		damage = errors.Join(damage, more)
-	}
-	environments := d.environments()
-	d.Gate.Open(path, func() (err error) {
-		for _, e := range environments {
-			err = errors.Join(err, e.close())
-		}
-		return errors.Join(err, index.CloseIndex())
-	})
-	for _, e := range environments {
-		e.buildIndexes(d.Len(), d.Index().Key)
-	}
+	d.Gate.Open(path, func() error { return errors.Join(closeAll(environments), index.CloseIndex()) })
 	return d, damage, nil
+}
+
+// openEnvironments opens the environment of images and, if there are extra fields, that of fields.
+func openEnvironments(path string, schema formats.Schema) (list []*environment, damage error) {
+	images, damage := openEnvironment(path, dataName, nil)
+	list = []*environment{images}
+	if extra := extraFields(schema); len(extra) > 0 {
+		fields, more := openEnvironment(path, fieldsName+"/"+dataName, fieldNames(schema, extra))
+		list, damage = append(list, fields), errors.Join(damage, more)
+	}
+	return list, damage
+}
+
+func closeAll(environments []*environment) (err error) {
+	for _, e := range environments {
+		err = errors.Join(err, e.close())
+	}
+	return err
+}
+
+// places are the locations of the values in the environments, whose extra fields are in that many databases.
+func places(environments []*environment, fields int) sidecar.Places {
+	p := sidecar.Places{Fields: fields, Locate: func(rows sampleindex.Rows) sampleindex.Rows {
+		return func(yield func(r *sampleindex.Row) error) error {
+			l, err := newLocator(environments, func(*environment, error) error { return nil })
+			if err != nil {
+				return err
+			}
+			return rows(func(r *sampleindex.Row) error {
+				if err := l.locate(r); err != nil {
+					return err
+				}
+				return yield(r)
+			})
+		}
+	}}
+	for _, e := range environments {
+		p.Stamp = append(p.Stamp, e.stamp()...)
+	}
+	return p
 }
 
 func (d *dataset) environments() []*environment {
@@ -131,13 +160,13 @@ func (d *dataset) Removed() ([]formats.RemovedSample, error) {
 	return sidecar.ReadRemoved(d.Path, d.Meta())
 }
 
-// lend returns a value in the mapped file; see manifest.ValueReader.
-func (d *dataset) lend(i int, _ sampleindex.Entry, k int, shape []int) (v formats.Value, err error) {
+// lend returns a value in the mapped file; see description.ValueReader.
+func (d *dataset) lend(i int, e sampleindex.Entry, k int, shape []int) (v formats.Value, err error) {
 	mark := guard.Now()
 	field := &d.Meta().Schema[k]
 	var b []byte
 	if db := slices.Index(d.extra, k); db >= 0 {
-		if b, err = d.fields.getByIndex(db, i, d.Index().Key(i)); err != nil {
+		if b, err = d.fields.getAt(db, e.Field(db), d.Index().Key(i)); err != nil {
 			return v, err
 		}
 		v, err = parseField(field, b, shape, &d.headers[k])
@@ -146,7 +175,7 @@ func (d *dataset) lend(i int, _ sampleindex.Entry, k int, shape []int) (v format
 		if missing != nil {
 			return v, missing
 		}
-		if b, err = d.images.getByIndex(0, i, in.Key); err != nil {
+		if b, err = d.images.getAt(0, e.Location(), in.Key); err != nil {
 			return v, err
 		}
 		v, err = parseImage(field, &in, b, shape, &d.headers[k])

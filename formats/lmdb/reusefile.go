@@ -10,7 +10,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
-	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
@@ -26,7 +25,12 @@ func (w *writer) ReuseFile(i int, change func(*formats.Info)) error {
 	if i != 0 || w.reused != nil || w.Len() > 0 {
 		return errors.New("an LMDB dataset has one file: it is either reused or written again, not both")
 	}
-	old, sums, err := w.Replaced(sidecar.Places{})
+	environments, err := openEnvironments(w.ReplacedPath(""), w.Meta.Schema)
+	if err != nil {
+		return errors.Join(err, closeAll(environments))
+	}
+	defer closeAll(environments) //nolint:errcheck // it was only read
+	old, sums, err := w.Replaced(places(environments, len(w.extra)))
 	if err != nil {
 		return err
 	}

@@ -166,7 +166,11 @@ func (w *writer) commit() error {
 	if err != nil {
 		return err
 	}
-	if err := w.WriteSidecar(dir, "", sums, nil, sidecar.Places{}); err != nil {
+	environments, err := openEnvironments(dir, w.Meta.Schema)
+	if err == nil {
+		err = w.WriteSidecar(dir, "", sums, nil, places(environments, len(w.extra)))
+	}
+	if err = errors.Join(err, closeAll(environments)); err != nil {
 		return err
 	}
 	return w.Finish(dir)
