@@ -16,6 +16,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
 
 func rowOf(i int) *Row {
@@ -26,7 +27,7 @@ func rowOf(i int) *Row {
 			Checksum: [16]byte{byte(i), 1}, Columns: []string{fmt.Sprint(i), ""},
 			Source: formats.Source{Path: fmt.Sprintf("p%d.jpg", i), Size: int64(i), ModTime: -int64(i), Hash: [16]byte{15: byte(i)}},
 		},
-		Location: Location{Shard: i % 5, Offset: int64(i) << 33, Length: int64(i)},
+		Location: sampleindex.Location{Shard: i % 5, Offset: int64(i) << 33, Length: int64(i)},
 	}
 }
 
@@ -157,18 +158,6 @@ func TestWriterKeepsNothing(t *testing.T) {
 	got, err := readRows(b.Bytes(), testColumns)
 	noError(t, err)
 	checkEqualRows(t, "views", got, rows)
-}
-
-func TestEqualKeysAreRefused(t *testing.T) {
-	tab := NewManifest(nil)
-	for range 2 {
-		if err := tab.Append(&Row{Info: formats.Info{Key: "a"}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := tab.KeyOrder(); err == nil {
-		t.Fatal("two equal keys were accepted")
-	}
 }
 
 func BenchmarkMillionRows(b *testing.B) {
