@@ -24,7 +24,7 @@ func (e *environment) walk(db int, visit func(key, value []byte)) error {
 	var damaged error
 	for c := newCursor(e, db); ; {
 		n, err := c.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return damaged
 		}
 		var value []byte

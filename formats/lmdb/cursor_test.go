@@ -62,7 +62,9 @@ func checkValueAt(t *testing.T, e *environment, offset int64, key string, value 
 		{sampleindex.Location{Offset: offset, Length: at.Length + int64(e.size)}, key},
 		{sampleindex.Location{Offset: offset, Length: at.Length - int64(e.size)*2}, key},
 		{sampleindex.Location{Offset: offset + int64(len(e.data)), Length: at.Length}, key},
-		{at, key + "\x00"}, {at, key[1:]}, {at, strings.Repeat("\xff", len(key))},
+		{at, key + "\x00"},
+		{at, key[1:]},
+		{at, strings.Repeat("\xff", len(key))},
 	} {
 		if !inLeaf && (wrong.key != key || wrong.at.Length < at.Length) {
 			continue // overflow pages have no key, and say how many they are
@@ -165,7 +167,7 @@ func TestSharedChildren(t *testing.T) {
 		found, damaged := 0, 0
 		for {
 			n, err := c.next()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {
