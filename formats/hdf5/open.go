@@ -78,13 +78,10 @@ func (d *dataset) load(salvage bool) error {
 	if d.extents, err = f.readExtents(); err != nil {
 		return err
 	}
-	l := loader{extents: d.extents, file: d.mapping.Data[:f.end], blockChecksums: d.checksums.Blocks, damaged: map[string]bool{}}
-	if err := l.check(salvage); err != nil {
-		return err
-	}
+	l := &loader{d.extents, newBlocks(d.mapping.Data[:f.end], d.checksums.Blocks)}
 	if d.Description, err = l.description(); err != nil {
 		return err
 	}
-	d.removed = l.removed()
+	d.removed = l.removed
 	return l.columns(d)
 }

@@ -76,36 +76,37 @@ func (d *dataset) compareTrees(ctx context.Context, report func(formats.Damage))
 	if err != nil {
 		return err
 	}
-	var found, recorded sampleindex.Row
+	var found sampleindex.Row
 	for i := range d.Len() {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if found.Key, err = d.key(i); err != nil {
+		e, err := d.Index().At(i)
+		if err != nil {
+			return err
+		}
+		if found.Key, err = d.Index().KeyOf(i); err != nil {
 			return err
 		}
 		if err := l.locate(&found); err != nil {
 			return err
 		}
-		if err := d.locations(i, &recorded); err != nil {
-			return err
-		}
-		d.compareLocations(&found, &recorded, report)
+		d.compareLocations(&found, e, report)
 	}
 	return l.finish()
 }
 
 // compareLocations reports the values of a sample that are not where the index has them.
-func (d *dataset) compareLocations(found, recorded *sampleindex.Row, report func(formats.Damage)) {
+func (d *dataset) compareLocations(found *sampleindex.Row, e sampleindex.Entry, report func(formats.Damage)) {
 	differ := func(e *environment, at, want sampleindex.Location) {
 		if at != want && at.Offset != 0 {
 			report(formats.Damage{File: e.name, Offset: at.Offset, Length: at.Length, Cause: fmt.Sprintf(
 				"%v: the value of key %q is here, but the index has it at byte %d with %d bytes", formats.ErrDamaged, found.Key, want.Offset, want.Length)})
 		}
 	}
-	differ(d.images, found.Location, recorded.Location)
+	differ(d.images, found.Location, e.Location())
 	for k, at := range found.Fields {
-		differ(d.fields, at, recorded.Fields[k])
+		differ(d.fields, at, e.Field(k))
 	}
 }
 

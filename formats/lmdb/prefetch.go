@@ -27,13 +27,14 @@ func (d *dataset) Prefetch(indices []int32) {
 // valueLocations returns the locations of all values; Shard is the index in d.environments.
 func (d *dataset) valueLocations(indices []int32) []sampleindex.Location {
 	locations := make([]sampleindex.Location, 0, len(indices)*(1+len(d.extra)))
-	var r sampleindex.Row
 	for _, i := range indices {
-		if d.locations(int(i), &r) != nil {
+		e, err := d.Index().At(int(i))
+		if err != nil {
 			continue
 		}
-		locations = append(locations, r.Location)
-		for _, at := range r.Fields {
+		locations = append(locations, e.Location())
+		for k := range d.extra {
+			at := e.Field(k)
 			at.Shard = 1
 			locations = append(locations, at)
 		}
