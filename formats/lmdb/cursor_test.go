@@ -48,7 +48,7 @@ func TestLocations(t *testing.T) {
 func checkValueAt(t *testing.T, e *environment, offset int64, key string, value []byte) {
 	t.Helper()
 	at := sampleindex.Location{Offset: offset, Length: int64(len(value))}
-	got, err := e.valueAt(at, key)
+	got, err := e.valueAt(at, []byte(key))
 	if err != nil || !bytes.Equal(got, value) {
 		t.Fatalf("key %q at %+v: %d bytes, %v", key, at, len(got), err)
 	}
@@ -69,7 +69,7 @@ func checkValueAt(t *testing.T, e *environment, offset int64, key string, value 
 		if !inLeaf && (wrong.key != key || wrong.at.Length < at.Length) {
 			continue // overflow pages have no key, and say how many they are
 		}
-		if b, err := e.valueAt(wrong.at, wrong.key); !errors.Is(err, formats.ErrDamaged) && len(b) > 0 {
+		if b, err := e.valueAt(wrong.at, []byte(wrong.key)); !errors.Is(err, formats.ErrDamaged) && len(b) > 0 {
 			t.Fatalf("key %q at %+v of %+v: %d bytes, %v", wrong.key, wrong.at, at, len(b), err)
 		}
 	}
